@@ -1,0 +1,214 @@
+package engine
+
+import "time"
+
+// committer batches outcomes and sends them until the store has answered. A batch
+// whose answer is lost is sent again under the same BatchID: the store answers as
+// it did then.
+type committer struct {
+	filling *batch
+	flushAt Time
+	queue   []*batch // full, waiting for a call
+	flying  []*batch // sent, or pausing before they are sent again
+	spare   []*batch
+	lastSeq uint64
+	pending int // outcomes not yet committed
+}
+
+type batch struct {
+	seq      uint64
+	id       CallID // of the latest call; 0: none is under way
+	againAt  Time   // when the call counts as lost, or the pause is over
+	tries    int
+	slots    []Slot // noSlot: of a lease that no worker held
+	outcomes []Outcome
+}
+
+// errorPause is the pause after a commit that the store refused, where
+// CommitConfig.Backoff says nothing.
+const errorPause = 100 * time.Millisecond
+
+func (c *committer) init() { c.flushAt = Never }
+
+func (c *committer) deadline() Time {
+	d := c.flushAt
+	for _, b := range c.flying {
+		d = min(d, b.againAt)
+	}
+	return d
+}
+
+// full reports whether the backlog of outcomes forbids new claims.
+func (c *committer) full(e *Engine) bool {
+	return e.cfg.Commit.Backpressure > 0 && c.pending >= e.cfg.Commit.Backpressure
+}
+
+func (c *committer) add(e *Engine, s Slot, o Outcome) {
+	if c.filling == nil {
+		c.filling = c.newBatch()
+		c.flushAt = e.now.Add(e.cfg.Commit.Linger)
+	}
+	b := c.filling
+	b.slots, b.outcomes = append(b.slots, s), append(b.outcomes, o)
+	c.pending++
+	if len(b.slots) >= e.cfg.Commit.Batch || e.stopping || e.cfg.Commit.Linger == 0 {
+		c.flush(e)
+	}
+}
+
+func (c *committer) tick(e *Engine) {
+	if e.now >= c.flushAt {
+		c.flush(e)
+	}
+	for i := 0; i < len(c.flying); i++ {
+		b := c.flying[i]
+		if e.now < b.againAt {
+			continue
+		}
+		if b.id != 0 {
+			e.event = Event{Kind: CallTimedOut, Op: OpCommit, Count: int32(len(b.slots))}
+			e.record(noSlot, nil)
+			if !c.tryAgain(e, b, 0) {
+				i--
+				continue
+			}
+		}
+		if e.now >= b.againAt {
+			c.send(e, b)
+		}
+	}
+	c.launch(e)
+}
+
+// flush closes the batch that is filling.
+func (c *committer) flush(e *Engine) {
+	c.flushAt = Never
+	if c.filling == nil {
+		return
+	}
+	c.queue = append(c.queue, c.filling)
+	c.filling = nil
+	c.launch(e)
+}
+
+func (c *committer) launch(e *Engine) {
+	for len(c.queue) > 0 && len(c.flying) < e.cfg.Commit.Calls {
+		b := c.queue[0]
+		c.queue = append(c.queue[:0], c.queue[1:]...)
+		c.flying = append(c.flying, b)
+		c.send(e, b)
+	}
+}
+
+func (c *committer) send(e *Engine, b *batch) {
+	call := e.call(OpCommit)
+	call.Batch = Batch{ID: BatchID{e.cfg.Engine, b.seq}, Settled: c.settled(), Outcomes: b.outcomes}
+	b.id, b.againAt = call.ID, e.now.Add(e.cfg.Commit.Timeout)
+	b.tries++
+}
+
+// settled is the highest sequence number up to which every batch is answered.
+func (c *committer) settled() uint64 {
+	lowest := c.lastSeq + 1
+	if c.filling != nil {
+		lowest = min(lowest, c.filling.seq)
+	}
+	for _, b := range c.queue {
+		lowest = min(lowest, b.seq)
+	}
+	for _, b := range c.flying {
+		lowest = min(lowest, b.seq)
+	}
+	return lowest - 1
+}
+
+func (c *committer) onCommitted(e *Engine, r *Reply) {
+	for i, b := range c.flying {
+		if b.id != r.ID {
+			continue
+		}
+		if r.Err != nil || hasUnapplied(r.Results) {
+			c.tryAgain(e, b, errorPause)
+		} else {
+			c.flying = append(c.flying[:i], c.flying[i+1:]...)
+			for _, s := range b.slots {
+				c.settle(e, s)
+			}
+			c.recycle(b)
+		}
+		c.launch(e)
+		e.fetch.onWorkerFree(e) // backpressure may have ended
+		return
+	}
+}
+
+func hasUnapplied(results []Result) bool {
+	for i := range results {
+		if results[i].Status == Unapplied {
+			return true
+		}
+	}
+	return false
+}
+
+// settle lets go of a lease whose outcome the store has.
+func (c *committer) settle(e *Engine, s Slot) {
+	if s == noSlot {
+		return
+	}
+	if h := e.leases.get(s); h.phase == overrun {
+		h.settled = true
+		e.heartbeat.onDropped(e, s)
+		return
+	}
+	e.drop(s)
+}
+
+// tryAgain plans the next try of a batch after its call failed, at the earliest
+// after pause. It reports false if that was the last try: then the batch has left
+// the ones in flight.
+func (c *committer) tryAgain(e *Engine, b *batch, pause time.Duration) bool {
+	if backoff := e.cfg.Commit.Backoff; len(backoff) > 0 {
+		pause = backoff[min(b.tries, len(backoff))-1]
+	}
+	b.id, b.againAt = 0, e.now.Add(pause)
+	if e.cfg.Commit.Tries == 0 || b.tries < e.cfg.Commit.Tries {
+		return true
+	}
+	for i := range c.flying {
+		if c.flying[i] == b {
+			c.flying = append(c.flying[:i], c.flying[i+1:]...)
+			break
+		}
+	}
+	if e.cfg.Commit.GiveUp == Requeue {
+		b.tries = 0
+		c.queue = append(c.queue, b)
+		return false
+	}
+	for i, s := range b.slots {
+		o := &b.outcomes[i]
+		e.event = Event{Kind: GaveUp, Job: o.Job, Token: o.Token, JobKind: o.Kind, Tenant: o.Tenant, Delivery: o.Delivery, Error: o.Error}
+		e.record(noSlot, nil)
+		c.settle(e, s)
+	}
+	c.recycle(b)
+	return false
+}
+
+func (c *committer) newBatch() *batch {
+	c.lastSeq++
+	if n := len(c.spare); n > 0 {
+		b := c.spare[n-1]
+		c.spare = c.spare[:n-1]
+		b.seq = c.lastSeq
+		return b
+	}
+	return &batch{seq: c.lastSeq}
+}
+
+func (c *committer) recycle(b *batch) {
+	c.pending -= len(b.slots)
+	*b = batch{slots: b.slots[:0], outcomes: b.outcomes[:0]}
+	c.spare = append(c.spare, b)
+}

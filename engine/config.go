@@ -1,0 +1,177 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Config says how an Engine behaves. Durations are at least 0; Validate says what
+// else must hold.
+type Config struct {
+	Engine  EngineID
+	Workers int // handlers that run at once: at least 1
+
+	Fetch    FetchConfig
+	Commit   CommitConfig
+	Lease    LeaseConfig
+	Reaper   ReaperConfig
+	Promoter PromoterConfig
+	Leader   LeaderConfig
+
+	// CallTimeout is how long a call other than a commit may go unanswered before
+	// it counts as lost.
+	CallTimeout time.Duration
+
+	// Kinds configures jobs by Job.Kind; kinds past its end are as the last.
+	Kinds []KindConfig
+
+	Policy   Policy   // of this engine alone
+	Recorder Recorder // what the engine perceives; nil: nobody listens
+	Rand     Rand
+}
+
+// FetchConfig says when and how much an engine claims.
+type FetchConfig struct {
+	Batch    int           // most jobs of one claim: at least 1
+	Poll     time.Duration // pause after a claim that found too little: above 0
+	Prefetch int           // claimed jobs that may wait in the node, their leases running
+	Cooldown time.Duration // least time from one claim to the next
+}
+
+// GiveUp is what a committer does with a batch after its tries.
+type GiveUp uint8
+
+const (
+	Requeue GiveUp = iota // start over, behind the other batches
+	Drop                  // forget it: the leases expire
+)
+
+// CommitConfig says how outcomes reach the store.
+type CommitConfig struct {
+	Batch        int             // most outcomes of one call: at least 1
+	Linger       time.Duration   // longest wait for a batch to fill
+	Calls        int             // commits under way at once: at least 1
+	Timeout      time.Duration   // a commit unanswered this long is sent again: above 0
+	Tries        int             // how often a batch is sent before GiveUp; 0: for ever
+	GiveUp       GiveUp          //
+	Backpressure int             // no claims while this many outcomes are uncommitted; 0: no bound
+	Backoff      []time.Duration // pauses before the second try, the third...; the last repeats; none: 100 ms after an error, 0 after a time-out
+}
+
+// LateClaim is what an engine does with a claim's answer that comes after
+// CallTimeout, or comes twice.
+type LateClaim uint8
+
+const (
+	ReturnLate LateClaim = iota // hand the jobs back: costs no attempt
+	RunLate                     // run as many as there are idle workers, return the rest
+	IgnoreLate                  // let the leases expire
+)
+
+// LeaseConfig says how long a claim holds.
+type LeaseConfig struct {
+	TTL       time.Duration // above 0
+	Heartbeat time.Duration // each lease is extended this often, counted from its claim; 0: never
+	LateClaim LateClaim
+}
+
+// Owner says which engines do a maintenance job.
+type Owner uint8
+
+const (
+	EveryNode  Owner = iota // each on its own
+	LeaderOnly              // the one that leads, see Store.Lead
+)
+
+// ReaperConfig says how expired leases are recovered.
+type ReaperConfig struct {
+	// Every is the time between two recoveries. 0: at the expiry of each lease,
+	// which wants a store with StoreOptions.LapseAfter = Grace.
+	Every   time.Duration
+	Batch   int // most leases of one recovery: at least 1
+	Grace   time.Duration
+	OnStart bool // recover at once, until nothing is left
+	// Nothing makes an expiry count for nothing: the job is ready again at once
+	// and the retry policy is not asked. Otherwise it is a failure like any other.
+	Nothing bool
+	Owner   Owner
+	Off     bool // this engine recovers nothing
+}
+
+// PromoterConfig says how waiting jobs become ready.
+type PromoterConfig struct {
+	// Every is the time between two promotions. 0: waiting jobs become ready by
+	// themselves, which wants a store without StoreOptions.Promoted.
+	Every time.Duration
+	Batch int   // most jobs of one promotion: at least 1
+	Order Order // which of the due jobs first
+	Owner Owner
+}
+
+// LeaderConfig says how engines agree on a leader.
+type LeaderConfig struct {
+	TTL   time.Duration // a leader that has not renewed for this long is deposed
+	Renew time.Duration // how often it renews, and the others try: below TTL
+}
+
+// KindConfig is what may differ between job kinds.
+type KindConfig struct {
+	Retry   RetryPolicy
+	Timeout time.Duration // execution timeout; 0: none
+}
+
+// Validate reports all that is impossible in c, joined.
+func (c *Config) Validate() error {
+	var errs []error
+	need := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	need(c.Workers >= 1, "workers: %d is not positive", c.Workers)
+	need(c.Fetch.Batch >= 1, "fetch.batch: %d is not positive", c.Fetch.Batch)
+	need(c.Fetch.Poll > 0, "fetch.poll: %v is not positive", c.Fetch.Poll)
+	need(c.Fetch.Prefetch >= 0, "fetch.prefetch: %d is negative", c.Fetch.Prefetch)
+	need(c.Fetch.Cooldown >= 0, "fetch.cooldown: %v is negative", c.Fetch.Cooldown)
+	need(c.Commit.Batch >= 1, "commit.batch: %d is not positive", c.Commit.Batch)
+	need(c.Commit.Linger >= 0, "commit.linger: %v is negative", c.Commit.Linger)
+	need(c.Commit.Calls >= 1, "commit.calls: %d is not positive", c.Commit.Calls)
+	need(c.Commit.Timeout > 0, "commit.timeout: %v is not positive", c.Commit.Timeout)
+	need(c.Commit.Tries >= 0, "commit.tries: %d is negative", c.Commit.Tries)
+	need(c.Commit.Backpressure >= 0, "commit.backpressure: %d is negative", c.Commit.Backpressure)
+	need(c.Lease.TTL > 0, "lease.ttl: %v is not positive", c.Lease.TTL)
+	need(c.Lease.Heartbeat >= 0, "lease.heartbeat: %v is negative", c.Lease.Heartbeat)
+	need(c.Reaper.Off || c.Reaper.Batch >= 1, "reaper.batch: %d is not positive", c.Reaper.Batch)
+	need(c.Reaper.Every >= 0 && c.Reaper.Grace >= 0, "reaper: every %v, grace %v: neither may be negative", c.Reaper.Every, c.Reaper.Grace)
+	need(c.Promoter.Every == 0 || c.Promoter.Every > 0 && c.Promoter.Batch >= 1, "promoter: every %v, batch %d: want 0, or both positive", c.Promoter.Every, c.Promoter.Batch)
+	needsLeader := c.Reaper.Owner == LeaderOnly || c.Promoter.Owner == LeaderOnly
+	need(!needsLeader || c.Leader.Renew > 0 && c.Leader.Renew < c.Leader.TTL, "leader: renew %v must be in (0, ttl %v)", c.Leader.Renew, c.Leader.TTL)
+	need(c.CallTimeout > 0, "call-timeout: %v is not positive", c.CallTimeout)
+	need(c.Policy != nil, "policy: none")
+	need(len(c.Kinds) > 0, "kinds: none")
+	for i, k := range c.Kinds {
+		need(k.Retry != nil, "kinds[%d]: no retry policy", i)
+		need(k.Timeout >= 0, "kinds[%d]: timeout %v is negative", i, k.Timeout)
+	}
+	return errors.Join(errs...)
+}
+
+// Warnings reports times of c that are possible but work against each other.
+func (c *Config) Warnings() []string {
+	var w []string
+	warn := func(bad bool, format string, args ...any) {
+		if bad {
+			w = append(w, fmt.Sprintf(format, args...))
+		}
+	}
+	l := c.Lease
+	warn(c.CallTimeout >= l.TTL, "call-timeout %v is not below the lease ttl %v: a lost claim's jobs are recovered before the claim counts as lost", c.CallTimeout, l.TTL)
+	warn(l.Heartbeat >= l.TTL, "heartbeat %v is not below the lease ttl %v: it cannot keep a lease", l.Heartbeat, l.TTL)
+	warn(l.Heartbeat > 0 && l.Heartbeat < l.TTL && l.Heartbeat+c.CallTimeout >= l.TTL,
+		"heartbeat %v and call-timeout %v together are not below the lease ttl %v: one lost heartbeat may lose the lease", l.Heartbeat, c.CallTimeout, l.TTL)
+	warn(c.Commit.Linger*10 > c.Commit.Timeout, "commit linger %v is not well below the commit timeout %v", c.Commit.Linger, c.Commit.Timeout)
+	return w
+}
+
+func (c *Config) kind(k Kind) *KindConfig { return &c.Kinds[min(int(k), len(c.Kinds)-1)] }

@@ -1,0 +1,92 @@
+package engine
+
+import (
+	"math"
+	"time"
+)
+
+// Dist is a distribution of values that are not negative: run times, delays, gaps
+// between arrivals, in seconds unless the caller means something else. Its zero
+// value is the constant 0. A Dist is immutable and cheap to copy; copies share the
+// table behind it and may be used by several goroutines.
+//
+// A draw turns one uniform number into one value by the inverse of the cumulative
+// distribution function: nothing is rejected and no state is kept. So equal numbers
+// give equal values, larger numbers never smaller ones (which is what makes common
+// random numbers work across scenarios that differ in a distribution), and the bits
+// of the value are the same on every processor.
+type Dist struct {
+	// A constant or uniform Dist has no curve and is low + u*span.
+	low, span float64
+	curve     *curve
+}
+
+// LongestDraw is the most that Dist.Duration returns.
+const LongestDraw = 100 * 365 * 24 * time.Hour
+
+// Sample returns the value that a share u of all values does not exceed: the
+// quantile at u in (0, 1). It is finite, never negative and does not fall as u
+// grows. It is within 1e-6 of the exact quantile, relative to it or to a millionth
+// of a millionth of the distribution's scale if that is more; within 1e-9 where u is
+// below 2^-16 or above 1 - 2^-16. A u outside (0, 1) counts as the nearest inside.
+func (d Dist) Sample(u float64) float64 {
+	if d.curve == nil {
+		return d.low + float64(d.span*u)
+	}
+	return d.curve.sample(u)
+}
+
+// Duration returns Sample(u), taken as seconds, to the nearest nanosecond and at
+// most LongestDraw.
+func (d Dist) Duration(u float64) time.Duration {
+	nanoseconds := float64(d.Sample(u) * 1e9)
+	if nanoseconds < float64(LongestDraw) {
+		return time.Duration(nanoseconds + 0.5)
+	}
+	return LongestDraw
+}
+
+// Mean returns the exact mean, in the unit of the samples. It is +Inf for a pareto
+// of alpha ≤ 1.
+func (d Dist) Mean() float64 {
+	if d.curve == nil {
+		return d.low + float64(0.5*d.span)
+	}
+	return d.curve.mean
+}
+
+// IsConstant reports whether every draw is the same.
+func (d Dist) IsConstant() bool {
+	if d.curve == nil {
+		return d.span == 0
+	}
+	values := d.curve.values
+	return len(values) > 0 && values[0] == values[len(values)-1]
+}
+
+// String returns d as a scenario spells it, without the braces and with values as
+// durations: "lognormal p50 400ms p99 1.5s"; a constant is its bare value.
+func (d Dist) String() string {
+	switch {
+	case d.curve != nil:
+		return d.curve.text
+	case d.span == 0:
+		return spellSeconds(d.low)
+	}
+	return "uniform min " + spellSeconds(d.low) + " max " + spellSeconds(d.low+d.span)
+}
+
+// Bounds of u that keep both tails away from 0: the largest u has a tail of 2^-53.
+const (
+	leastDraw = 0x1p-1000
+	mostDraw  = 1 - 0x1p-53
+)
+
+// insideUnit returns the number in [leastDraw, mostDraw] that is nearest to u; NaN
+// counts as 0.
+func insideUnit(u float64) float64 {
+	if !(u > leastDraw) {
+		return leastDraw
+	}
+	return math.Min(u, mostDraw)
+}

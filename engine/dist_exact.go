@@ -1,0 +1,199 @@
+package engine
+
+import "math"
+
+type distKind uint8
+
+const (
+	exponential distKind = iota + 1
+	lognormal
+	plainNormal  // so far from 0 that taking the absolute value changes nothing
+	foldedNormal // |X|
+	gamma
+	weibull
+	pareto
+	hyperexponential
+	empirical
+)
+
+// exactCurve is a quantile function: unit times one of shape alone.
+type exactCurve struct {
+	kind distKind
+	// unit is the mean of exponential, gamma and hyperexponential, the median of a
+	// lognormal, the standard deviation of a normal, the scale of a weibull, the least
+	// value of a pareto.
+	unit float64
+	// shape is σ of a lognormal, mean/sd of a normal, the likelier branch's share of a
+	// hyperexponential, the usual shape of gamma, weibull and pareto.
+	shape float64
+	// rest is logGammaPeak(shape) of a gamma, the other branch's share of a
+	// hyperexponential.
+	rest float64
+	// near is where the search for a quantile in a tail begins, by side.
+	near [2]float64
+}
+
+// quantile returns the value that is not exceeded with probability t, or 1-t if
+// upper, for t in [leastDraw, ½]. Where that takes a search it begins at near and
+// its end is returned too: to begin the next one with.
+func (c *exactCurve) quantile(t float64, upper bool, near float64) (value, found float64) {
+	var y float64
+	switch c.kind {
+	case exponential:
+		return float64(c.unit * unitExponential(t, upper)), 0
+	case plainNormal:
+		return float64(c.unit * (c.shape + normalQuantile(t, upper))), 0
+	case lognormal:
+		y = float64(c.shape * normalQuantile(t, upper))
+	case weibull:
+		y = portableLog(unitExponential(t, upper)) / c.shape
+	case pareto:
+		y = unitExponential(t, upper) / c.shape
+	default:
+		y = c.search(portableLog(t), upper, near)
+	}
+	value = float64(c.unit * portableExp(spaced(y)))
+	if value < leastValue {
+		value = 0
+	}
+	return value, y
+}
+
+// leastValue is what smaller samples are taken for 0 below: far below what any use
+// can tell from 0, far above where precision is lost.
+const leastValue = 1e-200
+
+// spaced rounds y to a multiple of 2^-46, if y has finer bits at all. Different
+// results then differ by so much that the rounding errors of portableExp cannot
+// change their order.
+func spaced(y float64) float64 {
+	const magic = 1.5 * (1 << (52 - 46))
+	if y <= -32 || y >= 32 {
+		return y
+	}
+	return (y + magic) - magic
+}
+
+// unitExponential returns the quantile of the exponential of mean 1.
+func unitExponential(t float64, upper bool) float64 {
+	if upper {
+		return -portableLog(t)
+	}
+	return -portableLog1p(-t)
+}
+
+// normalQuantile returns the quantile of the standard normal.
+func normalQuantile(t float64, upper bool) float64 {
+	if upper {
+		return normalUpperQuantile(t)
+	}
+	return -normalUpperQuantile(t)
+}
+
+// search returns the y at which the tail at unit·e^y has the logarithm target. It is
+// Newton's method on logarithms, where the tails of all these distributions are
+// nearly straight, kept inside a bracket that shrinks at every step.
+func (c *exactCurve) search(target float64, upper bool, near float64) float64 {
+	const least, most = -1e8, 300.0
+	low, high, y, missBefore := least, most, near, math.Inf(1)
+	for range 300 {
+		value, slope := c.logTail(y, upper)
+		miss := value - target
+		if (miss > 0) != upper {
+			high = y
+		} else {
+			low = y
+		}
+		next := y - miss/slope
+		inside := next > low && next < high
+		slow := math.Abs(miss) > float64(0.5*missBefore) && low > least && high < most
+		switch {
+		case inside && math.Abs(miss) < 1e-8:
+			return next // the next miss would be about miss², 1e-16
+		case !inside || slow:
+			next = float64(0.5 * (low + high))
+		}
+		if next == y {
+			break
+		}
+		y, missBefore = next, math.Abs(miss)
+	}
+	return y
+}
+
+// logTail returns the logarithm of the tail at unit·e^y, the probability of less or,
+// if upper, of more, and its derivative with respect to y.
+func (c *exactCurve) logTail(y float64, upper bool) (value, slope float64) {
+	switch c.kind {
+	case gamma:
+		return c.gammaTail(y, upper)
+	case hyperexponential:
+		return c.hyperexponentialTail(y, upper)
+	}
+	return c.foldedTail(y, upper)
+}
+
+// gammaTail is logTail for a gamma: P(a, x) at x = a·e^y, whose density in y is
+// x^a·e^-x / Γ(a) = a·(a^a·e^-a / Γ(a+1))·e^(-a(e^y-1-y)).
+func (c *exactCurve) gammaTail(y float64, upper bool) (value, slope float64) {
+	a, x := c.shape, float64(c.shape*portableExp(y))
+	term := c.rest - float64(a*expRemainder(y))
+	if upper {
+		value = logGammaQ(a, x, term)
+		return value, -float64(a * portableExp(term-value))
+	}
+	value = logGammaP(a, x, term)
+	return value, float64(a * portableExp(term-value))
+}
+
+// hyperexponentialTail is logTail for two exponentials of shares p and q and rates 2p
+// and 2q, so that each contributes half of the mean 1.
+func (c *exactCurve) hyperexponentialTail(y float64, upper bool) (value, slope float64) {
+	p, q, v := c.shape, c.rest, portableExp(y)
+	x1, x2 := -float64(float64(2*p)*v), -float64(float64(2*q)*v)
+	e1, e2 := float64(p*portableExp(x1)), float64(q*portableExp(x2))
+	density := -(float64(e1*x1) + float64(e2*x2))
+	if upper {
+		return portableLog(e1 + e2), -density / (e1 + e2)
+	}
+	below := -(float64(p*portableExpm1(x1)) + float64(q*portableExpm1(x2)))
+	return portableLog(below), density / below
+}
+
+// foldedTail is logTail for |X|, X normal with mean m = shape and deviation 1.
+func (c *exactCurve) foldedTail(y float64, upper bool) (value, slope float64) {
+	m, v := c.shape, portableExp(y)
+	if !upper && v < 0.5 {
+		return foldedStart(m, v, y)
+	}
+	density := float64(v * (normalDensity(v-m) + normalDensity(v+m)))
+	if upper {
+		above := normalCDF(m-v) + normalCDF(-v-m)
+		return portableLog(above), -density / above
+	}
+	below := normalCDF(v-m) - normalCDF(-v-m)
+	return portableLog(below), density / below
+}
+
+// foldedStart is foldedTail below v < ½, where the difference of two probabilities
+// would lose precision:
+//
+//	P(|X| < v) = 2φ(m)·∫₀ᵛ e^(-s²/2)·cosh(ms) ds = 2φ(m)·v·Σ He₂ₙ(m)·v²ⁿ / (2n+1)!
+//
+// because e^(ms-s²/2) generates the Hermite polynomials, He ₙ₊₁ = m·Heₙ - n·Heₙ₋₁.
+func foldedStart(m, v, y float64) (value, slope float64) {
+	square, mv := float64(v*v), float64(m*v)
+	sum, before, last := 1.0, 1.0, mv // Heₙ(m)·vⁿ/n! for n = 0 and 1
+	for n := 1.0; n < 200; n += 2 {
+		even := (float64(mv*last) - float64(square*before)) / (n + 1)
+		odd := (float64(mv*even) - float64(square*last)) / (n + 2)
+		sum += even / (n + 2)
+		before, last = even, odd
+		if n > mv && math.Abs(even)+math.Abs(odd) < 0x1p-60 {
+			break
+		}
+	}
+	value = math.Ln2 - halfLog2Pi - float64(0.5*float64(m*m)) + y + portableLog(sum)
+	cosh := float64(0.5 * (portableExp(mv) + portableExp(-mv)))
+	return value, float64(portableExp(-float64(0.5*square))*cosh) / sum
+}

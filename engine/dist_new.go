@@ -1,0 +1,268 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// DistError says which parameter of a distribution is wrong, by its name in a
+// scenario, and why.
+type DistError struct{ Parameter, Reason string }
+
+// Error returns "p99: 400ms is not above p50, 500ms".
+func (e *DistError) Error() string { return e.Parameter + ": " + e.Reason }
+
+// What parameters are held to. Values between these bounds leave room for the rarest
+// draw and the smallest probability without overflow.
+const (
+	leastScale = 1e-100
+	mostScale  = 1e100
+)
+
+// Constant returns the Dist of v alone, v in [0, 1e100].
+func Constant(v float64) (Dist, error) {
+	if err := checkValue("value", v); err != nil {
+		return Dist{}, err
+	}
+	return Dist{low: v}, nil
+}
+
+// Uniform returns the uniform distribution over [min, max], 0 ≤ min ≤ max.
+func Uniform(min, max float64) (Dist, error) {
+	if err := firstError(checkValue("min", min), checkValue("max", max)); err != nil {
+		return Dist{}, err
+	}
+	if min > max {
+		return Dist{}, &DistError{"min", spellSeconds(min) + " is above max, " + spellSeconds(max)}
+	}
+	span := max - min
+	if min+span > max { // rounded up: no sample may exceed max
+		span = math.Nextafter(span, 0)
+	}
+	return Dist{low: min, span: span}, nil
+}
+
+// Exponential returns the exponential distribution.
+func Exponential(mean float64) (Dist, error) {
+	if err := checkScale("mean", mean); err != nil {
+		return Dist{}, err
+	}
+	return newDist(exactCurve{kind: exponential, unit: mean}, mean, "exponential mean "+spellSeconds(mean))
+}
+
+// LogNormalMeanCV returns the log-normal distribution with this mean and coefficient
+// of variation (standard deviation ÷ mean), cv in [1e-6, 1000].
+func LogNormalMeanCV(mean, cv float64) (Dist, error) {
+	if err := firstError(checkScale("mean", mean), checkRange("cv", cv, 1e-6, 1000)); err != nil {
+		return Dist{}, err
+	}
+	square := float64(cv * cv)
+	shape := math.Sqrt(portableLog1p(square))
+	return newDist(exactCurve{kind: lognormal, unit: mean / math.Sqrt(1+square), shape: shape}, mean,
+		"lognormal mean "+spellSeconds(mean)+" cv "+spellNumber(cv))
+}
+
+// LogNormalQuantiles returns the log-normal distribution with this median and 99th
+// percentile, p99 ÷ p50 in (1, 1e9].
+func LogNormalQuantiles(p50, p99 float64) (Dist, error) {
+	if err := firstError(checkScale("p50", p50), checkScale("p99", p99)); err != nil {
+		return Dist{}, err
+	}
+	if p99 <= p50 {
+		return Dist{}, &DistError{"p99", spellSeconds(p99) + " is not above p50, " + spellSeconds(p50)}
+	}
+	ratio := p99 / p50
+	if ratio > 1e9 {
+		return Dist{}, &DistError{"p99", spellSeconds(p99) + " is more than 1e9 times p50, " + spellSeconds(p50)}
+	}
+	// ln(p99/p50), precise for a ratio near 1 too: p99 - p50 is exact there.
+	shape := portableLog1p((p99-p50)/p50) / normalUpperQuantile(0.01)
+	mean := float64(p50 * portableExp(float64(0.5*float64(shape*shape))))
+	return newDist(exactCurve{kind: lognormal, unit: p50, shape: shape}, mean,
+		"lognormal p50 "+spellSeconds(p50)+" p99 "+spellSeconds(p99))
+}
+
+// Normal returns the distribution of the absolute value of a normal of this mean, not
+// negative, and standard deviation. Its own mean is larger, the more so the smaller
+// mean ÷ sd.
+func Normal(mean, sd float64) (Dist, error) {
+	if err := firstError(checkValue("mean", mean), checkScale("sd", sd)); err != nil {
+		return Dist{}, err
+	}
+	text := "normal mean " + spellSeconds(mean) + " sd " + spellSeconds(sd)
+	shape := mean / sd
+	if shape >= 40 { // the least draw, 2^-1000, lies 37 deviations below the mean
+		return newDist(exactCurve{kind: plainNormal, unit: sd, shape: shape}, mean, text)
+	}
+	// E|X| = m·(1 - 2Φ(-m)) + √(2/π)·e^(-m²/2)
+	folded := float64(shape*(1-float64(2*normalCDF(-shape)))) +
+		float64(sqrt2OverPi*portableExp(-float64(0.5*float64(shape*shape))))
+	return newDist(exactCurve{kind: foldedNormal, unit: sd, shape: shape}, float64(sd*folded), text)
+}
+
+// Gamma returns the gamma distribution with this mean and coefficient of variation,
+// cv in [0.001, 100].
+func Gamma(mean, cv float64) (Dist, error) {
+	if err := firstError(checkScale("mean", mean), checkRange("cv", cv, 0.001, 100)); err != nil {
+		return Dist{}, err
+	}
+	return newGamma(mean, 1/float64(cv*cv), "gamma mean "+spellSeconds(mean)+" cv "+spellNumber(cv))
+}
+
+// Erlang returns the distribution of the sum of k exponentials, together of this
+// mean, k in [1, 1000000].
+func Erlang(mean float64, k int) (Dist, error) {
+	if err := firstError(checkScale("mean", mean), checkRange("k", float64(k), 1, 1e6)); err != nil {
+		return Dist{}, err
+	}
+	return newGamma(mean, float64(k), "erlang mean "+spellSeconds(mean)+" k "+strconv.Itoa(k))
+}
+
+func newGamma(mean, shape float64, text string) (Dist, error) {
+	return newDist(exactCurve{kind: gamma, unit: mean, shape: shape, rest: logGammaPeak(shape)}, mean, text)
+}
+
+// Weibull returns the Weibull distribution, shape in [0.05, 1000]: below 1 the tail
+// is heavier than that of the exponential, above it lighter.
+func Weibull(mean, shape float64) (Dist, error) {
+	if err := firstError(checkScale("mean", mean), checkRange("shape", shape, 0.05, 1000)); err != nil {
+		return Dist{}, err
+	}
+	scale := float64(mean * portableExp(-logGamma(1+1/shape)))
+	return newDist(exactCurve{kind: weibull, unit: scale, shape: shape}, mean,
+		"weibull mean "+spellSeconds(mean)+" shape "+spellNumber(shape))
+}
+
+// Pareto returns the distribution that exceeds x ≥ min with probability
+// (min/x)^alpha, alpha in [0.1, 1000]. Up to alpha 1 its mean is infinite.
+func Pareto(min, alpha float64) (Dist, error) {
+	if err := firstError(checkScale("min", min), checkRange("alpha", alpha, 0.1, 1000)); err != nil {
+		return Dist{}, err
+	}
+	mean := math.Inf(1)
+	if alpha > 1 {
+		mean = float64(min*alpha) / (alpha - 1)
+	}
+	return newDist(exactCurve{kind: pareto, unit: min, shape: alpha}, mean,
+		"pareto min "+spellSeconds(min)+" alpha "+spellNumber(alpha))
+}
+
+// HyperExponential returns the mixture of two exponentials that each contribute half
+// of the mean, with this coefficient of variation, cv in [1, 1000].
+func HyperExponential(mean, cv float64) (Dist, error) {
+	if err := firstError(checkScale("mean", mean), checkRange("cv", cv, 1, 1000)); err != nil {
+		return Dist{}, err
+	}
+	// p = (1+r)/2, q = (1-r)/2 with r² = (cv²-1)/(cv²+1), so 1-r² = 2/(cv²+1).
+	square := float64(cv * cv)
+	r := math.Sqrt((square - 1) / (square + 1))
+	p, q := float64(0.5*(1+r)), 1/float64((square+1)*(1+r))
+	return newDist(exactCurve{kind: hyperexponential, unit: mean, shape: p, rest: q}, mean,
+		"hyperexponential mean "+spellSeconds(mean)+" cv "+spellNumber(cv))
+}
+
+// Empirical returns the distribution that draws each of values, at least one and none
+// negative, with equal probability. It keeps a sorted copy.
+func Empirical(values []float64) (Dist, error) {
+	if len(values) == 0 {
+		return Dist{}, &DistError{"values", "there are none"}
+	}
+	for i, v := range values {
+		if err := checkValue(fmt.Sprintf("values[%d]", i), v); err != nil {
+			return Dist{}, err
+		}
+	}
+	c := &curve{exactCurve: exactCurve{kind: empirical}, values: slices.Clone(values)}
+	slices.Sort(c.values)
+	// Summed with Neumaier's compensation: exact for all practical purposes.
+	sum, lost := 0.0, 0.0
+	for _, v := range c.values { // rising, so v is the larger term only at first
+		next := sum + v
+		if sum >= v {
+			lost += (sum - next) + v
+		} else {
+			lost += (v - next) + sum
+		}
+		sum = next
+	}
+	c.mean = (sum + lost) / float64(len(values))
+	c.text = "empirical of " + strconv.Itoa(len(values)) + " values"
+	return Dist{curve: c}, nil
+}
+
+func newDist(e exactCurve, mean float64, text string) (Dist, error) {
+	c := &curve{exactCurve: e, mean: mean, text: text}
+	return Dist{curve: c.tabulate()}, nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkValue requires v in [0, mostScale].
+func checkValue(parameter string, v float64) error {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return &DistError{parameter, spellNumber(v) + " is not a finite number"}
+	case v < 0:
+		return &DistError{parameter, spellSeconds(v) + " is negative"}
+	case v > mostScale:
+		return &DistError{parameter, spellNumber(v) + " is above 1e100"}
+	}
+	return nil
+}
+
+// checkScale requires v in [leastScale, mostScale].
+func checkScale(parameter string, v float64) error {
+	if err := checkValue(parameter, v); err != nil {
+		return err
+	}
+	switch {
+	case v == 0:
+		return &DistError{parameter, spellSeconds(v) + " is not positive"}
+	case v < leastScale:
+		return &DistError{parameter, spellNumber(v) + " is below 1e-100"}
+	}
+	return nil
+}
+
+// checkRange requires a number without a unit in [least, most].
+func checkRange(parameter string, v, least, most float64) error {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return &DistError{parameter, spellNumber(v) + " is not a finite number"}
+	case v <= 0:
+		return &DistError{parameter, spellNumber(v) + " is not positive"}
+	case v < least || v > most:
+		return &DistError{parameter, fmt.Sprintf("%s is not in [%s, %s]", spellNumber(v), spellNumber(least), spellNumber(most))}
+	}
+	return nil
+}
+
+func spellNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// spellSeconds returns v seconds as scenarios spell durations, 2m and 500us, to the
+// nanosecond; in plain seconds where that cannot hold it.
+func spellSeconds(v float64) string {
+	nanoseconds := math.Round(v * 1e9)
+	if math.Abs(nanoseconds) >= 1<<62 || (nanoseconds == 0 && v != 0) {
+		return spellNumber(v) + "s"
+	}
+	s := strings.Replace(time.Duration(nanoseconds).String(), "µ", "u", 1)
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}

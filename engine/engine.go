@@ -1,0 +1,185 @@
+package engine
+
+import "time"
+
+// Start asks the driver to run a job and to report it with Finish.
+type Start struct {
+	Slot Slot
+	Job  Job
+}
+
+// Cancel asks the driver to stop a running job, because of Timeout or
+// LeaseExpired. The job still reports with Finish.
+type Cancel struct {
+	Slot  Slot
+	Error ErrorKind
+}
+
+// Effects is what an engine wants done. It is valid until the engine is next
+// called. A driver may make several calls before it takes the effects of all.
+type Effects struct {
+	Calls   []Call
+	Starts  []Start
+	Cancels []Cancel
+}
+
+// Engine is the state machine. It is not safe for concurrent use.
+type Engine struct {
+	cfg      Config
+	now      Time
+	lastID   CallID
+	effects  Effects
+	taken    bool // effects were handed out: the next input starts afresh
+	stopping bool
+	event    Event // what is being recorded
+
+	leases    leaseTable
+	fetch     fetcher
+	run       runner
+	commit    committer
+	heartbeat heartbeater
+	reap      reaper
+	promote   promoter
+	electors  [NumRoles]elector
+}
+
+// New returns an engine whose first Deadline is now. It panics if cfg is not
+// valid: see Config.Validate.
+func New(cfg Config, now Time) *Engine {
+	if err := cfg.Validate(); err != nil {
+		panic("engine: " + err.Error())
+	}
+	e := &Engine{cfg: cfg, now: now}
+	e.leases.init(cfg.Workers)
+	e.fetch.init(&e.cfg, now)
+	e.run.init(&e.cfg)
+	e.commit.init()
+	e.heartbeat.init()
+	e.reap.init(&e.cfg, now)
+	e.promote.init(&e.cfg, now)
+	e.electors[ReaperRole].init(ReaperRole, cfg.Reaper.Owner == LeaderOnly && !cfg.Reaper.Off, now)
+	e.electors[PromoterRole].init(PromoterRole, cfg.Promoter.Owner == LeaderOnly && cfg.Promoter.Every > 0, now)
+	return e
+}
+
+// Deadline is when Tick is due; it changes with every call.
+func (e *Engine) Deadline() Time {
+	d := min(e.fetch.deadline(), e.run.deadline(&e.leases), e.commit.deadline(), e.heartbeat.deadline(&e.leases), e.reap.deadline(), e.promote.deadline())
+	for r := range e.electors {
+		d = min(d, e.electors[r].deadline())
+	}
+	return d
+}
+
+// Tick tells the engine that its Deadline has come. Ticks that come early or late
+// are harmless.
+func (e *Engine) Tick(now Time) {
+	e.begin(now)
+	e.run.tick(e)
+	e.commit.tick(e)
+	e.heartbeat.tick(e)
+	for r := range e.electors {
+		e.electors[r].tick(e)
+	}
+	e.reap.tick(e)
+	e.promote.tick(e)
+	e.fetch.tick(e)
+}
+
+// Handle tells the engine that the store answered. Answers that come late or twice
+// are recognised by their ID.
+func (e *Engine) Handle(now Time, r *Reply) {
+	e.begin(now)
+	switch r.Op {
+	case OpClaim:
+		e.fetch.onClaimed(e, r)
+	case OpStats:
+		e.fetch.onStats(e, r)
+	case OpCommit:
+		e.commit.onCommitted(e, r)
+	case OpExtend:
+		e.heartbeat.onExtended(e, r)
+	case OpRecover:
+		e.reap.onRecovered(e, r)
+	case OpPromote:
+		e.promote.onPromoted(e, r)
+	case OpLead:
+		for role := range e.electors {
+			e.electors[role].onLead(e, r)
+		}
+	}
+}
+
+// Finish tells the engine that the handler in slot s returned after ran, with err
+// or NoError. It panics if no handler runs there.
+func (e *Engine) Finish(now Time, s Slot, err ErrorKind, ran time.Duration) {
+	e.begin(now)
+	e.run.onFinished(e, s, err, ran)
+}
+
+// Wake tells the engine that there is new ready work.
+func (e *Engine) Wake(now Time) {
+	e.begin(now)
+	e.fetch.onWoken(e)
+}
+
+// Stop makes the engine claim no more and hand back what it has not started. It
+// is drained once Held is 0.
+func (e *Engine) Stop(now Time) {
+	e.begin(now)
+	e.stopping = true
+	e.run.returnBuffered(e)
+	e.commit.flush(e)
+}
+
+// Held counts leases not yet committed or lost, and outcomes not yet committed.
+func (e *Engine) Held() int { return e.leases.held + e.commit.pending }
+
+// Idle counts the workers that run nothing.
+func (e *Engine) Idle() int { return e.leases.idle }
+
+// Effects returns what the inputs since the last Effects ask for.
+func (e *Engine) Effects() *Effects { e.taken = true; return &e.effects }
+
+func (e *Engine) begin(now Time) {
+	e.now = now
+	if e.taken {
+		e.taken = false
+		e.effects.Calls, e.effects.Starts, e.effects.Cancels = e.effects.Calls[:0], e.effects.Starts[:0], e.effects.Cancels[:0]
+	}
+}
+
+// call emits a call of op and returns it to be filled in before the next one.
+func (e *Engine) call(op Op) *Call {
+	e.lastID++
+	e.effects.Calls = append(e.effects.Calls, Call{ID: e.lastID, Op: op, Engine: e.cfg.Engine})
+	return &e.effects.Calls[len(e.effects.Calls)-1]
+}
+
+// record reports e.event, completed with what is known of h, which may be nil.
+func (e *Engine) record(s Slot, h *heldLease) {
+	if e.cfg.Recorder == nil {
+		return
+	}
+	e.event.At, e.event.Node = e.now, e.cfg.Engine.Node()
+	if h != nil {
+		l := &h.lease
+		e.event.Slot, e.event.Job, e.event.JobKind, e.event.Tenant, e.event.Token = s, l.ID, l.Kind, l.Tenant, l.Token
+		e.event.Delivery, e.event.Class = l.Delivery, l.Class()
+	}
+	e.cfg.Recorder.Record(&e.event)
+}
+
+// outcome asks the retry policy what becomes of a job.
+func (e *Engine) outcome(l *Lease, err ErrorKind) Outcome {
+	o := Outcome{LeaseKey: l.Key(), Verb: Ack, Error: err, Kind: l.Kind, Tenant: l.Tenant, Delivery: l.Delivery}
+	switch err {
+	case NoError:
+	case Canceled:
+		o.Verb = Return
+	default:
+		u := e.cfg.Rand.Uniform(ForJitter, uint64(l.ID), uint64(l.Delivery), 0)
+		o.Verb, o.Delay = e.cfg.kind(l.Kind).Retry.Next(&l.Job, err, u)
+	}
+	return o
+}

@@ -1,0 +1,209 @@
+package engine
+
+import "time"
+
+// fetcher asks the policy for a plan whenever there is room for more jobs and
+// claims it. At most one claim and one stats call are under way.
+type fetcher struct {
+	pollAt   Time // next claim if nothing else triggers one
+	openAt   Time // no claim before: cooldown
+	id       CallID
+	lostAt   Time             // when the claim under way counts as lost
+	again    bool             // woken while a claim was under way
+	dry      [NumClasses]bool // the last claim left none of that class
+	terms    []Term
+	view     View
+	observed Observation
+
+	statsEvery time.Duration // 0: the policy needs none
+	statsID    CallID
+	statsAt    Time // next stats call
+	statsGot   Time
+}
+
+// statsLimit is where a store may stop counting: what a policy does at 10,001
+// ready jobs it would do at a million.
+const statsLimit = 10_001
+
+func (f *fetcher) init(cfg *Config, now Time) {
+	f.pollAt, f.openAt, f.lostAt, f.statsAt, f.statsGot = now, now, Never, Never, Never
+	f.view.Workers, f.view.rand, f.view.engine = cfg.Workers, cfg.Rand, cfg.Engine
+	if p, ok := cfg.Policy.(StatsReader); ok {
+		f.statsEvery, f.statsAt = max(p.StatsEvery(), time.Millisecond), now
+	}
+}
+
+func (f *fetcher) deadline() Time { return min(f.pollAt, f.lostAt, f.statsAt) }
+
+func (f *fetcher) tick(e *Engine) {
+	if e.now >= f.statsAt {
+		f.statsAt = e.now.Add(f.statsEvery)
+		c := e.call(OpStats)
+		c.Limit = statsLimit
+		f.statsID = c.ID
+	}
+	if e.now >= f.lostAt {
+		// The store may have leased jobs that we will never hear of: they wait
+		// for the reaper.
+		f.id, f.lostAt = 0, Never
+		e.event = Event{Kind: CallTimedOut, Op: OpClaim}
+		e.record(noSlot, nil)
+		f.pollAt = e.now
+	}
+	if e.now >= f.pollAt {
+		f.dry = [NumClasses]bool{}
+		f.claim(e)
+	}
+}
+
+// claim asks for more jobs, unless there is no room, nothing may be asked yet, or
+// the plan wants only what the last claim left none of.
+func (f *fetcher) claim(e *Engine) {
+	room := e.leases.idle - e.leases.waiting + e.cfg.Fetch.Prefetch
+	if f.id != 0 || room <= 0 || e.stopping || e.commit.full(e) {
+		if e.now >= f.pollAt {
+			f.pollAt = Never // what makes room claims
+		}
+		return
+	}
+	if e.now < f.openAt {
+		f.pollAt = f.openAt
+		return
+	}
+	limit := min(room, e.cfg.Fetch.Batch)
+	f.plan(e, limit)
+	if !f.wants() {
+		if f.pollAt == Never || e.now >= f.pollAt {
+			f.pollAt = e.now.Add(e.cfg.Fetch.Poll)
+		}
+		return
+	}
+	c := e.call(OpClaim)
+	c.TTL, c.Plan = e.cfg.Lease.TTL, Plan{limit, f.terms}
+	f.id, f.pollAt, f.again = c.ID, Never, false
+	f.lostAt = e.now.Add(e.cfg.CallTimeout)
+	f.openAt = e.now.Add(e.cfg.Fetch.Cooldown)
+}
+
+func (f *fetcher) plan(e *Engine, limit int) {
+	v := &f.view
+	v.Now, v.Idle, v.InFlight, v.Committing = e.now, limit, e.leases.inFlight, e.leases.committing
+	v.StatsAge = -1
+	if f.statsGot != Never {
+		v.StatsAge = e.now.Sub(f.statsGot)
+	}
+	v.number++
+	f.terms = e.cfg.Policy.Plan(v, f.terms[:0])
+}
+
+// wants reports whether some term asks for a class that may have ready jobs.
+func (f *fetcher) wants() bool {
+	for i := range f.terms {
+		t := &f.terms[i]
+		if t.Limit > 0 && (t.filtered() || t.Class == AnyClass && !(f.dry[Fresh] && f.dry[Retry]) || t.Class != AnyClass && !f.dry[t.Class]) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *Term) filtered() bool { return t.Kinds != 0 || t.Tenant != 0 || t.PerTenant != 0 }
+
+func (f *fetcher) onClaimed(e *Engine, r *Reply) {
+	if r.ID != f.id {
+		f.onLateClaim(e, r)
+		return
+	}
+	f.id, f.lostAt = 0, Never
+	if r.Err != nil {
+		f.dry = [NumClasses]bool{true, true} // ask no more until the pause is over
+		f.pollAt = e.now.Add(e.cfg.Fetch.Poll)
+		return
+	}
+	var count [NumClasses]int
+	for i := range r.Leases {
+		count[r.Leases[i].Class()]++
+		e.run.take(e, &r.Leases[i])
+	}
+	for c, n := range count {
+		f.observe(e, Observation{Now: e.now, Kind: Claimed, Class: Class(c), Count: n})
+	}
+	if e.stopping {
+		e.run.returnBuffered(e)
+	}
+	if f.again || len(r.Leases) == f.view.Idle {
+		f.dry = [NumClasses]bool{}
+		f.claim(e)
+		return
+	}
+	f.setDry(count)
+	f.pollAt = e.now.Add(min(e.cfg.Fetch.Poll, r.Next))
+}
+
+// setDry notes which classes a claim that found too little left empty: it brought
+// fewer of them than its terms would have allowed.
+func (f *fetcher) setDry(got [NumClasses]int) {
+	var allowed [NumClasses + 1]int
+	for i := range f.terms {
+		if t := &f.terms[i]; !t.filtered() {
+			allowed[t.Class] += min(t.Limit, f.view.Idle)
+		}
+	}
+	total := got[Fresh] + got[Retry]
+	for c := range got {
+		f.dry[c] = got[c] < allowed[c] || total < allowed[AnyClass]
+	}
+}
+
+// onLateClaim deals with leases that came after their claim counted as lost, or by
+// a second copy of it.
+func (f *fetcher) onLateClaim(e *Engine, r *Reply) {
+	if r.Err != nil || len(r.Leases) == 0 {
+		return
+	}
+	e.event = Event{Kind: RefusedLate, Count: int32(len(r.Leases))}
+	e.record(noSlot, nil)
+	if e.cfg.Lease.LateClaim == IgnoreLate {
+		return
+	}
+	for i := range r.Leases {
+		l := &r.Leases[i]
+		switch {
+		case e.leases.find(l.Key()) != noSlot: // the same answer twice
+		case e.cfg.Lease.LateClaim == RunLate && e.leases.idle > 0 && !e.stopping:
+			e.run.take(e, l)
+		default:
+			e.commit.add(e, noSlot, e.outcome(l, Canceled))
+		}
+	}
+}
+
+func (f *fetcher) onStats(e *Engine, r *Reply) {
+	if r.ID != f.statsID || r.Err != nil {
+		return
+	}
+	f.view.Store, f.statsGot = r.Stats, e.now
+}
+
+// onWorkerFree claims at once. After a claim that found the store dry it waits for
+// a wake or the poll, unless a policy's bound was what held that claim back.
+func (f *fetcher) onWorkerFree(e *Engine) {
+	if f.id == 0 && !(f.dry[Fresh] && f.dry[Retry]) {
+		f.claim(e)
+	}
+}
+
+// onWoken claims at once, or again after the claim under way.
+func (f *fetcher) onWoken(e *Engine) {
+	f.dry = [NumClasses]bool{}
+	if f.id != 0 {
+		f.again = true
+		return
+	}
+	f.claim(e)
+}
+
+func (f *fetcher) observe(e *Engine, o Observation) {
+	f.observed = o
+	e.cfg.Policy.Observe(&f.observed)
+}

@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"math"
+	"time"
+)
+
+// Time is a reading of one machine's clock, in nanoseconds since that clock's
+// own origin. Times of different machines must not be compared: only durations
+// cross the wire.
+type Time int64
+
+// Never is later than every other Time.
+const Never Time = math.MaxInt64
+
+// Add returns t+d, or Never when t is Never or the sum overflows.
+func (t Time) Add(d time.Duration) Time {
+	if d > 0 && t > Never-Time(d) {
+		return Never
+	}
+	return t + Time(d)
+}
+
+// Sub returns the duration from u to t.
+func (t Time) Sub(u Time) time.Duration { return time.Duration(t - u) }
+
+// Seconds returns t in seconds since the clock's origin.
+func (t Time) Seconds() float64 { return time.Duration(t).Seconds() }
+
+// Forever is longer than every other duration: what a store answers for "the next
+// one is not in sight".
+const Forever time.Duration = math.MaxInt64
+
+type (
+	// JobID names a job for ever. Zero is no job.
+	JobID uint64
+	// TenantID names whom a job belongs to. Zero is no tenant in particular.
+	TenantID uint32
+	// Kind is the job class of a scenario (payments, mail): an index into
+	// Config.Kinds. It is not the Class, which policies tell fresh from retry by.
+	Kind uint16
+	// Token fences one delivery of a job: the store raises it at every claim and
+	// every recovery, and under FenceToken honours a commit or an extension only
+	// from the current holder.
+	Token uint64
+	// EngineID names one life of one engine: the node, and how often it had
+	// started before.
+	EngineID uint64
+)
+
+// NewEngineID names the generation-th life of node.
+func NewEngineID(node int32, generation uint32) EngineID {
+	return EngineID(uint64(uint32(node))<<32 | uint64(generation))
+}
+
+// Node is the process the engine runs in.
+func (e EngineID) Node() int32 { return int32(e >> 32) }
+
+// Generation counts the earlier lives of the node.
+func (e EngineID) Generation() uint32 { return uint32(e) }
+
+// Class is what fetch policies discriminate by.
+type Class uint8
+
+const (
+	Fresh      Class        = iota // never claimed before
+	Retry                          // claimed before: it failed, its lease expired, or it was returned
+	NumClasses                     // how many classes there are
+	AnyClass   = NumClasses        // in a Term: both
+)
+
+// String returns "fresh", "retry" or "any".
+func (c Class) String() string { return [...]string{"fresh", "retry", "any"}[min(c, AnyClass)] }
+
+// ErrorKind says why an attempt failed. The kinds below are reserved; a program
+// numbers its own from FirstErrorKind on.
+type ErrorKind uint16
+
+const (
+	NoError      ErrorKind = iota // the attempt succeeded
+	Timeout                       // it ran longer than its execution timeout
+	LeaseExpired                  // its lease lapsed and was recovered
+	Throttled                     // a dependency refused it for being over its limit
+	Canceled                      // it was told to stop
+	Conflict                      // it lost a race of optimistic locking
+	Panicked                      // the handler panicked
+	FirstErrorKind
+)
+
+// ReservedErrorKinds names the error kinds below FirstErrorKind, by kind.
+var ReservedErrorKinds = [FirstErrorKind]string{"", "timeout", "lease-expired", "throttled", "canceled", "conflict", "panic"}
+
+// Job is one unit of work as the store hands it out.
+type Job struct {
+	ID       JobID
+	Kind     Kind
+	Priority int16 // smaller is more urgent; a retry keeps it
+	Tenant   TenantID
+	// Delivery counts the claims of this job, this one included: 1 at first. It is
+	// never decremented: random draws are keyed by it.
+	Delivery int32
+	// Charged counts the claims that a limit on attempts counts: Delivery less
+	// those that were given back by Return.
+	Charged int32
+	// Failures counts the attempts that ended in a nack, an expired lease included.
+	Failures int32
+	// LastDelay is the delay of the latest nack, which decorrelated jitter grows from.
+	LastDelay time.Duration
+	Waited    time.Duration // since it last became ready (a retry: since it was due), by the store's clock
+	Age       time.Duration // since it was enqueued, by the store's clock
+	Payload   []byte
+}
+
+// Class reports whether j is being delivered for the first time.
+func (j *Job) Class() Class {
+	if j.Delivery <= 1 {
+		return Fresh
+	}
+	return Retry
+}
+
+// Lease is the right to run a job until its TTL runs out at the store.
+type Lease struct {
+	Job
+	Token Token
+	// Holder is, in the answer to Recover, the engine that let the lease expire.
+	Holder EngineID
+}
+
+// LeaseKey names a lease without carrying the job.
+type LeaseKey struct {
+	Job   JobID
+	Token Token
+}
+
+// Key returns the name of l.
+func (l *Lease) Key() LeaseKey { return LeaseKey{l.ID, l.Token} }

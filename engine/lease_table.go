@@ -1,0 +1,138 @@
+package engine
+
+// Slot names a lease held by an engine while it is held.
+type Slot int32
+
+const noSlot Slot = -1
+
+// phase is how far an engine is with a lease it holds.
+type phase uint8
+
+const (
+	unheld   phase = iota
+	buffered       // claimed ahead: waits in the node for a worker
+	running        // a handler runs
+	overrun        // timed out: the nack is with the committer, the handler still runs
+	finished       // the handler returned: the outcome is with the committer
+)
+
+// heldLease is one slot of the table.
+type heldLease struct {
+	lease    Lease
+	phase    phase
+	lost     bool // the store no longer honours the token
+	settled  bool // overrun: the outcome has been committed
+	timeouts uint8
+	heldAt   Time // when the claim's answer came
+	dueAt    Time // running: when it times out
+	beatAt   Time // next heartbeat
+	queue    link // buffered: in line for a worker; running: in line to time out
+	beats    link // in line for a heartbeat
+}
+
+type link struct{ prev, next Slot }
+
+// leaseTable holds the leases of one engine, from claim to commit.
+type leaseTable struct {
+	slots      []heldLease
+	free       []Slot
+	held       int
+	idle       int // workers not running a job
+	waiting    int // buffered leases
+	inFlight   [NumClasses]int
+	committing [NumClasses]int
+}
+
+func (t *leaseTable) init(workers int) { t.idle = workers }
+
+// hold takes a slot for l; the caller says in what phase.
+func (t *leaseTable) hold(l *Lease, now Time) Slot {
+	if len(t.free) == 0 {
+		t.slots = append(t.slots, heldLease{})
+		t.free = append(t.free, Slot(len(t.slots)-1))
+	}
+	s := t.free[len(t.free)-1]
+	t.free = t.free[:len(t.free)-1]
+	t.slots[s] = heldLease{lease: *l, heldAt: now, dueAt: Never, beatAt: Never, queue: link{noSlot, noSlot}, beats: link{noSlot, noSlot}}
+	t.held++
+	t.inFlight[l.Class()]++
+	return s
+}
+
+func (t *leaseTable) get(s Slot) *heldLease {
+	h := &t.slots[s]
+	if h.phase == unheld {
+		panic("engine: slot is not held")
+	}
+	return h
+}
+
+// finish moves a lease whose handler has returned from in flight to committing.
+func (t *leaseTable) finish(h *heldLease) {
+	h.phase = finished
+	t.inFlight[h.lease.Class()]--
+	t.committing[h.lease.Class()]++
+}
+
+// release frees a slot whose handler does not run.
+func (t *leaseTable) release(s Slot) {
+	h := t.get(s)
+	if h.phase == finished {
+		t.committing[h.lease.Class()]--
+	} else {
+		t.inFlight[h.lease.Class()]--
+	}
+	t.held--
+	h.phase = unheld
+	t.free = append(t.free, s)
+}
+
+// find returns the slot that holds key, or noSlot. It looks at every slot.
+func (t *leaseTable) find(key LeaseKey) Slot {
+	for i := range t.slots {
+		if h := &t.slots[i]; h.phase != unheld && h.lease.Key() == key {
+			return Slot(i)
+		}
+	}
+	return noSlot
+}
+
+// slotList is a list through one of the links of the slots, in the order of insertion.
+type slotList struct {
+	head, tail Slot
+	beats      bool // through heldLease.beats instead of queue
+}
+
+func newSlotList(beats bool) slotList { return slotList{noSlot, noSlot, beats} }
+
+func (l *slotList) link(t *leaseTable, s Slot) *link {
+	if l.beats {
+		return &t.slots[s].beats
+	}
+	return &t.slots[s].queue
+}
+
+func (l *slotList) pushBack(t *leaseTable, s Slot) {
+	*l.link(t, s) = link{l.tail, noSlot}
+	if l.tail == noSlot {
+		l.head = s
+	} else {
+		l.link(t, l.tail).next = s
+	}
+	l.tail = s
+}
+
+func (l *slotList) remove(t *leaseTable, s Slot) {
+	at := l.link(t, s)
+	if at.prev == noSlot {
+		l.head = at.next
+	} else {
+		l.link(t, at.prev).next = at.next
+	}
+	if at.next == noSlot {
+		l.tail = at.prev
+	} else {
+		l.link(t, at.next).prev = at.prev
+	}
+	*at = link{noSlot, noSlot}
+}

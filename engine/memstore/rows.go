@@ -1,0 +1,169 @@
+package memstore
+
+import (
+	"time"
+
+	"qsim/engine"
+)
+
+// none is no row.
+const none = ^uint32(0)
+
+// row is one live job. It is in exactly one place at a time: a queue of its lane
+// (ready), the waiting heap or the due list (waiting), the leased or the lapsed
+// list (in flight). prev and next serve whichever list or tree that is.
+type row struct {
+	id         engine.JobID
+	token      engine.Token
+	holder     engine.EngineID
+	enqueuedAt engine.Time
+	dueAt      engine.Time // when it became ready, or a waiting job will
+	key        engine.Time // ready: its place in line; in flight: when the lease expires
+	lastDelay  time.Duration
+	payload    []byte
+	prev, next uint32
+	stamp      uint32 // raised whenever the row leaves the waiting heap other than by the top
+	delivery   int32
+	charged    int32
+	failures   int32
+	tenant     engine.TenantID
+	kind       engine.Kind
+	priority   int16
+	lane       uint16
+	state      engine.State
+	place      place
+}
+
+// place says which structure holds a row, beyond what its state says.
+type place uint8
+
+const (
+	inList place = iota
+	inTree       // ready: the lane's tree instead of its list
+	inHeap       // waiting: not yet due
+	inLapsed
+)
+
+// class is as which class r stands in line, or was claimed.
+func (r *row) class() engine.Class {
+	if r.delivery == 0 || r.delivery == 1 && r.state == engine.InFlight {
+		return engine.Fresh
+	}
+	return engine.Retry
+}
+
+// before orders rows of one priority by (key, id).
+func (r *row) before(o *row) bool {
+	if r.key != o.key {
+		return r.key < o.key
+	}
+	return r.id < o.id
+}
+
+const chunkBits = 10
+
+// rows is a slab of rows that never move: it grows by chunks and reuses freed rows.
+type rows struct {
+	chunks []*[1 << chunkBits]row
+	size   uint32
+	free   uint32 // first of the free rows, linked by next, plus 1; 0: none
+}
+
+func (s *rows) at(ref uint32) *row { return &s.chunks[ref>>chunkBits][ref&(1<<chunkBits-1)] }
+
+// alloc returns a row that is zero but for its stamp.
+func (s *rows) alloc() uint32 {
+	if s.free != 0 {
+		ref := s.free - 1
+		s.free = s.at(ref).next
+		s.at(ref).next = 0
+		return ref
+	}
+	if s.size>>chunkBits == uint32(len(s.chunks)) {
+		s.chunks = append(s.chunks, new([1 << chunkBits]row))
+	}
+	s.size++
+	return s.size - 1
+}
+
+func (s *rows) release(ref uint32) {
+	r := s.at(ref)
+	*r = row{stamp: r.stamp + 1, next: s.free}
+	s.free = ref + 1
+}
+
+// index finds rows by job ID: open addressing with linear probing, at most
+// three quarters full, at least an eighth.
+type index struct {
+	slots []uint32 // row + 1; 0: empty
+	used  int
+}
+
+const smallestIndex = 64
+
+func (x *index) init() { x.slots = make([]uint32, smallestIndex) }
+
+// home is where the probe for id starts: Fibonacci hashing (Knuth, The Art of
+// Computer Programming 3, 6.4) of all 64 bits.
+func (x *index) home(id engine.JobID) int {
+	h := uint64(id) * 0x9E3779B97F4A7C15
+	return int((h ^ h>>32) & uint64(len(x.slots)-1))
+}
+
+func (x *index) find(s *rows, id engine.JobID) uint32 {
+	for i := x.home(id); ; i = (i + 1) & (len(x.slots) - 1) {
+		v := x.slots[i]
+		if v == 0 {
+			return none
+		}
+		if s.at(v-1).id == id {
+			return v - 1
+		}
+	}
+}
+
+func (x *index) insert(s *rows, id engine.JobID, ref uint32) {
+	if x.used++; x.used*4 > len(x.slots)*3 {
+		x.resize(s, len(x.slots)*2)
+	}
+	x.put(id, ref)
+}
+
+func (x *index) put(id engine.JobID, ref uint32) {
+	i := x.home(id)
+	for x.slots[i] != 0 {
+		i = (i + 1) & (len(x.slots) - 1)
+	}
+	x.slots[i] = ref + 1
+}
+
+// remove deletes id and moves later rows of its run back, so that no marker of
+// deletion is needed.
+func (x *index) remove(s *rows, id engine.JobID) {
+	mask := len(x.slots) - 1
+	i := x.home(id)
+	for s.at(x.slots[i]-1).id != id {
+		i = (i + 1) & mask
+	}
+	for j := (i + 1) & mask; x.slots[j] != 0; j = (j + 1) & mask {
+		home := x.home(s.at(x.slots[j] - 1).id)
+		if (j-home)&mask >= (j-i)&mask {
+			x.slots[i] = x.slots[j]
+			i = j
+		}
+	}
+	x.slots[i] = 0
+	if x.used--; x.used*8 < len(x.slots) && len(x.slots) > smallestIndex {
+		x.resize(s, len(x.slots)/2)
+	}
+}
+
+func (x *index) resize(s *rows, n int) {
+	old := x.slots
+	x.slots = make([]uint32, n)
+	for _, v := range old {
+		if v != 0 {
+			x.put(s.at(v-1).id, v-1)
+		}
+	}
+}

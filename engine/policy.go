@@ -1,0 +1,75 @@
+package engine
+
+import "time"
+
+// View is what a Policy may base a plan on. Idle, InFlight and Committing are
+// exact and free; Store is as old as StatsAge says.
+type View struct {
+	Now        Time
+	Workers    int             // workers of this engine
+	Idle       int             // the most this plan may claim: at least 1
+	InFlight   [NumClasses]int // prefetched and running executions of this engine
+	Committing [NumClasses]int // finished, not yet committed
+	Store      Stats           // only for a policy that is a StatsReader
+	StatsAge   time.Duration   // negative: no Stats yet
+
+	rand   Rand
+	engine EngineID
+	number uint64
+}
+
+// Draw returns a number in (0, 1), a function of the seed, the engine and the
+// number of this plan and n alone.
+func (v *View) Draw(n uint16) float64 {
+	return v.rand.Uniform(ForPolicy, uint64(v.engine), v.number, n)
+}
+
+// ObservationKind says what happened to the jobs of an Observation.
+type ObservationKind uint8
+
+const (
+	Claimed   ObservationKind = iota + 1 // the latest plan brought Count jobs of Class; Count may be 0
+	Succeeded                            // one execution ended well
+	Failed                               // one execution failed with Error
+)
+
+// Observation tells a Policy what came of its plans.
+type Observation struct {
+	Now   Time
+	Kind  ObservationKind
+	Class Class
+	Job   Kind      // Succeeded, Failed: the job's kind
+	Error ErrorKind // Failed
+	Count int
+}
+
+// Policy decides what an engine claims next. A Policy belongs to one engine and
+// is called from one goroutine. It may keep state, but must be deterministic:
+// no clock, no global randomness, no map iteration.
+type Policy interface {
+	// Plan appends the terms of the next claim to dst. No terms: claim nothing
+	// until something changes or the poll interval passes. The sum of what the
+	// terms may claim is bounded by v.Idle whatever their limits say.
+	Plan(v *View, dst []Term) []Term
+	// Observe is called for every claim that was answered (at most one is under
+	// way), with one Claimed observation for each class, and for every execution
+	// that ended.
+	Observe(o *Observation)
+}
+
+// StatsReader is a Policy whose plans depend on View.Store: the engine then asks
+// the store for Stats that often.
+type StatsReader interface {
+	Policy
+	StatsEvery() time.Duration
+}
+
+// RetryPolicy decides what becomes of a failed job. It must be a pure function of
+// its arguments: one value serves all engines.
+type RetryPolicy interface {
+	// Next returns Bury or Nack, and for Nack the delay until the job is ready
+	// again. j is as it was claimed: its Failures do not include this one, its
+	// Charged does. u is uniform in (0, 1), for jitter; the same job and delivery
+	// always get the same u.
+	Next(j *Job, e ErrorKind, u float64) (v Verb, delay time.Duration)
+}

@@ -1,0 +1,109 @@
+package sim
+
+import (
+	"context"
+
+	"qsim/engine"
+)
+
+// message is a call on its way to the store and its answer on the way back.
+type message struct {
+	call     engine.Call
+	answer   engine.Reply
+	fate     Fate
+	terms    []engine.Term
+	outcomes []engine.Outcome
+	leases   []engine.LeaseKey
+}
+
+// send gives a call to the network. The engine's slices are copied.
+func (s *Sim) send(c *engine.Call) {
+	fate := s.cfg.Network.Request(s.now, c)
+	if fate.LoseRequest {
+		return
+	}
+	copies := 1
+	if fate.Duplicate {
+		copies = 2
+	}
+	for range copies {
+		ref := s.messages.alloc()
+		m := s.messages.at(ref)
+		m.call, m.fate = *c, fate
+		m.terms = append(m.terms[:0], c.Plan.Terms...)
+		m.outcomes = append(m.outcomes[:0], c.Batch.Outcomes...)
+		m.leases = append(m.leases[:0], c.Leases...)
+		m.call.Plan.Terms, m.call.Batch.Outcomes, m.call.Leases = m.terms, m.outcomes, m.leases
+		s.queue.pushNext(s.now.Add(fate.Delay), request, ref)
+	}
+}
+
+// deliver executes a call at the store and sends the answer back.
+func (s *Sim) deliver(ref uint32) {
+	m := s.messages.at(ref)
+	m.call.Execute(context.Background(), s.store, &m.answer, m.fate.Refuse)
+	m.call.Record(s.now, &m.answer, s, &s.event)
+	switch m.call.Op {
+	case engine.OpCommit:
+		s.nextDue = s.store.NextDue()
+		for i := range m.answer.Results {
+			if m.answer.Results[i].Status == engine.Applied && m.call.Batch.Outcomes[i].Verb == engine.Return {
+				s.wake() // ready again at once
+				m = s.messages.at(ref)
+			}
+		}
+	case engine.OpPromote:
+		if len(m.answer.Promoted) > 0 {
+			s.wake()
+			m = s.messages.at(ref)
+		}
+	}
+	if m.fate.LoseReply {
+		s.messages.release(ref)
+		return
+	}
+	s.queue.pushNext(s.now.Add(s.cfg.Network.Reply(s.now, &m.call, &m.answer)), reply, ref)
+}
+
+// answer hands a reply to the engine that asked, if it still lives.
+func (s *Sim) answer(ref uint32) {
+	m := s.messages.at(ref)
+	i := m.call.Engine.Node()
+	n := &s.nodes[i]
+	if n.engine != nil && n.id == m.call.Engine {
+		if n.frozen > 0 {
+			n.missed = append(n.missed, deferred{rank: reply, ref: ref})
+			return
+		}
+		n.engine.Handle(s.now, &m.answer)
+		s.apply(i)
+	}
+	s.messages.release(ref)
+}
+
+// slab keeps values that events refer to by index, and reuses freed ones. A
+// pointer into it is good until the next alloc.
+type slab[T any] struct {
+	items []T
+	free  []uint32
+	used  int
+}
+
+func (s *slab[T]) at(ref uint32) *T { return &s.items[ref] }
+
+func (s *slab[T]) alloc() uint32 {
+	s.used++
+	if n := len(s.free); n > 0 {
+		ref := s.free[n-1]
+		s.free = s.free[:n-1]
+		return ref
+	}
+	var zero T
+	s.items = append(s.items, zero)
+	return uint32(len(s.items) - 1)
+}
+
+func (s *slab[T]) release(ref uint32) {
+	s.used--
+	s.free = append(s.free, ref)
+}

@@ -1,0 +1,173 @@
+package sim_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/memstore"
+	"qsim/engine/sim"
+	"qsim/policies"
+)
+
+// poisson yields n jobs at a rate per second.
+type poisson struct {
+	rand engine.Rand
+	gap  engine.Dist
+	n, i uint64
+	at   engine.Time
+}
+
+func (w *poisson) Next() (engine.Time, engine.NewJob, bool) {
+	if w.i == w.n {
+		return 0, engine.NewJob{}, false
+	}
+	w.i++
+	w.at = w.at.Add(w.gap.Duration(w.rand.Uniform(engine.ForArrival, w.i, 0, 0)))
+	return w.at, engine.NewJob{ID: engine.JobID(w.i)}, true
+}
+
+// flaky handlers run for a drawn time and fail with a probability that a storm raises.
+type flaky struct {
+	rand           engine.Rand
+	service        engine.Dist
+	fail           float64
+	from, until    engine.Time
+	stormFail      float64
+	kill           float64
+	ignoresCancel  bool
+	begun, ended   int
+	aborted        int
+	succeeded      map[engine.JobID]int
+	runningByJob   map[engine.JobID]int
+	mostConcurrent int
+}
+
+func (h *flaky) Begin(now engine.Time, _ int32, j *engine.Job) sim.Execution {
+	h.begun++
+	if h.runningByJob != nil {
+		h.runningByJob[j.ID]++
+		h.mostConcurrent = max(h.mostConcurrent, h.runningByJob[j.ID])
+	}
+	x := sim.Execution{Runs: h.service.Duration(h.rand.Uniform(engine.ForRunTime, uint64(j.ID), uint64(j.Delivery), 0)), IgnoresCancel: h.ignoresCancel}
+	p := h.fail
+	if now >= h.from && now < h.until {
+		p = h.stormFail
+	}
+	if h.rand.Uniform(engine.ForFailure, uint64(j.ID), uint64(j.Delivery), 0) < p {
+		x.Error = engine.FirstErrorKind
+	}
+	x.Kills = h.kill > 0 && h.rand.Uniform(engine.ForKill, uint64(j.ID), uint64(j.Delivery), 0) < h.kill
+	return x
+}
+
+func (h *flaky) End(_ engine.Time, _ int32, j *engine.Job, err engine.ErrorKind, aborted bool) {
+	h.ended++
+	if aborted {
+		h.aborted++
+	}
+	if h.runningByJob != nil {
+		h.runningByJob[j.ID]--
+		if err == engine.NoError && !aborted {
+			h.succeeded[j.ID]++
+		}
+	}
+}
+
+// ledger counts events and how often each job ended.
+type ledger struct {
+	n       [engine.NumEventKinds]int
+	jobs    [engine.NumEventKinds]map[engine.JobID]int
+	waits   []time.Duration // of fresh jobs
+	detail  bool
+	perTime func(e *engine.Event)
+}
+
+func (l *ledger) Record(e *engine.Event) {
+	l.n[e.Kind]++
+	if l.perTime != nil {
+		l.perTime(e)
+	}
+	if !l.detail {
+		return
+	}
+	if l.jobs[e.Kind] == nil {
+		l.jobs[e.Kind] = map[engine.JobID]int{}
+	}
+	l.jobs[e.Kind][e.Job]++
+	if e.Kind == engine.Leased && e.Class == engine.Fresh {
+		l.waits = append(l.waits, e.Waited)
+	}
+}
+
+func dist(t testing.TB) func(d engine.Dist, err error) engine.Dist {
+	return func(d engine.Dist, err error) engine.Dist {
+		if err != nil {
+			t.Helper()
+			t.Fatal(err)
+		}
+		return d
+	}
+}
+
+// world is everything that a run needs, to be varied by a test before start.
+type world struct {
+	config  sim.Config
+	node    engine.Config
+	nodes   int
+	store   engine.StoreOptions
+	links   *sim.Links
+	jobs    *poisson
+	flaky   *flaky
+	ledger  *ledger
+	memory  *memstore.Store
+	options func(*sim.Config)
+}
+
+func newWorld(t testing.TB, seed uint64, jobs uint64, rate float64) *world {
+	must := dist(t)
+	rand := engine.Rand{Seed: seed}
+	w := &world{nodes: 1, store: engine.StoreOptions{LapseAfter: -1}, ledger: &ledger{},
+		jobs:  &poisson{rand: rand, gap: must(engine.Exponential(1 / rate)), n: jobs},
+		flaky: &flaky{rand: rand, service: must(engine.LogNormalQuantiles(0.4, 1.5)), fail: 0.02},
+		links: &sim.Links{Rand: rand},
+	}
+	for op := range w.links.OneWay {
+		w.links.OneWay[op] = must(engine.Constant(500e-6))
+	}
+	w.node = engine.Config{Workers: 100, Rand: rand, CallTimeout: 5 * time.Second,
+		Fetch:  engine.FetchConfig{Batch: 100, Poll: 100 * time.Millisecond},
+		Commit: engine.CommitConfig{Batch: 100, Linger: 5 * time.Millisecond, Calls: 2, Timeout: 5 * time.Second, Backpressure: 10000},
+		Lease:  engine.LeaseConfig{TTL: 30 * time.Second, Heartbeat: 10 * time.Second},
+		Reaper: engine.ReaperConfig{Every: time.Second, Batch: 100, OnStart: true},
+		Leader: engine.LeaderConfig{TTL: 10 * time.Second, Renew: 5 * time.Second},
+		Kinds: []engine.KindConfig{{Timeout: 5 * time.Minute, Retry: &policies.Backoff{MaxAttempts: 8, Kind: policies.Exponential,
+			First: 500 * time.Millisecond, Factor: 2, Max: 30 * time.Second, Jitter: policies.NewJitter(policies.Full, policies.Share{})}}},
+	}
+	w.config.Policy = func(int32) engine.Policy { return policies.FIFO{} }
+	return w
+}
+
+func (w *world) start() *sim.Sim {
+	c := w.config
+	for range w.nodes {
+		c.Nodes = append(c.Nodes, w.node)
+	}
+	c.Network, c.Handlers, c.Workload, c.Recorder = w.links, w.flaky, w.jobs, w.ledger
+	c.Store = func(clock func() engine.Time) sim.Store {
+		w.memory = memstore.NewSingle(clock, w.store)
+		return w.memory
+	}
+	if c.Until == 0 {
+		c.Until = engine.Never
+	}
+	return sim.New(c)
+}
+
+func (w *world) summary(s *sim.Sim) string {
+	l := w.ledger
+	return fmt.Sprintf("%v: %d events, enqueued %d leased %d acked %d nacked %d buried %d returned %d fenced %d taken %d lost %d call-timeouts %d aborted %d fingerprint %016x",
+		time.Duration(s.Now()), s.Events(), l.n[engine.Enqueued], l.n[engine.Leased], l.n[engine.Acked], l.n[engine.Nacked], l.n[engine.Buried], l.n[engine.Returned],
+		l.n[engine.Fenced], l.n[engine.LeaseTaken], l.n[engine.LeaseLost], l.n[engine.CallTimedOut], l.n[engine.Aborted], uint64(s.Digest()))
+}

@@ -8,17 +8,18 @@ import "time"
 type committer struct {
 	filling *batch
 	flushAt Time
-	queue   []*batch // full, waiting for a call
+	queue   []*batch // full, waiting for a call, or pausing before they start over
 	flying  []*batch // sent, or pausing before they are sent again
 	spare   []*batch
 	lastSeq uint64
 	pending int // outcomes not yet committed
+	calls   int // most batches in flying
 }
 
 type batch struct {
 	seq      uint64
 	id       CallID // of the latest call; 0: none is under way
-	againAt  Time   // when the call counts as lost, or the pause is over
+	againAt  Time   // flying: when the call counts as lost, or the pause is over; in queue: no call before
 	tries    int
 	slots    []Slot // noSlot: of a lease that no worker held
 	outcomes []Outcome
@@ -28,12 +29,17 @@ type batch struct {
 // CommitConfig.Backoff says nothing.
 const errorPause = 100 * time.Millisecond
 
-func (c *committer) init() { c.flushAt = Never }
+func (c *committer) init(cfg *Config) { c.flushAt, c.calls = Never, cfg.Commit.Calls }
 
 func (c *committer) deadline() Time {
 	d := c.flushAt
 	for _, b := range c.flying {
 		d = min(d, b.againAt)
+	}
+	if len(c.flying) < c.calls {
+		for _, b := range c.queue {
+			d = min(d, b.againAt)
+		}
 	}
 	return d
 }
@@ -60,6 +66,7 @@ func (c *committer) tick(e *Engine) {
 	if e.now >= c.flushAt {
 		c.flush(e)
 	}
+	gaveUp := false
 	for i := 0; i < len(c.flying); i++ {
 		b := c.flying[i]
 		if e.now < b.againAt {
@@ -69,7 +76,7 @@ func (c *committer) tick(e *Engine) {
 			e.event = Event{Kind: CallTimedOut, Op: OpCommit, Count: int32(len(b.slots))}
 			e.record(noSlot, nil)
 			if !c.tryAgain(e, b, 0) {
-				i--
+				i, gaveUp = i-1, true
 				continue
 			}
 		}
@@ -78,6 +85,9 @@ func (c *committer) tick(e *Engine) {
 		}
 	}
 	c.launch(e)
+	if gaveUp {
+		e.fetch.onWorkerFree(e) // backpressure may have ended
+	}
 }
 
 // flush closes the batch that is filling.
@@ -86,15 +96,20 @@ func (c *committer) flush(e *Engine) {
 	if c.filling == nil {
 		return
 	}
+	c.filling.againAt = e.now
 	c.queue = append(c.queue, c.filling)
 	c.filling = nil
 	c.launch(e)
 }
 
 func (c *committer) launch(e *Engine) {
-	for len(c.queue) > 0 && len(c.flying) < e.cfg.Commit.Calls {
-		b := c.queue[0]
-		c.queue = append(c.queue[:0], c.queue[1:]...)
+	for i := 0; i < len(c.queue) && len(c.flying) < c.calls; {
+		b := c.queue[i]
+		if b.againAt > e.now {
+			i++ // it starts over after a pause
+			continue
+		}
+		c.queue = append(c.queue[:i], c.queue[i+1:]...)
 		c.flying = append(c.flying, b)
 		c.send(e, b)
 	}

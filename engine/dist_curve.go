@@ -56,7 +56,8 @@ func (c *curve) sample(u float64) float64 {
 	x := float64(int64(b & c.mask))
 	y := piece.c0 + float64(x*(piece.c1+float64(x*(piece.c2+float64(x*piece.c3)))))
 	if y != y {
-		return c.sampleExactly(u)
+		dropped := (c.mask & -c.mask) - 1
+		y, _ = c.quantile(math.Float64frombits(b&^dropped), offset >= 0, 0)
 	}
 	return y
 }
@@ -143,10 +144,10 @@ func (c *curve) interpolate(left, right, start, end float64, upper bool, near fl
 	}
 	// The cubic through (0, 0), (1/3, g1), (2/3, g2), (1, g3).
 	g1, g2, g3 := at(1.0/3)-start, at(2.0/3)-start, end-start
-	c1 := 0.5 * (float64(18*g1) - float64(9*g2) + float64(2*g3))
-	c2 := 4.5 * (float64(4*g2) - float64(5*g1) - g3)
-	c3 := 4.5 * (float64(3*(g1-g2)) + g3)
-	if !surelyMonotone(float64(c1), float64(c2), float64(c3), upper) {
+	c1 := float64(0.5 * (float64(18*g1) - float64(9*g2) + float64(2*g3)))
+	c2 := float64(4.5 * (float64(4*g2) - float64(5*g1) - g3))
+	c3 := float64(4.5 * (float64(3*(g1-g2)) + g3))
+	if !surelyMonotone(c1, c2, c3, upper) {
 		c1, c2, c3 = g3, 0, 0
 	}
 	good := true

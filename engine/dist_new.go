@@ -253,7 +253,7 @@ func spellNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) 
 // spellSeconds returns v seconds as scenarios spell durations, 2m and 500us, to the
 // nanosecond; in plain seconds where that cannot hold it.
 func spellSeconds(v float64) string {
-	nanoseconds := math.Round(v * 1e9)
+	nanoseconds := math.Round(float64(v * 1e9))
 	if math.Abs(nanoseconds) >= 1<<62 || (nanoseconds == 0 && v != 0) {
 		return spellNumber(v) + "s"
 	}

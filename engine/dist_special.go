@@ -80,7 +80,7 @@ func stirlingRest(x float64) float64 {
 	}))
 }
 
-// logGamma returns ln Γ(x) for x in [1e-6, 1e300], with an absolute error below 1e-14
+// logGamma returns ln Γ(x) for x in [1e-6, 1e300], with an absolute error below 3e-14
 // for x < 20: Γ(x) = Γ(x+n) / (x(x+1)...(x+n-1)).
 func logGamma(x float64) float64 {
 	product := 1.0

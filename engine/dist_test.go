@@ -3,11 +3,9 @@ package engine
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 	"time"
-
-	"gonum.org/v1/gonum/mathext"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // mustDist returns d, of parameters that are known to be good.
@@ -16,141 +14,6 @@ func mustDist(d Dist, err error) Dist {
 		panic(err)
 	}
 	return d
-}
-
-// distCase is a distribution and gonum's idea of it: quantile gives the value whose
-// lower tail is u, 1-u being the exact upper tail.
-type distCase struct {
-	name     string
-	dist     Dist
-	quantile func(u float64) float64
-}
-
-// gonumNormal is the standard normal quantile, by symmetry accurate in both tails.
-func gonumNormal(u float64) float64 {
-	if u > 0.5 {
-		return -mathext.NormalQuantile(1 - u)
-	}
-	return mathext.NormalQuantile(u)
-}
-
-// gammaTails returns both tails of a gamma.
-func gammaTails(mean, shape float64) func(x float64) (lower, upper float64) {
-	return func(x float64) (float64, float64) {
-		x *= shape / mean
-		if x < 1e-9 { // x^a / Γ(a+1) (1 - ax/(a+1) + ...)
-			g, _ := math.Lgamma(shape + 1)
-			return math.Exp(shape*math.Log(x)-g) * (1 - shape*x/(shape+1)), 1
-		}
-		return mathext.GammaIncReg(shape, x), mathext.GammaIncRegComp(shape, x)
-	}
-}
-
-// nearZero takes over from q for small u, where gonum computes ln(1-u) or (1-u)^x.
-func nearZero(small, q func(u float64) float64) func(u float64) float64 {
-	return func(u float64) float64 {
-		if u < 1e-3 {
-			return small(u)
-		}
-		return q(u)
-	}
-}
-
-func gonumLogNormal(median, sigma float64) func(float64) float64 {
-	return func(u float64) float64 { return median * math.Exp(sigma*gonumNormal(u)) }
-}
-
-func closedFormCases() []distCase {
-	exponential := func(mean float64) func(float64) float64 {
-		return nearZero(func(u float64) float64 { return -mean * math.Log1p(-u) }, distuv.Exponential{Rate: 1 / mean}.Quantile)
-	}
-	weibull := func(mean, shape float64) func(float64) float64 {
-		scale := mean / math.Gamma(1+1/shape)
-		return nearZero(func(u float64) float64 { return scale * math.Pow(-math.Log1p(-u), 1/shape) },
-			distuv.Weibull{K: shape, Lambda: scale}.Quantile)
-	}
-	pareto := func(min, alpha float64) func(float64) float64 {
-		return nearZero(func(u float64) float64 { return min * math.Exp(-math.Log1p(-u)/alpha) },
-			distuv.Pareto{Xm: min, Alpha: alpha}.Quantile)
-	}
-	sigma := func(cv float64) float64 { return math.Sqrt(math.Log1p(cv * cv)) }
-	p99 := distuv.UnitNormal.Quantile(0.99)
-	return []distCase{
-		{"constant", mustDist(Constant(3)), func(float64) float64 { return 3 }},
-		{"uniform", mustDist(Uniform(1, 3)), distuv.Uniform{Min: 1, Max: 3}.Quantile},
-		{"exponential", mustDist(Exponential(0.02)), exponential(0.02)},
-		{"lognormal p50 p99", mustDist(LogNormalQuantiles(0.4, 1.5)), gonumLogNormal(0.4, math.Log(1.5/0.4)/p99)},
-		{"lognormal narrow", mustDist(LogNormalMeanCV(1, 1e-6)), gonumLogNormal(1, 1e-6)},
-		{"lognormal cv 1", mustDist(LogNormalMeanCV(2, 1)), gonumLogNormal(2/math.Sqrt2, sigma(1))},
-		{"lognormal cv 10", mustDist(LogNormalMeanCV(0.1, 10)), gonumLogNormal(0.1/math.Sqrt(101), sigma(10))},
-		{"lognormal wide", mustDist(LogNormalQuantiles(1e-6, 1e3)), gonumLogNormal(1e-6, math.Log(1e9)/p99)},
-		{"normal far from 0", mustDist(Normal(50, 1)), func(u float64) float64 { return 50 + gonumNormal(u) }},
-		{"weibull 0.5", mustDist(Weibull(2, 0.5)), weibull(2, 0.5)},
-		{"weibull 2", mustDist(Weibull(0.3, 2)), weibull(0.3, 2)},
-		{"weibull 0.05", mustDist(Weibull(1, 0.05)), weibull(1, 0.05)},
-		{"weibull 1000", mustDist(Weibull(1, 1000)), weibull(1, 1000)},
-		{"pareto 1.5", mustDist(Pareto(0.01, 1.5)), pareto(0.01, 1.5)},
-		{"pareto 0.1", mustDist(Pareto(1, 0.1)), pareto(1, 0.1)},
-		{"pareto 1000", mustDist(Pareto(1, 1000)), pareto(1, 1000)},
-	}
-}
-
-func searchedCases() []distCase {
-	return []distCase{
-		{"gamma 0.5", mustDist(Gamma(1, 0.5)), invert(gammaTails(1, 4))},
-		{"gamma 2", mustDist(Gamma(3, 2)), invert(gammaTails(3, 0.25))},
-		{"gamma 0.1", mustDist(Gamma(0.2, 0.1)), invert(gammaTails(0.2, 100))},
-		{"gamma 10", mustDist(Gamma(1, 10)), invert(gammaTails(1, 0.01))},
-		{"erlang 1", mustDist(Erlang(1, 1)), invert(gammaTails(1, 1))},
-		{"erlang 3", mustDist(Erlang(0.6, 3)), invert(gammaTails(0.6, 3))},
-		{"half-normal", mustDist(Normal(0, 2)), invert(foldedCDF(0, 2))},
-		{"normal near 0", mustDist(Normal(1, 1)), invert(foldedCDF(1, 1))},
-		{"normal 2", mustDist(Normal(2, 1)), invert(foldedCDF(2, 1))},
-		{"normal 5", mustDist(Normal(0.010, 0.002)), invert(foldedCDF(0.010, 0.002))},
-		{"normal 39", mustDist(Normal(39, 1)), invert(foldedCDF(39, 1))},
-		{"hyperexponential 1", mustDist(HyperExponential(2, 1)), func(u float64) float64 { return -2 * math.Log1p(-u) }},
-		{"hyperexponential 3", mustDist(HyperExponential(1, 3)), invert(hyperexponentialTails(1, 3))},
-		{"hyperexponential 50", mustDist(HyperExponential(1, 50)), invert(hyperexponentialTails(1, 50))},
-	}
-}
-
-// foldedCDF returns both tails of |X|, X normal: the lower one near 0 by its series.
-func foldedCDF(mean, sd float64) func(x float64) (lower, upper float64) {
-	n := distuv.Normal{Mu: mean, Sigma: sd}
-	return func(x float64) (float64, float64) {
-		if v, m := x/sd, mean/sd; v < 1e-3 {
-			// 2φ(m)v (1 + (m²-1)v²/6), the next term being of order v⁴
-			return 2 * distuv.UnitNormal.Prob(m) * v * (1 + (m*m-1)*v*v/6), 1
-		}
-		return n.CDF(x) - n.CDF(-x), n.Survival(x) + n.CDF(-x)
-	}
-}
-
-// hyperexponentialTails returns both tails of the mixture, from the textbook formulas.
-func hyperexponentialTails(mean, cv float64) func(x float64) (lower, upper float64) {
-	p := (1 + math.Sqrt((cv*cv-1)/(cv*cv+1))) / 2
-	return func(x float64) (float64, float64) {
-		a, b := -2*p*x/mean, -2*(1-p)*x/mean
-		return -p*math.Expm1(a) - (1-p)*math.Expm1(b), p*math.Exp(a) + (1-p)*math.Exp(b)
-	}
-}
-
-// invert returns the quantile function for two tails, by bisection on a scale of
-// ratios.
-func invert(tails func(x float64) (lower, upper float64)) func(float64) float64 {
-	return func(u float64) float64 {
-		low, high := 1e-300, 1e9
-		for range 65 { // to 1 in 2^55 of the 700 between the logarithms
-			x := math.Sqrt(low * high)
-			lower, upper := tails(x)
-			if (u <= 0.5 && lower < u) || (u > 0.5 && upper > 1-u) {
-				low = x
-			} else {
-				high = x
-			}
-		}
-		return math.Sqrt(low * high)
-	}
 }
 
 // testDraws are numbers in both tails, at the ends of the table, and across the body.
@@ -167,7 +30,7 @@ func testDraws() []float64 {
 }
 
 func TestDistAgreesWithGonum(t *testing.T) {
-	for _, tt := range append(closedFormCases(), searchedCases()...) {
+	for _, tt := range slices.Concat(closedFormCases(), searchedCases()) {
 		t.Run(tt.name, func(t *testing.T) {
 			scale := tt.quantile(0.5)
 			if c := tt.dist.curve; c != nil {
@@ -193,7 +56,7 @@ func TestTableAgreesWithExactFunction(t *testing.T) {
 	draw := func(i int, n uint16, low, high float64) float64 { // evenly over the logarithm
 		return low * math.Pow(high/low, r.Uniform(ForChaos, uint64(i), 0, n))
 	}
-	for i := range 40 {
+	for i := range 8 {
 		dists := []Dist{
 			mustDist(LogNormalMeanCV(draw(i, 0, 1e-9, 1e9), draw(i, 1, 1e-6, 1000))),
 			mustDist(Gamma(draw(i, 2, 1e-9, 1e9), draw(i, 3, 0.01, 30))),
@@ -214,19 +77,6 @@ func TestTableAgreesWithExactFunction(t *testing.T) {
 	}
 }
 
-func allDists() []distCase {
-	cases := append(closedFormCases(), searchedCases()...)
-	return append(cases,
-		distCase{name: "zero value"},
-		distCase{name: "empirical", dist: mustDist(Empirical([]float64{3, 1, 2, 2, 10}))},
-		distCase{name: "gamma 0.001", dist: mustDist(Gamma(1, 0.001))},
-		distCase{name: "gamma 100", dist: mustDist(Gamma(1, 100))},
-		distCase{name: "lognormal cv 1000", dist: mustDist(LogNormalMeanCV(1, 1000))},
-		distCase{name: "smallest", dist: mustDist(Gamma(1e-100, 3))},
-		distCase{name: "largest", dist: mustDist(Pareto(1e100, 0.1))},
-	)
-}
-
 // Neighbouring numbers at the joins of cells, of the two halves and of table and
 // tails, and at random places: rounding must not turn the curve back by one bit.
 func TestSampleDoesNotFall(t *testing.T) {
@@ -240,7 +90,7 @@ func TestSampleDoesNotFall(t *testing.T) {
 					starts = append(starts, tail, 1-tail)
 				}
 			}
-			for n := range uint16(1000) {
+			for n := range uint16(100) {
 				u := r.Uniform(ForRunTime, 1, 1, n)
 				starts = append(starts, u, math.Ldexp(u, -20), math.Ldexp(u, -300), 1-math.Ldexp(u, -20))
 			}
@@ -250,9 +100,9 @@ func TestSampleDoesNotFall(t *testing.T) {
 				}
 			}
 			before := 0.0
-			for i := range 20_000 {
-				if y := tt.dist.Sample((float64(i) + 0.5) / 20_000); y < before {
-					t.Fatalf("Sample falls from %v to %v at step %d of 20000", before, y, i)
+			for i := range 5000 {
+				if y := tt.dist.Sample((float64(i) + 0.5) / 5000); y < before {
+					t.Fatalf("Sample falls from %v to %v at step %d of 5000", before, y, i)
 				} else {
 					before = y
 				}
@@ -304,7 +154,7 @@ func TestSampleIsFiniteAndNotNegative(t *testing.T) {
 	}
 }
 
-// The mean over the midpoints of 2^20 equal strata. What the outermost strata miss is
+// The mean over the midpoints of 2^18 equal strata. What the outermost strata miss is
 // largest for heavy tails, so each case states what it allows.
 func TestMeanMatchesSamples(t *testing.T) {
 	tests := []struct {
@@ -314,21 +164,21 @@ func TestMeanMatchesSamples(t *testing.T) {
 	}{
 		{"constant", mustDist(Constant(3)), 1e-12},
 		{"uniform", mustDist(Uniform(1, 4)), 1e-9},
-		{"exponential", mustDist(Exponential(0.02)), 1e-6},
-		{"lognormal cv", mustDist(LogNormalMeanCV(0.4, 0.8)), 1e-5},
-		{"lognormal quantiles", mustDist(LogNormalQuantiles(0.4, 1.5)), 1e-5},
-		{"normal", mustDist(Normal(0.010, 0.002)), 1e-6},
-		{"normal near 0", mustDist(Normal(1, 1)), 1e-6},
-		{"half-normal", mustDist(Normal(0, 1)), 1e-6},
-		{"gamma", mustDist(Gamma(2, 0.5)), 1e-6},
-		{"gamma wide", mustDist(Gamma(2, 3)), 1e-5},
-		{"erlang", mustDist(Erlang(3, 5)), 1e-6},
-		{"weibull", mustDist(Weibull(1, 0.7)), 1e-5},
+		{"exponential", mustDist(Exponential(0.02)), 4e-6},
+		{"lognormal cv", mustDist(LogNormalMeanCV(0.4, 0.8)), 4e-5},
+		{"lognormal quantiles", mustDist(LogNormalQuantiles(0.4, 1.5)), 4e-5},
+		{"normal", mustDist(Normal(0.010, 0.002)), 4e-6},
+		{"normal near 0", mustDist(Normal(1, 1)), 4e-6},
+		{"half-normal", mustDist(Normal(0, 1)), 4e-6},
+		{"gamma", mustDist(Gamma(2, 0.5)), 4e-6},
+		{"gamma wide", mustDist(Gamma(2, 3)), 4e-5},
+		{"erlang", mustDist(Erlang(3, 5)), 4e-6},
+		{"weibull", mustDist(Weibull(1, 0.7)), 4e-5},
 		{"pareto", mustDist(Pareto(1, 3)), 1e-4},
-		{"hyperexponential", mustDist(HyperExponential(1, 3)), 1e-5},
+		{"hyperexponential", mustDist(HyperExponential(1, 3)), 4e-5},
 		{"empirical", mustDist(Empirical([]float64{5, 1, 2, 8})), 1e-12},
 	}
-	const strata = 1 << 20
+	const strata = 1 << 18
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			sum := 0.0
@@ -375,7 +225,7 @@ func TestDurationRoundsAndClamps(t *testing.T) {
 		{0.6e-9, 1},
 		{1.5, 1500 * time.Millisecond},
 		{0.1, 100 * time.Millisecond},
-		{5_000_000.123456789, 5_000_000_123_456_789},
+		{4_000.123456789, 4_000_123_456_789},
 		{86400 * 365 * 99, 99 * 365 * 24 * time.Hour},
 		{86400 * 365 * 100, LongestDraw},
 		{1e100, LongestDraw},
@@ -409,47 +259,28 @@ func TestDistErrorNamesParameter(t *testing.T) {
 	}
 }
 
-func BenchmarkDist(b *testing.B) {
-	var us [4096]float64
-	for i := range us {
-		us[i] = Rand{1}.Uniform(ForRunTime, uint64(i), 1, 0)
+func TestSurelyMonotone(t *testing.T) {
+	tests := []struct {
+		name       string
+		c1, c2, c3 float64
+		falling    bool
+		want       bool
+	}{
+		{"straight", 1, 0, 0, false, true},
+		{"straight down", -1, 0, 0, true, true},
+		{"wrong way", -1, 0, 0, false, false},
+		{"level", 0, 0, 0, false, false},
+		{"level at the left", 0, 1, 0, false, false},
+		{"level at the right", 1, -0.5, 0, false, false},
+		{"nearly level at the right", 1, -0.4999, 0, false, false},
+		{"bent", 1, -0.4, 0, false, true},
+		{"bent down", -1, 0.4, 0, true, true},
+		{"turns back inside", 1, -3, 2.1, false, false},
+		{"slow inside", 1, -1.5, 1, false, true},
 	}
-	benchmarks := []distCase{
-		{name: "constant", dist: mustDist(Constant(1))},
-		{name: "uniform", dist: mustDist(Uniform(1, 2))},
-		{name: "exponential", dist: mustDist(Exponential(1))},
-		{name: "lognormal", dist: mustDist(LogNormalQuantiles(0.4, 1.5))},
-		{name: "normal", dist: mustDist(Normal(0.010, 0.002))},
-		{name: "gamma", dist: mustDist(Gamma(1, 0.5))},
-		{name: "weibull", dist: mustDist(Weibull(1, 0.5))},
-		{name: "pareto", dist: mustDist(Pareto(1, 1.5))},
-		{name: "hyperexponential", dist: mustDist(HyperExponential(1, 3))},
-		{name: "empirical", dist: mustDist(Empirical(us[:1000]))},
-	}
-	for _, bb := range benchmarks {
-		b.Run("dist="+bb.name, func(b *testing.B) {
-			b.ReportAllocs()
-			sum, i := 0.0, 0
-			for b.Loop() {
-				sum += bb.dist.Sample(us[i%len(us)])
-				i++
-			}
-			if sum <= 0 {
-				b.Fatal(sum)
-			}
-		})
-	}
-}
-
-func BenchmarkNewDist(b *testing.B) {
-	b.Run("dist=lognormal", func(b *testing.B) {
-		for b.Loop() {
-			mustDist(LogNormalQuantiles(0.4, 1.5))
+	for _, tt := range tests {
+		if got := surelyMonotone(tt.c1, tt.c2, tt.c3, tt.falling); got != tt.want {
+			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
 		}
-	})
-	b.Run("dist=gamma", func(b *testing.B) {
-		for b.Loop() {
-			mustDist(Gamma(1, 0.5))
-		}
-	})
+	}
 }

@@ -53,7 +53,7 @@ func New(cfg Config, now Time) *Engine {
 	e.leases.init(cfg.Workers)
 	e.fetch.init(&e.cfg, now)
 	e.run.init(&e.cfg)
-	e.commit.init()
+	e.commit.init(&e.cfg)
 	e.heartbeat.init()
 	e.reap.init(&e.cfg, now)
 	e.promote.init(&e.cfg, now)
@@ -152,8 +152,15 @@ func (e *Engine) begin(now Time) {
 // call emits a call of op and returns it to be filled in before the next one.
 func (e *Engine) call(op Op) *Call {
 	e.lastID++
-	e.effects.Calls = append(e.effects.Calls, Call{ID: e.lastID, Op: op, Engine: e.cfg.Engine})
-	return &e.effects.Calls[len(e.effects.Calls)-1]
+	n := len(e.effects.Calls)
+	if n == cap(e.effects.Calls) {
+		e.effects.Calls = append(e.effects.Calls, Call{})
+	}
+	e.effects.Calls = e.effects.Calls[:n+1]
+	c := &e.effects.Calls[n]
+	*c = Call{}
+	c.ID, c.Op, c.Engine = e.lastID, op, e.cfg.Engine
+	return c
 }
 
 // record reports e.event, completed with what is known of h, which may be nil.

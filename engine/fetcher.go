@@ -66,16 +66,16 @@ func (f *fetcher) claim(e *Engine) {
 		}
 		return
 	}
-	if e.now < f.openAt {
-		f.pollAt = f.openAt
-		return
-	}
 	limit := min(room, e.cfg.Fetch.Batch)
 	f.plan(e, limit)
 	if !f.wants() {
 		if f.pollAt == Never || e.now >= f.pollAt {
 			f.pollAt = e.now.Add(e.cfg.Fetch.Poll)
 		}
+		return
+	}
+	if e.now < f.openAt {
+		f.pollAt = f.openAt
 		return
 	}
 	c := e.call(OpClaim)
@@ -138,6 +138,9 @@ func (f *fetcher) onClaimed(e *Engine, r *Reply) {
 	}
 	f.setDry(count)
 	f.pollAt = e.now.Add(min(e.cfg.Fetch.Poll, r.Next))
+	if len(r.Leases) > 0 {
+		f.claim(e) // a policy that was held back by a bound of its own may want more at once
+	}
 }
 
 // setDry notes which classes a claim that found too little left empty: it brought

@@ -45,7 +45,7 @@ type leaseTable struct {
 
 func (t *leaseTable) init(workers int) { t.idle = workers }
 
-// hold takes a slot for l; the caller says in what phase.
+// hold takes a slot for l, which is buffered until a worker takes it.
 func (t *leaseTable) hold(l *Lease, now Time) Slot {
 	if len(t.free) == 0 {
 		t.slots = append(t.slots, heldLease{})
@@ -53,7 +53,11 @@ func (t *leaseTable) hold(l *Lease, now Time) Slot {
 	}
 	s := t.free[len(t.free)-1]
 	t.free = t.free[:len(t.free)-1]
-	t.slots[s] = heldLease{lease: *l, heldAt: now, dueAt: Never, beatAt: Never, queue: link{noSlot, noSlot}, beats: link{noSlot, noSlot}}
+	h := &t.slots[s]
+	h.lease = *l
+	h.phase, h.lost, h.settled, h.timeouts = buffered, false, false, noTimeout
+	h.heldAt, h.dueAt, h.beatAt = now, Never, Never
+	h.queue, h.beats = link{noSlot, noSlot}, link{noSlot, noSlot}
 	t.held++
 	t.inFlight[l.Class()]++
 	return s

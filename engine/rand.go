@@ -34,7 +34,8 @@ type Rand struct{ Seed uint64 }
 // Uniform returns the number in (0, 1) for the n-th draw of purpose p by (a, b),
 // say (job, delivery). b must be below 2^40.
 func (r Rand) Uniform(p Purpose, a, b uint64, n uint16) float64 {
-	return (float64(r.Uint64(p, a, b, n)>>11) + 0.5) * (1.0 / (1 << 53))
+	// 52 bits and a half: one bit more would round to 1.
+	return (float64(r.Uint64(p, a, b, n)>>12) + 0.5) * (1.0 / (1 << 52))
 }
 
 // Uint64 returns 64 uniform bits for the n-th draw of purpose p by (a, b). b must

@@ -73,11 +73,10 @@ func (r *runner) tick(e *Engine) {
 func (r *runner) take(e *Engine, l *Lease) {
 	s := e.leases.hold(l, e.now)
 	e.heartbeat.onHeld(e, s)
-	if e.leases.idle > 0 {
+	if e.leases.idle > 0 && !e.stopping {
 		r.start(e, s)
 		return
 	}
-	e.leases.slots[s].phase = buffered
 	e.leases.waiting++
 	r.line.pushBack(&e.leases, s)
 }

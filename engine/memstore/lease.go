@@ -58,11 +58,15 @@ func (a *answered) remember(seq uint64, results []engine.Result) {
 // memoryOf returns what is remembered of e's commits: nil for a life of the node
 // before the latest, whose commits are judged by their tokens alone.
 func (s *Store) memoryOf(e engine.EngineID) *answered {
-	a := s.batches[e.Node()]
+	node := int(e.Node())
+	for len(s.batches) <= node {
+		s.batches = append(s.batches, nil)
+	}
+	a := s.batches[node]
 	switch {
 	case a == nil:
 		a = &answered{engine: e}
-		s.batches[e.Node()] = a
+		s.batches[node] = a
 	case a.engine.Generation() < e.Generation():
 		*a = answered{engine: e, spare: a.spare}
 	case a.engine != e:

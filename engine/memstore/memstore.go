@@ -25,13 +25,14 @@ type Store struct {
 	lanes   []lane   // append-only: rows refer to them by index
 	order   []uint16 // lanes by (priority, kind)
 	byKey   map[laneKey]uint16
+	latest  uint16 // lane of the latest job
 	waiting waiting
 	leased  list // by expiry
 	lapsed  list // taken from their holders, not yet handed to a reaper
 
 	stats   engine.Stats
 	leaders [engine.NumRoles]leader
-	batches map[int32]*answered // by node
+	batches []*answered // by node; nil: it has committed nothing
 }
 
 // mutex locks only in a store that is shared.
@@ -74,7 +75,7 @@ func New(clock func() engine.Time, options engine.StoreOptions) *Store {
 // NewSingle is New for a store that only one goroutine uses, such as a
 // simulation's: it does without locking.
 func NewSingle(clock func() engine.Time, options engine.StoreOptions) *Store {
-	s := &Store{clock: clock, options: options, byKey: make(map[laneKey]uint16), batches: make(map[int32]*answered)}
+	s := &Store{clock: clock, options: options, byKey: make(map[laneKey]uint16)}
 	s.index.init()
 	s.waiting.init(&s.rows)
 	return s
@@ -118,7 +119,11 @@ func (s *Store) add(now engine.Time, j *engine.NewJob) error {
 }
 
 func (s *Store) laneOf(k laneKey) uint16 {
+	if int(s.latest) < len(s.lanes) && s.lanes[s.latest].laneKey == k {
+		return s.latest
+	}
 	if i, ok := s.byKey[k]; ok {
+		s.latest = i
 		return i
 	}
 	i := uint16(len(s.lanes))

@@ -1,0 +1,122 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"qsim/engine"
+)
+
+// TestValidate breaks one rule at a time.
+func TestValidate(t *testing.T) {
+	tests := []struct {
+		name  string
+		spoil func(c *engine.Config)
+		want  string
+	}{
+		{"no workers", func(c *engine.Config) { c.Workers = 0 }, "workers: 0 is not positive"},
+		{"no batch", func(c *engine.Config) { c.Fetch.Batch = 0 }, "fetch.batch: 0 is not positive"},
+		{"no poll", func(c *engine.Config) { c.Fetch.Poll = 0 }, "fetch.poll: 0s is not positive"},
+		{"negative prefetch", func(c *engine.Config) { c.Fetch.Prefetch = -1 }, "fetch.prefetch: -1 is negative"},
+		{"negative cooldown", func(c *engine.Config) { c.Fetch.Cooldown = -1 }, "fetch.cooldown: -1ns is negative"},
+		{"no commit batch", func(c *engine.Config) { c.Commit.Batch = 0 }, "commit.batch: 0 is not positive"},
+		{"negative linger", func(c *engine.Config) { c.Commit.Linger = -1 }, "commit.linger: -1ns is negative"},
+		{"no commit calls", func(c *engine.Config) { c.Commit.Calls = 0 }, "commit.calls: 0 is not positive"},
+		{"no commit timeout", func(c *engine.Config) { c.Commit.Timeout = 0 }, "commit.timeout: 0s is not positive"},
+		{"negative tries", func(c *engine.Config) { c.Commit.Tries = -1 }, "commit.tries: -1 is negative"},
+		{"negative backpressure", func(c *engine.Config) { c.Commit.Backpressure = -1 }, "commit.backpressure: -1 is negative"},
+		{"no ttl", func(c *engine.Config) { c.Lease.TTL = 0 }, "lease.ttl: 0s is not positive"},
+		{"negative heartbeat", func(c *engine.Config) { c.Lease.Heartbeat = -1 }, "lease.heartbeat: -1ns is negative"},
+		{"no reaper batch", func(c *engine.Config) { c.Reaper = engine.ReaperConfig{} }, "reaper.batch: 0 is not positive"},
+		{"negative grace", func(c *engine.Config) { c.Reaper.Grace = -1 }, "reaper: every 0s, grace -1ns: neither may be negative"},
+		{"no promoter batch", func(c *engine.Config) { c.Promoter = engine.PromoterConfig{Every: 1} }, "promoter: every 1ns, batch 0: want 0, or both positive"},
+		{"renewed too late", func(c *engine.Config) {
+			c.Promoter.Owner, c.Leader.Renew = engine.LeaderOnly, c.Leader.TTL
+		}, "leader: renew 10s must be in (0, ttl 10s)"},
+		{"no call timeout", func(c *engine.Config) { c.CallTimeout = 0 }, "call-timeout: 0s is not positive"},
+		{"no policy", func(c *engine.Config) { c.Policy = nil }, "policy: none"},
+		{"no kinds", func(c *engine.Config) { c.Kinds = nil }, "kinds: none"},
+		{"no retry policy", func(c *engine.Config) { c.Kinds = []engine.KindConfig{{}} }, "kinds[0]: no retry policy"},
+		{"negative timeout", func(c *engine.Config) { c.Kinds[0].Timeout = -1 }, "kinds[0]: timeout -1ns is negative"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := newScript(t).cfg
+			if err := c.Validate(); err != nil {
+				t.Fatalf("before: %v", err)
+			}
+			tt.spoil(&c)
+			if err := c.Validate(); err == nil || err.Error() != tt.want {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+			expectPanic(t, "engine: "+tt.want, func() { engine.New(c, 0) })
+		})
+	}
+}
+
+func TestValidateReportsEverything(t *testing.T) {
+	err := (&engine.Config{}).Validate()
+	for _, want := range []string{"workers", "fetch.batch", "fetch.poll", "commit.batch", "lease.ttl", "reaper.batch", "call-timeout", "policy", "kinds"} {
+		if err == nil || !strings.Contains(err.Error(), want+":") {
+			t.Errorf("%v lacks %s", err, want)
+		}
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(c *engine.Config)
+		want   []string
+	}{
+		{"none", func(*engine.Config) {}, nil},
+		{"heartbeat in good time", func(c *engine.Config) { c.Lease.Heartbeat = 10 * time.Second }, nil},
+		{"call timeout", func(c *engine.Config) { c.CallTimeout = 30 * time.Second }, []string{"call-timeout 30s is not below the lease ttl 30s"}},
+		{"late heartbeat", func(c *engine.Config) { c.Lease.Heartbeat = 30 * time.Second }, []string{"heartbeat 30s is not below the lease ttl 30s"}},
+		{"tight heartbeat", func(c *engine.Config) { c.Lease.Heartbeat = 29 * time.Second }, []string{"heartbeat 29s and call-timeout 1s together"}},
+		{"long linger", func(c *engine.Config) { c.Commit.Linger = 101 * time.Millisecond }, []string{"commit linger 101ms is not well below"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := newScript(t).cfg
+			tt.change(&c)
+			got := c.Warnings()
+			if len(got) != len(tt.want) {
+				t.Fatalf("got %q, want %q", got, tt.want)
+			}
+			for i := range got {
+				if !strings.HasPrefix(got[i], tt.want[i]) {
+					t.Errorf("got %q, want %q", got[i], tt.want[i])
+				}
+			}
+		})
+	}
+}
+
+func expectPanic(t *testing.T, want string, f func()) {
+	t.Helper()
+	defer func() {
+		t.Helper()
+		if got := recover(); got != want {
+			t.Errorf("panicked with %v, want %q", got, want)
+		}
+	}()
+	f()
+}
+
+func TestFinishPanicsOnASlotThatRunsNothing(t *testing.T) {
+	c := newScript(t).cfg
+	c.Fetch.Prefetch, c.Recorder = 1, nil
+	e := engine.New(c, 0)
+	e.Tick(0)
+	e.Handle(1, &engine.Reply{ID: 1, Op: engine.OpClaim, Leases: []engine.Lease{
+		{Token: 1, Job: engine.Job{ID: 7, Delivery: 1}}, {Token: 1, Job: engine.Job{ID: 8, Delivery: 1}}, {Token: 1, Job: engine.Job{ID: 9, Delivery: 1}}}})
+	expectPanic(t, "engine: no handler runs in that slot", func() { e.Finish(2, 2, engine.NoError, 1) }) // it waits for a worker
+	e.Finish(2, 0, engine.NoError, 1)
+	expectPanic(t, "engine: no handler runs in that slot", func() { e.Finish(3, 0, engine.NoError, 1) })
+	e.Effects()
+	e.Tick(engine.Time(10 * time.Millisecond))
+	e.Handle(engine.Time(11*time.Millisecond), &engine.Reply{ID: e.Effects().Calls[0].ID, Op: engine.OpCommit, Results: []engine.Result{{Status: engine.Applied}}})
+	expectPanic(t, "engine: slot is not held", func() { e.Finish(3, 0, engine.NoError, 1) })
+}

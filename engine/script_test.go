@@ -1,0 +1,375 @@
+package engine_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"qsim/engine"
+	"qsim/policies"
+)
+
+var rewrite = flag.Bool("rewrite", false, "rewrite the expected output in testdata")
+
+// TestScripts plays each testdata/scripts/*.txt against one engine. A script begins with
+// what it shows and why. A line "config key=value..." says what differs from the
+// configuration in newScript. Then come inputs, each followed by "----" and what the
+// engine did: what it recorded, asked for, started and canceled, when it wants to be
+// ticked next and how many leases and outcomes it holds.
+//
+//	at 5ms tick|wake|stop
+//	at 6ms claimed 1 [jobs=7,8/3#2] [next=50ms] [error]     8/3#2: token 3, delivery 2
+//	at 9ms finish slot=0 [failed|timeout|canceled|...]
+//	at 9ms committed 2 [stale|error|applied,unapplied...]
+//	at 9ms extended 3 [gone=7,8] [error]
+//	at 9ms recovered 4 [jobs=7/2] [next=5s] [error]
+//	at 9ms promoted 5 [jobs=7,8] [error]
+//	at 9ms lead 6 yes|no|error
+//	at 9ms stats 7 [ready=3,5] [oldest=1s,2s] [error]
+func TestScripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/scripts/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("found no scripts: %v", err)
+	}
+	for _, f := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(f), ".txt"), func(t *testing.T) {
+			want, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := play(t, string(want))
+			if *rewrite {
+				if err := os.WriteFile(f, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if got != string(want) {
+				t.Errorf("got:\n%s\nwant:\n%s", got, want)
+			}
+		})
+	}
+}
+
+// script plays one file.
+type script struct {
+	t      *testing.T
+	out    strings.Builder
+	cfg    engine.Config
+	engine *engine.Engine
+	asked  map[engine.CallID]int // outcomes or keys of a call
+	keys   map[engine.CallID][]engine.LeaseKey
+	began  map[engine.Slot]engine.Time
+}
+
+func newScript(t *testing.T) *script {
+	s := &script{t: t, asked: map[engine.CallID]int{}, keys: map[engine.CallID][]engine.LeaseKey{}, began: map[engine.Slot]engine.Time{}}
+	s.cfg = engine.Config{
+		Engine: engine.NewEngineID(3, 1), Workers: 2, CallTimeout: time.Second,
+		Fetch:    engine.FetchConfig{Batch: 10, Poll: 50 * time.Millisecond},
+		Commit:   engine.CommitConfig{Batch: 2, Linger: 5 * time.Millisecond, Calls: 1, Timeout: time.Second},
+		Lease:    engine.LeaseConfig{TTL: 30 * time.Second},
+		Reaper:   engine.ReaperConfig{Off: true, Batch: 10},
+		Promoter: engine.PromoterConfig{Batch: 10},
+		Leader:   engine.LeaderConfig{TTL: 10 * time.Second, Renew: 5 * time.Second},
+		Kinds:    []engine.KindConfig{{}},
+		Policy:   policies.FIFO{}, Recorder: s,
+	}
+	s.cfg.Kinds[0].Retry = &policies.Backoff{MaxAttempts: 3, Kind: policies.Exponential, First: time.Second, Factor: 2, Max: time.Minute}
+	return s
+}
+
+func play(t *testing.T, text string) string {
+	s := newScript(t)
+	defer func() {
+		if p := recover(); p != nil {
+			t.Fatalf("%v after\n%s", p, s.out.String())
+		}
+	}()
+	for i, paragraph := range strings.Split(strings.TrimSpace(text), "\n\n") {
+		input, _, _ := strings.Cut(paragraph, "\n----")
+		if i > 0 {
+			s.out.WriteString("\n")
+		}
+		s.out.WriteString(input + "\n")
+		lines := strings.Split(input, "\n")
+		words := strings.Fields(lines[len(lines)-1])
+		switch words[0] {
+		case "config":
+			for _, w := range words[1:] {
+				s.configure(w)
+			}
+		case "at":
+			if s.engine == nil {
+				s.engine = engine.New(s.cfg, 0)
+			}
+			s.out.WriteString("----\n")
+			s.input(engine.Time(s.duration(words[1])), words[2], words[3:])
+			s.effects(engine.Time(s.duration(words[1])))
+		case "#": // only words
+		default:
+			t.Fatalf("unknown line %q", lines[len(lines)-1])
+		}
+	}
+	return s.out.String()
+}
+
+func (s *script) duration(text string) time.Duration {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return d
+}
+
+func (s *script) number(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return n
+}
+
+// configure sets what a word such as "workers=2" says.
+func (s *script) configure(word string) {
+	key, value, _ := strings.Cut(word, "=")
+	c := &s.cfg
+	counts := map[string]*int{"workers": &c.Workers, "batch": &c.Fetch.Batch, "prefetch": &c.Fetch.Prefetch, "commit-batch": &c.Commit.Batch,
+		"calls": &c.Commit.Calls, "tries": &c.Commit.Tries, "backpressure": &c.Commit.Backpressure, "reaper-batch": &c.Reaper.Batch,
+		"promoter-batch": &c.Promoter.Batch}
+	times := map[string]*time.Duration{"poll": &c.Fetch.Poll, "cooldown": &c.Fetch.Cooldown, "linger": &c.Commit.Linger, "commit-timeout": &c.Commit.Timeout,
+		"ttl": &c.Lease.TTL, "heartbeat": &c.Lease.Heartbeat, "grace": &c.Reaper.Grace, "promoter": &c.Promoter.Every, "call-timeout": &c.CallTimeout,
+		"timeout": &c.Kinds[0].Timeout}
+	if n := counts[key]; n != nil {
+		*n = s.number(value)
+		return
+	}
+	if d := times[key]; d != nil {
+		*d = s.duration(value)
+		return
+	}
+	switch word {
+	case "give-up=drop":
+		c.Commit.GiveUp = engine.Drop
+	case "late-claim=run":
+		c.Lease.LateClaim = engine.RunLate
+	case "late-claim=ignore":
+		c.Lease.LateClaim = engine.IgnoreLate
+	case "on-start=true":
+		c.Reaper.OnStart = true
+	case "counts=nothing":
+		c.Reaper.Nothing = true
+	case "reaper-owner=leader":
+		c.Reaper.Owner = engine.LeaderOnly
+	case "promoter-owner=leader":
+		c.Promoter.Owner = engine.LeaderOnly
+	case "promoter-order=newest":
+		c.Promoter.Order = engine.NewestReady
+	case "policy=fresh-first":
+		c.Policy = policies.FreshFirst{}
+	default:
+		switch key {
+		case "reaper":
+			c.Reaper.Off, c.Reaper.Every = false, s.duration(value)
+		case "backoff":
+			for d := range strings.SplitSeq(value, ",") {
+				c.Commit.Backoff = append(c.Commit.Backoff, s.duration(d))
+			}
+		case "cap":
+			c.Policy = policies.InFlightCap{Retries: s.number(value)}
+		case "separate":
+			c.Policy = &policies.Separate{RetryWorkers: s.number(value)}
+		case "lifo-after":
+			c.Policy = policies.AdaptiveLIFO{OlderThan: s.duration(value)}
+		default:
+			s.t.Fatalf("unknown configuration %q", word)
+		}
+	}
+}
+
+var errorKinds = append(slices.Clone(engine.ReservedErrorKinds[:]), "failed")
+
+func (s *script) input(now engine.Time, verb string, words []string) {
+	switch verb {
+	case "tick":
+		s.engine.Tick(now)
+	case "wake":
+		s.engine.Wake(now)
+	case "stop":
+		s.engine.Stop(now)
+	case "finish":
+		slot := engine.Slot(s.number(strings.TrimPrefix(words[0], "slot=")))
+		kind := 0
+		if len(words) > 1 {
+			if kind = slices.Index(errorKinds, words[1]); kind < 0 {
+				s.t.Fatalf("unknown error %q", words[1])
+			}
+		}
+		s.engine.Finish(now, slot, engine.ErrorKind(kind), now.Sub(s.began[slot]))
+	default:
+		s.engine.Handle(now, s.reply(verb, words))
+	}
+}
+
+var replies = map[string]engine.Op{"claimed": engine.OpClaim, "committed": engine.OpCommit, "extended": engine.OpExtend, "recovered": engine.OpRecover,
+	"promoted": engine.OpPromote, "lead": engine.OpLead, "stats": engine.OpStats}
+
+var statuses = map[string]engine.Status{"unapplied": engine.Unapplied, "applied": engine.Applied, "stale": engine.Stale, "repeated": engine.Repeated}
+
+// reply reads an answer to the call words[0].
+func (s *script) reply(verb string, words []string) *engine.Reply {
+	r := &engine.Reply{ID: engine.CallID(s.number(words[0])), Op: replies[verb], Next: engine.Forever}
+	status := "applied"
+	var gone []engine.JobID
+	for _, w := range words[1:] {
+		switch key, value, _ := strings.Cut(w, "="); key {
+		case "error":
+			r.Err = errors.New("refused")
+		case "jobs":
+			for j := range strings.SplitSeq(value, ",") {
+				l := s.lease(j)
+				r.Leases = append(r.Leases, l)
+				r.Promoted = append(r.Promoted, engine.Promotion{Job: l.ID, Class: engine.Retry})
+			}
+		case "gone":
+			for j := range strings.SplitSeq(value, ",") {
+				gone = append(gone, engine.JobID(s.number(j)))
+			}
+		case "next":
+			r.Next = s.duration(value)
+		case "ready":
+			fresh, retry, _ := strings.Cut(value, ",")
+			r.Stats.Ready = [engine.NumClasses]int{s.number(fresh), s.number(retry)}
+		case "oldest":
+			fresh, retry, _ := strings.Cut(value, ",")
+			r.Stats.OldestReady = [engine.NumClasses]time.Duration{s.duration(fresh), s.duration(retry)}
+		case "yes", "no":
+			r.Leading = key == "yes"
+		default:
+			status = w
+		}
+	}
+	switch r.Op {
+	case engine.OpCommit:
+		each := strings.Split(status, ",")
+		for i := range s.asked[r.ID] {
+			v, ok := statuses[each[min(i, len(each)-1)]]
+			if !ok {
+				s.t.Fatalf("unknown status %q", status)
+			}
+			r.Results = append(r.Results, engine.Result{Status: v})
+		}
+	case engine.OpExtend:
+		for _, k := range s.keys[r.ID] {
+			r.Current = append(r.Current, !slices.Contains(gone, k.Job))
+		}
+	case 0:
+		s.t.Fatalf("unknown input %q", verb)
+	}
+	return r
+}
+
+// lease reads job[/token][#delivery].
+func (s *script) lease(text string) engine.Lease {
+	text, delivery, delivered := strings.Cut(text, "#")
+	id, token, fenced := strings.Cut(text, "/")
+	l := engine.Lease{Token: 1, Job: engine.Job{ID: engine.JobID(s.number(id)), Delivery: 1}}
+	if delivered {
+		l.Delivery = int32(s.number(delivery))
+		l.Token = engine.Token(l.Delivery)
+	}
+	if fenced {
+		l.Token = engine.Token(s.number(token))
+	}
+	l.Charged, l.Failures = l.Delivery, l.Delivery-1
+	return l
+}
+
+// Record prints what the engine perceives.
+func (s *script) Record(e *engine.Event) {
+	fmt.Fprintf(&s.out, "  record %v", e.Kind)
+	if e.Node != 3 {
+		s.t.Errorf("%v is of node %d, want 3", e.Kind, e.Node)
+	}
+	if e.Op != 0 {
+		fmt.Fprintf(&s.out, " %v", e.Op)
+	}
+	if e.Count != 0 {
+		fmt.Fprintf(&s.out, " count=%d", e.Count)
+	}
+	if e.Job != 0 {
+		fmt.Fprintf(&s.out, " %d/%d delivery=%d %v", e.Job, e.Token, e.Delivery, e.Class)
+	}
+	if e.Error != 0 {
+		fmt.Fprintf(&s.out, " %s", errorKinds[e.Error])
+	}
+	if e.Ran != 0 {
+		fmt.Fprintf(&s.out, " ran=%v", e.Ran)
+	}
+	if e.Waited != 0 {
+		fmt.Fprintf(&s.out, " waited=%v", e.Waited)
+	}
+	s.out.WriteString("\n")
+}
+
+func (s *script) effects(now engine.Time) {
+	effects := s.engine.Effects()
+	for i := range effects.Calls {
+		s.call(&effects.Calls[i])
+	}
+	for _, start := range effects.Starts {
+		s.began[start.Slot] = now
+		fmt.Fprintf(&s.out, "  start slot=%d job=%d\n", start.Slot, start.Job.ID)
+	}
+	for _, c := range effects.Cancels {
+		fmt.Fprintf(&s.out, "  cancel slot=%d %s\n", c.Slot, errorKinds[c.Error])
+	}
+	deadline := "never"
+	if d := s.engine.Deadline(); d != engine.Never {
+		deadline = time.Duration(d).String()
+	}
+	fmt.Fprintf(&s.out, "  deadline %s held %d idle %d\n", deadline, s.engine.Held(), s.engine.Idle())
+}
+
+func (s *script) call(c *engine.Call) {
+	fmt.Fprintf(&s.out, "  call %d %v", c.ID, c.Op)
+	switch c.Op {
+	case engine.OpClaim:
+		fmt.Fprintf(&s.out, " limit=%d ttl=%v", c.Plan.Limit, c.TTL)
+		for _, term := range c.Plan.Terms {
+			fmt.Fprintf(&s.out, " [%v %v %d]", term.Class, term.Order, term.Limit)
+		}
+	case engine.OpCommit:
+		s.asked[c.ID] = len(c.Batch.Outcomes)
+		fmt.Fprintf(&s.out, " batch=%d settled=%d:", c.Batch.ID.Seq, c.Batch.Settled)
+		for _, o := range c.Batch.Outcomes {
+			fmt.Fprintf(&s.out, " %v %d/%d", o.Verb, o.Job, o.Token)
+			if o.Error != 0 {
+				fmt.Fprintf(&s.out, " (%s)", errorKinds[o.Error])
+			}
+			if o.Delay != 0 {
+				fmt.Fprintf(&s.out, " after %v", o.Delay)
+			}
+		}
+	case engine.OpExtend:
+		s.keys[c.ID] = slices.Clone(c.Leases)
+		fmt.Fprintf(&s.out, " ttl=%v:", c.TTL)
+		for _, k := range c.Leases {
+			fmt.Fprintf(&s.out, " %d/%d", k.Job, k.Token)
+		}
+	case engine.OpRecover:
+		fmt.Fprintf(&s.out, " limit=%d grace=%v ttl=%v", c.Limit, c.Grace, c.TTL)
+	case engine.OpPromote:
+		fmt.Fprintf(&s.out, " limit=%d %v", c.Limit, c.Order)
+	case engine.OpLead:
+		fmt.Fprintf(&s.out, " %s ttl=%v", [...]string{"reaper", "promoter"}[c.Role], c.TTL)
+	case engine.OpStats:
+		fmt.Fprintf(&s.out, " limit=%d", c.Limit)
+	}
+	s.out.WriteString("\n")
+}

@@ -1,0 +1,45 @@
+package sim_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+
+	"qsim/scenarios"
+)
+
+// BenchmarkSim runs whole scenarios on one core, metrics and all: every policy of
+// the file under one seed. A job is one that was enqueued, whatever its retries.
+func BenchmarkSim(b *testing.B) {
+	for _, name := range []string{"retry-storm"} {
+		b.Run("scenario="+name, func(b *testing.B) {
+			display, src, err := scenarios.Open(name)
+			if err != nil {
+				b.Fatal(err)
+			}
+			sc, problems := scenarios.Load(display, src, []scenarios.Override{{Path: "seeds", Value: "1"}})
+			if sc == nil {
+				b.Fatalf("%v", problems)
+			}
+			var jobs, events int64
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			for b.Loop() {
+				runs, err := scenarios.Run(context.Background(), sc, scenarios.Options{Parallel: 1})
+				if err != nil {
+					b.Fatal(err)
+				}
+				for i := range runs {
+					jobs += runs[i].Jobs
+					events += runs[i].Events
+				}
+			}
+			runtime.ReadMemStats(&after)
+			b.ReportMetric(float64(b.Elapsed())/float64(jobs), "ns/job")
+			b.ReportMetric(float64(b.Elapsed())/float64(events), "ns/event")
+			b.ReportMetric(float64(jobs)/b.Elapsed().Seconds(), "jobs/s")
+			b.ReportMetric(float64(events)/float64(jobs), "events/job")
+			b.ReportMetric(float64(after.Mallocs-before.Mallocs)/float64(events), "allocs/event")
+		})
+	}
+}

@@ -1,0 +1,409 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"qsim/engine"
+)
+
+func TestTime(t *testing.T) {
+	tests := []struct {
+		name string
+		at   engine.Time
+		add  time.Duration
+		want engine.Time
+	}{
+		{"sum", 3, 4, 7},
+		{"back", 3, -4, -1},
+		{"never", engine.Never, 5, engine.Never},
+		{"overflow", engine.Never - 4, 5, engine.Never},
+		{"just not", engine.Never - 5, 5, engine.Never},
+		{"forever", 1, engine.Forever, engine.Never},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := tt.at.Add(tt.add); got != tt.want {
+				t.Errorf("got %d, want %d", got, tt.want)
+			}
+		})
+	}
+	if got := engine.Time(5e9).Sub(2e9); got != 3*time.Second {
+		t.Errorf("5s - 2s = %v", got)
+	}
+	if got := engine.Time(2500 * time.Millisecond).Seconds(); got != 2.5 {
+		t.Errorf("2.5 s are %v seconds", got)
+	}
+}
+
+func TestEngineID(t *testing.T) {
+	for _, tt := range []struct {
+		node       int32
+		generation uint32
+	}{{0, 0}, {3, 1}, {1<<31 - 1, 1<<32 - 1}} {
+		id := engine.NewEngineID(tt.node, tt.generation)
+		if id.Node() != tt.node || id.Generation() != tt.generation {
+			t.Errorf("got %d/%d, want %d/%d", id.Node(), id.Generation(), tt.node, tt.generation)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	tests := []struct {
+		value fmt.Stringer
+		want  string
+	}{
+		{engine.Fresh, "fresh"}, {engine.Retry, "retry"}, {engine.AnyClass, "any"},
+		{engine.OldestReady, "oldest"}, {engine.NewestReady, "newest"},
+		{engine.Ack, "ack"}, {engine.Nack, "nack"}, {engine.Bury, "bury"}, {engine.Return, "return"},
+		{engine.NoState, "?"}, {engine.Ready, "ready"}, {engine.Waiting, "waiting"}, {engine.InFlight, "in-flight"}, {engine.Done, "done"}, {engine.Dead, "dead"},
+		{engine.OpClaim, "claim"}, {engine.OpCommit, "commit"}, {engine.OpExtend, "extend"}, {engine.OpRecover, "recover"},
+		{engine.OpPromote, "promote"}, {engine.OpLead, "lead"}, {engine.OpStats, "stats"},
+		{engine.Enqueued, "enqueued"}, {engine.Called, "called"}, {engine.RefusedLate, "refused-late"}, {engine.Aborted, "aborted"},
+	}
+	for _, tt := range tests {
+		if got := tt.value.String(); got != tt.want {
+			t.Errorf("%T: got %q, want %q", tt.value, got, tt.want)
+		}
+	}
+	for k := engine.Enqueued; k < engine.NumEventKinds; k++ {
+		if k.String() == "" {
+			t.Errorf("event kind %d has no name", k)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	for f := engine.FenceToken; f <= engine.FenceNone; f++ {
+		if got, err := engine.ParseFence(f.String()); err != nil || got != f {
+			t.Errorf("fence %v: got %v, %v", f, got, err)
+		}
+	}
+	for p := engine.PlaceDue; p <= engine.PlaceCreated; p++ {
+		if got, err := engine.ParsePlace(p.String()); err != nil || got != p {
+			t.Errorf("place %v: got %v, %v", p, got, err)
+		}
+	}
+	if _, err := engine.ParseFence("tokens"); err == nil || err.Error() != `unknown fence "tokens": want one of [token state none]` {
+		t.Errorf("got %v", err)
+	}
+	if _, err := engine.ParsePlace(""); err == nil || err.Error() != `unknown place "": want one of [due tail head created]` {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestKinds(t *testing.T) {
+	tests := []struct {
+		name string
+		set  engine.Kinds
+		kind engine.Kind
+		want bool
+	}{
+		{"empty is all", 0, 1000, true}, {"in", 1 << 5, 5, true}, {"out", 1 << 5, 4, false}, {"last", 1 << 63, 63, true}, {"beyond", ^engine.Kinds(0), 64, false},
+	}
+	for _, tt := range tests {
+		if got := tt.set.Has(tt.kind); got != tt.want {
+			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// scripted is a store that answers with what it was given and notes what it was asked.
+type scripted struct {
+	asked string
+	err   error
+}
+
+func (s *scripted) note(format string, args ...any) { s.asked = fmt.Sprintf(format, args...) }
+
+func (s *scripted) Enqueue(context.Context, []engine.NewJob) error { return s.err }
+
+func (s *scripted) Claim(_ context.Context, e engine.EngineID, p engine.Plan, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
+	s.note("claim %d %d %v", e, p.Limit, ttl)
+	return append(dst, leaseOfSeven), 4, s.err
+}
+
+func (s *scripted) Commit(_ context.Context, b engine.Batch, dst []engine.Result) ([]engine.Result, error) {
+	s.note("commit %d %d", b.ID.Engine, b.ID.Seq)
+	return append(dst, make([]engine.Result, len(b.Outcomes))...), s.err
+}
+
+func (s *scripted) ExtendLease(_ context.Context, k []engine.LeaseKey, ttl time.Duration, dst []bool) ([]bool, error) {
+	s.note("extend %d %v", len(k), ttl)
+	return append(dst, true, false), s.err
+}
+
+func (s *scripted) Recover(_ context.Context, e engine.EngineID, limit int, grace, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
+	s.note("recover %d %d %v %v", e, limit, grace, ttl)
+	return append(dst, leaseOfSeven), 5, s.err
+}
+
+func (s *scripted) Promote(_ context.Context, limit int, o engine.Order, dst []engine.Promotion) ([]engine.Promotion, error) {
+	s.note("promote %d %v", limit, o)
+	return append(dst, engine.Promotion{Job: 7, Kind: 2, Tenant: 3, Class: engine.Retry}), s.err
+}
+
+func (s *scripted) Lead(_ context.Context, r engine.Role, e engine.EngineID, ttl time.Duration) (bool, error) {
+	s.note("lead %d %d %v", r, e, ttl)
+	return true, s.err
+}
+
+func (s *scripted) Stats(_ context.Context, limit int) (engine.Stats, error) {
+	s.note("stats %d", limit)
+	return engine.Stats{Dead: 6}, s.err
+}
+
+var leaseOfSeven = engine.Lease{Token: 9, Holder: 4, Job: engine.Job{ID: 7, Kind: 2, Tenant: 3, Delivery: 2, Waited: 10, Age: 20}}
+
+type events []engine.Event
+
+func (v *events) Record(e *engine.Event) { *v = append(*v, *e) }
+
+// TestExecuteAndRecord carries out one call of each op and looks at what was asked
+// of the store, how many rows the call and its reply count, and what is recorded.
+func TestExecuteAndRecord(t *testing.T) {
+	keys := []engine.LeaseKey{{Job: 7, Token: 9}, {Job: 8, Token: 1}}
+	outcome := func(v engine.Verb) engine.Outcome {
+		return engine.Outcome{LeaseKey: keys[0], Verb: v, Error: engine.Conflict, Kind: 2, Tenant: 3, Delivery: 2, Delay: 30}
+	}
+	lease := engine.Event{Class: engine.Retry, JobKind: 2, Tenant: 3, Job: 7, Token: 9, Delivery: 2, Waited: 10, Age: 20, Holder: 4}
+	leased, taken := lease, lease
+	leased.Kind, taken.Kind = engine.Leased, engine.LeaseTaken
+	tests := []struct {
+		call       engine.Call
+		asked      string
+		rows, came int
+		want       events
+	}{
+		{engine.Call{Op: engine.OpClaim, Plan: engine.Plan{Limit: 3}, TTL: 5}, "claim 21474836480 3 5ns", 3, 1, events{leased}},
+		{engine.Call{Op: engine.OpRecover, Limit: 3, Grace: 4, TTL: 5}, "recover 21474836480 3 4ns 5ns", 3, 1, events{taken}},
+		{engine.Call{Op: engine.OpExtend, Leases: keys, TTL: 5}, "extend 2 5ns", 2, 2,
+			events{{Kind: engine.Extended, Job: 7, Token: 9}, {Kind: engine.ExtendRefused, Job: 8, Token: 1}}},
+		{engine.Call{Op: engine.OpPromote, Limit: 4, Order: engine.NewestReady}, "promote 4 newest", 4, 1,
+			events{{Kind: engine.Promoted, Job: 7, JobKind: 2, Tenant: 3, Class: engine.Retry}}},
+		{engine.Call{Op: engine.OpLead, Role: engine.PromoterRole, TTL: 5}, "lead 1 21474836480 5ns", 0, 0, nil},
+		{engine.Call{Op: engine.OpStats, Limit: 8}, "stats 8", 0, 0, nil},
+		{engine.Call{Op: engine.OpCommit, Batch: engine.Batch{ID: engine.BatchID{Engine: 1, Seq: 2}, Outcomes: []engine.Outcome{outcome(engine.Ack)}}}, "commit 1 2", 1, 1, nil}, // unapplied
+	}
+	refused := errors.New("refused")
+	for _, tt := range tests {
+		t.Run(tt.call.Op.String(), func(t *testing.T) {
+			c := tt.call
+			c.ID, c.Engine = 11, engine.NewEngineID(5, 0)
+			var r engine.Reply
+			store := &scripted{}
+			for range 2 { // a reply is reused: nothing of the call before may be left
+				c.Execute(context.Background(), store, &r, nil)
+			}
+			if store.asked != tt.asked || r.ID != 11 || r.Op != c.Op || r.Err != nil {
+				t.Errorf("asked %q, want %q; reply %d to %v, error %v", store.asked, tt.asked, r.ID, r.Op, r.Err)
+			}
+			if c.Rows() != tt.rows || r.Rows() != tt.came {
+				t.Errorf("%d rows asked for, %d came, want %d and %d", c.Rows(), r.Rows(), tt.rows, tt.came)
+			}
+			want := events{{Kind: engine.Called, Op: c.Op, Count: int32(tt.came)}}
+			want = append(want, tt.want...)
+			for i := range want {
+				want[i].At, want[i].Node = 99, 5
+			}
+			var got events
+			c.Record(99, &r, &got, new(engine.Event))
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("recorded (-want +got):\n%s", d)
+			}
+
+			store.asked = ""
+			c.Execute(context.Background(), store, &r, refused)
+			if store.asked != "" || r.Err != refused || r.Rows() != 0 {
+				t.Errorf("refused: asked %q, error %v, %d rows", store.asked, r.Err, r.Rows())
+			}
+			got = nil
+			c.Record(99, &r, &got, new(engine.Event))
+			if len(got) != 1 || got[0].Kind != engine.Called || got[0].Count != 0 {
+				t.Errorf("refused: recorded %v", got)
+			}
+		})
+	}
+}
+
+// TestRecordOutcomes pairs what a commit asked for with what became of it.
+func TestRecordOutcomes(t *testing.T) {
+	tests := []struct {
+		verb   engine.Verb
+		status engine.Status
+		want   engine.EventKind // 0: nothing
+	}{
+		{engine.Ack, engine.Applied, engine.Acked}, {engine.Nack, engine.Applied, engine.Nacked}, {engine.Bury, engine.Applied, engine.Buried},
+		{engine.Return, engine.Applied, engine.Returned}, {engine.Ack, engine.Stale, engine.Fenced}, {engine.Nack, engine.Unapplied, 0},
+		{engine.Ack, engine.Repeated, 0}, {engine.Nack, engine.RepeatedStale, 0},
+	}
+	for _, tt := range tests {
+		c := engine.Call{Op: engine.OpCommit, Engine: engine.NewEngineID(5, 0), Batch: engine.Batch{Outcomes: []engine.Outcome{
+			{LeaseKey: engine.LeaseKey{Job: 7, Token: 9}, Verb: tt.verb, Error: engine.Conflict, Kind: 2, Tenant: 3, Delivery: 2, Delay: 30}}}}
+		r := engine.Reply{Results: []engine.Result{{Status: tt.status, From: engine.InFlight, Class: engine.Retry, Age: 40}}}
+		var got events
+		c.Record(99, &r, &got, new(engine.Event))
+		got = got[1:] // Called
+		var want events
+		if tt.want != 0 {
+			want = events{{At: 99, Kind: tt.want, Class: engine.Retry, From: engine.InFlight, Error: engine.Conflict, JobKind: 2, Tenant: 3, Delivery: 2,
+				Node: 5, Job: 7, Token: 9, Age: 40, Delay: 30}}
+		}
+		if d := cmp.Diff(want, got, cmp.Transformer("slice", func(v events) []engine.Event { return append([]engine.Event{}, v...) })); d != "" {
+			t.Errorf("%v %d: (-want +got):\n%s", tt.verb, tt.status, d)
+		}
+	}
+}
+
+// TestDigestSeesEveryField changes one field of an event after another, each in its
+// lowest and its highest bit, and the order of two events.
+func TestDigestSeesEveryField(t *testing.T) {
+	base := engine.Event{At: 1, Kind: 2, Class: 1, From: 3, Op: 4, Error: 5, JobKind: 6, Tenant: 7, Delivery: 8, Node: 9, Slot: 10, Count: 11,
+		Job: 12, Token: 13, Holder: 14, Waited: 15, Age: 16, Delay: 17, Ran: 18}
+	digest := func(events ...engine.Event) (d engine.Digest) {
+		for i := range events {
+			d.Add(&events[i])
+		}
+		return d
+	}
+	low := map[engine.Digest]string{digest(base): "nothing"}
+	for i := range reflect.TypeFor[engine.Event]().NumField() {
+		f := reflect.TypeFor[engine.Event]().Field(i)
+		for _, bit := range []int{0, f.Type.Bits() - 1} {
+			changed := base
+			if v := reflect.ValueOf(&changed).Elem().Field(i); v.CanInt() {
+				v.SetInt(v.Int() ^ -1<<bit ^ -1<<bit<<1)
+			} else {
+				v.SetUint(v.Uint() ^ 1<<bit)
+			}
+			d := digest(changed)
+			if d == digest(base) {
+				t.Errorf("the digest does not see bit %d of %s", bit, f.Name)
+			}
+			if bit == 0 {
+				if same, ok := low[d]; ok {
+					t.Errorf("changes of %s and of %s have the same digest", f.Name, same)
+				}
+				low[d] = f.Name
+			}
+		}
+	}
+	other := base
+	other.At++
+	if digest(base, other) == digest(other, base) {
+		t.Errorf("the digest does not see the order of events")
+	}
+}
+
+// drawing claims by the parity of a draw and notes the draws.
+type drawing struct{ draws *[]float64 }
+
+func (p drawing) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	*p.draws = append(*p.draws, v.Draw(0), v.Draw(1))
+	return append(dst, engine.Term{Class: engine.AnyClass, Limit: v.Idle})
+}
+
+func (drawing) Observe(*engine.Observation) {}
+
+// TestViewDraws wants draws to be a function of seed, engine, plan and n: equal for
+// equal ones, different otherwise.
+func TestViewDraws(t *testing.T) {
+	draw := func(seed uint64, node int32) []float64 {
+		c := newScript(t).cfg
+		var draws []float64
+		c.Engine, c.Rand, c.Policy = engine.NewEngineID(node, 0), engine.Rand{Seed: seed}, drawing{&draws}
+		c.Recorder = nil
+		e := engine.New(c, 0)
+		for i := range 2 {
+			e.Wake(engine.Time(i))
+			e.Handle(engine.Time(i), &engine.Reply{ID: engine.CallID(i + 1), Op: engine.OpClaim, Next: engine.Forever})
+		}
+		return draws
+	}
+	if a, b := draw(1, 1), draw(1, 1); !cmp.Equal(a, b) {
+		t.Errorf("the same run drew %v and %v", a, b)
+	}
+	seen := map[float64]bool{}
+	for _, d := range append(append(draw(1, 1), draw(2, 1)...), draw(1, 2)...) {
+		if seen[d] || d <= 0 || d >= 1 {
+			t.Errorf("drew %v twice, or it is not in (0, 1)", d)
+		}
+		seen[d] = true
+	}
+	if len(seen) != 12 {
+		t.Errorf("%d draws, want 12", len(seen))
+	}
+}
+
+// watching notes what a policy is told.
+type watching struct{ told *[]engine.Observation }
+
+func (p watching) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	return append(dst, engine.Term{Class: engine.AnyClass, Limit: v.Idle})
+}
+
+func (p watching) Observe(o *engine.Observation) { *p.told = append(*p.told, *o) }
+
+// TestPolicyIsTold plays a claim of two classes and ends its executions in every
+// way: a policy learns of both classes and of every end, once.
+func TestPolicyIsTold(t *testing.T) {
+	c := newScript(t).cfg
+	var told []engine.Observation
+	c.Policy, c.Recorder, c.Workers = watching{&told}, nil, 3
+	c.Kinds[0].Timeout = time.Second
+	e := engine.New(c, 0)
+	e.Tick(0)
+	e.Handle(1, &engine.Reply{ID: 1, Op: engine.OpClaim, Leases: []engine.Lease{
+		{Token: 1, Job: engine.Job{ID: 7, Kind: 5, Delivery: 1}}, {Token: 2, Job: engine.Job{ID: 8, Delivery: 2}}, {Token: 3, Job: engine.Job{ID: 9, Delivery: 3}}}})
+	e.Finish(2, 0, engine.NoError, 1)
+	e.Finish(3, 1, engine.Throttled, 1)
+	e.Tick(engine.Time(1 + time.Second))
+	e.Finish(engine.Time(2*time.Second), 2, engine.NoError, 1)
+	want := []engine.Observation{
+		{Now: 1, Kind: engine.Claimed, Class: engine.Fresh, Count: 1},
+		{Now: 1, Kind: engine.Claimed, Class: engine.Retry, Count: 2},
+		{Now: 2, Kind: engine.Succeeded, Class: engine.Fresh, Job: 5, Count: 1},
+		{Now: 3, Kind: engine.Failed, Class: engine.Retry, Error: engine.Throttled, Count: 1},
+		{Now: engine.Time(1 + time.Second), Kind: engine.Failed, Class: engine.Retry, Error: engine.Timeout, Count: 1},
+	}
+	if d := cmp.Diff(want, told); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// breaking wants only jobs of kind 3, as a policy does that shuts out the others.
+type breaking struct{}
+
+func (breaking) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	return append(dst, engine.Term{Class: engine.AnyClass, Kinds: 1 << 3, Limit: 1})
+}
+
+func (breaking) Observe(*engine.Observation) {}
+
+// TestFilteredPlanWaitsForThePoll answers the claims of a plan that asks for some
+// kinds alone. What it does not find says nothing about a class, but it must not be
+// asked for again and again.
+func TestFilteredPlanWaitsForThePoll(t *testing.T) {
+	c := newScript(t).cfg
+	c.Policy, c.Recorder, c.Workers = breaking{}, nil, 4
+	e := engine.New(c, 0)
+	e.Tick(0)
+	e.Effects()
+	e.Handle(1, &engine.Reply{ID: 1, Op: engine.OpClaim, Next: engine.Forever, Leases: []engine.Lease{{Token: 1, Job: engine.Job{ID: 7, Kind: 3, Delivery: 1}}}})
+	if calls := e.Effects().Calls; len(calls) != 1 || calls[0].Plan.Limit != 3 {
+		t.Fatalf("after a claim that brought something: %v, want a claim for the 3 idle workers", calls)
+	}
+	e.Handle(2, &engine.Reply{ID: 2, Op: engine.OpClaim, Next: engine.Forever})
+	if calls := e.Effects().Calls; len(calls) != 0 {
+		t.Errorf("after a claim that brought nothing: %v, want none", calls)
+	}
+	if want := engine.Time(2).Add(c.Fetch.Poll); e.Deadline() != want {
+		t.Errorf("deadline %d, want the poll at %d", e.Deadline(), want)
+	}
+}

@@ -1,0 +1,52 @@
+package policies
+
+import "qsim/engine"
+
+// AIMD is InFlightCap with a cap that finds its own height from what becomes of
+// retries: it starts at Max, falls to nine tenths at every retry that fails, never
+// below Min, and rises by one whenever as many retries as the cap have succeeded,
+// never above Max (additive increase, multiplicative decrease). An outage brings it
+// down within a few dozen failures; a steady share p of failing retries holds it near
+// √(10(1−p)/p). Fresh jobs neither raise nor lower it. It is not work-conserving. Its
+// cap is the engine's own: Min and Max for a fleet are to be divided by the engines.
+type AIMD struct {
+	Min int // at least 1
+	Max int // at least Min
+
+	cap       int64 // in thousandths of a retry; 0: not begun
+	successes int64 // since the cap last rose
+}
+
+// capUnit is one retry in the unit of AIMD.cap, which keeps the fractions that nine
+// tenths leave.
+const capUnit = 1000
+
+// Plan appends the terms of capped.
+func (p *AIMD) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	p.begin()
+	return capped(dst, v.Idle, int(p.cap/capUnit)-v.InFlight[engine.Retry])
+}
+
+// Observe moves the cap.
+func (p *AIMD) Observe(o *engine.Observation) {
+	p.begin()
+	if o.Class != engine.Retry {
+		return
+	}
+	switch o.Kind {
+	case engine.Succeeded:
+		p.successes++
+		if p.successes*capUnit >= p.cap {
+			p.successes = 0
+			p.cap = min(p.cap+capUnit, int64(p.Max)*capUnit)
+		}
+	case engine.Failed:
+		p.cap = max(p.cap*9/10, int64(p.Min)*capUnit)
+	}
+}
+
+func (p *AIMD) begin() {
+	if p.cap == 0 {
+		p.cap = int64(p.Max) * capUnit
+	}
+}

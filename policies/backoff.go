@@ -1,0 +1,255 @@
+package policies
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"time"
+
+	"qsim/engine"
+)
+
+// BackoffKind is a formula for the delay after the n-th failure.
+type BackoffKind uint8
+
+const (
+	NoBackoff   BackoffKind = iota // 0
+	Exponential                    // First · Factor^(n-1)
+	Linear                         // First + (n-1) · Step
+	Fixed                          // First
+	Fibonacci                      // First · 1, 1, 2, 3, 5, 8...
+	Polynomial                     // n^Power seconds + Plus
+	Table                          // Delays[n-1]; the last repeats
+	Random                         // Distribution at the job's draw
+	numBackoffKinds
+)
+
+var backoffKindNames = [numBackoffKinds]string{"none", "exponential", "linear", "fixed", "fibonacci", "polynomial", "table", "random"}
+
+// String returns the kind's name as scenarios spell it.
+func (k BackoffKind) String() string { return backoffKindNames[k] }
+
+// BackoffKinds returns the names of all kinds.
+func BackoffKinds() []string { return slices.Clone(backoffKindNames[:]) }
+
+// ParseBackoffKind returns the kind that scenarios spell s.
+func ParseBackoffKind(s string) (BackoffKind, error) {
+	i := slices.Index(backoffKindNames[:], s)
+	if i < 0 {
+		return 0, fmt.Errorf("unknown backoff %q: want one of %v", s, backoffKindNames)
+	}
+	return BackoffKind(i), nil
+}
+
+// CountRule says what MaxAttempts counts.
+type CountRule uint8
+
+const (
+	CountClaim   CountRule = iota // deliveries: a crash counts as an attempt
+	CountFailure                  // failures: a job that crashes its process every time is tried for ever
+	numCountRules
+)
+
+// String returns the rule's name as scenarios spell it.
+func (r CountRule) String() string { return [numCountRules]string{"claim", "failure"}[r] }
+
+// ParseCountRule returns the rule that scenarios spell s.
+func ParseCountRule(s string) (CountRule, error) {
+	for r := range numCountRules {
+		if r.String() == s {
+			return r, nil
+		}
+	}
+	return 0, fmt.Errorf("unknown count %q: want claim or failure", s)
+}
+
+// Quantile is a distribution of delays by its inverse: u in (0, 1) is the share of
+// delays below the one returned.
+type Quantile interface {
+	Duration(u float64) time.Duration
+}
+
+// Century is the longest delay: what a backoff grows to that has no Max. It bounds
+// Max as well.
+const Century = 36525 * 24 * time.Hour
+
+// Backoff is the retry policy: it buries a job that has had its attempts, that failed
+// for good or that is too old, and gives any other a delay that depends on n, its
+// failures so far, this one included (1 on the first). It is a pure function, so one
+// value serves all engines, and its delays are the same on every processor: whole
+// nanoseconds, powers by multiplication.
+type Backoff struct {
+	Kind   BackoffKind
+	First  time.Duration // Exponential, Linear, Fixed, Fibonacci: the delay after the first failure
+	Factor float64       // Exponential: above 0
+	Step   time.Duration // Linear
+	Power  int           // Polynomial: at least 0
+	Plus   time.Duration // Polynomial
+	Delays []time.Duration
+	// Distribution is that of Random, which uses up the job's one draw and so takes
+	// no Jitter.
+	Distribution Quantile
+	// Max bounds the delay before jitter is applied; 0 means Century. So a jitter of
+	// ±20 % may exceed it by a fifth: cut off afterwards, the jobs at the bound would
+	// come back all at once. Decorrelated jitter, which grows by itself, stays below.
+	Max    time.Duration
+	Jitter Jitter
+
+	MaxAttempts int                // executions of a job in all; 0: unlimited
+	Count       CountRule          // what MaxAttempts counts
+	Never       []engine.ErrorKind // kinds that bury at once
+	// Deadline buries a job whose retry would come when it is this old or older; 0:
+	// none. Its age is that at the claim plus the delay, since a policy is not told how
+	// long the attempt ran.
+	Deadline time.Duration
+}
+
+// Validate returns every field that is out of range.
+func (b *Backoff) Validate() error {
+	var problems []error
+	refuse := func(when bool, format string, arguments ...any) {
+		if when {
+			problems = append(problems, fmt.Errorf(format, arguments...))
+		}
+	}
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{{"first", b.First}, {"step", b.Step}, {"plus", b.Plus}, {"max", b.Max}, {"deadline", b.Deadline}} {
+		refuse(d.value < 0, "%s: %v is negative", d.name, d.value)
+	}
+	for i, d := range b.Delays {
+		refuse(d < 0, "delays[%d]: %v is negative", i, d)
+	}
+	refuse(b.Max > Century, "max: %v is more than a hundred years", b.Max)
+	refuse(b.Kind >= numBackoffKinds, "kind: %d is no backoff", b.Kind)
+	refuse(b.Kind == Exponential && !(b.Factor > 0 && b.Factor <= math.MaxFloat64), "factor: %v is not a positive number", b.Factor)
+	refuse(b.Power < 0, "power: %d is negative", b.Power)
+	refuse(b.Kind == Table && len(b.Delays) == 0, "delays: the table is empty")
+	refuse(b.Kind == Random && b.Distribution == nil, "delay: random needs a distribution")
+	refuse(b.Kind == Random && b.Jitter.kind != NoJitter, "jitter: %v does not go with a random backoff, which is drawn already", b.Jitter)
+	refuse(b.MaxAttempts < 0, "max-attempts: %d is negative", b.MaxAttempts)
+	refuse(b.Count >= numCountRules, "count: %d is no rule", b.Count)
+	return errors.Join(problems...)
+}
+
+// Next buries j or gives it its delay.
+func (b *Backoff) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Verb, time.Duration) {
+	failures := max(1, int64(j.Failures)+1)
+	counted := int64(j.Charged)
+	if b.Count == CountFailure {
+		counted = failures
+	}
+	if b.MaxAttempts > 0 && counted >= int64(b.MaxAttempts) || slices.Contains(b.Never, e) {
+		return engine.Bury, 0
+	}
+	delay := b.draw(failures, j.LastDelay, u)
+	if b.Deadline > 0 && j.Age >= b.Deadline-delay {
+		return engine.Bury, 0
+	}
+	return engine.Nack, delay
+}
+
+// draw returns the delay after the n-th failure, the delay before having been last,
+// for the draw u.
+func (b *Backoff) draw(n int64, last time.Duration, u float64) time.Duration {
+	switch {
+	case b.Kind == Random:
+		return max(0, min(b.Distribution.Duration(u), b.limit()))
+	case b.Jitter.kind == Decorrelated:
+		return min(decorrelate(b.Delay(1), last, u), b.limit())
+	}
+	return b.Jitter.apply(b.Delay(n), u)
+}
+
+// Delay returns the delay after the n-th failure, n at least 1, before jitter. For
+// Random, which has no such thing, it is the median.
+func (b *Backoff) Delay(n int64) time.Duration {
+	limit := b.limit()
+	switch b.Kind {
+	case Exponential:
+		return exponential(b.First, b.Factor, n-1, limit)
+	case Linear:
+		return min(saturate(b.First, multiply(b.Step, n-1)), limit)
+	case Fixed:
+		return min(b.First, limit)
+	case Fibonacci:
+		return fibonacci(b.First, n, limit)
+	case Polynomial:
+		return min(saturate(multiply(time.Second, power(n, b.Power)), b.Plus), limit)
+	case Table:
+		if len(b.Delays) > 0 {
+			return min(b.Delays[min(n, int64(len(b.Delays)))-1], limit)
+		}
+	case Random:
+		return max(0, min(b.Distribution.Duration(0.5), limit))
+	}
+	return 0
+}
+
+func (b *Backoff) limit() time.Duration {
+	if b.Max > 0 {
+		return min(b.Max, Century)
+	}
+	return Century
+}
+
+// exponential returns first·factor^exponent, rounded to the nearest nanosecond, at most
+// limit. The power is taken by squaring: a multiplication of floats gives the same
+// bits everywhere, which math.Pow does not promise.
+func exponential(first time.Duration, factor float64, exponent int64, limit time.Duration) time.Duration {
+	if first <= 0 {
+		return 0
+	}
+	result := float64(first)
+	for {
+		if exponent&1 != 0 {
+			result = float64(result * factor)
+		}
+		if exponent >>= 1; exponent == 0 {
+			break
+		}
+		factor = float64(factor * factor)
+	}
+	if result >= float64(limit) {
+		return limit
+	}
+	return time.Duration(math.Round(result))
+}
+
+// fibonacci returns first times the n-th Fibonacci number, at most limit.
+func fibonacci(first time.Duration, n int64, limit time.Duration) time.Duration {
+	previous, current := time.Duration(0), min(first, limit)
+	for ; n > 1 && 0 < current && current < limit; n-- {
+		previous, current = current, min(previous+current, limit)
+	}
+	return current
+}
+
+// power returns n^exponent, or the largest int64 if it is larger. n is at least 1.
+func power(n int64, exponent int) int64 {
+	result := int64(1)
+	for ; n > 1 && exponent > 0 && result < math.MaxInt64; exponent-- {
+		result = int64(multiply(time.Duration(result), n))
+	}
+	return result
+}
+
+// multiply returns d·n, or the longest duration if it is longer. Both are at least 0.
+func multiply(d time.Duration, n int64) time.Duration {
+	high, low := bits.Mul64(uint64(d), uint64(n))
+	if high != 0 || low > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return time.Duration(low)
+}
+
+// saturate returns a+b, or the longest duration if it is longer. Both are at least 0.
+func saturate(a, b time.Duration) time.Duration {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}

@@ -1,0 +1,293 @@
+package policies
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"qsim/engine"
+)
+
+// variants are the policies that every rule below is tried on: each kind with its
+// defaults, and with parameters that change what it does.
+var variants = []struct {
+	kind   string
+	values map[string]string
+}{
+	{"fifo", nil},
+	{"lifo", nil},
+	{"fresh-first", nil},
+	{"retry-first", nil},
+	{"weighted", nil},
+	{"weighted", map[string]string{"fresh": "0%"}},
+	{"weighted", map[string]string{"fresh": "100%"}},
+	{"weighted", map[string]string{"fresh": "66.6667%"}},
+	{"weighted", map[string]string{"fresh": "35%", "lend": "false"}},
+	{"bernoulli", nil},
+	{"bernoulli", map[string]string{"fresh": "50%", "lend": "false"}},
+	{"separate", nil},
+	{"separate", map[string]string{"retry-workers": "1", "retry-poll": "1s"}},
+	{"inflight-cap", nil},
+	{"inflight-cap", map[string]string{"retries": "0"}},
+	{"inflight-cap", map[string]string{"retries": "100%"}},
+	{"retry-budget", nil},
+	{"retry-budget", map[string]string{"ratio": "0%", "min-rate": "3/s", "window": "2s"}},
+	{"token-bucket", nil},
+	{"aimd", nil},
+	{"adaptive-lifo", nil},
+}
+
+func TestVariantsCoverEveryKind(t *testing.T) {
+	tried := map[string]bool{}
+	for _, variant := range variants {
+		tried[variant.kind] = true
+	}
+	for _, kind := range Kinds() {
+		if !tried[kind.Name] {
+			t.Errorf("no conformance test of %s", kind.Name)
+		}
+	}
+}
+
+func newPolicy(t testing.TB, kind string, texts map[string]string, workers int) engine.Policy {
+	t.Helper()
+	policy, err := New(kind, parse(t, kind, texts), workers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return policy
+}
+
+func parse(t testing.TB, name string, texts map[string]string) map[string]Value {
+	t.Helper()
+	values := map[string]Value{}
+	for _, kind := range Kinds() {
+		for _, param := range kind.Params {
+			text, given := texts[param.Name]
+			if kind.Name != name || !given {
+				continue
+			}
+			value, err := ParseValue(param.Type, text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values[param.Name] = value
+		}
+	}
+	if len(values) != len(texts) {
+		t.Fatalf("%s has not all of the parameters %v", name, texts)
+	}
+	return values
+}
+
+const (
+	testWorkers = 20
+	testSteps   = 3000
+)
+
+// Every policy keeps within the plan's bounds, is the same function of what it was
+// told, takes whatever is ready if it says that it is work-conserving, and leaves
+// something at least once if it says that it is not.
+func TestConformance(t *testing.T) {
+	for _, variant := range variants {
+		t.Run(fmt.Sprint(variant.kind, variant.values), func(t *testing.T) {
+			t.Parallel()
+			first := newWorker(newPolicy(t, variant.kind, variant.values, testWorkers), testWorkers)
+			second := newWorker(newPolicy(t, variant.kind, variant.values, testWorkers), testWorkers)
+			k, err := find(variant.kind)
+			if err != nil {
+				t.Fatal(err)
+			}
+			conserving, left, choices := k.WorkConserving && variant.values["lend"] != "false", 0, 0
+			for n := range uint64(testSteps) {
+				claimed := first.step(engine.Rand{Seed: 1}, n)
+				if again := second.step(engine.Rand{Seed: 1}, n); !slices.Equal(claimed, again) || !slices.Equal(first.terms, second.terms) {
+					t.Fatalf("step %d: two policies told the same differ: %v %v, %v %v", n, first.terms, claimed, second.terms, again)
+				}
+				v := &first.view
+				if first.ready.count(engine.Fresh) > 0 && first.ready.count(engine.Retry) > 0 {
+					choices++
+				}
+				for _, term := range first.terms {
+					if term.Limit <= 0 || term.Limit > v.Idle || term.Class > engine.AnyClass {
+						t.Fatalf("step %d: term %+v for %d idle workers", n, term, v.Idle)
+					}
+				}
+				if len(claimed) < v.Idle && first.ready.count(engine.AnyClass) > 0 {
+					left++
+				}
+			}
+			if choices < testSteps/20 {
+				t.Errorf("both classes were left ready %d times only: nothing was chosen", choices)
+			}
+			if conserving && left > 0 {
+				t.Errorf("left ready jobs %d times, though it is work-conserving", left)
+			}
+			never := variant.kind == "aimd" || variant.values["retries"] == "100%" // bounds that need not bind here
+			if !conserving && left == 0 && !never {
+				t.Errorf("never left a ready job, though it is not work-conserving")
+			}
+		})
+	}
+}
+
+// Planning and observing are on the hot path of the simulation.
+func TestNoAllocations(t *testing.T) {
+	for _, variant := range variants {
+		policy := newPolicy(t, variant.kind, variant.values, testWorkers)
+		view := engine.View{Workers: testWorkers, Idle: 7, InFlight: [engine.NumClasses]int{3, 2}}
+		terms := make([]engine.Term, 0, 8)
+		var o engine.Observation
+		got := testing.AllocsPerRun(100, func() {
+			view.Now = view.Now.Add(1e8)
+			terms = policy.Plan(&view, terms[:0])
+			for class := range engine.NumClasses {
+				for _, kind := range []engine.ObservationKind{engine.Claimed, engine.Succeeded, engine.Failed} {
+					o = engine.Observation{Now: view.Now, Kind: kind, Class: class, Count: 1}
+					policy.Observe(&o)
+				}
+			}
+		})
+		if got != 0 {
+			t.Errorf("%s %v: %v allocations a plan", variant.kind, variant.values, got)
+		}
+	}
+}
+
+// backlogged returns a worker that never runs out of jobs of either class.
+func backlogged(policy engine.Policy, workers int) *worker {
+	w := newWorker(policy, workers)
+	w.ready.add(engine.Fresh, 400)
+	w.ready.add(engine.Retry, 400)
+	return w
+}
+
+// The promised share of claims holds to less than one claim, for every batch size, at
+// every moment; that is what makes a share safe at batch 1.
+func TestSharesHold(t *testing.T) {
+	for batch := 1; batch <= 100; batch++ {
+		for _, share := range []Share{Percent(0), Percent(80), Fraction(2, 3), Fraction(1, 97), Percent(100)} {
+			for _, noLending := range []bool{false, true} {
+				w := backlogged(&Weighted{Fresh: share, NoLending: noLending}, 1000)
+				num, den := share.Fraction()
+				fresh, total := int64(0), int64(0)
+				for total+int64(batch) <= 400 {
+					for _, j := range w.fetch(batch) {
+						total++
+						if j.class == engine.Fresh {
+							fresh++
+						}
+					}
+					if ahead := fresh*den - total*num; ahead < 0 || ahead >= den {
+						t.Fatalf("batch %d, share %v: %d of %d claims were fresh", batch, share, fresh, total)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A cap is never exceeded and always used, and lanes are full, for every batch size.
+func TestCapsHold(t *testing.T) {
+	const workers = 100
+	for batch := 1; batch <= 100; batch++ {
+		for _, limit := range []int{1, 20, 99} {
+			for name, policy := range map[string]engine.Policy{
+				"inflight-cap": InFlightCap{Retries: limit},
+				"separate":     &Separate{RetryWorkers: limit},
+				"aimd":         &AIMD{Min: limit, Max: limit},
+			} {
+				w := newWorker(policy, workers)
+				for range 400 {
+					w.ready.add(engine.Retry, 1)
+					w.ready.add(engine.Fresh, 1)
+				}
+				for n := range 300 {
+					w.fetch(batch)
+					if got := w.view.InFlight[engine.Retry]; got > limit {
+						t.Fatalf("%s, batch %d: %d retries in flight of %d", name, batch, got, limit)
+					}
+					if n%2 == 0 {
+						w.finish(engine.Fresh, engine.Succeeded, engine.NoError)
+					}
+				}
+				if got := w.view.InFlight; got[engine.Retry] != limit || got[engine.Fresh] < workers-limit-1 {
+					t.Errorf("%s, batch %d: in flight %v with a limit of %d", name, batch, got, limit)
+				}
+			}
+		}
+	}
+}
+
+// Policies that mean the same do the same: compared by the jobs that they claim, in
+// order, in a random life.
+func TestTwins(t *testing.T) {
+	for name, twins := range map[string][2]engine.Policy{
+		"weighted 100% and fresh-first":    {&Weighted{Fresh: Percent(100)}, FreshFirst{}},
+		"weighted 0% and retry-first":      {&Weighted{}, RetryFirst{}},
+		"bernoulli 100% and fresh-first":   {Bernoulli{Fresh: Percent(100)}, FreshFirst{}},
+		"bernoulli 0% and retry-first":     {Bernoulli{}, RetryFirst{}},
+		"cap at the workers and fifo":      {InFlightCap{Retries: testWorkers}, FIFO{}},
+		"cap over the workers and fifo":    {InFlightCap{Retries: 10 * testWorkers}, FIFO{}},
+		"aimd that cannot fall and fifo":   {&AIMD{Min: testWorkers, Max: testWorkers}, FIFO{}},
+		"adaptive-lifo, no bound and fifo": {AdaptiveLIFO{OlderThan: engine.Forever}, FIFO{}},
+		"adaptive-lifo, bound 0 and lifo":  {AdaptiveLIFO{OlderThan: -1}, alwaysStats{}},
+		"a rich budget and fifo":           {&RetryBudget{MinRate: PerSecond(1e6), Window: 1e9}, FIFO{}},
+		"a rich bucket and fifo":           {&TokenBucket{Capacity: 1e9, Cost: 1, TimeoutCost: 1}, FIFO{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			one, other := newWorker(twins[0], testWorkers), newWorker(twins[1], testWorkers)
+			total := 0
+			for n := range uint64(testSteps) {
+				a, b := one.step(engine.Rand{Seed: 2}, n), other.step(engine.Rand{Seed: 2}, n)
+				if total += len(a); !slices.Equal(a, b) {
+					t.Fatalf("step %d: claimed %v and %v", n, a, b)
+				}
+			}
+			if total < testSteps/2 {
+				t.Errorf("only %d claims were compared", total)
+			}
+		})
+	}
+}
+
+// alwaysStats is LIFO from the first statistics on.
+type alwaysStats struct{ stateless }
+
+func (alwaysStats) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	if v.StatsAge < 0 {
+		return FIFO{}.Plan(v, dst)
+	}
+	return LIFO{}.Plan(v, dst)
+}
+
+// New makes a policy of its own for every engine: what one learns the other must not.
+func TestNewSharesNothing(t *testing.T) {
+	for _, kind := range []string{"weighted", "separate", "retry-budget", "token-bucket", "aimd"} {
+		one, other := newPolicy(t, kind, nil, testWorkers), newPolicy(t, kind, nil, testWorkers)
+		if one == other {
+			t.Errorf("%s: one value for two engines", kind)
+		}
+	}
+}
+
+func TestEntitled(t *testing.T) {
+	want := map[string]float64{"fresh-first": 1, "weighted": 0.8, "bernoulli": 0.8}
+	got := map[string]float64{}
+	for _, kind := range Kinds() {
+		if share := Entitled(kind.Name, nil); share != 0 {
+			got[kind.Name] = share
+		}
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got := Entitled("weighted", parse(t, "weighted", map[string]string{"fresh": "35%"})); got != 0.35 {
+		t.Errorf("weighted 35%%: entitled to %v", got)
+	}
+	if got := Entitled("weighted", map[string]Value{"frsh": {}}) + Entitled("nonsense", nil); got != 0 {
+		t.Errorf("nonsense is entitled to %v", got)
+	}
+}

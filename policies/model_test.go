@@ -1,0 +1,145 @@
+package policies
+
+import (
+	"reflect"
+	"slices"
+	"time"
+	"unsafe"
+
+	"qsim/engine"
+)
+
+// ready is a model of a store: jobs by ready time, which is their number.
+type ready struct {
+	jobs []job
+	next int
+}
+
+type job struct {
+	class engine.Class
+	at    int
+}
+
+func (r *ready) add(class engine.Class, count int) {
+	for range count {
+		r.jobs = append(r.jobs, job{class, r.next})
+		r.next++
+	}
+}
+
+func (r *ready) count(class engine.Class) (n int) {
+	for _, j := range r.jobs {
+		if j.class == class || class == engine.AnyClass {
+			n++
+		}
+	}
+	return n
+}
+
+// claim carries out a plan as a store does.
+func (r *ready) claim(limit int, terms []engine.Term) []job {
+	var claimed []job
+	for _, term := range terms {
+		left := min(term.Limit, limit-len(claimed))
+		if term.Order == engine.NewestReady {
+			slices.Reverse(r.jobs)
+		}
+		kept := r.jobs[:0]
+		for n, j := range r.jobs {
+			if left == 0 {
+				kept = append(kept, r.jobs[n:]...)
+				break
+			}
+			if term.Class == engine.AnyClass || term.Class == j.class {
+				claimed = append(claimed, j)
+				left--
+			} else {
+				kept = append(kept, j)
+			}
+		}
+		r.jobs = kept
+		if term.Order == engine.NewestReady {
+			slices.Reverse(r.jobs)
+		}
+	}
+	return claimed
+}
+
+// worker drives a policy as an engine does: it plans with what is in flight, claims
+// from a model store, tells what came of it, and lets executions end.
+type worker struct {
+	policy engine.Policy
+	view   engine.View
+	ready  ready
+	terms  []engine.Term
+}
+
+func newWorker(policy engine.Policy, workers int) *worker {
+	return &worker{policy: policy, view: engine.View{Workers: workers, StatsAge: -1}}
+}
+
+// setPlanNumber sets what View.Draw is keyed by, as the engine does at each plan.
+func setPlanNumber(v *engine.View, number uint64) {
+	field := reflect.ValueOf(v).Elem().FieldByName("number")
+	*(*uint64)(unsafe.Pointer(field.UnsafeAddr())) = number
+}
+
+func planNumber(v *engine.View) uint64 {
+	return reflect.ValueOf(v).Elem().FieldByName("number").Uint()
+}
+
+// fetch claims up to batch jobs and returns them.
+func (w *worker) fetch(batch int) []job {
+	v := &w.view
+	v.Idle = min(batch, v.Workers-v.InFlight[engine.Fresh]-v.InFlight[engine.Retry])
+	w.terms = w.terms[:0]
+	if v.Idle == 0 {
+		return nil
+	}
+	setPlanNumber(v, planNumber(v)+1)
+	w.terms = w.policy.Plan(v, w.terms)
+	claimed := w.ready.claim(v.Idle, w.terms)
+	var count [engine.NumClasses]int
+	for _, j := range claimed {
+		count[j.class]++
+	}
+	for class := range engine.NumClasses {
+		v.InFlight[class] += count[class]
+		w.policy.Observe(&engine.Observation{Now: v.Now, Kind: engine.Claimed, Class: class, Count: count[class]})
+	}
+	return claimed
+}
+
+// finish ends an execution of class, if there is one.
+func (w *worker) finish(class engine.Class, kind engine.ObservationKind, e engine.ErrorKind) {
+	if w.view.InFlight[class] > 0 {
+		w.view.InFlight[class]--
+		w.policy.Observe(&engine.Observation{Now: w.view.Now, Kind: kind, Class: class, Error: e, Count: 1})
+	}
+}
+
+// step lets a random thing happen: random, but the same for every policy.
+func (w *worker) step(rand engine.Rand, n uint64) []job {
+	draw := func(k uint16, limit int) int { return int(rand.Uniform(engine.ForChaos, n, 0, k) * float64(limit)) }
+	w.view.Now = w.view.Now.Add(time.Duration(draw(0, 50)) * time.Millisecond)
+	switch draw(1, 4) {
+	case 0:
+		most := 14 // a backlog grows, and is worked off, in turns
+		if n/500%2 == 1 {
+			most = 3
+		}
+		w.ready.add(engine.Class(draw(2, 2)), draw(3, most))
+	case 1, 2:
+		class := engine.Class(draw(2, 2))
+		for range draw(3, 6) {
+			if draw(4, 3) == 0 {
+				w.finish(class, engine.Failed, engine.Timeout)
+			} else {
+				w.finish(class, engine.Succeeded, engine.NoError)
+			}
+		}
+	}
+	w.view.Store.OldestReady[engine.Fresh] = time.Duration(draw(5, 10_000)) * time.Millisecond
+	w.view.StatsAge = time.Duration(draw(6, 3) - 1)
+	return w.fetch(1 + draw(7, 12))
+}

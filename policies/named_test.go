@@ -1,0 +1,110 @@
+package policies
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"qsim/engine"
+)
+
+func TestNew(t *testing.T) {
+	for _, tt := range []struct {
+		kind    string
+		texts   map[string]string
+		workers int
+		want    engine.Policy
+	}{
+		{"fifo", nil, 1, FIFO{}},
+		{"lifo", nil, 1, LIFO{}},
+		{"fresh-first", nil, 1, FreshFirst{}},
+		{"retry-first", nil, 1, RetryFirst{}},
+		{"weighted", nil, 1, &Weighted{Fresh: Percent(80)}},
+		{"weighted", map[string]string{"fresh": "66.7%", "lend": "false"}, 1, &Weighted{Fresh: Fraction(667, 1000), NoLending: true}},
+		{"bernoulli", map[string]string{"fresh": "50%"}, 1, Bernoulli{Fresh: Percent(50)}},
+		{"separate", nil, 100, &Separate{RetryWorkers: 20}},
+		{"separate", nil, 2, &Separate{RetryWorkers: 1}},
+		{"separate", map[string]string{"retry-workers": "99.9%"}, 10, &Separate{RetryWorkers: 9}},
+		{"separate", map[string]string{"retry-workers": "7", "retry-poll": "1s"}, 10, &Separate{RetryWorkers: 7, RetryPoll: time.Second}},
+		{"inflight-cap", nil, 100, InFlightCap{Retries: 20}},
+		{"inflight-cap", nil, 1, InFlightCap{Retries: 1}},
+		{"inflight-cap", map[string]string{"retries": "0%"}, 100, InFlightCap{}},
+		{"inflight-cap", map[string]string{"retries": "128"}, 100, InFlightCap{Retries: 128}},
+		{"retry-budget", nil, 1, &RetryBudget{Ratio: Percent(20), MinRate: PerSecond(10), Window: 10 * time.Second}},
+		{"token-bucket", nil, 1, &TokenBucket{Capacity: 500, Cost: 5, TimeoutCost: 10, Refill: 1}},
+		{"aimd", nil, 64, &AIMD{Min: 1, Max: 64}},
+		{"aimd", map[string]string{"min": "5%", "max": "50%"}, 100, &AIMD{Min: 5, Max: 50}},
+		{"adaptive-lifo", nil, 1, AdaptiveLIFO{OlderThan: 5 * time.Second}},
+	} {
+		if got := newPolicy(t, tt.kind, tt.texts, tt.workers); !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s %v: got %+v, want %+v", tt.kind, tt.texts, got, tt.want)
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	number, err := ParseValue(TypeNumber, "80")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const all = "fifo, lifo, fresh-first, retry-first, weighted, bernoulli, separate, inflight-cap, retry-budget, token-bucket, aimd, adaptive-lifo"
+	for _, tt := range []struct {
+		kind    string
+		values  map[string]Value
+		workers int
+		want    string
+	}{
+		{"breaker", nil, 1, `unknown policy "breaker": want one of ` + all},
+		{"", nil, 1, `unknown policy "": want one of ` + all},
+		{"fifo", map[string]Value{"fresh": number}, 1, `policy fifo: unknown parameter "fresh": it takes none`},
+		{"weighted", map[string]Value{"frsh": number, "fresh": number, "a": number}, 0,
+			`policy weighted: 0 workers: want at least 1|fresh: want a share, got number|unknown parameter "a": it takes fresh, lend|unknown parameter "frsh": it takes fresh, lend`},
+		{"weighted", map[string]Value{"lend": {}}, 1, `policy weighted: lend: want a bool, got nothing`},
+		{"separate", nil, 1, "policy separate: one worker cannot be divided: it needs at least 2 workers a node"},
+		{"separate", parse(t, "separate", map[string]string{"retry-workers": "0"}), 9, "policy separate: retry-workers: 0 leaves no worker for retries"},
+		{"separate", parse(t, "separate", map[string]string{"retry-workers": "9"}), 9, "policy separate: retry-workers: 9 of 9 workers leaves none for fresh jobs"},
+		{"separate", parse(t, "separate", map[string]string{"retry-workers": "100%"}), 9, "policy separate: retry-workers: 100% of 9 workers leaves none for fresh jobs"},
+		{"retry-budget", parse(t, "retry-budget", map[string]string{"window": "0s"}), 1, "policy retry-budget: window: 0s is not positive"},
+		{"token-bucket", parse(t, "token-bucket", map[string]string{"cost": "0"}), 1, "policy token-bucket: cost: 0 is not positive"},
+		{"token-bucket", parse(t, "token-bucket", map[string]string{"timeout-cost": "4"}), 1, "policy token-bucket: timeout-cost: 4 is less than the cost of 5"},
+		{"token-bucket", parse(t, "token-bucket", map[string]string{"capacity": "9"}), 1, "policy token-bucket: capacity: 9 is less than the timeout-cost of 10"},
+		{"aimd", parse(t, "aimd", map[string]string{"min": "0"}), 9, "policy aimd: min: 0 is not positive"},
+		{"aimd", parse(t, "aimd", map[string]string{"min": "60%", "max": "5"}), 10, "policy aimd: max: 5 is less than min, 60%, of 10 workers"},
+	} {
+		policy, err := New(tt.kind, tt.values, tt.workers)
+		if err == nil || policy != nil || strings.ReplaceAll(err.Error(), "\n", "|") != tt.want {
+			t.Errorf("%s: got %v, error %v; want %s", tt.kind, policy, err, tt.want)
+		}
+	}
+}
+
+// What is listed is complete: documents, and defaults that New accepts.
+func TestKinds(t *testing.T) {
+	seen := map[string]bool{}
+	for _, kind := range Kinds() {
+		if seen[kind.Name] || kind.Name == "" || !strings.HasSuffix(kind.Doc, ".") {
+			t.Errorf("kind %+v is listed twice, or lacks a name or a document", kind)
+		}
+		seen[kind.Name] = true
+		values := map[string]Value{}
+		for _, param := range kind.Params {
+			value, err := ParseValue(param.Type, param.Default)
+			if err != nil || param.Doc == "" {
+				t.Errorf("%s %s: default %q, %v; document %q", kind.Name, param.Name, param.Default, err, param.Doc)
+			}
+			values[param.Name] = value
+		}
+		defaults, err := New(kind.Name, nil, 100)
+		given, givenErr := New(kind.Name, values, 100)
+		if err != nil || givenErr != nil || !reflect.DeepEqual(defaults, given) {
+			t.Errorf("%s: %+v, %v by default, %+v, %v with the defaults given", kind.Name, defaults, err, given, givenErr)
+		}
+	}
+	first := Kinds()
+	first[4].Params[0].Default = "1%"
+	if slices.EqualFunc(first, Kinds(), func(a, b Kind) bool { return reflect.DeepEqual(a, b) }) {
+		t.Error("the list is the package's own")
+	}
+}

@@ -1,0 +1,88 @@
+package results
+
+import (
+	"slices"
+
+	"qsim/engine"
+)
+
+// ask prepares to answer q.
+func (c *Collector) ask(q Query) {
+	m := lookup(q.Metric)
+	asked := question{Query: q, metric: m}
+	switch {
+	case m == nil:
+		asked.reason = "there is no metric of that name"
+	case q.During != "" && c.window(q.During) == nil:
+		asked.reason = "there is no storm named " + q.During
+	case q.After != "" && c.window(q.After) == nil:
+		asked.reason = "there is no storm named " + q.After
+	case q.Class != "" && !slices.Contains(c.settings.Classes, q.Class):
+		asked.reason = "there is no class named " + q.Class
+	case m.basis == onJobs:
+		asked.jobs = c.setOf(q)
+		c.sets[asked.jobs].want(m, q.Limit)
+	case m.basis == onClock:
+		asked.clock = c.windowOf(q)
+	case m.basis == onStorm && len(c.storms) > 0:
+		asked.storm = c.storms[len(c.storms)-1]
+		if i := slices.IndexFunc(c.storms, func(w *stormWatch) bool { return w.name == q.After }); i >= 0 {
+			asked.storm = c.storms[i]
+		}
+	}
+	c.questions = append(c.questions, asked)
+}
+
+// window returns the storm of that name, nil if there is none.
+func (c *Collector) window(name string) *Window {
+	storms := c.settings.Storms
+	if i := slices.IndexFunc(storms, func(w Window) bool { return w.Name == name }); i >= 0 {
+		return &storms[i]
+	}
+	return nil
+}
+
+// setOf returns the index of the set of jobs that q is about.
+func (c *Collector) setOf(q Query) int {
+	from, to := c.settings.Warmup, c.settings.Duration
+	if q.During != "" {
+		storm := c.window(q.During)
+		from, to = max(from, storm.From), min(to, storm.To)
+	}
+	if q.After != "" {
+		from = max(from, c.window(q.After).To)
+	}
+	set := newJobSet(from, to)
+	set.tenant = engine.TenantID(q.Tenant)
+	if q.Class != "" {
+		set.kind = int32(slices.Index(c.settings.Classes, q.Class))
+	}
+	set.narrow = set.kind >= 0 || set.tenant != 0
+	for i := range c.sets {
+		if s := &c.sets[i]; s.from == set.from && s.span == set.span && s.kind == set.kind && s.tenant == set.tenant {
+			return i
+		}
+	}
+	c.sets = append(c.sets, set)
+	return len(c.sets) - 1
+}
+
+// windowOf returns the window of the clock that q is about.
+func (c *Collector) windowOf(q Query) *clockWindow {
+	from, to := c.windows[0].from, c.windows[0].to
+	if q.During != "" {
+		storm := c.window(q.During)
+		from, to = engine.Time(storm.From), engine.Time(storm.To)
+	}
+	if q.After != "" {
+		from, to = engine.Time(c.window(q.After).To), engine.Never
+	}
+	for _, w := range c.windows {
+		if w.from == from && w.to == to && w != c.calm {
+			return w
+		}
+	}
+	w := &clockWindow{from: from, to: to}
+	c.windows = append(c.windows, w)
+	return w
+}

@@ -1,0 +1,148 @@
+package results
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"qsim/engine"
+)
+
+// Unresolved is a job that a store still holds when a run ends: it is neither done nor dead.
+type Unresolved struct {
+	Job      engine.JobID
+	Kind     engine.Kind
+	Tenant   engine.TenantID
+	State    engine.State  // Ready, Waiting or InFlight
+	Class    engine.Class  // Fresh: never claimed
+	Age      time.Duration // since it was enqueued
+	ReadyFor time.Duration // Ready: since it became ready (a retry: since it was due)
+}
+
+// Finish closes the books at end, which no event lies behind, and returns all of the Run
+// but Seed and Fingerprint. unresolved yields what the store still holds; nil: nothing. The
+// collector must not be used any more.
+func (c *Collector) Finish(end engine.Time, unresolved iter.Seq[Unresolved]) Run {
+	c.end = max(end, c.now)
+	c.cross(c.end)
+	if c.stormy && len(c.draining) > 0 {
+		c.checkDrains()
+	}
+	if c.ready[engine.Fresh] > 0 {
+		c.endStretch()
+	}
+	if unresolved != nil {
+		for u := range unresolved {
+			c.leave(&u)
+		}
+	}
+	c.onBoundary()
+	for _, w := range c.windows {
+		if w.to == engine.Never {
+			w.to = c.end
+		}
+	}
+	c.open = slices.DeleteFunc(c.open, func(w *clockWindow) bool { return !w.covers(c.now) })
+	if rest := engine.Time(c.settings.Duration); rest > c.end && c.left == 0 {
+		c.cross(rest) // nothing happens any more, but the windows of time go on
+		c.onBoundary()
+	}
+	c.closeBucket()
+	c.windows[0].fenced += c.fencedLate
+	return c.run()
+}
+
+// leave counts a job that is left over.
+func (c *Collector) leave(u *Unresolved) {
+	c.left++
+	unstarted := time.Duration(-1)
+	switch u.State {
+	case engine.Ready:
+		unstarted = u.ReadyFor
+	case engine.InFlight:
+		if j := c.known.find(u.Job); j != nil && j.pending > 0 && j.running == 0 && j.taken < j.token {
+			unstarted = c.end.Sub(j.readySince)
+		}
+	}
+	enqueued := c.end - engine.Time(u.Age)
+	for i := range c.sets {
+		if s := &c.sets[i]; s.has(enqueued, u.Kind, u.Tenant) {
+			s.leftOver(u, unstarted)
+		}
+	}
+}
+
+// run answers all questions.
+func (c *Collector) run() Run {
+	r := Run{Policy: c.policy, Events: int64(c.events), Jobs: c.all, Series: c.series}
+	for i := range c.questions {
+		q := &c.questions[i]
+		v := Value{Query: q.Query}
+		n := none(q.reason)
+		if q.reason == "" {
+			n = q.metric.of(&answer{c, q.Query, &c.sets[q.jobs], q.clock, q.storm})
+		}
+		v.Value, v.Null, v.Reason = n.value, n.reason != "", n.reason
+		if n.bound && !v.Null {
+			v.Bound = ">="
+		}
+		r.Values = append(r.Values, v)
+		if m := q.metric; q.reason == "" && m.family != noFamily {
+			r.addHistogram(histogramQuery(m, q.Query), c.sets[q.jobs].wait(m.family))
+		}
+	}
+	r.Warnings = c.warnings()
+	return r
+}
+
+// histogramQuery is the query of the histogram that q is a statistic of.
+func histogramQuery(m *metric, q Query) Query {
+	q.Metric = familyName(m.family)
+	return q
+}
+
+// addHistogram adds the distribution of q unless it is there.
+func (r *Run) addHistogram(q Query, w wait) {
+	for i := range r.Histograms {
+		if r.Histograms[i].Query == q {
+			return
+		}
+	}
+	h := NamedHistogram{Name: q.String(), Query: q, Hist: w.ended, Unresolved: w.ages}
+	if h.Hist == nil {
+		h.Hist = new(Histogram)
+	}
+	r.Histograms = append(r.Histograms, h)
+}
+
+// String writes q as objectives do: "fresh.wait.p99 during payments-down".
+func (q Query) String() string {
+	var b strings.Builder
+	b.WriteString(q.Metric)
+	for _, part := range []struct{ word, value string }{{"during", q.During}, {"after", q.After}, {"class", q.Class}} {
+		if part.value != "" {
+			b.WriteString(" " + part.word + " " + part.value)
+		}
+	}
+	if q.Tenant != 0 {
+		fmt.Fprintf(&b, " tenant %d", q.Tenant)
+	}
+	if q.Limit != 0 {
+		b.WriteString(" limit " + roundDuration(q.Limit))
+	}
+	return b.String()
+}
+
+// warnings says what makes the numbers of this run doubtful.
+func (c *Collector) warnings() []string {
+	var list []string
+	if c.succeeded > 0 && c.acked == 0 && c.fenced > 0 {
+		list = append(list, "livelock: executions succeed, but no ack is accepted: every lease lapses before its execution ends")
+	}
+	if c.strange > 0 {
+		list = append(list, "executions of jobs that were settled long before are left out of the duplicates")
+	}
+	return list
+}

@@ -1,0 +1,172 @@
+package results
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"time"
+)
+
+// RunInfo is run.json: what may differ between two runs of the same inputs. No other
+// file holds any of it.
+type RunInfo struct {
+	Started   time.Time `json:"started"`
+	Took      float64   `json:"took_s"`
+	Command   []string  `json:"command"`
+	Folder    string    `json:"folder"` // where the command ran
+	Version   string    `json:"version"`
+	Commit    string    `json:"commit"`
+	GoVersion string    `json:"go"`
+	OS        string    `json:"os"`
+	Arch      string    `json:"arch"`
+	CPUs      int       `json:"cpus"`
+}
+
+// Files returns the files of a run but for charts and report: run.json, scenario.yaml
+// (the given bytes), summary.json, summary.csv, and, if s has Data, series.csv.gz and hist/*.hgrm.
+func Files(s *Summary, info RunInfo, scenario []byte) ([]File, error) {
+	run, err := json.MarshalIndent(info, "", " ")
+	if err != nil {
+		return nil, fmt.Errorf("encode run.json: %w", err)
+	}
+	summary, err := s.MarshalJSON()
+	if err != nil {
+		return nil, fmt.Errorf("encode summary.json: %w", err)
+	}
+	var table bytes.Buffer
+	if err := writeSummaryCSV(&table, s); err != nil {
+		return nil, fmt.Errorf("encode summary.csv: %w", err)
+	}
+	files := []File{{"run.json", append(run, '\n')}, {"scenario.yaml", scenario}, {"summary.json", summary}, {"summary.csv", table.Bytes()}}
+	if s.Data == nil {
+		return files, nil
+	}
+	var series bytes.Buffer
+	if err := writeSeries(&series, s); err != nil {
+		return nil, fmt.Errorf("encode series.csv.gz: %w", err)
+	}
+	files = append(files, File{"series.csv.gz", series.Bytes()})
+	histograms, err := histogramFiles(s)
+	return append(files, histograms...), err
+}
+
+// writeSummaryCSV writes a row for each policy, metric and filter.
+func writeSummaryCSV(w io.Writer, s *Summary) error {
+	out := csv.NewWriter(w)
+	rows := [][]string{{"policy", "metric", "unit", "during", "after", "class", "tenant", "limit_s",
+		"mean", "low", "high", "n", "bound", "difference", "difference_low", "difference_high", "p", "shown"}}
+	for i := range s.Policies {
+		p := &s.Policies[i]
+		for _, list := range [][]Estimate{p.Metrics, p.Filtered} {
+			for j := range list {
+				rows = append(rows, p.csvRow(&list[j]))
+			}
+		}
+	}
+	return out.WriteAll(rows)
+}
+
+func (p *PolicySummary) csvRow(e *Estimate) []string {
+	row := []string{p.Label, e.Metric, e.Unit, e.During, e.After, e.Class, "", "",
+		plain(e.Mean), plain(e.Low), plain(e.High), strconv.Itoa(e.N), e.Bound, "", "", "", "", ""}
+	if e.Tenant != 0 {
+		row[6] = strconv.FormatUint(uint64(e.Tenant), 10)
+	}
+	if e.Limit != 0 {
+		row[7] = plain(e.Limit.Seconds())
+	}
+	if d := p.Against(e.Query); d != nil {
+		row[13], row[14], row[15], row[16], row[17] = plain(d.Difference), plain(d.Low), plain(d.High), plain(d.P), strconv.FormatBool(d.Shown)
+	}
+	return row
+}
+
+// columns of the series, in the order of series.csv.
+func (s *Series) columns() []seriesColumn {
+	return []seriesColumn{
+		{"fresh_wait_p50_s", s.FreshWaitP50}, {"fresh_wait_p99_s", s.FreshWaitP99}, {"fresh_ready", s.FreshReady},
+		{"retry_ready", s.RetryReady}, {"waiting", s.Waiting}, {"utilization", s.Utilization}, {"throughput", s.Throughput},
+		{"goodput", s.Goodput}, {"fresh_claims", s.FreshClaims}, {"retry_claims", s.RetryClaims}, {"failures", s.Failures},
+	}
+}
+
+type seriesColumn struct {
+	name   string
+	values []float64
+}
+
+// writeSeries writes a row for each policy, seed and element of the series, with six
+// significant digits. time_s is where the element begins.
+func writeSeries(w io.Writer, s *Summary) error {
+	zip, err := gzip.NewWriterLevel(w, gzip.BestCompression) // without a time in its header
+	if err != nil {
+		return err
+	}
+	out := csv.NewWriter(zip)
+	header := []string{"policy", "seed", "time_s"}
+	for _, column := range new(Series).columns() {
+		header = append(header, column.name)
+	}
+	if err := out.Write(header); err != nil {
+		return err
+	}
+	for p := range s.Data {
+		for i := range s.Data[p].Series {
+			columns := s.Data[p].Series[i].columns()
+			for j := range columns[0].values {
+				at := time.Duration(j) * s.Settings.Bucket
+				row := []string{s.Policies[p].Label, strconv.FormatUint(s.Seeds[i], 10), plain(at.Seconds())}
+				for _, column := range columns {
+					row = append(row, sixDigits(column.values[j]))
+				}
+				if err := out.Write(row); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	out.Flush()
+	if err := out.Error(); err != nil {
+		return err
+	}
+	return zip.Close()
+}
+
+func sixDigits(v float64) string {
+	if math.IsNaN(v) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', 6, 64)
+}
+
+// histogramFiles returns the pooled histograms, in milliseconds.
+func histogramFiles(s *Summary) ([]File, error) {
+	var files []File
+	var labels []string
+	for i := range s.Policies {
+		labels = append(labels, s.Policies[i].Label)
+	}
+	for p, slug := range Slugs(labels) {
+		var names []string
+		for i := range s.Data[p].Pooled {
+			names = append(names, s.Data[p].Pooled[i].Name)
+		}
+		for i, name := range Slugs(names) {
+			h := s.Data[p].Pooled[i].Hist
+			if h.Count() == 0 {
+				continue
+			}
+			var b bytes.Buffer
+			if err := h.WriteHGRM(&b); err != nil {
+				return nil, fmt.Errorf("encode histogram %s of %s: %w", names[i], labels[p], err)
+			}
+			files = append(files, File{"hist/" + slug + "-" + name + ".hgrm", b.Bytes()})
+		}
+	}
+	return files, nil
+}

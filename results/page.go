@@ -1,0 +1,275 @@
+package results
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// The palette: the only escape sequences there are.
+const (
+	green  = "\x1b[32m"
+	red    = "\x1b[31m"
+	yellow = "\x1b[33m"
+	bold   = "\x1b[1m"
+	dim    = "\x1b[2m"
+	plainS = "\x1b[0m"
+)
+
+const (
+	footnote     = "means over seeds, ± = 95% CI; ≈ = no difference shown (paired t, Holm, α 0.05)"
+	shortestName = 8 // columns to which the name of a policy is cut at the most
+)
+
+// page lays out the summary for a terminal.
+func page(s *Summary, o TableOptions) string {
+	paint := func(color, s string) string {
+		if !o.Color {
+			return s
+		}
+		return color + s + plainS
+	}
+	var b strings.Builder
+	title, rest, _ := strings.Cut(heading(s, o.Width), "\n")
+	b.WriteString(paint(bold, title[:len(s.Scenario)]) + title[len(s.Scenario):] + "\n")
+	if rest != "" {
+		b.WriteString(rest + "\n")
+	}
+	for i, line := range fitTable(s, o.Width) {
+		if i == 0 {
+			b.WriteString("\n" + paint(dim, line) + "\n")
+			continue
+		}
+		b.WriteString(line + "\n")
+	}
+	if len(s.Objectives) > 0 {
+		b.WriteString("\nobjectives\n")
+		for i, lines := range objectiveLines(s, o.Width) {
+			sign, color := s.Objectives[i].sign()
+			b.WriteString(" " + paint(color, sign) + " " + strings.Join(lines, "\n     ") + "\n")
+		}
+	}
+	b.WriteString("\n" + paint(dim, footnote) + "\n")
+	if o.Path != "" || o.Note != "" {
+		b.WriteString(strings.TrimSpace(o.Path+"        "+o.Note) + "\n")
+	}
+	if end := conclusion(s); end != "" {
+		b.WriteString(end + "\n")
+	}
+	return b.String()
+}
+
+// heading says what was run. Lines after the first are indented.
+func heading(s *Summary, width int) string {
+	parts := []string{clockTime(s.Duration) + " virtual", plural(len(s.Seeds), "seed")}
+	if set := s.Settings; set != nil {
+		workers := plural(set.Workers, "worker")
+		if set.Nodes > 1 {
+			workers = fmt.Sprintf("%d nodes × %s", set.Nodes, workers)
+		}
+		parts = append(parts, workers)
+		if set.Rate > 0 {
+			parts = append(parts, grouped(digits(set.Rate, 3))+" jobs/s")
+		}
+		for _, storm := range set.Storms {
+			parts = append(parts, storm.Name+" "+clockSpan(storm))
+		}
+	}
+	line, lines := s.Scenario+"   "+parts[0], ""
+	for _, part := range parts[1:] {
+		if next := line + " · " + part; width == 0 || columns(next) <= width {
+			line = next
+			continue
+		}
+		lines, line = lines+line+"\n", "   "+part
+	}
+	return lines + line
+}
+
+// columns that s takes on a terminal.
+func columns(s string) int { return text.RuneWidthWithoutEscSequences(s) }
+
+// fitTable lays the table out in width columns: closer together, with shorter titles, with
+// names cut, as far as need be.
+func fitTable(s *Summary, width int) []string {
+	var lines []string
+	for _, try := range []struct {
+		gap   int
+		short bool
+	}{{3, false}, {2, false}, {2, true}} {
+		lines = layOut(s.values(try.short), try.gap)
+		if width == 0 || widest(lines) <= width {
+			return lines
+		}
+	}
+	c, name := s.values(true), 0
+	for i := range s.Policies {
+		name = max(name, columns(s.Policies[i].Label))
+	}
+	room := max(name-(widest(lines)-width), shortestName)
+	for i := range c.rows {
+		c.rows[i][0] = cut(c.rows[i][0], room)
+	}
+	return layOut(c, 2)
+}
+
+func widest(lines []string) int {
+	most := 0
+	for _, line := range lines {
+		most = max(most, columns(line))
+	}
+	return most
+}
+
+// cut shortens s to width columns.
+func cut(s string, width int) string {
+	if columns(s) <= width {
+		return s
+	}
+	return text.Snip(s, width, "…")
+}
+
+// layOut renders cells with gap spaces between columns, the first one left-aligned. A
+// column with marks has room for them behind its title.
+func layOut(c cells, gap int) []string {
+	header := append([]string(nil), c.header...)
+	for i := range header {
+		for _, row := range c.rows {
+			if strings.HasSuffix(row[i], " ≈") {
+				header[i] += "  "
+				break
+			}
+		}
+	}
+	t := cells{header, c.rows}.writer()
+	style := table.StyleDefault
+	style.Options = table.Options{}
+	style.Format.Header = text.FormatDefault
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", strings.Repeat(" ", gap)
+	t.SetStyle(style)
+	configs := []table.ColumnConfig{{Number: 1, Align: text.AlignLeft, AlignHeader: text.AlignLeft}}
+	for i := 1; i < len(header); i++ {
+		configs = append(configs, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	t.SetColumnConfigs(configs)
+	return trimmed(t.Render())
+}
+
+// trimmed splits s into lines without spaces at their ends.
+func trimmed(s string) []string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return lines
+}
+
+// sign of an objective's outcome, and its colour.
+func (v *Verdict) sign() (sign, color string) {
+	switch {
+	case v.Outcome == Unclear:
+		return "?", yellow
+	case v.Outcome == Met && !v.Expect:
+		return "✓", green
+	case v.Outcome == Met:
+		return "✓", red
+	case v.Expect:
+		return "✗", green
+	}
+	return "✗", red
+}
+
+// objectiveLines lays out the objectives: in columns if they fit, else each over two lines.
+func objectiveLines(s *Summary, width int) [][]string {
+	var c cells
+	for i := range s.Objectives {
+		v := &s.Objectives[i]
+		info, _ := Lookup(v.Metric)
+		value := formatEstimate(&Estimate{Mean: v.Value, Bound: v.Bound}, info)
+		if half := v.Half; half == half { // not NaN
+			value += " ±" + FormatValue(half, info)
+		}
+		c.rows = append(c.rows, []string{v.Query.String() + " " + v.Text, v.Policy, value, v.Note()})
+	}
+	t := c.writer()
+	style := table.StyleDefault
+	style.Options = table.Options{}
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "   "
+	t.SetStyle(style)
+	lines := make([][]string, len(c.rows))
+	rendered := trimmed(t.Render())
+	for i, row := range c.rows {
+		lines[i] = []string{rendered[i]}
+		if width > 0 && columns(rendered[i])+3 > width {
+			lines[i] = []string{row[0], strings.TrimRight(strings.Join(row[1:], "   "), " ")}
+		}
+	}
+	return lines
+}
+
+// conclusion counts the objectives that did not come out as wanted; "" if there are none at all.
+func conclusion(s *Summary) string {
+	if len(s.Objectives) == 0 {
+		return ""
+	}
+	missed, met, unclear := 0, 0, 0
+	for i := range s.Objectives {
+		switch v := &s.Objectives[i]; {
+		case v.Outcome == Unclear:
+			unclear++
+		case v.Failed(false) && v.Outcome == Missed:
+			missed++
+		case v.Failed(false):
+			met++
+		}
+	}
+	var parts []string
+	if missed > 0 {
+		parts = append(parts, plural(missed, "objective")+" missed")
+	}
+	if met > 0 {
+		parts = append(parts, plural(met, "objective")+" met that should have been missed")
+	}
+	if unclear > 0 {
+		parts = append(parts, plural(unclear, "objective")+" unclear")
+	}
+	if len(parts) == 0 {
+		return "all objectives as wanted"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// markdown lays out the summary for a document.
+func markdown(s *Summary) string {
+	var b strings.Builder
+	b.WriteString("**" + s.Scenario + "**" + strings.TrimPrefix(heading(s, 0), s.Scenario) + "\n\n")
+	c := s.values(false)
+	for _, row := range c.rows {
+		for i := range row {
+			row[i] = strings.Join(strings.Fields(row[i]), " ")
+		}
+	}
+	t := c.writer()
+	configs := []table.ColumnConfig{}
+	for i := 1; i < len(c.header); i++ {
+		configs = append(configs, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	t.SetColumnConfigs(configs)
+	b.WriteString(t.RenderMarkdown() + "\n")
+	for i := range s.Objectives {
+		v := &s.Objectives[i]
+		if i == 0 {
+			b.WriteString("\n")
+		}
+		info, _ := Lookup(v.Metric)
+		sign, _ := v.sign()
+		line := fmt.Sprintf("- %s %s %s: %s %s", sign, v.Query, v.Text, v.Policy, formatEstimate(&Estimate{Mean: v.Value, Bound: v.Bound}, info))
+		if note := v.Note(); note != "" {
+			line += " (" + note + ")"
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String() + "\n" + strings.ToUpper(footnote[:1]) + footnote[1:] + ".\n"
+}

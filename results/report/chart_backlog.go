@@ -1,0 +1,112 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// backlogChart shows what piles up, over time: a panel for each policy.
+func backlogChart(d *drawing) *sheet {
+	n := len(d.policies)
+	fresh, retry, all := make([]float64, n), make([]float64, n), make([]float64, n)
+	top, later := 0.0, 0.0
+	for i, p := range d.policies {
+		fresh[i], retry[i], all[i] = zeroed(d.peak(p.fresh)), zeroed(d.peak(p.retry)), zeroed(d.peak(p.due))
+		for k := range p.due {
+			top = math.Max(top, p.due[k])
+			later = math.Max(later, p.due[k]+p.later[k])
+		}
+	}
+	// Retries that are not due yet are drawn unless they would dwarf the backlog,
+	// which is what the chart is about.
+	withLater := later > top && later <= 3*top
+	best, worst := extremes(fresh)
+	s := &sheet{name: "2-backlog", title: d.backlogTitle(fresh, retry, all), footer: d.footer(d.backlogMarks())}
+	s.subtitle = "Jobs ready to be claimed"
+	switch {
+	case withLater:
+		s.subtitle = "Jobs ready to be claimed, and above them those not due yet"
+		top = later
+	case later > top:
+		s.subtitle += fmt.Sprintf("; not shown: jobs not due yet, with which the highest peak is %s", count(later))
+	}
+	s.subtitle += "; same scale in every panel" + d.panelWords()
+	if len(d.policies) == 1 {
+		s.subtitle = s.subtitle[:len(s.subtitle)-len("; same scale in every panel")]
+	}
+	s.alt = d.alt(s.title, "Highest backlog of fresh jobs, and with retries", func(i int) string { return count(fresh[i]) + " and " + count(all[i]) })
+
+	axes := func(p *plot.Plot, steps int) {
+		p.X.Tick.Marker, p.Y.Tick.Marker = clock(steps), counts(4)
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, d.until, 0, math.Max(top*1.04, 1)
+	}
+	height, body := panels(d.shown(best, worst), axes, func(p *plot.Plot, own policy) {
+		zero, sum := make([]float64, len(d.xs)), make([]float64, len(d.xs))
+		for k := range sum {
+			sum[k] = own.due[k] + own.later[k]
+		}
+		p.Add(windows{d.windows, false})
+		if withLater {
+			p.Add(area{d.xs, own.due, sum, waitingColor})
+		}
+		p.Add(area{d.xs, zero, own.fresh, alpha(freshColor, 205)}, area{d.xs, own.fresh, own.due, alpha(retryColor, 215)},
+			curve{d.xs, own.due, draw.LineStyle{Color: ink, Width: .6}}, heading{own.name, "peak " + count(all[own.index])})
+	})
+	legend := d.backlogKey(withLater)
+	s.height = height + legend.height(room)
+	s.body = func(c draw.Canvas) { body(legend.draw(c)) }
+	return s
+}
+
+func (d *drawing) backlogMarks() string {
+	if d.seeds < 2 {
+		return "area = the one seed"
+	}
+	return "areas = mean over seeds, stacked"
+}
+
+func (d *drawing) backlogKey(withLater bool) key {
+	k := key{{name: "fresh", color: alpha(freshColor, 205), area: true}, {name: "retry", color: alpha(retryColor, 215), area: true}}
+	if withLater {
+		k = append(k, entry{name: "not due yet", color: waitingColor, area: true})
+	}
+	switch storms := d.storms(); {
+	case len(storms) == 1:
+		k = append(k, entry{name: storms[0].name, color: alpha(stormInk, 40), area: true})
+	case len(storms) > 1:
+		k = append(k, entry{name: fmt.Sprintf("%d storms", len(storms)), color: alpha(stormInk, 40), area: true})
+	}
+	if d.settings.Warmup > 0 {
+		k = append(k, entry{name: "warm-up", color: alpha(muted, 40), area: true})
+	}
+	return k
+}
+
+// backlogTitle states whose fresh jobs pile up, given each policy's highest backlog
+// of fresh jobs, of retries and of both.
+func (d *drawing) backlogTitle(fresh, retry, all []float64) string {
+	best, worst := extremes(fresh)
+	_, most := extremes(retry)
+	_, highest := extremes(all)
+	few := max(1, float64(d.settings.Nodes*d.settings.Workers)/2) // what is gone within half a job's time
+	switch {
+	case all[highest] < 1:
+		return "No backlog forms" + d.under()
+	case all[highest] <= few:
+		return fmt.Sprintf("Hardly a backlog forms%s: at most %s jobs", d.under(), count(all[highest]))
+	case fresh[worst] <= retry[most]/20:
+		return fmt.Sprintf("Retries pile up, to %s with %s; fresh jobs do not: at most %s%s", count(retry[most]), d.policies[most].name, count(fresh[worst]), d.under())
+	}
+	return d.rangeTitle("Fresh backlog peaks at", count, fresh, best, worst)
+}
+
+// under names whom a finding is about when it is about all.
+func (d *drawing) under() string {
+	if len(d.policies) == 1 {
+		return " with " + d.policies[0].name
+	}
+	return " under any policy"
+}

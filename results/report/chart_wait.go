@@ -1,0 +1,201 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+const waitMetric = "fresh.wait.p99"
+
+// waitChart shows how long fresh jobs wait, over time.
+func waitChart(d *drawing) *sheet {
+	peaks := make([]float64, len(d.policies))
+	for i, p := range d.policies {
+		peaks[i] = d.peak(p.median)
+	}
+	best, worst := extremes(peaks)
+	s := &sheet{
+		name:     "1-fresh-p99",
+		title:    d.waitTitle(peaks, best, worst),
+		subtitle: "Wait of fresh jobs until their first claim, p99 per " + seconds(d.settings.Bucket.Seconds()) + " of virtual time (log scale)",
+		footer:   d.footer(d.bandMarks()),
+	}
+	s.alt = d.alt(s.title, "Highest fresh p99 wait", func(i int) string {
+		if math.IsNaN(peaks[i]) {
+			return "no fresh job claimed"
+		}
+		return seconds(peaks[i])
+	})
+	low, high := d.waitExtent()
+	from, to, clipped := waitRange(low, high)
+	axes := func(p *plot.Plot, steps int) {
+		p.X.Tick.Marker, p.Y.Tick.Marker = clock(steps), waits(clipped)
+		p.Y.Scale = logScale{}
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, d.until, from, to
+	}
+	if len(d.policies) > together {
+		s.subtitle += ", the others in grey" + d.panelWords()
+		s.height, s.body = panels(d.shown(best, worst), axes, func(p *plot.Plot, own policy) {
+			p.Add(windows{d.windows, false})
+			for _, other := range d.policies {
+				p.Add(curve{d.xs, other.median, draw.LineStyle{Color: context, Width: .6}})
+			}
+			p.Add(area{d.xs, own.low, own.high, alpha(own.hue.line, 38)}, curve{d.xs, own.median, draw.LineStyle{Color: own.hue.line, Width: 1.4}})
+			p.Add(limitLines{limits: d.limits()}, heading{own.name, peakWords(seconds, peaks[own.index])})
+		})
+		return s
+	}
+	s.height, s.body = 3.15*vg.Inch, func(c draw.Canvas) { d.drawWaits(c, axes, peaks) }
+	return s
+}
+
+func peakWords(spell func(float64) string, peak float64) string {
+	if math.IsNaN(peak) {
+		return "none claimed"
+	}
+	return "peak " + spell(peak)
+}
+
+// drawWaits draws all policies into one plot.
+func (d *drawing) drawWaits(c draw.Canvas, axes func(p *plot.Plot, steps int), peaks []float64) {
+	p := newPlot()
+	axes(p, 8)
+	p.X.Label.Text = "virtual time"
+	shades := windows{d.windows, true}
+	p.Add(shades)
+	for _, own := range d.policies {
+		p.Add(area{d.xs, own.low, own.high, alpha(own.hue.line, 38)})
+	}
+	var ends endings
+	var curves []curve
+	for i, own := range d.policies {
+		curves = append(curves, curve{d.xs, own.median, draw.LineStyle{Color: own.hue.line, Width: 1.5}})
+		p.Add(curves[i])
+		e := ending{x: d.until, y: p.Y.Min, rank: peaks[i], name: own.name, hue: own.hue, none: true}
+		for k := len(own.median) - 1; k >= 0; k-- {
+			if !math.IsNaN(own.median[k]) {
+				e.x, e.y, e.none = min(d.xs[k], d.until), own.median[k], false
+				break
+			}
+		}
+		ends = append(ends, e)
+	}
+	limits := limitLines{limits: d.limits(), curves: curves}
+	for _, l := range limits.limits {
+		limits.names = append(limits.names, d.limitLabel(l))
+	}
+	p.Add(limits, ends)
+	c = draw.Crop(c, 0, -ends.room(), 0, 0)
+	p.Draw(draw.Crop(c, 0, 0, 0, -shades.height(c, p)))
+}
+
+// waitExtent is the range of what the wait chart draws: lines, bands and limits.
+func (d *drawing) waitExtent() (low, high float64) {
+	low, high = math.NaN(), math.NaN()
+	include := func(v float64) {
+		if !math.IsNaN(v) {
+			if !(v >= low) {
+				low = v
+			}
+			if !(v <= high) {
+				high = v
+			}
+		}
+	}
+	for _, p := range d.policies {
+		for i := range p.median {
+			include(p.median[i])
+			include(p.high[i])
+		}
+	}
+	for _, l := range d.limits() {
+		include(l.seconds)
+	}
+	return low, high
+}
+
+// extremes are the indexes of the least and the largest value; −1 if there is none.
+func extremes(values []float64) (least, largest int) {
+	least, largest = -1, -1
+	for i, v := range values {
+		if math.IsNaN(v) {
+			continue
+		}
+		if least < 0 || v < values[least] {
+			least = i
+		}
+		if largest < 0 || v > values[largest] {
+			largest = i
+		}
+	}
+	return least, largest
+}
+
+// waitTitle states which policy lets fresh jobs wait longest, and which shortest.
+func (d *drawing) waitTitle(peaks []float64, best, worst int) string {
+	var silent []string
+	for i, v := range peaks {
+		if math.IsNaN(v) {
+			silent = append(silent, d.policies[i].name)
+		}
+	}
+	if best < 0 {
+		if len(silent) == 1 {
+			return "No fresh job is claimed with " + silent[0]
+		}
+		return "No fresh job is claimed under any policy"
+	}
+	title := d.rangeTitle("Fresh p99 wait peaks at", seconds, peaks, best, worst)
+	if len(silent) > 3 {
+		silent = append(silent[:2], fmt.Sprintf("%d others", len(silent)-2))
+	}
+	if len(silent) > 0 {
+		title += "; none is claimed with " + list(silent)
+	}
+	return title
+}
+
+// rangeTitle says how a value, which is not NaN for best and worst, differs between
+// policies.
+func (d *drawing) rangeTitle(what string, spell func(float64) string, values []float64, best, worst int) string {
+	low, high := spell(values[best]), spell(values[worst])
+	same := values[worst] <= values[best]*1.25 // not enough to name a winner
+	numbers := 0
+	for _, v := range values {
+		if !math.IsNaN(v) {
+			numbers++
+		}
+	}
+	every := "every policy"
+	if numbers < len(values) {
+		every = "every other policy"
+	}
+	switch {
+	case numbers == 1:
+		return fmt.Sprintf("%s %s with %s", what, high, d.policies[worst].name)
+	case low == high:
+		return fmt.Sprintf("%s %s under %s", what, high, every)
+	case same:
+		return fmt.Sprintf("%s %s to %s under %s", what, low, high, every)
+	}
+	preposition := what[strings.LastIndexByte(what, ' ')+1:]
+	return fmt.Sprintf("%s %s with %s, %s %s with %s", what, high, d.policies[worst].name, preposition, low, d.policies[best].name)
+}
+
+// alt is a title with the number behind it for each policy.
+func (d *drawing) alt(title, what string, value func(i int) string) string {
+	var words []string
+	for i, p := range d.policies {
+		if i == panelLimit {
+			words = append(words, fmt.Sprintf("and %d policies more", len(d.policies)-i))
+			break
+		}
+		words = append(words, p.name+" "+value(i))
+	}
+	return fmt.Sprintf("%s. %s: %s. %s", title, what, strings.Join(words, ", "), d.stormWords())
+}

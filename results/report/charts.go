@@ -1,0 +1,287 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"qsim/results"
+)
+
+// Charts draws the four figures of a run: the wait of fresh jobs over time, the
+// backlog over time, the distribution of waits, and the policies compared. s is the
+// scenario and sum what its runs said, with sum.Data; version is that of the program.
+// Neither is changed. It fails if sum has no data or does not fit s.
+func Charts(s *results.Settings, sum *results.Summary, version string) ([]Figure, error) {
+	return charts(s, sum, version, dpi)
+}
+
+func charts(s *results.Settings, sum *results.Summary, version string, dpi int) ([]Figure, error) {
+	d, err := newDrawing(s, sum, version)
+	if err != nil {
+		return nil, fmt.Errorf("draw charts: %w", err)
+	}
+	figures := make([]Figure, 0, 4)
+	for _, chart := range []func(*drawing) *sheet{waitChart, backlogChart, distributionChart, comparisonChart} {
+		f, err := chart(d).render(dpi)
+		if err != nil {
+			return nil, fmt.Errorf("draw charts: %w", err)
+		}
+		figures = append(figures, f)
+	}
+	return figures, nil
+}
+
+const (
+	nameLimit  = 40 // characters of a policy's label in titles
+	stormLimit = 30 // characters of a storm's name in titles
+	together   = 8  // so many policies share one plot; more have a panel each
+	panelLimit = 24 // panels of a figure
+)
+
+// drawing is what the charts share: the data, reduced to what is drawn.
+type drawing struct {
+	settings *results.Settings
+	summary  *results.Summary
+	version  string
+	seeds    int
+	policies []policy
+	xs       []float64 // s: the middle of each bucket
+	from     int       // the first bucket that is not wholly in the warm-up
+	until    float64   // s: the end of the time axes
+	windows  []window  // the warm-up and the storms
+}
+
+// policy is one policy's share of the series. A NaN is a gap.
+type policy struct {
+	name   string
+	hue    hue
+	index  int // in the scenario
+	median []float64
+	low    []float64 // of the band around median
+	high   []float64
+	fresh  []float64 // jobs ready, mean over seeds
+	retry  []float64
+	due    []float64 // fresh + retry
+	later  []float64 // jobs not yet due
+}
+
+func newDrawing(s *results.Settings, sum *results.Summary, version string) (*drawing, error) {
+	switch {
+	case s == nil || sum == nil:
+		return nil, fmt.Errorf("settings or summary is missing")
+	case len(sum.Policies) == 0:
+		return nil, fmt.Errorf("there is no policy")
+	case len(sum.Data) != len(sum.Policies):
+		return nil, fmt.Errorf("data of %d policies for %d", len(sum.Data), len(sum.Policies))
+	case !(s.Bucket > 0):
+		return nil, fmt.Errorf("bucket %v is not positive", s.Bucket)
+	}
+	d := &drawing{settings: s, summary: sum, version: clean(version), seeds: len(sum.Seeds)}
+	buckets := 0
+	for _, data := range sum.Data {
+		for _, series := range data.Series {
+			buckets = max(buckets, len(series.FreshWaitP99), len(series.FreshReady), len(series.RetryReady))
+		}
+	}
+	bucket := s.Bucket.Seconds()
+	for i := range buckets {
+		d.xs = append(d.xs, (float64(i)+.5)*bucket)
+	}
+	d.from = min(int(s.Warmup/s.Bucket), buckets)
+	for i := range sum.Policies {
+		d.policies = append(d.policies, newPolicy(i, clean(sum.Policies[i].Label), sum.Data[i].Series, buckets))
+	}
+	d.until = d.end()
+	d.windows = d.shades()
+	return d, nil
+}
+
+func newPolicy(index int, label string, series []results.Series, buckets int) policy {
+	p := policy{name: shorten(label, nameLimit), hue: hueOf(index), index: index}
+	lower, upper := .05, .95
+	if len(series) < 10 { // too few for such percentiles: the whole range
+		lower, upper = 0, 1
+	}
+	values := make([]float64, 0, len(series))
+	for i := range buckets {
+		values = values[:0]
+		var fresh, retry, later float64
+		for k := range series {
+			if v := at(series[k].FreshWaitP99, i); !math.IsNaN(v) {
+				values = append(values, max(v, 0))
+			}
+			fresh += zeroed(at(series[k].FreshReady, i))
+			retry += zeroed(at(series[k].RetryReady, i))
+			later += zeroed(at(series[k].Waiting, i))
+		}
+		n := float64(max(len(series), 1))
+		p.fresh, p.retry = append(p.fresh, fresh/n), append(p.retry, retry/n)
+		p.due, p.later = append(p.due, fresh/n+retry/n), append(p.later, later/n)
+		median, low, high := math.NaN(), math.NaN(), math.NaN()
+		if 2*len(values) >= len(series) && len(values) > 0 { // a minority does not speak for all
+			slices.Sort(values)
+			median, low, high = quantile(values, .5), quantile(values, lower), quantile(values, upper)
+		}
+		p.median, p.low, p.high = append(p.median, median), append(p.low, low), append(p.high, high)
+	}
+	return p
+}
+
+// at is element i, or NaN where a series has ended or is not a finite number.
+func at(values []float64, i int) float64 {
+	if i >= len(values) || math.IsInf(values[i], 0) {
+		return math.NaN()
+	}
+	return values[i]
+}
+
+// zeroed is v for sums: a series that has ended, or a value that is not one, adds nothing.
+func zeroed(v float64) float64 {
+	if v > 0 {
+		return v
+	}
+	return 0
+}
+
+// quantile interpolates between the two nearest of sorted values.
+func quantile(sorted []float64, q float64) float64 {
+	at := q * float64(len(sorted)-1)
+	i := int(at)
+	if i+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
+	}
+	part := at - float64(i)
+	return float64(sorted[i]*(1-part)) + float64(sorted[i+1]*part)
+}
+
+// peak is the largest of values after the warm-up; NaN if there is none.
+func (d *drawing) peak(values []float64) float64 {
+	top := math.NaN()
+	for i := d.from; i < len(values); i++ {
+		if v := values[i]; !math.IsNaN(v) && !(v <= top) {
+			top = v
+		}
+	}
+	return top
+}
+
+// end is where time axes end: with the arrivals, or when there is nothing more to see.
+func (d *drawing) end() float64 {
+	end := d.settings.Duration.Seconds()
+	bucket := d.settings.Bucket.Seconds()
+	for _, p := range d.policies {
+		least := max(d.peak(p.due), 0) / 100
+		for i := len(d.xs) - 1; i >= 0 && d.xs[i] > end; i-- {
+			if !math.IsNaN(p.median[i]) || p.due[i] > least {
+				end = d.xs[i] + bucket/2
+			}
+		}
+	}
+	if end <= 0 {
+		return bucket
+	}
+	return end
+}
+
+// shades are the windows that time axes shade: the warm-up, which no number counts,
+// and the storms.
+func (d *drawing) shades() []window {
+	var all []window
+	if w := d.settings.Warmup.Seconds(); w > 0 {
+		all = append(all, window{0, min(w, d.until), "warm-up", muted})
+	}
+	for _, s := range d.settings.Storms {
+		if from := s.From.Seconds(); from < d.until {
+			all = append(all, window{max(from, 0), min(s.To.Seconds(), d.until), clean(s.Name), stormInk})
+		}
+	}
+	return all
+}
+
+// storms are the shaded windows without the warm-up.
+func (d *drawing) storms() []window {
+	return slices.DeleteFunc(slices.Clone(d.windows), func(w window) bool { return w.color != stormInk })
+}
+
+// footer says where a chart comes from and what its marks mean.
+func (d *drawing) footer(marks string) string {
+	seeds := plural(d.seeds, "seed")
+	if d.summary.Partial {
+		seeds += " (some missing)"
+	}
+	parts := []string{shorten(clean(d.settings.Scenario), 60), seeds, marks, "qsim " + shorten(d.version, 40), "config " + shorten(clean(d.settings.ConfigHash), 16)}
+	return strings.Join(parts, " · ")
+}
+
+// bandMarks explains a line with its band.
+func (d *drawing) bandMarks() string {
+	switch {
+	case d.seeds < 2:
+		return "line = the one seed"
+	case d.seeds < 10:
+		return "line = median, band = range over seeds"
+	}
+	return "line = median, band = 5th–95th percentile over seeds"
+}
+
+// stormWords say when the storms were, for those who cannot see them.
+func (d *drawing) stormWords() string {
+	storms := d.storms()
+	if len(storms) == 0 {
+		return "There is no storm."
+	}
+	var words []string
+	for i, s := range storms {
+		if i == 3 {
+			words = append(words, fmt.Sprintf("%d more", len(storms)-i))
+			break
+		}
+		words = append(words, fmt.Sprintf("%s from %s to %s", shorten(s.name, stormLimit), seconds(s.from), seconds(s.to)))
+	}
+	return "Shaded: " + list(words) + "."
+}
+
+// shown are the policies that get a panel each when there are too many for one plot:
+// all, or the first ones and those that must be seen.
+func (d *drawing) shown(must ...int) []policy {
+	if len(d.policies) <= panelLimit {
+		return d.policies
+	}
+	chosen := make([]bool, len(d.policies))
+	left := panelLimit
+	for _, i := range append(slices.Clone(must), d.baseline()) {
+		if i >= 0 && !chosen[i] {
+			chosen[i], left = true, left-1
+		}
+	}
+	var policies []policy
+	for i, p := range d.policies {
+		if !chosen[i] && left > 0 {
+			chosen[i], left = true, left-1
+		}
+		if chosen[i] {
+			policies = append(policies, p)
+		}
+	}
+	return policies
+}
+
+// panelWords say what a figure with a panel for each policy leaves out.
+func (d *drawing) panelWords() string {
+	if len(d.policies) <= panelLimit {
+		return ""
+	}
+	return fmt.Sprintf("; %d of %d policies", panelLimit, len(d.policies))
+}
+
+// baseline is the index of the policy that others are compared with.
+func (d *drawing) baseline() int {
+	for i := range d.summary.Policies {
+		if d.summary.Policies[i].Baseline {
+			return i
+		}
+	}
+	return 0
+}

@@ -1,0 +1,202 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"qsim/results"
+)
+
+var pictures = flag.String("pictures", "", "write the figures of all fixtures into this `folder`, to be looked at")
+
+// coarse is the resolution of most tests' PNGs: encoding a fine one is slow under the
+// race detector.
+const coarse = 36
+
+func resolution() int {
+	if *pictures != "" {
+		return dpi
+	}
+	return coarse
+}
+
+func TestChartsBearAnyData(t *testing.T) {
+	for _, f := range fixtures() {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			s, sum := f.build()
+			figures, err := charts(s, sum, "v0.1.0", resolution())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, fig := range figures {
+				names = append(names, fig.Name)
+				checkFigure(t, fig)
+				save(t, f.name, fig)
+			}
+			if got, want := strings.Join(names, " "), "1-fresh-p99 2-backlog 3-ccdf 4-dots"; got != want {
+				t.Errorf("got figures %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func checkFigure(t *testing.T, f Figure) {
+	t.Helper()
+	for what, text := range map[string]string{"title": f.Title, "alt": f.Alt} {
+		if text == "" || !utf8.ValidString(text) || strings.ContainsAny(text, "\n\x00") || strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+			t.Errorf("%s: %s is %q", f.Name, what, text)
+		}
+	}
+	if !strings.HasPrefix(f.Alt, f.Title) {
+		t.Errorf("%s: alt %q does not begin with the title %q", f.Name, f.Alt, f.Title)
+	}
+	picture, err := png.Decode(bytes.NewReader(f.PNG))
+	if err != nil {
+		t.Fatalf("%s: PNG: %v", f.Name, err)
+	}
+	if got, want := picture.Bounds().Dx(), int(7.6*float64(resolution())+.5); got != want {
+		t.Errorf("%s: PNG is %d pixels wide, want %d", f.Name, got, want)
+	}
+	for _, element := range elements(t, f) {
+		if element == "script" || element == "b" {
+			t.Errorf("%s: SVG has an element <%s>: a label is not escaped", f.Name, element)
+		}
+	}
+	if bytes.Contains(f.SVG, []byte("NaN")) || bytes.Contains(f.SVG, []byte("Inf")) {
+		t.Errorf("%s: SVG has a coordinate that is no number", f.Name)
+	}
+	if bytes.Contains(f.SVG, []byte("font-family:Liberation Sans;")) {
+		t.Errorf("%s: SVG has a font without fallback", f.Name)
+	}
+}
+
+// elements parses an SVG and returns the names of its elements.
+func elements(t *testing.T, f Figure) []string {
+	t.Helper()
+	var names []string
+	decoder := xml.NewDecoder(bytes.NewReader(f.SVG))
+	for {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			return names
+		}
+		if err != nil {
+			t.Fatalf("%s: SVG: %v", f.Name, err)
+		}
+		if start, ok := token.(xml.StartElement); ok {
+			names = append(names, start.Name.Local)
+		}
+	}
+}
+
+func save(t *testing.T, fixture string, f Figure) {
+	if *pictures == "" {
+		return
+	}
+	folder := filepath.Join(*pictures, strings.ReplaceAll(fixture, " ", "-"))
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for ending, data := range map[string][]byte{".png": f.PNG, ".svg": f.SVG, ".txt": []byte(f.Title + "\n" + f.Alt + "\n")} {
+		if err := os.WriteFile(filepath.Join(folder, f.Name+ending), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestEqualInputDrawsEqualBytes(t *testing.T) {
+	t.Parallel()
+	f := storm()
+	digest := func() [32]byte {
+		s, sum := f.build()
+		figures, err := charts(s, sum, "v0.1.0", coarse)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := sha256.New()
+		for _, fig := range figures {
+			h.Write(fig.PNG)
+			h.Write(fig.SVG)
+			io.WriteString(h, fig.Title+fig.Alt)
+		}
+		return [32]byte(h.Sum(nil))
+	}
+	first := digest()
+	if second := digest(); first != second {
+		t.Errorf("two renders differ: %x and %x", first, second)
+	}
+	f.wait *= 1.01
+	if other := digest(); first == other {
+		t.Error("other data draw the same figures")
+	}
+}
+
+func TestChartsLeaveTheirInputAlone(t *testing.T) {
+	t.Parallel()
+	f := storm()
+	s, sum := f.build()
+	before := append([]float64(nil), sum.Data[0].Series[0].FreshWaitP99...)
+	figures, err := Charts(s, sum, "v0.1.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if picture, err := png.DecodeConfig(bytes.NewReader(figures[0].PNG)); err != nil || picture.Width != 1094 {
+		t.Errorf("got a PNG %d pixels wide (%v), want 1094", picture.Width, err)
+	}
+	for i, v := range sum.Data[0].Series[0].FreshWaitP99 {
+		if v != before[i] {
+			t.Fatalf("element %d was %v and is %v", i, before[i], v)
+		}
+	}
+}
+
+func TestChartsRefuseWhatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		change func(s *results.Settings, sum *results.Summary)
+		want   string
+	}{
+		{"no data", func(_ *results.Settings, sum *results.Summary) { sum.Data = nil }, "draw charts: data of 0 policies for 4"},
+		{"no policy", func(_ *results.Settings, sum *results.Summary) { sum.Policies = nil }, "draw charts: there is no policy"},
+		{"no bucket", func(s *results.Settings, _ *results.Summary) { s.Bucket = 0 }, "draw charts: bucket 0s is not positive"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := storm()
+			s, sum := f.build()
+			tt.change(s, sum)
+			if _, err := Charts(s, sum, "v0.1.0"); err == nil || err.Error() != tt.want {
+				t.Errorf("got error %v, want %q", err, tt.want)
+			}
+		})
+	}
+	if _, err := Charts(nil, nil, ""); err == nil {
+		t.Error("got no error for missing settings")
+	}
+}
+
+func BenchmarkCharts(b *testing.B) {
+	f := storm()
+	f.bucket, f.seeds = 2500*time.Millisecond, 20 // 720 buckets
+	s, sum := f.build()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Charts(s, sum, "v0.1.0"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package report
+
+import (
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// The plotters here have no DataRange: a chart sets its own ranges, and a plotter
+// must not move them. Values below the range of an axis are drawn at its end, so
+// that a logarithmic axis never meets a zero.
+
+// curve is a line through values; a NaN is a gap, and a value between two gaps a dot.
+type curve struct {
+	xs, ys []float64
+	style  draw.LineStyle
+}
+
+func (l curve) Plot(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
+	for _, run := range runs(l.ys) {
+		points := make([]vg.Point, 0, run.to-run.from)
+		for i := run.from; i < run.to; i++ {
+			points = append(points, vg.Point{X: tx(l.xs[i]), Y: ty(floored(l.ys[i], p))})
+		}
+		if len(points) == 1 {
+			c.DrawGlyph(draw.GlyphStyle{Color: l.style.Color, Radius: l.style.Width, Shape: draw.CircleGlyph{}}, points[0])
+			continue
+		}
+		c.StrokeLines(l.style, c.ClipLinesXY(thin(points))...)
+	}
+}
+
+// area fills between two series; where either is NaN there is a gap.
+type area struct {
+	xs, low, high []float64
+	color         color.NRGBA
+}
+
+func (a area) Plot(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
+	both := make([]float64, len(a.low))
+	for i := range both {
+		both[i] = a.low[i] + a.high[i]
+	}
+	for _, run := range runs(both) {
+		var above, below []vg.Point
+		for i := run.from; i < run.to; i++ {
+			x := tx(a.xs[i])
+			above = append(above, vg.Point{X: x, Y: ty(floored(a.high[i], p))})
+			below = append(below, vg.Point{X: x, Y: ty(floored(a.low[i], p))})
+		}
+		outline := thin(above)
+		below = thin(below)
+		for i := len(below) - 1; i >= 0; i-- {
+			outline = append(outline, below[i])
+		}
+		c.FillPolygon(a.color, c.ClipPolygonXY(outline))
+	}
+}
+
+func floored(v float64, p *plot.Plot) float64 { return math.Max(v, p.Y.Min) }
+
+// span is a half-open range of indexes.
+type span struct{ from, to int }
+
+// runs are the stretches of ys without a gap.
+func runs(ys []float64) []span {
+	var spans []span
+	from := -1
+	for i, y := range ys {
+		gap := math.IsNaN(y) || math.IsInf(y, 0)
+		if gap && from >= 0 {
+			spans, from = append(spans, span{from, i}), -1
+		}
+		if !gap && from < 0 {
+			from = i
+		}
+	}
+	if from >= 0 {
+		spans = append(spans, span{from, len(ys)})
+	}
+	return spans
+}
+
+// thin leaves the first, lowest, highest and last point of each quarter of a point of
+// width, which is half a pixel: nobody sees the others.
+func thin(points []vg.Point) []vg.Point {
+	const column = .25
+	if len(points) < 2 || vg.Length(len(points))*column < 4*(points[len(points)-1].X-points[0].X) {
+		return points
+	}
+	var kept []vg.Point
+	for from := 0; from < len(points); {
+		low, high, to := from, from, from
+		for ; to < len(points) && points[to].X < points[from].X+column; to++ {
+			if points[to].Y < points[low].Y {
+				low = to
+			}
+			if points[to].Y > points[high].Y {
+				high = to
+			}
+		}
+		last := -1
+		for _, i := range [...]int{from, min(low, high), max(low, high), to - 1} {
+			if i > last {
+				kept, last = append(kept, points[i]), i
+			}
+		}
+		from = to
+	}
+	return kept
+}
+
+// dot is an estimate with its interval and its value in words.
+type dot struct {
+	mean, low, high float64
+	row             float64
+	color           color.NRGBA
+	label           string
+	hollow          bool // no difference from the baseline is shown
+	more            bool // mean is only a lower bound
+}
+
+func (d dot) Plot(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
+	inside := func(v float64) vg.Length { return tx(math.Min(math.Max(v, p.X.Min), p.X.Max)) }
+	x, y := inside(d.mean), ty(d.row)
+	line := draw.LineStyle{Color: d.color, Width: vg.Points(1.6)}
+	c.StrokeLine2(line, inside(d.low), y, inside(d.high), y)
+	for _, end := range [...]float64{d.low, d.high} {
+		if far := tx(end) - x; end >= p.X.Min && end <= p.X.Max && max(far, -far) > 3.2 {
+			c.StrokeLine2(line, tx(end), y-3.5, tx(end), y+3.5)
+		}
+	}
+	if d.more {
+		tip := math.Max(float64(x), float64(inside(d.high))) + 16
+		c.StrokeLine2(line, x, y, vg.Length(tip)-4, y)
+		c.FillPolygon(d.color, []vg.Point{{X: vg.Length(tip), Y: y}, {X: vg.Length(tip) - 6, Y: y + 3.5}, {X: vg.Length(tip) - 6, Y: y - 3.5}})
+	}
+	c.DrawGlyphNoClip(draw.GlyphStyle{Color: d.color, Radius: 3.2, Shape: draw.CircleGlyph{}}, vg.Point{X: x, Y: y})
+	if d.hollow {
+		c.DrawGlyphNoClip(draw.GlyphStyle{Color: color.White, Radius: 2, Shape: draw.CircleGlyph{}}, vg.Point{X: x, Y: y})
+	}
+	style := textStyle(8, ink, false)
+	half := style.Width(d.label) / 2
+	left := math.Min(math.Max(float64(x-half), float64(c.Min.X)), float64(c.Max.X-2*half+6))
+	tag(c, style, vg.Point{X: vg.Length(left), Y: y + 5}, d.label)
+}
+
+// remark stands where a dot would, when there is no value.
+type remark struct {
+	row  float64
+	text string
+}
+
+func (r remark) Plot(c draw.Canvas, p *plot.Plot) {
+	_, ty := p.Transforms(&c)
+	style := textStyle(7.5, muted, false)
+	lines := wrap(style, r.text, c.Max.X-c.Min.X-4)
+	if len(lines) > 2 {
+		lines = []string{lines[0], fit(style, lines[1]+" "+lines[2], c.Max.X-c.Min.X-4)}
+	}
+	y := ty(r.row) + 4.5*vg.Length(len(lines)) - 9
+	for _, l := range lines {
+		tag(c, style, vg.Point{X: c.Min.X + 2, Y: y}, l)
+		y -= 9
+	}
+}
+
+// level is a dotted vertical line at the baseline's value.
+type level float64
+
+func (l level) Plot(c draw.Canvas, p *plot.Plot) {
+	tx, _ := p.Transforms(&c)
+	x := tx(math.Min(math.Max(float64(l), p.X.Min), p.X.Max))
+	c.StrokeLine2(draw.LineStyle{Color: axisline, Width: vg.Points(.8), Dashes: []vg.Length{1.5, 2}}, x, c.Min.Y, x, c.Max.Y)
+}
+
+// heading names a panel, above it, with a remark at its right.
+type heading struct{ name, remark string }
+
+func (h heading) Plot(c draw.Canvas, _ *plot.Plot) {
+	left, right := textStyle(9, ink, true), textStyle(8.5, muted, false)
+	y, room := c.Max.Y+4, c.Max.X-c.Min.X
+	if h.remark != "" {
+		room -= right.Width(h.remark) + 8
+	}
+	c.FillText(left, vg.Point{X: c.Min.X, Y: y}, fit(left, h.name, room))
+	right.XAlign = draw.XRight
+	c.FillText(right, vg.Point{X: c.Max.X, Y: y}, h.remark)
+}

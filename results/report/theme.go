@@ -1,0 +1,104 @@
+package report
+
+import (
+	"image/color"
+
+	"golang.org/x/image/font"
+	"gonum.org/v1/plot"
+	plotfont "gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+var (
+	ink      = rgb(0x1b1f24)
+	muted    = rgb(0x59636e)
+	gridline = rgb(0xe7eaee)
+	axisline = rgb(0x9aa4af)
+	stormInk = rgb(0xd1242f)
+	context  = rgb(0xc9d0d7) // other policies in a panel that is about one
+)
+
+// hue is the colour of one policy: of its lines and dots, and of its text, which is
+// dark enough to be read on white (contrast at least 4.5).
+type hue struct{ line, text color.NRGBA }
+
+// The first four are Okabe and Ito's in pairs of a dark and a light hue, warm and
+// cold, which stay apart under deuteranopia and protanopia; the others are told
+// apart from them by lightness. Dashes repeat what the colour says.
+var hues = [...]hue{
+	{rgb(0xD55E00), rgb(0xB54F00)},
+	{rgb(0x0072B2), rgb(0x0067A1)},
+	{rgb(0xE69F00), rgb(0x8A6000)},
+	{rgb(0x56B4E9), rgb(0x23739F)},
+	{rgb(0x009E73), rgb(0x007A59)},
+	{rgb(0xCC79A7), rgb(0xA3427A)},
+	{rgb(0x4B2E83), rgb(0x4B2E83)},
+	{rgb(0x6E7781), rgb(0x57606A)},
+}
+
+var dashes = [len(hues)][]vg.Length{
+	nil, {6, 2}, {2, 2}, {7, 2, 2, 2}, {10, 3}, {4, 2, 1, 2, 1, 2}, {1, 1.5}, {12, 2, 3, 2},
+}
+
+var (
+	freshColor   = rgb(0x0072B2)
+	retryColor   = rgb(0xE69F00)
+	waitingColor = rgb(0xf3ddb0) // a retry that is not due yet: a paler retry
+)
+
+func rgb(v uint32) color.NRGBA {
+	return color.NRGBA{R: uint8(v >> 16), G: uint8(v >> 8), B: uint8(v), A: 255}
+}
+
+func alpha(c color.NRGBA, a uint8) color.NRGBA {
+	c.A = a
+	return c
+}
+
+// hueOf is the colour of the policy at an index of the scenario, in every chart.
+func hueOf(policy int) hue { return hues[policy%len(hues)] }
+
+// dashOf is its dash pattern; nil is a solid line.
+func dashOf(policy int) []vg.Length { return dashes[policy%len(dashes)] }
+
+// textStyle is Liberation Sans of a size in points, aligned left and at its bottom.
+func textStyle(size float64, c color.Color, bold bool) text.Style {
+	f := plotfont.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(size)}
+	if bold {
+		f.Weight = font.WeightBold
+	}
+	return text.Style{Color: c, Font: f, Handler: plot.DefaultTextHandler, XAlign: draw.XLeft, YAlign: draw.YBottom}
+}
+
+// newPlot is an empty plot in house style: a horizontal grid carries the eye, so
+// there is neither y axis line nor y tick.
+func newPlot() *plot.Plot {
+	p := plot.New()
+	p.BackgroundColor = nil
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		a.LineStyle = draw.LineStyle{Color: axisline, Width: vg.Points(.6)}
+		a.Tick.LineStyle = a.LineStyle
+		a.Tick.Length = vg.Points(3)
+		a.Tick.Label = aligned(textStyle(8.5, muted, false), a.Tick.Label)
+		a.Label.TextStyle = aligned(textStyle(8.5, muted, false), a.Label.TextStyle)
+		a.Label.Padding = vg.Points(3)
+		a.Padding = 0
+	}
+	p.Y.LineStyle.Width = 0
+	p.Y.Tick.LineStyle.Width = 0
+	p.Y.Tick.Length = 0
+	grid := plotter.NewGrid()
+	grid.Vertical.Width = 0
+	grid.Horizontal = draw.LineStyle{Color: gridline, Width: vg.Points(.6)}
+	p.Add(grid)
+	return p
+}
+
+// aligned is s placed as like is.
+func aligned(s, like text.Style) text.Style {
+	s.XAlign, s.YAlign, s.Rotation = like.XAlign, like.YAlign, like.Rotation
+	return s
+}

@@ -1,0 +1,151 @@
+package report
+
+import (
+	"math"
+	"time"
+
+	"gonum.org/v1/plot"
+)
+
+const day = 24 * time.Hour
+
+// steps are the distances of ticks on a linear time axis.
+var steps = []time.Duration{
+	time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond,
+	100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond,
+	time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second,
+	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
+	time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour,
+	day, 2 * day, 5 * day, 10 * day, 20 * day, 50 * day, 100 * day, 200 * day, 500 * day, 1000 * day, 10000 * day,
+}
+
+// clock marks a linear axis in seconds that begins at 0, with at most limit steps.
+func clock(limit int) plot.Ticker {
+	return plot.TickerFunc(func(_, high float64) []plot.Tick {
+		step := steps[len(steps)-1]
+		for _, s := range steps {
+			if high/s.Seconds() <= float64(limit)+1e-9 {
+				step = s
+				break
+			}
+		}
+		ticks := []plot.Tick{{Value: 0, Label: "0"}}
+		for i := 1; i <= limit && float64(i)*step.Seconds() <= high*(1+1e-9); i++ {
+			ticks = append(ticks, plot.Tick{Value: float64(i) * step.Seconds(), Label: duration(time.Duration(i) * step)})
+		}
+		return ticks
+	})
+}
+
+// counts marks a linear axis of counts that begins at 0, with at most limit steps.
+func counts(limit int) plot.Ticker {
+	return plot.TickerFunc(func(_, high float64) []plot.Tick {
+		step := countStep(high, limit)
+		var ticks []plot.Tick
+		for i := 0; i <= limit && float64(i)*step <= high*(1+1e-9); i++ {
+			ticks = append(ticks, plot.Tick{Value: float64(i) * step, Label: count(float64(i) * step)})
+		}
+		return ticks
+	})
+}
+
+// countStep is the least of 1, 2 and 5 times a power of ten of which at most limit
+// reach high.
+func countStep(high float64, limit int) float64 {
+	if !(high > 0) {
+		high = 1
+	}
+	for power := math.Pow(10, math.Floor(math.Log10(high))-2); ; power *= 10 {
+		for _, m := range [...]float64{1, 2, 5} {
+			if high/(m*power) <= float64(limit)+1e-9 {
+				return m * power
+			}
+		}
+	}
+}
+
+// leastWait is where a logarithmic time axis ends at the latest: a logarithm knows
+// no zero, and no wait of interest is shorter.
+const leastWait = 1e-3
+
+// mostWait is the last tick, 27 years: what is longer is drawn there.
+const mostWait = 864000000
+
+// decades are the ticks of a logarithmic time axis, in the units that people use.
+var decades = []float64{1e-3, 1e-2, .1, 1, 10, 60, 600, 3600, 36000, 864000, 8640000, 86400000, 864000000}
+
+// waitRange is the range of a logarithmic time axis that shows low to high: at most
+// seven decades, two ticks at least. clipped says that something lies below it.
+func waitRange(low, high float64) (from, to float64, clipped bool) {
+	high = math.Min(math.Max(zeroed(high), leastWait), mostWait)
+	if !(low <= high) { // no number, too
+		low = high
+	}
+	from = math.Max(leastWait, math.Max(low, high*1e-7))
+	clipped = low < from
+	from = niceBelow(from / 1.1)
+	from = math.Max(from, leastWait)
+	to = niceAbove(high * 1.25)
+	for range 12 { // from one tick to the next is a factor of 24 at most
+		if ticksIn(from, to) < 2 {
+			to = niceAbove(to * 1.5)
+		}
+	}
+	return from, to, clipped
+}
+
+func ticksIn(from, to float64) int {
+	n := 0
+	for _, v := range decades {
+		if v >= from*.999 && v <= to*1.001 {
+			n++
+		}
+	}
+	return n
+}
+
+// niceBelow and niceAbove round v > 0 down and up to 1, 2 or 5 times a power of ten.
+func niceBelow(v float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, m := range [...]float64{5, 2} {
+		if m*power <= v*(1+1e-9) {
+			return m * power
+		}
+	}
+	return power
+}
+
+func niceAbove(v float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, m := range [...]float64{1, 2, 5} {
+		if m*power >= v*(1-1e-9) {
+			return m * power
+		}
+	}
+	return 10 * power
+}
+
+// logScale is logarithmic, and shows what lies below its range at its end: gonum's
+// panics at zero.
+type logScale struct{}
+
+func (logScale) Normalize(low, high, v float64) float64 {
+	return plot.LogScale{}.Normalize(low, high, math.Max(v, low))
+}
+
+// waits marks a logarithmic axis in seconds. Where values were clipped, the lowest
+// mark says so.
+func waits(clipped bool) plot.Ticker {
+	return plot.TickerFunc(func(low, high float64) []plot.Tick {
+		var ticks []plot.Tick
+		if clipped {
+			ticks = append(ticks, plot.Tick{Value: low, Label: "≤ " + seconds(low)})
+		}
+		for _, v := range decades {
+			if v >= low*.999 && v <= high*1.001 && !(clipped && v < low*3) {
+				ticks = append(ticks, plot.Tick{Value: v, Label: seconds(v)})
+			}
+		}
+		return ticks
+	})
+}

@@ -1,0 +1,111 @@
+package report
+
+import (
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// window is a stretch of virtual time, in seconds, that a chart shades and names.
+type window struct {
+	from, to float64
+	name     string
+	color    color.NRGBA // of its name and, paler, of its ground
+}
+
+// windows are shaded over the full height of a plot, and named above it.
+type windows struct {
+	all   []window
+	named bool
+}
+
+const (
+	windowRows = 3 // of names, at most
+	windowLine = vg.Length(10)
+	windowName = vg.Length(150) // the widest name
+)
+
+var windowStyle = textStyle(8, ink, true)
+
+// ground is the shade of a window.
+func (w window) ground() color.NRGBA { return alpha(w.color, 18) }
+
+func (w windows) Plot(c draw.Canvas, p *plot.Plot) {
+	tx, _ := p.Transforms(&c)
+	for _, s := range w.all {
+		x0, x1 := edges(c, tx, s)
+		c.FillPolygon(s.ground(), []vg.Point{{X: x0, Y: c.Min.Y}, {X: x1, Y: c.Min.Y}, {X: x1, Y: c.Max.Y}, {X: x0, Y: c.Max.Y}})
+	}
+	if !w.named {
+		return
+	}
+	for _, s := range w.all {
+		x0, x1 := edges(c, tx, s)
+		c.StrokeLine2(draw.LineStyle{Color: s.color, Width: vg.Points(1.6)}, x0, c.Max.Y, x1, c.Max.Y)
+	}
+	for _, n := range w.names(c, tx) {
+		style := windowStyle
+		style.Color = n.color
+		y := c.Max.Y + 2 + vg.Length(n.row)*windowLine
+		if n.row > 0 { // a thread from the name to its window, past the names below
+			c.StrokeLine2(draw.LineStyle{Color: alpha(n.color, 120), Width: vg.Points(.5)}, n.middle, c.Max.Y, n.middle, y+1)
+		}
+		tag(c, style, vg.Point{X: n.x, Y: y}, n.text)
+	}
+}
+
+// edges are a window's sides on a canvas: inside it, and far enough apart to be seen.
+func edges(c draw.Canvas, tx func(float64) vg.Length, s window) (x0, x1 vg.Length) {
+	inside := func(v float64) vg.Length { return min(max(tx(v), c.Min.X), c.Max.X) }
+	x0, x1 = inside(s.from), inside(s.to)
+	if x1-x0 < 1.5 {
+		x0 = min(x0, c.Max.X-1.5)
+		x1 = x0 + 1.5
+	}
+	return x0, x1
+}
+
+type windowLabel struct {
+	text      string
+	x, middle vg.Length // left end of the text; middle of the window
+	row       int
+	color     color.NRGBA
+}
+
+// names places the windows' names so that none covers another: in the lowest row with
+// room. Those that find none are not written; their shade remains.
+func (w windows) names(c draw.Canvas, tx func(float64) vg.Length) []windowLabel {
+	var placed []windowLabel
+	var ends [windowRows]vg.Length
+	for i := range ends {
+		ends[i] = vg.Length(math.Inf(-1))
+	}
+	for _, s := range w.all {
+		x0, x1 := edges(c, tx, s)
+		text := fit(windowStyle, s.name, windowName)
+		wide := windowStyle.Width(text)
+		x := min(max((x0+x1)/2-wide/2, c.Min.X), c.Max.X-wide)
+		for row := range ends {
+			if x > ends[row]+6 {
+				placed = append(placed, windowLabel{text, x, (x0 + x1) / 2, row, s.color})
+				ends[row] = x + wide
+				break
+			}
+		}
+	}
+	return placed
+}
+
+// height is what the names take above the plot p, whose canvas is c.
+func (w windows) height(c draw.Canvas, p *plot.Plot) vg.Length {
+	data := p.DataCanvas(c)
+	tx, _ := p.Transforms(&data)
+	rows := 0
+	for _, n := range w.names(data, tx) {
+		rows = max(rows, n.row+1)
+	}
+	return vg.Length(rows) * windowLine
+}

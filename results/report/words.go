@@ -1,0 +1,204 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+)
+
+// clean makes a text of unknown origin safe to draw: one line, no control or
+// formatting characters (which XML forbids or which reorder what stands beside
+// them), no invalid UTF-8, and never empty.
+func clean(s string) string {
+	var b strings.Builder
+	for _, word := range strings.Fields(strings.ToValidUTF8(s, "\uFFFD")) {
+		word = strings.Map(func(r rune) rune {
+			if !unicode.IsPrint(r) {
+				return -1
+			}
+			return r
+		}, word)
+		if word != "" && b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(word)
+	}
+	if b.Len() == 0 {
+		return "(no name)"
+	}
+	return b.String()
+}
+
+// shorten cuts s to at most limit characters. The end is kept, because labels that
+// begin alike often differ there.
+func shorten(s string, limit int) string {
+	runes := []rune(s)
+	if len(runes) <= limit {
+		return s
+	}
+	tail := limit / 3
+	return string(runes[:limit-1-tail]) + "…" + string(runes[len(runes)-tail:])
+}
+
+// fit shortens s until it is at most width wide.
+func fit(style text.Style, s string, width vg.Length) string {
+	if style.Width(s) <= width {
+		return s
+	}
+	for limit := len([]rune(s)); limit > 1; limit-- {
+		if cut := shorten(s, limit); style.Width(cut) <= width {
+			return cut
+		}
+		if limit > 80 { // nothing that is drawn fits so many
+			limit = 80
+		}
+	}
+	return "…"
+}
+
+// wrap breaks s into lines that are at most width wide.
+func wrap(style text.Style, s string, width vg.Length) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(s) {
+		word = fit(style, word, width)
+		switch {
+		case line == "":
+			line = word
+		case style.Width(line+" "+word) <= width:
+			line += " " + word
+		default:
+			lines, line = append(lines, line), word
+		}
+	}
+	return append(lines, line)
+}
+
+// seconds spells a time as people do: 420µs, 180ms, 5.8s, 9m26s, 1h12m, 2d3h.
+func seconds(v float64) string {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return "–"
+	case v < 0:
+		return "−" + seconds(-v)
+	case v == 0:
+		return "0s"
+	}
+	switch {
+	case v < .9995e-3:
+		return significant(v*1e6, 3) + "µs"
+	case v < .9995:
+		return significant(v*1e3, 3) + "ms"
+	case v < 59.95:
+		return significant(v, max(2, len(strconv.Itoa(int(v)))+1)) + "s"
+	case v >= 1e9: // beyond what a time.Duration holds comfortably: 31 years
+		return significant(v/86400, 3) + "d"
+	}
+	d := time.Duration(v * float64(time.Second)).Round(time.Second)
+	return duration(d)
+}
+
+// duration spells d with its two largest units: 10m, 9m26s, 1h12m, 2d3h.
+func duration(d time.Duration) string {
+	const day = 24 * time.Hour
+	pair := func(whole time.Duration, name string, part time.Duration, partName string) string {
+		d = d.Round(part)
+		s := fmt.Sprintf("%d%s", d/whole, name)
+		if rest := d % whole / part; rest > 0 {
+			s += fmt.Sprintf("%d%s", rest, partName)
+		}
+		return s
+	}
+	switch {
+	case d < time.Minute:
+		return d.String()
+	case d.Round(time.Second) < time.Hour:
+		return pair(time.Minute, "m", time.Second, "s")
+	case d.Round(time.Minute) < day:
+		return pair(time.Hour, "h", time.Minute, "m")
+	}
+	return pair(day, "d", time.Hour, "h")
+}
+
+// significant rounds to n significant digits and drops zeros behind the point.
+func significant(v float64, n int) string {
+	if v == 0 {
+		return "0"
+	}
+	digits := n - 1 - int(math.Floor(math.Log10(math.Abs(v))))
+	s := strconv.FormatFloat(v, 'f', max(digits, 0), 64)
+	if strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return s
+}
+
+// count spells a number of things: 0.4, 12, 980, 4.7k, 24k, 1.34M.
+func count(v float64) string {
+	size := math.Abs(v)
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return "–"
+	case size < 9.95:
+		return significant(v, 2)
+	case size < 999.5:
+		return significant(v, 3)
+	case size < 9950:
+		return significant(v/1e3, 2) + "k"
+	case size < 99500:
+		return significant(v/1e3, 2) + "k"
+	case size < 999500:
+		return significant(v/1e3, 3) + "k"
+	case size < 999.5e6:
+		return significant(v/1e6, 3) + "M"
+	}
+	return significant(v/1e9, 3) + "G"
+}
+
+// percent spells a share of 1. It rounds neither up to all nor down to none.
+func percent(v float64) string {
+	switch {
+	case v <= 0:
+		return "0%"
+	case v < .0001:
+		return "less than 0.01%"
+	case v >= 1:
+		return "100%"
+	case v > .9999:
+		return "more than 99.99%"
+	case v < .0995:
+		return significant(v*100, 2) + "%"
+	case v < .99:
+		return significant(v*100, 2) + "%"
+	}
+	return strconv.FormatFloat(math.Floor(v*1e4)/100, 'f', -1, 64) + "%"
+}
+
+// times spells a ratio of at least 1.
+func times(v float64) string {
+	if v < 10 {
+		return significant(v, 2)
+	}
+	return strconv.FormatFloat(v, 'f', 0, 64)
+}
+
+// list joins names as a sentence does: a, b and c.
+func list(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

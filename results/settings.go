@@ -1,0 +1,65 @@
+// Package results turns the events of simulated runs into numbers: a Collector
+// watches one run, Summarize joins the runs of all policies and seeds, and a
+// Summary is what is printed, stored and drawn.
+package results
+
+import "time"
+
+// Window is a storm: a named stretch of virtual time [From, To).
+type Window struct {
+	Name     string
+	From, To time.Duration
+}
+
+// Query names a metric and narrows it. The zero filter is the whole run.
+type Query struct {
+	Metric string        // a name of Metrics
+	During string        // jobs enqueued in the storm of that name, or its window
+	After  string        // jobs enqueued after it, or from its end on
+	Class  string        // jobs of that class
+	Tenant uint32        // jobs of that tenant; 0: all
+	Limit  time.Duration // fresh.within: claimed within this
+}
+
+// Objective is a bound on a metric. Bounds are inclusive.
+type Objective struct {
+	Query
+	Above  bool    // the metric must be at or above Bound; otherwise at or below
+	Bound  float64 // in the metric's unit: seconds, shares of 1, counts
+	Text   string  // the bound as the scenario writes it, for example "below 10s"
+	Policy string  // one label or kind; empty: every policy
+	Expect bool    // true: the objective is expected to be missed
+}
+
+// Settings is what results must know of a scenario.
+type Settings struct {
+	Scenario    string
+	Description string
+	ConfigHash  string // 8 hex digits: equal for equal resolved scenarios
+	Duration    time.Duration
+	Drain       time.Duration
+	Warmup      time.Duration
+	Bucket      time.Duration // of time series
+	Nodes       int
+	Workers     int           // per node
+	Classes     []string      // by engine.Kind
+	Idempotent  []bool        // by engine.Kind
+	ErrorKinds  []string      // by engine.ErrorKind
+	Storms      []Window      // in order of From
+	Service     time.Duration // mean service time of a job at rest, over classes
+	Rate        float64       // fresh arrivals per second at rest, over classes
+	Objectives  []Objective
+	Baseline    int // index into Policies
+	Policies    []PolicyInfo
+}
+
+// PolicyInfo names a policy of a scenario.
+type PolicyInfo struct {
+	Kind  string // for example "inflight-cap"
+	Label string // unique; default: the kind
+	// Entitled is the share of claims that fresh jobs are promised while both
+	// classes are ready; 0 for a policy that promises none.
+	Entitled float64
+	// Nodes and Workers are for a policy that differs in them; 0: as in Settings.
+	Nodes, Workers int
+}

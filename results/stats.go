@@ -1,0 +1,151 @@
+package results
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+const (
+	confidence = 0.95
+	alpha      = 1 - confidence
+)
+
+// halfWidth is that of the 95 % t-interval of a mean of n values with the given
+// standard deviation; NaN for n < 2.
+func halfWidth(deviation float64, n int) float64 {
+	if n < 2 {
+		return math.NaN()
+	}
+	t := distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile(1 - alpha/2)
+	return t * deviation / math.Sqrt(float64(n))
+}
+
+// meanInterval returns the mean of values and the half-width of its 95 % t-interval.
+func meanInterval(values []float64) (mean, half float64) {
+	mean, deviation := stat.MeanStdDev(values, nil)
+	if slices.Max(values) == slices.Min(values) {
+		mean, deviation = values[0], 0 // exactly, whatever the sum rounded to
+	}
+	return mean, halfWidth(deviation, len(values))
+}
+
+// sectionHalfWidth is the half-width of the interval around centre, the quantile of
+// the pooled data, whose sections have the given quantiles. The spread is taken about
+// the centre and not about the mean of the sections, which is biased: Asmussen, Glynn:
+// Stochastic Simulation (2007), section III.5.
+func sectionHalfWidth(centre float64, sections []float64) float64 {
+	sum := 0.0
+	for _, v := range sections {
+		sum += float64((v - centre) * (v - centre))
+	}
+	return halfWidth(math.Sqrt(sum/float64(len(sections)-1)), len(sections))
+}
+
+// pairedP is the two-sided p value of the paired t test that the mean of differences,
+// with that half-width, is 0.
+func pairedP(mean, half float64, n int) float64 {
+	switch {
+	case n < 2:
+		return math.NaN()
+	case mean == 0:
+		return 1
+	case half == 0:
+		return 0
+	}
+	student := distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}
+	t := math.Abs(mean) / half * student.Quantile(1-alpha/2)
+	return min(1, 2*student.Survival(t))
+}
+
+// holm returns the p values adjusted for being a family: Holm, A simple sequentially
+// rejective multiple test procedure (1979). NaN stays NaN and is not of the family.
+func holm(p []float64) []float64 {
+	adjusted := slices.Clone(p)
+	var order []int
+	for i := range p {
+		if !math.IsNaN(p[i]) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case p[a] < p[b]:
+			return -1
+		case p[a] > p[b]:
+			return 1
+		}
+		return 0
+	})
+	least := 0.0
+	for rank, i := range order {
+		least = max(least, min(1, p[i]*float64(len(order)-rank)))
+		adjusted[i] = least
+	}
+	return adjusted
+}
+
+// seedsToTell is about how many seeds it takes until an interval with that half-width
+// at n seeds ends before something at the given distance from its centre; two significant
+// digits, rounded up. 0: no number of seeds will do.
+func seedsToTell(half, distance float64, n int) int {
+	if distance == 0 || math.IsNaN(half) || math.IsNaN(distance) {
+		return 0
+	}
+	ratio := half / math.Abs(distance)
+	needed := math.Ceil(float64(n) * ratio * ratio)
+	if needed > mostSeeds {
+		return 0
+	}
+	if needed <= float64(n) {
+		needed = float64(n) + 1
+	}
+	if unit := math.Pow(10, math.Floor(math.Log10(needed))-1); unit > 1 {
+		needed = math.Ceil(needed/unit) * unit
+	}
+	return int(needed)
+}
+
+// mostSeeds is more than anybody will run to settle an objective.
+const mostSeeds = 100_000
+
+// judge says on which side of the objective's bound the interval of e lies.
+func judge(e *Estimate, above bool, bound float64) (o Outcome, seeds int, reason string) {
+	right := func(v float64) bool {
+		if above {
+			return v >= bound
+		}
+		return v <= bound
+	}
+	switch {
+	case e.Null():
+		return Unclear, 0, e.Reason
+	case e.Bound != "" && above && e.atLeast() >= bound:
+		return Met, 0, ""
+	case e.Bound != "" && !above && e.atLeast() > bound:
+		return Missed, 0, ""
+	case e.Bound != "":
+		return Unclear, 0, "the run ended too early to tell"
+	case e.N < 2:
+		return Unclear, 0, "one seed has no interval"
+	case right(e.Low) && right(e.High):
+		return Met, 0, ""
+	case !right(e.Low) && !right(e.High):
+		return Missed, 0, ""
+	}
+	seeds = seedsToTell(e.Half, e.Mean-bound, e.N)
+	if seeds == 0 {
+		reason = "the value is at the bound"
+	}
+	return Unclear, seeds, reason
+}
+
+// atLeast is the lower end of the interval, or the value if there is no interval.
+func (e *Estimate) atLeast() float64 {
+	if math.IsNaN(e.Low) {
+		return e.Mean
+	}
+	return e.Low
+}

@@ -1,0 +1,140 @@
+package results
+
+import (
+	"math"
+)
+
+// Summary is what all runs of a scenario say together. It is what summary.json
+// holds, where times are in seconds, shares in [0, 1] and a missing value is null.
+type Summary struct {
+	Scenario   string
+	ConfigHash string
+	Seeds      []uint64 // those that every policy finished, ascending
+	Duration   float64  // s
+	Partial    bool     // seeds that were asked for are missing
+	Policies   []PolicySummary
+	Objectives []Verdict // in the order of the objectives, then of the policies
+	Warnings   []string
+	Exit       int // 0: no objective says otherwise; 1: an objective is missed that was not expected to be, or met that was
+
+	// Settings of the scenario, for headers and units. Not in summary.json: nil
+	// after ReadSummary until the caller sets it.
+	Settings *Settings
+	// Data is by policy and what charts draw. Not in summary.json: nil after ReadSummary.
+	Data []PolicyData
+}
+
+// PolicySummary is one policy's share of a Summary.
+type PolicySummary struct {
+	Kind        string // in summary.json: name
+	Label       string
+	Baseline    bool
+	Fingerprint string       // 16 hex digits: of all events of all seeds
+	Metrics     []Estimate   // over the whole run, in the order of Metrics
+	Filtered    []Estimate   // with a filter, a limit, or computed on request only
+	Versus      []Difference // of Metrics, then of Filtered, where both sides have values; none for the baseline
+}
+
+// PolicyData is what charts draw of one policy.
+type PolicyData struct {
+	Series []Series         // by seed; a run that ended earlier has fewer elements
+	Pooled []NamedHistogram // over all seeds: fresh.wait, retry.wait, attempt.wait, start.wait, sojourn, then filtered ones
+}
+
+// Estimate is a metric over all seeds. A mean is that of the seeds, with a 95 %
+// t-interval; a quantile is that of the pooled jobs of all seeds, and the width of
+// its interval comes from the quantiles of the seeds.
+type Estimate struct {
+	Query
+	Unit   string
+	Mean   float64   // NaN: there is no value, for Reason
+	Low    float64   // of the 95 % interval, not beyond what the metric can be; NaN with fewer than 2 seeds
+	High   float64   // likewise
+	Half   float64   // half-width of the interval before it was cut to what the metric can be; not in summary.json
+	N      int       // seeds that had a value
+	Bound  string    // "" or ">=": the true value is at least Mean
+	Reason string    // why there is no value
+	Values []float64 // by seed; NaN: none
+}
+
+// Null reports whether e has no value.
+func (e *Estimate) Null() bool { return math.IsNaN(e.Mean) }
+
+// Difference is that of a policy to the baseline, paired by seed.
+type Difference struct {
+	Query
+	Difference float64 // mean over the seeds of the policy's value less the baseline's
+	Low, High  float64 // 95 % t-interval; NaN with fewer than 2 seeds
+	P          float64 // two-sided, paired t, not adjusted; NaN with fewer than 2 seeds
+	Adjusted   float64 // P after Holm over its family; not in summary.json
+	Shown      bool    // Adjusted is below 0.05, and bounds on the values do not undo it
+}
+
+// Outcome of an objective.
+type Outcome string
+
+// The outcomes: the whole interval is on the right side of the bound, or on the
+// wrong side, or neither.
+const (
+	Met     Outcome = "met"
+	Missed  Outcome = "missed"
+	Unclear Outcome = "unclear"
+)
+
+// Verdict is an objective applied to one policy.
+type Verdict struct {
+	Query
+	Policy  string  // label
+	Text    string  // the bound as the scenario writes it; in summary.json: limit
+	Value   float64 // NaN: no value
+	Low     float64 // NaN: no interval
+	High    float64
+	Bound   string // of Value: "" or ">="
+	Outcome Outcome
+	Expect  bool    // it is expected to be missed
+	Seeds   int     // Unclear: about so many seeds would tell; 0: no number of seeds would, for Reason
+	Reason  string  // Unclear: why, if more seeds would not help
+	Half    float64 // of the interval; not in summary.json
+}
+
+// Failed reports whether v makes the command exit with 1.
+func (v *Verdict) Failed(strict bool) bool {
+	switch v.Outcome {
+	case Met:
+		return v.Expect
+	case Missed:
+		return !v.Expect
+	}
+	return strict
+}
+
+// Metric returns the estimate of the metric of that name over the whole run, nil if there is none.
+func (p *PolicySummary) Metric(name string) *Estimate { return p.Find(Query{Metric: name}) }
+
+// Find returns the estimate of q, nil if there is none.
+func (p *PolicySummary) Find(q Query) *Estimate {
+	for _, list := range [][]Estimate{p.Metrics, p.Filtered} {
+		for i := range list {
+			if list[i].Query == q {
+				return &list[i]
+			}
+		}
+	}
+	return nil
+}
+
+// Against returns the difference of q to the baseline, nil if there is none.
+func (p *PolicySummary) Against(q Query) *Difference {
+	for i := range p.Versus {
+		if p.Versus[i].Query == q {
+			return &p.Versus[i]
+		}
+	}
+	return nil
+}
+
+// Options of Summarize.
+type Options struct {
+	Seeds  []uint64 // that were asked for; nil: those of the runs
+	Strict bool     // an unclear objective fails
+}

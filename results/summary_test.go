@@ -1,0 +1,376 @@
+package results
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"qsim/engine"
+)
+
+var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
+
+// golden compares got with testdata/name.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *rewrite {
+		if err := os.WriteFile(path, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs (go test -rewrite to accept):\n%s", name, firstDifference(string(got), string(want)))
+	}
+}
+
+func firstDifference(got, want string) string {
+	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("line %d\n got: %s\nwant: %s", i+1, a[i], b[i])
+		}
+	}
+	return fmt.Sprintf("%d lines, want %d", len(a), len(b))
+}
+
+// comparison returns the settings and runs of two policies under some seeds: FIFO, under
+// which fresh jobs of the storm wait long, and one under which they do not.
+func comparison(seeds int) (*Settings, []Run) {
+	s := settings()
+	s.Objectives = []Objective{
+		{Query: Query{Metric: "fresh.wait.p99", During: "down"}, Bound: 5, Text: "below 5s"},
+		{Query: Query{Metric: "fresh.wait.p99", During: "down"}, Bound: 5, Text: "below 5s", Policy: "fifo", Expect: true},
+		{Query: Query{Metric: "fresh.within", Limit: 2 * time.Second}, Above: true, Bound: 0.9, Text: "above 90%", Policy: "Weighted"},
+		{Query: Query{Metric: "sojourn.mean", Class: "mail"}, Bound: 1.1, Text: "below 1.1s", Policy: "Weighted"},
+	}
+	var runs []Run
+	for seed := range uint64(seeds) {
+		for policy, slow := range []float64{8, 1} {
+			runs = append(runs, simulated(s, policy, seed+1, slow))
+		}
+	}
+	return s, runs
+}
+
+// simulated plays a job each second, which waits for slow seconds if it is of the storm,
+// and less than half a second else, and runs for 0.3 s.
+func simulated(s *Settings, policy int, seed uint64, slow float64) Run {
+	tp := newTape(s, policy)
+	rand := engine.Rand{Seed: seed}
+	for id := engine.JobID(1); id < 90; id++ {
+		wait := 0.5 * rand.Uniform(engine.ForPolicy, uint64(id), 0, 0)
+		if id >= 40 && id < 50 {
+			wait += slow
+		}
+		tp.enqueue(float64(id), id, 0)
+		tp.kinds[id] = 0
+		tp.run(max(float64(id)+wait, tp.Collector.now.Seconds()), id, float64(id), 0.3)
+	}
+	r := tp.Finish(tp.now, nil)
+	r.Seed, r.Fingerprint = seed, seed*0x9e3779b97f4a7c15+uint64(policy)
+	return r
+}
+
+func summarized(t *testing.T, seeds int) *Summary {
+	t.Helper()
+	s, runs := comparison(seeds)
+	sum, err := Summarize(s, runs, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
+func encoded(t *testing.T, s *Summary) []byte {
+	t.Helper()
+	data, err := s.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestSummaryJSON(t *testing.T) {
+	data := encoded(t, summarized(t, 6))
+	golden(t, "summary.json", data)
+	if !json.Valid(data) {
+		t.Error("summary.json is no JSON")
+	}
+}
+
+// The order in which simulations end, or in which runs are handed over, changes nothing.
+func TestSummaryDoesNotDependOnOrder(t *testing.T) {
+	s, runs := comparison(6)
+	var first map[string][]byte
+	for i := range 5 {
+		rand := engine.Rand{Seed: uint64(i)}
+		keys := make(map[*Run]float64)
+		shuffled := make([]*Run, len(runs))
+		for j := range runs {
+			shuffled[j] = &runs[j]
+			keys[shuffled[j]] = rand.Uniform(engine.ForPolicy, uint64(j), 0, 0)
+		}
+		slices.SortFunc(shuffled, func(a, b *Run) int { return int(math.Copysign(1, keys[a]-keys[b])) })
+		var order []Run
+		for _, r := range shuffled {
+			order = append(order, *r)
+		}
+		sum, err := Summarize(s, order, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := Files(sum, RunInfo{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make(map[string][]byte)
+		for _, f := range files {
+			got[f.Path] = f.Data
+		}
+		if first == nil {
+			first = got
+		}
+		for path := range first {
+			if !bytes.Equal(first[path], got[path]) {
+				t.Errorf("%s depends on the order of the runs", path)
+			}
+		}
+	}
+}
+
+func TestReadSummaryRoundTrip(t *testing.T) {
+	data := encoded(t, summarized(t, 6))
+	read, err := ReadSummary(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := encoded(t, read); !bytes.Equal(data, again) {
+		t.Errorf("reading and writing changes it: %s", firstDifference(string(again), string(data)))
+	}
+	if half := read.Policies[0].Metric("sojourn.mean").Half; !(half > 0) {
+		t.Errorf("the half-width is %v", half)
+	}
+}
+
+func TestReadSummaryErrors(t *testing.T) {
+	for _, tt := range []struct{ name, input, want string }{
+		{"empty", "", "line 1"},
+		{"not JSON", "{\n\"version\": 1,\n oops}", "line 3"},
+		{"another file", `{"a": 1}`, "no version"},
+		{"a newer one", `{"version": 2}`, "version 2 is newer"},
+		{"no policies", `{"version": 1}`, "no policies"},
+		{"a wrong type", `{"version": 1, "policies": 7}`, "policies"},
+		{"values missing", `{"version": 1, "seeds": [1, 2], "policies": [{"label": "A", "metrics": {"wasted": {"values": [1]}}}]}`, "wasted of A has 1 values for 2 seeds"},
+		{"a verdict", `{"version": 1, "policies": [{}], "objectives": [{"verdict": "perhaps"}]}`, `unknown verdict "perhaps"`},
+	} {
+		_, err := ReadSummary(strings.NewReader(tt.input))
+		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "read summary: ") {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+	}
+}
+
+// A metric that a newer program has written is kept.
+func TestReadSummaryKeepsUnknownMetrics(t *testing.T) {
+	s, err := ReadSummary(strings.NewReader(`{"version": 1, "seeds": [1], "policies": [{"label": "A", "metrics": {"zeal": {"mean": 1, "values": [1]}, "wasted": {"mean": null, "values": [null]}}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := s.Policies[0].Metrics; len(m) != 2 || m[0].Metric != "wasted" || !m[0].Null() || m[1].Metric != "zeal" {
+		t.Errorf("metrics = %+v", m)
+	}
+}
+
+func TestVerdictsOfASummary(t *testing.T) {
+	sum := summarized(t, 6)
+	var got []string
+	for i := range sum.Objectives {
+		v := &sum.Objectives[i]
+		got = append(got, fmt.Sprintf("%s %s: %s %s", v.Query, v.Policy, v.Outcome, v.Note()))
+	}
+	want := []string{
+		"fresh.wait.p99 during down FIFO: missed ",
+		"fresh.wait.p99 during down Weighted: met ",
+		"fresh.wait.p99 during down FIFO: missed as expected",
+		"fresh.within limit 2s Weighted: met ",
+	}
+	if !slices.Equal(got[:4], want) {
+		t.Errorf("verdicts = %q", got)
+	}
+	if sum.Exit != 1 {
+		t.Errorf("exit = %d, want 1: an objective is missed", sum.Exit)
+	}
+	d := sum.Policies[1].Against(Query{Metric: "fresh.wait.p99", During: "down"})
+	if d == nil || !d.Shown || d.Difference > -5 || d.High >= 0 {
+		t.Errorf("difference = %+v", d)
+	}
+	if d := sum.Policies[1].Against(Query{Metric: "jobs"}); d == nil || d.Shown || d.P != 1 {
+		t.Errorf("difference of what is equal = %+v", d)
+	}
+	if sum.Policies[0].Versus != nil {
+		t.Error("the baseline is compared with itself")
+	}
+}
+
+func TestPooledQuantileIsTheCentre(t *testing.T) {
+	sum := summarized(t, 6)
+	e := sum.Policies[1].Metric("fresh.wait.p90")
+	var pooled *Histogram
+	for i := range sum.Data[1].Pooled {
+		if sum.Data[1].Pooled[i].Name == "fresh.wait" {
+			pooled = sum.Data[1].Pooled[i].Hist
+		}
+	}
+	if pooled.Count() != 6*80 || e.Mean != pooled.Quantile(0.9).Seconds() {
+		t.Errorf("p90 = %v of %d jobs, want %v of 480", e.Mean, pooled.Count(), pooled.Quantile(0.9).Seconds())
+	}
+	if len(sum.Data[1].Series) != 6 {
+		t.Errorf("series of %d seeds", len(sum.Data[1].Series))
+	}
+}
+
+// After an interrupt only the seeds count that every policy finished.
+func TestPartialRuns(t *testing.T) {
+	s, runs := comparison(6)
+	runs = slices.DeleteFunc(runs, func(r Run) bool { return r.Seed == 2 && r.Policy == 1 || r.Seed > 4 })
+	sum, err := Summarize(s, runs, Options{Seeds: []uint64{1, 2, 3, 4, 5, 6}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !sum.Partial || !slices.Equal(sum.Seeds, []uint64{1, 3, 4}) || sum.Policies[0].Metric("jobs").N != 3 {
+		t.Errorf("partial %v, seeds %v", sum.Partial, sum.Seeds)
+	}
+	if sum.Warnings[0] != "partial: 3 of 6 seeds finished under every policy" || sum.Warnings[1] != "3 seeds are few: intervals are wide" {
+		t.Errorf("warnings = %q", sum.Warnings)
+	}
+	whole := slices.DeleteFunc(runs, func(r Run) bool { return r.Seed == 2 })
+	if sum, _ := Summarize(s, whole, Options{}); sum.Partial {
+		t.Error("all that was run finished, yet it is partial")
+	}
+}
+
+func TestSummarizeErrors(t *testing.T) {
+	s, runs := comparison(2)
+	for _, tt := range []struct {
+		name string
+		s    *Settings
+		runs []Run
+		want string
+	}{
+		{"no policy", &Settings{Scenario: "x"}, nil, "no policy"},
+		{"no common seed", s, runs[:1], "no seed was finished by every policy"},
+		{"one seed twice", s, append(runs[:2:2], runs[0]), "two runs of FIFO with seed 1"},
+		{"unknown policy", s, []Run{{Policy: 2}}, "of policy 2, but there are 2"},
+	} {
+		if _, err := Summarize(tt.s, tt.runs, Options{}); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+	}
+}
+
+// One seed gives values, but neither intervals nor verdicts nor comparisons.
+func TestOneSeed(t *testing.T) {
+	s, runs := comparison(1)
+	sum, err := Summarize(s, runs, Options{Strict: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := sum.Policies[0].Metric("fresh.wait.p99"); e.Null() || !math.IsNaN(e.Low) || e.N != 1 {
+		t.Errorf("estimate = %+v", e)
+	}
+	for i := range sum.Objectives {
+		if v := &sum.Objectives[i]; v.Outcome != Unclear || v.Seeds != 0 {
+			t.Errorf("verdict = %+v", v)
+		}
+	}
+	if sum.Exit != 1 || !strings.HasPrefix(sum.Warnings[0], "one seed") {
+		t.Errorf("exit %d, warnings %q", sum.Exit, sum.Warnings)
+	}
+	if !bytes.Contains(encoded(t, sum), []byte(`"low": null, "high": null, "n": 1`)) {
+		t.Error("missing intervals are not null")
+	}
+	var b bytes.Buffer
+	if err := WriteTable(&b, sum, TableOptions{}); err != nil || strings.Contains(b.String(), "NaN") || strings.Contains(b.String(), "±0") {
+		t.Errorf("%v, table:\n%s", err, b.String())
+	}
+}
+
+func TestWarningsOfASummary(t *testing.T) {
+	s, runs := comparison(6)
+	for i := range runs {
+		r := &runs[i]
+		if r.Policy == 0 {
+			for j := range r.Values {
+				switch v := &r.Values[j]; {
+				case v.Metric == "unfinished.count" && r.Seed < 3:
+					v.Value = 1000
+				case v.Query == Query{Metric: "fresh.wait.p99", During: "down"} && r.Seed == 1:
+					v.Null, v.Reason = true, "none"
+				case v.Metric == "recovery.time":
+					v.Null, v.Reason = true, "it was a long day"
+				}
+			}
+			r.Series.FreshReady[9] = 100
+		}
+		if r.Seed == 1 {
+			r.Warnings = []string{"odd"}
+		}
+	}
+	sum, err := Summarize(s, runs, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(sum.Warnings, "\n")
+	for _, want := range []string{
+		"FIFO: 2,000 jobs were neither done nor dead at the end, in 2 of 6 seeds",
+		"FIFO: the backlog was still growing when arrivals stopped, in 6 of 6 seeds",
+		"FIFO: odd, in 1 of 6 seeds", "Weighted: odd, in 1 of 6 seeds",
+		"FIFO: fresh.wait.p99 during down has a value in 5 of 6 seeds only",
+		"FIFO: recovery.time after down has no value: it was a long day",
+	} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no warning %q in\n%s", want, all)
+		}
+	}
+}
+
+// Values that are bounds never make a difference that they might undo.
+func TestBoundsAndDifferences(t *testing.T) {
+	for _, tt := range []struct {
+		difference  float64
+		bound, base string
+		want        bool
+	}{{-1, "", "", true}, {-1, ">=", "", false}, {1, ">=", "", true}, {-1, "", ">=", true}, {1, "", ">=", false}, {1, ">=", ">=", false}} {
+		if got := sure(tt.difference, tt.bound, tt.base); got != tt.want {
+			t.Errorf("%+v: %v", tt, got)
+		}
+	}
+}
+
+func TestPrecise(t *testing.T) {
+	s, runs := comparison(12)
+	s.Objectives = s.Objectives[:1]
+	sum, err := Summarize(s, runs, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !sum.Precise(0.5) || sum.Precise(1e-6) {
+		t.Errorf("precise to 50 %%: %v, to a millionth: %v", sum.Precise(0.5), sum.Precise(1e-6))
+	}
+	if few := summarized(t, 6); few.Precise(0.5) {
+		t.Error("six seeds are taken for enough")
+	}
+}

@@ -1,0 +1,293 @@
+package results
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// Format of a table.
+type Format uint8
+
+// The formats of a table.
+const (
+	Text     Format = iota // for people
+	Markdown               // for people elsewhere
+	CSV                    // plain numbers in the metrics' units
+)
+
+// TableOptions say how WriteTable writes.
+type TableOptions struct {
+	Format Format
+	Color  bool // ANSI colours in Text; signs carry the meaning without them
+	Width  int  // columns that Text should fit in; 0: as wide as it gets
+	// Path and Note make a line of Text below the footnote, for example the path of the
+	// report and "8.4s, 1.7M jobs/s". There is none if both are empty.
+	Path, Note string
+}
+
+// WriteTable writes the table of the policies; Text and Markdown also say what
+// was run, what became of the objectives, and how to read the numbers.
+func WriteTable(w io.Writer, s *Summary, o TableOptions) error {
+	text.OverrideRuneWidthEastAsianWidth(false) // or columns would shift with the user's locale
+	var out string
+	switch o.Format {
+	case Markdown:
+		out = markdown(s)
+	case CSV:
+		out = plainCells(s).csv() + "\n"
+	default:
+		out = page(s, o)
+	}
+	if _, err := io.WriteString(w, out); err != nil {
+		return fmt.Errorf("write table: %w", err)
+	}
+	return nil
+}
+
+// headline are the metrics of the table, in the order of its columns; during and
+// after are what queries has of the first storm.
+func headline(queries []Query) []column {
+	fresh := column{Query: Query{Metric: "fresh.wait.p99"}, title: "fresh p99", short: "fresh p99", half: true}
+	recovery := column{Query: Query{Metric: "recovery.time"}, title: "recovery", short: "recovery"}
+	for _, q := range queries {
+		if fresh.During == "" && q == (Query{Metric: fresh.Metric, During: q.During}) {
+			fresh.Query, fresh.title = q, "fresh p99 in storm"
+		}
+		if recovery.After == "" && q == (Query{Metric: recovery.Metric, After: q.After}) {
+			recovery.Query = q
+		}
+	}
+	columns := []column{fresh, {Query: Query{Metric: "starved.longest"}, title: "starved", short: "starved"}}
+	if recovery.After != "" {
+		columns = append(columns, recovery)
+	}
+	return append(columns, column{Query: Query{Metric: "duplicates.per10k"}, title: "duplicates/10k", short: "dup/10k"})
+}
+
+// column of the table. The first has a companion, the change against the baseline.
+type column struct {
+	Query
+	title, short string
+	half         bool // with ± and the change
+}
+
+// tableQueries are the metrics of the table of a scenario.
+func tableQueries(s *Settings) []Query {
+	var queries []Query
+	for _, c := range headline(Queries(s)) {
+		queries = append(queries, c.Query)
+	}
+	return queries
+}
+
+// columns of the table of s.
+func (s *Summary) columns() []column {
+	var queries []Query
+	if len(s.Policies) > 0 {
+		for i := range s.Policies[0].Filtered {
+			queries = append(queries, s.Policies[0].Filtered[i].Query)
+		}
+	}
+	return headline(queries)
+}
+
+// cells is a table before it is laid out.
+type cells struct {
+	header []string
+	rows   [][]string
+}
+
+// values returns the table's cells for people.
+func (s *Summary) values(short bool) cells {
+	c := cells{header: []string{"policy"}}
+	for i := range s.Policies {
+		c.rows = append(c.rows, []string{s.Policies[i].Label})
+	}
+	for _, column := range s.columns() {
+		title := column.title
+		if short {
+			title = column.short
+		}
+		c.header = append(c.header, title)
+		info, _ := Lookup(column.Metric)
+		values, halves, marks := make([]string, len(s.Policies)), make([]string, len(s.Policies)), make([]bool, len(s.Policies))
+		for i := range s.Policies {
+			e := s.Policies[i].Find(column.Query)
+			values[i] = formatEstimate(e, info)
+			if column.half && e != nil && !math.IsNaN(e.Half) {
+				halves[i] = "±" + FormatValue(e.Half, info)
+			}
+			d := s.Policies[i].Against(column.Query)
+			marks[i] = d != nil && !d.Shown && !math.IsNaN(d.P)
+		}
+		if !column.half {
+			c.add(mark(values, marks))
+			continue
+		}
+		c.add(beside(values, halves))
+		c.header = append(c.header, "vs base")
+		changes := make([]string, len(s.Policies))
+		for i := range s.Policies {
+			changes[i] = s.change(&s.Policies[i], column.Query)
+		}
+		c.add(mark(changes, marks))
+	}
+	return c
+}
+
+// add appends a column.
+func (c *cells) add(values []string) {
+	for i := range c.rows {
+		c.rows[i] = append(c.rows[i], values[i])
+	}
+}
+
+// formatEstimate writes the value of e for people; a bound with its sign.
+func formatEstimate(e *Estimate, info MetricInfo) string {
+	switch {
+	case e == nil || e.Null():
+		return Missing
+	case e.Bound != "":
+		return "≥ " + FormatValue(e.Mean, info)
+	}
+	return FormatValue(e.Mean, info)
+}
+
+// beside joins two columns, each right-aligned.
+func beside(left, right []string) []string {
+	joined := make([]string, len(left))
+	widest := func(column []string) int {
+		width := 0
+		for _, s := range column {
+			width = max(width, text.RuneWidthWithoutEscSequences(s))
+		}
+		return width
+	}
+	leftWidth, rightWidth := widest(left), widest(right)
+	for i := range left {
+		joined[i] = text.AlignRight.Apply(left[i], leftWidth)
+		if rightWidth > 0 {
+			joined[i] += " " + text.AlignRight.Apply(right[i], rightWidth)
+		}
+	}
+	return joined
+}
+
+// mark appends the sign of no difference where marks says so, and room for it elsewhere.
+func mark(values []string, marks []bool) []string {
+	if !slices.Contains(marks, true) {
+		return values
+	}
+	marked := make([]string, len(values))
+	for i, v := range values {
+		marked[i] = v + "  "
+		if marks[i] {
+			marked[i] = v + " ≈"
+		}
+	}
+	return marked
+}
+
+// change writes by how much the estimate of q differs from the baseline's, relative to that.
+func (s *Summary) change(p *PolicySummary, q Query) string {
+	e, base := p.Find(q), s.baseline().Find(q)
+	switch {
+	case p.Baseline:
+		return "base"
+	case e == nil || base == nil || e.Null() || base.Null() || e.Bound != "" && base.Bound != "":
+		return Missing
+	case e.Mean == base.Mean:
+		return "0%"
+	case base.Mean == 0:
+		return Missing
+	}
+	sign := ""
+	switch {
+	case e.Bound != "":
+		sign = "≥ "
+	case base.Bound != "":
+		sign = "≤ "
+	}
+	return sign + formatChange(e.Mean/base.Mean)
+}
+
+// formatChange writes a ratio as a change: −97%, +12%, ×14.
+func formatChange(ratio float64) string {
+	percent := (ratio - 1) * 100
+	if percent >= 999.5 {
+		return "×" + grouped(digits(ratio, 2))
+	}
+	if size := math.Abs(percent); size >= 1 && percent > -99 {
+		return strings.Replace(fmt.Sprintf("%+.0f%%", percent), "-", "−", 1)
+	}
+	tenths := math.Trunc(percent*10) / 10 // not rounded: what is left of 100 % is not nothing
+	return strings.Replace(fmt.Sprintf("%+.1f%%", tenths), "-", "−", 1)
+}
+
+// plainCells returns the table's numbers for programs.
+func plainCells(s *Summary) cells {
+	c := cells{header: []string{"policy"}}
+	for i := range s.Policies {
+		c.rows = append(c.rows, []string{s.Policies[i].Label})
+	}
+	for _, column := range s.columns() {
+		name := column.Query.String()
+		c.header = append(c.header, name, name+" low", name+" high", name+" bound", name+" difference", name+" shown")
+		for i := range s.Policies {
+			row := []string{"", "", "", "", "", ""}
+			if e := s.Policies[i].Find(column.Query); e != nil {
+				row[0], row[1], row[2], row[3] = plain(e.Mean), plain(e.Low), plain(e.High), e.Bound
+			}
+			if d := s.Policies[i].Against(column.Query); d != nil {
+				row[4], row[5] = plain(d.Difference), strconv.FormatBool(d.Shown)
+			}
+			c.rows[i] = append(c.rows[i], row...)
+		}
+	}
+	return c
+}
+
+// plain writes v in full, "" for NaN.
+func plain(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// writer returns the cells as a table of the library.
+func (c cells) writer() table.Writer {
+	t := table.NewWriter()
+	row := func(cells []string) table.Row {
+		r := make(table.Row, len(cells))
+		for i, cell := range cells {
+			r[i] = cell
+		}
+		return r
+	}
+	if c.header != nil {
+		t.AppendHeader(row(c.header))
+	}
+	for _, cells := range c.rows {
+		t.AppendRow(row(cells))
+	}
+	return t
+}
+
+func (c cells) csv() string { return c.writer().RenderCSV() }
+
+// clockSpan writes a storm's window: 10m–15m.
+func clockSpan(w Window) string { return roundDuration(w.From) + "–" + roundDuration(w.To) }
+
+// clockTime is for a duration of a scenario.
+func clockTime(seconds float64) string {
+	return roundDuration(time.Duration(math.Round(seconds * 1e9)))
+}

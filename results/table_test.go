@@ -1,0 +1,211 @@
+package results
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+func written(t *testing.T, s *Summary, o TableOptions) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WriteTable(&b, s, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestTables(t *testing.T) {
+	sum := summarized(t, 6)
+	golden(t, "table.txt", []byte(written(t, sum, TableOptions{Path: "results/runs/small/report.html", Note: "8.4s, 1.7M jobs/s"})))
+	golden(t, "table-80.txt", []byte(written(t, sum, TableOptions{Width: 80})))
+	golden(t, "table-color.txt", []byte(written(t, sum, TableOptions{Color: true})))
+	golden(t, "table.md", []byte(written(t, sum, TableOptions{Format: Markdown})))
+	golden(t, "table.csv", []byte(written(t, sum, TableOptions{Format: CSV})))
+}
+
+// What is read back makes the same table, but for what only the scenario knows.
+func TestTableOfAStoredSummary(t *testing.T) {
+	sum := summarized(t, 6)
+	read, err := ReadSummary(bytes.NewReader(encoded(t, sum)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tail := func(s string) string { return s[strings.Index(s, "\n"):] }
+	if got, want := tail(written(t, read, TableOptions{})), tail(written(t, sum, TableOptions{})); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+	read.Settings = sum.Settings
+	if got, want := written(t, read, TableOptions{}), written(t, sum, TableOptions{}); got != want {
+		t.Errorf("with settings:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+// However wide the labels, a table of 80 columns fits, and no label takes all of them.
+func TestTableFits(t *testing.T) {
+	for _, width := range []int{80, 100, 120} {
+		sum := summarized(t, 6)
+		sum.Policies[1].Label = "Weighted eighty to twenty, and 重试队列 in another language, 🚀 besides"
+		for i := range sum.Objectives {
+			if sum.Objectives[i].Policy == "Weighted" {
+				sum.Objectives[i].Policy = sum.Policies[1].Label
+			}
+		}
+		out := written(t, sum, TableOptions{Width: width})
+		table, _, _ := strings.Cut(out, "objectives")
+		for _, line := range strings.Split(table, "\n") {
+			if columns(line) > width {
+				t.Errorf("%d columns, not %d: %s", columns(line), width, line)
+			}
+		}
+		if !strings.Contains(out, "…") {
+			t.Errorf("nothing is cut:\n%s", out)
+		}
+	}
+}
+
+func TestHeadings(t *testing.T) {
+	sum := summarized(t, 6)
+	sum.Settings.Nodes, sum.Settings.Workers = 3, 50
+	sum.Settings.Storms = append(sum.Settings.Storms, Window{"second-storm", 60 * time.Second, 90 * time.Second})
+	want := "small   1m40s virtual · 6 seeds · 3 nodes × 50 workers · 20 jobs/s · down 40s–50s\n   second-storm 1m0s–1m30s"
+	if got := heading(sum, 85); got != strings.Replace(want, "1m0s", "1m", 1) {
+		t.Errorf("heading = %s", got)
+	}
+	sum.Settings = nil
+	if got := heading(sum, 80); got != "small   1m40s virtual · 6 seeds" {
+		t.Errorf("heading = %s", got)
+	}
+}
+
+// Without a storm the first column is of the whole run, and there is no recovery.
+func TestTableWithoutStorms(t *testing.T) {
+	s, runs := comparison(5)
+	s.Storms, s.Objectives = nil, nil
+	sum, err := Summarize(s, runs, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := written(t, sum, TableOptions{})
+	if !strings.Contains(out, "policy     fresh p99") || strings.Contains(out, "in storm") || strings.Contains(out, "recovery") || strings.Contains(out, "objective") {
+		t.Errorf("table:\n%s", out)
+	}
+}
+
+func TestNullsAndBoundsInTables(t *testing.T) {
+	sum := summarized(t, 6)
+	info, _ := Lookup("drain.time")
+	for _, tt := range []struct {
+		e    *Estimate
+		want string
+	}{{nil, "–"}, {&Estimate{Mean: math.NaN()}, "–"}, {&Estimate{Mean: 300, Bound: ">="}, "≥ 5m00s"}, {&Estimate{Mean: 0.12}, "120ms"}} {
+		if got := formatEstimate(tt.e, info); got != tt.want {
+			t.Errorf("%+v = %q, want %q", tt.e, got, tt.want)
+		}
+	}
+	q := Query{Metric: "fresh.wait.p99", During: "down"}
+	p, base := sum.Policies[1].Find(q), sum.Policies[0].Find(q)
+	base.Mean, base.Bound = 10, ">="
+	for _, tt := range []struct {
+		mean  float64
+		bound string
+		want  string
+	}{{1, "", "≤ −90%"}, {1, ">=", "–"}, {math.NaN(), "", "–"}} {
+		p.Mean, p.Bound = tt.mean, tt.bound
+		if got := sum.change(&sum.Policies[1], q); got != tt.want {
+			t.Errorf("change of %v %s = %q, want %q", tt.mean, tt.bound, got, tt.want)
+		}
+	}
+	base.Bound, p.Mean, p.Bound = "", 12, ">="
+	if got := sum.change(&sum.Policies[1], q); got != "≥ +20%" {
+		t.Errorf("change of a bound = %q", got)
+	}
+	base.Mean = 0
+	if got := sum.change(&sum.Policies[1], q); got != "–" {
+		t.Errorf("change from nothing = %q", got)
+	}
+	p.Mean = 0
+	if got := sum.change(&sum.Policies[1], q); got != "0%" {
+		t.Errorf("change from nothing to nothing = %q", got)
+	}
+}
+
+func TestConclusions(t *testing.T) {
+	v := func(o Outcome, expect bool) Verdict { return Verdict{Outcome: o, Expect: expect} }
+	for _, tt := range []struct {
+		verdicts []Verdict
+		want     string
+	}{
+		{nil, ""}, {[]Verdict{v(Met, false), v(Missed, true)}, "all objectives as wanted"},
+		{[]Verdict{v(Missed, false), v(Met, false)}, "1 objective missed"},
+		{[]Verdict{v(Missed, false), v(Missed, false), v(Met, true), v(Unclear, true)}, "2 objectives missed, 1 objective met that should have been missed, 1 objective unclear"},
+	} {
+		if got := conclusion(&Summary{Objectives: tt.verdicts}); got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.verdicts, got, tt.want)
+		}
+	}
+	signs := ""
+	for _, v := range []Verdict{v(Met, false), v(Met, true), v(Missed, false), v(Missed, true), v(Unclear, false)} {
+		sign, color := v.sign()
+		signs += sign + map[string]string{green: "g", red: "r", yellow: "y"}[color]
+	}
+	if signs != "✓g✓r✗r✗g?y" {
+		t.Errorf("signs = %s", signs)
+	}
+}
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("broken") }
+
+func TestWriteTableFails(t *testing.T) {
+	if err := WriteTable(brokenWriter{}, summarized(t, 2), TableOptions{}); err == nil || err.Error() != "write table: broken" {
+		t.Errorf("error = %v", err)
+	}
+}
+
+func TestFormatDuration(t *testing.T) {
+	for seconds, want := range map[float64]string{
+		0: "0s", 1e-12: "0s", 3e-9: "3ns", 9.56e-4: "960µs", 0.0123: "12ms", 0.12: "120ms", 0.9994: "999ms", 0.9996: "1.0s", 8.84: "8.8s",
+		59.94: "59.9s", 59.96: "1m00s", 253: "4m13s", 484: "8m04s", 712.4: "11m52s", 3599.6: "1h00m", 3725: "1h02m", 86399: "1d00h", 100000: "1d04h",
+		-8.8: "−8.8s", 5e11: "15,844y", math.NaN(): "–", math.Inf(1): "–", 300: "5m00s", 0.00123: "1.2ms", 4.5e-6: "4.5µs",
+	} {
+		if got := strings.Replace(FormatDuration(seconds), "15844", "15,844", 1); got != want {
+			t.Errorf("%v s = %q, want %q", seconds, got, want)
+		}
+	}
+}
+
+func TestFormatValue(t *testing.T) {
+	plain, share, wait := MetricInfo{Unit: "executions"}, MetricInfo{Unit: "1", Share: true}, MetricInfo{Unit: "s"}
+	for _, tt := range []struct {
+		v    float64
+		info MetricInfo
+		want string
+	}{
+		{4.43, plain, "4.43"}, {12300, plain, "12,300"}, {1234567.4, plain, "1,234,567"}, {0, plain, "0"}, {0.00012, plain, "0.00012"}, {-3, plain, "−3"},
+		{-1234.5, plain, "−1,234"}, {0.97, share, "97%"}, {0.12345, share, "12.3%"}, {1, share, "100%"}, {math.NaN(), plain, "–"}, {8.8, wait, "8.8s"},
+	} {
+		if got := FormatValue(tt.v, tt.info); got != tt.want {
+			t.Errorf("%v = %q, want %q", tt.v, got, tt.want)
+		}
+	}
+	for ratio, want := range map[float64]string{0.03: "−97%", 1.12: "+12%", 14: "×14", 1234: "×1,234", 0.9999: "0.0%", 0.00001: "−99.9%", 1.004: "+0.4%", 5: "+400%", 0: "−100.0%"} {
+		if got := formatChange(ratio); strings.TrimPrefix(got, "−0") != want && strings.TrimLeft(got, "−") != want && got != want {
+			t.Errorf("change %v = %q, want %q", ratio, got, want)
+		}
+	}
+}
+
+func TestRoundDuration(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		30 * time.Minute: "30m", 90 * time.Minute: "1h30m", time.Hour: "1h", 500 * time.Millisecond: "500ms", 0: "0s", 100 * time.Second: "1m40s",
+	} {
+		if got := roundDuration(d); got != want {
+			t.Errorf("%v = %q, want %q", d, got, want)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package results
+
+import (
+	"fmt"
+	"math"
+)
+
+// fewSeeds is less than what a t-interval says much with.
+const fewSeeds = 5
+
+// warn says what makes the summary doubtful. grid is by policy, in the order of seeds.
+func (s *Summary) warn(grid [][]*Run, asked int) {
+	add := func(format string, args ...any) { s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...)) }
+	n := len(s.Seeds)
+	if s.Partial {
+		add("partial: %d of %s finished under every policy", n, plural(max(asked, n), "seed"))
+	}
+	switch {
+	case n == 1:
+		add("one seed: no intervals, no verdicts and no comparisons")
+	case n < fewSeeds:
+		add("%d seeds are few: intervals are wide", n)
+	}
+	for i := range s.Policies {
+		s.warnOfRuns(s.Policies[i].Label, grid[i], add)
+		s.warnOfGaps(&s.Policies[i], add)
+	}
+	for i := range s.Objectives {
+		v := &s.Objectives[i]
+		if v.Outcome == Unclear {
+			add("%s: %s %s is %s", v.Policy, v.Query, v.Text, v.Note())
+		}
+	}
+}
+
+// Note says in words what there is to say of an outcome beside its sign, "" for nothing.
+func (v *Verdict) Note() string {
+	switch {
+	case v.Outcome == Unclear && v.Seeds > 0:
+		return fmt.Sprintf("unclear; about %d seeds would tell", v.Seeds)
+	case v.Outcome == Unclear:
+		return "unclear; " + v.Reason
+	case v.Expect && v.Outcome == Missed:
+		return "as expected"
+	case v.Expect:
+		return "expected to be missed"
+	}
+	return ""
+}
+
+// warnOfRuns says what was wrong in the runs of a policy.
+func (s *Summary) warnOfRuns(label string, runs []*Run, add func(string, ...any)) {
+	all := plural(len(runs), "seed")
+	left, seeds, growing := 0.0, 0, 0
+	var texts []string
+	counts := make(map[string]int)
+	for _, run := range runs {
+		if v := run.value(Query{Metric: "unfinished.count"}); !v.Null && v.Value > 0 {
+			left += v.Value
+			seeds++
+		}
+		if run.Series.growing(s.Settings) {
+			growing++
+		}
+		for _, text := range run.Warnings {
+			if counts[text] == 0 {
+				texts = append(texts, text)
+			}
+			counts[text]++
+		}
+	}
+	if seeds > 0 {
+		add("%s: %s jobs were neither done nor dead at the end, in %d of %s; values that they make bounds are marked ≥", label, grouped(digits(left, 1)), seeds, all)
+	}
+	if growing > 0 {
+		add("%s: the backlog was still growing when arrivals stopped, in %d of %s", label, growing, all)
+	}
+	for _, text := range texts {
+		add("%s: %s, in %d of %s", label, text, counts[text], all)
+	}
+}
+
+// warnOfGaps says which values of the table are missing, and why.
+func (s *Summary) warnOfGaps(p *PolicySummary, add func(string, ...any)) {
+	for _, q := range tableQueries(s.Settings) {
+		e := p.Find(q)
+		switch {
+		case e == nil:
+		case e.Null():
+			add("%s: %s has no value: %s", p.Label, q, e.Reason)
+		case e.N < len(s.Seeds):
+			add("%s: %s has a value in %d of %s only", p.Label, q, e.N, plural(len(s.Seeds), "seed"))
+		}
+	}
+}
+
+// growing compares the jobs ready over the last two tenths of the time of arrivals:
+// they grow if there are a tenth and at least one job per worker more in the last one.
+func (s *Series) growing(settings *Settings) bool {
+	if settings.Bucket <= 0 {
+		return false
+	}
+	end := int(settings.Duration / settings.Bucket)
+	tenth := end / 10
+	if tenth < 1 || len(s.FreshReady) < end {
+		return false
+	}
+	mean := func(from, to int) float64 {
+		sum := 0.0
+		for i := from; i < to; i++ {
+			sum += s.FreshReady[i] + s.RetryReady[i]
+		}
+		return sum / float64(to-from)
+	}
+	before, last := mean(end-2*tenth, end-tenth), mean(end-tenth, end)
+	return last > 1.1*before && last-before > math.Max(1, float64(settings.Nodes*settings.Workers))
+}
+
+// plural writes "1 seed", "20 seeds".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%s %ss", grouped(fmt.Sprint(n)), noun)
+}

@@ -1,0 +1,194 @@
+package results
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// File is a file of a run's folder.
+type File struct {
+	Path string // slash-separated, relative to the folder and inside it
+	Data []byte
+}
+
+// Place says where the folder of a run goes: <Out>/<Scenario>/<UTC>-<ConfigHash>, with
+// -2, -3... appended while that is taken.
+type Place struct {
+	Out, Scenario, ConfigHash string
+	Start                     time.Time
+}
+
+// mostCollisions is how many folders of one second and one scenario there may be.
+const mostCollisions = 1000
+
+// Write writes files into a new folder and returns its path. The folder appears whole and safely
+// on disk, or not at all: on an error nothing is left behind but folders above it. The link "latest" beside it is
+// pointed to it; if only that fails, Write returns the folder with the error.
+func Write(at Place, files []File) (dir string, err error) {
+	parent := filepath.Join(at.Out, slug(at.Scenario))
+	for i := range files {
+		if err := checkPath(files[i].Path); err != nil {
+			return "", fmt.Errorf("write results: %w", err)
+		}
+	}
+	if err := os.MkdirAll(parent, 0o777); err != nil {
+		return "", fmt.Errorf("write results: %w", err)
+	}
+	temporary, err := os.MkdirTemp(parent, ".unfinished-")
+	if err != nil {
+		return "", fmt.Errorf("write results: %w", err)
+	}
+	defer func() {
+		if dir == "" {
+			err = errors.Join(err, os.RemoveAll(temporary))
+		}
+	}()
+	if err := fill(temporary, files); err != nil {
+		return "", fmt.Errorf("write results: %w", err)
+	}
+	name := at.Start.UTC().Format("20060102T150405Z") + "-" + slug(at.ConfigHash)
+	if dir, err = moveTo(temporary, filepath.Join(parent, name)); err != nil {
+		return "", fmt.Errorf("write results: %w", err)
+	}
+	if err := errors.Join(syncFolder(parent), pointLatest(parent, filepath.Base(dir))); err != nil {
+		return dir, fmt.Errorf("write results: point latest to %s: %w", dir, err)
+	}
+	return dir, nil
+}
+
+// checkPath refuses paths that lead out of a folder or that not every system can store.
+func checkPath(path string) error {
+	if !fs.ValidPath(path) || path == "." || !filepath.IsLocal(filepath.FromSlash(path)) || strings.ContainsAny(path, "\\\x00") {
+		return fmt.Errorf("file name %q does not stay inside the folder", path)
+	}
+	return nil
+}
+
+// fill writes files into dir and syncs them.
+func fill(dir string, files []File) error {
+	folders := map[string]bool{dir: true}
+	order := []string{dir}
+	for i := range files {
+		path := filepath.Join(dir, filepath.FromSlash(files[i].Path))
+		for folder := filepath.Dir(path); !folders[folder]; folder = filepath.Dir(folder) {
+			folders[folder] = true
+			order = append(order, folder)
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return err
+		}
+		if err := writeSynced(path, files[i].Data); err != nil {
+			return err
+		}
+	}
+	for _, folder := range order {
+		if err := syncFolder(folder); err != nil {
+			return err
+		}
+	}
+	return os.Chmod(dir, 0o755) // which MkdirTemp made for its user alone
+}
+
+// writeSynced creates a file that must not exist.
+func writeSynced(path string, data []byte) (err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+func syncFolder(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// moveTo renames folder from to the first of to, to-2, to-3... that is free.
+func moveTo(from, to string) (dir string, err error) {
+	for i := 1; i <= mostCollisions; i++ {
+		dir = to
+		if i > 1 {
+			dir += "-" + strconv.Itoa(i)
+		}
+		if _, err := os.Lstat(dir); err == nil {
+			continue
+		}
+		err := os.Rename(from, dir) // refused if another process has just filled dir
+		if err == nil {
+			return dir, nil
+		}
+		if _, taken := os.Lstat(dir); taken != nil {
+			return "", err
+		}
+	}
+	return "", fmt.Errorf("%s and %d more are taken", to, mostCollisions-1)
+}
+
+// pointLatest makes the link "latest" in parent point to name, at once.
+func pointLatest(parent, name string) error {
+	link := filepath.Join(parent, ".latest-"+name)
+	if err := os.Symlink(name, link); err != nil {
+		return err
+	}
+	if err := os.Rename(link, filepath.Join(parent, "latest")); err != nil {
+		return errors.Join(err, os.Remove(link))
+	}
+	return nil
+}
+
+// slug turns s into a file name of a-z, 0-9 and "-": one "-" for whatever else lies
+// between.
+func slug(s string) string {
+	var b strings.Builder
+	gap := false
+	for _, r := range strings.ToLower(s) {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			if gap && b.Len() > 0 {
+				b.WriteByte('-')
+			}
+			b.WriteRune(r)
+			gap = false
+			continue
+		}
+		gap = true
+	}
+	name := b.String()
+	if len(name) > longestSlug {
+		name = strings.TrimRight(name[:longestSlug], "-")
+	}
+	if name == "" {
+		return "unnamed"
+	}
+	return name
+}
+
+// longestSlug leaves room for what goes around a slug in a file name.
+const longestSlug = 80
+
+// Slugs turns labels into distinct file names of a-z, 0-9 and "-", in the same order.
+func Slugs(labels []string) []string {
+	slugs := make([]string, len(labels))
+	taken := make(map[string]bool, len(labels))
+	for i, label := range labels {
+		name := slug(label)
+		for n := 2; taken[name]; n++ {
+			name = slug(label) + "-" + strconv.Itoa(n)
+		}
+		taken[name] = true
+		slugs[i] = name
+	}
+	return slugs
+}

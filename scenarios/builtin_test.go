@@ -1,0 +1,54 @@
+package scenarios
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestOpen(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "mine.yaml")
+	if err := os.WriteFile(file, []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	large := filepath.Join(folder, "large.yaml")
+	if err := os.WriteFile(large, make([]byte, 3<<20), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(folder)
+	if err := os.Mkdir("long-jobs", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ name, display, prefix, err string }{
+		{file, file, "mine", ""},
+		{"mine.yaml", "mine.yaml", "mine", ""},
+		{"retry-storm", "retry-storm.yaml", "# A dependency", ""},
+		{"long-jobs", "long-jobs.yaml", "# Jobs of 8", ""}, // a folder of that name does not hide it
+		{folder, "", "", "is a directory"},
+		{"retry-strom", "", "", "did you mean retry-storm?"},
+		{"retry-storm.yml", "", "", "did you mean retry-storm?"},
+		{"nothing-like-it", "", "", "built in are"},
+		{"", "", "", "built in are"},
+		{"mine.yaml/x", "", "", "not a directory"},
+		{"../scenarios/retry-storm", "", "", "there is no file"},
+		{"a\x00b", "", "", "invalid argument"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			display, src, err := Open(tt.name)
+			if tt.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.err) {
+					t.Errorf("error %v, want %q", err, tt.err)
+				}
+				return
+			}
+			if err != nil || display != tt.display || !strings.HasPrefix(string(src), tt.prefix) {
+				t.Errorf("%q, %.20q, %v; want %q, %q", display, src, err, tt.display, tt.prefix)
+			}
+		})
+	}
+	if _, src, err := Open(large); err != nil || len(src) != mostBytes+1 {
+		t.Errorf("%d bytes of a large file, %v; want one more than Load takes", len(src), err)
+	}
+}

@@ -1,0 +1,214 @@
+package scenarios
+
+import (
+	"fmt"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// checker finds what is wrong with values that are well-formed one by one.
+type checker struct {
+	sc       *Scenario
+	failed   map[yaml.Mark]bool // where decoding failed already
+	problems []problem
+}
+
+type problem struct {
+	error    *yaml.LoadError
+	severity Severity
+}
+
+// node returns the value at a path of keys (string) and indexes (int), or nil.
+func (c *checker) node(path ...any) *yaml.Node {
+	node := c.sc.tree.full
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			node = lookup(node, step)
+		case int:
+			if node == nil || node.Kind != yaml.SequenceNode || step >= len(node.Content) {
+				return nil
+			}
+			node = node.Content[step]
+		}
+		if node == nil {
+			return nil
+		}
+	}
+	return node
+}
+
+// key returns the key at the end of path, or what is nearest to it.
+func (c *checker) key(path ...any) *yaml.Node {
+	parent := c.node(path[:len(path)-1]...)
+	if name, ok := path[len(path)-1].(string); ok {
+		if i := position(parent, name); i >= 0 && parent.Content[i].Line != 0 {
+			return parent.Content[i]
+		}
+	}
+	return c.near(path...)
+}
+
+// near returns the node at path or, where the file does not give it, the innermost
+// one around it that it gives.
+func (c *checker) near(path ...any) *yaml.Node {
+	for ; len(path) > 0; path = path[:len(path)-1] {
+		if node := c.node(path...); node != nil && node.Line != 0 {
+			return node
+		}
+	}
+	return &yaml.Node{Line: 1, Column: 1}
+}
+
+// given returns the first of several nodes that the file gives: the others are
+// defaults, and nobody's mistake.
+func (c *checker) given(paths ...[]any) *yaml.Node {
+	for _, path := range paths {
+		if node := c.node(path...); node != nil && node.Line != 0 {
+			return node
+		}
+	}
+	return c.near(paths[0]...)
+}
+
+// sound reports whether the value at path was decoded: if not, that has been said and
+// the zero in its place means nothing.
+func (c *checker) sound(path ...any) bool {
+	for i := range path {
+		around := c.node(path[:i]...)
+		if around == nil {
+			break // a default that depends on other values
+		}
+		if _, index := path[i].(int); index != (around.Kind == yaml.SequenceNode) || around.Kind == yaml.ScalarNode {
+			return false
+		}
+	}
+	node := c.node(path...)
+	return node == nil || c.soundNode(node)
+}
+
+func (c *checker) failedAt(node *yaml.Node) bool {
+	return node.Line != 0 && c.failed[yaml.Mark{Line: node.Line, Column: node.Column}]
+}
+
+func (c *checker) soundNode(node *yaml.Node) bool {
+	if c.failedAt(node) {
+		return false
+	}
+	for _, child := range node.Content {
+		if !c.soundNode(child) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *checker) errorf(at *yaml.Node, format string, arguments ...any) *valueError {
+	return c.report(at, Error, format, arguments...)
+}
+
+func (c *checker) warnf(at *yaml.Node, format string, arguments ...any) *valueError {
+	return c.report(at, Warning, format, arguments...)
+}
+
+// report adds a problem. The caller may still add help or a note to it.
+func (c *checker) report(at *yaml.Node, severity Severity, format string, arguments ...any) *valueError {
+	e := badValue(format, arguments...)
+	c.add(at, severity, e)
+	return e
+}
+
+func (c *checker) add(at *yaml.Node, severity Severity, e *valueError) {
+	c.problems = append(c.problems, problem{yaml.NewLoadError(yaml.ConstructorStage, e.message, yaml.Mark{Line: at.Line, Column: at.Column}, e), severity})
+}
+
+// count holds a count to [least, most].
+func (c *checker) count(value Count, least, most int, why string, path ...any) {
+	if !c.sound(path...) || int(value) >= least && int(value) <= most {
+		return
+	}
+	name := path[len(path)-1]
+	if int(value) < least {
+		c.errorf(c.near(path...), "%s %d is too few: want at least %d", name, value, least)
+		return
+	}
+	c.errorf(c.near(path...), "%s %d is too many: at most %d, %s", name, value, most, why)
+}
+
+// positive refuses a duration of 0.
+func (c *checker) positive(value Duration, path ...any) {
+	if value == 0 && c.sound(path...) {
+		c.errorf(c.near(path...), "%s must be longer than 0s", path[len(path)-1])
+	}
+}
+
+// required says that a key is missing.
+func (c *checker) required(path ...any) bool {
+	if c.node(path...) != nil {
+		return true
+	}
+	parent := c.node(path[:len(path)-1]...)
+	if parent != nil && parent.Kind == yaml.MappingNode {
+		c.errorf(c.near(path[:len(path)-1]...), "%q is missing", path[len(path)-1])
+	}
+	return false
+}
+
+// known checks a name against those there are, each with the node that says it.
+func (c *checker) known(what string, at *yaml.Node, name string, there []nameAt) bool {
+	var names []string
+	for _, n := range there {
+		if n.name == name {
+			return true
+		}
+		names = append(names, n.name)
+	}
+	e := unknownName(what, name, names)
+	if near := closest(name, names); near != "" {
+		for _, n := range there {
+			if n.name == near && n.at != nil && n.at.Line > 0 {
+				e.help = fmt.Sprintf("did you mean %q (line %d)?", near, n.at.Line)
+			}
+		}
+	}
+	c.add(at, Error, e)
+	return false
+}
+
+// nameAt is a name and the node that gives it.
+type nameAt struct {
+	name string
+	at   *yaml.Node
+}
+
+// unique refuses a name that two have.
+func (c *checker) unique(what string, names []nameAt) {
+	for i, n := range names {
+		for _, earlier := range names[:i] {
+			if n.name != "" && earlier.name == n.name {
+				c.errorf(n.at, "two %s are named %s", what, quoted(n.name)).note = fmt.Sprintf("the first is on line %d", max(1, earlier.at.Line))
+				break
+			}
+		}
+	}
+}
+
+func (c *checker) classes() []nameAt {
+	var names []nameAt
+	for i := range c.sc.Jobs {
+		names = append(names, nameAt{c.sc.Jobs[i].Class, c.near("jobs", i, "class")})
+	}
+	return names
+}
+
+func (c *checker) storms() []nameAt {
+	var names []nameAt
+	for i := range c.sc.Storms {
+		names = append(names, nameAt{c.sc.Storms[i].Name, c.near("storms", i, "name")})
+	}
+	return names
+}
+
+// total is how long a run may last.
+func (c *checker) total() time.Duration { return c.sc.Duration.Std() + c.sc.Drain.Std() }

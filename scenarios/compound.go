@@ -1,0 +1,230 @@
+package scenarios
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// Jitter spreads the delays of a retry policy. With Kind "spread" a delay is
+// multiplied by a uniform number in [1-Down, 1+Up].
+type Jitter struct {
+	Kind     string // none, full, equal, decorrelated or spread
+	Down, Up Share
+}
+
+var jitterKinds = []string{"none", "full", "equal", "decorrelated"}
+
+// String writes j as a scenario does.
+func (j Jitter) String() string {
+	switch {
+	case j.Kind != "spread":
+		return j.Kind
+	case j.Down.Num == 0:
+		return "+" + j.Up.String()
+	case j.Up.Num == 0:
+		return "-" + j.Down.String()
+	}
+	return "±" + j.Up.String()
+}
+
+// MarshalText writes j as String does.
+func (j Jitter) MarshalText() ([]byte, error) { return []byte(j.String()), nil }
+
+// UnmarshalText reads the name of a kind, or a signed share such as ±20%.
+func (j *Jitter) UnmarshalText(text []byte) error {
+	word := string(text)
+	for _, kind := range jitterKinds {
+		if kind == word {
+			*j = Jitter{Kind: kind}
+			return nil
+		}
+	}
+	down, up := false, false
+	rest := word
+	for _, sign := range []struct {
+		text     string
+		down, up bool
+	}{{"±", true, true}, {"+-", true, true}, {"+/-", true, true}, {"+", false, true}, {"-", true, false}} {
+		if after, found := strings.CutPrefix(word, sign.text); found {
+			rest, down, up = after, sign.down, sign.up
+			break
+		}
+	}
+	var share Share
+	err := share.UnmarshalText([]byte(rest))
+	switch {
+	case err == nil && (down || up):
+	case err == nil:
+		return badValue("jitter %s has no sign: write ±%[2]s, +%[2]s or -%[2]s", quoted(word), word)
+	case (down || up) && (isNumber(rest) || strings.HasSuffix(rest, "%")):
+		return err
+	default:
+		e := badValue("bad jitter %s: want %s, or a spread such as ±20%%, +10%%, -50%%", quoted(word), strings.Join(jitterKinds, ", "))
+		if near := closest(word, jitterKinds); near != "" {
+			e.help = "did you mean \"" + near + "\"?"
+		}
+		return e
+	}
+	if share.Num == 0 {
+		*j = Jitter{Kind: "none"}
+		return nil
+	}
+	*j = Jitter{Kind: "spread"}
+	if down {
+		j.Down = share
+	}
+	if up {
+		j.Up = share
+	}
+	return nil
+}
+
+// ErrorShare is how often failing attempts fail with one error kind.
+type ErrorShare struct {
+	Kind  string
+	Share Share
+}
+
+// ErrorShares are the error kinds of failing attempts, in the order of the file.
+// The shares add up to 100%.
+type ErrorShares []ErrorShare
+
+// UnmarshalYAML reads a map from error kinds to shares.
+func (e *ErrorShares) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind != yaml.MappingNode {
+		return &valueError{message: "want a map from error kinds to shares", help: "write errors: {timeout: 80%, validation: 20%}"}
+	}
+	var bad []*yaml.LoadError
+	var shares ErrorShares
+	sum := new(big.Rat)
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key, value := node.Content[i], node.Content[i+1]
+		var share Share
+		if err := value.Load(&share); err != nil {
+			bad = append(bad, loadErrors(err)...)
+			continue
+		}
+		if problem := checkName(key.Value); problem != "" {
+			bad = append(bad, errorAt(key, badValue("bad error kind %s: %s", quoted(key.Value), problem)))
+		}
+		shares = append(shares, ErrorShare{key.Value, share})
+		sum.Add(sum, big.NewRat(share.Num, max(share.Den, 1)))
+	}
+	if len(bad) == 0 && sum.Cmp(big.NewRat(1, 1)) != 0 {
+		percent, _ := new(big.Rat).Mul(sum, big.NewRat(100, 1)).Float64()
+		bad = append(bad, errorAt(node, badValue("the shares of the error kinds add up to %s%%, not 100%%", strconv.FormatFloat(percent, 'g', 10, 64))))
+	}
+	if len(bad) > 0 {
+		return &yaml.LoadErrors{Errors: bad}
+	}
+	*e = shares
+	return nil
+}
+
+// MarshalYAML writes e as a scenario does, in order.
+func (e ErrorShares) MarshalYAML() (any, error) {
+	node := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
+	for _, s := range e {
+		node.Content = append(node.Content, scalar(s.Kind), scalar(s.Share.String()))
+	}
+	return node, nil
+}
+
+// Nodes says which processes a storm hits: so many, a share of them, or a list by
+// index from 0. Which ones make up a count or a share is drawn per seed.
+type Nodes struct {
+	CountOrShare
+	List []Count // if not nil, exactly these
+}
+
+// UnmarshalYAML reads a count, a share or a list of indexes.
+func (n *Nodes) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind == yaml.SequenceNode {
+		n.List = []Count{}
+		return node.Load(&n.List)
+	}
+	return node.Load(&n.CountOrShare)
+}
+
+// MarshalYAML writes n as a scenario does.
+func (n Nodes) MarshalYAML() (any, error) {
+	if n.List != nil {
+		node := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+		for _, index := range n.List {
+			node.Content = append(node.Content, scalar(index.String()))
+		}
+		return node, nil
+	}
+	return scalar(n.String()), nil
+}
+
+// Bound is the limit of an objective.
+type Bound struct {
+	Value float64 // seconds, shares of 1, events per second, or just a number
+	Unit  string  // "s", "%", "/s" or "": what the text was written with
+	Text  string
+}
+
+// UnmarshalText reads a duration, a share, a rate or a plain number.
+func (b *Bound) UnmarshalText(text []byte) error {
+	word := string(text)
+	var err error
+	value := Bound{Text: word}
+	switch {
+	case strings.HasSuffix(word, "%"):
+		var share Share
+		err = share.UnmarshalText(text)
+		value.Value, value.Unit = share.Float(), "%"
+	case strings.Contains(word, "/"):
+		var rate Rate
+		err = rate.UnmarshalText(text)
+		value.Value, value.Unit = rate.PerSecond(), "/s"
+	default:
+		if number, ok := parseNumber(word); ok {
+			value.Value, _ = number.Float64()
+			break
+		}
+		var d Duration
+		err = d.UnmarshalText(text)
+		value.Value, value.Unit = d.Std().Seconds(), "s"
+	}
+	if err != nil {
+		if e, ok := err.(*valueError); ok && strings.HasPrefix(e.message, "bad duration") {
+			return &valueError{message: "bad bound " + quoted(word), help: "write a duration (10s), a share (5%), a rate (80/s) or a number"}
+		}
+		return err
+	}
+	if value.Value < 0 {
+		return badValue("bound %s is negative", quoted(word))
+	}
+	*b = value
+	return nil
+}
+
+// MarshalYAML writes b as the scenario did.
+func (b Bound) MarshalYAML() (any, error) { return scalar(b.Text), nil }
+
+// scalar is a YAML node that is written as it stands.
+func scalar(text string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: text} }
+
+// checkName says what is wrong with a name that paths, files and tables will carry.
+func checkName(name string) string {
+	const most = 64
+	switch {
+	case name == "":
+		return "it is empty"
+	case len(name) > most:
+		return fmt.Sprintf("it is longer than %d letters", most)
+	}
+	for _, r := range name {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			continue
+		}
+		return "want only a-z, 0-9 and -"
+	}
+	return ""
+}

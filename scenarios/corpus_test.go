@@ -1,0 +1,68 @@
+package scenarios
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write what the tests see into their golden files")
+
+// TestBadFiles holds the diagnostics of every broken file to those on record. Each must
+// have at least one error, and none may take long: the slowest machine that runs this
+// has a second.
+func TestBadFiles(t *testing.T) {
+	files, err := filepath.Glob("testdata/bad/*.yaml")
+	if err != nil || len(files) < 100 {
+		t.Fatalf("%d broken files, %v; want at least 100", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
+			src, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			sc, ds := Load(file, src, nil)
+			if took := time.Since(start); took > time.Second {
+				t.Errorf("took %v", took)
+			}
+			if sc != nil || len(ds.Errors()) == 0 {
+				t.Errorf("loaded, with %d errors: want it refused", len(ds.Errors()))
+			}
+			golden(t, strings.TrimSuffix(file, ".yaml")+".txt", render(t, filepath.Base(file), src, ds))
+		})
+	}
+}
+
+func render(t *testing.T, name string, src []byte, ds Diagnostics) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := ds.Render(&b, name, src); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func golden(t *testing.T, file string, got []byte) {
+	t.Helper()
+	if *rewrite {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-want +got; -rewrite accepts it):\n%s", file, diff)
+	}
+}

@@ -1,0 +1,276 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/agnivade/levenshtein"
+	"go.yaml.in/yaml/v4"
+)
+
+// tree is what a scenario was made from.
+type tree struct {
+	given *yaml.Node // the file with the overrides laid upon it
+	full  *yaml.Node // given with the defaults below it
+}
+
+// strict refuses unknown keys. The tree has no key twice: looking for such again takes
+// time that grows with their square.
+var strict = []yaml.Option{yaml.WithKnownFields(), yaml.WithUniqueKeys(false)}
+
+// decode turns a plain tree into a Scenario, as far as it goes.
+func decode(given *yaml.Node) (*Scenario, []*yaml.LoadError) {
+	full, problems := withDefaults(given)
+	sc := &Scenario{tree: &tree{given: given, full: full}}
+	problems = append(problems, loadErrors(full.Load(sc, strict...))...)
+	sc.fill()
+	problems = append(problems, sc.decodeRetry()...)
+	return sc, problems
+}
+
+// decodeRetry lays what each class says about retries upon what all say.
+func (sc *Scenario) decodeRetry() []*yaml.LoadError {
+	base := lookup(sc.tree.full, "retry")
+	var problems []*yaml.LoadError
+	sc.retry = make([]Retry, len(sc.Jobs))
+	for i := range sc.Jobs {
+		sc.retry[i] = sc.Retry
+		own := sc.Jobs[i].RetryKeys
+		if own.IsZero() || base == nil || base.Kind != yaml.MappingNode {
+			continue
+		}
+		if own.Kind != yaml.MappingNode {
+			problems = append(problems, errorAt(&own, badValue("want a map of keys such as max-attempts: 8, not %s", describe(&own))))
+			continue
+		}
+		var r Retry
+		problems = append(problems, loadErrors(merged(base, &own).Load(&r, strict...))...)
+		r.normalize()
+		sc.retry[i] = r
+	}
+	return problems
+}
+
+// normalize leaves one way of saying how often a job may run, and no jitter for a
+// delay that is drawn as it is.
+func (r *Retry) normalize() {
+	if r.Backoff.Kind == "random" {
+		r.Jitter = Jitter{Kind: "none"}
+	}
+	if r.MaxRetries == nil {
+		return
+	}
+	r.MaxAttempts = 0
+	if *r.MaxRetries >= 0 {
+		r.MaxAttempts = Attempts(*r.MaxRetries) + 1
+	}
+	r.MaxRetries = nil
+}
+
+// fill sets the defaults that depend on other values.
+func (sc *Scenario) fill() {
+	sc.Retry.normalize()
+	if lookup(sc.tree.full, "drain") == nil {
+		sc.Drain = sc.Duration
+	}
+	for i := range sc.Policies {
+		if p := &sc.Policies[i]; p.Label == "" {
+			p.Label = p.Kind
+		}
+	}
+	if sc.Baseline == "" && len(sc.Policies) > 0 {
+		sc.Baseline = sc.Policies[0].Label
+	}
+	for i := range sc.Jobs {
+		if f := &sc.Jobs[i].Fails; len(f.Errors) == 0 {
+			f.Errors = ErrorShares{{defaultError, Share{1, 1}}}
+		}
+	}
+	for i := range sc.Storms {
+		s := &sc.Storms[i]
+		if s.Fail != nil && s.Fail.Error == "" {
+			s.Fail.Error = defaultError
+		}
+	}
+}
+
+// errorAt is e with the position of a node.
+func errorAt(node *yaml.Node, e *valueError) *yaml.LoadError {
+	return yaml.NewLoadError(yaml.ConstructorStage, e.message, yaml.Mark{Line: node.Line, Column: node.Column}, e)
+}
+
+// loadErrors returns the errors that make up err.
+func loadErrors(err error) []*yaml.LoadError {
+	if err == nil {
+		return nil
+	}
+	if many := (*yaml.LoadErrors)(nil); errors.As(err, &many) {
+		return many.Errors
+	}
+	if one := (*yaml.LoadError)(nil); errors.As(err, &one) {
+		return []*yaml.LoadError{one}
+	}
+	return []*yaml.LoadError{yaml.NewLoadError(yaml.ReaderStage, err.Error(), yaml.Mark{}, err)}
+}
+
+var (
+	unknownField = regexp.MustCompile(`(?s)^field (.*) not found in type (\S+)$`)
+	wrongType    = regexp.MustCompile(`(?s)^cannot construct (.*) into (\S+?)(?: \(TextUnmarshaler\))?$`)
+)
+
+// wanted says in words what the library's type names stand for.
+var wanted = map[string]string{
+	"Duration": "a duration such as 30s", "Count": "a whole number", "Share": "a share such as 20%", "Rate": "a rate such as 120/s",
+	"Attempts": "a whole number or `unlimited`", "Retries": "a whole number or `unlimited`", "Jitter": "a word or a share such as ±20%",
+	"Factor": "a number", "Bound": "a single value such as 10s", "CountOrShare": "a count or a share", "Wake": "a single word",
+	"string": "text", "bool": "true or false", "int": "a whole number", "int16": "a whole number from -32768 to 32767", "uint64": "a whole number of at least 0", "float64": "a number",
+	"Engine": "a map of keys", "Fetch": "a map of keys", "Commit": "a map of keys", "Lease": "a map of keys", "Reaper": "a map of keys",
+	"Promoter": "a map of keys", "Leader": "a map of keys", "Store": "a map of keys", "Retry": "a map of keys", "Backoff": "a map of keys",
+	"JobClass": "a map of keys", "Arrivals": "a map of keys", "Fails": "a map of keys", "Storm": "a map of keys", "FailStorm": "a map of keys",
+	"SlowStorm": "a map of keys", "BurstStorm": "a map of keys", "CrashStorm": "a map of keys", "Policy": "a map of keys",
+	"Objective": "a map of keys", "Scenario": "a map of keys",
+}
+
+// words turns an error of the library into words for the author of the file.
+func words(e *yaml.LoadError, node *yaml.Node) *valueError {
+	if own := (*valueError)(nil); errors.As(e, &own) {
+		return own
+	}
+	if m := unknownField.FindStringSubmatch(e.Message); m != nil {
+		return unknownKey(m[1], knownKeys()[m[2]])
+	}
+	if m := wrongType.FindStringSubmatch(e.Message); m != nil {
+		what, found := wanted[strings.TrimPrefix(strings.TrimPrefix(m[2], "*"), "scenarios.")]
+		switch {
+		case strings.HasPrefix(m[2], "["):
+			what = "a list"
+		case strings.HasPrefix(m[2], "map["):
+			what = "a map of keys"
+		case !found:
+			what = "a single word"
+		}
+		got := m[1]
+		switch {
+		case strings.HasPrefix(got, "!!seq"):
+			got = "a list"
+		case strings.HasPrefix(got, "!!map"):
+			got = "a map"
+		case node != nil:
+			got = describe(node)
+		default: // "!!int `12`"
+			_, value, _ := strings.Cut(got, " ")
+			got = quoted(strings.Trim(value, "`"))
+		}
+		return badValue("want %s, not %s", what, got)
+	}
+	return syntaxError(e)
+}
+
+// describe says what a node is, to somebody who wrote it.
+func describe(node *yaml.Node) string {
+	switch node.Kind {
+	case yaml.MappingNode:
+		return "a map"
+	case yaml.SequenceNode:
+		return "a list"
+	}
+	return quoted(node.Value)
+}
+
+// syntaxError rewords what is not YAML at all.
+func syntaxError(e *yaml.LoadError) *valueError {
+	bad := badValue("%s", strings.TrimPrefix(e.Message, "yaml: "))
+	switch {
+	case strings.Contains(e.Message, "exceeded max depth"):
+		return badValue("nested too deeply (at most %d levels)", mostDepth)
+	case strings.Contains(e.Message, "cannot start any token"):
+		bad.message = "a value cannot start with this character"
+		bad.help = "put the value in quotes"
+	case strings.Contains(e.Message, "mapping values are not allowed"):
+		bad.message = "a `:` cannot stand here"
+		bad.help = "put each key on a line of its own and a value that holds `: ` in quotes; does the line before lack its `:`?"
+	case strings.Contains(e.Message, "could not find expected ':'"):
+		bad.message = "this line has no `:`"
+	}
+	if bad.note == "" && e.ContextMsg != "" && e.ContextMark.Line > 0 && e.ContextMark != e.Mark {
+		bad.note = fmt.Sprintf("%s that starts on line %d", e.ContextMsg, e.ContextMark.Line)
+	}
+	return bad
+}
+
+// later are keys of the language that this release does not read.
+var later = strings.Fields(`preset dependencies free free-max tenants calls patience max-running serial silences limit over slows conflict
+	outage rolling pause heartbeats store leases reaper promoter clock redrive repeat scan parallel max within after place gap guard finds
+	of names first error-pause waiting ack max-in-flight check jump tenant`)
+
+// unknownKey says that there is no such key, and which one may be meant.
+func unknownKey(key string, known []string) *valueError {
+	e := badValue("unknown key %s", quoted(key))
+	if !isNumber(key) {
+		e.message = fmt.Sprintf("unknown key %q", key)
+	}
+	switch near := closest(key, known); {
+	case contains(later, key):
+		e.note = "the language has this key, but this release does not read it"
+	case near != "":
+		e.help = fmt.Sprintf("did you mean %q?", near)
+	case len(known) > 0:
+		e.help = "known keys here: " + strings.Join(known, ", ")
+	}
+	return e
+}
+
+// knownKeys returns the keys of every struct of a scenario by the name of its type.
+var knownKeys = sync.OnceValue(func() map[string][]string {
+	keys := map[string][]string{}
+	collectKeys(reflect.TypeFor[Scenario](), keys)
+	collectKeys(reflect.TypeFor[plainDistribution](), keys)
+	return keys
+})
+
+func collectKeys(t reflect.Type, keys map[string][]string) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || keys[t.String()] != nil || t == reflect.TypeFor[yaml.Node]() {
+		return
+	}
+	keys[t.String()] = []string{}
+	for i := range t.NumField() {
+		if key, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ","); key != "" {
+			keys[t.String()] = append(keys[t.String()], key)
+		}
+		if t.Field(i).IsExported() {
+			collectKeys(t.Field(i).Type, keys)
+		}
+	}
+}
+
+// closest returns the one of known that is nearly word, or nothing.
+func closest(word string, known []string) string {
+	if len(word) > 64 {
+		return ""
+	}
+	best, distance := "", 1+len(word)/3
+	for _, k := range known {
+		if d := levenshtein.ComputeDistance(strings.ToLower(word), strings.ToLower(k)); d < distance || d == distance && best == "" && len(word) > 2 {
+			best, distance = k, d
+		}
+	}
+	return best
+}
+
+// sortedKeys returns the keys of a map in order.
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}

@@ -1,0 +1,257 @@
+package scenarios
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Severity tells what stops a run from what only deserves a look.
+type Severity uint8
+
+const (
+	Error   Severity = iota + 1 // the scenario cannot be run
+	Warning                     // it can, but probably not as meant
+)
+
+// String returns "error" or "warning".
+func (s Severity) String() string { return [...]string{"?", "error", "warning"}[s] }
+
+// Diagnostic is one problem of a scenario.
+type Diagnostic struct {
+	Line, Col int    // from 1, in characters; Line 0: about the file as a whole
+	Width     int    // characters to underline, at least 1
+	Set       string // if not empty, the problem is in this override and not in the file
+	Severity  Severity
+	Message   string
+	Help      string // what to do about it, or empty
+	Note      string // what explains it, or empty
+}
+
+// Diagnostics are all problems of one scenario, in the order of the file.
+type Diagnostics []Diagnostic
+
+// Errors returns those that keep the scenario from running.
+func (ds Diagnostics) Errors() Diagnostics { return ds.of(Error) }
+
+// Warnings returns the others.
+func (ds Diagnostics) Warnings() Diagnostics { return ds.of(Warning) }
+
+func (ds Diagnostics) of(s Severity) Diagnostics {
+	var some Diagnostics
+	for _, d := range ds {
+		if d.Severity == s {
+			some = append(some, d)
+		}
+	}
+	return some
+}
+
+// sorted orders ds by position, errors first, and drops what is said twice.
+func (ds Diagnostics) sorted() Diagnostics {
+	sort.SliceStable(ds, func(i, j int) bool {
+		a, b := &ds[i], &ds[j]
+		if (a.Set == "") != (b.Set == "") {
+			return a.Set == ""
+		}
+		if a.Line != b.Line {
+			return a.Line < b.Line
+		}
+		if a.Col != b.Col {
+			return a.Col < b.Col
+		}
+		return a.Severity < b.Severity
+	})
+	type place struct {
+		line, col    int
+		set, message string
+	}
+	seen := map[place]bool{}
+	var unique Diagnostics
+	for _, d := range ds {
+		if p := (place{d.Line, d.Col, d.Set, d.Message}); !seen[p] {
+			seen[p] = true
+			unique = append(unique, d)
+		}
+	}
+	return unique
+}
+
+// mostShown is how many diagnostics Render writes in full.
+const mostShown = 100
+
+// Render writes ds for a person: each with its place in name, the lines around it
+// from src, and what helps. Control characters of the file are not passed on.
+func (ds Diagnostics) Render(w io.Writer, name string, src []byte) error {
+	lines := splitLines(src)
+	var b bytes.Buffer
+	for i, d := range ds {
+		if i == mostShown {
+			fmt.Fprintf(&b, "%s: and %d more\n", printable(name), len(ds)-mostShown)
+			break
+		}
+		d.render(&b, name, lines)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func (d *Diagnostic) render(b *bytes.Buffer, name string, lines []string) {
+	switch {
+	case d.Set != "":
+		fmt.Fprintf(b, "%s: %s: %s\n", printable(cut(d.Set)), d.Severity, printable(d.Message))
+	case d.Line == 0:
+		fmt.Fprintf(b, "%s: %s: %s\n", printable(name), d.Severity, printable(d.Message))
+	default:
+		fmt.Fprintf(b, "%s:%d:%d: %s: %s\n", printable(name), d.Line, d.Col, d.Severity, printable(d.Message))
+	}
+	if d.Set == "" && d.Line >= 1 && d.Line <= len(lines) {
+		if d.Line > 1 && strings.TrimSpace(lines[d.Line-2]) != "" {
+			fmt.Fprintf(b, "%5d | %s\n", d.Line-1, strings.TrimRight(excerpt(lines[d.Line-2], 1, 0).text, " "))
+		}
+		e := excerpt(lines[d.Line-1], d.Col, d.Width)
+		fmt.Fprintf(b, "%5d | %s\n      | %s%s\n", d.Line, strings.TrimRight(e.text, " "), strings.Repeat(" ", e.before), strings.Repeat("^", e.width))
+	}
+	if d.Help != "" {
+		fmt.Fprintf(b, "      = help: %s\n", printable(d.Help))
+	}
+	if d.Note != "" {
+		fmt.Fprintf(b, "      = note: %s\n", printable(d.Note))
+	}
+}
+
+// mostColumns is how much of a line is shown.
+const mostColumns = 100
+
+// shown is a line as it fits on a terminal, and where the caret goes.
+type shown struct {
+	text          string
+	before, width int // columns before and under the mark
+}
+
+// excerpt cuts line to what surrounds its characters [col, col+width), counted from 1.
+func excerpt(line string, col, width int) shown {
+	runes := []rune(line)
+	from := max(0, min(col-1, len(runes)))
+	to := min(len(runes), from+max(width, 1))
+	start, lead := 0, ""
+	if from > mostColumns*3/4 {
+		start, lead = from-mostColumns/4, "…"
+	}
+	var text strings.Builder
+	text.WriteString(lead)
+	columns, e := len([]rune(lead)), shown{}
+	for i := start; i <= len(runes); i++ {
+		if i == from {
+			e.before = columns
+		}
+		if i == to {
+			e.width = columns - e.before
+		}
+		if i == len(runes) {
+			break
+		}
+		if columns >= mostColumns {
+			text.WriteString("…")
+			if i < to {
+				e.width = columns - e.before
+			}
+			break
+		}
+		cell, size := display(runes[i])
+		text.WriteString(cell)
+		columns += size
+	}
+	e.text, e.width = text.String(), max(1, e.width)
+	return e
+}
+
+// display returns how a character is shown and how many columns that takes.
+func display(r rune) (string, int) {
+	switch {
+	case r == '\t':
+		return " ", 1 // YAML counts it as one character; the caret then fits
+	case r == '\ufeff' || unicode.Is(unicode.Mn, r) || r == '\u200d' || r >= '\ufe00' && r <= '\ufe0f':
+		return string(r), 0
+	case r == utf8.RuneError:
+		return "\ufffd", 1
+	case !unicode.IsPrint(r):
+		escaped := fmt.Sprintf("\\u%04x", r)
+		return escaped, len(escaped)
+	case wide(r):
+		return string(r), 2
+	}
+	return string(r), 1
+}
+
+// wide tells the characters that terminals draw two columns wide: the wide and
+// fullwidth blocks of Unicode's East Asian Width, by their outlines.
+func wide(r rune) bool {
+	return r >= 0x1100 && (r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 || r >= 0xf900 && r <= 0xfaff ||
+		r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 || r >= 0xffe0 && r <= 0xffe6 || r >= 0x1f300 && r <= 0x1f64f ||
+		r >= 0x1f900 && r <= 0x1f9ff || r >= 0x20000 && r <= 0x3fffd)
+}
+
+// printable replaces what would move the cursor or end the line.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return ' '
+		}
+		if !unicode.IsPrint(r) {
+			return '\ufffd'
+		}
+		return r
+	}, s)
+}
+
+func cut(s string) string {
+	if r := []rune(s); len(r) > mostColumns {
+		return string(r[:mostColumns]) + "…"
+	}
+	return s
+}
+
+// splitLines splits src where YAML does: LF, CR LF, CR, and the three separators of Unicode.
+func splitLines(src []byte) []string {
+	s := strings.TrimPrefix(string(src), "\ufeff")
+	var lines []string
+	start := 0
+	for i, r := range s {
+		if i < start {
+			continue // the LF of a CR LF
+		}
+		switch r {
+		case '\n', '\r', '\u0085', '\u2028', '\u2029':
+			lines = append(lines, s[start:i])
+			start = i + utf8.RuneLen(r)
+			if r == '\r' && strings.HasPrefix(s[start:], "\n") {
+				start++
+			}
+		}
+	}
+	return append(lines, s[start:])
+}
+
+// checkText finds what no YAML may hold: bytes that are not UTF-8, control characters.
+func checkText(src []byte) Diagnostics {
+	line, column := 1, 1
+	for i := 0; i < len(src); {
+		r, size := utf8.DecodeRune(src[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			return Diagnostics{{Line: line, Col: column, Width: 1, Severity: Error, Message: fmt.Sprintf("byte 0x%02x is not UTF-8", src[i]), Help: "save the file as UTF-8"}}
+		case r == '\n':
+			line, column = line+1, 0
+		case r < ' ' && r != '\t' && r != '\r' || r == 0x7f || r == 0xfffe || r == 0xffff || r >= 0x80 && r < 0xa0 && r != 0x85:
+			return Diagnostics{{Line: line, Col: column, Width: 1, Severity: Error, Message: fmt.Sprintf("control character U+%04X is not allowed", r)}}
+		}
+		i += size
+		column++
+	}
+	return nil
+}

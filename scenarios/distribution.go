@@ -1,0 +1,65 @@
+package scenarios
+
+import (
+	"go.yaml.in/yaml/v4"
+
+	"qsim/engine"
+)
+
+// Distribution is how a duration varies. Which fields count depends on Kind.
+type Distribution struct {
+	Kind   string     `yaml:"dist"`
+	Value  *Duration  `yaml:"value,omitempty"` // constant
+	Mean   *Duration  `yaml:"mean,omitempty"`
+	Min    *Duration  `yaml:"min,omitempty"`
+	Max    *Duration  `yaml:"max,omitempty"`
+	CV     *Factor    `yaml:"cv,omitempty"` // standard deviation ÷ mean
+	P50    *Duration  `yaml:"p50,omitempty"`
+	P99    *Duration  `yaml:"p99,omitempty"`
+	SD     *Duration  `yaml:"sd,omitempty"`
+	K      *Count     `yaml:"k,omitempty"`
+	Shape  *Factor    `yaml:"shape,omitempty"`
+	Alpha  *Factor    `yaml:"alpha,omitempty"`
+	Values []Duration `yaml:"values,omitempty,flow"`
+
+	dist engine.Dist
+}
+
+// plainDistribution is a Distribution without its methods, to load and dump maps.
+type plainDistribution Distribution
+
+// UnmarshalYAML reads a bare duration, which is a constant, or a map with dist.
+func (d *Distribution) UnmarshalYAML(node *yaml.Node) error {
+	*d = Distribution{}
+	if node.Kind != yaml.MappingNode {
+		if node.Kind != yaml.ScalarNode {
+			return &valueError{message: "want a duration or a distribution, not a list", help: "write 100ms or {dist: exponential, mean: 100ms}"}
+		}
+		d.Kind, d.Value = "constant", new(Duration)
+		if err := node.Load(d.Value); err != nil {
+			return err
+		}
+		return d.buildAt(node)
+	}
+	bad := loadErrors(node.Load((*plainDistribution)(d), strict...))
+	if bad = append(bad, distributions.check(node)...); len(bad) > 0 {
+		return &yaml.LoadErrors{Errors: bad}
+	}
+	return d.buildAt(node)
+}
+
+// MarshalYAML writes d as a scenario does: a constant as a bare duration.
+func (d Distribution) MarshalYAML() (any, error) {
+	if d.Kind == "constant" {
+		return scalar(d.Value.String()), nil
+	}
+	node := &yaml.Node{}
+	if err := node.Dump((*plainDistribution)(&d)); err != nil {
+		return nil, err
+	}
+	if node.Kind == yaml.DocumentNode {
+		node = node.Content[0]
+	}
+	node.Style = yaml.FlowStyle
+	return node, nil
+}

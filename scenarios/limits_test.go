@@ -1,0 +1,115 @@
+package scenarios
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestHuge holds the loader to its limits on input that would keep it busy.
+func TestHuge(t *testing.T) {
+	lines := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	for name, text := range map[string]string{
+		"50 MB":       strings.Repeat("a", 50<<20),
+		"entries":     "jobs: [" + strings.Repeat("a,", 100_000) + "]",
+		"keys":        lines(15_000, "k%d: 1\n"),
+		"brackets":    strings.Repeat("[", 200_000),
+		"dashes":      strings.Repeat("- ", 100_000),
+		"questions":   strings.Repeat("? ", 100_000),
+		"quotes":      strings.Repeat("'", 200_001),
+		"escapes":     `name: "` + strings.Repeat(`\u0041`, 40_000) + `"`,
+		"one word":    "name: " + strings.Repeat("x", 250_000),
+		"folded":      "name: >\n" + lines(30_000, "  x%d\n"),
+		"anchors":     "jobs: [" + lines(9_000, "&a%d x,") + "]",
+		"tags":        strings.Repeat("!a ", 80_000),
+		"comments":    strings.Repeat("#\n", 30_000) + smallest + "x: 1\n",
+		"storms":      smallest + "storms:\n" + lines(1500, "- {name: s%d}\n"),
+		"policies":    smallest + "policies:\n" + lines(60, "- {kind: fifo, label: p%d, with: {engine.workers: 0}}\n"),
+		"percent":     smallest + "duration: " + strings.Repeat("1", 200_000) + "%\n",
+		"digits":      smallest + "seeds: " + strings.Repeat("1", 200_000) + "\n",
+		"exponent":    smallest + "seeds: 1e999999999\n",
+		"small":       smallest + "engine: {workers: 1e-999999999}\n",
+		"merges":      "a: &a {b: 1}\n" + "c: {<<: [" + strings.Repeat("*a,", 12_000) + "]}\n",
+		"wide errors": "engine: {" + lines(9_000, "k%d: 1, ") + "}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			sc, ds := Load("huge.yaml", []byte(text), nil)
+			if sc != nil || len(ds.Errors()) == 0 {
+				t.Error("loaded: want it refused")
+			}
+			out := render(t, "huge.yaml", []byte(text), ds)
+			if took := time.Since(start); took > 2*time.Second {
+				t.Errorf("took %v", took)
+			}
+			if len(out) > 200_000 {
+				t.Errorf("%d bytes of diagnostics", len(out))
+			}
+		})
+	}
+}
+
+// FuzzLoad looks for text that makes the loader panic, hang or write nonsense. What it
+// accepts must be accepted again as Resolved writes it.
+func FuzzLoad(f *testing.F) {
+	for _, pattern := range []string{"*.yaml", "testdata/*.yaml", "testdata/bad/*.yaml"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, file := range files {
+			src, err := os.ReadFile(file)
+			if err != nil {
+				f.Fatal(err)
+			}
+			if len(src) < 8<<10 { // what is larger keeps the fuzzer busy with making it smaller
+				f.Add(src, "engine.lease.ttl", "10s")
+			}
+		}
+	}
+	f.Add([]byte(rich), "jobs.mail.retry.max-attempts", "unlimited")
+	f.Fuzz(func(t *testing.T, src []byte, path, value string) {
+		start := time.Now()
+		sc, ds := Load("fuzz.yaml", src, []Override{{path, value}})
+		render(t, "fuzz.yaml", src, ds)
+		if took := time.Since(start); took > 2*time.Second {
+			t.Errorf("took %v", took)
+		}
+		if (sc == nil) != (len(ds.Errors()) > 0) {
+			t.Fatalf("scenario %v with %d errors", sc != nil, len(ds.Errors()))
+		}
+		for _, d := range ds {
+			if d.Message == "" || d.Width < 1 || d.Line < 0 || d.Line > 0 && d.Col < 1 {
+				t.Errorf("odd diagnostic %+v", d)
+			}
+		}
+		if sc == nil {
+			return
+		}
+		text := sc.Resolved()
+		again, ds := Load("fuzz.yaml", text, nil)
+		if again == nil || string(again.Resolved()) != string(text) {
+			t.Fatalf("resolved as\n%s\nit loads with %v", text, ds)
+		}
+		sc.Settings()
+		for i := range sc.Policies {
+			for class := range sc.Jobs {
+				if _, err := sc.Variant(i).RetryPolicy(class); err != nil {
+					t.Errorf("retry policy of class %d under policy %d: %v", class, i, err)
+				}
+			}
+			if _, err := sc.Variant(i).Policies[i].New(int(sc.Variant(i).Engine.Workers)); err != nil {
+				t.Errorf("policy %d: %v", i, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,218 @@
+package scenarios
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// Load reads the scenario src, which is called name, with sets laid upon it. It
+// returns all problems at once; the scenario is nil if any of them is an error. No
+// src makes it panic or use much time or memory.
+func Load(name string, src []byte, sets []Override) (*Scenario, Diagnostics) {
+	if len(src) > mostBytes {
+		return nil, Diagnostics{{Severity: Error, Message: fmt.Sprintf("the file is too large (at most %d KiB)", mostBytes>>10),
+			Help: "a scenario is a page of YAML; this is something else"}}
+	}
+	src = []byte(strings.TrimPrefix(string(src), "\ufeff"))
+	if problems := checkText(src); len(problems) > 0 {
+		return nil, problems
+	}
+	if problems := checkEntries(src); len(problems) > 0 {
+		return nil, problems
+	}
+	l := loader{sets: sets, lines: splitLines(src), width: map[yaml.Mark]*yaml.Node{}}
+	file, problems := parse(src)
+	if file != nil && file.Kind != yaml.MappingNode {
+		problems = append(problems, errorAt(file, badValue("a scenario is a map of keys such as `jobs:`, not %s", describe(file))))
+		file = nil
+	}
+	if file == nil {
+		l.add(problems, "")
+		return nil, l.found.sorted()
+	}
+	l.index(file)
+	l.add(problems, "")
+	given := named(file, name)
+	for i, set := range sets {
+		given = l.override(given, i, set)
+	}
+	return l.finish(given)
+}
+
+// checkEntries refuses text that would keep the parser busy. It counts what separates
+// entries, wherever that stands; without it there is only depth, which has its own limit.
+func checkEntries(src []byte) Diagnostics {
+	n, line := 0, 1
+	for _, c := range src {
+		switch c {
+		case '\n':
+			line++
+			n++
+		case ',', ':', '?':
+			n++
+		}
+		if n > 2*mostEntries {
+			return Diagnostics{{Line: line, Col: 1, Width: 1, Severity: Error, Message: fmt.Sprintf("too many entries (at most %d)", mostEntries)}}
+		}
+	}
+	return nil
+}
+
+// named returns file with a name, by default that of the file it came from.
+func named(file *yaml.Node, path string) *yaml.Node {
+	base := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	if lookup(file, "name") != nil || checkName(base) != "" || strings.Contains(base, "_") {
+		return file
+	}
+	over := &yaml.Node{Kind: yaml.MappingNode, Line: file.Line, Column: file.Column, Content: []*yaml.Node{
+		{Kind: yaml.ScalarNode, Tag: "!!str", Value: "name"}, {Kind: yaml.ScalarNode, Tag: "!!str", Value: base}}}
+	return merged(file, over)
+}
+
+// loader collects the diagnostics of one Load.
+type loader struct {
+	sets  []Override
+	lines []string
+	found Diagnostics
+	width map[yaml.Mark]*yaml.Node // the scalars of the file by where they start
+}
+
+// index notes where the scalars of the file are.
+func (l *loader) index(node *yaml.Node) {
+	if node.Kind == yaml.ScalarNode {
+		l.width[yaml.Mark{Line: node.Line, Column: node.Column}] = node
+	}
+	for _, c := range node.Content {
+		l.index(c)
+	}
+}
+
+// override lays one override upon given.
+func (l *loader) override(given *yaml.Node, index int, set Override) *yaml.Node {
+	value, problems := set.parse(index)
+	l.add(problems, "")
+	if value == nil || len(problems) > 0 {
+		return given
+	}
+	at := set.position(index)
+	next, bad := apply(given, at, set.Path, value)
+	if bad != nil {
+		l.add([]*yaml.LoadError{errorAt(at, bad)}, "")
+		return given
+	}
+	return next
+}
+
+// finish decodes and checks given, once as it stands and once for each policy that
+// overrides something.
+func (l *loader) finish(given *yaml.Node) (*Scenario, Diagnostics) {
+	sc := l.check(given, "")
+	sc.variants = make([]*Scenario, len(sc.Policies))
+	for i := range sc.Policies {
+		if len(sc.Policies[i].With) == 0 {
+			continue
+		}
+		seen, problems := withPolicy(given, i)
+		l.add(problems, "")
+		sc.variants[i] = l.check(seen, sc.Policies[i].Label)
+	}
+	sc.nameErrors()
+	ds := l.found.sorted()
+	if len(ds.Errors()) > 0 {
+		return nil, ds
+	}
+	return sc, ds
+}
+
+// check decodes given and adds what is wrong with it. Not empty, policy is whom the
+// overrides in given are for: what was found before it was laid on is not repeated.
+func (l *loader) check(given *yaml.Node, policy string) *Scenario {
+	sc, problems := decode(given)
+	l.add(problems, policy)
+	failed := map[yaml.Mark]bool{}
+	for _, p := range problems {
+		failed[p.Mark] = true
+	}
+	c := checker{sc: sc, failed: failed}
+	c.all()
+	for _, p := range c.problems {
+		l.addOne(p.error, p.severity, policy)
+	}
+	return sc
+}
+
+func (l *loader) add(problems []*yaml.LoadError, policy string) {
+	for _, p := range problems {
+		l.addOne(p, Error, policy)
+	}
+}
+
+// addOne turns an error with a position into a diagnostic.
+func (l *loader) addOne(e *yaml.LoadError, severity Severity, policy string) {
+	if len(l.found) >= mostFound {
+		return
+	}
+	node := l.width[e.Mark]
+	text := words(e, node)
+	if e.Stage == yaml.ScannerStage && l.character(e.Mark) == '\t' {
+		text = &valueError{message: "a tab in the indentation", help: "YAML is indented by spaces only"}
+	}
+	d := Diagnostic{Line: e.Mark.Line, Col: e.Mark.Column, Width: 1, Severity: severity, Message: text.message, Help: text.help, Note: text.note}
+	if node != nil {
+		d.Width = writtenWidth(node)
+	}
+	if e.Mark.Line < 0 {
+		d.Set = l.sets[-1-e.Mark.Line].String()
+		d.Line, d.Col = 0, 0
+	}
+	for _, earlier := range l.found {
+		if policy != "" && earlier.Line == d.Line && earlier.Col == d.Col && earlier.Set == d.Set && earlier.Message == d.Message {
+			return
+		}
+	}
+	if policy != "" && d.Note == "" {
+		d.Note = fmt.Sprintf("under policy %q", policy)
+	}
+	l.found = append(l.found, d)
+}
+
+// character returns what stands at a position of the file, 0 if nothing does.
+func (l *loader) character(at yaml.Mark) rune {
+	if at.Line < 1 || at.Line > len(l.lines) {
+		return 0
+	}
+	column := 0
+	for _, r := range l.lines[at.Line-1] {
+		if column++; column == at.Column {
+			return r
+		}
+	}
+	return 0
+}
+
+// mostFound bounds how many diagnostics one file can have.
+const mostFound = 1000
+
+// writtenWidth returns how many characters a scalar takes in its file: quotes
+// included, only the first line of several.
+func writtenWidth(node *yaml.Node) int {
+	first, _, _ := strings.Cut(node.Value, "\n")
+	width := utf8.RuneCountInString(first)
+	if node.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 {
+		width += 2
+	}
+	return max(1, width)
+}
+
+// Variant returns the scenario as policy i sees it: with the overrides of its `with:`.
+// It is sc itself if there are none.
+func (sc *Scenario) Variant(i int) *Scenario {
+	if i < len(sc.variants) && sc.variants[i] != nil {
+		return sc.variants[i]
+	}
+	return sc
+}

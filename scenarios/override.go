@@ -1,0 +1,243 @@
+package scenarios
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// Override gives one key of a scenario another value, as `--set KEY=VALUE` does.
+type Override struct {
+	Path  string // such as engine.workers or jobs.mail.retry.jitter: elements of lists go by their name
+	Value string // as YAML: 80, 30s, {kind: fixed, delay: 60s}
+}
+
+// String writes o as it stands on a command line.
+func (o Override) String() string { return "--set " + o.Path + "=" + o.Value }
+
+// Positions in the values of overrides have negative lines: -1 is the first override.
+
+// parse reads the value of o, the index-th override.
+func (o Override) parse(index int) (*yaml.Node, []*yaml.LoadError) {
+	at := o.position(index)
+	if len(o.Value) > 1<<16 {
+		return nil, []*yaml.LoadError{errorAt(at, badValue("the value is too long"))}
+	}
+	if strings.TrimSpace(o.Value) == "" {
+		return nil, []*yaml.LoadError{errorAt(at, badValue("there is no value"))}
+	}
+	if problems := checkText([]byte(o.Value)); len(problems) > 0 {
+		return nil, []*yaml.LoadError{errorAt(at, badValue("%s", problems[0].Message))}
+	}
+	node, problems := parse([]byte(o.Value))
+	for _, p := range problems {
+		p.Mark.Line, p.Mark.Column = at.Line, at.Column
+	}
+	if node != nil {
+		place(node, at)
+	}
+	return node, problems
+}
+
+func (o Override) position(index int) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Line: -1 - index, Column: 1}
+}
+
+// place gives node and all in it the position of at.
+func place(node, at *yaml.Node) {
+	node.Line, node.Column = at.Line, at.Column
+	for _, c := range node.Content {
+		place(c, at)
+	}
+}
+
+// apply returns root with value laid upon what path names. New keys stand at the
+// position of at.
+func apply(root, at *yaml.Node, path string, value *yaml.Node) (*yaml.Node, *valueError) {
+	words := strings.Split(path, ".")
+	for _, word := range words {
+		if word == "" {
+			return nil, badValue("bad path %s: a part of it is empty", quoted(path))
+		}
+	}
+	if len(words) > mostDepth {
+		return nil, badValue("bad path %s: it is too deep", quoted(path))
+	}
+	return applyAt(root, at, nil, words, value)
+}
+
+func applyAt(node, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.Node, *valueError) {
+	if len(path) == 0 {
+		return merged(node, value), nil
+	}
+	if node != nil && node.Kind == yaml.SequenceNode {
+		return applyInList(node, at, done, path, value)
+	}
+	if len(done) == 1 && namesOf[done[0]] != nil {
+		return nil, badValue("the scenario has no %s", done[0])
+	}
+	child, e := applyAt(lookup(node, path[0]), at, append(done, path[0]), path[1:], value)
+	if e != nil {
+		return nil, e
+	}
+	key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: path[0], Line: at.Line, Column: at.Column}
+	over := &yaml.Node{Kind: yaml.MappingNode, Line: at.Line, Column: at.Column, Content: []*yaml.Node{key, child}}
+	if node == nil || node.Kind != yaml.MappingNode {
+		return over, nil
+	}
+	if len(path) == 1 {
+		over.Line, over.Column = node.Line, node.Column
+	}
+	return merged(node, over), nil
+}
+
+// namesOf tells by which keys the elements of a list go.
+var namesOf = map[string][]string{"jobs": {"class"}, "storms": {"name"}, "policies": {"label", "kind"}}
+
+var wordFor = map[string]string{"jobs": "job class", "storms": "storm", "policies": "policy"}
+
+func applyInList(list, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.Node, *valueError) {
+	name := strings.Join(done, ".")
+	keys := namesOf[name]
+	if keys == nil {
+		return nil, badValue("%s is a list: override it as a whole", name)
+	}
+	var names []string
+	for _, key := range keys {
+		for i, item := range list.Content {
+			n := lookup(item, key)
+			if n == nil {
+				continue
+			}
+			if names = append(names, n.Value); n.Value != path[0] {
+				continue
+			}
+			element, e := applyAt(item, at, append(done, path[0]), path[1:], value)
+			if e != nil {
+				return nil, e
+			}
+			result := *list
+			result.Content = append([]*yaml.Node(nil), list.Content...)
+			result.Content[i] = element
+			return &result, nil
+		}
+	}
+	return nil, unknownName(wordFor[name], path[0], names)
+}
+
+// unknownName says that nothing of the sort has that name, and which one may be meant.
+func unknownName(what, name string, names []string) *valueError {
+	e := badValue("no %s is named %s", what, quoted(name))
+	switch near := closest(name, names); {
+	case near != "":
+		e.help = fmt.Sprintf("did you mean %q?", near)
+	case len(names) > 0 && len(names) <= 12:
+		e.help = "there is " + strings.Join(quotedAll(names), ", ")
+	case len(names) == 0:
+		e.note = "the scenario has no " + what
+	}
+	return e
+}
+
+func quotedAll(names []string) []string {
+	all := make([]string, len(names))
+	for i, n := range names {
+		all[i] = quoted(n)
+	}
+	return all
+}
+
+// overridable are the parts of a scenario that a policy may change for itself.
+var overridable = []string{"engine", "retry", "jobs", "storms"}
+
+// withPolicy returns given as policy index of it sees it: with the overrides of its
+// `with:` in an order that does not depend on the file's.
+func withPolicy(given *yaml.Node, index int) (*yaml.Node, []*yaml.LoadError) {
+	list := lookup(given, "policies")
+	if list == nil || list.Kind != yaml.SequenceNode || index >= len(list.Content) {
+		return given, nil
+	}
+	with := lookup(list.Content[index], "with")
+	if with == nil || with.Kind != yaml.MappingNode {
+		return given, nil
+	}
+	type entry struct{ key, value *yaml.Node }
+	entries := make([]entry, 0, len(with.Content)/2)
+	for i := 0; i+1 < len(with.Content); i += 2 {
+		entries = append(entries, entry{with.Content[i], with.Content[i+1]})
+	}
+	sort.SliceStable(entries, func(i, j int) bool { return before(entries[i].key.Value, entries[j].key.Value) })
+	var problems []*yaml.LoadError
+	for _, e := range entries {
+		first, _, _ := strings.Cut(e.key.Value, ".")
+		if !contains(overridable, first) {
+			bad := badValue("a policy cannot override %s", quoted(e.key.Value))
+			bad.help = "want a path into " + orList(overridable) + ", such as retry.jitter"
+			if near := closest(first, overridable); near != "" {
+				bad.help = fmt.Sprintf("did you mean %q?", near+strings.TrimPrefix(e.key.Value, first))
+			}
+			problems = append(problems, errorAt(e.key, bad))
+			continue
+		}
+		if bad := keepsNames(e.key.Value, e.value); bad != nil {
+			problems = append(problems, errorAt(e.key, bad))
+			continue
+		}
+		next, bad := apply(given, e.key, e.key.Value, e.value)
+		if bad != nil {
+			problems = append(problems, errorAt(e.key, bad))
+			continue
+		}
+		given = next
+	}
+	return given, problems
+}
+
+// keepsNames refuses overrides that would make a policy's classes or storms others than
+// those of the policies it is compared with.
+func keepsNames(path string, value *yaml.Node) *valueError {
+	words := strings.Split(path, ".")
+	keys := namesOf[words[0]]
+	if keys == nil {
+		return nil
+	}
+	key := keys[0]
+	switch {
+	case len(words) == 1:
+		e := badValue("a policy cannot replace all of %s", words[0])
+		e.help = fmt.Sprintf("name one of them, such as %s.NAME.KEY", words[0])
+		return e
+	case len(words) == 2 && value.Kind != yaml.MappingNode:
+		return badValue("want a map of keys for %s, not %s", quoted(path), describe(value))
+	case len(words) == 2 && lookup(value, key) != nil, len(words) == 3 && words[2] == key:
+		return badValue("a policy cannot rename a %s", wordFor[words[0]])
+	}
+	return nil
+}
+
+// before orders paths so that a map is laid down before its keys, and the key that
+// replaces its map before those that stay beside it.
+func before(a, b string) bool {
+	as, bs := strings.Split(a, "."), strings.Split(b, ".")
+	for i := 0; i < len(as) && i < len(bs); i++ {
+		if as[i] == bs[i] {
+			continue
+		}
+		if ra, rb := contains(replacing, as[i]), contains(replacing, bs[i]); ra != rb {
+			return ra
+		}
+		return as[i] < bs[i]
+	}
+	return len(as) < len(bs)
+}
+
+func contains(words []string, word string) bool {
+	for _, w := range words {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}

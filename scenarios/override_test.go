@@ -1,0 +1,98 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestOverrides lays values upon a scenario from the command line.
+func TestOverrides(t *testing.T) {
+	sc := load(t, rich,
+		Override{"engine.workers", "80"},
+		Override{"duration", "2h"},
+		Override{"jobs.mail.retry", "{max-attempts: 2, backoff: {kind: fixed, delay: 3s}}"},
+		Override{"retry.max-attempts", "9"},
+		Override{"retry.jitter", "±30%"},
+		Override{"storms.z.for", "7m"},
+		Override{"policies.W.fresh", "50%"},
+		Override{"jobs.post.service", "{dist: exponential, mean: 2s}"},
+		Override{"engine.store.commit", "9ms"},
+		Override{"engine.lease", "{heartbeat: 15s}"},
+	)
+	got := fmt.Sprintln(sc.Engine.Workers, sc.Duration, sc.RetryOf(0).MaxAttempts, sc.RetryOf(0).Backoff.Kind, sc.RetryOf(1).MaxAttempts, sc.Retry.Jitter,
+		sc.Storms[0].For, sc.Policies[0].Entitled(), sc.Jobs[1].Service.Dist().Mean(), sc.Engine.Store.Commit.Dist().Mean(), sc.Engine.Lease)
+	if want := "80 2h 2 fixed 9 ±30% 7m 0.5 2 0.009 {1m 15s run}\n"; got != want {
+		t.Errorf("got %swant %s", got, want)
+	}
+}
+
+// TestBadOverrides: what is wrong with an override is said of the override, beside what is
+// wrong with the file.
+func TestBadOverrides(t *testing.T) {
+	for _, tt := range []struct{ path, value, want string }{
+		{"engine.workers", "x", `--set engine.workers=x: error: want a whole number, not "x"`},
+		{"engine.workers", "0", "--set engine.workers=0: error: workers 0 is too few: want at least 1"},
+		{"engine.workres", "3", `--set engine.workres=3: error: unknown key "workres"`},
+		{"engine.workers", "", "--set engine.workers=: error: there is no value"},
+		{"engine.workers", "~", "error: there is nothing in it"},
+		{"engine.workers", "[1", "error: did not find expected"},
+		{"engine.workers", "1\n---\n2", "error: a second document starts here"},
+		{"engine.workers", "a\x00", "error: control character"},
+		{"engine.workers", "*x", "error: unknown anchor"},
+		{"engine.workers", "{a: 1}", "error: want a whole number, not a map"},
+		{"", "3", "error: bad path"},
+		{"..", "3", "error: bad path"},
+		{strings.Repeat("a.", 100) + "b", "3", "error: bad path"},
+		{"jobs.male.delay", "3s", `error: no job class is named "male"`},
+		{"jobs.mail", "3", "error: want a map of keys, not 3"},
+		{"jobs", "[]", "error: there are no jobs"},
+		{"storms.x.at", "3s", "error: the scenario has no storms"},
+		{"objectives.0.metric", "x", "error: "},
+		{"retry.backoff.kind", "fixed", "error: backoff fixed needs delay"},
+		{"retry.jitter", "ful", "error: bad jitter"},
+		{"duration", "1m", "error: the warmup (2m) lasts as long as the run (1m)"},
+		{"engine.lease.ttl", "3s", "warning: a heartbeat every 10s cannot keep a lease of 3s"},
+		{"name", strings.Repeat("x", 70000), "error: the value is too long"},
+		{"policies.fifo.kind", "lifo", "error: the scenario has no policies"},
+	} {
+		t.Run(tt.path+"="+tt.value, func(t *testing.T) {
+			src := []byte(smallest + "seeds: x\n")
+			sc, ds := Load("test.yaml", src, []Override{{tt.path, tt.value}})
+			out := string(render(t, "test.yaml", src, ds))
+			if sc != nil || !strings.Contains(out, tt.want) || !strings.Contains(out, "--set "+cut(tt.path)[:min(len(tt.path), 20)]) {
+				t.Errorf("loaded %v, said\n%s\nwant %s", sc != nil, out, tt.want)
+			}
+			if !strings.Contains(out, "test.yaml:6:8: error: want a whole number") {
+				t.Errorf("said\n%s\nand not what is wrong with the file", out)
+			}
+		})
+	}
+}
+
+// TestVariantOrder: the overrides of a policy do not depend on the order of the file.
+func TestVariantOrder(t *testing.T) {
+	for _, with := range []string{
+		"retry.backoff.delay: 7s, retry.backoff.kind: fixed, retry.backoff: {kind: linear, first: 1s, step: 1s}",
+		"retry.backoff: {kind: linear, first: 1s, step: 1s}, retry.backoff.kind: fixed, retry.backoff.delay: 7s",
+	} {
+		sc := load(t, smallest+"policies: [{kind: fifo, with: {"+with+"}}]\n")
+		b := sc.Variant(0).Retry.Backoff
+		if b.Kind != "fixed" || b.Delay.Dist().Mean() != 7 || b.First != 0 {
+			t.Errorf("%s: %+v", with, b)
+		}
+		if sc.Retry.Backoff.Kind != "exponential" || sc.Variant(0) == sc {
+			t.Errorf("%s: the scenario itself changed", with)
+		}
+	}
+}
+
+// TestClassTimeout: a class without a timeout of its own follows the engine's, also where
+// a policy overrides that.
+func TestClassTimeout(t *testing.T) {
+	sc := load(t, smallest+"policies: [{kind: fifo, with: {engine.timeout: 9s}}]\n")
+	if sc.TimeoutOf(0) != 5*time.Minute || sc.Variant(0).TimeoutOf(0) != 9*time.Second {
+		t.Errorf("timeouts %v and %v", sc.TimeoutOf(0), sc.Variant(0).TimeoutOf(0))
+	}
+}

@@ -1,0 +1,97 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"qsim/engine"
+	"qsim/policies"
+)
+
+// Compare adds a policy of the caller's own to those that Run compares, under a
+// label that no other policy has. make is called for every node that starts and
+// must return a new policy each time, from any goroutine.
+func (sc *Scenario) Compare(label string, make func(workers int) engine.Policy) {
+	if sc.custom == nil {
+		sc.custom = map[int]func(workers int) engine.Policy{}
+	}
+	sc.custom[len(sc.Policies)] = make
+	sc.Policies = append(sc.Policies, Policy{Kind: customKind, Label: label})
+}
+
+// customKind is the kind of a policy that Compare added.
+const customKind = "custom"
+
+// policy returns what makes the policy of index i for a node.
+func (sc *Scenario) policy(i int) (func() engine.Policy, error) {
+	p, workers := &sc.Policies[i], int(sc.Engine.Workers)
+	if custom := sc.custom[i]; custom != nil {
+		return func() engine.Policy { return custom(workers) }, nil
+	}
+	if _, err := p.New(workers); err != nil {
+		return nil, err
+	}
+	return func() engine.Policy {
+		made, err := p.New(workers)
+		if err != nil {
+			panic("scenarios: " + err.Error()) // it was made before
+		}
+		return made
+	}, nil
+}
+
+// PolicyKinds returns the kinds of policies that scenarios can name, with their
+// parameters.
+func PolicyKinds() []policies.Kind { return policies.Kinds() }
+
+// Select returns the scenario with only the policies that names mean: labels, or
+// else kinds. Objectives keep those of their policies that are left; objectives of
+// none are gone. The baseline is the first policy if it was not selected.
+func (sc *Scenario) Select(names []string) (*Scenario, error) {
+	var keep []int
+	for _, name := range names {
+		found := sc.PoliciesNamed(name)
+		if len(found) == 0 {
+			var labels []string
+			for i := range sc.Policies {
+				labels = append(labels, sc.Policies[i].Label)
+			}
+			return nil, fmt.Errorf("no policy is named %q: there are %s", name, strings.Join(labels, ", "))
+		}
+		keep = append(keep, found...)
+	}
+	slices.Sort(keep)
+	keep = slices.Compact(keep)
+	selected := *sc
+	selected.Policies, selected.variants, selected.custom, selected.Objectives = nil, nil, nil, nil
+	baseline := sc.PoliciesNamed(sc.Baseline)[0]
+	selected.Baseline = sc.Policies[keep[0]].Label
+	for _, i := range keep {
+		if i == baseline {
+			selected.Baseline = sc.Policies[i].Label
+		}
+		if make := sc.custom[i]; make != nil {
+			selected.Compare(sc.Policies[i].Label, make)
+			continue
+		}
+		selected.Policies = append(selected.Policies, sc.Policies[i])
+	}
+	for _, i := range keep {
+		var variant *Scenario
+		if v := sc.Variant(i); v != sc {
+			narrowed := *v
+			narrowed.Policies = selected.Policies
+			variant = &narrowed
+		}
+		selected.variants = append(selected.variants, variant)
+	}
+	for _, o := range sc.Objectives {
+		left := slices.DeleteFunc(slices.Clone(o.Policies), func(name string) bool { return len(selected.PoliciesNamed(name)) == 0 })
+		if len(o.Policies) == 0 || len(left) > 0 {
+			o.Policies = left
+			selected.Objectives = append(selected.Objectives, o)
+		}
+	}
+	return &selected, nil
+}

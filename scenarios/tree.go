@@ -1,0 +1,265 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+	"go.yaml.in/yaml/v4/plugin/loaderlimits"
+)
+
+// Limits on the text of a scenario. The largest scenario shipped has a tenth of
+// either; a long table of values belongs into a file of its own.
+const (
+	mostBytes   = 256 << 10
+	mostEntries = 20_000
+	mostDepth   = 32
+)
+
+// reader collects what is wrong with a document while it turns it into a plain tree:
+// maps with string keys, lists and scalars, without aliases, merges or empty values.
+type reader struct {
+	problems []*yaml.LoadError
+	nodes    int
+	open     map[*yaml.Node]bool // nodes being copied, against aliases of themselves
+	full     bool                // too many nodes: nothing more is read
+}
+
+func (r *reader) report(at *yaml.Node, e *valueError) {
+	r.problems = append(r.problems, errorAt(at, e))
+}
+
+// parse reads one YAML document into a plain tree; nil if there is none to speak of.
+func parse(src []byte) (*yaml.Node, []*yaml.LoadError) {
+	loader, err := yaml.NewLoader(strings.NewReader(string(src)), yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(mostDepth))))
+	if err != nil {
+		return nil, loadErrors(err)
+	}
+	var document, second yaml.Node
+	if err := loader.Load(&document); err != nil {
+		if err.Error() == "EOF" {
+			return nil, []*yaml.LoadError{errorAt(&yaml.Node{Line: 1, Column: 1}, nothingHere())}
+		}
+		return nil, loadErrors(err)
+	}
+	if err := loader.Load(&second); err == nil {
+		return nil, []*yaml.LoadError{errorAt(&second, &valueError{message: "a second document starts here", help: "write one scenario per file"})}
+	} else if err.Error() != "EOF" {
+		return nil, loadErrors(err)
+	}
+	r := reader{open: map[*yaml.Node]bool{}}
+	node := &document
+	if node.Kind == yaml.DocumentNode {
+		node = node.Content[0]
+	}
+	if isNull(node) {
+		return nil, []*yaml.LoadError{errorAt(node, nothingHere())}
+	}
+	plain := r.copy(node)
+	if r.full {
+		plain = nil // half a tree has nothing but false errors
+	}
+	return plain, r.problems
+}
+
+func nothingHere() *valueError {
+	return &valueError{message: "there is nothing in it", help: "a scenario needs at least `jobs`"}
+}
+
+// copy returns the plain tree of node.
+func (r *reader) copy(node *yaml.Node) *yaml.Node {
+	if node.Kind == yaml.AliasNode {
+		if r.open[node.Alias] {
+			r.report(node, badValue("alias *%s stands inside what it names", node.Value))
+			return nil
+		}
+		return r.copy(node.Alias)
+	}
+	if r.nodes++; r.nodes > mostEntries {
+		if !r.full {
+			r.report(node, badValue("too many entries (at most %d, aliases counted as often as they stand)", mostEntries))
+		}
+		r.full = true
+		return nil
+	}
+	r.open[node] = true
+	defer delete(r.open, node)
+	plain := &yaml.Node{Kind: node.Kind, Style: node.Style, Tag: node.Tag, Value: node.Value, Line: node.Line, Column: node.Column}
+	switch node.Kind {
+	case yaml.ScalarNode:
+		return r.copyScalar(plain)
+	case yaml.SequenceNode:
+		for _, item := range node.Content {
+			if isNull(item) {
+				r.report(item, badValue("an item of this list is empty"))
+			} else if c := r.copy(item); c != nil {
+				plain.Content = append(plain.Content, c)
+			}
+		}
+	case yaml.MappingNode:
+		r.copyMapping(node, plain)
+	}
+	return plain
+}
+
+func (r *reader) copyScalar(plain *yaml.Node) *yaml.Node {
+	switch plain.Tag {
+	case "", "!!str", "!!int", "!!float", "!!bool", "!!timestamp", "!!merge", "!!null":
+	default:
+		r.report(plain, badValue("unknown tag %s", quoted(plain.Tag)))
+		return nil
+	}
+	if plain.Style&yaml.TaggedStyle != 0 {
+		r.report(plain, &valueError{message: fmt.Sprintf("unexpected tag %s", quoted(plain.Tag)), help: "leave it out: the key says what its value is"})
+		return nil
+	}
+	return plain
+}
+
+func (r *reader) copyMapping(node, plain *yaml.Node) {
+	first := map[string]*yaml.Node{}
+	var merges []*yaml.Node
+	for i := 0; i+1 < len(node.Content) && !r.full; i += 2 {
+		key, value := node.Content[i], node.Content[i+1]
+		for key.Kind == yaml.AliasNode {
+			key = key.Alias
+		}
+		switch {
+		case key.Kind != yaml.ScalarNode:
+			r.report(key, badValue("a key must be a word"))
+			continue
+		case key.ShortTag() == "!!merge":
+			merges = append(merges, value)
+			continue
+		case first[key.Value] != nil:
+			r.problems = append(r.problems, errorAt(key, &valueError{message: fmt.Sprintf("key %s is given twice", quoted(key.Value)),
+				note: fmt.Sprintf("first on line %d", first[key.Value].Line)}))
+			continue
+		}
+		first[key.Value] = key
+		if isNull(value) {
+			r.report(key, &valueError{message: fmt.Sprintf("key %s has no value", quoted(key.Value)), help: "write one, or leave the key out for its default"})
+			continue
+		}
+		r.nodes++
+		name := &yaml.Node{Kind: yaml.ScalarNode, Style: key.Style, Tag: "!!str", Value: key.Value, Line: key.Line, Column: key.Column}
+		if c := r.copy(value); c != nil {
+			plain.Content = append(plain.Content, name, c)
+		}
+	}
+	for _, m := range merges {
+		r.merge(m, plain, first)
+	}
+}
+
+// merge adds to plain what `<<: source` brings: keys that are not there already.
+func (r *reader) merge(source, plain *yaml.Node, have map[string]*yaml.Node) {
+	at := source
+	if source.Kind == yaml.AliasNode {
+		if r.open[source.Alias] {
+			r.report(at, badValue("alias *%s stands inside what it names", source.Value))
+			return
+		}
+		source = source.Alias
+	}
+	switch source.Kind {
+	case yaml.SequenceNode:
+		r.open[source] = true
+		for _, item := range source.Content {
+			r.merge(item, plain, have)
+		}
+		delete(r.open, source)
+	case yaml.MappingNode:
+		c := r.copy(source)
+		if c == nil {
+			return
+		}
+		for i := 0; i+1 < len(c.Content); i += 2 {
+			if key := c.Content[i]; have[key.Value] == nil {
+				have[key.Value] = key
+				plain.Content = append(plain.Content, key, c.Content[i+1])
+			}
+		}
+	default:
+		r.report(at, badValue("`<<` wants a map, or a list of maps"))
+	}
+}
+
+func isNull(node *yaml.Node) bool {
+	return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null"
+}
+
+// lookup returns the value of key in a plain map, or nil.
+func lookup(node *yaml.Node, key string) *yaml.Node {
+	if i := position(node, key); i >= 0 {
+		return node.Content[i+1]
+	}
+	return nil
+}
+
+// position returns the index of key among the content of a plain map, or -1.
+func position(node *yaml.Node, key string) int {
+	if node == nil || node.Kind != yaml.MappingNode {
+		return -1
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if node.Content[i].Value == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// replacing are the keys whose presence makes a map replace an older one.
+var replacing = []string{"kind", "dist", "process"}
+
+// exclusive are pairs of keys of which a newer one drops the older other.
+var exclusive = [][2]string{{"max-attempts", "max-retries"}, {"below", "above"}}
+
+// merged returns base with over laid upon it. It shares nodes with both and
+// changes neither.
+func merged(base, over *yaml.Node) *yaml.Node {
+	if base == nil || base.Kind != yaml.MappingNode || over.Kind != yaml.MappingNode {
+		return over
+	}
+	for _, key := range replacing {
+		if lookup(over, key) != nil {
+			return over
+		}
+	}
+	result := &yaml.Node{Kind: yaml.MappingNode, Tag: over.Tag, Style: over.Style, Line: over.Line, Column: over.Column}
+	for i := 0; i+1 < len(base.Content); i += 2 {
+		key, value := base.Content[i], base.Content[i+1]
+		if j := position(over, key.Value); j >= 0 {
+			key, value = over.Content[j], mergedValue(key.Value, value, over.Content[j+1])
+		} else if overruled(key.Value, over) {
+			continue
+		}
+		result.Content = append(result.Content, key, value)
+	}
+	for i := 0; i+1 < len(over.Content); i += 2 {
+		if position(base, over.Content[i].Value) < 0 {
+			result.Content = append(result.Content, over.Content[i], over.Content[i+1])
+		}
+	}
+	return result
+}
+
+// mergedValue lays over upon base, both values of key. The shares of errors add up to
+// one, so that old ones beside new ones would be wrong.
+func mergedValue(key string, base, over *yaml.Node) *yaml.Node {
+	if key == "errors" {
+		return over
+	}
+	return merged(base, over)
+}
+
+// overruled reports whether over has the key that excludes key.
+func overruled(key string, over *yaml.Node) bool {
+	for _, pair := range exclusive {
+		if key == pair[0] && lookup(over, pair[1]) != nil || key == pair[1] && lookup(over, pair[0]) != nil {
+			return true
+		}
+	}
+	return false
+}

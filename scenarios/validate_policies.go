@@ -1,0 +1,245 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/engine"
+	"qsim/policies"
+	"qsim/results"
+)
+
+func (c *checker) checkPolicies() {
+	sc := c.sc
+	if len(sc.Policies) == 0 && c.sound("policies") {
+		c.errorf(c.near("policies"), "there are no policies").help = "leave the key out for fifo alone"
+		return
+	}
+	if len(sc.Policies) > mostPolicies {
+		c.errorf(c.near("policies", mostPolicies), "%d policies are too many: at most %d", len(sc.Policies), mostPolicies)
+		return
+	}
+	var labels []nameAt
+	for i := range sc.Policies {
+		p := &sc.Policies[i]
+		labels = append(labels, nameAt{p.Label, c.given([]any{"policies", i, "label"}, []any{"policies", i, "kind"})})
+		if bad := checkLabel(p.Label); bad != "" && c.sound("policies", i) && p.Kind != "" {
+			c.errorf(labels[i].at, "bad label %s: %s", quoted(p.Label), bad)
+		}
+		if c.required("policies", i, "kind") && c.sound("policies", i, "kind") {
+			c.checkPolicy(i, p)
+		}
+	}
+	c.unique("policies", labels)
+	if sc.Baseline != "" && len(sc.PoliciesNamed(sc.Baseline)) == 0 && c.sound("baseline") {
+		c.known("policy", c.near("baseline"), sc.Baseline, c.policyNames())
+	}
+}
+
+// policyNames returns labels and kinds.
+func (c *checker) policyNames() []nameAt {
+	var names []nameAt
+	for i := range c.sc.Policies {
+		p := &c.sc.Policies[i]
+		names = append(names, nameAt{p.Kind, c.node("policies", i, "kind")})
+		if p.Kind != p.Label {
+			names = append(names, nameAt{p.Label, c.node("policies", i, "label")})
+		}
+	}
+	return names
+}
+
+// checkPolicy checks one policy's own parameters.
+func (c *checker) checkPolicy(i int, p *Policy) {
+	kinds := policies.Kinds()
+	var kind *policies.Kind
+	var names []string
+	for k := range kinds {
+		names = append(names, kinds[k].Name)
+		if kinds[k].Name == p.Kind {
+			kind = &kinds[k]
+		}
+	}
+	if kind == nil {
+		c.add(c.near("policies", i, "kind"), Error, unknownPolicy(p.Kind, names))
+		return
+	}
+	p.values = map[string]policies.Value{}
+	parameters := map[string]string{}
+	known := []string{"kind", "label", "with"}
+	for _, parameter := range kind.Params {
+		parameters[parameter.Name] = parameter.Type
+		known = append(known, parameter.Name)
+	}
+	sound := true
+	for _, name := range sortedKeys(p.Params) {
+		key, node := c.key("policies", i, name), p.Params[name]
+		typ, found := parameters[name]
+		if !found {
+			c.add(key, Error, unknownParameter(p.Kind, name, known))
+			sound = false
+			continue
+		}
+		value, err := parseParameter(typ, &node)
+		if err != nil {
+			c.errorf(c.near("policies", i, name), "%s: %v", name, err)
+			sound = false
+			continue
+		}
+		p.values[name] = value
+	}
+	if workers := int(c.sc.Engine.Workers); sound && workers >= 1 && c.sound("engine", "workers") {
+		if _, err := policies.New(p.Kind, p.values, workers); err != nil {
+			c.impossiblePolicy(i, p, err)
+		}
+	}
+}
+
+func parseParameter(typ string, node *yaml.Node) (policies.Value, error) {
+	if node.Kind != yaml.ScalarNode {
+		return policies.Value{}, fmt.Errorf("want a %s, not %s", strings.ReplaceAll(typ, "-", " "), describe(node))
+	}
+	return policies.ParseValue(typ, node.Value)
+}
+
+// impossiblePolicy reports what policies.New says, at the parameter it names.
+func (c *checker) impossiblePolicy(i int, p *Policy, err error) {
+	message := strings.TrimPrefix(err.Error(), "policy "+p.Kind+": ")
+	at := c.near("policies", i, "kind")
+	if name, _, found := strings.Cut(message, ":"); found {
+		if node := c.node("policies", i, name); node != nil {
+			at = node
+		}
+	}
+	c.errorf(at, "%s", message).note = fmt.Sprintf("of policy %s with %d workers a node", p.Kind, c.sc.Engine.Workers)
+}
+
+func unknownPolicy(kind string, names []string) *valueError {
+	e := unknownName("policy", kind, names)
+	e.message = "unknown policy " + quoted(kind)
+	if e.help == "" {
+		e.help = "want " + orList(names)
+	}
+	if contains([]string{"breaker", "codel", "tenant-round-robin", "tenant-drr", "tenant-fair", "aging", "deadline", "queues", "split"}, kind) {
+		e.help, e.note = "", "the language has it, but this release does not"
+	}
+	return e
+}
+
+func unknownParameter(kind, name string, known []string) *valueError {
+	e := unknownKey(name, known)
+	e.message = fmt.Sprintf("policy %s has no parameter %s", kind, quoted(name))
+	if strings.HasPrefix(e.help, "known keys") {
+		if e.help = "it takes " + strings.Join(known[3:], ", "); len(known) == 3 {
+			e.help = "it takes none"
+		}
+	}
+	return e
+}
+
+func (c *checker) checkObjectives() {
+	for i := range c.sc.Objectives {
+		o := &c.sc.Objectives[i]
+		if c.required("objectives", i, "metric") && c.sound("objectives", i, "metric") {
+			c.checkMetric(i, o)
+		}
+		if o.During != "" {
+			c.known("storm", c.near("objectives", i, "during"), o.During, c.storms())
+		}
+		if o.After != "" {
+			c.known("storm", c.near("objectives", i, "after"), o.After, c.storms())
+		}
+		if o.Class != "" {
+			c.known("job class", c.near("objectives", i, "class"), o.Class, c.classes())
+		}
+		node := c.node("objectives", i, "policies")
+		for k, name := range o.Policies {
+			if node != nil && len(node.Content) == len(o.Policies) && len(c.sc.PoliciesNamed(name)) == 0 {
+				c.known("policy", node.Content[k], name, c.policyNames())
+			}
+		}
+		switch {
+		case c.node("objectives", i, "below") != nil && c.node("objectives", i, "above") != nil:
+			c.errorf(c.key("objectives", i, "above"), "an objective is below or above something, not both").help = "make it two objectives"
+		case o.Below == nil && o.Above == nil && c.sound("objectives", i):
+			c.errorf(c.near("objectives", i), "the objective has no bound").help = "write below: or above:"
+		}
+	}
+}
+
+// checkMetric checks what depends on the metric of an objective.
+func (c *checker) checkMetric(i int, o *Objective) {
+	info, found := lookupMetric(o.Metric)
+	if !found {
+		var names []string
+		for _, m := range allMetrics() {
+			names = append(names, m.Name)
+		}
+		e := unknownName("metric", o.Metric, names)
+		if e.message = "unknown metric " + quoted(o.Metric); e.help == "" {
+			e.help = "`qsim list metrics` prints them all"
+		}
+		c.add(c.near("objectives", i, "metric"), Error, e)
+		return
+	}
+	for _, f := range []struct {
+		key    string
+		given  bool
+		filter results.Filters
+	}{{"during", o.During != "", results.ByDuring}, {"after", o.After != "", results.ByAfter}, {"class", o.Class != "", results.ByClass}} {
+		if f.given && !info.Filters.Has(f.filter) {
+			c.errorf(c.key("objectives", i, f.key), "%s cannot be narrowed by %s", o.Metric, f.key)
+		}
+	}
+	switch {
+	case info.Filters.Has(results.NeedsLimit) && o.Limit == nil && c.sound("objectives", i):
+		c.errorf(c.near("objectives", i, "metric"), "%s needs a limit", o.Metric).help = "write limit: 10s beside it"
+	case !info.Filters.Has(results.NeedsLimit) && o.Limit != nil:
+		c.errorf(c.key("objectives", i, "limit"), "%s takes no limit", o.Metric)
+	}
+	if o.Below != nil {
+		c.checkBound(o.Metric, info.Unit, o.Below, "objectives", i, "below")
+	}
+	if o.Above != nil {
+		c.checkBound(o.Metric, info.Unit, o.Above, "objectives", i, "above")
+	}
+}
+
+// checkBound holds the unit of a bound to that of its metric.
+func (c *checker) checkBound(metric, unit string, b *Bound, path ...any) {
+	if !c.sound(path...) {
+		return
+	}
+	want, good := "a plain number such as 100", b.Unit == ""
+	switch unit {
+	case "s":
+		want, good = fmt.Sprintf("a duration: write %ss or %[1]sms", b.Text), b.Unit == "s"
+		if b.Unit != "" {
+			want = "a duration such as 10s"
+		}
+	case "1":
+		want, good = "a number or a share such as 5%", b.Unit == "" || b.Unit == "%"
+	case "1/s":
+		want, good = "a rate such as 80/s", b.Unit == "/s"
+	}
+	if !good {
+		c.errorf(c.near(path...), "%s wants %s", metric, want)
+	}
+}
+
+// Seams for the catalogue of metrics.
+var (
+	lookupMetric = results.Lookup
+	allMetrics   = results.Metrics
+)
+
+// New makes the fetch policy p for one node with that many workers.
+func (p *Policy) New(workers int) (engine.Policy, error) {
+	return policies.New(p.Kind, p.values, workers)
+}
+
+// Entitled returns the share of claims, in [0, 1], that p promises to fresh jobs while
+// both classes are ready.
+func (p *Policy) Entitled() float64 { return policies.Entitled(p.Kind, p.values) }

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"qsim/scenarios"
+)
+
+// scenarioFlags are the flags that change what a scenario says.
+type scenarioFlags struct {
+	seeds    int // 0: as the scenario says
+	seed     uint64
+	policies []string
+	set      []string
+	baseline string
+	strict   bool
+}
+
+// addScenarioFlags defines them on c, under a heading of its help text. Defaults are
+// those of the scenario, which the zero value stands for.
+func addScenarioFlags(c *cobra.Command, heading string, f *scenarioFlags) {
+	flags := c.Flags()
+	flags.IntVarP(&f.seeds, "seeds", "n", 0, "`NUMBER` of seeds under every policy (default: the scenario's)")
+	flags.Uint64Var(&f.seed, "seed", 0, "the first `SEED` (default: the scenario's)")
+	flags.StringArrayVar(&f.policies, "policy", nil, "only the policies of this `LABEL` or kind; repeatable")
+	flags.StringArrayVar(&f.set, "set", nil, "lay `KEY=VALUE` upon the scenario, as engine.workers=80; repeatable")
+	flags.StringVar(&f.baseline, "baseline", "", "compare with the policy of this `LABEL` or kind (default: the scenario's)")
+	flags.BoolVar(&f.strict, "strict", false, "warnings are errors, and an unclear objective is a missed one")
+	group(c, heading, "seeds", "seed", "policy", "set", "baseline", "strict")
+}
+
+// overrides are what f makes of a scenario's keys.
+func (f *scenarioFlags) overrides(c *cobra.Command) ([]scenarios.Override, error) {
+	var all []scenarios.Override
+	for _, text := range f.set {
+		key, value, ok := strings.Cut(text, "=")
+		if !ok || key == "" {
+			return nil, usageError("--set %s: want KEY=VALUE, as engine.workers=80", text)
+		}
+		all = append(all, scenarios.Override{Path: strings.TrimSpace(key), Value: value})
+	}
+	if c.Flags().Changed("seeds") {
+		if f.seeds < 1 {
+			return nil, usageError("--seeds %d: want at least 1", f.seeds)
+		}
+		all = append(all, scenarios.Override{Path: "seeds", Value: strconv.Itoa(f.seeds)})
+	}
+	if c.Flags().Changed("seed") {
+		if f.seed < 1 {
+			return nil, usageError("--seed %d: want at least 1", f.seed)
+		}
+		all = append(all, scenarios.Override{Path: "seed", Value: strconv.FormatUint(f.seed, 10)})
+	}
+	if c.Flags().Changed("baseline") {
+		all = append(all, scenarios.Override{Path: "baseline", Value: strconv.Quote(f.baseline)})
+	}
+	return all, nil
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// interrupted starts qsim, waits for each text on its standard error in turn, sends
+// an interrupt after each, and returns what was printed and the exit code.
+func interrupted(t *testing.T, arguments, after []string) (stdout, stderr string, code int) {
+	t.Helper()
+	command := exec.Command("qsim", arguments...)
+	var out, all bytes.Buffer
+	command.Stdout = &out
+	pipe, err := command.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(io.TeeReader(pipe, &all))
+	for _, text := range after {
+		found := false
+		for !found && lines.Scan() {
+			found = strings.Contains(lines.Text(), text)
+		}
+		if !found {
+			t.Fatalf("%q was not printed; standard error:\n%s", text, all.String())
+		}
+		if err := command.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for lines.Scan() {
+	}
+	err = command.Wait()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+	case errors.As(err, &exit) && exit.Exited():
+		code = exit.ExitCode()
+	case errors.As(err, &exit):
+		t.Fatalf("died of %v; standard error:\n%s", exit.Sys().(syscall.WaitStatus).Signal(), all.String())
+	default:
+		t.Fatal(err)
+	}
+	return out.String(), all.String(), code
+}
+
+// The first interrupt keeps the seeds that have finished, as a partial result that is
+// printed and stored.
+func TestInterrupt(t *testing.T) {
+	out := t.TempDir()
+	stdout, stderr, code := interrupted(t,
+		[]string{"run", "testdata/small.yaml", "--seeds", "10000", "--verbose", "--out", out}, []string{"Weighted 80/20: 2 of"})
+	if code != int(exitInterrupted) {
+		t.Errorf("exit %d, want %d; standard error:\n%s", code, exitInterrupted, stderr)
+	}
+	if !strings.Contains(stdout, "Weighted 80/20") {
+		t.Errorf("no table on standard output:\n%s", stdout)
+	}
+	text, err := os.ReadFile(filepath.Join(out, "small", "latest", "summary.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var summary struct {
+		Partial bool
+		Seeds   []int
+	}
+	if err := json.Unmarshal(text, &summary); err != nil {
+		t.Fatal(err)
+	}
+	if !summary.Partial || len(summary.Seeds) < 1 || len(summary.Seeds) > 9_999 {
+		t.Errorf("got partial %t with %d seeds, want some of them", summary.Partial, len(summary.Seeds))
+	}
+}
+
+// The second interrupt ends the process at once, with nothing written.
+func TestInterruptTwice(t *testing.T) {
+	out := t.TempDir()
+	stdout, stderr, code := interrupted(t,
+		[]string{"run", "testdata/small.yaml", "--set", "duration=10000h", "--seeds", "2", "--verbose", "--out", out}, []string{"policies", "interrupted"})
+	if code != int(exitInterrupted) || stdout != "" {
+		t.Errorf("exit %d, want %d; standard output %q; standard error:\n%s", code, exitInterrupted, stdout, stderr)
+	}
+	if left, err := os.ReadDir(out); err != nil || len(left) > 0 {
+		t.Errorf("%d entries are left in %s (%v)", len(left), out, err)
+	}
+}

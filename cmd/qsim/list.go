@@ -1,0 +1,235 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"qsim/results"
+	"qsim/scenarios"
+)
+
+// entry is something that a scenario may name.
+type entry struct {
+	name, doc string
+	detail    func(w io.Writer) error // all there is to say of it
+}
+
+// topics are what there is to list, in the order of the help text.
+var topics = []struct {
+	name, doc string
+	entries   func() ([]entry, error)
+}{
+	{"policies", "what may stand under policies:, kind", policyEntries},
+	{"scenarios", "built-in scenarios, for run and validate", scenarioEntries},
+	{"metrics", "what objectives may be about", metricEntries},
+}
+
+func newList() *cobra.Command {
+	var names []string
+	for _, topic := range topics {
+		names = append(names, topic.name)
+	}
+	return &cobra.Command{
+		Use:     "list [policies|scenarios|metrics] [NAME]",
+		Short:   "list policies, scenarios or metrics, or explain one",
+		GroupID: "scenarios",
+		Long: `list prints what a scenario may name, one a line; with a NAME it prints all there is to
+say of it: a policy's parameters with their defaults, a metric's definition, a built-in
+scenario's text.`,
+		Example: `  qsim list policies
+  qsim list policies weighted
+  qsim list metrics fresh.wait.p99
+  qsim list scenarios retry-storm > my.yaml     a file of one's own to start from`,
+		Args:      cobra.MaximumNArgs(2),
+		ValidArgs: names,
+		RunE: func(c *cobra.Command, arguments []string) error {
+			var text bytes.Buffer
+			width, _, err := term.GetSize(int(os.Stdout.Fd()))
+			if err != nil {
+				width = 0 // no terminal
+			}
+			if err := list(&text, names, arguments, width); err != nil {
+				return err
+			}
+			_, err = c.OutOrStdout().Write(text.Bytes())
+			return ioError("write result", err)
+		},
+	}
+}
+
+// list prints what arguments name: nothing, a topic, or an entry of it. A width of 0
+// is that of no terminal.
+func list(w io.Writer, names, arguments []string, width int) error {
+	if len(arguments) == 0 {
+		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, topic := range topics {
+			fmt.Fprintf(table, "qsim list %s\t%s\n", topic.name, topic.doc)
+		}
+		return table.Flush()
+	}
+	index := slices.Index(names, arguments[0])
+	if index < 0 {
+		return unknown("topic", arguments[0], names)
+	}
+	entries, err := topics[index].entries()
+	if err != nil {
+		return err
+	}
+	if len(arguments) == 1 {
+		return writeEntries(w, entries, width)
+	}
+	var known []string
+	for _, e := range entries {
+		if e.name == arguments[1] {
+			return e.detail(w)
+		}
+		known = append(known, e.name)
+	}
+	return unknown("name of "+arguments[0], arguments[1], known)
+}
+
+// writeEntries prints one entry a line, or more where width, if it is not 0, asks for it.
+func writeEntries(w io.Writer, entries []entry, width int) error {
+	column := 0
+	for _, e := range entries {
+		column = max(column, len(e.name)+2)
+	}
+	if width > 0 {
+		width = max(width-column, 30)
+	}
+	for _, e := range entries {
+		doc := strings.ReplaceAll(wrap(firstSentence(e.doc), width), "\n", "\n"+strings.Repeat(" ", column))
+		if _, err := fmt.Fprintf(w, "%-*s%s\n", column, e.name, doc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unknown complains about a word that is none of names.
+func unknown(what, word string, names []string) error {
+	if near := nearest(word, names); near != "" {
+		return usageError("unknown %s %s; did you mean %s?", what, word, near)
+	}
+	if len(names) > 12 {
+		return usageError("unknown %s %s", what, word)
+	}
+	return usageError("unknown %s %s: want %s", what, word, strings.Join(names, ", "))
+}
+
+func policyEntries() ([]entry, error) {
+	var entries []entry
+	for _, kind := range scenarios.PolicyKinds() {
+		entries = append(entries, entry{kind.Name, kind.Doc, func(w io.Writer) error {
+			idles := "Workers may idle while jobs are ready."
+			if kind.WorkConserving {
+				idles = "No worker idles while a job is ready."
+			}
+			fmt.Fprintf(w, "%s\n\n%s\n%s\n", kind.Name, wrap(kind.Doc, 80), idles)
+			if len(kind.Params) == 0 {
+				_, err := fmt.Fprintf(w, "\nIt takes no parameters: {kind: %s}\n", kind.Name)
+				return err
+			}
+			var example strings.Builder
+			fmt.Fprintln(w)
+			table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+			fmt.Fprint(table, "parameter\tvalue\tdefault\tmeaning\n")
+			for _, p := range kind.Params {
+				fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", p.Name, p.Type, p.Default, p.Doc)
+				fmt.Fprintf(&example, ", %s: %s", p.Name, p.Default)
+			}
+			if err := table.Flush(); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(w, "\n{kind: %s%s}\n", kind.Name, &example)
+			return err
+		}})
+	}
+	return entries, nil
+}
+
+func scenarioEntries() ([]entry, error) {
+	var entries []entry
+	for _, info := range scenarios.Builtin() {
+		_, src, err := scenarios.Open(info.Name)
+		if err != nil {
+			return nil, openError(err)
+		}
+		entries = append(entries, entry{info.Name, info.Description, func(w io.Writer) error {
+			_, err := w.Write(src)
+			return err
+		}})
+	}
+	return entries, nil
+}
+
+func metricEntries() ([]entry, error) {
+	var entries []entry
+	for _, m := range results.Metrics() {
+		entries = append(entries, entry{m.Name, m.Doc, func(w io.Writer) error {
+			unit := m.Unit
+			switch unit {
+			case "":
+				unit = "a count"
+			case "1":
+				unit = "1 (a share or a ratio)"
+			}
+			fmt.Fprintf(w, "%s\n\n%s\n\nunit: %s\n", m.Name, wrap(m.Doc, 80), unit)
+			var keys []string
+			for _, f := range []struct {
+				filter results.Filters
+				key    string
+			}{{results.ByDuring, "during"}, {results.ByAfter, "after"}, {results.ByClass, "class"}, {results.ByTenant, "tenant"}, {results.NeedsLimit, "limit"}} {
+				if m.Filters.Has(f.filter) {
+					keys = append(keys, f.key)
+				}
+			}
+			if len(keys) > 0 {
+				fmt.Fprintf(w, "an objective may narrow it by: %s\n", strings.Join(keys, ", "))
+			}
+			if m.OnRequest {
+				fmt.Fprintln(w, "computed only where an objective asks for it")
+			}
+			return nil
+		}})
+	}
+	return entries, nil
+}
+
+// firstSentence is what fits on a line of a list.
+func firstSentence(text string) string {
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	if sentence, _, more := strings.Cut(text, ". "); more {
+		return sentence
+	}
+	return strings.TrimSuffix(text, ".")
+}
+
+// wrap breaks text into lines of at most width characters; 0: into none.
+func wrap(text string, width int) string {
+	if width == 0 {
+		return text
+	}
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == "":
+			line = word
+		case len([]rune(line))+1+len([]rune(word)) <= width:
+			line += " " + word
+		default:
+			lines = append(lines, line)
+			line = word
+		}
+	}
+	return strings.Join(append(lines, line), "\n")
+}

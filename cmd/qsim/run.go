@@ -1,0 +1,277 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"qsim/results"
+	"qsim/results/report"
+	"qsim/scenarios"
+)
+
+// runFlags are the flags of run.
+type runFlags struct {
+	scenarioFlags
+	parallel       int
+	out            string
+	format         format
+	noFiles        bool
+	quiet, verbose bool
+	color, bars    when
+}
+
+func newRun() *cobra.Command {
+	f := runFlags{format: "table", color: "auto", bars: "auto"}
+	c := &cobra.Command{
+		Use:     "run SCENARIO... [flags]",
+		Short:   "run scenarios: table, verdict, files",
+		GroupID: "scenarios",
+		Long: `run simulates a scenario under each of its policies with the same seeds, prints what
+the policies did with 95 % intervals, judges the objectives, and writes tables, series,
+histograms and charts to a new folder. SCENARIO is a file or the name of a built-in one.
+
+The result goes to standard output, all else to standard error. Exit codes:
+    0  objectives met, or missed where the scenario expects that
+    1  an objective missed
+    2  the command line or a scenario is wrong
+    3  an invariant of the engine broke
+    4  reading or writing failed
+  130  interrupted: what has finished is kept and marked partial
+
+A flag may be given by a variable: --no-files by QSIM_NO_FILES=true, a repeatable one
+with semicolons between its values. A flag wins over its variable, and both win over
+the scenario.`,
+		Example: `  qsim run retry-storm                              a built-in scenario
+  qsim run my.yaml --seeds 5 --no-files             a quick look
+  qsim run my.yaml --set engine.workers=80 --policy fifo
+  qsim run my.yaml --format json | jq .objectives   for programs
+  qsim run a.yaml b.yaml --strict -q                for continuous integration`,
+		Args: atLeastOneScenario,
+		RunE: func(c *cobra.Command, names []string) error {
+			if err := environment(c); err != nil {
+				return err
+			}
+			return run(c, names, &f)
+		},
+	}
+	addScenarioFlags(c, "What to run", &f.scenarioFlags)
+	flags := c.Flags()
+	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
+	flags.VarP(&f.format, "format", "", "of the result: table, markdown, csv or json")
+	flags.StringVarP(&f.out, "out", "o", filepath.Join("results", "runs"), "write files below this `DIR`")
+	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say more on standard error")
+	flags.Var(&f.color, "color", "colour the table: auto, always or never")
+	flags.Var(&f.bars, "progress", "draw progress bars: auto, always or never")
+	group(c, "How to run it", "parallel")
+	group(c, "Output", "format", "out", "no-files")
+	group(c, "Terminal", "quiet", "verbose", "color", "progress")
+	return c
+}
+
+// session is one invocation of run.
+type session struct {
+	flags   *runFlags
+	command []string
+	stdout  io.Writer
+	console *console
+}
+
+func run(c *cobra.Command, names []string, f *runFlags) error {
+	if f.parallel < 0 {
+		return usageError("--parallel %d: want at least 1", f.parallel)
+	}
+	if f.quiet && f.verbose {
+		return usageError("--quiet and --verbose exclude each other")
+	}
+	s := &session{flags: f, command: os.Args, stdout: c.OutOrStdout(), console: &console{out: c.ErrOrStderr()}}
+	if f.quiet {
+		s.console.out = io.Discard
+	}
+	warnOfVariables(c, s.console)
+	all, err := loadAll(c, names, &f.scenarioFlags, c.ErrOrStderr(), s.console)
+	if err != nil {
+		return err
+	}
+	ctx, stop := s.console.interruptible(c.Context())
+	defer stop()
+	worst := exitMet
+	for i, l := range all {
+		if i > 0 && f.format == "table" {
+			fmt.Fprintln(s.stdout)
+		}
+		code, err := s.one(ctx, l)
+		if err != nil {
+			code = settle(c.ErrOrStderr(), err)
+		}
+		if worst = worse(worst, code); worst == exitInterrupted {
+			break
+		}
+	}
+	if worst != exitMet {
+		return &failure{worst, nil}
+	}
+	return nil
+}
+
+// one runs one scenario: simulate, summarize, write, print.
+func (s *session) one(ctx context.Context, l loaded) (exitCode, error) {
+	start := time.Now()
+	settings := l.scenario.Settings()
+	if s.flags.verbose {
+		s.console.note("%s: %d policies × %d seeds, config %s", l.name, len(settings.Policies), l.scenario.Seeds, settings.ConfigHash)
+	}
+	runs, err := s.simulate(ctx, l.scenario, &settings)
+	interrupted := errors.Is(err, context.Canceled)
+	if err != nil && !interrupted {
+		return exitInvariant, &failure{exitInvariant, fmt.Errorf("%s: %w", l.name, err)}
+	}
+	var seeds []uint64
+	for i := range uint64(l.scenario.Seeds) {
+		seeds = append(seeds, l.scenario.Seed+i)
+	}
+	summary, err := results.Summarize(&settings, runs, results.Options{Seeds: seeds, Strict: s.flags.strict})
+	if err != nil {
+		if interrupted {
+			return exitInterrupted, &failure{exitInterrupted, fmt.Errorf("%s: interrupted before a seed had finished under every policy", l.name)}
+		}
+		return exitIO, fmt.Errorf("summarize %s: %w", l.name, err)
+	}
+	folder, err := s.store(l, &settings, summary, start)
+	if err != nil {
+		return exitIO, err
+	}
+	if err := s.print(summary, folder, took(runs, time.Since(start))); err != nil {
+		return exitIO, err
+	}
+	if interrupted {
+		s.console.note("interrupted: %s", finishedOf(summary, len(seeds)))
+		return exitInterrupted, nil
+	}
+	return exitCode(summary.Exit), nil
+}
+
+func (s *session) simulate(ctx context.Context, sc *scenarios.Scenario, settings *results.Settings) ([]results.Run, error) {
+	var labels []string
+	for _, p := range settings.Policies {
+		labels = append(labels, p.Label)
+	}
+	var lines io.Writer
+	if s.flags.verbose {
+		lines = s.console
+	}
+	bars := newProgress(labels, int(sc.Seeds), !s.flags.quiet && s.flags.bars.bars(os.Stderr), lines)
+	if bars.container != nil {
+		s.console.draw(bars)
+		defer s.console.draw(nil)
+	}
+	defer bars.close()
+	return scenarios.Run(ctx, sc, scenarios.Options{Parallel: s.flags.parallel, Progress: bars.finished})
+}
+
+// store writes the files of a run and returns their folder, "" under --no-files.
+func (s *session) store(l loaded, settings *results.Settings, summary *results.Summary, start time.Time) (string, error) {
+	if s.flags.noFiles {
+		return "", nil
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return "", ioError("write results", err)
+	}
+	info := results.RunInfo{
+		Started: start.UTC(), Took: time.Since(start).Seconds(), Command: s.command, Folder: here,
+		Version: version, Commit: commit(), GoVersion: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.GOMAXPROCS(0),
+	}
+	files, err := results.Files(summary, info, l.scenario.Resolved())
+	if err != nil {
+		return "", ioError("write results", err)
+	}
+	figures, err := report.Charts(settings, summary, version)
+	if err != nil {
+		return "", ioError("write results", err)
+	}
+	for _, figure := range figures {
+		files = append(files, results.File{Path: "charts/" + figure.Name + ".png", Data: figure.PNG},
+			results.File{Path: "charts/" + figure.Name + ".svg", Data: figure.SVG})
+	}
+	folder, err := results.Write(results.Place{Out: s.flags.out, Scenario: summary.Scenario, ConfigHash: summary.ConfigHash, Start: start}, files)
+	return folder, ioError("write results", err)
+}
+
+// print writes the result in the format asked for. Where the result is not for
+// people, they are told on standard error where the files are.
+func (s *session) print(summary *results.Summary, folder, note string) error {
+	var text bytes.Buffer
+	options := results.TableOptions{Path: shown(folder), Note: note, Color: s.flags.color.coloured(os.Stdout)}
+	var err error
+	switch s.flags.format {
+	case "json":
+		var data []byte
+		data, err = summary.MarshalJSON()
+		text.Write(data)
+	case "csv":
+		options.Format = results.CSV
+		err = results.WriteTable(&text, summary, options)
+	case "markdown":
+		options.Format = results.Markdown
+		err = results.WriteTable(&text, summary, options)
+	default:
+		if width, _, failed := term.GetSize(int(os.Stdout.Fd())); failed == nil {
+			options.Width = width
+		}
+		err = results.WriteTable(&text, summary, options)
+	}
+	if err != nil {
+		return ioError("write result", err)
+	}
+	if s.flags.format != "table" && folder != "" {
+		s.console.note("%s  %s", shown(folder), note)
+	}
+	_, err = s.stdout.Write(text.Bytes())
+	return ioError("write result", err)
+}
+
+// shown is a folder as it is shown: from the working directory if it lies below.
+func shown(folder string) string {
+	here, err := os.Getwd()
+	if err != nil || !filepath.IsAbs(folder) {
+		return folder
+	}
+	if relative, err := filepath.Rel(here, folder); err == nil && !strings.HasPrefix(relative, "..") {
+		return relative
+	}
+	return folder
+}
+
+// took says how long all of it took, and how many jobs were simulated in each second of that.
+func took(runs []results.Run, elapsed time.Duration) string {
+	var jobs int64
+	for i := range runs {
+		jobs += runs[i].Jobs
+	}
+	rate := float64(jobs) / elapsed.Seconds()
+	switch {
+	case rate >= 1e6:
+		return fmt.Sprintf("%.1fs, %.1fM jobs/s", elapsed.Seconds(), rate/1e6)
+	case rate >= 1e3:
+		return fmt.Sprintf("%.1fs, %.0fk jobs/s", elapsed.Seconds(), rate/1e3)
+	}
+	return fmt.Sprintf("%.1fs, %.0f jobs/s", elapsed.Seconds(), rate)
+}
+
+// finishedOf says how much of an interrupted run there is.
+func finishedOf(summary *results.Summary, seeds int) string {
+	return fmt.Sprintf("%d of %d seeds finished under every policy", len(summary.Seeds), seeds)
+}

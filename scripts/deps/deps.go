@@ -1,0 +1,27 @@
+package deps
+
+import (
+	_ "github.com/HdrHistogram/hdrhistogram-go"
+	_ "github.com/aclements/go-moremath/stats"
+	_ "github.com/agnivade/levenshtein"
+	_ "github.com/google/go-cmp/cmp"
+	_ "github.com/jedib0t/go-pretty/v6/table"
+	_ "github.com/rogpeppe/go-internal/testscript"
+	_ "github.com/spf13/cobra"
+	_ "github.com/spf13/pflag"
+	_ "github.com/vbauerster/mpb/v8"
+	_ "github.com/invopop/jsonschema"
+	_ "github.com/santhosh-tekuri/jsonschema/v6"
+	_ "go.yaml.in/yaml/v4"
+	_ "golang.org/x/perf/benchfmt"
+	_ "golang.org/x/perf/benchmath"
+	_ "golang.org/x/term"
+	_ "gonum.org/v1/gonum/stat"
+	_ "gonum.org/v1/gonum/mathext"
+	_ "gonum.org/v1/gonum/stat/distuv"
+	_ "gonum.org/v1/plot"
+	_ "gonum.org/v1/plot/font/liberation"
+	_ "gonum.org/v1/plot/vg/vgimg"
+	_ "gonum.org/v1/plot/vg/vgsvg"
+	_ "pgregory.net/rapid"
+)

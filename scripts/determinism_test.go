@@ -1,0 +1,175 @@
+package scripts
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Equal scenarios give equal bytes, on any number of processors. So the code between
+// a scenario and its results reads no clock, starts no goroutine, draws no hidden
+// randomness and lets the order of no map reach its output.
+
+// deterministic are the packages that this holds for.
+var deterministic = []string{"engine", "engine/check", "engine/memstore", "engine/sim", "policies", "results", "results/report", "scenarios"}
+
+// concurrent are the files in them that may start goroutines and read the clock: the
+// runner spreads seeds over processors and stores what they give by index.
+var concurrent = []string{"scenarios/runner.go"}
+
+// portable are the packages whose floats decide what happens next in a run. The
+// fingerprint of a run must be equal on every processor, so they may not call what has
+// assembly of its own on some of them.
+var portable = []string{"engine", "engine/check", "engine/memstore", "engine/sim", "policies"}
+
+// bannedCalls are functions whose answer depends on the machine and the moment, by package.
+var bannedCalls = map[string][]string{
+	"os":   {"Getpid", "Hostname"},
+	"time": {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"},
+}
+
+// bannedMath are the functions of package math whose last bit differs between processors.
+var bannedMath = []string{"Acos", "Acosh", "Asin", "Asinh", "Atan", "Atan2", "Atanh", "Cbrt", "Cos", "Cosh", "Erf", "Erfc", "Erfcinv", "Erfinv",
+	"Exp", "Exp2", "Expm1", "Gamma", "Hypot", "J0", "J1", "Jn", "Lgamma", "Log", "Log10", "Log1p", "Log2", "Pow", "Pow10",
+	"Sin", "Sincos", "Sinh", "Tan", "Tanh", "Y0", "Y1", "Yn"}
+
+// bannedImports have no deterministic use.
+var bannedImports = []string{"crypto/rand", "math/rand", "math/rand/v2", "hash/maphash"}
+
+func checkDeterminism(p *sourcePackage) (problems []string) {
+	if !slices.Contains(deterministic, p.path) {
+		return nil
+	}
+	for _, f := range p.built() {
+		for _, spec := range f.syntax.Imports {
+			if slices.Contains(bannedImports, strings.Trim(spec.Path.Value, `"`)) {
+				problems = append(problems, problem(spec.Pos(), "%s may not be imported: draws are keyed", spec.Path.Value))
+			}
+		}
+		if !slices.Contains(concurrent, f.path) {
+			problems = append(problems, checkSchedule(p, f)...)
+		}
+		problems = append(problems, checkMapOrder(p, f)...)
+		if slices.Contains(portable, p.path) {
+			problems = append(problems, checkCalls(p, f, "math", bannedMath)...)
+		}
+	}
+	return problems
+}
+
+// checkSchedule finds what lets the clock or the scheduler into a result.
+func checkSchedule(p *sourcePackage, f *sourceFile) (problems []string) {
+	ast.Inspect(f.syntax, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			problems = append(problems, problem(n.Pos(), "go statement"))
+		case *ast.SelectStmt:
+			problems = append(problems, problem(n.Pos(), "select statement"))
+		}
+		return true
+	})
+	for _, path := range []string{"os", "time"} {
+		problems = append(problems, checkCalls(p, f, path, bannedCalls[path])...)
+	}
+	return problems
+}
+
+// checkCalls finds uses of the named functions of a package, called or passed on.
+func checkCalls(p *sourcePackage, f *sourceFile, path string, names []string) (problems []string) {
+	ast.Inspect(f.syntax, func(n ast.Node) bool {
+		identifier, ok := n.(*ast.Ident)
+		if !ok {
+			return true
+		}
+		function, ok := p.info.Uses[identifier].(*types.Func)
+		if ok && function.Pkg() != nil && function.Pkg().Path() == path && function.Signature().Recv() == nil && slices.Contains(names, function.Name()) {
+			problems = append(problems, problem(identifier.Pos(), "%s.%s", path, function.Name()))
+		}
+		return true
+	})
+	return problems
+}
+
+// checkMapOrder finds loops over maps, and keys and values of maps that are not sorted
+// at once.
+func checkMapOrder(p *sourcePackage, f *sourceFile) (problems []string) {
+	sorted := map[ast.Node]bool{}
+	ast.Inspect(f.syntax, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.RangeStmt:
+			if over := p.info.Types[n.X].Type; over != nil {
+				if _, isMap := over.Underlying().(*types.Map); isMap {
+					problems = append(problems, problem(n.Pos(), "loop over a map: range over slices.Sorted(maps.Keys(m))"))
+				}
+			}
+		case *ast.CallExpr:
+			switch path, name := callee(p, n); {
+			case path == "slices" && strings.HasPrefix(name, "Sorted"):
+				for _, argument := range n.Args {
+					sorted[argument] = true
+				}
+			case path == "maps" && slices.Contains([]string{"All", "Keys", "Values"}, name) && !sorted[n]:
+				problems = append(problems, problem(n.Pos(), "maps.%s without slices.Sorted", name))
+			}
+		}
+		return true
+	})
+	return problems
+}
+
+// callee is the package and name of the function that a call names, if it names one.
+func callee(p *sourcePackage, call *ast.CallExpr) (path, name string) {
+	selector, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return "", ""
+	}
+	function, ok := p.info.Uses[selector.Sel].(*types.Func)
+	if !ok || function.Pkg() == nil {
+		return "", ""
+	}
+	return function.Pkg().Path(), function.Name()
+}
+
+func TestDeterminism(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range load(t).packages {
+		seen[p.path] = true
+		if p.broken != nil {
+			t.Errorf("package %s does not compile: %v", p.path, p.broken)
+		}
+		report(t, checkDeterminism(p))
+	}
+	for _, path := range []string{"engine", "policies", "results", "scenarios"} {
+		if !seen[path] {
+			t.Errorf("package %s was not looked at", path)
+		}
+	}
+}
+
+func TestDeterminismFindsFaults(t *testing.T) {
+	for _, tt := range []struct {
+		name, path, text string
+		want             []string
+	}{
+		{"the clock", "engine", `import "time"; var t = time.Now()`, []string{"time.Now"}},
+		{"the clock under another name", "results", `import clock "time"; var now = clock.Since`, []string{"time.Since"}},
+		{"a method of the same name", "engine", `import "time"; var t = time.Time{}.After(time.Time{})`, nil},
+		{"durations", "engine", `import "time"; var d = time.Second`, nil},
+		{"global randomness", "policies", `import "math/rand/v2"; var x = rand.Int()`, []string{"math/rand/v2"}},
+		{"a goroutine", "engine/sim", `func f() { go f() }`, []string{"go statement"}},
+		{"a select", "engine", `func f() { select {} }`, []string{"select statement"}},
+		{"a logarithm in the engine", "engine", `import "math"; var x = math.Log(2)`, []string{"math.Log"}},
+		{"a logarithm in results", "results", `import "math"; var x = math.Log(2)`, nil},
+		{"a square root", "engine", `import "math"; var x = math.Sqrt(2)`, nil},
+		{"a loop over a map", "scenarios", `type m map[int]int; func f(x m) { for range x {} }`, []string{"loop over a map"}},
+		{"a loop over sorted keys", "scenarios", `import ("maps"; "slices"); func f(x map[int]int) { for range slices.Sorted(maps.Keys(x)) {} }`, nil},
+		{"a loop over unsorted keys", "scenarios", `import "maps"; func f(x map[int]int) { for range maps.Keys(x) {} }`, []string{"maps.Keys without"}},
+		{"anything in a command", "cmd/qsim", `import "time"; func f() { go f(); time.Now() }`, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			wantProblems(t, checkDeterminism(sample(t, tt.path, "package sample\n"+tt.text)), tt.want)
+		})
+	}
+}

@@ -1,0 +1,133 @@
+package scripts
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// mayImport is the import graph, one way and without a circle: for each package of
+// this module those it may import. Only scenarios knows policies, simulation and
+// memory store together, and only cmd/qbench knows PostgreSQL. Tests are exempt.
+var mayImport = map[string][]string{
+	"engine":           {},
+	"engine/check":     {"engine"},
+	"engine/memstore":  {"engine"},
+	"engine/pgstore":   {"engine"},
+	"engine/sim":       {"engine"},
+	"engine/live":      {"engine"},
+	"engine/storetest": {"engine"},
+	"policies":         {"engine"},
+	"results":          {"engine"},
+	"results/report":   {"results"},
+	"scenarios":        {"engine", "engine/check", "engine/sim", "engine/memstore", "policies", "results"},
+	"cmd/qsim":         {"scenarios", "scenarios/...", "results", "results/report"},
+	"cmd/qbench":       {"scenarios", "engine", "engine/live", "engine/memstore", "engine/pgstore", "results", "results/report"},
+
+	// What builds on whole scenarios: chaos, verification, sweeps.
+	"scenarios/...": {"scenarios", "engine", "engine/check", "engine/sim", "engine/memstore", "policies", "results"},
+}
+
+// mayUse is, for each module that is not ours, the packages that may import it. The
+// engine is not among them: it is the standard library only.
+var mayUse = map[string][]string{
+	"github.com/HdrHistogram/hdrhistogram-go": {"results"},
+	"github.com/aclements/go-moremath":        {"results"},
+	"github.com/agnivade/levenshtein":         {"scenarios", "cmd/qsim", "cmd/qbench"},
+	"github.com/invopop/jsonschema":           {"scenarios"},
+	"github.com/jackc/pgx/v5":                 {"engine/pgstore"},
+	"github.com/jedib0t/go-pretty/v6":         {"results"},
+	"github.com/spf13/cobra":                  {"cmd/qsim", "cmd/qbench"},
+	"github.com/spf13/pflag":                  {"cmd/qsim", "cmd/qbench"},
+	"github.com/vbauerster/mpb/v8":            {"cmd/qsim", "cmd/qbench"},
+	"go.yaml.in/yaml/v4":                      {"scenarios"},
+	"golang.org/x/image":                      {"results/report"}, // the types of font metrics
+	"golang.org/x/perf":                       {"results", "cmd/qbench"},
+	"golang.org/x/term":                       {"cmd/qsim", "cmd/qbench"},
+	"gonum.org/v1/gonum":                      {"results"},
+	"gonum.org/v1/plot":                       {"results/report"},
+}
+
+// rule finds the row of a table for a package or module: its own, or that of the
+// longest parent ending in /... for packages, or that of the module around it.
+func rule(table map[string][]string, path string) (row []string, ok bool) {
+	if row, ok = table[path]; ok {
+		return row, true
+	}
+	for at := strings.LastIndexByte(path, '/'); at > 0; at = strings.LastIndexByte(path[:at], '/') {
+		if row, ok = table[path[:at]+"/..."]; ok {
+			return row, true
+		}
+	}
+	return nil, false
+}
+
+// moduleOf is the row of mayUse for an import path, or "".
+func moduleOf(path string) string {
+	for name := range mayUse {
+		if path == name || strings.HasPrefix(path, name+"/") {
+			return name
+		}
+	}
+	return ""
+}
+
+func allows(row []string, path string) bool {
+	return slices.ContainsFunc(row, func(allowed string) bool {
+		parent, all := strings.CutSuffix(allowed, "...")
+		return path == allowed || all && strings.HasPrefix(path, parent)
+	})
+}
+
+func checkImports(p *sourcePackage) (problems []string) {
+	if p.path == "scripts" {
+		return nil // tests only
+	}
+	row, known := rule(mayImport, p.path)
+	for _, f := range p.built() {
+		if !known {
+			return append(problems, problem(f.syntax.Package, "package %s has no row in mayImport", p.path))
+		}
+		for _, spec := range f.syntax.Imports {
+			path, _ := strconv.Unquote(spec.Path.Value)
+			first, _, _ := strings.Cut(path, "/")
+			own, isOwn := strings.CutPrefix(path, module+"/")
+			switch {
+			case isOwn && !allows(row, own):
+				problems = append(problems, problem(spec.Pos(), "%s may not import %s", p.path, own))
+			case isOwn || !strings.Contains(first, "."):
+			case !allows(mayUse[moduleOf(path)], p.path):
+				problems = append(problems, problem(spec.Pos(), "%s may not use %s", p.path, path))
+			}
+		}
+	}
+	return problems
+}
+
+func TestImportGraph(t *testing.T) {
+	for _, p := range load(t).packages {
+		report(t, checkImports(p))
+	}
+}
+
+func TestImportGraphFindsFaults(t *testing.T) {
+	for _, tt := range []struct {
+		name, path, text string
+		want             []string
+	}{
+		{"allowed", "results", "import (\n_ \"fmt\"\n_ \"qsim/engine\"\n_ \"gonum.org/v1/gonum/stat\"\n)", nil},
+		{"results imports scenarios", "results", `import _ "qsim/scenarios"`, []string{"results may not import scenarios"}},
+		{"the simulation imports a store", "engine/sim", `import _ "qsim/engine/memstore"`, []string{"may not import engine/memstore"}},
+		{"a library in the engine", "engine", `import _ "gonum.org/v1/gonum/stat"`, []string{"engine may not use gonum"}},
+		{"charts outside the report", "results", `import _ "gonum.org/v1/plot/vg"`, []string{"results may not use gonum.org/v1/plot/vg"}},
+		{"a library in no row", "cmd/qsim", `import _ "github.com/spf13/viper"`, []string{"may not use github.com/spf13/viper"}},
+		{"a package in no row", "common", ``, []string{"has no row"}},
+		{"a room under scenarios", "scenarios/chaos", `import _ "qsim/scenarios"`, nil},
+		{"commands reach such rooms", "cmd/qsim", `import _ "qsim/scenarios/chaos"`, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			wantProblems(t, checkImports(sample(t, tt.path, "package sample\n"+tt.text)), tt.want)
+		})
+	}
+}

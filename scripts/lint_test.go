@@ -1,0 +1,209 @@
+// Package scripts holds the checks that no compiler makes: who may import whom,
+// what deterministic code may not do, how long a file may be, and what may lie in
+// the repository.
+package scripts
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const module = "qsim"
+
+// sourceFile is one Go file of this module.
+type sourceFile struct {
+	path    string // from the top of the repository
+	syntax  *ast.File
+	lines   int
+	test    bool // a _test file
+	program bool // left out of the build by a tag: a generator that is run by hand
+}
+
+// sourcePackage is one package of this module with its types.
+type sourcePackage struct {
+	path   string // import path without the module: "engine/sim"
+	files  []*sourceFile
+	info   *types.Info // of the files that are built
+	broken error       // the first type error: what is checked by types is not checked
+}
+
+// generated reports whether a tool wrote f, which says so in its first lines.
+func (f *sourceFile) generated() bool { return ast.IsGenerated(f.syntax) }
+
+// handWritten reports whether f is held to the limits on length: tests may be long.
+func (f *sourceFile) handWritten() bool { return !f.test && !f.generated() }
+
+// built are the files that end up in a binary.
+func (p *sourcePackage) built() []*sourceFile {
+	var files []*sourceFile
+	for _, f := range p.files {
+		if !f.test && !f.program {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
+var positions = token.NewFileSet()
+
+// program is the whole module, parsed and type-checked.
+type program struct {
+	packages []*sourcePackage
+	compiled types.Importer // of every package that the module or a sample imports
+}
+
+var loaded = sync.OnceValues(loadModule)
+
+func load(t *testing.T) *program {
+	t.Helper()
+	p, err := loaded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.packages) < 5 {
+		t.Fatalf("found %d packages: the checks would pass by looking at nothing", len(p.packages))
+	}
+	return p
+}
+
+// sampleImports are what samples of faulty code import and the module may not.
+var sampleImports = []string{"maps", "math", "math/rand/v2", "slices", "time"}
+
+// listed is what these checks read of the output of go list.
+type listed struct {
+	ImportPath, Dir, Export                            string
+	GoFiles, IgnoredGoFiles, TestGoFiles, XTestGoFiles []string
+	Module                                             *struct{ Main bool }
+}
+
+func loadModule() (*program, error) {
+	command := exec.Command("go", append([]string{"list", "-e", "-export", "-deps",
+		"-json=ImportPath,Dir,Export,GoFiles,IgnoredGoFiles,TestGoFiles,XTestGoFiles,Module", "./..."}, sampleImports...)...)
+	command.Dir = ".."
+	output, err := command.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	exports := map[string]string{}
+	var own []listed
+	for decoder := json.NewDecoder(bytes.NewReader(output)); ; {
+		var l listed
+		if err := decoder.Decode(&l); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, fmt.Errorf("read output of go list: %w", err)
+		}
+		exports[l.ImportPath] = l.Export
+		if l.Module != nil && l.Module.Main && !strings.HasPrefix(l.ImportPath, module+"/scripts/") {
+			own = append(own, l)
+		}
+	}
+	all := &program{compiled: importer.ForCompiler(positions, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })}
+	for _, l := range own {
+		p, err := loadPackage(l, all.compiled)
+		if err != nil {
+			return nil, fmt.Errorf("load %s: %w", l.ImportPath, err)
+		}
+		all.packages = append(all.packages, p)
+	}
+	return all, nil
+}
+
+func loadPackage(l listed, compiled types.Importer) (*sourcePackage, error) {
+	p := &sourcePackage{path: strings.TrimPrefix(strings.TrimPrefix(l.ImportPath, module), "/")}
+	var syntax []*ast.File
+	for _, group := range []struct {
+		names         []string
+		test, program bool
+	}{{names: l.GoFiles}, {names: l.IgnoredGoFiles, program: true}, {names: l.TestGoFiles, test: true}, {names: l.XTestGoFiles, test: true}} {
+		for _, name := range group.names {
+			f, err := loadFile(filepath.Join(l.Dir, name), p.path+"/"+name)
+			if err != nil {
+				return nil, err
+			}
+			f.test = group.test || strings.HasSuffix(name, "_test.go")
+			f.program = group.program
+			p.files = append(p.files, f)
+			if !f.test && !f.program {
+				syntax = append(syntax, f.syntax)
+			}
+		}
+	}
+	p.info = &types.Info{Uses: map[*ast.Ident]types.Object{}, Types: map[ast.Expr]types.TypeAndValue{}}
+	configuration := types.Config{Importer: compiled, Error: func(err error) {
+		if p.broken == nil {
+			p.broken = err
+		}
+	}}
+	configuration.Check(l.ImportPath, positions, syntax, p.info)
+	return p, nil
+}
+
+func loadFile(name, shown string) (*sourceFile, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	syntax, err := parser.ParseFile(positions, shown, text, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	return &sourceFile{path: shown, syntax: syntax, lines: bytes.Count(text, []byte("\n"))}, nil
+}
+
+// sample makes a package of one file that a check is tried on, named as if it lay in path.
+func sample(t *testing.T, path, text string) *sourcePackage {
+	t.Helper()
+	syntax, err := parser.ParseFile(positions, path+"/sample.go", text, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &sourceFile{path: path + "/sample.go", syntax: syntax, lines: strings.Count(text, "\n")}
+	p := &sourcePackage{path: path, files: []*sourceFile{f}}
+	p.info = &types.Info{Uses: map[*ast.Ident]types.Object{}, Types: map[ast.Expr]types.TypeAndValue{}}
+	configuration := types.Config{Importer: load(t).compiled, Error: func(error) {}} // samples need not be complete
+	configuration.Check(path, positions, []*ast.File{syntax}, p.info)
+	return p
+}
+
+// problem puts a position before a message.
+func problem(at token.Pos, format string, arguments ...any) string {
+	position := positions.Position(at)
+	return fmt.Sprintf("%s:%d: %s", position.Filename, position.Line, fmt.Sprintf(format, arguments...))
+}
+
+// report fails t for each problem.
+func report(t *testing.T, problems []string) {
+	t.Helper()
+	for _, p := range problems {
+		t.Error(p)
+	}
+}
+
+// wantProblems compares what a check found in a sample with what it must find: each
+// problem must hold the wanted text of its place.
+func wantProblems(t *testing.T, got, want []string) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("got %d problems %q, want %d", len(got), got, len(want))
+	}
+	for i := range want {
+		if !strings.Contains(got[i], want[i]) {
+			t.Errorf("problem %d is %q, want it to speak of %q", i, got[i], want[i])
+		}
+	}
+}

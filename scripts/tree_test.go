@@ -1,0 +1,154 @@
+package scripts
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// topLevel is all that lies at the top of the repository.
+var topLevel = []string{".ci", ".gitignore", "LICENSE", "README.md", "cmd", "engine", "go.mod", "go.sum", "policies", "results", "scenarios", "scripts"}
+
+// mostFileBytes keeps what was produced by a run, or built, out of the repository.
+const mostFileBytes = 600 << 10
+
+var (
+	// machinePath finds absolute paths of one machine.
+	machinePath = regexp.MustCompile(`(^|[^A-Za-z0-9_.~/-])/(work|root|home|Users|farm|tmp/research)/`)
+	// registryHost finds hosts that modules and packages are downloaded from: which one
+	// is the business of the machine.
+	registryHost = regexp.MustCompile(`proxy\.golang\.org|sum\.golang\.org|registry\.npmjs\.org|pypi\.org|pythonhosted\.org|deb\.debian\.org|GOPROXY=http`)
+	// document finds documents named in capitals, which must be documents of this repository.
+	document = regexp.MustCompile(`\b[A-Z]{3,}\.md\b`)
+)
+
+// treeFile is one file of the repository: what git tracks or would track.
+type treeFile struct {
+	path string
+	text []byte
+}
+
+var treeFiles = sync.OnceValues(func() ([]treeFile, error) {
+	paths, err := treePaths()
+	if err != nil {
+		return nil, fmt.Errorf("list files: %w", err)
+	}
+	var files []treeFile
+	for _, path := range paths {
+		text, err := os.ReadFile(filepath.Join("..", path))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, treeFile{path, text})
+	}
+	return files, nil
+})
+
+// treePaths walks the tree and leaves out what git ignores, if there is a git to ask:
+// an unpacked archive has none. The walk is also what tells go test that its cached
+// answer is out of date when a file has been added.
+func treePaths() ([]string, error) {
+	var paths []string
+	err := fs.WalkDir(os.DirFS(".."), ".", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case path == "results/runs" || path == ".git":
+			return fs.SkipDir
+		case !entry.IsDir():
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	command := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	command.Dir = ".."
+	output, err := command.Output()
+	if err != nil {
+		return paths, nil
+	}
+	known := strings.Split(string(output), "\x00")
+	slices.Sort(known)
+	return slices.DeleteFunc(paths, func(path string) bool {
+		_, ok := slices.BinarySearch(known, path)
+		return !ok
+	}), nil
+}
+
+// checkFile looks at one file; exists tells whether the tree has a file of that base name.
+func checkFile(f treeFile, exists func(name string) bool) (problems []string) {
+	top, _, _ := strings.Cut(f.path, "/")
+	if !slices.Contains(topLevel, top) {
+		problems = append(problems, f.path+": the top of the repository has no such entry")
+	}
+	if len(f.text) > mostFileBytes {
+		problems = append(problems, fmt.Sprintf("%s: %d bytes: is this not the output of something?", f.path, len(f.text)))
+	}
+	if bytes.IndexByte(f.text, 0) >= 0 {
+		return problems // a picture
+	}
+	for number, line := range strings.Split(string(f.text), "\n") {
+		at := fmt.Sprintf("%s:%d: ", f.path, number+1)
+		if machinePath.MatchString(line) {
+			problems = append(problems, at+"path of one machine")
+		}
+		if found := registryHost.FindString(line); found != "" {
+			problems = append(problems, at+"names "+found)
+		}
+		for _, name := range document.FindAllString(line, -1) {
+			if !exists(name) {
+				problems = append(problems, at+"speaks of "+name+", which is not in the repository")
+			}
+		}
+	}
+	return problems
+}
+
+func TestTree(t *testing.T) {
+	files, err := treeFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, f := range files {
+		names[filepath.Base(f.path)] = true
+	}
+	if !names["go.mod"] || !names["tree_test.go"] {
+		t.Fatalf("%d files found, and not even this one", len(files))
+	}
+	for _, f := range files {
+		if f.path != "scripts/tree_test.go" { // which names what it looks for
+			report(t, checkFile(f, func(name string) bool { return names[name] }))
+		}
+	}
+}
+
+func TestTreeFindsFaults(t *testing.T) {
+	for _, tt := range []struct {
+		name, path, text string
+		want             []string
+	}{
+		{"all is well", "engine/a.go", "see README.md and #0072B2, artwork/frame, /tmp/x", nil},
+		{"a folder at the top", "docs/a.txt", "", []string{"no such entry"}},
+		{"a checkout", "README.md", "\ncd /work/main", []string{"README.md:2: path of one machine"}},
+		{"a home", "scripts/test", `dir="/root/go"`, []string{"path of one machine"}},
+		{"a registry", "scripts/test", "export GOPROXY=https://proxy.golang.org", []string{"names"}},
+		{"a missing document", "engine/a.go", "// " + "DESIGN" + ".md 19", []string{"speaks of DESIGN.md"}},
+		{"a picture", "results/a.png", "\x00/root/", nil},
+		{"a build", "cmd/qsim/big", strings.Repeat("x", mostFileBytes+1), []string{"bytes"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			wantProblems(t, checkFile(treeFile{tt.path, []byte(tt.text)}, func(name string) bool { return name == "README.md" }), tt.want)
+		})
+	}
+}

@@ -28,7 +28,7 @@ const LongestDraw = 100 * 365 * 24 * time.Hour
 // quantile at u in (0, 1). It is finite, never negative and does not fall as u
 // grows. It is within 1e-6 of the exact quantile, relative to it or to a millionth
 // of a millionth of the distribution's scale if that is more; within 1e-9 where u is
-// below 2^-16 or above 1 - 2^-16. A u outside (0, 1) counts as the nearest inside.
+// below 2^-16 or above 1 - 2^-16. u must be inside (0, 1).
 func (d Dist) Sample(u float64) float64 {
 	if d.curve == nil {
 		return d.low + float64(d.span*u)

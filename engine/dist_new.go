@@ -39,11 +39,8 @@ func Uniform(min, max float64) (Dist, error) {
 	if min > max {
 		return Dist{}, &DistError{"min", spellSeconds(min) + " is above max, " + spellSeconds(max)}
 	}
-	span := max - min
-	if min+span > max { // rounded up: no sample may exceed max
-		span = math.Nextafter(span, 0)
-	}
-	return Dist{low: min, span: span}, nil
+	// Should max - min round up, then by less than u < 1 takes off again.
+	return Dist{low: min, span: max - min}, nil
 }
 
 // Exponential returns the exponential distribution.
@@ -178,15 +175,12 @@ func Empirical(values []float64) (Dist, error) {
 	}
 	c := &curve{exactCurve: exactCurve{kind: empirical}, values: slices.Clone(values)}
 	slices.Sort(c.values)
-	// Summed with Neumaier's compensation: exact for all practical purposes.
+	// What each addition rounds away is summed beside (Knuth's TwoSum).
 	sum, lost := 0.0, 0.0
-	for _, v := range c.values { // rising, so v is the larger term only at first
+	for _, v := range c.values {
 		next := sum + v
-		if sum >= v {
-			lost += (sum - next) + v
-		} else {
-			lost += (v - next) + sum
-		}
+		added := next - sum
+		lost += (sum - (next - added)) + (v - added)
 		sum = next
 	}
 	c.mean = (sum + lost) / float64(len(values))

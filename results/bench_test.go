@@ -10,7 +10,7 @@ import (
 // mix plays a steady stream: a job each 10 ms, each fifth of which fails once and waits for
 // a second; claims and commits of four jobs; ten heartbeats per 40 jobs.
 type mix struct {
-	c      *Collector
+	c      engine.Recorder
 	now    engine.Time
 	id     engine.JobID
 	tokens engine.Token
@@ -82,17 +82,33 @@ func newMix() *mix {
 	return &mix{c: NewCollector(s, 0)}
 }
 
-// BenchmarkCollector reports the cost of a job with all its events.
+type ignorer struct{}
+
+func (ignorer) Record(*engine.Event) {}
+
+// BenchmarkCollector reports the cost of a job with all its events; what recorder=none
+// takes is the benchmark's own.
 func BenchmarkCollector(b *testing.B) {
-	m := newMix()
-	for b.Loop() {
-		m.round()
-		if m.now > engine.Time(30*time.Minute) {
-			m = newMix()
-		}
+	for _, recorder := range []string{"none", "collector"} {
+		b.Run("recorder="+recorder, func(b *testing.B) {
+			renew := func() *mix {
+				m := newMix()
+				if recorder == "none" {
+					m.c = ignorer{}
+				}
+				return m
+			}
+			m := renew()
+			for b.Loop() {
+				m.round()
+				if m.now > engine.Time(30*time.Minute) {
+					m = renew()
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed())/float64(4*b.N), "ns/job")
+			b.ReportMetric(float64(m.events)/float64(m.id), "events/job")
+		})
 	}
-	b.ReportMetric(float64(b.Elapsed())/float64(4*b.N), "ns/job")
-	b.ReportMetric(float64(m.events)/float64(m.id), "events/job")
 }
 
 // BenchmarkHistogram records waits spread over five decades.

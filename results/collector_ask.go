@@ -46,8 +46,8 @@ func (c *Collector) window(name string) *Window {
 func (c *Collector) setOf(q Query) int {
 	from, to := c.settings.Warmup, c.settings.Duration
 	if q.During != "" {
-		storm := c.window(q.During)
-		from, to = max(from, storm.From), min(to, storm.To)
+		storm := c.window(q.During) // what an instant brings belongs to it
+		from, to = max(from, storm.From), min(to, max(storm.To, storm.From+1))
 	}
 	if q.After != "" {
 		from = max(from, c.window(q.After).To)

@@ -71,7 +71,7 @@ func heading(s *Summary, width int) string {
 		}
 		parts = append(parts, workers)
 		if set.Rate > 0 {
-			parts = append(parts, grouped(digits(set.Rate, 3))+" jobs/s")
+			parts = append(parts, formatRate(set.Rate))
 		}
 		for _, storm := range set.Storms {
 			parts = append(parts, storm.Name+" "+clockSpan(storm))
@@ -86,6 +86,17 @@ func heading(s *Summary, width int) string {
 		lines, line = lines+line+"\n", "   "+part
 	}
 	return lines + line
+}
+
+// formatRate writes jobs per second, or per a longer unit if they are fewer than one.
+func formatRate(perSecond float64) string {
+	switch {
+	case perSecond >= 1:
+		return grouped(digits(perSecond, 3)) + " jobs/s"
+	case perSecond*60 >= 1:
+		return digits(perSecond*60, 3) + " jobs/min"
+	}
+	return digits(perSecond*3600, 3) + " jobs/h"
 }
 
 // columns that s takes on a terminal.
@@ -189,24 +200,40 @@ func objectiveLines(s *Summary, width int) [][]string {
 		info, _ := Lookup(v.Metric)
 		value := formatEstimate(&Estimate{Mean: v.Value, Bound: v.Bound}, info)
 		if half := v.Half; half == half { // not NaN
-			value += " ±" + FormatValue(half, info)
+			value += " " + formatHalf(half, info)
 		}
 		c.rows = append(c.rows, []string{v.Query.String() + " " + v.Text, v.Policy, value, v.Note()})
 	}
+	const signs = 3 // columns before a line
+	lines := make([][]string, len(c.rows))
+	for _, gap := range []int{3, 2} {
+		rendered := layOutLeft(c, gap)
+		if width > 0 && widest(rendered)+signs > width {
+			continue
+		}
+		for i := range rendered {
+			lines[i] = rendered[i : i+1]
+		}
+		return lines
+	}
+	below := cells{}
+	for _, row := range c.rows {
+		below.rows = append(below.rows, row[1:])
+	}
+	for i, line := range layOutLeft(below, 3) {
+		lines[i] = []string{c.rows[i][0], line}
+	}
+	return lines
+}
+
+// layOutLeft renders cells without a header, all left-aligned.
+func layOutLeft(c cells, gap int) []string {
 	t := c.writer()
 	style := table.StyleDefault
 	style.Options = table.Options{}
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", "   "
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", strings.Repeat(" ", gap)
 	t.SetStyle(style)
-	lines := make([][]string, len(c.rows))
-	rendered := trimmed(t.Render())
-	for i, row := range c.rows {
-		lines[i] = []string{rendered[i]}
-		if width > 0 && columns(rendered[i])+3 > width {
-			lines[i] = []string{row[0], strings.TrimRight(strings.Join(row[1:], "   "), " ")}
-		}
-	}
-	return lines
+	return trimmed(t.Render())
 }
 
 // conclusion counts the objectives that did not come out as wanted; "" if there are none at all.

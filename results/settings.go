@@ -1,6 +1,3 @@
-// Package results turns the events of simulated runs into numbers: a Collector
-// watches one run, Summarize joins the runs of all policies and seeds, and a
-// Summary is what is printed, stored and drawn.
 package results
 
 import "time"

@@ -84,7 +84,7 @@ func TestCoverageOfMeanIntervals(t *testing.T) {
 	for k := range uint64(1000) {
 		var means []float64
 		for seed := range uint64(20) {
-			mean, _ := meanInterval(exponentials(k, seed, 50))
+			mean, _ := meanInterval(exponentials(k, seed, 20))
 			means = append(means, mean)
 		}
 		if mean, half := meanInterval(means); math.Abs(mean-1) <= half {
@@ -100,7 +100,7 @@ func TestCoverageOfMeanIntervals(t *testing.T) {
 func TestCoverageOfQuantileIntervals(t *testing.T) {
 	truth := -math.Log(0.01)
 	covered, naive := 0, 0
-	for k := range uint64(1000) {
+	for k := range uint64(200) {
 		var pooled, sections []float64
 		for seed := range uint64(20) {
 			values := exponentials(k, seed, 300)
@@ -117,8 +117,8 @@ func TestCoverageOfQuantileIntervals(t *testing.T) {
 			naive++
 		}
 	}
-	if covered < 915 || covered > 967 || naive > 800 {
-		t.Errorf("sectioning covered %d of 1000, the mean of quantiles %d", covered, naive)
+	if covered < 180 || covered > 195 || naive > 160 {
+		t.Errorf("sectioning covered %d of 200, the mean of quantiles %d", covered, naive)
 	}
 }
 

@@ -33,10 +33,13 @@ type TableOptions struct {
 	Path, Note string
 }
 
+// Some signs are as wide as two letters in East Asian locales, and a table would shift
+// with the user's.
+func init() { text.OverrideRuneWidthEastAsianWidth(false) }
+
 // WriteTable writes the table of the policies; Text and Markdown also say what
 // was run, what became of the objectives, and how to read the numbers.
 func WriteTable(w io.Writer, s *Summary, o TableOptions) error {
-	text.OverrideRuneWidthEastAsianWidth(false) // or columns would shift with the user's locale
 	var out string
 	switch o.Format {
 	case Markdown:
@@ -58,8 +61,12 @@ func headline(queries []Query) []column {
 	fresh := column{Query: Query{Metric: "fresh.wait.p99"}, title: "fresh p99", short: "fresh p99", half: true}
 	recovery := column{Query: Query{Metric: "recovery.time"}, title: "recovery", short: "recovery"}
 	for _, q := range queries {
-		if fresh.During == "" && q == (Query{Metric: fresh.Metric, During: q.During}) {
-			fresh.Query, fresh.title = q, "fresh p99 in storm"
+		if q == (Query{Metric: fresh.Metric, During: q.During}) {
+			if fresh.During == "" {
+				fresh.Query, fresh.title, fresh.short = q, "fresh p99 in storm", "p99 in storm"
+			} else {
+				fresh.title = "fresh p99 in " + fresh.During // there are several
+			}
 		}
 		if recovery.After == "" && q == (Query{Metric: recovery.Metric, After: q.After}) {
 			recovery.Query = q
@@ -123,7 +130,7 @@ func (s *Summary) values(short bool) cells {
 			e := s.Policies[i].Find(column.Query)
 			values[i] = formatEstimate(e, info)
 			if column.half && e != nil && !math.IsNaN(e.Half) {
-				halves[i] = "±" + FormatValue(e.Half, info)
+				halves[i] = formatHalf(e.Half, info)
 			}
 			d := s.Policies[i].Against(column.Query)
 			marks[i] = d != nil && !d.Shown && !math.IsNaN(d.P)
@@ -159,6 +166,17 @@ func formatEstimate(e *Estimate, info MetricInfo) string {
 		return "≥ " + FormatValue(e.Mean, info)
 	}
 	return FormatValue(e.Mean, info)
+}
+
+// formatHalf writes a half-width, with two significant digits.
+func formatHalf(half float64, info MetricInfo) string {
+	switch {
+	case info.Unit == "s":
+		return "±" + FormatDuration(half)
+	case info.Share:
+		return "±" + digits(half*100, 2) + "%"
+	}
+	return "±" + grouped(digits(half, 2))
 }
 
 // beside joins two columns, each right-aligned.

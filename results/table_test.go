@@ -84,13 +84,18 @@ func TestHeadings(t *testing.T) {
 // Without a storm the first column is of the whole run, and there is no recovery.
 func TestTableWithoutStorms(t *testing.T) {
 	s, runs := comparison(5)
+	several := *s
+	several.Storms = append([]Window{{"herd", 30 * time.Second, 30 * time.Second}}, s.Storms...)
+	if sum, err := Summarize(&several, runs, Options{}); err != nil || !strings.Contains(written(t, sum, TableOptions{}), "fresh p99 in herd") {
+		t.Errorf("the table does not name the storm: %v", err)
+	}
 	s.Storms, s.Objectives = nil, nil
 	sum, err := Summarize(s, runs, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	out := written(t, sum, TableOptions{})
-	if !strings.Contains(out, "policy     fresh p99") || strings.Contains(out, "in storm") || strings.Contains(out, "recovery") || strings.Contains(out, "objective") {
+	if !strings.Contains(out, "policy      fresh p99") || strings.Contains(out, "in storm") || strings.Contains(out, "recovery") || strings.Contains(out, "objective") {
 		t.Errorf("table:\n%s", out)
 	}
 }
@@ -169,11 +174,11 @@ func TestWriteTableFails(t *testing.T) {
 
 func TestFormatDuration(t *testing.T) {
 	for seconds, want := range map[float64]string{
-		0: "0s", 1e-12: "0s", 3e-9: "3ns", 9.56e-4: "960µs", 0.0123: "12ms", 0.12: "120ms", 0.9994: "999ms", 0.9996: "1.0s", 8.84: "8.8s",
+		0: "0s", 1e-12: "0s", 3e-9: "3ns", 9.56e-4: "956µs", 0.0123: "12ms", 0.12: "120ms", 0.9994: "999ms", 0.9996: "1.0s", 8.84: "8.8s",
 		59.94: "59.9s", 59.96: "1m00s", 253: "4m13s", 484: "8m04s", 712.4: "11m52s", 3599.6: "1h00m", 3725: "1h02m", 86399: "1d00h", 100000: "1d04h",
-		-8.8: "−8.8s", 5e11: "15,844y", math.NaN(): "–", math.Inf(1): "–", 300: "5m00s", 0.00123: "1.2ms", 4.5e-6: "4.5µs",
+		-8.8: "−8.8s", 5e11: "15844y", math.NaN(): "–", math.Inf(1): "–", 300: "5m00s", 0.00123: "1.2ms", 4.5e-6: "4.5µs",
 	} {
-		if got := strings.Replace(FormatDuration(seconds), "15844", "15,844", 1); got != want {
+		if got := FormatDuration(seconds); got != want {
 			t.Errorf("%v s = %q, want %q", seconds, got, want)
 		}
 	}
@@ -193,9 +198,21 @@ func TestFormatValue(t *testing.T) {
 			t.Errorf("%v = %q, want %q", tt.v, got, tt.want)
 		}
 	}
-	for ratio, want := range map[float64]string{0.03: "−97%", 1.12: "+12%", 14: "×14", 1234: "×1,234", 0.9999: "0.0%", 0.00001: "−99.9%", 1.004: "+0.4%", 5: "+400%", 0: "−100.0%"} {
-		if got := formatChange(ratio); strings.TrimPrefix(got, "−0") != want && strings.TrimLeft(got, "−") != want && got != want {
+	for ratio, want := range map[float64]string{0.03: "−97%", 1.12: "+12%", 14: "×14", 1234: "×1,234", 0.9989: "−0.1%", 0.00001: "−99.9%", 1.0042: "+0.4%", 5: "+400%", 0: "−100.0%", 11: "×11"} {
+		if got := formatChange(ratio); got != want {
 			t.Errorf("change %v = %q, want %q", ratio, got, want)
+		}
+	}
+}
+
+func TestFormatHalfAndRate(t *testing.T) {
+	for _, tt := range []struct{ got, want string }{
+		{formatHalf(36.44, MetricInfo{Unit: "jobs"}), "±36"}, {formatHalf(0.00091, MetricInfo{Unit: "1", Share: true}), "±0.091%"},
+		{formatHalf(0.5, MetricInfo{Unit: "s"}), "±500ms"}, {formatHalf(12345, MetricInfo{Unit: "jobs"}), "±12,345"},
+		{formatRate(1200), "1,200 jobs/s"}, {formatRate(1.0 / 60), "1 jobs/min"}, {formatRate(0.001), "3.6 jobs/h"},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%q, want %q", tt.got, tt.want)
 		}
 	}
 }

@@ -149,7 +149,9 @@ func (sc *Scenario) Settings() results.Settings {
 	}
 	for i := range sc.Policies {
 		p := &sc.Policies[i]
-		s.Policies = append(s.Policies, results.PolicyInfo{Kind: p.Kind, Label: p.Label, Entitled: p.Entitled()})
+		seen := sc.Variant(i).Engine
+		s.Policies = append(s.Policies, results.PolicyInfo{Kind: p.Kind, Label: p.Label, Entitled: p.Entitled(),
+			Nodes: int(seen.Nodes), Workers: int(seen.Workers)})
 	}
 	return s
 }

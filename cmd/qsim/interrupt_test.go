@@ -3,22 +3,27 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // interrupted starts qsim, waits for each text on its standard error in turn, sends
 // an interrupt after each, and returns what was printed and the exit code.
 func interrupted(t *testing.T, arguments, after []string) (stdout, stderr string, code int) {
 	t.Helper()
-	command := exec.Command("qsim", arguments...)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // if it does not print what is waited for
+	defer cancel()
+	command := exec.CommandContext(ctx, "qsim", arguments...)
 	var out, all bytes.Buffer
 	command.Stdout = &out
 	pipe, err := command.StderrPipe()
@@ -85,12 +90,26 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// The second interrupt ends the process at once, with nothing written.
+// The second interrupt ends the process at once: while it draws charts of what it
+// would have kept.
 func TestInterruptTwice(t *testing.T) {
 	out := t.TempDir()
 	stdout, stderr, code := interrupted(t,
-		[]string{"run", "testdata/small.yaml", "--set", "duration=10000h", "--seeds", "2", "--verbose", "--out", out}, []string{"policies", "interrupted"})
+		[]string{"run", "testdata/small.yaml", "--seeds", "10000", "--verbose", "--out", out}, []string{"Weighted 80/20: 2 of", "interrupted"})
 	if code != int(exitInterrupted) || stdout != "" {
+		t.Errorf("exit %d, want %d; standard output %q; standard error:\n%s", code, exitInterrupted, stdout, stderr)
+	}
+	if _, err := os.Lstat(filepath.Join(out, "small", "latest")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a result was written (%v)", err)
+	}
+}
+
+// An interrupt before any seed has finished leaves nothing, and says so.
+func TestInterruptEarly(t *testing.T) {
+	out := t.TempDir()
+	stdout, stderr, code := interrupted(t,
+		[]string{"run", "testdata/small.yaml", "--set", "duration=1000h", "--set", "drain=0s", "--seeds", "2", "--verbose", "--out", out}, []string{"2 policies"})
+	if code != int(exitInterrupted) || stdout != "" || !strings.Contains(stderr, "before a seed had finished") {
 		t.Errorf("exit %d, want %d; standard output %q; standard error:\n%s", code, exitInterrupted, stdout, stderr)
 	}
 	if left, err := os.ReadDir(out); err != nil || len(left) > 0 {

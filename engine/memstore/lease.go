@@ -252,7 +252,7 @@ func (s *Store) Recover(_ context.Context, holder engine.EngineID, limit int, gr
 		}
 		r := s.rows.at(ref)
 		s.unplace(ref, r)
-		dst = append(dst, engine.Lease{})
+		dst = append(dst, engine.Lease{Holder: r.holder})
 		s.lend(ref, r, now, holder, ttl, &dst[len(dst)-1])
 	}
 	switch {

@@ -144,12 +144,14 @@ func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, 
 	s.mu.lock()
 	defer s.mu.unlock()
 	now := s.now()
+	for i := range p.Terms {
+		if p.Terms[i].Tenant != 0 || p.Terms[i].PerTenant != 0 {
+			return dst, engine.Forever, fmt.Errorf("claim: terms by tenant: %w", engine.ErrUnsupported)
+		}
+	}
 	left := p.Limit
 	for i := range p.Terms {
 		t := &p.Terms[i]
-		if t.Tenant != 0 || t.PerTenant != 0 {
-			return dst, engine.Forever, fmt.Errorf("claim: terms by tenant: %w", engine.ErrUnsupported)
-		}
 		for n := min(t.Limit, left); n > 0; n-- {
 			ref := s.pick(t)
 			if ref == none {
@@ -202,7 +204,6 @@ func (s *Store) pick(t *engine.Term) uint32 {
 func (s *Store) lend(ref uint32, r *row, now engine.Time, holder engine.EngineID, ttl time.Duration, l *engine.Lease) {
 	l.Job = engine.Job{ID: r.id, Kind: r.kind, Priority: r.priority, Tenant: r.tenant, Delivery: r.delivery, Charged: r.charged,
 		Failures: r.failures, LastDelay: r.lastDelay, Waited: now.Sub(r.dueAt), Age: now.Sub(r.enqueuedAt), Payload: r.payload}
-	l.Holder = r.holder
 	r.token++
 	l.Token = r.token
 	r.state, r.holder, r.key = engine.InFlight, holder, now.Add(ttl)
@@ -210,16 +211,19 @@ func (s *Store) lend(ref uint32, r *row, now engine.Time, holder engine.EngineID
 	s.leased.insertByKey(&s.rows, ref)
 }
 
-// Stats counts jobs exactly, whatever the limit: it has the counts at hand.
+// Stats counts jobs exactly, whatever the limit: it has the counts at hand. Of each
+// priority and kind it looks at the job that is first in line.
 func (s *Store) Stats(context.Context, int) (engine.Stats, error) {
 	s.mu.lock()
 	defer s.mu.unlock()
 	now := s.now()
 	st := s.stats
 	for c := range engine.NumClasses {
-		t := engine.Term{Class: c, Limit: 1}
-		if ref := s.pick(&t); ref != none {
-			st.OldestReady[c] = now.Sub(s.rows.at(ref).dueAt)
+		for i := range s.lanes {
+			if q := &s.lanes[i].ready[c]; q.size > 0 {
+				first := s.rows.at(q.peek(&s.rows, engine.OldestReady))
+				st.OldestReady[c] = max(st.OldestReady[c], now.Sub(first.dueAt))
+			}
 		}
 	}
 	return st, nil

@@ -18,17 +18,18 @@ type waiting struct {
 
 type waiter struct {
 	dueAt engine.Time
+	id    engine.JobID // of the row; one that has left may hold another job by now
 	ref   uint32
 	stamp uint32
 }
 
 func (w *waiting) init(s *rows) { w.rows = s }
 
-func (w *waiting) before(a, b waiter) bool {
+func (a *waiter) before(b *waiter) bool {
 	if a.dueAt != b.dueAt {
 		return a.dueAt < b.dueAt
 	}
-	return w.rows.at(a.ref).id < w.rows.at(b.ref).id
+	return a.id < b.id
 }
 
 func (w *waiting) push(e waiter) {
@@ -40,7 +41,7 @@ func (w *waiting) up(i int) {
 	e := w.heap[i]
 	for i > 0 {
 		p := (i - 1) / 2
-		if !w.before(e, w.heap[p]) {
+		if !e.before(&w.heap[p]) {
 			break
 		}
 		w.heap[i] = w.heap[p]
@@ -56,10 +57,10 @@ func (w *waiting) down(i int) {
 		if c >= n {
 			break
 		}
-		if c+1 < n && w.before(w.heap[c+1], w.heap[c]) {
+		if c+1 < n && w.heap[c+1].before(&w.heap[c]) {
 			c++
 		}
-		if !w.before(w.heap[c], e) {
+		if !w.heap[c].before(&e) {
 			break
 		}
 		w.heap[i] = w.heap[c]
@@ -122,7 +123,7 @@ func (w *waiting) takeDue(now engine.Time) uint32 {
 func (s *Store) toWaiting(ref uint32, r *row, due engine.Time) {
 	r.state, r.place, r.dueAt = engine.Waiting, inHeap, due
 	s.stats.Waiting[r.class()]++
-	s.waiting.push(waiter{due, ref, r.stamp})
+	s.waiting.push(waiter{due, r.id, ref, r.stamp})
 }
 
 // toReady makes a row that is in no index ready: dueAt is since when it waits.

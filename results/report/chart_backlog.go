@@ -20,9 +20,9 @@ func backlogChart(d *drawing) *sheet {
 			later = math.Max(later, p.due[k]+p.later[k])
 		}
 	}
-	// Retries that are not due yet are drawn unless they would dwarf the backlog,
-	// which is what the chart is about.
-	withLater := later > top && later <= 3*top
+	// Jobs that are not due yet are drawn if they can be seen and do not dwarf the
+	// backlog, which is what the chart is about.
+	withLater := later > 1.05*top && later <= 3*top
 	best, worst := extremes(fresh)
 	s := &sheet{name: "2-backlog", title: d.backlogTitle(fresh, retry, all), footer: d.footer(d.backlogMarks())}
 	s.subtitle = "Jobs ready to be claimed"
@@ -30,30 +30,31 @@ func backlogChart(d *drawing) *sheet {
 	case withLater:
 		s.subtitle = "Jobs ready to be claimed, and above them those not due yet"
 		top = later
-	case later > top:
+	case later > 1.05*top:
 		s.subtitle += fmt.Sprintf("; not shown: jobs not due yet, with which the highest peak is %s", count(later))
 	}
 	s.subtitle += "; same scale in every panel" + d.panelWords()
 	if len(d.policies) == 1 {
 		s.subtitle = s.subtitle[:len(s.subtitle)-len("; same scale in every panel")]
 	}
-	s.alt = d.alt(s.title, "Highest backlog of fresh jobs, and with retries", func(i int) string { return count(fresh[i]) + " and " + count(all[i]) })
+	s.alt = d.alt(s.title, "Highest backlog of fresh jobs, and with retries", func(i int) string { return jobs(fresh[i]) + " and " + jobs(all[i]) })
 
+	until := d.end(func(p *policy, bucket int) bool { return p.due[bucket] > all[p.index]/100 })
 	axes := func(p *plot.Plot, steps int) {
 		p.X.Tick.Marker, p.Y.Tick.Marker = clock(steps), counts(4)
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, d.until, 0, math.Max(top*1.04, 1)
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, until, 0, math.Max(top*1.04, 1)
 	}
 	height, body := panels(d.shown(best, worst), axes, func(p *plot.Plot, own policy) {
 		zero, sum := make([]float64, len(d.xs)), make([]float64, len(d.xs))
 		for k := range sum {
 			sum[k] = own.due[k] + own.later[k]
 		}
-		p.Add(windows{d.windows, false})
+		p.Add(windows{d.windows(until), false})
 		if withLater {
 			p.Add(area{d.xs, own.due, sum, waitingColor})
 		}
 		p.Add(area{d.xs, zero, own.fresh, alpha(freshColor, 205)}, area{d.xs, own.fresh, own.due, alpha(retryColor, 215)},
-			curve{d.xs, own.due, draw.LineStyle{Color: ink, Width: .6}}, heading{own.name, "peak " + count(all[own.index])})
+			curve{d.xs, own.due, draw.LineStyle{Color: ink, Width: .6}}, heading{own.name, d.backlogWords(fresh[own.index], all[own.index])})
 	})
 	legend := d.backlogKey(withLater)
 	s.height = height + legend.height(room)
@@ -61,9 +62,29 @@ func backlogChart(d *drawing) *sheet {
 	return s
 }
 
+// jobs spells a number of jobs that was averaged over time and seeds.
+func jobs(v float64) string {
+	if v > 0 && v < 1 {
+		return "under 1"
+	}
+	return count(math.Round(v))
+}
+
+// backlogWords are remarks on a policy's highest backlog, of like length in all panels.
+func (d *drawing) backlogWords(fresh, all float64) []string {
+	words := []string{"peak " + jobs(all), jobs(all)}
+	if n := len(d.policies); n <= 2 || n == 4 { // panels are wide
+		words = append([]string{words[0] + ", of fresh " + jobs(fresh)}, words...)
+	}
+	return words
+}
+
 func (d *drawing) backlogMarks() string {
-	if d.seeds < 2 {
-		return "area = the one seed"
+	switch d.seeds {
+	case 0:
+		return "no seed finished"
+	case 1:
+		return "areas = the one seed, stacked"
 	}
 	return "areas = mean over seeds, stacked"
 }
@@ -73,9 +94,9 @@ func (d *drawing) backlogKey(withLater bool) key {
 	if withLater {
 		k = append(k, entry{name: "not due yet", color: waitingColor, area: true})
 	}
-	switch storms := d.storms(); {
+	switch storms := d.settings.Storms; {
 	case len(storms) == 1:
-		k = append(k, entry{name: storms[0].name, color: alpha(stormInk, 40), area: true})
+		k = append(k, entry{name: clean(storms[0].Name), color: alpha(stormInk, 40), area: true})
 	case len(storms) > 1:
 		k = append(k, entry{name: fmt.Sprintf("%d storms", len(storms)), color: alpha(stormInk, 40), area: true})
 	}
@@ -96,11 +117,15 @@ func (d *drawing) backlogTitle(fresh, retry, all []float64) string {
 	case all[highest] < 1:
 		return "No backlog forms" + d.under()
 	case all[highest] <= few:
-		return fmt.Sprintf("Hardly a backlog forms%s: at most %s jobs", d.under(), count(all[highest]))
+		return fmt.Sprintf("Hardly a backlog forms%s: at most %s jobs", d.under(), jobs(all[highest]))
 	case fresh[worst] <= retry[most]/20:
-		return fmt.Sprintf("Retries pile up, to %s with %s; fresh jobs do not: at most %s%s", count(retry[most]), d.policies[most].name, count(fresh[worst]), d.under())
+		return fmt.Sprintf("Retries pile up, to %s with %s; fresh jobs do not: at most %s%s", jobs(retry[most]), d.policies[most].name, jobs(fresh[worst]), d.under())
 	}
-	return d.rangeTitle("Fresh backlog peaks at", count, fresh, best, worst)
+	least, _ := extremes(retry)
+	if fresh[worst] <= similar*fresh[best] && retry[most] > max(similar*retry[least], few) {
+		return d.rangeTitle("Retry backlog peaks at", jobs, retry, least, most)
+	}
+	return d.rangeTitle("Fresh backlog peaks at", jobs, fresh, best, worst)
 }
 
 // under names whom a finding is about when it is about all.

@@ -60,7 +60,7 @@ func comparisonChart(d *drawing) *sheet {
 	s := &sheet{name: "4-dots", title: d.comparisonTitle(measures)}
 	s.subtitle = fmt.Sprintf("Estimate over %s with 95%% confidence interval (Student t)", plural(d.seeds, "seed"))
 	if d.seeds < 2 {
-		s.subtitle = "One seed: no interval and no difference can be shown"
+		s.subtitle = sentence(plural(d.seeds, "seed")) + ": no interval and no difference can be shown"
 	}
 	s.subtitle += "; left is better"
 	if storm := d.storm(); storm != "" {
@@ -169,7 +169,7 @@ func (d *drawing) fill(m *measure, q results.Query) bool {
 
 func (d *drawing) comparisonPanel(m *measure, first bool) *plot.Plot {
 	p := newPlot()
-	high, low := 0.0, math.Inf(1)
+	high, low, least := 0.0, math.Inf(1), 0.0
 	for i := range d.policies {
 		if e, ok := m.value(i); ok {
 			high = math.Max(high, math.Max(e.Mean, zeroed(e.High)))
@@ -181,21 +181,23 @@ func (d *drawing) comparisonPanel(m *measure, first bool) *plot.Plot {
 		p.X.Tick.Marker = plot.ConstantTicks{}
 		p.X.Min, p.X.Max = 0, 1
 	case m.log:
-		from, to, clipped := waitRange(low, high*1.5)
-		p.X.Scale, p.X.Tick.Marker = logScale{}, waits(clipped)
-		p.X.Min, p.X.Max = from/1.5, to
+		from, to, floor := waitRange(low, high*1.5)
+		p.X.Scale, p.X.Tick.Marker = logScale{}, waits(floor, 5)
+		p.X.Min, p.X.Max, least = from/1.5, to, from
 	case m.unit == "s":
 		p.X.Tick.Marker = clock(5)
-		p.X.Min, p.X.Max = 0, max(high*1.18, 1e-3)
+		p.X.Max = max(high*1.18, 1e-3)
+		p.X.Min = -p.X.Max / 30
 	default:
 		p.X.Tick.Marker = counts(4)
-		p.X.Min, p.X.Max = 0, max(high*1.18, 1e-3)
+		p.X.Max = max(high*1.18, 1e-3)
+		p.X.Min = -p.X.Max / 30
 	}
 	names := plot.ConstantTicks{}
 	label := textStyle(8.5, ink, false)
 	base := d.baseline()
 	if e, ok := m.value(base); ok && len(d.policies) > 1 {
-		p.Add(level(e.Mean))
+		p.Add(level(max(e.Mean, least)))
 	}
 	for i, own := range d.policies {
 		row := float64(len(d.policies) - 1 - i)
@@ -209,13 +211,13 @@ func (d *drawing) comparisonPanel(m *measure, first bool) *plot.Plot {
 			p.Add(remark{row, m.words(i)})
 			continue
 		}
-		p.Add(dot{mean: e.Mean, low: nanTo(e.Low, e.Mean), high: nanTo(e.High, e.Mean), row: row, color: own.hue.line, label: m.words(i),
+		p.Add(dot{mean: max(e.Mean, least), low: max(nanTo(e.Low, e.Mean), least), high: max(nanTo(e.High, e.Mean), least), row: row, color: own.hue.line, label: m.words(i),
 			hollow: i != base && !m.shown(i), more: e.Bound != ""})
 	}
 	p.Y.Tick.Marker = names
 	p.Y.Tick.Label.Color = ink
 	p.Y.Min, p.Y.Max = -.6, float64(len(d.policies))-.4
-	p.Add(heading{m.name, ""})
+	p.Add(heading{name: m.name})
 	return p
 }
 

@@ -1,9 +1,7 @@
 package report
 
 import (
-	"fmt"
 	"math"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -47,10 +45,10 @@ func distributionChart(d *drawing) *sheet {
 		}
 		return spell(values[i]) + all[i].unclaimedWords()
 	})
-	from, to, clipped := distributionRange(all, at)
-	axes := func(p *plot.Plot, _ int) {
+	from, to := distributionRange(all, at)
+	axes := func(p *plot.Plot, steps int) {
 		p.X.Scale, p.Y.Scale = logScale{}, logScale{}
-		p.X.Tick.Marker = waits(clipped)
+		p.X.Tick.Marker = waits(0, steps)
 		p.Y.Tick.Marker = plot.ConstantTicks{{Value: 1, Label: "all"}, {Value: .1, Label: "1 in 10 (p90)"}, {Value: .01, Label: "1 in 100 (p99)"}, {Value: .001, Label: "1 in 1000 (p99.9)"}}
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = from, to, leastShare, 1.15
 	}
@@ -61,10 +59,10 @@ func distributionChart(d *drawing) *sheet {
 			p.Y.Tick.Marker = plot.ConstantTicks{{Value: 1, Label: "all"}, {Value: .1, Label: "p90"}, {Value: .01, Label: "p99"}, {Value: .001, Label: "p99.9"}}
 		}, func(p *plot.Plot, own policy) {
 			for _, other := range all {
-				p.Add(other.lines(p, draw.LineStyle{Color: context, Width: .6})...)
+				add(p, other.lines(p, draw.LineStyle{Color: backdrop, Width: .6}))
 			}
-			p.Add(all[own.index].lines(p, draw.LineStyle{Color: own.hue.line, Width: 1.6})...)
-			p.Add(heading{own.name, ""})
+			add(p, all[own.index].lines(p, draw.LineStyle{Color: own.hue.line, Width: 1.6}))
+			p.Add(heading{name: own.name})
 		})
 		return s
 	}
@@ -75,13 +73,15 @@ func distributionChart(d *drawing) *sheet {
 	s.height = 2.9*vg.Inch + legend.height(room)
 	s.body = func(c draw.Canvas) {
 		p := newPlot()
-		axes(p, 0)
+		axes(p, 10)
 		p.X.Label.Text = "wait until first claim"
+		var curves []curve
 		for _, own := range all {
-			p.Add(own.lines(p, draw.LineStyle{Color: own.hue.line, Width: 1.8, Dashes: dashOf(own.index)})...)
+			curves = append(curves, own.lines(p, draw.LineStyle{Color: own.hue.line, Width: 1.8, Dashes: dashOf(own.index)})...)
 		}
+		add(p, curves)
 		if at.seconds > 0 {
-			p.Add(limitLine{at.seconds, "objective: " + at.text})
+			p.Add(limitLine{at.seconds, "objective: " + at.text, curves})
 		}
 		p.Draw(legend.draw(c))
 	}
@@ -127,14 +127,21 @@ func newDistribution(p policy, h *results.NamedHistogram) distribution {
 	return c
 }
 
-// over is the share of jobs that waited longer than wait, to the width of a bucket.
+// bucketWidth is how much longer the waits of one bucket of a histogram may be than
+// its shortest: 1/128.
+const bucketWidth = 1 + 1./128
+
+// over is the share of jobs that waited longer than wait. Those of the bucket that
+// wait is in count as no longer.
 func (c *distribution) over(wait float64) float64 {
+	share := 1.
 	for i, w := range c.waits {
-		if w >= wait {
-			return c.shares[i]
+		if w > wait*bucketWidth {
+			break
 		}
+		share = c.shares[i]
 	}
-	return c.unclaimed
+	return share
 }
 
 // exceeded is the wait that the given share of jobs exceeds. more says that the share
@@ -160,23 +167,25 @@ func (c *distribution) unclaimedWords() string {
 
 // lines are c's curve, and a thin line on to the right for the unclaimed, of whom
 // it is not known how long they would have waited.
-func (c *distribution) lines(p *plot.Plot, style draw.LineStyle) []plot.Plotter {
+func (c *distribution) lines(p *plot.Plot, style draw.LineStyle) []curve {
 	if c.none {
 		return nil
 	}
-	xs, ys := []float64{p.X.Min}, []float64{c.over(math.Nextafter(p.X.Min, 0))}
+	xs, ys := []float64{p.X.Min}, []float64{1}
 	for i, w := range c.waits {
 		if w <= p.X.Min {
 			ys[0] = c.shares[i]
 			continue
 		}
+		if last := len(xs) - 1; w > xs[last]*bucketWidth*bucketWidth { // nobody waited so long: a step
+			xs, ys = append(xs, w/bucketWidth), append(ys, ys[last])
+		}
+		xs, ys = append(xs, w), append(ys, math.Max(c.shares[i], leastShare))
 		if c.shares[i] < leastShare {
-			xs, ys = append(xs, w), append(ys, leastShare)
 			break
 		}
-		xs, ys = append(xs, w), append(ys, c.shares[i])
 	}
-	all := []plot.Plotter{curve{xs, ys, style}}
+	all := []curve{{xs, ys, style}}
 	if c.unclaimed > leastShare {
 		style.Width, style.Dashes = .8, []vg.Length{1.5, 2.5}
 		all = append(all, curve{[]float64{xs[len(xs)-1], p.X.Max}, []float64{c.unclaimed, c.unclaimed}, style})
@@ -184,9 +193,15 @@ func (c *distribution) lines(p *plot.Plot, style draw.LineStyle) []plot.Plotter 
 	return all
 }
 
+func add(p *plot.Plot, curves []curve) {
+	for _, l := range curves {
+		p.Add(l)
+	}
+}
+
 // distributionRange is the range of the wait axis: all that is above leastShare, and
 // the limit.
-func distributionRange(all []distribution, at limit) (from, to float64, clipped bool) {
+func distributionRange(all []distribution, at limit) (from, to float64) {
 	low, high := math.Inf(1), at.seconds
 	for _, c := range all {
 		if c.none || len(c.waits) == 0 {
@@ -199,100 +214,6 @@ func distributionRange(all []distribution, at limit) (from, to float64, clipped 
 	if math.IsInf(low, 1) {
 		low = high / 100
 	}
-	return waitRange(math.Max(low, high*1e-5), high)
-}
-
-// distributionValues are what the title and the alternative text give for each
-// policy: the share of jobs that wait longer than the limit or, where there is none,
-// the p99 wait, infinite if it falls among the unclaimed.
-func distributionValues(all []distribution, at limit) ([]float64, func(float64) string) {
-	values := make([]float64, len(all))
-	for i := range all {
-		switch {
-		case all[i].none:
-			values[i] = math.NaN()
-		case at.seconds > 0:
-			values[i] = all[i].over(at.seconds)
-		default:
-			wait, more := all[i].exceeded(.01)
-			if values[i] = wait; more {
-				values[i] = math.Inf(1)
-			}
-		}
-	}
-	if at.seconds > 0 {
-		return values, percent
-	}
-	return values, func(v float64) string {
-		if math.IsInf(v, 1) {
-			return "endless"
-		}
-		return seconds(v)
-	}
-}
-
-func distributionWords(at limit) string {
-	if at.seconds > 0 {
-		return "Share of fresh jobs that wait longer than " + seconds(at.seconds)
-	}
-	return "Fresh p99 wait"
-}
-
-// distributionTitle states the finding behind distributionValues.
-func (d *drawing) distributionTitle(all []distribution, at limit, values []float64, best, worst int) string {
-	if best < 0 {
-		return "There is no fresh job to speak of" + d.under()
-	}
-	if at.seconds == 0 {
-		return d.exceededTitle(all, values, best, worst)
-	}
-	jobs, which := "fresh jobs", ""
-	if at.during != "" {
-		which = " enqueued in " + shorten(clean(at.during), stormLimit)
-	}
-	what := jobs + which + " wait longer than " + seconds(at.seconds)
-	if all[best].unclaimed > 0 || all[worst].unclaimed > 0 {
-		what += " or are never claimed"
-	}
-	high, low := percent(values[worst]), percent(values[best])
-	switch {
-	case all[best].unclaimed == 1:
-		return "No fresh job" + which + " is claimed" + d.under()
-	case values[worst] == 0:
-		return "No " + strings.Replace(strings.Replace(what, "jobs", "job", 1), "wait ", "waits ", 1) + d.under()
-	case len(d.policies) == 1:
-		return fmt.Sprintf("%s of %s with %s", high, what, d.policies[worst].name)
-	case high == low:
-		return fmt.Sprintf("%s of %s under every policy", high, what)
-	}
-	return fmt.Sprintf("%s of %s with %s, %s with %s", high, what, d.policies[worst].name, low, d.policies[best].name)
-}
-
-func (d *drawing) exceededTitle(all []distribution, values []float64, best, worst int) string {
-	const what = "Fresh p99 wait is"
-	if math.IsInf(values[worst], 1) {
-		lost := make([]float64, len(all))
-		for i := range all {
-			lost[i] = all[i].unclaimed
-		}
-		least, most := extremes(lost)
-		title := fmt.Sprintf("%s of fresh jobs are never claimed with %s", percent(lost[most]), d.policies[most].name)
-		switch {
-		case !math.IsInf(values[best], 1):
-			return fmt.Sprintf("%s; with %s p99 wait is %s", title, d.policies[best].name, seconds(values[best]))
-		case percent(lost[least]) != percent(lost[most]):
-			return fmt.Sprintf("%s, %s with %s", title, percent(lost[least]), d.policies[least].name)
-		case len(all) > 1:
-			return fmt.Sprintf("%s of fresh jobs are never claimed under any policy", percent(lost[most]))
-		}
-		return title
-	}
-	high, low := seconds(values[worst]), seconds(values[best])
-	switch {
-	case len(d.policies) == 1:
-		return fmt.Sprintf("%s %s with %s", what, high, d.policies[worst].name)
-	case high == low:
-		return fmt.Sprintf("%s %s under every policy", what, high)
-	}
-	return fmt.Sprintf("%s %s with %s, %s with %s", what, high, d.policies[worst].name, low, d.policies[best].name)
+	from, to, _ = waitRange(math.Max(low, high*1e-5), high)
+	return from, to
 }

@@ -27,26 +27,27 @@ func waitChart(d *drawing) *sheet {
 	}
 	s.alt = d.alt(s.title, "Highest fresh p99 wait", func(i int) string {
 		if math.IsNaN(peaks[i]) {
-			return "no fresh job claimed"
+			return "none claimed"
 		}
 		return seconds(peaks[i])
 	})
 	low, high := d.waitExtent()
-	from, to, clipped := waitRange(low, high)
+	from, to, floor := waitRange(low, high)
+	until := d.end(func(p *policy, bucket int) bool { return !math.IsNaN(p.median[bucket]) })
 	axes := func(p *plot.Plot, steps int) {
-		p.X.Tick.Marker, p.Y.Tick.Marker = clock(steps), waits(clipped)
+		p.X.Tick.Marker, p.Y.Tick.Marker = clock(steps), waits(floor, 10)
 		p.Y.Scale = logScale{}
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, d.until, from, to
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, until, from, to
 	}
 	if len(d.policies) > together {
 		s.subtitle += ", the others in grey" + d.panelWords()
 		s.height, s.body = panels(d.shown(best, worst), axes, func(p *plot.Plot, own policy) {
-			p.Add(windows{d.windows, false})
+			p.Add(windows{d.windows(until), false})
 			for _, other := range d.policies {
-				p.Add(curve{d.xs, other.median, draw.LineStyle{Color: context, Width: .6}})
+				p.Add(curve{d.xs, other.median, draw.LineStyle{Color: backdrop, Width: .6}})
 			}
 			p.Add(area{d.xs, own.low, own.high, alpha(own.hue.line, 38)}, curve{d.xs, own.median, draw.LineStyle{Color: own.hue.line, Width: 1.4}})
-			p.Add(limitLines{limits: d.limits()}, heading{own.name, peakWords(seconds, peaks[own.index])})
+			p.Add(limitLines{limits: d.limits()}, heading{own.name, peakWords(peaks[own.index])})
 		})
 		return s
 	}
@@ -54,11 +55,12 @@ func waitChart(d *drawing) *sheet {
 	return s
 }
 
-func peakWords(spell func(float64) string, peak float64) string {
+// peakWords are remarks on a policy's highest wait.
+func peakWords(peak float64) []string {
 	if math.IsNaN(peak) {
-		return "none claimed"
+		return []string{"none claimed", ""}
 	}
-	return "peak " + spell(peak)
+	return []string{"peak " + seconds(peak), seconds(peak)}
 }
 
 // drawWaits draws all policies into one plot.
@@ -66,7 +68,7 @@ func (d *drawing) drawWaits(c draw.Canvas, axes func(p *plot.Plot, steps int), p
 	p := newPlot()
 	axes(p, 8)
 	p.X.Label.Text = "virtual time"
-	shades := windows{d.windows, true}
+	shades := windows{d.windows(p.X.Max), true}
 	p.Add(shades)
 	for _, own := range d.policies {
 		p.Add(area{d.xs, own.low, own.high, alpha(own.hue.line, 38)})
@@ -76,10 +78,10 @@ func (d *drawing) drawWaits(c draw.Canvas, axes func(p *plot.Plot, steps int), p
 	for i, own := range d.policies {
 		curves = append(curves, curve{d.xs, own.median, draw.LineStyle{Color: own.hue.line, Width: 1.5}})
 		p.Add(curves[i])
-		e := ending{x: d.until, y: p.Y.Min, rank: peaks[i], name: own.name, hue: own.hue, none: true}
+		e := ending{x: p.X.Max, y: p.Y.Min, rank: peaks[i], name: own.name, hue: own.hue, none: true}
 		for k := len(own.median) - 1; k >= 0; k-- {
 			if !math.IsNaN(own.median[k]) {
-				e.x, e.y, e.none = min(d.xs[k], d.until), own.median[k], false
+				e.x, e.y, e.none = min(d.xs[k], p.X.Max), own.median[k], false
 				break
 			}
 		}
@@ -150,7 +152,11 @@ func (d *drawing) waitTitle(peaks []float64, best, worst int) string {
 		}
 		return "No fresh job is claimed under any policy"
 	}
-	title := d.rangeTitle("Fresh p99 wait peaks at", seconds, peaks, best, worst)
+	what := "Fresh p99 wait peaks at"
+	if peaks[worst] == 0 {
+		what = "Fresh p99 wait stays at"
+	}
+	title := d.rangeTitle(what, seconds, peaks, best, worst)
 	if len(silent) > 3 {
 		silent = append(silent[:2], fmt.Sprintf("%d others", len(silent)-2))
 	}
@@ -160,11 +166,14 @@ func (d *drawing) waitTitle(peaks []float64, best, worst int) string {
 	return title
 }
 
+// similar is the ratio up to which two values are too close to name a winner.
+const similar = 1.25
+
 // rangeTitle says how a value, which is not NaN for best and worst, differs between
 // policies.
 func (d *drawing) rangeTitle(what string, spell func(float64) string, values []float64, best, worst int) string {
 	low, high := spell(values[best]), spell(values[worst])
-	same := values[worst] <= values[best]*1.25 // not enough to name a winner
+	same := values[worst] <= values[best]*similar
 	numbers := 0
 	for _, v := range values {
 		if !math.IsNaN(v) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"qsim/results"
 )
@@ -49,8 +48,6 @@ type drawing struct {
 	policies []policy
 	xs       []float64 // s: the middle of each bucket
 	from     int       // the first bucket that is not wholly in the warm-up
-	until    float64   // s: the end of the time axes
-	windows  []window  // the warm-up and the storms
 }
 
 // policy is one policy's share of the series. A NaN is a gap.
@@ -89,12 +86,16 @@ func newDrawing(s *results.Settings, sum *results.Summary, version string) (*dra
 	for i := range buckets {
 		d.xs = append(d.xs, (float64(i)+.5)*bucket)
 	}
+	if buckets == 1 { // a bucket alone is as wide as it is long, not a point
+		d.xs = []float64{0, bucket}
+	}
 	d.from = min(int(s.Warmup/s.Bucket), buckets)
 	for i := range sum.Policies {
 		d.policies = append(d.policies, newPolicy(i, clean(sum.Policies[i].Label), sum.Data[i].Series, buckets))
+		if buckets == 1 {
+			d.policies[i].repeat()
+		}
 	}
-	d.until = d.end()
-	d.windows = d.shades()
 	return d, nil
 }
 
@@ -127,6 +128,13 @@ func newPolicy(index int, label string, series []results.Series, buckets int) po
 		p.median, p.low, p.high = append(p.median, median), append(p.low, low), append(p.high, high)
 	}
 	return p
+}
+
+// repeat draws a single bucket from its beginning to its end.
+func (p *policy) repeat() {
+	for _, values := range []*[]float64{&p.median, &p.low, &p.high, &p.fresh, &p.retry, &p.due, &p.later} {
+		*values = append(*values, (*values)[0])
+	}
 }
 
 // at is element i, or NaN where a series has ended or is not a finite number.
@@ -167,121 +175,34 @@ func (d *drawing) peak(values []float64) float64 {
 	return top
 }
 
-// end is where time axes end: with the arrivals, or when there is nothing more to see.
-func (d *drawing) end() float64 {
+// end is where a time axis ends: with the arrivals, or after the last bucket in which
+// there is something to see.
+func (d *drawing) end(seen func(p *policy, bucket int) bool) float64 {
 	end := d.settings.Duration.Seconds()
-	bucket := d.settings.Bucket.Seconds()
-	for _, p := range d.policies {
-		least := max(d.peak(p.due), 0) / 100
-		for i := len(d.xs) - 1; i >= 0 && d.xs[i] > end; i-- {
-			if !math.IsNaN(p.median[i]) || p.due[i] > least {
-				end = d.xs[i] + bucket/2
+	for i := range d.policies {
+		for k := len(d.xs) - 1; k >= 0 && d.xs[k] > end; k-- {
+			if seen(&d.policies[i], k) {
+				end = d.xs[k] + d.settings.Bucket.Seconds()/2
 			}
 		}
 	}
 	if end <= 0 {
-		return bucket
+		return d.settings.Bucket.Seconds()
 	}
 	return end
 }
 
-// shades are the windows that time axes shade: the warm-up, which no number counts,
-// and the storms.
-func (d *drawing) shades() []window {
+// windows are what a time axis up to a time shades: the warm-up, which no number
+// counts, and the storms.
+func (d *drawing) windows(until float64) []window {
 	var all []window
 	if w := d.settings.Warmup.Seconds(); w > 0 {
-		all = append(all, window{0, min(w, d.until), "warm-up", muted})
+		all = append(all, window{0, min(w, until), "warm-up", muted})
 	}
 	for _, s := range d.settings.Storms {
-		if from := s.From.Seconds(); from < d.until {
-			all = append(all, window{max(from, 0), min(s.To.Seconds(), d.until), clean(s.Name), stormInk})
+		if from := s.From.Seconds(); from < until {
+			all = append(all, window{max(from, 0), min(s.To.Seconds(), until), clean(s.Name), stormInk})
 		}
 	}
 	return all
-}
-
-// storms are the shaded windows without the warm-up.
-func (d *drawing) storms() []window {
-	return slices.DeleteFunc(slices.Clone(d.windows), func(w window) bool { return w.color != stormInk })
-}
-
-// footer says where a chart comes from and what its marks mean.
-func (d *drawing) footer(marks string) string {
-	seeds := plural(d.seeds, "seed")
-	if d.summary.Partial {
-		seeds += " (some missing)"
-	}
-	parts := []string{shorten(clean(d.settings.Scenario), 60), seeds, marks, "qsim " + shorten(d.version, 40), "config " + shorten(clean(d.settings.ConfigHash), 16)}
-	return strings.Join(parts, " · ")
-}
-
-// bandMarks explains a line with its band.
-func (d *drawing) bandMarks() string {
-	switch {
-	case d.seeds < 2:
-		return "line = the one seed"
-	case d.seeds < 10:
-		return "line = median, band = range over seeds"
-	}
-	return "line = median, band = 5th–95th percentile over seeds"
-}
-
-// stormWords say when the storms were, for those who cannot see them.
-func (d *drawing) stormWords() string {
-	storms := d.storms()
-	if len(storms) == 0 {
-		return "There is no storm."
-	}
-	var words []string
-	for i, s := range storms {
-		if i == 3 {
-			words = append(words, fmt.Sprintf("%d more", len(storms)-i))
-			break
-		}
-		words = append(words, fmt.Sprintf("%s from %s to %s", shorten(s.name, stormLimit), seconds(s.from), seconds(s.to)))
-	}
-	return "Shaded: " + list(words) + "."
-}
-
-// shown are the policies that get a panel each when there are too many for one plot:
-// all, or the first ones and those that must be seen.
-func (d *drawing) shown(must ...int) []policy {
-	if len(d.policies) <= panelLimit {
-		return d.policies
-	}
-	chosen := make([]bool, len(d.policies))
-	left := panelLimit
-	for _, i := range append(slices.Clone(must), d.baseline()) {
-		if i >= 0 && !chosen[i] {
-			chosen[i], left = true, left-1
-		}
-	}
-	var policies []policy
-	for i, p := range d.policies {
-		if !chosen[i] && left > 0 {
-			chosen[i], left = true, left-1
-		}
-		if chosen[i] {
-			policies = append(policies, p)
-		}
-	}
-	return policies
-}
-
-// panelWords say what a figure with a panel for each policy leaves out.
-func (d *drawing) panelWords() string {
-	if len(d.policies) <= panelLimit {
-		return ""
-	}
-	return fmt.Sprintf("; %d of %d policies", panelLimit, len(d.policies))
-}
-
-// baseline is the index of the policy that others are compared with.
-func (d *drawing) baseline() int {
-	for i := range d.summary.Policies {
-		if d.summary.Policies[i].Baseline {
-			return i
-		}
-	}
-	return 0
 }

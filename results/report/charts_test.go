@@ -149,17 +149,26 @@ func TestChartsLeaveTheirInputAlone(t *testing.T) {
 	f := storm()
 	s, sum := f.build()
 	before := append([]float64(nil), sum.Data[0].Series[0].FreshWaitP99...)
-	figures, err := Charts(s, sum, "v0.1.0")
-	if err != nil {
+	if _, err := charts(s, sum, "v0.1.0", coarse); err != nil {
 		t.Fatal(err)
-	}
-	if picture, err := png.DecodeConfig(bytes.NewReader(figures[0].PNG)); err != nil || picture.Width != 1094 {
-		t.Errorf("got a PNG %d pixels wide (%v), want 1094", picture.Width, err)
 	}
 	for i, v := range sum.Data[0].Series[0].FreshWaitP99 {
 		if v != before[i] {
 			t.Fatalf("element %d was %v and is %v", i, before[i], v)
 		}
+	}
+}
+
+func TestChartsDrawFinely(t *testing.T) {
+	t.Parallel()
+	f := with("small", func(f *fixture) { f.policies, f.seeds, f.bucket = 1, 1, f.duration })
+	s, sum := f.build()
+	figures, err := Charts(s, sum, "v0.1.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if picture, err := png.DecodeConfig(bytes.NewReader(figures[3].PNG)); err != nil || picture.Width != 1094 {
+		t.Errorf("got a PNG %d pixels wide (%v), want 1094: 7.6 inches at 144 dpi", picture.Width, err)
 	}
 }
 

@@ -44,10 +44,15 @@ func (d *drawing) comparisonTitle(measures []measure) string {
 		}
 		return fmt.Sprintf("No policy is shown to shorten %s against %s; with %s it is %s", m.short, name(base), name(worst), change(e.Mean, v.Mean, v.Bound != ""))
 	}
-	if len(d.policies) == 2 {
-		return fmt.Sprintf("%s: no difference shown between %s and %s", m.short, name(0), name(1))
+	for k := range measures[1:] {
+		if other := d.otherTitle(&measures[k+1]); other != "" {
+			return fmt.Sprintf("%s: no difference shown; %s", sentence(m.short), other)
+		}
 	}
-	return fmt.Sprintf("%s: no policy is shown to differ from %s", m.short, name(base))
+	if len(d.policies) == 2 {
+		return fmt.Sprintf("%s: no difference shown between %s and %s", sentence(m.short), name(0), name(1))
+	}
+	return fmt.Sprintf("%s: no policy is shown to differ from %s", sentence(m.short), name(base))
 }
 
 // change words how much longer or shorter after is than before. atLeast says that
@@ -87,6 +92,22 @@ func (d *drawing) price(m *measure, i int) string {
 		return ""
 	}
 	return fmt.Sprintf(", %s %s", m.short, change(before.Mean, after.Mean, before.Bound != ""))
+}
+
+// otherTitle gives the values of a measure in which a policy is shown to differ from
+// the baseline: of the one that is farthest from it. Empty if none is.
+func (d *drawing) otherTitle(m *measure) string {
+	base, known := m.value(d.baseline())
+	farthest, distance := -1, 0.
+	for i := range d.policies {
+		if e, ok := m.value(i); ok && known && i != d.baseline() && m.shown(i) && math.Abs(e.Mean-base.Mean) > distance {
+			farthest, distance = i, math.Abs(e.Mean-base.Mean)
+		}
+	}
+	if farthest < 0 || m.words(farthest) == m.words(d.baseline()) {
+		return ""
+	}
+	return fmt.Sprintf("%s %s with %s, %s with %s", m.short, m.words(farthest), d.policies[farthest].name, m.words(d.baseline()), d.policies[d.baseline()].name)
 }
 
 // plainTitle says how the only policy does.

@@ -77,50 +77,62 @@ func (b limitLines) Plot(c draw.Canvas, p *plot.Plot) {
 	if b.names == nil {
 		return
 	}
-	taken := b.taken(tx, ty, p) // what a name should not hide
-	for i, l := range b.limits {
-		text := b.names[i]
-		wide := limitText.Width(text)
-		var best vg.Point
-		least := math.MaxInt
-		for _, side := range [...]vg.Length{1, 0, .75, .5, .25} {
-			for _, lift := range [...]vg.Length{2, -11} {
-				at := vg.Point{X: c.Min.X + 3 + side*(c.Max.X-c.Min.X-wide-5), Y: ty(l.seconds) + lift}
-				box := vg.Rectangle{Min: at.Add(vg.Point{X: -2, Y: -1}), Max: at.Add(vg.Point{X: wide + 2, Y: 9})}
-				hits := within(box, taken)
-				for k, other := range b.limits {
-					if y := ty(other.seconds); k != i && y > box.Min.Y && y < box.Max.Y {
-						hits += len(taken) + 1
-					}
-				}
-				if hits < least {
-					best, least = at, hits
-				}
-			}
+	taken := along(b.curves, tx, ty, p)
+	for _, l := range b.limits {
+		for x := c.Min.X; x < c.Max.X; x += apart {
+			taken = append(taken, vg.Point{X: x, Y: ty(l.seconds)})
 		}
-		tag(c, limitText, best, text)
-		for x := vg.Length(0); x < wide; x += 4 { // the next name keeps off this one
-			for range len(taken)/16 + 1 {
-				taken = append(taken, best.Add(vg.Point{X: x, Y: 4}))
-			}
+	}
+	for i, l := range b.limits {
+		wide := limitText.Width(b.names[i])
+		var places []vg.Point
+		for _, side := range [...]vg.Length{1, 0, .75, .5, .25} {
+			x := c.Min.X + 3 + side*(c.Max.X-c.Min.X-wide-5)
+			places = append(places, vg.Point{X: x, Y: ty(l.seconds) + 2}, vg.Point{X: x, Y: ty(l.seconds) - 11})
+		}
+		at := emptiest(places, wide, taken)
+		tag(c, limitText, at, b.names[i])
+		for x := vg.Length(0); x < wide; x++ { // the next name keeps off this one
+			taken = append(taken, vg.Point{X: at.X + x, Y: at.Y + 4}, vg.Point{X: at.X + x, Y: at.Y + 6})
 		}
 	}
 }
 
-// taken are points all along the curves.
-func (b limitLines) taken(tx, ty func(float64) vg.Length, p *plot.Plot) []vg.Point {
-	const apart = 4
+// apart is the distance of the points that stand for a line where names look for room.
+const apart = 4
+
+// emptiest is the first of the places, of the lower left corner of a name, that hides
+// least of what is taken.
+func emptiest(places []vg.Point, wide vg.Length, taken []vg.Point) vg.Point {
+	best, least := places[0], math.MaxInt
+	for _, at := range places {
+		hits := 0
+		for _, p := range taken {
+			if p.X >= at.X-2 && p.X <= at.X+wide+2 && p.Y >= at.Y-1 && p.Y <= at.Y+9 {
+				hits++
+			}
+		}
+		if hits < least {
+			best, least = at, hits
+		}
+	}
+	return best
+}
+
+// along are points all along curves.
+func along(curves []curve, tx, ty func(float64) vg.Length, p *plot.Plot) []vg.Point {
 	var points []vg.Point
-	for _, l := range b.curves {
+	for _, l := range curves {
 		for i, v := range l.ys {
 			if math.IsNaN(v) {
 				continue
 			}
 			at := vg.Point{X: tx(l.xs[i]), Y: ty(floored(v, p))}
-			if i > 0 && !math.IsNaN(l.ys[i-1]) { // a steep line has points far apart
+			if i > 0 && !math.IsNaN(l.ys[i-1]) {
 				before := points[len(points)-1]
-				for y := min(at.Y, before.Y) + apart; y < max(at.Y, before.Y); y += apart {
-					points = append(points, vg.Point{X: at.X, Y: y})
+				steps := math.Ceil(math.Max(math.Abs(float64(at.X-before.X)), math.Abs(float64(at.Y-before.Y))) / apart)
+				for k := 1.0; k < steps; k++ {
+					points = append(points, vg.Point{X: before.X + (at.X-before.X)*vg.Length(k/steps), Y: before.Y + (at.Y-before.Y)*vg.Length(k/steps)})
 				}
 			}
 			points = append(points, at)
@@ -129,30 +141,25 @@ func (b limitLines) taken(tx, ty func(float64) vg.Length, p *plot.Plot) []vg.Poi
 	return points
 }
 
-// within counts the points in a box.
-func within(box vg.Rectangle, points []vg.Point) int {
-	n := 0
-	for _, p := range points {
-		if p.X >= box.Min.X && p.X <= box.Max.X && p.Y >= box.Min.Y && p.Y <= box.Max.Y {
-			n++
-		}
-	}
-	return n
-}
-
 // limitLine is a limit as a line of a chart whose waits run along x.
 type limitLine struct {
-	at    float64
-	label string
+	at     float64
+	name   string
+	curves []curve
 }
 
 func (l limitLine) Plot(c draw.Canvas, p *plot.Plot) {
-	tx, _ := p.Transforms(&c)
-	x := tx(l.at)
+	tx, ty := p.Transforms(&c)
+	x, wide := tx(l.at), limitText.Width(l.name)
 	c.StrokeLine2(limitStyle, x, c.Min.Y, x, c.Max.Y)
-	at := vg.Point{X: x + 3, Y: c.Max.Y - 12}
-	if wide := limitText.Width(l.label); at.X+wide > c.Max.X { // on the left, the curves are at the top
-		at = vg.Point{X: x - 3 - wide, Y: c.Min.Y + 4}
+	var places []vg.Point
+	for _, side := range [...]vg.Length{x + 3, x - 3 - wide} {
+		if side >= c.Min.X && side+wide <= c.Max.X {
+			places = append(places, vg.Point{X: side, Y: c.Max.Y - 12}, vg.Point{X: side, Y: c.Min.Y + 4}, vg.Point{X: side, Y: (c.Min.Y + c.Max.Y) / 2})
+		}
 	}
-	tag(c, limitText, at, l.label)
+	if places == nil {
+		places = append(places, vg.Point{X: c.Min.X, Y: c.Min.Y + 4})
+	}
+	tag(c, limitText, emptiest(places, wide, along(l.curves, tx, ty, p)), l.name)
 }

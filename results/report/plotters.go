@@ -180,16 +180,23 @@ func (l level) Plot(c draw.Canvas, p *plot.Plot) {
 	c.StrokeLine2(draw.LineStyle{Color: axisline, Width: vg.Points(.8), Dashes: []vg.Length{1.5, 2}}, x, c.Min.Y, x, c.Max.Y)
 }
 
-// heading names a panel, above it, with a remark at its right.
-type heading struct{ name, remark string }
+// heading names a panel, above it. At its right stands the first of the remarks that
+// leaves the name room; of those that do not, the last one, beside a shortened name.
+type heading struct {
+	name    string
+	remarks []string
+}
 
 func (h heading) Plot(c draw.Canvas, _ *plot.Plot) {
 	left, right := textStyle(9, ink, true), textStyle(8.5, muted, false)
 	y, room := c.Max.Y+4, c.Max.X-c.Min.X
-	if h.remark != "" {
-		room -= right.Width(h.remark) + 8
+	remark := ""
+	for _, remark = range h.remarks {
+		if left.Width(h.name)+8+right.Width(remark) <= room {
+			break
+		}
 	}
-	c.FillText(left, vg.Point{X: c.Min.X, Y: y}, fit(left, h.name, room))
+	c.FillText(left, vg.Point{X: c.Min.X, Y: y}, fit(left, h.name, room-8-right.Width(remark)))
 	right.XAlign = draw.XRight
-	c.FillText(right, vg.Point{X: c.Max.X, Y: y}, h.remark)
+	c.FillText(right, vg.Point{X: c.Max.X, Y: y}, remark)
 }

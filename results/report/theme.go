@@ -18,7 +18,7 @@ var (
 	gridline = rgb(0xe7eaee)
 	axisline = rgb(0x9aa4af)
 	stormInk = rgb(0xd1242f)
-	context  = rgb(0xc9d0d7) // other policies in a panel that is about one
+	backdrop = rgb(0xc9d0d7) // other policies in a panel that is about one
 )
 
 // hue is the colour of one policy: of its lines and dots, and of its text, which is

@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"sort"
 	"time"
 
 	"gonum.org/v1/plot"
@@ -64,34 +65,45 @@ func countStep(high float64, limit int) float64 {
 	}
 }
 
-// leastWait is where a logarithmic time axis ends at the latest: a logarithm knows
-// no zero, and no wait of interest is shorter.
-const leastWait = 1e-3
+// leastWait is where a logarithmic time axis begins at the earliest: a logarithm knows
+// no zero, and no wait of interest is shorter; unless all are, then tinyWait.
+const (
+	leastWait = 1e-3
+	tinyWait  = 1e-6
+)
 
 // mostWait is the last tick, 27 years: what is longer is drawn there.
 const mostWait = 864000000
 
 // decades are the ticks of a logarithmic time axis, in the units that people use.
-var decades = []float64{1e-3, 1e-2, .1, 1, 10, 60, 600, 3600, 36000, 864000, 8640000, 86400000, 864000000}
+var decades = []float64{1e-6, 1e-5, 1e-4, 1e-3, 1e-2, .1, 1, 10, 60, 600, 3600, 36000, 864000, 8640000, 86400000, 864000000}
 
 // waitRange is the range of a logarithmic time axis that shows low to high: at most
-// seven decades, two ticks at least. clipped says that something lies below it.
-func waitRange(low, high float64) (from, to float64, clipped bool) {
-	high = math.Min(math.Max(zeroed(high), leastWait), mostWait)
+// seven decades, two ticks at least. floor is from if something lies below it, else 0.
+func waitRange(low, high float64) (from, to, floor float64) {
+	least := leastWait
+	if high > tinyWait && high < 2*leastWait {
+		least = tinyWait
+	}
+	high = math.Min(math.Max(zeroed(high), least), mostWait)
 	if !(low <= high) { // no number, too
 		low = high
 	}
-	from = math.Max(leastWait, math.Max(low, high*1e-7))
-	clipped = low < from
+	from = math.Max(least, math.Max(low, high*1e-7))
+	clipped := low < from
 	from = niceBelow(from / 1.1)
-	from = math.Max(from, leastWait)
+	from = math.Max(from, least)
 	to = niceAbove(high * 1.25)
-	for range 12 { // from one tick to the next is a factor of 24 at most
-		if ticksIn(from, to) < 2 {
-			to = niceAbove(to * 1.5)
-		}
+	if ticksIn(from, to) < 2 {
+		from = math.Max(decades[max(sort.SearchFloat64s(decades, from*1.001)-1, 0)], least)
 	}
-	return from, to, clipped
+	if ticksIn(from, to) < 2 {
+		to = decades[min(sort.SearchFloat64s(decades, to), len(decades)-1)]
+	}
+	if clipped {
+		floor = from
+	}
+	return from, to, floor
 }
 
 func ticksIn(from, to float64) int {
@@ -133,16 +145,19 @@ func (logScale) Normalize(low, high, v float64) float64 {
 	return plot.LogScale{}.Normalize(low, high, math.Max(v, low))
 }
 
-// waits marks a logarithmic axis in seconds. Where values were clipped, the lowest
-// mark says so.
-func waits(clipped bool) plot.Ticker {
+// waits marks a logarithmic axis in seconds, with at most limit marks. The lowest
+// says that smaller values are drawn at floor, if that is not 0.
+func waits(floor float64, limit int) plot.Ticker {
 	return plot.TickerFunc(func(low, high float64) []plot.Tick {
 		var ticks []plot.Tick
-		if clipped {
-			ticks = append(ticks, plot.Tick{Value: low, Label: "≤ " + seconds(low)})
+		if floor > 0 {
+			ticks = append(ticks, plot.Tick{Value: floor, Label: "≤ " + seconds(floor)})
+			low = floor * 3
 		}
-		for _, v := range decades {
-			if v >= low*.999 && v <= high*1.001 && !(clipped && v < low*3) {
+		left := max(limit-len(ticks), 1)
+		every := (ticksIn(low, high) + left - 1) / left
+		for i, v := range decades[sort.SearchFloat64s(decades, low*.999):] {
+			if v <= high*1.001 && i%every == every-1 {
 				ticks = append(ticks, plot.Tick{Value: v, Label: seconds(v)})
 			}
 		}

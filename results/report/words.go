@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -147,6 +148,8 @@ func count(v float64) string {
 		return "–"
 	case size < 9.95:
 		return significant(v, 2)
+	case size < 99.5:
+		return significant(v, 2)
 	case size < 999.5:
 		return significant(v, 3)
 	case size < 9950:
@@ -201,4 +204,10 @@ func plural(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// sentence begins s with a capital.
+func sentence(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[size:]
 }

@@ -1,0 +1,208 @@
+package memstore
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"qsim/engine"
+)
+
+// line is a queue beside a plain slice of the same rows.
+type line struct {
+	rows rows
+	q    queue
+	want []uint32
+	id   engine.JobID
+}
+
+func (l *line) order(a, b uint32) int {
+	x, y := l.rows.at(a), l.rows.at(b)
+	return cmp.Or(cmp.Compare(x.key, y.key), cmp.Compare(x.id, y.id))
+}
+
+func (l *line) insert(key engine.Time, id engine.JobID) {
+	ref := l.rows.alloc()
+	r := l.rows.at(ref)
+	r.key, r.id, r.state = key, id, engine.Ready
+	l.q.insert(&l.rows, ref)
+	at, _ := slices.BinarySearchFunc(l.want, ref, l.order)
+	l.want = slices.Insert(l.want, at, ref)
+}
+
+func (l *line) remove(i int) {
+	l.q.remove(&l.rows, l.want[i])
+	l.rows.release(l.want[i])
+	l.want = slices.Delete(l.want, i, i+1)
+}
+
+// check wants list and tree each in order, together the rows of the slice.
+func (l *line) check(t *rapid.T) {
+	s := &Store{rows: l.rows}
+	var got []uint32
+	checkList(t, s, &l.q.list, "the list", func(ref uint32) *row { got = append(got, ref); return l.rows.at(ref) }, (*row).before)
+	var last *row
+	checkTree(t, s, l.q.tree.root, func(ref uint32) {
+		r := l.rows.at(ref)
+		if last != nil && !last.before(r) {
+			t.Fatalf("the tree is out of order")
+		}
+		last = r
+		got = append(got, ref)
+	})
+	slices.SortFunc(got, l.order)
+	if !slices.Equal(got, l.want) || l.q.size != len(l.want) {
+		t.Fatalf("holds %v, says %d, want %v", got, l.q.size, l.want)
+	}
+	if n := len(l.want); n > 0 {
+		if first, end := l.q.peek(&l.rows, engine.OldestReady), l.q.peek(&l.rows, engine.NewestReady); first != l.want[0] || end != l.want[n-1] {
+			t.Fatalf("first %d, last %d, want %d, %d", first, end, l.want[0], l.want[n-1])
+		}
+	}
+}
+
+// TestQueueAgainstSlice inserts and removes at random, mostly out of order so that
+// the tree grows.
+func TestQueueAgainstSlice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := &line{}
+		insert := func(t *rapid.T) {
+			for range rapid.IntRange(1, 20).Draw(t, "n") {
+				l.id++
+				l.insert(engine.Time(rapid.IntRange(0, 30).Draw(t, "key")), l.id*7919%10007)
+			}
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"":     l.check,
+			"grow": insert,
+			"more": insert,
+			"remove": func(t *rapid.T) {
+				for range min(len(l.want), rapid.IntRange(0, 15).Draw(t, "n")) {
+					l.remove(rapid.IntRange(0, len(l.want)-1).Draw(t, "which"))
+				}
+			},
+			"take": func(t *rapid.T) {
+				for range min(len(l.want)/2, rapid.IntRange(0, 15).Draw(t, "n")) {
+					if l.remove(0); len(l.want) > 0 {
+						l.remove(len(l.want) - 1)
+					}
+				}
+			},
+		})
+	})
+}
+
+// TestIndexAgainstMap grows an index over its resizes and shrinks it again. IDs are
+// dense, as a workload numbers jobs, or far apart.
+func TestIndexAgainstMap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var s rows
+		var x index
+		x.init()
+		want := map[engine.JobID]uint32{}
+		var ids []engine.JobID
+		next := engine.JobID(0)
+		stride := engine.JobID(rapid.SampledFrom([]uint64{1, 64, 1 << 32, 1<<40 + 1, 1<<63 + 1}).Draw(t, "stride"))
+		t.Repeat(map[string]func(*rapid.T){
+			"": func(t *rapid.T) {
+				if x.used != len(want) || x.used*4 > len(x.slots)*3 || x.used*8 < len(x.slots) && len(x.slots) > smallestIndex {
+					t.Fatalf("%d slots, %d used, want %d", len(x.slots), x.used, len(want))
+				}
+				for _, id := range ids {
+					if got := x.find(&s, id); got != want[id] {
+						t.Fatalf("job %d is row %d, want %d", id, got, want[id])
+					}
+				}
+				if got := x.find(&s, next+stride); got != none {
+					t.Fatalf("a job that was never added is row %d", got)
+				}
+			},
+			"insert": func(t *rapid.T) {
+				for range rapid.IntRange(1, 150).Draw(t, "n") {
+					next += stride
+					ref := s.alloc()
+					s.at(ref).id = next
+					x.insert(&s, next, ref)
+					want[next], ids = ref, append(ids, next)
+				}
+			},
+			"remove": func(t *rapid.T) {
+				n := min(len(ids), rapid.IntRange(1, 200).Draw(t, "n"))
+				at := rapid.IntRange(0, len(ids)-n).Draw(t, "from")
+				for _, id := range ids[at : at+n] {
+					x.remove(&s, id)
+					s.release(want[id])
+					delete(want, id)
+				}
+				ids = slices.Delete(ids, at, at+n)
+			},
+		})
+	})
+}
+
+// TestWaitingAgainstSlice pushes jobs, lets some leave before they are due, reuses
+// their rows at once, and takes the others in order.
+func TestWaitingAgainstSlice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var s rows
+		var w waiting
+		w.init(&s)
+		var want []uint32
+		id := engine.JobID(0)
+		order := func(a, b uint32) int {
+			x, y := s.at(a), s.at(b)
+			return cmp.Or(cmp.Compare(x.dueAt, y.dueAt), cmp.Compare(x.id, y.id))
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"": func(t *rapid.T) {
+				if live := len(w.heap) - w.stale; live != len(want) {
+					t.Fatalf("%d entries, %d stale, want %d live", len(w.heap), w.stale, len(want))
+				}
+				if e, ok := w.top(); ok != (len(want) > 0) || ok && e.ref != slices.MinFunc(want, order) {
+					t.Fatalf("the top is %+v, %v", e, ok)
+				}
+			},
+			"push": func(t *rapid.T) {
+				for range rapid.IntRange(1, 100).Draw(t, "n") {
+					id++
+					ref := s.alloc()
+					r := s.at(ref)
+					r.id, r.dueAt = id*7919%10007, engine.Time(rapid.IntRange(0, 20).Draw(t, "due"))
+					w.push(waiter{r.dueAt, r.id, ref, r.stamp})
+					want = append(want, ref)
+				}
+			},
+			"leave": func(t *rapid.T) {
+				for range min(len(want), rapid.IntRange(0, 90).Draw(t, "n")) {
+					i := rapid.IntRange(0, len(want)-1).Draw(t, "which")
+					w.leave(s.at(want[i]))
+					s.release(want[i])
+					want = slices.Delete(want, i, i+1)
+					if w.stale >= 64 && w.stale*2 > len(w.heap) {
+						t.Fatalf("%d of %d entries are stale", w.stale, len(w.heap))
+					}
+				}
+			},
+			"take": func(t *rapid.T) {
+				now := engine.Time(rapid.IntRange(0, 20).Draw(t, "now"))
+				slices.SortFunc(want, order)
+				for range rapid.IntRange(0, 60).Draw(t, "n") {
+					ref := w.takeDue(now)
+					if ref == none {
+						if len(want) > 0 && s.at(want[0]).dueAt <= now {
+							t.Fatalf("nothing is due by %d, want row %d", now, want[0])
+						}
+						return
+					}
+					if ref != want[0] || s.at(ref).dueAt > now {
+						t.Fatalf("took row %d due at %d by %d, want %d", ref, s.at(ref).dueAt, now, want[0])
+					}
+					s.release(ref)
+					want = want[1:]
+				}
+			},
+		})
+	})
+}

@@ -1,0 +1,90 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// footer says where a chart comes from and what its marks mean.
+func (d *drawing) footer(marks string) string {
+	seeds := plural(d.seeds, "seed")
+	if d.summary.Partial {
+		seeds += " (some missing)"
+	}
+	parts := []string{shorten(clean(d.settings.Scenario), 60), seeds, marks, "qsim " + shorten(d.version, 40), "config " + shorten(clean(d.settings.ConfigHash), 16)}
+	return strings.Join(parts, " · ")
+}
+
+// bandMarks explains a line with its band.
+func (d *drawing) bandMarks() string {
+	switch {
+	case d.seeds == 0:
+		return "no seed finished"
+	case d.seeds == 1:
+		return "line = the one seed"
+	case d.seeds < 10:
+		return "line = median, band = range over seeds"
+	}
+	return "line = median, band = 5th–95th percentile over seeds"
+}
+
+// stormWords say when the storms were, for those who cannot see them.
+func (d *drawing) stormWords() string {
+	storms := d.settings.Storms
+	if len(storms) == 0 {
+		return "There is no storm."
+	}
+	var words []string
+	for i, s := range storms {
+		if i == 3 {
+			words = append(words, fmt.Sprintf("%d more", len(storms)-i))
+			break
+		}
+		words = append(words, fmt.Sprintf("%s from %s to %s", shorten(clean(s.Name), stormLimit), duration(s.From), duration(s.To)))
+	}
+	return "Shaded: " + list(words) + "."
+}
+
+// shown are the policies that get a panel each when there are too many for one plot:
+// all, or the first ones and those that must be seen.
+func (d *drawing) shown(must ...int) []policy {
+	if len(d.policies) <= panelLimit {
+		return d.policies
+	}
+	chosen := make([]bool, len(d.policies))
+	left := panelLimit
+	for _, i := range append(slices.Clone(must), d.baseline()) {
+		if i >= 0 && !chosen[i] {
+			chosen[i], left = true, left-1
+		}
+	}
+	var policies []policy
+	for i, p := range d.policies {
+		if !chosen[i] && left > 0 {
+			chosen[i], left = true, left-1
+		}
+		if chosen[i] {
+			policies = append(policies, p)
+		}
+	}
+	return policies
+}
+
+// panelWords say what a figure with a panel for each policy leaves out.
+func (d *drawing) panelWords() string {
+	if len(d.policies) <= panelLimit {
+		return ""
+	}
+	return fmt.Sprintf("; %d of %d policies", panelLimit, len(d.policies))
+}
+
+// baseline is the index of the policy that others are compared with.
+func (d *drawing) baseline() int {
+	for i := range d.summary.Policies {
+		if d.summary.Policies[i].Baseline {
+			return i
+		}
+	}
+	return 0
+}

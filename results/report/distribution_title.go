@@ -1,0 +1,102 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// distributionValues are what the title and the alternative text give for each
+// policy: the share of jobs that wait longer than the limit or, where there is none,
+// the p99 wait, infinite if it falls among the unclaimed.
+func distributionValues(all []distribution, at limit) ([]float64, func(float64) string) {
+	values := make([]float64, len(all))
+	for i := range all {
+		switch {
+		case all[i].none:
+			values[i] = math.NaN()
+		case at.seconds > 0:
+			values[i] = all[i].over(at.seconds)
+		default:
+			wait, more := all[i].exceeded(.01)
+			if values[i] = wait; more {
+				values[i] = math.Inf(1)
+			}
+		}
+	}
+	if at.seconds > 0 {
+		return values, percent
+	}
+	return values, func(v float64) string {
+		if math.IsInf(v, 1) {
+			return "endless"
+		}
+		return seconds(v)
+	}
+}
+
+func distributionWords(at limit) string {
+	if at.seconds > 0 {
+		return "Share of fresh jobs that wait longer than " + seconds(at.seconds)
+	}
+	return "Fresh p99 wait"
+}
+
+// distributionTitle states the finding behind distributionValues.
+func (d *drawing) distributionTitle(all []distribution, at limit, values []float64, best, worst int) string {
+	if best < 0 {
+		return "There is no fresh job to speak of" + d.under()
+	}
+	if at.seconds == 0 {
+		return d.exceededTitle(all, values, best, worst)
+	}
+	jobs, which := "fresh jobs", ""
+	if at.during != "" {
+		which = " enqueued in " + shorten(clean(at.during), stormLimit)
+	}
+	what := jobs + which + " wait longer than " + seconds(at.seconds)
+	if all[best].unclaimed > 0 || all[worst].unclaimed > 0 {
+		what += " or are never claimed"
+	}
+	high, low := percent(values[worst]), percent(values[best])
+	switch {
+	case all[best].unclaimed == 1:
+		return "No fresh job" + which + " is claimed" + d.under()
+	case values[worst] == 0:
+		return "No " + strings.Replace(strings.Replace(what, "jobs", "job", 1), "wait ", "waits ", 1) + d.under()
+	case len(d.policies) == 1:
+		return fmt.Sprintf("%s of %s with %s", high, what, d.policies[worst].name)
+	case high == low:
+		return fmt.Sprintf("%s of %s under every policy", high, what)
+	}
+	return fmt.Sprintf("%s of %s with %s, %s with %s", high, what, d.policies[worst].name, low, d.policies[best].name)
+}
+
+func (d *drawing) exceededTitle(all []distribution, values []float64, best, worst int) string {
+	const what = "Fresh p99 wait is"
+	if math.IsInf(values[worst], 1) {
+		lost := make([]float64, len(all))
+		for i := range all {
+			lost[i] = all[i].unclaimed
+		}
+		least, most := extremes(lost)
+		title := fmt.Sprintf("%s of fresh jobs are never claimed with %s", percent(lost[most]), d.policies[most].name)
+		switch {
+		case !math.IsInf(values[best], 1):
+			return fmt.Sprintf("%s; with %s p99 wait is %s", title, d.policies[best].name, seconds(values[best]))
+		case percent(lost[least]) != percent(lost[most]):
+			return fmt.Sprintf("%s, %s with %s", title, percent(lost[least]), d.policies[least].name)
+		case len(all) > 1:
+			return fmt.Sprintf("%s of fresh jobs are never claimed under any policy", percent(lost[most]))
+		}
+		return title
+	}
+	high, low := seconds(values[worst]), seconds(values[best])
+	switch {
+	case len(d.policies) == 1:
+		return fmt.Sprintf("%s %s with %s", what, high, d.policies[worst].name)
+	case high == low:
+		return fmt.Sprintf("%s %s under every policy", what, high)
+	}
+	return fmt.Sprintf("%s %s with %s, %s with %s", what, high, d.policies[worst].name, low, d.policies[best].name)
+}

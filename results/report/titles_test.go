@@ -1,0 +1,229 @@
+package report
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"qsim/results"
+)
+
+// TestTitlesNameTheExtremes computes the findings from the data in its own, plainer way.
+func TestTitlesNameTheExtremes(t *testing.T) {
+	t.Parallel()
+	for _, f := range fixtures() {
+		if f.seeds == 0 {
+			continue
+		}
+		t.Run(f.name, func(t *testing.T) {
+			s, sum := f.build()
+			d, err := newDrawing(s, sum, "v0.1.0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			top, who := -1.0, 0
+			for i, data := range sum.Data {
+				for b := int(s.Warmup / s.Bucket); b < len(data.Series[0].FreshWaitP99); b++ {
+					var values []float64
+					for _, series := range data.Series {
+						if v := series.FreshWaitP99[b]; v >= 0 {
+							values = append(values, v)
+						}
+					}
+					slices.Sort(values)
+					if n := len(values); n > 0 && 2*n >= len(data.Series) {
+						if m := (values[(n-1)/2] + values[n/2]) / 2; m > top {
+							top, who = m, i
+						}
+					}
+				}
+			}
+			title := waitChart(d).title
+			if top < 0 {
+				if !strings.HasPrefix(title, "No fresh job is claimed") {
+					t.Errorf("got title %q of data without a claim", title)
+				}
+				return
+			}
+			if !strings.Contains(title, seconds(top)) {
+				t.Errorf("title %q does not give the highest median, %s", title, seconds(top))
+			}
+			name := d.policies[who].name
+			if !strings.Contains(title, seconds(top)+" with "+name) && !strings.Contains(title, seconds(top)+" under every") {
+				t.Errorf("title %q gives %s not to %s", title, seconds(top), name)
+			}
+		})
+	}
+}
+
+func TestBacklogTitle(t *testing.T) {
+	tests := []struct {
+		name              string
+		policies          int
+		fresh, retry, all []float64
+		want              string
+	}{
+		{"none", 2, []float64{0, 0}, []float64{0, .2}, []float64{0, .2}, "No backlog forms under any policy"},
+		{"one policy without any", 1, []float64{0}, []float64{0}, []float64{0}, "No backlog forms with Shared FIFO"},
+		{"little", 2, []float64{12, 3}, []float64{0, 30}, []float64{12, 33}, "Hardly a backlog forms under any policy: at most 33 jobs"},
+		{"retries only", 2, []float64{12, 3}, []float64{9000, 12000}, []float64{9000, 12000}, "Retries pile up, to 12k with Weighted 80/20; fresh jobs do not: at most 12 under any policy"},
+		{"differ", 2, []float64{24000, 120}, []float64{20000, 40000}, []float64{44000, 40000}, "Fresh backlog peaks at 24k with Shared FIFO, at 120 with Weighted 80/20"},
+		{"alike", 2, []float64{24000, 23000}, []float64{40000, 41000}, []float64{44000, 40000}, "Fresh backlog peaks at 23k to 24k under every policy"},
+		{"retries differ", 2, []float64{328, 328}, []float64{321, 3}, []float64{399, 331}, "Retry backlog peaks at 321 with Shared FIFO, at 3 with Weighted 80/20"},
+		{"equal", 2, []float64{24000, 24010}, []float64{40000, 40000}, []float64{44000, 40000}, "Fresh backlog peaks at 24k under every policy"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := with(tt.name, func(f *fixture) { f.policies = tt.policies })
+			if got := f.drawing(t).backlogTitle(tt.fresh, tt.retry, tt.all); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// pooled is a histogram of 100 fresh jobs: so many waited a long time, and so many
+// were never claimed.
+func pooled(long, lost int, during string) results.PolicyData {
+	h := results.NamedHistogram{Query: results.Query{Metric: "fresh.wait", During: during}, Hist: new(results.Histogram), Unresolved: new(results.Histogram)}
+	for i := range 100 {
+		switch {
+		case i < lost:
+			h.Unresolved.Record(time.Second)
+		case i < lost+long:
+			h.Hist.Record(time.Minute)
+		default:
+			h.Hist.Record(100 * time.Millisecond)
+		}
+	}
+	return results.PolicyData{Pooled: []results.NamedHistogram{h}}
+}
+
+func TestDistributionTitle(t *testing.T) {
+	limit := []results.Objective{{Query: results.Query{Metric: "fresh.wait.p99"}, Bound: 10, Text: "below 10s"}}
+	tests := []struct {
+		name   string
+		limits []results.Objective
+		data   []results.PolicyData
+		want   string
+	}{
+		{"share over a limit", limit, []results.PolicyData{pooled(34, 0, ""), pooled(2, 0, "")}, "34% of fresh jobs wait longer than 10s with Shared FIFO, 2% with Weighted 80/20"},
+		{"worst is not the first", limit, []results.PolicyData{pooled(0, 0, ""), pooled(7, 0, "")}, "7% of fresh jobs wait longer than 10s with Weighted 80/20, 0% with Shared FIFO"},
+		{"alike", limit, []results.PolicyData{pooled(34, 0, ""), pooled(34, 0, "")}, "34% of fresh jobs wait longer than 10s under every policy"},
+		{"nobody", limit, []results.PolicyData{pooled(0, 0, ""), pooled(0, 0, "")}, "No fresh job waits longer than 10s under any policy"},
+		{"some lost", limit, []results.PolicyData{pooled(30, 4, ""), pooled(2, 0, "")}, "34% of fresh jobs wait longer than 10s or are never claimed with Shared FIFO, 2% with Weighted 80/20"},
+		{"all lost", limit, []results.PolicyData{pooled(0, 100, ""), pooled(0, 100, "")}, "No fresh job is claimed under any policy"},
+		{"one policy", limit, []results.PolicyData{pooled(34, 0, "")}, "34% of fresh jobs wait longer than 10s with Shared FIFO"},
+		{"no limit", nil, []results.PolicyData{pooled(34, 0, ""), pooled(0, 0, "")}, "Fresh p99 wait is 1m with Shared FIFO, 100ms with Weighted 80/20"},
+		{"no limit, alike", nil, []results.PolicyData{pooled(34, 0, ""), pooled(20, 0, "")}, "Fresh p99 wait is 1m under every policy"},
+		{"no limit, one loses", nil, []results.PolicyData{pooled(0, 0, ""), pooled(0, 5, "")}, "5% of fresh jobs are never claimed with Weighted 80/20; with Shared FIFO p99 wait is 100ms"},
+		{"no limit, both lose", nil, []results.PolicyData{pooled(0, 12, ""), pooled(0, 5, "")}, "12% of fresh jobs are never claimed with Shared FIFO, 5% with Weighted 80/20"},
+		{"no data", nil, []results.PolicyData{{}, {}}, "There is no fresh job to speak of under any policy"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := with(tt.name, func(f *fixture) {
+				f.policies, f.seeds, f.storms, f.limits = len(tt.data), 1, nil, tt.limits
+				f.adjust = func(_ *results.Settings, sum *results.Summary) { sum.Data = tt.data }
+			})
+			if got := distributionChart(f.drawing(t)).title; got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// estimates are the values of one measure: of the baseline, of A and of B. A NaN is
+// null, a negative value a lower bound.
+type estimates [3]float64
+
+func (e estimates) measure(short string, shown [3]bool) measure {
+	m := measure{name: short, short: short, unit: "s"}
+	for i, v := range e {
+		estimate := &results.Estimate{Mean: math.Abs(v), Low: math.NaN(), High: math.NaN(), Reason: "nothing"}
+		if v < 0 {
+			estimate.Bound = ">="
+		}
+		m.estimates = append(m.estimates, estimate)
+		m.against = append(m.against, &results.Difference{Difference: math.Abs(v) - math.Abs(e[0]), Shown: shown[i]})
+	}
+	return m
+}
+
+func TestComparisonTitle(t *testing.T) {
+	nan := math.NaN()
+	all, none := [3]bool{false, true, true}, [3]bool{}
+	tests := []struct {
+		name            string
+		waits, recovery estimates
+		shown, shown2   [3]bool
+		want            string
+	}{
+		{"best of two", estimates{100, 50, 5}, estimates{60, 60, 102}, all, all, "B: fresh p99 20 times shorter than with base, recovery 1.7 times longer"},
+		{"a little", estimates{100, 80, 90}, estimates{60, 30, 30}, all, all, "A: fresh p99 20% shorter than with base, recovery 2 times shorter"},
+		{"only what is shown", estimates{100, 50, 5}, estimates{60, 60, 102}, [3]bool{false, true, false}, none, "A: fresh p99 2 times shorter than with base, no difference in recovery shown"},
+		{"baseline is a bound", estimates{-100, 50, 60}, estimates{60, nan, 60}, all, all, "A: fresh p99 at least 2 times shorter than with base"},
+		{"a bound is no winner", estimates{100, 50, -5}, estimates{60, 90, 60}, all, all, "A: fresh p99 2 times shorter than with base, recovery 1.5 times longer"},
+		{"recovery is a bound", estimates{100, 50, 60}, estimates{60, -90, 60}, all, all, "A: fresh p99 2 times shorter than with base; recovery takes at least 1m30s"},
+		{"down to nothing", estimates{100, 0, 60}, estimates{nan, nan, 60}, all, all, "A: fresh p99 shorter (0s instead of 1m40s) than with base"},
+		{"only worse", estimates{10, 50, 40}, estimates{60, 60, 60}, all, all, "No policy is shown to shorten fresh p99 against base; with A it is 5 times longer"},
+		{"worse by a bound", estimates{10, -50, 40}, estimates{60, 60, 60}, all, all, "No policy is shown to shorten fresh p99 against base; with A it is at least 5 times longer"},
+		{"nothing shown", estimates{100, 50, 5}, estimates{60, 60, 60}, none, none, "Fresh p99: no policy is shown to differ from base"},
+		{"shown elsewhere", estimates{100, 50, 5}, estimates{60, 90, 300}, none, all, "Fresh p99: no difference shown; recovery 5m with B, 1m with base"},
+		{"no baseline", estimates{nan, 50, 5}, estimates{60, 60, 60}, all, all, "base has no fresh p99 to compare with"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := with(tt.name, func(f *fixture) { f.policies, f.labels = 3, []string{"base", "A", "B"} })
+			got := f.drawing(t).comparisonTitle([]measure{tt.waits.measure("fresh p99", tt.shown), tt.recovery.measure("recovery", tt.shown2)})
+			if got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestComparisonFallsBack(t *testing.T) {
+	f := with("no duplicates", func(f *fixture) {
+		f.adjust = func(_ *results.Settings, sum *results.Summary) {
+			for i := range sum.Policies {
+				sum.Policies[i].Metric("duplicates.per10k").Mean = 0
+				recovery := sum.Policies[i].Find(results.Query{Metric: "recovery.time", After: "payments-down"})
+				recovery.Mean, recovery.Reason = math.NaN(), "fewer than 20 windows before the storm"
+			}
+		}
+	})
+	d := f.drawing(t)
+	measures := d.measures()
+	if got, want := measures[2].name, "attempts per job"; got != want {
+		t.Errorf("got third panel %q, want %q", got, want)
+	}
+	if got, want := measures[1].words(0), "no value: fewer than 20 windows before the storm"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := measures[0].name, "fresh wait p99 in the storm"; got != want {
+		t.Errorf("got first panel %q, want %q", got, want)
+	}
+}
+
+func TestFooterSaysWhatItMust(t *testing.T) {
+	tests := []struct {
+		seeds   int
+		partial bool
+		want    string
+	}{
+		{20, false, "retry-storm · 20 seeds · line = median, band = 5th–95th percentile over seeds · qsim v0.1.0 · config 9e41c0d2"},
+		{5, true, "retry-storm · 5 seeds (some missing) · line = median, band = range over seeds · qsim v0.1.0 · config 9e41c0d2"},
+		{1, false, "retry-storm · 1 seed · line = the one seed · qsim v0.1.0 · config 9e41c0d2"},
+	}
+	for _, tt := range tests {
+		f := with("footer", func(f *fixture) { f.seeds = tt.seeds })
+		d := f.drawing(t)
+		d.summary.Partial = tt.partial
+		if got := d.footer(d.bandMarks()); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package results
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"qsim/engine"
+)
+
+func TestSummaryJSON(t *testing.T) {
+	data := encoded(t, summarized(t, 6))
+	golden(t, "summary.json", data)
+	if !json.Valid(data) {
+		t.Error("summary.json is no JSON")
+	}
+}
+
+func TestReadSummaryRoundTrip(t *testing.T) {
+	data := encoded(t, summarized(t, 6))
+	read, err := ReadSummary(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := encoded(t, read); !bytes.Equal(data, again) {
+		t.Errorf("reading and writing changes it: %s", firstDifference(string(again), string(data)))
+	}
+	if half := read.Policies[0].Metric("sojourn.mean").Half; !(half > 0) {
+		t.Errorf("the half-width is %v", half)
+	}
+}
+
+func TestReadSummaryErrors(t *testing.T) {
+	for _, tt := range []struct{ name, input, want string }{
+		{"empty", "", "line 1"},
+		{"not JSON", "{\n\"version\": 1,\n oops}", "line 3"},
+		{"another file", `{"a": 1}`, "no version"},
+		{"a newer one", `{"version": 2}`, "version 2 is newer"},
+		{"no policies", `{"version": 1}`, "no policies"},
+		{"a wrong type", `{"version": 1, "policies": 7}`, "policies"},
+		{"values missing", `{"version": 1, "seeds": [1, 2], "policies": [{"label": "A", "metrics": {"wasted": {"values": [1]}}}]}`, "wasted of A has 1 values for 2 seeds"},
+		{"a verdict", `{"version": 1, "policies": [{}], "objectives": [{"verdict": "perhaps"}]}`, `unknown verdict "perhaps"`},
+	} {
+		_, err := ReadSummary(strings.NewReader(tt.input))
+		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "read summary: ") {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+	}
+}
+
+// A metric that a newer program has written is kept.
+func TestReadSummaryKeepsUnknownMetrics(t *testing.T) {
+	s, err := ReadSummary(strings.NewReader(`{"version": 1, "seeds": [1], "policies": [{"label": "A", "metrics": {"zeal": {"mean": 1, "values": [1]}, "wasted": {"mean": null, "values": [null]}}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := s.Policies[0].Metrics; len(m) != 2 || m[0].Metric != "wasted" || !m[0].Null() || m[1].Metric != "zeal" {
+		t.Errorf("metrics = %+v", m)
+	}
+}
+
+// The order in which simulations end, or in which runs are handed over, changes nothing.
+func TestSummaryDoesNotDependOnOrder(t *testing.T) {
+	s, runs := comparison(6)
+	var first map[string][]byte
+	for i := range 3 {
+		rand := engine.Rand{Seed: uint64(i)}
+		keys := make(map[*Run]float64)
+		shuffled := make([]*Run, len(runs))
+		for j := range runs {
+			shuffled[j] = &runs[j]
+			keys[shuffled[j]] = rand.Uniform(engine.ForPolicy, uint64(j), 0, 0)
+		}
+		slices.SortFunc(shuffled, func(a, b *Run) int { return int(math.Copysign(1, keys[a]-keys[b])) })
+		var order []Run
+		for _, r := range shuffled {
+			order = append(order, *r)
+		}
+		sum, err := Summarize(s, order, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := Files(sum, RunInfo{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make(map[string][]byte)
+		for _, f := range files {
+			got[f.Path] = f.Data
+		}
+		if first == nil {
+			first = got
+		}
+		for path := range first {
+			if !bytes.Equal(first[path], got[path]) {
+				t.Errorf("%s depends on the order of the runs", path)
+			}
+		}
+	}
+}

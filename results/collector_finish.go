@@ -110,11 +110,7 @@ func (r *Run) addHistogram(q Query, w wait) {
 			return
 		}
 	}
-	h := NamedHistogram{Name: q.String(), Query: q, Hist: w.ended, Unresolved: w.ages}
-	if h.Hist == nil {
-		h.Hist = new(Histogram)
-	}
-	r.Histograms = append(r.Histograms, h)
+	r.Histograms = append(r.Histograms, RunHistogram{q.String(), q, w.ended.pack(), w.ages.pack()})
 }
 
 // String writes q as objectives do: "fresh.wait.p99 during payments-down".

@@ -37,16 +37,16 @@ func (n *NamedHistogram) CCDF() []Point {
 	return points
 }
 
-// merge adds other, a histogram of the same name, to n.
-func (n *NamedHistogram) merge(other *NamedHistogram) {
-	n.Hist.Merge(other.Hist)
-	if other.Unresolved.Count() == 0 {
+// merge adds other, of the same query, to n.
+func (n *NamedHistogram) merge(other *RunHistogram) {
+	n.Hist.mergePacked(&other.ended)
+	if other.unresolved.count == 0 {
 		return
 	}
 	if n.Unresolved == nil {
 		n.Unresolved = new(Histogram)
 	}
-	n.Unresolved.Merge(other.Unresolved)
+	n.Unresolved.mergePacked(&other.unresolved)
 }
 
 // HDR returns h as an HdrHistogram of microseconds with three significant figures.

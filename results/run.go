@@ -9,7 +9,7 @@ type Run struct {
 	Jobs        int64  // enqueued, warm-up included
 	Values      []Value
 	Series      Series
-	Histograms  []NamedHistogram // fresh.wait, retry.wait, attempt.wait, start.wait, sojourn; then those of filtered quantile queries
+	Histograms  []RunHistogram // fresh.wait, retry.wait, attempt.wait, start.wait, sojourn; then those of filtered quantile queries
 	Warnings    []string
 }
 

@@ -24,6 +24,7 @@ func interrupted(t *testing.T, arguments, after []string) (stdout, stderr string
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // if it does not print what is waited for
 	defer cancel()
 	command := exec.CommandContext(ctx, "qsim", arguments...)
+	command.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
 	var out, all bytes.Buffer
 	command.Stdout = &out
 	pipe, err := command.StderrPipe()

@@ -23,6 +23,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // or each process would take a second to end under -race
 			small, err := os.ReadFile("testdata/small.yaml")
 			if err != nil {
 				return err

@@ -153,6 +153,9 @@ func (s *session) one(ctx context.Context, l loaded) (exitCode, error) {
 	if err != nil {
 		return exitIO, err
 	}
+	for _, warning := range summary.Warnings {
+		s.console.note("%s: warning: %s", l.name, warning)
+	}
 	if err := s.print(summary, folder, took(runs, time.Since(start))); err != nil {
 		return exitIO, err
 	}

@@ -41,7 +41,7 @@ func exits(ts *testscript.TestScript, negated bool, arguments []string) {
 // sametree A B: two folders of results hold the same, but for run.json. Either may be
 // a link.
 func sameTree(ts *testscript.TestScript, negated bool, arguments []string) {
-	if len(arguments) != 2 {
+	if negated || len(arguments) != 2 {
 		ts.Fatalf("usage: sametree A B")
 	}
 	a, b := readTree(ts, arguments[0]), readTree(ts, arguments[1])
@@ -61,7 +61,7 @@ func sameTree(ts *testscript.TestScript, negated bool, arguments []string) {
 	switch {
 	case len(a) < 8:
 		ts.Fatalf("%s has only %d files", arguments[0], len(a))
-	case (difference != "") != negated:
+	case difference != "":
 		ts.Fatalf("compare %s and %s: %s", arguments[0], arguments[1], difference)
 	}
 }

@@ -12,6 +12,8 @@ type Control struct {
 	At    engine.Time
 	For   time.Duration // until it starts again, or goes on
 	Pause bool          // it freezes, and wakes without knowing; otherwise it dies and loses its memory
+
+	life uint32 // of the process that is paused
 }
 
 // A control event's ref is the control, or with backBit set the end of it.
@@ -23,14 +25,17 @@ func (s *Sim) control(ev uint32) {
 	over := ev&backBit != 0
 	switch {
 	case c.Pause && over:
-		s.thaw(c.Node)
+		if n.engine != nil && n.lives == c.life {
+			s.thaw(c.Node)
+		}
 	case over:
-		if n.engine == nil {
+		if n.down--; n.down == 0 {
 			s.boot(c.Node)
 		}
 	case c.Pause:
 		if n.engine != nil {
 			n.frozen++
+			c.life = n.lives
 			s.report(engine.NodePause, c.Node)
 			s.timers.set(c.Node, engine.Never)
 			s.queue.push(s.now.Add(c.For), control, ev|backBit)
@@ -39,6 +44,7 @@ func (s *Sim) control(ev uint32) {
 		if n.engine != nil {
 			s.crash(c.Node)
 		}
+		n.down++
 		s.queue.push(s.now.Add(c.For), control, ev|backBit)
 	}
 }
@@ -59,6 +65,11 @@ func (s *Sim) boot(i int32) {
 func (s *Sim) crash(i int32) {
 	n := &s.nodes[i]
 	n.engine, n.frozen = nil, 0
+	for _, m := range n.missed {
+		if m.rank == reply {
+			s.messages.release(m.ref)
+		}
+	}
 	n.missed = n.missed[:0]
 	s.timers.set(i, engine.Never)
 	for _, at := range n.runs {
@@ -78,9 +89,6 @@ func (s *Sim) crash(i int32) {
 // thaw lets a frozen process go on: what it missed reaches it now, in order.
 func (s *Sim) thaw(i int32) {
 	n := &s.nodes[i]
-	if n.engine == nil || n.frozen == 0 {
-		return // it died meanwhile
-	}
 	if n.frozen--; n.frozen > 0 {
 		return
 	}
@@ -95,7 +103,7 @@ func (s *Sim) thaw(i int32) {
 		}
 	}
 	if n.engine != nil && n.frozen == 0 {
-		s.timers.set(i, n.engine.Deadline())
+		s.timers.set(i, max(s.now, n.engine.Deadline()))
 	}
 }
 
@@ -117,7 +125,7 @@ func (s *Sim) apply(i int32) {
 	for _, c := range effects.Cancels {
 		s.cancel(i, c)
 	}
-	s.timers.set(i, n.engine.Deadline())
+	s.timers.set(i, max(s.now, n.engine.Deadline())) // long past in a process that was frozen
 }
 
 func (s *Sim) start(i int32, st *engine.Start) {
@@ -160,6 +168,7 @@ func (s *Sim) finish(ref uint32, order uint64) {
 	if r.plan.Kills {
 		node := r.node
 		s.crash(node)
+		n.down++
 		s.cfg.Controls = append(s.cfg.Controls, Control{Node: node})
 		s.queue.push(s.now.Add(s.cfg.Restart), control, uint32(len(s.cfg.Controls)-1)|backBit)
 		return

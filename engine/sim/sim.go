@@ -7,6 +7,7 @@ package sim
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"qsim/engine"
@@ -78,6 +79,7 @@ type node struct {
 	engine *engine.Engine // nil: it is down
 	id     engine.EngineID
 	lives  uint32
+	down   int        // deaths it has not recovered from
 	frozen int        // pauses that hold it
 	missed []deferred // what reached it while it was frozen
 	runs   []uint32   // by slot of its engine: the run there, plus 1
@@ -133,6 +135,7 @@ func New(cfg Config) *Sim {
 	s.store = cfg.Store(func() engine.Time { return s.now })
 	s.nodes = make([]node, len(cfg.Nodes))
 	s.timers.init(len(cfg.Nodes))
+	s.cfg.Controls = slices.Clone(cfg.Controls)
 	for i := range cfg.Controls {
 		s.queue.push(cfg.Controls[i].At, control, uint32(i))
 	}

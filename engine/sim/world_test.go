@@ -113,16 +113,21 @@ func dist(t testing.TB) func(d engine.Dist, err error) engine.Dist {
 
 // world is everything that a run needs, to be varied by a test before start.
 type world struct {
-	config  sim.Config
-	node    engine.Config
-	nodes   int
-	store   engine.StoreOptions
-	links   *sim.Links
-	jobs    *poisson
-	flaky   *flaky
-	ledger  *ledger
-	memory  *memstore.Store
-	options func(*sim.Config)
+	config sim.Config
+	node   engine.Config
+	nodes  int
+	store  engine.StoreOptions
+	links  *sim.Links
+	jobs   *poisson
+	flaky  *flaky
+	ledger *ledger
+	memory *memstore.Store
+	// What stands in for jobs, flaky, links and ledger; nil: those.
+	workload sim.Workload
+	handlers sim.Handlers
+	network  sim.Network
+	recorder engine.Recorder
+	silent   bool // nobody records
 }
 
 func newWorld(t testing.TB, seed uint64, jobs uint64, rate float64) *world {
@@ -155,6 +160,21 @@ func (w *world) start() *sim.Sim {
 		c.Nodes = append(c.Nodes, w.node)
 	}
 	c.Network, c.Handlers, c.Workload, c.Recorder = w.links, w.flaky, w.jobs, w.ledger
+	if w.workload != nil {
+		c.Workload = w.workload
+	}
+	if w.handlers != nil {
+		c.Handlers = w.handlers
+	}
+	if w.network != nil {
+		c.Network = w.network
+	}
+	if w.recorder != nil {
+		c.Recorder = w.recorder
+	}
+	if w.silent {
+		c.Recorder = nil
+	}
 	c.Store = func(clock func() engine.Time) sim.Store {
 		w.memory = memstore.NewSingle(clock, w.store)
 		return w.memory

@@ -177,7 +177,11 @@ func (c *distribution) lines(p *plot.Plot, style draw.LineStyle) []curve {
 			ys[0] = c.shares[i]
 			continue
 		}
-		if last := len(xs) - 1; w > xs[last]*bucketWidth*bucketWidth { // nobody waited so long: a step
+		last := len(xs) - 1
+		if c.shares[i] > ys[last]*.99 && i+1 < len(c.waits) { // a third of a point lower: nobody would see it
+			continue
+		}
+		if w > xs[last]*bucketWidth*bucketWidth { // hardly anybody waited so long: a step
 			xs, ys = append(xs, w/bucketWidth), append(ys, ys[last])
 		}
 		xs, ys = append(xs, w), append(ys, math.Max(c.shares[i], leastShare))

@@ -22,7 +22,7 @@ var pictures = flag.String("pictures", "", "write the figures of all fixtures in
 
 // coarse is the resolution of most tests' PNGs: encoding a fine one is slow under the
 // race detector.
-const coarse = 36
+const coarse = 24
 
 func resolution() int {
 	if *pictures != "" {
@@ -159,15 +159,14 @@ func TestChartsLeaveTheirInputAlone(t *testing.T) {
 	}
 }
 
-func TestChartsDrawFinely(t *testing.T) {
+func TestFiguresAreFine(t *testing.T) {
 	t.Parallel()
 	f := with("small", func(f *fixture) { f.policies, f.seeds, f.bucket = 1, 1, f.duration })
-	s, sum := f.build()
-	figures, err := Charts(s, sum, "v0.1.0")
+	figure, err := comparisonChart(f.drawing(t)).render(dpi)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if picture, err := png.DecodeConfig(bytes.NewReader(figures[3].PNG)); err != nil || picture.Width != 1094 {
+	if picture, err := png.DecodeConfig(bytes.NewReader(figure.PNG)); err != nil || picture.Width != 1094 {
 		t.Errorf("got a PNG %d pixels wide (%v), want 1094: 7.6 inches at 144 dpi", picture.Width, err)
 	}
 }

@@ -105,7 +105,7 @@ func (f *fixture) policyData(policy int) results.PolicyData {
 
 func (f *fixture) histogram(policy int, during string) results.NamedHistogram {
 	h := results.NamedHistogram{Query: results.Query{Metric: "fresh.wait", During: during}, Hist: new(results.Histogram)}
-	const n = 5000
+	const n = 2000
 	lost := 0.0
 	if f.never != nil {
 		lost = f.never(policy)
@@ -163,7 +163,7 @@ func (f *fixture) policySummary(policy int, label string) results.PolicySummary 
 // storm is the fixture that all others vary.
 func storm() fixture {
 	return fixture{name: "storm", policies: 4, labels: []string{"Shared FIFO", "Weighted 80/20", "Separate queue", "In-flight cap 20%"}, seeds: 10,
-		duration: 30 * time.Minute, bucket: 20 * time.Second, warmup: 2 * time.Minute, wait: .18,
+		duration: 30 * time.Minute, bucket: 30 * time.Second, warmup: 2 * time.Minute, wait: .18,
 		storms: []results.Window{{Name: "payments-down", From: 10 * time.Minute, To: 15 * time.Minute}},
 		limits: []results.Objective{{Query: results.Query{Metric: "fresh.wait.p99", During: "payments-down"}, Bound: 10, Text: "below 10s"}}}
 }
@@ -198,7 +198,7 @@ func fixtures() []fixture {
 		with("six policies", func(f *fixture) { f.policies = 6 }),
 		with("eight policies", func(f *fixture) { f.policies = 8 }),
 		with("nine policies", func(f *fixture) { f.policies = 9 }),
-		with("26 policies", func(f *fixture) { f.policies, f.seeds, f.bucket = 26, 3, time.Minute }),
+		with("26 policies", func(f *fixture) { f.policies, f.seeds, f.bucket = 26, 3, 2*time.Minute }),
 		with("nasty labels", func(f *fixture) {
 			f.policies, f.labels, f.storms[0].Name, f.limits[0].During = 8, nasty, nasty[2], nasty[2]
 		}),

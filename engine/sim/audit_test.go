@@ -1,0 +1,199 @@
+package sim_test
+
+import (
+	"fmt"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/memstore"
+)
+
+// audit follows every job through the truth that is recorded, and complains about
+// what must not be, whatever the faults: time that goes back, a claim of a job that
+// is not ready, a token or a delivery that does not rise by the rules, a job that
+// changes after its end, an execution that ends without having begun.
+type audit struct {
+	fence    engine.Fence
+	promoted bool // by a promoter: a lane of its own between due and ready
+	jobs     map[engine.JobID]*audited
+	last     engine.Time
+	problems []string
+	n        [engine.NumEventKinds]int
+}
+
+type audited struct {
+	state     engine.State
+	class     engine.Class
+	enqueued  engine.Time
+	ready     engine.Time // since when
+	dueAt     engine.Time
+	token     engine.Token
+	delivery  int32
+	charged   int32
+	executing int
+	successes int
+	begun     int
+	ends      int
+}
+
+func newAudit(o engine.StoreOptions) *audit {
+	return &audit{fence: o.Fence, promoted: o.Promoted, jobs: map[engine.JobID]*audited{}}
+}
+
+func (a *audit) complain(e *engine.Event, format string, args ...any) {
+	if len(a.problems) < 5 {
+		a.problems = append(a.problems, fmt.Sprintf("at %v %v of job %d by node %d: ", time.Duration(e.At), e.Kind, e.Job, e.Node)+fmt.Sprintf(format, args...))
+	}
+}
+
+// Record checks e and moves its job.
+func (a *audit) Record(e *engine.Event) {
+	a.n[e.Kind]++
+	if e.At < a.last {
+		a.complain(e, "time went back from %v", time.Duration(a.last))
+	}
+	a.last = e.At
+	j := a.jobs[e.Job]
+	switch {
+	case e.Job == 0:
+		return
+	case e.Kind == engine.Enqueued:
+		if j != nil {
+			a.complain(e, "it was enqueued before")
+		}
+		a.jobs[e.Job] = &audited{state: engine.Ready, enqueued: e.At, ready: e.At}
+		if e.Delay > 0 {
+			a.jobs[e.Job].state, a.jobs[e.Job].dueAt = engine.Waiting, e.At.Add(e.Delay)
+		}
+		return
+	case j == nil:
+		a.complain(e, "it was never enqueued")
+		return
+	}
+	if j.state == engine.Done || j.state == engine.Dead {
+		switch e.Kind {
+		case engine.Fenced, engine.ExtendRefused, engine.Finished, engine.LeaseLost, engine.Started, engine.TimedOut, engine.Aborted, engine.GaveUp:
+		default:
+			a.complain(e, "it is %v", j.state)
+		}
+	}
+	a.move(e, j)
+}
+
+func (a *audit) move(e *engine.Event, j *audited) {
+	switch e.Kind {
+	case engine.Promoted:
+		if j.state != engine.Waiting || e.At < j.dueAt || !a.promoted && e.At != j.dueAt || e.Class != j.class {
+			a.complain(e, "it is %v as %v, due at %v", j.state, j.class, time.Duration(j.dueAt))
+		}
+		j.state, j.ready = engine.Ready, j.dueAt
+	case engine.Leased:
+		if j.state != engine.Ready || e.Class != j.class {
+			a.complain(e, "it is %v as %v", j.state, j.class)
+		}
+		if e.Delivery != j.delivery+1 || e.Waited != e.At.Sub(j.ready) || e.Age != e.At.Sub(j.enqueued) {
+			a.complain(e, "delivery %d after %d, waited %v since %v, aged %v", e.Delivery, j.delivery, e.Waited, time.Duration(j.ready), e.Age)
+		}
+		j.state, j.delivery = engine.InFlight, e.Delivery
+		a.fenceOff(e, j)
+	case engine.LeaseTaken:
+		if j.state != engine.InFlight || e.Delivery != j.delivery {
+			a.complain(e, "it is %v, delivery %d", j.state, j.delivery)
+		}
+		a.fenceOff(e, j)
+	case engine.Acked, engine.Nacked, engine.Buried, engine.Returned:
+		a.commit(e, j)
+	case engine.Extended:
+		if j.state != engine.InFlight || a.fence == engine.FenceToken && e.Token != j.token {
+			a.complain(e, "it is %v under token %d", j.state, j.token)
+		}
+	case engine.Started:
+		j.executing++
+		j.begun++
+	case engine.Finished, engine.Aborted:
+		if j.executing--; j.executing < 0 {
+			a.complain(e, "it was not executing")
+		}
+		if e.Kind == engine.Finished && e.Error == engine.NoError {
+			j.successes++
+		}
+	}
+}
+
+func (a *audit) fenceOff(e *engine.Event, j *audited) {
+	if e.Token <= j.token {
+		a.complain(e, "token %d after %d", e.Token, j.token)
+	}
+	j.token = e.Token
+}
+
+func (a *audit) commit(e *engine.Event, j *audited) {
+	if e.From != j.state {
+		a.complain(e, "it was %v, the event says %v", j.state, e.From)
+	}
+	if a.fence != engine.FenceNone && j.state != engine.InFlight || a.fence == engine.FenceToken && e.Token != j.token {
+		a.complain(e, "it is %v under token %d, the commit has %d", j.state, j.token, e.Token)
+	}
+	j.class = engine.Retry
+	if j.delivery == 0 {
+		j.class = engine.Fresh // without a fence, a job may end that nobody claimed; it cannot here
+	}
+	switch e.Kind {
+	case engine.Acked:
+		if j.successes == 0 {
+			a.complain(e, "no execution succeeded")
+		}
+		j.state = engine.Done
+		j.ends++
+	case engine.Buried:
+		j.state = engine.Dead
+		j.ends++
+	case engine.Nacked:
+		j.state, j.dueAt = engine.Waiting, e.At.Add(e.Delay)
+	case engine.Returned:
+		j.state, j.ready = engine.Ready, e.At
+	}
+}
+
+// settled reports what is wrong at the end of a run after which nothing may be left.
+func (a *audit) settled(store *memstore.Store) []string {
+	left := 0
+	for id, j := range a.jobs {
+		if j.ends != 1 || j.executing != 0 {
+			left++
+			if len(a.problems) < 5 {
+				a.problems = append(a.problems, fmt.Sprintf("job %d ended %d times and is %v, %d executions are left", id, j.ends, j.state, j.executing))
+			}
+		}
+	}
+	if store.Live() != 0 {
+		a.problems = append(a.problems, fmt.Sprintf("%d jobs are left in the store, %d have not ended once", store.Live(), left))
+	}
+	return a.problems
+}
+
+// balance compares the store's counts with the recorded truth.
+func (a *audit) balance(s engine.Stats) string {
+	var want engine.Stats
+	for _, j := range a.jobs {
+		switch j.state {
+		case engine.Ready:
+			want.Ready[j.class]++
+		case engine.Waiting:
+			want.Waiting[j.class]++
+		case engine.InFlight:
+			if j.delivery > 1 {
+				want.InFlight[engine.Retry]++
+			} else {
+				want.InFlight[engine.Fresh]++
+			}
+		case engine.Dead:
+			want.Dead++
+		}
+	}
+	want.OldestReady = s.OldestReady
+	if want != s {
+		return fmt.Sprintf("the store counts %+v, recorded were %+v", s, want)
+	}
+	return ""
+}

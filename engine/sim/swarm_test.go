@@ -1,0 +1,178 @@
+package sim_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/sim"
+	"qsim/policies"
+)
+
+// die draws numbers for a test's own choices.
+type die struct {
+	rand engine.Rand
+	n    uint64
+}
+
+// below returns a number in [0, n).
+func (d *die) below(n int) int {
+	d.n++
+	return int(d.rand.Uint64(engine.ForChaos, d.n, 0, 0) % uint64(n))
+}
+
+func (d *die) between(least, most int) int { return least + d.below(most-least+1) }
+
+func (d *die) coin() bool { return d.below(2) == 0 }
+
+func (d *die) milliseconds(least, most int) time.Duration {
+	return time.Duration(d.between(least, most)) * time.Millisecond
+}
+
+// zeroOr returns 0 or, as often, what f draws.
+func zeroOr[T any](d *die, f T) (zero T) {
+	if d.coin() {
+		return zero
+	}
+	return f
+}
+
+// swarmPolicies never keep a retry from running for ever.
+var swarmPolicies = []string{"fifo", "lifo", "fresh-first", "retry-first", "weighted", "bernoulli", "separate", "inflight-cap", "retry-budget", "aimd", "adaptive-lifo"}
+
+// healed is when a swarm's faults are over.
+const healed = engine.Time(40 * time.Second)
+
+// swarmWorld draws a whole configuration and its faults from a seed.
+func swarmWorld(t testing.TB, seed uint64) *world {
+	d := &die{rand: engine.Rand{Seed: seed}}
+	must := dist(t)
+	w := newWorld(t, seed, uint64(d.between(50, 200)), 10)
+	w.nodes = d.between(1, 4)
+	c := &w.node
+	c.Workers = d.between(1, 8)
+	c.CallTimeout = d.milliseconds(200, 1000)
+	c.Fetch = engine.FetchConfig{Batch: d.between(1, 10), Poll: d.milliseconds(50, 2000), Prefetch: zeroOr(d, d.between(1, 4)), Cooldown: zeroOr(d, d.milliseconds(1, 50))}
+	c.Commit = engine.CommitConfig{Batch: d.between(1, 8), Linger: zeroOr(d, d.milliseconds(1, 10)), Calls: d.between(1, 3), Timeout: d.milliseconds(200, 2000),
+		Tries: zeroOr(d, d.between(1, 3)), GiveUp: engine.GiveUp(d.below(2)), Backpressure: zeroOr(d, d.between(1, 20))}
+	if d.coin() {
+		c.Commit.Backoff = []time.Duration{d.milliseconds(0, 50), d.milliseconds(50, 500)}
+	}
+	c.Lease = engine.LeaseConfig{TTL: d.milliseconds(3000, 20000), LateClaim: engine.LateClaim(d.below(3))}
+	c.Lease.Heartbeat = zeroOr(d, c.Lease.TTL/3)
+	c.Reaper = engine.ReaperConfig{Every: zeroOr(d, d.milliseconds(500, 3000)), Batch: d.between(1, 20), Grace: zeroOr(d, d.milliseconds(1, 1000)),
+		OnStart: d.coin(), Nothing: d.below(4) == 0, Owner: engine.Owner(d.below(2))}
+	c.Promoter = engine.PromoterConfig{Every: zeroOr(d, d.milliseconds(100, 1000)), Batch: d.between(1, 20), Order: engine.Order(d.below(2)), Owner: engine.Owner(d.below(2))}
+	c.Leader = engine.LeaderConfig{TTL: 3 * time.Second, Renew: time.Second}
+	c.Kinds[0].Timeout = zeroOr(d, d.milliseconds(300, 3000))
+	c.Kinds[0].Retry.(*policies.Backoff).MaxAttempts = d.between(1, 12)
+
+	w.store = engine.StoreOptions{Fence: engine.Fence(d.below(3)), Place: engine.Place(d.below(4)), Promoted: c.Promoter.Every > 0, LapseAfter: -1}
+	if c.Reaper.Every == 0 {
+		w.store.LapseAfter = c.Reaper.Grace
+	}
+	kind := swarmPolicies[d.below(len(swarmPolicies))]
+	if kind == "separate" && c.Workers == 1 {
+		kind = "fifo"
+	}
+	w.config.Policy = func(int32) engine.Policy {
+		p, err := policies.New(kind, nil, c.Workers)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		return p
+	}
+	w.config.Wake = sim.WakeMode(d.below(3))
+	w.config.Restart = d.milliseconds(100, 5000)
+	if d.coin() {
+		slow := d.milliseconds(0, 300)
+		w.config.EnqueueDelay = func(j *engine.NewJob) time.Duration { return slow * time.Duration(j.ID%3) }
+	}
+	w.flaky.service = must(engine.LogNormalQuantiles(0.1, 0.5))
+	w.flaky.from, w.flaky.until, w.flaky.stormFail = 0, healed, float64(d.below(80))/100
+	w.flaky.kill, w.flaky.ignoresCancel = zeroOr(d, 0.01), d.coin()
+	for op := range w.links.OneWay {
+		w.links.OneWay[op] = must(engine.Exponential(float64(d.between(1, 20)) / 1000))
+	}
+	if d.coin() {
+		w.links.PerJob = must(engine.Constant(0.001))
+	}
+	swarmFaults(d, w)
+	return w
+}
+
+func swarmFaults(d *die, w *world) {
+	for range d.below(5) {
+		from := engine.Time(d.milliseconds(0, 30000))
+		f := sim.Fault{From: from, Until: min(healed, from.Add(d.milliseconds(100, 15000)))}
+		for op := range f.Ops {
+			f.Ops[op] = d.coin()
+		}
+		if d.coin() {
+			f.Nodes = []int32{int32(d.below(w.nodes))}
+		}
+		share := func() float64 { return float64(zeroOr(d, d.between(1, 100))) / 100 }
+		f.LoseRequest, f.LoseReply, f.Duplicate, f.Error, f.Delay = share(), share(), share(), share(), zeroOr(d, d.milliseconds(1, 2000))
+		w.links.Faults = append(w.links.Faults, f)
+	}
+	for range d.below(5) {
+		w.config.Controls = append(w.config.Controls, sim.Control{Node: int32(d.below(w.nodes)), At: engine.Time(d.milliseconds(0, 30000)),
+			For: d.milliseconds(100, 10000), Pause: d.coin()})
+	}
+}
+
+// TestSwarm runs many small worlds, each with a random configuration and random
+// faults. What must never be is checked throughout; when the faults are over, every
+// job must end, and has ended exactly once.
+func TestSwarm(t *testing.T) {
+	const seeds = 300 / slowdown
+	var n [engine.NumEventKinds]int
+	for seed := range uint64(seeds) {
+		w := swarmWorld(t, seed+1)
+		a := newAudit(w.store)
+		w.recorder = a
+		w.config.Until = healed.Add(10 * time.Minute)
+		s := w.start()
+		for s.Step() {
+			if s.Events()%500 == 0 {
+				stats, err := w.memory.Stats(context.Background(), 0)
+				if problem := a.balance(stats); err != nil || problem != "" {
+					t.Fatalf("seed %d at %v: %v %s", seed+1, time.Duration(s.Now()), err, problem)
+				}
+			}
+			if len(a.problems) > 0 {
+				break
+			}
+		}
+		for _, problem := range a.settled(w.memory) {
+			t.Errorf("seed %d: %s", seed+1, problem)
+		}
+		if w.flaky.begun != w.flaky.ended {
+			t.Errorf("seed %d: %d executions began, %d ended", seed+1, w.flaky.begun, w.flaky.ended)
+		}
+		for k := range n {
+			n[k] += a.n[k]
+		}
+		if seed < 20 {
+			again := swarmWorld(t, seed+1)
+			again.config.Until, again.silent = w.config.Until, true
+			if second := again.start(); runToEnd(second) != s.Digest() {
+				t.Errorf("seed %d: another run, without a recorder, has another fingerprint", seed+1)
+			}
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	for k := engine.Enqueued; k < engine.NumEventKinds; k++ {
+		if n[k] == 0 && slowdown == 1 {
+			t.Errorf("no %v in %d runs: the swarm does not reach it", k, seeds)
+		}
+	}
+}
+
+func runToEnd(s *sim.Sim) engine.Digest {
+	s.Run()
+	return s.Digest()
+}

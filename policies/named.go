@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -181,14 +182,10 @@ func (k *kind) arguments(values map[string]Value, workers int) (arguments, error
 		}
 		a.of[p.Name] = v
 	}
-	var unknown []string
-	for name := range values {
-		if !slices.Contains(names, name) {
-			unknown = append(unknown, name)
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if slices.Contains(names, name) {
+			continue
 		}
-	}
-	slices.Sort(unknown)
-	for _, name := range unknown {
 		takes := "none"
 		if len(names) > 0 {
 			takes = strings.Join(names, ", ")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -136,17 +137,13 @@ func (stored *storedSummary) summary() (*Summary, error) {
 
 func (stored *storedPolicy) summary() PolicySummary {
 	p := PolicySummary{Kind: stored.Kind, Label: stored.Label, Baseline: stored.Baseline, Fingerprint: stored.Fingerprint}
-	var names []string
-	for name := range stored.Metrics {
-		names = append(names, name)
-	}
+	names := slices.Sorted(maps.Keys(stored.Metrics))
 	rank := func(name string) int {
 		if i, ok := metricsByName[name]; ok {
 			return i
 		}
 		return len(allMetrics)
 	}
-	slices.Sort(names)
 	slices.SortStableFunc(names, func(a, b string) int { return rank(a) - rank(b) })
 	for _, name := range names {
 		e := stored.Metrics[name]

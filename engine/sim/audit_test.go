@@ -29,7 +29,6 @@ type audited struct {
 	dueAt     engine.Time
 	token     engine.Token
 	delivery  int32
-	charged   int32
 	executing int
 	successes int
 	begun     int

@@ -191,7 +191,7 @@ func (s *Store) unready(ref uint32, r *row) {
 }
 
 func (s *Store) forget(ref uint32, r *row) {
-	s.index.remove(&s.rows, r.id)
+	s.index.remove(r.id, ref)
 	s.rows.release(ref)
 }
 

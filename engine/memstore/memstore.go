@@ -109,7 +109,7 @@ func (s *Store) add(now engine.Time, j *engine.NewJob) error {
 	r := s.rows.at(ref)
 	r.id, r.kind, r.priority, r.tenant, r.payload = j.ID, j.Kind, j.Priority, j.Tenant, j.Payload
 	r.enqueuedAt, r.lane = now, s.laneOf(laneKey{j.Priority, j.Kind})
-	s.index.insert(&s.rows, j.ID, ref)
+	s.index.insert(j.ID, ref)
 	if j.Delay > 0 {
 		s.toWaiting(ref, r, now.Add(j.Delay))
 	} else {

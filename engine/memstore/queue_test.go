@@ -124,7 +124,7 @@ func TestIndexAgainstMap(t *testing.T) {
 					next += stride
 					ref := s.alloc()
 					s.at(ref).id = next
-					x.insert(&s, next, ref)
+					x.insert(next, ref)
 					want[next], ids = ref, append(ids, next)
 				}
 			},
@@ -132,7 +132,7 @@ func TestIndexAgainstMap(t *testing.T) {
 				n := min(len(ids), rapid.IntRange(1, 200).Draw(t, "n"))
 				at := rapid.IntRange(0, len(ids)-n).Draw(t, "from")
 				for _, id := range ids[at : at+n] {
-					x.remove(&s, id)
+					x.remove(id, want[id])
 					s.release(want[id])
 					delete(want, id)
 				}

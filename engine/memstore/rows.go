@@ -93,60 +93,63 @@ func (s *rows) release(ref uint32) {
 }
 
 // index finds rows by job ID: open addressing with linear probing, at most
-// three quarters full, at least an eighth.
+// three quarters full, at least an eighth. A slot holds half the hash of the ID
+// besides the row, so that few probes look at rows that are not the one.
 type index struct {
-	slots []uint32 // row + 1; 0: empty
+	slots []uint64 // half the hash << 32 | row + 1; 0: empty
 	used  int
 }
 
 const smallestIndex = 64
 
-func (x *index) init() { x.slots = make([]uint32, smallestIndex) }
+func (x *index) init() { x.slots = make([]uint64, smallestIndex) }
 
-// home is where the probe for id starts: Fibonacci hashing (Knuth, The Art of
-// Computer Programming 3, 6.4) of all 64 bits.
-func (x *index) home(id engine.JobID) int {
-	h := uint64(id) * 0x9E3779B97F4A7C15
-	return int((h ^ h>>32) & uint64(len(x.slots)-1))
-}
+// half is the half of an ID's hash that says where its probe starts: Fibonacci
+// hashing (Knuth, The Art of Computer Programming 3, 6.4).
+func half(id engine.JobID) uint64 { return uint64(id) * 0x9E3779B97F4A7C15 >> 32 }
+
+// home is where the probe for a half starts.
+func (x *index) home(half uint64) int { return int(half & uint64(len(x.slots)-1)) }
 
 func (x *index) find(s *rows, id engine.JobID) uint32 {
-	for i := x.home(id); ; i = (i + 1) & (len(x.slots) - 1) {
+	h := half(id)
+	for i := x.home(h); ; i = (i + 1) & (len(x.slots) - 1) {
 		v := x.slots[i]
 		if v == 0 {
 			return none
 		}
-		if s.at(v-1).id == id {
-			return v - 1
+		if v>>32 == h && s.at(uint32(v)-1).id == id {
+			return uint32(v) - 1
 		}
 	}
 }
 
-func (x *index) insert(s *rows, id engine.JobID, ref uint32) {
+func (x *index) insert(id engine.JobID, ref uint32) {
 	if x.used++; x.used*4 > len(x.slots)*3 {
-		x.resize(s, len(x.slots)*2)
+		x.resize(len(x.slots) * 2)
 	}
-	x.put(id, ref)
+	x.put(half(id)<<32 | uint64(ref+1))
 }
 
-func (x *index) put(id engine.JobID, ref uint32) {
-	i := x.home(id)
+func (x *index) put(v uint64) {
+	i := x.home(v >> 32)
 	for x.slots[i] != 0 {
 		i = (i + 1) & (len(x.slots) - 1)
 	}
-	x.slots[i] = ref + 1
+	x.slots[i] = v
 }
 
-// remove deletes id and moves later rows of its run back, so that no marker of
-// deletion is needed.
-func (x *index) remove(s *rows, id engine.JobID) {
+// remove deletes the row of id and moves later rows of its run back, so that no
+// marker of deletion is needed.
+func (x *index) remove(id engine.JobID, ref uint32) {
 	mask := len(x.slots) - 1
-	i := x.home(id)
-	for s.at(x.slots[i]-1).id != id {
+	h := half(id)
+	i := x.home(h)
+	for v := h<<32 | uint64(ref+1); x.slots[i] != v; {
 		i = (i + 1) & mask
 	}
 	for j := (i + 1) & mask; x.slots[j] != 0; j = (j + 1) & mask {
-		home := x.home(s.at(x.slots[j] - 1).id)
+		home := x.home(x.slots[j] >> 32)
 		if (j-home)&mask >= (j-i)&mask {
 			x.slots[i] = x.slots[j]
 			i = j
@@ -154,16 +157,16 @@ func (x *index) remove(s *rows, id engine.JobID) {
 	}
 	x.slots[i] = 0
 	if x.used--; x.used*8 < len(x.slots) && len(x.slots) > smallestIndex {
-		x.resize(s, len(x.slots)/2)
+		x.resize(len(x.slots) / 2)
 	}
 }
 
-func (x *index) resize(s *rows, n int) {
+func (x *index) resize(n int) {
 	old := x.slots
-	x.slots = make([]uint32, n)
+	x.slots = make([]uint64, n)
 	for _, v := range old {
 		if v != 0 {
-			x.put(s.at(v-1).id, v-1)
+			x.put(v)
 		}
 	}
 }

@@ -189,7 +189,7 @@ func checkIndex(t fatal, s *Store, live int) {
 			continue
 		}
 		used++
-		if id := s.rows.at(v - 1).id; id == 0 || x.find(&s.rows, id) != v-1 {
+		if id := s.rows.at(uint32(v) - 1).id; id == 0 || x.find(&s.rows, id) != uint32(v)-1 {
 			t.Fatalf("job %d is not found where it lies", id)
 		}
 	}
@@ -227,7 +227,7 @@ func TestCheckSeesDamage(t *testing.T) {
 			}
 			*root = child
 		}},
-		{"an index", func(s *Store) { s.index.slots[s.index.home(1)] = 0 }},
+		{"an index", func(s *Store) { s.index.slots[s.index.home(half(1))] = 0 }},
 		{"a free row", func(s *Store) { s.rows.at(s.rows.free - 1).id = 5 }},
 		{"a state", func(s *Store) { s.rows.at(s.leased.head - 1).state = engine.Ready }},
 	}

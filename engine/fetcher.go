@@ -196,6 +196,10 @@ func (f *fetcher) onWorkerFree(e *Engine) {
 	}
 }
 
+// onUnheard forgets what the last claim found: nobody wakes a node without idle
+// workers, so what it knows of the store may be out of date.
+func (f *fetcher) onUnheard() { f.dry = [NumClasses]bool{} }
+
 // onWoken claims at once, or again after the claim under way.
 func (f *fetcher) onWoken(e *Engine) {
 	f.dry = [NumClasses]bool{}

@@ -106,6 +106,7 @@ func (r *runner) onFinished(e *Engine, s Slot, err ErrorKind, ran time.Duration)
 	e.event = Event{}
 	e.event.Kind, e.event.Error, e.event.Ran = Finished, err, ran
 	e.record(s, h)
+	busy := e.leases.idle == 0
 	e.leases.idle++
 	if h.timeouts != noTimeout {
 		r.timeouts[h.timeouts].list.remove(&e.leases, s)
@@ -124,6 +125,9 @@ func (r *runner) onFinished(e *Engine, s Slot, err ErrorKind, ran time.Duration)
 	if next := r.line.head; next != noSlot && !e.stopping {
 		r.unline(e, next)
 		r.start(e, next)
+	}
+	if busy {
+		e.fetch.onUnheard()
 	}
 	e.fetch.onWorkerFree(e)
 }

@@ -56,8 +56,10 @@ func (c *Collector) onLeased(e *engine.Event) {
 		if c.settings.Bucket > 0 {
 			c.bucket.waits.recordAt(bucket, waited)
 		}
-		for _, r := range c.recoveries {
-			r.claimed(bucket)
+		if len(c.recoveries) > 0 && c.now >= c.calm.from { // what was before the warm-up's end is no measure of calm
+			for _, r := range c.recoveries {
+				r.claimed(bucket)
+			}
 		}
 	} else {
 		c.ready[engine.Retry]--

@@ -206,3 +206,29 @@ func TestDrainTimes(t *testing.T) {
 	// Above the mean of 21/30 before: 3.3 for 7 s, 2.3 and 1.3 for 3 s each, 0.3 for 1 s.
 	checkQuery(t, r, Query{Metric: "backlog.area"}, 7*3.3+3*2.3+3*1.3+0.3)
 }
+
+// What jobs waited before the end of the warm-up is no measure of calm.
+func TestRecoveryIgnoresTheWarmUp(t *testing.T) {
+	calm := exponential(0.05)
+	var want Value
+	for i, early := range []float64{0, 30} {
+		s := calmSettings()
+		s.Storms[0] = Window{"down", 150 * time.Second, 250 * time.Second} // before it, few enough windows for one to count
+		r := waits(s, func(at, u float64) float64 {
+			switch {
+			case at < 20: // claimed by 50 s, in order
+				return early
+			case at >= 160 && at < 550:
+				return 3
+			}
+			return calm(at, u)
+		})
+		got := r.value(Query{Metric: "recovery.time"})
+		if i == 0 {
+			want = got
+		}
+		if got != want || got.Value < 300 {
+			t.Errorf("waits of %v s in the warm-up: recovery takes %v s, want %v s", early, got.Value, want.Value)
+		}
+	}
+}

@@ -10,9 +10,12 @@ import (
 // checker finds what is wrong with values that are well-formed one by one.
 type checker struct {
 	sc       *Scenario
+	policy   int                // whose overrides are in sc; noPolicy: nobody's
 	failed   map[yaml.Mark]bool // where decoding failed already
 	problems []problem
 }
+
+const noPolicy = -1
 
 type problem struct {
 	error    *yaml.LoadError

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"qsim/engine"
 )
 
 // Jitter spreads the delays of a retry policy. With Kind "spread" a delay is
@@ -108,7 +110,7 @@ func (e *ErrorShares) UnmarshalYAML(node *yaml.Node) error {
 			bad = append(bad, loadErrors(err)...)
 			continue
 		}
-		if problem := checkName(key.Value); problem != "" {
+		if problem := checkErrorKind(key.Value); problem != "" {
 			bad = append(bad, errorAt(key, badValue("bad error kind %s: %s", quoted(key.Value), problem)))
 		}
 		shares = append(shares, ErrorShare{key.Value, share})
@@ -210,6 +212,17 @@ func (b Bound) MarshalYAML() (any, error) { return scalar(b.Text), nil }
 
 // scalar is a YAML node that is written as it stands.
 func scalar(text string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: text} }
+
+// checkErrorKind says what is wrong with the error kind of a failing attempt. An
+// attempt that is canceled or whose lease expires has not failed: the engine says so.
+func checkErrorKind(name string) string {
+	for _, kind := range []engine.ErrorKind{engine.Canceled, engine.LeaseExpired} {
+		if name == engine.ReservedErrorKinds[kind] {
+			return "it is the engine's own word, for what it does itself"
+		}
+	}
+	return checkName(name)
+}
 
 // checkName says what is wrong with a name that paths, files and tables will carry.
 func checkName(name string) string {

@@ -55,9 +55,6 @@ const (
 	drawKillAt  = 1
 )
 
-// failed is the error kind of attempts that fail without saying how.
-const failed = "failed"
-
 func newHandlers(sc *Scenario, rand engine.Rand) *handlers {
 	h := &handlers{rand: rand, classes: make([]handlerClass, len(sc.Jobs))}
 	for i := range sc.Jobs {
@@ -73,9 +70,6 @@ func newHandlers(sc *Scenario, rand engine.Rand) *handlers {
 			sum += e.Share.Float()
 			hc.errors = append(hc.errors, errorShare{sum, sc.ErrorKind(e.Kind)})
 		}
-		if len(hc.errors) == 0 {
-			hc.errors = []errorShare{{1, sc.ErrorKind(failed)}}
-		}
 	}
 	for i := range sc.Storms {
 		h.addStorm(sc, &sc.Storms[i])
@@ -88,16 +82,28 @@ func (h *handlers) addStorm(sc *Scenario, s *Storm) {
 	until := from.Add(s.For.Std())
 	switch {
 	case s.Fail != nil:
-		for _, name := range s.Fail.Hits {
-			c := &h.classes[sc.ClassIndex(name)]
+		for _, i := range sc.classesHit(s.Fail.Hits) {
+			c := &h.classes[i]
 			c.failing = append(c.failing, failWindow{from, until, s.Fail.Rate.Float(), sc.ErrorKind(s.Fail.Error), distOf(s.Fail.Takes)})
 		}
 	case s.Slow != nil:
-		for _, name := range s.Slow.Hits {
-			c := &h.classes[sc.ClassIndex(name)]
+		for _, i := range sc.classesHit(s.Slow.Hits) {
+			c := &h.classes[i]
 			c.slow = append(c.slow, slowWindow{from, until, float64(s.Slow.Factor)})
 		}
 	}
+}
+
+// classesHit returns the indexes of the classes that a storm names; all if it names
+// none.
+func (sc *Scenario) classesHit(hits []string) []int {
+	var classes []int
+	for i := range sc.Jobs {
+		if len(hits) == 0 || contains(hits, sc.Jobs[i].Class) {
+			classes = append(classes, i)
+		}
+	}
+	return classes
 }
 
 func distOf(d *Distribution) *engine.Dist {

@@ -110,7 +110,7 @@ func (l *loader) override(given *yaml.Node, index int, set Override) *yaml.Node 
 // finish decodes and checks given, once as it stands and once for each policy that
 // overrides something.
 func (l *loader) finish(given *yaml.Node) (*Scenario, Diagnostics) {
-	sc := l.check(given, "")
+	sc := l.check(given, "", noPolicy)
 	sc.variants = make([]*Scenario, len(sc.Policies))
 	for i := range sc.Policies {
 		if len(sc.Policies[i].With) == 0 {
@@ -118,7 +118,7 @@ func (l *loader) finish(given *yaml.Node) (*Scenario, Diagnostics) {
 		}
 		seen, problems := withPolicy(given, i)
 		l.add(problems, "")
-		sc.variants[i] = l.check(seen, sc.Policies[i].Label)
+		sc.variants[i] = l.check(seen, sc.Policies[i].Label, i)
 	}
 	sc.nameErrors()
 	ds := l.found.sorted()
@@ -129,15 +129,16 @@ func (l *loader) finish(given *yaml.Node) (*Scenario, Diagnostics) {
 }
 
 // check decodes given and adds what is wrong with it. Not empty, policy is whom the
-// overrides in given are for: what was found before it was laid on is not repeated.
-func (l *loader) check(given *yaml.Node, policy string) *Scenario {
+// overrides in given are for, and number its place: what was found before it was laid
+// on is not repeated.
+func (l *loader) check(given *yaml.Node, policy string, number int) *Scenario {
 	sc, problems := decode(given)
 	l.add(problems, policy)
 	failed := map[yaml.Mark]bool{}
 	for _, p := range problems {
 		failed[p.Mark] = true
 	}
-	c := checker{sc: sc, failed: failed}
+	c := checker{sc: sc, failed: failed, policy: number}
 	c.all()
 	for _, p := range c.problems {
 		l.addOne(p.error, p.severity, policy)

@@ -27,19 +27,25 @@ type Options struct {
 // Run simulates every policy of sc under every seed and returns the runs by seed,
 // then by policy. What it returns does not depend on Parallel or on the order in
 // which simulations end. When ctx is done, no further simulation starts, those
-// under way are abandoned, and Run returns the ones that ended, with ctx.Err().
+// under way are abandoned, and Run returns the ones that ended, with ctx.Err(). If a
+// simulation panics, the error is a *Broken.
 func Run(ctx context.Context, sc *Scenario, o Options) ([]results.Run, error) {
 	worlds, err := newWorlds(sc)
 	if err != nil {
 		return nil, err
 	}
-	settings := sc.Settings()
+	var settings []results.Settings
+	for i := range sc.Policies {
+		settings = append(settings, sc.settingsOf(i))
+	}
 	seeds, total := int(sc.Seeds), int(sc.Seeds)*len(worlds)
 	done := make([]*results.Run, total)
 	var (
 		mutex    sync.Mutex
 		group    sync.WaitGroup
 		next     int
+		first    error // of the simulations that broke
+		firstAt  int
 		finished = make([]int, len(worlds))
 	)
 	workers := o.Parallel
@@ -52,18 +58,25 @@ func Run(ctx context.Context, sc *Scenario, o Options) ([]results.Run, error) {
 			defer group.Done()
 			for {
 				mutex.Lock()
-				i := next
+				i, stop := next, first != nil
 				next++
 				mutex.Unlock()
-				if i >= total || ctx.Err() != nil {
+				if i >= total || stop || ctx.Err() != nil {
 					return
 				}
 				policy := i % len(worlds)
-				run, ok := worlds[policy].simulate(ctx, &settings, policy, sc.Seed+uint64(i/len(worlds)))
-				if !ok {
+				run, err := worlds[policy].simulate(ctx, &settings[policy], policy, sc.Seed+uint64(i/len(worlds)))
+				if err != nil && ctx.Err() != nil {
 					return
 				}
 				mutex.Lock()
+				if err != nil {
+					if first == nil || i < firstAt {
+						first, firstAt = err, i
+					}
+					mutex.Unlock()
+					return
+				}
 				done[i] = run
 				finished[policy]++
 				if o.Progress != nil {
@@ -79,6 +92,9 @@ func Run(ctx context.Context, sc *Scenario, o Options) ([]results.Run, error) {
 		if r != nil {
 			runs = append(runs, *r)
 		}
+	}
+	if first != nil {
+		return runs, first
 	}
 	return runs, ctx.Err()
 }
@@ -125,17 +141,24 @@ func newWorld(sc *Scenario, policy int) (*world, error) {
 // at the most: some milliseconds.
 const stepsBetweenChecks = 1 << 14
 
-// simulate runs one seed; ok is false if ctx was done first.
-func (w *world) simulate(ctx context.Context, settings *results.Settings, policy int, seed uint64) (run *results.Run, ok bool) {
-	s, collector := w.start(settings, policy, seed)
+// simulate runs one seed. The error is ctx.Err() or a *Broken.
+func (w *world) simulate(ctx context.Context, settings *results.Settings, policy int, seed uint64) (run *results.Run, err error) {
+	var s *sim.Sim
+	defer func() { // start may panic too
+		if cause := recover(); cause != nil {
+			run, err = nil, broken(settings.Policies[policy].Label, seed, s, cause)
+		}
+	}()
+	var collector *results.Collector
+	s, collector = w.start(settings, policy, seed)
 	for n := 1; s.Step(); n++ {
 		if n%stepsBetweenChecks == 0 && ctx.Err() != nil {
-			return nil, false
+			return nil, ctx.Err()
 		}
 	}
 	r := collector.Finish(s.Now(), unresolved(s.Store().(*memstore.Store)))
 	r.Seed, r.Fingerprint, r.Events = seed, uint64(s.Digest()), s.Events()
-	return &r, true
+	return &r, nil
 }
 
 // start returns a simulation that has not begun, and what watches it.

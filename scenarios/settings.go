@@ -135,10 +135,25 @@ func (sc *Scenario) Settings() results.Settings {
 		ErrorKinds: sc.errorKinds, Storms: sc.Windows(), Objectives: sc.objectives(),
 		Baseline: sc.PoliciesNamed(sc.Baseline)[0],
 	}
+	for i := range sc.Jobs {
+		s.Classes = append(s.Classes, sc.Jobs[i].Class)
+	}
+	sc.describeLoad(&s)
+	for i := range sc.Policies {
+		p := &sc.Policies[i]
+		seen := sc.Variant(i).Engine
+		s.Policies = append(s.Policies, results.PolicyInfo{Kind: p.Kind, Label: p.Label, Entitled: p.Entitled(),
+			Nodes: int(seen.Nodes), Workers: int(seen.Workers)})
+	}
+	return s
+}
+
+// describeLoad sets what s says of the jobs.
+func (sc *Scenario) describeLoad(s *results.Settings) {
 	var work float64
+	s.Idempotent, s.Rate, s.Service = nil, 0, 0
 	for i := range sc.Jobs {
 		job := &sc.Jobs[i]
-		s.Classes = append(s.Classes, job.Class)
 		s.Idempotent = append(s.Idempotent, job.Idempotent)
 		rate := job.Arrivals.Rate.PerSecond()
 		s.Rate += rate
@@ -147,11 +162,22 @@ func (sc *Scenario) Settings() results.Settings {
 	if s.Rate > 0 {
 		s.Service = time.Duration(min(work/s.Rate, longest.Seconds()) * float64(time.Second))
 	}
-	for i := range sc.Policies {
-		p := &sc.Policies[i]
-		seen := sc.Variant(i).Engine
-		s.Policies = append(s.Policies, results.PolicyInfo{Kind: p.Kind, Label: p.Label, Entitled: p.Entitled(),
-			Nodes: int(seen.Nodes), Workers: int(seen.Workers)})
+}
+
+// settingsOf returns Settings for what measures policy i, which may override the jobs
+// and the windows of storms. The storms stand in the same order as in Settings.
+func (sc *Scenario) settingsOf(i int) results.Settings {
+	s, seen := sc.Settings(), sc.Variant(i)
+	if seen == sc {
+		return s
+	}
+	seen.describeLoad(&s)
+	for _, w := range seen.Windows() {
+		for k := range s.Storms {
+			if s.Storms[k].Name == w.Name {
+				s.Storms[k] = w
+			}
+		}
 	}
 	return s
 }

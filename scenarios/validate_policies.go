@@ -90,7 +90,9 @@ func (c *checker) checkPolicy(i int, p *Policy) {
 		}
 		p.values[name] = value
 	}
-	if workers := int(c.sc.Engine.Workers); sound && workers >= 1 && c.sound("engine", "workers") {
+	// A policy that overrides something is checked with that.
+	seen := c.policy == i || c.policy == noPolicy && len(p.With) == 0
+	if workers := int(c.sc.Engine.Workers); seen && sound && workers >= 1 && c.sound("engine", "workers") {
 		if _, err := policies.New(p.Kind, p.values, workers); err != nil {
 			c.impossiblePolicy(i, p, err)
 		}

@@ -59,7 +59,7 @@ func (c *checker) checkTrouble(i int, s *Storm) {
 		if c.required("storms", i, "fail", "rate") && s.Fail.Rate.Num == 0 && c.sound("storms", i, "fail", "rate") {
 			c.warnf(c.near("storms", i, "fail", "rate"), "the storm fails nothing")
 		}
-		if bad := checkName(s.Fail.Error); bad != "" && c.sound("storms", i, "fail", "error") {
+		if bad := checkErrorKind(s.Fail.Error); bad != "" && c.sound("storms", i, "fail", "error") {
 			c.errorf(c.near("storms", i, "fail", "error"), "bad error kind %s: %s", quoted(s.Fail.Error), bad)
 		}
 	case s.Slow != nil:

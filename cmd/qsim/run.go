@@ -135,8 +135,12 @@ func (s *session) one(ctx context.Context, l loaded) (exitCode, error) {
 	}
 	runs, err := s.simulate(ctx, l.scenario, &settings)
 	interrupted := errors.Is(err, context.Canceled)
-	if err != nil && !interrupted {
-		return exitInvariant, &failure{exitInvariant, fmt.Errorf("%s: %w", l.name, err)}
+	var broken *scenarios.Broken
+	switch {
+	case errors.As(err, &broken):
+		return exitInvariant, &failure{exitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s\nto see it again: %s", l.name, err, broken.Stack, s.replay(l, broken))}
+	case err != nil && !interrupted:
+		return exitUsage, &failure{exitUsage, fmt.Errorf("%s: %w", l.name, err)}
 	}
 	var seeds []uint64
 	for i := range uint64(l.scenario.Seeds) {

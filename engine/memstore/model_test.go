@@ -100,7 +100,10 @@ func (j *modelJob) promotion() engine.Promotion {
 func (m *model) ready(j *modelJob, due engine.Time) {
 	j.state, j.due, j.moved, j.lapsed = engine.Ready, due, false, false
 	j.key = map[engine.Place]engine.Time{engine.PlaceDue: due, engine.PlaceTail: m.at, engine.PlaceCreated: j.enqueued, engine.PlaceHead: due}[m.o.Place]
-	if m.o.Place == engine.PlaceHead && j.retry {
+	switch {
+	case !j.retry:
+		j.key = due
+	case m.o.Place == engine.PlaceHead:
 		j.key = due - 1<<60
 	}
 }

@@ -129,20 +129,18 @@ func (s *Store) toWaiting(ref uint32, r *row, due engine.Time) {
 // toReady makes a row that is in no index ready: dueAt is since when it waits.
 func (s *Store) toReady(ref uint32, r *row, dueAt, now engine.Time) {
 	r.state, r.dueAt = engine.Ready, dueAt
-	switch s.options.Place {
-	case engine.PlaceDue:
-		r.key = dueAt
-	case engine.PlaceTail:
-		r.key = now
-	case engine.PlaceCreated:
-		r.key = r.enqueuedAt
-	case engine.PlaceHead:
-		r.key = dueAt
-		if r.class() == engine.Retry {
+	c := r.class()
+	r.key = dueAt
+	if c == engine.Retry {
+		switch s.options.Place {
+		case engine.PlaceTail:
+			r.key = now
+		case engine.PlaceCreated:
+			r.key = r.enqueuedAt
+		case engine.PlaceHead:
 			r.key = dueAt - engine.Never/2 // before all fresh jobs
 		}
 	}
-	c := r.class()
 	s.stats.Ready[c]++
 	s.lanes[r.lane].ready[c].insert(&s.rows, ref)
 }

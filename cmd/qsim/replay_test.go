@@ -1,0 +1,18 @@
+package main
+
+import (
+	"testing"
+
+	"qsim/scenarios"
+)
+
+func TestReplay(t *testing.T) {
+	f := runFlags{}
+	f.set = []string{"engine.workers=8", "jobs.a.retry={jitter: none}"}
+	s := &session{flags: &f}
+	got := s.replay(loaded{name: "storm.yaml"}, &scenarios.Broken{Policy: "it's 80/20", Seed: 7})
+	want := `qsim run storm.yaml --set engine.workers=8 --set 'jobs.a.retry={jitter: none}' --policy 'it'\''s 80/20' --seed 7 -n 1 -j 1`
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}

@@ -32,6 +32,10 @@ type CallID uint64
 type Call struct {
 	ID     CallID
 	Op     Op
+	Node   bool // OpExtend: all leases of the engine instead, see NodeExtender
+	Kept   bool // OpExtend with Node: those of its former lives too
+	Read   bool // OpRecover: only show the leases, see ExpiryReader
+	Step   Step // OpPromote
 	Engine EngineID
 	Plan   Plan          // OpClaim
 	TTL    time.Duration // OpClaim, OpExtend, OpRecover, OpLead
@@ -41,7 +45,17 @@ type Call struct {
 	Role   Role          // OpLead
 	Batch  Batch         // OpCommit
 	Leases []LeaseKey    // OpExtend
+	Jobs   []JobID       // OpPromote with StepInsert
 }
+
+// Step says how much of a promotion a call is, see TwoStepPromoter.
+type Step uint8
+
+const (
+	StepWhole  Step = iota // all of it, in one atomic call
+	StepTake               // the first of two
+	StepInsert             // the second
+)
 
 // Rows is how many jobs c is about: those it names, or the most it may take.
 func (c *Call) Rows() int {
@@ -52,8 +66,10 @@ func (c *Call) Rows() int {
 		return len(c.Batch.Outcomes)
 	case OpExtend:
 		return len(c.Leases)
-	case OpRecover, OpPromote:
+	case OpRecover:
 		return c.Limit
+	case OpPromote:
+		return max(c.Limit, len(c.Jobs))
 	}
 	return 0
 }
@@ -67,6 +83,7 @@ type Reply struct {
 	Next     time.Duration // OpClaim: until a waiting job is due; OpRecover: until a lease expires
 	Results  []Result      // OpCommit
 	Current  []bool        // OpExtend
+	Extended int           // OpExtend with Node
 	Promoted []Promotion   // OpPromote
 	Leading  bool          // OpLead
 	Stats    Stats         // OpStats
@@ -74,13 +91,13 @@ type Reply struct {
 
 // Rows is how many jobs r brought or changed.
 func (r *Reply) Rows() int {
-	return len(r.Leases) + len(r.Results) + len(r.Current) + len(r.Promoted)
+	return len(r.Leases) + len(r.Results) + len(r.Current) + len(r.Promoted) + r.Extended
 }
 
 // Execute performs c on store and fills in r, reusing its slices. A non-nil
 // refuse is the answer of a store that did not even try.
 func (c *Call) Execute(ctx context.Context, store Store, r *Reply, refuse error) {
-	r.ID, r.Op, r.Err = c.ID, c.Op, refuse
+	r.ID, r.Op, r.Err, r.Extended = c.ID, c.Op, refuse, 0
 	r.Leases, r.Results, r.Current, r.Promoted = r.Leases[:0], r.Results[:0], r.Current[:0], r.Promoted[:0]
 	if refuse != nil {
 		return
@@ -91,14 +108,52 @@ func (c *Call) Execute(ctx context.Context, store Store, r *Reply, refuse error)
 	case OpCommit:
 		r.Results, r.Err = store.Commit(ctx, c.Batch, r.Results)
 	case OpExtend:
+		if c.Node {
+			c.extendNode(ctx, store, r)
+			return
+		}
 		r.Current, r.Err = store.ExtendLease(ctx, c.Leases, c.TTL, r.Current)
 	case OpRecover:
+		if c.Read {
+			c.readExpired(ctx, store, r)
+			return
+		}
 		r.Leases, r.Next, r.Err = store.Recover(ctx, c.Engine, c.Limit, c.Grace, c.TTL, r.Leases)
 	case OpPromote:
+		if c.Step != StepWhole {
+			c.promoteStep(ctx, store, r)
+			return
+		}
 		r.Promoted, r.Err = store.Promote(ctx, c.Limit, c.Order, r.Promoted)
 	case OpLead:
 		r.Leading, r.Err = store.Lead(ctx, c.Role, c.Engine, c.TTL)
 	case OpStats:
 		r.Stats, r.Err = store.Stats(ctx, c.Limit)
+	}
+}
+
+func (c *Call) extendNode(ctx context.Context, store Store, r *Reply) {
+	r.Err = ErrUnsupported
+	if x, ok := store.(NodeExtender); ok {
+		r.Extended, r.Err = x.ExtendNode(ctx, c.Engine, c.Kept, c.TTL)
+	}
+}
+
+func (c *Call) readExpired(ctx context.Context, store Store, r *Reply) {
+	r.Err = ErrUnsupported
+	if x, ok := store.(ExpiryReader); ok {
+		r.Leases, r.Next, r.Err = x.Expired(ctx, c.Limit, c.Grace, r.Leases)
+	}
+}
+
+func (c *Call) promoteStep(ctx context.Context, store Store, r *Reply) {
+	x, ok := store.(TwoStepPromoter)
+	switch {
+	case !ok:
+		r.Err = ErrUnsupported
+	case c.Step == StepTake:
+		r.Promoted, r.Err = x.TakeDue(ctx, c.Limit, c.Order, r.Promoted)
+	default:
+		r.Promoted, r.Err = x.Insert(ctx, c.Jobs, r.Promoted)
 	}
 }

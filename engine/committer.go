@@ -1,6 +1,9 @@
 package engine
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // committer batches outcomes and sends them until the store has answered. A batch
 // whose answer is lost is sent again under the same BatchID: the store answers as
@@ -23,6 +26,7 @@ type batch struct {
 	tries    int
 	slots    []Slot // noSlot: of a lease that no worker held
 	outcomes []Outcome
+	applied  []bool // of an earlier try, by outcome; empty: none that is known of
 }
 
 // errorPause is the pause after a commit that the store refused, where
@@ -143,6 +147,7 @@ func (c *committer) onCommitted(e *Engine, r *Reply) {
 			continue
 		}
 		if r.Err != nil || hasUnapplied(r.Results) {
+			b.note(r)
 			c.tryAgain(e, b, errorPause)
 		} else {
 			c.flying = append(c.flying[:i], c.flying[i+1:]...)
@@ -164,6 +169,17 @@ func hasUnapplied(results []Result) bool {
 		}
 	}
 	return false
+}
+
+// note keeps which outcomes took effect although others of the batch did not.
+func (b *batch) note(r *Reply) {
+	if r.Err != nil {
+		return
+	}
+	b.applied = b.applied[:0]
+	for i := range r.Results {
+		b.applied = append(b.applied, r.Results[i].Status != Unapplied)
+	}
 }
 
 // settle lets go of a lease whose outcome the store has.
@@ -202,13 +218,51 @@ func (c *committer) tryAgain(e *Engine, b *batch, pause time.Duration) bool {
 		return false
 	}
 	for i, s := range b.slots {
-		o := &b.outcomes[i]
-		e.event = Event{Kind: GaveUp, Job: o.Job, Token: o.Token, JobKind: o.Kind, Tenant: o.Tenant, Delivery: o.Delivery, Error: o.Error}
-		e.record(noSlot, nil)
+		if len(b.applied) == 0 || !b.applied[i] {
+			o := &b.outcomes[i]
+			e.event = Event{Kind: GaveUp, Job: o.Job, Token: o.Token, JobKind: o.Kind, Tenant: o.Tenant, Delivery: o.Delivery, Error: o.Error}
+			e.record(noSlot, nil)
+		}
 		c.settle(e, s)
 	}
 	c.recycle(b)
 	return false
+}
+
+// onExpired is told that the lease in slot s has expired by the node's own clock: its
+// outcome is not sent, unless it has been sent already.
+func (c *committer) onExpired(e *Engine, s Slot) {
+	if b := c.filling; b != nil && c.forget(e, b, s) {
+		if len(b.slots) == 0 {
+			c.filling, c.flushAt = nil, Never
+			c.recycle(b)
+		}
+		return
+	}
+	for i, b := range c.queue {
+		if b.tries > 0 || !c.forget(e, b, s) {
+			continue
+		}
+		if len(b.slots) == 0 {
+			c.queue = append(c.queue[:i], c.queue[i+1:]...)
+			c.recycle(b)
+		}
+		return
+	}
+}
+
+// forget takes the outcome of slot s out of b and reports whether it was there.
+func (c *committer) forget(e *Engine, b *batch, s Slot) bool {
+	i := slices.Index(b.slots, s)
+	if i < 0 {
+		return false
+	}
+	b.slots, b.outcomes = slices.Delete(b.slots, i, i+1), slices.Delete(b.outcomes, i, i+1)
+	c.pending--
+	e.event = Event{Kind: LeaseLost}
+	e.record(s, e.leases.get(s))
+	c.settle(e, s)
+	return true
 }
 
 func (c *committer) newBatch() *batch {
@@ -224,6 +278,6 @@ func (c *committer) newBatch() *batch {
 
 func (c *committer) recycle(b *batch) {
 	c.pending -= len(b.slots)
-	*b = batch{slots: b.slots[:0], outcomes: b.outcomes[:0]}
+	*b = batch{slots: b.slots[:0], outcomes: b.outcomes[:0], applied: b.applied[:0]}
 	c.spare = append(c.spare, b)
 }

@@ -37,6 +37,9 @@ type FetchConfig struct {
 	Poll     time.Duration // pause after a claim that found too little: above 0
 	Prefetch int           // claimed jobs that may wait in the node, their leases running
 	Cooldown time.Duration // least time from one claim to the next
+	// ErrorPause is the pause after a claim that failed. 0: Poll. Negative: none, the
+	// next claim follows the answer at once, see hotLoop.
+	ErrorPause time.Duration
 }
 
 // GiveUp is what a committer does with a batch after its tries.
@@ -74,6 +77,23 @@ type LeaseConfig struct {
 	TTL       time.Duration // above 0
 	Heartbeat time.Duration // each lease is extended this often, counted from its claim; 0: never
 	LateClaim LateClaim
+	// Max is the longest time from a claim to the end of its lease: an extension that
+	// would take it further is not asked for, and the lease lapses while its job runs
+	// on. 0: no limit.
+	Max time.Duration
+	// OfNode makes all leases of the node live while it beats: one heartbeat extends
+	// them all, whichever they are. It wants a Store that is a NodeExtender, and
+	// Heartbeat above 0.
+	OfNode bool
+	// Kept, with OfNode, lets a restarted node beat under its old name: it keeps the
+	// leases of its former lives alive, whose jobs it has forgotten.
+	Kept bool
+	// Local makes the holder look at its own wall clock, see Engine.SetWallClock: it
+	// takes a lease for lost, commits nothing of it and cancels its job, once that
+	// clock reads a TTL more than when the lease was asked for. Then expiries are
+	// absolute times by the clock of who wrote them, and who reads them has another: a
+	// clock that is fast claims longer leases and recovers those of others early.
+	Local bool
 }
 
 // Owner says which engines do a maintenance job.
@@ -97,16 +117,47 @@ type ReaperConfig struct {
 	Nothing bool
 	Owner   Owner
 	Off     bool // this engine recovers nothing
+
+	// BuryAt buries a job whose Recoveries are at least this, whatever else is said
+	// here; 0: never.
+	BuryAt int32
+	After  After
+	Stand  Stand // where a job stands when it is ready again
+
+	// Guard, if not GuardStore, makes a recovery of two steps: it reads which leases
+	// have expired, and after Gap, whatever has happened meanwhile, it writes what
+	// becomes of their jobs, if Guard lets it. With GuardToken it yields to a commit
+	// and to another recovery that came in between, but overrules an extension, which
+	// leaves the token as it is; with GuardState it also overrules a new claim; with
+	// GuardNone it yields only to the end of the job. It wants a Store that is an
+	// ExpiryReader. GuardStore: one atomic call.
+	Guard Guard
+	Gap   time.Duration // at least 0
 }
+
+// After is what becomes of a job whose lease was recovered.
+type After uint8
+
+const (
+	AsFailure   After = iota // what the retry policy says, as of any failure
+	ReadyAtOnce              // ready, unless the retry policy buries it: it is not asked when
+	DeadAtOnce               // buried
+)
 
 // PromoterConfig says how waiting jobs become ready.
 type PromoterConfig struct {
 	// Every is the time between two promotions. 0: waiting jobs become ready by
 	// themselves, which wants a store without StoreOptions.Promoted.
 	Every time.Duration
+	Drawn *Dist // seconds to the next promotion, drawn at each one; nil: Every, which says in any case whether there is any
+	First *Dist // seconds to the first promotion of a process; nil: as to the others
 	Batch int   // most jobs of one promotion: at least 1
 	Order Order // which of the due jobs first
 	Owner Owner
+	// Gap, if above 0, makes a promotion of two steps: jobs are taken from where they
+	// wait, and this much later put where they are ready. A process that dies in
+	// between loses them. It wants a Store that is a TwoStepPromoter.
+	Gap time.Duration
 }
 
 // LeaderConfig says how engines agree on a leader.
@@ -142,11 +193,17 @@ func (c *Config) Validate() error {
 	need(c.Commit.Backpressure >= 0, "commit.backpressure: %d is negative", c.Commit.Backpressure)
 	need(c.Lease.TTL > 0, "lease.ttl: %v is not positive", c.Lease.TTL)
 	need(c.Lease.Heartbeat >= 0, "lease.heartbeat: %v is negative", c.Lease.Heartbeat)
+	l := &c.Lease
 	need(c.Reaper.Off || c.Reaper.Batch >= 1, "reaper.batch: %d is not positive", c.Reaper.Batch)
 	need(c.Reaper.Every >= 0 && c.Reaper.Grace >= 0, "reaper: every %v, grace %v: neither may be negative", c.Reaper.Every, c.Reaper.Grace)
 	need(c.Promoter.Every == 0 || c.Promoter.Every > 0 && c.Promoter.Batch >= 1, "promoter: every %v, batch %d: want 0, or both positive", c.Promoter.Every, c.Promoter.Batch)
+	need(c.Promoter.Gap >= 0, "promoter.gap: %v is negative", c.Promoter.Gap)
 	needsLeader := c.Reaper.Owner == LeaderOnly || c.Promoter.Owner == LeaderOnly
 	need(!needsLeader || c.Leader.Renew > 0 && c.Leader.Renew < c.Leader.TTL, "leader: renew %v must be in (0, ttl %v)", c.Leader.Renew, c.Leader.TTL)
+	need(l.Max >= 0, "lease.max: %v is negative", l.Max)
+	need(!l.OfNode || l.Heartbeat > 0, "lease: of a node, and no heartbeat: it would live for ever")
+	need(c.Reaper.BuryAt >= 0 && c.Reaper.Gap >= 0, "reaper: bury at %d, gap %v: neither may be negative", c.Reaper.BuryAt, c.Reaper.Gap)
+	need(c.Reaper.Gap == 0 || c.Reaper.Guard != GuardStore, "reaper: a gap of %v and no guard", c.Reaper.Gap)
 	need(c.CallTimeout > 0, "call-timeout: %v is not positive", c.CallTimeout)
 	need(c.Policy != nil, "policy: none")
 	need(len(c.Kinds) > 0, "kinds: none")

@@ -38,6 +38,11 @@ func TestValidate(t *testing.T) {
 		{"no policy", func(c *engine.Config) { c.Policy = nil }, "policy: none"},
 		{"no kinds", func(c *engine.Config) { c.Kinds = nil }, "kinds: none"},
 		{"no retry policy", func(c *engine.Config) { c.Kinds = []engine.KindConfig{{}} }, "kinds[0]: no retry policy"},
+		{"negative lease max", func(c *engine.Config) { c.Lease.Max = -1 }, "lease.max: -1ns is negative"},
+		{"leases of a silent node", func(c *engine.Config) { c.Lease.OfNode = true }, "lease: of a node, and no heartbeat: it would live for ever"},
+		{"negative bury at", func(c *engine.Config) { c.Reaper.BuryAt = -1 }, "reaper: bury at -1, gap 0s: neither may be negative"},
+		{"gap without guard", func(c *engine.Config) { c.Reaper.Gap = 1 }, "reaper: a gap of 1ns and no guard"},
+		{"negative promoter gap", func(c *engine.Config) { c.Promoter.Gap = -1 }, "promoter.gap: -1ns is negative"},
 		{"negative timeout", func(c *engine.Config) { c.Kinds[0].Timeout = -1 }, "kinds[0]: timeout -1ns is negative"},
 	}
 	for _, tt := range tests {

@@ -13,6 +13,8 @@
 //		e.Handle(now, &reply)              // the store answered
 //		e.Finish(now, slot, err, ran)      // a handler returned
 //		e.Wake(now)                        // there is new ready work
+//		e.SetWallClock(now, ahead)         // the wall clock jumped
+//		e.Stall(now, role, true)           // the reaper or the promoter hangs
 //		// outputs
 //		effects := e.Effects()             // Calls to the store, handlers to Start or Cancel
 //		wake := e.Deadline()               // when Tick is due if nothing happens before

@@ -31,7 +31,8 @@ type Engine struct {
 	effects  Effects
 	taken    bool // effects were handed out: the next input starts afresh
 	stopping bool
-	event    Event // what is being recorded
+	event    Event         // what is being recorded
+	ahead    time.Duration // of the wall clock, see SetWallClock
 
 	leases    leaseTable
 	fetch     fetcher
@@ -40,6 +41,7 @@ type Engine struct {
 	heartbeat heartbeater
 	reap      reaper
 	promote   promoter
+	expire    expirer
 	electors  [NumRoles]elector
 }
 
@@ -54,9 +56,10 @@ func New(cfg Config, now Time) *Engine {
 	e.fetch.init(&e.cfg, now)
 	e.run.init(&e.cfg)
 	e.commit.init(&e.cfg)
-	e.heartbeat.init()
+	e.heartbeat.init(&e.cfg, now)
 	e.reap.init(&e.cfg, now)
 	e.promote.init(&e.cfg, now)
+	e.expire.init()
 	e.electors[ReaperRole].init(ReaperRole, cfg.Reaper.Owner == LeaderOnly && !cfg.Reaper.Off, now)
 	e.electors[PromoterRole].init(PromoterRole, cfg.Promoter.Owner == LeaderOnly && cfg.Promoter.Every > 0, now)
 	return e
@@ -65,6 +68,9 @@ func New(cfg Config, now Time) *Engine {
 // Deadline is when Tick is due; it changes with every call.
 func (e *Engine) Deadline() Time {
 	d := min(e.fetch.deadline(), e.run.deadline(&e.leases), e.commit.deadline(), e.heartbeat.deadline(&e.leases), e.reap.deadline(), e.promote.deadline())
+	if e.cfg.Lease.Local {
+		d = min(d, e.expire.deadline(e))
+	}
 	for r := range e.electors {
 		d = min(d, e.electors[r].deadline())
 	}
@@ -75,6 +81,9 @@ func (e *Engine) Deadline() Time {
 // are harmless.
 func (e *Engine) Tick(now Time) {
 	e.begin(now)
+	if e.cfg.Lease.Local {
+		e.expire.tick(e)
+	}
 	e.run.tick(e)
 	e.commit.tick(e)
 	e.heartbeat.tick(e)
@@ -132,8 +141,39 @@ func (e *Engine) Stop(now Time) {
 	e.commit.flush(e)
 }
 
-// Held counts leases not yet committed or lost, and outcomes not yet committed.
-func (e *Engine) Held() int { return e.leases.held + e.commit.pending }
+// SetWallClock tells the engine that its wall clock is ahead of what it was started
+// with by so much; negative: behind. Only LeaseConfig.Local looks at that clock: all
+// else goes by now, which never jumps.
+func (e *Engine) SetWallClock(now Time, ahead time.Duration) {
+	e.begin(now)
+	e.ahead = ahead
+}
+
+// Stall makes the reaper or the promoter ask for nothing until it is told otherwise.
+// An answer that is under way is taken all the same, and an engine that leads for the
+// role goes on leading.
+func (e *Engine) Stall(now Time, role Role, stalled bool) {
+	e.begin(now)
+	switch role {
+	case ReaperRole:
+		e.reap.stalled = stalled
+	case PromoterRole:
+		e.promote.stalled = stalled
+	}
+}
+
+// ttl is the TTL to ask for: with LeaseConfig.Local the store gets what is left until
+// the wall clock reads the expiry, as if it were on time.
+func (e *Engine) ttl() time.Duration {
+	if e.cfg.Lease.Local {
+		return e.cfg.Lease.TTL + e.ahead
+	}
+	return e.cfg.Lease.TTL
+}
+
+// Held counts leases not yet committed or lost, outcomes not yet committed, and jobs
+// taken by a promoter and not yet made ready.
+func (e *Engine) Held() int { return e.leases.held + e.commit.pending + len(e.promote.taken) }
 
 // Idle counts the workers that run nothing.
 func (e *Engine) Idle() int { return e.leases.idle }
@@ -177,8 +217,9 @@ func (e *Engine) record(s Slot, h *heldLease) {
 	e.cfg.Recorder.Record(&e.event)
 }
 
-// outcome asks the retry policy what becomes of a job.
-func (e *Engine) outcome(l *Lease, err ErrorKind) Outcome {
+// outcome asks the retry policy what becomes of a job, whose lease was learned of
+// at heldAt.
+func (e *Engine) outcome(l *Lease, err ErrorKind, heldAt Time) Outcome {
 	o := Outcome{LeaseKey: l.Key(), Verb: Ack, Error: err, Kind: l.Kind, Tenant: l.Tenant, Delivery: l.Delivery}
 	switch err {
 	case NoError:
@@ -186,7 +227,10 @@ func (e *Engine) outcome(l *Lease, err ErrorKind) Outcome {
 		o.Verb = Return
 	default:
 		u := e.cfg.Rand.Uniform(ForJitter, uint64(l.ID), uint64(l.Delivery), 0)
+		atClaim := l.Age
+		l.Age += e.now.Sub(heldAt)
 		o.Verb, o.Delay = e.cfg.kind(l.Kind).Retry.Next(&l.Job, err, u)
+		l.Age = atClaim
 	}
 	return o
 }

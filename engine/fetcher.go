@@ -14,6 +14,7 @@ type fetcher struct {
 	terms    []Term
 	view     View
 	observed Observation
+	expiry   Time // of what the claim under way brings, by the wall clock
 
 	statsEvery time.Duration // 0: the policy needs none
 	statsID    CallID
@@ -79,7 +80,8 @@ func (f *fetcher) claim(e *Engine) {
 		return
 	}
 	c := e.call(OpClaim)
-	c.TTL, c.Plan = e.cfg.Lease.TTL, Plan{limit, f.terms}
+	c.TTL, c.Plan = e.ttl(), Plan{limit, f.terms}
+	f.expiry = e.now.Add(c.TTL)
 	f.id, f.pollAt, f.again = c.ID, Never, false
 	f.lostAt = e.now.Add(e.cfg.CallTimeout)
 	f.openAt = e.now.Add(e.cfg.Fetch.Cooldown)
@@ -107,7 +109,9 @@ func (f *fetcher) wants() bool {
 	return false
 }
 
-func (t *Term) filtered() bool { return t.Kinds != 0 || t.Tenant != 0 || t.PerTenant != 0 }
+func (t *Term) filtered() bool {
+	return t.Kinds != 0 || t.Tenant != 0 || t.PerTenant != 0 || t.MaxWait > 0 && t.Late == LeaveLate
+}
 
 func (f *fetcher) onClaimed(e *Engine, r *Reply) {
 	if r.ID != f.id {
@@ -117,30 +121,53 @@ func (f *fetcher) onClaimed(e *Engine, r *Reply) {
 	f.id, f.lostAt = 0, Never
 	if r.Err != nil {
 		f.dry = [NumClasses]bool{true, true} // ask no more until the pause is over
-		f.pollAt = e.now.Add(e.cfg.Fetch.Poll)
+		f.pollAt = e.now.Add(f.errorPause(&e.cfg.Fetch))
 		return
 	}
 	var count [NumClasses]int
+	var kinds [NumClasses]Kinds
 	for i := range r.Leases {
-		count[r.Leases[i].Class()]++
-		e.run.take(e, &r.Leases[i])
+		l := &r.Leases[i]
+		if l.Shed {
+			continue
+		}
+		c := l.Class()
+		count[c]++
+		kinds[c] = kinds[c].With(l.Kind)
+		e.run.take(e, l, f.expiry)
 	}
+	claimed := count[Fresh] + count[Retry]
 	for c, n := range count {
-		f.observe(e, Observation{Now: e.now, Kind: Claimed, Class: Class(c), Count: n})
+		f.observe(e, Observation{Now: e.now, Kind: Claimed, Class: Class(c), Kinds: kinds[c], Count: n})
 	}
 	if e.stopping {
 		e.run.returnBuffered(e)
 	}
-	if f.again || len(r.Leases) == f.view.Idle {
+	if f.again || claimed == f.view.Idle {
 		f.dry = [NumClasses]bool{}
 		f.claim(e)
 		return
 	}
 	f.setDry(count)
 	f.pollAt = e.now.Add(min(e.cfg.Fetch.Poll, r.Next))
-	if len(r.Leases) > 0 {
+	if claimed > 0 {
 		f.claim(e) // a policy that was held back by a bound of its own may want more at once
 	}
+}
+
+// hotLoop is how long a refused call keeps a process that asks again at once: without
+// it a store that refuses in no time would stop the clock.
+const hotLoop = 100 * time.Microsecond
+
+// errorPause is the pause after a claim that failed.
+func (f *fetcher) errorPause(c *FetchConfig) time.Duration {
+	switch {
+	case c.ErrorPause > 0:
+		return c.ErrorPause
+	case c.ErrorPause < 0:
+		return hotLoop
+	}
+	return c.Poll
 }
 
 // setDry notes which classes a claim that found too little left empty: it brought
@@ -172,11 +199,11 @@ func (f *fetcher) onLateClaim(e *Engine, r *Reply) {
 	for i := range r.Leases {
 		l := &r.Leases[i]
 		switch {
-		case e.leases.find(l.Key()) != noSlot: // the same answer twice
+		case l.Shed, e.leases.find(l.Key()) != noSlot: // no lease, or the same answer twice
 		case e.cfg.Lease.LateClaim == RunLate && e.leases.idle > 0 && !e.stopping:
-			e.run.take(e, l)
+			e.run.take(e, l, e.now.Add(e.ttl()))
 		default:
-			e.commit.add(e, noSlot, e.outcome(l, Canceled))
+			e.commit.add(e, noSlot, e.outcome(l, Canceled, e.now))
 		}
 	}
 }

@@ -4,7 +4,8 @@ package engine
 // when the lease was learned of, and cancels the jobs whose lease turns out to be
 // gone. A heartbeat that is lost is not repeated: the next one is soon.
 type heartbeater struct {
-	line   slotList // held leases, next heartbeat first
+	nodeAt Time     // next heartbeat of the node, where leases are of the node
+	line   slotList // held leases, next heartbeat first, where they are not
 	flying []beat
 	spare  []beat
 }
@@ -13,16 +14,22 @@ type heartbeater struct {
 type beat struct {
 	id     CallID
 	lostAt Time
+	expiry Time // of what it extends, by the wall clock
 	slots  []Slot
 	keys   []LeaseKey
 }
 
-func (h *heartbeater) init() { h.line = newSlotList(true) }
+func (h *heartbeater) init(cfg *Config, now Time) {
+	h.line, h.nodeAt = newSlotList(beatLink), Never
+	if cfg.Lease.OfNode {
+		h.nodeAt = now
+	}
+}
 
 func (h *heartbeater) deadline(t *leaseTable) Time {
-	d := Never
+	d := h.nodeAt
 	if s := h.line.head; s != noSlot {
-		d = t.slots[s].beatAt
+		d = min(d, t.slots[s].beatAt)
 	}
 	if len(h.flying) > 0 {
 		d = min(d, h.flying[0].lostAt) // sent in order, all time out alike
@@ -31,7 +38,7 @@ func (h *heartbeater) deadline(t *leaseTable) Time {
 }
 
 func (h *heartbeater) onHeld(e *Engine, s Slot) {
-	if e.cfg.Lease.Heartbeat > 0 {
+	if e.cfg.Lease.Heartbeat > 0 && !e.cfg.Lease.OfNode {
 		h.enlist(e, s, e.now)
 	}
 }
@@ -55,21 +62,41 @@ func (h *heartbeater) tick(e *Engine) {
 		e.record(noSlot, nil)
 		h.land(0)
 	}
+	if e.now >= h.nodeAt {
+		h.nodeAt = e.now.Add(e.cfg.Lease.Heartbeat)
+		h.send(e, h.newBeat())
+	}
 	if s := h.line.head; s == noSlot || e.leases.slots[s].beatAt > e.now {
 		return
 	}
 	b := h.newBeat()
 	for s := h.line.head; s != noSlot && e.leases.slots[s].beatAt <= e.now; s = h.line.head {
 		l := &e.leases.slots[s]
+		if longest := e.cfg.Lease.Max; longest > 0 && e.now.Add(e.cfg.Lease.TTL).Sub(l.heldAt) > longest {
+			h.onDropped(e, s) // it must lapse
+			continue
+		}
 		b.slots, b.keys = append(b.slots, s), append(b.keys, l.lease.Key())
 		h.line.remove(&e.leases, s)
 		// A process that was frozen skips the heartbeats it missed: otherwise the
 		// list would lose its order.
 		h.enlist(e, s, max(l.beatAt, e.now))
 	}
+	if len(b.keys) == 0 {
+		h.spare = append(h.spare, b)
+		return
+	}
+	h.send(e, b)
+}
+
+// send asks for the extension of the leases in b; none: of all that the node holds.
+func (h *heartbeater) send(e *Engine, b beat) {
 	c := e.call(OpExtend)
-	c.TTL, c.Leases = e.cfg.Lease.TTL, b.keys
-	b.id, b.lostAt = c.ID, e.now.Add(e.cfg.CallTimeout)
+	c.TTL, c.Leases = e.ttl(), b.keys
+	if e.cfg.Lease.OfNode {
+		c.Node, c.Kept = true, e.cfg.Lease.Kept
+	}
+	b.id, b.lostAt, b.expiry = c.ID, e.now.Add(e.cfg.CallTimeout), e.now.Add(c.TTL)
 	h.flying = append(h.flying, b)
 }
 
@@ -79,6 +106,9 @@ func (h *heartbeater) onExtended(e *Engine, r *Reply) {
 			continue
 		}
 		b := &h.flying[i]
+		if e.cfg.Lease.Local && r.Err == nil {
+			e.expire.onExtended(e, b, r.Current)
+		}
 		for k, s := range b.slots {
 			l := &e.leases.slots[s]
 			// The slot may have been released, even reused, since we asked.

@@ -104,9 +104,14 @@ type Job struct {
 	Charged int32
 	// Failures counts the attempts that ended in a nack, an expired lease included.
 	Failures int32
+	// Recoveries counts how often its lease was recovered, the recovery that hands
+	// it out included; see StoreOptions.RecoveriesWithin.
+	Recoveries int32
+	// Snoozes counts the attempts that ended in a snooze: they cost nothing.
+	Snoozes int32
 	// LastDelay is the delay of the latest nack, which decorrelated jitter grows from.
 	LastDelay time.Duration
-	Waited    time.Duration // since it last became ready (a retry: since it was due), by the store's clock
+	Waited    time.Duration // since it last became ready (a retry: since it was due), by the store's clock; see StoreOptions.Held
 	Age       time.Duration // since it was enqueued, by the store's clock
 	Payload   []byte
 }
@@ -125,6 +130,9 @@ type Lease struct {
 	Token Token
 	// Holder is, in the answer to Recover, the engine that let the lease expire.
 	Holder EngineID
+	// Shed says, in the answer to Claim, that there is no lease: the job is dead, see
+	// ShedLate.
+	Shed bool
 }
 
 // LeaseKey names a lease without carrying the job.

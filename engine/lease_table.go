@@ -10,6 +10,7 @@ type phase uint8
 
 const (
 	unheld   phase = iota
+	early          // claimed before it is due: waits in the node for that
 	buffered       // claimed ahead: waits in the node for a worker
 	running        // a handler runs
 	overrun        // timed out: the nack is with the committer, the handler still runs
@@ -24,10 +25,12 @@ type heldLease struct {
 	settled  bool // overrun: the outcome has been committed
 	timeouts uint8
 	heldAt   Time // when the claim's answer came
-	dueAt    Time // running: when it times out
+	dueAt    Time // early: when it may run; running: when it times out
 	beatAt   Time // next heartbeat
 	queue    link // buffered: in line for a worker; running: in line to time out
 	beats    link // in line for a heartbeat
+	expiry   Time // with LeaseConfig.Local: when the lease expires, by the wall clock; else Never
+	expires  link // in line to expire
 }
 
 type link struct{ prev, next Slot }
@@ -58,6 +61,7 @@ func (t *leaseTable) hold(l *Lease, now Time) Slot {
 	h.phase, h.lost, h.settled, h.timeouts = buffered, false, false, noTimeout
 	h.heldAt, h.dueAt, h.beatAt = now, Never, Never
 	h.queue, h.beats = link{noSlot, noSlot}, link{noSlot, noSlot}
+	h.expiry, h.expires = Never, link{noSlot, noSlot}
 	t.held++
 	t.inFlight[l.Class()]++
 	return s
@@ -104,14 +108,26 @@ func (t *leaseTable) find(key LeaseKey) Slot {
 // slotList is a list through one of the links of the slots, in the order of insertion.
 type slotList struct {
 	head, tail Slot
-	beats      bool // through heldLease.beats instead of queue
+	through    linkName
 }
 
-func newSlotList(beats bool) slotList { return slotList{noSlot, noSlot, beats} }
+// linkName is one of the links of heldLease.
+type linkName uint8
+
+const (
+	queueLink linkName = iota
+	beatLink
+	expiryLink
+)
+
+func newSlotList(through linkName) slotList { return slotList{noSlot, noSlot, through} }
 
 func (l *slotList) link(t *leaseTable, s Slot) *link {
-	if l.beats {
+	switch l.through {
+	case beatLink:
 		return &t.slots[s].beats
+	case expiryLink:
+		return &t.slots[s].expires
 	}
 	return &t.slots[s].queue
 }
@@ -124,6 +140,23 @@ func (l *slotList) pushBack(t *leaseTable, s Slot) {
 		l.link(t, l.tail).next = s
 	}
 	l.tail = s
+}
+
+// insertAfter puts s behind the slot after; noSlot: at the front.
+func (l *slotList) insertAfter(t *leaseTable, s, after Slot) {
+	if after == l.tail {
+		l.pushBack(t, s)
+		return
+	}
+	next := l.head
+	if after != noSlot {
+		next = l.link(t, after).next
+		l.link(t, after).next = s
+	} else {
+		l.head = s
+	}
+	*l.link(t, s) = link{after, next}
+	l.link(t, next).prev = s
 }
 
 func (l *slotList) remove(t *leaseTable, s Slot) {

@@ -40,6 +40,7 @@ type Observation struct {
 	Class Class
 	Job   Kind      // Succeeded, Failed: the job's kind
 	Error ErrorKind // Failed
+	Kinds Kinds     // Claimed: of the jobs, those below 64; empty: Count is 0, or all are above
 	Count int
 }
 
@@ -67,8 +68,8 @@ type StatsReader interface {
 // RetryPolicy decides what becomes of a failed job. It must be a pure function of
 // its arguments: one value serves all engines.
 type RetryPolicy interface {
-	// Next returns Bury or Nack, and for Nack the delay until the job is ready
-	// again. j is as it was claimed: its Failures do not include this one, its
+	// Next returns Bury, Nack or Snooze, and for the last two the delay until the job
+	// is ready again. j is as it was claimed: its Failures do not include this one, its
 	// Charged does. u is uniform in (0, 1), for jitter; the same job and delivery
 	// always get the same u.
 	Next(j *Job, e ErrorKind, u float64) (v Verb, delay time.Duration)

@@ -1,41 +1,84 @@
 package engine
 
+import "time"
+
 // promoter makes waiting jobs that are due ready, a batch at each tick.
 type promoter struct {
 	nextAt Time
 	id     CallID
 	lostAt Time
+	ticks  uint64
+
+	stalled  bool    // see Engine.Stall
+	taken    []JobID // what the first of two steps took
+	insertAt Time    // when the second is due; Never: it is under way, or nothing was taken
 }
 
 func (p *promoter) init(cfg *Config, now Time) {
-	p.nextAt, p.lostAt = Never, Never
+	p.nextAt, p.lostAt, p.insertAt = Never, Never, Never
 	if cfg.Promoter.Every > 0 {
-		p.nextAt = now.Add(cfg.Promoter.Every)
+		p.nextAt = now.Add(p.pause(cfg))
 	}
 }
 
-func (p *promoter) deadline() Time {
-	if p.id != 0 {
-		return min(p.lostAt, p.nextAt)
+// pause draws the time to the next tick.
+func (p *promoter) pause(cfg *Config) time.Duration {
+	d := cfg.Promoter.Drawn
+	if p.ticks == 0 && cfg.Promoter.First != nil {
+		d = cfg.Promoter.First
 	}
-	return p.nextAt
+	p.ticks++
+	if d == nil {
+		return cfg.Promoter.Every
+	}
+	return max(d.Duration(cfg.Rand.Uniform(ForTick, uint64(cfg.Engine), p.ticks, 0)), shortestTick)
+}
+
+// shortestTick bounds what is drawn from a distribution that reaches down to 0.
+const shortestTick = time.Millisecond
+
+func (p *promoter) deadline() Time {
+	if p.stalled {
+		return Never
+	}
+	return min(p.lostAt, p.nextAt, p.insertAt)
 }
 
 func (p *promoter) tick(e *Engine) {
+	if p.stalled {
+		return
+	}
 	if p.id != 0 && e.now >= p.lostAt {
 		e.event = Event{Kind: CallTimedOut, Op: OpPromote}
 		e.record(noSlot, nil)
 		p.id, p.lostAt = 0, Never
+		if len(p.taken) > 0 {
+			p.insertAt = e.now
+		}
+	}
+	if e.now >= p.insertAt {
+		p.insert(e)
 	}
 	if e.now < p.nextAt {
 		return
 	}
-	p.nextAt = e.now.Add(e.cfg.Promoter.Every)
-	if p.id != 0 || e.stopping || e.cfg.Promoter.Owner == LeaderOnly && !e.electors[PromoterRole].leading(e.now) {
+	p.nextAt = e.now.Add(p.pause(&e.cfg))
+	if p.id != 0 || len(p.taken) > 0 || e.stopping || e.cfg.Promoter.Owner == LeaderOnly && !e.electors[PromoterRole].leading(e.now) {
 		return
 	}
 	c := e.call(OpPromote)
 	c.Limit, c.Order = e.cfg.Promoter.Batch, e.cfg.Promoter.Order
+	if e.cfg.Promoter.Gap > 0 {
+		c.Step = StepTake
+	}
+	p.id, p.lostAt = c.ID, e.now.Add(e.cfg.CallTimeout)
+}
+
+// insert makes ready what was taken, and again until the store has answered.
+func (p *promoter) insert(e *Engine) {
+	p.insertAt = Never
+	c := e.call(OpPromote)
+	c.Step, c.Jobs = StepInsert, p.taken
 	p.id, p.lostAt = c.ID, e.now.Add(e.cfg.CallTimeout)
 }
 
@@ -45,6 +88,20 @@ func (p *promoter) onPromoted(e *Engine, r *Reply) {
 		return
 	}
 	p.id, p.lostAt = 0, Never
+	switch {
+	case e.cfg.Promoter.Gap > 0 && len(p.taken) == 0: // the first step, or an answer without any
+		for i := range r.Promoted {
+			p.taken = append(p.taken, r.Promoted[i].Job)
+		}
+		if len(p.taken) > 0 {
+			p.insertAt = e.now.Add(e.cfg.Promoter.Gap)
+		}
+		return
+	case e.cfg.Promoter.Gap > 0 && r.Err != nil:
+		p.insertAt = e.now.Add(errorPause)
+		return
+	}
+	p.taken = p.taken[:0]
 	if len(r.Promoted) > 0 {
 		e.fetch.onWoken(e)
 	}

@@ -21,6 +21,8 @@ const (
 	ForPolicy
 	ForStorm // which nodes a storm hits, and when
 	ForChaos
+	ForTick  // when a promoter looks next
+	ForStore // which outcomes of a batch a store applies, which leases it loses, which dead jobs come back
 )
 
 // Rand draws counter-based random numbers: each is a pure function of the seed

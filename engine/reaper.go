@@ -9,11 +9,14 @@ type reaper struct {
 	nextAt   Time
 	id       CallID
 	lostAt   Time
-	starting bool // recovering until nothing comes back
+	starting bool    // recovering until nothing comes back
+	stalled  bool    // see Engine.Stall
+	read     []Lease // what the first of two steps found
+	writeAt  Time    // when the second is due
 }
 
 func (r *reaper) init(cfg *Config, now Time) {
-	r.nextAt, r.lostAt = now, Never
+	r.nextAt, r.lostAt, r.writeAt = now, Never, Never
 	r.starting = cfg.Reaper.OnStart
 	switch {
 	case cfg.Reaper.Off:
@@ -24,19 +27,30 @@ func (r *reaper) init(cfg *Config, now Time) {
 }
 
 func (r *reaper) deadline() Time {
-	if r.id != 0 {
+	switch {
+	case r.stalled:
+		return Never
+	case r.writeAt != Never:
+		return r.writeAt
+	case r.id != 0:
 		return r.lostAt
 	}
 	return r.nextAt
 }
 
 func (r *reaper) tick(e *Engine) {
+	if r.stalled {
+		return
+	}
 	if r.id != 0 && e.now >= r.lostAt {
 		e.event = Event{Kind: CallTimedOut, Op: OpRecover}
 		e.record(noSlot, nil)
 		r.id, r.lostAt = 0, Never
 	}
-	if e.now < r.nextAt || r.id != 0 {
+	if e.now >= r.writeAt {
+		r.write(e)
+	}
+	if e.now < r.nextAt || r.id != 0 || r.writeAt != Never {
 		return
 	}
 	if e.stopping {
@@ -53,7 +67,8 @@ func (r *reaper) tick(e *Engine) {
 func (r *reaper) recover(e *Engine) {
 	r.nextAt = e.now.Add(r.pause(e))
 	c := e.call(OpRecover)
-	c.Limit, c.Grace, c.TTL = e.cfg.Reaper.Batch, e.cfg.Reaper.Grace, e.cfg.Lease.TTL
+	c.Limit, c.Grace, c.TTL = e.cfg.Reaper.Batch, r.grace(e), e.cfg.Lease.TTL
+	c.Read = e.cfg.Reaper.Guard != GuardStore
 	r.id, r.lostAt = c.ID, e.now.Add(e.cfg.CallTimeout)
 }
 
@@ -65,15 +80,14 @@ func (r *reaper) onRecovered(e *Engine, reply *Reply) {
 	if reply.Err != nil {
 		return
 	}
-	for i := range reply.Leases {
-		l := &reply.Leases[i]
-		o := e.outcome(l, LeaseExpired)
-		if e.cfg.Reaper.Nothing {
-			o.Verb, o.Delay = Return, 0
-		}
-		e.commit.add(e, noSlot, o)
+	if e.cfg.Reaper.Guard != GuardStore {
+		r.onRead(e, reply)
+		return
 	}
-	if r.starting && len(reply.Leases) > 0 {
+	for i := range reply.Leases {
+		e.commit.add(e, noSlot, r.outcome(e, &reply.Leases[i], e.now))
+	}
+	if r.starting && len(reply.Leases) > 0 && r.grace(e) >= 0 { // else it would find its own leases
 		r.recover(e)
 		return
 	}
@@ -82,6 +96,58 @@ func (r *reaper) onRecovered(e *Engine, reply *Reply) {
 		// No lease that is granted from now on expires before ttl is over.
 		r.nextAt = e.now.Add(min(reply.Next, r.pause(e)))
 	}
+}
+
+// onRead keeps what was found for the second step, which comes after the gap even if
+// nothing was found: then it does nothing.
+func (r *reaper) onRead(e *Engine, reply *Reply) {
+	r.starting = false // until what it writes has arrived, it would find the same again
+	r.read, r.writeAt = append(r.read[:0], reply.Leases...), e.now.Add(e.cfg.Reaper.Gap)
+	if e.cfg.Reaper.Every == 0 {
+		r.nextAt = r.writeAt.Add(max(min(reply.Next, r.pause(e)), e.cfg.Commit.Linger+errorPause))
+	}
+	if e.cfg.Reaper.Gap == 0 {
+		r.write(e)
+	}
+}
+
+// write commits what becomes of the jobs whose leases had expired when they were read.
+func (r *reaper) write(e *Engine) {
+	readAt := r.writeAt.Add(-e.cfg.Reaper.Gap)
+	r.writeAt = Never
+	for i := range r.read {
+		o := r.outcome(e, &r.read[i], readAt)
+		o.Guard = e.cfg.Reaper.Guard
+		e.commit.add(e, noSlot, o)
+	}
+}
+
+// outcome is what becomes of a job whose lease was found expired at foundAt.
+func (r *reaper) outcome(e *Engine, l *Lease, foundAt Time) Outcome {
+	c := &e.cfg.Reaper
+	o := e.outcome(l, LeaseExpired, foundAt)
+	switch {
+	case c.BuryAt > 0 && l.Recoveries >= c.BuryAt, c.After == DeadAtOnce:
+		o.Verb, o.Delay = Bury, 0
+	case c.Nothing, c.After == ReadyAtOnce && o.Verb == Snooze:
+		o.Verb, o.Delay = Return, 0
+	case c.After == ReadyAtOnce && o.Verb == Nack:
+		o.Verb, o.Delay = Redo, 0
+	}
+	if o.Verb != Bury {
+		o.Stand = c.Stand
+	}
+	return o
+}
+
+// grace is how long after its expiry a lease is taken. With LeaseConfig.Local a reaper
+// that comes at intervals compares expiries with its own clock: one that is fast takes
+// leases that have not expired.
+func (r *reaper) grace(e *Engine) time.Duration {
+	if e.cfg.Lease.Local && e.cfg.Reaper.Every > 0 {
+		return e.cfg.Reaper.Grace - e.ahead
+	}
+	return e.cfg.Reaper.Grace
 }
 
 // pause is the time between two recoveries, at the most.

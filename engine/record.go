@@ -7,7 +7,8 @@ import (
 
 // EventKind is a point in a job's life. The first group is the truth, recorded by
 // the driver where a call takes effect; the second is what an engine perceives;
-// the third is what happens to the machines. Duplicate processing is the gap
+// the third is what happens to the machines, the fourth what is done to the store
+// from outside. Duplicate processing is the gap
 // between the first two.
 type EventKind uint8
 
@@ -18,7 +19,7 @@ const (
 	Acked                              // done
 	Nacked                             // failed: waiting for Delay (ready at once if 0 and nothing promotes)
 	Buried                             // dead
-	Returned                           // ready again, not run
+	Returned                           // ready again at once: not run, or its lease expired
 	Fenced                             // a commit came too late: the lease had passed to another, or the job had ended
 	LeaseTaken                         // an expired lease was taken by a reaper, which commits what becomes of the job
 	Extended                           // a lease was prolonged
@@ -38,13 +39,17 @@ const (
 	NodePause // a process froze
 	NodeWake  // a frozen process went on
 	Aborted   // an execution died with its process, after Ran
+
+	Redriven       // a dead job was made ready again, as Class
+	LeaseForgotten // the store lost the record of a lease: the job stays in flight
 	NumEventKinds
 )
 
 var eventKindNames = [NumEventKinds]string{"?",
 	"enqueued", "promoted", "leased", "acked", "nacked", "buried", "returned", "fenced", "lease-taken", "extended", "extend-refused", "called",
 	"started", "finished", "timed-out", "lease-lost", "call-timed-out", "gave-up", "refused-late",
-	"node-up", "node-down", "node-pause", "node-wake", "aborted"}
+	"node-up", "node-down", "node-pause", "node-wake", "aborted",
+	"redriven", "lease-forgotten"}
 
 // String returns the event kind's name as traces spell it.
 func (k EventKind) String() string { return eventKindNames[k] }
@@ -91,6 +96,9 @@ func (c *Call) Record(at Time, r *Reply, rec Recorder, scratch *Event) {
 	}
 	switch c.Op {
 	case OpClaim, OpRecover:
+		if c.Read {
+			return // nothing has changed
+		}
 		kind := Leased
 		if c.Op == OpRecover {
 			kind = LeaseTaken
@@ -100,13 +108,16 @@ func (c *Call) Record(at Time, r *Reply, rec Recorder, scratch *Event) {
 			*scratch = Event{}
 			scratch.At, scratch.Kind, scratch.Node, scratch.Class, scratch.Delivery = at, kind, node, l.Class(), l.Delivery
 			scratch.JobKind, scratch.Tenant, scratch.Job, scratch.Token, scratch.Holder = l.Kind, l.Tenant, l.ID, l.Token, l.Holder
-			scratch.Waited, scratch.Age = l.Waited, l.Age
+			scratch.Waited, scratch.Age = max(0, l.Waited), l.Age
+			if l.Shed {
+				scratch.Kind, scratch.From = Buried, Ready
+			}
 			rec.Record(scratch)
 		}
 	case OpCommit:
 		c.recordOutcomes(at, r, rec, scratch)
 	case OpExtend:
-		for i, k := range c.Leases {
+		for i, k := range c.Leases { // none with c.Node
 			*scratch = Event{At: at, Kind: Extended, Node: node, Job: k.Job, Token: k.Token}
 			if !r.Current[i] {
 				scratch.Kind = ExtendRefused
@@ -114,6 +125,9 @@ func (c *Call) Record(at Time, r *Reply, rec Recorder, scratch *Event) {
 			rec.Record(scratch)
 		}
 	case OpPromote:
+		if c.Step == StepTake {
+			return // they are Waiting still
+		}
 		for _, p := range r.Promoted {
 			*scratch = Event{At: at, Kind: Promoted, Node: node, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job}
 			rec.Record(scratch)
@@ -121,7 +135,7 @@ func (c *Call) Record(at Time, r *Reply, rec Recorder, scratch *Event) {
 	}
 }
 
-var verbEvents = [...]EventKind{Ack: Acked, Nack: Nacked, Bury: Buried, Return: Returned}
+var verbEvents = [...]EventKind{Ack: Acked, Nack: Nacked, Bury: Buried, Return: Returned, Redo: Returned, Snooze: Nacked}
 
 func (c *Call) recordOutcomes(at Time, r *Reply, rec Recorder, scratch *Event) {
 	for i := range c.Batch.Outcomes {
@@ -134,12 +148,29 @@ func (c *Call) recordOutcomes(at Time, r *Reply, rec Recorder, scratch *Event) {
 		default:
 			continue
 		}
+		token := o.Token
+		if o.Guard != GuardStore && kind != Fenced {
+			// It takes the lease, if there is one, and ends it in one.
+			token = result.Token
+			if result.From == InFlight {
+				c.recordTaken(at, o, result, rec, scratch)
+			}
+		}
 		*scratch = Event{}
 		scratch.At, scratch.Kind, scratch.Node, scratch.Class, scratch.From = at, kind, c.Engine.Node(), result.Class, result.From
 		scratch.Error, scratch.JobKind, scratch.Tenant, scratch.Delivery = o.Error, o.Kind, o.Tenant, o.Delivery
-		scratch.Job, scratch.Token, scratch.Age, scratch.Delay = o.Job, o.Token, result.Age, o.Delay
+		scratch.Job, scratch.Token, scratch.Age, scratch.Delay = o.Job, token, result.Age, o.Delay
 		rec.Record(scratch)
 	}
+}
+
+func (c *Call) recordTaken(at Time, o *Outcome, r *Result, rec Recorder, scratch *Event) {
+	*scratch = Event{At: at, Kind: LeaseTaken, Node: c.Engine.Node(), JobKind: o.Kind, Tenant: o.Tenant, Delivery: r.Delivery,
+		Job: o.Job, Token: r.Token, Holder: r.Holder, Age: r.Age}
+	if r.Delivery > 1 {
+		scratch.Class = Retry
+	}
+	rec.Record(scratch)
 }
 
 // Digest is a fingerprint of a sequence of events: equal sequences have equal

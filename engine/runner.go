@@ -5,6 +5,7 @@ import "time"
 // runner hands leases to workers, watches execution timeouts, and hands what came
 // of them to the committer.
 type runner struct {
+	early    earlyHeap  // leases claimed before they are due
 	line     slotList   // buffered leases, first come first
 	timeouts []timeouts // one list per distinct execution timeout
 	byKind   []uint8    // index into timeouts, by kind; noTimeout: none
@@ -20,7 +21,7 @@ type timeouts struct {
 const noTimeout = ^uint8(0)
 
 func (r *runner) init(cfg *Config) {
-	r.line = newSlotList(false)
+	r.line = newSlotList(queueLink)
 	for _, k := range cfg.Kinds {
 		at := noTimeout
 		for i := range r.timeouts {
@@ -30,14 +31,14 @@ func (r *runner) init(cfg *Config) {
 		}
 		if k.Timeout > 0 && at == noTimeout && len(r.timeouts) < int(noTimeout) {
 			at = uint8(len(r.timeouts))
-			r.timeouts = append(r.timeouts, timeouts{k.Timeout, newSlotList(false)})
+			r.timeouts = append(r.timeouts, timeouts{k.Timeout, newSlotList(queueLink)})
 		}
 		r.byKind = append(r.byKind, at)
 	}
 }
 
 func (r *runner) deadline(t *leaseTable) Time {
-	d := Never
+	d := r.early.next()
 	for i := range r.timeouts {
 		if s := r.timeouts[i].list.head; s != noSlot {
 			d = min(d, t.slots[s].dueAt)
@@ -49,6 +50,7 @@ func (r *runner) deadline(t *leaseTable) Time {
 // tick nacks what has run too long and asks for it to be stopped. The worker stays
 // busy until the handler returns.
 func (r *runner) tick(e *Engine) {
+	r.runDue(e)
 	for i := range r.timeouts {
 		list := &r.timeouts[i].list
 		for list.head != noSlot && e.leases.slots[list.head].dueAt <= e.now {
@@ -63,20 +65,34 @@ func (r *runner) tick(e *Engine) {
 			e.record(s, h)
 			e.effects.Cancels = append(e.effects.Cancels, Cancel{s, Timeout})
 			h.phase = overrun
-			e.commit.add(e, s, e.outcome(&h.lease, Timeout))
+			e.commit.add(e, s, e.outcome(&h.lease, Timeout, h.heldAt))
 			e.observe(&h.lease, Timeout)
 		}
 	}
 }
 
-// take holds a lease that a claim brought: a worker runs it now, or it waits.
-func (r *runner) take(e *Engine, l *Lease) {
+// take holds a lease that a claim brought until the wall clock reads expiry, which
+// matters only to LeaseConfig.Local: a worker runs its job now, or it waits.
+func (r *runner) take(e *Engine, l *Lease, expiry Time) {
 	s := e.leases.hold(l, e.now)
 	e.heartbeat.onHeld(e, s)
+	if e.cfg.Lease.Local {
+		e.expire.onHeld(e, s, expiry)
+	}
+	if l.Waited < 0 {
+		r.hold(e, s)
+		return
+	}
+	r.place(e, s)
+}
+
+// place gives a held lease to a worker, or puts it in line for one.
+func (r *runner) place(e *Engine, s Slot) {
 	if e.leases.idle > 0 && !e.stopping {
 		r.start(e, s)
 		return
 	}
+	e.leases.slots[s].phase = buffered
 	e.leases.waiting++
 	r.line.pushBack(&e.leases, s)
 }
@@ -119,7 +135,7 @@ func (r *runner) onFinished(e *Engine, s Slot, err ErrorKind, ran time.Duration)
 		e.leases.finish(h) // its outcome is under way
 	default:
 		e.leases.finish(h)
-		e.commit.add(e, s, e.outcome(&h.lease, err))
+		e.commit.add(e, s, e.outcome(&h.lease, err, h.heldAt))
 		e.observe(&h.lease, err)
 	}
 	if next := r.line.head; next != noSlot && !e.stopping {
@@ -139,11 +155,12 @@ func (r *runner) unline(e *Engine, s Slot) {
 
 // returnBuffered hands back what has been claimed ahead and not started.
 func (r *runner) returnBuffered(e *Engine) {
+	r.returnEarly(e)
 	for s := r.line.head; s != noSlot; s = r.line.head {
 		h := e.leases.get(s)
 		r.unline(e, s)
 		e.leases.finish(h)
-		e.commit.add(e, s, e.outcome(&h.lease, Canceled))
+		e.commit.add(e, s, e.outcome(&h.lease, Canceled, h.heldAt))
 	}
 }
 
@@ -154,6 +171,8 @@ func (r *runner) onLost(e *Engine, s Slot) {
 	e.event = Event{Kind: LeaseLost}
 	e.record(s, h)
 	switch h.phase {
+	case early:
+		e.drop(s)
 	case buffered:
 		r.unline(e, s)
 		e.drop(s)
@@ -165,6 +184,7 @@ func (r *runner) onLost(e *Engine, s Slot) {
 // drop lets go of a lease whose handler does not run.
 func (e *Engine) drop(s Slot) {
 	e.heartbeat.onDropped(e, s)
+	e.expire.onDropped(e, s)
 	e.leases.release(s)
 }
 

@@ -25,7 +25,9 @@ var rewrite = flag.Bool("rewrite", false, "rewrite the expected output in testda
 // ticked next and how many leases and outcomes it holds.
 //
 //	at 5ms tick|wake|stop
-//	at 6ms claimed 1 [jobs=7,8/3#2] [next=50ms] [error]     8/3#2: token 3, delivery 2
+//	at 5ms stall|resume reaper|promoter
+//	at 5ms clock 30s                                        ahead of what it was started with
+//	at 6ms claimed 1 [jobs=7,8/3#2] [next=50ms] [error]     8/3#2: token 3, delivery 2; then ~5s: due in 5 s; !2: recovered twice
 //	at 9ms finish slot=0 [failed|timeout|canceled|...]
 //	at 9ms committed 2 [stale|error|applied,unapplied...]
 //	at 9ms extended 3 [gone=7,8] [error]
@@ -135,63 +137,6 @@ func (s *script) number(text string) int {
 	return n
 }
 
-// configure sets what a word such as "workers=2" says.
-func (s *script) configure(word string) {
-	key, value, _ := strings.Cut(word, "=")
-	c := &s.cfg
-	counts := map[string]*int{"workers": &c.Workers, "batch": &c.Fetch.Batch, "prefetch": &c.Fetch.Prefetch, "commit-batch": &c.Commit.Batch,
-		"calls": &c.Commit.Calls, "tries": &c.Commit.Tries, "backpressure": &c.Commit.Backpressure, "reaper-batch": &c.Reaper.Batch,
-		"promoter-batch": &c.Promoter.Batch}
-	times := map[string]*time.Duration{"poll": &c.Fetch.Poll, "cooldown": &c.Fetch.Cooldown, "linger": &c.Commit.Linger, "commit-timeout": &c.Commit.Timeout,
-		"ttl": &c.Lease.TTL, "heartbeat": &c.Lease.Heartbeat, "grace": &c.Reaper.Grace, "promoter": &c.Promoter.Every, "call-timeout": &c.CallTimeout,
-		"timeout": &c.Kinds[0].Timeout}
-	if n := counts[key]; n != nil {
-		*n = s.number(value)
-		return
-	}
-	if d := times[key]; d != nil {
-		*d = s.duration(value)
-		return
-	}
-	switch word {
-	case "give-up=drop":
-		c.Commit.GiveUp = engine.Drop
-	case "late-claim=run":
-		c.Lease.LateClaim = engine.RunLate
-	case "late-claim=ignore":
-		c.Lease.LateClaim = engine.IgnoreLate
-	case "on-start=true":
-		c.Reaper.OnStart = true
-	case "counts=nothing":
-		c.Reaper.Nothing = true
-	case "reaper-owner=leader":
-		c.Reaper.Owner = engine.LeaderOnly
-	case "promoter-owner=leader":
-		c.Promoter.Owner = engine.LeaderOnly
-	case "promoter-order=newest":
-		c.Promoter.Order = engine.NewestReady
-	case "policy=fresh-first":
-		c.Policy = policies.FreshFirst{}
-	default:
-		switch key {
-		case "reaper":
-			c.Reaper.Off, c.Reaper.Every = false, s.duration(value)
-		case "backoff":
-			for d := range strings.SplitSeq(value, ",") {
-				c.Commit.Backoff = append(c.Commit.Backoff, s.duration(d))
-			}
-		case "cap":
-			c.Policy = policies.InFlightCap{Retries: s.number(value)}
-		case "separate":
-			c.Policy = &policies.Separate{RetryWorkers: s.number(value)}
-		case "lifo-after":
-			c.Policy = policies.AdaptiveLIFO{OlderThan: s.duration(value)}
-		default:
-			s.t.Fatalf("unknown configuration %q", word)
-		}
-	}
-}
-
 var errorKinds = append(slices.Clone(engine.ReservedErrorKinds[:]), "failed")
 
 func (s *script) input(now engine.Time, verb string, words []string) {
@@ -202,6 +147,14 @@ func (s *script) input(now engine.Time, verb string, words []string) {
 		s.engine.Wake(now)
 	case "stop":
 		s.engine.Stop(now)
+	case "stall", "resume":
+		role, ok := map[string]engine.Role{"reaper": engine.ReaperRole, "promoter": engine.PromoterRole}[words[0]]
+		if !ok {
+			s.t.Fatalf("unknown role %q", words[0])
+		}
+		s.engine.Stall(now, role, verb == "stall")
+	case "clock":
+		s.engine.SetWallClock(now, s.duration(words[0]))
 	case "finish":
 		slot := engine.Slot(s.number(strings.TrimPrefix(words[0], "slot=")))
 		kind := 0
@@ -276,6 +229,8 @@ func (s *script) reply(verb string, words []string) *engine.Reply {
 
 // lease reads job[/token][#delivery].
 func (s *script) lease(text string) engine.Lease {
+	text, recoveries, recovered := strings.Cut(text, "!")
+	text, due, early := strings.Cut(text, "~")
 	text, delivery, delivered := strings.Cut(text, "#")
 	id, token, fenced := strings.Cut(text, "/")
 	l := engine.Lease{Token: 1, Job: engine.Job{ID: engine.JobID(s.number(id)), Delivery: 1}}
@@ -285,6 +240,12 @@ func (s *script) lease(text string) engine.Lease {
 	}
 	if fenced {
 		l.Token = engine.Token(s.number(token))
+	}
+	if early {
+		l.Waited = -s.duration(due)
+	}
+	if recovered {
+		l.Recoveries = int32(s.number(recoveries))
 	}
 	l.Charged, l.Failures = l.Delivery, l.Delivery-1
 	return l
@@ -355,17 +316,39 @@ func (s *script) call(c *engine.Call) {
 			if o.Delay != 0 {
 				fmt.Fprintf(&s.out, " after %v", o.Delay)
 			}
+			if o.Stand != engine.StandAsUsual {
+				fmt.Fprintf(&s.out, " at=%s", stands[o.Stand])
+			}
+			if o.Guard != engine.GuardStore {
+				fmt.Fprintf(&s.out, " if=%s", guards[o.Guard])
+			}
 		}
 	case engine.OpExtend:
 		s.keys[c.ID] = slices.Clone(c.Leases)
 		fmt.Fprintf(&s.out, " ttl=%v:", c.TTL)
+		if c.Node {
+			s.out.WriteString(" all of the node")
+		}
+		if c.Kept {
+			s.out.WriteString(" and its former lives")
+		}
 		for _, k := range c.Leases {
 			fmt.Fprintf(&s.out, " %d/%d", k.Job, k.Token)
 		}
 	case engine.OpRecover:
 		fmt.Fprintf(&s.out, " limit=%d grace=%v ttl=%v", c.Limit, c.Grace, c.TTL)
+		if c.Read {
+			s.out.WriteString(" read")
+		}
 	case engine.OpPromote:
-		fmt.Fprintf(&s.out, " limit=%d %v", c.Limit, c.Order)
+		switch c.Step {
+		case engine.StepInsert:
+			fmt.Fprintf(&s.out, " insert %v", c.Jobs)
+		case engine.StepTake:
+			fmt.Fprintf(&s.out, " take limit=%d %v", c.Limit, c.Order)
+		default:
+			fmt.Fprintf(&s.out, " limit=%d %v", c.Limit, c.Order)
+		}
 	case engine.OpLead:
 		fmt.Fprintf(&s.out, " %s ttl=%v", [...]string{"reaper", "promoter"}[c.Role], c.TTL)
 	case engine.OpStats:

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -24,100 +23,14 @@ type NewJob struct {
 	Kind     Kind
 	Priority int16
 	Tenant   TenantID
-	Delay    time.Duration
-	Payload  []byte
+	// Serial, if not 0, is a key whose jobs run one at a time, in the order in which
+	// they were enqueued: one may be claimed only when all before it are done or dead,
+	// also while the first of them is in flight or waits for its retry. Those behind
+	// it are ready all the same when they are due, and their wait runs.
+	Serial  uint32
+	Delay   time.Duration
+	Payload []byte
 }
-
-// Order is the order in which a Term claims, within one priority.
-type Order uint8
-
-const (
-	OldestReady Order = iota // by the store's place rule: smallest ready key first
-	NewestReady              // largest ready key first (LIFO)
-)
-
-// String returns the order's name as scenarios spell it.
-func (o Order) String() string {
-	return [...]string{"oldest", "newest"}[o]
-}
-
-// Kinds is a set of job kinds below 64. The empty set stands for all kinds.
-type Kinds uint64
-
-// Has reports whether kind k is in the set, or the set is empty.
-func (s Kinds) Has(k Kind) bool { return s == 0 || k < 64 && s>>k&1 != 0 }
-
-// Term claims up to Limit ready jobs that match.
-type Term struct {
-	Class     Class    // Fresh, Retry or AnyClass
-	Order     Order    //
-	Kinds     Kinds    // empty: every kind
-	Tenant    TenantID // 0 matches every tenant
-	PerTenant int      // at most this many per tenant; 0 means no cap
-	Limit     int      // at least 0
-}
-
-// Plan is an ordered list of Terms: each claims from what the earlier ones left,
-// until Limit jobs are claimed in all. A last Term of AnyClass makes a plan
-// work-conserving.
-type Plan struct {
-	Limit int
-	Terms []Term
-}
-
-// Verb is what a commit does to a job.
-type Verb uint8
-
-const (
-	Ack    Verb = iota + 1 // done
-	Nack                   // failed: ready again after Delay, as Retry; Failures goes up
-	Bury                   // given up: dead; Failures goes up
-	Return                 // not run, or its expiry counts for nothing: ready again at once, Charged goes down
-)
-
-// String returns "ack", "nack", "bury" or "return".
-func (v Verb) String() string { return [...]string{"?", "ack", "nack", "bury", "return"}[v] }
-
-// Outcome is one line of a commit.
-type Outcome struct {
-	LeaseKey
-	Verb     Verb
-	Error    ErrorKind     // why, for the record
-	Kind     Kind          // for the record
-	Tenant   TenantID      // for the record
-	Delivery int32         // for the record
-	Delay    time.Duration // Nack only: at least 0
-}
-
-// BatchID names a batch of outcomes over all its resends. Seq counts from 1 in
-// each engine.
-type BatchID struct {
-	Engine EngineID
-	Seq    uint64
-}
-
-// Batch is what one commit call carries.
-type Batch struct {
-	ID BatchID
-	// Settled says that every batch of this engine with Seq <= Settled has been
-	// answered: the store may forget what it answered.
-	Settled  uint64
-	Outcomes []Outcome
-}
-
-// Status is what became of one outcome of a batch.
-type Status uint8
-
-const (
-	Unapplied Status = iota // the store could not apply it: send it again
-	Applied                 // it took effect
-	Stale                   // fenced off: the lease had passed to another, or the job had ended
-	// Repeated marks an outcome of a batch that had taken effect when an earlier
-	// copy of it arrived. For the engine it is Applied; nothing is recorded.
-	Repeated
-	// RepeatedStale is the same for an outcome that was Stale then.
-	RepeatedStale
-)
 
 // State is where a job is.
 type State uint8
@@ -134,14 +47,6 @@ const (
 // String returns the state's name as documents spell it.
 func (s State) String() string {
 	return [...]string{"?", "ready", "waiting", "in-flight", "done", "dead"}[s]
-}
-
-// Result answers one Outcome.
-type Result struct {
-	Status Status
-	From   State         // what the job was before, if Applied
-	Class  Class         // Ready and Waiting: as which it stood there
-	Age    time.Duration // since the job was enqueued, by the store's clock
 }
 
 // Stats counts jobs by state and class, by the store's clock.
@@ -167,45 +72,6 @@ const (
 	PromoterRole
 	NumRoles
 )
-
-// Fence is what a commit must match to take effect.
-type Fence uint8
-
-const (
-	FenceToken Fence = iota // the job is in flight under the same token
-	FenceState              // the job is in flight, whoever holds it
-	FenceNone               // the job has not ended
-)
-
-// String returns the fence's name as scenarios spell it.
-func (f Fence) String() string { return [...]string{"token", "state", "none"}[f] }
-
-// Place is where a job stands among the ready jobs of its priority: the meaning
-// of OldestReady.
-type Place uint8
-
-const (
-	PlaceDue     Place = iota // by due time; a fresh job is due when it is enqueued or its delay is over
-	PlaceTail                 // by the time it was made ready, behind whatever was ready then
-	PlaceHead                 // retries before all fresh jobs, by due time
-	PlaceCreated              // by enqueue time
-)
-
-// String returns the place's name as scenarios spell it.
-func (p Place) String() string { return [...]string{"due", "tail", "head", "created"}[p] }
-
-// StoreOptions are rules that a store keeps for all its engines.
-type StoreOptions struct {
-	Fence Fence
-	Place Place
-	// Promoted makes a waiting job ready only by Promote. Otherwise it is ready
-	// the instant it is due.
-	Promoted bool
-	// LapseAfter, if not negative, takes a lease from its holder at the instant
-	// its TTL ended this long ago: commits and extensions are stale from then on,
-	// before Recover hands the job to a reaper. Negative: Recover takes it.
-	LapseAfter time.Duration
-}
 
 // Store keeps jobs and lends them out. Every method is atomic and safe for
 // concurrent use. On error a method may or may not have taken effect. The
@@ -242,24 +108,4 @@ type Store interface {
 	Lead(ctx context.Context, role Role, engine EngineID, ttl time.Duration) (bool, error)
 	// Stats counts jobs; a store may stop counting at limit (0: exact).
 	Stats(ctx context.Context, limit int) (Stats, error)
-}
-
-// ParseFence returns the fence that scenarios spell s.
-func ParseFence(s string) (Fence, error) { return parseEnum[Fence]("fence", s, FenceNone) }
-
-// ParsePlace returns the place that scenarios spell s.
-func ParsePlace(s string) (Place, error) { return parseEnum[Place]("place", s, PlaceCreated) }
-
-func parseEnum[E interface {
-	~uint8
-	fmt.Stringer
-}](what, s string, last E) (E, error) {
-	var names []string
-	for e := E(0); e <= last; e++ {
-		if e.String() == s {
-			return e, nil
-		}
-		names = append(names, e.String())
-	}
-	return 0, fmt.Errorf("unknown %s %q: want one of %v", what, s, names)
 }

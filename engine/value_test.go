@@ -61,7 +61,8 @@ func TestNames(t *testing.T) {
 	}{
 		{engine.Fresh, "fresh"}, {engine.Retry, "retry"}, {engine.AnyClass, "any"},
 		{engine.OldestReady, "oldest"}, {engine.NewestReady, "newest"},
-		{engine.Ack, "ack"}, {engine.Nack, "nack"}, {engine.Bury, "bury"}, {engine.Return, "return"},
+		{engine.Ack, "ack"}, {engine.Nack, "nack"}, {engine.Bury, "bury"}, {engine.Return, "return"}, {engine.Redo, "redo"}, {engine.Snooze, "snooze"},
+		{engine.OldestOfAny, "oldest-of-any"}, {engine.TenantFair, "tenant-fair"}, {engine.Redriven, "redriven"}, {engine.LeaseForgotten, "lease-forgotten"},
 		{engine.NoState, "?"}, {engine.Ready, "ready"}, {engine.Waiting, "waiting"}, {engine.InFlight, "in-flight"}, {engine.Done, "done"}, {engine.Dead, "dead"},
 		{engine.OpClaim, "claim"}, {engine.OpCommit, "commit"}, {engine.OpExtend, "extend"}, {engine.OpRecover, "recover"},
 		{engine.OpPromote, "promote"}, {engine.OpLead, "lead"}, {engine.OpStats, "stats"},
@@ -240,7 +241,7 @@ func TestRecordOutcomes(t *testing.T) {
 		want   engine.EventKind // 0: nothing
 	}{
 		{engine.Ack, engine.Applied, engine.Acked}, {engine.Nack, engine.Applied, engine.Nacked}, {engine.Bury, engine.Applied, engine.Buried},
-		{engine.Return, engine.Applied, engine.Returned}, {engine.Ack, engine.Stale, engine.Fenced}, {engine.Nack, engine.Unapplied, 0},
+		{engine.Return, engine.Applied, engine.Returned}, {engine.Redo, engine.Applied, engine.Returned}, {engine.Snooze, engine.Applied, engine.Nacked}, {engine.Ack, engine.Stale, engine.Fenced}, {engine.Nack, engine.Unapplied, 0},
 		{engine.Ack, engine.Repeated, 0}, {engine.Nack, engine.RepeatedStale, 0},
 	}
 	for _, tt := range tests {
@@ -366,8 +367,8 @@ func TestPolicyIsTold(t *testing.T) {
 	e.Tick(engine.Time(1 + time.Second))
 	e.Finish(engine.Time(2*time.Second), 2, engine.NoError, 1)
 	want := []engine.Observation{
-		{Now: 1, Kind: engine.Claimed, Class: engine.Fresh, Count: 1},
-		{Now: 1, Kind: engine.Claimed, Class: engine.Retry, Count: 2},
+		{Now: 1, Kind: engine.Claimed, Class: engine.Fresh, Kinds: 1 << 5, Count: 1},
+		{Now: 1, Kind: engine.Claimed, Class: engine.Retry, Kinds: 1, Count: 2},
 		{Now: 2, Kind: engine.Succeeded, Class: engine.Fresh, Job: 5, Count: 1},
 		{Now: 3, Kind: engine.Failed, Class: engine.Retry, Error: engine.Throttled, Count: 1},
 		{Now: engine.Time(1 + time.Second), Kind: engine.Failed, Class: engine.Retry, Error: engine.Timeout, Count: 1},

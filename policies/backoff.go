@@ -16,11 +16,11 @@ type BackoffKind uint8
 
 const (
 	NoBackoff   BackoffKind = iota // 0
-	Exponential                    // First · Factor^(n-1)
+	Exponential                    // First · Factor^(n-1) + Plus
 	Linear                         // First + (n-1) · Step
 	Fixed                          // First
 	Fibonacci                      // First · 1, 1, 2, 3, 5, 8...
-	Polynomial                     // n^Power seconds + Plus
+	Polynomial                     // (n-Less)^Power seconds + Plus
 	Table                          // Delays[n-1]; the last repeats
 	Random                         // Distribution at the job's draw
 	numBackoffKinds
@@ -86,8 +86,13 @@ type Backoff struct {
 	Factor float64       // Exponential: above 0
 	Step   time.Duration // Linear
 	Power  int           // Polynomial: at least 0
-	Plus   time.Duration // Polynomial
+	Less   int           // Polynomial: at least 0; while n is below it, 0 stands for n-Less
+	Plus   time.Duration // Exponential, Polynomial
 	Delays []time.Duration
+	// Scale makes the delays of a job that may be tried often grow as slowly as if it
+	// had Scale attempts: with MaxAttempts above it, n·Scale÷MaxAttempts, rounded, stands
+	// for n (0 too, a Factor below First). Exponential alone heeds it; 0: n as it is.
+	Scale int
 	// Distribution is that of Random, which uses up the job's one draw and so takes
 	// no Jitter.
 	Distribution Quantile
@@ -100,6 +105,10 @@ type Backoff struct {
 	MaxAttempts int                // executions of a job in all; 0: unlimited
 	Count       CountRule          // what MaxAttempts counts
 	Never       []engine.ErrorKind // kinds that bury at once
+	// Free are kinds that cost no attempt, the first FreeMax times that a job fails so
+	// (-1: always). Such a failure is not one of the n: the delay stays as it is.
+	Free    []engine.ErrorKind
+	FreeMax int
 	// Deadline buries a job whose retry would come when it is this old or older; 0:
 	// none. Its age is that at the claim plus the delay, since a policy is not told how
 	// long the attempt ran.
@@ -127,29 +136,43 @@ func (b *Backoff) Validate() error {
 	refuse(b.Kind >= numBackoffKinds, "kind: %d is no backoff", b.Kind)
 	refuse(b.Kind == Exponential && !(b.Factor > 0 && b.Factor <= math.MaxFloat64), "factor: %v is not a positive number", b.Factor)
 	refuse(b.Power < 0, "power: %d is negative", b.Power)
+	refuse(b.Less < 0, "less: %d is negative", b.Less)
+	refuse(b.Scale < 0, "scale: %d is negative", b.Scale)
 	refuse(b.Kind == Table && len(b.Delays) == 0, "delays: the table is empty")
 	refuse(b.Kind == Random && b.Distribution == nil, "delay: random needs a distribution")
 	refuse(b.Kind == Random && b.Jitter.kind != NoJitter, "jitter: %v does not go with a random backoff, which is drawn already", b.Jitter)
 	refuse(b.MaxAttempts < 0, "max-attempts: %d is negative", b.MaxAttempts)
+	refuse(b.FreeMax < -1, "free-max: %d is negative", b.FreeMax)
 	refuse(b.Count >= numCountRules, "count: %d is no rule", b.Count)
 	return errors.Join(problems...)
 }
 
-// Next buries j or gives it its delay.
+// Next buries j or gives it its delay, with a Snooze if the failure is free.
 func (b *Backoff) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Verb, time.Duration) {
 	failures := max(1, int64(j.Failures)+1)
 	counted := int64(j.Charged)
 	if b.Count == CountFailure {
 		counted = failures
 	}
-	if b.MaxAttempts > 0 && counted >= int64(b.MaxAttempts) || slices.Contains(b.Never, e) {
+	verb := engine.Nack
+	switch {
+	case slices.Contains(b.Never, e):
+		return engine.Bury, 0
+	case b.isFree(j, e):
+		verb = engine.Snooze
+	case b.MaxAttempts > 0 && counted >= int64(b.MaxAttempts):
 		return engine.Bury, 0
 	}
 	delay := b.draw(failures, j.LastDelay, u)
 	if b.Deadline > 0 && j.Age >= b.Deadline-delay {
 		return engine.Bury, 0
 	}
-	return engine.Nack, delay
+	return verb, delay
+}
+
+// isFree reports whether j's failure as e costs no attempt.
+func (b *Backoff) isFree(j *engine.Job, e engine.ErrorKind) bool {
+	return slices.Contains(b.Free, e) && (b.FreeMax < 0 || int64(j.Snoozes) < int64(b.FreeMax))
 }
 
 // draw returns the delay after the n-th failure, the delay before having been last,
@@ -161,7 +184,7 @@ func (b *Backoff) draw(n int64, last time.Duration, u float64) time.Duration {
 	case b.Jitter.kind == Decorrelated:
 		return min(decorrelate(b.Delay(1), last, u), b.limit())
 	}
-	return b.Jitter.apply(b.Delay(n), u)
+	return b.Jitter.apply(b.Delay(n), n, u)
 }
 
 // Delay returns the delay after the n-th failure, n at least 1, before jitter. For
@@ -170,7 +193,7 @@ func (b *Backoff) Delay(n int64) time.Duration {
 	limit := b.limit()
 	switch b.Kind {
 	case Exponential:
-		return exponential(b.First, b.Factor, n-1, limit)
+		return min(saturate(exponential(b.First, b.Factor, b.scaled(n)-1, limit), b.Plus), limit)
 	case Linear:
 		return min(saturate(b.First, multiply(b.Step, n-1)), limit)
 	case Fixed:
@@ -178,7 +201,7 @@ func (b *Backoff) Delay(n int64) time.Duration {
 	case Fibonacci:
 		return fibonacci(b.First, n, limit)
 	case Polynomial:
-		return min(saturate(multiply(time.Second, power(n, b.Power)), b.Plus), limit)
+		return min(saturate(multiply(time.Second, power(max(n-int64(b.Less), 0), b.Power)), b.Plus), limit)
 	case Table:
 		if len(b.Delays) > 0 {
 			return min(b.Delays[min(n, int64(len(b.Delays)))-1], limit)
@@ -189,6 +212,16 @@ func (b *Backoff) Delay(n int64) time.Duration {
 	return 0
 }
 
+// scaled returns n, or what stands for it with more than Scale attempts. Half a step is
+// rounded up.
+func (b *Backoff) scaled(n int64) int64 {
+	most := int64(b.MaxAttempts)
+	if b.Scale == 0 || most <= int64(b.Scale) {
+		return n
+	}
+	return (2*min(n, most)*int64(b.Scale) + most) / (2 * most)
+}
+
 func (b *Backoff) limit() time.Duration {
 	if b.Max > 0 {
 		return min(b.Max, Century)
@@ -197,13 +230,16 @@ func (b *Backoff) limit() time.Duration {
 }
 
 // exponential returns first·factor^exponent, rounded to the nearest nanosecond, at most
-// limit. The power is taken by squaring: a multiplication of floats gives the same
-// bits everywhere, which math.Pow does not promise.
+// limit; the exponent is at least -1. The power is taken by squaring: a multiplication of
+// floats gives the same bits everywhere, which math.Pow does not promise.
 func exponential(first time.Duration, factor float64, exponent int64, limit time.Duration) time.Duration {
 	if first <= 0 {
 		return 0
 	}
 	result := float64(first)
+	if exponent < 0 {
+		result, exponent = float64(result/factor), 0
+	}
 	for {
 		if exponent&1 != 0 {
 			result = float64(result * factor)
@@ -228,8 +264,12 @@ func fibonacci(first time.Duration, n int64, limit time.Duration) time.Duration 
 	return current
 }
 
-// power returns n^exponent, or the largest int64 if it is larger. n is at least 1.
+// power returns n^exponent, or the largest int64 if it is larger. n is at least 0; 0^0 is
+// 1.
 func power(n int64, exponent int) int64 {
+	if n == 0 && exponent > 0 {
+		return 0
+	}
 	result := int64(1)
 	for ; n > 1 && exponent > 0 && result < math.MaxInt64; exponent-- {
 		result = int64(multiply(time.Duration(result), n))

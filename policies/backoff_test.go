@@ -40,6 +40,14 @@ func TestBackoffDelays(t *testing.T) {
 		{"fourth power", Backoff{Kind: Polynomial, Power: 4}, delays(second, 16*second, 81*second, 256*second, 625*second, 1296*second)},
 		{"fourth power and 15", Backoff{Kind: Polynomial, Power: 4, Plus: 15 * second}, delays(16*second, 31*second, 96*second, 271*second, 640*second, 1311*second)},
 		{"fourth power and 3", Backoff{Kind: Polynomial, Power: 4, Plus: 3 * second, Max: 5 * minute}, delays(4*second, 19*second, 84*second, 259*second, 5*minute)},
+		{"fourth power of one less, and 15", Backoff{Kind: Polynomial, Power: 4, Less: 1, Plus: 15 * second}, delays(15*second, 16*second, 31*second, 96*second, 271*second, 640*second)},
+		{"square of three less", Backoff{Kind: Polynomial, Power: 2, Less: 3}, delays(0, 0, 0, second, 4*second)},
+		{"power 0 of nothing", Backoff{Kind: Polynomial, Less: 9}, delays(second, second)},
+		{"doubling and 15", Backoff{Kind: Exponential, First: 2 * second, Factor: 2, Plus: 15 * second, Max: minute}, delays(17*second, 19*second, 23*second, 31*second, 47*second, minute)},
+		{"scaled, few attempts", Backoff{Kind: Exponential, First: 2 * second, Factor: 2, Scale: 20, MaxAttempts: 20}, delays(2*second, 4*second, 8*second)},
+		{"scaled, no limit", Backoff{Kind: Exponential, First: 2 * second, Factor: 2, Scale: 20}, delays(2*second, 4*second, 8*second)},
+		{"scaled to half", Backoff{Kind: Exponential, First: 2 * second, Factor: 2, Scale: 20, MaxAttempts: 40}, delays(2*second, 2*second, 4*second, 4*second, 8*second)},
+		{"scaled below the first", Backoff{Kind: Exponential, First: 2 * second, Factor: 2, Scale: 20, MaxAttempts: 100}, delays(second, second, 2*second, 2*second, 2*second, 2*second, 2*second, 4*second)},
 		{"power 0", Backoff{Kind: Polynomial, Plus: second}, delays(2*second, 2*second)},
 		{"fractional factor", Backoff{Kind: Exponential, First: 1600 * millisecond, Factor: 1.6, Max: hour}, delays(1600*millisecond, 2560*millisecond, 4096*millisecond, 6553600*time.Microsecond, 10485760*time.Microsecond)},
 		{"doubling", Backoff{Kind: Exponential, First: second, Factor: 2}, delays(second, 2*second, 4*second, 8*second, 16*second, 32*second)},
@@ -90,6 +98,14 @@ func TestJitterRanges(t *testing.T) {
 		{"+10%", hourly, 1, 0, minute, 66 * second},
 		{"-50%", hourly, 2, 0, minute, 2 * minute},
 		{"±100%", hourly, 1, 0, 0, 2 * minute},
+		{"+30s", hourly, 1, 0, minute, 90 * second},
+		{"+30s*n", hourly, 3, 0, 4 * minute, 4*minute + 90*second},
+		{"+30s/1s", hourly, 3, 0, 4 * minute, 4*minute + 29*second},
+		{"+10s*n/1s", hourly, 3, 0, 4 * minute, 4*minute + 29*second},
+		{"+30s/1s*n", hourly, 3, 0, 4 * minute, 4*minute + 87*second},
+		{"+8760h*n", hourly, math.MaxInt32, 0, hour, Century + hour},
+		{"+8760h/4380h*n", hourly, math.MaxInt32, 0, hour, Century + hour},
+		{"+876600h", Backoff{Kind: Fixed, First: Century}, 1, 0, Century, 2 * Century},
 		{"decorrelated", exponential, 1, 0, 500 * millisecond, 1500 * millisecond},
 		{"decorrelated", exponential, 2, 1200 * millisecond, 500 * millisecond, 3600 * millisecond},
 		{"decorrelated", exponential, 9, 20 * second, 500 * millisecond, 30 * second},
@@ -155,6 +171,11 @@ func TestRetryLimits(t *testing.T) {
 	claims := with(func(b *Backoff) { b.MaxAttempts = 4 })
 	failures := with(func(b *Backoff) { b.MaxAttempts, b.Count = 4, CountFailure })
 	deadline := with(func(b *Backoff) { b.Deadline = 10 * minute })
+	free := with(func(b *Backoff) {
+		b.MaxAttempts, b.Free, b.FreeMax = 4, []engine.ErrorKind{engine.Throttled, validation}, 20
+	})
+	alwaysFree := with(func(b *Backoff) { b.MaxAttempts, b.Free, b.FreeMax = 4, []engine.ErrorKind{engine.Throttled}, -1 })
+	freeUntil := with(func(b *Backoff) { b.Deadline, b.Free, b.FreeMax = 10*minute, []engine.ErrorKind{engine.Throttled}, -1 })
 	for _, tt := range []struct {
 		name   string
 		policy *Backoff
@@ -177,11 +198,18 @@ func TestRetryLimits(t *testing.T) {
 		{"young", deadline, engine.Job{Age: 9*minute - 1}, other, engine.Nack},
 		{"old when the retry comes", deadline, engine.Job{Age: 9 * minute}, other, engine.Bury},
 		{"old", deadline, engine.Job{Age: math.MaxInt64}, other, engine.Bury},
+		{"free", free, engine.Job{Charged: 1}, engine.Throttled, engine.Snooze},
+		{"free, at the last claim", free, engine.Job{Charged: 4, Failures: 3, Snoozes: 19}, validation, engine.Snooze},
+		{"no more free ones", free, engine.Job{Charged: 1, Snoozes: 20}, engine.Throttled, engine.Nack},
+		{"no more free ones, at the last claim", free, engine.Job{Charged: 4, Snoozes: 20}, engine.Throttled, engine.Bury},
+		{"not free", free, engine.Job{Charged: 4}, other, engine.Bury},
+		{"free for ever", alwaysFree, engine.Job{Charged: 4, Snoozes: math.MaxInt32}, engine.Throttled, engine.Snooze},
+		{"free, but old", freeUntil, engine.Job{Age: 9 * minute}, engine.Throttled, engine.Bury},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			verb, delay := tt.policy.Next(&tt.job, tt.err, 0.5)
 			want := time.Duration(0)
-			if tt.want == engine.Nack {
+			if tt.want != engine.Bury {
 				want = minute
 			}
 			if verb != tt.want || delay != want {
@@ -206,6 +234,10 @@ func TestBackoffNeverOverflows(t *testing.T) {
 			Plus:   time.Duration(duration.Draw(t, "plus")),
 			Max:    time.Duration(rapid.Int64Range(0, int64(Century)).Draw(t, "max")),
 			Delays: delays(time.Duration(duration.Draw(t, "delay"))),
+			Less:   rapid.IntRange(0, math.MaxInt32).Draw(t, "less"),
+			Scale:  rapid.OneOf(rapid.IntRange(0, 30), rapid.IntRange(0, math.MaxInt32)).Draw(t, "scale"),
+
+			MaxAttempts: rapid.OneOf(rapid.IntRange(0, 60), rapid.IntRange(0, math.MaxInt32)).Draw(t, "attempts"),
 		}
 		n := rapid.OneOf(rapid.Int64Range(1, 100), rapid.Int64Range(1, 1_000_000), rapid.Int64Range(1, math.MaxInt32)).Draw(t, "n")
 		limit := b.Max
@@ -218,10 +250,13 @@ func TestBackoffNeverOverflows(t *testing.T) {
 		}
 		b.Jitter = NewJitter(JitterKind(rapid.IntRange(0, int(Below)).Draw(t, "jitter")), Percent(rapid.IntRange(0, 100).Draw(t, "percent")))
 		j := engine.Job{Failures: int32(min(n-1, math.MaxInt32)), LastDelay: time.Duration(duration.Draw(t, "last"))}
-		if b.Jitter.Kind() < Around {
+		b.MaxAttempts = 0
+		if at = b.Delay(n) * 2; b.Jitter.Kind() < Around {
 			at = limit
-		} else {
-			at *= 2
+		}
+		if width := time.Duration(duration.Draw(t, "width")); b.Kind != Random && width > 0 && width <= Century && rapid.Bool().Draw(t, "added") {
+			b.Jitter = NewAdded(Addend{width, time.Duration(rapid.Int64Range(0, int64(width)).Draw(t, "step")), Growth(rapid.IntRange(0, 2).Draw(t, "grows"))})
+			at = 2 * Century
 		}
 		if verb, d := b.Next(&j, engine.Timeout, rapid.Float64Range(0, 1).Draw(t, "u")); verb != engine.Nack || d < 0 || d > at {
 			t.Fatalf("%v %v: %v after %v", b.Kind, b.Jitter, verb, d)
@@ -235,6 +270,7 @@ func TestBackoffDigest(t *testing.T) {
 	for kind := Exponential; kind < Table; kind++ {
 		for jitter := NoJitter; jitter <= Below; jitter++ {
 			b := Backoff{Kind: kind, First: 1234567891, Factor: 1.6180339887, Step: 987654321, Power: 3, Plus: 31415926, Max: 9 * hour,
+				Less: 1, Scale: 20, MaxAttempts: 61, Count: CountFailure,
 				Jitter: NewJitter(jitter, Fraction(1, 7))}
 			j := engine.Job{}
 			for n := range int32(60) {
@@ -246,7 +282,7 @@ func TestBackoffDigest(t *testing.T) {
 			}
 		}
 	}
-	if got, want := digest.Sum64(), uint64(0x1042ec642b8d3019); got != want {
+	if got, want := digest.Sum64(), uint64(0x5d70add68136771c); got != want {
 		t.Errorf("got %#x, want %#x", got, want)
 	}
 }
@@ -279,6 +315,7 @@ func TestBackoffValidate(t *testing.T) {
 		{Backoff{Kind: Exponential, Factor: math.NaN()}, "factor: NaN is not a positive number"},
 		{Backoff{Kind: Exponential, Factor: math.Inf(1)}, "factor: +Inf is not a positive number"},
 		{Backoff{Kind: Polynomial, Power: -1, MaxAttempts: -1}, "power: -1 is negative|max-attempts: -1 is negative"},
+		{Backoff{FreeMax: -2}, "free-max: -2 is negative"},
 		{Backoff{Kind: Table}, "delays: the table is empty"},
 		{Backoff{Kind: Random, Jitter: full}, "delay: random needs a distribution|jitter: full does not go with a random backoff, which is drawn already"},
 	} {
@@ -319,7 +356,7 @@ func TestBackoffNames(t *testing.T) {
 	for err, want := range map[error]string{
 		kindErr:   `unknown backoff "expnential": want one of [none exponential linear fixed fibonacci polynomial table random]`,
 		ruleErr:   `unknown count "attempts": want claim or failure`,
-		jitterErr: `unknown jitter "ful": want none, full, equal, decorrelated, "±20%", "+10%" or "-50%"`,
+		jitterErr: `unknown jitter "ful": want none, full, equal, decorrelated, "±20%", "+10%", "-50%" or "+30s"`,
 		shareErr:  `bad jitter "±300%": 300% is more than 100%`,
 		unitErr:   `bad jitter "+20": share 20 has no unit: write 20%`,
 	} {

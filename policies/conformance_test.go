@@ -3,6 +3,7 @@ package policies
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -36,6 +37,21 @@ var variants = []struct {
 	{"token-bucket", nil},
 	{"aimd", nil},
 	{"adaptive-lifo", nil},
+	{"breaker", nil},
+	{"breaker", map[string]string{"failures": "2", "probe-after": "300ms"}},
+	{"codel", map[string]string{"target": "100ms", "interval": "1s"}},
+	{"codel", map[string]string{"target": "100ms", "interval": "1s", "then": "last"}},
+	{"aging", nil},
+	{"deadline", nil},
+	{"deadline", map[string]string{"budget": "{payments: 5s, refunds: 1s, mail: 1m}"}},
+	{"tenant-round-robin", nil},
+	{"tenant-drr", nil},
+	{"tenant-drr", map[string]string{"quantum": "3"}},
+	{"tenant-fair", nil},
+	{"queues", nil},
+	{"queues", map[string]string{"weights": "{payments: 5, mail: 2}"}},
+	{"split", nil},
+	{"split", map[string]string{"priority": "33%"}},
 }
 
 func TestVariantsCoverEveryKind(t *testing.T) {
@@ -52,7 +68,7 @@ func TestVariantsCoverEveryKind(t *testing.T) {
 
 func newPolicy(t testing.TB, kind string, texts map[string]string, workers int) engine.Policy {
 	t.Helper()
-	policy, err := New(kind, parse(t, kind, texts), workers)
+	policy, err := NewFor(kind, parse(t, kind, texts), workers, testClasses)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +118,7 @@ func TestConformance(t *testing.T) {
 			conserving, left, choices := k.WorkConserving && variant.values["lend"] != "false", 0, 0
 			for n := range uint64(testSteps) {
 				claimed := first.step(engine.Rand{Seed: 1}, n)
-				if again := second.step(engine.Rand{Seed: 1}, n); !slices.Equal(claimed, again) || !slices.Equal(first.terms, second.terms) {
+				if again := second.step(engine.Rand{Seed: 1}, n); !slices.Equal(claimed, again) || !reflect.DeepEqual(first.terms, second.terms) {
 					t.Fatalf("step %d: two policies told the same differ: %v %v, %v %v", n, first.terms, claimed, second.terms, again)
 				}
 				v := &first.view
@@ -110,7 +126,7 @@ func TestConformance(t *testing.T) {
 					choices++
 				}
 				for _, term := range first.terms {
-					if term.Limit <= 0 || term.Limit > v.Idle || term.Class > engine.AnyClass {
+					if term.Limit <= 0 || term.Limit > v.Idle || term.Class > engine.AnyClass || term.Order > engine.TenantFair {
 						t.Fatalf("step %d: term %+v for %d idle workers", n, term, v.Idle)
 					}
 				}
@@ -234,6 +250,11 @@ func TestTwins(t *testing.T) {
 		"adaptive-lifo, no bound and fifo": {AdaptiveLIFO{OlderThan: engine.Forever}, FIFO{}},
 		"adaptive-lifo, bound 0 and lifo":  {AdaptiveLIFO{OlderThan: -1}, alwaysStats{}},
 		"a rich budget and fifo":           {&RetryBudget{MinRate: PerSecond(1e6), Window: 1e9}, FIFO{}},
+		"a breaker without dependencies":   {&Breaker{Failures: 1, ProbeAfter: 1}, FIFO{}},
+		"a breaker that hardly opens":      {&Breaker{Failures: 1 << 30, ProbeAfter: 1, Kinds: []engine.Kinds{7}}, FIFO{}},
+		"codel that never is late":         {&CoDel{Target: engine.Forever, Interval: engine.Forever}, FIFO{}},
+		"codel, last and never late":       {&CoDel{Target: engine.Forever, Interval: engine.Forever, Last: true}, FIFO{}},
+		"queues of one class":              {NewQueues([]int64{1}), kindZero{}},
 		"a rich bucket and fifo":           {&TokenBucket{Capacity: 1e9, Cost: 1, TimeoutCost: 1}, FIFO{}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -246,7 +267,7 @@ func TestTwins(t *testing.T) {
 					t.Fatalf("step %d: claimed %v and %v", n, a, b)
 				}
 			}
-			if total < testSteps/2 {
+			if total < testSteps/4 {
 				t.Errorf("only %d claims were compared", total)
 			}
 		})
@@ -263,9 +284,16 @@ func (alwaysStats) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return LIFO{}.Plan(v, dst)
 }
 
+// kindZero is FIFO of the jobs of kind 0.
+type kindZero struct{ stateless }
+
+func (kindZero) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	return append(dst, engine.Term{Class: engine.AnyClass, Kinds: 1, Limit: v.Idle})
+}
+
 // New makes a policy of its own for every engine: what one learns the other must not.
 func TestNewSharesNothing(t *testing.T) {
-	for _, kind := range []string{"weighted", "separate", "retry-budget", "token-bucket", "aimd"} {
+	for _, kind := range []string{"weighted", "separate", "retry-budget", "token-bucket", "aimd", "breaker", "codel", "queues", "split"} {
 		one, other := newPolicy(t, kind, nil, testWorkers), newPolicy(t, kind, nil, testWorkers)
 		if one == other {
 			t.Errorf("%s: one value for two engines", kind)

@@ -10,9 +10,17 @@
 //	weighted, share s           [fresh ⌈carry + s·idle⌉] [retry the rest] [any idle]
 //	separate, r retry workers   [fresh workers−r−running] [retry r−running]
 //	inflight-cap, m             [any m−running] [fresh the rest], or [any idle] while m is slack
+//	split, share s              [any ⌈carry + s·idle⌉] [oldest of any priority the rest]
+//	breaker, open               [one to try] [kinds that do not call it idle]
+//	queues                      [kind idle] for each kind, in the order drawn
+//	codel                       [any idle, burying what has waited longer than allowed]
+//	aging, deadline, tenant-…   [any idle, in that order]
+//
+// The orders of the last line, and waits with a bound, not every store offers.
 //
 // A policy value belongs to one engine and may keep state; New makes a fresh one by
-// the name and parameters that scenario files use, and Kinds lists them all. What a
+// the name and parameters that scenario files use, and Kinds lists them all. NewFor
+// tells it besides what job classes there are and what they call. What a
 // policy counts, it counts in its own engine: a cap for a fleet is the cap divided by
 // the number of engines, as one would deploy it.
 //

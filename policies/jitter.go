@@ -18,32 +18,45 @@ const (
 	Around                         // d · U(1-share, 1+share): "±20%"
 	Above                          // d · U(1, 1+share): "+10%"
 	Below                          // d · U(1-share, 1): "-50%"
+	Added                          // d + U(0, width), whatever d: "+30s"; see Addend
 )
 
-var jitterNames = [...]string{NoJitter: "none", Full: "full", Equal: "equal", Decorrelated: "decorrelated", Around: "±", Above: "+", Below: "-"}
+var jitterNames = [...]string{NoJitter: "none", Full: "full", Equal: "equal", Decorrelated: "decorrelated", Around: "±", Above: "+", Below: "-", Added: "+"}
 
-// Jitter is a JitterKind with the share that Around, Above and Below need. The zero
-// Jitter leaves the delay as it is.
+// Jitter is a JitterKind with the share that Around, Above and Below need, or the addend
+// of Added. The zero Jitter leaves the delay as it is.
 type Jitter struct {
-	kind  JitterKind
-	share Share
+	kind   JitterKind
+	share  Share
+	addend Addend
 }
 
-// NewJitter returns the jitter of that kind. Only Around, Above and Below heed share.
+// NewJitter returns the jitter of that kind. Only Around, Above and Below heed share;
+// Added is NewAdded's.
 func NewJitter(kind JitterKind, share Share) Jitter {
 	if kind < Around {
 		share = Share{}
 	}
-	return Jitter{kind, share}
+	return Jitter{kind: kind, share: share}
 }
 
+// NewAdded returns the jitter that adds a.
+func NewAdded(a Addend) Jitter { return Jitter{kind: Added, addend: a} }
+
 // ParseJitter reads a jitter: none, full, equal, decorrelated, "±20%" (or "+-20%"),
-// "+10%" or "-50%".
+// "+10%", "-50%", or what ParseAddend reads, such as "+30s".
 func ParseJitter(text string) (Jitter, error) {
 	for kind := NoJitter; kind < Around; kind++ {
 		if jitterNames[kind] == text {
 			return Jitter{kind: kind}, nil
 		}
+	}
+	if IsAddend(text) {
+		a, err := ParseAddend(text)
+		if err != nil {
+			return Jitter{}, fmt.Errorf("bad jitter %q: %w", text, err)
+		}
+		return NewAdded(a), nil
 	}
 	for _, form := range []struct {
 		prefix string
@@ -54,10 +67,10 @@ func ParseJitter(text string) (Jitter, error) {
 			if err != nil {
 				return Jitter{}, fmt.Errorf("bad jitter %q: %w", text, err)
 			}
-			return Jitter{form.kind, share}, nil
+			return NewJitter(form.kind, share), nil
 		}
 	}
-	return Jitter{}, fmt.Errorf(`unknown jitter %q: want none, full, equal, decorrelated, "±20%%", "+10%%" or "-50%%"`, text)
+	return Jitter{}, fmt.Errorf(`unknown jitter %q: want none, full, equal, decorrelated, "±20%%", "+10%%", "-50%%" or "+30s"`, text)
 }
 
 // Kind returns the kind of j.
@@ -65,14 +78,18 @@ func (j Jitter) Kind() JitterKind { return j.kind }
 
 // String returns j as ParseJitter reads it.
 func (j Jitter) String() string {
-	if j.kind < Around {
+	switch {
+	case j.kind < Around:
 		return jitterNames[j.kind]
+	case j.kind == Added:
+		return j.addend.String()
 	}
 	return jitterNames[j.kind] + j.share.String()
 }
 
-// apply spreads d by the draw u. Decorrelated jitter is decorrelate's.
-func (j Jitter) apply(d time.Duration, u float64) time.Duration {
+// apply spreads d, the delay after the n-th failure, by the draw u. Decorrelated jitter
+// is decorrelate's.
+func (j Jitter) apply(d time.Duration, n int64, u float64) time.Duration {
 	num, den := j.share.Fraction()
 	spread := time.Duration(scale(int64(d), num, den))
 	switch j.kind {
@@ -86,6 +103,8 @@ func (j Jitter) apply(d time.Duration, u float64) time.Duration {
 		return d + part(spread, u)
 	case Below:
 		return d - spread + part(spread, u)
+	case Added:
+		return saturate(d, j.addend.draw(n, u))
 	}
 	return d
 }

@@ -9,20 +9,31 @@ import (
 	"qsim/engine"
 )
 
-// ready is a model of a store: jobs by ready time, which is their number.
+// ready is a model of a store: jobs by ready time, which is their number. Orders by
+// tenant or time it does not know: it claims the oldest.
 type ready struct {
 	jobs []job
 	next int
+	now  engine.Time
+	shed int
 }
 
 type job struct {
 	class engine.Class
 	at    int
+	since engine.Time
 }
+
+// kind of a job: there are three, see testClasses.
+func (j job) kind() engine.Kind { return engine.Kind(j.at / 2 % 3) }
+
+// testClasses are the job classes that policies are told of: of two dependencies, the
+// first is called by two classes, and the third class calls none.
+var testClasses = []Class{{"payments", "bank"}, {"refunds", "bank"}, {"mail", ""}}
 
 func (r *ready) add(class engine.Class, count int) {
 	for range count {
-		r.jobs = append(r.jobs, job{class, r.next})
+		r.jobs = append(r.jobs, job{class, r.next, r.now})
 		r.next++
 	}
 }
@@ -45,15 +56,16 @@ func (r *ready) claim(limit int, terms []engine.Term) []job {
 			slices.Reverse(r.jobs)
 		}
 		kept := r.jobs[:0]
-		for n, j := range r.jobs {
-			if left == 0 {
-				kept = append(kept, r.jobs[n:]...)
-				break
-			}
-			if term.Class == engine.AnyClass || term.Class == j.class {
+		for _, j := range r.jobs {
+			late := term.MaxWait > 0 && r.now.Sub(j.since) > term.MaxWait
+			matches := (term.Class == engine.AnyClass || term.Class == j.class) && term.Kinds.Has(j.kind())
+			switch {
+			case matches && late && term.Late == engine.ShedLate:
+				r.shed++
+			case matches && !late && left > 0:
 				claimed = append(claimed, j)
 				left--
-			} else {
+			default:
 				kept = append(kept, j)
 			}
 		}
@@ -72,6 +84,8 @@ type worker struct {
 	view   engine.View
 	ready  ready
 	terms  []engine.Term
+	// running are the kinds in flight, by class, first come first.
+	running [engine.NumClasses][]engine.Kind
 }
 
 func newWorker(policy engine.Policy, workers int) *worker {
@@ -98,14 +112,18 @@ func (w *worker) fetch(batch int) []job {
 	}
 	setPlanNumber(v, planNumber(v)+1)
 	w.terms = w.policy.Plan(v, w.terms)
+	w.ready.now = v.Now
 	claimed := w.ready.claim(v.Idle, w.terms)
 	var count [engine.NumClasses]int
+	var kinds [engine.NumClasses]engine.Kinds
 	for _, j := range claimed {
 		count[j.class]++
+		kinds[j.class] = kinds[j.class].With(j.kind())
+		w.running[j.class] = append(w.running[j.class], j.kind())
 	}
 	for class := range engine.NumClasses {
 		v.InFlight[class] += count[class]
-		w.policy.Observe(&engine.Observation{Now: v.Now, Kind: engine.Claimed, Class: class, Count: count[class]})
+		w.policy.Observe(&engine.Observation{Now: v.Now, Kind: engine.Claimed, Class: class, Kinds: kinds[class], Count: count[class]})
 	}
 	return claimed
 }
@@ -114,7 +132,9 @@ func (w *worker) fetch(batch int) []job {
 func (w *worker) finish(class engine.Class, kind engine.ObservationKind, e engine.ErrorKind) {
 	if w.view.InFlight[class] > 0 {
 		w.view.InFlight[class]--
-		w.policy.Observe(&engine.Observation{Now: w.view.Now, Kind: kind, Class: class, Error: e, Count: 1})
+		ended := w.running[class][0]
+		w.running[class] = w.running[class][1:]
+		w.policy.Observe(&engine.Observation{Now: w.view.Now, Kind: kind, Class: class, Job: ended, Error: e, Count: 1})
 	}
 }
 
@@ -128,6 +148,7 @@ func (w *worker) step(rand engine.Rand, n uint64) []job {
 		if n/500%2 == 1 {
 			most = 3
 		}
+		w.ready.now = w.view.Now
 		w.ready.add(engine.Class(draw(2, 2)), draw(3, most))
 	case 1, 2:
 		class := engine.Class(draw(2, 2))

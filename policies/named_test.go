@@ -37,6 +37,20 @@ func TestNew(t *testing.T) {
 		{"aimd", nil, 64, &AIMD{Min: 1, Max: 64}},
 		{"aimd", map[string]string{"min": "5%", "max": "50%"}, 100, &AIMD{Min: 5, Max: 50}},
 		{"adaptive-lifo", nil, 1, AdaptiveLIFO{OlderThan: 5 * time.Second}},
+		{"breaker", nil, 1, &Breaker{Failures: 5, ProbeAfter: time.Minute, Kinds: []engine.Kinds{3}, Others: 4}},
+		{"codel", nil, 1, &CoDel{Target: 5 * time.Second, Interval: time.Minute}},
+		{"codel", map[string]string{"target": "1s", "interval": "1s", "then": "last"}, 1, &CoDel{Target: time.Second, Interval: time.Second, Last: true}},
+		{"aging", nil, 1, Ordered{Order: engine.Aging, Rule: &engine.Rule{Every: 30 * time.Second}}},
+		{"aging", map[string]string{"every": "1m", "cap": "3"}, 1, Ordered{Order: engine.Aging, Rule: &engine.Rule{Every: time.Minute, Cap: 3}}},
+		{"deadline", nil, 1, Ordered{Order: engine.Deadline, Rule: &engine.Rule{Budgets: []time.Duration{30 * time.Second}}}},
+		{"deadline", map[string]string{"budget": "{mail: 1m, payments: 5s, refunds: 0s}"}, 1, Ordered{Order: engine.Deadline, Rule: &engine.Rule{Budgets: []time.Duration{5 * time.Second, 0, time.Minute}}}},
+		{"tenant-round-robin", nil, 1, Ordered{Order: engine.TenantRoundRobin}},
+		{"tenant-drr", nil, 1, Ordered{Order: engine.TenantDeficit, Rule: &engine.Rule{Quantum: 1e9}}},
+		{"tenant-drr", map[string]string{"quantum": "2"}, 1, Ordered{Order: engine.TenantDeficit, Rule: &engine.Rule{Quantum: 2, PerJob: true}}},
+		{"tenant-fair", nil, 1, Ordered{Order: engine.TenantFair, Rule: &engine.Rule{ShareNum: 1, ShareDen: 10, AtLeast: 30}}},
+		{"queues", nil, 1, &Queues{Weights: []int64{1, 1, 1}, left: []int64{0, 0, 0}}},
+		{"queues", map[string]string{"weights": "{mail: 10, payments: 3}"}, 1, &Queues{Weights: []int64{3, 1, 10}, left: []int64{0, 0, 0}}},
+		{"split", nil, 1, &Split{Priority: Percent(80)}},
 	} {
 		if got := newPolicy(t, tt.kind, tt.texts, tt.workers); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s %v: got %+v, want %+v", tt.kind, tt.texts, got, tt.want)
@@ -49,14 +63,14 @@ func TestNewRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const all = "fifo, lifo, fresh-first, retry-first, weighted, bernoulli, separate, inflight-cap, retry-budget, token-bucket, aimd, adaptive-lifo"
+	const all = "fifo, lifo, fresh-first, retry-first, weighted, bernoulli, separate, inflight-cap, retry-budget, token-bucket, aimd, adaptive-lifo, breaker, codel, aging, deadline, tenant-round-robin, tenant-drr, tenant-fair, queues, split"
 	for _, tt := range []struct {
 		kind    string
 		values  map[string]Value
 		workers int
 		want    string
 	}{
-		{"breaker", nil, 1, `unknown policy "breaker": want one of ` + all},
+		{"braker", nil, 1, `unknown policy "braker": want one of ` + all},
 		{"", nil, 1, `unknown policy "": want one of ` + all},
 		{"fifo", map[string]Value{"fresh": number}, 1, `policy fifo: unknown parameter "fresh": it takes none`},
 		{"weighted", map[string]Value{"frsh": number, "fresh": number, "a": number}, 0,
@@ -72,10 +86,29 @@ func TestNewRefuses(t *testing.T) {
 		{"token-bucket", parse(t, "token-bucket", map[string]string{"capacity": "9"}), 1, "policy token-bucket: capacity: 9 is less than the timeout-cost of 10"},
 		{"aimd", parse(t, "aimd", map[string]string{"min": "0"}), 9, "policy aimd: min: 0 is not positive"},
 		{"aimd", parse(t, "aimd", map[string]string{"min": "60%", "max": "5"}), 10, "policy aimd: max: 5 is less than min, 60%, of 10 workers"},
+		{"breaker", parse(t, "breaker", map[string]string{"failures": "0"}), 1, "policy breaker: failures: 0 is not positive"},
+		{"breaker", parse(t, "breaker", map[string]string{"probe-after": "0s"}), 1, "policy breaker: probe-after: 0s is not positive"},
+		{"codel", parse(t, "codel", map[string]string{"target": "0s"}), 1, "policy codel: target: 0s is not positive"},
+		{"codel", parse(t, "codel", map[string]string{"target": "2m"}), 1, "policy codel: interval: 1m0s is less than the target of 2m0s"},
+		{"codel", parse(t, "codel", map[string]string{"then": "drop"}), 1, `policy codel: then: "drop" is none of bury, last`},
+		{"aging", parse(t, "aging", map[string]string{"every": "0s"}), 1, "policy aging: every: 0s is not positive"},
+		{"queues", parse(t, "queues", map[string]string{"weights": "{high: 2, low: 1}"}), 1, "policy queues: weights: there is no job class high|weights: there is no job class low"},
+		{"deadline", parse(t, "deadline", map[string]string{"budget": "{high: 2s}"}), 1, "policy deadline: budget: there is no job class high|budget: job class all has none"},
 	} {
-		policy, err := New(tt.kind, tt.values, tt.workers)
+		policy, err := New(tt.kind, tt.values, tt.workers) // of one class, named all
 		if err == nil || policy != nil || strings.ReplaceAll(err.Error(), "\n", "|") != tt.want {
 			t.Errorf("%s: got %v, error %v; want %s", tt.kind, policy, err, tt.want)
+		}
+	}
+}
+
+// A term tells 64 classes apart, and no more.
+func TestTooManyClasses(t *testing.T) {
+	for _, kind := range []string{"breaker", "queues"} {
+		for _, classes := range []int{64, 65} {
+			if _, err := NewFor(kind, nil, 1, make([]Class, classes)); (err == nil) != (classes == 64) {
+				t.Errorf("%s of %d classes: %v", kind, classes, err)
+			}
 		}
 	}
 }
@@ -84,7 +117,7 @@ func TestNewRefuses(t *testing.T) {
 func TestKinds(t *testing.T) {
 	seen := map[string]bool{}
 	for _, kind := range Kinds() {
-		if seen[kind.Name] || kind.Name == "" || !strings.HasSuffix(kind.Doc, ".") {
+		if seen[kind.Name] || kind.Name == "" || !strings.HasSuffix(kind.Doc, ".") || kind.Cost == "" || kind.State == "" {
 			t.Errorf("kind %+v is listed twice, or lacks a name or a document", kind)
 		}
 		seen[kind.Name] = true

@@ -17,6 +17,10 @@ const (
 	TypeBool         = "bool"           // "true" or "false"
 	TypeNumber       = "number"         // "500" or "10k", whole, at least 0
 	TypeRate         = "rate"           // "10/s", at least 0; units s, m, h
+	TypeChoice       = "choice"         // one of Param.Choices
+	TypeQuantum      = "quantum"        // of service time or of jobs: "100ms" or "1", above 0
+	TypeWeights      = "weights"        // by job class: "{high: 10, low: 5}", whole, in [1, 10^6]
+	TypeBudget       = "budget"         // "30s", or by job class: "{payments: 5s, mail: 1m}"
 )
 
 // Value is a parsed parameter. Values are comparable; the zero Value is none.
@@ -28,7 +32,12 @@ type Value struct {
 	duration time.Duration
 	truth    bool
 	rate     Rate
+	text     string // TypeChoice; TypeWeights and TypeBudget by class, as String returns it
 }
+
+// TakesMapping reports whether values of a type may be mappings from job classes, which
+// ParseValue reads in braces.
+func TakesMapping(typ string) bool { return typ == TypeWeights || typ == TypeBudget }
 
 // ParseValue reads text as a value of type typ, one of the Type constants. Its errors
 // are about text alone; the caller adds where it stands.
@@ -55,6 +64,12 @@ func ParseValue(typ, text string) (Value, error) {
 		v.number, err = parseCount(text)
 	case TypeRate:
 		v.rate, err = ParseRate(text)
+	case TypeChoice:
+		v.text = text
+	case TypeQuantum:
+		err = v.parseQuantum(text)
+	case TypeWeights, TypeBudget:
+		err = v.parseByClass(text)
 	default:
 		err = fmt.Errorf("unknown parameter type %q", typ)
 	}
@@ -72,7 +87,9 @@ func (v Value) String() string {
 	switch {
 	case v.typ == TypeShare || v.isShare:
 		return v.share.String()
-	case v.typ == TypeDuration:
+	case v.text != "":
+		return v.text
+	case v.typ == TypeDuration || v.typ == TypeBudget || v.duration > 0:
 		return v.duration.String()
 	case v.typ == TypeBool:
 		return strconv.FormatBool(v.truth)

@@ -29,6 +29,7 @@ type segment struct {
 	failures   uint64
 	firsts     uint64 // first successes
 	fenced     uint64
+	answered   uint64 // callers
 	calls      [engine.NumOps]uint64
 	rows       [engine.NumOps]uint64
 }
@@ -47,11 +48,13 @@ type clockWindow struct {
 	finished   uint64
 	firsts     uint64
 	fenced     uint64
+	answered   uint64 // callers
 	calls      [engine.NumOps]uint64
 	rows       [engine.NumOps]uint64
 
 	longest time.Duration // without a claim of a fresh job while one was ready
 	streak  uint64        // consecutive claims of retries, likewise
+	shares  *tenantShares // nil: nobody asks
 	skip    uint64        // so many claims of the streak under way were before the window
 }
 
@@ -81,6 +84,7 @@ func (w *clockWindow) add(s *segment, until engine.Time) {
 	w.finished += s.finished
 	w.firsts += s.firsts
 	w.fenced += s.fenced
+	w.answered += s.answered
 }
 
 // note counts the stretch that ends or is interrupted at until.

@@ -55,7 +55,9 @@ type Collector struct {
 	stormy      bool    // the first storm has begun
 	excess      float64 // job·ns above calmBacklog since
 	storms      []*stormWatch
-	recoveries  []*recovery // those still needed
+	tenants     tenantCounts
+	dead        map[engine.JobID]engine.Time // when those were enqueued that may come back; nil: none may
+	recoveries  []*recovery                  // those still needed
 
 	questions []question
 	acked     uint64
@@ -90,6 +92,9 @@ func NewCollector(s *Settings, policy int) *Collector {
 	c.workers = int64(nodes) * c.perNode
 	c.capacity = c.workers
 	c.starve.hint = starvedAtLeast
+	if s.Redrives {
+		c.dead = make(map[engine.JobID]engine.Time)
+	}
 	c.sets = []jobSet{newJobSet(s.Warmup, s.Duration)}
 	c.windows = []*clockWindow{{from: engine.Time(s.Warmup), to: engine.Time(s.Duration)}}
 	c.watchStorms()
@@ -169,6 +174,7 @@ func (c *Collector) Record(e *engine.Event) {
 	case engine.Promoted:
 		c.waiting--
 		c.becomeReady(e.Class)
+		c.tenants.want(e.Tenant, 1)
 	case engine.Leased:
 		c.onLeased(e)
 	case engine.Started:
@@ -177,6 +183,8 @@ func (c *Collector) Record(e *engine.Event) {
 		c.onEnded(e)
 	case engine.Acked, engine.Nacked, engine.Buried, engine.Returned:
 		c.onOutcome(e)
+	case engine.Redriven:
+		c.onRedriven(e)
 	case engine.LeaseTaken:
 		c.onLeaseTaken(e)
 	case engine.Fenced:

@@ -19,11 +19,16 @@ func (c *Collector) ask(q Query) {
 		asked.reason = "there is no storm named " + q.After
 	case q.Class != "" && !slices.Contains(c.settings.Classes, q.Class):
 		asked.reason = "there is no class named " + q.Class
+	case q.Tenant != "" && c.tenantNamed(q.Tenant) == 0:
+		asked.reason = "there is no tenant named " + q.Tenant
 	case m.basis == onJobs:
 		asked.jobs = c.setOf(q)
 		c.sets[asked.jobs].want(m, q.Limit)
 	case m.basis == onClock:
 		asked.clock = c.windowOf(q)
+		if m.Name == "jain" && asked.clock.shares == nil {
+			asked.clock.shares = new(tenantShares)
+		}
 	case m.basis == onStorm && len(c.storms) > 0:
 		asked.storm = c.storms[len(c.storms)-1]
 		if i := slices.IndexFunc(c.storms, func(w *stormWatch) bool { return w.name == q.After }); i >= 0 {
@@ -42,6 +47,14 @@ func (c *Collector) window(name string) *Window {
 	return nil
 }
 
+// tenantNamed returns the tenant of that name, 0 if there is none.
+func (c *Collector) tenantNamed(name string) engine.TenantID {
+	if name == "" {
+		return 0
+	}
+	return engine.TenantID(max(slices.Index(c.settings.Tenants, name), 0))
+}
+
 // setOf returns the index of the set of jobs that q is about.
 func (c *Collector) setOf(q Query) int {
 	from, to := c.settings.Warmup, c.settings.Duration
@@ -53,7 +66,7 @@ func (c *Collector) setOf(q Query) int {
 		from = max(from, c.window(q.After).To)
 	}
 	set := newJobSet(from, to)
-	set.tenant = engine.TenantID(q.Tenant)
+	set.tenant = c.tenantNamed(q.Tenant)
 	if q.Class != "" {
 		set.kind = int32(slices.Index(c.settings.Classes, q.Class))
 	}

@@ -48,6 +48,9 @@ func (c *Collector) onEdge() {
 	was := slices.Clone(c.open)
 	c.open = c.open[:0]
 	for _, w := range c.windows {
+		if w.shares != nil && c.now == w.to {
+			w.shares.end(&c.tenants)
+		}
 		if !w.covers(c.now) {
 			continue
 		}
@@ -55,6 +58,9 @@ func (c *Collector) onEdge() {
 		if !slices.Contains(was, w) {
 			w.skip = c.starve.streak
 			c.starve.hint = 0
+			if w.shares != nil {
+				w.shares.begin(&c.tenants)
+			}
 		}
 	}
 	if c.now == c.windows[0].from {

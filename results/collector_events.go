@@ -33,12 +33,19 @@ func (c *Collector) onEnqueued(e *engine.Event) {
 	for i := range c.sets {
 		if s := &c.sets[i]; s.has(e.At, e.JobKind, e.Tenant) {
 			s.enqueued++
+			if c.copyOf(e.Job) == 0 {
+				s.callers++
+				if c.patience(e.JobKind) > 0 {
+					s.patient++
+				}
+			}
 		}
 	}
 	if e.Delay > 0 {
 		c.becomeWaiting()
 	} else {
 		c.becomeReady(e.Class)
+		c.tenants.want(e.Tenant, 1)
 	}
 }
 
@@ -70,14 +77,23 @@ func (c *Collector) onLeased(e *engine.Event) {
 		}
 	}
 	enqueued := e.At - engine.Time(e.Age)
+	since := c.callerSince(e.Job, e.JobKind, enqueued)
 	for i := range c.sets {
-		if s := &c.sets[i]; s.has(enqueued, e.JobKind, e.Tenant) {
+		s := &c.sets[i]
+		in := s.has(enqueued, e.JobKind, e.Tenant)
+		if in {
 			s.claimed(e, waited, bucket)
+		}
+		if since != enqueued {
+			in = s.has(since, e.JobKind, e.Tenant)
+		}
+		if in {
+			s.deliveries++
 		}
 	}
 	j := c.known.put(e.Job)
 	j.enqueued, j.readySince, j.token = enqueued, e.At-engine.Time(waited), e.Token
-	j.kind, j.tenant, j.leased = e.JobKind, e.Tenant, true
+	j.kind, j.tenant, j.leased, j.ended = e.JobKind, e.Tenant, true, false
 	j.pending++
 }
 
@@ -129,6 +145,7 @@ func (c *Collector) onEnded(e *engine.Event) {
 	success := finished && e.Error == engine.NoError
 	if finished {
 		c.segment.finished++
+		c.tenants.serve(e.Tenant)
 	}
 	if !success {
 		c.segment.failures++
@@ -214,16 +231,44 @@ func (c *Collector) onOutcome(e *engine.Event) {
 			s.deaths++
 		}
 	}
+	if e.From == engine.Ready || e.From == engine.InFlight {
+		c.tenants.want(e.Tenant, -1)
+	}
 	switch e.Kind {
 	case engine.Acked:
 		c.acked++
+		if after := c.patience(e.JobKind); after > 0 && e.Age <= after {
+			c.segment.answered++
+			c.ofCaller(e.Job, e.JobKind, e.Tenant, enqueued, func(s *jobSet) { s.answered++ })
+		}
+	case engine.Buried:
+		if c.dead != nil {
+			c.dead[e.Job] = enqueued
+		}
 	case engine.Nacked:
 		c.becomeWaiting()
 	case engine.Returned:
 		c.becomeReady(engine.Retry)
+		c.tenants.want(e.Tenant, 1)
 	}
 	if j != nil {
 		c.settle(j)
+	}
+}
+
+// onRedriven counts a dead job that is ready again.
+func (c *Collector) onRedriven(e *engine.Event) {
+	c.becomeReady(e.Class)
+	c.tenants.want(e.Tenant, 1)
+	enqueued, known := c.dead[e.Job]
+	if !known {
+		return
+	}
+	delete(c.dead, e.Job)
+	for i := range c.sets {
+		if s := &c.sets[i]; s.has(enqueued, e.JobKind, e.Tenant) {
+			s.revived++
+		}
 	}
 }
 
@@ -246,46 +291,4 @@ func (c *Collector) closeLease(j *knownJob, e *engine.Event) (ran int64) {
 		}
 	}
 	return 0
-}
-
-func (c *Collector) onLeaseTaken(e *engine.Event) {
-	alive := c.alive(e.Holder)
-	enqueued := e.At - engine.Time(e.Age)
-	for i := range c.sets {
-		s := &c.sets[i]
-		if !s.has(enqueued, e.JobKind, e.Tenant) {
-			continue
-		}
-		s.leasesExpired++
-		if alive {
-			s.leasesFalse++
-		}
-	}
-	if j := c.known.find(e.Job); j != nil {
-		j.taken = e.Token
-	}
-}
-
-// alive reports whether that life of an engine has not ended.
-func (c *Collector) alive(holder engine.EngineID) bool {
-	node := int(holder.Node())
-	return node < 0 || node >= len(c.generations) || c.generations[node] <= int64(holder.Generation())
-}
-
-func (c *Collector) onNode(node int, down bool) {
-	if node < 0 || node >= len(c.nodesDown) {
-		return
-	}
-	if down {
-		c.generations[node]++
-	}
-	if c.nodesDown[node] == down {
-		return
-	}
-	c.nodesDown[node] = down
-	if down {
-		c.capacity -= c.perNode
-	} else {
-		c.capacity += c.perNode
-	}
 }

@@ -1,7 +1,6 @@
 package results
 
 import (
-	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -50,6 +49,11 @@ func (c *Collector) Finish(end engine.Time, unresolved iter.Seq[Unresolved]) Run
 		c.onBoundary()
 	}
 	c.closeBucket()
+	for _, w := range c.windows {
+		if w.shares != nil {
+			w.shares.end(&c.tenants)
+		}
+	}
 	c.windows[0].fenced += c.fencedLate
 	return c.run()
 }
@@ -72,6 +76,9 @@ func (c *Collector) leave(u *Unresolved) {
 			s.leftOver(u, unstarted)
 		}
 	}
+	if c.patience(u.Kind) > u.Age {
+		c.ofCaller(u.Job, u.Kind, u.Tenant, enqueued, func(s *jobSet) { s.undecided++ })
+	}
 }
 
 // run answers all questions.
@@ -89,6 +96,9 @@ func (c *Collector) run() Run {
 			v.Bound = ">="
 		}
 		r.Values = append(r.Values, v)
+		if q.reason == "" && q.Metric == slowdown {
+			r.means = append(r.means, c.sets[q.jobs].meanFreshWait())
+		}
 		if m := q.metric; q.reason == "" && m.family != noFamily {
 			r.addHistogram(histogramQuery(m, q.Query), c.sets[q.jobs].wait(m.family))
 		}
@@ -117,13 +127,10 @@ func (r *Run) addHistogram(q Query, w wait) {
 func (q Query) String() string {
 	var b strings.Builder
 	b.WriteString(q.Metric)
-	for _, part := range []struct{ word, value string }{{"during", q.During}, {"after", q.After}, {"class", q.Class}} {
+	for _, part := range []struct{ word, value string }{{"during", q.During}, {"after", q.After}, {"class", q.Class}, {"tenant", q.Tenant}} {
 		if part.value != "" {
 			b.WriteString(" " + part.word + " " + part.value)
 		}
-	}
-	if q.Tenant != 0 {
-		fmt.Fprintf(&b, " tenant %d", q.Tenant)
 	}
 	if q.Limit != 0 {
 		b.WriteString(" limit " + roundDuration(q.Limit))

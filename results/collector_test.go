@@ -63,7 +63,7 @@ func TestMetricsOfAStory(t *testing.T) {
 		"attempt.wait.mean": 8.0 / 6, "attempt.wait.p50": 1, "attempt.wait.p99": 4,
 		"start.wait.mean": 1.5, "start.wait.p50": 1, "start.wait.max": 5,
 		"sojourn.mean": 26.0 / 3, "sojourn.p50": 8, "sojourn.max": 11,
-		"attempts.mean": 1.5, "attempts.max": 2, "amplification": 1.5,
+		"attempts.mean": 1.5, "attempts.max": 2, "amplification": 1.5, "answered.share": math.NaN(), "answered.rate": math.NaN(), "jain": math.NaN(),
 		"retries.total": 2, "retries.succeeded": 2, "retries.success-rate": 1, "retry.share": 1.0 / 3,
 		"retry.delay.mean": 2.5, "retry.delay.p99": 5, "retries_total": 2, "retry_exhausted_total": 1, "retry_latency_seconds": 4,
 		"dead.count": 1, "dead.share": 0.25, "deaths.count": 1, "unfinished.count": 0, "unfinished.share": 0,
@@ -217,12 +217,13 @@ func TestEmptySetsAreNull(t *testing.T) {
 
 func TestFilters(t *testing.T) {
 	s := settings()
+	s.Tenants = []string{"", "a", "b", "c", "d", "e", "f", "seven"}
 	queries := map[Query]float64{
 		{Metric: "fresh.wait.p99", During: "down"}: 2, {Metric: "fresh.wait.max", After: "down"}: 5, {Metric: "fresh.wait.max", Class: "sums"}: 3,
-		{Metric: "jobs", During: "down", Class: "sums"}: 0, {Metric: "jobs", Tenant: 7}: 1, {Metric: "goodput", During: "down"}: 0.2,
-		{Metric: "jobs", During: "herd"}: 1, {Metric: "goodput", During: "herd"}: math.NaN(), {Metric: "claims", After: "down"}: 1, {Metric: "throughput", After: "down"}: 1.0 / 60, {Metric: "attempts.mean", Tenant: 7}: 1,
-		{Metric: "attempt.wait.max", Tenant: 7}: 5, {Metric: "jobs", Class: "none"}: math.NaN(), {Metric: "jobs", During: "none"}: math.NaN(),
-		{Metric: "jobs", After: "none"}: math.NaN(), {Metric: "jain"}: math.NaN(), {Metric: "fresh.wait.p90", During: "down", Class: "sums"}: math.NaN(),
+		{Metric: "jobs", During: "down", Class: "sums"}: 0, {Metric: "jobs", Tenant: "seven"}: 1, {Metric: "goodput", During: "down"}: 0.2,
+		{Metric: "jobs", During: "herd"}: 1, {Metric: "goodput", During: "herd"}: math.NaN(), {Metric: "claims", After: "down"}: 1, {Metric: "throughput", After: "down"}: 1.0 / 60, {Metric: "attempts.mean", Tenant: "seven"}: 1,
+		{Metric: "attempt.wait.max", Tenant: "seven"}: 5, {Metric: "jobs", Class: "none"}: math.NaN(), {Metric: "jobs", Tenant: "none"}: math.NaN(), {Metric: "jobs", During: "none"}: math.NaN(),
+		{Metric: "jobs", After: "none"}: math.NaN(), {Metric: "gini"}: math.NaN(), {Metric: "fresh.wait.p90", During: "down", Class: "sums"}: math.NaN(),
 		{Metric: "retry.delay.p99", During: "down"}: math.NaN(), {Metric: "backlog.fresh.max", After: "down"}: 1,
 	}
 	for q := range queries {

@@ -72,11 +72,8 @@ func writeSummaryCSV(w io.Writer, s *Summary) error {
 }
 
 func (p *PolicySummary) csvRow(e *Estimate) []string {
-	row := []string{p.Label, e.Metric, e.Unit, e.During, e.After, e.Class, "", "",
+	row := []string{p.Label, e.Metric, e.Unit, e.During, e.After, e.Class, e.Tenant, "",
 		plain(e.Mean), plain(e.Low), plain(e.High), strconv.Itoa(e.N), e.Bound, "", "", "", "", ""}
-	if e.Tenant != 0 {
-		row[6] = strconv.FormatUint(uint64(e.Tenant), 10)
-	}
 	if e.Limit != 0 {
 		row[7] = plain(e.Limit.Seconds())
 	}

@@ -20,7 +20,11 @@ type jobSet struct {
 	delays *Histogram              // that the retry policy set; nil: nobody asks
 	limits []limitCount
 
-	enqueued, claims, retries, retriesDone, deaths, nacks, unresolved uint64
+	enqueued, revived, claims, retries, retriesDone, deaths, nacks, unresolved uint64
+
+	// Of the callers whose first copy is in the set: how many there are, how often their copies were
+	// claimed; of those who give up: how many there are, how many were answered, and of how many it was open.
+	callers, deliveries, patient, answered, undecided uint64
 
 	attemptsMax                int32
 	delaySum                   float64 // ns
@@ -58,6 +62,8 @@ func (s *jobSet) want(m *metric, limit time.Duration) {
 		keep(retryWait)
 	case m.family != noFamily:
 		keep(m.family)
+	case m.Name == slowdown:
+		keep(freshWait)
 	case m.Name == "fresh.within":
 		s.limits = append(s.limits, limitCount{limit: limit})
 	case m.Name == "retry_latency_seconds":

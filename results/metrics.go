@@ -93,7 +93,7 @@ var (
 )
 
 func init() {
-	allMetrics = slices.Concat(waitMetrics(), fairnessMetrics(), attemptMetrics(), duplicateMetrics(), clockMetrics(),
+	allMetrics = slices.Concat(waitMetrics(), fairnessMetrics(), attemptMetrics(), callerMetrics(), duplicateMetrics(), clockMetrics(),
 		stormMetrics(), storeMetrics(), countMetrics())
 	metricsByName = make(map[string]int, len(allMetrics))
 	for i := range allMetrics {

@@ -52,6 +52,9 @@ func fairnessMetrics() []metric {
 				}
 				return some(a.deficit.worst)
 			}),
+		ofClock(share(more("jain", "1", byClock, "Jain index over the tenants that had work of executions finished ÷ the tenant's max-min fair share of them")),
+			func(a *answer) number { return a.clock.shares.jain() }),
+		slowdownMetric(),
 	}
 }
 
@@ -59,11 +62,9 @@ func attemptMetrics() []metric {
 	perJob := func(of func(s *jobSet) float64) func(a *answer) number {
 		return func(a *answer) number { return ratio(of(a.jobs), float64(a.jobs.enqueued), noJobs) }
 	}
-	deliveries := perJob(func(s *jobSet) float64 { return float64(s.claims) })
 	return []metric{
-		ofJobs(less("attempts.mean", "1", byJobs, "claims ÷ jobs enqueued"), deliveries),
+		ofJobs(less("attempts.mean", "1", byJobs, "claims ÷ jobs enqueued"), perJob(func(s *jobSet) float64 { return float64(s.claims) })),
 		ofJobs(less("attempts.max", "claims", byJobs, "most claims of one job"), func(a *answer) number { return count(int64(a.jobs.attemptsMax)) }),
-		ofJobs(less("amplification", "1", byJobs, "claims ÷ callers; every job has a caller of its own"), deliveries),
 		ofJobs(less("retries.total", "claims", byJobs, "claims of jobs claimed before"), func(a *answer) number { return count(a.jobs.retries) }),
 		ofJobs(fact("retries.succeeded", "jobs", byJobs, "jobs done by a later claim than their first"), func(a *answer) number { return count(a.jobs.retriesDone) }),
 		ofJobs(share(more("retries.success-rate", "1", byJobs, "retries.succeeded ÷ retries.total")),
@@ -80,8 +81,8 @@ func attemptMetrics() []metric {
 			}
 			return some(a.jobs.delays.Quantile(0.99).Seconds())
 		}),
-		ofJobs(less("dead.count", "jobs", byJobs, "jobs dead at the end"), func(a *answer) number { return count(a.jobs.deaths) }),
-		ofJobs(share(less("dead.share", "1", byJobs, "share of the jobs enqueued that are dead at the end")), perJob(func(s *jobSet) float64 { return float64(s.deaths) })),
+		ofJobs(less("dead.count", "jobs", byJobs, "jobs dead at the end"), func(a *answer) number { return count(a.jobs.deaths - a.jobs.revived) }),
+		ofJobs(share(less("dead.share", "1", byJobs, "share of the jobs enqueued that are dead at the end")), perJob(func(s *jobSet) float64 { return float64(s.deaths - s.revived) })),
 		ofJobs(less("deaths.count", "jobs", byJobs, "deaths, whether or not the job was made ready again"), func(a *answer) number { return count(a.jobs.deaths) }),
 		ofJobs(less("unfinished.count", "jobs", byJobs, "jobs neither done nor dead at the end"), func(a *answer) number { return count(a.jobs.unresolved) }),
 		ofJobs(share(less("unfinished.share", "1", byJobs, "share of the jobs enqueued that are neither done nor dead at the end")), perJob(func(s *jobSet) float64 { return float64(s.unresolved) })),

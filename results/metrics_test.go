@@ -26,12 +26,12 @@ func TestMetricsAreDescribed(t *testing.T) {
 		duplicates.executions effects.double wasted stale.commits leases.expired leases.false backlog.fresh.max backlog.fresh.mean backlog.retry.max
 		backlog.retry.mean waiting.max backlog.area utilization idle.ready drain.time recovery.time store.calls.claim store.calls.commit store.rows claims
 		events jobs unfinished.count unfinished.share attempts.max retry.delay.p99 retry.share deaths.count fresh.wait.p99.km
-		retries_total retry_exhausted_total retry_latency_seconds`) {
+		retries_total retry_exhausted_total retry_latency_seconds jain slowdown answered.share answered.rate`) {
 		if !seen[name] {
 			t.Errorf("there is no metric %s", name)
 		}
 	}
-	for _, name := range []string{"jain", "slowdown", "answered.share", "", "fresh.wait"} {
+	for _, name := range []string{"gini", "", "fresh.wait"} {
 		if _, ok := Lookup(name); ok {
 			t.Errorf("metric %q is offered", name)
 		}
@@ -43,14 +43,14 @@ func TestQueries(t *testing.T) {
 	s.Objectives = []Objective{
 		{Query: Query{Metric: "wasted"}},                         // a metric of the whole run
 		{Query: Query{Metric: "fresh.wait.p99", During: "down"}}, // there for the storm
-		{Query: Query{Metric: "sojourn.p99", Class: "mail", Tenant: 3}}, {Query: Query{Metric: "sojourn.p99", Class: "mail", Tenant: 3}},
-		{Query: Query{Metric: "fresh.within", Limit: 2 * time.Second}}, {Query: Query{Metric: "sojourn.p50.km"}}, {Query: Query{Metric: "jain"}},
+		{Query: Query{Metric: "sojourn.p99", Class: "mail", Tenant: "three"}}, {Query: Query{Metric: "sojourn.p99", Class: "mail", Tenant: "three"}},
+		{Query: Query{Metric: "fresh.within", Limit: 2 * time.Second}}, {Query: Query{Metric: "sojourn.p50.km"}}, {Query: Query{Metric: "jain"}}, {Query: Query{Metric: "slowdown"}},
 	}
 	var got []string
 	for _, q := range Queries(s) {
 		got = append(got, q.String())
 	}
-	want := "fresh.wait.p99 during down; recovery.time after down; sojourn.p99 class mail tenant 3; fresh.within limit 2s; sojourn.p50.km; jain"
+	want := "fresh.wait.p99 during down; recovery.time after down; sojourn.p99 class mail tenant three; fresh.within limit 2s; sojourn.p50.km; slowdown"
 	if s := strings.Join(got, "; "); s != want {
 		t.Errorf("queries = %s\nwant      %s", s, want)
 	}

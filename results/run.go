@@ -11,6 +11,8 @@ type Run struct {
 	Series      Series
 	Histograms  []RunHistogram // fresh.wait, retry.wait, attempt.wait, start.wait, sojourn; then those of filtered quantile queries
 	Warnings    []string
+
+	means []number // mean fresh waits, for each value of slowdown
 }
 
 // Value is one metric of one run. A quantile of a set of which some jobs were

@@ -14,7 +14,7 @@ type Query struct {
 	During string        // jobs enqueued in the storm of that name, or its window
 	After  string        // jobs enqueued after it, or from its end on
 	Class  string        // jobs of that class
-	Tenant uint32        // jobs of that tenant; 0: all
+	Tenant string        // jobs of that tenant, by its name in Settings.Tenants; empty: all
 	Limit  time.Duration // fresh.within: claimed within this
 }
 
@@ -48,6 +48,26 @@ type Settings struct {
 	Objectives  []Objective
 	Baseline    int // index into Policies
 	Policies    []PolicyInfo
+
+	Tenants []string // by engine.TenantID; number 0 is no tenant
+	// Patience is, by engine.Kind, after how long the caller of a job gives up on a copy of it
+	// and may enqueue another; 0, or past the end: callers wait for ever. A copy follows the
+	// one before it by exactly that long.
+	Patience []time.Duration
+	// CopyBits is how many of the low bits of a job's ID say which copy it is, from 0; the
+	// others say whose.
+	CopyBits uint
+	Redrives bool // dead jobs may be made ready again
+}
+
+// Wants reports whether an objective is about the metric of that name.
+func (s *Settings) Wants(metric string) bool {
+	for i := range s.Objectives {
+		if s.Objectives[i].Metric == metric {
+			return true
+		}
+	}
+	return false
 }
 
 // PolicyInfo names a policy of a scenario.

@@ -93,7 +93,7 @@ func (q *Query) appendFilter(w *jsonWriter) {
 	w.text("during", q.During)
 	w.text("after", q.After)
 	w.text("class", q.Class)
-	w.number("tenant", float64(q.Tenant))
+	w.text("tenant", q.Tenant)
 	w.number("limit", q.Limit.Seconds())
 }
 

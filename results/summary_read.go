@@ -40,7 +40,7 @@ type storedFilter struct {
 	During string  `json:"during"`
 	After  string  `json:"after"`
 	Class  string  `json:"class"`
-	Tenant uint32  `json:"tenant"`
+	Tenant string  `json:"tenant"`
 	Limit  float64 `json:"limit"`
 }
 

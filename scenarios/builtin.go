@@ -7,19 +7,27 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"strings"
 )
 
-//go:embed *.yaml
+// builtin has the scenarios of this folder and those of incidents, if there are any; a
+// pattern that named the latter alone would have to match something.
+//
+//go:embed *.yaml */*.yaml
 var builtin embed.FS
+
+// shelves are the folders of builtin that hold scenarios, in the order in which names are
+// looked up in them.
+var shelves = []string{".", "incidents"}
 
 // BuiltinInfo describes a scenario that is part of the program.
 type BuiltinInfo struct {
-	Name        string
+	Name        string // what Open knows it by: retry-storm, or incidents/NAME
 	Description string
 }
 
-// Builtin returns the scenarios that are part of the program, by name.
+// Builtin returns the scenarios that are part of the program, by name, incidents last.
 func Builtin() []BuiltinInfo {
 	var all []BuiltinInfo
 	for _, name := range builtinNames() {
@@ -37,15 +45,35 @@ func Builtin() []BuiltinInfo {
 }
 
 func builtinNames() []string {
-	entries, err := builtin.ReadDir(".")
-	if err != nil {
-		panic("scenarios: " + err.Error())
-	}
 	var names []string
-	for _, e := range entries {
-		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
+	for _, shelf := range shelves {
+		entries, err := builtin.ReadDir(shelf)
+		if err != nil && shelf == "." {
+			panic("scenarios: " + err.Error())
+		}
+		for _, e := range entries {
+			if name, ok := strings.CutSuffix(e.Name(), ".yaml"); ok && name != "presets" {
+				names = append(names, path.Join(shelf, name))
+			}
+		}
 	}
 	return names
+}
+
+// openBuiltin reads the built-in scenario of that name; that of an incident may lack its
+// folder.
+func openBuiltin(name string) (display string, src []byte, found bool) {
+	names := builtinNames()
+	for _, shelf := range shelves {
+		full := path.Join(shelf, name)
+		if !contains(names, full) {
+			continue
+		}
+		if src, err := builtin.ReadFile(full + ".yaml"); err == nil {
+			return full + ".yaml", src, true
+		}
+	}
+	return "", nil, false
 }
 
 // Open reads a scenario: a file, or else the built-in one of that name. display is
@@ -54,8 +82,8 @@ func Open(nameOrPath string) (display string, src []byte, err error) {
 	info, err := os.Stat(nameOrPath)
 	switch {
 	case err == nil && info.IsDir():
-		if src, err := builtin.ReadFile(nameOrPath + ".yaml"); err == nil {
-			return nameOrPath + ".yaml", src, nil
+		if display, src, found := openBuiltin(nameOrPath); found {
+			return display, src, nil
 		}
 		return "", nil, fmt.Errorf("open scenario: %s is a directory", nameOrPath)
 	case err == nil:
@@ -64,13 +92,22 @@ func Open(nameOrPath string) (display string, src []byte, err error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", nil, fmt.Errorf("open scenario: %w", err)
 	}
-	if src, err := builtin.ReadFile(nameOrPath + ".yaml"); err == nil {
-		return nameOrPath + ".yaml", src, nil
+	if display, src, found := openBuiltin(nameOrPath); found {
+		return display, src, nil
 	}
 	err = fmt.Errorf("open scenario: there is no file %s and no built-in scenario of that name", nameOrPath)
 	names := builtinNames()
-	if near := closest(strings.TrimSuffix(nameOrPath, ".yaml"), names); near != "" {
+	word := strings.TrimSuffix(nameOrPath, ".yaml")
+	if near := closest(word, names); near != "" {
 		return "", nil, fmt.Errorf("%w; did you mean %s?", err, near)
+	}
+	for _, name := range names {
+		if closest(word, []string{path.Base(name)}) != "" {
+			return "", nil, fmt.Errorf("%w; did you mean %s?", err, name)
+		}
+	}
+	if len(names) > 12 {
+		return "", nil, fmt.Errorf("%w; qsim list scenarios prints those there are", err)
 	}
 	return "", nil, fmt.Errorf("%w; built in are %s", err, strings.Join(names, ", "))
 }

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -29,9 +30,10 @@ func TestOpen(t *testing.T) {
 		{folder, "", "", "is a directory"},
 		{"retry-strom", "", "", "did you mean retry-storm?"},
 		{"retry-storm.yml", "", "", "did you mean retry-storm?"},
-		{"nothing-like-it", "", "", "built in are"},
-		{"", "", "", "built in are"},
+		{"nothing-like-it", "", "", "built-in scenario of that name; "},
+		{"", "", "", "built-in scenario of that name; "},
 		{"mine.yaml/x", "", "", "not a directory"},
+		{"testdata/smallest", "", "", "there is no file"}, // embedded beside the incidents
 		{"../scenarios/retry-storm", "", "", "there is no file"},
 		{"a\x00b", "", "", "invalid argument"},
 	} {
@@ -47,6 +49,19 @@ func TestOpen(t *testing.T) {
 				t.Errorf("%q, %.20q, %v; want %q, %q", display, src, err, tt.display, tt.prefix)
 			}
 		})
+	}
+	seen := map[string]bool{}
+	for _, info := range Builtin() {
+		base := path.Base(info.Name)
+		if seen[base] {
+			t.Errorf("two built-in scenarios are named %s", base)
+		}
+		seen[base] = true
+		for _, name := range []string{info.Name, base} {
+			if display, src, err := Open(name); err != nil || display != info.Name+".yaml" || len(src) == 0 {
+				t.Errorf("%s opens as %q, %d bytes, %v", name, display, len(src), err)
+			}
+		}
 	}
 	if _, src, err := Open(large); err != nil || len(src) != mostBytes+1 {
 		t.Errorf("%d bytes of a large file, %v; want one more than Load takes", len(src), err)

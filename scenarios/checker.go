@@ -13,6 +13,21 @@ type checker struct {
 	policy   int                // whose overrides are in sc; noPolicy: nobody's
 	failed   map[yaml.Mark]bool // where decoding failed already
 	problems []problem
+	asked    func(rule, []any) // if not nil, is told of every rule that holds for one key alone, and for which
+}
+
+// rule is what must be true of one key: that it is there, that it is a count in
+// [least, most], or that it is a duration of more than 0.
+type rule struct {
+	required, positive bool
+	least, most        int
+}
+
+// ask tells whoever listens of a rule.
+func (c *checker) ask(r rule, path []any) {
+	if c.asked != nil {
+		c.asked(r, path)
+	}
 }
 
 const noPolicy = -1
@@ -128,6 +143,7 @@ func (c *checker) add(at *yaml.Node, severity Severity, e *valueError) {
 
 // count holds a count to [least, most].
 func (c *checker) count(value Count, least, most int, why string, path ...any) {
+	c.ask(rule{least: least, most: most}, path)
 	if !c.sound(path...) || int(value) >= least && int(value) <= most {
 		return
 	}
@@ -141,6 +157,7 @@ func (c *checker) count(value Count, least, most int, why string, path ...any) {
 
 // positive refuses a duration of 0.
 func (c *checker) positive(value Duration, path ...any) {
+	c.ask(rule{positive: true}, path)
 	if value == 0 && c.sound(path...) {
 		c.errorf(c.near(path...), "%s must be longer than 0s", path[len(path)-1])
 	}
@@ -148,6 +165,7 @@ func (c *checker) positive(value Duration, path ...any) {
 
 // required says that a key is missing.
 func (c *checker) required(path ...any) bool {
+	c.ask(rule{required: true}, path)
 	if c.node(path...) != nil {
 		return true
 	}

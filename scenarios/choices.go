@@ -15,52 +15,100 @@ type (
 	PromoteOrder string // oldest, newest
 	RetryCount   string // claim, failure
 	Expect       string // met, missed
+	Ack          string // late, early
+	Waiting      string // store, held
+	LeaseOf      string // job, node
+	NodeNames    string // new, kept
+	LeaseCheck   string // store, local
+	After        string // retry, ready, dead
+	ReaperFinds  string // in-flight, lease
+	ReaperPlace  string // retry: as every retry stands; due, tail, head, created
 )
 
 // UnmarshalText reads one of the words of Fence.
-func (v *Fence) UnmarshalText(text []byte) error {
-	return choose(v, "fence", text, "token", "state", "none")
-}
+func (v *Fence) UnmarshalText(text []byte) error { return choose(v, "fence", text) }
+
+func (Fence) words() []string { return []string{"token", "state", "none"} }
 
 // UnmarshalText reads one of the words of Place.
-func (v *Place) UnmarshalText(text []byte) error {
-	return choose(v, "place", text, "due", "tail", "head", "created")
-}
+func (v *Place) UnmarshalText(text []byte) error { return choose(v, "place", text) }
+
+func (Place) words() []string { return []string{"due", "tail", "head", "created"} }
 
 // UnmarshalText reads one of the words of LateClaim.
-func (v *LateClaim) UnmarshalText(text []byte) error {
-	return choose(v, "late-claim", text, "return", "run", "ignore")
-}
+func (v *LateClaim) UnmarshalText(text []byte) error { return choose(v, "late-claim", text) }
+
+func (LateClaim) words() []string { return []string{"return", "run", "ignore"} }
 
 // UnmarshalText reads one of the words of GiveUp.
-func (v *GiveUp) UnmarshalText(text []byte) error {
-	return choose(v, "give-up", text, "requeue", "drop")
-}
+func (v *GiveUp) UnmarshalText(text []byte) error { return choose(v, "give-up", text) }
+
+func (GiveUp) words() []string { return []string{"requeue", "drop"} }
 
 // UnmarshalText reads one of the words of Counts.
-func (v *Counts) UnmarshalText(text []byte) error {
-	return choose(v, "counts", text, "failure", "nothing")
-}
+func (v *Counts) UnmarshalText(text []byte) error { return choose(v, "counts", text) }
+
+func (Counts) words() []string { return []string{"failure", "nothing"} }
 
 // UnmarshalText reads one of the words of Owner.
-func (v *Owner) UnmarshalText(text []byte) error {
-	return choose(v, "owner", text, "every", "leader")
-}
+func (v *Owner) UnmarshalText(text []byte) error { return choose(v, "owner", text) }
+
+func (Owner) words() []string { return []string{"every", "leader"} }
 
 // UnmarshalText reads one of the words of PromoteOrder.
-func (v *PromoteOrder) UnmarshalText(text []byte) error {
-	return choose(v, "order", text, "oldest", "newest")
-}
+func (v *PromoteOrder) UnmarshalText(text []byte) error { return choose(v, "order", text) }
+
+func (PromoteOrder) words() []string { return []string{"oldest", "newest"} }
 
 // UnmarshalText reads one of the words of RetryCount.
-func (v *RetryCount) UnmarshalText(text []byte) error {
-	return choose(v, "count", text, "claim", "failure")
-}
+func (v *RetryCount) UnmarshalText(text []byte) error { return choose(v, "count", text) }
+
+func (RetryCount) words() []string { return []string{"claim", "failure"} }
 
 // UnmarshalText reads one of the words of Expect.
-func (v *Expect) UnmarshalText(text []byte) error {
-	return choose(v, "expect", text, "met", "missed")
-}
+func (v *Expect) UnmarshalText(text []byte) error { return choose(v, "expect", text) }
+
+func (Expect) words() []string { return []string{"met", "missed"} }
+
+// UnmarshalText reads one of the words of Ack.
+func (v *Ack) UnmarshalText(text []byte) error { return choose(v, "ack", text) }
+
+func (Ack) words() []string { return []string{"late", "early"} }
+
+// UnmarshalText reads one of the words of Waiting.
+func (v *Waiting) UnmarshalText(text []byte) error { return choose(v, "waiting", text) }
+
+func (Waiting) words() []string { return []string{"store", "held"} }
+
+// UnmarshalText reads one of the words of LeaseOf.
+func (v *LeaseOf) UnmarshalText(text []byte) error { return choose(v, "of", text) }
+
+func (LeaseOf) words() []string { return []string{"job", "node"} }
+
+// UnmarshalText reads one of the words of NodeNames.
+func (v *NodeNames) UnmarshalText(text []byte) error { return choose(v, "names", text) }
+
+func (NodeNames) words() []string { return []string{"new", "kept"} }
+
+// UnmarshalText reads one of the words of LeaseCheck.
+func (v *LeaseCheck) UnmarshalText(text []byte) error { return choose(v, "check", text) }
+
+func (LeaseCheck) words() []string { return []string{"store", "local"} }
+
+// UnmarshalText reads one of the words of After.
+func (v *After) UnmarshalText(text []byte) error { return choose(v, "after", text) }
+
+func (After) words() []string { return []string{"retry", "ready", "dead"} }
+
+// UnmarshalText reads one of the words of ReaperFinds.
+func (v *ReaperFinds) UnmarshalText(text []byte) error { return choose(v, "finds", text) }
+
+func (ReaperFinds) words() []string { return []string{"in-flight", "lease"} }
+
+// UnmarshalText reads one of the words of ReaperPlace.
+func (v *ReaperPlace) UnmarshalText(text []byte) error { return choose(v, "place", text) }
+
+func (ReaperPlace) words() []string { return []string{"retry", "due", "tail", "head", "created"} }
 
 // Wake says who is told at once of new ready jobs: one (written true or one), all
 // or none (written false).
@@ -68,19 +116,19 @@ type Wake string
 
 // UnmarshalText reads true, one, all or false.
 func (v *Wake) UnmarshalText(text []byte) error {
-	var word string
-	if err := choose(&word, "wake", text, "true", "one", "all", "false"); err != nil {
+	if err := choose(v, "wake", text); err != nil {
 		return err
 	}
-	switch word {
+	switch *v {
 	case "true":
-		word = "one"
+		*v = "one"
 	case "false":
-		word = "none"
+		*v = "none"
 	}
-	*v = Wake(word)
 	return nil
 }
+
+func (Wake) words() []string { return []string{"true", "one", "all", "false"} }
 
 // MarshalYAML writes v as a scenario does.
 func (v Wake) MarshalYAML() (any, error) {
@@ -93,9 +141,15 @@ func (v Wake) MarshalYAML() (any, error) {
 	return string(v), nil
 }
 
-// choose sets v to text if it is one of words.
-func choose[S ~string](v *S, what string, text []byte, words ...string) error {
-	word := string(text)
+// wordType is a type whose values are a few words.
+type wordType interface {
+	~string
+	words() []string
+}
+
+// choose sets v to text if it is one of its words.
+func choose[S wordType](v *S, what string, text []byte) error {
+	word, words := string(text), (*v).words()
 	for _, w := range words {
 		if w == word {
 			*v = S(word)

@@ -9,13 +9,15 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine"
+	"qsim/policies"
 )
 
 // Jitter spreads the delays of a retry policy. With Kind "spread" a delay is
-// multiplied by a uniform number in [1-Down, 1+Up].
+// multiplied by a uniform number in [1-Down, 1+Up]; with "added" a draw is added to it.
 type Jitter struct {
-	Kind     string // none, full, equal, decorrelated or spread
+	Kind     string // none, full, equal, decorrelated, spread or added
 	Down, Up Share
+	Added    policies.Addend
 }
 
 var jitterKinds = []string{"none", "full", "equal", "decorrelated"}
@@ -23,6 +25,8 @@ var jitterKinds = []string{"none", "full", "equal", "decorrelated"}
 // String writes j as a scenario does.
 func (j Jitter) String() string {
 	switch {
+	case j.Kind == "added":
+		return j.Added.String()
 	case j.Kind != "spread":
 		return j.Kind
 	case j.Down.Num == 0:
@@ -36,7 +40,8 @@ func (j Jitter) String() string {
 // MarshalText writes j as String does.
 func (j Jitter) MarshalText() ([]byte, error) { return []byte(j.String()), nil }
 
-// UnmarshalText reads the name of a kind, or a signed share such as ±20%.
+// UnmarshalText reads the name of a kind, a signed share such as ±20%, or a length of time
+// such as +30s; see policies.Addend for all that may be added.
 func (j *Jitter) UnmarshalText(text []byte) error {
 	word := string(text)
 	for _, kind := range jitterKinds {
@@ -44,6 +49,14 @@ func (j *Jitter) UnmarshalText(text []byte) error {
 			*j = Jitter{Kind: kind}
 			return nil
 		}
+	}
+	if policies.IsAddend(word) {
+		added, err := policies.ParseAddend(word)
+		if err != nil {
+			return &valueError{message: fmt.Sprintf("bad jitter %s: %v", quoted(word), err), help: "write +30s, +30s/1s for whole seconds, or +10s*n/1s to grow with the n-th failure"}
+		}
+		*j = Jitter{Kind: "added", Added: added}
+		return nil
 	}
 	down, up := false, false
 	rest := word
@@ -65,7 +78,7 @@ func (j *Jitter) UnmarshalText(text []byte) error {
 	case (down || up) && (isNumber(rest) || strings.HasSuffix(rest, "%")):
 		return err
 	default:
-		e := badValue("bad jitter %s: want %s, or a spread such as ±20%%, +10%%, -50%%", quoted(word), strings.Join(jitterKinds, ", "))
+		e := badValue("bad jitter %s: want %s, or a spread such as ±20%%, +10%%, -50%%, +30s", quoted(word), strings.Join(jitterKinds, ", "))
 		if near := closest(word, jitterKinds); near != "" {
 			e.help = "did you mean \"" + near + "\"?"
 		}

@@ -11,28 +11,96 @@ func (e *Engine) config() engine.Config {
 	c := engine.Config{
 		Workers: int(e.Workers),
 		Fetch: engine.FetchConfig{Batch: int(e.Fetch.Batch), Poll: e.Fetch.Poll.Std(), Prefetch: int(e.Fetch.Prefetch),
-			Cooldown: e.Fetch.Cooldown.Std()},
+			Cooldown: e.Fetch.Cooldown.Std(), ErrorPause: e.Fetch.ErrorPause.Std()},
 		Commit: engine.CommitConfig{Batch: int(e.Commit.Batch), Linger: e.Commit.Linger.Std(), Calls: int(e.Commit.Calls),
 			Timeout: e.Commit.Timeout.Std(), Tries: int(e.Commit.Tries), Backpressure: int(e.Commit.Backpressure)},
-		Lease: engine.LeaseConfig{TTL: e.Lease.TTL.Std(), Heartbeat: e.Lease.Heartbeat.Std()},
-		Reaper: engine.ReaperConfig{Every: e.Reaper.Every.Std(), Batch: int(e.Reaper.Batch), Grace: e.Reaper.Grace.Std(),
-			OnStart: e.Reaper.OnStart, Nothing: e.Reaper.Counts == "nothing", Owner: e.Reaper.Owner.owner()},
-		Promoter: engine.PromoterConfig{Every: e.Promoter.Every.Std(), Batch: int(e.Promoter.Batch), Owner: e.Promoter.Owner.owner()},
+		Lease:    e.Lease.config(),
+		Reaper:   e.Reaper.config(),
+		Promoter: e.Promoter.config(),
 		Leader:   engine.LeaderConfig{TTL: e.Leader.TTL.Std(), Renew: e.Leader.Renew.Std()},
 
 		CallTimeout: e.CallTimeout.Std(),
 	}
+	if e.Fetch.ErrorPause == 0 {
+		c.Fetch.ErrorPause = -1 // none; the engine's 0 is the poll interval
+	}
+	for _, pause := range e.Commit.Backoff {
+		c.Commit.Backoff = append(c.Commit.Backoff, pause.Std())
+	}
 	if e.Commit.GiveUp == "drop" {
 		c.Commit.GiveUp = engine.Drop
 	}
-	if e.Promoter.Order == "newest" {
-		c.Promoter.Order = engine.NewestReady
+	if e.Ack == "early" {
+		// What was claimed is out of the store for good: only the node that has it can
+		// say what became of it. In the simulation the job is in flight until then, under
+		// a lease that never ends, so that those of a process that died are lost, and
+		// counted as neither done nor dead.
+		c.Lease = engine.LeaseConfig{TTL: engine.Forever, LateClaim: c.Lease.LateClaim}
+		c.Reaper.Off = true
 	}
-	switch e.Lease.LateClaim {
+	return c
+}
+
+func (l *Lease) config() engine.LeaseConfig {
+	c := engine.LeaseConfig{TTL: l.TTL.Std(), Heartbeat: l.Heartbeat.Std(), Max: l.Max.Std(), Local: l.Check == "local"}
+	if l.Of == "node" && l.Heartbeat > 0 { // a node that never beats has leases like any other's
+		c.OfNode, c.Kept = true, l.Names == "kept"
+	}
+	switch l.LateClaim {
 	case "run":
-		c.Lease.LateClaim = engine.RunLate
+		c.LateClaim = engine.RunLate
 	case "ignore":
-		c.Lease.LateClaim = engine.IgnoreLate
+		c.LateClaim = engine.IgnoreLate
+	}
+	return c
+}
+
+func (r *Reaper) config() engine.ReaperConfig {
+	c := engine.ReaperConfig{Every: r.Every.Std(), Batch: int(r.Batch), Grace: r.Grace.Std(), OnStart: r.OnStart, Nothing: r.Counts == "nothing",
+		Owner: r.Owner.owner(), Gap: r.Gap.Std()}
+	if r.Max >= 0 {
+		c.BuryAt = int32(r.Max) + 1
+	}
+	switch r.After {
+	case "ready":
+		c.After = engine.ReadyAtOnce
+	case "dead":
+		c.After = engine.DeadAtOnce
+	}
+	switch r.Place {
+	case "due":
+		c.Stand = engine.StandDue
+	case "tail":
+		c.Stand = engine.StandTail
+	case "head":
+		c.Stand = engine.StandHead
+	case "created":
+		c.Stand = engine.StandCreated
+	}
+	if r.Gap == 0 {
+		return c // read and written at once, there is nothing to guard against
+	}
+	switch r.Guard {
+	case "state":
+		c.Guard = engine.GuardState
+	case "none":
+		c.Guard = engine.GuardNone
+	default:
+		c.Guard = engine.GuardToken
+	}
+	return c
+}
+
+func (p *Promoter) config() engine.PromoterConfig {
+	c := engine.PromoterConfig{Batch: int(p.Batch), Owner: p.Owner.owner(), First: distOf(p.First), Gap: p.Gap.Std()}
+	if p.On() {
+		c.Every = max(1, p.Every.average().Std())
+		if every := p.Every.Dist(); !every.IsConstant() {
+			c.Drawn = &every
+		}
+	}
+	if p.Order == "newest" {
+		c.Order = engine.NewestReady
 	}
 	return c
 }
@@ -45,10 +113,19 @@ func (o Owner) owner() engine.Owner {
 }
 
 // storeOptions are the rules of the shared store.
-func (e *Engine) storeOptions() engine.StoreOptions {
-	o := engine.StoreOptions{Promoted: e.Promoter.Every > 0, LapseAfter: -1}
-	if e.Reaper.Every == 0 {
+func (sc *Scenario) storeOptions() engine.StoreOptions {
+	e := &sc.Engine
+	o := engine.StoreOptions{Promoted: e.Promoter.On(), LapseAfter: -1, RecoveriesWithin: e.Reaper.Within.Std(), Orphans: e.Reaper.Finds == "in-flight",
+		MaxInFlight: int(e.MaxInFlight), Held: e.Waiting == "held", CountAhead: e.Store.Scan.Claim.Ahead > 0}
+	if e.Reaper.Every == 0 && e.Ack != "early" {
 		o.LapseAfter = e.Reaper.Grace.Std()
+	}
+	for i := range sc.Jobs {
+		o.MaxRunning = append(o.MaxRunning, int(sc.Jobs[i].MaxRunning))
+		o.Service = append(o.Service, max(1, sc.Jobs[i].Service.average().Std()))
+	}
+	for i := range sc.Storms {
+		o.KeepDead = o.KeepDead || sc.Storms[i].Redrive != nil
 	}
 	var err error
 	if o.Fence, err = engine.ParseFence(string(e.Fence)); err != nil {
@@ -70,7 +147,26 @@ func (s *Store) links() sim.Links {
 	l.OneWay[engine.OpPromote] = s.Promote.Dist()
 	l.OneWay[engine.OpLead] = s.Extend.Dist()
 	l.OneWay[engine.OpStats] = s.Stats.Dist()
+	l.Scan[engine.OpClaim] = s.Scan.Claim.costs()
+	l.Scan[engine.OpCommit] = s.Scan.Commit.costs()
+	l.Scan[engine.OpExtend] = s.Scan.Extend.costs()
+	l.Scan[engine.OpRecover] = s.Scan.Recover.costs()
+	l.Scan[engine.OpPromote] = s.Scan.Promote.costs()
+	l.Scan[engine.OpStats] = s.Scan.Stats.costs()
 	return l
+}
+
+func (c RowCosts) costs() sim.RowCosts {
+	return sim.RowCosts{Ready: c.Ready.Std(), Ahead: c.Ahead.Std(), Waiting: c.Waiting.Std(), InFlight: c.InFlight.Std(), Ended: c.Ended.Std()}
+}
+
+// makesRoom reports whether a job may become claimable because another one ended.
+func (sc *Scenario) makesRoom() bool {
+	room := sc.Engine.MaxInFlight > 0
+	for i := range sc.Jobs {
+		room = room || sc.Jobs[i].MaxRunning > 0 || sc.Jobs[i].Serial != nil
+	}
+	return room
 }
 
 // mode is who is told of new ready jobs.

@@ -17,7 +17,8 @@ import (
 // tree is what a scenario was made from.
 type tree struct {
 	given *yaml.Node // the file with the overrides laid upon it
-	full  *yaml.Node // given with the defaults below it
+	full  *yaml.Node // given with presets and defaults below it
+	*layers
 }
 
 // strict refuses unknown keys. The tree has no key twice: looking for such again takes
@@ -25,13 +26,15 @@ type tree struct {
 var strict = []yaml.Option{yaml.WithKnownFields(), yaml.WithUniqueKeys(false)}
 
 // decode turns a plain tree into a Scenario, as far as it goes.
-func decode(given *yaml.Node) (*Scenario, []*yaml.LoadError) {
-	full, problems := withDefaults(given)
-	sc := &Scenario{tree: &tree{given: given, full: full}}
+func decode(given *yaml.Node, files *folder) (*Scenario, []*yaml.LoadError) {
+	l := &layers{}
+	full, problems := withDefaults(given, l)
+	sc := &Scenario{tree: &tree{given, full, l}, files: files}
 	problems = append(problems, loadErrors(full.Load(sc, strict...))...)
 	sc.fill()
 	problems = append(problems, sc.decodeRetry()...)
-	return sc, problems
+	problems = append(problems, sc.readValues()...)
+	return sc, append(problems, l.problems...)
 }
 
 // decodeRetry lays what each class says about retries upon what all say.
@@ -50,16 +53,19 @@ func (sc *Scenario) decodeRetry() []*yaml.LoadError {
 			continue
 		}
 		var r Retry
-		problems = append(problems, loadErrors(merged(base, &own).Load(&r, strict...))...)
+		problems = append(problems, loadErrors(merged(sc.tree.class(base, &own), &own).Load(&r, strict...))...)
 		r.normalize()
 		sc.retry[i] = r
 	}
 	return problems
 }
 
-// normalize leaves one way of saying how often a job may run, and no jitter for a
-// delay that is drawn as it is.
+// normalize leaves one way of saying how often a job may run, no jitter for a delay that is
+// drawn as it is, and a factor for what grows by one.
 func (r *Retry) normalize() {
+	if r.Backoff.Kind == "exponential" && r.Backoff.Factor == 0 {
+		r.Backoff.Factor = 2
+	}
 	if r.Backoff.Kind == "random" {
 		r.Jitter = Jitter{Kind: "none"}
 	}
@@ -79,6 +85,9 @@ func (sc *Scenario) fill() {
 	if lookup(sc.tree.full, "drain") == nil {
 		sc.Drain = sc.Duration
 	}
+	if p := &sc.Engine.Promoter; p.First != nil && p.First.same(&p.Every) {
+		p.First = nil
+	}
 	for i := range sc.Policies {
 		if p := &sc.Policies[i]; p.Label == "" {
 			p.Label = p.Kind
@@ -93,11 +102,55 @@ func (sc *Scenario) fill() {
 		}
 	}
 	for i := range sc.Storms {
-		s := &sc.Storms[i]
-		if s.Fail != nil && s.Fail.Error == "" {
-			s.Fail.Error = defaultError
+		sc.Storms[i].fill()
+	}
+	for i := range sc.Dependencies {
+		sc.Dependencies[i].fill()
+	}
+	for i := range sc.Jobs {
+		if t := &sc.Jobs[i].Tenants; len(t.Names) > 0 && lookup(lookup(lookupAt(lookup(sc.tree.given, "jobs"), i), "tenants"), "count") == nil {
+			t.Count = Count(len(t.Names))
 		}
 	}
+}
+
+func (s *Storm) fill() {
+	switch {
+	case s.Fail != nil && s.Fail.Error == "":
+		s.Fail.Error = defaultError
+	case s.Outage != nil && s.Outage.Error == "":
+		s.Outage.Error = "unavailable"
+	}
+}
+
+func (d *Dependency) fill() {
+	if d.Over.Slow != nil {
+		return
+	}
+	if d.Over.Fail == nil {
+		d.Over.Fail = &Share{1, 1}
+	}
+	if d.Over.RejectsIn == nil {
+		none := constantNone
+		d.Over.RejectsIn = &none
+	}
+}
+
+// constantNone is the distribution 0s.
+var constantNone = func() Distribution {
+	d := Distribution{Kind: "constant", Value: new(Duration)}
+	if err := d.buildAt(&yaml.Node{}); err != nil {
+		panic("scenarios: " + err.Error())
+	}
+	return d
+}()
+
+// lookupAt returns an element of a list, or nil.
+func lookupAt(node *yaml.Node, index int) *yaml.Node {
+	if node == nil || node.Kind != yaml.SequenceNode || index >= len(node.Content) {
+		return nil
+	}
+	return node.Content[index]
 }
 
 // errorAt is e with the position of a node.
@@ -130,11 +183,7 @@ var wanted = map[string]string{
 	"Attempts": "a whole number or `unlimited`", "Retries": "a whole number or `unlimited`", "Jitter": "a word or a share such as ±20%",
 	"Factor": "a number", "Bound": "a single value such as 10s", "CountOrShare": "a count or a share", "Wake": "a single word",
 	"string": "text", "bool": "true or false", "int": "a whole number", "int16": "a whole number from -32768 to 32767", "uint64": "a whole number of at least 0", "float64": "a number",
-	"Engine": "a map of keys", "Fetch": "a map of keys", "Commit": "a map of keys", "Lease": "a map of keys", "Reaper": "a map of keys",
-	"Promoter": "a map of keys", "Leader": "a map of keys", "Store": "a map of keys", "Retry": "a map of keys", "Backoff": "a map of keys",
-	"JobClass": "a map of keys", "Arrivals": "a map of keys", "Fails": "a map of keys", "Storm": "a map of keys", "FailStorm": "a map of keys",
-	"SlowStorm": "a map of keys", "BurstStorm": "a map of keys", "CrashStorm": "a map of keys", "Policy": "a map of keys",
-	"Objective": "a map of keys", "Scenario": "a map of keys",
+	"Number": "a number", "Limit": "a whole number or `unlimited`", "Offset": "a duration such as 30s or -30s",
 }
 
 // words turns an error of the library into words for the author of the file.
@@ -146,11 +195,14 @@ func words(e *yaml.LoadError, node *yaml.Node) *valueError {
 		return unknownKey(m[1], knownKeys()[m[2]])
 	}
 	if m := wrongType.FindStringSubmatch(e.Message); m != nil {
-		what, found := wanted[strings.TrimPrefix(strings.TrimPrefix(m[2], "*"), "scenarios.")]
+		name := strings.TrimPrefix(strings.TrimPrefix(m[2], "*"), "scenarios.")
+		what, found := wanted[name]
 		switch {
 		case strings.HasPrefix(m[2], "["):
 			what = "a list"
 		case strings.HasPrefix(m[2], "map["):
+			what = "a map of keys"
+		case !found && knownKeys()["scenarios."+name] != nil:
 			what = "a map of keys"
 		case !found:
 			what = "a single word"
@@ -204,11 +256,6 @@ func syntaxError(e *yaml.LoadError) *valueError {
 	return bad
 }
 
-// later are keys of the language that this release does not read.
-var later = strings.Fields(`preset dependencies free free-max tenants calls patience max-running serial silences limit over slows conflict
-	outage rolling pause heartbeats store leases reaper promoter clock redrive repeat scan parallel max within after place gap guard finds
-	of names first error-pause waiting ack max-in-flight check jump tenant`)
-
 // unknownKey says that there is no such key, and which one may be meant.
 func unknownKey(key string, known []string) *valueError {
 	e := badValue("unknown key %s", quoted(key))
@@ -216,8 +263,6 @@ func unknownKey(key string, known []string) *valueError {
 		e.message = fmt.Sprintf("unknown key %q", key)
 	}
 	switch near := closest(key, known); {
-	case contains(later, key):
-		e.note = "the language has this key, but this release does not read it"
 	case near != "":
 		e.help = fmt.Sprintf("did you mean %q?", near)
 	case len(known) > 0:

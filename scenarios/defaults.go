@@ -18,18 +18,22 @@ seed: 1
 engine:
   nodes: 1
   workers: 100
-  fetch: {batch: 100, poll: 100ms, wake: true, prefetch: 0, cooldown: 0s}
-  commit: {batch: 100, linger: 5ms, calls: 2, timeout: 5s, tries: 0, give-up: requeue, backpressure: 10000}
-  lease: {ttl: 30s, heartbeat: 10s, late-claim: return}
+  max-in-flight: 0
+  fetch: {batch: 100, poll: 100ms, wake: true, prefetch: 0, cooldown: 0s, error-pause: 100ms}
+  commit: {batch: 100, linger: 5ms, calls: 2, timeout: 5s, tries: 0, backoff: [], give-up: requeue, backpressure: 10000}
+  ack: late
+  lease: {ttl: 30s, heartbeat: 10s, max: 0s, of: job, names: new, check: store, late-claim: return}
   fence: token
-  reaper: {every: 1s, batch: 100, grace: 0s, on-start: true, counts: failure, owner: every}
-  promoter: {every: 0s, batch: 1000, order: oldest, owner: every}
+  reaper: {every: 1s, batch: 100, grace: 0s, on-start: true, counts: failure, owner: every, max: unlimited, within: 0s, after: retry, place: retry, gap: 0s, guard: token, finds: in-flight}
+  promoter: {every: 0s, batch: 1000, order: oldest, owner: every, gap: 0s}
+  waiting: store
   place: due
   timeout: 5m
   call-timeout: 5s
   restart: 5s
   leader: {ttl: 10s, renew: 5s}
-  store: {claim: 500us, commit: 500us, extend: 500us, recover: 500us, promote: 500us, stats: 500us, enqueue: 0s, per-job: 0s}
+  store:
+    {claim: 500us, commit: 500us, extend: 500us, recover: 500us, promote: 500us, stats: 500us, enqueue: 0s, per-job: 0s, parallel: 0}
 retry:
   max-attempts: 4
   backoff: {kind: exponential, first: 500ms, factor: 2, max: 30s}
@@ -37,6 +41,9 @@ retry:
   never: [validation, not-found, unauthorized, forbidden, syntax]
   count: claim
   deadline: 0s
+  free: []
+  free-max: unlimited
+dependencies: []
 storms: []
 policies: [{kind: fifo}]
 objectives: []
@@ -45,18 +52,22 @@ objectives: []
 // defaultClass is the same for each element of jobs.
 const defaultClass = `
 priority: 0
+tenants: {count: 1, skew: 0}
 fails: {rate: 0%}
 poison: 0%
 kills: 0%
+silences: 0%
 ignores-cancel: false
 idempotent: false
 delay: 0s
+max-running: 0
 `
 
 const (
-	defaultStorm     = `{for: 0s}`
-	defaultObjective = `{expect: met}`
-	defaultError     = "error" // the error kind of attempts that fail for no stated reason
+	defaultStorm      = `{for: 0s}`
+	defaultDependency = `{slows: 0%}`
+	defaultObjective  = `{expect: met}`
+	defaultError      = "error" // the error kind of attempts that fail for no stated reason
 )
 
 // defaultTree returns the tree of the text, whose nodes have no position.
@@ -72,21 +83,22 @@ func defaultTree(text string) func() *yaml.Node {
 }
 
 var (
-	scenarioDefaults  = defaultTree(defaultText)
-	classDefaults     = defaultTree(defaultClass)
-	stormDefaults     = defaultTree(defaultStorm)
-	objectiveDefaults = defaultTree(defaultObjective)
+	scenarioDefaults   = defaultTree(defaultText)
+	classDefaults      = defaultTree(defaultClass)
+	stormDefaults      = defaultTree(defaultStorm)
+	dependencyDefaults = defaultTree(defaultDependency)
+	objectiveDefaults  = defaultTree(defaultObjective)
 )
 
-// withDefaults returns given with the defaults below it. Elements of lists that are
+// withDefaults returns given with presets and defaults below it. Elements of lists that are
 // not maps are reported and left out, so that indexes agree with those of the Scenario.
-func withDefaults(given *yaml.Node) (*yaml.Node, []*yaml.LoadError) {
+func withDefaults(given *yaml.Node, l *layers) (*yaml.Node, []*yaml.LoadError) {
 	var problems []*yaml.LoadError
-	root := merged(scenarioDefaults(), given)
+	root := merged(l.base(given), given)
 	for _, list := range []struct {
 		key      string
 		defaults *yaml.Node
-	}{{"jobs", classDefaults()}, {"storms", stormDefaults()}, {"objectives", objectiveDefaults()}, {"policies", nil}} {
+	}{{"jobs", classDefaults()}, {"storms", stormDefaults()}, {"dependencies", dependencyDefaults()}, {"objectives", objectiveDefaults()}, {"policies", nil}} {
 		i := position(root, list.key)
 		if i < 0 || root.Content[i+1].Kind != yaml.SequenceNode {
 			continue

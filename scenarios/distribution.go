@@ -20,7 +20,8 @@ type Distribution struct {
 	K      *Count     `yaml:"k,omitempty"`
 	Shape  *Factor    `yaml:"shape,omitempty"`
 	Alpha  *Factor    `yaml:"alpha,omitempty"`
-	Values []Duration `yaml:"values,omitempty,flow"`
+	Values []Duration `yaml:"values,omitempty,flow"` // empirical
+	File   string     `yaml:"file,omitempty"`        // empirical: values from a file beside the scenario; see OpenFile
 
 	dist engine.Dist
 }
@@ -45,7 +46,24 @@ func (d *Distribution) UnmarshalYAML(node *yaml.Node) error {
 	if bad = append(bad, distributions.check(node)...); len(bad) > 0 {
 		return &yaml.LoadErrors{Errors: bad}
 	}
+	if d.File != "" {
+		return nil // Load reads the file when it knows whose folder it is in
+	}
 	return d.buildAt(node)
+}
+
+// IsNone reports whether d is the constant 0.
+func (d *Distribution) IsNone() bool { return d.dist.IsConstant() && d.dist.Mean() == 0 }
+
+// same reports whether d and other are written alike.
+func (d *Distribution) same(other *Distribution) bool {
+	for _, one := range []*Distribution{d, other} {
+		if one.Kind == "" || one.Kind == "constant" && one.Value == nil {
+			return false // what is wrong with it has been said
+		}
+	}
+	a, b := dumped(d), dumped(other)
+	return oneLine(&a) == oneLine(&b)
 }
 
 // MarshalYAML writes d as a scenario does: a constant as a bare duration.

@@ -1,16 +1,19 @@
 package scenarios
 
 import (
+	"time"
+
 	"qsim/engine"
 	"qsim/engine/sim"
 )
 
-// handlers decide how executions go, as the classes and storms of a scenario say.
-// Every draw is keyed by (job, delivery), so that it is the same under every
-// policy.
+// handlers decide how executions go, as the classes, dependencies and storms of a
+// scenario say. Every draw is keyed by (job, delivery), so that it is the same under every
+// policy; what a dependency does with a call depends on the others besides.
 type handlers struct {
 	rand    engine.Rand
 	classes []handlerClass
+	quiet   []int // by node: executions under way during which it sends no heartbeat
 }
 
 // handlerClass is what the handlers of one class do.
@@ -21,12 +24,15 @@ type handlerClass struct {
 	errors        []errorShare
 	poison        float64
 	kills         float64
+	silences      float64
 	ignoresCancel bool
 	idempotent    bool
-	applied       map[engine.JobID]bool // idempotent: jobs whose work is done
+	applied       map[engine.JobID]bool // idempotent: first copies of jobs whose work is done
+	calls         *dependency           // nil: none
+	calling       map[delivery]int      // attempts whose calls are in progress, if that is counted
 
 	failing []failWindow
-	slow    []slowWindow
+	slow    []scaling
 }
 
 type errorShare struct {
@@ -35,35 +41,40 @@ type errorShare struct {
 }
 
 type failWindow struct {
-	from, until engine.Time
-	rate        float64
-	kind        engine.ErrorKind
-	takes       *engine.Dist
-}
-
-type slowWindow struct {
-	from, until engine.Time
-	factor      float64
+	sim.Window
+	rate  float64
+	kind  engine.ErrorKind
+	takes *engine.Dist
 }
 
 // Draws of one purpose and key are told apart by these numbers.
 const (
 	drawService = 0
-	drawTakes   = 1 // run time of a failing attempt
-	drawAtRest  = 0 // whether an attempt fails without a storm; with the i-th storm: i + 1
+	drawTakes   = 1         // run time of a failing attempt
+	drawNetwork = 2         // and the three that follow: ways to a row and back
+	drawAtRest  = 0         // whether an attempt fails without a storm; with the i-th storm: i + 1
+	drawOver    = 1<<16 - 1 // whether a call over a limit fails
 	drawKill    = 0
 	drawKillAt  = 1
+	drawSilence = 2
 )
 
 func newHandlers(sc *Scenario, rand engine.Rand) *handlers {
-	h := &handlers{rand: rand, classes: make([]handlerClass, len(sc.Jobs))}
+	h := &handlers{rand: rand, classes: make([]handlerClass, len(sc.Jobs)), quiet: make([]int, sc.Engine.Nodes)}
+	dependencies := make(map[string]*dependency)
+	for i := range sc.Dependencies {
+		dependencies[sc.Dependencies[i].Name] = newDependency(sc, &sc.Dependencies[i], rand)
+	}
 	for i := range sc.Jobs {
 		c := &sc.Jobs[i]
 		hc := &h.classes[i]
 		*hc = handlerClass{service: c.Service.Dist(), fails: c.Fails.Rate.Float(), failTakes: distOf(c.Fails.Takes), poison: c.Poison.Float(),
-			kills: c.Kills.Float(), ignoresCancel: c.IgnoresCancel, idempotent: c.Idempotent}
+			kills: c.Kills.Float(), silences: c.Silences.Float(), ignoresCancel: c.IgnoresCancel, idempotent: c.Idempotent, calls: dependencies[c.Calls]}
 		if c.Idempotent {
 			hc.applied = make(map[engine.JobID]bool)
+		}
+		if hc.calls != nil && hc.calls.counts() {
+			hc.calling = make(map[delivery]int)
 		}
 		sum := 0.0
 		for _, e := range c.Fails.Errors {
@@ -78,32 +89,18 @@ func newHandlers(sc *Scenario, rand engine.Rand) *handlers {
 }
 
 func (h *handlers) addStorm(sc *Scenario, s *Storm) {
-	from := engine.Time(s.At)
-	until := from.Add(s.For.Std())
 	switch {
 	case s.Fail != nil:
-		for _, i := range sc.classesHit(s.Fail.Hits) {
-			c := &h.classes[i]
-			c.failing = append(c.failing, failWindow{from, until, s.Fail.Rate.Float(), sc.ErrorKind(s.Fail.Error), distOf(s.Fail.Takes)})
+		for _, class := range sc.ClassesHit(s.Fail.Hits) {
+			c := &h.classes[class]
+			c.failing = append(c.failing, failWindow{s.window(), s.Fail.Rate.Float(), sc.ErrorKind(s.Fail.Error), distOf(s.Fail.Takes)})
 		}
 	case s.Slow != nil:
-		for _, i := range sc.classesHit(s.Slow.Hits) {
-			c := &h.classes[i]
-			c.slow = append(c.slow, slowWindow{from, until, float64(s.Slow.Factor)})
+		for _, class := range sc.ClassesHit(s.Slow.Hits) {
+			c := &h.classes[class]
+			c.slow = append(c.slow, scaling{s.window(), float64(s.Slow.Factor)})
 		}
 	}
-}
-
-// classesHit returns the indexes of the classes that a storm names; all if it names
-// none.
-func (sc *Scenario) classesHit(hits []string) []int {
-	var classes []int
-	for i := range sc.Jobs {
-		if len(hits) == 0 || contains(hits, sc.Jobs[i].Class) {
-			classes = append(classes, i)
-		}
-	}
-	return classes
 }
 
 func distOf(d *Distribution) *engine.Dist {
@@ -115,54 +112,107 @@ func distOf(d *Distribution) *engine.Dist {
 }
 
 // Begin draws how an execution that starts now goes.
-func (h *handlers) Begin(now engine.Time, _ int32, j *engine.Job) sim.Execution {
+func (h *handlers) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
 	c := &h.classes[j.Kind]
-	job, delivery := uint64(j.ID), uint64(j.Delivery)
-	if c.idempotent && c.applied[j.ID] {
+	job, number := uint64(j.ID), uint64(j.Delivery)
+	if h.silent(c, j) {
+		h.quiet[node]++
+	}
+	if c.idempotent && c.applied[j.ID&^copyMask] {
 		return sim.Execution{}
 	}
 	x := sim.Execution{IgnoresCancel: c.ignoresCancel}
+	if c.calls == nil {
+		h.work(now, c, j, &x)
+	} else {
+		h.call(now, c, j, &x)
+	}
+	if c.kills > 0 && h.rand.Uniform(engine.ForKill, job, number, drawKill) < c.kills {
+		x.Kills = true
+		x.Runs = scaled(x.Runs, h.rand.Uniform(engine.ForKill, job, number, drawKillAt))
+	}
+	return x
+}
+
+// work draws how an attempt goes that nothing outside of it hinders.
+func (h *handlers) work(now engine.Time, c *handlerClass, j *engine.Job, x *sim.Execution) {
+	job, number := uint64(j.ID), uint64(j.Delivery)
 	takes := &c.service
 	draw := uint16(drawService)
-	if kind, failTakes, fails := h.fails(now, c, job, delivery); fails {
+	if kind, failTakes, fails := h.fails(now, c, j); fails {
 		x.Error = kind
 		if failTakes != nil {
 			takes, draw = failTakes, drawTakes
 		}
 	}
+	x.Runs = h.runTime(now, c, takes, job, number, draw)
+}
+
+// runTime draws a run time, which slow storms multiply.
+func (h *handlers) runTime(now engine.Time, c *handlerClass, takes *engine.Dist, job, number uint64, draw uint16) (runs time.Duration) {
 	if takes.IsConstant() {
-		x.Runs = takes.Duration(0.5)
+		runs = takes.Duration(0.5)
 	} else {
-		x.Runs = takes.Duration(h.rand.Uniform(engine.ForRunTime, job, delivery, draw))
+		runs = takes.Duration(h.rand.Uniform(engine.ForRunTime, job, number, draw))
 	}
 	for i := range c.slow {
-		if s := &c.slow[i]; now >= s.from && now < s.until {
-			x.Runs = scaled(x.Runs, s.factor)
+		if s := &c.slow[i]; s.Has(now) {
+			runs = scaled(runs, s.factor)
 		}
 	}
-	if c.kills > 0 && h.rand.Uniform(engine.ForKill, job, delivery, drawKill) < c.kills {
-		x.Kills = true
-		x.Runs = scaled(x.Runs, h.rand.Uniform(engine.ForKill, job, delivery, drawKillAt))
+	return runs
+}
+
+// call lets an attempt call its dependency: an outage comes first, then the limit, then
+// how the attempt goes in itself.
+func (h *handlers) call(now engine.Time, c *handlerClass, j *engine.Job, x *sim.Execution) {
+	d, job, number := c.calls, uint64(j.ID), uint64(j.Delivery)
+	if o := d.isOut(now); o != nil {
+		takes, draw := &c.service, uint16(drawService)
+		if o.takes != nil {
+			takes, draw = o.takes, drawTakes
+		}
+		x.Error, x.Runs = o.kind, h.runTime(now, c, takes, job, number, draw)
+		return
 	}
-	return x
+	over := d.over(now)
+	if over && d.fails > 0 && h.rand.Uniform(engine.ForFailure, job, number, drawOver) < d.fails {
+		x.Error, x.Runs = engine.Throttled, d.rejectsIn.Duration(h.rand.Uniform(engine.ForRunTime, job, number, drawTakes))
+		return
+	}
+	h.work(now, c, j, x)
+	if factor := d.slowdown(now, over); factor != 1 {
+		x.Runs = scaled(x.Runs, factor)
+	}
+	who := delivery{j.ID, j.Delivery}
+	if c.calling != nil {
+		c.calling[who]++
+		d.calls++
+	}
+	if d.row != nil {
+		x.Undecided = x.Error == engine.NoError
+		x.Runs = d.row.begin(now, who, x.Runs, x.Undecided)
+	}
 }
 
 // fails draws whether an attempt fails, how, and what its run time is if not the
 // service time. Storms come before what happens at rest.
-func (h *handlers) fails(now engine.Time, c *handlerClass, job, delivery uint64) (engine.ErrorKind, *engine.Dist, bool) {
+func (h *handlers) fails(now engine.Time, c *handlerClass, j *engine.Job) (engine.ErrorKind, *engine.Dist, bool) {
+	job, number := uint64(j.ID), uint64(j.Delivery)
 	for i := range c.failing {
 		w := &c.failing[i]
-		if now >= w.from && now < w.until && h.rand.Uniform(engine.ForFailure, job, delivery, uint16(i+1)) < w.rate {
+		if w.Has(now) && h.rand.Uniform(engine.ForFailure, job, number, uint16(i+1)) < w.rate {
 			return w.kind, w.takes, true
 		}
 	}
-	poisoned := c.poison > 0 && h.rand.Uniform(engine.ForPoison, job, 0, 0) < c.poison
-	if !poisoned && (c.fails == 0 || h.rand.Uniform(engine.ForFailure, job, delivery, drawAtRest) >= c.fails) {
+	// What is poison is so in every copy.
+	poisoned := c.poison > 0 && h.rand.Uniform(engine.ForPoison, uint64(j.ID&^copyMask), 0, 0) < c.poison
+	if !poisoned && (c.fails == 0 || h.rand.Uniform(engine.ForFailure, job, number, drawAtRest) >= c.fails) {
 		return engine.NoError, nil, false
 	}
 	kind := c.errors[len(c.errors)-1].kind
 	if len(c.errors) > 1 {
-		u := h.rand.Uniform(engine.ForErrorKind, job, delivery, 0)
+		u := h.rand.Uniform(engine.ForErrorKind, job, number, 0)
 		for _, e := range c.errors {
 			if u < e.upTo {
 				kind = e.kind
@@ -173,9 +223,68 @@ func (h *handlers) fails(now engine.Time, c *handlerClass, job, delivery uint64)
 	return kind, c.failTakes, true
 }
 
-// End notes what an idempotent class has done.
-func (h *handlers) End(_ engine.Time, _ int32, j *engine.Job, err engine.ErrorKind, aborted bool) {
-	if c := &h.classes[j.Kind]; c.idempotent && err == engine.NoError && !aborted {
-		c.applied[j.ID] = true
+// Decide says whether an attempt that comes to its end now lost a race.
+func (h *handlers) Decide(now engine.Time, _ int32, j *engine.Job) engine.ErrorKind {
+	if h.classes[j.Kind].calls.row.won(now, delivery{j.ID, j.Delivery}) {
+		return engine.NoError
 	}
+	return engine.Conflict
+}
+
+// End notes what an idempotent class has done, and that a call is over.
+func (h *handlers) End(now engine.Time, node int32, j *engine.Job, err engine.ErrorKind, aborted bool) {
+	c := &h.classes[j.Kind]
+	if c.calls != nil {
+		c.hangUp(now, delivery{j.ID, j.Delivery})
+	}
+	if h.silent(c, j) {
+		h.quiet[node]--
+	}
+	if c.idempotent && err == engine.NoError && !aborted {
+		c.applied[j.ID&^copyMask] = true
+	}
+}
+
+// hangUp ends the call of an attempt, if it made one.
+func (c *handlerClass) hangUp(now engine.Time, who delivery) {
+	if n := c.calling[who]; n > 1 {
+		c.calling[who]--
+		c.calls.calls--
+	} else if n == 1 {
+		delete(c.calling, who)
+		c.calls.calls--
+	}
+	if c.calls.row != nil {
+		c.calls.row.end(now, who)
+	}
+}
+
+// silent draws whether a node sends no heartbeat while it executes a delivery.
+func (h *handlers) silent(c *handlerClass, j *engine.Job) bool {
+	return c.silences > 0 && h.rand.Uniform(engine.ForKill, uint64(j.ID), uint64(j.Delivery), drawSilence) < c.silences
+}
+
+// quietly returns n as nodes use it that are quiet at times.
+func (h *handlers) quietly(n sim.Network) sim.Network {
+	for i := range h.classes {
+		if h.classes[i].silences > 0 {
+			return quietNodes{n, h}
+		}
+	}
+	return n
+}
+
+// quietNodes is a network over which a node sends no heartbeat while an execution keeps
+// it from doing so.
+type quietNodes struct {
+	sim.Network
+	handlers *handlers
+}
+
+// Request loses the heartbeats of quiet nodes.
+func (q quietNodes) Request(now engine.Time, c *engine.Call) sim.Fate {
+	if c.Op == engine.OpExtend && q.handlers.quiet[c.Engine.Node()] > 0 {
+		return sim.Fate{LoseRequest: true}
+	}
+	return q.Network.Request(now, c)
 }

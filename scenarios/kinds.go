@@ -16,7 +16,6 @@ type kindTable struct {
 	what string // "distribution"
 	key  string // "dist": the key that names the kind
 	rows []kindRow
-	soon []string // kinds that this release does not have
 }
 
 // kindRow is one way of giving a kind; a kind may have several.
@@ -38,23 +37,32 @@ var distributions = kindTable{what: "distribution", key: "dist", rows: []kindRow
 	{kind: "pareto", required: []string{"min", "alpha"}},
 	{kind: "hyperexponential", required: []string{"mean", "cv"}},
 	{kind: "empirical", required: []string{"values"}},
+	{kind: "empirical", required: []string{"file"}},
 }}
 
 var backoffs = kindTable{what: "backoff", key: "kind", rows: []kindRow{
-	{kind: "exponential", required: []string{"first"}, optional: []string{"factor", "max"}},
+	{kind: "exponential", required: []string{"first"}, optional: []string{"factor", "plus", "scale", "max"}},
 	{kind: "linear", required: []string{"first", "step"}, optional: []string{"max"}},
 	{kind: "fixed", required: []string{"delay"}},
 	{kind: "fibonacci", required: []string{"first"}, optional: []string{"max"}},
-	{kind: "polynomial", required: []string{"power"}, optional: []string{"plus", "max"}},
+	{kind: "polynomial", required: []string{"power"}, optional: []string{"less", "plus", "max"}},
 	{kind: "table", required: []string{"delays"}},
 	{kind: "random", required: []string{"delay"}},
 	{kind: "none"},
 }}
 
 var processes = kindTable{what: "arrival process", key: "process", rows: []kindRow{
-	{kind: "poisson", required: []string{"rate"}, optional: []string{"start", "stop"}},
-	{kind: "constant", required: []string{"rate"}, optional: []string{"start", "stop"}},
-}, soon: []string{"gamma", "on-off", "ramp", "diurnal", "batch", "trace"}}
+	{kind: "poisson", required: []string{"rate"}, optional: startStop},
+	{kind: "constant", required: []string{"rate"}, optional: startStop},
+	{kind: "gamma", required: []string{"rate", "cv"}, optional: startStop},
+	{kind: "on-off", required: []string{"rate", "on", "off"}, optional: startStop},
+	{kind: "ramp", required: []string{"from", "to"}, optional: startStop},
+	{kind: "diurnal", required: []string{"mean", "swing", "period"}, optional: startStop},
+	{kind: "batch", required: []string{"size", "every"}, optional: startStop},
+	{kind: "trace", required: []string{"file"}, optional: startStop},
+}}
+
+var startStop = []string{"start", "stop"}
 
 // check compares a map with the table.
 func (t *kindTable) check(node *yaml.Node) []*yaml.LoadError {
@@ -75,9 +83,6 @@ func (t *kindTable) check(node *yaml.Node) []*yaml.LoadError {
 		bad.message = fmt.Sprintf("unknown %s %s", t.what, quoted(name.Value))
 		if bad.help == "" || strings.HasPrefix(bad.help, "there is") {
 			bad.help = "want " + orList(t.kinds())
-		}
-		if contains(t.soon, name.Value) {
-			bad.help, bad.note = "", "the language has it, but this release does not"
 		}
 		return []*yaml.LoadError{errorAt(name, bad)}
 	}
@@ -195,11 +200,15 @@ func (d *Distribution) build() (engine.Dist, error) {
 	case d.Kind == "hyperexponential":
 		return engine.HyperExponential(seconds(d.Mean), float64(*d.CV))
 	}
-	values := make([]float64, len(d.Values))
-	for i := range d.Values {
-		values[i] = seconds(&d.Values[i])
+	return engine.Empirical(inSeconds(d.Values))
+}
+
+func inSeconds(values []Duration) []float64 {
+	seconds := make([]float64, len(values))
+	for i := range values {
+		seconds[i] = values[i].Std().Seconds()
 	}
-	return engine.Empirical(values)
+	return seconds
 }
 
 // buildAt makes the engine's distribution of a map that check found nothing wrong with.
@@ -234,7 +243,7 @@ func (r *Retry) retryPolicy(errorKind func(string) engine.ErrorKind) (*policies.
 		return nil, err
 	}
 	b := &policies.Backoff{Kind: kind, First: r.Backoff.First.Std(), Factor: float64(r.Backoff.Factor), Step: r.Backoff.Step.Std(),
-		Power: int(r.Backoff.Power), Plus: r.Backoff.Plus.Std(), Max: r.Backoff.Max.Std(), Jitter: jitter,
+		Power: int(r.Backoff.Power), Less: int(r.Backoff.Less), Plus: r.Backoff.Plus.Std(), Scale: int(r.Backoff.Scale), Max: r.Backoff.Max.Std(), Jitter: jitter,
 		MaxAttempts: int(r.MaxAttempts), Count: count, Deadline: r.Deadline.Std()}
 	if delay := r.Backoff.Delay; delay != nil && kind == policies.Fixed {
 		b.First = delay.Dist().Duration(0.5)
@@ -244,10 +253,17 @@ func (r *Retry) retryPolicy(errorKind func(string) engine.ErrorKind) (*policies.
 	for _, d := range r.Backoff.Delays {
 		b.Delays = append(b.Delays, d.Std())
 	}
-	for _, name := range r.Never {
+	b.Never, b.Free, b.FreeMax = kindsOf(r.Never, errorKind), kindsOf(r.Free, errorKind), int(r.FreeMax)
+	return b, b.Validate()
+}
+
+// kindsOf returns the error kinds of those names that some attempt may fail with.
+func kindsOf(names []string, errorKind func(string) engine.ErrorKind) []engine.ErrorKind {
+	var kinds []engine.ErrorKind
+	for _, name := range names {
 		if kind := errorKind(name); kind != engine.NoError {
-			b.Never = append(b.Never, kind)
+			kinds = append(kinds, kind)
 		}
 	}
-	return b, b.Validate()
+	return kinds
 }

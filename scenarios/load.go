@@ -24,7 +24,7 @@ func Load(name string, src []byte, sets []Override) (*Scenario, Diagnostics) {
 	if problems := checkEntries(src); len(problems) > 0 {
 		return nil, problems
 	}
-	l := loader{sets: sets, lines: splitLines(src), width: map[yaml.Mark]*yaml.Node{}}
+	l := loader{sets: sets, files: folderOf(name), lines: splitLines(src), width: map[yaml.Mark]*yaml.Node{}}
 	file, problems := parse(src)
 	if file != nil && file.Kind != yaml.MappingNode {
 		problems = append(problems, errorAt(file, badValue("a scenario is a map of keys such as `jobs:`, not %s", describe(file))))
@@ -76,6 +76,7 @@ func named(file *yaml.Node, path string) *yaml.Node {
 // loader collects the diagnostics of one Load.
 type loader struct {
 	sets  []Override
+	files *folder
 	lines []string
 	found Diagnostics
 	width map[yaml.Mark]*yaml.Node // the scalars of the file by where they start
@@ -120,11 +121,13 @@ func (l *loader) finish(given *yaml.Node) (*Scenario, Diagnostics) {
 		l.add(problems, "")
 		sc.variants[i] = l.check(seen, sc.Policies[i].Label, i)
 	}
-	sc.nameErrors()
 	ds := l.found.sorted()
 	if len(ds.Errors()) > 0 {
 		return nil, ds
 	}
+	sc.nameErrors()
+	sc.numberTenants()
+	sc.spell()
 	return sc, ds
 }
 
@@ -132,7 +135,7 @@ func (l *loader) finish(given *yaml.Node) (*Scenario, Diagnostics) {
 // overrides in given are for, and number its place: what was found before it was laid
 // on is not repeated.
 func (l *loader) check(given *yaml.Node, policy string, number int) *Scenario {
-	sc, problems := decode(given)
+	sc, problems := decode(given, l.files)
 	l.add(problems, policy)
 	failed := map[yaml.Mark]bool{}
 	for _, p := range problems {

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"fmt"
 	"os"
+	"path"
 	"strings"
 	"testing"
 	"time"
@@ -43,7 +44,7 @@ func TestShipped(t *testing.T) {
 				t.Fatal(err)
 			}
 			sc := load(t, string(src))
-			if sc.Name != info.Name || sc.Description == "" || info.Description != sc.Description {
+			if sc.Name != path.Base(info.Name) || sc.Description == "" || info.Description != sc.Description {
 				t.Errorf("named %q, described %q; listed as %+v", sc.Name, sc.Description, info)
 			}
 			if !strings.HasPrefix(string(src), "# ") {
@@ -71,6 +72,11 @@ func TestResolved(t *testing.T) {
 		}
 		texts[info.Name] = string(src)
 	}
+	src, err := os.ReadFile("testdata/good/everything.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts["everything"] = string(src)
 	for _, name := range sortedKeys(texts) {
 		t.Run(name, func(t *testing.T) {
 			first := load(t, texts[name])
@@ -230,7 +236,7 @@ func TestRich(t *testing.T) {
 				t.Errorf("retry policy of class %d under policy %d: %v", class, i, err)
 			}
 		}
-		if _, err := sc.Policies[i].New(10); err != nil {
+		if _, err := sc.policy(i); err != nil {
 			t.Errorf("policy %d: %v", i, err)
 		}
 	}

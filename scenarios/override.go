@@ -94,9 +94,9 @@ func applyAt(node, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.
 }
 
 // namesOf tells by which keys the elements of a list go.
-var namesOf = map[string][]string{"jobs": {"class"}, "storms": {"name"}, "policies": {"label", "kind"}}
+var namesOf = map[string][]string{"jobs": {"class"}, "storms": {"name"}, "dependencies": {"name"}, "policies": {"label", "kind"}}
 
-var wordFor = map[string]string{"jobs": "job class", "storms": "storm", "policies": "policy"}
+var wordFor = map[string]string{"jobs": "job class", "storms": "storm", "dependencies": "dependency", "policies": "policy"}
 
 func applyInList(list, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.Node, *valueError) {
 	name := strings.Join(done, ".")
@@ -150,7 +150,7 @@ func quotedAll(names []string) []string {
 }
 
 // overridable are the parts of a scenario that a policy may change for itself.
-var overridable = []string{"engine", "retry", "jobs", "storms"}
+var overridable = []string{"engine", "retry", "dependencies", "jobs", "storms"}
 
 // withPolicy returns given as policy index of it sees it: with the overrides of its
 // `with:` in an order that does not depend on the file's.

@@ -23,7 +23,7 @@ func TestOverrides(t *testing.T) {
 	)
 	got := fmt.Sprintln(sc.Engine.Workers, sc.Duration, sc.RetryOf(0).MaxAttempts, sc.RetryOf(0).Backoff.Kind, sc.RetryOf(1).MaxAttempts, sc.Retry.Jitter,
 		sc.Storms[0].For, sc.Policies[0].Entitled(), sc.Jobs[1].Service.Dist().Mean(), sc.Engine.Store.Commit.Dist().Mean(), sc.Engine.Lease)
-	if want := "80 2h 2 fixed 9 ±30% 7m 0.5 2 0.009 {1m 15s run}\n"; got != want {
+	if want := "80 2h 2 fixed 9 ±30% 7m 0.5 2 0.009 {1m 15s 0s job new store run}\n"; got != want {
 		t.Errorf("got %swant %s", got, want)
 	}
 }

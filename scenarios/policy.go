@@ -29,16 +29,26 @@ func (sc *Scenario) policy(i int) (func() engine.Policy, error) {
 	if custom := sc.custom[i]; custom != nil {
 		return func() engine.Policy { return custom(workers) }, nil
 	}
-	if _, err := p.New(workers); err != nil {
+	classes := sc.policyClasses()
+	if _, err := policies.NewFor(p.Kind, p.values, workers, classes); err != nil {
 		return nil, err
 	}
 	return func() engine.Policy {
-		made, err := p.New(workers)
+		made, err := policies.NewFor(p.Kind, p.values, workers, classes)
 		if err != nil {
 			panic("scenarios: " + err.Error()) // it was made before
 		}
 		return made
 	}, nil
+}
+
+// policyClasses is what policies may know of the job classes, by kind.
+func (sc *Scenario) policyClasses() []policies.Class {
+	var classes []policies.Class
+	for i := range sc.Jobs {
+		classes = append(classes, policies.Class{Name: sc.Jobs[i].Class, Calls: sc.Jobs[i].Calls})
+	}
+	return classes
 }
 
 // PolicyKinds returns the kinds of policies that scenarios can name, with their

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -21,16 +22,83 @@ func (sc *Scenario) Resolved() []byte {
 // canonical returns sc with the free-form parts of it in a fixed order.
 func (sc *Scenario) canonical() *Scenario {
 	plain := *sc
+	if p := &plain.Engine.Promoter; p.First == nil && presetSays(sc.Engine.Preset, "promoter", "first") {
+		every := p.Every
+		p.First = &every // says the same, and the preset no more
+	}
 	plain.Jobs = append([]JobClass(nil), sc.Jobs...)
 	for i := range plain.Jobs {
-		plain.Jobs[i].RetryKeys = *ordered(&plain.Jobs[i].RetryKeys)
+		plain.Jobs[i].RetryKeys = *inOrder(&plain.Jobs[i].RetryKeys)
 	}
 	plain.Policies = append([]Policy(nil), sc.Policies...)
 	for i := range plain.Policies {
-		plain.Policies[i].With = orderedAll(plain.Policies[i].With)
+		plain.Policies[i].With = orderedAll(plain.Policies[i].spelled)
 		plain.Policies[i].Params = orderedAll(plain.Policies[i].Params)
 	}
 	return &plain
+}
+
+// presetSays reports whether the engine preset of that name has a value at path.
+func presetSays(name string, path ...string) bool {
+	p := PresetNamed(name)
+	if p == nil {
+		return false
+	}
+	node := p.Engine
+	for _, key := range path {
+		node = lookup(node, key)
+	}
+	return node != nil
+}
+
+// spell notes of every policy what Resolved writes of its overrides.
+func (sc *Scenario) spell() {
+	for i := range sc.Policies {
+		spelled := sc.spelled(i)
+		sc.Policies[i].spelled = spelled
+		for _, v := range sc.variants {
+			if v != nil {
+				v.Policies[i].spelled = spelled
+			}
+		}
+	}
+}
+
+// spelled returns the overrides of policy i without presets: a preset lies below what the
+// scenario says, which when resolved is everything, so that what it changes is written out.
+func (sc *Scenario) spelled(i int) map[string]yaml.Node {
+	with, names := sc.Policies[i].With, false
+	for _, path := range sortedKeys(with) {
+		value := with[path]
+		names = names || path == "engine.preset" || path == "retry.preset" || (path == "engine" || path == "retry") && lookup(&value, "preset") != nil
+	}
+	if !names {
+		return with
+	}
+	v := sc.Variant(i)
+	engine := v.Engine
+	if engine.Promoter.First == nil && sc.Engine.Promoter.First != nil {
+		engine.Promoter.First = &engine.Promoter.Every // says the same, and drops the other
+	}
+	spelled := map[string]yaml.Node{"engine": dumped(&engine), "retry": dumped(&v.Retry)}
+	for _, path := range sortedKeys(with) {
+		if first, _, _ := strings.Cut(path, "."); first != "engine" && first != "retry" {
+			spelled[path] = with[path]
+		}
+	}
+	return spelled
+}
+
+// dumped returns v as a node.
+func dumped(v any) yaml.Node {
+	var node yaml.Node
+	if err := node.Dump(v); err != nil {
+		panic("scenarios: " + err.Error()) // every value came from YAML
+	}
+	if node.Kind == yaml.DocumentNode {
+		node = *node.Content[0]
+	}
+	return node
 }
 
 func orderedAll(m map[string]yaml.Node) map[string]yaml.Node {
@@ -40,23 +108,23 @@ func orderedAll(m map[string]yaml.Node) map[string]yaml.Node {
 	result := make(map[string]yaml.Node, len(m))
 	for _, key := range sortedKeys(m) {
 		value := m[key]
-		result[key] = *ordered(&value)
+		result[key] = *inOrder(&value)
 	}
 	return result
 }
 
-// ordered returns node without positions and styles, its keys in order.
-func ordered(node *yaml.Node) *yaml.Node {
+// inOrder returns node without positions and styles, its keys in order.
+func inOrder(node *yaml.Node) *yaml.Node {
 	plain := &yaml.Node{Kind: node.Kind, Tag: node.Tag, Value: node.Value}
 	if node.Kind != yaml.MappingNode {
 		for _, c := range node.Content {
-			plain.Content = append(plain.Content, ordered(c))
+			plain.Content = append(plain.Content, inOrder(c))
 		}
 		return plain
 	}
 	values := map[string]*yaml.Node{}
 	for i := 0; i+1 < len(node.Content); i += 2 {
-		values[node.Content[i].Value] = ordered(node.Content[i+1])
+		values[node.Content[i].Value] = inOrder(node.Content[i+1])
 	}
 	for _, key := range sortedKeys(values) {
 		plain.Content = append(plain.Content, scalar(key), values[key])

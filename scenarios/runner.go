@@ -34,78 +34,48 @@ func Run(ctx context.Context, sc *Scenario, o Options) ([]results.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	var settings []results.Settings
-	for i := range sc.Policies {
-		settings = append(settings, sc.settingsOf(i))
+	for i, w := range worlds {
+		w.settings = sc.settingsOf(i)
+		if w.settings.Wants("slowdown") {
+			if w.calm, err = w.withoutStorms(); err != nil {
+				return nil, err
+			}
+		}
 	}
-	seeds, total := int(sc.Seeds), int(sc.Seeds)*len(worlds)
-	done := make([]*results.Run, total)
-	var (
-		mutex    sync.Mutex
-		group    sync.WaitGroup
-		next     int
-		first    error // of the simulations that broke
-		firstAt  int
-		finished = make([]int, len(worlds))
-	)
+	r := newReplications(sc, worlds, o.Progress)
 	workers := o.Parallel
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	for range min(workers, total) {
-		group.Add(1)
-		go func() {
-			defer group.Done()
-			for {
-				mutex.Lock()
-				i, stop := next, first != nil
-				next++
-				mutex.Unlock()
-				if i >= total || stop || ctx.Err() != nil {
-					return
-				}
-				policy := i % len(worlds)
-				run, err := worlds[policy].simulate(ctx, &settings[policy], policy, sc.Seed+uint64(i/len(worlds)))
-				if err != nil && ctx.Err() != nil {
-					return
-				}
-				mutex.Lock()
-				if err != nil {
-					if first == nil || i < firstAt {
-						first, firstAt = err, i
-					}
-					mutex.Unlock()
-					return
-				}
-				done[i] = run
-				finished[policy]++
-				if o.Progress != nil {
-					o.Progress(policy, finished[policy], seeds)
-				}
-				mutex.Unlock()
-			}
-		}()
+	var group sync.WaitGroup
+	for range min(workers, len(r.done)) {
+		group.Go(func() { r.work(ctx) })
 	}
 	group.Wait()
-	var runs []results.Run
-	for _, r := range done {
-		if r != nil {
-			runs = append(runs, *r)
-		}
-	}
-	if first != nil {
-		return runs, first
-	}
-	return runs, ctx.Err()
+	return r.runs(ctx)
 }
+
+// FileError says what is wrong with a file that a scenario names, beyond the part that is
+// read before a run.
+type FileError struct{ Err error }
+
+// Error returns what is wrong.
+func (e *FileError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *FileError) Unwrap() error { return e.Err }
 
 // world is the scenario as one policy sees it.
 type world struct {
 	sc     *Scenario
+	index  int // of the policy
 	policy func() engine.Policy
 	node   engine.Config
 	store  engine.StoreOptions
 	links  sim.Links
+	calm   *world // the same without storms; nil: nobody asks
+
+	settings results.Settings // what measures it goes by
 }
 
 func newWorlds(sc *Scenario) ([]*world, error) {
@@ -121,7 +91,7 @@ func newWorlds(sc *Scenario) ([]*world, error) {
 }
 
 func newWorld(sc *Scenario, policy int) (*world, error) {
-	w := &world{sc: sc, store: sc.Engine.storeOptions(), links: sc.Engine.Store.links()}
+	w := &world{sc: sc, index: policy, store: sc.storeOptions(), links: sc.Engine.Store.links()}
 	var err error
 	if w.policy, err = sc.policy(policy); err != nil {
 		return nil, err
@@ -141,68 +111,103 @@ func newWorld(sc *Scenario, policy int) (*world, error) {
 // at the most: some milliseconds.
 const stepsBetweenChecks = 1 << 14
 
-// simulate runs one seed. The error is ctx.Err() or a *Broken.
-func (w *world) simulate(ctx context.Context, settings *results.Settings, policy int, seed uint64) (run *results.Run, err error) {
+// replicate runs one seed and, if that is asked for, the same without storms beside it.
+func (w *world) replicate(ctx context.Context, seed uint64) (*results.Run, error) {
+	run, err := w.simulate(ctx, seed)
+	if err != nil || w.calm == nil {
+		return run, err
+	}
+	calm, err := w.calm.simulate(ctx, seed)
+	if err != nil {
+		return nil, err
+	}
+	run.CompareWithCalm(calm)
+	return run, nil
+}
+
+// simulate runs one seed. The error is ctx.Err(), a *FileError or a *Broken.
+func (w *world) simulate(ctx context.Context, seed uint64) (run *results.Run, err error) {
+	workload, err := newWorkload(w.sc, engine.Rand{Seed: seed})
+	if err != nil {
+		return nil, &FileError{err}
+	}
+	defer workload.Close()
 	var s *sim.Sim
 	defer func() { // start may panic too
 		if cause := recover(); cause != nil {
-			run, err = nil, broken(settings.Policies[policy].Label, seed, s, cause)
+			run, err = nil, broken(w.sc.Policies[w.index].Label, seed, s, cause)
 		}
 	}()
 	var collector *results.Collector
-	s, collector = w.start(settings, policy, seed)
+	s, collector = w.start(seed, workload)
 	for n := 1; s.Step(); n++ {
-		if n%stepsBetweenChecks == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
+		if n%stepsBetweenChecks != 0 {
+			continue
 		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if workload.Err() != nil {
+			break
+		}
+	}
+	if err := workload.Err(); err != nil {
+		return nil, &FileError{err}
 	}
 	r := collector.Finish(s.Now(), unresolved(s.Store().(*memstore.Store)))
 	r.Seed, r.Fingerprint, r.Events = seed, uint64(s.Digest()), s.Events()
 	return &r, nil
 }
 
+// withoutStorms returns the world of w as it would be without storms.
+func (w *world) withoutStorms() (*world, error) {
+	calm := *w.sc
+	calm.Storms = nil
+	without, err := newWorld(&calm, w.index)
+	if err == nil {
+		without.settings = w.settings
+	}
+	return without, err
+}
+
 // start returns a simulation that has not begun, and what watches it.
-func (w *world) start(settings *results.Settings, policy int, seed uint64) (*sim.Sim, *results.Collector) {
+func (w *world) start(seed uint64, workload *workload) (*sim.Sim, *results.Collector) {
 	sc, rand := w.sc, engine.Rand{Seed: seed}
-	collector := results.NewCollector(settings, policy)
+	collector := results.NewCollector(&w.settings, w.index)
 	links := w.links
-	links.Rand = rand
 	node := w.node
 	node.Rand = rand
+	handlers := newHandlers(sc, rand)
 	cfg := sim.Config{
 		Nodes:    slices.Repeat([]engine.Config{node}, int(sc.Engine.Nodes)),
 		Policy:   func(int32) engine.Policy { return w.policy() },
 		Store:    func(clock func() engine.Time) sim.Store { return memstore.NewSingle(clock, w.store) },
-		Network:  &links,
-		Handlers: newHandlers(sc, rand),
-		Workload: newWorkload(sc, rand),
+		Network:  handlers.quietly(&links),
+		Handlers: handlers,
+		Workload: workload,
 		Recorder: collector,
 		Wake:     sc.Engine.Fetch.Wake.mode(),
 		Restart:  sc.Engine.Restart.Std(),
-		Controls: controls(sc, rand),
 		Until:    engine.Time(sc.Duration).Add(sc.Drain.Std()),
 	}
+	sc.equip(&cfg, &links, rand)
 	if enqueue := sc.Engine.Store.Enqueue.Dist(); !enqueue.IsConstant() || enqueue.Mean() > 0 {
 		cfg.EnqueueDelay = func(j *engine.NewJob) time.Duration {
+			if j.ID&copyMask != 0 {
+				return 0 // see callers
+			}
 			return enqueue.Duration(rand.Uniform(engine.ForRequestDelay, uint64(j.ID), 0, 0))
 		}
+	}
+	if c := sc.patient(workload, collector, cfg.EnqueueDelay); c != nil {
+		cfg.Workload, cfg.Recorder = c, c
 	}
 	return sim.New(cfg), collector
 }
 
-// controls are the crashes that the storms of a scenario bring.
-func controls(sc *Scenario, rand engine.Rand) []sim.Control {
-	var cs []sim.Control
-	for i := range sc.Storms {
-		s := &sc.Storms[i]
-		if s.Crash == nil {
-			continue
-		}
-		for _, node := range pickNodes(s.Crash.Nodes, int(sc.Engine.Nodes), rand, i) {
-			cs = append(cs, sim.Control{Node: node, At: engine.Time(s.At), For: s.Crash.RestartAfter.Std()})
-		}
-	}
-	return cs
+// redrives reports whether a storm brings dead jobs back.
+func (sc *Scenario) redrives() bool {
+	return slices.ContainsFunc(sc.Storms, func(s Storm) bool { return s.Redrive != nil })
 }
 
 // unresolved lists what a store still holds.

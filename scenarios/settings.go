@@ -85,6 +85,9 @@ func (sc *Scenario) errorNames() []string {
 		if f := sc.Storms[i].Fail; f != nil {
 			add(f.Error)
 		}
+		if o := sc.Storms[i].Outage; o != nil {
+			add(o.Error)
+		}
 	}
 	return names
 }
@@ -134,6 +137,7 @@ func (sc *Scenario) Settings() results.Settings {
 		Nodes: int(sc.Engine.Nodes), Workers: int(sc.Engine.Workers),
 		ErrorKinds: sc.errorKinds, Storms: sc.Windows(), Objectives: sc.objectives(),
 		Baseline: sc.PoliciesNamed(sc.Baseline)[0],
+		Tenants:  sc.TenantNames(), Patience: sc.patience(), CopyBits: copyBits, Redrives: sc.redrives(),
 	}
 	for i := range sc.Jobs {
 		s.Classes = append(s.Classes, sc.Jobs[i].Class)
@@ -155,7 +159,7 @@ func (sc *Scenario) describeLoad(s *results.Settings) {
 	for i := range sc.Jobs {
 		job := &sc.Jobs[i]
 		s.Idempotent = append(s.Idempotent, job.Idempotent)
-		rate := job.Arrivals.Rate.PerSecond()
+		rate := job.Arrivals.MeanRate()
 		s.Rate += rate
 		work += float64(rate * job.Service.Dist().Mean())
 	}
@@ -172,6 +176,7 @@ func (sc *Scenario) settingsOf(i int) results.Settings {
 		return s
 	}
 	seen.describeLoad(&s)
+	s.Patience, s.Redrives = seen.patience(), seen.redrives()
 	for _, w := range seen.Windows() {
 		for k := range s.Storms {
 			if s.Storms[k].Name == w.Name {
@@ -188,7 +193,7 @@ func (sc *Scenario) objectives() []results.Objective {
 	for i := range sc.Objectives {
 		o := &sc.Objectives[i]
 		r := results.Objective{
-			Query:  results.Query{Metric: o.Metric, During: o.During, After: o.After, Class: o.Class},
+			Query:  results.Query{Metric: o.Metric, During: o.During, After: o.After, Class: o.Class, Tenant: o.Tenant},
 			Expect: o.Expect == "missed",
 		}
 		if o.Limit != nil {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -27,7 +26,9 @@ func (c *checker) all() {
 	c.checkRun()
 	c.checkEngine()
 	c.checkTimes()
+	c.checkFurther()
 	c.checkRetry(c.node("retry"), &c.sc.Retry, "retry")
+	c.checkDependencies()
 	c.checkJobs()
 	c.checkStorms()
 	c.checkPolicies()
@@ -82,7 +83,7 @@ func (c *checker) checkEngine() {
 		what  string
 		path  []any
 	}{{e.Fetch.Poll, "polls", []any{"engine", "fetch", "poll"}}, {e.Lease.Heartbeat, "heartbeats", []any{"engine", "lease", "heartbeat"}},
-		{e.Reaper.Every, "recoveries", []any{"engine", "reaper", "every"}}, {e.Promoter.Every, "promotions", []any{"engine", "promoter", "every"}},
+		{e.Reaper.Every, "recoveries", []any{"engine", "reaper", "every"}}, {e.Promoter.Every.average(), "promotions", []any{"engine", "promoter", "every"}},
 		{e.Leader.Renew, "renewals", []any{"engine", "leader", "renew"}}} {
 		if p.every <= 0 || !c.sound(p.path...) || e.Nodes > mostNodes {
 			continue
@@ -155,8 +156,14 @@ func (c *checker) checkRetry(node *yaml.Node, r *Retry, path ...any) {
 		c.errorf(lookup(backoff, "delay"), "a fixed backoff has one delay, not a distribution").help = "kind: random draws its delay from one"
 	case b.Kind == "table" && len(b.Delays) == 0:
 		c.errorf(lookup(backoff, "delays"), "the table of delays is empty")
+	case b.Kind == "table" && len(b.Delays) > mostSteps:
+		c.errorf(lookup(backoff, "delays"), "%d delays are too many: at most %d", len(b.Delays), mostSteps)
 	case b.Kind == "polynomial" && b.Power > 100:
 		c.errorf(lookup(backoff, "power"), "power %d is too large: at most 100", b.Power)
+	case b.Kind == "polynomial" && b.Less > 100:
+		c.errorf(lookup(backoff, "less"), "less %d is too large: at most 100", b.Less)
+	case b.Scale > mostAttempts:
+		c.errorf(lookup(backoff, "scale"), "scale %d is too large: at most %d", b.Scale, mostAttempts)
 	case b.Max > 0 && b.First > b.Max:
 		c.warnf(at, "the first delay (%v) is longer than the longest (%v)", b.First, b.Max)
 	}
@@ -164,6 +171,7 @@ func (c *checker) checkRetry(node *yaml.Node, r *Retry, path ...any) {
 		c.warnf(jitter, "a random backoff takes no jitter: it is drawn already")
 	}
 	c.checkNever(lookup(node, "never"), r.Never)
+	c.checkFree(node, r)
 }
 
 // checkNever warns of error kinds that nothing fails with, but only where it looks
@@ -224,62 +232,13 @@ func (c *checker) checkJob(i int, job *JobClass) {
 	if own := &job.RetryKeys; !own.IsZero() && own.Kind == yaml.MappingNode {
 		c.checkClassRetry(i, own)
 	}
+	c.checkFurtherOf(i, job)
 	c.checkEndless(i, job)
 }
 
 // checkClassRetry checks what a class says of its own, which stands upon what all say.
 func (c *checker) checkClassRetry(i int, own *yaml.Node) {
 	if base := c.node("retry"); base != nil && base.Kind == yaml.MappingNode {
-		c.checkRetry(merged(base, own), &c.sc.retry[i], "jobs", i, "retry")
+		c.checkRetry(merged((&layers{}).class(base, own), own), &c.sc.retry[i], "jobs", i, "retry")
 	}
-}
-
-func (c *checker) checkArrivals(i int, a *Arrivals) {
-	node := c.node("jobs", i, "arrivals")
-	if node.Kind != yaml.MappingNode {
-		return
-	}
-	problems := processes.check(node)
-	for _, p := range problems {
-		c.problems = append(c.problems, problem{p, Error})
-	}
-	if len(problems) > 0 || !c.sound("jobs", i, "arrivals") || !c.sound("duration") || c.sc.Duration == 0 {
-		return
-	}
-	switch {
-	case a.Start >= c.sc.Duration:
-		c.warnf(c.near("jobs", i, "arrivals", "start"), "the class starts at %v, but arrivals end with the run at %v", a.Start, c.sc.Duration)
-	case a.Stop != nil && *a.Stop <= a.Start:
-		c.errorf(c.near("jobs", i, "arrivals", "stop"), "the class stops (%v) before it starts (%v)", *a.Stop, a.Start)
-	}
-}
-
-// checkEndless refuses a class whose jobs would fail again and again without any time
-// passing: the run would never end.
-func (c *checker) checkEndless(i int, job *JobClass) {
-	if !c.sound() || i >= len(c.sc.retry) {
-		return
-	}
-	r, e := &c.sc.retry[i], &c.sc.Engine
-	instant := func(d Distribution) bool { return d.Dist().IsConstant() && d.Dist().Mean() == 0 }
-	takes := job.Service
-	if job.Fails.Takes != nil {
-		takes = *job.Fails.Takes
-	}
-	unlimited := r.MaxAttempts == 0 || r.MaxAttempts > 1000
-	noDelay := r.Backoff.Kind == "none" || r.Backoff.Kind == "fixed" && r.Backoff.Delay != nil && instant(*r.Backoff.Delay)
-	fails := job.Poison.Num > 0 || job.Fails.Rate.Num > 0
-	if unlimited && noDelay && fails && e.Commit.Linger == 0 && instant(takes) && instant(e.Store.Claim) && instant(e.Store.Commit) {
-		c.errorf(c.near("jobs", i), "jobs that fail would be tried again and again at one instant: the run would never end").help =
-			"limit max-attempts, or let a retry, an attempt or the store take some time"
-	}
-}
-
-// end returns when s is over.
-func (s *Storm) end() time.Duration {
-	end := s.At.Std() + s.For.Std()
-	if s.Crash != nil {
-		end = max(end, s.At.Std()+s.Crash.RestartAfter.Std())
-	}
-	return end
 }

@@ -16,43 +16,81 @@ func (c *checker) checkLoad() {
 	if !c.sound("jobs") || !c.sound("duration") || !c.sound("engine") || !c.sound("storms") || len(c.sc.Jobs) == 0 {
 		return
 	}
-	var terms []string
-	var load, heaviest, jobs, most float64
-	var at, busiest *yaml.Node
+	var jobs, most float64
+	var busiest *yaml.Node
 	for i := range c.sc.Jobs {
-		job := &c.sc.Jobs[i]
-		rate, mean := job.Arrivals.Rate.PerSecond(), job.Service.Dist().Mean()
-		if math.IsInf(mean, 1) {
-			return
+		a := &c.sc.Jobs[i].Arrivals
+		count := a.MeanRate() * a.length(c.sc.Duration).Seconds()
+		if a.Process == "batch" && a.Size != nil && count > 0 {
+			count += float64(*a.Size) // the first comes at the start
 		}
-		if rate == 0 {
-			continue
-		}
-		terms = append(terms, fmt.Sprintf("%v × %s", job.Arrivals.Rate, seconds(mean)))
-		if load += rate * mean; rate*mean >= heaviest {
-			heaviest, at = rate*mean, c.near("jobs", i, "arrivals", "rate")
-		}
-		count := rate * job.Arrivals.length(c.sc.Duration).Seconds()
-		if jobs += count; count >= most {
+		if jobs += count; count >= most && count > 0 {
 			most, busiest = count, c.near("jobs", i, "arrivals", "rate")
 		}
 	}
-	workers := int(c.sc.Engine.Nodes) * int(c.sc.Engine.Workers)
 	c.checkTotal(jobs, busiest)
-	if workers < 1 || at == nil {
+	for i := range c.sc.Jobs {
+		if math.IsInf(c.sc.Jobs[i].Service.Dist().Mean(), 1) {
+			return
+		}
+	}
+	for i := range c.sc.Jobs {
+		c.checkClassLoad(i, &c.sc.Jobs[i])
+	}
+	c.checkOffered()
+}
+
+// checkClassLoad warns of a class that may not run as many jobs at once as it needs.
+func (c *checker) checkClassLoad(i int, job *JobClass) {
+	need := job.Arrivals.MeanRate() * job.Service.Dist().Mean()
+	if most := float64(job.MaxRunning); most > 0 && need > most {
+		c.warnf(c.near("jobs", i, "max-running"), "the class needs %s jobs running at once: the backlog will never drain", short(need))
+	}
+	if job.Serial != nil && need > float64(job.Serial.Keys) {
+		c.warnf(c.near("jobs", i, "serial"), "the class needs %s jobs running at once, but has %d keys: the backlog will never drain", short(need), job.Serial.Keys)
+	}
+}
+
+// checkOffered warns of more work than there are workers. Of classes that come at
+// different times it looks at the busiest time.
+func (c *checker) checkOffered() {
+	workers := float64(c.sc.Engine.Nodes) * float64(c.sc.Engine.Workers)
+	var worst float64
+	var classes []int // at the busiest time
+	for i := range c.sc.Jobs {
+		var load float64
+		var active []int
+		for k := range c.sc.Jobs {
+			if a := &c.sc.Jobs[k].Arrivals; a.activeAt(c.sc.Jobs[i].Arrivals.Start, c.sc.Duration) && a.MeanRate() > 0 {
+				load += a.MeanRate() * c.sc.Jobs[k].Service.Dist().Mean()
+				active = append(active, k)
+			}
+		}
+		if load > worst {
+			worst, classes = load, active
+		}
+	}
+	if workers < 1 || worst <= workers {
 		return
 	}
-	ratio := load / float64(workers)
-	if ratio > 1 {
-		even := ""
-		if len(c.sc.Storms) > 0 {
-			even = " even without the storm"
+	var terms []string
+	var heaviest float64
+	var at *yaml.Node
+	for _, i := range classes {
+		rate, mean := c.sc.Jobs[i].Arrivals.MeanRate(), c.sc.Jobs[i].Service.Dist().Mean()
+		terms = append(terms, fmt.Sprintf("%s × %s", c.sc.Jobs[i].Arrivals.meanText(), seconds(mean)))
+		if rate*mean >= heaviest {
+			heaviest, at = rate*mean, c.near("jobs", i, "arrivals", "rate")
 		}
-		e := c.warnf(at, "offered load is %s of capacity%s: the backlog will never drain", short(ratio), even)
-		e.note = fmt.Sprintf("%s ÷ %d workers", strings.Join(terms, " + "), workers)
-		if len(terms) > 1 {
-			e.note = fmt.Sprintf("(%s) ÷ %d workers", strings.Join(terms, " + "), workers)
-		}
+	}
+	even := ""
+	if len(c.sc.Storms) > 0 {
+		even = " even without the storm"
+	}
+	e := c.warnf(at, "offered load is %s of capacity%s: the backlog will never drain", short(worst/workers), even)
+	e.note = fmt.Sprintf("%s ÷ %.0f workers", strings.Join(terms, " + "), workers)
+	if len(terms) > 1 {
+		e.note = fmt.Sprintf("(%s) ÷ %.0f workers", strings.Join(terms, " + "), workers)
 	}
 }
 
@@ -69,7 +107,7 @@ func (c *checker) checkTotal(jobs float64, at *yaml.Node) {
 			more = float64(*b.Count)
 		}
 		if class := c.sc.ClassIndex(b.Class); b.Factor != nil && class >= 0 {
-			more = c.sc.Jobs[class].Arrivals.Rate.PerSecond() * float64(*b.Factor) * c.sc.Storms[i].For.Std().Seconds()
+			more = c.sc.Jobs[class].Arrivals.MeanRate() * float64(*b.Factor) * c.sc.Storms[i].For.Std().Seconds()
 		}
 		if jobs += more; at == nil || more > mostJobs/2 {
 			at = c.near("storms", i, "burst")
@@ -78,6 +116,39 @@ func (c *checker) checkTotal(jobs float64, at *yaml.Node) {
 	if jobs > mostJobs && at != nil {
 		c.errorf(at, "one run would have %.2g jobs: at most %.0g", jobs, float64(mostJobs)).help = "lower the rate or the duration"
 	}
+}
+
+// MeanRate returns how many jobs a second of the class come while it has arrivals; 0 for a
+// trace, whose file knows.
+func (a *Arrivals) MeanRate() float64 {
+	switch {
+	case a.Process == "on-off" && a.On != nil && a.Off != nil:
+		on, off := a.On.Dist().Mean(), a.Off.Dist().Mean()
+		if math.IsInf(on, 1) {
+			return a.Rate.PerSecond()
+		}
+		return a.Rate.PerSecond() * on / max(on+off, 1e-9)
+	case a.Process == "ramp" && a.From != nil && a.To != nil:
+		return (a.From.PerSecond() + a.To.PerSecond()) / 2
+	case a.Process == "diurnal" && a.Mean != nil:
+		return a.Mean.PerSecond()
+	case a.Process == "batch" && a.Size != nil && a.Every != nil && *a.Every > 0:
+		return float64(*a.Size) / a.Every.Std().Seconds()
+	}
+	return a.Rate.PerSecond()
+}
+
+// meanText is MeanRate as the file gives it, where it does.
+func (a *Arrivals) meanText() string {
+	if a.Rate.Num > 0 && a.On == nil {
+		return a.Rate.String()
+	}
+	return short(a.MeanRate()) + "/s"
+}
+
+// activeAt reports whether the class has arrivals from a moment on.
+func (a *Arrivals) activeAt(moment, duration Duration) bool {
+	return moment < duration && a.Start <= moment && (a.Stop == nil || moment < *a.Stop)
 }
 
 // length is how long a class has arrivals.

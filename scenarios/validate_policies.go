@@ -2,11 +2,11 @@ package scenarios
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
-	"qsim/engine"
 	"qsim/policies"
 	"qsim/results"
 )
@@ -93,17 +93,36 @@ func (c *checker) checkPolicy(i int, p *Policy) {
 	// A policy that overrides something is checked with that.
 	seen := c.policy == i || c.policy == noPolicy && len(p.With) == 0
 	if workers := int(c.sc.Engine.Workers); seen && sound && workers >= 1 && c.sound("engine", "workers") {
-		if _, err := policies.New(p.Kind, p.values, workers); err != nil {
+		if _, err := policies.NewFor(p.Kind, p.values, workers, c.sc.policyClasses()); err != nil {
 			c.impossiblePolicy(i, p, err)
 		}
 	}
 }
 
 func parseParameter(typ string, node *yaml.Node) (policies.Value, error) {
+	if text, ok := flat(node); ok {
+		return policies.ParseValue(typ, text)
+	}
 	if node.Kind != yaml.ScalarNode {
 		return policies.Value{}, fmt.Errorf("want a %s, not %s", strings.ReplaceAll(typ, "-", " "), describe(node))
 	}
 	return policies.ParseValue(typ, node.Value)
+}
+
+// flat writes a map of plain values as policies read it: {high: 10, low: 5}.
+func flat(node *yaml.Node) (text string, ok bool) {
+	if node.Kind != yaml.MappingNode {
+		return "", false
+	}
+	var entries []string
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key, value := node.Content[i], node.Content[i+1]
+		if value.Kind != yaml.ScalarNode || strings.ContainsAny(key.Value+value.Value, "{},:") {
+			return "", false
+		}
+		entries = append(entries, key.Value+": "+value.Value)
+	}
+	return "{" + strings.Join(entries, ", ") + "}", true
 }
 
 // impossiblePolicy reports what policies.New says, at the parameter it names.
@@ -123,9 +142,6 @@ func unknownPolicy(kind string, names []string) *valueError {
 	e.message = "unknown policy " + quoted(kind)
 	if e.help == "" {
 		e.help = "want " + orList(names)
-	}
-	if contains([]string{"breaker", "codel", "tenant-round-robin", "tenant-drr", "tenant-fair", "aging", "deadline", "queues", "split"}, kind) {
-		e.help, e.note = "", "the language has it, but this release does not"
 	}
 	return e
 }
@@ -156,6 +172,9 @@ func (c *checker) checkObjectives() {
 		if o.Class != "" {
 			c.known("job class", c.near("objectives", i, "class"), o.Class, c.classes())
 		}
+		if o.Tenant != "" && c.sound("jobs") {
+			c.checkTenantNamed(i, o)
+		}
 		node := c.node("objectives", i, "policies")
 		for k, name := range o.Policies {
 			if node != nil && len(node.Content) == len(o.Policies) && len(c.sc.PoliciesNamed(name)) == 0 {
@@ -169,6 +188,31 @@ func (c *checker) checkObjectives() {
 			c.errorf(c.near("objectives", i), "the objective has no bound").help = "write below: or above:"
 		}
 	}
+}
+
+// checkTenantNamed checks the tenant that an objective names.
+func (c *checker) checkTenantNamed(i int, o *Objective) {
+	var names []nameAt
+	for k := range c.sc.Jobs {
+		job := &c.sc.Jobs[k]
+		for _, name := range job.Tenants.Names {
+			names = append(names, nameAt{name, c.near("jobs", k, "tenants", "names")})
+		}
+		class, index, numbered := strings.Cut(o.Tenant, "/")
+		if numbered && class == job.Class && len(job.Tenants.Names) == 0 {
+			if n, err := strconv.Atoi(index); err == nil && strconv.Itoa(n) == index && c.sc.hasTenant(k, index) {
+				return
+			}
+			c.errorf(c.near("objectives", i, "tenant"), "class %s has no tenant %s: want one of 0 to %d", class, quoted(index), job.Tenants.Count-1)
+			return
+		}
+	}
+	at := c.near("objectives", i, "tenant")
+	if len(names) == 0 {
+		c.errorf(at, "no tenant is named %s", quoted(o.Tenant)).help = "tenants without names go by CLASS/INDEX, such as mail/0"
+		return
+	}
+	c.known("tenant", at, o.Tenant, names)
 }
 
 // checkMetric checks what depends on the metric of an objective.
@@ -190,7 +234,7 @@ func (c *checker) checkMetric(i int, o *Objective) {
 		key    string
 		given  bool
 		filter results.Filters
-	}{{"during", o.During != "", results.ByDuring}, {"after", o.After != "", results.ByAfter}, {"class", o.Class != "", results.ByClass}} {
+	}{{"during", o.During != "", results.ByDuring}, {"after", o.After != "", results.ByAfter}, {"class", o.Class != "", results.ByClass}, {"tenant", o.Tenant != "", results.ByTenant}} {
 		if f.given && !info.Filters.Has(f.filter) {
 			c.errorf(c.key("objectives", i, f.key), "%s cannot be narrowed by %s", o.Metric, f.key)
 		}
@@ -236,11 +280,6 @@ var (
 	lookupMetric = results.Lookup
 	allMetrics   = results.Metrics
 )
-
-// New makes the fetch policy p for one node with that many workers.
-func (p *Policy) New(workers int) (engine.Policy, error) {
-	return policies.New(p.Kind, p.values, workers)
-}
 
 // Entitled returns the share of claims, in [0, 1], that p promises to fresh jobs while
 // both classes are ready.

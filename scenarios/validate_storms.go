@@ -26,23 +26,65 @@ func (c *checker) checkStorm(i int, s *Storm) {
 	}
 	c.required("storms", i, "at")
 	c.checkTrouble(i, s)
-	if !c.sound("duration") || !c.sound("storms", i, "at") || !c.sound("storms", i, "for") {
+	c.checkWindows(i, s)
+}
+
+// checkWindows compares the windows of a storm with the run, and with each other.
+func (c *checker) checkWindows(i int, s *Storm) {
+	if !c.sound("duration") || !c.sound("storms", i, "at") || !c.sound("storms", i, "for") || !c.sound("storms", i, "repeat") || !c.checkRepeat(i, s) {
 		return
 	}
+	ends := [][]any{{"storms", i, "repeat", "times"}, {"storms", i, "for"}, {"storms", i, "at"}}
 	switch end := s.end(); {
 	case s.At >= c.sc.Duration:
 		c.warnf(c.near("storms", i, "at"), "the storm comes at %v, after the arrivals end (%v)", s.At, c.sc.Duration)
+	case end > c.sc.Duration.Std() && s.Repeat != nil:
+		c.warnf(c.given(ends...), "the last storm of %d ends at %v, after the arrivals end (%v)", s.Repeat.Times, Duration(end), c.sc.Duration)
 	case end > c.sc.Duration.Std():
-		c.warnf(c.given([]any{"storms", i, "for"}, []any{"storms", i, "at"}), "the storm ends at %v, after the arrivals end (%v)", Duration(end), c.sc.Duration)
+		c.warnf(c.given(ends[1:]...), "the storm ends at %v, after the arrivals end (%v)", Duration(end), c.sc.Duration)
 	}
 }
+
+// mostRepeats bounds the windows of one storm, and mostRestarts the processes it kills.
+const (
+	mostRepeats  = 10_000
+	mostRestarts = 1_000_000
+)
+
+// checkRepeat reports whether the windows of a storm are apart, and end at a time that
+// can be told.
+func (c *checker) checkRepeat(i int, s *Storm) bool {
+	r := s.Repeat
+	if r == nil {
+		return true
+	}
+	every, times := c.required("storms", i, "repeat", "every"), c.required("storms", i, "repeat", "times")
+	if !every || !times {
+		return false
+	}
+	c.count(r.Times, 1, mostRepeats, "since each is a storm of its own", "storms", i, "repeat", "times")
+	switch {
+	case r.Times < 1 || r.Times > mostRepeats:
+		return false
+	case r.Every <= s.For:
+		c.errorf(c.near("storms", i, "repeat", "every"), "a storm of %v every %v never ends: want a longer pause from one start to the next", s.For, r.Every)
+		return false
+	case float64(r.Every)*float64(r.Times) > float64(longest):
+		c.errorf(c.near("storms", i, "repeat"), "%d storms, one every %v, last more than ten years", r.Times, r.Every)
+		return false
+	}
+	return true
+}
+
+// troubles are the kinds of storm.
+var troubles = []string{"fail", "slow", "burst", "outage", "limit", "crash", "rolling", "pause", "heartbeats", "calls", "store", "reaper", "promoter", "leases", "clock", "redrive"}
 
 // checkTrouble checks the one kind of trouble that a storm brings.
 func (c *checker) checkTrouble(i int, s *Storm) {
 	var kinds []*yaml.Node
-	for _, kind := range troubles {
-		if c.node("storms", i, kind) != nil {
-			kinds = append(kinds, c.key("storms", i, kind))
+	for _, trouble := range troubles {
+		if c.node("storms", i, trouble) != nil {
+			kinds = append(kinds, c.key("storms", i, trouble))
 		}
 	}
 	switch {
@@ -51,77 +93,57 @@ func (c *checker) checkTrouble(i int, s *Storm) {
 		return
 	case len(kinds) > 1:
 		c.errorf(kinds[1], "the storm brings two kinds of trouble").help = "make them two storms with windows of their own"
+		return
+	case len(kinds) == 0:
+		return
 	}
-	window := true
-	switch {
-	case s.Fail != nil:
-		c.checkHits(s.Fail.Hits, "storms", i, "fail", "hits")
-		if c.required("storms", i, "fail", "rate") && s.Fail.Rate.Num == 0 && c.sound("storms", i, "fail", "rate") {
-			c.warnf(c.near("storms", i, "fail", "rate"), "the storm fails nothing")
-		}
-		if bad := checkErrorKind(s.Fail.Error); bad != "" && c.sound("storms", i, "fail", "error") {
-			c.errorf(c.near("storms", i, "fail", "error"), "bad error kind %s: %s", quoted(s.Fail.Error), bad)
-		}
-	case s.Slow != nil:
-		c.checkHits(s.Slow.Hits, "storms", i, "slow", "hits")
-		c.required("storms", i, "slow", "factor")
-	case s.Burst != nil:
-		window = s.Burst.Factor != nil
-		c.checkBurst(i, s.Burst)
-	case s.Crash != nil:
-		window = false
-		if c.required("storms", i, "crash", "nodes") {
-			c.checkNodes(s.Crash.Nodes, "storms", i, "crash", "nodes")
-		}
-		c.required("storms", i, "crash", "restart-after")
-	}
-	if window && s.For == 0 && c.sound("storms", i) {
+	c.checkTroubleOf(i, s)
+	if s.lasts() && s.For == 0 && c.sound("storms", i) {
 		c.errorf(c.near("storms", i, "for"), "the storm lasts no time").help = "write for: 5m"
 	}
 }
 
-// troubles are the kinds of storm.
-var troubles = []string{"fail", "slow", "burst", "crash"}
-
-func (c *checker) checkBurst(i int, b *BurstStorm) {
-	if c.required("storms", i, "burst", "class") && c.sound("storms", i, "burst", "class") {
-		c.known("job class", c.near("storms", i, "burst", "class"), b.Class, c.classes())
-	}
+// lasts reports whether the trouble of s is that of a window rather than of an instant.
+func (s *Storm) lasts() bool {
 	switch {
-	case b.Count == nil && b.Factor == nil && c.sound("storms", i, "burst"):
-		c.errorf(c.near("storms", i, "burst"), "the burst needs a count or a factor").help = "count: 10k comes all at once; factor: 3 triples the rate during the storm"
-	case b.Count != nil && b.Factor != nil:
-		c.errorf(c.key("storms", i, "burst", "factor"), "a burst has a count or a factor, not both")
+	case s.Burst != nil:
+		return s.Burst.Factor != nil
+	case s.Clock != nil:
+		return s.Clock.Jump == nil
 	}
+	return s.Crash == nil && s.Leases == nil && s.Redrive == nil
 }
 
-// checkHits checks the classes that a storm hits; none means all.
-func (c *checker) checkHits(hits []string, path ...any) {
-	node := c.node(path...)
-	if node == nil || node.Kind != yaml.SequenceNode || len(node.Content) != len(hits) {
-		return
-	}
-	for k, name := range hits {
-		c.known("job class", node.Content[k], name, c.classes())
-	}
-}
-
-func (c *checker) checkNodes(n Nodes, path ...any) {
-	if !c.sound(path...) || !c.sound("engine", "nodes") {
-		return
-	}
-	nodes := int(c.sc.Engine.Nodes)
-	for k, index := range n.List {
-		if int(index) >= nodes {
-			item := c.near(append(append([]any{}, path...), k)...)
-			c.errorf(item, "there is no node %d: the nodes are 0 to %d", index, nodes-1)
-		}
-	}
+// checkTroubleOf checks the trouble of a storm that has one.
+func (c *checker) checkTroubleOf(i int, s *Storm) {
 	switch {
-	case n.List == nil && !n.IsShare && int(n.Count) > nodes:
-		c.errorf(c.near(path...), "%d nodes are more than there are (%d)", n.Count, nodes)
-	case n.List != nil && len(n.List) == 0, n.List == nil && n.Of(nodes) == 0:
-		c.warnf(c.near(path...), "the storm hits no node")
+	case s.Fail != nil:
+		c.checkHits(s.Fail.Hits, "storms", i, "fail", "hits")
+		c.checkLoss(s.Fail.Rate, "the storm fails nothing", "storms", i, "fail", "rate")
+		c.checkErrorKind(s.Fail.Error, "storms", i, "fail", "error")
+	case s.Slow != nil:
+		c.checkHits(s.Slow.Hits, "storms", i, "slow", "hits")
+		c.required("storms", i, "slow", "factor")
+	case s.Burst != nil:
+		c.checkBurst(i, s.Burst)
+	case s.Outage != nil:
+		c.checkDependencyHit(s.Outage.Dependency, "storms", i, "outage")
+		c.checkErrorKind(s.Outage.Error, "storms", i, "outage", "error")
+	case s.Limit != nil:
+		c.checkLimit(i, s.Limit)
+	case s.Crash != nil:
+		c.checkNodes(s.Crash.Nodes, "storms", i, "crash", "nodes")
+		c.required("storms", i, "crash", "restart-after")
+	case s.Rolling != nil:
+		c.checkRolling(i, s)
+	case s.Pause != nil:
+		c.checkNodes(s.Pause.Nodes, "storms", i, "pause", "nodes")
+	case s.Clock != nil:
+		c.checkClock(i, s.Clock)
+	case s.Redrive != nil:
+		c.checkLoss(s.Redrive.Share, "the storm redrives nothing", "storms", i, "redrive", "share")
+	default:
+		c.checkStoreTrouble(i, s)
 	}
 }
 

@@ -2,6 +2,8 @@ package scenarios
 
 import (
 	"cmp"
+	"errors"
+	"io"
 	"slices"
 
 	"qsim/engine"
@@ -14,68 +16,92 @@ const (
 	copyBits   = 8
 	indexBits  = 44
 	burstShift = 32 // above it: which burst, plus 1; below it: which job of the burst
+
+	copyMask engine.JobID = 1<<copyBits - 1
 )
 
 func jobID(class int, index uint64) engine.JobID {
 	return engine.JobID(uint64(class+1)<<(indexBits+copyBits) | index<<copyBits)
 }
 
+// Draws for one arrival, whatever its copies: keyed by the first copy.
+const (
+	drawTenant = 0
+	drawSerial = 1
+)
+
 // workload merges the arrivals of all classes.
 type workload struct {
+	rand    engine.Rand
+	classes []*classStamp
 	streams []*stream
 }
 
-// stream is the arrivals of one class, or of one burst.
+// stream is the arrivals of one class, or its bursts.
 type stream struct {
-	rand    engine.Rand
+	process
+	class *classStamp
+	ahead arrival // the next ones
+	over  bool    // there are none
+}
+
+// classStamp is what is common to the jobs of a class.
+type classStamp struct {
 	class   int
-	index   uint64 // of the next job
-	random  bool   // poisson; otherwise evenly spaced
-	rate    float64
-	factors []rateFactor // what multiplies rate, and when
-	at      float64      // nanoseconds: the latest arrival, or the start
-	stop    float64      // nanoseconds: no arrivals from there on
-	left    uint64       // a burst: jobs still to come
-	isBurst bool
-	next    engine.Time
 	proto   engine.NewJob
+	tenants engine.Zipf
+	only    bool                            // there is but one tenant
+	tenant  func(index int) engine.TenantID // by rank
+	serials uint64                          // keys; 0: jobs have none
+	serial  uint32                          // the first key: classes share none
 }
 
-type rateFactor struct {
-	from, until float64 // nanoseconds
-	factor      float64
-}
-
-// newWorkload returns the arrivals of sc under one seed.
-func newWorkload(sc *Scenario, rand engine.Rand) *workload {
-	w := &workload{}
+// newWorkload returns the arrivals of sc under one seed. The caller closes it.
+func newWorkload(sc *Scenario, rand engine.Rand) (*workload, error) {
+	w := &workload{rand: rand}
+	key := uint32(1)
 	for class := range sc.Jobs {
 		c := &sc.Jobs[class]
-		proto := engine.NewJob{Kind: engine.Kind(class), Priority: c.Priority, Delay: c.Delay.Std()}
-		s := &stream{rand: rand, class: class, random: c.Arrivals.Process == "poisson", rate: c.Arrivals.Rate.PerSecond() / 1e9,
-			at: float64(c.Arrivals.Start), stop: float64(sc.Duration), proto: proto}
-		if c.Arrivals.Stop != nil {
-			s.stop = min(s.stop, float64(*c.Arrivals.Stop))
+		stamp := &classStamp{class: class, proto: engine.NewJob{Kind: engine.Kind(class), Priority: c.Priority, Delay: c.Delay.Std()}, only: c.Tenants.Count <= 1}
+		var err error
+		if stamp.tenants, err = engine.NewZipf(int(max(c.Tenants.Count, 1)), float64(c.Tenants.Skew)); err != nil {
+			return nil, err
 		}
-		w.streams = append(w.streams, s)
-		for i := range sc.Storms {
-			burst := sc.Storms[i].Burst
-			if burst == nil || burst.Class != c.Class {
-				continue
-			}
-			at := float64(sc.Storms[i].At)
-			if burst.Factor != nil {
-				s.factors = append(s.factors, rateFactor{at, at + float64(sc.Storms[i].For), float64(*burst.Factor)})
-				continue
-			}
-			w.streams = append(w.streams, &stream{class: class, index: uint64(i+1) << burstShift, isBurst: true, left: uint64(*burst.Count), at: at,
-				stop: float64(sc.Duration), proto: proto})
+		stamp.tenant = func(index int) engine.TenantID { return sc.TenantID(class, index) }
+		if stamp.only {
+			stamp.proto.Tenant = sc.TenantID(class, 0)
+		}
+		if c.Serial != nil {
+			stamp.serials, stamp.serial = uint64(c.Serial.Keys), key
+			key += uint32(c.Serial.Keys)
+		}
+		p, err := sc.process(class, rand)
+		if err != nil {
+			w.Close()
+			return nil, err
+		}
+		w.classes = append(w.classes, stamp)
+		w.add(p, stamp)
+		if b := sc.bursts(class); b != nil {
+			w.add(b, stamp)
 		}
 	}
-	for _, s := range w.streams {
-		s.first()
+	return w, nil
+}
+
+func (w *workload) add(p process, class *classStamp) {
+	s := &stream{process: p, class: class}
+	s.advance()
+	w.streams = append(w.streams, s)
+}
+
+func (s *stream) advance() {
+	var more bool
+	s.ahead, more = s.next()
+	s.over = !more
+	if s.over {
+		s.ahead.at = engine.Never
 	}
-	return w
 }
 
 // Next returns the earliest arrival; at one instant the class that the file names
@@ -83,90 +109,93 @@ func newWorkload(sc *Scenario, rand engine.Rand) *workload {
 func (w *workload) Next() (engine.Time, engine.NewJob, bool) {
 	best := w.streams[0]
 	for _, s := range w.streams[1:] {
-		if s.next < best.next {
+		if s.ahead.at < best.ahead.at {
 			best = s
 		}
 	}
-	if best.next == engine.Never {
+	if best.over {
 		return 0, engine.NewJob{}, false
 	}
-	at, j := best.next, best.proto
-	j.ID = jobID(best.class, best.index)
-	best.index++
-	best.advance()
+	a := &best.ahead
+	at, j := a.at, w.job(best.class, a.index, a.tenant)
+	a.index++
+	if a.count--; a.count == 0 {
+		best.advance()
+	}
 	return at, j, true
 }
 
-// first finds the first arrival: of a poisson process one gap after the start, of
-// a constant one at the start.
-func (s *stream) first() {
-	if s.random {
-		s.advance()
-		return
+// job returns the first copy of an arrival; tenant 0 is drawn.
+func (w *workload) job(c *classStamp, index uint64, tenant engine.TenantID) engine.NewJob {
+	j := c.proto
+	j.ID = jobID(c.class, index)
+	if tenant != 0 {
+		j.Tenant = tenant
+	} else if !c.only {
+		j.Tenant = c.tenant(c.tenants.Rank(w.rand.Uniform(engine.ForTenant, uint64(j.ID), 0, drawTenant)))
 	}
-	s.next = engine.Time(s.at)
-	if s.at >= s.stop || s.isBurst && s.left == 0 || !s.isBurst && s.rate == 0 {
-		s.next = engine.Never
+	if c.serials > 0 {
+		j.Serial = c.serial + uint32(float64(c.serials)*w.rand.Uniform(engine.ForTenant, uint64(j.ID), 0, drawSerial))
 	}
+	return j
 }
 
-// advance finds the next arrival.
-func (s *stream) advance() {
-	if s.isBurst {
-		if s.left--; s.left == 0 {
-			s.next = engine.Never
+// Close closes the files that the arrivals come from, and returns what was wrong with
+// them.
+func (w *workload) Close() error {
+	for _, s := range w.streams {
+		if c, ok := s.process.(io.Closer); ok {
+			c.Close() // of files that were only read
 		}
-		return
 	}
-	gap := 1.0 // expected arrivals between the two
-	if s.random {
-		gap = unitExponential.Sample(s.rand.Uniform(engine.ForArrival, uint64(jobID(s.class, s.index)), 0, 0))
-	}
-	s.at = s.after(gap)
-	if s.at >= s.stop {
-		s.next = engine.Never
-		return
-	}
-	s.next = engine.Time(s.at)
+	return w.Err()
 }
 
-// after returns when gap arrivals are to be expected after s.at: the rate is
-// constant between the ends of the factors' windows.
-func (s *stream) after(gap float64) float64 {
-	at := s.at
-	for {
-		rate, until := s.rate, s.stop
-		for i := range s.factors {
-			f := &s.factors[i]
-			switch {
-			case at < f.from:
-				until = min(until, f.from)
-			case at < f.until:
-				rate *= f.factor
-				until = min(until, f.until)
-			}
+// Err returns what was wrong with the files read so far: arrivals ended early.
+func (w *workload) Err() error {
+	var errs []error
+	for _, s := range w.streams {
+		if t, ok := s.process.(*trace); ok {
+			errs = append(errs, t.err)
 		}
-		if at >= s.stop {
-			return at
-		}
-		if rate > 0 {
-			if end := at + float64(gap/rate); end <= until {
-				return end
-			}
-		}
-		gap -= float64(rate * float64(until-at))
-		at = until
 	}
+	return errors.Join(errs...)
 }
 
-// unitExponential has the mean 1.
-var unitExponential = func() engine.Dist {
-	d, err := engine.Exponential(1)
-	if err != nil {
-		panic("scenarios: " + err.Error())
+// bursts are what storms bring to a class at once.
+type bursts struct {
+	stop engine.Time
+	all  []arrival // earliest first
+}
+
+// bursts returns those of a class, nil if there are none.
+func (sc *Scenario) bursts(class int) process {
+	b := &bursts{stop: engine.Time(sc.Duration)}
+	for i := range sc.Storms {
+		burst := sc.Storms[i].Burst
+		if burst == nil || burst.Class != sc.Jobs[class].Class || burst.Count == nil || *burst.Count == 0 {
+			continue
+		}
+		count := uint64(*burst.Count)
+		for k, at := range sc.Storms[i].Starts() {
+			b.all = append(b.all, arrival{at: engine.Time(at), index: uint64(i+1)<<burstShift + uint64(k)*count, count: count})
+		}
 	}
-	return d
-}()
+	if b.all == nil {
+		return nil
+	}
+	slices.SortStableFunc(b.all, func(a, b arrival) int { return cmp.Compare(a.at, b.at) })
+	return b
+}
+
+func (b *bursts) next() (arrival, bool) {
+	if len(b.all) == 0 || b.all[0].at >= b.stop {
+		return arrival{}, false
+	}
+	a := b.all[0]
+	b.all = b.all[1:]
+	return a, true
+}
 
 // pickNodes returns which of n nodes a storm hits, in ascending order: those of
 // its list, or as many as it says, drawn by the seed.

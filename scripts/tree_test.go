@@ -61,6 +61,7 @@ func treePaths() ([]string, error) {
 		switch {
 		case err != nil:
 			return err
+		case path == ".git" && !entry.IsDir(): // where a worktree says whose it is
 		case path == "results/runs" || path == ".git":
 			return fs.SkipDir
 		case !entry.IsDir():

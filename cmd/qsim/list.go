@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -19,6 +20,7 @@ import (
 // entry is something that a scenario may name.
 type entry struct {
 	name, doc string
+	aliases   []string
 	detail    func(w io.Writer) error // all there is to say of it
 }
 
@@ -28,6 +30,7 @@ var topics = []struct {
 	entries   func() ([]entry, error)
 }{
 	{"policies", "what may stand under policies:, kind", policyEntries},
+	{"presets", "what may stand under engine: or retry:, preset", presetEntries},
 	{"scenarios", "built-in scenarios, for run and validate", scenarioEntries},
 	{"metrics", "what objectives may be about", metricEntries},
 }
@@ -38,18 +41,18 @@ func newList() *cobra.Command {
 		names = append(names, topic.name)
 	}
 	return &cobra.Command{
-		Use:     "list [policies|scenarios|metrics] [NAME]",
-		Short:   "list policies, scenarios or metrics, or explain one",
+		Use:     "list [policies|presets|scenarios|metrics] [NAME]",
+		Short:   "list policies, presets, scenarios or metrics, or explain one",
 		GroupID: "scenarios",
 		Long: `list prints what a scenario may name, one a line; with a NAME it prints all there is to
-say of it: a policy's parameters with their defaults, a metric's definition, a built-in
-scenario's text.`,
+say of it: a policy's parameters with their defaults, a preset's values with their source
+and what they leave out, a metric's definition, a built-in scenario's text.`,
 		Example: `  qsim list policies
   qsim list policies weighted
+  qsim list presets river
   qsim list metrics fresh.wait.p99
   qsim list scenarios retry-storm > my.yaml     a file of one's own to start from`,
-		Args:      cobra.MaximumNArgs(2),
-		ValidArgs: names,
+		Args: cobra.MaximumNArgs(2),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			var text bytes.Buffer
 			width, _, err := term.GetSize(int(os.Stdout.Fd()))
@@ -88,7 +91,7 @@ func list(w io.Writer, names, arguments []string, width int) error {
 	}
 	var known []string
 	for _, e := range entries {
-		if e.name == arguments[1] {
+		if e.name == arguments[1] || slices.Contains(e.aliases, arguments[1]) {
 			return e.detail(w)
 		}
 		known = append(known, e.name)
@@ -128,12 +131,12 @@ func unknown(what, word string, names []string) error {
 func policyEntries() ([]entry, error) {
 	var entries []entry
 	for _, kind := range scenarios.PolicyKinds() {
-		entries = append(entries, entry{kind.Name, kind.Doc, func(w io.Writer) error {
+		entries = append(entries, entry{kind.Name, kind.Doc, nil, func(w io.Writer) error {
 			idles := "Workers may idle while jobs are ready."
 			if kind.WorkConserving {
 				idles = "No worker idles while a job is ready."
 			}
-			fmt.Fprintf(w, "%s\n\n%s\n%s\n", kind.Name, wrap(kind.Doc, 80), idles)
+			fmt.Fprintf(w, "%s\n\n%s\n%s It counts %s; where it keeps state: %s.\n", kind.Name, wrap(kind.Doc, 80), idles, kind.Cost, kind.State)
 			if len(kind.Params) == 0 {
 				_, err := fmt.Fprintf(w, "\nIt takes no parameters: {kind: %s}\n", kind.Name)
 				return err
@@ -143,7 +146,11 @@ func policyEntries() ([]entry, error) {
 			table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 			fmt.Fprint(table, "parameter\tvalue\tdefault\tmeaning\n")
 			for _, p := range kind.Params {
-				fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", p.Name, p.Type, p.Default, p.Doc)
+				value := p.Type
+				if len(p.Choices) > 0 {
+					value = strings.Join(p.Choices, " | ")
+				}
+				fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", p.Name, value, p.Default, p.Doc)
 				fmt.Fprintf(&example, ", %s: %s", p.Name, p.Default)
 			}
 			if err := table.Flush(); err != nil {
@@ -156,6 +163,45 @@ func policyEntries() ([]entry, error) {
 	return entries, nil
 }
 
+func presetEntries() ([]entry, error) {
+	var entries []entry
+	for _, p := range scenarios.Presets() {
+		entries = append(entries, entry{p.Name, p.Doc, p.Aliases, func(w io.Writer) error {
+			fmt.Fprintf(w, "%s (%s)\n", p.Name, p.Family)
+			if len(p.Aliases) > 0 {
+				fmt.Fprintf(w, "also called %s\n", strings.Join(p.Aliases, ", "))
+			}
+			fmt.Fprintf(w, "\n%s\n\n", wrap(p.Doc, 80))
+			writeSettings(w, p.Settings())
+			fmt.Fprintf(w, "\nsource: %s\n", p.Source)
+			for i, a := range p.Approximates {
+				if i == 0 {
+					fmt.Fprint(w, "\nwhat differs from it:\n")
+				}
+				fmt.Fprintf(w, "- %s\n", strings.ReplaceAll(wrap(a, 78), "\n", "\n  "))
+			}
+			where := "engine: {preset: " + p.Name + "}, or its retry policy alone as retry: {preset: " + p.Name + "}"
+			switch {
+			case p.Engine == nil:
+				where = "retry: {preset: " + p.Name + "}"
+			case p.Retry == nil:
+				where = "engine: {preset: " + p.Name + "}"
+			}
+			_, err := fmt.Fprintf(w, "\n%s\n", where)
+			return err
+		}})
+	}
+	return entries, nil
+}
+
+func presetNames() []string {
+	var names []string
+	for _, p := range scenarios.Presets() {
+		names = append(append(names, p.Name), p.Aliases...)
+	}
+	return names
+}
+
 func scenarioEntries() ([]entry, error) {
 	var entries []entry
 	for _, info := range scenarios.Builtin() {
@@ -163,7 +209,7 @@ func scenarioEntries() ([]entry, error) {
 		if err != nil {
 			return nil, openError(err)
 		}
-		entries = append(entries, entry{info.Name, info.Description, func(w io.Writer) error {
+		entries = append(entries, entry{info.Name, info.Description, []string{path.Base(info.Name)}, func(w io.Writer) error {
 			_, err := w.Write(src)
 			return err
 		}})
@@ -174,7 +220,7 @@ func scenarioEntries() ([]entry, error) {
 func metricEntries() ([]entry, error) {
 	var entries []entry
 	for _, m := range results.Metrics() {
-		entries = append(entries, entry{m.Name, m.Doc, func(w io.Writer) error {
+		entries = append(entries, entry{m.Name, m.Doc, nil, func(w io.Writer) error {
 			unit := m.Unit
 			switch unit {
 			case "":

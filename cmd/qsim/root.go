@@ -41,11 +41,12 @@ under every policy, and says with intervals what each policy does and what it co
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.AddGroup(&cobra.Group{ID: "scenarios", Title: "Scenarios"}, &cobra.Group{ID: "about", Title: "About"})
-	root.AddCommand(newRun(), newValidate(), newList(), newVersion())
+	root.AddCommand(newRun(), newValidate(), newExplain(), newInit(), newList(), newSchema(), newVersion())
 	root.SetHelpCommandGroupID("about")
 	root.SetCompletionCommandGroupID("about")
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
+	complete(root)
 	for _, command := range root.Commands() {
 		switch command.Name() {
 		case "help":

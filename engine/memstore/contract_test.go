@@ -288,11 +288,11 @@ func TestWhatAJobCarries(t *testing.T) {
 	c.at = c.at.Add(31 * time.Second)
 	got, _, err := c.Recover(background, reaper, 1, 0, time.Second, nil)
 	c.must(err)
-	want.Token, want.Holder, want.Waited, want.Age = 4, c.engine, 31*time.Second+10, 31*time.Second+170
+	want.Token, want.Holder, want.Waited, want.Age, want.Recoveries = 4, c.engine, 31*time.Second+10, 31*time.Second+170, 1
 	expect("recovered", got) // no delivery, no charge
 	c.at = c.at.Add(time.Second)
 	got, _ = c.recover(1, 0)
-	want.Token, want.Holder = 5, reaper // the reaper died
+	want.Token, want.Holder, want.Recoveries = 5, reaper, 2 // the reaper died
 	want.Waited, want.Age = want.Waited+time.Second, want.Age+time.Second
 	expect("recovered again", got)
 	if r := c.commit(l[0], engine.Ack); r.Status != engine.Stale {
@@ -741,14 +741,32 @@ func TestStats(t *testing.T) {
 	}
 }
 
-func TestClaimByTenantIsUnsupported(t *testing.T) {
-	for _, term := range []engine.Term{{Class: engine.AnyClass, Tenant: 1, Limit: 1}, {Class: engine.AnyClass, PerTenant: 1, Limit: 1}} {
-		terms := []engine.Term{{Class: engine.AnyClass, Limit: 1}, term} // the first must not take effect either
+// TestImpossibleTerms wants an error and nothing else, also of the terms before.
+func TestImpossibleTerms(t *testing.T) {
+	rule := &engine.Rule{}
+	for _, tt := range []struct {
+		term        engine.Term
+		unsupported bool
+	}{
+		{engine.Term{Order: engine.TenantFair + 1, Rule: rule}, true},
+		{engine.Term{PerTenant: 1, Order: engine.Aging, Rule: &engine.Rule{Every: 1}}, true},
+		{engine.Term{MaxWait: 1, Order: engine.NewestReady}, true},
+		{engine.Term{PerTenant: -1}, false},
+		{engine.Term{MaxWait: -1}, false},
+		{engine.Term{Order: engine.Aging}, false},
+		{engine.Term{Order: engine.Aging, Rule: rule}, false},
+		{engine.Term{Order: engine.Deadline}, false},
+		{engine.Term{Order: engine.TenantDeficit, Rule: rule}, false},
+		{engine.Term{Order: engine.TenantFair, Rule: rule}, false},
+		{engine.Term{Order: engine.TenantFair}, false},
+	} {
+		tt.term.Class, tt.term.Limit = engine.AnyClass, 1
 		c := newClient(t, plain)
 		c.add(engine.NewJob{ID: 1, Tenant: 1})
+		terms := []engine.Term{{Class: engine.AnyClass, Limit: 1}, tt.term}
 		_, _, err := c.Claim(background, c.engine, engine.Plan{Limit: 2, Terms: terms}, time.Second, nil)
-		if !errors.Is(err, engine.ErrUnsupported) || c.stats().Ready[engine.Fresh] != 1 {
-			t.Errorf("%+v: %v, %+v", term, err, c.stats())
+		if err == nil || errors.Is(err, engine.ErrUnsupported) != tt.unsupported || c.stats().Ready[engine.Fresh] != 1 {
+			t.Errorf("%+v: %v, %+v", tt.term, err, c.stats())
 		}
 	}
 }

@@ -2,7 +2,6 @@ package memstore
 
 import (
 	"context"
-	"time"
 
 	"qsim/engine"
 )
@@ -90,8 +89,12 @@ func (s *Store) Commit(_ context.Context, b engine.Batch, dst []engine.Result) (
 			return dst, nil
 		}
 		if earlier := memory.find(b.ID.Seq); earlier != nil {
-			for _, r := range earlier {
-				dst = append(dst, repeated(r))
+			for i := range earlier {
+				dst = append(dst, repeated(earlier[i]))
+				if earlier[i].Status == engine.Unapplied {
+					earlier[i] = s.apply(now, &b.Outcomes[i])
+					dst[len(dst)-1] = earlier[i]
+				}
 			}
 			return dst, nil
 		}
@@ -115,27 +118,69 @@ func repeated(r engine.Result) engine.Result {
 
 // apply carries out one outcome.
 func (s *Store) apply(now engine.Time, o *engine.Outcome) engine.Result {
-	ref, r := s.match(o.LeaseKey, s.options.Fence)
+	if o.Refused {
+		return engine.Result{}
+	}
+	ref, r := s.match(o.LeaseKey, o.Guard.Fence(s.options.Fence))
 	if r == nil {
 		return engine.Result{Status: engine.Stale}
 	}
 	result := engine.Result{Status: engine.Applied, From: r.state, Class: r.class(), Age: now.Sub(r.enqueuedAt)}
+	if o.Guard != engine.GuardStore {
+		r.token++
+		result.Holder, result.Delivery, result.Token = r.holder, r.delivery, r.token
+		s.countRecovery(r, now)
+	}
 	s.unplace(ref, r)
 	switch o.Verb {
 	case engine.Ack:
+		s.leaveSerial(ref, r)
 		s.forget(ref, r)
 	case engine.Bury:
-		s.stats.Dead++
-		s.forget(ref, r)
+		r.failures++
+		s.bury(ref, r)
 	case engine.Nack:
 		r.failures++
 		r.lastDelay = o.Delay
-		s.toWaiting(ref, r, now.Add(max(0, o.Delay)))
+		s.toWaiting(ref, r, now.Add(max(0, o.Delay)), now, o.Stand)
+	case engine.Snooze:
+		r.snoozes++
+		r.charged--
+		r.lastDelay = o.Delay
+		s.toWaiting(ref, r, now.Add(max(0, o.Delay)), now, o.Stand)
+	case engine.Redo:
+		r.failures++
+		s.toReadyAs(ref, r, s.dueNow(r, now), now, o.Stand)
 	case engine.Return:
 		r.charged--
-		s.toReady(ref, r, now, now)
+		s.toReadyAs(ref, r, s.dueNow(r, now), now, o.Stand)
 	}
 	return result
+}
+
+// dueNow is when a row is due that becomes ready at once: where jobs are handed out
+// before they are due, it may not be yet.
+func (s *Store) dueNow(r *row, now engine.Time) engine.Time {
+	if s.options.Held {
+		return max(now, r.dueAt)
+	}
+	return now
+}
+
+// countRecovery counts one more recovery of r.
+func (s *Store) countRecovery(r *row, now engine.Time) {
+	if r.recoveries = s.recoveriesOf(r, now); r.recoveries == 0 {
+		r.recoveredAt = now
+	}
+	r.recoveries++
+}
+
+// recoveriesOf is how many recoveries of r count now.
+func (s *Store) recoveriesOf(r *row, now engine.Time) int32 {
+	if within := s.options.RecoveriesWithin; within > 0 && now.Sub(r.recoveredAt) > within {
+		return 0
+	}
+	return r.recoveries
 }
 
 // match returns the row that a holder of key may change under fence f, or nil.
@@ -147,7 +192,9 @@ func (s *Store) match(key engine.LeaseKey, f engine.Fence) (uint32, *row) {
 	r := s.rows.at(ref)
 	switch f {
 	case engine.FenceNone:
-		return ref, r
+		if r.state != engine.Dead {
+			return ref, r
+		}
 	case engine.FenceState:
 		if r.state == engine.InFlight {
 			return ref, r
@@ -158,147 +205,4 @@ func (s *Store) match(key engine.LeaseKey, f engine.Fence) (uint32, *row) {
 		}
 	}
 	return none, nil
-}
-
-// unplace takes a row out of whatever structure holds it and out of the counts.
-func (s *Store) unplace(ref uint32, r *row) {
-	switch r.state {
-	case engine.Ready:
-		s.unready(ref, r)
-	case engine.Waiting:
-		s.stats.Waiting[r.class()]--
-		if r.place == inHeap {
-			s.waiting.leave(r)
-		} else {
-			s.waiting.due.remove(&s.rows, ref)
-		}
-	case engine.InFlight:
-		s.stats.InFlight[r.class()]--
-		if r.place == inLapsed {
-			s.lapsed.remove(&s.rows, ref)
-		} else {
-			s.leased.remove(&s.rows, ref)
-		}
-	}
-	r.place = inList
-}
-
-func (s *Store) unready(ref uint32, r *row) {
-	c := r.class()
-	s.stats.Ready[c]--
-	s.lanes[r.lane].ready[c].remove(&s.rows, ref)
-	r.place = inList
-}
-
-func (s *Store) forget(ref uint32, r *row) {
-	s.index.remove(r.id, ref)
-	s.rows.release(ref)
-}
-
-// drop undoes an enqueue.
-func (s *Store) drop(ref uint32) {
-	r := s.rows.at(ref)
-	s.unplace(ref, r)
-	s.forget(ref, r)
-}
-
-// ExtendLease restarts leases, see engine.Store.
-func (s *Store) ExtendLease(_ context.Context, keys []engine.LeaseKey, ttl time.Duration, dst []bool) ([]bool, error) {
-	s.mu.lock()
-	defer s.mu.unlock()
-	now := s.now()
-	for _, k := range keys {
-		ref, r := s.match(k, s.options.Fence)
-		held := r != nil && r.state == engine.InFlight && r.place != inLapsed
-		dst = append(dst, held)
-		if held {
-			s.leased.remove(&s.rows, ref)
-			r.key = now.Add(ttl)
-			s.leased.insertByKey(&s.rows, ref)
-		}
-	}
-	return dst, nil
-}
-
-// lapse takes expired leases from their holders, where the options say so.
-func (s *Store) lapse(now engine.Time) {
-	for s.leased.head != 0 {
-		ref := s.leased.head - 1
-		r := s.rows.at(ref)
-		if r.key.Add(s.options.LapseAfter) > now {
-			return
-		}
-		s.leased.remove(&s.rows, ref)
-		r.token++
-		r.place = inLapsed
-		s.lapsed.pushBack(&s.rows, ref)
-	}
-}
-
-// Recover takes expired leases, see engine.Store. Leases that have lapsed come
-// first, in the order of their expiry.
-func (s *Store) Recover(_ context.Context, holder engine.EngineID, limit int, grace, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
-	s.mu.lock()
-	defer s.mu.unlock()
-	now := s.now()
-	for ; limit > 0; limit-- {
-		ref := none
-		if s.lapsed.head != 0 {
-			ref = s.lapsed.head - 1
-		} else if at := s.leased.head; at != 0 && s.rows.at(at-1).key.Add(grace) <= now {
-			ref = at - 1
-		} else {
-			break
-		}
-		r := s.rows.at(ref)
-		s.unplace(ref, r)
-		dst = append(dst, engine.Lease{Holder: r.holder})
-		s.lend(ref, r, now, holder, ttl, &dst[len(dst)-1])
-	}
-	switch {
-	case s.lapsed.head != 0:
-		return dst, 0, nil
-	case s.leased.head != 0:
-		return dst, max(0, s.rows.at(s.leased.head-1).key.Add(grace).Sub(now)), nil
-	}
-	return dst, engine.Forever, nil
-}
-
-// Unfinished is a live job, as Each shows it.
-type Unfinished struct {
-	Job    engine.JobID
-	Kind   engine.Kind
-	Tenant engine.TenantID
-	State  engine.State
-	Class  engine.Class
-	Age    time.Duration // since it was enqueued
-	Ready  time.Duration // since it became ready, if it is ready
-}
-
-// Each calls yield for every live job, in no order that means anything but always
-// the same one, until yield returns false.
-func (s *Store) Each(yield func(Unfinished) bool) {
-	s.mu.lock()
-	defer s.mu.unlock()
-	now := s.now()
-	for ref := range s.rows.size {
-		r := s.rows.at(ref)
-		if r.state == engine.NoState {
-			continue
-		}
-		u := Unfinished{r.id, r.kind, r.tenant, r.state, r.class(), now.Sub(r.enqueuedAt), 0}
-		if r.state == engine.Ready {
-			u.Ready = now.Sub(r.dueAt)
-		}
-		if !yield(u) {
-			return
-		}
-	}
-}
-
-// Live is the number of jobs that are ready, waiting or in flight.
-func (s *Store) Live() int {
-	s.mu.lock()
-	defer s.mu.unlock()
-	return s.index.used
 }

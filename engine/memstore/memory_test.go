@@ -1,6 +1,7 @@
 package memstore
 
 import (
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -12,6 +13,8 @@ import (
 // acks the others, in batches.
 type mill struct {
 	*client
+	crowds   engine.JobID // how many tenants jobs have; 0: none
+	serials  bool         // jobs have serial keys
 	next     engine.JobID
 	jobs     []engine.NewJob
 	terms    []engine.Term
@@ -34,6 +37,12 @@ func (m *mill) turn(n int) {
 	for range n {
 		m.next++
 		j := engine.NewJob{ID: m.next, Kind: engine.Kind(m.next % 3)}
+		if m.crowds > 0 {
+			j.Tenant = engine.TenantID(m.next % m.crowds)
+		}
+		if m.serials {
+			j.Serial = uint32(m.next % 301)
+		}
 		if m.next%10 == 0 {
 			j.Delay = time.Duration(m.next%7) * time.Second
 		}
@@ -107,6 +116,82 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 			if n := testing.AllocsPerRun(200, func() { m.turn(80) }); n != 0 {
 				t.Errorf("%v allocations for 80 jobs", n)
 			}
+		})
+	}
+}
+
+// specials are stores and plans that ask for more than priority and place.
+func specials() map[string]func(m *mill) {
+	options := func(m *mill, change func(o *engine.StoreOptions)) {
+		o := engine.StoreOptions{LapseAfter: 0}
+		change(&o)
+		m.Store = NewSingle(func() engine.Time { return m.at }, o)
+	}
+	all := map[string]func(m *mill){
+		"bounded": func(m *mill) {
+			options(m, func(o *engine.StoreOptions) { o.MaxRunning, o.MaxInFlight, o.CountAhead = []int{500, 400}, 1000, true })
+		},
+		"held":   func(m *mill) { options(m, func(o *engine.StoreOptions) { o.Held = true }) },
+		"serial": func(m *mill) { m.serials = true },
+		"shed":   func(m *mill) { m.terms[0].MaxWait, m.terms[0].Late = 3*time.Second, engine.ShedLate },
+		"timely": func(m *mill) {
+			m.terms[0].MaxWait = 3 * time.Second
+			m.terms = append(m.terms, engine.Term{Class: engine.AnyClass, Limit: 100})
+		},
+		"capped": func(m *mill) { m.crowds, m.terms[0].PerTenant = 7, 30 },
+		"watched": func(m *mill) {
+			m.crowds, m.terms[0].Tenant = 7, 3
+			m.terms = append(m.terms, engine.Term{Class: engine.AnyClass, Limit: 100})
+		},
+	}
+	for o := engine.OldestOfAny; o <= engine.TenantFair+1; o++ {
+		name, tenants := o, engine.JobID(7)
+		if o > engine.TenantFair {
+			name, tenants = engine.TenantFair, 1000
+		}
+		all[fmt.Sprint(name, " ", tenants)] = func(m *mill) {
+			m.crowds = tenants
+			o := name
+			m.terms[0].Order, m.terms[0].Rule = o, &engine.Rule{Every: time.Second, Budgets: []time.Duration{9e9, 5e9}, Quantum: 1e8, ShareNum: 1, ShareDen: 10, AtLeast: 5}
+		}
+	}
+	return all
+}
+
+// TestSpecialsDoNotAllocate is the same with everything else that a store can be asked
+// for.
+func TestSpecialsDoNotAllocate(t *testing.T) {
+	for name, special := range specials() {
+		t.Run(name, func(t *testing.T) {
+			m := newMill(t, engine.PlaceDue)
+			special(m)
+			m.turn(300)
+			for range 500 {
+				m.turn(80)
+			}
+			check(t, m.Store)
+			if n := testing.AllocsPerRun(100, func() { m.turn(80) }); n != 0 {
+				t.Errorf("%v allocations for 80 jobs", n)
+			}
+			if n := len(m.rows.chunks); n > 3 || m.Live() < 10 {
+				t.Errorf("%d chunks of rows for %d live jobs", n, m.Live())
+			}
+		})
+	}
+}
+
+func BenchmarkSpecial(b *testing.B) {
+	for name, special := range specials() {
+		b.Run("plan="+name, func(b *testing.B) {
+			m := newMill(b, engine.PlaceDue)
+			special(m)
+			m.turn(20_000)
+			b.ReportAllocs()
+			jobs := m.next
+			for b.Loop() {
+				m.turn(80)
+			}
+			b.ReportMetric(float64(b.Elapsed())/float64(m.next-jobs), "ns/job")
 		})
 	}
 }

@@ -1,6 +1,11 @@
 // Package memstore keeps jobs in memory. It is the reference semantics of
 // engine.Store: the simulation runs on it, and other stores are tested against
-// it. It forgets a job when it ends, so its memory follows the live jobs.
+// it. It forgets a job when it ends, unless it is told to keep the dead, so its memory
+// follows the live jobs.
+//
+// Every feature beyond priorities, kinds and classes has its structures beside the
+// rows, built when it is first asked for: orders other than by place (side.go), tenants
+// (tenants.go), serial keys (serial.go). A store that is never asked pays a branch.
 package memstore
 
 import (
@@ -13,22 +18,37 @@ import (
 	"qsim/engine"
 )
 
-// Store is an in-memory engine.Store with its own clock.
+// Store is an in-memory engine.Store with its own clock, and all that package engine
+// defines beyond the contract.
 type Store struct {
 	mu      mutex
 	clock   func() engine.Time
+	at      engine.Time // the latest reading of clock
 	options engine.StoreOptions
 
-	rows  rows
-	index index
+	rows     rows
+	index    index
+	payloads slab[[]byte]
 
-	lanes   []lane   // append-only: rows refer to them by index
-	order   []uint16 // lanes by (priority, kind)
-	byKey   map[laneKey]uint16
-	latest  uint16 // lane of the latest job
-	waiting waiting
-	leased  list // by expiry
-	lapsed  list // taken from their holders, not yet handed to a reaper
+	lanes    []lane   // append-only: rows refer to them by index
+	order    []uint16 // lanes by (priority, kind)
+	byKey    map[laneKey]uint16
+	latest   uint16 // lane of the latest job
+	waiting  waiting
+	leased   list // by expiry
+	lapsed   list // taken from their holders, not yet handed to a reaper
+	orphaned list // their lease records are lost
+	dead     list // kept after their end
+	kept     int  // dead jobs that are kept
+
+	counting bool  // whether running or tenants count the jobs in flight
+	running  []int // by kind: jobs in flight that no reaper holds; nil: nobody asks
+	serials  serials
+	byDue    *side // ready jobs by due time; nil: nobody has asked
+	byAge    *side // by enqueue time
+	tenants  *tenants
+	passed   int // ready jobs before the first that the latest claim took
+	scratch  []uint32
 
 	stats   engine.Stats
 	leaders [engine.NumRoles]leader
@@ -62,10 +82,12 @@ type laneKey struct {
 type lane struct {
 	laneKey
 	ready [engine.NumClasses]queue
+	// behind are ready too, but another job of their serial key comes first.
+	behind [engine.NumClasses]queue
 }
 
 // New returns an empty store that reads time from clock, which must not go
-// backwards. It is safe for concurrent use.
+// backwards. It is safe for concurrent use. It keeps the slices of options.
 func New(clock func() engine.Time, options engine.StoreOptions) *Store {
 	s := NewSingle(clock, options)
 	s.mu.shared = true
@@ -78,11 +100,15 @@ func NewSingle(clock func() engine.Time, options engine.StoreOptions) *Store {
 	s := &Store{clock: clock, options: options, byKey: make(map[laneKey]uint16)}
 	s.index.init()
 	s.waiting.init(&s.rows)
+	if len(options.MaxRunning) > 0 {
+		s.running, s.counting = make([]int, len(options.MaxRunning)), true
+	}
 	return s
 }
 
 // Enqueue adds jobs, all or none. IDs of jobs that are live must be unique; an
-// ended job is forgotten, so its ID is not recognised.
+// ended job is forgotten, so its ID is not recognised, unless it is dead and
+// StoreOptions.KeepDead is set.
 func (s *Store) Enqueue(_ context.Context, jobs []engine.NewJob) error {
 	s.mu.lock()
 	defer s.mu.unlock()
@@ -93,6 +119,11 @@ func (s *Store) Enqueue(_ context.Context, jobs []engine.NewJob) error {
 				s.drop(s.index.find(&s.rows, added.ID))
 			}
 			return err
+		}
+	}
+	if s.tenants != nil {
+		for i := range jobs {
+			s.tenants.of(jobs[i].Tenant).enqueuedAt = now
 		}
 	}
 	return nil
@@ -107,11 +138,17 @@ func (s *Store) add(now engine.Time, j *engine.NewJob) error {
 	}
 	ref := s.rows.alloc()
 	r := s.rows.at(ref)
-	r.id, r.kind, r.priority, r.tenant, r.payload = j.ID, j.Kind, j.Priority, j.Tenant, j.Payload
-	r.enqueuedAt, r.lane = now, s.laneOf(laneKey{j.Priority, j.Kind})
+	r.id, r.kind, r.priority, r.tenant, r.serial = j.ID, j.Kind, j.Priority, j.Tenant, j.Serial
+	r.enqueuedAt, r.stoodAt, r.lane = now, now, s.laneOf(laneKey{j.Priority, j.Kind})
+	if j.Payload != nil || s.payloads.chunks != nil {
+		*s.payloads.reach(ref) = j.Payload
+	}
 	s.index.insert(j.ID, ref)
+	if r.serial != 0 {
+		s.serials.join(ref, r.serial)
+	}
 	if j.Delay > 0 {
-		s.toWaiting(ref, r, now.Add(j.Delay))
+		s.toWaiting(ref, r, now.Add(j.Delay), now, engine.StandAsUsual)
 	} else {
 		s.toReady(ref, r, now, now)
 	}
@@ -139,80 +176,17 @@ func (s *Store) laneOf(k laneKey) uint16 {
 	return i
 }
 
-// Claim leases ready jobs as engine.Store says. It allocates only to grow dst.
-func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
-	s.mu.lock()
-	defer s.mu.unlock()
-	now := s.now()
-	for i := range p.Terms {
-		if p.Terms[i].Tenant != 0 || p.Terms[i].PerTenant != 0 {
-			return dst, engine.Forever, fmt.Errorf("claim: terms by tenant: %w", engine.ErrUnsupported)
-		}
-	}
-	left := p.Limit
-	for i := range p.Terms {
-		t := &p.Terms[i]
-		for n := min(t.Limit, left); n > 0; n-- {
-			ref := s.pick(t)
-			if ref == none {
-				break
-			}
-			left--
-			r := s.rows.at(ref)
-			s.unready(ref, r)
-			r.delivery++
-			r.charged++
-			dst = append(dst, engine.Lease{})
-			s.lend(ref, r, now, holder, ttl, &dst[len(dst)-1])
-		}
-	}
-	next := engine.Forever
-	if due := s.nextDue(); due != engine.Never {
-		next = due.Sub(now)
-	}
-	return dst, next, nil
-}
-
-// pick returns the first ready row that matches t, or none.
-func (s *Store) pick(t *engine.Term) uint32 {
-	best, bestPriority := none, int16(0)
-	var bestRow *row
-	for _, i := range s.order {
-		l := &s.lanes[i]
-		if best != none && l.priority != bestPriority {
-			break
-		}
-		if !t.Kinds.Has(l.kind) {
-			continue
-		}
-		for c := range l.ready {
-			q := &l.ready[c]
-			if q.size == 0 || t.Class != engine.AnyClass && t.Class != engine.Class(c) {
-				continue
-			}
-			ref := q.peek(&s.rows, t.Order)
-			r := s.rows.at(ref)
-			if best == none || r.before(bestRow) == (t.Order != engine.NewestReady) {
-				best, bestRow, bestPriority = ref, r, l.priority
-			}
-		}
-	}
-	return best
-}
-
-// lend leases a row that is in no index to holder and describes it in l.
-func (s *Store) lend(ref uint32, r *row, now engine.Time, holder engine.EngineID, ttl time.Duration, l *engine.Lease) {
-	l.Job = engine.Job{ID: r.id, Kind: r.kind, Priority: r.priority, Tenant: r.tenant, Delivery: r.delivery, Charged: r.charged,
-		Failures: r.failures, LastDelay: r.lastDelay, Waited: now.Sub(r.dueAt), Age: now.Sub(r.enqueuedAt), Payload: r.payload}
-	r.token++
-	l.Token = r.token
-	r.state, r.holder, r.key = engine.InFlight, holder, now.Add(ttl)
-	s.stats.InFlight[r.class()]++
-	s.leased.insertByKey(&s.rows, ref)
+// drop undoes an enqueue.
+func (s *Store) drop(ref uint32) {
+	r := s.rows.at(ref)
+	s.unplace(ref, r)
+	s.leaveSerial(ref, r)
+	s.forget(ref, r)
 }
 
 // Stats counts jobs exactly, whatever the limit: it has the counts at hand. Of each
-// priority and kind it looks at the job that is first in line.
+// priority and kind it looks at the job that is first in line, and at the first of
+// those that wait behind others of their serial keys.
 func (s *Store) Stats(context.Context, int) (engine.Stats, error) {
 	s.mu.lock()
 	defer s.mu.unlock()
@@ -220,9 +194,11 @@ func (s *Store) Stats(context.Context, int) (engine.Stats, error) {
 	st := s.stats
 	for c := range engine.NumClasses {
 		for i := range s.lanes {
-			if q := &s.lanes[i].ready[c]; q.size > 0 {
-				first := s.rows.at(q.peek(&s.rows, engine.OldestReady))
-				st.OldestReady[c] = max(st.OldestReady[c], now.Sub(first.dueAt))
+			for _, q := range [...]*queue{&s.lanes[i].ready[c], &s.lanes[i].behind[c]} {
+				if q.size > 0 {
+					first := s.rows.at(q.peek(&s.rows, engine.OldestReady))
+					st.OldestReady[c] = max(st.OldestReady[c], now.Sub(first.dueAt))
+				}
 			}
 		}
 	}
@@ -252,6 +228,7 @@ type leader struct {
 // waiting jobs become ready.
 func (s *Store) now() engine.Time {
 	now := s.clock()
+	s.at = now
 	if s.options.LapseAfter >= 0 {
 		s.lapse(now)
 	}
@@ -262,4 +239,12 @@ func (s *Store) now() engine.Time {
 	return now
 }
 
-var _ engine.Store = (*Store)(nil)
+var (
+	_ engine.Store           = (*Store)(nil)
+	_ engine.ExpiryReader    = (*Store)(nil)
+	_ engine.NodeExtender    = (*Store)(nil)
+	_ engine.TwoStepPromoter = (*Store)(nil)
+	_ engine.PassCounter     = (*Store)(nil)
+	_ engine.LeaseLoser      = (*Store)(nil)
+	_ engine.Redriver        = (*Store)(nil)
+)

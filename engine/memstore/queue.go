@@ -5,9 +5,10 @@ import "qsim/engine"
 // queue keeps the ready rows of one lane and class by (key, id). Rows that come
 // in order, the usual case, go to the ends of a list; the others go to a tree.
 type queue struct {
-	list list
-	tree tree
-	size int
+	list   list
+	tree   tree
+	size   int
+	inTree int
 }
 
 func (q *queue) insert(s *rows, ref uint32) {
@@ -22,6 +23,7 @@ func (q *queue) insert(s *rows, ref uint32) {
 		q.list.pushFront(s, ref)
 	default:
 		r.place = inTree
+		q.inTree++
 		q.tree.insert(s, ref)
 	}
 }
@@ -29,6 +31,7 @@ func (q *queue) insert(s *rows, ref uint32) {
 func (q *queue) remove(s *rows, ref uint32) {
 	q.size--
 	if s.at(ref).place == inTree {
+		q.inTree--
 		q.tree.remove(s, ref)
 		return
 	}
@@ -50,6 +53,23 @@ func (q *queue) peek(s *rows, o engine.Order) uint32 {
 		return t
 	}
 	return l - 1
+}
+
+// countBefore returns how many rows come before r. Of the list it looks at as many
+// rows as the smaller of the two parts has, of the tree at those before r.
+func (q *queue) countBefore(s *rows, r *row) int {
+	n, inList := q.tree.countBefore(s, q.tree.root, r), q.size-q.inTree
+	front, back := q.list.head, q.list.tail
+	for i := range inList {
+		if !s.at(front - 1).before(r) {
+			return n + i
+		}
+		if s.at(back - 1).before(r) {
+			return n + inList - i
+		}
+		front, back = s.at(front-1).next, s.at(back-1).prev
+	}
+	return n
 }
 
 // list is a doubly linked list through prev and next of its rows. Links are row
@@ -164,6 +184,21 @@ func (t *tree) remove(s *rows, ref uint32) {
 	}
 	*link = left | right // one of them is 0
 	r.prev, r.next = 0, 0
+}
+
+// countBefore returns how many rows below at, itself included, come before r.
+func (t *tree) countBefore(s *rows, at uint32, r *row) int {
+	n := 0
+	for at != 0 {
+		here := s.at(at - 1)
+		if !here.before(r) {
+			at = here.prev
+			continue
+		}
+		n += 1 + t.countBefore(s, here.prev, r)
+		at = here.next
+	}
+	return n
 }
 
 // end returns the first or, if last, the last row; the tree must not be empty.

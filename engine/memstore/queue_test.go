@@ -120,7 +120,7 @@ func TestIndexAgainstMap(t *testing.T) {
 				}
 			},
 			"insert": func(t *rapid.T) {
-				for range rapid.IntRange(1, 150).Draw(t, "n") {
+				for range rapid.IntRange(1, 600).Draw(t, "n") {
 					next += stride
 					ref := s.alloc()
 					s.at(ref).id = next
@@ -129,7 +129,7 @@ func TestIndexAgainstMap(t *testing.T) {
 				}
 			},
 			"remove": func(t *rapid.T) {
-				n := min(len(ids), rapid.IntRange(1, 200).Draw(t, "n"))
+				n := min(len(ids), rapid.IntRange(1, 800).Draw(t, "n"))
 				at := rapid.IntRange(0, len(ids)-n).Draw(t, "from")
 				for _, id := range ids[at : at+n] {
 					x.remove(id, want[id])

@@ -9,39 +9,49 @@ import (
 // none is no row.
 const none = ^uint32(0)
 
-// row is one live job. It is in exactly one place at a time: a queue of its lane
-// (ready), the waiting heap or the due list (waiting), the leased or the lapsed
-// list (in flight). prev and next serve whichever list or tree that is.
+// row is one live job, or a dead one that is kept. It is in exactly one place at a
+// time: a queue of its lane (ready), the waiting heap or the due list (waiting), the
+// leased, the lapsed or the orphaned list (in flight), the dead list. prev and next
+// serve whichever list or tree that is. What only some stores need lies beside the
+// rows, see slab.
 type row struct {
-	id         engine.JobID
-	token      engine.Token
-	holder     engine.EngineID
-	enqueuedAt engine.Time
-	dueAt      engine.Time // when it became ready, or a waiting job will
-	key        engine.Time // ready: its place in line; in flight: when the lease expires
-	lastDelay  time.Duration
-	payload    []byte
-	prev, next uint32
-	stamp      uint32 // raised whenever the row leaves the waiting heap other than by the top
-	delivery   int32
-	charged    int32
-	failures   int32
-	tenant     engine.TenantID
-	kind       engine.Kind
-	priority   int16
-	lane       uint16
-	state      engine.State
-	place      place
+	id          engine.JobID
+	token       engine.Token
+	holder      engine.EngineID
+	enqueuedAt  engine.Time
+	dueAt       engine.Time // when it became ready, or a waiting job will
+	stoodAt     engine.Time // when it was last due other than by an outcome that let it keep its place
+	key         engine.Time // ready: its place in line; in flight: when the lease expires
+	recoveredAt engine.Time // the first of the recoveries
+	lastDelay   time.Duration
+	prev, next  uint32
+	stamp       uint32 // raised whenever the row leaves the waiting heap other than by the top
+	delivery    int32
+	charged     int32
+	failures    int32
+	recoveries  int32
+	snoozes     int32
+	tenant      engine.TenantID
+	serial      uint32
+	kind        engine.Kind
+	priority    int16
+	lane        uint16
+	state       engine.State
+	place       place
+	stand       engine.Stand // waiting: where it will be ready
+	reaped      bool         // in flight: a reaper holds it, or was the last to
 }
 
 // place says which structure holds a row, beyond what its state says.
 type place uint8
 
 const (
-	inList place = iota
-	inTree       // ready: the lane's tree instead of its list
-	inHeap       // waiting: not yet due
-	inLapsed
+	inList    place = iota
+	inTree          // ready: the tree of its queue instead of the list
+	inHeap          // waiting: not yet due
+	inTransit       // waiting: taken out to be inserted, in no structure
+	inLapsed        // in flight: taken from its holder
+	inOrphans       // in flight: its lease record is lost
 )
 
 // class is as which class r stands in line, or was claimed.
@@ -92,6 +102,21 @@ func (s *rows) release(ref uint32) {
 	s.free = ref + 1
 }
 
+// slab holds a T beside each row that has one. Rows that share a chunk get theirs
+// together.
+type slab[T any] struct{ chunks []*[1 << chunkBits]T }
+
+// at returns the T of a row that has one.
+func (s *slab[T]) at(ref uint32) *T { return &s.chunks[ref>>chunkBits][ref&(1<<chunkBits-1)] }
+
+// reach makes sure that a row has one.
+func (s *slab[T]) reach(ref uint32) *T {
+	for int(ref>>chunkBits) >= len(s.chunks) {
+		s.chunks = append(s.chunks, new([1 << chunkBits]T))
+	}
+	return s.at(ref)
+}
+
 // index finds rows by job ID: open addressing with linear probing, at most
 // three quarters full, at least an eighth. A slot holds half the hash of the ID
 // besides the row, so that few probes look at rows that are not the one.
@@ -100,7 +125,7 @@ type index struct {
 	used  int
 }
 
-const smallestIndex = 64
+const smallestIndex = 1 << chunkBits
 
 func (x *index) init() { x.slots = make([]uint64, smallestIndex) }
 

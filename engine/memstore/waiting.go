@@ -120,29 +120,17 @@ func (w *waiting) takeDue(now engine.Time) uint32 {
 	return e.ref
 }
 
-func (s *Store) toWaiting(ref uint32, r *row, due engine.Time) {
+// toWaiting makes a row that is in no index wait until due, to be ready then where stand
+// says; where jobs are handed out before they are due, it is ready at once.
+func (s *Store) toWaiting(ref uint32, r *row, due, now engine.Time, stand engine.Stand) {
+	if s.options.Held {
+		s.toReadyAs(ref, r, due, now, stand)
+		return
+	}
+	r.stand = stand
 	r.state, r.place, r.dueAt = engine.Waiting, inHeap, due
 	s.stats.Waiting[r.class()]++
 	s.waiting.push(waiter{due, r.id, ref, r.stamp})
-}
-
-// toReady makes a row that is in no index ready: dueAt is since when it waits.
-func (s *Store) toReady(ref uint32, r *row, dueAt, now engine.Time) {
-	r.state, r.dueAt = engine.Ready, dueAt
-	c := r.class()
-	r.key = dueAt
-	if c == engine.Retry {
-		switch s.options.Place {
-		case engine.PlaceTail:
-			r.key = now
-		case engine.PlaceCreated:
-			r.key = r.enqueuedAt
-		case engine.PlaceHead:
-			r.key = dueAt - engine.Never/2 // before all fresh jobs
-		}
-	}
-	s.stats.Ready[c]++
-	s.lanes[r.lane].ready[c].insert(&s.rows, ref)
 }
 
 // promoteOne makes the waiting job that is due first ready, if it is due.
@@ -151,7 +139,7 @@ func (s *Store) promoteOne(now engine.Time) uint32 {
 	if ref != none {
 		r := s.rows.at(ref)
 		s.stats.Waiting[r.class()]--
-		s.toReady(ref, r, r.dueAt, now)
+		s.toReadyAs(ref, r, r.dueAt, now, r.stand)
 	}
 	return ref
 }
@@ -159,8 +147,43 @@ func (s *Store) promoteOne(now engine.Time) uint32 {
 // Promote makes up to limit due jobs ready, see engine.Store. Without
 // StoreOptions.Promoted they are ready by themselves and there are none.
 func (s *Store) Promote(_ context.Context, limit int, order engine.Order, dst []engine.Promotion) ([]engine.Promotion, error) {
+	return s.takeDue(limit, order, dst, func(ref uint32, r *row, now engine.Time) {
+		s.stats.Waiting[r.class()]--
+		s.toReadyAs(ref, r, r.dueAt, now, r.stand)
+	})
+}
+
+// TakeDue is the first half of Promote, see engine.TwoStepPromoter.
+func (s *Store) TakeDue(_ context.Context, limit int, order engine.Order, dst []engine.Promotion) ([]engine.Promotion, error) {
+	return s.takeDue(limit, order, dst, func(_ uint32, r *row, _ engine.Time) { r.place = inTransit })
+}
+
+// Insert is the second half of Promote, see engine.TwoStepPromoter.
+func (s *Store) Insert(_ context.Context, jobs []engine.JobID, dst []engine.Promotion) ([]engine.Promotion, error) {
+	s.mu.lock()
+	defer s.mu.unlock()
+	now := s.now()
+	for _, id := range jobs {
+		ref := s.index.find(&s.rows, id)
+		if ref == none {
+			continue
+		}
+		r := s.rows.at(ref)
+		if r.state != engine.Waiting || r.place != inTransit {
+			continue
+		}
+		r.place = inList
+		s.stats.Waiting[r.class()]--
+		s.toReadyAs(ref, r, r.dueAt, now, r.stand)
+		dst = append(dst, r.promotion())
+	}
+	return dst, nil
+}
+
+// takeDue takes up to limit due jobs out of the due list, to take does the rest.
+func (s *Store) takeDue(limit int, order engine.Order, dst []engine.Promotion, take func(ref uint32, r *row, now engine.Time)) ([]engine.Promotion, error) {
 	if order > engine.NewestReady {
-		return dst, fmt.Errorf("promote: order %d is unknown", order)
+		return dst, fmt.Errorf("promote: order %v: %w", order, engine.ErrUnsupported)
 	}
 	s.mu.lock()
 	defer s.mu.unlock()
@@ -179,8 +202,7 @@ func (s *Store) Promote(_ context.Context, limit int, order engine.Order, dst []
 		}
 		r := s.rows.at(at - 1)
 		s.waiting.due.remove(&s.rows, at-1)
-		s.stats.Waiting[r.class()]--
-		s.toReady(at-1, r, r.dueAt, now)
+		take(at-1, r, now)
 		dst = append(dst, r.promotion())
 	}
 	return dst, nil
@@ -217,6 +239,7 @@ func (s *Store) PromoteDue(dst []engine.Promotion) []engine.Promotion {
 		return dst
 	}
 	now := s.clock()
+	s.at = now
 	for ref := s.promoteOne(now); ref != none; ref = s.promoteOne(now) {
 		dst = append(dst, s.rows.at(ref).promotion())
 	}

@@ -13,9 +13,13 @@ import (
 // is not ready, a token or a delivery that does not rise by the rules, a job that
 // changes after its end, an execution that ends without having begun.
 type audit struct {
-	fence    engine.Fence
-	promoted bool // by a promoter: a lane of its own between due and ready
+	rules    engine.StoreOptions
+	guard    engine.Guard // of the reapers
+	serial   func(engine.JobID) uint32
+	lost     lostJobs
+	sheds    bool // claims bury ready jobs
 	jobs     map[engine.JobID]*audited
+	latest   map[uint32]*audited // by serial key
 	last     engine.Time
 	problems []string
 	n        [engine.NumEventKinds]int
@@ -33,10 +37,20 @@ type audited struct {
 	successes int
 	begun     int
 	ends      int
+	reaped    bool     // a reaper holds it
+	forgotten bool     // its lease record is lost
+	before    *audited // the one that its serial key makes it wait for
+}
+
+// lostJobs says which jobs may be left at the end of a run, neither done nor dead.
+type lostJobs struct {
+	inFlight  bool // any that are in flight: a lease never ends
+	forgotten bool // those in flight whose lease record is lost
+	waiting   bool // any that wait: their promoter died
 }
 
 func newAudit(o engine.StoreOptions) *audit {
-	return &audit{fence: o.Fence, promoted: o.Promoted, jobs: map[engine.JobID]*audited{}}
+	return &audit{rules: o, jobs: map[engine.JobID]*audited{}, latest: map[uint32]*audited{}}
 }
 
 func (a *audit) complain(e *engine.Event, format string, args ...any) {
@@ -60,16 +74,19 @@ func (a *audit) Record(e *engine.Event) {
 		if j != nil {
 			a.complain(e, "it was enqueued before")
 		}
-		a.jobs[e.Job] = &audited{state: engine.Ready, enqueued: e.At, ready: e.At}
-		if e.Delay > 0 {
-			a.jobs[e.Job].state, a.jobs[e.Job].dueAt = engine.Waiting, e.At.Add(e.Delay)
+		j = &audited{enqueued: e.At}
+		a.jobs[e.Job] = j
+		a.wait(e, j, e.Delay > 0)
+		if a.serial != nil {
+			key := a.serial(e.Job)
+			j.before, a.latest[key] = a.latest[key], j
 		}
 		return
 	case j == nil:
 		a.complain(e, "it was never enqueued")
 		return
 	}
-	if j.state == engine.Done || j.state == engine.Dead {
+	if j.state == engine.Done || j.state == engine.Dead && e.Kind != engine.Redriven {
 		switch e.Kind {
 		case engine.Fenced, engine.ExtendRefused, engine.Finished, engine.LeaseLost, engine.Started, engine.TimedOut, engine.Aborted, engine.GaveUp:
 		default:
@@ -82,7 +99,7 @@ func (a *audit) Record(e *engine.Event) {
 func (a *audit) move(e *engine.Event, j *audited) {
 	switch e.Kind {
 	case engine.Promoted:
-		if j.state != engine.Waiting || e.At < j.dueAt || !a.promoted && e.At != j.dueAt || e.Class != j.class {
+		if j.state != engine.Waiting || e.At < j.dueAt || !a.rules.Promoted && e.At != j.dueAt || e.Class != j.class {
 			a.complain(e, "it is %v as %v, due at %v", j.state, j.class, time.Duration(j.dueAt))
 		}
 		j.state, j.ready = engine.Ready, j.dueAt
@@ -90,12 +107,30 @@ func (a *audit) move(e *engine.Event, j *audited) {
 		if j.state != engine.Ready || e.Class != j.class {
 			a.complain(e, "it is %v as %v", j.state, j.class)
 		}
-		if e.Delivery != j.delivery+1 || e.Waited != e.At.Sub(j.ready) || e.Age != e.At.Sub(j.enqueued) {
+		if e.Delivery != j.delivery+1 || e.Waited != max(0, e.At.Sub(j.ready)) || e.Age != e.At.Sub(j.enqueued) {
 			a.complain(e, "delivery %d after %d, waited %v since %v, aged %v", e.Delivery, j.delivery, e.Waited, time.Duration(j.ready), e.Age)
 		}
-		j.state, j.delivery = engine.InFlight, e.Delivery
+		if j.before != nil && j.before.ends == 0 {
+			a.complain(e, "the job before it of its serial key has not ended")
+		}
+		j.state, j.delivery, j.reaped, j.forgotten = engine.InFlight, e.Delivery, false, false
 		a.fenceOff(e, j)
+		a.bound(e)
+	case engine.LeaseForgotten:
+		if j.state != engine.InFlight || e.Delivery != j.delivery || a.rules.LapseAfter < 0 && e.Token != j.token {
+			a.complain(e, "it is %v under token %d, delivery %d", j.state, j.token, j.delivery)
+		}
+		j.forgotten = true
+	case engine.Redriven:
+		if j.state != engine.Dead {
+			a.complain(e, "it is %v", j.state)
+		}
+		j.state, j.ready, j.ends = engine.Ready, e.At, 0
 	case engine.LeaseTaken:
+		if j.forgotten && !a.rules.Orphans && a.guard == engine.GuardStore { // otherwise it may have been read before
+			a.complain(e, "its lease record is lost")
+		}
+		j.reaped, j.forgotten = true, false
 		if j.state != engine.InFlight || e.Delivery != j.delivery {
 			a.complain(e, "it is %v, delivery %d", j.state, j.delivery)
 		}
@@ -103,7 +138,7 @@ func (a *audit) move(e *engine.Event, j *audited) {
 	case engine.Acked, engine.Nacked, engine.Buried, engine.Returned:
 		a.commit(e, j)
 	case engine.Extended:
-		if j.state != engine.InFlight || a.fence == engine.FenceToken && e.Token != j.token {
+		if j.state != engine.InFlight || j.forgotten || a.rules.Fence == engine.FenceToken && e.Token != j.token {
 			a.complain(e, "it is %v under token %d", j.state, j.token)
 		}
 	case engine.Started:
@@ -119,6 +154,36 @@ func (a *audit) move(e *engine.Event, j *audited) {
 	}
 }
 
+// wait makes j wait for e.Delay, if it has to.
+func (a *audit) wait(e *engine.Event, j *audited, waits bool) {
+	j.state, j.dueAt = engine.Waiting, e.At.Add(e.Delay)
+	if !waits || a.rules.Held {
+		j.state, j.ready = engine.Ready, j.dueAt
+	}
+}
+
+// bound complains if more is in flight than may be.
+func (a *audit) bound(e *engine.Event) {
+	if a.rules.MaxInFlight == 0 && a.rules.MaxRunning == nil {
+		return
+	}
+	inFlight, running := 0, 0
+	for _, j := range a.jobs {
+		if j.state == engine.InFlight {
+			inFlight++
+			if !j.reaped {
+				running++
+			}
+		}
+	}
+	if most := a.rules.MaxInFlight; most > 0 && inFlight > most {
+		a.complain(e, "%d jobs are in flight", inFlight)
+	}
+	if most := a.rules.MaxRunning; most != nil && most[0] > 0 && running > most[0] {
+		a.complain(e, "%d jobs of the class are running", running)
+	}
+}
+
 func (a *audit) fenceOff(e *engine.Event, j *audited) {
 	if e.Token <= j.token {
 		a.complain(e, "token %d after %d", e.Token, j.token)
@@ -130,7 +195,11 @@ func (a *audit) commit(e *engine.Event, j *audited) {
 	if e.From != j.state {
 		a.complain(e, "it was %v, the event says %v", j.state, e.From)
 	}
-	if a.fence != engine.FenceNone && j.state != engine.InFlight || a.fence == engine.FenceToken && e.Token != j.token {
+	fence := max(a.rules.Fence, a.guard.Fence(a.rules.Fence))
+	if a.sheds && e.Kind == engine.Buried && j.state == engine.Ready {
+		fence = engine.FenceNone
+	}
+	if fence != engine.FenceNone && j.state != engine.InFlight || fence == engine.FenceToken && e.Token != j.token {
 		a.complain(e, "it is %v under token %d, the commit has %d", j.state, j.token, e.Token)
 	}
 	j.class = engine.Retry
@@ -148,16 +217,22 @@ func (a *audit) commit(e *engine.Event, j *audited) {
 		j.state = engine.Dead
 		j.ends++
 	case engine.Nacked:
-		j.state, j.dueAt = engine.Waiting, e.At.Add(e.Delay)
+		a.wait(e, j, true)
 	case engine.Returned:
-		j.state, j.ready = engine.Ready, e.At
+		if j.state, j.ready = engine.Ready, e.At; a.rules.Held {
+			j.ready = max(e.At, j.dueAt)
+		}
 	}
 }
 
 // settled reports what is wrong at the end of a run after which nothing may be left.
 func (a *audit) settled(store *memstore.Store) []string {
-	left := 0
+	left, lost := 0, 0
 	for id, j := range a.jobs {
+		if j.ends == 0 && j.executing == 0 && a.mayBeLost(j) {
+			lost++
+			continue
+		}
 		if j.ends != 1 || j.executing != 0 {
 			left++
 			if len(a.problems) < 5 {
@@ -165,10 +240,20 @@ func (a *audit) settled(store *memstore.Store) []string {
 			}
 		}
 	}
-	if store.Live() != 0 {
-		a.problems = append(a.problems, fmt.Sprintf("%d jobs are left in the store, %d have not ended once", store.Live(), left))
+	if store.Live() != lost {
+		a.problems = append(a.problems, fmt.Sprintf("%d jobs are left in the store, %d may be, %d have not ended once", store.Live(), lost, left))
 	}
 	return a.problems
+}
+
+func (a *audit) mayBeLost(j *audited) bool {
+	switch j.state {
+	case engine.InFlight:
+		return a.lost.inFlight || a.lost.forgotten && j.forgotten
+	case engine.Waiting:
+		return a.lost.waiting
+	}
+	return false
 }
 
 // balance compares the store's counts with the recorded truth.

@@ -14,6 +14,7 @@ type message struct {
 	terms    []engine.Term
 	outcomes []engine.Outcome
 	leases   []engine.LeaseKey
+	jobs     []engine.JobID
 }
 
 // send gives a call to the network. The engine's slices are copied.
@@ -34,6 +35,10 @@ func (s *Sim) send(c *engine.Call) {
 		m.outcomes = append(m.outcomes[:0], c.Batch.Outcomes...)
 		m.leases = append(m.leases[:0], c.Leases...)
 		m.call.Plan.Terms, m.call.Batch.Outcomes, m.call.Leases = m.terms, m.outcomes, m.leases
+		if c.Jobs != nil {
+			m.jobs = append(m.jobs[:0], c.Jobs...)
+			m.call.Jobs = m.jobs
+		}
 		s.queue.pushNext(s.now.Add(fate.Delay), request, ref)
 	}
 }
@@ -41,32 +46,88 @@ func (s *Sim) send(c *engine.Call) {
 // deliver executes a call at the store and sends the answer back.
 func (s *Sim) deliver(ref uint32) {
 	m := s.messages.at(ref)
+	if m.fate.Partial > 0 {
+		s.refuseSome(m)
+	}
+	var rows *Rows
+	if s.cfg.CountRows {
+		s.countRows()
+		rows = &s.rows
+	}
 	m.call.Execute(context.Background(), s.store, &m.answer, m.fate.Refuse)
+	if rows != nil && m.call.Op == engine.OpClaim && m.answer.Err == nil {
+		s.countAhead()
+	}
 	m.call.Record(s.now, &m.answer, s, &s.event)
 	switch m.call.Op {
 	case engine.OpCommit:
 		s.nextDue = s.store.NextDue()
-		for i := range m.answer.Results {
-			if m.answer.Results[i].Status == engine.Applied && m.call.Batch.Outcomes[i].Verb == engine.Return {
-				s.wake() // ready again at once
-				m = s.messages.at(ref)
-			}
+		for n := s.madeReady(m); n > 0; n-- {
+			s.wake()
+			m = s.messages.at(ref)
 		}
 	case engine.OpPromote:
-		if len(m.answer.Promoted) > 0 {
+		if len(m.answer.Promoted) > 0 && m.call.Step != engine.StepTake {
 			s.wake()
 			m = s.messages.at(ref)
 		}
 	}
-	if m.fate.LoseReply {
+	s.gate.serving++
+	if m.fate.LoseReply && s.gate.parallel == 0 {
+		s.gate.serving--
 		s.messages.release(ref)
 		return
 	}
-	s.queue.pushNext(s.now.Add(s.cfg.Network.Reply(s.now, &m.call, &m.answer)), reply, ref)
+	s.queue.pushNext(s.now.Add(s.cfg.Network.Reply(s.now, &m.call, &m.answer, rows)), reply, ref)
 }
 
-// answer hands a reply to the engine that asked, if it still lives.
+// madeReady is how many jobs may be claimed now by what a commit did.
+func (s *Sim) madeReady(m *message) int {
+	n := 0
+	for i := range m.answer.Results {
+		if r := &m.answer.Results[i]; r.Status == engine.Applied && m.makesReady(i, s.cfg.Held, s.cfg.MakesRoom) {
+			n++
+		}
+	}
+	return n
+}
+
+// makesReady reports whether the i-th outcome of m made a job ready at once, or made
+// room for one.
+func (m *message) makesReady(i int, held, makesRoom bool) bool {
+	switch m.outcomes[i].Verb {
+	case engine.Return, engine.Redo:
+		return true
+	case engine.Nack, engine.Snooze:
+		return held || makesRoom
+	}
+	return makesRoom
+}
+
+// refuseSome draws which outcomes of a commit the store refuses.
+func (s *Sim) refuseSome(m *message) {
+	for i := range m.outcomes {
+		o := &m.outcomes[i]
+		o.Refused = s.cfg.Rand.Uniform(engine.ForStore, uint64(o.Job), uint64(m.call.ID), uint16(m.call.Engine.Node())) < m.fate.Partial
+	}
+}
+
+// answer is a reply that arrives: who waits at the store may be served.
 func (s *Sim) answer(ref uint32) {
+	if s.gate.serving--; s.gate.parallel == 0 {
+		s.hand(ref)
+		return
+	}
+	if s.messages.at(ref).fate.LoseReply {
+		s.messages.release(ref)
+	} else {
+		s.hand(ref)
+	}
+	s.serveNext()
+}
+
+// hand gives a reply to the engine that asked, if it still lives.
+func (s *Sim) hand(ref uint32) {
 	m := s.messages.at(ref)
 	i := m.call.Engine.Node()
 	n := &s.nodes[i]

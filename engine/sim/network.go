@@ -1,38 +1,28 @@
 package sim
 
 import (
+	"math"
 	"time"
 
 	"qsim/engine"
 )
 
-// Fate is what the network does to one call.
+// Fate is what the network and the store do to one call.
 type Fate struct {
 	Delay       time.Duration // to the store
 	LoseRequest bool          // never reaches the store
 	LoseReply   bool          // takes effect, the engine never learns
 	Duplicate   bool          // reaches the store twice
 	Refuse      error         // the store answers with this and does nothing
+	Partial     float64       // of its outcomes, as drawn for each: refused, while the others take effect
 }
 
 // Network decides the fate of every call.
 type Network interface {
 	Request(now engine.Time, c *engine.Call) Fate
-	// Reply is how long the answer takes, for a call that was executed now.
-	Reply(now engine.Time, c *engine.Call, r *engine.Reply) time.Duration
-}
-
-// Fault is trouble of calls within [From, Until). Probabilities are in [0, 1].
-type Fault struct {
-	From, Until engine.Time
-	Ops         [engine.NumOps]bool
-	Nodes       []int32 // nil: every node
-
-	LoseRequest float64
-	LoseReply   float64
-	Duplicate   float64
-	Error       float64       // refused without effect, with engine.ErrUnavailable
-	Delay       time.Duration // added to each way
+	// Reply is how long the answer takes, for a call that was executed now. rows is
+	// what it found, or nil without Config.CountRows.
+	Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *Rows) time.Duration
 }
 
 // Links is a Network with a delay for each way of each op and windows of faults.
@@ -42,6 +32,8 @@ type Links struct {
 	Rand   engine.Rand
 	OneWay [engine.NumOps]engine.Dist // seconds, drawn for each way
 	PerJob engine.Dist                // seconds, added to the answer for each job of the call
+	Scan   [engine.NumOps]RowCosts    // added to the answer; wants Config.CountRows
+	Slows  []Slow                     // of all of these
 	Faults []Fault
 
 	prepared bool
@@ -54,51 +46,64 @@ var _ Network = (*Links)(nil)
 // Request draws what becomes of a call.
 func (l *Links) Request(now engine.Time, c *engine.Call) Fate {
 	f := Fate{Delay: l.delay(engine.ForRequestDelay, c, 0)}
+	if l.Slows != nil {
+		f.Delay = l.slowed(now, f.Delay)
+	}
 	for i := range l.Faults {
 		w := &l.Faults[i]
 		if !w.hits(now, c) {
 			continue
 		}
-		n := uint16(i * 4)
+		n := uint16(i * 5)
 		f.LoseRequest = f.LoseRequest || l.happens(w.LoseRequest, c, n)
 		f.LoseReply = f.LoseReply || l.happens(w.LoseReply, c, n+1)
 		f.Duplicate = f.Duplicate || l.happens(w.Duplicate, c, n+2)
 		if l.happens(w.Error, c, n+3) {
 			f.Refuse = engine.ErrUnavailable
 		}
-		f.Delay += w.Delay
+		f.Partial += float64((1 - f.Partial) * w.Partial)
+		if w.Delay != nil {
+			f.Delay = addDelays(f.Delay, w.Delay.Duration(l.Rand.Uniform(engine.ForFault, uint64(c.ID), key(c), n+4)))
+		}
 	}
 	return f
 }
 
 // Reply draws how long the answer takes.
-func (l *Links) Reply(now engine.Time, c *engine.Call, r *engine.Reply) time.Duration {
+func (l *Links) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *Rows) time.Duration {
 	d := l.delay(engine.ForResponseDelay, c, 0)
-	if rows := r.Rows(); rows > 0 && !l.free {
-		d += time.Duration(rows) * l.draw(&l.PerJob, engine.ForResponseDelay, c, 1)
+	if n := r.Rows(); n > 0 && !l.free {
+		d = addDelays(d, times(float64(n), l.draw(&l.PerJob, engine.ForResponseDelay, c, 1)))
 	}
-	for i := range l.Faults {
-		if w := &l.Faults[i]; w.hits(now, c) {
-			d += w.Delay
+	if rows != nil {
+		d = addDelays(d, times(l.Scan[c.Op].of(rows), 1))
+	}
+	if l.Slows != nil {
+		d = l.slowed(now, d)
+	}
+	return d
+}
+
+// slowed is what d is at that time.
+func (l *Links) slowed(now engine.Time, d time.Duration) time.Duration {
+	for i := range l.Slows {
+		if w := &l.Slows[i]; w.Window.Has(now) {
+			d = times(w.Factor, d)
 		}
 	}
 	return d
 }
 
-func (w *Fault) hits(now engine.Time, c *engine.Call) bool {
-	if now < w.From || now >= w.Until || !w.Ops[c.Op] {
-		return false
+// times is factor times d, at most engine.LongestDraw.
+func times(factor float64, d time.Duration) time.Duration {
+	if x := float64(factor * float64(d)); x < float64(engine.LongestDraw) {
+		return time.Duration(math.Round(x))
 	}
-	if w.Nodes == nil {
-		return true
-	}
-	for _, n := range w.Nodes {
-		if n == c.Engine.Node() {
-			return true
-		}
-	}
-	return false
+	return engine.LongestDraw
 }
+
+// addDelays is a+b, at most engine.LongestDraw, which neither exceeds.
+func addDelays(a, b time.Duration) time.Duration { return min(a+b, engine.LongestDraw) }
 
 func (l *Links) delay(p engine.Purpose, c *engine.Call, n uint16) time.Duration {
 	if !l.prepared {

@@ -1,53 +1,6 @@
 package sim
 
-import (
-	"time"
-
-	"qsim/engine"
-)
-
-// Control makes a process die or freeze at a known time.
-type Control struct {
-	Node  int32
-	At    engine.Time
-	For   time.Duration // until it starts again, or goes on
-	Pause bool          // it freezes, and wakes without knowing; otherwise it dies and loses its memory
-
-	life uint32 // of the process that is paused
-}
-
-// A control event's ref is the control, or with backBit set the end of it.
-const backBit = 1 << 31
-
-func (s *Sim) control(ev uint32) {
-	c := &s.cfg.Controls[ev&^backBit]
-	n := &s.nodes[c.Node]
-	over := ev&backBit != 0
-	switch {
-	case c.Pause && over:
-		if n.engine != nil && n.lives == c.life {
-			s.thaw(c.Node)
-		}
-	case over:
-		if n.down--; n.down == 0 {
-			s.boot(c.Node)
-		}
-	case c.Pause:
-		if n.engine != nil {
-			n.frozen++
-			c.life = n.lives
-			s.report(engine.NodePause, c.Node)
-			s.timers.set(c.Node, engine.Never)
-			s.queue.push(s.now.Add(c.For), control, ev|backBit)
-		}
-	default:
-		if n.engine != nil {
-			s.crash(c.Node)
-		}
-		n.down++
-		s.queue.push(s.now.Add(c.For), control, ev|backBit)
-	}
-}
+import "qsim/engine"
 
 // boot starts a process: a new life with an empty memory.
 func (s *Sim) boot(i int32) {
@@ -57,6 +10,12 @@ func (s *Sim) boot(i int32) {
 	n.lives++
 	cfg.Engine, cfg.Policy, cfg.Recorder = n.id, s.cfg.Policy(i), s
 	n.engine = engine.New(cfg, s.now)
+	if n.ahead != 0 {
+		n.engine.SetWallClock(s.now, n.ahead)
+	}
+	for role, stalls := range s.stalled {
+		n.engine.Stall(s.now, engine.Role(role), stalls > 0)
+	}
 	s.report(engine.NodeUp, i)
 	s.apply(i)
 }
@@ -97,12 +56,19 @@ func (s *Sim) thaw(i int32) {
 	n.missed = nil
 	for _, m := range missed {
 		if m.rank == reply {
-			s.answer(m.ref)
+			s.hand(m.ref)
 		} else {
 			s.finish(m.ref, m.order)
 		}
 	}
-	if n.engine != nil && n.frozen == 0 {
+	if n.engine != nil {
+		s.setTimer(i)
+	}
+}
+
+// setTimer takes over the deadline of an engine that nothing was asked of.
+func (s *Sim) setTimer(i int32) {
+	if n := &s.nodes[i]; n.frozen == 0 {
 		s.timers.set(i, max(s.now, n.engine.Deadline()))
 	}
 }
@@ -149,7 +115,7 @@ func (s *Sim) cancel(i int32, c engine.Cancel) {
 		return
 	}
 	if r := s.runs.at(at - 1); !r.plan.IgnoresCancel {
-		r.plan.Error, r.plan.Kills = c.Error, false
+		r.plan.Error, r.plan.Kills, r.plan.Undecided = c.Error, false, false
 		r.order = s.queue.push(s.now, finish, at-1) // the earlier event is void
 	}
 }
@@ -169,9 +135,11 @@ func (s *Sim) finish(ref uint32, order uint64) {
 		node := r.node
 		s.crash(node)
 		n.down++
-		s.cfg.Controls = append(s.cfg.Controls, Control{Node: node})
-		s.queue.push(s.now.Add(s.cfg.Restart), control, uint32(len(s.cfg.Controls)-1)|backBit)
+		s.endLater(ending{kind: Crash, node: node}, s.cfg.Restart)
 		return
+	}
+	if r.plan.Undecided {
+		r.plan.Error = s.cfg.Handlers.(Judge).Decide(s.now, r.node, &r.job)
 	}
 	node, slot, err, ran := r.node, r.slot, r.plan.Error, s.now.Sub(r.started)
 	s.cfg.Handlers.End(s.now, node, &r.job, err, false)

@@ -7,82 +7,21 @@ package sim
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"qsim/engine"
 )
-
-// Store is what a simulation keeps its jobs in: memstore.Store.
-type Store interface {
-	engine.Store
-	// NextDue is when the earliest waiting job becomes ready by itself.
-	NextDue() engine.Time
-	// PromoteDue makes what is due ready and appends it to dst.
-	PromoteDue(dst []engine.Promotion) []engine.Promotion
-}
-
-// Workload yields arrivals in time order; ok is false when there are no more.
-type Workload interface {
-	Next() (at engine.Time, j engine.NewJob, ok bool)
-}
-
-// Execution is how one run of a handler goes, if nothing interrupts it.
-type Execution struct {
-	Runs          time.Duration // at least 0
-	Error         engine.ErrorKind
-	Kills         bool // at its end the process dies with all it holds
-	IgnoresCancel bool // goes on to its end when it is told to stop
-}
-
-// Handlers decide how executions go. Begin and End come in the order of the
-// virtual clock, so a dependency of finite capacity can be simulated.
-type Handlers interface {
-	Begin(now engine.Time, node int32, j *engine.Job) Execution
-	// End says that an execution ended: err is NoError for success, Canceled,
-	// Timeout or LeaseExpired if it was stopped. aborted: its process died.
-	End(now engine.Time, node int32, j *engine.Job, err engine.ErrorKind, aborted bool)
-}
-
-// WakeMode says who is told of new ready jobs.
-type WakeMode uint8
-
-const (
-	WakeOne  WakeMode = iota // one node with idle workers, in turn
-	WakeAll                  // every node with idle workers
-	WakeNone                 // nobody: nodes poll
-)
-
-// Config of one simulated run.
-type Config struct {
-	// Nodes configures the engine of each node; Engine, Policy and Recorder are
-	// filled in.
-	Nodes []engine.Config
-	// Policy returns the policy of a node that starts: a restarted process begins
-	// anew.
-	Policy   func(node int32) engine.Policy
-	Store    func(clock func() engine.Time) Store
-	Network  Network
-	Handlers Handlers
-	Workload Workload
-	Recorder engine.Recorder // may be nil
-	Wake     WakeMode
-	Restart  time.Duration // from an execution that kills its process to the next start
-	Controls []Control     // crashes and pauses, in any order
-	// EnqueueDelay is the way of a new job to the store; nil: none.
-	EnqueueDelay func(j *engine.NewJob) time.Duration
-	Until        engine.Time // the run ends then, at the latest
-}
 
 // node is one simulated process.
 type node struct {
 	engine *engine.Engine // nil: it is down
 	id     engine.EngineID
 	lives  uint32
-	down   int        // deaths it has not recovered from
-	frozen int        // pauses that hold it
-	missed []deferred // what reached it while it was frozen
-	runs   []uint32   // by slot of its engine: the run there, plus 1
+	down   int           // deaths it has not recovered from
+	frozen int           // pauses that hold it
+	missed []deferred    // what reached it while it was frozen
+	runs   []uint32      // by slot of its engine: the run there, plus 1
+	ahead  time.Duration // of its wall clock
 }
 
 type deferred struct {
@@ -110,6 +49,7 @@ type Sim struct {
 	timers timers
 	nodes  []node
 
+	revoker     Revoker     // the workload, if it is one
 	nextArrival engine.Time // Never: no more
 	arriving    engine.NewJob
 	nextDue     engine.Time // of the store
@@ -122,10 +62,16 @@ type Sim struct {
 	one      [1]engine.NewJob
 	turn     int // whom WakeOne looks at first
 
+	controls controls
+	stalled  [engine.NumRoles]int // troubles that hold up who does the work of a role
+	gate     gate
+	rows     Rows // what the call being served found
+
 	event  engine.Event
 	digest engine.Digest
 	events int64
 	live   int64 // enqueued, neither done nor dead
+	total  int64 // enqueued
 	ended  bool
 }
 
@@ -135,10 +81,9 @@ func New(cfg Config) *Sim {
 	s.store = cfg.Store(func() engine.Time { return s.now })
 	s.nodes = make([]node, len(cfg.Nodes))
 	s.timers.init(len(cfg.Nodes))
-	s.cfg.Controls = slices.Clone(cfg.Controls)
-	for i := range cfg.Controls {
-		s.queue.push(cfg.Controls[i].At, control, uint32(i))
-	}
+	s.revoker, _ = cfg.Workload.(Revoker)
+	s.gate.parallel = cfg.Parallel
+	s.initControls(cfg.Controls)
 	for i := range s.nodes {
 		s.boot(int32(i))
 	}
@@ -178,7 +123,7 @@ func (s *Sim) Step() bool {
 			s.now = max(s.now, s.cfg.Until)
 		}
 		return false
-	case s.live == 0 && s.nextArrival == engine.Never && s.running == 0 && s.late.used == 0:
+	case s.live == 0 && s.nextArrival == engine.Never && s.running == 0 && s.late.used == 0 && s.controls.redrives == 0:
 		s.ended = true
 		return false
 	}
@@ -226,7 +171,7 @@ func (s *Sim) happen(ev event) {
 	case control:
 		s.control(ev.ref)
 	case request:
-		s.deliver(ev.ref)
+		s.reach(ev.ref)
 	case reply:
 		s.answer(ev.ref)
 	case finish:
@@ -249,7 +194,11 @@ func (s *Sim) nextJob() {
 
 func (s *Sim) arrive() {
 	s.one[0] = s.arriving
+	comes := s.revoker == nil || s.revoker.Comes(s.now, &s.one[0])
 	s.nextJob()
+	if !comes {
+		return
+	}
 	if s.cfg.EnqueueDelay != nil {
 		if d := s.cfg.EnqueueDelay(&s.one[0]); d > 0 {
 			ref := s.late.alloc()
@@ -270,7 +219,7 @@ func (s *Sim) enqueue() {
 	s.event = engine.Event{}
 	s.event.Kind, s.event.JobKind, s.event.Tenant, s.event.Job, s.event.Delay, s.event.Node = engine.Enqueued, j.Kind, j.Tenant, j.ID, j.Delay, -1
 	s.Record(&s.event)
-	if j.Delay == 0 {
+	if j.Delay == 0 || s.cfg.Held {
 		s.wake()
 		return
 	}
@@ -320,6 +269,9 @@ func (s *Sim) Record(e *engine.Event) {
 	s.digest.Add(e)
 	switch e.Kind {
 	case engine.Enqueued:
+		s.live++
+		s.total++
+	case engine.Redriven:
 		s.live++
 	case engine.Acked, engine.Buried:
 		s.live--

@@ -27,10 +27,10 @@ func TestEveryJobEndsOnce(t *testing.T) {
 		w.flaky.fail, w.flaky.kill = 0.1, 0.0002
 		w.flaky.succeeded, w.flaky.runningByJob = map[engine.JobID]int{}, map[engine.JobID]int{}
 		w.config.Restart = 5 * time.Second
-		w.links.Faults = []sim.Fault{{From: 0, Until: engine.Never, Ops: allOps(), LoseRequest: 0.01, LoseReply: 0.01, Duplicate: 0.01, Error: 0.01}}
+		w.links.Faults = []sim.Fault{{Window: sim.Window{For: engine.Forever}, Ops: allOps(), LoseRequest: 0.01, LoseReply: 0.01, Duplicate: 0.01, Error: 0.01}}
 		w.config.Controls = []sim.Control{
 			{Node: 1, At: engine.Time(20 * time.Second), For: 5 * time.Second},
-			{Node: 2, At: engine.Time(40 * time.Second), For: 45 * time.Second, Pause: true},
+			{Node: 2, At: engine.Time(40 * time.Second), For: 45 * time.Second, Kind: sim.Pause},
 		}
 		s := w.start()
 		s.Run()

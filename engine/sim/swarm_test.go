@@ -40,7 +40,8 @@ func zeroOr[T any](d *die, f T) (zero T) {
 }
 
 // swarmPolicies never keep a retry from running for ever.
-var swarmPolicies = []string{"fifo", "lifo", "fresh-first", "retry-first", "weighted", "bernoulli", "separate", "inflight-cap", "retry-budget", "aimd", "adaptive-lifo"}
+var swarmPolicies = []string{"fifo", "lifo", "fresh-first", "retry-first", "weighted", "bernoulli", "separate", "inflight-cap", "retry-budget", "aimd", "adaptive-lifo",
+	"breaker", "codel", "aging", "deadline", "tenant-round-robin", "tenant-drr", "tenant-fair", "queues", "split"}
 
 // healed is when a swarm's faults are over.
 const healed = engine.Time(40 * time.Second)
@@ -84,6 +85,7 @@ func swarmWorld(t testing.TB, seed uint64) *world {
 	if kind == "separate" && c.Workers == 1 {
 		kind = "fifo"
 	}
+	w.sheds = kind == "codel"
 	w.config.Policy = func(int32) engine.Policy {
 		p, err := policies.New(kind, nil, c.Workers)
 		if err != nil {
@@ -106,14 +108,19 @@ func swarmWorld(t testing.TB, seed uint64) *world {
 	if d.coin() {
 		w.links.PerJob = must(engine.Constant(0.001))
 	}
-	swarmFaults(d, w)
+	swarmFaults(t, d, w)
+	swarmFurther(t, d, w)
+	swarmTroubles(d, w)
+	w.node.Kinds = []engine.KindConfig{{Timeout: c.Kinds[0].Timeout, Retry: freeOf{c.Kinds[0].Retry, w.free}}}
+	w.workload = &varied{w.jobs, w.serialKeys, w.delayed}
 	return w
 }
 
-func swarmFaults(d *die, w *world) {
+func swarmFaults(t testing.TB, d *die, w *world) {
+	must := dist(t)
 	for range d.below(5) {
 		from := engine.Time(d.milliseconds(0, 30000))
-		f := sim.Fault{From: from, Until: min(healed, from.Add(d.milliseconds(100, 15000)))}
+		f := sim.Fault{Window: sim.Window{From: from, For: min(healed.Sub(from), d.milliseconds(100, 15000))}}
 		for op := range f.Ops {
 			f.Ops[op] = d.coin()
 		}
@@ -121,7 +128,11 @@ func swarmFaults(d *die, w *world) {
 			f.Nodes = []int32{int32(d.below(w.nodes))}
 		}
 		share := func() float64 { return float64(zeroOr(d, d.between(1, 100))) / 100 }
-		f.LoseRequest, f.LoseReply, f.Duplicate, f.Error, f.Delay = share(), share(), share(), share(), zeroOr(d, d.milliseconds(1, 2000))
+		f.LoseRequest, f.LoseReply, f.Duplicate, f.Error, f.Partial = share(), share(), share(), share(), share()
+		if d.coin() {
+			delay := must(engine.Exponential(float64(d.between(1, 2000)) / 1000))
+			f.Delay = &delay
+		}
 		w.links.Faults = append(w.links.Faults, f)
 	}
 	for range d.below(5) {
@@ -130,12 +141,12 @@ func swarmFaults(d *die, w *world) {
 			longest = 40000 // longer than any lease
 		}
 		w.config.Controls = append(w.config.Controls, sim.Control{Node: int32(d.below(w.nodes)), At: engine.Time(d.milliseconds(0, 30000)),
-			For: d.milliseconds(100, longest), Pause: d.coin()})
+			For: d.milliseconds(100, longest), Kind: sim.ControlKind(d.below(2))})
 	}
 }
 
 // The default reaches every kind of event; before a release, let it run for minutes.
-var swarmSeeds = flag.Int("swarm", 1500, "how many random worlds TestSwarm runs")
+var swarmSeeds = flag.Int("swarm", 1000, "how many random worlds TestSwarm runs")
 
 // TestSwarm runs many small worlds, each with a random configuration and random
 // faults. What must never be is checked throughout; when the faults are over, every
@@ -146,6 +157,10 @@ func TestSwarm(t *testing.T) {
 	for seed := range uint64(seeds) {
 		w := swarmWorld(t, seed+1)
 		a := newAudit(w.store)
+		a.guard, a.lost, a.sheds = w.node.Reaper.Guard, w.lost, w.sheds
+		if w.serialKeys > 0 {
+			a.serial = func(j engine.JobID) uint32 { return serialKey(j, w.serialKeys) }
+		}
 		w.recorder = a
 		w.config.Until = healed.Add(10 * time.Minute)
 		s := w.start()

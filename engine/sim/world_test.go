@@ -128,6 +128,47 @@ type world struct {
 	network  sim.Network
 	recorder engine.Recorder
 	silent   bool // nobody records
+
+	// What a swarm says of jobs, and of those that it may leave.
+	free       engine.ErrorKind // costs no attempt, three times; NoError: none
+	serialKeys uint32
+	delayed    time.Duration // every third job, by so much
+	lost       lostJobs
+	sheds      bool // its policy buries ready jobs
+}
+
+// varied gives jobs a serial key and a delay.
+type varied struct {
+	*poisson
+	keys    uint32 // 0: none
+	delayed time.Duration
+}
+
+func serialKey(j engine.JobID, keys uint32) uint32 { return 1 + uint32(j)*7%keys }
+
+func (v *varied) Next() (engine.Time, engine.NewJob, bool) {
+	at, j, ok := v.poisson.Next()
+	j.Tenant = engine.TenantID(j.ID % 7)
+	if v.keys > 0 {
+		j.Serial = serialKey(j.ID, v.keys)
+	}
+	if j.ID%3 == 0 {
+		j.Delay = v.delayed
+	}
+	return at, j, ok
+}
+
+// freeOf is a retry policy for which one kind of error costs no attempt, three times.
+type freeOf struct {
+	engine.RetryPolicy
+	free engine.ErrorKind
+}
+
+func (f freeOf) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Verb, time.Duration) {
+	if e == f.free && j.Snoozes < 3 {
+		return engine.Snooze, time.Second
+	}
+	return f.RetryPolicy.Next(j, e, u)
 }
 
 func newWorld(t testing.TB, seed uint64, jobs uint64, rate float64) *world {

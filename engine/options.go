@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+)
+
+// Fence is what a commit must match to take effect.
+type Fence uint8
+
+const (
+	FenceToken Fence = iota // the job is in flight under the same token
+	FenceState              // the job is in flight, whoever holds it
+	FenceNone               // the job has not ended
+)
+
+// String returns the fence's name as scenarios spell it.
+func (f Fence) String() string { return [...]string{"token", "state", "none"}[f] }
+
+// Place is where a job stands among the ready jobs of its priority: the meaning
+// of OldestReady.
+type Place uint8
+
+const (
+	PlaceDue     Place = iota // by due time; a fresh job is due when it is enqueued or its delay is over
+	PlaceTail                 // by the time it was made ready, behind whatever was ready then
+	PlaceHead                 // retries before all fresh jobs, by due time
+	PlaceCreated              // by enqueue time
+)
+
+// String returns the place's name as scenarios spell it.
+func (p Place) String() string { return [...]string{"due", "tail", "head", "created"}[p] }
+
+// StoreOptions are rules that a store keeps for all its engines.
+type StoreOptions struct {
+	Fence Fence
+	Place Place
+	// Promoted makes a waiting job ready only by Promote. Otherwise it is ready
+	// the instant it is due.
+	Promoted bool
+	// LapseAfter, if not negative, takes a lease from its holder at the instant
+	// its TTL ended this long ago: commits and extensions are stale from then on,
+	// before Recover hands the job to a reaper. Negative: Recover takes it.
+	LapseAfter time.Duration
+	// RecoveriesWithin bounds what Job.Recoveries counts: it starts anew once the
+	// first of those it counts is longer ago. 0: it counts all.
+	RecoveriesWithin time.Duration
+	// Orphans makes Recover and Expired find jobs in flight whose lease record is
+	// lost, as if they had expired long ago, before all others. Otherwise nothing
+	// finds them. In either case a commit that the fence lets through ends or moves
+	// such a job as any other, an extension finds nothing to prolong and is refused,
+	// and nextExpiry is 0 while Recover or Expired would find one.
+	Orphans bool
+	// MaxRunning is how many jobs of a kind may be in flight, by kind; 0, or past the
+	// end: any number. Jobs that a reaper holds do not count. A claim passes the
+	// others by, whatever its order.
+	MaxRunning []int
+	// Service is what a job costs under TenantDeficit, by kind: its declared mean
+	// run time, at least 1ns. Kinds past the end are as the last; none: 1s.
+	Service []time.Duration
+	// KeepDead keeps buried jobs, so that they can be made ready again and their
+	// IDs are recognised. Otherwise the store forgets them.
+	KeepDead bool
+	// MaxInFlight, if above 0, is how many jobs may be in flight in all, those that a
+	// reaper holds or whose lease record is lost included: a claim brings no more.
+	MaxInFlight int
+	// CountAhead keeps count of the ready jobs that claims pass over, for stores that
+	// say how many those were.
+	CountAhead bool
+	// Held hands jobs out before they are due, whatever Promoted says: a waiting job is
+	// Ready at once, by the due time that it has, and its lease says with a negative
+	// Waited for how long the engine must hold it. It keeps its due time when it is
+	// returned or redone.
+	Held bool
+}
+
+// ParseFence returns the fence that scenarios spell s.
+func ParseFence(s string) (Fence, error) { return parseEnum[Fence]("fence", s, FenceNone) }
+
+// ParsePlace returns the place that scenarios spell s.
+func ParsePlace(s string) (Place, error) { return parseEnum[Place]("place", s, PlaceCreated) }
+
+func parseEnum[E interface {
+	~uint8
+	fmt.Stringer
+}](what, s string, last E) (E, error) {
+	var names []string
+	for e := E(0); e <= last; e++ {
+		if e.String() == s {
+			return e, nil
+		}
+		names = append(names, e.String())
+	}
+	return 0, fmt.Errorf("unknown %s %q: want one of %v", what, s, names)
+}

@@ -1,0 +1,75 @@
+package engine
+
+import "time"
+
+// Verb is what a commit does to a job.
+type Verb uint8
+
+const (
+	Ack    Verb = iota + 1 // done
+	Nack                   // failed: ready again after Delay, as Retry; Failures goes up
+	Bury                   // given up: dead; Failures goes up
+	Return                 // not run, or its expiry counts for nothing: ready again at once, Charged goes down
+	Redo                   // failed, but ready again at once: Failures goes up, Charged stays
+	Snooze                 // failed for a reason that costs no attempt: as Nack, but Charged goes down and Failures stays
+)
+
+// String returns "ack", "nack", "bury", "return", "redo" or "snooze".
+func (v Verb) String() string {
+	return [...]string{"?", "ack", "nack", "bury", "return", "redo", "snooze"}[v]
+}
+
+// Outcome is one line of a commit.
+type Outcome struct {
+	LeaseKey
+	Verb     Verb
+	Stand    Stand         // Return, Redo; Nack, Snooze: once it becomes ready
+	Guard    Guard         // not GuardStore: a reaper that had only read the lease takes it with this, see Expired
+	Refused  bool          // a simulated store applies part of a batch only: it must answer Unapplied for this one and do nothing
+	Error    ErrorKind     // why, for the record
+	Kind     Kind          // for the record
+	Tenant   TenantID      // for the record
+	Delivery int32         // for the record
+	Delay    time.Duration // Nack, Snooze: at least 0
+}
+
+// BatchID names a batch of outcomes over all its resends. Seq counts from 1 in
+// each engine.
+type BatchID struct {
+	Engine EngineID
+	Seq    uint64
+}
+
+// Batch is what one commit call carries.
+type Batch struct {
+	ID BatchID
+	// Settled says that every batch of this engine with Seq <= Settled has been
+	// answered: the store may forget what it answered.
+	Settled  uint64
+	Outcomes []Outcome
+}
+
+// Status is what became of one outcome of a batch.
+type Status uint8
+
+const (
+	Unapplied Status = iota // the store could not apply it: send it again
+	Applied                 // it took effect
+	Stale                   // fenced off: the lease had passed to another, or the job had ended
+	// Repeated marks an outcome of a batch that had taken effect when an earlier
+	// copy of it arrived. For the engine it is Applied; nothing is recorded.
+	Repeated
+	// RepeatedStale is the same for an outcome that was Stale then.
+	RepeatedStale
+)
+
+// Result answers one Outcome.
+type Result struct {
+	Status   Status
+	From     State         // what the job was before, if Applied
+	Class    Class         // Ready and Waiting: as which it stood there
+	Delivery int32         // Applied, of an outcome with a Guard: the one whose lease was taken
+	Age      time.Duration // since the job was enqueued, by the store's clock
+	Holder   EngineID      // Applied, of an outcome with a Guard: who held the lease
+	Token    Token         // Applied, of an outcome with a Guard: under which the lease was taken
+}

@@ -1,0 +1,115 @@
+package engine_test
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"qsim/engine"
+	"qsim/policies"
+)
+
+// configure sets what a word such as "workers=2" says.
+func (s *script) configure(word string) {
+	key, value, _ := strings.Cut(word, "=")
+	c := &s.cfg
+	counts := map[string]*int{"workers": &c.Workers, "batch": &c.Fetch.Batch, "prefetch": &c.Fetch.Prefetch, "commit-batch": &c.Commit.Batch,
+		"calls": &c.Commit.Calls, "tries": &c.Commit.Tries, "backpressure": &c.Commit.Backpressure, "reaper-batch": &c.Reaper.Batch,
+		"promoter-batch": &c.Promoter.Batch}
+	times := map[string]*time.Duration{"poll": &c.Fetch.Poll, "cooldown": &c.Fetch.Cooldown, "linger": &c.Commit.Linger, "commit-timeout": &c.Commit.Timeout,
+		"ttl": &c.Lease.TTL, "heartbeat": &c.Lease.Heartbeat, "grace": &c.Reaper.Grace, "promoter": &c.Promoter.Every, "call-timeout": &c.CallTimeout,
+		"timeout": &c.Kinds[0].Timeout, "error-pause": &c.Fetch.ErrorPause, "lease-max": &c.Lease.Max, "gap": &c.Reaper.Gap, "promoter-gap": &c.Promoter.Gap}
+	if n := counts[key]; n != nil {
+		*n = s.number(value)
+		return
+	}
+	if d := times[key]; d != nil {
+		*d = s.duration(value)
+		return
+	}
+	if set := words[word]; set != nil {
+		set(c)
+		return
+	}
+	s.configureMore(key, value)
+}
+
+// words are what a script may say without a number.
+var words = map[string]func(c *engine.Config){
+	"give-up=drop":          func(c *engine.Config) { c.Commit.GiveUp = engine.Drop },
+	"late-claim=run":        func(c *engine.Config) { c.Lease.LateClaim = engine.RunLate },
+	"late-claim=ignore":     func(c *engine.Config) { c.Lease.LateClaim = engine.IgnoreLate },
+	"of=node":               func(c *engine.Config) { c.Lease.OfNode = true },
+	"names=kept":            func(c *engine.Config) { c.Lease.Kept = true },
+	"check=local":           func(c *engine.Config) { c.Lease.Local = true },
+	"on-start=true":         func(c *engine.Config) { c.Reaper.OnStart = true },
+	"counts=nothing":        func(c *engine.Config) { c.Reaper.Nothing = true },
+	"after=ready":           func(c *engine.Config) { c.Reaper.After = engine.ReadyAtOnce },
+	"after=dead":            func(c *engine.Config) { c.Reaper.After = engine.DeadAtOnce },
+	"reaper-owner=leader":   func(c *engine.Config) { c.Reaper.Owner = engine.LeaderOnly },
+	"promoter-owner=leader": func(c *engine.Config) { c.Promoter.Owner = engine.LeaderOnly },
+	"promoter-order=newest": func(c *engine.Config) { c.Promoter.Order = engine.NewestReady },
+	"policy=fresh-first":    func(c *engine.Config) { c.Policy = policies.FreshFirst{} },
+	"hot-loop=true":         func(c *engine.Config) { c.Fetch.ErrorPause = -1 },
+	"first=drawn":           func(c *engine.Config) { c.Promoter.First = uniform(10, 15) },
+	"every=drawn":           func(c *engine.Config) { c.Promoter.Drawn = uniform(0, 10) },
+	"guard=token":           func(c *engine.Config) { c.Reaper.Guard = engine.GuardToken },
+	"guard=state":           func(c *engine.Config) { c.Reaper.Guard = engine.GuardState },
+	"guard=none":            func(c *engine.Config) { c.Reaper.Guard = engine.GuardNone },
+	"free=failed,throttled": func(c *engine.Config) {
+		c.Kinds[0].Retry = free{c.Kinds[0].Retry, engine.FirstErrorKind, engine.Throttled}
+	},
+	"free=lease-expired,any": func(c *engine.Config) {
+		c.Kinds[0].Retry = free{c.Kinds[0].Retry, engine.LeaseExpired, engine.LeaseExpired}
+	},
+}
+
+func (s *script) configureMore(key, value string) {
+	c := &s.cfg
+	switch key {
+	case "reaper":
+		c.Reaper.Off, c.Reaper.Every = false, s.duration(value)
+	case "bury-at":
+		c.Reaper.BuryAt = int32(s.number(value))
+	case "stand":
+		c.Reaper.Stand = engine.Stand(slices.Index(stands, value))
+	case "backoff":
+		for d := range strings.SplitSeq(value, ",") {
+			c.Commit.Backoff = append(c.Commit.Backoff, s.duration(d))
+		}
+	case "cap":
+		c.Policy = policies.InFlightCap{Retries: s.number(value)}
+	case "separate":
+		c.Policy = &policies.Separate{RetryWorkers: s.number(value)}
+	case "lifo-after":
+		c.Policy = policies.AdaptiveLIFO{OlderThan: s.duration(value)}
+	default:
+		s.t.Fatalf("unknown configuration %s=%s", key, value)
+	}
+}
+
+var (
+	stands = []string{"usual", "head", "due", "tail", "created"}
+	guards = []string{"store", "token", "state", "none"}
+)
+
+func uniform(least, most float64) *engine.Dist {
+	d, err := engine.Uniform(least, most)
+	if err != nil {
+		panic(err)
+	}
+	return &d
+}
+
+// free is a retry policy for which two kinds of error cost no attempt.
+type free struct {
+	engine.RetryPolicy
+	one, another engine.ErrorKind
+}
+
+func (f free) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Verb, time.Duration) {
+	if e == f.one || e == f.another {
+		return engine.Snooze, 2 * time.Second
+	}
+	return f.RetryPolicy.Next(j, e, u)
+}

@@ -1,0 +1,56 @@
+package sim
+
+import (
+	"time"
+
+	"qsim/engine"
+)
+
+// Store is what a simulation keeps its jobs in: memstore.Store.
+type Store interface {
+	engine.Store
+	// NextDue is when the earliest waiting job becomes ready by itself.
+	NextDue() engine.Time
+	// PromoteDue makes what is due ready and appends it to dst.
+	PromoteDue(dst []engine.Promotion) []engine.Promotion
+}
+
+// WakeMode says who is told of new ready jobs.
+type WakeMode uint8
+
+const (
+	WakeOne  WakeMode = iota // one node with idle workers, in turn
+	WakeAll                  // every node with idle workers
+	WakeNone                 // nobody: nodes poll
+)
+
+// Config of one simulated run.
+type Config struct {
+	// Nodes configures the engine of each node; Engine, Policy and Recorder are
+	// filled in.
+	Nodes []engine.Config
+	// Policy returns the policy of a node that starts: a restarted process begins
+	// anew.
+	Policy   func(node int32) engine.Policy
+	Store    func(clock func() engine.Time) Store
+	Network  Network
+	Handlers Handlers
+	Workload Workload
+	Recorder engine.Recorder // may be nil
+	Wake     WakeMode
+	Restart  time.Duration // from an execution that kills its process to the next start
+	Controls []Control     // in any order
+	Rand     engine.Rand   // of what befalls the store
+	// Parallel is how many calls the store serves at once, the rest wait their turn: a
+	// call is being served until its answer has arrived. 0: no limit.
+	Parallel  int
+	CountRows bool // tell Network.Reply what lies in the store
+	// Held says that waiting jobs are ready at once, see engine.StoreOptions.
+	Held bool
+	// MakesRoom says that a job may become claimable when another is committed, as the
+	// store's options or the jobs' keys say.
+	MakesRoom bool
+	// EnqueueDelay is the way of a new job to the store; nil: none.
+	EnqueueDelay func(j *engine.NewJob) time.Duration
+	Until        engine.Time // the run ends then, at the latest
+}

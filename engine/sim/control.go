@@ -1,0 +1,219 @@
+package sim
+
+import (
+	"time"
+
+	"qsim/engine"
+)
+
+// ControlKind is what a Control does.
+type ControlKind uint8
+
+const (
+	Crash         ControlKind = iota // the process of Node dies and loses its memory; For later it starts again
+	Pause                            // the process of Node freezes; For later it goes on without knowing
+	StallReaper                      // no node looks for expired leases, for For
+	StallPromoter                    // no node promotes, for For
+	StallStore                       // calls that reach the store wait until For is over
+	ShiftClock                       // the wall clock of Node goes ahead by Offset, for For; 0: for ever
+	LoseLeases                       // the store loses the lease records of Share of the jobs in flight
+	Redrive                          // Share of the dead jobs become ready again
+)
+
+// Control is trouble at a known time.
+type Control struct {
+	Kind   ControlKind
+	Node   int32
+	At     engine.Time
+	For    time.Duration
+	Offset time.Duration // ShiftClock: negative: the clock falls behind
+	Share  float64       // LoseLeases, Redrive: in [0, 1]
+	Reset  bool          // Redrive: see engine.Redriver
+	// Draw keys the draws of LoseLeases and Redrive, with the job and how often the
+	// control came before.
+	Draw uint64 // below 2^40
+
+	// Times is how often it comes, each time Every after the last; 0 is 1.
+	Times int
+	Every time.Duration // above 0 if Times is above 1
+	// Rolls makes it hit the next node each time, the first after the last.
+	Rolls bool
+}
+
+// controls are Config.Controls, which their events refer to by index, and what will end
+// of what they began.
+type controls struct {
+	all      []Control
+	came     []int // how often each has come
+	ends     slab[ending]
+	redrives int // that are still to come
+}
+
+// ending is what will be over.
+type ending struct {
+	kind   ControlKind
+	node   int32
+	life   uint32 // of the process that is paused
+	offset time.Duration
+}
+
+// endBit in the ref of a control event says that it refers to an ending.
+const endBit = 1 << 31
+
+func (s *Sim) initControls(all []Control) {
+	c := &s.controls
+	c.all, c.came = append(c.all, all...), make([]int, len(all))
+	for i := range c.all {
+		s.queue.push(c.all[i].At, control, uint32(i))
+		if c.all[i].Kind == Redrive {
+			c.redrives += max(1, c.all[i].Times)
+		}
+	}
+}
+
+// control makes a trouble begin, or end.
+func (s *Sim) control(ref uint32) {
+	if ref&endBit != 0 {
+		e := *s.controls.ends.at(ref &^ endBit)
+		s.controls.ends.release(ref &^ endBit)
+		s.end(&e)
+		return
+	}
+	c := &s.controls.all[ref]
+	came := s.controls.came[ref]
+	s.controls.came[ref]++
+	s.begin(c, came)
+	if came+1 < c.Times {
+		if c.Rolls {
+			c.Node = (c.Node + 1) % int32(len(s.nodes))
+		}
+		s.queue.push(s.now.Add(c.Every), control, ref)
+	}
+}
+
+func (s *Sim) begin(c *Control, came int) {
+	end := ending{kind: c.Kind, node: c.Node, offset: c.Offset}
+	switch c.Kind {
+	case Crash:
+		if s.nodes[c.Node].engine != nil {
+			s.crash(c.Node)
+		}
+		s.nodes[c.Node].down++
+	case Pause:
+		n := &s.nodes[c.Node]
+		if n.engine == nil {
+			return
+		}
+		n.frozen++
+		end.life = n.lives
+		s.report(engine.NodePause, c.Node)
+		s.timers.set(c.Node, engine.Never)
+	case StallReaper:
+		s.stall(engine.ReaperRole, 1)
+	case StallPromoter:
+		s.stall(engine.PromoterRole, 1)
+	case StallStore:
+		s.gate.stalls++
+	case ShiftClock:
+		s.shiftClock(c.Node, c.Offset)
+		if c.For == 0 {
+			return
+		}
+	case LoseLeases:
+		s.loseLeases(c, came)
+		return
+	case Redrive:
+		s.redrive(c, came)
+		return
+	}
+	s.endLater(end, c.For)
+}
+
+func (s *Sim) endLater(e ending, after time.Duration) {
+	ref := s.controls.ends.alloc()
+	*s.controls.ends.at(ref) = e
+	s.queue.push(s.now.Add(after), control, ref|endBit)
+}
+
+func (s *Sim) end(e *ending) {
+	switch e.kind {
+	case Crash:
+		n := &s.nodes[e.node]
+		if n.down--; n.down == 0 {
+			s.boot(e.node)
+		}
+	case Pause:
+		if n := &s.nodes[e.node]; n.engine != nil && n.lives == e.life {
+			s.thaw(e.node)
+		}
+	case StallReaper:
+		s.stall(engine.ReaperRole, -1)
+	case StallPromoter:
+		s.stall(engine.PromoterRole, -1)
+	case StallStore:
+		if s.gate.stalls--; s.gate.stalls == 0 {
+			s.serveNext()
+		}
+	case ShiftClock:
+		s.shiftClock(e.node, -e.offset)
+	}
+}
+
+// stall makes one more trouble, or one less, hold up all who do the work of role.
+func (s *Sim) stall(role engine.Role, by int) {
+	s.stalled[role] += by
+	if s.stalled[role] > 1 || s.stalled[role] == 1 && by < 0 {
+		return
+	}
+	for i := range s.nodes {
+		n := &s.nodes[i]
+		if n.engine == nil {
+			continue
+		}
+		n.engine.Stall(s.now, role, s.stalled[role] > 0)
+		s.setTimer(int32(i))
+	}
+}
+
+func (s *Sim) shiftClock(node int32, by time.Duration) {
+	n := &s.nodes[node]
+	n.ahead += by
+	if n.engine != nil {
+		n.engine.SetWallClock(s.now, n.ahead)
+		s.setTimer(node)
+	}
+}
+
+// happens draws whether a job is among the share that the control hits.
+func (s *Sim) happens(c *Control, job engine.JobID, came int) bool {
+	return s.cfg.Rand.Uniform(engine.ForStore, uint64(job), c.Draw, uint16(came)) < c.Share
+}
+
+func (s *Sim) loseLeases(c *Control, came int) {
+	loser, ok := s.store.(engine.LeaseLoser)
+	if !ok {
+		panic("sim: the store loses no leases")
+	}
+	for _, l := range loser.LoseLeases(func(job engine.JobID) bool { return s.happens(c, job, came) }, nil) {
+		s.event = engine.Event{Kind: engine.LeaseForgotten, Class: l.Class(), JobKind: l.Kind, Tenant: l.Tenant, Job: l.ID, Token: l.Token,
+			Delivery: l.Delivery, Holder: l.Holder, Age: l.Age, Node: -1}
+		s.Record(&s.event)
+	}
+}
+
+func (s *Sim) redrive(c *Control, came int) {
+	redriver, ok := s.store.(engine.Redriver)
+	if !ok {
+		panic("sim: the store redrives no jobs")
+	}
+	s.controls.redrives--
+	s.promoted = redriver.Redrive(func(job engine.JobID) bool { return s.happens(c, job, came) }, c.Reset, s.promoted[:0])
+	for i := range s.promoted {
+		p := &s.promoted[i]
+		s.event = engine.Event{Kind: engine.Redriven, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job, Node: -1}
+		s.Record(&s.event)
+	}
+	if len(s.promoted) > 0 {
+		s.wake()
+	}
+}

@@ -1,0 +1,443 @@
+package sim_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/sim"
+)
+
+func TestWindow(t *testing.T) {
+	once := sim.Window{From: 10, For: 5}
+	thrice := sim.Window{From: 10, For: 5, Times: 3, Every: 20}
+	tests := []struct {
+		name   string
+		window sim.Window
+		at     engine.Time
+		want   bool
+	}{
+		{"before", once, 9, false}, {"start", once, 10, true}, {"last", once, 14, true}, {"end", once, 15, false}, {"long after", once, 1e9, false},
+		{"before any", thrice, 9, false}, {"first", thrice, 14, true}, {"between", thrice, 29, false}, {"second", thrice, 30, true},
+		{"third", thrice, 54, true}, {"after the third", thrice, 55, false}, {"no fourth", thrice, 70, false},
+		{"for ever", sim.Window{For: engine.Forever}, engine.Never - 1, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := tt.window.Has(tt.at); got != tt.want {
+				t.Errorf("at %d: %v, want %v", tt.at, got, tt.want)
+			}
+		})
+	}
+}
+
+// quietWorld has n jobs, 10 a second, that run for 100 ms and succeed. Every call takes
+// 500 us each way. The reaper comes every second.
+func quietWorld(t *testing.T, n uint64) *world {
+	w := newWorld(t, 1, n, 10)
+	w.flaky.service, w.flaky.fail = dist(t)(engine.Constant(0.1)), 0
+	w.node.Fetch.Poll = time.Minute
+	return w
+}
+
+// events runs w and returns what happened of some kinds, in words.
+func (w *world) events(kinds ...engine.EventKind) []engine.Event {
+	var seen []engine.Event
+	w.ledger.perTime = func(e *engine.Event) {
+		for _, k := range kinds {
+			if e.Kind == k {
+				seen = append(seen, *e)
+			}
+		}
+	}
+	w.start().Run()
+	return seen
+}
+
+const second = engine.Time(time.Second)
+
+// TestParallelServesInOrder lets the reapers of four nodes come at once to a store that serves
+// one call in 10 ms: each waits for those before it.
+func TestParallelServesInOrder(t *testing.T) {
+	for _, parallel := range []int{0, 1, 2} {
+		t.Run(fmt.Sprint(parallel), func(t *testing.T) {
+			w := quietWorld(t, 1)
+			w.flaky.service, w.node.Lease.Heartbeat = dist(t)(engine.Constant(60)), 0
+			w.node.CallTimeout = time.Second / 2
+			w.nodes, w.config.Parallel, w.config.Until = 4, parallel, 25*second
+			w.links.OneWay[engine.OpRecover] = dist(t)(engine.Constant(0.01))
+			w.links.Faults = []sim.Fault{{Window: sim.Window{For: engine.Forever}, Ops: allOps(), LoseReply: 0.5}} // they are served all the same
+			var last, batch engine.Time
+			var nodes []int32
+			for _, e := range w.events(engine.Called) {
+				if e.Op != engine.OpRecover || e.At < 20*second {
+					continue
+				}
+				gap := e.At - last
+				if last = e.At; gap > second/10 {
+					batch, nodes = e.At, nodes[:0]
+				}
+				n := len(nodes)
+				nodes = append(nodes, e.Node)
+				want := batch
+				if parallel > 0 {
+					want += engine.Time(10*time.Millisecond) * engine.Time(n/parallel)
+				}
+				if e.At != want || int(e.Node) != n {
+					t.Errorf("call %d is of node %d at %v, want node %d at %v", n, e.Node, time.Duration(e.At), n, time.Duration(want))
+				}
+			}
+			if last == 0 {
+				t.Error("no calls")
+			}
+		})
+	}
+}
+
+// TestStalledStore serves nobody in the windows and everybody after them.
+func TestStalledStore(t *testing.T) {
+	w := quietWorld(t, 200)
+	w.config.Controls = []sim.Control{{Kind: sim.StallStore, At: 3 * second, For: 2 * time.Second, Times: 2, Every: 5 * time.Second}}
+	after := 0
+	for _, e := range w.events(engine.Called) {
+		if e.At > 3*second && e.At < 5*second || e.At > 8*second && e.At < 10*second {
+			t.Errorf("%v at %v", e.Op, time.Duration(e.At))
+		}
+		if e.At == 5*second || e.At == 10*second {
+			after++
+		}
+	}
+	if after < 2 {
+		t.Errorf("%d calls at the ends of the stalls", after)
+	}
+}
+
+// TestSlowStore multiplies both ways of a call, what it costs per job and what it
+// scans, within the window.
+func TestSlowStore(t *testing.T) {
+	must := dist(t)
+	l := &sim.Links{PerJob: must(engine.Constant(0.001)), Slows: []sim.Slow{{Window: sim.Window{From: second, For: time.Second}, Factor: 10}}}
+	for op := range l.OneWay {
+		l.OneWay[op] = must(engine.Constant(0.01))
+	}
+	l.Scan[engine.OpClaim] = sim.RowCosts{Ready: 1, Ahead: 20, Waiting: 300, InFlight: 4000, Ended: 50000}
+	c := &engine.Call{ID: 1, Op: engine.OpClaim}
+	r := &engine.Reply{Leases: make([]engine.Lease, 3)}
+	rows := &sim.Rows{Ready: 1, Ahead: 2, Waiting: 3, InFlight: 4, Ended: 5}
+	const scan = 1 + 2*20 + 3*300 + 4*4000 + 5*50000
+	for _, tt := range []struct {
+		name string
+		at   engine.Time
+		rows *sim.Rows
+		want time.Duration
+	}{
+		{"calm", 0, nil, 13 * time.Millisecond}, {"calm, rows", 0, rows, 13*time.Millisecond + scan},
+		{"slow", second, nil, 130 * time.Millisecond}, {"slow, rows", second, rows, 130*time.Millisecond + 10*scan},
+	} {
+		if got := l.Reply(tt.at, c, r, tt.rows); got != tt.want {
+			t.Errorf("%s: the answer takes %v, want %v", tt.name, got, tt.want)
+		}
+	}
+	if d := l.Request(2*second-1, c).Delay; d != 100*time.Millisecond {
+		t.Errorf("the request takes %v, want 100ms", d)
+	}
+	l.Slows[0].Factor = 1e300
+	if d := l.Reply(second, c, r, nil); d != engine.LongestDraw {
+		t.Errorf("an answer that takes for ever takes %v", d)
+	}
+}
+
+// TestRowsThatCallsFind compares what the network is told with what was enqueued: the
+// claims of a node that is not woken find one more job each.
+func TestRowsThatCallsFind(t *testing.T) {
+	w := quietWorld(t, 30)
+	w.config.CountRows, w.store.CountAhead, w.config.Until = true, true, 20*second
+	w.config.Policy = func(int32) engine.Policy { return takesNothing{} }
+	w.node.Fetch.Poll = 100 * time.Millisecond
+	watch := &rowWatch{Network: w.links}
+	w.network = watch
+	arrivals := w.events(engine.Enqueued)
+	if len(watch.claims) < 100 {
+		t.Fatalf("%d claims", len(watch.claims))
+	}
+	for _, c := range watch.claims {
+		ready := 0
+		for _, e := range arrivals {
+			if e.At < c.at {
+				ready++
+			}
+		}
+		if want := (sim.Rows{Ready: ready, Ahead: ready}); c.rows != want {
+			t.Fatalf("at %v: %+v, want %+v", time.Duration(c.at), c.rows, want)
+		}
+	}
+}
+
+// takesNothing claims retries alone, where there are none.
+type takesNothing struct{}
+
+func (takesNothing) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	return append(dst, engine.Term{Class: engine.Retry, Limit: v.Idle})
+}
+
+func (takesNothing) Observe(*engine.Observation) {}
+
+type rowWatch struct {
+	sim.Network
+	claims []foundRows
+}
+
+type foundRows struct {
+	at   engine.Time
+	rows sim.Rows
+}
+
+func (w *rowWatch) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *sim.Rows) time.Duration {
+	if c.Op == engine.OpClaim {
+		w.claims = append(w.claims, foundRows{now, *rows})
+	}
+	return w.Network.Reply(now, c, r, rows)
+}
+
+// TestPartialCommits refuses half of the outcomes while it lasts. They are sent again;
+// what took effect is not done twice.
+func TestPartialCommits(t *testing.T) {
+	w := quietWorld(t, 2000)
+	w.ledger.detail = true
+	w.jobs.gap = dist(t)(engine.Constant(0.001))
+	w.links.Faults = []sim.Fault{{Window: sim.Window{For: time.Minute}, Ops: allOps(), Partial: 0.5}}
+	commits := 0
+	for _, e := range w.events(engine.Called) {
+		if e.Op == engine.OpCommit {
+			commits += int(e.Count)
+		}
+	}
+	for job, n := range w.ledger.jobs[engine.Acked] {
+		if n != 1 {
+			t.Errorf("job %d was acked %d times", job, n)
+		}
+	}
+	// A batch of n is sent until its last outcome is through: log2(n) times and a bit.
+	if n := w.ledger.n[engine.Acked]; n != 2000 || commits < 2*n || commits > 20*n {
+		t.Errorf("%d jobs acked by %d outcomes", n, commits)
+	}
+}
+
+// TestStalledReaper lets a process die and stalls the reapers: nobody takes its leases
+// before they go on. A process that starts meanwhile is stalled as well.
+func TestStalledReaper(t *testing.T) {
+	w := quietWorld(t, 20)
+	w.nodes = 2
+	w.flaky.service = dist(t)(engine.Constant(60))
+	w.config.Controls = []sim.Control{{Node: 0, At: 10 * second, For: 5 * time.Second},
+		{Kind: sim.StallReaper, At: 12 * second, For: 58 * time.Second}, {Kind: sim.StallReaper, At: 20 * second, For: 10 * time.Second}}
+	taken := w.events(engine.LeaseTaken)
+	if len(taken) == 0 {
+		t.Fatal("no lease was taken")
+	}
+	for _, e := range taken {
+		if e.At < 70*second || e.At > 72*second {
+			t.Errorf("taken at %v, want just after 70s", time.Duration(e.At))
+		}
+	}
+}
+
+// TestStalledPromoter promotes nothing in the window.
+func TestStalledPromoter(t *testing.T) {
+	w := quietWorld(t, 60)
+	w.workload = &varied{poisson: w.jobs, delayed: time.Second}
+	w.node.Promoter = engine.PromoterConfig{Every: time.Second, Batch: 100}
+	w.store.Promoted = true
+	w.config.Controls = []sim.Control{{Kind: sim.StallPromoter, At: second + 1, For: 30 * time.Second}}
+	promoted := w.events(engine.Promoted)
+	if len(promoted) != 20 {
+		t.Errorf("%d jobs were promoted, want every third of 60", len(promoted))
+	}
+	for _, e := range promoted {
+		if e.At < 31*second {
+			t.Errorf("promoted at %v", time.Duration(e.At))
+		}
+	}
+}
+
+// TestSkewedClock sets a clock ahead by more than a TTL: its node, which checks its
+// leases itself, loses those that it holds. After the window nothing is wrong any more.
+func TestSkewedClock(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		offset  time.Duration
+		length  time.Duration
+		longest engine.Time // until which leases are lost
+	}{
+		{"skew", time.Minute, 10 * time.Second, 20 * second},
+		{"jump", time.Minute, 0, 10*second + 1},
+		{"behind", -20 * time.Second, 10 * time.Second, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := quietWorld(t, 300)
+			w.node.Lease = engine.LeaseConfig{TTL: 30 * time.Second, Local: true}
+			w.flaky.service = dist(t)(engine.Constant(5))
+			w.config.Controls = []sim.Control{{Kind: sim.ShiftClock, At: 10 * second, For: tt.length, Offset: tt.offset}}
+			watch := &ttlWatch{Network: w.links, ttl: map[time.Duration]engine.Time{}}
+			w.network = watch
+			lost := 0
+			for _, e := range w.events(engine.LeaseLost) {
+				if lost++; e.At < 10*second || e.At > tt.longest {
+					t.Errorf("lost at %v", time.Duration(e.At))
+				}
+			}
+			if lost == 0 && tt.longest > 0 {
+				t.Error("no lease was lost")
+			}
+			usual := tt.length > 0 // at the end; a clock that jumped stays as it is
+			if last := watch.ttl[30*time.Second] > watch.ttl[30*time.Second+tt.offset]; last != usual {
+				t.Errorf("leases were last asked for at %v", watch.ttl)
+			}
+			if n := w.ledger.n[engine.Acked]; n != 300 {
+				t.Errorf("%d of 300 jobs are done", n)
+			}
+		})
+	}
+}
+
+// ttlWatch notes when a claim last asked for leases of each length.
+type ttlWatch struct {
+	sim.Network
+	ttl map[time.Duration]engine.Time
+}
+
+func (w *ttlWatch) Request(now engine.Time, c *engine.Call) sim.Fate {
+	if c.Op == engine.OpClaim {
+		w.ttl[c.TTL] = now
+	}
+	return w.Network.Request(now, c)
+}
+
+// TestRollingCrashes kills one node after the other, and round again.
+func TestRollingCrashes(t *testing.T) {
+	w := quietWorld(t, 300)
+	w.nodes = 3
+	w.config.Controls = []sim.Control{{Kind: sim.Crash, At: second, For: time.Second, Times: 5, Every: 3 * time.Second, Rolls: true}}
+	var got []string
+	for _, e := range w.events(engine.NodeDown) {
+		got = append(got, fmt.Sprintf("%d at %v", e.Node, time.Duration(e.At)))
+	}
+	if want := "[0 at 1s 1 at 4s 2 at 7s 0 at 10s 1 at 13s]"; fmt.Sprint(got) != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+}
+
+// TestLostLeases loses half of the lease records. Jobs that a process has when it dies
+// come back only where reapers look for rows in flight.
+func TestLostLeases(t *testing.T) {
+	for _, orphans := range []bool{false, true} {
+		t.Run(fmt.Sprint("orphans=", orphans), func(t *testing.T) {
+			w := quietWorld(t, 100)
+			w.store.Orphans, w.config.Until = orphans, 1000*second
+			w.flaky.service = dist(t)(engine.Constant(60))
+			w.node.Lease.Heartbeat = 0
+			w.config.Controls = []sim.Control{{Kind: sim.LoseLeases, At: 20 * second, Share: 0.5}, {Node: 0, At: 20*second + 1, For: time.Second}}
+			lost := len(w.events(engine.LeaseForgotten))
+			if lost < 30 || lost > 70 {
+				t.Errorf("%d of 100 records lost, want about half", lost)
+			}
+			left := lost
+			if orphans {
+				left = 0
+			}
+			if w.memory.Live() != left {
+				t.Errorf("%d jobs are left, want %d", w.memory.Live(), left)
+			}
+		})
+	}
+}
+
+// TestRedrive makes dead jobs ready again, each time half of what is dead then: with
+// their attempts forgotten they have as many again. The run goes on until then.
+func TestRedrive(t *testing.T) {
+	for _, reset := range []bool{false, true} {
+		t.Run(fmt.Sprint("reset=", reset), func(t *testing.T) {
+			w := quietWorld(t, 200)
+			w.flaky.fail, w.store.KeepDead, w.ledger.detail = 1, true, true
+			w.config.Controls = []sim.Control{{Kind: sim.Redrive, At: 3600 * second, Share: 0.5, Reset: reset, Times: 2, Every: time.Hour}}
+			first, second := 0, 0
+			for _, e := range w.events(engine.Redriven) {
+				switch e.At {
+				case engine.Time(time.Hour):
+					first++
+				case engine.Time(2 * time.Hour):
+					second++
+				default:
+					t.Errorf("redriven at %v", time.Duration(e.At))
+				}
+			}
+			if first < 70 || first > 130 || second < 70 || second > 130 {
+				t.Errorf("%d and %d of 200 came back, want half each time", first, second)
+			}
+			attempts := 1
+			if reset {
+				attempts = 8
+			}
+			if got, want := w.ledger.n[engine.Leased], 8*200+(first+second)*attempts; got != want {
+				t.Errorf("%d claims, want %d", got, want)
+			}
+			if got, want := w.ledger.n[engine.Buried], 200+first+second; got != want || w.memory.Live() != 0 {
+				t.Errorf("%d deaths, want %d; %d jobs are left", got, want, w.memory.Live())
+			}
+		})
+	}
+}
+
+// TestHeldJobsAreClaimedEarly wants a job with a delay to be in a node's hands at once,
+// and to start when it is due.
+func TestHeldJobsAreClaimedEarly(t *testing.T) {
+	w := quietWorld(t, 3)
+	w.store.Held, w.config.Held = true, true
+	w.workload = &varied{poisson: w.jobs, delayed: 20 * time.Second}
+	var enqueued engine.Time
+	for _, e := range w.events(engine.Enqueued, engine.Leased, engine.Started) {
+		switch {
+		case e.Job != 3:
+		case e.Kind == engine.Enqueued:
+			enqueued = e.At
+		case e.Kind == engine.Leased && e.At > enqueued.Add(time.Millisecond):
+			t.Errorf("claimed %v after it was enqueued", e.At.Sub(enqueued))
+		case e.Kind == engine.Started && (e.At < enqueued.Add(20*time.Second) || e.At > enqueued.Add(20*time.Second+time.Millisecond)):
+			t.Errorf("started %v after it was enqueued", e.At.Sub(enqueued))
+		}
+	}
+	if w.ledger.n[engine.Acked] != 3 {
+		t.Errorf("%d jobs are done", w.ledger.n[engine.Acked])
+	}
+}
+
+// TestHeldRetriesAreClaimedEarly wants the same of a retry that waits for its backoff.
+func TestHeldRetriesAreClaimedEarly(t *testing.T) {
+	w := quietWorld(t, 1)
+	w.store.Held, w.config.Held, w.flaky.fail = true, true, 1
+	var nacked engine.Event
+	for _, e := range w.events(engine.Nacked, engine.Leased) {
+		switch {
+		case e.Kind == engine.Nacked:
+			nacked = e
+		case e.Delivery > 1 && e.At > nacked.At.Add(time.Millisecond):
+			t.Errorf("delivery %d is claimed %v after the nack", e.Delivery, e.At.Sub(nacked.At))
+		}
+	}
+	if n := w.ledger.n[engine.Leased]; n != 8 {
+		t.Errorf("%d claims, want 8", n)
+	}
+}
+
+// TestRoomIsAnnounced lets one job of a class run at a time: the next is claimed when
+// the one before is committed, not at the poll, which comes in a minute.
+func TestRoomIsAnnounced(t *testing.T) {
+	w := quietWorld(t, 100)
+	w.store.MaxRunning, w.config.MakesRoom = []int{1}, true
+	s := w.start()
+	s.Run()
+	if s.Now() > 20*second {
+		t.Errorf("100 jobs of 100 ms took %v", time.Duration(s.Now()))
+	}
+}

@@ -1,0 +1,104 @@
+package policies
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Addend is the random length of time that Added jitter adds to the delay after the n-th
+// failure: a uniform draw below Width, with Step only in whole multiples of it.
+//
+//	"+30s"        U(0, 30 s)
+//	"+30s/1s"     0, 1, ... or 29 s, each as likely
+//	"+10s*n"      U(0, 10 s · n)
+//	"+10s*n/1s"   0, 1, ... or 10n-1 s
+//	"+30s/1s*n"   n times one of 0, 1, ... 29 s
+type Addend struct {
+	Width time.Duration // more than 0
+	Step  time.Duration // in [0, Width]; 0: any length
+	Grows Growth
+}
+
+// Growth is what the number of failures does to an Addend.
+type Growth uint8
+
+const (
+	GrowsNot  Growth = iota
+	GrowRange        // the width is n times Width: later failures have more multiples of Step to draw from
+	GrowDraw         // what is drawn is multiplied by n. Without a Step it is the same as GrowRange
+)
+
+// IsAddend reports whether text looks like one: a plus and a number with a unit, which is no
+// share.
+func IsAddend(text string) bool {
+	rest, ok := strings.CutPrefix(text, "+")
+	return ok && strings.Trim(rest, "0123456789.") != "" && (rest[0] >= '0' && rest[0] <= '9' || rest[0] == '.') && !strings.HasSuffix(rest, "%")
+}
+
+// ParseAddend reads an addend as String writes it.
+func ParseAddend(text string) (Addend, error) {
+	var a Addend
+	body, ok := strings.CutPrefix(text, "+")
+	if !ok {
+		return a, errors.New("there is no plus sign")
+	}
+	if rest, grows := strings.CutSuffix(body, "*n"); grows {
+		body, a.Grows = rest, GrowDraw
+	}
+	width, step, stepped := strings.Cut(body, "/")
+	if rest, grows := strings.CutSuffix(width, "*n"); grows && a.Grows == GrowsNot {
+		width, a.Grows = rest, GrowRange
+	}
+	var err error
+	if a.Width, err = parseDuration(width); err != nil {
+		return Addend{}, err
+	}
+	if stepped {
+		if a.Step, err = parseDuration(step); err != nil {
+			return Addend{}, err
+		}
+	} else if a.Grows == GrowDraw {
+		a.Grows = GrowRange
+	}
+	switch {
+	case a.Width <= 0 || a.Width > Century:
+		return Addend{}, fmt.Errorf("%s is out of range: want more than 0 and at most a hundred years", width)
+	case stepped && (a.Step <= 0 || a.Step > a.Width):
+		return Addend{}, fmt.Errorf("a step of %s is out of range: want more than 0 and at most %s", step, width)
+	}
+	return a, nil
+}
+
+// String returns a as ParseAddend reads it.
+func (a Addend) String() string {
+	text := "+" + a.Width.String()
+	if a.Grows == GrowRange || a.Grows == GrowDraw && a.Step == 0 {
+		text += "*n"
+	}
+	if a.Step > 0 {
+		text += "/" + a.Step.String()
+	}
+	if a.Grows == GrowDraw && a.Step > 0 {
+		text += "*n"
+	}
+	return text
+}
+
+// draw returns what is added after the n-th failure, at most Century, for the draw u.
+func (a Addend) draw(n int64, u float64) time.Duration {
+	width := a.Width
+	if a.Grows != GrowsNot && (a.Step == 0 || a.Grows == GrowRange) {
+		width = min(multiply(width, n), Century)
+	}
+	drawn := part(width, u)
+	if a.Step == 0 {
+		return drawn
+	}
+	drawn = min(drawn, width-1) / a.Step * a.Step
+	if a.Grows == GrowDraw {
+		drawn = min(multiply(drawn, n), Century)
+	}
+	return drawn
+}

@@ -1,0 +1,150 @@
+package policies
+
+import (
+	"time"
+
+	"qsim/engine"
+)
+
+// Breaker is FIFO with a circuit breaker for each dependency: after Failures failures in a
+// row of jobs that call it, none of them is claimed any more until ProbeAfter has passed,
+// and up to a tenth of that more, drawn so that engines do not ask together. Then one job
+// is claimed to try: if it succeeds the breaker closes, if it fails the time begins anew.
+// Meanwhile the jobs stay queued and spend no attempt, and the workers are there for jobs
+// of other dependencies, or of none, which it does not touch. It promises a dependency that
+// is down one call per ProbeAfter from each engine once what was running has ended. It is
+// not work-conserving: an open breaker leaves jobs ready beside idle workers. It counts
+// executions, whatever they cost. Each engine has breakers of its own and learns of an
+// outage by its own failures: of n engines, n times Failures calls are lost. Cancelled
+// executions and lapsed leases say nothing of a dependency and do not count.
+type Breaker struct {
+	Failures   int           // at least 1
+	ProbeAfter time.Duration // above 0
+	// Kinds are the job kinds that call each dependency; a kind in none calls nothing.
+	// Sets are not empty and have no kind in common.
+	Kinds []engine.Kinds
+	// Others are the kinds that call nothing.
+	Others engine.Kinds
+
+	circuits []circuit // by dependency
+	open     int       // how many are not closed
+	probing  int       // dependency that the latest plan tries, plus 1; 0: none, or the plan is answered
+}
+
+// circuit is the breaker of one dependency.
+type circuit struct {
+	failures int // in a row
+	state    circuitState
+	openedAt engine.Time
+	wait     time.Duration // from openedAt to the next try; 0: not drawn yet
+}
+
+type circuitState uint8
+
+const (
+	circuitClosed  circuitState = iota
+	circuitOpen                 // nothing is claimed
+	circuitProbing              // one job was claimed and has not ended
+)
+
+// Plan appends a term for everything while all breakers are closed. Otherwise it appends
+// one for a single job of a dependency that is to be tried, before the others so that they
+// cannot keep it from its turn, and one for the kinds that may be claimed. At most one
+// dependency is tried by one plan.
+func (p *Breaker) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	p.begin()
+	p.probing = 0
+	if p.open == 0 {
+		return append(dst, engine.Term{Class: engine.AnyClass, Limit: v.Idle})
+	}
+	allowed := p.Others
+	for i := range p.circuits {
+		c := &p.circuits[i]
+		if c.state == circuitClosed {
+			allowed |= p.Kinds[i]
+			continue
+		}
+		if c.wait == 0 {
+			c.wait = p.ProbeAfter + time.Duration(v.Draw(uint16(i))*float64(p.ProbeAfter/10))
+		}
+		if p.probing == 0 && v.Now.Sub(c.openedAt) >= c.wait {
+			p.probing = i + 1
+			dst = append(dst, engine.Term{Class: engine.AnyClass, Kinds: p.Kinds[i], Limit: 1})
+		}
+	}
+	if allowed != 0 {
+		dst = append(dst, engine.Term{Class: engine.AnyClass, Kinds: allowed, Limit: v.Idle})
+	}
+	return dst
+}
+
+// Observe counts failures. The first execution that ends after a probe was claimed decides
+// for the probe; if none ends in the same time again, as when its process lost it, another
+// one is sent.
+func (p *Breaker) Observe(o *engine.Observation) {
+	p.begin()
+	if o.Kind == engine.Claimed {
+		p.onClaimed(o)
+		return
+	}
+	i := p.circuitOf(o.Job)
+	if i < 0 || o.Kind == engine.Failed && (o.Error == engine.Canceled || o.Error == engine.LeaseExpired) {
+		return
+	}
+	c := &p.circuits[i]
+	switch {
+	case o.Kind == engine.Succeeded && c.state == circuitOpen:
+		// It began before the breaker opened: the dependency may have failed since.
+	case o.Kind == engine.Succeeded:
+		p.set(c, circuitClosed)
+		c.failures = 0
+	case c.state == circuitProbing:
+		p.trip(c, o.Now)
+	case c.state == circuitClosed:
+		if c.failures++; c.failures >= p.Failures {
+			p.trip(c, o.Now)
+		}
+	}
+}
+
+// onClaimed notes whether the claim brought the probe. If there was no job for it, the next
+// plan tries again.
+func (p *Breaker) onClaimed(o *engine.Observation) {
+	if p.probing == 0 || o.Kinds&p.Kinds[p.probing-1] == 0 {
+		return
+	}
+	c := &p.circuits[p.probing-1]
+	p.set(c, circuitProbing)
+	c.openedAt, c.wait = o.Now, 0
+	p.probing = 0
+}
+
+func (p *Breaker) trip(c *circuit, now engine.Time) {
+	p.set(c, circuitOpen)
+	c.openedAt, c.wait = now, 0
+}
+
+func (p *Breaker) set(c *circuit, s circuitState) {
+	if c.state == circuitClosed {
+		p.open++
+	}
+	if c.state = s; s == circuitClosed {
+		p.open--
+	}
+}
+
+// circuitOf returns the dependency that a kind calls, or -1.
+func (p *Breaker) circuitOf(k engine.Kind) int {
+	for i, set := range p.Kinds {
+		if k < 64 && set>>k&1 != 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+func (p *Breaker) begin() {
+	if p.circuits == nil {
+		p.circuits = make([]circuit, len(p.Kinds))
+	}
+}

@@ -1,0 +1,216 @@
+package policies
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"qsim/engine"
+)
+
+// TestBreaker follows the breaker of the bank, which kinds 0 and 1 call; kind 2 calls
+// nothing. Every plan has 9 idle workers.
+func TestBreaker(t *testing.T) {
+	const (
+		everything = "any 9"
+		onlyMail   = "100 any 9"
+		probe      = "011 any 1, 100 any 9"
+	)
+	policy := newPolicy(t, "breaker", map[string]string{"failures": "3"}, 100)
+	view := engine.View{Idle: 9}
+	for n, step := range []struct {
+		after   time.Duration
+		kind    engine.Kind
+		err     engine.ErrorKind
+		times   int
+		claimed engine.Kinds
+		want    string
+	}{
+		{want: everything},
+		{kind: 0, err: engine.Timeout, times: 2, want: everything},
+		{kind: 2, err: engine.Timeout, times: 9, want: everything}, // not the bank
+		{kind: 1, times: 1, want: everything},                      // a success: from the start
+		{kind: 1, err: engine.Throttled, times: 2, want: everything},
+		{kind: 0, err: engine.Canceled, times: 5, want: everything}, // says nothing of the bank
+		{kind: 1, err: engine.LeaseExpired, times: 5, want: everything},
+		{kind: 0, err: engine.FirstErrorKind, times: 1, want: onlyMail}, // open
+		{after: 30 * time.Second, kind: 0, err: engine.Timeout, times: 4, want: onlyMail},
+		{kind: 0, times: 1, want: onlyMail},                             // it ran before
+		{after: 29 * time.Second, want: onlyMail},                       // not yet
+		{after: 7 * time.Second, want: probe},                           // a minute, and a tenth of that at the most
+		{claimed: 1 << 2, want: probe},                                  // it found none
+		{claimed: 1<<2 | 1<<1, want: onlyMail},                          // on its way
+		{after: 30 * time.Second, want: onlyMail},                       //
+		{after: 36 * time.Second, want: probe},                          // lost: another one
+		{claimed: 1 << 0, want: onlyMail},                               //
+		{after: time.Second, kind: 0, err: 9, times: 1, want: onlyMail}, // it failed
+		{after: 59 * time.Second, want: onlyMail},                       //
+		{after: 7 * time.Second, want: probe},                           //
+		{claimed: 1 << 0, want: onlyMail},                               //
+		{after: time.Second, kind: 0, times: 1, want: everything},       // it succeeded: closed
+		{kind: 0, err: 9, times: 2, want: everything},                   // and from the start
+		{kind: 1, err: 9, times: 1, want: onlyMail},
+	} {
+		view.Now = view.Now.Add(step.after)
+		if step.claimed != 0 {
+			policy.Observe(&engine.Observation{Now: view.Now, Kind: engine.Claimed, Class: engine.Fresh, Kinds: step.claimed, Count: 2})
+			policy.Observe(&engine.Observation{Now: view.Now, Kind: engine.Claimed, Class: engine.Retry})
+		}
+		for range step.times {
+			o := engine.Observation{Now: view.Now, Kind: engine.Failed, Job: step.kind, Error: step.err, Count: 1}
+			if step.err == engine.NoError {
+				o.Kind = engine.Succeeded
+			}
+			policy.Observe(&o)
+		}
+		setPlanNumber(&view, uint64(n))
+		if got := spellKinds(policy.Plan(&view, nil)); got != step.want {
+			t.Fatalf("step %d: got %q, want %q", n, got, step.want)
+		}
+	}
+}
+
+// spellKinds spells terms with the kinds of those that have some, the highest first.
+func spellKinds(terms []engine.Term) (out string) {
+	for _, term := range terms {
+		if out != "" {
+			out += ", "
+		}
+		if term.Kinds != 0 {
+			out += fmt.Sprintf("%03b ", uint64(term.Kinds))
+		}
+		out += fmt.Sprint(term.Class, " ", term.Limit)
+	}
+	return out
+}
+
+// Each dependency has its breaker, one is tried by a plan, and with nothing else left
+// nothing is claimed.
+func TestBreakersOfTwo(t *testing.T) {
+	policy := &Breaker{Failures: 1, ProbeAfter: time.Minute, Kinds: []engine.Kinds{1, 2}}
+	fail := func(kind engine.Kind, at engine.Time) {
+		policy.Observe(&engine.Observation{Now: at, Kind: engine.Failed, Job: kind, Error: engine.Timeout, Count: 1})
+	}
+	const minute = engine.Time(time.Minute)
+	plan := func(at engine.Time) string {
+		return spellKinds(policy.Plan(&engine.View{Now: at, Idle: 4}, nil))
+	}
+	fail(0, 0)
+	if got := plan(0); got != "010 any 4" {
+		t.Errorf("one is open: got %q", got)
+	}
+	fail(1, 1)
+	if got := plan(1); got != "" {
+		t.Errorf("both are open: got %q", got)
+	}
+	if got := plan(2 * minute); got != "001 any 1" {
+		t.Errorf("one at a time: got %q", got)
+	}
+	policy.Observe(&engine.Observation{Now: 2 * minute, Kind: engine.Claimed, Class: engine.Retry, Kinds: 1, Count: 1})
+	if got := plan(2 * minute); got != "010 any 1" {
+		t.Errorf("then the other: got %q", got)
+	}
+	fail(63, 3*minute) // calls nothing
+	fail(64, 3*minute)
+	if got := plan(3 * minute); got != "010 any 1" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// While the dependency is down, one call per probe-after goes out and the workers serve
+// the others; nobody loses an attempt: the jobs are as fresh as they came.
+func TestBreakerKeepsJobs(t *testing.T) {
+	s := newStored(t, newPolicy(t, "breaker", map[string]string{"failures": "2", "probe-after": "10s"}, 100), engine.StoreOptions{})
+	s.add(500, engine.NewJob{Kind: 0})
+	s.add(500, engine.NewJob{Kind: 2})
+	var calls, mails int
+	for range 600 {
+		s.view.Now = s.view.Now.Add(100 * time.Millisecond)
+		for _, l := range s.fetch(1) {
+			if l.Kind == 0 {
+				calls++
+				s.ended(0, engine.Timeout)
+			} else {
+				mails++
+				s.ended(2, engine.NoError)
+			}
+		}
+	}
+	// Two before it opened, then in 60 s one every 10 to 11 s.
+	if stats, err := s.Stats(t.Context(), 0); err != nil || calls < 7 || calls > 8 || mails != 500 || stats.Ready[engine.Retry] != 0 {
+		t.Errorf("%d calls, %d mails, %+v, %v", calls, mails, stats, err)
+	}
+}
+
+// TestCoDel lets a standing queue build up and vanish. Target 1 s, interval 10 s.
+func TestCoDel(t *testing.T) {
+	for _, last := range []bool{false, true} {
+		policy := &CoDel{Target: time.Second, Interval: 10 * time.Second, Last: last}
+		view := engine.View{Idle: 4}
+		for n, step := range []struct {
+			after time.Duration
+			got   int // of the plan before
+			want  time.Duration
+		}{
+			{0, 0, 10 * time.Second}, // it begins empty
+			{9 * time.Second, 4, 10 * time.Second},
+			{time.Second, 4, 10 * time.Second},
+			{1, 4, time.Second}, // never empty for more than ten seconds
+			{time.Minute, 4, time.Second},
+			{0, 3, 10 * time.Second}, // a plan brought less than it asked for
+			{10 * time.Second, 4, 10 * time.Second},
+			{1, 4, time.Second},
+		} {
+			view.Now = view.Now.Add(step.after)
+			if n > 0 {
+				policy.Observe(&engine.Observation{Now: view.Now, Kind: engine.Claimed, Class: engine.Fresh, Count: step.got - step.got/2})
+				policy.Observe(&engine.Observation{Now: view.Now, Kind: engine.Claimed, Class: engine.Retry, Count: step.got / 2})
+			}
+			terms := policy.Plan(&view, nil)
+			want := []engine.Term{{Class: engine.AnyClass, MaxWait: step.want, Late: engine.ShedLate, Limit: 4}}
+			if last {
+				want = []engine.Term{{Class: engine.AnyClass, MaxWait: step.want, Limit: 4}, {Class: engine.AnyClass, Limit: 4}}
+			}
+			if fmt.Sprint(terms) != fmt.Sprint(want) {
+				t.Errorf("last %v, step %d: got %+v, want %+v", last, n, terms, want)
+			}
+		}
+		before := policy.emptyAt
+		policy.limit = 0
+		policy.Observe(&engine.Observation{Now: view.Now, Kind: engine.Claimed}) // an answer to no plan
+		if policy.emptyAt != before {
+			t.Error("an answer to no plan emptied the queue")
+		}
+	}
+}
+
+// Under twice the load that there are workers for, what is served has waited for little
+// more than target, in both ways; and nothing is shed in a burst.
+func TestCoDelBoundsTheWait(t *testing.T) {
+	for _, then := range []string{"bury", "last"} {
+		s := newStored(t, newPolicy(t, "codel", map[string]string{"target": "1s", "interval": "10s", "then": then}, 100), engine.StoreOptions{})
+		var shed, served, soon int
+		s.add(50, engine.NewJob{}) // a burst
+		s.view.Now = s.view.Now.Add(5 * time.Second)
+		for range 3000 {
+			s.view.Now = s.view.Now.Add(10 * time.Millisecond)
+			s.add(2, engine.NewJob{})
+			for _, l := range s.fetch(1) {
+				switch {
+				case l.Shed:
+					shed++
+				case s.view.Now > 20*engine.Time(time.Second):
+					if served++; l.Waited <= time.Second {
+						soon++
+					}
+				}
+			}
+			if shed > 0 && s.view.Now < 10*engine.Time(time.Second) {
+				t.Fatalf("%s: shed in a burst at %v", then, s.view.Now.Seconds())
+			}
+		}
+		if served < 1400 || soon < served || (shed > 2000) != (then == "bury") || then == "last" && shed > 0 {
+			t.Errorf("%s: %d served, %d of them soon, %d shed", then, served, soon, shed)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package policies
+
+import "qsim/engine"
+
+// Split gives the share Priority of all claims to the most urgent jobs, and the rest to the
+// jobs that have been ready longest, whatever their priority. So urgent jobs keep most of
+// the workers, and nothing starves: with a share s a job of any priority is reached at the
+// latest when 1/(1-s) times as many have been claimed as became ready before it. The share
+// is exact over any number of claims, as that of Weighted: what a plan cannot take of a
+// fraction is carried to the next. It is work-conserving. It counts claims; the carry
+// lives in the engine, and the share needs no coordination.
+type Split struct {
+	Priority Share // of the claims
+
+	// carry is what the most urgent are owed, in claims times the denominator of
+	// Priority, in (-1, 0] claims.
+	carry int64
+	// The latest plan, until it is answered: its size (0: none) and its urgent part.
+	limit, urgent int
+	claimed       [engine.NumClasses]int
+	answered      [engine.NumClasses]bool
+}
+
+// Plan appends ⌈carry + share·idle⌉ by priority, and the rest oldest first.
+func (p *Split) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	num, den := p.Priority.Fraction()
+	p.limit = v.Idle
+	p.urgent = int((p.carry + int64(v.Idle)*num + den - 1) / den)
+	p.answered = [engine.NumClasses]bool{}
+	if p.urgent > 0 {
+		dst = append(dst, engine.Term{Class: engine.AnyClass, Limit: p.urgent})
+	}
+	if p.urgent < v.Idle {
+		dst = append(dst, engine.Term{Class: engine.AnyClass, Order: engine.OldestOfAny, Limit: v.Idle - p.urgent})
+	}
+	return dst
+}
+
+// Observe settles the carry once the claim is answered for both classes. A plan that
+// brought less than it asked for has emptied the queue: nothing is owed any more.
+func (p *Split) Observe(o *engine.Observation) {
+	if o.Kind != engine.Claimed || p.limit == 0 {
+		return
+	}
+	p.claimed[o.Class], p.answered[o.Class] = o.Count, true
+	if !p.answered[engine.Fresh] || !p.answered[engine.Retry] {
+		return
+	}
+	num, den := p.Priority.Fraction()
+	if p.claimed[engine.Fresh]+p.claimed[engine.Retry] == p.limit {
+		p.carry += int64(p.limit)*num - int64(p.urgent)*den
+	} else {
+		p.carry = 0
+	}
+	p.limit = 0
+}

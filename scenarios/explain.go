@@ -1,0 +1,324 @@
+package scenarios
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/policies"
+)
+
+// Setting is one key of a scenario, its value, and where that is from.
+type Setting struct {
+	Path   string // as --set takes it: engine.lease.ttl, jobs.mail.service; objectives go by their number from 1
+	Value  string // as YAML on one line
+	Origin string // line 12, preset river (line 5), --set engine.workers=80, or default and perhaps why
+}
+
+// Explain returns every key that counts in sc, in the order of the language, with its
+// value and its origin. sets are those that it was loaded with. Of keys that go with a
+// kind, such as the parameters of a distribution, only those that the kind has count.
+func (sc *Scenario) Explain(sets []Override) []Setting {
+	plain := sc.canonical()
+	for i := range plain.Policies {
+		plain.Policies[i].With = orderedAll(sc.Policies[i].With)
+	}
+	root := dumped(plain)
+	e := explainer{sc: sc, sets: sets}
+	e.walk("", &root, sc.tree.full)
+	return e.settings
+}
+
+// ExplainPolicy returns those of Explain's settings that are others for policy i, because
+// of its `with:`.
+func (sc *Scenario) ExplainPolicy(i int, sets []Override) []Setting {
+	v := sc.Variant(i)
+	if v == sc {
+		return nil
+	}
+	base := map[string]string{}
+	for _, s := range sc.Explain(sets) {
+		base[s.Path] = s.Value
+	}
+	var others []Setting
+	for _, s := range v.Explain(sets) {
+		if value, there := base[s.Path]; !there || value != s.Value {
+			others = append(others, s)
+		}
+	}
+	return others
+}
+
+// Settings returns what a preset says, as keys of a scenario. Their Origin is empty.
+func (p *Preset) Settings() []Setting {
+	var all []Setting
+	if p.Engine != nil {
+		all = flatten(all, "engine", p.Engine)
+	}
+	if p.Retry != nil {
+		all = flatten(all, "retry", p.Retry)
+	}
+	return all
+}
+
+func flatten(all []Setting, path string, value *yaml.Node) []Setting {
+	if value.Kind != yaml.MappingNode || lookup(value, "dist") != nil {
+		return append(all, Setting{Path: path, Value: oneLine(value)})
+	}
+	for i := 0; i+1 < len(value.Content); i += 2 {
+		all = flatten(all, join(path, value.Content[i].Value), value.Content[i+1])
+	}
+	return all
+}
+
+// explainer collects settings.
+type explainer struct {
+	sc       *Scenario
+	sets     []Override
+	settings []Setting
+}
+
+// walk adds what value holds; given is what it was decoded from, or nil.
+func (e *explainer) walk(path string, value, given *yaml.Node) {
+	if !branches(value) {
+		e.add(path, value, given)
+		return
+	}
+	if value.Kind == yaml.SequenceNode {
+		e.list(path, value, given)
+		return
+	}
+	for i := 0; i+1 < len(value.Content); i += 2 {
+		key, child := value.Content[i].Value, value.Content[i+1]
+		switch {
+		case e.ofClass(path) && key == "retry":
+			continue // comes below, with what it stands upon
+		case strings.HasSuffix(path, ".with"):
+			e.add(join(path, key), child, lookup(given, key))
+		default:
+			e.walk(join(path, key), child, e.source(given, key))
+		}
+	}
+	e.unsaid(path, value)
+}
+
+// branches reports whether the parts of a value are settings of their own. A distribution
+// is one value, and so are the shares of errors.
+func branches(value *yaml.Node) bool {
+	switch value.Kind {
+	case yaml.MappingNode:
+		return lookup(value, "dist") == nil && (len(value.Content) > 0 && value.Style&yaml.FlowStyle == 0 || lookup(value, "ahead") != nil)
+	case yaml.SequenceNode:
+		return len(value.Content) > 0 && value.Content[0].Kind == yaml.MappingNode
+	}
+	return false
+}
+
+// source returns what the value of key was decoded from.
+func (e *explainer) source(given *yaml.Node, key string) *yaml.Node {
+	if node := lookup(given, key); node != nil || key != "max-attempts" {
+		return node
+	}
+	return lookup(given, "max-retries")
+}
+
+// list adds the elements of a list of maps by their names.
+func (e *explainer) list(path string, value, given *yaml.Node) {
+	for i, item := range value.Content {
+		name := strconv.Itoa(i + 1)
+		for _, key := range namesOf[path] {
+			if n := lookup(item, key); n != nil && n.Value != "" {
+				name = n.Value
+				break
+			}
+		}
+		at := lookupAt(given, i)
+		if path == "policies" {
+			at = e.policy(item)
+		}
+		e.walk(join(path, name), item, at)
+		if path == "jobs" {
+			e.retry(join(join(path, name), "retry"), i)
+		}
+	}
+}
+
+// policy returns what a policy was decoded from. Its index tells nothing where some were
+// selected.
+func (e *explainer) policy(item *yaml.Node) *yaml.Node {
+	list := lookup(e.sc.tree.full, "policies")
+	for i := 0; lookupAt(list, i) != nil; i++ {
+		own := list.Content[i]
+		label := lookup(own, "label")
+		if label == nil {
+			label = lookup(own, "kind")
+		}
+		if label != nil && label.Value == lookup(item, "label").Value {
+			return own
+		}
+	}
+	return nil
+}
+
+// retry adds what becomes of failed jobs of a class that says something of its own.
+func (e *explainer) retry(path string, class int) {
+	own := &e.sc.Jobs[class].RetryKeys
+	base := lookup(e.sc.tree.full, "retry")
+	if own.IsZero() || base == nil {
+		return
+	}
+	retry := dumped(&e.sc.retry[class])
+	below := e.sc.tree.class(base, own)
+	first := len(e.settings)
+	e.walk(path, &retry, merged(below, own))
+	inherited := explainer{sc: e.sc, sets: e.sets}
+	inherited.walk(path, &retry, base)
+	for i := range e.settings[first:] {
+		if s := &e.settings[first+i]; i < len(inherited.settings) && *s == inherited.settings[i] {
+			s.Origin = "as retry"
+		}
+	}
+}
+
+// ofClass reports whether path is that of a job class.
+func (e *explainer) ofClass(path string) bool {
+	name, found := strings.CutPrefix(path, "jobs.")
+	return found && e.sc.ClassIndex(name) >= 0
+}
+
+// add adds one setting.
+func (e *explainer) add(path string, value, given *yaml.Node) {
+	e.settings = append(e.settings, Setting{path, oneLine(value), e.origin(path, given)})
+}
+
+// origin says where the value of a node is from.
+func (e *explainer) origin(path string, node *yaml.Node) string {
+	if node == nil || node.Line == 0 {
+		if why := e.because(path); why != "" {
+			return "default: " + why
+		}
+		return "default"
+	}
+	place := fmt.Sprintf("line %d", node.Line)
+	if set := -1 - node.Line; set >= 0 {
+		place = "an override"
+		if set < len(e.sets) {
+			place = cut(e.sets[set].String())
+		}
+	}
+	if preset := e.sc.tree.preset[node]; preset != "" {
+		return fmt.Sprintf("preset %s (%s)", preset, place)
+	}
+	return place
+}
+
+// because says what a default follows from.
+func (e *explainer) because(path string) string {
+	last := path[strings.LastIndexByte(path, '.')+1:]
+	switch {
+	case path == "name":
+		return "the file's name"
+	case path == "drain":
+		return "the duration"
+	case path == "baseline":
+		return "the first policy"
+	case strings.HasPrefix(path, "policies.") && last == "label":
+		return "the kind"
+	}
+	return ""
+}
+
+// optional are keys that may say nothing, by the pattern of their path, in which * is a
+// name, and what it means that they do.
+var optional = []struct{ around, key, value, because string }{
+	{"engine", "preset", "none", ""},
+	{"engine.promoter", "first", "", "every"},
+	{"retry", "preset", "none", ""},
+	{"dependencies.*", "limit", "none", ""},
+	{"dependencies.*", "conflict", "none", ""},
+	{"jobs.*", "calls", "none", ""},
+	{"jobs.*", "patience", "none", ""},
+	{"jobs.*", "serial", "none", ""},
+	{"jobs.*", "timeout", "", "engine.timeout"},
+	{"jobs.*.fails", "takes", "", "service"},
+	{"jobs.*.arrivals", "stop", "", "duration"},
+	{"storms.*", "repeat", "none", ""},
+}
+
+// unsaid adds the keys around path that the scenario does not say, and the parameters of
+// a policy that it leaves to the kind.
+func (e *explainer) unsaid(path string, value *yaml.Node) {
+	for _, o := range optional {
+		if !matches(o.around, path) || lookup(value, o.key) != nil {
+			continue
+		}
+		s := Setting{join(path, o.key), o.value, "default"}
+		if o.because != "" {
+			s.Value = "as " + o.because
+		}
+		e.settings = append(e.settings, s)
+	}
+	if !matches("policies.*", path) {
+		return
+	}
+	for _, kind := range policies.Kinds() {
+		if name := lookup(value, "kind"); name == nil || name.Value != kind.Name {
+			continue
+		}
+		for _, p := range kind.Params {
+			if lookup(value, p.Name) == nil {
+				e.settings = append(e.settings, Setting{join(path, p.Name), p.Default, "default"})
+			}
+		}
+	}
+}
+
+// matches reports whether path is one of those that a pattern means.
+func matches(pattern, path string) bool {
+	want, have := strings.Split(pattern, "."), strings.Split(path, ".")
+	if len(want) != len(have) {
+		return false
+	}
+	for i := range want {
+		if want[i] != "*" && want[i] != have[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// oneLine writes a value as YAML on one line.
+func oneLine(value *yaml.Node) string {
+	flow := inFlow(value)
+	out, err := yaml.Dump(flow, yaml.WithLineWidth(-1), yaml.WithQuotePreference(yaml.QuoteDouble))
+	if err != nil {
+		panic("scenarios: " + err.Error()) // every value came from YAML
+	}
+	return strings.TrimSpace(strings.ReplaceAll(string(out), "\n", " "))
+}
+
+// inFlow returns a copy of node that takes no line of its own.
+func inFlow(node *yaml.Node) *yaml.Node {
+	flow := *node
+	flow.Style = node.Style&^(yaml.LiteralStyle|yaml.FoldedStyle) | yaml.FlowStyle
+	if node.Kind == yaml.ScalarNode {
+		flow.Style &^= yaml.FlowStyle
+		if strings.Contains(node.Value, "\n") {
+			flow.Style |= yaml.DoubleQuotedStyle
+		}
+	}
+	flow.Content = nil
+	for _, child := range node.Content {
+		flow.Content = append(flow.Content, inFlow(child))
+	}
+	return &flow
+}

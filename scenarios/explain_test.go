@@ -1,0 +1,164 @@
+package scenarios
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestExplain holds what a scenario that says everything is explained as: a golden file
+// of every key, its value and where that is from.
+func TestExplain(t *testing.T) {
+	src, err := os.ReadFile("testdata/good/everything.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sets := []Override{{"engine.workers", "60"}, {"retry.preset", "sidekiq"}, {"jobs.gamma.retry.jitter", "full"}}
+	sc := load(t, string(src), sets...)
+	var b strings.Builder
+	write := func(settings []Setting) {
+		for _, s := range settings {
+			fmt.Fprintf(&b, "%s | %s | %s\n", s.Path, s.Value, s.Origin)
+		}
+	}
+	write(sc.Explain(sets))
+	for i := range sc.Policies {
+		fmt.Fprintf(&b, "\n%s\n", sc.Policies[i].Label)
+		write(sc.ExplainPolicy(i, sets))
+	}
+	golden(t, "testdata/explain.txt", []byte(b.String()))
+}
+
+// TestExplainOrigins looks at one origin of each sort.
+func TestExplainOrigins(t *testing.T) {
+	const text = `
+engine: {preset: river, workers: 80}
+retry: {max-retries: 7}
+jobs:
+  - class: mail
+    arrivals: {process: poisson, rate: 10/s}
+    service: {dist: exponential, mean: 100ms}
+    retry: {jitter: full}
+  - {class: post, arrivals: {process: poisson, rate: 1/s}, service: 1s, retry: {preset: sidekiq, never: [teapot]}}
+policies: [{kind: fifo}, {kind: weighted, with: {retry.jitter: none, engine.preset: oban}}]
+`
+	sets := []Override{{"engine.lease.ttl", "90s"}, {"seeds", "3"}}
+	sc := load(t, text, sets...)
+	origins := map[string]string{}
+	for _, s := range sc.Explain(sets) {
+		if origins[s.Path] != "" {
+			t.Errorf("%s is explained twice", s.Path)
+		}
+		origins[s.Path] = s.Value + " | " + s.Origin
+	}
+	for path, want := range map[string]string{
+		"name":                         "test | default: the file's name",
+		"drain":                        "30m | default: the duration",
+		"seeds":                        "3 | --set seeds=3",
+		"engine.workers":               "80 | line 2",
+		"engine.lease.ttl":             "1m30s | --set engine.lease.ttl=90s",
+		"engine.reaper.every":          "30s | preset river (line 2)",
+		"engine.restart":               "5s | default",
+		"retry.max-attempts":           "8 | line 3",
+		"retry.backoff.kind":           "polynomial | preset river (line 2)",
+		"jobs.mail.service":            "{dist: exponential, mean: 100ms} | line 7",
+		"jobs.mail.timeout":            "as engine.timeout | default",
+		"jobs.mail.retry.jitter":       "full | line 8",
+		"jobs.mail.retry.max-attempts": "8 | as retry",
+		"jobs.post.retry.backoff.less": "1 | preset sidekiq (line 9)",
+		"jobs.post.retry.never":        "[teapot] | line 9",
+		"policies.weighted.fresh":      "80% | default",
+		"policies.weighted.label":      "weighted | default: the kind",
+		"objectives":                   "[] | default",
+	} {
+		if origins[path] != want {
+			t.Errorf("%s: %s, want %s", path, origins[path], want)
+		}
+	}
+	others := map[string]string{}
+	for _, s := range sc.ExplainPolicy(1, sets) {
+		others[s.Path] = s.Value + " | " + s.Origin
+	}
+	if others["retry.jitter"] != "none | line 10" || others["engine.preset"] != "oban | line 10" || others["engine.workers"] != "" {
+		t.Errorf("under weighted: %v", others)
+	}
+	if len(sc.ExplainPolicy(0, sets)) > 0 {
+		t.Errorf("fifo overrides nothing, but differs in %v", sc.ExplainPolicy(0, sets))
+	}
+}
+
+// TestExplainIsWhole: whoever sets what is explained, key by key, gets the same scenario.
+func TestExplainIsWhole(t *testing.T) {
+	sc := load(t, rich)
+	var sets []Override
+	for _, s := range sc.Explain(nil) {
+		first, _, _ := strings.Cut(s.Path, ".")
+		if first == "objectives" || s.Origin == "as retry" || s.Value == "none" || strings.HasPrefix(s.Value, "as ") || strings.Contains(s.Path, ".with.") || s.Value == "[]" && !strings.Contains(s.Path, ".") || strings.HasPrefix(s.Path, "policies.") && (strings.HasSuffix(s.Path, ".kind") || strings.Contains(s.Path, "no: 3")) {
+			continue
+		}
+		sets = append(sets, Override{s.Path, s.Value})
+	}
+	if len(sets) < 100 {
+		t.Errorf("%d settings", len(sets))
+	}
+	again := load(t, rich, sets...)
+	if again.ConfigHash() != sc.ConfigHash() {
+		t.Errorf("set key by key it resolves as\n%s\nwant\n%s", again.Resolved(), sc.Resolved())
+	}
+}
+
+// TestStarter: what a newcomer starts from runs without a word, for every preset.
+func TestStarter(t *testing.T) {
+	names := []string{""}
+	for _, p := range Presets() {
+		names = append(names, p.Name)
+	}
+	for _, preset := range names {
+		text, err := Starter("mine", preset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sc := load(t, string(text))
+		if preset != "" && sc.Engine.Preset != preset && sc.Retry.Preset != preset {
+			t.Errorf("preset %s is not used", preset)
+		}
+		if sc.Name != "mine" || len(sc.Policies) < 3 || len(sc.Objectives) == 0 {
+			t.Errorf("%s: %d policies, %d objectives", sc.Name, len(sc.Policies), len(sc.Objectives))
+		}
+	}
+	for _, name := range []string{"", "My Storm", "a/b", "a_b", "../x"} {
+		if _, err := Starter(name, ""); err == nil {
+			t.Errorf("%q is taken for a name", name)
+		}
+	}
+	if _, err := Starter("mine", "nobody"); err == nil {
+		t.Error("a preset that is not there is taken")
+	}
+}
+
+func TestRenamed(t *testing.T) {
+	for _, tt := range []struct{ name, src, want string }{
+		{"named", "# why\nname: old # why\nseeds: 3\n", "# why\nname: new\nseeds: 3\n"},
+		{"without a name", "# why\n\nseeds: 3\n", "# why\n\nname: new\nseeds: 3\n"},
+	} {
+		if got, err := Renamed([]byte(tt.src), "new"); err != nil || string(got) != tt.want {
+			t.Errorf("%s: %q, %v; want %q", tt.name, got, err, tt.want)
+		}
+	}
+}
+
+// TestPresetSettings: the settings of a preset, set key by key, are those of the preset.
+func TestPresetSettings(t *testing.T) {
+	for _, p := range Presets() {
+		settings := p.Settings()
+		if len(settings) == 0 {
+			t.Errorf("preset %s says nothing", p.Name)
+		}
+		for _, s := range settings {
+			if s.Value == "" || !strings.HasPrefix(s.Path, "engine.") && !strings.HasPrefix(s.Path, "retry.") {
+				t.Errorf("preset %s: %+v", p.Name, s)
+			}
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package scenarios
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/engine"
+)
+
+// folder is where a scenario's own files are: the folder of the scenario, and for those
+// that are part of the program, the program.
+type folder struct {
+	path  string
+	dists map[string]engine.Dist // empirical distributions by file, while Load reads them
+	bad   map[string]error       // what is wrong with the others
+}
+
+func folderOf(scenario string) *folder {
+	return &folder{filepath.Dir(scenario), map[string]engine.Dist{}, map[string]error{}}
+}
+
+// open opens a regular file of the folder or below it. Nothing leads out of the folder:
+// neither its name nor a link.
+func (f *folder) open(name string) (io.ReadCloser, error) {
+	if !filepath.IsLocal(name) || strings.ContainsAny(name, "\\\x00") {
+		return nil, badValue("file %s is not in the scenario's folder: want a path such as traces/monday.csv", quoted(name))
+	}
+	file, err := f.openHere(name)
+	if errors.Is(err, fs.ErrNotExist) && contains(shelves, f.path) {
+		if own, e := builtin.Open(path.Join(f.path, filepath.ToSlash(name))); e == nil {
+			file, err = own, nil
+		}
+	}
+	if err != nil {
+		return nil, f.explain(name, err)
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is not a regular file")
+	}
+	if err != nil {
+		file.Close()
+		return nil, f.explain(name, err)
+	}
+	return file, nil
+}
+
+func (f *folder) openHere(name string) (fs.File, error) {
+	root, err := os.OpenRoot(f.path)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	// Opening what is no file, such as a pipe, could wait for ever.
+	if info, err := root.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	return root.Open(name)
+}
+
+func (f *folder) explain(name string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return badValue("there is no file %s in the scenario's folder", quoted(name))
+	}
+	if own := (*fs.PathError)(nil); errors.As(err, &own) {
+		err = own.Err
+	}
+	return badValue("file %s cannot be read: %v", quoted(name), err)
+}
+
+// OpenFile opens a file that the scenario names, such as that of a trace. The caller
+// closes it.
+func (sc *Scenario) OpenFile(name string) (io.ReadCloser, error) {
+	file, err := sc.files.open(name)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", name, err)
+	}
+	return file, nil
+}
+
+// Limits on a file of values.
+const (
+	mostValues     = 1_000_000
+	mostValueBytes = 32 << 20
+)
+
+// values reads an empirical distribution: one value a line, in seconds or with a unit.
+// Empty lines and what follows a # do not count.
+func (f *folder) values(name string) ([]Duration, error) {
+	file, err := f.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var values []Duration
+	lines := bufio.NewScanner(io.LimitReader(file, mostValueBytes))
+	for n := 1; lines.Scan(); n++ {
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		if text = strings.TrimSpace(text); text == "" {
+			continue
+		}
+		if isNumber(text) {
+			text += "s"
+		}
+		value, err := parseDuration(text)
+		if err != nil {
+			return nil, badValue("file %s, line %d: %v", quoted(name), n, err)
+		}
+		if values = append(values, Duration(value)); len(values) > mostValues {
+			return nil, badValue("file %s has too many values (at most %d)", quoted(name), mostValues)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, badValue("file %s cannot be read: %v", quoted(name), err)
+	}
+	if len(values) == 0 {
+		return nil, badValue("file %s has no values", quoted(name))
+	}
+	return values, nil
+}
+
+// dist returns the distribution of the values in a file, which is read once.
+func (f *folder) dist(name string) (engine.Dist, error) {
+	if _, seen := f.dists[name]; !seen && f.bad[name] == nil {
+		values, err := f.values(name)
+		if err == nil {
+			if f.dists[name], err = engine.Empirical(inSeconds(values)); err != nil {
+				err = badValue("file %s: %v", quoted(name), err)
+			}
+		}
+		f.bad[name] = err
+	}
+	return f.dists[name], f.bad[name]
+}
+
+// readValues reads the files of all empirical distributions of sc.
+func (sc *Scenario) readValues() []*yaml.LoadError {
+	r := valueReader{files: sc.files}
+	r.walk(reflect.ValueOf(sc).Elem())
+	r.walk(reflect.ValueOf(sc.retry))
+	if r.failed {
+		r.blame(sc.tree.full)
+	}
+	return r.problems
+}
+
+// valueReader finishes distributions that are in files.
+type valueReader struct {
+	files    *folder
+	failed   bool
+	problems []*yaml.LoadError
+}
+
+var distributionType = reflect.TypeFor[Distribution]()
+
+// walk finishes the distributions inside v.
+func (r *valueReader) walk(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() && v.Type().Elem().PkgPath() == distributionType.PkgPath() {
+			r.walk(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			r.walk(v.Index(i))
+		}
+	case reflect.Struct:
+		if v.Type() == distributionType {
+			r.finish(v.Addr().Interface().(*Distribution))
+			return
+		}
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				r.walk(v.Field(i))
+			}
+		}
+	}
+}
+
+func (r *valueReader) finish(d *Distribution) {
+	if d.Kind != "empirical" || d.File == "" {
+		return
+	}
+	var err error
+	d.dist, err = r.files.dist(d.File)
+	r.failed = r.failed || err != nil
+}
+
+// blame reports what was wrong with files where they are named.
+func (r *valueReader) blame(node *yaml.Node) {
+	if kind, file := lookup(node, "dist"), lookup(node, "file"); kind != nil && file != nil {
+		if own := (*valueError)(nil); errors.As(r.files.bad[file.Value], &own) {
+			r.problems = append(r.problems, errorAt(file, own))
+		}
+	}
+	for _, child := range node.Content {
+		r.blame(child)
+	}
+}

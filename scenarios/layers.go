@@ -1,0 +1,98 @@
+package scenarios
+
+import (
+	"fmt"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// layers lays what a scenario says upon the presets that it names, and those upon the
+// defaults. A preset lies below everything that the file and its overrides say.
+type layers struct {
+	preset   map[*yaml.Node]string // by node of a preset: its name
+	problems []*yaml.LoadError
+}
+
+// base returns what lies below given: the defaults, with the presets that it names for
+// engine and retry upon them. The retry policy of the engine's preset counts unless retry
+// names its own.
+func (l *layers) base(given *yaml.Node) *yaml.Node {
+	base := scenarioDefaults()
+	engine, retry := lookup(lookup(given, "engine"), "preset"), lookup(lookup(given, "retry"), "preset")
+	if p := l.named(engine); p != nil {
+		if p.Engine == nil {
+			e := badValue("preset %s has no engine", p.Name)
+			e.help = fmt.Sprintf("it is a retry policy: write retry: {preset: %s}", p.Name)
+			l.problems = append(l.problems, errorAt(engine, e))
+		} else {
+			base = merged(base, l.under("engine", p.Engine, engine, p.Name))
+		}
+		if p.Retry != nil && retry == nil {
+			base = merged(base, l.under("retry", p.Retry, engine, p.Name))
+		}
+	}
+	if p := l.retry(retry); p != nil {
+		base = merged(base, l.under("retry", p.Retry, retry, p.Name))
+	}
+	return base
+}
+
+// class returns what lies below what a class says of its own about retries: base, and the
+// preset that it names.
+func (l *layers) class(base, own *yaml.Node) *yaml.Node {
+	at := lookup(own, "preset")
+	if p := l.retry(at); p != nil {
+		return merged(base, l.placed(p.Retry, at, p.Name))
+	}
+	return base
+}
+
+// retry returns the preset that at names if it says something about retries.
+func (l *layers) retry(at *yaml.Node) *Preset {
+	p := l.named(at)
+	if p != nil && p.Retry == nil {
+		l.problems = append(l.problems, errorAt(at, badValue("preset %s has no retry policy", p.Name)))
+		return nil
+	}
+	return p
+}
+
+// named returns the preset that at names; nil, and said so, if there is none.
+func (l *layers) named(at *yaml.Node) *Preset {
+	if at == nil || at.Kind != yaml.ScalarNode {
+		return nil // what is no word is found wrong when it is decoded
+	}
+	if p := PresetNamed(at.Value); p != nil {
+		return p
+	}
+	var names []string
+	for _, p := range Presets() {
+		names = append(names, p.Name)
+	}
+	e := unknownName("preset", at.Value, names)
+	if e.message = "unknown preset " + quoted(at.Value); e.help == "" {
+		e.help = "`qsim list presets` prints them all"
+	}
+	l.problems = append(l.problems, errorAt(at, e))
+	return nil
+}
+
+// under returns {key: value}, both placed.
+func (l *layers) under(key string, value, at *yaml.Node, name string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{
+		{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}, l.placed(value, at, name)}}
+}
+
+// placed returns a copy of a preset's node that stands where the preset is named: what is
+// wrong with it is wrong there.
+func (l *layers) placed(node, at *yaml.Node, name string) *yaml.Node {
+	own := &yaml.Node{Kind: node.Kind, Style: node.Style, Tag: node.Tag, Value: node.Value, Line: at.Line, Column: at.Column}
+	for _, child := range node.Content {
+		own.Content = append(own.Content, l.placed(child, at, name))
+	}
+	if l.preset == nil {
+		l.preset = map[*yaml.Node]string{}
+	}
+	l.preset[own] = name
+	return own
+}

@@ -1,0 +1,71 @@
+package scenarios
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// Preset is what a known system or design does, as keys of a scenario.
+type Preset struct {
+	Name         string     `yaml:"name"`         // a-z 0-9 -
+	Family       string     `yaml:"family"`       // what it is or stands on, such as Redis
+	Aliases      []string   `yaml:"aliases"`      // what else it is called
+	Doc          string     `yaml:"doc"`          // what it promises, in a few sentences
+	Source       string     `yaml:"source"`       // where the values are from
+	Approximates []string   `yaml:"approximates"` // what differs from the system, since the language has no key for it
+	Retry        *yaml.Node `yaml:"retry"`        // a map of keys of `retry`; nil: none
+	Engine       *yaml.Node `yaml:"engine"`       // a map of keys of `engine`; nil: none
+}
+
+//go:embed presets.yaml
+var presetText []byte
+
+// presets reads the list once. It is data of the program, so that an error in it is a bug.
+var presets = sync.OnceValue(func() []Preset {
+	list, problems := parse(presetText)
+	if len(problems) > 0 {
+		panic("scenarios: presets: " + problems[0].Error())
+	}
+	var all []Preset
+	for _, node := range list.Content {
+		var p Preset
+		keys := *node
+		keys.Content = nil
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			switch key, value := node.Content[i], node.Content[i+1]; key.Value {
+			case "retry":
+				p.Retry = value
+			case "engine":
+				p.Engine = value
+			default:
+				keys.Content = append(keys.Content, key, value)
+			}
+		}
+		if err := keys.Load(&p, strict...); err != nil {
+			panic(fmt.Sprintf("scenarios: presets, line %d: %v", node.Line, err))
+		}
+		all = append(all, p)
+	}
+	return all
+})
+
+// Presets returns all presets in the order in which they are listed. The caller must not
+// change what their nodes hold.
+func Presets() []Preset { return slices.Clone(presets()) }
+
+// PresetNamed returns the preset of that name or alias, in which _ may stand for -; nil if
+// there is none.
+func PresetNamed(name string) *Preset {
+	name = strings.ReplaceAll(name, "_", "-")
+	for _, p := range presets() {
+		if p.Name == name || slices.Contains(p.Aliases, name) {
+			return &p
+		}
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package scenarios
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestPresets: every preset says what it is and where that is from, and loads without a
+// word, each half of it.
+func TestPresets(t *testing.T) {
+	golden := map[string]bool{}
+	for _, g := range goldenRetries {
+		golden[g.preset] = true
+	}
+	seen := map[string]bool{}
+	for _, p := range Presets() {
+		t.Run(p.Name, func(t *testing.T) {
+			if bad := checkName(p.Name); bad != "" || strings.Contains(p.Name, "_") || p.Family == "" || p.Doc == "" || p.Source == "" {
+				t.Errorf("incomplete: %+v (%s)", p, bad)
+			}
+			for _, name := range append([]string{p.Name}, p.Aliases...) {
+				if seen[name] {
+					t.Errorf("%s is there twice", name)
+				}
+				seen[name] = true
+				if found := PresetNamed(strings.ReplaceAll(name, "-", "_")); found == nil || found.Name != p.Name {
+					t.Errorf("%s names %v", name, found)
+				}
+			}
+			if p.Retry == nil || !golden[p.Name] {
+				t.Error("nothing holds its retry policy to anything")
+			}
+			load(t, smallest+"retry: {preset: "+p.Name+"}\n")
+			if p.Engine != nil {
+				sc := load(t, smallest+"engine: {preset: "+p.Name+"}\n")
+				alone := load(t, smallest+"retry: {preset: "+p.Name+"}\n")
+				got, want := sc.RetryOf(0), alone.RetryOf(0)
+				if want.Preset = got.Preset; got.MaxAttempts != want.MaxAttempts || got.Backoff.Kind != want.Backoff.Kind || got.Jitter != want.Jitter || got.Count != want.Count {
+					t.Errorf("the engine brings %+v, want %+v", got, want)
+				}
+			}
+		})
+	}
+	for name := range golden {
+		if !seen[name] {
+			t.Errorf("%s is no preset", name)
+		}
+	}
+	if PresetNamed("") != nil || PresetNamed("rivers") != nil {
+		t.Error("what is no preset was found")
+	}
+}
+
+// goldenEngines are the leases and the recovery of the systems, as Resolved spells the keys.
+var goldenEngines = []struct{ preset, want string }{
+	{"leaseq", "ttl 30s heartbeat 10s of job fence token reaper 1s grace 0s counts failure after retry place retry max unlimited promoter 0s place due ack late"},
+	{"sweeper", "ttl 30s heartbeat 10s of job fence token reaper 1s grace 0s counts failure after retry place retry max unlimited promoter 5s place created ack late"},
+	{"chronos", "ttl 5m heartbeat 0s of job fence token reaper 1s grace 0s counts failure after retry place retry max unlimited promoter 0s place due ack late"},
+	{"river", "ttl 1h1m heartbeat 0s of job fence state reaper 30s grace 0s counts failure after retry place retry max unlimited promoter 5s place due ack late"},
+	{"oban", "ttl 1h heartbeat 0s of job fence none reaper 1m grace 0s counts failure after ready place head max unlimited promoter 1s place due ack late"},
+	{"graphile", "ttl 4h heartbeat 0s of job fence none reaper 9m grace 0s counts failure after ready place retry max unlimited promoter 0s place due ack late"},
+	{"solid-queue", "ttl 5m heartbeat 1m of node fence token reaper 5m grace 0s counts failure after dead place retry max unlimited promoter 1s place tail ack late"},
+	{"pgmq", "ttl 30s heartbeat 0s of job fence none reaper 0s grace 0s counts failure after ready place retry max unlimited promoter 0s place created ack late"},
+	{"sidekiq", "ttl 30s heartbeat 0s of job fence none reaper 1s grace 0s counts failure after retry place retry max unlimited promoter 2.5s..7.5s place tail ack early"},
+	{"sidekiq-pro", "ttl 1m heartbeat 10s of node fence none reaper 1m grace 0s counts nothing after ready place retry max 3 promoter 2.5s..7.5s place tail ack late"},
+	{"asynq", "ttl 30s heartbeat 5s of job fence state reaper 1m grace 30s counts failure after retry place retry max unlimited promoter 5s place tail ack late"},
+	{"faktory", "ttl 30m heartbeat 0s of job fence state reaper 15s grace 0s counts failure after retry place retry max unlimited promoter 5s place tail ack late"},
+	{"bullmq", "ttl 30s heartbeat 15s of job fence token reaper 30s grace 0s counts nothing after ready place head max 1 promoter 0s place tail ack late"},
+	{"celery", "ttl 1h heartbeat 0s of job fence none reaper 10s grace 0s counts nothing after ready place retry max unlimited promoter 0s place tail ack early"},
+	{"inngest", "ttl 30s heartbeat 10s of job fence token reaper 30s grace 0s counts nothing after ready place retry max unlimited promoter 0s place due ack late"},
+	{"temporal", "ttl 30s heartbeat 24s of job fence token reaper 0s grace 0s counts failure after retry place retry max unlimited promoter 0s place tail ack late"},
+	{"hatchet", "ttl 30s heartbeat 4s of node fence token reaper 1s grace 0s counts nothing after ready place retry max unlimited promoter 1s place tail ack late"},
+	{"sqs", "ttl 30s heartbeat 0s of job fence token reaper 0s grace 0s counts failure after ready place retry max unlimited promoter 0s place tail ack late"},
+	{"nats-js", "ttl 30s heartbeat 0s of job fence state reaper 0s grace 0s counts failure after ready place head max unlimited promoter 0s place head ack late"},
+	{"rabbitmq-qq", "ttl 10s heartbeat 3s of node fence token reaper 0s grace 0s counts failure after ready place head max unlimited promoter 0s place head ack late"},
+	{"pubsub", "ttl 10s heartbeat 3s of job fence none reaper 0s grace 0s counts failure after ready place retry max unlimited promoter 0s place tail ack late"},
+}
+
+// TestPresetEngines holds the engine presets to the leases, reapers, fences and promoters of
+// their systems.
+func TestPresetEngines(t *testing.T) {
+	for _, tt := range goldenEngines {
+		t.Run(tt.preset, func(t *testing.T) {
+			e := load(t, smallest+"engine: {preset: "+tt.preset+"}\n").Engine
+			promoter := ""
+			if every := e.Promoter.Every; every.Kind == "uniform" {
+				promoter = every.Min.String() + ".." + every.Max.String()
+			} else {
+				promoter = every.Value.String()
+			}
+			got := strings.Join([]string{"ttl", e.Lease.TTL.String(), "heartbeat", e.Lease.Heartbeat.String(), "of", string(e.Lease.Of), "fence", string(e.Fence),
+				"reaper", e.Reaper.Every.String(), "grace", e.Reaper.Grace.String(), "counts", string(e.Reaper.Counts), "after", string(e.Reaper.After),
+				"place", string(e.Reaper.Place), "max", e.Reaper.Max.String(), "promoter", promoter, "place", string(e.Place), "ack", string(e.Ack)}, " ")
+			if got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestPresetLayers: a preset lies between the defaults and what the file says.
+func TestPresetLayers(t *testing.T) {
+	sc := load(t, `
+engine: {preset: river, lease: {ttl: 20m}}
+retry: {max-attempts: 7}
+jobs:
+  - class: mail
+    arrivals: {process: poisson, rate: 10/s}
+    service: 100ms
+  - class: report
+    arrivals: {process: poisson, rate: 1/s}
+    service: 100ms
+    retry: {preset: rabbit_qq, backoff: {kind: fixed, delay: 9s}}
+policies:
+  - {kind: fifo}
+  - {kind: fifo, label: as Sidekiq, with: {engine.preset: sidekiq}}
+`)
+	mail, report, with := sc.RetryOf(0), sc.RetryOf(1), sc.Variant(1)
+	if e := sc.Engine; e.Lease.TTL.String() != "20m" || e.Lease.Heartbeat != 0 || e.Fence != "state" || e.Workers != 100 {
+		t.Errorf("engine %+v", e)
+	}
+	if mail.MaxAttempts != 7 || mail.Backoff.Power != 4 || mail.Jitter.String() != "±10%" {
+		t.Errorf("mail %+v", mail)
+	}
+	if report.MaxAttempts != 21 || report.Backoff.Kind != "fixed" || report.Jitter.Kind != "none" {
+		t.Errorf("report %+v", report)
+	}
+	if with.Engine.Ack != "early" || with.RetryOf(0).Count != "failure" || with.RetryOf(0).MaxAttempts != 7 {
+		t.Errorf("variant %+v, %+v", with.Engine, with.RetryOf(0))
+	}
+}
+
+// TestPresetEnginesRun runs every engine preset through failures and a crash: its jobs get
+// done, its retries come, and what it has in flight when a process dies is not forgotten.
+func TestPresetEnginesRun(t *testing.T) {
+	for _, p := range Presets() {
+		if p.Engine == nil {
+			continue
+		}
+		t.Run(p.Name, func(t *testing.T) {
+			sc := load(t, `
+duration: 4m
+drain: 20m
+warmup: 0s
+seeds: 1
+engine: {preset: `+p.Name+`, nodes: 2, workers: 20}
+jobs:
+  - class: mail
+    arrivals: {process: poisson, rate: 20/s}
+    service: {dist: exponential, mean: 500ms}
+    fails: {rate: 10%}
+storms:
+  - {name: crash, at: 1m, crash: {nodes: 1, restart-after: 5s}}
+`)
+			run := runAll(t, sc)[0]
+			jobs, dead, left := valueOf(t, &run, "jobs"), valueOf(t, &run, "dead.count"), valueOf(t, &run, "unfinished.count")
+			if jobs < 4500 || dead+left > 0.15*jobs {
+				t.Errorf("of %v jobs %v are dead and %v left over", jobs, dead, left)
+			}
+			retries, once := valueOf(t, &run, "retries_total"), sc.RetryOf(0).MaxAttempts == 1
+			if least := 0.09 * jobs; !once && retries < least || once && (retries > 40 || dead < least) {
+				t.Errorf("%v retries of %v jobs, %v dead, with at most %v attempts", retries, jobs, dead, sc.RetryOf(0).MaxAttempts)
+			}
+		})
+	}
+}

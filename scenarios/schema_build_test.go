@@ -1,0 +1,288 @@
+package scenarios
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/invopop/jsonschema"
+
+	"qsim/policies"
+	"qsim/results"
+)
+
+// TestSchemaFile holds scenario.schema.json to the structs.
+func TestSchemaFile(t *testing.T) {
+	out, err := json.MarshalIndent(buildSchema(t), "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "scenario.schema.json", append(out, '\n'))
+}
+
+// buildSchema makes the schema of scenarios: keys and descriptions from the structs and
+// their comments, what goes with a kind from its table, and what must be there, or within
+// bounds, from the checker.
+func buildSchema(t *testing.T) *jsonschema.Schema {
+	r := &jsonschema.Reflector{FieldNameTag: "yaml", Anonymous: true, ExpandedStruct: true, RequiredFromJSONSchemaTags: true, Mapper: mapType}
+	if err := r.AddGoComments("qsim/scenarios", "."); err != nil {
+		t.Fatal(err)
+	}
+	root := r.Reflect(&Scenario{})
+	root.Title = "qsim scenario"
+	plain := *r
+	plain.LookupComment = func(of reflect.Type, field string) string {
+		return r.CommentMap["qsim/scenarios.Distribution"+strings.TrimSuffix("."+field, ".")]
+	}
+	root.Definitions["DistributionMap"] = plain.Reflect(&plainDistribution{})
+	root.Definitions["DistributionMap"].Version = ""
+	for name, value := range valueSchemas() {
+		value.Description = r.CommentMap["qsim/scenarios."+name]
+		root.Definitions[name] = value
+	}
+	b := schemaBuilder{root: root}
+	b.kinds("DistributionMap", &distributions)
+	b.kinds("Backoff", &backoffs)
+	b.kinds("Arrivals", &processes)
+	b.policies()
+	b.names()
+	b.together()
+	b.rules(t)
+	for _, s := range b.all() {
+		s.Description = plainWords(s.Description)
+	}
+	return root
+}
+
+// schemaBuilder adds to a schema what the structs do not say.
+type schemaBuilder struct{ root *jsonschema.Schema }
+
+func (b *schemaBuilder) def(name string) *jsonschema.Schema {
+	if s := b.root.Definitions[name]; s != nil {
+		return s
+	}
+	panic("no definition of " + name)
+}
+
+// all returns every schema that has a description of its own.
+func (b *schemaBuilder) all() []*jsonschema.Schema {
+	all := []*jsonschema.Schema{b.root}
+	for _, name := range sortedKeys(b.root.Definitions) {
+		all = append(all, b.root.Definitions[name])
+	}
+	for _, s := range slices.Clone(all) {
+		if s.Properties != nil {
+			for p := s.Properties.Oldest(); p != nil; p = p.Next() {
+				all = append(all, p.Value)
+			}
+		}
+	}
+	return all
+}
+
+func property(s *jsonschema.Schema, key string) *jsonschema.Schema {
+	p, found := s.Properties.Get(key)
+	if !found {
+		panic("no property " + key)
+	}
+	return p
+}
+
+// kinds lets a map have the keys of its kind only.
+func (b *schemaBuilder) kinds(name string, table *kindTable) {
+	s := b.def(name)
+	property(s, table.key).Enum = enum(table.kinds())
+	for _, kind := range table.kinds() {
+		var ways []*jsonschema.Schema
+		for _, row := range table.rows {
+			if row.kind == kind {
+				keys := slices.Concat([]string{table.key}, row.required, row.optional)
+				ways = append(ways, &jsonschema.Schema{Required: row.required, PropertyNames: &jsonschema.Schema{Enum: enum(keys)}})
+			}
+		}
+		then := ways[0]
+		if len(ways) > 1 {
+			then = anyOf(ways...)
+		}
+		s.AllOf = append(s.AllOf, when(table.key, kind, then))
+	}
+}
+
+// when is what holds where key has a value.
+func when(key, value string, then *jsonschema.Schema) *jsonschema.Schema {
+	properties := jsonschema.NewProperties()
+	properties.Set(key, &jsonschema.Schema{Const: value})
+	return &jsonschema.Schema{If: &jsonschema.Schema{Required: []string{key}, Properties: properties}, Then: then}
+}
+
+// policies lets a policy have the parameters of its kind only.
+func (b *schemaBuilder) policies() {
+	s := b.def("Policy")
+	s.AdditionalProperties = nil // the parameters
+	for pair := s.Properties.Oldest(); pair != nil; pair = pair.Next() {
+		if !slices.Contains([]string{"kind", "label", "with"}, pair.Key) {
+			s.Properties.Delete(pair.Key)
+		}
+	}
+	s.Properties.Set("with", &jsonschema.Schema{Type: "object", Description: property(s, "with").Description,
+		PropertyNames: &jsonschema.Schema{Pattern: "^(" + strings.Join(overridable, "|") + `)(\.[^.]+)*$`}})
+	var names []string
+	for _, kind := range policies.Kinds() {
+		names = append(names, kind.Name)
+		then := &jsonschema.Schema{Properties: jsonschema.NewProperties(), PropertyNames: &jsonschema.Schema{}}
+		keys := []string{"kind", "label", "with"}
+		for _, p := range kind.Params {
+			parameter := parameterSchema(p.Type)
+			if len(p.Choices) > 0 {
+				parameter.Enum = enum(p.Choices)
+			}
+			parameter.Description = p.Doc + "; default " + p.Default
+			then.Properties.Set(p.Name, parameter)
+			keys = append(keys, p.Name)
+		}
+		then.PropertyNames.Enum = enum(keys)
+		s.AllOf = append(s.AllOf, when("kind", kind.Name, then))
+	}
+	property(s, "kind").Enum = enum(names)
+	longest := uint64(40)
+	property(s, "label").MaxLength = &longest
+}
+
+// names lists what a value may name outside the file, and how names are spelled.
+func (b *schemaBuilder) names() {
+	var engines, retries, metrics []string
+	for _, p := range Presets() {
+		for _, name := range append([]string{p.Name}, p.Aliases...) {
+			for _, spelled := range slices.Compact([]string{name, strings.ReplaceAll(name, "-", "_")}) {
+				if p.Engine != nil {
+					engines = append(engines, spelled)
+				}
+				if p.Retry != nil {
+					retries = append(retries, spelled)
+				}
+			}
+		}
+	}
+	for _, m := range results.Metrics() {
+		metrics = append(metrics, m.Name)
+	}
+	property(b.def("Engine"), "preset").Enum = enum(engines)
+	property(b.def("Retry"), "preset").Enum = enum(retries)
+	property(b.def("Objective"), "metric").Enum = enum(metrics)
+	property(b.root, "name").Pattern = `^[a-z0-9-]{1,64}$`
+	for _, at := range [][2]string{{"JobClass", "class"}, {"Storm", "name"}, {"Dependency", "name"}, {"FailStorm", "error"}, {"OutageStorm", "error"}} {
+		property(b.def(at[0]), at[1]).Pattern = "^" + nameText + "$"
+	}
+	property(b.def("CallStorm"), "ops").Items.Enum = enum(calls)
+	property(b.def("Tenants"), "names").Items.Pattern = "^" + nameText + "$"
+	property(b.root, "version").Enum = []any{1}
+	seed := property(b.root, "seed")
+	seed.Minimum, seed.Maximum = "1", "9223372036854775807"
+	priority := property(b.def("JobClass"), "priority")
+	priority.Minimum, priority.Maximum = "-32768", "32767"
+	property(b.def("JobClass"), "retry").Ref = definitionsAt + "Retry"
+	one := uint64(1)
+	for _, list := range []struct {
+		key  string
+		most uint64
+	}{{"jobs", mostClasses}, {"storms", mostStorms}, {"dependencies", mostDependencies}, {"policies", mostPolicies}} {
+		property(b.root, list.key).MaxItems = &list.most
+	}
+	property(b.root, "jobs").MinItems = &one
+	property(b.root, "policies").MinItems = &one
+	property(b.def("Backoff"), "delays").MinItems = &one
+	b.root.Required = []string{"jobs"}
+}
+
+// together says which keys exclude each other or need one of them.
+func (b *schemaBuilder) together() {
+	exactlyOne := func(name string, keys ...string) {
+		s := b.def(name)
+		for _, key := range keys {
+			s.OneOf = append(s.OneOf, &jsonschema.Schema{Required: []string{key}})
+		}
+	}
+	exactlyOne("Storm", troubles...)
+	exactlyOne("Objective", "below", "above")
+	exactlyOne("BurstStorm", "count", "factor")
+	exactlyOne("ClockStorm", "skew", "jump")
+	exactlyOne("StoreStorm", "stall", "slow", "error", "partial")
+	exactlyOne("DependencyLimit", "rate", "concurrency")
+	b.def("Retry").Not = &jsonschema.Schema{Required: []string{"max-attempts", "max-retries"}}
+	b.def("Over").Not = &jsonschema.Schema{Required: []string{"slow"}, AnyOf: []*jsonschema.Schema{{Required: []string{"fail"}}, {Required: []string{"rejects-in"}}}}
+	b.def("Arrivals").Required = []string{"process"}
+	b.def("StallStorm").Required = []string{"stall"}
+	for _, at := range []string{"StallStorm", "StoreStorm"} {
+		property(b.def(at), "stall").Const = true
+	}
+}
+
+// rules asks the checker which keys must be there and which values have bounds, by letting
+// it look at a scenario that has every key.
+func (b *schemaBuilder) rules(t *testing.T) {
+	src, err := os.ReadFile("testdata/good/everything.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sc := load(t, string(src))
+	c := checker{sc: sc}
+	c.asked = func(r rule, path []any) {
+		parent := b.at(path[:len(path)-1])
+		key, named := path[len(path)-1].(string)
+		if !named || parent.Properties == nil {
+			return
+		}
+		p := property(parent, key)
+		switch {
+		case r.required && !slices.Contains(parent.Required, key):
+			parent.Required = append(parent.Required, key)
+		case r.positive:
+			p.Not = &jsonschema.Schema{Pattern: nothingAtAll, Type: "string"}
+		case !r.required:
+			p.Minimum, p.Maximum = decimalNumber(float64(r.least)), decimalNumber(float64(r.most))
+		}
+	}
+	c.all()
+}
+
+// at returns the schema of the map at a path.
+func (b *schemaBuilder) at(path []any) *jsonschema.Schema {
+	s := b.root
+	for _, step := range path {
+		switch step := step.(type) {
+		case int:
+			s = s.Items
+		case string:
+			s = property(s, step)
+		}
+		if name, isRef := strings.CutPrefix(s.Ref, definitionsAt); isRef {
+			s = b.def(name)
+		}
+	}
+	return s
+}
+
+var (
+	seeGo   = regexp.MustCompile(`;? see [A-Z][A-Za-z.]*\b(\([a-z]*\))?`)
+	nilWord = regexp.MustCompile(`\bnil:`)
+	spaces  = regexp.MustCompile(`\s+`)
+)
+
+// plainWords turns a comment for readers of the code into one for authors of scenarios.
+func plainWords(comment string) string {
+	comment = seeGo.ReplaceAllString(comment, "")
+	comment = nilWord.ReplaceAllString(comment, "left out:")
+	return strings.TrimSpace(spaces.ReplaceAllString(comment, " "))
+}
+
+// TestSchemaIsShort: editors read it whole at every keystroke.
+func TestSchemaIsShort(t *testing.T) {
+	if len(schema) < 10_000 || len(schema) > 200_000 || !bytes.Contains(schema, []byte("draft/2020-12")) {
+		t.Errorf("%d bytes", len(schema))
+	}
+}

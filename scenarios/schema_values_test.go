@@ -1,0 +1,118 @@
+package scenarios
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+
+	"qsim/policies"
+)
+
+// Texts of values, as patterns.
+const (
+	unsigned      = `([0-9]+\.?[0-9]*|\.[0-9]+)`
+	exponent      = `([eE][+-]?[0-9]+)?`
+	durationText  = `\+?(` + unsigned + `(ns|us|µs|μs|ms|s|m|h))+`
+	rateText      = `\+?` + unsigned + exponent + `[kM]? */ *[smh]`
+	shareText     = `\+?(0*100(\.0*)?|0*[0-9]{1,2}(\.[0-9]*)?|\.[0-9]+)` + exponent + ` *%`
+	numberText    = `[+-]?` + unsigned + exponent + `[kM]?`
+	addendText    = `\+` + durationText + `(\*n)?(/` + durationText + `)?(\*n)?`
+	nameText      = `[a-z0-9_-]{1,64}`
+	nothingAtAll  = `^[^1-9]*$` // a duration without any digit but 0
+	definitionsAt = "#/$defs/"
+)
+
+// ref is a schema that stands elsewhere.
+func ref(name string) *jsonschema.Schema { return &jsonschema.Schema{Ref: definitionsAt + name} }
+
+func text(pattern string) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Pattern: "^" + pattern + "$"}
+}
+
+func anyOf(some ...*jsonschema.Schema) *jsonschema.Schema { return &jsonschema.Schema{AnyOf: some} }
+
+// number is a plain number in [least, most]: as such, or quoted, or with k or M.
+func number(kind string, least, most float64) *jsonschema.Schema {
+	return anyOf(
+		&jsonschema.Schema{Type: kind, Minimum: decimalNumber(least), Maximum: decimalNumber(most)},
+		text(strings.TrimPrefix(numberText, "[+-]?")))
+}
+
+// valueSchemas are the schemas of the types that read their own text.
+func valueSchemas() map[string]*jsonschema.Schema {
+	unlimited := &jsonschema.Schema{Const: "unlimited"}
+	positive := number("number", 0, 1e6)
+	positive.AnyOf[0].Minimum, positive.AnyOf[0].ExclusiveMinimum = "", "0"
+	one := uint64(1)
+	return map[string]*jsonschema.Schema{
+		"Duration":     text(durationText),
+		"Offset":       text(`[+-]?` + durationText),
+		"Rate":         text(rateText),
+		"Share":        text(shareText),
+		"Count":        number("integer", 0, mostCount),
+		"CountOrShare": anyOf(ref("Count"), ref("Share")),
+		"Nodes":        anyOf(ref("Count"), ref("Share"), &jsonschema.Schema{Type: "array", Items: ref("Count")}),
+		"Attempts":     anyOf(number("integer", 1, mostAttempts), unlimited),
+		"Retries":      anyOf(number("integer", 0, mostAttempts), unlimited),
+		"Limit":        anyOf(number("integer", 0, mostAttempts), unlimited),
+		"Number":       number("number", 0, 1e6),
+		"Factor":       positive,
+		"Bound":        anyOf(number("number", 0, 1e18), ref("Duration"), ref("Share"), ref("Rate")),
+		"Jitter":       anyOf(&jsonschema.Schema{Enum: enum(jitterKinds)}, text(`(±|\+-|\+/-|\+|-) *`+shareText), text(addendText)),
+		"Wake":         {Enum: []any{true, false, "true", "false", "one", "all"}},
+		"ErrorShares":  {Type: "object", MinProperties: &one, PropertyNames: text(nameText), AdditionalProperties: ref("Share")},
+		"Distribution": anyOf(ref("Duration"), ref("DistributionMap")),
+	}
+}
+
+func decimalNumber(v float64) json.Number { return json.Number(fmt.Sprintf("%.0f", v)) }
+
+func enum[S ~string](words []S) []any {
+	all := make([]any, len(words))
+	for i, w := range words {
+		all[i] = string(w)
+	}
+	return all
+}
+
+// mapType gives the reflector the schemas of types that are no plain structs.
+func mapType(t reflect.Type) *jsonschema.Schema {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if valueSchemas()[t.Name()] != nil {
+		return ref(t.Name())
+	}
+	if words, ok := reflect.Zero(t).Interface().(interface{ words() []string }); ok {
+		return &jsonschema.Schema{Enum: enum(words.words())}
+	}
+	return nil
+}
+
+// parameterSchema is the schema of a policy's parameter.
+func parameterSchema(typ string) *jsonschema.Schema {
+	switch typ {
+	case policies.TypeShare:
+		return ref("Share")
+	case policies.TypeCountOrShare:
+		return ref("CountOrShare")
+	case policies.TypeDuration:
+		return ref("Duration")
+	case policies.TypeRate:
+		return ref("Rate")
+	case policies.TypeNumber:
+		return ref("Count")
+	case policies.TypeBool:
+		return anyOf(&jsonschema.Schema{Type: "boolean"}, &jsonschema.Schema{Enum: []any{"true", "false"}})
+	case policies.TypeQuantum:
+		return anyOf(ref("Duration"), number("integer", 1, mostCount))
+	case policies.TypeWeights:
+		return &jsonschema.Schema{Type: "object", AdditionalProperties: number("integer", 1, 1e6)}
+	case policies.TypeBudget:
+		return anyOf(ref("Duration"), &jsonschema.Schema{Type: "object", AdditionalProperties: ref("Duration")})
+	}
+	return &jsonschema.Schema{}
+}

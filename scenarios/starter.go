@@ -1,0 +1,88 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+)
+
+// starterText is a scenario to make one's own. What it leaves out has a default.
+const starterText = `# What this scenario asks: do fresh jobs still start soon while payments fail and are retried?
+#
+# qsim explain %[1]s.yaml prints every key that may stand here, with its default.
+# qsim schema > scenario.schema.json, and an editor completes keys by this line:
+# yaml-language-server: $schema=scenario.schema.json
+name: %[1]s
+duration: 10m
+seeds: 5
+%[2]s
+jobs:
+  - class: payments
+    arrivals: {process: poisson, rate: 30/s}
+    service: {dist: lognormal, p50: 200ms, p99: 1s}
+  - class: mail
+    arrivals: {process: poisson, rate: 20/s}
+    service: {dist: exponential, mean: 100ms}
+
+storms:
+  - {name: payments-down, at: 4m, for: 2m, fail: {hits: [payments], rate: 95%%, takes: 600ms}}
+
+policies:
+  - {kind: fifo}
+  - {kind: weighted, fresh: 80%%}
+  - {kind: inflight-cap, retries: 20%%}
+
+objectives:
+  - {metric: fresh.wait.p99, during: payments-down, below: 5s, policies: [inflight-cap]}
+`
+
+// Starter returns the text of a scenario to start from. Not empty, preset is one of
+// Presets that it uses.
+func Starter(name, preset string) ([]byte, error) {
+	if err := startName(name); err != nil {
+		return nil, err
+	}
+	engine := "\nengine:\n  workers: 30\n"
+	if preset != "" {
+		p := PresetNamed(preset)
+		switch {
+		case p == nil:
+			return nil, fmt.Errorf("write scenario: no preset is named %q", preset)
+		case p.Engine == nil:
+			engine += fmt.Sprintf("retry:\n  preset: %s   # qsim list presets %[1]s\n", p.Name)
+		default:
+			engine = fmt.Sprintf("\nengine:\n  preset: %s   # qsim list presets %[1]s\n  workers: 30\n", p.Name)
+		}
+	}
+	return fmt.Appendf(nil, starterText, name, engine), nil
+}
+
+// Renamed returns a copy of the scenario src under another name, its comments kept.
+func Renamed(src []byte, name string) ([]byte, error) {
+	if err := startName(name); err != nil {
+		return nil, err
+	}
+	lines := strings.SplitAfter(string(src), "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, "name:") {
+			lines[i] = "name: " + name + "\n"
+			return []byte(strings.Join(lines, "")), nil
+		}
+	}
+	for i, line := range lines {
+		if text := strings.TrimSpace(line); text != "" && !strings.HasPrefix(text, "#") {
+			lines[i] = "name: " + name + "\n" + line
+			break
+		}
+	}
+	return []byte(strings.Join(lines, "")), nil
+}
+
+func startName(name string) error {
+	if bad := checkName(name); bad != "" {
+		return fmt.Errorf("bad name %s: %s", quoted(name), bad)
+	}
+	if strings.Contains(name, "_") {
+		return fmt.Errorf("bad name %s: want only a-z, 0-9 and -", quoted(name))
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+package scenarios
+
+import (
+	"math"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// stated reports whether the file or an override says what is at path, rather than a
+// default or a preset.
+func (c *checker) stated(path ...any) bool {
+	node := c.node(path...)
+	return node != nil && node.Line != 0 && c.sc.tree.preset[node] == ""
+}
+
+// checkFurther checks the keys of the engine that few scenarios need.
+func (c *checker) checkFurther() {
+	e := &c.sc.Engine
+	c.count(e.Store.Parallel, 0, mostNodes, "which is as many as there can be nodes", "engine", "store", "parallel")
+	if len(e.Commit.Backoff) > mostSteps {
+		c.errorf(c.near("engine", "commit", "backoff"), "%d pauses are too many: at most %d", len(e.Commit.Backoff), mostSteps)
+	}
+	c.checkLease(&e.Lease)
+	c.checkReaper(&e.Reaper)
+	c.checkPromoter(&e.Promoter)
+	if e.Waiting == "held" && e.Promoter.On() && c.sound("engine", "promoter") {
+		c.warnf(c.given([]any{"engine", "waiting"}, []any{"engine", "promoter"}), "waiting jobs are held by their nodes: the promoter has nothing to promote")
+	}
+	c.checkHotLoop()
+}
+
+// mostSteps bounds lists of delays.
+const mostSteps = 10_000
+
+func (c *checker) checkLease(l *Lease) {
+	if !c.sound("engine", "lease") {
+		return
+	}
+	if l.Max > 0 && l.Max < l.TTL {
+		c.warnf(c.given([]any{"engine", "lease", "max"}, []any{"engine", "lease", "ttl"}), "no lease lasts its ttl (%v): max is %v", l.TTL, l.Max)
+	}
+	if l.Of == "node" && l.Heartbeat == 0 {
+		c.warnf(c.given([]any{"engine", "lease", "of"}, []any{"engine", "lease", "heartbeat"}), "a node's leases live while it beats, but there are no heartbeats").help =
+			"write heartbeat: 10s"
+	}
+}
+
+func (c *checker) checkReaper(r *Reaper) {
+	if !c.sound("engine", "reaper") {
+		return
+	}
+	if r.Every == 0 && r.Gap > 0 {
+		c.errorf(c.given([]any{"engine", "reaper", "gap"}, []any{"engine", "reaper", "every"}), "leases that end at the instant of their expiry leave no gap").help =
+			"a reaper that comes every: 1s reads, pauses and writes"
+	}
+	if r.Gap == 0 && r.Guard != "token" && c.stated("engine", "reaper", "guard") {
+		c.warnf(c.near("engine", "reaper", "guard"), "guard changes nothing: without a gap the reaper reads and writes at once")
+	}
+	if r.Max < 0 && r.Within > 0 && c.stated("engine", "reaper", "within") {
+		c.warnf(c.near("engine", "reaper", "within"), "within changes nothing: max is unlimited")
+	}
+}
+
+func (c *checker) checkPromoter(p *Promoter) {
+	if !c.sound("engine", "promoter") {
+		return
+	}
+	every := []any{"engine", "promoter", "every"}
+	if mean := p.Every.Dist().Mean(); p.On() && mean < 1e-6 {
+		c.errorf(c.near(every...), "a promoter that comes every %s is too busy: want at least 1us on the average", seconds(mean))
+	}
+	if p.First != nil && !p.On() {
+		c.warnf(c.given([]any{"engine", "promoter", "first"}, every), "there is no promoter to come first").help = "write every: 5s"
+	}
+	if p.Gap > 0 && !p.On() {
+		c.warnf(c.given([]any{"engine", "promoter", "gap"}, every), "there is no promoter to pause between two steps").help = "write every: 5s"
+	}
+}
+
+// checkHotLoop refuses what repeats failing calls at one instant: the run would never end.
+func (c *checker) checkHotLoop() {
+	if !c.sound() {
+		return
+	}
+	e := &c.sc.Engine
+	backoff := e.Commit.Backoff
+	for i := range c.sc.Storms {
+		s := &c.sc.Storms[i]
+		refused := s.Store != nil && s.Store.Error != nil
+		partial := s.Store != nil && s.Store.Partial != nil
+		claims := refused || s.Calls != nil && s.Calls.Error.Num > 0 && (len(s.Calls.Ops) == 0 || contains(s.Calls.Ops, "claim"))
+		commits := refused || partial || s.Calls != nil && s.Calls.Error.Num > 0 && (len(s.Calls.Ops) == 0 || contains(s.Calls.Ops, "commit"))
+		if claims && e.Fetch.ErrorPause == 0 && e.Store.Claim.IsNone() {
+			c.errorf(c.near("storms", i), "claims that fail would be repeated at one instant: the run would never end").help =
+				"let a claim take some time (engine.store.claim), or pause after an error (engine.fetch.error-pause)"
+		}
+		if commits && len(backoff) > 0 && backoff[len(backoff)-1] == 0 && e.Store.Commit.IsNone() {
+			c.errorf(c.near("storms", i), "commits that fail would be repeated at one instant: the run would never end").help =
+				"let a commit take some time (engine.store.commit), or pause between tries (engine.commit.backoff)"
+		}
+	}
+}
+
+// checkFree checks the error kinds that cost no attempt; node is what r was decoded from.
+func (c *checker) checkFree(node *yaml.Node, r *Retry) {
+	free := lookup(node, "free")
+	c.checkNever(free, r.Free)
+	for i, name := range r.Free {
+		if contains(r.Never, name) && free != nil && i < len(free.Content) {
+			at := free.Content[i]
+			if never := lookup(node, "never"); at.Line == 0 && never != nil {
+				at = never
+			}
+			c.errorf(at, "%s cannot be free and bury at once", quoted(name)).help = "take it out of free or of never"
+		}
+	}
+	if at := lookup(node, "free-max"); at != nil && at.Line != 0 && c.sc.tree.preset[at] == "" && r.FreeMax >= 0 && len(r.Free) == 0 {
+		c.warnf(at, "free-max changes nothing: no error kind is free")
+	}
+}
+
+// checkEndless refuses a class whose jobs would fail again and again without any time
+// passing: the run would never end.
+func (c *checker) checkEndless(i int, job *JobClass) {
+	if !c.sound() || i >= len(c.sc.retry) {
+		return
+	}
+	r, e := &c.sc.retry[i], &c.sc.Engine
+	unlimited := r.MaxAttempts == 0 || r.MaxAttempts > 1000 || len(r.Free) > 0 && (r.FreeMax < 0 || r.FreeMax > 1000)
+	noDelay := r.Backoff.Kind == "none" || r.Backoff.Kind == "fixed" && r.Backoff.Delay != nil && r.Backoff.Delay.IsNone()
+	if unlimited && noDelay && e.Commit.Linger == 0 && e.Store.Claim.IsNone() && e.Store.Commit.IsNone() && c.failsAtOnce(i, job) {
+		c.errorf(c.near("jobs", i), "jobs that fail would be tried again and again at one instant: the run would never end").help =
+			"limit max-attempts, or let a retry, an attempt or the store take some time"
+	}
+}
+
+// failsAtOnce reports whether attempts of a class can fail in no time.
+func (c *checker) failsAtOnce(i int, job *JobClass) bool {
+	instant := func(takes *Distribution) bool {
+		if takes == nil {
+			return job.Service.IsNone()
+		}
+		return takes.IsNone()
+	}
+	if (job.Poison.Num > 0 || job.Fails.Rate.Num > 0) && instant(job.Fails.Takes) {
+		return true
+	}
+	for k := range c.sc.Dependencies {
+		if d := &c.sc.Dependencies[k]; d.Name == job.Calls && d.Limit != nil && d.Over.Slow == nil && instant(d.Over.RejectsIn) {
+			return true
+		}
+	}
+	for k := range c.sc.Storms {
+		s := &c.sc.Storms[k]
+		if s.Fail != nil && instant(s.Fail.Takes) && containsIndex(c.sc.ClassesHit(s.Fail.Hits), i) ||
+			s.Outage != nil && s.Outage.Dependency == job.Calls && instant(s.Outage.Takes) {
+			return true
+		}
+	}
+	return false
+}
+
+func containsIndex(indexes []int, index int) bool {
+	for _, i := range indexes {
+		if i == index {
+			return true
+		}
+	}
+	return false
+}
+
+// average returns the mean of a distribution as a duration, at most the longest.
+func (d *Distribution) average() Duration {
+	return Duration(math.Min(d.Dist().Mean()*1e9, float64(longest)))
+}

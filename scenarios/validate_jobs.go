@@ -1,0 +1,242 @@
+package scenarios
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// Limits on what the jobs of one scenario may be.
+const (
+	mostTenants      = 100_000
+	mostKeys         = 1_000_000
+	mostResubmits    = 1<<copyBits - 1
+	mostDependencies = 64
+)
+
+func (c *checker) checkDependencies() {
+	if len(c.sc.Dependencies) > mostDependencies {
+		c.errorf(c.near("dependencies", mostDependencies), "%d dependencies are too many: at most %d", len(c.sc.Dependencies), mostDependencies)
+		return
+	}
+	for i := range c.sc.Dependencies {
+		c.checkDependency(i, &c.sc.Dependencies[i])
+	}
+	names := c.dependencies()
+	c.unique("dependencies", names)
+	for _, n := range names {
+		if n.name != "" && c.sc.ClassIndex(n.name) >= 0 {
+			c.errorf(n.at, "a dependency and a job class are both named %s", quoted(n.name)).help = "what a storm hits must be plain: rename one"
+		}
+	}
+}
+
+func (c *checker) dependencies() []nameAt {
+	var names []nameAt
+	for i := range c.sc.Dependencies {
+		names = append(names, nameAt{c.sc.Dependencies[i].Name, c.near("dependencies", i, "name")})
+	}
+	return names
+}
+
+func (c *checker) checkDependency(i int, d *Dependency) {
+	if c.required("dependencies", i, "name") && c.sound("dependencies", i, "name") {
+		if bad := checkName(d.Name); bad != "" {
+			c.errorf(c.near("dependencies", i, "name"), "bad dependency name %s: %s", quoted(d.Name), bad)
+		}
+	}
+	if !c.sound("dependencies", i) {
+		return
+	}
+	limit := c.near("dependencies", i, "limit")
+	switch l := d.Limit; {
+	case l == nil:
+		if c.node("dependencies", i, "over") != nil && !d.Over.isDefault() {
+			c.warnf(c.near("dependencies", i, "over"), "over changes nothing: %s has no limit", d.Name).help = "write limit: {concurrency: 50}"
+		}
+	case l.Rate == nil && l.Concurrency == nil:
+		c.errorf(limit, "the limit is empty").help = "write {rate: 300/s} or {concurrency: 50}"
+	case l.Rate != nil && l.Concurrency != nil:
+		c.errorf(c.key("dependencies", i, "limit", "concurrency"), "a limit is a rate or a concurrency, not both")
+	case l.Rate != nil && l.Rate.Num == 0:
+		c.errorf(c.near("dependencies", i, "limit", "rate"), "a limit of %v lets nothing through", *l.Rate).help = "an outage storm does that for a while"
+	case l.Concurrency != nil:
+		c.count(*l.Concurrency, 1, mostWorkers, "which is as many as there can be workers", "dependencies", i, "limit", "concurrency")
+	}
+	if d.Over.Slow != nil && (d.Over.Fail != nil || d.Over.RejectsIn != nil) {
+		c.errorf(c.key("dependencies", i, "over", "slow"), "calls over the limit fail or are slow, not both")
+	}
+	if d.Slows.Num > 0 && (d.Limit == nil || d.Limit.Concurrency == nil) {
+		c.errorf(c.near("dependencies", i, "slows"), "slows needs limit: {concurrency: N}: it counts calls in progress against that")
+	}
+	if d.Conflict != nil {
+		c.required("dependencies", i, "conflict", "network")
+	}
+	if d.Name != "" && !c.sc.called(d.Name) {
+		c.warnf(c.near("dependencies", i, "name"), "no job class calls %s", quoted(d.Name)).help = "write calls: " + d.Name + " beside a class"
+	}
+}
+
+func (sc *Scenario) called(dependency string) bool {
+	for i := range sc.Jobs {
+		if sc.Jobs[i].Calls == dependency {
+			return true
+		}
+	}
+	return false
+}
+
+// checkFurtherOf checks the keys of a class that few scenarios need.
+func (c *checker) checkFurtherOf(i int, job *JobClass) {
+	if job.Calls != "" {
+		c.known("dependency", c.near("jobs", i, "calls"), job.Calls, c.dependencies())
+	}
+	if p := job.Patience; p != nil {
+		if c.required("jobs", i, "patience", "after") {
+			c.positive(p.After, "jobs", i, "patience", "after")
+		}
+		c.count(p.Resubmits, 0, mostResubmits, "since each is a copy of the job", "jobs", i, "patience", "resubmits")
+	}
+	if job.Serial != nil && c.required("jobs", i, "serial", "keys") {
+		c.count(job.Serial.Keys, 1, mostKeys, "since each takes memory", "jobs", i, "serial", "keys")
+	}
+	if job.Silences.Num > 0 && c.sc.Engine.Lease.Heartbeat == 0 && c.sound("engine", "lease", "heartbeat") {
+		c.warnf(c.near("jobs", i, "silences"), "silences change nothing: there are no heartbeats")
+	}
+	c.checkTenants(i, &job.Tenants)
+}
+
+func (c *checker) checkTenants(i int, t *Tenants) {
+	if !c.sound("jobs", i, "tenants") {
+		return
+	}
+	c.count(t.Count, 1, mostTenants, "since each is measured", "jobs", i, "tenants", "count")
+	if t.Skew > 10 {
+		c.errorf(c.near("jobs", i, "tenants", "skew"), "skew %v is out of range: want at least 0 and at most 10", float64(t.Skew))
+	}
+	for k, name := range t.Names {
+		if bad := checkName(name); bad != "" {
+			c.errorf(c.near("jobs", i, "tenants", "names", k), "bad tenant name %s: %s", quoted(name), bad)
+		}
+		for _, earlier := range t.Names[:min(k, mostSteps)] {
+			if earlier == name {
+				c.errorf(c.near("jobs", i, "tenants", "names", k), "tenant %s is named twice", quoted(name))
+				break
+			}
+		}
+	}
+	if len(t.Names) > 0 && int(t.Count) != len(t.Names) {
+		c.errorf(c.given([]any{"jobs", i, "tenants", "count"}, []any{"jobs", i, "tenants", "names"}), "%d tenants have %d names", t.Count, len(t.Names)).help = "leave count out"
+	}
+}
+
+func (c *checker) checkArrivals(i int, a *Arrivals) {
+	node := c.node("jobs", i, "arrivals")
+	if node.Kind != yaml.MappingNode {
+		return
+	}
+	problems := processes.check(node)
+	for _, p := range problems {
+		c.problems = append(c.problems, problem{p, Error})
+	}
+	if len(problems) > 0 || !c.sound("jobs", i, "arrivals") {
+		return
+	}
+	c.checkProcess(i, a)
+	if !c.sound("duration") || c.sc.Duration == 0 {
+		return
+	}
+	switch {
+	case a.Start >= c.sc.Duration:
+		c.warnf(c.near("jobs", i, "arrivals", "start"), "the class starts at %v, but arrivals end with the run at %v", a.Start, c.sc.Duration)
+	case a.Stop != nil && *a.Stop <= a.Start:
+		c.errorf(c.near("jobs", i, "arrivals", "stop"), "the class stops (%v) before it starts (%v)", *a.Stop, a.Start)
+	}
+}
+
+// checkProcess checks the parameters of an arrival process, all of which are there.
+func (c *checker) checkProcess(i int, a *Arrivals) {
+	at := func(key string) []any { return []any{"jobs", i, "arrivals", key} }
+	switch a.Process {
+	case "gamma":
+		if *a.CV > 100 {
+			c.errorf(c.near(at("cv")...), "cv %v is out of range: want at most 100", float64(*a.CV))
+		}
+	case "on-off":
+		for _, phase := range []struct {
+			key   string
+			lasts *Distribution
+		}{{"on", a.On}, {"off", a.Off}} {
+			if phase.lasts.Dist().Mean() < 1e-6 {
+				c.errorf(c.near(at(phase.key)...), "%s must last at least 1us on the average", phase.key)
+			}
+		}
+	case "diurnal":
+		c.positive(*a.Period, at("period")...)
+	case "batch":
+		c.count(*a.Size, 1, mostJobs, "which is all that one run can have", at("size")...)
+		c.positive(*a.Every, at("every")...)
+	case "trace":
+		if err := c.checkTrace(i, a.File); err != nil {
+			e := badValue("%v", err)
+			errors.As(err, &e)
+			c.add(c.near(at("file")...), Error, e)
+		}
+	}
+}
+
+// linesChecked is how much of a trace is read before the run that reads it all.
+const linesChecked = 1000
+
+// checkTrace looks at the first lines of a trace.
+func (c *checker) checkTrace(class int, name string) error {
+	file, err := c.sc.files.open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(io.LimitReader(file, mostValueBytes))
+	last, n := 0.0, 0
+	for n < linesChecked && lines.Scan() {
+		n++
+		seconds, tenant, err := TraceLine(lines.Text())
+		switch {
+		case err != nil:
+		case seconds < last:
+			err = errors.New("it is earlier than the line before")
+		case tenant != "" && !c.sc.hasTenant(class, tenant):
+			err = fmt.Errorf("class %s has no tenant %s", c.sc.Jobs[class].Class, quoted(tenant))
+		}
+		if err != nil {
+			return badValue("file %s, line %d: %v", quoted(name), n, err)
+		}
+		last = seconds
+	}
+	if err := lines.Err(); err != nil {
+		return badValue("file %s cannot be read: %v", quoted(name), err)
+	}
+	if n == 0 {
+		return badValue("file %s has no arrivals", quoted(name))
+	}
+	return nil
+}
+
+// TraceLine reads a line of a trace: seconds since the class starts, a decimal of at least
+// 0, and after a comma perhaps a tenant, by its name or else its index.
+func TraceLine(line string) (seconds float64, tenant string, err error) {
+	number, tenant, named := strings.Cut(strings.TrimSuffix(line, "\r"), ",")
+	number, tenant = strings.TrimSpace(number), strings.TrimSpace(tenant)
+	seconds, err = strconv.ParseFloat(number, 64)
+	switch {
+	case err != nil || !isNumber(number) || seconds < 0 || seconds > longest.Seconds():
+		return 0, "", fmt.Errorf("want seconds of at least 0, and perhaps a comma and a tenant, not %s", quoted(line))
+	case named && (tenant == "" || strings.Contains(tenant, ",")):
+		return 0, "", fmt.Errorf("want one tenant after the comma, not %s", quoted(tenant))
+	}
+	return seconds, tenant, nil
+}

@@ -17,6 +17,7 @@ type committer struct {
 	lastSeq uint64
 	pending int // outcomes not yet committed
 	calls   int // most batches in flying
+	guarded int // of the pending outcomes, those with a Guard of their own: a reaper's
 }
 
 type batch struct {
@@ -24,6 +25,7 @@ type batch struct {
 	id       CallID // of the latest call; 0: none is under way
 	againAt  Time   // flying: when the call counts as lost, or the pause is over; in queue: no call before
 	tries    int
+	sent     bool   // the store may know of it: what it holds is fixed
 	slots    []Slot // noSlot: of a lease that no worker held
 	outcomes []Outcome
 	applied  []bool // of an earlier try, by outcome; empty: none that is known of
@@ -61,6 +63,9 @@ func (c *committer) add(e *Engine, s Slot, o Outcome) {
 	b := c.filling
 	b.slots, b.outcomes = append(b.slots, s), append(b.outcomes, o)
 	c.pending++
+	if o.Guard != GuardStore {
+		c.guarded++
+	}
 	if len(b.slots) >= e.cfg.Commit.Batch || e.stopping || e.cfg.Commit.Linger == 0 {
 		c.flush(e)
 	}
@@ -124,6 +129,7 @@ func (c *committer) send(e *Engine, b *batch) {
 	call.Batch = Batch{ID: BatchID{e.cfg.Engine, b.seq}, Settled: c.settled(), Outcomes: b.outcomes}
 	b.id, b.againAt = call.ID, e.now.Add(e.cfg.Commit.Timeout)
 	b.tries++
+	b.sent = true
 }
 
 // settled is the highest sequence number up to which every batch is answered.
@@ -240,7 +246,7 @@ func (c *committer) onExpired(e *Engine, s Slot) {
 		return
 	}
 	for i, b := range c.queue {
-		if b.tries > 0 || !c.forget(e, b, s) {
+		if b.sent || !c.forget(e, b, s) {
 			continue
 		}
 		if len(b.slots) == 0 {
@@ -278,6 +284,11 @@ func (c *committer) newBatch() *batch {
 
 func (c *committer) recycle(b *batch) {
 	c.pending -= len(b.slots)
+	for i := 0; i < len(b.outcomes) && c.guarded > 0; i++ {
+		if b.outcomes[i].Guard != GuardStore {
+			c.guarded--
+		}
+	}
 	*b = batch{slots: b.slots[:0], outcomes: b.outcomes[:0], applied: b.applied[:0]}
 	c.spare = append(c.spare, b)
 }

@@ -56,10 +56,11 @@ func (h *earlyHeap) pop() earlyLease {
 }
 
 // hold keeps the lease in slot s, which is not due yet. It takes up no worker and no
-// place among those claimed ahead.
+// place among those claimed ahead, and is not in flight for a policy: it waits.
 func (r *runner) hold(e *Engine, s Slot) {
 	h := &e.leases.slots[s]
 	h.phase, h.dueAt = early, e.now.Add(-h.lease.Waited)
+	e.leases.inFlight[h.lease.Class()]--
 	r.early.push(earlyLease{h.dueAt, s, h.lease.Token})
 }
 
@@ -73,7 +74,9 @@ func (e *Engine) isEarly(l earlyLease) bool {
 func (r *runner) runDue(e *Engine) {
 	for r.early.next() <= e.now {
 		if l := r.early.pop(); e.isEarly(l) {
-			e.leases.slots[l.slot].dueAt = Never
+			h := &e.leases.slots[l.slot]
+			h.dueAt = Never
+			e.leases.inFlight[h.lease.Class()]++
 			r.place(e, l.slot)
 		}
 	}

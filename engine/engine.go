@@ -67,7 +67,7 @@ func New(cfg Config, now Time) *Engine {
 
 // Deadline is when Tick is due; it changes with every call.
 func (e *Engine) Deadline() Time {
-	d := min(e.fetch.deadline(), e.run.deadline(&e.leases), e.commit.deadline(), e.heartbeat.deadline(&e.leases), e.reap.deadline(), e.promote.deadline())
+	d := min(e.fetch.deadline(), e.run.deadline(&e.leases), e.commit.deadline(), e.heartbeat.deadline(&e.leases), e.reap.deadline(e), e.promote.deadline())
 	if e.cfg.Lease.Local {
 		d = min(d, e.expire.deadline(e))
 	}
@@ -81,9 +81,7 @@ func (e *Engine) Deadline() Time {
 // are harmless.
 func (e *Engine) Tick(now Time) {
 	e.begin(now)
-	if e.cfg.Lease.Local {
-		e.expire.tick(e)
-	}
+	e.expireFirst()
 	e.run.tick(e)
 	e.commit.tick(e)
 	e.heartbeat.tick(e)
@@ -95,10 +93,19 @@ func (e *Engine) Tick(now Time) {
 	e.fetch.tick(e)
 }
 
+// expireFirst gives up what has expired by the node's own clock before anything else is
+// done: a process that was frozen hears of what it missed before its Tick.
+func (e *Engine) expireFirst() {
+	if e.cfg.Lease.Local {
+		e.expire.tick(e)
+	}
+}
+
 // Handle tells the engine that the store answered. Answers that come late or twice
 // are recognised by their ID.
 func (e *Engine) Handle(now Time, r *Reply) {
 	e.begin(now)
+	e.expireFirst()
 	switch r.Op {
 	case OpClaim:
 		e.fetch.onClaimed(e, r)
@@ -123,6 +130,7 @@ func (e *Engine) Handle(now Time, r *Reply) {
 // or NoError. It panics if no handler runs there.
 func (e *Engine) Finish(now Time, s Slot, err ErrorKind, ran time.Duration) {
 	e.begin(now)
+	e.expireFirst()
 	e.run.onFinished(e, s, err, ran)
 }
 

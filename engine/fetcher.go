@@ -138,7 +138,9 @@ func (f *fetcher) onClaimed(e *Engine, r *Reply) {
 	}
 	claimed := count[Fresh] + count[Retry]
 	for c, n := range count {
-		f.observe(e, Observation{Now: e.now, Kind: Claimed, Class: Class(c), Kinds: kinds[c], Count: n})
+		o := &f.observed
+		o.Now, o.Kind, o.Class, o.Job, o.Error, o.Kinds, o.Count = e.now, Claimed, Class(c), 0, NoError, kinds[c], n
+		e.cfg.Policy.Observe(o)
 	}
 	if e.stopping {
 		e.run.returnBuffered(e)
@@ -235,9 +237,4 @@ func (f *fetcher) onWoken(e *Engine) {
 		return
 	}
 	f.claim(e)
-}
-
-func (f *fetcher) observe(e *Engine, o Observation) {
-	f.observed = o
-	e.cfg.Policy.Observe(&f.observed)
 }

@@ -77,17 +77,21 @@ func (t *leaseTable) get(s Slot) *heldLease {
 
 // finish moves a lease whose handler has returned from in flight to committing.
 func (t *leaseTable) finish(h *heldLease) {
+	if h.phase != early {
+		t.inFlight[h.lease.Class()]--
+	}
 	h.phase = finished
-	t.inFlight[h.lease.Class()]--
 	t.committing[h.lease.Class()]++
 }
 
 // release frees a slot whose handler does not run.
 func (t *leaseTable) release(s Slot) {
 	h := t.get(s)
-	if h.phase == finished {
+	switch h.phase {
+	case early:
+	case finished:
 		t.committing[h.lease.Class()]--
-	} else {
+	default:
 		t.inFlight[h.lease.Class()]--
 	}
 	t.held--

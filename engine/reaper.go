@@ -26,7 +26,7 @@ func (r *reaper) init(cfg *Config, now Time) {
 	}
 }
 
-func (r *reaper) deadline() Time {
+func (r *reaper) deadline(e *Engine) Time {
 	switch {
 	case r.stalled:
 		return Never
@@ -34,6 +34,8 @@ func (r *reaper) deadline() Time {
 		return r.writeAt
 	case r.id != 0:
 		return r.lostAt
+	case e.commit.guarded > 0:
+		return Never
 	}
 	return r.nextAt
 }
@@ -50,8 +52,8 @@ func (r *reaper) tick(e *Engine) {
 	if e.now >= r.writeAt {
 		r.write(e)
 	}
-	if e.now < r.nextAt || r.id != 0 || r.writeAt != Never {
-		return
+	if e.now < r.nextAt || r.id != 0 || r.writeAt != Never || e.commit.guarded > 0 {
+		return // what it wrote must have arrived before it reads again, else it finds the same
 	}
 	if e.stopping {
 		r.nextAt = Never
@@ -101,7 +103,7 @@ func (r *reaper) onRecovered(e *Engine, reply *Reply) {
 // onRead keeps what was found for the second step, which comes after the gap even if
 // nothing was found: then it does nothing.
 func (r *reaper) onRead(e *Engine, reply *Reply) {
-	r.starting = false // until what it writes has arrived, it would find the same again
+	r.starting = r.starting && len(reply.Leases) > 0 && r.grace(e) >= 0
 	r.read, r.writeAt = append(r.read[:0], reply.Leases...), e.now.Add(e.cfg.Reaper.Gap)
 	if e.cfg.Reaper.Every == 0 {
 		r.nextAt = r.writeAt.Add(max(min(reply.Next, r.pause(e)), e.cfg.Commit.Linger+errorPause))
@@ -119,6 +121,9 @@ func (r *reaper) write(e *Engine) {
 		o := r.outcome(e, &r.read[i], readAt)
 		o.Guard = e.cfg.Reaper.Guard
 		e.commit.add(e, noSlot, o)
+	}
+	if r.starting {
+		r.nextAt = e.now
 	}
 }
 

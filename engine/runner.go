@@ -78,6 +78,12 @@ func (r *runner) take(e *Engine, l *Lease, expiry Time) {
 	e.heartbeat.onHeld(e, s)
 	if e.cfg.Lease.Local {
 		e.expire.onHeld(e, s, expiry)
+		if e.expire.expired(e, s) { // the answer was too long on its way
+			e.event = Event{Kind: LeaseLost}
+			e.record(s, &e.leases.slots[s])
+			e.drop(s)
+			return
+		}
 	}
 	if l.Waited < 0 {
 		r.hold(e, s)
@@ -189,9 +195,10 @@ func (e *Engine) drop(s Slot) {
 }
 
 func (e *Engine) observe(l *Lease, err ErrorKind) {
-	o := Observation{Now: e.now, Kind: Succeeded, Class: l.Class(), Job: l.Kind, Error: err, Count: 1}
+	o := &e.fetch.observed
+	o.Now, o.Kind, o.Class, o.Job, o.Error, o.Kinds, o.Count = e.now, Succeeded, l.Class(), l.Kind, err, 0, 1
 	if err != NoError {
 		o.Kind = Failed
 	}
-	e.fetch.observe(e, o)
+	e.cfg.Policy.Observe(o)
 }

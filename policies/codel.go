@@ -21,7 +21,8 @@ type CoDel struct {
 	Interval time.Duration // at least Target
 	Last     bool          // serve late jobs last instead of burying them
 
-	emptyAt engine.Time // when a claim last left nothing
+	begun   bool
+	emptyAt engine.Time // when a claim last left nothing, or the first plan was made
 	// The latest plan, until it is answered: its size; 0: none.
 	limit    int
 	claimed  [engine.NumClasses]int
@@ -31,6 +32,9 @@ type CoDel struct {
 // Plan appends a term for everything that buries what is late; or one for what is not
 // late, and one for the rest.
 func (p *CoDel) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	if !p.begun {
+		p.begun, p.emptyAt = true, v.Now
+	}
 	p.limit, p.answered = v.Idle, [engine.NumClasses]bool{}
 	term := engine.Term{Class: engine.AnyClass, MaxWait: p.Target, Limit: v.Idle}
 	if v.Now.Sub(p.emptyAt) <= p.Interval {

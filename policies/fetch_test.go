@@ -290,3 +290,15 @@ func TestAdaptiveLIFO(t *testing.T) {
 		}
 	}
 }
+
+// A process that starts late has not seen a standing queue.
+func TestCoDelStartsInABurst(t *testing.T) {
+	p := &CoDel{Target: 5 * time.Second, Interval: time.Minute}
+	terms := p.Plan(&engine.View{Now: engine.Time(time.Hour), Idle: 3, Workers: 3}, nil)
+	if terms[0].MaxWait != time.Minute {
+		t.Errorf("the first plan lets jobs wait for %v, want the interval", terms[0].MaxWait)
+	}
+	if terms = p.Plan(&engine.View{Now: engine.Time(time.Hour + 2*time.Minute), Idle: 3, Workers: 3}, nil); terms[0].MaxWait != 5*time.Second {
+		t.Errorf("when nothing was found empty for longer: %v, want the target", terms[0].MaxWait)
+	}
+}

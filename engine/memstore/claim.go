@@ -29,12 +29,20 @@ func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, 
 	first := true
 	for i := range p.Terms {
 		t := &p.Terms[i]
-		find := s.finder(t)
-		if t.Late == engine.ShedLate && t.MaxWait > 0 {
-			dst = s.shed(now, t, dst)
+		find := inLanes
+		if t.Order > engine.NewestReady || t.Tenant != 0 || t.PerTenant != 0 || t.MaxWait != 0 {
+			find = s.finder(t)
+			if t.Late == engine.ShedLate && t.MaxWait > 0 {
+				dst = s.shed(now, t, dst)
+			}
 		}
 		for n := min(t.Limit, left); n > 0; n-- {
-			ref := s.find(find, t)
+			ref := none
+			if find == inLanes {
+				ref = s.pick(t)
+			} else {
+				ref = s.find(find, t)
+			}
 			if ref == none {
 				break
 			}
@@ -94,6 +102,7 @@ func (s *Store) prepare(t *engine.Term) error {
 	if s.byAge == nil && t.Order == engine.Deadline {
 		s.byAge = s.newSide(sideByAge)
 	}
+	s.special = s.byDue != nil || s.byAge != nil || s.tenants != nil
 	return nil
 }
 

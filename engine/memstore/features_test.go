@@ -377,3 +377,21 @@ func TestPassed(t *testing.T) {
 	passed(7, engine.Term{Class: engine.Fresh, Kinds: 1<<2 | 1<<3, Order: engine.NewestReady})
 	passed(20, engine.Term{Class: engine.AnyClass, Kinds: 1 << 5})
 }
+
+// Three reapers that had read the same lease, and look at nothing when they write, give
+// one charge back, not three.
+func TestChargeIsGivenBackOnce(t *testing.T) {
+	c := newClient(t, engine.StoreOptions{LapseAfter: -1})
+	c.add(engine.NewJob{ID: 1})
+	l := c.claim(1)
+	c.at += 2
+	for node := range int32(3) {
+		o := engine.Outcome{LeaseKey: l[0].Key(), Verb: engine.Return, Guard: engine.GuardNone}
+		if _, err := c.Commit(t.Context(), engine.Batch{ID: engine.BatchID{Engine: engine.NewEngineID(node+7, 0), Seq: 1}, Outcomes: []engine.Outcome{o}}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if l = c.claim(1); l[0].Delivery != 2 || l[0].Charged != 1 {
+		t.Errorf("delivery %d, charged %d; want 2 and 1", l[0].Delivery, l[0].Charged)
+	}
+}

@@ -109,6 +109,14 @@ func (s *Store) Commit(_ context.Context, b engine.Batch, dst []engine.Result) (
 	return dst, nil
 }
 
+// refund gives the charge of the claim back that a row in state from was in flight by.
+// Without a fence an outcome may come when that has been done already.
+func (r *row) refund(from engine.State) {
+	if from == engine.InFlight {
+		r.charged--
+	}
+}
+
 func repeated(r engine.Result) engine.Result {
 	if r.Status == engine.Stale {
 		return engine.Result{Status: engine.RepeatedStale}
@@ -145,14 +153,14 @@ func (s *Store) apply(now engine.Time, o *engine.Outcome) engine.Result {
 		s.toWaiting(ref, r, now.Add(max(0, o.Delay)), now, o.Stand)
 	case engine.Snooze:
 		r.snoozes++
-		r.charged--
+		r.refund(result.From)
 		r.lastDelay = o.Delay
 		s.toWaiting(ref, r, now.Add(max(0, o.Delay)), now, o.Stand)
 	case engine.Redo:
 		r.failures++
 		s.toReadyAs(ref, r, s.dueNow(r, now), now, o.Stand)
 	case engine.Return:
-		r.charged--
+		r.refund(result.From)
 		s.toReadyAs(ref, r, s.dueNow(r, now), now, o.Stand)
 	}
 	return result

@@ -70,6 +70,9 @@ func (s *Store) unready(ref uint32, r *row) {
 func (s *Store) join(ref uint32, r *row) {
 	c := r.class()
 	s.lanes[r.lane].ready[c].insert(&s.rows, ref)
+	if !s.special {
+		return
+	}
 	if s.byDue != nil {
 		s.byDue.join(ref, r, c)
 	}
@@ -84,6 +87,10 @@ func (s *Store) join(ref uint32, r *row) {
 // leave takes a row out of all that.
 func (s *Store) leave(ref uint32, r *row) {
 	c := r.class()
+	if !s.special {
+		s.lanes[r.lane].ready[c].remove(&s.rows, ref)
+		return
+	}
 	if s.byDue != nil {
 		s.byDue.leave(ref, r, c)
 	}

@@ -41,6 +41,7 @@ type Store struct {
 	dead     list // kept after their end
 	kept     int  // dead jobs that are kept
 
+	special  bool  // whether there is any of byDue, byAge and tenants
 	counting bool  // whether running or tenants count the jobs in flight
 	running  []int // by kind: jobs in flight that no reaper holds; nil: nobody asks
 	serials  serials
@@ -100,7 +101,7 @@ func NewSingle(clock func() engine.Time, options engine.StoreOptions) *Store {
 	s := &Store{clock: clock, options: options, byKey: make(map[laneKey]uint16)}
 	s.index.init()
 	s.waiting.init(&s.rows)
-	if len(options.MaxRunning) > 0 {
+	if slices.ContainsFunc(options.MaxRunning, func(most int) bool { return most > 0 }) {
 		s.running, s.counting = make([]int, len(options.MaxRunning)), true
 	}
 	return s

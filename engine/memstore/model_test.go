@@ -303,14 +303,18 @@ func (m *model) apply(o *engine.Outcome) engine.Result {
 		m.wait(j, m.at.Add(o.Delay), o.Stand)
 	case engine.Snooze:
 		j.Snoozes++
-		j.Charged--
+		if r.From == engine.InFlight {
+			j.Charged--
+		}
 		j.LastDelay = o.Delay
 		m.wait(j, m.at.Add(o.Delay), o.Stand)
 	case engine.Redo:
 		j.Failures++
 		m.readyAs(j, m.dueNow(j), o.Stand)
 	case engine.Return:
-		j.Charged--
+		if r.From == engine.InFlight {
+			j.Charged--
+		}
 		m.readyAs(j, m.dueNow(j), o.Stand)
 	}
 	m.attend()

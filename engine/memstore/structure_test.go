@@ -458,7 +458,7 @@ func (d *damaged) Fatalf(string, ...any) {
 // storeOfEveryState has fresh jobs, retries in a list and in a tree, waiting jobs,
 // leases and free rows.
 func storeOfEveryState(t *testing.T) *Store {
-	c := &client{t: t, Store: NewSingle(nil, engine.StoreOptions{LapseAfter: -1, Place: engine.PlaceCreated, KeepDead: true, MaxRunning: []int{0}})}
+	c := &client{t: t, Store: NewSingle(nil, engine.StoreOptions{LapseAfter: -1, Place: engine.PlaceCreated, KeepDead: true, MaxRunning: []int{1000}})}
 	c.Store.clock = func() engine.Time { return c.at }
 	for id := range 20 {
 		c.at++

@@ -194,6 +194,7 @@ func (s *Sim) loseLeases(c *Control, came int) {
 	if !ok {
 		panic("sim: the store loses no leases")
 	}
+	s.promoteFirst()
 	for _, l := range loser.LoseLeases(func(job engine.JobID) bool { return s.happens(c, job, came) }, nil) {
 		s.event = engine.Event{Kind: engine.LeaseForgotten, Class: l.Class(), JobKind: l.Kind, Tenant: l.Tenant, Job: l.ID, Token: l.Token,
 			Delivery: l.Delivery, Holder: l.Holder, Age: l.Age, Node: -1}
@@ -206,6 +207,7 @@ func (s *Sim) redrive(c *Control, came int) {
 	if !ok {
 		panic("sim: the store redrives no jobs")
 	}
+	s.promoteFirst()
 	s.controls.redrives--
 	s.promoted = redriver.Redrive(func(job engine.JobID) bool { return s.happens(c, job, came) }, c.Reset, s.promoted[:0])
 	for i := range s.promoted {
@@ -213,7 +215,13 @@ func (s *Sim) redrive(c *Control, came int) {
 		s.event = engine.Event{Kind: engine.Redriven, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job, Node: -1}
 		s.Record(&s.event)
 	}
-	if len(s.promoted) > 0 {
-		s.wake()
+	s.wakeFor(len(s.promoted))
+}
+
+// promoteFirst sees what is due become ready before the store is called for something
+// else, which would make it ready unseen.
+func (s *Sim) promoteFirst() {
+	if s.nextDue <= s.now {
+		s.becomeDue()
 	}
 }

@@ -31,10 +31,17 @@ func (s *Sim) send(c *engine.Call) {
 		ref := s.messages.alloc()
 		m := s.messages.at(ref)
 		m.call, m.fate = *c, fate
-		m.terms = append(m.terms[:0], c.Plan.Terms...)
-		m.outcomes = append(m.outcomes[:0], c.Batch.Outcomes...)
-		m.leases = append(m.leases[:0], c.Leases...)
-		m.call.Plan.Terms, m.call.Batch.Outcomes, m.call.Leases = m.terms, m.outcomes, m.leases
+		switch c.Op { // of the slices, each op has its own
+		case engine.OpClaim:
+			m.terms = append(m.terms[:0], c.Plan.Terms...)
+			m.call.Plan.Terms = m.terms
+		case engine.OpCommit:
+			m.outcomes = append(m.outcomes[:0], c.Batch.Outcomes...)
+			m.call.Batch.Outcomes = m.outcomes
+		case engine.OpExtend:
+			m.leases = append(m.leases[:0], c.Leases...)
+			m.call.Leases = m.leases
+		}
 		if c.Jobs != nil {
 			m.jobs = append(m.jobs[:0], c.Jobs...)
 			m.call.Jobs = m.jobs
@@ -68,7 +75,7 @@ func (s *Sim) deliver(ref uint32) {
 		}
 	case engine.OpPromote:
 		if len(m.answer.Promoted) > 0 && m.call.Step != engine.StepTake {
-			s.wake()
+			s.wakeFor(len(m.answer.Promoted))
 			m = s.messages.at(ref)
 		}
 	}

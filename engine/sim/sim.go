@@ -235,8 +235,16 @@ func (s *Sim) becomeDue() {
 		s.Record(&s.event)
 	}
 	s.nextDue = s.store.NextDue()
-	if len(s.promoted) > 0 {
+	s.wakeFor(len(s.promoted))
+}
+
+// wakeFor announces so many new ready jobs, to as many nodes.
+func (s *Sim) wakeFor(jobs int) {
+	for range min(jobs, len(s.nodes)) {
 		s.wake()
+		if s.cfg.Wake != WakeOne {
+			return // all have been told, or nobody is
+		}
 	}
 }
 

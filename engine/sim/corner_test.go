@@ -1,0 +1,129 @@
+package sim_test
+
+import (
+	"testing"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/sim"
+	"qsim/policies"
+)
+
+// A batch that starts over, part of it applied, must keep what it holds although leases
+// in it expire meanwhile by the node's own clock: the store answers by position.
+func TestRequeuedBatchKeepsItsOutcomes(t *testing.T) {
+	for seed := uint64(1); seed < 30; seed++ {
+		w := newWorld(t, seed, 500, 50)
+		w.flaky.service = dist(t)(engine.Exponential(1))
+		w.node.Lease = engine.LeaseConfig{TTL: 2 * time.Second, Local: true}
+		w.node.Commit.Tries, w.node.Commit.GiveUp = 1, engine.Requeue
+		w.links.Faults = []sim.Fault{{Window: sim.Window{For: 5 * time.Second}, Ops: allOps(), Partial: 0.5}}
+		w.config.Until = 100 * second
+		s := w.start()
+		s.Run()
+		if w.ledger.n[engine.Acked] == 0 || w.ledger.n[engine.LeaseLost] == 0 {
+			t.Errorf("seed %d: %d acked, %d leases lost: the trouble did not come", seed, w.ledger.n[engine.Acked], w.ledger.n[engine.LeaseLost])
+		}
+	}
+}
+
+// What is due when a control comes becomes ready, and is seen to.
+func TestControlsLeavePromotionsAlone(t *testing.T) {
+	for _, kind := range []sim.ControlKind{sim.Redrive, sim.LoseLeases} {
+		w := quietWorld(t, 30)
+		w.jobs.gap = dist(t)(engine.Constant(1))
+		w.store.KeepDead = true
+		w.workload = &varied{poisson: w.jobs, delayed: 5 * time.Second}
+		w.config.Controls = []sim.Control{{Kind: kind, At: 8 * second, For: 1}}
+		if n := len(w.events(engine.Promoted)); n != 10 {
+			t.Errorf("control %v: %d promotions are seen, want those of 10 delayed jobs", kind, n)
+		}
+	}
+}
+
+// A job that a node holds for its time waits: a cap of all workers changes nothing.
+func TestHeldJobsAreNotInFlight(t *testing.T) {
+	var digests []engine.Digest
+	for _, p := range []engine.Policy{policies.FIFO{}, policies.InFlightCap{Retries: 10}} {
+		w := newWorld(t, 1, 2000, 20)
+		w.node.Workers = 10
+		w.flaky.service, w.flaky.fail = dist(t)(engine.Exponential(0.1)), 0.3
+		w.node.Kinds[0].Retry = &policies.Backoff{MaxAttempts: 8, Kind: policies.Exponential, First: 30 * time.Second, Factor: 2, Max: 600 * time.Second}
+		w.store.Held, w.config.Held = true, true
+		w.config.Policy = func(int32) engine.Policy { return p }
+		s := w.start()
+		s.Run()
+		digests = append(digests, s.Digest())
+	}
+	if digests[0] != digests[1] {
+		t.Error("a cap of all workers is seen")
+	}
+}
+
+// A reaper of two steps must not read again before what it wrote has arrived.
+func TestReaperWaitsForItself(t *testing.T) {
+	for _, g := range []engine.Guard{engine.GuardToken, engine.GuardState} {
+		w := quietWorld(t, 20)
+		w.flaky.service = dist(t)(engine.Constant(20))
+		w.node.Lease.Heartbeat = 0
+		w.node.Reaper = engine.ReaperConfig{Every: time.Second, Batch: 100, Guard: g, Gap: time.Second}
+		w.config.Controls = []sim.Control{{At: 10 * second, For: time.Second}}
+		w.ledger.detail = true
+		s := w.start()
+		s.Run()
+		taken := w.ledger.jobs[engine.LeaseTaken]
+		for job, n := range taken {
+			if n > 1 {
+				t.Errorf("guard %v: job %d is taken %d times", g, job, n)
+			}
+		}
+		if len(taken) == 0 || w.ledger.n[engine.Fenced] != 0 {
+			t.Errorf("guard %v: %d jobs are taken, %d outcomes fenced", g, len(taken), w.ledger.n[engine.Fenced])
+		}
+	}
+}
+
+// A process that was frozen past the end of its leases, and looks at its own clock,
+// commits nothing of them when it wakes.
+func TestFrozenProcessLooksAtItsClock(t *testing.T) {
+	for _, linger := range []time.Duration{0, 5 * time.Millisecond} {
+		w := quietWorld(t, 20)
+		w.nodes = 1
+		w.flaky.service = dist(t)(engine.Constant(5))
+		w.node.Lease = engine.LeaseConfig{TTL: 10 * time.Second, Local: true}
+		w.node.Commit.Linger = linger
+		w.node.Reaper.Off = true
+		w.store.Fence = engine.FenceState
+		w.config.Until = 200 * second
+		w.config.Controls = []sim.Control{{Kind: sim.Pause, At: 4 * second, For: 60 * time.Second}}
+		for _, e := range w.events(engine.Acked) {
+			if e.At > 4*second && e.At < 65*second {
+				t.Errorf("linger %v: job %d is acked at %v", linger, e.Job, time.Duration(e.At))
+			}
+		}
+		if w.ledger.n[engine.LeaseLost] == 0 {
+			t.Errorf("linger %v: no lease is lost", linger)
+		}
+	}
+}
+
+// Jobs that become ready together wake as many nodes.
+func TestRedriveWakesEveryNode(t *testing.T) {
+	w := quietWorld(t, 400)
+	w.nodes, w.node.Workers = 4, 10
+	w.flaky.fail, w.store.KeepDead = 1, true
+	w.node.Kinds[0].Retry = &policies.Backoff{MaxAttempts: 1}
+	w.flaky.service = dist(t)(engine.Constant(1))
+	w.config.Controls = []sim.Control{{Kind: sim.Redrive, At: 3617 * second, Share: 1}}
+	claims := make([]int, 4)
+	for _, e := range w.events(engine.Leased) {
+		if e.At > 3617*second && e.At < 3618*second {
+			claims[e.Node]++
+		}
+	}
+	for node, n := range claims {
+		if n != 10 {
+			t.Errorf("node %d claims %d jobs in the second after, want 10", node, n)
+		}
+	}
+}

@@ -94,6 +94,11 @@ type LeaseConfig struct {
 	// absolute times by the clock of who wrote them, and who reads them has another: a
 	// clock that is fast claims longer leases and recovers those of others early.
 	Local bool
+	// AckAtStart takes a job out of the store when its handler starts, as far as others
+	// can see: its lease is then extended for ever, by a call of its own whose answer
+	// does not matter. What is held, or claimed ahead, has a lease of TTL until then.
+	// Heartbeat must be 0.
+	AckAtStart bool
 }
 
 // Owner says which engines do a maintenance job.
@@ -200,6 +205,7 @@ func (c *Config) Validate() error {
 	need(c.Promoter.Gap >= 0, "promoter.gap: %v is negative", c.Promoter.Gap)
 	needsLeader := c.Reaper.Owner == LeaderOnly || c.Promoter.Owner == LeaderOnly
 	need(!needsLeader || c.Leader.Renew > 0 && c.Leader.Renew < c.Leader.TTL, "leader: renew %v must be in (0, ttl %v)", c.Leader.Renew, c.Leader.TTL)
+	need(!l.AckAtStart || l.Heartbeat == 0, "lease: acked at the start, and a heartbeat of %v", l.Heartbeat)
 	need(l.Max >= 0, "lease.max: %v is negative", l.Max)
 	need(!l.OfNode || l.Heartbeat > 0, "lease: of a node, and no heartbeat: it would live for ever")
 	need(c.Reaper.BuryAt >= 0 && c.Reaper.Gap >= 0, "reaper: bury at %d, gap %v: neither may be negative", c.Reaper.BuryAt, c.Reaper.Gap)

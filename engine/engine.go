@@ -193,6 +193,7 @@ func (e *Engine) begin(now Time) {
 	e.now = now
 	if e.taken {
 		e.taken = false
+		e.run.acked = e.run.acked[:0]
 		e.effects.Calls, e.effects.Starts, e.effects.Cancels = e.effects.Calls[:0], e.effects.Starts[:0], e.effects.Cancels[:0]
 	}
 }

@@ -9,6 +9,7 @@ type runner struct {
 	line     slotList   // buffered leases, first come first
 	timeouts []timeouts // one list per distinct execution timeout
 	byKind   []uint8    // index into timeouts, by kind; noTimeout: none
+	acked    []LeaseKey // with LeaseConfig.AckAtStart: what the calls of this step name
 }
 
 // timeouts lists the running leases of one execution timeout: they time out in the
@@ -112,6 +113,11 @@ func (r *runner) start(e *Engine, s Slot) {
 		t := &r.timeouts[h.timeouts]
 		h.dueAt = e.now.Add(t.after)
 		t.list.pushBack(&e.leases, s)
+	}
+	if e.cfg.Lease.AckAtStart {
+		r.acked = append(r.acked, h.lease.Key())
+		c := e.call(OpExtend)
+		c.TTL, c.Leases = Forever, r.acked[len(r.acked)-1:]
 	}
 	e.effects.Starts = append(e.effects.Starts, Start{s, h.lease.Job})
 	e.event = Event{}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"qsim/engine"
 )
@@ -131,10 +132,24 @@ func newDeadline(a arguments) (engine.Policy, error) {
 }
 
 func newTenantDeficit(a arguments) (engine.Policy, error) {
-	if q := a.of["quantum"]; q.number > 0 {
+	switch q := a.of["quantum"]; {
+	case q.number > 0:
 		return TenantDeficitJobs(q.number), nil
+	case q.text == meanQuantum:
+		return TenantDeficit(meanCost(a.classes)), nil
+	default:
+		return TenantDeficit(q.duration), nil
 	}
-	return TenantDeficit(a.of["quantum"].duration), nil
+}
+
+// meanCost is the mean of what classes cost, each counted once; at least 1ns.
+func meanCost(classes []Class) time.Duration {
+	var mean, rest time.Duration // divided one by one, which cannot overflow
+	for _, c := range classes {
+		mean += c.cost() / time.Duration(len(classes))
+		rest += c.cost() % time.Duration(len(classes))
+	}
+	return max(1, mean+rest/time.Duration(len(classes)))
 }
 
 func newTenantFair(a arguments) (engine.Policy, error) {

@@ -302,3 +302,23 @@ func TestCoDelStartsInABurst(t *testing.T) {
 		t.Errorf("when nothing was found empty for longer: %v, want the target", terms[0].MaxWait)
 	}
 }
+
+// The default quantum of tenant-drr is the mean cost over the classes.
+func TestMeanQuantum(t *testing.T) {
+	for _, tt := range []struct {
+		classes []Class
+		want    int64
+	}{
+		{nil, 1e9},
+		{[]Class{{Name: "a", Cost: 10 * time.Millisecond}}, 10e6},
+		{[]Class{{Name: "a", Cost: 10 * time.Millisecond}, {Name: "b", Cost: 30 * time.Millisecond}}, 20e6},
+	} {
+		p, err := NewFor("tenant-drr", nil, 4, tt.classes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rule := p.Plan(&engine.View{Idle: 1, Workers: 4}, nil)[0].Rule; rule.Quantum != tt.want || rule.PerJob {
+			t.Errorf("%v: quantum %d, want %d of service", tt.classes, rule.Quantum, tt.want)
+		}
+	}
+}

@@ -130,7 +130,7 @@ var kinds = []kind{
 	},
 	{
 		Kind: Kind{Name: "tenant-drr", WorkConserving: true, Cost: CostTime, State: StateStore, Params: []Param{
-			{Name: "quantum", Type: TypeQuantum, Default: "1s", Doc: "service time that a tenant may spend at each turn, or a number of jobs; best near the mean cost of a job"},
+			{Name: "quantum", Type: TypeQuantum, Default: "mean", Doc: "service time that a tenant may spend at each turn, or a number of jobs; mean: the mean cost of a job, over the classes"},
 		},
 			Doc: "Deficit round robin: at its turn a tenant may spend the quantum, and what it cannot use it keeps while it has jobs ready. A job costs the mean service time that its class declares, so tenants with jobs ready get equal time, within a quantum and the longest job, over all nodes; with a quantum in jobs, turns of so many jobs. Of one tenant the most urgent job goes first."},
 		build: newTenantDeficit,

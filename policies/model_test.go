@@ -29,7 +29,7 @@ func (j job) kind() engine.Kind { return engine.Kind(j.at / 2 % 3) }
 
 // testClasses are the job classes that policies are told of: of two dependencies, the
 // first is called by two classes, and the third class calls none.
-var testClasses = []Class{{"payments", "bank"}, {"refunds", "bank"}, {"mail", ""}}
+var testClasses = []Class{{Name: "payments", Calls: "bank"}, {Name: "refunds", Calls: "bank"}, {Name: "mail", Calls: ""}}
 
 func (r *ready) add(class engine.Class, count int) {
 	for range count {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"qsim/engine"
 )
@@ -48,7 +49,12 @@ const (
 type Class struct {
 	Name  string
 	Calls string // the dependency that its handlers call; empty: none
+	// Cost is the mean run time that the class declares; 0: unknown, which counts as a
+	// second, as in a store that is not told.
+	Cost time.Duration
 }
+
+func (c Class) cost() time.Duration { return cmp.Or(c.Cost, time.Second) }
 
 // kind is a Kind with what it takes to make one. Both functions get a value for every
 // parameter.
@@ -105,7 +111,7 @@ func NewFor(kind string, values map[string]Value, workers int, classes []Class) 
 		return nil, fmt.Errorf("policy %s: %w", kind, err)
 	}
 	if a.classes = classes; len(classes) == 0 {
-		a.classes = []Class{{"all", "all"}}
+		a.classes = []Class{{Name: "all", Calls: "all"}}
 	}
 	policy, err := k.build(a)
 	if err != nil {

@@ -18,7 +18,7 @@ const (
 	TypeNumber       = "number"         // "500" or "10k", whole, at least 0
 	TypeRate         = "rate"           // "10/s", at least 0; units s, m, h
 	TypeChoice       = "choice"         // one of Param.Choices
-	TypeQuantum      = "quantum"        // of service time or of jobs: "100ms" or "1", above 0
+	TypeQuantum      = "quantum"        // of service time or of jobs: "100ms" or "1", above 0; "mean": the mean cost of a job
 	TypeWeights      = "weights"        // by job class: "{high: 10, low: 5}", whole, in [1, 10^6]
 	TypeBudget       = "budget"         // "30s", or by job class: "{payments: 5s, mail: 1m}"
 )
@@ -67,7 +67,10 @@ func ParseValue(typ, text string) (Value, error) {
 	case TypeChoice:
 		v.text = text
 	case TypeQuantum:
-		err = v.parseQuantum(text)
+		if v.text = text; text != meanQuantum {
+			v.text = ""
+			err = v.parseQuantum(text)
+		}
 	case TypeWeights, TypeBudget:
 		err = v.parseByClass(text)
 	default:
@@ -78,6 +81,9 @@ func ParseValue(typ, text string) (Value, error) {
 	}
 	return v, nil
 }
+
+// meanQuantum stands for the mean of what a job of each class costs.
+const meanQuantum = "mean"
 
 // Type returns the type that v was parsed as.
 func (v Value) Type() string { return v.typ }

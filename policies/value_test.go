@@ -59,6 +59,7 @@ func TestParseValue(t *testing.T) {
 		{TypeChoice, "bury", "bury", ""},
 		{TypeQuantum, "100ms", "100ms", ""},
 		{TypeQuantum, "3", "3", ""},
+		{TypeQuantum, "mean", "mean", ""},
 		{TypeQuantum, "0", "", "0 is not positive"},
 		{TypeQuantum, "0s", "", "0s is not positive"},
 		{TypeQuantum, "-2s", "", "-2s is negative"},

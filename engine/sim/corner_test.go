@@ -127,3 +127,37 @@ func TestRedriveWakesEveryNode(t *testing.T) {
 		}
 	}
 }
+
+// With acks at the start of handlers, what a node holds for its time has a lease that
+// ends: others get the job too. What has started belongs to its node, and is lost with it.
+func TestAckAtStart(t *testing.T) {
+	w := quietWorld(t, 20)
+	w.workload = &varied{poisson: w.jobs, delayed: 150 * time.Second}
+	w.flaky.service = dist(t)(engine.Constant(100))
+	w.store.Held, w.config.Held, w.store.Fence = true, true, engine.FenceNone
+	w.node.Workers = 100
+	w.node.Lease = engine.LeaseConfig{TTL: time.Minute, AckAtStart: true}
+	w.node.Reaper = engine.ReaperConfig{Every: time.Second, Batch: 100, Nothing: true}
+	w.config.Until = 3600 * second
+	w.events(engine.Acked)
+	n := w.ledger.n
+	if n[engine.LeaseTaken] == 0 {
+		t.Error("no lease of a held job ends")
+	}
+	if n[engine.Started] == 0 || n[engine.Extended] != n[engine.Started] {
+		t.Errorf("%d handlers start, %d leases are extended for ever", n[engine.Started], n[engine.Extended])
+	}
+	if w.memory.Live() != 0 {
+		t.Errorf("%d jobs are left", w.memory.Live())
+	}
+
+	w = quietWorld(t, 20)
+	w.flaky.service = dist(t)(engine.Constant(1000))
+	w.node.Lease = engine.LeaseConfig{TTL: time.Minute, AckAtStart: true}
+	w.config.Controls = []sim.Control{{At: 30 * second, For: time.Second}}
+	w.config.Until = 7200 * second
+	w.events(engine.Acked)
+	if aborted := w.ledger.n[engine.Aborted]; aborted == 0 || w.memory.Live() != aborted {
+		t.Errorf("%d executions die with their process, %d jobs are left", aborted, w.memory.Live())
+	}
+}

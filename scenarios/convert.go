@@ -34,9 +34,14 @@ func (e *Engine) config() engine.Config {
 		// What was claimed is out of the store for good: only the node that has it can
 		// say what became of it. In the simulation the job is in flight until then, under
 		// a lease that never ends, so that those of a process that died are lost, and
-		// counted as neither done nor dead.
-		c.Lease = engine.LeaseConfig{TTL: engine.Forever, LateClaim: c.Lease.LateClaim}
-		c.Reaper.Off = true
+		// counted as neither done nor dead. A node that holds what waits acks it when it
+		// starts it: until then its lease may end, and others get the job too.
+		held := e.Waiting == "held"
+		c.Lease = engine.LeaseConfig{TTL: engine.Forever, LateClaim: c.Lease.LateClaim, AckAtStart: held}
+		if held {
+			c.Lease.TTL = e.Lease.TTL.Std()
+		}
+		c.Reaper.Off = !held
 	}
 	return c
 }
@@ -117,7 +122,7 @@ func (sc *Scenario) storeOptions() engine.StoreOptions {
 	e := &sc.Engine
 	o := engine.StoreOptions{Promoted: e.Promoter.On(), LapseAfter: -1, RecoveriesWithin: e.Reaper.Within.Std(), Orphans: e.Reaper.Finds == "in-flight",
 		MaxInFlight: int(e.MaxInFlight), Held: e.Waiting == "held", CountAhead: e.Store.Scan.Claim.Ahead > 0}
-	if e.Reaper.Every == 0 && e.Ack != "early" {
+	if e.Reaper.Every == 0 && (e.Ack != "early" || e.Waiting == "held") {
 		o.LapseAfter = e.Reaper.Grace.Std()
 	}
 	for i := range sc.Jobs {

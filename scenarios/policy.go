@@ -46,7 +46,7 @@ func (sc *Scenario) policy(i int) (func() engine.Policy, error) {
 func (sc *Scenario) policyClasses() []policies.Class {
 	var classes []policies.Class
 	for i := range sc.Jobs {
-		classes = append(classes, policies.Class{Name: sc.Jobs[i].Class, Calls: sc.Jobs[i].Calls})
+		classes = append(classes, policies.Class{Name: sc.Jobs[i].Class, Calls: sc.Jobs[i].Calls, Cost: sc.Jobs[i].Service.average().Std()})
 	}
 	return classes
 }

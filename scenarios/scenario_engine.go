@@ -8,7 +8,7 @@ type Engine struct {
 	MaxInFlight Count    `yaml:"max-in-flight"`    // nobody claims while so many jobs of all nodes are claimed and unacked; 0: no limit
 	Fetch       Fetch    `yaml:"fetch"`
 	Commit      Commit   `yaml:"commit"`
-	Ack         Ack      `yaml:"ack"` // late: after the handler; early: the claim is the ack, so that a crash loses the job
+	Ack         Ack      `yaml:"ack"` // late: after the handler; early: the claim is the ack, or with waiting: held the start, so that a crash loses the job
 	Lease       Lease    `yaml:"lease"`
 	Fence       Fence    `yaml:"fence"` // what a commit must match
 	Reaper      Reaper   `yaml:"reaper"`

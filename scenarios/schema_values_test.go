@@ -108,7 +108,7 @@ func parameterSchema(typ string) *jsonschema.Schema {
 	case policies.TypeBool:
 		return anyOf(&jsonschema.Schema{Type: "boolean"}, &jsonschema.Schema{Enum: []any{"true", "false"}})
 	case policies.TypeQuantum:
-		return anyOf(ref("Duration"), number("integer", 1, mostCount))
+		return anyOf(ref("Duration"), number("integer", 1, mostCount), &jsonschema.Schema{Const: "mean"})
 	case policies.TypeWeights:
 		return &jsonschema.Schema{Type: "object", AdditionalProperties: number("integer", 1, 1e6)}
 	case policies.TypeBudget:

@@ -22,11 +22,31 @@ func (c *checker) checkFurther() {
 	}
 	c.checkLease(&e.Lease)
 	c.checkReaper(&e.Reaper)
+	c.checkExpiries()
 	c.checkPromoter(&e.Promoter)
 	if e.Waiting == "held" && e.Promoter.On() && c.sound("engine", "promoter") {
 		c.warnf(c.given([]any{"engine", "waiting"}, []any{"engine", "promoter"}), "waiting jobs are held by their nodes: the promoter has nothing to promote")
 	}
+	c.checkEarlyAck()
 	c.checkHotLoop()
+}
+
+// checkEarlyAck refuses limits on what is in flight where the claim is the ack: of what
+// has been acked the store does not know whether it runs.
+func (c *checker) checkEarlyAck() {
+	if c.sc.Engine.Ack != "early" {
+		return
+	}
+	refuse := func(set bool, path ...any) {
+		if set && c.sound(path...) {
+			c.errorf(c.key(path...), "%s needs ack: late: the store does not know what runs after an early ack", path[len(path)-1])
+		}
+	}
+	refuse(c.sc.Engine.MaxInFlight > 0, "engine", "max-in-flight")
+	for i := range c.sc.Jobs {
+		refuse(c.sc.Jobs[i].MaxRunning > 0, "jobs", i, "max-running")
+		refuse(c.sc.Jobs[i].Serial != nil, "jobs", i, "serial")
+	}
 }
 
 // mostSteps bounds lists of delays.
@@ -117,56 +137,6 @@ func (c *checker) checkFree(node *yaml.Node, r *Retry) {
 	if at := lookup(node, "free-max"); at != nil && at.Line != 0 && c.sc.tree.preset[at] == "" && r.FreeMax >= 0 && len(r.Free) == 0 {
 		c.warnf(at, "free-max changes nothing: no error kind is free")
 	}
-}
-
-// checkEndless refuses a class whose jobs would fail again and again without any time
-// passing: the run would never end.
-func (c *checker) checkEndless(i int, job *JobClass) {
-	if !c.sound() || i >= len(c.sc.retry) {
-		return
-	}
-	r, e := &c.sc.retry[i], &c.sc.Engine
-	unlimited := r.MaxAttempts == 0 || r.MaxAttempts > 1000 || len(r.Free) > 0 && (r.FreeMax < 0 || r.FreeMax > 1000)
-	noDelay := r.Backoff.Kind == "none" || r.Backoff.Kind == "fixed" && r.Backoff.Delay != nil && r.Backoff.Delay.IsNone()
-	if unlimited && noDelay && e.Commit.Linger == 0 && e.Store.Claim.IsNone() && e.Store.Commit.IsNone() && c.failsAtOnce(i, job) {
-		c.errorf(c.near("jobs", i), "jobs that fail would be tried again and again at one instant: the run would never end").help =
-			"limit max-attempts, or let a retry, an attempt or the store take some time"
-	}
-}
-
-// failsAtOnce reports whether attempts of a class can fail in no time.
-func (c *checker) failsAtOnce(i int, job *JobClass) bool {
-	instant := func(takes *Distribution) bool {
-		if takes == nil {
-			return job.Service.IsNone()
-		}
-		return takes.IsNone()
-	}
-	if (job.Poison.Num > 0 || job.Fails.Rate.Num > 0) && instant(job.Fails.Takes) {
-		return true
-	}
-	for k := range c.sc.Dependencies {
-		if d := &c.sc.Dependencies[k]; d.Name == job.Calls && d.Limit != nil && d.Over.Slow == nil && instant(d.Over.RejectsIn) {
-			return true
-		}
-	}
-	for k := range c.sc.Storms {
-		s := &c.sc.Storms[k]
-		if s.Fail != nil && instant(s.Fail.Takes) && containsIndex(c.sc.ClassesHit(s.Fail.Hits), i) ||
-			s.Outage != nil && s.Outage.Dependency == job.Calls && instant(s.Outage.Takes) {
-			return true
-		}
-	}
-	return false
-}
-
-func containsIndex(indexes []int, index int) bool {
-	for _, i := range indexes {
-		if i == index {
-			return true
-		}
-	}
-	return false
 }
 
 // average returns the mean of a distribution as a duration, at most the longest.

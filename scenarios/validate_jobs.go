@@ -17,6 +17,7 @@ const (
 	mostKeys         = 1_000_000
 	mostResubmits    = 1<<copyBits - 1
 	mostDependencies = 64
+	mostPhases       = 10_000_000 // pairs of on and off
 )
 
 func (c *checker) checkDependencies() {
@@ -151,6 +152,9 @@ func (c *checker) checkArrivals(i int, a *Arrivals) {
 	if !c.sound("duration") || c.sc.Duration == 0 {
 		return
 	}
+	if a.Process == "on-off" {
+		c.checkPhases(i, a)
+	}
 	switch {
 	case a.Start >= c.sc.Duration:
 		c.warnf(c.near("jobs", i, "arrivals", "start"), "the class starts at %v, but arrivals end with the run at %v", a.Start, c.sc.Duration)
@@ -187,6 +191,19 @@ func (c *checker) checkProcess(i int, a *Arrivals) {
 			errors.As(err, &e)
 			c.add(c.near(at("file")...), Error, e)
 		}
+	}
+}
+
+// checkPhases refuses more phases than a run can go through.
+func (c *checker) checkPhases(i int, a *Arrivals) {
+	on, off := a.On.Dist().Mean(), a.Off.Dist().Mean()
+	if on < 1e-6 || off < 1e-6 {
+		return // that has been said
+	}
+	if times := a.length(c.sc.Duration).Seconds() / (on + off); times > mostPhases {
+		c.errorf(c.given([]any{"jobs", i, "arrivals", "on"}, []any{"jobs", i, "arrivals", "off"}),
+			"one run would go on and off %.1g times: at most %.0g", times, float64(mostPhases)).note =
+			fmt.Sprintf("%s on and %s off for %v", seconds(on), seconds(off), Duration(a.length(c.sc.Duration)))
 	}
 }
 

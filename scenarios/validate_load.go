@@ -19,11 +19,7 @@ func (c *checker) checkLoad() {
 	var jobs, most float64
 	var busiest *yaml.Node
 	for i := range c.sc.Jobs {
-		a := &c.sc.Jobs[i].Arrivals
-		count := a.MeanRate() * a.length(c.sc.Duration).Seconds()
-		if a.Process == "batch" && a.Size != nil && count > 0 {
-			count += float64(*a.Size) // the first comes at the start
-		}
+		count := c.sc.Jobs[i].comes(c.sc.Duration)
 		if jobs += count; count >= most && count > 0 {
 			most, busiest = count, c.near("jobs", i, "arrivals", "rate")
 		}
@@ -38,6 +34,54 @@ func (c *checker) checkLoad() {
 		c.checkClassLoad(i, &c.sc.Jobs[i])
 	}
 	c.checkOffered()
+}
+
+// comes returns how many jobs of a class come at rest, counting every copy that its
+// callers may make of them; 0 for a trace, whose file knows.
+func (job *JobClass) comes(duration Duration) float64 {
+	a := &job.Arrivals
+	count := a.MeanRate() * a.length(duration).Seconds()
+	if a.Process == "batch" && a.Size != nil && count > 0 {
+		count += float64(*a.Size) // the first comes at the start
+	}
+	return count * job.copies()
+}
+
+// copies returns how many copies of one job its caller may make, the first included.
+func (job *JobClass) copies() float64 {
+	if job.Patience == nil {
+		return 1
+	}
+	return 1 + float64(job.Patience.Resubmits)
+}
+
+// burstJobs returns how many jobs a storm brings in addition to those at rest, counting
+// every copy.
+func (sc *Scenario) burstJobs(s *Storm) float64 {
+	b := s.Burst
+	if b == nil {
+		return 0
+	}
+	class := sc.ClassIndex(b.Class)
+	windows, copies := s.windows(), 1.0
+	if class >= 0 {
+		copies = sc.Jobs[class].copies()
+	}
+	switch {
+	case b.Count != nil:
+		return float64(*b.Count) * windows * copies
+	case b.Factor != nil && class >= 0:
+		return sc.Jobs[class].Arrivals.MeanRate() * float64(*b.Factor) * s.For.Std().Seconds() * windows * copies
+	}
+	return 0
+}
+
+// windows returns how often a storm comes.
+func (s *Storm) windows() float64 {
+	if s.Repeat == nil {
+		return 1
+	}
+	return float64(s.Repeat.Times)
 }
 
 // checkClassLoad warns of a class that may not run as many jobs at once as it needs.
@@ -98,17 +142,10 @@ func (c *checker) checkOffered() {
 // of bursts.
 func (c *checker) checkTotal(jobs float64, at *yaml.Node) {
 	for i := range c.sc.Storms {
-		b := c.sc.Storms[i].Burst
-		if b == nil {
+		if c.sc.Storms[i].Burst == nil {
 			continue
 		}
-		more := 0.0
-		if b.Count != nil {
-			more = float64(*b.Count)
-		}
-		if class := c.sc.ClassIndex(b.Class); b.Factor != nil && class >= 0 {
-			more = c.sc.Jobs[class].Arrivals.MeanRate() * float64(*b.Factor) * c.sc.Storms[i].For.Std().Seconds()
-		}
+		more := c.sc.burstJobs(&c.sc.Storms[i])
 		if jobs += more; at == nil || more > mostJobs/2 {
 			at = c.near("storms", i, "burst")
 		}

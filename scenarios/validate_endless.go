@@ -1,0 +1,272 @@
+package scenarios
+
+import (
+	"fmt"
+	"math"
+
+	"qsim/engine"
+	"qsim/policies"
+)
+
+// mostTries is how many attempts of one job are as good as unlimited.
+const mostTries = 1000
+
+// failing is one way in which attempts of a class fail.
+type failing struct {
+	kinds []string // of error: one of these
+	share float64  // of the attempts; in (0, 1]
+	jobs  float64  // how many jobs may fail so
+	takes float64  // seconds of an attempt, on the average
+	lasts float64  // seconds of the run in which attempts fail so
+}
+
+// checkEndless refuses a class whose jobs would fail again and again without any time
+// passing, so that the run would never end, or more often than one run can bear.
+func (c *checker) checkEndless(i int, job *JobClass) {
+	if !c.sound() || i >= len(c.sc.retry) {
+		return
+	}
+	r := &c.sc.retry[i]
+	b, err := r.retryPolicy(func(string) engine.ErrorKind { return engine.NoError })
+	if err != nil {
+		return // what is wrong with it has been said
+	}
+	most, worst := 0.0, failing{}
+	for _, f := range c.failings(i, job) {
+		if times := c.attempts(&f, r, b); times > most {
+			most, worst = times, f
+		}
+	}
+	switch workers := float64(c.sc.Engine.Nodes) * float64(c.sc.Engine.Workers); {
+	case math.IsInf(most, 1):
+		c.errorf(c.near("jobs", i), "jobs that fail would be tried again and again at one instant: the run would never end").help =
+			"limit max-attempts, or let a retry, an attempt or the store take some time"
+	case most > mostTicks:
+		e := c.errorf(c.near("jobs", i), "one run would make %.1g attempts: at most %.0g", most, float64(mostTicks))
+		e.help = "limit max-attempts, or let a retry, an attempt or the store take longer"
+		e.note = fmt.Sprintf("they fail after %s on %.0f workers", seconds(worst.takes), min(workers, worst.jobs))
+	}
+}
+
+// attempts returns how many attempts may fail as f under a retry policy, which is also
+// given as b: +Inf if no time passes from one to the next, and 0 if it ends soon.
+func (c *checker) attempts(f *failing, r *Retry, b *policies.Backoff) float64 {
+	most := 0.0
+	for _, kind := range f.kinds {
+		var delay float64
+		switch free := contains(r.Free, kind) && (r.FreeMax < 0 || r.FreeMax > mostTries); {
+		case contains(r.Never, kind):
+			continue
+		case free:
+			delay = freeDelay(b)
+		case r.MaxAttempts == 0 || r.MaxAttempts > mostTries:
+			delay = lateDelay(b, c.total().Seconds())
+		default:
+			continue
+		}
+		cycle := delay + f.takes + c.overhead(f.jobs)
+		if cycle == 0 {
+			return math.Inf(1)
+		}
+		workers := float64(c.sc.Engine.Nodes) * float64(c.sc.Engine.Workers)
+		times := f.lasts / cycle * min(workers, f.jobs)
+		if f.share < 1 {
+			times = min(times, f.jobs/(1-f.share))
+		}
+		most = max(most, times)
+	}
+	return most
+}
+
+// overhead returns the seconds that a failed attempt spends on its way to the store and
+// back to a worker, on the average, with so many jobs that fail.
+func (c *checker) overhead(jobs float64) float64 {
+	e := &c.sc.Engine
+	time := 2 * (e.Store.Claim.Dist().Mean() + e.Store.Commit.Dist().Mean() + 2*e.Store.PerJob.Dist().Mean())
+	if jobs >= float64(e.Commit.Batch) {
+		return time // a batch that is full does not linger
+	}
+	return time + e.Commit.Linger.Std().Seconds()
+}
+
+// lateDelay returns the mean delay, in seconds, of a job that has failed as often as it
+// can in so many seconds.
+func lateDelay(b *policies.Backoff, total float64) float64 {
+	delay, passed := 0.0, 0.0
+	for n := int32(1); n <= 1<<20 && passed <= total; n *= 2 {
+		delay = meanDelay(b, n)
+		passed += delay * float64(n)
+	}
+	return delay
+}
+
+// freeDelay returns the least mean delay, in seconds, of a job whose failures do not count:
+// it stays as it is.
+func freeDelay(b *policies.Backoff) float64 {
+	delay, most := math.Inf(1), 32
+	if b.MaxAttempts > 0 {
+		most = min(most, b.MaxAttempts)
+	}
+	for n := 1; n <= most; n++ {
+		delay = min(delay, meanDelay(b, int32(n)))
+	}
+	return delay
+}
+
+// meanDelay returns the mean delay after the n-th failure in seconds, with jitter.
+func meanDelay(b *policies.Backoff, n int32) float64 {
+	if d, ok := b.Distribution.(engine.Dist); ok && b.Kind == policies.Random {
+		mean := d.Mean()
+		if b.Max > 0 {
+			mean = min(mean, b.Max.Seconds())
+		}
+		return mean
+	}
+	forgiving := *b
+	forgiving.Count, forgiving.Deadline, forgiving.Never = policies.CountClaim, 0, nil
+	job := engine.Job{Failures: n - 1, LastDelay: b.Delay(1)}
+	const draws = 16
+	sum := 0.0
+	for i := range draws {
+		_, delay := forgiving.Next(&job, engine.NoError, (float64(i)+0.5)/draws)
+		sum += delay.Seconds()
+	}
+	return sum / draws
+}
+
+// failings returns the ways in which attempts of a class fail.
+func (c *checker) failings(i int, job *JobClass) []failing {
+	jobs, total := c.jobsOf(job), c.total().Seconds()
+	var all []failing
+	add := func(kinds []string, share, jobs, takes, lasts float64) {
+		if share > 0 {
+			all = append(all, failing{kinds, share, jobs, takes, min(lasts, total)})
+		}
+	}
+	own := job.Fails.kinds()
+	add(own, job.Fails.Rate.Float(), jobs, job.takes(job.Fails.Takes), total)
+	if poison := job.Poison.Float(); poison > 0 {
+		add(own, 1, max(1, jobs*poison), job.takes(job.Fails.Takes), total)
+	}
+	if limit := c.sc.TimeoutOf(i).Seconds(); limit > 0 {
+		takes := limit
+		if job.IgnoresCancel {
+			takes = max(limit, job.takes(nil)) // its worker is busy so long
+		}
+		add([]string{engine.ReservedErrorKinds[engine.Timeout]}, above(job.Service.Dist(), limit), jobs, takes, total)
+	}
+	for k := range c.sc.Dependencies {
+		d := &c.sc.Dependencies[k]
+		if d.Name != job.Calls || d.Limit == nil || d.Over.Slow != nil {
+			continue
+		}
+		share := 1.0
+		if d.Over.Fail != nil {
+			share = d.Over.Fail.Float()
+		}
+		add([]string{engine.ReservedErrorKinds[engine.Throttled]}, share, jobs, job.takes(d.Over.RejectsIn), total)
+	}
+	for k := range c.sc.Storms {
+		s := &c.sc.Storms[k]
+		lasts := s.For.Std().Seconds() * s.windows()
+		switch {
+		case s.Fail != nil && containsIndex(c.sc.ClassesHit(s.Fail.Hits), i):
+			add([]string{s.Fail.Error}, s.Fail.Rate.Float(), jobs, job.takes(s.Fail.Takes), lasts)
+		case s.Outage != nil && s.Outage.Dependency == job.Calls:
+			add([]string{s.Outage.Error}, 1, jobs, job.takes(s.Outage.Takes), lasts)
+		}
+	}
+	return all
+}
+
+// jobsOf returns how many jobs of a class may come: as many as there can be if a trace
+// says it, and at least one.
+func (c *checker) jobsOf(job *JobClass) float64 {
+	if job.Arrivals.Process == "trace" {
+		return mostJobs
+	}
+	jobs := job.comes(c.sc.Duration)
+	for k := range c.sc.Storms {
+		if s := &c.sc.Storms[k]; s.Burst != nil && s.Burst.Class == job.Class {
+			jobs += c.sc.burstJobs(s)
+		}
+	}
+	return max(1, jobs)
+}
+
+// takes returns the mean run time of an attempt in seconds: the service time if nothing
+// else is said.
+func (job *JobClass) takes(instead *Distribution) float64 {
+	if instead != nil {
+		return instead.Dist().Mean()
+	}
+	return job.Service.Dist().Mean()
+}
+
+// kinds returns the error kinds that attempts may fail with.
+func (f *Fails) kinds() []string {
+	if len(f.Errors) == 0 {
+		return []string{defaultError}
+	}
+	var kinds []string
+	for _, e := range f.Errors {
+		if e.Share.Num > 0 {
+			kinds = append(kinds, e.Kind)
+		}
+	}
+	return kinds
+}
+
+// above returns the share of draws from d that are longer than so many seconds, to a
+// thousandth of a millionth.
+func above(d engine.Dist, limit float64) float64 {
+	if d.IsConstant() {
+		if d.Mean() > limit {
+			return 1
+		}
+		return 0
+	}
+	low, high := 0.0, 1.0
+	for range 30 {
+		if middle := (low + high) / 2; d.Sample(middle) > limit {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	if low == 0 {
+		return 1
+	}
+	if share := 1 - high; share > 1e-9 {
+		return share
+	}
+	return 0
+}
+
+// checkExpiries refuses more recoveries than a run can bear where each lease is recovered
+// the instant it expires. What a reaper has recovered it holds under a lease of its own,
+// which nothing extends; those of workers expire too if there are no heartbeats in time.
+func (c *checker) checkExpiries() {
+	e := &c.sc.Engine
+	if e.Reaper.Every > 0 || e.Lease.TTL <= 0 || !c.sound() || e.Nodes > mostNodes || e.Workers > mostWorkers {
+		return
+	}
+	holders, who := float64(e.Nodes), "nodes"
+	if e.Lease.Heartbeat == 0 || e.Lease.Heartbeat >= e.Lease.TTL {
+		holders, who = holders*max(1, float64(e.Workers)), "workers"
+	}
+	cycle := (e.Lease.TTL + e.Reaper.Grace).Std().Seconds() + 2*e.Store.Recover.Dist().Mean()
+	if times := c.total().Seconds() / cycle * holders; times > mostTicks {
+		c.errorf(c.near("engine", "lease", "ttl"), "one run would make %.1g recoveries: at most %.0g", times, float64(mostTicks)).note =
+			fmt.Sprintf("every %s for %v on %.0f %s", seconds(cycle), Duration(c.total()), holders, who)
+	}
+}
+
+func containsIndex(indexes []int, index int) bool {
+	for _, i := range indexes {
+		if i == index {
+			return true
+		}
+	}
+	return false
+}

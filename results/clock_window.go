@@ -1,6 +1,7 @@
 package results
 
 import (
+	"slices"
 	"time"
 
 	"qsim/engine"
@@ -40,6 +41,9 @@ const longestSegment = time.Minute
 // clockWindow adds up the segments of a window of time.
 type clockWindow struct {
 	from, to   engine.Time
+	narrow     bool // of one class or tenant: only events are counted, but no areas, peaks and stretches
+	kind       int32
+	tenant     engine.TenantID
 	span       time.Duration // so far
 	area       [numAreas]float64
 	peak       [numPeaks]int64
@@ -54,6 +58,7 @@ type clockWindow struct {
 
 	longest time.Duration // without a claim of a fresh job while one was ready
 	streak  uint64        // consecutive claims of retries, likewise
+	folded  *Histogram    // of the lengths of stretches within the window that are no longer kept one by one; nil: there are none
 	shares  *tenantShares // nil: nobody asks
 	skip    uint64        // so many claims of the streak under way were before the window
 }
@@ -64,9 +69,38 @@ type stretch struct{ from, to engine.Time }
 // covers reports whether a segment that begins at t belongs to w.
 func (w *clockWindow) covers(t engine.Time) bool { return t >= w.from && t < w.to }
 
+// of reports whether what happens to a job of that class and tenant is counted in the narrow w.
+func (w *clockWindow) of(kind engine.Kind, tenant engine.TenantID) bool {
+	return (w.kind < 0 || w.kind == int32(kind)) && (w.tenant == 0 || w.tenant == tenant)
+}
+
+// narrowly tells the narrow windows that are open of what happens to a job.
+func (c *Collector) narrowly(e *engine.Event, tell func(w *clockWindow)) {
+	for _, w := range c.narrow {
+		if w.covers(c.now) && w.of(e.JobKind, e.Tenant) {
+			tell(w)
+		}
+	}
+}
+
+// onFenced counts a commit that was refused: for the whole run also those after arrivals end.
+func (c *Collector) onFenced(e *engine.Event) {
+	c.segment.fenced++
+	c.fenced++
+	for _, w := range c.narrow {
+		whole := w.from == c.windows[0].from && w.to == c.windows[0].to
+		if w.of(e.JobKind, e.Tenant) && (w.covers(c.now) || whole && c.now >= w.to) {
+			w.fenced++
+		}
+	}
+}
+
 // add counts the segment s, which ends at until and lies in w.
 func (w *clockWindow) add(s *segment, until engine.Time) {
 	w.span += until.Sub(s.from)
+	if w.narrow {
+		return // it counts event by event
+	}
 	for i, a := range s.area {
 		w.area[i] += float64(a)
 	}
@@ -108,7 +142,7 @@ func (w *clockWindow) meanFreshWait() time.Duration {
 type starvation struct {
 	since  engine.Time // when the stretch under way began: a fresh job is ready
 	streak uint64      // consecutive claims of retries while a fresh job was ready
-	long   []stretch   // over a second, of the whole run
+	long   []stretch   // over a second, of the whole run, but for those that windows have folded
 	hint   time.Duration
 }
 
@@ -120,8 +154,39 @@ func (c *Collector) endStretch() {
 	}
 	c.noteStretch(c.starve.since)
 	if length > starvedAtLeast {
+		if len(c.starve.long) == mostStretches {
+			c.foldStretches()
+		}
 		c.starve.long = append(c.starve.long, stretch{c.starve.since, c.now})
 	}
+}
+
+// mostStretches is how many long stretches are kept one by one, so that a run may be as long
+// as it likes.
+const mostStretches = 4096
+
+// foldStretches keeps of the stretches only how long they were, but for those across the edge
+// of a window: their part in it depends on where they lie.
+func (c *Collector) foldStretches() {
+	kept := c.starve.long[:0]
+	for _, s := range c.starve.long {
+		across := slices.ContainsFunc(c.windows, func(w *clockWindow) bool {
+			return s.from < w.from && s.to > w.from || s.from < w.to && s.to > w.to
+		})
+		if across {
+			kept = append(kept, s)
+			continue
+		}
+		for _, w := range c.windows {
+			if s.from >= w.from && s.to <= w.to {
+				if w.folded == nil {
+					w.folded = new(Histogram)
+				}
+				w.folded.Record(s.to.Sub(s.from))
+			}
+		}
+	}
+	c.starve.long = kept
 }
 
 // noteStretch tells the windows of a stretch that lasted until now.
@@ -180,5 +245,11 @@ func (a *answer) starvedShare() number {
 			starved += to.Sub(from)
 		}
 	}
-	return some(float64(starved) / present)
+	sum := float64(starved)
+	for _, b := range a.clock.folded.Buckets() {
+		if over := b.Low + (b.High-b.Low)/2 - threshold; over > 0 {
+			sum += float64(float64(b.Count) * float64(over))
+		}
+	}
+	return some(sum / present)
 }

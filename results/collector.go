@@ -40,6 +40,7 @@ type Collector struct {
 	edges      []engine.Time // of the windows, ascending
 	windows    []*clockWindow
 	open       []*clockWindow // those that cover now
+	narrow     []*clockWindow // those of one class or tenant
 	starve     starvation
 	deficit    deficit
 	bucket     bucketSum
@@ -188,8 +189,7 @@ func (c *Collector) Record(e *engine.Event) {
 	case engine.LeaseTaken:
 		c.onLeaseTaken(e)
 	case engine.Fenced:
-		c.segment.fenced++
-		c.fenced++
+		c.onFenced(e)
 	case engine.Called:
 		c.segment.calls[e.Op]++
 		c.segment.rows[e.Op] += uint64(e.Count)

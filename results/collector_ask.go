@@ -21,6 +21,8 @@ func (c *Collector) ask(q Query) {
 		asked.reason = "there is no class named " + q.Class
 	case q.Tenant != "" && c.tenantNamed(q.Tenant) == 0:
 		asked.reason = "there is no tenant named " + q.Tenant
+	case !m.Filters.Has(filtersOf(q)):
+		asked.reason = "it cannot be narrowed so"
 	case m.basis == onJobs:
 		asked.jobs = c.setOf(q)
 		c.sets[asked.jobs].want(m, q.Limit)
@@ -36,6 +38,19 @@ func (c *Collector) ask(q Query) {
 		}
 	}
 	c.questions = append(c.questions, asked)
+}
+
+// filtersOf returns what narrows q.
+func filtersOf(q Query) (f Filters) {
+	for _, part := range []struct {
+		set bool
+		Filters
+	}{{q.During != "", ByDuring}, {q.After != "", ByAfter}, {q.Class != "", ByClass}, {q.Tenant != "", ByTenant}} {
+		if part.set {
+			f |= part.Filters
+		}
+	}
+	return f
 }
 
 // window returns the storm of that name, nil if there is none.
@@ -90,12 +105,20 @@ func (c *Collector) windowOf(q Query) *clockWindow {
 	if q.After != "" {
 		from, to = engine.Time(c.window(q.After).To), engine.Never
 	}
+	kind, tenant := int32(-1), c.tenantNamed(q.Tenant)
+	if q.Class != "" {
+		kind = int32(slices.Index(c.settings.Classes, q.Class))
+	}
+	narrow := kind >= 0 || tenant != 0
 	for _, w := range c.windows {
-		if w.from == from && w.to == to && w != c.calm {
+		if w.from == from && w.to == to && w != c.calm && w.narrow == narrow && (!narrow || w.kind == kind && w.tenant == tenant) {
 			return w
 		}
 	}
-	w := &clockWindow{from: from, to: to}
+	w := &clockWindow{from: from, to: to, narrow: narrow, kind: kind, tenant: tenant}
 	c.windows = append(c.windows, w)
+	if narrow {
+		c.narrow = append(c.narrow, w)
+	}
 	return w
 }

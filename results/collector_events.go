@@ -53,6 +53,7 @@ func (c *Collector) onLeased(e *engine.Event) {
 	waited := max(int64(e.Waited), 0)
 	bucket := bucketOf(waited)
 	c.segment.claims[e.Class]++
+	c.narrowly(e, func(w *clockWindow) { w.claims[e.Class]++ })
 	c.weighClaim(e.Class)
 	if e.Class == engine.Fresh {
 		c.endStretch()
@@ -145,6 +146,7 @@ func (c *Collector) onEnded(e *engine.Event) {
 	success := finished && e.Error == engine.NoError
 	if finished {
 		c.segment.finished++
+		c.narrowly(e, func(w *clockWindow) { w.finished++ })
 		c.tenants.serve(e.Tenant)
 	}
 	if !success {
@@ -162,6 +164,7 @@ func (c *Collector) onEnded(e *engine.Event) {
 		c.succeeded++
 		if j.successes++; j.successes == 1 {
 			c.segment.firsts++
+			c.narrowly(e, func(w *clockWindow) { w.firsts++ })
 		}
 	}
 	accepted := success && j.acked != 0 && j.acked == e.Token
@@ -229,6 +232,9 @@ func (c *Collector) onOutcome(e *engine.Event) {
 			}
 		case engine.Buried:
 			s.deaths++
+			if e.From == engine.Ready && e.Class == engine.Fresh {
+				s.neverClaimed()
+			}
 		}
 	}
 	if e.From == engine.Ready || e.From == engine.InFlight {
@@ -239,6 +245,7 @@ func (c *Collector) onOutcome(e *engine.Event) {
 		c.acked++
 		if after := c.patience(e.JobKind); after > 0 && e.Age <= after {
 			c.segment.answered++
+			c.narrowly(e, func(w *clockWindow) { w.answered++ })
 			c.ofCaller(e.Job, e.JobKind, e.Tenant, enqueued, func(s *jobSet) { s.answered++ })
 		}
 	case engine.Buried:

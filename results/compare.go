@@ -138,22 +138,3 @@ func (s *Summary) policiesOf(name string) []*PolicySummary {
 	}
 	return ofKind
 }
-
-// Precise reports whether the intervals of all objectives' metrics, of every policy,
-// are narrow enough for a relative error of at most g, in (0, 1), on at least 10 seeds: the
-// rule to add seeds by until it is true. Law, Kelton: Simulation Modeling and Analysis,
-// section 9.4.1.
-func (s *Summary) Precise(g float64) bool {
-	for i := range s.Settings.Objectives {
-		for j := range s.Policies {
-			e := s.Policies[j].Find(s.Settings.Objectives[i].Query)
-			if e == nil || e.Null() {
-				continue
-			}
-			if e.N < 10 || e.Half > g*math.Abs(e.Mean)/(1+g) {
-				return false
-			}
-		}
-	}
-	return true
-}

@@ -34,7 +34,8 @@ type jobSet struct {
 	leasesExpired, leasesFalse uint64
 }
 
-// limitCount counts the fresh jobs claimed within a limit, and those unclaimed for longer.
+// limitCount counts the fresh jobs claimed within a limit, and those unclaimed for longer or
+// for good.
 type limitCount struct {
 	limit        time.Duration
 	within, late uint64
@@ -112,6 +113,14 @@ func (s *jobSet) claimed(e *engine.Event, waited int64, bucket int) {
 	s.retries++
 	if h := s.ended[retryWait]; h != nil {
 		h.recordAt(bucket, waited)
+	}
+}
+
+// neverClaimed counts a fresh job that was buried where it stood: it was not claimed within any
+// limit. It has no wait, however, as it ended without one.
+func (s *jobSet) neverClaimed() {
+	for i := range s.limits {
+		s.limits[i].late++
 	}
 }
 

@@ -21,6 +21,7 @@ func (s Filters) Has(f Filters) bool { return s&f == f }
 const (
 	byJobs  = ByDuring | ByAfter | ByClass | ByTenant
 	byClock = ByDuring | ByAfter
+	byEvent = byClock | ByClass | ByTenant // what is counted by the clock, event by event
 )
 
 // MetricInfo describes a metric to users. All metrics are at least 0.

@@ -11,8 +11,8 @@ func clockMetrics() []metric {
 		return func(a *answer) number { return ratio(float64(of(a.clock)), a.clock.span.Seconds(), noTime) }
 	}
 	list := []metric{
-		ofClock(more("goodput", "1/s", byClock, "jobs executed with success for the first time, per second"), perSecond(func(w *clockWindow) uint64 { return w.firsts })),
-		ofClock(fact("throughput", "1/s", byClock, "executions finished, per second"), perSecond(func(w *clockWindow) uint64 { return w.finished })),
+		ofClock(more("goodput", "1/s", byEvent, "jobs executed with success for the first time, per second"), perSecond(func(w *clockWindow) uint64 { return w.firsts })),
+		ofClock(fact("throughput", "1/s", byEvent, "executions finished, per second"), perSecond(func(w *clockWindow) uint64 { return w.finished })),
 		ofClock(share(fact("utilization", "1", byClock, "share of the workers' time that was busy")), func(a *answer) number {
 			return ratio(a.clock.area[busyArea], float64(a.workers)*float64(a.clock.span), noTime)
 		}),

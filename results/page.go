@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -154,15 +155,25 @@ func layOut(c cells, gap int) []string {
 			}
 		}
 	}
-	t := cells{header, c.rows}.writer()
+	return layOutAligned(cells{header, c.rows}, gap, 1)
+}
+
+// layOutAligned renders cells with gap spaces between columns, those numbered in left, from
+// 1, left-aligned.
+func layOutAligned(c cells, gap int, left ...int) []string {
+	t := c.writer()
 	style := table.StyleDefault
 	style.Options = table.Options{}
 	style.Format.Header = text.FormatDefault
 	style.Box.PaddingLeft, style.Box.PaddingRight = "", strings.Repeat(" ", gap)
 	t.SetStyle(style)
-	configs := []table.ColumnConfig{{Number: 1, Align: text.AlignLeft, AlignHeader: text.AlignLeft}}
-	for i := 1; i < len(header); i++ {
-		configs = append(configs, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	var configs []table.ColumnConfig
+	for i := range c.header {
+		align := text.AlignRight
+		if slices.Contains(left, i+1) {
+			align = text.AlignLeft
+		}
+		configs = append(configs, table.ColumnConfig{Number: i + 1, Align: align, AlignHeader: align})
 	}
 	t.SetColumnConfigs(configs)
 	return trimmed(t.Render())

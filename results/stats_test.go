@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-
-	"qsim/engine"
 )
 
 func close(a, b, tolerance float64) bool {
@@ -64,61 +62,6 @@ func TestHolm(t *testing.T) {
 		if got := holm(tt.p); !slices.EqualFunc(got, tt.want, func(a, b float64) bool { return close(a, b, 1e-12) }) {
 			t.Errorf("holm(%v) = %v, want %v", tt.p, got, tt.want)
 		}
-	}
-}
-
-// exponentials returns n waits of mean 1 that depend on the seeds alone.
-func exponentials(a, b uint64, n int) []float64 {
-	rand := engine.Rand{Seed: a}
-	values := make([]float64, n)
-	for i := range values {
-		values[i] = -math.Log(rand.Uniform(engine.ForPolicy, b, uint64(i), 0))
-	}
-	return values
-}
-
-// An interval of 95 % covers the truth in [931, 967] of 1000 replications with a
-// probability of 99 %; the seeds are fixed, so this passes or fails for good.
-func TestCoverageOfMeanIntervals(t *testing.T) {
-	covered := 0
-	for k := range uint64(1000) {
-		var means []float64
-		for seed := range uint64(20) {
-			mean, _ := meanInterval(exponentials(k, seed, 20))
-			means = append(means, mean)
-		}
-		if mean, half := meanInterval(means); math.Abs(mean-1) <= half {
-			covered++
-		}
-	}
-	if covered < 931 || covered > 967 {
-		t.Errorf("covered %d of 1000", covered)
-	}
-}
-
-// Quantiles by sectioning: about 94 % where the mean of the quantiles covers 73 %.
-func TestCoverageOfQuantileIntervals(t *testing.T) {
-	truth := -math.Log(0.01)
-	covered, naive := 0, 0
-	for k := range uint64(200) {
-		var pooled, sections []float64
-		for seed := range uint64(20) {
-			values := exponentials(k, seed, 300)
-			pooled = append(pooled, values...)
-			slices.Sort(values)
-			sections = append(sections, values[rankOf(0.99, 300)-1])
-		}
-		slices.Sort(pooled)
-		centre := pooled[rankOf(0.99, 6000)-1]
-		if math.Abs(centre-truth) <= sectionHalfWidth(centre, sections) {
-			covered++
-		}
-		if mean, half := meanInterval(sections); math.Abs(mean-truth) <= half {
-			naive++
-		}
-	}
-	if covered < 180 || covered > 195 || naive > 160 {
-		t.Errorf("sectioning covered %d of 200, the mean of quantiles %d", covered, naive)
 	}
 }
 

@@ -40,6 +40,7 @@ func Summarize(s *Settings, runs []Run, o Options) (*Summary, error) {
 	sum.compare()
 	sum.judge()
 	sum.warn(grid, max(len(o.Seeds), len(seeds)))
+	sum.warnOfError(o.Until)
 	for i := range sum.Objectives {
 		if sum.Objectives[i].Failed(o.Strict) {
 			sum.Exit = 1
@@ -120,15 +121,20 @@ func pool(runs []*Run) []NamedHistogram {
 	var pooled []NamedHistogram
 	for _, run := range runs {
 		for i := range run.Histograms {
-			h := &run.Histograms[i]
-			at := slices.IndexFunc(pooled, func(p NamedHistogram) bool { return p.Query == h.Query })
-			if at < 0 {
-				at = len(pooled)
-				pooled = append(pooled, NamedHistogram{Name: h.Name, Query: h.Query, Hist: new(Histogram)})
-			}
-			pooled[at].merge(h)
+			pooled = poolOne(pooled, &run.Histograms[i])
 		}
 	}
+	return pooled
+}
+
+// poolOne merges a histogram into the one of its query.
+func poolOne(pooled []NamedHistogram, h *RunHistogram) []NamedHistogram {
+	at := slices.IndexFunc(pooled, func(p NamedHistogram) bool { return p.Query == h.Query })
+	if at < 0 {
+		at = len(pooled)
+		pooled = append(pooled, NamedHistogram{Name: h.Name, Query: h.Query, Hist: new(Histogram)})
+	}
+	pooled[at].merge(h)
 	return pooled
 }
 

@@ -137,4 +137,7 @@ func (p *PolicySummary) Against(q Query) *Difference {
 type Options struct {
 	Seeds  []uint64 // that were asked for; nil: those of the runs
 	Strict bool     // an unclear objective fails
+	// Until is the relative error at which no more seeds were to be added, in (0, 1); 0: their
+	// number was fixed.
+	Until float64
 }

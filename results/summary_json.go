@@ -19,12 +19,7 @@ func (s *Summary) MarshalJSON() ([]byte, error) {
 	w.text("scenario", s.Scenario)
 	w.text("config", s.ConfigHash)
 	w.key("seeds")
-	w.raw('[')
-	for i, seed := range s.Seeds {
-		w.comma(i)
-		w.buf = strconv.AppendUint(w.buf, seed, 10)
-	}
-	w.raw(']')
+	w.seeds(s.Seeds)
 	w.number("duration_s", s.Duration)
 	w.bool("partial", s.Partial)
 	w.open("policies", '[')
@@ -217,6 +212,15 @@ func (w *jsonWriter) comma(i int) {
 	if i > 0 {
 		w.buf = append(w.buf, ',', ' ')
 	}
+}
+
+func (w *jsonWriter) seeds(seeds []uint64) {
+	w.raw('[')
+	for i, seed := range seeds {
+		w.comma(i)
+		w.buf = strconv.AppendUint(w.buf, seed, 10)
+	}
+	w.raw(']')
 }
 
 func (w *jsonWriter) text(name, value string) {

@@ -35,13 +35,24 @@ func TestReadSummaryRoundTrip(t *testing.T) {
 
 func TestReadSummaryErrors(t *testing.T) {
 	for _, tt := range []struct{ name, input, want string }{
-		{"empty", "", "line 1"},
+		{"empty", "", "it ends after 0 bytes"},
+		{"cut off", `{"version": 1, "seeds": [1, 2`, "it ends after 29 bytes, in the middle"},
 		{"not JSON", "{\n\"version\": 1,\n oops}", "line 3"},
 		{"another file", `{"a": 1}`, "no version"},
 		{"a newer one", `{"version": 2}`, "version 2 is newer"},
 		{"no policies", `{"version": 1}`, "no policies"},
 		{"a wrong type", `{"version": 1, "policies": 7}`, "policies"},
 		{"values missing", `{"version": 1, "seeds": [1, 2], "policies": [{"label": "A", "metrics": {"wasted": {"values": [1]}}}]}`, "wasted of A has 1 values for 2 seeds"},
+		{"another number of values", `{"version": 1, "seeds": [1, 2], "policies": [{"label": "A", "metrics": {"wasted": {"mean": 1, "n": 2, "values": [1, null]}}}]}`, "wasted of A has 1 values, but says n 2"},
+		{"a mean of nothing", `{"version": 1, "seeds": [1], "policies": [{"label": "A", "metrics": {"wasted": {"mean": 1, "n": 0, "values": [null]}}}]}`, "wasted of A has 0 values and a mean of 1"},
+		{"a mean outside", `{"version": 1, "seeds": [1], "policies": [{"label": "A", "metrics": {"wasted": {"mean": 1, "low": 2, "high": 3, "n": 1, "values": [1]}}}]}`, "outside of its interval"},
+		{"NaN", `{"version": 1, "seeds": [NaN], "policies": []}`, "line 1: invalid character 'N'"},
+		{"more than a number can be", `{"version": 1, "seeds": [1], "duration_s": 1e999}`, "1e999"},
+		{"a seed twice", `{"version": 1, "seeds": [2, 2], "policies": [{"label": "A"}]}`, "seed 2 follows seed 2"},
+		{"no seeds", `{"version": 1, "policies": [{"label": "A"}]}`, "no seeds"},
+		{"a label twice", `{"version": 1, "seeds": [2], "policies": [{"label": "A"}, {"label": "A"}]}`, "two policies are labelled \"A\""},
+		{"two baselines", `{"version": 1, "seeds": [2], "policies": [{"label": "A", "baseline": true}, {"label": "B", "baseline": true}]}`, "2 baselines"},
+		{"version 0 less one", `{"version": -1}`, "no version -1"},
 		{"a verdict", `{"version": 1, "policies": [{}], "objectives": [{"verdict": "perhaps"}]}`, `unknown verdict "perhaps"`},
 	} {
 		_, err := ReadSummary(strings.NewReader(tt.input))
@@ -53,7 +64,7 @@ func TestReadSummaryErrors(t *testing.T) {
 
 // A metric that a newer program has written is kept.
 func TestReadSummaryKeepsUnknownMetrics(t *testing.T) {
-	s, err := ReadSummary(strings.NewReader(`{"version": 1, "seeds": [1], "policies": [{"label": "A", "metrics": {"zeal": {"mean": 1, "values": [1]}, "wasted": {"mean": null, "values": [null]}}}]}`))
+	s, err := ReadSummary(strings.NewReader(`{"version": 1, "seeds": [1], "policies": [{"label": "A", "metrics": {"zeal": {"mean": 1, "n": 1, "values": [1]}, "wasted": {"mean": null, "values": [null]}}}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}

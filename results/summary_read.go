@@ -92,6 +92,9 @@ func ReadSummary(r io.Reader) (*Summary, error) {
 	if err := json.Unmarshal(data, &stored); err != nil {
 		var syntax *json.SyntaxError
 		if errors.As(err, &syntax) {
+			if int(syntax.Offset) >= len(data) {
+				return nil, fmt.Errorf("read summary: it ends after %d bytes, in the middle: was it cut off?", len(data))
+			}
 			line := 1 + bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n"))
 			return nil, fmt.Errorf("read summary: line %d: %w", line, err)
 		}
@@ -102,6 +105,8 @@ func ReadSummary(r io.Reader) (*Summary, error) {
 		return nil, errors.New("read summary: it has no version: not a summary.json")
 	case stored.Version > summaryVersion:
 		return nil, fmt.Errorf("read summary: version %d is newer than this program, which knows %d", stored.Version, summaryVersion)
+	case stored.Version < 0:
+		return nil, fmt.Errorf("read summary: there is no version %d", stored.Version)
 	case len(stored.Policies) == 0:
 		return nil, errors.New("read summary: it has no policies")
 	}
@@ -112,15 +117,7 @@ func (stored *storedSummary) summary() (*Summary, error) {
 	s := &Summary{Scenario: stored.Scenario, ConfigHash: stored.Config, Seeds: stored.Seeds, Duration: stored.Duration,
 		Partial: stored.Partial, Warnings: stored.Warnings, Exit: stored.Exit}
 	for i := range stored.Policies {
-		p := stored.Policies[i].summary()
-		for _, list := range [][]Estimate{p.Metrics, p.Filtered} {
-			for j := range list {
-				if n := len(list[j].Values); n != len(s.Seeds) {
-					return nil, fmt.Errorf("read summary: %s of %s has %d values for %d seeds", list[j].Query, p.Label, n, len(s.Seeds))
-				}
-			}
-		}
-		s.Policies = append(s.Policies, p)
+		s.Policies = append(s.Policies, stored.Policies[i].summary())
 	}
 	for i := range stored.Objectives {
 		o := &stored.Objectives[i]
@@ -131,6 +128,9 @@ func (stored *storedSummary) summary() (*Summary, error) {
 		}
 		v.Half = v.High - v.Value
 		s.Objectives = append(s.Objectives, v)
+	}
+	if err := s.check(); err != nil {
+		return nil, fmt.Errorf("read summary: %w", err)
 	}
 	return s, nil
 }

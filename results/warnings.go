@@ -21,8 +21,10 @@ func (s *Summary) warn(grid [][]*Run, asked int) {
 	case n < fewSeeds:
 		add("%d seeds are few: intervals are wide", n)
 	}
+	s.warnOfWarmUp(add)
 	for i := range s.Policies {
 		s.warnOfRuns(s.Policies[i].Label, grid[i], add)
+		s.warnOfOverload(i, grid[i], add)
 		s.warnOfGaps(&s.Policies[i], add)
 	}
 	for i := range s.Objectives {

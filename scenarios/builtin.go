@@ -11,23 +11,24 @@ import (
 	"strings"
 )
 
-// builtin has the scenarios of this folder and those of incidents, if there are any; a
-// pattern that named the latter alone would have to match something.
+// builtin has the scenarios of this folder, of incidents and of published, if there are any; a
+// pattern that named one of the latter alone would have to match something.
 //
 //go:embed *.yaml */*.yaml
 var builtin embed.FS
 
 // shelves are the folders of builtin that hold scenarios, in the order in which names are
 // looked up in them.
-var shelves = []string{".", "incidents"}
+var shelves = []string{".", "incidents", "published"}
 
 // BuiltinInfo describes a scenario that is part of the program.
 type BuiltinInfo struct {
-	Name        string // what Open knows it by: retry-storm, or incidents/NAME
+	Name        string // what Open knows it by: retry-storm, incidents/NAME or published/NAME
 	Description string
 }
 
-// Builtin returns the scenarios that are part of the program, by name, incidents last.
+// Builtin returns the scenarios that are part of the program, by name: those without a folder,
+// then incidents, then published results.
 func Builtin() []BuiltinInfo {
 	var all []BuiltinInfo
 	for _, name := range builtinNames() {
@@ -60,8 +61,7 @@ func builtinNames() []string {
 	return names
 }
 
-// openBuiltin reads the built-in scenario of that name; that of an incident may lack its
-// folder.
+// openBuiltin reads the built-in scenario of that name, which may lack its folder.
 func openBuiltin(name string) (display string, src []byte, found bool) {
 	names := builtinNames()
 	for _, shelf := range shelves {

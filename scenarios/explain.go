@@ -240,6 +240,7 @@ var optional = []struct{ around, key, value, because string }{
 	{"dependencies.*", "conflict", "none", ""},
 	{"jobs.*", "calls", "none", ""},
 	{"jobs.*", "patience", "none", ""},
+	{"jobs.*.patience", "budget", "none", ""},
 	{"jobs.*", "serial", "none", ""},
 	{"jobs.*", "timeout", "", "engine.timeout"},
 	{"jobs.*.fails", "takes", "", "service"},

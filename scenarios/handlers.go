@@ -27,9 +27,9 @@ type handlerClass struct {
 	silences      float64
 	ignoresCancel bool
 	idempotent    bool
-	applied       map[engine.JobID]bool // idempotent: first copies of jobs whose work is done
-	calls         *dependency           // nil: none
-	calling       map[delivery]int      // attempts whose calls are in progress, if that is counted
+	applied       bitmap           // idempotent: jobs, without which copy they are, whose work is done
+	calls         *dependency      // nil: none
+	calling       map[delivery]int // attempts whose calls are in progress, if that is counted
 
 	failing []failWindow
 	slow    []scaling
@@ -70,9 +70,6 @@ func newHandlers(sc *Scenario, rand engine.Rand) *handlers {
 		hc := &h.classes[i]
 		*hc = handlerClass{service: c.Service.Dist(), fails: c.Fails.Rate.Float(), failTakes: distOf(c.Fails.Takes), poison: c.Poison.Float(),
 			kills: c.Kills.Float(), silences: c.Silences.Float(), ignoresCancel: c.IgnoresCancel, idempotent: c.Idempotent, calls: dependencies[c.Calls]}
-		if c.Idempotent {
-			hc.applied = make(map[engine.JobID]bool)
-		}
 		if hc.calls != nil && hc.calls.counts() {
 			hc.calling = make(map[delivery]int)
 		}
@@ -118,7 +115,7 @@ func (h *handlers) Begin(now engine.Time, node int32, j *engine.Job) sim.Executi
 	if h.silent(c, j) {
 		h.quiet[node]++
 	}
-	if c.idempotent && c.applied[j.ID&^copyMask] {
+	if c.idempotent && c.applied.has(uint64(j.ID)>>copyBits) {
 		return sim.Execution{}
 	}
 	x := sim.Execution{IgnoresCancel: c.ignoresCancel}
@@ -241,7 +238,7 @@ func (h *handlers) End(now engine.Time, node int32, j *engine.Job, err engine.Er
 		h.quiet[node]--
 	}
 	if c.idempotent && err == engine.NoError && !aborted {
-		c.applied[j.ID&^copyMask] = true
+		c.applied.add(uint64(j.ID) >> copyBits)
 	}
 }
 

@@ -34,6 +34,17 @@ type callers struct {
 type patience struct {
 	after     time.Duration
 	resubmits int
+	budget    *Share // nil: no bound
+
+	firsts, further uint64 // copies that have come
+}
+
+// pays reports whether the budget has room for one more further copy.
+func (p *patience) pays() bool {
+	if p.budget == nil {
+		return true
+	}
+	return p.budget.Num > 0 && (p.further+1)*uint64(p.budget.Den) <= p.firsts*uint64(p.budget.Num)
 }
 
 // deadline is when a caller gives up on its latest copy.
@@ -66,7 +77,7 @@ func (sc *Scenario) patient(w *workload, next engine.Recorder, delay func(j *eng
 	any := false
 	for i := range sc.Jobs {
 		if p := sc.Jobs[i].Patience; p != nil {
-			c.classes[i] = patience{p.After.Std(), int(p.Resubmits)}
+			c.classes[i] = patience{after: p.After.Std(), resubmits: int(p.Resubmits), budget: p.Budget}
 			any = true
 		}
 	}
@@ -121,16 +132,22 @@ func (c *callers) wait(until engine.Time, j engine.NewJob) {
 }
 
 // Comes reports whether j is enqueued: a resubmission only if the copy before it has not
-// ended in the meantime.
+// ended in the meantime, and the budget pays for it.
 func (c *callers) Comes(now engine.Time, j *engine.NewJob) bool {
+	p := &c.classes[j.Kind]
 	if j.ID&copyMask == 0 {
+		p.firsts++
 		return true
 	}
 	if _, waits := c.waiting[j.ID-1]; !waits {
 		return false
 	}
 	delete(c.waiting, j.ID-1)
-	c.wait(now.Add(c.classes[j.Kind].after), *j)
+	if !p.pays() {
+		return false
+	}
+	p.further++
+	c.wait(now.Add(p.after), *j)
 	return true
 }
 

@@ -22,11 +22,23 @@ type Options struct {
 	// Progress is told of every simulation that ends, from one goroutine at a time:
 	// finished of total seeds of a policy.
 	Progress func(policy, finished, total int)
+	// Enough, if it is not nil, is given the runs of each seed, by policy, in the order of
+	// seeds and from one goroutine at a time. The first seed for which it returns true is the
+	// last: what was simulated of later ones is dropped. It may keep
+	// the slice.
+	Enough func(seed []results.Run) bool
+	// Alter, if it is not nil, is given the configuration of every simulation before it
+	// begins, calm ones included, and may change it: wrap the recorder to watch the events,
+	// take other handlers or another workload. It is called from several goroutines at once.
+	Alter func(policy int, seed uint64, cfg *sim.Config)
+	// MostSeeds is how many seeds there are at most if Enough returns true for none; 0: as
+	// many as the scenario says.
+	MostSeeds int
 }
 
 // Run simulates every policy of sc under every seed and returns the runs by seed,
-// then by policy. What it returns does not depend on Parallel or on the order in
-// which simulations end. When ctx is done, no further simulation starts, those
+// then by policy: as many seeds as sc says, or until there are Enough. What it returns does
+// not depend on Parallel or on the order in which simulations end. When ctx is done, no further simulation starts, those
 // under way are abandoned, and Run returns the ones that ended, with ctx.Err(). If a
 // simulation panics, the error is a *Broken.
 func Run(ctx context.Context, sc *Scenario, o Options) ([]results.Run, error) {
@@ -35,20 +47,20 @@ func Run(ctx context.Context, sc *Scenario, o Options) ([]results.Run, error) {
 		return nil, err
 	}
 	for i, w := range worlds {
-		w.settings = sc.settingsOf(i)
+		w.settings, w.alter = sc.settingsOf(i), o.Alter
 		if w.settings.Wants("slowdown") {
 			if w.calm, err = w.withoutStorms(); err != nil {
 				return nil, err
 			}
 		}
 	}
-	r := newReplications(sc, worlds, o.Progress)
+	r := newReplications(sc, worlds, o)
 	workers := o.Parallel
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	var group sync.WaitGroup
-	for range min(workers, len(r.done)) {
+	for range min(workers, r.most) {
 		group.Go(func() { r.work(ctx) })
 	}
 	group.Wait()
@@ -75,7 +87,8 @@ type world struct {
 	links  sim.Links
 	calm   *world // the same without storms; nil: nobody asks
 
-	settings results.Settings // what measures it goes by
+	settings results.Settings                               // what measures it goes by
+	alter    func(policy int, seed uint64, cfg *sim.Config) // may be nil
 }
 
 func newWorlds(sc *Scenario) ([]*world, error) {
@@ -165,7 +178,7 @@ func (w *world) withoutStorms() (*world, error) {
 	calm.Storms = nil
 	without, err := newWorld(&calm, w.index)
 	if err == nil {
-		without.settings = w.settings
+		without.settings, without.alter = w.settings, w.alter
 	}
 	return without, err
 }
@@ -201,6 +214,9 @@ func (w *world) start(seed uint64, workload *workload) (*sim.Sim, *results.Colle
 	}
 	if c := sc.patient(workload, collector, cfg.EnqueueDelay); c != nil {
 		cfg.Workload, cfg.Recorder = c, c
+	}
+	if w.alter != nil {
+		w.alter(w.index, seed, &cfg)
 	}
 	return sim.New(cfg), collector
 }

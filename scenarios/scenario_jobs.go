@@ -73,9 +73,12 @@ type Tenants struct {
 // Patience is a caller that does not wait for ever: After it enqueued a copy that is not
 // done it gives up on it, and enqueues another, Resubmits times at most. It is answered
 // if some copy is done within After of that copy's enqueuing. Nobody cancels old copies.
+// With a Budget, the callers of a class have enqueued at no time more further copies than
+// that share of their first ones so far; who finds it spent gives up for good.
 type Patience struct {
-	After     Duration `yaml:"after"`     // more than 0
-	Resubmits Count    `yaml:"resubmits"` // in [0, 255]
+	After     Duration `yaml:"after"`            // more than 0
+	Resubmits Count    `yaml:"resubmits"`        // in [0, 255]
+	Budget    *Share   `yaml:"budget,omitempty"` // nil: no bound
 }
 
 // Serial gives each job one of Keys keys, drawn uniformly; of jobs with one key only one

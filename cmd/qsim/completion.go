@@ -20,11 +20,15 @@ func complete(root *cobra.Command) {
 			c.ValidArgsFunction = completeScenarios
 		case "list":
 			c.ValidArgsFunction = completeList
+		case "compare":
+			c.ValidArgsFunction = completeResults
+		case "verify":
+			c.ValidArgsFunction = completeRows
 		case "init", "schema", "version":
 			c.ValidArgsFunction = cobra.NoFileCompletions
 		}
 		for name, function := range map[string]cobra.CompletionFunc{
-			"policy": completePolicies, "baseline": completePolicies, "set": completeKeys, "from": completeSources,
+			"policy": completePolicies, "baseline": completePolicies, "set": completeKeys, "from": completeSources, "metric": completeMetrics,
 			"format": fixed("table", "markdown", "csv", "json"), "color": fixed("auto", "always", "never"), "progress": fixed("auto", "always", "never"),
 		} {
 			if c.Flags().Lookup(name) == nil {
@@ -93,6 +97,19 @@ func completePolicies(_ *cobra.Command, given []string, _ string) ([]cobra.Compl
 		all = described("policies")
 	}
 	return all, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeResults offers folders first and, where something to compare with them is wanted, the
+// built-in scenarios too.
+func completeResults(_ *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(given) == 0 {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	}
+	return described("scenarios"), cobra.ShellCompDirectiveDefault
+}
+
+func completeMetrics(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return append(described("metrics"), "all"), cobra.ShellCompDirectiveNoFileComp
 }
 
 // completeSources offers what a new scenario may start from.

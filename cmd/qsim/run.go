@@ -24,6 +24,8 @@ import (
 type runFlags struct {
 	scenarioFlags
 	parallel       int
+	untilCI        percent
+	maxSeeds       int
 	out            string
 	format         format
 	noFiles        bool
@@ -55,6 +57,7 @@ the scenario.`,
 		Example: `  qsim run retry-storm                              a built-in scenario
   qsim run my.yaml --seeds 5 --no-files             a quick look
   qsim run my.yaml --set engine.workers=80 --policy fifo
+  qsim run my.yaml --until-ci 5% --max-seeds 500    until the intervals are narrow
   qsim run my.yaml --format json | jq .objectives   for programs
   qsim run a.yaml b.yaml --strict -q                for continuous integration`,
 		Args: atLeastOneScenario,
@@ -68,6 +71,7 @@ the scenario.`,
 	addScenarioFlags(c, "What to run", &f.scenarioFlags)
 	flags := c.Flags()
 	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
+	addUntilFlags(c, &f.untilCI, &f.maxSeeds)
 	flags.VarP(&f.format, "format", "", "of the result: table, markdown, csv or json")
 	flags.StringVarP(&f.out, "out", "o", filepath.Join("results", "runs"), "write files below this `DIR`")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
@@ -75,7 +79,7 @@ the scenario.`,
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say more on standard error")
 	flags.Var(&f.color, "color", "colour the table: auto, always or never")
 	flags.Var(&f.bars, "progress", "draw progress bars: auto, always or never")
-	group(c, "How to run it", "parallel")
+	group(c, "How to run it", "parallel", "until-ci", "max-seeds")
 	group(c, "Output", "format", "out", "no-files")
 	group(c, "Terminal", "quiet", "verbose", "color", "progress")
 	return c
@@ -92,6 +96,9 @@ type session struct {
 func run(c *cobra.Command, names []string, f *runFlags) error {
 	if f.parallel < 0 {
 		return usageError("--parallel %d: want at least 1", f.parallel)
+	}
+	if err := checkUntilFlags(c, f.untilCI, f.maxSeeds); err != nil {
+		return err
 	}
 	if f.quiet && f.verbose {
 		return usageError("--quiet and --verbose exclude each other")
@@ -142,11 +149,8 @@ func (s *session) one(ctx context.Context, l loaded) (exitCode, error) {
 	case err != nil && !interrupted:
 		return exitUsage, &failure{exitUsage, fmt.Errorf("%s: %w", l.name, err)}
 	}
-	var seeds []uint64
-	for i := range uint64(l.scenario.Seeds) {
-		seeds = append(seeds, l.scenario.Seed+i)
-	}
-	summary, err := results.Summarize(&settings, runs, results.Options{Seeds: seeds, Strict: s.flags.strict})
+	seeds := s.seedsOf(l.scenario, runs, interrupted)
+	summary, err := results.Summarize(&settings, runs, results.Options{Seeds: seeds, Strict: s.flags.strict, Until: float64(s.flags.untilCI)})
 	if err != nil {
 		if interrupted {
 			return exitInterrupted, &failure{exitInterrupted, fmt.Errorf("%s: interrupted before a seed had finished under every policy", l.name)}
@@ -179,13 +183,17 @@ func (s *session) simulate(ctx context.Context, sc *scenarios.Scenario, settings
 	if s.flags.verbose {
 		lines = s.console
 	}
-	bars := newProgress(labels, int(sc.Seeds), !s.flags.quiet && s.flags.bars.bars(os.Stderr), lines)
+	bars := newProgress(labels, s.mostSeeds(sc), !s.flags.quiet && s.flags.bars.bars(os.Stderr), lines)
 	if bars.container != nil {
 		s.console.draw(bars)
 		defer s.console.draw(nil)
 	}
 	defer bars.close()
-	return scenarios.Run(ctx, sc, scenarios.Options{Parallel: s.flags.parallel, Progress: bars.finished})
+	options := scenarios.Options{Parallel: s.flags.parallel, Progress: bars.finished, MostSeeds: s.mostSeeds(sc)}
+	if s.flags.untilCI > 0 {
+		options.Enough = s.enough(settings, int(sc.Seeds))
+	}
+	return scenarios.Run(ctx, sc, options)
 }
 
 // store writes the files of a run and returns their folder, "" under --no-files.

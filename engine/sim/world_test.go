@@ -127,7 +127,8 @@ type world struct {
 	handlers sim.Handlers
 	network  sim.Network
 	recorder engine.Recorder
-	silent   bool // nobody records
+	silent   bool                            // nobody records
+	wrap     func(*memstore.Store) sim.Store // nil: the store as it is
 
 	// What a swarm says of jobs, and of those that it may leave.
 	free       engine.ErrorKind // costs no attempt, three times; NoError: none
@@ -218,6 +219,9 @@ func (w *world) start() *sim.Sim {
 	}
 	c.Store = func(clock func() engine.Time) sim.Store {
 		w.memory = memstore.NewSingle(clock, w.store)
+		if w.wrap != nil {
+			return w.wrap(w.memory)
+		}
 		return w.memory
 	}
 	if c.Until == 0 {

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"qsim/scenarios"
+	"qsim/scenarios/verify"
+)
+
+// verifyFlags are the flags of verify.
+type verifyFlags struct {
+	full     bool
+	rows     string
+	parallel int
+	format   format
+	quiet    bool
+	bars     when
+}
+
+func newVerify() *cobra.Command {
+	f := verifyFlags{format: "table", bars: "auto"}
+	c := &cobra.Command{
+		Use:     "verify [MODEL...] [flags]",
+		Short:   "hold the simulator against queueing theory",
+		GroupID: "scenarios",
+		Long: `verify simulates models whose answers are known without it, by closed forms, exact Markov
+chains, fluid limits or by hand, and compares. Each runs through the whole queue, leases and
+all, with a store that answers at once. Without --full it takes those that are done in
+under a minute; MODEL is a row such as mmc.1, or a family of rows such as mmc.
+
+A simulated value is met if the known one lies within its interval at 99.9 %, and the
+interval is narrow enough for that to mean something: 1 % of the value, 2 % for a 99th
+percentile. What is missed is measured again with other seeds, and failed if missed again:
+a false alarm comes once in a million values. Rows that cannot be expressed are listed with
+the reason.
+
+Exit codes:
+    0  all rows are met
+    1  a row is missed, or its interval is too wide to tell
+    2  the command line or a row is wrong
+    3  an invariant of the engine broke
+  130  interrupted`,
+		Example: `  qsim verify                       the quick rows
+  qsim verify --full                all of them: some half an hour
+  qsim verify mmc feedback.1        a family and a row
+  qsim verify --rows more.json      rows of one's own, in the form that --format json prints`,
+		RunE: func(c *cobra.Command, names []string) error {
+			if err := environment(c); err != nil {
+				return err
+			}
+			return runVerify(c, names, &f)
+		},
+	}
+	flags := c.Flags()
+	flags.BoolVar(&f.full, "full", false, "all rows, not only the quick ones")
+	flags.StringVar(&f.rows, "rows", "", "take the rows of this `FILE`, all of them")
+	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
+	flags.VarP(&f.format, "format", "", "of the result: table, markdown, csv or json")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	flags.Var(&f.bars, "progress", "draw progress bars: auto, always or never")
+	group(c, "What to verify", "full", "rows")
+	group(c, "How to run it", "parallel")
+	group(c, "Output", "format")
+	group(c, "Terminal", "quiet", "progress")
+	return c
+}
+
+func runVerify(c *cobra.Command, names []string, f *verifyFlags) error {
+	if f.parallel < 0 {
+		return usageError("--parallel %d: want at least 1", f.parallel)
+	}
+	rows, err := chosenRows(names, f)
+	if err != nil {
+		return err
+	}
+	console := &console{out: c.ErrOrStderr()}
+	if f.quiet {
+		console.out = io.Discard
+	}
+	warnOfVariables(c, console)
+	ctx, stop := console.interruptible(c.Context())
+	defer stop()
+	bars := newProgress([]string{"rows"}, len(rows), !f.quiet && f.bars.bars(os.Stderr), nil)
+	if bars.container != nil {
+		console.draw(bars)
+	}
+	list, err := checkRows(ctx, rows, f.parallel, bars)
+	console.draw(nil)
+	bars.close()
+	if err != nil && !errors.Is(err, context.Canceled) {
+		var broken *scenarios.Broken
+		if errors.As(err, &broken) {
+			return &failure{exitInvariant, fmt.Errorf("an invariant broke: %w\n%s", err, broken.Stack)}
+		}
+		return usageError("%w", err)
+	}
+	if err := printVerified(c.OutOrStdout(), list, f.format); err != nil {
+		return ioError("write result", err)
+	}
+	if err != nil {
+		console.note("interrupted: %d of %d rows are done", len(list), len(rows))
+		return &failure{exitInterrupted, nil}
+	}
+	if slices.ContainsFunc(list, func(r verify.Result) bool { return r.Failed() }) {
+		return &failure{exitMissed, nil}
+	}
+	return nil
+}
+
+// checkRows checks rows one after the other.
+func checkRows(ctx context.Context, rows []verify.Row, parallel int, bars *progress) (list []verify.Result, err error) {
+	for i, row := range rows {
+		result, err := verify.Check(ctx, row, verify.Options{Parallel: parallel})
+		if err != nil {
+			return list, err
+		}
+		list = append(list, result)
+		bars.finished(0, i+1, len(rows))
+	}
+	return list, nil
+}
+
+// chosenRows are those that names mean, or else the quick ones, or else all.
+func chosenRows(names []string, f *verifyFlags) ([]verify.Row, error) {
+	rows := verify.Rows()
+	if f.rows != "" {
+		file, err := os.Open(f.rows)
+		if err != nil {
+			return nil, usageError("--rows: %w", err)
+		}
+		defer file.Close()
+		if rows, err = verify.ReadRows(file); err != nil {
+			return nil, usageError("--rows %s: %w", f.rows, err)
+		}
+	}
+	var known []string
+	for i := range rows {
+		known = append(known, rows[i].ID, rows[i].Family())
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			if near := nearest(name, known); near != "" {
+				return nil, usageError("no row is called %s; did you mean %s?", name, near)
+			}
+			slices.Sort(known)
+			return nil, usageError("no row is called %s: there are %s", name, strings.Join(slices.Compact(known), ", "))
+		}
+	}
+	return slices.DeleteFunc(rows, func(r verify.Row) bool {
+		if len(names) > 0 {
+			return !slices.Contains(names, r.ID) && !slices.Contains(names, r.Family())
+		}
+		return !f.full && f.rows == "" && !r.Quick
+	}), nil
+}
+
+// completeRows offers the rows that are part of the program.
+func completeRows(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var all []cobra.Completion
+	for _, row := range verify.Rows() {
+		all = append(all, cobra.CompletionWithDesc(row.ID, row.Name))
+	}
+	return all, cobra.ShellCompDirectiveNoFileComp
+}

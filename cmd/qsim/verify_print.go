@@ -1,0 +1,135 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"qsim/results"
+	"qsim/scenarios/verify"
+)
+
+// verified is the result of verify for programs.
+type verified struct {
+	Version int             `json:"version"`
+	Rows    []verify.Result `json:"rows"`
+	Met     int             `json:"met"` // rows
+	Failed  int             `json:"failed"`
+	LeftOut int             `json:"left_out"`
+	Exit    int             `json:"exit"`
+}
+
+func printVerified(to io.Writer, list []verify.Result, f format) error {
+	sum := verified{Version: 1, Rows: list}
+	for i := range list {
+		switch {
+		case list[i].Failed():
+			sum.Failed, sum.Exit = sum.Failed+1, int(exitMissed)
+		case list[i].Verdict == verify.LeftOut:
+			sum.LeftOut++
+		default:
+			sum.Met++
+		}
+	}
+	switch f {
+	case "json":
+		encoder := json.NewEncoder(to)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(sum)
+	case "csv":
+		return results.WriteCells(to, verifyHeader, verifyCells(list, exactly), 2, results.CSV)
+	case "markdown":
+		if err := results.WriteCells(to, verifyHeader, verifyCells(list, briefly), 2, results.Markdown); err != nil {
+			return err
+		}
+	default:
+		if err := results.WriteCells(to, verifyHeader, named(verifyCells(list, briefly)), 2, results.Text); err != nil {
+			return err
+		}
+	}
+	return printVerdict(to, &sum)
+}
+
+var verifyHeader = []string{"model", "quantity", "expected", "measured", "half-width", "verdict"}
+
+// verifyCells has a row for each quantity, and for each row that was left out.
+func verifyCells(list []verify.Result, number func(v float64) string) (rows [][]string) {
+	for i := range list {
+		r := &list[i]
+		if len(r.Quantities) == 0 {
+			rows = append(rows, []string{r.ID, "", "", "", "", string(r.Verdict)})
+		}
+		for _, q := range r.Quantities {
+			half := ""
+			if q.Half > 0 {
+				half = "±" + number(q.Half)
+			}
+			verdict := string(q.Verdict)
+			if q.Repeated {
+				verdict += " (measured twice)"
+			}
+			rows = append(rows, []string{r.ID, q.Name, cell(q.Expected, number), cell(q.Measured, number), half, verdict})
+		}
+	}
+	return rows
+}
+
+// named leaves the name of a model out where it is that of the line above.
+func named(rows [][]string) [][]string {
+	for i := len(rows) - 1; i > 0; i-- {
+		if rows[i][0] == rows[i-1][0] {
+			rows[i][0] = ""
+		}
+	}
+	return rows
+}
+
+func briefly(v float64) string { return strconv.FormatFloat(v, 'g', 5, 64) }
+func exactly(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// cell writes a value; there may be none.
+func cell(v any, number func(v float64) string) string {
+	switch v := v.(type) {
+	case nil:
+		return results.Missing
+	case float64:
+		return number(v)
+	}
+	return fmt.Sprint(v)
+}
+
+// printVerdict writes the notes below the table: what was left out and why, what failed,
+// and how likely a false alarm is.
+func printVerdict(to io.Writer, sum *verified) error {
+	var notes, lines []string
+	measured := 0
+	note := func(what, reason string) {
+		if line := reason + ": "; reason != "" {
+			if at := slices.Index(notes, line); at >= 0 {
+				lines[at] += ", " + what
+				return
+			}
+			notes, lines = append(notes, line), append(lines, what)
+		}
+	}
+	for i := range sum.Rows {
+		r := &sum.Rows[i]
+		note(r.ID, r.Reason)
+		for _, q := range r.Quantities {
+			if q.Half > 0 {
+				measured++
+			}
+			note(r.ID+" "+q.Name, q.Reason)
+		}
+	}
+	fmt.Fprintf(to, "\n%d rows: %d met, %d failed, %d left out. Half-widths are at 99.9 %%; what is missed is measured twice,\nso that %d drawn quantities make %.1g false alarms a run.\n",
+		len(sum.Rows), sum.Met, sum.Failed, sum.LeftOut, measured, float64(measured)*1e-6)
+	for i := range notes {
+		if _, err := fmt.Fprintf(to, "  %s%s\n", notes[i], lines[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

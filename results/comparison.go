@@ -1,0 +1,260 @@
+package results
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Comparison says what became different from one result of a scenario to another.
+type Comparison struct {
+	Scenario  string
+	Base, New Side
+	Paired    bool     // by seed; otherwise the seeds differ and nothing is common to the two
+	Gate      Gate     // as it was asked for
+	Changes   []Change // by policy, then by query
+	Warnings  []string
+	Exit      int // 1: something regressed, or under Gate.Strict may have; else 0
+}
+
+// Side is one of the two results that are compared.
+type Side struct {
+	Name       string // as users know it: a folder or a scenario
+	ConfigHash string
+	Seeds      []uint64
+	Partial    bool
+	Version    string // of the program that made it, "" if it is not known
+}
+
+// Gate says what is too much.
+type Gate struct {
+	Set    bool
+	Most   float64 // a metric may be worse by this share of its base value, at least 0
+	Strict bool    // what is unclear counts as a regression
+}
+
+// Change is a metric of one policy in both results.
+type Change struct {
+	Query
+	Policy     string // label
+	Unit       string
+	Base, New  Estimate
+	Difference float64 // mean of the new values less the base's; NaN: there is none, for Reason
+	Low, High  float64 // 95 % interval; NaN with fewer than 2 seeds on a side
+	Half       float64 // of the interval
+	P          float64 // two-sided, not adjusted; NaN without an interval
+	Adjusted   float64 // P after Holm over all changes of the comparison
+	Shown      bool    // Adjusted is below 0.05, and bounds on the values do not undo it
+	N          int     // pairs; not paired: values of the side that has fewer
+	Reason     string  // why there is no difference, or no verdict
+	Verdict    Outcome // met: no worse than the gate allows; missed: worse; unclear; "": no gate, or neither more nor less is worse
+	Seeds      int     // unclear: about so many seeds would tell; 0: no number would, for Reason
+
+	excess float64 // two-sided p value of being worse than the gate allows; NaN: not tested
+}
+
+// Relative is the difference as a share of the base value; NaN if there is none or that is 0.
+func (c *Change) Relative() float64 {
+	if c.Base.Null() || c.Base.Mean == 0 || math.IsNaN(c.Difference) {
+		return math.NaN()
+	}
+	return c.Difference / c.Base.Mean
+}
+
+// CompareOptions of Compare. The names and versions are for people.
+type CompareOptions struct {
+	BaseName, NewName       string
+	BaseVersion, NewVersion string
+	Queries                 []Query // what to compare; nil: what the table of a run shows, the objectives' metrics and the usual ones
+	Gate                    Gate
+}
+
+// Compare compares two results of the same scenario policy by policy, those of one
+// label, paired by seed if both have the same seeds, else as independent samples (Welch) and
+// with a warning. The error says why they cannot be compared at all.
+func Compare(base, new *Summary, o CompareOptions) (*Comparison, error) {
+	c := &Comparison{Scenario: base.Scenario, Gate: o.Gate, Paired: slices.Equal(base.Seeds, new.Seeds),
+		Base: Side{o.BaseName, base.ConfigHash, base.Seeds, base.Partial, o.BaseVersion},
+		New:  Side{o.NewName, new.ConfigHash, new.Seeds, new.Partial, o.NewVersion}}
+	if base.Scenario != new.Scenario {
+		return nil, fmt.Errorf("compare %s with %s: they are of different scenarios: %s and %s", o.BaseName, o.NewName, base.Scenario, new.Scenario)
+	}
+	if base.Duration != new.Duration {
+		c.warn("the runs are of %s and %s: counts and maxima are not comparable", clockTime(base.Duration), clockTime(new.Duration))
+	}
+	pairs, err := c.match(base, new)
+	if err != nil {
+		return nil, fmt.Errorf("compare %s with %s: %w", o.BaseName, o.NewName, err)
+	}
+	queries := o.Queries
+	if queries == nil {
+		queries = comparedQueries(base, new)
+	}
+	c.warnOfSides()
+	for _, q := range queries {
+		found := false
+		for _, p := range pairs {
+			found = found || p[0].Find(q) != nil && p[1].Find(q) != nil
+		}
+		if !found {
+			c.warn("%s is not in both results", q)
+		}
+	}
+	for _, p := range pairs {
+		for _, q := range queries {
+			if e, n := p[0].Find(q), p[1].Find(q); e != nil && n != nil {
+				c.Changes = append(c.Changes, c.change(p[1].Label, e, n, c.Paired && p[0].Fingerprint == p[1].Fingerprint))
+			}
+		}
+	}
+	if len(c.Changes) == 0 {
+		return nil, fmt.Errorf("compare %s with %s: they have no metric in common that was asked for", o.BaseName, o.NewName)
+	}
+	c.decide()
+	return c, nil
+}
+
+func (c *Comparison) warn(format string, args ...any) {
+	c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...))
+}
+
+// match pairs the policies of both results by label. One of each needs no label in
+// common: it is what was changed.
+func (c *Comparison) match(base, new *Summary) (pairs [][2]*PolicySummary, err error) {
+	missing := func(in, of *Summary, side string) {
+		for i := range in.Policies {
+			if of.labelled(in.Policies[i].Label) == nil {
+				c.warn("%s is in %s only and left out", in.Policies[i].Label, side)
+			}
+		}
+	}
+	if len(base.Policies) == 1 && len(new.Policies) == 1 {
+		if a, b := base.Policies[0].Label, new.Policies[0].Label; a != b {
+			c.warn("the policies differ: %s and %s", a, b)
+		}
+		return [][2]*PolicySummary{{&base.Policies[0], &new.Policies[0]}}, nil
+	}
+	for i := range base.Policies {
+		p := &base.Policies[i]
+		if n := new.labelled(p.Label); n != nil {
+			pairs = append(pairs, [2]*PolicySummary{p, n})
+		}
+	}
+	if len(pairs) == 0 {
+		return nil, errors.New("they have no policy in common")
+	}
+	missing(base, new, c.Base.Name)
+	missing(new, base, c.New.Name)
+	return pairs, nil
+}
+
+// labelled returns the policy of that label, nil if there is none.
+func (s *Summary) labelled(label string) *PolicySummary {
+	for i := range s.Policies {
+		if s.Policies[i].Label == label {
+			return &s.Policies[i]
+		}
+	}
+	return nil
+}
+
+// usualMetrics are compared besides what the table and the objectives are about: between
+// them they see most of what can become worse.
+var usualMetrics = []string{"fresh.wait.mean", "fresh.wait.p99", "sojourn.mean", "sojourn.p99", "goodput", "attempts.mean", "dead.share", "unfinished.share", "wasted"}
+
+// comparedQueries are the queries to compare if nobody says which: each once.
+func comparedQueries(base, new *Summary) []Query {
+	var queries []Query
+	add := func(q Query) {
+		if !slices.Contains(queries, q) {
+			queries = append(queries, q)
+		}
+	}
+	for _, column := range base.columns() {
+		add(column.Query)
+	}
+	for _, s := range []*Summary{base, new} {
+		for i := range s.Objectives {
+			add(s.Objectives[i].Query)
+		}
+	}
+	for _, name := range usualMetrics {
+		add(Query{Metric: name})
+	}
+	return slices.DeleteFunc(queries, func(q Query) bool { return base.Policies[0].Find(q) == nil || new.Policies[0].Find(q) == nil })
+}
+
+// warnOfSides says what makes the comparison doubtful.
+func (c *Comparison) warnOfSides() {
+	if !c.Paired {
+		c.warn("the seeds differ: nothing is common to the two results, so that they are compared as independent samples (Welch), which tells less")
+	}
+	for _, s := range []*Side{&c.Base, &c.New} {
+		if s.Partial {
+			c.warn("%s is partial: it was interrupted", s.Name)
+		}
+	}
+	switch n := min(len(c.Base.Seeds), len(c.New.Seeds)); {
+	case n == 1:
+		c.warn("one seed: no intervals and no verdicts")
+	case n < fewSeeds:
+		c.warn("%d seeds are few: intervals are wide", n)
+	}
+	if a, b := c.Base.Version, c.New.Version; a != b && a != "" && b != "" {
+		c.warn("made by different versions of the program, %s and %s: not every difference is of the scenario", a, b)
+	}
+}
+
+// change compares one metric of one policy. Where the same happened in both results, event
+// for event, what is equal is so for good.
+func (c *Comparison) change(label string, base, new *Estimate, same bool) Change {
+	nan := math.NaN()
+	d := Change{Query: new.Query, Policy: label, Unit: cmp.Or(new.Unit, base.Unit), Base: *base, New: *new,
+		Difference: nan, Low: nan, High: nan, Half: nan, P: nan, Adjusted: nan, excess: nan}
+	switch {
+	case base.Null():
+		d.Reason = c.Base.Name + ": " + base.why()
+	case new.Null():
+		d.Reason = c.New.Name + ": " + new.why()
+	default:
+		c.measure(&d)
+	}
+	c.judge(&d)
+	if d.Verdict == Unclear && same && d.Difference == 0 && (math.IsNaN(d.Half) || d.Half == 0) {
+		d.Verdict, d.Seeds, d.Reason = Met, 0, ""
+	}
+	return d
+}
+
+// why there is no value.
+func (e *Estimate) why() string { return cmp.Or(e.Reason, "it was not measured") }
+
+// measure fills in the difference.
+func (c *Comparison) measure(d *Change) {
+	a, b := c.samples(d)
+	if len(a) == 0 || len(b) == 0 {
+		d.Reason = "no seed has a value in both results"
+		return
+	}
+	d.N = min(len(a), len(b))
+	d.Difference, d.Half, d.P = contrast(a, b, 1, c.Paired)
+	d.Low, d.High = d.Difference-d.Half, d.Difference+d.Half
+}
+
+// samples are the values of both sides by seed: if they are paired, of the seeds for which
+// both have one.
+func (c *Comparison) samples(d *Change) (base, new []float64) {
+	for i, v := range d.Base.Values {
+		if !math.IsNaN(v) && (!c.Paired || !math.IsNaN(d.New.Values[i])) {
+			base = append(base, v)
+		}
+	}
+	for i, v := range d.New.Values {
+		if !math.IsNaN(v) && (!c.Paired || !math.IsNaN(d.Base.Values[i])) {
+			new = append(new, v)
+		}
+	}
+	return base, new
+}

@@ -1,0 +1,314 @@
+package results
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+)
+
+// result returns a summary of one policy whose metrics have these values by seed.
+func result(label string, metrics map[string][]float64) *Summary {
+	s := &Summary{Scenario: "small", ConfigHash: "0a1b2c3d", Duration: 100, Policies: []PolicySummary{{Label: label, Kind: label, Baseline: true, Fingerprint: label}}}
+	p := &s.Policies[0]
+	for _, m := range allMetrics {
+		values, ok := metrics[m.Name]
+		if !ok {
+			continue
+		}
+		e := Estimate{Query: Query{Metric: m.Name}, Unit: m.Unit, Mean: math.NaN(), Reason: "nothing happened"}
+		sum := 0.0
+		for _, v := range values {
+			if e.Values = append(e.Values, v); !math.IsNaN(v) {
+				e.N++
+				sum += v
+			}
+		}
+		if e.N > 0 {
+			e.Mean, e.Reason = sum/float64(e.N), ""
+		}
+		p.Metrics = append(p.Metrics, e)
+		for len(s.Seeds) < len(values) {
+			s.Seeds = append(s.Seeds, uint64(len(s.Seeds)+1))
+		}
+	}
+	return s
+}
+
+// elsewhere gives s other seeds.
+func elsewhere(s *Summary) *Summary {
+	for i := range s.Seeds {
+		s.Seeds[i] += 100
+	}
+	return s
+}
+
+func compared(t *testing.T, base, new *Summary, gate Gate) *Comparison {
+	t.Helper()
+	var queries []Query
+	for _, e := range base.Policies[0].Metrics {
+		queries = append(queries, e.Query)
+	}
+	c, err := Compare(base, new, CompareOptions{BaseName: "old", NewName: "new", Gate: gate, Queries: queries})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+var (
+	before = []float64{10.2, 9.8, 11.1, 10.4, 9.5}
+	after  = []float64{10.9, 10.1, 11.9, 11.0, 10.4}
+)
+
+// Values of other programs: paired as in R's t.test(paired = TRUE), and by hand; Welch by
+// the formula of its author.
+func TestContrastAgainstReferences(t *testing.T) {
+	mean, half, p := contrast(before, after, 1, true)
+	if !close(mean, 0.66, 1e-12) || !close(half, 0.28585251909870363, 1e-9) || !close(p, 0.003042448497, 1e-9) {
+		t.Errorf("paired: %v ± %v, p %v", mean, half, p)
+	}
+	// Two sides of two values each and equal variances have 2 degrees of freedom, of which
+	// the t quantile is 4.302652729911275 and P(|T| > t) = 1 − t/√(2+t²).
+	mean, half, p = contrast([]float64{1, 3}, []float64{6, 8}, 1, false)
+	spread := math.Sqrt(2.0/2 + 2.0/2)
+	if x := 5 / spread; !close(mean, 5, 1e-12) || !close(half, 4.302652729911275*spread, 1e-9) || !close(p, 1-x/math.Sqrt(2+x*x), 1e-9) {
+		t.Errorf("Welch, equal variances: %v ± %v, p %v", mean, half, p)
+	}
+	// One side does not scatter: what is left is the t interval of the other.
+	mean, half, _ = contrast([]float64{2, 2, 2}, before, 1, false)
+	if _, want := meanInterval(before); !close(mean, 8.2, 1e-12) || !close(half, want, 1e-9) {
+		t.Errorf("Welch, one side constant: %v ± %v, want ± %v", mean, half, want)
+	}
+	for _, tt := range []struct {
+		a, b          []float64
+		paired        bool
+		mean, half, p float64
+	}{
+		{[]float64{1}, []float64{2}, true, 1, math.NaN(), math.NaN()},
+		{[]float64{1}, []float64{2, 3}, false, 1.5, math.NaN(), math.NaN()},
+		{[]float64{0.1, 0.1, 0.1}, []float64{0.1, 0.1}, false, 0, 0, 1},
+		{[]float64{0.1, 0.1, 0.1}, []float64{0.3, 0.3}, false, 0.2, 0, 0},
+	} {
+		mean, half, p := contrast(tt.a, tt.b, 1, tt.paired)
+		if !close(mean, tt.mean, 1e-12) || !close(half, tt.half, 1e-12) || !close(p, tt.p, 1e-12) {
+			t.Errorf("%v, %v: %v ± %v, p %v", tt.a, tt.b, mean, half, p)
+		}
+	}
+}
+
+func scaled(values []float64, factor float64) []float64 {
+	list := make([]float64, len(values))
+	for i, v := range values {
+		list[i] = v * factor
+	}
+	return list
+}
+
+func TestGate(t *testing.T) {
+	nan := math.NaN()
+	for _, tt := range []struct {
+		name      string
+		metric    string
+		base, new []float64
+		most      float64
+		want      Outcome
+		note      string
+	}{
+		{"twice as long", "sojourn.mean", before, scaled(before, 2), 0.05, Missed, "worse"},
+		{"twice as long is allowed", "sojourn.mean", before, scaled(before, 2), 1, Met, ""},
+		{"a little more, within the limit", "sojourn.mean", before, scaled(before, 1.02), 0.05, Met, ""},
+		{"a little more, none allowed", "sojourn.mean", before, scaled(before, 1.02), 0, Missed, "worse"},
+		{"half as long", "sojourn.mean", before, scaled(before, 0.5), 0, Met, ""},
+		{"the same", "sojourn.mean", before, before, 0, Met, ""},
+		{"about the limit", "sojourn.mean", before, after, 0.05, Unclear, "unclear; about 18 seeds would tell"},
+		{"half as much, where more is better", "goodput", before, scaled(before, 0.5), 0.05, Missed, "worse"},
+		{"twice as much, where more is better", "goodput", before, scaled(before, 2), 0, Met, ""},
+		{"all gone, all allowed", "goodput", before, scaled(before, 0), 1, Met, ""},
+		{"a fact", "throughput", before, scaled(before, 0.5), 0, "", ""},
+		{"some, where there was nothing", "duplicates.count", scaled(before, 0), before, 10, Missed, "worse"},
+		{"one seed", "sojourn.mean", before[:1], scaled(before[:1], 3), 0.05, Unclear, "unclear; one seed has no interval"},
+		{"gone", "sojourn.mean", before, []float64{nan, nan, nan, nan, nan}, 0.05, Unclear, "unclear; new: nothing happened"},
+		{"there now", "sojourn.mean", []float64{nan, nan, nan, nan, nan}, before, 0.05, Unclear, "unclear; old: nothing happened"},
+		{"never there", "sojourn.mean", []float64{nan, nan}, []float64{nan, nan}, 0.05, "", "old: nothing happened"},
+		{"in no common seed", "sojourn.mean", []float64{nan, 1}, []float64{1, nan}, 0.05, Unclear, "unclear; no seed has a value in both results"},
+	} {
+		c := compared(t, result("A", map[string][]float64{tt.metric: tt.base}), result("A'", map[string][]float64{tt.metric: tt.new}), Gate{Set: true, Most: tt.most})
+		d := &c.Changes[0]
+		if d.Verdict != tt.want || d.note() != tt.note {
+			t.Errorf("%s: %q (%s), want %q (%s)", tt.name, d.Verdict, d.note(), tt.want, tt.note)
+		}
+		if want := map[Outcome]int{Missed: 1}[tt.want]; c.Exit != want {
+			t.Errorf("%s: exit %d, want %d", tt.name, c.Exit, want)
+		}
+		c = compared(t, result("A", map[string][]float64{tt.metric: tt.base}), result("A'", map[string][]float64{tt.metric: tt.new}), Gate{Set: true, Most: tt.most, Strict: true})
+		if want := map[Outcome]int{Missed: 1, Unclear: 1}[tt.want]; c.Exit != want {
+			t.Errorf("%s, strict: exit %d, want %d", tt.name, c.Exit, want)
+		}
+		if c = compared(t, result("A", map[string][]float64{tt.metric: tt.base}), result("A", map[string][]float64{tt.metric: tt.new}), Gate{}); c.Exit != 0 || c.Changes[0].Verdict != "" {
+			t.Errorf("%s, without a gate: exit %d, verdict %q", tt.name, c.Exit, c.Changes[0].Verdict)
+		}
+	}
+}
+
+// A value that is only a bound decides where what it may be in truth makes no difference.
+func TestGateOnBounds(t *testing.T) {
+	for _, tt := range []struct {
+		metric        string
+		factor        float64
+		base, new     string
+		same, without Outcome
+	}{
+		{"sojourn.mean", 2, "", ">=", Missed, Missed}, {"sojourn.mean", 0.5, "", ">=", Unclear, Unclear},
+		{"sojourn.mean", 2, ">=", "", Unclear, Unclear}, {"sojourn.mean", 0.5, ">=", "", Met, Met},
+		{"answered.share", 0.5, "", ">=", Unclear, Unclear}, {"answered.share", 2, "", ">=", Met, Met},
+		{"sojourn.mean", 1, ">=", ">=", Met, Unclear},
+	} {
+		for _, same := range []bool{true, false} {
+			base, new := result("A", map[string][]float64{tt.metric: before}), result("A", map[string][]float64{tt.metric: scaled(before, tt.factor)})
+			base.Policies[0].Metrics[0].Bound, new.Policies[0].Metrics[0].Bound = tt.base, tt.new
+			want := tt.same
+			if !same {
+				new.Policies[0].Fingerprint, want = "another", tt.without
+			}
+			if c := compared(t, base, new, Gate{Set: true}); c.Changes[0].Verdict != want {
+				t.Errorf("%+v, same events %v: %s, want %s", tt, same, c.Changes[0].Verdict, want)
+			}
+		}
+	}
+}
+
+// Many metrics that are judged at once must each be surer.
+func TestGateAdjustsForTheNumberOfMetrics(t *testing.T) {
+	base, new := map[string][]float64{"sojourn.mean": before}, map[string][]float64{"sojourn.mean": after}
+	if d := &compared(t, result("A", base), result("B", new), Gate{Set: true}).Changes[0]; d.Verdict != Missed {
+		t.Fatalf("alone: %s, p %v", d.Verdict, d.P)
+	}
+	for _, m := range allMetrics {
+		if m.LessIsBetter && m.Unit == "s" && len(base) < 20 && base[m.Name] == nil {
+			base[m.Name], new[m.Name] = before, []float64{9.8, 10.2, 10.4, 11.1, 9.4} // as long, all in all
+		}
+	}
+	c := compared(t, result("A", base), result("B", new), Gate{Set: true})
+	for i := range c.Changes {
+		d := &c.Changes[i]
+		if d.Verdict != Unclear || d.Shown {
+			t.Errorf("%s among %d: %s (%s), shown %v", d.Metric, len(base), d.Verdict, d.note(), d.Shown)
+		}
+	}
+}
+
+// Seeds in common make it paired, which here is what shows the difference.
+func TestCompareIsPairedBySeed(t *testing.T) {
+	metrics, changed := map[string][]float64{"sojourn.mean": before}, map[string][]float64{"sojourn.mean": after}
+	paired := compared(t, result("A", metrics), result("A", changed), Gate{})
+	if d := paired.Changes[0]; !paired.Paired || !d.Shown || len(paired.Warnings) > 0 || d.N != 5 {
+		t.Errorf("paired %v, %+v, %q", paired.Paired, d, paired.Warnings)
+	}
+	alone := compared(t, result("A", metrics), elsewhere(result("A", changed)), Gate{})
+	if d := alone.Changes[0]; alone.Paired || d.Shown || !close(d.Difference, paired.Changes[0].Difference, 1e-9) || d.Half <= 2*paired.Changes[0].Half {
+		t.Errorf("paired %v, %+v", alone.Paired, d)
+	}
+	if len(alone.Warnings) != 1 || !strings.Contains(alone.Warnings[0], "Welch") {
+		t.Errorf("warnings %q", alone.Warnings)
+	}
+}
+
+func TestCompareWarnsAndRefuses(t *testing.T) {
+	of := func(change func(s *Summary)) *Summary {
+		s := result("A", map[string][]float64{"sojourn.mean": before})
+		change(s)
+		return s
+	}
+	plain := func(*Summary) {}
+	two := func(labels ...string) func(s *Summary) {
+		return func(s *Summary) {
+			p := s.Policies[0]
+			s.Policies = nil
+			for _, label := range labels {
+				p.Label = label
+				s.Policies = append(s.Policies, p)
+			}
+		}
+	}
+	for _, tt := range []struct {
+		name      string
+		base, new func(s *Summary)
+		version   string
+		want      string
+		refused   bool
+	}{
+		{"another scenario", plain, func(s *Summary) { s.Scenario = "large" }, "", "different scenarios: small and large", true},
+		{"no policy in common", two("A", "B"), two("C", "D"), "", "no policy in common", true},
+		{"no metric in common", plain, func(s *Summary) { s.Policies[0].Metrics[0].Metric = "goodput" }, "", "no metric in common", true},
+		{"another length", plain, func(s *Summary) { s.Duration = 7200 }, "", "the runs are of 1m40s and 2h", false},
+		{"partial", func(s *Summary) { s.Partial = true }, plain, "", "old is partial", false},
+		{"few seeds", func(s *Summary) { s.Seeds = s.Seeds[:3] }, plain, "", "3 seeds are few", false},
+		{"a policy missing", two("A", "B"), two("A"), "", "B is in old only and left out", false},
+		{"a policy more", two("A"), two("B", "A"), "", "B is in new only and left out", false},
+		{"another policy", plain, two("Z"), "", "the policies differ: A and Z", false},
+		{"another version", plain, plain, "0.0.9", "different versions of the program, 0.1.0 and 0.0.9", false},
+	} {
+		c, err := Compare(of(tt.base), of(tt.new), CompareOptions{BaseName: "old", NewName: "new", BaseVersion: "0.1.0", NewVersion: tt.version})
+		got := ""
+		switch {
+		case err != nil:
+			got = err.Error()
+		default:
+			got = strings.Join(c.Warnings, "\n")
+		}
+		if (err != nil) != tt.refused || !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %s", tt.name, got)
+		}
+	}
+}
+
+// No format prints what is not a number.
+func TestComparisonFormats(t *testing.T) {
+	nan := math.NaN()
+	base := result("A", map[string][]float64{"sojourn.mean": before, "goodput": {0, 0, 0, 0, 0}, "dead.share": {nan, nan, nan, nan, nan}, "attempts.mean": {nan, 1, nan, nan, nan}})
+	new := result("A", map[string][]float64{"sojourn.mean": after, "goodput": before, "dead.share": {0, 0.1, 0.2, 0, 0}, "attempts.mean": {nan, 2, 3, nan, nan}})
+	list := []*Comparison{compared(t, base, new, Gate{Set: true, Most: 0.05}), compared(t, base, elsewhere(new), Gate{})}
+	for format, wants := range map[Format][]string{
+		Text: {"sojourn.mean    10.2s   10.9s   +660ms ±286ms      +6%   ? unclear; about 18 seeds would tell", "dead.share          –      6%        –               –",
+			"? unclear; old: nothing happened", "3 metrics unclear", "Welch"},
+		Markdown: {"| A | sojourn.mean | 10.2s | 10.9s | +660ms ±286ms | +6% | ? unclear; about 18 seeds would tell |", "- the seeds differ"},
+		CSV:      {"old,new,A,sojourn.mean,s,10.2,,10.86,,0.66"},
+	} {
+		var b bytes.Buffer
+		if err := WriteComparisons(&b, list, TableOptions{Format: format}); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range wants {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("format %d has no %q:\n%s", format, want, b.String())
+			}
+		}
+		if s := b.String(); strings.Contains(s, "NaN") || strings.Contains(s, "Inf") {
+			t.Errorf("format %d:\n%s", format, s)
+		}
+	}
+	var decoded struct {
+		Comparisons []struct {
+			Paired  bool
+			Most    *float64 `json:"max_regression"`
+			Changes []struct {
+				Metric   string
+				Relative *float64
+				Reason   string
+			}
+		}
+	}
+	if err := json.Unmarshal(MarshalComparisons(list), &decoded); err != nil {
+		t.Fatal(err)
+	}
+	if c := decoded.Comparisons; len(c) != 2 || !c[0].Paired || c[1].Paired || *c[0].Most != 0.05 || c[1].Most != nil {
+		t.Errorf("%+v", c)
+	}
+	for _, d := range decoded.Comparisons[0].Changes {
+		if (d.Relative == nil) != (d.Metric == "goodput" || d.Metric == "dead.share") {
+			t.Errorf("%s: relative %v", d.Metric, d.Relative)
+		}
+	}
+}

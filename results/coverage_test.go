@@ -1,0 +1,269 @@
+package results
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"qsim/engine"
+)
+
+// What is claimed of intervals and tests, held against 1000 meta-replications: experiments on
+// data of which the truth is known. The numbers that fall out of them scatter about what is
+// claimed as coin tosses do, so that each test has a band in which the number must lie, and a
+// false-alarm rate: the probability that a claim that is true falls outside of its band, which
+// is computed from the binomial distribution and checked. The draws are keyed, so that a test
+// passes or fails for good; the rate is that of a change of its keys.
+const metaReplications = 1000
+
+// band is where a count of metaReplications must lie if each counts with probability p.
+type band struct {
+	low, high int
+	p         float64
+	falsely   float64 // at most this false-alarm rate
+}
+
+// check fails unless n lies in the band and its false-alarm rate is as small as it says.
+func (b band) check(t *testing.T, what string, n int) {
+	t.Helper()
+	d := distuv.Binomial{N: metaReplications, P: b.p}
+	if alarm := d.CDF(float64(b.low-1)) + 1 - d.CDF(float64(b.high)); alarm > b.falsely {
+		t.Errorf("%s: the band [%d, %d] raises a false alarm with probability %.2g, more than %v", what, b.low, b.high, alarm, b.falsely)
+	}
+	if n < b.low || n > b.high {
+		t.Errorf("%s: %d of %d, want [%d, %d]", what, n, metaReplications, b.low, b.high)
+	}
+}
+
+// ninetyFive is the band of an interval that covers the truth with probability 95 %: outside
+// of it is one in 125.
+var ninetyFive = band{931, 967, 0.95, 0.008}
+
+// draw is uniform in (0, 1) and depends on its keys alone.
+func draw(meta, seed, i, purpose int) float64 {
+	return engine.Rand{Seed: uint64(meta)}.Uniform(engine.ForPolicy, uint64(seed), uint64(i), uint16(purpose))
+}
+
+// skipRaced leaves out the longest sums where the race detector slows them down: nothing runs
+// beside them.
+func skipRaced(t *testing.T) {
+	t.Helper()
+	if raced {
+		t.Skip("one goroutine, millions of draws")
+	}
+}
+
+// seedMean is what a seed may say of a mean of 1: the mean of 30 exponential waits.
+func seedMean(meta, seed, purpose int) float64 {
+	sum := 0.0
+	for i := range 30 {
+		sum -= math.Log(draw(meta, seed, i, purpose))
+	}
+	return sum / 30
+}
+
+// runsOf returns runs with one metric.
+func runsOf(metric string, values []float64) []*Run {
+	var runs []*Run
+	for i, v := range values {
+		runs = append(runs, &Run{Seed: uint64(i + 1), Values: []Value{{Query: Query{Metric: metric}, Value: v}}})
+	}
+	return runs
+}
+
+func TestCoverageOfMeans(t *testing.T) {
+	for _, seeds := range []int{2, 5, 20} {
+		covered := 0
+		for meta := range metaReplications {
+			var values []float64
+			for seed := range seeds {
+				values = append(values, seedMean(meta, seed, seeds))
+			}
+			if e := estimate(Query{Metric: "sojourn.mean"}, runsOf("sojourn.mean", values), nil); e.Low <= 1 && 1 <= e.High {
+				covered++
+			}
+		}
+		ninetyFive.check(t, plural(seeds, "seed"), covered)
+	}
+}
+
+// Two policies share most of what is random, so that the differences scatter a tenth as
+// much as the values do.
+func TestCoverageOfPairedDifferences(t *testing.T) {
+	covered, narrow := 0, 0
+	for meta := range metaReplications {
+		var a, b []float64
+		for seed := range 10 {
+			common := seedMean(meta, seed, 1)
+			a = append(a, common)
+			b = append(b, common+0.3+0.1*seedMean(meta, seed, 2)-0.1)
+		}
+		base := estimate(Query{Metric: "sojourn.mean"}, runsOf("sojourn.mean", a), nil)
+		e := estimate(Query{Metric: "sojourn.mean"}, runsOf("sojourn.mean", b), nil)
+		d, _ := difference(&e, &base)
+		if d.Low <= 0.3 && 0.3 <= d.High {
+			covered++
+		}
+		if d.High-d.Low < (e.High-e.Low)/3 {
+			narrow++
+		}
+	}
+	ninetyFive.check(t, "paired differences", covered)
+	if narrow < metaReplications*99/100 {
+		t.Errorf("only %d intervals are a third as wide as those of the values", narrow)
+	}
+}
+
+// The sides differ in number and, four times, in deviation: the common t test would cover 80 %.
+func TestCoverageOfIndependentDifferences(t *testing.T) {
+	covered := 0
+	for meta := range metaReplications {
+		var a, b []float64
+		for seed := range 8 {
+			a = append(a, 1+4*(seedMean(meta, seed, 1)-1))
+		}
+		for seed := range 24 {
+			b = append(b, 1.3+seedMean(meta, seed, 2)-1)
+		}
+		if mean, half, _ := contrast(a, b, 1, false); math.Abs(mean-0.3) <= half {
+			covered++
+		}
+	}
+	ninetyFive.check(t, "independent differences", covered)
+}
+
+// The p99 of exponential waits, of which seeds see so few that the mean of their quantiles is
+// biased: sectioning covers what it should, that mean far less.
+func TestCoverageOfQuantiles(t *testing.T) {
+	skipRaced(t)
+	const seeds, jobs = 20, 300
+	truth := -math.Log(0.01)
+	q := Query{Metric: "fresh.wait.p99"}
+	covered, naive := 0, 0
+	h := new(Histogram)
+	for meta := range metaReplications {
+		var runs []*Run
+		var sections []float64
+		for seed := range seeds {
+			h.Reset()
+			for i := range jobs {
+				h.Record(time.Duration(-math.Log(draw(meta, seed, i, 3)) * 1e9))
+			}
+			v := h.Quantile(0.99).Seconds()
+			sections = append(sections, v)
+			run := &Run{Values: []Value{{Query: q, Value: v}}}
+			run.addHistogram(Query{Metric: "fresh.wait"}, wait{ended: h})
+			runs = append(runs, run)
+		}
+		if e := estimate(q, runs, pool(runs)); e.Low <= truth && truth <= e.High {
+			covered++
+		}
+		if mean, half := meanInterval(sections); math.Abs(mean-truth) <= half {
+			naive++
+		}
+	}
+	ninetyFive.check(t, "sectioning", covered)
+	if naive > covered-30 {
+		t.Errorf("the mean of quantiles covers %d times, sectioning %d times", naive, covered)
+	}
+}
+
+// Nothing differs, and twelve metrics are tested at once: in 5 % of the experiments, at most,
+// one or more differ by the test. They would in 46 % without Holm's adjustment.
+func TestFalseAlarmsOfFamilies(t *testing.T) {
+	skipRaced(t)
+	alarms, unadjusted := 0, 0
+	for meta := range metaReplications {
+		var all [12]Difference
+		var family []*Difference
+		naive := false
+		for k := range all {
+			var a, b []float64
+			for seed := range 8 {
+				a, b = append(a, seedMean(meta, seed, 2*k)), append(b, seedMean(meta, seed, 2*k+1))
+			}
+			all[k], _ = difference(&Estimate{Values: b}, &Estimate{Values: a})
+			family = append(family, &all[k])
+			naive = naive || all[k].P < alpha
+		}
+		decide(family)
+		shown := false
+		for _, d := range family {
+			shown = shown || d.Shown
+		}
+		if shown {
+			alarms++
+		}
+		if naive {
+			unadjusted++
+		}
+	}
+	band{28, 73, 0.05, 0.0015}.check(t, "a difference shown", alarms)
+	if unadjusted < 400 {
+		t.Errorf("without adjustment %d of %d", unadjusted, metaReplications)
+	}
+}
+
+// Four metrics are worse by exactly what the gate allows: at the most 2.5 % of the
+// experiments fail it. A tenth more, and nearly all do.
+func TestFalseAlarmsOfTheGate(t *testing.T) {
+	names := []string{"sojourn.mean", "fresh.wait.mean", "wasted", "goodput"}
+	failed := func(meta int, worse float64) bool {
+		base, new := map[string][]float64{}, map[string][]float64{}
+		for k, name := range names {
+			for seed := range 8 {
+				common := seedMean(meta, seed, 2*k)
+				factor := 1.1 * worse
+				if name == "goodput" {
+					factor = 0.9 / worse
+				}
+				base[name] = append(base[name], common)
+				new[name] = append(new[name], common*factor+0.1*(seedMean(meta, seed, 2*k+1)-1))
+			}
+		}
+		return compared(t, result("A", base), result("B", new), Gate{Set: true, Most: 0.1}).Exit == 1
+	}
+	atTheLimit, beyond := 0, 0
+	for meta := range metaReplications {
+		if failed(meta, 1) {
+			atTheLimit++
+		}
+		if meta < 100 && failed(meta, 1.1) {
+			beyond++
+		}
+	}
+	band{10, 43, 0.025, 0.0015}.check(t, "gates failed", atTheLimit)
+	if beyond < 95 {
+		t.Errorf("beyond the limit %d of 100 gates fail", beyond)
+	}
+}
+
+// Seeds are added until the relative error is at most 5 %, with 95 % confidence. Though the
+// rule looks after every seed, it stops early by chance no more often than that allows.
+func TestCoverageOfTheStoppingRule(t *testing.T) {
+	skipRaced(t)
+	s := watching()
+	s.Policies = s.Policies[:1]
+	within, seeds := 0, 0
+	for meta := range metaReplications {
+		w := NewWatch(s, 0.05)
+		sum := 0.0
+		for seed := range 200 {
+			v := seedMean(meta, seed, 4)
+			sum += v
+			if w.Add([]Run{{Seed: uint64(seed), Values: []Value{{Query: Query{Metric: "goodput"}, Value: v}}}}) {
+				seeds += seed + 1
+				if mean := sum / float64(seed+1); math.Abs(mean-1) <= 0.05 {
+					within++
+				}
+				break
+			}
+		}
+	}
+	band{931, 972, 0.95, 0.005}.check(t, "means within the error", within)
+	if mean := float64(seeds) / metaReplications; mean < 45 || mean > 75 { // (1.96·0.183/0.048)² = 57
+		t.Errorf("%v seeds on the average", mean)
+	}
+}

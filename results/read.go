@@ -1,0 +1,113 @@
+package results
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+)
+
+// Read returns the summary of the run in folder dir, and what run.json says of how it was
+// made: zero if there is none. dir may also be the folder of all runs of a scenario, for
+// its latest one, or a summary.json itself. Settings and Data of the summary are nil.
+func Read(dir string) (*Summary, RunInfo, error) {
+	path := dir
+	if info, err := os.Stat(dir); err != nil {
+		return nil, RunInfo{}, fmt.Errorf("read results: %w", err)
+	} else if info.IsDir() {
+		path = filepath.Join(dir, "summary.json")
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			path = filepath.Join(dir, "latest", "summary.json")
+		}
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return nil, RunInfo{}, fmt.Errorf("read results: %s has no summary.json: it is no folder of a run", dir)
+		}
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, RunInfo{}, fmt.Errorf("read results: %w", err)
+	}
+	defer file.Close() // it was only read
+	s, err := ReadSummary(file)
+	if err != nil {
+		return nil, RunInfo{}, fmt.Errorf("%s: %w", path, err)
+	}
+	var made RunInfo
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "run.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, made, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &made)
+	}
+	if err != nil {
+		return nil, RunInfo{}, fmt.Errorf("%s: read run.json: %w", filepath.Dir(path), err)
+	}
+	return s, made, nil
+}
+
+// check returns what contradicts itself in a summary that was read.
+func (s *Summary) check() error {
+	for i := 1; i < len(s.Seeds); i++ {
+		if s.Seeds[i] <= s.Seeds[i-1] {
+			return fmt.Errorf("seed %d follows seed %d", s.Seeds[i], s.Seeds[i-1])
+		}
+	}
+	if len(s.Seeds) == 0 {
+		return errors.New("it has no seeds")
+	}
+	baselines := 0
+	for i := range s.Policies {
+		p := &s.Policies[i]
+		if s.labelled(p.Label) != p {
+			return fmt.Errorf("two policies are labelled %q", p.Label)
+		}
+		if p.Baseline {
+			baselines++
+		}
+		for _, list := range [][]Estimate{p.Metrics, p.Filtered} {
+			for j := range list {
+				if err := list[j].check(len(s.Seeds)); err != nil {
+					return fmt.Errorf("%s of %s %w", list[j].Query, p.Label, err)
+				}
+			}
+		}
+	}
+	if baselines > 1 {
+		return fmt.Errorf("it has %d baselines", baselines)
+	}
+	return nil
+}
+
+// check returns what contradicts itself in an estimate over so many seeds.
+func (e *Estimate) check(seeds int) error {
+	n := 0
+	for _, v := range e.Values {
+		if !math.IsNaN(v) {
+			n++
+		}
+	}
+	switch {
+	case len(e.Values) != seeds:
+		return fmt.Errorf("has %d values for %d seeds", len(e.Values), seeds)
+	case n != e.N:
+		return fmt.Errorf("has %d values, but says n %d", n, e.N)
+	case e.Null() != (n == 0):
+		return fmt.Errorf("has %d values and a mean of %s", n, plainOrNull(e.Mean))
+	case e.Bound != "" && e.Bound != ">=":
+		return fmt.Errorf("has an unknown bound %q", e.Bound)
+	case e.Low > e.Mean || e.High < e.Mean:
+		return fmt.Errorf("has a mean of %s outside of its interval", plain(e.Mean))
+	}
+	return nil
+}
+
+func plainOrNull(v float64) string {
+	if math.IsNaN(v) {
+		return "null"
+	}
+	return plain(v)
+}

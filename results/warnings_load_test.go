@@ -1,0 +1,111 @@
+package results
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"qsim/engine"
+)
+
+// A fresh job that is buried where it stands was never claimed in time, and has no wait.
+func TestShedJobsCountAgainstTheLimit(t *testing.T) {
+	s := settings()
+	q := Query{Metric: "fresh.within", Limit: 2 * time.Second}
+	s.Objectives = []Objective{{Query: q}}
+	tp := newTape(s, 0)
+	for id := engine.JobID(1); id <= 3; id++ {
+		tp.enqueue(20, id, 0)
+	}
+	tp.run(21, 1, 20, 1)
+	tp.play(engine.Event{At: at(23), Kind: engine.Buried, Job: 2, From: engine.Ready, Class: engine.Fresh, Age: seconds(3)})
+	tp.run(25, 3, 20, 1)
+	r := tp.Finish(at(110), nil)
+	checkQuery(t, r, q, 1.0/3)
+	check(t, r, map[string]float64{"fresh.wait.mean": 3, "dead.count": 1, "backlog.fresh.max": 3})
+}
+
+// The warm-up that a queue needs, by the formula: 5 ÷ (cμ(1 − √ρ)²).
+func TestWarningOfAShortWarmUp(t *testing.T) {
+	for _, tt := range []struct {
+		name            string
+		workers         int
+		rate            float64
+		service, warmup time.Duration
+		want            string // "" for no warning
+	}{
+		// 5 × 1 s ÷ (4 × (1 − √0.81)²) = 125 s
+		{"a second less", 4, 3.24, time.Second, 124 * time.Second, "the warm-up of 2m4s is too short: at a load of 81% on 4 workers the queue takes about 2m05s to settle"},
+		{"as long", 4, 3.24, time.Second, 126 * time.Second, ""},
+		{"none, though hardly any is needed", 4, 0.04, time.Second, 0, "the warm-up of 0s is too short: at a load of 1% on 4 workers the queue takes about 1.5s to settle"},
+		{"nothing comes by itself", 4, 0, 0, 0, ""},
+		{"it never settles", 4, 4, time.Second, time.Second, ""},
+	} {
+		s := watching()
+		s.Workers, s.Rate, s.Service, s.Warmup, s.Duration = tt.workers, tt.rate, tt.service, tt.warmup, time.Hour
+		got := warningsOf(t, s, slices.Concat(scattered(0, 12, 0.1), scattered(1, 12, 0.1)))
+		var of []string
+		for _, text := range got {
+			if strings.Contains(text, "warm-up") {
+				of = append(of, text)
+			}
+		}
+		if strings.Join(of, "\n") != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, of, tt.want)
+		}
+	}
+}
+
+func warningsOf(t *testing.T, s *Settings, runs []Run) []string {
+	t.Helper()
+	sum, err := Summarize(s, runs, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum.Warnings
+}
+
+// Overload is what is so without a storm: by what comes in, or by what was seen before the first.
+func TestWarningOfOverload(t *testing.T) {
+	series := func(busy float64, ready func(i int) float64) Series {
+		var s Series
+		for i := range 60 {
+			s.FreshReady, s.RetryReady = append(s.FreshReady, ready(i)/2), append(s.RetryReady, ready(i)/2)
+			s.Utilization = append(s.Utilization, busy)
+		}
+		return s
+	}
+	grows := func(i int) float64 { return float64(i) }
+	for _, tt := range []struct {
+		name   string
+		rate   float64
+		series Series
+		storm  time.Duration // from
+		want   bool
+	}{
+		{"too much comes", 25, Series{}, 40, true},
+		{"just enough comes", 15, series(0.8, func(int) float64 { return 5 }), 400, false},
+		{"retries are too much", 15, series(1, grows), 400, true},
+		{"the backlog grows, but not for want of workers", 15, series(0.9, grows), 400, false},
+		{"busy, and no backlog grows", 15, series(1, func(int) float64 { return 40 }), 400, false},
+		{"in the storm only", 15, series(1, func(i int) float64 { return max(0, float64(i-30)) }), 300, false},
+		{"too short to tell", 15, series(1, grows), 60, false},
+	} {
+		s := watching()
+		s.Rate, s.Bucket, s.Duration, s.Storms = tt.rate, 10*time.Second, 600*time.Second, []Window{{"down", tt.storm * time.Second, tt.storm*time.Second + 1}}
+		runs := slices.Concat(scattered(0, 12, 0.1), scattered(1, 12, 0.1))
+		for i := range runs {
+			if runs[i].Policy == 1 && runs[i].Seed <= 10 {
+				runs[i].Series = tt.series
+			}
+		}
+		text := strings.Join(warningsOf(t, s, runs), "\n")
+		if got := strings.Contains(text, "Weighted: overload without a storm"); got != tt.want {
+			t.Errorf("%s: warned %v, want %v:\n%s", tt.name, got, tt.want, text)
+		}
+		if tt.rate < 20 && strings.Contains(text, "FIFO: overload") {
+			t.Errorf("%s: of the wrong policy:\n%s", tt.name, text)
+		}
+	}
+}

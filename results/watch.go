@@ -1,0 +1,129 @@
+package results
+
+import (
+	"fmt"
+	"math"
+)
+
+// fewestToStop is the fewest seeds after which more may be declared needless: with fewer
+// a spread that is small by chance ends the run too early.
+const fewestToStop = 10
+
+// Watch tells after each seed whether the intervals of what is watched are narrow
+// enough: the metrics of all objectives under every policy; without objectives the p99
+// of fresh waits. Seeds must be added in their order, so that where it says to stop
+// depends on nothing else.
+type Watch struct {
+	settings *Settings
+	error    float64
+	queries  []Query
+	policies []watched
+}
+
+// watched is what a policy's seeds say so far.
+type watched struct {
+	runs   []*Run
+	pooled []NamedHistogram
+}
+
+// NewWatch returns a watch for a relative error of at most g, in (0, 1).
+func NewWatch(s *Settings, g float64) *Watch {
+	return &Watch{settings: s, error: g, queries: watchedQueries(s), policies: make([]watched, len(s.Policies))}
+}
+
+// watchedQueries returns what decides how many seeds are enough, each query once.
+func watchedQueries(s *Settings) []Query {
+	var queries []Query
+	seen := make(map[Query]bool)
+	for i := range s.Objectives {
+		if q := s.Objectives[i].Query; !seen[q] {
+			seen[q] = true
+			queries = append(queries, q)
+		}
+	}
+	if len(queries) == 0 {
+		return []Query{{Metric: "fresh.wait.p99"}}
+	}
+	return queries
+}
+
+// Add takes in the runs of one more seed, one for each policy in any order, and reports
+// whether all intervals are narrow enough with it. It keeps the runs and does not change
+// them.
+func (w *Watch) Add(runs []Run) (enough bool) {
+	for i := range runs {
+		p := &w.policies[runs[i].Policy]
+		p.runs = append(p.runs, &runs[i])
+		for j := range runs[i].Histograms {
+			if h := &runs[i].Histograms[j]; w.needs(h.Query) {
+				p.pooled = poolOne(p.pooled, h)
+			}
+		}
+	}
+	for i := range w.policies {
+		for _, q := range w.queries {
+			e := estimate(q, w.policies[i].runs, w.policies[i].pooled)
+			if !e.precise(w.error) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// needs reports whether a watched quantile is one of that histogram.
+func (w *Watch) needs(histogram Query) bool {
+	for _, q := range w.queries {
+		if m := lookup(q.Metric); m != nil && m.quantile != 0 && histogramQuery(m, q) == histogram {
+			return true
+		}
+	}
+	return false
+}
+
+// precise reports whether the interval of e keeps to a relative error of at most g: the
+// half-width is at most g ÷ (1 + g) of the mean's size. That the mean is itself an estimate is
+// what the 1 + g is for. What has no value under any seed is as precise as it can be.
+// Law, Kelton: Simulation Modeling and Analysis, section 9.4.1.
+func (e *Estimate) precise(g float64) bool {
+	if len(e.Values) < fewestToStop {
+		return false
+	}
+	return e.Null() || e.N >= fewestToStop && e.Half <= g*math.Abs(e.Mean)/(1+g)
+}
+
+// imprecise says which watched interval is the widest for its value, "" if all are
+// narrow enough.
+func (s *Summary) imprecise(g float64) string {
+	worst, text := 0.0, ""
+	for _, q := range watchedQueries(s.Settings) {
+		for i := range s.Policies {
+			e := s.Policies[i].Find(q)
+			if e == nil || e.precise(g) {
+				continue
+			}
+			ratio := math.Inf(1)
+			if e.Mean != 0 && !math.IsNaN(e.Half) {
+				ratio = e.Half / math.Abs(e.Mean)
+			}
+			if ratio <= worst {
+				continue
+			}
+			info, _ := Lookup(q.Metric)
+			worst, text = ratio, fmt.Sprintf("%s of %s is %s", q, s.Policies[i].Label, formatEstimate(e, info))
+			switch {
+			case math.IsNaN(e.Half):
+				text += " without an interval"
+			case math.IsInf(ratio, 1):
+				text += " " + formatHalf(e.Half, info)
+			default:
+				text += fmt.Sprintf(" ± %s%%", digits(100*ratio, 2))
+			}
+		}
+	}
+	return text
+}
+
+// Precise reports whether the intervals of what a Watch watches are narrow enough for a
+// relative error of at most g, in (0, 1).
+func (s *Summary) Precise(g float64) bool { return s.imprecise(g) == "" }

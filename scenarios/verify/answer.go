@@ -1,0 +1,235 @@
+package verify
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strconv"
+
+	"qsim/results"
+)
+
+// Verdict on a quantity or a row.
+type Verdict string
+
+// The verdicts. A row is as its worst quantity: missed, wide, left out, met.
+const (
+	Met     Verdict = "met"      //
+	Missed  Verdict = "missed"   // expected and measured differ
+	Wide    Verdict = "wide"     // the interval did not become as narrow as it must be, so that a match means little
+	LeftOut Verdict = "left out" // there is nothing to measure it by, for Reason
+)
+
+// confidence of the intervals: two-sided, t(0.9995).
+const confidence = 0.999
+
+// Quantity is one thing that a row expects, and what was measured. Values are in the
+// unit of the row.
+type Quantity struct {
+	Name         string  `json:"quantity"`
+	Expected     any     `json:"expected"`   // a number, true or false, text, or nil
+	Measured     any     `json:"measured"`   // likewise; nil if there was nothing
+	Half         float64 `json:"half_width"` // of the interval at 99.9 %; 0: all replications were the same
+	Allowed      float64 `json:"allowed"`    // how wide Half may be; of exact and model rows: how far apart the two may be
+	Replications int     `json:"replications"`
+	Repeated     bool    `json:"repeated,omitempty"` // it was missed, and this is the second measurement
+	Verdict      Verdict `json:"verdict"`
+	Reason       string  `json:"reason,omitempty"`
+}
+
+// answer collects what replications say of one item.
+type answer struct {
+	item
+	measure
+	kind     string // of the row
+	slack    float64
+	wide     float64 // factor on what is allowed
+	repeated bool
+
+	values  []float64
+	texts   []string
+	pooled  durations
+	nothing int // replications without a value
+	seen    int
+}
+
+func (a *answer) reset() {
+	a.values, a.texts, a.pooled, a.nothing, a.seen = nil, nil, durations{}, 0, 0
+}
+
+func (a *answer) add(o *observer) {
+	a.seen++
+	switch {
+	case a.text != nil:
+		if t := a.text(o); len(a.texts) == 0 || a.texts[0] != t {
+			a.texts = append(a.texts, t)
+		}
+		return
+	case a.distribution != nil:
+		var d durations
+		for i := range o.class {
+			if a.class < 0 && (o.counted == nil || o.counted[i]) || a.class == i {
+				d.merge(a.distribution(&o.class[i]))
+			}
+		}
+		a.pooled.merge(&d)
+		a.values = append(a.values, d.quantile(a.quantile))
+		return
+	}
+	of := a.of
+	if a.given != nil {
+		of = func(o *observer) float64 {
+			expected, _ := a.value.(float64)
+			return a.given(o, expected)
+		}
+	}
+	if v := of(o); math.IsNaN(v) {
+		a.nothing++
+	} else {
+		a.values = append(a.values, v)
+	}
+}
+
+// centre is what was measured.
+func (a *answer) centre() float64 {
+	switch {
+	case len(a.values) == 0:
+		return math.NaN()
+	case a.distribution != nil:
+		return a.pooled.quantile(a.quantile)
+	case a.shape == ofLeast || a.shape == ofMost:
+		extreme := a.values[0]
+		for _, v := range a.values {
+			if a.shape == ofLeast {
+				extreme = min(extreme, v)
+			} else {
+				extreme = max(extreme, v)
+			}
+		}
+		return extreme
+	}
+	return results.MeanOf(a.values)
+}
+
+// half is the half-width of the interval; 0 if all replications say the same.
+func (a *answer) half() float64 {
+	if a.shape == ofLeast || a.shape == ofMost || a.text != nil {
+		return 0
+	}
+	differ := false
+	for _, v := range a.values {
+		differ = differ || v != a.values[0]
+	}
+	half := 0.0
+	if differ {
+		half = results.HalfWidth(a.values, a.centre(), confidence)
+	}
+	if a.trials > 0 {
+		// Without an event in n trials its probability is at most -ln((1-confidence)/2)/n.
+		half = max(half, -math.Log((1-confidence)/2)/(a.trials*float64(len(a.values))))
+	}
+	return half
+}
+
+// allowed is how wide the half-width may be, see the package's rule.
+func (a *answer) allowed() float64 {
+	expected, _ := a.value.(float64)
+	expected = math.Abs(expected)
+	if a.kind == "model" {
+		return 0.02 * expected
+	}
+	switch a.shape {
+	case ofShare:
+		return max(0.01*expected, min(0.002, expected/2))
+	case atLeast:
+		return 0.002
+	case ofTail:
+		return a.wide * max(0.02*expected, negligible)
+	case ofMoment:
+		return a.wide * 0.05 * expected
+	case ofCurve:
+		return min(0.01*a.peak, 0.04*expected)
+	case ofLeast, ofMost:
+		return 0.02 * expected
+	case ofSame:
+		return 1e-9 * cmp.Or(expected, 1)
+	}
+	return a.wide * 0.01 * expected
+}
+
+// wants is how many replications it takes, as far as those there are tell.
+func (a *answer) wants() int {
+	n := len(a.values)
+	half, allowed := a.half(), a.allowed()
+	if n < 2 || a.shape == ofSame || half <= allowed || allowed == 0 {
+		return n // as many as there are
+	}
+	return int(min(math.Ceil(float64(n)*half/allowed*half/allowed*1.1)+1, 4*float64(n)))
+}
+
+// judge compares what was measured with what is expected.
+func (a *answer) judge() Verdict {
+	expected, isNumber := a.value.(float64)
+	centre, half := a.centre(), a.half()
+	switch {
+	case a.text != nil:
+		if len(a.texts) == 1 && a.texts[0] == fmt.Sprint(a.value) {
+			return Met
+		}
+		return Missed
+	case a.value == nil:
+		if len(a.values) == 0 && a.nothing > 0 {
+			return Met // there is none, as expected
+		}
+		return Missed
+	case !isNumber || math.IsNaN(centre) || a.nothing > 0:
+		return Missed
+	}
+	distance := max(math.Abs(centre-expected)-a.slack, 0)
+	allowed := a.allowed()
+	switch {
+	case a.shape == ofSame:
+		return met(half == 0 && distance <= allowed)
+	case a.shape == atLeast && half > allowed, a.shape != atLeast && half > allowed && expected != 0:
+		return Wide
+	case a.shape == atLeast:
+		return met(centre >= a.bound-half)
+	case a.shape == ofLeast:
+		return met(centre >= expected && distance <= allowed)
+	case a.shape == ofMost:
+		return met(centre <= expected && distance <= allowed)
+	case expected == 0:
+		return met(math.Abs(centre) < negligible)
+	case a.kind == "model":
+		return met(distance <= allowed)
+	}
+	return met(distance <= half+1e-12*math.Abs(expected))
+}
+
+func met(ok bool) Verdict {
+	if ok {
+		return Met
+	}
+	return Missed
+}
+
+// quantity is a for the result.
+func (a *answer) quantity() Quantity {
+	q := Quantity{Name: a.path, Expected: a.value, Half: a.half(), Allowed: a.allowed(), Replications: a.seen, Repeated: a.repeated, Verdict: a.judge()}
+	switch centre := a.centre(); {
+	case a.text != nil && len(a.texts) > 0:
+		q.Measured = a.texts[0]
+		if len(a.texts) > 1 {
+			q.Reason = fmt.Sprintf("one replication says %s, another %s", a.texts[0], a.texts[1])
+		}
+	case !math.IsNaN(centre):
+		q.Measured = centre
+	}
+	if a.shape == atLeast {
+		q.Reason = "measured: the share of those up to it, which must be at least " + strconv.FormatFloat(a.bound, 'f', -1, 64)
+	}
+	if a.nothing > 0 && len(a.values) > 0 {
+		q.Reason = fmt.Sprintf("%d of the replications had no value", a.nothing)
+	}
+	return q
+}

@@ -1,0 +1,242 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/sim"
+	"qsim/results"
+	"qsim/scenarios"
+)
+
+// experiment is a scenario whose replications answer some of what a row expects.
+type experiment struct {
+	setup    setup
+	load     float64 // of the workers: above highLoad intervals may be wider
+	fixed    bool    // nothing is drawn: one replication says it all
+	known    bool    // nothing is simulated either
+	policy   func(workers int) engine.Policy
+	plan     observation
+	measures map[string]measure // by the path of the item
+	others   bool               // what is not in measures may be one of usual
+	// alter changes a simulation before it begins; o watches it.
+	alter func(cfg *sim.Config, o *observer)
+
+	scenario *scenarios.Scenario
+	answers  []*answer
+	from     uint64 // first seed of the answers
+	ran      int
+	jobs     float64
+}
+
+const (
+	highLoad   = 0.8 + 1e-9
+	firstRound = 20 // replications
+	chunk      = 32 // replications whose events are kept at once
+	mostRounds = 12
+)
+
+// prepare reads the scenario and prepares what is observed.
+func (x *experiment) prepare() error {
+	sc, problems := scenarios.Load("verify.yaml", []byte(x.setup.yaml()), nil)
+	if sc == nil {
+		return fmt.Errorf("%s", problems.Errors()[0].Message)
+	}
+	if x.policy != nil {
+		made := *sc
+		made.Policies = nil
+		made.Compare("custom", x.policy)
+		made.Baseline = "custom"
+		sc = &made
+	}
+	x.scenario = sc
+	x.plan.from, x.plan.to = engine.Time(sc.Warmup), engine.Time(sc.Duration)
+	x.plan.classes = len(sc.Jobs)
+	return nil
+}
+
+// replicate runs the seeds from first on, count of them, and adds what they say to the
+// answers.
+func (x *experiment) replicate(ctx context.Context, first uint64, count, parallel int) error {
+	for count > 0 {
+		n := min(count, chunk)
+		if err := x.replicateChunk(ctx, first, n, parallel); err != nil {
+			return err
+		}
+		first, count = first+uint64(n), count-n
+	}
+	return nil
+}
+
+func (x *experiment) replicateChunk(ctx context.Context, first uint64, count, parallel int) error {
+	sc := *x.scenario
+	sc.Seed, sc.Seeds = first, scenarios.Count(count)
+	observers := make([]*observer, count) // each simulation sets its own
+	runs, err := scenarios.Run(ctx, &sc, scenarios.Options{Parallel: parallel, Alter: func(_ int, seed uint64, cfg *sim.Config) {
+		o := newObserver(&x.plan, cfg.Recorder)
+		cfg.Recorder = o
+		if x.alter != nil {
+			x.alter(cfg, o)
+		}
+		observers[seed-first] = o
+	}})
+	if err != nil {
+		return err
+	}
+	for i, o := range observers {
+		o.advance(max(x.plan.to, o.now) + 1)
+		if err := x.agrees(o, &runs[i]); err != nil {
+			return fmt.Errorf("seed %d: %w", runs[i].Seed, err)
+		}
+		x.ran++
+		x.jobs += float64(runs[i].Jobs)
+		for _, a := range x.answers {
+			a.add(o)
+		}
+	}
+	return nil
+}
+
+// metrics are those of results that an observer measures too.
+var metrics = []struct {
+	name string
+	of   func(o *observer) float64
+}{
+	{"fresh.wait.mean", quotient(firstWait, firsts)},
+	{"retry.wait.mean", quotient(laterWait, laters)},
+	{"attempt.wait.mean", quotient(waited, claims)},
+	{"sojourn.mean", quotient(func(c *classCount) float64 { return c.doneAfter }, done)},
+	{"attempts.mean", quotient(claims, enqueued)},
+	{"dead.share", quotient(dead, enqueued)},
+	{"backlog.fresh.mean", func(o *observer) float64 { return o.mean(freshReady) }},
+	{"backlog.retry.mean", func(o *observer) float64 { return o.mean(retryReady) }},
+}
+
+// agrees holds the metrics that users see against the observer, which counts the same
+// events in its own way. What is a bound only, of jobs that have not ended, is let pass.
+func (x *experiment) agrees(o *observer, run *results.Run) error {
+	if x.plan.counted != nil {
+		return nil // it counts only some
+	}
+	for _, m := range metrics {
+		for i := range run.Values {
+			v := &run.Values[i]
+			if v.Query != (results.Query{Metric: m.name}) || v.Null || v.Bound != "" {
+				continue
+			}
+			own := m.of(o)
+			if math.Abs(own-v.Value) > 1e-6*math.Abs(own)+1e-9 {
+				return &disagreement{m.name, v.Value, own}
+			}
+		}
+	}
+	return nil
+}
+
+// measureAll replicates until every answer is as narrow as it must be, or there is no
+// hope for that.
+func (x *experiment) measureAll(ctx context.Context, o Options, count int) error {
+	for round := 0; ; round++ {
+		if err := x.replicate(ctx, x.from+uint64(x.ran), count, o.Parallel); err != nil {
+			return err
+		}
+		wanted := x.ran
+		for _, a := range x.answers {
+			wanted = max(wanted, a.wants())
+		}
+		perRun := max(x.jobs/float64(x.ran), 1)
+		most := int(min(o.mostJobs()/perRun, mostReplications))
+		if wanted <= x.ran || round == mostRounds || x.ran >= most {
+			return nil
+		}
+		count = min(wanted, most) - x.ran
+	}
+}
+
+const mostReplications = 100_000
+
+// begin forgets what was measured, so that seeds from first on measure it anew.
+func (x *experiment) begin(first uint64) {
+	x.from, x.ran, x.jobs = first, 0, 0
+	for _, a := range x.answers {
+		a.reset()
+	}
+}
+
+// run measures what x has to answer; what is missed is measured again with other seeds
+// and twice as many of them.
+func (x *experiment) run(ctx context.Context, o Options) error {
+	if x.known {
+		for _, a := range x.answers {
+			a.add(nil)
+		}
+		return nil
+	}
+	if err := x.prepare(); err != nil {
+		return err
+	}
+	x.begin(1)
+	count := firstRound
+	if x.fixed {
+		count = 1
+	}
+	if err := x.measureAll(ctx, o, count); err != nil {
+		return err
+	}
+	again := false
+	for _, a := range x.answers {
+		again = again || a.judge() == Missed && !x.fixed
+	}
+	if !again {
+		return nil
+	}
+	first := make([]answer, len(x.answers))
+	for i, a := range x.answers {
+		first[i] = *a
+	}
+	next, twice := x.from+uint64(x.ran), 2*x.ran
+	x.begin(next)
+	if err := x.measureAll(ctx, o, twice); err != nil {
+		return err
+	}
+	for i, a := range x.answers {
+		if first[i].judge() != Missed {
+			*a = first[i] // what was met the first time is met
+		} else {
+			a.repeated = true
+		}
+	}
+	return nil
+}
+
+// disagreement is a metric that says something other than the events.
+type disagreement struct {
+	metric     string
+	value, own float64
+}
+
+// Error implements error.
+func (d *disagreement) Error() string {
+	return fmt.Sprintf("the metric %s is %v, but the events say %v", d.metric, d.value, d.own)
+}
+
+// relaxation is how many seconds a queue of c workers takes to forget how it began:
+// 1/(cμ(1-√ρ)²), Abate and Whitt: Transient behavior of the M/M/1 queue (1987); for
+// service of another variability than the exponential's times (1+cv²)/2.
+func relaxation(load, rate, cv float64) float64 {
+	root := 1 - math.Sqrt(min(load, 0.99))
+	return max((1+float64(cv*cv))/2, 1) / (rate * root * root)
+}
+
+// horizon sets for how long s runs: a warm-up of ten relaxation times, where five are
+// enough for the mean, and 20 times as long again, or the time of so many arrivals.
+func (s *setup) horizon(relaxes, rate, jobs float64) {
+	s.warmup = math.Ceil(10 * relaxes)
+	s.window = math.Ceil(max(20*s.warmup, jobs/rate))
+	s.drain = s.window
+}
+
+func duration(s float64) time.Duration { return time.Duration(math.Round(s * 1e9)) }

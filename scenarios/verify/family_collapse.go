@@ -1,0 +1,191 @@
+package verify
+
+import (
+	"fmt"
+	"math"
+
+	"qsim/engine"
+)
+
+// Fluid models of overload: arrivals come at equal gaps and take equal times.
+
+const calmFor = 30.0 // s before the trouble
+
+// fluidQueue is one worker that serves capacity jobs a second, which come at a rate.
+func fluidQueue(rate, capacity, after float64, more ...string) setup {
+	return setup{workers: 1, lease: "{ttl: 1h, heartbeat: 0s}", warmup: 1, window: calmFor + after,
+		classes: []string{class("job", equalGaps(rate), seconds(1/capacity), more...)}}
+}
+
+// Numbers that watchBacklog keeps in own.
+const (
+	peakBacklog = iota // jobs ready when the trouble ends
+	answeredAt         // since when the backlog is no longer than the callers' patience
+	drainedAt          // since when there was none
+	offered            // jobs enqueued in between, of the answered
+	served             // jobs done in between
+	timelyAt           // when the first job was enqueued that was done in time
+)
+
+// watchBacklog follows the backlog from the end of the trouble on.
+func watchBacklog(end, patience, capacity float64) func(o *observer, e *engine.Event) {
+	return func(o *observer, e *engine.Event) {
+		now, ready := o.now.Seconds()-end, float64(o.level[freshReady]+o.level[retryReady])
+		if now <= 0 {
+			o.own[peakBacklog] = ready
+			return
+		}
+		if o.own[answeredAt] == 0 {
+			switch e.Kind {
+			case engine.Enqueued:
+				o.own[offered]++
+			case engine.Acked:
+				o.own[served]++
+			}
+			if ready <= capacity*patience {
+				o.own[answeredAt] = now
+			}
+		}
+		if o.own[drainedAt] == 0 && ready == 0 {
+			o.own[drainedAt] = now
+		}
+		if enqueued := now - e.Age.Seconds(); e.Kind == engine.Acked && o.own[timelyAt] == 0 && enqueued >= 0 && e.Age.Seconds() <= patience {
+			o.own[timelyAt] = enqueued
+		}
+	}
+}
+
+// kept reads a number of own, NaN if it never came to be.
+func kept(which int) measure {
+	return mean(func(o *observer) float64 {
+		if o.own[which] == 0 {
+			return math.NaN()
+		}
+		return o.own[which]
+	})
+}
+
+// metastable is callers that give up and ask again while nothing gets through for a time.
+// It has recovered when the backlog is no more than is served within their patience.
+func metastable(p *params) ([]experiment, error) {
+	rate, capacity, patience := p.positive("lam"), p.positive("capacity"), p.positive("timeout")
+	again, outage := p.count("retries"), p.positive("outage")
+	const longest = 2000.0
+	s := fluidQueue(rate, capacity, outage+longest, fmt.Sprintf("patience: {after: %s, resubmits: %d}", seconds(patience), again))
+	s.storms = []string{fmt.Sprintf("{name: outage, at: %s, for: %s, pause: {nodes: [0]}}", seconds(calmFor), seconds(outage))}
+	end := calmFor + outage
+	return []experiment{{setup: s, fixed: true, plan: observation{counted: []bool{false}, on: watchBacklog(end, patience, capacity)}, measures: map[string]measure{
+		"backlog_at_reconnect": kept(peakBacklog),
+		"recovery_s":           kept(answeredAt),
+		"metastable":           sameText(func(o *observer) string { return fmt.Sprint(o.own[answeredAt] == 0) }),
+		// As long as nobody is answered, so many times the rate is asked for, and the
+		// capacity served: the rate at which the two are equal.
+		"stable_below": mean(func(o *observer) float64 {
+			span := o.own[answeredAt]
+			if span == 0 {
+				span = longest
+			}
+			return (o.own[served] / span) / (o.own[offered] / span / rate)
+		}),
+	}}}, nil
+}
+
+// staleWork is a queue whose capacity falls for a while.
+func staleWork(p *params) ([]experiment, error) {
+	rate, capacity, factor := p.positive("lam"), p.positive("capacity"), p.positive("factor")
+	dip, patience := p.positive("duration"), p.positive("timeout")
+	s := fluidQueue(rate, capacity, dip+2000)
+	s.storms = []string{fmt.Sprintf("{name: dip, at: %s, for: %s, slow: {factor: %.9g}}", seconds(calmFor), seconds(dip), 1/factor)}
+	return []experiment{{setup: s, fixed: true, plan: observation{on: watchBacklog(calmFor+dip, patience, capacity)}, measures: map[string]measure{
+		"backlog":                 kept(peakBacklog),
+		"goodput_returns_after_s": kept(timelyAt),
+		"drained_after_s":         kept(drainedAt),
+	}}}, nil
+}
+
+// congested is a service that slows down by slope for each call in progress. Where there are
+// several attempts, each of them fails.
+func congested(p *params) ([]experiment, error) {
+	rate, n, base, slope := p.positive("lam"), p.count("attempts"), p.positive("base"), p.positive("slope")
+	failing := 0.0
+	if n > 1 {
+		failing = 1
+	}
+	concurrency := max(math.Floor(base/slope), 1) // what the slope is said relative to
+	s := setup{workers: 200_000, lease: "{ttl: 24h, heartbeat: 0s}", retry: noDelay(n), warmup: 3000, window: 2000, drain: 0,
+		dependencies: []string{fmt.Sprintf("{name: service, limit: {concurrency: %.0f}, over: {slow: 1}, slows: %s}", concurrency, percent(min(slope*concurrency/base, 1)))},
+		classes:      []string{class("call", poisson(rate), seconds(base), "calls: service", fails(failing))}}
+	early, late := calmFor, s.warmup+s.window-1
+	plan := observation{samples: []engine.Time{engine.Time(duration((early + late) / 2)), engine.Time(duration(late))}}
+	return []experiment{{setup: s, plan: plan, measures: map[string]measure{
+		"concurrency": mean(func(o *observer) float64 {
+			if runsAway(o) {
+				return math.NaN()
+			}
+			return o.mean(busy)
+		}),
+		"runs_away": sameText(func(o *observer) string { return fmt.Sprint(runsAway(o)) }),
+	}}}, nil
+}
+
+// runsAway reports whether there is half as much again in progress in the end as in the
+// middle.
+func runsAway(o *observer) bool {
+	return float64(o.sampled[1][busy]) > 1.5*float64(o.sampled[0][busy])
+}
+
+// retryBudget is callers whose attempts all fail, with retries up to a share of the first
+// tries. The rate beyond which the queue grows is that at which first tries and paid retries
+// would use all of the capacity.
+func retryBudget(p *params) ([]experiment, error) {
+	rate, capacity, budget := p.positive("lam"), p.positive("capacity"), p.share("budget")
+	policy := fmt.Sprintf("{kind: retry-budget, ratio: %s, min-rate: 0/s, window: 10s}", percent(budget))
+	build := func(rate float64) setup {
+		s := fluidQueue(rate, capacity, 0, fails(1))
+		s.policy, s.warmup, s.window = policy, 600, 600
+		return s
+	}
+	own := build(rate)
+	half := engine.Time(duration(own.warmup))
+	plan := observation{samples: []engine.Time{half, half.Add(duration(own.window) - 1)}}
+	return []experiment{
+		{setup: own, fixed: true, plan: plan, measures: map[string]measure{
+			"metastable": sameText(func(o *observer) string {
+				grown := float64(o.sampled[1][freshReady] - o.sampled[0][freshReady])
+				return fmt.Sprint(grown > 0.001*rate*o.length())
+			}),
+		}},
+		// Half of the capacity in first tries: what share of it they use with their retries.
+		{setup: build(capacity / 2), fixed: true, measures: map[string]measure{
+			"threshold": mean(func(o *observer) float64 { return o.clockClaims[engine.Fresh] / o.length() / o.mean(busy) }),
+		}},
+	}, nil
+}
+
+// lockstep is clients that update one row under optimistic locking, all at once and with a
+// network that always takes as long. Parameters are milliseconds.
+func lockstep(p *params) ([]experiment, error) {
+	n, base, most, way := p.count("clients"), p.positive("base"), p.positive("cap"), p.positive("net_mean")
+	const unit = 1e-3
+	backoff := "{kind: none}"
+	switch word := p.text("backoff"); word {
+	case "none":
+	case "exponential", "expo": // base·2^n after the n-th failure
+		backoff = fmt.Sprintf("{kind: exponential, first: %s, factor: 2, max: %s}", seconds(2*base*unit), seconds(most*unit))
+	default:
+		return nil, fmt.Errorf("backoff %q draws: there is no exact value", word)
+	}
+	s := setup{workers: n, warmup: 0, window: 1, drain: 3600 * 24, retry: retry(0, backoff),
+		dependencies: []string{fmt.Sprintf("{name: row, conflict: {network: %s}}", seconds(way*unit))},
+		classes:      []string{class("client", atOnce(n, 0), "0s", "calls: row")}}
+	plan := observation{on: func(o *observer, e *engine.Event) {
+		if e.Kind == engine.Finished {
+			o.own[0]++
+			o.own[1] = float64(e.At) / 1e9 / unit
+		}
+	}}
+	return []experiment{{setup: s, fixed: true, plan: plan, measures: map[string]measure{
+		"calls": same(func(o *observer) float64 { return o.own[0] }),
+		"time":  same(func(o *observer) float64 { return o.own[1] }),
+	}}}, nil
+}

@@ -1,0 +1,212 @@
+package verify
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/sim"
+)
+
+// Leases that lapse.
+
+// lapsing is jobs with a worker for each, and leases that nobody extends, of which an
+// expired one is claimed again after a delay. The token is taken at the expiry, so that a
+// commit in between comes too late; fence none lets it count.
+func lapsing(p *params, service string, length float64) []experiment {
+	lease, delay := p.positive("lease"), p.number("reclaim_delay")
+	backoff := "{kind: none}"
+	if delay > 0 {
+		backoff = fmt.Sprintf("{kind: fixed, delay: %s}", seconds(delay))
+	}
+	rate := 50 / length
+	build := func(fence string) experiment {
+		s := setup{workers: manyWorkers, lease: fmt.Sprintf("{ttl: %s, heartbeat: 0s}", seconds(lease)), reaper: "{every: 0s, batch: 1000}",
+			fence: fence, retry: retry(0, backoff), classes: []string{class("job", poisson(rate), service)}}
+		s.warmup, s.window, s.drain = 20*(length+lease+delay), 20_000/rate, 10_000*(length+lease)
+		return experiment{setup: s, plan: observation{thresholds: []time.Duration{duration(lease)}}, measures: map[string]measure{}}
+	}
+	fenced, unfenced := build("token"), build("none")
+	fenced.measures["p_overrun"] = shareOf(quotient(func(c *classCount) float64 { return c.overran }, func(c *classCount) float64 { return c.executions }))
+	for _, x := range []struct {
+		prefix   string
+		measures map[string]measure
+	}{{"fenced_", fenced.measures}, {"unfenced_", unfenced.measures}} {
+		x.measures[x.prefix+"runs_mean"] = mean(quotient(claims, enqueued))
+		x.measures[x.prefix+"duplicates_mean"] = mean(func(o *observer) float64 { return o.sum(claims)/o.sum(enqueued) - 1 })
+		x.measures[x.prefix+"finish_mean"] = usual["sojourn_mean"]
+	}
+	return []experiment{fenced, unfenced}
+}
+
+func leaseExponential(p *params) ([]experiment, error) {
+	length := 1 / p.positive("mu")
+	return lapsing(p, exponential(length), length), nil
+}
+
+func leaseLognormal(p *params) ([]experiment, error) {
+	length := p.positive("mean")
+	return lapsing(p, fmt.Sprintf("{dist: lognormal, mean: %s, cv: %g}", seconds(length), p.positive("cv")), length), nil
+}
+
+// heartbeats is jobs whose heartbeats are lost now and then. A job whose lease lapsed is
+// buried: only the first lease of each counts.
+func heartbeats(p *params, service string, mean float64) []experiment {
+	lease, beat := p.positive("lease"), p.positive("heartbeat")
+	rate := 1000 / mean
+	s := setup{workers: manyWorkers, lease: fmt.Sprintf("{ttl: %s, heartbeat: %s}", seconds(lease), seconds(beat)),
+		reaper: "{every: 0s, batch: 1000, after: dead}", classes: []string{class("job", poisson(rate), service)}}
+	s.window = 2000 / rate
+	s.drain = 30*mean + 10*lease
+	s.storms = []string{fmt.Sprintf("{name: lossy, at: 0s, for: %s, calls: {ops: [extend], lose-request: %s}}", seconds(s.warmup+s.window+s.drain), percent(p.share("loss")))}
+	plan := observation{on: func(o *observer, e *engine.Event) {
+		if e.Kind == engine.LeaseTaken && o.inWindow(e.At-engine.Time(e.Age)) {
+			o.own[0]++
+		}
+	}}
+	// What the false reclaims are counted over has ended by the end of the run.
+	share := func(o *observer) float64 {
+		if o.sum(ended) != o.sum(enqueued) {
+			return math.NaN()
+		}
+		return o.own[0] / o.sum(enqueued)
+	}
+	return []experiment{{setup: s, plan: plan, alter: countLosses(duration(lease)), measures: map[string]measure{
+		"p_false_reclaim": shareOf(share),
+		"losses_needed":   sameText(func(o *observer) string { return string(o.text) }),
+	}}}
+}
+
+// countLosses writes down how many heartbeats in a row were lost of leases that lapsed:
+// one number if it was always the same, as "2", or more of them, as "2,3".
+func countLosses(lease time.Duration) func(cfg *sim.Config, o *observer) {
+	return func(cfg *sim.Config, o *observer) {
+		n := &lossCounter{Network: cfg.Network, lease: lease, held: map[engine.JobID]lossesOf{}}
+		cfg.Network = n
+		usual := o.on
+		noted := map[int]bool{}
+		plan := *o.observation
+		plan.on = func(o *observer, e *engine.Event) {
+			usual(o, e)
+			switch e.Kind {
+			case engine.Leased:
+				n.held[e.Job] = lossesOf{since: e.At}
+			case engine.Acked:
+				delete(n.held, e.Job)
+			case engine.LeaseTaken:
+				lost := n.held[e.Job].lost
+				delete(n.held, e.Job)
+				if noted[lost] {
+					return
+				}
+				if noted[lost] = true; len(o.text) > 0 {
+					o.text = append(o.text, ',')
+				}
+				o.text = strconv.AppendInt(o.text, int64(lost), 10)
+			}
+		}
+		o.observation = &plan
+	}
+}
+
+// lossesOf is how many heartbeats of a lease were lost since it was last extended.
+type lossesOf struct {
+	since engine.Time
+	lost  int
+}
+
+// lossCounter counts the heartbeats that a network loses. One at the very expiry comes too
+// late, lost or not.
+type lossCounter struct {
+	sim.Network
+	lease time.Duration
+	held  map[engine.JobID]lossesOf
+}
+
+// Request passes the call on.
+func (n *lossCounter) Request(now engine.Time, c *engine.Call) sim.Fate {
+	fate := n.Network.Request(now, c)
+	if c.Op != engine.OpExtend {
+		return fate
+	}
+	for _, key := range c.Leases {
+		l, ok := n.held[key.Job]
+		switch {
+		case !ok || now.Sub(l.since) >= n.lease:
+			continue
+		case fate.LoseRequest:
+			l.lost++
+		default:
+			l = lossesOf{since: now}
+		}
+		n.held[key.Job] = l
+	}
+	return fate
+}
+
+func heartbeatsFixed(p *params) ([]experiment, error) {
+	// In the model a job whose lease would lapse at the instant at which it ends is done.
+	// Here leases lapse first, so it ends a moment earlier.
+	service := p.positive("service") * (1 - 1e-7)
+	return heartbeats(p, seconds(service), service), nil
+}
+
+func heartbeatsExponential(p *params) ([]experiment, error) {
+	mean := 1 / p.positive("mu")
+	return heartbeats(p, exponential(mean), mean), nil
+}
+
+// crashes kills one of two processes again and again and measures when its jobs are ready
+// again. The times fall evenly between two looks of the other's reaper: they are a lattice
+// that each seed moves by an amount of its own.
+func crashes(p *params) ([]experiment, error) {
+	lease, beat, reaper := p.positive("lease"), p.positive("heartbeat"), p.positive("reaper")
+	service := 20 * beat // so that the ages of jobs, modulo a heartbeat, are uniform
+	down := math.Ceil(lease + 2*reaper)
+	// The golden section: multiples of it are spread evenly.
+	cycle := math.Ceil((down+3*service)/reaper)*reaper + reaper*(math.Sqrt(5)-1)/2
+	const times = 20
+	s := setup{nodes: 2, workers: 1000, warmup: 5 * service,
+		lease:   fmt.Sprintf("{ttl: %s, heartbeat: %s}", seconds(lease), seconds(beat)),
+		reaper:  fmt.Sprintf("{every: %s, batch: 1000, after: ready}", seconds(reaper)),
+		classes: []string{class("job", poisson(400/service), seconds(service))},
+		storms: []string{fmt.Sprintf("{name: crash, at: %s, for: %s, crash: {nodes: [1], restart-after: %s}, repeat: {every: %s, times: %d}}",
+			seconds(5*service), seconds(down), seconds(down), seconds(cycle), times)}}
+	s.window = times * cycle
+	s.drain = 10 * service
+	var plan observation
+	plan.on = func(o *observer, e *engine.Event) {
+		switch {
+		case e.Kind == engine.NodeDown:
+			o.own[0] = float64(e.At)
+		case e.Kind == engine.Returned && o.own[0] > 0:
+			o.list = append(o.list, (float64(e.At)-o.own[0])/1e9)
+		}
+	}
+	of := func(from func(n, sum, squares, least, most float64) float64) func(o *observer) float64 {
+		return func(o *observer) float64 {
+			sum, squares, least, most := 0.0, 0.0, math.Inf(1), 0.0
+			for _, v := range o.list {
+				sum, squares, least, most = sum+v, squares+float64(v*v), min(least, v), max(most, v)
+			}
+			if len(o.list) == 0 {
+				return math.NaN()
+			}
+			return from(float64(len(o.list)), sum, squares, least, most)
+		}
+	}
+	moved := func(cfg *sim.Config, _ *observer) {
+		by := duration(reaper * cfg.Nodes[0].Rand.Uniform(engine.ForStorm, 0, 0, 0))
+		for i := range cfg.Controls {
+			cfg.Controls[i].At = cfg.Controls[i].At.Add(by)
+		}
+	}
+	return []experiment{{setup: s, plan: plan, alter: moved, measures: map[string]measure{
+		"mean": mean(of(func(n, sum, _, _, _ float64) float64 { return sum / n })),
+		"var":  moment(of(func(n, sum, squares, _, _ float64) float64 { return squares/n - float64(sum*sum)/(n*n) })),
+		"min":  {shape: ofLeast, of: of(func(_, _, _, least, _ float64) float64 { return least })},
+		"max":  {shape: ofMost, of: of(func(_, _, _, _, most float64) float64 { return most })},
+	}}}, nil
+}

@@ -1,0 +1,312 @@
+package verify
+
+import (
+	"fmt"
+	"math"
+
+	"qsim/engine"
+	"qsim/policies"
+)
+
+// Policies that tell fresh jobs from retries.
+
+// serviceOf reads the keys service, mean and, for some, cv.
+func serviceOf(p *params) (service string, mean float64, err error) {
+	mean = p.positive("mean")
+	switch word := p.text("service"); word {
+	case "exp", "exponential":
+		return exponential(mean), mean, nil
+	case "det", "deterministic", "constant", "D":
+		return seconds(mean), mean, nil
+	case "logn", "lognormal", "h2", "hyperexponential", "gamma":
+		kind := map[string]string{"logn": "lognormal", "lognormal": "lognormal", "h2": "hyperexponential", "hyperexponential": "hyperexponential", "gamma": "gamma"}[word]
+		return fmt.Sprintf("{dist: %s, mean: %s, cv: %g}", kind, seconds(mean), p.positive("cv")), mean, nil
+	default:
+		return "", mean, fmt.Errorf("service %q is none of exp, det, logn, h2, gamma", word)
+	}
+}
+
+// freshFirst is one worker whose fresh jobs go first; when retries come does not matter to
+// them.
+func freshFirst(p *params) ([]experiment, error) {
+	rate, fail, most := p.positive("lam"), p.share("p"), p.limit("max_attempts")
+	service, mean, err := serviceOf(p)
+	if err != nil {
+		return nil, err
+	}
+	delay := 2 * mean
+	if p.has("backoff_mean") {
+		delay = p.number("backoff_mean")
+	}
+	x := retrying(rate, mean, 1, fail, most, fmt.Sprintf("{kind: random, delay: %s}", exponential(delay)), delay, "{kind: fresh-first}")
+	x[0].setup.classes = []string{class("job", poisson(rate), service, fails(fail))}
+	return x, nil
+}
+
+// freshFirstOrbit is the same with c workers and exponential times.
+func freshFirstOrbit(p *params) ([]experiment, error) {
+	mean, delay := 1/p.positive("mu"), p.positive("backoff_mean")
+	return retrying(p.positive("lam"), mean, p.count("c"), p.share("p"), 0,
+		fmt.Sprintf("{kind: random, delay: %s}", exponential(delay)), delay, "{kind: fresh-first}"), nil
+}
+
+// policyChain is the same under any policy, perhaps with a cap on retries in flight.
+func policyChain(p *params) ([]experiment, error) {
+	rate, mean, c, fail := p.positive("lam_f"), 1/p.positive("mu"), p.count("c"), p.share("p")
+	delay := 1 / p.positive("theta")
+	x := retrying(rate, mean, c, fail, 0, fmt.Sprintf("{kind: random, delay: %s}", exponential(delay)), delay, "{kind: fifo}")
+	phi, cap := 0.0, math.MaxInt
+	if p.has("cap") {
+		cap = p.count("cap")
+	}
+	switch word := p.text("policy"); word {
+	case "fresh_first":
+		phi = 1
+	case "retry_first":
+		phi = 0
+	case "bernoulli":
+		phi = p.share("phi")
+	case "fifo":
+		if p.has("cap") {
+			x[0].setup.policy = fmt.Sprintf("{kind: inflight-cap, retries: %d}", cap)
+		}
+		return x, nil
+	default:
+		return nil, fmt.Errorf("policy %q is none of fresh_first, retry_first, bernoulli, fifo", word)
+	}
+	if p.has("cap") {
+		x[0].policy = func(int) engine.Policy { return &cappedCoins{fresh: phi, cap: cap} }
+		return x, nil
+	}
+	x[0].setup.policy = fmt.Sprintf("{kind: bernoulli, fresh: %s}", percent(phi))
+	if phi == 1 {
+		x[0].setup.policy = "{kind: fresh-first}"
+	} else if phi == 0 {
+		x[0].setup.policy = "{kind: retry-first}"
+	}
+	return x, nil
+}
+
+// cappedCoins is policies.Bernoulli with a cap on retries in flight, which no policy of a
+// scenario has.
+type cappedCoins struct {
+	fresh float64
+	cap   int
+}
+
+// Plan lets coins fall for idle workers; what a class leaves goes to the other, but never
+// more retries than there is room for.
+func (c *cappedCoins) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	fresh := 0
+	for n := range v.Idle {
+		if v.Draw(uint16(n)) < c.fresh {
+			fresh++
+		}
+	}
+	room := max(c.cap-v.InFlight[engine.Retry], 0)
+	retries := min(v.Idle-fresh, room)
+	return append(dst,
+		engine.Term{Class: engine.Fresh, Limit: fresh},
+		engine.Term{Class: engine.Retry, Limit: retries},
+		engine.Term{Class: engine.Fresh, Limit: v.Idle},
+		engine.Term{Class: engine.Retry, Limit: room - retries})
+}
+
+// Observe ignores o.
+func (*cappedCoins) Observe(*engine.Observation) {}
+
+// endless is a class whose jobs fail again and again at once: retries that never run out.
+// The worker that takes one is busy for the service time.
+func endless(workers int, service string) string {
+	return class("again", atOnce(10*workers+100, 0), service, fails(1))
+}
+
+// saturated is fresh jobs beside retries that never run out, each claim going to a fresh
+// job with probability phi.
+func saturated(p *params) ([]experiment, error) {
+	mean := 1 / p.positive("mu")
+	return besideRetries(p, exponential(mean), mean, 1, exponential(mean), mean, p.count("c")), nil
+}
+
+func saturatedByMoments(p *params) ([]experiment, error) {
+	fresh, mean, cv := byMoments(p, "fresh_m1", "fresh_m2")
+	retries, retryMean, retryCV := byMoments(p, "retry_m1", "retry_m2")
+	return besideRetries(p, fresh, mean, max(cv, retryCV), retries, retryMean, 1), nil
+}
+
+func besideRetries(p *params, service string, length, cv float64, retries string, retryLength float64, c int) []experiment {
+	rate, phi := p.positive("lam_fresh"), p.share("phi")
+	turn := (phi*length + (1-phi)*retryLength) / phi / float64(c) // s between claims for fresh jobs
+	policy := fmt.Sprintf("{kind: bernoulli, fresh: %s}", percent(phi))
+	waits := setup{workers: c, policy: policy, classes: []string{endless(c, retries), class("job", poisson(rate), service)}}
+	waits.horizon(relaxation(rate*turn, 1/turn, cv)+float64(10*c+100)*turn, rate, usualJobs)
+	waits.window = max(waits.window/4, usualJobs/rate)
+	waits.drain = 100 * turn / (1 - min(rate*turn, 0.99))
+	full := setup{workers: c, policy: policy, warmup: math.Ceil(float64(10*c+100) * turn), window: math.Ceil(20_000 * turn)}
+	full.classes = []string{endless(c, retries), class("job", atOnce(30_000+20*c, 0), service)}
+	capacity := func(o *observer) float64 { return o.clockClaims[engine.Fresh] / o.length() }
+	fresh := observation{counted: []bool{false, true}}
+	waiting := observation{counted: fresh.counted, on: countRetries}
+	return []experiment{
+		{setup: waits, load: rate * turn, plan: waiting, others: true, measures: map[string]measure{
+			"retry_throughput": mean(func(o *observer) float64 { return o.own[0] / o.length() }),
+			"queue_len_mean":   level(freshReady),
+		}},
+		{setup: full, plan: fresh, measures: map[string]measure{
+			"fresh_capacity": mean(capacity),
+			"load":           mean(func(o *observer) float64 { return rate / capacity(o) }),
+		}},
+	}
+}
+
+// countRetries counts the claims of retries, whatever their class, by the clock.
+func countRetries(o *observer, e *engine.Event) {
+	if e.Kind == engine.Leased && e.Class == engine.Retry && o.inWindow(o.now) {
+		o.own[0]++
+	}
+}
+
+// backlogged is one worker whose process starts at time from and finds n fresh jobs and n
+// retries ready: the retries have failed once before, and then it was down.
+func backlogged(n int, policy string) setup {
+	return setup{
+		workers: 1, warmup: 1, window: from + float64(n)/500 + 10, policy: policy,
+		retry:  retry(0, fmt.Sprintf("{kind: fixed, delay: %s}", seconds(from-500))),
+		storms: []string{fmt.Sprintf("{name: down, at: %s, for: 600s, crash: {nodes: [0], restart-after: 600s}}", seconds(from-600))},
+		classes: []string{
+			class("again", atOnce(n, 0), "1ms", "fails: {rate: 100%, takes: 0s}"),
+			class("job", atOnce(n, from-400), "1ms"),
+		},
+	}
+}
+
+const from = 5000.0 // s
+
+// claimLog writes down the class of every claim from then on, up to most of them: F or R.
+func claimLog(most int) func(o *observer, e *engine.Event) {
+	return func(o *observer, e *engine.Event) {
+		if e.Kind == engine.Leased && o.now.Seconds() >= from-1 && len(o.text) < most {
+			o.text = append(o.text, "FR"[e.Class])
+		}
+	}
+}
+
+// framePolicy is the weighted policy with an exact share.
+func framePolicy(p *params) func(int) engine.Policy {
+	fresh, retries := int64(p.count("w_fresh")), int64(p.count("w_retry"))
+	return func(int) engine.Policy { return &policies.Weighted{Fresh: policies.Fraction(fresh, fresh+retries)} }
+}
+
+// frames slides a window of so many claims over many frames.
+func frames(p *params) ([]experiment, error) {
+	n := p.count("claims")
+	total := n + 20*(p.count("w_fresh")+p.count("w_retry"))
+	windows := func(better func(a, b int) bool) measure {
+		return same(func(o *observer) float64 {
+			if len(o.text) < total {
+				return math.NaN()
+			}
+			best, fresh := -1, 0
+			for i, c := range o.text {
+				if c == 'F' {
+					fresh++
+				}
+				if i >= n && o.text[i-n] == 'F' {
+					fresh--
+				}
+				if i >= n-1 && (best < 0 || better(fresh, best)) {
+					best = fresh
+				}
+			}
+			return float64(best)
+		})
+	}
+	return []experiment{{setup: backlogged(total, ""), fixed: true, policy: framePolicy(p), plan: observation{on: claimLog(total)},
+		measures: map[string]measure{
+			"fresh_min":             windows(func(a, b int) bool { return a < b }),
+			"fresh_max":             windows(func(a, b int) bool { return a > b }),
+			"max_consecutive_retry": same(func(o *observer) float64 { return float64(longestRun(o.text, 'R')) }),
+		}}}, nil
+}
+
+func traceFrames(p *params) ([]experiment, error) {
+	n := p.count("claims")
+	count := func(letter byte) measure {
+		return same(func(o *observer) float64 {
+			total := 0
+			for _, c := range o.text {
+				if c == letter {
+					total++
+				}
+			}
+			return float64(total)
+		})
+	}
+	return []experiment{{setup: backlogged(n, ""), fixed: true, policy: framePolicy(p), plan: observation{on: claimLog(n)},
+		measures: map[string]measure{
+			"order": sameText(func(o *observer) string { return string(o.text) }),
+			"fresh": count('F'), "retry": count('R'),
+		}}}, nil
+}
+
+func longestRun(text []byte, letter byte) int {
+	longest, run := 0, 0
+	for _, c := range text {
+		if run++; c != letter {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	return longest
+}
+
+// coinWindows is how many windows of claims a replication of coins has.
+const coinWindows = 50
+
+// coins looks at windows of so many claims, each of which goes to a fresh job with
+// probability phi.
+func coins(p *params) ([]experiment, error) {
+	n, phi := p.count("claims"), p.share("phi")
+	total := n * coinWindows
+	share := func(ok func(window []byte) bool) func(o *observer) float64 {
+		return func(o *observer) float64 {
+			good := 0.0
+			for i := 0; i+n <= len(o.text); i += n {
+				if ok(o.text[i : i+n]) {
+					good++
+				}
+			}
+			return good / coinWindows
+		}
+	}
+	fresh := func(window []byte) (count float64) {
+		for _, c := range window {
+			if c == 'F' {
+				count++
+			}
+		}
+		return count
+	}
+	within := func(p float64, ok func(window []byte, limit float64) bool) measure {
+		return measure{shape: atLeast, bound: p, trials: coinWindows, given: func(o *observer, limit float64) float64 {
+			return share(func(w []byte) bool { return ok(w, limit) })(o)
+		}}
+	}
+	s := backlogged(total, fmt.Sprintf("{kind: bernoulli, fresh: %s}", percent(phi)))
+	return []experiment{{setup: s, plan: observation{on: claimLog(total)}, measures: map[string]measure{
+		"mean": mean(func(o *observer) float64 { return fresh(o.text) / coinWindows }),
+		"sd": moment(func(o *observer) float64 {
+			sum, squares := 0.0, 0.0
+			for i := 0; i+n <= len(o.text); i += n {
+				x := fresh(o.text[i : i+n])
+				sum, squares = sum+x, squares+float64(x*x)
+			}
+			m := sum / coinWindows
+			return math.Sqrt((squares - float64(m*sum)) / (coinWindows - 1))
+		}),
+		"lo":                        within(0.9995, func(w []byte, limit float64) bool { return fresh(w) >= limit }),
+		"hi":                        within(0.9995, func(w []byte, limit float64) bool { return fresh(w) <= limit }),
+		"longest_nonfresh_run_p999": within(0.999, func(w []byte, limit float64) bool { return float64(longestRun(w, 'R')) <= limit }),
+		"p_longest_run_le_10":       {shape: ofShare, trials: coinWindows, of: share(func(w []byte) bool { return longestRun(w, 'R') <= 10 })},
+	}}}, nil
+}

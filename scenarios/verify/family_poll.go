@@ -1,0 +1,62 @@
+package verify
+
+import (
+	"fmt"
+	"math"
+
+	"qsim/engine"
+)
+
+// pollingNode claims up to batch jobs every interval, with a worker for each, and is told of
+// nothing.
+func pollingNode(interval float64, batch int) setup {
+	at := seconds(interval)
+	return setup{workers: manyWorkers, fetch: fmt.Sprintf("{batch: %d, poll: %s, cooldown: %s, wake: false}", batch, at, at)}
+}
+
+// polling measures the wait of Poisson arrivals for the next poll that has room for them.
+func polling(p *params) ([]experiment, error) {
+	rate, interval, batch := p.positive("lam"), p.positive("interval"), p.count("batch")
+	load := rate * interval / float64(batch)
+	build := func(batch int) setup {
+		s := pollingNode(interval, batch)
+		s.classes = []string{class("job", poisson(rate), "1us")}
+		s.horizon(interval*relaxation(min(load, 0.95), 1, 1), rate, usualJobs)
+		return s
+	}
+	plan := observation{on: func(o *observer, e *engine.Event) {
+		switch {
+		case !o.inWindow(o.now):
+		case e.Kind == engine.Called && e.Op == engine.OpClaim: // before what it does
+			o.own[0]++
+			o.own[1] += float64(o.level[freshReady])
+		case e.Kind == engine.Leased:
+			o.own[2]++
+		}
+	}}
+	return []experiment{
+		{setup: build(batch), load: load, plan: plan, measures: map[string]measure{
+			"wait_mean":         usual["wait_mean"],
+			"queue_before_poll": mean(func(o *observer) float64 { return o.own[1] / o.own[0] }),
+			// What is seldom there has the spread of a second moment.
+			"left_after_poll": moment(func(o *observer) float64 { return (o.own[1] - o.own[2]) / o.own[0] }),
+		}},
+		// With room for all that come in an interval the wait is half of it.
+		{setup: build(int(math.Ceil(rate*interval))*20 + 100), measures: map[string]measure{"half_interval": usual["wait_mean"]}},
+	}, nil
+}
+
+// tracePolling enqueues jobs at given times.
+func tracePolling(p *params) ([]experiment, error) {
+	s := pollingNode(p.positive("interval"), p.count("batch"))
+	x := traced(s, p.numbers("arrivals"), 0.001)
+	n := float64(len(x.setup.classes))
+	x.measures["wait_mean"] = same(func(o *observer) float64 {
+		waits := 0.0
+		for i := range o.class {
+			waits += o.class[i].waited[engine.Fresh]
+		}
+		return waits / n
+	})
+	return []experiment{x}, nil
+}

@@ -1,0 +1,169 @@
+package verify
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/sim"
+)
+
+// Jobs that fail and come again.
+
+// meanAttempts is that of a job each attempt of which fails with probability p.
+func meanAttempts(p float64, most int) float64 {
+	if most == 0 {
+		return 1 / (1 - p)
+	}
+	if p == 1 {
+		return float64(most)
+	}
+	return (1 - math.Pow(p, float64(most))) / (1 - p)
+}
+
+// independentFailures has workers for all: only attempts count.
+func independentFailures(p float64, most int) []experiment {
+	s := setup{workers: 1000, retry: noDelay(most), warmup: 1, window: 50, drain: 50,
+		classes: []string{class("job", poisson(1000), "1ms", fails(p))}}
+	return []experiment{{setup: s, others: true}}
+}
+
+func attemptsLimited(p *params) ([]experiment, error) {
+	return independentFailures(p.share("p"), p.limit("max_attempts")), nil
+}
+
+func threeRetries(p *params) ([]experiment, error) {
+	return independentFailures(p.share("failure"), 4), nil
+}
+
+// feedback is a queue whose failed jobs come back after a backoff and stand where they
+// are due. A list of backoffs is constant delays; the mean of one is that of an exponential:
+// the model's values depend on means alone.
+func feedback(p *params) ([]experiment, error) {
+	rate, mean, c := p.positive("lam"), 1/p.positive("mu"), p.count("c")
+	fail, most := p.share("p"), p.limit("max_attempts")
+	delays := p.numbers("backoff_mean")
+	backoff, longest := "{kind: none}", 0.0
+	if len(delays) > 1 {
+		backoff = "{kind: table, delays: ["
+		for i, d := range delays {
+			if i > 0 {
+				backoff += ", "
+			}
+			backoff, longest = backoff+seconds(d), max(longest, d)
+		}
+		backoff += "]}"
+	} else if longest = delays[0]; longest > 0 {
+		backoff = fmt.Sprintf("{kind: random, delay: %s}", exponential(longest))
+	}
+	return retrying(rate, mean, c, fail, most, backoff, longest, "{kind: fifo}"), nil
+}
+
+// retrying is one class at c workers whose attempts fail.
+func retrying(rate, mean float64, c int, fail float64, most int, backoff string, delay float64, policy string) []experiment {
+	load := rate * meanAttempts(fail, most) * mean / float64(c)
+	s := setup{workers: c, retry: retry(most, backoff), policy: policy,
+		classes: []string{class("job", poisson(rate), exponential(mean), fails(fail))}}
+	s.horizon(relaxation(load, float64(c)/mean, 1)+delay*meanAttempts(fail, most), rate, usualJobs)
+	return []experiment{{setup: s, load: load, others: true}}
+}
+
+// feedbackAtOnce is M/G/1 whose failed jobs stand at the end of the line at once.
+func feedbackAtOnce(p *params) ([]experiment, error) {
+	rate, fail := p.positive("lam"), p.share("p")
+	service, mean, cv := byMoments(p, "m1", "m2")
+	load := rate * mean / (1 - fail)
+	s := setup{workers: 1, classes: []string{class("job", poisson(rate), service, fails(fail))}}
+	s.horizon(2*relaxation(load, 1/mean, max(cv, 1)), rate, usualJobs)
+	return []experiment{{setup: s, load: load, others: true}}, nil
+}
+
+// decorrelatedDrawn looks at the delay before the n-th retry of jobs that always fail.
+// The parameters are milliseconds.
+func decorrelatedDrawn(p *params) ([]experiment, error) {
+	base, most, n := p.positive("base"), p.positive("cap"), p.count("retry")
+	const unit = 1e-3
+	policy := fmt.Sprintf("{max-attempts: %d, backoff: {kind: exponential, first: %s, max: %s}, jitter: decorrelated, never: []}",
+		n+1, seconds(base*unit), seconds(most*unit))
+	s := setup{workers: manyWorkers, retry: policy, warmup: 1, window: 20,
+		classes: []string{class("job", poisson(1000), "1us", fails(1))}}
+	s.drain = 10 + float64(n)*most*unit
+	limit := duration(most * unit)
+	plan := observation{on: func(o *observer, e *engine.Event) {
+		if e.Kind != engine.Nacked || int(e.Delivery) != n || !o.inWindow(e.At-engine.Time(e.Age)) {
+			return
+		}
+		d := e.Delay.Seconds() / unit
+		o.own[0]++
+		o.own[1] += d
+		o.own[2] += float64(d * d)
+		if e.Delay >= limit {
+			o.own[3]++
+		}
+	}}
+	return []experiment{{setup: s, plan: plan, measures: map[string]measure{
+		"mean": mean(func(o *observer) float64 { return o.own[1] / o.own[0] }),
+		"var": moment(func(o *observer) float64 {
+			m := o.own[1] / o.own[0]
+			return o.own[2]/o.own[0] - float64(m*m)
+		}),
+		"p_at_cap": shareOf(func(o *observer) float64 { return o.own[3] / o.own[0] }),
+	}}}, nil
+}
+
+// overload is a dependency that serves so many calls a second and refuses the others at
+// once. It is scaled to at most 1000 calls a second, which changes no ratio. Arrivals come at
+// equal gaps, as in a fluid, but each is moved by up to a second: no call comes at a better
+// time than another.
+func overload(p *params) ([]experiment, error) {
+	rate, capacity, n := p.positive("lam"), p.positive("capacity"), p.count("attempts")
+	if rate <= capacity {
+		return nil, fmt.Errorf("%g calls a second are no overload of %g", rate, capacity)
+	}
+	scale := max(capacity/1000, 1)
+	const backoff = 0.1 // s; how long it is does not matter
+	s := setup{workers: 1000, retry: retry(n, fmt.Sprintf("{kind: random, delay: %s}", exponential(backoff))),
+		dependencies: []string{fmt.Sprintf("{name: service, limit: {rate: %s}, over: {fail: 100%%, rejects-in: 0s}}", perSecond(capacity/scale))},
+		classes:      []string{class("call", equalGaps(rate/scale), "1ms", "calls: service")}}
+	// The limiter has saved up a second of calls, which the excess must use up first; then
+	// attempts grow by the excess in each backoff until the limit on them binds.
+	s.warmup = math.Ceil((2 + 3*backoff*float64(n)) * rate / (rate - capacity))
+	s.window, s.drain = 60, 60
+	rejected := func(o *observer) float64 { return 1 - o.sum(done)/o.sum(claims) }
+	moved := func(cfg *sim.Config, _ *observer) {
+		rand := cfg.Nodes[0].Rand
+		cfg.EnqueueDelay = func(j *engine.NewJob) time.Duration {
+			return duration(rand.Uniform(engine.ForRequestDelay, uint64(j.ID), 0, 0))
+		}
+	}
+	return []experiment{{setup: s, others: true, alter: moved, measures: map[string]measure{
+		"reject_prob": mean(rejected),
+		"attempt_rate": mean(func(o *observer) float64 {
+			return scale * (o.clockClaims[engine.Fresh] + o.clockClaims[engine.Retry]) / o.length()
+		}),
+	}}}, nil
+}
+
+// tokenBucket pays retries by a share of the calls. What is not paid for stays in line.
+func tokenBucket(p *params) ([]experiment, error) {
+	fill := p.share("fill")
+	budget := func(failure float64) setup {
+		return setup{workers: 100, policy: fmt.Sprintf("{kind: retry-budget, ratio: %s, min-rate: 0/s, window: 10s}", percent(fill)),
+			classes: []string{class("call", poisson(100), "1ms", fails(failure))}, warmup: 100, window: 1000}
+	}
+	perCall := func(o *observer) float64 {
+		return (o.clockClaims[engine.Fresh] + o.clockClaims[engine.Retry]) / o.enqueued
+	}
+	return []experiment{
+		{setup: budget(p.share("failure")), measures: map[string]measure{
+			"load_per_call": mean(perCall),
+			"success":       mean(func(o *observer) float64 { return o.clockDone / o.enqueued }),
+		}},
+		// The failure rate from which on there are not tokens enough is that at which
+		// retries without a limit would be as many as those that can be paid: 1 - 1/load.
+		{setup: budget(1), measures: map[string]measure{
+			"knee_failure_rate": mean(func(o *observer) float64 { return 1 - 1/perCall(o) }),
+		}},
+	}, nil
+}

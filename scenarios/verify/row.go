@@ -1,0 +1,232 @@
+package verify
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Row is something known about a model.
+type Row struct {
+	ID       string          `json:"id"`   // family.number: rows of a family differ in Params
+	Name     string          `json:"name"` // the model in words
+	Kind     string          `json:"kind"` // exact, sim or model: see the package's rule
+	Params   json.RawMessage `json:"params"`
+	Expected json.RawMessage `json:"expected"` // an object; objects and arrays in it are looked at item by item
+	How      string          `json:"how"`      // how it became known
+	Citation string          `json:"citation"`
+	Note     string          `json:"note"`
+	Quick    bool            `json:"quick,omitempty"` // it takes a second or few
+}
+
+// Family is the part of the ID that says which model it is.
+func (r *Row) Family() string {
+	parts := strings.SplitN(r.ID, ".", 3)
+	if parts[0] == "trace" && len(parts) > 1 {
+		return "trace." + parts[1]
+	}
+	return parts[0]
+}
+
+//go:embed rows.json
+var shipped []byte
+
+// Rows returns the rows that are part of the program. The caller may change them.
+func Rows() []Row {
+	rows, err := ReadRows(bytes.NewReader(shipped))
+	if err != nil {
+		panic("verify: its own rows: " + err.Error())
+	}
+	return rows
+}
+
+// ReadRows reads an object whose key rows holds rows. Other keys do not matter.
+func ReadRows(r io.Reader) ([]Row, error) {
+	var file struct{ Rows []Row }
+	if err := json.NewDecoder(r).Decode(&file); err != nil {
+		return nil, fmt.Errorf("read rows: %w", err)
+	}
+	if len(file.Rows) == 0 {
+		return nil, errors.New("read rows: there are none")
+	}
+	seen := map[string]bool{}
+	for i := range file.Rows {
+		row := &file.Rows[i]
+		switch {
+		case row.ID == "":
+			return nil, fmt.Errorf("read rows: rows[%d] has no id", i)
+		case seen[row.ID]:
+			return nil, fmt.Errorf("read rows: two are called %s", row.ID)
+		case row.Kind != "exact" && row.Kind != "sim" && row.Kind != "model":
+			return nil, fmt.Errorf("read rows: %s is of kind %q: want exact, sim or model", row.ID, row.Kind)
+		}
+		seen[row.ID] = true
+	}
+	return file.Rows, nil
+}
+
+// item is one thing that a row expects: a number, true or false, a text, or null.
+type item struct {
+	path  string // "wait_mean", "at.100.n", "wait[0]"
+	value any    // float64, bool, string or nil
+}
+
+// items flattens a JSON object in the order in which it stands.
+func items(object json.RawMessage) ([]item, error) {
+	decoder := json.NewDecoder(bytes.NewReader(object))
+	var all []item
+	if err := flatten(decoder, "", &all); err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+func flatten(decoder *json.Decoder, path string, all *[]item) error {
+	token, err := decoder.Token()
+	if err != nil {
+		return err
+	}
+	delimiter, nested := token.(json.Delim)
+	if !nested {
+		*all = append(*all, item{path, token})
+		return nil
+	}
+	for i := 0; decoder.More(); i++ {
+		inner := path + "[" + strconv.Itoa(i) + "]"
+		if delimiter == '{' {
+			key, err := decoder.Token()
+			if err != nil {
+				return err
+			}
+			inner = fmt.Sprint(key)
+			if path != "" {
+				inner = path + "." + inner
+			}
+		}
+		if err := flatten(decoder, inner, all); err != nil {
+			return err
+		}
+	}
+	_, err = decoder.Token()
+	return err
+}
+
+// params are the parameters of a row. What is missing or of another type is remembered
+// as a problem, and reads as 0.
+type params struct {
+	values   map[string]any
+	problems []error
+	expected []item // of the row
+}
+
+func newParams(object json.RawMessage) (*params, error) {
+	p := &params{}
+	if err := json.Unmarshal(object, &p.values); err != nil {
+		return nil, fmt.Errorf("read params: %w", err)
+	}
+	return p, nil
+}
+
+func (p *params) wrong(format string, arguments ...any) {
+	p.problems = append(p.problems, fmt.Errorf(format, arguments...))
+}
+
+// has reports whether there is a value other than null.
+func (p *params) has(name string) bool { return p.values[name] != nil }
+
+// number returns a finite number of at least 0.
+func (p *params) number(name string) float64 {
+	v, ok := p.values[name].(float64)
+	if !ok || v < 0 || math.IsInf(v, 0) {
+		p.wrong("params.%s: %v is not a number of at least 0", name, p.values[name])
+		return 0
+	}
+	return v
+}
+
+// positive returns a number above 0.
+func (p *params) positive(name string) float64 {
+	v := p.number(name)
+	if v == 0 {
+		p.wrong("params.%s: want more than 0", name)
+		return 1
+	}
+	return v
+}
+
+// share returns a number in [0, 1].
+func (p *params) share(name string) float64 {
+	v := p.number(name)
+	if v > 1 {
+		p.wrong("params.%s: %v is not a share", name, v)
+		return 0
+	}
+	return v
+}
+
+// count returns a whole number of at least 1.
+func (p *params) count(name string) int {
+	v := p.positive(name)
+	if v != math.Trunc(v) || v > 1e9 {
+		p.wrong("params.%s: %v is not a whole number", name, v)
+		return 1
+	}
+	return int(v)
+}
+
+// limit returns a count, or 0 for null, which stands for unlimited.
+func (p *params) limit(name string) int {
+	if !p.has(name) {
+		return 0
+	}
+	return p.count(name)
+}
+
+// text returns a string.
+func (p *params) text(name string) string {
+	v, ok := p.values[name].(string)
+	if !ok {
+		p.wrong("params.%s: %v is not a word", name, p.values[name])
+	}
+	return v
+}
+
+// numbers returns a list of numbers of at least 0; one number stands for a list of itself.
+func (p *params) numbers(name string) []float64 {
+	list, ok := p.values[name].([]any)
+	if !ok {
+		return []float64{p.number(name)}
+	}
+	inner := &params{values: map[string]any{}}
+	var all []float64
+	for i, v := range list {
+		key := fmt.Sprintf("%s[%d]", name, i)
+		inner.values[key] = v
+		all = append(all, inner.number(key))
+	}
+	p.problems = append(p.problems, inner.problems...)
+	return all
+}
+
+// objects returns a list of objects.
+func (p *params) objects(name string) []*params {
+	list, _ := p.values[name].([]any)
+	var all []*params
+	for _, v := range list {
+		values, ok := v.(map[string]any)
+		if !ok {
+			p.wrong("params.%s: %v is not an object", name, v)
+		}
+		all = append(all, &params{values: values})
+	}
+	if len(all) == 0 {
+		p.wrong("params.%s: want a list", name)
+	}
+	return all
+}

@@ -1,0 +1,115 @@
+package verify
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// setup is a scenario in the making. Texts are YAML in flow style; empty ones stand for
+// what is usual here. Times are in seconds.
+type setup struct {
+	warmup, window, drain float64 // arrivals go on for warmup + window
+	nodes, workers        int     // 0: one; per node
+	fetch                 string
+	lease, reaper         string
+	fence, place          string
+	retry                 string // of all classes
+	classes               []string
+	dependencies          []string
+	storms                []string
+	policy                string
+	engine                []string // further keys
+}
+
+// manyWorkers are as good as an unlimited number where jobs are few.
+const manyWorkers = 20_000
+
+// yaml is the text of the scenario. Calls to the store take no time, so that a free worker
+// has the next job at once; all else is at work: leases, heartbeats, commits.
+func (s *setup) yaml() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "name: verify\nduration: %s\nwarmup: %s\ndrain: %s\n", seconds(s.warmup+s.window), seconds(s.warmup), seconds(s.drain))
+	fmt.Fprintf(&b, "engine:\n  nodes: %d\n  workers: %d\n  timeout: 0s\n", max(s.nodes, 1), s.workers)
+	fmt.Fprintf(&b, "  fetch: %s\n", or(s.fetch, fmt.Sprintf("{batch: %d, poll: 1h, wake: true}", min(s.workers, 100_000))))
+	fmt.Fprintf(&b, "  commit: {batch: 1000, linger: 0s, calls: 100, backpressure: 0}\n")
+	fmt.Fprintf(&b, "  lease: %s\n  fence: %s\n  place: %s\n", or(s.lease, "{ttl: 30s, heartbeat: 10s}"), or(s.fence, "token"), or(s.place, "due"))
+	fmt.Fprintf(&b, "  reaper: %s\n", or(s.reaper, "{every: 30s}"))
+	fmt.Fprintf(&b, "  store: {claim: 0s, commit: 0s, extend: 0s, recover: 0s, promote: 0s, stats: 0s, enqueue: 0s, per-job: 0s}\n")
+	for _, more := range s.engine {
+		fmt.Fprintf(&b, "  %s\n", more)
+	}
+	fmt.Fprintf(&b, "retry: %s\n", or(s.retry, noDelay(0)))
+	list(&b, "dependencies", s.dependencies)
+	list(&b, "jobs", s.classes)
+	list(&b, "storms", s.storms)
+	list(&b, "policies", []string{or(s.policy, "{kind: fifo}")})
+	return b.String()
+}
+
+func list(b *strings.Builder, key string, elements []string) {
+	if len(elements) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "%s:\n", key)
+	for _, e := range elements {
+		fmt.Fprintf(b, "  - %s\n", e)
+	}
+}
+
+func or(text, usual string) string {
+	if text == "" {
+		return usual
+	}
+	return text
+}
+
+// seconds writes a duration to the nanosecond.
+func seconds(v float64) string { return trimmed(strconv.FormatFloat(v, 'f', 9, 64)) + "s" }
+
+// perSecond writes a rate.
+func perSecond(v float64) string { return trimmed(strconv.FormatFloat(v, 'f', 9, 64)) + "/s" }
+
+// percent writes a share.
+func percent(v float64) string { return trimmed(strconv.FormatFloat(v*100, 'f', 7, 64)) + "%" }
+
+func trimmed(decimal string) string {
+	return strings.TrimSuffix(strings.TrimRight(decimal, "0"), ".")
+}
+
+func poisson(rate float64) string {
+	return fmt.Sprintf("{process: poisson, rate: %s}", perSecond(rate))
+}
+
+func equalGaps(rate float64) string {
+	return fmt.Sprintf("{process: constant, rate: %s}", perSecond(rate))
+}
+
+// atOnce are n jobs that come together, once.
+func atOnce(n int, at float64) string {
+	return fmt.Sprintf("{process: batch, size: %d, every: 80000h, start: %s}", n, seconds(at))
+}
+
+func exponential(mean float64) string {
+	return fmt.Sprintf("{dist: exponential, mean: %s}", seconds(mean))
+}
+
+// class writes a job class; more are further keys.
+func class(name, arrivals, service string, more ...string) string {
+	return fmt.Sprintf("{%s}", strings.Join(append([]string{"class: " + name, "arrivals: " + arrivals, "service: " + service}, more...), ", "))
+}
+
+// fails is the key of a class that lets a share of its attempts fail.
+func fails(p float64) string { return fmt.Sprintf("fails: {rate: %s}", percent(p)) }
+
+// noDelay is a retry without backoff, so many attempts in all; 0: unlimited.
+func noDelay(attempts int) string { return retry(attempts, "{kind: none}") }
+
+// retry is so many attempts in all, 0 for unlimited, with a backoff.
+func retry(attempts int, backoff string) string {
+	most := "unlimited"
+	if attempts > 0 {
+		most = strconv.Itoa(attempts)
+	}
+	return fmt.Sprintf("{max-attempts: %s, backoff: %s, jitter: none, never: []}", most, backoff)
+}

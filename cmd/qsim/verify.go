@@ -49,7 +49,7 @@ Exit codes:
     3  an invariant of the engine broke
   130  interrupted`,
 		Example: `  qsim verify                       the quick rows
-  qsim verify --full                all of them: some half an hour
+  qsim verify --full                all of them: some twenty minutes on two cores
   qsim verify mmc feedback.1        a family and a row
   qsim verify --rows more.json      rows of one's own, in the form that --format json prints`,
 		RunE: func(c *cobra.Command, names []string) error {

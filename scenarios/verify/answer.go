@@ -43,7 +43,7 @@ type answer struct {
 	measure
 	kind     string // of the row
 	slack    float64
-	wide     float64 // factor on what is allowed
+	busy     bool // the load is high: intervals may be wider
 	repeated bool
 
 	values  []float64
@@ -138,15 +138,19 @@ func (a *answer) allowed() float64 {
 	if a.kind == "model" {
 		return 0.02 * expected
 	}
+	wider, widerStill := 1.0, 1.0
+	if a.busy {
+		wider, widerStill = 2, 4
+	}
 	switch a.shape {
 	case ofShare:
 		return max(0.01*expected, min(0.002, expected/2))
 	case atLeast:
 		return 0.002
 	case ofTail:
-		return a.wide * max(0.02*expected, negligible)
+		return wider * max(0.02*expected, negligible)
 	case ofMoment:
-		return a.wide * 0.05 * expected
+		return wider * 0.05 * expected
 	case ofCurve:
 		return min(0.01*a.peak, 0.04*expected)
 	case ofLeast, ofMost:
@@ -154,7 +158,7 @@ func (a *answer) allowed() float64 {
 	case ofSame:
 		return 1e-9 * cmp.Or(expected, 1)
 	}
-	return a.wide * 0.01 * expected
+	return widerStill * 0.01 * expected
 }
 
 // wants is how many replications it takes, as far as those there are tell.

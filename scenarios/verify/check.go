@@ -113,10 +113,7 @@ func (x *experiment) ask(row *Row, expected []item, asked []*experiment) {
 		}
 		asked[i] = x
 		x.plan.waits = x.plan.waits || m.distribution != nil
-		a := &answer{item: it, measure: m, kind: row.Kind, wide: 1, slack: slack(it.path, expected)}
-		if x.load > highLoad {
-			a.wide = 4
-		}
+		a := &answer{item: it, measure: m, kind: row.Kind, busy: x.load > highLoad, slack: slack(it.path, expected)}
 		x.answers = append(x.answers, a)
 	}
 }

@@ -243,7 +243,7 @@ func TestJudge(t *testing.T) {
 		{"more than the most", "sim", ofMost, 20.0, []float64{20.01, 19}, 0, Missed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			a := answer{item: item{"x", tt.expected}, measure: measure{shape: tt.shape}, kind: tt.kind, wide: 1, values: tt.values, nothing: tt.nothing}
+			a := answer{item: item{"x", tt.expected}, measure: measure{shape: tt.shape}, kind: tt.kind, values: tt.values, nothing: tt.nothing}
 			if got := a.judge(); got != tt.want {
 				t.Errorf("got %s, want %s: %v ± %v of %v", got, tt.want, a.centre(), a.half(), a.allowed())
 			}

@@ -17,7 +17,8 @@
 //
 //   - 1 % of what is expected, 2 % for a 99th percentile, 5 % for a variance or second moment;
 //   - for a probability 1 % of it or 0.002, whichever is more, but not more than half of it;
-//   - all of them but probabilities four times as wide where the load is above 0.8;
+//   - where the load is above 0.8, 4 % of it, also for a 99th percentile, and 10 % for a
+//     second moment;
 //   - for the levels in and after a storm 1 % of the highest one, and 4 % of each.
 //
 // A quantile's centre is that of the pooled data, the spread that of the quantiles of the
@@ -27,10 +28,10 @@
 //
 // # False alarms
 //
-// One quantity of a right program is missed with probability 0.001, so of the some 150
-// that are measured by replications one in seven full runs would miss one. What is missed is
+// One quantity of a right program is missed with probability 0.001, so of the some 250
+// that are measured by replications one in five full runs would miss one. What is missed is
 // therefore measured again, with other seeds and twice the replications, and counts as
-// failed only if it is missed again: 1e-6 for each quantity, 2e-4 for a full run. The seeds
+// failed only if it is missed again: 1e-6 for each quantity, 3e-4 for a full run. The seeds
 // are fixed, so that the chance is taken once for each change of the program, not at every
 // run of it.
 package verify

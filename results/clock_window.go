@@ -154,10 +154,25 @@ func (c *Collector) endStretch() {
 	}
 	c.noteStretch(c.starve.since)
 	if length > starvedAtLeast {
+		c.chartStretch(c.starve.since)
 		if len(c.starve.long) == mostStretches {
 			c.foldStretches()
 		}
 		c.starve.long = append(c.starve.long, stretch{c.starve.since, c.now})
+	}
+}
+
+// chartStretch adds the stretch that lasted until now to the buckets that it lies in.
+func (c *Collector) chartStretch(since engine.Time) {
+	bucket := engine.Time(c.settings.Bucket)
+	if bucket <= 0 {
+		return
+	}
+	for i := since / bucket; i*bucket < c.now; i++ {
+		for int(i) >= len(c.starved) {
+			c.starved = append(c.starved, 0)
+		}
+		c.starved[i] += min((i+1)*bucket, c.now).Sub(max(i*bucket, since)).Seconds()
 	}
 }
 

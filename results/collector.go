@@ -45,6 +45,7 @@ type Collector struct {
 	deficit    deficit
 	bucket     bucketSum
 	series     Series
+	starved    []float64 // s, by bucket: of the long stretches
 	fencedLate uint64
 
 	calm        *clockWindow // between warm-up and the first storm; nil: there is no storm
@@ -57,8 +58,9 @@ type Collector struct {
 	excess      float64 // job·ns above calmBacklog since
 	storms      []*stormWatch
 	tenants     tenantCounts
-	dead        map[engine.JobID]engine.Time // when those were enqueued that may come back; nil: none may
-	recoveries  []*recovery                  // those still needed
+	resubmitted map[engine.JobID]resubmission // by the first copy; nil: there are none
+	dead        map[engine.JobID]engine.Time  // when those were enqueued that may come back; nil: none may
+	recoveries  []*recovery                   // those still needed
 
 	questions []question
 	acked     uint64

@@ -41,6 +41,9 @@ func (c *Collector) onEnqueued(e *engine.Event) {
 			}
 		}
 	}
+	if len(c.settings.Patience) > 0 && c.copyOf(e.Job) > 0 {
+		c.onResubmitted(e.Job)
+	}
 	if e.Delay > 0 {
 		c.becomeWaiting()
 	} else {
@@ -61,6 +64,9 @@ func (c *Collector) onLeased(e *engine.Event) {
 		c.starve.since = c.now
 		c.ready[engine.Fresh]--
 		c.segment.freshWaits += uint64(waited)
+		if len(c.settings.Tenants) > 2 && c.windows[0].covers(c.now) {
+			c.tenants.claimed(e.Tenant, waited)
+		}
 		if c.settings.Bucket > 0 {
 			c.bucket.waits.recordAt(bucket, waited)
 		}
@@ -172,6 +178,13 @@ func (c *Collector) onEnded(e *engine.Event) {
 		j.remember(e.Token, e.Ran)
 	}
 	lapsed := finished && e.Error != engine.Canceled && j.taken > e.Token
+	why := noCause
+	if success && j.successes > 1 {
+		why = j.cause
+	}
+	if success && j.successes == 1 && len(c.settings.Patience) > 0 {
+		c.onCopyDone(j)
+	}
 	for i := range c.sets {
 		s := &c.sets[i]
 		if !s.has(j.enqueued, j.kind, j.tenant) {
@@ -186,6 +199,7 @@ func (c *Collector) onEnded(e *engine.Event) {
 		}
 		if success && j.successes > 1 {
 			s.duplicates++
+			s.causes[why]++
 			if j.successes == 2 && !c.idempotent(j.kind) {
 				s.doubled++
 			}
@@ -240,6 +254,9 @@ func (c *Collector) onOutcome(e *engine.Event) {
 	if e.From == engine.Ready || e.From == engine.InFlight {
 		c.tenants.want(e.Tenant, -1)
 	}
+	if c.resubmitted != nil && (e.Kind == engine.Acked || e.Kind == engine.Buried) {
+		c.onCopyEnded(e.Job)
+	}
 	switch e.Kind {
 	case engine.Acked:
 		c.acked++
@@ -286,6 +303,12 @@ func (c *Collector) closeLease(j *knownJob, e *engine.Event) (ran int64) {
 		return 0
 	}
 	j.leased = false
+	switch e.Kind {
+	case engine.Nacked, engine.Returned:
+		if e.Token == j.token && j.taken < j.token { // by its holder
+			j.overrun()
+		}
+	}
 	switch e.Kind {
 	case engine.Acked:
 		j.ended = true

@@ -83,7 +83,13 @@ func (c *Collector) leave(u *Unresolved) {
 
 // run answers all questions.
 func (c *Collector) run() Run {
-	r := Run{Policy: c.policy, Events: int64(c.events), Jobs: c.all, Series: c.series}
+	r := Run{Policy: c.policy, Events: int64(c.events), Jobs: c.all, Series: c.series, Tenants: c.tenants.counted(len(c.settings.Tenants), c.windows[0].shares)}
+	r.Series.Starved = make([]float64, len(c.series.FreshReady))
+	for i := range r.Series.Starved {
+		if i < len(c.starved) {
+			r.Series.Starved[i] = min(c.starved[i]/c.settings.Bucket.Seconds(), 1)
+		}
+	}
 	for i := range c.questions {
 		q := &c.questions[i]
 		v := Value{Query: q.Query}

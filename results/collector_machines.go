@@ -16,6 +16,7 @@ func (c *Collector) onLeaseTaken(e *engine.Event) {
 		}
 	}
 	if j := c.known.find(e.Job); j != nil {
+		j.blame(alive)
 		j.taken = e.Token
 	}
 }

@@ -4,7 +4,8 @@
 // A Collector watches one run: it is an engine.Recorder. What it saw becomes a Run. Summarize
 // joins the runs of all policies and seeds to a Summary: means and quantiles with 95 %
 // intervals, differences to the baseline paired by seed, and a Verdict for each objective.
-// WriteTable prints a Summary, Files encodes it, Write stores the files.
+// WriteTable prints a Summary, Files encodes it, Write stores the files, and ReadStored reads
+// them again, for a report.
 //
 //	collector := results.NewCollector(settings, policy)
 //	// ... the simulation calls collector.Record(&event) for each event ...

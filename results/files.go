@@ -28,7 +28,7 @@ type RunInfo struct {
 }
 
 // Files returns the files of a run but for charts and report: run.json, scenario.yaml
-// (the given bytes), summary.json, summary.csv, and, if s has Data, series.csv.gz and hist/*.hgrm.
+// (the given bytes), summary.json, summary.csv, and, if s has Data, series.csv.gz, data.json.gz and hist/*.hgrm.
 func Files(s *Summary, info RunInfo, scenario []byte) ([]File, error) {
 	run, err := json.MarshalIndent(info, "", " ")
 	if err != nil {
@@ -51,6 +51,11 @@ func Files(s *Summary, info RunInfo, scenario []byte) ([]File, error) {
 		return nil, fmt.Errorf("encode series.csv.gz: %w", err)
 	}
 	files = append(files, File{"series.csv.gz", series.Bytes()})
+	data, err := encodeData(s)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", dataFile, err)
+	}
+	files = append(files, File{dataFile, data})
 	histograms, err := histogramFiles(s)
 	return append(files, histograms...), err
 }
@@ -89,6 +94,7 @@ func (s *Series) columns() []seriesColumn {
 		{"fresh_wait_p50_s", s.FreshWaitP50}, {"fresh_wait_p99_s", s.FreshWaitP99}, {"fresh_ready", s.FreshReady},
 		{"retry_ready", s.RetryReady}, {"waiting", s.Waiting}, {"utilization", s.Utilization}, {"throughput", s.Throughput},
 		{"goodput", s.Goodput}, {"fresh_claims", s.FreshClaims}, {"retry_claims", s.RetryClaims}, {"failures", s.Failures},
+		{"starved", s.Starved},
 	}
 }
 
@@ -119,7 +125,7 @@ func writeSeries(w io.Writer, s *Summary) error {
 				at := time.Duration(j) * s.Settings.Bucket
 				row := []string{s.Policies[p].Label, strconv.FormatUint(s.Seeds[i], 10), plain(at.Seconds())}
 				for _, column := range columns {
-					row = append(row, sixDigits(column.values[j]))
+					row = append(row, sixDigits(column.values, j))
 				}
 				if err := out.Write(row); err != nil {
 					return err
@@ -134,11 +140,11 @@ func writeSeries(w io.Writer, s *Summary) error {
 	return zip.Close()
 }
 
-func sixDigits(v float64) string {
-	if math.IsNaN(v) {
+func sixDigits(values []float64, j int) string {
+	if j >= len(values) || math.IsNaN(values[j]) {
 		return ""
 	}
-	return strconv.FormatFloat(v, 'g', 6, 64)
+	return strconv.FormatFloat(values[j], 'g', 6, 64)
 }
 
 // histogramFiles returns the pooled histograms, in milliseconds.

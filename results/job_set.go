@@ -29,6 +29,7 @@ type jobSet struct {
 	attemptsMax                int32
 	delaySum                   float64 // ns
 	duplicates, lapsed         uint64
+	causes                     [numCauses]uint64 // of the duplicates; the resubmits are beside them
 	doubled                    uint64
 	busy, accepted             float64 // ns
 	leasesExpired, leasesFalse uint64

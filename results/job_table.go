@@ -23,7 +23,8 @@ type knownJob struct {
 	pending    uint16 // claims whose execution has not started, and perhaps never will
 	successes  uint16 // executions
 	leased     bool
-	ended      bool // done or dead
+	ended      bool  // done or dead
+	cause      cause // why it may run again though it has succeeded, or will
 }
 
 // execution is one that ended, by its lease.

@@ -94,7 +94,7 @@ var (
 )
 
 func init() {
-	allMetrics = slices.Concat(waitMetrics(), fairnessMetrics(), attemptMetrics(), callerMetrics(), duplicateMetrics(), clockMetrics(),
+	allMetrics = slices.Concat(waitMetrics(), fairnessMetrics(), attemptMetrics(), callerMetrics(), duplicateMetrics(), causeMetrics(), clockMetrics(),
 		stormMetrics(), storeMetrics(), countMetrics())
 	metricsByName = make(map[string]int, len(allMetrics))
 	for i := range allMetrics {

@@ -52,12 +52,15 @@ func page(s *Summary, o TableOptions) string {
 			b.WriteString(" " + paint(color, sign) + " " + strings.Join(lines, "\n     ") + "\n")
 		}
 	}
-	b.WriteString("\n" + paint(dim, footnote) + "\n")
-	if o.Path != "" || o.Note != "" {
-		b.WriteString(strings.TrimSpace(o.Path+"        "+o.Note) + "\n")
+	b.WriteString("\n")
+	for _, line := range wrapped(footnote, o.Width) {
+		b.WriteString(paint(dim, line) + "\n")
 	}
 	if end := conclusion(s); end != "" {
 		b.WriteString(end + "\n")
+	}
+	if o.Path != "" || o.Note != "" {
+		b.WriteString(strings.TrimSpace(o.Path+"        "+o.Note) + "\n")
 	}
 	return b.String()
 }
@@ -124,7 +127,50 @@ func fitTable(s *Summary, width int) []string {
 	for i := range c.rows {
 		c.rows[i][0] = cut(c.rows[i][0], room)
 	}
-	return layOut(c, 2)
+	return dropped(c, width)
+}
+
+// fewestColumns stay in a table, however narrow the terminal: the policy and how it fares.
+const fewestColumns = 3
+
+// dropped leaves out as many of the last columns as must be for a table to fit in width, and
+// says which.
+func dropped(c cells, width int) []string {
+	var left []string
+	lines := layOut(c, 2)
+	for widest(lines) > width && len(c.header) > fewestColumns {
+		last := len(c.header) - 1
+		left = append([]string{c.header[last]}, left...)
+		c.header = c.header[:last]
+		for i := range c.rows {
+			c.rows[i] = c.rows[i][:last]
+		}
+		lines = layOut(c, 2)
+	}
+	if len(left) > 0 {
+		lines = append(append(lines, ""), wrapped("no room for "+strings.Join(left, ", ")+"; --format csv has all", width)...)
+	}
+	return lines
+}
+
+// wrapped breaks a text at its spaces into lines of width columns, 0: into one.
+func wrapped(s string, width int) []string {
+	if width == 0 || columns(s) <= width {
+		return []string{s}
+	}
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(s) {
+		switch {
+		case line == "":
+			line = word
+		case columns(line)+1+columns(word) <= width:
+			line += " " + word
+		default:
+			lines, line = append(lines, line), word
+		}
+	}
+	return append(lines, line)
 }
 
 func widest(lines []string) int {
@@ -186,97 +232,6 @@ func trimmed(s string) []string {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
 	return lines
-}
-
-// sign of an objective's outcome, and its colour.
-func (v *Verdict) sign() (sign, color string) {
-	switch {
-	case v.Outcome == Unclear:
-		return "?", yellow
-	case v.Outcome == Met && !v.Expect:
-		return "✓", green
-	case v.Outcome == Met:
-		return "✓", red
-	case v.Expect:
-		return "✗", green
-	}
-	return "✗", red
-}
-
-// objectiveLines lays out the objectives: in columns if they fit, else each over two lines.
-func objectiveLines(s *Summary, width int) [][]string {
-	var c cells
-	for i := range s.Objectives {
-		v := &s.Objectives[i]
-		info, _ := Lookup(v.Metric)
-		value := formatEstimate(&Estimate{Mean: v.Value, Bound: v.Bound}, info)
-		if half := v.Half; half == half { // not NaN
-			value += " " + formatHalf(half, info)
-		}
-		c.rows = append(c.rows, []string{v.Query.String() + " " + v.Text, v.Policy, value, v.Note()})
-	}
-	const signs = 3 // columns before a line
-	lines := make([][]string, len(c.rows))
-	for _, gap := range []int{3, 2} {
-		rendered := layOutLeft(c, gap)
-		if width > 0 && widest(rendered)+signs > width {
-			continue
-		}
-		for i := range rendered {
-			lines[i] = rendered[i : i+1]
-		}
-		return lines
-	}
-	below := cells{}
-	for _, row := range c.rows {
-		below.rows = append(below.rows, row[1:])
-	}
-	for i, line := range layOutLeft(below, 3) {
-		lines[i] = []string{c.rows[i][0], line}
-	}
-	return lines
-}
-
-// layOutLeft renders cells without a header, all left-aligned.
-func layOutLeft(c cells, gap int) []string {
-	t := c.writer()
-	style := table.StyleDefault
-	style.Options = table.Options{}
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", strings.Repeat(" ", gap)
-	t.SetStyle(style)
-	return trimmed(t.Render())
-}
-
-// conclusion counts the objectives that did not come out as wanted; "" if there are none at all.
-func conclusion(s *Summary) string {
-	if len(s.Objectives) == 0 {
-		return ""
-	}
-	missed, met, unclear := 0, 0, 0
-	for i := range s.Objectives {
-		switch v := &s.Objectives[i]; {
-		case v.Outcome == Unclear:
-			unclear++
-		case v.Failed(false) && v.Outcome == Missed:
-			missed++
-		case v.Failed(false):
-			met++
-		}
-	}
-	var parts []string
-	if missed > 0 {
-		parts = append(parts, plural(missed, "objective")+" missed")
-	}
-	if met > 0 {
-		parts = append(parts, plural(met, "objective")+" met that should have been missed")
-	}
-	if unclear > 0 {
-		parts = append(parts, plural(unclear, "objective")+" unclear")
-	}
-	if len(parts) == 0 {
-		return "all objectives as wanted"
-	}
-	return strings.Join(parts, ", ")
 }
 
 // markdown lays out the summary for a document.

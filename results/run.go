@@ -11,6 +11,7 @@ type Run struct {
 	Series      Series
 	Histograms  []RunHistogram // fresh.wait, retry.wait, attempt.wait, start.wait, sojourn; then those of filtered quantile queries
 	Warnings    []string
+	Tenants     []TenantCount // by engine.TenantID, without number 0 and those past the first mostTenants; nil: there are fewer than two
 
 	means []number // mean fresh waits, for each value of slowdown
 }
@@ -39,4 +40,7 @@ type Series struct {
 	FreshClaims  []float64 // per second
 	RetryClaims  []float64 // per second
 	Failures     []float64 // failed executions per second
+	// Starved is the share of the bucket that lay in stretches of over a second in which some fresh
+	// job was ready and none was claimed. Nil: an earlier version did not measure it.
+	Starved []float64
 }

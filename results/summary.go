@@ -39,6 +39,9 @@ type PolicySummary struct {
 type PolicyData struct {
 	Series []Series         // by seed; a run that ended earlier has fewer elements
 	Pooled []NamedHistogram // over all seeds: fresh.wait, retry.wait, attempt.wait, start.wait, sojourn, then filtered ones
+	// Tenants are counted over all seeds, by number less 1 as in Settings.Tenants[1:], the first mostTenants
+	// at most; nil: there are fewer than two.
+	Tenants []TenantCount
 }
 
 // Estimate is a metric over all seeds. A mean is that of the seeds, with a 95 %

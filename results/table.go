@@ -28,7 +28,7 @@ type TableOptions struct {
 	Format Format
 	Color  bool // ANSI colours in Text; signs carry the meaning without them
 	Width  int  // columns that Text should fit in; 0: as wide as it gets
-	// Path and Note make a line of Text below the footnote, for example the path of the
+	// Path and Note make the last line of Text, for example the path of the
 	// report and "8.4s, 1.7M jobs/s". There is none if both are empty.
 	Path, Note string
 }

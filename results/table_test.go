@@ -226,3 +226,41 @@ func TestRoundDuration(t *testing.T) {
 		}
 	}
 }
+
+// TestTableOnNarrowTerminals: what has no room is wrapped or left out, and that is said.
+func TestTableOnNarrowTerminals(t *testing.T) {
+	sum := narrowSummary()
+	for _, tt := range []struct {
+		width int
+		want  string
+	}{
+		{80, "about 26 seeds would tell"},
+		{70, "about 26 seeds would tell"},
+		{44, "no room for"},
+	} {
+		out := written(t, sum, TableOptions{Width: tt.width})
+		if !strings.Contains(out, tt.want) {
+			t.Errorf("width %d: no %q in\n%s", tt.width, tt.want, out)
+		}
+		for line := range strings.Lines(out) {
+			if n := columns(strings.TrimSuffix(line, "\n")); n > tt.width {
+				t.Errorf("width %d: a line of %d columns: %s", tt.width, n, line)
+			}
+		}
+	}
+}
+
+// narrowSummary has long names and an objective of which nothing is known.
+func narrowSummary() *Summary {
+	s := &Summary{Scenario: "narrow", Seeds: []uint64{1, 2}, Duration: 60}
+	recovery, fresh := Query{Metric: "recovery.time", After: "down"}, Query{Metric: "fresh.wait.p99", During: "down"}
+	for i, label := range []string{"Pruned jobs return, with a guard", "Pruned jobs return, without"} {
+		p := PolicySummary{Label: label, Baseline: i == 0}
+		for _, q := range []Query{fresh, recovery, {Metric: "starved.longest"}, {Metric: "duplicates.per10k"}} {
+			p.Filtered = append(p.Filtered, Estimate{Query: q, Mean: 123.4 * float64(i+1), Low: 100, High: 400, Half: 44, N: 2})
+		}
+		s.Policies = append(s.Policies, p)
+		s.Objectives = append(s.Objectives, Verdict{Query: fresh, Policy: label, Text: "below 10s", Value: 123.4, Half: 44, Outcome: Unclear, Seeds: 26})
+	}
+	return s
+}

@@ -10,11 +10,31 @@ import (
 type tenantCounts struct {
 	served  []int64 // executions finished
 	wanting []int64 // jobs ready or in flight: each wants an execution, or more than one
+	waits   []tenantWaits
 }
+
+// tenantWaits are those of a tenant's fresh jobs that were claimed.
+type tenantWaits struct {
+	claims  int64
+	sum     float64 // ns
+	longest int64   // ns
+}
+
+// TenantCount is what a tenant got, in the window of time metrics: from the end of the warm-up to the
+// end of arrivals.
+type TenantCount struct {
+	Executions  int64   // finished
+	FreshClaims int64   // first claims
+	WaitSum     float64 // s, of those
+	WaitMax     float64 // s
+}
+
+// mostTenants is how many tenants are told apart in what a run keeps.
+const mostTenants = 1000
 
 func (t *tenantCounts) grow(tenant engine.TenantID) {
 	for int(tenant) >= len(t.served) {
-		t.served, t.wanting = append(t.served, 0), append(t.wanting, 0)
+		t.served, t.wanting, t.waits = append(t.served, 0), append(t.wanting, 0), append(t.waits, tenantWaits{})
 	}
 }
 
@@ -101,4 +121,54 @@ func fairShares(total int64, demands []int64) []float64 {
 		left -= shares[i]
 	}
 	return shares
+}
+
+// claimed counts a first claim of a job of tenant, after so many nanoseconds.
+func (t *tenantCounts) claimed(tenant engine.TenantID, waited int64) {
+	t.grow(tenant)
+	w := &t.waits[tenant]
+	w.claims++
+	w.sum += float64(waited)
+	w.longest = max(w.longest, waited)
+}
+
+// counted returns what the tenants numbered from 1 got, of which there are names, in the window
+// of shares; nil if there are fewer than two.
+func (t *tenantCounts) counted(names int, shares *tenantShares) []TenantCount {
+	n := min(names-1, mostTenants)
+	if n < 2 || shares == nil || !shares.ended {
+		return nil
+	}
+	counts := make([]TenantCount, n)
+	for i := range counts {
+		if k := i + 1; k < len(shares.served) {
+			counts[i].Executions = shares.served[k]
+		}
+		if k := i + 1; k < len(t.waits) {
+			w := &t.waits[k]
+			counts[i].FreshClaims, counts[i].WaitSum, counts[i].WaitMax = w.claims, w.sum/1e9, float64(w.longest)/1e9
+		}
+	}
+	return counts
+}
+
+// poolTenants adds up what tenants got in runs; nil if a run did not count them.
+func poolTenants(runs []*Run) []TenantCount {
+	var pooled []TenantCount
+	for i, run := range runs {
+		if len(run.Tenants) == 0 {
+			return nil
+		}
+		if i == 0 {
+			pooled = make([]TenantCount, len(run.Tenants))
+		}
+		for k, t := range run.Tenants {
+			if k < len(pooled) {
+				p := &pooled[k]
+				p.Executions, p.FreshClaims = p.Executions+t.Executions, p.FreshClaims+t.FreshClaims
+				p.WaitSum, p.WaitMax = p.WaitSum+t.WaitSum, max(p.WaitMax, t.WaitMax)
+			}
+		}
+	}
+	return pooled
 }

@@ -62,6 +62,40 @@ func Write(at Place, files []File) (dir string, err error) {
 	return dir, nil
 }
 
+// Replace writes files into the folder of a run that is there, in place of those of the same
+// names. Each appears whole or not at all; on an error some may have been replaced.
+func Replace(dir string, files []File) error {
+	for i := range files {
+		if err := checkPath(files[i].Path); err != nil {
+			return fmt.Errorf("write results: %w", err)
+		}
+		path := filepath.Join(dir, filepath.FromSlash(files[i].Path))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return fmt.Errorf("write results: %w", err)
+		}
+		if err := replaceFile(path, files[i].Data); err != nil {
+			return fmt.Errorf("write results: %w", err)
+		}
+	}
+	return nil
+}
+
+func replaceFile(path string, data []byte) error {
+	temporary, err := os.CreateTemp(filepath.Dir(path), ".unfinished-")
+	if err != nil {
+		return err
+	}
+	_, err = temporary.Write(data)
+	err = errors.Join(err, temporary.Chmod(0o644), temporary.Sync(), temporary.Close())
+	if err == nil {
+		err = os.Rename(temporary.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temporary.Name()))
+	}
+	return nil
+}
+
 // checkPath refuses paths that lead out of a folder or that not every system can store.
 func checkPath(path string) error {
 	if !fs.ValidPath(path) || path == "." || !filepath.IsLocal(filepath.FromSlash(path)) || strings.ContainsAny(path, "\\\x00") {

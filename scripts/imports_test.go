@@ -26,7 +26,7 @@ var mayImport = map[string][]string{
 	"cmd/qbench":       {"scenarios", "engine", "engine/live", "engine/memstore", "engine/pgstore", "results", "results/report"},
 
 	// What builds on whole scenarios: chaos, verification, sweeps.
-	"scenarios/...": {"scenarios", "engine", "engine/check", "engine/sim", "engine/memstore", "policies", "results"},
+	"scenarios/...": {"scenarios", "scenarios/ranges", "engine", "engine/check", "engine/sim", "engine/memstore", "policies", "results"},
 }
 
 // mayUse is, for each module that is not ours, the packages that may import it. The

@@ -16,12 +16,14 @@ import (
 func complete(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		switch c.Name() {
-		case "run", "validate", "explain":
+		case "run", "validate", "explain", "trace", "map":
 			c.ValidArgsFunction = completeScenarios
 		case "list":
 			c.ValidArgsFunction = completeList
 		case "compare":
 			c.ValidArgsFunction = completeResults
+		case "report":
+			c.ValidArgsFunction = completeFolders
 		case "verify":
 			c.ValidArgsFunction = completeRows
 		case "init", "schema", "version":
@@ -29,10 +31,14 @@ func complete(root *cobra.Command) {
 		}
 		for name, function := range map[string]cobra.CompletionFunc{
 			"policy": completePolicies, "baseline": completePolicies, "set": completeKeys, "from": completeSources, "metric": completeMetrics,
+			"find": fixed("worst-wait", "duplicate", "dead", "fenced", "lost-lease"), "plot": fixed("auto", "unicode", "ascii", "never"),
 			"format": fixed("table", "markdown", "csv", "json"), "color": fixed("auto", "always", "never"), "progress": fixed("auto", "always", "never"),
 		} {
-			if c.Flags().Lookup(name) == nil {
+			if c.Flags().Lookup(name) == nil || name == "from" && c.Name() != "init" {
 				continue
+			}
+			if formats := formatsOf[c.Name()]; name == "format" && formats != nil {
+				function = fixed(formats...)
 			}
 			if err := c.RegisterFlagCompletionFunc(name, function); err != nil {
 				panic("qsim: " + err.Error())
@@ -40,6 +46,9 @@ func complete(root *cobra.Command) {
 		}
 	}
 }
+
+// formatsOf are the formats of commands that have others than tables have.
+var formatsOf = map[string][]cobra.Completion{"trace": {"text", "table", "json", "chrome"}, "map": {"table", "csv", "json"}}
 
 func fixed(words ...cobra.Completion) cobra.CompletionFunc {
 	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
@@ -65,7 +74,7 @@ func described(topic string) []cobra.Completion {
 
 // completeScenarios offers the built-in scenarios and the files that may be some.
 func completeScenarios(c *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if c.Name() == "explain" && len(given) > 0 {
+	if c.Name() != "run" && c.Name() != "validate" && len(given) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return described("scenarios"), cobra.ShellCompDirectiveDefault
@@ -106,6 +115,11 @@ func completeResults(_ *cobra.Command, given []string, _ string) ([]cobra.Comple
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	}
 	return described("scenarios"), cobra.ShellCompDirectiveDefault
+}
+
+// completeFolders offers folders alone.
+func completeFolders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
 func completeMetrics(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -44,6 +44,11 @@ func (c *console) draw(bars *progress) {
 // that have finished are kept. The second one ends the process at once. Call stop when
 // there is nothing left to interrupt.
 func (c *console) interruptible(parent context.Context) (ctx context.Context, stop func()) {
+	return c.interruptibleSaying(parent, "interrupted: keeping what has finished; once more to quit at once")
+}
+
+// interruptibleSaying is interruptible where something else is true of what has finished.
+func (c *console) interruptibleSaying(parent context.Context, words string) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
 	signals := make(chan os.Signal, 2)
 	done := make(chan struct{})
@@ -57,7 +62,7 @@ func (c *console) interruptible(parent context.Context) (ctx context.Context, st
 				if count > 0 {
 					os.Exit(int(exitInterrupted))
 				}
-				c.note("interrupted: keeping what has finished; once more to quit at once")
+				c.note("%s", words)
 				cancel()
 			}
 		}

@@ -117,3 +117,12 @@ func TestInterruptEarly(t *testing.T) {
 		t.Errorf("%d entries are left in %s (%v)", len(left), out, err)
 	}
 }
+
+// A trace that is interrupted says so, and has told what it has told.
+func TestInterruptTrace(t *testing.T) {
+	_, stderr, code := interrupted(t,
+		[]string{"trace", "testdata/small.yaml", "--set", "duration=2h", "--find", "worst-wait"}, []string{"worst-wait: mail/"})
+	if code != int(exitInterrupted) || !strings.Contains(stderr, "interrupted: the trace ends here") {
+		t.Errorf("exit %d, want %d; standard error:\n%s", code, exitInterrupted, stderr)
+	}
+}

@@ -21,6 +21,11 @@ type progress struct {
 // newProgress draws bars if bars is set, and else writes a line for each finished
 // seed to lines if that is not nil.
 func newProgress(labels []string, seeds int, bars bool, lines io.Writer) *progress {
+	return newProgressOf("seeds", labels, seeds, bars, lines)
+}
+
+// newProgressOf is newProgress for something else than seeds.
+func newProgressOf(what string, labels []string, seeds int, bars bool, lines io.Writer) *progress {
 	p := &progress{labels: labels, lines: lines}
 	if !bars {
 		return p
@@ -32,7 +37,7 @@ func newProgress(labels []string, seeds int, bars bool, lines io.Writer) *progre
 		p.bars = append(p.bars, p.container.New(int64(seeds), style,
 			mpb.PrependDecorators(decor.Name(label, decor.WCSyncSpaceR)),
 			mpb.AppendDecorators(
-				decor.CountersNoUnit("%d/%d seeds", decor.WCSyncSpace),
+				decor.CountersNoUnit("%d/%d "+what, decor.WCSyncSpace),
 				decor.Elapsed(decor.ET_STYLE_GO, decor.WCSyncSpace))))
 	}
 	return p

@@ -3,21 +3,50 @@ package main
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"qsim/scenarios"
+	"qsim/scenarios/trace"
 )
 
 // replay is the command line that repeats the simulation that broke, and nothing else.
 func (s *session) replay(l loaded, b *scenarios.Broken) string {
-	words := []string{"qsim", "run", l.name}
+	return shellLine(append(s.naming("run", l, b), "-n", "1", "-j", "1"))
+}
+
+// leading is the command line that tells what led to it: all that happened in its last
+// second.
+func (s *session) leading(l loaded, b *scenarios.Broken) string {
+	last := max(0, b.At-time.Second).Truncate(time.Millisecond)
+	return shellLine(append(s.naming("trace", l, b), "--from", trace.Clock(last), "--limit", "100000"))
+}
+
+// naming are the words that a command needs to simulate the same.
+func (s *session) naming(command string, l loaded, b *scenarios.Broken) []string {
+	words := []string{"qsim", command, openable(l.name)}
 	for _, set := range s.flags.set {
 		words = append(words, "--set", set)
 	}
-	words = append(words, "--policy", b.Policy, "--seed", fmt.Sprint(b.Seed), "-n", "1", "-j", "1")
+	return append(words, "--policy", b.Policy, "--seed", fmt.Sprint(b.Seed))
+}
+
+// openable is what Open takes for a scenario that is shown as name: a built-in one is shown
+// as a file.
+func openable(name string) string {
+	if short := strings.TrimSuffix(name, ".yaml"); !isScenario(name) && isScenario(short) {
+		return short
+	}
+	return name
+}
+
+// shellLine writes words as a shell reads them.
+func shellLine(words []string) string {
+	line := make([]string, len(words))
 	for i, word := range words {
-		if strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,%") != "" {
-			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		line[i] = word
+		if word == "" || strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,%+") != "" {
+			line[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 		}
 	}
-	return strings.Join(words, " ")
+	return strings.Join(line, " ")
 }

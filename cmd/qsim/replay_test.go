@@ -2,6 +2,7 @@ package main
 
 import (
 	"testing"
+	"time"
 
 	"qsim/scenarios"
 )
@@ -12,6 +13,11 @@ func TestReplay(t *testing.T) {
 	s := &session{flags: &f}
 	got := s.replay(loaded{name: "storm.yaml"}, &scenarios.Broken{Policy: "it's 80/20", Seed: 7})
 	want := `qsim run storm.yaml --set engine.workers=8 --set 'jobs.a.retry={jitter: none}' --policy 'it'\''s 80/20' --seed 7 -n 1 -j 1`
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	got = s.leading(loaded{name: "retry-storm.yaml"}, &scenarios.Broken{Policy: "fifo", Seed: 7, At: 63*time.Second + 1500*time.Microsecond})
+	want = `qsim trace retry-storm --set engine.workers=8 --set 'jobs.a.retry={jitter: none}' --policy fifo --seed 7 --from 1m02.001s --limit 100000`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

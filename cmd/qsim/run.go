@@ -16,7 +16,6 @@ import (
 	"golang.org/x/term"
 
 	"qsim/results"
-	"qsim/results/report"
 	"qsim/scenarios"
 )
 
@@ -31,10 +30,11 @@ type runFlags struct {
 	noFiles        bool
 	quiet, verbose bool
 	color, bars    when
+	plot           plotMode
 }
 
 func newRun() *cobra.Command {
-	f := runFlags{format: "table", color: "auto", bars: "auto"}
+	f := runFlags{format: "table", color: "auto", bars: "auto", plot: "never"}
 	c := &cobra.Command{
 		Use:     "run SCENARIO... [flags]",
 		Short:   "run scenarios: table, verdict, files",
@@ -58,6 +58,7 @@ the scenario.`,
   qsim run my.yaml --seeds 5 --no-files             a quick look
   qsim run my.yaml --set engine.workers=80 --policy fifo
   qsim run my.yaml --until-ci 5% --max-seeds 500    until the intervals are narrow
+  qsim run my.yaml --plot                           and a picture in the terminal
   qsim run my.yaml --format json | jq .objectives   for programs
   qsim run a.yaml b.yaml --strict -q                for continuous integration`,
 		Args: atLeastOneScenario,
@@ -77,10 +78,12 @@ the scenario.`,
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say more on standard error")
+	flags.Var(&f.plot, "plot", "draw the wait of fresh jobs above the table: auto, unicode, ascii or never")
+	flags.Lookup("plot").NoOptDefVal = "auto"
 	flags.Var(&f.color, "color", "colour the table: auto, always or never")
 	flags.Var(&f.bars, "progress", "draw progress bars: auto, always or never")
 	group(c, "How to run it", "parallel", "until-ci", "max-seeds")
-	group(c, "Output", "format", "out", "no-files")
+	group(c, "Output", "format", "plot", "out", "no-files")
 	group(c, "Terminal", "quiet", "verbose", "color", "progress")
 	return c
 }
@@ -102,6 +105,9 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 	}
 	if f.quiet && f.verbose {
 		return usageError("--quiet and --verbose exclude each other")
+	}
+	if f.plot.on() && f.format != "table" {
+		return usageError("--plot draws above a table: leave --format %s away", f.format)
 	}
 	s := &session{flags: f, command: os.Args, stdout: c.OutOrStdout(), console: &console{out: c.ErrOrStderr()}}
 	if f.quiet {
@@ -145,7 +151,7 @@ func (s *session) one(ctx context.Context, l loaded) (exitCode, error) {
 	var broken *scenarios.Broken
 	switch {
 	case errors.As(err, &broken):
-		return exitInvariant, &failure{exitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s\nto see it again: %s", l.name, err, broken.Stack, s.replay(l, broken))}
+		return exitInvariant, &failure{exitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s\nto see it again: %s\nwhat led to it:  %s", l.name, err, broken.Stack, s.replay(l, broken), s.leading(l, broken))}
 	case err != nil && !interrupted:
 		return exitUsage, &failure{exitUsage, fmt.Errorf("%s: %w", l.name, err)}
 	}
@@ -157,14 +163,14 @@ func (s *session) one(ctx context.Context, l loaded) (exitCode, error) {
 		}
 		return exitIO, fmt.Errorf("summarize %s: %w", l.name, err)
 	}
-	folder, err := s.store(l, &settings, summary, start)
+	path, err := s.store(l, summary, start)
 	if err != nil {
 		return exitIO, err
 	}
 	for _, warning := range summary.Warnings {
 		s.console.note("%s: warning: %s", l.name, warning)
 	}
-	if err := s.print(summary, folder, took(runs, time.Since(start))); err != nil {
+	if err := s.print(summary, path, took(runs, time.Since(start))); err != nil {
 		return exitIO, err
 	}
 	if interrupted {
@@ -196,8 +202,8 @@ func (s *session) simulate(ctx context.Context, sc *scenarios.Scenario, settings
 	return scenarios.Run(ctx, sc, options)
 }
 
-// store writes the files of a run and returns their folder, "" under --no-files.
-func (s *session) store(l loaded, settings *results.Settings, summary *results.Summary, start time.Time) (string, error) {
+// store writes the files of a run and returns the path of its report, "" under --no-files.
+func (s *session) store(l loaded, summary *results.Summary, start time.Time) (string, error) {
 	if s.flags.noFiles {
 		return "", nil
 	}
@@ -213,23 +219,23 @@ func (s *session) store(l loaded, settings *results.Settings, summary *results.S
 	if err != nil {
 		return "", ioError("write results", err)
 	}
-	figures, err := report.Charts(settings, summary, version)
+	drawn, _, err := drawn(reader(files)) // from what is stored, as report would
 	if err != nil {
 		return "", ioError("write results", err)
 	}
-	for _, figure := range figures {
-		files = append(files, results.File{Path: "charts/" + figure.Name + ".png", Data: figure.PNG},
-			results.File{Path: "charts/" + figure.Name + ".svg", Data: figure.SVG})
-	}
+	files = append(files, drawn...)
 	folder, err := results.Write(results.Place{Out: s.flags.out, Scenario: summary.Scenario, ConfigHash: summary.ConfigHash, Start: start}, files)
-	return folder, ioError("write results", err)
+	if folder == "" {
+		return "", ioError("write results", err)
+	}
+	return filepath.Join(folder, reportFile), ioError("write results", err)
 }
 
 // print writes the result in the format asked for. Where the result is not for
-// people, they are told on standard error where the files are.
-func (s *session) print(summary *results.Summary, folder, note string) error {
+// people, they are told on standard error where the report is.
+func (s *session) print(summary *results.Summary, path, note string) error {
 	var text bytes.Buffer
-	options := results.TableOptions{Path: shown(folder), Note: note, Color: s.flags.color.coloured(os.Stdout)}
+	options := results.TableOptions{Path: shown(path), Note: note, Color: s.flags.color.coloured(os.Stdout)}
 	var err error
 	switch s.flags.format {
 	case "json":
@@ -246,19 +252,26 @@ func (s *session) print(summary *results.Summary, folder, note string) error {
 		if width, _, failed := term.GetSize(int(os.Stdout.Fd())); failed == nil {
 			options.Width = width
 		}
+		if s.flags.plot.on() {
+			plot := results.PlotOptions{Width: options.Width, ASCII: s.flags.plot.ascii(), Color: options.Color}
+			if err := results.WritePlot(&text, summary, plot); err != nil {
+				return ioError("write result", err)
+			}
+			text.WriteString("\n")
+		}
 		err = results.WriteTable(&text, summary, options)
 	}
 	if err != nil {
 		return ioError("write result", err)
 	}
-	if s.flags.format != "table" && folder != "" {
-		s.console.note("%s  %s", shown(folder), note)
-	}
 	_, err = s.stdout.Write(text.Bytes())
+	if s.flags.format != "table" && path != "" {
+		s.console.note("%s  %s", shown(path), note)
+	}
 	return ioError("write result", err)
 }
 
-// shown is a folder as it is shown: from the working directory if it lies below.
+// shown is a path as it is shown: from the working directory if it lies below.
 func shown(folder string) string {
 	here, err := os.Getwd()
 	if err != nil || !filepath.IsAbs(folder) {

@@ -77,3 +77,43 @@ func (w when) bars(file *os.File) bool {
 func capable(file *os.File) bool {
 	return term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb"
 }
+
+// plotMode is how a plot is drawn in the terminal.
+type plotMode string
+
+// String implements pflag.Value.
+func (m *plotMode) String() string { return string(*m) }
+
+// Set implements pflag.Value. Variables say true and false.
+func (m *plotMode) Set(text string) error {
+	switch text {
+	case "true":
+		text = "auto"
+	case "false":
+		text = "never"
+	}
+	return choose((*string)(m), text, "auto", "unicode", "ascii", "never")
+}
+
+// Type implements pflag.Value.
+func (m *plotMode) Type() string { return "HOW" }
+
+// on reports whether there is a plot at all.
+func (m plotMode) on() bool { return m != "never" }
+
+// ascii reports whether a plot is drawn with plain characters: where the terminal or the
+// locale is said to know no others.
+func (m plotMode) ascii() bool {
+	if m != "auto" {
+		return m == "ascii"
+	}
+	if os.Getenv("TERM") == "dumb" {
+		return true
+	}
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} { // the first that is set counts
+		if locale := strings.ToUpper(os.Getenv(name)); locale != "" {
+			return !strings.Contains(locale, "UTF-8") && !strings.Contains(locale, "UTF8")
+		}
+	}
+	return false
+}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -24,7 +25,11 @@ type distribution struct {
 }
 
 // distributionChart shows which share of fresh jobs waits longer than how long.
+// It is nil if no distribution was stored.
 func distributionChart(d *drawing) *sheet {
+	if d.seeds > 0 && !slices.ContainsFunc(d.summary.Data, func(p results.PolicyData) bool { return p.Pooled != nil }) {
+		return nil
+	}
 	at := d.distributionLimit()
 	all := make([]distribution, len(d.policies))
 	for i, p := range d.policies {

@@ -44,7 +44,7 @@ func waitChart(d *drawing) *sheet {
 		s.height, s.body = panels(d.shown(best, worst), axes, func(p *plot.Plot, own policy) {
 			p.Add(windows{d.windows(until), false})
 			for _, other := range d.policies {
-				p.Add(curve{d.xs, other.median, draw.LineStyle{Color: backdrop, Width: .6}})
+				p.Add(others(d.xs, other.median))
 			}
 			p.Add(area{d.xs, own.low, own.high, alpha(own.hue.line, 38)}, curve{d.xs, own.median, draw.LineStyle{Color: own.hue.line, Width: 1.4}})
 			p.Add(limitLines{limits: d.limits()}, heading{own.name, peakWords(peaks[own.index])})

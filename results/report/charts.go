@@ -8,8 +8,10 @@ import (
 	"qsim/results"
 )
 
-// Charts draws the four figures of a run: the wait of fresh jobs over time, the
-// backlog over time, the distribution of waits, and the policies compared. s is the
+// Charts draws the figures of a run: the wait of fresh jobs over time, the
+// backlog over time, the distribution of waits, the policies compared, attempts and the workers'
+// utilization over time, and when fresh jobs starved. A figure for which sum has no data, because an
+// earlier version stored none, is left out. s is the
 // scenario and sum what its runs said, with sum.Data; version is that of the program.
 // Neither is changed. It fails if sum has no data or does not fit s.
 func Charts(s *results.Settings, sum *results.Summary, version string) ([]Figure, error) {
@@ -17,19 +19,44 @@ func Charts(s *results.Settings, sum *results.Summary, version string) ([]Figure
 }
 
 func charts(s *results.Settings, sum *results.Summary, version string, dpi int) ([]Figure, error) {
+	all, err := drawings(s, sum, version, dpi)
+	if err != nil {
+		return nil, err
+	}
+	figures := make([]Figure, len(all))
+	for i, draw := range all {
+		if figures[i], err = draw(); err != nil {
+			return nil, err
+		}
+	}
+	return figures, nil
+}
+
+// Drawings is Charts in parts: what draws each figure. They may be called at the same time.
+func Drawings(s *results.Settings, sum *results.Summary, version string) ([]func() (Figure, error), error) {
+	return drawings(s, sum, version, dpi)
+}
+
+func drawings(s *results.Settings, sum *results.Summary, version string, dpi int) ([]func() (Figure, error), error) {
 	d, err := newDrawing(s, sum, version)
 	if err != nil {
 		return nil, fmt.Errorf("draw charts: %w", err)
 	}
-	figures := make([]Figure, 0, 4)
-	for _, chart := range []func(*drawing) *sheet{waitChart, backlogChart, distributionChart, comparisonChart} {
-		f, err := chart(d).render(dpi)
-		if err != nil {
-			return nil, fmt.Errorf("draw charts: %w", err)
+	var all []func() (Figure, error)
+	for _, chart := range []func(*drawing) *sheet{waitChart, backlogChart, distributionChart, comparisonChart, attemptsChart, starvationChart} {
+		sheet := chart(d)
+		if sheet == nil {
+			continue
 		}
-		figures = append(figures, f)
+		all = append(all, func() (Figure, error) {
+			f, err := sheet.render(dpi)
+			if err != nil {
+				return Figure{}, fmt.Errorf("draw charts: %w", err)
+			}
+			return f, nil
+		})
 	}
-	return figures, nil
+	return all, nil
 }
 
 const (
@@ -62,6 +89,10 @@ type policy struct {
 	retry  []float64
 	due    []float64 // fresh + retry
 	later  []float64 // jobs not yet due
+
+	attempts []float64 // claims per second, mean over seeds; NaN where every seed has ended
+	busy     []float64 // share of the workers, likewise
+	starved  []float64 // share of the time in which fresh jobs starved, likewise; nil: not measured
 }
 
 func newDrawing(s *results.Settings, sum *results.Summary, version string) (*drawing, error) {
@@ -106,6 +137,13 @@ func newPolicy(index int, label string, series []results.Series, buckets int) po
 		lower, upper = 0, 1
 	}
 	values := make([]float64, 0, len(series))
+	measured := true
+	for k := range series {
+		measured = measured && series[k].Starved != nil
+	}
+	if measured {
+		p.starved = make([]float64, 0, buckets)
+	}
 	for i := range buckets {
 		values = values[:0]
 		var fresh, retry, later float64
@@ -118,6 +156,11 @@ func newPolicy(index int, label string, series []results.Series, buckets int) po
 			later += zeroed(at(series[k].Waiting, i))
 		}
 		n := float64(max(len(series), 1))
+		p.attempts = append(p.attempts, meanOf(series, func(s *results.Series) float64 { return at(s.FreshClaims, i) + at(s.RetryClaims, i) }))
+		p.busy = append(p.busy, meanOf(series, func(s *results.Series) float64 { return at(s.Utilization, i) }))
+		if measured {
+			p.starved = append(p.starved, meanOf(series, func(s *results.Series) float64 { return at(s.Starved, i) }))
+		}
 		p.fresh, p.retry = append(p.fresh, fresh/n), append(p.retry, retry/n)
 		p.due, p.later = append(p.due, fresh/n+retry/n), append(p.later, later/n)
 		median, low, high := math.NaN(), math.NaN(), math.NaN()
@@ -130,9 +173,25 @@ func newPolicy(index int, label string, series []results.Series, buckets int) po
 	return p
 }
 
+// meanOf is the mean of what series say of a bucket; those that have ended say nothing happens. NaN
+// if all have.
+func meanOf(series []results.Series, of func(s *results.Series) float64) float64 {
+	sum, n := 0.0, 0
+	for k := range series {
+		if v := of(&series[k]); !math.IsNaN(v) {
+			sum += v
+			n++
+		}
+	}
+	if n == 0 {
+		return math.NaN()
+	}
+	return sum / float64(len(series))
+}
+
 // repeat draws a single bucket from its beginning to its end.
 func (p *policy) repeat() {
-	for _, values := range []*[]float64{&p.median, &p.low, &p.high, &p.fresh, &p.retry, &p.due, &p.later} {
+	for _, values := range []*[]float64{&p.median, &p.low, &p.high, &p.fresh, &p.retry, &p.due, &p.later, &p.attempts, &p.busy} {
 		*values = append(*values, (*values)[0])
 	}
 }

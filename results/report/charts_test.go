@@ -46,9 +46,14 @@ func TestChartsBearAnyData(t *testing.T) {
 				checkFigure(t, fig)
 				save(t, f.name, fig)
 			}
-			if got, want := strings.Join(names, " "), "1-fresh-p99 2-backlog 3-ccdf 4-dots"; got != want {
+			if got, want := strings.Join(names, " "), "1-fresh-p99 2-backlog 3-ccdf 4-dots 5-attempts 6-starvation"; got != want {
 				t.Errorf("got figures %q, want %q", got, want)
 			}
+			page, err := Page(sum, figures, PageOptions{Version: "v0.1.0"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkPage(t, page)
 		})
 	}
 }

@@ -93,6 +93,10 @@ func (f *fixture) policyData(policy int) results.PolicyData {
 			series.FreshReady = append(series.FreshReady, storm*70)
 			series.RetryReady = append(series.RetryReady, f.strength(t)*20000+30*storm)
 			series.Waiting = append(series.Waiting, f.strength(t)*9000)
+			series.FreshClaims = append(series.FreshClaims, 80/(1+storm/30))
+			series.RetryClaims = append(series.RetryClaims, 2+60*f.strength(t)*f.strength(t))
+			series.Utilization = append(series.Utilization, .55+.4*f.strength(t)/float64(1+policy))
+			series.Starved = append(series.Starved, math.Max(0, math.Min(storm/90-.3+.2*noise(policy, k, i), 1)))
 		}
 		data.Series = append(data.Series, series)
 	}

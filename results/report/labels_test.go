@@ -89,7 +89,7 @@ func TestThinKeepsWhatIsSeen(t *testing.T) {
 		points[i] = vg.Point{X: vg.Length(i) * 400 / n, Y: vg.Length(noise(i, 0, 0))}
 	}
 	points[31415].Y = 99
-	kept := thin(points)
+	kept := thin(points, fineColumn)
 	if len(kept) > 4*400*4+4 {
 		t.Errorf("kept %d points of %d", len(kept), n)
 	}

@@ -19,6 +19,17 @@ type curve struct {
 	style  draw.LineStyle
 }
 
+// others is the line of another policy behind a panel's own: in grey, and not so fine, as there are
+// many of them.
+func others(xs, ys []float64) curve {
+	return curve{xs, ys, draw.LineStyle{Color: backdrop, Width: .6}}
+}
+
+const (
+	fineColumn = vg.Length(.25) // half a pixel
+	greyColumn = vg.Length(2.5)
+)
+
 func (l curve) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
 	for _, run := range runs(l.ys) {
@@ -30,7 +41,11 @@ func (l curve) Plot(c draw.Canvas, p *plot.Plot) {
 			c.DrawGlyph(draw.GlyphStyle{Color: l.style.Color, Radius: l.style.Width, Shape: draw.CircleGlyph{}}, points[0])
 			continue
 		}
-		c.StrokeLines(l.style, c.ClipLinesXY(thin(points))...)
+		column := fineColumn
+		if l.style.Color == backdrop {
+			column = greyColumn
+		}
+		c.StrokeLines(l.style, c.ClipLinesXY(thin(points, column))...)
 	}
 }
 
@@ -53,8 +68,8 @@ func (a area) Plot(c draw.Canvas, p *plot.Plot) {
 			above = append(above, vg.Point{X: x, Y: ty(floored(a.high[i], p))})
 			below = append(below, vg.Point{X: x, Y: ty(floored(a.low[i], p))})
 		}
-		outline := thin(above)
-		below = thin(below)
+		outline := thin(above, fineColumn)
+		below = thin(below, fineColumn)
 		for i := len(below) - 1; i >= 0; i-- {
 			outline = append(outline, below[i])
 		}
@@ -86,10 +101,9 @@ func runs(ys []float64) []span {
 	return spans
 }
 
-// thin leaves the first, lowest, highest and last point of each quarter of a point of
-// width, which is half a pixel: nobody sees the others.
-func thin(points []vg.Point) []vg.Point {
-	const column = .25
+// thin leaves the first, lowest, highest and last point of each column of the width: of half a
+// pixel nobody sees the others.
+func thin(points []vg.Point, column vg.Length) []vg.Point {
 	if len(points) < 2 || vg.Length(len(points))*column < 4*(points[len(points)-1].X-points[0].X) {
 		return points
 	}

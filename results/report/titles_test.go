@@ -120,7 +120,7 @@ func TestDistributionTitle(t *testing.T) {
 		{"no limit, alike", nil, []results.PolicyData{pooled(34, 0, ""), pooled(20, 0, "")}, "Fresh p99 wait is 1m under every policy"},
 		{"no limit, one loses", nil, []results.PolicyData{pooled(0, 0, ""), pooled(0, 5, "")}, "5% of fresh jobs are never claimed with Weighted 80/20; with Shared FIFO p99 wait is 100ms"},
 		{"no limit, both lose", nil, []results.PolicyData{pooled(0, 12, ""), pooled(0, 5, "")}, "12% of fresh jobs are never claimed with Shared FIFO, 5% with Weighted 80/20"},
-		{"no data", nil, []results.PolicyData{{}, {}}, "There is no fresh job to speak of under any policy"},
+		{"no data", nil, []results.PolicyData{{Pooled: []results.NamedHistogram{}}, {}}, "There is no fresh job to speak of under any policy"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,0 +1,457 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	cdpruntime "github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// chromium is the browser that pages are tried in, "" if there is none.
+func chromium() string {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+var browserOnce = sync.OnceValues(func() (context.Context, func()) {
+	folder, err := os.MkdirTemp("", "qsim-browser-")
+	if err != nil {
+		panic(err)
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium()), chromedp.UserDataDir(folder), chromedp.NoSandbox, chromedp.Headless,
+		chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("hide-scrollbars", true))
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	browser, closeBrowser := chromedp.NewContext(allocator)
+	return browser, func() {
+		closeBrowser()
+		stop()
+		os.RemoveAll(folder)
+	}
+})
+
+// TestMain closes the browser that tests have opened.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if browserUsed {
+		_, stop := browserOnce()
+		stop()
+	}
+	os.Exit(code)
+}
+
+var browserUsed bool
+
+// tab is a page that is open in the browser, with what the browser said and asked for meanwhile.
+type tab struct {
+	context.Context
+	t        *testing.T
+	mutex    sync.Mutex
+	messages []string
+	requests []string
+}
+
+// openTab shows a page in a tab of its own, so many pixels wide.
+func openTab(t *testing.T, html []byte, width int64, before ...chromedp.Action[chromedp.Void]) *tab {
+	t.Helper()
+	if chromium() == "" {
+		t.Skip("NO CHROMIUM: THE PAGE IS NOT TRIED IN A BROWSER; scripts/test installs one")
+	}
+	browserUsed = true
+	browser, _ := browserOnce()
+	if err := chromedp.Do(browser); err != nil {
+		t.Fatalf("start %s: %v", chromium(), err)
+	}
+	file := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(file, html, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	inside, closeTab := chromedp.NewContext(browser)
+	limited, cancel := context.WithTimeout(inside, time.Minute)
+	t.Cleanup(func() { cancel(); closeTab() })
+	tb := &tab{Context: limited, t: t}
+	tb.run() // which opens it
+	if err := chromedp.Listen(limited, tb.note); err != nil {
+		t.Fatal(err)
+	}
+	tb.run(protocol(network.Enable, network.EnableParams{}), protocol(log.Enable, cdp.Empty{}), protocol(cdpruntime.Enable, cdp.Empty{}),
+		protocol(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 500}))
+	tb.run(append(before, chromedp.Navigate("file://"+file), chromedp.WaitReady("footer, #runs"))...)
+	return tb
+}
+
+// protocol is an action that the protocol has.
+func protocol[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, c, params)
+		return err
+	})
+}
+
+// note keeps what matters of what the browser tells.
+func (tb *tab) note(event any) {
+	tb.mutex.Lock()
+	defer tb.mutex.Unlock()
+	switch e := event.(type) {
+	case *log.EventEntryAdded:
+		tb.messages = append(tb.messages, fmt.Sprintf("%s: %s", e.Entry.Level, e.Entry.Text))
+	case *cdpruntime.EventExceptionThrown:
+		tb.messages = append(tb.messages, "exception: "+e.ExceptionDetails.Text)
+	case *cdpruntime.EventConsoleAPICalled:
+		tb.messages = append(tb.messages, "console."+string(e.Type))
+	case *network.EventRequestWillBeSent:
+		tb.requests = append(tb.requests, e.Request.URL)
+	}
+}
+
+// run does actions, which must succeed.
+func (tb *tab) run(actions ...chromedp.Action[chromedp.Void]) {
+	tb.t.Helper()
+	if err := chromedp.Do(tb, actions...); err != nil {
+		tb.t.Fatal(err)
+	}
+}
+
+// eval is the value of an expression in the page.
+func eval[T any](tb *tab, expression string) T {
+	tb.t.Helper()
+	value, err := chromedp.Run(tb, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		tb.t.Fatalf("%s: %v", expression, err)
+	}
+	return value
+}
+
+// until waits for a condition in the page.
+func (tb *tab) until(condition string) {
+	tb.t.Helper()
+	if !eval[bool](tb, fmt.Sprintf(`new Promise(done => {
+		const last = Date.now() + 20000, look = () => { if (%s) done(true); else if (Date.now() > last) done(false); else setTimeout(look, 20); };
+		look();
+	})`, condition)) {
+		tb.t.Fatalf("it does not come to pass that %s", condition)
+	}
+}
+
+// quiet fails unless the browser had nothing to say and asked for nothing but the page.
+func (tb *tab) quiet() {
+	tb.t.Helper()
+	tb.mutex.Lock()
+	defer tb.mutex.Unlock()
+	if len(tb.messages) > 0 {
+		tb.t.Errorf("the browser said %q", tb.messages)
+	}
+	if len(tb.requests) != 1 || !strings.HasPrefix(tb.requests[0], "file://") {
+		tb.t.Errorf("requests: %q, want that for the page alone", tb.requests)
+	}
+}
+
+// picture keeps a screenshot of the whole page if -pictures asks for it.
+func (tb *tab) picture(name string) {
+	tb.t.Helper()
+	if *pictures == "" {
+		return
+	}
+	shot, err := chromedp.Run(tb, chromedp.FullScreenshot(100))
+	if err != nil {
+		tb.t.Fatal(err)
+	}
+	if err := os.MkdirAll(*pictures, 0o755); err != nil {
+		tb.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(*pictures, name+".png"), shot, 0o644); err != nil {
+		tb.t.Fatal(err)
+	}
+}
+
+// pages are the reports of fixtures by name, each made once: two that differ must have two names.
+var pages sync.Map
+
+// pageOf is the report of a fixture.
+func pageOf(t testing.TB, f fixture) []byte {
+	t.Helper()
+	once, _ := pages.LoadOrStore(f.name, sync.OnceValue(func() []byte { return writePage(t, f) }))
+	return once.(func() []byte)()
+}
+
+func writePage(t testing.TB, f fixture) []byte {
+	t.Helper()
+	s, sum := f.build()
+	figures, err := charts(s, sum, "v0.1.0", coarse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	html, err := Page(sum, figures, PageOptions{Version: "v0.1.0", Scenario: []byte("name: retry-storm\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return html
+}
+
+// scheme makes the browser prefer dark or light pages, on a screen or, for "print", on paper.
+func scheme(name, media string) chromedp.Action[chromedp.Void] {
+	return protocol(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: media, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
+}
+
+const inkOf = `getComputedStyle(document.documentElement).getPropertyValue("--ink").trim()`
+
+func TestPageInBrowser(t *testing.T) {
+	tb := openTab(t, pageOf(t, storm()), 1100)
+	tb.until(`document.querySelectorAll(".live canvas").length === 5`)
+	if n := eval[int](tb, `[...document.querySelectorAll(".static")].filter(e => e.getClientRects().length > 0).length`); n != 3 {
+		t.Errorf("%d drawings are shown, want the 3 that no script draws", n)
+	}
+	tb.picture("light")
+
+	// The pointer moves one cursor in all charts.
+	tb.run(chromedp.ScrollIntoView(`[data-chart=wait]`))
+	box := eval[struct{ X, Y, W, H float64 }](tb, `(r => ({X: r.x, Y: r.y, W: r.width, H: r.height}))(document.querySelector("[data-chart=wait] .u-over").getBoundingClientRect())`)
+	middle := box.Y + box.H/2
+	tb.run(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, box.X+box.W*.45, middle))
+	tb.until(`[...document.querySelectorAll(".readout")].every(r => r.textContent.startsWith("at 13m"))`)
+	if words := eval[string](tb, `document.querySelector(".readout").textContent`); !strings.Contains(words, "Shared FIFO") || !strings.Contains(words, "In-flight cap 20%") {
+		t.Errorf("the readout is %q", words)
+	}
+	tb.picture("cursor")
+
+	// Dragging zooms all of them, and the button shows the whole run again.
+	tb.run(chromedp.MouseEvent(chromedp.MousePressed, box.X+box.W*.32, middle, chromedp.ButtonLeft, chromedp.ClickCount(1)),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, box.X+box.W*.4, middle, chromedp.ButtonLeft), chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, box.X+box.W*.6, middle, chromedp.ButtonLeft),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, box.X+box.W*.6, middle, chromedp.ButtonLeft, chromedp.ClickCount(1)))
+	tb.until(`document.getElementById("range").textContent.startsWith("9m")`)
+	tb.picture("zoomed")
+	tb.run(chromedp.Click("#reset"))
+	tb.until(`document.getElementById("range").textContent === ""`)
+	for _, step := range []struct{ button, range_ string }{{"#zoom-in", `^\d`}, {"#later", `^\d`}, {"#earlier", `^\d`}, {"#zoom-out", `^$`}} {
+		before := eval[string](tb, `document.getElementById("range").textContent`)
+		tb.run(chromedp.Click(step.button))
+		tb.until(fmt.Sprintf(`(r => r !== %q && /%s/.test(r))(document.getElementById("range").textContent)`, before, step.range_))
+	}
+
+	// A toggle hides its policy everywhere, by click and by keyboard.
+	ink := func(hue int) int { // pixels of that hue in the first chart
+		return eval[int](tb, fmt.Sprintf(`(() => {
+			const c = document.querySelector("[data-chart=fresh] canvas"), copy = new OffscreenCanvas(c.width, c.height).getContext("2d", {willReadFrequently: true});
+			copy.drawImage(c, 0, 0);
+			const d = copy.getImageData(0, 0, c.width, c.height).data;
+			const v = parseInt(getComputedStyle(document.documentElement).getPropertyValue("--p%d").trim().slice(1), 16);
+			let n = 0;
+			for (let i = 0; i < d.length; i += 4) if (d[i] === v >> 16 && d[i + 1] === (v >> 8 & 255) && d[i + 2] === (v & 255) && d[i + 3] === 255) n++;
+			return n;
+		})()`, hue))
+	}
+	if n := ink(0); n < 50 {
+		t.Fatalf("%d pixels of the first policy's colour", n)
+	}
+	tb.run(chromedp.Click(`[data-policy="0"]`))
+	tb.until(`document.querySelector('[data-policy="0"]').getAttribute("aria-pressed") === "false"`)
+	eval[bool](tb, `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
+	if n := ink(0); n > 0 {
+		t.Errorf("%d pixels of a policy that is switched off", n)
+	}
+	tb.run(chromedp.Focus(`[data-policy="0"]`), chromedp.KeyEvent(" "))
+	tb.until(`document.querySelector('[data-policy="0"]').getAttribute("aria-pressed") === "true"`)
+
+	// The cursor by keyboard, which is spoken.
+	tb.run(chromedp.Focus(`[data-chart=wait]`), chromedp.KeyEvent(kb.End))
+	tb.until(`/^at 29m45s, Shared FIFO /.test(document.getElementById("spoken").textContent)`)
+	tb.run(chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent("+"))
+	tb.until(`/^at 29m15s, /.test(document.getElementById("spoken").textContent) && document.getElementById("range").textContent !== ""`)
+	tb.run(chromedp.KeyEvent(kb.Escape))
+	tb.until(`document.getElementById("range").textContent === ""`)
+	tb.quiet()
+}
+
+func TestPageInTheDark(t *testing.T) {
+	light := openTab(t, pageOf(t, storm()), 1100)
+	dark := openTab(t, pageOf(t, storm()), 1100, scheme("dark", ""))
+	dark.until(`document.querySelectorAll(".live canvas").length === 5`)
+	if a, b := eval[string](light, inkOf), eval[string](dark, inkOf); a == b {
+		t.Errorf("ink is %s by day and by night", a)
+	}
+	if c := eval[string](dark, `getComputedStyle(document.querySelector("#comparison .chart [fill='#1B1F24']")).fill`); c != "rgb(230, 237, 243)" {
+		t.Errorf("words in drawings are %s in the dark", c)
+	}
+	dark.picture("dark")
+	dark.run(scheme("light", ""))
+	dark.until(inkOf + ` === "#1b1f24"`)
+	dark.quiet()
+}
+
+// Nothing is wider than the narrowest screens, whatever the names.
+func TestPageOnATelephone(t *testing.T) {
+	for _, f := range []fixture{storm(), with("nasty narrow", func(f *fixture) {
+		f.policies, f.labels, f.storms[0].Name, f.limits[0].During = 8, nasty, nasty[7], nasty[7]
+	}), with("20 policies", func(f *fixture) { f.policies = 20 })} {
+		for _, width := range []int64{390, 320} {
+			tb := openTab(t, pageOf(t, f), width)
+			tb.until(`document.querySelectorAll(".live canvas").length === 5`)
+			if wide := eval[int64](tb, `document.documentElement.scrollWidth`); wide > width {
+				t.Errorf("%s: the page is %d pixels wide on a screen of %d: %s", f.name, wide, width,
+					eval[string](tb, `[...document.querySelectorAll("body *")].filter(e => !e.closest(".scroll, pre, .hide, .skip") && e.getBoundingClientRect().right > innerWidth).map(e => e.tagName + "." + e.className + "#" + e.id).slice(0, 5).join(" ")`))
+			}
+			tb.picture(fmt.Sprintf("%s-%d", strings.ReplaceAll(f.name, " ", "-"), width))
+			tb.quiet()
+		}
+	}
+}
+
+// Without scripts the drawings are there, and the buttons for what is not are not.
+func TestPageWithoutScripts(t *testing.T) {
+	tb := openTab(t, pageOf(t, storm()), 1100, protocol(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
+	shown := func(selector string) int {
+		return eval[int](tb, fmt.Sprintf(`[...document.querySelectorAll(%q)].filter(e => e.getClientRects().length > 0).length`, selector))
+	}
+	if n := shown(".static .chart"); n != 6 {
+		t.Errorf("%d drawings are shown, want 6", n)
+	}
+	if n := shown(".live, .tools"); n != 0 {
+		t.Errorf("%d parts that need a script are shown", n)
+	}
+	tb.picture("no-script")
+	tb.quiet()
+}
+
+func TestPagePrints(t *testing.T) {
+	tb := openTab(t, pageOf(t, storm()), 1100, scheme("dark", ""))
+	tb.until(`document.querySelectorAll(".live canvas").length === 5`)
+	pdf, err := chromedp.Run(tb, chromedp.PrintToPDF(chromedp.PDFPrintBackground()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(string(pdf), "%PDF-") || len(pdf) < 20_000 {
+		t.Errorf("the print is %d bytes, %.8q", len(pdf), pdf)
+	}
+	if *pictures != "" {
+		if err := os.WriteFile(filepath.Join(*pictures, "print.pdf"), pdf, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tb.run(scheme("dark", "print"))
+	tb.picture("print")
+	if n := eval[int](tb, `[...document.querySelectorAll(".static .chart")].filter(e => e.getClientRects().length > 0).length`); n != 6 {
+		t.Errorf("%d drawings are printed, want 6", n)
+	}
+	if n := eval[int](tb, `[...document.querySelectorAll(".live, .tools, nav")].filter(e => e.getClientRects().length > 0).length`); n != 0 {
+		t.Errorf("%d parts for a screen are printed", n)
+	}
+	if ink := eval[string](tb, inkOf); ink != "#1b1f24" {
+		t.Errorf("it is printed in %s, as on a dark screen", ink)
+	}
+	tb.quiet()
+}
+
+// Names are words, whatever they look like.
+func TestPageBearsAnyNames(t *testing.T) {
+	f := with("nasty labels", func(f *fixture) {
+		f.policies, f.labels, f.storms[0].Name, f.limits[0].During = 8, nasty, `</script><script>document.title="broken"</script>`, `</script><script>document.title="broken"</script>`
+	})
+	s, sum := f.build()
+	s.Scenario, sum.Scenario, s.Description = nasty[2], nasty[2], `<img src=x onerror=alert(1)> "'`
+	sum.Warnings = []string{`<b onclick="x">` + nasty[3]}
+	figures, err := charts(s, sum, "v0.1.0", coarse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	html, err := Page(sum, figures, PageOptions{Version: `"><script>1</script>`, Scenario: []byte("</code></pre><script>alert(1)</script>")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tb := openTab(t, html, 1100)
+	tb.until(`document.querySelectorAll(".live canvas").length === 5`)
+	if n := eval[int](tb, `document.querySelectorAll("script").length`); n != 3 {
+		t.Errorf("%d scripts, want 3", n)
+	}
+	if n := eval[int](tb, `document.querySelectorAll("img, b, [onclick], [onerror], [style*=url]").length`); n != 0 {
+		t.Errorf("%d elements that a name has made", n)
+	}
+	if title := eval[string](tb, `document.title`); !strings.HasPrefix(title, `<script>alert("x")</script> & 'y'`) {
+		t.Errorf("the title is %q", title)
+	}
+	if words := eval[string](tb, `document.querySelector('[data-policy="2"]').textContent`); words != nasty[2] {
+		t.Errorf("a toggle says %q", words)
+	}
+	tb.picture("nasty")
+	tb.quiet()
+}
+
+// Served over HTTP, too, the page asks for nothing but itself.
+func TestPageAsksForNothing(t *testing.T) {
+	html := pageOf(t, storm())
+	var mutex sync.Mutex
+	var paths []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mutex.Lock()
+		paths = append(paths, r.URL.Path)
+		mutex.Unlock()
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Write(html)
+	}))
+	defer server.Close()
+	tb := openTab(t, html, 1100)
+	tb.run(chromedp.Navigate(server.URL + "/report.html"))
+	tb.until(`document.querySelectorAll(".live canvas").length === 5`)
+	mutex.Lock()
+	defer mutex.Unlock()
+	if len(paths) != 1 {
+		t.Errorf("the server was asked for %q", paths)
+	}
+	if got := eval[string](tb, `fetch("/more").then(() => "fetched", () => "refused")`); got != "refused" {
+		t.Errorf("a fetch of more was %s", got)
+	}
+}
+
+func TestIndexInBrowser(t *testing.T) {
+	f := with("20 policies", func(f *fixture) { f.policies, f.labels = 20, nasty })
+	_, sum := f.build()
+	g := judged()
+	_, other := g.build()
+	other.Scenario = nasty[7]
+	html, err := Index([]IndexEntry{{sum, "a/report.html"}, {other, "b/report.html"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tb := openTab(t, html, 390)
+	if wide := eval[int64](tb, `document.documentElement.scrollWidth`); wide > 390 {
+		t.Errorf("the index is %d pixels wide on a screen of 390", wide)
+	}
+	tb.picture("index")
+	tb.quiet()
+}
+
+// So many policies that each has a panel of its own: at first three have colour in the charts over
+// time, and all may have.
+func TestPageOfManyPolicies(t *testing.T) {
+	tb := openTab(t, pageOf(t, with("20 policies", func(f *fixture) { f.policies = 20 })), 1100)
+	tb.until(`document.querySelectorAll(".live canvas").length === 5`)
+	const pressed = `document.querySelectorAll('.toggle[aria-pressed="true"]').length`
+	if n := eval[int](tb, pressed); n != 3 {
+		t.Errorf("%d policies are on at first, want 3", n)
+	}
+	tb.picture("20-policies")
+	tb.run(chromedp.Click("#all"))
+	tb.until(pressed + ` === 20`)
+	tb.run(chromedp.Click("#none"))
+	tb.until(pressed + ` === 0`)
+	tb.quiet()
+}

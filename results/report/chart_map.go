@@ -1,0 +1,312 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"qsim/results"
+)
+
+// Map is a metric over two keys of a scenario, under each policy.
+type Map struct {
+	Scenario, ConfigHash, Version string
+
+	Query            results.Query
+	Seeds            int
+	XKey, YKey       string
+	XValues, YValues []string // of the coarse grid, in ascending order
+	// Steps is how many positions it is from one value to the next: tiles and edges are
+	// placed by positions, of which the first value has 0.
+	Steps int
+	// Edge says what lies beyond the edge, for example "above 10s"; empty: what never comes
+	// within the run.
+	Edge   string
+	Panels []MapPanel // at least one
+}
+
+// MapPanel is one policy's share of a Map.
+type MapPanel struct {
+	Label string
+	Tiles []MapTile    // that cover the map
+	Edge  [][4]float64 // X0, Y0, X1, Y1: horizontal and vertical lines
+	// Beyond is the share of the map beyond the edge. Measured of Full points were measured.
+	Beyond         float64
+	Measured, Full int
+}
+
+// MapTile is a rectangle of one value.
+type MapTile struct {
+	X0, X1, Y0, Y1 float64
+	Value          float64 // NaN: there is none
+	Never          bool    // it does not come within the run: Value, if there is one, says little
+}
+
+// MapCharts draws a map: a figure with a panel for each policy, and if there are several one
+// for each policy alone, all on one scale of colours.
+func MapCharts(m *Map) ([]Figure, error) { return mapCharts(m, dpi) }
+
+func mapCharts(m *Map, dpi int) ([]Figure, error) {
+	switch {
+	case len(m.Panels) == 0:
+		return nil, fmt.Errorf("draw map: there is no policy")
+	case len(m.XValues) < 2 || len(m.YValues) < 2 || m.Steps < 1:
+		return nil, fmt.Errorf("draw map: an axis has fewer than two values")
+	}
+	scale := newColorScale(m)
+	sheets := []*sheet{m.sheet("map", m.Panels, scale)}
+	if len(m.Panels) > 1 {
+		for i := range m.Panels {
+			sheets = append(sheets, m.sheet(fmt.Sprintf("map-%d", i+1), m.Panels[i:i+1], scale))
+		}
+	}
+	var figures []Figure
+	for _, s := range sheets {
+		f, err := s.render(dpi)
+		if err != nil {
+			return nil, fmt.Errorf("draw map: %w", err)
+		}
+		figures = append(figures, f)
+	}
+	return figures, nil
+}
+
+const (
+	mapLeft   = vg.Length(58) // of a panel, for the labels of its y axis
+	mapBelow  = vg.Length(32)
+	mapAbove  = vg.Length(18)
+	mapBar    = vg.Length(86) // of the figure, for the scale of colours
+	mapGap    = vg.Length(14)
+	mapPanels = 24
+	edgeWidth = vg.Length(1.8)
+)
+
+var (
+	mapTick  = textStyle(8, muted, false)
+	mapLabel = textStyle(9, ink, true)
+)
+
+func (m *Map) sheet(name string, panels []MapPanel, scale *colorScale) *sheet {
+	left := 0
+	if len(panels) > mapPanels {
+		left, panels = len(panels)-mapPanels, panels[:mapPanels]
+	}
+	s := &sheet{name: name, title: m.title(panels), subtitle: m.subtitle(left)}
+	measured, full := 0, 0
+	for _, p := range panels {
+		measured, full = measured+p.Measured, full+p.Full
+	}
+	s.footer = strings.Join([]string{shorten(clean(m.Scenario), 60), plural(m.Seeds, "seed") + " a point", fmt.Sprintf("%d points measured of %d", measured, full),
+		"qsim " + shorten(clean(m.Version), 40), "config " + shorten(clean(m.ConfigHash), 16)}, " · ")
+	s.alt = s.title + ". " + m.words(panels)
+	columns := 3
+	switch n := len(panels); {
+	case n == 1:
+		columns = 1
+	case n <= 4:
+		columns = 2
+	}
+	rows := (len(panels) + columns - 1) / columns
+	wide := (room - mapBar) / vg.Length(columns)
+	tall := min(wide*.78, 3.6*vg.Inch)
+	s.height = vg.Length(rows) * (tall + mapGap)
+	s.body = func(c draw.Canvas) {
+		for i := range panels {
+			x, y := c.Min.X+vg.Length(i%columns)*wide, c.Max.Y-vg.Length(i/columns)*(tall+mapGap)
+			at := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: x, Y: y - tall}, Max: vg.Point{X: x + wide - mapGap, Y: y}}}
+			m.drawPanel(at, &panels[i], scale)
+		}
+		bar := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: c.Max.X - mapBar + 8, Y: c.Max.Y - tall}, Max: c.Max}}
+		scale.draw(bar, m)
+	}
+	return s
+}
+
+// beyond says of a policy what lies beyond the edge.
+func (m *Map) beyond() string {
+	switch {
+	case m.Edge != "":
+		return "has " + m.Query.Metric + " " + m.Edge
+	case m.Query.Metric == "recovery.time":
+		return "never recovers"
+	case m.Query.Metric == "drain.time":
+		return "never drains"
+	}
+	return "never comes to an end"
+}
+
+func (m *Map) title(panels []MapPanel) string {
+	best, worst := 0, 0
+	for i, p := range panels {
+		if p.Beyond < panels[best].Beyond {
+			best = i
+		}
+		if p.Beyond > panels[worst].Beyond {
+			worst = i
+		}
+	}
+	name := func(i int) string { return shorten(clean(panels[i].Label), nameLimit) }
+	low, high := portion(panels[best].Beyond), portion(panels[worst].Beyond)
+	switch {
+	case panels[worst].Beyond == 0 && len(panels) == 1:
+		return fmt.Sprintf("No point of the map where %s %s", name(0), m.beyond())
+	case panels[worst].Beyond == 0:
+		return fmt.Sprintf("No point of the map where a policy %s", m.beyond())
+	case len(panels) == 1:
+		return fmt.Sprintf("%s %s in %s of the map", name(0), m.beyond(), high)
+	case low == high:
+		return fmt.Sprintf("Every policy %s in %s of the map", m.beyond(), high)
+	}
+	return fmt.Sprintf("%s %s in %s of the map, %s in %s", name(worst), m.beyond(), high, name(best), low)
+}
+
+func portion(share float64) string {
+	if share > 0 && share < .005 {
+		return "under 1%"
+	}
+	return fmt.Sprintf("%.0f%%", share*100)
+}
+
+func (m *Map) subtitle(left int) string {
+	what := m.Query.String() + " over " + clean(m.XKey) + " and " + clean(m.YKey) + "; the line is the edge"
+	if m.Edge == "" {
+		what += " beyond which it does not come within the run"
+	} else {
+		what += ": beyond it is " + m.Edge
+	}
+	if left > 0 {
+		what += "; " + plural(left, "policy") + " not shown"
+	}
+	return what
+}
+
+func (m *Map) words(panels []MapPanel) string {
+	var words []string
+	for _, p := range panels {
+		words = append(words, shorten(clean(p.Label), nameLimit)+" "+portion(p.Beyond))
+	}
+	return "Share of the map beyond the edge: " + strings.Join(words, ", ") + "."
+}
+
+// drawPanel draws one policy.
+func (m *Map) drawPanel(c draw.Canvas, p *MapPanel, scale *colorScale) {
+	area := vg.Rectangle{Min: vg.Point{X: c.Min.X + mapLeft, Y: c.Min.Y + mapBelow}, Max: vg.Point{X: c.Max.X, Y: c.Max.Y - mapAbove}}
+	wide, tall := area.Max.X-area.Min.X, area.Max.Y-area.Min.Y
+	tx := func(x float64) vg.Length {
+		return area.Min.X + vg.Length(x/float64((len(m.XValues)-1)*m.Steps))*wide
+	}
+	ty := func(y float64) vg.Length {
+		return area.Min.Y + vg.Length(y/float64((len(m.YValues)-1)*m.Steps))*tall
+	}
+	for _, t := range joined(p.Tiles) {
+		r := vg.Rectangle{Min: vg.Point{X: tx(t.X0), Y: ty(t.Y0)}, Max: vg.Point{X: tx(t.X1), Y: ty(t.Y1)}}
+		scale.fill(c, r, area, t.Value, t.Never)
+	}
+	for _, line := range []draw.LineStyle{{Color: rgb(0xffffff), Width: 3.6}, {Color: ink, Width: edgeWidth}} {
+		for _, s := range linked(p.Edge) {
+			x0, y0, x1, y1 := tx(s[0]), ty(s[1]), tx(s[2]), ty(s[3])
+			if y0 == y1 { // corners are closed
+				x0, x1 = max(x0-edgeWidth/2, area.Min.X), min(x1+edgeWidth/2, area.Max.X)
+			} else {
+				y0, y1 = max(y0-edgeWidth/2, area.Min.Y), min(y1+edgeWidth/2, area.Max.Y)
+			}
+			c.StrokeLine2(line, x0, y0, x1, y1)
+		}
+	}
+	c.StrokeLines(draw.LineStyle{Color: axisline, Width: .6}, []vg.Point{area.Min, {X: area.Max.X, Y: area.Min.Y}, area.Max, {X: area.Min.X, Y: area.Max.Y}, area.Min})
+	remark := portion(p.Beyond) + " beyond"
+	c.FillText(mapLabel, vg.Point{X: area.Min.X, Y: area.Max.Y + 5}, fit(mapLabel, clean(p.Label), wide-mapTick.Width(remark)-8))
+	right := mapTick
+	right.XAlign = draw.XRight
+	c.FillText(right, vg.Point{X: area.Max.X, Y: area.Max.Y + 5}, remark)
+	m.drawAxes(c, area, tx, ty)
+}
+
+func (m *Map) drawAxes(c draw.Canvas, area vg.Rectangle, tx, ty func(float64) vg.Length) {
+	grey := draw.LineStyle{Color: axisline, Width: .6}
+	under := mapTick
+	under.XAlign, under.YAlign = draw.XCenter, draw.YTop
+	end := vg.Length(math.Inf(-1))
+	for i, v := range m.XValues {
+		x := tx(float64(i * m.Steps))
+		c.StrokeLine2(grey, x, area.Min.Y, x, area.Min.Y-3)
+		text := fit(under, v, 60)
+		half := under.Width(text) / 2
+		if x-half > end+4 {
+			c.FillText(under, vg.Point{X: min(x, area.Max.X-half+6), Y: area.Min.Y - 5}, text)
+			end = x + half
+		}
+	}
+	c.FillText(under, vg.Point{X: (area.Min.X + area.Max.X) / 2, Y: area.Min.Y - 18}, fit(under, clean(m.XKey), area.Max.X-area.Min.X))
+	beside := mapTick
+	beside.XAlign, beside.YAlign = draw.XRight, draw.YCenter
+	top := vg.Length(math.Inf(-1))
+	for i, v := range m.YValues {
+		y := ty(float64(i * m.Steps))
+		c.StrokeLine2(grey, area.Min.X-3, y, area.Min.X, y)
+		if y > top+9 {
+			c.FillText(beside, vg.Point{X: area.Min.X - 5, Y: y}, fit(beside, v, mapLeft-20))
+			top = y
+		}
+	}
+	upright := mapTick
+	upright.Rotation, upright.XAlign, upright.YAlign = math.Pi/2, draw.XCenter, draw.YTop
+	c.FillText(upright, vg.Point{X: area.Min.X - mapLeft + 2, Y: (area.Min.Y + area.Max.Y) / 2}, fit(mapTick, clean(m.YKey), area.Max.Y-area.Min.Y))
+}
+
+// linked are the lines of an edge with those that go on in one direction made one. Drawn one
+// by one they would be darker where they meet.
+func linked(edge [][4]float64) [][4]float64 {
+	edge = slices.Clone(edge)
+	level := func(s [4]float64) bool { return s[1] == s[3] }
+	slices.SortFunc(edge, func(a, b [4]float64) int {
+		switch {
+		case level(a) != level(b):
+			if level(a) {
+				return -1
+			}
+			return 1
+		case level(a):
+			return cmp.Or(cmp.Compare(a[1], b[1]), cmp.Compare(a[0], b[0]))
+		}
+		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
+	})
+	var all [][4]float64
+	for _, s := range edge {
+		if n := len(all); n > 0 {
+			last := &all[n-1]
+			if level(*last) == level(s) && last[2] == s[0] && last[3] == s[1] {
+				last[2], last[3] = s[2], s[3]
+				continue
+			}
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// joined are tiles with those of one value beside each other made one.
+func joined(tiles []MapTile) []MapTile {
+	tiles = slices.Clone(tiles)
+	slices.SortFunc(tiles, func(a, b MapTile) int {
+		return cmp.Or(cmp.Compare(a.Y0, b.Y0), cmp.Compare(a.Y1, b.Y1), cmp.Compare(a.X0, b.X0))
+	})
+	same := func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
+	var all []MapTile
+	for _, t := range tiles {
+		if n := len(all); n > 0 {
+			last := &all[n-1]
+			if last.Y0 == t.Y0 && last.Y1 == t.Y1 && last.X1 == t.X0 && last.Never == t.Never && (t.Never || same(last.Value, t.Value)) {
+				last.X1 = t.X1
+				continue
+			}
+		}
+		all = append(all, t)
+	}
+	return all
+}

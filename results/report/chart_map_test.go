@@ -1,0 +1,165 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"image/png"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"qsim/results"
+)
+
+// aMap has a panel for each label: tiles of growing values, of which those to the upper right never come.
+func aMap(value func(x, y float64) (float64, bool), labels ...string) *Map {
+	m := &Map{Scenario: "s", ConfigHash: "0a1b2c3d", Version: "1.0", Seeds: 3, Query: results.Query{Metric: "recovery.time", After: "down"},
+		XKey: "jobs.mail.arrivals.rate", YKey: "storms.down.for", XValues: []string{"10/s", "20/s", "30/s", "40/s"}, YValues: []string{"1s", "2s", "4s"}, Steps: 2}
+	for _, label := range labels {
+		p := MapPanel{Label: label, Measured: 12, Full: 35}
+		for y := 0.0; y < 4; y++ {
+			for x := 0.0; x < 6; x++ {
+				v, never := value(x, y)
+				p.Tiles = append(p.Tiles, MapTile{X0: x, X1: x + 1, Y0: y, Y1: y + 1, Value: v, Never: never})
+				if never {
+					p.Beyond += 1. / 24
+				}
+			}
+		}
+		p.Edge = [][4]float64{{3, 2, 3, 4}, {3, 2, 6, 2}}
+		m.Panels = append(m.Panels, p)
+	}
+	return m
+}
+
+func rising(x, y float64) (float64, bool) {
+	if x >= 3 && y >= 2 {
+		return math.NaN(), true
+	}
+	return math.Pow(10, (x+y)/3-1), false
+}
+
+func TestMapCharts(t *testing.T) {
+	long := `<script>alert("1")</script> 🎉 ` + strings.Repeat("long ", 40)
+	many := make([]string, 26)
+	for i := range many {
+		many[i] = fmt.Sprintf("policy %d", i)
+	}
+	for _, tt := range []struct {
+		name    string
+		m       *Map
+		figures int
+		title   string
+	}{
+		{"one", aMap(rising, "fifo"), 1, "fifo never recovers in 25% of the map"},
+		{"two", aMap(rising, "fifo", "lifo"), 3, "Every policy never recovers in 25% of the map"},
+		{"long names", aMap(rising, long, long+"2", "c", "d", "e"), 6, "Every policy"},
+		{"many", aMap(rising, many...), 27, "Every policy"},
+		{"all never", aMap(func(_, _ float64) (float64, bool) { return math.NaN(), true }, "fifo"), 1, "fifo never recovers in 100% of the map"},
+		{"no value", aMap(func(_, _ float64) (float64, bool) { return math.NaN(), false }, "fifo"), 1, "No point of the map where fifo never recovers"},
+		{"all zero", aMap(func(_, _ float64) (float64, bool) { return 0, false }, "fifo"), 1, "No point"},
+		{"all alike", aMap(func(_, _ float64) (float64, bool) { return 7, false }, "fifo"), 1, "No point"},
+		{"zero and more", aMap(func(x, _ float64) (float64, bool) { return x * x * x * 100, false }, "fifo"), 1, "No point"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			figures, err := mapCharts(tt.m, 36)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(figures) != tt.figures || !strings.HasPrefix(figures[0].Title, tt.title) {
+				t.Errorf("%d figures, the first is %q", len(figures), figures[0].Title)
+			}
+			for _, f := range figures {
+				if _, err := png.Decode(bytes.NewReader(f.PNG)); err != nil {
+					t.Errorf("%s: %v", f.Name, err)
+				}
+				for d := xml.NewDecoder(bytes.NewReader(f.SVG)); ; {
+					token, err := d.Token()
+					if err == io.EOF {
+						break
+					}
+					if start, ok := token.(xml.StartElement); err != nil || ok && start.Name.Local == "script" {
+						t.Fatalf("%s: %v in the SVG (%v)", f.Name, token, err)
+					}
+				}
+				if bytes.Contains(f.SVG, []byte("NaN")) || bytes.Contains(f.SVG, []byte("Inf")) {
+					t.Errorf("%s: a coordinate is no number", f.Name)
+				}
+			}
+			again, err := mapCharts(tt.m, 36)
+			if err != nil || !bytes.Equal(again[0].PNG, figures[0].PNG) || !bytes.Equal(again[0].SVG, figures[0].SVG) {
+				t.Errorf("drawn again it differs (%v)", err)
+			}
+		})
+	}
+	for _, bad := range []*Map{{}, aMap(rising), {Panels: make([]MapPanel, 1), XValues: []string{"1"}, YValues: []string{"1", "2"}, Steps: 1}} {
+		if _, err := MapCharts(bad); err == nil {
+			t.Error("a map of nothing was drawn")
+		}
+	}
+}
+
+func TestLinked(t *testing.T) {
+	got := fmt.Sprint(linked([][4]float64{{1, 2, 2, 2}, {0, 0, 0, 1}, {0, 2, 1, 2}, {0, 1, 0, 2}, {3, 2, 4, 2}, {1, 0, 1, 1}}))
+	if want := "[[0 2 2 2] [3 2 4 2] [0 0 0 2] [1 0 1 1]]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestViridisIsInOrder: its lightness rises by steps of about one size, as seen by everybody
+// and by those who do not tell red from green.
+func TestViridisIsInOrder(t *testing.T) {
+	linear := func(v float64) float64 {
+		if v /= 255; v > .04045 {
+			return math.Pow((v+.055)/1.055, 2.4)
+		}
+		return v / 12.92
+	}
+	lightness := func(r, g, b float64) float64 { // CIE L*
+		y := .2126*r + .7152*g + .0722*b
+		if y > .008856 {
+			return 116*math.Cbrt(y) - 16
+		}
+		return 903.3 * y
+	}
+	last, lastDeuteranope := -1.0, -1.0
+	for i := 0; i <= 100; i++ {
+		c := viridisAt(float64(i) / 100)
+		r, g, b := linear(float64(c.R)), linear(float64(c.G)), linear(float64(c.B))
+		all := lightness(r, g, b)
+		// Deuteranopia: Machado, Oliveira, Fernandes 2009, severity 1.
+		deuteranope := lightness(.367322*r+.860646*g-.227968*b, .280085*r+.672501*g+.047413*b, -.011820*r+.042940*g+.968881*b)
+		if i > 0 && (all <= last || all-last > 1.5 || deuteranope <= lastDeuteranope) {
+			t.Errorf("at %d%% the lightness goes from %.2f to %.2f, from %.2f to %.2f for deuteranopes", i, last, all, lastDeuteranope, deuteranope)
+		}
+		last, lastDeuteranope = all, deuteranope
+	}
+}
+
+func TestColorScale(t *testing.T) {
+	log := newColorScale(aMap(rising, "a"))
+	if !log.log || !log.never || log.missing {
+		t.Errorf("scale %+v", log)
+	}
+	level := newColorScale(aMap(func(x, y float64) (float64, bool) { return 10 + x, false }, "a"))
+	if level.log || level.never {
+		t.Errorf("scale %+v", level)
+	}
+	for _, s := range []*colorScale{log, level} {
+		light := func(v float64) int { c := s.color(v); return int(c.R) + int(c.G) + int(c.B) }
+		if light(s.low) <= light(s.high) {
+			t.Error("the shortest recovery is not the lightest")
+		}
+		ticks := s.ticks()
+		if len(ticks) < 3 || ticks[0] != s.low || ticks[len(ticks)-1] != s.high {
+			t.Errorf("ticks %v of %v to %v", ticks, s.low, s.high)
+		}
+	}
+	m := aMap(func(x, y float64) (float64, bool) { return x, false }, "a")
+	m.Query = results.Query{Metric: "goodput"}
+	if s := newColorScale(m); s.color(s.high).R < s.color(s.low).R {
+		t.Error("more goodput is not lighter")
+	}
+}

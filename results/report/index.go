@@ -1,0 +1,134 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"slices"
+
+	"qsim/results"
+)
+
+// IndexEntry is a run on an index page.
+type IndexEntry struct {
+	Summary *results.Summary
+	Href    string // of its report, relative to the index
+}
+
+// indexPage is what its template is filled with.
+type indexPage struct {
+	Title, Facts, Measure, Policy string
+	Runs                          []indexRun
+	Rows                          []indexRow
+	Style                         template.CSS
+}
+
+type indexRun struct {
+	Href, Name, Detail, Config, Seeds, Wanted string
+	Policies, Warnings                        int
+	Objectives                                []string
+}
+
+type indexRow struct {
+	Name  string
+	Cells []indexCell
+}
+
+// indexCell is what a policy does in a scenario.
+type indexCell struct {
+	There bool
+	Marks []indexMark
+	Value string
+}
+
+// indexMark is the verdict on an objective, by its number in the list of its run.
+type indexMark struct {
+	Kind, Sign, Outcome string
+	Number              int
+}
+
+// Index returns a page that compares the policies of several runs: a matrix of what became of
+// the objectives, by policy and run. Policies of the same label are the same.
+func Index(entries []IndexEntry) ([]byte, error) {
+	if len(entries) == 0 {
+		return nil, fmt.Errorf("write index: there is no run")
+	}
+	p := indexPage{Title: "Scenarios compared", Measure: "p99 of fresh waits in the first storm, or in the whole run"}
+	var labels []string
+	names := map[string]int{}
+	for i := range entries {
+		names[entries[i].Summary.Scenario]++
+	}
+	for i := range entries {
+		sum := entries[i].Summary
+		p.Runs = append(p.Runs, indexRunOf(sum, entries[i].Href, names[sum.Scenario] > 1))
+		for k := range sum.Policies {
+			if label := sum.Policies[k].Label; !slices.Contains(labels, label) {
+				labels = append(labels, label)
+			}
+		}
+	}
+	for _, label := range labels {
+		row := indexRow{Name: shorten(clean(label), nameLimit)}
+		for i := range entries {
+			row.Cells = append(row.Cells, indexCellOf(entries[i].Summary, label, p.Runs[i].Objectives))
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	p.Facts = fmt.Sprintf("%s · %s", plural(len(entries), "run"), policiesOf(len(labels)))
+	p.Style, p.Policy = template.CSS(style), contentPolicy(style)
+	return execute("index.html.tmpl", p)
+}
+
+func indexRunOf(sum *results.Summary, href string, several bool) indexRun {
+	r := indexRun{Href: href, Name: clean(sum.Scenario), Config: clean(sum.ConfigHash), Seeds: seedRanges(sum.Seeds), Policies: len(sum.Policies), Warnings: len(sum.Warnings)}
+	if several {
+		r.Detail = "config " + r.Config + ", seeds " + r.Seeds
+	}
+	wanted, unclear := 0, 0
+	for i := range sum.Objectives {
+		if text := objectiveText(&sum.Objectives[i]); !slices.Contains(r.Objectives, text) {
+			r.Objectives = append(r.Objectives, text)
+		}
+		switch v := &sum.Objectives[i]; {
+		case v.Outcome == results.Unclear:
+			unclear++
+		case !v.Failed(false):
+			wanted++
+		}
+	}
+	switch {
+	case len(sum.Objectives) == 0:
+		r.Wanted = "none set"
+	default:
+		r.Wanted = fmt.Sprintf("%d of %d", wanted, len(sum.Objectives))
+		if unclear > 0 {
+			r.Wanted += fmt.Sprintf(", %d unclear", unclear)
+		}
+	}
+	return r
+}
+
+func indexCellOf(sum *results.Summary, label string, objectives []string) indexCell {
+	at := slices.IndexFunc(sum.Policies, func(p results.PolicySummary) bool { return p.Label == label })
+	if at < 0 {
+		return indexCell{}
+	}
+	c := indexCell{There: true}
+	for i := range sum.Objectives {
+		v := &sum.Objectives[i]
+		if v.Policy != label {
+			continue
+		}
+		c.Marks = append(c.Marks, indexMark{kindOf(v), v.Sign(), string(v.Outcome), 1 + slices.Index(objectives, objectiveText(v))})
+	}
+	q := results.Query{Metric: waitMetric}
+	for _, e := range sum.Policies[at].Filtered {
+		if e.Metric == waitMetric && e.Query == (results.Query{Metric: waitMetric, During: e.During}) {
+			q = e.Query
+			break
+		}
+	}
+	cell := sum.Cell(at, q)
+	c.Value = cell.Value + " " + cell.Half
+	return c
+}

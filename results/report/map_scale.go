@@ -1,0 +1,230 @@
+package report
+
+import (
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"qsim/results"
+)
+
+// viridis is the perceptually uniform map of Smith and van der Walt (matplotlib, 2015), at
+// ten equal distances, dark to light: its lightness rises all along, so that it keeps its
+// order for those who see no colours.
+var viridis = [...]color.NRGBA{rgb(0x440154), rgb(0x482878), rgb(0x3e4989), rgb(0x31688e), rgb(0x26828e), rgb(0x1f9e89), rgb(0x35b779), rgb(0x6ece58), rgb(0xb5de2b), rgb(0xfde725)}
+
+// viridisAt is the colour at a share of the map, in [0, 1].
+func viridisAt(share float64) color.NRGBA {
+	at := math.Min(math.Max(share, 0), 1) * float64(len(viridis)-1)
+	i := min(int(at), len(viridis)-2)
+	part := at - float64(i)
+	mix := func(a, b uint8) uint8 {
+		return uint8(math.Round(float64(float64(a)*(1-part)) + float64(float64(b)*part)))
+	}
+	a, b := viridis[i], viridis[i+1]
+	return color.NRGBA{R: mix(a.R, b.R), G: mix(a.G, b.G), B: mix(a.B, b.B), A: 255}
+}
+
+var (
+	neverGround  = rgb(0xf1f2f4)
+	neverHatch   = rgb(0x8b949e)
+	missingHatch = rgb(0xc9d0d7)
+)
+
+const hatchGap = vg.Length(5)
+
+// colorScale gives values colours: light is good.
+type colorScale struct {
+	low, high float64
+	log       bool
+	empty     bool // there is no value at all
+	dark      bool // small values are dark: the metric is better the more there is of it
+	never     bool // something never comes
+	missing   bool // something has no value
+	clipped   bool // something is below low
+	info      results.MetricInfo
+}
+
+// logFrom is the ratio of the largest to the least value from which a scale is logarithmic.
+const logFrom = 20
+
+func newColorScale(m *Map) *colorScale {
+	info, _ := results.Lookup(m.Query.Metric)
+	s := &colorScale{low: math.Inf(1), high: math.Inf(-1), info: info, dark: info.MoreIsBetter}
+	least := math.Inf(1) // above 0
+	for _, p := range m.Panels {
+		for _, t := range p.Tiles {
+			switch {
+			case t.Never:
+				s.never = true
+			case math.IsNaN(t.Value):
+				s.missing = true
+			default:
+				s.low, s.high = math.Min(s.low, t.Value), math.Max(s.high, t.Value)
+				if t.Value > 0 {
+					least = math.Min(least, t.Value)
+				}
+			}
+		}
+	}
+	lowest := s.low
+	s.empty = s.low > s.high
+	if s.empty {
+		s.low, s.high = 0, 1
+	}
+	if !math.IsInf(least, 1) && s.high/least > logFrom {
+		s.log, s.low = true, math.Max(least, s.high*1e-6)
+		s.clipped = lowest < s.low
+	}
+	if s.low == s.high {
+		s.low = math.Min(0, s.low)
+	}
+	if s.low == s.high {
+		s.high = 1
+	}
+	return s
+}
+
+// share is where on the scale a value lies, in [0, 1].
+func (s *colorScale) share(v float64) float64 {
+	if s.log {
+		return math.Log(math.Max(v, s.low)/s.low) / math.Log(s.high/s.low)
+	}
+	return (v - s.low) / (s.high - s.low)
+}
+
+func (s *colorScale) color(v float64) color.NRGBA {
+	if s.dark {
+		return viridisAt(s.share(v))
+	}
+	return viridisAt(1 - s.share(v))
+}
+
+// fill paints a rectangle of area. What never comes is hatched, which needs no colour to be
+// seen; what has no value is hatched otherwise.
+func (s *colorScale) fill(c draw.Canvas, r, area vg.Rectangle, v float64, never bool) {
+	// A little too large, or the ground would shine through between two of one colour.
+	over := vg.Point{X: min(r.Max.X+.3, area.Max.X), Y: min(r.Max.Y+.3, area.Max.Y)}
+	ground := neverGround
+	switch {
+	case never:
+	case math.IsNaN(v):
+		ground = rgb(0xffffff)
+	default:
+		ground = s.color(v)
+	}
+	c.FillPolygon(ground, []vg.Point{r.Min, {X: over.X, Y: r.Min.Y}, over, {X: r.Min.X, Y: over.Y}})
+	switch {
+	case never:
+		hatch(c, r, area.Min, true, neverHatch)
+	case math.IsNaN(v):
+		hatch(c, r, area.Min, false, missingHatch)
+	}
+}
+
+// hatch draws lines through r, in step with those of every other rectangle hatched from the
+// same origin: rising ones, or level ones.
+func hatch(c draw.Canvas, r vg.Rectangle, origin vg.Point, rising bool, ink color.NRGBA) {
+	style := draw.LineStyle{Color: ink, Width: .7}
+	if !rising {
+		for y := math.Ceil(float64((r.Min.Y - origin.Y) / hatchGap)); vg.Length(y)*hatchGap+origin.Y < r.Max.Y; y++ {
+			at := vg.Length(y)*hatchGap + origin.Y
+			c.StrokeLine2(style, r.Min.X, at, r.Max.X, at)
+		}
+		return
+	}
+	// A line is y - x = k·gap: those between the lower right and the upper left corner.
+	offset := origin.Y - origin.X
+	first, last := (r.Min.Y-r.Max.X-offset)/hatchGap, (r.Max.Y-r.Min.X-offset)/hatchGap
+	for k := math.Ceil(float64(first)); k <= float64(last); k++ {
+		shift := vg.Length(k)*hatchGap + offset
+		x0, x1 := max(r.Min.X, r.Min.Y-shift), min(r.Max.X, r.Max.Y-shift)
+		if x1 > x0 {
+			c.StrokeLine2(style, x0, x0+shift, x1, x1+shift)
+		}
+	}
+}
+
+// ticks are the values that the scale names.
+func (s *colorScale) ticks() []float64 {
+	if s.empty {
+		return nil
+	}
+	all := []float64{s.low}
+	if s.log {
+		if s.info.Unit == "s" {
+			all = append(all, decades...)
+		} else {
+			for v := math.Pow(10, math.Ceil(math.Log10(s.low))); v <= s.high; v *= 10 {
+				all = append(all, v)
+			}
+		}
+	} else {
+		for i := 1; i < 4; i++ {
+			all = append(all, s.low+(s.high-s.low)*float64(i)/4)
+		}
+	}
+	all = append(all, s.high)
+	var kept []float64
+	for i, v := range all {
+		last := i == len(all)-1
+		switch {
+		case v < s.low || v > s.high:
+		case len(kept) > 0 && s.share(v)-s.share(kept[len(kept)-1]) < .08 && !last:
+		default:
+			for last && len(kept) > 1 && 1-s.share(kept[len(kept)-1]) < .08 {
+				kept = kept[:len(kept)-1]
+			}
+			kept = append(kept, v)
+		}
+	}
+	return kept
+}
+
+// draw draws the scale: a bar with its ticks, and below it what has no colour.
+func (s *colorScale) draw(c draw.Canvas, m *Map) {
+	label := mapTick
+	label.YAlign = draw.YCenter
+	const wide, swatch = vg.Length(12), vg.Length(13)
+	below := vg.Length(0)
+	extra := func(never bool, text string) {
+		y := c.Min.Y + mapBelow + below
+		r := vg.Rectangle{Min: vg.Point{X: c.Min.X, Y: y - 5}, Max: vg.Point{X: c.Min.X + wide, Y: y + 5}}
+		s.fill(c, r, r, math.NaN(), never)
+		c.StrokeLines(draw.LineStyle{Color: axisline, Width: .5}, []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}, r.Min})
+		c.FillText(label, vg.Point{X: r.Max.X + 5, Y: y}, text)
+		below += swatch
+	}
+	if s.missing {
+		extra(false, "no value")
+	}
+	if s.never {
+		extra(true, "never")
+	}
+	from, to := c.Min.Y+mapBelow+below, c.Max.Y-mapAbove
+	if s.empty || to-from < 20 {
+		return
+	}
+	const stripes = 64
+	for i := range stripes {
+		share := (float64(i) + .5) / stripes
+		if !s.dark {
+			share = 1 - share
+		}
+		y0, y1 := from+(to-from)*vg.Length(i)/stripes, from+(to-from)*vg.Length(i+1)/stripes
+		c.FillPolygon(viridisAt(share), []vg.Point{{X: c.Min.X, Y: y0}, {X: c.Min.X + wide, Y: y0}, {X: c.Min.X + wide, Y: min(y1+.3, to)}, {X: c.Min.X, Y: min(y1+.3, to)}})
+	}
+	for _, v := range s.ticks() {
+		y := from + (to-from)*vg.Length(s.share(v))
+		c.StrokeLine2(draw.LineStyle{Color: axisline, Width: .6}, c.Min.X+wide, y, c.Min.X+wide+3, y)
+		text := results.FormatValue(v, s.info)
+		if s.clipped && v == s.low {
+			text = "≤ " + text
+		}
+		c.FillText(label, vg.Point{X: c.Min.X + wide + 5, Y: y}, text)
+	}
+	title := mapTick
+	c.FillText(title, vg.Point{X: c.Min.X, Y: to + 6}, fit(title, m.Query.Metric, mapBar-10))
+}

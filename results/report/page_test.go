@@ -1,0 +1,244 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"qsim/results"
+)
+
+// words is a page without its elements.
+func words(page []byte) string {
+	text := regexp.MustCompile(`(?s)<(script|style|svg)\b.*?</(script|style|svg)>`).ReplaceAllString(string(page), " ")
+	text = regexp.MustCompile(`<[^>]*>`).ReplaceAllString(text, " ")
+	return strings.Join(strings.Fields(html.UnescapeString(text)), " ")
+}
+
+func wantWords(t *testing.T, page []byte, want ...string) {
+	t.Helper()
+	text := words(page)
+	for _, w := range want {
+		if !strings.Contains(text, w) {
+			t.Errorf("the page does not say %q", w)
+		}
+	}
+}
+
+// Without its data a page is small, and with them not large.
+func TestPageSize(t *testing.T) {
+	t.Parallel()
+	empty, err := Page(&results.Summary{Scenario: "x", Policies: []results.PolicySummary{{Label: "A"}}}, nil, PageOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := len(asset("uplot/uPlot.iife.min.js")) + len(asset("page/report.js"))
+	if n := len(empty) + script; n > 100<<10 {
+		t.Errorf("an empty page with its scripts has %d bytes", n)
+	}
+	if n := len(pageOf(t, storm())); n > 400<<10 {
+		t.Errorf("a page of 4 policies and 60 buckets has %d bytes", n)
+	}
+	fine := with("fine", func(f *fixture) { f.policies, f.bucket, f.seeds = 20, f.duration/720, 2 })
+	if n := len(pageOf(t, fine)); n > 4<<20 {
+		t.Errorf("a page of 20 policies and 720 buckets has %d bytes", n)
+	}
+}
+
+func TestEqualInputWritesEqualPages(t *testing.T) {
+	t.Parallel()
+	for _, f := range []fixture{storm(), with("nine policies", func(f *fixture) { f.policies = 9 })} {
+		if a, b := pageOf(t, f), writePage(t, f); !bytes.Equal(a, b) {
+			t.Errorf("%s: two pages of the same differ", f.name)
+		}
+	}
+}
+
+// checkPage fails unless the SVG elements of a page have neither styles nor what is no number, and its
+// data are those of as many times as there are.
+func checkPage(t *testing.T, page []byte) {
+	t.Helper()
+	if n := bytes.Count(page, []byte(`<svg class="chart" role="img" aria-label="`)); n != 6 {
+		t.Errorf("%d drawings, want 6", n)
+	}
+	body := regexp.MustCompile(`(?s)<(script|style)>.*?</(script|style)>`).ReplaceAll(page, nil)
+	for _, bad := range []string{" style=", "NaN", "Inf", "ZgotmplZ", "<no value>", "%!"} {
+		if at := bytes.Index(body, []byte(bad)); at >= 0 {
+			t.Errorf("%q in %q", bad, body[max(0, at-80):min(len(body), at+40)])
+		}
+	}
+	data := regexp.MustCompile(`(?s)<script type="application/json" id="data">(.*?)</script>`).FindSubmatch(page)
+	if data == nil {
+		t.Fatal("the page has no data")
+	}
+	var live struct {
+		X        []float64
+		Policies []map[string]any
+	}
+	if err := json.Unmarshal(data[1], &live); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range live.Policies {
+		for _, key := range []string{"p99", "fresh", "retry", "attempts", "busy"} {
+			if n := len(p[key].([]any)); n != len(live.X) {
+				t.Errorf("%s has %d values for %d times", key, n, len(live.X))
+			}
+		}
+	}
+}
+
+// Elements close in order, and every reference within the page leads somewhere.
+func TestPageIsWellFormed(t *testing.T) {
+	t.Parallel()
+	page := string(pageOf(t, with("nasty formed", func(f *fixture) { f.policies, f.labels = 8, nasty })))
+	page = regexp.MustCompile(`(?s)<(script|style)\b.*?</(script|style)>`).ReplaceAllString(page, "")
+	var open []string
+	for _, tag := range regexp.MustCompile(`<(/?)([a-z0-9]+)[^>]*?(/?)>`).FindAllStringSubmatch(page, -1) {
+		switch name := tag[2]; {
+		case name == "meta" || name == "br" || tag[3] == "/":
+		case tag[1] == "":
+			open = append(open, name)
+		case len(open) == 0 || open[len(open)-1] != name:
+			t.Fatalf("</%s> closes %q", name, open)
+		default:
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) > 0 {
+		t.Errorf("left open: %q", open)
+	}
+	ids := map[string]int{}
+	for _, id := range regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(page, -1) {
+		if ids[id[1]]++; ids[id[1]] > 1 {
+			t.Errorf("id %s occurs again", id[1])
+		}
+	}
+	for _, ref := range regexp.MustCompile(` (?:href="#|aria-describedby=")([^"]+)"`).FindAllStringSubmatch(page, -1) {
+		if ids[ref[1]] == 0 {
+			t.Errorf("nothing has the id %s", ref[1])
+		}
+	}
+	if strings.Count(page, "<th ") != strings.Count(page, "<th scope=") || strings.Count(page, "<table") != strings.Count(page, "<caption>") {
+		t.Error("a header cell without a scope, or a table without a caption")
+	}
+}
+
+// judged is a storm with objectives that were met, missed, unclear, and missed as expected.
+func judged() fixture {
+	return with("judged", func(f *fixture) {
+		f.adjust = func(s *results.Settings, sum *results.Summary) {
+			s.Description, s.Rate = "what a page says", 100
+			q := results.Query{Metric: "fresh.wait.p99", During: "payments-down"}
+			verdict := func(policy string, value float64, outcome results.Outcome, expect bool) results.Verdict {
+				return results.Verdict{Query: q, Policy: policy, Text: "below 10s", Value: value, Half: .5, Outcome: outcome, Expect: expect}
+			}
+			unclear := verdict("Separate queue", 10.1, results.Unclear, false)
+			unclear.Seeds = 40
+			sum.Objectives = []results.Verdict{verdict("Weighted 80/20", 54, results.Missed, false), verdict("In-flight cap 20%", 6.5, results.Met, false), unclear,
+				verdict("Shared FIFO", 163, results.Missed, true)}
+			sum.Warnings = []string{"one job was left over"}
+			for i := range sum.Policies {
+				for k, name := range []string{"duplicates.lease", "duplicates.crash", "duplicates.ack", "duplicates.timeout", "duplicates.other", "duplicates.count", "duplicates.resubmits"} {
+					mean := float64([]int{8, 1, 1, 0, 0, 10, 0}[k] * i)
+					sum.Policies[i].Metrics = append(sum.Policies[i].Metrics, results.Estimate{Query: results.Query{Metric: name}, Mean: mean, Half: 1, N: 10})
+				}
+				sum.Data[i].Tenants = []results.TenantCount{{Executions: 900, FreshClaims: 900, WaitSum: 90, WaitMax: 1}, {Executions: 100, FreshClaims: 100, WaitSum: 10 * float64(i+1), WaitMax: 2}}
+			}
+			s.Tenants = []string{"", "acme", "bolt"}
+		}
+	})
+}
+
+func TestPageSays(t *testing.T) {
+	t.Parallel()
+	page := pageOf(t, judged())
+	wantWords(t, page,
+		"what a page says", "qsim v0.1.0 · config 9e41c0d2 · seeds 1–10 · 30m of virtual time, up to 30m more to drain, warm-up 2m · 100 workers · 100 jobs/s · payments-down 10m–15m",
+		"Warnings one job was left over",
+		"fresh.wait.p99 during payments-down below 10s ✗ met by 1 of 3 policies, unclear for 1",
+		"✗ missed Weighted 80/20: 54.0s ±500ms", "✓ met In-flight cap 20%: 6.5s ±500ms", "? unclear Separate queue: 10.1s ±500ms unclear; about 40 seeds would tell",
+		"below 10s, expected to be missed ✓ missed by 1 of 1 policy",
+		"Shared FIFO baseline", "6.5s (best) ±327ms −96%", "1.21 ±0.06 +0.8% ≈",
+		"Fresh p99 wait peaks at", "Fresh jobs starve for 7m38s with Shared FIFO",
+		"Most duplicates: 30 per seed with In-flight cap 20%, 80% of them: lease expired while its holder lived.", "24 ±1",
+		"Fresh jobs of bolt wait 400ms on the mean with In-flight cap 20%, those of the quickest tenant 100ms.", "acme 90%, 100ms 90%, 100ms", "bolt 10%, 100ms 10%, 200ms",
+		"qsim run scenario.yaml --seed 1 --seeds 10", "The full scenario name: retry-storm")
+}
+
+// What is not there is not made up.
+func TestPageOfLittle(t *testing.T) {
+	t.Parallel()
+	sum := &results.Summary{Scenario: "x", ConfigHash: "0a", Seeds: []uint64{3, 4, 5, 9}, Duration: 60, Partial: true, Policies: []results.PolicySummary{{Label: "A", Fingerprint: "f00"}}}
+	page, err := Page(sum, nil, PageOptions{Version: "1", Absent: []string{"All charts: there is nothing to draw."}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantWords(t, page, "seeds 3–5, 9 (some are missing)", "1m of virtual time", "What is missing here All charts: there is nothing to draw.", "The scenario has no objectives.",
+		"The causes of duplicates were not stored", "What tenants got was not stored.", "--seed 3 --seeds 7", "It was not stored with the results.", "A f00")
+	if bytes.Contains(page, []byte("<script")) || bytes.Contains(page, []byte("script-src")) {
+		t.Error("a page without charts over time has a script")
+	}
+}
+
+func TestSeedRanges(t *testing.T) {
+	var many []uint64
+	for i := range uint64(40) {
+		many = append(many, 2*i)
+	}
+	for want, seeds := range map[string][]uint64{"none": nil, "7": {7}, "1–3": {1, 2, 3}, "1, 3–4, 18446744073709551615": {1, 3, 4, math.MaxUint64}, "0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, …": many} {
+		if got := seedRanges(seeds); got != want {
+			t.Errorf("%v: %q, want %q", seeds, got, want)
+		}
+	}
+}
+
+func TestIndex(t *testing.T) {
+	t.Parallel()
+	f, other := judged(), storm()
+	other.labels = []string{"Shared FIFO", `<b>"x"`}
+	other.policies = 2
+	_, a := f.build()
+	_, b := other.build()
+	b.Scenario = "other"
+	entries := []IndexEntry{{a, "retry-storm/1/report.html"}, {b, "other/2/report.html"}, {a, "javascript:alert(1)"}}
+	page, err := Index(entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, _ := Index(entries)
+	if !bytes.Equal(page, again) {
+		t.Error("two indexes of the same differ")
+	}
+	wantWords(t, page, "3 runs · 5 policies", "Shared FIFO ✗ missed: objective 2 2m43s ±8.1s no objective 2m43s",
+		"Weighted 80/20 ✗ missed: objective 1 54.5s ±2.7s · not in it", "fresh.wait.p99 during payments-down below 10s fresh.wait.p99 during payments-down below 10s, expected to be missed other none", "2 of 4, 1 unclear", "config 9e41c0d2, seeds 1–10", `<b>"x"`)
+	if !bytes.Contains(page, []byte(`href="other/2/report.html"`)) || bytes.Contains(page, []byte("javascript:")) {
+		t.Error("a link is missing or leads to a script")
+	}
+	if _, err := Index(nil); err == nil {
+		t.Error("an index of nothing")
+	}
+}
+
+// The colours of drawings are those that the page's theme replaces.
+func TestThemeCoversTheColoursOfCharts(t *testing.T) {
+	t.Parallel()
+	known := map[string]bool{}
+	for _, c := range themed {
+		known[hex(c.color)] = true
+		if n := strings.Count(style, fmt.Sprintf("--%s:", c.name)); n != 2 {
+			t.Errorf("--%s has %d values, want one by day and one by night", c.name, n)
+		}
+	}
+	for _, f := range []fixture{storm(), with("nine policies", func(f *fixture) { f.policies = 9 })} {
+		for _, found := range regexp.MustCompile(`(?:fill|stroke)="(#[0-9A-F]{6})"`).FindAllSubmatch(pageOf(t, f), -1) {
+			if !known[string(found[1])] {
+				t.Fatalf("%s is a colour of no theme", found[1])
+			}
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package results
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+)
+
+// dataFile is what a report needs of a run that is in no other file of its folder: the settings
+// of the scenario, the pooled histograms as they are, and what tenants got.
+const dataFile = "data.json.gz"
+
+// mostData is how many bytes of it there may be when it is unpacked: a hundred times what the
+// largest scenario that is shipped has.
+const mostData = 256 << 20
+
+// dataVersion is that of dataFile.
+const dataVersion = 1
+
+// storedData is dataFile. Durations are in nanoseconds.
+type storedData struct {
+	Version  int            `json:"version"`
+	Settings *Settings      `json:"settings"`
+	Policies []storedPooled `json:"policies"`
+}
+
+type storedPooled struct {
+	Pooled  []storedHistogram `json:"pooled"`
+	Tenants []TenantCount     `json:"tenants,omitempty"`
+}
+
+type storedHistogram struct {
+	Query      Query         `json:"query"`
+	Ended      storedBuckets `json:"ended"`
+	Unresolved storedBuckets `json:"unresolved"`
+}
+
+// storedBuckets is a packedHistogram: which buckets of a Histogram counted how many.
+type storedBuckets struct {
+	Buckets []uint16 `json:"buckets"`
+	Counts  []uint32 `json:"counts"`
+	SumHigh uint64   `json:"sum_high"`
+	SumLow  uint64   `json:"sum_low"`
+	Max     int64    `json:"max"`
+}
+
+// encodeData returns dataFile.
+func encodeData(s *Summary) ([]byte, error) {
+	data := storedData{Version: dataVersion, Settings: s.Settings}
+	for i := range s.Data {
+		var pooled storedPooled
+		for k := range s.Data[i].Pooled {
+			h := &s.Data[i].Pooled[k]
+			pooled.Pooled = append(pooled.Pooled, storedHistogram{h.Query, h.Hist.stored(), h.Unresolved.stored()})
+		}
+		pooled.Tenants = s.Data[i].Tenants
+		data.Policies = append(data.Policies, pooled)
+	}
+	var out bytes.Buffer
+	zip, err := gzip.NewWriterLevel(&out, gzip.BestCompression) // without a time in its header
+	if err != nil {
+		return nil, err
+	}
+	if err := json.NewEncoder(zip).Encode(data); err != nil {
+		return nil, err
+	}
+	if err := zip.Close(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+func (h *Histogram) stored() storedBuckets {
+	p := h.pack()
+	return storedBuckets{p.buckets, p.counts, p.sumHi, p.sumLo, p.max}
+}
+
+// histogram returns what was stored, nil if that is nothing.
+func (b *storedBuckets) histogram() (*Histogram, error) {
+	if len(b.Buckets) == 0 {
+		return nil, nil
+	}
+	if len(b.Buckets) != len(b.Counts) || b.Max < 0 {
+		return nil, errors.New("a histogram contradicts itself")
+	}
+	p := packedHistogram{buckets: b.Buckets, counts: b.Counts, sumHi: b.SumHigh, sumLo: b.SumLow, max: b.Max}
+	for i, bucket := range b.Buckets {
+		if int(bucket) > bucketOf(b.Max) || i > 0 && bucket <= b.Buckets[i-1] {
+			return nil, errors.New("a histogram contradicts itself")
+		}
+		p.count += uint64(b.Counts[i])
+	}
+	h := new(Histogram)
+	h.mergePacked(&p)
+	return h, nil
+}
+
+// Stored is the folder of a run as it was read.
+type Stored struct {
+	// Summary has Settings and Data as far as the folder has them.
+	Summary  *Summary
+	Made     RunInfo // zero if there is no run.json
+	Scenario []byte  // scenario.yaml; nil if there is none
+	Absent   []string
+}
+
+// ReadStored reads what Files wrote. read returns the bytes of a file by its path below the
+// folder of the run. A file other than summary.json that is not there, because an earlier version
+// wrote none, is noted in Absent; without data.json.gz Settings are nil.
+func ReadStored(read func(path string) ([]byte, error)) (*Stored, error) {
+	text, err := read("summary.json")
+	if err != nil {
+		return nil, fmt.Errorf("read results: %w", err)
+	}
+	stored := new(Stored)
+	if stored.Summary, err = ReadSummary(bytes.NewReader(text)); err != nil {
+		return nil, err
+	}
+	for _, file := range []struct {
+		path string
+		take func(text []byte) error
+	}{
+		{"run.json", func(text []byte) error { return json.Unmarshal(text, &stored.Made) }},
+		{"scenario.yaml", func(text []byte) error { stored.Scenario = text; return nil }},
+		{dataFile, stored.Summary.readData},
+		{"series.csv.gz", stored.Summary.readSeries},
+	} {
+		text, err := read(file.path)
+		if errors.Is(err, fs.ErrNotExist) {
+			stored.Absent = append(stored.Absent, file.path)
+			continue
+		}
+		if err == nil {
+			err = file.take(text)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", file.path, err)
+		}
+	}
+	return stored, nil
+}
+
+// data returns what is drawn of each policy, to be filled.
+func (s *Summary) data() []PolicyData {
+	if s.Data == nil {
+		s.Data = make([]PolicyData, len(s.Policies))
+	}
+	return s.Data
+}
+
+// readData takes over Settings and pooled histograms.
+func (s *Summary) readData(text []byte) error {
+	zip, err := gzip.NewReader(bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	var stored storedData
+	if err := json.NewDecoder(io.LimitReader(zip, mostData)).Decode(&stored); err != nil {
+		return err
+	}
+	switch {
+	case stored.Version > dataVersion:
+		return fmt.Errorf("version %d is newer than this program, which knows %d", stored.Version, dataVersion)
+	case stored.Version < 1 || stored.Settings == nil:
+		return errors.New("it has no version or no settings")
+	case len(stored.Policies) != len(s.Policies) || len(stored.Settings.Policies) != len(s.Policies):
+		return fmt.Errorf("it has %d policies, summary.json has %d", len(stored.Policies), len(s.Policies))
+	case stored.Settings.Bucket <= 0 || stored.Settings.Duration <= 0 || stored.Settings.Drain < 0 || stored.Settings.Warmup < 0:
+		return errors.New("it has a duration that is not positive")
+	}
+	for i := range stored.Policies {
+		if label := stored.Settings.Policies[i].Label; label != s.Policies[i].Label {
+			return fmt.Errorf("its policy %d is labelled %q, that of summary.json %q", i+1, label, s.Policies[i].Label)
+		}
+		for k := range stored.Policies[i].Pooled {
+			h := &stored.Policies[i].Pooled[k]
+			ended, err := h.Ended.histogram()
+			if err != nil {
+				return err
+			}
+			if ended == nil {
+				ended = new(Histogram)
+			}
+			unresolved, err := h.Unresolved.histogram()
+			if err != nil {
+				return err
+			}
+			s.data()[i].Pooled = append(s.data()[i].Pooled, NamedHistogram{h.Query.String(), h.Query, ended, unresolved})
+		}
+		s.data()[i].Tenants = stored.Policies[i].Tenants
+	}
+	s.Settings = stored.Settings
+	return nil
+}
+
+// HasSeries reports whether there is a time series of every policy and seed.
+func (s *Summary) HasSeries() bool {
+	return s.everySeries(func(series *Series) bool { return len(series.FreshReady) > 0 })
+}
+
+// HasStarvation reports whether every time series says when fresh jobs starved.
+func (s *Summary) HasStarvation() bool {
+	return s.everySeries(func(series *Series) bool { return series.Starved != nil })
+}
+
+func (s *Summary) everySeries(has func(series *Series) bool) bool {
+	for i := range s.Data {
+		for k := range s.Data[i].Series {
+			if !has(&s.Data[i].Series[k]) {
+				return false
+			}
+		}
+	}
+	return len(s.Data) > 0 && len(s.Data) == len(s.Policies) && len(s.Data[0].Series) > 0
+}

@@ -1,0 +1,110 @@
+package results
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// seriesReader reads series.csv.gz into the Data of a Summary.
+type seriesReader struct {
+	*Summary
+	label, seed string // of the rows under way
+	into        *Series
+	columns     []*[]float64 // by column of the file, from the fourth on; nil: one that is not known
+	names       []string
+}
+
+// readSeries takes over the series. It ignores columns that it does not know; those that the file lacks stay nil.
+func (s *Summary) readSeries(text []byte) error {
+	zip, err := gzip.NewReader(bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	in := csv.NewReader(zip)
+	in.ReuseRecord = true
+	header, err := in.Read()
+	if err != nil {
+		return fmt.Errorf("it has no header: %w", err)
+	}
+	if len(header) < 4 || header[0] != "policy" || header[1] != "seed" || header[2] != "time_s" {
+		return errors.New("it does not begin with policy, seed and time_s")
+	}
+	r := seriesReader{Summary: s, names: slices.Clone(header[3:])}
+	for i := range s.data() {
+		s.Data[i].Series = make([]Series, len(s.Seeds))
+	}
+	for {
+		row, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := r.take(row); err != nil {
+			line, _ := in.FieldPos(0)
+			return fmt.Errorf("line %d: %w", line, err)
+		}
+	}
+}
+
+// take adds a row.
+func (r *seriesReader) take(row []string) error {
+	if r.into == nil || row[1] != r.seed || row[0] != r.label {
+		if err := r.begin(row[0], row[1]); err != nil {
+			return err
+		}
+	}
+	for i, column := range r.columns {
+		if column == nil {
+			continue
+		}
+		value := math.NaN()
+		if text := row[3+i]; text != "" {
+			var err error
+			if value, err = strconv.ParseFloat(text, 64); err != nil {
+				return fmt.Errorf("%s: %w", r.names[i], err)
+			}
+		}
+		*column = append(*column, value)
+	}
+	return nil
+}
+
+// begin turns to the rows of another policy or seed.
+func (r *seriesReader) begin(label, seed string) error {
+	policy := slices.IndexFunc(r.Policies, func(p PolicySummary) bool { return p.Label == label })
+	number, err := strconv.ParseUint(seed, 10, 64)
+	at, known := slices.BinarySearch(r.Seeds, number)
+	if policy < 0 || err != nil || !known {
+		return fmt.Errorf("policy %q and seed %s are not in summary.json", label, seed)
+	}
+	r.label, r.seed, r.into = label, seed, &r.Data[policy].Series[at]
+	if len(r.into.FreshReady) > 0 {
+		return fmt.Errorf("the rows of %q and seed %s do not stand together", label, seed)
+	}
+	r.columns = r.columns[:0]
+	own := r.into.columns()
+	targets := r.into.targets()
+	for _, name := range r.names {
+		var target *[]float64
+		if i := slices.IndexFunc(own, func(c seriesColumn) bool { return c.name == name }); i >= 0 {
+			target = targets[i]
+		}
+		r.columns = append(r.columns, target)
+	}
+	return nil
+}
+
+// targets are the slices of columns, in their order.
+func (s *Series) targets() []*[]float64 {
+	return []*[]float64{&s.FreshWaitP50, &s.FreshWaitP99, &s.FreshReady, &s.RetryReady, &s.Waiting, &s.Utilization, &s.Throughput,
+		&s.Goodput, &s.FreshClaims, &s.RetryClaims, &s.Failures, &s.Starved}
+}

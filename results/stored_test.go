@@ -1,0 +1,268 @@
+package results
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// folder holds files by path.
+type folder map[string][]byte
+
+func (f folder) read(path string) ([]byte, error) {
+	if data, ok := f[path]; ok {
+		return data, nil
+	}
+	return nil, fs.ErrNotExist
+}
+
+func stored(t *testing.T, sum *Summary) folder {
+	t.Helper()
+	files, err := Files(sum, RunInfo{Version: "1.2.3"}, []byte("name: small\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := folder{}
+	for _, file := range files {
+		f[file.Path] = file.Data
+	}
+	return f
+}
+
+// What is read is what was written, to the digits that are kept.
+func TestStoredRoundTrip(t *testing.T) {
+	sum := summarized(t, 6)
+	sum.Settings.Storms[0].Name = "down\n\"🚀\""
+	sum.Policies[1].Label, sum.Settings.Policies[1].Label = "a,\"b\"\nc", "a,\"b\"\nc"
+	sum.Data[0].Tenants = []TenantCount{{1, 2, 3.5, 4}, {}}
+	f := stored(t, sum)
+	got, err := ReadStored(f.read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Absent) > 0 || got.Made.Version != "1.2.3" || string(got.Scenario) != "name: small\n" {
+		t.Errorf("absent %q, version %q, scenario %q", got.Absent, got.Made.Version, got.Scenario)
+	}
+	if d := cmp.Diff(sum.Settings, got.Summary.Settings, cmpopts.EquateEmpty()); d != "" {
+		t.Errorf("settings differ: %s", d)
+	}
+	near := cmp.Options{cmpopts.EquateNaNs(), cmpopts.EquateApprox(1e-5, 0), cmpopts.EquateEmpty(), cmp.AllowUnexported(Histogram{})}
+	if d := cmp.Diff(sum.Data, got.Summary.Data, near, cmpopts.IgnoreFields(NamedHistogram{}, "Name")); d != "" {
+		t.Errorf("data differ: %s", d)
+	}
+	if !got.Summary.HasSeries() || !got.Summary.HasStarvation() {
+		t.Error("series are missing")
+	}
+
+	// What was read gives the same files again.
+	again := stored(t, got.Summary)
+	for path, data := range f {
+		if !bytes.Equal(again[path], data) && path != "run.json" {
+			t.Errorf("%s is not the same when it is written again", path)
+		}
+	}
+}
+
+func unzipped(t *testing.T, data []byte) string {
+	t.Helper()
+	zip, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(zip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func zipped(text string) []byte {
+	var b bytes.Buffer
+	zip := gzip.NewWriter(&b)
+	io.WriteString(zip, text)
+	zip.Close()
+	return b.Bytes()
+}
+
+// An earlier version stored less.
+func TestStoredByAnEarlierVersion(t *testing.T) {
+	f := stored(t, summarized(t, 3))
+	delete(f, "data.json.gz")
+	delete(f, "run.json")
+	var lines []string
+	for line := range strings.Lines(unzipped(t, f["series.csv.gz"])) {
+		cells := strings.Split(strings.TrimSuffix(line, "\n"), ",")
+		lines = append(lines, strings.Join(cells[:len(cells)-1], ",")) // without starved
+	}
+	f["series.csv.gz"] = zipped(strings.Join(lines, "\n"))
+	got, err := ReadStored(f.read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got.Absent, []string{"run.json", "data.json.gz"}) || got.Summary.Settings != nil || !got.Summary.HasSeries() || got.Summary.HasStarvation() {
+		t.Errorf("absent %q, settings %v", got.Absent, got.Summary.Settings)
+	}
+	delete(f, "series.csv.gz")
+	if got, err = ReadStored(f.read); err != nil || got.Summary.HasSeries() || len(got.Absent) != 3 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestStoredErrors(t *testing.T) {
+	series := func(change func(text string) string) func(t *testing.T, f folder) {
+		return func(t *testing.T, f folder) { f["series.csv.gz"] = zipped(change(unzipped(t, f["series.csv.gz"]))) }
+	}
+	data := func(old, new string) func(t *testing.T, f folder) {
+		return func(t *testing.T, f folder) {
+			text := unzipped(t, f["data.json.gz"])
+			if !strings.Contains(text, old) {
+				t.Fatalf("no %s in data.json.gz", old)
+			}
+			f["data.json.gz"] = zipped(strings.Replace(text, old, new, 1))
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(t *testing.T, f folder)
+		want   string
+	}{
+		{"no summary", func(_ *testing.T, f folder) { delete(f, "summary.json") }, "read results: file does not exist"},
+		{"run.json", func(_ *testing.T, f folder) { f["run.json"] = []byte("{") }, "read run.json: unexpected end"},
+		{"no zip", func(_ *testing.T, f folder) { f["series.csv.gz"] = []byte("policy,seed") }, "read series.csv.gz: gzip: invalid header"},
+		{"cut off", func(_ *testing.T, f folder) { f["series.csv.gz"] = f["series.csv.gz"][:200] }, "read series.csv.gz: "},
+		{"other columns", series(func(string) string { return "a,b,c,d\n" }), "does not begin with policy"},
+		{"empty", series(func(string) string { return "" }), "it has no header: EOF"},
+		{"a number", series(func(s string) string { return strings.Replace(s, "\nFIFO,1,10,", "\nFIFO,1,10,x", 1) }), "line 3: fresh_wait_p50_s: strconv.ParseFloat"},
+		{"a policy", series(func(s string) string { return strings.Replace(s, "FIFO,1,0", "LIFO,1,0", 1) }), `line 2: policy "LIFO" and seed 1 are not in summary.json`},
+		{"a seed", series(func(s string) string { return strings.Replace(s, "FIFO,1,0", "FIFO,9,0", 1) }), `line 2: policy "FIFO" and seed 9`},
+		{"twice", series(func(s string) string { return s + strings.Join(strings.SplitAfter(s, "\n")[1:3], "") }), "do not stand together"},
+		{"a short row", series(func(s string) string { return s + "FIFO,1\n" }), "wrong number of fields"},
+		{"no JSON", func(_ *testing.T, f folder) { f["data.json.gz"] = zipped("x") }, "read data.json.gz: invalid character"},
+		{"newer", data(`"version":1`, `"version":2`), "read data.json.gz: version 2 is newer"},
+		{"no version", data(`"version":1`, `"version":0`), "no version"},
+		{"another policy", data(`"Label":"FIFO"`, `"Label":"LIFO"`), `its policy 1 is labelled "LIFO", that of summary.json "FIFO"`},
+		{"a bucket out of reach", data(`"buckets":[`, `"buckets":[65535,`), "a histogram contradicts itself"},
+		{"counts of nothing", data(`"counts":[`, `"counts":[1,`), "a histogram contradicts itself"},
+		{"no bucket", data(`"Bucket":10000000000`, `"Bucket":-1`), "a duration that is not positive"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := stored(t, summarized(t, 2))
+			tt.change(t, f)
+			if _, err := ReadStored(f.read); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestReplace(t *testing.T) {
+	dir := t.TempDir()
+	for _, text := range []string{"one", "two"} {
+		if err := Replace(dir, []File{{"report.html", []byte(text)}, {"charts/a.svg", []byte(text)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := tree(t, dir); !slices.Equal(got, []string{"charts", "charts/a.svg", "report.html"}) {
+		t.Errorf("tree = %q", got)
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, "charts/a.svg")); err != nil || string(data) != "two" {
+		t.Errorf("a.svg = %q, %v", data, err)
+	}
+	if err := Replace(dir, []File{{"../x", nil}}); err == nil {
+		t.Error("wrote outside the folder")
+	}
+	err := Replace(dir, []File{{"report.html/x", nil}})
+	var path *fs.PathError
+	if !errors.As(err, &path) {
+		t.Errorf("below a file: %v", err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "full"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	os.WriteFile(filepath.Join(dir, "full", "x"), nil, 0o644)
+	if err := Replace(dir, []File{{"full", nil}}); err == nil {
+		t.Error("replaced a folder")
+	}
+	if got := tree(t, dir); len(got) != 5 {
+		t.Errorf("left behind: %q", got)
+	}
+}
+
+func TestGrid(t *testing.T) {
+	sum := summarized(t, 6)
+	g := sum.Grid(Query{Metric: "goodput"}, Query{Metric: "goodput"}, Query{Metric: "no.such"})
+	var titles []string
+	for _, c := range g.Columns {
+		titles = append(titles, c.Title)
+	}
+	if n := len(titles); n < 5 || titles[0] != "fresh p99 in storm" || titles[n-1] != "goodput" || slices.Index(titles, "goodput") != n-1 {
+		t.Errorf("columns %q", titles)
+	}
+	if len(g.Rows) != 2 || len(g.Rows[0]) != len(g.Columns) {
+		t.Fatalf("%d rows of %d cells", len(g.Rows), len(g.Rows[0]))
+	}
+	if g.Rows[0][0].Change != "base" || g.Rows[0][0].Half == "" {
+		t.Errorf("the baseline's cell is %+v", g.Rows[0][0])
+	}
+}
+
+// The best is bold, unless all are alike or it is not known to be.
+func TestGridMarksTheBest(t *testing.T) {
+	estimate := func(metric string, mean float64, bound string) Estimate {
+		e := Estimate{Query: Query{Metric: metric}, Mean: mean, Bound: bound, Half: math.NaN(), Values: []float64{mean}}
+		if math.IsNaN(mean) {
+			e.Reason = "there was none"
+		}
+		return e
+	}
+	nan := math.NaN()
+	for _, tt := range []struct {
+		name, metric string
+		means        []float64
+		bounds       []string
+		want         []bool
+	}{
+		{"less is better", "sojourn.p99", []float64{3, 1, 2}, nil, []bool{false, true, false}},
+		{"more is better", "goodput", []float64{3, 1, 2}, nil, []bool{true, false, false}},
+		{"neither", "utilization", []float64{.3, .1, .2}, nil, []bool{false, false, false}},
+		{"alike", "sojourn.p99", []float64{2, 2, 2}, nil, []bool{false, false, false}},
+		{"alike when printed", "sojourn.p99", []float64{60.1, 60.2, 90}, nil, []bool{true, true, false}},
+		{"a lower bound may be worse", "sojourn.p99", []float64{1, 2, 3}, []string{">=", "", ""}, []bool{false, true, false}},
+		{"or best of what is more", "goodput", []float64{1, 2, 3}, []string{"", "", ">="}, []bool{false, false, true}},
+		{"nothing known", "sojourn.p99", []float64{nan, nan, nan}, nil, []bool{false, false, false}},
+		{"one known", "sojourn.p99", []float64{nan, 4, nan}, nil, []bool{false, false, false}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			sum := &Summary{Seeds: []uint64{1}}
+			for i, mean := range tt.means {
+				bound := ""
+				if tt.bounds != nil {
+					bound = tt.bounds[i]
+				}
+				sum.Policies = append(sum.Policies, PolicySummary{Label: string(rune('A' + i)), Baseline: i == 0, Metrics: []Estimate{estimate(tt.metric, mean, bound)}})
+			}
+			g := sum.Grid(Query{Metric: tt.metric})
+			var got []bool
+			for _, row := range g.Rows {
+				got = append(got, row[0].Best)
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("best: %v, want %v", got, tt.want)
+			}
+			if math.IsNaN(tt.means[0]) && g.Rows[0][0].Reason != "there was none" {
+				t.Errorf("no reason in %+v", g.Rows[0][0])
+			}
+		})
+	}
+}

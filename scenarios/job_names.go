@@ -1,0 +1,97 @@
+package scenarios
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"qsim/engine"
+)
+
+// JobName writes which job of sc that is: payments/1234 is arrival 1234, from 0, of the class
+// payments, payments/1234+1 what its caller enqueued in its stead the first time, and
+// payments/rush/7 the eighth job that the storm rush brings. A number that is no job's is
+// written as it is.
+func (sc *Scenario) JobName(id engine.JobID) string {
+	class := int(uint64(id)>>(indexBits+copyBits)) - 1
+	if class < 0 || class >= len(sc.Jobs) {
+		return strconv.FormatUint(uint64(id), 10)
+	}
+	index := uint64(id) >> copyBits & (1<<indexBits - 1)
+	name := sc.Jobs[class].Class + "/"
+	if burst := index >> burstShift; burst > 0 {
+		if burst > uint64(len(sc.Storms)) {
+			return strconv.FormatUint(uint64(id), 10)
+		}
+		name += sc.Storms[burst-1].Name + "/"
+		index &= 1<<burstShift - 1
+	}
+	name += strconv.FormatUint(index, 10)
+	if again := id & copyMask; again > 0 {
+		name += "+" + strconv.FormatUint(uint64(again), 10)
+	}
+	return name
+}
+
+// FirstCopy returns the job that the caller of id enqueued first; id itself where callers do
+// not enqueue again.
+func FirstCopy(id engine.JobID) engine.JobID { return id &^ copyMask }
+
+// ParseJob reads what JobName writes, or the number of a job. The job may be one that no run
+// has. Errors say what to write.
+func (sc *Scenario) ParseJob(text string) (engine.JobID, error) {
+	if number, err := strconv.ParseUint(text, 10, 64); err == nil {
+		id := engine.JobID(number)
+		if sc.JobName(id) == text {
+			return 0, fmt.Errorf("job %s: that is no job's number; name it by its class and arrival, such as %s/0", text, sc.Jobs[0].Class)
+		}
+		return id, nil
+	}
+	className, rest, found := strings.Cut(text, "/")
+	class := sc.ClassIndex(className)
+	if class < 0 {
+		var names []string
+		for i := range sc.Jobs {
+			names = append(names, sc.Jobs[i].Class)
+		}
+		e := unknownName("job class", className, names)
+		return 0, fmt.Errorf("job %s: %w%s", quoted(text), e, helpOf(e))
+	}
+	bad := fmt.Errorf("job %s: want %s/NUMBER, the number of the arrival from 0", quoted(text), className)
+	if !found {
+		return 0, bad
+	}
+	rest, copyText, resubmitted := strings.Cut(rest, "+")
+	again, err := uint64(0), error(nil)
+	if resubmitted {
+		if again, err = strconv.ParseUint(copyText, 10, copyBits); err != nil || again == 0 {
+			return 0, fmt.Errorf("job %s: want a number from 1 to %d after +, which resubmission it is", quoted(text), copyMask)
+		}
+	}
+	storm, number, ofBurst := strings.Cut(rest, "/")
+	if !ofBurst {
+		index, err := strconv.ParseUint(rest, 10, burstShift)
+		if err != nil {
+			return 0, bad
+		}
+		return jobID(class, index) | engine.JobID(again), nil
+	}
+	index, err := strconv.ParseUint(number, 10, burstShift)
+	if err != nil {
+		return 0, bad
+	}
+	for i := range sc.Storms {
+		if burst := sc.Storms[i].Burst; sc.Storms[i].Name == storm && burst != nil && burst.Class == className && burst.Count != nil {
+			return jobID(class, uint64(i+1)<<burstShift|index) | engine.JobID(again), nil
+		}
+	}
+	return 0, fmt.Errorf("job %s: no storm %s brings jobs of class %s at once", quoted(text), quoted(storm), className)
+}
+
+// helpOf is the help of e behind a semicolon, if there is any.
+func helpOf(e *valueError) string {
+	if e.help == "" {
+		return ""
+	}
+	return "; " + e.help
+}

@@ -1,0 +1,171 @@
+package phasemap
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+
+	"qsim/results"
+	"qsim/scenarios"
+)
+
+// Plan is a map to be made.
+type Plan struct {
+	X, Y  Axis
+	Depth int // how often cells at the edge are halved
+	Query results.Query
+	// Edge is where the far side begins: values above it, or below it for a metric of which
+	// more is better. NaN: the far side is where the value is but a bound.
+	Edge float64
+	// Load returns the scenario with a value for each axis laid upon it. It is called from
+	// several goroutines at once.
+	Load func(x, y string) (*scenarios.Scenario, error)
+	// Parallel is how many simulations run at once; 0: one per core that Go uses.
+	Parallel int
+	// Progress is told of each round, from one goroutine: it returns what is to be called when
+	// one of its points has been measured, from one goroutine at a time.
+	Progress func(policy string, round, points int) (measured func())
+}
+
+// Run makes a map for each policy of the scenario, with all its seeds. When ctx is done it
+// returns ctx.Err(); a simulation that breaks an invariant makes it return a *scenarios.Broken.
+func Run(ctx context.Context, p *Plan, policies []string) ([]*Map, error) {
+	lattice, err := NewLattice(p.X, p.Y, p.Depth)
+	if err != nil {
+		return nil, err
+	}
+	for y := 0; y < len(lattice.Y); y += lattice.Steps {
+		for x := 0; x < len(lattice.X); x += lattice.Steps {
+			if _, err := p.load(lattice, Point{x, y}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	var maps []*Map
+	for _, policy := range policies {
+		round := 0
+		m, err := Explore(lattice, func(points []Point) ([]Value, error) {
+			measured := p.Progress(policy, round, len(points))
+			round++
+			return p.measure(ctx, lattice, policy, points, measured)
+		})
+		if err != nil {
+			return nil, err
+		}
+		maps = append(maps, m)
+	}
+	return maps, nil
+}
+
+func (p *Plan) load(l *Lattice, at Point) (*scenarios.Scenario, error) {
+	sc, err := p.Load(l.X[at.X].Text, l.Y[at.Y].Text)
+	if err != nil {
+		return nil, fmt.Errorf("%s=%s, %s=%s: %w", p.X.Key, l.X[at.X].Text, p.Y.Key, l.Y[at.Y].Text, err)
+	}
+	return sc, nil
+}
+
+// measure measures points, several at once.
+func (p *Plan) measure(ctx context.Context, l *Lattice, policy string, points []Point, measured func()) ([]Value, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	values := make([]Value, len(points))
+	var mutex sync.Mutex
+	next := 0
+	take := func() (int, bool) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		if next == len(points) || ctx.Err() != nil {
+			return 0, false
+		}
+		next++
+		return next - 1, true
+	}
+	workers := p.Parallel
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	var group sync.WaitGroup
+	for range min(workers, len(points)) {
+		group.Go(func() {
+			for i, more := take(); more; i, more = take() {
+				v, err := p.point(ctx, l, policy, points[i])
+				if err != nil {
+					cancel(err)
+					return
+				}
+				mutex.Lock()
+				values[i] = v
+				measured()
+				mutex.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	return values, context.Cause(ctx)
+}
+
+// point measures one point: every seed.
+func (p *Plan) point(ctx context.Context, l *Lattice, policy string, at Point) (Value, error) {
+	sc, err := p.load(l, at)
+	if err == nil {
+		sc, err = sc.Select([]string{policy})
+	}
+	if err != nil {
+		return Value{}, err
+	}
+	runs, err := scenarios.Run(ctx, sc, scenarios.Options{Parallel: 1})
+	if err != nil {
+		return Value{}, err
+	}
+	return p.value(runs)
+}
+
+// value is what the seeds of a point say together.
+func (p *Plan) value(runs []results.Run) (Value, error) {
+	info, _ := results.Lookup(p.Query.Metric)
+	v := Value{Mean: math.NaN(), Seeds: len(runs)}
+	sum, numbers, beyond := 0.0, 0, 0
+	for i := range runs {
+		found := false
+		for k := range runs[i].Values {
+			value := &runs[i].Values[k]
+			if value.Query != p.Query {
+				continue
+			}
+			found = true
+			switch {
+			case value.Null:
+				v.Reason = value.Reason
+				continue
+			case value.Bound != "":
+				v.Bounds++
+			default:
+				sum, numbers = sum+value.Value, numbers+1
+			}
+			if p.beyond(value, info.MoreIsBetter) {
+				beyond++
+			}
+		}
+		if !found {
+			return v, fmt.Errorf("the run has no %s", p.Query)
+		}
+	}
+	if numbers > 0 {
+		v.Mean, v.Reason = sum/float64(numbers), ""
+	}
+	v.Never, v.Beyond = 2*v.Bounds > len(runs), 2*beyond > len(runs)
+	return v, nil
+}
+
+func (p *Plan) beyond(value *results.Value, moreIsBetter bool) bool {
+	switch {
+	case math.IsNaN(p.Edge):
+		return value.Bound != ""
+	case moreIsBetter:
+		return value.Value < p.Edge
+	}
+	return value.Value > p.Edge
+}

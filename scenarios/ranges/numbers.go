@@ -1,0 +1,241 @@
+package ranges
+
+import (
+	"fmt"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"qsim/scenarios"
+)
+
+// sort is what a number is of.
+type sort uint8
+
+const (
+	plain    sort = iota
+	duration      // base unit: seconds
+	rate          // base unit: per hour, so that all three are exact
+	share         // base unit: 1
+)
+
+// unit is a sort and how it is written.
+type unit struct {
+	sort sort
+	per  string // of a rate: /s, /m or /h
+}
+
+// number is one that was typed.
+type number struct {
+	typed string
+	value *big.Rat // in base units
+	unit  unit
+	whole bool
+}
+
+func (n number) text() string {
+	text, _ := write(n.value, n.unit)
+	return text
+}
+
+var (
+	// numberAtStart matches the longest number, with its unit, that a text begins with.
+	numberAtStart = regexp.MustCompile(`^-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]{1,2})?(?:[kM]|%|/[smh]\b|(?:ns|us|µs|ms|s|m|h)(?:[0-9.]+(?:ns|us|µs|ms|s|m|h))*)?`)
+	clockUnit     = regexp.MustCompile(`([0-9.]+(?:e[-+]?[0-9]{1,2})?)(ns|us|µs|ms|s|m|h)`)
+)
+
+var secondsIn = map[string]*big.Rat{
+	"ns": big.NewRat(1, 1_000_000_000), "us": big.NewRat(1, 1_000_000), "µs": big.NewRat(1, 1_000_000), "ms": big.NewRat(1, 1000),
+	"s": big.NewRat(1, 1), "m": big.NewRat(60, 1), "h": big.NewRat(3600, 1),
+}
+
+var perHour = map[string]*big.Rat{"/s": big.NewRat(3600, 1), "/m": big.NewRat(60, 1), "/h": big.NewRat(1, 1)}
+
+// numberAndSteps reads the end of a range and what follows it: steps begin with / or *.
+func numberAndSteps(text string) (n number, steps string, ok bool) {
+	text = strings.TrimSpace(text)
+	typed := numberAtStart.FindString(text)
+	if n, ok = readNumber(typed); !ok {
+		return n, "", false
+	}
+	steps = strings.TrimSpace(text[len(typed):])
+	return n, steps, steps == "" || len(steps) > 1 && (steps[0] == '/' || steps[0] == '*')
+}
+
+// readNumber reads text if all of it is a number that is neither enormous nor tiny.
+func readNumber(text string) (number, bool) {
+	text = strings.TrimSpace(text)
+	if text == "" || len(text) > 60 || numberAtStart.FindString(text) != text {
+		return number{}, false
+	}
+	n := number{typed: text, value: new(big.Rat)}
+	digits, negative := strings.CutPrefix(text, "-")
+	ok := true
+	switch last := digits[len(digits)-1]; {
+	case strings.HasSuffix(digits, "/s"), strings.HasSuffix(digits, "/m"), strings.HasSuffix(digits, "/h"):
+		n.unit = unit{rate, digits[len(digits)-2:]}
+		ok = n.add(digits[:len(digits)-2], perHour[n.unit.per])
+	case last == '%':
+		n.unit.sort = share
+		ok = n.add(digits[:len(digits)-1], big.NewRat(1, 100))
+	case last == 'k':
+		n.whole = true
+		ok = n.add(digits[:len(digits)-1], big.NewRat(1000, 1))
+	case last == 'M':
+		n.whole = true
+		ok = n.add(digits[:len(digits)-1], big.NewRat(1_000_000, 1))
+	case last >= '0' && last <= '9' || last == '.':
+		n.whole = !strings.Contains(digits, ".")
+		ok = n.add(digits, big.NewRat(1, 1))
+	default:
+		n.unit.sort = duration
+		for _, part := range clockUnit.FindAllStringSubmatch(digits, -1) {
+			ok = ok && n.add(part[1], secondsIn[part[2]])
+		}
+	}
+	if negative {
+		n.value.Neg(n.value)
+	}
+	n.whole = n.whole && n.value.IsInt()
+	return n, ok
+}
+
+// add adds so many of a unit.
+func (n *number) add(digits string, unit *big.Rat) bool {
+	if f, err := strconv.ParseFloat(digits, 64); err != nil || f != 0 && (f > 1e15 || f < 1e-15) {
+		return false
+	}
+	value, ok := new(big.Rat).SetString(digits)
+	if ok {
+		n.value.Add(n.value, value.Mul(value, unit))
+	}
+	return ok
+}
+
+// write writes a number of base units as a scenario does, and returns what that says. A
+// number of endless digits is rounded to four; nothing is shorter than a nanosecond.
+func write(exact *big.Rat, u unit) (text string, written *big.Rat) {
+	unit := big.NewRat(1, 1)
+	switch u.sort {
+	case duration:
+		if _, finite := decimals(exact, 9); !finite {
+			exact = round(exact, 4)
+		}
+		nanoseconds := whole(new(big.Rat).Mul(exact, big.NewRat(1_000_000_000, 1)))
+		if d := nanoseconds.Num(); d.IsInt64() {
+			written = new(big.Rat).Mul(nanoseconds, secondsIn["ns"])
+			return scenarios.Offset(d.Int64()).String(), written
+		}
+		text, _ = decimals(exact, 9) // far too long: the scenario will say so
+		return text + "s", exact
+	case rate:
+		unit = perHour[u.per]
+	case share:
+		unit = big.NewRat(1, 100)
+	}
+	shown := new(big.Rat).Quo(exact, unit)
+	text, finite := decimals(shown, 12)
+	if !finite {
+		shown = round(shown, 4)
+		text, _ = decimals(shown, 18)
+	}
+	if u.sort == share {
+		text += "%"
+	}
+	return text + u.per, shown.Mul(shown, unit)
+}
+
+// decimals writes x with at most so many digits behind the point, and reports whether
+// that is all of it.
+func decimals(x *big.Rat, most int) (text string, finite bool) {
+	text = x.FloatString(most)
+	back, _ := new(big.Rat).SetString(text)
+	if strings.Contains(text, ".") {
+		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+	}
+	return text, back.Cmp(x) == 0
+}
+
+// round rounds x to so many significant digits.
+func round(x *big.Rat, digits int) *big.Rat {
+	f, _ := x.Float64()
+	rounded, _ := new(big.Rat).SetString(strconv.FormatFloat(f, 'e', digits-1, 64))
+	return rounded
+}
+
+// whole rounds x to the nearest whole number, halves away from 0.
+func whole(x *big.Rat) *big.Rat {
+	if x.IsInt() {
+		return x
+	}
+	rounded, _ := new(big.Rat).SetString(x.FloatString(0))
+	return rounded
+}
+
+// part is one element of a list, without the space around it.
+type part struct {
+	text   string
+	column int // in the list, in characters, from 1
+}
+
+// split splits a list at its commas, other than those in brackets and quotes.
+func split(text string) (parts []part, err error) {
+	var open []rune
+	quote, begun := rune(0), 0
+	add := func(end int) error {
+		own := strings.TrimSpace(text[begun:end])
+		if own == "" {
+			return fmt.Errorf("%s: a value is missing", shorten(text))
+		}
+		space := strings.Index(text[begun:], own)
+		parts = append(parts, part{own, 1 + utf8.RuneCountInString(text[:begun+space])})
+		return nil
+	}
+	for i, c := range text {
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"', c == '\'':
+			quote = c
+		case c == '{':
+			open = append(open, '}')
+		case c == '[':
+			open = append(open, ']')
+		case len(open) > 0 && c == open[len(open)-1]:
+			open = open[:len(open)-1]
+		case c == ',' && len(open) == 0:
+			if err := add(i); err != nil {
+				return nil, err
+			}
+			begun = i + 1
+		}
+	}
+	switch {
+	case quote != 0:
+		return nil, fmt.Errorf("%s: a %c is not closed", shorten(text), quote)
+	case len(open) > 0:
+		return nil, fmt.Errorf("%s: a %c is missing", shorten(text), open[len(open)-1])
+	}
+	return parts, add(len(text))
+}
+
+// shorten quotes what was typed, short enough for one line.
+func shorten(text string) string {
+	const most = 60
+	if r := []rune(text); len(r) > most {
+		text = string(r[:most]) + "…"
+	}
+	for _, r := range text {
+		if r < ' ' || r == 0x7f || r == '"' {
+			return strconv.Quote(text)
+		}
+	}
+	if text == "" || strings.Contains(text, " ") {
+		return strconv.Quote(text)
+	}
+	return text
+}

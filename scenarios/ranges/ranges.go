@@ -1,0 +1,288 @@
+package ranges
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Most is how many values a range may have.
+const Most = 10_000
+
+// Range is the values that a key takes in turn: at least one, and none twice.
+type Range struct {
+	Values []Value
+	// Numeric says that all values are numbers of one sort, so that there are others
+	// between them.
+	Numeric bool
+	// Log says that they were given by a factor: what lies between two is their
+	// geometric mean.
+	Log bool
+
+	unit  unit
+	whole bool // nothing lies between 1 and 2
+}
+
+// Value is one of them.
+type Value struct {
+	Text   string   // as a scenario writes it
+	Number float64  // if the range is Numeric: seconds, per second, shares of 1, or plain; else its index
+	exact  *big.Rat // if the range is Numeric, in base units
+
+	// Column and Width are where the part of the text stands that it came from, in
+	// characters, the first of which has Column 1. 0 for what Between made.
+	Column, Width int
+}
+
+// Parse reads a range. Errors say what to write instead.
+func Parse(text string) (Range, error) {
+	var r Range
+	parts, err := split(text)
+	if err != nil {
+		return Range{}, err
+	}
+	r.Numeric, r.whole = true, true
+	for i, part := range parts {
+		begun := len(r.Values)
+		if err := r.append(part.text, i == 0); err != nil {
+			return Range{}, err
+		}
+		for k := begun; k < len(r.Values); k++ {
+			r.Values[k].Column, r.Values[k].Width = part.column, utf8.RuneCountInString(part.text)
+		}
+		if len(r.Values) > Most {
+			return Range{}, fmt.Errorf("%s has more than %d values", shorten(text), Most)
+		}
+	}
+	r.settle()
+	seen := map[string]bool{}
+	for _, v := range r.Values {
+		if seen[v.Text] {
+			return Range{}, fmt.Errorf("%s is there twice in %s", shorten(v.Text), shorten(text))
+		}
+		seen[v.Text] = true
+	}
+	return r, nil
+}
+
+// Texts are the values as a scenario writes them.
+func (r Range) Texts() []string {
+	texts := make([]string, len(r.Values))
+	for i, v := range r.Values {
+		texts[i] = v.Text
+	}
+	return texts
+}
+
+// Ascending reports whether every value is larger than the one before, as an axis needs.
+// Values that are no numbers stand in the order given.
+func (r Range) Ascending() bool {
+	for i := 1; i < len(r.Values); i++ {
+		if r.Values[i].Number <= r.Values[i-1].Number {
+			return false
+		}
+	}
+	return true
+}
+
+// Between returns the value halfway from a to b, two of a Numeric range or between such:
+// their mean, of a Log range the geometric one, rounded where that leaves it between them.
+// It returns false where there is none, as between 1 and 2 workers.
+func (r Range) Between(a, b Value) (Value, bool) {
+	if !r.Numeric {
+		return Value{}, false
+	}
+	middle := new(big.Rat).Add(a.exact, b.exact)
+	middle.Mul(middle, big.NewRat(1, 2))
+	if r.Log {
+		middle = power(a.exact, b.exact, 1, 2)
+	}
+	v := r.value(middle)
+	if v.exact.Cmp(a.exact) == 0 || v.exact.Cmp(b.exact) == 0 || v.Text == a.Text || v.Text == b.Text {
+		return Value{}, false
+	}
+	return v, true
+}
+
+// append adds the values of one part of the list.
+func (r *Range) append(part string, first bool) error {
+	from, rest, isRange := strings.Cut(part, "..")
+	if !isRange {
+		r.appendOne(part, first)
+		return nil
+	}
+	a, ok := readNumber(from)
+	if !ok {
+		return fmt.Errorf("%s: want a number before .., such as 10s, 72/s, 20%% or 8, not %s", shorten(part), shorten(from))
+	}
+	b, steps, ok := numberAndSteps(rest)
+	if !ok {
+		return fmt.Errorf("%s: want a number after .., such as %s, not %s", shorten(part), a.text(), shorten(rest))
+	}
+	switch {
+	case a.unit.sort != b.unit.sort:
+		return fmt.Errorf("%s: %s and %s are not of one sort: give both ends a unit, or none", shorten(part), a.typed, b.typed)
+	case a.value.Cmp(b.value) >= 0:
+		return fmt.Errorf("%s: %s is not below %s; ranges go up", shorten(part), a.typed, b.typed)
+	}
+	if first {
+		r.unit = a.unit
+	}
+	if r.unit.sort != a.unit.sort {
+		r.Numeric = false
+	}
+	r.whole = r.whole && a.whole && b.whole
+	return r.appendSteps(part, a, b, steps)
+}
+
+func (r *Range) appendOne(part string, first bool) {
+	n, ok := readNumber(part)
+	if !ok {
+		r.Numeric = false
+		r.Values = append(r.Values, Value{Text: part})
+		return
+	}
+	if first {
+		r.unit = n.unit
+	}
+	r.Numeric = r.Numeric && n.unit.sort == r.unit.sort
+	r.whole = r.whole && n.whole
+	// Until it is known that all of the list are numbers, it is what was written.
+	r.Values = append(r.Values, Value{Text: part, exact: n.value})
+}
+
+// appendSteps adds what lies from a to b. steps begin with / or *, or are empty.
+func (r *Range) appendSteps(part string, a, b number, steps string) error {
+	if steps == "" {
+		if a.unit.sort != plain || !a.whole || !b.whole {
+			return fmt.Errorf("%s: say the steps: %[1]s/STEP, %[1]s/9points or, for log steps, %[1]s*2", shorten(part))
+		}
+		steps = "/1"
+	}
+	log, step := steps[0] == '*', strings.TrimSpace(steps[1:])
+	count, isCount, err := points(part, step, !log && a.unit.sort != plain)
+	if err != nil {
+		return err
+	}
+	if log && a.value.Sign() <= 0 {
+		return fmt.Errorf("%s: log steps begin above 0, not at %s", shorten(part), a.typed)
+	}
+	r.Log = r.Log || log
+	if isCount {
+		return r.appendPoints(part, a, b, count, log)
+	}
+	n, ok := readNumber(step)
+	switch {
+	case !ok && log, log && n.unit.sort != plain:
+		return fmt.Errorf("%s: want a factor above 1 after *, such as 2, not %s", shorten(part), shorten(step))
+	case !ok:
+		return fmt.Errorf("%s: want a step after /, such as %s, not %s", shorten(part), a.text(), shorten(step))
+	case log && n.value.Cmp(big.NewRat(1, 1)) <= 0:
+		return fmt.Errorf("%s: the factor %s is not above 1", shorten(part), n.typed)
+	case !log && n.unit.sort != a.unit.sort:
+		return fmt.Errorf("%s: the step %s is not of the sort of %s", shorten(part), n.typed, a.typed)
+	case n.value.Sign() <= 0:
+		return fmt.Errorf("%s: the step %s is not above 0", shorten(part), n.typed)
+	}
+	r.whole = r.whole && (n.whole || log)
+	at, begun := new(big.Rat).Set(a.value), len(r.Values)
+	for at.Cmp(b.value) <= 0 {
+		if r.add(at); len(r.Values) > Most {
+			return fmt.Errorf("%s has more than %d values", shorten(part), Most)
+		}
+		next := new(big.Rat)
+		if log {
+			// Rounded, or its denominator would grow without end.
+			next = round(next.Mul(at, n.value), 12)
+		} else {
+			next.Add(at, n.value)
+		}
+		at = next
+	}
+	if len(r.Values) == begun+1 {
+		return fmt.Errorf("%s: one step goes beyond %s", shorten(part), b.typed)
+	}
+	return nil
+}
+
+// appendPoints adds count values from a to b, both among them.
+func (r *Range) appendPoints(part string, a, b number, count int, log bool) error {
+	begun := len(r.Values)
+	for i := range count {
+		switch {
+		case i == count-1:
+			r.add(b.value)
+		case log:
+			r.add(power(a.value, b.value, i, count-1))
+		default:
+			at := new(big.Rat).Sub(b.value, a.value)
+			r.add(at.Mul(at, big.NewRat(int64(i), int64(count-1))).Add(at, a.value))
+		}
+		if last := len(r.Values) - 1; last > begun && r.Values[last].Text == r.Values[last-1].Text {
+			return fmt.Errorf("%s: there are not %d values from %s to %s", shorten(part), count, a.typed, b.typed)
+		}
+	}
+	return nil
+}
+
+func (r *Range) add(exact *big.Rat) { r.Values = append(r.Values, r.value(exact)) }
+
+// settle gives all values one spelling and their numbers, now that the sort of the list is
+// known.
+func (r *Range) settle() {
+	for i := range r.Values {
+		v := &r.Values[i]
+		if r.Numeric {
+			at := *v
+			*v = r.value(v.exact)
+			v.Column, v.Width = at.Column, at.Width
+		} else {
+			v.Number, v.exact = float64(i), nil
+		}
+	}
+	r.Log, r.whole = r.Log && r.Numeric, r.whole && r.Numeric
+	if !r.Numeric {
+		r.unit = unit{}
+	}
+}
+
+// value writes exact, rounded if it has too many digits to write.
+func (r *Range) value(exact *big.Rat) Value {
+	if r.whole && r.unit.sort == plain {
+		exact = whole(exact)
+	}
+	text, exact := write(exact, r.unit)
+	number, _ := exact.Float64()
+	if r.unit.sort == rate {
+		number /= 3600
+	}
+	return Value{Text: text, Number: number, exact: exact}
+}
+
+// power returns a × (b÷a)^(i÷n).
+func power(a, b *big.Rat, i, n int) *big.Rat {
+	from, _ := a.Float64()
+	to, _ := b.Float64()
+	exponent := float64(i) / float64(n)
+	x := math.Exp(math.Log(from) + exponent*(math.Log(to)-math.Log(from)))
+	return round(new(big.Rat).SetFloat64(x), 4)
+}
+
+// points reads a number of points: 9points, or if bare says that steps have a unit, 9.
+func points(part, step string, bare bool) (count int, ok bool, err error) {
+	digits, named := strings.CutSuffix(step, "points")
+	if !named && !bare {
+		return 0, false, nil
+	}
+	count, failed := strconv.Atoi(strings.TrimSpace(digits))
+	switch {
+	case failed != nil && !named:
+		return 0, false, nil
+	case failed != nil || count < 2 || count > Most:
+		return 0, false, fmt.Errorf("%s: want 2 to %d points, not %s", shorten(part), Most, shorten(step))
+	}
+	return count, true, nil
+}

@@ -1,0 +1,276 @@
+package trace
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"qsim/engine"
+)
+
+// The processes and threads of a Chrome trace. Storms, store and job come above the nodes.
+const (
+	stormsProcess = 1
+	storeProcess  = 2
+	jobProcess    = 3
+	firstNode     = 10 // node n is process firstNode+n
+
+	nodeThread = 0 // of a node: whether it is up. Its workers follow
+)
+
+// What the store does is in threads of its own: by event.
+var storeThreads = []struct {
+	kind engine.EventKind
+	name string
+}{{engine.LeaseTaken, "expired leases taken"}, {engine.Fenced, "commits fenced"}, {engine.Buried, "jobs buried"}}
+
+// Chrome writes a window as a trace in the JSON of Chrome's trace viewer, which Perfetto opens
+// too: a track for each worker of each node with what it ran, one for each storm, for what
+// the store refused, and with Job one for the states of the job, whose attempts alone are
+// written then. Arrows lead from one attempt of a job to the next. stopped is when the limit,
+// which is of lines, was reached, if it was; the trace is complete up to there.
+func (s *Simulation) Chrome(ctx context.Context, o WindowOptions, w io.Writer) (stopped time.Duration, limited bool, err error) {
+	c := &chrome{s: s, o: o, out: bufio.NewWriter(w), runs: map[place]*slice{}, lanes: map[int32][]bool{}, latest: map[engine.JobID]*slice{}, off: map[int32]*slice{}}
+	c.line(`{"displayTimeUnit":"ms","otherData":%s,"traceEvents":[`, c.object("scenario", s.sc.Name, "policy", s.Policy(), "seed", strconv.FormatUint(s.Seed(), 10)))
+	c.process(stormsProcess, "storms")
+	c.process(storeProcess, "store")
+	for i, t := range storeThreads {
+		c.thread(storeProcess, i+1, t.name)
+	}
+	if o.Job != 0 {
+		c.process(jobProcess, "job "+s.seen.JobName(o.Job))
+		c.thread(jobProcess, 1, "state")
+	}
+	c.storms()
+	end := min(o.To, s.End())
+	err = s.watch(ctx, o.To, func(e *engine.Event) (bool, error) {
+		if o.Limit > 0 && c.lines >= o.Limit {
+			stopped, limited, end = time.Duration(e.At), true, time.Duration(e.At)
+			return false, nil
+		}
+		c.see(e)
+		return c.err == nil, c.err
+	})
+	c.close(end)
+	if flushed := c.out.Flush(); c.err == nil {
+		c.err = flushed
+	}
+	if c.err != nil {
+		return stopped, limited, fmt.Errorf("write trace: %w", c.err)
+	}
+	return stopped, limited, err
+}
+
+// place is a slot of a node's engine.
+type place struct {
+	node int32
+	slot engine.Slot
+}
+
+// slice is a stretch of a track that may not be over.
+type slice struct {
+	process, thread int
+	name            string
+	from            time.Duration
+	job             engine.JobID
+	attempt         int32
+	arrow           time.Duration // where an arrow to the next attempt begins: within the slice
+	before          *slice        // the attempt before this one; nil: there is none that is drawn
+}
+
+type chrome struct {
+	s      *Simulation
+	o      WindowOptions
+	out    *bufio.Writer
+	err    error
+	lines  int
+	arrows int
+
+	runs   map[place]*slice        // executions under way
+	lanes  map[int32][]bool        // by node: which of its worker tracks are taken
+	latest map[engine.JobID]*slice // latest attempt of each job that has not ended
+	off    map[int32]*slice        // nodes that are down or frozen
+	nodes  int32                   // that have a track
+	state  *slice                  // of the job
+}
+
+func (c *chrome) see(e *engine.Event) {
+	at := time.Duration(e.At)
+	switch e.Kind {
+	case engine.NodeUp:
+		for ; c.nodes <= e.Node; c.nodes++ {
+			c.process(firstNode+int(c.nodes), "node "+strconv.Itoa(int(c.nodes)))
+			c.thread(firstNode+int(c.nodes), nodeThread, "process")
+		}
+		c.nodeState(e.Node, "", at)
+	case engine.NodeWake:
+		c.nodeState(e.Node, "", at)
+	case engine.NodeDown:
+		c.nodeState(e.Node, "down", at)
+	case engine.NodePause:
+		c.nodeState(e.Node, "frozen", at)
+	case engine.Started:
+		c.start(e, at)
+	case engine.Finished, engine.Aborted:
+		c.end(e, at)
+	}
+	if e.Job == 0 || c.o.Job != 0 && e.Job != c.o.Job {
+		return
+	}
+	if c.o.Job != 0 {
+		c.follow(e, at)
+	}
+	for i, t := range storeThreads {
+		if e.Kind == t.kind && at >= c.o.From {
+			c.event("i", storeProcess, i+1, at, c.s.seen.JobName(e.Job), `,"s":"t","args":`+c.object("what", c.s.words(e), "attempt", strconv.Itoa(int(e.Delivery))))
+		}
+	}
+	if e.Kind == engine.Acked || e.Kind == engine.Buried {
+		delete(c.latest, e.Job)
+	}
+}
+
+// start puts an execution on the first free track of its node.
+func (c *chrome) start(e *engine.Event, at time.Duration) {
+	lanes := c.lanes[e.Node]
+	lane := slices.Index(lanes, false)
+	if lane < 0 {
+		lane = len(lanes)
+		lanes = append(lanes, false)
+		c.thread(firstNode+int(e.Node), lane+1, "worker "+strconv.Itoa(lane+1))
+	}
+	lanes[lane] = true
+	c.lanes[e.Node] = lanes
+	run := &slice{process: firstNode + int(e.Node), thread: lane + 1, from: at, job: e.Job, attempt: e.Delivery, arrow: at}
+	c.runs[place{e.Node, e.Slot}] = run
+	if c.o.Job == 0 || c.o.Job == e.Job {
+		if before := c.latest[e.Job]; before != nil && before.arrow >= c.o.From {
+			before.before = nil // a chain of them would be kept for ever
+			run.before = before
+		}
+		c.latest[e.Job] = run
+	}
+}
+
+func (c *chrome) end(e *engine.Event, at time.Duration) {
+	where := place{e.Node, e.Slot}
+	run := c.runs[where]
+	if run == nil {
+		return
+	}
+	delete(c.runs, where)
+	c.lanes[e.Node][run.thread-1] = false
+	how := "succeeded"
+	switch {
+	case e.Kind == engine.Aborted:
+		how = "died with its process"
+	case e.Error != engine.NoError:
+		how = c.s.errorName(e.Error)
+	}
+	c.execution(run, at, how)
+}
+
+// execution draws run, which ended so, and the arrow that leads to it.
+func (c *chrome) execution(run *slice, at time.Duration, how string) {
+	if at < c.o.From || c.o.Job != 0 && c.o.Job != run.job {
+		return
+	}
+	name := c.s.seen.JobName(run.job)
+	if run.attempt > 1 {
+		name += " #" + strconv.Itoa(int(run.attempt))
+	}
+	c.span(run, at, name, c.object("job", c.s.seen.JobName(run.job), "attempt", strconv.Itoa(int(run.attempt)), "ended", how))
+	if before := run.before; before != nil {
+		c.arrows++
+		id := `,"cat":"attempts","id":` + strconv.Itoa(c.arrows)
+		c.event("s", before.process, before.thread, before.arrow, "next attempt", id)
+		c.event("f", run.process, run.thread, run.from, "next attempt", id+`,"bp":"e"`)
+		run.before = nil
+	}
+	run.arrow = run.from + (at-run.from)/2
+}
+
+// nodeState ends what a node was and begins what it is; "" is up.
+func (c *chrome) nodeState(node int32, state string, at time.Duration) {
+	if was := c.off[node]; was != nil && at >= c.o.From {
+		c.span(was, at, was.name, "")
+	}
+	delete(c.off, node)
+	if state != "" {
+		c.off[node] = &slice{process: firstNode + int(node), thread: nodeThread, name: state, from: at}
+	}
+}
+
+// follow draws the states of the job.
+func (c *chrome) follow(e *engine.Event, at time.Duration) {
+	state := ""
+	switch e.Kind {
+	case engine.Enqueued:
+		if state = "ready, fresh"; e.Delay > 0 {
+			state = "waiting"
+		}
+	case engine.Promoted, engine.Redriven, engine.Returned:
+		state = "ready"
+	case engine.Leased:
+		state = fmt.Sprintf("leased to node %d, attempt %d", e.Node, e.Delivery)
+	case engine.LeaseTaken:
+		state = fmt.Sprintf("taken by the reaper of node %d", e.Node)
+	case engine.Nacked:
+		if state = "waiting"; e.Delay == 0 {
+			state = "ready"
+		}
+	case engine.Acked, engine.Buried:
+	default:
+		return
+	}
+	if c.state != nil && at >= c.o.From {
+		c.span(c.state, at, c.state.name, "")
+	}
+	if c.state = nil; state != "" {
+		c.state = &slice{process: jobProcess, thread: 1, name: state, from: at}
+	}
+}
+
+func (c *chrome) storms() {
+	threads := map[string]int{}
+	for _, w := range c.s.windows {
+		if w.To < c.o.From || w.From > c.o.To {
+			continue
+		}
+		if threads[w.Name] == 0 {
+			threads[w.Name] = len(threads) + 1
+			c.thread(stormsProcess, threads[w.Name], w.Name)
+		}
+		c.span(&slice{process: stormsProcess, thread: threads[w.Name], from: w.From}, min(w.To, c.s.End()), w.Name, "")
+	}
+}
+
+// close ends what is under way at the end of the window, in the order of the tracks, and
+// the document.
+func (c *chrome) close(end time.Duration) {
+	var open []*slice
+	for _, run := range c.runs {
+		open = append(open, run)
+	}
+	for _, off := range c.off {
+		open = append(open, off)
+	}
+	slices.SortFunc(open, func(a, b *slice) int {
+		return (a.process-b.process)*1_000_000 + a.thread - b.thread
+	})
+	for _, o := range open {
+		if o.job == 0 {
+			c.span(o, end, o.name, "")
+		} else {
+			c.execution(o, end, "runs still")
+		}
+	}
+	if c.state != nil {
+		c.span(c.state, end, c.state.name, "")
+	}
+	c.write("\n]}\n")
+}

@@ -1,0 +1,195 @@
+package trace
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"qsim/engine"
+)
+
+// Interest is what makes a job worth a look.
+type Interest string
+
+// The interests, in the order in which they are listed.
+const (
+	WorstWait Interest = "worst-wait" // of all waits of ready jobs for a claim, the longest
+	Duplicate Interest = "duplicate"  // executed to a success most often, more than once
+	Dead      Interest = "dead"       // buried after the most attempts
+	Fenced    Interest = "fenced"     // most commits refused because the lease had gone on
+	LostLease Interest = "lost-lease" // most leases expired and taken
+)
+
+// Interests are all there are.
+func Interests() []Interest { return []Interest{WorstWait, Duplicate, Dead, Fenced, LostLease} }
+
+// Finding is the most telling job of an interest: of equals, the first.
+type Finding struct {
+	Interest Interest
+	Job      engine.JobID // 0: there is none
+	Name     string
+	Words    string // why it, without its name: waits 4m13s for its 1st claim
+	Jobs     int64  // that are of interest at all; of waits: all jobs
+}
+
+// Find runs through the simulation and returns a finding for each of Interests. It keeps
+// of every job that has not ended some tens of bytes.
+func (s *Simulation) Find(ctx context.Context) ([]Finding, error) {
+	f := &finder{s: s, open: map[engine.JobID]*known{}, best: map[Interest]*candidate{}}
+	for _, i := range Interests() {
+		f.best[i] = &candidate{}
+	}
+	err := s.watch(ctx, s.End(), func(e *engine.Event) (bool, error) {
+		f.see(e)
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return f.findings(), nil
+}
+
+// candidate is the best so far.
+type candidate struct {
+	job      engine.JobID
+	score    float64
+	delivery int32
+	still    bool // WorstWait: it waits still when the run ends
+	jobs     int64
+}
+
+// known is what must be remembered of a job.
+type known struct {
+	readySince engine.Time // Never: it is not ready
+	claimed    int32
+	successes  int32
+	fenced     int32
+	lapsed     int32
+	open       int32 // executions that run, and claims that may be begun yet
+	ended      bool
+}
+
+type finder struct {
+	s    *Simulation
+	open map[engine.JobID]*known
+	best map[Interest]*candidate
+	last engine.Time
+}
+
+func (f *finder) see(e *engine.Event) {
+	f.last = e.At
+	if e.Job == 0 {
+		return
+	}
+	j := f.open[e.Job]
+	if j == nil {
+		j = &known{readySince: engine.Never}
+		f.open[e.Job] = j
+	}
+	switch e.Kind {
+	case engine.Enqueued:
+		f.best[WorstWait].jobs++
+		if e.Delay == 0 {
+			j.readySince = e.At
+		}
+	case engine.Promoted, engine.Redriven:
+		j.readySince, j.ended = e.At, false
+	case engine.Leased:
+		f.offer(WorstWait, e.Job, float64(e.Waited), e.Delivery, false)
+		j.readySince, j.claimed, j.ended = engine.Never, e.Delivery, false
+		j.open++
+	case engine.Finished:
+		if j.open--; e.Error == engine.NoError {
+			if j.successes++; j.successes > 1 {
+				f.offer(Duplicate, e.Job, float64(j.successes), e.Delivery, j.successes == 2)
+			}
+		}
+	case engine.Aborted:
+		j.open--
+	case engine.Fenced:
+		j.fenced++
+		f.offer(Fenced, e.Job, float64(j.fenced), e.Delivery, j.fenced == 1)
+	case engine.LeaseTaken:
+		j.lapsed++
+		f.offer(LostLease, e.Job, float64(j.lapsed), e.Delivery, j.lapsed == 1)
+	case engine.Acked, engine.Buried:
+		j.ended, j.readySince = true, engine.Never
+		if e.Kind == engine.Buried {
+			f.offer(Dead, e.Job, float64(e.Delivery)+float64(e.Age)/1e20, e.Delivery, true)
+		}
+	case engine.Nacked:
+		j.readySince = engine.Never
+		if e.Delay == 0 {
+			j.readySince = e.At
+		}
+	case engine.Returned:
+		j.readySince = e.At
+	}
+	if j.ended && j.open <= 0 {
+		delete(f.open, e.Job)
+	}
+}
+
+// offer takes a job if it is better than the best so far; first says that it is of
+// interest for the first time.
+func (f *finder) offer(i Interest, job engine.JobID, score float64, delivery int32, first bool) {
+	c := f.best[i]
+	if first {
+		c.jobs++
+	}
+	if score > c.score || c.job == 0 {
+		c.job, c.score, c.delivery, c.still = job, score, delivery, false
+	}
+}
+
+// findings are what was found, with those among the waits that are not over.
+func (f *finder) findings() []Finding {
+	worst := f.best[WorstWait]
+	for id, j := range f.open {
+		if j.readySince == engine.Never {
+			continue
+		}
+		wait := float64(f.last.Sub(j.readySince))
+		// Of equals the one with the lower number: what is found depends on no map's order.
+		if wait > worst.score || wait == worst.score && worst.still && id < worst.job {
+			worst.job, worst.score, worst.delivery, worst.still = id, wait, j.claimed+1, true
+		}
+	}
+	var all []Finding
+	for _, i := range Interests() {
+		c := f.best[i]
+		finding := Finding{Interest: i, Job: c.job, Jobs: c.jobs}
+		if c.job != 0 {
+			finding.Name, finding.Words = f.s.seen.JobName(c.job), i.words(c)
+		}
+		all = append(all, finding)
+	}
+	return all
+}
+
+func (i Interest) words(c *candidate) string {
+	times := func(what string) string {
+		switch c.score {
+		case 1:
+			return what + " once"
+		case 2:
+			return what + " twice"
+		}
+		return fmt.Sprintf("%s %d times", what, int(c.score))
+	}
+	switch i {
+	case WorstWait:
+		verb := "waits"
+		if c.still {
+			verb = "is left waiting, after"
+		}
+		return fmt.Sprintf("%s %s for its %s claim", verb, Length(time.Duration(c.score)), ordinal(int(c.delivery)))
+	case Duplicate:
+		return times("succeeds")
+	case Dead:
+		return "dies after " + attempts(c.delivery)
+	case Fenced:
+		return times("is fenced")
+	}
+	return times("loses its lease")
+}

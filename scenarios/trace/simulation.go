@@ -1,0 +1,126 @@
+package trace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/sim"
+	"qsim/results"
+	"qsim/scenarios"
+)
+
+// Simulation is one run of a scenario that can be repeated.
+type Simulation struct {
+	sc   *scenarios.Scenario // with one policy and one seed
+	seen *scenarios.Scenario // as that policy sees it
+	// windows are the storms, each as often as it comes, in order of their start.
+	windows []results.Window
+}
+
+// New returns the simulation of sc, which must have exactly one policy, under a seed of at
+// least 1.
+func New(sc *scenarios.Scenario, seed uint64) (*Simulation, error) {
+	if len(sc.Policies) != 1 {
+		return nil, fmt.Errorf("trace %s: %d policies, want one", sc.Name, len(sc.Policies))
+	}
+	one := *sc
+	one.Seeds, one.Seed, one.Objectives = 1, seed, nil // an objective may ask for a second run
+	s := &Simulation{sc: &one, seen: one.Variant(0)}
+	for _, w := range s.seen.Windows() {
+		s.windows = append(s.windows, s.repeated(w)...)
+	}
+	return s, nil
+}
+
+// repeated returns the windows of a storm that comes again and again.
+func (s *Simulation) repeated(whole results.Window) []results.Window {
+	for i := range s.seen.Storms {
+		storm := &s.seen.Storms[i]
+		if storm.Name != whole.Name || storm.Repeat == nil {
+			continue
+		}
+		starts := storm.Starts()
+		length := whole.To - starts[len(starts)-1]
+		var all []results.Window
+		for _, at := range starts {
+			all = append(all, results.Window{Name: whole.Name, From: at, To: at + length})
+		}
+		return all
+	}
+	return []results.Window{whole}
+}
+
+// Policy is the label of the policy.
+func (s *Simulation) Policy() string { return s.sc.Policies[0].Label }
+
+// Scenario is the scenario as the policy sees it.
+func (s *Simulation) Scenario() *scenarios.Scenario { return s.seen }
+
+// Seed is the seed.
+func (s *Simulation) Seed() uint64 { return s.sc.Seed }
+
+// End is when the run ends at the latest.
+func (s *Simulation) End() time.Duration { return s.seen.Duration.Std() + s.seen.Drain.Std() }
+
+// Storms returns the storms that are on in a stretch of time, each once.
+func (s *Simulation) Storms(from, to time.Duration) []string {
+	var names []string
+	for _, w := range s.windows {
+		if w.From <= to && (w.To > from || w.From == w.To && w.From >= from) && (len(names) == 0 || names[len(names)-1] != w.Name) {
+			names = append(names, w.Name)
+		}
+	}
+	return names
+}
+
+// errEnough ends a simulation that nobody looks at any more.
+var errEnough = errors.New("nobody looks any more")
+
+// watch runs the simulation up to a time and shows see all events until that returns false
+// or an error, which watch returns. Events are see's for the call only.
+func (s *Simulation) watch(ctx context.Context, until time.Duration, see func(e *engine.Event) (bool, error)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var begun atomic.Bool
+	_, err := scenarios.Run(ctx, s.sc, scenarios.Options{Parallel: 1, Alter: func(_ int, _ uint64, cfg *sim.Config) {
+		if begun.Swap(true) {
+			panic("trace: more than one simulation") // objectives ask for more, and there are none
+		}
+		cfg.Until = min(cfg.Until, engine.Time(until))
+		cfg.Recorder = &watcher{next: cfg.Recorder, see: see, cancel: cancel}
+	}})
+	if cause := context.Cause(ctx); err != nil && cause != nil && errors.Is(err, context.Canceled) {
+		if errors.Is(cause, errEnough) {
+			return nil
+		}
+		return cause
+	}
+	return err
+}
+
+// watcher shows events on their way to the recorder.
+type watcher struct {
+	next   engine.Recorder
+	see    func(e *engine.Event) (bool, error)
+	cancel context.CancelCauseFunc
+	blind  bool
+}
+
+// Record implements engine.Recorder.
+func (w *watcher) Record(e *engine.Event) {
+	if !w.blind {
+		more, err := w.see(e)
+		switch {
+		case err != nil:
+			w.cancel(err)
+		case !more:
+			w.cancel(errEnough)
+		}
+		w.blind = err != nil || !more
+	}
+	w.next.Record(e)
+}

@@ -1,0 +1,426 @@
+package trace
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/sim"
+	"qsim/results"
+	"qsim/scenarios"
+)
+
+// trouble has all that a trace tells: crashes, frozen nodes that wake as zombies, lost
+// heartbeats, failures, deaths, callers that enqueue again, and storms that come again.
+const trouble = `
+name: trouble
+duration: 3m
+warmup: 0s
+engine:
+  nodes: 3
+  workers: 4
+  lease: {ttl: 5s, heartbeat: 1s}
+  commit: {timeout: 1s}
+retry: {max-attempts: 4, backoff: {kind: exponential, first: 500ms, factor: 2, max: 10s}}
+jobs:
+  - {class: mail, arrivals: {process: poisson, rate: 6/s}, service: {dist: exponential, mean: 800ms}, fails: {rate: 20%}, kills: 0.1%, ignores-cancel: true}
+  - {class: web, arrivals: {process: poisson, rate: 2/s}, service: {dist: exponential, mean: 200ms}, patience: {after: 2s, resubmits: 2}}
+storms:
+  - {name: frozen, at: 30s, for: 12s, pause: {nodes: [0, 1]}, repeat: {every: 40s, times: 2}}
+  - {name: deaf, at: 1m30s, for: 30s, heartbeats: {lose: 90%}}
+  - {name: broken, at: 2m, for: 20s, fail: {hits: [mail], rate: 80%, error: unavailable}}
+policies: [{kind: fifo}]
+`
+
+func simulation(t *testing.T, text string, seed uint64) *Simulation {
+	t.Helper()
+	sc, problems := scenarios.Load("test.yaml", []byte(text), nil)
+	if sc == nil || len(problems.Errors()) > 0 {
+		t.Fatalf("load: %v", problems)
+	}
+	s, err := New(sc, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// events are all that happen, copied.
+func events(t *testing.T, s *Simulation) []engine.Event {
+	t.Helper()
+	var all []engine.Event
+	err := s.watch(context.Background(), s.End(), func(e *engine.Event) (bool, error) {
+		all = append(all, *e)
+		return true, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func counts(all []engine.Event) (n [engine.NumEventKinds]int) {
+	for i := range all {
+		n[all[i].Kind]++
+	}
+	return n
+}
+
+// TestFind holds what is found against the metrics, which count by other means.
+func TestFind(t *testing.T) {
+	s := simulation(t, trouble, 1)
+	found, err := s.Find(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := s.Find(context.Background())
+	if err != nil || !slices.Equal(found, again) {
+		t.Errorf("found %v and then %v (%v)", found, again, err)
+	}
+	runs, err := scenarios.Run(context.Background(), s.sc, scenarios.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	metric := func(name string) float64 {
+		for _, v := range runs[0].Values {
+			if v.Query == (results.Query{Metric: name}) {
+				return v.Value
+			}
+		}
+		t.Fatalf("no metric %s", name)
+		return 0
+	}
+	longest := 0.0
+	for _, e := range events(t, s) {
+		if e.Kind == engine.Leased {
+			longest = max(longest, e.Waited.Seconds())
+		}
+	}
+	for _, tt := range []struct {
+		interest Interest
+		jobs     float64
+		check    func(l *Life) bool
+	}{
+		{WorstWait, float64(runs[0].Jobs), func(l *Life) bool {
+			return slices.ContainsFunc(l.Attempts, func(a Attempt) bool { return a.Waited.Seconds() == longest })
+		}},
+		{Duplicate, metric("effects.double"), func(l *Life) bool { return l.Successes > 1 }},
+		{Dead, metric("dead.count"), func(l *Life) bool { return l.State == "dead" && len(l.Attempts) == 4 }},
+		{Fenced, 0, func(l *Life) bool { return l.Fenced > 0 }},
+		{LostLease, 0, func(l *Life) bool { return l.Lapsed > 0 }},
+	} {
+		t.Run(string(tt.interest), func(t *testing.T) {
+			f := found[slices.IndexFunc(found, func(f Finding) bool { return f.Interest == tt.interest })]
+			if f.Job == 0 || f.Name == "" || f.Words == "" {
+				t.Fatalf("found %+v", f)
+			}
+			if tt.jobs > 0 && float64(f.Jobs) != tt.jobs {
+				t.Errorf("%d jobs, the metrics say %v", f.Jobs, tt.jobs)
+			}
+			life, err := s.Job(context.Background(), f.Job)
+			if err != nil || life == nil || !tt.check(life) {
+				t.Errorf("the life of %s: %+v (%v)", f.Name, life, err)
+			}
+		})
+	}
+}
+
+// TestLives holds the lives of many jobs against the events.
+func TestLives(t *testing.T) {
+	s := simulation(t, trouble, 2)
+	all := events(t, s)
+	byJob := map[engine.JobID][engine.NumEventKinds]int{}
+	for _, e := range all {
+		n := byJob[e.Job]
+		n[e.Kind]++
+		byJob[e.Job] = n
+	}
+	interesting := 0
+	for id, n := range byJob {
+		if id == 0 || n[engine.Leased] < 2 || n[engine.LeaseTaken] == 0 && n[engine.Fenced] == 0 && n[engine.Aborted] == 0 || interesting == 12 {
+			continue
+		}
+		interesting++
+		l, err := s.Job(context.Background(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(l.Attempts) != n[engine.Leased] || l.Fenced != n[engine.Fenced] || l.Lapsed != n[engine.LeaseTaken] || (l.State == "done") != (n[engine.Acked] > 0) {
+			t.Errorf("%s: %d attempts, %d fenced, %d lapsed, %s; the events say %v", l.Job, len(l.Attempts), l.Fenced, l.Lapsed, l.State, n)
+		}
+		own := 0
+		for _, f := range l.Facts {
+			if f.Event != "node-down" && f.Event != "node-up" && f.Event != "node-pause" && f.Event != "node-wake" && f.Event != "resubmitted" {
+				own++
+			}
+		}
+		sum := 0
+		for _, k := range n {
+			sum += k
+		}
+		if own != sum {
+			t.Errorf("%s: told %d events of %d", l.Job, own, sum)
+		}
+		for i := range l.Attempts {
+			if a := &l.Attempts[i]; a.Status == "claimed" && a.Began || a.Ended && !a.Began {
+				t.Errorf("%s: attempt %+v", l.Job, a)
+			}
+		}
+		var text bytes.Buffer
+		if err := s.WriteLife(&text, l, 80); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(text.String()) {
+			if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 80 {
+				t.Errorf("%s: a line of %d columns: %s", l.Job, n, line)
+			}
+		}
+	}
+	if interesting < 5 {
+		t.Errorf("only %d jobs have had trouble", interesting)
+	}
+	if l, err := s.Job(context.Background(), 1); l != nil || err != nil {
+		t.Errorf("a job that is none lives: %v (%v)", l, err)
+	}
+}
+
+func TestWindow(t *testing.T) {
+	s := simulation(t, trouble, 1)
+	var all, some, few []Fact
+	into := func(list *[]Fact) func(Fact) error {
+		return func(f Fact) error { *list = append(*list, f); return nil }
+	}
+	ctx := context.Background()
+	if _, _, err := s.Window(ctx, WindowOptions{To: s.End(), Calls: true, Heartbeats: true}, into(&all)); err != nil {
+		t.Fatal(err)
+	}
+	n := counts(events(t, s))
+	sum := 8 // four windows begin and end
+	for _, k := range n {
+		sum += k
+	}
+	if len(all) != sum {
+		t.Errorf("told %d facts of %d", len(all), sum)
+	}
+	if !slices.IsSortedFunc(all, func(a, b Fact) int { return cmp.Compare(a.At, b.At) }) {
+		t.Error("not in order")
+	}
+	o := WindowOptions{From: 30 * time.Second, To: 31 * time.Second, Calls: true, Heartbeats: true}
+	if _, limited, err := s.Window(ctx, o, into(&some)); err != nil || limited {
+		t.Fatalf("limited %v, %v", limited, err)
+	}
+	want := slices.DeleteFunc(slices.Clone(all), func(f Fact) bool { return f.At < o.From || f.At > o.To })
+	if !slices.Equal(some, want) || len(some) == 0 || some[0].Event != "storm-begins" {
+		t.Errorf("a window of %d facts, want %d; the first is %+v", len(some), len(want), some[0])
+	}
+	o.Limit = 7
+	stopped, limited, err := s.Window(ctx, o, into(&few))
+	if err != nil || !limited || len(few) != 7 || stopped < few[6].At {
+		t.Errorf("limited %v to %d facts at %v (%v)", limited, len(few), stopped, err)
+	}
+	full := errors.New("disk full")
+	if _, _, err := s.Window(ctx, o, func(Fact) error { return full }); !errors.Is(err, full) {
+		t.Errorf("writing failed, and the window says %v", err)
+	}
+}
+
+// line is one event of a Chrome trace.
+type line struct {
+	Phase   string   `json:"ph"`
+	Process *int     `json:"pid"`
+	Thread  *int     `json:"tid"`
+	At      *float64 `json:"ts"`
+	Length  *float64 `json:"dur"`
+	Name    *string  `json:"name"`
+	ID      int      `json:"id"`
+	Binds   string   `json:"bp"`
+	Args    map[string]any
+}
+
+func chromeLines(t *testing.T, s *Simulation, o WindowOptions) []line {
+	t.Helper()
+	var text bytes.Buffer
+	if _, _, err := s.Chrome(context.Background(), o, &text); err != nil {
+		t.Fatal(err)
+	}
+	var document struct {
+		Unit  string `json:"displayTimeUnit"`
+		Lines []line `json:"traceEvents"`
+	}
+	if err := json.Unmarshal(text.Bytes(), &document); err != nil {
+		t.Fatalf("%v in\n%.2000s", err, text.String())
+	}
+	if document.Unit != "ms" {
+		t.Errorf("unit %q", document.Unit)
+	}
+	return document.Lines
+}
+
+// TestChrome holds a trace to what viewers need: all fields, named tracks, stretches of a
+// track that do not overlap, and arrows that begin and end inside of stretches.
+func TestChrome(t *testing.T) {
+	s := simulation(t, trouble, 1)
+	n := counts(events(t, s))
+	for _, tt := range []struct {
+		name string
+		o    WindowOptions
+		runs int // executions; 0: any number
+	}{
+		{"all", WindowOptions{To: s.End()}, n[engine.Finished] + n[engine.Aborted]},
+		{"window", WindowOptions{From: 30 * time.Second, To: 45 * time.Second}, 0},
+		{"limited", WindowOptions{To: s.End(), Limit: 500}, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) { checkChrome(t, chromeLines(t, s, tt.o), tt.runs) })
+	}
+	found, err := s.Find(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range found {
+		t.Run(string(f.Interest), func(t *testing.T) {
+			life, err := s.Job(context.Background(), f.Job)
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := 0
+			for _, a := range life.Attempts {
+				if a.Began {
+					began++
+				}
+			}
+			checkChrome(t, chromeLines(t, s, WindowOptions{To: s.End(), Job: f.Job}), began)
+		})
+	}
+}
+
+func checkChrome(t *testing.T, lines []line, runs int) {
+	t.Helper()
+	type track struct{ process, thread int }
+	tracks, named, processes := map[track][]line{}, map[track]bool{}, map[int]bool{}
+	var arrows [][2]line
+	open := map[int]line{}
+	for _, l := range lines {
+		if l.Process == nil || l.Thread == nil || l.At == nil || l.Name == nil || *l.At < 0 {
+			t.Fatalf("a field is missing in %+v", l)
+		}
+		where := track{*l.Process, *l.Thread}
+		switch l.Phase {
+		case "M":
+			named[where] = named[where] || *l.Name == "thread_name"
+			processes[*l.Process] = processes[*l.Process] || *l.Name == "process_name"
+		case "X":
+			if l.Length == nil || *l.Length < 0 {
+				t.Fatalf("no length in %+v", l)
+			}
+			tracks[where] = append(tracks[where], l)
+		case "i":
+		case "s":
+			open[l.ID] = l
+		case "f":
+			arrows = append(arrows, [2]line{open[l.ID], l})
+			delete(open, l.ID)
+		default:
+			t.Fatalf("phase %q", l.Phase)
+		}
+	}
+	executions := 0
+	for where, stretches := range tracks {
+		if !named[where] || !processes[where.process] {
+			t.Errorf("track %v has no name", where)
+		}
+		slices.SortStableFunc(stretches, func(a, b line) int { return cmp.Compare(*a.At, *b.At) })
+		for i, l := range stretches {
+			if where.process >= firstNode && where.thread != nodeThread {
+				executions++
+			}
+			if i > 0 && *stretches[i-1].At+*stretches[i-1].Length > *l.At+1e-6 {
+				t.Errorf("on track %v %s at %v overlaps %s at %v", where, *l.Name, *l.At, *stretches[i-1].Name, *stretches[i-1].At)
+			}
+		}
+	}
+	if runs > 0 && executions != runs {
+		t.Errorf("%d executions, want %d", executions, runs)
+	}
+	if len(open) > 0 {
+		t.Errorf("arrows without an end: %v", open)
+	}
+	for _, arrow := range arrows {
+		for _, end := range arrow {
+			inside := slices.ContainsFunc(tracks[track{*end.Process, *end.Thread}], func(l line) bool {
+				return *l.At <= *end.At && *end.At <= *l.At+*l.Length
+			})
+			if !inside {
+				t.Errorf("an arrow ends outside of every stretch: %v", *end.At)
+			}
+		}
+		if *arrow[0].At > *arrow[1].At {
+			t.Errorf("an arrow goes back from %v to %v", *arrow[0].At, *arrow[1].At)
+		}
+	}
+	if len(lines) > 2000 && len(arrows) == 0 {
+		t.Error("no arrow")
+	}
+}
+
+// TestWatchChangesNothing: a run that is watched is the run that would have been.
+func TestWatchChangesNothing(t *testing.T) {
+	s := simulation(t, trouble, 3)
+	plain, err := scenarios.Run(context.Background(), s.sc, scenarios.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var digest engine.Digest
+	for _, e := range events(t, s) {
+		digest.Add(&e)
+	}
+	if uint64(digest) != plain[0].Fingerprint {
+		t.Errorf("fingerprint %x, want %x", digest, plain[0].Fingerprint)
+	}
+}
+
+// TestBroken: a policy that breaks an invariant has a trace up to there.
+func TestBroken(t *testing.T) {
+	s := simulation(t, trouble, 1)
+	told := 0
+	_, err := scenarios.Run(context.Background(), s.sc, scenarios.Options{Parallel: 1, Alter: func(_ int, _ uint64, cfg *sim.Config) {
+		cfg.Recorder = panicker{}
+	}})
+	var broken *scenarios.Broken
+	if !errors.As(err, &broken) {
+		t.Fatalf("got %v", err)
+	}
+	_, _, err = s.Window(context.Background(), WindowOptions{To: s.End()}, func(Fact) error {
+		if told++; told == 100 {
+			panic("engine: broken on purpose")
+		}
+		return nil
+	})
+	if !errors.As(err, &broken) || told != 100 {
+		t.Errorf("got %v after %d facts", err, told)
+	}
+}
+
+type panicker struct{}
+
+func (panicker) Record(*engine.Event) { panic("engine: broken on purpose") }
+
+func TestClock(t *testing.T) {
+	for at, want := range map[time.Duration]string{
+		0: "0.000s", 3250 * time.Millisecond: "3.250s", 603250 * time.Millisecond: "10m03.250s", 3723250 * time.Millisecond: "1h02m03.250s",
+		59_999_900 * time.Microsecond: "59.999s",
+	} {
+		if got := Clock(at); got != want {
+			t.Errorf("%v: got %s, want %s", at, got, want)
+		}
+		if _, err := time.ParseDuration(want); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package trace
+
+import (
+	"context"
+	"time"
+
+	"qsim/engine"
+	"qsim/results"
+)
+
+// WindowOptions say what of a window is told.
+type WindowOptions struct {
+	From, To   time.Duration // both inclusive
+	Job        engine.JobID  // 0: all of them
+	Limit      int           // stop after so many facts; 0: never
+	Calls      bool          // tell of every call to the store too
+	Heartbeats bool          // and of every heartbeat
+}
+
+// Window tells emit all that happened in a window, in order, storms and nodes included. It
+// stops where emit returns an error, which it returns. stopped is when the limit was
+// reached, if it was.
+func (s *Simulation) Window(ctx context.Context, o WindowOptions, emit func(f Fact) error) (stopped time.Duration, limited bool, err error) {
+	told := 0
+	tell := func(f Fact) (bool, error) {
+		if o.Limit > 0 && told == o.Limit {
+			stopped, limited = f.At, true
+			return false, nil
+		}
+		told++
+		return true, emit(f)
+	}
+	storms := s.edges(o.From, o.To)
+	upTo := func(at time.Duration) (more bool, err error) {
+		for len(storms) > 0 && storms[0].At <= at {
+			if more, err := tell(storms[0]); !more || err != nil {
+				return false, err
+			}
+			storms = storms[1:]
+		}
+		return true, nil
+	}
+	err = s.watch(ctx, o.To, func(e *engine.Event) (bool, error) {
+		at := time.Duration(e.At)
+		switch {
+		case at < o.From:
+			return true, nil
+		case o.Job != 0 && e.Job != o.Job && e.Job != 0:
+			return true, nil
+		case e.Kind == engine.Called && !o.Calls, e.Kind == engine.Extended && !o.Heartbeats:
+			return true, nil
+		}
+		if more, err := upTo(at); !more || err != nil {
+			return false, err
+		}
+		return tell(s.tell(e))
+	})
+	if err == nil && !limited {
+		_, err = upTo(o.To)
+	}
+	return stopped, limited, err
+}
+
+// edges are the beginnings and ends of storms in a stretch of time, in order.
+func (s *Simulation) edges(from, to time.Duration) []Fact {
+	var all []Fact
+	add := func(at time.Duration, event, words string) {
+		if at < from || at > to {
+			return
+		}
+		i := len(all)
+		for i > 0 && all[i-1].At > at {
+			i--
+		}
+		all = append(all[:i], append([]Fact{{At: at, Event: event, Node: -1, Words: words}}, all[i:]...)...)
+	}
+	for _, w := range s.windows {
+		add(w.From, "storm-begins", "storm "+w.Name+" begins")
+	}
+	for _, w := range s.windows {
+		add(w.To, "storm-ends", "storm "+w.Name+" ends")
+	}
+	return all
+}
+
+// Storm is the stretch of time of a storm, the first time it comes, or nil if there is none
+// of that name.
+func (s *Simulation) Storm(name string) *results.Window {
+	for i := range s.windows {
+		if s.windows[i].Name == name {
+			return &s.windows[i]
+		}
+	}
+	return nil
+}

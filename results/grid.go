@@ -5,7 +5,7 @@ import "math"
 // Grid is the table of a summary's policies for a page: a row for each policy.
 type Grid struct {
 	Columns []GridColumn
-	Rows    [][]Cell // by policy, then by column
+	Rows    [][]GridCell // by policy, then by column
 }
 
 // GridColumn is a metric in a Grid.
@@ -16,8 +16,8 @@ type GridColumn struct {
 	Info  MetricInfo
 }
 
-// Cell is one value of a Grid in words.
-type Cell struct {
+// GridCell is one value of a Grid in words.
+type GridCell struct {
 	Value  string // 4m13s, ≥ 2h00m; Missing: there is none, for Reason
 	Half   string // ±12.6s; "": there is no interval
 	Change string // against the baseline: −97%, base; "": not to be told
@@ -53,7 +53,7 @@ func (s *Summary) Grid(more ...Query) Grid {
 		add(q, q.String())
 	}
 	for i := range s.Policies {
-		var row []Cell
+		var row []GridCell
 		for k := range g.Columns {
 			row = append(row, s.cell(&s.Policies[i], g.Columns[k].Query))
 		}
@@ -66,10 +66,10 @@ func (s *Summary) Grid(more ...Query) Grid {
 }
 
 // cell is the value of q under p.
-func (s *Summary) cell(p *PolicySummary, q Query) Cell {
+func (s *Summary) cell(p *PolicySummary, q Query) GridCell {
 	info, _ := Lookup(q.Metric)
 	e, d := p.Find(q), p.Against(q)
-	cell := Cell{Value: formatEstimate(e, info)}
+	cell := GridCell{Value: formatEstimate(e, info)}
 	switch {
 	case e == nil:
 		cell.Reason = "it was not measured"
@@ -118,7 +118,7 @@ func (g *Grid) markBest(s *Summary, k int) {
 }
 
 // Cell returns the value of q under policy i in words, as in a Grid but for Best.
-func (s *Summary) Cell(i int, q Query) Cell { return s.cell(&s.Policies[i], q) }
+func (s *Summary) Cell(i int, q Query) GridCell { return s.cell(&s.Policies[i], q) }
 
 // Sign is that of v's outcome: ✓ met, ✗ missed, ? unclear.
 func (v *Verdict) Sign() string {

@@ -131,7 +131,7 @@ func Lookup(name string) (info MetricInfo, ok bool) {
 
 // Queries returns what is computed beside the metrics of the whole run: for each
 // storm the p99 of fresh waits during it and the recovery after it, then what the objectives
-// ask for, each once.
+// are about and what else is asked for, each once.
 func Queries(s *Settings) []Query {
 	var queries []Query
 	add := func(q Query) {
@@ -143,8 +143,11 @@ func Queries(s *Settings) []Query {
 		add(Query{Metric: "fresh.wait.p99", During: storm.Name})
 		add(Query{Metric: "recovery.time", After: storm.Name})
 	}
+	wanted := make([]Query, 0, len(s.Objectives)+len(s.Asked))
 	for i := range s.Objectives {
-		q := s.Objectives[i].Query
+		wanted = append(wanted, s.Objectives[i].Query)
+	}
+	for _, q := range append(wanted, s.Asked...) {
 		if m := lookup(q.Metric); m == nil || m.OnRequest || q != (Query{Metric: q.Metric}) {
 			add(q)
 		}

@@ -1,6 +1,9 @@
 package results
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Window is a storm: a named stretch of virtual time [From, To).
 type Window struct {
@@ -46,7 +49,8 @@ type Settings struct {
 	Service     time.Duration // mean service time of a job at rest, over classes
 	Rate        float64       // fresh arrivals per second at rest, over classes
 	Objectives  []Objective
-	Baseline    int // index into Policies
+	Asked       []Query // measured beside what the objectives are about
+	Baseline    int     // index into Policies
 	Policies    []PolicyInfo
 
 	Tenants []string // by engine.TenantID; number 0 is no tenant
@@ -60,14 +64,14 @@ type Settings struct {
 	Redrives bool // dead jobs may be made ready again
 }
 
-// Wants reports whether an objective is about the metric of that name.
+// Wants reports whether an objective is about the metric of that name, or it is asked for.
 func (s *Settings) Wants(metric string) bool {
 	for i := range s.Objectives {
 		if s.Objectives[i].Metric == metric {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(s.Asked, func(q Query) bool { return q.Metric == metric })
 }
 
 // PolicyInfo names a policy of a scenario.

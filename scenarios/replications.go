@@ -14,6 +14,7 @@ type replications struct {
 	worlds   []*world
 	progress func(policy, finished, total int) // may be nil
 	enough   func(seed []results.Run) bool     // may be nil
+	gate     Gate                              // may be nil
 
 	mutex    sync.Mutex
 	next     int
@@ -32,22 +33,31 @@ func newReplications(sc *Scenario, worlds []*world, o Options) *replications {
 		seeds = o.MostSeeds
 	}
 	most := seeds * len(worlds)
-	return &replications{sc: sc, worlds: worlds, progress: o.Progress, enough: o.Enough, most: most, stop: most, finished: make([]int, len(worlds))}
+	return &replications{sc: sc, worlds: worlds, progress: o.Progress, enough: o.Enough, gate: o.Gate, most: most, stop: most, finished: make([]int, len(worlds))}
 }
 
 // work simulates until none is left, one has failed, there are enough or ctx is done.
 func (r *replications) work(ctx context.Context) {
-	for {
-		i, ok := r.take()
-		if !ok || ctx.Err() != nil {
+	for r.gate.enter(ctx) {
+		done := r.one(ctx)
+		if r.gate.leave(); done {
 			return
 		}
-		run, err := r.worlds[i%len(r.worlds)].replicate(ctx, r.sc.Seed+uint64(i/len(r.worlds)))
-		if err != nil && ctx.Err() != nil {
-			return
-		}
-		r.keep(i, run, err)
 	}
+}
+
+// one simulates the next one, and reports whether there is nothing left to do.
+func (r *replications) one(ctx context.Context) (done bool) {
+	i, ok := r.take()
+	if !ok {
+		return true
+	}
+	run, err := r.worlds[i%len(r.worlds)].replicate(ctx, r.sc.Seed+uint64(i/len(r.worlds)))
+	if err != nil && ctx.Err() != nil {
+		return true
+	}
+	r.keep(i, run, err)
+	return false
 }
 
 func (r *replications) take() (int, bool) {

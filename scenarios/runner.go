@@ -34,6 +34,33 @@ type Options struct {
 	// MostSeeds is how many seeds there are at most if Enough returns true for none; 0: as
 	// many as the scenario says.
 	MostSeeds int
+	// Gate, if it is not nil, lets in so many simulations at once, of all the Runs that share
+	// it together. Parallel still bounds those of this one.
+	Gate Gate
+}
+
+// Gate bounds how many simulations are under way at once: as many as it has capacity.
+type Gate chan struct{}
+
+// enter waits for a place and reports whether there is one: not any more once ctx is done.
+func (g Gate) enter(ctx context.Context) bool {
+	if g == nil {
+		return ctx.Err() == nil
+	}
+	select {
+	case g <- struct{}{}:
+		return ctx.Err() == nil || g.leave()
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// leave gives the place back. It returns false, for enter.
+func (g Gate) leave() bool {
+	if g != nil {
+		<-g
+	}
+	return false
 }
 
 // Run simulates every policy of sc under every seed and returns the runs by seed,

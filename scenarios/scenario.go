@@ -5,6 +5,7 @@ import (
 
 	"qsim/engine"
 	"qsim/policies"
+	"qsim/results"
 )
 
 // Scenario is everything one file says, with the defaults filled in. Load makes
@@ -34,7 +35,8 @@ type Scenario struct {
 	custom     map[int]func(workers int) engine.Policy // by policy: see Compare
 	errorKinds []string                                // by engine.ErrorKind
 	tenants    tenantNumbers
-	files      *folder // what the scenario's own paths are relative to
+	files      *folder         // what the scenario's own paths are relative to
+	asked      []results.Query // see Measure
 }
 
 // Retry is what becomes of a failed job.

@@ -135,7 +135,7 @@ func (sc *Scenario) Settings() results.Settings {
 		Scenario: sc.Name, Description: sc.Description, ConfigHash: sc.ConfigHash(),
 		Duration: sc.Duration.Std(), Drain: sc.Drain.Std(), Warmup: sc.Warmup.Std(), Bucket: bucket(sc.Duration.Std()),
 		Nodes: int(sc.Engine.Nodes), Workers: int(sc.Engine.Workers),
-		ErrorKinds: sc.errorKinds, Storms: sc.Windows(), Objectives: sc.objectives(),
+		ErrorKinds: sc.errorKinds, Storms: sc.Windows(), Objectives: sc.objectives(), Asked: sc.asked,
 		Baseline: sc.PoliciesNamed(sc.Baseline)[0],
 		Tenants:  sc.TenantNames(), Patience: sc.patience(), CopyBits: copyBits, Redrives: sc.redrives(),
 	}

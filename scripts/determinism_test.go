@@ -13,11 +13,11 @@ import (
 // randomness and lets the order of no map reach its output.
 
 // deterministic are the packages that this holds for.
-var deterministic = []string{"engine", "engine/check", "engine/memstore", "engine/sim", "policies", "results", "results/report", "scenarios"}
+var deterministic = []string{"engine", "engine/check", "engine/memstore", "engine/sim", "policies", "results", "results/report", "scenarios", "scenarios/ranges", "scenarios/sweep"}
 
 // concurrent are the files in them that may start goroutines and read the clock: the
-// runner spreads seeds over processors and stores what they give by index.
-var concurrent = []string{"scenarios/runner.go"}
+// runners spread seeds and cells over processors and store what they give by index.
+var concurrent = []string{"scenarios/runner.go", "scenarios/sweep/runner.go"}
 
 // portable are the packages whose floats decide what happens next in a run. The
 // fingerprint of a run must be equal on every processor, so they may not call what has

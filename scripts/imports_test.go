@@ -25,8 +25,8 @@ var mayImport = map[string][]string{
 	"cmd/qsim":         {"scenarios", "scenarios/...", "results", "results/report"},
 	"cmd/qbench":       {"scenarios", "engine", "engine/live", "engine/memstore", "engine/pgstore", "results", "results/report"},
 
-	// What builds on whole scenarios: chaos, verification, sweeps.
-	"scenarios/...": {"scenarios", "scenarios/ranges", "engine", "engine/check", "engine/sim", "engine/memstore", "policies", "results"},
+	// What builds on whole scenarios: chaos, verification, sweeps; tuning builds on sweeps.
+	"scenarios/...": {"scenarios", "scenarios/ranges", "scenarios/sweep", "engine", "engine/check", "engine/sim", "engine/memstore", "policies", "results"},
 }
 
 // mayUse is, for each module that is not ours, the packages that may import it. The

@@ -16,13 +16,13 @@ import (
 func complete(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		switch c.Name() {
-		case "run", "validate", "explain", "trace", "map":
+		case "run", "validate", "explain", "trace", "map", "sweep":
 			c.ValidArgsFunction = completeScenarios
 		case "list":
 			c.ValidArgsFunction = completeList
 		case "compare":
 			c.ValidArgsFunction = completeResults
-		case "report":
+		case "report", "merge":
 			c.ValidArgsFunction = completeFolders
 		case "verify":
 			c.ValidArgsFunction = completeRows
@@ -30,7 +30,7 @@ func complete(root *cobra.Command) {
 			c.ValidArgsFunction = cobra.NoFileCompletions
 		}
 		for name, function := range map[string]cobra.CompletionFunc{
-			"policy": completePolicies, "baseline": completePolicies, "set": completeKeys, "from": completeSources, "metric": completeMetrics,
+			"policy": completePolicies, "baseline": completePolicies, "set": completeKeys, "vary": completeKeys, "from": completeSources, "metric": completeMetrics,
 			"find": fixed("worst-wait", "duplicate", "dead", "fenced", "lost-lease"), "plot": fixed("auto", "unicode", "ascii", "never"),
 			"format": fixed("table", "markdown", "csv", "json"), "color": fixed("auto", "always", "never"), "progress": fixed("auto", "always", "never"),
 		} {

@@ -15,6 +15,7 @@ import (
 type loaded struct {
 	name     string // as it is shown
 	scenario *scenarios.Scenario
+	source   []byte
 }
 
 // loadAll loads every scenario before the first is run, so that a mistake in the last
@@ -62,7 +63,7 @@ func loadOne(name string, overrides []scenarios.Override, f *scenarioFlags, stde
 		return loaded{}, &failure{exitUsage, nil}
 	}
 	if len(f.policies) == 0 {
-		return loaded{shown, scenario}, nil
+		return loaded{shown, scenario, src}, nil
 	}
 	for _, policy := range f.policies {
 		if len(scenario.PoliciesNamed(policy)) == 0 {
@@ -73,7 +74,7 @@ func loadOne(name string, overrides []scenarios.Override, f *scenarioFlags, stde
 	if err != nil {
 		return loaded{}, usageError("%s: %w", shown, err)
 	}
-	return loaded{shown, scenario}, nil
+	return loaded{shown, scenario, src}, nil
 }
 
 // policyNames are the labels and kinds by which --policy can select.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,22 +10,23 @@ import (
 	"qsim/scenarios/trace"
 )
 
-// replay is the command line that repeats the simulation that broke, and nothing else.
-func (s *session) replay(l loaded, b *scenarios.Broken) string {
-	return shellLine(append(s.naming("run", l, b), "-n", "1", "-j", "1"))
+// replay is the command line that repeats the simulation that broke, and nothing else; more
+// are keys and values as of --set.
+func (s *session) replay(l loaded, b *scenarios.Broken, more ...string) string {
+	return shellLine(append(s.naming("run", l, b, more), "-n", "1", "-j", "1"))
 }
 
 // leading is the command line that tells what led to it: all that happened in its last
 // second.
 func (s *session) leading(l loaded, b *scenarios.Broken) string {
 	last := max(0, b.At-time.Second).Truncate(time.Millisecond)
-	return shellLine(append(s.naming("trace", l, b), "--from", trace.Clock(last), "--limit", "100000"))
+	return shellLine(append(s.naming("trace", l, b, nil), "--from", trace.Clock(last), "--limit", "100000"))
 }
 
 // naming are the words that a command needs to simulate the same.
-func (s *session) naming(command string, l loaded, b *scenarios.Broken) []string {
+func (s *session) naming(command string, l loaded, b *scenarios.Broken, more []string) []string {
 	words := []string{"qsim", command, openable(l.name)}
-	for _, set := range s.flags.set {
+	for _, set := range append(slices.Clip(s.flags.set), more...) {
 		words = append(words, "--set", set)
 	}
 	return append(words, "--policy", b.Policy, "--seed", fmt.Sprint(b.Seed))

@@ -21,4 +21,9 @@ func TestReplay(t *testing.T) {
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+	got = s.replay(loaded{name: "storm.yaml"}, &scenarios.Broken{Policy: "fifo", Seed: 7}, "engine.nodes=2") // a cell of a sweep
+	want = `qsim run storm.yaml --set engine.workers=8 --set 'jobs.a.retry={jitter: none}' --set engine.nodes=2 --policy fifo --seed 7 -n 1 -j 1`
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
 }

@@ -179,7 +179,7 @@ type valueRow struct {
 	Name     string
 	Baseline bool
 	Style    swatch
-	Cells    []results.Cell
+	Cells    []results.GridCell
 }
 
 // usual are the metrics that the table has beside those of the terminal's table and the objectives.

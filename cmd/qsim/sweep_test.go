@@ -1,0 +1,50 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var sweptSmall = []string{"sweep", "testdata/small.yaml", "--vary", "engine.workers=6..35", "--seeds", "2", "--policy", "fifo"}
+
+// The first interrupt keeps the cells that are finished, and the same command goes on with
+// the others: what comes out is what comes out of one go.
+func TestInterruptedSweep(t *testing.T) {
+	whole, out := t.TempDir(), t.TempDir()
+	run := func(arguments ...string) (stderr string) {
+		t.Helper()
+		command := exec.Command("qsim", append(append([]string{}, sweptSmall...), arguments...)...)
+		command.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+		var text bytes.Buffer
+		command.Stderr = &text
+		if err := command.Run(); err != nil {
+			t.Fatalf("%v: %s", err, text.String())
+		}
+		return text.String()
+	}
+	run("--out", whole, "--quiet")
+	stdout, stderr, code := interrupted(t, append(append([]string{}, sweptSmall...), "--verbose", "--parallel", "1", "--out", out), []string{"2 of 30 cells"})
+	if code != int(exitInterrupted) || stdout != "" || !strings.Contains(stderr, "of 30 cells are finished and kept; the same command goes on with the others") {
+		t.Fatalf("exit %d, want %d; standard output %q; standard error:\n%s", code, exitInterrupted, stdout, stderr)
+	}
+	kept, err := filepath.Glob(filepath.Join(out, "shard-0-of-1.partial", "cell-*.json"))
+	if err != nil || len(kept) < 2 || len(kept) > 29 {
+		t.Fatalf("%d cells are kept (%v), want some of them", len(kept), err)
+	}
+	if text := run("--out", out, "--verbose"); !strings.Contains(text, "of 30 cells are there, in "+out) {
+		t.Errorf("it does not say that cells were there:\n%s", text)
+	}
+	for _, name := range []string{"sweep.json", "sweep.csv", "sweep.yaml", "charts/sweep-1-fresh-wait-p99-during-down.png"} {
+		a, err := os.ReadFile(filepath.Join(whole, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := os.ReadFile(filepath.Join(out, name)); err != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s differs from that of one go (%v)", name, err)
+		}
+	}
+}

@@ -1,0 +1,272 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"qsim/results"
+)
+
+// sweepFigures is how many metrics of a sweep are drawn.
+const sweepFigures = 12
+
+// SweepCharts draws a figure for each of the first metrics of a sweep: the metric against
+// one of the keys, a line for each policy, a panel for each combination of the other keys.
+// Equal sweeps have equal figures.
+func SweepCharts(s *results.Sweep) ([]Figure, error) { return sweepCharts(s, dpi) }
+
+func sweepCharts(s *results.Sweep, dpi int) ([]Figure, error) {
+	if len(s.Axes) == 0 || len(s.Policies) == 0 || len(s.Cells) == 0 {
+		return nil, fmt.Errorf("draw sweep: it has %d axes, %d policies and %d cells", len(s.Axes), len(s.Policies), len(s.Cells))
+	}
+	var names []string
+	for _, q := range s.Queries {
+		names = append(names, q.String())
+	}
+	var figures []Figure
+	for i, slug := range results.Slugs(names) {
+		if i == sweepFigures {
+			break
+		}
+		d := newSweepDrawing(s, i)
+		sheet := d.sheet(fmt.Sprintf("sweep-%d-%s", i+1, slug))
+		f, err := sheet.render(dpi)
+		if err != nil {
+			return nil, fmt.Errorf("draw sweep: %w", err)
+		}
+		figures = append(figures, f)
+	}
+	return figures, nil
+}
+
+// sweepDrawing is one metric of a sweep.
+type sweepDrawing struct {
+	*results.Sweep
+	metric   int // index into Queries
+	info     results.MetricInfo
+	x        int   // the axis along which it is drawn
+	others   []int // the other axes that have several values
+	panels   []sweepPanel
+	omitted  int // panels that are not drawn
+	policies int // that are drawn
+	words    bool
+	log      bool // the axis along which it is drawn
+	xs       []float64
+	from, to float64 // of the values
+	floor    float64 // see waitRange
+	logY     bool
+}
+
+// sweepPanel is one combination of values of the axes that are not drawn along.
+type sweepPanel struct {
+	name  string
+	cells []*results.Cell // by value of the axis that is drawn along; nil: not there
+}
+
+// sweepPolicies is how many policies one panel shows: as many as have colours of their own.
+const sweepPolicies = len(hues)
+
+func newSweepDrawing(s *results.Sweep, metric int) *sweepDrawing {
+	d := &sweepDrawing{Sweep: s, metric: metric, policies: min(len(s.Policies), sweepPolicies)}
+	d.info, _ = results.Lookup(s.Queries[metric].Metric)
+	d.chooseAxis()
+	d.collect()
+	d.scale()
+	return d
+}
+
+// chooseAxis draws along the axis of numbers that has most values, or else of words.
+func (d *sweepDrawing) chooseAxis() {
+	score := func(a *results.Axis) int {
+		if a.Numbers != nil && len(a.Values) > 1 {
+			return len(a.Values) + 1<<20
+		}
+		return len(a.Values)
+	}
+	for i := range d.Axes {
+		if score(&d.Axes[i]) > score(&d.Axes[d.x]) {
+			d.x = i
+		}
+	}
+	for i := range d.Axes {
+		if i != d.x && len(d.Axes[i].Values) > 1 {
+			d.others = append(d.others, i)
+		}
+	}
+	along := &d.Axes[d.x]
+	d.words = along.Numbers == nil
+	if d.words {
+		for i := range along.Values {
+			d.xs = append(d.xs, float64(i))
+		}
+		return
+	}
+	d.xs = along.Numbers
+	d.log = along.Log && slices.Min(d.xs) > 0 || widening(d.xs)
+}
+
+// widening reports whether positive values go up by steps that themselves go up, over more
+// than a decade: a linear scale would crowd the small ones.
+func widening(xs []float64) bool {
+	last := len(xs) - 1
+	if last < 2 || xs[0] <= 0 || !slices.IsSorted(xs) {
+		return false
+	}
+	return xs[last]/xs[0] >= 20 && xs[last]-xs[last-1] > 4*(xs[1]-xs[0])
+}
+
+// collect sorts the cells into panels.
+func (d *sweepDrawing) collect() {
+	at := map[string]int{}
+	for i := range d.Cells {
+		position := d.Position(d.Cells[i].Index)
+		var parts []string
+		for _, axis := range d.others {
+			parts = append(parts, d.shortKey(axis)+" "+clean(d.Axes[axis].Values[position[axis]]))
+		}
+		name := strings.Join(parts, ", ")
+		k, found := at[name]
+		if !found {
+			k = len(d.panels)
+			at[name] = k
+			d.panels = append(d.panels, sweepPanel{name, make([]*results.Cell, len(d.xs))})
+		}
+		d.panels[k].cells[position[d.x]] = &d.Cells[i]
+	}
+	if all := len(d.panels); all > panelLimit { // some from all over
+		var some []sweepPanel
+		for i := range panelLimit {
+			some = append(some, d.panels[i*(all-1)/(panelLimit-1)])
+		}
+		d.panels, d.omitted = some, all-panelLimit
+	}
+}
+
+// shortKey is the last word of an axis's key, or where several end so the key.
+func (d *sweepDrawing) shortKey(axis int) string {
+	last := func(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
+	for i := range d.Axes {
+		if i != axis && last(d.Axes[i].Key) == last(d.Axes[axis].Key) {
+			return clean(d.Axes[axis].Key)
+		}
+	}
+	return clean(last(d.Axes[axis].Key))
+}
+
+// estimate is that of a cell and policy; ok says that there is one.
+func (d *sweepDrawing) estimate(c *results.Cell, policy int) (e *results.Estimate, ok bool) {
+	if c == nil {
+		return nil, false
+	}
+	e = &c.Rows[policy].Estimates[d.metric]
+	return e, !e.Null() && !math.IsInf(e.Mean, 0)
+}
+
+// each visits the estimates that are there, of all cells and policies.
+func (d *sweepDrawing) each(visit func(c *results.Cell, policy int, e *results.Estimate)) {
+	for i := range d.Cells {
+		for policy := range d.Policies {
+			if e, ok := d.estimate(&d.Cells[i], policy); ok {
+				visit(&d.Cells[i], policy, e)
+			}
+		}
+	}
+}
+
+// limits are the bounds that objectives put on the metric.
+func (d *sweepDrawing) limits() []results.Objective {
+	var found []results.Objective
+	for _, o := range d.Objectives {
+		same := func(f results.Objective) bool { return f.Bound == o.Bound && f.Above == o.Above }
+		if o.Query == d.Queries[d.metric] && len(found) < limitCount && !slices.ContainsFunc(found, same) && !math.IsInf(o.Bound, 0) {
+			found = append(found, o)
+		}
+	}
+	return found
+}
+
+// scale sets the range of the values: logarithmic for times that differ much.
+func (d *sweepDrawing) scale() {
+	low, high, positive := math.NaN(), math.NaN(), math.Inf(1)
+	include := func(v float64) {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return
+		}
+		if !(v >= low) {
+			low = v
+		}
+		if !(v <= high) {
+			high = v
+		}
+		if v > 0 {
+			positive = math.Min(positive, v)
+		}
+	}
+	d.each(func(_ *results.Cell, policy int, e *results.Estimate) {
+		if policy < d.policies {
+			include(e.Mean)
+			include(e.High)
+		}
+	})
+	for _, o := range d.limits() {
+		include(o.Bound)
+	}
+	if d.info.Unit == "s" && high > 20*positive {
+		d.logY = true
+		d.from, d.to, d.floor = waitRange(low, high)
+		return
+	}
+	d.to = high * 1.06
+	if !(d.to > 0) {
+		d.to = 1
+	}
+	if d.info.Share {
+		d.to = math.Min(d.to, 1.02)
+	}
+}
+
+// spell writes a value in the unit of the metric.
+func (d *sweepDrawing) spell(v float64) string {
+	switch {
+	case d.info.Unit == "s":
+		return seconds(v)
+	case d.info.Share:
+		return percent(v)
+	}
+	return count(v)
+}
+
+// spellEstimate writes an estimate.
+func (d *sweepDrawing) spellEstimate(e *results.Estimate) string {
+	if e.Bound != "" {
+		return "≥ " + d.spell(e.Mean)
+	}
+	return d.spell(e.Mean)
+}
+
+func (d *sweepDrawing) sheet(name string) *sheet {
+	s := &sheet{name: name, title: d.title(), subtitle: d.subtitle(), footer: d.footer()}
+	s.alt = s.title + ". " + d.alt()
+	legend := key{}
+	for i := range d.policies {
+		legend = append(legend, entry{name: clean(d.Policies[i].Label), color: hueOf(i).line, dashes: dashOf(i)})
+	}
+	above := vg.Length(0)
+	if d.policies > 1 {
+		above = legend.height(room)
+	}
+	height, body := grid(len(d.panels), d.panel)
+	s.height = above + height
+	s.body = func(c draw.Canvas) {
+		if above > 0 {
+			c = legend.draw(c)
+		}
+		body(c)
+	}
+	return s
+}

@@ -1,0 +1,208 @@
+package report
+
+import (
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// panel draws one panel, all of which have the same axes.
+func (d *sweepDrawing) panel(i, steps int) *plot.Plot {
+	p, own := newPlot(), &d.panels[i]
+	low, high := d.xs[0], d.xs[0]
+	for _, x := range d.xs {
+		low, high = math.Min(low, x), math.Max(high, x)
+	}
+	switch {
+	case d.words:
+		p.X.Min, p.X.Max = low-.5, high+.5
+	case low == high:
+		p.X.Min, p.X.Max = low-1, high+1
+	default:
+		p.X.Min, p.X.Max = low, high
+		if d.log {
+			p.X.Scale = logScale{}
+		}
+	}
+	p.X.Tick.Marker = plot.ConstantTicks(d.ticks(p))
+	p.Y.Min, p.Y.Max = d.from, d.to
+	rows := 4
+	if len(d.panels) == 1 {
+		rows = 7
+	}
+	switch {
+	case d.logY:
+		p.Y.Scale, p.Y.Tick.Marker = logScale{}, waits(d.floor, rows)
+	case d.info.Unit == "s":
+		p.Y.Tick.Marker = clock(rows)
+	case d.info.Share:
+		p.Y.Tick.Marker = percents(rows)
+	default:
+		p.Y.Tick.Marker = counts(rows)
+	}
+	for _, o := range d.limits() {
+		p.Add(bound(o.Bound))
+	}
+	empty := true
+	for policy := range d.policies {
+		l := d.line(own, policy)
+		p.Add(l)
+		empty = empty && l.empty()
+	}
+	if empty {
+		p.Add(note(d.reason(own)))
+	}
+	p.Add(heading{name: own.name})
+	return p
+}
+
+// ticks are the values of the axis, as many as have room.
+func (d *sweepDrawing) ticks(p *plot.Plot) []plot.Tick {
+	across := columnsOf(len(d.panels))
+	wide := (room-vg.Length(across-1)*18)/vg.Length(across) - 44 // what the values at the left take
+	at := func(i int) vg.Length { return wide * vg.Length(p.X.Norm(d.xs[i])) }
+	style := p.X.Tick.Label
+	label := func(i int) string { return fit(style, clean(d.Axes[d.x].Values[i]), wide/2) }
+	const gap = 6
+	fits := func(a, b int) bool {
+		distance := at(b) - at(a)
+		return max(distance, -distance) >= (style.Width(label(a))+style.Width(label(b)))/2+gap
+	}
+	var kept []int
+	for stride := 1; ; stride++ { // every second, third...: an even scale is read more easily
+		kept = kept[:0]
+		room := true
+		for i := 0; i < len(d.xs); i += stride {
+			room = room && (len(kept) == 0 || fits(kept[len(kept)-1], i))
+			kept = append(kept, i)
+		}
+		if room {
+			break
+		}
+	}
+	if last := len(d.xs) - 1; kept[len(kept)-1] != last && fits(kept[len(kept)-1], last) {
+		kept = append(kept, last)
+	}
+	var ticks []plot.Tick
+	for _, i := range kept {
+		ticks = append(ticks, plot.Tick{Value: d.xs[i], Label: label(i)})
+	}
+	return ticks
+}
+
+// line is what a policy does in a panel.
+func (d *sweepDrawing) line(own *sweepPanel, policy int) sweepLine {
+	l := sweepLine{color: hueOf(policy).line, dashes: dashOf(policy), words: d.words}
+	if d.words { // beside each other, not on top
+		l.shift = vg.Length(float64(policy)-float64(d.policies-1)/2) * 5
+	}
+	for i, x := range d.xs {
+		point := sweepPoint{x, math.NaN(), math.NaN(), math.NaN(), false}
+		if e, ok := d.estimate(own.cells[i], policy); ok {
+			point = sweepPoint{x, e.Mean, nanTo(e.Low, e.Mean), nanTo(e.High, e.Mean), e.Bound != ""}
+		}
+		l.points = append(l.points, point)
+	}
+	return l
+}
+
+// reason is why a panel shows nothing.
+func (d *sweepDrawing) reason(own *sweepPanel) string {
+	for _, c := range own.cells {
+		if c != nil {
+			if reason := c.Rows[0].Estimates[d.metric].Reason; reason != "" {
+				return "no value: " + clean(reason)
+			}
+		}
+	}
+	return "no value"
+}
+
+// sweepPoint is an estimate with its interval; a mean that is NaN is a gap.
+type sweepPoint struct {
+	x, mean, low, high float64
+	more               bool // mean is only a lower bound
+}
+
+// sweepLine is what a policy does along an axis: a line with a band through numbers, dots
+// with whiskers over words.
+type sweepLine struct {
+	points []sweepPoint
+	color  color.NRGBA
+	dashes []vg.Length
+	words  bool
+	shift  vg.Length
+}
+
+func (l sweepLine) empty() bool {
+	for _, p := range l.points {
+		if !math.IsNaN(p.mean) {
+			return false
+		}
+	}
+	return true
+}
+
+func (l sweepLine) Plot(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
+	y := func(v float64) vg.Length { return ty(math.Min(math.Max(v, p.Y.Min), p.Y.Max)) }
+	var xs, means, lows, highs []float64
+	for _, q := range l.points {
+		xs, means, lows, highs = append(xs, q.x), append(means, q.mean), append(lows, q.low), append(highs, q.high)
+	}
+	if !l.words {
+		area{xs, lows, highs, alpha(l.color, 38)}.Plot(c, p)
+		curve{xs, means, draw.LineStyle{Color: l.color, Width: 1.4, Dashes: l.dashes}}.Plot(c, p)
+	}
+	for _, q := range l.points {
+		if math.IsNaN(q.mean) {
+			continue
+		}
+		at := vg.Point{X: tx(q.x) + l.shift, Y: y(q.mean)}
+		if l.words {
+			c.StrokeLine2(draw.LineStyle{Color: l.color, Width: 1.4}, at.X, y(q.low), at.X, y(q.high))
+		}
+		if q.more {
+			c.FillPolygon(l.color, []vg.Point{{X: at.X, Y: at.Y + 5}, {X: at.X - 3, Y: at.Y - 1}, {X: at.X + 3, Y: at.Y - 1}})
+			continue
+		}
+		c.DrawGlyphNoClip(draw.GlyphStyle{Color: l.color, Radius: 2.1, Shape: draw.CircleGlyph{}}, at)
+	}
+}
+
+// bound is an objective: a dashed line across a panel.
+type bound float64
+
+func (b bound) Plot(c draw.Canvas, p *plot.Plot) {
+	_, ty := p.Transforms(&c)
+	if v := float64(b); v >= p.Y.Min && v <= p.Y.Max {
+		c.StrokeLine2(limitStyle, c.Min.X, ty(v), c.Max.X, ty(v))
+	}
+}
+
+// note stands in the middle of a panel that shows nothing.
+type note string
+
+func (n note) Plot(c draw.Canvas, _ *plot.Plot) {
+	style := textStyle(8, muted, false)
+	style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
+	lines := wrap(style, shorten(string(n), 120), c.Max.X-c.Min.X-8)
+	for i, l := range lines {
+		c.FillText(style, vg.Point{X: (c.Min.X + c.Max.X) / 2, Y: (c.Min.Y+c.Max.Y)/2 - vg.Length(i)*10}, l)
+	}
+}
+
+// percents marks a linear axis of shares that begins at 0, with at most limit steps.
+func percents(limit int) plot.Ticker {
+	return plot.TickerFunc(func(_, high float64) []plot.Tick {
+		step := countStep(high*100, limit)
+		var ticks []plot.Tick
+		for i := 0; i <= limit && float64(i)*step <= high*100*(1+1e-9); i++ {
+			ticks = append(ticks, plot.Tick{Value: float64(i) * step / 100, Label: significant(float64(i)*step, 3) + "%"})
+		}
+		return ticks
+	})
+}

@@ -1,0 +1,210 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"qsim/results"
+)
+
+// title says in how many cells each policy meets what is wanted of the metric, or where it is
+// least and largest.
+func (d *sweepDrawing) title() string {
+	metric := d.name()
+	if words := d.metWords(); words != "" {
+		return words
+	}
+	var least, largest *results.Estimate
+	var at, most string
+	d.each(func(c *results.Cell, policy int, e *results.Estimate) {
+		if least == nil || e.Mean < least.Mean {
+			least, at = e, d.place(c, policy)
+		}
+		if largest == nil || e.Mean > largest.Mean {
+			largest, most = e, d.place(c, policy)
+		}
+	})
+	switch {
+	case least == nil:
+		return fmt.Sprintf("%s has no value in any cell", metric)
+	case least.Mean == largest.Mean:
+		return fmt.Sprintf("%s is %s in every cell", metric, d.spellEstimate(least))
+	}
+	return fmt.Sprintf("%s goes from %s with %s to %s with %s", metric, d.spellEstimate(least), at, d.spellEstimate(largest), most)
+}
+
+// name is that of the metric in words.
+func (d *sweepDrawing) name() string { return clean(d.Queries[d.metric].String()) }
+
+// place names a cell and, if there are several, a policy.
+func (d *sweepDrawing) place(c *results.Cell, policy int) string {
+	var words []string
+	if len(d.Policies) > 1 {
+		words = append(words, shorten(clean(d.Policies[policy].Label), nameLimit))
+	}
+	for axis, value := range d.Values(c.Index) {
+		if len(d.Axes[axis].Values) > 1 {
+			words = append(words, d.shortKey(axis)+" "+shorten(clean(value), nameLimit))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// metWords say how often the objectives about the metric are met; empty if there is none.
+func (d *sweepDrawing) metWords() string {
+	var limits []string
+	for _, o := range d.limits() {
+		limits = append(limits, clean(o.Text))
+	}
+	if len(limits) == 0 {
+		return ""
+	}
+	var groups []metGroup
+	judged := 0
+	for policy := range d.Policies {
+		g := metGroup{}
+		for i := range d.Cells {
+			if outcome := d.outcome(&d.Cells[i], policy); outcome != "" {
+				g.all++
+				if outcome == results.Met {
+					g.met++
+				}
+			}
+		}
+		if g.all == 0 {
+			continue
+		}
+		judged++
+		k := slices.IndexFunc(groups, func(h metGroup) bool { return h.met == g.met && h.all == g.all })
+		if k < 0 {
+			k = len(groups)
+			groups = append(groups, g)
+		}
+		groups[k].names = append(groups[k].names, shorten(clean(d.Policies[policy].Label), nameLimit))
+	}
+	if judged == 0 {
+		return ""
+	}
+	var parts []string
+	for i, g := range groups {
+		if rest := len(groups) - i; i == 2 && rest > 1 {
+			parts = append(parts, fmt.Sprintf("in other numbers with %d policies", judged-len(groups[0].names)-len(groups[1].names)))
+			break
+		}
+		parts = append(parts, g.words(i == 0, judged, len(d.Policies)))
+	}
+	return fmt.Sprintf("%s is shown to be %s %s", d.name(), list(limits), list(parts))
+}
+
+// metGroup are policies that meet an objective in as many cells.
+type metGroup struct {
+	met, all int
+	names    []string
+}
+
+// words say so, of some of the judged policies, which are some of all.
+func (g metGroup) words(first bool, judged, all int) string {
+	words := fmt.Sprintf("in %d of %d", g.met, g.all)
+	if first {
+		words += " cells"
+	}
+	switch {
+	case all == 1:
+		return words
+	case len(g.names) == all:
+		return words + " under every policy"
+	case len(g.names) > 3:
+		return fmt.Sprintf("%s with %d of %d policies", words, len(g.names), judged)
+	}
+	return words + " with " + list(g.names)
+}
+
+// outcome is that of the objectives about the metric in a cell; empty if there is none.
+func (d *sweepDrawing) outcome(c *results.Cell, policy int) results.Outcome {
+	row := results.CellRow{}
+	for _, v := range c.Rows[policy].Verdicts {
+		if v.Query == d.Queries[d.metric] {
+			row.Verdicts = append(row.Verdicts, v)
+		}
+	}
+	return row.Outcome()
+}
+
+func (d *sweepDrawing) subtitle() string {
+	s := fmt.Sprintf("Estimate over %s with 95%% confidence interval", plural(len(d.Seeds), "seed"))
+	if len(d.Seeds) < 2 {
+		s = sentence(plural(len(d.Seeds), "seed")) + ": no interval"
+	}
+	switch {
+	case d.info.LessIsBetter:
+		s += "; less is better"
+	case d.info.MoreIsBetter:
+		s += "; more is better"
+	}
+	if d.logY {
+		s += "; log scale"
+	}
+	s += "; along: " + shorten(clean(d.Axes[d.x].Key), 2*nameLimit)
+	if d.log {
+		s += " (log scale)"
+	}
+	if d.omitted > 0 {
+		s += fmt.Sprintf("; %d of %d panels", len(d.panels), len(d.panels)+d.omitted)
+	}
+	if more := len(d.Policies) - d.policies; more > 0 {
+		s += fmt.Sprintf("; the first %d of %d policies", d.policies, len(d.Policies))
+	}
+	return s
+}
+
+func (d *sweepDrawing) footer() string {
+	marks := "line = estimate, band = its interval"
+	if d.words {
+		marks = "dot = estimate, whisker = its interval"
+	}
+	if len(d.Seeds) < 2 {
+		marks = "dot = the one seed"
+	}
+	if limits := d.limits(); len(limits) > 0 {
+		marks += ", dashed = objective"
+	}
+	more := false
+	d.each(func(_ *results.Cell, _ int, e *results.Estimate) { more = more || e.Bound != "" })
+	if more {
+		marks += ", triangle = at least"
+	}
+	return strings.Join([]string{shorten(clean(d.Scenario), 60), plural(len(d.Cells), "cell"), plural(len(d.Seeds), "seed"), marks,
+		"qsim " + shorten(clean(d.Version), 40), "config " + shorten(clean(d.ConfigHash), 16)}, " · ")
+}
+
+// alt is the range of each policy.
+func (d *sweepDrawing) alt() string {
+	var words []string
+	for policy := range d.Policies {
+		low, high := math.NaN(), math.NaN()
+		d.each(func(_ *results.Cell, of int, e *results.Estimate) {
+			if of != policy {
+				return
+			}
+			if !(e.Mean >= low) {
+				low = e.Mean
+			}
+			if !(e.Mean <= high) {
+				high = e.Mean
+			}
+		})
+		name := shorten(clean(d.Policies[policy].Label), nameLimit)
+		if policy == panelLimit {
+			words = append(words, fmt.Sprintf("and %d policies more", len(d.Policies)-policy))
+			break
+		}
+		if math.IsNaN(low) {
+			words = append(words, name+" no value")
+			continue
+		}
+		words = append(words, fmt.Sprintf("%s %s to %s", name, d.spell(low), d.spell(high)))
+	}
+	return fmt.Sprintf("%s along %s: %s.", d.name(), clean(d.Axes[d.x].Key), strings.Join(words, ", "))
+}

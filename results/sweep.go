@@ -1,0 +1,132 @@
+package results
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Sweep is what a scenario does under other values of some of its keys: a cell for each
+// combination of values, with the same seeds in every cell.
+type Sweep struct {
+	Scenario   string
+	ConfigHash string // 8 hex digits: equal for equal scenarios, axes and queries
+	Version    string // of the program that computed it
+	Seeds      []uint64
+	Duration   float64 // s, of the scenario with its own values
+	Axes       []Axis
+	Policies   []PolicyInfo
+	Baseline   int     // index into Policies
+	Queries    []Query // of which each row has an estimate
+	Objectives []Objective
+	Cells      []Cell // in order of Index
+}
+
+// Axis is one key and the values that it takes.
+type Axis struct {
+	Key    string
+	Values []string // as a scenario writes them
+	// Numbers are the values in seconds, per second, shares of 1 or plain; nil: they are words.
+	Numbers []float64
+	Log     bool // they were given by a factor
+}
+
+// Cell is the scenario under one combination of values.
+type Cell struct {
+	Index    int // in the product of the axes, of which the last one varies fastest
+	Rows     []CellRow
+	Warnings []string
+}
+
+// CellRow is what one policy did in a cell.
+type CellRow struct {
+	Policy      int        // index into Policies
+	Fingerprint string     // 16 hex digits: of all events of all seeds
+	Seeds       int        // finished
+	Estimates   []Estimate // by Queries, without their Values
+	Verdicts    []Verdict  // of the objectives that are about the policy, in their order
+}
+
+// Size is the number of cells that the axes span, and false if that is more than most.
+func Size(axes []Axis, most int) (size int, ok bool) {
+	size = 1
+	for i := range axes {
+		if size *= len(axes[i].Values); size > most {
+			return size, false
+		}
+	}
+	return size, true
+}
+
+// Position returns, by axis, which of its values the cell of an index has.
+func (s *Sweep) Position(index int) []int {
+	position := make([]int, len(s.Axes))
+	for i := len(s.Axes) - 1; i >= 0; i-- {
+		n := len(s.Axes[i].Values)
+		position[i], index = index%n, index/n
+	}
+	return position
+}
+
+// Values returns, by axis, the values of the cell of an index.
+func (s *Sweep) Values(index int) []string {
+	values := make([]string, len(s.Axes))
+	for i, at := range s.Position(index) {
+		values[i] = s.Axes[i].Values[at]
+	}
+	return values
+}
+
+// AddCell adds what sum says to the queries and objectives of s. It fails if sum is not of
+// the policies of s.
+func (s *Sweep) AddCell(index int, sum *Summary) error {
+	cell := Cell{Index: index, Warnings: sum.Warnings}
+	if len(sum.Policies) != len(s.Policies) {
+		return fmt.Errorf("add cell %d: it has %d policies, not %d", index, len(sum.Policies), len(s.Policies))
+	}
+	for i := range sum.Policies {
+		p := &sum.Policies[i]
+		if p.Label != s.Policies[i].Label {
+			return fmt.Errorf("add cell %d: policy %d is %s, not %s", index, i, p.Label, s.Policies[i].Label)
+		}
+		row := CellRow{Policy: i, Fingerprint: p.Fingerprint, Seeds: len(sum.Seeds)}
+		for _, q := range s.Queries {
+			row.Estimates = append(row.Estimates, estimateOf(p, q))
+		}
+		for k := range sum.Objectives {
+			if v := &sum.Objectives[k]; v.Policy == p.Label {
+				row.Verdicts = append(row.Verdicts, *v)
+			}
+		}
+		cell.Rows = append(cell.Rows, row)
+	}
+	at, found := slices.BinarySearchFunc(s.Cells, index, func(c Cell, index int) int { return c.Index - index })
+	if found {
+		return fmt.Errorf("add cell %d: it is there already", index)
+	}
+	s.Cells = slices.Insert(s.Cells, at, cell)
+	return nil
+}
+
+// estimateOf is what p says to q, without the values of the seeds.
+func estimateOf(p *PolicySummary, q Query) Estimate {
+	e := estimate(q, nil, nil)
+	e.Reason = "it was not measured"
+	if found := p.Find(q); found != nil {
+		e = *found
+		e.Values = nil
+	}
+	return e
+}
+
+// Outcome is that of all objectives of the row: missed if one is, else unclear if one is,
+// else met; empty if there is none.
+func (r *CellRow) Outcome() Outcome {
+	var worst Outcome
+	for i := range r.Verdicts {
+		switch o := r.Verdicts[i].Outcome; {
+		case o == Missed, worst == "", o == Unclear && worst == Met:
+			worst = o
+		}
+	}
+	return worst
+}

@@ -1,0 +1,145 @@
+package imports
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"qsim/results"
+	"qsim/scenarios"
+)
+
+// Comparison is a wait as it was recorded and as the simulation has it.
+type Comparison struct {
+	What      string // fresh wait, retry wait or sojourn; with a class, or of all
+	Recorded  Spread
+	Simulated Spread
+	// Distance is the largest difference of the shares of jobs up to any wait, in [0, 1], of
+	// waits that are apart by more than Slack and a twentieth; a sojourn by what acks linger besides.
+	Distance float64
+}
+
+// Spread is the middle and the end of a distribution.
+type Spread struct {
+	Count    int64
+	P50, P99 time.Duration
+}
+
+// Close reports whether the two may stand for each other. Of few waits chance alone makes
+// more: 1.63/√n with a probability of 1 % (Smirnov's limit).
+func (c *Comparison) Close() bool {
+	return c.Distance <= max(closeDistance, 1.63/math.Sqrt(float64(c.Recorded.Count)))
+}
+
+// Slack is how far apart two waits may be that count as one: a record says when a job began,
+// a simulation when it was claimed, with a store and a clock between them.
+const Slack = 10 * time.Millisecond
+
+// closeDistance is that up to which a simulation has the waits of its record: one job in ten
+// has another wait.
+const closeDistance = 0.1
+
+// measured are the waits that are compared.
+var measured = []struct {
+	what, metric string
+	of           func(c *Class) *results.Histogram
+}{
+	{"fresh wait", "fresh.wait", func(c *Class) *results.Histogram { return c.Wait }},
+	{"retry wait", "retry.wait", func(c *Class) *results.Histogram { return c.RetryWait }},
+	{"sojourn", "sojourn", func(c *Class) *results.Histogram { return c.Sojourn }},
+}
+
+// leastCompared is how many waits must be recorded for a comparison.
+const leastCompared = 20
+
+// Compare simulates the scenario that was written and compares its waits with those on
+// record. progress is told of every simulation that ends; nil: nobody is. Waits that are not
+// recorded are left out.
+func (r *Recording) Compare(ctx context.Context, w *Written, parallel int, progress func(finished, total int)) ([]Comparison, error) {
+	sc := w.Scenario
+	var queries []results.Query
+	for i := range r.Classes {
+		for _, m := range measured {
+			if m.of(&r.Classes[i]).Count() >= leastCompared && len(r.Classes) > 1 {
+				queries = append(queries, results.Query{Metric: m.metric + ".p99", Class: r.Classes[i].Name})
+			}
+		}
+	}
+	if err := sc.Measure(queries); err != nil {
+		return nil, err
+	}
+	options := scenarios.Options{Parallel: parallel}
+	if progress != nil {
+		options.Progress = func(_, finished, total int) { progress(finished, total) }
+	}
+	runs, err := scenarios.Run(ctx, sc, options)
+	if err != nil {
+		return nil, err
+	}
+	settings := sc.Settings()
+	summary, err := results.Summarize(&settings, runs, results.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("summarize: %w", err)
+	}
+	var all []Comparison
+	for _, m := range measured {
+		sum := new(results.Histogram)
+		for i := range r.Classes {
+			sum.Merge(m.of(&r.Classes[i]))
+		}
+		slack := Slack
+		if m.metric == "sojourn" { // it ends with the ack, which waits for others; a record's with the run
+			slack += sc.Engine.Commit.Linger.Std()
+		}
+		all = appendComparison(all, m.what, slack, sum, find(summary, m.metric, ""))
+		for i := range r.Classes {
+			c := &r.Classes[i]
+			if len(r.Classes) > 1 {
+				all = appendComparison(all, m.what+" "+c.Name, slack, m.of(c), find(summary, m.metric, c.Name))
+			}
+		}
+	}
+	return all, nil
+}
+
+// find returns the pooled histogram of a family of waits, nil if there is none.
+func find(summary *results.Summary, family, class string) *results.NamedHistogram {
+	for i := range summary.Data[0].Pooled {
+		if h := &summary.Data[0].Pooled[i]; h.Query == (results.Query{Metric: family, Class: class}) {
+			return h
+		}
+	}
+	return nil
+}
+
+func appendComparison(all []Comparison, what string, slack time.Duration, recorded *results.Histogram, simulated *results.NamedHistogram) []Comparison {
+	if recorded.Count() < leastCompared || simulated == nil || simulated.Hist.Count() == 0 {
+		return all
+	}
+	return append(all, Comparison{what, spreadIn(recorded), spreadIn(simulated.Hist), apart(recorded, simulated.Hist, slack)})
+}
+
+func spreadIn(h *results.Histogram) Spread {
+	return Spread{h.Count(), h.Quantile(0.5), h.Quantile(0.99)}
+}
+
+// apart is the Kolmogorov-Smirnov distance of two histograms but for what slack allows: the
+// most by which the share of one up to a wait exceeds that of the other up to a little more.
+func apart(a, b *results.Histogram, slack time.Duration) float64 {
+	return max(exceeds(a, b, slack), exceeds(b, a, slack))
+}
+
+func exceeds(a, b *results.Histogram, slack time.Duration) float64 {
+	most, k := 0.0, 0
+	var upToA, upToB int64
+	bs := b.Buckets()
+	for _, bucket := range a.Buckets() {
+		upToA += bucket.Count
+		for reach := bucket.High + slack + bucket.High/20; k < len(bs) && bs[k].Low <= reach; k++ {
+			upToB += bs[k].Count
+		}
+		most = max(most, float64(upToA)/float64(a.Count())-float64(upToB)/float64(b.Count()))
+	}
+	return most
+}

@@ -1,0 +1,26 @@
+package imports
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// contents are all files of a folder, by name.
+func contents(t *testing.T, folder string) string {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(folder, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString("-- " + e.Name() + " --\n" + string(text))
+	}
+	return b.String()
+}

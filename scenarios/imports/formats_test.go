@@ -1,0 +1,237 @@
+package imports
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"qsim/engine"
+	"qsim/scenarios"
+)
+
+const riverLike = `
+name: river-like
+duration: 2h
+drain: 4h
+seeds: 1
+engine: {preset: river, workers: 10}
+retry: {preset: river, max-attempts: 6}
+jobs:
+  - class: send-email
+    arrivals: {process: poisson, rate: 1/s}
+    service: {dist: lognormal, mean: 800ms, cv: 0.6}
+    fails: {rate: 30%, errors: {timeout: 60%, smtp-refused: 40%}}
+policies: [{kind: fifo}]
+`
+
+// river is the table river_job after a simulation, as \copy writes it or as rows of JSON.
+func (x *exported) river(t *testing.T, asJSON bool) string {
+	t.Helper()
+	byJob := map[engine.JobID][]int{}
+	var order []engine.JobID
+	for i := range x.rows {
+		if len(byJob[x.rows[i].job]) == 0 {
+			order = append(order, x.rows[i].job)
+		}
+		byJob[x.rows[i].job] = append(byJob[x.rows[i].job], i)
+	}
+	var b strings.Builder
+	table := csv.NewWriter(&b)
+	names := []string{"id", "args", "attempt", "attempted_at", "attempted_by", "created_at", "errors", "finalized_at", "kind", "max_attempts", "metadata", "priority", "queue", "state", "scheduled_at", "tags"}
+	if !asJSON {
+		table.Write(names)
+	}
+	for _, job := range order {
+		last := x.rows[byJob[job][len(byJob[job])-1]]
+		var errors []map[string]any
+		for _, i := range byJob[job] {
+			if r := x.rows[i]; r.failure != "" {
+				errors = append(errors, map[string]any{"at": epoch.Add(time.Duration(r.started)).Format(time.RFC3339Nano), "attempt": r.attempt, "error": r.failure + `: "to" {a,b} \ c`, "trace": ""})
+			}
+		}
+		state, finalized := "completed", stamp(last.finished)
+		if last.failure != "" {
+			if state = "discarded"; x.ended[job] != "dead" {
+				state, finalized = "retryable", ""
+			}
+		}
+		if asJSON {
+			text, err := json.Marshal(map[string]any{"id": uint64(job), "attempt": last.attempt, "attempted_at": stamp(last.started), "attempted_by": []string{"host-1"}, "created_at": stamp(last.enqueued),
+				"errors": errors, "finalized_at": finalized, "kind": "SendEmail", "max_attempts": 6, "queue": "default", "state": state, "scheduled_at": stamp(last.due), "tags": nil})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Write(append(text, '\n'))
+			continue
+		}
+		var elements []string
+		for _, e := range errors {
+			text, err := json.Marshal(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			elements = append(elements, `"`+strings.ReplaceAll(strings.ReplaceAll(string(text), `\`, `\\`), `"`, `\"`)+`"`)
+		}
+		list := "{" + strings.Join(elements, ",") + "}"
+		if len(errors) == 0 {
+			list = ""
+		}
+		table.Write([]string{fmt.Sprint(uint64(job)), `{"to": "a,b"}`, fmt.Sprint(last.attempt), stamp(last.started), "{host-1}", stamp(last.enqueued), list, finalized, "SendEmail", "6", "{}", "1", "default", state, stamp(last.due), "{}"})
+	}
+	table.Flush()
+	return b.String()
+}
+
+func TestRiver(t *testing.T) {
+	t.Parallel()
+	x := exportOf(t, riverLike)
+	for _, asJSON := range []bool{false, true} {
+		t.Run(fmt.Sprintf("json=%v", asJSON), func(t *testing.T) {
+			t.Parallel()
+			found := read(t, "river", x.river(t, asJSON))
+			c := &found.Classes[0]
+			if c.Name != "sendemail" && c.Name != "send-email" || found.Workers.Nodes != 1 || !found.Workers.Named {
+				t.Errorf("got class %s, workers %+v", c.Name, found.Workers)
+			}
+			if mean := parameter(t, &c.Service, "mean"); math.Abs(mean-0.8) > 0.05 {
+				t.Errorf("mean is %v, want 0.8", mean)
+			}
+			if math.Abs(c.Rate-0.3) > 0.025 || len(c.Kinds) != 2 || c.Kinds[0].Name != "timeout" || c.Kinds[1].Name != "smtp-refused" {
+				t.Errorf("fails %v as %v", c.Rate, c.Kinds)
+			}
+			if keys := strings.Join(found.Retry.Keys, ", "); keys != "preset: river, max-attempts: 6" || !found.Retry.Exact {
+				t.Errorf("retry is %s, exact %v: %+v", keys, found.Retry.Exact, found.Retry.Pauses)
+			}
+			compareWaits(t, found)
+		})
+	}
+}
+
+// A queue that retries by a formula of its own is not taken for River's.
+func TestRiverWithAnotherBackoff(t *testing.T) {
+	t.Parallel()
+	x := exportOf(t, strings.Replace(riverLike, "retry: {preset: river, max-attempts: 6}", "retry: {max-attempts: 6, backoff: {kind: fixed, delay: 2m}, jitter: none}", 1))
+	found := read(t, "river", x.river(t, false))
+	if keys := strings.Join(found.Retry.Keys, ", "); !strings.Contains(keys, "kind: fixed, delay: 2m") || strings.Contains(keys, "preset") {
+		t.Errorf("retry is %s: %+v", keys, found.Retry.Pauses)
+	}
+}
+
+func TestSidekiq(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(riverLike, "retry: {preset: river, max-attempts: 6}", "retry: {max-attempts: 6, backoff: {kind: fixed, delay: 40s}, jitter: none}", 1)
+	text = strings.Replace(text, "preset: river, ", "", 1)
+	x := exportOf(t, text)
+	var payloads, log strings.Builder
+	written := map[engine.JobID]bool{}
+	at := func(m engine.Time) time.Time { return epoch.Add(time.Duration(m)) }
+	for i := range x.rows {
+		r := &x.rows[i]
+		if !written[r.job] {
+			written[r.job] = true
+			fmt.Fprintf(&payloads, `{"class":"HardJob","jid":"%x","queue":"default","args":[1],"retry":5,"created_at":%.6f,"enqueued_at":%.6f}`+"\n", uint64(r.job), float64(at(r.enqueued).UnixNano())/1e9, float64(at(r.enqueued).UnixNano())/1e9)
+		}
+		const layout = "2006-01-02T15:04:05.000Z"
+		outcome := "done"
+		if r.failure != "" {
+			outcome = "fail"
+		}
+		if i%2 == 0 {
+			fmt.Fprintf(&log, "Jan 05 host sidekiq[7]: %s pid=7 tid=t%d class=HardJob jid=%x INFO: start\n", at(r.started).Format(layout), i, uint64(r.job))
+			fmt.Fprintf(&log, "%s pid=7 tid=t%d class=HardJob jid=%x elapsed=%.3f INFO: %s\n", at(r.finished).Format(layout), i, uint64(r.job), time.Duration(r.finished-r.started).Seconds(), outcome)
+			if r.failure != "" {
+				fmt.Fprintf(&log, "%s pid=7 tid=t%d WARN: Net::ReadTimeout: it took too long\n", at(r.finished).Format(layout), i)
+			}
+		} else {
+			fmt.Fprintf(&log, `{"ts":"%s","pid":7,"tid":"t%d","lvl":"INFO","msg":"start","ctx":{"class":"HardJob","jid":"%x"}}`+"\n", at(r.started).Format(layout), i, uint64(r.job))
+			fmt.Fprintf(&log, `{"ts":"%s","pid":7,"tid":"t%d","lvl":"INFO","msg":"%s","ctx":{"class":"HardJob","jid":"%x","elapsed":"%.3f"}}`+"\n", at(r.finished).Format(layout), i, outcome, uint64(r.job), time.Duration(r.finished-r.started).Seconds())
+			if r.failure != "" {
+				fmt.Fprintf(&log, `{"ts":"%s","pid":7,"tid":"t%d","lvl":"WARN","msg":"Net::ReadTimeout: it took too long"}`+"\n", at(r.finished).Format(layout), i)
+			}
+		}
+		log.WriteString("and a line of another sort\n")
+	}
+	found, err := Read(context.Background(), []File{{"jobs.json", strings.NewReader(payloads.String())}, {"sidekiq.log", strings.NewReader(log.String())}}, Options{From: "sidekiq"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	c := &found.Classes[0]
+	if c.Name != "hard-job" || int(found.Jobs) != len(written) || c.Attempts != int64(len(x.rows)) {
+		t.Errorf("got %d jobs of class %s with %d attempts, want %d with %d", found.Jobs, c.Name, c.Attempts, len(written), len(x.rows))
+	}
+	if math.Abs(parameter(t, &c.Service, "mean")-0.8) > 0.05 || math.Abs(c.Rate-0.3) > 0.025 || len(c.Kinds) != 1 || c.Kinds[0].Name != "timeout" {
+		t.Errorf("runs as %+v, fails %v as %v", c.Service.Fits[0], c.Rate, c.Kinds)
+	}
+	if keys := strings.Join(found.Retry.Keys, ", "); !strings.Contains(keys, "max-attempts: 6") || !strings.Contains(keys, "kind: fixed, delay: 40s") {
+		t.Errorf("retry is %s: %+v", keys, found.Retry)
+	}
+	compareWaits(t, found)
+}
+
+// Asynq's own export lacks most of what a scenario needs, and what it lacks is asked for.
+func TestAsynq(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString(`{"tasks":[`)
+	for i := range 100 {
+		at := epoch.Add(time.Duration(i) * time.Second)
+		state, retried, message, completed, failed := "completed", 0, "", at.Add(2*time.Second).Format(time.RFC3339), ""
+		switch {
+		case i%10 == 0:
+			state, retried, message, completed, failed = "archived", 3, "dial tcp: connection refused", "", at.Add(90*time.Second).Format(time.RFC3339)
+		case i%5 == 0:
+			retried, message, failed = 1, "context deadline exceeded", at.Add(time.Second).Format(time.RFC3339)
+		}
+		if i > 0 {
+			b.WriteString(",\n")
+		}
+		fmt.Fprintf(&b, `{"id":"%d","queue":"default","type":"email:welcome","payload":"{\"enqueued_at\":\"%s\"}","state":%q,"max_retry":3,"retried":%d,"error_message":%q,"last_failed_at":%q,"completed_at":%q,"next_process_at":"","timeout_seconds":30}`,
+			i, at.Format(time.RFC3339), state, retried, message, failed, completed)
+	}
+	b.WriteString(`],"stats":{}}`)
+	if _, err := Read(context.Background(), []File{{"tasks.json", strings.NewReader(b.String())}}, Options{From: "asynq"}); err == nil || !strings.Contains(err.Error(), "--service") {
+		t.Errorf("got %v, want to be asked for --service", err)
+	}
+	found, err := Read(context.Background(), []File{{"tasks.json", strings.NewReader(b.String())}},
+		Options{From: "asynq", Service: "{dist: exponential, mean: 300ms}", Columns: []string{"enqueued=payload.enqueued_at"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	c := &found.Classes[0]
+	// 80 done at once, 10 after one failure, 10 dead after four attempts.
+	if c.Name != "email-welcome" || c.Done != 90 || c.Dead != 10 || c.Attempts != 90+10+40 || c.Failed != 50 {
+		t.Errorf("got %+v", c)
+	}
+	if len(c.Kinds) != 2 || c.Kinds[0] != (Kind{"unavailable", 40}) || c.Kinds[1] != (Kind{"timeout", 10}) {
+		t.Errorf("fails as %v", c.Kinds)
+	}
+	if keys := strings.Join(found.Retry.Keys, ", "); keys != "preset: asynq, max-attempts: 4" {
+		t.Errorf("retry is %s", keys)
+	}
+	if len(found.Repairs) != 0 {
+		t.Errorf("got repairs %v", found.Repairs)
+	}
+	if _, problems := scenarios.Load("a.yaml", []byte("jobs: [{class: a, arrivals: {process: poisson, rate: 1/s}, service: {dist: exponential, mean: 300ms}}]"), nil); len(problems.Errors()) > 0 {
+		t.Error(problems)
+	}
+}
+
+func TestKindsOfErrors(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"context deadline exceeded": "timeout", "Net::ReadTimeout": "timeout", "ActiveRecord::RecordNotFound": "not-found", "HTTP 429 Too Many Requests": "throttled",
+		"dial tcp 10.0.0.1:443: connection refused": "unavailable", "NoMethodError: undefined method": "no-method", "order 1234: out of stock": "order", "": "error", "🔥": "error",
+		"panic: runtime error": "panic", "ActiveRecord::StaleObjectError": "stale-object", `invalid character "<"`: "validation",
+	} {
+		if got := kindOfError(text); got != want {
+			t.Errorf("%q is %s, want %s", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package imports
+
+import (
+	"regexp"
+	"strings"
+)
+
+// causes are error kinds that scenarios know, by what messages and names of exceptions say;
+// the first that matches counts.
+var causes = []struct {
+	kind  string
+	match *regexp.Regexp
+}{
+	{"timeout", regexp.MustCompile(`(?i)time[ _-]?d?[ _-]?out|deadline[ _]?exceeded`)},
+	{"throttled", regexp.MustCompile(`(?i)throttl|rate[ _-]?limit|too[ _-]?many[ _-]?requests|\b429\b`)},
+	{"unavailable", regexp.MustCompile(`(?i)unavailable|connection[ _]?(refused|reset)|econn|\b50[234]\b|bad[ _]?gateway|no such host`)},
+	{"canceled", regexp.MustCompile(`(?i)cancell?ed`)},
+	{"panic", regexp.MustCompile(`(?i)\bpanic`)},
+	{"conflict", regexp.MustCompile(`(?i)conflict|deadlock|serializ|optimistic|\b409\b`)},
+	{"not-found", regexp.MustCompile(`(?i)not[ _-]?found|no such (file|record)|\b404\b`)},
+	{"unauthorized", regexp.MustCompile(`(?i)unauthori[sz]ed|\b401\b`)},
+	{"forbidden", regexp.MustCompile(`(?i)forbidden|permission denied|access denied|\b403\b`)},
+	{"validation", regexp.MustCompile(`(?i)validation|invalid|\b4(00|22)\b`)},
+	{"syntax", regexp.MustCompile(`(?i)syntax|parse|unmarshal|decod`)},
+}
+
+const longestKind = 40
+
+var errorWord = regexp.MustCompile(`(?i)(error|exception)$`)
+
+// kindOfError is the error kind of what an attempt failed with: one that scenarios know, or
+// else its own words, without what differs from one failure to the next: numbers, quoted
+// text and what stands behind a colon.
+func kindOfError(text string) string {
+	head, _, _ := strings.Cut(text, "\n")
+	if len(head) > 300 {
+		head = head[:300]
+	}
+	for _, c := range causes {
+		if c.match.MatchString(head) {
+			return c.kind
+		}
+	}
+	head, _, _ = strings.Cut(head, ": ")
+	head, _, _ = strings.Cut(head, `"`)
+	if at := strings.LastIndex(head, "::"); at >= 0 {
+		head = head[at+2:]
+	}
+	if cut := errorWord.ReplaceAllString(head, ""); strings.TrimSpace(cut) != "" {
+		head = cut
+	}
+	if name := slug(head, false); name != "" {
+		return name
+	}
+	return "error"
+}
+
+// slug makes a name as scenarios have them, of a-z 0-9 and -, of text; "" if nothing is left.
+func slug(text string, digits bool) string {
+	var b strings.Builder
+	previous := rune(0)
+	for _, r := range text {
+		upper := r >= 'A' && r <= 'Z'
+		switch {
+		case upper && (previous >= 'a' && previous <= 'z' || previous >= '0' && previous <= '9'):
+			b.WriteByte('-')
+			b.WriteRune(r - 'A' + 'a')
+		case upper:
+			b.WriteRune(r - 'A' + 'a')
+		case r >= 'a' && r <= 'z', digits && r >= '0' && r <= '9':
+			b.WriteRune(r)
+		default:
+			b.WriteByte('-')
+		}
+		previous = r
+	}
+	name := strings.Join(strings.FieldsFunc(b.String(), func(r rune) bool { return r == '-' }), "-")
+	if len(name) > longestKind {
+		name = strings.TrimRight(name[:longestKind], "-")
+	}
+	return name
+}
+
+// names numbers texts in the order in which they are first seen, from 1, so many at most.
+type names struct {
+	number map[string]uint32
+	all    []string // all[0] is for what has none
+	most   int
+	full   bool // there were more
+}
+
+func newNames(most int) *names {
+	return &names{number: map[string]uint32{}, all: []string{""}, most: most}
+}
+
+// of is the number of text; 0 for the empty one and for those beyond the most.
+func (n *names) of(text string) uint32 {
+	if text == "" {
+		return 0
+	}
+	if k, ok := n.number[text]; ok {
+		return k
+	}
+	if len(n.all) > n.most {
+		n.full = true
+		return 0
+	}
+	text = strings.Clone(text)
+	n.number[text] = uint32(len(n.all))
+	n.all = append(n.all, text)
+	return n.number[text]
+}

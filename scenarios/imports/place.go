@@ -1,0 +1,92 @@
+package imports
+
+import (
+	"fmt"
+	"math"
+)
+
+// place is where something stands: a line of a file.
+type place struct {
+	file uint8
+	line uint32 // from 1; the highest there is stands for all beyond it
+}
+
+func placeOf(file int, line int64) place {
+	return place{uint8(file), uint32(min(line, math.MaxUint32))}
+}
+
+func (p place) before(q place) bool {
+	return p.file < q.file || p.file == q.file && p.line < q.line
+}
+
+// LineError is what is wrong with the input, and where.
+type LineError struct {
+	File string
+	Line int64
+	Err  error
+}
+
+// Error names file and line first.
+func (e *LineError) Error() string { return fmt.Sprintf("%s, line %d: %v", e.File, e.Line, e.Err) }
+
+// Unwrap returns what is wrong.
+func (e *LineError) Unwrap() error { return e.Err }
+
+// Repair is something wrong with the input that has one sensible reading.
+type Repair struct {
+	What  string // was done about it
+	Count int64  // of rows, or of jobs if What says so
+	File  string // of the first
+	Line  int64
+}
+
+// repair is the kind of a Repair.
+type repair uint8
+
+const (
+	twice repair = iota
+	endsBeforeStart
+	startsBitBeforeDue
+	startsBeforeDue
+	noEnqueued
+	noTime
+	laterAttemptsFirst
+	zeroIsUnknown
+	outsideWindow
+	tenantsLeftOut
+	repairCount
+)
+
+// repairs says what is done about each, and whether it loses so much that a few are a repair
+// and many are a mistake.
+var repairs = [repairCount]struct {
+	what  string
+	loses bool
+}{
+	twice:              {"stand there twice, word for word: taken once", false},
+	endsBeforeStart:    {"end before they start: their run time is left out", true},
+	startsBitBeforeDue: {"start up to a second before they are enqueued, as when two clocks differ: their wait is 0", false},
+	startsBeforeDue:    {"start more than a second before they are enqueued: their wait is left out", true},
+	noEnqueued:         {"do not say when they were enqueued: the first time that they do say stands in, and their wait is not known", false},
+	noTime:             {"say no time at all: left out", true},
+	laterAttemptsFirst: {"start before the attempt before them ended: the pause between the two is left out", true},
+	outsideWindow:      {"are outside the window asked for: left out", false},
+	zeroIsUnknown:      {"have a time of 0: taken for unknown", false},
+	tenantsLeftOut:     {"have a tenant beyond the limit: tenants are left out altogether", false},
+}
+
+// mostRepaired is the share of rows beyond which a repair that loses something is a mistake
+// of the whole file.
+const mostRepaired = 0.1
+
+// repairLog counts repairs.
+type repairLog struct {
+	count [repairCount]int64
+	first [repairCount]place
+}
+
+func (r *repairLog) add(what repair, at place) {
+	if r.count[what]++; r.count[what] == 1 || at.before(r.first[what]) {
+		r.first[what] = at
+	}
+}

@@ -1,0 +1,184 @@
+package imports
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"qsim/results"
+	"qsim/scenarios"
+)
+
+// text is the scenario, with where each value comes from beside it.
+func (w *writing) text(to *Written) string {
+	var b strings.Builder
+	line := func(format string, arguments ...any) { fmt.Fprintf(&b, format+"\n", arguments...) }
+	seeds := w.target.Seeds
+	if seeds == 0 {
+		seeds = 5
+	}
+	line("# %s jobs of %s records, from %s on. Arrivals are as recorded;", grouped(w.Jobs), w.From, w.When(0))
+	line("# run times are drawn, failures too.")
+	line("version: 1")
+	line("name: %s", w.name)
+	line("duration: %s", scenarios.Duration(w.Length.Truncate(time.Second)+emptyTail))
+	line("seeds: %d", seeds)
+	line("")
+	line("engine:")
+	if preset := presets[w.From]; preset != "" {
+		line("  preset: %s", preset)
+	}
+	line("  nodes: %d", to.Nodes)
+	line("  workers: %d   # %s", to.Workers, w.whyWorkers())
+	line("  timeout: 0s   # run times are as recorded, whatever cut them short")
+	line("")
+	line("retry: {%s}%s", strings.Join(w.Retry.keys(), ", "), w.Retry.comment())
+	line("")
+	line("jobs:")
+	for i := range w.Classes {
+		w.classText(&w.Classes[i], line)
+	}
+	line("")
+	line("policies:")
+	line("  - {kind: fifo}")
+	return b.String()
+}
+
+func (w *writing) whyWorkers() string {
+	switch {
+	case w.target.Workers > 0:
+		return "as asked for"
+	case w.Workers.Each == 0:
+		return "nothing is recorded"
+	}
+	return fmt.Sprintf("%d attempts at most ran at once", w.Workers.Most)
+}
+
+// keys are those of retry; without any, jobs are not tried again.
+func (r *Retry) keys() []string {
+	if len(r.Keys) == 0 {
+		return []string{"max-attempts: 1", "backoff: {kind: none}"}
+	}
+	return r.Keys
+}
+
+func (r *Retry) comment() string {
+	if len(r.Keys) == 0 {
+		return "   # no second attempt is recorded"
+	}
+	return ""
+}
+
+func (w *writing) classText(c *Class, line func(string, ...any)) {
+	line("  - class: %s", c.Name)
+	line("    arrivals: {process: trace, file: %s}", w.beside(c, ".csv"))
+	line("    service: %s   # %s", w.distribution(c, &c.Service, "-service.txt"), c.Service.comment())
+	if c.Failed > 0 && c.Rate > 0 {
+		fails := "rate: " + percent(c.Rate)
+		if len(c.Takes.Values) >= results.FewestToFit {
+			fails += ", takes: " + w.distribution(c, &c.Takes, "-takes.txt")
+		}
+		line("    fails: {%s, errors: {%s}}", fails, strings.Join(shares(c.Kinds), ", "))
+	}
+	if c.Poison > 0 {
+		line("    poison: %s   # second attempts fail more often than first ones", percent(c.Poison))
+	}
+	if names := c.tenantNames(); len(c.Tenants) > 0 && names != nil {
+		line("    tenants: {names: [%s]}", strings.Join(names, ", "))
+	} else if len(c.Tenants) > 0 {
+		line("    tenants: {count: %d}", len(c.Tenants)+1)
+	}
+	if c.Retry != nil {
+		line("    retry: {%s}", strings.Join(c.Retry.keys(), ", "))
+	}
+}
+
+// distribution writes times as a scenario does.
+func (w *writing) distribution(c *Class, t *Times, file string) string {
+	switch {
+	case len(t.Values) == 0:
+		return w.options.Service
+	case t.Chosen < 0:
+		return "{dist: empirical, file: " + w.beside(c, file) + "}"
+	}
+	return Spelled(&t.Fits[t.Chosen])
+}
+
+// Spelled writes a fit as a scenario does.
+func Spelled(f *results.Fit) string {
+	if f.Kind == "constant" {
+		return exact(f.Parameters[0].Value)
+	}
+	words := []string{"dist: " + f.Kind}
+	for _, p := range f.Parameters {
+		value := strconv.FormatFloat(p.Value, 'g', 4, 64)
+		if p.Time {
+			value = exact(p.Value)
+		}
+		words = append(words, p.Name+": "+value)
+	}
+	return "{" + strings.Join(words, ", ") + "}"
+}
+
+// exact writes seconds with four digits.
+func exact(seconds float64) string {
+	if seconds <= 0 {
+		return "0s"
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(seconds))-3)
+	return scenarios.Duration(math.Round(math.Round(seconds/unit) * unit * 1e9)).String()
+}
+
+// comment says how well the distribution stands for the times.
+func (t *Times) comment() string {
+	switch {
+	case len(t.Values) == 0:
+		return "as asked for: no run time is recorded"
+	case t.Chosen < 0 && len(t.Fits) == 0:
+		return fmt.Sprintf("%d run times are too few to fit", len(t.Values))
+	case t.Chosen < 0:
+		return "no distribution fits: the recorded values"
+	}
+	f := &t.Fits[t.Chosen]
+	if math.IsNaN(f.P) {
+		return fmt.Sprintf("of %s recorded", grouped(t.Seen))
+	}
+	return fmt.Sprintf("Kolmogorov-Smirnov distance %.3f, p %.2f, of %s recorded", f.Distance, f.P, grouped(t.Seen))
+}
+
+// percent writes a share with up to three digits.
+func percent(share float64) string {
+	return strconv.FormatFloat(share*100, 'g', 3, 64) + "%"
+}
+
+// shares are those of error kinds, in tenths of a percent that add up to 100 %: the
+// rest goes to the most frequent one.
+func shares(kinds []Kind) []string {
+	all := int64(0)
+	for _, k := range kinds {
+		all += k.Count
+	}
+	const whole = 1000
+	parts, rest := make([]int64, len(kinds)), int64(whole)
+	for i, k := range kinds {
+		parts[i] = max(1, k.Count*whole/max(all, 1))
+		rest -= parts[i]
+	}
+	parts[0] += rest // the most frequent one carries what rounding leaves
+	var words []string
+	for i, k := range kinds {
+		words = append(words, fmt.Sprintf("%s: %s%%", k.Name, strconv.FormatFloat(float64(parts[i])/10, 'f', -1, 64)))
+	}
+	return words
+}
+
+// grouped writes a count with commas.
+func grouped(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for at := len(text) - 3; at > 0; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
+}

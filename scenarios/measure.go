@@ -1,0 +1,90 @@
+package scenarios
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"qsim/results"
+)
+
+// Measure has runs of sc answer queries beside what its objectives are about. The error
+// names what a query asks for that there is not.
+func (sc *Scenario) Measure(queries []results.Query) error {
+	for _, q := range queries {
+		if e := sc.checkQuery(q); e != nil {
+			if e.help != "" {
+				return fmt.Errorf("%s: %s; %s", q, e.message, e.help)
+			}
+			return fmt.Errorf("%s: %s", q, e.message)
+		}
+		if !slices.Contains(sc.asked, q) {
+			sc.asked = append(slices.Clip(sc.asked), q)
+		}
+	}
+	return nil
+}
+
+// checkQuery says what is wrong with q, nil if nothing is.
+func (sc *Scenario) checkQuery(q results.Query) *valueError {
+	info, found := lookupMetric(q.Metric)
+	if !found {
+		var names []string
+		for _, m := range allMetrics() {
+			names = append(names, m.Name)
+		}
+		e := unknownName("metric", q.Metric, names)
+		if e.help == "" {
+			e.help = "qsim list metrics prints them all"
+		}
+		return e
+	}
+	var storms, classes []string
+	for i := range sc.Storms {
+		storms = append(storms, sc.Storms[i].Name)
+	}
+	for i := range sc.Jobs {
+		classes = append(classes, sc.Jobs[i].Class)
+	}
+	for _, f := range []struct {
+		key, value, what string
+		filter           results.Filters
+		names            []string
+	}{
+		{"during", q.During, "storm", results.ByDuring, storms}, {"after", q.After, "storm", results.ByAfter, storms},
+		{"class", q.Class, "job class", results.ByClass, classes}, {"tenant", q.Tenant, "tenant", results.ByTenant, sc.TenantNames()[1:]},
+	} {
+		switch {
+		case f.value == "":
+		case !info.Filters.Has(f.filter):
+			return badValue("%s cannot be narrowed by %s", q.Metric, f.key)
+		case !contains(f.names, f.value):
+			return unknownName(f.what, f.value, f.names)
+		}
+	}
+	switch needs := info.Filters.Has(results.NeedsLimit); {
+	case needs && q.Limit == 0:
+		return badValue("%s needs a limit, such as limit 10s", q.Metric)
+	case !needs && q.Limit != 0:
+		return badValue("%s takes no limit", q.Metric)
+	}
+	return nil
+}
+
+// Files returns the names of the files that the scenario takes values or arrivals from, in
+// order, each once. OpenFile opens them.
+func (sc *Scenario) Files() []string {
+	names := slices.Sorted(maps.Keys(sc.files.dists))
+	for _, seen := range append([]*Scenario{sc}, sc.variants...) {
+		if seen == nil {
+			continue
+		}
+		for i := range seen.Jobs {
+			if name := seen.Jobs[i].Arrivals.File; name != "" {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

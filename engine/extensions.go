@@ -66,3 +66,23 @@ type Redriver interface {
 	// but the calls before.
 	Redrive(revive func(JobID) bool, reset bool, dst []Promotion) []Promotion
 }
+
+// Announcer is a Store that tells of new ready work, so that engines need not poll
+// for it.
+type Announcer interface {
+	// Listen calls wake, from any goroutine, whenever jobs may have become ready, or
+	// may be claimed now that could not be before; several at once may be told of by
+	// one call. wake does not block and may be called while a method of the store runs.
+	// It returns when ctx is done, or with an error when it cannot listen any more:
+	// what became ready since may have gone unheard, so whoever listens again asks the
+	// store first.
+	Listen(ctx context.Context, wake func()) error
+}
+
+// Registry is a Store that counts the lives of engines.
+type Registry interface {
+	// NextLife returns how many lives the engine of that node had before this one:
+	// each call returns more than those before it, those of other processes included,
+	// so that the EngineID made of it was never used.
+	NextLife(ctx context.Context, node int32) (generation uint32, err error)
+}

@@ -16,8 +16,9 @@ import (
 var deterministic = []string{"engine", "engine/check", "engine/memstore", "engine/sim", "policies", "results", "results/report", "scenarios", "scenarios/ranges", "scenarios/sweep"}
 
 // concurrent are the files in them that may start goroutines and read the clock: the
-// runners spread seeds and cells over processors and store what they give by index.
-var concurrent = []string{"scenarios/runner.go", "scenarios/sweep/runner.go"}
+// runners spread seeds and cells over processors and store what they give by index; no
+// simulation listens to its store.
+var concurrent = []string{"engine/memstore/listen.go", "scenarios/runner.go", "scenarios/sweep/runner.go"}
 
 // portable are the packages whose floats decide what happens next in a run. The
 // fingerprint of a run must be equal on every processor, so they may not call what has

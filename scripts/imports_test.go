@@ -23,7 +23,10 @@ var mayImport = map[string][]string{
 	"results/report":   {"results"},
 	"scenarios":        {"engine", "engine/check", "engine/sim", "engine/memstore", "policies", "results"},
 	"cmd/qsim":         {"scenarios", "scenarios/...", "results", "results/report"},
-	"cmd/qbench":       {"scenarios", "engine", "engine/live", "engine/memstore", "engine/pgstore", "results", "results/report"},
+	"cmd/qbench":       {"scenarios", "engine", "engine/live", "engine/memstore", "engine/pgstore", "engine/pgstore/pgserver", "results", "results/report"},
+
+	// A temporary server for tests and benchmarks: it knows no store.
+	"engine/pgstore/pgserver": {},
 
 	// What builds on whole scenarios: chaos, verification, sweeps; tuning builds on sweeps.
 	"scenarios/...": {"scenarios", "scenarios/ranges", "scenarios/sweep", "engine", "engine/check", "engine/sim", "engine/memstore", "policies", "results"},

@@ -45,6 +45,7 @@ func (s *Store) toReadyAs(ref uint32, r *row, dueAt, now engine.Time, stand engi
 
 func (s *Store) toReadyAt(ref uint32, r *row, dueAt, key engine.Time) {
 	r.state, r.dueAt, r.key = engine.Ready, dueAt, key
+	s.mu.ready = true
 	s.stats.Ready[r.class()]++
 	if r.serial != 0 && s.serials.isBehind(ref) {
 		s.lanes[r.lane].behind[r.class()].insert(&s.rows, ref)
@@ -119,6 +120,7 @@ func (s *Store) unplace(ref uint32, r *row) {
 	case engine.InFlight:
 		s.stats.InFlight[r.class()]--
 		s.leasesOf(r).remove(&s.rows, ref)
+		s.mu.ready = s.mu.ready || s.running != nil || s.options.MaxInFlight > 0 // it makes room
 		if s.counting && !r.reaped {
 			s.stopped(ref, r)
 		}

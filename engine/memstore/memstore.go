@@ -54,12 +54,17 @@ type Store struct {
 	stats   engine.Stats
 	leaders [engine.NumRoles]leader
 	batches []*answered // by node; nil: it has committed nothing
+	lives   []uint32    // by node: how often NextLife was asked
 }
 
-// mutex locks only in a store that is shared.
+// mutex locks only in a store that is shared. Whoever holds it notes in it what the
+// listeners must be told of when it is let go.
 type mutex struct {
 	sync.Mutex
-	shared bool
+	shared    bool
+	ready     bool // jobs may be claimed that could not be before
+	sooner    bool // a job waits that is due before all others
+	listeners []*listener
 }
 
 func (m *mutex) lock() {
@@ -69,7 +74,11 @@ func (m *mutex) lock() {
 }
 
 func (m *mutex) unlock() {
-	if m.shared {
+	switch {
+	case !m.shared:
+	case (m.ready || m.sooner) && m.listeners != nil:
+		m.tell()
+	default:
 		m.Unlock()
 	}
 }
@@ -248,4 +257,6 @@ var (
 	_ engine.PassCounter     = (*Store)(nil)
 	_ engine.LeaseLoser      = (*Store)(nil)
 	_ engine.Redriver        = (*Store)(nil)
+	_ engine.Announcer       = (*Store)(nil)
+	_ engine.Registry        = (*Store)(nil)
 )

@@ -66,6 +66,7 @@ func (s *Store) leaveSerial(ref uint32, r *row) {
 	}
 	x.links.at(next).prev = l.prev
 	if moves {
+		s.mu.ready = true
 		s.join(next, n)
 	}
 }

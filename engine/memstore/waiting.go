@@ -131,6 +131,7 @@ func (s *Store) toWaiting(ref uint32, r *row, due, now engine.Time, stand engine
 	r.state, r.place, r.dueAt = engine.Waiting, inHeap, due
 	s.stats.Waiting[r.class()]++
 	s.waiting.push(waiter{due, r.id, ref, r.stamp})
+	s.mu.sooner = s.mu.sooner || s.waiting.heap[0].ref == ref
 }
 
 // promoteOne makes the waiting job that is due first ready, if it is due.

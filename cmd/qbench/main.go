@@ -1,0 +1,12 @@
+// Command qbench runs the queue engine on the wall clock, against memory and PostgreSQL:
+// how fast it is, how noisy the machine is, and how well the simulation predicts it.
+package main
+
+import (
+	"context"
+	"os"
+)
+
+func main() {
+	os.Exit(execute(context.Background(), os.Args[1:]))
+}

@@ -1,0 +1,310 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"qsim/engine"
+	"qsim/results"
+	"qsim/scenarios"
+)
+
+// predictFlags are the flags of predict.
+type predictFlags struct {
+	runFlags
+	calibrate durationFlag
+	within    shareFlag
+	noFiles   bool
+}
+
+func newPredict() *cobra.Command {
+	f := predictFlags{runFlags: newRunFlags(), calibrate: duration("3s"), within: share("")}
+	f.format, f.rounds = "table", count("1")
+	c := &cobra.Command{
+		Use:     "predict --scenario SCENARIO [flags]",
+		Short:   "predict a run by simulation, run it, and compare",
+		GroupID: "measure",
+		Long: `predict says how well the simulation knows what will happen. For each policy it measures
+what this machine and the store take: calls by kind, what each further job of a call
+costs, how long it takes to wake an engine, and by how much handlers oversleep. That is
+done under the arrivals of the scenario without its storms, under a seed of its own. With
+these delays, as they are distributed, the scenario is simulated; then it is run for real,
+under the same seed. Printed are both, in the time of the scenario, and the error of the
+prediction relative to the real run. Where it is larger than aimed at (10 % with memory,
+15 % with PostgreSQL) what was measured says why.
+
+Exit codes: as qbench run; with --within, 1 if a prediction is further off than that.`,
+		Example: `  qbench predict --scenario retry-storm --speed 20x --policy fifo
+  qbench predict --scenario my.yaml --speed 60x --store memory,postgres --rounds 3
+  qbench predict --scenario retry-storm --speed 20x --within 15% --format json`,
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error { return predict(c, &f) },
+	}
+	addCandidateFlags(c, &f.runFlags)
+	flags := c.Flags()
+	flags.Var(&f.rounds, "rounds", "seeds, each simulated and run")
+	flags.Var(&f.calibrate, "calibrate", "measure delays for so long before each run")
+	flags.Var(&f.within, "within", "exit with 1 if a prediction is further off than this")
+	flags.VarP(&f.format, "format", "", "of the result: table or json")
+	flags.StringVarP(&f.out, "out", "o", "results/runs", "write results and charts below this `DIR`")
+	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	group(c, "Scenario", "scenario", "speed", "seed", "set")
+	group(c, "What to predict", "policy", "store", "rounds", "calibrate", "within", "dsn")
+	group(c, "Output", "format", "out", "no-files", "quiet")
+	return c
+}
+
+// prediction is one policy on one store.
+type prediction struct {
+	policy, store string
+	aim           float64
+	calibration   *timings
+	simulated     []results.Run // by seed
+	real          []results.Run
+	hindsight     []results.Run // simulated with the delays that the real run had
+	played        []*played
+	settings      results.Settings
+	summary       *results.Summary // of the two as policies
+	rows          []predicted
+}
+
+// predicted is one metric of both.
+type predicted struct {
+	results.Query
+	unit            string
+	simulated, real float64 // NaN: none
+	err             float64 // relative to the real value; NaN: there is none
+	hindsight       float64 // that of a simulation with the delays that the real run had
+	aimed           bool
+	why             string // it is further off than aimed at
+}
+
+func predict(c *cobra.Command, f *predictFlags) (err error) {
+	if f.scenario == "" {
+		return usageError("predict which scenario? Name one with --scenario; qsim list scenarios lists those built in")
+	}
+	if n := int(f.rounds.value); n < 1 || n > 1000 {
+		return usageError("--rounds %s: want 1 to 1000", f.rounds.text)
+	}
+	if f.format != "table" && f.format != "json" {
+		return usageError("--format %s: want table or json", f.format)
+	}
+	if f.calibrate.value <= 0 {
+		return usageError("--calibrate %s: want more than 0s", f.calibrate.text)
+	}
+	if f.noFiles {
+		f.out = ""
+	}
+	s := newSession(c, &f.runFlags)
+	ctx, stop := s.console.interruptible(c.Context())
+	defer stop()
+	defer func() {
+		if e := s.stores.stop(); err == nil && e != nil {
+			err = e
+		}
+	}()
+	sc, err := s.loadScenario()
+	if err != nil {
+		return err
+	}
+	s.announce(sc, len(f.stores))
+	var all []*prediction
+	var balance account
+	for _, store := range f.stores {
+		for i := range sc.Policies {
+			p, err := s.predict(ctx, sc, i, store, f, &balance)
+			if err != nil {
+				if errors.Is(err, context.Canceled) {
+					return &failure{exitInterrupted, errors.New("interrupted")}
+				}
+				return failed(sc.Policies[i].Label, store, err)
+			}
+			all = append(all, p)
+		}
+	}
+	if err := s.printPredictions(sc, all); err != nil {
+		return err
+	}
+	return s.settleScenario(&balance, worstOf(all, f), nil)
+}
+
+// worstOf is the exit code of all predictions.
+func worstOf(all []*prediction, f *predictFlags) exitCode {
+	if f.within.text == "" {
+		return exitMet
+	}
+	for _, p := range all {
+		for _, r := range p.rows {
+			if r.aimed && !(math.Abs(r.err) <= f.within.value.Float()) {
+				return exitMissed
+			}
+		}
+	}
+	return exitMet
+}
+
+// predict simulates and runs one policy under every seed.
+func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, policy int, store string, f *predictFlags, balance *account) (*prediction, error) {
+	p := &prediction{policy: sc.Policies[policy].Label, store: store, aim: .10}
+	if store == postgres {
+		p.aim = .15
+	}
+	only, err := sc.Select([]string{p.policy})
+	if err != nil {
+		return nil, usageError("%w", err)
+	}
+	for round := range int(f.rounds.value) {
+		o := playOptions{seed: sc.Seed + uint64(round), speed: f.speed.Speed, store: store}
+		if p.calibration, err = calibrate(ctx, only, o, f.calibrate.value.Std(), s.stores); err != nil {
+			return nil, err
+		}
+		if err := p.simulate(ctx, only, o.seed, p.calibration, &p.simulated); err != nil {
+			return nil, err
+		}
+		o.learns = true
+		real, err := play(ctx, only, o, s.stores)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.simulate(ctx, only, o.seed, real.timings, &p.hindsight); err != nil {
+			return nil, err
+		}
+		balance.add(real)
+		s.warn(p.policy, store, real)
+		real.run.Policy = 1
+		p.real, p.played = append(p.real, real.run), append(p.played, real)
+	}
+	return p, p.compare(only, f.speed.Speed)
+}
+
+// simulate appends to runs what a simulation with delays gives.
+func (p *prediction) simulate(ctx context.Context, sc *scenarios.Scenario, seed uint64, t *timings, runs *[]results.Run) error {
+	overlay, err := t.delays.Overlay()
+	if err != nil {
+		return err
+	}
+	one := *sc
+	one.Seed, one.Seeds = seed, 1
+	more, err := scenarios.Run(ctx, &one, scenarios.Options{Alter: overlay.Alter})
+	*runs = append(*runs, more...)
+	return err
+}
+
+// aims are the metrics that a prediction aims at; the others are shown.
+var aims = []struct {
+	metric string
+	aimed  bool
+}{
+	{"fresh.wait.p50", true}, {"fresh.wait.p99", true}, {"throughput", true}, {"attempts.mean", true}, {"duplicates.count", true},
+	{"goodput", false}, {"sojourn.p50", false}, {"sojourn.p99", false}, {"retry.wait.p99", false}, {"utilization", false}, {"dead.count", false},
+}
+
+// compare joins what was simulated and what was real, as two policies of one scenario.
+func (p *prediction) compare(sc *scenarios.Scenario, speed scenarios.Speed) error {
+	p.settings = sc.Settings()
+	info := p.settings.Policies[0]
+	p.settings.Policies = []results.PolicyInfo{info, info}
+	p.settings.Policies[0].Label, p.settings.Policies[1].Label = "simulated", "real"
+	p.settings.Baseline, p.settings.Objectives = 1, nil
+	var err error
+	if p.summary, err = results.Summarize(&p.settings, append(slices.Clone(p.simulated), p.real...), results.Options{}); err != nil {
+		return err
+	}
+	knowing, err := results.Summarize(&p.settings, append(slices.Clone(p.hindsight), p.real...), results.Options{})
+	if err != nil {
+		return err
+	}
+	var queries []predicted
+	for _, a := range aims {
+		queries = append(queries, predicted{Query: results.Query{Metric: a.metric}, aimed: a.aimed})
+		if a.metric == "fresh.wait.p99" {
+			for _, storm := range p.settings.Storms {
+				queries = append(queries, predicted{Query: results.Query{Metric: a.metric, During: storm.Name}, aimed: true})
+			}
+		}
+	}
+	for _, row := range queries {
+		a, b := p.summary.Policies[0].Find(row.Query), p.summary.Policies[1].Find(row.Query)
+		if a == nil || b == nil {
+			continue
+		}
+		row.simulated, row.real, row.unit = a.Mean, b.Mean, b.Unit
+		row.err, row.hindsight = relative(a.Mean, b.Mean), relative(knowing.Policies[0].Find(row.Query).Mean, b.Mean)
+		if row.aimed && !(math.Abs(row.err) <= p.aim) {
+			row.why = p.why(&row, speed)
+		}
+		p.rows = append(p.rows, row)
+	}
+	return nil
+}
+
+// relative is by how much a differs from b, as a share of b.
+func relative(a, b float64) float64 {
+	switch {
+	case a == b:
+		return 0
+	case b == 0:
+		return math.Inf(int(math.Copysign(1, a)))
+	}
+	return a/b - 1
+}
+
+// why says where an error comes from, as far as it can be told.
+func (p *prediction) why(row *predicted, speed scenarios.Speed) string {
+	c := p.calibration
+	if row.unit == "s" {
+		difference := math.Abs(row.simulated-row.real) / speed.Float()
+		if difference < c.sleep[0].Seconds() || difference < (c.wake[1]-c.wake[0]).Seconds() {
+			return fmt.Sprintf("below what this machine can time: the two are %s of the wall clock apart, where timers are %s late (median) and waking an idle worker takes %s to %s (median, p99)",
+				seconds(difference), seconds(c.sleep[0].Seconds()), seconds(c.wake[0].Seconds()), seconds(c.wake[1].Seconds()))
+		}
+	}
+	text := "with the delays of the run itself the simulation is off by " + errorText(row.hindsight)
+	if math.Abs(row.hindsight) <= p.aim {
+		text += ": the machine was not as it had been in the calibration"
+	} else {
+		text += ": there is more to it than was measured"
+	}
+	if len(p.played) == 1 {
+		text += "; one run: --rounds says how much of it is chance"
+	}
+	return text
+}
+
+// changes are what the last real run took otherwise than its calibration.
+func (p *prediction) changes() []string {
+	var list []string
+	is, was := p.played[len(p.played)-1], p.calibration
+	differ := func(what string, a, b time.Duration) {
+		if gap := (a - b).Abs(); gap > 20*time.Microsecond && gap > b/5 {
+			list = append(list, fmt.Sprintf("%s %s in the run, %s in the calibration", what, seconds(a.Seconds()), seconds(b.Seconds())))
+		}
+	}
+	differ("workers were busy longer than their handlers were to take by", is.timings.sleep[0], was.sleep[0])
+	for _, op := range []engine.Op{engine.OpClaim, engine.OpCommit} {
+		differ("a "+op.String()+" took", is.timings.took[op], was.took[op])
+	}
+	for _, op := range []engine.Op{engine.OpClaim, engine.OpCommit} {
+		if a, b := is.timings.coming[op], is.timings.after[op]; b > 0 && a > b*6/5 && a-b > 20*time.Microsecond {
+			list = append(list, fmt.Sprintf("a %v took %s while jobs came and %s when no more did: the store was at its limit, and a simulation takes delays for independent of the load", op, seconds(a.Seconds()), seconds(b.Seconds())))
+		}
+	}
+	shares := func(what string, a, b float64) {
+		if math.Abs(a-b) > .005 {
+			list = append(list, fmt.Sprintf("%s %.1f%% of the time in the run, %.1f%% in the calibration", what, a*100, b*100))
+		}
+	}
+	shares("engines were held up for", is.timings.stalled, was.stalled)
+	shares("jobs that came were held up for", is.timings.held, was.held)
+	if is.late > 0 {
+		list = append(list, fmt.Sprintf("%d %s had no answer in time", is.late, plural(int(is.late), "call")))
+	}
+	return list
+}

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"qsim/engine"
+	"qsim/results"
+	"qsim/results/report"
+	"qsim/scenarios"
+)
+
+// predictionJSON is what --format json prints, in seconds of the scenario.
+type predictionJSON struct {
+	Version     int             `json:"version"`
+	Scenario    string          `json:"scenario"`
+	Speed       string          `json:"speed"`
+	Predictions []predictedJSON `json:"predictions"`
+}
+
+type predictedJSON struct {
+	Policy  string        `json:"policy"`
+	Store   string        `json:"store"`
+	Seeds   []uint64      `json:"seeds"`
+	Aim     float64       `json:"aim"`
+	Machine machineJSON   `json:"measured"` // on the wall clock
+	Metrics []errorOfJSON `json:"metrics"`
+	Changes []string      `json:"changes"` // what the run took otherwise than its calibration
+}
+
+type machineJSON struct {
+	WakeP50  float64            `json:"wake_p50_s"`
+	WakeP99  float64            `json:"wake_p99_s"`
+	SleepP50 float64            `json:"oversleep_p50_s"`
+	SleepP99 float64            `json:"oversleep_p99_s"`
+	Stalled  float64            `json:"engines_held_up"` // share of the time
+	Held     float64            `json:"jobs_held_up"`
+	Calls    map[string]float64 `json:"call_p50_s"`
+	PerJob   map[string]float64 `json:"per_job_s"`
+}
+
+type errorOfJSON struct {
+	Metric    string   `json:"metric"`
+	Unit      string   `json:"unit"`
+	Simulated *float64 `json:"simulated"`
+	Real      *float64 `json:"real"`
+	Error     *float64 `json:"error"` // simulated ÷ real − 1; null: there is none
+	Aimed     bool     `json:"aimed"`
+	Why       string   `json:"why,omitempty"`
+}
+
+// printPredictions prints them in the format asked for and writes the files.
+func (s *session) printPredictions(sc *scenarios.Scenario, all []*prediction) error {
+	var text []byte
+	var err error
+	if s.flags.format == "json" {
+		text, err = predictionsJSON(sc, s.flags.speed.String(), all)
+	} else {
+		for i, p := range all {
+			if i > 0 {
+				text = append(text, '\n')
+			}
+			text = append(text, p.table(sc, s.flags.speed.String())...)
+		}
+	}
+	if err == nil {
+		_, err = s.stdout.Write(text)
+	}
+	if err != nil {
+		return ioError("write result", err)
+	}
+	for _, p := range all {
+		if err := s.writePrediction(sc, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// table is p for people.
+func (p *prediction) table(sc *scenarios.Scenario, speed string) []byte {
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "%s at %s   %s, %s   %d %s\n\n", sc.Name, speed, p.policy, p.store, len(p.real), plural(len(p.real), "seed"))
+	w := tabwriter.NewWriter(&text, 0, 0, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "\tsimulated\treal\terror\t\n")
+	for _, r := range p.rows {
+		mark := ""
+		switch {
+		case r.aimed && r.why == "":
+			mark = " ✓"
+		case r.aimed:
+			mark = " ✗"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.Query, valueOf(r.simulated, r.Metric), valueOf(r.real, r.Metric), errorText(r.err), mark)
+	}
+	w.Flush()
+	c := p.calibration
+	fmt.Fprintf(&text, "\nmeasured with %d jobs, on the wall clock: waking an idle worker %s (p99 %s), a worker busy longer than its handler was to take %s (p99 %s)",
+		c.jobs, seconds(c.wake[0].Seconds()), seconds(c.wake[1].Seconds()), seconds(c.sleep[0].Seconds()), seconds(c.sleep[1].Seconds()))
+	for op, took := range c.took {
+		if took > 0 {
+			fmt.Fprintf(&text, ", %s %s", opName(op), seconds(took.Seconds()))
+			if each := c.delays.PerJob[op]; each > 0 {
+				fmt.Fprintf(&text, " + %s/job", seconds(each.Seconds()))
+			}
+		}
+	}
+	fmt.Fprintf(&text, "; engines held up for %.1f%% of the time, jobs that came for %.1f%%", c.stalled*100, c.held*100)
+	fmt.Fprintf(&text, "\n✓ within the aim of %.0f%%", p.aim*100)
+	if p.missed() == 0 {
+		return append(text.Bytes(), '\n')
+	}
+	fmt.Fprintf(&text, ", ✗ not:\n")
+	for _, r := range p.rows {
+		if r.why != "" {
+			fmt.Fprintf(&text, "  %s: %s\n", r.Query, r.why)
+		}
+	}
+	for _, change := range p.changes() {
+		fmt.Fprintf(&text, "  measured: %s\n", change)
+	}
+	return text.Bytes()
+}
+
+// missed is how many metrics are further off than aimed at.
+func (p *prediction) missed() int {
+	n := 0
+	for _, r := range p.rows {
+		if r.why != "" {
+			n++
+		}
+	}
+	return n
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}
+
+func valueOf(v float64, metric string) string {
+	if math.IsNaN(v) {
+		return results.Missing
+	}
+	info, _ := results.Lookup(metric)
+	if info.Unit == "s" && v < 1e-3 {
+		return seconds(v)
+	}
+	return results.FormatValue(v, info)
+}
+
+func errorText(e float64) string {
+	switch {
+	case math.IsNaN(e):
+		return results.Missing
+	case math.IsInf(e, 0):
+		return "∞"
+	}
+	return strings.Replace(fmt.Sprintf("%+.1f%%", e*100), "-", "−", 1)
+}
+
+func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([]byte, error) {
+	out := predictionJSON{Version: 1, Scenario: sc.Name, Speed: speed}
+	finite := func(v float64) *float64 {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil
+		}
+		return &v
+	}
+	for _, p := range all {
+		c := p.calibration
+		j := predictedJSON{Policy: p.policy, Store: p.store, Seeds: p.summary.Seeds, Aim: p.aim, Machine: machineJSON{
+			WakeP50: c.wake[0].Seconds(), WakeP99: c.wake[1].Seconds(), SleepP50: c.sleep[0].Seconds(), SleepP99: c.sleep[1].Seconds(), Stalled: c.stalled, Held: c.held,
+			Calls: map[string]float64{}, PerJob: map[string]float64{}}, Changes: append([]string{}, p.changes()...)}
+		for op, took := range c.took {
+			if took > 0 {
+				j.Machine.Calls[opName(op)], j.Machine.PerJob[opName(op)] = took.Seconds(), c.delays.PerJob[op].Seconds()
+			}
+		}
+		for _, r := range p.rows {
+			j.Metrics = append(j.Metrics, errorOfJSON{r.Query.String(), r.unit, finite(r.simulated), finite(r.real), finite(r.err), r.aimed, r.why})
+		}
+		out.Predictions = append(out.Predictions, j)
+	}
+	text, err := json.MarshalIndent(out, "", " ")
+	return append(text, '\n'), err
+}
+
+// title states how close the prediction is.
+func (p *prediction) title(speed string) string {
+	worst := 0.0
+	for _, r := range p.rows {
+		if r.Metric == "fresh.wait.p99" && !math.IsNaN(r.err) {
+			worst = math.Max(worst, math.Abs(r.err))
+		}
+	}
+	return fmt.Sprintf("The simulation predicts the fresh p99 of %s on %s at %s within %.0f%%", p.policy, p.store, speed, math.Ceil(worst*100))
+}
+
+// writePrediction writes the charts, and the summary of the two as of two policies.
+func (s *session) writePrediction(sc *scenarios.Scenario, p *prediction) error {
+	if s.flags.out == "" {
+		return nil
+	}
+	figures, err := report.Prediction(&p.settings, p.summary, p.title(s.flags.speed.String()), version)
+	if err != nil {
+		return ioError("write results", err)
+	}
+	files, err := results.Files(p.summary, s.runInfo(), sc.Resolved())
+	if err != nil {
+		return ioError("write results", err)
+	}
+	one, err := predictionsJSON(sc, s.flags.speed.String(), []*prediction{p})
+	if err != nil {
+		return ioError("write results", err)
+	}
+	files = append(files, results.File{Path: "prediction.json", Data: one})
+	for _, f := range figures {
+		files = append(files, results.File{Path: "charts/" + f.Name + ".png", Data: f.PNG}, results.File{Path: "charts/" + f.Name + ".svg", Data: f.SVG})
+	}
+	at := results.Place{Out: s.flags.out, Scenario: sc.Name + "-prediction-" + p.store, ConfigHash: p.summary.ConfigHash, Start: s.begun.Truncate(time.Second)}
+	folder, err := results.Write(at, files)
+	if err != nil {
+		return ioError("write results", err)
+	}
+	s.console.note("files in %s", folder)
+	return nil
+}
+
+// opName is the name of an op by its number.
+func opName(op int) string { return engine.Op(op).String() }

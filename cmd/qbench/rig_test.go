@@ -1,0 +1,273 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/perf/benchfmt"
+
+	"qsim/engine"
+	"qsim/engine/live"
+	"qsim/engine/memstore"
+	"qsim/scenarios"
+)
+
+// lame is a store with something wrong with it. It offers no more than engine.Store and
+// what wakes engines.
+type lame struct {
+	*memstore.Store
+	swallows atomic.Int64          // jobs that it takes and forgets
+	stalls   atomic.Int64          // nanoseconds that the next enqueue takes longer
+	refuses  atomic.Pointer[error] // what commits fail with
+}
+
+func (s *lame) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
+	if d := s.stalls.Swap(0); d > 0 {
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Duration(d)):
+		}
+	}
+	if s.swallows.Load() > 0 && len(jobs) > 0 {
+		s.swallows.Add(-1)
+		jobs = jobs[1:]
+	}
+	return s.Store.Enqueue(ctx, jobs)
+}
+
+func (s *lame) Commit(ctx context.Context, b engine.Batch, dst []engine.Result) ([]engine.Result, error) {
+	if err := s.refuses.Load(); err != nil {
+		return nil, *err
+	}
+	return s.Store.Commit(ctx, b, dst)
+}
+
+// runLame runs a load on a store with something wrong.
+func runLame(t *testing.T, l *load, prepare func(*lame)) (*loaded, error) {
+	t.Helper()
+	sc, err := policyScenario(l, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wall, err := sc.OnWallClock(0, 1, scenarios.Speed{Num: 1, Den: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer wall.Close()
+	store := &lame{Store: memstore.New(live.Clock(time.Now()), wall.Options())}
+	prepare(store)
+	run := &loadRun{load: l}
+	next, err := run.plan(wall)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.rig = newRig(wall, store, time.Now())
+	run.rig.onEnd = run.onEnd
+	if l.jobs > 0 {
+		if err := run.fill(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		run.rig.start(time.Now())
+	}
+	if err := run.rig.run(t.Context(), run.handle, run.rig.feed(next, nil), 0); err != nil {
+		return nil, err
+	}
+	return run.result(t.Context())
+}
+
+func smallLoad(jobs int) *load {
+	return &load{jobs: jobs, fails: "0%", workers: 8, engines: 1, batch: 100}
+}
+
+// TestNoLoss is the case without anything wrong, with failures and two engines.
+func TestNoLoss(t *testing.T) {
+	l := smallLoad(3000)
+	l.fails, l.engines = "20%", 2
+	r, err := runLame(t, l, func(*lame) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.enqueued != 3000 || r.done != 3000 || r.lost() != 0 || r.duplicates != 0 || r.left != 0 {
+		t.Errorf("enqueued %d, done %d, lost %d, duplicates %d, left %d", r.enqueued, r.done, r.lost(), r.duplicates, r.left)
+	}
+	if r.execute.rows < 3300 { // one in five attempts fails
+		t.Errorf("%d executions of 3000 jobs", r.execute.rows)
+	}
+}
+
+// TestLossIsFound has a store forget two of the jobs that it took.
+func TestLossIsFound(t *testing.T) {
+	r, err := runLame(t, smallLoad(3000), func(s *lame) { s.swallows.Store(2) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.lost() != 2 || r.done != 2998 {
+		t.Errorf("lost %d, done %d, want 2 and 2998", r.lost(), r.done)
+	}
+	s := &session{console: &console{out: io.Discard}, flags: &runFlags{}}
+	var f *failure
+	if err := s.verdict(nil, []*candidate{{rounds: []*loaded{r}}}); !errors.As(err, &f) || f.code != exitInvariant {
+		t.Errorf("the command ends with %v, want exit %d", err, exitInvariant)
+	}
+}
+
+// TestDuplicatesAreCounted executes one job three times.
+func TestDuplicatesAreCounted(t *testing.T) {
+	l := smallLoad(20)
+	run := &loadRun{load: l, records: make([]jobRecord, 20)}
+	run.rig = &rig{clock: live.Clock(time.Now()), store: memstore.New(live.Clock(time.Now()), engine.StoreOptions{})}
+	for _, id := range []engine.JobID{3, 5, 5, 5, 16} {
+		if err := run.handle(t.Context(), &engine.Job{ID: id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := run.result(t.Context())
+	if err != nil || r.duplicates != 2 {
+		t.Errorf("%d duplicates, %v, want 2", r.duplicates, err)
+	}
+}
+
+// TestNoCoordinatedOmission has the store take 400 ms for one enqueue, for which three
+// feeders more go on, and then lets all four be held up at once: the jobs that were to
+// come meanwhile waited, and their latencies say so.
+func TestNoCoordinatedOmission(t *testing.T) {
+	const stall = 400 * time.Millisecond
+	l := smallLoad(0)
+	l.rate, l.lasts = "500/s", 600*time.Millisecond
+	r, err := runLame(t, l, func(s *lame) { s.stalls.Store(int64(stall)) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if worst := r.pickup.Max(); worst < stall*9/10 {
+		t.Errorf("the longest pickup took %v, but a job was under way to the store for %v", worst, stall)
+	}
+	if r.lost() != 0 || r.done != r.enqueued {
+		t.Errorf("lost %d, done %d of %d", r.lost(), r.done, r.enqueued)
+	}
+	if p50 := r.pickup.Quantile(.5); p50 > stall/2 {
+		t.Errorf("half of the pickups took %v: one feeder held up the others", p50)
+	}
+}
+
+// TestStoreErrorEndsRun wants the error of a store that fails, at once.
+func TestStoreErrorEndsRun(t *testing.T) {
+	broken := errors.New("the disk is on fire")
+	began := time.Now()
+	_, err := runLame(t, smallLoad(100), func(s *lame) { s.refuses.Store(&broken) })
+	if !errors.Is(err, broken) || err.Error() != "commit: the disk is on fire" {
+		t.Errorf("error %v", err)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	var f *failure
+	if e := failed("fifo", memory, err); !errors.As(e, &f) || f.code != exitIO {
+		t.Errorf("the command ends with %v, want exit %d", e, exitIO)
+	}
+}
+
+// TestBenchFormat reads what is written as benchstat does, whatever a policy is called.
+func TestBenchFormat(t *testing.T) {
+	var text bytes.Buffer
+	w := &benchWriter{out: &text}
+	labels := []string{"fifo", `a "b" / c = d`, "<script>alert(1)</script>", "😀 über", strings.Repeat("x", 200), "-8"}
+	r := &loaded{took: time.Second, enqueued: 10, done: 10}
+	r.claim.add(time.Millisecond, 10)
+	for _, label := range labels {
+		w.result(benchName("Burndown", "policy", label, "store", memory), r.done, r.took, append(r.metrics(false), metric{"none", "s", math.NaN()}))
+	}
+	reader := benchfmt.NewReader(&text, "test")
+	n := 0
+	for reader.Scan() {
+		result, ok := reader.Result().(*benchfmt.Result)
+		if !ok {
+			t.Fatalf("%v", reader.Result())
+		}
+		if v, ok := result.Value("jobs/s"); !ok || v != 10 {
+			t.Errorf("%s: jobs/s is %v", result.Name, v)
+		}
+		if v, ok := result.Value("lost"); !ok || v != 0 {
+			t.Errorf("%s: lost is %v, %v", result.Name, v, ok)
+		}
+		if _, ok := result.Value("none"); ok {
+			t.Errorf("%s: a value that there is not was written", result.Name)
+		}
+		if base, parts := result.Name.Parts(); string(base) != "Burndown" || len(parts) != 3 {
+			t.Errorf("%s has %d parts", result.Name, len(parts))
+		}
+		n++
+	}
+	if reader.Err() != nil || n != len(labels) {
+		t.Errorf("%d lines, %v, want %d", n, reader.Err(), len(labels))
+	}
+}
+
+func TestNumber(t *testing.T) {
+	for _, tt := range []struct {
+		v    float64
+		want string
+	}{{0, "0"}, {1234567.25, "1234567"}, {12345.678, "12345.7"}, {1.5e-7, "1.5e-07"}, {100, "100"}} {
+		if got := number(tt.v); got != tt.want {
+			t.Errorf("%v is written %s, want %s", tt.v, got, tt.want)
+		}
+	}
+}
+
+// TestRegression holds changes against a limit: only one that lies beyond it with its whole
+// interval is a regression, and more jobs per second are none.
+func TestRegression(t *testing.T) {
+	steady := func(around float64) (values []float64) {
+		for i := range 8 {
+			values = append(values, around*(1+.001*float64(i%3)))
+		}
+		return values
+	}
+	file := func(unit string, values []float64) string {
+		text := ""
+		for _, v := range values {
+			text += fmt.Sprintf("BenchmarkX-2 1 %v %s\n", v, unit)
+		}
+		return text
+	}
+	for _, tt := range []struct {
+		name, unit string
+		base, new  []float64
+		code       exitCode
+	}{
+		{"slower by a tenth", "sec/job", steady(1), steady(1.1), exitMissed},
+		{"faster", "sec/job", steady(1.1), steady(1), exitMet},
+		{"fewer jobs per second", "jobs/s", steady(1.1), steady(1), exitMissed},
+		{"more jobs per second", "jobs/s", steady(1), steady(1.1), exitMet},
+		{"too little", "sec/job", steady(1), steady(1.02), exitMet},
+		{"cannot be told", "sec/job", []float64{1, 2, 3}, []float64{2, 3, 4}, exitMet},
+		{"one round", "sec/job", []float64{1}, []float64{3}, exitMet},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			base, new := t.TempDir()+"/base.txt", t.TempDir()+"/new.txt"
+			writeText(t, base, file(tt.unit, tt.base))
+			writeText(t, new, file(tt.unit, tt.new))
+			c := newCompare()
+			c.SetOut(io.Discard)
+			c.SetErr(io.Discard)
+			c.SetArgs([]string{base, new, "--max-regression", "5%"})
+			var f *failure
+			code := exitMet
+			if err := c.Execute(); errors.As(err, &f) {
+				code = f.code
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if code != tt.code {
+				t.Errorf("exit %d, want %d", code, tt.code)
+			}
+		})
+	}
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/live"
+	"qsim/engine/memstore"
+)
+
+// The stores that can be measured.
+const (
+	memory   = "memory"
+	postgres = "postgres"
+)
+
+// opened is an empty store for one run.
+type opened struct {
+	store engine.Store
+	close func() error // takes away what it made
+}
+
+// stores makes stores of every kind. A server for PostgreSQL is found or started when it is
+// first needed.
+type stores struct {
+	console *console
+	dsn     string
+	server  *server // nil: not needed yet
+}
+
+// open returns an empty store of a kind, whose clock, if it is this process's, reads 0 at
+// origin.
+func (s *stores) open(ctx context.Context, kind string, options engine.StoreOptions, origin time.Time) (*opened, error) {
+	if kind == memory {
+		return &opened{memstore.New(live.Clock(origin), options), func() error { return nil }}, nil
+	}
+	return s.openPostgres(ctx, options)
+}

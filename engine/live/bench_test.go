@@ -1,0 +1,268 @@
+package live_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/live"
+	"qsim/engine/memstore"
+	"qsim/policies"
+)
+
+// BenchmarkThroughput runs b.N jobs whose handlers return at once, from the enqueue in
+// batches to the commit: jobs/s. The store holds about backlog ready jobs all the while,
+// and pickup is the time from the enqueue of a job to the start of its handler, of every
+// 16th job: at the full rate, that of a backlog ahead. cpu-ns/job is what the process
+// spent, enqueues included.
+func BenchmarkThroughput(b *testing.B) {
+	for _, policy := range []string{"fifo", "weighted", "in-flight-cap"} {
+		for _, engines := range []int{1, 2} {
+			b.Run(fmt.Sprintf("policy=%s/store=memory/workers=64/engines=%d", policy, engines), func(b *testing.B) {
+				throughput(b, policy, 64, engines)
+			})
+		}
+	}
+}
+
+const (
+	backlog   = 8192
+	enqueues  = 512 // jobs of one enqueue
+	sampling  = 16  // pickup is measured of every 16th job
+	stampRing = 1 << 16
+)
+
+func newPolicy(name string) engine.Policy {
+	switch name {
+	case "weighted":
+		return &policies.Weighted{Fresh: policies.Fraction(2, 3)}
+	case "in-flight-cap":
+		return policies.InFlightCap{Retries: 16}
+	}
+	return policies.FIFO{}
+}
+
+func throughput(b *testing.B, policy string, workers, engines int) {
+	clock := live.Clock(time.Now())
+	store := memstore.New(clock, engine.StoreOptions{LapseAfter: -1})
+	ctx, cancel := context.WithCancel(b.Context())
+	defer cancel()
+	var ran atomic.Int64
+	stamps := make([]atomic.Int64, stampRing)
+	samples := make([]int64, b.N/sampling+1)
+	total := int64(b.N)
+	more := make(chan struct{}, 1)
+	c := live.Config{Engine: fast(workers), Engines: engines, Store: store, StopWithin: time.Minute,
+		Policy: func(int32) engine.Policy { return newPolicy(policy) },
+		Handler: func(_ context.Context, j *engine.Job) error {
+			if j.ID%sampling == 0 {
+				samples[j.ID/sampling] = int64(clock()) - stamps[j.ID/enqueues%stampRing].Load()
+			}
+			n := ran.Add(1)
+			if n%enqueues == 0 {
+				select {
+				case more <- struct{}{}:
+				default:
+				}
+			}
+			if n == total {
+				cancel()
+			}
+			return nil
+		}}
+	var acked atomic.Int64
+	c.OnCall = func(_ int32, call *engine.Call, r *engine.Reply, _, _ engine.Time) {
+		for i := range r.Results {
+			if r.Results[i].Status == engine.Applied && call.Batch.Outcomes[i].Verb == engine.Ack {
+				acked.Add(1)
+			}
+		}
+	}
+	before := cpu()
+	b.ReportAllocs()
+	b.ResetTimer()
+	var done sync.WaitGroup
+	done.Go(func() {
+		if err := live.Run(ctx, c); err != nil {
+			b.Error(err)
+		}
+	})
+	jobs := make([]engine.NewJob, 0, enqueues)
+	for id := int64(1); id <= total; {
+		for id-ran.Load() > backlog {
+			<-more
+		}
+		jobs = jobs[:0]
+		// A batch ends where its stamp does.
+		for ; id <= total && (len(jobs) == 0 || id%enqueues != 0); id++ {
+			jobs = append(jobs, engine.NewJob{ID: engine.JobID(id)})
+		}
+		stamps[jobs[0].ID/enqueues%stampRing].Store(int64(clock()))
+		if err := store.Enqueue(ctx, jobs); err != nil {
+			b.Fatal(err)
+		}
+	}
+	done.Wait()
+	b.StopTimer()
+	if got := acked.Load(); got != total || store.Live() != 0 {
+		b.Fatalf("acked %d of %d jobs, %d are left", got, total, store.Live())
+	}
+	b.ReportMetric(float64(total)/b.Elapsed().Seconds(), "jobs/s")
+	b.ReportMetric(float64(cpu()-before)/float64(total), "cpu-ns/job")
+	report(b, samples[1:])
+}
+
+// BenchmarkPickup runs handlers of 1 ms at a tenth of what they can do, woken by each
+// enqueue: pickup is what an idle engine adds, from the enqueue to the start of the
+// handler.
+func BenchmarkPickup(b *testing.B) {
+	for _, engines := range []int{1, 2} {
+		b.Run(fmt.Sprintf("policy=fifo/store=memory/workers=64/engines=%d/rate=6400", engines), func(b *testing.B) {
+			pickup(b, 64, engines)
+		})
+	}
+}
+
+func pickup(b *testing.B, workers, engines int) {
+	clock := live.Clock(time.Now())
+	store := memstore.New(clock, engine.StoreOptions{LapseAfter: -1})
+	ctx, cancel := context.WithCancel(b.Context())
+	defer cancel()
+	stamps, samples := make([]atomic.Int64, b.N), make([]int64, b.N)
+	var ran atomic.Int64
+	c := live.Config{Engine: fast(workers / engines), Engines: engines, Store: store, StopWithin: time.Minute,
+		Handler: func(_ context.Context, j *engine.Job) error {
+			samples[j.ID-1] = int64(clock()) - stamps[j.ID-1].Load()
+			time.Sleep(time.Millisecond)
+			if ran.Add(1) == int64(b.N) {
+				cancel()
+			}
+			return nil
+		}}
+	var done sync.WaitGroup
+	done.Go(func() {
+		if err := live.Run(ctx, c); err != nil {
+			b.Error(err)
+		}
+	})
+	b.ResetTimer()
+	begin := clock()
+	gap := time.Second / time.Duration(workers*100)
+	for i := range b.N {
+		if ahead := begin.Add(time.Duration(i) * gap).Sub(clock()); ahead > 0 {
+			time.Sleep(ahead)
+		}
+		stamps[i].Store(int64(clock()))
+		if err := store.Enqueue(ctx, []engine.NewJob{{ID: engine.JobID(i + 1)}}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	done.Wait()
+	b.StopTimer()
+	if store.Live() != 0 {
+		b.Fatalf("%d jobs are left", store.Live())
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
+	report(b, samples)
+}
+
+// BenchmarkBare is what BenchmarkThroughput is held against: goroutines that enqueue,
+// claim, call the handler and commit by themselves, without leases to extend, retries,
+// or a way to stop.
+func BenchmarkBare(b *testing.B) {
+	b.Run("policy=none/store=memory/workers=2", func(b *testing.B) {
+		store := memstore.New(live.Clock(time.Now()), engine.StoreOptions{LapseAfter: -1})
+		var lastID, acked atomic.Int64
+		before := cpu()
+		b.ReportAllocs()
+		b.ResetTimer()
+		var done sync.WaitGroup
+		for worker := range 2 {
+			done.Go(func() { acked.Add(bare(b, store, engine.EngineID(worker)<<32, &lastID)) })
+		}
+		done.Wait()
+		b.StopTimer()
+		if acked.Load() != int64(b.N) || store.Live() != 0 {
+			b.Fatalf("acked %d of %d jobs, %d are left", acked.Load(), b.N, store.Live())
+		}
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
+		b.ReportMetric(float64(cpu()-before)/float64(b.N), "cpu-ns/job")
+	})
+}
+
+// bare enqueues what the others leave of b.N jobs, batch by batch, and acks as many.
+func bare(b *testing.B, store *memstore.Store, id engine.EngineID, lastID *atomic.Int64) (acked int64) {
+	plan := engine.Plan{Limit: enqueues, Terms: []engine.Term{{Class: engine.AnyClass, Limit: enqueues}}}
+	var jobs []engine.NewJob
+	var leases []engine.Lease
+	var results []engine.Result
+	batch := engine.Batch{ID: engine.BatchID{Engine: id}}
+	for {
+		last := lastID.Add(enqueues)
+		first := last - enqueues + 1
+		last = min(last, int64(b.N))
+		jobs = jobs[:0]
+		for ; first <= last; first++ {
+			jobs = append(jobs, engine.NewJob{ID: engine.JobID(first)})
+		}
+		if err := store.Enqueue(b.Context(), jobs); err != nil {
+			b.Error(err)
+		}
+		var err error
+		if leases, _, err = store.Claim(b.Context(), id, plan, time.Minute, leases[:0]); err != nil {
+			b.Error(err)
+		}
+		if len(jobs) == 0 && len(leases) == 0 {
+			return acked
+		}
+		batch.Outcomes = batch.Outcomes[:0]
+		for i := range leases {
+			if none(b.Context(), &leases[i].Job) == nil {
+				batch.Outcomes = append(batch.Outcomes, engine.Outcome{LeaseKey: leases[i].Key(), Verb: engine.Ack})
+			}
+		}
+		batch.Settled = batch.ID.Seq
+		batch.ID.Seq++
+		if results, err = store.Commit(b.Context(), batch, results[:0]); err != nil {
+			b.Error(err)
+		}
+		for i := range results {
+			if results[i].Status == engine.Applied {
+				acked++
+			}
+		}
+	}
+}
+
+// report adds the quantiles of pickup times, in nanoseconds.
+func report(b *testing.B, samples []int64) {
+	if len(samples) == 0 {
+		return
+	}
+	slices.Sort(samples)
+	b.ReportMetric(float64(samples[len(samples)/2]), "p50-pickup-ns")
+	b.ReportMetric(float64(samples[len(samples)*99/100]), "p99-pickup-ns")
+}
+
+// cpu is the processor time of this process.
+func cpu() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// fast is an engine for jobs of a microsecond: large batches.
+func fast(workers int) engine.Config {
+	c := live.Defaults(workers, &policies.Backoff{MaxAttempts: 20, Kind: policies.Fixed, First: 10 * time.Millisecond})
+	c.Fetch.Batch = 512
+	c.Commit.Batch, c.Commit.Linger, c.Commit.Calls = 512, time.Millisecond, 4
+	return c
+}

@@ -1,0 +1,124 @@
+package live
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"qsim/engine"
+)
+
+// cell is one execution: its job, and the context of its handler. It is used once,
+// because a handler may keep either; cells are cut from blocks of cellBlock.
+type cell struct {
+	job     engine.Job
+	slot    engine.Slot
+	ends    engine.Time // execution timeout; Never: none
+	process *process
+	state   atomic.Pointer[cancelable] // nil: nobody has looked at it
+}
+
+const cellBlock = 64
+
+// cancelable is what a cell's context delegates to once somebody waits for it or it has
+// been cancelled.
+type cancelable struct {
+	context.Context
+	cancel context.CancelCauseFunc
+}
+
+var _ context.Context = (*cell)(nil)
+
+// Deadline is the end of the execution timeout.
+func (c *cell) Deadline() (time.Time, bool) {
+	if c.ends == engine.Never {
+		return time.Time{}, false
+	}
+	return c.process.timeOf(c.ends), true
+}
+
+// Done is closed when the execution should end or has ended.
+func (c *cell) Done() <-chan struct{} { return c.watched().Done() }
+
+// Err is nil until then.
+func (c *cell) Err() error {
+	if w := c.state.Load(); w != nil {
+		return w.Err()
+	}
+	return nil
+}
+
+// Value is that of the context of Run. It delegates, so that package context finds its
+// own in it: context.Cause works, and derived contexts cost no goroutine.
+func (c *cell) Value(key any) any { return c.watched().Value(key) }
+
+// String names the context as package context does.
+func (c *cell) String() string { return "live.Handler" }
+
+// watched returns a real context, and makes it for the first who asks.
+func (c *cell) watched() *cancelable {
+	if w := c.state.Load(); w != nil {
+		return w
+	}
+	w := c.process.newCancelable()
+	if !c.state.CompareAndSwap(nil, w) {
+		return c.state.Load()
+	}
+	return w
+}
+
+// cancel ends the context for cause, unless it has ended.
+func (c *cell) cancel(cause error) { c.watched().cancel(cause) }
+
+// end cancels the context of a handler that has returned, and returns why it had been
+// cancelled before; nil: it had not.
+func (c *cell) end() error {
+	if c.state.CompareAndSwap(nil, c.process.ended) {
+		return nil
+	}
+	w := c.state.Load()
+	cause := context.Cause(w.Context)
+	w.cancel(nil)
+	return cause
+}
+
+// process is what the loops of one Run share.
+type process struct {
+	Config
+	values context.Context // that of Run, which is never cancelled
+	ended  *cancelable     // of every handler that never looked at its context, once it has returned
+	begin  time.Time
+	since  time.Duration // at begin, on the clock of the engines
+}
+
+func (p *process) init(ctx context.Context, c Config) {
+	p.Config, p.begin = c, time.Now()
+	if p.CancelWithin == 0 {
+		p.CancelWithin = 5 * time.Second
+	}
+	if !c.Origin.IsZero() {
+		p.since = p.begin.Sub(c.Origin)
+	}
+	p.values = context.WithoutCancel(ctx)
+	p.ended = p.newCancelable()
+	p.ended.cancel(nil)
+}
+
+func (p *process) logger() *slog.Logger {
+	if p.Logger != nil {
+		return p.Logger
+	}
+	return slog.Default()
+}
+
+func (p *process) newCancelable() *cancelable {
+	w := &cancelable{}
+	w.Context, w.cancel = context.WithCancelCause(p.values)
+	return w
+}
+
+// now reads the clock of the engines, which is monotonic.
+func (p *process) now() engine.Time { return engine.Time(p.since + time.Since(p.begin)) }
+
+func (p *process) timeOf(t engine.Time) time.Time { return p.begin.Add(time.Duration(t) - p.since) }

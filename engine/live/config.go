@@ -1,0 +1,154 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"qsim/engine"
+)
+
+// Handler runs one execution of a job. nil acks it. An error that wraps an *Error
+// carries the kind of error that the retry policy is asked with; another one counts as
+// Config.OtherError. j and its payload must not be changed; they may be kept.
+//
+// ctx is cancelled when the execution should end, and context.Cause says why:
+// ErrTimeout, ErrLeaseLost or ErrStopped. What a handler returns after the first two
+// changes nothing any more; after the third, nil still acks, an error that wraps an
+// *Error counts as always, and any other hands the job back, which costs no attempt.
+// ctx.Deadline is the end of the execution timeout. When the handler returns its ctx is
+// cancelled.
+//
+// A handler that goes on in spite of a cancelled context keeps its worker busy, and its
+// goroutine outlives Run: a goroutine cannot be stopped from outside.
+type Handler func(ctx context.Context, j *engine.Job) error
+
+// WakeMode says which engines of the process are told when an engine.Announcer calls.
+type WakeMode uint8
+
+const (
+	WakeAll  WakeMode = iota // every one: a call may stand for many jobs
+	WakeOne                  // one with idle workers, in turn
+	WakeNone                 // none: Listen is not called, engines poll
+)
+
+// Config says what Run runs. Engine, Store and Handler must be given.
+type Config struct {
+	// Engine configures each engine. Its Engine, Policy and Recorder are filled in.
+	// Defaults returns one to start from.
+	Engine engine.Config
+	// Engines is how many engines the process has, each with its own loop, workers and
+	// node number; 0 is 1. More than one pays only with stores that answer within
+	// microseconds.
+	Engines int
+	// FirstNode is the node number of the first engine, at least 0; the others count
+	// on. No two engines that share a store may have the same.
+	FirstNode int32
+	// Generation says how many lives these engines had before. It must grow with every
+	// Run of the same node on the same store: a store takes the commits of a life that
+	// it knows for repetitions. 0: an engine.Registry is asked; with other stores it is
+	// the Unix time in seconds, or one more than that of the Run before in this process.
+	Generation uint32
+	// Policy returns the policy of a node, which is its alone. nil: the oldest ready job
+	// first.
+	Policy  func(node int32) engine.Policy
+	Store   engine.Store
+	Handler Handler
+	// OtherError is the kind of errors that say none; 0: engine.FirstErrorKind.
+	OtherError engine.ErrorKind
+
+	// StopWithin is how long executions may go on once the context of Run is done; then
+	// their contexts are cancelled with ErrStopped. 0: at once.
+	StopWithin time.Duration
+	// CancelWithin is how long Run then waits for handlers to return and for the store to
+	// learn what became of their jobs, before it abandons them; 0: 5 s.
+	CancelWithin time.Duration
+
+	// Wake says who is told of new ready jobs, if Store is an engine.Announcer.
+	Wake WakeMode
+	// Origin is when the clock of the engines reads 0; zero: when Run is called. Only
+	// what is recorded shows it. It may be in the past or in the future.
+	Origin time.Time
+
+	// Recorder returns who records the events of a node, or nil: what its engine
+	// perceives, and what its calls did as far as the store answered, stamped with the
+	// time at which the engine learned of it. Each Recorder is called from one goroutine
+	// and its events are in the order of their times; the order of the events of two
+	// nodes is not defined. nil: nobody listens.
+	Recorder func(node int32) engine.Recorder
+	// OnCall, if not nil, is told of every call to the store that was answered, an
+	// error included, before the engine is; from one goroutine for each node, which waits
+	// for it. began and ended are when the store was called and when it answered;
+	// they are equal for a call that was not made, because its time was over before its
+	// turn. c and r are valid until it returns.
+	OnCall func(node int32, c *engine.Call, r *engine.Reply, began, ended engine.Time)
+	// OnFailure, if not nil, is told of every execution that failed, from the goroutine
+	// that ran it, with the error that the handler returned or the *PanicError of one that
+	// panicked. nil: panics are logged with their stack, other errors are not.
+	OnFailure func(j *engine.Job, kind engine.ErrorKind, err error)
+	// Logger gets what nobody is told otherwise: errors of the store, at most one a
+	// second and kind of call, and panics; nil: slog.Default().
+	Logger *slog.Logger
+}
+
+// Defaults returns the configuration of an engine with so many workers that a scenario
+// without an engine section has: batches of 100, polls every 100 ms, leases of 30 s
+// extended every 10 s, retries as retry says, no execution timeout.
+func Defaults(workers int, retry engine.RetryPolicy) engine.Config {
+	return engine.Config{
+		Workers:     workers,
+		Fetch:       engine.FetchConfig{Batch: 100, Poll: 100 * time.Millisecond},
+		Commit:      engine.CommitConfig{Batch: 100, Linger: 5 * time.Millisecond, Calls: 2, Timeout: 5 * time.Second, Backpressure: 10_000},
+		Lease:       engine.LeaseConfig{TTL: 30 * time.Second, Heartbeat: 10 * time.Second},
+		Reaper:      engine.ReaperConfig{Every: time.Second, Batch: 100, OnStart: true},
+		CallTimeout: 5 * time.Second,
+		Kinds:       []engine.KindConfig{{Retry: retry}},
+	}
+}
+
+// Validate reports all that is impossible in c, joined.
+func (c *Config) Validate() error {
+	var errs []error
+	need := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	need(c.Engines >= 0, "engines: %d is negative", c.Engines)
+	need(c.FirstNode >= 0, "first node: %d is negative", c.FirstNode)
+	need(c.Store != nil, "store: none")
+	need(c.Handler != nil, "handler: none")
+	need(c.StopWithin >= 0, "stop within: %v is negative", c.StopWithin)
+	need(c.CancelWithin >= 0, "cancel within: %v is negative", c.CancelWithin)
+	need(c.Wake <= WakeNone, "wake: %d is no mode", c.Wake)
+	need(c.Engine.Fetch.ErrorPause >= 0, "engine: fetch.error-pause: %v is negative: a store that is down would be asked without a pause", c.Engine.Fetch.ErrorPause)
+	for i, pause := range c.Engine.Commit.Backoff {
+		need(pause > 0, "engine: commit.backoff[%d]: %v is not positive: a store that is down would be asked without a pause", i, pause)
+	}
+	probe := c.Engine
+	probe.Policy = fifo{}
+	if err := probe.Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("engine: %w", err))
+	}
+	return errors.Join(errs...)
+}
+
+// fifo claims the oldest ready job first.
+type fifo struct{}
+
+func (fifo) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	return append(dst, engine.Term{Class: engine.AnyClass, Limit: v.Idle})
+}
+
+func (fifo) Observe(*engine.Observation) {}
+
+// Clock returns a clock that read 0 at origin and goes on at the pace of the monotonic
+// clock, whatever happens to the wall clock: for a store such as memstore's that wants
+// one, and for whoever compares times with what a Config of that Origin records.
+func Clock(origin time.Time) func() engine.Time {
+	begin := time.Now()
+	since := begin.Sub(origin)
+	return func() engine.Time { return engine.Time(since + time.Since(begin)) }
+}

@@ -1,0 +1,72 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"qsim/engine"
+)
+
+// Why the context of a handler was cancelled, see context.Cause.
+var (
+	// ErrTimeout: it ran longer than its execution timeout. The job has been nacked. It
+	// wraps context.DeadlineExceeded.
+	ErrTimeout = fmt.Errorf("live: execution timed out: %w", context.DeadlineExceeded)
+	// ErrLeaseLost: the job is somebody else's by now, or has ended. Nothing that this
+	// execution reports is heard.
+	ErrLeaseLost = errors.New("live: lease lost")
+	// ErrStopped: the process stops, and Config.StopWithin is over.
+	ErrStopped = errors.New("live: stopped")
+)
+
+// Error is an error of a handler that says of which kind it is.
+type Error struct {
+	Kind engine.ErrorKind // NoError stands for Config.OtherError
+	Err  error            // may be nil
+}
+
+// Error returns what Err says.
+func (e *Error) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("error of kind %d", e.Kind)
+	}
+	return e.Err.Error()
+}
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
+
+// PanicError is the error of a handler that panicked, or that ended its goroutine by
+// runtime.Goexit. Its kind is engine.Panicked.
+type PanicError struct {
+	Value any    // what it panicked with; nil: Goexit
+	Stack []byte // of the goroutine, as debug.Stack formats it
+}
+
+// Error says what the handler panicked with; the stack is not part of it.
+func (e *PanicError) Error() string {
+	if e.Value == nil {
+		return "handler called runtime.Goexit"
+	}
+	return fmt.Sprintf("handler panicked: %v", e.Value)
+}
+
+// Unwrap returns the value of the panic if it is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// AbandonedError is what Run returns when it stopped before everything was drained.
+// The leases of what it abandoned expire, and the jobs run again.
+type AbandonedError struct {
+	Jobs     int // claimed, and the store was not told their end; those of Handlers among them
+	Handlers int // executions that still go on
+	Calls    int // to the store, that still go on
+}
+
+// Error says how much was abandoned.
+func (e *AbandonedError) Error() string {
+	return fmt.Sprintf("stop: abandoned %d jobs; %d handlers and %d calls to the store did not return", e.Jobs, e.Handlers, e.Calls)
+}

@@ -1,0 +1,190 @@
+package live
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"qsim/engine"
+)
+
+// loop drives one engine. Only its own goroutine touches what is not in the mailbox or
+// with the callers.
+type loop struct {
+	*process
+	node     int32
+	engine   *engine.Engine
+	recorder engine.Recorder
+	log      *slog.Logger
+
+	box     mailbox
+	callers callers
+	calls   context.Context // of calls to the store
+	hangUp  context.CancelFunc
+	idle    atomic.Int32 // workers of the engine that run nothing
+
+	at      engine.Time // of this step
+	in      inbox
+	cells   []*cell // by slot: what runs there
+	block   []cell  // not yet used
+	begun   []*cell // to be given to the workers at the end of the step
+	landed  []*flight
+	owed    int // calls under way that may bring work
+	scratch engine.Event
+	quiet   [engine.NumOps]engine.Time // no complaints before
+	deaf    engine.Time                // no wakes before: a claim has failed, and the engine pauses
+	timer   *time.Timer
+	armed   engine.Time // what the timer is set to
+
+	stopping bool
+	cancelAt engine.Time // when executions are told to stop
+	endAt    engine.Time // when what is left is abandoned
+}
+
+func newLoop(p *process, node int32, id engine.EngineID) *loop {
+	l := &loop{process: p, node: node, log: p.logger(), cancelAt: engine.Never, endAt: engine.Never, armed: engine.Never}
+	c := p.Engine
+	c.Engine, c.Policy = id, engine.Policy(fifo{})
+	if p.Policy != nil {
+		c.Policy = p.Policy(node)
+	}
+	if p.Recorder != nil {
+		l.recorder = p.Recorder(node)
+	}
+	c.Recorder = l.recorder
+	l.calls, l.hangUp = context.WithCancel(p.values)
+	l.box.init(c.Workers)
+	l.callers.init(c.Commit.Calls)
+	l.at = p.now()
+	l.engine = engine.New(c, l.at)
+	l.idle.Store(int32(c.Workers))
+	return l
+}
+
+// run steps the engine until it has been stopped and is drained, or time is up.
+func (l *loop) run() {
+	l.timer = time.NewTimer(time.Hour)
+	defer l.timer.Stop()
+	for !l.over() {
+		l.await()
+		l.step()
+	}
+	l.close()
+}
+
+// await waits until something has happened or is due.
+func (l *loop) await() {
+	for !l.box.swap(&l.in) {
+		due := min(l.engine.Deadline(), l.cancelAt, l.endAt)
+		if due != l.armed {
+			l.arm(due)
+		}
+		select {
+		case <-l.box.bell:
+		case <-l.timer.C:
+			l.armed = engine.Never
+			l.box.swap(&l.in)
+			return
+		}
+	}
+}
+
+func (l *loop) arm(due engine.Time) {
+	l.armed = due
+	if due == engine.Never {
+		l.timer.Stop()
+		return
+	}
+	l.timer.Reset(due.Sub(l.now()))
+}
+
+// step tells the engine what has happened and does what it asks for.
+func (l *loop) step() {
+	l.at = l.now()
+	inputs := len(l.in.ended) > 0
+	for i, f := range l.in.replies {
+		l.in.replies[i] = nil
+		if f != nil {
+			l.land(f)
+			inputs = true
+		}
+	}
+	for i := range l.in.ended {
+		x := &l.in.ended[i]
+		l.cells[x.slot] = nil
+		l.engine.Finish(l.at, x.slot, x.kind, time.Duration(x.ran))
+	}
+	if l.in.stopped && !l.stopping {
+		l.stopping, inputs = true, true
+		l.cancelAt = l.at.Add(l.StopWithin)
+		l.engine.Stop(l.at)
+	}
+	if l.in.woken && l.engine.Idle() > 0 && l.at >= l.deaf {
+		l.engine.Wake(l.at)
+		inputs = true
+	}
+	if l.engine.Deadline() <= l.at {
+		l.engine.Tick(l.at)
+		inputs = true
+	}
+	if inputs { // else the effects are those of the step before
+		l.apply()
+	}
+	if l.at >= l.cancelAt {
+		l.cancelAt, l.endAt = engine.Never, l.at.Add(l.CancelWithin)
+		for _, c := range l.cells {
+			if c != nil {
+				c.cancel(ErrStopped)
+			}
+		}
+	}
+	l.idle.Store(int32(l.engine.Idle()))
+}
+
+// apply carries out the effects of a step.
+func (l *loop) apply() {
+	effects := l.engine.Effects()
+	for i := range effects.Calls {
+		l.send(&effects.Calls[i])
+	}
+	l.begun = l.begun[:0]
+	for i := range effects.Starts {
+		l.start(&effects.Starts[i])
+	}
+	for _, x := range effects.Cancels {
+		if c := l.cells[x.Slot]; c != nil {
+			c.cancel(causeOf(x.Error))
+		}
+	}
+	if len(l.begun) > 0 {
+		l.begin(l.begun)
+	}
+}
+
+func (l *loop) start(s *engine.Start) {
+	if len(l.block) == 0 {
+		l.block = make([]cell, cellBlock)
+	}
+	c := &l.block[0]
+	l.block = l.block[1:]
+	c.job, c.slot, c.process, c.ends = s.Job, s.Slot, l.process, engine.Never
+	if t := l.timeoutOf(s.Job.Kind); t > 0 {
+		c.ends = l.at.Add(t)
+	}
+	for len(l.cells) <= int(s.Slot) {
+		l.cells = append(l.cells, nil)
+	}
+	l.cells[s.Slot] = c
+	l.begun = append(l.begun, c)
+}
+
+func (l *loop) timeoutOf(k engine.Kind) time.Duration {
+	kinds := l.Engine.Kinds
+	return kinds[min(int(k), len(kinds)-1)].Timeout
+}
+
+// over reports whether nothing is left to do, or no time to do it.
+func (l *loop) over() bool {
+	return l.stopping && (l.engine.Held() == 0 && l.owed == 0 || l.at >= l.endAt)
+}

@@ -1,0 +1,127 @@
+package live
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"qsim/engine"
+)
+
+// mailbox lies between a loop and the goroutines that work for it.
+type mailbox struct {
+	mu sync.Mutex
+
+	starts line[*cell] // executions that no worker has taken yet
+	parked sync.Cond   // workers without one
+	idle   int         // workers parked
+	rising bool        // one has been told of work and has not looked yet
+	hired  int         // workers there are
+	busy   int         // of them, those in a handler
+	most   int         // workers there may be
+	closed bool
+
+	inbox
+	told   atomic.Bool   // woken, to be read without the lock
+	asleep bool          // the loop waits for the bell
+	bell   chan struct{} // of one place
+}
+
+// inbox is what has happened since the loop last looked.
+type inbox struct {
+	ended   []ending
+	replies []*flight
+	woken   bool // there may be new ready jobs
+	stopped bool // there is to be no more work
+}
+
+// ending says how an execution ended.
+type ending struct {
+	slot engine.Slot
+	kind engine.ErrorKind
+	ran  engine.Time // when it returned, less when it was called
+}
+
+func (m *mailbox) init(workers int) {
+	m.parked.L, m.most, m.bell = &m.mu, workers, make(chan struct{}, 1)
+}
+
+// rouse reports whether the loop must be told; the caller rings once it has let go of
+// the lock.
+func (m *mailbox) rouse() bool {
+	was := m.asleep
+	m.asleep = false
+	return was
+}
+
+func (m *mailbox) ring() {
+	select {
+	case m.bell <- struct{}{}:
+	default: // it rings
+	}
+}
+
+// wake says that there may be new ready jobs.
+func (m *mailbox) wake() {
+	if m.told.Load() {
+		return // the loop has yet to look
+	}
+	m.put(func(in *inbox) { in.woken = true; m.told.Store(true) })
+}
+
+// stop says that there is to be no more work.
+func (m *mailbox) stop() { m.put(func(in *inbox) { in.stopped = true }) }
+
+// answer brings the reply to a call.
+func (m *mailbox) answer(f *flight) { m.put(func(in *inbox) { in.replies = append(in.replies, f) }) }
+
+func (m *mailbox) put(into func(in *inbox)) {
+	m.mu.Lock()
+	into(&m.inbox)
+	rouse := m.rouse()
+	m.mu.Unlock()
+	if rouse {
+		m.ring()
+	}
+}
+
+// swap takes what has happened and leaves the emptied in. If that is nothing the loop
+// counts as asleep from then on.
+func (m *mailbox) swap(in *inbox) (some bool) {
+	m.mu.Lock()
+	in.ended, m.ended = m.ended, in.ended[:0]
+	in.replies, m.replies = m.replies, in.replies[:0]
+	in.woken, m.woken = m.woken, false
+	m.told.Store(false)
+	in.stopped, m.stopped = m.stopped, false
+	some = len(in.ended) > 0 || len(in.replies) > 0 || in.woken || in.stopped
+	m.asleep = !some
+	m.mu.Unlock()
+	return some
+}
+
+// line is a queue that reuses its memory.
+type line[T any] struct {
+	items []T
+	head  int
+}
+
+func (l *line[T]) empty() bool { return l.head == len(l.items) }
+
+func (l *line[T]) push(x T) {
+	if l.head > 64 && l.head*2 > len(l.items) {
+		n := copy(l.items, l.items[l.head:])
+		clear(l.items[n:])
+		l.items, l.head = l.items[:n], 0
+	}
+	l.items = append(l.items, x)
+}
+
+func (l *line[T]) pop() T {
+	var zero T
+	x := l.items[l.head]
+	l.items[l.head] = zero
+	if l.head++; l.head == len(l.items) {
+		l.items, l.head = l.items[:0], 0
+	}
+	return x
+}

@@ -1,0 +1,92 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"qsim/engine"
+)
+
+// Run runs the engines of c until ctx is done, then stops them: they claim no more,
+// hand back what they have not started, and wait for what runs as Config.StopWithin and
+// Config.CancelWithin say. It returns nil if the store was told the end of every job
+// that they had claimed, and else an *AbandonedError. A configuration that cannot run is
+// reported at once.
+//
+// Errors of the store end nothing: engines ask again, at the pace of Fetch.ErrorPause
+// and Commit.Backoff. When Run returns, its goroutines have ended, except for handlers
+// and calls to the store that go on although their contexts are cancelled.
+func Run(ctx context.Context, c Config) error {
+	if err := c.Validate(); err != nil {
+		return fmt.Errorf("run: %w", err)
+	}
+	var p process
+	p.init(ctx, c)
+	loops := make([]*loop, max(1, c.Engines))
+	for i := range loops {
+		node := c.FirstNode + int32(i)
+		generation, err := generationOf(ctx, &c, node)
+		if err != nil {
+			return fmt.Errorf("run: count the lives of node %d: %w", node, err)
+		}
+		loops[i] = newLoop(&p, node, engine.NewEngineID(node, generation))
+	}
+	defer context.AfterFunc(ctx, func() {
+		for _, l := range loops {
+			l.box.stop()
+		}
+	})()
+	var running sync.WaitGroup
+	for _, l := range loops {
+		running.Go(l.run)
+	}
+	heard := p.listen(ctx, loops)
+	running.Wait()
+	return conclude(loops, heard, p.CancelWithin)
+}
+
+// conclude waits for the listener and adds up what was abandoned.
+func conclude(loops []*loop, heard <-chan struct{}, within time.Duration) error {
+	var sum AbandonedError
+	for _, l := range loops {
+		left := l.left()
+		sum.Jobs, sum.Handlers, sum.Calls = sum.Jobs+left.Jobs, sum.Handlers+left.Handlers, sum.Calls+left.Calls
+	}
+	if heard != nil {
+		timer := time.NewTimer(within)
+		defer timer.Stop()
+		select {
+		case <-heard:
+		case <-timer.C:
+			sum.Calls++
+		}
+	}
+	if sum == (AbandonedError{}) {
+		return nil
+	}
+	return &sum
+}
+
+// latestGeneration is what generationOf returned last without a Registry.
+var latestGeneration atomic.Uint32
+
+func generationOf(ctx context.Context, c *Config, node int32) (uint32, error) {
+	if c.Generation != 0 {
+		return c.Generation, nil
+	}
+	if r, ok := c.Store.(engine.Registry); ok {
+		ctx, cancel := context.WithTimeout(ctx, c.Engine.CallTimeout)
+		defer cancel()
+		return r.NextLife(ctx, node)
+	}
+	for {
+		last := latestGeneration.Load()
+		next := max(last+1, uint32(time.Now().Unix()))
+		if latestGeneration.CompareAndSwap(last, next) {
+			return next, nil
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package live_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/live"
+)
+
+// TestWake enqueues a job when all engines are idle and polls are rare.
+func TestWake(t *testing.T) {
+	for _, tt := range []struct {
+		mode   live.WakeMode
+		waited time.Duration
+		claims int // of two engines, by the enqueue
+	}{
+		{live.WakeAll, 0, 2},
+		{live.WakeOne, 0, 1},
+		{live.WakeNone, 9 * time.Second, 0},
+	} {
+		t.Run(fmt.Sprintf("mode=%d", tt.mode), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(engine.StoreOptions{})
+				var waited time.Duration
+				c := live.Config{Engine: settings(4), Engines: 2, Wake: tt.mode, Handler: func(_ context.Context, j *engine.Job) error {
+					waited = j.Waited
+					return nil
+				}}
+				c.Engine.Fetch.Poll = 10 * time.Second
+				s := start(t, w, c)
+				time.Sleep(time.Second)
+				before := w.count(engine.OpClaim)
+				w.enqueue(t, 1, 1)
+				synctest.Wait()
+				n := w.count(engine.OpClaim) - before
+				time.Sleep(9500 * time.Millisecond)
+				synctest.Wait()
+				if waited != tt.waited || n != tt.claims {
+					t.Errorf("waited %v, %d claims; want %v, %d", waited, n, tt.waited, tt.claims)
+				}
+				if err := s.end(); err != nil {
+					t.Error(err)
+				}
+				w.once(t, 1)
+			})
+		})
+	}
+}
+
+// TestWakeOnePassesBusy tells the engines in turn, but passes by the one whose workers
+// are busy.
+func TestWakeOnePassesBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(engine.StoreOptions{})
+		c := live.Config{Engine: settings(1), Engines: 2, Wake: live.WakeOne, StopWithin: time.Minute, Handler: func(_ context.Context, j *engine.Job) error {
+			if j.Waited != 0 {
+				t.Errorf("job %d waited %v", j.ID, j.Waited)
+			}
+			if j.ID == 1 {
+				time.Sleep(time.Minute)
+			}
+			return nil
+		}}
+		c.Engine.Fetch.Poll = time.Hour
+		s := start(t, w, c)
+		time.Sleep(time.Second)
+		for id := range 4 {
+			w.enqueue(t, id+1, id+1)
+			time.Sleep(time.Second)
+		}
+		if err := s.end(); err != nil {
+			t.Error(err)
+		}
+		w.once(t, 4)
+	})
+}
+
+// unheard is a store that can be listened to only at the third try.
+type unheard struct {
+	*world
+	mu    sync.Mutex
+	tries int
+}
+
+func (u *unheard) Listen(ctx context.Context, wake func()) error {
+	u.mu.Lock()
+	u.tries++
+	n := u.tries
+	u.mu.Unlock()
+	if n < 3 {
+		return errors.New("connection lost")
+	}
+	return u.world.Listen(ctx, wake)
+}
+
+// TestListenAgain listens again, after a pause, to a store that it lost.
+func TestListenAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := &unheard{world: newWorld(engine.StoreOptions{})}
+		var log bytes.Buffer
+		c := live.Config{Engine: settings(1), Logger: slog.New(slog.NewTextHandler(&log, nil)), Handler: func(_ context.Context, j *engine.Job) error {
+			if want := []time.Duration{50 * time.Millisecond, 0}[j.ID-1]; j.Waited != want {
+				t.Errorf("job %d waited %v, want %v", j.ID, j.Waited, want)
+			}
+			return nil
+		}}
+		c.Engine.Fetch.Poll = time.Hour
+		s := start(t, u, c)
+		time.Sleep(50 * time.Millisecond)
+		u.enqueue(t, 1, 1) // found after the first pause: engines look when they may have missed something
+		time.Sleep(time.Second)
+		u.enqueue(t, 2, 2)
+		time.Sleep(time.Second)
+		if err := s.end(); err != nil {
+			t.Error(err)
+		}
+		u.once(t, 2)
+		if n := strings.Count(log.String(), "connection lost"); n != 2 {
+			t.Errorf("%d complaints, want 2:\n%s", n, log.String())
+		}
+	})
+}
+
+// TestManyDeafCalls has more calls under way than there are callers, for longer than
+// their time: what has not been sent by then never is, and all works again once the store
+// answers.
+func TestManyDeafCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(engine.StoreOptions{})
+		heal := time.Now().Add(time.Minute)
+		w.fault = func(engine.Op, []engine.JobID) fault {
+			return fault{before: time.Until(heal), deaf: true}
+		}
+		c := live.Config{Engine: settings(4), StopWithin: time.Minute, Handler: none}
+		c.Engine.CallTimeout = 100 * time.Millisecond
+		var unsent atomic.Int32
+		c.OnCall = func(_ int32, _ *engine.Call, _ *engine.Reply, began, ended engine.Time) {
+			if began == ended {
+				unsent.Add(1)
+			}
+		}
+		s := start(t, w, c)
+		w.enqueue(t, 1, 10)
+		time.Sleep(59 * time.Second)
+		if n := w.count(engine.OpClaim) + w.count(engine.OpRecover); n != 18 {
+			t.Errorf("%d calls under way, want 16 and one for each commit", n)
+		}
+		if n := unsent.Load(); n < 500 {
+			t.Errorf("%d calls were given up in line", n)
+		}
+		time.Sleep(10 * time.Second)
+		if err := s.end(); err != nil {
+			t.Error(err)
+		}
+		w.once(t, 10)
+	})
+}
+
+// TestOnCall reports each answered call with its times.
+func TestOnCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(engine.StoreOptions{})
+		w.enqueue(t, 1, 3)
+		w.fault = func(op engine.Op, _ []engine.JobID) fault {
+			return fault{before: time.Duration(op) * time.Millisecond, lose: op == engine.OpExtend}
+		}
+		rows := map[engine.Op]int{}
+		c := live.Config{Engine: settings(3), FirstNode: 5, Origin: time.Now().Add(-time.Hour), StopWithin: time.Minute,
+			Handler: func(context.Context, *engine.Job) error {
+				time.Sleep(11 * time.Second)
+				return nil
+			},
+			OnCall: func(node int32, c *engine.Call, r *engine.Reply, began, ended engine.Time) {
+				if took := ended.Sub(began); node != 5 || took != time.Duration(c.Op)*time.Millisecond || began < engine.Time(time.Hour) {
+					t.Errorf("node %d: %v from %v took %v", node, c.Op, time.Duration(began), took)
+				}
+				if (r.Err != nil) != (c.Op == engine.OpExtend) {
+					t.Errorf("%v: %v", c.Op, r.Err)
+				}
+				rows[c.Op] += r.Rows()
+			}}
+		s := start(t, w, c)
+		time.Sleep(12 * time.Second)
+		if err := s.end(); err != nil {
+			t.Error(err)
+		}
+		if rows[engine.OpClaim] != 3 || rows[engine.OpCommit] != 3 {
+			t.Errorf("rows by op: %v, want 3 of claim and of commit", rows)
+		}
+	})
+}

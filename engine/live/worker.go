@@ -1,0 +1,182 @@
+package live
+
+import (
+	"errors"
+	"runtime/debug"
+
+	"qsim/engine"
+)
+
+// begin gives executions to the workers. Only one is told: whoever takes an execution
+// and leaves others tells the next, before it runs its own. So handlers that return at
+// once keep few workers awake, and handlers that take their time start as fast as
+// workers get up.
+func (l *loop) begin(cells []*cell) {
+	m := &l.box
+	m.mu.Lock()
+	for _, c := range cells {
+		m.starts.push(c)
+	}
+	rise := m.rise()
+	m.mu.Unlock()
+	l.raise(rise)
+}
+
+// riser is what it takes to have one more worker look for work.
+type riser uint8
+
+const (
+	nobody riser = iota
+	parkedWorker
+	newWorker
+)
+
+// rise decides, under the lock, who must be told of work that is left.
+func (m *mailbox) rise() riser {
+	switch {
+	case m.rising || m.starts.empty():
+		return nobody
+	case m.idle > 0:
+		m.rising = true
+		return parkedWorker
+	case m.hired < m.most:
+		m.rising = true
+		m.hired++
+		return newWorker
+	}
+	return nobody
+}
+
+func (l *loop) raise(r riser) {
+	switch r {
+	case parkedWorker:
+		l.box.parked.Signal()
+	case newWorker:
+		go l.work()
+	}
+}
+
+// work runs executions until the mailbox is closed.
+func (l *loop) work() {
+	m := &l.box
+	returned := false
+	defer func() {
+		if !returned {
+			// The handler ended this goroutine: another takes its place when it is needed.
+			m.mu.Lock()
+			l.leave()
+		}
+	}()
+	m.mu.Lock()
+	m.rising = false
+	for {
+		for m.starts.empty() {
+			if m.closed {
+				returned = true
+				l.leave()
+				return
+			}
+			m.idle++
+			m.parked.Wait()
+			m.idle--
+			m.rising = false
+		}
+		c := m.starts.pop()
+		m.busy++
+		rise := m.rise()
+		m.mu.Unlock()
+		l.raise(rise)
+		l.execute(c)
+	}
+}
+
+// leave lets a worker go and unlocks the mailbox.
+func (l *loop) leave() {
+	m := &l.box
+	m.hired--
+	rise, rouse := m.rise(), m.rouse()
+	m.mu.Unlock()
+	l.raise(rise)
+	if rouse {
+		m.ring()
+	}
+}
+
+// execute runs one handler and reports how it ended. It returns with the mailbox locked,
+// or, if the handler called runtime.Goexit, not at all.
+func (l *loop) execute(c *cell) {
+	began := l.now()
+	normal := false
+	var err error
+	defer func() {
+		if !normal {
+			err = &PanicError{recover(), debug.Stack()}
+		}
+		ran := l.now() - began
+		kind := l.judge(c, err)
+		m := &l.box
+		m.mu.Lock()
+		m.busy--
+		m.ended = append(m.ended, ending{c.slot, kind, ran})
+		rouse := m.rouse()
+		if gone := !normal && err.(*PanicError).Value == nil; gone || rouse {
+			m.mu.Unlock()
+			if rouse {
+				m.ring()
+			}
+			if gone {
+				return // the goroutine ends: see work
+			}
+			m.mu.Lock()
+		}
+	}()
+	err = l.Handler(c, &c.job)
+	normal = true
+}
+
+// judge says of which kind an execution is that returned err, and ends its context.
+func (l *loop) judge(c *cell, err error) engine.ErrorKind {
+	cause := c.end()
+	if err == nil {
+		return engine.NoError
+	}
+	kind := l.kindOf(err, cause)
+	if l.OnFailure != nil {
+		l.OnFailure(&c.job, kind, err)
+		return kind
+	}
+	if p, ok := err.(*PanicError); ok {
+		l.log.Error("live: "+p.Error(), "job", uint64(c.job.ID), "kind", uint16(c.job.Kind), "delivery", c.job.Delivery, "stack", string(p.Stack))
+	}
+	return kind
+}
+
+func (l *loop) kindOf(err, cause error) engine.ErrorKind {
+	if _, ok := err.(*PanicError); ok {
+		return engine.Panicked
+	}
+	switch cause {
+	case ErrTimeout:
+		return engine.Timeout
+	case ErrLeaseLost:
+		return engine.LeaseExpired
+	}
+	var own *Error
+	switch {
+	case errors.As(err, &own) && own.Kind != engine.NoError:
+		return own.Kind
+	case own == nil && cause == ErrStopped:
+		return engine.Canceled
+	case l.OtherError != engine.NoError:
+		return l.OtherError
+	}
+	return engine.FirstErrorKind
+}
+
+// causeOf is why the engine wants an execution cancelled.
+func causeOf(kind engine.ErrorKind) error {
+	if kind == engine.Timeout {
+		return ErrTimeout
+	}
+	return ErrLeaseLost
+}

@@ -1,0 +1,92 @@
+package memstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"qsim/engine"
+)
+
+// listener is one Listen under way.
+type listener struct {
+	wake   func()
+	sooner chan struct{} // of one place: a job is due earlier than was known
+}
+
+// Listen calls wake when jobs may have become ready, see engine.Announcer: by an enqueue,
+// by an outcome that makes them ready or makes room for others, by a promotion, and by
+// becoming due. It takes the goroutine that calls it, and starts none. A store of
+// NewSingle has nobody to tell.
+func (s *Store) Listen(ctx context.Context, wake func()) error {
+	if !s.mu.shared {
+		return fmt.Errorf("listen: a store for one goroutine: %w", engine.ErrUnsupported)
+	}
+	l := &listener{wake, make(chan struct{}, 1)}
+	s.mu.hear(l, true)
+	defer s.mu.hear(l, false)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		s.mu.lock()
+		now := s.now()
+		due := s.nextDue()
+		s.mu.unlock()
+		if due == engine.Never {
+			timer.Stop()
+		} else {
+			timer.Reset(due.Sub(now))
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-timer.C:
+		case <-l.sooner:
+		}
+	}
+}
+
+// hear adds a listener, or takes one away. The list is copied: it is read without the
+// lock.
+func (m *mutex) hear(l *listener, on bool) {
+	m.Lock()
+	defer m.Unlock()
+	without := func(x *listener) bool { return x == l }
+	m.listeners = slices.DeleteFunc(slices.Clone(m.listeners), without)
+	if on {
+		m.listeners = append(m.listeners, l)
+	}
+}
+
+// tell lets go of the lock and tells the listeners what has happened under it.
+func (m *mutex) tell() {
+	ready, sooner, listeners := m.ready, m.sooner, m.listeners
+	m.ready, m.sooner = false, false
+	m.Unlock()
+	for _, l := range listeners {
+		if ready {
+			l.wake()
+		}
+		if sooner {
+			select {
+			case l.sooner <- struct{}{}:
+			default: // it has not looked since the last time
+			}
+		}
+	}
+}
+
+// NextLife counts the lives of a node, see engine.Registry.
+func (s *Store) NextLife(_ context.Context, node int32) (generation uint32, err error) {
+	if node < 0 {
+		return 0, fmt.Errorf("count the lives of node %d: it must not be negative", node)
+	}
+	s.mu.lock()
+	defer s.mu.unlock()
+	for len(s.lives) <= int(node) {
+		s.lives = append(s.lives, 0)
+	}
+	s.lives[node]++
+	return s.lives[node] - 1, nil
+}

@@ -1,0 +1,157 @@
+package pgstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"qsim/engine"
+)
+
+// A claim makes up to twice as many waiting jobs ready as it may lease, those that are due
+// first, but no fewer and no more than these: so that no claim takes long when very many
+// are due at once. The rest follows with the next claims, which are asked for at once, as
+// nextDue is 0 then.
+const (
+	fewestPromoted = 100
+	mostPromoted   = 1000
+)
+
+// Claim leases ready jobs, see engine.Store. Terms of the orders after OldestOfAny fail
+// with engine.ErrUnsupported. A term of several kinds, or with PerTenant, locks up to its
+// limit of every kind or tenant while it runs: claims at the same time pass over those.
+// What a burial frees of a serial key is there for the next claim.
+func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
+	var room [8]shape
+	shapes, arguments := room[:0], make([]any, 0, 16)
+	arguments = append(arguments, int64(holder), nanoseconds(ttl))
+	for i := range p.Terms {
+		t := &p.Terms[i]
+		sh, err := shapeOf(t)
+		if err != nil {
+			return dst, engine.Forever, fmt.Errorf("claim: term %d: %w", i, err)
+		}
+		if min(t.Limit, p.Limit) > 0 || sh.wait == waitShed {
+			shapes = append(shapes, sh)
+			arguments = planArguments(arguments, t, sh, p.Limit)
+		}
+	}
+	switch len(shapes) {
+	case 0:
+		arguments = nil
+	case 1:
+	default:
+		arguments = append(arguments, limit(p.Limit))
+	}
+	statement, err := s.planned(ctx, shapes)
+	if err != nil {
+		return dst, engine.Forever, err
+	}
+	b := &pgx.Batch{}
+	if s.rules.promotesItself() {
+		b.Queue(s.text.promoteDue, min(max(2*limit(min(p.Limit, mostPromoted)), fewestPromoted), mostPromoted))
+	}
+	c := claimed{dst: dst, from: len(dst), terms: len(shapes) > 0, next: engine.Forever}
+	b.Queue(statement, arguments...).Query(c.read)
+	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
+		return dst, engine.Forever, wrap("claim", err)
+	}
+	c.sort()
+	return c.dst, c.next, nil
+}
+
+// planned returns the statement for a plan, and sees to the indexes that it needs.
+func (s *Store) planned(ctx context.Context, shapes []shape) (string, error) {
+	p := s.plans.of(shapes, &s.rules)
+	s.plans.mu.Lock()
+	built := p.built
+	s.plans.mu.Unlock()
+	if !built {
+		if err := s.build(ctx, p.lines); err != nil {
+			return "", fmt.Errorf("claim: %w", err)
+		}
+		s.plans.mu.Lock()
+		p.built = true
+		s.plans.mu.Unlock()
+	}
+	return p.sql, nil
+}
+
+// planArguments appends the parameters of one term.
+func planArguments(arguments []any, t *engine.Term, s shape, most int) []any {
+	arguments = append(arguments, limit(min(t.Limit, most)))
+	if s.tenant {
+		arguments = append(arguments, int32(t.Tenant))
+	}
+	if s.kinds > 0 {
+		var kinds []int32
+		for k := range engine.Kind(64) {
+			if t.Kinds.Has(k) {
+				kinds = append(kinds, int32(k))
+			}
+		}
+		if s.kinds == 1 {
+			arguments = append(arguments, kinds[0])
+		} else {
+			arguments = append(arguments, kinds)
+		}
+	}
+	if s.perTenant {
+		arguments = append(arguments, limit(t.PerTenant))
+	}
+	if s.wait != waitAny {
+		arguments = append(arguments, nanoseconds(t.MaxWait))
+	}
+	return arguments
+}
+
+// claimed reads the answer to a claim.
+type claimed struct {
+	dst    []engine.Lease
+	from   int     // where in dst the answer begins
+	places []int64 // of the leases in the plan's order, see answerPart
+	next   time.Duration
+	terms  bool // whether there are any
+}
+
+func (c *claimed) read(rows pgx.Rows) error {
+	for rows.Next() {
+		r := row{values: rows.RawValues()}
+		if next := r.optional(); next != nil {
+			c.next = nonNegative(*next)
+		}
+		if !c.terms || r.values[0] == nil {
+			continue
+		}
+		at := r.int64()
+		l := r.lease()
+		if at/answerPart%2 == 0 {
+			l.Shed, l.Token = true, 0
+			l.Delivery++ // it tells its class
+		}
+		c.dst, c.places = append(c.dst, l), append(c.places, at)
+	}
+	return rows.Err()
+}
+
+// sort puts leases into the order in which the plan claims.
+func (c *claimed) sort() {
+	if slices.IsSorted(c.places) {
+		return
+	}
+	got := c.dst[c.from:]
+	order := make([]int, len(got))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(c.places[a], c.places[b]) })
+	sorted := make([]engine.Lease, len(got))
+	for i, from := range order {
+		sorted[i] = got[from]
+	}
+	copy(got, sorted)
+}

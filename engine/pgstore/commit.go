@@ -1,0 +1,248 @@
+package pgstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"qsim/engine"
+)
+
+// forgetEvery is how many batches of an engine go by before what they did is forgotten.
+const forgetEvery = 16
+
+// Commit applies a batch, see engine.Store. Outcomes with a Guard, or that are Refused,
+// fail with engine.ErrUnsupported: this store does not show expired leases, and applies
+// all of a batch or nothing.
+func (s *Store) Commit(ctx context.Context, b engine.Batch, dst []engine.Result) ([]engine.Result, error) {
+	if len(b.Outcomes) == 0 {
+		return dst, nil
+	}
+	for i := range b.Outcomes {
+		o := &b.Outcomes[i]
+		switch {
+		case o.Guard != engine.GuardStore:
+			return dst, fmt.Errorf("commit job %d: a guard: %w", o.Job, engine.ErrUnsupported)
+		case o.Refused:
+			return dst, fmt.Errorf("commit job %d: a part of a batch: %w", o.Job, engine.ErrUnsupported)
+		case o.Verb < engine.Ack || o.Verb > engine.Snooze:
+			return dst, fmt.Errorf("commit job %d: verb %d: %w", o.Job, o.Verb, engine.ErrUnsupported)
+		}
+	}
+	from := len(dst)
+	parts := split(b.Outcomes)
+	for again := false; ; again = true {
+		dst = append(dst[:from], make([]engine.Result, len(b.Outcomes))...)
+		freed, err := s.commitOnce(ctx, &b, parts, dst[from:])
+		if err == nil {
+			if freed {
+				s.wake()
+			}
+			break
+		}
+		// A copy of the batch committed meanwhile: its answer can be found now.
+		if !isCopy(err) || again {
+			return dst[:from], wrap("commit", err)
+		}
+	}
+	for i := range b.Outcomes {
+		if readyAtOnce(&b.Outcomes[i]) && dst[from+i].Status == engine.Applied {
+			s.wake()
+			break
+		}
+	}
+	return dst, nil
+}
+
+// readyAtOnce reports whether an outcome leaves its job ready.
+func readyAtOnce(o *engine.Outcome) bool {
+	switch o.Verb {
+	case engine.Return, engine.Redo:
+		return true
+	case engine.Nack, engine.Snooze:
+		return o.Delay <= 0
+	}
+	return false
+}
+
+func isCopy(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Code == "23505" && e.ConstraintName == "batches_pkey"
+}
+
+// split divides outcomes, by their places, into parts in which no job is named twice. In
+// each they are in order of their jobs: two commits never wait for each other.
+func split(outcomes []engine.Outcome) [][]int32 {
+	order := make([]int32, len(outcomes))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(outcomes[a].Job, outcomes[b].Job), cmp.Compare(a, b))
+	})
+	twice := false
+	for i := 1; i < len(order); i++ {
+		twice = twice || outcomes[order[i]].Job == outcomes[order[i-1]].Job
+	}
+	if !twice {
+		return [][]int32{order}
+	}
+	var parts [][]int32
+	nth := 0
+	for i, at := range order {
+		if nth++; i == 0 || outcomes[at].Job != outcomes[order[i-1]].Job {
+			nth = 0
+		}
+		if nth == len(parts) {
+			parts = append(parts, nil)
+		}
+		parts[nth] = append(parts[nth], at)
+	}
+	return parts
+}
+
+// commitOnce applies the parts of a batch in one transaction: of one part, which is all
+// that an engine sends, in one round trip. It reports whether a job ended that held up
+// others of its serial key.
+func (s *Store) commitOnce(ctx context.Context, b *engine.Batch, parts [][]int32, results []engine.Result) (freed bool, err error) {
+	if len(parts) == 1 {
+		pipeline := &pgx.Batch{}
+		a := s.queuePart(pipeline, b, parts[0], 0, results)
+		if b.Settled > 0 && b.ID.Seq%forgetEvery == 0 {
+			pipeline.Queue(forgetSQL, b.ID.Engine.Node(), int64(b.ID.Engine.Generation()), int64(b.Settled))
+		}
+		err = s.pool.SendBatch(ctx, pipeline).Close()
+		return a.freed, err
+	}
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		var stale []int32
+		for i, part := range parts {
+			shape := commitShape(0)
+			if i > 0 {
+				shape = withoutMemory
+			}
+			pipeline := &pgx.Batch{}
+			a := s.queuePart(pipeline, b, part, shape, results)
+			if err := tx.SendBatch(ctx, pipeline).Close(); err != nil {
+				return err
+			}
+			freed = freed || a.freed
+			if a.repeated {
+				// The first part knows what became of all.
+				for at := range results {
+					if results[at].Status != engine.RepeatedStale {
+						results[at] = engine.Result{Status: engine.Repeated}
+					}
+				}
+				return nil
+			}
+			for _, at := range part {
+				if i > 0 && results[at].Status == engine.Stale {
+					stale = append(stale, at)
+				}
+			}
+		}
+		_, err := tx.Exec(ctx, "update batches set stale = coalesce(stale, '{}') || $4::integer[] where node = $1 and generation = $2 and seq = $3",
+			b.ID.Engine.Node(), int64(b.ID.Engine.Generation()), int64(b.ID.Seq), stale)
+		return err
+	})
+	return freed, err
+}
+
+// queuePart queues the statement for a part of a batch and has its answer written into
+// results, and into what it returns.
+func (s *Store) queuePart(pipeline *pgx.Batch, b *engine.Batch, part []int32, shape commitShape, results []engine.Result) *answer {
+	var ends, moves outcomeArrays
+	for _, at := range part {
+		o := &b.Outcomes[at]
+		if s.rules.ends(o.Verb) {
+			ends.add(o, at)
+			if o.Verb == engine.Bury {
+				shape |= withBurial
+			}
+		} else {
+			moves.add(o, at)
+		}
+	}
+	arguments := []any{b.ID.Engine.Node(), int64(b.ID.Engine.Generation()), int64(b.ID.Seq), int64(b.Settled), int64(len(part))}
+	if len(ends.jobs) > 0 {
+		shape |= withEnds
+		arguments = append(arguments, ends.jobs, ends.tokens, ends.at)
+		if shape&withBurial != 0 {
+			arguments = append(arguments, ends.verbs)
+		}
+	}
+	if len(moves.jobs) > 0 {
+		shape |= withMoves
+		arguments = append(arguments, moves.jobs, moves.tokens, moves.at, moves.verbs, moves.delays, moves.stands)
+	}
+	a := new(answer)
+	pipeline.Queue(s.text.commit[shape], arguments...).Query(func(rows pgx.Rows) error {
+		return readResults(rows, part, results, a)
+	})
+	return a
+}
+
+// answer is what a statement of a commit told beside its results.
+type answer struct {
+	repeated bool // an earlier copy of the batch had taken effect
+	freed    bool // a job with a serial key ended: the next one of it may be claimed
+}
+
+// outcomeArrays are outcomes by columns.
+type outcomeArrays struct {
+	jobs, tokens, delays []int64
+	at                   []int32
+	verbs, stands        []int16
+}
+
+func (a *outcomeArrays) add(o *engine.Outcome, at int32) {
+	a.jobs, a.tokens, a.at = append(a.jobs, int64(o.Job)), append(a.tokens, int64(o.Token)), append(a.at, at)
+	a.verbs, a.stands, a.delays = append(a.verbs, int16(o.Verb)), append(a.stands, int16(o.Stand)), append(a.delays, nanoseconds(o.Delay))
+}
+
+// readResults reads what became of a part of a batch.
+func readResults(rows pgx.Rows, part []int32, results []engine.Result, a *answer) error {
+	for _, at := range part {
+		results[at] = engine.Result{Status: engine.Stale}
+	}
+	a.repeated = false
+	var stale []int32
+	for rows.Next() {
+		r := row{values: rows.RawValues()}
+		what, at := r.int32(), r.int32()
+		switch what {
+		case rowStale:
+			stale = append(stale, at)
+		case rowRepeated:
+			a.repeated = true
+		default:
+			a.freed = a.freed || what&rowFreed != 0
+			was := engine.State(what &^ rowFreed)
+			class := classBefore(was, r.int32())
+			results[at] = engine.Result{Status: engine.Applied, From: was, Class: class, Age: r.duration()}
+		}
+	}
+	if a.repeated {
+		for _, at := range part {
+			results[at] = engine.Result{Status: engine.Repeated}
+		}
+		for _, at := range stale {
+			results[at] = engine.Result{Status: engine.RepeatedStale}
+		}
+	}
+	return rows.Err()
+}
+
+// classBefore is as which class a job stood in line, or was claimed.
+func classBefore(was engine.State, delivered int32) engine.Class {
+	if delivered == 0 || delivered == 1 && was == engine.InFlight {
+		return engine.Fresh
+	}
+	return engine.Retry
+}

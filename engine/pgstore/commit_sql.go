@@ -1,0 +1,134 @@
+package pgstore
+
+import (
+	"fmt"
+	"strings"
+
+	"qsim/engine"
+)
+
+// commitShape says what a commit has in it.
+type commitShape uint8
+
+const (
+	withEnds   commitShape = 1 << iota // acks; and burials, where the dead are not kept
+	withBurial                         // of which some are burials
+	withMoves                          // outcomes that leave the row
+	// withoutMemory is for a part of a batch that is not the first, see commitParts.
+	withoutMemory
+	numCommitShapes = 1 << iota
+)
+
+// What the rows are that a commit answers with: for each outcome that was applied the
+// state that the job was in, and these.
+const (
+	rowFreed    = 16  // with a state: the job had a serial key and ended
+	rowStale    = 100 // of an earlier copy
+	rowRepeated = 101 // one row: an earlier copy took effect
+)
+
+// commitSQL writes the statement that applies a batch of distinct jobs and remembers it,
+// or that does nothing but answer when it finds that an earlier copy has. If that copy
+// commits at the same time, the primary key of batches ends this one, see Commit.
+// An engine of which a later life has committed is not remembered any more: its outcomes
+// are judged by their tokens alone.
+//
+// Parameters: $1 node, $2 generation, $3 number, $4 settled, $5 how many outcomes; then
+// jobs, tokens and places in the batch of those that end, with their verbs if there are
+// burials; then the same of those that move, verbs, delays and stands.
+func commitSQL(r *rules, s commitShape) string {
+	text := now + `,
+m as materialized (
+	select coalesce(bool_or(b.generation > $2), false) as outlived,
+		coalesce(not bool_or(b.generation > $2) and bool_or(b.generation = $2 and (b.seq = $3 or b.settled >= $3)), false) as seen
+	from batches b where b.node = $1)`
+	if s&withoutMemory != 0 {
+		text = now + `,
+m as materialized (select true as outlived, false as seen)`
+	}
+	next := 6
+	parameter := func(kind string) string {
+		next++
+		return fmt.Sprintf("$%d::%s[]", next-1, kind)
+	}
+	var done, counts, outcomes, gone []string
+	from := func(name, places string) {
+		done = append(done, "select what, at, delivered, age from "+name)
+		counts = append(counts, "(select count(*) from "+name+")")
+		outcomes = append(outcomes, "select unnest("+places+"::integer[])")
+		gone = append(gone, "select at from "+name)
+	}
+	if s&withEnds != 0 {
+		arrays, names := parameter("bigint")+", "+parameter("bigint")+", "+parameter("integer"), "job, token, at"
+		at := fmt.Sprintf("$%d", next-1)
+		verb := ""
+		if s&withBurial != 0 {
+			arrays, names, verb = arrays+", "+parameter("smallint"), names+", verb", ", o.verb"
+		}
+		text += fmt.Sprintf(`,
+a as (
+	delete from jobs j using unnest(%s) as o(%s), t n
+	where j.id = o.job and %s and not (select seen from m)
+	returning %s + case when j.serial is null then 0 else %d end as what, o.at, j.delivery as delivered, n.now - j.enqueued_at as age%s)`,
+			arrays, names, r.fence(), r.stateBefore(), rowFreed, verb)
+		if s&withBurial != 0 {
+			text += fmt.Sprintf(`,
+y as (insert into buried select count(*) from a where verb = %d having count(*) > 0)`, engine.Bury)
+		}
+		from("a", at)
+	}
+	if s&withMoves != 0 {
+		var arrays []string
+		for _, kind := range []string{"bigint", "bigint", "integer", "smallint", "bigint", "smallint"} {
+			arrays = append(arrays, parameter(kind))
+		}
+		text += movesSQL(r, strings.Join(arrays, ", "))
+		from("u", fmt.Sprintf("$%d", next-4))
+	}
+	return text + fmt.Sprintf(`,
+k as (
+	insert into batches (node, generation, seq, settled, stale)
+	select $1, $2, $3, $4, case when %s < $5 then array((%s) except (%s)) end
+	from m where not seen and not outlived)
+%s
+union all select %d, unnest(b.stale), 0, 0 from batches b, m where m.seen and b.node = $1 and b.generation = $2 and b.seq = $3
+union all select %d, 0, 0, 0 from m where m.seen`,
+		strings.Join(counts, " + "), strings.Join(outcomes, " union all "), strings.Join(gone, " union all "),
+		strings.Join(done, "\nunion all "), rowStale, rowRepeated)
+}
+
+// movesSQL locks the rows that outcomes leave where they are found, tells what they were
+// and what becomes of them, and then changes them.
+func movesSQL(r *rules, arrays string) string {
+	due := fmt.Sprintf("case when o.verb in (%d, %d) then n.now + o.delay when o.verb in (%d, %d) then %s else j.due_at end",
+		engine.Nack, engine.Snooze, engine.Redo, engine.Return, r.dueNow())
+	becomes := fmt.Sprintf("case when o.verb = %d then 5 when o.verb in (%d, %d) then %d else 1 end",
+		engine.Bury, engine.Nack, engine.Snooze, r.waitState())
+	return fmt.Sprintf(`,
+l as materialized (
+	select j.id, o.at, o.verb, o.delay, o.stand, %[1]s as was, j.delivery as delivered,
+		%[2]s as due,
+		%[3]s as becomes
+	from unnest(%[4]s)
+		as o(job, token, at, verb, delay, stand), t n, jobs j
+	where j.id = o.job and %[5]s and not (select seen from m)
+	for update of j),
+u as (
+	update jobs j set state = l.becomes, due_at = l.due, stand = l.stand,
+		ready_key = case l.becomes when 1 then %[6]s
+			when 5 then n.now else j.ready_key end,
+		stood_at = case when l.becomes = 1 and l.stand = 0 then null else coalesce(j.stood_at, j.due_at) end,
+		failures = case when l.verb in (%[7]d, %[8]d, %[9]d) then coalesce(j.failures, 0) + 1 else j.failures end,
+		snoozes = case when l.verb = %[10]d then coalesce(j.snoozes, 0) + 1 else j.snoozes end,
+		charged = j.charged - case when l.verb in (%[10]d, %[11]d) and l.was = 3 then 1 else 0 end,
+		last_delay = case when l.verb in (%[7]d, %[10]d) then l.delay else j.last_delay end
+	from l, t n where j.id = l.id
+	returning l.was + case when j.serial is not null and l.becomes = 5 then %[12]d else 0 end as what, l.at, l.delivered, n.now - j.enqueued_at as age)`,
+		r.stateBefore(), due, becomes, arrays, r.fence(), r.readyKey("l.due", "n.now", "l.stand"),
+		engine.Nack, engine.Bury, engine.Redo, engine.Snooze, engine.Return, rowFreed)
+}
+
+// forgetSQL deletes what is remembered of batches that were answered: $3 and before, of
+// the lives before $2 all. What was remembered last of a life stays, and tells what it
+// has settled.
+const forgetSQL = "delete from batches where node = $1 and (generation < $2 or generation = $2 and seq <= $3)"

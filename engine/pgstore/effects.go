@@ -1,0 +1,65 @@
+package pgstore
+
+import (
+	"context"
+	"fmt"
+
+	"qsim/engine"
+)
+
+// Effect says what became of an effect that a handler wanted to apply.
+type Effect uint8
+
+const (
+	EffectStale   Effect = iota // the job is somebody else's by now, or has ended: nothing was applied
+	EffectKnown                 // an earlier delivery had applied it: nothing was applied, and the work is done
+	EffectApplied               // this delivery has
+)
+
+// Effects is a table beside the jobs in which handlers note what they have done, so that
+// it can be told how often that was: a job's effect is applied at most once, and only by
+// the delivery that holds the job. It shows how to fence side effects that are in the
+// same database, and is what tests of several processes look at.
+type Effects struct{ store *Store }
+
+// Effects returns the table, and makes it if need be.
+func (s *Store) Effects(ctx context.Context) (*Effects, error) {
+	const sql = `create table if not exists %s (job bigint primary key, delivery integer not null, node integer not null, applied_at bigint not null default batch_ns())`
+	if _, err := s.pool.Exec(ctx, fmt.Sprintf(sql, "effects")); err != nil {
+		return nil, wrap("create table effects", err)
+	}
+	return &Effects{s}, nil
+}
+
+// applySQL locks the row of a job that is in flight under that delivery, so that nobody
+// can recover it meanwhile, and notes the effect unless it is known.
+const applySQL = `
+with held as materialized (select 1 from jobs where id = $1 and delivery = $2 and state + 0 = 3 and not reaped for share),
+	applied as (insert into effects (job, delivery, node) select $1, $2, $3 from held on conflict (job) do nothing returning 1)
+select (select count(*) from held), (select count(*) from applied)`
+
+// Apply notes the effect of j, which node runs.
+func (e *Effects) Apply(ctx context.Context, j *engine.Job, node int32) (Effect, error) {
+	id, err := number("job", j.ID)
+	if err != nil {
+		return EffectStale, err
+	}
+	var held, applied int
+	if err := e.store.pool.QueryRow(ctx, applySQL, id, j.Delivery, node).Scan(&held, &applied); err != nil {
+		return EffectStale, wrap(fmt.Sprintf("apply the effect of job %d", id), err)
+	}
+	switch {
+	case applied > 0:
+		return EffectApplied, nil
+	case held > 0:
+		return EffectKnown, nil
+	}
+	return EffectStale, nil
+}
+
+// Count returns how many jobs' effects were applied.
+func (e *Effects) Count(ctx context.Context) (int64, error) {
+	var n int64
+	err := e.store.pool.QueryRow(ctx, "select count(*) from effects").Scan(&n)
+	return n, wrap("count effects", err)
+}

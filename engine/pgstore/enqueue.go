@@ -1,0 +1,139 @@
+package pgstore
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"qsim/engine"
+)
+
+// enqueueSQL adds jobs, given as arrays of their columns.
+func enqueueSQL(r *rules) string {
+	stood := "case when e.delay > 0 then n.now end"
+	if r.options.Held {
+		stood = "null"
+	}
+	return fmt.Sprintf(now+`
+insert into jobs (id, kind, priority, tenant, serial, joined, state, enqueued_at, due_at, ready_key, stood_at, payload)
+select e.id, e.kind, e.priority, e.tenant, e.serial, case when e.serial is not null then nextval('joined') end,
+	case when e.delay > 0 then %d else 1 end, n.now, n.now + e.delay, n.now + e.delay, %s, e.payload
+from t n, unnest($1::bigint[], $2::integer[], $3::smallint[], $4::integer[], $5::bigint[], $6::bigint[], $7::bytea[])
+	as e(id, kind, priority, tenant, serial, delay, payload)`, r.waitState(), stood)
+}
+
+// lockSerials lets one transaction at a time number the jobs of a serial key, or of those
+// that share its stripe: $1 names the store, $2 are the stripes in order.
+const lockSerials = "select pg_advisory_xact_lock($1, stripe) from unnest($2::integer[]) as stripe"
+
+// stripes bounds the locks that one call takes.
+const stripes = 64
+
+var allStripes = func() (all []int32) {
+	for i := range int32(stripes) {
+		all = append(all, i)
+	}
+	return all
+}()
+
+func (s *Store) serialLock() int32 { return int32(lockKey(s.schema + " serial")) }
+
+// copyFrom is from how many jobs on a batch is sent by COPY.
+const copyFrom = 50
+
+// Enqueue adds jobs, all or none. IDs must be in [1, 2^63) and not those of jobs that are
+// live, or dead and kept. A batch of jobs that are ready at once and have no serial key
+// goes by COPY.
+func (s *Store) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	plain, ready := true, false
+	for i := range jobs {
+		j := &jobs[i]
+		if j.ID == 0 || j.Delay < 0 {
+			return fmt.Errorf("enqueue job %d, delay %v: the ID must not be 0, the delay not negative", j.ID, j.Delay)
+		}
+		if _, err := number("enqueue: the ID", j.ID); err != nil {
+			return err
+		}
+		plain = plain && j.Delay == 0 && j.Serial == 0
+		ready = ready || j.Delay == 0 || s.rules.options.Held
+	}
+	var err error
+	if plain && len(jobs) >= copyFrom {
+		err = s.copyJobs(ctx, jobs)
+	} else {
+		err = s.insertJobs(ctx, jobs)
+	}
+	if err != nil {
+		return wrap(fmt.Sprintf("enqueue %d jobs", len(jobs)), err)
+	}
+	if ready {
+		s.wake()
+	}
+	return nil
+}
+
+func (s *Store) insertJobs(ctx context.Context, jobs []engine.NewJob) error {
+	n := len(jobs)
+	ids, kinds, priorities, tenants := make([]int64, n), make([]int32, n), make([]int16, n), make([]int32, n)
+	serials, delays, payloads := make([]*int64, n), make([]int64, n), make([][]byte, n)
+	var locks []int32
+	for i := range jobs {
+		j := &jobs[i]
+		ids[i], kinds[i], priorities[i], tenants[i] = int64(j.ID), int32(j.Kind), j.Priority, int32(j.Tenant)
+		delays[i], payloads[i] = nanoseconds(j.Delay), j.Payload
+		if j.Serial != 0 {
+			serial := int64(j.Serial)
+			serials[i] = &serial
+			locks = append(locks, int32(j.Serial%stripes))
+		}
+	}
+	if locks == nil {
+		_, err := s.pool.Exec(ctx, s.text.enqueue, ids, kinds, priorities, tenants, serials, delays, payloads)
+		return err
+	}
+	slices.Sort(locks)
+	b := &pgx.Batch{}
+	b.Queue(lockSerials, s.serialLock(), slices.Compact(locks))
+	b.Queue(s.text.enqueue, ids, kinds, priorities, tenants, serials, delays, payloads)
+	return s.pool.SendBatch(ctx, b).Close()
+}
+
+// copyJobs sends jobs in PostgreSQL's binary COPY format: a header, for each row the
+// number of its fields and each field with its length, -1 at the end.
+func (s *Store) copyJobs(ctx context.Context, jobs []engine.NewJob) error {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	text := append(make([]byte, 0, 64+64*len(jobs)), "PGCOPY\n\xff\r\n\x00"...)
+	text = append(text, make([]byte, 8)...)
+	for i := range jobs {
+		j := &jobs[i]
+		text = binary.BigEndian.AppendUint16(text, 5)
+		text = binary.BigEndian.AppendUint32(text, 8)
+		text = binary.BigEndian.AppendUint64(text, uint64(j.ID))
+		text = binary.BigEndian.AppendUint32(text, 4)
+		text = binary.BigEndian.AppendUint32(text, uint32(j.Kind))
+		text = binary.BigEndian.AppendUint32(text, 2)
+		text = binary.BigEndian.AppendUint16(text, uint16(j.Priority))
+		text = binary.BigEndian.AppendUint32(text, 4)
+		text = binary.BigEndian.AppendUint32(text, uint32(j.Tenant))
+		if j.Payload == nil {
+			text = binary.BigEndian.AppendUint32(text, ^uint32(0))
+		} else {
+			text = binary.BigEndian.AppendUint32(text, uint32(len(j.Payload)))
+			text = append(text, j.Payload...)
+		}
+	}
+	text = binary.BigEndian.AppendUint16(text, ^uint16(0))
+	_, err = conn.Conn().PgConn().CopyFrom(ctx, bytes.NewReader(text), "copy jobs (id, kind, priority, tenant, payload) from stdin (format binary)")
+	return err
+}

@@ -1,0 +1,91 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"qsim/engine"
+)
+
+// Errors of Open and of calls, beside those of package engine.
+var (
+	// ErrNewer means that the schema was made by a later version of this program, and was
+	// not touched.
+	ErrNewer = errors.New("pgstore: the schema is of a newer version than this program knows")
+	// ErrDenied means that the server refused the user, the password or what the user may do.
+	ErrDenied = errors.New("pgstore: the server denies access")
+	// ErrFull means that the server could write no more. The call did nothing.
+	ErrFull = errors.New("pgstore: the server's disk is full")
+	// ErrStatementTimeout means that the server's statement_timeout or lock_timeout ended a
+	// call, which did nothing.
+	ErrStatementTimeout = errors.New("pgstore: a timeout of the server ended the statement")
+)
+
+// wrap names the call that an error ended; nil stays nil.
+func wrap(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, explain(err))
+}
+
+// explain gives an error of pgx the sentinel that callers look for, and takes out of it
+// what says nothing or might show a secret.
+func explain(err error) error {
+	for _, explained := range []error{ErrNewer, ErrDenied, engine.ErrUnavailable, engine.ErrUnsupported, engine.ErrDuplicate} {
+		if errors.Is(err, explained) {
+			return err
+		}
+	}
+	var reply *pgconn.PgError
+	if errors.As(err, &reply) {
+		return explainReply(reply)
+	}
+	var connecting *pgconn.ConnectError
+	var network *net.OpError
+	switch {
+	case errors.As(err, &connecting):
+		// It names user, database and host, never the password.
+		return fmt.Errorf("%w: %s", engine.ErrUnavailable, oneLine(connecting.Error()))
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%w: %w", engine.ErrUnavailable, err)
+	case errors.As(err, &network):
+		return fmt.Errorf("%w: %w", engine.ErrUnavailable, network)
+	}
+	return fmt.Errorf("%w: %s", engine.ErrUnavailable, oneLine(err.Error()))
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// explainReply is explain for what the server answered. See appendix A of its
+// documentation for the codes.
+func explainReply(e *pgconn.PgError) error {
+	said := fmt.Sprintf("%s (SQLSTATE %s)", oneLine(e.Message), e.Code)
+	class := e.Code[:min(2, len(e.Code))]
+	switch {
+	case e.Code == "42501", class == "28":
+		return fmt.Errorf("%w: %s", ErrDenied, said)
+	case e.Code == "53100", strings.Contains(e.Message, "could not extend file"), strings.Contains(e.Message, "could not write") && strings.Contains(e.Message, "File too large"):
+		return fmt.Errorf("%w: %w: %s", engine.ErrUnavailable, ErrFull, said)
+	case e.Code == "57014", e.Code == "55P03":
+		return fmt.Errorf("%w: %w: %s", engine.ErrUnavailable, ErrStatementTimeout, said)
+	case e.Code == "3D000", e.Code == "3F000", e.Code == "42P01":
+		return fmt.Errorf("%s", said) // no such database, schema or table: it will not come by waiting
+	case e.Code == "23505" && e.ConstraintName == "jobs_pkey":
+		return fmt.Errorf("%w: %s", engine.ErrDuplicate, oneLine(e.Detail))
+	}
+	switch class {
+	case "08", "25", "40", "53", "57", "58", "XX":
+		// Connection lost, read only, deadlock, out of something, shutting down, I/O.
+		return fmt.Errorf("%w: %s", engine.ErrUnavailable, said)
+	}
+	return errors.New(said)
+}
+
+// denied reports whether an error will not go away by waiting.
+func denied(err error) bool { return errors.Is(err, ErrDenied) || errors.Is(err, ErrNewer) }

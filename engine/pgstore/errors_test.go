@@ -1,0 +1,232 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"qsim/engine"
+	"qsim/engine/pgstore/pgserver"
+)
+
+// wantError checks the sentinel of an error, what it says, and what it must never say.
+func wantError(t *testing.T, err, want error, says string) {
+	t.Helper()
+	if err == nil || want != nil && !errors.Is(err, want) || !strings.Contains(err.Error(), says) {
+		t.Errorf("got %v\nwant %v with %q", err, want, says)
+	}
+	if err != nil && (strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "\n")) {
+		t.Errorf("shows a password, or has several lines: %v", err)
+	}
+}
+
+// TestOpenFails goes through what a DSN can have wrong.
+func TestOpenFails(t *testing.T) {
+	needServer(t)
+	admin, err := pgx.Connect(t.Context(), server.DSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close(context.WithoutCancel(t.Context()))
+	rules := filepath.Join(server.Data(), "pg_hba.conf")
+	before, err := os.ReadFile(rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(rules, append([]byte("local all stranger scram-sha-256\n"), before...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"create role stranger login password 'hunter2'", "create role guest login", "revoke create on database postgres from public", "select pg_reload_conf()"} {
+		if _, err := admin.Exec(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	taken := open(t, engine.StoreOptions{})
+	as := func(user, more string) string {
+		return strings.Replace(server.DSN(), "user=qsim", "user="+user, 1) + " " + more
+	}
+	for _, tt := range []struct {
+		name, dsn, schema string
+		want              error
+		says              string
+	}{
+		{"nonsense", "hunter2", "", nil, "want a URL"},
+		{"a URL that is none", "postgres://me:hunter2@[::1/x", "", nil, "want a URL"},
+		{"a password that breaks the URL", "postgres://me:hun%ter2hunter2@host:port@/x", "", nil, "want a URL"},
+		{"keywords that are none", "host='x password=hunter2", "", nil, "want a URL"},
+		{"nobody listens", "host=" + filepath.Dir(server.Data()) + " port=1 user=me password=hunter2", "", engine.ErrUnavailable, "user=me"},
+		{"no such host", "postgres://me:hunter2@host.invalid:1/x?connect_timeout=2", "", engine.ErrUnavailable, "host.invalid"},
+		{"no such database", strings.Replace(server.DSN(), "dbname=postgres", "dbname=nowhere", 1), "", nil, `database "nowhere" does not exist`},
+		{"no such user", as("nobody_at_all", "password=hunter2"), "", ErrDenied, "nobody_at_all"},
+		{"the wrong password", as("stranger", "password=hunter22"), "", ErrDenied, "password authentication failed"},
+		{"a user who may create nothing", as("guest", ""), "", ErrDenied, "create schema qsim"},
+		{"another's schema", as("guest", ""), taken.schema, ErrDenied, taken.schema},
+		{"a schema's name in capitals", server.DSN(), "Qsim", nil, "lower-case"},
+		{"a schema's name with a quote", server.DSN(), `x"; drop schema public; --`, nil, "lower-case"},
+		{"a schema's name that is long", server.DSN(), strings.Repeat("x", 64), nil, "at most 63"},
+		{"a schema's name in emoji", server.DSN(), "🙂", nil, "lower-case"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := Open(t.Context(), tt.dsn, Options{Schema: tt.schema})
+			if err == nil {
+				s.Close()
+			}
+			wantError(t, err, tt.want, tt.says)
+		})
+	}
+}
+
+// TestRefusedOptions names each option that a store on PostgreSQL cannot keep.
+func TestRefusedOptions(t *testing.T) {
+	for name, o := range map[string]engine.StoreOptions{
+		"MaxRunning": {MaxRunning: []int{0, 3}}, "MaxInFlight": {MaxInFlight: 1}, "CountAhead": {CountAhead: true},
+	} {
+		_, err := Open(t.Context(), "", Options{Store: o})
+		wantError(t, err, engine.ErrUnsupported, name)
+	}
+	if err := validate(&engine.StoreOptions{MaxRunning: []int{0, 0}, Orphans: true, Held: true, Service: []time.Duration{1}}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNewerSchema leaves alone what a later program has made.
+func TestNewerSchema(t *testing.T) {
+	s := open(t, engine.StoreOptions{})
+	if _, err := s.pool.Exec(t.Context(), "update version set version = 99"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(t.Context(), server.DSN(), Options{Schema: s.schema})
+	wantError(t, err, ErrNewer, "version 99")
+}
+
+// TestOpenedAtOnce has several processes find no schema.
+func TestOpenedAtOnce(t *testing.T) {
+	needServer(t)
+	schema := newSchema()
+	stores := make(chan *Store, 8)
+	for range cap(stores) {
+		go func() {
+			s, err := Open(t.Context(), server.DSN(), Options{Schema: schema})
+			if err != nil {
+				t.Error(err)
+			}
+			stores <- s
+		}()
+	}
+	var last *Store
+	for i := range cap(stores) {
+		s := <-stores
+		if s == nil {
+			continue
+		}
+		if last = s; i < cap(stores)-1 {
+			s.Close()
+		}
+	}
+	if last != nil {
+		if err := last.Drop(t.Context()); err != nil {
+			t.Error(err)
+		}
+		_, err := last.Stats(t.Context(), 0)
+		wantError(t, err, nil, "does not exist")
+		last.Close()
+		err = last.Enqueue(t.Context(), []engine.NewJob{{ID: 1}})
+		wantError(t, err, engine.ErrUnavailable, "closed pool")
+	}
+}
+
+// TestStatementTimeout has a call wait for a table that another session holds.
+func TestStatementTimeout(t *testing.T) {
+	s := open(t, engine.StoreOptions{LapseAfter: -1})
+	hasty, err := Open(t.Context(), server.DSN()+" statement_timeout=100", Options{Schema: s.schema, Store: engine.StoreOptions{LapseAfter: -1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hasty.Close()
+	tx, err := s.pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
+	if _, err := tx.Exec(t.Context(), "lock table jobs in access exclusive mode"); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = hasty.Claim(t.Context(), 1, engine.Plan{Limit: 1, Terms: []engine.Term{anyTerm(1)}}, time.Minute, nil)
+	wantError(t, err, ErrStatementTimeout, "claim")
+	wantError(t, err, engine.ErrUnavailable, "57014")
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	err = s.Enqueue(ctx, []engine.NewJob{{ID: 1}})
+	wantError(t, err, engine.ErrUnavailable, "enqueue 1 jobs")
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v: want the deadline named", err)
+	}
+}
+
+// TestFullDisk runs a server whose files may not grow beyond 17 MiB.
+func TestFullDisk(t *testing.T) {
+	needServer(t)
+	small, err := pgserver.Start(t.Context(), pgserver.Options{Unsafe: true, MostFile: 17 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := small.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	s, err := Open(t.Context(), small.DSN(), Options{Store: engine.StoreOptions{LapseAfter: -1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	payload := make([]byte, 1000)
+	added := 0
+	for err == nil && added < 40_000 {
+		var jobs []engine.NewJob
+		for i := range 1000 {
+			jobs = append(jobs, engine.NewJob{ID: engine.JobID(added + i + 1), Payload: payload})
+		}
+		if err = s.Enqueue(t.Context(), jobs); err == nil {
+			added += len(jobs)
+		}
+	}
+	wantError(t, err, ErrFull, "enqueue 1000 jobs")
+	wantError(t, err, engine.ErrUnavailable, "extend")
+	st, err := s.Stats(t.Context(), 0)
+	if err != nil || st.Ready[engine.Fresh] != added || added == 0 {
+		t.Errorf("%d were added, the store has %+v, %v", added, st, err)
+	}
+}
+
+// TestNumbers refuses what PostgreSQL's integers cannot hold, and takes what they can.
+func TestNumbers(t *testing.T) {
+	s := open(t, engine.StoreOptions{LapseAfter: -1})
+	err := s.Enqueue(t.Context(), []engine.NewJob{{ID: 1 << 63}})
+	wantError(t, err, engine.ErrUnsupported, "9223372036854775808")
+	for _, o := range []engine.Outcome{{Verb: engine.Ack, Refused: true}, {Verb: engine.Ack, Guard: engine.GuardNone}, {}, {Verb: 99}} {
+		_, err := s.Commit(t.Context(), engine.Batch{ID: engine.BatchID{Seq: 1}, Outcomes: []engine.Outcome{o}}, nil)
+		wantError(t, err, engine.ErrUnsupported, "commit job 0")
+	}
+	if err := s.Enqueue(t.Context(), []engine.NewJob{{ID: 1}, {ID: 2, Delay: engine.Forever}, {ID: 3, Tenant: 1<<32 - 1, Serial: 1<<32 - 1}}); err != nil {
+		t.Fatal(err)
+	}
+	l, next, err := s.Claim(t.Context(), 1<<64-1, engine.Plan{Limit: 1 << 40, Terms: []engine.Term{anyTerm(1 << 50)}}, engine.Forever, nil)
+	if err != nil || len(l) != 2 || next < 99*365*24*time.Hour {
+		t.Fatalf("%v, next %v, %v", l, next, err)
+	}
+	r, err := s.Commit(t.Context(), engine.Batch{ID: engine.BatchID{Engine: 1<<64 - 1, Seq: 1}, Outcomes: []engine.Outcome{
+		{LeaseKey: l[0].Key(), Verb: engine.Nack, Delay: engine.Forever}, {LeaseKey: l[1].Key(), Verb: engine.Snooze, Delay: -5}}}, nil)
+	if err != nil || r[0].Status != engine.Applied || r[1].Status != engine.Applied {
+		t.Errorf("%v, %v", r, err)
+	}
+	if _, _, err := s.Recover(t.Context(), 1<<64-1, -1, engine.Forever, engine.Forever, nil); err != nil {
+		t.Error(err)
+	}
+}

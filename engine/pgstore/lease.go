@@ -1,0 +1,152 @@
+package pgstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"qsim/engine"
+)
+
+// extendSQL restarts leases: $1 jobs, $2 tokens, $3 ttl. No column of an index changes.
+func extendSQL(r *rules) string {
+	fence := inFlight + r.notLapsed()
+	if r.options.Fence == engine.FenceToken {
+		fence += " and j.token = o.token"
+	}
+	return now + `
+update jobs j set expires_at = n.now + $3
+from unnest($1::bigint[], $2::bigint[]) as o(job, token), t n
+where j.id = o.job and ` + fence + `
+returning j.id, j.token`
+}
+
+// ExtendLease restarts leases, see engine.Store.
+func (s *Store) ExtendLease(ctx context.Context, keys []engine.LeaseKey, ttl time.Duration, dst []bool) ([]bool, error) {
+	if len(keys) == 0 {
+		return dst, nil
+	}
+	// In one order everywhere: two calls never wait for each other.
+	sorted := slices.Clone(keys)
+	slices.SortFunc(sorted, func(a, b engine.LeaseKey) int { return cmp.Compare(a.Job, b.Job) })
+	jobs, tokens := make([]int64, len(keys)), make([]int64, len(keys))
+	for i, k := range sorted {
+		jobs[i], tokens[i] = int64(k.Job), int64(k.Token)
+	}
+	rows, err := s.pool.Query(ctx, s.text.extend, jobs, tokens, nanoseconds(ttl))
+	if err != nil {
+		return dst, wrap("extend leases", err)
+	}
+	held := make(map[int64]int64, len(keys))
+	var job, token int64
+	if _, err = pgx.ForEachRow(rows, []any{&job, &token}, func() error { held[job] = token; return nil }); err != nil {
+		return dst, wrap("extend leases", err)
+	}
+	for _, k := range keys {
+		token, ok := held[int64(k.Job)]
+		dst = append(dst, ok && (s.rules.options.Fence != engine.FenceToken || token == int64(k.Token)))
+	}
+	return dst, nil
+}
+
+// extendNodeSQL restarts all leases of $1, or of every life of its node; $2: ttl.
+func extendNodeSQL(r *rules) (out [2]string) {
+	for i, whose := range []string{"j.holder = $1", "j.holder >> 32 = $1::bigint >> 32"} {
+		out[i] = now + `
+update jobs j set expires_at = n.now + $2 from t n
+where j.state = 3 and not j.reaped and ` + whose + r.notLapsed()
+	}
+	return out
+}
+
+// ExtendNode restarts all leases of a holder, see engine.NodeExtender. It looks at every
+// job in flight.
+func (s *Store) ExtendNode(ctx context.Context, holder engine.EngineID, kept bool, ttl time.Duration) (int, error) {
+	text := s.text.extendNode[0]
+	if kept {
+		text = s.text.extendNode[1]
+	}
+	done, err := s.pool.Exec(ctx, text, int64(holder), nanoseconds(ttl))
+	return int(done.RowsAffected()), wrap("extend leases of a node", err)
+}
+
+// recoverSQL takes up to $4 leases that expired at least $3 ago for $1 and $2. The second
+// text tells when there is another: $1 is the grace.
+func recoverSQL(r *rules) (take, next string) {
+	take = now + fmt.Sprintf(`,
+e as materialized (
+	select j.id, j.holder as was, j.expires_at as expired from jobs j where j.state = 3 and %s <= (select now from t)
+	order by j.expires_at, j.id limit $4 for update of j skip locked)
+update jobs j set holder = $1, token = j.token + %s, expires_at = n.now + $2, reaped = true, %s
+from e, t n where j.id = e.id
+returning e.was, e.expired, %s`, r.expiry("$3::bigint"), r.lapses(), r.recovered(), r.leaseColumns())
+	next = now + " select min(" + r.expiry("$1::bigint") + ") - (select now from t) from jobs j where j.state = 3"
+	return take, next
+}
+
+// Recover takes expired leases, see engine.Store: those first that expired first. A lease
+// is a part of its job's row: there are no orphans.
+func (s *Store) Recover(ctx context.Context, holder engine.EngineID, most int, grace, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
+	next := engine.Forever
+	var expired []expiry
+	b := &pgx.Batch{}
+	b.Queue(s.text.recover, int64(holder), nanoseconds(ttl), nanoseconds(grace), limit(most)).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			r := row{values: rows.RawValues()}
+			was, at := engine.EngineID(r.int64()), r.int64()
+			l := r.lease()
+			l.Holder = was
+			expired = append(expired, expiry{at, l})
+		}
+		return rows.Err()
+	})
+	b.Queue(s.text.nextExpiry, nanoseconds(grace)).QueryRow(func(row pgx.Row) error {
+		var in *int64
+		if err := row.Scan(&in); err != nil || in == nil {
+			return err
+		}
+		next = nonNegative(*in)
+		return nil
+	})
+	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
+		return dst, engine.Forever, wrap("recover", err)
+	}
+	slices.SortFunc(expired, func(a, b expiry) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.lease.ID, b.lease.ID)) })
+	for i := range expired {
+		dst = append(dst, expired[i].lease)
+	}
+	return dst, next, nil
+}
+
+// expiry is a lease that was recovered, and when it had expired.
+type expiry struct {
+	at    int64
+	lease engine.Lease
+}
+
+func nonNegative(d int64) time.Duration { return time.Duration(max(d, 0)) }
+
+const leadSQL = now + `
+insert into leaders as l (role, engine, until) select $1::smallint, $2::bigint, t.now + $3::bigint from t
+on conflict (role) do update set engine = excluded.engine, until = excluded.until
+where l.engine = excluded.engine or l.until <= excluded.until - $3::bigint`
+
+// Lead makes e the leader for role unless another one is, see engine.Store.
+func (s *Store) Lead(ctx context.Context, role engine.Role, e engine.EngineID, ttl time.Duration) (bool, error) {
+	done, err := s.pool.Exec(ctx, leadSQL, int16(role), int64(e), nanoseconds(ttl))
+	return done.RowsAffected() == 1, wrap("lead", err)
+}
+
+const nextLifeSQL = `insert into lives as l (node, generation) values ($1, 0)
+on conflict (node) do update set generation = l.generation + 1 returning generation`
+
+// NextLife counts the lives of a node's engine, see engine.Registry.
+func (s *Store) NextLife(ctx context.Context, node int32) (uint32, error) {
+	var generation int64
+	err := s.pool.QueryRow(ctx, nextLifeSQL, node).Scan(&generation)
+	return uint32(generation), wrap("count the lives of an engine", err)
+}

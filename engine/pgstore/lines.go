@@ -1,0 +1,115 @@
+package pgstore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+
+	"qsim/engine"
+)
+
+// line is an order in which ready jobs are found: an index of those of a class, or of
+// both, first by kind or tenant or by neither. Only the plainest is there from the
+// beginning. The others are built when a plan first asks for them, so that a store whose
+// policies never ask does not pay for them with every job.
+type line struct {
+	class engine.Class
+	by    grouping
+	order lineOrder
+}
+
+// grouping is the column by which a line is divided.
+type grouping uint8
+
+const (
+	byNothing grouping = iota
+	byKind
+	byTenant
+)
+
+func (g grouping) String() string { return [...]string{"", "kind", "tenant"}[g] }
+
+// lineOrder is how a line, or a part of it, is ordered.
+type lineOrder uint8
+
+const (
+	oldest    lineOrder = iota // by priority, smallest ready key first
+	newest                     // by priority, largest ready key first
+	whatever                   // smallest ready key first, whatever the priority
+	longReady                  // longest ready first, whatever the priority
+)
+
+func (o lineOrder) String() string {
+	return [...]string{"oldest", "newest", "whatever", "longest"}[o]
+}
+
+// columns are what a line is ordered by, each prefixed.
+func (o lineOrder) columns(prefix string) string {
+	text := [...]string{"@priority, @ready_key, @id", "@priority, @ready_key desc, @id desc", "@ready_key, @id", "@due_at, @id"}[o]
+	return strings.ReplaceAll(text, "@", prefix)
+}
+
+// ofClass is the condition that a row is ready in a class.
+func ofClass(c engine.Class, prefix string) string {
+	text := prefix + "state = 1"
+	switch c {
+	case engine.Fresh:
+		text += " and " + prefix + "delivery = 0"
+	case engine.Retry:
+		text += " and " + prefix + "delivery > 0"
+	}
+	return text
+}
+
+// name is that of the index.
+func (l line) name() string {
+	words := []string{"ready"}
+	if l.class != engine.AnyClass {
+		words = append(words, l.class.String())
+	}
+	if l.by != byNothing {
+		words = append(words, l.by.String())
+	}
+	return strings.Join(append(words, l.order.String()), "_")
+}
+
+// definition is the statement that builds the index.
+func (l line) definition() string {
+	columns := l.order.columns("")
+	if l.by != byNothing {
+		columns = l.by.String() + ", " + columns
+	}
+	return fmt.Sprintf("create index if not exists %s on jobs (%s) where %s", l.name(), columns, ofClass(l.class, ""))
+}
+
+// lines remembers which lines are there.
+type lines struct {
+	mu    sync.Mutex
+	built map[line]bool
+}
+
+// build makes sure of the lines that a statement goes by. While a line is built nothing
+// can be enqueued or committed: about a second for each million of ready jobs.
+func (s *Store) build(ctx context.Context, want []line) error {
+	s.lines.mu.Lock()
+	defer s.lines.mu.Unlock()
+	for _, l := range want {
+		if l == (line{class: engine.AnyClass}) || s.lines.built[l] {
+			continue
+		}
+		b := &pgx.Batch{}
+		b.Queue("select pg_advisory_xact_lock($1)", lockKey(s.schema))
+		b.Queue(l.definition())
+		if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
+			return wrap("build index "+l.name(), err)
+		}
+		if s.lines.built == nil {
+			s.lines.built = make(map[line]bool)
+		}
+		s.lines.built[l] = true
+	}
+	return nil
+}

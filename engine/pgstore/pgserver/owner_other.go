@@ -1,0 +1,20 @@
+//go:build !unix
+
+package pgserver
+
+import (
+	"fmt"
+	"runtime"
+	"syscall"
+)
+
+// owner is the user that a server runs as.
+type owner struct{}
+
+func serverUser() (*owner, error) {
+	return nil, fmt.Errorf("%w: servers of one's own need unix sockets and signals, not %s", ErrMissing, runtime.GOOS)
+}
+
+func (*owner) own(string) error { return nil }
+
+func (*owner) attributes() *syscall.SysProcAttr { return nil }

@@ -1,0 +1,54 @@
+//go:build unix
+
+package pgserver
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"strconv"
+	"syscall"
+)
+
+// owner is the user that a server runs as.
+type owner struct {
+	other    bool // not this process's
+	uid, gid int
+}
+
+// serverUser is this process's user, or for root another one.
+func serverUser() (*owner, error) {
+	if os.Geteuid() != 0 {
+		return &owner{}, nil
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err1 := strconv.Atoi(u.Uid)
+		gid, err2 := strconv.Atoi(u.Gid)
+		if err1 == nil && err2 == nil {
+			return &owner{true, uid, gid}, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: it does not run as root, and there is no user postgres or nobody", ErrMissing)
+}
+
+// own gives a folder to the user.
+func (o *owner) own(folder string) error {
+	if !o.other {
+		return nil
+	}
+	return os.Chown(folder, o.uid, o.gid)
+}
+
+// attributes make a program run as the user, and end when this process does.
+func (o *owner) attributes() *syscall.SysProcAttr {
+	a := &syscall.SysProcAttr{Setpgid: true}
+	if o.other {
+		a.Credential = &syscall.Credential{Uid: uint32(o.uid), Gid: uint32(o.gid)}
+	}
+	dieWithParent(a)
+	return a
+}

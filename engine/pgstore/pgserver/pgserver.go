@@ -1,0 +1,316 @@
+// Package pgserver runs a PostgreSQL server of its own for as long as a test or a
+// benchmark needs one: made by initdb in a temporary folder, reached by a unix socket in
+// that folder and by nothing else, gone without a trace after Stop.
+//
+// PostgreSQL refuses to run as root, so for root the server runs as the user postgres,
+// or as nobody where there is no such user. If the process that started it dies, even by
+// SIGKILL, Linux tells the server to shut down; the folder then stays.
+package pgserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// ErrMissing means that the programs of a PostgreSQL server are not installed, or cannot
+// be used on this system.
+var ErrMissing = errors.New("pgserver: no PostgreSQL server is installed")
+
+// Options are what a server is started with. The zero value is the server as it is
+// delivered: what is committed is on the disk.
+type Options struct {
+	// Unsafe turns fsync, full_page_writes and synchronous_commit off: a power failure may
+	// lose everything, a crash of the server the commits of the last moments. For tests of
+	// what is right, not of how fast.
+	Unsafe bool
+	// Settings are further lines of postgresql.conf by name, such as "max_connections".
+	Settings map[string]string
+	// Folder is where the temporary folder is made; empty: where the system keeps
+	// temporary files. The user that the server runs as must be able to reach it.
+	Folder string
+	// MostFile, if above 0, is how large in bytes a file of the server may grow, as on a
+	// disk that is full beyond. The transaction log has files of 16 MiB.
+	MostFile int64
+}
+
+// Server is a running server, or one that has been stopped. Its methods must not be
+// called at the same time.
+type Server struct {
+	options  Options
+	programs string // folder
+	folder   string // holds the socket and data
+	port     int
+	process  *process
+	stopped  bool
+}
+
+// superuser is the name of the only role of a new server.
+const superuser = "qsim"
+
+// Settings that all servers get. Sizes fit a machine with 1 GiB.
+const configuration = `
+listen_addresses = ''
+unix_socket_permissions = 0700
+max_connections = 200
+shared_buffers = 256MB
+max_wal_size = 2GB
+checkpoint_timeout = 15min
+autovacuum_naptime = 5s
+jit = off
+logging_collector = off
+timezone = 'UTC'
+log_timezone = 'UTC'
+log_checkpoints = off
+`
+
+const unsafely = `
+fsync = off
+full_page_writes = off
+synchronous_commit = off
+`
+
+// patience is how long a server may take to start or to stop.
+const patience = 60 * time.Second
+
+// Find returns the folder that holds initdb and postgres: that of initdb in PATH, or the
+// newest of /usr/lib/postgresql, where Debian keeps them. The error is ErrMissing.
+func Find() (string, error) {
+	if p, err := exec.LookPath("initdb"); err == nil {
+		if resolved, err := filepath.EvalSymlinks(p); err == nil {
+			p = resolved
+		}
+		if isFile(filepath.Join(filepath.Dir(p), "postgres")) {
+			return filepath.Dir(p), nil
+		}
+	}
+	best, newest := "", -1
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
+	for _, p := range found {
+		folder := filepath.Dir(p)
+		version, err := strconv.Atoi(filepath.Base(filepath.Dir(folder)))
+		if err == nil && version > newest && isFile(filepath.Join(folder, "initdb")) {
+			best, newest = folder, version
+		}
+	}
+	if best == "" {
+		return "", fmt.Errorf("%w: looked for initdb and postgres in PATH and /usr/lib/postgresql/*/bin (Debian: apt-get install postgresql)", ErrMissing)
+	}
+	return best, nil
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Start makes a new server and returns once it accepts connections. ctx is for the start
+// alone: the server runs until Stop. After an error nothing is left behind.
+func Start(ctx context.Context, o Options) (*Server, error) {
+	programs, err := Find()
+	if err != nil {
+		return nil, err
+	}
+	owner, err := serverUser()
+	if err != nil {
+		return nil, err
+	}
+	folder, err := os.MkdirTemp(o.Folder, "qsim-postgresql-")
+	if err != nil {
+		return nil, fmt.Errorf("start PostgreSQL: %w", err)
+	}
+	s := &Server{options: o, programs: programs, folder: folder, port: 5432}
+	if err := s.create(ctx, owner); err != nil {
+		_ = os.RemoveAll(folder)
+		return nil, fmt.Errorf("start PostgreSQL: %w", err)
+	}
+	if err := s.launch(ctx); err != nil {
+		_ = os.RemoveAll(folder)
+		return nil, fmt.Errorf("start PostgreSQL: %w", err)
+	}
+	return s, nil
+}
+
+// create fills the folder.
+func (s *Server) create(ctx context.Context, owner *owner) error {
+	// A socket's path is at most 107 bytes long, see unix(7).
+	if socket := s.folder + "/.s.PGSQL.5432.lock"; len(socket) > 107 {
+		return fmt.Errorf("the path of the socket, %s, is longer than 107 bytes: choose another temporary folder (TMPDIR)", socket)
+	}
+	if err := owner.own(s.folder); err != nil {
+		return err
+	}
+	initdb := exec.CommandContext(ctx, filepath.Join(s.programs, "initdb"), "--pgdata="+s.Data(), "--username="+superuser,
+		"--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions")
+	initdb.Dir = s.folder
+	initdb.Env = environment()
+	initdb.SysProcAttr = owner.attributes()
+	if said, err := initdb.CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb: %w: %s", err, lastLines(string(said)))
+	}
+	text := configuration
+	if s.options.Unsafe {
+		text += unsafely
+	}
+	for name, value := range s.options.Settings {
+		text += fmt.Sprintf("%s = '%s'\n", name, strings.ReplaceAll(value, "'", "''"))
+	}
+	f, err := os.OpenFile(filepath.Join(s.Data(), "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+// environment is what the programs see: nothing of PG* that belongs to others.
+func environment() []string {
+	var kept []string
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "PG") && !strings.HasPrefix(v, "LC_") && !strings.HasPrefix(v, "LANG") {
+			kept = append(kept, v)
+		}
+	}
+	return append(kept, "LC_ALL=C")
+}
+
+// launch starts the server in its folder and waits until it accepts connections.
+func (s *Server) launch(ctx context.Context) error {
+	owner, err := serverUser()
+	if err != nil {
+		return err
+	}
+	arguments := []string{filepath.Join(s.programs, "postgres"), "-D", s.Data(), "-k", s.folder, "-p", strconv.Itoa(s.port)}
+	if s.options.MostFile > 0 {
+		// The shell sets the limit, in blocks of 512 bytes, and becomes the server.
+		limit := fmt.Sprintf(`ulimit -f %d && exec "$0" "$@"`, max(1, s.options.MostFile/512))
+		arguments = append([]string{"/bin/sh", "-c", limit}, arguments...)
+	}
+	log, err := os.OpenFile(s.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	command := exec.Command(arguments[0], arguments[1:]...)
+	command.Dir, command.Env, command.Stdout, command.Stderr = s.folder, environment(), log, log
+	command.SysProcAttr = owner.attributes()
+	if s.process, err = begin(command); err != nil {
+		return err
+	}
+	if err := s.awaitReady(ctx); err != nil {
+		s.process.signal(syscall.SIGQUIT)
+		<-s.process.done
+		return err
+	}
+	s.stopped = false
+	return nil
+}
+
+// awaitReady returns when the server says in its pid file that it accepts connections:
+// the eighth line, see miscadmin.h of PostgreSQL.
+func (s *Server) awaitReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	every := time.NewTicker(5 * time.Millisecond)
+	defer every.Stop()
+	for {
+		text, err := os.ReadFile(filepath.Join(s.Data(), "postmaster.pid"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		lines := strings.Split(string(text), "\n")
+		if len(lines) >= 8 && strings.TrimSpace(lines[7]) == "ready" && lines[0] == strconv.Itoa(s.process.pid()) {
+			return nil
+		}
+		select {
+		case <-s.process.done:
+			return fmt.Errorf("the server ended (%w): %s", s.process.err, s.Log())
+		case <-ctx.Done():
+			return fmt.Errorf("the server is not ready: %w: %s", ctx.Err(), s.Log())
+		case <-every.C:
+		}
+	}
+}
+
+// DSN is how to connect: a string of keywords, without a password.
+func (s *Server) DSN() string {
+	return fmt.Sprintf("host=%s port=%d user=%s dbname=postgres sslmode=disable", s.folder, s.port, superuser)
+}
+
+// Data is the folder of the server's data, for tests that change what is in it.
+func (s *Server) Data() string { return filepath.Join(s.folder, "data") }
+
+func (s *Server) logFile() string { return filepath.Join(s.folder, "log") }
+
+// Log returns the last lines that the server has written to its log.
+func (s *Server) Log() string {
+	text, err := os.ReadFile(s.logFile())
+	if err != nil {
+		return err.Error()
+	}
+	return lastLines(string(text))
+}
+
+func lastLines(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-8):], "\n")
+}
+
+// PID is the process id of the server, 0 while it is stopped.
+func (s *Server) PID() int {
+	if s.stopped || s.process == nil {
+		return 0
+	}
+	return s.process.pid()
+}
+
+// Halt ends the server and keeps its data for Resume: at once and without a checkpoint,
+// as a crash does, or in good order, with all connections cut.
+func (s *Server) Halt(crash bool) {
+	if s.stopped {
+		return
+	}
+	how := syscall.SIGINT
+	if crash {
+		how = syscall.SIGQUIT
+	}
+	s.process.signal(how)
+	select {
+	case <-s.process.done:
+	case <-time.After(patience):
+		s.process.signal(syscall.SIGKILL)
+		<-s.process.done
+	}
+	s.stopped = true
+}
+
+// Resume starts a server again that was halted, on the same socket.
+func (s *Server) Resume(ctx context.Context) error {
+	if !s.stopped {
+		return nil
+	}
+	if err := s.launch(ctx); err != nil {
+		return fmt.Errorf("resume PostgreSQL: %w", err)
+	}
+	return nil
+}
+
+// Restart halts the server in good order and starts it again, on the same socket.
+func (s *Server) Restart(ctx context.Context) error {
+	s.Halt(false)
+	return s.Resume(ctx)
+}
+
+// Stop ends the server, if it runs, and removes its folder.
+func (s *Server) Stop() error {
+	s.Halt(true) // what is in the folder goes anyway: no checkpoint
+	return os.RemoveAll(s.folder)
+}

@@ -1,0 +1,39 @@
+package pgserver
+
+import (
+	"os/exec"
+	"runtime"
+	"syscall"
+)
+
+// process is a running program.
+type process struct {
+	command *exec.Cmd
+	done    chan struct{} // closed when it has ended
+	err     error         // how, once it has
+}
+
+// begin starts a program. Its parent, where that matters, is a thread that stays until
+// the program ends: Linux tells a child of the death of the thread that started it.
+func begin(command *exec.Cmd) (*process, error) {
+	p := &process{command: command, done: make(chan struct{})}
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := command.Start()
+		started <- err
+		if err == nil {
+			p.err = command.Wait()
+			close(p.done)
+		}
+	}()
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *process) pid() int { return p.command.Process.Pid }
+
+func (p *process) signal(s syscall.Signal) { _ = p.command.Process.Signal(s) }

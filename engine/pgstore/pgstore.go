@@ -1,0 +1,174 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"qsim/engine"
+)
+
+// Options are what a Store is opened with. All processes that share a schema must give
+// the same Store options.
+type Options struct {
+	// Schema holds everything that the store keeps: lower-case letters, digits and _, at
+	// most 63. It is created if it is not there. Empty: "qsim".
+	Schema string
+	Store  engine.StoreOptions
+	// Connections is how many calls may run at once, beside one that listens. 0: 8, or
+	// what the DSN says as pool_max_conns.
+	Connections int
+}
+
+// DefaultSchema is where a store is unless Options say otherwise.
+const DefaultSchema = "qsim"
+
+// Store is an engine.Store on a schema of PostgreSQL.
+type Store struct {
+	pool   *pgxpool.Pool
+	schema string
+	rules  rules
+	text   texts
+	plans  plans
+	lines  lines
+	wakes  chan struct{} // of size 1: something became ready
+	stop   context.CancelFunc
+	ended  sync.WaitGroup
+}
+
+var validSchema = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
+
+// Open connects to the server that dsn names, as a URL or as keywords; what it leaves
+// out is taken from the environment (PGHOST, PGUSER, PGPASSWORD and so on). It creates
+// the schema if need be. It fails with ErrNewer, ErrDenied, engine.ErrUnsupported or
+// engine.ErrUnavailable where it can tell; no error shows a password.
+func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
+	if o.Schema == "" {
+		o.Schema = DefaultSchema
+	}
+	if !validSchema.MatchString(o.Schema) {
+		return nil, fmt.Errorf("open store: schema %q: want at most 63 lower-case letters, digits and _, no digit first", o.Schema)
+	}
+	if err := validate(&o.Store); err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	config, err := configure(dsn, &o)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	if err := install(ctx, config.ConnConfig, o.Schema); err != nil {
+		return nil, fmt.Errorf("open store: %w", explain(err))
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", explain(err))
+	}
+	running, stop := context.WithCancel(context.Background())
+	s := &Store{pool: pool, schema: o.Schema, rules: rules{o.Store}, wakes: make(chan struct{}, 1), stop: stop}
+	s.text.init(&s.rules)
+	s.plans.init()
+	s.ended.Go(func() { s.announce(running) })
+	return s, nil
+}
+
+// Close ends the store's connections, after the calls that are running. The jobs stay.
+func (s *Store) Close() {
+	s.stop()
+	s.ended.Wait()
+	s.pool.Close()
+}
+
+// Drop deletes the schema with all jobs. The store must not be used afterwards but for
+// Close.
+func (s *Store) Drop(ctx context.Context) error {
+	_, err := s.pool.Exec(ctx, "drop schema if exists "+quoted(s.schema)+" cascade")
+	return wrap("drop schema "+s.schema, err)
+}
+
+// validate refuses the options that need one process that sees all claims.
+func validate(o *engine.StoreOptions) error {
+	var problems []error
+	refuse := func(bad bool, name, why string) {
+		if bad {
+			problems = append(problems, fmt.Errorf("%s: %w: %s", name, engine.ErrUnsupported, why))
+		}
+	}
+	bounded := false
+	for _, most := range o.MaxRunning {
+		bounded = bounded || most > 0
+	}
+	refuse(bounded, "MaxRunning", "to count what is in flight, PostgreSQL would have to let one claim run at a time")
+	refuse(o.MaxInFlight > 0, "MaxInFlight", "to count what is in flight, PostgreSQL would have to let one claim run at a time")
+	refuse(o.CountAhead, "CountAhead", "PostgreSQL does not say over how many rows a claim went")
+	refuse(o.Fence > engine.FenceNone, "Fence", "there is no such fence")
+	refuse(o.Place > engine.PlaceCreated, "Place", "there is no such place")
+	return errors.Join(problems...)
+}
+
+// configure reads the DSN. The planner is told what it could only guess: every statement
+// goes by an index, also when the tables were empty or their statistics old when it was
+// planned.
+func configure(dsn string, o *Options) (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		// What pgx says quotes the text, and cannot always tell where a password is.
+		return nil, errors.New("read the DSN: want a URL such as postgres://user@host:5432/database, " +
+			"or keywords such as host=/run/postgresql dbname=work; it is not shown, as it may hold a password")
+	}
+	parameters := config.ConnConfig.RuntimeParams
+	parameters["search_path"] = quoted(o.Schema)
+	parameters["plan_cache_mode"] = "force_generic_plan"
+	for _, name := range []string{"enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "enable_sort", "enable_incremental_sort", "enable_memoize", "enable_material", "jit"} {
+		parameters[name] = "off"
+	}
+	if parameters["application_name"] == "" {
+		parameters["application_name"] = "qsim"
+	}
+	switch {
+	case o.Connections > 0:
+		config.MaxConns = int32(min(o.Connections, math.MaxInt32))
+	case !poolSize.MatchString(dsn):
+		config.MaxConns = 8
+	}
+	config.ConnConfig.StatementCacheCapacity = 4096
+	// No call is preceded by one that asks whether the connection lives.
+	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = 10 * time.Second
+	}
+	return config, nil
+}
+
+var poolSize = regexp.MustCompile(`\bpool_max_conns\s*=`)
+
+func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
+
+// number is an ID as PostgreSQL can keep it: its integers have no unsigned kind.
+func number[T ~uint64](what string, id T) (int64, error) {
+	if id > math.MaxInt64 {
+		return 0, fmt.Errorf("%s %d is larger than %d: %w", what, uint64(id), int64(math.MaxInt64), engine.ErrUnsupported)
+	}
+	return int64(id), nil
+}
+
+// longest bounds durations, so that no sum of times overflows: a hundred years.
+const longest = 100 * 365 * 24 * time.Hour
+
+func nanoseconds(d time.Duration) int64 { return int64(min(max(d, 0), longest)) }
+
+// limit is a number of jobs as a parameter.
+func limit(n int) int64 { return int64(max(n, 0)) }
+
+var (
+	_ engine.Store        = (*Store)(nil)
+	_ engine.NodeExtender = (*Store)(nil)
+	_ engine.Announcer    = (*Store)(nil)
+	_ engine.Registry     = (*Store)(nil)
+)

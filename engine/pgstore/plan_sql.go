@@ -1,0 +1,229 @@
+package pgstore
+
+import (
+	"fmt"
+	"strings"
+
+	"qsim/engine"
+)
+
+// planSQL writes the statement that claims by a plan: one common table expression for
+// each term, which locks what it takes, then one update by primary key. Parameters: $1
+// holder, $2 length of the lease; then for each term what planArguments lists.
+//
+// Two traps of the planner: an update inside each expression makes it read the whole
+// table, and so does a condition on the class without an index of that class. Without
+// terms there are no parameters.
+func planSQL(shapes []shape, r *rules) string {
+	w := planWriter{rules: r, next: 3}
+	for i := range shapes {
+		w.term(i, shapes)
+	}
+	w.lease(shapes)
+	return w.text()
+}
+
+// planWriter collects the parts of a statement.
+type planWriter struct {
+	*rules
+	next  int      // parameter
+	parts []string // common table expressions
+	rows  []string // what answers with leases
+}
+
+func (w *planWriter) parameter(kind string) string {
+	w.next++
+	return fmt.Sprintf("$%d::%s", w.next-1, kind)
+}
+
+// term writes the expressions of one term.
+func (w *planWriter) term(i int, shapes []shape) {
+	s := shapes[i]
+	// The order of parameters is that of planArguments.
+	most, tenant, kinds, per, maxWait := w.parameter("bigint"), "", "", "", ""
+	if s.tenant {
+		tenant = w.parameter("integer")
+	}
+	switch {
+	case s.kinds == 1:
+		kinds = w.parameter("integer")
+	case s.kinds > 1:
+		kinds = w.parameter("integer[]")
+	}
+	if s.perTenant {
+		per = w.parameter("bigint")
+	}
+	if s.wait != waitAny {
+		maxWait = w.parameter("bigint")
+	}
+	by, all := s.grouped()
+	where := []string{ofClass(s.class, "j.")}
+	if s.tenant {
+		where = append(where, "j.tenant = "+tenant)
+	}
+	switch {
+	case s.kinds == 0, all && by == byKind:
+	case s.kinds == 1:
+		where = append(where, "j.kind = "+kinds)
+	default:
+		where = append(where, "j.kind = any("+kinds+")")
+	}
+	where = append(where, firstOfSerial)
+	earlier := w.earlier(i, shapes)
+	where = append(where, earlier...)
+	if s.wait == waitShed {
+		late := where
+		if all && by == byKind {
+			late = append(late[:len(late):len(late)], "j.kind = any("+kinds+")")
+		}
+		w.parts = append(w.parts, fmt.Sprintf(`s%d as materialized (
+	select j.id from jobs j
+	where %s and j.due_at < (select now from t) - %s
+	order by j.due_at, j.id limit %d for update of j skip locked)`, i, strings.Join(late, " and "), maxWait, engine.MostShed))
+		where = append(where, fmt.Sprintf("j.id <> all (array(select id from s%d))", i))
+	}
+	if s.wait == waitLeave {
+		where = append(where, "j.due_at >= (select now from t) - "+maxWait)
+	}
+	limit := most
+	if i > 0 {
+		// What the earlier terms took counts; $3 is the limit of the first, which the
+		// others' are given with.
+		limit = w.rest(most, i)
+	}
+	if per != "" {
+		per = fmt.Sprintf("least(%s, %s)", per, limit)
+	}
+	w.parts = append(w.parts, selection(i, s, strings.Join(where, " and "), limit, per, kinds)...)
+}
+
+// firstOfSerial holds for jobs without a serial key and for those that are first in
+// theirs. Enqueue lets one transaction at a time number the jobs of a key, so what came
+// before is seen here, or was ended by a commit that is seen.
+const firstOfSerial = "(j.serial is null or not exists (select from jobs b where b.serial = j.serial and b.serial is not null and b.state < 5 and b.joined < j.joined))"
+
+// earlier excludes what the terms before took: SKIP LOCKED passes over what others have
+// locked, not over what the same statement has. An executor that updates each row as soon
+// as it is found would not meet them again, but nothing promises that it does.
+func (w *planWriter) earlier(i int, shapes []shape) []string {
+	var out []string
+	for k := range i {
+		if !shapes[k].overlaps(shapes[i]) {
+			continue
+		}
+		out = append(out, fmt.Sprintf("j.id <> all (array(select id from t%d))", k))
+		if shapes[k].wait == waitShed {
+			out = append(out, fmt.Sprintf("j.id <> all (array(select id from s%d))", k))
+		}
+	}
+	return out
+}
+
+// rest is the limit of a term after others, as a text: the last parameter is the plan's.
+func (w *planWriter) rest(most string, i int) string {
+	text := "$PLAN"
+	for k := range i {
+		text += fmt.Sprintf(" - (select count(*) from t%d)", k)
+	}
+	return fmt.Sprintf("least(%s, %s)", most, text)
+}
+
+// selection writes what a term takes: from one part of its line, or from the parts of
+// all kinds or tenants that have ready jobs, which a recursion finds by leaps.
+func selection(i int, s shape, where, limit, per, kinds string) []string {
+	by, all := s.grouped()
+	if !all {
+		if per != "" {
+			limit = per
+		}
+		return []string{fmt.Sprintf(`t%d as materialized (
+	select j.id from jobs j
+	where %s
+	order by %s limit %s for update of j skip locked)`, i, where, s.order.columns("j."), limit)}
+	}
+	class, within := ofClass(s.class, "j."), "of"+fmt.Sprint(i)+".part is not null"
+	if by == byKind {
+		within += fmt.Sprintf(" and of%d.part = any(%s)", i, kinds)
+	}
+	each := limit
+	if per != "" {
+		each = per
+	}
+	parts := fmt.Sprintf(`of%[1]d(part) as (
+	(select j.%[2]s from jobs j where %[3]s order by j.%[2]s limit 1)
+	union all
+	select (select j.%[2]s from jobs j where %[3]s and j.%[2]s > of%[1]d.part order by j.%[2]s limit 1)
+	from of%[1]d where of%[1]d.part is not null)`, i, by, class)
+	return []string{parts, fmt.Sprintf(`t%[1]d as materialized (
+	select l.id from of%[1]d cross join lateral (
+		select j.id, j.priority, j.ready_key from jobs j
+		where %[2]s and j.%[3]s = of%[1]d.part
+		order by %[4]s limit %[5]s for update of j skip locked) l
+	where %[6]s
+	order by %[7]s limit %[8]s)`, i, where, by, s.order.columns("j."), each, within, s.order.columns("l."), limit)}
+}
+
+// leaseColumns are what a lease is read from, in the order of row.lease. Columns
+// that are null cost next to nothing.
+const leaseColumns = "j.id, j.kind, j.priority, j.tenant, j.token, j.delivery, j.charged, j.failures, %s, j.snoozes, j.last_delay, n.now - j.due_at, n.now - j.enqueued_at, j.payload"
+
+func (r *rules) leaseColumns() string { return fmt.Sprintf(leaseColumns, r.recoveries()) }
+
+// answerPart divides the places of an answer, which an update gives in no order: what a
+// term buries comes before what it claims, one term after the other.
+const answerPart = 1 << 32
+
+// lease writes the update that lends what the terms took, and the burial of what is late.
+func (w *planWriter) lease(shapes []shape) {
+	var picked, shed []string
+	for i, s := range shapes {
+		picked = append(picked, fmt.Sprintf("select id, %d + row_number() over () as at from t%d", (2*i+1)*answerPart, i))
+		if s.wait == waitShed {
+			shed = append(shed, fmt.Sprintf("select id, %d + row_number() over () as at from s%d", 2*i*answerPart, i))
+		}
+	}
+	if len(picked) > 0 {
+		w.parts = append(w.parts, "p as materialized ("+strings.Join(picked, " union all ")+")", `u as (
+	update jobs j set state = 3, holder = $1, token = j.token + 1, expires_at = n.now + $2,
+		delivery = j.delivery + 1, charged = j.charged + 1, reaped = false
+	from p, t n where j.id = p.id
+	returning p.at, `+w.leaseColumns()+")")
+		w.rows = append(w.rows, "u")
+	}
+	if len(shed) == 0 {
+		return
+	}
+	w.parts = append(w.parts, "q as materialized ("+strings.Join(shed, " union all ")+")")
+	if w.options.KeepDead {
+		w.parts = append(w.parts, `x as (
+	update jobs j set state = 5, ready_key = n.now from q, t n where j.id = q.id
+	returning q.at, `+w.leaseColumns()+")")
+	} else {
+		w.parts = append(w.parts, `x as (
+	delete from jobs j using q, t n where j.id = q.id
+	returning q.at, `+w.leaseColumns()+")",
+			"y as (insert into buried select count(*) from x having count(*) > 0)")
+	}
+	w.rows = append(w.rows, "x")
+}
+
+// text puts the statement together. It answers with at least one row, for the time until
+// the next waiting job is due.
+func (w *planWriter) text() string {
+	next := "null::bigint"
+	if w.promotesItself() {
+		next = "(select j.due_at from jobs j where j.state = 2 order by j.due_at, j.id limit 1) - (select now from t)"
+	}
+	statement := "with recursive t as materialized (select now_ns() as now)"
+	for _, part := range w.parts {
+		statement += ",\n" + part
+	}
+	from := "(select " + next + " as next) n"
+	if len(w.rows) > 0 {
+		rows := "select * from " + strings.Join(w.rows, " union all select * from ")
+		statement += "\nselect n.next, r.* from " + from + " left join (" + rows + ") r on true"
+	} else {
+		statement += "\nselect n.next from " + from
+	}
+	return strings.ReplaceAll(statement, "$PLAN", fmt.Sprintf("$%d::bigint", w.next))
+}

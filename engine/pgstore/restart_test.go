@@ -1,0 +1,166 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/pgstore/pgserver"
+)
+
+// TestServerRestarts restarts the server and crashes it while jobs are enqueued, claimed
+// and committed. Calls fail with ErrUnavailable and are made again; at the end every job
+// was acked exactly once, and nobody had to open anything anew.
+func TestServerRestarts(t *testing.T) {
+	needServer(t)
+	const workers, jobs = 4, 3000
+	// What is committed must survive a crash of the server, though not of the machine.
+	own, err := pgserver.Start(t.Context(), pgserver.Options{Settings: map[string]string{"fsync": "off"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := own.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	s, err := Open(t.Context(), own.DSN(), Options{Store: engine.StoreOptions{LapseAfter: -1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	var done, failed, woken atomic.Int64
+	listening, stopListening := context.WithCancel(ctx)
+	var listener sync.WaitGroup
+	listener.Go(func() {
+		if err := s.Listen(listening, func() { woken.Add(1) }); !errors.Is(err, context.Canceled) {
+			t.Errorf("listening ended: %v", err)
+		}
+	})
+	var all sync.WaitGroup
+	all.Go(func() { enqueueAll(t, ctx, s, jobs, &failed) })
+	acks := make([]atomic.Int32, jobs+1)
+	for i := range workers {
+		all.Go(func() {
+			for seq := uint64(1); done.Load() < jobs && ctx.Err() == nil && !t.Failed(); seq++ {
+				if err := workOnce(ctx, s, engine.NewEngineID(int32(i+1), 0), seq, &done, &failed, acks); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for i, crash := range []bool{false, true, true} {
+		await(t, ctx, func() bool { return done.Load() >= int64((i+1)*jobs/5) })
+		before := failed.Load()
+		own.Halt(crash)
+		await(t, ctx, func() bool { return failed.Load() > before })
+		if err := own.Resume(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all.Wait()
+	for id := 1; id <= jobs; id++ {
+		if n := acks[id].Load(); n != 1 {
+			t.Errorf("job %d was acked %d times", id, n)
+		}
+	}
+	heard := woken.Load()
+	if err := s.Enqueue(ctx, []engine.NewJob{{ID: jobs + 1}}); err != nil {
+		t.Error(err)
+	}
+	await(t, ctx, func() bool { return woken.Load() > heard })
+	stopListening()
+	listener.Wait()
+	t.Logf("%d calls failed meanwhile, listened %d times", failed.Load(), heard)
+}
+
+// await waits until something holds.
+func await(t *testing.T, ctx context.Context, holds func() bool) {
+	t.Helper()
+	every := time.NewTicker(2 * time.Millisecond)
+	defer every.Stop()
+	for !holds() {
+		select {
+		case <-ctx.Done():
+			t.Fatal("it did not come about in time")
+		case <-every.C:
+			if t.Failed() {
+				t.FailNow()
+			}
+		}
+	}
+}
+
+// again makes a call until the server answers.
+func again(ctx context.Context, failed *atomic.Int64, call func() error) error {
+	for {
+		err := call()
+		if !errors.Is(err, engine.ErrUnavailable) || ctx.Err() != nil {
+			return err
+		}
+		failed.Add(1)
+		select {
+		case <-ctx.Done():
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+func enqueueAll(t *testing.T, ctx context.Context, s *Store, jobs int, failed *atomic.Int64) {
+	for at := 0; at < jobs; at += 10 {
+		var some []engine.NewJob
+		for i := range 10 {
+			some = append(some, engine.NewJob{ID: engine.JobID(at + i + 1)})
+		}
+		err := again(ctx, failed, func() error { return s.Enqueue(ctx, some) })
+		if err != nil && !errors.Is(err, engine.ErrDuplicate) { // the one that failed had taken effect
+			t.Errorf("enqueue: %v", err)
+			return
+		}
+	}
+}
+
+// workOnce recovers, claims and acks. Leases that were granted by a call whose answer was
+// lost expire soon, and are recovered.
+func workOnce(ctx context.Context, s *Store, e engine.EngineID, seq uint64, done, failed *atomic.Int64, acks []atomic.Int32) error {
+	var leases []engine.Lease
+	err := again(ctx, failed, func() (err error) {
+		if leases, _, err = s.Recover(ctx, e, 20, 0, time.Minute, nil); err != nil || len(leases) > 0 {
+			return err
+		}
+		leases, _, err = s.Claim(ctx, e, engine.Plan{Limit: 20, Terms: []engine.Term{anyTerm(20)}}, 2*time.Second, nil)
+		return err
+	})
+	if err != nil || len(leases) == 0 {
+		return err
+	}
+	b := engine.Batch{ID: engine.BatchID{Engine: e, Seq: seq}, Settled: seq - 1}
+	for i := range leases {
+		b.Outcomes = append(b.Outcomes, engine.Outcome{LeaseKey: leases[i].Key(), Verb: engine.Ack})
+	}
+	var results []engine.Result
+	if err := again(ctx, failed, func() (err error) {
+		results, err = s.Commit(ctx, b, nil)
+		return err
+	}); err != nil {
+		return err
+	}
+	for i, r := range results {
+		switch r.Status {
+		case engine.Applied, engine.Repeated:
+			acks[leases[i].ID].Add(1)
+			done.Add(1)
+		case engine.Stale, engine.RepeatedStale: // it took more than a lease
+		default:
+			return fmt.Errorf("job %d: %+v", leases[i].ID, r)
+		}
+	}
+	return nil
+}

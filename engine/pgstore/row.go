@@ -1,0 +1,62 @@
+package pgstore
+
+import (
+	"bytes"
+	"encoding/binary"
+	"time"
+
+	"qsim/engine"
+)
+
+// row reads the columns of an answer one after the other, in PostgreSQL's binary format:
+// integers of two, four or eight bytes, the most significant first. Null reads as zero.
+// That is several times faster than to have each column scanned by its type, and a claim
+// answers with a hundred rows of fifteen.
+type row struct{ values [][]byte }
+
+func (r *row) next() []byte {
+	v := r.values[0]
+	r.values = r.values[1:]
+	return v
+}
+
+func (r *row) int64() int64 {
+	switch v := r.next(); len(v) {
+	case 8:
+		return int64(binary.BigEndian.Uint64(v))
+	case 4:
+		return int64(int32(binary.BigEndian.Uint32(v)))
+	case 2:
+		return int64(int16(binary.BigEndian.Uint16(v)))
+	case 0:
+		return 0
+	}
+	panic("pgstore: a column is no integer")
+}
+
+func (r *row) int32() int32 { return int32(r.int64()) }
+
+func (r *row) duration() time.Duration { return time.Duration(r.int64()) }
+
+// optional is nil for null.
+func (r *row) optional() *int64 {
+	if r.values[0] == nil {
+		r.next()
+		return nil
+	}
+	n := r.int64()
+	return &n
+}
+
+// bytes returns a copy: what is read belongs to the connection.
+func (r *row) bytes() []byte { return bytes.Clone(r.next()) }
+
+// lease reads leaseColumns.
+func (r *row) lease() (l engine.Lease) {
+	l.ID, l.Kind, l.Priority, l.Tenant = engine.JobID(r.int64()), engine.Kind(r.int32()), int16(r.int32()), engine.TenantID(r.int32())
+	l.Token = engine.Token(r.int64())
+	l.Delivery, l.Charged, l.Failures, l.Recoveries, l.Snoozes = r.int32(), r.int32(), r.int32(), r.int32(), r.int32()
+	l.LastDelay, l.Waited, l.Age = r.duration(), r.duration(), r.duration()
+	l.Payload = r.bytes()
+	return l
+}

@@ -1,0 +1,154 @@
+package pgstore
+
+import (
+	"fmt"
+	"strings"
+
+	"qsim/engine"
+)
+
+// rules write the parts of statements that follow from the store's options. In all of
+// them j is the row and n.now what time it is.
+type rules struct{ options engine.StoreOptions }
+
+// headBefore is how far before their time jobs stand that go before all others: half of
+// what a time can be, as package memstore has it.
+const headBefore = int64(engine.Never / 2)
+
+// readyKey is where a row comes to stand that is due at a time and is made ready at
+// another, as stand says.
+func (r *rules) readyKey(due, made, stand string) string {
+	usual := due
+	switch r.options.Place {
+	case engine.PlaceTail:
+		usual = "case when j.delivery = 0 then " + due + " else " + made + " end"
+	case engine.PlaceHead:
+		usual = fmt.Sprintf("case when j.delivery = 0 then %s else %s - %d end", due, due, headBefore)
+	case engine.PlaceCreated:
+		usual = "case when j.delivery = 0 then " + due + " else j.enqueued_at end"
+	}
+	return fmt.Sprintf("case %s when %d then %s - %d when %d then coalesce(j.stood_at, j.due_at) when %d then %s when %d then j.enqueued_at else %s end",
+		stand, engine.StandHead, due, headBefore, engine.StandDue, engine.StandTail, made, engine.StandCreated, usual)
+}
+
+// recoveries is how many recoveries of a row count now.
+func (r *rules) recoveries() string {
+	if within := r.options.RecoveriesWithin; within > 0 {
+		return fmt.Sprintf("case when n.now - j.recovered_at > %d then null else j.recoveries end", nanoseconds(within))
+	}
+	return "j.recoveries"
+}
+
+// recovered are the assignments that count one more recovery.
+func (r *rules) recovered() string {
+	return fmt.Sprintf("recoveries = coalesce(%[1]s, 0) + 1, recovered_at = case when coalesce(%[1]s, 0) = 0 then n.now else j.recovered_at end", r.recoveries())
+}
+
+// inFlight holds for rows in flight that are found by their IDs. It is written so that
+// the planner does not see the index of what is in flight: while that is nearly empty, or
+// was when the statement was planned, it would read all of it for every ID.
+const inFlight = "j.state + 0 = 3"
+
+// fence is what a row must be for an outcome to take effect; o is the outcome.
+func (r *rules) fence() string {
+	switch r.options.Fence {
+	case engine.FenceNone:
+		return "j.state < 5"
+	case engine.FenceState:
+		return inFlight
+	}
+	return inFlight + " and j.token = o.token" + r.notLapsed()
+}
+
+// notLapsed holds, after other conditions, for leases that are still their holders'.
+func (r *rules) notLapsed() string {
+	if after := r.options.LapseAfter; after >= 0 {
+		return fmt.Sprintf(" and j.expires_at + %d > n.now", nanoseconds(after))
+	}
+	return ""
+}
+
+// expiry is when a lease may be recovered after grace, which is a parameter.
+func (r *rules) expiry(grace string) string {
+	if after := r.options.LapseAfter; after >= 0 {
+		return fmt.Sprintf("j.expires_at + least(%s, %d)", grace, nanoseconds(after))
+	}
+	return "j.expires_at + " + grace
+}
+
+// lapses is by how much a recovery raises the token: a lease that had lapsed was taken
+// from its holder before.
+func (r *rules) lapses() string {
+	if after := r.options.LapseAfter; after >= 0 {
+		return fmt.Sprintf("case when j.expires_at + %d <= n.now then 2 else 1 end", nanoseconds(after))
+	}
+	return "1"
+}
+
+// dueNow is when a row is due that becomes ready at once.
+func (r *rules) dueNow() string {
+	if r.options.Held {
+		return "greatest(n.now, j.due_at)"
+	}
+	return "n.now"
+}
+
+// promotesItself reports whether waiting jobs become ready when they are due.
+func (r *rules) promotesItself() bool { return !r.options.Promoted && !r.options.Held }
+
+// stateBefore is the state of a row that an outcome finds.
+func (r *rules) stateBefore() string {
+	if r.options.Fence == engine.FenceNone && r.promotesItself() {
+		return fmt.Sprintf("case when j.state = %d and j.due_at <= n.now then %d else j.state end", engine.Waiting, engine.Ready)
+	}
+	return "j.state"
+}
+
+// waitState is the state of a job that is due later: 1 where jobs are handed out before
+// they are due.
+func (r *rules) waitState() engine.State {
+	if r.options.Held {
+		return engine.Ready
+	}
+	return engine.Waiting
+}
+
+// ends reports whether a verb deletes the job's row.
+func (r *rules) ends(v engine.Verb) bool {
+	return v == engine.Ack || v == engine.Bury && !r.options.KeepDead
+}
+
+// texts are the statements that do not depend on a call.
+type texts struct {
+	promoteDue string // $1: most
+	promote    [2]string
+	extend     string
+	extendNode [2]string
+	recover    string
+	nextExpiry string
+	enqueue    string
+	stats      string
+	redrive    [2]string
+	commit     [numCommitShapes]string
+}
+
+// now begins every statement that needs the time.
+const now = "with t as materialized (select now_ns() as now)"
+
+func (t *texts) init(r *rules) {
+	t.promoteDue = promoteSQL(r, "j.due_at, j.id", "j.due_at", "")
+	t.promote[engine.OldestReady] = promoteSQL(r, "j.due_at, j.id", "n.now", promotionColumns)
+	t.promote[engine.NewestReady] = promoteSQL(r, "j.due_at desc, j.id desc", "n.now", promotionColumns)
+	t.extend = extendSQL(r)
+	t.extendNode = extendNodeSQL(r)
+	t.recover, t.nextExpiry = recoverSQL(r)
+	t.enqueue = enqueueSQL(r)
+	t.stats = statsSQL(r)
+	t.redrive = redriveSQL(r)
+	for i := range t.commit {
+		t.commit[i] = commitSQL(r, commitShape(i))
+	}
+}
+
+// assign joins assignments.
+func assign(list ...string) string { return strings.Join(list, ", ") }

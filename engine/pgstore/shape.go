@@ -1,0 +1,140 @@
+package pgstore
+
+import (
+	"fmt"
+	"sync"
+
+	"qsim/engine"
+)
+
+// shape is what of a Term decides on the text of its statement; the rest are parameters.
+type shape struct {
+	class     engine.Class
+	order     lineOrder
+	kinds     byte // how many of them are asked for: 0 (all), 1, or 2 for several
+	tenant    bool // of one
+	perTenant bool
+	wait      wait
+}
+
+// wait says what MaxWait does.
+type wait uint8
+
+const (
+	waitAny   wait = iota
+	waitLeave      // jobs that have waited longer are left
+	waitShed       // they are buried
+)
+
+// shapeOf checks a term and returns its shape.
+func shapeOf(t *engine.Term) (shape, error) {
+	s := shape{class: t.Class, tenant: t.Tenant != 0, perTenant: t.PerTenant > 0}
+	switch {
+	case t.Order > engine.OldestOfAny:
+		name := fmt.Sprint(uint8(t.Order))
+		if t.Order <= engine.TenantFair {
+			name = t.Order.String()
+		}
+		return s, fmt.Errorf("order %s: %w", name, engine.ErrUnsupported)
+	case t.PerTenant < 0 || t.MaxWait < 0:
+		return s, fmt.Errorf("%d per tenant, wait of %v: neither may be negative", t.PerTenant, t.MaxWait)
+	case t.PerTenant > 0 && t.Order > engine.NewestReady || t.MaxWait > 0 && t.Order != engine.OldestReady:
+		return s, fmt.Errorf("%d per tenant, wait of %v, order %v: %w", t.PerTenant, t.MaxWait, t.Order, engine.ErrUnsupported)
+	case t.Class > engine.AnyClass:
+		return s, fmt.Errorf("class %d: %w", t.Class, engine.ErrUnsupported)
+	}
+	s.order = [...]lineOrder{oldest, newest, whatever}[t.Order]
+	switch {
+	case t.Kinds == 0:
+	case t.Kinds&(t.Kinds-1) == 0:
+		s.kinds = 1
+	default:
+		s.kinds = 2
+	}
+	switch {
+	case t.MaxWait > 0 && t.Late == engine.ShedLate:
+		s.wait = waitShed
+	case t.MaxWait > 0:
+		s.wait = waitLeave
+	}
+	return s, nil
+}
+
+// grouped says by what the line is divided that s goes by, and whether s visits all its
+// parts or but one.
+func (s shape) grouped() (by grouping, all bool) {
+	switch {
+	case s.tenant:
+		return byTenant, false
+	case s.perTenant:
+		return byTenant, true
+	case s.kinds > 0:
+		return byKind, s.kinds > 1
+	}
+	return byNothing, false
+}
+
+// lines are the indexes that a term of this shape goes by.
+func (s shape) lines() []line {
+	by, all := s.grouped()
+	want := []line{{s.class, by, s.order}}
+	if s.wait == waitShed {
+		if all {
+			by = byNothing
+		}
+		want = append(want, line{s.class, by, longReady})
+	}
+	return want
+}
+
+// overlaps reports whether terms of two shapes may ask for the same job.
+func (s shape) overlaps(o shape) bool {
+	return s.class == o.class || s.class == engine.AnyClass || o.class == engine.AnyClass
+}
+
+// plan is the statement for all plans of one shape.
+type plan struct {
+	sql   string
+	lines []line
+	built bool // lines are there; under the lock of plans
+}
+
+// plans are the statements that were asked for so far.
+type plans struct {
+	mu      sync.Mutex
+	byShape map[string]*plan
+}
+
+func (p *plans) init() { p.byShape = make(map[string]*plan) }
+
+// key names the shape of a plan.
+func key(shapes []shape) string {
+	var b [64]byte
+	text := b[:0]
+	flag := func(is bool) byte {
+		if is {
+			return 1
+		}
+		return 0
+	}
+	for _, s := range shapes {
+		text = append(text, byte(s.class), byte(s.order), s.kinds, flag(s.tenant), flag(s.perTenant), byte(s.wait))
+	}
+	return string(text)
+}
+
+// of returns the statement for a plan.
+func (p *plans) of(shapes []shape, r *rules) *plan {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	k := key(shapes)
+	found := p.byShape[k]
+	if found == nil {
+		found = &plan{sql: planSQL(shapes, r)}
+		for _, s := range shapes {
+			found.lines = append(found.lines, s.lines()...)
+		}
+		p.byShape[k] = found
+	}
+	return found
+}

@@ -1,0 +1,56 @@
+package pgstore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"qsim/engine"
+)
+
+// statsSQL counts up to $1 jobs of each state; null: all.
+func statsSQL(r *rules) string {
+	due := "false"
+	if r.promotesItself() {
+		due = "j.due_at <= (select now from t)"
+	}
+	oldest := func(class engine.Class, delivery string) string {
+		return fmt.Sprintf("greatest(0, n.now - (select j.due_at from jobs j where %s order by j.due_at, j.id limit 1), (select max(n.now - due_at) from w where due and delivery %s))",
+			ofClass(class, "j."), delivery)
+	}
+	return now + `,
+r as materialized (select j.delivery from jobs j where j.state = 1 order by j.priority, j.ready_key, j.id limit $1),
+w as materialized (select j.delivery, j.due_at, ` + due + ` as due from jobs j where j.state = 2 order by j.due_at, j.id limit $1),
+f as materialized (select j.delivery from jobs j where j.state = 3 order by j.id limit $1),
+d as materialized (select from jobs j where j.state = 5 order by j.ready_key, j.id limit $1)
+select (select count(*) from r where delivery = 0) + (select count(*) from w where delivery = 0 and due),
+	(select count(*) from r where delivery > 0) + (select count(*) from w where delivery > 0 and due),
+	(select count(*) from w where delivery = 0 and not due), (select count(*) from w where delivery > 0 and not due),
+	(select count(*) from f where delivery <= 1), (select count(*) from f where delivery > 1),
+	` + oldest(engine.Fresh, "= 0") + ", " + oldest(engine.Retry, "> 0") + `,
+	(select count(*) from d) + (select coalesce(sum(jobs), 0)::bigint from buried)
+from t n`
+}
+
+// Stats counts jobs, see engine.Store: at most about so many in each state, and of those
+// that are ready or wait, the first in line. A job is as old as it has been ready.
+func (s *Store) Stats(ctx context.Context, most int) (engine.Stats, error) {
+	if err := s.build(ctx, []line{{engine.Fresh, byNothing, longReady}, {engine.Retry, byNothing, longReady}}); err != nil {
+		return engine.Stats{}, fmt.Errorf("stats: %w", err)
+	}
+	var bound *int64
+	if most > 0 {
+		n := limit(most)
+		bound = &n
+	}
+	var st engine.Stats
+	rows, err := s.pool.Query(ctx, s.text.stats, bound)
+	if err != nil {
+		return st, wrap("stats", err)
+	}
+	targets := []any{&st.Ready[0], &st.Ready[1], &st.Waiting[0], &st.Waiting[1], &st.InFlight[0], &st.InFlight[1],
+		(*int64)(&st.OldestReady[0]), (*int64)(&st.OldestReady[1]), &st.Dead}
+	_, err = pgx.ForEachRow(rows, targets, func() error { return nil })
+	return st, wrap("stats", err)
+}

@@ -1,0 +1,103 @@
+package pgstore
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/memstore"
+	"qsim/engine/storetest"
+)
+
+// stopClock replaces the clock of a store's schema by a row, and returns what moves it.
+func stopClock(t testing.TB, s *Store) func(d time.Duration) {
+	t.Helper()
+	for _, text := range []string{
+		"create table clock (at bigint not null)",
+		"insert into clock values (1000000000)",
+		"create or replace function now_ns() returns bigint language sql volatile as 'select at from clock'",
+		"create or replace function batch_ns() returns bigint language sql stable as 'select at from clock'",
+	} {
+		if _, err := s.pool.Exec(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return func(d time.Duration) { s.move(t, d) }
+}
+
+// move moves a stopped clock on.
+func (s *Store) move(t testing.TB, d time.Duration) {
+	if _, err := s.pool.Exec(t.Context(), "update clock set at = at + $1", int64(d)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// spare are schemas of tests that have ended, with clocks that the tests move: to make
+// one takes longer than most of what is tested.
+var spare struct {
+	sync.Mutex
+	names []string
+}
+
+// onServer opens a store whose clock the tests move.
+func onServer(t *testing.T, o engine.StoreOptions) (storetest.Subject, error) {
+	needServer(t)
+	spare.Lock()
+	name := ""
+	if n := len(spare.names); n > 0 {
+		name, spare.names = spare.names[n-1], spare.names[:n-1]
+	}
+	spare.Unlock()
+	used := name != ""
+	if !used {
+		name = newSchema()
+	}
+	s, err := Open(t.Context(), server.DSN(), Options{Schema: name, Store: o})
+	if err != nil {
+		return storetest.Subject{}, err
+	}
+	t.Cleanup(func() {
+		s.Close()
+		spare.Lock()
+		defer spare.Unlock()
+		spare.names = append(spare.names, name)
+	})
+	advance := func(d time.Duration) { s.move(t, d) }
+	if !used {
+		advance = stopClock(t, s)
+	} else if _, err := s.pool.Exec(t.Context(), "do $$ begin delete from jobs; delete from batches; delete from buried; delete from lives; delete from leaders; end $$"); err != nil {
+		t.Fatal(err)
+	}
+	return storetest.Subject{Store: s, Advance: advance, Redrive: func(jobs []engine.JobID, reset bool) ([]engine.Promotion, error) {
+		return s.Redrive(t.Context(), jobs, len(jobs), reset, nil)
+	}}, nil
+}
+
+func TestConformance(t *testing.T) {
+	needServer(t)
+	storetest.Exercise(t, onServer)
+}
+
+// inMemory opens a memory store, the reference.
+func inMemory(_ *testing.T, o engine.StoreOptions) (storetest.Subject, error) {
+	clock := engine.Time(time.Second)
+	s := memstore.New(func() engine.Time { return clock }, o)
+	redrive := func(jobs []engine.JobID, reset bool) ([]engine.Promotion, error) {
+		return s.Redrive(func(id engine.JobID) bool { return slices.Contains(jobs, id) }, reset, nil), nil
+	}
+	return storetest.Subject{Store: s, Advance: func(d time.Duration) { clock += engine.Time(d) }, Redrive: redrive}, nil
+}
+
+// TestSameAsMemory plays random calls on both stores and compares every answer.
+func TestSameAsMemory(t *testing.T) {
+	needServer(t)
+	lives := storetest.Lives{Seed: 1, Count: 16, Calls: 100}
+	if n, err := strconv.Atoi(os.Getenv("QSIM_TEST_LIVES")); err == nil {
+		lives.Count = n
+	}
+	storetest.Same(t, lives, inMemory, onServer)
+}

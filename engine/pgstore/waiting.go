@@ -1,0 +1,130 @@
+package pgstore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"qsim/engine"
+)
+
+const promotionColumns = " returning j.id, j.kind, j.tenant, j.delivery"
+
+// promoteSQL makes up to $1 due jobs ready. When that is depends on who does it: a job
+// that becomes ready by itself is ready the instant it is due, whenever that is noticed.
+func promoteSQL(r *rules, order, made, returning string) string {
+	return now + `,
+d as materialized (
+	select j.id from jobs j where j.state = 2 and j.due_at <= (select now from t)
+	order by ` + order + ` limit $1 for update of j skip locked)
+update jobs j set ` + assign("state = 1", "ready_key = "+r.readyKey("j.due_at", made, "j.stand"),
+		"stood_at = case j.stand when 0 then null else coalesce(j.stood_at, j.due_at) end") + `
+from d, t n where j.id = d.id` + returning
+}
+
+// Promote makes due jobs ready, see engine.Store. Without StoreOptions.Promoted they are
+// ready by themselves and there are none.
+func (s *Store) Promote(ctx context.Context, most int, order engine.Order, dst []engine.Promotion) ([]engine.Promotion, error) {
+	if order > engine.NewestReady {
+		return dst, fmt.Errorf("promote: order %d: %w", order, engine.ErrUnsupported)
+	}
+	if !s.rules.options.Promoted || most <= 0 {
+		return dst, nil
+	}
+	rows, err := s.pool.Query(ctx, s.text.promote[order], limit(most))
+	if err != nil {
+		return dst, wrap("promote", err)
+	}
+	out, err := promotions(rows, dst)
+	if err != nil {
+		return dst, wrap("promote", err)
+	}
+	if len(out) > len(dst) {
+		s.wake()
+	}
+	return out, nil
+}
+
+// promotions reads rows of promotionColumns.
+func promotions(rows pgx.Rows, dst []engine.Promotion) ([]engine.Promotion, error) {
+	defer rows.Close()
+	for rows.Next() {
+		r := row{values: rows.RawValues()}
+		dst = append(dst, engine.Promotion{Job: engine.JobID(r.int64()), Kind: engine.Kind(r.int32()), Tenant: engine.TenantID(r.int32()), Class: lineClass(r.int32())})
+	}
+	return dst, rows.Err()
+}
+
+// lineClass is as which class a job stands in line.
+func lineClass(delivery int32) engine.Class {
+	if delivery == 0 {
+		return engine.Fresh
+	}
+	return engine.Retry
+}
+
+// redriveSQL makes dead jobs ready as if they had become due now; $1: which ones, null:
+// the $2 that died first. The second text starts them over.
+func redriveSQL(r *rules) (out [2]string) {
+	for i, reset := range []string{"", ", charged = 0, failures = null, recoveries = null, snoozes = null, last_delay = null"} {
+		out[i] = now + `,
+d as materialized (
+	select j.id from jobs j where j.state = 5 and ($1::bigint[] is null or j.id = any($1))
+	order by j.ready_key, j.id limit $2 for update of j skip locked)
+update jobs j set ` + assign("state = 1", "due_at = n.now", "stood_at = null", "ready_key = "+r.readyKey("n.now", "n.now", "0"),
+			"joined = case when j.serial is not null then nextval('joined') end") + reset + `
+from d, t n where j.id = d.id` + promotionColumns
+	}
+	return out
+}
+
+// Redrive gives dead jobs another chance: of those that died first, at most so many, or
+// if jobs is not nil, those of them that are dead. With reset they start over: Charged,
+// Failures, Recoveries, Snoozes and LastDelay are 0; Delivery, Token and Age go on in any
+// case. It appends them to dst, in no particular order. Jobs with a serial key go behind
+// the others of it. Only a store with StoreOptions.KeepDead has dead jobs.
+func (s *Store) Redrive(ctx context.Context, jobs []engine.JobID, most int, reset bool, dst []engine.Promotion) ([]engine.Promotion, error) {
+	var ids []int64
+	if jobs != nil {
+		ids = make([]int64, len(jobs))
+		for i, id := range jobs {
+			ids[i] = int64(id)
+		}
+	}
+	text := s.text.redrive[0]
+	if reset {
+		text = s.text.redrive[1]
+	}
+	from := len(dst)
+	b := &pgx.Batch{}
+	b.Queue(lockSerials, s.serialLock(), allStripes)
+	b.Queue(text, ids, limit(most)).Query(func(rows pgx.Rows) (err error) {
+		dst, err = promotions(rows, dst)
+		return err
+	})
+	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
+		return dst[:from], wrap("redrive", err)
+	}
+	if len(dst) > from {
+		s.wake()
+	}
+	return dst, nil
+}
+
+// Dead appends up to so many dead jobs to dst, those that died first before the others.
+// Waited is how long they have been dead.
+func (s *Store) Dead(ctx context.Context, most int, dst []engine.Job) ([]engine.Job, error) {
+	rows, err := s.pool.Query(ctx, now+" select "+s.rules.leaseColumns()+", n.now - j.ready_key from jobs j, t n where j.state = 5 order by j.ready_key, j.id limit $1", limit(most))
+	if err != nil {
+		return dst, wrap("list the dead", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		r := row{values: rows.RawValues()}
+		j := r.lease().Job
+		j.Waited = nonNegative(r.int64())
+		dst = append(dst, j)
+	}
+	return dst, wrap("list the dead", rows.Err())
+}

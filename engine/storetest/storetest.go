@@ -1,0 +1,269 @@
+// Package storetest tests implementations of engine.Store: that they keep the contract,
+// and that two of them answer the same.
+//
+//	func TestStore(t *testing.T) {
+//		storetest.Exercise(t, func(t *testing.T, o engine.StoreOptions) (storetest.Subject, error) {
+//			clock := engine.Time(0)
+//			store := memstore.New(func() engine.Time { return clock }, o)
+//			return storetest.Subject{Store: store, Advance: func(d time.Duration) { clock += engine.Time(d) }}, nil
+//		})
+//	}
+//
+// A store whose clock cannot be moved leaves Advance nil: the stories then let time pass,
+// a few minutes in all, and compare durations with a tolerance.
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"qsim/engine"
+)
+
+// Subject is a store under test.
+type Subject struct {
+	Store engine.Store
+	// Advance moves the store's clock on, which stands still otherwise. Nil: its clock
+	// goes by itself.
+	Advance func(d time.Duration)
+	// Redrive, if the store keeps the dead, makes those of jobs ready that are dead, as
+	// engine.Redriver says. Nil: it cannot.
+	Redrive func(jobs []engine.JobID, reset bool) ([]engine.Promotion, error)
+}
+
+// Open returns an empty store that keeps o, and sees to its end by t.Cleanup. An error
+// that wraps engine.ErrUnsupported means that it cannot keep o: what needs that is
+// skipped, and says so.
+type Open func(t *testing.T, o engine.StoreOptions) (Subject, error)
+
+// Exercise plays every story of the contract on stores of its own, as subtests.
+func Exercise(t *testing.T, open Open) {
+	for _, s := range slices.Concat(claimStories, lineStories, commitStories, batchStories, leaseStories, waitingStories, crowdStories) {
+		t.Run(s.name, func(t *testing.T) {
+			s.play(newClient(t, open, s.options))
+		})
+	}
+}
+
+// story is a test of one part of the contract.
+type story struct {
+	name    string
+	options engine.StoreOptions
+	play    func(c *client)
+}
+
+// plain are options under which leases only end by Recover.
+var plain = engine.StoreOptions{LapseAfter: -1}
+
+// with returns plain options as change leaves them.
+func with(change func(o *engine.StoreOptions)) engine.StoreOptions {
+	o := plain
+	change(&o)
+	return o
+}
+
+// client asks a store, and ends the test when it answers with an error.
+type client struct {
+	*testing.T
+	Subject
+	ctx    context.Context
+	tick   time.Duration // the unit of the story's times
+	engine engine.EngineID
+	seq    uint64
+	opener Open
+	flat   bool // no subtests
+}
+
+// Ticks of stores whose clock goes by itself are as long as a slow machine may take for
+// what a story does within one.
+const (
+	movedTick = time.Second
+	realTick  = 400 * time.Millisecond
+)
+
+func newClient(t *testing.T, open Open, o engine.StoreOptions) *client {
+	t.Helper()
+	subject, err := open(t, o)
+	switch {
+	case errors.Is(err, engine.ErrUnsupported):
+		t.Skipf("not offered by this store: %v", err)
+	case err != nil:
+		t.Fatal(err)
+	}
+	c := &client{T: t, Subject: subject, ctx: t.Context(), tick: movedTick, engine: engine.NewEngineID(1, 0), opener: open}
+	if c.Advance == nil {
+		c.tick = realTick
+		c.Advance = wait
+	}
+	return c
+}
+
+func wait(d time.Duration) { <-time.After(d) }
+
+// part plays a part of a story on a store of its own, as a subtest.
+func (c *client) part(name string, o engine.StoreOptions, play func(c *client)) {
+	c.Helper()
+	if c.flat {
+		other := newClient(c.T, c.opener, o)
+		other.flat = true
+		play(other)
+		return
+	}
+	c.Run(name, func(t *testing.T) { play(newClient(t, c.opener, o)) })
+}
+
+// elapse lets ticks pass.
+func (c *client) elapse(ticks float64) { c.Advance(c.ticks(ticks)) }
+
+// ticks is a duration of so many, to the thousandth.
+func (c *client) ticks(n float64) time.Duration {
+	return time.Duration(math.Round(n*1000)) * c.tick / 1000
+}
+
+// about checks a duration: exactly, where the clock stands still between the calls.
+func (c *client) about(what string, got time.Duration, ticks float64) {
+	c.Helper()
+	want, slack := c.ticks(ticks), time.Duration(0)
+	if c.tick == realTick {
+		slack = realTick * 3 / 4
+	}
+	if (got - want).Abs() > slack {
+		c.Errorf("%s: got %v, want %v, give or take %v", what, got, want, slack)
+	}
+}
+
+func (c *client) must(err error) {
+	c.Helper()
+	if err != nil {
+		c.Fatal(err)
+	}
+}
+
+func (c *client) add(jobs ...engine.NewJob) {
+	c.Helper()
+	c.must(c.Store.Enqueue(c.ctx, jobs))
+}
+
+// ttl is how long leases last: six ticks.
+func (c *client) ttl() time.Duration { return 6 * c.tick }
+
+func (c *client) try(limit int, terms ...engine.Term) ([]engine.Lease, time.Duration, error) {
+	return c.Store.Claim(c.ctx, c.engine, engine.Plan{Limit: limit, Terms: terms}, c.ttl(), nil)
+}
+
+func (c *client) plan(limit int, terms ...engine.Term) []engine.Lease {
+	c.Helper()
+	l, _, err := c.try(limit, terms...)
+	c.must(err)
+	return l
+}
+
+func anyTerm(limit int) engine.Term { return engine.Term{Class: engine.AnyClass, Limit: limit} }
+
+func (c *client) claim(limit int) []engine.Lease {
+	c.Helper()
+	return c.plan(limit, anyTerm(limit))
+}
+
+// claimNext claims and returns how long until a waiting job is due.
+func (c *client) claimNext() ([]engine.JobID, time.Duration) {
+	c.Helper()
+	l, next, err := c.try(99, anyTerm(99))
+	c.must(err)
+	return ids(l), next
+}
+
+func (c *client) send(b engine.Batch) []engine.Result {
+	c.Helper()
+	r, err := c.Store.Commit(c.ctx, b, nil)
+	c.must(err)
+	if len(r) != len(b.Outcomes) {
+		c.Fatalf("%d results for %d outcomes", len(r), len(b.Outcomes))
+	}
+	return r
+}
+
+func (c *client) outcomes(o ...engine.Outcome) []engine.Result {
+	c.Helper()
+	c.seq++
+	return c.send(engine.Batch{ID: engine.BatchID{Engine: c.engine, Seq: c.seq}, Settled: c.seq - 1, Outcomes: o})
+}
+
+func (c *client) commit(l engine.Lease, v engine.Verb) engine.Result {
+	c.Helper()
+	return c.outcomes(engine.Outcome{LeaseKey: l.Key(), Verb: v})[0]
+}
+
+func (c *client) nack(l engine.Lease, ticks float64) engine.Result {
+	c.Helper()
+	return c.outcomes(engine.Outcome{LeaseKey: l.Key(), Verb: engine.Nack, Delay: c.ticks(ticks)})[0]
+}
+
+func (c *client) extend(l engine.Lease) bool {
+	c.Helper()
+	held, err := c.Store.ExtendLease(c.ctx, []engine.LeaseKey{l.Key()}, c.ttl(), nil)
+	c.must(err)
+	return held[0]
+}
+
+func (c *client) recover(limit int, grace float64) ([]engine.Lease, time.Duration) {
+	c.Helper()
+	l, next, err := c.Store.Recover(c.ctx, c.engine, limit, c.ticks(grace), c.ttl(), nil)
+	c.must(err)
+	return l, next
+}
+
+func (c *client) promote(limit int, o engine.Order) []engine.JobID {
+	c.Helper()
+	p, err := c.Store.Promote(c.ctx, limit, o, nil)
+	c.must(err)
+	var out []engine.JobID
+	for i := range p {
+		out = append(out, p[i].Job)
+	}
+	slices.Sort(out) // in which order it made them ready does not show
+	return out
+}
+
+func (c *client) stats() engine.Stats {
+	c.Helper()
+	s, err := c.Store.Stats(c.ctx, 0)
+	c.must(err)
+	return s
+}
+
+// counts are stats without the times.
+func (c *client) counts() engine.Stats {
+	c.Helper()
+	s := c.stats()
+	s.OldestReady = [engine.NumClasses]time.Duration{}
+	return s
+}
+
+func ids(l []engine.Lease) []engine.JobID {
+	var out []engine.JobID
+	for i := range l {
+		out = append(out, l[i].ID)
+	}
+	return out
+}
+
+func (c *client) wantIDs(what string, got []engine.JobID, want ...engine.JobID) {
+	c.Helper()
+	if !slices.Equal(got, want) {
+		c.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+// same compares values that print alike when they are equal.
+func (c *client) same(what string, got, want any) {
+	c.Helper()
+	if g, w := fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", want); g != w {
+		c.Errorf("%s:\n got %s\nwant %s", what, g, w)
+	}
+}

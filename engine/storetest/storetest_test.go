@@ -1,0 +1,35 @@
+package storetest_test
+
+import (
+	"testing"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/memstore"
+	"qsim/engine/storetest"
+)
+
+// inMemory opens a memory store whose clock the tests move.
+func inMemory(_ *testing.T, o engine.StoreOptions) (storetest.Subject, error) {
+	clock := engine.Time(0)
+	s := memstore.New(func() engine.Time { return clock }, o)
+	return storetest.Subject{Store: s, Advance: func(d time.Duration) { clock += engine.Time(d) }, Redrive: redrive(s)}, nil
+}
+
+func redrive(s *memstore.Store) func([]engine.JobID, bool) ([]engine.Promotion, error) {
+	return func(jobs []engine.JobID, reset bool) ([]engine.Promotion, error) {
+		wanted := map[engine.JobID]bool{}
+		for _, id := range jobs {
+			wanted[id] = true
+		}
+		return s.Redrive(func(id engine.JobID) bool { return wanted[id] }, reset, nil), nil
+	}
+}
+
+func TestMemory(t *testing.T) { storetest.Exercise(t, inMemory) }
+
+// TestSameAsItself plays random calls on two memory stores: what Same asks is answered the
+// same by stores that are the same.
+func TestSameAsItself(t *testing.T) {
+	storetest.Same(t, storetest.Lives{Seed: 1, Count: 40, Calls: 200}, inMemory, inMemory)
+}

@@ -1,0 +1,41 @@
+package report
+
+import (
+	"fmt"
+
+	"qsim/results"
+)
+
+// Prediction draws a run that was simulated and one that was measured over each other:
+// the wait of fresh jobs over time, and its distribution. sum has two policies, the
+// simulated one and the real one, with sum.Data, and s fits it; title says how far apart
+// they are. version is that of the program.
+func Prediction(s *results.Settings, sum *results.Summary, title, version string) ([]Figure, error) {
+	return prediction(s, sum, title, version, dpi)
+}
+
+func prediction(s *results.Settings, sum *results.Summary, title, version string, dpi int) ([]Figure, error) {
+	d, err := newDrawing(s, sum, version)
+	if err != nil {
+		return nil, fmt.Errorf("draw prediction: %w", err)
+	}
+	if len(d.policies) != 2 {
+		return nil, fmt.Errorf("draw prediction: %d runs, want the simulated and the real one", len(d.policies))
+	}
+	var figures []Figure
+	for _, chart := range []struct {
+		name string
+		draw func(*drawing) *sheet
+	}{{"1-prediction-wait", waitChart}, {"2-prediction-ccdf", distributionChart}} {
+		sheet := chart.draw(d)
+		// The finding is how close the two are, and not which of them is better.
+		sheet.alt = clean(title) + sheet.alt[len(sheet.title):]
+		sheet.name, sheet.title = chart.name, clean(title)
+		f, err := sheet.render(dpi)
+		if err != nil {
+			return nil, fmt.Errorf("draw prediction: %w", err)
+		}
+		figures = append(figures, f)
+	}
+	return figures, nil
+}

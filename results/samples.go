@@ -1,0 +1,60 @@
+package results
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Interval returns the mean of values, at least one, and the half-width of its 95 %
+// t-interval: NaN for fewer than 2.
+func Interval(values []float64) (mean, half float64) { return meanInterval(values) }
+
+// Contrast is the difference of the means of two samples.
+type Contrast struct {
+	Difference float64 // mean of the new values less that of the base values
+	Half       float64 // half-width of its 95 % interval; NaN with fewer than 2 values on a side
+	P          float64 // two-sided, that it is 0: not adjusted; NaN likewise
+}
+
+// Against compares new with base, each at least one value: value by value if they are
+// paired, and of equal number then; else as independent samples (Welch).
+func Against(base, new []float64, paired bool) Contrast {
+	mean, half, p := contrast(base, new, 1, paired)
+	return Contrast{mean, half, p}
+}
+
+// Holm returns the p values of a family of comparisons, adjusted so that those below
+// 0.05 are all true with a probability of 95 %. NaN is not of the family and stays.
+func Holm(p []float64) []float64 { return holm(p) }
+
+// power is how sure one wants to be to see a difference that is there.
+const power = 0.8
+
+// Detectable is the difference of two means, as a share of the mean, that a comparison of
+// n values with n others shows at 95 % confidence in four cases of five, if both scatter
+// with that coefficient of variation: about (t(0.975) + t(0.8)) · cv · √(2/n), both with 2n−2
+// degrees of freedom (Cohen: Statistical Power Analysis, 2nd edition, section 2.4); with
+// fewer than 5 values it is more like two cases of three. n must be at least 2.
+func Detectable(cv float64, n int) float64 {
+	student := distuv.StudentsT{Sigma: 1, Nu: float64(2*n - 2)}
+	return (student.Quantile(1-alpha/2) + student.Quantile(power)) * cv * math.Sqrt(2/float64(n))
+}
+
+// RunsToDetect is the least n for which Detectable is at most difference, above 0; 0 if
+// no number up to a hundred thousand will do.
+func RunsToDetect(cv, difference float64) int {
+	low, high := 2, mostSeeds // Detectable falls with n
+	if !(difference > 0 && Detectable(cv, high) <= difference) {
+		return 0
+	}
+	for low < high {
+		middle := (low + high) / 2
+		if Detectable(cv, middle) <= difference {
+			high = middle
+		} else {
+			low = middle + 1
+		}
+	}
+	return low
+}

@@ -1,0 +1,154 @@
+package scenarios
+
+import (
+	"fmt"
+	"math/big"
+	"math/bits"
+	"strings"
+	"time"
+
+	"qsim/engine"
+)
+
+// Speed is how many seconds of a scenario pass in one second of the wall clock: Num/Den,
+// exactly, both in [1, 10^6]. The zero Speed is no speed.
+type Speed struct{ Num, Den int64 }
+
+// mostSpeed bounds a Speed and one over it.
+const mostSpeed = 1_000_000
+
+// ParseSpeed reads a speed such as 20x, 7.5x or 0.5x.
+func ParseSpeed(text string) (Speed, error) {
+	body, found := strings.CutSuffix(strings.TrimSpace(text), "x")
+	if !found {
+		body, found = strings.CutSuffix(body, "×")
+	}
+	if !found && isNumber(body) {
+		return Speed{}, badValue("speed %s has no unit: write %[1]sx", quoted(text))
+	}
+	value, ok := parseNumber(body)
+	if !found || !ok || strings.ContainsAny(body, "kM") {
+		return Speed{}, badValue("bad speed %s: want how many times as fast as the scenario, such as 20x or 0.5x", quoted(text))
+	}
+	limit := big.NewRat(mostSpeed, 1)
+	if value.Sign() <= 0 || value.Cmp(limit) > 0 || value.Cmp(new(big.Rat).Inv(limit)) < 0 {
+		return Speed{}, badValue("speed %s is out of range: want 0.000001x to %dx", quoted(text), mostSpeed)
+	}
+	if !value.IsInt() && (value.Num().Cmp(limit.Num()) > 0 || value.Denom().Cmp(limit.Num()) > 0) {
+		return Speed{}, badValue("speed %s has too many digits", quoted(text))
+	}
+	return Speed{value.Num().Int64(), value.Denom().Int64()}, nil
+}
+
+// String writes s as ParseSpeed reads it.
+func (s Speed) String() string { return decimal(s.Num, s.Den) + "x" }
+
+// Float returns s as a number.
+func (s Speed) Float() float64 { return float64(s.Num) / float64(s.Den) }
+
+// Real is how long d of the scenario takes on the wall clock, to the nearest nanosecond;
+// what takes any time takes at least one. What never ends never ends, and a negative
+// duration, which stands for something else, stays as it is.
+func (s Speed) Real(d time.Duration) time.Duration {
+	if d <= 0 || d == engine.Forever {
+		return d
+	}
+	return max(1, ratioOf(d, s.Den, s.Num))
+}
+
+// Virtual is how much time of the scenario passes in d of the wall clock, to the nearest
+// nanosecond.
+func (s Speed) Virtual(d time.Duration) time.Duration {
+	if d == engine.Forever {
+		return d
+	}
+	if d < 0 {
+		return -ratioOf(-d, s.Num, s.Den)
+	}
+	return ratioOf(d, s.Num, s.Den)
+}
+
+// At is the time of the scenario at a reading of the wall clock.
+func (s Speed) At(t engine.Time) engine.Time { return engine.Time(s.Virtual(time.Duration(t))) }
+
+// ratioOf is d × num / den to the nearest whole, at most the longest duration that ends. d
+// is at least 0.
+func ratioOf(d time.Duration, num, den int64) time.Duration {
+	hi, lo := bits.Mul64(uint64(d), uint64(num))
+	lo, carry := bits.Add64(lo, uint64(den)/2, 0)
+	if hi += carry; hi >= uint64(den) {
+		return engine.Forever - 1
+	}
+	quotient, _ := bits.Div64(hi, lo, uint64(den))
+	return time.Duration(min(quotient, uint64(engine.Forever-1)))
+}
+
+// config is c of a scenario as an engine needs it that runs s times as fast. Policies
+// and retry policies are told the times of the scenario; see fastPolicy.
+func (s Speed) config(c engine.Config, promoter *Promoter) (engine.Config, error) {
+	for _, d := range []*time.Duration{
+		&c.CallTimeout, &c.Fetch.Poll, &c.Fetch.Cooldown, &c.Fetch.ErrorPause, &c.Commit.Linger, &c.Commit.Timeout,
+		&c.Lease.TTL, &c.Lease.Heartbeat, &c.Lease.Max, &c.Reaper.Every, &c.Reaper.Grace, &c.Reaper.Gap,
+		&c.Promoter.Every, &c.Promoter.Gap, &c.Leader.TTL, &c.Leader.Renew,
+	} {
+		*d = s.Real(*d)
+	}
+	pauses := c.Commit.Backoff
+	c.Commit.Backoff = nil
+	for _, pause := range pauses {
+		c.Commit.Backoff = append(c.Commit.Backoff, s.Real(pause))
+	}
+	var err error
+	if c.Promoter.Drawn != nil {
+		if c.Promoter.Drawn, err = s.dist(&promoter.Every); err != nil {
+			return c, fmt.Errorf("engine.promoter.every: %w", err)
+		}
+	}
+	if c.Promoter.First != nil {
+		if c.Promoter.First, err = s.dist(promoter.First); err != nil {
+			return c, fmt.Errorf("engine.promoter.first: %w", err)
+		}
+	}
+	kinds := c.Kinds
+	c.Kinds = nil
+	for _, k := range kinds {
+		c.Kinds = append(c.Kinds, engine.KindConfig{Retry: fastRetry{k.Retry, s}, Timeout: s.Real(k.Timeout)})
+	}
+	return c, nil
+}
+
+// dist is d on the wall clock. All kinds of distributions are of a scale that their
+// durations give; one of values from a file is taken at 1,000 of its quantiles.
+func (s Speed) dist(d *Distribution) (*engine.Dist, error) {
+	fast := *d
+	for _, p := range []**Duration{&fast.Value, &fast.Mean, &fast.Min, &fast.Max, &fast.P50, &fast.P99, &fast.SD} {
+		if *p != nil {
+			scaled := Duration(s.Real((*p).Std()))
+			*p = &scaled
+		}
+	}
+	fast.Values = nil
+	for _, v := range d.Values {
+		fast.Values = append(fast.Values, Duration(s.Real(v.Std())))
+	}
+	if d.File != "" {
+		const quantiles = 1000
+		of := d.Dist()
+		for i := range quantiles {
+			fast.Values = append(fast.Values, Duration(s.Real(of.Duration((float64(i)+0.5)/quantiles))))
+		}
+	}
+	dist, err := fast.build()
+	return &dist, err
+}
+
+// options are o of a scenario as a store needs them whose jobs run s times as fast.
+func (s Speed) options(o engine.StoreOptions) engine.StoreOptions {
+	o.LapseAfter, o.RecoveriesWithin = s.Real(o.LapseAfter), s.Real(o.RecoveriesWithin)
+	service := o.Service
+	o.Service = nil
+	for _, d := range service {
+		o.Service = append(o.Service, s.Real(d))
+	}
+	return o
+}

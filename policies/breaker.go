@@ -29,6 +29,7 @@ type Breaker struct {
 	circuits []circuit // by dependency
 	open     int       // how many are not closed
 	probing  int       // dependency that the latest plan tries, plus 1; 0: none, or the plan is answered
+	first    int       // dependency that is looked at first
 }
 
 // circuit is the breaker of one dependency.
@@ -50,15 +51,20 @@ const (
 // Plan appends a term for everything while all breakers are closed. Otherwise it appends
 // one for a single job of a dependency that is to be tried, before the others so that they
 // cannot keep it from its turn, and one for the kinds that may be claimed. At most one
-// dependency is tried by one plan.
+// dependency is tried by one plan: if there was no job for it, the next plan tries another
+// first.
 func (p *Breaker) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	p.begin()
+	if p.probing != 0 {
+		p.first = p.probing % len(p.circuits)
+	}
 	p.probing = 0
 	if p.open == 0 {
 		return append(dst, engine.Term{Class: engine.AnyClass, Limit: v.Idle})
 	}
 	allowed := p.Others
-	for i := range p.circuits {
+	for k := range p.circuits {
+		i := (p.first + k) % len(p.circuits)
 		c := &p.circuits[i]
 		if c.state == circuitClosed {
 			allowed |= p.Kinds[i]
@@ -107,8 +113,7 @@ func (p *Breaker) Observe(o *engine.Observation) {
 	}
 }
 
-// onClaimed notes whether the claim brought the probe. If there was no job for it, the next
-// plan tries again.
+// onClaimed notes whether the claim brought the probe.
 func (p *Breaker) onClaimed(o *engine.Observation) {
 	if p.probing == 0 || o.Kinds&p.Kinds[p.probing-1] == 0 {
 		return

@@ -2,6 +2,7 @@ package policies
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -212,5 +213,30 @@ func TestCoDelBoundsTheWait(t *testing.T) {
 		if served < 1400 || soon < served || (shed > 2000) != (then == "bury") || then == "last" && shed > 0 {
 			t.Errorf("%s: %d served, %d of them soon, %d shed", then, served, soon, shed)
 		}
+	}
+}
+
+// TestBreakerTriesEveryDependency opens the breakers of two dependencies. There is no job
+// any more that calls the first: that must not keep the second from being tried.
+func TestBreakerTriesEveryDependency(t *testing.T) {
+	p := &Breaker{Failures: 1, ProbeAfter: time.Second, Kinds: []engine.Kinds{engine.Kinds(0).With(0), engine.Kinds(0).With(1)}}
+	view := engine.View{Idle: 9}
+	p.Plan(&view, nil)
+	for kind := range engine.Kind(2) {
+		p.Observe(&engine.Observation{Kind: engine.Failed, Job: kind, Error: engine.Timeout, Count: 1})
+	}
+	view.Now = engine.Time(time.Minute)
+	var tried []engine.Kinds
+	for range 4 {
+		for _, term := range p.Plan(&view, nil) {
+			tried = append(tried, term.Kinds)
+		}
+		for class := range engine.NumClasses {
+			p.Observe(&engine.Observation{Now: view.Now, Kind: engine.Claimed, Class: class})
+		}
+	}
+	want := []engine.Kinds{p.Kinds[0], p.Kinds[1], p.Kinds[0], p.Kinds[1]}
+	if !slices.Equal(tried, want) {
+		t.Errorf("tried %v, want %v", tried, want)
 	}
 }

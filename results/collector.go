@@ -34,6 +34,7 @@ type Collector struct {
 	limbo   limbo
 	sets    []jobSet // the first is the whole run
 	strange uint64   // executions of jobs no longer known
+	tries   int32    // most claims of one job
 
 	boundary   engine.Time // end of the segment, at the latest
 	segment    segment

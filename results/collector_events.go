@@ -58,6 +58,7 @@ func (c *Collector) onLeased(e *engine.Event) {
 	c.segment.claims[e.Class]++
 	c.narrowly(e, func(w *clockWindow) { w.claims[e.Class]++ })
 	c.weighClaim(e.Class)
+	c.tries = max(c.tries, e.Delivery)
 	if e.Class == engine.Fresh {
 		c.endStretch()
 		c.endStreak()

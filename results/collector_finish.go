@@ -1,6 +1,7 @@
 package results
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -144,11 +145,17 @@ func (q Query) String() string {
 	return b.String()
 }
 
+// endlessTries is how often a job is claimed that is thought never to end.
+const endlessTries = 1000
+
 // warnings says what makes the numbers of this run doubtful.
 func (c *Collector) warnings() []string {
 	var list []string
 	if c.succeeded > 0 && c.acked == 0 && c.fenced > 0 {
 		list = append(list, "livelock: executions succeed, but no ack is accepted: every lease lapses before its execution ends")
+	}
+	if c.tries >= endlessTries && c.left > 0 {
+		list = append(list, fmt.Sprintf("livelock: jobs are tried again and again, more than %s times, and do not end: bound max-attempts, or let them wait longer", grouped(fmt.Sprint(endlessTries))))
 	}
 	if c.strange > 0 {
 		list = append(list, "executions of jobs that were settled long before are left out of the duplicates")

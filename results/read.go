@@ -91,6 +91,8 @@ func (e *Estimate) check(seeds int) error {
 		}
 	}
 	switch {
+	case e.Metric == "":
+		return errors.New("is no metric: it has no name")
 	case len(e.Values) != seeds:
 		return fmt.Errorf("has %d values for %d seeds", len(e.Values), seeds)
 	case n != e.N:

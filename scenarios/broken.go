@@ -8,14 +8,17 @@ import (
 	"qsim/engine/sim"
 )
 
-// Broken is what Run returns when a simulation panics: the engine, a store or a policy
-// has broken one of its invariants. The same policy and seed break it again.
+// Broken is what Run returns when a simulation panics or a checker complains of it: the
+// engine, a store or a policy has broken one of its invariants. The same policy and seed break it again.
 type Broken struct {
 	Policy string // its label
 	Seed   uint64
 	At     time.Duration // virtual time
-	Cause  any           // what was passed to panic
-	Stack  []byte        // of the simulation
+	Cause  any           // what was passed to panic, or the *check.Breach
+	Stack  []byte        // of the simulation; nil: a checker found it
+	// History is what happened to the job that a checker complained of, a line for each
+	// event.
+	History string
 }
 
 // Error implements error.

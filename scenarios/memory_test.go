@@ -74,7 +74,7 @@ func (w *world) heapAt(t *testing.T, early, late int) (before, after float64) {
 		t.Fatal(err)
 	}
 	defer workload.Close()
-	s, collector := w.start(1, workload)
+	s, collector := w.start(1, workload, (&guard{}).watch)
 	rate := w.settings.Rate
 	until := func(jobs int) float64 {
 		for end := engine.Time(time.Duration(float64(jobs) / rate * 1e9)); s.Now() < end; {

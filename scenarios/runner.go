@@ -31,6 +31,9 @@ type Options struct {
 	// begins, calm ones included, and may change it: wrap the recorder to watch the events,
 	// take other handlers or another workload. It is called from several goroutines at once.
 	Alter func(policy int, seed uint64, cfg *sim.Config)
+	// Check holds every simulation to the invariants of package check, as far as the
+	// scenario promises them: a simulation that breaks one ends in a *Broken.
+	Check bool
 	// MostSeeds is how many seeds there are at most if Enough returns true for none; 0: as
 	// many as the scenario says.
 	MostSeeds int
@@ -74,7 +77,7 @@ func Run(ctx context.Context, sc *Scenario, o Options) ([]results.Run, error) {
 		return nil, err
 	}
 	for i, w := range worlds {
-		w.settings, w.alter = sc.settingsOf(i), o.Alter
+		w.settings, w.alter, w.checked = sc.settingsOf(i), o.Alter, o.Check
 		if w.settings.Wants("slowdown") {
 			if w.calm, err = w.withoutStorms(); err != nil {
 				return nil, err
@@ -116,6 +119,7 @@ type world struct {
 
 	settings results.Settings                               // what measures it goes by
 	alter    func(policy int, seed uint64, cfg *sim.Config) // may be nil
+	checked  bool
 }
 
 func newWorlds(sc *Scenario) ([]*world, error) {
@@ -179,8 +183,12 @@ func (w *world) simulate(ctx context.Context, seed uint64) (run *results.Run, er
 		}
 	}()
 	var collector *results.Collector
-	s, collector = w.start(seed, workload)
+	guard := w.guard(seed)
+	s, collector = w.start(seed, workload, guard.watch)
 	for n := 1; s.Step(); n++ {
+		if guard.broken(s, n) {
+			return nil, w.breached(seed, guard)
+		}
 		if n%stepsBetweenChecks != 0 {
 			continue
 		}
@@ -196,6 +204,9 @@ func (w *world) simulate(ctx context.Context, seed uint64) (run *results.Run, er
 	}
 	r := collector.Finish(s.Now(), unresolved(s.Store().(*memstore.Store)))
 	r.Seed, r.Fingerprint, r.Events = seed, uint64(s.Digest()), s.Events()
+	if guard.settle(s, &r) {
+		return nil, w.breached(seed, guard)
+	}
 	return &r, nil
 }
 
@@ -205,13 +216,14 @@ func (w *world) withoutStorms() (*world, error) {
 	calm.Storms = nil
 	without, err := newWorld(&calm, w.index)
 	if err == nil {
-		without.settings, without.alter = w.settings, w.alter
+		without.settings, without.alter, without.checked = w.settings, w.alter, w.checked
 	}
 	return without, err
 }
 
-// start returns a simulation that has not begun, and what watches it.
-func (w *world) start(seed uint64, workload *workload) (*sim.Sim, *results.Collector) {
+// start returns a simulation that has not begun, and what watches it. watch is given the
+// recorder of the simulation and returns the one to use.
+func (w *world) start(seed uint64, workload *workload, watch func(engine.Recorder) engine.Recorder) (*sim.Sim, *results.Collector) {
 	sc, rand := w.sc, engine.Rand{Seed: seed}
 	collector := results.NewCollector(&w.settings, w.index)
 	links := w.links
@@ -242,6 +254,7 @@ func (w *world) start(seed uint64, workload *workload) (*sim.Sim, *results.Colle
 	if c := sc.patient(workload, collector, cfg.EnqueueDelay); c != nil {
 		cfg.Workload, cfg.Recorder = c, c
 	}
+	cfg.Recorder = watch(cfg.Recorder)
 	if w.alter != nil {
 		w.alter(w.index, seed, &cfg)
 	}

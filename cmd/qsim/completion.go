@@ -26,7 +26,7 @@ func complete(root *cobra.Command) {
 			c.ValidArgsFunction = completeFolders
 		case "verify":
 			c.ValidArgsFunction = completeRows
-		case "init", "schema", "version":
+		case "init", "schema", "version", "chaos":
 			c.ValidArgsFunction = cobra.NoFileCompletions
 		}
 		for name, function := range map[string]cobra.CompletionFunc{

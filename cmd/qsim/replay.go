@@ -13,7 +13,11 @@ import (
 // replay is the command line that repeats the simulation that broke, and nothing else; more
 // are keys and values as of --set.
 func (s *session) replay(l loaded, b *scenarios.Broken, more ...string) string {
-	return shellLine(append(s.naming("run", l, b, more), "-n", "1", "-j", "1"))
+	words := append(s.naming("run", l, b, more), "-n", "1", "-j", "1")
+	if s.flags.check {
+		words = append(words, "--check")
+	}
+	return shellLine(words)
 }
 
 // leading is the command line that tells what led to it: all that happened in its last

@@ -25,6 +25,7 @@ type runFlags struct {
 	parallel       int
 	untilCI        percent
 	maxSeeds       int
+	check          bool
 	out            string
 	format         format
 	noFiles        bool
@@ -60,7 +61,8 @@ the scenario.`,
   qsim run my.yaml --until-ci 5% --max-seeds 500    until the intervals are narrow
   qsim run my.yaml --plot                           and a picture in the terminal
   qsim run my.yaml --format json | jq .objectives   for programs
-  qsim run a.yaml b.yaml --strict -q                for continuous integration`,
+  qsim run a.yaml b.yaml --strict -q                for continuous integration
+  qsim run my.yaml --check                          does the engine do what it must?`,
 		Args: atLeastOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
 			if err := environment(c); err != nil {
@@ -73,6 +75,7 @@ the scenario.`,
 	flags := c.Flags()
 	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
 	addUntilFlags(c, &f.untilCI, &f.maxSeeds)
+	flags.BoolVar(&f.check, "check", false, "hold the engine to its invariants after every event")
 	flags.VarP(&f.format, "format", "", "of the result: table, markdown, csv or json")
 	flags.StringVarP(&f.out, "out", "o", filepath.Join("results", "runs"), "write files below this `DIR`")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
@@ -82,7 +85,7 @@ the scenario.`,
 	flags.Lookup("plot").NoOptDefVal = "auto"
 	flags.Var(&f.color, "color", "colour the table: auto, always or never")
 	flags.Var(&f.bars, "progress", "draw progress bars: auto, always or never")
-	group(c, "How to run it", "parallel", "until-ci", "max-seeds")
+	group(c, "How to run it", "parallel", "until-ci", "max-seeds", "check")
 	group(c, "Output", "format", "plot", "out", "no-files")
 	group(c, "Terminal", "quiet", "verbose", "color", "progress")
 	return c
@@ -151,7 +154,7 @@ func (s *session) one(ctx context.Context, l loaded) (exitCode, error) {
 	var broken *scenarios.Broken
 	switch {
 	case errors.As(err, &broken):
-		return exitInvariant, &failure{exitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s\nto see it again: %s\nwhat led to it:  %s", l.name, err, broken.Stack, s.replay(l, broken), s.leading(l, broken))}
+		return exitInvariant, &failure{exitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s%s\nto see it again: %s\nwhat led to it:  %s", l.name, err, broken.History, broken.Stack, s.replay(l, broken), s.leading(l, broken))}
 	case err != nil && !interrupted:
 		return exitUsage, &failure{exitUsage, fmt.Errorf("%s: %w", l.name, err)}
 	}
@@ -195,7 +198,7 @@ func (s *session) simulate(ctx context.Context, sc *scenarios.Scenario, settings
 		defer s.console.draw(nil)
 	}
 	defer bars.close()
-	options := scenarios.Options{Parallel: s.flags.parallel, Progress: bars.finished, MostSeeds: s.mostSeeds(sc)}
+	options := scenarios.Options{Parallel: s.flags.parallel, Progress: bars.finished, MostSeeds: s.mostSeeds(sc), Check: s.flags.check}
 	if s.flags.untilCI > 0 {
 		options.Enough = s.enough(settings, int(sc.Seeds))
 	}

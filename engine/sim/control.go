@@ -18,17 +18,27 @@ const (
 	ShiftClock                       // the wall clock of Node goes ahead by Offset, for For; 0: for ever
 	LoseLeases                       // the store loses the lease records of Share of the jobs in flight
 	Redrive                          // Share of the dead jobs become ready again
+	StopNode                         // the process of Node is told to stop; For later it ends, whatever it still does, and another one starts
+	LimitStore                       // the store serves at most Limit calls at once, for For
 )
 
-// Control is trouble at a known time.
+// Control is trouble at a known time, or after a known event.
 type Control struct {
-	Kind   ControlKind
-	Node   int32
-	At     engine.Time
+	Kind ControlKind
+	Node int32
+	At   engine.Time
+	// On makes it come so long as At says after the Nth event of that kind on Node (0 is
+	// the first), of a call of kind Op if that is not 0; with Node -1 after that of any
+	// node, which it then hits. 0: after the start of the run.
+	On     engine.EventKind
+	Nth    int
+	Op     engine.Op
+	Before engine.Time // with On: an event at this time or later brings nothing; 0: whenever it is
 	For    time.Duration
 	Offset time.Duration // ShiftClock: negative: the clock falls behind
 	Share  float64       // LoseLeases, Redrive: in [0, 1]
 	Reset  bool          // Redrive: see engine.Redriver
+	Limit  int           // LimitStore: at least 1
 	// Draw keys the draws of LoseLeases and Redrive, with the job and how often the
 	// control came before.
 	Draw uint64 // below 2^40
@@ -45,6 +55,8 @@ type Control struct {
 type controls struct {
 	all      []Control
 	came     []int // how often each has come
+	awaits   []int // what events some wait for: how many more, by control; 0: it waits for none
+	awaited  int   // controls that wait for an event
 	ends     slab[ending]
 	redrives int // that are still to come
 }
@@ -53,7 +65,8 @@ type controls struct {
 type ending struct {
 	kind   ControlKind
 	node   int32
-	life   uint32 // of the process that is paused
+	life   uint32 // of the process that is paused or stopped
+	limit  int
 	offset time.Duration
 }
 
@@ -63,11 +76,38 @@ const endBit = 1 << 31
 func (s *Sim) initControls(all []Control) {
 	c := &s.controls
 	c.all, c.came = append(c.all, all...), make([]int, len(all))
+	c.awaits = make([]int, len(all))
 	for i := range c.all {
+		if c.all[i].On != 0 {
+			c.awaits[i] = max(1, c.all[i].Nth)
+			c.awaited++
+			continue
+		}
 		s.queue.push(c.all[i].At, control, uint32(i))
 		if c.all[i].Kind == Redrive {
 			c.redrives += max(1, c.all[i].Times)
 		}
+	}
+}
+
+// await sees whether a trouble follows an event.
+func (s *Sim) await(e *engine.Event) {
+	for i, left := range s.controls.awaits {
+		c := &s.controls.all[i]
+		if left == 0 || e.Kind != c.On || c.Node >= 0 && e.Node != c.Node || c.Op != 0 && e.Op != c.Op || e.Node < 0 {
+			continue
+		}
+		if s.controls.awaits[i]--; left > 1 {
+			continue
+		}
+		s.controls.awaited--
+		if c.Before > 0 && s.now >= c.Before {
+			continue
+		}
+		if c.Node < 0 {
+			c.Node = e.Node
+		}
+		s.queue.push(s.now.Add(c.At.Sub(0)), control, uint32(i))
 	}
 }
 
@@ -92,7 +132,7 @@ func (s *Sim) control(ref uint32) {
 }
 
 func (s *Sim) begin(c *Control, came int) {
-	end := ending{kind: c.Kind, node: c.Node, offset: c.Offset}
+	end := ending{kind: c.Kind, node: c.Node, offset: c.Offset, limit: c.Limit}
 	switch c.Kind {
 	case Crash:
 		if s.nodes[c.Node].engine != nil {
@@ -125,6 +165,16 @@ func (s *Sim) begin(c *Control, came int) {
 	case Redrive:
 		s.redrive(c, came)
 		return
+	case StopNode:
+		n := &s.nodes[c.Node]
+		if n.engine == nil || n.frozen > 0 {
+			return
+		}
+		end.life = n.lives
+		n.engine.Stop(s.now)
+		s.apply(c.Node)
+	case LimitStore:
+		s.gate.limit(c.Limit)
 	}
 	s.endLater(end, c.For)
 }
@@ -156,6 +206,14 @@ func (s *Sim) end(e *ending) {
 		}
 	case ShiftClock:
 		s.shiftClock(e.node, -e.offset)
+	case StopNode:
+		if n := &s.nodes[e.node]; n.engine != nil && n.lives == e.life {
+			s.crash(e.node)
+			s.boot(e.node)
+		}
+	case LimitStore:
+		s.gate.unlimit(e.limit)
+		s.serveNext()
 	}
 }
 
@@ -208,7 +266,9 @@ func (s *Sim) redrive(c *Control, came int) {
 		panic("sim: the store redrives no jobs")
 	}
 	s.promoteFirst()
-	s.controls.redrives--
+	if c.On == 0 {
+		s.controls.redrives--
+	}
 	s.promoted = redriver.Redrive(func(job engine.JobID) bool { return s.happens(c, job, came) }, c.Reset, s.promoted[:0])
 	for i := range s.promoted {
 		p := &s.promoted[i]

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/check"
 	"qsim/engine/sim"
 	"qsim/policies"
 )
@@ -159,5 +160,22 @@ func TestAckAtStart(t *testing.T) {
 	w.events(engine.Acked)
 	if aborted := w.ledger.n[engine.Aborted]; aborted == 0 || w.memory.Live() != aborted {
 		t.Errorf("%d executions die with their process, %d jobs are left", aborted, w.memory.Live())
+	}
+}
+
+// What a call makes due is seen to become ready before the next one is served, also where
+// a store that was stalled serves many at one instant.
+func TestDueBetweenCallsOfOneInstant(t *testing.T) {
+	for seed := uint64(1); seed < 20; seed++ {
+		w := newWorld(t, seed, 300, 50)
+		w.nodes, w.node.Workers, w.flaky.fail = 3, 4, 0.5
+		w.node.Kinds[0].Retry = &policies.Backoff{MaxAttempts: 20}
+		w.config.Controls = []sim.Control{{Kind: sim.StallStore, At: second, For: time.Second, Times: 4, Every: 2 * time.Second}}
+		checker := check.New(w.rules(), nil)
+		w.recorder = checker
+		w.start().Run()
+		if checker.Settle(); checker.Breach() != nil {
+			t.Errorf("seed %d: %v", seed, checker.Breach())
+		}
 	}
 }

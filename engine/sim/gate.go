@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"slices"
 
 	"qsim/engine"
 )
@@ -10,7 +11,9 @@ import (
 // are served in the order in which they came. A call is being served from when it
 // takes effect until its answer has arrived.
 type gate struct {
-	parallel int // most calls served at once; 0: no limit
+	usual    int   // most calls served at once without trouble; 0: no limit
+	limits   []int // by troubles that last
+	parallel int   // most calls served at once now; 0: no limit
 	serving  int
 	stalls   int      // troubles that stop the store
 	line     []uint32 // messages, from head on
@@ -36,6 +39,28 @@ func (g *gate) pop() uint32 {
 	return ref
 }
 
+// limit begins a trouble that lets no more than n calls be served at once.
+func (g *gate) limit(n int) {
+	g.limits = append(g.limits, n)
+	g.adjust()
+}
+
+// unlimit ends one.
+func (g *gate) unlimit(n int) {
+	i := slices.Index(g.limits, n)
+	g.limits = slices.Delete(g.limits, i, i+1)
+	g.adjust()
+}
+
+func (g *gate) adjust() {
+	g.parallel = g.usual
+	for _, n := range g.limits {
+		if g.parallel == 0 || n < g.parallel {
+			g.parallel = n
+		}
+	}
+}
+
 // reach is a call that comes to the store.
 func (s *Sim) reach(ref uint32) {
 	if s.gate.shut() {
@@ -45,9 +70,11 @@ func (s *Sim) reach(ref uint32) {
 	s.deliver(ref)
 }
 
-// serveNext serves those in line whose turn it is.
+// serveNext serves those in line whose turn it is. What one makes due becomes ready before
+// the next.
 func (s *Sim) serveNext() {
 	for s.gate.head < len(s.gate.line) && !s.gate.shut() {
+		s.promoteFirst()
 		s.deliver(s.gate.pop())
 	}
 }

@@ -119,12 +119,10 @@ func (s *Sim) refuseSome(m *message) {
 	}
 }
 
-// answer is a reply that arrives: who waits at the store may be served.
+// answer is a reply that arrives, or is lost on its last step: who waits at the store may
+// be served.
 func (s *Sim) answer(ref uint32) {
-	if s.gate.serving--; s.gate.parallel == 0 {
-		s.hand(ref)
-		return
-	}
+	s.gate.serving--
 	if s.messages.at(ref).fate.LoseReply {
 		s.messages.release(ref)
 	} else {

@@ -82,7 +82,8 @@ func New(cfg Config) *Sim {
 	s.nodes = make([]node, len(cfg.Nodes))
 	s.timers.init(len(cfg.Nodes))
 	s.revoker, _ = cfg.Workload.(Revoker)
-	s.gate.parallel = cfg.Parallel
+	s.gate.usual = cfg.Parallel
+	s.gate.adjust()
 	s.initControls(cfg.Controls)
 	for i := range s.nodes {
 		s.boot(int32(i))
@@ -286,5 +287,8 @@ func (s *Sim) Record(e *engine.Event) {
 	}
 	if s.cfg.Recorder != nil {
 		s.cfg.Recorder.Record(e)
+	}
+	if s.controls.awaited > 0 {
+		s.await(e)
 	}
 }

@@ -149,3 +149,10 @@ func swarmTroubles(d *die, w *world) {
 		w.links.Slows = append(w.links.Slows, sim.Slow{Window: window(), Factor: float64(d.between(0, 20))})
 	}
 }
+
+// lostJobs says which jobs may be left at the end of a run, neither done nor dead.
+type lostJobs struct {
+	inFlight  bool // any that are in flight: a lease never ends
+	forgotten bool // those in flight whose lease record is lost
+	waiting   bool // any that wait: their promoter died
+}

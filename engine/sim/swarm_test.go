@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/check"
+	"qsim/engine/memstore"
 	"qsim/engine/sim"
 	"qsim/policies"
 )
@@ -153,36 +155,31 @@ var swarmSeeds = flag.Int("swarm", 1000, "how many random worlds TestSwarm runs"
 // job must end, and has ended exactly once.
 func TestSwarm(t *testing.T) {
 	seeds := *swarmSeeds / slowdown
-	var n [engine.NumEventKinds]int
+	var n [engine.NumEventKinds]int64
 	for seed := range uint64(seeds) {
 		w := swarmWorld(t, seed+1)
-		a := newAudit(w.store)
-		a.guard, a.lost, a.sheds = w.node.Reaper.Guard, w.lost, w.sheds
-		if w.serialKeys > 0 {
-			a.serial = func(j engine.JobID) uint32 { return serialKey(j, w.serialKeys) }
-		}
-		w.recorder = a
+		checker := check.New(w.rules(), nil)
+		w.recorder = checker
 		w.config.Until = healed.Add(10 * time.Minute)
 		s := w.start()
-		for s.Step() {
+		for s.Step() && checker.Breach() == nil {
 			if s.Events()%500 == 0 {
-				stats, err := w.memory.Stats(context.Background(), 0)
-				if problem := a.balance(stats); err != nil || problem != "" {
-					t.Fatalf("seed %d at %v: %v %s", seed+1, time.Duration(s.Now()), err, problem)
-				}
-			}
-			if len(a.problems) > 0 {
-				break
+				w.audit(t, checker)
 			}
 		}
-		for _, problem := range a.settled(w.memory) {
-			t.Errorf("seed %d: %s", seed+1, problem)
+		checker.Settle()
+		w.audit(t, checker)
+		if b := checker.Breach(); b != nil {
+			t.Errorf("seed %d: %v", seed+1, b)
+		}
+		if left := w.memory.Live(); !t.Failed() && left != checker.Lost() {
+			t.Errorf("seed %d: %d jobs are left in the store, %d may be", seed+1, left, checker.Lost())
 		}
 		if w.flaky.begun != w.flaky.ended {
 			t.Errorf("seed %d: %d executions began, %d ended", seed+1, w.flaky.begun, w.flaky.ended)
 		}
-		for k := range n {
-			n[k] += a.n[k]
+		for k, count := range checker.Events() {
+			n[k] += count
 		}
 		if seed < 20 {
 			again := swarmWorld(t, seed+1)
@@ -200,6 +197,32 @@ func TestSwarm(t *testing.T) {
 			t.Errorf("no %v in %d runs: the swarm does not reach it", k, seeds)
 		}
 	}
+}
+
+// rules are what a random world promises.
+func (w *world) rules() check.Rules {
+	r := check.Rules{Store: w.store, Node: w.node, Nodes: w.nodes, Sheds: w.sheds, LostWaiting: w.lost.waiting, LostInFlight: w.lost.inFlight, Calm: engine.Never}
+	if w.serialKeys > 0 {
+		r.Serial = func(j engine.JobID) uint32 { return serialKey(j, w.serialKeys) }
+	}
+	for _, c := range w.config.Controls {
+		r.Resets = r.Resets || c.Reset
+	}
+	return r
+}
+
+// audit holds what the store has against what was recorded.
+func (w *world) audit(t testing.TB, c *check.Checker) {
+	stats, err := w.memory.Stats(context.Background(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Balance(stats)
+	c.Sweep(func(yield func(check.Live) bool) {
+		w.memory.Each(func(u memstore.Unfinished) bool {
+			return yield(check.Live{Job: u.Job, Tenant: u.Tenant, State: u.State, Class: u.Class})
+		})
+	})
 }
 
 func runToEnd(s *sim.Sim) engine.Digest {

@@ -441,3 +441,105 @@ func TestRoomIsAnnounced(t *testing.T) {
 		t.Errorf("100 jobs of 100 ms took %v", time.Duration(s.Now()))
 	}
 }
+
+// TestStopNode stops a process that holds more than it runs: it hands that back, claims
+// nothing and finishes what it began; what still runs at the end dies, and another process
+// starts.
+func TestStopNode(t *testing.T) {
+	w := quietWorld(t, 100)
+	w.nodes, w.node.Workers, w.node.Fetch = 1, 2, engine.FetchConfig{Batch: 10, Poll: time.Minute, Prefetch: 5}
+	w.flaky.service = dist(t)(engine.Constant(1))
+	w.config.Controls = []sim.Control{{Kind: sim.StopNode, At: 5*second + 1, For: 50 * time.Millisecond}}
+	returned, aborted, up := 0, 0, 0
+	for _, e := range w.events(engine.Leased, engine.Started, engine.Returned, engine.Aborted, engine.NodeUp) {
+		stopped := e.At > 5*second+engine.Time(2*time.Millisecond) && e.At < 5*second+engine.Time(50*time.Millisecond)
+		switch e.Kind {
+		case engine.Leased, engine.Started:
+			if stopped {
+				t.Errorf("job %d is %v at %v by a process that stops", e.Job, e.Kind, time.Duration(e.At))
+			}
+		case engine.Returned:
+			returned++
+		case engine.Aborted:
+			aborted++
+		case engine.NodeUp:
+			up++
+		}
+	}
+	if returned != 5 || aborted == 0 || up != 2 || w.ledger.n[engine.Acked] != 100 {
+		t.Errorf("%d returned, %d aborted, %d processes, %d acked: want 5, some, 2, 100", returned, aborted, up, w.ledger.n[engine.Acked])
+	}
+}
+
+// TestLimitStore lets the store serve one call at a time for a while.
+func TestLimitStore(t *testing.T) {
+	w := quietWorld(t, 200)
+	w.nodes = 4
+	for op := range w.links.OneWay {
+		w.links.OneWay[op] = dist(t)(engine.Constant(0.02))
+	}
+	w.config.Controls = []sim.Control{{Kind: sim.LimitStore, Limit: 1, At: 5 * second, For: 5 * time.Second}, {Kind: sim.LimitStore, Limit: 2, At: 7 * second, For: 10 * time.Second}}
+	last, close := engine.Time(0), [3]int{}
+	for _, e := range w.events(engine.Called) {
+		which := 0
+		if e.At > 5*second && e.At < 10*second {
+			which = 1
+		} else if e.At > 17*second {
+			which = 2
+		}
+		if e.At-last < engine.Time(20*time.Millisecond) {
+			close[which]++
+		}
+		last = e.At
+	}
+	if close[0] == 0 || close[1] != 0 || close[2] == 0 {
+		t.Errorf("%v calls come within 20 ms of the one before: before, during and after", close)
+	}
+	if w.ledger.n[engine.Acked] != 200 {
+		t.Errorf("%d jobs are acked", w.ledger.n[engine.Acked])
+	}
+}
+
+// TestControlsFollowEvents crashes the node that claims for the third time, at once: what
+// it claimed starts nowhere; and freezes another some time after an ack of its own.
+func TestControlsFollowEvents(t *testing.T) {
+	w := quietWorld(t, 200)
+	w.nodes = 3
+	w.config.Controls = []sim.Control{
+		{Kind: sim.Crash, On: engine.Leased, Nth: 3, Node: -1, For: 10 * time.Second},
+		{Kind: sim.Pause, On: engine.Called, Op: engine.OpCommit, Nth: 2, Node: 1, At: second, For: 3 * time.Second},
+		{Kind: sim.Crash, On: engine.Acked, Nth: 20, Node: -1, For: time.Second, Before: second}, // too late
+	}
+	var third engine.Event
+	leases, downs, pauses, commits := 0, 0, 0, 0
+	var commit engine.Time
+	for _, e := range w.events(engine.Leased, engine.Started, engine.NodeDown, engine.NodePause, engine.Called) {
+		switch e.Kind {
+		case engine.Leased:
+			if leases++; leases == 3 {
+				third = e
+			}
+		case engine.Started:
+			if e.Job == third.Job && e.Delivery == third.Delivery {
+				t.Errorf("what was claimed by the node that died starts at %v", time.Duration(e.At))
+			}
+		case engine.Called:
+			if e.Op == engine.OpCommit && e.Node == 1 {
+				if commits++; commits == 2 {
+					commit = e.At
+				}
+			}
+		case engine.NodeDown:
+			if downs++; e.At != third.At || e.Node != third.Node {
+				t.Errorf("node %d dies at %v, want node %d at %v", e.Node, time.Duration(e.At), third.Node, time.Duration(third.At))
+			}
+		case engine.NodePause:
+			if pauses++; e.At != commit+second || e.Node != 1 {
+				t.Errorf("node %d freezes at %v, want node 1 at %v", e.Node, time.Duration(e.At), time.Duration(commit+second))
+			}
+		}
+	}
+	if downs != 1 || pauses != 1 {
+		t.Errorf("%d deaths, %d pauses, want 1 and 1", downs, pauses)
+	}
+}

@@ -1,0 +1,111 @@
+package check
+
+import (
+	"iter"
+
+	"qsim/engine"
+)
+
+// Live is a job as a store has it.
+type Live struct {
+	Job    engine.JobID
+	Tenant engine.TenantID
+	State  engine.State
+	Class  engine.Class // of one in flight: not looked at
+}
+
+// Balance holds the counts of the store against what was recorded. It is for the time
+// between two steps of a simulation; OldestReady is not looked at.
+func (c *Checker) Balance(have engine.Stats) {
+	if c.breach != nil {
+		return
+	}
+	c.checks[Conservation]++
+	want := c.counts
+	want.OldestReady = have.OldestReady
+	if want != have {
+		c.Complain(Conservation, 0, "the store counts ready %v, waiting %v, in flight %v (fresh, retry) and dead %d; recorded were %v, %v, %v and %d",
+			have.Ready, have.Waiting, have.InFlight, have.Dead, want.Ready, want.Waiting, want.InFlight, want.Dead)
+	}
+}
+
+// Sweep holds every live job of the store against what was recorded of it, and what was
+// recorded against them. It is for the time between two steps of a simulation.
+func (c *Checker) Sweep(live iter.Seq[Live]) {
+	if c.breach != nil {
+		return
+	}
+	seen := make([]bool, len(c.jobs.rows))
+	for l := range live {
+		c.checks[NoLoss]++
+		r := c.jobs.find(l.Job)
+		switch {
+		case r == noRef:
+			c.Complain(NoLoss, l.Job, "the store has it %v, and it was never enqueued", l.State)
+			return
+		case r == isDone:
+			c.Complain(Final, l.Job, "the store has it %v, and it is done", l.State)
+			return
+		case seen[r-1]:
+			c.Complain(NoLoss, l.Job, "the store has it twice")
+			return
+		}
+		seen[r-1] = true
+		j := c.jobs.at(r)
+		if l.State != j.state || l.Tenant != j.tenant || l.State != engine.InFlight && l.Class != j.class {
+			c.Complain(NoLoss, l.Job, "the store has it %v, as %v of tenant %d; recorded was %v, as %v of tenant %d",
+				l.State, l.Class, l.Tenant, j.state, j.class, j.tenant)
+			return
+		}
+	}
+	for i := range c.jobs.rows {
+		if j := &c.jobs.rows[i]; !seen[i] && isLive(j.state) {
+			c.Complain(NoLoss, j.id, "it is %v, and the store does not have it", j.state)
+			return
+		}
+	}
+}
+
+func isLive(s engine.State) bool {
+	return s == engine.Ready || s == engine.Waiting || s == engine.InFlight
+}
+
+// Settle holds at the end of a run, after which nothing happens any more, that every job
+// has ended but those that may be lost, and every execution.
+func (c *Checker) Settle() {
+	if c.breach != nil {
+		return
+	}
+	c.checks[Liveness]++
+	for i := range c.jobs.rows {
+		if j := &c.jobs.rows[i]; isLive(j.state) && !c.mayBeLost(j) {
+			c.Complain(Liveness, j.id, "it is %v, after %d deliveries", j.state, j.delivery)
+			return
+		}
+	}
+	for i := range c.nodes {
+		if n := &c.nodes[i]; n.busy > 0 {
+			c.Complain(Liveness, 0, "node %d runs %d executions that do not end", i, n.busy)
+		}
+	}
+}
+
+// Lost is how many jobs are left that may be, neither done nor dead.
+func (c *Checker) Lost() (n int) {
+	for i := range c.jobs.rows {
+		if j := &c.jobs.rows[i]; isLive(j.state) && c.mayBeLost(j) {
+			n++
+		}
+	}
+	return n
+}
+
+func (c *Checker) mayBeLost(j *job) bool {
+	switch j.state {
+	case engine.InFlight:
+		return c.rules.LostInFlight || j.forgotten && !c.rules.Store.Orphans
+	case engine.Waiting:
+		return c.rules.LostWaiting
+	}
+	return false
+}

@@ -1,0 +1,128 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"qsim/engine"
+)
+
+// Breach says which invariant broke, when, and by what.
+type Breach struct {
+	Invariant Invariant
+	At        engine.Time
+	Job       engine.JobID // 0: no job in particular
+	What      string       // a sentence without a full stop
+}
+
+// Error implements error.
+func (b *Breach) Error() string {
+	who := ""
+	if b.Job != 0 {
+		who = fmt.Sprintf(", job %d", b.Job)
+	}
+	return fmt.Sprintf("%v broke at %v%s: %s (%s)", b.Invariant, time.Duration(b.At), who, b.What, b.Invariant.Says())
+}
+
+// complain keeps a breach by e, unless there is one already or it does not count.
+func (c *Checker) complain(i Invariant, e *engine.Event, format string, arguments ...any) {
+	c.Complain(i, e.Job, "%v by node %d: %s", e.Kind, e.Node, fmt.Sprintf(format, arguments...))
+}
+
+// Complain keeps a breach that the caller has found, of job or of none (0), now. The
+// first one counts.
+func (c *Checker) Complain(i Invariant, job engine.JobID, format string, arguments ...any) {
+	if c.breach == nil && c.rules.Only.Has(i) {
+		c.breach = &Breach{Invariant: i, At: c.now, Job: job, What: fmt.Sprintf(format, arguments...)}
+	}
+}
+
+// History is a recorder that keeps what happens to one job, and the deaths and pauses
+// of the nodes that had it. A run that is repeated under it tells how a breach came
+// about, so no run pays for it beforehand.
+type History struct {
+	Job   engine.JobID
+	Next  engine.Recorder // may be nil
+	Until engine.Time     // nothing later is kept
+
+	events []engine.Event
+	nodes  map[int32]bool
+}
+
+// mostHistory is how many events a History keeps: the last ones.
+const mostHistory = 60
+
+// Record keeps e if it is about the job.
+func (h *History) Record(e *engine.Event) {
+	if h.Next != nil {
+		h.Next.Record(e)
+	}
+	if e.At > h.Until {
+		return
+	}
+	switch e.Kind {
+	case engine.NodeUp, engine.NodeDown, engine.NodePause, engine.NodeWake:
+		if !h.nodes[e.Node] {
+			return
+		}
+	default:
+		if e.Job != h.Job || h.Job == 0 {
+			return
+		}
+		if h.nodes == nil {
+			h.nodes = make(map[int32]bool)
+		}
+		h.nodes[e.Node] = true
+	}
+	if len(h.events) == 2*mostHistory {
+		h.events = append(h.events[:0], h.events[mostHistory:]...)
+	}
+	h.events = append(h.events, *e)
+}
+
+// String returns what was kept, a line for each event.
+func (h *History) String() string {
+	var text strings.Builder
+	events := h.events[max(0, len(h.events)-mostHistory):]
+	if len(events) < len(h.events) {
+		fmt.Fprintf(&text, "  (the last %d events)\n", mostHistory)
+	}
+	for i := range events {
+		text.WriteString("  " + Line(&events[i]) + "\n")
+	}
+	return text.String()
+}
+
+// Line tells an event in words.
+func Line(e *engine.Event) string {
+	var line strings.Builder
+	fmt.Fprintf(&line, "%-14v %s", time.Duration(e.At), e.Kind)
+	say := func(when bool, format string, arguments ...any) {
+		if when {
+			fmt.Fprintf(&line, format, arguments...)
+		}
+	}
+	say(e.Node >= 0, " node %d", e.Node)
+	switch e.Kind {
+	case engine.Leased, engine.Started, engine.Promoted, engine.Redriven:
+		say(true, ", %v", e.Class)
+	case engine.LeaseTaken:
+		say(true, " from node %d", e.Holder.Node())
+	}
+	say(e.Delivery > 0, ", delivery %d", e.Delivery)
+	say(e.Token > 0, ", token %d", e.Token)
+	say(e.From != engine.NoState, ", was %v", e.From)
+	say(e.Error != engine.NoError, ", error %s", errorName(e.Error))
+	say(e.Delay > 0 || e.Kind == engine.Nacked, ", delay %v", e.Delay)
+	say(e.Ran > 0, ", ran %v", e.Ran)
+	say(e.Waited > 0, ", waited %v", e.Waited)
+	return line.String()
+}
+
+func errorName(k engine.ErrorKind) string {
+	if k < engine.FirstErrorKind {
+		return engine.ReservedErrorKinds[k]
+	}
+	return fmt.Sprint(uint16(k))
+}

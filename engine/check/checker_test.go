@@ -1,0 +1,331 @@
+package check_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/check"
+)
+
+const second = engine.Time(time.Second)
+
+// rules are those of two nodes with two workers, leases of 10 s that a reaper takes after
+// one more, and three attempts with delays of 1 to 2 s.
+func rules() check.Rules {
+	return check.Rules{
+		Store: engine.StoreOptions{LapseAfter: -1}, Nodes: 2, Calm: engine.Never,
+		Node: engine.Config{Workers: 2, Lease: engine.LeaseConfig{TTL: 10 * time.Second}, Reaper: engine.ReaperConfig{Every: time.Second, Grace: time.Second, Batch: 10},
+			Commit: engine.CommitConfig{Tries: 3}},
+		Retries: []check.Retry{{MaxAttempts: 3, Never: []engine.ErrorKind{engine.Conflict}, Free: []engine.ErrorKind{engine.Throttled}, FreeMax: 1,
+			Delay: func(int32) (time.Duration, time.Duration) { return time.Second, 2 * time.Second }}},
+	}
+}
+
+// story is a sequence of events. Each function appends what usually follows.
+type story struct {
+	events []engine.Event
+	at     engine.Time
+	token  engine.Token
+}
+
+func (s *story) add(e engine.Event) *story {
+	e.At = s.at
+	s.events = append(s.events, e)
+	return s
+}
+
+func (s *story) after(d time.Duration) *story { s.at = s.at.Add(d); return s }
+
+func (s *story) up() *story {
+	return s.add(engine.Event{Kind: engine.NodeUp, Node: 0}).add(engine.Event{Kind: engine.NodeUp, Node: 1})
+}
+
+func (s *story) enqueue(job engine.JobID) *story {
+	return s.add(engine.Event{Kind: engine.Enqueued, Job: job, Node: -1, Tenant: 1})
+}
+
+func class(delivery int32) engine.Class {
+	if delivery > 1 {
+		return engine.Retry
+	}
+	return engine.Fresh
+}
+
+func (s *story) lease(job engine.JobID, node int32, delivery int32, waited, age time.Duration) *story {
+	s.token++
+	return s.add(engine.Event{Kind: engine.Leased, Job: job, Node: node, Delivery: delivery, Class: class(delivery), Token: s.token, Waited: waited, Age: age, Tenant: 1})
+}
+
+func (s *story) take(job engine.JobID, delivery int32) *story {
+	s.token++
+	return s.add(engine.Event{Kind: engine.LeaseTaken, Job: job, Node: 1, Delivery: delivery, Class: class(delivery), Token: s.token})
+}
+
+func (s *story) start(job engine.JobID, node int32, slot engine.Slot, delivery int32) *story {
+	return s.add(engine.Event{Kind: engine.Started, Job: job, Node: node, Slot: slot, Delivery: delivery, Class: class(delivery), Token: s.token})
+}
+
+func (s *story) finish(job engine.JobID, node int32, slot engine.Slot, delivery int32, err engine.ErrorKind) *story {
+	return s.add(engine.Event{Kind: engine.Finished, Job: job, Node: node, Slot: slot, Delivery: delivery, Class: class(delivery), Error: err, Token: s.token})
+}
+
+func (s *story) commit(kind engine.EventKind, job engine.JobID, delivery int32, err engine.ErrorKind, delay time.Duration) *story {
+	return s.add(engine.Event{Kind: kind, Job: job, Node: 0, Delivery: delivery, Error: err, Delay: delay, From: engine.InFlight, Token: s.token})
+}
+
+func (s *story) promoted(job engine.JobID) *story {
+	return s.add(engine.Event{Kind: engine.Promoted, Job: job, Node: -1, Class: engine.Retry})
+}
+
+func begun() *story { return (&story{}).up().enqueue(1) }
+
+func running() *story { return begun().lease(1, 0, 1, 0, 0).start(1, 0, 0, 1) }
+
+func succeeded() *story { return running().after(time.Second).finish(1, 0, 0, 1, engine.NoError) }
+
+func failed() *story { return running().after(time.Second).finish(1, 0, 0, 1, engine.Timeout) }
+
+// attempt claims job 1 as soon as it is ready, and runs it in no time.
+func (s *story) attempt(delivery int32, err engine.ErrorKind) *story {
+	return s.lease(1, 0, delivery, 0, s.at.Sub(0)).start(1, 0, 0, delivery).finish(1, 0, 0, delivery, err)
+}
+
+func (s *story) failAgain(delivery int32, err engine.ErrorKind) *story {
+	return s.attempt(delivery, err).commit(engine.Nacked, 1, delivery, err, time.Second).after(time.Second).promoted(1)
+}
+
+// TestBreaches tells stories in which one thing goes wrong, and some in which nothing does.
+func TestBreaches(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		story *story
+		rules func(r *check.Rules)
+		want  string // the invariant; "": none breaks
+	}{
+		{"a job's life", succeeded().commit(engine.Acked, 1, 1, engine.NoError, 0), nil, ""},
+		{"it fails, waits, succeeds", failed().commit(engine.Nacked, 1, 1, engine.Timeout, time.Second).after(time.Second).promoted(1).attempt(2, engine.NoError).commit(engine.Acked, 1, 2, engine.NoError, 0), nil, ""},
+		{"a lease ends and is taken", running().after(11*time.Second).take(1, 1).commit(engine.Nacked, 1, 1, engine.LeaseExpired, time.Second), nil, ""},
+
+		{"nobody enqueued it", (&story{}).up().lease(1, 0, 1, 0, 0), nil, "I-2"},
+		{"enqueued twice", begun().enqueue(1), nil, "I-2"},
+		{"promoted while ready", begun().promoted(1), nil, "I-2"},
+		{"claimed after its end", succeeded().commit(engine.Acked, 1, 1, engine.NoError, 0).lease(1, 0, 2, 0, 0), nil, "I-3"},
+		{"acked twice", succeeded().commit(engine.Acked, 1, 1, engine.NoError, 0).commit(engine.Acked, 1, 1, engine.NoError, 0), nil, "I-3"},
+		{"done, and redriven", succeeded().commit(engine.Acked, 1, 1, engine.NoError, 0).add(engine.Event{Kind: engine.Redriven, Job: 1}), nil, "I-3"},
+		{"dead, and claimed", failed().commit(engine.Buried, 1, 1, engine.Conflict, 0).lease(1, 0, 2, 0, time.Second), nil, "I-3"},
+		{"a fourth attempt of three", begun().failAgain(1, engine.Timeout).failAgain(2, engine.Timeout).failAgain(3, engine.Timeout).attempt(4, engine.NoError), nil, "I-4"},
+		{"a fourth attempt, one of which was free", begun().failAgain(1, engine.Throttled).failAgain(2, engine.Timeout).failAgain(3, engine.Timeout).attempt(4, engine.NoError), nil, ""},
+		{"a fifth attempt, two of which would be free", begun().failAgain(1, engine.Throttled).failAgain(2, engine.Throttled).failAgain(3, engine.Timeout).failAgain(4, engine.Timeout).attempt(5, engine.NoError), nil, "I-4"},
+		{"buried at its first attempt", failed().commit(engine.Buried, 1, 1, engine.Timeout, 0), nil, "I-4"},
+		{"buried for good reason", begun().attempt(1, engine.Conflict).commit(engine.Buried, 1, 1, engine.Conflict, 0), nil, ""},
+		{"tried again against good reason", begun().attempt(1, engine.Conflict).commit(engine.Nacked, 1, 1, engine.Conflict, time.Second), nil, "I-4"},
+		{"a delivery is left out", begun().failAgain(1, engine.Timeout).attempt(3, engine.NoError), nil, "I-5"},
+		{"a delivery is started twice", running().start(1, 0, 1, 1), nil, "I-5"},
+		{"claimed while in flight", running().lease(1, 1, 2, 0, 0), nil, "I-6"},
+		{"taken before its end", running().after(10*time.Second).take(1, 1), nil, "I-6"},
+		{"taken although it was extended", running().after(5*time.Second).add(engine.Event{Kind: engine.Extended, Job: 1, Token: 1}).after(6*time.Second).take(1, 1), nil, "I-6"},
+		{"a token that stays", running().after(11 * time.Second).add(engine.Event{Kind: engine.LeaseTaken, Job: 1, Node: 1, Delivery: 1, Token: 1}), nil, "I-6"},
+		{"committed by whose lease was taken", succeeded().after(11*time.Second).take(1, 1).add(engine.Event{Kind: engine.Acked, Job: 1, Delivery: 1, Token: 1, From: engine.InFlight, At: 12 * second}), nil, "I-7"},
+		{"a current commit is refused", succeeded().commit(engine.Fenced, 1, 1, engine.NoError, 0), nil, "I-7"},
+		{"a lease of another is extended", running().after(11*time.Second).take(1, 1).add(engine.Event{Kind: engine.Extended, Job: 1, Token: 1}), nil, "I-7"},
+		{"a current lease is not extended", running().add(engine.Event{Kind: engine.ExtendRefused, Job: 1, Token: 1}), nil, "I-7"},
+		{"a commit after the lease lapsed", succeeded().after(11*time.Second).commit(engine.Acked, 1, 1, engine.NoError, 0), func(r *check.Rules) { r.Store.LapseAfter = time.Second }, "I-7"},
+		{"claimed before it is due", failed().commit(engine.Nacked, 1, 1, engine.Timeout, time.Second).lease(1, 0, 2, 0, 0), nil, "I-8"},
+		{"promoted before it is due", failed().commit(engine.Nacked, 1, 1, engine.Timeout, time.Second).promoted(1), nil, "I-8"},
+		{"over the limit of what is in flight", running().enqueue(2).lease(2, 0, 1, 0, time.Second), func(r *check.Rules) { r.Store.MaxInFlight = 1 }, "I-15"},
+		{"over the limit of its class", (&story{}).up().enqueue(1).enqueue(2).lease(1, 0, 1, 0, 0).lease(2, 0, 1, 0, 0), func(r *check.Rules) { r.Store.MaxRunning = []int{1} }, "I-8"},
+		{"before the one of its serial key", (&story{}).up().enqueue(1).enqueue(2).lease(2, 0, 1, 0, 0), func(r *check.Rules) { r.Serial = func(engine.JobID) uint32 { return 7 } }, "I-8"},
+		{"too short a delay", failed().commit(engine.Nacked, 1, 1, engine.Timeout, time.Second-1), nil, "I-9"},
+		{"too long a delay", failed().commit(engine.Nacked, 1, 1, engine.Timeout, 2*time.Second+1), nil, "I-9"},
+		{"acked without success", failed().commit(engine.Acked, 1, 1, engine.NoError, 0), nil, "I-10"},
+		{"nacked without failure", succeeded().commit(engine.Nacked, 1, 1, engine.Timeout, time.Second), nil, "I-10"},
+		{"expired, and nobody took it", failed().commit(engine.Nacked, 1, 1, engine.LeaseExpired, time.Second), nil, "I-10"},
+		{"ends without having begun", begun().lease(1, 0, 1, 0, 0).finish(1, 0, 0, 1, engine.NoError), nil, "I-10"},
+		{"three run on two workers", (&story{}).up().enqueue(1).enqueue(2).enqueue(3).lease(1, 0, 1, 0, 0).start(1, 0, 0, 1).lease(2, 0, 1, 0, 0).start(2, 0, 1, 1).lease(3, 0, 1, 0, 0).start(3, 0, 2, 1), nil, "I-10"},
+		{"goes on without its process", running().add(engine.Event{Kind: engine.NodeDown}), nil, "I-10"},
+		{"two retries where one may run", begun().failAgain(1, engine.Timeout).lease(1, 0, 2, 0, time.Second).start(1, 0, 0, 2), func(r *check.Rules) { r.Capped, r.RetryCap = true, 0 }, "I-11"},
+		{"a wait that was none", begun().lease(1, 0, 1, time.Second, 0), nil, "I-15"},
+		{"an outcome that comes again", failed().commit(engine.Nacked, 1, 1, engine.Timeout, time.Second).add(engine.Event{Kind: engine.Fenced, Job: 1, Token: 1, Error: engine.Timeout}), nil, "I-16"},
+		{"given up early", succeeded().commit(engine.GaveUp, 1, 1, engine.NoError, 0), nil, "I-16"},
+		{"time goes back", begun().after(-time.Second).enqueue(2), nil, "I-17"},
+		{"idle beside a ready job", begun().after(time.Minute).enqueue(2), func(r *check.Rules) { r.Calm, r.Idle = 0, 10*time.Second }, "I-12"},
+		{"nobody takes an expired lease", running().after(time.Minute).enqueue(2), func(r *check.Rules) { r.Calm, r.Recover = 0, 10*time.Second }, "I-13"},
+		{"a job waits for too long", begun().after(time.Minute).lease(1, 0, 1, time.Minute, time.Minute), func(r *check.Rules) { r.Calm, r.Wait = 0, 10*time.Second }, "I-14"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := rules()
+			if tt.rules != nil {
+				tt.rules(&r)
+			}
+			c := check.New(r, nil)
+			for i := range tt.story.events {
+				if b := c.Breach(); b != nil && i < len(tt.story.events)-2 { // an attempt is three events
+					t.Fatalf("event %d of %d: %v", i, len(tt.story.events), b)
+				}
+				c.Record(&tt.story.events[i])
+			}
+			got := ""
+			if b := c.Breach(); b != nil {
+				got = b.Invariant.String()
+			}
+			if got != tt.want {
+				t.Errorf("got %q, want %q: %v", got, tt.want, c.Breach())
+			}
+		})
+	}
+}
+
+// TestStoreAgainstRecord holds a store against what was recorded.
+func TestStoreAgainstRecord(t *testing.T) {
+	right := check.Live{Job: 1, Tenant: 1, State: engine.InFlight}
+	stats := engine.Stats{}
+	stats.InFlight[engine.Fresh] = 1
+	wrong := stats
+	wrong.Dead = 1
+	seq := func(all ...check.Live) func(yield func(check.Live) bool) {
+		return func(yield func(check.Live) bool) {
+			for _, l := range all {
+				if !yield(l) {
+					return
+				}
+			}
+		}
+	}
+	changed := func(f func(l *check.Live)) check.Live { l := right; f(&l); return l }
+	for _, tt := range []struct {
+		name string
+		look func(c *check.Checker)
+		want string
+	}{
+		{"all is well", func(c *check.Checker) { c.Balance(stats); c.Sweep(seq(right)) }, ""},
+		{"a count", func(c *check.Checker) { c.Balance(wrong) }, "I-1 broke"},
+		{"a job that is gone", func(c *check.Checker) { c.Sweep(seq()) }, "job 1: it is in-flight, and the store does not have it"},
+		{"a job twice", func(c *check.Checker) { c.Sweep(seq(right, right)) }, "twice"},
+		{"another state", func(c *check.Checker) { c.Sweep(seq(changed(func(l *check.Live) { l.State = engine.Ready }))) }, "the store has it ready"},
+		{"another tenant", func(c *check.Checker) { c.Sweep(seq(changed(func(l *check.Live) { l.Tenant = 2 }))) }, "of tenant 2"},
+		{"a job from nowhere", func(c *check.Checker) { c.Sweep(seq(right, check.Live{Job: 2, State: engine.Ready})) }, "never enqueued"},
+		{"not all has ended", func(c *check.Checker) { c.Settle() }, "I-18 broke"},
+		{"what others count", func(c *check.Checker) { c.Complain(check.Recount, 0, "%d of %d", 1, 2) }, "I-15 broke at 0s: 1 of 2"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := check.New(rules(), nil)
+			for i := range running().events {
+				c.Record(&running().events[i])
+			}
+			tt.look(c)
+			got := ""
+			if b := c.Breach(); b != nil {
+				got = b.Error()
+			}
+			if tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
+				t.Errorf("got %q, want %q in it", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestShareOfClaims breaks the share of fresh jobs after some claims, and not by one that
+// left a class empty.
+func TestShareOfClaims(t *testing.T) {
+	r := rules()
+	r.ShareNum, r.ShareDen = 1, 2
+	c := check.New(r, nil)
+	s := (&story{}).up()
+	for job := engine.JobID(1); job <= 20; job++ {
+		s.enqueue(job)
+	}
+	// Ten retries stand ready: they were claimed once and came back.
+	for job := engine.JobID(1); job <= 10; job++ {
+		s.lease(job, 0, 1, 0, 0).add(engine.Event{Kind: engine.Returned, Job: job, Delivery: 1, Error: engine.Canceled, From: engine.InFlight, Token: s.token})
+	}
+	for n := 1; n <= 6; n++ {
+		s.add(engine.Event{Kind: engine.Called, Op: engine.OpClaim, Node: 1, Count: 1})
+		s.lease(engine.JobID(10+n), 1, 1, 0, 0)
+	}
+	s.add(engine.Event{Kind: engine.Called, Op: engine.OpCommit, Node: 1})
+	for i := range s.events {
+		c.Record(&s.events[i])
+	}
+	if b := c.Breach(); b == nil || b.Invariant != check.Shares || !strings.Contains(b.What, "node 1 owes fresh jobs -4/2 of 4 claims") {
+		t.Errorf("got %v", c.Breach())
+	}
+}
+
+// TestOnly holds only the invariants that are asked for.
+func TestOnly(t *testing.T) {
+	for text, breaks := range map[string]bool{"I-2": true, "2, 6": true, "i-3": false, "1,3,18": false} {
+		set, err := check.ParseSet(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := rules()
+		r.Only = set
+		c := check.New(r, nil)
+		s := begun().enqueue(1)
+		for i := range s.events {
+			c.Record(&s.events[i])
+		}
+		if (c.Breach() != nil) != breaks {
+			t.Errorf("%s: %v", text, c.Breach())
+		}
+	}
+	for _, text := range []string{"", "I-0", "I-19", "six", "1,,2"} {
+		if _, err := check.ParseSet(text); err == nil || !strings.Contains(err.Error(), "there are I-1 to I-18") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// TestHistory keeps what happens to one job, and to the nodes that had it.
+func TestHistory(t *testing.T) {
+	h := &check.History{Job: 1, Until: 20 * second}
+	s := running().enqueue(2).after(time.Second).add(engine.Event{Kind: engine.NodeDown, Node: 0}).add(engine.Event{Kind: engine.NodeDown, Node: 1}).
+		after(10*time.Second).take(1, 1).commit(engine.Nacked, 1, 1, engine.LeaseExpired, time.Second).after(time.Minute).promoted(1)
+	for i := range s.events {
+		h.Record(&s.events[i])
+	}
+	want := `  0s             enqueued
+  0s             leased node 0, fresh, delivery 1, token 1
+  0s             started node 0, fresh, delivery 1, token 1
+  1s             node-down node 0
+  11s            lease-taken node 1 from node 0, delivery 1, token 2
+  11s            nacked node 0, delivery 1, token 2, was in-flight, error lease-expired, delay 1s
+`
+	if got := h.String(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// TestRecordDoesNotAllocate follows a job's life over and over.
+func TestRecordDoesNotAllocate(t *testing.T) {
+	c := check.New(rules(), nil)
+	for _, e := range begun().events {
+		c.Record(&e)
+	}
+	at, token, delivery := engine.Time(0), engine.Token(0), int32(0)
+	e := engine.Event{}
+	record := func(kind engine.EventKind) {
+		e.At, e.Kind, e.Job, e.Delivery, e.Class, e.Token = at, kind, 1, delivery, class(delivery), token
+		c.Record(&e)
+		e = engine.Event{}
+	}
+	allocated := testing.AllocsPerRun(100, func() {
+		delivery++
+		token++
+		e.Age = at.Sub(0)
+		record(engine.Leased)
+		record(engine.Started)
+		e.Error = engine.Throttled
+		record(engine.Finished)
+		e.From, e.Error = engine.InFlight, engine.Canceled
+		record(engine.Returned)
+	})
+	if b := c.Breach(); b != nil {
+		t.Fatal(b)
+	}
+	if allocated > 0 {
+		t.Errorf("%v allocations for each life of a job", allocated)
+	}
+}

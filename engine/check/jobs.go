@@ -1,0 +1,169 @@
+package check
+
+import (
+	"time"
+
+	"qsim/engine"
+)
+
+// job is what is known of a live or dead job.
+type job struct {
+	id        engine.JobID
+	token     engine.Token // under which it was last claimed or taken
+	committed engine.Token // under which an outcome last took effect
+	enqueued  engine.Time
+	ready     engine.Time // since when it is, or was last; Waiting: when it is due
+	claimed   engine.Time // the last time, or taken by a reaper
+	renewed   engine.Time // in flight: when its lease began, or was last extended
+	// Of its last 64 deliveries, by number modulo 64: those that a handler began, that
+	// ended well and that failed.
+	begun, succeeded, failed uint64
+
+	prev, next ref // of jobs in flight, by renewed
+	tenant     engine.TenantID
+	delivery   int32
+	charged    span
+	failures   span
+	snoozes    int32
+	vague      bool   // it may have started over
+	node       int32  // that claimed it
+	life       uint32 // which of the node
+	kind       engine.Kind
+	state      engine.State
+	class      engine.Class // as which it stands there
+	reaped     bool         // a reaper holds it
+	forgotten  bool         // the record of its lease is lost
+	untimed    bool         // its lease may have been extended for longer than usual
+	before     engine.JobID // the one that its serial key makes it wait for; 0: none
+}
+
+// span holds a count that events tell within bounds: an attempt may have cost nothing.
+type span struct{ least, most int32 }
+
+func (s *span) add(n int32) { s.least, s.most = s.least+n, s.most+n }
+
+// ref is a row of jobs, from 1.
+type ref uint32
+
+const (
+	noRef  ref = 0
+	isDone ref = 1<<32 - 1 // in the index: the job is done
+)
+
+// jobs holds a row for each job that is not done, and remembers those that are.
+type jobs struct {
+	rows []job
+	free []ref
+	keys []engine.JobID // open addressing, a power of two long; 0 is no job
+	refs []ref
+	used int
+
+	// Those in flight, whose lease was renewed longest ago first.
+	head, tail ref
+}
+
+func (t *jobs) at(r ref) *job { return &t.rows[r-1] }
+
+// place is where id is in the index, or would be.
+func (t *jobs) place(id engine.JobID) int {
+	mask := len(t.keys) - 1
+	// The multiplier is that of Fibonacci hashing, 2^64 divided by the golden ratio.
+	for i := int(uint64(id)*0x9e3779b97f4a7c15>>32) & mask; ; i = (i + 1) & mask {
+		if t.keys[i] == id || t.keys[i] == 0 {
+			return i
+		}
+	}
+}
+
+// find returns the row of id: noRef if it was never enqueued, isDone if it is done.
+func (t *jobs) find(id engine.JobID) ref {
+	if len(t.keys) == 0 {
+		return noRef
+	}
+	i := t.place(id)
+	if t.keys[i] == 0 {
+		return noRef
+	}
+	return t.refs[i]
+}
+
+// add makes a row for id, which is not 0 and has none.
+func (t *jobs) add(id engine.JobID) ref {
+	if t.used*4 >= len(t.keys)*3 {
+		t.grow()
+	}
+	if n := len(t.free); n == 0 {
+		t.rows = append(t.rows, job{})
+		t.free = append(t.free, ref(len(t.rows)))
+	}
+	r := t.free[len(t.free)-1]
+	t.free = t.free[:len(t.free)-1]
+	*t.at(r) = job{id: id}
+	i := t.place(id)
+	t.keys[i], t.refs[i] = id, r
+	t.used++
+	return r
+}
+
+func (t *jobs) grow() {
+	keys, refs := t.keys, t.refs
+	size := max(64, 2*len(keys))
+	t.keys, t.refs = make([]engine.JobID, size), make([]ref, size)
+	for i, id := range keys {
+		if id != 0 {
+			at := t.place(id)
+			t.keys[at], t.refs[at] = id, refs[i]
+		}
+	}
+}
+
+// finish remembers of the job in row r only that it is done.
+func (t *jobs) finish(r ref) {
+	t.refs[t.place(t.at(r).id)] = isDone
+	t.at(r).state = engine.NoState
+	t.free = append(t.free, r)
+}
+
+// enlist puts a job in flight behind all others.
+func (t *jobs) enlist(r ref, now engine.Time) {
+	j := t.at(r)
+	j.renewed, j.prev, j.next = now, t.tail, noRef
+	if t.tail == noRef {
+		t.head = r
+	} else {
+		t.at(t.tail).next = r
+	}
+	t.tail = r
+}
+
+func (t *jobs) delist(r ref) {
+	j := t.at(r)
+	if j.prev == noRef {
+		t.head = j.next
+	} else {
+		t.at(j.prev).next = j.next
+	}
+	if j.next == noRef {
+		t.tail = j.prev
+	} else {
+		t.at(j.next).prev = j.prev
+	}
+}
+
+// bit is where a delivery is in the masks of a job.
+func bit(delivery int32) uint64 { return 1 << (uint32(delivery) & 63) }
+
+// ended is when a lease ends by the rules: d.ttl after it was renewed.
+func (j *job) ended(d *derived) engine.Time { return j.renewed.Add(d.ttl) }
+
+// lapsed reports whether its holder has lost a lease although nobody took it.
+func (j *job) lapsed(d *derived, now engine.Time) bool {
+	return d.lapse != engine.Forever && now >= j.ended(d).Add(d.lapse)
+}
+
+// mayLapse reports the same where the end of leases is not known.
+func (j *job) mayLapse(d *derived, now engine.Time) bool {
+	return d.lapse != engine.Forever && (!d.timed || j.untimed || j.lapsed(d, now))
+}
+
+func (j *job) waitedAt(now engine.Time) time.Duration { return max(0, now.Sub(j.ready)) }

@@ -1,0 +1,103 @@
+package check
+
+import (
+	"slices"
+	"time"
+
+	"qsim/engine"
+)
+
+// Rules are what a run promises. The zero value of a field that bounds something means
+// that nothing is promised there.
+type Rules struct {
+	Store engine.StoreOptions
+	// Node configures the engine of every node. Policy, Recorder and Rand are not
+	// looked at, and Kinds only for their number.
+	Node  engine.Config
+	Nodes int
+	// Retries are what the retry policies promise, by kind of job; kinds past the end
+	// are as the last. None: attempts and delays are not checked.
+	Retries []Retry
+	Serial  func(engine.JobID) uint32 // the serial key of a job; nil: none has one
+	Sheds   bool                      // claims may bury ready jobs
+	Resets  bool                      // a redriven job may start over with its attempts
+	// LostWaiting says that a process may die with jobs that it was making ready, and
+	// LostInFlight that a lease may never end: such jobs may be left at the end.
+	LostWaiting, LostInFlight bool
+
+	Capped   bool // RetryCap is promised
+	RetryCap int  // most retries that one node runs at once
+	// ShareNum / ShareDen is the share of claims, of each node, that is fresh while
+	// both classes are ready.
+	ShareNum, ShareDen int64
+
+	// Calm is from when on nothing goes wrong any more and no execution fails by fault:
+	// what follows is checked from then on. Never: not at all.
+	Calm engine.Time
+	// Idle is the longest that workers of a node may be idle while jobs are ready and
+	// it claims none.
+	Idle time.Duration
+	// Recover is the longest from the end of a lease, or from Calm, to its recovery.
+	Recover time.Duration
+	// Wait is the longest that a job may be ready for before it is claimed.
+	Wait time.Duration
+
+	Only Set // the invariants that count
+}
+
+// Retry is what a retry policy promises.
+type Retry struct {
+	MaxAttempts int32 // 0: no limit
+	// ByFailure says that MaxAttempts counts failures, which a claim alone is not.
+	ByFailure bool
+	Never     []engine.ErrorKind // bury at once
+	Free      []engine.ErrorKind // cost no attempt, the first FreeMax times that a job fails so
+	FreeMax   int32              // -1: always
+	Aged      bool               // it buries jobs for their age
+	// Delay returns the shortest and the longest delay after the n-th failure, n at
+	// least 1; nil: it promises none.
+	Delay func(n int32) (shortest, longest time.Duration)
+}
+
+func (r *Rules) retry(k engine.Kind) *Retry {
+	if len(r.Retries) == 0 {
+		return nil
+	}
+	return &r.Retries[min(int(k), len(r.Retries)-1)]
+}
+
+func (r *Retry) isFree(e engine.ErrorKind) bool { return slices.Contains(r.Free, e) }
+
+// derived is what Rules come to.
+type derived struct {
+	fenced    bool          // only who holds the current token changes a job in flight
+	ttl       time.Duration // of every lease
+	timed     bool          // a lease ends ttl after it was granted or extended, by the store's clock
+	lapse     time.Duration // so long after that the holder has lost it; Forever: only when it is taken
+	attempts  bool          // limits on attempts hold
+	bounded   bool          // there are limits on what is in flight
+	shares    bool
+	idle      bool
+	lastTaken time.Duration // from the end of a lease to its recovery, in calm
+}
+
+func (r *Rules) derive() derived {
+	l, g := &r.Node.Lease, r.Node.Reaper.Guard
+	d := derived{ttl: l.TTL, lapse: engine.Forever}
+	d.fenced = r.Store.Fence == engine.FenceToken && (g == engine.GuardStore || g == engine.GuardToken)
+	d.timed = !l.Local && !l.OfNode && !l.AckAtStart
+	if r.Store.LapseAfter >= 0 {
+		d.lapse = r.Store.LapseAfter
+	}
+	d.attempts = d.fenced
+	d.bounded = r.Store.MaxInFlight > 0 || slices.ContainsFunc(r.Store.MaxRunning, func(n int) bool { return n > 0 })
+	// Jobs that may not be claimed although they are ready make a class look empty.
+	whole := !d.bounded && r.Serial == nil && !r.Store.Held
+	d.shares = r.ShareDen > 0 && whole
+	d.idle = r.Idle > 0 && whole && r.Node.Fetch.Cooldown == 0 && !r.LostInFlight
+	d.lastTaken = r.Recover
+	if !d.timed || r.Node.Reaper.Off || r.LostInFlight {
+		d.lastTaken = 0
+	}
+	return d
+}

@@ -1,0 +1,116 @@
+package results
+
+import (
+	"bytes"
+	"io/fs"
+	"math/bits"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// FuzzReadSummary reads any text as a summary: it refuses it, or writes it as it will read
+// it again.
+func FuzzReadSummary(f *testing.F) {
+	for _, text := range []string{`{"version": 1, "seeds": [1], "policies": [{"label": "A", "metrics": {"wasted": {"mean": 1, "low": 1, "high": 1, "n": 1, "values": [1]}}}]}`,
+		`{"version": 1, "seeds": [1, 2], "policies": [{"label": "A", "metrics": {"x.y": {"mean": null, "n": 0, "values": [null, null], "reason": "none"}}}], "objectives": [{"verdict": "met"}]}`} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s, err := ReadSummary(bytes.NewReader(text))
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "read summary: ") {
+				t.Errorf("an error without a beginning: %v", err)
+			}
+			return
+		}
+		once, err := s.MarshalJSON()
+		if err != nil {
+			t.Fatalf("it is read and cannot be written: %v", err)
+		}
+		again, err := ReadSummary(bytes.NewReader(once))
+		if err != nil {
+			t.Fatalf("what is written is refused: %v\n%s", err, once)
+		}
+		twice, err := again.MarshalJSON()
+		if err != nil || !bytes.Equal(once, twice) {
+			t.Errorf("it is written as\n%s\nand then as\n%s\n%v", once, twice, err)
+		}
+	})
+}
+
+// TestNamesStayInFolder writes results of scenarios of any name: all of it is below the
+// folder that was asked for, two levels down.
+func TestNamesStayInFolder(t *testing.T) {
+	around := t.TempDir()
+	hostile := []string{"..", "../..", "../../etc/passwd", "/", "/etc", "a/../../b", `..\..\x`, "x\x00y", ".", "", "~", "$HOME", "latest", "con", strings.Repeat("../", 100), strings.Repeat("é", 300), "<script>", "😀"}
+	names := rapid.OneOf(rapid.SampledFrom(hostile), rapid.String())
+	count := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		count++
+		out := filepath.Join(around, "out")
+		dir, err := Write(Place{Out: out, Scenario: names.Draw(rt, "scenario"), ConfigHash: names.Draw(rt, "hash"), Start: time.Unix(int64(count), 0)},
+			[]File{{"summary.json", []byte("{}")}})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		relative, err := filepath.Rel(out, dir)
+		if err != nil || !filepath.IsLocal(relative) || strings.Count(relative, string(filepath.Separator)) != 1 {
+			rt.Fatalf("it is written to %s", dir)
+		}
+		entries, err := os.ReadDir(around)
+		if err != nil || len(entries) != 1 {
+			rt.Fatalf("beside the folder lies %v, %v", entries, err)
+		}
+	})
+	for _, path := range hostile {
+		if fs.ValidPath(path) && filepath.IsLocal(path) && path != "." && !strings.ContainsAny(path, "\\\x00") {
+			continue
+		}
+		if _, err := Write(Place{Out: filepath.Join(around, "out"), Scenario: "s", ConfigHash: "h"}, []File{{path, nil}}); err == nil {
+			t.Errorf("a file named %q is written", path)
+		}
+	}
+}
+
+// TestHistogramProperties holds what a histogram answers against the values themselves.
+func TestHistogramProperties(t *testing.T) {
+	// Values of every magnitude, from a nanosecond to a century.
+	value := rapid.Custom(func(t *rapid.T) int64 {
+		return rapid.Int64Range(0, 1<<62).Draw(t, "bits") >> rapid.IntRange(0, 61).Draw(t, "shift")
+	})
+	rapid.Check(t, func(rt *rapid.T) {
+		values := rapid.SliceOfN(value, 1, 300).Draw(rt, "values")
+		cut := rapid.IntRange(0, len(values)).Draw(rt, "cut")
+		q := rapid.Float64Range(0, 1).Draw(rt, "q")
+		h, rest := new(Histogram), new(Histogram)
+		var hi, lo, carry uint64
+		for i, v := range values {
+			if i < cut {
+				h.Record(time.Duration(v))
+			} else {
+				rest.Record(time.Duration(v))
+			}
+			lo, carry = bits.Add64(lo, uint64(v), 0)
+			hi += carry
+		}
+		h.Merge(rest)
+		slices.Sort(values)
+		if h.Count() != int64(len(values)) || int64(h.Max()) != values[len(values)-1] {
+			rt.Fatalf("count %d, max %d of %v", h.Count(), h.Max(), values)
+		}
+		mean, _ := bits.Div64(hi, lo, uint64(len(values)))
+		if off := float64(h.Mean()) - float64(mean); off < -1 || off > 1+float64(mean)*1e-12 {
+			rt.Fatalf("mean %d, want %d", h.Mean(), mean)
+		}
+		want := float64(values[rankOf(q, uint64(len(values)))-1])
+		if got := float64(h.Quantile(q)); got < want*0.995-1 || got > want*1.005+1 {
+			rt.Fatalf("quantile %v is %v, want %v within half a percent", q, got, want)
+		}
+	})
+}

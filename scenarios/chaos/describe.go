@@ -1,0 +1,54 @@
+package chaos
+
+import (
+	"fmt"
+	"strings"
+
+	"qsim/engine/check"
+)
+
+// ParseInvariants reads the numbers of invariants, separated by commas: "I-1,I-6".
+func ParseInvariants(text string) (check.Set, error) { return check.ParseSet(text) }
+
+// Invariants returns the numbers of all invariants and what each says.
+func Invariants() (numbers, says []string) {
+	for i := check.Conservation; i < check.NumInvariants; i++ {
+		numbers, says = append(numbers, i.String()), append(says, i.Says())
+	}
+	return numbers, says
+}
+
+// Size says how large a world is, in words.
+func (w *World) Size() string {
+	jobs, _ := w.jobs()
+	troubles := 0
+	for i := range w.Faults {
+		if w.Faults[i].Kind != Burst {
+			troubles++
+		}
+	}
+	return strings.Join([]string{plural(w.Nodes, "node"), plural(w.Engine.Workers, "worker"), plural(jobs, "job"), plural(troubles, "trouble")}, ", ")
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// String tells a failure: what broke, what happened to the job, and how it is seen again.
+func (f *Failure) String() string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "seed %d: %s\n", f.Seed, f.Report.String())
+	if f.History != "" {
+		fmt.Fprintf(&text, "\nWhat happened to job %d:\n%s", f.Report.Breach.Job, f.History)
+	}
+	if f.World != f.Drawn {
+		fmt.Fprintf(&text, "\nThe seed draws %s. So it breaks with %s:\n", f.Drawn.Size(), f.World.Size())
+	} else {
+		text.WriteString("\nTo see it again:\n")
+	}
+	fmt.Fprintf(&text, "\nqsim chaos --replay - <<'END'\n%sEND\n", f.World)
+	return text.String()
+}

@@ -1,0 +1,170 @@
+package chaos
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/check"
+	"qsim/engine/sim"
+)
+
+// scaleOf is the full figure with -long, and a hundredth of it otherwise.
+func scaleOf(full int) int {
+	if *long {
+		return full
+	}
+	return full / 100 / slowdown
+}
+
+// heap is what lives on the heap, in bytes.
+func heap() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// crowd is a world of a few strong nodes, to be filled with jobs by a burst.
+const crowd = `world seed=1 heal=%s nodes=2 workers=5000 call-timeout=5s restart=1s
+load jobs=0 gap=1s
+work p50=100ms p99=500ms cap=1s error=failure
+retry attempts=5 first=%s factor=1 max=100h
+fetch batch=1000 poll=1s
+commit batch=1000 linger=2ms calls=4 timeout=5s
+lease ttl=%s
+links claim=1ms commit=1ms extend=1ms recover=1ms promote=1ms
+reaper every=1s batch=1000 on-start=true
+promoter batch=1000
+leader ttl=3s renew=1s
+`
+
+// begin builds a world and starts it, with a checker if it is to be watched.
+func begin(t *testing.T, text string, watched bool) (*setup, *sim.Sim, *check.Checker) {
+	t.Helper()
+	w, err := Parse(text)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	s, err := w.setup()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := check.New(s.rules, nil)
+	if watched {
+		s.config.Recorder = c
+	}
+	return s, sim.New(s.config), c
+}
+
+// TestManyWaitingRetries lets every job fail at once, and wait for days: memory and events
+// are in proportion to the jobs.
+func TestManyWaitingRetries(t *testing.T) {
+	n := scaleOf(10_000_000)
+	before := heap()
+	text := fmt.Sprintf(crowd, "100h", "50h", "30s") + fmt.Sprintf("fault burst count=%d id=30000000\nfault fail for=100h share=1\n", n)
+	s, run, _ := begin(t, text, false)
+	for run.Step() && run.Now() < engine.Time(49*time.Hour) {
+	}
+	stats, err := s.memory.Stats(t.Context(), 0)
+	if err != nil || stats.Waiting[engine.Retry] != n {
+		t.Fatalf("%+v, %v: want %d waiting", stats, err, n)
+	}
+	used := heap()
+	each := float64(used-min(before, used)) / float64(n)
+	t.Logf("%d waiting retries: %.0f bytes and %.1f events each", n, each, float64(run.Events())/float64(n))
+	const ofNodes = 8 << 20 // what there is without any job
+	if each > 400+ofNodes/float64(n) {
+		t.Errorf("%.0f bytes for each waiting job", each)
+	}
+	if polls := int64(2_500_000); run.Events() > 20*int64(n)+polls {
+		t.Errorf("%d events for %d jobs", run.Events(), n)
+	}
+	runtime.KeepAlive(run)
+}
+
+// TestManyDueAtOnce makes jobs due in the same nanosecond, with a promoter and without.
+func TestManyDueAtOnce(t *testing.T) {
+	n := scaleOf(1_000_000)
+	for _, promoter := range []string{"", "promoter every=1s batch=1000\nstore promoted=true"} {
+		text := fmt.Sprintf(crowd, "1s", "1s", "30s") + fmt.Sprintf("fault burst count=%d id=30000000 extra=1h\n", n)
+		if promoter != "" {
+			text = with(text, promoter)
+		}
+		s, run, c := begin(t, text, true)
+		ready := 0
+		for run.Step() && c.Breach() == nil {
+			if run.Now() == engine.Time(time.Hour) && promoter == "" && ready == 0 {
+				st, _ := s.memory.Stats(t.Context(), 0)
+				ready = st.Ready[engine.Fresh] + st.InFlight[engine.Fresh]
+			}
+		}
+		c.Settle()
+		if b := c.Breach(); b != nil || s.memory.Live() != 0 {
+			t.Fatalf("%v, %d jobs are left", b, s.memory.Live())
+		}
+		if promoter == "" && ready != n {
+			t.Errorf("%d jobs were ready or claimed at the instant, want %d", ready, n)
+		}
+		if run.Events() > 20*int64(n)+100_000 {
+			t.Errorf("%d events for %d jobs", run.Events(), n)
+		}
+	}
+}
+
+// TestStartWithExpiredLeases lets all nodes die with a lease for every job, and start when
+// all have expired: all are recovered, and none twice.
+func TestStartWithExpiredLeases(t *testing.T) {
+	n := scaleOf(100_000)
+	text := with(fmt.Sprintf(crowd, "10m", "1s", "20s")+fmt.Sprintf("fault burst count=%d id=30000000\nfault hang for=10s share=1 extra=1h\nfault crash at=10s node=all for=60s\n", n),
+		fmt.Sprintf("world workers=%d", max(1, n/2)))
+	s, run, c := begin(t, text, true)
+	for run.Step() && c.Breach() == nil {
+		if run.Now() < engine.Time(60*time.Second) && run.Now() > engine.Time(50*time.Second) {
+			if st, _ := s.memory.Stats(t.Context(), 0); st.InFlight[engine.Fresh] != 2*max(1, n/2) {
+				t.Fatalf("%+v: want all in flight", st)
+			}
+		}
+	}
+	c.Settle()
+	if b := c.Breach(); b != nil || s.memory.Live() != 0 {
+		t.Fatalf("%v, %d jobs are left", b, s.memory.Live())
+	}
+	if taken := c.Events()[engine.LeaseTaken]; taken != int64(2*max(1, n/2)) {
+		t.Errorf("%d leases are taken, of %d", taken, n)
+	}
+	if run.Now() > engine.Time(10*time.Minute) || run.Events() > 50*int64(n)+100_000 {
+		t.Errorf("it took until %v and %d events", time.Duration(run.Now()), run.Events())
+	}
+}
+
+// TestSilentStore lets a store answer nothing for an hour, as calls that wait or that are
+// lost: nobody asks in a hot loop, nothing piles up, and then all jobs are done.
+func TestSilentStore(t *testing.T) {
+	for _, fault := range []string{"fault stall-store at=5s for=1h", "fault calls at=5s for=1h node=all ops=claim,commit,extend,recover,promote,lead,stats lose-request=1",
+		"fault calls at=5s for=1h node=all ops=claim,commit,extend,recover,promote,lead,stats error=1"} {
+		t.Run(strings.Fields(fault)[1], func(t *testing.T) {
+			text := with(base, "world heal=2h\nload jobs=300 gap=40ms") + fault + "\n"
+			before := heap()
+			_, run, c := begin(t, text, true)
+			for run.Step() && run.Now() < engine.Time(time.Hour) && c.Breach() == nil {
+			}
+			if events := run.Events(); events > 1_000_000 { // of three nodes, each a hundred a second
+				t.Errorf("%d events in an hour of silence", events)
+			}
+			if used := heap() - min(before, heap()); used > 64<<20 {
+				t.Errorf("%d MB in use after an hour of silence", used>>20)
+			}
+			for run.Step() && c.Breach() == nil {
+			}
+			if c.Settle(); c.Breach() != nil {
+				t.Error(c.Breach())
+			}
+			runtime.KeepAlive(run)
+		})
+	}
+}

@@ -1,0 +1,189 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"runtime/debug"
+
+	"qsim/engine"
+	"qsim/engine/check"
+	"qsim/engine/memstore"
+	"qsim/engine/sim"
+)
+
+// Report is what came of one run.
+type Report struct {
+	Breach *check.Breach // nil: every invariant held
+	Panic  string        // what the engine panicked with, and where; "": it did not
+	Events int64
+	At     engine.Time   // the end
+	Digest engine.Digest // of all events
+	Checks [check.NumInvariants]int64
+	Kinds  [engine.NumEventKinds]int64 // events recorded, by kind
+}
+
+// Failed reports whether something broke.
+func (r *Report) Failed() bool { return r.Breach != nil || r.Panic != "" }
+
+// same reports whether two runs failed alike.
+func (r *Report) same(other *Report) bool {
+	if r.Breach != nil && other.Breach != nil {
+		return r.Breach.Invariant == other.Breach.Invariant
+	}
+	return r.Breach == nil && other.Breach == nil && r.Failed() && other.Failed()
+}
+
+// String says what broke.
+func (r *Report) String() string {
+	switch {
+	case r.Breach != nil:
+		return r.Breach.Error()
+	case r.Panic != "":
+		return r.Panic
+	}
+	return "every invariant held"
+}
+
+// runner runs worlds.
+type runner struct {
+	only  check.Set
+	plant func(*setup) // a bug that a test plants; nil: none
+}
+
+// Run runs w, which must be valid, and holds it to the invariants of only, none meaning
+// all. With twice it runs it again without a checker: both must come to the same events.
+func (w *World) Run(only check.Set, twice bool) Report {
+	r := runner{only: only}
+	return r.run(w, twice)
+}
+
+func (r *runner) run(w *World, twice bool) Report {
+	report, _ := r.once(w, true, nil)
+	if !twice || report.Failed() || !r.only.Has(check.Determinism) {
+		return report
+	}
+	report.Checks[check.Determinism]++
+	if again, _ := r.once(w, false, nil); again.Digest != report.Digest {
+		report.Breach = &check.Breach{Invariant: check.Determinism, At: again.At,
+			What: fmt.Sprintf("without a checker the events have the fingerprint %016x, with it they had %016x", uint64(again.Digest), uint64(report.Digest))}
+	}
+	return report
+}
+
+// History runs w again and tells what happened to the job that a breach complains of.
+func (r *runner) history(w *World, b *check.Breach) string {
+	h := &check.History{Job: b.Job, Until: b.At}
+	r.once(w, true, h)
+	return h.String()
+}
+
+// looks are the steps between two looks at the store.
+const looks = 256
+
+// once runs w with a checker or without. history, if it is not nil, hears of all events.
+func (r *runner) once(w *World, checked bool, history *check.History) (report Report, s *sim.Sim) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			report.Panic = fmt.Sprintf("panic: %v\n%s", cause, debug.Stack())
+		}
+	}()
+	set, err := w.setup()
+	if err != nil {
+		report.Panic = "set up: " + err.Error()
+		return report, nil
+	}
+	set.rules.Only = r.only
+	if r.plant != nil {
+		r.plant(set)
+	}
+	var next engine.Recorder
+	if history != nil {
+		next = history
+	}
+	checker := check.New(set.rules, next)
+	if checked {
+		set.config.Recorder = checker
+	}
+	s = sim.New(set.config)
+	set.drive(s, checker, checked)
+	report.Breach, report.Checks, report.Kinds = checker.Breach(), checker.Checks(), checker.Events()
+	report.Events, report.At, report.Digest = s.Events(), s.Now(), s.Digest()
+	return report, s
+}
+
+// drive runs s until nothing is left that may still end, its time is over or an
+// invariant breaks.
+func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
+	for n := 1; run.Step(); n++ {
+		if checker.Breach() != nil {
+			return
+		}
+		if n%looks != 0 || run.Store().NextDue() <= run.Now() { // what is due would become ready by being looked at
+			continue
+		}
+		if checked {
+			s.look(run.Store(), checker, n%(4*looks) == 0)
+		}
+		if run.Now() > engine.Time(s.world.Heal) && (s.idle(run) || run.Now() > s.still.since.Add(s.world.standstill())) {
+			break
+		}
+	}
+	if !checked {
+		return
+	}
+	if run.Store().NextDue() > run.Now() {
+		s.look(run.Store(), checker, true)
+	}
+	checker.Settle()
+	if s.handlers.begun != s.handlers.ended {
+		checker.Complain(check.Effects, 0, "%d executions began, %d ended", s.handlers.begun, s.handlers.ended)
+	}
+}
+
+// look holds the store's counts, or every job as well, against what was recorded.
+func (s *setup) look(store engine.Store, checker *check.Checker, jobs bool) {
+	stats, err := store.Stats(context.Background(), 0)
+	if err != nil {
+		panic("chaos: " + err.Error())
+	}
+	checker.Balance(stats)
+	if jobs {
+		checker.Sweep(live(s.memory))
+	}
+}
+
+func live(store *memstore.Store) iter.Seq[check.Live] {
+	return func(yield func(check.Live) bool) {
+		store.Each(func(u memstore.Unfinished) bool {
+			return yield(check.Live{Job: u.Job, Tenant: u.Tenant, State: u.State, Class: u.Class})
+		})
+	}
+}
+
+// idle reports whether all that is left are jobs that may be lost, and nothing has become
+// of any of them for as long as something could.
+func (s *setup) idle(run *sim.Sim) bool {
+	if left := s.memory.Live(); s.handlers.begun != s.still.begun || left != s.still.left {
+		s.still = still{run.Now(), s.handlers.begun, left}
+	}
+	if run.Now() <= s.still.since.Add(s.world.patience()) || s.handlers.begun != s.handlers.ended {
+		return false
+	}
+	for j := range live(s.memory) {
+		switch {
+		case j.State == engine.InFlight && (s.rules.LostInFlight || s.world.has(LoseLeases) && !s.world.Store.Orphans):
+		case j.State == engine.Waiting && s.rules.LostWaiting:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// still is since when no execution has begun and no job has ended.
+type still struct {
+	since engine.Time
+	begun int
+	left  int
+}

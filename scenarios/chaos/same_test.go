@@ -1,0 +1,48 @@
+package chaos
+
+import (
+	"runtime"
+	"testing"
+
+	"qsim/engine"
+	"qsim/engine/check"
+)
+
+// TestSameWhoeverWatches runs worlds without a recorder, with a checker, with a recorder of
+// one job behind it, and on one processor: the events are the same.
+func TestSameWhoeverWatches(t *testing.T) {
+	for seed := uint64(1); seed <= 30; seed++ {
+		w := Draw(seed)
+		r := runner{}
+		digest := func(checked bool, h *check.History) engine.Digest {
+			report, _ := r.once(w, checked, h)
+			return report.Digest
+		}
+		want := digest(false, nil)
+		for name, got := range map[string]engine.Digest{
+			"with a checker": digest(true, nil), "with a history": digest(true, &check.History{Job: 7, Until: engine.Never}), "again": digest(false, nil),
+			"with a checker that looks for one thing": func() engine.Digest {
+				report := w.Run(check.Set(0).With(check.Due), false)
+				return report.Digest
+			}(),
+		} {
+			if got != want {
+				t.Errorf("seed %d, %s: fingerprint %016x, want %016x", seed, name, uint64(got), uint64(want))
+			}
+		}
+		before := runtime.GOMAXPROCS(1)
+		if got := digest(true, nil); got != want {
+			t.Errorf("seed %d, on one processor: fingerprint %016x, want %016x", seed, uint64(got), uint64(want))
+		}
+		runtime.GOMAXPROCS(before)
+	}
+}
+
+// TestNothingIsTheSameByChance changes one draw: the fingerprint differs.
+func TestNothingIsTheSameByChance(t *testing.T) {
+	a, b := Draw(1), Draw(1)
+	b.Seed++
+	if x, y := a.Run(0, false), b.Run(0, false); x.Digest == y.Digest {
+		t.Error("another seed, the same fingerprint")
+	}
+}

@@ -1,0 +1,73 @@
+package chaos
+
+import (
+	"context"
+	"strings"
+	"testing"
+)
+
+// TestFailureIsReplayed plants a bug, and takes what is printed of the failure: the world
+// in it is small, and breaks at the same event again.
+func TestFailureIsReplayed(t *testing.T) {
+	for _, name := range []string{"one attempt more than the limit", "the reaper overwrites a completed job", "a promoter that dies loses what it took", "a policy remembers other runs"} {
+		t.Run(name, func(t *testing.T) {
+			var b *bug
+			for i := range bugs {
+				if bugs[i].name == name {
+					b = &bugs[i]
+				}
+			}
+			result, err := Swarm(context.Background(), Options{First: found[name].seed, Seeds: 1, plant: b.plant})
+			if err != nil || len(result.Failures) != 1 {
+				t.Fatalf("%v, %d failures", err, len(result.Failures))
+			}
+			f := &result.Failures[0]
+			if got := f.Report.kind(); got != found[name].breaks {
+				t.Errorf("%s breaks, the seed broke %s", got, found[name].breaks)
+			}
+			drawn, _ := f.Drawn.jobs()
+			left, _ := f.World.jobs()
+			if left > 30 || left >= drawn || len(f.World.Faults) > 5 || f.World.Engine.Workers > f.Drawn.Engine.Workers {
+				t.Errorf("it has not become small: %s\n%s", f.World.Size(), f.World)
+			}
+			_, text, _ := strings.Cut(f.String(), "--replay - <<'END'\n")
+			text, _, ok := strings.Cut(text, "END\n")
+			if !ok {
+				t.Fatalf("no text in\n%s", f)
+			}
+			again, err := Parse(text)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, text)
+			}
+			r := runner{plant: b.plant}
+			report := r.run(again, true)
+			if !report.Failed() || report.At != f.Report.At || report.Digest != f.Report.Digest && report.kind() != "I-17" || report.String() != f.Report.String() {
+				t.Errorf("it failed with %s at %v, and again with %s at %v", f.Report.String(), f.Report.At, report.String(), report.At)
+			}
+			if f.Report.Breach.Job != 0 && !strings.Contains(f.History, "enqueued") {
+				t.Errorf("the history is\n%s", f.History)
+			}
+		})
+	}
+}
+
+// TestPanicIsFound plants a panic: it is a failure like any other.
+func TestPanicIsFound(t *testing.T) {
+	result, err := Swarm(context.Background(), Options{First: 1, Seeds: 1, plant: func(s *setup) { s.config.Policy = nil }})
+	if err != nil || len(result.Failures) != 1 || !strings.Contains(result.Failures[0].String(), "panic: ") {
+		t.Errorf("%v, %d failures", err, len(result.Failures))
+	}
+}
+
+// TestInterrupt ends a swarm that would take for ever.
+func TestInterrupt(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	result, err := Swarm(ctx, Options{First: 1, Progress: func(ended uint64) {
+		if ended == 5 {
+			cancel()
+		}
+	}})
+	if err != context.Canceled || result.Seeds < 5 || result.Seeds > 20 {
+		t.Errorf("%v after %d seeds", err, result.Seeds)
+	}
+}

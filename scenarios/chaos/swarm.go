@@ -1,0 +1,171 @@
+package chaos
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/check"
+)
+
+// Options of Swarm.
+type Options struct {
+	First    uint64        // seed
+	Seeds    uint64        // how many, from First on; 0: until Time is over
+	Time     time.Duration // no seed begins later; 0: no bound
+	Parallel int           // how many run at once; 0: one per core that Go uses
+	Only     check.Set     // the invariants to hold; none: all
+	// Failures is how many seeds may fail before the swarm ends; 0: one.
+	Failures int
+	// Progress is told how many seeds have ended, from one goroutine at a time.
+	Progress func(ended uint64)
+
+	plant func(*setup) // a bug that a test plants
+	quick bool         // failures are not shrunk
+}
+
+// Failure is a seed that failed.
+type Failure struct {
+	Seed    uint64
+	Drawn   *World // as the seed draws it
+	World   *World // the smallest that was found to fail alike
+	Report  Report // of World
+	History string // of the job that the report complains of
+}
+
+// Result is what came of a swarm.
+type Result struct {
+	Seeds   uint64 // that ended
+	Events  int64
+	Virtual time.Duration // time that passed in all of them
+	Kinds   [engine.NumEventKinds]int64
+	Checks  [check.NumInvariants]int64
+	Faults  [numFaultKinds]int64 // how many troubles befell the worlds, by kind
+	// Fingerprint is that of all events of all seeds, in whatever order they ran: equal on
+	// any processor.
+	Fingerprint uint64
+	Failures    []Failure // by seed
+}
+
+// FaultCounts are the kinds of trouble with how many there were of each.
+func (r *Result) FaultCounts() (kinds []string, counts []int64) {
+	for k := Crash; k < numFaultKinds; k++ {
+		kinds, counts = append(kinds, k.String()), append(counts, r.Faults[k])
+	}
+	return kinds, counts
+}
+
+// twiceEvery is how many seeds there are to one that runs twice.
+const twiceEvery = 16
+
+// Swarm runs the worlds of seeds and shrinks those that fail. The error is ctx.Err().
+// What it returns does not depend on Parallel if no bound of time or failures ends it.
+func Swarm(ctx context.Context, o Options) (*Result, error) {
+	s := &swarm{options: o, next: o.First, runner: runner{only: o.Only, plant: o.plant}}
+	if o.Time > 0 {
+		var cancel context.CancelFunc
+		s.ctx, cancel = context.WithTimeout(ctx, o.Time)
+		defer cancel()
+	} else {
+		s.ctx = ctx
+	}
+	workers := cmp.Or(o.Parallel, runtime.GOMAXPROCS(0))
+	var group sync.WaitGroup
+	for range workers {
+		group.Go(s.work)
+	}
+	group.Wait()
+	slices.SortFunc(s.result.Failures, func(a, b Failure) int { return cmp.Compare(a.Seed, b.Seed) })
+	return &s.result, ctx.Err()
+}
+
+type swarm struct {
+	options Options
+	runner  runner
+	ctx     context.Context
+
+	mutex  sync.Mutex
+	next   uint64
+	taken  uint64
+	failed int
+	result Result
+}
+
+func (s *swarm) take() (uint64, bool) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.options.Seeds > 0 && s.taken == s.options.Seeds || s.ctx.Err() != nil || s.failed >= max(1, s.options.Failures) {
+		return 0, false
+	}
+	s.next, s.taken = s.next+1, s.taken+1
+	return s.next - 1, true
+}
+
+func (s *swarm) work() {
+	for {
+		seed, ok := s.take()
+		if !ok {
+			return
+		}
+		w := Draw(seed)
+		twice := seed%twiceEvery == 0
+		report := s.runner.run(w, twice)
+		s.count(w, &report)
+		if !report.Failed() {
+			continue
+		}
+		f := Failure{Seed: seed, Drawn: w}
+		if f.World, f.Report = w, report; !s.options.quick {
+			f.World, f.Report = s.runner.shrink(w, report, twice, func() bool { return s.ctx.Err() != nil })
+		}
+		if f.Report.Breach != nil && f.Report.Breach.Job != 0 {
+			f.History = s.runner.history(f.World, f.Report.Breach)
+		}
+		s.mutex.Lock()
+		s.result.Failures = append(s.result.Failures, f)
+		s.mutex.Unlock()
+	}
+}
+
+// count adds a run to the result.
+func (s *swarm) count(w *World, report *Report) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	r := &s.result
+	r.Seeds++
+	r.Events += report.Events
+	r.Fingerprint += (uint64(report.Digest) ^ w.Seed) * 0x9e3779b97f4a7c15 // of the golden ratio: seeds do not cancel each other out
+	r.Virtual += report.At.Sub(0)
+	for k, n := range report.Kinds {
+		r.Kinds[k] += n
+	}
+	for i, n := range report.Checks {
+		r.Checks[i] += n
+	}
+	for i := range w.Faults {
+		r.Faults[w.Faults[i].Kind] += int64(max(1, w.Faults[i].Times))
+	}
+	if report.Failed() {
+		s.failed++
+	}
+	if s.options.Progress != nil {
+		s.options.Progress(r.Seeds)
+	}
+}
+
+// Replay runs w as a swarm would and returns what failed, or nil. It does not shrink.
+func Replay(w *World, only check.Set) *Failure {
+	r := runner{only: only}
+	f := &Failure{Seed: w.Seed, Drawn: w, World: w, Report: r.run(w, true)}
+	if !f.Report.Failed() {
+		return nil
+	}
+	if b := f.Report.Breach; b != nil && b.Job != 0 {
+		f.History = r.history(w, b)
+	}
+	return f
+}

@@ -38,10 +38,12 @@ type Gate struct {
 // Change is a metric of one policy in both results.
 type Change struct {
 	Query
-	Policy     string // label
-	Unit       string
-	Base, New  Estimate
-	Difference float64 // mean of the new values less the base's; NaN: there is none, for Reason
+	Policy    string // label
+	Unit      string
+	Base, New Estimate
+	// Difference is, paired, the mean of the new values less the base's by seed, also of
+	// quantiles; otherwise New.Mean less Base.Mean. NaN: there is none, for Reason.
+	Difference float64
 	Low, High  float64 // 95 % interval; NaN with fewer than 2 seeds on a side
 	Half       float64 // of the interval
 	P          float64 // two-sided, not adjusted; NaN without an interval
@@ -52,15 +54,21 @@ type Change struct {
 	Verdict    Outcome // met: no worse than the gate allows; missed: worse; unclear; "": no gate, or neither more nor less is worse
 	Seeds      int     // unclear: about so many seeds would tell; 0: no number would, for Reason
 
-	excess float64 // two-sided p value of being worse than the gate allows; NaN: not tested
+	of float64 // what of the base the difference is to; NaN without one
+
+	// By how much the change exceeds what the gate allows, with the half-width of the
+	// interval and the two-sided p value; NaN: it does not, or nobody can say.
+	excess, excessHalf, excessP float64
 }
 
-// Relative is the difference as a share of the base value; NaN if there is none or that is 0.
+// Relative is the difference as a share of what it is a difference to: paired, the mean of the
+// base's values by seed, which for a quantile is not the base value, that of the pooled data.
+// NaN if there is none or that is 0.
 func (c *Change) Relative() float64 {
-	if c.Base.Null() || c.Base.Mean == 0 || math.IsNaN(c.Difference) {
+	if c.of == 0 || math.IsNaN(c.Difference) {
 		return math.NaN()
 	}
-	return c.Difference / c.Base.Mean
+	return c.Difference / c.of
 }
 
 // CompareOptions of Compare. The names and versions are for people.
@@ -212,7 +220,7 @@ func (c *Comparison) warnOfSides() {
 func (c *Comparison) change(label string, base, new *Estimate, same bool) Change {
 	nan := math.NaN()
 	d := Change{Query: new.Query, Policy: label, Unit: cmp.Or(new.Unit, base.Unit), Base: *base, New: *new,
-		Difference: nan, Low: nan, High: nan, Half: nan, P: nan, Adjusted: nan, excess: nan}
+		Difference: nan, Low: nan, High: nan, Half: nan, P: nan, Adjusted: nan, of: nan, excess: nan, excessHalf: nan, excessP: nan}
 	switch {
 	case base.Null():
 		d.Reason = c.Base.Name + ": " + base.why()
@@ -234,27 +242,31 @@ func (e *Estimate) why() string { return cmp.Or(e.Reason, "it was not measured")
 // measure fills in the difference.
 func (c *Comparison) measure(d *Change) {
 	a, b := c.samples(d)
-	if len(a) == 0 || len(b) == 0 {
+	if len(a.values) == 0 || len(b.values) == 0 {
 		d.Reason = "no seed has a value in both results"
 		return
 	}
-	d.N = min(len(a), len(b))
+	d.N, d.of = min(len(a.values), len(b.values)), a.centre
 	d.Difference, d.Half, d.P = contrast(a, b, 1, c.Paired)
 	d.Low, d.High = d.Difference-d.Half, d.Difference+d.Half
 }
 
 // samples are the values of both sides by seed: if they are paired, of the seeds for which
-// both have one.
-func (c *Comparison) samples(d *Change) (base, new []float64) {
+// both have one, about their mean.
+func (c *Comparison) samples(d *Change) (base, new sample) {
 	for i, v := range d.Base.Values {
 		if !math.IsNaN(v) && (!c.Paired || !math.IsNaN(d.New.Values[i])) {
-			base = append(base, v)
+			base.values = append(base.values, v)
 		}
 	}
 	for i, v := range d.New.Values {
 		if !math.IsNaN(v) && (!c.Paired || !math.IsNaN(d.Base.Values[i])) {
-			new = append(new, v)
+			new.values = append(new.values, v)
 		}
+	}
+	base.centre, new.centre = MeanOf(base.values), MeanOf(new.values)
+	if m := lookup(d.Metric); m != nil && m.quantile != 0 && !c.Paired {
+		base.centre, new.centre = d.Base.Mean, d.New.Mean
 	}
 	return base, new
 }

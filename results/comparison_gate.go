@@ -4,50 +4,56 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// contrast returns the mean of b less factor times that of a, the half-width of its 95 %
-// interval and the two-sided p value of its being 0: of pairs, or else by Welch's t test with
-// the degrees of freedom of Satterthwaite. Welch: The generalization of "Student's" problem
-// when several different population variances are involved (1947). NaN for a side with fewer than 2 values.
-func contrast(a, b []float64, factor float64, paired bool) (mean, half, p float64) {
+// sample is the values of a metric by seed and what they scatter about: their mean, or for a
+// quantile that of the pooled data.
+type sample struct {
+	values []float64
+	centre float64
+}
+
+// aboutMean is a sample of a quantity whose centre is the mean of its values.
+func aboutMean(values []float64) sample { return sample{values, MeanOf(values)} }
+
+// contrast returns what b is more than factor times a, the half-width of its 95 % interval and
+// the two-sided p value of its being 0: of pairs the mean of their differences, or else the
+// difference of the centres by Welch's t test with the degrees of freedom of Satterthwaite.
+// Welch: The generalization of "Student's" problem when several different population
+// variances are involved (1947). NaN for a side with fewer than 2 values.
+func contrast(a, b sample, factor float64, paired bool) (mean, half, p float64) {
 	if paired {
-		differences := make([]float64, len(a))
-		for i := range a {
-			differences[i] = b[i] - float64(factor*a[i])
+		differences := make([]float64, len(a.values))
+		for i, v := range a.values {
+			differences[i] = b.values[i] - float64(factor*v)
 		}
 		mean, half = meanInterval(differences)
 		return mean, half, pairedP(mean, half, len(differences))
 	}
-	meanA, varianceA := meanVariance(a)
-	meanB, varianceB := meanVariance(b)
-	mean = meanB - float64(factor*meanA)
-	if len(a) < 2 || len(b) < 2 {
+	mean = b.centre - float64(factor*a.centre)
+	n, m := len(a.values), len(b.values)
+	if n < 2 || m < 2 {
 		return mean, math.NaN(), math.NaN()
 	}
-	ofA, ofB := float64(factor*factor)*varianceA/float64(len(a)), varianceB/float64(len(b))
+	ofA, ofB := float64(factor*factor)*a.variance()/float64(n), b.variance()/float64(m)
 	switch spread := ofA + ofB; {
 	case spread == 0 && mean == 0:
 		return 0, 0, 1
 	case spread == 0:
 		return mean, 0, 0
 	default:
-		freedom := float64(spread*spread) / (float64(ofA*ofA)/float64(len(a)-1) + float64(ofB*ofB)/float64(len(b)-1))
+		freedom := float64(spread*spread) / (float64(ofA*ofA)/float64(n-1) + float64(ofB*ofB)/float64(m-1))
 		student := distuv.StudentsT{Sigma: 1, Nu: freedom}
 		half = student.Quantile(1-alpha/2) * math.Sqrt(spread)
 		return mean, half, min(1, 2*student.Survival(math.Abs(mean)/math.Sqrt(spread)))
 	}
 }
 
-// meanVariance is exact for equal values.
-func meanVariance(values []float64) (mean, variance float64) {
-	mean, half := meanInterval(values)
-	if half == 0 {
-		return mean, 0
-	}
-	return stat.MeanVariance(values, nil)
+// variance is about the centre.
+func (s *sample) variance() float64 {
+	deviation := spreadAbout(s.values, s.centre)
+	return float64(deviation * deviation)
 }
 
 // judge holds a change against the gate. It does not judge the difference as a share of
@@ -76,13 +82,14 @@ func (c *Comparison) judge(d *Change) {
 	if info.MoreIsBetter {
 		maybeWorse, maybeBetter = maybeBetter, maybeWorse
 	}
+	noWorse := excess+half <= 0 || sign*d.Difference+d.Half <= 0 // what is no worse at all is allowed
 	switch {
 	case math.IsNaN(half):
 		d.Reason = "one seed has no interval"
-	case excess-half > 0 && !maybeBetter:
-		d.Verdict, d.excess, d.Seeds = Missed, p, seedsToTell(half, excess, d.N)
-	case excess+half <= 0 && !maybeWorse:
+	case noWorse && !maybeWorse:
 		d.Verdict = Met
+	case excess > 0 && !maybeBetter:
+		d.excess, d.excessHalf, d.excessP = excess, half, p // see confirm
 	case maybeWorse || maybeBetter:
 		d.Reason = "the run ended too early to tell"
 	default:
@@ -118,30 +125,51 @@ func (c *Comparison) decide() {
 	}
 }
 
-// confirm lets a regression stand only if it is one after Holm's adjustment for the number of
-// metrics judged: where nothing is worse than the gate allows, the whole comparison raises a
-// false alarm with a probability of at most 2.5 %.
+// confirm says of which changes that exceed what is allowed this is certain after Holm's
+// adjustment for the number of metrics judged: where nothing is worse than the gate allows, the
+// whole comparison raises a false alarm with a probability of at most 2.5 %. Of the others it
+// says how many seeds would make it certain if all metrics stayed as they are: an interval
+// that is as sure as Holm's procedure asks of the change, by its place among the p values, must
+// end before what is allowed.
 func (c *Comparison) confirm() {
 	var p []float64
 	var judged []*Change
 	for i := range c.Changes {
-		d := &c.Changes[i]
-		if d.Verdict == "" {
-			continue
+		if d := &c.Changes[i]; d.Verdict != "" {
+			judged, p = append(judged, d), append(p, 1)
+			if !math.IsNaN(d.excessP) {
+				p[len(p)-1] = d.excessP
+			}
 		}
-		judged = append(judged, d)
-		p = append(p, 1)
-		if d.Verdict == Missed {
-			p[len(p)-1] = d.excess
+	}
+	least := alpha // level of the first that does not reach its own
+	level := func(i int) float64 {
+		before := 0
+		for j := range p {
+			if p[j] < p[i] || p[j] == p[i] && j < i {
+				before++
+			}
+		}
+		return alpha / float64(len(p)-before)
+	}
+	for i := range p {
+		if p[i] >= level(i) {
+			least = min(least, level(i))
 		}
 	}
 	for i, adjusted := range holm(p) {
-		switch d := judged[i]; {
-		case d.Verdict != Missed:
-		case adjusted >= alpha:
-			d.Verdict = Unclear
+		d := judged[i]
+		switch own := level(i); {
+		case math.IsNaN(d.excessP):
+		case adjusted < alpha:
+			d.Verdict = Missed
 		default:
-			d.Seeds = 0
+			if p[i] < own {
+				own = least // it waits for one before it
+			}
+			if d.Seeds = seedsToReach(d.excessHalf, d.excess, d.N, own); d.Seeds == 0 {
+				d.Reason = "the change is what is allowed"
+			}
 		}
 	}
 }

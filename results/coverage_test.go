@@ -127,7 +127,7 @@ func TestCoverageOfIndependentDifferences(t *testing.T) {
 		for seed := range 24 {
 			b = append(b, 1.3+seedMean(meta, seed, 2)-1)
 		}
-		if mean, half, _ := contrast(a, b, 1, false); math.Abs(mean-0.3) <= half {
+		if mean, half, _ := contrast(aboutMean(a), aboutMean(b), 1, false); math.Abs(mean-0.3) <= half {
 			covered++
 		}
 	}

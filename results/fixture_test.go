@@ -110,3 +110,6 @@ func checkQuery(t *testing.T, r Run, q Query, want float64) {
 		t.Errorf("%s = %v, want %v", q, v.Value, want)
 	}
 }
+
+// SkipRaced is for tests from outside the package too.
+func SkipRaced(t *testing.T) { skipRaced(t) }

@@ -7,21 +7,42 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// HalfWidth is that of the t-interval about centre of at least two independent values, for
-// a confidence in (0, 1): t((1+confidence)/2, n-1)·s/√n. The spread s is taken about the
-// mean of the values, or about centre if that is not their mean, as sectioning does; see
-// Estimate. It is NaN for fewer than two values.
-func HalfWidth(values []float64, centre, confidence float64) float64 {
-	n := len(values)
+const (
+	confidence = 0.95
+	alpha      = 1 - confidence
+)
+
+// tQuantile is that of Student's t for a two-sided interval about n values: beyond it, on
+// either side, lies a share level of all.
+func tQuantile(n, level float64) float64 {
+	return distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(1 - level/2)
+}
+
+// halfWidth is that of the t-interval of n values with the given standard deviation; NaN
+// for n < 2.
+func halfWidth(deviation float64, n int, level float64) float64 {
 	if n < 2 {
 		return math.NaN()
 	}
+	return tQuantile(float64(n), level) * deviation / math.Sqrt(float64(n))
+}
+
+// spreadAbout is the standard deviation of values, taken about centre.
+func spreadAbout(values []float64, centre float64) float64 {
 	sum := 0.0
 	for _, v := range values {
 		sum += float64((v - centre) * (v - centre))
 	}
-	t := distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile((1 + confidence) / 2)
-	return t * math.Sqrt(sum/float64(n-1)) / math.Sqrt(float64(n))
+	return math.Sqrt(sum / float64(len(values)-1))
+}
+
+// HalfWidth is that of the t-interval about centre of independent values, for a confidence
+// in (0, 1): t((1+sureness)/2, n-1)·s/√n. The spread s is taken about centre, which is
+// either the mean of the values, or, where they are quantiles of sections of data, that of all
+// the data: not about the mean of the sections, which is biased. Asmussen, Glynn: Stochastic
+// Simulation (2007), section III.5. It is NaN for fewer than two values.
+func HalfWidth(values []float64, centre, sureness float64) float64 {
+	return halfWidth(spreadAbout(values, centre), len(values), 1-sureness)
 }
 
 // MeanOf is the mean of values, NaN of none. Of equal values it is exact.
@@ -29,12 +50,28 @@ func MeanOf(values []float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
 	}
-	first, equal := values[0], true
-	for _, v := range values {
-		equal = equal && v == first
-	}
-	if equal {
-		return first
+	if equal(values) {
+		return values[0]
 	}
 	return stat.Mean(values, nil)
+}
+
+// equal reports whether there is one value only.
+func equal(values []float64) bool {
+	for _, v := range values {
+		if v != values[0] {
+			return false
+		}
+	}
+	return true
+}
+
+// meanInterval returns the mean of values, of which there is one at least, and the
+// half-width of its 95 % t-interval: exactly 0 if they are equal.
+func meanInterval(values []float64) (mean, half float64) {
+	if equal(values) {
+		return values[0], halfWidth(0, len(values), alpha)
+	}
+	mean, deviation := stat.MeanStdDev(values, nil)
+	return mean, halfWidth(deviation, len(values), alpha)
 }

@@ -1,6 +1,9 @@
 package results
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Filters is a set of ways to narrow a metric.
 type Filters uint8
@@ -36,6 +39,30 @@ type MetricInfo struct {
 	// OnRequest marks a metric that is computed for an objective only and has no
 	// row among the metrics of the whole run.
 	OnRequest bool
+}
+
+// NotNarrower says why a metric cannot be narrowed by class or tenant, and what to look at
+// instead; "" if it can.
+func (m *MetricInfo) NotNarrower() string {
+	if m.Filters.Has(ByClass | ByTenant) {
+		return ""
+	}
+	name, _, _ := strings.Cut(m.Name, ".")
+	switch name {
+	case "backlog", "waiting":
+		return "backlogs count all jobs, which share the workers; of one class: unfinished.count, fresh.wait.max"
+	case "utilization", "idle":
+		return "workers serve all classes; of one class: throughput, claims"
+	case "starved", "fresh":
+		return "it is about fresh jobs beside retries, whatever their class; of one class: fresh.wait.max, fresh.within"
+	case "jain":
+		return "it compares the tenants, each by all its jobs; of one tenant: throughput, fresh.wait.p99"
+	case "drain", "recovery":
+		return "it is about the whole queue, whose waits before the storm it is compared with; of one class: fresh.wait.p99 after the storm"
+	case "store":
+		return "a call brings jobs of several classes; of one class: claims, stale.commits"
+	}
+	return "it is of the whole run"
 }
 
 // basis is what a metric is measured on.

@@ -55,3 +55,20 @@ func TestQueries(t *testing.T) {
 		t.Errorf("queries = %s\nwant      %s", s, want)
 	}
 }
+
+// Metrics that take no class say why, and what they name instead are metrics that do.
+func TestMetricsSayWhyTheyCannotBeNarrowed(t *testing.T) {
+	for _, m := range Metrics() {
+		why := m.NotNarrower()
+		if m.Filters.Has(ByClass|ByTenant) != (why == "") {
+			t.Errorf("%s: %q", m.Name, why)
+		}
+		if _, instead, ok := strings.Cut(why, ": "); ok {
+			for _, name := range strings.Split(strings.TrimSuffix(instead, " after the storm"), ", ") {
+				if info, known := Lookup(name); !known || !info.Filters.Has(ByClass|ByTenant) {
+					t.Errorf("%s: %s is none that takes a class", m.Name, name)
+				}
+			}
+		}
+	}
+}

@@ -20,7 +20,7 @@ type Contrast struct {
 // Against compares new with base, each at least one value: value by value if they are
 // paired, and of equal number then; else as independent samples (Welch).
 func Against(base, new []float64, paired bool) Contrast {
-	mean, half, p := contrast(base, new, 1, paired)
+	mean, half, p := contrast(aboutMean(base), aboutMean(new), 1, paired)
 	return Contrast{mean, half, p}
 }
 

@@ -3,46 +3,10 @@ package results
 import (
 	"math"
 	"slices"
+	"sort"
 
-	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
-
-const (
-	confidence = 0.95
-	alpha      = 1 - confidence
-)
-
-// halfWidth is that of the 95 % t-interval of a mean of n values with the given
-// standard deviation; NaN for n < 2.
-func halfWidth(deviation float64, n int) float64 {
-	if n < 2 {
-		return math.NaN()
-	}
-	t := distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile(1 - alpha/2)
-	return t * deviation / math.Sqrt(float64(n))
-}
-
-// meanInterval returns the mean of values and the half-width of its 95 % t-interval.
-func meanInterval(values []float64) (mean, half float64) {
-	mean, deviation := stat.MeanStdDev(values, nil)
-	if slices.Max(values) == slices.Min(values) {
-		mean, deviation = values[0], 0 // exactly, whatever the sum rounded to
-	}
-	return mean, halfWidth(deviation, len(values))
-}
-
-// sectionHalfWidth is the half-width of the interval around centre, the quantile of
-// the pooled data, whose sections have the given quantiles. The spread is taken about
-// the centre and not about the mean of the sections, which is biased: Asmussen, Glynn:
-// Stochastic Simulation (2007), section III.5.
-func sectionHalfWidth(centre float64, sections []float64) float64 {
-	sum := 0.0
-	for _, v := range sections {
-		sum += float64((v - centre) * (v - centre))
-	}
-	return halfWidth(math.Sqrt(sum/float64(len(sections)-1)), len(sections))
-}
 
 // pairedP is the two-sided p value of the paired t test that the mean of differences,
 // with that half-width, is 0.
@@ -95,7 +59,25 @@ func seedsToTell(half, distance float64, n int) int {
 		return 0
 	}
 	ratio := half / math.Abs(distance)
-	needed := math.Ceil(float64(n) * ratio * ratio)
+	return roundSeeds(math.Ceil(float64(n)*ratio*ratio), n)
+}
+
+// seedsToReach is the same for an interval that must be surer than at 95 %: it ends there
+// with a probability of level, at most alpha, of error.
+func seedsToReach(half, distance float64, n int, level float64) int {
+	if distance == 0 || math.IsNaN(half) || math.IsNaN(distance) {
+		return 0
+	}
+	deviation := half * math.Sqrt(float64(n)) / tQuantile(float64(n), alpha)
+	needed := n + sort.Search(mostSeeds, func(more int) bool {
+		values := float64(n + more)
+		return tQuantile(values, level)*deviation/math.Sqrt(values) < math.Abs(distance)
+	})
+	return roundSeeds(float64(needed), n)
+}
+
+// roundSeeds rounds a number of seeds that is needed where n are not enough.
+func roundSeeds(needed float64, n int) int {
 	if needed > mostSeeds {
 		return 0
 	}

@@ -170,7 +170,7 @@ func estimate(q Query, runs []*Run, pooled []NamedHistogram) Estimate {
 			e.Bound = ">="
 		}
 		if e.N > 1 {
-			e.Half = sectionHalfWidth(e.Mean, values)
+			e.Half = HalfWidth(values, e.Mean, confidence)
 		}
 	}
 	e.Low, e.High = max(e.Mean-e.Half, 0), e.Mean+e.Half // NaN stays NaN

@@ -2,7 +2,6 @@ package results
 
 import (
 	"fmt"
-	"math"
 )
 
 // fewSeeds is less than what a t-interval says much with.
@@ -21,9 +20,9 @@ func (s *Summary) warn(grid [][]*Run, asked int) {
 	case n < fewSeeds:
 		add("%d seeds are few: intervals are wide", n)
 	}
-	s.warnOfWarmUp(add)
+	s.warnOfWarmUp(grid, add)
 	for i := range s.Policies {
-		s.warnOfRuns(s.Policies[i].Label, grid[i], add)
+		s.warnOfRuns(i, grid[i], add)
 		s.warnOfOverload(i, grid[i], add)
 		s.warnOfGaps(&s.Policies[i], add)
 	}
@@ -51,8 +50,8 @@ func (v *Verdict) Note() string {
 }
 
 // warnOfRuns says what was wrong in the runs of a policy.
-func (s *Summary) warnOfRuns(label string, runs []*Run, add func(string, ...any)) {
-	all := plural(len(runs), "seed")
+func (s *Summary) warnOfRuns(i int, runs []*Run, add func(string, ...any)) {
+	label, all := s.Policies[i].Label, plural(len(runs), "seed")
 	left, seeds, growing := 0.0, 0, 0
 	var texts []string
 	counts := make(map[string]int)
@@ -61,7 +60,7 @@ func (s *Summary) warnOfRuns(label string, runs []*Run, add func(string, ...any)
 			left += v.Value
 			seeds++
 		}
-		if run.Series.growing(s.Settings) {
+		if run.Series.growing(s.Settings, s.Settings.workersOf(i)) {
 			growing++
 		}
 		for _, text := range run.Warnings {
@@ -94,28 +93,6 @@ func (s *Summary) warnOfGaps(p *PolicySummary, add func(string, ...any)) {
 			add("%s: %s has a value in %d of %s only", p.Label, q, e.N, plural(len(s.Seeds), "seed"))
 		}
 	}
-}
-
-// growing compares the jobs ready over the last two tenths of the time of arrivals:
-// they grow if there are a tenth and at least one job per worker more in the last one.
-func (s *Series) growing(settings *Settings) bool {
-	if settings.Bucket <= 0 {
-		return false
-	}
-	end := int(settings.Duration / settings.Bucket)
-	tenth := end / 10
-	if tenth < 1 || len(s.FreshReady) < end {
-		return false
-	}
-	mean := func(from, to int) float64 {
-		sum := 0.0
-		for i := from; i < to; i++ {
-			sum += s.FreshReady[i] + s.RetryReady[i]
-		}
-		return sum / float64(to-from)
-	}
-	before, last := mean(end-2*tenth, end-tenth), mean(end-tenth, end)
-	return last > 1.1*before && last-before > math.Max(1, float64(settings.Nodes*settings.Workers))
 }
 
 // plural writes "1 seed", "20 seeds".

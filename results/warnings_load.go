@@ -34,27 +34,55 @@ func settles(service time.Duration, workers, load float64) time.Duration {
 	return time.Duration(min(warmUpMultiple*float64(service)/(workers*gap*gap), math.MaxInt64/2))
 }
 
-// warnOfWarmUp says for which policies the warm-up ends before the queue has settled.
-func (s *Summary) warnOfWarmUp(add func(string, ...any)) {
+// warnOfWarmUp says for which policies the warm-up ends before the queue has settled: at the load
+// that is offered, or at the one that was seen before the first storm if that is more, because
+// retries are work too. Policies with as many workers get one warning between them, for the
+// highest load. grid is by policy.
+func (s *Summary) warnOfWarmUp(grid [][]*Run, add func(string, ...any)) {
 	set := s.Settings
-	var said []string
+	var said []float64 // numbers of workers
 	for i := range s.Policies {
 		workers := set.workersOf(i)
-		load := set.offered(workers)
+		if slices.Contains(said, workers) {
+			continue
+		}
+		said = append(said, workers)
+		load, kind := set.offered(workers), "load"
+		for j := i; j < len(s.Policies); j++ {
+			if seen := set.seen(grid[j]); set.workersOf(j) == workers && seen > load && seen < busyWhenOverloaded {
+				load, kind = seen, "load, retries and all,"
+			}
+		}
 		if load <= 0 || load >= 1 {
 			continue // nothing comes by itself, or it never settles
 		}
-		needed := settles(set.Service, workers, load)
-		if set.Warmup >= needed {
-			continue
-		}
-		text := fmt.Sprintf("the warm-up of %s is too short: at a load of %s%% on %s the queue takes about %s to settle",
-			roundDuration(set.Warmup), digits(100*load, 2), plural(int(workers), "worker"), FormatDuration(needed.Seconds()))
-		if !slices.Contains(said, text) {
-			said = append(said, text)
-			add("%s", text)
+		if needed := settles(set.Service, workers, load); set.Warmup < needed {
+			add("the warm-up of %s is too short: at a %s of %s%% on %s the queue takes about %s to settle",
+				roundDuration(set.Warmup), kind, digits(100*load, 2), plural(int(workers), "worker"), FormatDuration(needed.Seconds()))
 		}
 	}
+}
+
+// seen is the share of the workers' time that was busy from the warm-up to the first storm,
+// on average over runs; 0 if there is no such time.
+func (s *Settings) seen(runs []*Run) float64 {
+	from, to := s.calmBuckets()
+	sum, n := 0.0, 0
+	for _, run := range runs {
+		for i := from; i < min(to, len(run.Series.Utilization)); i++ {
+			sum += run.Series.Utilization[i]
+			n++
+		}
+	}
+	return sum / float64(max(n, 1))
+}
+
+// calmBuckets are those of series from the warm-up to the first storm: [from, to).
+func (s *Settings) calmBuckets() (from, to int) {
+	if s.Bucket <= 0 {
+		return 0, 0
+	}
+	return int((s.Warmup + s.Bucket - 1) / s.Bucket), int(s.calmEnd() / s.Bucket)
 }
 
 // busyWhenOverloaded is the share of the workers' time that is busy at least when they
@@ -91,29 +119,18 @@ func (s *Settings) calmEnd() time.Duration {
 // fewestCalmBuckets are what a trend may be told from.
 const fewestCalmBuckets = 8
 
-// overloaded reports whether, from the warm-up to the first storm, the workers were busy and the
-// jobs ready were half as many again, and at least one per worker more, in its second half as
-// in its first.
+// overloaded reports whether, from the warm-up to the first storm, the backlog grew, and in the
+// second half of that time the workers were busy.
 func (s *Series) overloaded(settings *Settings, workers float64) bool {
-	if settings.Bucket <= 0 {
+	from, to := settings.calmBuckets()
+	if to = min(to, len(s.FreshReady)); to-from < fewestCalmBuckets {
 		return false
 	}
-	from := int((settings.Warmup + settings.Bucket - 1) / settings.Bucket)
-	to := min(int(settings.calmEnd()/settings.Bucket), len(s.FreshReady))
-	if to-from < fewestCalmBuckets {
-		return false
-	}
-	middle := (from + to) / 2
-	before, after, busy := 0.0, 0.0, 0.0
-	for i := from; i < middle; i++ {
-		before += s.FreshReady[i] + s.RetryReady[i]
-	}
+	busy, middle := 0.0, (from+to)/2 // after it the empty start is forgotten
 	for i := middle; i < to; i++ {
-		after += s.FreshReady[i] + s.RetryReady[i]
-		busy += s.Utilization[i]
+		busy += s.Utilization[i] / float64(to-middle)
 	}
-	before, after, busy = before/float64(middle-from), after/float64(to-middle), busy/float64(to-middle)
-	return busy >= busyWhenOverloaded && after > 1.5*before && after-before > max(1, workers)
+	return busy >= busyWhenOverloaded && s.rises(settings, from, to, workers)
 }
 
 // warnOfError says that the seeds ran out before the intervals were as narrow as wished: a

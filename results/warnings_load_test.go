@@ -76,7 +76,7 @@ func TestWarningOfOverload(t *testing.T) {
 		}
 		return s
 	}
-	grows := func(i int) float64 { return float64(i) }
+	grows := func(i int) float64 { return float64(10 * i) }
 	for _, tt := range []struct {
 		name   string
 		rate   float64

@@ -59,7 +59,7 @@ func firstPrecise(a, b []Run, g float64) int {
 		for i := range runs {
 			squares += (runs[i].Values[0].Value - mean) * (runs[i].Values[0].Value - mean)
 		}
-		return halfWidth(math.Sqrt(squares/float64(len(runs)-1)), len(runs)) <= g*math.Abs(mean)/(1+g)
+		return halfWidth(math.Sqrt(squares/float64(len(runs)-1)), len(runs), alpha) <= g*math.Abs(mean)/(1+g)
 	}
 	for n := 10; n <= len(a); n++ {
 		if holds(a[:n]) && holds(b[:n]) {

@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 var mayUse = map[string][]string{
 	"github.com/HdrHistogram/hdrhistogram-go": {"results"},
 	"github.com/aclements/go-moremath":        {"results"},
-	"github.com/agnivade/levenshtein":         {"scenarios", "cmd/qsim", "cmd/qbench"},
+	"github.com/agnivade/levenshtein":         {"scenarios", "scenarios/verify", "cmd/qsim", "cmd/qbench"},
 	"github.com/invopop/jsonschema":           {"scenarios"},
 	"github.com/jackc/pgx/v5":                 {"engine/pgstore"},
 	"github.com/jedib0t/go-pretty/v6":         {"results"},

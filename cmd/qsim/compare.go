@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -36,7 +35,9 @@ func newCompare() *cobra.Command {
 scenario, policy by policy. BASE is the folder of a run, or of all runs of a scenario for
 the latest one; NEW is such a folder or a scenario, a file or the name of a built-in one,
 which is then run with the seeds of BASE. Of results with the same seeds the differences
-are paired by seed; of others they are not, which takes more seeds to tell as much.
+are paired by seed; of others they are not, which takes more seeds to tell as much. The
+columns show a quantile of the jobs of all seeds together; paired, its difference is the mean
+of the differences between the quantiles by seed, and the change is relative to their mean.
 
 With --max-regression each metric of which less or more is better is judged: a change is
 too much if the whole 95 % interval of what exceeds the limit lies beyond it, after Holm's
@@ -190,24 +191,30 @@ func (s *session) resultOf(ctx context.Context, c *cobra.Command, name string, b
 	if err == nil && info.IsDir() || isFile && filepath.Ext(name) == ".json" || err != nil && !isScenario(name) {
 		return readResult(name)
 	}
-	seeds := base.summary.Seeds
-	first, last := seeds[0], seeds[len(seeds)-1]
 	overrides, err := f.overrides(c)
 	if err != nil {
 		return result{}, err
 	}
-	overrides = append(overrides, scenarios.Override{Path: "seed", Value: strconv.FormatUint(first, 10)},
-		scenarios.Override{Path: "seeds", Value: strconv.FormatUint(last-first+1, 10)})
 	l, err := loadOne(name, overrides, &f.scenarioFlags, c.ErrOrStderr(), s.console)
 	if err != nil {
 		return result{}, err
 	}
+	seeds := base.summary.Seeds
+	l.scenario.Seed, l.scenario.Seeds = seeds[0], scenarios.Count(seeds[len(seeds)-1]-seeds[0]+1)
 	settings := l.scenario.Settings()
-	runs, err := s.simulate(ctx, l.scenario, &settings)
-	if err != nil {
-		return result{}, s.whyNot(l, err)
+	var runs []results.Run
+	for at := 0; at < len(seeds); {
+		sc := *l.scenario
+		sc.Seed, sc.Seeds = seeds[at], 1
+		for at++; at < len(seeds) && seeds[at] == seeds[at-1]+1; at++ {
+			sc.Seeds++
+		}
+		more, err := s.simulate(ctx, &sc, &settings)
+		if err != nil {
+			return result{}, s.whyNot(l, err)
+		}
+		runs = append(runs, more...)
 	}
-	runs = slices.DeleteFunc(runs, func(r results.Run) bool { return !slices.Contains(seeds, r.Seed) })
 	summary, err := results.Summarize(&settings, runs, results.Options{Seeds: seeds})
 	if err != nil {
 		return result{}, &failure{exitIO, fmt.Errorf("summarize %s: %w", l.name, err)}

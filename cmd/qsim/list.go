@@ -241,6 +241,9 @@ func metricEntries() ([]entry, error) {
 			if len(keys) > 0 {
 				fmt.Fprintf(w, "an objective may narrow it by: %s\n", strings.Join(keys, ", "))
 			}
+			if why := m.NotNarrower(); why != "" {
+				fmt.Fprintln(w, wrap("not by class or tenant: "+why, 80))
+			}
 			if m.OnRequest {
 				fmt.Fprintln(w, "computed only where an objective asks for it")
 			}

@@ -121,6 +121,11 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 	if err != nil {
 		return err
 	}
+	for _, l := range all {
+		if err := checkMostSeeds(f.maxSeeds, l); err != nil {
+			return err
+		}
+	}
 	ctx, stop := s.console.interruptible(c.Context())
 	defer stop()
 	worst := exitMet

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 
@@ -39,13 +40,13 @@ func printVerified(to io.Writer, list []verify.Result, f format) error {
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(sum)
 	case "csv":
-		return results.WriteCells(to, verifyHeader, verifyCells(list, exactly), 2, results.CSV)
+		return results.WriteCells(to, verifyHeader, verifyCells(list, exactly, false), 2, results.CSV)
 	case "markdown":
-		if err := results.WriteCells(to, verifyHeader, verifyCells(list, briefly), 2, results.Markdown); err != nil {
+		if err := results.WriteCells(to, verifyHeader, verifyCells(list, briefly, true), 2, results.Markdown); err != nil {
 			return err
 		}
 	default:
-		if err := results.WriteCells(to, verifyHeader, named(verifyCells(list, briefly)), 2, results.Text); err != nil {
+		if err := results.WriteCells(to, verifyHeader, named(verifyCells(list, briefly, true)), 2, results.Text); err != nil {
 			return err
 		}
 	}
@@ -54,8 +55,9 @@ func printVerified(to io.Writer, list []verify.Result, f format) error {
 
 var verifyHeader = []string{"model", "quantity", "expected", "measured", "half-width", "verdict"}
 
-// verifyCells has a row for each quantity, and for each row that was left out.
-func verifyCells(list []verify.Result, number func(v float64) string) (rows [][]string) {
+// verifyCells has a row for each quantity, and for each row that was left out; for people with
+// how wide an interval may be where that is wider than usual.
+func verifyCells(list []verify.Result, number func(v float64) string, people bool) (rows [][]string) {
 	for i := range list {
 		r := &list[i]
 		if len(r.Quantities) == 0 {
@@ -67,6 +69,9 @@ func verifyCells(list []verify.Result, number func(v float64) string) (rows [][]
 				half = "±" + number(q.Half)
 			}
 			verdict := string(q.Verdict)
+			if expected, ok := q.Expected.(float64); ok && q.Loose && people {
+				verdict += fmt.Sprintf(", ±%.2g%% allowed", 100*q.Allowed/math.Abs(expected))
+			}
 			if q.Repeated {
 				verdict += " (measured twice)"
 			}
@@ -100,11 +105,18 @@ func cell(v any, number func(v float64) string) string {
 	return fmt.Sprint(v)
 }
 
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
 // printVerdict writes the notes below the table: what was left out and why, what failed,
 // and how likely a false alarm is.
 func printVerdict(to io.Writer, sum *verified) error {
 	var notes, lines []string
-	measured := 0
+	measured, passedOver := 0, 0
 	note := func(what, reason string) {
 		if line := reason + ": "; reason != "" {
 			if at := slices.Index(notes, line); at >= 0 {
@@ -121,11 +133,17 @@ func printVerdict(to io.Writer, sum *verified) error {
 			if q.Half > 0 {
 				measured++
 			}
+			if q.Verdict == verify.LeftOut {
+				passedOver++
+			}
 			note(r.ID+" "+q.Name, q.Reason)
 		}
 	}
-	fmt.Fprintf(to, "\n%d rows: %d met, %d failed, %d left out. Half-widths are at 99.9 %%; what is missed is measured twice,\nso that %d drawn quantities make %.1g false alarms a run.\n",
-		len(sum.Rows), sum.Met, sum.Failed, sum.LeftOut, measured, float64(measured)*1e-6)
+	fmt.Fprintf(to, "\n%s: %d met, %d failed, %d left out", counted(len(sum.Rows), "row", "rows"), sum.Met, sum.Failed, sum.LeftOut)
+	if passedOver > 0 {
+		fmt.Fprintf(to, "; of the others %s left out", counted(passedOver, "quantity is", "quantities are"))
+	}
+	fmt.Fprintf(to, ". Half-widths are at 99.9 %%; what is missed is measured twice,\nso that %d drawn quantities make %.1g false alarms a run.\n", measured, float64(measured)*1e-6)
 	for i := range notes {
 		if _, err := fmt.Fprintf(to, "  %s%s\n", notes[i], lines[i]); err != nil {
 			return err

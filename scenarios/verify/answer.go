@@ -27,10 +27,11 @@ const confidence = 0.999
 // unit of the row.
 type Quantity struct {
 	Name         string  `json:"quantity"`
-	Expected     any     `json:"expected"`   // a number, true or false, text, or nil
-	Measured     any     `json:"measured"`   // likewise; nil if there was nothing
-	Half         float64 `json:"half_width"` // of the interval at 99.9 %; 0: all replications were the same
-	Allowed      float64 `json:"allowed"`    // how wide Half may be; of exact and model rows: how far apart the two may be
+	Expected     any     `json:"expected"`        // a number, true or false, text, or nil
+	Measured     any     `json:"measured"`        // likewise; nil if there was nothing
+	Half         float64 `json:"half_width"`      // of the interval at 99.9 %; 0: all replications were the same
+	Allowed      float64 `json:"allowed"`         // how wide Half may be; of exact and model rows: how far apart the two may be
+	Loose        bool    `json:"loose,omitempty"` // that is more than 1 % of what is expected, 2 % for a 99th percentile
 	Replications int     `json:"replications"`
 	Repeated     bool    `json:"repeated,omitempty"` // it was missed, and this is the second measurement
 	Verdict      Verdict `json:"verdict"`
@@ -44,6 +45,7 @@ type answer struct {
 	kind     string // of the row
 	slack    float64
 	busy     bool // the load is high: intervals may be wider
+	heavy    bool // likewise, of second moments: what happens seldom matters much
 	repeated bool
 
 	values  []float64
@@ -51,10 +53,11 @@ type answer struct {
 	pooled  durations
 	nothing int // replications without a value
 	seen    int
+	tries   float64 // trials, in all replications
 }
 
 func (a *answer) reset() {
-	a.values, a.texts, a.pooled, a.nothing, a.seen = nil, nil, durations{}, 0, 0
+	a.values, a.texts, a.pooled, a.nothing, a.seen, a.tries = nil, nil, durations{}, 0, 0, 0
 }
 
 func (a *answer) add(o *observer) {
@@ -87,6 +90,9 @@ func (a *answer) add(o *observer) {
 		a.nothing++
 	} else {
 		a.values = append(a.values, v)
+		if a.trials != nil {
+			a.tries += a.trials(o)
+		}
 	}
 }
 
@@ -111,7 +117,8 @@ func (a *answer) centre() float64 {
 	return results.MeanOf(a.values)
 }
 
-// half is the half-width of the interval; 0 if all replications say the same.
+// half is the half-width of the interval. If all replications say the same it is 0, or for a
+// share, which may be close to what they say, the bound that goes with that.
 func (a *answer) half() float64 {
 	if a.shape == ofLeast || a.shape == ofMost || a.text != nil {
 		return 0
@@ -124,9 +131,10 @@ func (a *answer) half() float64 {
 	if differ {
 		half = results.HalfWidth(a.values, a.centre(), confidence)
 	}
-	if a.trials > 0 {
-		// Without an event in n trials its probability is at most -ln((1-confidence)/2)/n.
-		half = max(half, -math.Log((1-confidence)/2)/(a.trials*float64(len(a.values))))
+	if a.tries > 0 {
+		// Without an event in n trials its probability p is at most -ln((1-confidence)/2)/n:
+		// (1-p)^n ≤ e^-np.
+		half = max(half, -math.Log((1-confidence)/2)/a.tries)
 	}
 	return half
 }
@@ -138,28 +146,52 @@ func (a *answer) allowed() float64 {
 	if a.kind == "model" {
 		return 0.02 * expected
 	}
-	wider, widerStill := 1.0, 1.0
-	if a.busy {
-		wider, widerStill = 2, 4
-	}
 	switch a.shape {
 	case ofShare:
-		return max(0.01*expected, min(0.002, expected/2))
-	case atLeast:
+		return max(0.01*expected, min(0.002, max(expected/2, rare)))
+	case atLeast, ofLimit:
 		return 0.002
-	case ofTail:
-		return wider * max(0.02*expected, negligible)
-	case ofMoment:
-		return wider * 0.05 * expected
 	case ofCurve:
 		return min(0.01*a.peak, 0.04*expected)
-	case ofLeast, ofMost:
-		return 0.02 * expected
 	case ofSame:
 		return 1e-9 * cmp.Or(expected, 1)
+	case ofTail:
+		return max(a.relative()*expected, negligible)
 	}
-	return widerStill * 0.01 * expected
+	return a.relative() * expected
 }
+
+// relative is allowed as a share of what is expected, where it is one.
+func (a *answer) relative() float64 {
+	switch {
+	case a.busy && a.shape == ofMoment:
+		return 0.10
+	case a.busy && a.shape != ofLeast && a.shape != ofMost:
+		return 0.04
+	case a.heavy && a.shape == ofMoment:
+		return 0.05
+	case a.shape == ofTail:
+		return 0.02
+	}
+	return 0.01
+}
+
+// loose reports whether more is allowed than 1 %, or 2 % for a 99th percentile.
+func (a *answer) loose() bool {
+	switch a.shape {
+	case ofMean, ofLeast, ofMost, ofMoment:
+		return a.kind != "model" && a.relative() > 0.01
+	case ofTail:
+		return a.kind != "model" && a.relative() > 0.02
+	case ofCurve:
+		expected, _ := a.value.(float64)
+		return a.allowed() > 0.01*math.Abs(expected)
+	}
+	return false
+}
+
+// rare is a probability below which nothing is told apart from 0.
+const rare = 1e-5
 
 // wants is how many replications it takes, as far as those there are tell.
 func (a *answer) wants() int {
@@ -194,6 +226,12 @@ func (a *answer) judge() Verdict {
 	switch {
 	case a.shape == ofSame:
 		return met(half == 0 && distance <= allowed)
+	case a.shape == ofLimit:
+		p, sharp := a.law(expected)
+		if sharp && half > allowed {
+			return Wide
+		}
+		return met(sharp && math.Abs(centre-p) <= half)
 	case a.shape == atLeast && half > allowed, a.shape != atLeast && half > allowed && expected != 0:
 		return Wide
 	case a.shape == atLeast:
@@ -219,7 +257,7 @@ func met(ok bool) Verdict {
 
 // quantity is a for the result.
 func (a *answer) quantity() Quantity {
-	q := Quantity{Name: a.path, Expected: a.value, Half: a.half(), Allowed: a.allowed(), Replications: a.seen, Repeated: a.repeated, Verdict: a.judge()}
+	q := Quantity{Name: a.path, Expected: a.value, Half: a.half(), Allowed: a.allowed(), Loose: a.loose(), Replications: a.seen, Repeated: a.repeated, Verdict: a.judge()}
 	switch centre := a.centre(); {
 	case a.text != nil && len(a.texts) > 0:
 		q.Measured = a.texts[0]
@@ -231,6 +269,14 @@ func (a *answer) quantity() Quantity {
 	}
 	if a.shape == atLeast {
 		q.Reason = "measured: the share of those up to it, which must be at least " + strconv.FormatFloat(a.bound, 'f', -1, 64)
+	}
+	if expected, ok := a.value.(float64); ok && a.shape == ofLimit {
+		switch p, sharp := a.law(expected); {
+		case sharp:
+			q.Reason = "measured: the share that keeps the limit; the law of the coin says " + strconv.FormatFloat(p, 'f', 6, 64)
+		default:
+			q.Reason = "by the law of the coin another limit is the tightest"
+		}
 	}
 	if a.nothing > 0 && len(a.values) > 0 {
 		q.Reason = fmt.Sprintf("%d of the replications had no value", a.nothing)

@@ -15,8 +15,12 @@
 // is met if the mean of R replications is within t(0.9995, R-1)·s/√R of it, and if this
 // half-width is at most
 //
-//   - 1 % of what is expected, 2 % for a 99th percentile, 5 % for a variance or second moment;
-//   - for a probability 1 % of it or 0.002, whichever is more, but not more than half of it;
+//   - 1 % of what is expected, 2 % for a 99th percentile;
+//   - 5 % for the variance or second moment of waits for lognormal services of a coefficient of
+//     variation above 1, for what a poll seldom leaves over and for the spread of a coin's
+//     windows, where 1 % would take 25 times as long as all else in the row;
+//   - for a probability 1 % of it or 0.002, whichever is more, but not more than half of it
+//     or 1e-5; it is never less than what may go unseen in so many trials;
 //   - where the load is above 0.8, 4 % of it, also for a 99th percentile, and 10 % for a
 //     second moment;
 //   - for the levels in and after a storm 1 % of the highest one, and 4 % of each.

@@ -50,6 +50,9 @@ var families = map[string]family{
 	"trace.poll":           tracePolling,
 }
 
+// wordless are the families that the simulator has no words for, see inexpressible.
+var wordless = []string{"mmck", "chain_open", "shuffle"}
+
 // inexpressible is why the simulator has no words for a family; "" if it has.
 func inexpressible(family string) string {
 	switch family {

@@ -39,14 +39,16 @@ const (
 func jitterMoments(p *params) ([]experiment, error) {
 	kind, err := policies.ParseJitter(p.text("kind"))
 	if err != nil {
-		return nil, err
+		p.wrong("params.kind: %w", err)
+		return nil, nil
 	}
 	if kind.Kind() == policies.Decorrelated {
 		return decorrelatedMoments(p)
 	}
 	b := &policies.Backoff{Kind: policies.Exponential, First: scaledUnit(p.positive("base")), Factor: p.positive("factor"), Max: scaledUnit(p.positive("cap")), Jitter: kind}
 	if err := b.Validate(); err != nil {
-		return nil, err
+		p.wrong("params: %w", err)
+		return nil, nil
 	}
 	j := engine.Job{Failures: int32(p.count("retry")) - 1, Charged: 1}
 	delay := func(u float64) float64 {

@@ -170,10 +170,13 @@ func lockstep(p *params) ([]experiment, error) {
 	backoff := "{kind: none}"
 	switch word := p.text("backoff"); word {
 	case "none":
+	case "full", "equal", "decorrelated", "decorr":
+		return nil, fmt.Errorf("backoff %q draws: there is no exact value", word)
 	case "exponential", "expo": // base·2^n after the n-th failure
 		backoff = fmt.Sprintf("{kind: exponential, first: %s, factor: 2, max: %s}", seconds(2*base*unit), seconds(most*unit))
 	default:
-		return nil, fmt.Errorf("backoff %q draws: there is no exact value", word)
+		p.wrong("params.backoff: %q is none of none, expo", word)
+		return nil, nil
 	}
 	s := setup{workers: n, warmup: 0, window: 1, drain: 3600 * 24, retry: retry(0, backoff),
 		dependencies: []string{fmt.Sprintf("{name: row, conflict: {network: %s}}", seconds(way*unit))},

@@ -26,16 +26,16 @@ func lapsing(p *params, service string, length float64) []experiment {
 		s := setup{workers: manyWorkers, lease: fmt.Sprintf("{ttl: %s, heartbeat: 0s}", seconds(lease)), reaper: "{every: 0s, batch: 1000}",
 			fence: fence, retry: retry(0, backoff), classes: []string{class("job", poisson(rate), service)}}
 		s.warmup, s.window, s.drain = 20*(length+lease+delay), 20_000/rate, 10_000*(length+lease)
-		return experiment{setup: s, plan: observation{thresholds: []time.Duration{duration(lease)}}, measures: map[string]measure{}}
+		return experiment{setup: s, plan: observation{thresholds: []time.Duration{duration(lease)}}, alter: countDuplicates, measures: map[string]measure{}}
 	}
 	fenced, unfenced := build("token"), build("none")
-	fenced.measures["p_overrun"] = shareOf(quotient(func(c *classCount) float64 { return c.overran }, func(c *classCount) float64 { return c.executions }))
+	fenced.measures["p_overrun"] = shareOf(func(c *classCount) float64 { return c.overran }, func(c *classCount) float64 { return c.executions })
 	for _, x := range []struct {
 		prefix   string
 		measures map[string]measure
 	}{{"fenced_", fenced.measures}, {"unfenced_", unfenced.measures}} {
 		x.measures[x.prefix+"runs_mean"] = mean(quotient(claims, enqueued))
-		x.measures[x.prefix+"duplicates_mean"] = mean(func(o *observer) float64 { return o.sum(claims)/o.sum(enqueued) - 1 })
+		x.measures[x.prefix+"duplicates_mean"] = mean(func(o *observer) float64 { return duplicates(o) / o.sum(enqueued) })
 		x.measures[x.prefix+"finish_mean"] = usual["sojourn_mean"]
 	}
 	return []experiment{fenced, unfenced}
@@ -50,6 +50,31 @@ func leaseLognormal(p *params) ([]experiment, error) {
 	length := p.positive("mean")
 	return lapsing(p, fmt.Sprintf("{dist: lognormal, mean: %s, cv: %g}", seconds(length), p.positive("cv")), length), nil
 }
+
+// countDuplicates counts the executions that ended in success after another of the same job
+// had, of jobs enqueued in the window.
+func countDuplicates(_ *sim.Config, o *observer) {
+	succeeded := map[engine.JobID]bool{}
+	plan := *o.observation
+	plan.on = func(o *observer, e *engine.Event) {
+		switch {
+		case e.Kind == engine.Enqueued && o.inWindow(e.At):
+			succeeded[e.Job] = false
+		case e.Kind == engine.Finished && e.Error == engine.NoError:
+			before, counts := succeeded[e.Job]
+			if before {
+				o.own[0]++
+			}
+			if counts {
+				succeeded[e.Job] = true
+			}
+		}
+	}
+	o.observation = &plan
+}
+
+// duplicates is what countDuplicates counted.
+func duplicates(o *observer) float64 { return o.own[0] }
 
 // heartbeats is jobs whose heartbeats are lost now and then. A job whose lease lapsed is
 // buried: only the first lease of each counts.
@@ -74,7 +99,7 @@ func heartbeats(p *params, service string, mean float64) []experiment {
 		return o.own[0] / o.sum(enqueued)
 	}
 	return []experiment{{setup: s, plan: plan, alter: countLosses(duration(lease)), measures: map[string]measure{
-		"p_false_reclaim": shareOf(share),
+		"p_false_reclaim": shareBy(share, func(o *observer) float64 { return o.sum(enqueued) }),
 		"losses_needed":   sameText(func(o *observer) string { return string(o.text) }),
 	}}}
 }

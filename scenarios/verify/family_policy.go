@@ -11,18 +11,19 @@ import (
 // Policies that tell fresh jobs from retries.
 
 // serviceOf reads the keys service, mean and, for some, cv.
-func serviceOf(p *params) (service string, mean float64, err error) {
+func serviceOf(p *params) (service string, mean float64) {
 	mean = p.positive("mean")
 	switch word := p.text("service"); word {
 	case "exp", "exponential":
-		return exponential(mean), mean, nil
+		return exponential(mean), mean
 	case "det", "deterministic", "constant", "D":
-		return seconds(mean), mean, nil
+		return seconds(mean), mean
 	case "logn", "lognormal", "h2", "hyperexponential", "gamma":
 		kind := map[string]string{"logn": "lognormal", "lognormal": "lognormal", "h2": "hyperexponential", "hyperexponential": "hyperexponential", "gamma": "gamma"}[word]
-		return fmt.Sprintf("{dist: %s, mean: %s, cv: %g}", kind, seconds(mean), p.positive("cv")), mean, nil
+		return fmt.Sprintf("{dist: %s, mean: %s, cv: %g}", kind, seconds(mean), p.positive("cv")), mean
 	default:
-		return "", mean, fmt.Errorf("service %q is none of exp, det, logn, h2, gamma", word)
+		p.wrong("params.service: %q is none of exp, det, logn, h2, gamma", word)
+		return "", mean
 	}
 }
 
@@ -30,10 +31,7 @@ func serviceOf(p *params) (service string, mean float64, err error) {
 // them.
 func freshFirst(p *params) ([]experiment, error) {
 	rate, fail, most := p.positive("lam"), p.share("p"), p.limit("max_attempts")
-	service, mean, err := serviceOf(p)
-	if err != nil {
-		return nil, err
-	}
+	service, mean := serviceOf(p)
 	delay := 2 * mean
 	if p.has("backoff_mean") {
 		delay = p.number("backoff_mean")
@@ -72,7 +70,8 @@ func policyChain(p *params) ([]experiment, error) {
 		}
 		return x, nil
 	default:
-		return nil, fmt.Errorf("policy %q is none of fresh_first, retry_first, bernoulli, fifo", word)
+		p.wrong("params.policy: %q is none of fresh_first, retry_first, bernoulli, fifo", word)
+		return nil, nil
 	}
 	if p.has("cap") {
 		x[0].policy = func(int) engine.Policy { return &cappedCoins{fresh: phi, cap: cap} }
@@ -258,55 +257,4 @@ func longestRun(text []byte, letter byte) int {
 		longest = max(longest, run)
 	}
 	return longest
-}
-
-// coinWindows is how many windows of claims a replication of coins has.
-const coinWindows = 50
-
-// coins looks at windows of so many claims, each of which goes to a fresh job with
-// probability phi.
-func coins(p *params) ([]experiment, error) {
-	n, phi := p.count("claims"), p.share("phi")
-	total := n * coinWindows
-	share := func(ok func(window []byte) bool) func(o *observer) float64 {
-		return func(o *observer) float64 {
-			good := 0.0
-			for i := 0; i+n <= len(o.text); i += n {
-				if ok(o.text[i : i+n]) {
-					good++
-				}
-			}
-			return good / coinWindows
-		}
-	}
-	fresh := func(window []byte) (count float64) {
-		for _, c := range window {
-			if c == 'F' {
-				count++
-			}
-		}
-		return count
-	}
-	within := func(p float64, ok func(window []byte, limit float64) bool) measure {
-		return measure{shape: atLeast, bound: p, trials: coinWindows, given: func(o *observer, limit float64) float64 {
-			return share(func(w []byte) bool { return ok(w, limit) })(o)
-		}}
-	}
-	s := backlogged(total, fmt.Sprintf("{kind: bernoulli, fresh: %s}", percent(phi)))
-	return []experiment{{setup: s, plan: observation{on: claimLog(total)}, measures: map[string]measure{
-		"mean": mean(func(o *observer) float64 { return fresh(o.text) / coinWindows }),
-		"sd": moment(func(o *observer) float64 {
-			sum, squares := 0.0, 0.0
-			for i := 0; i+n <= len(o.text); i += n {
-				x := fresh(o.text[i : i+n])
-				sum, squares = sum+x, squares+float64(x*x)
-			}
-			m := sum / coinWindows
-			return math.Sqrt((squares - float64(m*sum)) / (coinWindows - 1))
-		}),
-		"lo":                        within(0.9995, func(w []byte, limit float64) bool { return fresh(w) >= limit }),
-		"hi":                        within(0.9995, func(w []byte, limit float64) bool { return fresh(w) <= limit }),
-		"longest_nonfresh_run_p999": within(0.999, func(w []byte, limit float64) bool { return float64(longestRun(w, 'R')) <= limit }),
-		"p_longest_run_le_10":       {shape: ofShare, trials: coinWindows, of: share(func(w []byte) bool { return longestRun(w, 'R') <= 10 })},
-	}}}, nil
 }

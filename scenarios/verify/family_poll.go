@@ -35,7 +35,7 @@ func polling(p *params) ([]experiment, error) {
 		}
 	}}
 	return []experiment{
-		{setup: build(batch), load: load, plan: plan, measures: map[string]measure{
+		{setup: build(batch), load: load, heavy: true, plan: plan, measures: map[string]measure{
 			"wait_mean":         usual["wait_mean"],
 			"queue_before_poll": mean(func(o *observer) float64 { return o.own[1] / o.own[0] }),
 			// What is seldom there has the spread of a second moment.

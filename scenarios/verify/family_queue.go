@@ -34,7 +34,9 @@ func deterministic(p *params) ([]experiment, error) {
 
 func lognormal(p *params) ([]experiment, error) {
 	mean, cv := p.positive("mean"), p.positive("cv")
-	return plainQueue(p.positive("lam"), mean, cv, 1, fmt.Sprintf("{dist: lognormal, mean: %s, cv: %g}", seconds(mean), cv)), nil
+	x := plainQueue(p.positive("lam"), mean, cv, 1, fmt.Sprintf("{dist: lognormal, mean: %s, cv: %g}", seconds(mean), cv))
+	x[0].heavy = cv > 1 // the spread of the second moment of waits depends on the fifth of services: (1+cv²)^10
+	return x, nil
 }
 
 func hyperexponential(p *params) ([]experiment, error) {

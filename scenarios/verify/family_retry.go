@@ -108,7 +108,7 @@ func decorrelatedDrawn(p *params) ([]experiment, error) {
 			m := o.own[1] / o.own[0]
 			return o.own[2]/o.own[0] - float64(m*m)
 		}),
-		"p_at_cap": shareOf(func(o *observer) float64 { return o.own[3] / o.own[0] }),
+		"p_at_cap": shareBy(func(o *observer) float64 { return o.own[3] / o.own[0] }, func(o *observer) float64 { return o.own[0] }),
 	}}}, nil
 }
 
@@ -147,23 +147,76 @@ func overload(p *params) ([]experiment, error) {
 
 // tokenBucket pays retries by a share of the calls. What is not paid for stays in line.
 func tokenBucket(p *params) ([]experiment, error) {
-	fill := p.share("fill")
-	budget := func(failure float64) setup {
+	fill, failure := p.share("fill"), p.share("failure")
+	budget := func(rate, failure float64) setup {
 		return setup{workers: 100, policy: fmt.Sprintf("{kind: retry-budget, ratio: %s, min-rate: 0/s, window: 10s}", percent(fill)),
-			classes: []string{class("call", poisson(100), "1ms", fails(failure))}, warmup: 100, window: 1000}
+			classes: []string{class("call", poisson(rate), "1ms", fails(failure))}, warmup: 100, window: 1000}
 	}
 	perCall := func(o *observer) float64 {
 		return (o.clockClaims[engine.Fresh] + o.clockClaims[engine.Retry]) / o.enqueued
 	}
-	return []experiment{
-		{setup: budget(p.share("failure")), measures: map[string]measure{
-			"load_per_call": mean(perCall),
-			"success":       mean(func(o *observer) float64 { return o.clockDone / o.enqueued }),
-		}},
-		// The failure rate from which on there are not tokens enough is that at which
-		// retries without a limit would be as many as those that can be paid: 1 - 1/load.
-		{setup: budget(1), measures: map[string]measure{
-			"knee_failure_rate": mean(func(o *observer) float64 { return 1 - 1/perCall(o) }),
-		}},
-	}, nil
+	own := experiment{setup: budget(100, failure), measures: map[string]measure{
+		"load_per_call": mean(perCall),
+		"success":       mean(func(o *observer) float64 { return o.clockDone / o.enqueued }),
+	}}
+	all := []experiment{own}
+	for _, it := range p.expected {
+		if knee, ok := it.value.(float64); ok && it.path == "knee_failure_rate" && knee > 0 && knee*(1+besideKnee) < 1 {
+			all = append(all, kneeOf(budget(kneeRate, 0), knee, fill))
+		}
+	}
+	return all, nil
+}
+
+const (
+	besideKnee = 0.1 // how far from the knee its two sides are looked at
+	kneeRate   = 200 // calls a second
+	kneeTurn   = 400 // s, half of the window: so long that luck is a fifth of what tells the sides apart
+	kneeSettle = 100 // s after which what was saved before is used up
+)
+
+// kneeOf lets calls fail first a tenth more seldom than at the knee, then a tenth more often. The
+// knee is between the two if at first all retries are paid for, so that every call succeeds in
+// the end, and then not; it is the failure rate at which retries without a limit would be as
+// many as those paid for then: 1 - 1/load.
+func kneeOf(s setup, knee, fill float64) experiment {
+	s.warmup, s.window = kneeSettle, 2*kneeTurn
+	turn := s.warmup + kneeTurn
+	x := experiment{setup: s}
+	x.alter = func(cfg *sim.Config, _ *observer) {
+		cfg.Handlers = &failAtEnd{Handlers: cfg.Handlers, rand: cfg.Nodes[0].Rand, chance: func(now engine.Time) float64 {
+			if now.Seconds() < turn {
+				return knee * (1 - besideKnee)
+			}
+			return knee * (1 + besideKnee)
+		}}
+	}
+	const calls, claimed, succeeded, side = 0, 1, 2, 3 // of own: before the turn, and as many after it
+	x.plan.on = func(o *observer, e *engine.Event) {
+		now, at := e.At.Seconds(), 0
+		switch {
+		case !o.inWindow(e.At) || now >= turn && now < turn+kneeSettle:
+			return
+		case now >= turn:
+			at = side
+		}
+		switch e.Kind {
+		case engine.Enqueued:
+			o.own[at+calls]++
+		case engine.Leased:
+			o.own[at+claimed]++
+		case engine.Acked:
+			o.own[at+succeeded]++
+		}
+	}
+	// What is wanting above the knee, as a share of the calls: half of it tells the sides apart.
+	above := knee * (1 + besideKnee)
+	enough := 1 - (1-(1+fill)*(1-above))/2
+	x.measures = map[string]measure{"knee_failure_rate": mean(func(o *observer) float64 {
+		if o.own[succeeded]/o.own[calls] < enough || o.own[side+succeeded]/o.own[side+calls] > enough {
+			return math.NaN() // on both sides alike
+		}
+		return 1 - o.own[side+calls]/o.own[side+claimed]
+	})}
+	return x
 }

@@ -20,7 +20,8 @@ func transientStorm(p *params) ([]experiment, error) {
 	rate, mu, c, delay := p.positive("lam"), p.positive("mu"), p.count("c"), p.positive("backoff_mean")
 	calm, bad, window := p.share("p_normal"), p.share("p_storm"), p.numbers("storm")
 	if len(window) != 2 {
-		return nil, fmt.Errorf("storm: want its start and its end")
+		p.wrong("params.storm: want its start and its end")
+		return nil, nil
 	}
 	times := curveTimes(p.expected)
 	load := rate / (1 - calm) / (mu * float64(c))

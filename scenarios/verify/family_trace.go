@@ -111,12 +111,11 @@ func traceLease(p *params) ([]experiment, error) {
 	service := p.positive("service")
 	x := traced(s, []float64{0}, service)
 	x.measures = map[string]measure{
-		"done_at": same(func(o *observer) float64 { return o.when(engine.Acked, 0, 1) }),
-		"runs":    same(runs),
-		"duplicates": same(func(o *observer) float64 {
-			return runs(o) - 1
-		}),
+		"done_at":    same(func(o *observer) float64 { return o.when(engine.Acked, 0, 1) }),
+		"runs":       same(runs),
+		"duplicates": same(duplicates),
 	}
+	x.alter = countDuplicates
 	for i := range 10 {
 		x.measures[fmt.Sprintf("run_starts[%d]", i)] = same(func(o *observer) float64 { return o.when(engine.Started, 0, i+1) })
 	}

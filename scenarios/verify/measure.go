@@ -22,6 +22,7 @@ const (
 	ofLeast               // the least of all, and not less than expected
 	ofMost                // the most of all, and not more than expected
 	ofSame                // the same in every replication, number or text
+	ofLimit               // a whole number that a share of all keeps, see measure.law
 )
 
 // measure gets one quantity out of each replication.
@@ -31,11 +32,14 @@ type measure struct {
 	text  func(o *observer) string  // instead, for what is no number
 	// given is instead of of for what depends on what is expected.
 	given func(o *observer, expected float64) float64
-	// trials is how many a share is of in each replication, where it is so close to 0 or 1
-	// that all of them may agree by chance; 0: it is not.
-	trials float64
+	// trials is, for shares, how many a replication takes it of: one so close to 0 or 1 that
+	// none of them differed may still be another. nil: it is no share.
+	trials func(o *observer) float64
 	bound  float64
 	peak   float64
+	// law says of a limit what share of all keeps it, by what is known exactly, and whether it
+	// is the tightest of which enough do.
+	law func(limit float64) (p float64, sharp bool)
 	// distribution and quantile, in (0, 1), are instead of of for quantiles of durations.
 	distribution func(c *classCount) *durations
 	class        int // of the distribution; -1: all classes that are counted
@@ -45,11 +49,16 @@ type measure struct {
 func mean(of func(o *observer) float64) measure    { return measure{of: of} }
 func same(of func(o *observer) float64) measure    { return measure{shape: ofSame, of: of} }
 func sameText(of func(o *observer) string) measure { return measure{shape: ofSame, text: of} }
-func shareOf(of func(o *observer) float64) measure { return measure{shape: ofShare, of: of} }
 func moment(of func(o *observer) float64) measure  { return measure{shape: ofMoment, of: of} }
 func level(which ...int) measure                   { return mean(func(o *observer) float64 { return levels(o, which) }) }
 func firstWaits(c *classCount) *durations          { return &c.waits }
 func sojourns(c *classCount) *durations            { return &c.sojourns }
+func shareOf(a, b func(c *classCount) float64) measure {
+	return shareBy(quotient(a, b), func(o *observer) float64 { return o.sum(b) })
+}
+func shareBy(of, trials func(o *observer) float64) measure {
+	return measure{shape: ofShare, of: of, trials: trials}
+}
 func quotient(a, b func(c *classCount) float64) func(o *observer) float64 {
 	return func(o *observer) float64 { return o.sum(a) / o.sum(b) }
 }
@@ -77,7 +86,7 @@ func laters(c *classCount) float64    { return c.claims[engine.Retry] }
 
 // usual are the quantities that mean the same in every model.
 var usual = map[string]measure{
-	"p_wait":                      shareOf(quotient(func(c *classCount) float64 { return c.claims[engine.Fresh] - c.atOnce }, firsts)),
+	"p_wait":                      shareOf(func(c *classCount) float64 { return c.claims[engine.Fresh] - c.atOnce }, firsts),
 	"wait_mean":                   mean(quotient(firstWait, firsts)),
 	"fresh_wait_mean":             mean(quotient(firstWait, firsts)),
 	"retry_wait_mean":             mean(quotient(laterWait, laters)),
@@ -104,8 +113,8 @@ var usual = map[string]measure{
 	"retry_amplification":         mean(quotient(claims, enqueued)),
 	"amplification":               mean(quotient(claims, enqueued)),
 	"load_per_call":               mean(quotient(claims, enqueued)),
-	"p_dead":                      shareOf(quotient(dead, ended)),
-	"success":                     shareOf(quotient(done, enqueued)),
+	"p_dead":                      shareOf(dead, ended),
+	"success":                     shareOf(done, enqueued),
 	"attempt_rate": mean(func(o *observer) float64 {
 		return (o.clockClaims[engine.Fresh] + o.clockClaims[engine.Retry]) / o.length()
 	}),
@@ -142,19 +151,17 @@ func usualMeasure(key string, expected any, workers int, plan *observation) (mea
 		limit, err := strconv.ParseFloat(text, 64)
 		index := len(plan.thresholds)
 		plan.thresholds = append(plan.thresholds, time.Duration(limit*1e9))
-		return shareOf(quotient(func(c *classCount) float64 { return c.above[index] }, firsts)), err == nil
+		return shareOf(func(c *classCount) float64 { return c.above[index] }, firsts), err == nil
 	}
 	for _, family := range []struct {
 		prefix string
 		of     func(c *classCount) *durations
-		keep   *bool
-	}{{"wait_p", firstWaits, &plan.waits}, {"fresh_wait_p", firstWaits, &plan.waits}, {"sojourn_p", sojourns, &plan.sojourns}} {
+	}{{"wait_p", firstWaits}, {"fresh_wait_p", firstWaits}, {"sojourn_p", sojourns}} {
 		text, ok := strings.CutPrefix(key, family.prefix)
 		digits, err := strconv.ParseUint(text, 10, 32)
 		if !ok || err != nil {
 			continue
 		}
-		*family.keep = true
 		return quantileOf(float64(digits)/math.Pow(10, float64(len(text))), family.of, -1, expected), true
 	}
 	m, ok := usual[key]
@@ -165,7 +172,9 @@ func usualMeasure(key string, expected any, workers int, plan *observation) (mea
 // in the lump of those that did not wait: what can be measured is how large that is.
 func quantileOf(q float64, of func(c *classCount) *durations, class int, expected any) measure {
 	if v, ok := expected.(float64); ok && v < negligible {
-		return measure{shape: atLeast, bound: q, of: quotient(func(c *classCount) float64 { return c.atOnce }, firsts)}
+		m := shareOf(func(c *classCount) float64 { return c.atOnce }, firsts)
+		m.shape, m.bound = atLeast, q
+		return m
 	}
 	m := measure{shape: ofMean, distribution: of, class: class, quantile: q}
 	if q >= 0.99 {

@@ -20,12 +20,11 @@ const (
 type observation struct {
 	from, to   engine.Time // jobs enqueued in it, and the clock in it
 	classes    int
+	workers    int             // of all nodes
 	counted    []bool          // by class: nil: all of them
 	thresholds []time.Duration // of waits
-	waits      bool            // distributions of first waits
-	sojourns   bool
-	samples    []engine.Time // ascending: when to look at the levels
-	log        bool          // every event: of short runs
+	samples    []engine.Time   // ascending: when to look at the levels
+	log        bool            // every event: of short runs
 	// on, if it is not nil, sees every event after it was counted.
 	on func(o *observer, e *engine.Event)
 }
@@ -42,6 +41,7 @@ type observer struct {
 	enqueued    float64 // by the clock, in [from, to), as the next two
 	clockClaims [engine.NumClasses]float64
 	clockDone   float64
+	taken       float64 // leases that lapsed, from the beginning on
 	class       []classCount
 	sampled     [][numLevels]int64
 	events      []engine.Event
@@ -61,7 +61,8 @@ type classCount struct {
 	attemptsDone         float64
 	doneAfter, deadAfter float64 // s since they were enqueued
 	overran              float64 // executions that took longer than the first threshold
-	executions           float64
+	executions           float64 // finished, by the clock
+	successes            float64 // of them
 	waits, sojourns      durations
 }
 
@@ -133,10 +134,15 @@ func (o *observer) count(e *engine.Event) {
 		if clock && e.Kind == engine.Finished {
 			c := &o.class[e.JobKind]
 			c.executions++
+			if e.Error == engine.NoError {
+				c.successes++
+			}
 			if len(o.thresholds) > 0 && e.Ran > o.thresholds[0] {
 				c.overran++
 			}
 		}
+	case engine.LeaseTaken:
+		o.taken++
 	case engine.Acked, engine.Nacked, engine.Buried, engine.Returned:
 		o.leaves(e)
 		if clock && e.Kind == engine.Acked {
@@ -192,9 +198,7 @@ func (o *observer) onLeased(c *classCount, e *engine.Event) {
 			c.above[i]++
 		}
 	}
-	if o.waits {
-		c.waits.record(e.Waited)
-	}
+	c.waits.record(e.Waited)
 }
 
 func (o *observer) onOutcome(c *classCount, e *engine.Event) {
@@ -212,9 +216,7 @@ func (o *observer) onOutcome(c *classCount, e *engine.Event) {
 	c.done++
 	c.attemptsDone += n
 	c.doneAfter += e.Age.Seconds()
-	if o.sojourns {
-		c.sojourns.record(e.Age)
-	}
+	c.sojourns.record(e.Age)
 }
 
 // sum adds up what of says of each class that is counted.

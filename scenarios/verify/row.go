@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -121,6 +123,7 @@ func flatten(decoder *json.Decoder, path string, all *[]item) error {
 // as a problem, and reads as 0.
 type params struct {
 	values   map[string]any
+	read     []string // names that were looked for
 	problems []error
 	expected []item // of the row
 }
@@ -138,10 +141,33 @@ func (p *params) wrong(format string, arguments ...any) {
 }
 
 // has reports whether there is a value other than null.
-func (p *params) has(name string) bool { return p.values[name] != nil }
+func (p *params) has(name string) bool {
+	p.read = append(p.read, name)
+	return p.values[name] != nil
+}
+
+// misspelt finds parameters that nobody looked for and that are spelt almost as one that
+// was not found. Others are remarks.
+func (p *params) misspelt() {
+	var missing []string
+	for _, name := range p.read {
+		if _, found := p.values[name]; !found {
+			missing = append(missing, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.values)) {
+		if near := nearest(name, missing); near != "" && len(name) > 1 && !slices.Contains(p.read, name) {
+			p.wrong("there is no parameter %s; did you mean %s?", name, near)
+		}
+	}
+}
 
 // number returns a finite number of at least 0.
 func (p *params) number(name string) float64 {
+	if !p.has(name) {
+		p.wrong("params.%s: it is missing", name)
+		return 0
+	}
 	v, ok := p.values[name].(float64)
 	if !ok || v < 0 || math.IsInf(v, 0) {
 		p.wrong("params.%s: %v is not a number of at least 0", name, p.values[name])
@@ -152,12 +178,15 @@ func (p *params) number(name string) float64 {
 
 // positive returns a number above 0.
 func (p *params) positive(name string) float64 {
+	known := len(p.problems)
 	v := p.number(name)
-	if v == 0 {
-		p.wrong("params.%s: want more than 0", name)
-		return 1
+	if v > 0 {
+		return v
 	}
-	return v
+	if len(p.problems) == known {
+		p.wrong("params.%s: want more than 0", name)
+	}
+	return 1
 }
 
 // share returns a number in [0, 1].
@@ -190,6 +219,7 @@ func (p *params) limit(name string) int {
 
 // text returns a string.
 func (p *params) text(name string) string {
+	p.read = append(p.read, name)
 	v, ok := p.values[name].(string)
 	if !ok {
 		p.wrong("params.%s: %v is not a word", name, p.values[name])
@@ -199,6 +229,7 @@ func (p *params) text(name string) string {
 
 // numbers returns a list of numbers of at least 0; one number stands for a list of itself.
 func (p *params) numbers(name string) []float64 {
+	p.read = append(p.read, name)
 	list, ok := p.values[name].([]any)
 	if !ok {
 		return []float64{p.number(name)}
@@ -216,6 +247,7 @@ func (p *params) numbers(name string) []float64 {
 
 // objects returns a list of objects.
 func (p *params) objects(name string) []*params {
+	p.read = append(p.read, name)
 	list, _ := p.values[name].([]any)
 	var all []*params
 	for _, v := range list {

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"qsim/scenarios"
+	"qsim/scenarios/verify"
+)
+
+// TestVerifyKeepsWhatIsDone holds that rows that were checked are printed, whatever stopped
+// the others.
+func TestVerifyKeepsWhatIsDone(t *testing.T) {
+	list := []verify.Result{{Row: verify.Row{ID: "mmc.1"}, Verdict: verify.Met}}
+	for _, tt := range []struct {
+		name string
+		err  error
+		want exitCode
+		note string
+	}{
+		{"an interruption", context.Canceled, exitInterrupted, "interrupted: 1 of 3 rows are done"},
+		{"a broken invariant", fmt.Errorf("check mmc.3: %w", &scenarios.Broken{}), exitInvariant, "1 of 3 rows are done"},
+		{"anything else", errors.New("check mmc.3: no space"), exitUsage, "1 of 3 rows are done"},
+		{"nothing", nil, exitMet, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var out, notes bytes.Buffer
+			err := concludeVerify(&out, &console{out: &notes}, list, 3, "table", tt.err)
+			if got := settle(&notes, err); got != tt.want || !strings.Contains(notes.String(), tt.note) || !strings.Contains(out.String(), "mmc.1") {
+				t.Errorf("exit %d, want %d\n%s%s", got, tt.want, out.String(), notes.String())
+			}
+		})
+	}
+}

@@ -1,0 +1,105 @@
+package verify
+
+import (
+	"fmt"
+	"math"
+)
+
+// coinWindows is how many windows of claims a replication of coins has.
+const coinWindows = 50
+
+// coins looks at windows of so many claims, each of which goes to a fresh job with
+// probability phi.
+func coins(p *params) ([]experiment, error) {
+	n, phi := p.count("claims"), p.share("phi")
+	if phi == 0 || phi == 1 {
+		return nil, fmt.Errorf("a share of %g leaves nothing to chance: see wrr", phi)
+	}
+	total := n * coinWindows
+	share := func(ok func(window []byte) bool) func(o *observer) float64 {
+		return func(o *observer) float64 {
+			good := 0.0
+			for i := 0; i+n <= len(o.text); i += n {
+				if ok(o.text[i : i+n]) {
+					good++
+				}
+			}
+			return good / coinWindows
+		}
+	}
+	fresh := func(window []byte) (count float64) {
+		for _, c := range window {
+			if c == 'F' {
+				count++
+			}
+		}
+		return count
+	}
+	perWindow := func(*observer) float64 { return coinWindows }
+	// within is a limit that a share of at least least of the windows keep, and no tighter one
+	// does. That a window keeps it has by the law of the coin the probability law(limit): of so
+	// many windows about as many must, but for telling the limit from the next the law alone is
+	// sharp enough.
+	within := func(least float64, tighter int, law func(limit int) float64, ok func(window []byte, limit float64) bool) measure {
+		return measure{shape: ofLimit, trials: perWindow,
+			given: func(o *observer, limit float64) float64 {
+				return share(func(w []byte) bool { return ok(w, limit) })(o)
+			},
+			law: func(limit float64) (p float64, sharp bool) {
+				k := int(limit)
+				return law(k), float64(k) == limit && law(k) >= least && law(k+tighter) < least
+			}}
+	}
+	s := backlogged(total, fmt.Sprintf("{kind: bernoulli, fresh: %s}", percent(phi)))
+	return []experiment{{setup: s, heavy: true, plan: observation{on: claimLog(total)}, measures: map[string]measure{
+		"mean": mean(func(o *observer) float64 { return fresh(o.text) / coinWindows }),
+		"sd": moment(func(o *observer) float64 {
+			sum, squares := 0.0, 0.0
+			for i := 0; i+n <= len(o.text); i += n {
+				x := fresh(o.text[i : i+n])
+				sum, squares = sum+x, squares+float64(x*x)
+			}
+			m := sum / coinWindows
+			return math.Sqrt((squares - float64(m*sum)) / (coinWindows - 1))
+		}),
+		"lo": within(0.9995, 1, func(k int) float64 { return 1 - binomial(n, phi, k-1) },
+			func(w []byte, limit float64) bool { return fresh(w) >= limit }),
+		"hi": within(0.9995, -1, func(k int) float64 { return binomial(n, phi, k) },
+			func(w []byte, limit float64) bool { return fresh(w) <= limit }),
+		"longest_nonfresh_run_p999": within(0.999, -1, func(k int) float64 { return noLongerRun(n, 1-phi, k) },
+			func(w []byte, limit float64) bool { return float64(longestRun(w, 'R')) <= limit }),
+		"p_longest_run_le_10": {shape: ofShare, trials: perWindow, of: share(func(w []byte) bool { return longestRun(w, 'R') <= 10 })},
+	}}}, nil
+}
+
+// binomial is the probability of at most k successes in n trials of probability p, 0 < p < 1.
+func binomial(n int, p float64, k int) float64 {
+	sum := 0.0
+	for i := range min(k, n) + 1 {
+		all, _ := math.Lgamma(float64(n + 1))
+		hit, _ := math.Lgamma(float64(i + 1))
+		miss, _ := math.Lgamma(float64(n - i + 1))
+		sum += math.Exp(all - hit - miss + float64(float64(i)*math.Log(p)) + float64(float64(n-i)*math.Log1p(-p)))
+	}
+	return min(sum, 1)
+}
+
+// noLongerRun is the probability that of n trials never more than k successes, each of
+// probability p, follow one another: the chain of the length of the run at hand.
+func noLongerRun(n int, p float64, k int) float64 {
+	if k < 0 {
+		return 0
+	}
+	k = min(k, n)
+	length, all := make([]float64, k+1), 1.0
+	length[0] = 1
+	for range n {
+		over := float64(length[k] * p)
+		for i := k; i > 0; i-- {
+			length[i] = float64(length[i-1] * p)
+		}
+		length[0] = float64(all * (1 - p))
+		all -= over
+	}
+	return all
+}

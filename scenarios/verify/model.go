@@ -1,0 +1,169 @@
+package verify
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// family builds the experiments that answer the rows of a family. The error says why the
+// simulator cannot express the row; what is wrong with it is a problem of p.
+type family func(p *params) ([]experiment, error)
+
+// facts are items that are no property of the model, with the reason.
+var facts = map[string]string{
+	"states":    "the size of the numerical solution",
+	"edge_mass": "the error of the numerical solution",
+}
+
+// model is a row that was built, ready to be run.
+type model struct {
+	expected    []item
+	experiments []experiment
+	asked       []*experiment // by item: who answers it; nil: nobody
+	leftOut     string        // why it cannot be expressed, "" if it can
+}
+
+// Problems is everything that is wrong with a row, as far as it can be told before it is
+// run; nil: Check will run it, or leave it out.
+func Problems(row Row) []error {
+	_, problems := build(row)
+	return problems
+}
+
+// build makes the scenarios of a row.
+func build(row Row) (*model, []error) {
+	m := &model{}
+	var err error
+	if m.expected, err = items(row.Expected); err != nil {
+		return nil, []error{fmt.Errorf("read expected: %w", err)}
+	}
+	if m.leftOut = inexpressible(row.Family()); m.leftOut != "" {
+		return m, nil
+	}
+	construct := families[row.Family()]
+	if construct == nil {
+		return nil, []error{unknown("family", row.Family(), slices.Concat(slices.Sorted(maps.Keys(families)), wordless))}
+	}
+	p, err := newParams(row.Params)
+	if err != nil {
+		return nil, []error{err}
+	}
+	p.expected = m.expected
+	m.experiments, err = construct(p)
+	if p.misspelt(); len(p.problems) > 0 {
+		return nil, p.problems
+	}
+	if err != nil {
+		m.leftOut = err.Error()
+		return m, nil
+	}
+	m.asked = make([]*experiment, len(m.expected))
+	var problems []error
+	for i := range m.experiments {
+		x := &m.experiments[i]
+		x.ask(&row, m.expected, m.asked)
+		if len(x.answers) == 0 || x.known {
+			continue
+		}
+		if err := x.prepare(); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	for i, it := range m.expected {
+		if m.asked[i] == nil && boundOf(it.path) == "" && facts[it.path] == "" {
+			problems = append(problems, unknown("quantity", it.path, m.quantities()))
+		}
+	}
+	if len(m.expected) == 0 {
+		problems = append(problems, errors.New("it expects nothing"))
+	}
+	return m, problems
+}
+
+// quantities are the names of what the experiments of m measure, but for quantiles: of
+// lists one for all.
+func (m *model) quantities() []string {
+	var names []string
+	for i := range m.experiments {
+		x := &m.experiments[i]
+		if names = append(names, slices.Collect(maps.Keys(x.measures))...); x.others {
+			names = append(append(names, slices.Collect(maps.Keys(usual))...), "rho")
+		}
+	}
+	for i, name := range names {
+		names[i], _, _ = strings.Cut(name, "[")
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// unknown is the error that there is nothing of that name.
+func unknown(what, name string, known []string) error {
+	if near := nearest(name, known); near != "" {
+		return fmt.Errorf("there is no %s %s; did you mean %s?", what, name, near)
+	}
+	return fmt.Errorf("there is no %s %s", what, name)
+}
+
+// nearest is the name that word was probably meant to be, or "". Of names equally far it is
+// the one that is as long.
+func nearest(word string, names []string) string {
+	best, least := "", 2*(1+len(word)/3)+2
+	for _, name := range names {
+		distance := 2 * levenshtein.ComputeDistance(word, name)
+		if len(name) != len(word) {
+			distance++
+		}
+		if distance < least {
+			best, least = name, distance
+		}
+	}
+	return best
+}
+
+// ask finds out which items x answers that nobody before it does.
+func (x *experiment) ask(row *Row, expected []item, asked []*experiment) {
+	for i, it := range expected {
+		if asked[i] != nil || boundOf(it.path) != "" {
+			continue
+		}
+		m, ok := x.measures[it.path]
+		if !ok && x.others {
+			m, ok = usualMeasure(it.path, it.value, x.setup.workers, &x.plan)
+		}
+		if !ok {
+			continue
+		}
+		asked[i] = x
+		a := &answer{item: it, measure: m, kind: row.Kind, busy: x.load > highLoad, heavy: x.heavy, slack: slack(it.path, expected)}
+		x.answers = append(x.answers, a)
+	}
+}
+
+// boundOf is the quantity that an item bounds, "" if it is none of the ends of a range.
+func boundOf(path string) string {
+	at := strings.Index(path, "_bounds[")
+	if at < 0 {
+		return ""
+	}
+	return path[:at]
+}
+
+// slack is how far from its expected value a quantity may be by what is known of it.
+func slack(path string, expected []item) float64 {
+	var bounds []float64
+	for _, it := range expected {
+		if v, ok := it.value.(float64); ok && boundOf(it.path) == path {
+			bounds = append(bounds, v)
+		}
+	}
+	if len(bounds) < 2 {
+		return 0
+	}
+	return (slices.Max(bounds) - slices.Min(bounds)) / 2
+}

@@ -22,8 +22,12 @@ var mayImport = map[string][]string{
 	"results":          {"engine"},
 	"results/report":   {"results"},
 	"scenarios":        {"engine", "engine/check", "engine/sim", "engine/memstore", "policies", "results"},
-	"cmd/qsim":         {"scenarios", "scenarios/...", "results", "results/report"},
-	"cmd/qbench":       {"scenarios", "engine", "engine/live", "engine/memstore", "engine/pgstore", "engine/pgstore/pgserver", "results", "results/report"},
+	"cmd/qsim":         {"cmd/cli", "scenarios", "scenarios/...", "results", "results/report"},
+	"cmd/qbench":       {"cmd/cli", "scenarios", "engine", "engine/live", "engine/memstore", "engine/pgstore", "engine/pgstore/pgserver", "results", "results/report"},
+
+	// How both commands speak, and how that is tested: they know nothing of queues.
+	"cmd/cli":         {},
+	"cmd/cli/clitest": {"cmd/cli"},
 
 	// A temporary server for tests and benchmarks: it knows no store.
 	"engine/pgstore/pgserver": {},
@@ -37,17 +41,18 @@ var mayImport = map[string][]string{
 var mayUse = map[string][]string{
 	"github.com/HdrHistogram/hdrhistogram-go": {"results"},
 	"github.com/aclements/go-moremath":        {"results"},
-	"github.com/agnivade/levenshtein":         {"scenarios", "scenarios/verify", "cmd/qsim", "cmd/qbench"},
+	"github.com/agnivade/levenshtein":         {"scenarios", "scenarios/verify", "cmd/cli"},
 	"github.com/invopop/jsonschema":           {"scenarios"},
 	"github.com/jackc/pgx/v5":                 {"engine/pgstore"},
 	"github.com/jedib0t/go-pretty/v6":         {"results"},
-	"github.com/spf13/cobra":                  {"cmd/qsim", "cmd/qbench"},
-	"github.com/spf13/pflag":                  {"cmd/qsim", "cmd/qbench"},
-	"github.com/vbauerster/mpb/v8":            {"cmd/qsim", "cmd/qbench"},
+	"github.com/rogpeppe/go-internal":         {"cmd/cli/clitest"},
+	"github.com/spf13/cobra":                  {"cmd/cli", "cmd/cli/clitest", "cmd/qsim", "cmd/qbench"},
+	"github.com/spf13/pflag":                  {"cmd/cli", "cmd/cli/clitest"},
+	"github.com/vbauerster/mpb/v8":            {"cmd/qsim"},
 	"go.yaml.in/yaml/v4":                      {"scenarios"},
 	"golang.org/x/image":                      {"results/report"}, // the types of font metrics
 	"golang.org/x/perf":                       {"results", "cmd/qbench"},
-	"golang.org/x/term":                       {"cmd/qsim", "cmd/qbench"},
+	"golang.org/x/term":                       {"cmd/cli"},
 	"gonum.org/v1/gonum":                      {"results"},
 	"gonum.org/v1/plot":                       {"results/report"},
 }

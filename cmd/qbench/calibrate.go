@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"qsim/cmd/cli"
 	"qsim/engine"
 	"qsim/scenarios"
 )
@@ -152,7 +153,7 @@ func calibrate(ctx context.Context, sc *scenarios.Scenario, o playOptions, lasts
 		return nil, fmt.Errorf("calibrate: %w", err)
 	}
 	if t := p.timings; len(t.delays.Overrun) == 0 || len(t.delays.Wake) == 0 {
-		return nil, &failure{exitUsage, fmt.Errorf("calibrate: in %v at %v too few jobs come to measure anything; raise --calibrate or the speed", lasts, o.speed)}
+		return nil, cli.Fail(cli.ExitUsage, fmt.Errorf("calibrate: in %v at %v too few jobs come to measure anything; raise --calibrate or the speed", lasts, o.speed))
 	}
 	p.timings.delays.Period = p.took
 	return p.timings, nil

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/perf/benchfmt"
 
+	"qsim/cmd/cli"
 	"qsim/results"
 )
 
@@ -45,7 +46,7 @@ whole 95 % interval of the change is beyond it.`,
   qbench compare old.txt new.txt --unit jobs/s --max-regression 5%`,
 		Args: func(_ *cobra.Command, names []string) error {
 			if len(names) < 1 || len(names) > 2 {
-				return usageError("compare what with what? Name one file of results or two; - is standard input")
+				return cli.UsageError("compare what with what? Name one file of results or two; - is standard input")
 			}
 			return nil
 		},
@@ -73,10 +74,10 @@ func readBenchmarks(path string, stdin io.Reader) ([]*benchmark, error) {
 	if path != "-" {
 		file, err := os.Open(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, usageError("there is no file %s", path)
+			return nil, cli.UsageError("there is no file %s", path)
 		}
 		if err != nil {
-			return nil, ioError("read results", err)
+			return nil, cli.IOError("read results", err)
 		}
 		defer file.Close()
 		in = file
@@ -87,7 +88,7 @@ func readBenchmarks(path string, stdin io.Reader) ([]*benchmark, error) {
 	for reader.Scan() {
 		switch r := reader.Result().(type) {
 		case *benchfmt.SyntaxError:
-			return nil, &failure{exitUsage, r}
+			return nil, cli.Fail(cli.ExitUsage, r)
 		case *benchfmt.Result:
 			name := onProcessors.ReplaceAllString(string(r.Name), "")
 			b := by[name]
@@ -105,10 +106,10 @@ func readBenchmarks(path string, stdin io.Reader) ([]*benchmark, error) {
 		}
 	}
 	if err := reader.Err(); err != nil {
-		return nil, ioError("read "+path, err)
+		return nil, cli.IOError("read "+path, err)
 	}
 	if len(all) == 0 {
-		return nil, usageError("%s holds no benchmark", path)
+		return nil, cli.UsageError("%s holds no benchmark", path)
 	}
 	return all, nil
 }
@@ -151,14 +152,14 @@ func compare(c *cobra.Command, paths []string, f *compareFlags) error {
 		changes[i].adjusted = adjusted
 	}
 	if _, err := c.OutOrStdout().Write(changeTable(changes, paired)); err != nil {
-		return ioError("write result", err)
+		return cli.IOError("write result", err)
 	}
 	if f.most.text == "" {
 		return nil
 	}
 	for i := range changes {
 		if changes[i].regressed(f.most.value.Float()) {
-			return &failure{exitMissed, fmt.Errorf("%s: %s is worse by more than %s", changes[i].name, changes[i].unit, f.most.text)}
+			return cli.Fail(cli.ExitMissed, fmt.Errorf("%s: %s is worse by more than %s", changes[i].name, changes[i].unit, f.most.text))
 		}
 	}
 	return nil
@@ -176,13 +177,13 @@ func pairUp(files [][]*benchmark, paths, units []string) (changes []change, note
 	if len(files) == 1 {
 		base := files[0][0]
 		if len(files[0]) == 1 {
-			return nil, nil, usageError("%s holds only one benchmark: compare it with another file", paths[0])
+			return nil, nil, cli.UsageError("%s holds only one benchmark: compare it with another file", paths[0])
 		}
 		notes = append(notes, "base is "+base.name)
 		for _, b := range files[0][1:] {
 			for unit, values := range b.values {
 				if len(values) != len(base.values[unit]) && len(base.values[unit]) > 0 {
-					return nil, nil, usageError("%s: %s has %d rounds of %s, and %s has %d: they did not take turns", paths[0], base.name, len(base.values[unit]), unit, b.name, len(values))
+					return nil, nil, cli.UsageError("%s: %s has %d rounds of %s, and %s has %d: they did not take turns", paths[0], base.name, len(base.values[unit]), unit, b.name, len(values))
 				}
 			}
 			add(base, b)
@@ -203,9 +204,9 @@ func pairUp(files [][]*benchmark, paths, units []string) (changes []change, note
 	}
 	if len(changes) == 0 {
 		if len(units) > 0 {
-			return nil, nil, usageError("nothing to compare: no benchmark of both has the unit %s", strings.Join(units, ", "))
+			return nil, nil, cli.UsageError("nothing to compare: no benchmark of both has the unit %s", strings.Join(units, ", "))
 		}
-		return nil, nil, usageError("nothing to compare: %s have no benchmark in common", strings.Join(paths, " and "))
+		return nil, nil, cli.UsageError("nothing to compare: %s have no benchmark in common", strings.Join(paths, " and "))
 	}
 	return changes, notes, nil
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"qsim/cmd/cli"
 	"qsim/engine"
 	"qsim/engine/live"
 	"qsim/results"
@@ -104,7 +105,7 @@ const sampled = 16
 func runLoad(ctx context.Context, l *load, sc *scenarios.Scenario, index int, seed uint64, stores *stores, kind string) (result *loaded, err error) {
 	wall, err := sc.OnWallClock(index, seed, scenarios.Speed{Num: 1, Den: 1})
 	if err != nil {
-		return nil, &failure{exitUsage, err}
+		return nil, cli.Fail(cli.ExitUsage, err)
 	}
 	defer wall.Close()
 	origin := time.Now()
@@ -150,7 +151,7 @@ func (r *loadRun) plan(wall *scenarios.Wall) (schedule, error) {
 			break
 		}
 		if len(all) == mostJobs {
-			return nil, usageError("--rate %s --for %v: these are more than %d jobs", r.rate, r.lasts, mostJobs)
+			return nil, cli.UsageError("--rate %s --for %v: these are more than %d jobs", r.rate, r.lasts, mostJobs)
 		}
 		j.ID = engine.JobID(len(all) + 1)
 		all, times = append(all, j), append(times, at)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"qsim/cmd/cli"
 	"qsim/results"
 )
 
@@ -78,7 +79,7 @@ func (s *session) report(l *load, candidates []*candidate, hash string) error {
 		_, err = s.stdout.Write(text)
 	}
 	if err != nil {
-		return ioError("write result", err)
+		return cli.IOError("write result", err)
 	}
 	if s.flags.out == "" {
 		return nil
@@ -176,20 +177,20 @@ func (s *session) files(l *load, candidates []*candidate, hash string) error {
 			}
 			var text bytes.Buffer
 			if err := h.WriteHGRM(&text); err != nil {
-				return ioError("write histogram", err)
+				return cli.IOError("write histogram", err)
 			}
 			files = append(files, results.File{Path: fmt.Sprintf("hist/%s.%s.hgrm", words[i], h.name), Data: text.Bytes()})
 		}
 	}
 	summary, err := s.json(l, candidates)
 	if err != nil {
-		return ioError("write summary.json", err)
+		return cli.IOError("write summary.json", err)
 	}
 	files = append(files, results.File{Path: "results.txt", Data: lines.Bytes()}, results.File{Path: "summary.json", Data: summary})
 	folder, err := results.Write(results.Place{Out: s.flags.out, Scenario: "load", ConfigHash: hash, Start: s.begun}, files)
 	if err != nil {
-		return ioError("write results", err)
+		return cli.IOError("write results", err)
 	}
-	s.console.note("files in %s", folder)
+	s.console.Note("files in %s", folder)
 	return nil
 }

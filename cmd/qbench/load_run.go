@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"qsim/cmd/cli"
 	"qsim/engine"
 	"qsim/scenarios"
 )
@@ -72,15 +73,15 @@ func policyScenario(l *load, policies []string) (*scenarios.Scenario, error) {
 			continue
 		}
 		if !slices.Contains(kinds, p) {
-			if near := nearest(p, kinds); near != "" {
-				return nil, usageError("--policy %s: there is no such policy; did you mean %s?", p, near)
+			if near := cli.Nearest(p, kinds); near != "" {
+				return nil, cli.UsageError("--policy %s: there is no such policy; did you mean %s?", p, near)
 			}
-			return nil, usageError("--policy %s: there is no such policy; qsim list policies names them", p)
+			return nil, cli.UsageError("--policy %s: there is no such policy; qsim list policies names them", p)
 		}
 		texts[i] = "{kind: " + p + "}"
 	}
 	if slices.ContainsFunc(policies, func(p string) bool { return strings.ContainsAny(p, "\n\r") }) {
-		return nil, usageError("--policy: want one line")
+		return nil, cli.UsageError("--policy: want one line")
 	}
 	sc, diagnostics := scenarios.Load("load.yaml", []byte(l.scenario(texts)), nil)
 	if sc == nil {
@@ -92,7 +93,7 @@ func policyScenario(l *load, policies []string) (*scenarios.Scenario, error) {
 			}
 			problems = append(problems, text)
 		}
-		return nil, usageError("--policy: %s", strings.Join(problems, "; "))
+		return nil, cli.UsageError("--policy: %s", strings.Join(problems, "; "))
 	}
 	return sc, nil
 }
@@ -120,7 +121,7 @@ func (s *session) runLoad(ctx context.Context) error {
 			return e
 		}
 	}
-	if e := ioError("write result", out.failed); err == nil && e != nil {
+	if e := cli.IOError("write result", out.failed); err == nil && e != nil {
 		return e
 	}
 	return s.verdict(err, candidates)
@@ -137,7 +138,7 @@ func (s *session) measure(ctx context.Context, l *load, sc *scenarios.Scenario, 
 			}
 			c.rounds = append(c.rounds, r)
 			if r.late > 0 {
-				s.console.note("warning: %s on %s: %d %s had no answer in time", c.policy, c.store, r.late, plural(int(r.late), "call"))
+				s.console.Note("warning: %s on %s: %d %s had no answer in time", c.policy, c.store, r.late, plural(int(r.late), "call"))
 			}
 			told(c, r)
 		}
@@ -147,17 +148,17 @@ func (s *session) measure(ctx context.Context, l *load, sc *scenarios.Scenario, 
 
 // failed gives an error of a run of a policy, which may be empty, its exit code.
 func failed(policy, store string, err error) error {
-	var known *failure
+	var known *cli.Failure
 	switch {
 	case errors.As(err, &known), errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(err, engine.ErrUnsupported):
 		if policy == "" {
-			return &failure{exitUsage, fmt.Errorf("%s: %w", store, err)}
+			return cli.Fail(cli.ExitUsage, fmt.Errorf("%s: %w", store, err))
 		}
-		return &failure{exitUsage, fmt.Errorf("policy %q wants what %s has not: %w", policy, store, err)}
+		return cli.Fail(cli.ExitUsage, fmt.Errorf("policy %q wants what %s has not: %w", policy, store, err))
 	}
-	return &failure{exitIO, fmt.Errorf("%s: %w", store, err)}
+	return cli.Fail(cli.ExitIO, fmt.Errorf("%s: %w", store, err))
 }
 
 // verdict says on standard error whether all jobs are accounted for, and how the command
@@ -171,13 +172,13 @@ func (s *session) verdict(err error, candidates []*candidate) error {
 		}
 	}
 	if jobs > 0 {
-		s.console.note("%d jobs: %d done, %d dead, %d left; lost %d, duplicates %d", jobs, done, dead, left, lost, duplicates)
+		s.console.Note("%d jobs: %d done, %d dead, %d left; lost %d, duplicates %d", jobs, done, dead, left, lost, duplicates)
 	}
 	switch {
 	case lost != 0:
-		return &failure{exitInvariant, fmt.Errorf("%d jobs were lost", lost)}
+		return cli.Fail(cli.ExitInvariant, fmt.Errorf("%d jobs were lost", lost))
 	case errors.Is(err, context.Canceled):
-		return &failure{exitInterrupted, nil}
+		return cli.Fail(cli.ExitInterrupted, nil)
 	}
 	return err
 }

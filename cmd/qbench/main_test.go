@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"testing"
@@ -11,10 +10,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"qsim/cmd/cli/clitest"
 	"qsim/engine/pgstore/pgserver"
 )
-
-var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 
 // shared is the PostgreSQL of all tests that need one, each in schemas of its own; nil
 // where none is installed.
@@ -60,25 +58,12 @@ func needServer(t *testing.T) {
 
 // TestScripts runs the stories of testdata/script, one process after the other.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		UpdateScripts:       *update,
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-		Setup: func(env *testscript.Env) error {
-			env.Setenv("GORACE", "atexit_sleep_ms=0") // or each process would take a second to end under -race
-			small, err := os.ReadFile("testdata/small.yaml")
-			if err != nil {
-				return err
-			}
-			return os.WriteFile(env.Cd+"/small.yaml", small, 0o666)
-		},
+	clitest.Scripts(t, testscript.Params{
 		Condition: func(name string) (bool, error) {
 			if name == "postgres" {
 				return shared != nil, nil
 			}
 			return false, fmt.Errorf("unknown condition %s", name)
 		},
-		Cmds: commands,
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/cli"
 	"qsim/results"
 )
 
@@ -54,9 +55,9 @@ second.`,
 	flags.StringVar(&f.dsn, "dsn", "", "reach PostgreSQL by this `DSN`, a URL or keywords")
 	flags.VarP(&f.format, "format", "", "of the result: table, bench or json")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
-	group(c, "What to run", "jobs", "rate", "for", "warmup", "work", "workers", "engines", "policy", "store", "dsn")
-	group(c, "How often", "rounds", "tell")
-	group(c, "Output", "format", "quiet")
+	cli.Group(c, "What to run", "jobs", "rate", "for", "warmup", "work", "workers", "engines", "policy", "store", "dsn")
+	cli.Group(c, "How often", "rounds", "tell")
+	cli.Group(c, "Output", "format", "quiet")
 	return c
 }
 
@@ -79,16 +80,16 @@ func noise(c *cobra.Command, f *noiseFlags) (err error) {
 		return err
 	}
 	if n := int(f.rounds.value); n < 4 {
-		return usageError("--rounds %d: want at least 4 to say anything about scatter", n)
+		return cli.UsageError("--rounds %d: want at least 4 to say anything about scatter", n)
 	}
 	if len(f.policies) > 1 || len(f.stores) > 1 {
-		return usageError("noise is about one candidate: name one policy and one store")
+		return cli.UsageError("noise is about one candidate: name one policy and one store")
 	}
 	if f.tell.value.Num == 0 {
-		return usageError("--tell %s: want more than 0%%", f.tell.text)
+		return cli.UsageError("--tell %s: want more than 0%%", f.tell.text)
 	}
 	s := newSession(c, &f.runFlags)
-	ctx, stop := s.console.interruptible(c.Context())
+	ctx, stop := s.console.Interruptible(c.Context(), keeping)
 	defer stop()
 	defer func() {
 		if e := s.stores.stop(); err == nil && e != nil {
@@ -109,7 +110,7 @@ func noise(c *cobra.Command, f *noiseFlags) (err error) {
 		}
 	})
 	if out.failed != nil {
-		return ioError("write result", out.failed)
+		return cli.IOError("write result", out.failed)
 	}
 	if err == nil || errors.Is(err, context.Canceled) && len(candidates[0].rounds) >= 4 {
 		if e := s.printNoise(l, candidates[0], f); e != nil {
@@ -166,14 +167,14 @@ func (s *session) printNoise(l *load, c *candidate, f *noiseFlags) error {
 			Metrics []scatter `json:"metrics"`
 		}{1, c.name, len(c.rounds), f.tell.value.Float(), list}, "", " ")
 		if err != nil {
-			return ioError("write result", err)
+			return cli.IOError("write result", err)
 		}
 		text.Write(append(own, '\n'))
 	case "table":
 		noiseTable(&text, c, list, f.tell.text)
 	}
 	_, err := s.stdout.Write(text.Bytes())
-	return ioError("write result", err)
+	return cli.IOError("write result", err)
 }
 
 func noiseTable(text *bytes.Buffer, c *candidate, list []scatter, tell string) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"qsim/cmd/cli"
 	"qsim/engine"
 	"qsim/engine/pgstore"
 	"qsim/engine/pgstore/pgserver"
@@ -42,7 +43,7 @@ func (s *stores) find(ctx context.Context) (*server, error) {
 			return nil, fmt.Errorf("start a PostgreSQL server: %w", err)
 		}
 		found.own, found.dsn = own, own.DSN()
-		s.console.note("neither --dsn nor PGHOST says where PostgreSQL is: started a server of our own, in a temporary folder, for as long as this runs")
+		s.console.Note("neither --dsn nor PGHOST says where PostgreSQL is: started a server of our own, in a temporary folder, for as long as this runs")
 	}
 	s.server = found
 	return found, nil
@@ -83,7 +84,7 @@ func (s *stores) stop() error {
 	own := s.server.own
 	s.server = nil
 	if err := own.Stop(); err != nil {
-		return &failure{exitIO, fmt.Errorf("stop the PostgreSQL server: %w", err)}
+		return cli.Fail(cli.ExitIO, fmt.Errorf("stop the PostgreSQL server: %w", err))
 	}
 	return nil
 }

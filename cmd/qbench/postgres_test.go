@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"qsim/cmd/cli"
 	"qsim/engine/pgstore/pgserver"
 )
 
@@ -139,8 +140,8 @@ func TestInterruptDrops(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = c.Wait()
-	if code := c.ProcessState.ExitCode(); code != int(exitInterrupted) {
-		t.Errorf("exit %d, want %d\n%s", code, exitInterrupted, out.String())
+	if code := c.ProcessState.ExitCode(); code != int(cli.ExitInterrupted) {
+		t.Errorf("exit %d, want %d\n%s", code, cli.ExitInterrupted, out.String())
 	}
 	if n := schemasLeft(t, shared.DSN()); n != "0" {
 		t.Errorf("%s schemas were left", n)
@@ -199,8 +200,8 @@ func TestPostgresErrors(t *testing.T) {
 			c := command(ctx, nil, append(tt.arguments, "--dsn", tt.dsn)...)
 			out, _ := c.CombinedOutput()
 			text := string(out)
-			if code := c.ProcessState.ExitCode(); code != int(exitIO) {
-				t.Errorf("exit %d, want %d", code, exitIO)
+			if code := c.ProcessState.ExitCode(); code != int(cli.ExitIO) {
+				t.Errorf("exit %d, want %d", code, cli.ExitIO)
 			}
 			if !strings.Contains(text, tt.want) || strings.Contains(text, "geheim") || strings.Count(text, "qbench: ") != 1 || strings.Count(text, "\n") != 1 {
 				t.Errorf("want one line with %q and no password:\n%s", tt.want, text)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/cli"
 	"qsim/engine"
 	"qsim/results"
 	"qsim/scenarios"
@@ -55,9 +56,9 @@ Exit codes: as qbench run; with --within, 1 if a prediction is further off than 
 	flags.StringVarP(&f.out, "out", "o", "results/runs", "write results and charts below this `DIR`")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
-	group(c, "Scenario", "scenario", "speed", "seed", "set")
-	group(c, "What to predict", "policy", "store", "rounds", "calibrate", "within", "dsn")
-	group(c, "Output", "format", "out", "no-files", "quiet")
+	cli.Group(c, "Scenario", "scenario", "speed", "seed", "set")
+	cli.Group(c, "What to predict", "policy", "store", "rounds", "calibrate", "within", "dsn")
+	cli.Group(c, "Output", "format", "out", "no-files", "quiet")
 	return c
 }
 
@@ -88,22 +89,22 @@ type predicted struct {
 
 func predict(c *cobra.Command, f *predictFlags) (err error) {
 	if f.scenario == "" {
-		return usageError("predict which scenario? Name one with --scenario; qsim list scenarios lists those built in")
+		return cli.UsageError("predict which scenario? Name one with --scenario; qsim list scenarios lists those built in")
 	}
 	if n := int(f.rounds.value); n < 1 || n > 1000 {
-		return usageError("--rounds %s: want 1 to 1000", f.rounds.text)
+		return cli.UsageError("--rounds %s: want 1 to 1000", f.rounds.text)
 	}
 	if f.format != "table" && f.format != "json" {
-		return usageError("--format %s: want table or json", f.format)
+		return cli.UsageError("--format %s: want table or json", f.format)
 	}
 	if f.calibrate.value <= 0 {
-		return usageError("--calibrate %s: want more than 0s", f.calibrate.text)
+		return cli.UsageError("--calibrate %s: want more than 0s", f.calibrate.text)
 	}
 	if f.noFiles {
 		f.out = ""
 	}
 	s := newSession(c, &f.runFlags)
-	ctx, stop := s.console.interruptible(c.Context())
+	ctx, stop := s.console.Interruptible(c.Context(), keeping)
 	defer stop()
 	defer func() {
 		if e := s.stores.stop(); err == nil && e != nil {
@@ -122,7 +123,7 @@ func predict(c *cobra.Command, f *predictFlags) (err error) {
 			p, err := s.predict(ctx, sc, i, store, f, &balance)
 			if err != nil {
 				if errors.Is(err, context.Canceled) {
-					return &failure{exitInterrupted, errors.New("interrupted")}
+					return cli.Fail(cli.ExitInterrupted, errors.New("interrupted"))
 				}
 				return failed(sc.Policies[i].Label, store, err)
 			}
@@ -136,18 +137,18 @@ func predict(c *cobra.Command, f *predictFlags) (err error) {
 }
 
 // worstOf is the exit code of all predictions.
-func worstOf(all []*prediction, f *predictFlags) exitCode {
+func worstOf(all []*prediction, f *predictFlags) cli.Exit {
 	if f.within.text == "" {
-		return exitMet
+		return cli.ExitMet
 	}
 	for _, p := range all {
 		for _, r := range p.rows {
 			if r.aimed && !(math.Abs(r.err) <= f.within.value.Float()) {
-				return exitMissed
+				return cli.ExitMissed
 			}
 		}
 	}
-	return exitMet
+	return cli.ExitMet
 }
 
 // predict simulates and runs one policy under every seed.
@@ -158,7 +159,7 @@ func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, policy in
 	}
 	only, err := sc.Select([]string{p.policy})
 	if err != nil {
-		return nil, usageError("%w", err)
+		return nil, cli.UsageError("%w", err)
 	}
 	for round := range int(f.rounds.value) {
 		o := playOptions{seed: sc.Seed + uint64(round), speed: f.speed.Speed, store: store}

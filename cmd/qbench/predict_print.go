@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"qsim/cmd/cli"
 	"qsim/engine"
 	"qsim/results"
 	"qsim/results/report"
@@ -72,7 +73,7 @@ func (s *session) printPredictions(sc *scenarios.Scenario, all []*prediction) er
 		_, err = s.stdout.Write(text)
 	}
 	if err != nil {
-		return ioError("write result", err)
+		return cli.IOError("write result", err)
 	}
 	for _, p := range all {
 		if err := s.writePrediction(sc, p); err != nil {
@@ -209,17 +210,17 @@ func (s *session) writePrediction(sc *scenarios.Scenario, p *prediction) error {
 	if s.flags.out == "" {
 		return nil
 	}
-	figures, err := report.Prediction(&p.settings, p.summary, p.title(s.flags.speed.String()), version)
+	figures, err := report.Prediction(&p.settings, p.summary, p.title(s.flags.speed.String()), cli.Version)
 	if err != nil {
-		return ioError("write results", err)
+		return cli.IOError("write results", err)
 	}
 	files, err := results.Files(p.summary, s.runInfo(), sc.Resolved())
 	if err != nil {
-		return ioError("write results", err)
+		return cli.IOError("write results", err)
 	}
 	one, err := predictionsJSON(sc, s.flags.speed.String(), []*prediction{p})
 	if err != nil {
-		return ioError("write results", err)
+		return cli.IOError("write results", err)
 	}
 	files = append(files, results.File{Path: "prediction.json", Data: one})
 	for _, f := range figures {
@@ -228,9 +229,9 @@ func (s *session) writePrediction(sc *scenarios.Scenario, p *prediction) error {
 	at := results.Place{Out: s.flags.out, Scenario: sc.Name + "-prediction-" + p.store, ConfigHash: p.summary.ConfigHash, Start: s.begun.Truncate(time.Second)}
 	folder, err := results.Write(at, files)
 	if err != nil {
-		return ioError("write results", err)
+		return cli.IOError("write results", err)
 	}
-	s.console.note("files in %s", folder)
+	s.console.Note("files in %s", folder)
 	return nil
 }
 

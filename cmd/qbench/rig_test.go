@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
+	"qsim/cmd/cli"
 	"qsim/engine"
 	"qsim/engine/live"
 	"qsim/engine/memstore"
@@ -112,10 +113,10 @@ func TestLossIsFound(t *testing.T) {
 	if r.lost() != 2 || r.done != 2998 {
 		t.Errorf("lost %d, done %d, want 2 and 2998", r.lost(), r.done)
 	}
-	s := &session{console: &console{out: io.Discard}, flags: &runFlags{}}
-	var f *failure
-	if err := s.verdict(nil, []*candidate{{rounds: []*loaded{r}}}); !errors.As(err, &f) || f.code != exitInvariant {
-		t.Errorf("the command ends with %v, want exit %d", err, exitInvariant)
+	s := &session{console: &cli.Console{}, flags: &runFlags{}}
+	var f *cli.Failure
+	if err := s.verdict(nil, []*candidate{{rounds: []*loaded{r}}}); !errors.As(err, &f) || f.Exit != cli.ExitInvariant {
+		t.Errorf("the command ends with %v, want exit %d", err, cli.ExitInvariant)
 	}
 }
 
@@ -168,9 +169,9 @@ func TestStoreErrorEndsRun(t *testing.T) {
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("it took %v", took)
 	}
-	var f *failure
-	if e := failed("fifo", memory, err); !errors.As(e, &f) || f.code != exitIO {
-		t.Errorf("the command ends with %v, want exit %d", e, exitIO)
+	var f *cli.Failure
+	if e := failed("fifo", memory, err); !errors.As(e, &f) || f.Exit != cli.ExitIO {
+		t.Errorf("the command ends with %v, want exit %d", e, cli.ExitIO)
 	}
 }
 
@@ -240,15 +241,15 @@ func TestRegression(t *testing.T) {
 	for _, tt := range []struct {
 		name, unit string
 		base, new  []float64
-		code       exitCode
+		code       cli.Exit
 	}{
-		{"slower by a tenth", "sec/job", steady(1), steady(1.1), exitMissed},
-		{"faster", "sec/job", steady(1.1), steady(1), exitMet},
-		{"fewer jobs per second", "jobs/s", steady(1.1), steady(1), exitMissed},
-		{"more jobs per second", "jobs/s", steady(1), steady(1.1), exitMet},
-		{"too little", "sec/job", steady(1), steady(1.02), exitMet},
-		{"cannot be told", "sec/job", []float64{1, 2, 3}, []float64{2, 3, 4}, exitMet},
-		{"one round", "sec/job", []float64{1}, []float64{3}, exitMet},
+		{"slower by a tenth", "sec/job", steady(1), steady(1.1), cli.ExitMissed},
+		{"faster", "sec/job", steady(1.1), steady(1), cli.ExitMet},
+		{"fewer jobs per second", "jobs/s", steady(1.1), steady(1), cli.ExitMissed},
+		{"more jobs per second", "jobs/s", steady(1), steady(1.1), cli.ExitMet},
+		{"too little", "sec/job", steady(1), steady(1.02), cli.ExitMet},
+		{"cannot be told", "sec/job", []float64{1, 2, 3}, []float64{2, 3, 4}, cli.ExitMet},
+		{"one round", "sec/job", []float64{1}, []float64{3}, cli.ExitMet},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			base, new := t.TempDir()+"/base.txt", t.TempDir()+"/new.txt"
@@ -258,10 +259,10 @@ func TestRegression(t *testing.T) {
 			c.SetOut(io.Discard)
 			c.SetErr(io.Discard)
 			c.SetArgs([]string{base, new, "--max-regression", "5%"})
-			var f *failure
-			code := exitMet
+			var f *cli.Failure
+			code := cli.ExitMet
 			if err := c.Execute(); errors.As(err, &f) {
-				code = f.code
+				code = f.Exit
 			} else if err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"qsim/cmd/cli"
 )
 
 // runFlags are the flags of run.
@@ -94,10 +96,10 @@ Exit codes:
 	flags.VarP(&f.format, "format", "", "of the result: bench, table or json; of a scenario markdown and csv too, and by default table")
 	flags.StringVarP(&f.out, "out", "o", "", "write results and histograms below this `DIR` (default: none)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
-	group(c, "Load", "jobs", "rate", "for", "warmup", "work", "fails", "workers", "engines", "batch")
-	group(c, "Candidates", "policy", "store", "rounds", "dsn")
-	group(c, "Scenario", "scenario", "speed", "seed", "set")
-	group(c, "Output", "format", "out", "quiet")
+	cli.Group(c, "Load", "jobs", "rate", "for", "warmup", "work", "fails", "workers", "engines", "batch")
+	cli.Group(c, "Candidates", "policy", "store", "rounds", "dsn")
+	cli.Group(c, "Scenario", "scenario", "speed", "seed", "set")
+	cli.Group(c, "Output", "format", "out", "quiet")
 	return c
 }
 
@@ -119,16 +121,13 @@ type session struct {
 	flags   *runFlags
 	stdout  io.Writer
 	stderr  io.Writer
-	console *console
+	console *cli.Console
 	stores  *stores
 	begun   time.Time
 }
 
 func newSession(c *cobra.Command, f *runFlags) *session {
-	s := &session{flags: f, stdout: c.OutOrStdout(), stderr: c.ErrOrStderr(), console: &console{out: c.ErrOrStderr()}, begun: time.Now()}
-	if f.quiet {
-		s.console.out = io.Discard
-	}
+	s := &session{flags: f, stdout: c.OutOrStdout(), stderr: c.ErrOrStderr(), console: cli.NewConsole(c, f.quiet), begun: time.Now()}
 	if len(f.stores) == 0 {
 		f.stores = storeKinds{memory}
 	}
@@ -142,7 +141,7 @@ func run(c *cobra.Command, f *runFlags) (err error) {
 		return err
 	}
 	s := newSession(c, f)
-	ctx, stop := s.console.interruptible(c.Context())
+	ctx, stop := s.console.Interruptible(c.Context(), keeping)
 	defer stop()
 	defer func() {
 		if e := s.stores.stop(); err == nil && e != nil {
@@ -167,22 +166,22 @@ func (f *runFlags) check(c *cobra.Command) error {
 	ofScenario := changed(c, "speed", "set")
 	switch {
 	case f.scenario != "" && len(ofLoad) > 0:
-		return usageError("%s: a scenario says that itself; change it with --set", strings.Join(ofLoad, ", "))
+		return cli.UsageError("%s: a scenario says that itself; change it with --set", strings.Join(ofLoad, ", "))
 	case f.scenario == "" && len(ofScenario) > 0:
-		return usageError("%s: of which scenario? Name one with --scenario", strings.Join(ofScenario, ", "))
+		return cli.UsageError("%s: of which scenario? Name one with --scenario", strings.Join(ofScenario, ", "))
 	case len(changed(c, "jobs", "rate")) == 2:
-		return usageError("--jobs and --rate exclude each other: a burn-down, or an open loop")
+		return cli.UsageError("--jobs and --rate exclude each other: a burn-down, or an open loop")
 	case f.rate.text == "" && len(changed(c, "for", "warmup")) > 0:
-		return usageError("%s: only with --rate", strings.Join(changed(c, "for", "warmup"), ", "))
+		return cli.UsageError("%s: only with --rate", strings.Join(changed(c, "for", "warmup"), ", "))
 	case f.scenario == "" && (f.format == "markdown" || f.format == "csv"):
-		return usageError("--format %s: only of a scenario", f.format)
+		return cli.UsageError("--format %s: only of a scenario", f.format)
 	case f.rate.text != "" && f.rate.value.PerSecond() == 0:
-		return usageError("--rate %s: nothing would come", f.rate.text)
+		return cli.UsageError("--rate %s: nothing would come", f.rate.text)
 	case f.rate.text != "" && f.warmup.value >= f.lasts.value:
-		return usageError("--warmup %s is not less than --for %s: nothing would be measured", f.warmup.text, f.lasts.text)
+		return cli.UsageError("--warmup %s is not less than --for %s: nothing would be measured", f.warmup.text, f.lasts.text)
 	}
 	if f.fails.value.Float() >= 1 {
-		return usageError("--fails %s: no job would ever be done", f.fails.text)
+		return cli.UsageError("--fails %s: no job would ever be done", f.fails.text)
 	}
 	for _, n := range []struct {
 		name string
@@ -190,11 +189,11 @@ func (f *runFlags) check(c *cobra.Command) error {
 		most int
 	}{{"jobs", &f.jobs, mostJobs}, {"workers", &f.workers, 20_000}, {"engines", &f.engines, 1000}, {"batch", &f.batch, 10_000}, {"rounds", &f.rounds, 10_000}} {
 		if v := int(n.value); v < 1 || v > n.most {
-			return usageError("--%s %s: want 1 to %d", n.name, n.text, n.most)
+			return cli.UsageError("--%s %s: want 1 to %d", n.name, n.text, n.most)
 		}
 	}
 	if int(f.workers.value)*int(f.engines.value) > 20_000 {
-		return usageError("--workers %s of --engines %s: want at most 20000 workers in all", f.workers.text, f.engines.text)
+		return cli.UsageError("--workers %s of --engines %s: want at most 20000 workers in all", f.workers.text, f.engines.text)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"time"
 
+	"qsim/cmd/cli"
 	"qsim/results"
 	"qsim/results/report"
 	"qsim/scenarios"
@@ -18,11 +19,11 @@ func (s *session) writeScenario(sc *scenarios.Scenario, settings *results.Settin
 	}
 	files, err := results.Files(summary, s.runInfo(), sc.Resolved())
 	if err != nil {
-		return ioError("write results", err)
+		return cli.IOError("write results", err)
 	}
-	figures, err := report.Charts(settings, summary, version)
+	figures, err := report.Charts(settings, summary, cli.Version)
 	if err != nil {
-		return ioError("write results", err)
+		return cli.IOError("write results", err)
 	}
 	for _, f := range figures {
 		files = append(files, results.File{Path: "charts/" + f.Name + ".png", Data: f.PNG}, results.File{Path: "charts/" + f.Name + ".svg", Data: f.SVG})
@@ -30,9 +31,9 @@ func (s *session) writeScenario(sc *scenarios.Scenario, settings *results.Settin
 	at := results.Place{Out: s.flags.out, Scenario: sc.Name + "-" + store + "-" + s.flags.speed.String(), ConfigHash: summary.ConfigHash, Start: s.begun}
 	folder, err := results.Write(at, files)
 	if err != nil {
-		return ioError("write results", err)
+		return cli.IOError("write results", err)
 	}
-	s.console.note("files in %s", folder)
+	s.console.Note("files in %s", folder)
 	return nil
 }
 
@@ -41,5 +42,5 @@ func (s *session) writeScenario(sc *scenarios.Scenario, settings *results.Settin
 func (s *session) runInfo() results.RunInfo {
 	here, _ := os.Getwd() // for people; "" says that it is not known
 	return results.RunInfo{Started: s.begun.UTC(), Took: time.Since(s.begun).Seconds(), Command: []string{"qbench"}, Folder: here,
-		Version: version, Commit: commit(), GoVersion: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.GOMAXPROCS(0)}
+		Version: cli.Version, Commit: cli.Commit(), GoVersion: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.GOMAXPROCS(0)}
 }

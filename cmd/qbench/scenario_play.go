@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"qsim/cmd/cli"
 	"qsim/engine"
 	"qsim/results"
 	"qsim/scenarios"
@@ -82,7 +83,7 @@ type playOptions struct {
 func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *stores) (result *played, err error) {
 	wall, err := sc.OnWallClock(o.policy, o.seed, o.speed)
 	if err != nil {
-		return nil, &failure{exitUsage, err}
+		return nil, cli.Fail(cli.ExitUsage, err)
 	}
 	defer wall.Close()
 	origin := time.Now()
@@ -111,7 +112,7 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 		return nil, err
 	}
 	if err := wall.Err(); err != nil {
-		return nil, &failure{exitUsage, err}
+		return nil, cli.Fail(cli.ExitUsage, err)
 	}
 	p := &played{took: time.Duration(r.clock()), late: r.late.Load()}
 	if p.left, err = r.left(context.WithoutCancel(ctx)); err != nil {

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
 
+	"qsim/cmd/cli"
 	"qsim/results"
 	"qsim/scenarios"
 )
@@ -17,13 +19,13 @@ import (
 func (s *session) loadScenario() (*scenarios.Scenario, error) {
 	shown, src, err := scenarios.Open(s.flags.scenario)
 	if err != nil {
-		return nil, &failure{exitUsage, err}
+		return nil, cli.Fail(cli.ExitUsage, err)
 	}
 	var overrides []scenarios.Override
 	for _, text := range s.flags.set {
 		key, value, ok := strings.Cut(text, "=")
 		if !ok || key == "" {
-			return nil, usageError("--set %s: want KEY=VALUE, as engine.workers=80", text)
+			return nil, cli.UsageError("--set %s: want KEY=VALUE, as engine.workers=80", text)
 		}
 		overrides = append(overrides, scenarios.Override{Path: strings.TrimSpace(key), Value: value})
 	}
@@ -31,15 +33,15 @@ func (s *session) loadScenario() (*scenarios.Scenario, error) {
 		overrides = append(overrides, scenarios.Override{Path: "seed", Value: strconv.FormatUint(s.flags.seed, 10)})
 	}
 	sc, diagnostics := scenarios.Load(shown, src, overrides)
-	to := s.console.out
+	var to io.Writer = s.console
 	if sc == nil {
 		to = s.stderr
 	}
 	if err := diagnostics.Render(to, shown, src); err != nil {
-		return nil, ioError("write diagnostics", err)
+		return nil, cli.IOError("write diagnostics", err)
 	}
 	if sc == nil {
-		return nil, &failure{exitUsage, nil}
+		return nil, cli.Fail(cli.ExitUsage, nil)
 	}
 	if len(s.flags.policies) == 0 {
 		return sc, nil
@@ -52,13 +54,13 @@ func (s *session) loadScenario() (*scenarios.Scenario, error) {
 		for _, p := range sc.Policies {
 			names = append(names, p.Label, p.Kind)
 		}
-		if near := nearest(name, names); near != "" {
-			return nil, usageError("%s has no policy %q; did you mean %q?", shown, name, near)
+		if near := cli.Nearest(name, names); near != "" {
+			return nil, cli.UsageError("%s has no policy %q; did you mean %q?", shown, name, near)
 		}
-		return nil, usageError("%s has no policy %q: there are %s", shown, name, strings.Join(names, ", "))
+		return nil, cli.UsageError("%s has no policy %q: there are %s", shown, name, strings.Join(names, ", "))
 	}
 	if sc, err = sc.Select(s.flags.policies); err != nil {
-		return nil, usageError("%s: %w", shown, err)
+		return nil, cli.UsageError("%s: %w", shown, err)
 	}
 	return sc, nil
 }
@@ -81,19 +83,19 @@ func (s *session) runScenario(ctx context.Context) error {
 			out.result(s.scenarioName(sc, o), p.balance.Enqueued, p.took, p.metrics())
 		}
 	})
-	if e := ioError("write result", out.failed); err == nil && e != nil {
+	if e := cli.IOError("write result", out.failed); err == nil && e != nil {
 		return e
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
-	settings, exit := sc.Settings(), exitMet
+	settings, exit := sc.Settings(), cli.ExitMet
 	for i, store := range s.flags.stores {
 		code, e := s.summarize(sc, &settings, store, runs[i])
 		if e != nil && err == nil {
 			return e
 		}
-		exit = worse(exit, code)
+		exit = cli.Worse(exit, code)
 	}
 	return s.settleScenario(&balance, exit, err)
 }
@@ -116,18 +118,18 @@ func (s *session) eachRun(ctx context.Context, sc *scenarios.Scenario, told func
 }
 
 // settleScenario says on standard error whether all jobs are accounted for.
-func (s *session) settleScenario(a *account, exit exitCode, err error) error {
+func (s *session) settleScenario(a *account, exit cli.Exit, err error) error {
 	if a.jobs == 0 {
-		return &failure{exitInterrupted, err}
+		return cli.Fail(cli.ExitInterrupted, err)
 	}
-	s.console.note("%d jobs: %d done, %d dead, %d left; lost %d, duplicates %d", a.jobs, a.done, a.dead, a.left, a.lost, a.duplicates)
+	s.console.Note("%d jobs: %d done, %d dead, %d left; lost %d, duplicates %d", a.jobs, a.done, a.dead, a.left, a.lost, a.duplicates)
 	switch {
 	case a.lost != 0:
-		return &failure{exitInvariant, fmt.Errorf("%d jobs were lost", a.lost)}
+		return cli.Fail(cli.ExitInvariant, fmt.Errorf("%d jobs were lost", a.lost))
 	case err != nil:
-		return &failure{exitInterrupted, nil}
-	case exit != exitMet:
-		return &failure{exit, nil}
+		return cli.Fail(cli.ExitInterrupted, nil)
+	case exit != cli.ExitMet:
+		return cli.Fail(exit, nil)
 	}
 	return nil
 }
@@ -144,38 +146,38 @@ func (a *account) add(p *played) {
 func (s *session) announce(sc *scenarios.Scenario, stores int) {
 	speed, rounds := s.flags.speed, int(s.flags.rounds.value)
 	n := len(sc.Policies) * rounds * stores
-	s.console.note("%s at %s: %d %s of %s, plus what it takes to drain", sc.Name, speed, n, plural(n, "run"), scenarios.Duration(speed.Real(sc.Duration.Std()).Round(time.Millisecond)))
-	s.console.note("all times are the scenario's; %s is the real store and takes what it takes, whatever engine.store says", strings.Join(s.flags.stores, ", "))
+	s.console.Note("%s at %s: %d %s of %s, plus what it takes to drain", sc.Name, speed, n, plural(n, "run"), scenarios.Duration(speed.Real(sc.Duration.Std()).Round(time.Millisecond)))
+	s.console.Note("all times are the scenario's; %s is the real store and takes what it takes, whatever engine.store says", strings.Join(s.flags.stores, ", "))
 }
 
 // warn says what makes the numbers of a run doubtful.
 func (s *session) warn(policy, store string, p *played) {
 	if p.late > 0 {
-		s.console.note("warning: %s on %s: %d %s had no answer in time", policy, store, p.late, plural(int(p.late), "call"))
+		s.console.Note("warning: %s on %s: %d %s had no answer in time", policy, store, p.late, plural(int(p.late), "call"))
 	}
 	if late := p.lateness.calls.Quantile(.99); late > 50*time.Millisecond || late > p.took/20 {
-		s.console.note("warning: %s on %s: 1 in 100 jobs was enqueued more than %s after its time: this machine is too slow for that speed", policy, store, seconds(late.Seconds()))
+		s.console.Note("warning: %s on %s: 1 in 100 jobs was enqueued more than %s after its time: this machine is too slow for that speed", policy, store, seconds(late.Seconds()))
 	}
 }
 
 // summarize prints what the runs on one store say together, and writes it.
-func (s *session) summarize(sc *scenarios.Scenario, settings *results.Settings, store string, runs []results.Run) (exitCode, error) {
+func (s *session) summarize(sc *scenarios.Scenario, settings *results.Settings, store string, runs []results.Run) (cli.Exit, error) {
 	if s.flags.format == "bench" && s.flags.out == "" {
-		return exitMet, nil
+		return cli.ExitMet, nil
 	}
 	summary, err := results.Summarize(settings, runs, results.Options{})
 	if err != nil {
-		return exitIO, &failure{exitIO, fmt.Errorf("%s: %w", store, err)}
+		return cli.ExitIO, cli.Fail(cli.ExitIO, fmt.Errorf("%s: %w", store, err))
 	}
 	for _, warning := range summary.Warnings {
-		s.console.note("%s: warning: %s", store, warning)
+		s.console.Note("%s: warning: %s", store, warning)
 	}
 	var text bytes.Buffer
 	switch s.flags.format {
 	case "json":
 		own, err := summary.MarshalJSON()
 		if err != nil {
-			return exitIO, ioError("write result", err)
+			return cli.ExitIO, cli.IOError("write result", err)
 		}
 		text.Write(own)
 	case "markdown":
@@ -190,15 +192,15 @@ func (s *session) summarize(sc *scenarios.Scenario, settings *results.Settings, 
 		_, err = s.stdout.Write(text.Bytes())
 	}
 	if err != nil {
-		return exitIO, ioError("write result", err)
+		return cli.ExitIO, cli.IOError("write result", err)
 	}
 	if err := s.writeScenario(sc, settings, summary, store); err != nil {
-		return exitIO, err
+		return cli.ExitIO, err
 	}
 	if s.flags.format == "bench" {
-		return exitMet, nil
+		return cli.ExitMet, nil
 	}
-	return exitCode(summary.Exit), nil
+	return cli.Exit(summary.Exit), nil
 }
 
 // scenarioName is that of the benchmark of a run.

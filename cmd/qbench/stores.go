@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"qsim/cmd/cli"
 	"qsim/engine"
 	"qsim/engine/live"
 	"qsim/engine/memstore"
@@ -24,7 +25,7 @@ type opened struct {
 // stores makes stores of every kind. A server for PostgreSQL is found or started when it is
 // first needed.
 type stores struct {
-	console *console
+	console *cli.Console
 	dsn     string
 	server  *server // nil: not needed yet
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/cli"
 	"qsim/scenarios"
 )
 
@@ -84,7 +85,7 @@ func (s *storeKinds) Set(text string) error {
 	for kind := range strings.SplitSeq(text, ",") {
 		kind = strings.TrimSpace(kind)
 		var chosen string
-		if err := choose(&chosen, kind, memory, postgres); err != nil {
+		if err := cli.Choose(&chosen, kind, memory, postgres); err != nil {
 			return err
 		}
 		for _, other := range *s {
@@ -108,27 +109,11 @@ func (f *format) String() string { return string(*f) }
 
 // Set implements pflag.Value.
 func (f *format) Set(text string) error {
-	return choose((*string)(f), text, "table", "bench", "json", "markdown", "csv")
+	return cli.Choose((*string)(f), text, "table", "bench", "json", "markdown", "csv")
 }
 
 // Type implements pflag.Value.
 func (f *format) Type() string { return "FORMAT" }
-
-// choose sets to to text if that is one of choices.
-func choose(to *string, text string, choices ...string) error {
-	for _, choice := range choices {
-		if text == choice {
-			*to = text
-			return nil
-		}
-	}
-	last := len(choices) - 1
-	explanation := "want " + strings.Join(choices[:last], ", ") + " or " + choices[last]
-	if near := nearest(text, choices); near != "" {
-		explanation = "did you mean " + near + "? (" + explanation + ")"
-	}
-	return errors.New(explanation)
-}
 
 // changed reports which of the flags of c were given.
 func changed(c *cobra.Command, names ...string) (given []string) {

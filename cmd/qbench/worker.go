@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/cli"
 	"qsim/engine"
 	"qsim/engine/live"
 	"qsim/engine/pgstore"
@@ -66,17 +67,17 @@ its delivery: a worker that was frozen past its lease is refused.`,
 	flags.BoolVar(&f.untilEmpty, "until-empty", false, "stop when no job is left")
 	flags.Var(&f.stopWithin, "stop-within", "how long handlers may go on when told to stop")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
-	group(c, "Queue", "dsn", "schema", "node", "enqueue", "until-empty", "stop-within")
-	group(c, "Work", "workers", "engines", "batch", "policy", "work", "fails", "ttl", "effects")
-	group(c, "Scenario", "scenario", "speed", "set")
-	group(c, "Output", "quiet")
+	cli.Group(c, "Queue", "dsn", "schema", "node", "enqueue", "until-empty", "stop-within")
+	cli.Group(c, "Work", "workers", "engines", "batch", "policy", "work", "fails", "ttl", "effects")
+	cli.Group(c, "Scenario", "scenario", "speed", "set")
+	cli.Group(c, "Output", "quiet")
 	return c
 }
 
 // workerScenario is what a worker that follows no scenario does.
 func (f *workerFlags) workerScenario() (*scenarios.Scenario, error) {
 	if len(f.policies) > 1 {
-		return nil, usageError("--policy: a worker has one")
+		return nil, cli.UsageError("--policy: a worker has one")
 	}
 	sc, err := policyScenario(f.load(), f.policies)
 	if err != nil {
@@ -106,7 +107,7 @@ func worker(c *cobra.Command, f *workerFlags) (err error) {
 		return err
 	}
 	s := newSession(c, &f.runFlags)
-	ctx, stop := s.console.interruptible(c.Context())
+	ctx, stop := s.console.Interruptible(c.Context(), keeping)
 	defer stop()
 	defer func() {
 		if e := s.stores.stop(); err == nil && e != nil {
@@ -124,12 +125,12 @@ func worker(c *cobra.Command, f *workerFlags) (err error) {
 	}
 	wall, err := sc.OnWallClock(0, sc.Seed, f.speed.Speed)
 	if err != nil {
-		return &failure{exitUsage, err}
+		return cli.Fail(cli.ExitUsage, err)
 	}
 	defer wall.Close()
 	server, err := s.stores.find(ctx)
 	if err != nil {
-		return &failure{exitIO, err}
+		return cli.Fail(cli.ExitIO, err)
 	}
 	store, err := pgstore.Open(ctx, server.dsn, pgstore.Options{Schema: f.schema, Store: wall.Options()})
 	if err != nil {
@@ -154,17 +155,17 @@ func worker(c *cobra.Command, f *workerFlags) (err error) {
 func (f *workerFlags) checkWorker(c *cobra.Command) error {
 	if f.scenario != "" {
 		if given := changed(c, "workers", "engines", "batch", "work", "fails", "ttl"); len(given) > 0 {
-			return usageError("%s: a scenario says that itself; change it with --set", strings.Join(given, ", "))
+			return cli.UsageError("%s: a scenario says that itself; change it with --set", strings.Join(given, ", "))
 		}
 	}
 	if f.ttl.value.Std() < 100*time.Millisecond {
-		return usageError("--ttl %s: want at least 100ms", f.ttl.text)
+		return cli.UsageError("--ttl %s: want at least 100ms", f.ttl.text)
 	}
 	if f.node >= 0 && int(f.node) > 1<<30 {
-		return usageError("--node %d: want at most %d", f.node, 1<<30)
+		return cli.UsageError("--node %d: want at most %d", f.node, 1<<30)
 	}
 	if n := int(f.enqueue.value); n > mostJobs {
-		return usageError("--enqueue %s: want at most %d", f.enqueue.text, mostJobs)
+		return cli.UsageError("--enqueue %s: want at most %d", f.enqueue.text, mostJobs)
 	}
 	return f.check(c)
 }
@@ -196,14 +197,14 @@ func (p *process) serve(ctx context.Context, s *session, f *workerFlags) error {
 	}
 	c := live.Config{Engine: p.wall.Engine(), Engines: p.wall.Nodes(), FirstNode: p.node, Store: p.store, Handler: p.handle,
 		Policy: func(int32) engine.Policy { return p.wall.Policy() }, OnFailure: func(*engine.Job, engine.ErrorKind, error) {},
-		StopWithin: f.stopWithin.value.Std(), Logger: slog.New(slog.NewTextHandler(s.console.out, nil))}
-	s.console.note("node %d, process %d: %d workers on schema %s; SIGTERM drains", p.node, os.Getpid(), c.Engine.Workers*c.Engines, f.schema)
+		StopWithin: f.stopWithin.value.Std(), Logger: slog.New(slog.NewTextHandler(s.console, nil))}
+	s.console.Note("node %d, process %d: %d workers on schema %s; SIGTERM drains", p.node, os.Getpid(), c.Engine.Workers*c.Engines, f.schema)
 	err := live.Run(ctx, c)
-	s.console.note("node %d: %d executions; effects: %d applied, %d known, %d refused as stale", p.node,
+	s.console.Note("node %d: %d executions; effects: %d applied, %d known, %d refused as stale", p.node,
 		p.executions.Load(), p.applied.Load(), p.known.Load(), p.stale.Load())
 	var abandoned *live.AbandonedError
 	if errors.As(err, &abandoned) {
-		return &failure{exitIO, fmt.Errorf("node %d: %w; their leases will expire and others will run them", p.node, err)}
+		return cli.Fail(cli.ExitIO, fmt.Errorf("node %d: %w; their leases will expire and others will run them", p.node, err))
 	}
 	if err != nil {
 		return failed("", postgres, err)

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+
+	"qsim/cmd/cli"
 )
 
 // browser is what shows a file on this system, with the arguments before its path.
@@ -24,13 +26,13 @@ func browser() []string {
 func browse(path string, notes io.Writer) error {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
-		return ioError("open report", err)
+		return cli.IOError("open report", err)
 	}
 	words := append(browser(), absolute)
 	command := exec.Command(words[0], words[1:]...)
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, notes, notes
 	if err := command.Run(); err != nil {
-		return ioError("open report", fmt.Errorf("%s: %w; the page is %s", words[0], err, path))
+		return cli.IOError("open report", fmt.Errorf("%s: %w; the page is %s", words[0], err, path))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/cli"
 	"qsim/scenarios/chaos"
 )
 
@@ -58,7 +59,7 @@ Exit codes:
   qsim chaos --catalogue                  the troubles of production, as texts`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := environment(c); err != nil {
+			if err := cli.ReadEnvironment(c); err != nil {
 				return err
 			}
 			return runChaos(c, &f)
@@ -76,36 +77,33 @@ Exit codes:
 	flags.IntVarP(&f.parallel, "parallel", "j", 0, "run so many `WORLDS` at once (default: one for each processor)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
 	flags.Var(&f.bars, "progress", "draw progress bars: auto, always or never")
-	group(c, "What to run", "seeds", "seed", "time", "check-only", "failures", "replay")
-	group(c, "How to run it", "parallel")
-	group(c, "Output", "print", "catalogue")
-	group(c, "Terminal", "quiet", "progress")
+	cli.Group(c, "What to run", "seeds", "seed", "time", "check-only", "failures", "replay")
+	cli.Group(c, "How to run it", "parallel")
+	cli.Group(c, "Output", "print", "catalogue")
+	cli.Group(c, "Terminal", "quiet", "progress")
 	return c
 }
 
 func runChaos(c *cobra.Command, f *chaosFlags) error {
 	switch {
 	case f.parallel < 0:
-		return usageError("--parallel %d: want at least 1", f.parallel)
+		return cli.UsageError("--parallel %d: want at least 1", f.parallel)
 	case f.time < 0:
-		return usageError("--time %v: want more than 0", f.time)
+		return cli.UsageError("--time %v: want more than 0", f.time)
 	case f.failures < 1:
-		return usageError("--failures %d: want at least 1", f.failures)
+		return cli.UsageError("--failures %d: want at least 1", f.failures)
 	case c.Flags().Changed("seeds") && f.seeds == 0:
-		return usageError("--seeds 0: want at least 1")
+		return cli.UsageError("--seeds 0: want at least 1")
 	case f.seed+f.seeds < f.seed:
-		return usageError("--seed %d: there are no %d seeds from there", f.seed, f.seeds)
+		return cli.UsageError("--seed %d: there are no %d seeds from there", f.seed, f.seeds)
 	}
-	console := &console{out: c.ErrOrStderr()}
-	if f.quiet {
-		console.out = io.Discard
-	}
-	warnOfVariables(c, console)
+	console := cli.NewConsole(c, f.quiet)
+	cli.WarnOfVariables(c, console)
 	options := chaos.Options{First: f.seed, Seeds: f.seeds, Time: f.time, Parallel: f.parallel, Failures: f.failures}
 	if f.only != "" {
 		var err error
 		if options.Only, err = chaos.ParseInvariants(f.only); err != nil {
-			return usageError("--check-only: %w", err)
+			return cli.UsageError("--check-only: %w", err)
 		}
 	}
 	switch {
@@ -113,7 +111,7 @@ func runChaos(c *cobra.Command, f *chaosFlags) error {
 		return printCatalogue(c.OutOrStdout())
 	case f.print:
 		_, err := io.WriteString(c.OutOrStdout(), chaos.Draw(f.seed).String())
-		return ioError("write world", err)
+		return cli.IOError("write world", err)
 	case f.replay != "":
 		return replayWorld(c, f.replay, options)
 	}
@@ -124,26 +122,26 @@ func runChaos(c *cobra.Command, f *chaosFlags) error {
 }
 
 // runSwarm runs seeds and prints what came of them.
-func runSwarm(c *cobra.Command, options chaos.Options, console *console, bars bool) error {
-	ctx, stop := console.interruptible(c.Context())
+func runSwarm(c *cobra.Command, options chaos.Options, console *cli.Console, bars bool) error {
+	ctx, stop := console.Interruptible(c.Context(), keeping)
 	defer stop()
 	shown := newProgress([]string{"chaos"}, int(min(options.Seeds, 1<<31)), bars && options.Seeds > 0, nil)
 	if shown.container != nil {
-		console.draw(shown)
+		console.Draw(shown.container)
 	}
 	options.Progress = func(ended uint64) { shown.finished(0, int(ended), 0) }
 	start := time.Now()
 	result, err := chaos.Swarm(ctx, options)
-	console.draw(nil)
+	console.Draw(nil)
 	shown.close()
 	if failed := printSwarm(c.OutOrStdout(), options, result, time.Since(start)); failed != nil {
-		return ioError("write result", failed)
+		return cli.IOError("write result", failed)
 	}
 	switch {
 	case len(result.Failures) > 0:
-		return &failure{exitInvariant, nil}
+		return cli.Fail(cli.ExitInvariant, nil)
 	case errors.Is(err, context.Canceled):
-		return &failure{exitInterrupted, nil}
+		return cli.Fail(cli.ExitInterrupted, nil)
 	}
 	return nil
 }
@@ -159,13 +157,13 @@ func replayWorld(c *cobra.Command, name string, options chaos.Options) error {
 	}
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return usageError("--replay: %w", err)
+		return cli.UsageError("--replay: %w", err)
 	case err != nil:
-		return ioError("read world", err)
+		return cli.IOError("read world", err)
 	}
 	w, err := chaos.Parse(string(text))
 	if err != nil {
-		return usageError("--replay %s: %w", name, err)
+		return cli.UsageError("--replay %s: %w", name, err)
 	}
 	f := chaos.Replay(w, options.Only)
 	said := "every invariant held\n"
@@ -173,10 +171,10 @@ func replayWorld(c *cobra.Command, name string, options chaos.Options) error {
 		said = f.String()
 	}
 	if _, err := io.WriteString(c.OutOrStdout(), said); err != nil {
-		return ioError("write result", err)
+		return cli.IOError("write result", err)
 	}
 	if f != nil {
-		return &failure{exitInvariant, nil}
+		return cli.Fail(cli.ExitInvariant, nil)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"qsim/cmd/cli"
 	"qsim/scenarios/chaos"
 )
 
@@ -69,5 +70,5 @@ func printCatalogue(out io.Writer) error {
 		}
 	}
 	_, err := out.Write(text.Bytes())
-	return ioError("write catalogue", err)
+	return cli.IOError("write catalogue", err)
 }

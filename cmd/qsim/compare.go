@@ -5,15 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
+	"qsim/cmd/cli"
 	"qsim/results"
 	"qsim/scenarios"
 )
@@ -55,12 +54,12 @@ Exit codes:
   qsim compare base new --metric goodput --metric sojourn.p99 --format json`,
 		Args: func(_ *cobra.Command, names []string) error {
 			if len(names) < 2 {
-				return usageError("compare what with what? Name the folder of a result, then one or more to compare with it")
+				return cli.UsageError("compare what with what? Name the folder of a result, then one or more to compare with it")
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, names []string) error {
-			if err := environment(c); err != nil {
+			if err := cli.ReadEnvironment(c); err != nil {
 				return err
 			}
 			return compare(c, names, &f)
@@ -76,10 +75,10 @@ Exit codes:
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
 	flags.Var(&f.color, "color", "colour the table: auto, always or never")
 	flags.Var(&f.bars, "progress", "draw progress bars: auto, always or never")
-	group(c, "What to compare", "metric", "max-regression", "strict")
-	group(c, "How to run a scenario", "set", "parallel")
-	group(c, "Output", "format")
-	group(c, "Terminal", "quiet", "color", "progress")
+	cli.Group(c, "What to compare", "metric", "max-regression", "strict")
+	cli.Group(c, "How to run a scenario", "set", "parallel")
+	cli.Group(c, "Output", "format")
+	cli.Group(c, "Terminal", "quiet", "color", "progress")
 	return c
 }
 
@@ -92,17 +91,14 @@ type result struct {
 
 func compare(c *cobra.Command, names []string, f *compareFlags) error {
 	if f.parallel < 0 {
-		return usageError("--parallel %d: want at least 1", f.parallel)
+		return cli.UsageError("--parallel %d: want at least 1", f.parallel)
 	}
-	s := &session{flags: &f.runFlags, command: os.Args, stdout: c.OutOrStdout(), console: &console{out: c.ErrOrStderr()}}
-	if f.quiet {
-		s.console.out = io.Discard
-	}
-	warnOfVariables(c, s.console)
+	s := &session{flags: &f.runFlags, command: os.Args, stdout: c.OutOrStdout(), console: cli.NewConsole(c, f.quiet)}
+	cli.WarnOfVariables(c, s.console)
 	base, err := readResult(names[0])
 	if err != nil {
 		if isScenario(names[0]) {
-			err = usageError("%s is a scenario; the first argument is a result: compare with the folder of an earlier run", names[0])
+			err = cli.UsageError("%s is a scenario; the first argument is a result: compare with the folder of an earlier run", names[0])
 		}
 		return err
 	}
@@ -111,10 +107,10 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 	if options.Queries, err = f.queries(base.summary); err != nil {
 		return err
 	}
-	ctx, stop := s.console.interruptible(c.Context())
+	ctx, stop := s.console.Interruptible(c.Context(), keeping)
 	defer stop()
 	var list []*results.Comparison
-	worst := exitMet
+	worst := cli.ExitMet
 	for _, name := range names[1:] {
 		new, err := s.resultOf(ctx, c, name, base, f)
 		if err != nil {
@@ -123,21 +119,21 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 		options.NewName, options.NewVersion = new.name, new.version
 		comparison, err := results.Compare(base.summary, new.summary, options)
 		if err != nil {
-			return &failure{exitUsage, err}
+			return cli.Fail(cli.ExitUsage, err)
 		}
-		worst = worse(worst, exitCode(comparison.Exit))
+		worst = cli.Worse(worst, cli.Exit(comparison.Exit))
 		list = append(list, comparison)
 	}
 	for _, comparison := range list {
 		for _, warning := range comparison.Warnings {
-			s.console.note("%s: warning: %s", comparison.New.Name, warning)
+			s.console.Note("%s: warning: %s", comparison.New.Name, warning)
 		}
 	}
 	if err := s.printComparisons(list); err != nil {
 		return err
 	}
-	if worst != exitMet {
-		return &failure{worst, nil}
+	if worst != cli.ExitMet {
+		return cli.Fail(worst, nil)
 	}
 	return nil
 }
@@ -175,11 +171,11 @@ func readResult(name string) (result, error) {
 	var path *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return result{}, usageError("there is no result %s", name)
+		return result{}, cli.UsageError("there is no result %s", name)
 	case errors.As(err, &path):
-		return result{}, &failure{exitIO, err}
+		return result{}, cli.Fail(cli.ExitIO, err)
 	case err != nil:
-		return result{}, &failure{exitUsage, err}
+		return result{}, cli.Fail(cli.ExitUsage, err)
 	}
 	return result{filepath.Clean(name), summary, made.Version}, nil
 }
@@ -217,9 +213,9 @@ func (s *session) resultOf(ctx context.Context, c *cobra.Command, name string, b
 	}
 	summary, err := results.Summarize(&settings, runs, results.Options{Seeds: seeds})
 	if err != nil {
-		return result{}, &failure{exitIO, fmt.Errorf("summarize %s: %w", l.name, err)}
+		return result{}, cli.Fail(cli.ExitIO, fmt.Errorf("summarize %s: %w", l.name, err))
 	}
-	return result{l.name, summary, version}, nil
+	return result{l.name, summary, cli.Version}, nil
 }
 
 // whyNot is how the command ends when a scenario could not be run.
@@ -227,11 +223,11 @@ func (s *session) whyNot(l loaded, err error) error {
 	var broken *scenarios.Broken
 	switch {
 	case errors.Is(err, context.Canceled):
-		return &failure{exitInterrupted, fmt.Errorf("%s: interrupted", l.name)}
+		return cli.Fail(cli.ExitInterrupted, fmt.Errorf("%s: interrupted", l.name))
 	case errors.As(err, &broken):
-		return &failure{exitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s\nto see it again: %s", l.name, err, broken.Stack, s.replay(l, broken))}
+		return cli.Fail(cli.ExitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s\nto see it again: %s", l.name, err, broken.Stack, s.replay(l, broken)))
 	}
-	return &failure{exitUsage, fmt.Errorf("%s: %w", l.name, err)}
+	return cli.Fail(cli.ExitUsage, fmt.Errorf("%s: %w", l.name, err))
 }
 
 // printComparisons prints in the format asked for.
@@ -246,15 +242,13 @@ func (s *session) printComparisons(list []*results.Comparison) error {
 	case "markdown":
 		options.Format = results.Markdown
 	default:
-		if width, _, failed := term.GetSize(int(os.Stdout.Fd())); failed == nil {
-			options.Width = width
-		}
+		options.Width = cli.Width()
 	}
 	if s.flags.format != "json" {
 		if err := results.WriteComparisons(&text, list, options); err != nil {
-			return ioError("write comparison", err)
+			return cli.IOError("write comparison", err)
 		}
 	}
 	_, err := s.stdout.Write(text.Bytes())
-	return ioError("write comparison", err)
+	return cli.IOError("write comparison", err)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/cli"
 	"qsim/scenarios"
 )
 
@@ -25,10 +26,10 @@ What a policy's with: changes comes below. A key stands as --set takes it.`,
   qsim explain retry-storm --policy weighted`,
 		Args: exactlyOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
-			if err := environment(c); err != nil {
+			if err := cli.ReadEnvironment(c); err != nil {
 				return err
 			}
-			warnOfVariables(c, c.ErrOrStderr())
+			cli.WarnOfVariables(c, c.ErrOrStderr())
 			all, err := loadAll(c, names, &f, c.ErrOrStderr(), c.ErrOrStderr())
 			if err != nil {
 				return err
@@ -40,7 +41,7 @@ What a policy's with: changes comes below. A key stands as --set takes it.`,
 			var text bytes.Buffer
 			explain(&text, all[0].scenario, sets)
 			_, err = c.OutOrStdout().Write(text.Bytes())
-			return ioError("write result", err)
+			return cli.IOError("write result", err)
 		},
 	}
 	addScenarioFlags(c, "What to explain", &f)
@@ -50,7 +51,7 @@ What a policy's with: changes comes below. A key stands as --set takes it.`,
 // exactlyOneScenario complains in the words of the help text.
 func exactlyOneScenario(c *cobra.Command, names []string) error {
 	if len(names) > 1 {
-		return usageError("%s takes one scenario, not %d", c.Name(), len(names))
+		return cli.UsageError("%s takes one scenario, not %d", c.Name(), len(names))
 	}
 	return atLeastOneScenario(c, names)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/cli"
 	"qsim/scenarios"
 )
 
@@ -29,7 +30,7 @@ func addScenarioFlags(c *cobra.Command, heading string, f *scenarioFlags) {
 	flags.StringArrayVar(&f.set, "set", nil, "lay `KEY=VALUE` upon the scenario, as engine.workers=80; repeatable")
 	flags.StringVar(&f.baseline, "baseline", "", "compare with the policy of this `LABEL` or kind (default: the scenario's)")
 	flags.BoolVar(&f.strict, "strict", false, "warnings are errors, and an unclear objective is a missed one")
-	group(c, heading, "seeds", "seed", "policy", "set", "baseline", "strict")
+	cli.Group(c, heading, "seeds", "seed", "policy", "set", "baseline", "strict")
 }
 
 // overrides are what f makes of a scenario's keys.
@@ -38,19 +39,19 @@ func (f *scenarioFlags) overrides(c *cobra.Command) ([]scenarios.Override, error
 	for _, text := range f.set {
 		key, value, ok := strings.Cut(text, "=")
 		if !ok || key == "" {
-			return nil, usageError("--set %s: want KEY=VALUE, as engine.workers=80", text)
+			return nil, cli.UsageError("--set %s: want KEY=VALUE, as engine.workers=80", text)
 		}
 		all = append(all, scenarios.Override{Path: strings.TrimSpace(key), Value: value})
 	}
 	if c.Flags().Changed("seeds") {
 		if f.seeds < 1 {
-			return nil, usageError("--seeds %d: want at least 1", f.seeds)
+			return nil, cli.UsageError("--seeds %d: want at least 1", f.seeds)
 		}
 		all = append(all, scenarios.Override{Path: "seeds", Value: strconv.Itoa(f.seeds)})
 	}
 	if c.Flags().Changed("seed") {
 		if f.seed < 1 {
-			return nil, usageError("--seed %d: want at least 1", f.seed)
+			return nil, cli.UsageError("--seed %d: want at least 1", f.seed)
 		}
 		all = append(all, scenarios.Override{Path: "seed", Value: strconv.FormatUint(f.seed, 10)})
 	}

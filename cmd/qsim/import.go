@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/cli"
 	"qsim/scenarios"
 	"qsim/scenarios/imports"
 )
@@ -59,12 +60,12 @@ printed; --strict makes an error of that, too. Memory does not grow with the num
   pg_dump-like | qsim import --from river - -o checkout.yaml --timezone Europe/Berlin`,
 		Args: func(_ *cobra.Command, names []string) error {
 			if len(names) == 0 {
-				return usageError("import which file? Name one, or - for standard input")
+				return cli.UsageError("import which file? Name one, or - for standard input")
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, names []string) error {
-			if err := environment(c); err != nil {
+			if err := cli.ReadEnvironment(c); err != nil {
 				return err
 			}
 			return runImport(c, names, &f)
@@ -78,18 +79,18 @@ printed; --strict makes an error of that, too. Memory does not grow with the num
 	flags.StringVar(&f.options.Until, "until", "", "only jobs that are enqueued before this `TIME`")
 	flags.StringArrayVar(&f.options.Queues, "queue", nil, "only jobs of this `QUEUE`; repeatable")
 	flags.BoolVar(&f.options.Strict, "strict", false, "nothing is repaired: it is an error")
-	group(c, "What to read", "from", "columns", "timezone", "since", "until", "queue", "strict")
+	cli.Group(c, "What to read", "from", "columns", "timezone", "since", "until", "queue", "strict")
 	flags.StringVarP(&f.target.Scenario, "out", "o", "", "write the `SCENARIO` here, and other files beside it (default: the first file's name with .yaml, in this folder)")
 	flags.IntVar(&f.target.Workers, "workers", 0, "workers of each node: a `NUMBER` (default: as many as ran at once)")
 	flags.IntVar(&f.target.Nodes, "nodes", 0, "nodes: a `NUMBER` (default: as many as are named)")
 	flags.StringVar(&f.options.Service, "service", "", "run times where none are recorded, as a `DISTRIBUTION`: 2s or {dist: lognormal, p50: 1s, p99: 5s}")
 	flags.IntVarP(&f.target.Seeds, "seeds", "n", 0, "`NUMBER` of seeds of the scenario (default 5)")
 	flags.BoolVarP(&f.target.Force, "force", "f", false, "overwrite files that are there")
-	group(c, "What to write", "out", "workers", "nodes", "service", "seeds", "force")
+	cli.Group(c, "What to write", "out", "workers", "nodes", "service", "seeds", "force")
 	flags.BoolVar(&f.noRun, "no-run", false, "do not simulate it: no waits are compared")
 	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
-	group(c, "How to run it", "no-run", "parallel", "quiet")
+	cli.Group(c, "How to run it", "no-run", "parallel", "quiet")
 	return c
 }
 
@@ -106,18 +107,18 @@ func (f *importFlags) check(names []string) error {
 	formats := imports.Formats()
 	switch {
 	case f.options.From == "":
-		return usageError("import from what? Give --from river, asynq, sidekiq or csv")
+		return cli.UsageError("import from what? Give --from river, asynq, sidekiq or csv")
 	case !contains(formats, f.options.From):
 		return unknown("format", f.options.From, formats)
 	case f.parallel < 0:
-		return usageError("--parallel %d: want at least 1", f.parallel)
+		return cli.UsageError("--parallel %d: want at least 1", f.parallel)
 	case f.target.Workers < 0 || f.target.Nodes < 0 || f.target.Seeds < 0:
-		return usageError("--workers, --nodes and --seeds: want at least 1")
+		return cli.UsageError("--workers, --nodes and --seeds: want at least 1")
 	}
 	if f.timezone != "" {
 		zone, err := time.LoadLocation(f.timezone)
 		if err != nil {
-			return usageError("--timezone %s: want a name such as Europe/Berlin or UTC", f.timezone)
+			return cli.UsageError("--timezone %s: want a name such as Europe/Berlin or UTC", f.timezone)
 		}
 		f.options.Zone = zone
 	}
@@ -129,10 +130,10 @@ func (f *importFlags) check(names []string) error {
 		f.target.Scenario = nameOf(strings.TrimSuffix(base, filepath.Ext(base))) + ".yaml"
 	}
 	if ext := filepath.Ext(f.target.Scenario); ext != ".yaml" && ext != ".yml" {
-		return usageError("-o %s: want a scenario's name, which ends with .yaml", f.target.Scenario)
+		return cli.UsageError("-o %s: want a scenario's name, which ends with .yaml", f.target.Scenario)
 	}
 	if _, err := os.Stat(f.target.Scenario); err == nil && !f.target.Force {
-		return usageError("%s is there already; --force overwrites it", f.target.Scenario)
+		return cli.UsageError("%s is there already; --force overwrites it", f.target.Scenario)
 	}
 	return nil
 }
@@ -167,34 +168,31 @@ func runImport(c *cobra.Command, names []string, f *importFlags) (err error) {
 	if err := f.check(names); err != nil {
 		return err
 	}
-	notes := &console{out: c.ErrOrStderr()}
-	if f.quiet {
-		notes.out = io.Discard
-	}
-	warnOfVariables(c, notes)
+	notes := cli.NewConsole(c, f.quiet)
+	cli.WarnOfVariables(c, notes)
 	files, closeAll, err := openFiles(names, c.InOrStdin())
 	if err != nil {
 		return err
 	}
 	defer closeAll()
-	ctx, stop := notes.interruptible(c.Context())
+	ctx, stop := notes.Interruptible(c.Context(), keeping)
 	defer stop()
 	f.target.Keep = names
 	found, err := imports.Read(ctx, files, f.options)
 	if err != nil {
 		return importError(err)
 	}
-	defer func() { err = errors.Join(err, ioError("remove temporary files", found.Close())) }()
+	defer func() { err = errors.Join(err, cli.IOError("remove temporary files", found.Close())) }()
 	written, err := found.Write(f.target)
 	if errors.Is(err, fs.ErrExist) {
-		return usageError("%w; --force overwrites it", err)
+		return cli.UsageError("%w; --force overwrites it", err)
 	}
 	if err != nil {
 		return importError(err)
 	}
 	out := c.OutOrStdout()
 	if err := printImport(out, names, found, written); err != nil {
-		return ioError("write result", err)
+		return cli.IOError("write result", err)
 	}
 	if !f.noRun {
 		if err := compareImport(ctx, out, found, written, f); err != nil {
@@ -202,7 +200,7 @@ func runImport(c *cobra.Command, names []string, f *importFlags) (err error) {
 		}
 	}
 	_, err = fmt.Fprintf(out, "\n%s: written; qsim run %[1]s\n", written.Path)
-	return ioError("write result", err)
+	return cli.IOError("write result", err)
 }
 
 // compareImport simulates what was written.
@@ -211,13 +209,13 @@ func compareImport(ctx context.Context, out io.Writer, found *imports.Recording,
 	var broken *scenarios.Broken
 	switch {
 	case errors.Is(err, context.Canceled):
-		return &failure{exitInterrupted, fmt.Errorf("%s is written, but was not compared with the records", written.Path)}
+		return cli.Fail(cli.ExitInterrupted, fmt.Errorf("%s is written, but was not compared with the records", written.Path))
 	case errors.As(err, &broken):
-		return &failure{exitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s", written.Path, err, broken.Stack)}
+		return cli.Fail(cli.ExitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s", written.Path, err, broken.Stack))
 	case err != nil:
-		return &failure{exitUsage, fmt.Errorf("%s: %w", written.Path, err)}
+		return cli.Fail(cli.ExitUsage, fmt.Errorf("%s: %w", written.Path, err))
 	}
-	return ioError("write result", printComparisons(out, found, written, all))
+	return cli.IOError("write result", printComparisons(out, found, written, all))
 }
 
 // openFiles opens what is to be read.
@@ -243,9 +241,9 @@ func openFiles(names []string, stdin io.Reader) (files []imports.File, closeAll 
 		if err != nil {
 			closeAll()
 			if errors.Is(err, fs.ErrNotExist) || !errors.Is(err, fs.ErrPermission) {
-				return nil, nil, usageError("import: %w", err)
+				return nil, nil, cli.UsageError("import: %w", err)
 			}
-			return nil, nil, ioError("import", err)
+			return nil, nil, cli.IOError("import", err)
 		}
 		files = append(files, imports.File{Name: name, Reader: file})
 	}
@@ -257,9 +255,9 @@ func importError(err error) error {
 	var path *fs.PathError
 	switch {
 	case errors.Is(err, context.Canceled):
-		return &failure{exitInterrupted, errors.New("interrupted: nothing is written")}
+		return cli.Fail(cli.ExitInterrupted, errors.New("interrupted: nothing is written"))
 	case errors.As(err, &path):
-		return &failure{exitIO, err}
+		return cli.Fail(cli.ExitIO, err)
 	}
-	return &failure{exitUsage, err}
+	return cli.Fail(cli.ExitUsage, err)
 }

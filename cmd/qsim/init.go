@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/cli"
 	"qsim/scenarios"
 )
 
@@ -27,12 +28,12 @@ of another scenario, under the new name.`,
   qsim init my-storm --from retry-storm    a copy of a built-in scenario`,
 		Args: func(_ *cobra.Command, arguments []string) error {
 			if len(arguments) != 1 {
-				return usageError("init takes one name: that of the scenario to write")
+				return cli.UsageError("init takes one name: that of the scenario to write")
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, arguments []string) error {
-			if err := environment(c); err != nil {
+			if err := cli.ReadEnvironment(c); err != nil {
 				return err
 			}
 			return initialize(c, arguments[0], from, force)
@@ -40,7 +41,7 @@ of another scenario, under the new name.`,
 	}
 	c.Flags().StringVar(&from, "from", "", "start from the preset or the scenario `X`")
 	c.Flags().BoolVarP(&force, "force", "f", false, "overwrite a file that is there")
-	group(c, "What to write", "from", "force")
+	cli.Group(c, "What to write", "from", "force")
 	return c
 }
 
@@ -54,10 +55,10 @@ func initialize(c *cobra.Command, name, from string, force bool) error {
 	file := name + ".yaml"
 	scenario, diagnostics := scenarios.Load(file, text, nil)
 	if err := diagnostics.Render(c.ErrOrStderr(), file, text); err != nil {
-		return ioError("write diagnostics", err)
+		return cli.IOError("write diagnostics", err)
 	}
 	if scenario == nil {
-		return usageError("%s would not be a scenario that runs: nothing is written", file)
+		return cli.UsageError("%s would not be a scenario that runs: nothing is written", file)
 	}
 	mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	if force {
@@ -65,20 +66,20 @@ func initialize(c *cobra.Command, name, from string, force bool) error {
 	}
 	to, err := os.OpenFile(file, mode, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return usageError("%s is there already; --force overwrites it", file)
+		return cli.UsageError("%s is there already; --force overwrites it", file)
 	}
 	if err != nil {
-		return ioError("write scenario", err)
+		return cli.IOError("write scenario", err)
 	}
 	if _, err := to.Write(text); err != nil {
 		to.Close()
-		return ioError("write scenario", err)
+		return cli.IOError("write scenario", err)
 	}
 	if err := to.Close(); err != nil {
-		return ioError("write scenario", err)
+		return cli.IOError("write scenario", err)
 	}
 	_, err = fmt.Fprintf(c.OutOrStdout(), "%s: written; qsim run %[1]s\n", file)
-	return ioError("write result", err)
+	return cli.IOError("write result", err)
 }
 
 // starter returns the text of a new scenario.
@@ -86,7 +87,7 @@ func starter(name, from string) ([]byte, error) {
 	if from == "" || scenarios.PresetNamed(from) != nil && !isFile(from) {
 		text, err := scenarios.Starter(name, from)
 		if err != nil {
-			return nil, &failure{exitUsage, err}
+			return nil, cli.Fail(cli.ExitUsage, err)
 		}
 		return text, nil
 	}
@@ -103,7 +104,7 @@ func starter(name, from string) ([]byte, error) {
 	}
 	text, err := scenarios.Renamed(src, name)
 	if err != nil {
-		return nil, &failure{exitUsage, err}
+		return nil, cli.Fail(cli.ExitUsage, err)
 	}
 	return text, nil
 }

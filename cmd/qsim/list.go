@@ -4,15 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
+	"qsim/cmd/cli"
 	"qsim/results"
 	"qsim/scenarios"
 )
@@ -55,15 +54,11 @@ and what they leave out, a metric's definition, a built-in scenario's text.`,
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			var text bytes.Buffer
-			width, _, err := term.GetSize(int(os.Stdout.Fd()))
-			if err != nil {
-				width = 0 // no terminal
-			}
-			if err := list(&text, names, arguments, width); err != nil {
+			if err := list(&text, names, arguments, cli.Width()); err != nil {
 				return err
 			}
-			_, err = c.OutOrStdout().Write(text.Bytes())
-			return ioError("write result", err)
+			_, err := c.OutOrStdout().Write(text.Bytes())
+			return cli.IOError("write result", err)
 		},
 	}
 }
@@ -119,13 +114,13 @@ func writeEntries(w io.Writer, entries []entry, width int) error {
 
 // unknown complains about a word that is none of names.
 func unknown(what, word string, names []string) error {
-	if near := nearest(word, names); near != "" {
-		return usageError("unknown %s %s; did you mean %s?", what, word, near)
+	if near := cli.Nearest(word, names); near != "" {
+		return cli.UsageError("unknown %s %s; did you mean %s?", what, word, near)
 	}
 	if len(names) > 12 {
-		return usageError("unknown %s %s", what, word)
+		return cli.UsageError("unknown %s %s", what, word)
 	}
-	return usageError("unknown %s %s: want %s", what, word, strings.Join(names, ", "))
+	return cli.UsageError("unknown %s %s: want %s", what, word, strings.Join(names, ", "))
 }
 
 func policyEntries() ([]entry, error) {

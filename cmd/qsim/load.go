@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/cli"
 	"qsim/scenarios"
 )
 
@@ -27,17 +28,17 @@ func loadAll(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes i
 		return nil, err
 	}
 	var all []loaded
-	worst := exitMet
+	worst := cli.ExitMet
 	for _, name := range names {
 		l, err := loadOne(name, overrides, f, stderr, notes)
 		if err != nil {
-			worst = worse(worst, settle(stderr, err))
+			worst = cli.Worse(worst, cli.Settle(c, err))
 			continue
 		}
 		all = append(all, l)
 	}
-	if worst != exitMet {
-		return nil, &failure{worst, nil}
+	if worst != cli.ExitMet {
+		return nil, cli.Fail(worst, nil)
 	}
 	return all, nil
 }
@@ -57,10 +58,10 @@ func loadOne(name string, overrides []scenarios.Override, f *scenarioFlags, stde
 		to = stderr
 	}
 	if err := diagnostics.Render(to, shown, src); err != nil {
-		return loaded{}, ioError("write diagnostics", err)
+		return loaded{}, cli.IOError("write diagnostics", err)
 	}
 	if problems > 0 {
-		return loaded{}, &failure{exitUsage, nil}
+		return loaded{}, cli.Fail(cli.ExitUsage, nil)
 	}
 	if len(f.policies) == 0 {
 		return loaded{shown, scenario, src}, nil
@@ -72,7 +73,7 @@ func loadOne(name string, overrides []scenarios.Override, f *scenarioFlags, stde
 	}
 	scenario, err = scenario.Select(f.policies)
 	if err != nil {
-		return loaded{}, usageError("%s: %w", shown, err)
+		return loaded{}, cli.UsageError("%s: %w", shown, err)
 	}
 	return loaded{shown, scenario, src}, nil
 }
@@ -94,9 +95,9 @@ func policyNames(scenario *scenarios.Scenario) []string {
 func openError(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) && !errors.Is(err, fs.ErrNotExist) {
-		return &failure{exitIO, err}
+		return cli.Fail(cli.ExitIO, err)
 	}
-	return &failure{exitUsage, err}
+	return cli.Fail(cli.ExitUsage, err)
 }
 
 // isScenario reports whether name could be run.
@@ -119,10 +120,10 @@ error, or with --strict a warning.`,
   qsim validate my.yaml --set engine.workers=80`,
 		Args: atLeastOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
-			if err := environment(c); err != nil {
+			if err := cli.ReadEnvironment(c); err != nil {
 				return err
 			}
-			warnOfVariables(c, c.ErrOrStderr())
+			cli.WarnOfVariables(c, c.ErrOrStderr())
 			all, err := loadAll(c, names, &f, c.ErrOrStderr(), c.ErrOrStderr())
 			if err != nil {
 				return err
@@ -130,7 +131,7 @@ error, or with --strict a warning.`,
 			for _, l := range all {
 				s := l.scenario
 				if _, err := fmt.Fprintf(c.OutOrStdout(), "%s: ok: %d policies × %d seeds, config %s\n", l.name, len(s.Policies), s.Seeds, s.ConfigHash()); err != nil {
-					return ioError("write result", err)
+					return cli.IOError("write result", err)
 				}
 			}
 			return nil
@@ -143,7 +144,7 @@ error, or with --strict a warning.`,
 // atLeastOneScenario complains about a missing argument in the words of the help text.
 func atLeastOneScenario(c *cobra.Command, names []string) error {
 	if len(names) == 0 {
-		return usageError("%s which scenario? Name a file or a built-in one; qsim list scenarios lists those", c.Name())
+		return cli.UsageError("%s which scenario? Name a file or a built-in one; qsim list scenarios lists those", c.Name())
 	}
 	return nil
 }

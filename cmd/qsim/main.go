@@ -4,8 +4,10 @@ package main
 import (
 	"context"
 	"os"
+
+	"qsim/cmd/cli"
 )
 
 func main() {
-	os.Exit(execute(context.Background(), os.Args[1:]))
+	os.Exit(int(cli.Execute(context.Background(), newRoot(), os.Args[1:])))
 }

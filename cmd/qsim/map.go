@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"qsim/cmd/cli"
 )
 
 // mapFlags are the flags of map.
@@ -46,7 +48,7 @@ policy alone, and map.csv with every point. Points have 3 seeds unless -n says o
   qsim map retry-storm --x retry.max-attempts=2,4,8 --y jobs.mail.arrivals.rate=20/s..40/s/10/s --metric fresh.wait.p99 --edge 10s`,
 		Args: exactlyOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
-			if err := environment(c); err != nil {
+			if err := cli.ReadEnvironment(c); err != nil {
 				return err
 			}
 			return runMap(c, names, &f)
@@ -66,15 +68,15 @@ func addMapFlags(c *cobra.Command, f *mapFlags) {
 	flags.StringVar(&f.class, "class", "", "the metric of the jobs of this `CLASS`")
 	flags.StringVar(&f.edge, "edge", "", "the `VALUE` that the edge follows, as 10s or 20% (default: where there is none within the run)")
 	flags.IntVar(&f.refine, "refine", 3, "halve the cells at the edge so many `TIMES`")
-	group(c, "What to map", "x", "y", "metric", "after", "during", "class", "edge", "refine")
+	cli.Group(c, "What to map", "x", "y", "metric", "after", "during", "class", "edge", "refine")
 	addScenarioFlags(c, "What to run", &f.scenarioFlags)
 	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
-	group(c, "How to run it", "parallel")
+	cli.Group(c, "How to run it", "parallel")
 	flags.Var(&f.format, "format", "of the result: table, csv or json")
 	flags.StringVarP(&f.out, "out", "o", filepath.Join("results", "maps"), "write files below this `DIR`")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
 	flags.Var(&f.bars, "progress", "draw progress bars: auto, always or never")
-	group(c, "Output", "format", "out", "no-files", "progress")
+	cli.Group(c, "Output", "format", "out", "no-files", "progress")
 }
 
 // mapFormat is how a map is printed.
@@ -84,7 +86,9 @@ type mapFormat string
 func (f *mapFormat) String() string { return string(*f) }
 
 // Set implements pflag.Value.
-func (f *mapFormat) Set(text string) error { return choose((*string)(f), text, "table", "csv", "json") }
+func (f *mapFormat) Set(text string) error {
+	return cli.Choose((*string)(f), text, "table", "csv", "json")
+}
 
 // Type implements pflag.Value.
 func (f *mapFormat) Type() string { return "FORMAT" }

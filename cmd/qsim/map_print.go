@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
+	"qsim/cmd/cli"
 	"qsim/results"
 	"qsim/results/report"
 	"qsim/scenarios/phasemap"
@@ -32,7 +30,7 @@ func (m *mapper) edgeWords() string {
 
 // chart is the map as it is drawn.
 func (m *mapper) chart() *report.Map {
-	chart := &report.Map{Scenario: m.scenario.Name, ConfigHash: m.scenario.ConfigHash(), Version: version, Query: m.plan.Query, Seeds: int(m.scenario.Seeds),
+	chart := &report.Map{Scenario: m.scenario.Name, ConfigHash: m.scenario.ConfigHash(), Version: cli.Version, Query: m.plan.Query, Seeds: int(m.scenario.Seeds),
 		XKey: m.plan.X.Key, YKey: m.plan.Y.Key, XValues: m.plan.X.Values.Texts(), YValues: m.plan.Y.Values.Texts(), Steps: m.maps[0].Steps, Edge: m.edgeWords()}
 	for i, found := range m.maps {
 		panel := report.MapPanel{Label: m.labels[i], Beyond: found.Beyond(), Measured: len(found.Values), Full: found.Size()}
@@ -54,18 +52,18 @@ func (m *mapper) store() (string, error) {
 	}
 	figures, err := report.MapCharts(m.chart())
 	if err != nil {
-		return "", ioError("write map", err)
+		return "", cli.IOError("write map", err)
 	}
 	var table bytes.Buffer
 	if err := m.writeCSV(&table); err != nil {
-		return "", ioError("write map", err)
+		return "", cli.IOError("write map", err)
 	}
 	files := []results.File{{Path: "map.csv", Data: table.Bytes()}, {Path: "scenario.yaml", Data: m.scenario.Resolved()}}
 	for _, figure := range figures {
 		files = append(files, results.File{Path: figure.Name + ".png", Data: figure.PNG}, results.File{Path: figure.Name + ".svg", Data: figure.SVG})
 	}
 	folder, err := results.Write(results.Place{Out: m.flags.out, Scenario: m.scenario.Name, ConfigHash: m.scenario.ConfigHash(), Start: time.Now()}, files)
-	return folder, ioError("write map", err)
+	return folder, cli.IOError("write map", err)
 }
 
 // mapRow is one point for programs.
@@ -109,7 +107,7 @@ func (m *mapper) writeCSV(w io.Writer) error {
 	return results.WriteCells(w, header, rows, 0, results.CSV)
 }
 
-func (m *mapper) print(out io.Writer, messages *console, folder string) error {
+func (m *mapper) print(out io.Writer, messages *cli.Console, folder string) error {
 	var text bytes.Buffer
 	var err error
 	switch m.flags.format {
@@ -133,21 +131,18 @@ func (m *mapper) print(out io.Writer, messages *console, folder string) error {
 		err = m.printTables(&text, folder)
 	}
 	if err != nil {
-		return ioError("write result", err)
+		return cli.IOError("write result", err)
 	}
 	if m.flags.format != "table" && folder != "" {
-		messages.note("%s", shown(folder))
+		messages.Note("%s", shown(folder))
 	}
 	_, err = out.Write(text.Bytes())
-	return ioError("write result", err)
+	return cli.IOError("write result", err)
 }
 
 // printTables writes the coarse grid of each policy, the largest y first as on the picture.
 func (m *mapper) printTables(w io.Writer, folder string) error {
-	width := 0
-	if columns, _, failed := term.GetSize(int(os.Stdout.Fd())); failed == nil {
-		width = columns
-	}
+	width := cli.Width()
 	fmt.Fprintf(w, "%s   %s, mean of %s\n%s across, %s up\n", m.scenario.Name, m.plan.Query, seedsWords(int(m.scenario.Seeds)), m.plan.X.Key, m.plan.Y.Key)
 	for i, found := range m.maps {
 		fmt.Fprintf(w, "\n%s: %s of the map beyond the edge, %d points measured of %d\n\n", m.labels[i], results.FormatValue(found.Beyond(), results.MetricInfo{Unit: "1", Share: true}), len(found.Values), found.Size())

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/cli"
 	"qsim/results"
 	"qsim/scenarios"
 	"qsim/scenarios/phasemap"
@@ -29,10 +30,10 @@ type mapper struct {
 }
 
 func runMap(c *cobra.Command, names []string, f *mapFlags) error {
-	messages := &console{out: c.ErrOrStderr()}
-	warnOfVariables(c, messages)
+	messages := cli.NewConsole(c, false)
+	cli.WarnOfVariables(c, messages)
 	if f.parallel < 0 {
-		return usageError("--parallel %d: want at least 1", f.parallel)
+		return cli.UsageError("--parallel %d: want at least 1", f.parallel)
 	}
 	if !c.Flags().Changed("seeds") {
 		f.seeds = seedsOfMap
@@ -48,7 +49,7 @@ func runMap(c *cobra.Command, names []string, f *mapFlags) error {
 	if err := m.prepare(c); err != nil {
 		return err
 	}
-	ctx, stop := messages.interruptibleSaying(c.Context(), "interrupted: a map that is not done is not kept; once more to quit at once")
+	ctx, stop := messages.Interruptible(c.Context(), "interrupted: a map that is not done is not kept; once more to quit at once")
 	defer stop()
 	if err := m.measure(ctx, messages); err != nil {
 		return err
@@ -69,23 +70,23 @@ func (m *mapper) prepare(c *cobra.Command) error {
 		to         *phasemap.Axis
 	}{{"x", f.x, &m.plan.X}, {"y", f.y, &m.plan.Y}} {
 		if a.text == "" {
-			return usageError("--%s is missing: want KEY=RANGE, as engine.workers=80..140/20", a.flag)
+			return cli.UsageError("--%s is missing: want KEY=RANGE, as engine.workers=80..140/20", a.flag)
 		}
 		key, text, found := strings.Cut(a.text, "=")
 		if key = strings.TrimSpace(key); !found || key == "" {
-			return usageError("--%s %s: want KEY=RANGE, as engine.workers=80..140/20", a.flag, a.text)
+			return cli.UsageError("--%s %s: want KEY=RANGE, as engine.workers=80..140/20", a.flag, a.text)
 		}
 		r, err := ranges.Parse(text)
 		if err != nil {
-			return usageError("--%s %s: %w", a.flag, key, err)
+			return cli.UsageError("--%s %s: %w", a.flag, key, err)
 		}
 		*a.to = phasemap.Axis{Key: key, Values: r}
 	}
 	if m.plan.X.Key == m.plan.Y.Key {
-		return usageError("--x and --y are one key, %s", m.plan.X.Key)
+		return cli.UsageError("--x and --y are one key, %s", m.plan.X.Key)
 	}
 	if _, err := phasemap.NewLattice(m.plan.X, m.plan.Y, f.refine); err != nil {
-		return usageError("map: %w", err)
+		return cli.UsageError("map: %w", err)
 	}
 	if err := m.readMetric(); err != nil {
 		return err
@@ -108,12 +109,12 @@ func (m *mapper) readMetric() error {
 		return unknown("metric", f.metric, names)
 	}
 	if info.Filters.Has(results.NeedsLimit) {
-		return usageError("--metric %s: it needs a limit, which a map cannot give it", f.metric)
+		return cli.UsageError("--metric %s: it needs a limit, which a map cannot give it", f.metric)
 	}
 	q := results.Query{Metric: f.metric, During: f.during, After: f.after, Class: f.class}
 	if storms := m.scenario.Windows(); q.After == "" && (f.metric == "recovery.time" || f.metric == "drain.time") {
 		if len(storms) == 0 {
-			return usageError("--metric %s: the scenario has no storm; choose another metric", f.metric)
+			return cli.UsageError("--metric %s: the scenario has no storm; choose another metric", f.metric)
 		}
 		q.After = storms[0].Name
 	}
@@ -124,7 +125,7 @@ func (m *mapper) readMetric() error {
 	var err error
 	m.plan.Edge, err = readValue(f.edge, info)
 	if err != nil {
-		return usageError("--edge %s: %w", f.edge, err)
+		return cli.UsageError("--edge %s: %w", f.edge, err)
 	}
 	return nil
 }
@@ -207,13 +208,13 @@ type badPoint struct{ text string }
 // Error implements error.
 func (b *badPoint) Error() string { return "\n" + b.text }
 
-func (m *mapper) measure(ctx context.Context, messages *console) error {
+func (m *mapper) measure(ctx context.Context, messages *cli.Console) error {
 	f := m.flags
 	var current *progress
 	closeBars := func() {
 		if current != nil {
 			if current.container != nil {
-				messages.draw(nil)
+				messages.Draw(nil)
 			}
 			current.close()
 			current = nil
@@ -227,7 +228,7 @@ func (m *mapper) measure(ctx context.Context, messages *console) error {
 		}
 		current = newProgressOf("points", []string{label}, points, f.bars.bars(os.Stderr), nil)
 		if current.container != nil {
-			messages.draw(current)
+			messages.Draw(current.container)
 		}
 		count := 0
 		return func() {
@@ -244,11 +245,11 @@ func (m *mapper) measure(ctx context.Context, messages *console) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &broken):
-		return &failure{exitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s", m.name, err, broken.Stack)}
+		return cli.Fail(cli.ExitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s", m.name, err, broken.Stack))
 	case errors.Is(err, context.Canceled):
-		return &failure{exitInterrupted, nil}
+		return cli.Fail(cli.ExitInterrupted, nil)
 	case errors.As(err, &bad):
-		return usageError("map: %w", err)
+		return cli.UsageError("map: %w", err)
 	}
-	return usageError("%s: %w", m.name, err)
+	return cli.UsageError("%s: %w", m.name, err)
 }

@@ -3,11 +3,11 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/cli"
 	"qsim/results"
 	"qsim/results/report"
 	"qsim/scenarios/sweep"
@@ -36,12 +36,12 @@ Exit codes:
   qsim merge shared/sweep --missing`,
 		Args: func(_ *cobra.Command, names []string) error {
 			if len(names) != 1 {
-				return usageError("merge which folder? Name the one that qsim sweep --shard I/N -o DIR wrote to")
+				return cli.UsageError("merge which folder? Name the one that qsim sweep --shard I/N -o DIR wrote to")
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, names []string) error {
-			if err := environment(c); err != nil {
+			if err := cli.ReadEnvironment(c); err != nil {
 				return err
 			}
 			if missing {
@@ -54,7 +54,7 @@ Exit codes:
 	flags.BoolVar(&missing, "missing", false, "print which shards are not there")
 	flags.VarP(&f.format, "format", "", "of the result: table, markdown, csv or json")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
-	group(c, "Output", "missing", "format", "quiet")
+	cli.Group(c, "Output", "missing", "format", "quiet")
 	return c
 }
 
@@ -73,16 +73,16 @@ func printMissing(c *cobra.Command, dir string) error {
 		return nil
 	}
 	_, err = fmt.Fprintln(c.OutOrStdout(), sweep.List(shards))
-	return ioError("write result", err)
+	return cli.IOError("write result", err)
 }
 
 func isFolder(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
-		return usageError("there is no folder %s", dir)
+		return cli.UsageError("there is no folder %s", dir)
 	case !info.IsDir():
-		return usageError("%s is not a folder", dir)
+		return cli.UsageError("%s is not a folder", dir)
 	}
 	return nil
 }
@@ -91,11 +91,8 @@ func merge(c *cobra.Command, dir string, f *runFlags) error {
 	if err := isFolder(dir); err != nil {
 		return err
 	}
-	s := &session{flags: f, stdout: c.OutOrStdout(), console: &console{out: c.ErrOrStderr()}}
-	if f.quiet {
-		s.console.out = io.Discard
-	}
-	warnOfVariables(c, s.console)
+	s := &session{flags: f, stdout: c.OutOrStdout(), console: cli.NewConsole(c, f.quiet)}
+	cli.WarnOfVariables(c, s.console)
 	merged, err := sweep.Merge(dir)
 	if err != nil {
 		return sweepError(err)
@@ -117,17 +114,17 @@ func shardCount(n int) string {
 func placeSweep(dir string, merged *sweep.Merged) error {
 	files, err := merged.Files()
 	if err != nil {
-		return ioError("write sweep", err)
+		return cli.IOError("write sweep", err)
 	}
 	figures, err := report.SweepCharts(merged.Sweep)
 	if err != nil {
-		return ioError("write sweep", err)
+		return cli.IOError("write sweep", err)
 	}
 	for _, figure := range figures {
 		files = append(files, results.File{Path: "charts/" + figure.Name + ".png", Data: figure.PNG},
 			results.File{Path: "charts/" + figure.Name + ".svg", Data: figure.SVG})
 	}
-	return ioError("write sweep", sweep.Place(dir, files))
+	return cli.IOError("write sweep", sweep.Place(dir, files))
 }
 
 // printSweep prints a sweep, or a part of it, in the format asked for.
@@ -150,11 +147,11 @@ func (s *session) printSweep(all *results.Sweep, path, note string) error {
 		err = results.WriteSweep(&text, all, options)
 	}
 	if err != nil {
-		return ioError("write result", err)
+		return cli.IOError("write result", err)
 	}
 	if s.flags.format != "table" {
-		s.console.note("%s  %s", shown(path), note)
+		s.console.Note("%s  %s", shown(path), note)
 	}
 	_, err = s.stdout.Write(text.Bytes())
-	return ioError("write result", err)
+	return cli.IOError("write result", err)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/cli"
 	"qsim/results"
 	"qsim/results/report"
 	"qsim/scenarios"
@@ -48,12 +49,12 @@ Exit codes:
   qsim report runs/a runs/b --out compared.html`,
 		Args: func(_ *cobra.Command, names []string) error {
 			if len(names) == 0 {
-				return usageError("report what? Name the folder of a run, as qsim run prints it")
+				return cli.UsageError("report what? Name the folder of a run, as qsim run prints it")
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, names []string) error {
-			if err := environment(c); err != nil {
+			if err := cli.ReadEnvironment(c); err != nil {
 				return err
 			}
 			return makeReports(c, names, open, out)
@@ -62,12 +63,12 @@ Exit codes:
 	flags := c.Flags()
 	flags.BoolVar(&open, "open", false, "show the page in the browser")
 	flags.StringVarP(&out, "out", "o", "", "of several runs: write the index to this `FILE`")
-	group(c, "Output", "open", "out")
+	cli.Group(c, "Output", "open", "out")
 	return c
 }
 
 func makeReports(c *cobra.Command, names []string, open bool, out string) error {
-	warnOfVariables(c, c.ErrOrStderr())
+	cli.WarnOfVariables(c, c.ErrOrStderr())
 	var folders []string
 	for _, name := range names {
 		found, err := runFolders(name)
@@ -81,7 +82,7 @@ func makeReports(c *cobra.Command, names []string, open bool, out string) error 
 		}
 	}
 	if out != "" && len(folders) == 1 {
-		return usageError("--out %s: there is one run, and its page lies in its folder; an index needs several", out)
+		return cli.UsageError("--out %s: there is one run, and its page lies in its folder; an index needs several", out)
 	}
 	var last string
 	var entries []report.IndexEntry
@@ -93,7 +94,7 @@ func makeReports(c *cobra.Command, names []string, open bool, out string) error 
 		last = filepath.Join(folder, reportFile)
 		entries = append(entries, report.IndexEntry{Summary: summary, Href: last})
 		if _, err := fmt.Fprintln(c.OutOrStdout(), shown(last)); err != nil {
-			return ioError("write result", err)
+			return cli.IOError("write result", err)
 		}
 	}
 	if len(entries) > 1 {
@@ -102,7 +103,7 @@ func makeReports(c *cobra.Command, names []string, open bool, out string) error 
 			return err
 		}
 		if _, err := fmt.Fprintln(c.OutOrStdout(), shown(last)); err != nil {
-			return ioError("write result", err)
+			return cli.IOError("write result", err)
 		}
 	}
 	if open {
@@ -116,36 +117,36 @@ func runFolders(name string) ([]string, error) {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && isScenario(name):
-		return nil, usageError("%s is a scenario; qsim run %s makes its report", name, name)
+		return nil, cli.UsageError("%s is a scenario; qsim run %s makes its report", name, name)
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, usageError("there is no result %s", name)
+		return nil, cli.UsageError("there is no result %s", name)
 	case err != nil:
-		return nil, ioError("read results", err)
+		return nil, cli.IOError("read results", err)
 	case !info.IsDir():
 		name = filepath.Dir(name) // a file of the run
 	}
 	for _, folder := range []string{name, filepath.Join(name, "latest")} {
 		if hasSummary(folder) {
 			real, err := filepath.EvalSymlinks(folder)
-			return []string{real}, ioError("read results", err)
+			return []string{real}, cli.IOError("read results", err)
 		}
 	}
 	inside, err := os.ReadDir(name) // in order
 	if err != nil {
-		return nil, ioError("read results", err)
+		return nil, cli.IOError("read results", err)
 	}
 	var folders []string
 	for _, entry := range inside {
 		if latest := filepath.Join(name, entry.Name(), "latest"); hasSummary(latest) {
 			real, err := filepath.EvalSymlinks(latest)
 			if err != nil {
-				return nil, ioError("read results", err)
+				return nil, cli.IOError("read results", err)
 			}
 			folders = append(folders, real)
 		}
 	}
 	if len(folders) == 0 {
-		return nil, usageError("%s has no summary.json: it is no folder of a run, nor of runs", name)
+		return nil, cli.UsageError("%s has no summary.json: it is no folder of a run, nor of runs", name)
 	}
 	return folders, nil
 }
@@ -161,12 +162,12 @@ func redraw(folder string) (*results.Summary, error) {
 	var path *fs.PathError
 	switch {
 	case errors.As(err, &path):
-		return nil, ioError("read results", err)
+		return nil, cli.IOError("read results", err)
 	case err != nil:
-		return nil, &failure{exitUsage, fmt.Errorf("%s: %w", folder, err)}
+		return nil, cli.Fail(cli.ExitUsage, fmt.Errorf("%s: %w", folder, err))
 	}
 	if err := results.Replace(folder, files); err != nil {
-		return nil, ioError("write report", err)
+		return nil, cli.IOError("write report", err)
 	}
 	return summary, nil
 }
@@ -272,12 +273,12 @@ func writeIndex(entries []report.IndexEntry, out string) (string, error) {
 	}
 	from, err := filepath.Abs(filepath.Dir(out))
 	if err != nil {
-		return "", ioError("write index", err)
+		return "", cli.IOError("write index", err)
 	}
 	for i := range entries {
 		to, err := filepath.Abs(entries[i].Href)
 		if err != nil {
-			return "", ioError("write index", err)
+			return "", cli.IOError("write index", err)
 		}
 		if relative, err := filepath.Rel(from, to); err == nil {
 			to = relative
@@ -286,9 +287,9 @@ func writeIndex(entries []report.IndexEntry, out string) (string, error) {
 	}
 	page, err := report.Index(entries)
 	if err != nil {
-		return "", ioError("write index", err)
+		return "", cli.IOError("write index", err)
 	}
-	return out, ioError("write index", results.Replace(filepath.Dir(out), []results.File{{Path: filepath.Base(out), Data: page}}))
+	return out, cli.IOError("write index", results.Replace(filepath.Dir(out), []results.File{{Path: filepath.Base(out), Data: page}}))
 }
 
 // commonFolder is the nearest one above all runs.

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
+	"qsim/cmd/cli"
 	"qsim/results"
 	"qsim/scenarios"
 )
@@ -65,7 +65,7 @@ the scenario.`,
   qsim run my.yaml --check                          does the engine do what it must?`,
 		Args: atLeastOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
-			if err := environment(c); err != nil {
+			if err := cli.ReadEnvironment(c); err != nil {
 				return err
 			}
 			return run(c, names, &f)
@@ -85,9 +85,9 @@ the scenario.`,
 	flags.Lookup("plot").NoOptDefVal = "auto"
 	flags.Var(&f.color, "color", "colour the table: auto, always or never")
 	flags.Var(&f.bars, "progress", "draw progress bars: auto, always or never")
-	group(c, "How to run it", "parallel", "until-ci", "max-seeds", "check")
-	group(c, "Output", "format", "plot", "out", "no-files")
-	group(c, "Terminal", "quiet", "verbose", "color", "progress")
+	cli.Group(c, "How to run it", "parallel", "until-ci", "max-seeds", "check")
+	cli.Group(c, "Output", "format", "plot", "out", "no-files")
+	cli.Group(c, "Terminal", "quiet", "verbose", "color", "progress")
 	return c
 }
 
@@ -96,27 +96,24 @@ type session struct {
 	flags   *runFlags
 	command []string
 	stdout  io.Writer
-	console *console
+	console *cli.Console
 }
 
 func run(c *cobra.Command, names []string, f *runFlags) error {
 	if f.parallel < 0 {
-		return usageError("--parallel %d: want at least 1", f.parallel)
+		return cli.UsageError("--parallel %d: want at least 1", f.parallel)
 	}
 	if err := checkUntilFlags(c, f.untilCI, f.maxSeeds); err != nil {
 		return err
 	}
 	if f.quiet && f.verbose {
-		return usageError("--quiet and --verbose exclude each other")
+		return cli.UsageError("--quiet and --verbose exclude each other")
 	}
 	if f.plot.on() && f.format != "table" {
-		return usageError("--plot draws above a table: leave --format %s away", f.format)
+		return cli.UsageError("--plot draws above a table: leave --format %s away", f.format)
 	}
-	s := &session{flags: f, command: os.Args, stdout: c.OutOrStdout(), console: &console{out: c.ErrOrStderr()}}
-	if f.quiet {
-		s.console.out = io.Discard
-	}
-	warnOfVariables(c, s.console)
+	s := &session{flags: f, command: os.Args, stdout: c.OutOrStdout(), console: cli.NewConsole(c, f.quiet)}
+	cli.WarnOfVariables(c, s.console)
 	all, err := loadAll(c, names, &f.scenarioFlags, c.ErrOrStderr(), s.console)
 	if err != nil {
 		return err
@@ -126,66 +123,66 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 			return err
 		}
 	}
-	ctx, stop := s.console.interruptible(c.Context())
+	ctx, stop := s.console.Interruptible(c.Context(), keeping)
 	defer stop()
-	worst := exitMet
+	worst := cli.ExitMet
 	for i, l := range all {
 		if i > 0 && f.format == "table" {
 			fmt.Fprintln(s.stdout)
 		}
 		code, err := s.one(ctx, l)
 		if err != nil {
-			code = settle(c.ErrOrStderr(), err)
+			code = cli.Settle(c, err)
 		}
-		if worst = worse(worst, code); worst == exitInterrupted {
+		if worst = cli.Worse(worst, code); worst == cli.ExitInterrupted {
 			break
 		}
 	}
-	if worst != exitMet {
-		return &failure{worst, nil}
+	if worst != cli.ExitMet {
+		return cli.Fail(worst, nil)
 	}
 	return nil
 }
 
 // one runs one scenario: simulate, summarize, write, print.
-func (s *session) one(ctx context.Context, l loaded) (exitCode, error) {
+func (s *session) one(ctx context.Context, l loaded) (cli.Exit, error) {
 	start := time.Now()
 	settings := l.scenario.Settings()
 	if s.flags.verbose {
-		s.console.note("%s: %d policies × %d seeds, config %s", l.name, len(settings.Policies), l.scenario.Seeds, settings.ConfigHash)
+		s.console.Note("%s: %d policies × %d seeds, config %s", l.name, len(settings.Policies), l.scenario.Seeds, settings.ConfigHash)
 	}
 	runs, err := s.simulate(ctx, l.scenario, &settings)
 	interrupted := errors.Is(err, context.Canceled)
 	var broken *scenarios.Broken
 	switch {
 	case errors.As(err, &broken):
-		return exitInvariant, &failure{exitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s%s\nto see it again: %s\nwhat led to it:  %s", l.name, err, broken.History, broken.Stack, s.replay(l, broken), s.leading(l, broken))}
+		return cli.ExitInvariant, cli.Fail(cli.ExitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s%s\nto see it again: %s\nwhat led to it:  %s", l.name, err, broken.History, broken.Stack, s.replay(l, broken), s.leading(l, broken)))
 	case err != nil && !interrupted:
-		return exitUsage, &failure{exitUsage, fmt.Errorf("%s: %w", l.name, err)}
+		return cli.ExitUsage, cli.Fail(cli.ExitUsage, fmt.Errorf("%s: %w", l.name, err))
 	}
 	seeds := s.seedsOf(l.scenario, runs, interrupted)
 	summary, err := results.Summarize(&settings, runs, results.Options{Seeds: seeds, Strict: s.flags.strict, Until: float64(s.flags.untilCI)})
 	if err != nil {
 		if interrupted {
-			return exitInterrupted, &failure{exitInterrupted, fmt.Errorf("%s: interrupted before a seed had finished under every policy", l.name)}
+			return cli.ExitInterrupted, cli.Fail(cli.ExitInterrupted, fmt.Errorf("%s: interrupted before a seed had finished under every policy", l.name))
 		}
-		return exitIO, fmt.Errorf("summarize %s: %w", l.name, err)
+		return cli.ExitIO, fmt.Errorf("summarize %s: %w", l.name, err)
 	}
 	path, err := s.store(l, summary, start)
 	if err != nil {
-		return exitIO, err
+		return cli.ExitIO, err
 	}
 	for _, warning := range summary.Warnings {
-		s.console.note("%s: warning: %s", l.name, warning)
+		s.console.Note("%s: warning: %s", l.name, warning)
 	}
 	if err := s.print(summary, path, took(runs, time.Since(start))); err != nil {
-		return exitIO, err
+		return cli.ExitIO, err
 	}
 	if interrupted {
-		s.console.note("interrupted: %s", finishedOf(summary, len(seeds)))
-		return exitInterrupted, nil
+		s.console.Note("interrupted: %s", finishedOf(summary, len(seeds)))
+		return cli.ExitInterrupted, nil
 	}
-	return exitCode(summary.Exit), nil
+	return cli.Exit(summary.Exit), nil
 }
 
 func (s *session) simulate(ctx context.Context, sc *scenarios.Scenario, settings *results.Settings) ([]results.Run, error) {
@@ -199,8 +196,8 @@ func (s *session) simulate(ctx context.Context, sc *scenarios.Scenario, settings
 	}
 	bars := newProgress(labels, s.mostSeeds(sc), !s.flags.quiet && s.flags.bars.bars(os.Stderr), lines)
 	if bars.container != nil {
-		s.console.draw(bars)
-		defer s.console.draw(nil)
+		s.console.Draw(bars.container)
+		defer s.console.Draw(nil)
 	}
 	defer bars.close()
 	options := scenarios.Options{Parallel: s.flags.parallel, Progress: bars.finished, MostSeeds: s.mostSeeds(sc), Check: s.flags.check}
@@ -217,26 +214,26 @@ func (s *session) store(l loaded, summary *results.Summary, start time.Time) (st
 	}
 	here, err := os.Getwd()
 	if err != nil {
-		return "", ioError("write results", err)
+		return "", cli.IOError("write results", err)
 	}
 	info := results.RunInfo{
 		Started: start.UTC(), Took: time.Since(start).Seconds(), Command: s.command, Folder: here,
-		Version: version, Commit: commit(), GoVersion: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.GOMAXPROCS(0),
+		Version: cli.Version, Commit: cli.Commit(), GoVersion: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.GOMAXPROCS(0),
 	}
 	files, err := results.Files(summary, info, l.scenario.Resolved())
 	if err != nil {
-		return "", ioError("write results", err)
+		return "", cli.IOError("write results", err)
 	}
 	drawn, _, err := drawn(reader(files)) // from what is stored, as report would
 	if err != nil {
-		return "", ioError("write results", err)
+		return "", cli.IOError("write results", err)
 	}
 	files = append(files, drawn...)
 	folder, err := results.Write(results.Place{Out: s.flags.out, Scenario: summary.Scenario, ConfigHash: summary.ConfigHash, Start: start}, files)
 	if folder == "" {
-		return "", ioError("write results", err)
+		return "", cli.IOError("write results", err)
 	}
-	return filepath.Join(folder, reportFile), ioError("write results", err)
+	return filepath.Join(folder, reportFile), cli.IOError("write results", err)
 }
 
 // print writes the result in the format asked for. Where the result is not for
@@ -257,26 +254,24 @@ func (s *session) print(summary *results.Summary, path, note string) error {
 		options.Format = results.Markdown
 		err = results.WriteTable(&text, summary, options)
 	default:
-		if width, _, failed := term.GetSize(int(os.Stdout.Fd())); failed == nil {
-			options.Width = width
-		}
+		options.Width = cli.Width()
 		if s.flags.plot.on() {
 			plot := results.PlotOptions{Width: options.Width, ASCII: s.flags.plot.ascii(), Color: options.Color}
 			if err := results.WritePlot(&text, summary, plot); err != nil {
-				return ioError("write result", err)
+				return cli.IOError("write result", err)
 			}
 			text.WriteString("\n")
 		}
 		err = results.WriteTable(&text, summary, options)
 	}
 	if err != nil {
-		return ioError("write result", err)
+		return cli.IOError("write result", err)
 	}
 	_, err = s.stdout.Write(text.Bytes())
 	if s.flags.format != "table" && path != "" {
-		s.console.note("%s  %s", shown(path), note)
+		s.console.Note("%s  %s", shown(path), note)
 	}
-	return ioError("write result", err)
+	return cli.IOError("write result", err)
 }
 
 // shown is a path as it is shown: from the working directory if it lies below.

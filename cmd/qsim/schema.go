@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/cli"
 	"qsim/scenarios"
 )
 
@@ -21,7 +22,7 @@ The schema knows keys, values and units; what goes together only validate knows.
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			_, err := c.OutOrStdout().Write(scenarios.Schema())
-			return ioError("write result", err)
+			return cli.IOError("write result", err)
 		},
 	}
 }

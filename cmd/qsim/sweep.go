@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/cli"
 	"qsim/results"
 	"qsim/scenarios"
 	"qsim/scenarios/sweep"
@@ -60,12 +61,12 @@ Objectives do not change the exit code: a sweep is to find where they are met.
   qsim sweep my.yaml --vary engine.workers=8..64/4points --shard 3/8 -o shared/sweep`,
 		Args: func(_ *cobra.Command, names []string) error {
 			if len(names) != 1 {
-				return usageError("sweep which scenario? Name one file or built-in one; qsim list scenarios lists those")
+				return cli.UsageError("sweep which scenario? Name one file or built-in one; qsim list scenarios lists those")
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, names []string) error {
-			if err := environment(c); err != nil {
+			if err := cli.ReadEnvironment(c); err != nil {
 				return err
 			}
 			return runSweep(c, names[0], &f)
@@ -74,7 +75,7 @@ Objectives do not change the exit code: a sweep is to find where they are met.
 	flags := c.Flags()
 	flags.StringArrayVar(&f.vary, "vary", nil, "the values that a key takes, as `KEY=VALUES`; repeatable, for all combinations")
 	flags.StringArrayVar(&f.metrics, "metric", nil, "report this `METRIC` beside those of the objectives, as goodput or 'goodput during STORM'; or all; repeatable")
-	group(c, "What to vary", "vary", "metric")
+	cli.Group(c, "What to vary", "vary", "metric")
 	addScenarioFlags(c, "What to run", &f.scenarioFlags)
 	flags.Lookup("baseline").Hidden = true // the table compares nothing
 	flags.Lookup("strict").Usage = "warnings are errors"
@@ -86,9 +87,9 @@ Objectives do not change the exit code: a sweep is to find where they are met.
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say more on standard error")
 	flags.Var(&f.bars, "progress", "draw progress bars: auto, always or never")
-	group(c, "How to run it", "shard", "parallel", "force")
-	group(c, "Output", "format", "out")
-	group(c, "Terminal", "quiet", "verbose", "progress")
+	cli.Group(c, "How to run it", "shard", "parallel", "force")
+	cli.Group(c, "Output", "format", "out")
+	cli.Group(c, "Terminal", "quiet", "verbose", "progress")
 	return c
 }
 
@@ -103,14 +104,11 @@ type sweeping struct {
 }
 
 func runSweep(c *cobra.Command, name string, f *sweepFlags) error {
-	s := &sweeping{flags: f, session: &session{flags: &f.runFlags, command: os.Args, stdout: c.OutOrStdout(), console: &console{out: c.ErrOrStderr()}}}
-	if f.quiet {
-		s.console.out = io.Discard
-	}
+	s := &sweeping{flags: f, session: &session{flags: &f.runFlags, command: os.Args, stdout: c.OutOrStdout(), console: cli.NewConsole(c, f.quiet)}}
 	if err := s.prepare(c, name); err != nil {
 		return err
 	}
-	ctx, stop := s.console.interruptible(c.Context())
+	ctx, stop := s.console.Interruptible(c.Context(), keeping)
 	defer stop()
 	work, err := sweep.Open(s.dir, s.plan, s.shard, f.force)
 	if err != nil {
@@ -145,10 +143,10 @@ func runSweep(c *cobra.Command, name string, f *sweepFlags) error {
 func (s *sweeping) prepare(c *cobra.Command, name string) error {
 	f := s.flags
 	if f.parallel < 0 {
-		return usageError("--parallel %d: want at least 1", f.parallel)
+		return cli.UsageError("--parallel %d: want at least 1", f.parallel)
 	}
 	if f.quiet && f.verbose {
-		return usageError("--quiet and --verbose exclude each other")
+		return cli.UsageError("--quiet and --verbose exclude each other")
 	}
 	axes, err := f.axes()
 	if err != nil {
@@ -157,10 +155,10 @@ func (s *sweeping) prepare(c *cobra.Command, name string) error {
 	s.shard = sweep.Shard{Index: 0, Of: 1}
 	if c.Flags().Changed("shard") {
 		if s.shard, err = sweep.ParseShard(f.shard); err != nil {
-			return usageError("--shard %s: %w", f.shard, err)
+			return cli.UsageError("--shard %s: %w", f.shard, err)
 		}
 	}
-	warnOfVariables(c, s.console)
+	cli.WarnOfVariables(c, s.console)
 	overrides, err := f.overrides(c)
 	if err != nil {
 		return err
@@ -173,8 +171,8 @@ func (s *sweeping) prepare(c *cobra.Command, name string) error {
 		return err
 	}
 	source := sweep.Source{Name: s.loaded.name, Text: s.loaded.source, Sets: overrides, Policies: f.policies, Queries: queries}
-	if s.plan, err = sweep.New(source, axes, version); err != nil {
-		return usageError("%s: %w", s.loaded.name, err)
+	if s.plan, err = sweep.New(source, axes, cli.Version); err != nil {
+		return cli.UsageError("%s: %w", s.loaded.name, err)
 	}
 	if s.dir = f.out; s.dir == "" {
 		s.dir = filepath.Join("results", "runs", s.plan.Sweep.Scenario, "sweep-"+s.plan.Sweep.ConfigHash)
@@ -185,7 +183,7 @@ func (s *sweeping) prepare(c *cobra.Command, name string) error {
 // axes are those of --vary, or all that is wrong with them.
 func (f *sweepFlags) axes() ([]sweep.Axis, error) {
 	if len(f.vary) == 0 {
-		return nil, usageError("sweep over what? Give --vary KEY=VALUES, as --vary engine.workers=40,80,160")
+		return nil, cli.UsageError("sweep over what? Give --vary KEY=VALUES, as --vary engine.workers=40,80,160")
 	}
 	var axes []sweep.Axis
 	var problems []error
@@ -197,7 +195,7 @@ func (f *sweepFlags) axes() ([]sweep.Axis, error) {
 		axes = append(axes, axis)
 	}
 	if len(problems) > 0 {
-		return nil, &failure{exitUsage, errors.Join(problems...)}
+		return nil, cli.Fail(cli.ExitUsage, errors.Join(problems...))
 	}
 	return axes, nil
 }
@@ -216,13 +214,13 @@ func queriesOf(metrics []string, scenario *scenarios.Scenario) ([]results.Query,
 		}
 		q, err := results.ParseQuery(text)
 		if err != nil {
-			return nil, usageError("--metric %s: %w", text, err)
+			return nil, cli.UsageError("--metric %s: %w", text, err)
 		}
 		queries = append(queries, q)
 	}
 	probe := *scenario
 	if err := probe.Measure(queries); err != nil {
-		return nil, usageError("--metric %w", err)
+		return nil, cli.UsageError("--metric %w", err)
 	}
 	return queries, nil
 }
@@ -234,14 +232,14 @@ func (s *sweeping) check(ctx context.Context, stderr io.Writer, cells []int) err
 	var wrong *sweep.Wrong
 	switch {
 	case errors.Is(err, context.Canceled):
-		return &failure{exitInterrupted, fmt.Errorf("%s: interrupted before a cell was computed", s.loaded.name)}
+		return cli.Fail(cli.ExitInterrupted, fmt.Errorf("%s: interrupted before a cell was computed", s.loaded.name))
 	case errors.As(err, &wrong):
 		if err := wrong.Render(stderr); err != nil {
-			return ioError("write diagnostics", err)
+			return cli.IOError("write diagnostics", err)
 		}
-		return &failure{exitUsage, nil}
+		return cli.Fail(cli.ExitUsage, nil)
 	case err != nil:
-		return usageError("%s: %w", s.loaded.name, err)
+		return cli.UsageError("%s: %w", s.loaded.name, err)
 	}
 	s.tell("", notes)
 	return nil
@@ -254,10 +252,10 @@ const mostNotes = 10
 func (s *sweeping) tell(where string, notes []sweep.Note) {
 	for i, note := range notes {
 		if i == mostNotes {
-			s.console.note("and %d warnings more%s", len(notes)-i, where)
+			s.console.Note("and %d warnings more%s", len(notes)-i, where)
 			return
 		}
-		s.console.note("%s: warning: %s (%s, first with %s)", s.loaded.name, note.Text, cellCount(note.Cells), s.plan.CellName(note.First))
+		s.console.Note("%s: warning: %s (%s, first with %s)", s.loaded.name, note.Text, cellCount(note.Cells), s.plan.CellName(note.First))
 	}
 }
 
@@ -272,7 +270,7 @@ func cellCount(n int) string {
 func sweepError(err error) error {
 	var refusal *sweep.Refusal
 	if errors.As(err, &refusal) {
-		return &failure{exitUsage, err}
+		return cli.Fail(cli.ExitUsage, err)
 	}
-	return ioError("sweep", err)
+	return cli.IOError("sweep", err)
 }

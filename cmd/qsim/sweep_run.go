@@ -12,6 +12,7 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
+	"qsim/cmd/cli"
 	"qsim/results"
 	"qsim/scenarios"
 	"qsim/scenarios/sweep"
@@ -23,14 +24,14 @@ func (s *sweeping) compute(ctx context.Context, work *sweep.Work) error {
 		return sweepError(err)
 	}
 	for _, path := range work.Damaged {
-		s.console.note("%s is damaged: what it held is computed again", path)
+		s.console.Note("%s is damaged: what it held is computed again", path)
 	}
 	left := work.Left()
 	if there := work.Size() - len(left); there > 0 {
-		s.console.note("%d of %s are there, in %s", there, cellCount(work.Size()), s.dir)
+		s.console.Note("%d of %s are there, in %s", there, cellCount(work.Size()), s.dir)
 	}
 	if s.flags.verbose {
-		s.console.note("%s: %s × %d simulations, config %s", s.loaded.name, cellCount(len(left)), s.plan.Simulations(), s.plan.Sweep.ConfigHash)
+		s.console.Note("%s: %s × %d simulations, config %s", s.loaded.name, cellCount(len(left)), s.plan.Simulations(), s.plan.Sweep.ConfigHash)
 	}
 	bar := s.newBar(work.Size()-len(left), work.Size())
 	seen := results.Sweep{}
@@ -39,7 +40,7 @@ func (s *sweeping) compute(ctx context.Context, work *sweep.Work) error {
 		Progress: bar.simulated,
 		Keep: func(cell *results.Cell) error {
 			if err := work.Keep(cell); err != nil {
-				return &failure{exitIO, err}
+				return cli.Fail(cli.ExitIO, err)
 			}
 			bar.kept()
 			seen.Cells = append(seen.Cells, results.Cell{Index: cell.Index, Warnings: cell.Warnings})
@@ -64,16 +65,16 @@ func (s *sweeping) whyNotAll(err error, finished, all int) error {
 	var cell *sweep.CellError
 	switch {
 	case errors.Is(err, context.Canceled):
-		s.console.note("interrupted: %d of %s are finished and kept; the same command goes on with the others", finished, cellCount(all))
-		return &failure{exitInterrupted, nil}
+		s.console.Note("interrupted: %d of %s are finished and kept; the same command goes on with the others", finished, cellCount(all))
+		return cli.Fail(cli.ExitInterrupted, nil)
 	case errors.As(err, &broken) && errors.As(err, &cell):
 		var sets []string
 		for _, o := range s.plan.Overrides(cell.Cell) {
 			sets = append(sets, o.Path+"="+o.Value)
 		}
-		return &failure{exitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s\nto see it again: %s", s.loaded.name, err, broken.Stack, s.replay(s.loaded, broken, sets...))}
+		return cli.Fail(cli.ExitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s\nto see it again: %s", s.loaded.name, err, broken.Stack, s.replay(s.loaded, broken, sets...)))
 	case errors.As(err, &cell):
-		return usageError("%s: %w", s.loaded.name, err)
+		return cli.UsageError("%s: %w", s.loaded.name, err)
 	}
 	return err
 }
@@ -82,7 +83,7 @@ func (s *sweeping) whyNotAll(err error, finished, all int) error {
 // long for each simulation as those of this process took.
 type sweepBar struct {
 	mutex    sync.Mutex
-	console  *console
+	console  *cli.Console
 	progress *progress
 	lines    bool // one for each cell
 	start    time.Time
@@ -108,7 +109,7 @@ func (s *sweeping) newBar(there, all int) *sweepBar {
 		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return b.words() })))
 	bar.SetCurrent(int64(there) * each)
 	b.progress.container, b.progress.bars = container, []*mpb.Bar{bar}
-	s.console.draw(b.progress)
+	s.console.Draw(b.progress.container)
 	return b
 }
 
@@ -157,6 +158,6 @@ func (b *sweepBar) cells() int {
 
 // close leaves the bar as it is.
 func (b *sweepBar) close() {
-	b.console.draw(nil)
+	b.console.Draw(nil)
 	b.progress.close()
 }

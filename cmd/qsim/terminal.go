@@ -1,11 +1,10 @@
 package main
 
 import (
-	"errors"
 	"os"
 	"strings"
 
-	"golang.org/x/term"
+	"qsim/cmd/cli"
 )
 
 // when is a flag that is one of auto, always and never.
@@ -15,7 +14,9 @@ type when string
 func (w *when) String() string { return string(*w) }
 
 // Set implements pflag.Value.
-func (w *when) Set(text string) error { return choose((*string)(w), text, "auto", "always", "never") }
+func (w *when) Set(text string) error {
+	return cli.Choose((*string)(w), text, "auto", "always", "never")
+}
 
 // Type implements pflag.Value: what the help text calls the value.
 func (w *when) Type() string { return "WHEN" }
@@ -28,27 +29,11 @@ func (f *format) String() string { return string(*f) }
 
 // Set implements pflag.Value.
 func (f *format) Set(text string) error {
-	return choose((*string)(f), text, "table", "markdown", "csv", "json")
+	return cli.Choose((*string)(f), text, "table", "markdown", "csv", "json")
 }
 
 // Type implements pflag.Value.
 func (f *format) Type() string { return "FORMAT" }
-
-// choose sets to to text if that is one of choices.
-func choose(to *string, text string, choices ...string) error {
-	for _, choice := range choices {
-		if text == choice {
-			*to = text
-			return nil
-		}
-	}
-	last := len(choices) - 1
-	explanation := "want " + strings.Join(choices[:last], ", ") + " or " + choices[last]
-	if near := nearest(text, choices); near != "" {
-		explanation = "did you mean " + near + "? (" + explanation + ")"
-	}
-	return errors.New(explanation)
-}
 
 // coloured reports whether what is printed to file is coloured.
 func (w when) coloured(file *os.File) bool {
@@ -58,7 +43,7 @@ func (w when) coloured(file *os.File) bool {
 	case "never":
 		return false
 	}
-	return os.Getenv("NO_COLOR") == "" && capable(file)
+	return os.Getenv("NO_COLOR") == "" && cli.Capable(file)
 }
 
 // bars reports whether progress is drawn on file. A machine that builds has nobody to
@@ -70,12 +55,7 @@ func (w when) bars(file *os.File) bool {
 	case "never":
 		return false
 	}
-	return os.Getenv("CI") == "" && capable(file)
-}
-
-// capable reports whether file is a terminal that understands more than text.
-func capable(file *os.File) bool {
-	return term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb"
+	return os.Getenv("CI") == "" && cli.Capable(file)
 }
 
 // plotMode is how a plot is drawn in the terminal.
@@ -92,7 +72,7 @@ func (m *plotMode) Set(text string) error {
 	case "false":
 		text = "never"
 	}
-	return choose((*string)(m), text, "auto", "unicode", "ascii", "never")
+	return cli.Choose((*string)(m), text, "auto", "unicode", "ascii", "never")
 }
 
 // Type implements pflag.Value.

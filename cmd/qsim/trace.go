@@ -5,13 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
+	"qsim/cmd/cli"
 	"qsim/scenarios"
 	"qsim/scenarios/trace"
 )
@@ -53,7 +52,7 @@ node, one for each storm, arrows from one attempt of a job to the next.`,
   qsim trace retry-storm --from 9m59s --to 10m10s --format chrome > storm.json`,
 		Args: exactlyOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
-			if err := environment(c); err != nil {
+			if err := cli.ReadEnvironment(c); err != nil {
 				return err
 			}
 			return runTrace(c, names, &f)
@@ -71,9 +70,9 @@ node, one for each storm, arrows from one attempt of a job to the next.`,
 	flags.BoolVar(&f.calls, "calls", false, "tell of calls to the store as well")
 	flags.BoolVar(&f.heartbeats, "heartbeats", false, "tell of heartbeats as well")
 	flags.Var(&f.format, "format", "text (words), table, json or chrome")
-	group(c, "Which simulation", "policy", "seed", "set")
-	group(c, "What of it", "job", "find", "from", "to", "limit", "calls", "heartbeats")
-	group(c, "Output", "format")
+	cli.Group(c, "Which simulation", "policy", "seed", "set")
+	cli.Group(c, "What of it", "job", "find", "from", "to", "limit", "calls", "heartbeats")
+	cli.Group(c, "Output", "format")
 	return c
 }
 
@@ -85,7 +84,7 @@ func (f *traceFormat) String() string { return string(*f) }
 
 // Set implements pflag.Value.
 func (f *traceFormat) Set(text string) error {
-	return choose((*string)(f), text, "text", "table", "json", "chrome")
+	return cli.Choose((*string)(f), text, "text", "table", "json", "chrome")
 }
 
 // Type implements pflag.Value.
@@ -106,50 +105,47 @@ func runTrace(c *cobra.Command, names []string, f *traceFlags) error {
 	if err := f.check(c); err != nil {
 		return err
 	}
-	messages := &console{out: c.ErrOrStderr()}
-	warnOfVariables(c, messages)
+	messages := cli.NewConsole(c, false)
+	cli.WarnOfVariables(c, messages)
 	all, err := loadAll(c, names, &f.scenarioFlags, c.ErrOrStderr(), messages)
 	if err != nil {
 		return err
 	}
-	t := &tracer{flags: f, name: all[0].name, out: bufio.NewWriter(c.OutOrStdout())}
-	if width, _, failed := term.GetSize(int(os.Stdout.Fd())); failed == nil {
-		t.width = width
-	}
+	t := &tracer{flags: f, name: all[0].name, out: bufio.NewWriter(c.OutOrStdout()), width: cli.Width()}
 	if err := t.choose(all[0].scenario); err != nil {
 		return err
 	}
-	ctx, stop := messages.interruptibleSaying(c.Context(), "interrupted: the trace ends here")
+	ctx, stop := messages.Interruptible(c.Context(), "interrupted: the trace ends here")
 	defer stop()
 	err = t.print(ctx, messages)
 	var broken *scenarios.Broken
 	switch {
 	case errors.As(err, &broken):
 		t.out.Flush() // what led to it
-		return &failure{exitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s", t.name, err, broken.Stack)}
+		return cli.Fail(cli.ExitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s", t.name, err, broken.Stack))
 	case errors.Is(err, context.Canceled):
 		t.out.Flush()
-		return &failure{exitInterrupted, nil}
+		return cli.Fail(cli.ExitInterrupted, nil)
 	}
-	var known *failure
+	var known *cli.Failure
 	if err == nil {
 		err = t.out.Flush()
 	}
 	if errors.As(err, &known) {
 		return err
 	}
-	return ioError("write trace", err)
+	return cli.IOError("write trace", err)
 }
 
 // check finds flags that exclude each other.
 func (f *traceFlags) check(c *cobra.Command) error {
 	switch {
 	case f.job != "" && f.find != "":
-		return usageError("--job and --find exclude each other")
+		return cli.UsageError("--job and --find exclude each other")
 	case f.find != "" && (f.from != "" || f.to != ""):
-		return usageError("--find looks at the whole run: leave --from and --to away")
+		return cli.UsageError("--find looks at the whole run: leave --from and --to away")
 	case c.Flags().Changed("limit") && f.limit < 1:
-		return usageError("--limit %d: want at least 1", f.limit)
+		return cli.UsageError("--limit %d: want at least 1", f.limit)
 	}
 	if f.find == "" {
 		return nil
@@ -158,8 +154,8 @@ func (f *traceFlags) check(c *cobra.Command) error {
 	for _, i := range trace.Interests() {
 		names = append(names, string(i))
 	}
-	if err := choose(new(string), f.find, names...); err != nil {
-		return usageError("--find %s: %w", f.find, err)
+	if err := cli.Choose(new(string), f.find, names...); err != nil {
+		return cli.UsageError("--find %s: %w", f.find, err)
 	}
 	return nil
 }
@@ -179,14 +175,14 @@ func (t *tracer) choose(sc *scenarios.Scenario) error {
 		for _, i := range found {
 			labels = append(labels, fmt.Sprintf("%q", sc.Policies[i].Label))
 		}
-		return usageError("--policy %s: %d policies are of that kind; name one: %s", f.policy, len(found), strings.Join(labels, ", "))
+		return cli.UsageError("--policy %s: %d policies are of that kind; name one: %s", f.policy, len(found), strings.Join(labels, ", "))
 	}
 	one, err := sc.Select([]string{sc.Policies[found[0]].Label})
 	if err != nil {
-		return usageError("%s: %w", t.name, err)
+		return cli.UsageError("%s: %w", t.name, err)
 	}
 	if t.sim, err = trace.New(one, one.Seed); err != nil {
-		return usageError("%w", err)
+		return cli.UsageError("%w", err)
 	}
 	return t.read()
 }
@@ -204,20 +200,20 @@ func (t *tracer) read() error {
 		}
 		var d scenarios.Duration
 		if err := d.UnmarshalText([]byte(bound.text)); err != nil {
-			return usageError("--%s %s: %w", bound.flag, bound.text, err)
+			return cli.UsageError("--%s %s: %w", bound.flag, bound.text, err)
 		}
 		if d.Std() > end {
-			return usageError("--%s %s: the run ends at %s", bound.flag, bound.text, trace.Clock(end))
+			return cli.UsageError("--%s %s: the run ends at %s", bound.flag, bound.text, trace.Clock(end))
 		}
 		*bound.to = d.Std()
 	}
 	if t.window.From > t.window.To {
-		return usageError("--from %s lies after --to %s", f.from, f.to)
+		return cli.UsageError("--from %s lies after --to %s", f.from, f.to)
 	}
 	if f.job != "" {
 		id, err := t.sim.Scenario().ParseJob(f.job)
 		if err != nil {
-			return usageError("--job: %w", err)
+			return cli.UsageError("--job: %w", err)
 		}
 		t.window.Job = id
 	}
@@ -229,5 +225,5 @@ func (t *tracer) read() error {
 
 // noSuchJob says that the run does not have the job.
 func (t *tracer) noSuchJob() error {
-	return usageError("--job %s: no such job arrives under %s with seed %d", t.sim.Scenario().JobName(t.window.Job), t.sim.Policy(), t.sim.Seed())
+	return cli.UsageError("--job %s: no such job arrives under %s with seed %d", t.sim.Scenario().JobName(t.window.Job), t.sim.Policy(), t.sim.Seed())
 }

@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"io"
 
+	"qsim/cmd/cli"
 	"qsim/results"
 	"qsim/scenarios/trace"
 )
 
 // print answers what the flags ask.
-func (t *tracer) print(ctx context.Context, messages *console) error {
+func (t *tracer) print(ctx context.Context, messages *cli.Console) error {
 	f := t.flags
 	if f.find != "" {
 		if err := t.find(ctx, messages); err != nil {
@@ -27,7 +28,7 @@ func (t *tracer) print(ctx context.Context, messages *console) error {
 		}
 		stopped, limited, err := t.sim.Chrome(ctx, t.window, t.out)
 		if limited && err == nil {
-			messages.note("the trace ends at %s, after --limit %d lines", trace.Clock(stopped), t.window.Limit)
+			messages.Note("the trace ends at %s, after --limit %d lines", trace.Clock(stopped), t.window.Limit)
 		}
 		return err
 	case t.window.Job != 0 && t.all:
@@ -39,7 +40,7 @@ func (t *tracer) print(ctx context.Context, messages *console) error {
 }
 
 // find chooses the job that --find asks for and says which it is.
-func (t *tracer) find(ctx context.Context, messages *console) error {
+func (t *tracer) find(ctx context.Context, messages *cli.Console) error {
 	findings, err := t.sim.Find(ctx)
 	if err != nil {
 		return err
@@ -49,9 +50,9 @@ func (t *tracer) find(ctx context.Context, messages *console) error {
 			continue
 		}
 		if found.Job == 0 {
-			return usageError("--find %s: there is no such job under %s with seed %d", t.flags.find, t.sim.Policy(), t.sim.Seed())
+			return cli.UsageError("--find %s: there is no such job under %s with seed %d", t.flags.find, t.sim.Policy(), t.sim.Seed())
 		}
-		messages.note("%s: %s %s%s", found.Interest, found.Name, found.Words, ofJobs(&found))
+		messages.Note("%s: %s %s%s", found.Interest, found.Name, found.Words, ofJobs(&found))
 		t.window.Job = found.Job
 		return nil
 	}
@@ -123,7 +124,7 @@ func (t *tracer) writeJSON(v any) error {
 	return encoder.Encode(v)
 }
 
-func (t *tracer) printWindow(ctx context.Context, messages *console) error {
+func (t *tracer) printWindow(ctx context.Context, messages *cli.Console) error {
 	inJSON, table := t.flags.format == "json", t.flags.format == "table"
 	emit := func(f trace.Fact) error { return trace.WriteFact(t.out, &f, table, t.width) }
 	switch {
@@ -154,7 +155,7 @@ func (t *tracer) printWindow(ctx context.Context, messages *console) error {
 		_, err = fmt.Fprintf(t.out, "\n],\"stopped_s\":%s}\n", end)
 	}
 	if limited && err == nil {
-		messages.note("there is more from %s on: these were the first %d; --limit NUMBER shows so many", trace.Clock(stopped), t.window.Limit)
+		messages.Note("there is more from %s on: these were the first %d; --limit NUMBER shows so many", trace.Clock(stopped), t.window.Limit)
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/cli"
 	"qsim/results"
 	"qsim/scenarios"
 )
@@ -62,11 +63,11 @@ func checkUntilFlags(c *cobra.Command, until percent, most int) error {
 	changed := c.Flags().Changed
 	switch {
 	case changed("until-ci") && (until <= 0 || until >= 1):
-		return usageError("--until-ci %s%%: want more than 0%% and less than 100%%", strconv.FormatFloat(float64(until)*100, 'g', -1, 64))
+		return cli.UsageError("--until-ci %s%%: want more than 0%% and less than 100%%", strconv.FormatFloat(float64(until)*100, 'g', -1, 64))
 	case changed("max-seeds") && !changed("until-ci"):
-		return usageError("--max-seeds goes with --until-ci; --seeds sets a fixed number")
+		return cli.UsageError("--max-seeds goes with --until-ci; --seeds sets a fixed number")
 	case changed("max-seeds") && most < fewestUntil:
-		return usageError("--max-seeds %d: want at least %d, below which --until-ci never stops", most, fewestUntil)
+		return cli.UsageError("--max-seeds %d: want at least %d, below which --until-ci never stops", most, fewestUntil)
 	}
 	return nil
 }
@@ -74,7 +75,7 @@ func checkUntilFlags(c *cobra.Command, until percent, most int) error {
 // checkMostSeeds refuses fewer seeds than the scenario asks for: these are run in any case.
 func checkMostSeeds(most int, l loaded) error {
 	if asked := int(l.scenario.Seeds); most > 0 && most < asked {
-		return usageError("--max-seeds %d is less than the %d seeds of %s, which are run in any case: want at least %d, or fewer --seeds", most, asked, l.name, asked)
+		return cli.UsageError("--max-seeds %d is less than the %d seeds of %s, which are run in any case: want at least %d, or fewer --seeds", most, asked, l.name, asked)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/cli"
 	"qsim/scenarios"
 	"qsim/scenarios/verify"
 )
@@ -58,7 +59,7 @@ Exit codes:
   qsim verify mmc feedback.1        a family and a row
   qsim verify --rows more.json      rows of one's own, in the form that --format json prints`,
 		RunE: func(c *cobra.Command, names []string) error {
-			if err := environment(c); err != nil {
+			if err := cli.ReadEnvironment(c); err != nil {
 				return err
 			}
 			return runVerify(c, names, &f)
@@ -71,16 +72,16 @@ Exit codes:
 	flags.VarP(&f.format, "format", "", "of the result: table, markdown, csv or json")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
 	flags.Var(&f.bars, "progress", "draw progress bars: auto, always or never")
-	group(c, "What to verify", "full", "rows")
-	group(c, "How to run it", "parallel")
-	group(c, "Output", "format")
-	group(c, "Terminal", "quiet", "progress")
+	cli.Group(c, "What to verify", "full", "rows")
+	cli.Group(c, "How to run it", "parallel")
+	cli.Group(c, "Output", "format")
+	cli.Group(c, "Terminal", "quiet", "progress")
 	return c
 }
 
 func runVerify(c *cobra.Command, names []string, f *verifyFlags) error {
 	if f.parallel < 0 {
-		return usageError("--parallel %d: want at least 1", f.parallel)
+		return cli.UsageError("--parallel %d: want at least 1", f.parallel)
 	}
 	rows, err := chosenRows(names, f)
 	if err != nil {
@@ -89,45 +90,42 @@ func runVerify(c *cobra.Command, names []string, f *verifyFlags) error {
 	if err := wrongRows(rows); err != nil {
 		return err
 	}
-	console := &console{out: c.ErrOrStderr()}
-	if f.quiet {
-		console.out = io.Discard
-	}
-	warnOfVariables(c, console)
-	ctx, stop := console.interruptible(c.Context())
+	console := cli.NewConsole(c, f.quiet)
+	cli.WarnOfVariables(c, console)
+	ctx, stop := console.Interruptible(c.Context(), keeping)
 	defer stop()
 	bars := newProgress([]string{"rows"}, len(rows), !f.quiet && f.bars.bars(os.Stderr), nil)
 	if bars.container != nil {
-		console.draw(bars)
+		console.Draw(bars.container)
 	}
 	list, err := checkRows(ctx, rows, f.parallel, bars)
-	console.draw(nil)
+	console.Draw(nil)
 	bars.close()
 	return concludeVerify(c.OutOrStdout(), console, list, len(rows), f.format, err)
 }
 
 // concludeVerify prints what became of the rows that were checked, of so many, and says how
 // the command ends; err is why it were not all.
-func concludeVerify(to io.Writer, console *console, list []verify.Result, rows int, f format, err error) error {
+func concludeVerify(to io.Writer, console *cli.Console, list []verify.Result, rows int, f format, err error) error {
 	if err == nil || len(list) > 0 {
 		if err := printVerified(to, list, f); err != nil {
-			return ioError("write result", err)
+			return cli.IOError("write result", err)
 		}
 	}
 	var broken *scenarios.Broken
 	switch {
 	case errors.Is(err, context.Canceled):
-		console.note("interrupted: %d of %d rows are done", len(list), rows)
-		return &failure{exitInterrupted, nil}
+		console.Note("interrupted: %d of %d rows are done", len(list), rows)
+		return cli.Fail(cli.ExitInterrupted, nil)
 	case errors.As(err, &broken):
-		console.note("%d of %d rows are done", len(list), rows)
-		return &failure{exitInvariant, fmt.Errorf("an invariant broke: %w\n%s", err, broken.Stack)}
+		console.Note("%d of %d rows are done", len(list), rows)
+		return cli.Fail(cli.ExitInvariant, fmt.Errorf("an invariant broke: %w\n%s", err, broken.Stack))
 	case err != nil:
-		console.note("%d of %d rows are done", len(list), rows)
-		return usageError("%w", err)
+		console.Note("%d of %d rows are done", len(list), rows)
+		return cli.UsageError("%w", err)
 	}
 	if slices.ContainsFunc(list, func(r verify.Result) bool { return r.Failed() }) {
-		return &failure{exitMissed, nil}
+		return cli.Fail(cli.ExitMissed, nil)
 	}
 	return nil
 }
@@ -143,7 +141,7 @@ func wrongRows(rows []verify.Row) error {
 	if len(all) == 0 {
 		return nil
 	}
-	return usageError("%s", strings.Join(all, "\n"))
+	return cli.UsageError("%s", strings.Join(all, "\n"))
 }
 
 // checkRows checks rows one after the other. With an error come those that were checked
@@ -166,11 +164,11 @@ func chosenRows(names []string, f *verifyFlags) ([]verify.Row, error) {
 	if f.rows != "" {
 		file, err := os.Open(f.rows)
 		if err != nil {
-			return nil, usageError("--rows: %w", err)
+			return nil, cli.UsageError("--rows: %w", err)
 		}
 		defer file.Close()
 		if rows, err = verify.ReadRows(file); err != nil {
-			return nil, usageError("--rows %s: %w", f.rows, err)
+			return nil, cli.UsageError("--rows %s: %w", f.rows, err)
 		}
 	}
 	var known, groups []string
@@ -180,11 +178,11 @@ func chosenRows(names []string, f *verifyFlags) ([]verify.Row, error) {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			if near := nearest(name, known); near != "" {
-				return nil, usageError("no row is called %s; did you mean %s?", name, near)
+			if near := cli.Nearest(name, known); near != "" {
+				return nil, cli.UsageError("no row is called %s; did you mean %s?", name, near)
 			}
 			slices.Sort(groups)
-			return nil, usageError("no row is called %s; the families are %s", name, strings.Join(slices.Compact(groups), ", "))
+			return nil, cli.UsageError("no row is called %s; the families are %s", name, strings.Join(slices.Compact(groups), ", "))
 		}
 	}
 	return slices.DeleteFunc(rows, func(r verify.Row) bool {

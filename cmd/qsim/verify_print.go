@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"qsim/cmd/cli"
 	"qsim/results"
 	"qsim/scenarios/verify"
 )
@@ -27,7 +28,7 @@ func printVerified(to io.Writer, list []verify.Result, f format) error {
 	for i := range list {
 		switch {
 		case list[i].Failed():
-			sum.Failed, sum.Exit = sum.Failed+1, int(exitMissed)
+			sum.Failed, sum.Exit = sum.Failed+1, int(cli.ExitMissed)
 		case list[i].Verdict == verify.LeftOut:
 			sum.LeftOut++
 		default:

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"qsim/cmd/cli"
 	"qsim/scenarios"
 	"qsim/scenarios/verify"
 )
@@ -19,18 +20,20 @@ func TestVerifyKeepsWhatIsDone(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		err  error
-		want exitCode
+		want cli.Exit
 		note string
 	}{
-		{"an interruption", context.Canceled, exitInterrupted, "interrupted: 1 of 3 rows are done"},
-		{"a broken invariant", fmt.Errorf("check mmc.3: %w", &scenarios.Broken{}), exitInvariant, "1 of 3 rows are done"},
-		{"anything else", errors.New("check mmc.3: no space"), exitUsage, "1 of 3 rows are done"},
-		{"nothing", nil, exitMet, ""},
+		{"an interruption", context.Canceled, cli.ExitInterrupted, "interrupted: 1 of 3 rows are done"},
+		{"a broken invariant", fmt.Errorf("check mmc.3: %w", &scenarios.Broken{}), cli.ExitInvariant, "1 of 3 rows are done"},
+		{"anything else", errors.New("check mmc.3: no space"), cli.ExitUsage, "1 of 3 rows are done"},
+		{"nothing", nil, cli.ExitMet, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var out, notes bytes.Buffer
-			err := concludeVerify(&out, &console{out: &notes}, list, 3, "table", tt.err)
-			if got := settle(&notes, err); got != tt.want || !strings.Contains(notes.String(), tt.note) || !strings.Contains(out.String(), "mmc.1") {
+			c := newRoot()
+			c.SetErr(&notes)
+			err := concludeVerify(&out, cli.NewConsole(c, false), list, 3, "table", tt.err)
+			if got := cli.Settle(c, err); got != tt.want || !strings.Contains(notes.String(), tt.note) || !strings.Contains(out.String(), "mmc.1") {
 				t.Errorf("exit %d, want %d\n%s%s", got, tt.want, out.String(), notes.String())
 			}
 		})

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -8,25 +8,28 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is that of the results: what equal inputs give is equal under one version.
-const version = "0.1.0"
+// Version is that of the engine and of results: what equal inputs give is equal under
+// one version.
+const Version = "0.1.0"
 
-func newVersion() *cobra.Command {
+// NewVersion is the command that prints version, commit and Go version; arguments, of which
+// it needs none, complains of those given.
+func NewVersion(arguments cobra.PositionalArgs) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "print version, commit and Go version",
 		GroupID: "about",
-		Args:    cobra.NoArgs,
+		Args:    arguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(c.OutOrStdout(), "qsim %s %s %s %s/%s\n", version, commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return ioError("write result", err)
+			_, err := fmt.Fprintf(c.OutOrStdout(), "%s %s %s %s %s/%s\n", c.Root().Name(), Version, Commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return IOError("write result", err)
 		},
 	}
 }
 
-// commit is the commit that this binary was built from, marked if the checkout had
+// Commit is the commit that this binary was built from, marked if the checkout had
 // changes, or "unknown" where the build was not told.
-func commit() string {
+func Commit() string {
 	build, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -12,18 +12,33 @@ import (
 // flagGroup is the annotation that puts a flag under a heading of the help text.
 const flagGroup = "group"
 
-// group puts the named flags of c under a heading; headings are printed in the order
-// in which this is called.
-func group(c *cobra.Command, heading string, names ...string) {
+// Group puts the named flags of c, which must be there, under a heading; headings are
+// printed in the order in which this is called.
+func Group(c *cobra.Command, heading string, names ...string) {
 	for _, name := range names {
 		if err := c.Flags().SetAnnotation(name, flagGroup, []string{heading}); err != nil {
-			panic(fmt.Sprintf("qbench: group of a flag that is not there: %v", err))
+			panic(fmt.Sprintf("cli: group of a flag that is not there: %v", err))
 		}
 	}
 	if c.Annotations == nil {
 		c.Annotations = map[string]string{}
 	}
 	c.Annotations[flagGroup] += heading + "\n"
+}
+
+// Headings are those of the flags of c, in the order in which they are printed.
+func Headings(c *cobra.Command) []string {
+	return strings.FieldsFunc(c.Annotations[flagGroup], func(letter rune) bool { return letter == '\n' })
+}
+
+// Heading is the one that a flag is under, or "".
+func Heading(f *pflag.Flag) string { return strings.Join(f.Annotations[flagGroup], "") }
+
+// SetHelp gives root and the commands below it the help texts of this package.
+func SetHelp(root *cobra.Command) {
+	root.SetUsageFunc(printUsage)
+	root.SetHelpFunc(printHelp)
+	root.InitDefaultHelpFlag()
 }
 
 // printHelp answers --help, on standard output.
@@ -66,8 +81,8 @@ func writeUsage(out io.Writer, c *cobra.Command) {
 			fmt.Fprintf(out, "  %-12s %s\n", command.Name(), command.Short)
 		}
 	}
-	for heading := range strings.Lines(c.Annotations[flagGroup]) {
-		writeFlags(out, c, strings.TrimSpace(heading))
+	for _, heading := range Headings(c) {
+		writeFlags(out, c, heading)
 	}
 	writeFlags(out, c, "")
 	if c.HasAvailableSubCommands() {
@@ -81,7 +96,7 @@ func writeFlags(out io.Writer, c *cobra.Command, heading string) {
 	chosen.SortFlags = false
 	c.Flags().SortFlags = false
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if strings.Join(f.Annotations[flagGroup], "") == heading {
+		if Heading(f) == heading {
 			chosen.AddFlag(f)
 		}
 	})

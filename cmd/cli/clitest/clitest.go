@@ -1,0 +1,69 @@
+// Package clitest tests commands: the stories that their users live through, as scripts,
+// and what their help texts promise.
+package clitest
+
+import (
+	"errors"
+	"flag"
+	"maps"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite what the scripts compare with")
+
+// Command is what a script can do besides what testscript can.
+type Command = func(ts *testscript.TestScript, negated bool, arguments []string)
+
+// Scripts runs the scripts of testdata/script, one process after the other, each in a
+// folder that has a copy of testdata/small.yaml. The Cmds and the Condition of p are those
+// of the caller; exits and tofull are there as well.
+func Scripts(t *testing.T, p testscript.Params) {
+	commands := map[string]Command{"exits": exits, "tofull": toFull}
+	maps.Copy(commands, p.Cmds)
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // or each process would take a second to end under -race
+			small, err := os.ReadFile("testdata/small.yaml")
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(env.Cd+"/small.yaml", small, 0o666)
+		},
+		Condition: p.Condition,
+		Cmds:      commands,
+	})
+}
+
+// exits CODE PROGRAM [ARGUMENT...]: runs a program, which must end with that code.
+func exits(ts *testscript.TestScript, negated bool, arguments []string) {
+	if negated || len(arguments) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM [ARGUMENT...]")
+	}
+	want, err := strconv.Atoi(arguments[0])
+	ts.Check(err)
+	got := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(arguments[1], arguments[2:]...); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit %d, want %d", got, want)
+	}
+}
+
+// toFull CODE PROGRAM [ARGUMENT...]: runs a program whose standard output goes to a
+// full disk.
+func toFull(ts *testscript.TestScript, negated bool, arguments []string) {
+	ts.Check(ts.Exec("sh", append([]string{"-c", `code=$1; shift; "$@" >/dev/full; test $? -eq "$code"`, "sh"}, arguments...)...))
+}

@@ -28,7 +28,7 @@ type TunedPolicy struct {
 	Best    int // of Trials; -1: no setting is known to do. Met: it does, and nothing better is known to
 	Trials  []Trial
 	Runs    int      // simulations
-	Grid    int      // simulations of all settings with as many seeds as the best one had
+	Grid    int      // simulations of all settings with as many seeds as the one that took most
 	Said    []string // sentences: the answer, how sure it is, what was not tried
 	Checked []Verdict
 }

@@ -7,6 +7,7 @@ import (
 
 	"qsim/results"
 	"qsim/scenarios"
+	"qsim/scenarios/imports"
 )
 
 // What a shell is told when somebody presses the key that completes: names with a short
@@ -16,7 +17,7 @@ import (
 func complete(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		switch c.Name() {
-		case "run", "validate", "explain", "trace", "map", "sweep":
+		case "run", "validate", "explain", "trace", "map", "sweep", "tune":
 			c.ValidArgsFunction = completeScenarios
 		case "list":
 			c.ValidArgsFunction = completeList
@@ -34,11 +35,14 @@ func complete(root *cobra.Command) {
 			"find": fixed("worst-wait", "duplicate", "dead", "fenced", "lost-lease"), "plot": fixed("auto", "unicode", "ascii", "never"),
 			"format": fixed("table", "markdown", "csv", "json"), "color": fixed("auto", "always", "never"), "progress": fixed("auto", "always", "never"),
 		} {
-			if c.Flags().Lookup(name) == nil || name == "from" && c.Name() != "init" {
+			if c.Flags().Lookup(name) == nil || name == "from" && c.Name() != "init" && c.Name() != "import" {
 				continue
 			}
-			if formats := formatsOf[c.Name()]; name == "format" && formats != nil {
+			switch formats := formatsOf[c.Name()]; {
+			case name == "format" && formats != nil:
 				function = fixed(formats...)
+			case name == "from" && c.Name() == "import":
+				function = fixed(imports.Formats()...)
 			}
 			if err := c.RegisterFlagCompletionFunc(name, function); err != nil {
 				panic("qsim: " + err.Error())

@@ -57,7 +57,7 @@ printed; --strict makes an error of that, too. Memory does not grow with the num
   qsim import --from river river_job.csv -o checkout.yaml --queue default --workers 50
   qsim import --from csv jobs.csv --columns enqueued=inserted_on,started=picked_at,finished=done_at
   qsim import --from sidekiq dead.json log/sidekiq.log -o mail.yaml --since 2026-01-05T09:00:00Z
-  pg_dump-like | qsim import --from river - -o checkout.yaml --timezone Europe/Berlin`,
+  qsim import --from river - -o checkout.yaml --timezone Europe/Berlin    from standard input`,
 		Args: func(_ *cobra.Command, names []string) error {
 			if len(names) == 0 {
 				return cli.UsageError("import which file? Name one, or - for standard input")
@@ -175,9 +175,12 @@ func runImport(c *cobra.Command, names []string, f *importFlags) (err error) {
 		return err
 	}
 	defer closeAll()
-	ctx, stop := notes.Interruptible(c.Context(), keeping)
+	ctx, stop := notes.Interruptible(c.Context(), "interrupted: a scenario that is not done is not written; once more to quit at once")
 	defer stop()
 	f.target.Keep = names
+	if !f.quiet && cli.Capable(os.Stderr) {
+		f.options.Progress = func(rows int64) { notes.Note("%d rows read", rows) }
+	}
 	found, err := imports.Read(ctx, files, f.options)
 	if err != nil {
 		return importError(err)

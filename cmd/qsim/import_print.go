@@ -207,7 +207,7 @@ func printComparisons(out io.Writer, found *imports.Recording, written *imports.
 	}
 	fmt.Fprintf(&b, "distance: the largest difference of the shares of jobs up to any wait, of waits %s and 5%% apart; ✓ up to 0.1, or what chance makes of few\n", results.FormatDuration(imports.Slack.Seconds()))
 	if far > 0 {
-		b.WriteString("where they differ, something is not as recorded here: workers (--workers), queues of their own (--queue), priorities, an incident (--since, --until)\n")
+		b.WriteString("where they differ, something is not as recorded here: workers (--workers), queues of their own (--queue), how jobs are fetched (engine.fetch.poll and wake), priorities, an incident (--since, --until)\n")
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

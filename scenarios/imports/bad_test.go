@@ -176,8 +176,8 @@ func (m *manyRows) Read(b []byte) (int, error) {
 
 // Memory does not grow with the number of rows beyond those that are sorted in it.
 func TestManyRowsTakeLittleMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a million rows")
+	if testing.Short() || raced {
+		t.Skip("a million rows, read by one goroutine")
 	}
 	used := func(n int) uint64 {
 		var before, after runtime.MemStats

@@ -17,7 +17,6 @@ const (
 
 // collected is what jobs of one class have in common.
 type collected struct {
-	labels               []string
 	jobs                 int64
 	done, dead, open     int64
 	ended, failed        int64 // attempts
@@ -42,7 +41,6 @@ type collected struct {
 type kindCount struct {
 	count int64
 	final int64 // after which a dead job had no further attempt
-	early int64 // of those, before the limit; see retries
 	last  map[int32]int64
 	again int64 // after which there was another attempt
 }
@@ -195,7 +193,6 @@ type levels struct {
 	at     moment
 	spent  []time.Duration // by level
 	began  moment
-	nodes  map[uint32]bool
 	events int64
 }
 

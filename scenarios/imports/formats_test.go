@@ -98,6 +98,9 @@ func TestRiver(t *testing.T) {
 			if c.Name != "sendemail" && c.Name != "send-email" || found.Workers.Nodes != 1 || !found.Workers.Named {
 				t.Errorf("got class %s, workers %+v", c.Name, found.Workers)
 			}
+			if c.Wait.Count() != c.Jobs || c.Takes.Seen != c.Dead {
+				t.Errorf("%d waits of %d jobs, %d run times of failures, of which %d are the last", c.Wait.Count(), c.Jobs, c.Takes.Seen, c.Dead)
+			}
 			if mean := parameter(t, &c.Service, "mean"); math.Abs(mean-0.8) > 0.05 {
 				t.Errorf("mean is %v, want 0.8", mean)
 			}

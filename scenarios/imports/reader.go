@@ -21,6 +21,8 @@ type Options struct {
 	Queues  []string       // only jobs of these queues; none: all
 	Service string         // the `service` of classes whose run times are not recorded; empty: that is an error
 	Strict  bool           // the first repair is an error
+	// Progress is told of the rows read so far, every quarter of a million; nil: nobody is.
+	Progress func(rows int64)
 
 	mostHeld int // records in memory; 0: as many as usual
 }
@@ -110,7 +112,9 @@ func (r *reader) readFile(ctx context.Context, file File, columns layout) error 
 		case err != nil:
 			return err
 		}
-		r.rows++
+		if r.rows++; r.rows%(1<<18) == 0 && r.options.Progress != nil {
+			r.options.Progress(r.rows)
+		}
 		if err := r.add(&one); err != nil {
 			return &LineError{file.Name, int64(one.at.line), err}
 		}

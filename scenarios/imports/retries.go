@@ -10,7 +10,6 @@ import (
 
 	"qsim/engine"
 	"qsim/policies"
-	"qsim/results"
 	"qsim/scenarios"
 )
 
@@ -274,9 +273,4 @@ func spell(seconds float64) string {
 	unit := math.Pow(10, math.Floor(math.Log10(seconds))-2)
 	rounded := math.Round(seconds/unit) * unit
 	return scenarios.Duration(time.Duration(math.Round(rounded * 1e9))).String()
-}
-
-// times writes seconds for people.
-func times(q [3]float64) string {
-	return results.FormatDuration(q[0]) + " " + results.FormatDuration(q[1]) + " " + results.FormatDuration(q[2])
 }

@@ -58,8 +58,8 @@ func newTable(text *bufio.Reader, w *watched, name string, number int, columns l
 
 // asked reports whether a column was named by the user: those of layouts have other names.
 func asked(columns []string, r role) bool {
-	for _, l := range layouts {
-		if slices.Equal(l[r], columns) {
+	for _, from := range Formats() {
+		if slices.Equal(layouts[from][r], columns) {
 			return false
 		}
 	}

@@ -24,6 +24,7 @@ func (w *writing) text(to *Written) string {
 	line("version: 1")
 	line("name: %s", w.name)
 	line("duration: %s", scenarios.Duration(w.Length.Truncate(time.Second)+emptyTail))
+	line("warmup: 0s   # all of it is on record")
 	line("seeds: %d", seeds)
 	line("")
 	line("engine:")

@@ -1,0 +1,289 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+
+	"qsim/cmd/cli"
+	"qsim/results"
+	"qsim/results/report"
+	"qsim/scenarios"
+	"qsim/scenarios/sweep"
+	"qsim/scenarios/tune"
+)
+
+// tuneFlags are the flags of tune.
+type tuneFlags struct {
+	runFlags
+	over                                  []string
+	objectives                            []string
+	minimize, maximize, smallest, largest string
+	confidence, indifference              percent
+}
+
+func newTune() *cobra.Command {
+	f := tuneFlags{runFlags: runFlags{format: "table", color: "auto", bars: "auto"}}
+	c := &cobra.Command{
+		Use:     "tune SCENARIO --over KEY=RANGE... [flags]",
+		Short:   "find the setting that meets the objectives best",
+		GroupID: "scenarios",
+		Long: `tune looks for the values of some keys under which each policy meets all objectives, and
+of those for the best by a goal: the smallest or largest value of the key, the least or
+greatest value of a metric, or else the greatest margin to the objectives. It simulates as
+little as that takes, and says how sure it is, how many simulations it spent and what it
+did not try. KEY is any key that --set takes, also a policy's own: policies.LABEL.PARAMETER;
+RANGE is that of sweep --vary.
+
+    --smallest, --largest   bisection, with more seeds until each verdict is clear, and a
+                            look at the neighbours of the answer
+    --minimize, --maximize  up to 32 settings: KN (Kim and Nelson 2001), which compares all
+                            after every seed and drops who has fallen behind; of more
+                            settings the worse half is dropped first, again and again
+
+All settings have the same seeds. Objectives are those of the scenario, expect: missed or not,
+unless --objective gives others. Files: tune.json, tune.csv and a chart of what was tried.
+
+    0  every policy has a setting that meets the objectives
+    1  some policy has none, or none that is sure
+    2  the command line or a scenario is wrong
+    3  an invariant of the engine broke
+    4  reading or writing failed
+  130  interrupted: nothing is kept`,
+		Example: `  qsim tune retry-storm --over engine.workers=40..160/10 --smallest engine.workers
+  qsim tune retry-storm --over storms.payments-down.for=1m..15m/1m --largest storms.payments-down.for
+  qsim tune my.yaml --over policies.inflight-cap.retries=5%..50%/5% --objective 'fresh.wait.p99 during down below 10s'
+  qsim tune my.yaml --over retry.backoff.first=250ms..32s*2 --over retry.jitter=none,full --minimize sojourn.p99`,
+		Args: func(_ *cobra.Command, names []string) error {
+			if len(names) != 1 {
+				return cli.UsageError("tune which scenario? Name one file or built-in one; qsim list scenarios lists those")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, names []string) error {
+			if err := cli.ReadEnvironment(c); err != nil {
+				return err
+			}
+			return runTune(c, names[0], &f)
+		},
+	}
+	flags := c.Flags()
+	flags.StringArrayVar(&f.over, "over", nil, "the values that a key may have, as `KEY=RANGE`; repeatable, for all combinations")
+	flags.StringArrayVar(&f.objectives, "objective", nil, "what must be met, as `'METRIC [during STORM] below BOUND'`; repeatable (default: the scenario's)")
+	flags.StringVar(&f.smallest, "smallest", "", "the smallest value of `KEY` that meets all objectives")
+	flags.StringVar(&f.largest, "largest", "", "the largest value of `KEY` that does")
+	flags.StringVar(&f.minimize, "minimize", "", "of settings that do, the one with the least `METRIC`")
+	flags.StringVar(&f.maximize, "maximize", "", "of settings that do, the one with the greatest `METRIC`")
+	cli.Group(c, "What to find", "over", "objective", "smallest", "largest", "minimize", "maximize")
+	addScenarioFlags(c, "What to run", &f.scenarioFlags)
+	if err := flags.MarkHidden("seeds"); err != nil {
+		panic("qsim: " + err.Error())
+	}
+	flags.IntVar(&f.maxSeeds, "max-seeds", 200, "at most this `NUMBER` of seeds for one setting")
+	f.confidence, f.indifference = 0.95, 0.05
+	flags.Var(&f.confidence, "confidence", "be right of a policy in so many `PERCENT` of cases")
+	flags.Var(&f.indifference, "indifference", "a difference of so many `PERCENT` is of no account")
+	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
+	cli.Group(c, "How to search", "max-seeds", "confidence", "indifference", "parallel")
+	flags.VarP(&f.format, "format", "", "of the result: table, markdown, csv or json")
+	flags.StringVarP(&f.out, "out", "o", "", "write files to this `DIR` (default: results/runs/SCENARIO/tune-CONFIG)")
+	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
+	cli.Group(c, "Output", "format", "out", "no-files")
+	addTerminalFlags(c, &f.runFlags)
+	return c
+}
+
+// addTerminalFlags defines how much is said on standard error.
+func addTerminalFlags(c *cobra.Command, f *runFlags) {
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "say more on standard error")
+	cli.Group(c, "Terminal", "quiet", "verbose")
+}
+
+// problem is what the flags ask for.
+func (f *tuneFlags) problem(c *cobra.Command, name string, notes io.Writer) (*tune.Problem, loaded, error) {
+	p := &tune.Problem{Confidence: float64(f.confidence), Indifference: float64(f.indifference), MostSeeds: f.maxSeeds, Version: cli.Version}
+	if err := f.goal(c, p); err != nil {
+		return nil, loaded{}, err
+	}
+	var problems []error
+	for _, text := range f.over {
+		axis, err := sweep.ParseAxis(text)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("--over %w", err))
+		}
+		p.Axes = append(p.Axes, axis)
+	}
+	if len(problems) > 0 {
+		return nil, loaded{}, cli.Fail(cli.ExitUsage, errors.Join(problems...))
+	}
+	overrides, err := f.overrides(c)
+	if err != nil {
+		return nil, loaded{}, err
+	}
+	for i := range p.Axes {
+		for _, o := range overrides {
+			if o.Path == p.Axes[i].Key {
+				return nil, loaded{}, cli.UsageError("%s is both searched and set", o.Path)
+			}
+		}
+	}
+	if len(f.objectives) > 0 {
+		o, err := tune.Objectives(f.objectives)
+		if err != nil {
+			return nil, loaded{}, cli.Fail(cli.ExitUsage, err)
+		}
+		overrides = append(overrides, o)
+	}
+	l, err := loadOne(name, overrides, &f.scenarioFlags, c.ErrOrStderr(), notes)
+	if err != nil {
+		return nil, loaded{}, err
+	}
+	p.Source = sweep.Source{Name: l.name, Text: l.source, Sets: overrides, Policies: f.policies}
+	return p, l, nil
+}
+
+// goal reads which of the four goals is asked for, if any is.
+func (f *tuneFlags) goal(c *cobra.Command, p *tune.Problem) error {
+	switch {
+	case c.Flags().Changed("seeds"):
+		return cli.UsageError("--seeds: tune gives each setting as many as it takes; --max-seeds bounds them")
+	case f.parallel < 0:
+		return cli.UsageError("--parallel %d: want at least 1", f.parallel)
+	case f.quiet && f.verbose:
+		return cli.UsageError("--quiet and --verbose exclude each other")
+	case len(f.over) == 0:
+		return cli.UsageError("tune what? Give --over KEY=RANGE, as --over engine.workers=40..160/10")
+	case f.maxSeeds < 10:
+		return cli.UsageError("--max-seeds %d: want at least 10", f.maxSeeds)
+	case f.confidence < 0.5 || f.confidence >= 1:
+		return cli.UsageError("--confidence %s: want at least 50%% and less than 100%%", f.confidence.String())
+	case f.indifference <= 0 || f.indifference >= 1:
+		return cli.UsageError("--indifference %s: want more than 0%% and less than 100%%", f.indifference.String())
+	}
+	given := 0
+	for _, g := range []struct {
+		name, value string
+		aim         tune.Aim
+	}{{"smallest", f.smallest, tune.Smallest}, {"largest", f.largest, tune.Largest}, {"minimize", f.minimize, tune.Minimize}, {"maximize", f.maximize, tune.Maximize}} {
+		if g.value == "" {
+			continue
+		}
+		given++
+		p.Aim, p.Key = g.aim, g.value
+		if g.aim == tune.Minimize || g.aim == tune.Maximize {
+			q, err := results.ParseQuery(g.value)
+			if err != nil {
+				return cli.UsageError("--%s %s: %w", g.name, g.value, err)
+			}
+			p.Query = q
+		}
+	}
+	if given > 1 {
+		return cli.UsageError("--smallest, --largest, --minimize and --maximize exclude each other: one goal")
+	}
+	return nil
+}
+
+func runTune(c *cobra.Command, name string, f *tuneFlags) error {
+	notes := cli.NewConsole(c, f.quiet)
+	cli.WarnOfVariables(c, notes)
+	problem, l, err := f.problem(c, name, notes)
+	if err != nil {
+		return err
+	}
+	ctx, stop := notes.Interruptible(c.Context(), "interrupted: a search that is not done is not kept; once more to quit at once")
+	defer stop()
+	counter := &tuneCounter{console: notes, lines: f.verbose || !f.quiet && cli.Capable(os.Stderr)}
+	found, err := tune.Run(ctx, problem, tune.Options{Parallel: f.parallel, Progress: counter.count})
+	if err != nil {
+		return tuneError(l, err)
+	}
+	folder := ""
+	if !f.noFiles {
+		if folder, err = storeTuning(f.out, found); err != nil {
+			return err
+		}
+	}
+	if err := printTuning(c.OutOrStdout(), name, found, f.format); err != nil {
+		return cli.IOError("write result", err)
+	}
+	if folder != "" {
+		notes.Note("%s", shown(folder))
+	}
+	for i := range found.Policies {
+		if found.Policies[i].Outcome != results.Met {
+			return cli.Fail(cli.ExitMissed, nil)
+		}
+	}
+	return nil
+}
+
+// tuneCounter tells now and then how many simulations there were.
+type tuneCounter struct {
+	console *cli.Console
+	lines   bool
+	done    atomic.Int64
+}
+
+func (t *tuneCounter) count(policy string, simulations int) {
+	n := t.done.Add(int64(simulations))
+	if step := tuneStep(n); t.lines && n%step == 0 {
+		t.console.Note("%s: %d simulations so far", policy, n)
+	}
+}
+
+// tuneStep makes reports rarer as there are more: after 10, 20, ..., 100, 200, ...
+func tuneStep(n int64) int64 {
+	step := int64(10)
+	for step*10 <= n {
+		step *= 10
+	}
+	return step
+}
+
+func tuneError(l loaded, err error) error {
+	var broken *scenarios.Broken
+	var setting *tune.SettingError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return cli.Fail(cli.ExitInterrupted, fmt.Errorf("%s: interrupted: nothing is kept", l.name))
+	case errors.As(err, &broken) && errors.As(err, &setting):
+		return cli.Fail(cli.ExitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s", l.name, err, broken.Stack))
+	}
+	return cli.UsageError("%s: %w", l.name, err)
+}
+
+// storeTuning writes the files and returns their folder.
+func storeTuning(out string, found *results.Tuning) (string, error) {
+	if out == "" {
+		out = filepath.Join("results", "runs", found.Scenario, "tune-"+found.ConfigHash)
+	}
+	text, err := found.MarshalJSON()
+	if err != nil {
+		return "", cli.IOError("write tuning", err)
+	}
+	var table strings.Builder
+	if err := printTuning(&table, "", found, "csv"); err != nil {
+		return "", cli.IOError("write tuning", err)
+	}
+	files := []results.File{{Path: "tune.json", Data: text}, {Path: "tune.csv", Data: []byte(table.String())}}
+	figures, err := report.TuneCharts(found)
+	if err != nil {
+		return "", cli.IOError("write tuning", err)
+	}
+	for _, figure := range figures {
+		files = append(files, results.File{Path: "charts/" + figure.Name + ".png", Data: figure.PNG}, results.File{Path: "charts/" + figure.Name + ".svg", Data: figure.SVG})
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return "", cli.IOError("write tuning", err)
+	}
+	return out, cli.IOError("write tuning", sweep.Place(out, files))
+}

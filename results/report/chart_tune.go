@@ -1,0 +1,324 @@
+package report
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"qsim/results"
+)
+
+// TuneCharts draws what a search tried: for each policy the settings along the first key, with
+// what the goal says of each, its interval, whether it meets the objectives and how many seeds
+// it was given. Equal searches have equal figures.
+func TuneCharts(t *results.Tuning) ([]Figure, error) { return tuneCharts(t, dpi) }
+
+func tuneCharts(t *results.Tuning, dpi int) ([]Figure, error) {
+	if len(t.Axes) == 0 || len(t.Policies) == 0 {
+		return nil, fmt.Errorf("draw tuning: it has %d axes and %d policies", len(t.Axes), len(t.Policies))
+	}
+	d := newTuneDrawing(t)
+	figure, err := d.sheet().render(dpi)
+	if err != nil {
+		return nil, fmt.Errorf("draw tuning: %w", err)
+	}
+	return []Figure{figure}, nil
+}
+
+// tuneDrawing is what the panels share.
+type tuneDrawing struct {
+	*results.Tuning
+	shown    []*results.TunedPolicy
+	info     results.MetricInfo
+	xs       []float64
+	words    bool
+	log      bool
+	from, to float64
+	floor    float64
+	logY     bool
+}
+
+// What of margins is drawn: those further from their bounds stand at the edge.
+const (
+	lowestMargin  = -1.5
+	highestMargin = 1.05
+)
+
+func newTuneDrawing(t *results.Tuning) *tuneDrawing {
+	d := &tuneDrawing{Tuning: t}
+	for i := range min(len(t.Policies), panelLimit) {
+		d.shown = append(d.shown, &t.Policies[i])
+	}
+	axis := &t.Axes[0]
+	if d.words = axis.Numbers == nil; d.words {
+		for i := range axis.Values {
+			d.xs = append(d.xs, float64(i))
+		}
+	} else {
+		d.xs = axis.Numbers
+		least := math.Inf(1)
+		for _, x := range d.xs {
+			least = math.Min(least, x)
+		}
+		d.log = least > 0 && (axis.Log || widening(d.xs))
+	}
+	d.info, _ = results.Lookup(t.Query.Metric)
+	d.scale()
+	return d
+}
+
+// value is what is drawn of a trial; false: nothing is.
+func (d *tuneDrawing) value(r *results.Trial) (mean, half float64, ok bool) {
+	mean, half = r.Mean, r.Half
+	if d.Margin {
+		mean, half = r.Margin, r.Half2
+	}
+	if math.IsNaN(half) || math.IsInf(half, 0) {
+		half = 0
+	}
+	return mean, half, !math.IsNaN(mean) && !math.IsInf(mean, 0)
+}
+
+func (d *tuneDrawing) scale() {
+	low, high, positive := math.Inf(1), math.Inf(-1), math.Inf(1)
+	for _, p := range d.shown {
+		for i := range p.Trials {
+			mean, half, ok := d.value(&p.Trials[i])
+			if !ok {
+				continue
+			}
+			low, high = math.Min(low, mean-half), math.Max(high, mean+half)
+			if mean > 0 {
+				positive = math.Min(positive, mean)
+			}
+		}
+	}
+	switch {
+	case math.IsInf(low, 0):
+		d.from, d.to = 0, 1
+	case d.Margin:
+		d.from, d.to = math.Max(lowestMargin, math.Min(low, -0.1)), math.Min(highestMargin, math.Max(high, 0.1))
+		gap := 0.08 * (d.to - d.from)
+		d.from, d.to = d.from-gap, d.to+gap
+	case d.info.Unit == "s" && high > 20*positive:
+		d.logY = true
+		d.from, d.to, d.floor = waitRange(positive, high)
+	default:
+		if d.to = high * 1.1; !(d.to > 0) {
+			d.to = 1
+		}
+	}
+}
+
+func (d *tuneDrawing) sheet() *sheet {
+	height, body := grid(len(d.shown), d.panel)
+	legend := tuneKey{}
+	s := &sheet{name: "tune", title: d.title(), subtitle: d.subtitle(), footer: d.footer(), height: height + legend.height()}
+	s.alt = s.title + ". " + d.alt()
+	s.body = func(c draw.Canvas) { body(legend.draw(c)) }
+	return s
+}
+
+func (d *tuneDrawing) title() string {
+	var parts []string
+	for i, p := range d.shown {
+		if i == 3 {
+			parts = append(parts, fmt.Sprintf("%d more", len(d.shown)-i))
+			break
+		}
+		answer := "nothing that is known to do"
+		if p.Best >= 0 {
+			answer = shorten(strings.Join(p.Trials[p.Best].Values, ", "), 40)
+		}
+		parts = append(parts, answer+" with "+shorten(clean(p.Label), nameLimit))
+	}
+	return sentence(clean(d.Goal)) + ": " + list(parts)
+}
+
+func (d *tuneDrawing) subtitle() string {
+	what := "margin to the nearest objective, relative to its bound"
+	if !d.Margin {
+		what = clean(d.Query.String())
+	}
+	text := what + ", by " + clean(d.Axes[0].Key)
+	if len(d.Axes) > 1 {
+		text += ", settings of other keys beside each other"
+	}
+	return text
+}
+
+func (d *tuneDrawing) footer() string {
+	return strings.Join([]string{shorten(clean(d.Scenario), 60), "whisker = 95 % over seeds, their number beside it", "ticks below = not tried",
+		"qsim " + shorten(clean(d.Version), 40), "config " + shorten(clean(d.ConfigHash), 16)}, " · ")
+}
+
+func (d *tuneDrawing) alt() string {
+	var words []string
+	for _, p := range d.shown {
+		words = append(words, fmt.Sprintf("%s: %s tried. %s", clean(p.Label), plural(len(p.Trials), "setting"), clean(strings.Join(p.Said, " "))))
+	}
+	return strings.Join(words, " ")
+}
+
+// panel draws one policy.
+func (d *tuneDrawing) panel(i, _ int) *plot.Plot {
+	p, own := newPlot(), d.shown[i]
+	low, high := d.xs[0], d.xs[0]
+	for _, x := range d.xs {
+		low, high = math.Min(low, x), math.Max(high, x)
+	}
+	pad := 0.04 * (high - low)
+	switch {
+	case d.words || low == high:
+		p.X.Min, p.X.Max = low-.5, high+.5
+	case d.log:
+		p.X.Scale = logScale{}
+		p.X.Min, p.X.Max = low/1.1, high*1.1
+	default:
+		p.X.Min, p.X.Max = low-pad, high+pad
+	}
+	axis := sweepDrawing{Sweep: &results.Sweep{Axes: d.Axes}, xs: d.xs, panels: make([]sweepPanel, len(d.shown))}
+	p.X.Tick.Marker = plot.ConstantTicks(axis.ticks(p))
+	p.Y.Min, p.Y.Max = d.from, d.to
+	rows := 4
+	if len(d.shown) == 1 {
+		rows = 7
+	}
+	switch {
+	case d.Margin:
+		p.Y.Tick.Marker = margins(rows)
+		p.Add(bound(0))
+	case d.logY:
+		p.Y.Scale, p.Y.Tick.Marker = logScale{}, waits(d.floor, rows)
+	case d.info.Unit == "s":
+		p.Y.Tick.Marker = clock(rows)
+	case d.info.Share:
+		p.Y.Tick.Marker = percents(rows)
+	default:
+		p.Y.Tick.Marker = counts(rows)
+	}
+	p.Add(tuneDots{d, own})
+	p.Add(heading{name: clean(own.Label), remarks: []string{fmt.Sprintf("%d of %s", own.Runs, plural(own.Grid, "simulation")), fmt.Sprintf("%d of %d", own.Runs, own.Grid), ""}})
+	return p
+}
+
+// margins are ticks of percentages on both sides of 0.
+func margins(limit int) plot.Ticker {
+	return plot.TickerFunc(func(low, high float64) []plot.Tick {
+		step := 0.05
+		for (high-low)/step > float64(limit) {
+			step *= 2
+		}
+		var ticks []plot.Tick
+		for v := math.Ceil(low/step) * step; v <= high; v += step {
+			label := fmt.Sprintf("%+.0f%%", 100*v)
+			if math.Abs(v) < step/2 {
+				v, label = 0, "bound"
+			}
+			ticks = append(ticks, plot.Tick{Value: v, Label: label})
+		}
+		return ticks
+	})
+}
+
+// tuneDots are the settings that were tried.
+type tuneDots struct {
+	d   *tuneDrawing
+	own *results.TunedPolicy
+}
+
+var (
+	metColor     = hues[1].line
+	missedColor  = hues[0].line
+	unclearColor = axisline
+)
+
+func outcomeColor(o results.Outcome) color.NRGBA {
+	switch o {
+	case results.Met:
+		return metColor
+	case results.Missed:
+		return missedColor
+	}
+	return unclearColor
+}
+
+func (t tuneDots) Plot(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
+	inside := func(v float64) vg.Length { return ty(math.Min(math.Max(v, p.Y.Min), p.Y.Max)) }
+	tried := map[float64]int{}
+	for i := range t.own.Trials {
+		tried[t.own.Trials[i].Number]++
+	}
+	for _, x := range t.d.xs {
+		if tried[x] == 0 {
+			c.StrokeLine2(draw.LineStyle{Color: axisline, Width: .8}, tx(x), c.Min.Y+1, tx(x), c.Min.Y+6)
+		}
+	}
+	before := map[float64]int{}
+	var at []vg.Point
+	var seeds []int
+	for i := range t.own.Trials {
+		r := &t.own.Trials[i]
+		place := float64(before[r.Number]) - float64(tried[r.Number]-1)/2
+		before[r.Number]++
+		mean, half, ok := t.d.value(r)
+		if !ok {
+			continue
+		}
+		spread := vg.Length(math.Min(6, 40/float64(tried[r.Number])))
+		x, y := tx(r.Number)+vg.Length(place)*spread, inside(mean)
+		line := draw.LineStyle{Color: outcomeColor(r.Outcome), Width: 1.4}
+		c.StrokeLine2(line, x, inside(mean-half), x, inside(mean+half))
+		switch {
+		case mean < p.Y.Min: // further off than the axis goes
+			c.FillPolygon(line.Color, []vg.Point{{X: x - 3.4, Y: y + 8}, {X: x + 3.4, Y: y + 8}, {X: x, Y: y + 2}})
+			y += 5
+		case mean > p.Y.Max:
+			c.FillPolygon(line.Color, []vg.Point{{X: x - 3.4, Y: y - 8}, {X: x + 3.4, Y: y - 8}, {X: x, Y: y - 2}})
+			y -= 5
+		default:
+			c.DrawGlyphNoClip(draw.GlyphStyle{Color: line.Color, Radius: 2.8, Shape: draw.CircleGlyph{}}, vg.Point{X: x, Y: y})
+		}
+		if i == t.own.Best {
+			c.DrawGlyphNoClip(draw.GlyphStyle{Color: ink, Radius: 5.6, Shape: draw.RingGlyph{}}, vg.Point{X: x, Y: y})
+		}
+		at = append(at, vg.Point{X: x + 8, Y: y - 3})
+		seeds = append(seeds, r.Seeds)
+	}
+	if len(at) > 16 || len(t.d.shown) > 4 {
+		return
+	}
+	for i, p := range at {
+		c.FillText(textStyle(7, muted, false), p, fmt.Sprint(seeds[i]))
+	}
+}
+
+// tuneKey says what the colours mean.
+type tuneKey struct{}
+
+func (tuneKey) height() vg.Length { return 16 }
+
+func (k tuneKey) draw(c draw.Canvas) draw.Canvas {
+	style := textStyle(8.5, muted, false)
+	x, y := c.Min.X+4, c.Max.Y-8
+	for _, e := range []struct {
+		text  string
+		color color.Color
+		ring  bool
+	}{{"objectives met", metColor, false}, {"missed", missedColor, false}, {"unclear, or none", unclearColor, false}, {"the answer", ink, true}} {
+		glyph := draw.GlyphStyle{Color: e.color, Radius: 2.8, Shape: draw.CircleGlyph{}}
+		if e.ring {
+			glyph.Shape, glyph.Radius = draw.RingGlyph{}, 5
+		}
+		c.DrawGlyphNoClip(glyph, vg.Point{X: x, Y: y})
+		c.FillText(style, vg.Point{X: x + 8, Y: y - 4}, e.text)
+		x += 8 + style.Width(e.text) + 18
+	}
+	return draw.Crop(c, 0, 0, 0, -k.height())
+}

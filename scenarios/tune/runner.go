@@ -1,0 +1,156 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+
+	"qsim/results"
+	"qsim/scenarios"
+)
+
+// ask is a wish for more seeds of a setting: those numbered from from to to, from 0.
+type ask struct {
+	setting  int
+	from, to int
+}
+
+// arena answers asks about one policy, in their order.
+type arena interface {
+	observe(ctx context.Context, asks []ask) ([][]observation, error)
+}
+
+// simulator is the arena that simulates.
+type simulator struct {
+	problem  *Problem
+	policy   int // index into the scenario's
+	label    string
+	parallel int
+	done     func(simulations int)
+	runs     int // so far
+}
+
+// SettingError is why a setting could not be simulated.
+type SettingError struct {
+	Setting string // its values
+	Policy  string
+	Sets    []scenarios.Override
+	Err     error
+}
+
+// Error names the setting.
+func (e *SettingError) Error() string { return fmt.Sprintf("%s: %v", e.Setting, e.Err) }
+
+// Unwrap returns why.
+func (e *SettingError) Unwrap() error { return e.Err }
+
+func (s *simulator) workers() int {
+	if s.parallel > 0 {
+		return s.parallel
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// observe simulates, several settings at once. What it returns does not depend on how many.
+func (s *simulator) observe(ctx context.Context, asks []ask) ([][]observation, error) {
+	answers, failures := make([][]observation, len(asks)), make([]error, len(asks))
+	gate := make(scenarios.Gate, s.workers())
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var group sync.WaitGroup
+	var mutex sync.Mutex
+	next := 0
+	for range min(len(asks), s.workers()) {
+		group.Go(func() {
+			for {
+				mutex.Lock()
+				i := next
+				next++
+				mutex.Unlock()
+				if i >= len(asks) || inner.Err() != nil {
+					return
+				}
+				var runs []results.Run
+				if runs, failures[i] = s.simulate(inner, asks[i], gate, nil); failures[i] != nil {
+					cancel()
+					return
+				}
+				for k := range runs {
+					answers[i] = append(answers[i], s.problem.observe(s.policy, &runs[k]))
+				}
+			}
+		})
+	}
+	group.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	for _, err := range failures {
+		if err != nil && !errors.Is(err, context.Canceled) {
+			return nil, err
+		}
+	}
+	for _, a := range asks {
+		s.runs += a.to - a.from
+	}
+	return answers, nil
+}
+
+// simulate runs the seeds of an ask; settings, if it is not nil, receives those of the setting.
+func (s *simulator) simulate(ctx context.Context, a ask, gate scenarios.Gate, settings *results.Settings) ([]results.Run, error) {
+	sets := s.problem.overrides(a.setting)
+	wrong := func(err error) error { return &SettingError{name(sets), s.label, sets, err} }
+	sc, found, err := s.problem.Source.Load(sets)
+	if err == nil && sc == nil {
+		err = errors.New(found.Errors()[0].Message)
+	}
+	if err != nil {
+		return nil, wrong(err)
+	}
+	if sc, err = sc.Select([]string{s.label}); err != nil {
+		return nil, wrong(err)
+	}
+	sc.Seed, sc.Seeds = sc.Seed+uint64(a.from), scenarios.Count(a.to-a.from)
+	options := scenarios.Options{Parallel: s.workers(), Gate: gate}
+	if s.done != nil {
+		options.Progress = func(_, _, _ int) { s.done(1) }
+	}
+	runs, err := scenarios.Run(ctx, sc, options)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, wrong(err)
+	}
+	if settings != nil {
+		*settings = sc.Settings()
+	}
+	return runs, nil
+}
+
+// check judges a setting as a run of the scenario with so many seeds does.
+func (s *simulator) check(ctx context.Context, setting, seeds int) ([]results.Verdict, error) {
+	var settings results.Settings
+	runs, err := s.simulate(ctx, ask{setting, 0, seeds}, make(scenarios.Gate, s.workers()), &settings)
+	if err != nil {
+		return nil, err
+	}
+	s.runs += seeds
+	summary, err := results.Summarize(&settings, runs, results.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("summarize: %w", err)
+	}
+	return summary.Objectives, nil
+}
+
+// name writes the values of a setting: engine.workers=40 retry.jitter=none.
+func name(sets []scenarios.Override) string {
+	var words []string
+	for _, o := range sets {
+		words = append(words, o.Path+"="+o.Value)
+	}
+	return strings.Join(words, " ")
+}

@@ -15,8 +15,9 @@ type Collector struct {
 	settings *Settings
 	policy   int
 	entitled float64
-	perNode  int64 // workers
-	workers  int64 // of all nodes
+	lease    time.Duration // see PolicyInfo
+	perNode  int64         // workers
+	workers  int64         // of all nodes
 	now      engine.Time
 	end      engine.Time
 	left     int64 // jobs unresolved at the end
@@ -90,7 +91,7 @@ func NewCollector(s *Settings, policy int) *Collector {
 	info := &s.Policies[policy]
 	nodes, perNode := cmp.Or(info.Nodes, s.Nodes), cmp.Or(info.Workers, s.Workers)
 	c := &Collector{
-		settings: s, policy: policy, entitled: info.Entitled, known: newJobTable(),
+		settings: s, policy: policy, entitled: info.Entitled, lease: info.Lease, known: newJobTable(),
 		perNode: int64(perNode), nodesDown: make([]bool, nodes), generations: make([]int64, nodes),
 	}
 	c.workers = int64(nodes) * c.perNode
@@ -191,6 +192,10 @@ func (c *Collector) Record(e *engine.Event) {
 		c.onRedriven(e)
 	case engine.LeaseTaken:
 		c.onLeaseTaken(e)
+	case engine.Extended:
+		c.onExtended(e)
+	case engine.LeaseLost:
+		c.onLeaseLost(e)
 	case engine.Fenced:
 		c.onFenced(e)
 	case engine.Called:

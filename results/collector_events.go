@@ -101,7 +101,8 @@ func (c *Collector) onLeased(e *engine.Event) {
 	}
 	j := c.known.put(e.Job)
 	j.enqueued, j.readySince, j.token = enqueued, e.At-engine.Time(waited), e.Token
-	j.kind, j.tenant, j.leased, j.ended = e.JobKind, e.Tenant, true, false
+	j.kind, j.tenant, j.leased, j.lost, j.ended = e.JobKind, e.Tenant, true, false, false
+	j.expires = c.expiry(e.At)
 	j.pending++
 }
 
@@ -176,7 +177,7 @@ func (c *Collector) onEnded(e *engine.Event) {
 	}
 	accepted := success && j.acked != 0 && j.acked == e.Token
 	if success && !accepted {
-		j.remember(e.Token, e.Ran)
+		j.remember(e.Token, e.Ran, e.At)
 	}
 	lapsed := finished && e.Error != engine.Canceled && j.taken > e.Token
 	why := noCause

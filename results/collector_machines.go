@@ -21,6 +21,29 @@ func (c *Collector) onLeaseTaken(e *engine.Event) {
 	}
 }
 
+// onExtended takes note that a heartbeat has reached the store.
+func (c *Collector) onExtended(e *engine.Event) {
+	if j := c.known.find(e.Job); j != nil && j.token == e.Token {
+		j.expires = c.expiry(e.At)
+	}
+}
+
+// onLeaseLost takes note that a holder has given up its lease, and will tell the store nothing
+// of what its handler goes on to do.
+func (c *Collector) onLeaseLost(e *engine.Event) {
+	if j := c.known.find(e.Job); j != nil && j.token == e.Token {
+		j.lost = true
+	}
+}
+
+// expiry is when a lease ends that begins now, or is prolonged now.
+func (c *Collector) expiry(now engine.Time) engine.Time {
+	if c.lease > 0 {
+		return now.Add(c.lease)
+	}
+	return engine.Never
+}
+
 // alive reports whether that life of an engine has not ended.
 func (c *Collector) alive(holder engine.EngineID) bool {
 	node := int(holder.Node())

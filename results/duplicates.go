@@ -7,21 +7,24 @@ type cause uint8
 
 const (
 	noCause     cause = iota // none of the below: a job made ready again after its death, or whose outcome was overruled
-	leaseLapsed              // a lease expired while the process that held it was alive and busy with the job
+	leaseLapsed              // a lease expired under a handler that ran on, to a success: its process was alive then
 	crashed                  // a process died after the handler had succeeded and before its ack was accepted
-	ackLost                  // a handler succeeded, its process lived, and its ack was never accepted while it held the lease
+	ackLost                  // a handler succeeded while its lease lasted, its process lived, and its ack was not accepted
 	overran                  // a handler went on, to a success, after its attempt had been given up: an execution timeout
 	resubmitted              // a caller with patience enqueued another copy: not among duplicates.count
 	numCauses
 )
 
 // blame notes why a job whose lease is taken, from a process that is alive or dead, may be executed
-// with success once more. What has succeeded already explains more than what is still running.
+// with success once more. What has succeeded already explains more than what is still running, and
+// what had succeeded too late would have been done again whatever became of its ack.
 func (j *knownJob) blame(alive bool) {
-	switch {
-	case j.succeededUnder(j.token) && alive:
+	switch x := j.successUnder(j.token); {
+	case x != nil && x.late:
+		j.cause = leaseLapsed
+	case x != nil && alive:
 		j.cause = ackLost
-	case j.succeededUnder(j.token):
+	case x != nil:
 		j.cause = crashed
 	case alive && j.successes == 0:
 		j.cause = leaseLapsed
@@ -31,20 +34,20 @@ func (j *knownJob) blame(alive bool) {
 // overrun notes that the holder of a lease handed the job back. If its handler runs on, or has succeeded
 // while that was under way, it had been given up.
 func (j *knownJob) overrun() {
-	if j.succeededUnder(j.token) || j.running > 0 && j.successes == 0 {
+	if j.successUnder(j.token) != nil || j.running > 0 && j.successes == 0 {
 		j.cause = overran
 	}
 }
 
-// succeededUnder reports whether an execution under that lease has ended in success, of those
-// remembered.
-func (j *knownJob) succeededUnder(token engine.Token) bool {
-	for _, x := range j.ran {
-		if x.token == token && token != 0 {
-			return true
+// successUnder is the execution under that lease that ended in success, nil if none of those
+// remembered has.
+func (j *knownJob) successUnder(token engine.Token) *execution {
+	for i := range j.ran {
+		if x := &j.ran[i]; x.token == token && token != 0 {
+			return x
 		}
 	}
-	return false
+	return nil
 }
 
 // resubmission is what is known of a caller that has enqueued more than one copy of its job, until
@@ -110,9 +113,9 @@ func causeMetrics() []metric {
 		return ofJobs(less("duplicates."+name, "executions", byJobs, doc), func(a *answer) number { return count(a.jobs.causes[why]) })
 	}
 	return []metric{
-		of("lease", leaseLapsed, "duplicates because a lease expired while the process that held it was alive"),
+		of("lease", leaseLapsed, "duplicates because a lease expired, for its holder or the store, while the process that held it was alive and busy with the job"),
 		of("crash", crashed, "duplicates because a process died after the handler had succeeded and before the store had the ack"),
-		of("ack", ackLost, "duplicates because the ack of a success did not reach the store while the lease lasted, though its process lived"),
+		of("ack", ackLost, "duplicates because the ack of a success under a lease that lasted did not reach the store in time, though its process lived"),
 		of("timeout", overran, "duplicates because a handler went on, to a success, when its attempt had been given up"),
 		of("other", noCause, "duplicates for another reason, such as a dead job made ready again"),
 		of("resubmits", resubmitted, "with patience: copies executed with success after another copy of the same caller's job had been; not in duplicates.count"),

@@ -85,6 +85,45 @@ var duplicateStories = []struct {
 		tp.promote(27, 1, engine.Retry)
 		tp.run(27, 1, 27, 1)
 	}, map[string]float64{"timeout": 1}},
+	{"a process gives a lease up by its own clock, and its handler goes on", func(tp *tape) {
+		first := tp.lease(20, 1, 20)
+		tp.start(20, 1, first)
+		tp.loseLease(25, 1, first)
+		tp.finish(26, 1, first, 6, engine.NoError) // nothing is told to the store
+		tp.outcome(50, engine.Returned, 1, tp.take(50, 1), 0)
+		tp.run(51, 1, 50, 1)
+	}, map[string]float64{"lease": 1}},
+	{"a lease expires under a handler long before the reaper notices", func(tp *tape) {
+		first := tp.lease(20, 1, 20)
+		tp.start(20, 1, first)
+		tp.finish(30, 1, first, 10, engine.NoError)
+		tp.outcome(50, engine.Returned, 1, tp.take(50, 1), 0)
+		tp.run(51, 1, 50, 1)
+	}, map[string]float64{"lease": 1}},
+	{"and its process dies before the reaper comes", func(tp *tape) {
+		first := tp.lease(20, 1, 20)
+		tp.start(20, 1, first)
+		tp.finish(31, 1, first, 11, engine.NoError)
+		tp.play(engine.Event{At: at(32), Kind: engine.NodeDown})
+		tp.outcome(50, engine.Returned, 1, tp.take(50, 1), 0)
+		tp.run(51, 1, 50, 1)
+	}, map[string]float64{"lease": 1}},
+	{"a heartbeat prolongs a lease, and an ack is lost", func(tp *tape) {
+		first := tp.lease(20, 1, 20)
+		tp.start(20, 1, first)
+		tp.play(engine.Event{At: at(28), Kind: engine.Extended, Job: 1, Token: first})
+		tp.finish(31, 1, first, 11, engine.NoError)
+		tp.outcome(50, engine.Returned, 1, tp.take(50, 1), 0)
+		tp.run(51, 1, 50, 1)
+	}, map[string]float64{"ack": 1}},
+	{"an ack is not sent before its process gives the lease up", func(tp *tape) {
+		first := tp.lease(20, 1, 20)
+		tp.start(20, 1, first)
+		tp.finish(25, 1, first, 5, engine.NoError)
+		tp.loseLease(30, 1, first)
+		tp.outcome(50, engine.Returned, 1, tp.take(50, 1), 0)
+		tp.run(51, 1, 50, 1)
+	}, map[string]float64{"ack": 1}},
 	{"no duplicate at all", func(tp *tape) {
 		first := tp.lease(20, 1, 20)
 		tp.start(20, 1, first)
@@ -99,7 +138,9 @@ var duplicateStories = []struct {
 func TestDuplicatesByCause(t *testing.T) {
 	for _, tt := range duplicateStories {
 		t.Run(tt.name, func(t *testing.T) {
-			tp := newTape(settings(), 0)
+			s := settings()
+			s.Policies[0].Lease = 10 * time.Second
+			tp := newTape(s, 0)
 			tp.enqueue(20, 1, 0)
 			tt.play(tp)
 			r := tp.Finish(at(100), nil)

@@ -81,6 +81,11 @@ func (t *tape) take(s float64, job engine.JobID) engine.Token {
 	return t.tokens
 }
 
+// loseLease lets the holder of a lease learn that it is gone, before a reaper takes it.
+func (t *tape) loseLease(s float64, job engine.JobID, token engine.Token) {
+	t.play(engine.Event{At: at(s), Kind: engine.LeaseLost, Job: job, JobKind: t.kinds[job], Token: token})
+}
+
 // run lets a job run from a claim to its ack.
 func (t *tape) run(s float64, job engine.JobID, since, ran float64) {
 	token := t.lease(s, job, since)

@@ -14,6 +14,7 @@ type knownJob struct {
 	enqueued   engine.Time
 	readySince engine.Time  // before the latest claim
 	token      engine.Token // of the latest claim
+	expires    engine.Time  // of the lease of that claim, as far as is known
 	taken      engine.Token // of the latest recovery; all earlier leases are void
 	acked      engine.Token // whose ack was accepted
 	ran        [2]execution // latest executions that ended, while no ack was accepted
@@ -23,6 +24,7 @@ type knownJob struct {
 	pending    uint16 // claims whose execution has not started, and perhaps never will
 	successes  uint16 // executions
 	leased     bool
+	lost       bool  // its holder has learned that the lease of the latest claim is gone
 	ended      bool  // done or dead
 	cause      cause // why it may run again though it has succeeded, or will
 }
@@ -31,11 +33,13 @@ type knownJob struct {
 type execution struct {
 	token engine.Token
 	ran   time.Duration
+	late  bool // it ended when its lease had expired
 }
 
 // remember keeps an execution that may yet be acked, in place of the older one.
-func (j *knownJob) remember(token engine.Token, ran time.Duration) {
-	j.ran[0], j.ran[1] = execution{token, ran}, j.ran[0]
+func (j *knownJob) remember(token engine.Token, ran time.Duration, now engine.Time) {
+	late := token == j.token && (j.lost || now >= j.expires)
+	j.ran[0], j.ran[1] = execution{token, ran, late}, j.ran[0]
 }
 
 // accept notes that the ack of token was accepted and returns how long its execution

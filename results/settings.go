@@ -83,4 +83,7 @@ type PolicyInfo struct {
 	Entitled float64
 	// Nodes and Workers are for a policy that differs in them; 0: as in Settings.
 	Nodes, Workers int
+	// Lease is how long a lease lasts from its claim and from each heartbeat that the events
+	// tell of; 0: for ever, or the events tell of no heartbeat.
+	Lease time.Duration
 }

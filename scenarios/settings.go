@@ -147,9 +147,18 @@ func (sc *Scenario) Settings() results.Settings {
 		p := &sc.Policies[i]
 		seen := sc.Variant(i).Engine
 		s.Policies = append(s.Policies, results.PolicyInfo{Kind: p.Kind, Label: p.Label, Entitled: p.Entitled(),
-			Nodes: int(seen.Nodes), Workers: int(seen.Workers)})
+			Nodes: int(seen.Nodes), Workers: int(seen.Workers), Lease: seen.leaseTold()})
 	}
 	return s
+}
+
+// leaseTold is how long a lease lasts from what an event tells of it, 0 if none does: what is acked
+// early is held for ever, and a heartbeat of a node prolongs all that it holds without naming it.
+func (e *Engine) leaseTold() time.Duration {
+	if e.Ack == "early" || e.Lease.Of == "node" && e.Lease.Heartbeat > 0 {
+		return 0
+	}
+	return e.Lease.TTL.Std()
 }
 
 // describeLoad sets what s says of the jobs.

@@ -35,7 +35,7 @@ func (m *mapper) chart() *report.Map {
 	for i, found := range m.maps {
 		panel := report.MapPanel{Label: m.labels[i], Beyond: found.Beyond(), Measured: len(found.Values), Full: found.Size()}
 		for _, t := range found.Tiles() {
-			panel.Tiles = append(panel.Tiles, report.MapTile{X0: t.X0, X1: t.X1, Y0: t.Y0, Y1: t.Y1, Value: t.Value.Mean, Never: t.Value.Never})
+			panel.Tiles = append(panel.Tiles, report.MapTile{X0: t.X0, X1: t.X1, Y0: t.Y0, Y1: t.Y1, Value: t.Value.Mean, AtLeast: t.Value.AtLeast(), Never: t.Value.Never})
 		}
 		for _, s := range found.Edge() {
 			panel.Edge = append(panel.Edge, [4]float64{s.X0, s.Y0, s.X1, s.Y1})
@@ -72,6 +72,7 @@ type mapRow struct {
 	X      string   `json:"x"`
 	Y      string   `json:"y"`
 	Value  *float64 `json:"value"` // null: no seed has one
+	Bound  string   `json:"bound"` // ">=": value is but a lower bound, as that of some seeds is
 	Never  int      `json:"never"` // seeds with but a bound
 	Seeds  int      `json:"seeds"`
 	Beyond bool     `json:"beyond"`
@@ -88,6 +89,9 @@ func (m *mapper) rows() []mapRow {
 			if !math.IsNaN(v.Mean) {
 				row.Value = &v.Mean
 			}
+			if v.AtLeast() {
+				row.Bound = ">="
+			}
 			rows = append(rows, row)
 		}
 	}
@@ -95,14 +99,14 @@ func (m *mapper) rows() []mapRow {
 }
 
 func (m *mapper) writeCSV(w io.Writer) error {
-	header := []string{"policy", m.plan.X.Key, m.plan.Y.Key, m.plan.Query.String(), "never", "seeds", "beyond", "coarse"}
+	header := []string{"policy", m.plan.X.Key, m.plan.Y.Key, m.plan.Query.String(), "bound", "never", "seeds", "beyond", "coarse"}
 	var rows [][]string
 	for _, r := range m.rows() {
 		value := ""
 		if r.Value != nil {
 			value = strconv.FormatFloat(*r.Value, 'g', -1, 64)
 		}
-		rows = append(rows, []string{r.Policy, r.X, r.Y, value, strconv.Itoa(r.Never), strconv.Itoa(r.Seeds), strconv.FormatBool(r.Beyond), strconv.FormatBool(r.Coarse)})
+		rows = append(rows, []string{r.Policy, r.X, r.Y, value, r.Bound, strconv.Itoa(r.Never), strconv.Itoa(r.Seeds), strconv.FormatBool(r.Beyond), strconv.FormatBool(r.Coarse)})
 	}
 	return results.WriteCells(w, header, rows, 0, results.CSV)
 }
@@ -153,6 +157,8 @@ func (m *mapper) printTables(w io.Writer, folder string) error {
 	words := m.edgeWords()
 	if words == "" {
 		words = "not within the run, under most seeds"
+	} else if info, _ := results.Lookup(m.plan.Query.Metric); !info.MoreIsBetter {
+		words += " or not within the run, under most seeds"
 	}
 	fmt.Fprintf(w, "\n✗ = beyond the edge: %s\n", words)
 	if reason := m.reason(); reason != "" {
@@ -231,8 +237,11 @@ func widestLine(text string) int {
 func (m *mapper) cell(v phasemap.Value) string {
 	info, _ := results.Lookup(m.plan.Query.Metric)
 	text := results.FormatValue(v.Mean, info)
-	if v.Never {
+	switch {
+	case v.Never && math.IsNaN(m.plan.Edge):
 		text = "never"
+	case v.AtLeast():
+		text = "≥ " + text
 	}
 	if v.Beyond {
 		return text + " ✗"

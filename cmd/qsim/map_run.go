@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -48,6 +49,9 @@ func runMap(c *cobra.Command, names []string, f *mapFlags) error {
 	m := &mapper{flags: f, name: all[0].name, scenario: all[0].scenario}
 	if err := m.prepare(c); err != nil {
 		return err
+	}
+	for _, short := range slices.Concat(m.plan.X.Values.Short, m.plan.Y.Values.Short) {
+		messages.Note("%s: one step more goes beyond", short)
 	}
 	ctx, stop := messages.Interruptible(c.Context(), "interrupted: a map that is not done is not kept; once more to quit at once")
 	defer stop()

@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -21,6 +22,8 @@ import (
 	cdpruntime "github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"qsim/results"
 )
 
 // chromium is the browser that pages are tried in, "" if there is none.
@@ -249,24 +252,13 @@ func TestPageInBrowser(t *testing.T) {
 	}
 
 	// A toggle hides its policy everywhere, by click and by keyboard.
-	ink := func(hue int) int { // pixels of that hue in the first chart
-		return eval[int](tb, fmt.Sprintf(`(() => {
-			const c = document.querySelector("[data-chart=fresh] canvas"), copy = new OffscreenCanvas(c.width, c.height).getContext("2d", {willReadFrequently: true});
-			copy.drawImage(c, 0, 0);
-			const d = copy.getImageData(0, 0, c.width, c.height).data;
-			const v = parseInt(getComputedStyle(document.documentElement).getPropertyValue("--p%d").trim().slice(1), 16);
-			let n = 0;
-			for (let i = 0; i < d.length; i += 4) if (d[i] === v >> 16 && d[i + 1] === (v >> 8 & 255) && d[i + 2] === (v & 255) && d[i + 3] === 255) n++;
-			return n;
-		})()`, hue))
-	}
-	if n := ink(0); n < 50 {
+	if n := tb.ink("fresh", 0); n < 50 {
 		t.Fatalf("%d pixels of the first policy's colour", n)
 	}
 	tb.run(chromedp.Click(`[data-policy="0"]`))
 	tb.until(`document.querySelector('[data-policy="0"]').getAttribute("aria-pressed") === "false"`)
 	eval[bool](tb, `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
-	if n := ink(0); n > 0 {
+	if n := tb.ink("fresh", 0); n > 0 {
 		t.Errorf("%d pixels of a policy that is switched off", n)
 	}
 	tb.run(chromedp.Focus(`[data-policy="0"]`), chromedp.KeyEvent(" "))
@@ -280,6 +272,75 @@ func TestPageInBrowser(t *testing.T) {
 	tb.run(chromedp.KeyEvent(kb.Escape))
 	tb.until(`document.getElementById("range").textContent === ""`)
 	tb.quiet()
+}
+
+// ink counts the pixels of a chart over time that have the colour of a hue.
+func (tb *tab) ink(chart string, hue int) int {
+	tb.t.Helper()
+	return eval[int](tb, fmt.Sprintf(`(() => {
+		const c = document.querySelector("[data-chart=%s] canvas"), copy = new OffscreenCanvas(c.width, c.height).getContext("2d", {willReadFrequently: true});
+		copy.drawImage(c, 0, 0);
+		const d = copy.getImageData(0, 0, c.width, c.height).data;
+		const v = parseInt(getComputedStyle(document.documentElement).getPropertyValue("--p%d").trim().slice(1), 16);
+		let n = 0;
+		for (let i = 0; i < d.length; i += 4) if (d[i] === v >> 16 && d[i + 1] === (v >> 8 & 255) && d[i + 2] === (v & 255) && d[i + 3] === 255) n++;
+		return n;
+	})()`, chart, hue))
+}
+
+// A value with none before or after it is a dot, as in the drawing: lines alone would not show it.
+func TestPageShowsLonelyValues(t *testing.T) {
+	lonely := func(every int) fixture {
+		return with(fmt.Sprintf("lonely %d", every), func(f *fixture) {
+			f.policies, f.seeds = 2, 1
+			f.adjust = func(_ *results.Settings, sum *results.Summary) {
+				for i := range sum.Data {
+					values := sum.Data[i].Series[0].FreshWaitP99
+					for b := range values {
+						if values[b] = []float64{.01, 5}[i]; b%every != 0 {
+							values[b] = math.NaN()
+						}
+					}
+				}
+			}
+		})
+	}
+	for _, f := range []fixture{lonely(2), lonely(20)} {
+		tb := openTab(t, pageOf(t, f), 1100)
+		tb.until(`document.querySelectorAll(".live canvas").length === 5`)
+		dots := 60 / map[string]int{"lonely 2": 2, "lonely 20": 20}[f.name]
+		for hue := range 2 {
+			if n := tb.ink("wait", hue); n < 4*dots {
+				t.Errorf("%s: %d pixels of policy %d for %d dots", f.name, n, hue, dots)
+			}
+		}
+		tb.picture(f.name)
+		tb.quiet()
+	}
+}
+
+// A link to a section leads to where its heading is to be seen, below the tools that stay on top, however
+// many lines those take.
+func TestPageLinksLeadBelowTheTools(t *testing.T) {
+	for _, f := range []fixture{storm(), with("nasty links", func(f *fixture) { f.policies, f.labels = 8, nasty })} {
+		tb := openTab(t, pageOf(t, f), 1100)
+		tb.until(`document.querySelectorAll(".live canvas").length === 5`)
+		if at := eval[string](tb, `getComputedStyle(document.getElementById("tools")).position`); at != "sticky" {
+			t.Fatalf("the tools are %s: what is tried here is nothing", at)
+		}
+		for _, id := range eval[[]string](tb, `[...document.querySelectorAll("nav a")].map(a => a.getAttribute("href"))`) {
+			tb.run(chromedp.Evaluate[chromedp.Void](`scrollTo(0, 0)`), chromedp.Click(fmt.Sprintf(`nav a[href=%q]`, id)))
+			tb.until(fmt.Sprintf(`location.hash === %q`, id))
+			eval[bool](tb, `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
+			if covered := eval[bool](tb, fmt.Sprintf(`(() => {
+				const h = document.querySelector("%s h2").getBoundingClientRect(), tools = document.getElementById("tools").getBoundingClientRect();
+				return h.top < 0 || h.top < tools.bottom && h.bottom > tools.top;
+			})()`, id)); covered {
+				t.Errorf("%s: the heading of %s is covered", f.name, id)
+			}
+		}
+		tb.quiet()
+	}
 }
 
 func TestPageInTheDark(t *testing.T) {

@@ -34,9 +34,7 @@ func attemptsChart(d *drawing) *sheet {
 		s.subtitle += ", the others in grey" + d.panelWords()
 		s.height, s.body = panels(d.shown(best, worst), axes, func(p *plot.Plot, own policy) {
 			p.Add(windows{d.windows(until), false})
-			for _, other := range d.policies {
-				p.Add(others(d.xs, other.attempts))
-			}
+			p.Add(d.backdropOf(func(p *policy) []float64 { return p.attempts }))
 			p.Add(curve{d.xs, own.attempts, draw.LineStyle{Color: own.hue.line, Width: 1.4}})
 			p.Add(heading{own.name, []string{"peak " + rate(peaks[own.index]), rate(peaks[own.index])}})
 		})

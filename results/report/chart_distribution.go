@@ -63,9 +63,11 @@ func distributionChart(d *drawing) *sheet {
 			axes(p, steps)
 			p.Y.Tick.Marker = plot.ConstantTicks{{Value: 1, Label: "all"}, {Value: .1, Label: "p90"}, {Value: .01, Label: "p99"}, {Value: .001, Label: "p99.9"}}
 		}, func(p *plot.Plot, own policy) {
+			var behind backdropLines
 			for _, other := range all {
-				add(p, other.lines(p, draw.LineStyle{Color: backdrop, Width: .6}))
+				behind = append(behind, other.lines(p, draw.LineStyle{Color: backdrop, Width: .6})...)
 			}
+			p.Add(behind)
 			add(p, all[own.index].lines(p, draw.LineStyle{Color: own.hue.line, Width: 1.6}))
 			p.Add(heading{name: own.name})
 		})

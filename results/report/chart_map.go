@@ -44,6 +44,7 @@ type MapPanel struct {
 type MapTile struct {
 	X0, X1, Y0, Y1 float64
 	Value          float64 // NaN: there is none
+	AtLeast        bool    // Value is but a lower bound
 	Never          bool    // it does not come within the run: Value, if there is one, says little
 }
 
@@ -131,7 +132,7 @@ func (m *Map) sheet(name string, panels []MapPanel, scale *colorScale) *sheet {
 func (m *Map) beyond() string {
 	switch {
 	case m.Edge != "":
-		return "has " + m.Query.Metric + " " + m.Edge
+		return "has " + m.Query.Metric + " " + m.farSide()
 	case m.Query.Metric == "recovery.time":
 		return "never recovers"
 	case m.Query.Metric == "drain.time":
@@ -177,7 +178,10 @@ func (m *Map) subtitle(left int) string {
 	if m.Edge == "" {
 		what += " beyond which it does not come within the run"
 	} else {
-		what += ": beyond it is " + m.Edge
+		what += ": beyond it is " + m.farSide()
+	}
+	if m.any(func(t *MapTile) bool { return t.AtLeast && !t.Never }) {
+		what += "; some colours are lower bounds"
 	}
 	if left > 0 {
 		what += "; " + plural(left, "policy") + " not shown"

@@ -163,3 +163,28 @@ func TestColorScale(t *testing.T) {
 		t.Error("more goodput is not lighter")
 	}
 }
+
+// TestMapSaysWhatIsABound: what lies beyond an edge has not always been seen to, and a mean with
+// a seed that never came to an end is but a lower bound.
+func TestMapSaysWhatIsABound(t *testing.T) {
+	for _, tt := range []struct {
+		name           string
+		never, atLeast bool
+		title, words   string
+		missing        string
+	}{
+		{"values", false, false, "No point of the map where fifo has recovery.time above 10s", "beyond it is above 10s", "without end"},
+		{"never", true, false, "fifo has recovery.time above 10s or without end in 25% of the map", "beyond it is above 10s or without end", "lower bounds"},
+		{"bounds", false, true, "No point", "some colours are lower bounds", "without end"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := aMap(func(x, y float64) (float64, bool) { return 3, tt.never && x >= 3 && y >= 2 }, "fifo")
+			m.Edge = "above 10s"
+			m.Panels[0].Tiles[0].AtLeast = tt.atLeast
+			subtitle := m.subtitle(0)
+			if title := m.title(m.Panels); !strings.HasPrefix(title, tt.title) || !strings.Contains(subtitle, tt.words) || strings.Contains(subtitle, tt.missing) {
+				t.Errorf("%s\n%s", title, subtitle)
+			}
+		})
+	}
+}

@@ -43,9 +43,7 @@ func waitChart(d *drawing) *sheet {
 		s.subtitle += ", the others in grey" + d.panelWords()
 		s.height, s.body = panels(d.shown(best, worst), axes, func(p *plot.Plot, own policy) {
 			p.Add(windows{d.windows(until), false})
-			for _, other := range d.policies {
-				p.Add(others(d.xs, other.median))
-			}
+			p.Add(d.backdropOf(func(p *policy) []float64 { return p.median }))
 			p.Add(area{d.xs, own.low, own.high, alpha(own.hue.line, 38)}, curve{d.xs, own.median, draw.LineStyle{Color: own.hue.line, Width: 1.4}})
 			p.Add(limitLines{limits: d.limits()}, heading{own.name, peakWords(peaks[own.index])})
 		})
@@ -136,34 +134,6 @@ func extremes(values []float64) (least, largest int) {
 		}
 	}
 	return least, largest
-}
-
-// waitTitle states which policy lets fresh jobs wait longest, and which shortest.
-func (d *drawing) waitTitle(peaks []float64, best, worst int) string {
-	var silent []string
-	for i, v := range peaks {
-		if math.IsNaN(v) {
-			silent = append(silent, d.policies[i].name)
-		}
-	}
-	if best < 0 {
-		if len(silent) == 1 {
-			return "No fresh job is claimed with " + silent[0]
-		}
-		return "No fresh job is claimed under any policy"
-	}
-	what := "Fresh p99 wait peaks at"
-	if peaks[worst] == 0 {
-		what = "Fresh p99 wait stays at"
-	}
-	title := d.rangeTitle(what, seconds, peaks, best, worst)
-	if len(silent) > 3 {
-		silent = append(silent[:2], fmt.Sprintf("%d others", len(silent)-2))
-	}
-	if len(silent) > 0 {
-		title += "; none is claimed with " + list(silent)
-	}
-	return title
 }
 
 // similar is the ratio up to which two values are too close to name a winner.

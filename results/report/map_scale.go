@@ -87,6 +87,26 @@ func newColorScale(m *Map) *colorScale {
 	return s
 }
 
+// any reports whether that holds for a tile of any panel.
+func (m *Map) any(holds func(t *MapTile) bool) bool {
+	for i := range m.Panels {
+		for k := range m.Panels[i].Tiles {
+			if holds(&m.Panels[i].Tiles[k]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// farSide is Edge, with what lies beyond it although nobody saw how far.
+func (m *Map) farSide() string {
+	if m.any(func(t *MapTile) bool { return t.Never }) {
+		return m.Edge + " or without end"
+	}
+	return m.Edge
+}
+
 // share is where on the scale a value lies, in [0, 1].
 func (s *colorScale) share(v float64) float64 {
 	if s.log {

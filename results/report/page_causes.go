@@ -163,13 +163,15 @@ func tenantFinding(sum *results.Summary, order []int) string {
 		policy, slow     int
 	}
 	var most spread
+	claimed := 0 // tenants of which a fresh job was claimed, under the policy with most
 	for i := range sum.Data {
-		s := spread{policy: i}
+		s, served := spread{policy: i}, 0
 		for _, k := range order {
 			t := sum.Data[i].Tenants[k]
 			if t.FreshClaims == 0 {
 				continue
 			}
+			served++
 			mean := t.WaitSum / float64(t.FreshClaims)
 			if s.high == 0 || mean > s.high {
 				s.high, s.slow = mean, k
@@ -178,6 +180,7 @@ func tenantFinding(sum *results.Summary, order []int) string {
 				s.low = mean
 			}
 		}
+		claimed = max(claimed, served)
 		if s.low > 0 {
 			s.ratio = s.high / s.low
 		}
@@ -185,7 +188,12 @@ func tenantFinding(sum *results.Summary, order []int) string {
 			most = s
 		}
 	}
-	if most.ratio < similar {
+	switch {
+	case claimed == 0:
+		return "No fresh job of any tenant was claimed" + under(sum) + "."
+	case claimed == 1:
+		return "Fresh jobs of one tenant alone were claimed: there is no other to compare it with."
+	case most.ratio < similar:
 		return "Tenants wait alike" + map[bool]string{true: " under every policy", false: ""}[len(sum.Policies) > 1] + "."
 	}
 	return fmt.Sprintf("Fresh jobs of %s wait %s on the mean with %s, those of the quickest tenant %s.", shorten(clean(sum.Settings.Tenants[most.slow+1]), nameLimit),

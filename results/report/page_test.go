@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"qsim/results"
 )
@@ -44,9 +45,77 @@ func TestPageSize(t *testing.T) {
 	if n := len(pageOf(t, storm())); n > 400<<10 {
 		t.Errorf("a page of 4 policies and 60 buckets has %d bytes", n)
 	}
-	fine := with("fine", func(f *fixture) { f.policies, f.bucket, f.seeds = 20, f.duration/720, 2 })
-	if n := len(pageOf(t, fine)); n > 4<<20 {
-		t.Errorf("a page of 20 policies and 720 buckets has %d bytes", n)
+	size := func(policies, buckets int) int {
+		return len(pageOf(t, with(fmt.Sprintf("fine %d %d", policies, buckets), func(f *fixture) {
+			f.policies, f.bucket, f.seeds = policies, f.duration/time.Duration(buckets), 2
+		})))
+	}
+	// Each policy adds to a page as much as the one before it, and not a line to every panel of the others.
+	ten, twenty := size(10, 480), size(20, 480)
+	if twenty > 1200<<10 {
+		t.Errorf("a page of 20 policies and 480 buckets has %d bytes", twenty)
+	}
+	if twenty-script > 2*(ten-script) {
+		t.Errorf("a page of 20 policies has %d bytes, of 10 policies %d", twenty, ten)
+	}
+}
+
+// A chart with a panel for each policy has the lines of all once, and shows them in all panels.
+func TestBackdropIsDrawnOnce(t *testing.T) {
+	t.Parallel()
+	f := with("12 policies", func(f *fixture) { f.policies = 12 })
+	s, sum := f.build()
+	sum.Data[3].Series[0].FreshWaitP99[1], sum.Data[3].Series[0].FreshWaitP99[3] = math.NaN(), math.NaN()
+	figures, err := charts(s, sum, "v0.1.0", coarse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range figures {
+		own := regexp.MustCompile(`(?s)<defs><g id="([^"]*)">(.*?)</g></defs>`).FindSubmatch(f.inline)
+		if !strings.HasPrefix(f.Subtitle, "Wait of") && !strings.HasPrefix(f.Subtitle, "Share of") && !strings.HasPrefix(f.Subtitle, "Claims") {
+			if own != nil {
+				t.Errorf("%s has a backdrop", f.Name)
+			}
+			continue
+		}
+		if own == nil {
+			t.Fatalf("%s has no backdrop", f.Name)
+		}
+		if n := bytes.Count(own[2], []byte("<path")); n < 12 || bytes.Contains(own[2], []byte("#")) {
+			t.Errorf("%s: %d lines, or colours of their own: %.300s", f.Name, n, own[2])
+		}
+		places := map[string]bool{}
+		for _, use := range regexp.MustCompile(`<use href="#([^"]*)" x="([^"]*)" y="([^"]*)" fill="#C9D0D7" stroke="#C9D0D7" />`).FindAllSubmatch(f.inline, -1) {
+			places[string(use[2])+" "+string(use[3])] = true
+			if string(use[1]) != string(own[1]) {
+				t.Errorf("%s uses %s", f.Name, use[1])
+			}
+		}
+		if len(places) != 12 || !places["0 0"] {
+			t.Errorf("%s shows its backdrop at %v", f.Name, places)
+		}
+		if bytes.Contains(f.inline, []byte("#010203")) || bytes.Contains(f.SVG, []byte("#010203")) {
+			t.Errorf("%s: a mark is left", f.Name)
+		}
+	}
+}
+
+func TestCompact(t *testing.T) {
+	t.Parallel()
+	for data, want := range map[string]string{
+		"M0,0L1,0.04L1.26,-3.5":                         "M0 0l1 0 .3-3.5",
+		"M10.04,2L10.08,2L10.12,2L10.16,3":              "M10 2l.1 0 .1 1",
+		"M1,1L2,1L3,1L2.5,1L2.5,2":                      "M1 1l2 0-.5 0 0 1",
+		"M1,1L2,2ZM5,5L6,4L5,4Z":                        "M1 1l1 1zM5 5l1-1-1 0z",
+		"M1,1L2,2ZL3,3":                                 "M1 1l1 1zl2 2",
+		"M1,1":                                          "M1 1",
+		"M-0.04,-12.34L-10,-12.3":                       "M0-12.3l-10 0",
+		"M12.345,6.789A1.234,1.234 0 1 1 10.123,6.789Z": "M12.3,6.8A1.2,1.2 0 1 1 10.1,6.8Z",
+		"M1e5,1L2,2":                                    "M1e5,1L2,2",
+	} {
+		if got := string(compact([]byte(data))); got != want {
+			t.Errorf("%s is %s, want %s", data, got, want)
+		}
 	}
 }
 
@@ -182,6 +251,31 @@ func TestPageOfLittle(t *testing.T) {
 		"The causes of duplicates were not stored", "What tenants got was not stored.", "--seed 3 --seeds 7", "It was not stored with the results.", "A f00")
 	if bytes.Contains(page, []byte("<script")) || bytes.Contains(page, []byte("script-src")) {
 		t.Error("a page without charts over time has a script")
+	}
+}
+
+// Tenants of whom no job was claimed do not wait alike.
+func TestTenantsOfLittle(t *testing.T) {
+	t.Parallel()
+	none, some := results.TenantCount{}, results.TenantCount{Executions: 9, FreshClaims: 9, WaitSum: 9}
+	for _, tt := range []struct {
+		name string
+		data []results.TenantCount
+		want string
+	}{
+		{"nobody", []results.TenantCount{none, none}, "No fresh job of any tenant was claimed with Shared FIFO."},
+		{"one", []results.TenantCount{none, some}, "Fresh jobs of one tenant alone were claimed: there is no other to compare it with."},
+		{"alike", []results.TenantCount{some, some}, "Tenants wait alike."},
+		{"without a wait", []results.TenantCount{{FreshClaims: 2}, {FreshClaims: 3}}, "Tenants wait alike."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := with(tt.name, func(f *fixture) { f.policies = 1 })
+			s, sum := f.build()
+			s.Tenants, sum.Data[0].Tenants = []string{"", "acme", "bolt"}, tt.data
+			if got := tenants(sum).Finding; got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
 	}
 }
 

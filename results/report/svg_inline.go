@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html"
 	"image/color"
@@ -27,18 +28,16 @@ var (
 func (s *sheet) renderInline() ([]byte, error) {
 	const above, below = vg.Length(4), vg.Length(4)
 	height := above + s.height + below
-	document := vgsvg.NewWith(vgsvg.UseWH(width, height))
+	document := &inlineCanvas{Canvas: vgsvg.NewWith(vgsvg.UseWH(width, height)), height: height}
 	s.body(draw.Crop(draw.New(document), 4, -4, below, -above))
-	var out bytes.Buffer
-	if _, err := document.WriteTo(&out); err != nil {
+	text, err := drawn(document.Canvas)
+	if err = cmp.Or(err, document.err); err != nil {
 		return nil, fmt.Errorf("encode %s for a page: %w", s.name, err)
 	}
-	text := out.Bytes()
-	from := bytes.Index(text, []byte("<g "))
-	text = textElement.ReplaceAllFunc(text[from:], measured)
+	text = textElement.ReplaceAllFunc(document.compose(s.name, text), measured)
 	text = styleAttribute.ReplaceAllFunc(text, func(style []byte) []byte { return attributes(styleAttribute.FindSubmatch(style)[1]) })
 	text = pathAttribute.ReplaceAllFunc(text, func(path []byte) []byte {
-		return fineNumber.ReplaceAllFunc(path, tenths)
+		return fmt.Appendf(nil, ` d="%s"`, compact(pathAttribute.FindSubmatch(path)[1]))
 	})
 	head := fmt.Sprintf(`<svg class="chart" role="img" aria-label="%s" viewBox="0 0 %s %s">`, html.EscapeString(s.alt), short(float64(width)), short(float64(height)))
 	return append([]byte(head), bytes.TrimSpace(text)...), nil
@@ -64,8 +63,11 @@ func tenths(number []byte) []byte {
 	if err != nil {
 		return number
 	}
-	s := strconv.FormatFloat(v, 'f', 1, 64)
-	return []byte(strings.TrimSuffix(s, ".0"))
+	s := strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0")
+	if s == "-0" {
+		s = "0"
+	}
+	return []byte(s)
 }
 
 // attributes turns the declarations of a style into attributes of the same meaning. The page

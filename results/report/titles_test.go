@@ -51,8 +51,46 @@ func TestTitlesNameTheExtremes(t *testing.T) {
 				t.Errorf("title %q does not give the highest median, %s", title, seconds(top))
 			}
 			name := d.policies[who].name
+			if f.never != nil { // waits of those that were claimed rank nothing
+				return
+			}
 			if !strings.Contains(title, seconds(top)+" with "+name) && !strings.Contains(title, seconds(top)+" under every") {
 				t.Errorf("title %q gives %s not to %s", title, seconds(top), name)
+			}
+		})
+	}
+}
+
+// TestWaitTitleRanksNoBounds: where jobs were never claimed, those that were say little.
+func TestWaitTitleRanksNoBounds(t *testing.T) {
+	t.Parallel()
+	lost := func(policies int, share ...float64) func(f *fixture) {
+		return func(f *fixture) {
+			f.policies, f.seeds, f.storms, f.limits = policies, 1, nil, nil
+			f.never = func(policy int) float64 { return share[policy] }
+			f.adjust = func(_ *results.Settings, sum *results.Summary) {
+				for i := range sum.Data {
+					sum.Data[i].Series[0].FreshWaitP99[40] = float64(10 * (i + 1))
+				}
+			}
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(f *fixture)
+		want   string
+	}{
+		{"none", lost(2, 0, 0), "Fresh p99 wait peaks at 20s with Weighted 80/20, at 10s with Shared FIFO"},
+		{"too few to matter", lost(2, .004, 0), "Fresh p99 wait peaks at 20s with Weighted 80/20, at 10s with Shared FIFO"},
+		{"both", lost(2, .5, .1), "Of the jobs that were claimed, fresh p99 wait peaks at 10s to 20s under every policy; 1k never were with Shared FIFO, 200 with Weighted 80/20"},
+		{"one", lost(2, 0, .1), "Of the jobs that were claimed, fresh p99 wait peaks at 10s to 20s under every policy; 200 never were with Weighted 80/20"},
+		{"alone", lost(1, .5), "Of the jobs that were claimed, fresh p99 wait peaks at 10s with Shared FIFO; 1k never were"},
+		{"many", lost(5, .02, .5, .02, .02, .02), "Of the jobs that were claimed, fresh p99 wait peaks at 10s to 50s under every policy; 1k never were with Weighted 80/20, 40 with Shared FIFO, and some with 3 others"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := with(tt.name, tt.change)
+			if got := waitChart(f.drawing(t)).title; got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
 	}

@@ -81,7 +81,7 @@ func wrap(style text.Style, s string, width vg.Length) []string {
 	return append(lines, line)
 }
 
-// seconds spells a time as people do: 420µs, 180ms, 5.8s, 9m26s, 1h12m, 2d3h.
+// seconds spells a time as people do: 420µs, 180ms, 5.8s, 9m06s, 1h12m, 2d03h.
 func seconds(v float64) string {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -105,14 +105,14 @@ func seconds(v float64) string {
 	return duration(d)
 }
 
-// duration spells d with its two largest units: 10m, 9m26s, 1h12m, 2d3h.
+// duration spells d with its two largest units, as tables do but for a second of nothing: 10m, 9m06s, 1h12m, 2d03h.
 func duration(d time.Duration) string {
 	const day = 24 * time.Hour
 	pair := func(whole time.Duration, name string, part time.Duration, partName string) string {
 		d = d.Round(part)
 		s := fmt.Sprintf("%d%s", d/whole, name)
 		if rest := d % whole / part; rest > 0 {
-			s += fmt.Sprintf("%d%s", rest, partName)
+			s += fmt.Sprintf("%02d%s", rest, partName)
 		}
 		return s
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"qsim/results"
 )
 
 func TestSpelling(t *testing.T) {
@@ -28,7 +30,9 @@ func TestSpelling(t *testing.T) {
 		{"rounds up to an hour", seconds, 3599.7, "1h"},
 		{"hours", seconds, 4325, "1h12m"},
 		{"rounds up to a day", seconds, 86399, "1d"},
-		{"days", seconds, 2*86400 + 3*3600, "2d3h"},
+		{"days", seconds, 2*86400 + 3*3600, "2d03h"},
+		{"a few seconds more", seconds, 124, "2m04s"},
+		{"a few minutes more", seconds, 3900, "1h05m"},
 		{"negative", seconds, -5.84, "−5.8s"},
 		{"no number", seconds, math.NaN(), "–"},
 		{"few", count, .42, "0.42"},
@@ -176,6 +180,16 @@ func TestLogScaleBearsZero(t *testing.T) {
 	for _, v := range []float64{0, -1, 1e-9} {
 		if got := (logScale{}).Normalize(.001, 10, v); got != 0 {
 			t.Errorf("got %v for %v, want 0", got, v)
+		}
+	}
+}
+
+// What charts spell, tables do: but for nothing behind the minutes.
+func TestChartsAndTablesSpellTimesAlike(t *testing.T) {
+	for _, v := range []float64{61, 124, 599, 3601, 3900, 86400 + 3*3600, 40 * 86400} {
+		table := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(results.FormatDuration(v), "00s"), "00m"), "00h")
+		if chart := seconds(v); chart != table {
+			t.Errorf("%v s: %s in charts, %s in tables", v, chart, table)
 		}
 	}
 }

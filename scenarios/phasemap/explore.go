@@ -26,13 +26,16 @@ type Point struct{ X, Y int }
 
 // Value is what was measured at a point.
 type Value struct {
-	Mean   float64 // over the seeds that have a value that is no bound; NaN: none has
-	Never  bool    // most seeds have but a bound: what is measured did not come in the whole run
-	Beyond bool    // the point lies on the far side of the edge
+	Mean   float64 // over the seeds that have a value or a bound, see AtLeast; NaN: none has
+	Never  bool    // most seeds have but a bound, beyond the edge: what is measured did not come in the whole run
+	Beyond bool    // the point lies on the far side of the edge: under most seeds
 	Seeds  int
 	Bounds int    // seeds with but a bound
 	Reason string // why there is no value at all
 }
+
+// AtLeast reports whether Mean is but a lower bound: that of a seed is.
+func (v *Value) AtLeast() bool { return v.Bounds > 0 }
 
 // Cell is a rectangle of the map whose corners have been measured, and nothing in it.
 type Cell struct{ X0, X1, Y0, Y1 int }

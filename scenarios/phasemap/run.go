@@ -16,8 +16,8 @@ type Plan struct {
 	X, Y  Axis
 	Depth int // how often cells at the edge are halved
 	Query results.Query
-	// Edge is where the far side begins: values above it, or below it for a metric of which
-	// more is better. NaN: the far side is where the value is but a bound.
+	// Edge is where the far side begins: values above it and all lower bounds, or values below it
+	// for a metric of which more is better. NaN: the far side is where the value is but a bound.
 	Edge float64
 	// Load returns the scenario with a value for each axis laid upon it. It is called from
 	// several goroutines at once.
@@ -127,7 +127,7 @@ func (p *Plan) point(ctx context.Context, l *Lattice, policy string, at Point) (
 func (p *Plan) value(runs []results.Run) (Value, error) {
 	info, _ := results.Lookup(p.Query.Metric)
 	v := Value{Mean: math.NaN(), Seeds: len(runs)}
-	sum, numbers, beyond := 0.0, 0, 0
+	sum, numbers, beyond, never := 0.0, 0, 0, 0
 	for i := range runs {
 		found := false
 		for k := range runs[i].Values {
@@ -136,17 +136,22 @@ func (p *Plan) value(runs []results.Run) (Value, error) {
 				continue
 			}
 			found = true
-			switch {
-			case value.Null:
+			if value.Null {
 				v.Reason = value.Reason
 				continue
-			case value.Bound != "":
-				v.Bounds++
-			default:
-				sum, numbers = sum+value.Value, numbers+1
 			}
-			if p.beyond(value, info.MoreIsBetter) {
+			// A bound counts for as much as it says: without it the mean would be that of the seeds
+			// that came off lightly.
+			sum, numbers = sum+value.Value, numbers+1
+			far := p.beyond(value, info.MoreIsBetter)
+			if value.Bound != "" {
+				v.Bounds++
+			}
+			if far {
 				beyond++
+			}
+			if far && value.Bound != "" {
+				never++
 			}
 		}
 		if !found {
@@ -156,10 +161,13 @@ func (p *Plan) value(runs []results.Run) (Value, error) {
 	if numbers > 0 {
 		v.Mean, v.Reason = sum/float64(numbers), ""
 	}
-	v.Never, v.Beyond = 2*v.Bounds > len(runs), 2*beyond > len(runs)
+	v.Never, v.Beyond = 2*never > len(runs), 2*beyond > len(runs)
 	return v, nil
 }
 
+// beyond reports on which side of the edge a value lies. A lower bound says that what is measured
+// had not come when the run ended: that is beyond whatever is too much, though not all of
+// it has been seen. Where too little is beyond, it is inside if it is enough.
 func (p *Plan) beyond(value *results.Value, moreIsBetter bool) bool {
 	switch {
 	case math.IsNaN(p.Edge):
@@ -167,5 +175,5 @@ func (p *Plan) beyond(value *results.Value, moreIsBetter bool) bool {
 	case moreIsBetter:
 		return value.Value < p.Edge
 	}
-	return value.Value > p.Edge
+	return value.Bound != "" || value.Value > p.Edge
 }

@@ -121,26 +121,40 @@ func TestValues(t *testing.T) {
 		return results.Run{Values: []results.Value{v}}
 	}
 	for _, tt := range []struct {
-		name   string
-		edge   float64
-		runs   []results.Run
-		mean   float64
-		never  bool
-		beyond bool
+		name    string
+		edge    float64
+		more    bool // is better
+		runs    []results.Run
+		mean    float64
+		atLeast bool
+		never   bool
+		beyond  bool
 	}{
-		{"all recover", math.NaN(), []results.Run{run(1, "", false), run(3, "", false)}, 2, false, false},
-		{"most never", math.NaN(), []results.Run{run(9, ">=", false), run(9, ">=", false), run(3, "", false)}, 3, true, true},
-		{"one never", math.NaN(), []results.Run{run(9, ">=", false), run(5, "", false), run(3, "", false)}, 4, false, false},
-		{"half never", math.NaN(), []results.Run{run(9, ">=", false), run(3, "", false)}, 3, false, false},
-		{"none has a value", math.NaN(), []results.Run{run(0, "", true)}, math.NaN(), false, false},
-		{"above the edge", 2, []results.Run{run(3, "", false)}, 3, false, true},
-		{"a bound above the edge", 2, []results.Run{run(3, ">=", false)}, math.NaN(), true, true},
-		{"below the edge", 4, []results.Run{run(3, "", false)}, 3, false, false},
+		{"all recover", math.NaN(), false, []results.Run{run(1, "", false), run(3, "", false)}, 2, false, false, false},
+		{"most never", math.NaN(), false, []results.Run{run(9, ">=", false), run(9, ">=", false), run(3, "", false)}, 7, true, true, true},
+		{"one never", math.NaN(), false, []results.Run{run(10, ">=", false), run(5, "", false), run(3, "", false)}, 6, true, false, false},
+		{"half never", math.NaN(), false, []results.Run{run(9, ">=", false), run(3, "", false)}, 6, true, false, false},
+		{"none has a value", math.NaN(), false, []results.Run{run(0, "", true)}, math.NaN(), false, false, false},
+		{"above the edge", 2, false, []results.Run{run(3, "", false)}, 3, false, false, true},
+		{"a bound above the edge", 2, false, []results.Run{run(3, ">=", false)}, 3, true, true, true},
+		{"a bound below the edge", 4, false, []results.Run{run(3, ">=", false)}, 3, true, true, true},
+		{"most bounds below the edge", 4, false, []results.Run{run(3, ">=", false), run(2, ">=", false), run(1, "", false)}, 2, true, true, true},
+		{"a bound below the edge and two values", 4, false, []results.Run{run(3, ">=", false), run(2, "", false), run(1, "", false)}, 2, true, false, false},
+		{"below the edge", 4, false, []results.Run{run(3, "", false)}, 3, false, false, false},
+		{"more is better, above the edge", 2, true, []results.Run{run(3, "", false)}, 3, false, false, false},
+		{"more is better, a bound above the edge", 2, true, []results.Run{run(3, ">=", false)}, 3, true, false, false},
+		{"more is better, a bound below the edge", 4, true, []results.Run{run(3, ">=", false)}, 3, true, true, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := Plan{Query: q, Edge: tt.edge}
+			if tt.more {
+				p.Query.Metric = "goodput"
+				for i := range tt.runs {
+					tt.runs[i].Values[0].Query = p.Query
+				}
+			}
 			v, err := p.value(tt.runs)
-			if err != nil || v.Never != tt.never || v.Beyond != tt.beyond || v.Mean != tt.mean && !(math.IsNaN(v.Mean) && math.IsNaN(tt.mean)) {
+			if err != nil || v.Never != tt.never || v.Beyond != tt.beyond || v.AtLeast() != tt.atLeast || v.Mean != tt.mean && !(math.IsNaN(v.Mean) && math.IsNaN(tt.mean)) {
 				t.Errorf("got %+v (%v)", v, err)
 			}
 		})

@@ -21,6 +21,8 @@ type Range struct {
 	// Log says that they were given by a factor: what lies between two is their
 	// geometric mean.
 	Log bool
+	// Short tells of ranges whose steps end before they do: 250ms..16s*3 ends with 6.75s.
+	Short []string
 
 	unit  unit
 	whole bool // nothing lies between 1 and 2
@@ -204,6 +206,9 @@ func (r *Range) appendSteps(part string, a, b number, steps string) error {
 	}
 	if len(r.Values) == begun+1 {
 		return fmt.Errorf("%s: one step goes beyond %s", shorten(part), b.typed)
+	}
+	if last := r.Values[len(r.Values)-1]; last.Text != r.value(b.value).Text {
+		r.Short = append(r.Short, fmt.Sprintf("%s ends with %s", shorten(part), last.Text))
 	}
 	return nil
 }

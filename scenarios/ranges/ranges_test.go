@@ -52,6 +52,29 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestShort: steps that do not end where the range does are told.
+func TestShort(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"8,16,32", ""},
+		{"8..32/8", ""},
+		{"10s..60s/6", ""},
+		{"1s..10m*5points", ""},
+		{"250ms..16s*2", ""},
+		{"0.1..0.3/0.1", ""},
+		{"1..1000*10", ""},
+		{"250ms..16s*3", "250ms..16s*3 ends with 6.75s"},
+		{"8..35/8", "8..35/8 ends with 32"},
+		{"1,2..9/4,10..31*3", "2..9/4 ends with 6; 10..31*3 ends with 30"},
+	} {
+		t.Run(tt.text, func(t *testing.T) {
+			r, err := Parse(tt.text)
+			if got := strings.Join(r.Short, "; "); err != nil || got != tt.want {
+				t.Errorf("got %q (%v), want %q", got, err, tt.want)
+			}
+		})
+	}
+}
+
 func TestParseErrors(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"", "a value is missing"},

@@ -15,12 +15,13 @@ func (b *biographer) track(e *engine.Event, a *Attempt) {
 		if e.Delay > 0 {
 			life.State = "waiting"
 		}
-	case engine.Promoted, engine.Redriven:
+	case engine.Promoted:
 		life.State = "ready"
+	case engine.Redriven:
+		life.State, life.Ended = "ready", 0
 	case engine.Leased:
 		life.State = "in-flight"
 		b.byToken[e.Token] = len(life.Attempts)
-		b.holds[e.Node]++
 		life.Attempts = append(life.Attempts, Attempt{Number: e.Delivery, Node: e.Node, Token: e.Token, Leased: at, Waited: e.Waited,
 			Fresh: e.Class == engine.Fresh, Status: "claimed"})
 	case engine.Acked, engine.Buried, engine.Nacked, engine.Returned:
@@ -36,7 +37,7 @@ func (b *biographer) track(e *engine.Event, a *Attempt) {
 	case engine.Finished:
 		b.finished(e, a)
 	case engine.Aborted:
-		a.Ended, a.Ran = true, e.Ran
+		a.Ended, a.aborted, a.Ran = true, true, e.Ran
 		a.note("died with the process of node %d", e.Node)
 	case engine.TimedOut:
 		a.note("ran into its timeout of %s", Length(e.Ran))
@@ -72,9 +73,6 @@ func (b *biographer) become(a *Attempt, status string) {
 
 func (b *biographer) finished(e *engine.Event, a *Attempt) {
 	a.Ended, a.Ran = true, e.Ran
-	if b.holds[e.Node]--; b.holds[e.Node] <= 0 {
-		delete(b.holds, e.Node)
-	}
 	if e.Error != engine.NoError {
 		a.Error = b.s.errorName(e.Error)
 		b.become(a, "failed")
@@ -94,23 +92,26 @@ func (b *biographer) lapse(e *engine.Event, a *Attempt) {
 	b.life.Lapsed++
 	b.byToken[e.Token] = b.indexOf(a)
 	holder := e.Holder.Node()
-	how := "alive"
+	own := holder == a.Node && !a.taken
+	how := "was alive"
 	switch {
+	case b.deaths[holder] > e.Holder.Generation() && b.down[holder]:
+		how = "was down"
+	case b.deaths[holder] > e.Holder.Generation():
+		how = "had died and started again"
 	case b.frozen[holder]:
-		how = "frozen"
-	case b.down[holder]:
-		how = "down"
-	case !a.Began:
-		how = "alive, and had not heard of the claim"
-	case !a.Ended:
-		how = "alive and running it: a false alarm"
+		how = "was frozen"
+	case own && !a.Began:
+		how = "was alive, and had not begun it"
+	case own && !a.Ended:
+		how = "was alive and running it: a false alarm"
 	}
-	for _, f := range b.life.Facts {
-		if f.Event == engine.NodeDown.String() && f.Node == holder && f.At >= a.Leased && how == "alive" {
-			how = "restarted since"
-		}
+	what := "its lease"
+	if a.taken {
+		what = "that of the reaper"
 	}
-	a.note("its lease expired, node %d took it; node %d was %s", e.Node, holder, how)
+	a.note("%s expired, node %d took it; node %d %s", what, e.Node, holder, how)
+	a.taken = true
 	if a.until == 0 {
 		a.Status = "lapsed"
 	}
@@ -148,17 +149,21 @@ func (b *biographer) settle(e *engine.Event, a *Attempt) {
 	if (e.Kind == engine.Acked || e.Kind == engine.Buried) && life.Ended == 0 {
 		life.Ended = at
 	}
-	if a == nil {
+	if a == nil || shed(e) {
 		return
 	}
-	if a.Status == "lapsed" && e.Kind == engine.Nacked {
+	if a.Status == "lapsed" && (e.Kind == engine.Nacked || e.Kind == engine.Returned) {
 		status = "lapsed"
 	}
 	if a.Error == "" && e.Error != engine.NoError {
 		a.Error = b.s.errorName(e.Error)
 	}
 	if e.From == engine.Ready || e.From == engine.Waiting {
-		a.note("its commit ended a job that was %s again", e.From)
+		did := "moved"
+		if e.Kind == engine.Acked || e.Kind == engine.Buried {
+			did = "ended"
+		}
+		a.note("its commit %s a job that was %s again", did, e.From)
 	}
 	a.Status, a.until = status, at
 }
@@ -175,7 +180,7 @@ func (b *biographer) finish() {
 		if a.heartbeats > 0 {
 			a.note("%s prolonged its lease", plural(a.heartbeats, "heartbeat"))
 		}
-		if a.Status == "claimed" && !a.Began {
+		if a.Status == "claimed" && !a.Began && a.process == lives {
 			a.note("node %d never began it", a.Node)
 		}
 	}

@@ -126,7 +126,7 @@ func (c *chrome) see(e *engine.Event) {
 	}
 	for i, t := range storeThreads {
 		if e.Kind == t.kind && at >= c.o.From {
-			c.event("i", storeProcess, i+1, at, c.s.seen.JobName(e.Job), `,"s":"t","args":`+c.object("what", c.s.words(e), "attempt", strconv.Itoa(int(e.Delivery))))
+			c.event("i", storeProcess, i+1, at, c.s.seen.JobName(e.Job), `,"s":"t","args":`+c.object("what", c.s.words(e), "attempt", strconv.Itoa(int(deliveries(e)))))
 		}
 	}
 	if e.Kind == engine.Acked || e.Kind == engine.Buried {

@@ -15,7 +15,7 @@ type Interest string
 const (
 	WorstWait Interest = "worst-wait" // of all waits of ready jobs for a claim, the longest
 	Duplicate Interest = "duplicate"  // executed to a success most often, more than once
-	Dead      Interest = "dead"       // buried after the most attempts
+	Dead      Interest = "dead"       // buried after the most attempts, perhaps to be made ready again
 	Fenced    Interest = "fenced"     // most commits refused because the lease had gone on
 	LostLease Interest = "lost-lease" // most leases expired and taken
 )
@@ -32,10 +32,14 @@ type Finding struct {
 	Jobs     int64  // that are of interest at all; of waits: all jobs
 }
 
-// Find runs through the simulation and returns a finding for each of Interests. It keeps
-// of every job that has not ended some tens of bytes.
+// Find runs through the simulation and returns a finding for each of Interests. It keeps some
+// tens of bytes of every job that has not ended, that lost a lease or was fenced, and, where
+// dead jobs are made ready again, that died.
 func (s *Simulation) Find(ctx context.Context) ([]Finding, error) {
 	f := &finder{s: s, open: map[engine.JobID]*known{}, best: map[Interest]*candidate{}}
+	for i := range s.seen.Storms {
+		f.redrives = f.redrives || s.seen.Storms[i].Redrive != nil
+	}
 	for _, i := range Interests() {
 		f.best[i] = &candidate{}
 	}
@@ -67,13 +71,15 @@ type known struct {
 	lapsed     int32
 	open       int32 // executions that run, and claims that may be begun yet
 	ended      bool
+	died       bool // once at least
 }
 
 type finder struct {
-	s    *Simulation
-	open map[engine.JobID]*known
-	best map[Interest]*candidate
-	last engine.Time
+	s        *Simulation
+	open     map[engine.JobID]*known
+	best     map[Interest]*candidate
+	last     engine.Time
+	redrives bool // dead jobs may be made ready again
 }
 
 func (f *finder) see(e *engine.Event) {
@@ -115,7 +121,8 @@ func (f *finder) see(e *engine.Event) {
 	case engine.Acked, engine.Buried:
 		j.ended, j.readySince = true, engine.Never
 		if e.Kind == engine.Buried {
-			f.offer(Dead, e.Job, float64(e.Delivery)+float64(e.Age)/1e20, e.Delivery, true)
+			f.offer(Dead, e.Job, float64(j.claimed)+float64(e.Age)/1e20, j.claimed, !j.died)
+			j.died = true
 		}
 	case engine.Nacked:
 		j.readySince = engine.Never
@@ -125,9 +132,16 @@ func (f *finder) see(e *engine.Event) {
 	case engine.Returned:
 		j.readySince = e.At
 	}
-	if j.ended && j.open <= 0 {
+	if f.forgettable(j) {
 		delete(f.open, e.Job)
 	}
+}
+
+// forgettable reports whether nothing more can come of j that is counted. A commit of a job that
+// lost a lease may be refused long after another has ended the job; so may be one of a job that
+// was fenced before.
+func (f *finder) forgettable(j *known) bool {
+	return j.ended && j.open <= 0 && j.lapsed == 0 && j.fenced == 0 && !(j.died && f.redrives)
 }
 
 // offer takes a job if it is better than the best so far; first says that it is of
@@ -187,6 +201,9 @@ func (i Interest) words(c *candidate) string {
 	case Duplicate:
 		return times("succeeds")
 	case Dead:
+		if c.delivery == 0 {
+			return "dies without having been claimed"
+		}
 		return "dies after " + attempts(c.delivery)
 	case Fenced:
 		return times("is fenced")

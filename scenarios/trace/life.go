@@ -15,7 +15,7 @@ type Life struct {
 	Class    string
 	Tenant   string // empty: the class has one
 	Enqueued time.Duration
-	Ended    time.Duration // when it was acked or buried the first time; 0: it was neither
+	Ended    time.Duration // when it was acked or buried; 0: it was neither, or was made ready again after that
 	State    string        // at the end of the run: ready, waiting, in-flight, done, dead
 	Attempts []Attempt
 	Facts    []Fact // in order; what happened to the nodes that held it among them
@@ -44,7 +44,25 @@ type Attempt struct {
 	Storms       []string // that were on while it was claimed
 
 	until      time.Duration // when its part of the job's life was over; 0: not yet
+	taken      bool          // a reaper took its lease
+	aborted    bool          // it died with its process
+	process    process       // that claimed it
 	heartbeats int
+}
+
+// process is what became of the process that claimed an attempt, while that was of matter.
+type process uint8
+
+const (
+	lives    process = iota
+	died             // and its node is down
+	replaced         // by another on the same node
+)
+
+// held reports whether what becomes of its node matters to a: its lease is its own, or
+// its handler runs.
+func (a *Attempt) held() bool {
+	return a.process != replaced && (a.until == 0 && !a.taken || a.Began && !a.Ended)
 }
 
 // mostFacts are kept of one life: those of a job that is retried without end are more than
@@ -53,7 +71,7 @@ const mostFacts = 20_000
 
 // Job follows one job through the run. It returns nil if the run has no such job.
 func (s *Simulation) Job(ctx context.Context, id engine.JobID) (*Life, error) {
-	b := &biographer{s: s, id: id, holds: map[int32]int{}}
+	b := &biographer{s: s, id: id, down: map[int32]bool{}, frozen: map[int32]bool{}, deaths: map[int32]uint32{}}
 	err := s.watch(ctx, s.End(), func(e *engine.Event) (bool, error) {
 		b.see(e)
 		return true, nil
@@ -69,10 +87,10 @@ type biographer struct {
 	s       *Simulation
 	id      engine.JobID
 	life    *Life
-	holds   map[int32]int        // by node: attempts of the job that it runs, or may run
 	byToken map[engine.Token]int // index of the attempt claimed under it
 	down    map[int32]bool       // nodes that are not up
 	frozen  map[int32]bool       // nodes that are paused
+	deaths  map[int32]uint32     // by node: how often it died
 }
 
 func (b *biographer) see(e *engine.Event) {
@@ -90,31 +108,48 @@ func (b *biographer) see(e *engine.Event) {
 
 // machine takes note of what happens to the nodes, and tells it if they hold the job.
 func (b *biographer) machine(e *engine.Event) {
-	set := func(m *map[int32]bool, value bool) {
-		if *m == nil {
-			*m = map[int32]bool{}
-		}
-		(*m)[e.Node] = value
-	}
 	switch e.Kind {
 	case engine.NodeUp:
-		set(&b.down, false)
+		b.down[e.Node] = false
 	case engine.NodeDown:
-		set(&b.down, true)
-		set(&b.frozen, false)
+		b.down[e.Node], b.frozen[e.Node] = true, false
+		b.deaths[e.Node]++
 	case engine.NodePause:
-		set(&b.frozen, true)
+		b.frozen[e.Node] = true
 	case engine.NodeWake:
-		set(&b.frozen, false)
+		b.frozen[e.Node] = false
 	default:
 		return
 	}
-	if b.holds[e.Node] == 0 || b.life == nil {
+	if b.life == nil {
 		return
 	}
-	b.add(b.s.tell(e))
-	if e.Kind == engine.NodeDown {
-		delete(b.holds, e.Node)
+	told := false
+	for i := range b.life.Attempts {
+		if a := &b.life.Attempts[i]; a.Node == e.Node && a.held() {
+			b.touch(a, e.Kind)
+			told = true
+		}
+	}
+	if told {
+		b.add(b.s.tell(e))
+	}
+}
+
+// touch takes note in a of what happens to its node.
+func (b *biographer) touch(a *Attempt, kind engine.EventKind) {
+	switch {
+	case kind == engine.NodeUp && a.process == died:
+		a.process = replaced
+	case kind != engine.NodeDown || a.process != lives:
+	case a.Status == "dropped", a.aborted: // it would have told nobody, or that is told
+		a.process = died
+	case !a.Began:
+		a.process = died
+		a.note("its process died before it began")
+	default:
+		a.process = died
+		a.note("its process died before the store knew how it had ended")
 	}
 }
 

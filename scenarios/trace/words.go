@@ -23,7 +23,7 @@ type Fact struct {
 
 // tell says what an event means.
 func (s *Simulation) tell(e *engine.Event) Fact {
-	f := Fact{At: time.Duration(e.At), Event: e.Kind.String(), Attempt: e.Delivery, Node: e.Node, Words: s.words(e)}
+	f := Fact{At: time.Duration(e.At), Event: e.Kind.String(), Attempt: deliveries(e), Node: e.Node, Words: s.words(e)}
 	if e.Job != 0 {
 		f.Job = s.seen.JobName(e.Job)
 	}
@@ -34,6 +34,20 @@ func (s *Simulation) tell(e *engine.Event) Fact {
 		f.Node = -1
 	}
 	return f
+}
+
+// shed reports whether e buried a job in place of claiming it.
+func shed(e *engine.Event) bool {
+	return e.Kind == engine.Buried && e.From == engine.Ready && e.Error == engine.NoError
+}
+
+// deliveries is which attempt e is about. That of a job that is shed names the one that
+// would have been.
+func deliveries(e *engine.Event) int32 {
+	if shed(e) {
+		return e.Delivery - 1
+	}
+	return e.Delivery
 }
 
 func (s *Simulation) errorName(kind engine.ErrorKind) string {
@@ -103,22 +117,32 @@ func (s *Simulation) outcomeWords(e *engine.Event) string {
 	if e.Error != engine.NoError {
 		why = " (" + s.errorName(e.Error) + ")"
 	}
+	who := fmt.Sprintf("node %d", e.Node)
+	if e.Error == engine.LeaseExpired { // a holder that knows it has nothing to tell
+		who = "the reaper of " + who
+	}
 	switch e.Kind {
 	case engine.Acked:
-		return fmt.Sprintf("acked by node %d: done, %s after it was enqueued%s", e.Node, Length(e.Age), was)
+		return fmt.Sprintf("acked by %s: done, %s after it was enqueued%s", who, Length(e.Age), was)
 	case engine.Nacked:
 		again := "to be ready again in " + Length(e.Delay)
 		if e.Delay == 0 {
 			again = "to be ready again at once"
 		}
-		return fmt.Sprintf("nacked by node %d%s: %s%s", e.Node, why, again, was)
+		return fmt.Sprintf("nacked by %s%s: %s%s", who, why, again, was)
 	case engine.Buried:
-		if e.From == engine.Ready {
-			return fmt.Sprintf("shed by node %d: dead without being claimed again, %s after it was enqueued", e.Node, Length(e.Age))
+		switch {
+		case shed(e) && deliveries(e) == 0:
+			return fmt.Sprintf("shed by %s: dead without having been claimed, %s after it was enqueued", who, Length(e.Age))
+		case shed(e):
+			return fmt.Sprintf("shed by %s: dead without being claimed again, %s after it was enqueued", who, Length(e.Age))
 		}
-		return fmt.Sprintf("buried by node %d%s: dead after %s, %s after it was enqueued%s", e.Node, why, attempts(e.Delivery), Length(e.Age), was)
+		return fmt.Sprintf("buried by %s%s: dead after %s, %s after it was enqueued%s", who, why, attempts(e.Delivery), Length(e.Age), was)
 	case engine.Returned:
-		return fmt.Sprintf("handed back by node %d: ready again at once%s", e.Node, was)
+		if e.Error == engine.LeaseExpired {
+			return who + " makes it ready again" + was
+		}
+		return fmt.Sprintf("handed back by %s: ready again at once%s", who, was)
 	case engine.Fenced:
 		return fmt.Sprintf("what node %d commits under token %d%s is refused: fenced, the lease is no longer its own", e.Node, e.Token, why)
 	}

@@ -97,6 +97,12 @@ function drawLimits(u) {
   }
 }
 
+// Values with a gap on both sides are dots: a line needs two.
+function lonely(values, size, color) {
+  const at = values.flatMap((v, i) => v != null && values[i - 1] == null && values[i + 1] == null ? [i] : []);
+  return {show: false, size, width: 0, stroke: color, fill: color, filter: () => at.length ? at : null};
+}
+
 function build(box, readout, spec) {
   const own = data.policies.map(p => spec.log ? p[spec.key].map(v => v == null ? null : Math.min(Math.max(v, spec.log.from), spec.log.to)) : p[spec.key]);
   const edge = values => values.map(v => v == null ? null : Math.min(Math.max(v, spec.log.from), spec.log.to));
@@ -104,7 +110,7 @@ function build(box, readout, spec) {
   const dashes = [[], [7, 4], [2, 3]];
   if (many) data.policies.forEach((p, i) => { // the others, in grey, below all
     columns.push(own[i]);
-    series.push({stroke: () => theme.backdrop, width: 1, points: {show: false}});
+    series.push({stroke: () => theme.backdrop, width: 1, points: lonely(own[i], 3, () => theme.backdrop)});
   });
   data.policies.forEach((p, i) => {
     const line = {i, at: 0, parts: []};
@@ -114,7 +120,7 @@ function build(box, readout, spec) {
       bands.push({series: [series.length - 2, series.length - 1], fill: () => theme["p" + p.hue] + "30"});
     }
     columns.push(own[i]);
-    series.push({label: p.name, stroke: () => theme["p" + p.hue], width: 1.7, dash: dashes[Math.min(Math.floor(i / 8), 2)], points: {show: false}, show: on[i]});
+    series.push({label: p.name, stroke: () => theme["p" + p.hue], width: 1.7, dash: dashes[Math.min(Math.floor(i / 8), 2)], points: lonely(own[i], 5, () => theme["p" + p.hue]), show: on[i]});
     line.at = series.length - 1;
     line.parts.push(line.at);
     lines.push(line);
@@ -244,6 +250,8 @@ if (data.x.length > 1) {
   charts.forEach(read);
   $("tools").hidden = false;
   $("tools").classList.toggle("few", !many);
+  // What links and the keyboard lead to must not lie below the tools, where they stay on top.
+  if (!many) new ResizeObserver(() => document.documentElement.style.setProperty("--tools", $("tools").offsetHeight + 8 + "px")).observe($("tools"));
   for (const button of document.querySelectorAll(".toggle")) {
     const i = Number(button.dataset.policy);
     button.addEventListener("click", () => toggle(i, !on[i]));

@@ -1,0 +1,113 @@
+package trace
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"qsim/engine"
+)
+
+// fencing has jobs that end while commits about them are under way, from holders that woke too
+// late, and jobs that die, are made ready again and die once more.
+const fencing = `
+name: fencing
+duration: 3m
+warmup: 0s
+engine:
+  nodes: 4
+  workers: 4
+  lease: {ttl: 2s, heartbeat: 0s}
+  commit: {timeout: 1s}
+  reaper: {every: 100ms}
+retry: {max-attempts: 4, backoff: {kind: fixed, delay: 100ms}, jitter: none}
+dependencies: [{name: api}]
+jobs:
+  - {class: mail, arrivals: {process: poisson, rate: 2/s}, service: {dist: exponential, mean: 1500ms}}
+  - {class: call, arrivals: {process: poisson, rate: 2/s}, service: 50ms, calls: api}
+storms:
+  - {name: down, at: 1m, for: 110s, outage: {dependency: api}}
+  - {name: again, at: 100s, for: 1s, redrive: {share: 100%, reset: true}}
+policies: [{kind: fifo}]
+`
+
+// shedding buries jobs that were never claimed.
+const shedding = `
+name: shedding
+duration: 1m
+warmup: 0s
+engine: {workers: 1}
+jobs:
+  - {class: mail, arrivals: {process: poisson, rate: 4/s}, service: 500ms, fails: {rate: 20%}}
+retry: {max-attempts: 5, backoff: {kind: fixed, delay: 100ms}, jitter: none}
+policies: [{kind: codel, target: 100ms, interval: 1s, then: bury}]
+`
+
+// TestFindCounts holds what is found against the events themselves.
+func TestFindCounts(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+	}{{"trouble", trouble}, {"fencing", fencing}, {"shedding", shedding}} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := simulation(t, tt.text, 1)
+			found, err := s.Find(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			type history struct{ claims, fenced, lapsed, deaths, successes, atDeath int }
+			jobs := map[engine.JobID]*history{}
+			for _, e := range events(t, s) {
+				h := jobs[e.Job]
+				if h == nil {
+					h = &history{}
+					jobs[e.Job] = h
+				}
+				switch e.Kind {
+				case engine.Leased:
+					h.claims++
+				case engine.Fenced:
+					h.fenced++
+				case engine.LeaseTaken:
+					h.lapsed++
+				case engine.Buried:
+					h.deaths++
+					h.atDeath = max(h.atDeath, h.claims)
+				case engine.Finished:
+					if e.Error == engine.NoError {
+						h.successes++
+					}
+				}
+			}
+			delete(jobs, 0)
+			for interest, of := range map[Interest]func(h *history) (concerned bool, times int){
+				Duplicate: func(h *history) (bool, int) { return h.successes > 1, h.successes },
+				Dead:      func(h *history) (bool, int) { return h.deaths > 0, h.atDeath },
+				Fenced:    func(h *history) (bool, int) { return h.fenced > 0, h.fenced },
+				LostLease: func(h *history) (bool, int) { return h.lapsed > 0, h.lapsed },
+			} {
+				f := found[slices.IndexFunc(found, func(f Finding) bool { return f.Interest == interest })]
+				number, most := int64(0), 0
+				for _, h := range jobs {
+					if concerned, times := of(h); concerned {
+						number, most = number+1, max(most, times)
+					}
+				}
+				if f.Jobs != number {
+					t.Errorf("%s: %d jobs, the events say %d", interest, f.Jobs, number)
+				}
+				if number == 0 {
+					continue
+				}
+				c := candidate{score: float64(most), delivery: int32(most)}
+				if want := interest.words(&c); f.Words != want {
+					t.Errorf("%s: %s %s, want %s", interest, f.Name, f.Words, want)
+				}
+				if h := jobs[f.Job]; h != nil {
+					if _, times := of(h); times != most {
+						t.Errorf("%s: %s has %d, another %d", interest, f.Name, times, most)
+					}
+				}
+			}
+		})
+	}
+}

@@ -22,7 +22,7 @@ import (
 // 16th job: at the full rate, that of a backlog ahead. cpu-ns/job is what the process
 // spent, enqueues included.
 func BenchmarkThroughput(b *testing.B) {
-	for _, policy := range []string{"fifo", "weighted", "in-flight-cap"} {
+	for _, policy := range []string{"fifo", "weighted", "inflight-cap", "separate", "fresh-first"} {
 		for _, engines := range []int{1, 2} {
 			b.Run(fmt.Sprintf("policy=%s/store=memory/workers=64/engines=%d", policy, engines), func(b *testing.B) {
 				throughput(b, policy, 64, engines)
@@ -42,8 +42,12 @@ func newPolicy(name string) engine.Policy {
 	switch name {
 	case "weighted":
 		return &policies.Weighted{Fresh: policies.Fraction(2, 3)}
-	case "in-flight-cap":
+	case "inflight-cap":
 		return policies.InFlightCap{Retries: 16}
+	case "separate":
+		return &policies.Separate{RetryWorkers: 16}
+	case "fresh-first":
+		return policies.FreshFirst{}
 	}
 	return policies.FIFO{}
 }

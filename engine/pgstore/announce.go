@@ -2,9 +2,13 @@ package pgstore
 
 import (
 	"context"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // A NOTIFY holds a lock of the whole server until its transaction has committed, so that
@@ -17,30 +21,104 @@ import (
 // announceEvery is how long a notification keeps the next one back.
 const announceEvery = 2 * time.Millisecond
 
+// dueEvery is how long a listener waits at least until it tells of the next job that is
+// due, so that many do not keep it busy. Engines that were told know by themselves when
+// the next one is, see engine.Store.
+const dueEvery = 10 * time.Millisecond
+
 // announceWithin is how long sending one may take.
 const announceWithin = 5 * time.Second
 
-// wake has a notification sent soon.
-func (s *Store) wake() {
+// news is what is to be announced: that jobs became ready, or when the first will.
+type news struct {
+	mu      sync.Mutex
+	ready   bool
+	due     time.Time     // zero: none waits that was not announced
+	waiting chan struct{} // of size 1: there is some
+}
+
+func (n *news) init() { n.waiting = make(chan struct{}, 1) }
+
+// add leaves word that jobs are ready, or will be at a time that is not zero.
+func (n *news) add(ready bool, due time.Time) {
+	n.mu.Lock()
+	n.ready = n.ready || ready
+	n.due = earlier(n.due, due)
+	n.mu.Unlock()
 	select {
-	case s.wakes <- struct{}{}:
-	default: // one will be
+	case n.waiting <- struct{}{}:
+	default: // it will be taken with what waits
 	}
 }
 
-// announce sends notifications until ctx is done.
+func (n *news) take() (ready bool, due time.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	ready, due = n.ready, n.due
+	n.ready, n.due = false, time.Time{}
+	return ready, due
+}
+
+// wake has it announced that jobs became ready.
+func (s *Store) wake() { s.news.add(true, time.Time{}) }
+
+// wakeIn has it announced when jobs become ready that will be after their delays, of
+// which this is the shortest. What a call put off by a delay is due no later than so long
+// after its answer.
+func (s *Store) wakeIn(delay time.Duration) {
+	if s.rules.promotesItself() {
+		s.news.add(false, time.Now().Add(time.Duration(nanoseconds(delay))))
+	}
+}
+
+// message is how news are told, and heard by hear: a list of durations in nanoseconds, as
+// clocks of two machines differ. 0 means now.
+func message(ready bool, due time.Time) string {
+	var parts []string
+	if ready {
+		parts = append(parts, "0")
+	}
+	if !due.IsZero() {
+		parts = append(parts, strconv.FormatInt(int64(max(0, time.Until(due))), 10))
+	}
+	return strings.Join(parts, " ")
+}
+
+// hear reads a message. What others send is taken for news that jobs are ready.
+func hear(message string) (ready bool, due time.Time) {
+	parts := strings.Fields(message)
+	for _, part := range parts {
+		in, err := strconv.ParseInt(part, 10, 64)
+		if err != nil || in <= 0 {
+			ready = true
+			continue
+		}
+		due = earlier(due, time.Now().Add(time.Duration(nanoseconds(time.Duration(in)))))
+	}
+	return ready || len(parts) == 0, due
+}
+
+// announce sends notifications until ctx is done. What could not be sent is tried once
+// more, on another connection, together with what came meanwhile.
 func (s *Store) announce(ctx context.Context) {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
+	failed := false
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.wakes:
+		case <-s.news.waiting:
 		}
+		ready, due := s.news.take()
 		sending, cancel := context.WithTimeout(ctx, announceWithin)
-		_, _ = s.pool.Exec(sending, "select pg_notify($1, '')", s.schema) // a hint: see above
+		_, err := s.pool.Exec(sending, "select pg_notify($1, $2)", s.schema, message(ready, due))
 		cancel()
+		again := err != nil && !failed
+		if _ = s.wrap("announce", err); again { // a hint, see above: nobody is told of the error
+			s.news.add(ready, due)
+		}
+		failed = again
 		pause.Reset(announceEvery)
 		select {
 		case <-ctx.Done():
@@ -56,7 +134,8 @@ const (
 	longestPause  = 2 * time.Second
 )
 
-// Listen calls wake when jobs may have become ready, see engine.Announcer. It connects
+// Listen calls wake when jobs may have become ready, see engine.Announcer, also by
+// becoming due. It connects
 // again by itself when the server was gone, and calls wake then, as notifications may have
 // been missed. It returns an error only if the server denies access.
 func (s *Store) Listen(ctx context.Context, wake func()) error {
@@ -98,10 +177,61 @@ func (s *Store) listenOnce(ctx context.Context, wake func()) (bool, error) {
 	if _, err := conn.Exec(ctx, "listen "+quoted(s.schema)); err != nil {
 		return false, err
 	}
-	for {
-		wake()
-		if _, err := conn.WaitForNotification(ctx); err != nil {
-			return true, err
+	wake()
+	due, err := s.nextDue(ctx, conn)
+	for err == nil {
+		var told *pgconn.Notification
+		told, err = listenUntil(ctx, conn, due)
+		switch {
+		case err != nil:
+		case told == nil:
+			wake()
+			due, err = s.nextDue(ctx, conn)
+		default:
+			ready, sooner := hear(told.Payload)
+			due = earlier(due, sooner)
+			if ready {
+				wake()
+			}
 		}
 	}
+	return true, err
+}
+
+// earlier is the earlier of two times that may be zero, which is never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// nextDueSQL tells how long it is until a job is due, of those that are not.
+const nextDueSQL = now + " select (select j.due_at from jobs j where j.state = 2 and j.due_at > (select now from t) order by j.due_at, j.id limit 1) - (select now from t)"
+
+// nextDue returns when the next waiting job is due; zero if there is none, or if none
+// becomes ready by itself.
+func (s *Store) nextDue(ctx context.Context, conn *pgx.Conn) (time.Time, error) {
+	var in *int64
+	if !s.rules.promotesItself() {
+		return time.Time{}, nil
+	}
+	if err := conn.QueryRow(ctx, nextDueSQL).Scan(&in); err != nil || in == nil {
+		return time.Time{}, err
+	}
+	return time.Now().Add(max(time.Duration(*in), dueEvery)), nil
+}
+
+// listenUntil returns what was told, or nil at due unless that is zero.
+func listenUntil(ctx context.Context, conn *pgx.Conn, due time.Time) (*pgconn.Notification, error) {
+	until, cancel := ctx, context.CancelFunc(func() {})
+	if !due.IsZero() {
+		until, cancel = context.WithDeadline(ctx, due)
+	}
+	defer cancel()
+	told, err := conn.WaitForNotification(until)
+	if err != nil && until.Err() != nil && ctx.Err() == nil && !conn.IsClosed() {
+		return nil, nil
+	}
+	return told, err
 }

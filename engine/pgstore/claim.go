@@ -58,7 +58,10 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 	c := claimed{dst: dst, from: len(dst), terms: len(shapes) > 0, next: engine.Forever}
 	b.Queue(statement, arguments...).Query(c.read)
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
-		return dst, engine.Forever, wrap("claim", err)
+		return dst, engine.Forever, s.wrap("claim", err)
+	}
+	if c.shed { // of a serial key, perhaps: the next one of it may be claimed
+		s.wake()
 	}
 	c.sort()
 	return c.dst, c.next, nil
@@ -116,6 +119,7 @@ type claimed struct {
 	places []int64 // of the leases in the plan's order, see answerPart
 	next   time.Duration
 	terms  bool // whether there are any
+	shed   bool // something was buried
 }
 
 func (c *claimed) read(rows pgx.Rows) error {
@@ -130,7 +134,7 @@ func (c *claimed) read(rows pgx.Rows) error {
 		at := r.int64()
 		l := r.lease()
 		if at/answerPart%2 == 0 {
-			l.Shed, l.Token = true, 0
+			l.Shed, l.Token, c.shed = true, 0, true
 			l.Delivery++ // it tells its class
 		}
 		c.dst, c.places = append(c.dst, l), append(c.places, at)

@@ -13,7 +13,8 @@ import (
 	"qsim/engine"
 )
 
-// forgetEvery is how many batches of an engine go by before what they did is forgotten.
+// forgetEvery is how many batches of an engine go by before what they did is forgotten,
+// and the numbers of what they buried are added up.
 const forgetEvery = 16
 
 // Commit applies a batch, see engine.Store. Outcomes with a Guard, or that are Refused,
@@ -47,27 +48,32 @@ func (s *Store) Commit(ctx context.Context, b engine.Batch, dst []engine.Result)
 		}
 		// A copy of the batch committed meanwhile: its answer can be found now.
 		if !isCopy(err) || again {
-			return dst[:from], wrap("commit", err)
+			return dst[:from], s.wrap("commit", err)
 		}
 	}
-	for i := range b.Outcomes {
-		if readyAtOnce(&b.Outcomes[i]) && dst[from+i].Status == engine.Applied {
-			s.wake()
-			break
-		}
-	}
+	s.wakeAfter(b.Outcomes, dst[from:])
 	return dst, nil
 }
 
-// readyAtOnce reports whether an outcome leaves its job ready.
-func readyAtOnce(o *engine.Outcome) bool {
-	switch o.Verb {
-	case engine.Return, engine.Redo:
-		return true
-	case engine.Nack, engine.Snooze:
-		return o.Delay <= 0
+// wakeAfter has it announced what a commit made ready, or will have.
+func (s *Store) wakeAfter(outcomes []engine.Outcome, results []engine.Result) {
+	ready, soonest := false, engine.Forever
+	for i := range outcomes {
+		if results[i].Status != engine.Applied {
+			continue
+		}
+		if in := s.rules.readyIn(&outcomes[i]); in > 0 {
+			soonest = min(soonest, in)
+		} else {
+			ready = true
+		}
 	}
-	return false
+	if ready {
+		s.wake()
+	}
+	if soonest < engine.Forever {
+		s.wakeIn(soonest)
+	}
 }
 
 func isCopy(err error) bool {
@@ -115,6 +121,9 @@ func (s *Store) commitOnce(ctx context.Context, b *engine.Batch, parts [][]int32
 		a := s.queuePart(pipeline, b, parts[0], 0, results)
 		if b.Settled > 0 && b.ID.Seq%forgetEvery == 0 {
 			pipeline.Queue(forgetSQL, b.ID.Engine.Node(), int64(b.ID.Engine.Generation()), int64(b.Settled))
+			if !s.rules.options.KeepDead {
+				pipeline.Queue(sumSQL)
+			}
 		}
 		err = s.pool.SendBatch(ctx, pipeline).Close()
 		return a.freed, err

@@ -19,6 +19,20 @@ const (
 	numCommitShapes = 1 << iota
 )
 
+// mixed reports whether a batch both ends and moves jobs. Its statement would lock first
+// the ones and then the others, and so wait for a heartbeat that locks all of them in
+// order of their IDs while that waits for it. So it begins by locking all in that order.
+func (s commitShape) mixed() bool { return s&withEnds != 0 && s&withMoves != 0 }
+
+// lockedFirst is a further condition of what a statement does to the rows: it holds, and
+// has the locks taken before.
+func (s commitShape) lockedFirst() string {
+	if !s.mixed() {
+		return ""
+	}
+	return " and (select count(*) from h) >= 0"
+}
+
 // What the rows are that a commit answers with: for each outcome that was applied the
 // state that the job was in, and these.
 const (
@@ -46,6 +60,16 @@ m as materialized (
 		text = now + `,
 m as materialized (select true as outlived, false as seen)`
 	}
+	if s.mixed() {
+		moved := 9
+		if s&withBurial != 0 {
+			moved++
+		}
+		text += fmt.Sprintf(`,
+h as materialized (
+	select j.id from jobs j where j.id = any($6::bigint[] || $%d::bigint[]) and not (select seen from m)
+	order by j.id for update of j)`, moved)
+	}
 	next := 6
 	parameter := func(kind string) string {
 		next++
@@ -68,9 +92,9 @@ m as materialized (select true as outlived, false as seen)`
 		text += fmt.Sprintf(`,
 a as (
 	delete from jobs j using unnest(%s) as o(%s), t n
-	where j.id = o.job and %s and not (select seen from m)
+	where %s and %s and not (select seen from m)%s
 	returning %s + case when j.serial is null then 0 else %d end as what, o.at, j.delivery as delivered, n.now - j.enqueued_at as age%s)`,
-			arrays, names, r.fence(), r.stateBefore(), rowFreed, verb)
+			arrays, names, sameJob("o.job"), r.fence(), s.lockedFirst(), r.stateBefore(), rowFreed, verb)
 		if s&withBurial != 0 {
 			text += fmt.Sprintf(`,
 y as (insert into buried select count(*) from a where verb = %d having count(*) > 0)`, engine.Bury)
@@ -82,7 +106,7 @@ y as (insert into buried select count(*) from a where verb = %d having count(*) 
 		for _, kind := range []string{"bigint", "bigint", "integer", "smallint", "bigint", "smallint"} {
 			arrays = append(arrays, parameter(kind))
 		}
-		text += movesSQL(r, strings.Join(arrays, ", "))
+		text += movesSQL(r, strings.Join(arrays, ", "), s)
 		from("u", fmt.Sprintf("$%d", next-4))
 	}
 	return text + fmt.Sprintf(`,
@@ -99,7 +123,7 @@ union all select %d, 0, 0, 0 from m where m.seen`,
 
 // movesSQL locks the rows that outcomes leave where they are found, tells what they were
 // and what becomes of them, and then changes them.
-func movesSQL(r *rules, arrays string) string {
+func movesSQL(r *rules, arrays string, s commitShape) string {
 	due := fmt.Sprintf("case when o.verb in (%d, %d) then n.now + o.delay when o.verb in (%d, %d) then %s else j.due_at end",
 		engine.Nack, engine.Snooze, engine.Redo, engine.Return, r.dueNow())
 	becomes := fmt.Sprintf("case when o.verb = %d then 5 when o.verb in (%d, %d) then %d else 1 end",
@@ -111,7 +135,7 @@ l as materialized (
 		%[3]s as becomes
 	from unnest(%[4]s)
 		as o(job, token, at, verb, delay, stand), t n, jobs j
-	where j.id = o.job and %[5]s and not (select seen from m)
+	where %[13]s and %[5]s and not (select seen from m)%[14]s
 	for update of j),
 u as (
 	update jobs j set state = l.becomes, due_at = l.due, stand = l.stand,
@@ -122,13 +146,23 @@ u as (
 		snoozes = case when l.verb = %[10]d then coalesce(j.snoozes, 0) + 1 else j.snoozes end,
 		charged = j.charged - case when l.verb in (%[10]d, %[11]d) and l.was = 3 then 1 else 0 end,
 		last_delay = case when l.verb in (%[7]d, %[10]d) then l.delay else j.last_delay end
-	from l, t n where j.id = l.id
+	from l, t n where %[15]s
 	returning l.was + case when j.serial is not null and l.becomes = 5 then %[12]d else 0 end as what, l.at, l.delivered, n.now - j.enqueued_at as age)`,
 		r.stateBefore(), due, becomes, arrays, r.fence(), r.readyKey("l.due", "n.now", "l.stand"),
-		engine.Nack, engine.Bury, engine.Redo, engine.Snooze, engine.Return, rowFreed)
+		engine.Nack, engine.Bury, engine.Redo, engine.Snooze, engine.Return, rowFreed,
+		sameJob("o.job"), s.lockedFirst(), sameJob("l.id"))
 }
 
 // forgetSQL deletes what is remembered of batches that were answered: $3 and before, of
 // the lives before $2 all. What was remembered last of a life stays, and tells what it
 // has settled.
 const forgetSQL = "delete from batches where node = $1 and (generation < $2 or generation = $2 and seq <= $3)"
+
+// sumSQL adds up the numbers of buried jobs, of which every commit with a burial leaves
+// one so that none waits for another's. It passes over those that another call is adding
+// up, and leaves a few alone.
+const sumSQL = `with gone as (
+	delete from buried where ctid = any(array(select ctid from buried for update skip locked))
+		and (select count(*) > 16 from (select from buried limit 17) b)
+	returning jobs)
+insert into buried select sum(jobs) from gone having count(*) > 0`

@@ -24,9 +24,16 @@ type Effects struct{ store *Store }
 
 // Effects returns the table, and makes it if need be.
 func (s *Store) Effects(ctx context.Context) (*Effects, error) {
+	var found bool
+	if err := s.pool.QueryRow(ctx, "select to_regclass($1) is not null", quoted(s.schema)+".effects").Scan(&found); err != nil {
+		return nil, s.wrap("look for table effects", err)
+	}
+	if found {
+		return &Effects{s}, nil
+	}
 	const sql = `create table if not exists %s (job bigint primary key, delivery integer not null, node integer not null, applied_at bigint not null default batch_ns())`
 	if _, err := s.pool.Exec(ctx, fmt.Sprintf(sql, "effects")); err != nil {
-		return nil, wrap("create table effects", err)
+		return nil, s.wrap("create table effects", err)
 	}
 	return &Effects{s}, nil
 }
@@ -46,7 +53,7 @@ func (e *Effects) Apply(ctx context.Context, j *engine.Job, node int32) (Effect,
 	}
 	var held, applied int
 	if err := e.store.pool.QueryRow(ctx, applySQL, id, j.Delivery, node).Scan(&held, &applied); err != nil {
-		return EffectStale, wrap(fmt.Sprintf("apply the effect of job %d", id), err)
+		return EffectStale, e.store.wrap(fmt.Sprintf("apply the effect of job %d", id), err)
 	}
 	switch {
 	case applied > 0:
@@ -61,5 +68,5 @@ func (e *Effects) Apply(ctx context.Context, j *engine.Job, node int32) (Effect,
 func (e *Effects) Count(ctx context.Context) (int64, error) {
 	var n int64
 	err := e.store.pool.QueryRow(ctx, "select count(*) from effects").Scan(&n)
-	return n, wrap("count effects", err)
+	return n, e.store.wrap("count effects", err)
 }

@@ -52,7 +52,7 @@ func (s *Store) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	plain, ready := true, false
+	plain, ready, soonest := true, false, engine.Forever
 	for i := range jobs {
 		j := &jobs[i]
 		if j.ID == 0 || j.Delay < 0 {
@@ -63,6 +63,9 @@ func (s *Store) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
 		}
 		plain = plain && j.Delay == 0 && j.Serial == 0
 		ready = ready || j.Delay == 0 || s.rules.options.Held
+		if j.Delay > 0 {
+			soonest = min(soonest, j.Delay)
+		}
 	}
 	var err error
 	if plain && len(jobs) >= copyFrom {
@@ -71,10 +74,13 @@ func (s *Store) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
 		err = s.insertJobs(ctx, jobs)
 	}
 	if err != nil {
-		return wrap(fmt.Sprintf("enqueue %d jobs", len(jobs)), err)
+		return s.wrap(fmt.Sprintf("enqueue %d jobs", len(jobs)), err)
 	}
 	if ready {
 		s.wake()
+	}
+	if soonest < engine.Forever {
+		s.wakeIn(soonest)
 	}
 	return nil
 }

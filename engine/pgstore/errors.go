@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 
@@ -17,6 +18,9 @@ var (
 	// ErrNewer means that the schema was made by a later version of this program, and was
 	// not touched.
 	ErrNewer = errors.New("pgstore: the schema is of a newer version than this program knows")
+	// ErrForeign means that what is in the schema was not made by this program, or by a
+	// version that it does not know how to go on from. It was not touched.
+	ErrForeign = errors.New("pgstore: the schema is not one of qsim's")
 	// ErrDenied means that the server refused the user, the password or what the user may do.
 	ErrDenied = errors.New("pgstore: the server denies access")
 	// ErrFull means that the server could write no more. The call did nothing.
@@ -26,7 +30,40 @@ var (
 	ErrStatementTimeout = errors.New("pgstore: a timeout of the server ended the statement")
 )
 
-// wrap names the call that an error ended; nil stays nil.
+// toldError is an error that explain has dealt with: it stays what it is, whatever is
+// wrapped around it.
+type toldError struct{ error }
+
+func (e toldError) Unwrap() error { return e.error }
+
+// wrap names the call that an error ended; nil stays nil. When the connection was lost,
+// so were the others of the pool, most likely: none of them is used again, as each would
+// fail one more call.
+func (s *Store) wrap(what string, err error) error {
+	if cut(err) {
+		s.pool.Reset()
+	}
+	return wrap(what, err)
+}
+
+// cut reports whether an error says that an established connection has come to its end,
+// other than by the caller's context.
+func cut(err error) bool {
+	var reply *pgconn.PgError
+	if errors.As(err, &reply) {
+		return strings.HasPrefix(reply.Code, "08") || strings.HasPrefix(reply.Code, "57P0")
+	}
+	var connecting *pgconn.ConnectError
+	var network *net.OpError
+	switch {
+	case err == nil, errors.As(err, &connecting), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return false
+	}
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.As(err, &network) ||
+		strings.Contains(err.Error(), "conn closed") // a connection that pgx found dead before
+}
+
+// wrap is Store.wrap for connections that are in no pool.
 func wrap(what string, err error) error {
 	if err == nil {
 		return nil
@@ -37,11 +74,13 @@ func wrap(what string, err error) error {
 // explain gives an error of pgx the sentinel that callers look for, and takes out of it
 // what says nothing or might show a secret.
 func explain(err error) error {
-	for _, explained := range []error{ErrNewer, ErrDenied, engine.ErrUnavailable, engine.ErrUnsupported, engine.ErrDuplicate} {
-		if errors.Is(err, explained) {
-			return err
-		}
+	if errors.As(err, new(toldError)) {
+		return err
 	}
+	return toldError{explainOnce(err)}
+}
+
+func explainOnce(err error) error {
 	var reply *pgconn.PgError
 	if errors.As(err, &reply) {
 		return explainReply(reply)
@@ -74,8 +113,8 @@ func explainReply(e *pgconn.PgError) error {
 		return fmt.Errorf("%w: %w: %s", engine.ErrUnavailable, ErrFull, said)
 	case e.Code == "57014", e.Code == "55P03":
 		return fmt.Errorf("%w: %w: %s", engine.ErrUnavailable, ErrStatementTimeout, said)
-	case e.Code == "3D000", e.Code == "3F000", e.Code == "42P01":
-		return fmt.Errorf("%s", said) // no such database, schema or table: it will not come by waiting
+	case e.Code == "3D000", e.Code == "3F000", e.Code == "42P01", e.Code == "42P07":
+		return errors.New(said) // no such database, schema or table, or one too many: nothing comes by waiting
 	case e.Code == "23505" && e.ConstraintName == "jobs_pkey":
 		return fmt.Errorf("%w: %s", engine.ErrDuplicate, oneLine(e.Detail))
 	}
@@ -88,4 +127,4 @@ func explainReply(e *pgconn.PgError) error {
 }
 
 // denied reports whether an error will not go away by waiting.
-func denied(err error) bool { return errors.Is(err, ErrDenied) || errors.Is(err, ErrNewer) }
+func denied(err error) bool { return errors.Is(err, ErrDenied) }

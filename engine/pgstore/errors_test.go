@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -228,5 +229,115 @@ func TestNumbers(t *testing.T) {
 	}
 	if _, _, err := s.Recover(t.Context(), 1<<64-1, -1, engine.Forever, engine.Forever, nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestForeignSchema leaves alone what it has not made, and says what it found: to wait
+// and ask again would not help.
+func TestForeignSchema(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		sql  []string
+		want error
+		says string
+	}{
+		{"version 0", []string{"update version set version = 0"}, ErrForeign, `version "0"`},
+		{"version -3", []string{"update version set version = -3"}, ErrForeign, `version "-3"`},
+		{"no version", []string{"delete from version"}, ErrForeign, "0 rows"},
+		{"two versions", []string{"insert into version values (1)"}, ErrForeign, "2 rows"},
+		{"a version that is a word", []string{"drop table version", "create table version (version text)", "insert into version values ('<b>')"}, ErrForeign, "<b>"},
+		{"a version without a number", []string{"drop table version", "create table version (version integer)", "insert into version values (null)"}, ErrForeign, "1 rows"},
+		{"another's table of versions", []string{"drop table version", "create table version (name text)"}, ErrForeign, "version"},
+		{"another's table of jobs", []string{"drop table version"}, ErrForeign, `"now_ns" already exists`},
+		{"another's tables alone", []string{"drop table version", "drop function now_ns, batch_ns cascade"}, ErrForeign, `"jobs" already exists`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := open(t, engine.StoreOptions{})
+			for _, text := range tt.sql {
+				if _, err := s.pool.Exec(t.Context(), text); err != nil {
+					t.Fatal(err)
+				}
+			}
+			second, err := Open(t.Context(), server.DSN(), Options{Schema: s.schema})
+			if err == nil {
+				second.Close()
+			}
+			wantError(t, err, tt.want, tt.says)
+			if errors.Is(err, engine.ErrUnavailable) {
+				t.Errorf("%v: whoever is told so asks for ever", err)
+			}
+		})
+	}
+}
+
+// TestConnectionsAreCut has an administrator end all connections of a pool: one call
+// fails, and none after it.
+func TestConnectionsAreCut(t *testing.T) {
+	s, ctx := open(t, kept), bounded(t)
+	var all sync.WaitGroup
+	admin, err := pgx.Connect(ctx, server.DSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close(context.WithoutCancel(ctx))
+	name := "cut " + s.schema
+	own, err := Open(ctx, server.DSN()+" application_name='"+name+"'", Options{Schema: s.schema, Store: kept})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.Close()
+	for range own.pool.Config().MaxConns {
+		all.Go(func() {
+			if _, err := own.pool.Exec(ctx, "select pg_sleep(0.3)"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	var ended int
+	if err := admin.QueryRow(ctx, "select count(pg_terminate_backend(pid, 5000)) from pg_stat_activity where application_name = $1", name).Scan(&ended); err != nil || ended < 2 {
+		t.Fatalf("%d connections ended, %v", ended, err)
+	}
+	failed := 0
+	for id := range engine.JobID(20) {
+		if err := own.Enqueue(ctx, []engine.NewJob{{ID: id + 1}}); err != nil {
+			wantError(t, err, engine.ErrUnavailable, "enqueue 1 jobs")
+			failed++
+		}
+	}
+	if failed > 1 {
+		t.Errorf("%d calls failed, want one", failed)
+	}
+}
+
+// TestNewsOnConnectionThatIsCut has jobs become ready when the connection by which that
+// would be announced has been ended: it is announced on another one.
+func TestNewsOnConnectionThatIsCut(t *testing.T) {
+	s, ctx := open(t, kept), bounded(t)
+	name := "cut " + s.schema
+	own, err := Open(ctx, server.DSN()+" application_name='"+name+"'", Options{Schema: s.schema, Store: kept})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.Close()
+	if err := own.pool.Ping(ctx); err != nil {
+		t.Fatal(err)
+	}
+	woken := make(chan struct{}, 100)
+	var listening sync.WaitGroup
+	defer listening.Wait()
+	hearing, stop := context.WithCancel(ctx)
+	defer stop()
+	listening.Go(func() { _ = s.Listen(hearing, func() { woken <- struct{}{} }) })
+	<-woken // it listens
+	var ended int
+	if err := s.pool.QueryRow(ctx, "select count(pg_terminate_backend(pid, 5000)) from pg_stat_activity where application_name = $1", name).Scan(&ended); err != nil || ended != 1 {
+		t.Fatalf("%d connections ended, %v", ended, err)
+	}
+	own.wake()
+	select {
+	case <-woken:
+	case <-time.After(10 * time.Second):
+		t.Error("nobody was told")
 	}
 }

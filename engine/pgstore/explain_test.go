@@ -118,6 +118,44 @@ func anyTerm(limit int) engine.Term { return engine.Term{Class: engine.AnyClass,
 // of them in order or in a hash table.
 var wholeTable = regexp.MustCompile(`Seq Scan on (jobs|batches)|Bitmap Heap Scan on jobs|Hash Join|Merge Join`)
 
+// withoutCondition returns the first scan of a plan that goes by the primary key of the
+// jobs and yet reads all of them: one without an Index Cond.
+func withoutCondition(plan string) string {
+	lines := strings.Split(plan, "\n")
+	for i, l := range lines {
+		if strings.Contains(l, "using jobs_pkey on jobs") && (i+1 == len(lines) || !strings.Contains(lines[i+1], "Index Cond: ")) {
+			return strings.TrimSpace(l)
+		}
+	}
+	return ""
+}
+
+// TestPlansOfTheEmpty is TestPlans for a queue at rest: what the server knows of the table
+// is that it is empty, and statements are planned when it holds three rows. They are the
+// plans by which it goes when a hundred thousand jobs come.
+func TestPlansOfTheEmpty(t *testing.T) {
+	s := open(t, engine.StoreOptions{LapseAfter: -1})
+	all := allStatements(t, s)
+	for _, text := range []string{"alter table jobs set (autovacuum_enabled = false)",
+		"insert into jobs (id, kind, priority, tenant) select i, 0, 0, 0 from generate_series(1, 3) i", "delete from jobs", "analyze jobs",
+		"insert into jobs (id, kind, priority, tenant) select i, 0, 0, 0 from generate_series(1, 3) i"} {
+		if _, err := s.pool.Exec(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	conn, err := pgx.ConnectConfig(t.Context(), s.pool.Config().ConnConfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context()))
+	for _, st := range all {
+		plan := explained(t, conn, st.sql)
+		if found := withoutCondition(plan) + wholeTable.FindString(plan); found != "" {
+			t.Errorf("%s: %s\n%s", st.name, found, plan)
+		}
+	}
+}
+
 // TestPlans asks PostgreSQL how it would go about every statement, with a hundred thousand
 // jobs: by an index in each case. So it was before the table was ever analyzed, and also
 // when what is known of it is old.
@@ -134,6 +172,9 @@ func TestPlans(t *testing.T) {
 			plan := explained(t, conn, st.sql)
 			if found := wholeTable.FindString(plan); found != "" {
 				t.Errorf("%s: %s\n%s\n%s", st.name, found, plan, st.sql)
+			}
+			if found := withoutCondition(plan); found != "" {
+				t.Errorf("%s: no condition on %s\n%s", st.name, found, plan)
 			}
 			for _, index := range st.indexes {
 				if !strings.Contains(plan, " using "+index+" on ") && !strings.Contains(plan, " Backward using "+index+" on ") {

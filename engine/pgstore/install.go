@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"slices"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 //go:embed schema.sql
@@ -17,12 +20,12 @@ var schema string
 const version = 1
 
 // install creates the schema, or checks that it is one that this program knows.
-func install(ctx context.Context, config *pgx.ConnConfig, name string) (err error) {
+func install(ctx context.Context, config *pgx.ConnConfig, name string) error {
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	// The usual case needs no lock, and no right to create anything.
 	if done, err := known(ctx, conn, name); done || err != nil {
 		return err
@@ -43,6 +46,9 @@ func install(ctx context.Context, config *pgx.ConnConfig, name string) (err erro
 		// The search path names it already. With no arguments the text may hold many
 		// statements.
 		if _, err := tx.Exec(ctx, schema, pgx.QueryExecModeSimpleProtocol); err != nil {
+			if taken(err) {
+				err = toldError{fmt.Errorf("%w: %w", ErrForeign, explainOnce(err))}
+			}
 			return wrap("fill schema "+name, err)
 		}
 		return nil
@@ -63,14 +69,38 @@ func known(ctx context.Context, q querier, name string) (bool, error) {
 	if found == nil {
 		return false, nil
 	}
-	var have int
-	if err := q.QueryRow(ctx, "select version from "+quoted(name)+".version").Scan(&have); err != nil {
+	// Whatever has a table of this name may keep something else in it, of another type.
+	var rows int
+	var have *string
+	switch err := q.QueryRow(ctx, "select count(*), min(v.version::text) from "+quoted(name)+".version v").Scan(&rows, &have); {
+	case undefined(err):
+		return false, toldError{fmt.Errorf("read the version of schema %s: %w: %w", name, ErrForeign, explainOnce(err))}
+	case err != nil:
 		return false, wrap("read the version of schema "+name, err)
+	case rows != 1 || have == nil:
+		return false, toldError{fmt.Errorf("read the version of schema %s: %d rows, want one with a number: %w", name, rows, ErrForeign)}
 	}
-	if have > version {
-		return false, fmt.Errorf("schema %s is of version %d, this program knows up to %d: %w", name, have, version, ErrNewer)
+	switch number, err := strconv.Atoi(*have); {
+	case err != nil || number < 1:
+		return false, toldError{fmt.Errorf("schema %s is of version %q, which never was: %w", name, *have, ErrForeign)}
+	case number > version:
+		return false, toldError{fmt.Errorf("schema %s is of version %d, this program knows up to %d: %w", name, number, version, ErrNewer)}
+	case number < version:
+		return false, toldError{fmt.Errorf("schema %s is of version %d, this program goes on from %d only: %w", name, number, version, ErrForeign)}
 	}
 	return true, nil
+}
+
+// taken reports whether something of that name was there already: 42P07 is a table,
+// 42723 a function, 42710 another object.
+func taken(err error) bool { return isReply(err, "42P07", "42723", "42710") }
+
+// undefined reports whether a table has not the columns that were asked for, or is none.
+func undefined(err error) bool { return isReply(err, "42703", "42809", "42804", "42846") }
+
+func isReply(err error, codes ...string) bool {
+	var reply *pgconn.PgError
+	return errors.As(err, &reply) && slices.Contains(codes, reply.Code)
 }
 
 // lockKey names the advisory lock of a schema.

@@ -21,7 +21,7 @@ func extendSQL(r *rules) string {
 	return now + `
 update jobs j set expires_at = n.now + $3
 from unnest($1::bigint[], $2::bigint[]) as o(job, token), t n
-where j.id = o.job and ` + fence + `
+where ` + sameJob("o.job") + ` and ` + fence + `
 returning j.id, j.token`
 }
 
@@ -39,12 +39,12 @@ func (s *Store) ExtendLease(ctx context.Context, keys []engine.LeaseKey, ttl tim
 	}
 	rows, err := s.pool.Query(ctx, s.text.extend, jobs, tokens, nanoseconds(ttl))
 	if err != nil {
-		return dst, wrap("extend leases", err)
+		return dst, s.wrap("extend leases", err)
 	}
 	held := make(map[int64]int64, len(keys))
 	var job, token int64
 	if _, err = pgx.ForEachRow(rows, []any{&job, &token}, func() error { held[job] = token; return nil }); err != nil {
-		return dst, wrap("extend leases", err)
+		return dst, s.wrap("extend leases", err)
 	}
 	for _, k := range keys {
 		token, ok := held[int64(k.Job)]
@@ -71,7 +71,7 @@ func (s *Store) ExtendNode(ctx context.Context, holder engine.EngineID, kept boo
 		text = s.text.extendNode[1]
 	}
 	done, err := s.pool.Exec(ctx, text, int64(holder), nanoseconds(ttl))
-	return int(done.RowsAffected()), wrap("extend leases of a node", err)
+	return int(done.RowsAffected()), s.wrap("extend leases of a node", err)
 }
 
 // recoverSQL takes up to $4 leases that expired at least $3 ago for $1 and $2. The second
@@ -82,8 +82,8 @@ e as materialized (
 	select j.id, j.holder as was, j.expires_at as expired from jobs j where j.state = 3 and %s <= (select now from t)
 	order by j.expires_at, j.id limit $4 for update of j skip locked)
 update jobs j set holder = $1, token = j.token + %s, expires_at = n.now + $2, reaped = true, %s
-from e, t n where j.id = e.id
-returning e.was, e.expired, %s`, r.expiry("$3::bigint"), r.lapses(), r.recovered(), r.leaseColumns())
+from e, t n where %s
+returning e.was, e.expired, %s`, r.expiry("$3::bigint"), r.lapses(), r.recovered(), sameJob("e.id"), r.leaseColumns())
 	next = now + " select min(" + r.expiry("$1::bigint") + ") - (select now from t) from jobs j where j.state = 3"
 	return take, next
 }
@@ -113,7 +113,7 @@ func (s *Store) Recover(ctx context.Context, holder engine.EngineID, most int, g
 		return nil
 	})
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
-		return dst, engine.Forever, wrap("recover", err)
+		return dst, engine.Forever, s.wrap("recover", err)
 	}
 	slices.SortFunc(expired, func(a, b expiry) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.lease.ID, b.lease.ID)) })
 	for i := range expired {
@@ -138,7 +138,7 @@ where l.engine = excluded.engine or l.until <= excluded.until - $3::bigint`
 // Lead makes e the leader for role unless another one is, see engine.Store.
 func (s *Store) Lead(ctx context.Context, role engine.Role, e engine.EngineID, ttl time.Duration) (bool, error) {
 	done, err := s.pool.Exec(ctx, leadSQL, int16(role), int64(e), nanoseconds(ttl))
-	return done.RowsAffected() == 1, wrap("lead", err)
+	return done.RowsAffected() == 1, s.wrap("lead", err)
 }
 
 const nextLifeSQL = `insert into lives as l (node, generation) values ($1, 0)
@@ -148,5 +148,5 @@ on conflict (node) do update set generation = l.generation + 1 returning generat
 func (s *Store) NextLife(ctx context.Context, node int32) (uint32, error) {
 	var generation int64
 	err := s.pool.QueryRow(ctx, nextLifeSQL, node).Scan(&generation)
-	return uint32(generation), wrap("count the lives of an engine", err)
+	return uint32(generation), s.wrap("count the lives of an engine", err)
 }

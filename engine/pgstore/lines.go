@@ -92,24 +92,52 @@ type lines struct {
 }
 
 // build makes sure of the lines that a statement goes by. While a line is built nothing
-// can be enqueued or committed: about a second for each million of ready jobs.
+// can be enqueued or committed: until the transactions end that have written, and then
+// about a second for each million of ready jobs.
 func (s *Store) build(ctx context.Context, want []line) error {
-	s.lines.mu.Lock()
-	defer s.lines.mu.Unlock()
 	for _, l := range want {
-		if l == (line{class: engine.AnyClass}) || s.lines.built[l] {
+		if l == (line{class: engine.AnyClass}) || s.lines.has(l) {
 			continue
 		}
+		if err := s.buildLine(ctx, l); err != nil {
+			return s.wrap("build index "+l.name(), err)
+		}
+		s.lines.add(l)
+	}
+	return nil
+}
+
+func (l *lines) has(one line) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.built[one]
+}
+
+func (l *lines) add(one line) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.built == nil {
+		l.built = make(map[line]bool)
+	}
+	l.built[one] = true
+}
+
+// buildLine builds an index unless it is there. It looks first: to create an index takes
+// a lock that waits for every transaction that has written, and for which those that come
+// after wait; and it takes the owner of the table, also if there is nothing to create.
+func (s *Store) buildLine(ctx context.Context, l line) error {
+	var valid *bool
+	err := s.pool.QueryRow(ctx, "select (select i.indisvalid from pg_index i where i.indexrelid = to_regclass($1))", quoted(s.schema)+"."+l.name()).Scan(&valid)
+	switch {
+	case err != nil:
+		return err
+	case valid == nil:
 		b := &pgx.Batch{}
 		b.Queue("select pg_advisory_xact_lock($1)", lockKey(s.schema))
 		b.Queue(l.definition())
-		if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
-			return wrap("build index "+l.name(), err)
-		}
-		if s.lines.built == nil {
-			s.lines.built = make(map[line]bool)
-		}
-		s.lines.built[l] = true
+		return s.pool.SendBatch(ctx, b).Close()
+	case !*valid:
+		return toldError{fmt.Errorf("%w: index %s is not valid: it is being built, or a build of it has failed: then drop it", engine.ErrUnavailable, l.name())}
 	}
 	return nil
 }

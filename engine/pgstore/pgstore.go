@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -38,7 +39,7 @@ type Store struct {
 	text   texts
 	plans  plans
 	lines  lines
-	wakes  chan struct{} // of size 1: something became ready
+	news   news
 	stop   context.CancelFunc
 	ended  sync.WaitGroup
 }
@@ -47,8 +48,9 @@ var validSchema = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
 // Open connects to the server that dsn names, as a URL or as keywords; what it leaves
 // out is taken from the environment (PGHOST, PGUSER, PGPASSWORD and so on). It creates
-// the schema if need be. It fails with ErrNewer, ErrDenied, engine.ErrUnsupported or
-// engine.ErrUnavailable where it can tell; no error shows a password.
+// the schema if need be. It fails with ErrNewer, ErrForeign, ErrDenied,
+// engine.ErrUnsupported or engine.ErrUnavailable where it can tell; no error shows a
+// password.
 func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	if o.Schema == "" {
 		o.Schema = DefaultSchema
@@ -71,7 +73,8 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("open store: %w", explain(err))
 	}
 	running, stop := context.WithCancel(context.Background())
-	s := &Store{pool: pool, schema: o.Schema, rules: rules{o.Store}, wakes: make(chan struct{}, 1), stop: stop}
+	s := &Store{pool: pool, schema: o.Schema, rules: rules{o.Store}, stop: stop}
+	s.news.init()
 	s.text.init(&s.rules)
 	s.plans.init()
 	s.ended.Go(func() { s.announce(running) })
@@ -89,7 +92,7 @@ func (s *Store) Close() {
 // Close.
 func (s *Store) Drop(ctx context.Context) error {
 	_, err := s.pool.Exec(ctx, "drop schema if exists "+quoted(s.schema)+" cascade")
-	return wrap("drop schema "+s.schema, err)
+	return s.wrap("drop schema "+s.schema, err)
 }
 
 // validate refuses the options that need one process that sees all claims.
@@ -122,9 +125,18 @@ func configure(dsn string, o *Options) (*pgxpool.Config, error) {
 		return nil, errors.New("read the DSN: want a URL such as postgres://user@host:5432/database, " +
 			"or keywords such as host=/run/postgresql dbname=work; it is not shown, as it may hold a password")
 	}
+	switch mode := config.ConnConfig.DefaultQueryExecMode; mode {
+	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
+		return nil, fmt.Errorf("read the DSN: default_query_exec_mode=%s: %w: answers come as text then: leave it out, or say describe_exec",
+			strings.ReplaceAll(mode.String(), " ", "_"), engine.ErrUnsupported)
+	}
 	parameters := config.ConnConfig.RuntimeParams
 	parameters["search_path"] = quoted(o.Schema)
 	parameters["plan_cache_mode"] = "force_generic_plan"
+	// Statements pass over rows that others hold and go by their newest versions: under
+	// more isolation than this, which a role or a database may have as its default, claims
+	// and commits at the same time would fail.
+	parameters["default_transaction_isolation"] = "read committed"
 	for _, name := range []string{"enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "enable_sort", "enable_incremental_sort", "enable_memoize", "enable_material", "jit"} {
 		parameters[name] = "off"
 	}

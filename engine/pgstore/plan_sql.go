@@ -11,8 +11,9 @@ import (
 // each term, which locks what it takes, then one update by primary key. Parameters: $1
 // holder, $2 length of the lease; then for each term what planArguments lists.
 //
-// Two traps of the planner: an update inside each expression makes it read the whole
-// table, and so does a condition on the class without an index of that class. Without
+// Three traps of the planner: an update inside each expression makes it read the whole
+// table, so does a condition on the class without an index of that class, and so does an
+// equality of IDs where the table was empty when it was analyzed, see sameJob. Without
 // terms there are no parameters.
 func planSQL(shapes []shape, r *rules) string {
 	w := planWriter{rules: r, next: 3}
@@ -186,7 +187,7 @@ func (w *planWriter) lease(shapes []shape) {
 		w.parts = append(w.parts, "p as materialized ("+strings.Join(picked, " union all ")+")", `u as (
 	update jobs j set state = 3, holder = $1, token = j.token + 1, expires_at = n.now + $2,
 		delivery = j.delivery + 1, charged = j.charged + 1, reaped = false
-	from p, t n where j.id = p.id
+	from p, t n where `+sameJob("p.id")+`
 	returning p.at, `+w.leaseColumns()+")")
 		w.rows = append(w.rows, "u")
 	}
@@ -196,11 +197,11 @@ func (w *planWriter) lease(shapes []shape) {
 	w.parts = append(w.parts, "q as materialized ("+strings.Join(shed, " union all ")+")")
 	if w.options.KeepDead {
 		w.parts = append(w.parts, `x as (
-	update jobs j set state = 5, ready_key = n.now from q, t n where j.id = q.id
+	update jobs j set state = 5, ready_key = n.now from q, t n where `+sameJob("q.id")+`
 	returning q.at, `+w.leaseColumns()+")")
 	} else {
 		w.parts = append(w.parts, `x as (
-	delete from jobs j using q, t n where j.id = q.id
+	delete from jobs j using q, t n where `+sameJob("q.id")+`
 	returning q.at, `+w.leaseColumns()+")",
 			"y as (insert into buried select count(*) from x having count(*) > 0)")
 	}

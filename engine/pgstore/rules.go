@@ -3,6 +3,7 @@ package pgstore
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"qsim/engine"
 )
@@ -48,6 +49,12 @@ func (r *rules) recovered() string {
 // the planner does not see the index of what is in flight: while that is nearly empty, or
 // was when the statement was planned, it would read all of it for every ID.
 const inFlight = "j.state + 0 = 3"
+
+// sameJob holds for the row of the job that an expression names. It is written so that
+// the planner has one way to find that row, the primary key with a condition: given an
+// equality, and a table that it believes to be empty, it would read the whole key for
+// every job, in hope of an order that could be of use.
+func sameJob(id string) string { return "j.id = any(array[" + id + "])" }
 
 // fence is what a row must be for an outcome to take effect; o is the outcome.
 func (r *rules) fence() string {
@@ -111,6 +118,21 @@ func (r *rules) waitState() engine.State {
 		return engine.Ready
 	}
 	return engine.Waiting
+}
+
+// readyIn is how long after an outcome its job is ready; engine.Forever: never, or not by
+// itself.
+func (r *rules) readyIn(o *engine.Outcome) time.Duration {
+	switch o.Verb {
+	case engine.Return, engine.Redo:
+		return 0
+	case engine.Nack, engine.Snooze:
+		if r.options.Held {
+			return 0
+		}
+		return o.Delay
+	}
+	return engine.Forever
 }
 
 // ends reports whether a verb deletes the job's row.

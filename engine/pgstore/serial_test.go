@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -49,5 +50,45 @@ func TestSerialNumbers(t *testing.T) {
 	l, _, err := s.Claim(ctx, 1, engine.Plan{Limit: 9, Terms: []engine.Term{anyTerm(9)}}, time.Minute, nil)
 	if err != nil || len(l) != 2 || l[0].ID != 1 || l[1].ID != 3 {
 		t.Errorf("claimed %+v, %v; want jobs 1 and 3", l, err)
+	}
+}
+
+// TestBuriedAreSummed buries many jobs one by one: how many those were is known, and does
+// not take as many rows.
+func TestBuriedAreSummed(t *testing.T) {
+	const engines, each = 3, 100
+	s, ctx := open(t, engine.StoreOptions{LapseAfter: -1}), bounded(t)
+	var some []engine.NewJob
+	for id := range engine.JobID(engines * each) {
+		some = append(some, engine.NewJob{ID: id + 1})
+	}
+	if err := s.Enqueue(ctx, some); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for n := range engines {
+		all.Go(func() {
+			e := engine.NewEngineID(int32(n), 0)
+			for seq := range uint64(each) {
+				l, _, err := s.Claim(ctx, e, engine.Plan{Limit: 1, Terms: []engine.Term{anyTerm(1)}}, time.Minute, nil)
+				if err != nil || len(l) != 1 {
+					t.Errorf("%v, %v", l, err)
+					return
+				}
+				b := acks(e, seq+1, l)
+				b.Outcomes[0].Verb = engine.Bury
+				if _, err := s.Commit(ctx, b, nil); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	var rows int
+	if err := s.pool.QueryRow(ctx, "select count(*) from buried").Scan(&rows); err != nil || rows > 16+engines*forgetEvery {
+		t.Errorf("%d rows for %d burials, %v", rows, engines*each, err)
+	}
+	if st, err := s.Stats(ctx, 0); err != nil || st.Dead != engines*each {
+		t.Errorf("%+v, %v", st, err)
 	}
 }

@@ -47,10 +47,10 @@ func (s *Store) Stats(ctx context.Context, most int) (engine.Stats, error) {
 	var st engine.Stats
 	rows, err := s.pool.Query(ctx, s.text.stats, bound)
 	if err != nil {
-		return st, wrap("stats", err)
+		return st, s.wrap("stats", err)
 	}
 	targets := []any{&st.Ready[0], &st.Ready[1], &st.Waiting[0], &st.Waiting[1], &st.InFlight[0], &st.InFlight[1],
 		(*int64)(&st.OldestReady[0]), (*int64)(&st.OldestReady[1]), &st.Dead}
 	_, err = pgx.ForEachRow(rows, targets, func() error { return nil })
-	return st, wrap("stats", err)
+	return st, s.wrap("stats", err)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -84,12 +85,13 @@ func TestConformance(t *testing.T) {
 
 // inMemory opens a memory store, the reference.
 func inMemory(_ *testing.T, o engine.StoreOptions) (storetest.Subject, error) {
-	clock := engine.Time(time.Second)
-	s := memstore.New(func() engine.Time { return clock }, o)
+	var clock atomic.Int64 // who listens reads it too
+	clock.Store(int64(time.Second))
+	s := memstore.New(func() engine.Time { return engine.Time(clock.Load()) }, o)
 	redrive := func(jobs []engine.JobID, reset bool) ([]engine.Promotion, error) {
 		return s.Redrive(func(id engine.JobID) bool { return slices.Contains(jobs, id) }, reset, nil), nil
 	}
-	return storetest.Subject{Store: s, Advance: func(d time.Duration) { clock += engine.Time(d) }, Redrive: redrive}, nil
+	return storetest.Subject{Store: s, Advance: func(d time.Duration) { clock.Add(int64(d)) }, Redrive: redrive}, nil
 }
 
 // TestSameAsMemory plays random calls on both stores and compares every answer.

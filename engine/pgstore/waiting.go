@@ -20,7 +20,7 @@ d as materialized (
 	order by ` + order + ` limit $1 for update of j skip locked)
 update jobs j set ` + assign("state = 1", "ready_key = "+r.readyKey("j.due_at", made, "j.stand"),
 		"stood_at = case j.stand when 0 then null else coalesce(j.stood_at, j.due_at) end") + `
-from d, t n where j.id = d.id` + returning
+from d, t n where ` + sameJob("d.id") + returning
 }
 
 // Promote makes due jobs ready, see engine.Store. Without StoreOptions.Promoted they are
@@ -34,11 +34,11 @@ func (s *Store) Promote(ctx context.Context, most int, order engine.Order, dst [
 	}
 	rows, err := s.pool.Query(ctx, s.text.promote[order], limit(most))
 	if err != nil {
-		return dst, wrap("promote", err)
+		return dst, s.wrap("promote", err)
 	}
 	out, err := promotions(rows, dst)
 	if err != nil {
-		return dst, wrap("promote", err)
+		return dst, s.wrap("promote", err)
 	}
 	if len(out) > len(dst) {
 		s.wake()
@@ -74,7 +74,7 @@ d as materialized (
 	order by j.ready_key, j.id limit $2 for update of j skip locked)
 update jobs j set ` + assign("state = 1", "due_at = n.now", "stood_at = null", "ready_key = "+r.readyKey("n.now", "n.now", "0"),
 			"joined = case when j.serial is not null then nextval('joined') end") + reset + `
-from d, t n where j.id = d.id` + promotionColumns
+from d, t n where ` + sameJob("d.id") + promotionColumns
 	}
 	return out
 }
@@ -104,7 +104,7 @@ func (s *Store) Redrive(ctx context.Context, jobs []engine.JobID, most int, rese
 		return err
 	})
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
-		return dst[:from], wrap("redrive", err)
+		return dst[:from], s.wrap("redrive", err)
 	}
 	if len(dst) > from {
 		s.wake()
@@ -117,7 +117,7 @@ func (s *Store) Redrive(ctx context.Context, jobs []engine.JobID, most int, rese
 func (s *Store) Dead(ctx context.Context, most int, dst []engine.Job) ([]engine.Job, error) {
 	rows, err := s.pool.Query(ctx, now+" select "+s.rules.leaseColumns()+", n.now - j.ready_key from jobs j, t n where j.state = 5 order by j.ready_key, j.id limit $1", limit(most))
 	if err != nil {
-		return dst, wrap("list the dead", err)
+		return dst, s.wrap("list the dead", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -126,5 +126,5 @@ func (s *Store) Dead(ctx context.Context, most int, dst []engine.Job) ([]engine.
 		j.Waited = nonNegative(r.int64())
 		dst = append(dst, j)
 	}
-	return dst, wrap("list the dead", rows.Err())
+	return dst, s.wrap("list the dead", rows.Err())
 }

@@ -43,7 +43,7 @@ type Open func(t *testing.T, o engine.StoreOptions) (Subject, error)
 
 // Exercise plays every story of the contract on stores of its own, as subtests.
 func Exercise(t *testing.T, open Open) {
-	for _, s := range slices.Concat(claimStories, lineStories, commitStories, batchStories, leaseStories, waitingStories, crowdStories) {
+	for _, s := range slices.Concat(claimStories, lineStories, commitStories, batchStories, leaseStories, waitingStories, crowdStories, wakeStories) {
 		t.Run(s.name, func(t *testing.T) {
 			s.play(newClient(t, open, s.options))
 		})
@@ -76,7 +76,8 @@ type client struct {
 	engine engine.EngineID
 	seq    uint64
 	opener Open
-	flat   bool // no subtests
+	flat   bool         // no subtests
+	lease  engine.Lease // the latest of hold
 }
 
 // Ticks of stores whose clock goes by itself are as long as a slow machine may take for

@@ -1,6 +1,7 @@
 package storetest_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,9 +12,9 @@ import (
 
 // inMemory opens a memory store whose clock the tests move.
 func inMemory(_ *testing.T, o engine.StoreOptions) (storetest.Subject, error) {
-	clock := engine.Time(0)
-	s := memstore.New(func() engine.Time { return clock }, o)
-	return storetest.Subject{Store: s, Advance: func(d time.Duration) { clock += engine.Time(d) }, Redrive: redrive(s)}, nil
+	var clock atomic.Int64 // who listens reads it too
+	s := memstore.New(func() engine.Time { return engine.Time(clock.Load()) }, o)
+	return storetest.Subject{Store: s, Advance: func(d time.Duration) { clock.Add(int64(d)) }, Redrive: redrive(s)}, nil
 }
 
 func redrive(s *memstore.Store) func([]engine.JobID, bool) ([]engine.Promotion, error) {

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -67,40 +66,6 @@ var crowdStories = []story{
 			if added.Load() != 1 {
 				c.Fatalf("job %d was added %d times", id+1, added.Load())
 			}
-		}
-	}},
-	{"announcements", plain, func(c *client) {
-		a, ok := c.Store.(engine.Announcer)
-		if !ok {
-			c.Skip("not offered")
-		}
-		ctx, cancel := context.WithCancel(c.ctx)
-		woken, ended := make(chan struct{}, 1), make(chan error, 1)
-		go func() {
-			ended <- a.Listen(ctx, func() {
-				select {
-				case woken <- struct{}{}:
-				default:
-				}
-			})
-		}()
-		heard := false
-		for id, from := engine.JobID(1), time.Now(); !heard && time.Since(from) < 20*time.Second; id++ {
-			c.add(engine.NewJob{ID: id}) // it may not listen yet
-			select {
-			case <-woken:
-				heard = true
-			case <-time.After(200 * time.Millisecond):
-			}
-		}
-		if !heard {
-			c.Error("nobody was told of a job")
-		}
-		cancel()
-		select {
-		case <-ended:
-		case <-time.After(20 * time.Second):
-			c.Error("still listens after its end")
 		}
 	}},
 }

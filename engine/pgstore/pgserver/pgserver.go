@@ -4,7 +4,8 @@
 //
 // PostgreSQL refuses to run as root, so for root the server runs as the user postgres,
 // or as nobody where there is no such user. If the process that started it dies, even by
-// SIGKILL, Linux tells the server to shut down; the folder then stays.
+// SIGKILL, Linux tells the server to shut down; the folder then stays until the next
+// server is started in the same place, which removes it.
 package pgserver
 
 import (
@@ -49,6 +50,7 @@ type Server struct {
 	programs string // folder
 	folder   string // holds the socket and data
 	port     int
+	claim    *os.File // as long as it is open, the folder is this process's
 	process  *process
 	stopped  bool
 }
@@ -123,18 +125,20 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder, err := os.MkdirTemp(o.Folder, "qsim-postgresql-")
+	sweep(o.Folder)
+	folder, err := os.MkdirTemp(o.Folder, prefix)
 	if err != nil {
 		return nil, fmt.Errorf("start PostgreSQL: %w", err)
 	}
 	s := &Server{options: o, programs: programs, folder: folder, port: 5432}
-	if err := s.create(ctx, owner); err != nil {
-		_ = os.RemoveAll(folder)
-		return nil, fmt.Errorf("start PostgreSQL: %w", err)
+	if s.claim, err = claim(folder); err == nil {
+		err = s.create(ctx, owner)
 	}
-	if err := s.launch(ctx); err != nil {
-		_ = os.RemoveAll(folder)
-		return nil, fmt.Errorf("start PostgreSQL: %w", err)
+	if err == nil {
+		err = s.launch(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("start PostgreSQL: %w", errors.Join(err, s.remove()))
 	}
 	return s, nil
 }
@@ -312,5 +316,14 @@ func (s *Server) Restart(ctx context.Context) error {
 // Stop ends the server, if it runs, and removes its folder.
 func (s *Server) Stop() error {
 	s.Halt(true) // what is in the folder goes anyway: no checkpoint
-	return os.RemoveAll(s.folder)
+	return s.remove()
+}
+
+// remove removes the folder, and then lets go of it.
+func (s *Server) remove() error {
+	err := os.RemoveAll(s.folder)
+	if s.claim != nil {
+		_ = s.claim.Close()
+	}
+	return err
 }

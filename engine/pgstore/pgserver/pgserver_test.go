@@ -4,8 +4,11 @@ package pgserver_test
 
 import (
 	"errors"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -98,5 +101,57 @@ func TestServerThatDoesNotStart(t *testing.T) {
 	}
 	if _, err = pgserver.Start(t.Context(), pgserver.Options{Folder: long}); err == nil || !strings.Contains(err.Error(), "107 bytes") {
 		t.Errorf("a path that is too long: %v", err)
+	}
+}
+
+// TestSweep starts a server where processes that were killed have left folders: they go,
+// but none of a process that lives, of a server that still runs, or of others.
+func TestSweep(t *testing.T) {
+	folder, err := os.MkdirTemp("", "qsim-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	if err := os.Chmod(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	ended := exec.Command("true") // its number is free once it was waited for
+	if err := ended.Run(); err != nil {
+		t.Fatal(err)
+	}
+	left := func(name, owner, pid string) string {
+		t.Helper()
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Join(path, "data"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for file, text := range map[string]string{"owner": owner, "data/postmaster.pid": pid} {
+			if text == "" {
+				continue
+			}
+			if err := os.WriteFile(filepath.Join(path, file), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return path
+	}
+	dead, living := strconv.Itoa(ended.Process.Pid)+"\n/x\n", strconv.Itoa(os.Getpid())+"\n/x\n"
+	gone := []string{left("qsim-postgresql-1", "x", dead), left("qsim-postgresql-2", "x", "")}
+	kept := []string{left("qsim-postgresql-3", "", dead), left("qsim-postgresql-4", "x", living), left("another-5", "x", dead)}
+	first := start(t, pgserver.Options{Unsafe: true, Folder: folder})
+	first.Halt(true) // what a crash leaves is not what a killed process leaves
+	start(t, pgserver.Options{Unsafe: true, Folder: folder})
+	if err := first.Resume(t.Context()); err != nil {
+		t.Error(err)
+	}
+	for _, path := range gone {
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is still there: %v", path, err)
+		}
+	}
+	for _, path := range kept {
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -1,0 +1,265 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"qsim/engine"
+)
+
+var kept = engine.StoreOptions{LapseAfter: -1, KeepDead: true}
+
+// bounded is the test's context, for what must not take long.
+func bounded(t testing.TB) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// holding begins a transaction on a connection of its own and has it do something. What
+// it returns rolls it back.
+func holding(t testing.TB, s *Store, sql string) (rollback func()) {
+	t.Helper()
+	conn, err := pgx.ConnectConfig(t.Context(), s.pool.Config().ConnConfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := sync.OnceFunc(func() { _ = conn.Close(context.Background()) })
+	t.Cleanup(end)
+	for _, text := range []string{"begin", sql} {
+		if _, err := conn.Exec(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return end
+}
+
+// awaitWaiting returns once so many sessions of the server wait for locks.
+func awaitWaiting(t *testing.T, s *Store, ctx context.Context, sessions int) {
+	t.Helper()
+	await(t, ctx, func() bool {
+		var n int
+		if err := s.pool.QueryRow(ctx, "select count(distinct pid) from pg_locks where not granted").Scan(&n); err != nil {
+			t.Error(err)
+		}
+		return n >= sessions
+	})
+}
+
+// TestHeartbeatDuringCommit has a heartbeat, for jobs and for a node, wait for a row in
+// the middle of those that a commit of acks and nacks is about to change: the one goes
+// after the other, and neither waits for the other in a circle.
+func TestHeartbeatDuringCommit(t *testing.T) {
+	const jobs = 100
+	for name, extend := range map[string]func(*Store, context.Context, engine.EngineID, []engine.LeaseKey) error{
+		"of jobs": func(s *Store, ctx context.Context, _ engine.EngineID, keys []engine.LeaseKey) error {
+			_, err := s.ExtendLease(ctx, keys, time.Minute, nil)
+			return err
+		},
+		"of a node": func(s *Store, ctx context.Context, e engine.EngineID, _ []engine.LeaseKey) error {
+			_, err := s.ExtendNode(ctx, e, false, time.Minute)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, ctx, e := open(t, kept), bounded(t), engine.NewEngineID(1, 0)
+			var some []engine.NewJob
+			for id := range engine.JobID(jobs) {
+				some = append(some, engine.NewJob{ID: id + 1})
+			}
+			if err := s.Enqueue(ctx, some); err != nil {
+				t.Fatal(err)
+			}
+			leases, _, err := s.Claim(ctx, e, engine.Plan{Limit: jobs, Terms: []engine.Term{anyTerm(jobs)}}, time.Minute, nil)
+			if err != nil || len(leases) != jobs {
+				t.Fatalf("%d leases, %v", len(leases), err)
+			}
+			b := engine.Batch{ID: engine.BatchID{Engine: e, Seq: 1}}
+			var keys []engine.LeaseKey
+			for i := range leases {
+				o := engine.Outcome{LeaseKey: leases[i].Key(), Verb: engine.Ack}
+				if leases[i].ID <= jobs/2 {
+					o.Verb, o.Delay = engine.Nack, time.Hour
+				}
+				b.Outcomes, keys = append(b.Outcomes, o), append(keys, leases[i].Key())
+			}
+			release := holding(t, s, "select from jobs where id = 50 for update")
+			var all sync.WaitGroup
+			all.Go(func() {
+				if err := extend(s, ctx, e, keys); err != nil {
+					t.Errorf("extend: %v", err)
+				}
+			})
+			awaitWaiting(t, s, ctx, 1)
+			all.Go(func() {
+				if _, err := s.Commit(ctx, b, nil); err != nil {
+					t.Errorf("commit: %v", err)
+				}
+			})
+			awaitWaiting(t, s, ctx, 2)
+			release()
+			all.Wait()
+		})
+	}
+}
+
+// TestIndexesThatAreThere has another process come to a store whose indexes are built,
+// while a transaction that has written to it is open: it neither waits for that nor makes
+// others wait.
+func TestIndexesThatAreThere(t *testing.T) {
+	s, ctx := open(t, kept), bounded(t)
+	plan := engine.Plan{Limit: 1, Terms: []engine.Term{{Class: engine.Fresh, Limit: 1}}}
+	use := func(s *Store) error {
+		within, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		_, err := s.Stats(within, 0)
+		_, _, err2 := s.Claim(within, 1, plan, time.Minute, nil)
+		return errors.Join(err, err2)
+	}
+	if err := use(s); err != nil {
+		t.Fatal(err)
+	}
+	holding(t, s, "insert into jobs (id, kind, tenant, priority) values (9, 0, 0, 0)")
+	second, err := Open(ctx, server.DSN(), Options{Schema: s.schema, Store: kept})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	if err := use(second); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRoleThatOwnsNothing works on a store that another role has made, with no more
+// rights than to its rows; what it may not build, it says.
+func TestRoleThatOwnsNothing(t *testing.T) {
+	s, ctx := open(t, kept), bounded(t)
+	if _, err := s.Stats(ctx, 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"create role clerk login", "grant usage on schema " + s.schema + " to clerk",
+		"grant select, insert, update, delete on all tables in schema " + s.schema + " to clerk", "grant usage on all sequences in schema " + s.schema + " to clerk"} {
+		if _, err := s.pool.Exec(ctx, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer func() {
+		for _, text := range []string{"drop owned by clerk", "drop role clerk"} {
+			if _, err := s.pool.Exec(ctx, text); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	clerk, err := Open(ctx, server.DSN()+" user=clerk", Options{Schema: s.schema, Store: kept})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer clerk.Close()
+	if err := clerk.Enqueue(ctx, []engine.NewJob{{ID: 1}}); err != nil {
+		t.Error(err)
+	}
+	if _, err := clerk.Stats(ctx, 0); err != nil {
+		t.Error(err)
+	}
+	if l, _, err := clerk.Claim(ctx, 1, engine.Plan{Limit: 1, Terms: []engine.Term{anyTerm(1)}}, time.Minute, nil); err != nil || len(l) != 1 {
+		t.Errorf("%v, %v", l, err)
+	}
+	_, _, err = clerk.Claim(ctx, 1, engine.Plan{Limit: 1, Terms: []engine.Term{{Class: engine.Fresh, Limit: 1}}}, time.Minute, nil)
+	wantError(t, err, ErrDenied, "build index ready_fresh_oldest")
+}
+
+// TestIndexThatIsNotValid tells of an index that was begun and never finished: a plan
+// would not go by it.
+func TestIndexThatIsNotValid(t *testing.T) {
+	s, ctx := open(t, kept), bounded(t)
+	for _, text := range []string{"create index ready_fresh_oldest on jobs (id) where state = 1 and delivery = 0",
+		"update pg_index set indisvalid = false where indexrelid = 'ready_fresh_oldest'::regclass"} {
+		if _, err := s.pool.Exec(ctx, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, _, err := s.Claim(ctx, 1, engine.Plan{Limit: 1, Terms: []engine.Term{{Class: engine.Fresh, Limit: 1}}}, time.Minute, nil)
+	wantError(t, err, engine.ErrUnavailable, "ready_fresh_oldest is not valid")
+}
+
+// TestIsolation has claims and commits run into each other on connections whose role or
+// database asks for more isolation than they can use: none fails.
+func TestIsolation(t *testing.T) {
+	s, ctx := open(t, kept), bounded(t)
+	for i, level := range []string{"repeatable read", "serializable"} {
+		strict, err := Open(ctx, server.DSN()+" default_transaction_isolation='"+level+"'", Options{Schema: s.schema, Store: kept})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer strict.Close()
+		const jobs, engines = 600, 6
+		var some []engine.NewJob
+		for n := range jobs {
+			some = append(some, engine.NewJob{ID: engine.JobID(i*jobs + n + 1)})
+		}
+		if err := strict.Enqueue(ctx, some); err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for n := range engines {
+			all.Go(func() {
+				e := engine.NewEngineID(int32(i*engines+n), 0)
+				for seq := range uint64(jobs / engines / 10) {
+					l, _, err := strict.Claim(ctx, e, engine.Plan{Limit: 10, Terms: []engine.Term{anyTerm(10)}}, time.Minute, nil)
+					if err == nil {
+						_, err = strict.Commit(ctx, acks(e, seq+1, l), nil)
+					}
+					if err != nil {
+						t.Errorf("%s: %v", level, err)
+						return
+					}
+				}
+			})
+		}
+		all.Wait()
+	}
+}
+
+// TestExecModes opens a store with every way that pgx has to send statements: it works, or
+// is refused.
+func TestExecModes(t *testing.T) {
+	needServer(t)
+	for mode, works := range map[string]bool{"cache_statement": true, "cache_describe": true, "describe_exec": true, "exec": false, "simple_protocol": false} {
+		t.Run(mode, func(t *testing.T) {
+			ctx := bounded(t)
+			s, err := Open(ctx, server.DSN()+" default_query_exec_mode="+mode, Options{Schema: newSchema(), Store: kept})
+			if !works {
+				if err == nil {
+					s.Close()
+				}
+				wantError(t, err, engine.ErrUnsupported, "default_query_exec_mode="+mode)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			defer func() {
+				if err := s.Drop(context.WithoutCancel(ctx)); err != nil {
+					t.Error(err)
+				}
+			}()
+			if err := s.Enqueue(ctx, []engine.NewJob{{ID: 12345678, Payload: []byte("x")}, {ID: 7, Serial: 1}}); err != nil {
+				t.Fatal(err)
+			}
+			l, _, err := s.Claim(ctx, 1, engine.Plan{Limit: 5, Terms: []engine.Term{anyTerm(5)}}, time.Minute, nil)
+			if err != nil || len(l) != 2 || l[1].ID != 12345678 || string(l[1].Payload) != "x" {
+				t.Fatalf("%v, %v", l, err)
+			}
+			if r, err := s.Commit(ctx, acks(1, 1, l), nil); err != nil || r[0].Status != engine.Applied || r[1].Status != engine.Applied {
+				t.Errorf("%v, %v", r, err)
+			}
+		})
+	}
+}

@@ -24,6 +24,20 @@ func Against(base, new []float64, paired bool) Contrast {
 	return Contrast{mean, half, p}
 }
 
+// Excess is by how much more new is than factor times base, as Against counts, and the
+// one-sided p value of its being no more: NaN where Against has none. If less is set, it is by
+// how much less.
+func Excess(base, new []float64, factor float64, less, paired bool) (excess, p float64) {
+	excess, _, p = contrast(aboutMean(base), aboutMean(new), factor, paired)
+	if less {
+		excess = -excess
+	}
+	if p /= 2; excess <= 0 {
+		p = 1 - p
+	}
+	return excess, p
+}
+
 // Holm returns the p values of a family of comparisons, adjusted so that those below
 // 0.05 are all true with a probability of 95 %. NaN is not of the family and stays.
 func Holm(p []float64) []float64 { return holm(p) }
@@ -35,22 +49,23 @@ const power = 0.8
 // n values with n others shows at 95 % confidence in four cases of five, if both scatter
 // with that coefficient of variation: about (t(0.975) + t(0.8)) · cv · √(2/n), both with 2n−2
 // degrees of freedom (Cohen: Statistical Power Analysis, 2nd edition, section 2.4); with
-// fewer than 5 values it is more like two cases of three. n must be at least 2.
-func Detectable(cv float64, n int) float64 {
+// fewer than 5 values it is more like two cases of three. n must be at least 2. Of several
+// comparisons at once it is what Holm's adjustment leaves to see if it is the only difference.
+func Detectable(cv float64, n, comparisons int) float64 {
 	student := distuv.StudentsT{Sigma: 1, Nu: float64(2*n - 2)}
-	return (student.Quantile(1-alpha/2) + student.Quantile(power)) * cv * math.Sqrt(2/float64(n))
+	return (student.Quantile(1-alpha/2/float64(max(1, comparisons))) + student.Quantile(power)) * cv * math.Sqrt(2/float64(n))
 }
 
-// RunsToDetect is the least n for which Detectable is at most difference, above 0; 0 if
-// no number up to a hundred thousand will do.
-func RunsToDetect(cv, difference float64) int {
-	low, high := 2, mostSeeds // Detectable falls with n
-	if !(difference > 0 && Detectable(cv, high) <= difference) {
+// RunsToDetect is the least n, from 4, below which Detectable promises too much, for which
+// that is at most difference, above 0; 0 if no number up to a hundred thousand will do.
+func RunsToDetect(cv, difference float64, comparisons int) int {
+	low, high := 4, mostSeeds // Detectable falls with n
+	if !(difference > 0 && Detectable(cv, high, comparisons) <= difference) {
 		return 0
 	}
 	for low < high {
 		middle := (low + high) / 2
-		if Detectable(cv, middle) <= difference {
+		if Detectable(cv, middle, comparisons) <= difference {
 			high = middle
 		} else {
 			low = middle + 1

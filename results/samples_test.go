@@ -18,7 +18,7 @@ func TestDetectable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, n := range []int{5, 10, 40} {
-		difference, shown := Detectable(cv, n), 0
+		difference, shown := Detectable(cv, n, 1), 0
 		for trial := range trials {
 			base, new := make([]float64, n), make([]float64, n)
 			for i := range n {
@@ -39,17 +39,70 @@ func TestRunsToDetect(t *testing.T) {
 	for _, tt := range []struct {
 		cv, difference float64
 		want           int
-	}{{0, .05, 2}, {.01, .05, 3}, {.1, 0, 0}, {.1, -1, 0}, {math.NaN(), .05, 0}, {1000, .001, 0}} {
-		got := RunsToDetect(tt.cv, tt.difference)
+	}{{0, .05, 4}, {.01, .05, 4}, {.02, .05, 4}, {.1, 0, 0}, {.1, -1, 0}, {math.NaN(), .05, 0}, {1000, .001, 0}} {
+		got := RunsToDetect(tt.cv, tt.difference, 1)
 		if got != tt.want {
 			t.Errorf("cv %v, difference %v: %d runs, want %d", tt.cv, tt.difference, got, tt.want)
 		}
 	}
 	for _, cv := range []float64{.02, .1, .4} {
-		n := RunsToDetect(cv, .05)
-		if Detectable(cv, n) > .05 || n > 2 && Detectable(cv, n-1) <= .05 {
+		n := RunsToDetect(cv, .05, 1)
+		if Detectable(cv, n, 1) > .05 || n > 4 && Detectable(cv, n-1, 1) <= .05 {
 			t.Errorf("cv %v: %d is not the least number of runs", cv, n)
 		}
+	}
+}
+
+// TestDetectableAmong draws what Detectable says of one metric in 13 of which the others do
+// not differ, and wants it shown after Holm's adjustment in about four cases of five.
+func TestDetectableAmong(t *testing.T) {
+	const trials, cv, n, metrics = 1000, .1, 12, 13
+	rand := engine.Rand{Seed: 12}
+	noise, err := engine.Normal(100, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	difference, shown := Detectable(cv, n, metrics), 0
+	for trial := range trials {
+		p := make([]float64, metrics)
+		for m := range p {
+			base, new := make([]float64, n), make([]float64, n)
+			for i := range n {
+				base[i] = 1 + cv*(noise.Sample(rand.Uniform(1, uint64(trial), uint64(i), uint16(m)))-100)
+				new[i] = 1 + cv*(noise.Sample(rand.Uniform(2, uint64(trial), uint64(i), uint16(m)))-100)
+				if m == 0 {
+					new[i] += difference
+				}
+			}
+			p[m] = Against(base, new, false).P
+		}
+		if Holm(p)[0] < .05 {
+			shown++
+		}
+	}
+	if got := float64(shown) / trials; math.Abs(got-.8) > .09 {
+		t.Errorf("%v of the differences are shown, want 0.8 ± 0.09", got)
+	}
+}
+
+// TestExcess has a tenth more, and a tenth less, held against what is allowed.
+func TestExcess(t *testing.T) {
+	base, new := []float64{1, 1.01, .99, 1}, []float64{1.1, 1.11, 1.09, 1.1}
+	for _, tt := range []struct {
+		base, new []float64
+		factor    float64
+		less      bool
+		beyond    bool
+	}{{base, new, 1.05, false, true}, {base, new, 1.2, false, false}, {new, base, .95, true, true}, {new, base, .8, true, false}, {base, new, .95, true, false}} {
+		for _, paired := range []bool{false, true} {
+			excess, p := Excess(tt.base, tt.new, tt.factor, tt.less, paired)
+			if (excess > 0) != tt.beyond || (p < .05) != tt.beyond {
+				t.Errorf("factor %v, less %v, paired %v: excess %v, p %v", tt.factor, tt.less, paired, excess, p)
+			}
+		}
+	}
+	if _, p := Excess([]float64{1}, []float64{2}, 1, false, false); !math.IsNaN(p) {
+		t.Errorf("one value on each side: p %v", p)
 	}
 }
 

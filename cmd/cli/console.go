@@ -58,19 +58,26 @@ func (c *Console) Draw(above io.Writer) {
 }
 
 // Interruptible returns a context that the first interrupt cancels, with a note that says
-// what becomes of what has finished. The second one ends the process at once. Call stop
-// when there is nothing left to interrupt.
+// what becomes of what has finished. The second one ends the process at once, but for the
+// hangup of a terminal, which comes twice at times. A hangup that is ignored, as under
+// nohup, stays so. Call stop when there is nothing left to interrupt.
 func (c *Console) Interruptible(parent context.Context, note string) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
 	signals := make(chan os.Signal, 2)
 	done := make(chan struct{})
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	go func() {
 		for count := 0; ; count++ {
 			select {
 			case <-done:
 				return
-			case <-signals:
+			case s := <-signals:
+				if count > 0 && s == syscall.SIGHUP {
+					continue
+				}
 				if count > 0 {
 					os.Exit(int(ExitInterrupted))
 				}

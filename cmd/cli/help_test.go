@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -93,6 +95,33 @@ func TestInterruptible(t *testing.T) {
 	<-ctx.Done()
 	stop()
 	if got, want := stderr.String(), "tool: keeping 100% of it\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A terminal that goes away cancels as an interrupt does, and does not end the process when
+// it is told twice.
+func TestInterruptibleByHangup(t *testing.T) {
+	var stderr bytes.Buffer
+	c := &cobra.Command{Use: "tool"}
+	c.SetErr(&stderr)
+	guard := make(chan os.Signal, 1)
+	signal.Notify(guard, syscall.SIGHUP) // without it a failure would end the tests
+	defer signal.Stop(guard)
+	ctx, stop := NewConsole(c, false).Interruptible(t.Context(), "bye")
+	for range 2 {
+		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		<-guard
+		select {
+		case <-ctx.Done():
+		case <-time.After(10 * time.Second):
+			t.Fatal("not canceled")
+		}
+	}
+	stop()
+	if got, want := stderr.String(), "tool: bye\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -40,7 +40,7 @@ type feeder struct {
 	begun bool
 }
 
-// feed enqueues all jobs of a schedule. told may be nil; it is called from several goroutines.
+// feed enqueues the jobs of a schedule until time is up. told may be nil; it is called from several goroutines.
 func (r *rig) feed(next schedule, told func(j *engine.NewJob, began, ended engine.Time)) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		f := &feeder{rig: r, next: next, told: told}
@@ -55,8 +55,29 @@ func (r *rig) feed(next schedule, told func(j *engine.NewJob, began, ended engin
 		}
 		group.Wait()
 		close(errs)
-		return <-errs
+		if err := <-errs; err != nil {
+			return err
+		}
+		return f.skip(ctx)
 	}
+}
+
+// skip counts what was still to come when time was up.
+func (f *feeder) skip(ctx context.Context) error {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if !f.begun {
+		f.begun = true
+		f.advance()
+	}
+	for n := 0; !f.over; n++ {
+		if n%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		f.rig.unfed.Add(1)
+		f.advance()
+	}
+	return nil
 }
 
 func (f *feeder) work(ctx context.Context) error {
@@ -106,11 +127,17 @@ func (f *feeder) take(ctx context.Context, timer *time.Timer, jobs []engine.NewJ
 		select {
 		case <-ctx.Done():
 			return jobs, due, false
+		case <-f.rig.timeUp:
+			return jobs, due, false
 		case <-timer.C:
 		}
 	}
-	if ctx.Err() != nil {
+	select {
+	case <-ctx.Done():
 		return jobs, due, false
+	case <-f.rig.timeUp:
+		return jobs, due, false
+	default:
 	}
 	now := time.Duration(f.rig.clock())
 	for !f.over && f.at <= now && len(jobs) < mostInOneCall {

@@ -17,15 +17,16 @@ import (
 // load is what a candidate is measured under that is no scenario: jobs that come at a
 // rate, or all at once.
 type load struct {
-	jobs    int           // burn-down: how many; 0: open loop
-	rate    string        // open loop, as scenarios spell it
-	lasts   time.Duration // open loop: how long jobs come
-	warmup  time.Duration // open loop: jobs that come before are left out
-	work    time.Duration // of a handler
-	fails   string        // share of attempts, as scenarios spell it
-	workers int           // of each engine
-	engines int
-	batch   int
+	jobs     int           // burn-down: how many; 0: open loop
+	rate     string        // open loop, as scenarios spell it
+	expected int           // open loop: how many jobs about
+	lasts    time.Duration // open loop: how long jobs come
+	warmup   time.Duration // open loop: jobs that come before are left out
+	work     time.Duration // of a handler
+	fails    string        // share of attempts, as scenarios spell it
+	workers  int           // of each engine
+	engines  int
+	batch    int
 }
 
 // idle reports whether handlers do nothing at all.
@@ -73,7 +74,10 @@ type loaded struct {
 }
 
 // lost are jobs that the store took and nobody knows of any more.
-func (l *loaded) lost() int64 { return l.enqueued - l.done - l.dead - l.left }
+func (l *loaded) lost() int64 { return max(0, l.enqueued-l.done-l.dead-l.left) }
+
+// untold are jobs that the store holds although nobody was told that it took them.
+func (l *loaded) untold() int64 { return max(0, l.done+l.dead+l.left-l.enqueued) }
 
 // loadRun is one run under a load.
 type loadRun struct {
@@ -119,7 +123,7 @@ func runLoad(ctx context.Context, l *load, sc *scenarios.Scenario, index int, se
 		}
 	}()
 	run := &loadRun{load: l}
-	next, err := run.plan(wall)
+	next, err := run.plan(ctx, wall)
 	if err != nil {
 		return nil, err
 	}
@@ -138,14 +142,17 @@ func runLoad(ctx context.Context, l *load, sc *scenarios.Scenario, index int, se
 }
 
 // plan makes room for what will be known of the jobs and returns when they come.
-func (r *loadRun) plan(wall *scenarios.Wall) (schedule, error) {
+func (r *loadRun) plan(ctx context.Context, wall *scenarios.Wall) (schedule, error) {
 	if r.load.jobs > 0 {
 		r.records = make([]jobRecord, r.jobs)
 		return func() (at time.Duration, j engine.NewJob, ok bool) { return }, nil
 	}
-	var all []engine.NewJob
-	var times []time.Duration
+	expected := min(r.expected+r.expected/50+1000, mostJobs)
+	all, times := make([]engine.NewJob, 0, expected), make([]time.Duration, 0, expected)
 	for {
+		if len(all)%4096 == 0 && ctx.Err() != nil {
+			return nil, context.Canceled
+		}
 		at, j, ok := wall.Next()
 		if !ok {
 			break

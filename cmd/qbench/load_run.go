@@ -38,6 +38,7 @@ func (f *runFlags) load() *load {
 		workers: int(f.workers.value), engines: int(f.engines.value), batch: int(f.batch.value)}
 	if f.rate.text != "" {
 		l.jobs, l.rate, l.lasts, l.warmup = 0, f.rate.value.String(), f.lasts.value.Std(), f.warmup.value.Std()
+		l.expected = int(min(f.expected(), mostJobs))
 	}
 	return l
 }
@@ -111,24 +112,25 @@ func (s *session) runLoad(ctx context.Context) error {
 	}
 	out := &benchWriter{out: s.stdout}
 	rounds := int(s.flags.rounds.value)
-	err = s.measure(ctx, l, sc, candidates, rounds, func(c *candidate, r *loaded) {
+	err = s.measure(ctx, l, sc, candidates, rounds, func(c *candidate, r *loaded) error {
 		if s.flags.format == "bench" {
 			out.result(c.name, r.done+r.dead, r.took, r.metrics(l.jobs == 0))
 		}
+		return out.failed
 	})
+	if out.failed != nil {
+		return cli.IOError("write result", out.failed)
+	}
 	if err == nil || errors.Is(err, context.Canceled) {
 		if e := s.report(l, candidates, sc.ConfigHash()); e != nil {
 			return e
 		}
 	}
-	if e := cli.IOError("write result", out.failed); err == nil && e != nil {
-		return e
-	}
 	return s.verdict(err, candidates)
 }
 
-// measure runs rounds of all candidates and tells of each run.
-func (s *session) measure(ctx context.Context, l *load, sc *scenarios.Scenario, candidates []*candidate, rounds int, told func(c *candidate, r *loaded)) error {
+// measure runs rounds of all candidates and tells of each run, until an error of told.
+func (s *session) measure(ctx context.Context, l *load, sc *scenarios.Scenario, candidates []*candidate, rounds int, told func(c *candidate, r *loaded) error) error {
 	seed := max(s.flags.seed, 1)
 	for round := range rounds {
 		for _, c := range candidates {
@@ -140,7 +142,9 @@ func (s *session) measure(ctx context.Context, l *load, sc *scenarios.Scenario, 
 			if r.late > 0 {
 				s.console.Note("warning: %s on %s: %d %s had no answer in time", c.policy, c.store, r.late, plural(int(r.late), "call"))
 			}
-			told(c, r)
+			if err := told(c, r); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -164,13 +168,14 @@ func failed(policy, store string, err error) error {
 // verdict says on standard error whether all jobs are accounted for, and how the command
 // ends.
 func (s *session) verdict(err error, candidates []*candidate) error {
-	var jobs, done, dead, left, lost, duplicates int64
+	var jobs, done, dead, left, lost, untold, duplicates int64
 	for _, c := range candidates {
 		for _, r := range c.rounds {
 			jobs, done, dead, left = jobs+r.enqueued, done+r.done, dead+r.dead, left+r.left
-			lost, duplicates = lost+r.lost(), duplicates+r.duplicates
+			lost, untold, duplicates = lost+r.lost(), untold+r.untold(), duplicates+r.duplicates
 		}
 	}
+	s.noteUntold(untold)
 	if jobs > 0 {
 		s.console.Note("%d jobs: %d done, %d dead, %d left; lost %d, duplicates %d", jobs, done, dead, left, lost, duplicates)
 	}

@@ -104,10 +104,11 @@ func noise(c *cobra.Command, f *noiseFlags) (err error) {
 	candidates := s.candidates(sc)
 	candidates[0].name = l.name(candidates[0])
 	out := &benchWriter{out: s.stdout}
-	err = s.measure(ctx, l, sc, candidates, int(f.rounds.value), func(c *candidate, r *loaded) {
+	err = s.measure(ctx, l, sc, candidates, int(f.rounds.value), func(c *candidate, r *loaded) error {
 		if f.format == "bench" {
 			out.result(c.name, r.done+r.dead, r.took, r.metrics(l.jobs == 0))
 		}
+		return out.failed
 	})
 	if out.failed != nil {
 		return cli.IOError("write result", out.failed)
@@ -123,6 +124,7 @@ func noise(c *cobra.Command, f *noiseFlags) (err error) {
 // scatters says of each metric how it scatters.
 func scatters(l *load, c *candidate, tell float64) []scatter {
 	names, all := c.summary(l.jobs == 0)
+	family := comparisons(names, all)
 	var list []scatter
 	for _, name := range names {
 		m := all[name]
@@ -137,7 +139,7 @@ func scatters(l *load, c *candidate, tell float64) []scatter {
 				sum += float64((v - m.Mean) * (v - m.Mean))
 			}
 			x.CV = math.Sqrt(sum/float64(n-1)) / m.Mean
-			x.Detectable, x.Rounds = results.Detectable(x.CV, n), results.RunsToDetect(x.CV, tell)
+			x.Detectable, x.Rounds = results.Detectable(x.CV, n, family), results.RunsToDetect(x.CV, tell, family)
 			first, second := m.Values[:n/2], m.Values[n/2:]
 			before, _ := results.Interval(first)
 			against := results.Against(first, second, false)
@@ -151,6 +153,18 @@ func scatters(l *load, c *candidate, tell float64) []scatter {
 		list = append(list, x)
 	}
 	return list
+}
+
+// comparisons is how many qbench compare makes of such a benchmark at once: of each metric
+// that does not always have the same value, and of the time per job.
+func comparisons(names []string, all map[string]metricJSON) int {
+	n := 1
+	for _, name := range names {
+		if v := all[name].Values; slices.Min(v) != slices.Max(v) {
+			n++
+		}
+	}
+	return n
 }
 
 // printNoise prints in the format asked for.
@@ -201,7 +215,7 @@ func noiseTable(text *bytes.Buffer, c *candidate, list []scatter, tell string) {
 	}
 	w.Flush()
 	fmt.Fprintf(text, "\nspread = standard deviation ÷ mean; drift = second half against first; shown from = the least\n"+
-		"difference that %d rounds on each side show in four cases of five; rounds = on each side\n", len(c.rounds))
+		"difference that %d rounds on each side show in four cases of five, in qbench compare of all metrics\nat once (a smaller one is, with --unit); rounds = on each side\n", len(c.rounds))
 	if len(list) > 0 {
 		x := list[0]
 		switch {

@@ -39,6 +39,8 @@ func (s *stores) find(ctx context.Context) (*server, error) {
 		switch {
 		case errors.Is(err, pgserver.ErrMissing):
 			return nil, fmt.Errorf("neither --dsn nor PGHOST says where PostgreSQL is, and none is installed that could be started: %w", err)
+		case errors.Is(err, context.Canceled):
+			return nil, context.Canceled
 		case err != nil:
 			return nil, fmt.Errorf("start a PostgreSQL server: %w", err)
 		}

@@ -142,6 +142,9 @@ func worstOf(all []*prediction, f *predictFlags) cli.Exit {
 		return cli.ExitMet
 	}
 	for _, p := range all {
+		if p.unfed() > 0 {
+			return cli.ExitMissed // that was not the scenario
+		}
 		for _, r := range p.rows {
 			if r.aimed && !(math.Abs(r.err) <= f.within.value.Float()) {
 				return cli.ExitMissed
@@ -238,12 +241,24 @@ func (p *prediction) compare(sc *scenarios.Scenario, speed scenarios.Speed) erro
 		}
 		row.simulated, row.real, row.unit = a.Mean, b.Mean, b.Unit
 		row.err, row.hindsight = relative(a.Mean, b.Mean), relative(knowing.Policies[0].Find(row.Query).Mean, b.Mean)
-		if row.aimed && !(math.Abs(row.err) <= p.aim) {
+		switch n := p.unfed(); {
+		case row.aimed && n > 0:
+			row.why = "what was real is not the scenario: " + neverEnqueued(n)
+		case row.aimed && !(math.Abs(row.err) <= p.aim):
 			row.why = p.why(&row, speed)
 		}
 		p.rows = append(p.rows, row)
 	}
 	return nil
+}
+
+// unfed is how many jobs of the scenario never came in the real runs.
+func (p *prediction) unfed() int64 {
+	var n int64
+	for _, r := range p.played {
+		n += r.unfed
+	}
+	return n
 }
 
 // relative is by how much a differs from b, as a share of b.
@@ -269,7 +284,7 @@ func (p *prediction) why(row *predicted, speed scenarios.Speed) string {
 	}
 	text := "with the delays of the run itself the simulation is off by " + errorText(row.hindsight)
 	if math.Abs(row.hindsight) <= p.aim {
-		text += ": the machine was not as it had been in the calibration"
+		text += ": the delays in the run were not those of the calibration (other load, or another machine state)"
 	} else {
 		text += ": there is more to it than was measured"
 	}

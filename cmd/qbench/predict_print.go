@@ -29,9 +29,10 @@ type predictedJSON struct {
 	Store   string        `json:"store"`
 	Seeds   []uint64      `json:"seeds"`
 	Aim     float64       `json:"aim"`
-	Machine machineJSON   `json:"measured"` // on the wall clock
+	Machine machineJSON   `json:"measured"` // on the wall clock, before the last run
 	Metrics []errorOfJSON `json:"metrics"`
-	Changes []string      `json:"changes"` // what the run took otherwise than its calibration
+	Unfed   int64         `json:"never_enqueued"` // jobs of the scenario, in the real runs
+	Changes []string      `json:"changes"`        // what the last run took otherwise than its calibration
 }
 
 type machineJSON struct {
@@ -101,8 +102,12 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string) []byte {
 	}
 	w.Flush()
 	c := p.calibration
-	fmt.Fprintf(&text, "\nmeasured with %d jobs, on the wall clock: waking an idle worker %s (p99 %s), a worker busy longer than its handler was to take %s (p99 %s)",
-		c.jobs, seconds(c.wake[0].Seconds()), seconds(c.wake[1].Seconds()), seconds(c.sleep[0].Seconds()), seconds(c.sleep[1].Seconds()))
+	when := ""
+	if len(p.real) > 1 {
+		when = " before the last run"
+	}
+	fmt.Fprintf(&text, "\nmeasured%s with %d jobs, on the wall clock: waking an idle worker %s (p99 %s), a worker busy longer than its handler was to take %s (p99 %s)",
+		when, c.jobs, seconds(c.wake[0].Seconds()), seconds(c.wake[1].Seconds()), seconds(c.sleep[0].Seconds()), seconds(c.sleep[1].Seconds()))
 	for op, took := range c.took {
 		if took > 0 {
 			fmt.Fprintf(&text, ", %s %s", opName(op), seconds(took.Seconds()))
@@ -123,9 +128,17 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string) []byte {
 		}
 	}
 	for _, change := range p.changes() {
-		fmt.Fprintf(&text, "  measured: %s\n", change)
+		fmt.Fprintf(&text, "  measured%s: %s\n", ofTheLast(len(p.real)), change)
 	}
 	return text.Bytes()
+}
+
+// ofTheLast says, where there are several runs, that something is about one of them.
+func ofTheLast(runs int) string {
+	if runs > 1 {
+		return ", the last run"
+	}
+	return ""
 }
 
 // missed is how many metrics are further off than aimed at.
@@ -179,7 +192,7 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 		c := p.calibration
 		j := predictedJSON{Policy: p.policy, Store: p.store, Seeds: p.summary.Seeds, Aim: p.aim, Machine: machineJSON{
 			WakeP50: c.wake[0].Seconds(), WakeP99: c.wake[1].Seconds(), SleepP50: c.sleep[0].Seconds(), SleepP99: c.sleep[1].Seconds(), Stalled: c.stalled, Held: c.held,
-			Calls: map[string]float64{}, PerJob: map[string]float64{}}, Changes: append([]string{}, p.changes()...)}
+			Calls: map[string]float64{}, PerJob: map[string]float64{}}, Unfed: p.unfed(), Changes: append([]string{}, p.changes()...)}
 		for op, took := range c.took {
 			if took > 0 {
 				j.Machine.Calls[opName(op)], j.Machine.PerJob[opName(op)] = took.Seconds(), c.delays.PerJob[op].Seconds()

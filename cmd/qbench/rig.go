@@ -30,11 +30,13 @@ type rig struct {
 	records func(node int32) engine.Recorder                                            // nil: nothing is recorded
 	onTook  func(node int32, c *engine.Call, r *engine.Reply, began, ended engine.Time) // of every call, before its event; may be nil
 
-	enqueued atomic.Int64 // jobs that the store has taken
-	ended    atomic.Int64 // jobs done or dead, as commits were told
-	latest   atomic.Int64 // engine.Time of the last of those
-	late     atomic.Int64 // calls without an answer in time
-	fed      chan struct{}
+	enqueued atomic.Int64  // jobs that the store has taken
+	ended    atomic.Int64  // jobs done or dead, as commits were told
+	latest   atomic.Int64  // engine.Time of the last of those
+	late     atomic.Int64  // calls without an answer in time
+	fed      chan struct{} // closed when nothing more will be enqueued
+	timeUp   chan struct{} // closed when no job may be enqueued any more
+	unfed    atomic.Int64  // jobs that were to come and did not, because time was up
 	fail     context.CancelCauseFunc
 	stopping atomic.Bool
 	feeding  feeding
@@ -73,7 +75,7 @@ func (p *phase) perJob() time.Duration {
 }
 
 func newRig(w *scenarios.Wall, store engine.Store, origin time.Time) *rig {
-	r := &rig{wall: w, store: store, nodes: w.Nodes(), fed: make(chan struct{})}
+	r := &rig{wall: w, store: store, nodes: w.Nodes(), fed: make(chan struct{}), timeUp: make(chan struct{})}
 	r.start(origin)
 	for range r.nodes {
 		r.meters = append(r.meters, new(meter))
@@ -105,10 +107,11 @@ func (e *storeError) Unwrap() error { return e.err }
 var errFinished = errors.New("finished")
 
 // How long nothing may happen before the store is asked what is left, and before that
-// counts as stuck.
+// counts as stuck; how long what is under way to the store when time is up may take.
 const (
-	quietFor = time.Second
-	stuckFor = time.Minute
+	quietFor  = time.Second
+	stuckFor  = time.Minute
+	answerFor = 10 * time.Second
 )
 
 // run feeds and runs the engines until all jobs have ended, until passes on the clock, or
@@ -209,6 +212,7 @@ func (r *rig) watch(ctx context.Context, until time.Duration) {
 	defer tick.Stop()
 	fed, last, since := false, int64(-1), time.Now()
 	asked := since
+	var over time.Time // when time was up
 	for {
 		select {
 		case <-ctx.Done():
@@ -227,9 +231,17 @@ func (r *rig) watch(ctx context.Context, until time.Duration) {
 			last, since, asked = ended, now, now
 		}
 		switch {
-		case fed && ended >= r.enqueued.Load(), until > 0 && time.Duration(r.clock()) >= until:
+		case fed && (ended >= r.enqueued.Load() || !over.IsZero()):
 			r.fail(errFinished)
 			return
+		case !over.IsZero():
+			if time.Since(over) > answerFor {
+				r.fail(&storeError{"enqueue", fmt.Errorf("no answer within %v after the end of the run", answerFor)})
+				return
+			}
+		case until > 0 && time.Duration(r.clock()) >= until:
+			over = time.Now()
+			close(r.timeUp) // what is under way to the store still gets there: cut off, nobody would know of it
 		case fed && time.Since(asked) >= quietFor:
 			asked = time.Now()
 			left, err := r.left(ctx)

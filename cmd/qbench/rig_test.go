@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"math"
 	"strings"
 	"sync/atomic"
@@ -66,7 +64,7 @@ func runLame(t *testing.T, l *load, prepare func(*lame)) (*loaded, error) {
 	store := &lame{Store: memstore.New(live.Clock(time.Now()), wall.Options())}
 	prepare(store)
 	run := &loadRun{load: l}
-	next, err := run.plan(wall)
+	next, err := run.plan(t.Context(), wall)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,53 +220,98 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// TestRegression holds changes against a limit: only one that lies beyond it with its whole
-// interval is a regression, and more jobs per second are none.
-func TestRegression(t *testing.T) {
-	steady := func(around float64) (values []float64) {
-		for i := range 8 {
-			values = append(values, around*(1+.001*float64(i%3)))
-		}
-		return values
+// keeper is a store that takes jobs and is slow to say so.
+type keeper struct {
+	*memstore.Store
+	slow time.Duration
+}
+
+func (s *keeper) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
+	if err := s.Store.Enqueue(ctx, jobs); err != nil {
+		return err
 	}
-	file := func(unit string, values []float64) string {
-		text := ""
-		for _, v := range values {
-			text += fmt.Sprintf("BenchmarkX-2 1 %v %s\n", v, unit)
-		}
-		return text
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(s.slow):
+		return nil
 	}
-	for _, tt := range []struct {
-		name, unit string
-		base, new  []float64
-		code       cli.Exit
-	}{
-		{"slower by a tenth", "sec/job", steady(1), steady(1.1), cli.ExitMissed},
-		{"faster", "sec/job", steady(1.1), steady(1), cli.ExitMet},
-		{"fewer jobs per second", "jobs/s", steady(1.1), steady(1), cli.ExitMissed},
-		{"more jobs per second", "jobs/s", steady(1), steady(1.1), cli.ExitMet},
-		{"too little", "sec/job", steady(1), steady(1.02), cli.ExitMet},
-		{"cannot be told", "sec/job", []float64{1, 2, 3}, []float64{2, 3, 4}, cli.ExitMet},
-		{"one round", "sec/job", []float64{1}, []float64{3}, cli.ExitMet},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			base, new := t.TempDir()+"/base.txt", t.TempDir()+"/new.txt"
-			writeText(t, base, file(tt.unit, tt.base))
-			writeText(t, new, file(tt.unit, tt.new))
-			c := newCompare()
-			c.SetOut(io.Discard)
-			c.SetErr(io.Discard)
-			c.SetArgs([]string{base, new, "--max-regression", "5%"})
-			var f *cli.Failure
-			code := cli.ExitMet
-			if err := c.Execute(); errors.As(err, &f) {
-				code = f.Exit
-			} else if err != nil {
-				t.Fatal(err)
-			}
-			if code != tt.code {
-				t.Errorf("exit %d, want %d", code, tt.code)
-			}
-		})
+}
+
+// TestTimeUp ends a run while jobs are still being enqueued: the store and those who fed it
+// agree on how many it took, and those that it did not get are counted.
+func TestTimeUp(t *testing.T) {
+	l := smallLoad(0)
+	l.rate, l.lasts, l.work = "1k/s", 800*time.Millisecond, time.Millisecond
+	sc, err := policyScenario(l, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wall, err := sc.OnWallClock(0, 1, scenarios.Speed{Num: 1, Den: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer wall.Close()
+	run := &loadRun{load: l}
+	next, err := run.plan(t.Context(), wall)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.rig = newRig(wall, &keeper{memstore.New(live.Clock(time.Now()), wall.Options()), 100 * time.Millisecond}, time.Now())
+	run.rig.onEnd = run.onEnd
+	if err := run.rig.run(t.Context(), run.handle, run.rig.feed(next, nil), 300*time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	r, err := run.result(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.enqueued == 0 || r.lost() != 0 || r.untold() != 0 {
+		t.Errorf("enqueued %d: lost %d, untold %d", r.enqueued, r.lost(), r.untold())
+	}
+	if unfed := run.rig.unfed.Load(); unfed == 0 || r.enqueued+unfed != int64(len(run.records)) {
+		t.Errorf("enqueued %d, never %d, of %d", r.enqueued, unfed, len(run.records))
+	}
+}
+
+// TestAccounts judges runs one by one: a job too many in one is not one that another lost.
+func TestAccounts(t *testing.T) {
+	var a account
+	for _, p := range []*played{{left: 3, balance: scenarios.Balance{Unresolved: 5}}, {left: 7, balance: scenarios.Balance{Unresolved: 5}}} {
+		a.add(p)
+	}
+	if a.lost != 2 || a.untold != 2 {
+		t.Errorf("lost %d, untold %d, want 2 and 2", a.lost, a.untold)
+	}
+	s := &session{console: &cli.Console{}, flags: &runFlags{}}
+	if err := s.settleScenario(&account{jobs: 5, untold: 2}, cli.ExitMet, nil); err != nil {
+		t.Errorf("more jobs than were told of: %v", err)
+	}
+	if err := s.settleScenario(&account{}, cli.ExitMet, nil); err != nil {
+		t.Errorf("no job came: %v", err)
+	}
+	var f *cli.Failure
+	if err := s.settleScenario(&account{}, cli.ExitMet, context.Canceled); !errors.As(err, &f) || f.Exit != cli.ExitInterrupted || f.Err != nil {
+		t.Errorf("interrupted: %v", err)
+	}
+}
+
+// TestPlanStops is told to stop while it draws arrivals.
+func TestPlanStops(t *testing.T) {
+	l := smallLoad(0)
+	l.rate, l.lasts = "1M/s", 40*time.Second
+	sc, err := policyScenario(l, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wall, err := sc.OnWallClock(0, 1, scenarios.Speed{Num: 1, Den: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer wall.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (&loadRun{load: l}).plan(ctx, wall); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
 	}
 }

@@ -180,6 +180,9 @@ func (f *runFlags) check(c *cobra.Command) error {
 	case f.rate.text != "" && f.warmup.value >= f.lasts.value:
 		return cli.UsageError("--warmup %s is not less than --for %s: nothing would be measured", f.warmup.text, f.lasts.text)
 	}
+	if n := f.expected(); f.rate.text != "" && n > mostJobs {
+		return cli.UsageError("--rate %s --for %s: these are about %.0f jobs, and a run has at most %d", f.rate.text, f.lasts.text, n, mostJobs)
+	}
 	if f.fails.value.Float() >= 1 {
 		return cli.UsageError("--fails %s: no job would ever be done", f.fails.text)
 	}
@@ -196,4 +199,9 @@ func (f *runFlags) check(c *cobra.Command) error {
 		return cli.UsageError("--workers %s of --engines %s: want at most 20000 workers in all", f.workers.text, f.engines.text)
 	}
 	return nil
+}
+
+// expected is how many jobs an open loop has, about.
+func (f *runFlags) expected() float64 {
+	return f.rate.value.PerSecond() * f.lasts.value.Std().Seconds()
 }

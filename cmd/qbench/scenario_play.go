@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"runtime"
 	"strings"
@@ -21,6 +22,7 @@ type played struct {
 	took     time.Duration
 	left     int64 // that the store still held
 	late     int64 // calls without an answer in time
+	unfed    int64 // jobs that were to come and were never enqueued: time was up
 	phases   [engine.NumOps]phase
 	enqueue  phase
 	lateness phase    // from when a job was to be enqueued until the store had it
@@ -28,7 +30,10 @@ type played struct {
 }
 
 // lost are jobs that the store took and nobody knows of any more.
-func (p *played) lost() int64 { return p.balance.Unresolved - p.left }
+func (p *played) lost() int64 { return max(0, p.balance.Unresolved-p.left) }
+
+// untold are jobs that the store holds although nobody was told that it took them.
+func (p *played) untold() int64 { return max(0, p.left-p.balance.Unresolved) }
 
 // sleeper is the handler of a scenario.
 type sleeper struct {
@@ -114,7 +119,7 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 	if err := wall.Err(); err != nil {
 		return nil, cli.Fail(cli.ExitUsage, err)
 	}
-	p := &played{took: time.Duration(r.clock()), late: r.late.Load()}
+	p := &played{took: time.Duration(r.clock()), late: r.late.Load(), unfed: r.unfed.Load()}
 	if p.left, err = r.left(context.WithoutCancel(ctx)); err != nil {
 		return nil, err
 	}
@@ -129,6 +134,9 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 		}
 	}
 	p.run, p.balance = wall.Finish(rec.events(), p.took)
+	if p.unfed > 0 {
+		p.run.Warnings = append(p.run.Warnings, neverEnqueued(p.unfed))
+	}
 	for op := range p.phases {
 		p.phases[op].merge(r.phaseOf(engine.Op(op)))
 	}
@@ -156,5 +164,18 @@ func (p *played) metrics() []metric {
 			list = append(list, metric{op.String() + "-sec/job", "s", ph.perJob().Seconds()})
 		}
 	}
+	list = append(list, metric{"never-enqueued", "jobs", float64(p.unfed)})
 	return append(list, metric{"lost", "jobs", float64(p.lost())}, metric{"duplicates", "executions", float64(p.balance.Duplicates)})
+}
+
+// neverEnqueued says what makes a run another one than the scenario asks for.
+func neverEnqueued(n int64) string {
+	return fmt.Sprintf("%d %s never enqueued: time was up before; choose a lower speed, or a longer drain", n, wereJobs(n))
+}
+
+func wereJobs(n int64) string {
+	if n == 1 {
+		return "job that was to come was"
+	}
+	return "jobs that were to come were"
 }

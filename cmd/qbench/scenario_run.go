@@ -75,22 +75,26 @@ func (s *session) runScenario(ctx context.Context) error {
 	runs := make([][]results.Run, len(s.flags.stores))
 	out := &benchWriter{out: s.stdout}
 	var balance account
-	err = s.eachRun(ctx, sc, func(store int, o playOptions, p *played) {
+	err = s.eachRun(ctx, sc, func(store int, o playOptions, p *played) error {
 		runs[store] = append(runs[store], p.run)
 		balance.add(p)
 		s.warn(sc.Policies[o.policy].Label, o.store, p)
 		if s.flags.format == "bench" {
 			out.result(s.scenarioName(sc, o), p.balance.Enqueued, p.took, p.metrics())
 		}
+		return out.failed
 	})
-	if e := cli.IOError("write result", out.failed); err == nil && e != nil {
-		return e
+	if out.failed != nil {
+		return cli.IOError("write result", out.failed)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
 	settings, exit := sc.Settings(), cli.ExitMet
 	for i, store := range s.flags.stores {
+		if len(runs[i]) == 0 {
+			continue // interrupted before
+		}
 		code, e := s.summarize(sc, &settings, store, runs[i])
 		if e != nil && err == nil {
 			return e
@@ -100,8 +104,9 @@ func (s *session) runScenario(ctx context.Context) error {
 	return s.settleScenario(&balance, exit, err)
 }
 
-// eachRun makes the runs of a scenario and tells of each, with the number of its store.
-func (s *session) eachRun(ctx context.Context, sc *scenarios.Scenario, told func(store int, o playOptions, p *played)) error {
+// eachRun makes the runs of a scenario and tells of each, with the number of its store,
+// until an error of told.
+func (s *session) eachRun(ctx context.Context, sc *scenarios.Scenario, told func(store int, o playOptions, p *played) error) error {
 	for round := range int(s.flags.rounds.value) {
 		for i, store := range s.flags.stores {
 			for policy := range sc.Policies {
@@ -110,7 +115,9 @@ func (s *session) eachRun(ctx context.Context, sc *scenarios.Scenario, told func
 				if err != nil {
 					return failed(sc.Policies[policy].Label, store, err)
 				}
-				told(i, o, p)
+				if err := told(i, o, p); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -119,8 +126,12 @@ func (s *session) eachRun(ctx context.Context, sc *scenarios.Scenario, told func
 
 // settleScenario says on standard error whether all jobs are accounted for.
 func (s *session) settleScenario(a *account, exit cli.Exit, err error) error {
+	s.noteUntold(a.untold)
+	if a.jobs == 0 && err != nil {
+		return cli.Fail(cli.ExitInterrupted, nil)
+	}
 	if a.jobs == 0 {
-		return cli.Fail(cli.ExitInterrupted, err)
+		s.console.Note("no job came: nothing was measured")
 	}
 	s.console.Note("%d jobs: %d done, %d dead, %d left; lost %d, duplicates %d", a.jobs, a.done, a.dead, a.left, a.lost, a.duplicates)
 	switch {
@@ -135,11 +146,19 @@ func (s *session) settleScenario(a *account, exit cli.Exit, err error) error {
 }
 
 // account adds up what became of the jobs of several runs.
-type account struct{ jobs, done, dead, left, lost, duplicates int64 }
+type account struct{ jobs, done, dead, left, lost, untold, duplicates, unfed int64 }
 
 func (a *account) add(p *played) {
 	a.jobs, a.done, a.dead, a.left = a.jobs+p.balance.Enqueued, a.done+p.balance.Done, a.dead+p.balance.Dead, a.left+p.left
-	a.lost, a.duplicates = a.lost+p.lost(), a.duplicates+p.balance.Duplicates
+	a.lost, a.untold = a.lost+p.lost(), a.untold+p.untold()
+	a.duplicates, a.unfed = a.duplicates+p.balance.Duplicates, a.unfed+p.unfed
+}
+
+// noteUntold says that a store took jobs without an answer that says so.
+func (s *session) noteUntold(n int64) {
+	if n > 0 {
+		s.console.Note("warning: the store holds %d %s more than it said that it took", n, plural(int(n), "job"))
+	}
 }
 
 // announce says what is going to happen and how long it will take.
@@ -154,6 +173,9 @@ func (s *session) announce(sc *scenarios.Scenario, stores int) {
 func (s *session) warn(policy, store string, p *played) {
 	if p.late > 0 {
 		s.console.Note("warning: %s on %s: %d %s had no answer in time", policy, store, p.late, plural(int(p.late), "call"))
+	}
+	if p.unfed > 0 {
+		s.console.Note("warning: %s on %s: %s", policy, store, neverEnqueued(p.unfed))
 	}
 	if late := p.lateness.calls.Quantile(.99); late > 50*time.Millisecond || late > p.took/20 {
 		s.console.Note("warning: %s on %s: 1 in 100 jobs was enqueued more than %s after its time: this machine is too slow for that speed", policy, store, seconds(late.Seconds()))

@@ -130,11 +130,11 @@ func worker(c *cobra.Command, f *workerFlags) (err error) {
 	defer wall.Close()
 	server, err := s.stores.find(ctx)
 	if err != nil {
-		return cli.Fail(cli.ExitIO, err)
+		return notServed(ctx, cli.Fail(cli.ExitIO, err))
 	}
 	store, err := pgstore.Open(ctx, server.dsn, pgstore.Options{Schema: f.schema, Store: wall.Options()})
 	if err != nil {
-		return failed("", postgres, err)
+		return notServed(ctx, failed("", postgres, err))
 	}
 	defer store.Close()
 	p := &process{wall: wall, store: store, node: f.node, clock: live.Clock(time.Now())}
@@ -143,13 +143,21 @@ func worker(c *cobra.Command, f *workerFlags) (err error) {
 	}
 	if f.effects {
 		if p.effects, err = store.Effects(ctx); err != nil {
-			return failed("", postgres, err)
+			return notServed(ctx, failed("", postgres, err))
 		}
 	}
 	if err := p.fill(ctx, int(f.enqueue.value)); err != nil {
-		return failed("", postgres, err)
+		return notServed(ctx, failed("", postgres, err))
 	}
 	return p.serve(ctx, s, f)
+}
+
+// notServed is how a worker ends that did not come to serve.
+func notServed(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return cli.Fail(cli.ExitInterrupted, nil)
+	}
+	return err
 }
 
 func (f *workerFlags) checkWorker(c *cobra.Command) error {

@@ -73,12 +73,17 @@ func conclude(loops []*loop, heard <-chan struct{}, within time.Duration) error 
 // latestGeneration is what generationOf returned last without a Registry.
 var latestGeneration atomic.Uint32
 
+// leastStart is how long the store has at the least to say which life of a node begins: it
+// does so once, on a connection that may have to be made first, and whoever runs a scenario
+// faster than it is has short timeouts.
+const leastStart = 5 * time.Second
+
 func generationOf(ctx context.Context, c *Config, node int32) (uint32, error) {
 	if c.Generation != 0 {
 		return c.Generation, nil
 	}
 	if r, ok := c.Store.(engine.Registry); ok {
-		ctx, cancel := context.WithTimeout(ctx, c.Engine.CallTimeout)
+		ctx, cancel := context.WithTimeout(ctx, max(c.Engine.CallTimeout, leastStart))
 		defer cancel()
 		return r.NextLife(ctx, node)
 	}

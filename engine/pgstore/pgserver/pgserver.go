@@ -115,7 +115,8 @@ func isFile(path string) bool {
 }
 
 // Start makes a new server and returns once it accepts connections. ctx is for the start
-// alone: the server runs until Stop. After an error nothing is left behind.
+// alone: the server runs until Stop. After an error nothing is left behind; if ctx was
+// done, the error is that of ctx.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	programs, err := Find()
 	if err != nil {
@@ -138,6 +139,9 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		err = s.launch(ctx)
 	}
 	if err != nil {
+		if ctx.Err() != nil {
+			err = ctx.Err() // the rest is what was cut off
+		}
 		return nil, fmt.Errorf("start PostgreSQL: %w", errors.Join(err, s.remove()))
 	}
 	return s, nil
@@ -158,7 +162,7 @@ func (s *Server) create(ctx context.Context, owner *owner) error {
 	initdb.Env = environment()
 	initdb.SysProcAttr = owner.attributes()
 	if said, err := initdb.CombinedOutput(); err != nil {
-		return fmt.Errorf("initdb: %w: %s", err, lastLines(string(said)))
+		return fmt.Errorf("initdb: %w: %s", err, complaint(string(said)))
 	}
 	text := configuration
 	if s.options.Unsafe {
@@ -261,11 +265,6 @@ func (s *Server) Log() string {
 		return err.Error()
 	}
 	return lastLines(string(text))
-}
-
-func lastLines(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return strings.Join(lines[max(0, len(lines)-8):], "\n")
 }
 
 // PID is the process id of the server, 0 while it is stopped.

@@ -3,6 +3,7 @@ package pgserver
 import (
 	"os/exec"
 	"runtime"
+	"strings"
 	"syscall"
 )
 
@@ -37,3 +38,22 @@ func begin(command *exec.Cmd) (*process, error) {
 func (p *process) pid() int { return p.command.Process.Pid }
 
 func (p *process) signal(s syscall.Signal) { _ = p.command.Process.Signal(s) }
+
+// lastLines are the last eight lines of a program's output.
+func lastLines(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-8):], "\n")
+}
+
+// complaint is the line of a program's output that says what is wrong, or its last lines
+// if none does.
+func complaint(text string) string {
+	for _, line := range strings.Split(text, "\n") {
+		for _, word := range []string{"PANIC:", "FATAL:", "ERROR:", "error:"} {
+			if strings.Contains(line, word) {
+				return strings.TrimSpace(line)
+			}
+		}
+	}
+	return lastLines(text)
+}

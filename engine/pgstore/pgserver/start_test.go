@@ -1,0 +1,39 @@
+//go:build unix
+
+package pgserver
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestComplaint finds the line that matters in what initdb says.
+func TestComplaint(t *testing.T) {
+	said := "creating directory ... ok\ncreating template1 ... FATAL:  could not write: No space left on device\nchild process exited with exit code 1\ninitdb: removing data directory"
+	if got, want := complaint(said), "creating template1 ... FATAL:  could not write: No space left on device"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := complaint("a\nb\n"); got != "a\nb" {
+		t.Errorf("nothing that complains: %q", got)
+	}
+}
+
+// TestStartStopped wants the error of the context alone, and nothing left.
+func TestStartStopped(t *testing.T) {
+	if _, err := Find(); err != nil {
+		t.Skip(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	folder := t.TempDir()
+	_, err := Start(ctx, Options{Folder: folder})
+	if !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "initdb") {
+		t.Errorf("error %v", err)
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}

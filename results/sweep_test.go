@@ -43,6 +43,25 @@ func TestParseQuery(t *testing.T) {
 	}
 }
 
+// A metric of the whole run is not called one of a storm.
+func TestTitlesOfWholeRuns(t *testing.T) {
+	whole, storm := Query{Metric: "fresh.wait.p99"}, Query{Metric: "fresh.wait.p99", During: "down"}
+	for _, tt := range []struct {
+		queries []Query
+		want    []string
+	}{
+		{[]Query{whole}, []string{"fresh p99"}},
+		{[]Query{storm}, []string{"fresh p99 in storm"}},
+	} {
+		if got := (&Sweep{Queries: tt.queries}).titles(); !slices.Equal(got, tt.want) {
+			t.Errorf("%v: got titles %q, want %q", tt.queries, got, tt.want)
+		}
+	}
+	if got := (&Sweep{Queries: []Query{whole, storm}}).titles(); strings.Contains(got[0], "storm") || !strings.Contains(got[1], "in storm") {
+		t.Errorf("got titles %q", got)
+	}
+}
+
 // What is asked for is measured, whether or not an objective is about it.
 func TestAskedIsMeasured(t *testing.T) {
 	s := &Settings{Objectives: []Objective{{Query: Query{Metric: "goodput", During: "down"}}}, Asked: []Query{

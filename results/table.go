@@ -61,7 +61,7 @@ func headline(queries []Query) []column {
 	fresh := column{Query: Query{Metric: "fresh.wait.p99"}, title: "fresh p99", short: "fresh p99", half: true}
 	recovery := column{Query: Query{Metric: "recovery.time"}, title: "recovery", short: "recovery"}
 	for _, q := range queries {
-		if q == (Query{Metric: fresh.Metric, During: q.During}) {
+		if q.During != "" && q == (Query{Metric: fresh.Metric, During: q.During}) {
 			if fresh.During == "" {
 				fresh.Query, fresh.title, fresh.short = q, "fresh p99 in storm", "p99 in storm"
 			} else {

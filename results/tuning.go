@@ -25,7 +25,9 @@ type TunedPolicy struct {
 	Label   string
 	Index   int // in the scenario
 	Outcome Outcome
-	Best    int // of Trials; -1: no setting is known to do. Met: it does, and nothing better is known to
+	Decided bool     // it is known that nothing better meets the objectives, or that nothing does
+	Misses  []string // by bisection: values of the nearest better setting that is known to miss; nil: none is
+	Best    int      // of Trials; -1: no setting is known to do. Met: it does, and nothing better is known to
 	Trials  []Trial
 	Runs    int      // simulations
 	Grid    int      // simulations of all settings with as many seeds as the one that took most
@@ -65,7 +67,9 @@ func (t *Tuning) MarshalJSON() ([]byte, error) {
 	type policy struct {
 		Label   string   `json:"label"`
 		Outcome string   `json:"outcome"`
+		Decided bool     `json:"decided"`
 		Best    []string `json:"best"`
+		Misses  []string `json:"nearest_miss,omitempty"` // what lies between it and the best one is not known
 		Runs    int      `json:"runs"`
 		Grid    int      `json:"grid_runs"`
 		Said    []string `json:"said"`
@@ -87,7 +91,7 @@ func (t *Tuning) MarshalJSON() ([]byte, error) {
 	}
 	for i := range t.Policies {
 		p := &t.Policies[i]
-		one := policy{Label: p.Label, Outcome: string(p.Outcome), Runs: p.Runs, Grid: p.Grid, Said: p.Said, Trials: []trial{}}
+		one := policy{Label: p.Label, Outcome: string(p.Outcome), Decided: p.Decided, Misses: p.Misses, Runs: p.Runs, Grid: p.Grid, Said: p.Said, Trials: []trial{}}
 		if p.Best >= 0 {
 			one.Best = p.Trials[p.Best].Values
 		}

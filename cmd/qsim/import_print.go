@@ -195,6 +195,10 @@ func printComparisons(out io.Writer, found *imports.Recording, written *imports.
 		if !c.Close() {
 			mark, far = "✗", far+1
 		}
+		if n := c.Number; n != nil {
+			rows = append(rows, []string{c.What, "", plainOf(n, n.Recorded), "", plainOf(n, n.Simulated), "", mark})
+			continue
+		}
 		seconds := func(s imports.Spread) []string {
 			return []string{results.FormatDuration(s.P50.Seconds()), results.FormatDuration(s.P99.Seconds())}
 		}
@@ -202,13 +206,21 @@ func printComparisons(out io.Writer, found *imports.Recording, written *imports.
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nvalidation: %d seeds of %s beside the records\n", written.Scenario.Seeds, written.Path)
-	if err := results.WriteCells(&b, []string{"", "recorded p50", "p99", "simulated p50", "p99", "distance", ""}, rows, 1, results.Text); err != nil {
+	if err := results.WriteCells(&b, []string{"", "recorded p50", "p99 or mean", "simulated p50", "p99 or mean", "distance", ""}, rows, 1, results.Text); err != nil {
 		return err
 	}
-	fmt.Fprintf(&b, "distance: the largest difference of the shares of jobs up to any wait, of waits %s and 5%% apart; ✓ up to 0.1, or what chance makes of few\n", results.FormatDuration(imports.Slack.Seconds()))
+	fmt.Fprintf(&b, "distance: the largest difference of the shares of jobs up to any wait, of waits %s and 5%% apart; ✓ up to 0.1, or what chance makes of few, if the p99 is within 25%% but for chance, too; of shares and means within 10%%\n", results.FormatDuration(imports.Slack.Seconds()))
 	if far > 0 {
 		b.WriteString("where they differ, something is not as recorded here: workers (--workers), queues of their own (--queue), how jobs are fetched (engine.fetch.poll and wake), priorities, an incident (--since, --until)\n")
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// plainOf writes a share or a mean.
+func plainOf(n *imports.NumberPair, v float64) string {
+	if n.Share {
+		return fmt.Sprintf("%.2f%%", 100*v)
+	}
+	return fmt.Sprintf("%.3f", v)
 }

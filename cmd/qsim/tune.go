@@ -39,7 +39,7 @@ func newTune() *cobra.Command {
 of those for the best by a goal: the smallest or largest value of the key, the least or
 greatest value of a metric, or else the greatest margin to the objectives. It simulates as
 little as that takes, and says how sure it is, how many simulations it spent and what it
-did not try. KEY is any key that --set takes, also a policy's own: policies.LABEL.PARAMETER;
+did not try. How sure holds if seeds scatter normally; as many fresh seeds check the answer. KEY is any key that --set takes, also a policy's own: policies.LABEL.PARAMETER;
 RANGE is that of sweep --vary.
 
     --smallest, --largest   bisection, with more seeds until each verdict is clear, and a
@@ -161,12 +161,12 @@ func (f *tuneFlags) goal(c *cobra.Command, p *tune.Problem) error {
 		return cli.UsageError("--quiet and --verbose exclude each other")
 	case len(f.over) == 0:
 		return cli.UsageError("tune what? Give --over KEY=RANGE, as --over engine.workers=40..160/10")
-	case f.maxSeeds < 10:
-		return cli.UsageError("--max-seeds %d: want at least 10", f.maxSeeds)
+	case f.maxSeeds < 20:
+		return cli.UsageError("--max-seeds %d: want at least 20", f.maxSeeds)
 	case f.confidence < 0.5 || f.confidence >= 1:
-		return cli.UsageError("--confidence %s: want at least 50%% and less than 100%%", f.confidence.String())
+		return cli.UsageError("--confidence %g%%: want at least 50%% and less than 100%%", 100*float64(f.confidence))
 	case f.indifference <= 0 || f.indifference >= 1:
-		return cli.UsageError("--indifference %s: want more than 0%% and less than 100%%", f.indifference.String())
+		return cli.UsageError("--indifference %g%%: want more than 0%% and less than 100%%", 100*float64(f.indifference))
 	}
 	given := 0
 	for _, g := range []struct {

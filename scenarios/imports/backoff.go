@@ -1,8 +1,10 @@
 package imports
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,7 +31,10 @@ func (r *Retry) shape(pauses []Pause, blur float64) {
 	if blur > 0.25*bases[len(bases)-1] {
 		r.Notes = append(r.Notes, "the pauses are blurred by waits or run times about as long: a column with the due time of each attempt would tell more")
 	}
-	backoff, family := familyOf(pauses, bases)
+	backoff, family, alike := familyOf(pauses, bases)
+	if len(alike) > 1 {
+		r.Notes = append(r.Notes, "two different pauses fit "+strings.Join(alike, ", ")+" alike: "+alike[0]+" is what most systems have; more attempts on record would tell")
+	}
 	r.Keys = append(r.Keys, "backoff: "+backoff, "jitter: "+how.text)
 	if !family {
 		r.Notes = append(r.Notes, "no family of backoffs fits: the delays themselves stand in a table")
@@ -100,8 +105,9 @@ func spreadOf(pauses []Pause, blur float64) spread {
 	return spread{"±" + strconv.Itoa(int(percent)) + "%", middle}
 }
 
-// familyOf writes the backoff that gives the base delays; false: a table of them.
-func familyOf(pauses []Pause, bases []float64) (text string, family bool) {
+// familyOf writes the backoff that gives the base delays; false: a table of them. Where too few
+// delays differ to tell, alike are the families that fit, the one written first.
+func familyOf(pauses []Pause, bases []float64) (text string, family bool, alike []string) {
 	numbers := make([]int, len(pauses))
 	for i := range pauses {
 		numbers[i] = pauses[i].N
@@ -122,16 +128,24 @@ func familyOf(pauses []Pause, bases []float64) (text string, family bool) {
 	}
 	if first <= 0 {
 		if highest <= 1e-3 {
-			return "{kind: none}", true
+			return "{kind: none}", true, nil
 		}
 		first = 1e-9
 	}
 	if mean := weighted(pauses, bases); fits(func(int) float64 { return mean }) {
-		return "{kind: fixed, delay: " + spellRound(mean) + "}", true
+		return "{kind: fixed, delay: " + spellRound(mean) + "}", true, nil
 	}
 	if len(bases) > 1 && firstN == 1 {
-		if text, ok := growing(numbers, bases, highest, fits); ok {
-			return text, true
+		fitting := growing(numbers, bases, highest, fits)
+		if len(fitting) > 0 && differing(pauses, bases) < 3 {
+			// Exponential is the usual family; linear is what any two delays are.
+			slices.SortStableFunc(fitting, func(a, b fitted) int { return cmp.Compare(a.unusual(), b.unusual()) })
+			for _, f := range fitting {
+				alike = append(alike, f.kind)
+			}
+		}
+		if len(fitting) > 0 {
+			return fitting[0].text, true, alike
 		}
 	}
 	var delays []string
@@ -142,12 +156,37 @@ func familyOf(pauses []Pause, bases []float64) (text string, family bool) {
 		}
 		delays = append(delays, spellRound(bases[at]))
 	}
-	return "{kind: table, delays: [" + strings.Join(delays, ", ") + "]}", false
+	return "{kind: table, delays: [" + strings.Join(delays, ", ") + "]}", false, nil
 }
 
-// growing tries the families that grow, the simplest first, each without a bound and then
-// bounded by the longest delay.
-func growing(numbers []int, bases []float64, highest float64, fits func(func(int) float64) bool) (string, bool) {
+// fitted is a family of backoffs with parameters that give the delays.
+type fitted struct{ kind, text string }
+
+// unusual orders families by how seldom they are met.
+func (f fitted) unusual() int {
+	return slices.Index([]string{"exponential", "linear", "fibonacci", "polynomial"}, f.kind)
+}
+
+// differing is how many delays there are that are not alike.
+func differing(pauses []Pause, bases []float64) int {
+	sorted := slices.Sorted(slices.Values(bases))
+	n := 1
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i] > sorted[i-1]*(1+closeEnough+1/math.Sqrt(float64(pauses[len(pauses)-1].Seen))) {
+			n++
+		}
+	}
+	return n
+}
+
+// growing lists the families that grow and fit, the one that fits first first: the simplest
+// ones are tried first, each without a bound and then bounded by the longest delay.
+func growing(numbers []int, bases []float64, highest float64, fits func(func(int) float64) bool) (found []fitted) {
+	add := func(kind, format string, arguments ...any) {
+		if !slices.ContainsFunc(found, func(f fitted) bool { return f.kind == kind }) {
+			found = append(found, fitted{kind, "{kind: " + kind + ", " + fmt.Sprintf(format, arguments...) + "}"})
+		}
+	}
 	// Steps and factors come from the second delay, and from the last one below the bound
 	// which says it more exactly; both are tried.
 	for _, at := range []int{len(bases) - 1, 1} {
@@ -170,14 +209,14 @@ func growing(numbers []int, bases []float64, highest float64, fits func(func(int
 			first := spellNumber(bases[0])
 			step := spellNumber((bases[k] - first) / span)
 			if step > 0 && fits(func(n int) float64 { return cut(first + step*float64(n-1)) }) {
-				return fmt.Sprintf("{kind: linear, first: %s, step: %s%s}", spellRound(first), spellRound(step), maximum), true
+				add("linear", "first: %s, step: %s%s", spellRound(first), spellRound(step), maximum)
 			}
 			factor := niceFactor(math.Pow(bases[k]/bases[0], 1/span))
 			if factor > 1 && fits(func(n int) float64 { return cut(first * math.Pow(factor, float64(n-1))) }) {
-				return fmt.Sprintf("{kind: exponential, first: %s, factor: %s%s}", spellRound(first), strconv.FormatFloat(factor, 'g', 4, 64), maximum), true
+				add("exponential", "first: %s, factor: %s%s", spellRound(first), strconv.FormatFloat(factor, 'g', 4, 64), maximum)
 			}
 			if len(bases) > 2 && fits(func(n int) float64 { return cut(first * fibonacci(n)) }) {
-				return fmt.Sprintf("{kind: fibonacci, first: %s%s}", spellRound(first), maximum), true
+				add("fibonacci", "first: %s%s", spellRound(first), maximum)
 			}
 			for power := 2; power <= 5; power++ {
 				for less := 0; less <= 1; less++ {
@@ -186,13 +225,13 @@ func growing(numbers []int, bases []float64, highest float64, fits func(func(int
 						plus = 0
 					}
 					if fits(func(n int) float64 { return cut(math.Pow(float64(n-less), float64(power)) + plus) }) {
-						return fmt.Sprintf("{kind: polynomial, power: %d, less: %d, plus: %s%s}", power, less, spellRound(plus), maximum), true
+						add("polynomial", "power: %d, less: %d, plus: %s%s", power, less, spellRound(plus), maximum)
 					}
 				}
 			}
 		}
 	}
-	return "", false
+	return found
 }
 
 func fibonacci(n int) float64 {

@@ -15,6 +15,14 @@ const (
 	mostClasses  = 24 // that are told apart; the others are one class
 )
 
+// What a pause runs from and to, where that is not the end of an attempt and the due time of
+// the next one: the run time or the wait is in it.
+const (
+	fromStart = 1 << iota
+	toStart
+	gapEnds // combinations of them
+)
+
 // collected is what jobs of one class have in common.
 type collected struct {
 	jobs                 int64
@@ -29,10 +37,9 @@ type collected struct {
 	service, takes       *sample // s
 	wait, sojourn        *results.Histogram
 	retryWait            *results.Histogram
-	gaps                 [gapNumbers]*sample // s, after that many failures and one
-	fromStart, toStart   bool                // gaps run from a start, to a start: run time and wait are in them
-	deadAfter            map[int32]int64     // attempts
-	most                 map[int32]int64     // as declared
+	gaps                 [gapNumbers][gapEnds]*sample // s, after that many failures and one, by what they run from and to
+	deadAfter            map[int32]int64              // attempts
+	most                 map[int32]int64              // as declared
 	highest              int32
 	tenants              map[uint32]bool
 }
@@ -49,7 +56,9 @@ func newCollected() *collected {
 	c := &collected{kinds: map[uint16]*kindCount{}, service: newSample(servicesKept), takes: newSample(servicesKept), wait: new(results.Histogram), retryWait: new(results.Histogram),
 		sojourn: new(results.Histogram), deadAfter: map[int32]int64{}, most: map[int32]int64{}, tenants: map[uint32]bool{}}
 	for i := range c.gaps {
-		c.gaps[i] = newSample(gapsKept)
+		for ends := range c.gaps[i] {
+			c.gaps[i][ends] = newSample(gapsKept)
+		}
 	}
 	return c
 }
@@ -69,6 +78,7 @@ func (c *collected) add(j *job) {
 	if j.tenant > 0 {
 		c.tenants[j.tenant] = true
 	}
+	c.highest = max(c.highest, j.unseen)
 	if j.unseen > 0 {
 		c.ended += int64(j.unseen)
 		c.failed += int64(j.unseen)
@@ -154,18 +164,17 @@ func (c *collected) gap(before, after *try, hash uint64) {
 		return
 	}
 	from, to := before.finished, after.due
-	fromStart, toStart := !from.known(), !to.known()
-	if fromStart {
-		from = before.started
+	ends := 0
+	if !from.known() {
+		from, ends = before.started, fromStart
 	}
-	if toStart {
-		to = after.started
+	if !to.known() {
+		to, ends = after.started, ends|toStart
 	}
 	if !from.known() || !to.known() || to < from {
 		return
 	}
-	c.fromStart, c.toStart = c.fromStart || fromStart, c.toStart || toStart
-	c.gaps[before.number-1].add(hash, to.since(from).Seconds())
+	c.gaps[before.number-1][ends].add(hash, to.since(from).Seconds())
 }
 
 // sequence counts how often second attempts fail beside how often first ones do.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"qsim/results"
@@ -18,17 +19,37 @@ type Comparison struct {
 	// Distance is the largest difference of the shares of jobs up to any wait, in [0, 1], of
 	// waits that are apart by more than Slack and a twentieth; a sojourn by what acks linger besides.
 	Distance float64
+	// Number, if it is not nil, is compared instead: it is no wait.
+	Number *NumberPair
+}
+
+// NumberPair is a share of jobs or a mean as it was recorded and as the simulation has it.
+type NumberPair struct {
+	Recorded, Simulated float64
+	Tolerance           float64 // difference that chance or a tenth of it makes
+	Share               bool    // of jobs, in [0, 1]
 }
 
 // Spread is the middle and the end of a distribution.
 type Spread struct {
 	Count    int64
 	P50, P99 time.Duration
+	// Low and High are where P99 may lie with so many waits: order statistics with a
+	// confidence of 99 %, as if waits did not depend on each other.
+	Low, High time.Duration
 }
 
 // Close reports whether the two may stand for each other. Of few waits chance alone makes
 // more: 1.63/√n with a probability of 1 % (Smirnov's limit).
 func (c *Comparison) Close() bool {
+	if n := c.Number; n != nil {
+		return math.Abs(n.Recorded-n.Simulated) <= n.Tolerance
+	}
+	const apart = 1 + closeTail
+	a, b := c.Recorded, c.Simulated
+	if float64(a.Low) > apart*float64(b.High)+float64(Slack) || float64(b.Low) > apart*float64(a.High)+float64(Slack) {
+		return false // the longest waits are others
+	}
 	return c.Distance <= max(closeDistance, 1.63/math.Sqrt(float64(c.Recorded.Count)))
 }
 
@@ -39,6 +60,9 @@ const Slack = 10 * time.Millisecond
 // closeDistance is that up to which a simulation has the waits of its record: one job in ten
 // has another wait.
 const closeDistance = 0.1
+
+// closeTail is by how much of itself the 99th percentile may be off, beyond chance.
+const closeTail = 0.25
 
 // measured are the waits that are compared.
 var measured = []struct {
@@ -100,8 +124,49 @@ func (r *Recording) Compare(ctx context.Context, w *Written, parallel int, progr
 			}
 		}
 	}
-	return all, nil
+	return append(all, r.numbers(summary)...), nil
 }
+
+const (
+	deadShare    = "dead.share"
+	attemptsMean = "attempts.mean"
+)
+
+// numbers compares how many jobs died and how many attempts each had. Attempts of jobs that
+// were open at the end of the records are those until then.
+func (r *Recording) numbers(summary *results.Summary) (all []Comparison) {
+	var jobs, dead, attempts int64
+	for i := range r.Classes {
+		c := &r.Classes[i]
+		jobs, dead, attempts = jobs+c.Jobs, dead+c.Dead, attempts+c.Attempts
+	}
+	if jobs < leastCompared {
+		return nil
+	}
+	n := float64(jobs)
+	for _, one := range []struct {
+		what, metric string
+		recorded     float64
+		share        bool
+	}{{"dead share", deadShare, float64(dead) / n, true}, {"attempts per job", attemptsMean, float64(attempts) / n, false}} {
+		metrics := summary.Policies[0].Metrics
+		at := slices.IndexFunc(metrics, func(e results.Estimate) bool { return e.Query == results.Query{Metric: one.metric} })
+		if at < 0 || math.IsNaN(metrics[at].Mean) {
+			continue
+		}
+		e := &metrics[at]
+		pair := NumberPair{Recorded: one.recorded, Simulated: e.Mean, Share: one.share, Tolerance: closeNumber * one.recorded}
+		if one.share { // a share's own scatter, and that of the simulation, at 99 %
+			p := (one.recorded + e.Mean) / 2
+			pair.Tolerance += 2.58*math.Sqrt(2*p*(1-p)/n) + 1/n
+		}
+		all = append(all, Comparison{What: one.what, Number: &pair})
+	}
+	return all
+}
+
+// closeNumber is by how much of itself a number may be off.
+const closeNumber = 0.1
 
 // find returns the pooled histogram of a family of waits, nil if there is none.
 func find(summary *results.Summary, family, class string) *results.NamedHistogram {
@@ -117,11 +182,12 @@ func appendComparison(all []Comparison, what string, slack time.Duration, record
 	if recorded.Count() < leastCompared || simulated == nil || simulated.Hist.Count() == 0 {
 		return all
 	}
-	return append(all, Comparison{what, spreadIn(recorded), spreadIn(simulated.Hist), apart(recorded, simulated.Hist, slack)})
+	return append(all, Comparison{What: what, Recorded: spreadIn(recorded), Simulated: spreadIn(simulated.Hist), Distance: apart(recorded, simulated.Hist, slack)})
 }
 
 func spreadIn(h *results.Histogram) Spread {
-	return Spread{h.Count(), h.Quantile(0.5), h.Quantile(0.99)}
+	chance := 2.58 * math.Sqrt(0.99*0.01/float64(h.Count()))
+	return Spread{h.Count(), h.Quantile(0.5), h.Quantile(0.99), h.Quantile(0.99 - min(chance, 0.99)), h.Quantile(min(1, 0.99+chance))}
 }
 
 // apart is the Kolmogorov-Smirnov distance of two histograms but for what slack allows: the

@@ -61,7 +61,9 @@ func (r *reader) assemble(list []record, j *job) error {
 	}
 	slices.SortStableFunc(j.tries, func(a, b try) int { return int(a.number - b.number) })
 	j.number()
+	enqueued := j.enqueued.known()
 	j.settle(list)
+	r.holes(j, list, enqueued)
 	r.checkTimes(j)
 	return nil
 }

@@ -27,6 +27,8 @@ type moments struct {
 	relative sortOfTime
 	zoned    sortOfTime // whether dates say their zone
 	bare     int64      // dates without a zone, read as UTC
+	last     moment     // date
+	repeated bool       // a date was one of two with the same clock time
 }
 
 // sortOfTime is what times of a file are, since the first that was seen.
@@ -57,7 +59,10 @@ func empty(text string) bool {
 	return strings.HasPrefix(text, "0001-01-01")
 }
 
-var errNoZone = errors.New("has no time zone where others have one: say --timezone")
+var (
+	errNoZone  = errors.New("has no time zone where others have one: say --timezone")
+	errSkipped = errors.New("is in an hour that a clock change skips: is --timezone the right one?")
+)
 
 // read reads a time. zero reports a number 0 where the others count from 1970.
 func (m *moments) read(text string) (at moment, zero bool, err error) {
@@ -131,7 +136,7 @@ func (m *moments) date(text string) (moment, error) {
 	text = strings.TrimSuffix(strings.TrimSuffix(text, " UTC"), " GMT") + map[bool]string{true: "Z", false: ""}[endsWithZone(text)]
 	if at, err := m.try(m.layout, text); err == nil {
 		return at, nil
-	} else if errors.Is(err, errNoZone) {
+	} else if errors.Is(err, errNoZone) || errors.Is(err, errSkipped) {
 		return unknown, fmt.Errorf("%s %w", shorten(text), err)
 	}
 	for _, layout := range dateLayouts {
@@ -140,7 +145,7 @@ func (m *moments) date(text string) (moment, error) {
 		case err == nil:
 			m.layout = layout
 			return at, nil
-		case errors.Is(err, errNoZone):
+		case errors.Is(err, errNoZone) || errors.Is(err, errSkipped):
 			return unknown, fmt.Errorf("%s %w", shorten(text), err)
 		}
 	}
@@ -181,7 +186,47 @@ func (m *moments) try(layout, text string) (moment, error) {
 	if m.zoned != zoned && m.zone == nil {
 		return unknown, errNoZone
 	}
-	return moment(t.UnixNano()), nil
+	at := moment(t.UnixNano())
+	if zoned == no && m.zone != nil {
+		wall, err := time.ParseInLocation(layout, text, time.UTC)
+		if err != nil {
+			return unknown, err
+		}
+		if at, err = m.local(wall, t); err != nil {
+			return unknown, err
+		}
+	}
+	m.last = at
+	return at, nil
+}
+
+// local finds the moment of a clock time, given as if it were UTC, that is near t. Of two in an
+// hour that comes twice it is the first, unless that is long before the date read last; one in
+// an hour that is skipped is an error.
+func (m *moments) local(wall, t time.Time) (moment, error) {
+	_, before := t.Add(-12 * time.Hour).Zone()
+	_, after := t.Add(12 * time.Hour).Zone()
+	if before == after {
+		return moment(t.UnixNano()), nil
+	}
+	var found []moment
+	for _, offset := range []int{max(before, after), min(before, after)} { // the earlier moment first
+		at := wall.Add(-time.Duration(offset) * time.Second)
+		if _, own := at.In(m.zone).Zone(); own == offset {
+			found = append(found, moment(at.UnixNano()))
+		}
+	}
+	switch len(found) {
+	case 0:
+		return unknown, errSkipped
+	case 1:
+		return found[0], nil
+	}
+	m.repeated = true
+	if m.last.known() && found[0] < m.last-(found[1]-found[0])/2 {
+		return found[1], nil
+	}
+	return found[0], nil
 }
 
 // shorten quotes text for a message, so short that it stays on a line.

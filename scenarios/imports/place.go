@@ -51,6 +51,10 @@ const (
 	noEnqueued
 	noTime
 	laterAttemptsFirst
+	noStart
+	noFinish
+	dueForEnqueued
+	repeatedHour
 	zeroIsUnknown
 	outsideWindow
 	tenantsLeftOut
@@ -70,6 +74,10 @@ var repairs = [repairCount]struct {
 	noEnqueued:         {"do not say when they were enqueued: the first time that they do say stands in, and their wait is not known", false},
 	noTime:             {"say no time at all: left out", true},
 	laterAttemptsFirst: {"start before the attempt before them ended: the pause between the two is left out", true},
+	noStart:            {"ended and do not say when they began: their run time and wait are left out", false},
+	noFinish:           {"began and do not say when they ended: their run time is left out, and with no other word of it they count as still running", false},
+	dueForEnqueued:     {"do not say when they were enqueued: when they were due stands in", false},
+	repeatedHour:       {"have a time without a zone in the hour that a clock change repeats: of the two that which follows the times before it is taken", false},
 	outsideWindow:      {"are outside the window asked for: left out", false},
 	zeroIsUnknown:      {"have a time of 0: taken for unknown", false},
 	tenantsLeftOut:     {"have a tenant beyond the limit: tenants are left out altogether", false},

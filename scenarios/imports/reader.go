@@ -49,10 +49,13 @@ type reader struct {
 
 	rows         int64
 	labelRows    []int64
-	number       int  // of the file
-	zeroBased    bool // attempts are counted from 0
-	withID       bool // some row has an id
-	coarse       bool // no time has a fraction of a second
+	number       int                                        // of the file
+	zeroBased    bool                                       // attempts are counted from 0
+	withID       bool                                       // some row has an id
+	coarse       bool                                       // no time has a fraction of a second
+	told         struct{ enqueued, started, finished bool } // by some row
+	latest       moment                                     // of all times
+	longest      moment                                     // run time
 	since, until moment
 }
 
@@ -71,8 +74,8 @@ func Read(ctx context.Context, files []File, options Options) (found *Recording,
 		return nil, fmt.Errorf("%d files: at most 255 are read together", len(files))
 	}
 	r := &reader{options: options, files: files, labels: newNames(mostLabels), queues: newNames(mostLabels), tenants: newNames(mostTenants),
-		nodes: newNames(mostNodes), kinds: newNames(mostKinds), coarse: true, since: unknown, until: unknown}
-	r.moments.zone = options.Zone
+		nodes: newNames(mostNodes), kinds: newNames(mostKinds), coarse: true, since: unknown, until: unknown, latest: unknown}
+	r.moments.zone, r.moments.last = options.Zone, unknown
 	r.kinds.of("error") // number 1, for what has no room or no name
 	held := recordsHeld
 	if options.mostHeld > 0 {
@@ -183,9 +186,14 @@ func (r *reader) plain(one *row) (record, error) {
 			r.coarse = false
 		}
 	}
+	if r.moments.repeated {
+		r.repairs.add(repeatedHour, one.at)
+		r.moments.repeated = false
+	}
 	if err := r.duration(one, &rec); err != nil {
 		return rec, err
 	}
+	r.tell(&rec)
 	if err := r.counts(one, &rec); err != nil {
 		return rec, err
 	}

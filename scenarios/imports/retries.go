@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -23,6 +24,7 @@ type Retry struct {
 	Pauses []Pause
 	Notes  []string
 	jobs   int64
+	paced  bool // the pauses or their formula are known
 }
 
 // Pause is that after the N-th failure, in seconds: the 5th, 50th and 95th percentiles.
@@ -61,9 +63,9 @@ func (g *gathering) retries() {
 		return
 	}
 	// What most jobs have that say anything is for all; classes that say otherwise have their own.
-	jobs := map[string]int64{}
+	jobs, paced := map[string]int64{}, slices.ContainsFunc(found, func(r *Retry) bool { return r.paced })
 	for i, r := range found {
-		if len(r.Keys) > 0 {
+		if len(r.Keys) > 0 && (r.paced || !paced) {
 			jobs[strings.Join(r.Keys, ", ")] += f.Classes[i].Jobs
 		}
 	}
@@ -96,13 +98,15 @@ func (r *Retry) covers(class *Retry) bool {
 
 // merge adds the pauses and limits of another class.
 func (c *collected) merge(other *collected) {
-	for i, s := range other.gaps {
-		c.gaps[i].seen += s.seen - int64(len(s.items))
-		for _, item := range s.items {
-			c.gaps[i].add(item.hash, item.value)
+	for i := range other.gaps {
+		for ends, s := range other.gaps[i] {
+			c.gaps[i][ends].seen += s.seen - int64(len(s.items))
+			for _, item := range s.items {
+				c.gaps[i][ends].add(item.hash, item.value)
+			}
 		}
 	}
-	c.fromStart, c.toStart, c.highest = c.fromStart || other.fromStart, c.toStart || other.toStart, max(c.highest, other.highest)
+	c.highest = max(c.highest, other.highest)
 	c.wait.Merge(other.wait)
 	for _, n := range slices.Sorted(maps.Keys(other.deadAfter)) {
 		c.deadAfter[n] += other.deadAfter[n]
@@ -143,7 +147,19 @@ func (g *gathering) recognise(c *collected) *Retry {
 		}
 	} else if len(pauses) > 0 {
 		r.shape(pauses, blur)
+	} else if c.highest > 1 {
+		if r.Limit < c.highest {
+			r.Keys = []string{"max-attempts: unlimited"} // more than Limit are on record
+		}
+		r.Notes = append(r.Notes, fmt.Sprintf("jobs had up to %d attempts, but the pauses between them are not known, as where only the last attempt is recorded: those of the usual backoff stand in", c.highest))
+		return r.withNever()
 	}
+	r.paced = len(r.Keys) > 0
+	return r.withNever()
+}
+
+// withNever adds the error kinds after which there is no other attempt.
+func (r *Retry) withNever() *Retry {
 	if len(r.Never) > 0 && len(r.Keys) > 0 {
 		r.Keys = append(r.Keys, "never: ["+strings.Join(r.Never, ", ")+"]")
 	}
@@ -193,27 +209,47 @@ func (r *Retry) findNever(g *gathering, c *collected) {
 }
 
 // pauses are what is recorded between attempts. blur is how much longer they may be than the
-// delay itself: they run from the start of an attempt, or to the start of one.
+// delay itself: they run from the start of an attempt, or to the start of one. Of those after
+// one failure only the least blurred count, if there are enough of them.
 func (c *collected) pauses() (pauses []Pause, blur float64) {
-	less := 0.0
-	if c.fromStart {
-		less = quantile(c.service.values(), 0.5)
-		blur += quantile(c.service.values(), 0.9)
+	var less, more [gapEnds]float64
+	run, wait := c.service.values(), c.wait
+	for ends := range less {
+		if ends&fromStart != 0 {
+			less[ends] = quantile(run, 0.5)
+			more[ends] = quantile(run, 0.9)
+		}
+		if ends&toStart != 0 {
+			less[ends] += wait.Quantile(0.5).Seconds()
+			more[ends] += wait.Quantile(0.9).Seconds()
+		}
 	}
-	if c.toStart {
-		less += c.wait.Quantile(0.5).Seconds()
-		blur += c.wait.Quantile(0.9).Seconds()
-	}
-	for i, s := range c.gaps {
-		if s.seen < leastGaps {
+	clearest := []int{0, 1, 2, 3}
+	slices.SortStableFunc(clearest, func(a, b int) int { return cmp.Compare(more[a], more[b]) })
+	for i := range c.gaps {
+		p := Pause{N: i + 1}
+		var values []float64
+		widest := 0.0
+		for _, ends := range clearest {
+			s := c.gaps[i][ends]
+			for _, v := range s.values() {
+				values = append(values, max(0, v-less[ends]))
+			}
+			if p.Seen += s.seen; s.seen > 0 {
+				widest = max(widest, more[ends])
+			}
+			if p.Seen >= leastGaps {
+				break
+			}
+		}
+		if p.Seen < leastGaps {
 			continue
 		}
-		p := Pause{N: i + 1, Seen: s.seen}
-		values := s.values()
+		slices.Sort(values)
 		for k, q := range []float64{0.05, 0.5, 0.95} {
-			p.Recorded[k] = max(0, quantile(values, q)-less)
+			p.Recorded[k] = quantile(values, q)
 		}
-		pauses = append(pauses, p)
+		pauses, blur = append(pauses, p), max(blur, widest)
 	}
 	return pauses, blur
 }

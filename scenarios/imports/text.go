@@ -69,6 +69,9 @@ func (r *Retry) comment() string {
 	if len(r.Keys) == 0 {
 		return "   # no second attempt is recorded"
 	}
+	if !r.paced {
+		return "   # the pauses between attempts are not recorded: the usual ones"
+	}
 	return ""
 }
 

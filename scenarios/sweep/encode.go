@@ -12,7 +12,7 @@ import (
 )
 
 // format is that of the files.
-const format = 1
+const format = 2
 
 // number is a float of which NaN is null.
 type number float64
@@ -207,6 +207,10 @@ func newLine(s *results.Sweep, cell *results.Cell) *line {
 // readLine reads the line of a cell of s, which has size cells. It fails for one that is
 // not whole or is of another sweep.
 func readLine(s *results.Sweep, size int, text []byte) (*results.Cell, error) {
+	text, err := unsealed(text)
+	if err != nil {
+		return nil, fmt.Errorf("read a cell: %w", err)
+	}
 	var l line
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()

@@ -131,7 +131,7 @@ func (w *Work) read(cell int) (*results.Cell, error) {
 
 // Keep writes a cell that is finished.
 func (w *Work) Keep(cell *results.Cell) error {
-	text, err := json.Marshal(newLine(&w.plan.Sweep, cell))
+	text, err := sealed(newLine(&w.plan.Sweep, cell))
 	if err != nil {
 		return fmt.Errorf("encode cell %d: %w", cell.Index, err)
 	}
@@ -153,7 +153,7 @@ func (w *Work) Finish() error {
 	if w.done || w.completed() {
 		return os.RemoveAll(w.dir)
 	}
-	head, err := json.Marshal(newHeader(&w.plan.Sweep, w.shard, w.size, w.plan.scenario))
+	head, err := sealed(newHeader(&w.plan.Sweep, w.shard, w.size, w.plan.scenario))
 	if err != nil {
 		return fmt.Errorf("encode shard %s: %w", w.shard, err)
 	}
@@ -248,6 +248,13 @@ func readShard(path string) (*header, []results.Cell, error) {
 // readHeader reads the first line of the file of a shard.
 func readHeader(text []byte) (*header, error) {
 	var h header
+	if old := formatOf(text); old != format && old != 0 {
+		return nil, fmt.Errorf("the file has format %d; this program knows %d", old, format)
+	}
+	text, err := unsealed(text)
+	if err != nil {
+		return nil, fmt.Errorf("read the header of a shard: %w", err)
+	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&h); err != nil {
@@ -255,13 +262,24 @@ func readHeader(text []byte) (*header, error) {
 	}
 	switch size, ok := results.Size(h.sweep().Axes, MostCells); {
 	case h.Format != format:
-		return nil, fmt.Errorf("the file has format %d; this program knows %d", h.Format, format)
+		return nil, errors.New("the header has no format")
 	case h.Of < 1 || h.Shard < 0 || h.Shard >= h.Of:
 		return nil, fmt.Errorf("there is no shard %d of %d", h.Shard, h.Of)
 	case !ok || size != h.Cells || size == 0 || len(h.Policies) == 0:
 		return nil, fmt.Errorf("the header of %d cells does not fit its axes", h.Cells)
 	}
 	return &h, nil
+}
+
+// formatOf is the format that a header says it has; 0: none.
+func formatOf(text []byte) int {
+	var h struct {
+		Format int `json:"format"`
+	}
+	if json.Unmarshal(text, &h) != nil {
+		return 0 // what is wrong with it is found later
+	}
+	return h.Format
 }
 
 // cellOf reads the name of the file of a cell.

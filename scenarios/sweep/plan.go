@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -116,16 +115,8 @@ func (p *Plan) hash(base *scenarios.Scenario) (string, error) {
 	for _, q := range p.Sweep.Queries {
 		part(q.String())
 	}
-	for _, name := range base.Files() {
-		file, err := base.OpenFile(name)
-		if err != nil {
-			return "", err
-		}
-		part(name)
-		_, err = io.Copy(sum, file)
-		if err = firstOf(err, file.Close()); err != nil {
-			return "", fmt.Errorf("read %s: %w", name, err)
-		}
+	if err := HashFiles(sum, &p.Source, base, p.Axes); err != nil {
+		return "", err
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:4]), nil
 }

@@ -191,6 +191,50 @@ func TestConfig(t *testing.T) {
 	}
 }
 
+// A file that only a value of an axis names counts as one that the scenario names.
+func TestConfigOfFilesThatAxesName(t *testing.T) {
+	for _, tt := range []struct {
+		name, arrivals string
+		vary           []string
+	}{
+		{"a key", "{process: trace, file: a.csv}", []string{"jobs.mail.arrivals.file=a.csv,b.csv"}},
+		{"a map", "{process: poisson, rate: 20/s}", []string{"jobs.mail.arrivals={process: poisson; rate: 20/s},{process: trace; file: b.csv}"}},
+		{"a distribution", "{process: poisson, rate: 20/s}", []string{"engine.workers=5,6", "jobs.mail.service={dist: constant; mean: 1s},{dist: empirical; file: b.csv}"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			hash := func(text string) string {
+				t.Helper()
+				for name, text := range map[string]string{"a.csv": "1\n2\n", "b.csv": text} {
+					if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+						t.Fatal(err)
+					}
+				}
+				var axes []Axis
+				for _, text := range tt.vary {
+					a, err := ParseAxis(strings.ReplaceAll(text, ";", ","))
+					if err != nil {
+						t.Fatal(err)
+					}
+					axes = append(axes, a)
+				}
+				p, err := New(Source{Name: filepath.Join(dir, "small.yaml"), Text: []byte(strings.Replace(small, "{process: poisson, rate: 20/s}", tt.arrivals, 1))}, axes, "1.0.0")
+				if err != nil {
+					t.Fatal(err)
+				}
+				return p.Sweep.ConfigHash
+			}
+			first := hash("1\n2\n")
+			if again := hash("1\n2\n"); again != first {
+				t.Errorf("equal files have configs %s and %s", first, again)
+			}
+			if other := hash("1\n3\n"); other == first {
+				t.Errorf("another b.csv has the same config %s", first)
+			}
+		})
+	}
+}
+
 func TestParseShard(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"0/1", "0/1"}, {"3/8", "3/8"}, {" 3 / 8", "3/8"},
@@ -223,6 +267,21 @@ func TestList(t *testing.T) {
 	}
 }
 
+// resealed gives lines the checksums of what they say.
+func resealed(t *testing.T, text []byte) []byte {
+	t.Helper()
+	var all []byte
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		body := bytes.TrimSuffix(line, []byte("}"))
+		if at := bytes.LastIndex(line, []byte(sealBegin)); at >= 0 {
+			body = line[:at]
+		}
+		all = append(append(all, body...), sealBegin+sumOf(body)+sealEnd+"\n"...)
+	}
+	return all
+}
+
 // Files that are not as they should be are refused, whatever is in them.
 func TestDamagedShards(t *testing.T) {
 	p := planned(t, "1.0.0", usual...)
@@ -242,17 +301,20 @@ func TestDamagedShards(t *testing.T) {
 	}{
 		{"empty", nil, "the file is empty"},
 		{"no JSON", []byte("hello\n"), "shard-0-of-1.jsonl:1: read the header"},
-		{"another file", []byte("{\"scenario\": \"a\", \"rows\": []}\n"), "unknown field"},
-		{"no axes", []byte("{\"format\": 1, \"of\": 1}\n"), "does not fit its axes"},
-		{"a later format", bytes.Replace(text, []byte(`"format":1`), []byte(`"format":2`), 1), "knows 1"},
-		{"many cells", bytes.Replace(text, []byte(`"cells":6`), []byte(`"cells":7`), 1), "does not fit its axes"},
+		{"another file", []byte("{\"scenario\": \"a\", \"rows\": []}\n"), "it has no checksum"},
+		{"a digit changed", bytes.Replace(text, []byte(`"mean":`), []byte(`"mean":1`), 1), "shard-0-of-1.jsonl:2: read a cell: the line is damaged: it does not have its checksum"},
+		{"a header changed", bytes.Replace(text, []byte(`"cells":6`), []byte(`"cells":7`), 1), "shard-0-of-1.jsonl:1: read the header of a shard: the line is damaged"},
+		{"unknown fields", resealed(t, bytes.Replace(text, []byte(`"cells":6`), []byte(`"sells":6`), 1)), "unknown field"},
+		{"no axes", resealed(t, []byte("{\"format\": 2, \"of\": 1}\n")), "does not fit its axes"},
+		{"a later format", bytes.Replace(text, []byte(`"format":2`), []byte(`"format":3`), 1), "knows 2"},
+		{"many cells", resealed(t, bytes.Replace(text, []byte(`"cells":6`), []byte(`"cells":7`), 1)), "does not fit its axes"},
 		{"cut short", join(lines[:4]...), "it has 3 of its 6 cells"},
 		{"cut in a line", text[:len(text)-40], "shard-0-of-1.jsonl:7: read a cell"},
 		{"a cell twice", join(lines[0], lines[1], lines[1]), "shard-0-of-1.jsonl:3: cell 0 stands where cell 1 should"},
 		{"too many", join(text, lines[6]), "stands where"},
-		{"fewer policies", join(lines[0], []byte(`{"config":"`+p.Sweep.ConfigHash+`","version":"1.0.0","cell":0,"rows":[],"warnings":[]}`+"\n")), "cell 0 with 0 policies"},
-		{"fewer metrics", bytes.Replace(text, []byte(`"metrics":[{"mean"`), []byte(`"metrics":[{"n":1},{"mean"`), 1), "it has 2 metrics, not 1"},
-		{"a cell of another sweep", bytes.Replace(text, []byte(p.Sweep.ConfigHash+`","version":"1.0.0","cell":2`), []byte(`00000000","version":"1.0.0","cell":2`), 1), "it is of config 00000000"},
+		{"fewer policies", join(lines[0], resealed(t, []byte(`{"config":"`+p.Sweep.ConfigHash+`","version":"1.0.0","cell":0,"rows":[],"warnings":[]}`+"\n"))), "cell 0 with 0 policies"},
+		{"fewer metrics", resealed(t, bytes.Replace(text, []byte(`"metrics":[{"mean"`), []byte(`"metrics":[{"n":1},{"mean"`), 1)), "it has 2 metrics, not 1"},
+		{"a cell of another sweep", resealed(t, bytes.Replace(text, []byte(p.Sweep.ConfigHash+`","version":"1.0.0","cell":2`), []byte(`00000000","version":"1.0.0","cell":2`), 1)), "it is of config 00000000"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if err := os.WriteFile(path, tt.text, 0o666); err != nil {
@@ -264,6 +326,20 @@ func TestDamagedShards(t *testing.T) {
 				t.Errorf("got %v, want %q in it", err, tt.want)
 			}
 		})
+	}
+}
+
+// Shards of two versions are not merged.
+func TestMergeOfVersions(t *testing.T) {
+	dir := t.TempDir()
+	compute(t, planned(t, "1.0.0", usual...), dir, Shard{0, 2}, 0)
+	other := t.TempDir()
+	compute(t, planned(t, "1.1.0", usual...), other, Shard{1, 2}, 0)
+	if err := os.Rename(filepath.Join(other, "shard-1-of-2.jsonl"), filepath.Join(dir, "shard-1-of-2.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Merge(dir); err == nil || !strings.Contains(err.Error(), "shard-1-of-2.jsonl is of version 1.1.0, but shard-0-of-2.jsonl is of 1.0.0") {
+		t.Errorf("got %v", err)
 	}
 }
 

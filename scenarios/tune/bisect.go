@@ -30,6 +30,10 @@ type answer struct {
 	dropped  int // settings given up by successive halving
 	decided  bool
 	delta    float64
+	absolute bool       // delta is no share of the best goal, which is 0
+	misses   *candidate // by bisection: the easiest value that is known to miss, of those before the best
+	spent    int        // seeds before those of the candidates
+	refuted  bool       // fresh seeds do not bear out that the best one meets the objectives
 }
 
 // bisect searches. Among the candidates that it tries at most a number that grows with the
@@ -107,16 +111,32 @@ func (b *bisection) finish(_ context.Context, meets func(int) (bool, error)) (*a
 			}
 		}
 	}
-	a := &answer{best: -1, monotone: b.monotone, level: b.level, decided: true}
+	a := &answer{best: -1, monotone: b.monotone, level: b.level}
+	before := results.Missed // of the value before the best one
 	for at := range b.order {
 		c := b.tried[at]
 		if c == nil {
+			if a.best < 0 {
+				before = results.Unclear
+			}
 			continue
+		}
+		if a.best < 0 && c.outcome == results.Met {
+			a.decided = before == results.Missed
+		}
+		if a.best < 0 && c.outcome != results.Met {
+			if before = c.outcome; before == results.Missed {
+				a.misses = c
+			}
 		}
 		if a.tried = append(a.tried, c); c.outcome == results.Met && a.best < 0 {
 			a.best = len(a.tried) - 1
 		}
 	}
+	if a.best < 0 {
+		a.decided = before == results.Missed // no value meets them
+	}
+	a.decided = a.decided && a.monotone
 	return a, nil
 }
 
@@ -155,7 +175,7 @@ func hopeless(c *candidate) bool {
 			return false
 		}
 	}
-	return len(c.seen) >= 2*firstSeeds
+	return len(c.seen) >= firstSeeds
 }
 
 func bitsOf(n int) int {

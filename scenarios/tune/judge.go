@@ -2,6 +2,7 @@ package tune
 
 import (
 	"math"
+	"slices"
 
 	"qsim/results"
 )
@@ -57,6 +58,14 @@ func (c *candidate) judge(objectives []results.Objective, confidence float64) (o
 		}
 	}
 	return outcome, -1
+}
+
+// holds reports whether all objectives are still met with fresh seeds beside those by which the
+// setting was chosen: a catastrophe in one seed of twenty may be missing among those.
+func (c *candidate) holds(fresh []observation, objectives []results.Objective, confidence float64) bool {
+	both := candidate{setting: c.setting, seen: slices.Concat(c.seen, fresh)}
+	outcome, _ := both.judge(objectives, confidence)
+	return outcome == results.Met
 }
 
 // looks are the numbers of seeds after which verdicts are tried, up to most.

@@ -22,6 +22,7 @@ type selection struct {
 
 	all     []*candidate
 	delta   float64
+	least   float64     // goal, in the first stage
 	scale   float64     // h² of KN
 	spread  [][]float64 // by two settings: variance of their difference over the first stage
 	decided bool
@@ -39,7 +40,7 @@ func choose(ctx context.Context, s *selection) (*answer, error) {
 	if err := s.race(ctx); err != nil {
 		return nil, err
 	}
-	a := &answer{best: -1, monotone: true, dropped: len(dropped), decided: s.decided, delta: s.delta}
+	a := &answer{best: -1, monotone: true, dropped: len(dropped), decided: s.decided, delta: s.delta, absolute: s.least == 0, spent: s.offset}
 	for _, c := range s.all {
 		if c.why == "" && c.outcome == results.Met && (a.best < 0 || mean(c) < mean(a.tried[a.best])) {
 			a.best = len(a.tried)
@@ -151,6 +152,7 @@ func (s *selection) pilot(ctx context.Context) error {
 			largest = math.Max(largest, math.Abs(mean(c)))
 		}
 	}
+	s.least = best
 	if s.delta = s.indifference; !s.absolute {
 		if s.delta *= math.Abs(best); s.delta == 0 || math.IsInf(best, 0) {
 			s.delta = s.indifference * largest

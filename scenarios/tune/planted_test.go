@@ -3,10 +3,12 @@ package tune
 import (
 	"context"
 	"math"
+	"strings"
 	"testing"
 
 	"qsim/engine"
 	"qsim/results"
+	"qsim/scenarios/sweep"
 )
 
 // planted is an arena whose settings have known means. Noise is common to all settings in
@@ -47,7 +49,145 @@ func (p *planted) observe(_ context.Context, asks []ask) ([][]observation, error
 	return answers, nil
 }
 
+// skipRaced leaves out what one goroutine computes for long.
+func skipRaced(t *testing.T) {
+	t.Helper()
+	if raced {
+		t.Skip("one goroutine: there is no race to find")
+	}
+}
+
 var one = []results.Objective{{Query: results.Query{Metric: "planted"}, Text: "below 1"}}
+
+// rare is an arena in which no setting meets the objective: most seeds have a slack of 1, and one
+// of seven has a catastrophe, which makes the mean negative.
+type rare struct {
+	seed uint64
+	runs int
+}
+
+func (a *rare) observe(_ context.Context, asks []ask) ([][]observation, error) {
+	r := engine.Rand{Seed: a.seed}
+	answers := make([][]observation, len(asks))
+	for i, q := range asks {
+		for seed := q.from; seed < q.to; seed++ {
+			a.runs++
+			o := observation{goal: float64(q.setting), slacks: []float64{1}, open: []bool{false}}
+			if r.Uniform(engine.ForChaos, uint64(seed), uint64(q.setting), 0) < 1.0/7 {
+				o.slacks[0] = -19
+			}
+			answers[i] = append(answers[i], o)
+		}
+	}
+	return answers, nil
+}
+
+// Catastrophes of one seed in seven, which normal statistics of few seeds know nothing of, fool
+// a search no more often than it promises to be wrong: 5 %. Of 200 searches 22 is beyond that with
+// a probability of 1e-3, see below.
+func TestRareCatastrophesAreFound(t *testing.T) {
+	t.Parallel()
+	skipRaced(t)
+	for _, tt := range []struct {
+		name   string
+		search func(a arena) (*answer, error)
+	}{
+		{"bisection", func(a arena) (*answer, error) {
+			return bisect(context.Background(), &bisection{arena: a, objectives: one, confidence: 0.95, most: 200, order: upTo(16)})
+		}},
+		{"choice", func(a arena) (*answer, error) {
+			return choose(context.Background(), &selection{arena: a, objectives: one, confidence: 0.95, indifference: 0.05, absolute: true, most: 200, settings: upTo(4)})
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			first, wrong := 0, 0
+			for seed := range uint64(200) {
+				a := &rare{seed: seed}
+				got, err := tt.search(a)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got.best < 0 {
+					continue
+				}
+				first++
+				best := got.tried[got.best]
+				from := got.spent + len(best.seen)
+				fresh, err := a.observe(context.Background(), []ask{{best.setting, from, from + len(best.seen)}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if best.holds(fresh[0], one, 0.95) {
+					wrong++
+				}
+			}
+			t.Logf("%d of 200 searches were fooled, %d of them after the check", first, wrong)
+			if wrong > 22 {
+				t.Errorf("%d of 200 searches believe a setting that misses", wrong)
+			}
+		})
+	}
+}
+
+// Where the value before the answer stays unclear, nothing is said of it being the first one.
+func TestBisectionSaysWhatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	// At 4 the mean slack is 0: it is never clear.
+	a := &planted{noise: 1, mean: func(int) float64 { return 0 }, slack: func(i int) float64 { return float64(i - 4) }}
+	got, err := bisect(context.Background(), &bisection{arena: a, objectives: one, confidence: 0.95, most: 100, order: upTo(10)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.best < 0 || got.tried[got.best].setting != 5 || got.decided || got.misses == nil || got.misses.setting != 3 {
+		t.Fatalf("got %+v", got)
+	}
+	p := &Problem{Axes: []sweep.Axis{axis(t, "engine.workers=0..9")}, Aim: Smallest, Key: "engine.workers", Confidence: 0.95, MostSeeds: 100}
+	p.results.Axes = p.axes()
+	said := strings.Join(p.say(got, &results.TunedPolicy{Best: got.best, Outcome: results.Met}), "\n")
+	for _, words := range []string{
+		"engine.workers=5 is the smallest value known to meet all objectives; 4 is unclear after 100 seeds.",
+		"The smallest one that does is above 3, which misses planted below 1, and at most 5.",
+		"Sure to 95 % if seeds scatter normally that it meets them", "; not that it is the smallest.",
+	} {
+		if !strings.Contains(said, words) {
+			t.Errorf("%q is not said in\n%s", words, said)
+		}
+	}
+}
+
+// Sentences fit numbers of one, and promise nothing of what was dropped or of a share of 0.
+func TestSentences(t *testing.T) {
+	t.Parallel()
+	met := func(setting int) *candidate {
+		return &candidate{setting: setting, outcome: results.Met, seen: make([]observation, firstSeeds)}
+	}
+	bisection := func(key string) *Problem {
+		return &Problem{Axes: []sweep.Axis{axis(t, key)}, Aim: Smallest, Key: "engine.workers", Confidence: 0.95, MostSeeds: 100}
+	}
+	least := &Problem{Axes: []sweep.Axis{axis(t, "engine.workers=1..9")}, Aim: Minimize, Query: results.Query{Metric: "fresh.wait.p99"}, Confidence: 0.95, Indifference: 0.05, MostSeeds: 100}
+	for _, tt := range []struct {
+		name      string
+		problem   *Problem
+		found     *answer
+		want, not string
+	}{
+		{"one value", bisection("engine.workers=4"), &answer{tried: []*candidate{met(0)}, monotone: true, decided: true, level: 0.99}, ": 1 value was judged, each verdict at 99 %.", "neighbours"},
+		{"some dropped", least, &answer{tried: []*candidate{met(3), met(4), met(5)}, dropped: 1, decided: true, monotone: true, delta: 0.1}, "of the 2 settings that were compared to the end", "of all settings"},
+		{"one dropped", least, &answer{tried: []*candidate{met(3), met(4), met(5)}, dropped: 1, decided: true, monotone: true, delta: 0.1}, "Not compared to the end: 1 setting that was", "1 settings"},
+		{"the least is 0", least, &answer{tried: []*candidate{met(3), met(4)}, decided: true, monotone: true, delta: 0.25, absolute: true}, "better by more than 250ms (5 % of the largest fresh.wait.p99: the least is 0)", "5 % of the least"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := *tt.problem
+			p.results.Axes = p.axes()
+			said := strings.Join(p.say(tt.found, &results.TunedPolicy{Outcome: results.Met}), "\n")
+			if !strings.Contains(said, tt.want) || strings.Contains(said, tt.not) {
+				t.Errorf("want %q and not %q in\n%s", tt.want, tt.not, said)
+			}
+		})
+	}
+}
 
 func upTo(n int) []int {
 	all := make([]int, n)
@@ -63,6 +203,7 @@ func upTo(n int) []int {
 // may be. The seeds are fixed.
 func TestKNFindsThePlantedOptimum(t *testing.T) {
 	t.Parallel()
+	skipRaced(t)
 	wrong, runs := 0, 0
 	for seed := range uint64(60) {
 		a := &planted{noise: 1, seed: seed, mean: func(i int) float64 {
@@ -93,6 +234,7 @@ func TestKNFindsThePlantedOptimum(t *testing.T) {
 // Of 500 settings the planted one is found by halving first, in far fewer runs than a grid.
 func TestHalvingFindsThePlantedOptimum(t *testing.T) {
 	t.Parallel()
+	skipRaced(t)
 	wrong, runs := 0, 0
 	for seed := range uint64(20) {
 		a := &planted{noise: 0.3, seed: seed, mean: func(i int) float64 { return 1 + math.Abs(float64(i-321))/10 }, slack: func(int) float64 { return 1 }}
@@ -145,6 +287,7 @@ func TestNoSettingMeetsTheObjective(t *testing.T) {
 // All verdicts hold together with 95 %: of 200 searches at most 22 miss it, see above.
 func TestBisectionFindsTheThreshold(t *testing.T) {
 	t.Parallel()
+	skipRaced(t)
 	wrong, runs := 0, 0
 	for seed := range uint64(200) {
 		a := &planted{noise: 1, seed: seed, mean: func(int) float64 { return 0 }, slack: func(i int) float64 { return (float64(i) - 36.5) / 5 }}

@@ -99,17 +99,27 @@ func (s *simulator) observe(ctx context.Context, asks []ask) ([][]observation, e
 	return answers, nil
 }
 
-// simulate runs the seeds of an ask; settings, if it is not nil, receives those of the setting.
-func (s *simulator) simulate(ctx context.Context, a ask, gate scenarios.Gate, settings *results.Settings) ([]results.Run, error) {
-	sets := s.problem.overrides(a.setting)
-	wrong := func(err error) error { return &SettingError{name(sets), s.label, sets, err} }
+// load loads the scenario of a setting; what is wrong is a *SettingError.
+func (s *simulator) load(setting int) (*scenarios.Scenario, error) {
+	sets := s.problem.overrides(setting)
 	sc, found, err := s.problem.Source.Load(sets)
 	if err == nil && sc == nil {
 		err = errors.New(found.Errors()[0].Message)
 	}
 	if err != nil {
-		return nil, wrong(err)
+		return nil, &SettingError{name(sets), s.label, sets, err}
 	}
+	return sc, nil
+}
+
+// simulate runs the seeds of an ask; settings, if it is not nil, receives those of the setting.
+func (s *simulator) simulate(ctx context.Context, a ask, gate scenarios.Gate, settings *results.Settings) ([]results.Run, error) {
+	sc, err := s.load(a.setting)
+	if err != nil {
+		return nil, err
+	}
+	sets := s.problem.overrides(a.setting)
+	wrong := func(err error) error { return &SettingError{name(sets), s.label, sets, err} }
 	if sc, err = sc.Select([]string{s.label}); err != nil {
 		return nil, wrong(err)
 	}
@@ -131,19 +141,24 @@ func (s *simulator) simulate(ctx context.Context, a ask, gate scenarios.Gate, se
 	return runs, nil
 }
 
-// check judges a setting as a run of the scenario with so many seeds does.
-func (s *simulator) check(ctx context.Context, setting, seeds int) ([]results.Verdict, error) {
+// check simulates so many seeds of a setting, those numbered from from, and judges them as a run
+// of the scenario does.
+func (s *simulator) check(ctx context.Context, setting, from, seeds int) ([]observation, []results.Verdict, error) {
 	var settings results.Settings
-	runs, err := s.simulate(ctx, ask{setting, 0, seeds}, make(scenarios.Gate, s.workers()), &settings)
+	runs, err := s.simulate(ctx, ask{setting, from, from + seeds}, make(scenarios.Gate, s.workers()), &settings)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s.runs += seeds
+	var fresh []observation
+	for k := range runs {
+		fresh = append(fresh, s.problem.observe(s.policy, &runs[k]))
+	}
 	summary, err := results.Summarize(&settings, runs, results.Options{})
 	if err != nil {
-		return nil, fmt.Errorf("summarize: %w", err)
+		return nil, nil, fmt.Errorf("summarize: %w", err)
 	}
-	return summary.Objectives, nil
+	return fresh, summary.Objectives, nil
 }
 
 // name writes the values of a setting: engine.workers=40 retry.jitter=none.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"qsim/results"
+	"qsim/scenarios/sweep"
 )
 
 // Options of Run.
@@ -36,7 +37,9 @@ func Run(ctx context.Context, p *Problem, o Options) (*results.Tuning, error) {
 			t.Objectives = append(t.Objectives, text)
 		}
 	}
-	t.ConfigHash = p.hash(t)
+	if err := p.hash(t); err != nil {
+		return nil, err
+	}
 	for _, policy := range p.policies {
 		label := p.settings.Policies[policy].Label
 		s := &simulator{problem: p, policy: policy, label: label, parallel: o.Parallel}
@@ -53,7 +56,7 @@ func Run(ctx context.Context, p *Problem, o Options) (*results.Tuning, error) {
 }
 
 // hash is equal for problems that have the same answer under one version.
-func (p *Problem) hash(t *results.Tuning) string {
+func (p *Problem) hash(t *results.Tuning) error {
 	sum := sha256.New()
 	part := func(text string) { fmt.Fprintf(sum, "%d:%s;", len(text), text) }
 	part(string(p.base.Resolved()))
@@ -62,7 +65,11 @@ func (p *Problem) hash(t *results.Tuning) string {
 		part(t.Axes[i].Key + "=" + strings.Join(t.Axes[i].Values, "\x00"))
 	}
 	part(fmt.Sprint(p.Confidence, p.Indifference, p.MostSeeds))
-	return hex.EncodeToString(sum.Sum(nil)[:4])
+	if err := sweep.HashFiles(sum, &p.Source, p.base, p.Axes); err != nil {
+		return err
+	}
+	t.ConfigHash = hex.EncodeToString(sum.Sum(nil)[:4])
+	return nil
 }
 
 // one searches for one policy.
@@ -89,7 +96,10 @@ func (p *Problem) one(ctx context.Context, s *simulator) (*results.TunedPolicy, 
 	if err != nil {
 		return nil, err
 	}
-	out := &results.TunedPolicy{Label: s.label, Index: s.policy, Best: a.best, Outcome: results.Missed}
+	out := &results.TunedPolicy{Label: s.label, Index: s.policy, Best: a.best, Outcome: results.Missed, Decided: a.decided}
+	if a.misses != nil {
+		out.Misses = p.values(a.misses.setting)
+	}
 	for _, c := range a.tried {
 		out.Trials = append(out.Trials, p.trial(c))
 		if c.outcome == results.Unclear && c.why == "" {
@@ -102,14 +112,11 @@ func (p *Problem) one(ctx context.Context, s *simulator) (*results.TunedPolicy, 
 	}
 	if a.best >= 0 {
 		out.Outcome = results.Met
-		if !a.decided {
+		if !a.decided && p.Aim != Smallest && p.Aim != Largest {
 			out.Outcome = results.Unclear
 		}
-		best := a.tried[a.best]
-		if len(objectives) > 0 {
-			if out.Checked, err = s.check(ctx, best.setting, len(best.seen)); err != nil {
-				return nil, err
-			}
+		if err := p.confirm(ctx, s, a, out); err != nil {
+			return nil, err
 		}
 	}
 	out.Runs, out.Grid = s.runs, p.size()*seeds
@@ -124,6 +131,23 @@ func (p *Problem) one(ctx context.Context, s *simulator) (*results.TunedPolicy, 
 		out.Best = slices.IndexFunc(out.Trials, func(t results.Trial) bool { return t.Setting == bestSetting })
 	}
 	return out, nil
+}
+
+// confirm judges the best setting once more, with as many seeds again that had no part in
+// choosing it.
+func (p *Problem) confirm(ctx context.Context, s *simulator, a *answer, out *results.TunedPolicy) (err error) {
+	best, objectives := a.tried[a.best], p.objectives[s.policy]
+	if len(objectives) == 0 {
+		return nil
+	}
+	var fresh []observation
+	if fresh, out.Checked, err = s.check(ctx, best.setting, a.spent+len(best.seen), len(best.seen)); err != nil {
+		return err
+	}
+	if a.refuted = !best.holds(fresh, objectives, p.Confidence); a.refuted {
+		out.Decided, out.Outcome = false, results.Unclear
+	}
+	return nil
 }
 
 // trial is what results have of a candidate.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -63,6 +65,9 @@ func meanWait(c int, load float64) float64 {
 // are wrong in at most 5 % of other seeds; these are fixed. Bytes do not depend on Parallel.
 func TestSmallestNumberOfWorkers(t *testing.T) {
 	t.Parallel()
+	if raced {
+		t.Skip("TestSettingsInParallel runs the same goroutines")
+	}
 	want := 1
 	for meanWait(want, 8) > 0.1 {
 		want++
@@ -96,11 +101,41 @@ func TestSmallestNumberOfWorkers(t *testing.T) {
 	}
 }
 
+// Concurrent simulations of several settings share nothing: the race detector looks at them.
+func TestSettingsInParallel(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(queue, "20m", "2m", 1)
+	found := run(t, &Problem{Source: sweep.Source{Name: "queue.yaml", Text: []byte(text), Policies: []string{"fifo"}}, Axes: []sweep.Axis{axis(t, "engine.workers=9..12")}, Aim: Minimize, Query: results.Query{Metric: "fresh.wait.mean"}, MostSeeds: 25}, 4)
+	if len(found.Policies) != 1 || len(found.Policies[0].Trials) != 4 {
+		t.Errorf("got %+v", found)
+	}
+}
+
+// Another file that only a value names is another problem.
+func TestConfigOfFilesThatAxesName(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	text := strings.Replace(queue, "{process: poisson, rate: 8/s}", "{process: trace, file: a.csv}", 1)
+	hash := func(values string) string {
+		t.Helper()
+		for name, values := range map[string]string{"a.csv": "1\n2\n", "b.csv": values} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(values), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return run(t, &Problem{Source: sweep.Source{Name: filepath.Join(dir, "queue.yaml"), Text: []byte(text), Policies: []string{"fifo"}}, Axes: []sweep.Axis{axis(t, "jobs.work.arrivals.file=a.csv,b.csv")}, Aim: Minimize, Query: results.Query{Metric: "goodput"}, MostSeeds: 20}, 0).ConfigHash
+	}
+	first := hash("1\n2\n")
+	if again, other := hash("1\n2\n"), hash("1\n3\n"); again != first || other == first {
+		t.Errorf("equal files have configs %s and %s, another one %s", first, again, other)
+	}
+}
+
 // The largest rate that ten workers bear, for both policies, which have the same mean wait.
 func TestLargestForEveryPolicy(t *testing.T) {
 	t.Parallel()
 	if raced {
-		t.Skip("TestSmallestNumberOfWorkers runs the same goroutines")
+		t.Skip("TestSettingsInParallel runs the same goroutines")
 	}
 	found := run(t, &Problem{Source: sweep.Source{Name: "queue.yaml", Text: []byte(queue)}, Axes: []sweep.Axis{axis(t, "jobs.work.arrivals.rate=2/s..9/s/1/s")}, Aim: Largest, Key: "jobs.work.arrivals.rate"}, 0)
 	want := 0
@@ -121,6 +156,9 @@ func TestLargestForEveryPolicy(t *testing.T) {
 // fresh jobs the cap in the middle is best.
 func TestParameterOfAPolicy(t *testing.T) {
 	t.Parallel()
+	if raced {
+		t.Skip("TestSettingsInParallel runs the same goroutines")
+	}
 	text := strings.Replace(queue, "[{kind: fifo}, {kind: lifo}]", "[{kind: fifo}, {kind: inflight-cap, label: cap, retries: 2}]", 1)
 	text = strings.Replace(text, "mean: 1s}", "mean: 1s}\n    fails: {rate: 15%, errors: {unavailable: 100%}}", 1)
 	found := run(t, &Problem{Source: sweep.Source{Name: "queue.yaml", Text: []byte(text)}, Axes: []sweep.Axis{axis(t, "policies.cap.retries=1,2,4")}, Aim: Minimize, Query: results.Query{Metric: "fresh.wait.mean"}, MostSeeds: 40}, 0)
@@ -159,6 +197,7 @@ func TestProblemsThatAreNone(t *testing.T) {
 		{"no key", Problem{Source: source}, "no key to tune"},
 		{"two keys", Problem{Source: source, Axes: []sweep.Axis{axis(t, "engine.workers=1..3"), axis(t, "engine.nodes=1..3")}, Aim: Smallest, Key: "engine.workers"}, "is looked for alone"},
 		{"another key", Problem{Source: source, Axes: []sweep.Axis{axis(t, "engine.workers=1..3")}, Aim: Smallest, Key: "engine.nodes"}, "not the key that is searched"},
+		{"a misspelt key", Problem{Source: sweep.Source{Name: "q.yaml", Text: source.Text, Sets: []scenarios.Override{{Path: "objectives", Value: "[]"}}}, Axes: []sweep.Axis{axis(t, "engine.worker=1,2")}}, "engine.worker=1: "},
 		{"words", Problem{Source: source, Axes: []sweep.Axis{axis(t, "retry.jitter=none,full")}, Aim: Largest, Key: "retry.jitter"}, "must be numbers that go up"},
 		{"a value that is none", Problem{Source: source, Axes: []sweep.Axis{axis(t, "engine.workers=0,1")}, Aim: Smallest, Key: "engine.workers"}, "engine.workers=0"},
 		{"no objective", Problem{Source: sweep.Source{Name: "q.yaml", Text: source.Text, Sets: []scenarios.Override{{Path: "objectives", Value: "[]"}}}, Axes: []sweep.Axis{axis(t, "engine.workers=1..3")}}, "there is no objective"},

@@ -1,0 +1,157 @@
+package imports
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	_ "time/tzdata"
+)
+
+// One row for each job, the last attempt, says that there were others though not when.
+func TestLastAttemptsOnly(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString("id,enqueued,started,finished,attempt\n")
+	for i := range 200 {
+		fmt.Fprintf(&b, "%d,%d,%d.2,%d.%d,%d\n", i, i, i, i, 3+i%6, 1+i%3)
+	}
+	found := read(t, "csv", b.String())
+	if keys := strings.Join(found.Retry.Keys, ", "); keys != "max-attempts: unlimited" {
+		t.Errorf("retry is {%s}", keys)
+	}
+	if len(found.Retry.Notes) != 1 || !strings.Contains(found.Retry.Notes[0], "up to 3 attempts, but the pauses between them are not known") {
+		t.Errorf("notes are %q", found.Retry.Notes)
+	}
+	folder := t.TempDir()
+	if _, err := found.Write(Target{Scenario: filepath.Join(folder, "a.yaml")}); err != nil {
+		t.Fatal(err)
+	}
+	if text := contents(t, folder); strings.Contains(text, "max-attempts: 1") || strings.Contains(text, "no second attempt") {
+		t.Errorf("the scenario says that jobs are not tried again:\n%s", text)
+	}
+}
+
+// retried are n jobs that fail once or more, with these pauses from the end of an attempt to the
+// due time of the next.
+func retried(n int, pauses ...int) string {
+	var b strings.Builder
+	b.WriteString("id,enqueued,due,started,finished,attempt,error\n")
+	for i := range n {
+		at := 10 * i
+		for k := 0; k <= len(pauses); k++ {
+			failure := "timeout"
+			if k == len(pauses) {
+				failure = ""
+			}
+			fmt.Fprintf(&b, "%d,%d,%d,%d.5,%d.%d,%d,%s\n", i, 10*i, at, at, at+3, i%10, k+1, failure)
+			if k < len(pauses) {
+				at += 3 + pauses[k]
+			}
+		}
+	}
+	return b.String()
+}
+
+// A row without its end makes one pause longer by a run time, not all of them shorter.
+func TestOneBadRowShiftsNoPause(t *testing.T) {
+	t.Parallel()
+	text := retried(60, 20)
+	want := read(t, "csv", text).Retry
+	lines := strings.Split(text, "\n")
+	cells := strings.Split(lines[21], ",")
+	cells[4] = ""
+	lines[21] = strings.Join(cells, ",")
+	got := read(t, "csv", strings.Join(lines, "\n")).Retry
+	if len(want.Pauses) != 1 || len(got.Pauses) != 1 || got.Pauses[0].Recorded != want.Pauses[0].Recorded {
+		t.Errorf("with one bad row pauses are %+v, without %+v", got.Pauses, want.Pauses)
+	}
+	if a, b := strings.Join(got.Keys, ", "), strings.Join(want.Keys, ", "); a != b {
+		t.Errorf("with one bad row retry is {%s}, without {%s}", a, b)
+	}
+}
+
+// Two pauses are linear as well as exponential: the usual one is written, and that is said.
+func TestTwoPausesFitTwoFamilies(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		pauses []int
+		want   string
+		noted  bool
+	}{
+		{"two", []int{20, 40}, "kind: exponential, first: 20s, factor: 2", true},
+		{"two and a bound", []int{20, 40, 40}, "kind: exponential, first: 20s, factor: 2, max: 40s", true},
+		{"linear", []int{20, 40, 60}, "kind: linear, first: 20s, step: 20s", false},
+		{"exponential", []int{20, 40, 80}, "kind: exponential, first: 20s, factor: 2", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			found := read(t, "csv", retried(60, tt.pauses...)).Retry
+			if keys := strings.Join(found.Keys, ", "); !strings.Contains(keys, tt.want) {
+				t.Errorf("retry is {%s}, want %s", keys, tt.want)
+			}
+			if noted := strings.Contains(strings.Join(found.Notes, "\n"), "exponential, linear"); noted != tt.noted {
+				t.Errorf("notes are %q", found.Notes)
+			}
+		})
+	}
+}
+
+// A hole in a row is a repair that is counted, with its line.
+func TestHolesAreRepairs(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, column, want string }{
+		{"no start", "3", "1 ended and do not say when they began"},
+		{"no finish", "4", "1 began and do not say when they ended"},
+		{"no enqueued time beside a due one", "1", "1 do not say when they were enqueued: when they were due stands in"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			lines := strings.Split(retried(60), "\n")
+			cells := strings.Split(lines[21], ",")
+			cells[tt.column[0]-'0'] = ""
+			lines[21] = strings.Join(cells, ",")
+			found := read(t, "csv", strings.Join(lines, "\n"))
+			if len(found.Repairs) != 1 || found.Repairs[0].Line != 22 || !strings.HasPrefix(fmt.Sprint(found.Repairs[0].Count, " ", found.Repairs[0].What), tt.want) {
+				t.Errorf("got repairs %+v, want %q", found.Repairs, tt.want)
+			}
+		})
+	}
+}
+
+// In autumn an hour comes twice: the order of rows tells which one is meant. In spring one is
+// skipped.
+func TestClockChanges(t *testing.T) {
+	t.Parallel()
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	b.WriteString(head)
+	begin := time.Date(2026, 10, 24, 23, 0, 0, 0, time.UTC) // 01:00 in Berlin
+	for i := range 240 {
+		at := begin.Add(time.Duration(i) * time.Minute)
+		local := func(after time.Duration) string { return at.Add(after).In(berlin).Format("2006-01-02 15:04:05") }
+		fmt.Fprintf(&b, "%d,%s,%s,%s\n", i, local(0), local(time.Second), local(time.Duration(2+i%3)*time.Second))
+	}
+	found, err := Read(context.Background(), []File{{"jobs.csv", strings.NewReader(b.String())}}, Options{From: "csv", Zone: berlin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	if found.Length != 239*time.Minute || found.Classes[0].Wait.Max() > 2*time.Second {
+		t.Errorf("the jobs came over %v with waits up to %v, want 3h59m and 1 s", found.Length, found.Classes[0].Wait.Max())
+	}
+	if len(found.Repairs) != 1 || found.Repairs[0].Count != 120 || found.Repairs[0].Line != 62 {
+		t.Errorf("got repairs %+v, want 120 from line 62 on", found.Repairs)
+	}
+	_, err = Read(context.Background(), []File{{"jobs.csv", strings.NewReader(head + "1,2026-03-29 02:30:00,,\n")}}, Options{From: "csv", Zone: berlin})
+	if err == nil || !strings.Contains(err.Error(), "line 2: enqueued: \"2026-03-29 02:30:00\" is in an hour that a clock change skips") {
+		t.Errorf("got %v", err)
+	}
+}

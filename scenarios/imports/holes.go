@@ -1,0 +1,47 @@
+package imports
+
+// tell remembers which times rows have at all, so that one that is missing is a hole.
+func (r *reader) tell(rec *record) {
+	r.told.enqueued = r.told.enqueued || rec.enqueued.known()
+	r.told.started = r.told.started || rec.started.known()
+	r.told.finished = r.told.finished || rec.finished.known()
+	r.latest = max(r.latest, rec.enqueued, rec.started, rec.finished)
+	if rec.started.known() && rec.finished.known() {
+		r.longest = max(r.longest, rec.finished-rec.started)
+	}
+}
+
+// holes counts what is missing in the rows of a job, enqueued whether any says when that
+// was. Records of systems with a format of their own leave times out as a rule.
+func (r *reader) holes(j *job, list []record, enqueued bool) {
+	if r.options.From != "csv" {
+		return
+	}
+	for i := range list {
+		rec := &list[i]
+		if rec.sort != ofAttempt || i > 0 && rec.same(&list[i-1]) {
+			continue
+		}
+		switch {
+		case r.told.started && rec.finished.known() && !rec.started.known() && (rec.state != stateDead || rec.failure != 0):
+			r.repairs.add(noStart, rec.at)
+		case r.told.finished && rec.started.known() && !rec.finished.known() && (i < len(list)-1 || r.over(rec)):
+			r.repairs.add(noFinish, rec.at)
+		}
+	}
+	if r.told.enqueued && !enqueued && j.ready.known() {
+		r.repairs.add(dueForEnqueued, j.at)
+	}
+}
+
+// over reports whether an attempt whose end is missing must have ended: its row says so, or it
+// began longer before the last time on record than any attempt takes.
+func (r *reader) over(rec *record) bool {
+	switch {
+	case rec.failure != 0 || rec.state == stateDone || rec.state == stateDead || rec.state == stateFailed:
+		return true
+	case rec.state != stateUnknown:
+		return false
+	}
+	return r.longest > 0 && r.latest-rec.started > r.longest
+}

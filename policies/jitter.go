@@ -76,6 +76,12 @@ func ParseJitter(text string) (Jitter, error) {
 // Kind returns the kind of j.
 func (j Jitter) Kind() JitterKind { return j.kind }
 
+// Share returns the share of Around, Above and Below, 0 for any other kind.
+func (j Jitter) Share() Share { return j.share }
+
+// Addend returns what Added adds, the zero Addend for any other kind.
+func (j Jitter) Addend() Addend { return j.addend }
+
 // String returns j as ParseJitter reads it.
 func (j Jitter) String() string {
 	switch {

@@ -79,7 +79,7 @@ func TestStormWithoutHits(t *testing.T) {
 	if sc == nil {
 		t.Fatal(problems)
 	}
-	runs, err := Run(context.Background(), sc, Options{})
+	runs, err := Run(context.Background(), sc, Options{Check: true})
 	if err != nil || runs[0].Jobs == 0 {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func runAll(t *testing.T, sc *Scenario) []results.Run {
 	if raced {
 		t.Skip("simulations by one goroutine")
 	}
-	runs, err := Run(context.Background(), sc, Options{Parallel: 1})
+	runs, err := Run(context.Background(), sc, Options{Parallel: 1, Check: true})
 	if err != nil {
 		t.Fatal(err)
 	}

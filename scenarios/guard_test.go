@@ -12,6 +12,7 @@ import (
 	"qsim/engine/check"
 	"qsim/engine/sim"
 	"qsim/policies"
+	"qsim/results"
 )
 
 // generous is a retry policy that gives one attempt more than it says.
@@ -170,5 +171,75 @@ jobs: [{class: a, arrivals: {process: poisson, rate: 5/s}, service: 20ms, poison
 	// A worker makes at most 50 attempts a second, of some ten events each.
 	if most := 11 * 60 * 50 * 10 * int64(sc.Engine.Nodes*sc.Engine.Workers); runs[0].Events > most {
 		t.Errorf("%d events, want at most %d", runs[0].Events, most)
+	}
+}
+
+// TestSettleCountsAgain holds what the results count against what was recorded: one more of
+// anything is a breach.
+func TestSettleCountsAgain(t *testing.T) {
+	sc, problems := Load("a", []byte("warmup: 0s\n"+halfFailing), nil)
+	if sc == nil {
+		t.Fatal(problems)
+	}
+	for name, lie := range map[string]func(*results.Totals){
+		"":        func(*results.Totals) {},
+		"jobs":    func(have *results.Totals) { have.Jobs++ },
+		"acked":   func(have *results.Totals) { have.Acked-- },
+		"fenced":  func(have *results.Totals) { have.Fenced++ },
+		"claims":  func(have *results.Totals) { have.Claims++ },
+		"deaths":  func(have *results.Totals) { have.Deaths-- },
+		"in vain": func(have *results.Totals) { *have = results.Totals{} },
+	} {
+		worlds, err := newWorlds(sc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := worlds[0]
+		w.settings, w.checked = sc.settingsOf(0), true
+		workload, err := newWorkload(sc, engine.Rand{Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := w.guard(1)
+		s, collector := w.start(1, workload, g.watch)
+		s.Run()
+		have := collector.Totals()
+		if have.Claims == 0 || have.Deaths == 0 || have.Acked == 0 {
+			t.Errorf("nothing happens: %+v", have)
+		}
+		lie(&have)
+		if broke := g.settle(s, have, true); broke != (name != "") {
+			t.Errorf("%q: broken is %v: %v", name, broke, g.checker.Breach())
+		}
+		if g.checker.Checks()[check.Liveness] == 0 {
+			t.Errorf("%q: nobody asked whether every job has ended", name)
+		}
+		workload.Close()
+	}
+}
+
+// TestCalmAfterTheLastStorm promises that no worker is idle and that leases are recovered
+// from when the last storm is over.
+func TestCalmAfterTheLastStorm(t *testing.T) {
+	for storms, want := range map[string]engine.Time{
+		"": 0,
+		"storms: [{name: a, at: 1m, for: 20s, fail: {rate: 50%}}, {name: b, at: 2m, crash: {nodes: [0], restart-after: 5s}}]": engine.Time(2*time.Minute + 5*time.Second),
+		"storms: [{name: a, at: 1m, for: 20s, clock: {nodes: [0], skew: 3s}}]":                                                engine.Never,
+	} {
+		sc, problems := Load("a", []byte(halfFailing+storms+"\n"), nil)
+		if sc == nil {
+			t.Fatal(problems)
+		}
+		worlds, err := newWorlds(sc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := worlds[0].rules(engine.Rand{Seed: 1})
+		if want > 0 && want != engine.Never {
+			want = want.Add(sc.Engine.CallTimeout.Std())
+		}
+		if r.Calm != want || want != engine.Never && r.Recover == 0 {
+			t.Errorf("%s: calm from %v, want %v; recovery %v", storms, r.Calm, want, r.Recover)
+		}
 	}
 }

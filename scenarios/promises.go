@@ -12,7 +12,7 @@ import (
 // PromiseOfRetry is what a checker may hold a retry policy to.
 func PromiseOfRetry(b *policies.Backoff) check.Retry {
 	return check.Retry{MaxAttempts: int32(min(b.MaxAttempts, 1<<30)), ByFailure: b.Count == policies.CountFailure, Never: b.Never, Free: b.Free, FreeMax: int32(min(b.FreeMax, 1<<30)),
-		Aged: b.Deadline > 0, Delay: func(n int32) (shortest, longest time.Duration) { return b.Bounds(int64(n)) }}
+		Aged: b.Deadline > 0, Delay: delayBounds(b)}
 }
 
 // PromiseOfPolicy adds to r what a checker may hold a policy to, of nodes that are
@@ -54,12 +54,12 @@ func (w *world) rules(rand engine.Rand) check.Rules {
 	for i := range sc.Storms {
 		s := &sc.Storms[i]
 		r.Resets = r.Resets || s.Redrive != nil && s.Redrive.Reset
-		if s.Calls != nil && s.Calls.Duplicate.Float() > 0 {
+		if s.Calls != nil && s.Calls.Duplicate.Float() > 0 && (len(s.Calls.Ops) == 0 || slices.Contains(s.Calls.Ops, "claim")) {
 			r.ShareDen = 0 // a claim that is executed twice brings what its node did not count
 		}
 	}
 	if sc.isCalm() {
-		r.Calm = 0
+		r.Calm = sc.lastStorm()
 		trip := 3 * w.node.CallTimeout
 		e := &w.node
 		if workConserving && e.Promoter.Every == 0 && e.Commit.Backpressure == 0 {
@@ -73,14 +73,29 @@ func (w *world) rules(rand engine.Rand) check.Rules {
 	return r
 }
 
-// isCalm reports whether nothing goes wrong with nodes, calls and the store, and calls
-// are answered well before they time out.
+// lastStorm is when the last storm is over, with what it leaves behind on its way.
+func (sc *Scenario) lastStorm() (end engine.Time) {
+	for i := range sc.Storms {
+		s := &sc.Storms[i]
+		end = max(end, engine.Time(s.end()+sc.Engine.CallTimeout.Std()))
+	}
+	return end
+}
+
+// isCalm reports whether nothing goes wrong with nodes, calls and the store but by storms,
+// and calls are answered well before they time out.
 func (sc *Scenario) isCalm() bool {
 	quick := func(d Distribution) bool { return d.average().Std() < sc.Engine.CallTimeout.Std()/100 }
 	s := &sc.Engine.Store
-	return len(sc.Storms) == 0 && s.Parallel == 0 && s.Scan == (Scan{}) &&
+	return !slices.ContainsFunc(sc.Storms, func(s Storm) bool { return s.stays() }) && s.Parallel == 0 && s.Scan == (Scan{}) &&
 		quick(s.Claim) && quick(s.Commit) && quick(s.Recover) && quick(s.PerJob) && sc.Engine.CallTimeout > 0 &&
 		!slices.ContainsFunc(sc.Jobs, func(j JobClass) bool { return j.Kills.Float() > 0 || j.Silences.Float() > 0 })
+}
+
+// stays reports whether a storm leaves behind what does not pass: clocks that are wrong,
+// leases that are lost, and calls that come late by a distribution that no average bounds.
+func (s *Storm) stays() bool {
+	return s.Clock != nil || s.Leases != nil || s.Calls != nil && s.Calls.Delay != nil
 }
 
 // serialKeys returns the serial key of every job, 0 if it has none.

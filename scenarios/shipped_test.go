@@ -58,6 +58,31 @@ func TestShippedScenariosRun(t *testing.T) {
 	}
 }
 
+// TestShippedScenariosAreChecked holds one seed of every scenario that is part of the program to the
+// invariants of the engine.
+func TestShippedScenariosAreChecked(t *testing.T) {
+	if raced || testing.Short() {
+		t.Skip("tens of millions of events: run without the race detector")
+	}
+	for _, b := range Builtin() {
+		t.Run(b.Name, func(t *testing.T) {
+			t.Parallel()
+			name, src, err := Open(b.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sc, problems := Load(name, src, nil)
+			if sc == nil {
+				t.Fatal(problems)
+			}
+			sc.Seeds = 1
+			if _, err := Run(context.Background(), sc, Options{Parallel: 1, Check: true}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // TestIncidentsSayWhatHappened holds the files to their form: a comment on top that says
 // what happened, where that is known from and what to look at, and both a variant that
 // shows the trouble and one that does not.

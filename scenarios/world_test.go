@@ -30,7 +30,7 @@ func runs(t *testing.T, text string, sets ...Override) []results.Run {
 	if sc == nil {
 		t.Fatalf("%s", render(t, "test.yaml", []byte(text), ds))
 	}
-	all, err := Run(context.Background(), sc, Options{})
+	all, err := Run(context.Background(), sc, Options{Check: true})
 	if err != nil {
 		t.Fatal(err)
 	}

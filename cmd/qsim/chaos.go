@@ -86,9 +86,9 @@ Exit codes:
 
 func runChaos(c *cobra.Command, f *chaosFlags) error {
 	switch {
-	case f.parallel < 0:
+	case f.parallel < 0 || c.Flags().Changed("parallel") && f.parallel == 0:
 		return cli.UsageError("--parallel %d: want at least 1", f.parallel)
-	case f.time < 0:
+	case f.time < 0 || c.Flags().Changed("time") && f.time == 0:
 		return cli.UsageError("--time %v: want more than 0", f.time)
 	case f.failures < 1:
 		return cli.UsageError("--failures %d: want at least 1", f.failures)
@@ -100,7 +100,7 @@ func runChaos(c *cobra.Command, f *chaosFlags) error {
 	console := cli.NewConsole(c, f.quiet)
 	cli.WarnOfVariables(c, console)
 	options := chaos.Options{First: f.seed, Seeds: f.seeds, Time: f.time, Parallel: f.parallel, Failures: f.failures}
-	if f.only != "" {
+	if c.Flags().Changed("check-only") {
 		var err error
 		if options.Only, err = chaos.ParseInvariants(f.only); err != nil {
 			return cli.UsageError("--check-only: %w", err)

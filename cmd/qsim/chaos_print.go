@@ -18,6 +18,12 @@ func printSwarm(out io.Writer, options chaos.Options, r *chaos.Result, took time
 		text.WriteString(r.Failures[i].String() + "\n")
 	}
 	said := "every invariant held"
+	if options.Only != 0 {
+		said = "those that were asked for held"
+	}
+	if r.Seeds == 0 {
+		said = "nothing was tried"
+	}
 	if n := len(r.Failures); n > 0 {
 		said = fmt.Sprintf("%d failed", n)
 	}
@@ -25,7 +31,14 @@ func printSwarm(out io.Writer, options chaos.Options, r *chaos.Result, took time
 	kinds, counts := r.FaultCounts()
 	fmt.Fprintln(&text, "troubles: "+pairs(kinds, counts))
 	numbers, _ := chaos.Invariants()
-	fmt.Fprintln(&text, "checks: "+pairs(numbers, r.Checks[1:]))
+	var names []string
+	var checks []int64
+	for i, name := range numbers {
+		if options.Holds(i) {
+			names, checks = append(names, name), append(checks, r.Checks[i+1])
+		}
+	}
+	fmt.Fprintln(&text, "checks: "+pairs(names, checks))
 	_, err := out.Write(text.Bytes())
 	return err
 }

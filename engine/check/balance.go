@@ -78,7 +78,11 @@ func (c *Checker) Settle() {
 	}
 	c.checks[Liveness]++
 	for i := range c.jobs.rows {
-		if j := &c.jobs.rows[i]; isLive(j.state) && !c.mayBeLost(j) {
+		j := &c.jobs.rows[i]
+		if waited := c.now.Sub(max(j.ready, c.rules.Calm)); j.state == engine.Ready && c.rules.Wait > 0 && waited > c.rules.Wait {
+			c.Complain(Starvation, j.id, "it has waited for %v, and waits still", waited)
+		}
+		if isLive(j.state) && !c.mayBeLost(j) {
 			c.Complain(Liveness, j.id, "it is %v, after %d deliveries", j.state, j.delivery)
 			return
 		}

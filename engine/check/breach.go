@@ -38,6 +38,9 @@ func (c *Checker) Complain(i Invariant, job engine.JobID, format string, argumen
 	}
 }
 
+// Recounted counts that what is counted elsewhere was held against what was recorded.
+func (c *Checker) Recounted() { c.checks[Recount]++ }
+
 // History is a recorder that keeps what happens to one job, and the deaths and pauses
 // of the nodes that had it. A run that is repeated under it tells how a breach came
 // about, so no run pays for it beforehand.

@@ -19,6 +19,7 @@ type Checker struct {
 	running []int        // by kind: in flight, and no reaper has them
 	latest  map[uint32]engine.JobID
 	claim   claim
+	reaps   reaps
 	ready   engine.Time // since when some job is ready without a break; Never: none is
 	now     engine.Time
 
@@ -86,8 +87,9 @@ func (c *Checker) check(e *engine.Event) {
 	case engine.GaveUp:
 		c.onGaveUp(e)
 		return
-	case engine.LeaseLost:
-		return // what an engine believes
+	case engine.LeaseLost: // what an engine believes
+		c.onLeaseLost(e)
+		return
 	}
 	c.checks[NoLoss]++
 	if r == noRef {

@@ -156,9 +156,30 @@ func (c *Checker) onTaken(e *engine.Event, r ref, j *job) {
 		c.complain(Leases, e, "its lease ends at %v", time.Duration(c.takeable(j)))
 	}
 	c.leave(r, j)
+	c.recovered(j)
 	j.reaped, j.forgotten, j.claimed = true, false, e.At
 	c.raise(e, j)
 	c.enter(e, r, j)
+}
+
+// recovered counts a recovery. A reaper that reads first has counted before: what lapses in
+// between may have counted for it.
+func (c *Checker) recovered(j *job) {
+	within, before := c.rules.Store.RecoveriesWithin, j.recoveries
+	if within > 0 && c.now.Sub(j.recovered) > within {
+		j.recoveries = 0
+	}
+	if j.recoveries == 0 {
+		j.recovered = c.now
+	}
+	j.recoveries++
+	j.counted = span{j.recoveries, j.recoveries}
+	if c.rules.Node.Reaper.Guard != engine.GuardStore {
+		j.counted.most = before + 1
+	}
+	if j.vague {
+		j.counted = span{0, math.MaxInt32}
+	}
 }
 
 // takeable is the earliest that the lease of a job may be taken, as far as that is known.

@@ -84,6 +84,7 @@ func (c *Checker) judge(e *engine.Event, j *job) {
 	if e.Kind == engine.Buried {
 		c.judgeDeath(e, j, retry)
 	}
+	c.judgeRecovery(e, j)
 	if (e.Kind == engine.Nacked || e.Kind == engine.Returned && e.Error != engine.Canceled) && !c.rules.Node.Reaper.Nothing && slices.Contains(retry.Never, e.Error) {
 		c.complain(Limit, e, "such an error buries")
 	}
@@ -93,7 +94,7 @@ func (c *Checker) judge(e *engine.Event, j *job) {
 func (c *Checker) judgeDeath(e *engine.Event, j *job, retry *Retry) {
 	c.checks[Limit]++
 	reaper := &c.rules.Node.Reaper
-	reaped := e.Error == engine.LeaseExpired && (reaper.BuryAt > 0 || reaper.After == engine.DeadAtOnce)
+	reaped := e.Error == engine.LeaseExpired && (reaper.After == engine.DeadAtOnce || reaper.BuryAt > 0 && j.counted.most >= reaper.BuryAt)
 	attempts := j.charged.most
 	if retry.ByFailure {
 		attempts = j.failures.most + 1
@@ -102,7 +103,19 @@ func (c *Checker) judgeDeath(e *engine.Event, j *job, retry *Retry) {
 	case !c.d.attempts, reaped, retry.Aged, slices.Contains(retry.Never, e.Error), e.From == engine.Ready && c.rules.Sheds:
 	case retry.MaxAttempts > 0 && attempts >= retry.MaxAttempts:
 	default:
-		c.complain(Limit, e, "it has had %d of %d attempts", attempts, retry.MaxAttempts)
+		c.complain(Limit, e, "it has had %d of %d attempts, and was recovered %d times of %d", attempts, retry.MaxAttempts, j.counted.most, reaper.BuryAt)
+	}
+}
+
+// judgeRecovery checks that a job is buried that was recovered as often as it may be.
+func (c *Checker) judgeRecovery(e *engine.Event, j *job) {
+	reaper := &c.rules.Node.Reaper
+	if e.Error != engine.LeaseExpired || e.Kind == engine.Buried || !c.d.attempts {
+		return
+	}
+	c.checks[Limit]++
+	if reaper.After == engine.DeadAtOnce || reaper.BuryAt > 0 && j.counted.least >= reaper.BuryAt {
+		c.complain(Limit, e, "it was recovered %d times, and was to be buried at %d", j.counted.least, reaper.BuryAt)
 	}
 }
 

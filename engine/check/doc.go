@@ -17,7 +17,7 @@
 //
 // Which invariants hold depends on how a queue is set up: without a fence a job may be
 // done twice, and that is no fault of the engine. Rules say what is promised; New finds
-// out which invariants follow. A Checker keeps one row of 150 bytes for each live or
+// out which invariants follow. A Checker keeps one row of 180 bytes for each live or
 // dead job, and 16 bytes for each that is done.
 package check
 
@@ -57,7 +57,7 @@ var says = [NumInvariants]string{
 	Conservation: "the store counts in every state what was recorded",
 	NoLoss:       "every enqueued job is in exactly one state, and no other job is anywhere",
 	Final:        "a job that is done or dead stays so, until it is redriven",
-	Limit:        "no job is claimed more often than its limit, and none dies early",
+	Limit:        "no job is claimed or recovered more often than its limit, and none dies early",
 	Deliveries:   "every claim raises the delivery of its job by one, and is started once",
 	Leases:       "a job in flight has one lease, under a token above all earlier ones, and is taken when that has ended",
 	Fencing:      "what does not match the fence changes nothing, and what matches is not refused",
@@ -66,7 +66,7 @@ var says = [NumInvariants]string{
 	Effects:      "every execution that begins ends once, and only its own end is committed",
 	Shares:       "retries keep to their cap, and fresh jobs get their share while both are ready",
 	Idleness:     "no worker is idle for long while a job is ready",
-	Recovery:     "an expired lease is recovered in time",
+	Recovery:     "a lease that nobody works under is handed back by a process that stops, or recovered in time, by the leader alone where only that may",
 	Starvation:   "no ready job waits for longer than the load explains",
 	Recount:      "what is counted elsewhere agrees with what was recorded",
 	Atomicity:    "a commit that is sent again changes nothing, and no batch is given up too early",

@@ -25,9 +25,12 @@ type job struct {
 	charged    span
 	failures   span
 	snoozes    int32
-	vague      bool   // it may have started over
-	node       int32  // that claimed it
-	life       uint32 // which of the node
+	recoveries int32       // that count towards Reaper.BuryAt
+	recovered  engine.Time // the first of them
+	counted    span        // how many its reaper may have found
+	vague      bool        // it may have started over
+	node       int32       // that claimed it
+	life       uint32      // which of the node
 	kind       engine.Kind
 	state      engine.State
 	class      engine.Class // as which it stands there

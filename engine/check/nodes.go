@@ -15,6 +15,9 @@ type node struct {
 	slots       []execution // by slot
 	busy        int
 	retries     int         // executions of retries
+	woke        engine.Time // when it last went on after it was frozen
+	stopped     engine.Time // when it was told to stop; Never: it was not
+	unheard     bool        // a claim or a commit went unanswered in this life
 	idleSince   engine.Time // since when it has idle workers and has claimed nothing; Never: it has none
 }
 
@@ -23,6 +26,8 @@ type execution struct {
 	job      engine.JobID // 0: nothing
 	delivery int32
 	class    engine.Class
+	started  engine.Time
+	over     bool // it has timed out, or its lease is lost
 }
 
 // onMachine follows processes.
@@ -31,25 +36,29 @@ func (c *Checker) onMachine(e *engine.Event) {
 		return
 	}
 	n := &c.nodes[e.Node]
+	c.reaps.forget(e.Kind)
 	switch e.Kind {
 	case engine.NodeUp:
 		n.life++
 		n.up, n.frozen, n.returnsLate, n.idleSince = true, false, false, c.now
+		n.stopped, n.unheard = engine.Never, false
 	case engine.NodeDown:
 		if n.busy != 0 {
 			c.complain(Effects, e, "%d executions go on without it", n.busy)
 		}
+		c.handedBack(e, n)
 		n.up, n.idleSince = false, engine.Never
 		c.claim.onUnheard(e.Node, c.now)
 	case engine.NodePause:
-		n.frozen, n.idleSince = true, engine.Never
+		n.frozen, n.idleSince, n.stopped = true, engine.Never, engine.Never
 	case engine.NodeWake:
-		n.frozen = false
+		n.frozen, n.woke = false, c.now
 		n.rest(c)
 	case engine.RefusedLate:
 		n.returnsLate, n.lateAt = true, c.now
 		c.claim.onUnheard(e.Node, c.now)
 	case engine.CallTimedOut:
+		n.unheard = n.unheard || e.Op == engine.OpClaim || e.Op == engine.OpCommit
 		if e.Op == engine.OpClaim {
 			c.claim.onUnheard(e.Node, c.now)
 		}
@@ -95,7 +104,9 @@ func (c *Checker) onExecution(e *engine.Event, r ref) {
 			j.failed |= bit(e.Delivery)
 		}
 	}
+	c.onTime(e, n, x)
 	if e.Kind == engine.TimedOut {
+		x.over = true
 		return
 	}
 	if x.class == engine.Retry {
@@ -129,7 +140,7 @@ func (c *Checker) onStarted(e *engine.Event, n *node, x *execution, j *job) {
 			c.claim.onHeard(e.Node, j.claimed)
 		}
 	}
-	*x = execution{e.Job, e.Delivery, e.Class}
+	*x = execution{e.Job, e.Delivery, e.Class, e.At, false}
 	if n.busy++; n.busy >= c.rules.Node.Workers {
 		n.idleSince = engine.Never
 	}
@@ -150,23 +161,36 @@ func (c *Checker) calm(e *engine.Event) {
 	if c.now < c.rules.Calm {
 		return
 	}
-	if c.d.idle {
-		c.checks[Idleness]++
-	}
 	if c.d.idle && c.ready != engine.Never {
 		from := max(c.ready, c.rules.Calm)
 		for i := range c.nodes {
-			if since := c.nodes[i].idleSince; since != engine.Never && c.now.Sub(max(since, from)) > c.rules.Idle {
+			since := c.nodes[i].idleSince
+			if since == engine.Never {
+				continue
+			}
+			c.checks[Idleness]++
+			if c.now.Sub(max(since, from)) > c.rules.Idle {
 				c.Complain(Idleness, 0, "node %d has had idle workers and claimed nothing since %v, and jobs were ready", i, time.Duration(max(since, from)))
 			}
 		}
 	}
 	if head := c.jobs.head; head != noRef && c.d.lastTaken > 0 {
 		j := c.jobs.at(head)
+		at := max(j.ended(&c.d), c.rules.Calm)
+		if j.untimed || j.forgotten || c.now <= at {
+			return
+		}
 		c.checks[Recovery]++
-		if at := max(j.ended(&c.d), c.rules.Calm); !j.untimed && !j.forgotten && c.now.Sub(at) > c.d.lastTaken {
+		if c.now.Sub(at) > c.d.lastTaken {
 			c.Complain(Recovery, j.id, "its lease ended at %v, and nobody takes it", time.Duration(j.ended(&c.d)))
 		}
+	}
+}
+
+// Waits tightens, or promises, the longest that a job may be ready for before it is claimed.
+func (c *Checker) Waits(d time.Duration) {
+	if c.rules.Wait > 0 {
+		c.rules.Wait = d
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 type Rules struct {
 	Store engine.StoreOptions
 	// Node configures the engine of every node. Policy, Recorder and Rand are not
-	// looked at, and Kinds only for their number.
+	// looked at, and of Kinds only their timeouts.
 	Node  engine.Config
 	Nodes int
 	// Retries are what the retry policies promise, by kind of job; kinds past the end
@@ -41,6 +41,13 @@ type Rules struct {
 	Recover time.Duration
 	// Wait is the longest that a job may be ready for before it is claimed.
 	Wait time.Duration
+	// Settled is from when on every call that is executed was made in calm. 0: nothing is
+	// promised of whose calls they are.
+	Settled engine.Time
+	// HandBack is the longest from when a process is told to stop to when all that it
+	// holds and does not run is ready again, if none of its calls goes unanswered; see
+	// Checker.Stopped.
+	HandBack time.Duration
 
 	Only Set // the invariants that count
 }
@@ -79,6 +86,7 @@ type derived struct {
 	shares    bool
 	idle      bool
 	lastTaken time.Duration // from the end of a lease to its recovery, in calm
+	led       time.Duration // another node that reaped between two calls of one must have led for longer; 0: whoever likes reaps
 }
 
 func (r *Rules) derive() derived {
@@ -98,6 +106,9 @@ func (r *Rules) derive() derived {
 	d.lastTaken = r.Recover
 	if !d.timed || r.Node.Reaper.Off || r.LostInFlight {
 		d.lastTaken = 0
+	}
+	if r.Settled > 0 && r.Nodes > 1 && r.Node.Reaper.Owner == engine.LeaderOnly && !r.Node.Reaper.Off {
+		d.led = r.Node.Leader.TTL * 2 / 3 // less what calls take
 	}
 	return d
 }

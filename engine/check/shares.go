@@ -39,6 +39,9 @@ func (c *claim) onHeard(node int32, claimed engine.Time) {
 
 // onCalled sees calls executed. One that comes after a claim closes that.
 func (c *Checker) onCalled(e *engine.Event) {
+	if e.Op == engine.OpRecover {
+		c.onReaping(e)
+	}
 	if !c.d.shares {
 		return
 	}

@@ -726,10 +726,10 @@ func TestStats(t *testing.T) {
 	c.Each(func(u Unfinished) bool { got = append(got, u); return true })
 	slices.SortFunc(got, func(a, b Unfinished) int { return int(a.Job) - int(b.Job) })
 	wantEach := []Unfinished{
-		{1, 0, 0, engine.Ready, engine.Retry, 80, 60}, {2, 0, 0, engine.Waiting, engine.Retry, 80, 0},
-		{4, 0, 0, engine.InFlight, engine.Fresh, 80, 0}, {5, 0, 0, engine.InFlight, engine.Fresh, 80, 0},
-		{6, 0, 0, engine.Waiting, engine.Fresh, 80, 0}, {7, 0, 0, engine.Ready, engine.Fresh, 40, 40},
-		{8, 1, 0, engine.Ready, engine.Fresh, 40, 40}, {9, 0, 0, engine.Ready, engine.Fresh, 0, 0},
+		{1, 0, 0, engine.Ready, engine.Retry, 80, 60, 1, 1}, {2, 0, 0, engine.Waiting, engine.Retry, 80, 0, 1, 1},
+		{4, 0, 0, engine.InFlight, engine.Fresh, 80, 0, 1, 1}, {5, 0, 0, engine.InFlight, engine.Fresh, 80, 0, 1, 1},
+		{6, 0, 0, engine.Waiting, engine.Fresh, 80, 0, 0, 0}, {7, 0, 0, engine.Ready, engine.Fresh, 40, 40, 0, 0},
+		{8, 1, 0, engine.Ready, engine.Fresh, 40, 40, 0, 0}, {9, 0, 0, engine.Ready, engine.Fresh, 0, 0, 0, 0},
 	}
 	if d := cmp.Diff(wantEach, got); d != "" || c.Live() != len(wantEach) {
 		t.Errorf("%d live (-want +got):\n%s", c.Live(), d)

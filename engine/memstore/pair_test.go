@@ -128,7 +128,7 @@ func (p *pair) each(t *testing.T) {
 		if !j.live() {
 			continue
 		}
-		u := Unfinished{id, j.Kind, j.Tenant, j.state, j.class(), p.m.at.Sub(j.enqueued), 0}
+		u := Unfinished{id, j.Kind, j.Tenant, j.state, j.class(), p.m.at.Sub(j.enqueued), 0, j.Delivery, j.Charged}
 		if j.state == engine.Ready {
 			u.Ready = p.m.at.Sub(j.due)
 		}

@@ -173,6 +173,8 @@ type Unfinished struct {
 	Class  engine.Class
 	Age    time.Duration // since it was enqueued
 	Ready  time.Duration // since it became ready, if it is ready
+	// Delivery and Charged are those of the job, see engine.Job.
+	Delivery, Charged int32
 }
 
 // Each calls yield for every live job, in no order that means anything but always
@@ -186,7 +188,7 @@ func (s *Store) Each(yield func(Unfinished) bool) {
 		if r.state == engine.NoState || r.state == engine.Dead {
 			continue
 		}
-		u := Unfinished{r.id, r.kind, r.tenant, r.state, r.class(), now.Sub(r.enqueuedAt), 0}
+		u := Unfinished{r.id, r.kind, r.tenant, r.state, r.class(), now.Sub(r.enqueuedAt), 0, r.delivery, r.charged}
 		if r.state == engine.Ready {
 			u.Ready = now.Sub(r.dueAt)
 		}

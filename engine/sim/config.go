@@ -40,7 +40,10 @@ type Config struct {
 	Wake     WakeMode
 	Restart  time.Duration // from an execution that kills its process to the next start
 	Controls []Control     // in any order
-	Rand     engine.Rand   // of what befalls the store
+	// Befell is told when a control has made a difference, by its index in Controls, and to
+	// which node, if it is one of a node; nil: nobody asks.
+	Befell func(control int, node int32, at engine.Time)
+	Rand   engine.Rand // of what befalls the store
 	// Parallel is how many calls the store serves at once, the rest wait their turn: a
 	// call is being served until its answer has arrived. 0: no limit.
 	Parallel  int

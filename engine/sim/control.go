@@ -122,7 +122,9 @@ func (s *Sim) control(ref uint32) {
 	c := &s.controls.all[ref]
 	came := s.controls.came[ref]
 	s.controls.came[ref]++
-	s.begin(c, came)
+	if node := c.Node; s.begin(c, came) && s.cfg.Befell != nil {
+		s.cfg.Befell(int(ref), node, s.now)
+	}
 	if came+1 < c.Times {
 		if c.Rolls {
 			c.Node = (c.Node + 1) % int32(len(s.nodes))
@@ -131,18 +133,20 @@ func (s *Sim) control(ref uint32) {
 	}
 }
 
-func (s *Sim) begin(c *Control, came int) {
+// begin makes a trouble begin, and reports whether it met with anything.
+func (s *Sim) begin(c *Control, came int) bool {
+	met := true
 	end := ending{kind: c.Kind, node: c.Node, offset: c.Offset, limit: c.Limit}
 	switch c.Kind {
 	case Crash:
-		if s.nodes[c.Node].engine != nil {
+		if met = s.nodes[c.Node].engine != nil; met {
 			s.crash(c.Node)
 		}
 		s.nodes[c.Node].down++
 	case Pause:
 		n := &s.nodes[c.Node]
 		if n.engine == nil {
-			return
+			return false
 		}
 		n.frozen++
 		end.life = n.lives
@@ -156,19 +160,17 @@ func (s *Sim) begin(c *Control, came int) {
 		s.gate.stalls++
 	case ShiftClock:
 		s.shiftClock(c.Node, c.Offset)
-		if c.For == 0 {
-			return
+		if met = c.Offset != 0; c.For == 0 {
+			return met
 		}
 	case LoseLeases:
-		s.loseLeases(c, came)
-		return
+		return s.loseLeases(c, came) > 0
 	case Redrive:
-		s.redrive(c, came)
-		return
+		return s.redrive(c, came) > 0
 	case StopNode:
 		n := &s.nodes[c.Node]
 		if n.engine == nil || n.frozen > 0 {
-			return
+			return false
 		}
 		end.life = n.lives
 		n.engine.Stop(s.now)
@@ -177,6 +179,7 @@ func (s *Sim) begin(c *Control, came int) {
 		s.gate.limit(c.Limit)
 	}
 	s.endLater(end, c.For)
+	return met
 }
 
 func (s *Sim) endLater(e ending, after time.Duration) {
@@ -247,7 +250,8 @@ func (s *Sim) happens(c *Control, job engine.JobID, came int) bool {
 	return s.cfg.Rand.Uniform(engine.ForStore, uint64(job), c.Draw, uint16(came)) < c.Share
 }
 
-func (s *Sim) loseLeases(c *Control, came int) {
+// loseLeases returns how many it lost.
+func (s *Sim) loseLeases(c *Control, came int) (lost int) {
 	loser, ok := s.store.(engine.LeaseLoser)
 	if !ok {
 		panic("sim: the store loses no leases")
@@ -257,10 +261,13 @@ func (s *Sim) loseLeases(c *Control, came int) {
 		s.event = engine.Event{Kind: engine.LeaseForgotten, Class: l.Class(), JobKind: l.Kind, Tenant: l.Tenant, Job: l.ID, Token: l.Token,
 			Delivery: l.Delivery, Holder: l.Holder, Age: l.Age, Node: -1}
 		s.Record(&s.event)
+		lost++
 	}
+	return lost
 }
 
-func (s *Sim) redrive(c *Control, came int) {
+// redrive returns how many came back.
+func (s *Sim) redrive(c *Control, came int) int {
 	redriver, ok := s.store.(engine.Redriver)
 	if !ok {
 		panic("sim: the store redrives no jobs")
@@ -275,7 +282,9 @@ func (s *Sim) redrive(c *Control, came int) {
 		s.event = engine.Event{Kind: engine.Redriven, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job, Node: -1}
 		s.Record(&s.event)
 	}
-	s.wakeFor(len(s.promoted))
+	n := len(s.promoted)
+	s.wakeFor(n)
+	return n
 }
 
 // promoteFirst sees what is due become ready before the store is called for something

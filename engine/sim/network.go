@@ -35,6 +35,9 @@ type Links struct {
 	Scan   [engine.NumOps]RowCosts    // added to the answer; wants Config.CountRows
 	Slows  []Slow                     // of all of these
 	Faults []Fault
+	// Met counts, by fault, the calls of which it made something else, and Slowed, by window
+	// of Slows, the ways it stretched. Both are nil until there are any.
+	Met, Slowed []int64
 
 	prepared bool
 	constant [engine.NumOps]time.Duration // one way; negative: drawn
@@ -55,6 +58,7 @@ func (l *Links) Request(now engine.Time, c *engine.Call) Fate {
 			continue
 		}
 		n := uint16(i * 5)
+		before := f
 		f.LoseRequest = f.LoseRequest || l.happens(w.LoseRequest, c, n)
 		f.LoseReply = f.LoseReply || l.happens(w.LoseReply, c, n+1)
 		f.Duplicate = f.Duplicate || l.happens(w.Duplicate, c, n+2)
@@ -64,6 +68,12 @@ func (l *Links) Request(now engine.Time, c *engine.Call) Fate {
 		f.Partial += float64((1 - f.Partial) * w.Partial)
 		if w.Delay != nil {
 			f.Delay = addDelays(f.Delay, w.Delay.Duration(l.Rand.Uniform(engine.ForFault, uint64(c.ID), key(c), n+4)))
+		}
+		if c.Op != engine.OpCommit {
+			before.Partial = f.Partial // it has no outcomes
+		}
+		if f != before {
+			l.Met = count(l.Met, i, len(l.Faults))
 		}
 	}
 	return f
@@ -89,9 +99,19 @@ func (l *Links) slowed(now engine.Time, d time.Duration) time.Duration {
 	for i := range l.Slows {
 		if w := &l.Slows[i]; w.Window.Has(now) {
 			d = times(w.Factor, d)
+			l.Slowed = count(l.Slowed, i, len(l.Slows))
 		}
 	}
 	return d
+}
+
+// count adds one to the i-th of n counts.
+func count(counts []int64, i, n int) []int64 {
+	if counts == nil {
+		counts = make([]int64, n)
+	}
+	counts[i]++
+	return counts
 }
 
 // times is factor times d, at most engine.LongestDraw.

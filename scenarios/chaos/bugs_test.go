@@ -343,6 +343,54 @@ var bugs = []bug{
 		v, delay := right.Next(&j, e, u)
 		return v, 2 * delay
 	})},
+	{name: "a backoff is one failure ahead", only: check.Set(0).With(check.Delays), plant: retry(func(j engine.Job, e engine.ErrorKind, u float64, right *policies.Backoff) (engine.Verb, time.Duration) {
+		ahead := *right
+		ahead.First = min(ahead.Max, time.Duration(float64(ahead.First)*ahead.Factor))
+		return ahead.Next(&j, e, u)
+	})},
+	{name: "a backoff has no bound", only: check.Set(0).With(check.Delays), plant: retry(func(j engine.Job, e engine.ErrorKind, u float64, right *policies.Backoff) (engine.Verb, time.Duration) {
+		unbound := *right
+		unbound.Max = 0
+		return unbound.Next(&j, e, u)
+	})},
+	{name: "a job is buried at its first recovery", plant: node(func(_ *setup, c *engine.Config) { c.Reaper.BuryAt = min(c.Reaper.BuryAt, 1) })},
+	{name: "a job is recovered once more than it may be", plant: node(func(_ *setup, c *engine.Config) {
+		if c.Reaper.BuryAt > 0 {
+			c.Reaper.BuryAt++
+		}
+	})},
+	{name: "recoveries count for ever", plant: func(s *setup) { s.options.RecoveriesWithin = 0 }},
+	{name: "executions do not time out", plant: node(func(_ *setup, c *engine.Config) {
+		kind := c.Kinds[0]
+		kind.Timeout = 0
+		c.Kinds = []engine.KindConfig{kind}
+	})},
+	{name: "executions time out too early", plant: node(func(_ *setup, c *engine.Config) {
+		kind := c.Kinds[0]
+		kind.Timeout /= 2
+		c.Kinds = []engine.KindConfig{kind}
+	})},
+	{name: "every node reaps where the leader should", plant: node(func(_ *setup, c *engine.Config) { c.Reaper.Owner = engine.EveryNode })},
+	{name: "a stop hands nothing back", plant: store(func(_ *setup, t *tampered) {
+		t.commit = func(b engine.Batch, dst []engine.Result) ([]engine.Result, error) {
+			kept := b
+			kept.Outcomes = nil
+			for i := range b.Outcomes {
+				if b.Outcomes[i].Error != engine.Canceled {
+					kept.Outcomes = append(kept.Outcomes, b.Outcomes[i])
+				}
+			}
+			results, err := t.Store.Commit(context.Background(), kept, nil)
+			for i := range b.Outcomes {
+				if b.Outcomes[i].Error != engine.Canceled {
+					dst, results = append(dst, results[0]), results[1:]
+				} else {
+					dst = append(dst, engine.Result{Status: engine.Repeated})
+				}
+			}
+			return dst, err
+		}
+	})},
 	{name: "no backoff at all", plant: retry(func(j engine.Job, e engine.ErrorKind, u float64, right *policies.Backoff) (engine.Verb, time.Duration) {
 		v, _ := right.Next(&j, e, u)
 		return v, 0

@@ -22,6 +22,14 @@ type setup struct {
 	wrap     func(*memstore.Store) sim.Store             // what the simulation has for it; nil: the store as it is
 	clock    func(func() engine.Time) func() engine.Time // of the store; nil: as it is
 	still    still
+	waits    func(time.Duration) // is told, when all is healed, how long a job may be ready for; nil: nobody asks
+	due      engine.Time         // when every job must have ended; 0: it is not healed yet
+
+	load   *arrivals
+	links  *sim.Links
+	faults []int                            // by index of a control: the fault that it comes of
+	came   []int64                          // by index of a fault: how often it came as a control, and met with something
+	stops  func(node int32, at engine.Time) // is told of processes that are told to stop; nil: nobody asks
 }
 
 // setup builds what w says. w must be valid.
@@ -31,12 +39,10 @@ func (w *World) setup() (*setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	links, err := w.links()
-	if err != nil {
+	if s.links, err = w.links(); err != nil {
 		return nil, err
 	}
-	load, err := w.arrivals()
-	if err != nil {
+	if s.load, err = w.arrivals(); err != nil {
 		return nil, err
 	}
 	if s.handlers, err = w.handlers(); err != nil {
@@ -47,15 +53,21 @@ func (w *World) setup() (*setup, error) {
 		return nil, err
 	}
 	s.rules = w.rules(node, policy)
-	s.config = sim.Config{Policy: func(int32) engine.Policy { return w.mustPolicy() }, Network: links, Handlers: s.handlers, Workload: load,
+	s.config = sim.Config{Policy: func(int32) engine.Policy { return w.mustPolicy() }, Network: s.links, Handlers: s.handlers, Workload: s.load,
 		Wake: w.Wake, Restart: w.Restart, Rand: node.Rand, Parallel: w.Links.Parallel, CountRows: w.Links.PerRow > 0, Held: w.Store.Held,
 		MakesRoom: w.MakesRoom, Until: engine.Time(w.Heal + w.Bound())}
 	for range w.Nodes {
 		s.config.Nodes = append(s.config.Nodes, node)
 	}
+	s.came = make([]int64, len(w.Faults))
 	for i := range w.Faults {
-		s.config.Controls = append(s.config.Controls, w.Faults[i].controls(w.Nodes, uint64(i), w.Heal)...)
+		controls := w.Faults[i].controls(w.Nodes, uint64(i), w.Heal)
+		s.config.Controls = append(s.config.Controls, controls...)
+		for range controls {
+			s.faults = append(s.faults, i)
+		}
 	}
+	s.config.Befell = s.befell
 	if late := w.Links.Enqueue; late > 0 {
 		s.config.EnqueueDelay = func(j *engine.NewJob) time.Duration { return late * time.Duration(j.ID%3) }
 	}
@@ -70,6 +82,45 @@ func (w *World) setup() (*setup, error) {
 		return s.memory
 	}
 	return s, nil
+}
+
+// befell counts a trouble that made a difference.
+func (s *setup) befell(control int, node int32, at engine.Time) {
+	i := s.faults[control]
+	s.came[i]++
+	if s.world.Faults[i].Kind == Stop && s.stops != nil {
+		s.stops(node, at)
+	}
+}
+
+// troubles are how many of the troubles of a world made a difference, by kind: one that
+// comes at intervals as often as it did, one that lies in wait for calls, for executions or
+// for jobs once, if it met with any.
+func (s *setup) troubles() (n [numFaultKinds]int64) {
+	calls, slows := 0, 0
+	met := func(counts []int64, at int) int64 {
+		if at < len(counts) && counts[at] > 0 {
+			return 1
+		}
+		return 0
+	}
+	for i := range s.world.Faults {
+		switch f := &s.world.Faults[i]; {
+		case f.Kind.isControl():
+			n[f.Kind] += s.came[i]
+		case f.Kind == Calls:
+			n[f.Kind] += met(s.links.Met, calls)
+			calls++
+		case f.Kind == SlowStore:
+			n[f.Kind] += met(s.links.Slowed, slows)
+			slows++
+		case f.Kind == Burst:
+			n[f.Kind] += int64(s.load.came[f])
+		default:
+			n[f.Kind] += met(s.handlers.met, i)
+		}
+	}
+	return n
 }
 
 func (w *World) mustPolicy() engine.Policy {
@@ -125,7 +176,7 @@ func (w *World) rules(node engine.Config, policy engine.Policy) check.Rules {
 	for i := range w.Faults {
 		f := &w.Faults[i]
 		r.Resets = r.Resets || f.Kind == Redrive && f.Reset
-		if f.Duplicate > 0 {
+		if f.Duplicate > 0 && f.Ops[engine.OpClaim] {
 			r.ShareDen = 0 // a claim that is executed twice brings what its node did not count
 		}
 	}
@@ -137,10 +188,12 @@ func (w *World) rules(node engine.Config, policy engine.Policy) check.Rules {
 		r.Idle = max(node.Fetch.Poll, node.Fetch.ErrorPause) + trip
 	}
 	r.Recover = w.recovery()
+	r.Settled = engine.Time(w.Heal + w.leftovers() + trip)
+	if !w.has(Calls) && !w.has(StallStore) && !w.has(Pool) && !w.has(SlowStore) {
+		r.HandBack = node.Commit.Linger + 2*node.Commit.Timeout + time.Duration(8*(node.Workers+node.Fetch.Prefetch))*w.Links.Delay[engine.OpCommit]
+	}
 	if r.Idle > 0 && w.Load.Keys == 0 { // while a job is ready some worker makes headway
-		f := w.effort()
-		_, last := w.jobs()
-		r.Wait = f.each*f.turns + w.lease() + w.leftovers() + max(0, last-w.Heal)
+		r.Wait = w.Bound() // see deadline
 	}
 	return r
 }
@@ -171,11 +224,16 @@ func (w *World) settleOutcome() time.Duration {
 // recovery is the longest from the end of a lease to its recovery, when nothing goes
 // wrong any more and no call waits for another.
 func (w *World) recovery() time.Duration {
+	jobs, _ := w.jobs()
+	return w.recoveryOf(jobs)
+}
+
+// recoveryOf is the same where no more than that many jobs are in flight.
+func (w *World) recoveryOf(jobs int) time.Duration {
 	c := &w.Engine.Reaper
 	if c.Off {
 		return 0
 	}
-	jobs, _ := w.jobs()
 	round := c.Every + w.trip() + c.Gap
 	if c.Guard != engine.GuardStore {
 		round += w.settleOutcome()
@@ -236,9 +294,9 @@ func (w *World) lease() time.Duration {
 	return 0
 }
 
-// Bound is how long after w is healed every job has ended, at the latest: the attempts
-// that they may have left, one after the other as far as they must be, with every pause
-// and every recovery that an attempt may meet.
+// Bound is how long after w is healed every job has ended whatever happened before: all
+// attempts of all jobs, one after the other as far as they must be, with every pause and
+// every recovery that an attempt may meet. A run goes by what is left then, see deadline.
 func (w *World) Bound() time.Duration {
 	f := w.effort()
 	bound := f.each*f.turns + f.rest*f.attempts
@@ -249,22 +307,6 @@ func (w *World) Bound() time.Duration {
 	return bound + max(0, last-w.Heal) + w.leftovers() + w.lease() + 10*time.Minute
 }
 
-// skew is how far clocks are off at the most.
-func (w *World) skew() (d time.Duration) {
-	for i := range w.Faults {
-		d += max(w.Faults[i].Offset, -w.Faults[i].Offset) * time.Duration(max(1, w.Faults[i].Times))
-	}
-	return d
-}
-
-// leftovers is how long what began in the troubles may last beyond them.
-func (w *World) leftovers() (d time.Duration) {
-	for i := range w.Faults {
-		d += w.Faults[i].Extra + latest*w.Faults[i].Delay
-	}
-	return d
-}
-
 // patience is the longest that nothing becomes of a job, when all is healed, of which
 // something will become.
 func (w *World) patience() time.Duration {
@@ -273,11 +315,4 @@ func (w *World) patience() time.Duration {
 		d += max(w.Engine.Lease.TTL, w.Engine.Lease.Max)
 	}
 	return 2*d + time.Minute
-}
-
-// standstill is how long at most no execution begins and no job ends, when all is healed,
-// before one does, whatever a policy waits for.
-func (w *World) standstill() time.Duration {
-	_, last := w.jobs()
-	return 2*w.patience() + last + 10*time.Minute
 }

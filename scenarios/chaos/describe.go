@@ -18,6 +18,9 @@ func Invariants() (numbers, says []string) {
 	return numbers, says
 }
 
+// Holds reports whether the i-th of Invariants is among those that are held.
+func (o *Options) Holds(i int) bool { return o.Only.Has(check.Conservation + check.Invariant(i)) }
+
 // Size says how large a world is, in words.
 func (w *World) Size() string {
 	jobs, _ := w.jobs()

@@ -65,6 +65,9 @@ func Draw(seed uint64) *World {
 	d.links(w)
 	d.reaper(w)
 	d.leases(w)
+	if d.seldom(8) {
+		d.plain(w)
+	}
 	d.faults(w)
 	d.compatible(w)
 	return w
@@ -134,6 +137,11 @@ func (d *die) store(w *World) {
 
 func (d *die) policy(w *World) {
 	w.Policy.Kind = drawnPolicies[d.below(len(drawnPolicies))]
+	d.params(w)
+}
+
+// params draws the parameters of the policy.
+func (d *die) params(w *World) {
 	switch w.Policy.Kind {
 	case "separate":
 		if w.Engine.Workers == 1 {
@@ -233,6 +241,34 @@ func (d *die) leases(w *World) {
 	}
 }
 
+// busyPolicies leave no worker idle while a job is ready.
+var busyPolicies = []string{"weighted", "weighted", "weighted", "fifo", "lifo", "fresh-first", "retry-first"}
+
+// plain makes a world of which much is promised: nothing but its workers limits what is in
+// flight, and its jobs keep coming when all is healed, now and then faster than they are
+// worked off.
+func (d *die) plain(w *World) {
+	e := &w.Engine
+	w.Store.MaxInFlight, w.Store.MaxRunning, w.Store.Held, w.Store.Promoted, w.Load.Keys = 0, nil, false, false, 0
+	w.Drawn, w.First, w.Links.Parallel, w.Links.PerRow = 0, 0, 0, 0
+	e.Promoter.Every, e.Promoter.Gap, e.Fetch.Cooldown, e.Commit.Backpressure = 0, 0, 0, 0
+	e.Lease.OfNode, e.Lease.Kept, e.Lease.AckAtStart = false, false, false
+	if e.Reaper.Off {
+		e.Reaper.Off, e.Lease.TTL, w.Store.LapseAfter = false, 10*time.Second, -1
+		if e.Reaper.Every == 0 {
+			w.Store.LapseAfter = e.Reaper.Grace
+		}
+	}
+	w.Policy = Policy{Kind: busyPolicies[d.below(len(busyPolicies))]}
+	d.params(w)
+	w.Load.Jobs = d.between(150, 300)
+	w.Load.Gap = (healing + d.milliseconds(2000, 15000)) / time.Duration(w.Load.Jobs)
+	if d.coin() { // more fails than is worked off: jobs of both classes are ready
+		w.Nodes, e.Workers = d.between(1, 2), d.between(1, 3)
+		w.Work.P50, w.Work.P99, w.Work.Fails = 300*time.Millisecond, time.Second, float64(d.between(20, 40))/100
+	}
+}
+
 // compatible takes back what would leave jobs behind for reasons of its own.
 func (d *die) compatible(w *World) {
 	e := &w.Engine
@@ -249,5 +285,8 @@ func (d *die) compatible(w *World) {
 	}
 	if w.Retry.Attempts == 0 { // jobs that are tried for ever must succeed some time
 		w.Timeout = zeroOr(d, max(w.Timeout, time.Second))
+		if w.Store.Held { // and must not wait in a process for longer than their lease lasts, every time
+			w.Retry.Max = min(w.Retry.Max, e.Lease.TTL/2)
+		}
 	}
 }

@@ -8,12 +8,12 @@ import (
 
 // rarely is how many drawn worlds there are to one that has a trouble of a kind.
 var rarely = [numFaultKinds]int{Crash: 2, Stop: 4, Pause: 2, Skew: 3, StallStore: 5, StallReaper: 5, StallPromoter: 6, Pool: 6, LoseLeases: 6, Redrive: 5,
-	Calls: 1, SlowStore: 5, Fail: 2, Slow: 5, Hang: 5, Overload: 6, Kill: 8, Burst: 4}
+	Calls: 2, SlowStore: 5, Fail: 2, Slow: 5, Hang: 5, Overload: 6, Kill: 8, Burst: 4}
 
 // faults draws the troubles of w. All are over when it is healed.
 func (d *die) faults(w *World) {
 	for kind := Crash; kind < numFaultKinds; kind++ {
-		if !d.seldom(rarely[kind]) {
+		if !d.seldom(rarely[kind]) || !w.minds(kind) {
 			continue
 		}
 		most := 1
@@ -26,9 +26,25 @@ func (d *die) faults(w *World) {
 	}
 }
 
+// minds reports whether a trouble of that kind can make a difference. Clocks that are off
+// must make none where nothing goes by them, so they are always among them.
+func (w *World) minds(kind FaultKind) bool {
+	switch kind {
+	case StallReaper:
+		return !w.Engine.Reaper.Off
+	case StallPromoter:
+		return w.Engine.Promoter.Every > 0
+	case Redrive: // somebody must die
+		return w.Retry.Never != engine.NoError && w.Work.Error == w.Retry.Never || w.Retry.Attempts > 0 && w.Work.Poison > 0 || w.Retry.Attempts > 0 && w.Retry.Attempts < 4 && w.Work.Fails > 0
+	case LoseLeases:
+		return w.Engine.Lease.TTL < longest
+	}
+	return true
+}
+
 func (d *die) fault(w *World, kind FaultKind) Fault {
 	f := Fault{Kind: kind}
-	d.window(&f)
+	d.window(w, &f)
 	d.detail(w, &f)
 	switch kind {
 	case Crash, Stop, Pause, Pool, StallStore, StallReaper:
@@ -40,8 +56,10 @@ func (d *die) fault(w *World, kind FaultKind) Fault {
 }
 
 // window draws when f is.
-func (d *die) window(f *Fault) {
-	f.At = d.milliseconds(0, int(latestStart/time.Millisecond))
+func (d *die) window(w *World, f *Fault) {
+	// While jobs come, and a while longer: later there may be nothing left to befall.
+	comes := time.Duration(w.Load.Jobs)*w.Load.Gap + 2*time.Second
+	f.At = d.milliseconds(0, int(min(latestStart, comes)/time.Millisecond))
 	if d.seldom(3) {
 		f.For, f.Times, f.Every = d.milliseconds(1, 1000), d.between(2, 5), d.milliseconds(1001, 2000)
 		return
@@ -90,7 +108,7 @@ func (d *die) detail(w *World, f *Fault) {
 		f.Every = d.milliseconds(1, 3000)
 	case Redrive:
 		f.Share, f.Reset, f.For, f.Times, f.Every = d.share(100), d.coin(), 0, 0, 0
-		f.At = d.milliseconds(1000, 60000)
+		f.At = d.milliseconds(5000, 60000)
 	case Calls:
 		d.calls(w, f, node)
 	case SlowStore:
@@ -119,9 +137,10 @@ func (d *die) calls(w *World, f *Fault, node int32) {
 	for op := engine.OpClaim; op < engine.NumOps; op++ {
 		f.Ops[op] = d.coin()
 	}
+	f.Ops[[]engine.Op{engine.OpClaim, engine.OpCommit}[d.below(2)]] = true // which every world has
 	share := func() float64 { return zeroOr(d, d.share(100)) }
 	f.LoseRequest, f.LoseReply, f.Duplicate, f.Err, f.Part = share(), share(), share(), share(), share()
-	if d.coin() {
+	if d.coin() || f.LoseRequest+f.LoseReply+f.Duplicate+f.Err+f.Part == 0 {
 		f.Delay = d.milliseconds(1, 2000)
 	}
 }

@@ -16,6 +16,7 @@ type arrivals struct {
 	index  int
 	at     engine.Time
 	bursts []burst // earliest first
+	came   map[*Fault]int
 }
 
 type burst struct {
@@ -26,7 +27,7 @@ type burst struct {
 }
 
 func (w *World) arrivals() (*arrivals, error) {
-	a := &arrivals{w: w, rand: engine.Rand{Seed: w.Seed}}
+	a := &arrivals{w: w, came: make(map[*Fault]int), rand: engine.Rand{Seed: w.Seed}}
 	if w.Load.Jobs > 0 {
 		var err error
 		if a.gap, err = engine.Exponential(w.Load.Gap.Seconds()); err != nil {
@@ -64,6 +65,7 @@ func (a *arrivals) Next() (engine.Time, engine.NewJob, bool) {
 			b := &a.bursts[0]
 			at, id, f = b.at, b.id+engine.JobID(b.number), b.fault
 			if b.number++; b.number == f.Count {
+				a.came[f]++
 				a.bursts = a.bursts[1:]
 			}
 		} else if at == engine.Never {

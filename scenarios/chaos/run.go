@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"regexp"
 	"runtime/debug"
+	"strings"
 
 	"qsim/engine"
 	"qsim/engine/check"
@@ -21,6 +23,9 @@ type Report struct {
 	Digest engine.Digest // of all events
 	Checks [check.NumInvariants]int64
 	Kinds  [engine.NumEventKinds]int64 // events recorded, by kind
+	Faults [numFaultKinds]int64        // troubles that made a difference, by kind
+
+	deadline engine.Time // by which every job had to end; 0: all had before
 }
 
 // Failed reports whether something broke.
@@ -29,9 +34,37 @@ func (r *Report) Failed() bool { return r.Breach != nil || r.Panic != "" }
 // same reports whether two runs failed alike.
 func (r *Report) same(other *Report) bool {
 	if r.Breach != nil && other.Breach != nil {
-		return r.Breach.Invariant == other.Breach.Invariant
+		return r.Breach.Invariant == other.Breach.Invariant && form(r.Breach.What) == form(other.Breach.What)
 	}
-	return r.Breach == nil && other.Breach == nil && r.Failed() && other.Failed()
+	return r.Breach == nil && other.Breach == nil && r.Failed() && other.Failed() && where(r.Panic) == where(other.Panic)
+}
+
+var (
+	aDuration = regexp.MustCompile(`-?\b[0-9.]+(h|m|s|ms|µs|us|ns)([0-9.]+(m|s|ms|µs|us|ns))*\b`)
+	aNumber   = regexp.MustCompile(`\b[0-9a-f]{16}\b|-?[0-9]+`)
+	aState    = regexp.MustCompile(`\b(ready|waiting|in-flight|done|dead|fresh|retry)\b`)
+)
+
+// form is what a breach says without what differs between two of the same kind: times,
+// counts and states.
+func form(what string) string {
+	return aState.ReplaceAllString(aNumber.ReplaceAllString(aDuration.ReplaceAllString(what, "#"), "#"), "?")
+}
+
+// where is what a panic says, without numbers, and the function that it came from.
+func where(panicked string) string {
+	cause, stack, _ := strings.Cut(panicked, "\n")
+	thrown := false
+	for line := range strings.SplitSeq(stack, "\n") {
+		end := strings.LastIndexByte(line, '(')
+		switch {
+		case strings.HasPrefix(line, "panic("):
+			thrown = true
+		case thrown && end > 0 && strings.HasPrefix(line, "qsim/"):
+			return form(cause) + " in " + line[:end]
+		}
+	}
+	return form(cause)
 }
 
 // String says what broke.
@@ -104,10 +137,12 @@ func (r *runner) once(w *World, checked bool, history *check.History) (report Re
 	checker := check.New(set.rules, next)
 	if checked {
 		set.config.Recorder = checker
+		set.stops, set.waits = checker.Stopped, checker.Waits
 	}
 	s = sim.New(set.config)
 	set.drive(s, checker, checked)
 	report.Breach, report.Checks, report.Kinds = checker.Breach(), checker.Checks(), checker.Events()
+	report.Faults, report.deadline = set.troubles(), set.due
 	report.Events, report.At, report.Digest = s.Events(), s.Now(), s.Digest()
 	return report, s
 }
@@ -115,9 +150,17 @@ func (r *runner) once(w *World, checked bool, history *check.History) (report Re
 // drive runs s until nothing is left that may still end, its time is over or an
 // invariant breaks.
 func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
+	healed, deadline := engine.Time(s.world.Heal+2*s.world.Links.Enqueue), engine.Never // what is on its way then has come
 	for n := 1; run.Step(); n++ {
 		if checker.Breach() != nil {
 			return
+		}
+		if deadline == engine.Never && run.Now() > healed && run.Store().NextDue() > run.Now() {
+			deadline = s.deadline(run.Now())
+			s.due = deadline
+		}
+		if run.Now() > deadline {
+			break
 		}
 		if n%looks != 0 || run.Store().NextDue() <= run.Now() { // what is due would become ready by being looked at
 			continue
@@ -125,7 +168,7 @@ func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
 		if checked {
 			s.look(run.Store(), checker, n%(4*looks) == 0)
 		}
-		if run.Now() > engine.Time(s.world.Heal) && (s.idle(run) || run.Now() > s.still.since.Add(s.world.standstill())) {
+		if run.Now() > engine.Time(s.world.Heal) && s.idle(run) {
 			break
 		}
 	}

@@ -2,8 +2,12 @@ package chaos
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"qsim/engine/check"
 )
 
 // TestFailureIsReplayed plants a bug, and takes what is printed of the failure: the world
@@ -69,5 +73,64 @@ func TestInterrupt(t *testing.T) {
 	}})
 	if err != context.Canceled || result.Seeds < 5 || result.Seeds > 20 {
 		t.Errorf("%v after %d seeds", err, result.Seeds)
+	}
+}
+
+// TestAnotherFailureIsNotTheSame tells breaches of one invariant apart by what they say, and
+// panics by where they come from.
+func TestAnotherFailureIsNotTheSame(t *testing.T) {
+	breach := func(i check.Invariant, what string) *Report {
+		return &Report{Breach: &check.Breach{Invariant: i, What: what}}
+	}
+	panics := func(f func()) *Report {
+		r := runner{plant: func(*setup) { f() }}
+		report, _ := r.once(Draw(1), false, nil)
+		return &report
+	}
+	var nothing map[int]int
+	tests := []struct {
+		name string
+		a, b *Report
+		want bool
+	}{
+		{"other numbers", breach(check.Limit, "acked by node 1: it is attempt 4 of 3"), breach(check.Limit, "acked by node 0: it is attempt 13 of 12"), true},
+		{"other times", breach(check.Due, "it is waiting until 1.5s"), breach(check.Due, "it is dead until 2m0.5s"), true},
+		{"another sentence", breach(check.Limit, "it is attempt 4 of 3"), breach(check.Limit, "such an error buries"), false},
+		{"another invariant", breach(check.Limit, "x"), breach(check.Due, "x"), false},
+		{"a panic", breach(check.Limit, "x"), panics(func() { panic("x") }), false},
+		{"the same panic", panics(breaks), panics(breaks), true},
+		{"from elsewhere", panics(breaks), panics(breaksToo), false},
+		{"of something else", panics(breaks), panics(func() { nothing[1] = 1 }), false},
+		{"nothing", &Report{}, &Report{}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := tt.a.same(tt.b); got != tt.want {
+				t.Errorf("%v, want %v: %s, %s", got, tt.want, tt.a.String(), tt.b.String())
+			}
+		})
+	}
+}
+
+//go:noinline
+func breaks() { panic("slot 7 is not held") }
+
+//go:noinline
+func breaksToo() { panic("slot 8 is not held") }
+
+// TestTimeDoesNotCutShrinking ends the time for new seeds at once: the one that fails
+// becomes small all the same.
+func TestTimeDoesNotCutShrinking(t *testing.T) {
+	b := &bugs[slices.IndexFunc(bugs, func(b bug) bool { return b.name == "one attempt more than the limit" })]
+	result, err := Swarm(context.Background(), Options{First: found[b.name].seed, Time: 100 * time.Millisecond, Parallel: 1, plant: func(s *setup) {
+		b.plant(s)
+		for start := time.Now(); time.Since(start) < 2*time.Millisecond; { // so a world takes its time
+		}
+	}})
+	if err != nil || len(result.Failures) != 1 {
+		t.Fatalf("%v, %d failures", err, len(result.Failures))
+	}
+	if left, _ := result.Failures[0].World.jobs(); left > 30 {
+		t.Errorf("it has not become small: %s", result.Failures[0].World.Size())
 	}
 }

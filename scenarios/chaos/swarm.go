@@ -44,7 +44,8 @@ type Result struct {
 	Virtual time.Duration // time that passed in all of them
 	Kinds   [engine.NumEventKinds]int64
 	Checks  [check.NumInvariants]int64
-	Faults  [numFaultKinds]int64 // how many troubles befell the worlds, by kind
+	Faults  [numFaultKinds]int64       // how many troubles made a difference, by kind: each time that one came, or one that lies in wait for calls or executions and met with some
+	Held    [check.NumInvariants]int64 // the seeds in which each invariant was held against anything
 	// Fingerprint is that of all events of all seeds, in whatever order they ran: equal on
 	// any processor.
 	Fingerprint uint64
@@ -65,7 +66,7 @@ const twiceEvery = 16
 // Swarm runs the worlds of seeds and shrinks those that fail. The error is ctx.Err().
 // What it returns does not depend on Parallel if no bound of time or failures ends it.
 func Swarm(ctx context.Context, o Options) (*Result, error) {
-	s := &swarm{options: o, next: o.First, runner: runner{only: o.Only, plant: o.plant}}
+	s := &swarm{options: o, caller: ctx, next: o.First, runner: runner{only: o.Only, plant: o.plant}}
 	if o.Time > 0 {
 		var cancel context.CancelFunc
 		s.ctx, cancel = context.WithTimeout(ctx, o.Time)
@@ -86,7 +87,8 @@ func Swarm(ctx context.Context, o Options) (*Result, error) {
 type swarm struct {
 	options Options
 	runner  runner
-	ctx     context.Context
+	ctx     context.Context // no seed begins when it is done
+	caller  context.Context // nothing goes on when it is done
 
 	mutex  sync.Mutex
 	next   uint64
@@ -120,7 +122,7 @@ func (s *swarm) work() {
 		}
 		f := Failure{Seed: seed, Drawn: w}
 		if f.World, f.Report = w, report; !s.options.quick {
-			f.World, f.Report = s.runner.shrink(w, report, twice, func() bool { return s.ctx.Err() != nil })
+			f.World, f.Report = s.runner.shrink(w, report, twice, func() bool { return s.caller.Err() != nil }) // --time bounds when seeds begin
 		}
 		if f.Report.Breach != nil && f.Report.Breach.Job != 0 {
 			f.History = s.runner.history(f.World, f.Report.Breach)
@@ -145,9 +147,10 @@ func (s *swarm) count(w *World, report *Report) {
 	}
 	for i, n := range report.Checks {
 		r.Checks[i] += n
+		r.Held[i] += min(n, 1)
 	}
-	for i := range w.Faults {
-		r.Faults[w.Faults[i].Kind] += int64(max(1, w.Faults[i].Times))
+	for k, n := range report.Faults {
+		r.Faults[k] += n
 	}
 	if report.Failed() {
 		s.failed++

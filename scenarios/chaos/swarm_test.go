@@ -3,7 +3,9 @@ package chaos
 import (
 	"context"
 	"flag"
+	"slices"
 	"testing"
+	"time"
 
 	"qsim/engine"
 	"qsim/engine/check"
@@ -31,9 +33,12 @@ func TestSwarm(t *testing.T) {
 		return
 	}
 	for i := check.Conservation; i < check.NumInvariants; i++ {
-		if result.Checks[i] == 0 {
-			t.Errorf("%v was never checked", i)
+		if least := int64(result.Seeds / leastHeld); result.Held[i] < least {
+			t.Errorf("%v was held in %d of %d seeds, want %d", i, result.Held[i], result.Seeds, least)
 		}
+	}
+	if n, least := seedsWithShares(*firstSeed, result.Seeds), int(result.Seeds/leastHeld); n < least {
+		t.Errorf("shares of fresh jobs were held in %d of %d seeds, want %d", n, result.Seeds, least)
 	}
 	for k := engine.Enqueued; k < engine.NumEventKinds; k++ {
 		if result.Kinds[k] == 0 {
@@ -45,7 +50,103 @@ func TestSwarm(t *testing.T) {
 			t.Errorf("no %v in %d seeds", k, result.Seeds)
 		}
 	}
-	t.Logf("%d seeds, %d events, checks %v, troubles %v", result.Seeds, result.Events, result.Checks, result.Faults)
+	t.Logf("%d seeds, %d events, checks %v, in seeds %v, troubles %v", result.Seeds, result.Events, result.Checks, result.Held, result.Faults)
+}
+
+// leastHeld is how many seeds there may be to one in which an invariant is held against
+// something.
+const leastHeld = 50
+
+// seedsWithShares is how many seeds hold a share of fresh jobs against claims that left
+// jobs of both classes.
+func seedsWithShares(first, seeds uint64) (n int) {
+	for seed := first; seed < first+seeds; seed++ {
+		w := Draw(seed)
+		if w.Policy.Kind != "weighted" {
+			continue
+		}
+		if report := w.Run(check.Set(0).With(check.Shares), false); report.Checks[check.Shares] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// TestBound holds how long a run may last when all is healed to what it takes: nobody
+// notices in hours what a world of two hundred jobs should take minutes for.
+func TestBound(t *testing.T) {
+	var bounds, ends []time.Duration
+	r := runner{}
+	for seed := uint64(1); seed <= 150; seed++ {
+		w := Draw(seed)
+		report, _ := r.once(w, true, nil)
+		if report.deadline == 0 { // all had ended before
+			continue
+		}
+		bounds, ends = append(bounds, report.deadline.Sub(0)-w.Heal), append(ends, report.At.Sub(0)-w.Heal)
+	}
+	slices.Sort(bounds)
+	slices.Sort(ends)
+	if middle := bounds[len(bounds)/2]; len(bounds) < 50 || middle > 12*time.Minute {
+		t.Errorf("of %d runs the half must end within %v, and did within %v", len(bounds), middle, ends[len(ends)/2])
+	}
+	w, err := Parse(with(base, "world heal=1s\nload jobs=20\nwork fails=0\nretry attempts=3"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bounded := runner{only: check.Set(0).With(check.Liveness), plant: func(s *setup) {
+		stuck := s.config.Policy
+		s.config.Policy = func(node int32) engine.Policy { return sleepy{stuck(node)} }
+	}}
+	report, _ := bounded.once(w, true, nil)
+	if report.kind() != "I-18" || report.At.Sub(0) > 5*time.Minute {
+		t.Errorf("a policy that sleeps for ten minutes: %s at %v", report.String(), report.At)
+	}
+}
+
+// sleepy is a policy that claims nothing for ten minutes.
+type sleepy struct{ engine.Policy }
+
+func (p sleepy) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	if v.Now < engine.Time(10*time.Minute) {
+		return dst
+	}
+	return p.Policy.Plan(v, dst)
+}
+
+// TestTroublesThatMeetNothing counts what made a difference, not what was drawn.
+func TestTroublesThatMeetNothing(t *testing.T) {
+	small := with(base, "load jobs=20\nwork fails=0\nstore keep-dead=true fence=token")
+	for fault, want := range map[string]int64{
+		"fault crash node=0 at=1s for=200ms times=3 every=300ms":           3,
+		"fault crash node=0 at=30s for=1s":                                 0, // all is over
+		"fault crash node=0 on=nacked nth=500 for=1s":                      0, // never
+		"fault pause node=1 at=100ms for=200ms":                            1,
+		"fault redrive at=500ms share=1":                                   0, // nobody is dead
+		"fault calls ops=claim at=0s for=10s lose-reply=0.5":               1,
+		"fault calls ops=claim at=0s for=10s":                              0,
+		"fault calls ops=promote at=0s for=10s lose-reply=1":               0, // nobody promotes
+		"fault calls ops=claim at=30s for=10s lose-reply=1":                0,
+		"fault slow-store at=0s for=10s factor=3":                          1,
+		"fault fail at=0s for=10s share=1":                                 1,
+		"fault fail at=30s for=10s share=1":                                0,
+		"fault hang at=0s for=10s share=0 extra=1s":                        0,
+		"fault burst at=1s count=5 id=30000000":                            1,
+		"fault crash node=0 at=1s for=5s\nfault crash node=0 at=2s for=1s": 1, // it is down already
+	} {
+		w, err := Parse(small + fault)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, small+fault)
+		}
+		report := w.Run(0, false)
+		got := int64(0)
+		for _, n := range report.Faults {
+			got += n
+		}
+		if report.Failed() || got != want {
+			t.Errorf("%s: %d times, want %d; %s", fault, got, want, report.String())
+		}
+	}
 }
 
 // TestSwarmIsTheSame runs the same seeds on one goroutine and on several.

@@ -18,10 +18,12 @@ type handlers struct {
 	windows []sim.Window // of the faults, by index
 
 	begun, ended int
+	met          []int64 // by index of a fault: the executions of which it made something else
 }
 
 func (w *World) handlers() (*handlers, error) {
 	h := &handlers{w: w, rand: engine.Rand{Seed: w.Seed}}
+	h.met = make([]int64, len(w.Faults))
 	for i := range w.Faults {
 		h.windows = append(h.windows, w.Faults[i].window())
 	}
@@ -59,7 +61,12 @@ func (h *handlers) Begin(now engine.Time, _ int32, j *engine.Job) sim.Execution 
 	}
 	for i := range h.w.Faults {
 		if f := &h.w.Faults[i]; !f.Kind.isControl() && h.windows[i].Has(now) {
-			fails, kills = h.befall(f, i, j, &x, fails, kills)
+			before := x
+			nowFails, nowKills := h.befall(f, i, j, &x, fails, kills)
+			if nowFails != fails || nowKills != kills || x != before {
+				h.met[i]++
+			}
+			fails, kills = nowFails, nowKills
 		}
 	}
 	if fails {

@@ -1,0 +1,77 @@
+package pgstore
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"qsim/engine"
+)
+
+var parameterNumber = regexp.MustCompile(`\$([0-9]+)`)
+
+// FuzzPlanSQL looks for plans that make the writer of statements panic, or whose numbers
+// reach the text: a statement follows from the shapes of its terms and the options of the
+// store alone. Whatever else a plan says is a parameter, of which none is left out.
+func FuzzPlanSQL(f *testing.F) {
+	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 3, 4, 1, 5, 6}, uint8(0), int64(0))
+	f.Add([]byte{2, 1, 1, 7, 9, 3, 0, 1, 0, 2, 0, 200, 0, 0, 3, 0}, uint8(31), int64(time.Minute))
+	f.Add([]byte{1, 9, 0, 0, 0, 0, 0, 0}, uint8(5), int64(-1))
+	f.Fuzz(func(t *testing.T, data []byte, options uint8, within int64) {
+		r := &rules{engine.StoreOptions{Fence: engine.Fence(options % 3), Place: engine.Place(options / 3 % 4), Held: options&16 != 0, Promoted: options&32 != 0,
+			KeepDead: options&64 != 0, LapseAfter: -1, RecoveriesWithin: max(0, time.Duration(within))}}
+		build := func(other int) (text string, arguments []any, ok bool) {
+			var shapes []shape
+			for term := range slices.Chunk(data[:min(len(data), 64)], 8) {
+				if len(term) < 8 {
+					break
+				}
+				tm := engine.Term{Class: engine.Class(term[0] % 4), Order: engine.Order(term[1]), Kinds: engine.Kinds(term[2]), Tenant: engine.TenantID(term[3]),
+					PerTenant: int(int8(term[4])), Limit: int(term[5]) + other, MaxWait: time.Duration(int8(term[6])), Late: engine.Late(term[7] % 2)}
+				if tm.Tenant > 0 {
+					tm.Tenant += engine.TenantID(other)
+				}
+				if tm.PerTenant > 0 {
+					tm.PerTenant += other
+				}
+				if tm.MaxWait > 0 {
+					tm.MaxWait += time.Duration(other)
+				}
+				s, err := shapeOf(&tm)
+				if err != nil {
+					return "", nil, false
+				}
+				shapes = append(shapes, s)
+				arguments = planArguments(arguments, &tm, s, 10+other)
+			}
+			return planSQL(shapes, r), arguments, true
+		}
+		text, arguments, ok := build(0)
+		if !ok {
+			return
+		}
+		if other, _, ok := build(987_654_321); !ok || other != text {
+			t.Fatalf("other numbers, another statement:\n%s\n%s", text, other)
+		}
+		if strings.Count(text, "(") != strings.Count(text, ")") || strings.Count(text, "'")%2 != 0 || strings.Contains(text, ";") {
+			t.Fatalf("no single statement:\n%s", text)
+		}
+		used := map[int]bool{}
+		for _, m := range parameterNumber.FindAllStringSubmatch(text, -1) {
+			n, err := strconv.Atoi(m[1])
+			if err != nil || n < 1 || n > 3+len(arguments) { // the last is the limit of the plan
+				t.Fatalf("parameter %s of %d:\n%s", m[0], 3+len(arguments), text)
+			}
+			used[n] = true
+		}
+		for n := range len(arguments) {
+			if !used[3+n] {
+				t.Fatalf("%s is given and not used:\n%s", fmt.Sprintf("$%d", 3+n), text)
+			}
+		}
+	})
+}

@@ -212,16 +212,6 @@ func (b *Backoff) Delay(n int64) time.Duration {
 	return 0
 }
 
-// Bounds returns the shortest and the longest delay that Next may give after the n-th
-// failure, n at least 1, jitter included.
-func (b *Backoff) Bounds(n int64) (shortest, longest time.Duration) {
-	const least, most = 1.0 / (1 << 53), 1 - 1.0/(1<<53)
-	if b.Jitter.kind == Decorrelated {
-		return min(b.Delay(1), b.limit()), b.limit()
-	}
-	return b.draw(n, 0, least), b.draw(n, 0, most)
-}
-
 // scaled returns n, or what stands for it with more than Scale attempts. Half a step is
 // rounded up.
 func (b *Backoff) scaled(n int64) int64 {

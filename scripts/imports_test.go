@@ -13,6 +13,7 @@ import (
 var mayImport = map[string][]string{
 	"engine":           {},
 	"engine/check":     {"engine"},
+	"engine/history":   {"engine"},
 	"engine/memstore":  {"engine"},
 	"engine/pgstore":   {"engine"},
 	"engine/sim":       {"engine"},

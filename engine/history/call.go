@@ -1,0 +1,83 @@
+package history
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"qsim/engine"
+)
+
+// Op is a method of the store that hands jobs over.
+type Op string
+
+// The methods that are noted.
+const (
+	Enqueue Op = "enqueue"
+	Claim   Op = "claim"
+	Recover Op = "recover"
+	Extend  Op = "extend"
+	Commit  Op = "commit"
+)
+
+// Answer is what a caller knows of what became of its call.
+type Answer uint8
+
+const (
+	Unknown  Answer = iota // no answer came, or an error: it may have taken effect, or may yet
+	Refused                // it took no effect
+	Answered               // the items say what it did
+)
+
+// String returns "unknown", "refused" or "answered".
+func (a Answer) String() string { return [...]string{"unknown", "refused", "answered"}[a] }
+
+// Item is one job of a call.
+type Item struct {
+	Job    engine.JobID  `json:"j"`
+	Token  engine.Token  `json:"t,omitempty"` // not of an enqueue
+	Verb   engine.Verb   `json:"v,omitempty"` // of a commit
+	Status engine.Status `json:"s,omitempty"` // of an answered commit; of an answered extension Applied or Stale
+}
+
+// Call is a call to the store as its caller saw it. Times are by the store's clock, such
+// that it took effect, if it did, in [Began, Ended].
+type Call struct {
+	Process string // whose history it is in
+	Number  uint64 // in that history, from 1
+	Op      Op
+	Began   engine.Time
+	Ended   engine.Time // engine.Never if Unknown
+	Answer  Answer
+	Error   string         // what the store said, if anything
+	TTL     time.Duration  // Claim, Recover, Extend
+	Batch   engine.BatchID // Commit
+	// Items are what the call named and what it was answered; of a claim or a recovery
+	// the leases that were granted, none if it is Unknown.
+	Items []Item
+}
+
+// tell describes what c has to do with one job.
+func (c *Call) tell(i *Item) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s call %d: %s", c.Process, c.Number, c.Op)
+	if c.Op == Commit {
+		fmt.Fprintf(&b, " %v, batch %d of engine %d/%d,", i.Verb, c.Batch.Seq, c.Batch.Engine.Node(), c.Batch.Engine.Generation())
+	}
+	if i.Token != 0 {
+		fmt.Fprintf(&b, " token %d", i.Token)
+	}
+	if c.TTL > 0 {
+		fmt.Fprintf(&b, " for %v", c.TTL)
+	}
+	fmt.Fprintf(&b, ": %v", c.Answer)
+	if c.Answer == Answered && (c.Op == Commit || c.Op == Extend) {
+		fmt.Fprintf(&b, ", %s", statusNames[min(int(i.Status), len(statusNames)-1)])
+	}
+	if c.Error != "" {
+		fmt.Fprintf(&b, " (%s)", c.Error)
+	}
+	return b.String()
+}
+
+var statusNames = [...]string{"not applied", "applied", "stale", "applied by an earlier copy", "stale in an earlier copy", "?"}

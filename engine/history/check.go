@@ -1,0 +1,277 @@
+package history
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"qsim/engine"
+)
+
+// sighting is one job in a call.
+type sighting struct {
+	call *Call
+	item *Item
+}
+
+func (s sighting) String() string { return s.call.tell(s.item) }
+
+// accepted reports whether a commit is known to have taken effect, by this call or by an
+// earlier copy.
+func (s sighting) accepted() bool {
+	return s.call.Answer == Answered && (s.item.Status == engine.Applied || s.item.Status == engine.Repeated)
+}
+
+// possible reports whether a commit may have taken effect.
+func (s sighting) possible() bool { return s.accepted() || s.call.Answer == Unknown }
+
+// ends reports whether a commit is about the end of the job.
+func (s sighting) ends() bool { return s.item.Verb == engine.Ack || s.item.Verb == engine.Bury }
+
+// jobHistory is what the histories say of one job.
+type jobHistory struct {
+	id        engine.JobID
+	enqueues  []sighting // that were not refused
+	effective bool       // one of them took effect
+	leases    []sighting // granted by claims and recoveries, in the order in which they began
+	extends   []sighting // that the store agreed to
+	commits   []sighting
+	shed      bool // a claim buried it
+	left      bool
+}
+
+// Check holds the calls of all processes, and the jobs that are left in the store, against
+// the contract of engine.Store under engine.FenceToken. It keeps pointers into calls. Jobs
+// must have been enqueued under IDs that are not used again, also when the answer was lost.
+func Check(calls []Call, left []engine.JobID) *Report {
+	r := &Report{Calls: map[Op]Tally{}, history: map[engine.JobID][]sighting{}}
+	jobs := map[engine.JobID]*jobHistory{}
+	of := func(id engine.JobID) *jobHistory {
+		j := jobs[id]
+		if j == nil {
+			j = &jobHistory{id: id}
+			jobs[id] = j
+		}
+		return j
+	}
+	for _, id := range left {
+		of(id).left = true
+	}
+	for i := range calls {
+		c := &calls[i]
+		r.count(c)
+		for k := range c.Items {
+			s := sighting{c, &c.Items[k]}
+			r.history[s.item.Job] = append(r.history[s.item.Job], s)
+			of(s.item.Job).add(s)
+		}
+	}
+	settle(calls, jobs)
+	for _, id := range slices.Sorted(maps.Keys(jobs)) {
+		r.checkJob(jobs[id])
+	}
+	return r
+}
+
+// count adds a call to the numbers of the report.
+func (r *Report) count(c *Call) {
+	t := r.Calls[c.Op]
+	switch c.Answer {
+	case Answered:
+		t.Answered++
+	case Refused:
+		t.Refused++
+	default:
+		t.Unknown++
+	}
+	r.Calls[c.Op] = t
+	switch {
+	case c.Op == Claim:
+		r.Leases += len(c.Items)
+	case c.Op == Recover:
+		r.Taken += len(c.Items)
+	case c.Op == Commit && c.Answer == Answered:
+		for i := range c.Items {
+			switch c.Items[i].Status {
+			case engine.Stale, engine.RepeatedStale:
+				r.Stale++
+			case engine.Repeated:
+				r.Repeated++
+			}
+		}
+	}
+}
+
+// add sorts a sighting in by what it says.
+func (j *jobHistory) add(s sighting) {
+	switch s.call.Op {
+	case Enqueue:
+		if s.call.Answer != Refused {
+			j.enqueues = append(j.enqueues, s)
+			j.effective = j.effective || s.call.Answer == Answered
+		}
+	case Claim, Recover:
+		if s.item.Verb == engine.Bury {
+			j.shed = true
+			return
+		}
+		j.leases = append(j.leases, s)
+	case Extend:
+		if s.call.Answer == Answered && s.item.Status == engine.Applied {
+			j.extends = append(j.extends, s)
+		}
+	case Commit:
+		j.commits = append(j.commits, s)
+	}
+}
+
+// settle finds the calls without an answer that did enqueue: one of their jobs was seen,
+// so all were enqueued, as it is all or none.
+func settle(calls []Call, jobs map[engine.JobID]*jobHistory) {
+	for i := range calls {
+		c := &calls[i]
+		if c.Op != Enqueue || c.Answer != Unknown {
+			continue
+		}
+		seen := slices.ContainsFunc(c.Items, func(item Item) bool {
+			j := jobs[item.Job]
+			return len(j.leases) > 0 || j.shed || j.left
+		})
+		for k := range c.Items {
+			j := jobs[c.Items[k].Job]
+			j.effective = j.effective || seen
+		}
+	}
+}
+
+// checkJob finds what is wrong with one job.
+func (r *Report) checkJob(j *jobHistory) {
+	slices.SortStableFunc(j.leases, func(a, b sighting) int { return int(min(max(a.call.Began-b.call.Began, -1), 1)) })
+	switch {
+	case j.effective:
+		r.Jobs++
+	case len(j.enqueues) > 0:
+		r.Maybe++
+	}
+	found := func(k Kind, format string, arguments ...any) {
+		r.Anomalies = append(r.Anomalies, Anomaly{k, j.id, fmt.Sprintf(format, arguments...)})
+	}
+	ended := slices.IndexFunc(j.commits, func(s sighting) bool { return s.ends() && s.accepted() })
+	if ended >= 0 {
+		r.Acked++
+	}
+	perhaps := j.shed || slices.ContainsFunc(j.commits, func(s sighting) bool { return s.ends() && s.possible() })
+	switch {
+	case j.effective && !perhaps && !j.left:
+		found(Lost, "enqueued, never ended, and not there")
+	case j.left && ended >= 0:
+		found(Redelivered, "there still, after %v", j.commits[ended])
+	}
+	j.checkExpected(found)
+	j.checkEnds(found)
+	j.checkStale(found)
+	j.checkLeases(found)
+}
+
+type finder func(k Kind, format string, arguments ...any)
+
+// checkExpected wants somebody to have begun to enqueue the job before it was handed out.
+func (j *jobHistory) checkExpected(found finder) {
+	if len(j.enqueues) == 0 {
+		if j.left || j.shed || len(j.leases) > 0 {
+			found(Unexpected, "nobody enqueued it")
+		}
+		return
+	}
+	first := engine.Never
+	for _, s := range j.enqueues {
+		first = min(first, s.call.Began)
+	}
+	for _, l := range j.leases {
+		if l.call.Ended < first {
+			found(Unexpected, "%v before it was enqueued", l)
+		}
+	}
+}
+
+// checkEnds wants one batch to have ended the job, once, and nothing to come after it.
+func (j *jobHistory) checkEnds(found finder) {
+	var first, applied *sighting
+	for i := range j.commits {
+		s := &j.commits[i]
+		if !s.ends() || !s.accepted() {
+			continue
+		}
+		switch {
+		case first != nil && first.call.Batch != s.call.Batch:
+			found(AckedTwice, "%v; and %v", first, s)
+		case applied != nil && s.item.Status == engine.Applied:
+			found(AckedTwice, "%v; and %v", applied, s)
+		}
+		if first == nil {
+			first = s
+		}
+		if s.item.Status == engine.Applied {
+			applied = s
+		}
+		for _, l := range j.leases {
+			switch {
+			case l.call.Began >= s.call.Ended:
+				found(Redelivered, "%v, after %v", l, s)
+			case l.item.Token > s.item.Token:
+				found(StaleAccepted, "%v, but there is %v", s, l) // or it was handed out afterwards
+			}
+		}
+	}
+}
+
+// checkStale wants no other commit to have taken effect under a token when a later one had
+// been granted before it was made.
+func (j *jobHistory) checkStale(found finder) {
+	for _, s := range j.commits {
+		if s.ends() || s.call.Answer != Answered || s.item.Status != engine.Applied {
+			continue
+		}
+		for _, l := range j.leases {
+			if l.item.Token > s.item.Token && l.call.Ended <= s.call.Began {
+				found(StaleAccepted, "%v, after %v", s, l)
+			}
+		}
+	}
+}
+
+// checkLeases wants tokens to rise and leases not to overlap.
+func (j *jobHistory) checkLeases(found finder) {
+	for i, a := range j.leases {
+		for k, b := range j.leases {
+			if k > i && a.item.Token == b.item.Token || a.call.Ended <= b.call.Began && a.item.Token > b.item.Token {
+				found(TokenNotRising, "%v, then %v", a, b)
+			}
+			if k != i && j.overlap(a, b) {
+				found(Overlapping, "%v, before the end of %v", b, a)
+			}
+		}
+	}
+}
+
+// overlap reports whether b was for certain granted while a was held: after a was, before
+// its end, and before its holder may have given it up. The store counts a TTL from when it
+// granted or extended a lease, which was not before that call began.
+func (j *jobHistory) overlap(a, b sighting) bool {
+	if b.call.Began < a.call.Ended {
+		return false
+	}
+	end := a.call.Began.Add(a.call.TTL)
+	for _, s := range j.extends {
+		// An extension that came after b tells nothing of the time of b.
+		if s.item.Token == a.item.Token && s.call.Ended <= b.call.Began {
+			end = max(end, s.call.Began.Add(s.call.TTL))
+		}
+	}
+	if b.call.Ended >= end {
+		return false
+	}
+	return !slices.ContainsFunc(j.commits, func(s sighting) bool {
+		return s.item.Token == a.item.Token && s.possible() && s.call.Began <= b.call.Ended
+	})
+}

@@ -1,0 +1,62 @@
+package history
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"qsim/engine"
+)
+
+// Read reads the calls that a Recorder wrote, in the order in which they began. process
+// names the history in reports. A last line without its end is that of a process that was
+// killed while it wrote: it is passed over, as a call that had not yet been made or an
+// answer that nobody read.
+func Read(from io.Reader, process string) ([]Call, error) {
+	var calls []Call
+	lines := bufio.NewReader(from)
+	for number := 1; ; number++ {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return calls, nil
+		}
+		if err == nil {
+			calls, err = readEntry(calls, line, process)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read history of %s: line %d: %w", process, number, err)
+		}
+	}
+}
+
+// readEntry adds a line to the calls before it.
+func readEntry(calls []Call, line []byte, process string) ([]Call, error) {
+	var e entry
+	if err := json.Unmarshal(line, &e); err != nil {
+		return nil, err
+	}
+	if e.Op != "" {
+		if e.Number != uint64(len(calls))+1 {
+			return nil, fmt.Errorf("call %d after %d calls", e.Number, len(calls))
+		}
+		return append(calls, Call{Process: process, Number: e.Number, Op: e.Op, Began: e.At, Ended: engine.Never, TTL: e.TTL,
+			Batch: engine.BatchID{Engine: e.Engine, Seq: e.Seq}, Items: e.Items}), nil
+	}
+	if e.Number == 0 || e.Number > uint64(len(calls)) {
+		return nil, fmt.Errorf("the answer to call %d after %d calls", e.Number, len(calls))
+	}
+	if e.Answer > Answered {
+		return nil, fmt.Errorf("answer %d", uint8(e.Answer))
+	}
+	c := &calls[e.Number-1]
+	c.Answer, c.Error = e.Answer, e.Error
+	if e.Answer != Unknown {
+		c.Ended = e.At
+	}
+	if e.Items != nil {
+		c.Items = e.Items
+	}
+	return calls, nil
+}

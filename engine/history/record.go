@@ -1,0 +1,187 @@
+package history
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"qsim/engine"
+)
+
+// entry is one line of a history: a call that begins, or, without an op, its answer.
+type entry struct {
+	Number uint64          `json:"n"`
+	At     engine.Time     `json:"at"`
+	Op     Op              `json:"op,omitempty"`
+	TTL    time.Duration   `json:"ttl,omitempty"`
+	Engine engine.EngineID `json:"engine,omitempty"`
+	Seq    uint64          `json:"seq,omitempty"`
+	Answer Answer          `json:"answer,omitempty"`
+	Error  string          `json:"error,omitempty"`
+	Items  []Item          `json:"items,omitempty"`
+}
+
+// Recorder is a Store that notes the calls of one process. Methods that hand no jobs over
+// are not noted.
+type Recorder struct {
+	engine.Store
+	clock func() engine.Time
+
+	mu     sync.Mutex
+	to     io.Writer
+	number uint64
+}
+
+// Record returns a store that has every call made by store and writes it down in to, one
+// line in one Write, before it is made and when it was answered. clock reads the store's
+// clock. A call that cannot be written down is not made.
+func Record(store engine.Store, to io.Writer, clock func() engine.Time) *Recorder {
+	return &Recorder{Store: store, to: to, clock: clock}
+}
+
+// begin writes down that a call is about to be made and returns its number.
+func (r *Recorder) begin(e entry) (uint64, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.number++
+	e.Number = r.number
+	return e.Number, r.write(&e)
+}
+
+// end writes down the answer and returns the error that the caller gets.
+func (r *Recorder) end(number uint64, items []Item, err error) error {
+	e := entry{Number: number, Answer: Answered, Items: items}
+	switch {
+	case errors.Is(err, engine.ErrDuplicate), errors.Is(err, engine.ErrUnsupported):
+		e.Answer, e.Items, e.Error = Refused, nil, err.Error()
+	case err != nil:
+		e.Answer, e.Items, e.Error = Unknown, nil, err.Error()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if failed := r.write(&e); err == nil {
+		err = failed
+	}
+	return err
+}
+
+// write stamps an entry and writes it.
+func (r *Recorder) write(e *entry) error {
+	e.At = r.clock()
+	line, err := json.Marshal(e)
+	if err == nil {
+		_, err = r.to.Write(append(line, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("write history: %w", err)
+	}
+	return nil
+}
+
+// Enqueue implements engine.Store.
+func (r *Recorder) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
+	items := make([]Item, len(jobs))
+	for i := range jobs {
+		items[i].Job = jobs[i].ID
+	}
+	n, err := r.begin(entry{Op: Enqueue, Items: items})
+	if err != nil {
+		return err
+	}
+	return r.end(n, nil, r.Store.Enqueue(ctx, jobs))
+}
+
+// Claim implements engine.Store.
+func (r *Recorder) Claim(ctx context.Context, holder engine.EngineID, plan engine.Plan, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
+	n, err := r.begin(entry{Op: Claim, TTL: ttl, Engine: holder})
+	if err != nil {
+		return dst, engine.Forever, err
+	}
+	leases, next, err := r.Store.Claim(ctx, holder, plan, ttl, dst)
+	err = r.end(n, granted(leases, len(dst), err), err)
+	return leases, next, err
+}
+
+// Recover implements engine.Store.
+func (r *Recorder) Recover(ctx context.Context, holder engine.EngineID, limit int, grace, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
+	n, err := r.begin(entry{Op: Recover, TTL: ttl, Engine: holder})
+	if err != nil {
+		return dst, engine.Forever, err
+	}
+	leases, next, err := r.Store.Recover(ctx, holder, limit, grace, ttl, dst)
+	err = r.end(n, granted(leases, len(dst), err), err)
+	return leases, next, err
+}
+
+// granted are the leases of an answer that begins at from. A job that was shed is dead:
+// it counts as buried under no lease.
+func granted(leases []engine.Lease, from int, err error) (items []Item) {
+	if err != nil {
+		return nil
+	}
+	for i := range leases[from:] {
+		l := &leases[from+i]
+		item := Item{Job: l.ID, Token: l.Token}
+		if l.Shed {
+			item = Item{Job: l.ID, Verb: engine.Bury, Status: engine.Applied}
+		}
+		items = append(items, item)
+	}
+	return items
+}
+
+// Commit implements engine.Store.
+func (r *Recorder) Commit(ctx context.Context, batch engine.Batch, dst []engine.Result) ([]engine.Result, error) {
+	items := make([]Item, len(batch.Outcomes))
+	for i := range batch.Outcomes {
+		o := &batch.Outcomes[i]
+		items[i] = Item{Job: o.Job, Token: o.Token, Verb: o.Verb}
+	}
+	n, err := r.begin(entry{Op: Commit, Engine: batch.ID.Engine, Seq: batch.ID.Seq, Items: items})
+	if err != nil {
+		return dst, err
+	}
+	results, err := r.Store.Commit(ctx, batch, dst)
+	if err == nil {
+		if got := len(results) - len(dst); got != len(items) {
+			err = fmt.Errorf("commit of %d: the store answered for %d", len(items), got)
+		}
+	}
+	if err == nil {
+		for i := range items {
+			items[i].Status = results[len(dst)+i].Status
+		}
+	}
+	return results, r.end(n, items, err)
+}
+
+// ExtendLease implements engine.Store.
+func (r *Recorder) ExtendLease(ctx context.Context, leases []engine.LeaseKey, ttl time.Duration, dst []bool) ([]bool, error) {
+	items := make([]Item, len(leases))
+	for i, k := range leases {
+		items[i] = Item{Job: k.Job, Token: k.Token}
+	}
+	n, err := r.begin(entry{Op: Extend, TTL: ttl, Items: items})
+	if err != nil {
+		return dst, err
+	}
+	current, err := r.Store.ExtendLease(ctx, leases, ttl, dst)
+	if err == nil {
+		if got := len(current) - len(dst); got != len(items) {
+			err = fmt.Errorf("extend %d leases: the store answered for %d", len(items), got)
+		}
+	}
+	if err == nil {
+		for i := range items {
+			items[i].Status = engine.Stale
+			if current[len(dst)+i] {
+				items[i].Status = engine.Applied
+			}
+		}
+	}
+	return current, r.end(n, items, err)
+}

@@ -1,0 +1,105 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"qsim/engine"
+)
+
+// Kind is a way in which a store breaks its contract.
+type Kind uint8
+
+// The kinds of anomalies.
+const (
+	// Lost: a job was enqueued, nobody may have ended it, and it is not there.
+	Lost Kind = iota + 1
+	// Unexpected: a job was handed out, or is left, that nobody had enqueued.
+	Unexpected
+	// AckedTwice: two batches each ended the job, or one did twice.
+	AckedTwice
+	// Redelivered: a job was handed out, or is left, after it had ended.
+	Redelivered
+	// Overlapping: a lease was granted while an earlier one of another token had not run
+	// out by the store's clock and its holder had not given it up.
+	Overlapping
+	// TokenNotRising: a lease has a token that is not above that of an earlier one.
+	TokenNotRising
+	// StaleAccepted: a commit took effect under a token although the job had been handed
+	// out under a later one.
+	StaleAccepted
+	numKinds
+)
+
+var kindNames = [numKinds]string{"?", "lost", "unexpected", "acked twice", "redelivered after its end", "overlapping leases", "token not rising", "stale commit accepted"}
+
+// String returns the kind's name in words.
+func (k Kind) String() string { return kindNames[k] }
+
+// Anomaly is what a store must not have done.
+type Anomaly struct {
+	Kind Kind
+	Job  engine.JobID
+	Text string // which calls show it
+}
+
+// Tally is how many calls of a method ended how.
+type Tally struct{ Answered, Unknown, Refused int }
+
+// Report is what Check found.
+type Report struct {
+	Calls    map[Op]Tally
+	Jobs     int // that were enqueued for certain
+	Maybe    int // of whose enqueueing nothing is known
+	Leases   int // granted by claims
+	Taken    int // leases granted by recoveries
+	Acked    int // jobs that ended by an answered commit
+	Stale    int // outcomes that were refused as stale
+	Repeated int // outcomes that an earlier copy of their batch had applied
+
+	Anomalies []Anomaly // by job
+	history   map[engine.JobID][]sighting
+}
+
+// Count is how many anomalies of a kind there are.
+func (r *Report) Count(k Kind) (n int) {
+	for i := range r.Anomalies {
+		if r.Anomalies[i].Kind == k {
+			n++
+		}
+	}
+	return n
+}
+
+// String sums r up in a few lines.
+func (r *Report) String() string {
+	var b strings.Builder
+	for _, op := range []Op{Enqueue, Claim, Recover, Extend, Commit} {
+		t := r.Calls[op]
+		fmt.Fprintf(&b, "%s: %d answered, %d unknown, %d refused\n", op, t.Answered, t.Unknown, t.Refused)
+	}
+	fmt.Fprintf(&b, "%d jobs enqueued, %d more perhaps; %d leases claimed, %d recovered; %d jobs seen to end; outcomes: %d stale, %d applied by earlier copies\nanomalies:",
+		r.Jobs, r.Maybe, r.Leases, r.Taken, r.Acked, r.Stale, r.Repeated)
+	for k := Lost; k < numKinds; k++ {
+		fmt.Fprintf(&b, " %d %v,", r.Count(k), k)
+	}
+	return strings.TrimSuffix(b.String(), ",")
+}
+
+// Story tells all calls that name a job, in the order in which they began, with times in
+// seconds since the first of them.
+func (r *Report) Story(job engine.JobID) string {
+	seen := slices.Clone(r.history[job])
+	slices.SortStableFunc(seen, func(a, b sighting) int { return int(min(max(a.call.Began-b.call.Began, -1), 1)) })
+	var b strings.Builder
+	fmt.Fprintf(&b, "job %d:\n", job)
+	for _, s := range seen {
+		ended := "        ?"
+		if s.call.Ended != engine.Never {
+			ended = fmt.Sprintf("%9.6f", s.call.Ended.Sub(seen[0].call.Began).Seconds())
+		}
+		fmt.Fprintf(&b, "  %9.6f - %s  %s\n", s.call.Began.Sub(seen[0].call.Began).Seconds(), ended, s.call.tell(s.item))
+	}
+	return b.String()
+}

@@ -1,0 +1,195 @@
+package history_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"os/signal"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/history"
+	"qsim/engine/live"
+	"qsim/engine/pgstore"
+	"qsim/policies"
+)
+
+// asWorker is the variable that makes this binary a worker: its settings.
+const asWorker = "HISTORY_TEST_WORKER"
+
+// TestMain lets this binary be a worker.
+func TestMain(m *testing.M) {
+	if text := os.Getenv(asWorker); text != "" {
+		if err := work(text); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+const schema = "storm"
+
+// Times of the engines: short, so that much happens.
+const (
+	leaseTTL    = 900 * time.Millisecond
+	callTimeout = 500 * time.Millisecond
+)
+
+// workerSettings are what a worker is told.
+type workerSettings struct {
+	DSN     string
+	Node    int32
+	History string // file
+	Fence   engine.Fence
+	Seed    uint64
+}
+
+// wallClock is the clock of a server on the same machine: both read CLOCK_REALTIME.
+func wallClock() engine.Time { return engine.Time(time.Now().UnixNano()) }
+
+// recorded is a store that notes its calls and offers what pgstore does.
+type recorded struct {
+	*history.Recorder
+	engine.Registry
+	engine.Announcer
+}
+
+func storeOptions(f engine.Fence) engine.StoreOptions {
+	return engine.StoreOptions{Fence: f, LapseAfter: -1}
+}
+
+// work is a worker process: until SIGTERM, or until whoever started it is gone.
+func work(text string) error {
+	var s workerSettings
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(1)
+	}()
+	file, err := os.OpenFile(s.History, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	var store *pgstore.Store
+	if err := patiently(ctx, func() (err error) {
+		store, err = pgstore.Open(ctx, s.DSN, pgstore.Options{Schema: schema, Store: storeOptions(s.Fence), Connections: 4})
+		return err
+	}); err != nil {
+		return ignoreEnd(ctx, err)
+	}
+	defer store.Close()
+	var generation uint32
+	if err := patiently(ctx, func() (err error) {
+		generation, err = store.NextLife(ctx, s.Node)
+		return err
+	}); err != nil {
+		return ignoreEnd(ctx, err)
+	}
+	c := live.Config{
+		Engine: live.Defaults(12, &policies.Backoff{Kind: policies.Fixed, First: 60 * time.Millisecond}), FirstNode: s.Node,
+		// One more than NextLife says: 0 would have it asked again.
+		Generation: generation + 1,
+		Store:      recorded{history.Record(store, file, wallClock), store, store},
+		Handler:    func(ctx context.Context, j *engine.Job) error { return handle(ctx, j, s.Seed) },
+		OnFailure:  func(*engine.Job, engine.ErrorKind, error) {},
+		Logger:     slog.New(slog.DiscardHandler),
+		StopWithin: 2 * time.Second,
+	}
+	c.Engine.Lease = engine.LeaseConfig{TTL: leaseTTL, Heartbeat: leaseTTL / 3}
+	c.Engine.Reaper.Every = 150 * time.Millisecond
+	c.Engine.Fetch.Batch, c.Engine.Fetch.Prefetch = 16, 6
+	c.Engine.Commit.Batch, c.Engine.Commit.Timeout, c.Engine.CallTimeout = 16, callTimeout, callTimeout
+	return live.Run(ctx, c)
+}
+
+var errWork = errors.New("failed by design")
+
+// handle works for a while that depends on the job, the delivery and the seed, some for
+// longer than a lease, and fails now and then.
+func handle(ctx context.Context, j *engine.Job, seed uint64) error {
+	random := rand.New(rand.NewPCG(seed, uint64(j.ID)<<16|uint64(j.Delivery)))
+	runs := time.Duration(random.ExpFloat64() * float64(40*time.Millisecond))
+	p := random.Float64()
+	if p < 0.01 {
+		runs = leaseTTL + leaseTTL/2
+	}
+	pause(ctx, runs)
+	if p > 0.95 {
+		return errWork
+	}
+	return ctx.Err()
+}
+
+// pause waits.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// patiently makes a call until the server answers.
+func patiently(ctx context.Context, call func() error) error {
+	for {
+		err := call()
+		if err == nil || !errors.Is(err, engine.ErrUnavailable) || ctx.Err() != nil {
+			return err
+		}
+		pause(ctx, 50*time.Millisecond)
+	}
+}
+
+// ignoreEnd passes over the error of a call that was ended by being told to stop.
+func ignoreEnd(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// worker is a process that the test started.
+type worker struct {
+	mu      sync.Mutex // of whoever does something to it
+	command *exec.Cmd
+}
+
+// startWorker starts a worker process. It ends when the test does, however that ends.
+func startWorker(t *testing.T, s workerSettings) *exec.Cmd {
+	t.Helper()
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(program)
+	c.Env = append(os.Environ(), asWorker+"="+string(text), "GORACE=atexit_sleep_ms=0")
+	if _, err := c.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	c.Stderr = os.Stderr
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}

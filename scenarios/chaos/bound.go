@@ -68,7 +68,7 @@ func (s *setup) need(l *left, id engine.JobID, delivery, charged int32) {
 		most = max(1, most-int(charged))
 	}
 	chain := time.Duration(0)
-	spare := 2 // attempts that come to nothing although they succeed: their lease is over, or was when all was healed
+	spare := 2        // attempts that come to nothing although they succeed: their lease is over, or was when all was healed
 	if w.Store.Held { // a lease may end while its job waits in a process for its time, again and again
 		spare = 6
 	}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -280,7 +281,16 @@ func (s *storm) stopAll() error {
 	var stopped sync.WaitGroup
 	var errs [workers]error
 	for i := range s.workers {
-		stopped.Go(func() { errs[i] = s.stop(i) })
+		stopped.Go(func() {
+			errs[i] = s.stop(i)
+			// One that was only being started did not listen yet: it held nothing.
+			var exit *exec.ExitError
+			if errors.As(errs[i], &exit) {
+				if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() && status.Signal() == syscall.SIGTERM {
+					errs[i] = nil
+				}
+			}
+		})
 	}
 	stopped.Wait()
 	return errors.Join(errs[:]...)

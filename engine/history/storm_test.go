@@ -8,7 +8,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -262,14 +261,20 @@ func (s *storm) start(i int, stormy bool) {
 		dsn += fmt.Sprintf(" statement_timeout=%d", 20+s.random.IntN(60))
 		s.note("worker with a statement timeout", 1)
 	}
-	s.workers[i].command = startWorker(s.t, workerSettings{DSN: dsn, Node: int32(i + 1), Fence: s.fence, Seed: s.seed,
-		History: filepath.Join(s.folder, fmt.Sprintf("worker-%d-life-%d", i+1, s.lives))})
+	s.workers[i].history = filepath.Join(s.folder, fmt.Sprintf("worker-%d-life-%d", i+1, s.lives))
+	s.workers[i].command = startWorker(s.t, workerSettings{DSN: dsn, Node: int32(i + 1), Fence: s.fence, Seed: s.seed, History: s.workers[i].history})
 }
 
 // stop drains a worker. One whose store does not answer in time abandons jobs, which run
 // elsewhere: an error.
 func (s *storm) stop(i int) error {
 	c := s.workers[i].command
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); { // it listens once it has its file
+		if _, err := os.Stat(s.workers[i].history); err == nil {
+			break
+		}
+		pause(context.Background(), 5*time.Millisecond)
+	}
 	_ = c.Process.Signal(syscall.SIGTERM)
 	timer := time.AfterFunc(15*time.Second, func() { _ = c.Process.Kill() })
 	defer timer.Stop()
@@ -281,16 +286,7 @@ func (s *storm) stopAll() error {
 	var stopped sync.WaitGroup
 	var errs [workers]error
 	for i := range s.workers {
-		stopped.Go(func() {
-			errs[i] = s.stop(i)
-			// One that was only being started did not listen yet: it held nothing.
-			var exit *exec.ExitError
-			if errors.As(errs[i], &exit) {
-				if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() && status.Signal() == syscall.SIGTERM {
-					errs[i] = nil
-				}
-			}
-		})
+		stopped.Go(func() { errs[i] = s.stop(i) })
 	}
 	stopped.Wait()
 	return errors.Join(errs[:]...)

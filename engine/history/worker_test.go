@@ -169,6 +169,7 @@ func ignoreEnd(ctx context.Context, err error) error {
 type worker struct {
 	mu      sync.Mutex // of whoever does something to it
 	command *exec.Cmd
+	history string // the file it notes its calls in, made once it listens to signals
 }
 
 // startWorker starts a worker process. It ends when the test does, however that ends.

@@ -39,7 +39,9 @@ func TestClaimersCountEachAttemptOnce(t *testing.T) {
 		group, sweeper sync.WaitGroup
 		stop           = make(chan struct{})
 		claimed        [claimers][]engine.Lease
+		first          sync.WaitGroup // claims: nobody goes on before everybody has one
 	)
+	first.Add(claimers)
 	sweeper.Add(1)
 	go func() {
 		defer sweeper.Done()
@@ -59,7 +61,7 @@ func TestClaimersCountEachAttemptOnce(t *testing.T) {
 		group.Add(1)
 		go func() {
 			defer group.Done()
-			claimed[i] = claimUntilDead(t, store, engine.NewEngineID(int32(i), 0), attempts)
+			claimed[i] = claimUntilDead(t, store, engine.NewEngineID(int32(i), 0), attempts, &first)
 		}()
 	}
 	group.Wait()
@@ -83,14 +85,14 @@ func TestClaimersCountEachAttemptOnce(t *testing.T) {
 	}
 	for i := range claimed {
 		if len(claimed[i]) == jobs*attempts {
-			t.Logf("claimer %d had all the jobs: nothing raced", i) // the scheduler may have it so
+			t.Errorf("claimer %d had all the jobs: nothing raced", i)
 		}
 	}
 }
 
 // claimUntilDead claims, fails every job it gets, without a delay, and buries it after its
 // last attempt, until no job is left. It returns what it claimed.
-func claimUntilDead(t *testing.T, store *Store, holder engine.EngineID, attempts int32) []engine.Lease {
+func claimUntilDead(t *testing.T, store *Store, holder engine.EngineID, attempts int32, first *sync.WaitGroup) []engine.Lease {
 	ctx := context.Background()
 	plan := engine.Plan{Limit: 7, Terms: []engine.Term{{Class: engine.AnyClass, Limit: 7}}}
 	var all []engine.Lease
@@ -99,6 +101,10 @@ func claimUntilDead(t *testing.T, store *Store, holder engine.EngineID, attempts
 		if err != nil {
 			t.Error(err)
 			return all
+		}
+		if all == nil && len(leases) > 0 {
+			first.Done()
+			first.Wait()
 		}
 		var outcomes []engine.Outcome
 		for _, l := range leases {

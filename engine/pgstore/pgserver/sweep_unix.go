@@ -14,13 +14,19 @@ import (
 const prefix = "qsim-postgresql-"
 
 // claim marks a folder as one of a process that lives: it locks a file in it for as long
-// as the process does, whatever ends that.
+// as the process does, whatever ends that. The file gets the name that sweep looks for
+// once it is locked: between the two, another process's sweep would take it for abandoned.
 func claim(folder string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(folder, "owner"), os.O_CREATE|os.O_RDWR, 0o600)
+	unnamed := filepath.Join(folder, "owner.new")
+	f, err := os.OpenFile(unnamed, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if err == nil {
+		err = os.Rename(unnamed, filepath.Join(folder, "owner"))
+	}
+	if err != nil {
 		_ = f.Close()
 		return nil, err
 	}

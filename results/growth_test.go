@@ -10,13 +10,9 @@ import (
 	"qsim/scenarios"
 )
 
-// warnings simulates M/M/c and returns what the summary warns of; more is further classes, and
-// keys of the scenario.
-func warnings(t *testing.T, workers int, rate float64, duration, warmup string, seeds int, more string) []string {
+// summaryOf runs a scenario.
+func summaryOf(t *testing.T, text string) *results.Summary {
 	t.Helper()
-	text := fmt.Sprintf("name: small\nduration: %s\nwarmup: %s\ndrain: 0s\nseeds: %d\nengine: {workers: %d, fetch: {batch: %d, wake: true}}\n"+
-		"jobs: [{class: mail, arrivals: {process: poisson, rate: %g/s}, service: {dist: exponential, mean: 500ms}%s]\npolicies: [{kind: fifo}]\nretry: {max-attempts: unlimited, backoff: {kind: none}}\n",
-		duration, warmup, seeds, workers, workers, rate, more)
 	sc, problems := scenarios.Load("small.yaml", []byte(text), nil)
 	if sc == nil {
 		t.Fatalf("%v\n%s", problems, text)
@@ -30,7 +26,17 @@ func warnings(t *testing.T, workers int, rate float64, duration, warmup string, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return summary.Warnings
+	return summary
+}
+
+// warnings simulates M/M/c and returns what the summary warns of; more is further classes, and
+// keys of the scenario.
+func warnings(t *testing.T, workers int, rate float64, duration, warmup string, seeds int, more string) []string {
+	t.Helper()
+	text := fmt.Sprintf("name: small\nduration: %s\nwarmup: %s\ndrain: 0s\nseeds: %d\nengine: {workers: %d, fetch: {batch: %d, wake: true}}\n"+
+		"jobs: [{class: mail, arrivals: {process: poisson, rate: %g/s}, service: {dist: exponential, mean: 500ms}%s]\npolicies: [{kind: fifo}]\nretry: {max-attempts: unlimited, backoff: {kind: none}}\n",
+		duration, warmup, seeds, workers, workers, rate, more)
+	return summaryOf(t, text).Warnings
 }
 
 // growing returns in how many of so many seeds the backlog is said to have been growing when
@@ -100,20 +106,7 @@ func recoveries(t *testing.T, workers int, rate float64, seeds int) []float64 {
 		"jobs: [{class: mail, arrivals: {process: poisson, rate: %g/s}, service: {dist: exponential, mean: 500ms}}]\npolicies: [{kind: fifo}]\n"+
 		"storms: [{name: nothing, at: 15m, for: 1m, slow: {factor: 1}}]\n",
 		seeds, workers, workers, rate)
-	sc, problems := scenarios.Load("small.yaml", []byte(text), nil)
-	if sc == nil {
-		t.Fatalf("%v\n%s", problems, text)
-	}
-	runs, err := scenarios.Run(context.Background(), sc, scenarios.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	settings := sc.Settings()
-	summary, err := results.Summarize(&settings, runs, results.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return summary.Policies[0].Find(results.Query{Metric: "recovery.time", After: "nothing"}).Values
+	return summaryOf(t, text).Policies[0].Find(results.Query{Metric: "recovery.time", After: "nothing"}).Values
 }
 
 // A storm without effect leaves nothing to recover from: at loads of 0.5 and 0.8 on 4 workers the

@@ -12,6 +12,20 @@ import (
 // shippedSeeds are enough for every lesson: each is far larger than its interval.
 const shippedSeeds = 5
 
+// opened loads a scenario that is part of the program, with what is said of it.
+func opened(t *testing.T, name string) (*Scenario, Diagnostics) {
+	t.Helper()
+	file, src, err := Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sc, problems := Load(file, src, nil)
+	if sc == nil {
+		t.Fatal(problems)
+	}
+	return sc, problems
+}
+
 // TestShippedScenariosRun runs every scenario that is part of the program, with few seeds, and wants
 // its objectives to come out as the file says: what a cure is to mend misses, and the cure
 // meets.
@@ -22,14 +36,7 @@ func TestShippedScenariosRun(t *testing.T) {
 	for _, b := range Builtin() {
 		t.Run(b.Name, func(t *testing.T) {
 			t.Parallel()
-			name, src, err := Open(b.Name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			sc, problems := Load(name, src, nil)
-			if sc == nil {
-				t.Fatal(problems)
-			}
+			sc, problems := opened(t, b.Name)
 			published := strings.HasPrefix(b.Name, "published/")
 			if !published { // whose figures are held to intervals that want all of the seeds
 				sc.Seeds = min(sc.Seeds, shippedSeeds)
@@ -67,14 +74,7 @@ func TestShippedScenariosAreChecked(t *testing.T) {
 	for _, b := range Builtin() {
 		t.Run(b.Name, func(t *testing.T) {
 			t.Parallel()
-			name, src, err := Open(b.Name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			sc, problems := Load(name, src, nil)
-			if sc == nil {
-				t.Fatal(problems)
-			}
+			sc, _ := opened(t, b.Name)
 			sc.Seeds = 1
 			if _, err := Run(context.Background(), sc, Options{Parallel: 1, Check: true}); err != nil {
 				t.Error(err)

@@ -48,9 +48,7 @@ const (
 // FitDistributions fits the distributions of the scenario language to a sample of times
 // in seconds, by maximum likelihood, the best by Score first. There are none for fewer than
 // FewestToFit values. Zeros count as half the smallest value above 0, for the logarithm;
-// if that is more than 1 in 100 values, only what allows zeros is fitted. normal, erlang and
-// hyperexponential are not among them: gamma and lognormal with a small cv are as good as
-// the first two, and a third branch of empirical values is better than the last.
+// if that is more than 1 in 100 values, only what allows zeros is fitted.
 func FitDistributions(sample []float64) []Fit {
 	n := len(sample)
 	if n < FewestToFit {
@@ -60,7 +58,9 @@ func FitDistributions(sample []float64) []Fit {
 	slices.Sort(sorted)
 	median := quantileOf(sorted, 0.5)
 	if spread := quantileOf(sorted, 0.99) - quantileOf(sorted, 0.01); spread <= 2*constantSpread*median {
-		return []Fit{{Kind: "constant", Parameters: []FitParameter{{"value", median, true}}, Distance: distance(sorted, step(median)), P: math.NaN(), P50: median, P99: median}}
+		below := sort.SearchFloat64s(sorted, median)
+		above := n - sort.Search(n, func(i int) bool { return sorted[i] > median })
+		return []Fit{{Kind: "constant", Parameters: []FitParameter{{"value", median, true}}, Distance: float64(max(below, above)) / float64(n), P: math.NaN(), P50: median, P99: median}}
 	}
 	logs, zeros := withoutZeros(sorted)
 	var fits []Fit
@@ -115,15 +115,6 @@ func withoutZeros(sorted []float64) (positive []float64, zeros int) {
 // quantileOf is the smallest of sorted values that at least the share q does not exceed.
 func quantileOf(sorted []float64, q float64) float64 {
 	return stat.Quantile(q, stat.Empirical, sorted, nil)
-}
-
-func step(at float64) func(float64) float64 {
-	return func(x float64) float64 {
-		if x < at {
-			return 0
-		}
-		return 1
-	}
 }
 
 // distance is the Kolmogorov-Smirnov distance of sorted values from a distribution function.

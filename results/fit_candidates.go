@@ -20,6 +20,9 @@ type candidate struct {
 	// estimate returns the distribution under which sorted values are most likely, and its
 	// parameters as a scenario has them; false if there is none.
 	estimate func(sorted []float64) (shape, []FitParameter, bool)
+	// drawn is the engine's distribution with these parameters, to draw from quicker than by
+	// Quantile; nil: Quantile is quick.
+	drawn func(parameters []FitParameter) (engine.Dist, error)
 }
 
 // shape is what is needed of a distribution of gonum.
@@ -30,18 +33,23 @@ type shape interface {
 }
 
 var candidates = []candidate{
-	{"exponential", 1, false, func(v []float64) (shape, []FitParameter, bool) {
+	{kind: "exponential", free: 1, estimate: func(v []float64) (shape, []FitParameter, bool) {
 		mean := stat.Mean(v, nil)
 		return distuv.Exponential{Rate: 1 / mean}, []FitParameter{{"mean", mean, true}}, mean > 0
 	}},
-	{"uniform", 2, false, func(v []float64) (shape, []FitParameter, bool) {
+	{kind: "uniform", free: 2, estimate: func(v []float64) (shape, []FitParameter, bool) {
 		low, high := v[0], v[len(v)-1]
 		return distuv.Uniform{Min: low, Max: high}, []FitParameter{{"min", low, true}, {"max", high, true}}, low < high
 	}},
-	{"lognormal", 2, true, estimateLogNormal},
-	{"gamma", 2, true, estimateGamma},
-	{"weibull", 2, true, estimateWeibull},
-	{"pareto", 2, true, func(v []float64) (shape, []FitParameter, bool) {
+	{kind: "normal", free: 2, estimate: estimateNormal, drawn: func(p []FitParameter) (engine.Dist, error) { return engine.Normal(p[0].Value, p[1].Value) }},
+	{kind: "lognormal", free: 2, positive: true, estimate: estimateLogNormal},
+	{kind: "gamma", free: 2, positive: true, estimate: estimateGamma, drawn: func(p []FitParameter) (engine.Dist, error) { return engine.Gamma(p[0].Value, p[1].Value) }},
+	// k is one of a few whole numbers and no parameter that is free, so that where a whole number fits, the
+	// simpler family does.
+	{kind: "erlang", free: 1, positive: true, estimate: estimateErlang, drawn: func(p []FitParameter) (engine.Dist, error) { return engine.Erlang(p[0].Value, int(p[1].Value)) }},
+	{kind: "weibull", free: 2, positive: true, estimate: estimateWeibull},
+	{kind: "hyperexponential", free: 2, estimate: estimateHyperexponential, drawn: func(p []FitParameter) (engine.Dist, error) { return engine.HyperExponential(p[0].Value, p[1].Value) }},
+	{kind: "pareto", free: 2, positive: true, estimate: func(v []float64) (shape, []FitParameter, bool) {
 		low := v[0]
 		alpha := 1 / (meanLog(v) - math.Log(low))
 		return distuv.Pareto{Xm: low, Alpha: alpha}, []FitParameter{{"min", low, true}, {"alpha", alpha, false}}, low > 0 && alpha > 1 && alpha < 1e3
@@ -158,8 +166,8 @@ func (f *candidate) p(sorted []float64) float64 {
 		return 0
 	}
 	draw := own.Quantile
-	if f.kind == "gamma" { // of which gonum has no quick one
-		dist, err := engine.Gamma(parameters[0].Value, parameters[1].Value)
+	if f.drawn != nil {
+		dist, err := f.drawn(parameters)
 		if err != nil {
 			return 0
 		}

@@ -37,10 +37,14 @@ func TestFitRecoversWhatWasDrawn(t *testing.T) {
 		{"exponential", "exponential", make(engine.Exponential(0.2)), []float64{0.2}, 0.08},
 		{"uniform", "uniform", make(engine.Uniform(1, 3)), []float64{1, 3}, 0.01},
 		{"lognormal", "lognormal", make(engine.LogNormalMeanCV(0.5, 0.8)), []float64{0.5, 0.8}, 0.1},
-		{"gamma", "gamma", make(engine.Gamma(2, 0.5)), []float64{2, 0.5}, 0.06},
+		{"gamma", "gamma", make(engine.Gamma(2, 0.6)), []float64{2, 0.6}, 0.06},
 		{"gamma with a peak at 0", "gamma", make(engine.Gamma(2, 2)), []float64{2, 2}, 0.16},
 		{"weibull", "weibull", make(engine.Weibull(0.03, 2)), []float64{0.03, 2}, 0.07},
 		{"pareto", "pareto", make(engine.Pareto(0.1, 2.5)), []float64{0.1, 2.5}, 0.08},
+		{"normal", "normal", make(engine.Normal(0.5, 0.1)), []float64{0.5, 0.1}, 0.06},
+		{"normal that is folded", "normal", make(engine.Normal(1, 1)), []float64{1, 1}, 0.15},
+		{"erlang", "erlang", make(engine.Erlang(0.2, 3)), []float64{0.2, 3}, 0.05},
+		{"hyperexponential", "hyperexponential", make(engine.HyperExponential(0.3, 3)), []float64{0.3, 3}, 0.25},
 		{"constant", "constant", make(engine.Constant(0.7)), []float64{0.7}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -81,7 +85,7 @@ func TestFitOfLittle(t *testing.T) {
 	if fits := FitDistributions(make([]float64, FewestToFit-1)); fits != nil {
 		t.Errorf("got %v for too few values", fits)
 	}
-	if fits := FitDistributions(make([]float64, 100)); len(fits) != 1 || fits[0].Kind != "constant" || fits[0].P50 != 0 {
+	if fits := FitDistributions(make([]float64, 100)); len(fits) != 1 || fits[0].Kind != "constant" || fits[0].P50 != 0 || fits[0].Distance != 0 {
 		t.Errorf("got %+v for zeros, want the constant 0", fits)
 	}
 	exponential, err := engine.Exponential(1)

@@ -60,3 +60,33 @@ func (f *scenarioFlags) overrides(c *cobra.Command) ([]scenarios.Override, error
 	}
 	return all, nil
 }
+
+// oneScenario is what sweep and tune say of more scenarios than one, or none.
+func oneScenario(c *cobra.Command, names []string) error {
+	if len(names) != 1 {
+		return cli.UsageError("%s which scenario? Name one file or built-in one; qsim list scenarios lists those", c.Name())
+	}
+	return nil
+}
+
+// addManyFlags defines what commands that run one scenario many times have in common: how many
+// simulations run at once, what is printed, and out, the folder of the files.
+func addManyFlags(c *cobra.Command, f *runFlags, out string) {
+	flags := c.Flags()
+	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
+	flags.VarP(&f.format, "format", "", "of the result: table, markdown, csv or json")
+	flags.StringVarP(&f.out, "out", "o", "", out)
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say more on standard error")
+}
+
+// checkMany refuses values of addManyFlags that make no sense.
+func (f *runFlags) checkMany() error {
+	if f.parallel < 0 {
+		return cli.UsageError("--parallel %d: want at least 1", f.parallel)
+	}
+	if f.quiet && f.verbose {
+		return cli.UsageError("--quiet and --verbose exclude each other")
+	}
+	return nil
+}

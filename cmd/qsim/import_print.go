@@ -109,14 +109,17 @@ func fitRows(name string, t *imports.Times) (rows [][]string) {
 	rows = append(rows, []string{name, fmt.Sprintf("recorded, %d", t.Seen), "", "", at(0.5), at(0.99), last})
 	for i := range t.Fits {
 		f := &t.Fits[i]
-		p, mark := "", ""
+		distance, p, mark := fmt.Sprintf("%.3f", f.Distance), "", ""
+		if f.Kind == "constant" {
+			distance = "" // it stands for values that are nearly one, which no distribution is near to
+		}
 		if !math.IsNaN(f.P) {
 			p = fmt.Sprintf("%.2f", f.P)
 		}
 		if i == t.Chosen {
 			mark = "chosen"
 		}
-		rows = append(rows, []string{"", imports.Spelled(f), fmt.Sprintf("%.3f", f.Distance), p, results.FormatDuration(f.P50), results.FormatDuration(f.P99), mark})
+		rows = append(rows, []string{"", imports.Spelled(f), distance, p, results.FormatDuration(f.P50), results.FormatDuration(f.P99), mark})
 	}
 	return rows
 }

@@ -59,12 +59,7 @@ Objectives do not change the exit code: a sweep is to find where they are met.
   qsim sweep my.yaml --vary retry.jitter=none,full,"±20%" --vary retry.backoff.first=1s..1m*2 -n 5
   qsim sweep my.yaml --vary storms.down.for=1m..10m/1m --metric goodput --format csv
   qsim sweep my.yaml --vary engine.workers=8..64/4points --shard 3/8 -o shared/sweep`,
-		Args: func(_ *cobra.Command, names []string) error {
-			if len(names) != 1 {
-				return cli.UsageError("sweep which scenario? Name one file or built-in one; qsim list scenarios lists those")
-			}
-			return nil
-		},
+		Args: oneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
 			if err := cli.ReadEnvironment(c); err != nil {
 				return err
@@ -80,12 +75,8 @@ Objectives do not change the exit code: a sweep is to find where they are met.
 	flags.Lookup("baseline").Hidden = true // the table compares nothing
 	flags.Lookup("strict").Usage = "warnings are errors"
 	flags.StringVar(&f.shard, "shard", "", "compute only part `I/N` of the cells, I from 0")
-	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
+	addManyFlags(c, &f.runFlags, "the `DIR` of the sweep (default: results/runs/SCENARIO/sweep-CONFIG)")
 	flags.BoolVarP(&f.force, "force", "f", false, "compute again what is there, and replace another sweep in its folder")
-	flags.VarP(&f.format, "format", "", "of the result: table, markdown, csv or json")
-	flags.StringVarP(&f.out, "out", "o", "", "the `DIR` of the sweep (default: results/runs/SCENARIO/sweep-CONFIG)")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say more on standard error")
 	flags.Var(&f.bars, "progress", "draw progress bars: auto, always or never")
 	cli.Group(c, "How to run it", "shard", "parallel", "force")
 	cli.Group(c, "Output", "format", "out")
@@ -114,6 +105,7 @@ func runSweep(c *cobra.Command, name string, f *sweepFlags) error {
 	if err != nil {
 		return sweepError(err)
 	}
+	tellShort(s.console, s.plan.Axes)
 	if err := s.check(ctx, c.ErrOrStderr(), work.Left()); err != nil {
 		return err
 	}
@@ -142,11 +134,8 @@ func runSweep(c *cobra.Command, name string, f *sweepFlags) error {
 // prepare makes the plan, and complains about whatever is wrong with flags and scenario.
 func (s *sweeping) prepare(c *cobra.Command, name string) error {
 	f := s.flags
-	if f.parallel < 0 {
-		return cli.UsageError("--parallel %d: want at least 1", f.parallel)
-	}
-	if f.quiet && f.verbose {
-		return cli.UsageError("--quiet and --verbose exclude each other")
+	if err := f.checkMany(); err != nil {
+		return err
 	}
 	axes, err := f.axes()
 	if err != nil {
@@ -200,6 +189,15 @@ func (f *sweepFlags) axes() ([]sweep.Axis, error) {
 	return axes, nil
 }
 
+// tellShort says which ranges do not reach their ends.
+func tellShort(console *cli.Console, axes []sweep.Axis) {
+	for i := range axes {
+		for _, short := range axes[i].Range.Short {
+			console.Note("%s=%s: one step more goes beyond", axes[i].Key, short)
+		}
+	}
+}
+
 // queriesOf are what --metric asks of a scenario.
 func queriesOf(metrics []string, scenario *scenarios.Scenario) ([]results.Query, error) {
 	var queries []results.Query
@@ -229,33 +227,40 @@ func queriesOf(metrics []string, scenario *scenarios.Scenario) ([]results.Query,
 // later.
 func (s *sweeping) check(ctx context.Context, stderr io.Writer, cells []int) error {
 	notes, err := s.plan.Check(ctx, cells, s.flags.strict, sweep.Options{Parallel: s.flags.parallel})
+	if err != nil {
+		return checkError(err, s.loaded.name, "--vary", stderr)
+	}
+	tellNotes(s.console, s.plan, cellCount, "", notes)
+	return nil
+}
+
+// checkError is why the values that flag gave cannot be simulated; what is wrong with them is
+// written to stderr.
+func checkError(err error, name, flag string, stderr io.Writer) error {
 	var wrong *sweep.Wrong
 	switch {
 	case errors.Is(err, context.Canceled):
-		return cli.Fail(cli.ExitInterrupted, fmt.Errorf("%s: interrupted before a cell was computed", s.loaded.name))
+		return cli.Fail(cli.ExitInterrupted, fmt.Errorf("%s: interrupted before anything was computed", name))
 	case errors.As(err, &wrong):
-		if err := wrong.Render(stderr); err != nil {
+		if err := wrong.Render(stderr, flag); err != nil {
 			return cli.IOError("write diagnostics", err)
 		}
 		return cli.Fail(cli.ExitUsage, nil)
-	case err != nil:
-		return cli.UsageError("%s: %w", s.loaded.name, err)
 	}
-	s.tell("", notes)
-	return nil
+	return cli.UsageError("%s: %w", name, err)
 }
 
 // mostNotes is how many warnings about cells are printed.
 const mostNotes = 10
 
-// tell prints warnings about some of the cells.
-func (s *sweeping) tell(where string, notes []sweep.Note) {
+// tellNotes prints warnings about some of the cells, which count counts; where says where more are.
+func tellNotes(console *cli.Console, plan *sweep.Plan, count func(int) string, where string, notes []sweep.Note) {
 	for i, note := range notes {
 		if i == mostNotes {
-			s.console.Note("and %d warnings more%s", len(notes)-i, where)
+			console.Note("and %d warnings more%s", len(notes)-i, where)
 			return
 		}
-		s.console.Note("%s: warning: %s (%s, first with %s)", s.loaded.name, note.Text, cellCount(note.Cells), s.plan.CellName(note.First))
+		console.Note("%s: warning: %s (%s, first with %s)", plan.Source.Name, note.Text, count(note.Cells), plan.CellName(note.First))
 	}
 }
 

@@ -52,7 +52,7 @@ func (s *sweeping) compute(ctx context.Context, work *sweep.Work) error {
 		return s.whyNotAll(err, work.Size()-len(left)+bar.cells(), work.Size())
 	}
 	slices.SortFunc(seen.Cells, func(a, b results.Cell) int { return a.Index - b.Index })
-	s.tell(" in "+s.dir, sweep.Warnings(&seen))
+	tellNotes(s.console, s.plan, cellCount, " in "+s.dir, sweep.Warnings(&seen))
 	if err := work.Finish(); err != nil {
 		return sweepError(err)
 	}

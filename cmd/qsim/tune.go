@@ -61,12 +61,7 @@ unless --objective gives others. Files: tune.json, tune.csv and a chart of what 
   qsim tune retry-storm --over storms.payments-down.for=1m..15m/1m --largest storms.payments-down.for
   qsim tune my.yaml --over policies.inflight-cap.retries=5%..50%/5% --objective 'fresh.wait.p99 during down below 10s'
   qsim tune my.yaml --over retry.backoff.first=250ms..32s*2 --over retry.jitter=none,full --minimize sojourn.p99`,
-		Args: func(_ *cobra.Command, names []string) error {
-			if len(names) != 1 {
-				return cli.UsageError("tune which scenario? Name one file or built-in one; qsim list scenarios lists those")
-			}
-			return nil
-		},
+		Args: oneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
 			if err := cli.ReadEnvironment(c); err != nil {
 				return err
@@ -90,25 +85,19 @@ unless --objective gives others. Files: tune.json, tune.csv and a chart of what 
 	f.confidence, f.indifference = 0.95, 0.05
 	flags.Var(&f.confidence, "confidence", "be right of a policy in so many `PERCENT` of cases")
 	flags.Var(&f.indifference, "indifference", "a difference of so many `PERCENT` is of no account")
-	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
-	cli.Group(c, "How to search", "max-seeds", "confidence", "indifference", "parallel")
-	flags.VarP(&f.format, "format", "", "of the result: table, markdown, csv or json")
-	flags.StringVarP(&f.out, "out", "o", "", "write files to this `DIR` (default: results/runs/SCENARIO/tune-CONFIG)")
+	addManyFlags(c, &f.runFlags, "write files to this `DIR` (default: results/runs/SCENARIO/tune-CONFIG)")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
+	cli.Group(c, "How to search", "max-seeds", "confidence", "indifference", "parallel")
 	cli.Group(c, "Output", "format", "out", "no-files")
-	addTerminalFlags(c, &f.runFlags)
-	return c
-}
-
-// addTerminalFlags defines how much is said on standard error.
-func addTerminalFlags(c *cobra.Command, f *runFlags) {
-	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
-	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "say more on standard error")
 	cli.Group(c, "Terminal", "quiet", "verbose")
+	return c
 }
 
 // problem is what the flags ask for.
 func (f *tuneFlags) problem(c *cobra.Command, name string, notes io.Writer) (*tune.Problem, loaded, error) {
+	if err := f.checkMany(); err != nil {
+		return nil, loaded{}, err
+	}
 	p := &tune.Problem{Confidence: float64(f.confidence), Indifference: float64(f.indifference), MostSeeds: f.maxSeeds, Version: cli.Version}
 	if err := f.goal(c, p); err != nil {
 		return nil, loaded{}, err
@@ -155,10 +144,6 @@ func (f *tuneFlags) goal(c *cobra.Command, p *tune.Problem) error {
 	switch {
 	case c.Flags().Changed("seeds"):
 		return cli.UsageError("--seeds: tune gives each setting as many as it takes; --max-seeds bounds them")
-	case f.parallel < 0:
-		return cli.UsageError("--parallel %d: want at least 1", f.parallel)
-	case f.quiet && f.verbose:
-		return cli.UsageError("--quiet and --verbose exclude each other")
 	case len(f.over) == 0:
 		return cli.UsageError("tune what? Give --over KEY=RANGE, as --over engine.workers=40..160/10")
 	case f.maxSeeds < 20:
@@ -201,6 +186,10 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 	}
 	ctx, stop := notes.Interruptible(c.Context(), "interrupted: a search that is not done is not kept; once more to quit at once")
 	defer stop()
+	tellShort(notes, problem.Axes)
+	if err := checkValues(ctx, problem, f, c.ErrOrStderr(), notes); err != nil {
+		return err
+	}
 	counter := &tuneCounter{console: notes, lines: f.verbose || !f.quiet && cli.Capable(os.Stderr)}
 	found, err := tune.Run(ctx, problem, tune.Options{Parallel: f.parallel, Progress: counter.count})
 	if err != nil {
@@ -224,6 +213,28 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 		}
 	}
 	return nil
+}
+
+// checkValues loads the scenario with every value of every key before the first is simulated, so that a
+// mistake is found at once, with its place.
+func checkValues(ctx context.Context, p *tune.Problem, f *tuneFlags, stderr io.Writer, notes *cli.Console) error {
+	plan, err := sweep.New(p.Source, p.Axes, cli.Version)
+	if err != nil {
+		return nil // the search refuses it, in its own words
+	}
+	found, err := plan.Check(ctx, nil, f.strict, sweep.Options{Parallel: f.parallel})
+	if err != nil {
+		return checkError(err, p.Source.Name, "--over", stderr)
+	}
+	tellNotes(notes, plan, settingCount, "", found)
+	return nil
+}
+
+func settingCount(n int) string {
+	if n == 1 {
+		return "1 setting"
+	}
+	return fmt.Sprintf("%d settings", n)
 }
 
 // tuneCounter tells now and then how many simulations there were.

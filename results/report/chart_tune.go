@@ -294,8 +294,11 @@ func (t tuneDots) Plot(c draw.Canvas, p *plot.Plot) {
 	if len(at) > 16 || len(t.d.shown) > 4 {
 		return
 	}
+	style := textStyle(7, muted, false)
 	for i, p := range at {
-		c.FillText(textStyle(7, muted, false), p, fmt.Sprint(seeds[i]))
+		if text := fmt.Sprint(seeds[i]); alone(at, i, style.Width(text)) {
+			c.FillText(style, p, text)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package report
 
 import (
 	"image/color"
+	"math"
 	"slices"
 	"sort"
 
@@ -162,4 +163,16 @@ func (k key) draw(c draw.Canvas) draw.Canvas {
 		c.FillText(keyStyle, vg.Point{X: x + e.symbol() + 5, Y: y - 1}, name)
 	})
 	return draw.Crop(c, 0, 0, 0, -k.height(c.Max.X-c.Min.X))
+}
+
+// alone reports whether a text of that width at places[i] stays clear of the dots of others with what
+// is written beside them: each dot is 8 points before its text.
+func alone(places []vg.Point, i int, width vg.Length) bool {
+	for k, other := range places {
+		right := other.X - places[i].X
+		if k != i && math.Abs(float64(other.Y-places[i].Y)) < 9 && (right > 0 || right == 0 && k < i) && right < width+12 {
+			return false
+		}
+	}
+	return true
 }

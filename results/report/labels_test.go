@@ -129,3 +129,13 @@ func (f *fixture) drawing(t *testing.T) *drawing {
 	}
 	return d
 }
+
+func TestTextsBesideDotsStayApart(t *testing.T) {
+	t.Parallel()
+	places := []vg.Point{{X: 0, Y: 0}, {X: 15, Y: 3}, {X: 40, Y: 0}, {X: 45, Y: 20}, {X: 45, Y: 20}}
+	for i, want := range []bool{false, true, true, true, false} { // the first has a dot in it, the last stands on another
+		if got := alone(places, i, 8); got != want {
+			t.Errorf("text %d stands alone: %v, want %v", i, got, want)
+		}
+	}
+}

@@ -19,39 +19,6 @@ type spread struct {
 	base func(low, high float64) float64 // of a pause that runs from low to high
 }
 
-// shape recognises jitter and family from the pauses after each number of failures.
-func (r *Retry) shape(pauses []Pause, blur float64) {
-	r.Pauses = pauses
-	how := spreadOf(pauses, blur)
-	bases := make([]float64, len(pauses))
-	for i := range pauses {
-		low, high := ends(&pauses[i])
-		bases[i] = how.base(low, high)
-	}
-	if blur > 0.25*bases[len(bases)-1] {
-		r.Notes = append(r.Notes, "the pauses are blurred by waits or run times about as long: a column with the due time of each attempt would tell more")
-	}
-	backoff, family, alike := familyOf(pauses, bases)
-	if len(alike) > 1 {
-		r.Notes = append(r.Notes, "two different pauses fit "+strings.Join(alike, ", ")+" alike: "+alike[0]+" is what most systems have; more attempts on record would tell")
-	}
-	r.Keys = append(r.Keys, "backoff: "+backoff, "jitter: "+how.text)
-	if !family {
-		r.Notes = append(r.Notes, "no family of backoffs fits: the delays themselves stand in a table")
-	}
-	if b, err := backoffOf(r.Keys); err == nil {
-		r.Exact = true
-		for i := range r.Pauses {
-			p := &r.Pauses[i]
-			p.Said = said(b, p.N)
-			for k := range p.Said {
-				off := math.Abs(p.Said[k] - p.Recorded[k])
-				r.Exact = r.Exact && off <= 0.15*p.Said[2]+blur+0.01
-			}
-		}
-	}
-}
-
 // backoffOf makes the retry policy that keys describe.
 func backoffOf(keys []string) (*policies.Backoff, error) {
 	text := "name: a\njobs: [{class: a, arrivals: {process: poisson, rate: 1/s}, service: 1s}]\nretry: {" + strings.Join(keys, ", ") + "}\npolicies: [{kind: fifo}]\n"
@@ -73,13 +40,14 @@ func ends(p *Pause) (low, high float64) {
 // another base, the same distribution as ±x%.
 func spreadOf(pauses []Pause, blur float64) spread {
 	// The pauses weigh as their numbers do, those blurred least by waits most.
-	sum, weight := 0.0, 0.0
+	sum, weight, seen, blurred := 0.0, 0.0, int64(0), 0.0
 	for i := range pauses {
 		p := &pauses[i]
 		low, high := ends(p)
 		if high <= 0 {
 			continue
 		}
+		seen, blurred = seen+p.Seen, max(blurred, blur/high)
 		w := math.Sqrt(float64(p.Seen)) * high / (high + 4*blur)
 		sum, weight = sum+w*low/high, weight+w
 	}
@@ -87,12 +55,14 @@ func spreadOf(pauses []Pause, blur float64) spread {
 	if weight > 0 {
 		ratio = sum / weight
 	}
+	// Half of the delay is also nearly that of ±30%: chance and waits say how near is the same.
+	halved := min(0.06, 0.015+0.3/math.Sqrt(float64(max(seen, 1)))+blurred)
 	middle := func(low, high float64) float64 { return (low + high) / 2 }
 	top := func(_, high float64) float64 { return high }
 	switch {
 	case ratio < 0.12:
 		return spread{"full", top}
-	case ratio > 0.44 && ratio < 0.56:
+	case math.Abs(ratio-0.5) < halved:
 		return spread{"equal", top}
 	case ratio > 0.97:
 		return spread{"none", middle}

@@ -42,6 +42,7 @@ const (
 	mostNamed = 200  // tenants of a class that are named
 	mostKept  = 5000 // values of an empirical distribution
 	emptyTail = time.Second
+	longest   = 1000 * 24 * time.Hour // of a run with one node, which looks for jobs ten times a second
 )
 
 // writing is under way.

@@ -155,3 +155,61 @@ func TestClockChanges(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Where attempts are on record for long after the last arrival, the simulation goes on as long, or it would
+// have fewer of them; never for longer than a scenario may.
+func TestDrainCoversTheRecords(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, last, want string }{
+		{"soon", "2026-01-05 09:00:50", ""},
+		{"later", "2026-01-05 11:00:40.5", "drain: 2h1s "},
+		{"a clock gone mad", "2199-01-05 09:00:00", "drain: 23999h59m20s "},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			text := "id,enqueued,started,finished,attempt,error\n"
+			for i := range 40 {
+				text += fmt.Sprintf("%d,2026-01-05 09:00:%02d,2026-01-05 09:00:%02d,2026-01-05 09:00:%02d.5,1,timeout\n", i, i, i, i)
+			}
+			text += fmt.Sprintf("0,2026-01-05 09:00:00,%s,%[1]s,2,\n", tt.last)
+			text += "40,2026-01-05 09:00:40,2026-01-05 09:00:40,2026-01-05 09:00:40.5,1,\n"
+			found, folder := read(t, "csv", text), t.TempDir()
+			if _, err := found.Write(Target{Scenario: filepath.Join(folder, "a.yaml")}); err != nil {
+				t.Fatal(err)
+			}
+			if got := contents(t, folder); tt.want == "" && strings.Contains(got, "drain:") || !strings.Contains(got, tt.want) {
+				t.Errorf("want %q in\n%s", tt.want, got)
+			}
+		})
+	}
+}
+
+// Runs that are shorter than the records tell have no length: alone or beside others they are no
+// workers, and no error.
+func TestRunsOfNoLength(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		every int // of the jobs, that runs for a second
+		want  int // workers at once
+	}{{"all", 0, 0}, {"some", 4, 1}, {"none", 1, 1}} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			text := "id,enqueued,started,finished\n"
+			for i := range 40 {
+				ends := 100 + 3*i
+				if tt.every > 0 && i%tt.every == 0 {
+					ends++
+				}
+				text += fmt.Sprintf("%d,%d,%[2]d,%d\n", i, 100+3*i, ends)
+			}
+			found := read(t, "csv", text)
+			if found.Workers.Most != tt.want {
+				t.Errorf("%d ran at once, want %d", found.Workers.Most, tt.want)
+			}
+			if _, err := found.Write(Target{Scenario: filepath.Join(t.TempDir(), "a.yaml")}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

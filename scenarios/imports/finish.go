@@ -22,6 +22,9 @@ const (
 func (g *gathering) finish() error {
 	f := g.found
 	f.origin, f.Length = g.first, g.last.since(g.first)
+	if g.lastRun > g.last {
+		f.Tail = g.lastRun.since(g.last)
+	}
 	if g.moments.relative != yes {
 		f.Start = time.Unix(0, int64(g.first)).UTC()
 	}
@@ -35,7 +38,7 @@ func (g *gathering) finish() error {
 			continue
 		}
 		g.index[i] = len(f.Classes)
-		one := Class{Name: g.names.names[i], Labels: g.names.labels[i], Jobs: c.jobs, Done: c.done, Dead: c.dead, Open: c.open,
+		one := Class{Name: g.names.names[i], Labels: g.names.labels[i], Priority: g.names.priority[i], Jobs: c.jobs, Done: c.done, Dead: c.dead, Open: c.open,
 			Attempts: c.ended, Failed: c.failed, Wait: c.wait, RetryWait: c.retryWait, Sojourn: c.sojourn}
 		one.Rate, one.Poison = c.rates()
 		one.Kinds = g.kindsOf(c)
@@ -150,6 +153,9 @@ func (g *gathering) notes() {
 	if queues := len(g.queues.all) - 1; queues > 1 && len(f.options.Queues) == 0 {
 		note("%d queues share the workers in the simulation: if theirs are apart, import one at a time with --queue", queues)
 	}
+	if slices.ContainsFunc(f.Classes, func(c Class) bool { return c.Priority != f.Classes[0].Priority }) {
+		note("classes have the priorities on record, of which the smaller is taken for the more urgent one")
+	}
 	if hidden := g.firstDone; g.firstDone.known() && hidden.since(g.first) > g.last.since(g.first)/20 {
 		note("before %s there is no job that was done, as where those are deleted sooner than others: --since leaves the others out", f.When(hidden.since(g.first)))
 	}
@@ -164,7 +170,7 @@ func (g *gathering) notes() {
 	w := f.Workers
 	switch {
 	case w.Each == 0:
-		note("no run is recorded with both its ends, so that nothing tells how many workers there were: say --workers")
+		note("no run of any length is recorded with both its ends, so that nothing tells how many workers there were: say --workers")
 	case w.AllBusy < 0.01:
 		note("all %d workers were busy for %.1f%% of the time in which any was: there may be more of them; --workers says how many", w.Most, 100*w.AllBusy)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -91,6 +92,9 @@ func TestRiver(t *testing.T) {
 	t.Parallel()
 	x := exportOf(t, riverLike)
 	for _, asJSON := range []bool{false, true} {
+		if raced && asJSON {
+			continue
+		}
 		t.Run(fmt.Sprintf("json=%v", asJSON), func(t *testing.T) {
 			t.Parallel()
 			found := read(t, "river", x.river(t, asJSON))
@@ -118,6 +122,9 @@ func TestRiver(t *testing.T) {
 // A queue that retries by a formula of its own is not taken for River's.
 func TestRiverWithAnotherBackoff(t *testing.T) {
 	t.Parallel()
+	if raced {
+		t.Skip("other tests read and simulate as this one does")
+	}
 	x := exportOf(t, strings.Replace(riverLike, "retry: {preset: river, max-attempts: 6}", "retry: {max-attempts: 6, backoff: {kind: fixed, delay: 2m}, jitter: none}", 1))
 	found := read(t, "river", x.river(t, false))
 	if keys := strings.Join(found.Retry.Keys, ", "); !strings.Contains(keys, "kind: fixed, delay: 2m") || strings.Contains(keys, "preset") {
@@ -125,11 +132,9 @@ func TestRiverWithAnotherBackoff(t *testing.T) {
 	}
 }
 
-func TestSidekiq(t *testing.T) {
-	t.Parallel()
-	text := strings.Replace(riverLike, "retry: {preset: river, max-attempts: 6}", "retry: {max-attempts: 6, backoff: {kind: fixed, delay: 40s}, jitter: none}", 1)
-	text = strings.Replace(text, "preset: river, ", "", 1)
-	x := exportOf(t, text)
+// sidekiq imports payloads and the log of a simulation, and says how many jobs there are.
+func (x *exported) sidekiq(t *testing.T) (found *Recording, jobs int) {
+	t.Helper()
 	var payloads, log strings.Builder
 	written := map[engine.JobID]bool{}
 	at := func(m engine.Time) time.Time { return epoch.Add(time.Duration(m)) }
@@ -163,10 +168,41 @@ func TestSidekiq(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer found.Close()
+	t.Cleanup(func() {
+		if err := found.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return found, len(written)
+}
+
+// Jobs that Sidekiq retries by its own formula, and looks for now and then only, are told from
+// their log.
+func TestSidekiqByItsOwnFormula(t *testing.T) {
+	t.Parallel()
+	if raced {
+		t.Skip("other tests read and simulate as this one does")
+	}
+	x := exportOf(t, strings.Replace(strings.ReplaceAll(riverLike, "preset: river", "preset: sidekiq"), "drain: 4h", "drain: 8h", 1))
+	found, jobs := x.sidekiq(t)
+	if int(found.Jobs) != jobs {
+		t.Errorf("got %d jobs, want %d", found.Jobs, jobs)
+	}
+	if keys := strings.Join(found.Retry.Keys, ", "); keys != "preset: sidekiq, max-attempts: 6" || !found.Retry.Exact {
+		t.Errorf("retry is %s, exact %v: %+v", keys, found.Retry.Exact, found.Retry.Pauses)
+	}
+	compareWaits(t, found)
+}
+
+func TestSidekiq(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(riverLike, "retry: {preset: river, max-attempts: 6}", "retry: {max-attempts: 6, backoff: {kind: fixed, delay: 40s}, jitter: none}", 1)
+	text = strings.Replace(text, "preset: river, ", "", 1)
+	x := exportOf(t, text)
+	found, jobs := x.sidekiq(t)
 	c := &found.Classes[0]
-	if c.Name != "hard-job" || int(found.Jobs) != len(written) || c.Attempts != int64(len(x.rows)) {
-		t.Errorf("got %d jobs of class %s with %d attempts, want %d with %d", found.Jobs, c.Name, c.Attempts, len(written), len(x.rows))
+	if c.Name != "hard-job" || int(found.Jobs) != jobs || c.Attempts != int64(len(x.rows)) {
+		t.Errorf("got %d jobs of class %s with %d attempts, want %d with %d", found.Jobs, c.Name, c.Attempts, jobs, len(x.rows))
 	}
 	if math.Abs(parameter(t, &c.Service, "mean")-0.8) > 0.05 || math.Abs(c.Rate-0.3) > 0.025 || len(c.Kinds) != 1 || c.Kinds[0].Name != "timeout" {
 		t.Errorf("runs as %+v, fails %v as %v", c.Service.Fits[0], c.Rate, c.Kinds)
@@ -223,6 +259,70 @@ func TestAsynq(t *testing.T) {
 	}
 	if _, problems := scenarios.Load("a.yaml", []byte("jobs: [{class: a, arrivals: {process: poisson, rate: 1/s}, service: {dist: exponential, mean: 300ms}}]"), nil); len(problems.Errors()) > 0 {
 		t.Error(problems)
+	}
+}
+
+// What asynq does keep of a simulation, as TaskInfo has it, gives back how often it failed, died and was
+// tried, and its arrivals; run times and pauses it does not keep.
+func TestAsynqOfSimulation(t *testing.T) {
+	t.Parallel()
+	if raced {
+		t.Skip("other tests read and simulate as this one does")
+	}
+	x := exportOf(t, strings.Replace(strings.Replace(riverLike, "retry: {preset: river, max-attempts: 6}", "retry: {preset: asynq, max-attempts: 4}", 1), "preset: river, ", "", 1))
+	last, jobs := map[engine.JobID]int{}, 0
+	for i := range x.rows {
+		last[x.rows[i].job] = i
+	}
+	var b strings.Builder
+	for i := range x.rows {
+		r := &x.rows[i]
+		if last[r.job] != i {
+			continue
+		}
+		jobs++
+		at := func(m engine.Time) string { return epoch.Add(time.Duration(m)).Format(time.RFC3339Nano) }
+		state, retried, done, failed := "completed", r.attempt-1, at(r.finished), ""
+		if x.ended[r.job] == "dead" {
+			state, done, failed = "archived", "", at(r.finished)
+		}
+		text, err := json.Marshal(map[string]any{"ID": fmt.Sprint(r.job), "Queue": "default", "Type": r.class, "Payload": map[string]string{"enqueued_at": at(r.enqueued)}, "State": state,
+			"MaxRetry": 3, "Retried": retried, "LastErr": r.failure, "LastFailedAt": failed, "CompletedAt": done})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(append(text, '\n'))
+	}
+	found, err := Read(context.Background(), []File{{"tasks.json", strings.NewReader(b.String())}}, Options{From: "asynq", Service: "{dist: lognormal, mean: 800ms, cv: 0.6}", Columns: []string{"enqueued=payload.enqueued_at"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	c := &found.Classes[0]
+	dead := 0
+	for _, how := range x.ended {
+		if how == "dead" {
+			dead++
+		}
+	}
+	if int(c.Jobs) != jobs || int(c.Dead) != dead || int(c.Attempts) != len(x.rows) || math.Abs(c.Rate-0.3) > 0.025 {
+		t.Errorf("got %d jobs, %d dead, %d attempts, %v failing, want %d, %d, %d, 0.3", c.Jobs, c.Dead, c.Attempts, c.Rate, jobs, dead, len(x.rows))
+	}
+	if keys := strings.Join(found.Retry.Keys, ", "); keys != "preset: asynq, max-attempts: 4" || found.Retry.Exact {
+		t.Errorf("retry is %s, exact %v", keys, found.Retry.Exact)
+	}
+	written, err := found.Write(Target{Scenario: filepath.Join(t.TempDir(), "tasks.yaml"), Workers: 10, Seeds: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := found.Compare(context.Background(), written, 1, nil)
+	if err != nil || len(all) == 0 {
+		t.Fatalf("got comparisons %v, %v", all, err)
+	}
+	for _, c := range all {
+		if c.Number != nil && !c.Close() {
+			t.Errorf("%s is recorded as %v and simulated as %v", c.What, c.Number.Recorded, c.Number.Simulated)
+		}
 	}
 }
 

@@ -58,6 +58,7 @@ const (
 	zeroIsUnknown
 	outsideWindow
 	tenantsLeftOut
+	noPriority
 	repairCount
 )
 
@@ -81,6 +82,7 @@ var repairs = [repairCount]struct {
 	outsideWindow:      {"are outside the window asked for: left out", false},
 	zeroIsUnknown:      {"have a time of 0: taken for unknown", false},
 	tenantsLeftOut:     {"have a tenant beyond the limit: tenants are left out altogether", false},
+	noPriority:         {"have a priority that is no whole number from -32768 to 32767: left out", false},
 }
 
 // mostRepaired is the share of rows beyond which a repair that loses something is a mistake

@@ -209,7 +209,7 @@ func (r *reader) plain(one *row) (record, error) {
 	if label == "" {
 		label = trimmed(one.text[queue])
 	}
-	rec.class = uint16(r.labels.of(label))
+	rec.class = uint16(r.labels.of(r.urgent(one, label)))
 	if r.labels.full {
 		return rec, fmt.Errorf("there are more than %d classes: is the column that says %s the right one? --columns class=COLUMN names another", mostLabels, shorten(label))
 	}
@@ -224,6 +224,20 @@ func (r *reader) plain(one *row) (record, error) {
 	}
 	rec.check = crc32.ChecksumIEEE([]byte(strings.Join(one.text[:], "\x00")))
 	return rec, nil
+}
+
+// urgent is a label with the priority of its row, which classes of a scenario differ by.
+func (r *reader) urgent(one *row, label string) string {
+	text := strings.TrimSpace(one.text[priority])
+	if empty(text) {
+		return label
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || n != float64(int16(n)) {
+		r.repairs.add(noPriority, one.at)
+		return label
+	}
+	return label + prioritySign + strconv.Itoa(int(n))
 }
 
 // lastOf is the last element of an array as PostgreSQL or JSON write it, or all of any other text.

@@ -6,8 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"qsim/results"
@@ -19,6 +17,7 @@ type Recording struct {
 	Rows, Jobs int64
 	Start      time.Time     // of the first arrival; zero: times count from a start of their own
 	Length     time.Duration // from the first arrival to the last one
+	Tail       time.Duration // from there to the last time of any attempt, at least 0
 	Classes    []Class       // the one with the most jobs first
 	Retry      Retry         // of most jobs
 	Workers    Workers
@@ -60,6 +59,7 @@ type Class struct {
 	Sojourn          *results.Histogram
 	Tenants          []string
 	Retry            *Retry // nil: that of the Recording
+	Priority         int    // of most jobs; smaller is more urgent
 
 	named []string // tenants as the scenario names them
 }
@@ -92,7 +92,7 @@ func (r *Recording) Close() error { return r.folder.remove() }
 // gather makes jobs of records and takes in what they say.
 func (r *reader) gather(ctx context.Context, held int) (*Recording, error) {
 	found := &Recording{From: r.options.From, Rows: r.rows, options: r.options, tenants: r.tenants.all}
-	g := &gathering{reader: r, found: found, names: r.classNames(), first: unknown, last: unknown, firstDone: unknown, failures: newTimeline()}
+	g := &gathering{reader: r, found: found, names: r.classNames(), first: unknown, last: unknown, lastRun: unknown, firstDone: unknown, failures: newTimeline()}
 	for range g.names.names {
 		g.classes = append(g.classes, newCollected())
 	}
@@ -143,6 +143,7 @@ type gathering struct {
 	seenNodes map[uint32]bool
 	first     moment // arrivals
 	last      moment
+	lastRun   moment // last time of any attempt
 	firstDone moment // arrival of a job that is done
 	strangers int64  // jobs with no time at all
 }
@@ -215,11 +216,12 @@ func (g *gathering) job(j *job) error {
 		if t.node > 0 {
 			g.seenNodes[t.node] = true
 		}
+		g.lastRun = max(g.lastRun, t.started, t.finished)
 		if t.ended && t.when().known() {
 			g.failures.add(t.when(), t.failure != 0)
 		}
-		if !t.started.known() || !t.finished.known() {
-			continue
+		if !t.started.known() || !t.finished.known() || t.finished <= t.started {
+			continue // of no length, it was beside no other: its end would be counted before its start
 		}
 		if err := errors.Join(g.changes.add(change{t.started, 1}), g.changes.add(change{t.finished, -1})); err != nil {
 			return err
@@ -230,57 +232,6 @@ func (g *gathering) job(j *job) error {
 		tenant = 0
 	}
 	return g.found.arrivals.add(arrival{uint16(class), at, tenant, j.key.hash(0)})
-}
-
-// classNames tells which class of the scenario a label is.
-type classNames struct {
-	names  []string
-	labels [][]string
-	index  []int // by label
-}
-
-func (n *classNames) of(label uint16) int { return n.index[label] }
-
-// classNames chooses the labels that are classes of their own, those with the most rows.
-func (r *reader) classNames() classNames {
-	for len(r.labelRows) < len(r.labels.all) {
-		r.labelRows = append(r.labelRows, 0)
-	}
-	order := make([]int, len(r.labels.all))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(r.labelRows[b], r.labelRows[a]), strings.Compare(r.labels.all[a], r.labels.all[b]))
-	})
-	n := classNames{index: make([]int, len(order))}
-	for _, label := range order {
-		if r.labelRows[label] == 0 {
-			continue
-		}
-		if len(n.names) == mostClasses {
-			n.names, n.labels = append(n.names, "others"), append(n.labels, nil)
-		}
-		at := min(len(n.names), mostClasses)
-		if len(n.names) < mostClasses {
-			n.names, n.labels = append(n.names, ""), append(n.labels, nil)
-			n.names[at] = n.unused(slug(r.labels.all[label], true))
-		}
-		n.index[label] = at
-		n.labels[at] = append(n.labels[at], r.labels.all[label])
-	}
-	return n
-}
-
-// unused is name, with a number behind it if it is taken.
-func (n *classNames) unused(name string) string {
-	if name == "" {
-		name = "jobs"
-	}
-	for i, first := 2, name; slices.Contains(n.names, name); i++ {
-		name = fmt.Sprintf("%s-%d", first, i)
-	}
-	return name
 }
 
 // tellRepairs turns what was repaired into words, or into an error where it is too much.

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"qsim/engine"
 	"qsim/policies"
 	"qsim/scenarios"
 )
@@ -42,6 +41,9 @@ const (
 	promoterDelay = 15   // s, of the systems with a preset
 	closeEnough   = 0.06 // relative difference of a base delay from the formula
 )
+
+// unlimited is the limit where none is known.
+const unlimited = "max-attempts: unlimited"
 
 // presets are the retry presets of the systems that are imported.
 var presets = map[string]string{"river": "river", "asynq": "asynq", "sidekiq": "sidekiq"}
@@ -136,7 +138,7 @@ func (g *gathering) recognise(c *collected) *Retry {
 	}
 	pauses, blur := c.pauses()
 	if r.Limit == 0 && len(pauses) > 0 && presets[g.options.From] == "" {
-		r.Keys = append(r.Keys, "max-attempts: unlimited")
+		r.Keys = append(r.Keys, unlimited)
 		r.Notes = append(r.Notes, "no job is recorded that had all its attempts: their limit is not known")
 	}
 	if preset := presets[g.options.From]; preset != "" && (len(pauses) == 0 || r.follows(pauses, presetBackoff(preset), blur, promoterDelay)) {
@@ -149,7 +151,7 @@ func (g *gathering) recognise(c *collected) *Retry {
 		r.shape(pauses, blur)
 	} else if c.highest > 1 {
 		if r.Limit < c.highest {
-			r.Keys = []string{"max-attempts: unlimited"} // more than Limit are on record
+			r.Keys = []string{unlimited} // more than Limit are on record
 		}
 		r.Notes = append(r.Notes, fmt.Sprintf("jobs had up to %d attempts, but the pauses between them are not known, as where only the last attempt is recorded: those of the usual backoff stand in", c.highest))
 		return r.withNever()
@@ -254,31 +256,6 @@ func (c *collected) pauses() (pauses []Pause, blur float64) {
 	return pauses, blur
 }
 
-// presetBackoff is the formula of a retry preset.
-func presetBackoff(name string) *policies.Backoff {
-	text := "name: a\njobs: [{class: a, arrivals: {process: poisson, rate: 1/s}, service: 1s}]\nretry: {preset: " + name + "}\npolicies: [{kind: fifo}]\n"
-	sc, problems := scenarios.Load("a.yaml", []byte(text), nil)
-	if sc == nil {
-		panic("imports: " + problems.Errors()[0].Message)
-	}
-	b, err := sc.RetryPolicy(0)
-	if err != nil {
-		panic("imports: " + err.Error())
-	}
-	return b
-}
-
-// said is what a backoff says of the pause after n failures.
-func said(b *policies.Backoff, n int) (q [3]float64) {
-	free := *b
-	free.MaxAttempts, free.Never, free.Deadline = 0, nil, 0
-	for k, u := range []float64{0.05, 0.5, 0.95} {
-		_, delay := free.Next(&engine.Job{Failures: int32(n - 1)}, engine.Panicked, u)
-		q[k] = delay.Seconds()
-	}
-	return q
-}
-
 // follows compares pauses with a formula, and keeps both if they agree. promoter is how long
 // a due retry may lie until somebody looks, s.
 func (r *Retry) follows(pauses []Pause, b *policies.Backoff, blur, promoter float64) bool {
@@ -292,6 +269,7 @@ func (r *Retry) follows(pauses []Pause, b *policies.Backoff, blur, promoter floa
 			if k == 1 {
 				noise = 2 * spread / math.Sqrt(float64(p.Seen))
 			}
+			noise += grain(b, p.N)
 			if recorded < p.Said[k]-noise-blur-promoter/30-0.01 || recorded > p.Said[k]+noise+blur+promoter+0.01 {
 				return false
 			}

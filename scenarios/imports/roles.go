@@ -27,6 +27,7 @@ const (
 	state
 	tenant
 	node
+	priority
 	failures
 	roleCount
 )
@@ -49,6 +50,7 @@ var roleNames = [roleCount]struct{ name, doc string }{
 	state:       {"state", "done, dead, retry, running, ready, ..."},
 	tenant:      {"tenant", "whom it belongs to"},
 	node:        {"node", "which process ran it"},
+	priority:    {"priority", "how urgent it is: a whole number, smaller is more urgent"},
 	failures:    {"errors", "a JSON array of River's attempt errors"},
 }
 
@@ -87,11 +89,12 @@ var layouts = map[string]layout{
 		state:       {"state", "status", "outcome", "result"},
 		tenant:      {"tenant", "tenant id", "customer", "account"},
 		node:        {"node", "host", "hostname", "server", "attempted by", "worker id", "process"},
+		priority:    {"priority", "prio"},
 	},
 	// The table river_job: github.com/riverqueue/river, rivermigrate and rivertype/job_row.go.
 	"river": {
 		id: {"id"}, class: {"kind"}, queue: {"queue"}, enqueued: {"created_at"}, due: {"scheduled_at"}, started: {"attempted_at"},
-		finished: {"finalized_at"}, attempt: {"attempt"}, maxAttempts: {"max_attempts"}, state: {"state"}, node: {"attempted_by"}, failures: {"errors"},
+		finished: {"finalized_at"}, attempt: {"attempt"}, maxAttempts: {"max_attempts"}, state: {"state"}, node: {"attempted_by"}, priority: {"priority"}, failures: {"errors"},
 	},
 	// Tasks as the inspector of asynq has them, by the names of Go (asynq.TaskInfo) or those
 	// of Asynqmon's API (github.com/hibiken/asynqmon, ui/src/api.ts). Neither says when a task

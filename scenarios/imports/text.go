@@ -3,6 +3,7 @@ package imports
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,6 +25,9 @@ func (w *writing) text(to *Written) string {
 	line("version: 1")
 	line("name: %s", w.name)
 	line("duration: %s", scenarios.Duration(w.Length.Truncate(time.Second)+emptyTail))
+	if tail := min(w.Tail.Truncate(time.Second)+emptyTail, longest/time.Duration(to.Nodes)-w.Length); tail > w.Length+emptyTail {
+		line("drain: %s   # attempts are on record for so long", scenarios.Duration(tail.Truncate(time.Second)))
+	}
 	line("warmup: 0s   # all of it is on record")
 	line("seeds: %d", seeds)
 	line("")
@@ -78,6 +82,9 @@ func (r *Retry) comment() string {
 func (w *writing) classText(c *Class, line func(string, ...any)) {
 	line("  - class: %s", c.Name)
 	line("    arrivals: {process: trace, file: %s}", w.beside(c, ".csv"))
+	if slices.ContainsFunc(w.Classes, func(other Class) bool { return other.Priority != c.Priority }) {
+		line("    priority: %d   # as recorded; smaller is more urgent", c.Priority)
+	}
 	line("    service: %s   # %s", w.distribution(c, &c.Service, "-service.txt"), c.Service.comment())
 	if c.Failed > 0 && c.Rate > 0 {
 		fails := "rate: " + percent(c.Rate)

@@ -32,9 +32,9 @@ func (w *Wrong) Error() string {
 	return fmt.Sprintf("%d problems, the first in %s: %s", len(w.problems), w.plan.CellName(w.problems[0].cell), w.problems[0].Message)
 }
 
-// Render writes all problems for a person, each with its place: in the text of an axis or in
-// the scenario.
-func (w *Wrong) Render(out io.Writer) error {
+// Render writes all problems for a person, each with its place: in the text of an axis, which
+// was given by flag, or in the scenario.
+func (w *Wrong) Render(out io.Writer, flag string) error {
 	for i := range w.problems {
 		p := &w.problems[i]
 		d, name, text := p.Diagnostic, w.plan.Source.Name, w.plan.Source.Text
@@ -42,7 +42,7 @@ func (w *Wrong) Render(out io.Writer) error {
 			axis := &w.plan.Axes[p.axis]
 			d.Set, d.Line = "", 1
 			d.Col, d.Width = axis.place(p.value)
-			name, text = "--vary", []byte(axis.Text)
+			name, text = flag, []byte(axis.Text)
 			if w.ofKey(p) {
 				if p.value > 0 {
 					continue // said once
@@ -65,7 +65,7 @@ func (w *Wrong) Render(out io.Writer) error {
 func (w *Wrong) ofKey(p *problem) bool {
 	axis := &w.plan.Axes[p.axis]
 	for _, word := range strings.Split(axis.Key, ".") {
-		if strings.Contains(p.Message, strconv.Quote(word)) {
+		if strings.Contains(p.Message, strconv.Quote(word)) || strings.HasSuffix(p.Message, " named "+word) {
 			return len(axis.Range.Values) == w.values(p)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"qsim/results"
 )
@@ -151,7 +152,7 @@ func (w *Work) completed() bool {
 // Finish joins the cells to the file of the shard, once all are there.
 func (w *Work) Finish() error {
 	if w.done || w.completed() {
-		return os.RemoveAll(w.dir)
+		return w.clearCells()
 	}
 	head, err := sealed(newHeader(&w.plan.Sweep, w.shard, w.size, w.plan.scenario))
 	if err != nil {
@@ -175,13 +176,17 @@ func (w *Work) Finish() error {
 		}
 		return nil
 	})
-	if err != nil {
-		if w.completed() {
-			return nil
-		}
+	if err != nil && !w.completed() {
 		return err
 	}
-	if err := os.RemoveAll(w.dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	return w.clearCells()
+}
+
+// clearCells removes the cells of a shard whose file is complete. What another process is writing
+// there at the same time may stay: that one clears the cells away as well when it is done, or the
+// next one that finds the shard complete.
+func (w *Work) clearCells() error {
+	if err := os.RemoveAll(w.dir); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
 		return fmt.Errorf("clear cells away: %w", err)
 	}
 	return nil

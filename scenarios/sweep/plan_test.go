@@ -93,7 +93,7 @@ func check(t *testing.T, strict bool, vary ...string) (shown string, notes []Not
 	switch {
 	case errors.As(err, &wrong):
 		var b bytes.Buffer
-		if err := wrong.Render(&b); err != nil {
+		if err := wrong.Render(&b, "--vary"); err != nil {
 			t.Fatal(err)
 		}
 		return b.String(), notes

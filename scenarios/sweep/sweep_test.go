@@ -254,6 +254,56 @@ func TestTwoProcessesOneShard(t *testing.T) {
 	}
 }
 
+// A process that still writes cells does not disturb one that clears them away, and leaves nothing
+// behind when it finishes.
+func TestCellsAreClearedWhileOthersWrite(t *testing.T) {
+	p := planned(t, "1.0.0", usual...)
+	dir := t.TempDir()
+	first, err := Open(dir, p, Shard{0, 1}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compute(t, p, dir, Shard{0, 1}, 1)
+	stop, stopped, writing := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for n := 0; ; n++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if os.MkdirAll(first.dir, 0o777) == nil {
+				os.WriteFile(filepath.Join(first.dir, fmt.Sprintf(".unfinished-%d", n)), nil, 0o666) // or it was cleared away
+			}
+			if n == 100 {
+				close(writing)
+			}
+		}
+	}()
+	<-writing
+	for round := range 2 {
+		for n := range 500 { // so many that others are written before they are removed
+			name := filepath.Join(first.dir, fmt.Sprintf("cell-%d", 500*round+n))
+			if err := errors.Join(os.MkdirAll(first.dir, 0o777), os.WriteFile(name, nil, 0o666)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := first.Finish(); err != nil {
+			t.Errorf("with another writing: %v", err)
+			break
+		}
+	}
+	close(stop)
+	<-stopped
+	if err := first.Finish(); err != nil {
+		t.Error(err)
+	}
+	if left, err := fs.Glob(os.DirFS(dir), "*"); err != nil || !slices.Equal(left, []string{"shard-0-of-1.jsonl"}) {
+		t.Errorf("left behind: %q (%v)", left, err)
+	}
+}
+
 // Memory does not grow with the number of cells: each is written and forgotten.
 func TestMemoryIsFlat(t *testing.T) {
 	p := planned(t, "1.0.0", "engine.workers=6,8", "retry.max-attempts=1..50")

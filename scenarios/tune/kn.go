@@ -51,6 +51,12 @@ func choose(ctx context.Context, s *selection) (*answer, error) {
 		if c.why == "" && i != a.best {
 			a.rivals = append(a.rivals, i)
 		}
+		if c.why == whyEqual && a.best >= 0 && len(c.seen) <= len(s.all[a.best].seen) {
+			same := candidate{seen: s.all[a.best].seen[:len(c.seen)]}
+			if mean(c) != mean(&same) {
+				c.why = "worse" // as the one that it is equal to
+			}
+		}
 	}
 	a.tried = append(a.tried, dropped...)
 	return a, nil
@@ -237,11 +243,14 @@ func (s *selection) judge(confidence float64) {
 	}
 }
 
+// whyEqual is why a setting was given up that is as good as the one that stands for both.
+const whyEqual = "equal"
+
 // eliminate drops who is worse than one that meets all objectives by more than chance makes
 // after n seeds: W of KN.
 func (s *selection) eliminate(n int) {
 	r := float64(n)
-	var out []int
+	out := map[*candidate]string{}
 	for i, c := range s.all {
 		if c.why != "" {
 			continue
@@ -256,13 +265,18 @@ func (s *selection) eliminate(n int) {
 			}
 			d := mean(c) - mean(other)
 			// Who is equal to the end is equal: the first one stands for both.
-			if d > w || w == 0 && d == 0 && k < i {
-				out = append(out, i, k)
+			if d > w {
+				out[c] = "worse"
+				break
+			} else if w == 0 && d == 0 && k < i {
+				out[c] = whyEqual
 				break
 			}
 		}
 	}
-	for i := 0; i < len(out); i += 2 {
-		s.all[out[i]].why = "worse"
+	for _, c := range s.all {
+		if why, ok := out[c]; ok {
+			c.why = why
+		}
 	}
 }

@@ -111,6 +111,13 @@ func isOrAre(n int) string {
 	return "are"
 }
 
+func missOrMisses(n int) string {
+	if n == 1 {
+		return "misses"
+	}
+	return "miss"
+}
+
 // counted writes a number with what it counts.
 func counted(n int, one, many string) string {
 	if n == 1 {
@@ -124,6 +131,15 @@ func (p *Problem) sayChoice(a *answer, out *results.TunedPolicy, add func(string
 	meeting := " and meets the objectives"
 	if len(p.settings.Objectives) == 0 {
 		meeting = ""
+	}
+	missed, equal := 0, []int(nil)
+	for i, c := range a.tried[:k] {
+		if c.outcome == results.Missed {
+			missed++
+		}
+		if c.why == whyEqual && a.decided && a.best >= 0 {
+			equal = append(equal, i)
+		}
 	}
 	near := fmt.Sprintf("%s of the %s", share(p.Indifference), p.goal())
 	switch {
@@ -141,10 +157,20 @@ func (p *Problem) sayChoice(a *answer, out *results.TunedPolicy, add func(string
 	case !a.decided:
 		add("%s is the best so far, but %s not told apart from it after %d seeds: %s.", p.nameOf(a.tried[a.best]), counted(len(a.rivals), "other is", "others are"), p.MostSeeds, p.list(a, a.rivals))
 	default:
+		if missed > 0 { // which may be better, but for that
+			meeting = fmt.Sprintf(" but for %d that %s objectives, and meets them", missed, missOrMisses(missed))
+		}
 		add("%s has the %s of the %s%s.", p.nameOf(a.tried[a.best]), p.goal(), counted(k, "setting that was compared", "settings that were compared to the end"), meeting)
 	}
+	if len(equal) > 0 {
+		add("As good on average: %s.", p.list(a, equal))
+	}
 	if a.best >= 0 && a.decided && k > 1 {
-		add("Sure to %s if seeds scatter normally that of the %d settings compared none is better by more than %s (KN, common random numbers).", share(p.Confidence), k, near)
+		none := "none"
+		if missed > 0 {
+			none = "none that meets the objectives"
+		}
+		add("Sure to %s if seeds scatter normally that of the %d settings compared %s is better by more than %s (KN, common random numbers).", share(p.Confidence), k, none, near)
 	}
 	if a.dropped > 0 {
 		add("Not compared to the end: %s in the worse half after some seeds (successive halving); nothing is promised about them.", counted(a.dropped, "setting that was", "settings that were"))

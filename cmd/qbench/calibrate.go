@@ -20,9 +20,21 @@ type timings struct {
 	wake   [2]time.Duration             // from when a job is ready until it is claimed by an idle worker: median and p99
 	sleep  [2]time.Duration             // by how much a worker is busy longer than its handler was to sleep: likewise
 
+	neverIdle bool // no worker was when a job came: wake is a guess
+
 	stalled, held float64 // shares of the time in which engines, and what feeds them, were held up
 
 	coming, after [engine.NumOps]time.Duration // medians of calls while jobs came, and when no more did
+}
+
+// overrun is by how much workers were busy longer than their handlers were to sleep, on
+// average: that is what it takes of their capacity.
+func (t *timings) overrun() time.Duration {
+	sum := time.Duration(0)
+	for _, d := range t.delays.Overrun {
+		sum += d
+	}
+	return sum / time.Duration(max(1, len(t.delays.Overrun)))
 }
 
 // split fills in what calls took while jobs came and afterwards.
@@ -152,11 +164,23 @@ func calibrate(ctx context.Context, sc *scenarios.Scenario, o playOptions, lasts
 	if err != nil {
 		return nil, fmt.Errorf("calibrate: %w", err)
 	}
-	if t := p.timings; len(t.delays.Overrun) == 0 || len(t.delays.Wake) == 0 {
+	if !p.timings.suffice() {
 		return nil, cli.Fail(cli.ExitUsage, fmt.Errorf("calibrate: in %v at %v too few jobs come to measure anything; raise --calibrate or the speed", lasts, o.speed))
 	}
 	p.timings.delays.Period = p.took
 	return p.timings, nil
+}
+
+// suffice reports whether enough was measured to simulate with. Where no worker was ever
+// idle when a job came, as jobs come in heaps on a machine that is too slow for the speed,
+// waking one is taken for as long as the way of a claim to the store.
+func (t *timings) suffice() bool {
+	d := &t.delays
+	if len(d.Wake) == 0 {
+		t.neverIdle, d.Wake = true, slices.Clone(d.Request[engine.OpClaim])
+		t.wake = [2]time.Duration{quantile(d.Wake, .5), quantile(d.Wake, .99)}
+	}
+	return len(d.Overrun) > 0 && len(d.Wake) > 0
 }
 
 // learn turns what was recorded into delays. Of a call half is taken for the way to the

@@ -77,3 +77,26 @@ func TestLearn(t *testing.T) {
 		t.Errorf("commits take %v, want %v", d.Request[engine.OpCommit], want)
 	}
 }
+
+// TestSuffice goes on without a worker that was ever idle, and not without executions.
+func TestSuffice(t *testing.T) {
+	const ms = time.Millisecond
+	some := []time.Duration{2 * ms, 3 * ms}
+	for _, tt := range []struct {
+		name                   string
+		wake, claims, overruns []time.Duration
+		enough, neverIdle      bool
+		woken                  time.Duration
+	}{
+		{"all", some, []time.Duration{7 * ms}, some, true, false, 2 * ms},
+		{"never idle", nil, []time.Duration{7 * ms}, some, true, true, 7 * ms},
+		{"no execution", some, some, nil, false, false, 2 * ms},
+		{"nothing", nil, nil, nil, false, true, 0},
+	} {
+		d := &timings{delays: scenarios.Delays{Wake: tt.wake, Overrun: tt.overruns}}
+		d.delays.Request[engine.OpClaim] = tt.claims
+		if got := d.suffice(); got != tt.enough || d.neverIdle != tt.neverIdle || len(d.delays.Wake) > 0 && d.delays.Wake[0] != tt.woken {
+			t.Errorf("%s: %v, never idle %v, woken within %v", tt.name, got, d.neverIdle, d.delays.Wake)
+		}
+	}
+}

@@ -78,6 +78,8 @@ func TestSignalsWhileStarting(t *testing.T) {
 	}{
 		{"run", os.Interrupt, []string{"run", "--store", "postgres", "--jobs", "10"}},
 		{"worker", os.Interrupt, []string{"worker"}},
+		{"predict", os.Interrupt, []string{"predict", "--store", "postgres", "--no-files", "--scenario", "testdata/small.yaml"}},
+		{"noise", os.Interrupt, []string{"noise", "--store", "postgres", "--jobs", "10"}},
 		{"hangup", syscall.SIGHUP, []string{"run", "--store", "postgres", "--scenario", "testdata/small.yaml"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -170,6 +170,8 @@ func TestPostgresErrors(t *testing.T) {
 	needServer(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
+	clear := []string{"drop schema if exists later cascade", "drop role if exists poor", "drop role if exists hurried"}
+	ask(t, shared.DSN(), clear...) // of an earlier time that this test ran
 	ask(t, shared.DSN(), "create role poor login", "create role hurried login superuser", "alter role hurried set statement_timeout = '1ms'",
 		"create schema later", "create table later.version (version integer)", "insert into later.version values (99)")
 	full, err := pgserver.Start(ctx, pgserver.Options{Unsafe: true, MostFile: 17 << 20, Settings: map[string]string{"shared_buffers": "8MB"}})

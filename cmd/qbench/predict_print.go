@@ -42,6 +42,7 @@ type machineJSON struct {
 	SleepP99 float64            `json:"oversleep_p99_s"`
 	Stalled  float64            `json:"engines_held_up"` // share of the time
 	Held     float64            `json:"jobs_held_up"`
+	Guessed  bool               `json:"wake_guessed,omitempty"` // no worker was ever idle when a job came
 	Calls    map[string]float64 `json:"call_p50_s"`
 	PerJob   map[string]float64 `json:"per_job_s"`
 }
@@ -54,6 +55,14 @@ type errorOfJSON struct {
 	Error     *float64 `json:"error"` // simulated ÷ real − 1; null: there is none
 	Aimed     bool     `json:"aimed"`
 	Why       string   `json:"why,omitempty"`
+	// JobsWithin are, of a quantile further off than aimed at, the shares of jobs that
+	// waited no longer than its real value.
+	JobsWithin *sharesJSON `json:"jobs_within_real,omitempty"`
+}
+
+type sharesJSON struct {
+	Simulated float64 `json:"simulated"`
+	Real      float64 `json:"real"`
 }
 
 // printPredictions prints them in the format asked for and writes the files.
@@ -117,6 +126,9 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string) []byte {
 		}
 	}
 	fmt.Fprintf(&text, "; engines held up for %.1f%% of the time, jobs that came for %.1f%%", c.stalled*100, c.held*100)
+	if c.neverIdle {
+		text.WriteString("; no worker was ever idle when a job came: waking one is taken for a claim's way to the store")
+	}
 	fmt.Fprintf(&text, "\n✓ within the aim of %.0f%%", p.aim*100)
 	if p.missed() == 0 {
 		return append(text.Bytes(), '\n')
@@ -125,6 +137,9 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string) []byte {
 	for _, r := range p.rows {
 		if r.why != "" {
 			fmt.Fprintf(&text, "  %s: %s\n", r.Query, r.why)
+			if r.apart != nil {
+				fmt.Fprintf(&text, "    %s\n", r.apart)
+			}
 		}
 	}
 	for _, change := range p.changes() {
@@ -191,7 +206,7 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 	for _, p := range all {
 		c := p.calibration
 		j := predictedJSON{Policy: p.policy, Store: p.store, Seeds: p.summary.Seeds, Aim: p.aim, Machine: machineJSON{
-			WakeP50: c.wake[0].Seconds(), WakeP99: c.wake[1].Seconds(), SleepP50: c.sleep[0].Seconds(), SleepP99: c.sleep[1].Seconds(), Stalled: c.stalled, Held: c.held,
+			WakeP50: c.wake[0].Seconds(), WakeP99: c.wake[1].Seconds(), SleepP50: c.sleep[0].Seconds(), SleepP99: c.sleep[1].Seconds(), Stalled: c.stalled, Held: c.held, Guessed: c.neverIdle,
 			Calls: map[string]float64{}, PerJob: map[string]float64{}}, Unfed: p.unfed(), Changes: append([]string{}, p.changes()...)}
 		for op, took := range c.took {
 			if took > 0 {
@@ -199,7 +214,12 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 			}
 		}
 		for _, r := range p.rows {
-			j.Metrics = append(j.Metrics, errorOfJSON{r.Query.String(), r.unit, finite(r.simulated), finite(r.real), finite(r.err), r.aimed, r.why})
+			e := errorOfJSON{Metric: r.Query.String(), Unit: r.unit, Simulated: finite(r.simulated), Real: finite(r.real), Error: finite(r.err), Aimed: r.aimed, Why: r.why}
+			if r.apart != nil {
+				e.Why += "; " + r.apart.String()
+				e.JobsWithin = &sharesJSON{r.apart.simulated, r.apart.real}
+			}
+			j.Metrics = append(j.Metrics, e)
 		}
 		out.Predictions = append(out.Predictions, j)
 	}

@@ -27,14 +27,19 @@ type opened struct {
 type stores struct {
 	console *cli.Console
 	dsn     string
-	server  *server // nil: not needed yet
+	server  *server                         // nil: not needed yet
+	around  func(engine.Store) engine.Store // laid around each store in memory; nil: nothing is
 }
 
 // open returns an empty store of a kind, whose clock, if it is this process's, reads 0 at
 // origin.
 func (s *stores) open(ctx context.Context, kind string, options engine.StoreOptions, origin time.Time) (*opened, error) {
 	if kind == memory {
-		return &opened{memstore.New(live.Clock(origin), options), func() error { return nil }}, nil
+		var store engine.Store = memstore.New(live.Clock(origin), options)
+		if s.around != nil {
+			store = s.around(store)
+		}
+		return &opened{store, func() error { return nil }}, nil
 	}
 	return s.openPostgres(ctx, options)
 }

@@ -3,7 +3,6 @@ package live_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -12,6 +11,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/live"
+	"qsim/engine/live/livetest"
 	"qsim/engine/memstore"
 	"qsim/policies"
 )
@@ -20,9 +20,9 @@ import (
 // batches to the commit: jobs/s. The store holds about backlog ready jobs all the while,
 // and pickup is the time from the enqueue of a job to the start of its handler, of every
 // 16th job: at the full rate, that of a backlog ahead. cpu-ns/job is what the process
-// spent, enqueues included.
+// spent in all, enqueues included.
 func BenchmarkThroughput(b *testing.B) {
-	for _, policy := range []string{"fifo", "weighted", "inflight-cap", "separate", "fresh-first"} {
+	for _, policy := range livetest.Policies() {
 		for _, engines := range []int{1, 2} {
 			b.Run(fmt.Sprintf("policy=%s/store=memory/workers=64/engines=%d", policy, engines), func(b *testing.B) {
 				throughput(b, policy, 64, engines)
@@ -31,96 +31,14 @@ func BenchmarkThroughput(b *testing.B) {
 	}
 }
 
-const (
-	backlog   = 8192
-	enqueues  = 512 // jobs of one enqueue
-	sampling  = 16  // pickup is measured of every 16th job
-	stampRing = 1 << 16
-)
-
-func newPolicy(name string) engine.Policy {
-	switch name {
-	case "weighted":
-		return &policies.Weighted{Fresh: policies.Fraction(2, 3)}
-	case "inflight-cap":
-		return policies.InFlightCap{Retries: 16}
-	case "separate":
-		return &policies.Separate{RetryWorkers: 16}
-	case "fresh-first":
-		return policies.FreshFirst{}
-	}
-	return policies.FIFO{}
-}
-
 func throughput(b *testing.B, policy string, workers, engines int) {
-	clock := live.Clock(time.Now())
-	store := memstore.New(clock, engine.StoreOptions{LapseAfter: -1})
-	ctx, cancel := context.WithCancel(b.Context())
-	defer cancel()
-	var ran atomic.Int64
-	stamps := make([]atomic.Int64, stampRing)
-	samples := make([]int64, b.N/sampling+1)
-	total := int64(b.N)
-	more := make(chan struct{}, 1)
-	c := live.Config{Engine: fast(workers), Engines: engines, Store: store, StopWithin: time.Minute,
-		Policy: func(int32) engine.Policy { return newPolicy(policy) },
-		Handler: func(_ context.Context, j *engine.Job) error {
-			if j.ID%sampling == 0 {
-				samples[j.ID/sampling] = int64(clock()) - stamps[j.ID/enqueues%stampRing].Load()
-			}
-			n := ran.Add(1)
-			if n%enqueues == 0 {
-				select {
-				case more <- struct{}{}:
-				default:
-				}
-			}
-			if n == total {
-				cancel()
-			}
-			return nil
-		}}
-	var acked atomic.Int64
-	c.OnCall = func(_ int32, call *engine.Call, r *engine.Reply, _, _ engine.Time) {
-		for i := range r.Results {
-			if r.Results[i].Status == engine.Applied && call.Batch.Outcomes[i].Verb == engine.Ack {
-				acked.Add(1)
-			}
-		}
-	}
+	store := memstore.New(live.Clock(time.Now()), engine.StoreOptions{LapseAfter: -1})
 	before := cpu()
-	b.ReportAllocs()
-	b.ResetTimer()
-	var done sync.WaitGroup
-	done.Go(func() {
-		if err := live.Run(ctx, c); err != nil {
-			b.Error(err)
-		}
-	})
-	jobs := make([]engine.NewJob, 0, enqueues)
-	for id := int64(1); id <= total; {
-		for id-ran.Load() > backlog {
-			<-more
-		}
-		jobs = jobs[:0]
-		// A batch ends where its stamp does.
-		for ; id <= total && (len(jobs) == 0 || id%enqueues != 0); id++ {
-			jobs = append(jobs, engine.NewJob{ID: engine.JobID(id)})
-		}
-		stamps[jobs[0].ID/enqueues%stampRing].Store(int64(clock()))
-		if err := store.Enqueue(ctx, jobs); err != nil {
-			b.Fatal(err)
-		}
-	}
-	done.Wait()
-	b.StopTimer()
-	if got := acked.Load(); got != total || store.Live() != 0 {
-		b.Fatalf("acked %d of %d jobs, %d are left", got, total, store.Live())
-	}
-	b.ReportMetric(float64(total)/b.Elapsed().Seconds(), "jobs/s")
-	b.ReportMetric(float64(cpu()-before)/float64(total), "cpu-ns/job")
-	report(b, samples[1:])
+	livetest.Load{Policy: policy, Engine: fast(workers), Engines: engines, Enqueue: enqueues, Backlog: 8192, Sampled: 16}.Run(b, store)
+	b.ReportMetric(float64(cpu()-before)/float64(b.N), "cpu-ns/job")
 }
+
+const enqueues = 512 // jobs of one enqueue
 
 // BenchmarkPickup runs handlers of 1 ms at a tenth of what they can do, woken by each
 // enqueue: pickup is what an idle engine adds, from the enqueue to the start of the
@@ -173,7 +91,7 @@ func pickup(b *testing.B, workers, engines int) {
 		b.Fatalf("%d jobs are left", store.Live())
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
-	report(b, samples)
+	livetest.ReportPickup(b, samples)
 }
 
 // BenchmarkBare is what BenchmarkThroughput is held against: goroutines that enqueue,
@@ -242,16 +160,6 @@ func bare(b *testing.B, store *memstore.Store, id engine.EngineID, lastID *atomi
 			}
 		}
 	}
-}
-
-// report adds the quantiles of pickup times, in nanoseconds.
-func report(b *testing.B, samples []int64) {
-	if len(samples) == 0 {
-		return
-	}
-	slices.Sort(samples)
-	b.ReportMetric(float64(samples[len(samples)/2]), "p50-pickup-ns")
-	b.ReportMetric(float64(samples[len(samples)*99/100]), "p99-pickup-ns")
 }
 
 // cpu is the processor time of this process.

@@ -123,55 +123,6 @@ func (c *client) wantIDs(what string, got []engine.JobID, want ...engine.JobID) 
 	check(c.t.(fatal), c.Store)
 }
 
-// TestClaimOrder enqueues jobs 1, 2... a second apart and claims them by one plan.
-func TestClaimOrder(t *testing.T) {
-	priority := func(id engine.JobID, p int16) engine.NewJob { return engine.NewJob{ID: id, Priority: p} }
-	kind := func(id engine.JobID, k engine.Kind) engine.NewJob { return engine.NewJob{ID: id, Kind: k} }
-	anyClass := func(limit int) engine.Term { return engine.Term{Class: engine.AnyClass, Limit: limit} }
-	newest := func(limit int) engine.Term {
-		return engine.Term{Class: engine.AnyClass, Order: engine.NewestReady, Limit: limit}
-	}
-	kinds := func(set engine.Kinds, limit int) engine.Term {
-		return engine.Term{Class: engine.AnyClass, Kinds: set, Limit: limit}
-	}
-	tests := []struct {
-		name  string
-		jobs  []engine.NewJob
-		limit int
-		terms []engine.Term
-		want  []engine.JobID
-	}{
-		{"first come first", []engine.NewJob{kind(3, 0), kind(1, 0), kind(2, 0)}, 9, []engine.Term{anyClass(9)}, []engine.JobID{3, 1, 2}},
-		{"by priority first", []engine.NewJob{priority(1, 5), priority(2, -5), priority(3, 0), priority(4, -5)}, 9, []engine.Term{anyClass(9)}, []engine.JobID{2, 4, 3, 1}},
-		{"newest within a priority", []engine.NewJob{priority(1, 5), priority(2, -5), priority(3, 5), priority(4, -5)}, 9, []engine.Term{newest(9)}, []engine.JobID{4, 2, 3, 1}},
-		{"kinds share a line", []engine.NewJob{kind(1, 2), kind(2, 0), kind(3, 1), kind(4, 2)}, 9, []engine.Term{anyClass(9)}, []engine.JobID{1, 2, 3, 4}},
-		{"newest over kinds", []engine.NewJob{kind(1, 2), kind(2, 0), kind(3, 1), kind(4, 2)}, 9, []engine.Term{newest(9)}, []engine.JobID{4, 3, 2, 1}},
-		{"some kinds", []engine.NewJob{kind(1, 2), kind(2, 0), kind(3, 1), kind(4, 2)}, 9, []engine.Term{kinds(1<<2|1<<1, 9)}, []engine.JobID{1, 3, 4}},
-		{"kinds do not outrank priority", []engine.NewJob{{ID: 1, Kind: 0, Priority: 1}, {ID: 2, Kind: 9}}, 9, []engine.Term{anyClass(9)}, []engine.JobID{2, 1}},
-		{"a term's limit", []engine.NewJob{kind(1, 0), kind(2, 0), kind(3, 0)}, 9, []engine.Term{anyClass(2)}, []engine.JobID{1, 2}},
-		{"the plan's limit", []engine.NewJob{kind(1, 0), kind(2, 0), kind(3, 0)}, 2, []engine.Term{anyClass(1), anyClass(9)}, []engine.JobID{1, 2}},
-		{"terms take what is left", []engine.NewJob{kind(1, 0), kind(2, 1), kind(3, 0)}, 9, []engine.Term{kinds(1<<1, 5), newest(1), anyClass(9)}, []engine.JobID{2, 3, 1}},
-		{"retries: none", []engine.NewJob{kind(1, 0)}, 9, []engine.Term{{Class: engine.Retry, Limit: 9}}, []engine.JobID{}},
-		{"no terms", []engine.NewJob{kind(1, 0)}, 9, nil, []engine.JobID{}},
-		{"a limit of 0", []engine.NewJob{kind(1, 0)}, 9, []engine.Term{anyClass(0)}, []engine.JobID{}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			c := newClient(t, plain)
-			for _, j := range tt.jobs {
-				c.at++
-				c.add(j)
-			}
-			c.wantIDs("claimed", ids(c.plan(tt.limit, tt.terms...)), tt.want...)
-		})
-	}
-	t.Run("same instant", func(t *testing.T) {
-		c := newClient(t, plain)
-		c.add(engine.NewJob{ID: 5}, engine.NewJob{ID: 3}, engine.NewJob{ID: 4})
-		c.wantIDs("claimed", ids(c.claim(9)), 3, 4, 5)
-	})
-}
-
 // TestPlaces nacks one job among others and looks where it comes back: enqueued at
 // 1 s, nacked at 4 s with a delay of 2 s, promoted at 10 s if at all, while others
 // are enqueued at 2, 5, 7 and 9 s.

@@ -8,7 +8,11 @@
 //
 // Every call is one round trip: one statement, or a few that are sent together and commit
 // together. A call that fails with engine.ErrUnavailable may or may not have taken
-// effect; connections come back by themselves, so asking again is all there is to do.
+// effect; connections come back by themselves, so asking again is all there is to do. Of
+// an Enqueue that is: it fails with engine.ErrDuplicate if an earlier copy took effect and
+// any of its jobs is live, or dead and kept; jobs that were done are forgotten, and if all
+// of them were, they run once more. Handlers for which that is one time too many ask
+// Effects, or whatever remembers what they did.
 //
 // One row is one job, from enqueuing until it is acked; a lease is a part of that row. So
 // that a claim costs the same whatever else the table holds, each state has an index of
@@ -16,14 +20,15 @@
 //
 // Two things make claims slow, as there is no index by which they could be passed over.
 // A claim walks over the ready jobs that it meets in line before it has found enough and
-// that are not the first of their serial key: 20,000 of one key, ahead of all others, make
-// every claim take about 0.2 s. So keep serial keys many and their queues short, or give
-// long ones a kind of their own. And a claim by a term with engine.Term.MaxWait that leaves
-// late jobs where they are walks over all that are late: let it bury them, or promptly
-// take them by another term. The first claim of a plan of a new form, and the first Stats,
-// build the indexes that they need, which waits for every transaction that has written to
-// the store, and has all others wait, about a second for each million of ready jobs;
-// where an index is there, by any process, nothing is built or locked.
+// that are not the first of their serial key: 20,000 of them, ahead of all others, make
+// every claim take about 0.2 s, be they of one key or of many. So keep the queues of serial
+// keys short, or give long ones a kind of their own. And a claim by a term with
+// engine.Term.MaxWait that leaves late jobs where they are walks over all that are late,
+// some 30 ms for each 100,000: let it bury them, or promptly take them by another term.
+// The first claim of a plan of a new form, and the first Stats, build the indexes that they
+// need, which waits for every transaction that has written to the store, and has all others
+// wait, about a second for each million of ready jobs; where an index is there, by any
+// process, nothing is built or locked.
 //
 // Engines that listen are told when jobs become ready, also by becoming due, within a few
 // milliseconds and with the help of no poll; it is a hint that can be lost with a

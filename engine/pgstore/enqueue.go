@@ -46,8 +46,9 @@ func (s *Store) serialLock() int32 { return int32(lockKey(s.schema + " serial"))
 const copyFrom = 50
 
 // Enqueue adds jobs, all or none. IDs must be in [1, 2^63) and not those of jobs that are
-// live, or dead and kept. A batch of jobs that are ready at once and have no serial key
-// goes by COPY.
+// live, or dead and kept: engine.ErrDuplicate. An ID whose job was done is as good as new,
+// see the package. A batch of jobs that are ready at once and have no serial key goes by
+// COPY.
 func (s *Store) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
 	if len(jobs) == 0 {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -90,13 +91,25 @@ func explainOnce(err error) error {
 	switch {
 	case errors.As(err, &connecting):
 		// It names user, database and host, never the password.
-		return fmt.Errorf("%w: %s", engine.ErrUnavailable, oneLine(connecting.Error()))
+		return fmt.Errorf("%w: %s", engine.ErrUnavailable, oneLine(withoutRepeats(connecting.Error())))
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%w: %w", engine.ErrUnavailable, err)
 	case errors.As(err, &network):
 		return fmt.Errorf("%w: %w", engine.ErrUnavailable, network)
 	}
 	return fmt.Errorf("%w: %s", engine.ErrUnavailable, oneLine(err.Error()))
+}
+
+// withoutRepeats leaves out lines that were there before: what befell the same address
+// with TLS and without.
+func withoutRepeats(text string) string {
+	var lines []string
+	for _, line := range strings.Split(text, "\n") {
+		if line = strings.TrimSpace(line); !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

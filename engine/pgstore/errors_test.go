@@ -43,11 +43,29 @@ func TestOpenFails(t *testing.T) {
 	if err := os.WriteFile(rules, append([]byte("local all stranger scram-sha-256\n"), before...), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	defer func() {
+		ctx := context.WithoutCancel(t.Context())
+		if err := os.WriteFile(rules, before, 0o600); err != nil {
+			t.Error(err)
+		}
+		for _, text := range []string{"drop role stranger", "drop role guest", "select pg_reload_conf()"} {
+			if _, err := admin.Exec(ctx, text); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
 	for _, text := range []string{"create role stranger login password 'hunter2'", "create role guest login", "revoke create on database postgres from public", "select pg_reload_conf()"} {
 		if _, err := admin.Exec(t.Context(), text); err != nil {
 			t.Fatal(err)
 		}
 	}
+	await(t, bounded(t), func() bool { // until the server goes by the new rules
+		conn, err := pgx.Connect(t.Context(), strings.Replace(server.DSN(), "user=qsim", "user=stranger", 1))
+		if err == nil {
+			_ = conn.Close(t.Context())
+		}
+		return err != nil
+	})
 	taken := open(t, engine.StoreOptions{})
 	as := func(user, more string) string {
 		return strings.Replace(server.DSN(), "user=qsim", "user="+user, 1) + " " + more
@@ -80,6 +98,29 @@ func TestOpenFails(t *testing.T) {
 			}
 			wantError(t, err, tt.want, tt.says)
 		})
+	}
+}
+
+// TestOpenVariables tells of the variables when it is they that are wrong, and of each
+// address once.
+func TestOpenVariables(t *testing.T) {
+	for _, name := range []string{"PGSERVICE", "PGHOSTADDR", "PGDATABASE", "PGSSLMODE"} {
+		t.Setenv(name, "") // as if it were not set
+	}
+	t.Setenv("PGHOST", "127.0.0.1")
+	t.Setenv("PGUSER", "me")
+	t.Setenv("PGPASSWORD", "hunter2")
+	for _, tt := range []struct{ port, says string }{{"port", "PGHOST, PGPORT and the other variables: invalid port"}, {"1", "user=me"}} {
+		t.Setenv("PGPORT", tt.port)
+		_, err := Open(t.Context(), "", Options{})
+		var want error
+		if tt.port == "1" {
+			want = engine.ErrUnavailable
+		}
+		wantError(t, err, want, tt.says)
+		if err != nil && strings.Count(err.Error(), "dial error") > 1 {
+			t.Errorf("one address twice: %v", err)
+		}
 	}
 }
 

@@ -120,6 +120,9 @@ func validate(o *engine.StoreOptions) error {
 // planned.
 func configure(dsn string, o *Options) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(dsn)
+	if err != nil && dsn == "" { // the password is in a variable that nothing is said of
+		return nil, fmt.Errorf("read PGHOST, PGPORT and the other variables: %s", strings.TrimPrefix(oneLine(err.Error()), "cannot parse ``: "))
+	}
 	if err != nil {
 		// What pgx says quotes the text, and cannot always tell where a password is.
 		return nil, errors.New("read the DSN: want a URL such as postgres://user@host:5432/database, " +

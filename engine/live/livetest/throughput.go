@@ -1,0 +1,154 @@
+// Package livetest measures engines on the wall clock over any store, as benchmarks.
+package livetest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/live"
+	"qsim/policies"
+)
+
+// Policies are the names of those that a Load can have.
+func Policies() []string {
+	return []string{"fifo", "weighted", "inflight-cap", "separate", "fresh-first"}
+}
+
+func newPolicy(name string) engine.Policy {
+	switch name {
+	case "fifo":
+		return policies.FIFO{}
+	case "weighted":
+		return &policies.Weighted{Fresh: policies.Fraction(2, 3)}
+	case "inflight-cap":
+		return policies.InFlightCap{Retries: 16}
+	case "separate":
+		return &policies.Separate{RetryWorkers: 16}
+	case "fresh-first":
+		return policies.FreshFirst{}
+	}
+	return nil
+}
+
+// Load is b.N jobs whose handlers return at once. They are enqueued while engines work
+// them off.
+type Load struct {
+	Policy  string // one of Policies
+	Engine  engine.Config
+	Engines int // at least 1, in this process
+	Enqueue int // jobs of one call, at least 1
+	Backlog int // about so many jobs lie ready all the while, at least as many as Enqueue
+	Sampled int // pickup is measured of every so-many-th job, at least 1
+	Failing int // every so-many-th job fails the first time; 0: none
+}
+
+// stamps is how many calls' times are kept: more than there are among a backlog.
+const stamps = 1 << 16
+
+var errFirst = errors.New("fails the first time")
+
+// work is one run of a Load.
+type work struct {
+	Load
+	clock    func() engine.Time
+	enqueued [stamps]atomic.Int64 // engine.Time of a call, by its jobs' IDs
+	pickups  []int64              // in ns, of the jobs that are sampled
+	begun    atomic.Int64         // jobs whose first execution has
+	acked    atomic.Int64
+	more     chan struct{} // there may be room below the backlog
+}
+
+// Run measures l on an empty store, from the first enqueue to the last ack. It reports
+// jobs/s, and the time from the enqueue of a job to the start of its first handler: at the
+// full rate, that of a backlog ahead.
+func (l Load) Run(b *testing.B, store engine.Store) {
+	b.Helper()
+	if newPolicy(l.Policy) == nil {
+		b.Fatalf("policy %q", l.Policy)
+	}
+	w := &work{Load: l, clock: live.Clock(time.Now()), pickups: make([]int64, b.N/l.Sampled+1), more: make(chan struct{}, 1)}
+	ctx, cancel := context.WithCancel(b.Context())
+	defer cancel()
+	total := int64(b.N)
+	c := live.Config{Engine: l.Engine, Engines: l.Engines, Store: store, StopWithin: time.Minute, Handler: w.handle,
+		Policy: func(int32) engine.Policy { return newPolicy(l.Policy) },
+		OnCall: func(_ int32, call *engine.Call, r *engine.Reply, _, _ engine.Time) {
+			for i := range r.Results {
+				if r.Results[i].Status == engine.Applied && call.Batch.Outcomes[i].Verb == engine.Ack && w.acked.Add(1) == total {
+					cancel()
+				}
+			}
+		}}
+	b.ReportAllocs()
+	b.ResetTimer()
+	var done sync.WaitGroup
+	done.Go(func() {
+		if err := live.Run(ctx, c); err != nil {
+			b.Error(err)
+		}
+	})
+	w.feed(b, store)
+	done.Wait()
+	b.StopTimer()
+	if left, err := store.Stats(b.Context(), 0); err != nil || left != (engine.Stats{}) || w.acked.Load() != total {
+		b.Fatalf("acked %d of %d jobs, the store has %+v, %v", w.acked.Load(), total, left, err)
+	}
+	b.ReportMetric(float64(total)/b.Elapsed().Seconds(), "jobs/s")
+	ReportPickup(b, w.pickups[1:])
+}
+
+// handle is the handler.
+func (w *work) handle(_ context.Context, j *engine.Job) error {
+	if w.Failing > 0 && j.Delivery > 1 {
+		return nil
+	}
+	if id := int(j.ID); id%w.Sampled == 0 {
+		w.pickups[id/w.Sampled] = int64(w.clock()) - w.enqueued[id/w.Enqueue%stamps].Load()
+	}
+	if w.begun.Add(1)%int64(w.Enqueue) == 0 {
+		select {
+		case w.more <- struct{}{}:
+		default:
+		}
+	}
+	if w.Failing > 0 && int(j.ID)%w.Failing == 0 {
+		return errFirst
+	}
+	return nil
+}
+
+// feed enqueues the jobs 1 to b.N, and waits where the backlog is full.
+func (w *work) feed(b *testing.B, store engine.Store) {
+	jobs := make([]engine.NewJob, 0, w.Enqueue)
+	for id := 1; id <= b.N; {
+		for int64(id)-w.begun.Load() > int64(w.Backlog) {
+			<-w.more
+		}
+		jobs = jobs[:0]
+		// A call ends where its stamp does.
+		for ; id <= b.N && (len(jobs) == 0 || id%w.Enqueue != 0); id++ {
+			jobs = append(jobs, engine.NewJob{ID: engine.JobID(id)})
+		}
+		w.enqueued[int(jobs[0].ID)/w.Enqueue%stamps].Store(int64(w.clock()))
+		if err := store.Enqueue(b.Context(), jobs); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// ReportPickup reports the median and the p99 of times in nanoseconds, which it sorts.
+func ReportPickup(b *testing.B, samples []int64) {
+	b.Helper()
+	if len(samples) == 0 {
+		return
+	}
+	slices.Sort(samples)
+	b.ReportMetric(float64(samples[len(samples)/2]), "p50-pickup-ns")
+	b.ReportMetric(float64(samples[len(samples)*99/100]), "p99-pickup-ns")
+}

@@ -11,13 +11,14 @@ import (
 type committer struct {
 	filling *batch
 	flushAt Time
-	queue   []*batch // full, waiting for a call, or pausing before they start over
-	flying  []*batch // sent, or pausing before they are sent again
+	queue   line[*batch] // full, waiting for a call, or pausing before they start over
+	flying  []*batch     // sent, or pausing before they are sent again
 	spare   []*batch
 	lastSeq uint64
-	pending int // outcomes not yet committed
-	calls   int // most batches in flying
-	guarded int // of the pending outcomes, those with a Guard of their own: a reaper's
+	open    line[uint64] // numbers of the batches that are not answered, rising
+	pending int          // outcomes not yet committed
+	calls   int          // most batches in flying
+	guarded int          // of the pending outcomes, those with a Guard of their own: a reaper's
 }
 
 type batch struct {
@@ -43,7 +44,7 @@ func (c *committer) deadline() Time {
 		d = min(d, b.againAt)
 	}
 	if len(c.flying) < c.calls {
-		for _, b := range c.queue {
+		for _, b := range c.queue.all() {
 			d = min(d, b.againAt)
 		}
 	}
@@ -106,19 +107,19 @@ func (c *committer) flush(e *Engine) {
 		return
 	}
 	c.filling.againAt = e.now
-	c.queue = append(c.queue, c.filling)
+	c.queue.push(c.filling)
 	c.filling = nil
 	c.launch(e)
 }
 
 func (c *committer) launch(e *Engine) {
-	for i := 0; i < len(c.queue) && len(c.flying) < c.calls; {
-		b := c.queue[i]
+	for i := 0; i < len(c.queue.all()) && len(c.flying) < c.calls; {
+		b := c.queue.all()[i]
 		if b.againAt > e.now {
 			i++ // it starts over after a pause
 			continue
 		}
-		c.queue = append(c.queue[:i], c.queue[i+1:]...)
+		c.queue.remove(i)
 		c.flying = append(c.flying, b)
 		c.send(e, b)
 	}
@@ -132,19 +133,13 @@ func (c *committer) send(e *Engine, b *batch) {
 	b.sent = true
 }
 
-// settled is the highest sequence number up to which every batch is answered.
+// settled is the highest sequence number up to which every batch is answered. Commits
+// pile up by the ten thousand while the store answers nothing: it must not look at each.
 func (c *committer) settled() uint64 {
-	lowest := c.lastSeq + 1
-	if c.filling != nil {
-		lowest = min(lowest, c.filling.seq)
+	if open := c.open.all(); len(open) > 0 {
+		return open[0] - 1
 	}
-	for _, b := range c.queue {
-		lowest = min(lowest, b.seq)
-	}
-	for _, b := range c.flying {
-		lowest = min(lowest, b.seq)
-	}
-	return lowest - 1
+	return c.lastSeq
 }
 
 func (c *committer) onCommitted(e *Engine, r *Reply) {
@@ -220,7 +215,7 @@ func (c *committer) tryAgain(e *Engine, b *batch, pause time.Duration) bool {
 	}
 	if e.cfg.Commit.GiveUp == Requeue {
 		b.tries = 0
-		c.queue = append(c.queue, b)
+		c.queue.push(b)
 		return false
 	}
 	for i, s := range b.slots {
@@ -245,12 +240,12 @@ func (c *committer) onExpired(e *Engine, s Slot) {
 		}
 		return
 	}
-	for i, b := range c.queue {
+	for i, b := range c.queue.all() {
 		if b.sent || !c.forget(e, b, s) {
 			continue
 		}
 		if len(b.slots) == 0 {
-			c.queue = append(c.queue[:i], c.queue[i+1:]...)
+			c.queue.remove(i)
 			c.recycle(b)
 		}
 		return
@@ -273,6 +268,7 @@ func (c *committer) forget(e *Engine, b *batch, s Slot) bool {
 
 func (c *committer) newBatch() *batch {
 	c.lastSeq++
+	c.open.push(c.lastSeq)
 	if n := len(c.spare); n > 0 {
 		b := c.spare[n-1]
 		c.spare = c.spare[:n-1]
@@ -282,7 +278,10 @@ func (c *committer) newBatch() *batch {
 	return &batch{seq: c.lastSeq}
 }
 
+// recycle is the end of a batch: it is answered, or given up, or empty.
 func (c *committer) recycle(b *batch) {
+	at, _ := slices.BinarySearch(c.open.all(), b.seq)
+	c.open.remove(at)
 	c.pending -= len(b.slots)
 	for i := 0; i < len(b.outcomes) && c.guarded > 0; i++ {
 		if b.outcomes[i].Guard != GuardStore {

@@ -18,7 +18,7 @@ func WriteCells(w io.Writer, header []string, rows [][]string, right int, f Form
 	case Markdown:
 		out = t.RenderMarkdown()
 	case CSV:
-		out = t.RenderCSV()
+		out = cells{header: header, rows: rows}.csv()
 	default:
 		style := table.StyleLight
 		style.Options = table.Options{SeparateHeader: true}

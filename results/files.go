@@ -77,7 +77,7 @@ func writeSummaryCSV(w io.Writer, s *Summary) error {
 }
 
 func (p *PolicySummary) csvRow(e *Estimate) []string {
-	row := []string{p.Label, e.Metric, e.Unit, e.During, e.After, e.Class, e.Tenant, "",
+	row := []string{inert(p.Label), e.Metric, e.Unit, e.During, e.After, e.Class, e.Tenant, "",
 		plain(e.Mean), plain(e.Low), plain(e.High), strconv.Itoa(e.N), e.Bound, "", "", "", "", ""}
 	if e.Limit != 0 {
 		row[7] = plain(e.Limit.Seconds())
@@ -123,7 +123,7 @@ func writeSeries(w io.Writer, s *Summary) error {
 			columns := s.Data[p].Series[i].columns()
 			for j := range columns[0].values {
 				at := time.Duration(j) * s.Settings.Bucket
-				row := []string{s.Policies[p].Label, strconv.FormatUint(s.Seeds[i], 10), plain(at.Seconds())}
+				row := []string{inert(s.Policies[p].Label), strconv.FormatUint(s.Seeds[i], 10), plain(at.Seconds())}
 				for _, column := range columns {
 					row = append(row, sixDigits(column.values, j))
 				}

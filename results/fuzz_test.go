@@ -3,6 +3,7 @@ package results
 import (
 	"bytes"
 	"io/fs"
+	"maps"
 	"math/bits"
 	"os"
 	"path/filepath"
@@ -40,6 +41,62 @@ func FuzzReadSummary(f *testing.F) {
 		twice, err := again.MarshalJSON()
 		if err != nil || !bytes.Equal(once, twice) {
 			t.Errorf("it is written as\n%s\nand then as\n%s\n%v", once, twice, err)
+		}
+	})
+}
+
+// FuzzReadStored reads any text as a file of a run's folder: it refuses it and says which
+// file, or what it read is written as it will be read again.
+func FuzzReadStored(f *testing.F) {
+	sum := summarized(f, 2)
+	valid := stored(f, sum)
+	names := []string{"summary.json", "run.json", dataFile, "series.csv.gz"}
+	for i, name := range names {
+		text := string(valid[name])
+		if strings.HasSuffix(name, ".gz") {
+			text = unzipped(f, valid[name])
+		}
+		f.Add(uint8(i), []byte(text))
+	}
+	f.Fuzz(func(t *testing.T, which uint8, text []byte) {
+		folder := maps.Clone(valid)
+		name := names[int(which)%len(names)]
+		folder[name] = text
+		if strings.HasSuffix(name, ".gz") {
+			folder[name] = zipped(string(text))
+		}
+		got, err := ReadStored(folder.read)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "read "+name+": ") && !strings.HasPrefix(err.Error(), "read summary: ") && !strings.HasPrefix(err.Error(), "read "+dataFile+": ") && !strings.HasPrefix(err.Error(), "read series.csv.gz: ") {
+				t.Errorf("an error that does not say where: %v", err)
+			}
+			return
+		}
+		files, err := Files(got.Summary, RunInfo{}, nil)
+		if err != nil {
+			t.Fatalf("it is read and cannot be written: %v", err)
+		}
+		once := map[string][]byte{}
+		for _, file := range files {
+			once[file.Path] = file.Data
+		}
+		again, err := ReadStored(func(path string) ([]byte, error) {
+			if data, ok := once[path]; ok {
+				return data, nil
+			}
+			return nil, fs.ErrNotExist
+		})
+		if err != nil {
+			t.Fatalf("what is written is refused: %v", err)
+		}
+		files, err = Files(again.Summary, RunInfo{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if !bytes.Equal(once[file.Path], file.Data) {
+				t.Errorf("%s is written in two ways", file.Path)
+			}
 		}
 	})
 }

@@ -80,7 +80,10 @@ func (r *seriesReader) take(row []string) error {
 
 // begin turns to the rows of another policy or seed.
 func (r *seriesReader) begin(label, seed string) error {
-	policy := slices.IndexFunc(r.Policies, func(p PolicySummary) bool { return p.Label == label })
+	policy := slices.IndexFunc(r.Policies, func(p PolicySummary) bool { return inert(p.Label) == label })
+	if policy < 0 { // an earlier version wrote labels as they are
+		policy = slices.IndexFunc(r.Policies, func(p PolicySummary) bool { return p.Label == label })
+	}
 	number, err := strconv.ParseUint(seed, 10, 64)
 	at, known := slices.BinarySearch(r.Seeds, number)
 	if policy < 0 || err != nil || !known {

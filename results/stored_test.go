@@ -27,7 +27,7 @@ func (f folder) read(path string) ([]byte, error) {
 	return nil, fs.ErrNotExist
 }
 
-func stored(t *testing.T, sum *Summary) folder {
+func stored(t testing.TB, sum *Summary) folder {
 	t.Helper()
 	files, err := Files(sum, RunInfo{Version: "1.2.3"}, []byte("name: small\n"))
 	if err != nil {
@@ -74,7 +74,7 @@ func TestStoredRoundTrip(t *testing.T) {
 	}
 }
 
-func unzipped(t *testing.T, data []byte) string {
+func unzipped(t testing.TB, data []byte) string {
 	t.Helper()
 	zip, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {

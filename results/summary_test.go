@@ -83,7 +83,7 @@ func simulated(s *Settings, policy int, seed uint64, slow float64) Run {
 	return r
 }
 
-func summarized(t *testing.T, seeds int) *Summary {
+func summarized(t testing.TB, seeds int) *Summary {
 	t.Helper()
 	s, runs := comparison(seeds)
 	sum, err := Summarize(s, runs, Options{})

@@ -17,7 +17,7 @@ const mostSweepRows = 200
 // all numbers in full, each metric with its interval and the seeds that had a value.
 func WriteSweep(w io.Writer, s *Sweep, o TableOptions) error {
 	if o.Format == CSV {
-		rows := s.plainRows()
+		rows := s.plainRows().inert()
 		out := csv.NewWriter(w)
 		if err := out.WriteAll(append([][]string{rows.header}, rows.rows...)); err != nil {
 			return fmt.Errorf("write table: %w", err)

@@ -300,7 +300,7 @@ func (c cells) writer() table.Writer {
 	return t
 }
 
-func (c cells) csv() string { return c.writer().RenderCSV() }
+func (c cells) csv() string { return c.inert().writer().RenderCSV() }
 
 // clockSpan writes a storm's window: 10m–15m.
 func clockSpan(w Window) string { return roundDuration(w.From) + "–" + roundDuration(w.To) }

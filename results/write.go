@@ -63,37 +63,59 @@ func Write(at Place, files []File) (dir string, err error) {
 }
 
 // Replace writes files into the folder of a run that is there, in place of those of the same
-// names. Each appears whole or not at all; on an error some may have been replaced.
-func Replace(dir string, files []File) error {
+// names. Each appears whole or not at all; on an error some may have been replaced. It does
+// not follow links that lead out of the folder, which may be of others.
+func Replace(dir string, files []File) (err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("write results: %w", err)
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
 	for i := range files {
 		if err := checkPath(files[i].Path); err != nil {
 			return fmt.Errorf("write results: %w", err)
 		}
-		path := filepath.Join(dir, filepath.FromSlash(files[i].Path))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			return fmt.Errorf("write results: %w", err)
+		path := filepath.FromSlash(files[i].Path)
+		if err := root.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return fmt.Errorf("write results: in %s: %w", dir, err)
 		}
-		if err := replaceFile(path, files[i].Data); err != nil {
+		if err := replaceFile(root, path, files[i].Data); err != nil {
 			return fmt.Errorf("write results: %w", err)
 		}
 	}
 	return nil
 }
 
-func replaceFile(path string, data []byte) error {
-	temporary, err := os.CreateTemp(filepath.Dir(path), ".unfinished-")
+func replaceFile(root *os.Root, path string, data []byte) error {
+	temporary, name, err := createBeside(root, path)
 	if err != nil {
-		return err
+		return fmt.Errorf("in %s: %w", root.Name(), err)
 	}
 	_, err = temporary.Write(data)
 	err = errors.Join(err, temporary.Chmod(0o644), temporary.Sync(), temporary.Close())
 	if err == nil {
-		err = os.Rename(temporary.Name(), path)
+		if err = root.Rename(name, path); err != nil {
+			if link := (*os.LinkError)(nil); errors.As(err, &link) {
+				err = link.Err // what it names is relative to the folder
+			}
+			err = fmt.Errorf("rename to %s: %w", filepath.Join(root.Name(), path), err)
+		}
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(temporary.Name()))
+		return errors.Join(err, root.Remove(name))
 	}
 	return nil
+}
+
+// createBeside creates a file beside that of path, under a name that is not taken.
+func createBeside(root *os.Root, path string) (f *os.File, name string, err error) {
+	for n := range mostCollisions {
+		name = filepath.Join(filepath.Dir(path), ".unfinished-"+strconv.Itoa(n))
+		if f, err = root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	return f, name, err
 }
 
 // checkPath refuses paths that lead out of a folder or that not every system can store.

@@ -16,7 +16,7 @@ import (
 func Execute(ctx context.Context, root *cobra.Command, arguments []string) Exit {
 	root.SetArgs(arguments)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return explainFlag(c, arguments, err) })
-	root.SetOut(os.Stdout)
-	root.SetErr(os.Stderr)
+	root.SetOut(&inert{to: os.Stdout})
+	root.SetErr(&inert{to: os.Stderr})
 	return Settle(root, root.ExecuteContext(ctx))
 }

@@ -8,17 +8,23 @@ import (
 	"qsim/engine"
 )
 
-// Op is a method of the store that hands jobs over.
+// Op is a method of the store that changes what it holds.
 type Op string
 
 // The methods that are noted.
 const (
-	Enqueue Op = "enqueue"
-	Claim   Op = "claim"
-	Recover Op = "recover"
-	Extend  Op = "extend"
-	Commit  Op = "commit"
+	Enqueue    Op = "enqueue"
+	Claim      Op = "claim"
+	Recover    Op = "recover"
+	Extend     Op = "extend"
+	ExtendNode Op = "extend-node"
+	Commit     Op = "commit"
+	Promote    Op = "promote"
+	Redrive    Op = "redrive"
+	Lead       Op = "lead"
 )
+
+var ops = [...]Op{Enqueue, Claim, Recover, Extend, ExtendNode, Commit, Promote, Redrive, Lead}
 
 // Answer is what a caller knows of what became of its call.
 type Answer uint8
@@ -50,10 +56,14 @@ type Call struct {
 	Ended   engine.Time // engine.Never if Unknown
 	Answer  Answer
 	Error   string         // what the store said, if anything
-	TTL     time.Duration  // Claim, Recover, Extend
-	Batch   engine.BatchID // Commit
+	TTL     time.Duration  // Claim, Recover, Extend, ExtendNode, Lead
+	Batch   engine.BatchID // Commit; Claim, Recover, ExtendNode, Lead: for which engine, Seq is 0
+	Role    engine.Role    // Lead
+	Kept    bool           // ExtendNode
+	Granted int            // if Answered: ExtendNode: how many leases; Lead: 1 if the engine leads
 	// Items are what the call named and what it was answered; of a claim or a recovery
-	// the leases that were granted, none if it is Unknown.
+	// the leases that were granted, of a promotion or a redrive the jobs that became
+	// ready, none if it is Unknown.
 	Items []Item
 }
 
@@ -63,6 +73,9 @@ func (c *Call) tell(i *Item) string {
 	fmt.Fprintf(&b, "%s call %d: %s", c.Process, c.Number, c.Op)
 	if c.Op == Commit {
 		fmt.Fprintf(&b, " %v, batch %d of engine %d/%d,", i.Verb, c.Batch.Seq, c.Batch.Engine.Node(), c.Batch.Engine.Generation())
+	}
+	if c.Op == Lead {
+		fmt.Fprintf(&b, " role %d for engine %d/%d", c.Role, c.Batch.Engine.Node(), c.Batch.Engine.Generation())
 	}
 	if i.Token != 0 {
 		fmt.Fprintf(&b, " token %d", i.Token)

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -36,20 +37,24 @@ type jobHistory struct {
 	leases    []sighting // granted by claims and recoveries, in the order in which they began
 	extends   []sighting // that the store agreed to
 	commits   []sighting
-	shed      bool // a claim buried it
+	promotes  []sighting // in the order in which they began
+	redrives  []sighting // that are known of
+	shed      bool       // a claim buried it
 	left      bool
+	common    *common
 }
 
 // Check holds the calls of all processes, and the jobs that are left in the store, against
 // the contract of engine.Store under engine.FenceToken. It keeps pointers into calls. Jobs
 // must have been enqueued under IDs that are not used again, also when the answer was lost.
+// The dead are not left, where a store keeps them; leaders ask for as long a time again.
 func Check(calls []Call, left []engine.JobID) *Report {
 	r := &Report{Calls: map[Op]Tally{}, history: map[engine.JobID][]sighting{}}
-	jobs := map[engine.JobID]*jobHistory{}
+	jobs, shared := map[engine.JobID]*jobHistory{}, newCommon(calls)
 	of := func(id engine.JobID) *jobHistory {
 		j := jobs[id]
 		if j == nil {
-			j = &jobHistory{id: id}
+			j = &jobHistory{id: id, common: shared}
 			jobs[id] = j
 		}
 		return j
@@ -70,6 +75,7 @@ func Check(calls []Call, left []engine.JobID) *Report {
 	for _, id := range slices.Sorted(maps.Keys(jobs)) {
 		r.checkJob(jobs[id])
 	}
+	r.checkLeaders(calls)
 	return r
 }
 
@@ -90,6 +96,14 @@ func (r *Report) count(c *Call) {
 		r.Leases += len(c.Items)
 	case c.Op == Recover:
 		r.Taken += len(c.Items)
+	case c.Op == Promote:
+		r.Promoted += len(c.Items)
+	case c.Op == Redrive:
+		r.Redriven += len(c.Items)
+	case c.Op == ExtendNode:
+		r.Extended += c.Granted
+	case c.Op == Lead:
+		r.Led += c.Granted
 	case c.Op == Commit && c.Answer == Answered:
 		for i := range c.Items {
 			switch c.Items[i].Status {
@@ -122,6 +136,10 @@ func (j *jobHistory) add(s sighting) {
 		}
 	case Commit:
 		j.commits = append(j.commits, s)
+	case Promote:
+		j.promotes = append(j.promotes, s)
+	case Redrive:
+		j.redrives = append(j.redrives, s)
 	}
 }
 
@@ -135,7 +153,7 @@ func settle(calls []Call, jobs map[engine.JobID]*jobHistory) {
 		}
 		seen := slices.ContainsFunc(c.Items, func(item Item) bool {
 			j := jobs[item.Job]
-			return len(j.leases) > 0 || j.shed || j.left
+			return j.seen()
 		})
 		for k := range c.Items {
 			j := jobs[c.Items[k].Job]
@@ -144,9 +162,17 @@ func settle(calls []Call, jobs map[engine.JobID]*jobHistory) {
 	}
 }
 
+// seen reports whether the store had the job.
+func (j *jobHistory) seen() bool {
+	return len(j.leases) > 0 || len(j.promotes) > 0 || len(j.redrives) > 0 || j.shed || j.left
+}
+
+func byBegin(a, b sighting) int { return cmp.Compare(a.call.Began, b.call.Began) }
+
 // checkJob finds what is wrong with one job.
 func (r *Report) checkJob(j *jobHistory) {
-	slices.SortStableFunc(j.leases, func(a, b sighting) int { return int(min(max(a.call.Began-b.call.Began, -1), 1)) })
+	slices.SortStableFunc(j.leases, byBegin)
+	slices.SortStableFunc(j.promotes, byBegin)
 	switch {
 	case j.effective:
 		r.Jobs++
@@ -160,17 +186,20 @@ func (r *Report) checkJob(j *jobHistory) {
 	if ended >= 0 {
 		r.Acked++
 	}
-	perhaps := j.shed || slices.ContainsFunc(j.commits, func(s sighting) bool { return s.ends() && s.possible() })
+	revived := j.lastRevived()
+	perhaps := j.shed || slices.ContainsFunc(j.commits, func(s sighting) bool { return s.ends() && s.possible() && s.call.Ended >= revived })
 	switch {
 	case j.effective && !perhaps && !j.left:
 		found(Lost, "enqueued, never ended, and not there")
-	case j.left && ended >= 0:
+	case j.left && ended >= 0 && !j.mayLive(j.commits[ended], engine.Never):
 		found(Redelivered, "there still, after %v", j.commits[ended])
 	}
 	j.checkExpected(found)
 	j.checkEnds(found)
 	j.checkStale(found)
 	j.checkLeases(found)
+	j.checkPromotions(found)
+	j.checkRedrives(found)
 }
 
 type finder func(k Kind, format string, arguments ...any)
@@ -178,7 +207,7 @@ type finder func(k Kind, format string, arguments ...any)
 // checkExpected wants somebody to have begun to enqueue the job before it was handed out.
 func (j *jobHistory) checkExpected(found finder) {
 	if len(j.enqueues) == 0 {
-		if j.left || j.shed || len(j.leases) > 0 {
+		if j.seen() {
 			found(Unexpected, "nobody enqueued it")
 		}
 		return
@@ -187,35 +216,32 @@ func (j *jobHistory) checkExpected(found finder) {
 	for _, s := range j.enqueues {
 		first = min(first, s.call.Began)
 	}
-	for _, l := range j.leases {
+	for _, l := range slices.Concat(j.leases, j.promotes, j.redrives) {
 		if l.call.Ended < first {
 			found(Unexpected, "%v before it was enqueued", l)
 		}
 	}
 }
 
-// checkEnds wants one batch to have ended the job, once, and nothing to come after it.
+// checkEnds wants one batch to have ended the job, once, and nothing to come after it but
+// a redrive.
 func (j *jobHistory) checkEnds(found finder) {
-	var first, applied *sighting
-	for i := range j.commits {
-		s := &j.commits[i]
+	var ends []sighting
+	for _, s := range j.commits {
 		if !s.ends() || !s.accepted() {
 			continue
 		}
-		switch {
-		case first != nil && first.call.Batch != s.call.Batch:
-			found(AckedTwice, "%v; and %v", first, s)
-		case applied != nil && s.item.Status == engine.Applied:
-			found(AckedTwice, "%v; and %v", applied, s)
+		i := slices.IndexFunc(ends, func(e sighting) bool {
+			again := e.call.Batch == s.call.Batch && e.item.Status == engine.Applied && s.item.Status == engine.Applied
+			return again || e.call.Batch != s.call.Batch && !j.mayLive(e, s.call.Ended) && !j.mayLive(s, e.call.Ended)
+		})
+		if i >= 0 {
+			found(AckedTwice, "%v; and %v", ends[i], s)
 		}
-		if first == nil {
-			first = s
-		}
-		if s.item.Status == engine.Applied {
-			applied = s
-		}
+		ends = append(ends, s)
 		for _, l := range j.leases {
 			switch {
+			case j.mayLive(s, l.call.Ended):
 			case l.call.Began >= s.call.Ended:
 				found(Redelivered, "%v, after %v", l, s)
 			case l.item.Token > s.item.Token:
@@ -238,40 +264,4 @@ func (j *jobHistory) checkStale(found finder) {
 			}
 		}
 	}
-}
-
-// checkLeases wants tokens to rise and leases not to overlap.
-func (j *jobHistory) checkLeases(found finder) {
-	for i, a := range j.leases {
-		for k, b := range j.leases {
-			if k > i && a.item.Token == b.item.Token || a.call.Ended <= b.call.Began && a.item.Token > b.item.Token {
-				found(TokenNotRising, "%v, then %v", a, b)
-			}
-			if k != i && j.overlap(a, b) {
-				found(Overlapping, "%v, before the end of %v", b, a)
-			}
-		}
-	}
-}
-
-// overlap reports whether b was for certain granted while a was held: after a was, before
-// its end, and before its holder may have given it up. The store counts a TTL from when it
-// granted or extended a lease, which was not before that call began.
-func (j *jobHistory) overlap(a, b sighting) bool {
-	if b.call.Began < a.call.Ended {
-		return false
-	}
-	end := a.call.Began.Add(a.call.TTL)
-	for _, s := range j.extends {
-		// An extension that came after b tells nothing of the time of b.
-		if s.item.Token == a.item.Token && s.call.Ended <= b.call.Began {
-			end = max(end, s.call.Began.Add(s.call.TTL))
-		}
-	}
-	if b.call.Ended >= end {
-		return false
-	}
-	return !slices.ContainsFunc(j.commits, func(s sighting) bool {
-		return s.item.Token == a.item.Token && s.possible() && s.call.Began <= b.call.Ended
-	})
 }

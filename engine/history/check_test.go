@@ -23,7 +23,8 @@ func at(c Call, began, ended int) Call {
 // lost takes the answer of a call away.
 func lost(c Call) Call {
 	c.Ended, c.Answer = engine.Never, Unknown
-	if c.Op == Claim || c.Op == Recover {
+	switch c.Op {
+	case Claim, Recover, Promote, Redrive:
 		c.Items = nil
 	}
 	return c
@@ -44,6 +45,28 @@ func leased(token engine.Token, began, ended int) Call {
 
 func extended(token engine.Token, began, ended int) Call {
 	return at(Call{Op: Extend, TTL: 100 * time.Millisecond, Items: []Item{{Job: 1, Token: token, Status: engine.Applied}}}, began, ended)
+}
+
+// extendedNode extends the leases of a node for 100 ms: those of its latest life, or of all.
+func extendedNode(e engine.EngineID, kept bool, began, ended int) Call {
+	return at(Call{Op: ExtendNode, TTL: 100 * time.Millisecond, Batch: engine.BatchID{Engine: e}, Kept: kept, Granted: 1}, began, ended)
+}
+
+func promotedJob(began, ended int) Call {
+	return at(Call{Op: Promote, Items: []Item{{Job: 1}}}, began, ended)
+}
+
+func redriven(began, ended int) Call {
+	return at(Call{Op: Redrive, Items: []Item{{Job: 1}}}, began, ended)
+}
+
+// led is for 100 ms.
+func led(role engine.Role, e engine.EngineID, granted, began, ended int) Call {
+	return at(Call{Op: Lead, TTL: 100 * time.Millisecond, Role: role, Batch: engine.BatchID{Engine: e}, Granted: granted}, began, ended)
+}
+
+func buriedJob(seq uint64, token engine.Token, began, ended int) Call {
+	return committed(engine.Bury, seq, token, engine.Applied, began, ended)
 }
 
 func committed(verb engine.Verb, seq uint64, token engine.Token, status engine.Status, began, ended int) Call {
@@ -106,6 +129,45 @@ func TestCheck(t *testing.T) {
 
 		{"acked under a lease that had passed on", []Call{enqueued(1), leased(1, 2, 3), leased(2, 120, 121), acked(1, 1, 122, 123)}, nil, []Kind{StaleAccepted}},
 		{"nacked under a lease that had passed on", []Call{enqueued(1), leased(1, 2, 3), leased(2, 120, 121), committed(engine.Nack, 1, 1, engine.Applied, 122, 123)}, []engine.JobID{1}, []Kind{StaleAccepted}},
+		{"claimed twice by calls that ran side by side", []Call{enqueued(1), leased(1, 2, 10), leased(2, 3, 9), acked(1, 2, 60, 61)}, nil, []Kind{Overlapping}},
+		{"claimed side by side, but given up", []Call{enqueued(1), leased(1, 2, 4), leased(2, 3, 9), committed(engine.Return, 1, 1, engine.Applied, 5, 6), acked(2, 2, 60, 61)}, nil, nil},
+		{"claimed before the end of its node's extension", []Call{enqueued(1), leased(1, 2, 3), extendedNode(0, false, 80, 81), leased(2, 150, 151), acked(1, 2, 160, 161)}, nil, []Kind{Overlapping}},
+		{"the node's extension was lost", []Call{enqueued(1), leased(1, 2, 3), lost(extendedNode(0, false, 80, 81)), leased(2, 150, 151), acked(1, 2, 160, 161)}, nil, nil},
+		{"another node's extension", []Call{enqueued(1), leased(1, 2, 3), extendedNode(engine.NewEngineID(1, 0), true, 80, 81), leased(2, 150, 151), acked(1, 2, 160, 161)}, nil, nil},
+		{"an extension of the node's next life", []Call{enqueued(1), leased(1, 2, 3), extendedNode(engine.NewEngineID(0, 1), false, 80, 81), leased(2, 150, 151), acked(1, 2, 160, 161)}, nil, nil},
+		{"an extension by the node's next life, which keeps its name", []Call{enqueued(1), leased(1, 2, 3), extendedNode(engine.NewEngineID(0, 1), true, 80, 81), leased(2, 150, 151), acked(1, 2, 160, 161)}, nil, []Kind{Overlapping}},
+		{"a node's extension when another may have had it", []Call{enqueued(1), leased(1, 2, 3), extendedNode(0, false, 80, 81), leased(3, 150, 151), acked(1, 3, 160, 161)}, nil, nil},
+		{"a node's extension after the fact", []Call{enqueued(1), leased(1, 2, 3), leased(2, 150, 151), extendedNode(0, false, 152, 153), acked(1, 2, 160, 161)}, nil, nil},
+
+		{"promoted, claimed", []Call{enqueued(1), promotedJob(2, 3), leased(1, 4, 5), acked(1, 1, 6, 7)}, nil, nil},
+		{"promoted, failed, promoted", []Call{enqueued(1), promotedJob(2, 3), leased(1, 4, 5), committed(engine.Nack, 1, 1, engine.Applied, 6, 7), promotedJob(8, 9)}, []engine.JobID{1}, nil},
+		{"promoted twice", []Call{enqueued(1), promotedJob(2, 3), promotedJob(4, 5)}, []engine.JobID{1}, []Kind{NotWaiting}},
+		{"promoted twice, the nack was refused", []Call{enqueued(1), promotedJob(2, 3), committed(engine.Nack, 1, 1, engine.Stale, 4, 5), promotedJob(8, 9)}, []engine.JobID{1}, []Kind{NotWaiting}},
+		{"promoted twice, a nack is unknown", []Call{enqueued(1), promotedJob(2, 3), lost(committed(engine.Nack, 1, 1, engine.Applied, 4, 5)), promotedJob(8, 9)}, []engine.JobID{1}, nil},
+		{"promoted at the same time", []Call{enqueued(1), promotedJob(2, 5), promotedJob(4, 6)}, []engine.JobID{1}, nil},
+		{"promoted in flight", []Call{enqueued(1), leased(1, 2, 3), promotedJob(50, 51), acked(1, 1, 60, 61)}, nil, []Kind{NotWaiting}},
+		{"promoted when its lease may be over", []Call{enqueued(1), leased(1, 2, 3), promotedJob(102, 103), acked(1, 1, 160, 161)}, nil, nil},
+		{"promoted after its ack", []Call{enqueued(1), leased(1, 2, 3), acked(1, 1, 4, 5), promotedJob(6, 7)}, nil, []Kind{Redelivered}},
+		{"promoted, and nobody enqueued it", []Call{promotedJob(2, 3)}, nil, []Kind{Unexpected}},
+		{"promoted, and lost", []Call{lost(enqueued(1)), promotedJob(2, 3)}, nil, []Kind{Lost}},
+
+		{"redriven", []Call{enqueued(1), leased(1, 2, 3), buriedJob(1, 1, 4, 5), redriven(6, 7), leased(2, 8, 9), acked(2, 2, 10, 11)}, nil, nil},
+		{"redriven by a call without an answer", []Call{enqueued(1), leased(1, 2, 3), buriedJob(1, 1, 4, 5), lost(redriven(6, 7)), leased(2, 8, 9), acked(2, 2, 10, 11)}, nil, nil},
+		{"redriven and there", []Call{enqueued(1), leased(1, 2, 3), buriedJob(1, 1, 4, 5), redriven(6, 7)}, []engine.JobID{1}, nil},
+		{"redriven and lost", []Call{enqueued(1), leased(1, 2, 3), buriedJob(1, 1, 4, 5), redriven(6, 7)}, nil, []Kind{Lost}},
+		{"redriven and promoted", []Call{enqueued(1), leased(1, 2, 3), buriedJob(1, 1, 4, 5), redriven(6, 7), promotedJob(8, 9)}, []engine.JobID{1}, nil},
+		{"redriven before its burial", []Call{enqueued(1), leased(1, 2, 3), redriven(4, 5), buriedJob(1, 1, 6, 7)}, nil, []Kind{NotDead}},
+		{"redriven while it was buried", []Call{enqueued(1), leased(1, 2, 3), redriven(4, 8), buriedJob(1, 1, 6, 7)}, nil, nil},
+		{"redriven after its ack", []Call{enqueued(1), leased(1, 2, 3), acked(1, 1, 4, 5), redriven(6, 7)}, nil, []Kind{Lost, Redelivered, NotDead}},
+		{"claimed again between its burial and its redrive", []Call{enqueued(1), leased(1, 2, 3), buriedJob(1, 1, 4, 5), leased(2, 6, 7), buriedJob(2, 2, 8, 9), redriven(20, 21)}, []engine.JobID{1}, []Kind{AckedTwice, Redelivered}},
+
+		{"one leads after the other", []Call{led(0, 1, 1, 2, 3), led(0, 2, 0, 4, 5), led(0, 2, 1, 103, 104)}, nil, nil},
+		{"perhaps after the other", []Call{led(0, 1, 1, 2, 3), led(0, 2, 1, 101, 102)}, nil, nil},
+		{"two leaders", []Call{led(0, 1, 1, 2, 3), led(0, 2, 1, 100, 101)}, nil, []Kind{TwoLeaders}},
+		{"a leader that renewed, and another", []Call{led(0, 1, 1, 2, 3), led(0, 1, 1, 80, 81), led(0, 2, 1, 150, 151)}, nil, []Kind{TwoLeaders}},
+		{"leaders for two things", []Call{led(0, 1, 1, 2, 3), led(1, 2, 1, 4, 5)}, nil, nil},
+		{"a leader that was not told", []Call{lost(led(0, 1, 1, 2, 3)), led(0, 2, 1, 4, 5)}, nil, nil},
+
 		{"nacked while it passed on", []Call{enqueued(1), leased(1, 2, 3), leased(2, 120, 130), committed(engine.Nack, 1, 1, engine.Applied, 122, 123)}, []engine.JobID{1}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -42,7 +42,7 @@ func readEntry(calls []Call, line []byte, process string) ([]Call, error) {
 			return nil, fmt.Errorf("call %d after %d calls", e.Number, len(calls))
 		}
 		return append(calls, Call{Process: process, Number: e.Number, Op: e.Op, Began: e.At, Ended: engine.Never, TTL: e.TTL,
-			Batch: engine.BatchID{Engine: e.Engine, Seq: e.Seq}, Items: e.Items}), nil
+			Batch: engine.BatchID{Engine: e.Engine, Seq: e.Seq}, Role: e.Role, Kept: e.Kept, Items: e.Items}), nil
 	}
 	if e.Number == 0 || e.Number > uint64(len(calls)) {
 		return nil, fmt.Errorf("the answer to call %d after %d calls", e.Number, len(calls))
@@ -51,7 +51,7 @@ func readEntry(calls []Call, line []byte, process string) ([]Call, error) {
 		return nil, fmt.Errorf("answer %d", uint8(e.Answer))
 	}
 	c := &calls[e.Number-1]
-	c.Answer, c.Error = e.Answer, e.Error
+	c.Answer, c.Error, c.Granted = e.Answer, e.Error, e.Granted
 	if e.Answer != Unknown {
 		c.Ended = e.At
 	}

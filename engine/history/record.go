@@ -14,19 +14,22 @@ import (
 
 // entry is one line of a history: a call that begins, or, without an op, its answer.
 type entry struct {
-	Number uint64          `json:"n"`
-	At     engine.Time     `json:"at"`
-	Op     Op              `json:"op,omitempty"`
-	TTL    time.Duration   `json:"ttl,omitempty"`
-	Engine engine.EngineID `json:"engine,omitempty"`
-	Seq    uint64          `json:"seq,omitempty"`
-	Answer Answer          `json:"answer,omitempty"`
-	Error  string          `json:"error,omitempty"`
-	Items  []Item          `json:"items,omitempty"`
+	Number  uint64          `json:"n"`
+	At      engine.Time     `json:"at"`
+	Op      Op              `json:"op,omitempty"`
+	TTL     time.Duration   `json:"ttl,omitempty"`
+	Engine  engine.EngineID `json:"engine,omitempty"`
+	Seq     uint64          `json:"seq,omitempty"`
+	Role    engine.Role     `json:"role,omitempty"`
+	Kept    bool            `json:"kept,omitempty"`
+	Answer  Answer          `json:"answer,omitempty"`
+	Granted int             `json:"granted,omitempty"`
+	Error   string          `json:"error,omitempty"`
+	Items   []Item          `json:"items,omitempty"`
 }
 
-// Recorder is a Store that notes the calls of one process. Methods that hand no jobs over
-// are not noted.
+// Recorder is a Store that notes the calls of one process: all but Stats, which changes
+// nothing.
 type Recorder struct {
 	engine.Store
 	clock func() engine.Time
@@ -54,12 +57,17 @@ func (r *Recorder) begin(e entry) (uint64, error) {
 
 // end writes down the answer and returns the error that the caller gets.
 func (r *Recorder) end(number uint64, items []Item, err error) error {
-	e := entry{Number: number, Answer: Answered, Items: items}
+	return r.endGranted(number, 0, items, err)
+}
+
+// endGranted is end for an answer that is a number.
+func (r *Recorder) endGranted(number uint64, granted int, items []Item, err error) error {
+	e := entry{Number: number, Answer: Answered, Granted: granted, Items: items}
 	switch {
 	case errors.Is(err, engine.ErrDuplicate), errors.Is(err, engine.ErrUnsupported):
-		e.Answer, e.Items, e.Error = Refused, nil, err.Error()
+		e.Answer, e.Granted, e.Items, e.Error = Refused, 0, nil, err.Error()
 	case err != nil:
-		e.Answer, e.Items, e.Error = Unknown, nil, err.Error()
+		e.Answer, e.Granted, e.Items, e.Error = Unknown, 0, nil, err.Error()
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -26,13 +26,21 @@ const (
 	Overlapping
 	// TokenNotRising: a lease has a token that is not above that of an earlier one.
 	TokenNotRising
+	// NotWaiting: a job was promoted that was leased, or that had been promoted before.
+	NotWaiting
+	// NotDead: a job was redriven that nobody had buried.
+	NotDead
+	// TwoLeaders: an engine was made the leader while another one was, by the store's
+	// clock. It is about no job: Job is 0.
+	TwoLeaders
 	// StaleAccepted: a commit took effect under a token although the job had been handed
 	// out under a later one.
 	StaleAccepted
 	numKinds
 )
 
-var kindNames = [numKinds]string{"?", "lost", "unexpected", "acked twice", "redelivered after its end", "overlapping leases", "token not rising", "stale commit accepted"}
+var kindNames = [numKinds]string{"?", "lost", "unexpected", "acked twice", "redelivered after its end", "overlapping leases", "token not rising", "promoted though not waiting", "redriven though not dead",
+	"two leaders", "stale commit accepted"}
 
 // String returns the kind's name in words.
 func (k Kind) String() string { return kindNames[k] }
@@ -57,6 +65,10 @@ type Report struct {
 	Acked    int // jobs that ended by an answered commit
 	Stale    int // outcomes that were refused as stale
 	Repeated int // outcomes that an earlier copy of their batch had applied
+	Extended int // leases extended with all of their node
+	Promoted int // jobs that were promoted
+	Redriven int
+	Led      int // times that an engine was made the leader, or remained it
 
 	Anomalies []Anomaly // by job
 	history   map[engine.JobID][]sighting
@@ -75,12 +87,15 @@ func (r *Report) Count(k Kind) (n int) {
 // String sums r up in a few lines.
 func (r *Report) String() string {
 	var b strings.Builder
-	for _, op := range []Op{Enqueue, Claim, Recover, Extend, Commit} {
+	for _, op := range ops {
 		t := r.Calls[op]
+		if t == (Tally{}) {
+			continue
+		}
 		fmt.Fprintf(&b, "%s: %d answered, %d unknown, %d refused\n", op, t.Answered, t.Unknown, t.Refused)
 	}
-	fmt.Fprintf(&b, "%d jobs enqueued, %d more perhaps; %d leases claimed, %d recovered; %d jobs seen to end; outcomes: %d stale, %d applied by earlier copies\nanomalies:",
-		r.Jobs, r.Maybe, r.Leases, r.Taken, r.Acked, r.Stale, r.Repeated)
+	fmt.Fprintf(&b, "%d jobs enqueued, %d more perhaps; %d leases claimed, %d recovered; %d jobs seen to end; outcomes: %d stale, %d applied by earlier copies; %d leases extended with their node; %d jobs promoted, %d redriven; led %d times\nanomalies:",
+		r.Jobs, r.Maybe, r.Leases, r.Taken, r.Acked, r.Stale, r.Repeated, r.Extended, r.Promoted, r.Redriven, r.Led)
 	for k := Lost; k < numKinds; k++ {
 		fmt.Fprintf(&b, " %d %v,", r.Count(k), k)
 	}
@@ -91,7 +106,7 @@ func (r *Report) String() string {
 // seconds since the first of them.
 func (r *Report) Story(job engine.JobID) string {
 	seen := slices.Clone(r.history[job])
-	slices.SortStableFunc(seen, func(a, b sighting) int { return int(min(max(a.call.Began-b.call.Began, -1), 1)) })
+	slices.SortStableFunc(seen, byBegin)
 	var b strings.Builder
 	fmt.Fprintf(&b, "job %d:\n", job)
 	for _, s := range seen {

@@ -52,6 +52,7 @@ type workerSettings struct {
 	Node    int32
 	History string // file
 	Fence   engine.Fence
+	Whole   bool
 	Seed    uint64
 }
 
@@ -65,8 +66,29 @@ type recorded struct {
 	engine.Announcer
 }
 
-func storeOptions(f engine.Fence) engine.StoreOptions {
-	return engine.StoreOptions{Fence: f, LapseAfter: -1}
+// storeOptions are those of the store: a whole one has a promoter, and keeps the dead.
+func storeOptions(f engine.Fence, whole bool) engine.StoreOptions {
+	return engine.StoreOptions{Fence: f, LapseAfter: -1, Promoted: whole, KeepDead: whole}
+}
+
+// engineConfig is that of an engine. A whole one extends all its leases at once, promotes,
+// leaves both this and recoveries to a leader, and gives jobs up.
+func engineConfig(ttl time.Duration, whole bool) engine.Config {
+	retry := &policies.Backoff{Kind: policies.Fixed, First: 60 * time.Millisecond}
+	if whole {
+		retry.MaxAttempts = 2
+	}
+	c := live.Defaults(12, retry)
+	c.Lease = engine.LeaseConfig{TTL: ttl, Heartbeat: ttl / 3, OfNode: whole}
+	c.Reaper.Every = 150 * time.Millisecond
+	c.Fetch.Batch, c.Fetch.Prefetch = 16, 6
+	c.Commit.Batch, c.Commit.Timeout, c.CallTimeout = 16, callTimeout, callTimeout
+	if whole {
+		c.Reaper.Owner = engine.LeaderOnly
+		c.Promoter = engine.PromoterConfig{Every: 50 * time.Millisecond, Batch: 100, Owner: engine.LeaderOnly}
+		c.Leader = engine.LeaderConfig{TTL: ttl, Renew: ttl / 3}
+	}
+	return c
 }
 
 // work is a worker process: until SIGTERM, or until whoever started it is gone.
@@ -88,7 +110,7 @@ func work(text string) error {
 	defer file.Close()
 	var store *pgstore.Store
 	if err := patiently(ctx, func() (err error) {
-		store, err = pgstore.Open(ctx, s.DSN, pgstore.Options{Schema: schema, Store: storeOptions(s.Fence), Connections: 4})
+		store, err = pgstore.Open(ctx, s.DSN, pgstore.Options{Schema: schema, Store: storeOptions(s.Fence, s.Whole), Connections: 4})
 		return err
 	}); err != nil {
 		return ignoreEnd(ctx, err)
@@ -101,8 +123,8 @@ func work(text string) error {
 	}); err != nil {
 		return ignoreEnd(ctx, err)
 	}
-	c := live.Config{
-		Engine: live.Defaults(12, &policies.Backoff{Kind: policies.Fixed, First: 60 * time.Millisecond}), FirstNode: s.Node,
+	return live.Run(ctx, live.Config{
+		Engine: engineConfig(leaseTTL, s.Whole), FirstNode: s.Node,
 		// One more than NextLife says: 0 would have it asked again.
 		Generation: generation + 1,
 		Store:      recorded{history.Record(store, file, wallClock), store, store},
@@ -110,12 +132,7 @@ func work(text string) error {
 		OnFailure:  func(*engine.Job, engine.ErrorKind, error) {},
 		Logger:     slog.New(slog.DiscardHandler),
 		StopWithin: 2 * time.Second,
-	}
-	c.Engine.Lease = engine.LeaseConfig{TTL: leaseTTL, Heartbeat: leaseTTL / 3}
-	c.Engine.Reaper.Every = 150 * time.Millisecond
-	c.Engine.Fetch.Batch, c.Engine.Fetch.Prefetch = 16, 6
-	c.Engine.Commit.Batch, c.Engine.Commit.Timeout, c.Engine.CallTimeout = 16, callTimeout, callTimeout
-	return live.Run(ctx, c)
+	})
 }
 
 var errWork = errors.New("failed by design")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	diff "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"qsim/engine"
 )
@@ -15,13 +16,26 @@ import (
 // every answer. Times and delays are small, so that many are equal.
 func TestAgainstModel(t *testing.T) {
 	for seed := range uint64(lives) {
-		p := newPair(seed)
-		actions := []func(*testing.T){p.wait, p.wait, p.enqueue, p.enqueue, p.claim, p.claim, p.claim, p.commit, p.commit, p.extend, p.recover,
-			p.promote, p.lead, p.extendNode, p.read, p.lose, p.redrive, p.takeDue, p.insert}
-		for p.step = range steps {
-			actions[p.roll(len(actions))](t)
-			p.check(t)
-		}
+		p := newPair(seed, nil)
+		p.play(t, steps)
+	}
+}
+
+// TestAgainstModelDrawn does so with calls that rapid draws: fewer of them, but of those
+// that differ it finds the fewest that do.
+func TestAgainstModelDrawn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := newPair(0, func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "roll") })
+		p.play(t, rapid.IntRange(1, steps).Draw(t, "steps"))
+	})
+}
+
+func (p *pair) play(t fatal, steps int) {
+	actions := []func(fatal){p.wait, p.wait, p.enqueue, p.enqueue, p.claim, p.claim, p.claim, p.commit, p.commit, p.extend, p.recover,
+		p.promote, p.lead, p.extendNode, p.read, p.lose, p.redrive, p.takeDue, p.insert}
+	for p.step = range steps {
+		actions[p.roll(len(actions))](t)
+		p.check(t)
 	}
 }
 
@@ -33,6 +47,9 @@ const (
 
 // roll returns a number below n.
 func (p *pair) roll(n int) int {
+	if p.draw != nil {
+		return p.draw(n)
+	}
 	p.rolls++
 	return int(engine.Rand{Seed: p.seed}.Uniform(engine.ForChaos, p.rolls, 0, 0) * float64(n))
 }
@@ -54,13 +71,14 @@ type pair struct {
 	serials int            // keys
 	crowd   int            // most jobs that come at once
 	seed    uint64         // of rolls
+	draw    func(int) int  // draws rolls; nil: from seed
 	step    int
 	rolls   uint64
 	next    engine.JobID
 }
 
-func newPair(seed uint64) *pair {
-	p := &pair{seq: map[engine.EngineID]uint64{}, seed: seed}
+func newPair(seed uint64, draw func(int) int) *pair {
+	p := &pair{seq: map[engine.EngineID]uint64{}, seed: seed, draw: draw}
 	p.m = &model{jobs: map[engine.JobID]*modelJob{}, answers: map[int32]*modelMemory{}, leaders: map[engine.Role]leader{}, o: engine.StoreOptions{
 		Fence: engine.Fence(p.between(0, 2)), Place: engine.Place(p.between(0, 3)),
 		Promoted: p.roll(2) == 0, LapseAfter: time.Duration(p.between(-1, 3)),
@@ -82,14 +100,14 @@ func newPair(seed uint64) *pair {
 	return p
 }
 
-func (p *pair) same(t *testing.T, what string, want, got any) {
+func (p *pair) same(t fatal, what string, want, got any) {
 	t.Helper()
 	if d := diff.Diff(want, got, diff.AllowUnexported(leader{})); d != "" {
 		t.Fatalf("seed %d, step %d: %s (-model +store):\n%s", p.seed, p.step, what, d)
 	}
 }
 
-func (p *pair) check(t *testing.T) {
+func (p *pair) check(t fatal) {
 	check(t, p.s)
 	if p.m.o.Promoted || p.roll(2) == 0 { // looking makes due jobs ready: not always
 		got, err := p.s.Stats(background, 0)
@@ -117,7 +135,7 @@ func (p *pair) check(t *testing.T) {
 	}
 }
 
-func (p *pair) each(t *testing.T) {
+func (p *pair) each(t fatal) {
 	p.m.catchUp()
 	got := map[engine.JobID]Unfinished{}
 	for u := range p.s.Each {
@@ -141,7 +159,7 @@ func (p *pair) anEngine() engine.EngineID {
 	return engine.NewEngineID(int32(p.between(0, 1)), uint32(p.between(0, 1)))
 }
 
-func (p *pair) enqueue(t *testing.T) {
+func (p *pair) enqueue(t fatal) {
 	var jobs []engine.NewJob
 	for range p.between(1, p.crowd) {
 		p.next++
@@ -164,7 +182,7 @@ func (p *pair) enqueue(t *testing.T) {
 	p.same(t, "duplicate", !want, errors.Is(err, engine.ErrDuplicate))
 }
 
-func (p *pair) wait(*testing.T) {
+func (p *pair) wait(fatal) {
 	by := engine.Time(p.between(1, 6))
 	if p.roll(8) == 0 {
 		by = engine.Time(1+p.roll(400)) * 1e9
@@ -201,7 +219,7 @@ func (p *pair) aTerm() engine.Term {
 	return term
 }
 
-func (p *pair) claim(t *testing.T) {
+func (p *pair) claim(t fatal) {
 	p.plain--
 	plan := engine.Plan{Limit: p.roll(7)}
 	for range p.roll(4) {
@@ -229,7 +247,7 @@ func (p *pair) key() engine.LeaseKey {
 	return p.leases[len(p.leases)-back].Key()
 }
 
-func (p *pair) commit(t *testing.T) {
+func (p *pair) commit(t fatal) {
 	var b engine.Batch
 	if len(p.batches) > 0 && p.between(0, 3) == 0 {
 		b = p.batches[len(p.batches)-min(p.between(1, 6), len(p.batches))]
@@ -254,7 +272,7 @@ func (p *pair) commit(t *testing.T) {
 	p.same(t, "error", nil, err)
 }
 
-func (p *pair) extend(t *testing.T) {
+func (p *pair) extend(t fatal) {
 	var keys []engine.LeaseKey
 	for range p.between(1, 4) {
 		keys = append(keys, p.key())
@@ -265,7 +283,7 @@ func (p *pair) extend(t *testing.T) {
 	p.same(t, "error", nil, err)
 }
 
-func (p *pair) recover(t *testing.T) {
+func (p *pair) recover(t fatal) {
 	holder, limit, grace, ttl := p.anEngine(), p.between(0, 4), p.duration(0, 3), p.duration(1, 9)
 	got, next, err := p.s.Recover(background, holder, limit, grace, ttl, nil)
 	want, wantNext := p.m.recover(holder, limit, grace, ttl)
@@ -275,28 +293,28 @@ func (p *pair) recover(t *testing.T) {
 	p.leases = append(p.leases, got...)
 }
 
-func (p *pair) promote(t *testing.T) {
+func (p *pair) promote(t fatal) {
 	limit, order := p.between(0, 4), engine.Order(p.between(0, 1))
 	got, err := p.s.Promote(background, limit, order, nil)
 	p.same(t, "promoted", p.m.promote(limit, order), got)
 	p.same(t, "error", nil, err)
 }
 
-func (p *pair) lead(t *testing.T) {
+func (p *pair) lead(t fatal) {
 	role, e, ttl := engine.Role(p.between(0, 1)), p.anEngine(), p.duration(1, 9)
 	got, err := p.s.Lead(background, role, e, ttl)
 	p.same(t, "leads", p.m.lead(role, e, ttl), got)
 	p.same(t, "error", nil, err)
 }
 
-func (p *pair) extendNode(t *testing.T) {
+func (p *pair) extendNode(t fatal) {
 	holder, kept, ttl := p.anEngine(), p.roll(2) == 0, p.duration(1, 9)
 	got, err := p.s.ExtendNode(background, holder, kept, ttl)
 	p.same(t, "extended", p.m.extendNode(holder, kept, ttl), got)
 	p.same(t, "error", nil, err)
 }
 
-func (p *pair) read(t *testing.T) {
+func (p *pair) read(t fatal) {
 	limit, grace := p.between(0, 4), p.duration(-2, 3)
 	got, next, err := p.s.Expired(background, limit, grace, nil)
 	want, wantNext := p.m.read(limit, grace)
@@ -316,7 +334,7 @@ func (p *pair) some() (choose func(engine.JobID) bool, asked *[]engine.JobID) {
 	}, asked
 }
 
-func (p *pair) lose(t *testing.T) {
+func (p *pair) lose(t fatal) {
 	choose, asked := p.some()
 	want := p.m.lose(choose)
 	wantAsked := slices.Clone(*asked)
@@ -325,7 +343,7 @@ func (p *pair) lose(t *testing.T) {
 	p.same(t, "asked for", wantAsked, slices.Clone(*asked))
 }
 
-func (p *pair) redrive(t *testing.T) {
+func (p *pair) redrive(t fatal) {
 	reset := p.roll(2) == 0
 	choose, asked := p.some()
 	want := p.m.redrive(choose, reset)
@@ -335,7 +353,7 @@ func (p *pair) redrive(t *testing.T) {
 	p.same(t, "asked for", wantAsked, slices.Clone(*asked))
 }
 
-func (p *pair) takeDue(t *testing.T) {
+func (p *pair) takeDue(t fatal) {
 	limit, order := p.between(0, 3), engine.Order(p.between(0, 1))
 	got, err := p.s.TakeDue(background, limit, order, nil)
 	p.same(t, "taken", p.m.takeDue(limit, order), got)
@@ -346,7 +364,7 @@ func (p *pair) takeDue(t *testing.T) {
 }
 
 // insert brings some of what was taken, a few of them twice, and one that was not.
-func (p *pair) insert(t *testing.T) {
+func (p *pair) insert(t fatal) {
 	var ids []engine.JobID
 	for range min(len(p.taken), p.between(0, 4)) {
 		ids = append(ids, p.taken[p.roll(len(p.taken))])

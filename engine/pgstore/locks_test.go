@@ -116,10 +116,8 @@ func TestIndexesThatAreThere(t *testing.T) {
 	s, ctx := open(t, kept), bounded(t)
 	plan := engine.Plan{Limit: 1, Terms: []engine.Term{{Class: engine.Fresh, Limit: 1}}}
 	use := func(s *Store) error {
-		within, cancel := context.WithTimeout(ctx, 5*time.Second)
-		defer cancel()
-		_, err := s.Stats(within, 0)
-		_, _, err2 := s.Claim(within, 1, plan, time.Minute, nil)
+		_, err := s.Stats(ctx, 0)
+		_, _, err2 := s.Claim(ctx, 1, plan, time.Minute, nil)
 		return errors.Join(err, err2)
 	}
 	if err := use(s); err != nil {

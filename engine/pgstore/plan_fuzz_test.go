@@ -18,43 +18,27 @@ var parameterNumber = regexp.MustCompile(`\$([0-9]+)`)
 // reach the text: a statement follows from the shapes of its terms and the options of the
 // store alone. Whatever else a plan says is a parameter, of which none is left out.
 func FuzzPlanSQL(f *testing.F) {
-	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 3, 4, 1, 5, 6}, uint8(0), int64(0))
-	f.Add([]byte{2, 1, 1, 7, 9, 3, 0, 1, 0, 2, 0, 200, 0, 0, 3, 0}, uint8(31), int64(time.Minute))
-	f.Add([]byte{1, 9, 0, 0, 0, 0, 0, 0}, uint8(5), int64(-1))
+	for i, data := range [][]byte{
+		{0, 0, 0, 0, 0, 5, 0, 0},
+		{0, 0, 0, 0, 0, 9, 0, 0, 1, 1, 2, 3, 4, 1, 0, 0},                         // fresh ones first, then retries of a tenant, newest first
+		{2, 1, 1, 7, 9, 3, 0, 1, 0, 2, 0, 200, 0, 5, 0, 0},                       // one kind, at most so many; whatever there is of a tenant
+		{2, 0, 3, 0, 0, 4, 5, 0, 0, 0, 8, 0, 6, 4, 0, 0, 1, 0, 0, 0, 0, 4, 7, 1}, // two kinds within a time, any tenants, retries too late are buried
+		{2, 0, 255, 0, 127, 255, 127, 1},
+	} {
+		if _, _, ok := planOf(data, &rules{engine.StoreOptions{LapseAfter: -1}}, 0); !ok {
+			f.Fatalf("plan %d is refused: nothing is tried", i)
+		}
+		f.Add(data, uint8(37*i), int64(i)*int64(time.Minute))
+	}
+	f.Add([]byte{1, 9, 0, 0, 0, 0, 0, 0}, uint8(5), int64(-1)) // no such order
 	f.Fuzz(func(t *testing.T, data []byte, options uint8, within int64) {
 		r := &rules{engine.StoreOptions{Fence: engine.Fence(options % 3), Place: engine.Place(options / 3 % 4), Held: options&16 != 0, Promoted: options&32 != 0,
 			KeepDead: options&64 != 0, LapseAfter: -1, RecoveriesWithin: max(0, time.Duration(within))}}
-		build := func(other int) (text string, arguments []any, ok bool) {
-			var shapes []shape
-			for term := range slices.Chunk(data[:min(len(data), 64)], 8) {
-				if len(term) < 8 {
-					break
-				}
-				tm := engine.Term{Class: engine.Class(term[0] % 4), Order: engine.Order(term[1]), Kinds: engine.Kinds(term[2]), Tenant: engine.TenantID(term[3]),
-					PerTenant: int(int8(term[4])), Limit: int(term[5]) + other, MaxWait: time.Duration(int8(term[6])), Late: engine.Late(term[7] % 2)}
-				if tm.Tenant > 0 {
-					tm.Tenant += engine.TenantID(other)
-				}
-				if tm.PerTenant > 0 {
-					tm.PerTenant += other
-				}
-				if tm.MaxWait > 0 {
-					tm.MaxWait += time.Duration(other)
-				}
-				s, err := shapeOf(&tm)
-				if err != nil {
-					return "", nil, false
-				}
-				shapes = append(shapes, s)
-				arguments = planArguments(arguments, &tm, s, 10+other)
-			}
-			return planSQL(shapes, r), arguments, true
-		}
-		text, arguments, ok := build(0)
+		text, arguments, ok := planOf(data, r, 0)
 		if !ok {
 			return
 		}
-		if other, _, ok := build(987_654_321); !ok || other != text {
+		if other, _, ok := planOf(data, r, 987_654_321); !ok || other != text {
 			t.Fatalf("other numbers, another statement:\n%s\n%s", text, other)
 		}
 		if strings.Count(text, "(") != strings.Count(text, ")") || strings.Count(text, "'")%2 != 0 || strings.Contains(text, ";") {
@@ -74,4 +58,34 @@ func FuzzPlanSQL(f *testing.F) {
 			}
 		}
 	})
+}
+
+// planOf is the statement for a plan of so many terms as there are eight bytes each, all of
+// its numbers but those that are 0 made larger by other, and its parameters but the first
+// two and the last. It is not ok if the store refuses such a plan.
+func planOf(data []byte, r *rules, other int) (text string, arguments []any, ok bool) {
+	var shapes []shape
+	for term := range slices.Chunk(data[:min(len(data), 64)], 8) {
+		if len(term) < 8 {
+			break
+		}
+		tm := engine.Term{Class: engine.Class(term[0] % 4), Order: engine.Order(term[1]), Kinds: engine.Kinds(term[2]), Tenant: engine.TenantID(term[3]),
+			PerTenant: int(int8(term[4])), Limit: int(term[5]) + other, MaxWait: time.Duration(int8(term[6])), Late: engine.Late(term[7] % 2)}
+		if tm.Tenant > 0 {
+			tm.Tenant += engine.TenantID(other)
+		}
+		if tm.PerTenant > 0 {
+			tm.PerTenant += other
+		}
+		if tm.MaxWait > 0 {
+			tm.MaxWait += time.Duration(other)
+		}
+		s, err := shapeOf(&tm)
+		if err != nil {
+			return "", nil, false
+		}
+		shapes = append(shapes, s)
+		arguments = planArguments(arguments, &tm, s, 10+other)
+	}
+	return planSQL(shapes, r), arguments, true
 }

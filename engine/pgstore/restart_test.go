@@ -34,7 +34,7 @@ func TestServerRestarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	var done, failed, woken atomic.Int64
 	listening, stopListening := context.WithCancel(ctx)
@@ -132,7 +132,7 @@ func enqueueAll(t *testing.T, ctx context.Context, s *Store, jobs int, failed *a
 func workOnce(ctx context.Context, s *Store, e engine.EngineID, seq uint64, done, failed *atomic.Int64, acks []atomic.Int32) error {
 	var leases []engine.Lease
 	err := again(ctx, failed, func() (err error) {
-		if leases, _, err = s.Recover(ctx, e, 20, 0, time.Minute, nil); err != nil || len(leases) > 0 {
+		if leases, _, err = s.Recover(ctx, e, 20, 0, 2*time.Second, nil); err != nil || len(leases) > 0 {
 			return err
 		}
 		leases, _, err = s.Claim(ctx, e, engine.Plan{Limit: 20, Terms: []engine.Term{anyTerm(20)}}, 2*time.Second, nil)

@@ -5,14 +5,13 @@ package pgserver_test
 import (
 	"errors"
 	"io/fs"
+	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"qsim/engine/pgstore/pgserver"
 )
@@ -80,13 +79,13 @@ func TestServerThatDoesNotStart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	began := time.Now()
 	_, err := pgserver.Start(t.Context(), pgserver.Options{Folder: folder, Settings: map[string]string{"work_mem": "lots"}})
 	if errors.Is(err, pgserver.ErrMissing) {
 		t.Skipf("NO POSTGRESQL: %v", err)
 	}
-	if err == nil || !strings.Contains(err.Error(), "work_mem") || time.Since(began) > 30*time.Second {
-		t.Errorf("after %v: %v", time.Since(began), err)
+	// It is seen to have ended, and not waited for.
+	if err == nil || !strings.Contains(err.Error(), "work_mem") || !strings.Contains(err.Error(), "the server ended") {
+		t.Error(err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(folder, "*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
@@ -115,10 +114,6 @@ func TestSweep(t *testing.T) {
 	if err := os.Chmod(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	ended := exec.Command("true") // its number is free once it was waited for
-	if err := ended.Run(); err != nil {
-		t.Fatal(err)
-	}
 	left := func(name, owner, pid string) string {
 		t.Helper()
 		path := filepath.Join(folder, name)
@@ -135,7 +130,8 @@ func TestSweep(t *testing.T) {
 		}
 		return path
 	}
-	dead, living := strconv.Itoa(ended.Process.Pid)+"\n/x\n", strconv.Itoa(os.Getpid())+"\n/x\n"
+	// No process has so high a number, and none will: what has ended may be another's soon.
+	dead, living := strconv.Itoa(math.MaxInt32)+"\n/x\n", strconv.Itoa(os.Getpid())+"\n/x\n"
 	gone := []string{left("qsim-postgresql-1", "x", dead), left("qsim-postgresql-2", "x", "")}
 	kept := []string{left("qsim-postgresql-3", "", dead), left("qsim-postgresql-4", "x", living), left("another-5", "x", dead)}
 	first := start(t, pgserver.Options{Unsafe: true, Folder: folder})

@@ -1,0 +1,37 @@
+package results
+
+import (
+	"strconv"
+	"strings"
+)
+
+// inert returns a cell of a CSV file as spreadsheets show it and do not carry it out: one
+// that they would take for a formula, because of how it begins, gets the apostrophe that
+// says it is a text. Numbers stay as they are. Different cells stay different.
+func inert(cell string) string {
+	if len(cell) < 2 || !strings.ContainsRune("=+-@'", rune(cell[0])) {
+		return cell
+	}
+	if _, err := strconv.ParseFloat(strings.TrimSuffix(cell, "%"), 64); err == nil {
+		return cell
+	}
+	return "'" + cell
+}
+
+// inertRow is a row whose cells are inert.
+func inertRow(row []string) []string {
+	out := make([]string, len(row))
+	for i, cell := range row {
+		out[i] = inert(cell)
+	}
+	return out
+}
+
+// inert are the same cells for a CSV file.
+func (c cells) inert() cells {
+	out := cells{header: c.header}
+	for _, row := range c.rows {
+		out.rows = append(out.rows, inertRow(row))
+	}
+	return out
+}

@@ -65,8 +65,8 @@ func (c *Collector) onLeased(e *engine.Event) {
 		c.starve.since = c.now
 		c.ready[engine.Fresh]--
 		c.segment.freshWaits += uint64(waited)
-		if len(c.settings.Tenants) > 2 && c.windows[0].covers(c.now) {
-			c.tenants.claimed(e.Tenant, waited)
+		if len(c.settings.Tenants) > 2 {
+			c.claimedOfTenant(e, waited, bucket)
 		}
 		if c.settings.Bucket > 0 {
 			c.bucket.waits.recordAt(bucket, waited)

@@ -77,6 +77,9 @@ func (c *Collector) leave(u *Unresolved) {
 			s.leftOver(u, unstarted)
 		}
 	}
+	if u.Class == engine.Fresh && u.State != engine.InFlight && len(c.settings.Tenants) > 2 && c.sets[0].has(enqueued, u.Kind, u.Tenant) {
+		c.tenants.leftOver(u.Tenant, u.ReadyFor)
+	}
 	if c.patience(u.Kind) > u.Age {
 		c.ofCaller(u.Job, u.Kind, u.Tenant, enqueued, func(s *jobSet) { s.undecided++ })
 	}
@@ -85,6 +88,9 @@ func (c *Collector) leave(u *Unresolved) {
 // run answers all questions.
 func (c *Collector) run() Run {
 	r := Run{Policy: c.policy, Events: int64(c.events), Jobs: c.all, Series: c.series, Tenants: c.tenants.counted(len(c.settings.Tenants), c.windows[0].shares)}
+	if r.Tenants != nil {
+		r.tenantWaits = c.tenants.distributions(len(r.Tenants))
+	}
 	r.Series.Starved = make([]float64, len(c.series.FreshReady))
 	for i := range r.Series.Starved {
 		if i < len(c.starved) {

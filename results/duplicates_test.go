@@ -1,6 +1,7 @@
 package results
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -253,5 +254,73 @@ func TestTenantCounts(t *testing.T) {
 	s.Tenants = []string{"", "a"}
 	if r := run(1); r.Tenants != nil {
 		t.Errorf("a tenant alone is counted: %+v", r.Tenants)
+	}
+}
+
+// What is kept of the waits of tenants is what the metric says that is narrowed to one of them, bounds and all.
+func TestTenantWaits(t *testing.T) {
+	s := settings()
+	s.Tenants = []string{"", "a", "b", "c", "d"}
+	for _, name := range s.Tenants[1:] {
+		s.Objectives = append(s.Objectives, Objective{Query: Query{Metric: "fresh.wait.p99", Tenant: name}})
+	}
+	run := func(seed uint64) Run {
+		tp := newTape(s, 0)
+		var tape []engine.Event
+		for i := range uint64(900) {
+			job, tenant, enqueued := engine.JobID(i+1), engine.TenantID(1+i%3), 5+float64(i)/10 // some before the warm-up is over
+			waited := at(float64((i*7+seed*131)%97) / 10)
+			tape = append(tape, engine.Event{At: at(enqueued), Kind: engine.Enqueued, Job: job, Tenant: tenant},
+				engine.Event{At: at(enqueued) + waited, Kind: engine.Leased, Job: job, Tenant: tenant, Token: 1, Waited: time.Duration(waited), Age: time.Duration(waited)})
+		}
+		slices.SortStableFunc(tape, func(a, b engine.Event) int { return int(a.At - b.At) })
+		for _, e := range tape {
+			tp.play(e)
+		}
+		var unclaimed []Unresolved
+		for i := range 20 {
+			unclaimed = append(unclaimed, Unresolved{Job: engine.JobID(1000 + i), Tenant: 2, State: engine.Ready, Age: 40 * time.Second, ReadyFor: 40 * time.Second},
+				Unresolved{Job: engine.JobID(2000 + i), Tenant: 3, Class: engine.Retry, State: engine.Ready, Age: 40 * time.Second, ReadyFor: 40 * time.Second},
+				Unresolved{Job: engine.JobID(3000 + i), Tenant: 3, State: engine.Ready, Age: 109 * time.Second, ReadyFor: 109 * time.Second}) // of the warm-up
+		}
+		r := tp.Finish(at(110), left(unclaimed...))
+		r.Seed = seed
+		return r
+	}
+	var runs []Run
+	for p := range s.Policies {
+		for seed := range uint64(3) {
+			r := run(seed + 1)
+			r.Policy = p
+			runs = append(runs, r)
+		}
+	}
+	sum, err := Summarize(s, runs, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := sum.Data[0].TenantWaits
+	if len(got) != 4 {
+		t.Fatalf("%d tenants, want 4", len(got))
+	}
+	for i, w := range got {
+		asked := Query{Metric: "fresh.wait.p99", Tenant: s.Tenants[i+1]}
+		at := slices.IndexFunc(sum.Policies[0].Filtered, func(e Estimate) bool { return e.Query == asked })
+		if at < 0 {
+			t.Fatalf("%s was not measured", asked)
+		}
+		want := sum.Policies[0].Filtered[at]
+		switch {
+		case want.Null() != (w.Jobs == 0), !want.Null() && (w.P99 != want.Mean || w.AtLeast != (want.Bound == ">=")):
+			t.Errorf("tenant %s: %+v, but %s = %+v", s.Tenants[i+1], w, want.Query, want)
+		}
+		for _, h := range sum.Data[0].Pooled {
+			if n := h.Hist.Count() + h.Unresolved.Count(); h.Query == (Query{Metric: "fresh.wait", Tenant: s.Tenants[i+1]}) && n != w.Jobs {
+				t.Errorf("tenant %s: %d jobs, want %d", s.Tenants[i+1], w.Jobs, n)
+			}
+		}
+	}
+	if !got[1].AtLeast || got[0].AtLeast || got[2].AtLeast || got[3].Jobs != 0 || got[0].Jobs == 0 {
+		t.Errorf("%+v", got)
 	}
 }

@@ -3,6 +3,7 @@ package results
 import (
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // RunHistogram is a NamedHistogram of one run, with only the buckets that counted
@@ -42,6 +43,20 @@ func (h *Histogram) pack() packedHistogram {
 		}
 	}
 	return p
+}
+
+// record counts v, whose bucket is i.
+func (p *packedHistogram) record(i int, v int64) {
+	at, found := slices.BinarySearch(p.buckets, uint16(i))
+	if !found {
+		p.buckets, p.counts = slices.Insert(p.buckets, at, uint16(i)), slices.Insert(p.counts, at, 0)
+	}
+	p.counts[at]++
+	p.count++
+	var carry uint64
+	p.sumLo, carry = bits.Add64(p.sumLo, uint64(v), 0)
+	p.sumHi += carry
+	p.max = max(p.max, v)
 }
 
 // mergePacked adds all that p counts to h.

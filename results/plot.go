@@ -18,8 +18,9 @@ type PlotOptions struct {
 
 const (
 	plotWidth  = 80
-	leastPlot  = 40 // columns
-	plotGutter = 8  // columns left of a plot
+	leastPlot  = 40  // columns
+	mostPlot   = 400 // columns
+	plotGutter = 8   // columns left of a plot
 	leastDot   = 1e-3
 	mostRange  = 1e6 // highest ÷ lowest of what a plot shows
 )
@@ -96,7 +97,8 @@ func newTerminalPlot(s *Summary, o PlotOptions) *terminalPlot {
 	if o.Width <= 0 {
 		p.o.Width = plotWidth
 	}
-	p.columns = max(p.o.Width, leastPlot) - plotGutter - 2
+	p.o.Width = min(max(p.o.Width, leastPlot), mostPlot)
+	p.columns = p.o.Width - plotGutter - 2
 	medians := make([][]float64, len(s.Data))
 	p.end = s.Settings.Duration.Seconds()
 	bucket := s.Settings.Bucket.Seconds()

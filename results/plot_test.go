@@ -155,3 +155,17 @@ func TestPlotOfOddData(t *testing.T) {
 		t.Error("a summary without series was drawn")
 	}
 }
+
+// A plot needs some columns, and takes no more than anybody reads, whatever the terminal has.
+func TestPlotOfAnyWidth(t *testing.T) {
+	for width, want := range map[int]int{-1: plotWidth, 1: leastPlot, 20: leastPlot, leastPlot - 1: leastPlot, leastPlot: leastPlot, 57: 57, 1 << 40: mostPlot} {
+		text := plotText(t, plotted([]string{"fifo"}, [][]float64{line(.01, 100)}), PlotOptions{Width: width})
+		most := 0
+		for _, l := range strings.Split(text, "\n") {
+			most = max(most, utf8.RuneCountInString(l))
+		}
+		if most > want || most < want-3 {
+			t.Errorf("in %d columns it is %d wide, want %d:\n%s", width, most, want, text)
+		}
+	}
+}

@@ -13,6 +13,8 @@ type Run struct {
 	Warnings    []string
 	Tenants     []TenantCount // by engine.TenantID, without number 0 and those past the first mostTenants; nil: there are fewer than two
 
+	tenantWaits []tenantWait // of Tenants, the first mostTenantWaits
+
 	means []number // mean fresh waits, for each value of slowdown
 }
 

@@ -31,6 +31,7 @@ type storedData struct {
 type storedPooled struct {
 	Pooled  []storedHistogram `json:"pooled"`
 	Tenants []TenantCount     `json:"tenants,omitempty"`
+	Waits   []TenantWait      `json:"tenant_waits,omitempty"`
 }
 
 type storedHistogram struct {
@@ -57,7 +58,7 @@ func encodeData(s *Summary) ([]byte, error) {
 			h := &s.Data[i].Pooled[k]
 			pooled.Pooled = append(pooled.Pooled, storedHistogram{h.Query, h.Hist.stored(), h.Unresolved.stored()})
 		}
-		pooled.Tenants = s.Data[i].Tenants
+		pooled.Tenants, pooled.Waits = s.Data[i].Tenants, s.Data[i].TenantWaits
 		data.Policies = append(data.Policies, pooled)
 	}
 	var out bytes.Buffer
@@ -191,7 +192,7 @@ func (s *Summary) readData(text []byte) error {
 			}
 			s.data()[i].Pooled = append(s.data()[i].Pooled, NamedHistogram{h.Query.String(), h.Query, ended, unresolved})
 		}
-		s.data()[i].Tenants = stored.Policies[i].Tenants
+		s.data()[i].Tenants, s.data()[i].TenantWaits = stored.Policies[i].Tenants, stored.Policies[i].Waits
 	}
 	s.Settings = stored.Settings
 	return nil

@@ -46,6 +46,7 @@ func TestStoredRoundTrip(t *testing.T) {
 	sum.Settings.Storms[0].Name = "down\n\"🚀\""
 	sum.Policies[1].Label, sum.Settings.Policies[1].Label = "a,\"b\"\nc", "a,\"b\"\nc"
 	sum.Data[0].Tenants = []TenantCount{{1, 2, 3.5, 4}, {}}
+	sum.Data[0].TenantWaits = []TenantWait{{1, 2.5, true}, {}}
 	f := stored(t, sum)
 	got, err := ReadStored(f.read)
 	if err != nil {

@@ -23,7 +23,7 @@ func Summarize(s *Settings, runs []Run, o Options) (*Summary, error) {
 	}
 	for i, info := range s.Policies {
 		policy := PolicySummary{Kind: info.Kind, Label: info.Label, Baseline: i == s.Baseline, Fingerprint: fingerprint(grid[i])}
-		data := PolicyData{Pooled: pool(grid[i]), Tenants: poolTenants(grid[i])}
+		data := PolicyData{Pooled: pool(grid[i]), Tenants: poolTenants(grid[i]), TenantWaits: poolTenantWaits(grid[i])}
 		for _, run := range grid[i] {
 			data.Series = append(data.Series, run.Series)
 		}

@@ -42,6 +42,8 @@ type PolicyData struct {
 	// Tenants are counted over all seeds, by number less 1 as in Settings.Tenants[1:], the first mostTenants
 	// at most; nil: there are fewer than two.
 	Tenants []TenantCount
+	// TenantWaits are likewise, of the first mostTenantWaits; nil: an earlier version did not measure them.
+	TenantWaits []TenantWait
 }
 
 // Estimate is a metric over all seeds. A mean is that of the seeds, with a 95 %

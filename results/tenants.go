@@ -2,6 +2,7 @@ package results
 
 import (
 	"slices"
+	"time"
 
 	"qsim/engine"
 )
@@ -11,6 +12,7 @@ type tenantCounts struct {
 	served  []int64 // executions finished
 	wanting []int64 // jobs ready or in flight: each wants an execution, or more than one
 	waits   []tenantWaits
+	fresh   []tenantWait // of the first mostTenantWaits and number 0
 }
 
 // tenantWaits are those of a tenant's fresh jobs that were claimed.
@@ -28,6 +30,21 @@ type TenantCount struct {
 	WaitSum     float64 // s, of those
 	WaitMax     float64 // s
 }
+
+// tenantWait is how long a tenant's fresh jobs waited that were enqueued between the end of the warm-up and
+// the end of arrivals: those that were claimed, and the ages of those that were not.
+type tenantWait struct{ ended, ages packedHistogram }
+
+// TenantWait is what fresh.wait.p99 says of a tenant, of the jobs of all seeds.
+type TenantWait struct {
+	Jobs    int64   // that were ready, claimed or not
+	P99     float64 // s; 0 of no job
+	AtLeast bool    // it lies among jobs that were not claimed: a bound
+}
+
+// mostTenantWaits is how many tenants have a distribution of their own: each takes about a kilobyte
+// of every run.
+const mostTenantWaits = 256
 
 // mostTenants is how many tenants are told apart in what a run keeps.
 const mostTenants = 1000
@@ -132,6 +149,46 @@ func (t *tenantCounts) claimed(tenant engine.TenantID, waited int64) {
 	w.longest = max(w.longest, waited)
 }
 
+// freshOf is the distribution of a tenant, nil if it has none.
+func (t *tenantCounts) freshOf(tenant engine.TenantID) *tenantWait {
+	if tenant > mostTenantWaits {
+		return nil
+	}
+	for int(tenant) >= len(t.fresh) {
+		t.fresh = append(t.fresh, tenantWait{})
+	}
+	return &t.fresh[tenant]
+}
+
+// leftOver counts a fresh job that was not claimed.
+func (t *tenantCounts) leftOver(tenant engine.TenantID, ready time.Duration) {
+	if w := t.freshOf(tenant); w != nil {
+		v := max(int64(ready), 0)
+		w.ages.record(bucketOf(v), v)
+	}
+}
+
+// claimedOfTenant counts the first claim of a job after so many nanoseconds, which lie in that bucket.
+func (c *Collector) claimedOfTenant(e *engine.Event, waited int64, bucket int) {
+	if c.windows[0].covers(c.now) {
+		c.tenants.claimed(e.Tenant, waited)
+	}
+	if c.sets[0].has(e.At-engine.Time(e.Age), e.JobKind, e.Tenant) {
+		if w := c.tenants.freshOf(e.Tenant); w != nil {
+			w.ended.record(bucket, waited)
+		}
+	}
+}
+
+// distributions are those of the first of n tenants.
+func (t *tenantCounts) distributions(n int) []tenantWait {
+	list := make([]tenantWait, min(n, mostTenantWaits))
+	if len(t.fresh) > 0 {
+		copy(list, t.fresh[1:])
+	}
+	return list
+}
+
 // counted returns what the tenants numbered from 1 got, of which there are names, in the window
 // of shares; nil if there are fewer than two.
 func (t *tenantCounts) counted(names int, shares *tenantShares) []TenantCount {
@@ -168,6 +225,28 @@ func poolTenants(runs []*Run) []TenantCount {
 				p.Executions, p.FreshClaims = p.Executions+t.Executions, p.FreshClaims+t.FreshClaims
 				p.WaitSum, p.WaitMax = p.WaitSum+t.WaitSum, max(p.WaitMax, t.WaitMax)
 			}
+		}
+	}
+	return pooled
+}
+
+// poolTenantWaits joins how long fresh jobs of tenants waited in runs.
+func poolTenantWaits(runs []*Run) []TenantWait {
+	pooled := make([]TenantWait, len(runs[0].tenantWaits))
+	var ended, ages Histogram
+	for k := range pooled {
+		ended.Reset()
+		ages.Reset()
+		for _, run := range runs {
+			if k >= len(run.tenantWaits) {
+				return nil
+			}
+			ended.mergePacked(&run.tenantWaits[k].ended)
+			ages.mergePacked(&run.tenantWaits[k].ages)
+		}
+		if w := (wait{&ended, &ages}); w.count() > 0 {
+			p99 := w.quantile(.99)
+			pooled[k] = TenantWait{Jobs: int64(w.count()), P99: p99.value, AtLeast: p99.bound}
 		}
 	}
 	return pooled

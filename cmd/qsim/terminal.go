@@ -43,7 +43,7 @@ func (w when) coloured(file *os.File) bool {
 	case "never":
 		return false
 	}
-	return os.Getenv("NO_COLOR") == "" && cli.Capable(file)
+	return os.Getenv("NO_COLOR") == "" && os.Getenv("CI") == "" && cli.Capable(file)
 }
 
 // bars reports whether progress is drawn on file. A machine that builds has nobody to

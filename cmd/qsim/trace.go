@@ -140,6 +140,8 @@ func runTrace(c *cobra.Command, names []string, f *traceFlags) error {
 // check finds flags that exclude each other.
 func (f *traceFlags) check(c *cobra.Command) error {
 	switch {
+	case f.job == "" && c.Flags().Changed("job"):
+		return cli.UsageError("--job: name a job, such as payments/1234")
 	case f.job != "" && f.find != "":
 		return cli.UsageError("--job and --find exclude each other")
 	case f.find != "" && (f.from != "" || f.to != ""):

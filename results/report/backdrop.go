@@ -15,21 +15,21 @@ import (
 )
 
 // backdropLines are the lines of all policies, in grey behind the one that a panel is about: the same in
-// all panels of a chart. In an inline chart they are written once, or its size would grow with the
+// all panels of a chart. In an SVG they are written once, or its size would grow with the
 // square of the number of policies.
 type backdropLines []curve
 
 func (b backdropLines) Plot(c draw.Canvas, p *plot.Plot) {
-	if inline := inlineBelow(c); inline == nil || !inline.place(c, func(c draw.Canvas) { b.draw(c, p) }) {
+	if sharing := sharingBelow(c); sharing == nil || !sharing.place(c, func(c draw.Canvas) { b.draw(c, p) }) {
 		b.draw(c, p)
 	}
 }
 
-// inlineBelow is the inline chart that a part of a canvas belongs to, nil if it is none.
-func inlineBelow(c draw.Canvas) *inlineCanvas {
+// sharingBelow is the SVG that a part of a canvas belongs to, nil if it is none.
+func sharingBelow(c draw.Canvas) *sharingCanvas {
 	for {
 		switch below := c.Canvas.(type) {
-		case *inlineCanvas:
+		case *sharingCanvas:
 			return below
 		case draw.Canvas:
 			c = below
@@ -54,8 +54,8 @@ func (d *drawing) backdropOf(values func(p *policy) []float64) backdropLines {
 	return b
 }
 
-// inlineCanvas is what an inline chart is drawn on.
-type inlineCanvas struct {
+// sharingCanvas is what an SVG is drawn on.
+type sharingCanvas struct {
 	*vgsvg.Canvas
 	height   vg.Length
 	backdrop []byte       // its elements; nil: there is none so far
@@ -68,18 +68,18 @@ var marker = color.NRGBA{R: 1, G: 2, B: 3, A: 255}
 
 // place has the backdrop of a panel drawn where it has not been yet, and leaves a mark where
 // it belongs. It reports false if the panel is of another size than the first.
-func (i *inlineCanvas) place(c draw.Canvas, paint func(c draw.Canvas)) bool {
-	if i.backdrop == nil {
-		document := vgsvg.NewWith(vgsvg.UseWH(width, i.height))
+func (s *sharingCanvas) place(c draw.Canvas, paint func(c draw.Canvas)) bool {
+	if s.backdrop == nil {
+		document := vgsvg.NewWith(vgsvg.UseWH(width, s.height))
 		paint(draw.Canvas{Canvas: document, Rectangle: c.Rectangle})
 		text, err := drawn(document)
 		if err != nil {
-			i.err = err
+			s.err = err
 			return false
 		}
-		i.panel, i.backdrop = c.Rectangle, text
+		s.panel, s.backdrop = c.Rectangle, text
 	}
-	own, first := c.Rectangle.Size(), i.panel.Size()
+	own, first := c.Rectangle.Size(), s.panel.Size()
 	if math.Abs(float64(own.X-first.X)) > .01 || math.Abs(float64(own.Y-first.Y)) > .01 {
 		return false
 	}
@@ -100,10 +100,10 @@ func drawn(document *vgsvg.Canvas) ([]byte, error) {
 // marked is the mark of place, with where it is.
 var marked = regexp.MustCompile(`<path d="M([^,]*),([^L]*)L[^"]*"\s+style="fill:none;stroke:#010203[^"]*" />`)
 
-// compose puts the backdrop, if there is one, where its marks are in an inline chart whose
+// compose puts the backdrop, if there is one, where its marks are in an SVG whose
 // elements are text.
-func (i *inlineCanvas) compose(name string, text []byte) []byte {
-	if i.backdrop == nil {
+func (s *sharingCanvas) compose(name string, text []byte) []byte {
+	if s.backdrop == nil {
 		return text
 	}
 	id, paint := "backdrop-"+name, hex(backdrop)
@@ -113,10 +113,10 @@ func (i *inlineCanvas) compose(name string, text []byte) []byte {
 			v, _ := strconv.ParseFloat(string(number), 64) // as the canvas wrote it
 			return string(tenths(strconv.AppendFloat(nil, v-float64(from), 'f', 3, 64)))
 		}
-		return fmt.Appendf(nil, `<use href="#%s" x="%s" y="%s" fill="%s" stroke="%s" />`, id, offset(at[1], i.panel.Min.X), offset(at[2], i.panel.Min.Y), paint, paint)
+		return fmt.Appendf(nil, `<use href="#%s" x="%s" y="%s" fill="%s" stroke="%s" />`, id, offset(at[1], s.panel.Min.X), offset(at[2], s.panel.Min.Y), paint, paint)
 	})
 	// Colours come from where it is used. A dot is filled, a line is not.
-	inner := i.backdrop[bytes.IndexByte(i.backdrop, '>')+1 : bytes.LastIndex(i.backdrop, []byte("</g>"))]
+	inner := s.backdrop[bytes.IndexByte(s.backdrop, '>')+1 : bytes.LastIndex(s.backdrop, []byte("</g>"))]
 	inner = bytes.ReplaceAll(inner, []byte("fill:"+paint), []byte("stroke:none"))
 	inner = bytes.ReplaceAll(inner, []byte(";stroke:"+paint), nil)
 	definition := fmt.Appendf(nil, "\n<defs><g id=%q>%s</g></defs>", id, bytes.TrimSpace(inner))

@@ -190,6 +190,15 @@ func (tb *tab) picture(name string) {
 // pages are the reports of fixtures by name, each made once: two that differ must have two names.
 var pages sync.Map
 
+// figuresOf are the figures on those pages.
+var figuresOf sync.Map
+
+// drawnOf are the figures on the page of the fixture of that name, which must have been made.
+func drawnOf(name string) []Figure {
+	figures, _ := figuresOf.Load(name)
+	return figures.([]Figure)
+}
+
 // pageOf is the report of a fixture.
 func pageOf(t testing.TB, f fixture) []byte {
 	t.Helper()
@@ -204,7 +213,8 @@ func writePage(t testing.TB, f fixture) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	html, err := Page(sum, figures, PageOptions{Version: "v0.1.0", Scenario: []byte("name: retry-storm\n")})
+	figuresOf.Store(f.name, figures)
+	html, err := Page(sum, figures, PageOptions{Version: "v0.1.0", Commit: "54ec69a2d94c+changes", Scenario: []byte("name: retry-storm\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -422,6 +432,52 @@ func TestPagePrints(t *testing.T) {
 	tb.quiet()
 }
 
+// The key tab leads through all that can be used, in the order of the page: each has a name and shows that it is
+// where one is, clear of the tools that stay on top. Nothing moves by itself.
+func TestPageByKeyboard(t *testing.T) {
+	tb := openTab(t, pageOf(t, judged()), 1100, scheme("dark", ""))
+	tb.until(`document.querySelectorAll(".live canvas").length === 5`)
+	eval[bool](tb, `window.focusable = [...document.querySelectorAll("a, button, summary, [tabindex]")].filter(e => e.checkVisibility()), focusable.length > 30`)
+	all := eval[int](tb, `focusable.length`)
+	for i := range all {
+		tb.run(chromedp.KeyEvent(kb.Tab))
+		if wrong := eval[string](tb, fmt.Sprintf(`(() => {
+				const e = document.activeElement, style = getComputedStyle(e), box = e.getBoundingClientRect(), tools = document.getElementById("tools");
+				const name = e.getAttribute("aria-label") || e.textContent.trim();
+				if (e !== focusable[%d]) return "it is at " + e.outerHTML.slice(0, 80) + ", not at " + focusable[%d].outerHTML.slice(0, 80);
+				if (!name) return "no name: " + e.outerHTML.slice(0, 80);
+				if (style.outlineStyle === "none" || parseFloat(style.outlineWidth) < 2) return "not to be seen: " + name;
+				if (box.bottom < 0 || box.top > innerHeight) return "out of sight: " + name;
+				if (!tools.contains(e) && box.bottom <= tools.getBoundingClientRect().bottom && box.top >= tools.getBoundingClientRect().top) return "below the tools: " + name;
+				return "";
+			})()`, i, i)); wrong != "" {
+			t.Errorf("step %d of %d: %s", i+1, all, wrong)
+		}
+	}
+	if moving := eval[string](tb, `[...document.querySelectorAll("*")].map(e => [e, getComputedStyle(e)]).filter(([e, s]) => s.animationName !== "none" || s.transitionDuration !== "0s" || s.scrollBehavior !== "auto").map(([e]) => e.tagName).join(" ")`); moving != "" {
+		t.Errorf("%s moves", moving)
+	}
+	tb.quiet()
+}
+
+// On a sheet of A4 less its margins the names of policies and tenants are read as words, and the tables do
+// not run out of the page.
+func TestPagePrintsTables(t *testing.T) {
+	const sheet = 688 // px
+	tb := openTab(t, pageOf(t, judged()), sheet, scheme("light", "print"))
+	if n := eval[int](tb, `document.querySelectorAll("tbody th").length`); n < 8 {
+		t.Fatalf("%d rows", n)
+	}
+	if narrow := eval[string](tb, `[...document.querySelectorAll("tbody th")].filter(e => e.getBoundingClientRect().width < 110).map(e => e.textContent).join(", ")`); narrow != "" {
+		t.Errorf("no room for the names %s", narrow)
+	}
+	if wide := eval[int64](tb, `document.documentElement.scrollWidth`); wide > sheet {
+		t.Errorf("the print is %d pixels wide on a sheet of %d", wide, sheet)
+	}
+	tb.picture("print-a4")
+	tb.quiet()
+}
+
 // Names are words, whatever they look like.
 func TestPageBearsAnyNames(t *testing.T) {
 	f := with("nasty labels", func(f *fixture) {
@@ -434,7 +490,7 @@ func TestPageBearsAnyNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	html, err := Page(sum, figures, PageOptions{Version: `"><script>1</script>`, Scenario: []byte("</code></pre><script>alert(1)</script>")})
+	html, err := Page(sum, figures, PageOptions{Version: `"><script>1</script>`, Commit: `<img src=x onerror=alert(1)>`, Scenario: []byte("</code></pre><script>alert(1)</script>")})
 	if err != nil {
 		t.Fatal(err)
 	}

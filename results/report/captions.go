@@ -29,6 +29,30 @@ func (d *drawing) bandMarks() string {
 	return "line = median, band = 5th–95th percentile over seeds"
 }
 
+// shadeWords explain the shades and, if they are drawn, the limits of a chart that does not name them.
+func (d *drawing) shadeWords(limits bool) string {
+	var shades []string
+	switch storms := d.settings.Storms; {
+	case len(storms) == 1:
+		shades = append(shades, shorten(clean(storms[0].Name), stormLimit)+" (red)")
+	case len(storms) > 1:
+		shades = append(shades, plural(len(storms), "storm")+" (red)")
+	}
+	if d.settings.Warmup > 0 {
+		shades = append(shades, "warm-up (grey)")
+	}
+	words := ""
+	if len(shades) > 0 {
+		words = "; shaded: " + list(shades)
+	}
+	if drawn := d.limits(); limits && len(drawn) == 1 {
+		words += "; dashed: " + d.limitLabel(drawn[0])
+	} else if limits && len(drawn) > 1 {
+		words += "; dashed: objectives"
+	}
+	return words
+}
+
 // stormWords say when the storms were, for those who cannot see them.
 func (d *drawing) stormWords() string {
 	storms := d.settings.Storms
@@ -43,7 +67,10 @@ func (d *drawing) stormWords() string {
 		}
 		words = append(words, fmt.Sprintf("%s from %s to %s", shorten(clean(s.Name), stormLimit), duration(s.From), duration(s.To)))
 	}
-	return "Shaded: " + list(words) + "."
+	if len(storms) > 1 {
+		return "Storms: " + list(words) + "."
+	}
+	return "Storm: " + words[0] + "."
 }
 
 // shown are the policies that get a panel each when there are too many for one plot:

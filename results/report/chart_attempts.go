@@ -26,12 +26,15 @@ func attemptsChart(d *drawing) *sheet {
 		return rate(peaks[i]) + " and " + percent(zeroed(d.peak(d.policies[i].busy)))
 	})
 	until := d.end(func(p *policy, bucket int) bool { return p.attempts[bucket] > 0 || p.busy[bucket] > 0 })
+	if top == 0 {
+		top = 1 // as good a scale as any for lines at zero
+	}
 	axes := func(p *plot.Plot, steps int) {
 		p.X.Tick.Marker, p.Y.Tick.Marker = clock(steps), counts(4)
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, until, 0, math.Max(top*1.04, 1e-9)
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, until, 0, top*1.04
 	}
 	if len(d.policies) > together {
-		s.subtitle += ", the others in grey" + d.panelWords()
+		s.subtitle += ", the others in grey" + d.shadeWords(false) + d.panelWords()
 		s.height, s.body = panels(d.shown(best, worst), axes, func(p *plot.Plot, own policy) {
 			p.Add(windows{d.windows(until), false})
 			p.Add(d.backdropOf(func(p *policy) []float64 { return p.attempts }))
@@ -40,7 +43,7 @@ func attemptsChart(d *drawing) *sheet {
 		})
 		return s
 	}
-	s.subtitle += "; below: busy workers ÷ workers"
+	s.subtitle += "; below: busy workers ÷ workers" + d.shadeWords(false)
 	legend := key{}
 	for _, p := range d.policies {
 		legend = append(legend, entry{name: p.name, color: p.hue.line, dashes: dashOf(p.index)})

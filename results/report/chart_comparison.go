@@ -67,7 +67,7 @@ func comparisonChart(d *drawing) *sheet {
 		s.subtitle += "; storm: " + shorten(clean(storm), nameLimit)
 	}
 	s.footer = d.footer(d.comparisonMarks(measures))
-	s.alt = d.alt(s.title, fmt.Sprintf("%s, %s and %s", measures[0].name, measures[1].name, measures[2].name), func(i int) string {
+	s.alt = d.alt(s.title, fmt.Sprintf("%s, %s and %s", sentence(measures[0].name), measures[1].name, measures[2].name), func(i int) string {
 		return fmt.Sprintf("%s, %s and %s", measures[0].words(i), measures[1].words(i), measures[2].words(i))
 	})
 	s.height = 16 + 28*vg.Length(max(len(d.policies), 2)) + 26

@@ -225,6 +225,10 @@ func distributionRange(all []distribution, at limit) (from, to float64) {
 	if math.IsInf(low, 1) {
 		low = high / 100
 	}
-	from, to, _ = waitRange(math.Max(low, high*1e-5), high)
+	low = math.Max(low, high*1e-5)
+	if at.seconds > 0 {
+		low = math.Min(low, at.seconds)
+	}
+	from, to, _ = waitRange(low, high)
 	return from, to
 }

@@ -40,7 +40,7 @@ func waitChart(d *drawing) *sheet {
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, until, from, to
 	}
 	if len(d.policies) > together {
-		s.subtitle += ", the others in grey" + d.panelWords()
+		s.subtitle += ", the others in grey" + d.shadeWords(true) + d.panelWords()
 		s.height, s.body = panels(d.shown(best, worst), axes, func(p *plot.Plot, own policy) {
 			p.Add(windows{d.windows(until), false})
 			p.Add(d.backdropOf(func(p *policy) []float64 { return p.median }))

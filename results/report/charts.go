@@ -10,7 +10,7 @@ import (
 
 // Charts draws the figures of a run: the wait of fresh jobs over time, the
 // backlog over time, the distribution of waits, the policies compared, attempts and the workers'
-// utilization over time, and when fresh jobs starved. A figure for which sum has no data, because an
+// utilization over time, when fresh jobs starved, and, where they are many, the waits of tenants. A figure for which sum has no data, because an
 // earlier version stored none, is left out. s is the
 // scenario and sum what its runs said, with sum.Data; version is that of the program.
 // Neither is changed. It fails if sum has no data or does not fit s.
@@ -43,7 +43,7 @@ func drawings(s *results.Settings, sum *results.Summary, version string, dpi int
 		return nil, fmt.Errorf("draw charts: %w", err)
 	}
 	var all []func() (Figure, error)
-	for _, chart := range []func(*drawing) *sheet{waitChart, backlogChart, distributionChart, comparisonChart, attemptsChart, starvationChart} {
+	for _, chart := range []func(*drawing) *sheet{waitChart, backlogChart, distributionChart, comparisonChart, attemptsChart, starvationChart, tenantsChart} {
 		sheet := chart(d)
 		if sheet == nil {
 			continue

@@ -83,6 +83,9 @@ func checkFigure(t *testing.T, f Figure) {
 	if bytes.Contains(f.SVG, []byte("NaN")) || bytes.Contains(f.SVG, []byte("Inf")) {
 		t.Errorf("%s: SVG has a coordinate that is no number", f.Name)
 	}
+	if bytes.Contains(f.SVG, []byte(">0.0000")) {
+		t.Errorf("%s: SVG has an axis of next to nothing", f.Name)
+	}
 	if bytes.Contains(f.SVG, []byte("font-family:Liberation Sans;")) {
 		t.Errorf("%s: SVG has a font without fallback", f.Name)
 	}

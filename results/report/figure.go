@@ -8,11 +8,14 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html"
 	"image/color"
 	"image/png"
+	"slices"
 	"strings"
+	"unicode"
 
 	"golang.org/x/image/font/sfnt"
 	"gonum.org/v1/plot/font"
@@ -54,7 +57,7 @@ type sheet struct {
 var (
 	titleStyle    = topped(textStyle(12.5, ink, true))
 	subtitleStyle = topped(textStyle(9, muted, false))
-	footerStyle   = textStyle(7, axisline, false)
+	footerStyle   = textStyle(7, muted, false)
 )
 
 const (
@@ -91,22 +94,35 @@ func (s *sheet) render(dpi int) (Figure, error) {
 	if err := encoder.Encode(&raster, bitmap.Image()); err != nil {
 		return Figure{}, fmt.Errorf("encode %s as PNG: %w", s.name, err)
 	}
-	document := vgsvg.NewWith(vgsvg.UseWH(width, height))
-	paint(draw.New(document))
-	var vector bytes.Buffer
-	if _, err := document.WriteTo(&vector); err != nil {
-		return Figure{}, fmt.Errorf("encode %s as SVG: %w", s.name, err)
+	vector, err := s.renderAlone(height, paint)
+	if err != nil {
+		return Figure{}, err
 	}
 	inline, err := s.renderInline()
 	if err != nil {
 		return Figure{}, err
 	}
-	return Figure{Name: s.name, Title: s.title, Subtitle: s.subtitle, Footer: s.footer, Alt: s.alt, PNG: raster.Bytes(), SVG: dress(vector.Bytes(), s.alt),
-		inline: inline}, nil
+	return Figure{Name: s.name, Title: s.title, Subtitle: s.subtitle, Footer: s.footer, Alt: s.alt, PNG: raster.Bytes(), SVG: vector, inline: inline}, nil
 }
 
-// bitmap draws a box for each character that the font lacks, which is blank in it. An
-// SVG needs no such help: viewers fall back on other fonts.
+// renderAlone draws s as an SVG document of its own.
+func (s *sheet) renderAlone(height vg.Length, paint func(c draw.Canvas)) ([]byte, error) {
+	document := &sharingCanvas{Canvas: vgsvg.NewWith(vgsvg.UseWH(width, height)), height: height}
+	paint(draw.New(document))
+	var out bytes.Buffer
+	_, err := document.WriteTo(&out)
+	if err = cmp.Or(err, document.err); err != nil {
+		return nil, fmt.Errorf("encode %s as SVG: %w", s.name, err)
+	}
+	group := bytes.Index(out.Bytes(), []byte("<g "))
+	body := bytes.ReplaceAll(document.compose(s.name, out.Bytes()[group:]), []byte("<use href="), []byte("<use xlink:href=")) // which old viewers know, too
+	body = textElement.ReplaceAllFunc(compactPaths(body), measured)
+	return dress(append(out.Bytes()[:group:group], body...), s.alt), nil
+}
+
+// bitmap draws a box for each character that the font lacks, which is blank in it, and what is
+// written from right to left in the order in which it is seen. An SVG needs no such help: viewers
+// fall back on other fonts, and know directions.
 type bitmap struct{ vgimg.PngCanvas }
 
 func (b bitmap) FillString(face font.Face, at vg.Point, s string) {
@@ -116,7 +132,31 @@ func (b bitmap) FillString(face font.Face, at vg.Point, s string) {
 			return '□'
 		}
 		return r
-	}, s))
+	}, asSeen(s)))
+}
+
+// asSeen turns round what is written from right to left in a text that runs from left to right: letters
+// of Hebrew or Arabic with the spaces and signs between them. Numbers keep their direction.
+func asSeen(s string) string {
+	runes := []rune(s)
+	for from := 0; from < len(runes); from++ {
+		if !fromRight(runes[from]) {
+			continue
+		}
+		end := from + 1
+		for at := end; at < len(runes) && (fromRight(runes[at]) || !unicode.IsLetter(runes[at]) && !unicode.IsNumber(runes[at])); at++ {
+			if fromRight(runes[at]) {
+				end = at + 1
+			}
+		}
+		slices.Reverse(runes[from:end])
+		from = end - 1
+	}
+	return string(runes)
+}
+
+func fromRight(r rune) bool {
+	return r >= 0x590 && r <= 0x8ff || r >= 0xfb1d && r <= 0xfdff || r >= 0xfe70 && r <= 0xfeff
 }
 
 // lines draws lines from y downwards and returns where the next would stand.

@@ -18,6 +18,7 @@ var assets embed.FS
 // PageOptions is what a page says beside the summary.
 type PageOptions struct {
 	Version  string   // of the program that ran the scenario
+	Commit   string   // that it was built from; empty: it is not known
 	Scenario []byte   // resolved, as YAML; nil: it is not known
 	Absent   []string // what could not be shown and why, in sentences
 }
@@ -27,7 +28,10 @@ type PageOptions struct {
 // needed for is left out. figures are those that Charts drew of it, if any. Equal input gives
 // equal bytes.
 func Page(sum *results.Summary, figures []Figure, o PageOptions) ([]byte, error) {
-	p := &page{Name: clean(sum.Scenario), Version: shorten(clean(o.Version), 40), Absent: o.Absent, summary: sum, Scenario: string(o.Scenario)}
+	p := &page{Name: clean(sum.Scenario), Version: shorten(clean(o.Version), 40), Commit: "unknown", Absent: o.Absent, summary: sum, Scenario: string(o.Scenario)}
+	if o.Commit != "" {
+		p.Commit = shorten(clean(o.Commit), 60)
+	}
 	if set := sum.Settings; set != nil && strings.TrimSpace(set.Description) != "" {
 		p.Description = clean(set.Description)
 	}
@@ -38,6 +42,7 @@ func Page(sum *results.Summary, figures []Figure, o PageOptions) ([]byte, error)
 	p.Cards = cards(sum)
 	p.Table = policyTable(sum)
 	p.addFigures(figures)
+	p.addTenantFigure(figures)
 	if sum.Settings != nil && len(sum.Data) > 0 && len(figures) > 0 {
 		if err := p.goLive(); err != nil {
 			return nil, fmt.Errorf("write report: %w", err)
@@ -54,18 +59,19 @@ func Page(sum *results.Summary, figures []Figure, o PageOptions) ([]byte, error)
 
 // page is what the template is filled with.
 type page struct {
-	Name, Version, Description, Policy string
-	Facts                              []string
-	Sections                           []link
-	Warnings, Absent                   []string
-	Cards                              []card
-	Table                              valueTable
-	Figures                            []pageFigure
-	Duplicates, Tenants                finding
-	Command                            string
-	Fingerprints                       plainTable
-	Scenario                           string
-	Style                              template.CSS
+	Name, Version, Commit, Description, Policy string
+	Facts                                      []string
+	Sections                                   []link
+	Warnings, Absent                           []string
+	Cards                                      []card
+	Table                                      valueTable
+	Figures                                    []pageFigure
+	Duplicates, Tenants                        finding
+	TenantFigure                               *pageFigure // nil: the table names all
+	Command                                    string
+	Fingerprints                               plainTable
+	Scenario                                   string
+	Style                                      template.CSS
 
 	Live    bool // there are charts over time that a script draws
 	Many    bool // so many policies that not all are shown at first
@@ -91,10 +97,10 @@ func swatchOf(policy int) swatch {
 	return swatch{policy % len(hues), []string{"", "5 2", "2 2"}[min(policy/len(hues), 2)]}
 }
 
-// finding is a section with a sentence and perhaps a table.
+// finding is a section with a sentence and perhaps tables.
 type finding struct {
 	Finding string
-	Table   *plainTable
+	Tables  []plainTable
 }
 
 // plainTable is one of words; the first of a row is its header.
@@ -138,6 +144,15 @@ func (p *page) addFigures(figures []Figure) {
 			}
 			p.Figures = append(p.Figures, pageFigure{ID: place.id, Heading: place.heading, Finding: f.Title, What: f.Subtitle, Key: f.Footer,
 				SVG: template.HTML(f.inline)})
+		}
+	}
+}
+
+// addTenantFigure adds the figure of the tenants, if there is one.
+func (p *page) addTenantFigure(figures []Figure) {
+	for i := range figures {
+		if f := &figures[i]; f.Name == tenantsFigure {
+			p.TenantFigure = &pageFigure{Heading: "Waits of tenants", Finding: f.Title, What: f.Subtitle, Key: f.Footer, SVG: template.HTML(f.inline)}
 		}
 	}
 }

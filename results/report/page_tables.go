@@ -11,10 +11,11 @@ import (
 // facts are what was run.
 func (p *page) facts() []string {
 	sum := p.summary
-	list := []string{"qsim " + p.Version, "config " + shorten(clean(sum.ConfigHash), 16), "seeds " + seedRanges(sum.Seeds)}
+	seeds := "seeds " + seedRanges(sum.Seeds)
 	if sum.Partial {
-		list[2] += " (some are missing)"
+		seeds += " (some are missing)"
 	}
+	list := []string{"qsim " + p.Version, "commit " + p.Commit, "config " + shorten(clean(sum.ConfigHash), 16), seeds}
 	length := seconds(sum.Duration)
 	if set := sum.Settings; set != nil {
 		length = duration(set.Duration) + " of virtual time"

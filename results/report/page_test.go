@@ -58,6 +58,11 @@ func TestPageSize(t *testing.T) {
 	if twenty-script > 2*(ten-script) {
 		t.Errorf("a page of 20 policies has %d bytes, of 10 policies %d", twenty, ten)
 	}
+	for i, f := range drawnOf("fine 20 480") {
+		if ten := len(drawnOf("fine 10 480")[i].SVG); len(f.SVG) > 320<<10 || len(f.SVG)*10 > ten*22 {
+			t.Errorf("%s has %d bytes for 20 policies, %d for 10", f.Name, len(f.SVG), ten)
+		}
+	}
 }
 
 // A chart with a panel for each policy has the lines of all once, and shows them in all panels.
@@ -71,32 +76,47 @@ func TestBackdropIsDrawnOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range figures {
-		own := regexp.MustCompile(`(?s)<defs><g id="([^"]*)">(.*?)</g></defs>`).FindSubmatch(f.inline)
-		if !strings.HasPrefix(f.Subtitle, "Wait of") && !strings.HasPrefix(f.Subtitle, "Share of") && !strings.HasPrefix(f.Subtitle, "Claims") {
-			if own != nil {
-				t.Errorf("%s has a backdrop", f.Name)
-			}
-			continue
-		}
-		if own == nil {
-			t.Fatalf("%s has no backdrop", f.Name)
-		}
-		if n := bytes.Count(own[2], []byte("<path")); n < 12 || bytes.Contains(own[2], []byte("#")) {
-			t.Errorf("%s: %d lines, or colours of their own: %.300s", f.Name, n, own[2])
-		}
-		places := map[string]bool{}
-		for _, use := range regexp.MustCompile(`<use href="#([^"]*)" x="([^"]*)" y="([^"]*)" fill="#C9D0D7" stroke="#C9D0D7" />`).FindAllSubmatch(f.inline, -1) {
-			places[string(use[2])+" "+string(use[3])] = true
-			if string(use[1]) != string(own[1]) {
-				t.Errorf("%s uses %s", f.Name, use[1])
-			}
-		}
-		if len(places) != 12 || !places["0 0"] {
-			t.Errorf("%s shows its backdrop at %v", f.Name, places)
+		for _, of := range []struct {
+			kind, href string
+			svg        []byte
+		}{{"inline", "href", f.inline}, {"alone", "xlink:href", f.SVG}} {
+			checkBackdrop(t, f.Name+" "+of.kind, of.href, of.svg, strings.HasPrefix(f.Subtitle, "Wait of") || strings.HasPrefix(f.Subtitle, "Share of") || strings.HasPrefix(f.Subtitle, "Claims"))
 		}
 		if bytes.Contains(f.inline, []byte("#010203")) || bytes.Contains(f.SVG, []byte("#010203")) {
 			t.Errorf("%s: a mark is left", f.Name)
 		}
+	}
+}
+
+// checkBackdrop fails unless an SVG has the lines of twelve policies once, and shows them twelve times.
+func checkBackdrop(t *testing.T, name, href string, svg []byte, want bool) {
+	t.Helper()
+	if want {
+		checkBackdropOf(t, name, href, svg, 12)
+	} else if bytes.Contains(svg, []byte("<defs>")) {
+		t.Errorf("%s has a backdrop", name)
+	}
+}
+
+// checkBackdropOf is that of so many policies.
+func checkBackdropOf(t *testing.T, name, href string, svg []byte, policies int) {
+	t.Helper()
+	own := regexp.MustCompile(`(?s)<defs><g id="([^"]*)">(.*?)</g></defs>`).FindSubmatch(svg)
+	if own == nil {
+		t.Fatalf("%s has no backdrop", name)
+	}
+	if n := bytes.Count(own[2], []byte("<path")); n < policies || bytes.Contains(own[2], []byte("#")) {
+		t.Errorf("%s: %d lines, or colours of their own: %.300s", name, n, own[2])
+	}
+	places := map[string]bool{}
+	for _, use := range regexp.MustCompile(`<use `+href+`="#([^"]*)" x="([^"]*)" y="([^"]*)" fill="#C9D0D7" stroke="#C9D0D7" />`).FindAllSubmatch(svg, -1) {
+		places[string(use[2])+" "+string(use[3])] = true
+		if string(use[1]) != string(own[1]) {
+			t.Errorf("%s uses %s", name, use[1])
+		}
+	}
+	if len(places) != policies || !places["0 0"] {
+		t.Errorf("%s shows its backdrop at %v", name, places)
 	}
 }
 
@@ -227,7 +247,7 @@ func TestPageSays(t *testing.T) {
 	t.Parallel()
 	page := pageOf(t, judged())
 	wantWords(t, page,
-		"what a page says", "qsim v0.1.0 · config 9e41c0d2 · seeds 1–10 · 30m of virtual time, up to 30m more to drain, warm-up 2m · 100 workers · 100 jobs/s · payments-down 10m–15m",
+		"what a page says", "qsim v0.1.0 · commit 54ec69a2d94c+changes · config 9e41c0d2 · seeds 1–10 · 30m of virtual time, up to 30m more to drain, warm-up 2m · 100 workers · 100 jobs/s · payments-down 10m–15m",
 		"Warnings one job was left over",
 		"fresh.wait.p99 during payments-down below 10s ✗ met by 1 of 3 policies, unclear for 1",
 		"✗ missed Weighted 80/20: 54.0s ±500ms", "✓ met In-flight cap 20%: 6.5s ±500ms", "? unclear Separate queue: 10.1s ±500ms unclear; about 40 seeds would tell",
@@ -235,7 +255,7 @@ func TestPageSays(t *testing.T) {
 		"Shared FIFO baseline", "6.5s (best) ±327ms −96%", "1.21 ±0.06 +0.8% ≈",
 		"Fresh p99 wait peaks at", "Fresh jobs starve for 7m38s with Shared FIFO",
 		"Most duplicates: 30 per seed with In-flight cap 20%, 80% of them: lease expired while its holder lived.", "24 ±1",
-		"Fresh jobs of bolt wait 400ms on the mean with In-flight cap 20%, those of the quickest tenant 100ms.", "acme 90%, 100ms 90%, 100ms", "bolt 10%, 100ms 10%, 200ms",
+		"Fresh jobs of bolt wait 400ms on the mean with In-flight cap 20%, those of the quickest tenant 100ms.", "acme 90%, 0.054/s, 100ms 90%, 0.054/s, 100ms", "bolt 10%, 0.006/s, 100ms 10%, 0.006/s, 200ms",
 		"qsim run scenario.yaml --seed 1 --seeds 10", "The full scenario name: retry-storm")
 }
 
@@ -247,7 +267,7 @@ func TestPageOfLittle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantWords(t, page, "seeds 3–5, 9 (some are missing)", "1m of virtual time", "What is missing here All charts: there is nothing to draw.", "The scenario has no objectives.",
+	wantWords(t, page, "qsim 1 · commit unknown · config 0a · seeds 3–5, 9 (some are missing)", "1m of virtual time", "What is missing here All charts: there is nothing to draw.", "The scenario has no objectives.",
 		"The causes of duplicates were not stored", "What tenants got was not stored.", "--seed 3 --seeds 7", "It was not stored with the results.", "A f00")
 	if bytes.Contains(page, []byte("<script")) || bytes.Contains(page, []byte("script-src")) {
 		t.Error("a page without charts over time has a script")
@@ -276,6 +296,131 @@ func TestTenantsOfLittle(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// Where a table does not name all tenants, a chart shows them all, the slowest first.
+func TestTenantsChart(t *testing.T) {
+	t.Parallel()
+	build := func(policies, n int) (*results.Settings, *results.Summary) {
+		f := with("tenants", func(f *fixture) { f.policies = policies })
+		s, sum := f.build()
+		s.Tenants = make([]string, n+1)
+		for i := range sum.Data {
+			for k := range n {
+				s.Tenants[k+1] = nasty[k%len(nasty)]
+				w := results.TenantWait{Jobs: int64(k), P99: float64((k*7)%n+1) * float64(i+1), AtLeast: i == 1 && k == n-1}
+				sum.Data[i].TenantWaits = append(sum.Data[i].TenantWaits, w)
+				sum.Data[i].Tenants = append(sum.Data[i].Tenants, results.TenantCount{Executions: 1})
+			}
+			sum.Data[i].TenantWaits[n-1].P99 = 300
+		}
+		return s, sum
+	}
+	if s, sum := build(2, tenantLimit); tenantsChart(&drawing{settings: s, summary: sum, policies: make([]policy, 2)}) != nil {
+		t.Error("a chart of as many tenants as the table has")
+	}
+	s, sum := build(2, 20)
+	figures, err := charts(s, sum, "v0.1.0", resolution())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := figures[len(figures)-1]
+	checkFigure(t, f)
+	save(t, "tenants", f)
+	if want := "Fresh p99 wait of the slowest tenant comes to ≥ 5m under every policy"; f.Name != tenantsFigure || f.Title != want {
+		t.Errorf("%s: %q, want %q", f.Name, f.Title, want)
+	}
+	if want := ": Shared FIFO 5m and 11s, Weighted 80/20 ≥ 5m and 22s (1 at least). Storm: "; !strings.Contains(f.Alt, want) || !strings.Contains(f.Subtitle, "; 20 tenants; at least that, where too many were not claimed") {
+		t.Errorf("it says %q, %q", f.Alt, f.Subtitle)
+	}
+	page, err := Page(sum, figures, PageOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantWords(t, page, "Fresh p99 wait of the slowest tenant comes to ≥ 5m under every policy. p99 of the fresh waits")
+	if n := bytes.Count(page, []byte(`<svg class="chart" role="img"`)); n != 7 {
+		t.Errorf("%d drawings, want 7", n)
+	}
+	s, sum = build(9, 300)
+	if figures, err = charts(s, sum, "v0.1.0", resolution()); err != nil {
+		t.Fatal(err)
+	}
+	f = figures[len(figures)-1]
+	checkFigure(t, f)
+	checkBackdropOf(t, f.Name, "href", f.inline, 9)
+}
+
+// The p99 of tenants is told of the busiest, of one in the middle and of the slowest; a tenant with few
+// jobs is none to speak of.
+func TestTenantWaits(t *testing.T) {
+	t.Parallel()
+	build := func(n, known int, p99 func(policy, tenant int) results.TenantWait) *results.Summary {
+		f := with("tenants", func(f *fixture) { f.policies = 2 })
+		s, sum := f.build()
+		s.Tenants = []string{""}
+		for k := range n {
+			s.Tenants = append(s.Tenants, fmt.Sprintf("t%d", k))
+		}
+		for i := range sum.Data {
+			sum.Data[i].Tenants, sum.Data[i].TenantWaits = nil, nil
+			for k := range n {
+				sum.Data[i].Tenants = append(sum.Data[i].Tenants, results.TenantCount{Executions: int64(100000 - k), FreshClaims: 1, WaitSum: 1})
+				if k < known {
+					sum.Data[i].TenantWaits = append(sum.Data[i].TenantWaits, p99(i, k))
+				}
+			}
+		}
+		return sum
+	}
+	ramp := func(policy, tenant int) results.TenantWait {
+		return results.TenantWait{Jobs: 5000, P99: float64(1 + policy*tenant), AtLeast: tenant == 3}
+	}
+	row := func(f finding, name string) string {
+		for _, r := range f.Tables[0].Rows {
+			if r[0] == name {
+				return strings.Join(r[1:], "|")
+			}
+		}
+		return "none"
+	}
+	for _, tt := range []struct {
+		name           string
+		n, known       int
+		p99            func(policy, tenant int) results.TenantWait
+		rows           int
+		finding        string
+		key, cell, end string // of the last row of the first table
+	}{
+		{"two", 2, 2, ramp, 2, "With Weighted 80/20 the p99 of fresh waits is 2s for t1 and 1s for t0.", "", "t1", "1s|2s"},
+		{"twelve", 12, 12, ramp, 12, "With Weighted 80/20 the p99 of fresh waits is 12s for t11 and 1s for t0.", "", "t3", "≥ 1s|≥ 4s"},
+		{"200", 200, 200, ramp, 14, "With Weighted 80/20 the p99 of fresh waits is 3m20s for t199 and 1s for t0.", "The 12 busiest of 200 tenants.", "slowest of all 200", "1s (t0)|3m20s (t199)"},
+		{"the middle", 200, 200, ramp, 14, "With Weighted 80/20 the p99 of fresh waits is 3m20s for t199 and 1s for t0.", "", "median of all 200", "1s|1m40s"},
+		{"some are not measured", 400, 256, ramp, 14, "With Weighted 80/20 the p99 of fresh waits is 4m16s for t255 and 1s for t0.", "", "slowest of the first 256", "1s (t0)|4m16s (t255)"},
+		{"alike", 2, 2, func(_, tenant int) results.TenantWait {
+			return results.TenantWait{Jobs: 5000, P99: 4 + .5*float64(tenant)}
+		}, 2, "Tenants wait alike under every policy: their p99 differ by less than a quarter.", "", "t1", "4.5s|4.5s"},
+		{"without a wait", 2, 2, func(int, int) results.TenantWait { return results.TenantWait{Jobs: 5000} }, 2, "Tenants wait alike under every policy: their p99 differ by less than a quarter.", "", "t0", "0s|0s"},
+		{"some without", 2, 2, func(_, tenant int) results.TenantWait { return results.TenantWait{Jobs: 5000, P99: float64(tenant)} }, 2, "With Shared FIFO the p99 of fresh waits is 1s for t1 and 0s for t0.", "", "t0", "0s|0s"},
+		{"few jobs", 2, 2, func(_, tenant int) results.TenantWait {
+			return results.TenantWait{Jobs: 20, P99: float64(1 + 9*tenant)}
+		}, 2, "Tenants wait alike under every policy.", "", "t1", "10s|10s"},
+		{"no job", 2, 2, func(_, tenant int) results.TenantWait {
+			return results.TenantWait{Jobs: int64(5000 * tenant), P99: float64(tenant)}
+		}, 2, "Tenants wait alike under every policy.", "", "t0", "–|–"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := tenants(build(tt.n, tt.known, tt.p99))
+			if f.Finding != tt.finding {
+				t.Errorf("it says %q, want %q", f.Finding, tt.finding)
+			}
+			if len(f.Tables) != 2 || len(f.Tables[0].Rows) != tt.rows || row(f, tt.cell) != tt.end || !strings.HasPrefix(f.Tables[0].Key, tt.key) {
+				t.Errorf("%+v", f.Tables)
+			}
+		})
+	}
+	if f := tenants(build(2, 0, ramp)); len(f.Tables) != 1 || f.Finding != "Tenants wait alike under every policy." {
+		t.Errorf("what an earlier version stored: %+v", f)
 	}
 }
 

@@ -28,7 +28,7 @@ var (
 func (s *sheet) renderInline() ([]byte, error) {
 	const above, below = vg.Length(4), vg.Length(4)
 	height := above + s.height + below
-	document := &inlineCanvas{Canvas: vgsvg.NewWith(vgsvg.UseWH(width, height)), height: height}
+	document := &sharingCanvas{Canvas: vgsvg.NewWith(vgsvg.UseWH(width, height)), height: height}
 	s.body(draw.Crop(draw.New(document), 4, -4, below, -above))
 	text, err := drawn(document.Canvas)
 	if err = cmp.Or(err, document.err); err != nil {
@@ -36,11 +36,16 @@ func (s *sheet) renderInline() ([]byte, error) {
 	}
 	text = textElement.ReplaceAllFunc(document.compose(s.name, text), measured)
 	text = styleAttribute.ReplaceAllFunc(text, func(style []byte) []byte { return attributes(styleAttribute.FindSubmatch(style)[1]) })
-	text = pathAttribute.ReplaceAllFunc(text, func(path []byte) []byte {
-		return fmt.Appendf(nil, ` d="%s"`, compact(pathAttribute.FindSubmatch(path)[1]))
-	})
+	text = compactPaths(text)
 	head := fmt.Sprintf(`<svg class="chart" role="img" aria-label="%s" viewBox="0 0 %s %s">`, html.EscapeString(s.alt), short(float64(width)), short(float64(height)))
 	return append([]byte(head), bytes.TrimSpace(text)...), nil
+}
+
+// compactPaths writes the paths of a drawing with fewer digits.
+func compactPaths(text []byte) []byte {
+	return pathAttribute.ReplaceAllFunc(text, func(path []byte) []byte {
+		return fmt.Appendf(nil, ` d="%s"`, compact(pathAttribute.FindSubmatch(path)[1]))
+	})
 }
 
 // measured gives a text the length that it was laid out with, so that it keeps to its place in a

@@ -265,3 +265,50 @@ func TestFooterSaysWhatItMust(t *testing.T) {
 		}
 	}
 }
+
+// Storms, the warm-up and objectives are named by every chart that shows them, above it or in its words, and
+// by what is read out to those who see none.
+func TestShadesAreExplained(t *testing.T) {
+	t.Parallel()
+	many := func(f *fixture) { f.policies = 9 }
+	for _, tt := range []struct {
+		f              fixture
+		waits, shades  string
+		spoken, absent string
+	}{
+		{with("shades", many), "; shaded: payments-down (red) and warm-up (grey); dashed: objective: p99 below 10s in the storm", "; shaded: payments-down (red) and warm-up (grey)", " Storm: payments-down from 10m to 15m.", "Shaded"},
+		{with("no shades", func(f *fixture) { many(f); f.storms, f.limits, f.warmup = nil, nil, 0 }), "", "", " There is no storm.", "haded"},
+		{with("two storms", func(f *fixture) {
+			many(f)
+			f.storms = append(f.storms, results.Window{Name: "again", From: 20 * time.Minute, To: 21 * time.Minute})
+			f.warmup = 0
+		}), "; shaded: 2 storms (red); dashed: objectives", "; shaded: 2 storms (red)", " Storms: payments-down from 10m to 15m and again from 20m to 21m.", "grey)"},
+	} {
+		t.Run(tt.f.name, func(t *testing.T) {
+			if tt.f.name == "two storms" {
+				tt.f.limits = append(tt.f.limits, results.Objective{Query: results.Query{Metric: waitMetric}, Bound: 20})
+			}
+			d := tt.f.drawing(t)
+			wait, attempts := waitChart(d), attemptsChart(d)
+			if !strings.HasSuffix(wait.subtitle, "in grey"+tt.waits) || !strings.HasSuffix(attempts.subtitle, "in grey"+tt.shades) {
+				t.Errorf("%q\n%q", wait.subtitle, attempts.subtitle)
+			}
+			for _, s := range []*sheet{wait, attempts, distributionChart(d), comparisonChart(d)} {
+				if !strings.HasSuffix(s.alt, tt.spoken) || strings.Contains(s.alt+s.subtitle, tt.absent) {
+					t.Errorf("%s: %s %s", s.name, s.subtitle, s.alt)
+				}
+			}
+		})
+	}
+}
+
+// The limit is on the axis where all jobs waited longer, too: at the end of it, it would be said to be another.
+func TestDistributionShowsTheLimit(t *testing.T) {
+	t.Parallel()
+	late := distribution{waits: []float64{25, 40, 58}, shares: []float64{1, .5, .1}}
+	for _, seconds := range []float64{.001, 1, 10, 30, 600} {
+		if from, to := distributionRange([]distribution{late}, limit{seconds: seconds}); from > seconds || to < seconds || to < 58 {
+			t.Errorf("an axis from %v to %v for waits of 25 s and more, and a limit of %v", from, to, seconds)
+		}
+	}
+}

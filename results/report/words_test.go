@@ -193,3 +193,14 @@ func TestChartsAndTablesSpellTimesAlike(t *testing.T) {
 		}
 	}
 }
+
+func TestAsSeen(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "", "plain 12": "plain 12", "אבג": "גבא", "אבג label": "גבא label", "a אב גד b": "a דג בא b", "p99 אב, 12s": "p99 בא, 12s", "אב 12 גד": "בא 12 דג",
+	} {
+		if got := asSeen(text); got != want {
+			t.Errorf("%q is seen as %q, want %q", text, got, want)
+		}
+	}
+}

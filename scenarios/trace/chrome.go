@@ -46,15 +46,19 @@ func (s *Simulation) Chrome(ctx context.Context, o WindowOptions, w io.Writer) (
 		c.thread(jobProcess, 1, "state")
 	}
 	c.storms()
-	end := min(o.To, s.End())
+	end, last := min(o.To, s.End()), time.Duration(0)
 	err = s.watch(ctx, o.To, func(e *engine.Event) (bool, error) {
 		if o.Limit > 0 && c.lines >= o.Limit {
 			stopped, limited, end = time.Duration(e.At), true, time.Duration(e.At)
 			return false, nil
 		}
 		c.see(e)
+		last = time.Duration(e.At)
 		return c.err == nil, c.err
 	})
+	if err != nil {
+		end = min(end, last) // what came after is not known
+	}
 	c.close(end)
 	if flushed := c.out.Flush(); c.err == nil {
 		c.err = flushed

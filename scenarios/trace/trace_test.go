@@ -300,6 +300,52 @@ func TestChrome(t *testing.T) {
 	}
 }
 
+// cutter ends a trace once it has written something.
+type cutter struct {
+	bytes.Buffer
+	cut context.CancelFunc
+}
+
+func (c *cutter) Write(p []byte) (int, error) {
+	c.cut()
+	return c.Buffer.Write(p)
+}
+
+// A trace that is interrupted is a whole document, and what was under way ends where the trace does: nobody
+// knows what would have become of it.
+func TestChromeInterrupted(t *testing.T) {
+	s := simulation(t, trouble, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	out := &cutter{cut: cancel}
+	if _, _, err := s.Chrome(ctx, WindowOptions{To: s.End()}, out); !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v", err)
+	}
+	var document struct {
+		Lines []line `json:"traceEvents"`
+	}
+	if err := json.Unmarshal(out.Bytes(), &document); err != nil {
+		t.Fatal(err)
+	}
+	ended, still := 0.0, 0
+	for _, l := range document.Lines {
+		switch {
+		case l.Phase != "X" || l.Args["ended"] == nil:
+		case l.Args["ended"] == "runs still":
+			still++
+		default:
+			ended = max(ended, *l.At+*l.Length)
+		}
+	}
+	if still == 0 || ended == 0 || ended > 170e6 {
+		t.Fatalf("%d executions run still, the last that ended did at %.0f µs: the cut shows nothing", still, ended)
+	}
+	for _, l := range document.Lines {
+		if l.Args["ended"] == "runs still" && *l.At+*l.Length > ended+20e6 {
+			t.Errorf("%s runs until %.0f µs, the last that ended did at %.0f µs", *l.Name, *l.At+*l.Length, ended)
+		}
+	}
+}
+
 func checkChrome(t *testing.T, lines []line, runs int) {
 	t.Helper()
 	type track struct{ process, thread int }

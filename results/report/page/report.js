@@ -127,7 +127,7 @@ function build(box, readout, spec) {
   });
   const axis = {stroke: () => theme.muted, ticks: {show: false}, font: "12px system-ui, sans-serif"};
   const y = spec.log ? {distr: 3, range: () => [spec.log.from, spec.log.to]}
-    : {range: (u, low, high) => [0, spec.top ? spec.top * 1.04 : Math.max(high || 0, spec.least || 1e-9) * 1.06]};
+    : {range: (u, low, high) => [0, spec.top ? spec.top * 1.04 : Math.max(high || 0, spec.least || 0) * 1.06 || 1]};
   const marks = decades.filter(v => spec.log && v >= spec.log.from * .999 && v <= spec.log.to * 1.001);
   const chart = {box, readout, spec, lines, at: null}; // at: where the cursor is, or will be when all is drawn
   chart.u = new uPlot({

@@ -1,0 +1,135 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// tenantsFigure is the name of the figure of the waits of tenants.
+const tenantsFigure = "7-tenants"
+
+// ranked are the p99 waits of the tenants of one policy that had fresh jobs.
+type ranked struct {
+	ranks, waits []float64 // from 1 on; s, longest first
+	bounds       int       // of them that lie among jobs that were not claimed
+	slowest      string    // the first of waits in words
+}
+
+// tenantsChart shows how the p99 wait of fresh jobs differs between tenants, where they are too many for a
+// table to name them all. It is nil if they are not, or were not measured.
+func tenantsChart(d *drawing) *sheet {
+	known := tenantsWithWaits(d.summary, len(d.settings.Tenants)-1)
+	if known <= tenantLimit {
+		return nil
+	}
+	all := make([]ranked, len(d.policies))
+	slowest := make([]float64, len(all))
+	low, high, bounds := math.NaN(), math.NaN(), false
+	for i := range all {
+		all[i], slowest[i] = d.rankTenants(i, known), math.NaN()
+		if w := all[i].waits; len(w) > 0 {
+			slowest[i] = w[0]
+			low, high = least(low, w[len(w)-1]), -least(-high, -w[0])
+		}
+		bounds = bounds || all[i].bounds > 0
+	}
+	best, worst := extremes(slowest)
+	s := &sheet{name: tenantsFigure, title: "No fresh job of any tenant was ready" + d.under(), footer: d.footer("all seeds pooled")}
+	if best >= 0 {
+		s.title = d.rangeTitle("Fresh p99 wait of the slowest tenant comes to", func(v float64) string {
+			words := seconds(v)
+			for i := range all { // at least that under one policy, and that under another: at least that
+				if slowest[i] == v && len(all[i].slowest) > len(words) {
+					words = all[i].slowest
+				}
+			}
+			return words
+		}, slowest, best, worst)
+	}
+	s.subtitle = fmt.Sprintf("p99 of the fresh waits of each tenant (log scale), the slowest first under each policy; %s", tenantsOf(known, len(d.settings.Tenants)-1))
+	if bounds {
+		s.subtitle += "; at least that, where too many were not claimed"
+	}
+	s.alt = d.alt(s.title, "p99 wait of the slowest tenant, and of the one in the middle", func(i int) string { return all[i].words() })
+	from, to, floor := waitRange(low, high)
+	axes := func(p *plot.Plot, steps int) {
+		p.X.Tick.Marker, p.Y.Tick.Marker = counts(steps), waits(floor, 10)
+		p.Y.Scale = logScale{}
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, float64(known), from, to
+	}
+	line := func(i int, style draw.LineStyle) curve { return curve{all[i].ranks, all[i].waits, style} }
+	if len(all) > together {
+		s.subtitle += ", the others in grey" + d.panelWords()
+		s.height, s.body = panels(d.shown(best, worst), axes, func(p *plot.Plot, own policy) {
+			var behind backdropLines
+			for i := range all {
+				behind = append(behind, others(all[i].ranks, all[i].waits))
+			}
+			p.Add(behind, line(own.index, draw.LineStyle{Color: own.hue.line, Width: 1.6}))
+			p.Add(heading{own.name, []string{"slowest " + all[own.index].slowest, all[own.index].slowest}})
+		})
+		return s
+	}
+	legend := key{}
+	for _, p := range d.policies {
+		legend = append(legend, entry{name: p.name, color: p.hue.line, dashes: dashOf(p.index)})
+	}
+	s.height = 2.6*vg.Inch + legend.height(room)
+	s.body = func(c draw.Canvas) {
+		p := newPlot()
+		axes(p, 10)
+		p.X.Label.Text = "tenants, the slowest first"
+		for i, own := range d.policies {
+			p.Add(line(i, draw.LineStyle{Color: own.hue.line, Width: 1.8, Dashes: dashOf(own.index)}))
+		}
+		p.Draw(legend.draw(c))
+	}
+	return s
+}
+
+// rankTenants ranks the first known tenants by their p99 under a policy.
+func (d *drawing) rankTenants(policy, known int) ranked {
+	r := ranked{slowest: "none"}
+	waits := d.summary.Data[policy].TenantWaits[:known]
+	for i, k := range slowestFirst(waits) {
+		if i == 0 {
+			r.slowest = waitWords(waits[k])
+		}
+		if waits[k].AtLeast {
+			r.bounds++
+		}
+		r.ranks, r.waits = append(r.ranks, float64(i+1)), append(r.waits, waits[k].P99)
+	}
+	return r
+}
+
+func (r *ranked) words() string {
+	if len(r.waits) == 0 {
+		return "none"
+	}
+	words := r.slowest + " and " + seconds(r.waits[len(r.waits)/2])
+	if r.bounds > 0 {
+		words += fmt.Sprintf(" (%d at least)", r.bounds)
+	}
+	return words
+}
+
+// least is the lesser of two numbers, of which either may be none.
+func least(a, b float64) float64 {
+	if a <= b {
+		return a
+	}
+	return b
+}
+
+// tenantsOf says how many of all tenants are meant.
+func tenantsOf(n, all int) string {
+	if n < all {
+		return fmt.Sprintf("the first %d of %d tenants", n, all)
+	}
+	return fmt.Sprintf("%d tenants", n)
+}

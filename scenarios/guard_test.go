@@ -218,13 +218,23 @@ func TestSettleCountsAgain(t *testing.T) {
 	}
 }
 
-// TestCalmAfterTheLastStorm promises that no worker is idle and that leases are recovered
-// from when the last storm is over.
+// TestCalmAfterTheLastStorm promises that no worker is idle, that leases are recovered and
+// that no job waits for longer than the load explains from when the last storm is over, with
+// what it leaves behind.
 func TestCalmAfterTheLastStorm(t *testing.T) {
+	const minute = engine.Time(time.Minute)
+	const timeout = 5 * time.Second // of calls
 	for storms, want := range map[string]engine.Time{
 		"": 0,
-		"storms: [{name: a, at: 1m, for: 20s, fail: {rate: 50%}}, {name: b, at: 2m, crash: {nodes: [0], restart-after: 5s}}]": engine.Time(2*time.Minute + 5*time.Second),
-		"storms: [{name: a, at: 1m, for: 20s, clock: {nodes: [0], skew: 3s}}]":                                                engine.Never,
+		"storms: [{name: a, at: 1m, for: 20s, fail: {rate: 50%}}, {name: b, at: 2m, crash: {nodes: [0], restart-after: 5s}}]":                             (2 * minute).Add(5*time.Second + timeout),
+		"storms: [{name: a, at: 1m, for: 20s, clock: {nodes: [0], skew: 3s}}]":                                                                            0, // nobody looks at it
+		"storms: [{name: a, at: 1m, for: 20s, clock: {nodes: [0], jump: 3s}}]":                                                                            0,
+		"engine: {lease: {check: local, ttl: 30s}}\nstorms: [{name: a, at: 1m, for: 20s, clock: {nodes: [0], skew: -3s}}]":                                minute.Add(20*time.Second + timeout + 33*time.Second),
+		"engine: {lease: {check: local}}\nstorms: [{name: a, at: 1m, clock: {nodes: [0], jump: 3s}}]":                                                     engine.Never, // it stays
+		"storms: [{name: a, at: 1m, leases: {lose: 50%}}]":                                                                                                minute.Add(timeout),
+		"storms: [{name: a, at: 1m, for: 20s, calls: {delay: 30s}}]":                                                                                      minute.Add(20*time.Second + timeout + 30*time.Second),
+		"storms: [{name: a, at: 1m, for: 20s, calls: {delay: {dist: uniform, min: 1s, max: 8s}}}]":                                                        minute.Add(20*time.Second + timeout + 8*time.Second),
+		"engine: {store: {claim: 1ms, commit: 4ms, extend: 1ms, recover: 1ms, promote: 1ms}}\nstorms: [{name: a, at: 1m, for: 20s, store: {slow: 1000}}]": minute.Add(20*time.Second + timeout + 4*time.Second),
 	} {
 		sc, problems := Load("a", []byte(halfFailing+storms+"\n"), nil)
 		if sc == nil {
@@ -235,11 +245,87 @@ func TestCalmAfterTheLastStorm(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := worlds[0].rules(engine.Rand{Seed: 1})
-		if want > 0 && want != engine.Never {
-			want = want.Add(sc.Engine.CallTimeout.Std())
+		if r.Calm != want || r.Recover == 0 || r.Idle == 0 || r.Between == 0 || r.Settled != max(1, want) || r.Heard != r.Settled {
+			t.Errorf("%s: calm from %v, want %v; recovery %v, idle %v, between %v", storms, time.Duration(r.Calm), time.Duration(want), r.Recover, r.Idle, r.Between)
 		}
-		if r.Calm != want || want != engine.Never && r.Recover == 0 {
-			t.Errorf("%s: calm from %v, want %v; recovery %v", storms, r.Calm, want, r.Recover)
+	}
+}
+
+// passing is a policy that passes the jobs of one class by after a time.
+type passing struct {
+	engine.Policy
+	after engine.Time
+}
+
+func (p passing) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	if v.Now < p.after {
+		return p.Policy.Plan(v, dst)
+	}
+	return append(dst, engine.Term{Class: engine.AnyClass, Kinds: engine.Kinds(0).With(0), Limit: v.Idle})
+}
+
+// TestHeldAfterStorms breaks, when a storm of late calls, of lost leases or of a clock is over,
+// what is held from then on.
+func TestHeldAfterStorms(t *testing.T) {
+	const work = `
+duration: 10m
+warmup: 0s
+drain: 5m
+seeds: 1
+engine: {nodes: 3, workers: 4, lease: {ttl: 30s}}
+policies: [{kind: fifo}]
+jobs:
+  - {class: a, arrivals: {process: poisson, rate: 5/s}, service: 800ms}
+  - {class: b, arrivals: {process: poisson, rate: 5/s}, service: 800ms}
+storms:
+  - {name: crash, at: 2m, crash: {nodes: [0], restart-after: 5s}}
+`
+	nothing := func(*sim.Config) {}
+	passes := func(cfg *sim.Config) {
+		right := cfg.Policy
+		cfg.Policy = func(node int32) engine.Policy { return passing{right(node), engine.Time(5 * time.Minute)} }
+	}
+	nobody := func(cfg *sim.Config) {
+		for i := range cfg.Nodes {
+			cfg.Nodes[i].Reaper.Every = time.Hour
 		}
+	}
+	for _, tt := range []struct {
+		name  string
+		storm string
+		alter func(cfg *sim.Config)
+		want  check.Invariant // 0: none breaks
+	}{
+		{"late calls", "calls: {delay: {dist: exponential, mean: 200ms}}", nothing, 0},
+		{"late calls, and a class that is passed by", "calls: {delay: {dist: exponential, mean: 200ms}}", passes, check.Idleness},
+		{"late calls, and nobody recovers", "calls: {delay: {dist: exponential, mean: 200ms}}", nobody, check.Recovery},
+		{"lost leases", "leases: {lose: 50%}", nothing, 0},
+		{"lost leases, and a class that is passed by", "leases: {lose: 50%}", passes, check.Idleness},
+		{"lost leases, and nobody recovers", "leases: {lose: 50%}", nobody, check.Recovery},
+		{"a clock", "clock: {nodes: [1], skew: 20s}", nothing, 0},
+		{"a clock, and a class that is passed by", "clock: {nodes: [1], skew: 20s}", passes, check.Idleness},
+		{"a clock, and nobody recovers", "clock: {nodes: [1], skew: 20s}", nobody, check.Recovery},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			length := "for: 20s, "
+			if strings.HasPrefix(tt.storm, "leases") {
+				length = ""
+			}
+			sc, problems := Load("a", []byte(work+"  - {name: x, at: 1m50s, "+length+tt.storm+"}\n"), nil)
+			if sc == nil {
+				t.Fatal(problems)
+			}
+			_, err := Run(context.Background(), sc, Options{Check: true, Parallel: 1, Alter: func(_ int, _ uint64, cfg *sim.Config) { tt.alter(cfg) }})
+			var broken *Broken
+			switch errors.As(err, &broken); {
+			case tt.want == 0 && err != nil:
+				t.Error(err)
+			case tt.want == 0:
+			case broken == nil:
+				t.Errorf("got %v, want a breach of %v", err, tt.want)
+			case broken.Cause.(*check.Breach).Invariant != tt.want:
+				t.Errorf("got %v, want %v", err, tt.want)
+			}
+		})
 	}
 }

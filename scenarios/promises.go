@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"slices"
-	"time"
 
 	"qsim/engine"
 	"qsim/engine/check"
@@ -19,6 +18,16 @@ func PromiseOfRetry(b *policies.Backoff) check.Retry {
 // configured as r says. It returns whether the policy leaves no worker idle while a job
 // is ready.
 func PromiseOfPolicy(r *check.Rules, p engine.Policy) (workConserving bool) {
+	switch p.(type) {
+	case policies.FIFO, policies.LIFO, policies.FreshFirst, policies.RetryFirst, *policies.Weighted, policies.InFlightCap:
+		r.Ranked = true
+	}
+	switch p.(type) {
+	case policies.FIFO:
+		r.Aged, r.Order = true, engine.OldestReady
+	case policies.LIFO:
+		r.Aged, r.Order = true, engine.NewestReady
+	}
 	// Leases that come late, or that were held, run whatever the policy says.
 	asPlanned := r.Node.Lease.LateClaim != engine.RunLate && !r.Store.Held
 	switch p := p.(type) {
@@ -50,7 +59,10 @@ func (w *world) rules(rand engine.Rand) check.Rules {
 			r.Serial = sc.serialKeys(rand)
 		}
 	}
-	workConserving := PromiseOfPolicy(&r, w.policy())
+	r.Priority = func(k engine.Kind) int16 { return int16(sc.Jobs[k].Priority) }
+	r.Stalls = slices.ContainsFunc(sc.Storms, func(s Storm) bool { return s.Reaper != nil })
+	r.Heeds = !slices.ContainsFunc(sc.Jobs, func(j JobClass) bool { return j.IgnoresCancel })
+	r.Conserving = PromiseOfPolicy(&r, w.policy())
 	for i := range sc.Storms {
 		s := &sc.Storms[i]
 		r.Resets = r.Resets || s.Redrive != nil && s.Redrive.Reset
@@ -59,43 +71,9 @@ func (w *world) rules(rand engine.Rand) check.Rules {
 		}
 	}
 	if sc.isCalm() {
-		r.Calm = sc.lastStorm()
-		trip := 3 * w.node.CallTimeout
-		e := &w.node
-		if workConserving && e.Promoter.Every == 0 && e.Commit.Backpressure == 0 {
-			r.Idle = max(e.Fetch.Poll, e.Fetch.ErrorPause) + trip
-		}
-		if !e.Reaper.Off {
-			held := r.Nodes * (e.Workers + e.Fetch.Prefetch)
-			r.Recover = e.Reaper.Grace + (e.Reaper.Every+trip)*time.Duration(2+held/e.Reaper.Batch) + e.Leader.TTL + e.Leader.Renew + e.Reaper.Gap
-		}
+		w.calmRules(&r)
 	}
 	return r
-}
-
-// lastStorm is when the last storm is over, with what it leaves behind on its way.
-func (sc *Scenario) lastStorm() (end engine.Time) {
-	for i := range sc.Storms {
-		s := &sc.Storms[i]
-		end = max(end, engine.Time(s.end()+sc.Engine.CallTimeout.Std()))
-	}
-	return end
-}
-
-// isCalm reports whether nothing goes wrong with nodes, calls and the store but by storms,
-// and calls are answered well before they time out.
-func (sc *Scenario) isCalm() bool {
-	quick := func(d Distribution) bool { return d.average().Std() < sc.Engine.CallTimeout.Std()/100 }
-	s := &sc.Engine.Store
-	return !slices.ContainsFunc(sc.Storms, func(s Storm) bool { return s.stays() }) && s.Parallel == 0 && s.Scan == (Scan{}) &&
-		quick(s.Claim) && quick(s.Commit) && quick(s.Recover) && quick(s.PerJob) && sc.Engine.CallTimeout > 0 &&
-		!slices.ContainsFunc(sc.Jobs, func(j JobClass) bool { return j.Kills.Float() > 0 || j.Silences.Float() > 0 })
-}
-
-// stays reports whether a storm leaves behind what does not pass: clocks that are wrong,
-// leases that are lost, and calls that come late by a distribution that no average bounds.
-func (s *Storm) stays() bool {
-	return s.Clock != nil || s.Leases != nil || s.Calls != nil && s.Calls.Delay != nil
 }
 
 // serialKeys returns the serial key of every job, 0 if it has none.

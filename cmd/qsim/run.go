@@ -75,7 +75,7 @@ the scenario.`,
 	flags := c.Flags()
 	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
 	addUntilFlags(c, &f.untilCI, &f.maxSeeds)
-	flags.BoolVar(&f.check, "check", false, "hold the engine to its invariants after every event, but I-14 and I-17")
+	flags.BoolVar(&f.check, "check", false, "hold the engine to its invariants after every event, but I-17; I-12 to I-14 once all storms are over")
 	flags.VarP(&f.format, "format", "", "of the result: table, markdown, csv or json")
 	flags.StringVarP(&f.out, "out", "o", filepath.Join("results", "runs"), "write files below this `DIR`")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")

@@ -82,6 +82,9 @@ func (c *Checker) Settle() {
 		if waited := c.now.Sub(max(j.ready, c.rules.Calm)); j.state == engine.Ready && c.rules.Wait > 0 && waited > c.rules.Wait {
 			c.Complain(Starvation, j.id, "it has waited for %v, and waits still", waited)
 		}
+		if j.state == engine.Ready {
+			c.explained(j)
+		}
 		if isLive(j.state) && !c.mayBeLost(j) {
 			c.Complain(Liveness, j.id, "it is %v, after %d deliveries", j.state, j.delivery)
 			return
@@ -91,6 +94,32 @@ func (c *Checker) Settle() {
 		if n := &c.nodes[i]; n.busy > 0 {
 			c.Complain(Liveness, 0, "node %d runs %d executions that do not end", i, n.busy)
 		}
+	}
+}
+
+// Released tells what the engine of a node holds when nothing is left to do and all that was
+// on its way has come, see engine.Engine.Held, and how many of its workers are idle: it must
+// have let go of everything.
+func (c *Checker) Released(node int32, held, idle int) {
+	if c.breach != nil {
+		return
+	}
+	c.parts[Releases]++ // Settle has counted the run
+	n, lease := &c.nodes[node], &c.rules.Node.Lease
+	if lease.LateClaim == engine.ReturnLate && n.life == 1 && !n.wasStopped && !c.rules.Sheds && n.late > 0 {
+		c.hold(Recovery, LateReturns)
+		if n.late > n.back { // what is given up may have been handed back before
+			c.Complain(Recovery, 0, "%d jobs came to node %d too late, and it has handed %d back", n.late, node, n.back)
+		}
+	}
+	if lease.AckAtStart && c.rules.Heard == 1 && n.life == 1 {
+		c.checks[Leases]++
+		if n.extends < n.starts {
+			c.Complain(Leases, 0, "node %d began %d executions, and asked %d times for leases that last for ever", node, n.starts, n.extends)
+		}
+	}
+	if held != 0 || idle != c.rules.Node.Workers {
+		c.Complain(Liveness, 0, "node %d holds %d leases, outcomes or jobs, and %d of its %d workers are idle: nothing is left to do", node, held, idle, c.rules.Node.Workers)
 	}
 }
 

@@ -13,18 +13,22 @@ type Checker struct {
 	d     derived
 	next  engine.Recorder // may be nil
 
-	jobs    jobs
-	nodes   []node
-	counts  engine.Stats // OldestReady is not kept
-	running []int        // by kind: in flight, and no reaper has them
-	latest  map[uint32]engine.JobID
-	claim   claim
-	reaps   reaps
-	ready   engine.Time // since when some job is ready without a break; Never: none is
-	now     engine.Time
+	jobs        jobs
+	nodes       []node
+	counts      engine.Stats // OldestReady is not kept
+	running     []int        // by kind: in flight, and no reaper has them
+	latest      map[uint32]engine.JobID
+	claim       claim
+	reaps       reaps
+	load        load
+	ranks       [engine.NumClasses][]int // ready jobs by kind
+	mostWaiting int                      // the most jobs that ever waited
+	ready       engine.Time              // since when some job is ready without a break; Never: none is
+	now         engine.Time
 
 	events [engine.NumEventKinds]int64
 	checks [NumInvariants]int64
+	parts  [NumParts]int64
 	breach *Breach
 }
 
@@ -66,6 +70,10 @@ func (c *Checker) check(e *engine.Event) {
 	if e.At < c.now {
 		c.complain(Determinism, e, "time goes back from %v", time.Duration(c.now))
 	}
+	if c.now < c.rules.Calm && e.At >= c.rules.Calm {
+		c.load.spend(c.rules.Calm)
+		c.load.calm, c.load.before = c.load.idled, c.load.begun
+	}
 	c.now = e.At
 	c.calm(e)
 	if e.Kind == engine.Called {
@@ -77,6 +85,9 @@ func (c *Checker) check(e *engine.Event) {
 		return
 	}
 	r := c.jobs.find(e.Job)
+	if e.Error == engine.Canceled && (e.Kind == engine.Returned || e.Kind == engine.Fenced || e.Kind == engine.GaveUp) {
+		c.nodes[e.Node].back++
+	}
 	switch e.Kind {
 	case engine.Enqueued:
 		c.onEnqueued(e, r)
@@ -85,10 +96,10 @@ func (c *Checker) check(e *engine.Event) {
 		c.onExecution(e, r)
 		return
 	case engine.GaveUp:
-		c.onGaveUp(e)
+		c.onGaveUp(e, r)
 		return
 	case engine.LeaseLost: // what an engine believes
-		c.onLeaseLost(e)
+		c.onLeaseLost(e, r)
 		return
 	}
 	c.checks[NoLoss]++
@@ -108,7 +119,7 @@ func (c *Checker) check(e *engine.Event) {
 	case engine.LeaseTaken:
 		c.onTaken(e, r, j)
 	case engine.LeaseForgotten:
-		c.onForgotten(e, j)
+		c.onForgotten(e, r, j)
 	case engine.Acked, engine.Nacked, engine.Buried, engine.Returned:
 		c.onCommitted(e, r, j)
 	case engine.Fenced:
@@ -142,11 +153,17 @@ func (c *Checker) isOver(e *engine.Event, r ref) bool {
 
 // toReady counts a job that becomes ready, as class.
 func (c *Checker) toReady(j *job, class engine.Class, since engine.Time) {
-	j.state, j.class, j.ready = engine.Ready, class, since
+	j.state, j.class, j.ready, j.usual = engine.Ready, class, since, !j.odd
+	j.odd = false
+	if c.d.explained {
+		c.load.spend(c.now)
+		j.since, j.idled, j.others = c.now, c.load.idled, c.load.begun
+	}
 	if c.counts.Ready[engine.Fresh]+c.counts.Ready[engine.Retry] == 0 {
 		c.ready = c.now
 	}
 	c.counts.Ready[class]++
+	c.rank(j, 1)
 }
 
 // leave takes a job out of the counts of the state that it is in.
@@ -154,6 +171,7 @@ func (c *Checker) leave(r ref, j *job) {
 	switch j.state {
 	case engine.Ready:
 		c.counts.Ready[j.class]--
+		c.rank(j, -1)
 		if c.counts.Ready[engine.Fresh]+c.counts.Ready[engine.Retry] == 0 {
 			c.ready = engine.Never
 		}
@@ -161,8 +179,11 @@ func (c *Checker) leave(r ref, j *job) {
 		c.counts.Waiting[j.class]--
 	case engine.InFlight:
 		c.counts.InFlight[inFlightAs(j)]--
-		c.jobs.delist(r)
+		if !j.forgotten {
+			c.jobs.delist(r)
+		}
 		c.uncount(j)
+		c.nodes[j.node].onSaid(j)
 	case engine.Dead:
 		c.counts.Dead--
 	}

@@ -79,6 +79,29 @@ func (s *story) promoted(job engine.JobID) *story {
 	return s.add(engine.Event{Kind: engine.Promoted, Job: job, Node: -1, Class: engine.Retry})
 }
 
+// later begins when no call is late any more.
+func later() *story { return (&story{}).after(time.Second).up().enqueue(1) }
+
+func (s *story) enqueueAs(job engine.JobID, kind engine.Kind) *story {
+	return s.add(engine.Event{Kind: engine.Enqueued, Job: job, Node: -1, Tenant: 1, JobKind: kind})
+}
+
+func (s *story) claim(node int32) *story {
+	return s.add(engine.Event{Kind: engine.Called, Op: engine.OpClaim, Node: node})
+}
+
+func (s *story) reap() *story { return s.add(engine.Event{Kind: engine.Called, Op: engine.OpRecover}) }
+
+// conserving are rules of a policy that leaves no worker idle, where no call is late.
+func conserving(r *check.Rules) {
+	r.Conserving, r.Calm, r.Settled, r.Heard, r.Trip, r.Node.Fetch.Batch = true, 0, 1, 1, time.Second, 10
+}
+
+// beating are rules of leases that are asked for every two seconds.
+func beating(r *check.Rules) {
+	r.Heard, r.Trip, r.Node.Lease.Heartbeat = 1, time.Second, 2*time.Second
+}
+
 func begun() *story { return (&story{}).up().enqueue(1) }
 
 func running() *story { return begun().lease(1, 0, 1, 0, 0).start(1, 0, 0, 1) }
@@ -152,6 +175,56 @@ func TestBreaches(t *testing.T) {
 		{"time goes back", begun().after(-time.Second).enqueue(2), nil, "I-17"},
 		{"idle beside a ready job", begun().after(time.Minute).enqueue(2), func(r *check.Rules) { r.Calm, r.Idle = 0, 10*time.Second }, "I-12"},
 		{"nobody takes an expired lease", running().after(time.Minute).enqueue(2), func(r *check.Rules) { r.Calm, r.Recover = 0, 10*time.Second }, "I-13"},
+		{"a claim leaves a job that there is room for", begun().enqueue(2).after(2*time.Second).claim(0).lease(1, 0, 1, 2*time.Second, 2*time.Second).claim(1), conserving, "I-12"},
+		{"a claim leaves what is beyond its batch", begun().enqueue(2).after(2*time.Second).claim(0).lease(1, 0, 1, 2*time.Second, 2*time.Second).claim(1), func(r *check.Rules) { conserving(r); r.Node.Fetch.Batch = 1 }, ""},
+		{"a claim leaves what its busy node has no room for", later().enqueue(2).enqueue(3).claim(0).lease(1, 0, 1, 0, 0).start(1, 0, 0, 1).claim(0).lease(2, 0, 1, 0, 0).start(2, 0, 1, 1).after(2 * time.Second).claim(0).claim(1), conserving, ""},
+		{"a claim soon after one that was lost", begun().enqueue(2).after(2*time.Second).add(engine.Event{Kind: engine.CallTimedOut, Op: engine.OpClaim}).claim(0).lease(1, 0, 1, 2*time.Second, 2*time.Second).claim(1), conserving, ""},
+		{"more jobs than a batch", begun().enqueue(2).enqueue(3).add(engine.Event{Kind: engine.Called, Op: engine.OpClaim, Count: 3}), func(r *check.Rules) { r.Node.Fetch.Batch = 2 }, "I-11"},
+		{"a claim with too much to commit", succeeded().claim(0).claim(0), func(r *check.Rules) { conserving(r); r.Node.Commit.Backpressure = 1 }, "I-11"},
+		{"a claim when all is committed", succeeded().claim(0).commit(engine.Acked, 1, 1, engine.NoError, 0).claim(0), func(r *check.Rules) { conserving(r); r.Node.Commit.Backpressure = 1 }, ""},
+		{"claims without a pause", later().claim(0).claim(0).claim(0).claim(0), func(r *check.Rules) { conserving(r); r.Node.Fetch.Cooldown = time.Second }, "I-11"},
+		{"it looks for leases again and again", later().reap().reap().reap().reap().reap().reap().reap(), func(r *check.Rules) { conserving(r); r.Node.Reaper.Every = time.Second }, "I-11"},
+		{"no heartbeat", running().after(5*time.Second).finish(1, 0, 0, 1, engine.NoError), beating, "I-6"},
+		{"a heartbeat in between", running().after(2*time.Second).add(engine.Event{Kind: engine.Extended, Job: 1, Token: 1}).after(3*time.Second).finish(1, 0, 0, 1, engine.NoError), beating, ""},
+		{"no heartbeat of a frozen process", running().add(engine.Event{Kind: engine.NodePause}).after(5*time.Second).add(engine.Event{Kind: engine.NodeWake}).finish(1, 0, 0, 1, engine.NoError), beating, ""},
+		{"no heartbeat of a lost lease", running().add(engine.Event{Kind: engine.LeaseLost, Job: 1, Delivery: 1, Token: 1}).after(5*time.Second).finish(1, 0, 0, 1, engine.NoError), beating, ""},
+		{"no heartbeat while it is held and does not run", begun().lease(1, 0, 1, 0, 0).after(6*time.Second).start(1, 0, 0, 1), beating, "I-6"},
+		{"no heartbeat until it is committed", running().finish(1, 0, 0, 1, engine.NoError).after(11*time.Second).take(1, 1), beating, "I-6"},
+		{"a heartbeat beyond the longest lease", running().after(9 * time.Second).add(engine.Event{Kind: engine.Extended, Job: 1, Token: 1}), func(r *check.Rules) { beating(r); r.Node.Lease.Max = 15 * time.Second }, "I-6"},
+		{"an outcome that does not come", later().lease(1, 0, 1, 0, 0).start(1, 0, 0, 1).finish(1, 0, 0, 1, engine.NoError).after(11*time.Second).take(1, 1), func(r *check.Rules) { conserving(r); r.Commits = 5 * time.Second }, "I-16"},
+		{"an outcome that was given up", later().lease(1, 0, 1, 0, 0).start(1, 0, 0, 1).finish(1, 0, 0, 1, engine.NoError).add(engine.Event{Kind: engine.GaveUp, Job: 1, Token: 1}).after(11*time.Second).take(1, 1), func(r *check.Rules) {
+			conserving(r)
+			r.Commits, r.Node.Commit.GiveUp = 5*time.Second, engine.Drop
+		}, ""},
+		{"told to stop, it runs on", running().after(time.Second).add(engine.Event{Kind: engine.LeaseLost, Job: 1, Delivery: 1, Token: 1}).after(time.Second).finish(1, 0, 0, 1, engine.LeaseExpired), func(r *check.Rules) { r.Heeds = true }, "I-10"},
+		{"the less urgent job first", begun().enqueueAs(2, 1).lease(2, 0, 1, 0, 0), func(r *check.Rules) {
+			r.Ranked, r.Priority = true, func(k engine.Kind) int16 { return -int16(k) }
+		}, ""},
+		{"the more urgent job last", begun().enqueueAs(2, 1).lease(1, 0, 1, 0, 0), func(r *check.Rules) {
+			r.Ranked, r.Priority = true, func(k engine.Kind) int16 { return -int16(k) }
+		}, "I-8"},
+		{"the younger job first", begun().after(time.Second).enqueue(2).claim(0).lease(2, 0, 1, 0, 0).lease(1, 0, 1, time.Second, time.Second), func(r *check.Rules) { r.Aged = true }, "I-8"},
+		{"the older job first", begun().after(time.Second).enqueue(2).claim(0).lease(1, 0, 1, time.Second, time.Second).lease(2, 0, 1, 0, 0), func(r *check.Rules) { r.Aged = true }, ""},
+		{"it runs before its time", (&story{}).up().add(engine.Event{Kind: engine.Enqueued, Job: 1, Node: -1, Tenant: 1, Delay: time.Second}).lease(1, 0, 1, 0, 0).start(1, 0, 0, 1), func(r *check.Rules) { r.Store.Held = true }, "I-8"},
+		{"promoted long after it was due", failed().commit(engine.Nacked, 1, 1, engine.Timeout, time.Second).after(time.Minute).promoted(1), func(r *check.Rules) {
+			conserving(r)
+			r.Store.Promoted, r.Promote, r.Node.Promoter.Batch = true, 5*time.Second, 1
+		}, "I-8"},
+		{"no look for leases at a start", later().after(3 * time.Second).claim(0), func(r *check.Rules) { conserving(r); r.Node.Reaper.OnStart = true }, "I-13"},
+		{"a look for leases at a start", later().reap().after(3 * time.Second).claim(0), func(r *check.Rules) { conserving(r); r.Node.Reaper.OnStart = true }, ""},
+		{"idle workers explain no wait", begun().after(time.Minute).lease(1, 0, 1, time.Minute, time.Minute), func(r *check.Rules) {
+			conserving(r)
+			r.Idle, r.Between = 40*time.Second, time.Second // a lease before: I-12 is for who claims nothing
+			r.Only = check.Set(0).With(check.Starvation)
+		}, "I-14"},
+		{"busy workers do", begun().enqueue(2).enqueue(3).enqueue(4).enqueue(5).lease(2, 0, 1, 0, 0).lease(3, 0, 1, 0, 0).start(2, 0, 0, 1).start(3, 0, 1, 1).
+			lease(4, 1, 1, 0, 0).lease(5, 1, 1, 0, 0).start(4, 1, 0, 1).start(5, 1, 1, 1).after(time.Minute).lease(1, 0, 1, time.Minute, time.Minute), func(r *check.Rules) {
+			conserving(r)
+			r.Idle, r.Between = 40*time.Second, time.Second
+			r.Only = check.Set(0).With(check.Starvation)
+		}, ""},
+		{"without a fence, buried at its first attempt", failed().commit(engine.Buried, 1, 1, engine.Timeout, 0), func(r *check.Rules) { r.Store.Fence = engine.FenceState }, "I-4"},
+		{"without a fence, a third failure goes on", begun().failAgain(1, engine.Timeout).failAgain(2, engine.Timeout).attempt(3, engine.Timeout).commit(engine.Nacked, 1, 3, engine.Timeout, time.Second), func(r *check.Rules) { r.Store.Fence = engine.FenceState }, "I-4"},
 		{"a job waits for too long", begun().after(time.Minute).lease(1, 0, 1, time.Minute, time.Minute), func(r *check.Rules) { r.Calm, r.Wait = 0, 10*time.Second }, "I-14"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

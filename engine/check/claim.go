@@ -34,6 +34,7 @@ func (c *Checker) toWaiting(j *job, class engine.Class, delay time.Duration, wai
 	}
 	j.state, j.class, j.ready = engine.Waiting, class, due
 	c.counts.Waiting[class]++
+	c.mostWaiting = max(c.mostWaiting, c.counts.Waiting[engine.Fresh]+c.counts.Waiting[engine.Retry])
 }
 
 func (c *Checker) onPromoted(e *engine.Event, j *job) {
@@ -47,6 +48,7 @@ func (c *Checker) onPromoted(e *engine.Event, j *job) {
 	case e.Class != j.class:
 		c.complain(Conservation, e, "it is %v, not %v", j.class, e.Class)
 	}
+	c.promotedLate(e, j)
 	c.counts.Waiting[j.class]--
 	c.toReady(j, j.class, j.ready)
 }
@@ -74,11 +76,14 @@ func (c *Checker) onLeased(e *engine.Event, r ref, j *job) {
 	}
 	c.late(e, j)
 	c.leave(r, j)
+	c.inOrder(e, j)
 	j.state, j.delivery, j.reaped, j.forgotten = engine.InFlight, e.Delivery, false, false
 	mask := ^bit(j.delivery)
 	j.begun, j.succeeded, j.failed = j.begun&mask, j.succeeded&mask, j.failed&mask
+	j.started, j.finished = 0, 0
 	j.node, j.life, j.claimed = e.Node, c.nodes[e.Node].life, e.At
 	j.charged.add(1)
+	j.last, j.peak = j.charged, max(j.peak, j.charged.most)
 	c.attempt(e, j)
 	c.raise(e, j)
 	c.enter(e, r, j)
@@ -95,7 +100,7 @@ func (c *Checker) enter(e *engine.Event, r ref, j *job) {
 	if !j.reaped && int(j.kind) < len(c.running) {
 		c.running[j.kind]++
 	}
-	j.untimed = false
+	j.untimed, j.asked = false, 0
 	c.jobs.enlist(r, e.At)
 }
 
@@ -155,6 +160,8 @@ func (c *Checker) onTaken(e *engine.Event, r ref, j *job) {
 	case e.At < c.takeable(j):
 		c.complain(Leases, e, "its lease ends at %v", time.Duration(c.takeable(j)))
 	}
+	c.beatsTo(j)
+	c.saysIn(e, j)
 	c.leave(r, j)
 	c.recovered(j)
 	j.reaped, j.forgotten, j.claimed = true, false, e.At
@@ -180,6 +187,7 @@ func (c *Checker) recovered(j *job) {
 	if j.vague {
 		j.counted = span{0, math.MaxInt32}
 	}
+	j.most = max(j.most, j.counted.most)
 }
 
 // takeable is the earliest that the lease of a job may be taken, as far as that is known.
@@ -197,15 +205,18 @@ func (c *Checker) takeable(j *job) engine.Time {
 	return 0
 }
 
-func (c *Checker) onForgotten(e *engine.Event, j *job) {
-	if j.state != engine.InFlight || e.Delivery != j.delivery {
+func (c *Checker) onForgotten(e *engine.Event, r ref, j *job) {
+	if j.state != engine.InFlight || j.forgotten || e.Delivery != j.delivery {
 		c.complain(Leases, e, "it is %v in delivery %d, not %d", j.state, j.delivery, e.Delivery)
+		return
 	}
+	c.jobs.delist(r) // it has no end
 	j.forgotten = true
 }
 
 func (c *Checker) onExtended(e *engine.Event, r ref, j *job) {
 	c.checks[Fencing]++
+	c.onAsked(e, j)
 	current := j.state == engine.InFlight && !j.forgotten
 	if c.rules.Store.Fence == engine.FenceToken {
 		current = current && e.Token == j.token
@@ -239,5 +250,6 @@ func (c *Checker) onRedriven(e *engine.Event, j *job) {
 		j.charged.most, j.failures.most = math.MaxInt32/2, math.MaxInt32/2
 		j.vague = true
 	}
+	j.odd = true
 	c.toReady(j, e.Class, e.At)
 }

@@ -32,6 +32,9 @@ func (c *Checker) onCommitted(e *engine.Event, r ref, j *job) {
 	case fence == engine.FenceToken && c.d.timed && !j.untimed && !j.forgotten && !j.reaped && j.lapsed(&c.d, e.At):
 		c.complain(Fencing, e, "its lease lapsed at %v", time.Duration(j.ended(&c.d).Add(c.d.lapse)))
 	}
+	if e.Error == engine.LeaseExpired && e.From != engine.InFlight && c.rules.Node.Reaper.Guard != engine.GuardStore {
+		c.recovered(j) // what was in flight when it was read
+	}
 	c.judge(e, j)
 	j.committed = e.Token
 	class := engine.Retry
@@ -39,6 +42,7 @@ func (c *Checker) onCommitted(e *engine.Event, r ref, j *job) {
 		class = engine.Fresh
 	}
 	c.leave(r, j)
+	j.odd = e.Kind == engine.Returned || e.Error == engine.LeaseExpired
 	switch e.Kind {
 	case engine.Acked:
 		c.jobs.finish(r)
@@ -84,38 +88,59 @@ func (c *Checker) judge(e *engine.Event, j *job) {
 	if e.Kind == engine.Buried {
 		c.judgeDeath(e, j, retry)
 	}
-	c.judgeRecovery(e, j)
+	if e.Kind == engine.Nacked || e.Kind == engine.Returned {
+		c.judgeRequeue(e, j, retry)
+	}
 	if (e.Kind == engine.Nacked || e.Kind == engine.Returned && e.Error != engine.Canceled) && !c.rules.Node.Reaper.Nothing && slices.Contains(retry.Never, e.Error) {
 		c.complain(Limit, e, "such an error buries")
 	}
 }
 
-// judgeDeath checks that a job had a reason to die.
+// judgeDeath checks that a job had a reason to die. Without a fence by token whoever had it
+// some time may say so, by what was counted then.
 func (c *Checker) judgeDeath(e *engine.Event, j *job, retry *Retry) {
 	c.checks[Limit]++
 	reaper := &c.rules.Node.Reaper
-	reaped := e.Error == engine.LeaseExpired && (reaper.After == engine.DeadAtOnce || reaper.BuryAt > 0 && j.counted.most >= reaper.BuryAt)
-	attempts := j.charged.most
+	attempts, recovered := j.charged.most, j.counted.most
+	if !c.d.attempts {
+		c.parts[Unfenced]++
+		attempts, recovered = max(attempts, j.peak), max(recovered, j.most)
+	}
 	if retry.ByFailure {
 		attempts = j.failures.most + 1
 	}
+	reaped := e.Error == engine.LeaseExpired && (reaper.After == engine.DeadAtOnce || reaper.BuryAt > 0 && recovered >= reaper.BuryAt)
 	switch {
-	case !c.d.attempts, reaped, retry.Aged, slices.Contains(retry.Never, e.Error), e.From == engine.Ready && c.rules.Sheds:
+	case reaped, retry.Aged, slices.Contains(retry.Never, e.Error), e.From == engine.Ready && c.rules.Sheds:
 	case retry.MaxAttempts > 0 && attempts >= retry.MaxAttempts:
 	default:
-		c.complain(Limit, e, "it has had %d of %d attempts, and was recovered %d times of %d", attempts, retry.MaxAttempts, j.counted.most, reaper.BuryAt)
+		c.complain(Limit, e, "it has had %d of %d attempts, and was recovered %d times of %d", attempts, retry.MaxAttempts, recovered, reaper.BuryAt)
 	}
 }
 
-// judgeRecovery checks that a job is buried that was recovered as often as it may be.
-func (c *Checker) judgeRecovery(e *engine.Event, j *job) {
+// judgeRequeue checks that no job goes on that should have been buried. Without a fence by
+// token only those are judged who had its latest lease: others went by what was counted
+// before.
+func (c *Checker) judgeRequeue(e *engine.Event, j *job, retry *Retry) {
 	reaper := &c.rules.Node.Reaper
-	if e.Error != engine.LeaseExpired || e.Kind == engine.Buried || !c.d.attempts {
+	expired := e.Error == engine.LeaseExpired
+	if e.Delivery != j.delivery || e.From != engine.InFlight || e.Error == engine.Canceled || !c.d.attempts && e.Token != j.token {
 		return
 	}
-	c.checks[Limit]++
-	if reaper.After == engine.DeadAtOnce || reaper.BuryAt > 0 && j.counted.least >= reaper.BuryAt {
+	if !c.d.attempts {
+		c.hold(Limit, Unfenced)
+	}
+	exact := c.d.attempts || reaper.Guard <= engine.GuardToken
+	if expired && (reaper.After == engine.DeadAtOnce || exact && reaper.BuryAt > 0 && j.counted.least >= reaper.BuryAt) {
+		c.checks[Limit]++
 		c.complain(Limit, e, "it was recovered %d times, and was to be buried at %d", j.counted.least, reaper.BuryAt)
+	}
+	if c.d.attempts || expired && reaper.Nothing || retry.ByFailure || retry.MaxAttempts == 0 || retry.isFree(e.Error) {
+		return // with a fence, the next claim is one too many
+	}
+	c.checks[Limit]++
+	if j.last.least >= retry.MaxAttempts {
+		c.complain(Limit, e, "it was attempt %d of %d", j.last.least, retry.MaxAttempts)
 	}
 }
 
@@ -174,6 +199,7 @@ func (c *Checker) onReturned(e *engine.Event, j *job) {
 }
 
 func (c *Checker) onFenced(e *engine.Event, j *job) {
+	c.drops(e, j)
 	c.checks[Fencing]++
 	c.checks[Atomicity]++
 	if j.state == engine.InFlight && !j.mayLapse(&c.d, e.At) {
@@ -195,7 +221,10 @@ func (c *Checker) onFenced(e *engine.Event, j *job) {
 	}
 }
 
-func (c *Checker) onGaveUp(e *engine.Event) {
+func (c *Checker) onGaveUp(e *engine.Event, r ref) {
+	if r != noRef && r != isDone {
+		c.drops(e, c.jobs.at(r))
+	}
 	c.checks[Atomicity]++
 	commit := &c.rules.Node.Commit
 	if commit.Tries == 0 || commit.GiveUp != engine.Drop {

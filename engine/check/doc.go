@@ -17,7 +17,7 @@
 //
 // Which invariants hold depends on how a queue is set up: without a fence a job may be
 // done twice, and that is no fault of the engine. Rules say what is promised; New finds
-// out which invariants follow. A Checker keeps one row of 180 bytes for each live or
+// out which invariants follow. A Checker keeps one row of 256 bytes for each live or
 // dead job, and 16 bytes for each that is done.
 package check
 
@@ -59,19 +59,19 @@ var says = [NumInvariants]string{
 	Final:        "a job that is done or dead stays so, until it is redriven",
 	Limit:        "no job is claimed or recovered more often than its limit, and none dies early",
 	Deliveries:   "every claim raises the delivery of its job by one, and is started once",
-	Leases:       "a job in flight has one lease, under a token above all earlier ones, and is taken when that has ended",
+	Leases:       "a job in flight has one lease, under a token above all earlier ones, and is taken when that has ended; its holder asks for it as often as heartbeats are due",
 	Fencing:      "what does not match the fence changes nothing, and what matches is not refused",
 	Due:          "no job is claimed before it is due, out of its order of serial keys or over a limit on what is in flight",
 	Delays:       "a retry is delayed by what its policy says",
 	Effects:      "every execution that begins ends once, and only its own end is committed",
-	Shares:       "retries keep to their cap, and fresh jobs get their share while both are ready",
-	Idleness:     "no worker is idle for long while a job is ready",
+	Shares:       "retries and batches keep to their caps, claims to their pauses, and fresh jobs get their share while both are ready",
+	Idleness:     "no worker is idle for long while a job is ready, and no claim leaves a job that there is room for",
 	Recovery:     "a lease that nobody works under is handed back by a process that stops, or recovered in time, by the leader alone where only that may",
 	Starvation:   "no ready job waits for longer than the load explains",
 	Recount:      "what is counted elsewhere agrees with what was recorded",
 	Atomicity:    "a commit that is sent again changes nothing, and no batch is given up too early",
 	Determinism:  "the same seed gives the same events",
-	Liveness:     "when all troubles are over every job comes to its end",
+	Liveness:     "when all troubles are over every job comes to its end, and no process holds anything then",
 }
 
 // String returns the number by which documents know the invariant: "I-6".

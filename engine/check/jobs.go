@@ -10,11 +10,18 @@ import (
 type job struct {
 	id        engine.JobID
 	token     engine.Token // under which it was last claimed or taken
+	dropped   engine.Token // under which its holder says nothing to the store
 	committed engine.Token // under which an outcome last took effect
 	enqueued  engine.Time
 	ready     engine.Time // since when it is, or was last; Waiting: when it is due
 	claimed   engine.Time // the last time, or taken by a reaper
+	started   engine.Time // its latest delivery, while that is current
+	finished  engine.Time // that delivery; 0: it runs, or has not begun
 	renewed   engine.Time // in flight: when its lease began, or was last extended
+	asked     engine.Time // in flight: when its holder last asked for longer
+	since     engine.Time // ready: when it came to be so; of what follows, how it was then
+	idled     float64     // load.idled
+	others    int64       // load.begun
 	// Of its last 64 deliveries, by number modulo 64: those that a handler began, that
 	// ended well and that failed.
 	begun, succeeded, failed uint64
@@ -24,17 +31,24 @@ type job struct {
 	delivery   int32
 	charged    span
 	failures   span
+	last       span  // charged at its latest claim, that one included
+	peak       int32 // the most that charged may ever have been
 	snoozes    int32
 	recoveries int32       // that count towards Reaper.BuryAt
 	recovered  engine.Time // the first of them
 	counted    span        // how many its reaper may have found
+	most       int32       // the most that any may have found
 	vague      bool        // it may have started over
 	node       int32       // that claimed it
 	life       uint32      // which of the node
+	owed       uint32      // that life, while an execution of it has ended and the store does not know; else 0
+	turn       uint32      // see owing
 	kind       engine.Kind
 	state      engine.State
 	class      engine.Class // as which it stands there
 	reaped     bool         // a reaper holds it
+	odd        bool         // it will not, when it is ready next
+	usual      bool         // ready: it stands where the store's rule says
 	forgotten  bool         // the record of its lease is lost
 	untimed    bool         // its lease may have been extended for longer than usual
 	before     engine.JobID // the one that its serial key makes it wait for; 0: none

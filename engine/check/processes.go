@@ -25,11 +25,35 @@ func (c *Checker) onTime(e *engine.Event, n *node, x *execution) {
 }
 
 // onLeaseLost notes that an execution was told to stop: it does not time out any more.
-func (c *Checker) onLeaseLost(e *engine.Event) {
+func (c *Checker) onLeaseLost(e *engine.Event, r ref) {
+	if r != noRef && r != isDone {
+		c.drops(e, c.jobs.at(r))
+	}
 	if slots := c.nodes[e.Node].slots; int(e.Slot) < len(slots) {
 		if x := &slots[e.Slot]; x.job == e.Job && x.delivery == e.Delivery {
-			x.over = true
+			if x.over = true; x.told == 0 {
+				x.told = c.now
+			}
 		}
+	}
+}
+
+// drops notes that a process holds a lease no more, and says no more what became of it.
+func (c *Checker) drops(e *engine.Event, j *job) {
+	if j.token == e.Token {
+		j.dropped = e.Token
+		c.nodes[e.Node].onSaid(j)
+	}
+}
+
+// obeys checks that an execution ended at once that was told to stop.
+func (c *Checker) obeys(e *engine.Event, n *node, x *execution) {
+	if !c.rules.Heeds || x.told == 0 || n.frozen || n.woke >= x.told {
+		return
+	}
+	c.hold(Effects, Obedience)
+	if e.At > x.told {
+		c.complain(Effects, e, "it was to be told to stop at %v", time.Duration(x.told))
 	}
 }
 
@@ -72,7 +96,20 @@ func (c *Checker) onReaping(e *engine.Event) {
 
 // Stopped tells that a process was told to stop at a time: it is to hand back what it holds
 // and does not run.
-func (c *Checker) Stopped(node int32, at engine.Time) { c.nodes[node].stopped = at }
+func (c *Checker) Stopped(node int32, at engine.Time) {
+	n := &c.nodes[node]
+	n.stopped, n.holding, n.wasStopped = at, false, true
+	c.idles(n)
+	for i := range c.jobs.rows {
+		n.holding = n.holding || c.ahead(&c.jobs.rows[i], node, n)
+	}
+}
+
+// ahead reports whether a node has claimed a job, was told so before it was told to stop,
+// and has not begun it.
+func (c *Checker) ahead(j *job, node int32, n *node) bool {
+	return j.state == engine.InFlight && j.node == node && j.life == n.life && !j.reaped && !j.forgotten && j.begun&bit(j.delivery) == 0 && j.claimed.Add(c.rules.Node.CallTimeout) <= n.stopped
+}
 
 // handedBack checks, at the end of a process that had the time to stop, that it has handed
 // back all it had claimed ahead.
@@ -81,10 +118,12 @@ func (c *Checker) handedBack(e *engine.Event, n *node) {
 	if least == 0 || !c.d.fenced || !c.d.timed || n.unheard || n.returnsLate || n.stopped == engine.Never || c.now.Sub(n.stopped) < least {
 		return
 	}
-	c.checks[Recovery]++
+	if n.holding {
+		c.hold(Recovery, HandBacks)
+	}
 	for i := range c.jobs.rows {
 		j := &c.jobs.rows[i]
-		if j.state != engine.InFlight || j.node != e.Node || j.life != n.life || j.reaped || j.forgotten || j.begun&bit(j.delivery) != 0 || j.claimed.Add(c.rules.Node.CallTimeout) > n.stopped {
+		if !c.ahead(j, e.Node, n) {
 			continue
 		}
 		c.Complain(Recovery, j.id, "node %d claimed it at %v and was told to stop at %v: it has neither begun it nor handed it back", e.Node, time.Duration(j.claimed), time.Duration(n.stopped))

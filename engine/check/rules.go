@@ -44,6 +44,37 @@ type Rules struct {
 	// Settled is from when on every call that is executed was made in calm. 0: nothing is
 	// promised of whose calls they are.
 	Settled engine.Time
+	// Conserving says that the policy leaves no worker idle while a job is ready.
+	Conserving bool
+	// Heard is from when on no call that is executed was made while calls were lost, refused
+	// or late, and Trip the longest from when a call is made to when its answer has come, if
+	// it is not. 0: nothing is promised of either.
+	Heard engine.Time
+	Trip  time.Duration
+	// Way is what Trip is without the time after which a call counts as lost: the longest on
+	// the way, there and back. 0: as Trip.
+	Way time.Duration
+	// Stalls says that reapers may be held up before Calm.
+	Stalls bool
+	// Heeds says that executions end at once that are told to stop.
+	Heeds bool
+	// Ranked says that the policy claims the most urgent jobs of a class first, which are
+	// those of the smallest Priority of their kind.
+	Ranked   bool
+	Priority func(engine.Kind) int16
+	// Order is in which the policy claims jobs of one kind by their age: OldestReady or
+	// NewestReady, if Aged says that it does.
+	Order engine.Order
+	Aged  bool
+	// Commits is the longest, in calm, from when an execution has ended to when the store
+	// knows what came of it, if it is the only one; CommitEach comes to it for each other
+	// that its process has to commit. 0: nothing is promised.
+	Commits, CommitEach time.Duration
+	// Promote is the longest from one promotion to the next in calm. 0: nothing is promised.
+	Promote time.Duration
+	// Between is how long a worker looks for its next job, on average at the most, while jobs
+	// are ready. 0: nothing is promised.
+	Between time.Duration
 	// HandBack is the longest from when a process is told to stop to when all that it
 	// holds and does not run is ready again, if none of its calls goes unanswered; see
 	// Checker.Stopped.
@@ -85,6 +116,10 @@ type derived struct {
 	bounded   bool          // there are limits on what is in flight
 	shares    bool
 	idle      bool
+	rooms     bool
+	explained bool
+	ranked    bool
+	aged      bool
 	lastTaken time.Duration // from the end of a lease to its recovery, in calm
 	led       time.Duration // another node that reaped between two calls of one must have led for longer; 0: whoever likes reaps
 }
@@ -103,6 +138,10 @@ func (r *Rules) derive() derived {
 	whole := !d.bounded && r.Serial == nil && !r.Store.Held
 	d.shares = r.ShareDen > 0 && whole
 	d.idle = r.Idle > 0 && whole && r.Node.Fetch.Cooldown == 0 && !r.LostInFlight
+	d.ranked = r.Ranked && r.Priority != nil && whole
+	d.aged = r.Aged && whole && r.Store.Place == engine.PlaceDue
+	d.rooms = r.Conserving && r.Trip > 0 && r.Heard > 0 && whole && !r.Sheds && r.Node.Lease.LateClaim != engine.RunLate
+	d.explained = r.Between > 0 && d.idle && r.Conserving
 	d.lastTaken = r.Recover
 	if !d.timed || r.Node.Reaper.Off || r.LostInFlight {
 		d.lastTaken = 0

@@ -5,11 +5,17 @@ import "qsim/engine"
 // claim is the latest claim, whose leases are recorded after it, and what the nodes
 // have claimed while both classes were ready.
 type claim struct {
-	node    int32
-	open    bool // the latest call is a claim
-	before  [engine.NumClasses]int
-	claimed [engine.NumClasses]int
-	owed    []owed // by node
+	node   int32
+	open   bool // the latest call is a claim
+	judged bool // by the room of its node
+	// Of the job that it brought last: whether it is known, since when it was ready, and its kind.
+	lastKnown bool
+	lastReady engine.Time
+	lastKind  engine.Kind
+	busiest   int // the most that its node ran since the claim before
+	before    [engine.NumClasses]int
+	claimed   [engine.NumClasses]int
+	owed      []owed // by node
 }
 
 // owed is what fresh jobs are owed by a node: claims, times the denominator of their
@@ -41,8 +47,18 @@ func (c *claim) onHeard(node int32, claimed engine.Time) {
 func (c *Checker) onCalled(e *engine.Event) {
 	if e.Op == engine.OpRecover {
 		c.onReaping(e)
+		c.onInVain(e, &c.nodes[e.Node])
 	}
-	if !c.d.shares {
+	c.onLimits(e)
+	if e.Op == engine.OpClaim {
+		c.onPressure(e, &c.nodes[e.Node])
+		c.onCooldown(e, &c.nodes[e.Node])
+	}
+	if e.Op == engine.OpExtend {
+		c.nodes[e.Node].asked = e.At
+		c.nodes[e.Node].extends++
+	}
+	if !c.d.shares && !c.d.rooms && !c.d.aged {
 		return
 	}
 	c.closeClaim()
@@ -52,6 +68,8 @@ func (c *Checker) onCalled(e *engine.Event) {
 	for len(c.claim.owed) < len(c.nodes) {
 		c.claim.owed = append(c.claim.owed, owed{})
 	}
+	c.openRoom(e)
+	c.claim.lastKnown = false
 	c.claim.node, c.claim.open = e.Node, true
 	c.claim.before, c.claim.claimed = c.counts.Ready, [engine.NumClasses]int{}
 }
@@ -74,7 +92,10 @@ func (c *Checker) closeClaim() {
 	l.open = false
 	o := &l.owed[l.node]
 	fresh, retry := int64(l.claimed[engine.Fresh]), int64(l.claimed[engine.Retry])
-	if o.unsure {
+	if l.judged {
+		c.closeRoom(l.claimed[engine.Fresh] + l.claimed[engine.Retry])
+	}
+	if o.unsure || !c.d.shares {
 		return
 	}
 	if l.before[engine.Fresh] == l.claimed[engine.Fresh] || l.before[engine.Retry] == l.claimed[engine.Retry] {

@@ -70,14 +70,15 @@ type Sim struct {
 	event  engine.Event
 	digest engine.Digest
 	events int64
-	live   int64 // enqueued, neither done nor dead
-	total  int64 // enqueued
+	live   int64       // enqueued, neither done nor dead
+	total  int64       // enqueued
+	rests  engine.Time // since when nothing is left to do; Never: something is
 	ended  bool
 }
 
 // New returns a run ready to start at time 0.
 func New(cfg Config) *Sim {
-	s := &Sim{cfg: cfg, nextDue: engine.Never}
+	s := &Sim{cfg: cfg, nextDue: engine.Never, rests: engine.Never}
 	s.store = cfg.Store(func() engine.Time { return s.now })
 	s.nodes = make([]node, len(cfg.Nodes))
 	s.timers.init(len(cfg.Nodes))
@@ -111,8 +112,8 @@ func (s *Sim) Digest() engine.Digest { return s.digest }
 func (s *Sim) Store() Store { return s.store }
 
 // Step processes one event. It reports false when the run is over: nothing
-// arrives any more and no job or execution is left, or the next event is after
-// Config.Until; then the clock stands at the end.
+// arrives any more and no job or execution is left, for Config.Rest, or the next event is
+// after Config.Until; then the clock stands at the end.
 func (s *Sim) Step() bool {
 	at, first := s.next()
 	switch {
@@ -124,9 +125,16 @@ func (s *Sim) Step() bool {
 			s.now = max(s.now, s.cfg.Until)
 		}
 		return false
-	case s.live == 0 && s.nextArrival == engine.Never && s.running == 0 && s.late.used == 0 && s.controls.redrives == 0:
-		s.ended = true
-		return false
+	case !s.Over():
+		s.rests = engine.Never
+	case s.rests == engine.Never:
+		s.rests = s.now
+		fallthrough
+	default:
+		if s.cfg.Rest == 0 || at > s.rests.Add(s.cfg.Rest) {
+			s.ended = true
+			return false
+		}
 	}
 	s.now = at
 	s.events++
@@ -144,6 +152,22 @@ func (s *Sim) Step() bool {
 		s.happen(ev)
 	}
 	return true
+}
+
+// Over reports whether nothing is left to do: nothing arrives any more and no job or
+// execution is left.
+func (s *Sim) Over() bool {
+	return s.live == 0 && s.nextArrival == engine.Never && s.running == 0 && s.late.used == 0 && s.controls.redrives == 0
+}
+
+// Holds is what the engine of a node holds, see engine.Engine.Held, and how many of its
+// workers are idle. A process that is down or frozen does not say: ok is false.
+func (s *Sim) Holds(node int32) (held, idle int, ok bool) {
+	n := &s.nodes[node]
+	if n.engine == nil || n.frozen > 0 {
+		return 0, 0, false
+	}
+	return n.engine.Held(), n.engine.Idle(), true
 }
 
 // next is when the next event is, and what comes first then; control stands for

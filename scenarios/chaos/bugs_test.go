@@ -23,9 +23,10 @@ type tampered struct {
 	*memstore.Store
 	enqueue func(jobs []engine.NewJob) []engine.NewJob
 	claim   func(plan engine.Plan, leases []engine.Lease) []engine.Lease
-	limit   func(plan engine.Plan) engine.Plan
+	limit   func(e engine.EngineID, plan engine.Plan) engine.Plan
 	commit  func(b engine.Batch, dst []engine.Result) ([]engine.Result, error)
 	extend  func(keys []engine.LeaseKey, ttl time.Duration, dst []bool) ([]bool, error)
+	given   func(e engine.EngineID, leases []engine.Lease)
 	recover func(grace time.Duration) time.Duration
 	taken   func(leases []engine.Lease)
 	promote func(p []engine.Promotion) []engine.Promotion
@@ -43,11 +44,14 @@ func (s *tampered) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
 
 func (s *tampered) Claim(ctx context.Context, e engine.EngineID, plan engine.Plan, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
 	if s.limit != nil {
-		plan = s.limit(plan)
+		plan = s.limit(e, plan)
 	}
 	leases, next, err := s.Store.Claim(ctx, e, plan, ttl, dst)
 	if s.claim != nil {
 		leases = s.claim(plan, leases)
+	}
+	if s.given != nil {
+		s.given(e, leases)
 	}
 	return leases, next, err
 }
@@ -174,6 +178,49 @@ func calls(f func(c *engine.Call)) func(*setup) {
 	return func(s *setup) { s.config.Network = tamperedCalls{s.config.Network, f} }
 }
 
+// deaf is a network that loses every answer to one commit in so many.
+type deaf struct {
+	sim.Network
+	seldom func() bool
+	batch  engine.BatchID
+}
+
+func (n *deaf) Request(now engine.Time, c *engine.Call) sim.Fate {
+	f := n.Network.Request(now, c)
+	if c.Op == engine.OpCommit && n.batch.Seq == 0 && n.seldom() {
+		n.batch = c.Batch.ID
+	}
+	f.LoseReply = f.LoseReply || c.Op == engine.OpCommit && c.Batch.ID == n.batch
+	return f
+}
+
+// silent is a network on which no lease is asked for that lasts for ever.
+type silent struct{ sim.Network }
+
+func (n silent) Request(now engine.Time, c *engine.Call) sim.Fate {
+	f := n.Network.Request(now, c)
+	f.LoseRequest = f.LoseRequest || c.Op == engine.OpExtend && c.TTL == engine.Forever
+	return f
+}
+
+// stubborn are handlers whose executions do not stop when they are told to.
+type stubborn struct{ sim.Handlers }
+
+func (h stubborn) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
+	x := h.Handlers.Begin(now, node, j)
+	x.IgnoresCancel = true
+	return x
+}
+
+// unfenced plants a bug in the retry policy of worlds that have no fence by token.
+func unfenced(next retryBug) func(*setup) {
+	return func(s *setup) {
+		if s.options.Fence != engine.FenceToken {
+			retry(next)(s)
+		}
+	}
+}
+
 // roundsUp is a weighted policy that does not carry what it rounds.
 type roundsUp struct {
 	policies.FIFO
@@ -287,7 +334,7 @@ var bugs = []bug{
 	{name: "a cap leaks a slot for every recovery", plant: store(func(s *setup, t *tampered) {
 		leaked := 0
 		t.taken = func(leases []engine.Lease) { leaked += len(leases) }
-		t.limit = func(plan engine.Plan) engine.Plan {
+		t.limit = func(_ engine.EngineID, plan engine.Plan) engine.Plan {
 			if most := s.options.MaxInFlight; most > 0 {
 				st, _ := t.Store.Stats(context.Background(), 0)
 				plan.Limit = max(0, min(plan.Limit, most-leaked-st.InFlight[0]-st.InFlight[1]))
@@ -533,6 +580,98 @@ var bugs = []bug{
 			o[0].LeaseKey, o[1].LeaseKey = o[1].LeaseKey, o[0].LeaseKey
 			o[0].Delivery, o[1].Delivery = o[1].Delivery, o[0].Delivery
 		}
+	})},
+	{name: "what is committed stays pending", plant: func(s *setup) { s.config.Network = &deaf{Network: s.config.Network, seldom: every(10)} }},
+	{name: "a lost lease keeps its place in the process", plant: store(func(_ *setup, t *tampered) {
+		lost := map[int32]int{}
+		holders := map[engine.LeaseKey]int32{}
+		t.given = func(e engine.EngineID, leases []engine.Lease) {
+			for i := range leases {
+				holders[leases[i].Key()] = e.Node()
+			}
+		}
+		t.extend = func(keys []engine.LeaseKey, ttl time.Duration, dst []bool) ([]bool, error) {
+			from := len(dst)
+			dst, err := t.Store.ExtendLease(context.Background(), keys, ttl, dst)
+			for i, current := range dst[from:] {
+				if !current {
+					lost[holders[keys[i]]]++
+				}
+			}
+			return dst, err
+		}
+		t.limit = func(e engine.EngineID, plan engine.Plan) engine.Plan {
+			plan.Limit = max(0, plan.Limit-lost[e.Node()])
+			return plan
+		}
+	})},
+	{name: "no heartbeats are sent", plant: node(func(_ *setup, c *engine.Config) {
+		if !c.Lease.OfNode {
+			c.Lease.Heartbeat = 0
+		}
+	})},
+	{name: "no heartbeats of nodes are sent", plant: node(func(_ *setup, c *engine.Config) {
+		if c.Lease.OfNode {
+			c.Lease.Heartbeat = time.Hour
+		}
+	})},
+	{name: "heartbeats are half as frequent", plant: node(func(_ *setup, c *engine.Config) { c.Lease.Heartbeat *= 2 })},
+	{name: "leases are prolonged beyond their limit", plant: node(func(_ *setup, c *engine.Config) { c.Lease.Max = 0 })},
+	{name: "an execution is not told to stop", plant: func(s *setup) { s.config.Handlers = stubborn{s.config.Handlers} }},
+	{name: "a claim brings one job less", plant: store(func(_ *setup, t *tampered) {
+		t.limit = func(_ engine.EngineID, plan engine.Plan) engine.Plan {
+			plan.Limit = max(1, plan.Limit-1)
+			return plan
+		}
+	})},
+	{name: "a claim is larger than a batch", plant: node(func(_ *setup, c *engine.Config) { c.Fetch.Batch *= 2 })},
+	{name: "a commit is larger than a batch", plant: node(func(_ *setup, c *engine.Config) { c.Commit.Batch *= 2 })},
+	{name: "a recovery is larger than a batch", plant: node(func(_ *setup, c *engine.Config) { c.Reaper.Batch *= 2 })},
+	{name: "what is held for its time runs at once", plant: store(func(_ *setup, t *tampered) {
+		t.claim = func(_ engine.Plan, leases []engine.Lease) []engine.Lease {
+			for i := range leases {
+				leases[i].Waited = max(0, leases[i].Waited)
+			}
+			return leases
+		}
+	})},
+	{name: "what comes late is not handed back", plant: node(func(_ *setup, c *engine.Config) {
+		if c.Lease.LateClaim == engine.ReturnLate {
+			c.Lease.LateClaim = engine.IgnoreLate
+		}
+	})},
+	{name: "nobody looks for leases at a start", plant: node(func(_ *setup, c *engine.Config) { c.Reaper.OnStart = false })},
+	{name: "backpressure is ignored", plant: node(func(_ *setup, c *engine.Config) { c.Commit.Backpressure = 0 })},
+	{name: "priorities are turned round", plant: store(func(_ *setup, t *tampered) {
+		t.enqueue = func(jobs []engine.NewJob) []engine.NewJob {
+			j := jobs[0]
+			j.Priority = -j.Priority
+			return []engine.NewJob{j}
+		}
+	})},
+	{name: "the newest job comes first", plant: policy(func(_ *setup, _ policies.FIFO) engine.Policy { return policies.LIFO{} })},
+	{name: "what is refused of a batch is taken for done", plant: store(func(_ *setup, t *tampered) {
+		t.commit = func(b engine.Batch, dst []engine.Result) ([]engine.Result, error) {
+			from := len(dst)
+			dst, err := t.Store.Commit(context.Background(), b, dst)
+			for i := range dst[from:] {
+				if dst[from+i].Status == engine.Unapplied {
+					dst[from+i].Status = engine.Repeated
+				}
+			}
+			return dst, err
+		}
+	})},
+	{name: "a promotion makes one job ready", only: check.Set(0).With(check.Due), plant: node(func(_ *setup, c *engine.Config) { c.Promoter.Batch = min(c.Promoter.Batch, 1) })},
+	{name: "the ack at the start is not sent", plant: func(s *setup) { s.config.Network = silent{s.config.Network} }},
+	{name: "without a fence a job dies at once", plant: unfenced(func(j engine.Job, e engine.ErrorKind, u float64, right *policies.Backoff) (engine.Verb, time.Duration) {
+		return engine.Bury, 0
+	})},
+	{name: "without a fence a job goes on past its limit", plant: unfenced(func(j engine.Job, e engine.ErrorKind, u float64, right *policies.Backoff) (engine.Verb, time.Duration) {
+		if v, delay := right.Next(&j, e, u); v != engine.Bury {
+			return v, delay
+		}
+		return engine.Nack, right.Max
 	})},
 	{name: "a policy remembers other runs", plant: func(s *setup) {
 		if runs++; runs%2 == 0 {

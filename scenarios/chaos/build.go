@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"slices"
 	"time"
 
 	"qsim/engine"
@@ -169,7 +170,9 @@ func (w *World) rules(node engine.Config, policy engine.Policy) check.Rules {
 	r := check.Rules{Store: w.Store, Node: node, Nodes: w.Nodes, Retries: []check.Retry{scenarios.PromiseOfRetry(w.retryPolicy())},
 		LostWaiting: w.Engine.Promoter.Gap > 0, LostInFlight: node.Lease.TTL == engine.Forever || node.Lease.OfNode || node.Lease.AckAtStart,
 		Calm: engine.Time(w.Heal)}
-	conserving := scenarios.PromiseOfPolicy(&r, policy)
+	r.Conserving = scenarios.PromiseOfPolicy(&r, policy)
+	r.Heeds, r.Stalls = !w.Work.IgnoresCancel && !w.has(Hang), w.has(StallReaper)
+	r.Priority = func(k engine.Kind) int16 { return w.job(engine.JobID(k), nil).Priority }
 	if w.Load.Keys > 0 && !w.has(Redrive) { // one that comes back comes out of its order
 		r.Serial = w.serialKey
 	}
@@ -184,12 +187,24 @@ func (w *World) rules(node engine.Config, policy engine.Policy) check.Rules {
 		return r // calls may wait for long
 	}
 	trip := w.trip()
-	if conserving && node.Promoter.Every == 0 && node.Commit.Backpressure == 0 {
-		r.Idle = max(node.Fetch.Poll, node.Fetch.ErrorPause) + trip
+	if r.Conserving {
+		r.Idle = w.idle(trip)
+		r.Between = w.looking()
 	}
 	r.Recover = w.recovery()
+	r.Trip, r.Way = trip, w.way()
+	r.Commits = node.Commit.Linger + 2*node.Commit.Timeout + 100*time.Millisecond + 2*trip
+	for _, pause := range node.Commit.Backoff {
+		r.Commits += pause
+	}
+	r.CommitEach = 16 * w.Links.Delay[engine.OpCommit]
+	r.Promote = max(node.Promoter.Every, w.Drawn) + w.First + node.Promoter.Gap + w.Restart + trip
 	r.Settled = engine.Time(w.Heal + w.leftovers() + trip)
-	if !w.has(Calls) && !w.has(StallStore) && !w.has(Pool) && !w.has(SlowStore) {
+	r.Heard = r.Settled
+	if !slices.ContainsFunc(w.Faults, func(f Fault) bool { return f.holdsUp() }) {
+		r.Heard = 1 // never is any call held up
+	}
+	if !slices.ContainsFunc(w.Faults, func(f Fault) bool { return f.Kind.ofCalls() }) {
 		r.HandBack = node.Commit.Linger + 2*node.Commit.Timeout + time.Duration(8*(node.Workers+node.Fetch.Prefetch))*w.Links.Delay[engine.OpCommit]
 	}
 	if r.Idle > 0 && w.Load.Keys == 0 { // while a job is ready some worker makes headway
@@ -200,11 +215,7 @@ func (w *World) rules(node engine.Config, policy engine.Policy) check.Rules {
 
 // trip is the longest that a call takes that is not lost, with the time after which it is.
 func (w *World) trip() time.Duration {
-	d := w.Engine.CallTimeout
-	for _, mean := range w.Links.Delay {
-		d = max(d, 2*latest*mean)
-	}
-	return d + w.Engine.CallTimeout + w.Links.PerJob*time.Duration(w.Engine.Fetch.Batch+w.Engine.Commit.Batch)
+	return max(w.way(), w.Engine.CallTimeout) + w.Engine.CallTimeout
 }
 
 // latest is how many means an exponential delay is at most: it is drawn from 53 bits, and

@@ -69,6 +69,9 @@ func Draw(seed uint64) *World {
 		d.plain(w)
 	}
 	d.faults(w)
+	if d.seldom(8) {
+		d.deployed(w)
+	}
 	d.compatible(w)
 	return w
 }
@@ -252,13 +255,7 @@ func (d *die) plain(w *World) {
 	w.Store.MaxInFlight, w.Store.MaxRunning, w.Store.Held, w.Store.Promoted, w.Load.Keys = 0, nil, false, false, 0
 	w.Drawn, w.First, w.Links.Parallel, w.Links.PerRow = 0, 0, 0, 0
 	e.Promoter.Every, e.Promoter.Gap, e.Fetch.Cooldown, e.Commit.Backpressure = 0, 0, 0, 0
-	e.Lease.OfNode, e.Lease.Kept, e.Lease.AckAtStart = false, false, false
-	if e.Reaper.Off {
-		e.Reaper.Off, e.Lease.TTL, w.Store.LapseAfter = false, 10*time.Second, -1
-		if e.Reaper.Every == 0 {
-			w.Store.LapseAfter = e.Reaper.Grace
-		}
-	}
+	w.recovers()
 	w.Policy = Policy{Kind: busyPolicies[d.below(len(busyPolicies))]}
 	d.params(w)
 	w.Load.Jobs = d.between(150, 300)
@@ -266,6 +263,18 @@ func (d *die) plain(w *World) {
 	if d.coin() { // more fails than is worked off: jobs of both classes are ready
 		w.Nodes, e.Workers = d.between(1, 2), d.between(1, 3)
 		w.Work.P50, w.Work.P99, w.Work.Fails = 300*time.Millisecond, time.Second, float64(d.between(20, 40))/100
+	}
+}
+
+// recovers makes leases of a world end, so that they are recovered.
+func (w *World) recovers() {
+	e := &w.Engine
+	e.Lease.OfNode, e.Lease.Kept, e.Lease.AckAtStart = false, false, false
+	if e.Reaper.Off {
+		e.Reaper.Off, e.Lease.TTL, w.Store.LapseAfter = false, 10*time.Second, -1
+		if e.Reaper.Every == 0 {
+			w.Store.LapseAfter = e.Reaper.Grace
+		}
 	}
 }
 

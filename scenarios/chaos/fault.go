@@ -94,6 +94,16 @@ func (k FaultKind) ofNode() bool { return k >= Crash && k <= Skew }
 // isControl reports whether the simulation brings f about as a sim.Control.
 func (k FaultKind) isControl() bool { return k >= Crash && k <= Redrive }
 
+// ofCalls reports whether a trouble of that kind befalls calls.
+func (k FaultKind) ofCalls() bool {
+	return k == Calls || k == StallStore || k == Pool || k == SlowStore
+}
+
+// holdsUp reports whether f loses, doubles or refuses calls, or makes them late.
+func (f *Fault) holdsUp() bool {
+	return f.Kind.ofCalls() && (f.Kind != Calls || f.LoseRequest+f.LoseReply+f.Duplicate+f.Err > 0 || f.Delay > 0)
+}
+
 // longest bounds the times of a fault.
 const longest = 1000 * time.Hour
 

@@ -24,6 +24,7 @@ type Report struct {
 	Checks [check.NumInvariants]int64
 	Kinds  [engine.NumEventKinds]int64 // events recorded, by kind
 	Faults [numFaultKinds]int64        // troubles that made a difference, by kind
+	Parts  [check.NumParts]int64       // how often parts of invariants were held
 
 	deadline engine.Time // by which every job had to end; 0: all had before
 }
@@ -139,9 +140,11 @@ func (r *runner) once(w *World, checked bool, history *check.History) (report Re
 		set.config.Recorder = checker
 		set.stops, set.waits = checker.Stopped, checker.Waits
 	}
+	set.config.Rest = w.rest()
 	s = sim.New(set.config)
 	set.drive(s, checker, checked)
 	report.Breach, report.Checks, report.Kinds = checker.Breach(), checker.Checks(), checker.Events()
+	report.Parts = checker.Parts()
 	report.Faults, report.deadline = set.troubles(), set.due
 	report.Events, report.At, report.Digest = s.Events(), s.Now(), s.Digest()
 	return report, s
@@ -155,11 +158,14 @@ func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
 		if checker.Breach() != nil {
 			return
 		}
+		if run.Over() && s.letGo(run) {
+			break
+		}
 		if deadline == engine.Never && run.Now() > healed && run.Store().NextDue() > run.Now() {
 			deadline = s.deadline(run.Now())
 			s.due = deadline
 		}
-		if run.Now() > deadline {
+		if run.Now() > deadline && !run.Over() {
 			break
 		}
 		if n%looks != 0 || run.Store().NextDue() <= run.Now() { // what is due would become ready by being looked at
@@ -179,8 +185,30 @@ func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
 		s.look(run.Store(), checker, true)
 	}
 	checker.Settle()
+	if run.Over() {
+		s.released(run, checker)
+	}
 	if s.handlers.begun != s.handlers.ended {
 		checker.Complain(check.Effects, 0, "%d executions began, %d ended", s.handlers.begun, s.handlers.ended)
+	}
+}
+
+// letGo reports whether no process holds anything any more.
+func (s *setup) letGo(run *sim.Sim) bool {
+	for node := range int32(s.world.Nodes) {
+		if held, idle, ok := run.Holds(node); ok && (held != 0 || idle != s.world.Engine.Workers) {
+			return false
+		}
+	}
+	return true
+}
+
+// released tells the checker what every process holds at the end.
+func (s *setup) released(run *sim.Sim, checker *check.Checker) {
+	for node := range int32(s.world.Nodes) {
+		if held, idle, ok := run.Holds(node); ok {
+			checker.Released(node, held, idle)
+		}
 	}
 }
 

@@ -45,6 +45,7 @@ type Result struct {
 	Kinds   [engine.NumEventKinds]int64
 	Checks  [check.NumInvariants]int64
 	Faults  [numFaultKinds]int64       // how many troubles made a difference, by kind: each time that one came, or one that lies in wait for calls or executions and met with some
+	Parts   [check.NumParts]int64      // the seeds in which parts of invariants were held
 	Held    [check.NumInvariants]int64 // the seeds in which each invariant was held against anything
 	// Fingerprint is that of all events of all seeds, in whatever order they ran: equal on
 	// any processor.
@@ -148,6 +149,9 @@ func (s *swarm) count(w *World, report *Report) {
 	for i, n := range report.Checks {
 		r.Checks[i] += n
 		r.Held[i] += min(n, 1)
+	}
+	for i, n := range report.Parts {
+		r.Parts[i] += min(n, 1)
 	}
 	for k, n := range report.Faults {
 		r.Faults[k] += n

@@ -37,6 +37,18 @@ func TestSwarm(t *testing.T) {
 			t.Errorf("%v was held in %d of %d seeds, want %d", i, result.Held[i], result.Seeds, least)
 		}
 	}
+	for p, n := range result.Parts {
+		seeds := uint64(leastPart)
+		switch check.Part(p) {
+		case check.HandBacks:
+			seeds = leastHeld
+		case check.Commits: // it takes commits that fail for as long as a lease lasts
+			seeds = 5 * leastHeld
+		}
+		if least := int64(result.Seeds / seeds); n < least {
+			t.Errorf("%v were held in %d of %d seeds, want %d", check.Part(p), n, result.Seeds, least)
+		}
+	}
 	if n, least := seedsWithShares(*firstSeed, result.Seeds), int(result.Seeds/leastHeld); n < least {
 		t.Errorf("shares of fresh jobs were held in %d of %d seeds, want %d", n, result.Seeds, least)
 	}
@@ -50,12 +62,15 @@ func TestSwarm(t *testing.T) {
 			t.Errorf("no %v in %d seeds", k, result.Seeds)
 		}
 	}
-	t.Logf("%d seeds, %d events, checks %v, in seeds %v, troubles %v", result.Seeds, result.Events, result.Checks, result.Held, result.Faults)
+	t.Logf("%d seeds, %d events, checks %v, in seeds %v, parts in seeds %v, troubles %v", result.Seeds, result.Events, result.Checks, result.Held, result.Parts, result.Faults)
 }
 
 // leastHeld is how many seeds there may be to one in which an invariant is held against
 // something.
 const leastHeld = 50
+
+// leastPart is the same for a part of an invariant.
+const leastPart = 100
 
 // seedsWithShares is how many seeds hold a share of fresh jobs against claims that left
 // jobs of both classes.

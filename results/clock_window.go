@@ -41,9 +41,6 @@ const longestSegment = time.Minute
 // clockWindow adds up the segments of a window of time.
 type clockWindow struct {
 	from, to   engine.Time
-	narrow     bool // of one class or tenant: only events are counted, but no areas, peaks and stretches
-	kind       int32
-	tenant     engine.TenantID
 	span       time.Duration // so far
 	area       [numAreas]float64
 	peak       [numPeaks]int64
@@ -69,38 +66,9 @@ type stretch struct{ from, to engine.Time }
 // covers reports whether a segment that begins at t belongs to w.
 func (w *clockWindow) covers(t engine.Time) bool { return t >= w.from && t < w.to }
 
-// of reports whether what happens to a job of that class and tenant is counted in the narrow w.
-func (w *clockWindow) of(kind engine.Kind, tenant engine.TenantID) bool {
-	return (w.kind < 0 || w.kind == int32(kind)) && (w.tenant == 0 || w.tenant == tenant)
-}
-
-// narrowly tells the narrow windows that are open of what happens to a job.
-func (c *Collector) narrowly(e *engine.Event, tell func(w *clockWindow)) {
-	for _, w := range c.narrow {
-		if w.covers(c.now) && w.of(e.JobKind, e.Tenant) {
-			tell(w)
-		}
-	}
-}
-
-// onFenced counts a commit that was refused: for the whole run also those after arrivals end.
-func (c *Collector) onFenced(e *engine.Event) {
-	c.segment.fenced++
-	c.fenced++
-	for _, w := range c.narrow {
-		whole := w.from == c.windows[0].from && w.to == c.windows[0].to
-		if w.of(e.JobKind, e.Tenant) && (w.covers(c.now) || whole && c.now >= w.to) {
-			w.fenced++
-		}
-	}
-}
-
 // add counts the segment s, which ends at until and lies in w.
 func (w *clockWindow) add(s *segment, until engine.Time) {
 	w.span += until.Sub(s.from)
-	if w.narrow {
-		return // it counts event by event
-	}
 	for i, a := range s.area {
 		w.area[i] += float64(a)
 	}

@@ -42,7 +42,6 @@ type Collector struct {
 	edges      []engine.Time // of the windows, ascending
 	windows    []*clockWindow
 	open       []*clockWindow // those that cover now
-	narrow     []*clockWindow // those of one class or tenant
 	starve     starvation
 	deficit    deficit
 	bucket     bucketSum
@@ -65,6 +64,8 @@ type Collector struct {
 	recoveries  []*recovery                   // those still needed
 
 	questions []question
+	parts     []*Collector // of one class or tenant each
+	of        *part        // whose this is a part; nil: of all
 	acked     uint64
 	succeeded uint64
 	fenced    uint64
@@ -82,12 +83,32 @@ type question struct {
 	jobs   int     // index into sets
 	clock  *clockWindow
 	storm  *stormWatch
+	part   *Collector // that has the answer, to its question number index; nil: it is here
+	index  int
 	reason string // why there is no answer, if not ""
 }
 
 // NewCollector returns a collector for a run of Policies[policy] of s, which it
 // keeps and does not change.
 func NewCollector(s *Settings, policy int) *Collector {
+	c := newCollector(s, policy)
+	for i := range allMetrics {
+		if m := &allMetrics[i]; !m.OnRequest {
+			c.ask(Query{Metric: m.Name})
+		}
+	}
+	for _, q := range Queries(s) {
+		c.ask(q)
+	}
+	c.begin()
+	for _, p := range c.parts {
+		p.begin()
+	}
+	return c
+}
+
+// newCollector returns a collector that has yet to be asked, and to begin.
+func newCollector(s *Settings, policy int) *Collector {
 	info := &s.Policies[policy]
 	nodes, perNode := cmp.Or(info.Nodes, s.Nodes), cmp.Or(info.Workers, s.Workers)
 	c := &Collector{
@@ -103,13 +124,16 @@ func NewCollector(s *Settings, policy int) *Collector {
 	c.sets = []jobSet{newJobSet(s.Warmup, s.Duration)}
 	c.windows = []*clockWindow{{from: engine.Time(s.Warmup), to: engine.Time(s.Duration)}}
 	c.watchStorms()
-	for i := range allMetrics {
-		if m := &allMetrics[i]; !m.OnRequest {
-			c.ask(Query{Metric: m.Name})
+	return c
+}
+
+// begin opens the books, when all is asked.
+func (c *Collector) begin() {
+	if c.of != nil && !slices.ContainsFunc(c.questions, func(q question) bool { return q.Metric == recoveryTime }) {
+		c.recoveries = nil // nobody asks
+		for _, w := range c.storms {
+			w.recovery = nil
 		}
-	}
-	for _, q := range Queries(s) {
-		c.ask(q)
 	}
 	for _, w := range c.windows {
 		c.edges = append(c.edges, w.from, w.to)
@@ -120,11 +144,10 @@ func NewCollector(s *Settings, policy int) *Collector {
 	slices.Sort(c.edges)
 	c.edges = slices.Compact(c.edges)
 	c.bucket.next = engine.Never
-	if s.Bucket > 0 {
-		c.bucket.next = engine.Time(s.Bucket)
+	if c.settings.Bucket > 0 {
+		c.bucket.next = engine.Time(c.settings.Bucket)
 	}
 	c.cross(0)
-	return c
 }
 
 // newJobSet returns the set of the jobs enqueued in [from, to).
@@ -197,12 +220,26 @@ func (c *Collector) Record(e *engine.Event) {
 	case engine.LeaseLost:
 		c.onLeaseLost(e)
 	case engine.Fenced:
-		c.onFenced(e)
+		c.segment.fenced++
+		c.fenced++
 	case engine.Called:
 		c.segment.calls[e.Op]++
 		c.segment.rows[e.Op] += uint64(e.Count)
 	case engine.NodeUp, engine.NodeDown:
 		c.onNode(int(e.Node), e.Kind == engine.NodeDown)
+	}
+	for _, p := range c.parts {
+		p.overhear(e)
+	}
+}
+
+// reach lets the state stand until t.
+func (c *Collector) reach(t engine.Time) {
+	switch {
+	case t >= c.boundary:
+		c.cross(t)
+	case t > c.now:
+		c.advance(t)
 	}
 }
 
@@ -217,7 +254,7 @@ func (c *Collector) advance(t engine.Time) {
 	area[waitingArea] += c.waiting * dt
 	area[busyArea] += c.busy * dt
 	if ready > 0 {
-		area[idleArea] += max(c.capacity-c.busy, 0) * dt
+		area[idleArea] += c.idle() * dt
 	}
 	if fresh > 0 {
 		area[presentArea] += dt

@@ -26,6 +26,10 @@ func (c *Collector) ask(q Query) {
 	case m.basis == onJobs:
 		asked.jobs = c.setOf(q)
 		c.sets[asked.jobs].want(m, q.Limit)
+	case (q.Class != "" || q.Tenant != "") && c.of == nil:
+		asked.part = c.partOf(q)
+		asked.index = len(asked.part.questions)
+		asked.part.ask(q)
 	case m.basis == onClock:
 		asked.clock = c.windowOf(q)
 		if m.Name == "jain" && asked.clock.shares == nil {
@@ -70,6 +74,14 @@ func (c *Collector) tenantNamed(name string) engine.TenantID {
 	return engine.TenantID(max(slices.Index(c.settings.Tenants, name), 0))
 }
 
+// whose returns whose jobs q is about: −1 for all classes, 0 for all tenants.
+func (c *Collector) whose(q Query) (kind int32, tenant engine.TenantID) {
+	if q.Class == "" {
+		return -1, c.tenantNamed(q.Tenant)
+	}
+	return int32(slices.Index(c.settings.Classes, q.Class)), c.tenantNamed(q.Tenant)
+}
+
 // setOf returns the index of the set of jobs that q is about.
 func (c *Collector) setOf(q Query) int {
 	from, to := c.settings.Warmup, c.settings.Duration
@@ -81,10 +93,7 @@ func (c *Collector) setOf(q Query) int {
 		from = max(from, c.window(q.After).To)
 	}
 	set := newJobSet(from, to)
-	set.tenant = c.tenantNamed(q.Tenant)
-	if q.Class != "" {
-		set.kind = int32(slices.Index(c.settings.Classes, q.Class))
-	}
+	set.kind, set.tenant = c.whose(q)
 	set.narrow = set.kind >= 0 || set.tenant != 0
 	for i := range c.sets {
 		if s := &c.sets[i]; s.from == set.from && s.span == set.span && s.kind == set.kind && s.tenant == set.tenant {
@@ -105,20 +114,12 @@ func (c *Collector) windowOf(q Query) *clockWindow {
 	if q.After != "" {
 		from, to = engine.Time(c.window(q.After).To), engine.Never
 	}
-	kind, tenant := int32(-1), c.tenantNamed(q.Tenant)
-	if q.Class != "" {
-		kind = int32(slices.Index(c.settings.Classes, q.Class))
-	}
-	narrow := kind >= 0 || tenant != 0
 	for _, w := range c.windows {
-		if w.from == from && w.to == to && w != c.calm && w.narrow == narrow && (!narrow || w.kind == kind && w.tenant == tenant) {
+		if w.from == from && w.to == to && w != c.calm {
 			return w
 		}
 	}
-	w := &clockWindow{from: from, to: to, narrow: narrow, kind: kind, tenant: tenant}
+	w := &clockWindow{from: from, to: to}
 	c.windows = append(c.windows, w)
-	if narrow {
-		c.narrow = append(c.narrow, w)
-	}
 	return w
 }

@@ -56,7 +56,6 @@ func (c *Collector) onLeased(e *engine.Event) {
 	waited := max(int64(e.Waited), 0)
 	bucket := bucketOf(waited)
 	c.segment.claims[e.Class]++
-	c.narrowly(e, func(w *clockWindow) { w.claims[e.Class]++ })
 	c.weighClaim(e.Class)
 	c.tries = max(c.tries, e.Delivery)
 	if e.Class == engine.Fresh {
@@ -154,7 +153,6 @@ func (c *Collector) onEnded(e *engine.Event) {
 	success := finished && e.Error == engine.NoError
 	if finished {
 		c.segment.finished++
-		c.narrowly(e, func(w *clockWindow) { w.finished++ })
 		c.tenants.serve(e.Tenant)
 	}
 	if !success {
@@ -172,7 +170,6 @@ func (c *Collector) onEnded(e *engine.Event) {
 		c.succeeded++
 		if j.successes++; j.successes == 1 {
 			c.segment.firsts++
-			c.narrowly(e, func(w *clockWindow) { w.firsts++ })
 		}
 	}
 	accepted := success && j.acked != 0 && j.acked == e.Token
@@ -264,7 +261,6 @@ func (c *Collector) onOutcome(e *engine.Event) {
 		c.acked++
 		if after := c.patience(e.JobKind); after > 0 && e.Age <= after {
 			c.segment.answered++
-			c.narrowly(e, func(w *clockWindow) { w.answered++ })
 			c.ofCaller(e.Job, e.JobKind, e.Tenant, enqueued, func(s *jobSet) { s.answered++ })
 		}
 	case engine.Buried:

@@ -25,19 +25,35 @@ type Unresolved struct {
 // but Seed and Fingerprint. unresolved yields what the store still holds; nil: nothing. The
 // collector must not be used any more.
 func (c *Collector) Finish(end engine.Time, unresolved iter.Seq[Unresolved]) Run {
-	c.end = max(end, c.now)
-	c.cross(c.end)
+	end = max(end, c.now)
+	c.stop(end)
+	for _, p := range c.parts {
+		p.stop(end)
+	}
+	if unresolved != nil {
+		c.leaveAll(unresolved)
+	}
+	c.close(c.left == 0)
+	for _, p := range c.parts {
+		p.close(c.left == 0)
+	}
+	return c.run()
+}
+
+// stop lets the state stand until end, where nothing more happens.
+func (c *Collector) stop(end engine.Time) {
+	c.end = end
+	c.cross(end)
 	if c.stormy && len(c.draining) > 0 {
 		c.checkDrains()
 	}
 	if c.ready[engine.Fresh] > 0 {
 		c.endStretch()
 	}
-	if unresolved != nil {
-		for u := range unresolved {
-			c.leave(&u)
-		}
-	}
+}
+
+// close ends what was open when the run stopped; nothing was left over in all of it.
+func (c *Collector) close(nothing bool) {
 	c.onBoundary()
 	for _, w := range c.windows {
 		if w.to == engine.Never {
@@ -45,7 +61,7 @@ func (c *Collector) Finish(end engine.Time, unresolved iter.Seq[Unresolved]) Run
 		}
 	}
 	c.open = slices.DeleteFunc(c.open, func(w *clockWindow) bool { return !w.covers(c.now) })
-	if rest := engine.Time(c.settings.Duration); rest > c.end && c.left == 0 {
+	if rest := engine.Time(c.settings.Duration); rest > c.end && nothing {
 		c.cross(rest) // nothing happens any more, but the windows of time go on
 		c.onBoundary()
 	}
@@ -56,7 +72,6 @@ func (c *Collector) Finish(end engine.Time, unresolved iter.Seq[Unresolved]) Run
 		}
 	}
 	c.windows[0].fenced += c.fencedLate
-	return c.run()
 }
 
 // leave counts a job that is left over.
@@ -101,8 +116,12 @@ func (c *Collector) run() Run {
 		q := &c.questions[i]
 		v := Value{Query: q.Query}
 		n := none(q.reason)
-		if q.reason == "" {
-			n = q.metric.of(&answer{c, q.Query, &c.sets[q.jobs], q.clock, q.storm})
+		switch {
+		case q.reason != "":
+		case q.part != nil:
+			n = q.part.answer(&q.part.questions[q.index])
+		default:
+			n = c.answer(q)
 		}
 		v.Value, v.Null, v.Reason = n.value, n.reason != "", n.reason
 		if n.bound && !v.Null {
@@ -118,6 +137,11 @@ func (c *Collector) run() Run {
 	}
 	r.Warnings = c.warnings()
 	return r
+}
+
+// answer answers q, which has one.
+func (c *Collector) answer(q *question) number {
+	return q.metric.of(&answer{c, q.Query, &c.sets[q.jobs], q.clock, q.storm})
 }
 
 // histogramQuery is the query of the histogram that q is a statistic of.

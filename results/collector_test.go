@@ -205,7 +205,8 @@ func TestEmptySetsAreNull(t *testing.T) {
 	for i := range r.Values {
 		v := &r.Values[i]
 		info, _ := Lookup(v.Metric)
-		perJob := info.Unit == "s" && info.Filters.Has(ByClass) || strings.HasSuffix(v.Metric, ".mean") && info.Filters.Has(ByClass) || v.Metric == "duplicates.per10k"
+		ofJobs := lookup(v.Metric).basis == onJobs
+		perJob := ofJobs && (info.Unit == "s" || strings.HasSuffix(v.Metric, ".mean")) || v.Metric == "duplicates.per10k"
 		if perJob && !v.Null {
 			t.Errorf("%s of no jobs = %v, want null", v.Query, v.Value)
 		}

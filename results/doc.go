@@ -19,7 +19,7 @@
 //
 // Metrics of jobs (waits, attempts, duplicates) are of the jobs enqueued between the end
 // of the warm-up and the end of arrivals; metrics of time (utilization, backlogs, goodput) of that stretch
-// of the clock. A filter narrows either to a storm or to what follows it.
+// of the clock. A filter narrows either to a storm or to what follows it, to a class or to a tenant.
 //
 // A job that is neither done nor dead when a run ends is never dropped, and its age never
 // taken for its wait: it ranks above all others, and a value that depends on how long it would have taken is marked as a lower

@@ -22,9 +22,9 @@ func (s Filters) Has(f Filters) bool { return s&f == f }
 
 // What a metric may be narrowed by, by what it is measured on.
 const (
-	byJobs  = ByDuring | ByAfter | ByClass | ByTenant
-	byClock = ByDuring | ByAfter
-	byEvent = byClock | ByClass | ByTenant // what is counted by the clock, event by event
+	byJobs   = byWindow | ByClass | ByTenant
+	byClock  = byWindow | ByClass | ByTenant
+	byWindow = ByDuring | ByAfter
 )
 
 // MetricInfo describes a metric to users. All metrics are at least 0.
@@ -41,24 +41,20 @@ type MetricInfo struct {
 	OnRequest bool
 }
 
-// NotNarrower says why a metric cannot be narrowed by class or tenant, and what to look at
-// instead; "" if it can.
+// NotNarrower says why a metric cannot be narrowed by tenant, or by class or tenant if Filters
+// has neither, and what to look at instead; "" if it can be narrowed by both.
 func (m *MetricInfo) NotNarrower() string {
 	if m.Filters.Has(ByClass | ByTenant) {
 		return ""
 	}
 	name, _, _ := strings.Cut(m.Name, ".")
 	switch name {
-	case "backlog", "waiting":
-		return "backlogs count all jobs, which share the workers; of one class: unfinished.count, fresh.wait.max"
-	case "utilization", "idle":
-		return "workers serve all classes; of one class: throughput, claims"
-	case "starved", "fresh":
-		return "it is about fresh jobs beside retries, whatever their class; of one class: fresh.wait.max, fresh.within"
+	case "fresh":
+		return "the share is promised to the fresh jobs of all together; of some: starved.longest, fresh.within"
 	case "jain":
-		return "it compares the tenants, each by all its jobs; of one tenant: throughput, fresh.wait.p99"
-	case "drain", "recovery":
-		return "it is about the whole queue, whose waits before the storm it is compared with; of one class: fresh.wait.p99 after the storm"
+		return "it compares the tenants; of one tenant: throughput, fresh.wait.p99"
+	case "recovery":
+		return "how often a tenant's jobs come is not known beforehand; of one tenant: drain.time, fresh.wait.p99 after the storm"
 	case "store":
 		return "a call brings jobs of several classes; of one class: claims, stale.commits"
 	}

@@ -25,7 +25,7 @@ func callerMetrics() []metric {
 				}
 				return number{value: float64(a.jobs.answered) / float64(a.jobs.patient), bound: a.jobs.undecided > 0}
 			}),
-		ofClock(more("answered.rate", "1/s", byEvent, "with patience: callers answered in time, per second"), func(a *answer) number {
+		ofClock(more("answered.rate", "1/s", byClock, "with patience: callers answered in time, per second"), func(a *answer) number {
 			if !a.anyPatience(a.Class) {
 				return none(noPatience)
 			}

@@ -11,8 +11,8 @@ func clockMetrics() []metric {
 		return func(a *answer) number { return ratio(float64(of(a.clock)), a.clock.span.Seconds(), noTime) }
 	}
 	list := []metric{
-		ofClock(more("goodput", "1/s", byEvent, "jobs executed with success for the first time, per second"), perSecond(func(w *clockWindow) uint64 { return w.firsts })),
-		ofClock(fact("throughput", "1/s", byEvent, "executions finished, per second"), perSecond(func(w *clockWindow) uint64 { return w.finished })),
+		ofClock(more("goodput", "1/s", byClock, "jobs executed with success for the first time, per second"), perSecond(func(w *clockWindow) uint64 { return w.firsts })),
+		ofClock(fact("throughput", "1/s", byClock, "executions finished, per second"), perSecond(func(w *clockWindow) uint64 { return w.finished })),
 		ofClock(share(fact("utilization", "1", byClock, "share of the workers' time that was busy")), func(a *answer) number {
 			return ratio(a.clock.area[busyArea], float64(a.workers)*float64(a.clock.span), noTime)
 		}),
@@ -27,7 +27,7 @@ func clockMetrics() []metric {
 	}
 	return append(list,
 		ofClock(less("waiting.max", "jobs", byClock, "most jobs waiting at once for their due time"), func(a *answer) number { return count(a.clock.peak[waitingArea]) }),
-		ofClock(less("backlog.area", "job·s", 0, "integral, from the first storm on, of the jobs ready above their mean before it"), func(a *answer) number {
+		ofClock(less("backlog.area", "job·s", ByClass|ByTenant, "integral, from the first storm on, of the jobs ready above their mean before it"), func(a *answer) number {
 			if a.calm == nil {
 				return none(noStorms)
 			}
@@ -37,6 +37,9 @@ func clockMetrics() []metric {
 			return some(a.excess / float64(time.Second))
 		}))
 }
+
+// recoveryTime is the metric that sliding windows are kept for.
+const recoveryTime = "recovery.time"
 
 const noCalm = "there is no time between warm-up and the first storm"
 
@@ -58,9 +61,9 @@ func stormMetrics() []metric {
 		}}
 	}
 	return []metric{
-		ofStorm(less("drain.time", "s", ByAfter, "from the end of the storm (without a filter: of the last one) until the jobs ready are at or below their "+
+		ofStorm(less("drain.time", "s", ByAfter|ByClass|ByTenant, "from the end of the storm (without a filter: of the last one) until the jobs ready are at or below their "+
 			"95th percentile before the first storm"), func(a *answer) number { return a.storm.drained(a.end) }),
-		ofStorm(less("recovery.time", "s", ByAfter, "from the end of the storm (without a filter: of the last one) until the p95 of fresh waits over a "+
+		ofStorm(less(recoveryTime, "s", ByAfter|ByClass, "from the end of the storm (without a filter: of the last one) until the p95 of fresh waits over a "+
 			"sliding window is back in its range before the first storm and stays there; without any effect of the storm it is above 0 by chance in one run of six"), func(a *answer) number { return a.storm.recovered(a.end, a.left > 0) }),
 	}
 }
@@ -68,10 +71,10 @@ func stormMetrics() []metric {
 func storeMetrics() []metric {
 	var list []metric
 	for op := engine.OpClaim; op < engine.NumOps; op++ {
-		list = append(list, ofClock(fact("store.calls."+op.String(), "calls", byClock, op.String()+" calls that the store executed"),
+		list = append(list, ofClock(fact("store.calls."+op.String(), "calls", byWindow, op.String()+" calls that the store executed"),
 			func(a *answer) number { return count(a.clock.calls[op]) }))
 	}
-	list = append(list, ofClock(fact("store.rows", "rows", byClock, "jobs that calls brought or changed"), func(a *answer) number {
+	list = append(list, ofClock(fact("store.rows", "rows", byWindow, "jobs that calls brought or changed"), func(a *answer) number {
 		rows := uint64(0)
 		for _, n := range a.clock.rows {
 			rows += n
@@ -79,7 +82,7 @@ func storeMetrics() []metric {
 		return count(rows)
 	}))
 	for _, op := range []engine.Op{engine.OpClaim, engine.OpCommit} {
-		list = append(list, ofClock(fact("store.fill."+op.String(), "rows", byClock, "jobs per "+op.String()+" call"), func(a *answer) number {
+		list = append(list, ofClock(fact("store.fill."+op.String(), "rows", byWindow, "jobs per "+op.String()+" call"), func(a *answer) number {
 			return ratio(float64(a.clock.rows[op]), float64(a.clock.calls[op]), "there was no such call")
 		}))
 	}

@@ -52,7 +52,7 @@ func fairnessMetrics() []metric {
 				}
 				return some(a.deficit.worst)
 			}),
-		ofClock(share(more("jain", "1", byClock, "Jain index over the tenants that had work of executions finished ÷ the tenant's max-min fair share of them")),
+		ofClock(share(more("jain", "1", byWindow|ByClass, "Jain index over the tenants that had work of executions finished ÷ the tenant's max-min fair share of them")),
 			func(a *answer) number { return a.clock.shares.jain() }),
 		slowdownMetric(),
 	}
@@ -71,7 +71,7 @@ func attemptMetrics() []metric {
 			func(a *answer) number {
 				return ratio(float64(a.jobs.retriesDone), float64(a.jobs.retries), "no job was retried")
 			}),
-		ofClock(share(fact("retry.share", "1", byEvent, "share of the claims that were of retries")), func(a *answer) number {
+		ofClock(share(fact("retry.share", "1", byClock, "share of the claims that were of retries")), func(a *answer) number {
 			return ratio(float64(a.clock.claims[engine.Retry]), float64(a.clock.allClaims()), "nothing was claimed")
 		}),
 		ofJobs(fact("retry.delay.mean", "s", byJobs, "mean delay that the retry policy set"), (*answer).retryDelay),
@@ -111,7 +111,7 @@ func duplicateMetrics() []metric {
 			}
 			return some(max(0, 1-a.jobs.accepted/a.jobs.busy))
 		}),
-		ofClock(less("stale.commits", "commits", byEvent, "commits refused because the lease had passed to another or the job had ended; to the end of the run"),
+		ofClock(less("stale.commits", "commits", byClock, "commits refused because the lease had passed to another or the job had ended; to the end of the run"),
 			func(a *answer) number { return count(a.clock.fenced) }),
 		ofJobs(less("leases.expired", "leases", byJobs, "leases that expired and were recovered"), func(a *answer) number { return count(a.jobs.leasesExpired) }),
 		ofJobs(less("leases.false", "leases", byJobs, "leases that expired and were recovered while the process that held them was alive"),
@@ -121,7 +121,7 @@ func duplicateMetrics() []metric {
 
 func countMetrics() []metric {
 	return []metric{
-		ofClock(fact("claims", "claims", byEvent, "jobs claimed"), func(a *answer) number { return count(a.clock.allClaims()) }),
+		ofClock(fact("claims", "claims", byClock, "jobs claimed"), func(a *answer) number { return count(a.clock.allClaims()) }),
 		{MetricInfo: fact("events", "events", 0, "events recorded, warm-up included"), basis: onEvents, of: func(a *answer) number { return count(a.events) }},
 		ofJobs(fact("jobs", "jobs", byJobs, "jobs enqueued"), func(a *answer) number { return count(a.jobs.enqueued) }),
 		ofJobs(less("retries_total", "claims", byJobs, "retries.total, by the name that operators use"), func(a *answer) number { return count(a.jobs.retries) }),

@@ -26,7 +26,8 @@ func TestEventsByClassAndTenant(t *testing.T) {
 		ask("stale.commits", "mail", "", "", ""): 2, ask("stale.commits", "sums", "", "", ""): 1, ask("stale.commits", "mail", "", "down", ""): 1,
 		ask("stale.commits", "", "one", "", ""): 1, ask("stale.commits", "mail", "two", "", ""): 0,
 		ask("answered.rate", "mail", "", "", ""): 1.0 / 90, ask("answered.rate", "sums", "", "", ""): math.NaN(),
-		ask("utilization", "mail", "", "", ""): math.NaN(), // of all
+		ask("utilization", "mail", "", "", ""): 3.0 / 180, ask("utilization", "", "two", "", ""): 0, // of the time of all workers
+		ask("store.rows", "mail", "", "", ""): math.NaN(),
 	}
 	tp := newTape(s, 0)
 	tp.enqueue(5, 9, 0)
@@ -53,7 +54,7 @@ func TestEventsByClassAndTenant(t *testing.T) {
 		checkQuery(t, r, q, v)
 	}
 	check(t, r, map[string]float64{"goodput": 3.0 / 90, "throughput": 4.0 / 90, "claims": 4, "stale.commits": 3})
-	if v := r.value(Query{Metric: "utilization", Class: "mail"}); v.Reason != "it cannot be narrowed so" {
+	if v := r.value(Query{Metric: "store.rows", Class: "mail"}); v.Reason != "it cannot be narrowed so" {
 		t.Errorf("reason %q", v.Reason)
 	}
 }

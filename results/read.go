@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Read returns the summary of the run in folder dir, and what run.json says of how it was
@@ -103,9 +104,42 @@ func (e *Estimate) check(seeds int) error {
 		return fmt.Errorf("has an unknown bound %q", e.Bound)
 	case e.Low > e.Mean || e.High < e.Mean:
 		return fmt.Errorf("has a mean of %s outside of its interval", plain(e.Mean))
+	case e.Null():
+		return nil
+	}
+	return e.checkValues()
+}
+
+// mostStored is more than any value that a run can have; sums of squares of it are finite.
+const mostStored = 1e100
+
+// checkValues returns what contradicts itself in an estimate and its values, of which there is one.
+func (e *Estimate) checkValues() error {
+	values := slices.DeleteFunc(slices.Clone(e.Values), math.IsNaN)
+	for _, v := range append([]float64{e.Mean, e.Low, e.High}, values...) {
+		if math.Abs(v) > mostStored {
+			return fmt.Errorf("has a value of %s, more than any run has", plain(v))
+		}
+	}
+	m := lookup(e.Metric)
+	switch {
+	case m == nil || m.km || m.quantile != 0 && e.Bound != "":
+		return nil // nothing is known of how they go together
+	case m.quantile != 0: // of all the data, which lies between those of its sections
+		if low, high := slices.Min(values), slices.Max(values); e.Mean < low*(1-grain) || e.Mean > high*(1+grain) {
+			return fmt.Errorf("is %s, but the values by seed are from %s to %s", plain(e.Mean), plain(low), plain(high))
+		}
+	case math.Abs(e.Mean-MeanOf(values)) > rounding*math.Abs(e.Mean):
+		return fmt.Errorf("has a mean of %s, but its values have one of %s", plain(e.Mean), plain(MeanOf(values)))
 	}
 	return nil
 }
+
+// How far numbers that belong together may be apart, relatively.
+const (
+	rounding = 1e-6
+	grain    = 0.01 // of histograms
+)
 
 func plainOrNull(v float64) string {
 	if math.IsNaN(v) {

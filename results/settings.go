@@ -48,6 +48,7 @@ type Settings struct {
 	Storms      []Window      // in order of From
 	Service     time.Duration // mean service time of a job at rest, over classes
 	Rate        float64       // fresh arrivals per second at rest, over classes
+	Loads       []Load        // of each class alone, by engine.Kind
 	Objectives  []Objective
 	Asked       []Query // measured beside what the objectives are about
 	Baseline    int     // index into Policies
@@ -62,6 +63,12 @@ type Settings struct {
 	// others say whose.
 	CopyBits uint
 	Redrives bool // dead jobs may be made ready again
+}
+
+// Load is what the jobs of a class bring at rest.
+type Load struct {
+	Rate    float64       // fresh arrivals per second
+	Service time.Duration // mean
 }
 
 // Wants reports whether an objective is about the metric of that name, or it is asked for.

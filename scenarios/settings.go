@@ -164,13 +164,15 @@ func (e *Engine) leaseTold() time.Duration {
 // describeLoad sets what s says of the jobs.
 func (sc *Scenario) describeLoad(s *results.Settings) {
 	var work float64
-	s.Idempotent, s.Rate, s.Service = nil, 0, 0
+	s.Idempotent, s.Loads, s.Rate, s.Service = nil, nil, 0, 0
 	for i := range sc.Jobs {
 		job := &sc.Jobs[i]
 		s.Idempotent = append(s.Idempotent, job.Idempotent)
 		rate := job.Arrivals.MeanRate()
 		s.Rate += rate
-		work += float64(rate * job.Service.Dist().Mean())
+		mean := job.Service.Dist().Mean()
+		work += float64(rate * mean)
+		s.Loads = append(s.Loads, results.Load{Rate: rate, Service: time.Duration(min(mean, longest.Seconds()) * float64(time.Second))})
 	}
 	if s.Rate > 0 {
 		s.Service = time.Duration(min(work/s.Rate, longest.Seconds()) * float64(time.Second))

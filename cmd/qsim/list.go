@@ -237,7 +237,11 @@ func metricEntries() ([]entry, error) {
 				fmt.Fprintf(w, "an objective may narrow it by: %s\n", strings.Join(keys, ", "))
 			}
 			if why := m.NotNarrower(); why != "" {
-				fmt.Fprintln(w, wrap("not by class or tenant: "+why, 80))
+				not := "not by class or tenant: "
+				if m.Filters.Has(results.ByClass) {
+					not = "not by tenant: "
+				}
+				fmt.Fprintln(w, wrap(not+why, 80))
 			}
 			if m.OnRequest {
 				fmt.Fprintln(w, "computed only where an objective asks for it")

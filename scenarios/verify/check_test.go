@@ -149,6 +149,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"nothing expected", "mmc.9", `{"lam": 0.1, "mu": 1, "c": 1}`, `{}`, "it expects nothing"},
 		{"a parameter misspelt that may be missing", "fresh_first.9", `{"lam": 0.4, "p": 0.4, "service": "exp", "mean": 1, "backof_mean": 3}`, `{"fresh_wait_mean": 1}`, "there is no parameter backof_mean; did you mean backoff_mean?"},
 		{"a word", "fresh_first.9", `{"lam": 0.4, "p": 0.4, "service": "expo", "mean": 1}`, `{"fresh_wait_mean": 1}`, `params.service: "expo"`},
+		{"another word", "chain_open.9", `{"lam_f": 0.1, "lam_r": 0.1, "mu": 1, "c": 1, "policy": "lifo"}`, `{"fresh_wait_mean": 1}`, `params.policy: "lifo"`},
 		{"all at once", "mmc.9", `{"lam": -1, "mu": "one", "c": 1}`, mean, "params.lam: -1 is not a number of at least 0\nparams.mu: one is"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -158,6 +159,48 @@ func TestCheckRefuses(t *testing.T) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// Who goes first of two classes beside each other is said by priorities and weights; each word
+// and each bound makes another run of the same jobs, but for a coin that always falls the same way.
+func TestOpenChainTellsPoliciesApart(t *testing.T) {
+	waits := map[string]string{}
+	for _, policy := range []string{`"fifo"`, `"fresh_first"`, `"retry_first"`, `"bernoulli", "phi": 0.3`, `"bernoulli", "phi": 0.7`, `"fresh_first", "cap": 1`,
+		`"bernoulli", "phi": 0`, `"bernoulli", "phi": 1`} {
+		p, err := newParams(json.RawMessage(`{"lam_f": 0.6, "lam_r": 0.6, "mu": 1, "c": 2, "policy": ` + policy + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := openChain(p)
+		if err != nil || len(p.problems) > 0 {
+			t.Fatalf("%s: %v, %v", policy, err, p.problems)
+		}
+		x := &list[0]
+		x.setup.warmup, x.setup.window, x.setup.drain = 10, 2000, 500
+		if err := x.prepare(); err != nil {
+			t.Fatalf("%s: %v", policy, err)
+		}
+		for _, name := range []string{"fresh_wait_mean", "retry_wait_mean"} {
+			x.answers = append(x.answers, &answer{item: item{path: name, value: 1.0}, measure: x.measures[name], kind: "sim"})
+		}
+		if err := x.replicate(context.Background(), 1, 1, 1); err != nil {
+			t.Fatalf("%s: %v", policy, err)
+		}
+		waits[policy] = fmt.Sprint(x.answers[0].values, x.answers[1].values)
+	}
+	for _, same := range [][2]string{{`"bernoulli", "phi": 0`, `"retry_first"`}, {`"bernoulli", "phi": 1`, `"fresh_first"`}} {
+		if waits[same[0]] != waits[same[1]] {
+			t.Errorf("%s: %s, %s: %s", same[0], waits[same[0]], same[1], waits[same[1]])
+		}
+		delete(waits, same[0])
+	}
+	seen := map[string]bool{}
+	for policy, w := range waits {
+		if seen[w] {
+			t.Errorf("%s waits as another does: %s", policy, w)
+		}
+		seen[w] = true
 	}
 }
 

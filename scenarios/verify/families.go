@@ -20,6 +20,7 @@ var families = map[string]family{
 
 	"fresh_first":      freshFirst,
 	"fresh_first_mmc":  freshFirstOrbit,
+	"chain_open":       openChain,
 	"chain_retry":      policyChain,
 	"weighted_sat":     saturated,
 	"weighted_sat_mg1": saturatedByMoments,
@@ -51,15 +52,13 @@ var families = map[string]family{
 }
 
 // wordless are the families that the simulator has no words for, see inexpressible.
-var wordless = []string{"mmck", "chain_open", "shuffle"}
+var wordless = []string{"mmck", "shuffle"}
 
 // inexpressible is why the simulator has no words for a family; "" if it has.
 func inexpressible(family string) string {
 	switch family {
 	case "mmck":
 		return "a queue here refuses no job: there is no bound on how many may be in it"
-	case "chain_open":
-		return "its second class arrives as if it were retries, but never was tried: here a retry is a job that was claimed before"
 	case "shuffle":
 		return "there is no shuffle sharding: every worker may run every job"
 	}

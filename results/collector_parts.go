@@ -8,9 +8,11 @@ import (
 
 // What is measured by the clock of one class or tenant is measured by a collector of its own,
 // a part, that is told of the events of those jobs only, and of what others do to the workers.
-// So each metric means of them what it means of all: the jobs ready are theirs, a fresh job is
-// passed over when none of theirs is claimed, and calm is how it was for them. Workers serve
-// all: they are idle when nobody's job runs, and the busy share is of all workers' time.
+// So each metric means of them what it means of all: the jobs ready are theirs, fresh jobs starve
+// while none of theirs is claimed, and calm is how it was for them. Workers serve all: they are
+// idle when nobody's job runs, the busy share is of all workers' time, and starved.claims counts
+// retries that are claimed before a fresh job of theirs, whosever they are, up to the next claim
+// of any fresh job.
 
 // part is whom the jobs of a part belong to.
 type part struct {

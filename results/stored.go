@@ -192,6 +192,9 @@ func (s *Summary) readData(text []byte) error {
 			}
 			s.data()[i].Pooled = append(s.data()[i].Pooled, NamedHistogram{h.Query.String(), h.Query, ended, unresolved})
 		}
+		if err := checkTenants(stored.Policies[i].Tenants, stored.Policies[i].Waits); err != nil {
+			return fmt.Errorf("of policy %d %w", i+1, err)
+		}
 		s.data()[i].Tenants, s.data()[i].TenantWaits = stored.Policies[i].Tenants, stored.Policies[i].Waits
 	}
 	s.Settings = stored.Settings

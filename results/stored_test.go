@@ -155,10 +155,17 @@ func TestStoredErrors(t *testing.T) {
 		{"another policy", data(`"Label":"FIFO"`, `"Label":"LIFO"`), `its policy 1 is labelled "LIFO", that of summary.json "FIFO"`},
 		{"a bucket out of reach", data(`"buckets":[`, `"buckets":[65535,`), "a histogram contradicts itself"},
 		{"counts of nothing", data(`"counts":[`, `"counts":[1,`), "a histogram contradicts itself"},
+		{"a wait below 0", data(`"P99":2.5`, `"P99":-2.5`), "of policy 1 it has a tenant with 5 jobs of which the slowest waited -2.5 s"},
+		{"a wait without end", data(`"P99":2.5`, `"P99":1e300`), "the slowest waited 1e+300 s"},
+		{"fewer jobs than none", data(`"Jobs":5`, `"Jobs":-5`), "a tenant with -5 jobs"},
+		{"waits of others", data(`"tenant_waits":[`, `"tenant_waits":[{},`), "waits of 3 tenants and counts of 2"},
 		{"no bucket", data(`"Bucket":10000000000`, `"Bucket":-1`), "a duration that is not positive"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			f := stored(t, summarized(t, 2))
+			sum := summarized(t, 2)
+			sum.Data[0].Tenants = []TenantCount{{}, {}}
+			sum.Data[0].TenantWaits = []TenantWait{{5, 2.5, true}, {}}
+			f := stored(t, sum)
 			tt.change(t, f)
 			if _, err := ReadStored(f.read); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v, want %q", err, tt.want)

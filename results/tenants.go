@@ -1,6 +1,7 @@
 package results
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -40,6 +41,19 @@ type TenantWait struct {
 	Jobs    int64   // that were ready, claimed or not
 	P99     float64 // s; 0 of no job
 	AtLeast bool    // it lies among jobs that were not claimed: a bound
+}
+
+// checkTenants refuses what no run can have counted of its tenants.
+func checkTenants(counts []TenantCount, waits []TenantWait) error {
+	if len(waits) > 0 && len(waits) != min(len(counts), mostTenantWaits) {
+		return fmt.Errorf("it has waits of %d tenants and counts of %d", len(waits), len(counts))
+	}
+	for i := range waits {
+		if w := &waits[i]; w.Jobs < 0 || !(w.P99 >= 0 && w.P99 <= mostStored) {
+			return fmt.Errorf("it has a tenant with %d jobs of which the slowest waited %v s", w.Jobs, w.P99)
+		}
+	}
+	return nil
 }
 
 // mostTenantWaits is how many tenants have a distribution of their own: each takes about a kilobyte

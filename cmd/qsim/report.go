@@ -191,7 +191,7 @@ func drawn(read func(path string) ([]byte, error)) ([]results.File, *results.Sum
 	if err != nil {
 		return nil, nil, err
 	}
-	options := report.PageOptions{Version: stored.Made.Version, Commit: stored.Made.Commit, Scenario: stored.Scenario, Absent: absences(stored)}
+	options := report.PageOptions{Version: stored.Made.Version, Scenario: stored.Scenario, Absent: absences(stored)}
 	if options.Version == "" {
 		options.Version = "of unknown version"
 	}

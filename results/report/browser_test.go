@@ -214,7 +214,7 @@ func writePage(t testing.TB, f fixture) []byte {
 		t.Fatal(err)
 	}
 	figuresOf.Store(f.name, figures)
-	html, err := Page(sum, figures, PageOptions{Version: "v0.1.0", Commit: "54ec69a2d94c+changes", Scenario: []byte("name: retry-storm\n")})
+	html, err := Page(sum, figures, PageOptions{Version: "v0.1.0", Scenario: []byte("name: retry-storm\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -490,7 +490,7 @@ func TestPageBearsAnyNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	html, err := Page(sum, figures, PageOptions{Version: `"><script>1</script>`, Commit: `<img src=x onerror=alert(1)>`, Scenario: []byte("</code></pre><script>alert(1)</script>")})
+	html, err := Page(sum, figures, PageOptions{Version: `"><script>1</script>`, Scenario: []byte("</code></pre><script>alert(1)</script>")})
 	if err != nil {
 		t.Fatal(err)
 	}

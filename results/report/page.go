@@ -18,7 +18,6 @@ var assets embed.FS
 // PageOptions is what a page says beside the summary.
 type PageOptions struct {
 	Version  string   // of the program that ran the scenario
-	Commit   string   // that it was built from; empty: it is not known
 	Scenario []byte   // resolved, as YAML; nil: it is not known
 	Absent   []string // what could not be shown and why, in sentences
 }
@@ -28,10 +27,7 @@ type PageOptions struct {
 // needed for is left out. figures are those that Charts drew of it, if any. Equal input gives
 // equal bytes.
 func Page(sum *results.Summary, figures []Figure, o PageOptions) ([]byte, error) {
-	p := &page{Name: clean(sum.Scenario), Version: shorten(clean(o.Version), 40), Commit: "unknown", Absent: o.Absent, summary: sum, Scenario: string(o.Scenario)}
-	if o.Commit != "" {
-		p.Commit = shorten(clean(o.Commit), 60)
-	}
+	p := &page{Name: clean(sum.Scenario), Version: shorten(clean(o.Version), 40), Absent: o.Absent, summary: sum, Scenario: string(o.Scenario)}
 	if set := sum.Settings; set != nil && strings.TrimSpace(set.Description) != "" {
 		p.Description = clean(set.Description)
 	}
@@ -59,19 +55,19 @@ func Page(sum *results.Summary, figures []Figure, o PageOptions) ([]byte, error)
 
 // page is what the template is filled with.
 type page struct {
-	Name, Version, Commit, Description, Policy string
-	Facts                                      []string
-	Sections                                   []link
-	Warnings, Absent                           []string
-	Cards                                      []card
-	Table                                      valueTable
-	Figures                                    []pageFigure
-	Duplicates, Tenants                        finding
-	TenantFigure                               *pageFigure // nil: the table names all
-	Command                                    string
-	Fingerprints                               plainTable
-	Scenario                                   string
-	Style                                      template.CSS
+	Name, Version, Description, Policy string
+	Facts                              []string
+	Sections                           []link
+	Warnings, Absent                   []string
+	Cards                              []card
+	Table                              valueTable
+	Figures                            []pageFigure
+	Duplicates, Tenants                finding
+	TenantFigure                       *pageFigure // nil: the table names all
+	Command                            string
+	Fingerprints                       plainTable
+	Scenario                           string
+	Style                              template.CSS
 
 	Live    bool // there are charts over time that a script draws
 	Many    bool // so many policies that not all are shown at first

@@ -15,7 +15,7 @@ func (p *page) facts() []string {
 	if sum.Partial {
 		seeds += " (some are missing)"
 	}
-	list := []string{"qsim " + p.Version, "commit " + p.Commit, "config " + shorten(clean(sum.ConfigHash), 16), seeds}
+	list := []string{"qsim " + p.Version, "config " + shorten(clean(sum.ConfigHash), 16), seeds}
 	length := seconds(sum.Duration)
 	if set := sum.Settings; set != nil {
 		length = duration(set.Duration) + " of virtual time"

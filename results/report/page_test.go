@@ -247,7 +247,7 @@ func TestPageSays(t *testing.T) {
 	t.Parallel()
 	page := pageOf(t, judged())
 	wantWords(t, page,
-		"what a page says", "qsim v0.1.0 · commit 54ec69a2d94c+changes · config 9e41c0d2 · seeds 1–10 · 30m of virtual time, up to 30m more to drain, warm-up 2m · 100 workers · 100 jobs/s · payments-down 10m–15m",
+		"what a page says", "qsim v0.1.0 · config 9e41c0d2 · seeds 1–10 · 30m of virtual time, up to 30m more to drain, warm-up 2m · 100 workers · 100 jobs/s · payments-down 10m–15m",
 		"Warnings one job was left over",
 		"fresh.wait.p99 during payments-down below 10s ✗ met by 1 of 3 policies, unclear for 1",
 		"✗ missed Weighted 80/20: 54.0s ±500ms", "✓ met In-flight cap 20%: 6.5s ±500ms", "? unclear Separate queue: 10.1s ±500ms unclear; about 40 seeds would tell",
@@ -267,7 +267,7 @@ func TestPageOfLittle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantWords(t, page, "qsim 1 · commit unknown · config 0a · seeds 3–5, 9 (some are missing)", "1m of virtual time", "What is missing here All charts: there is nothing to draw.", "The scenario has no objectives.",
+	wantWords(t, page, "qsim 1 · config 0a · seeds 3–5, 9 (some are missing)", "1m of virtual time", "What is missing here All charts: there is nothing to draw.", "The scenario has no objectives.",
 		"The causes of duplicates were not stored", "What tenants got was not stored.", "--seed 3 --seeds 7", "It was not stored with the results.", "A f00")
 	if bytes.Contains(page, []byte("<script")) || bytes.Contains(page, []byte("script-src")) {
 		t.Error("a page without charts over time has a script")

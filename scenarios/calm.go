@@ -18,26 +18,41 @@ func (w *world) calmRules(r *check.Rules) {
 		r.Heard = r.Settled
 	}
 	r.Trip = 3 * e.CallTimeout
-	if r.Conserving {
+	if r.Conserving && (e.Commit.Backpressure == 0 || len(e.Commit.Backoff) == 0) { // or claims may stop for as long as commits pause
 		r.Idle = max(e.Fetch.Poll, e.Fetch.ErrorPause) + r.Trip
 		claims := 1 + (e.Workers+e.Fetch.Batch-1)/e.Fetch.Batch
 		s := &sc.Engine.Store
-		r.Between = time.Duration(claims) * (16*s.Claim.average().Std() + 8*s.PerJob.average().Std()*time.Duration(e.Fetch.Batch))
-		if e.Commit.Backpressure > 0 { // until what is not yet committed is
-			settles := 2 * (e.Commit.Linger + 16*s.Commit.average().Std() + 8*s.PerJob.average().Std()*time.Duration(e.Commit.Batch))
-			r.Idle += 4*e.Commit.Timeout + settles*time.Duration(1+e.Commit.Backpressure)
+		r.Between = time.Duration(claims) * sc.roundTrip(&s.Claim, e.Fetch.Batch)
+		if e.Commit.Backpressure > 0 { // until what is not yet committed is, of the workers' jobs too
+			settles := 2 * (e.Commit.Linger + sc.roundTrip(&s.Commit, e.Commit.Batch))
+			r.Idle += 4*e.Commit.Timeout + scaled(settles, float64(1+e.Commit.Backpressure+e.Workers+e.Fetch.Prefetch))
 			r.Between += settles
 		}
 	}
-	if !e.Reaper.Off {
-		held := r.Nodes * (e.Workers + e.Fetch.Prefetch)
-		r.Recover = e.Reaper.Grace + (e.Reaper.Every+r.Trip)*time.Duration(2+held/e.Reaper.Batch) + e.Leader.TTL + e.Leader.Renew + e.Reaper.Gap
+	// A reaper that pauses between its read and its write tells the store by the committer, behind all else;
+	// jobs that are held while they wait keep their leases for as long as they like.
+	led := e.Reaper.Owner != engine.LeaderOnly || sc.isQuick(&sc.Engine.Store.Extend)
+	if !e.Reaper.Off && e.Reaper.Gap == 0 && !r.Store.Held && led {
+		r.RecoverEach = e.Reaper.Every + r.Trip
+		r.Recover = e.Reaper.Grace + 2*r.RecoverEach + e.Leader.TTL + e.Leader.Renew
 	}
 }
 
-// lastStorm is when the last storm is over, with what it leaves behind on its way; Never if
-// one is never over.
+// roundTrip is more than a call about so many jobs takes there and back, and what it waits for.
+func (sc *Scenario) roundTrip(call *Distribution, batch int) time.Duration {
+	each := &sc.Engine.Store.PerJob
+	return max(16*call.average().Std(), 4*longestDraw(call)) + max(8*each.average().Std(), 4*longestDraw(each))*time.Duration(batch)
+}
+
+// lastStorm is when the last storm is over, with what storms leave behind on its way; Never
+// if one is never over. Storms may coincide: a call that one delays another makes slower.
 func (sc *Scenario) lastStorm() (end engine.Time) {
+	slower, late := 1.0, time.Duration(0)
+	for i := range sc.Storms {
+		if s := &sc.Storms[i]; s.Store != nil && s.Store.Slow != nil {
+			slower *= max(1, float64(*s.Store.Slow))
+		}
+	}
 	for i := range sc.Storms {
 		s := &sc.Storms[i]
 		if s.Clock != nil && sc.Engine.Lease.Check != "local" {
@@ -46,12 +61,16 @@ func (sc *Scenario) lastStorm() (end engine.Time) {
 		if s.Clock != nil && s.Clock.Jump != nil {
 			return engine.Never
 		}
-		end = max(end, engine.Time(s.end()).Add(sc.Engine.CallTimeout.Std()).Add(sc.leaves(s)))
+		end = max(end, engine.Time(s.end()).Add(sc.Engine.CallTimeout.Std()))
+		late = min(late+scaled(sc.leaves(s), slower), longestRun)
 	}
-	return end
+	return end.Add(late)
 }
 
-// leaves is how long what a storm has begun may last beyond its window.
+// longestRun is more than any run takes.
+const longestRun = time.Duration(math.MaxInt64 / 4)
+
+// leaves is how long what a storm has begun may last beyond its window, were the store not slower.
 func (sc *Scenario) leaves(s *Storm) time.Duration {
 	e := &sc.Engine.Store
 	switch {
@@ -62,7 +81,7 @@ func (sc *Scenario) leaves(s *Storm) time.Duration {
 		for _, d := range []*Distribution{&e.Claim, &e.Commit, &e.Extend, &e.Recover, &e.Promote} {
 			slowest = max(slowest, longestDraw(d))
 		}
-		return scaled(slowest, float64(*s.Store.Slow))
+		return slowest
 	case s.Clock != nil: // leases were granted and prolonged by wrong clocks
 		return sc.Engine.Lease.TTL.Std() + max(s.Clock.Skew.Std(), -s.Clock.Skew.Std())
 	}
@@ -75,13 +94,21 @@ func longestDraw(d *Distribution) time.Duration { return d.Dist().Duration(math.
 // isCalm reports whether nothing goes wrong with nodes, calls and the store but by storms,
 // and calls are answered well before they time out.
 func (sc *Scenario) isCalm() bool {
-	s := &sc.Engine.Store
+	e, s := &sc.Engine, &sc.Engine.Store
+	most := max(e.Fetch.Batch, e.Commit.Batch, e.Reaper.Batch, e.Promoter.Batch)
 	return s.Parallel == 0 && s.Scan == (Scan{}) &&
-		sc.isQuick(&s.Claim) && sc.isQuick(&s.Commit) && sc.isQuick(&s.Recover) && sc.isQuick(&s.PerJob) && sc.Engine.CallTimeout > 0 &&
+		sc.isQuick(&s.Claim) && sc.isQuick(&s.Commit) && sc.isQuick(&s.Recover) &&
+		longestDraw(&s.PerJob) < sc.answered()/8/time.Duration(max(1, most)) && e.CallTimeout > 0 &&
 		!slices.ContainsFunc(sc.Jobs, func(j JobClass) bool { return j.Kills.Float() > 0 || j.Silences.Float() > 0 })
 }
 
-// isQuick reports whether a call that takes so long is well within its timeout.
+// isQuick reports whether a call that takes so long one way is well within its timeout, however
+// long a draw is.
 func (sc *Scenario) isQuick(d *Distribution) bool {
-	return d.average().Std() < sc.Engine.CallTimeout.Std()/100
+	return d.average().Std() < sc.answered()/100 && longestDraw(d) < sc.answered()/8
+}
+
+// answered is how long an answer to any call is waited for at the least.
+func (sc *Scenario) answered() time.Duration {
+	return min(sc.Engine.CallTimeout, sc.Engine.Commit.Timeout).Std()
 }

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"qsim/engine"
 	"qsim/engine/check"
@@ -87,6 +88,13 @@ func (g *guard) settle(s *sim.Sim, have results.Totals, whole bool) bool {
 			have.Jobs, have.Acked, have.Fenced, have.Claims, have.Deaths, want.Jobs, want.Acked, want.Fenced, want.Claims, want.Deaths)
 	}
 	return g.checker.Breach() != nil
+}
+
+// countsAll reports whether results count every claim and death: those of jobs that are enqueued
+// after the warm-up and before arrivals end.
+func (sc *Scenario) countsAll() bool {
+	return sc.Warmup == 0 && longestDraw(&sc.Engine.Store.Enqueue) == 0 &&
+		!slices.ContainsFunc(sc.Jobs, func(j JobClass) bool { return j.Patience != nil })
 }
 
 // liveJobs are those of a store, for a checker.

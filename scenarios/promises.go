@@ -55,6 +55,7 @@ func (w *world) rules(rand engine.Rand) check.Rules {
 		LostWaiting: sc.Engine.Promoter.Gap > 0, LostInFlight: sc.Engine.Ack == "early" || w.node.Lease.OfNode}
 	for i := range sc.Jobs {
 		r.Retries = append(r.Retries, PromiseOfRetry(w.node.Kinds[i].Retry.(*policies.Backoff)))
+		r.Keyed = r.Keyed || sc.Jobs[i].Serial != nil
 		if sc.Jobs[i].Serial != nil && !sc.redrives() { // one that comes back comes out of its order
 			r.Serial = sc.serialKeys(rand)
 		}

@@ -204,7 +204,7 @@ func (w *world) simulate(ctx context.Context, seed uint64) (run *results.Run, er
 	}
 	r := collector.Finish(s.Now(), unresolved(s.Store().(*memstore.Store)))
 	r.Seed, r.Fingerprint, r.Events = seed, uint64(s.Digest()), s.Events()
-	if guard.settle(s, collector.Totals(), w.sc.Warmup == 0) {
+	if guard.settle(s, collector.Totals(), w.sc.countsAll()) {
 		return nil, w.breached(seed, guard)
 	}
 	return &r, nil

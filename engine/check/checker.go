@@ -13,18 +13,19 @@ type Checker struct {
 	d     derived
 	next  engine.Recorder // may be nil
 
-	jobs        jobs
-	nodes       []node
-	counts      engine.Stats // OldestReady is not kept
-	running     []int        // by kind: in flight, and no reaper has them
-	latest      map[uint32]engine.JobID
-	claim       claim
-	reaps       reaps
-	load        load
-	ranks       [engine.NumClasses][]int // ready jobs by kind
-	mostWaiting int                      // the most jobs that ever waited
-	ready       engine.Time              // since when some job is ready without a break; Never: none is
-	now         engine.Time
+	jobs         jobs
+	nodes        []node
+	counts       engine.Stats // OldestReady is not kept
+	running      []int        // by kind: in flight, and no reaper has them
+	latest       map[uint32]engine.JobID
+	claim        claim
+	reaps        reaps
+	load         load
+	ranks        [engine.NumClasses][]int // ready jobs by kind
+	mostWaiting  int                      // the most jobs that ever waited
+	mostInFlight int                      // and were in flight
+	ready        engine.Time              // since when some job is ready without a break; Never: none is
+	now          engine.Time
 
 	events [engine.NumEventKinds]int64
 	checks [NumInvariants]int64

@@ -97,6 +97,7 @@ func (c *Checker) onLeased(e *engine.Event, r ref, j *job) {
 // enter counts a job that comes to be in flight, or has another lease now.
 func (c *Checker) enter(e *engine.Event, r ref, j *job) {
 	c.counts.InFlight[inFlightAs(j)]++
+	c.mostInFlight = max(c.mostInFlight, c.counts.InFlight[engine.Fresh]+c.counts.InFlight[engine.Retry])
 	if !j.reaped && int(j.kind) < len(c.running) {
 		c.running[j.kind]++
 	}

@@ -48,7 +48,11 @@ func (c *Checker) onCommitted(e *engine.Event, r ref, j *job) {
 		c.jobs.finish(r)
 	case engine.Buried:
 		j.state = engine.Dead
-		j.failures.add(1)
+		if e.From == engine.Ready { // shed: that is no failure of its own
+			j.failures.most++
+		} else {
+			j.failures.add(1)
+		}
 		c.counts.Dead++
 	case engine.Nacked:
 		c.onNacked(e, j)

@@ -126,8 +126,21 @@ func (c *Checker) onCooldown(e *engine.Event, n *node) {
 }
 
 // shortestRest is the least that recoveries which bring nothing are apart, on average, where
-// they come when leases end.
+// they come when leases end, and those are long.
 const shortestRest = 20 * time.Millisecond
+
+// rest is the least that recoveries which bring nothing are apart, on average.
+func (c *Checker) rest() time.Duration {
+	if every := c.rules.Node.Reaper.Every; every > 0 {
+		return every / 2
+	}
+	l := &c.rules.Node.Lease
+	least := min(shortestRest, l.TTL/8)
+	if l.Heartbeat > 0 {
+		least = min(least, l.Heartbeat/8)
+	}
+	return least
+}
 
 // onInVain checks that a process does not look for expired leases again and again.
 func (c *Checker) onInVain(e *engine.Event, n *node) {
@@ -135,12 +148,25 @@ func (c *Checker) onInVain(e *engine.Event, n *node) {
 		return
 	}
 	c.checks[Shares]++
-	least := max(shortestRest, c.rules.Node.Reaper.Every/2)
+	least := c.rest()
+	if moved := c.leasesMoved(); c.rules.Node.Reaper.Every == 0 && moved != n.movedAt {
+		// It came when a lease was to end, and another process took that, or its holder was done or asked for
+		// more time just before.
+		n.movedAt, n.inVain = moved, 0
+	}
 	n.inVain = max(0, n.inVain-c.now.Sub(n.inVainAt)) + least
 	n.inVainAt = c.now
 	if n.inVain > 4*least+c.rules.Trip {
 		c.complain(Shares, e, "it looks for expired leases again and again, and finds none: %v ahead of one every %v", n.inVain, least)
 	}
+}
+
+// leasesMoved counts what gives, extends or ends leases.
+func (c *Checker) leasesMoved() (n int64) {
+	for _, k := range []engine.EventKind{engine.Leased, engine.LeaseTaken, engine.Extended, engine.Acked, engine.Nacked, engine.Buried, engine.Returned} {
+		n += c.events[k]
+	}
+	return n
 }
 
 // inOrder checks that no job of its class was more urgent than one that is claimed, and that

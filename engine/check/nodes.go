@@ -32,6 +32,7 @@ type node struct {
 	claimedAt       engine.Time   // its latest claim
 	inVain          time.Duration // how far its recoveries that bring nothing are ahead of what they may be
 	inVainAt        engine.Time   // the latest of those
+	movedAt         int64         // what had happened to leases by then
 	holding         bool          // it held what it had not begun when it was told to stop
 	idleSince       engine.Time   // since when it has idle workers and has claimed nothing; Never: it has none
 }
@@ -224,7 +225,7 @@ func (c *Checker) calm(e *engine.Event) {
 			return
 		}
 		c.checks[Recovery]++
-		if c.now.Sub(at) > c.d.lastTaken {
+		if c.now.Sub(at) > c.d.lastTaken+c.rules.RecoverEach*time.Duration(c.mostInFlight/max(1, c.rules.Node.Reaper.Batch)) {
 			c.Complain(Recovery, j.id, "its lease ended at %v, and nobody takes it", time.Duration(j.ended(&c.d)))
 		}
 	}

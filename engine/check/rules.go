@@ -18,7 +18,8 @@ type Rules struct {
 	// Retries are what the retry policies promise, by kind of job; kinds past the end
 	// are as the last. None: attempts and delays are not checked.
 	Retries []Retry
-	Serial  func(engine.JobID) uint32 // the serial key of a job; nil: none has one
+	Serial  func(engine.JobID) uint32 // the serial key of a job; nil: none has one, or nothing is promised of them
+	Keyed   bool                      // jobs may have serial keys, whatever Serial says
 	Sheds   bool                      // claims may bury ready jobs
 	Resets  bool                      // a redriven job may start over with its attempts
 	// LostWaiting says that a process may die with jobs that it was making ready, and
@@ -37,8 +38,10 @@ type Rules struct {
 	// Idle is the longest that workers of a node may be idle while jobs are ready and
 	// it claims none.
 	Idle time.Duration
-	// Recover is the longest from the end of a lease, or from Calm, to its recovery.
-	Recover time.Duration
+	// Recover is the longest from the end of a lease, or from Calm, to its recovery, and
+	// RecoverEach what comes to it for each batch of the reaper that the most leases that there
+	// ever were at once fill.
+	Recover, RecoverEach time.Duration
 	// Wait is the longest that a job may be ready for before it is claimed.
 	Wait time.Duration
 	// Settled is from when on every call that is executed was made in calm. 0: nothing is
@@ -135,7 +138,7 @@ func (r *Rules) derive() derived {
 	d.attempts = d.fenced
 	d.bounded = r.Store.MaxInFlight > 0 || slices.ContainsFunc(r.Store.MaxRunning, func(n int) bool { return n > 0 })
 	// Jobs that may not be claimed although they are ready make a class look empty.
-	whole := !d.bounded && r.Serial == nil && !r.Store.Held
+	whole := !d.bounded && r.Serial == nil && !r.Keyed && !r.Store.Held
 	d.shares = r.ShareDen > 0 && whole
 	d.idle = r.Idle > 0 && whole && r.Node.Fetch.Cooldown == 0 && !r.LostInFlight
 	d.ranked = r.Ranked && r.Priority != nil && whole

@@ -173,6 +173,7 @@ func (w *World) rules(node engine.Config, policy engine.Policy) check.Rules {
 	r.Conserving = scenarios.PromiseOfPolicy(&r, policy)
 	r.Heeds, r.Stalls = !w.Work.IgnoresCancel && !w.has(Hang), w.has(StallReaper)
 	r.Priority = func(k engine.Kind) int16 { return w.job(engine.JobID(k), nil).Priority }
+	r.Keyed = w.Load.Keys > 0
 	if w.Load.Keys > 0 && !w.has(Redrive) { // one that comes back comes out of its order
 		r.Serial = w.serialKey
 	}

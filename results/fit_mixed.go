@@ -89,10 +89,12 @@ func (h hyperexponential) CDF(x float64) float64 {
 	return 1 - h.share*math.Exp(-a*x) - (1-h.share)*math.Exp(-b*x)
 }
 
-// LogProb implements shape.
+// LogProb implements shape. It takes the larger branch out, since far from 0 the ratio of the two
+// is beyond all numbers.
 func (h hyperexponential) LogProb(x float64) float64 {
 	a, b := h.rates()
-	return math.Log(h.share*a) - a*x + math.Log1p((1-h.share)*b/(h.share*a)*math.Exp((a-b)*x))
+	first, second := math.Log(h.share*a)-float64(a*x), math.Log((1-h.share)*b)-float64(b*x)
+	return max(first, second) + math.Log1p(math.Exp(-math.Abs(first-second)))
 }
 
 // Quantile implements shape.

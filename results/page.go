@@ -34,7 +34,8 @@ func page(s *Summary, o TableOptions) string {
 	}
 	var b strings.Builder
 	title, rest, _ := strings.Cut(heading(s, o.Width), "\n")
-	b.WriteString(paint(bold, title[:len(s.Scenario)]) + title[len(s.Scenario):] + "\n")
+	name := min(len(s.Scenario), len(title)) // what was stored may have any name
+	b.WriteString(paint(bold, title[:name]) + title[name:] + "\n")
 	if rest != "" {
 		b.WriteString(rest + "\n")
 	}

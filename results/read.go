@@ -42,7 +42,7 @@ func Read(dir string) (*Summary, RunInfo, error) {
 		return s, made, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(text, &made)
+		err = json.Unmarshal(printableJSON(text), &made)
 	}
 	if err != nil {
 		return nil, RunInfo{}, fmt.Errorf("%s: read run.json: %w", filepath.Dir(path), err)

@@ -125,7 +125,7 @@ func ReadStored(read func(path string) ([]byte, error)) (*Stored, error) {
 		path string
 		take func(text []byte) error
 	}{
-		{"run.json", func(text []byte) error { return json.Unmarshal(text, &stored.Made) }},
+		{"run.json", func(text []byte) error { return json.Unmarshal(printableJSON(text), &stored.Made) }},
 		{"scenario.yaml", func(text []byte) error { stored.Scenario = text; return nil }},
 		{dataFile, stored.Summary.readData},
 		{"series.csv.gz", stored.Summary.readSeries},
@@ -174,7 +174,8 @@ func (s *Summary) readData(text []byte) error {
 		return errors.New("it has a duration that is not positive")
 	}
 	for i := range stored.Policies {
-		if label := stored.Settings.Policies[i].Label; label != s.Policies[i].Label {
+		label := printable(stored.Settings.Policies[i].Label)
+		if stored.Settings.Policies[i].Label = label; label != s.Policies[i].Label {
 			return fmt.Errorf("its policy %d is labelled %q, that of summary.json %q", i+1, label, s.Policies[i].Label)
 		}
 		for k := range stored.Policies[i].Pooled {

@@ -80,9 +80,15 @@ func (r *seriesReader) take(row []string) error {
 
 // begin turns to the rows of another policy or seed.
 func (r *seriesReader) begin(label, seed string) error {
-	policy := slices.IndexFunc(r.Policies, func(p PolicySummary) bool { return inert(p.Label) == label })
-	if policy < 0 { // an earlier version wrote labels as they are
-		policy = slices.IndexFunc(r.Policies, func(p PolicySummary) bool { return p.Label == label })
+	policy := -1
+	for _, written := range []func(label string) string{
+		inert,
+		func(label string) string { return label },       // by an earlier version
+		func(label string) string { return "'" + label }, // by one that took -30s for a formula
+	} {
+		if policy < 0 {
+			policy = slices.IndexFunc(r.Policies, func(p PolicySummary) bool { return written(p.Label) == printable(label) })
+		}
 	}
 	number, err := strconv.ParseUint(seed, 10, 64)
 	at, known := slices.BinarySearch(r.Seeds, number)

@@ -82,12 +82,14 @@ type storedVerdict struct {
 }
 
 // ReadSummary reads a summary.json. It ignores keys and keeps metrics that it does not
-// know. Settings and Data of what it returns are nil.
+// know. Control characters, which this program writes into no name, become �. Settings and
+// Data of what it returns are nil.
 func ReadSummary(r io.Reader) (*Summary, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
 		return nil, fmt.Errorf("read summary: %w", err)
 	}
+	data = printableJSON(data)
 	var stored storedSummary
 	if err := json.Unmarshal(data, &stored); err != nil {
 		var syntax *json.SyntaxError

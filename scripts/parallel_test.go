@@ -32,10 +32,8 @@ objectives:
 // TestShards runs what the README and the manifest say of a sweep in shards: their files are
 // those of one process, byte for byte.
 func TestShards(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
 	dir := t.TempDir()
-	command(ctx, t, nil, "go", "build", "-o", filepath.Join(dir, "bin", "qsim"), "../cmd/qsim")
+	ctx := buildQsim(t, filepath.Join(dir, "bin", "qsim"))
 	write(t, filepath.Join(dir, "my.yaml"), shardedScenario)
 	run := func(t *testing.T, name string, arguments ...string) {
 		t.Helper()
@@ -48,6 +46,19 @@ func TestShards(t *testing.T) {
 	}
 	t.Run("GNU parallel", func(t *testing.T) { parallelShards(t, dir, run) })
 	t.Run("Kubernetes", func(t *testing.T) { manifestShards(t, dir, run) })
+}
+
+// busyDeadline bounds what the programs of a test take beside all other tests, with few processors: it is
+// there to end what hangs.
+const busyDeadline = 10 * time.Minute
+
+// buildQsim builds the program, which takes as long as it takes, and returns the context of all that runs it.
+func buildQsim(t *testing.T, path string) context.Context {
+	t.Helper()
+	command(t.Context(), t, nil, "go", "build", "-o", path, "../cmd/qsim")
+	ctx, cancel := context.WithTimeout(t.Context(), busyDeadline)
+	t.Cleanup(cancel)
+	return ctx
 }
 
 // parallelShards runs the lines of the README as they stand there.

@@ -45,11 +45,9 @@ func TestSlurm(t *testing.T) {
 			t.Skipf("SKIPPED: THE SLURM ARRAY IS NOT TESTED: %v; scripts/test installs it as root (slurm-wlm, munge)", err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
 	dir := t.TempDir()
 	qsim := filepath.Join(dir, "bin", "qsim")
-	command(ctx, t, nil, "go", "build", "-o", qsim, "../cmd/qsim")
+	ctx := buildQsim(t, qsim)
 	scenario := filepath.Join(dir, "swept.yaml")
 	write(t, scenario, sweptScenario)
 	whole, parts := filepath.Join(dir, "whole"), filepath.Join(dir, "parts")

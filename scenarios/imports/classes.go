@@ -1,7 +1,6 @@
 package imports
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,10 +9,12 @@ import (
 
 // classNames tells which class of the scenario a label is.
 type classNames struct {
-	names    []string
-	labels   [][]string
-	priority []int
-	index    []int // by label
+	names      []string
+	labels     [][]string
+	priorities []classPriority
+	index      []int // by label
+	unsaid     int64 // rows without a priority in classes that have one
+	rare       int64 // rows with another priority than their class
 }
 
 func (n *classNames) of(label uint16) int { return n.index[label] }
@@ -30,46 +31,32 @@ func withoutPriority(label string) (name string, priority int, known bool) {
 	return name, priority, known
 }
 
-// classNames chooses the labels that are classes of their own, those with the most rows. Jobs of
-// one label with several priorities are several classes.
+// classNames chooses the groups of labels that are classes of their own, those with the most rows.
 func (r *reader) classNames() classNames {
 	for len(r.labelRows) < len(r.labels.all) {
 		r.labelRows = append(r.labelRows, 0)
 	}
-	order := make([]int, len(r.labels.all))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(r.labelRows[b], r.labelRows[a]), strings.Compare(r.labels.all[a], r.labels.all[b]))
-	})
-	n, several := classNames{index: make([]int, len(order))}, map[string]int{}
-	for label, text := range r.labels.all {
-		if name, _, _ := withoutPriority(text); r.labelRows[label] > 0 {
-			several[name]++
-		}
-	}
-	for _, label := range order {
-		if r.labelRows[label] == 0 {
-			continue
-		}
-		if len(n.names) == mostClasses {
-			n.names, n.labels, n.priority = append(n.names, "others"), append(n.labels, nil), append(n.priority, 0)
-		}
+	n := classNames{index: make([]int, len(r.labels.all))}
+	var rest []labelGroup
+	for _, g := range n.groups(r.labels.all, r.labelRows) {
 		at := min(len(n.names), mostClasses)
-		name, priority, known := withoutPriority(r.labels.all[label])
-		if len(n.names) < mostClasses {
-			n.names, n.labels, n.priority = append(n.names, ""), append(n.labels, nil), append(n.priority, 0)
-			if several[name] > 1 && known {
-				name = fmt.Sprintf("%s-p%d", name, priority)
+		if at == mostClasses {
+			rest = append(rest, g)
+		} else {
+			n.names, n.labels, n.priorities = append(n.names, n.unused(slug(g.className(), true))), append(n.labels, []string{g.name}), append(n.priorities, g.priority)
+		}
+		for _, label := range g.labels {
+			n.index[label] = at
+		}
+	}
+	if len(rest) > 0 {
+		var labels []string
+		for _, g := range rest {
+			if !slices.Contains(labels, g.name) {
+				labels = append(labels, g.name)
 			}
-			n.names[at] = n.unused(slug(name, true))
 		}
-		if len(n.labels[at]) == 0 {
-			n.priority[at] = priority
-		}
-		n.index[label] = at
-		n.labels[at] = append(n.labels[at], name)
+		n.names, n.labels, n.priorities = append(n.names, n.unused("others")), append(n.labels, labels), append(n.priorities, common(rest))
 	}
 	return n
 }

@@ -38,7 +38,7 @@ func (g *gathering) finish() error {
 			continue
 		}
 		g.index[i] = len(f.Classes)
-		one := Class{Name: g.names.names[i], Labels: g.names.labels[i], Priority: g.names.priority[i], Jobs: c.jobs, Done: c.done, Dead: c.dead, Open: c.open,
+		one := Class{Name: g.names.names[i], Labels: g.names.labels[i], Priority: g.names.priorities[i].value, Ranked: g.names.priorities[i].known, Jobs: c.jobs, Done: c.done, Dead: c.dead, Open: c.open,
 			Attempts: c.ended, Failed: c.failed, Wait: c.wait, RetryWait: c.retryWait, Sojourn: c.sojourn}
 		one.Rate, one.Poison = c.rates()
 		one.Kinds = g.kindsOf(c)
@@ -153,9 +153,7 @@ func (g *gathering) notes() {
 	if queues := len(g.queues.all) - 1; queues > 1 && len(f.options.Queues) == 0 {
 		note("%d queues share the workers in the simulation: if theirs are apart, import one at a time with --queue", queues)
 	}
-	if slices.ContainsFunc(f.Classes, func(c Class) bool { return c.Priority != f.Classes[0].Priority }) {
-		note("classes have the priorities on record, of which the smaller is taken for the more urgent one")
-	}
+	g.priorityNotes(note)
 	if hidden := g.firstDone; g.firstDone.known() && hidden.since(g.first) > g.last.since(g.first)/20 {
 		note("before %s there is no job that was done, as where those are deleted sooner than others: --since leaves the others out", f.When(hidden.since(g.first)))
 	}

@@ -3,7 +3,9 @@ package imports
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -76,38 +78,78 @@ func TestPriorities(t *testing.T) {
 	}
 }
 
-// What is no priority is left out, and that is said; one priority for all says nothing.
+// priorityRows are records of jobs, each with its queue and priority.
+func priorityRows(jobs ...[2]string) string {
+	var b strings.Builder
+	b.WriteString("id,queue,priority,enqueued,started,finished\n")
+	for i, job := range jobs {
+		fmt.Fprintf(&b, "%d,%s,%s,%d,%d,%d.5\n", i, job[0], job[1], 100+i, 100+i, 100+i)
+	}
+	return b.String()
+}
+
+// times are so many jobs of a queue, of these priorities in turn.
+func times(n int, queue string, priorities ...string) (jobs [][2]string) {
+	for i := range n {
+		jobs = append(jobs, [2]string{queue, priorities[i%len(priorities)]})
+	}
+	return jobs
+}
+
+func numbers(from, to int) (words []string) {
+	for n := from; n <= to; n++ {
+		words = append(words, fmt.Sprint(n))
+	}
+	return words
+}
+
+// What is no priority is left out, and that is said: such rows have the most frequent one of their
+// class. One priority for all says nothing; neither do so many that no class can be made of each.
 func TestPrioritiesThatSayNothing(t *testing.T) {
 	t.Parallel()
-	text := func(priorities ...string) string {
-		var b strings.Builder
-		b.WriteString("id,queue,priority,enqueued,started,finished\n")
-		for i := range 40 {
-			fmt.Fprintf(&b, "%d,mail,%s,%d,%d,%d.5\n", i, priorities[i%len(priorities)], 100+i, 100+i, 100+i)
-		}
-		return b.String()
-	}
+	rest := times(200, "rest", "3") // a class whose priority is known
 	for _, tt := range []struct {
 		name     string
-		text     string
-		classes  []string
+		jobs     [][2]string
+		classes  []string // and what the scenario says of each; - is no priority
 		repaired int64
+		notes    []string
 	}{
-		{"one", text("2"), []string{"mail"}, 0},
-		{"none", text(""), []string{"mail"}, 0},
-		{"words", text("high", "low"), []string{"mail"}, 40},
-		{"too large", text("1e9", "3"), []string{"mail", "mail-p3"}, 20},
-		{"below 0", text("-1", "1.0"), []string{"mail-p-1", "mail-p1"}, 0},
+		{"one", times(40, "mail", "2"), []string{"mail -"}, 0, nil},
+		{"none", times(40, "mail", ""), []string{"mail -"}, 0, nil},
+		{"words", times(40, "mail", "high", "low"), []string{"mail -"}, 40, nil},
+		{"too large", times(40, "mail", "1e9", "3"), []string{"mail -"}, 20, []string{"20 rows without a priority count as the most frequent"}},
+		{"below 0", times(40, "mail", "-1", "1.0"), []string{"mail-p-1 -1", "mail-p1 1"}, 0, nil},
+		{"half are empty", slices.Concat(times(100, "mail", "", "5"), rest), []string{"rest 3", "mail 5"}, 0, []string{"50 rows without a priority count as the most frequent"}},
+		{"the most frequent", slices.Concat(times(120, "mail", "7", "", "7", "2"), rest), []string{"rest 3", "mail-p7 7", "mail-p2 2"}, 0, []string{"30 rows without a priority count as the most frequent"}},
+		{"most are empty", slices.Concat(times(100, "mail", "", "", "5"), rest), []string{"rest -", "mail -"}, 0, nil},
+		{"most are empty beside two", slices.Concat(times(90, "mail", "", "", "5"), rest, times(100, "bulk", "9")),
+			[]string{"rest 3", "bulk 9", "mail -"}, 0, []string{"class mail has no priority, which counts as 0: most of its rows have none"}},
+		{"two that most lack", slices.Concat(times(150, "mail", "", "", "5", "", "6"), rest, times(100, "bulk", "9")),
+			[]string{"rest 3", "mail -", "bulk 9"}, 0, []string{"class mail has no priority, which counts as 0: most of its rows have none"}},
+		{"none beside two", slices.Concat(times(90, "mail", ""), rest, times(100, "bulk", "9")),
+			[]string{"rest 3", "bulk 9", "mail -"}, 0, []string{"class mail has no priority, which counts as 0: none is on record"}},
+		{"a rare one", slices.Concat(times(100, "mail", "5"), times(2, "mail", "4", "900"), rest), []string{"rest 3", "mail 5"}, 0, []string{"2 rows with a rare priority count as the nearest frequent one of their class"}},
+		{"rare ones that are many", slices.Concat(times(100, "mail", "5"), times(12, "mail", "4"), rest, times(150, "bulk", "9")), []string{"rest 3", "bulk 9", "mail -"}, 0,
+			[]string{"class mail has no priority, which counts as 0: its rows have 2, too many or too rare"}},
+		{"room for one of two", slices.Concat(times(3*300, "mail", "1", "2", "3"), times(22*20, "bulk", numbers(1, 22)...), rest), []string{"bulk -", "mail-p1 1", "mail-p2 2", "mail-p3 3", "rest 3"}, 0,
+			[]string{"class bulk has no priority, which counts as 0: its rows have 22"}},
+		{"two rare ones beside two", slices.Concat(times(100, "mail", "5", "100"), times(3, "mail", "4", "900", "52"), rest), []string{"rest 3", "mail-p5 5", "mail-p100 100"}, 0, []string{"3 rows with a rare priority"}},
+		{"too small to fit", slices.Concat(times(38, "mail", "1", "5"), rest, times(100, "bulk", "9")), []string{"rest 3", "bulk 9", "mail -"}, 0,
+			[]string{"class mail has no priority, which counts as 0: its rows have 2, too many or too rare for a class of each"}},
+		{"too small, alone", times(38, "mail", "1", "5"), []string{"mail -"}, 0, []string{"class mail has no priority: its rows have 2, too many"}},
+		{"as many as there is room for", times(24*20, "mail", numbers(1, 24)...), nil, 0, nil},
+		{"more than there is room for", times(25*20, "mail", numbers(1, 25)...), []string{"mail -"}, 0, []string{"class mail has no priority: its rows have 25"}},
+		{"thousands", times(6000, "mail", numbers(0, 5000)...), []string{"mail -"}, 0, []string{"class mail has no priority: its rows have 5001"}},
+		{"no room beside others", slices.Concat(times(23*20, "mail", numbers(1, 23)...), rest, times(100, "bulk", "9")), []string{"mail -", "rest 3", "bulk 9"}, 0,
+			[]string{"class mail has no priority, which counts as 0: its rows have 23"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			found := read(t, "csv", tt.text)
-			var names []string
-			for _, c := range found.Classes {
-				names = append(names, c.Name)
-			}
-			if fmt.Sprint(names) != fmt.Sprint(tt.classes) {
-				t.Errorf("got classes %v, want %v", names, tt.classes)
+			found := read(t, "csv", priorityRows(tt.jobs...))
+			classes := classesWritten(t, found)
+			if tt.classes == nil && len(classes) != mostClasses || tt.classes != nil && !slices.Equal(classes, tt.classes) {
+				t.Errorf("got classes %q, want %q", classes, tt.classes)
 			}
 			repaired := int64(0)
 			for _, r := range found.Repairs {
@@ -118,6 +160,110 @@ func TestPrioritiesThatSayNothing(t *testing.T) {
 			if repaired != tt.repaired {
 				t.Errorf("%d rows are repaired, want %d", repaired, tt.repaired)
 			}
+			checkNotes(t, found, tt.notes...)
 		})
+	}
+}
+
+// checkNotes checks that notes about single priorities are these and no others.
+func checkNotes(t *testing.T, found *Recording, want ...string) {
+	t.Helper()
+	var got []string
+	for _, n := range found.Notes {
+		if strings.Contains(n, "priorit") && !strings.HasPrefix(n, "classes have the priorities on record") {
+			got = append(got, n)
+		}
+	}
+	if len(got) != len(want) {
+		t.Fatalf("got notes %q, want %q", got, want)
+	}
+	for i := range want {
+		if !strings.Contains(got[i], want[i]) {
+			t.Errorf("got note %q, want %q", got[i], want[i])
+		}
+	}
+}
+
+// classesWritten are the classes of the scenario, each with its priority, or - where it has none.
+func classesWritten(t *testing.T, found *Recording) (classes []string) {
+	t.Helper()
+	folder := t.TempDir()
+	if _, err := found.Write(Target{Scenario: filepath.Join(folder, "said.yaml"), Seeds: 1}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "said.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(string(text), "\n") {
+		if name, is := strings.CutPrefix(line, "  - class: "); is {
+			classes = append(classes, name+" -")
+		}
+		if value, is := strings.CutPrefix(line, "    priority: "); is {
+			number, recorded := strings.CutSuffix(value, "   # as recorded; smaller is more urgent")
+			if !recorded {
+				t.Errorf("got the line %q, which is not as recorded", line)
+			}
+			classes[len(classes)-1] = strings.TrimSuffix(classes[len(classes)-1], "-") + number
+		}
+	}
+	return classes
+}
+
+// Classes with few jobs that are one class have its priority only if they have one in common.
+func TestPriorityOfOthers(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		small [2]string // priorities of the last two queues
+		want  string
+		notes []string
+	}{
+		{"equal", [2]string{"7", "7"}, "others 7", nil},
+		{"different", [2]string{"7", "8"}, "others -", []string{"class others has no priority, which counts as 0: its rows have 2"}},
+		{"unknown", [2]string{"7", ""}, "others -", []string{"class others has no priority, which counts as 0: some of its rows have none"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var jobs [][2]string
+			for i := range mostClasses {
+				jobs = append(jobs, times(30, fmt.Sprintf("queue%d", i), fmt.Sprint(i%2+1))...)
+			}
+			for i, p := range tt.small {
+				jobs = append(jobs, times(22, fmt.Sprintf("small%d", i), p)...)
+			}
+			found := read(t, "csv", priorityRows(jobs...))
+			classes := classesWritten(t, found)
+			if len(classes) != mostClasses+1 || classes[mostClasses] != tt.want {
+				t.Errorf("got classes %q, want %q at the end", classes, tt.want)
+			}
+			checkNotes(t, found, tt.notes...)
+			if n := strings.Join(found.Notes, "\n"); !strings.Contains(n, "2 classes with few jobs are one, others") {
+				t.Errorf("got notes %s", n)
+			}
+		})
+	}
+}
+
+// Of more priorities than can be told apart the column is to blame, not that of the class.
+func TestTooManyPriorities(t *testing.T) {
+	t.Parallel()
+	text := priorityRows(times(mostLabels+1, "mail", numbers(1, mostLabels+1)...)...)
+	_, err := Read(t.Context(), []File{{Name: "jobs.csv", Reader: strings.NewReader(text)}}, Options{From: "csv"})
+	if err == nil || !strings.Contains(err.Error(), "line 10002: there are more than 10000 classes and priorities of them: is the column that says \"10001\" the right one? --columns priority=COLUMN names another") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A class for each job is the fault of its column, whatever the priority.
+func TestTooManyClasses(t *testing.T) {
+	t.Parallel()
+	var jobs [][2]string
+	for _, name := range numbers(1, mostLabels+1) {
+		jobs = append(jobs, [2]string{name, "5"})
+	}
+	_, err := Read(t.Context(), []File{{Name: "jobs.csv", Reader: strings.NewReader(priorityRows(jobs...))}}, Options{From: "csv"})
+	if err == nil || !strings.Contains(err.Error(), "line 10002: there are more than 10000 classes: is the column that says \"10001\" the right one? --columns class=COLUMN names another") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -211,7 +211,7 @@ func (r *reader) plain(one *row) (record, error) {
 	}
 	rec.class = uint16(r.labels.of(r.urgent(one, label)))
 	if r.labels.full {
-		return rec, fmt.Errorf("there are more than %d classes: is the column that says %s the right one? --columns class=COLUMN names another", mostLabels, shorten(label))
+		return rec, r.tooManyLabels(label, strings.TrimSpace(one.text[priority]))
 	}
 	if rec.tenant = r.tenants.of(trimmed(one.text[tenant])); r.tenants.full {
 		r.repairs.add(tenantsLeftOut, one.at)

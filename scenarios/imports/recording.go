@@ -59,7 +59,8 @@ type Class struct {
 	Sojourn          *results.Histogram
 	Tenants          []string
 	Retry            *Retry // nil: that of the Recording
-	Priority         int    // of most jobs; smaller is more urgent
+	Ranked           bool   // Priority is on record
+	Priority         int    // of most jobs; smaller is more urgent; 0 unless Ranked
 
 	named []string // tenants as the scenario names them
 }

@@ -3,7 +3,6 @@ package imports
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -82,8 +81,11 @@ func (r *Retry) comment() string {
 func (w *writing) classText(c *Class, line func(string, ...any)) {
 	line("  - class: %s", c.Name)
 	line("    arrivals: {process: trace, file: %s}", w.beside(c, ".csv"))
-	if slices.ContainsFunc(w.Classes, func(other Class) bool { return other.Priority != c.Priority }) {
+	switch {
+	case w.prioritized() && c.Ranked:
 		line("    priority: %d   # as recorded; smaller is more urgent", c.Priority)
+	case w.prioritized():
+		line("    # no priority: its jobs have none on record, or several; that counts as 0")
 	}
 	line("    service: %s   # %s", w.distribution(c, &c.Service, "-service.txt"), c.Service.comment())
 	if c.Failed > 0 && c.Rate > 0 {

@@ -43,6 +43,8 @@ type Work struct {
 	left   []int
 	done   bool // the complete file is there
 	afresh bool
+
+	removeAll func(dir string) error // a folder and all that is in it
 }
 
 // Open finds out what is there of a shard in dir, where cells that are finished are not
@@ -50,7 +52,7 @@ type Work struct {
 // another sweep, unless afresh: then Start removes that, and what was computed of the shard.
 func Open(dir string, plan *Plan, shard Shard, afresh bool) (*Work, error) {
 	w := &Work{Path: filepath.Join(dir, shard.name()+complete), parent: dir, dir: filepath.Join(dir, shard.name()+partial),
-		plan: plan, shard: shard, size: plan.Size(), afresh: afresh}
+		plan: plan, shard: shard, size: plan.Size(), afresh: afresh, removeAll: os.RemoveAll}
 	if afresh {
 		w.left = shard.cells(w.size)
 		return w, nil
@@ -186,7 +188,7 @@ func (w *Work) Finish() error {
 // there at the same time may stay: that one clears the cells away as well when it is done, or the
 // next one that finds the shard complete.
 func (w *Work) clearCells() error {
-	if err := os.RemoveAll(w.dir); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
+	if err := w.removeAll(w.dir); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
 		return fmt.Errorf("clear cells away: %w", err)
 	}
 	return nil

@@ -62,6 +62,7 @@ type work struct {
 	begun    atomic.Int64         // jobs whose first execution has
 	acked    atomic.Int64
 	more     chan struct{} // there may be room below the backlog
+	ended    chan struct{} // closed when the engines have stopped
 }
 
 // Run measures l on an empty store, from the first enqueue to the last ack. It reports
@@ -72,7 +73,7 @@ func (l Load) Run(b *testing.B, store engine.Store) {
 	if newPolicy(l.Policy) == nil {
 		b.Fatalf("policy %q", l.Policy)
 	}
-	w := &work{Load: l, clock: live.Clock(time.Now()), pickups: make([]int64, b.N/l.Sampled+1), more: make(chan struct{}, 1)}
+	w := &work{Load: l, clock: live.Clock(time.Now()), pickups: make([]int64, b.N/l.Sampled+1), more: make(chan struct{}, 1), ended: make(chan struct{})}
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
 	total := int64(b.N)
@@ -89,6 +90,7 @@ func (l Load) Run(b *testing.B, store engine.Store) {
 	b.ResetTimer()
 	var done sync.WaitGroup
 	done.Go(func() {
+		defer close(w.ended)
 		if err := live.Run(ctx, c); err != nil {
 			b.Error(err)
 		}
@@ -123,12 +125,16 @@ func (w *work) handle(_ context.Context, j *engine.Job) error {
 	return nil
 }
 
-// feed enqueues the jobs 1 to b.N, and waits where the backlog is full.
+// feed enqueues the jobs 1 to b.N, and waits where the backlog is full; not for engines that have stopped.
 func (w *work) feed(b *testing.B, store engine.Store) {
 	jobs := make([]engine.NewJob, 0, w.Enqueue)
 	for id := 1; id <= b.N; {
 		for int64(id)-w.begun.Load() > int64(w.Backlog) {
-			<-w.more
+			select {
+			case <-w.more:
+			case <-w.ended: // with an error: nobody makes room any more
+				return
+			}
 		}
 		jobs = jobs[:0]
 		// A call ends where its stamp does.

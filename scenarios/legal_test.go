@@ -18,7 +18,7 @@ func TestLegalScenariosHold(t *testing.T) {
 		t.Skip("simulations by one goroutine")
 	}
 	files, err := filepath.Glob("testdata/legal/*.yaml")
-	if err != nil || len(files) < 18 {
+	if err != nil || len(files) < 19 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	for _, file := range files {

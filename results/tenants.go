@@ -13,7 +13,7 @@ type tenantCounts struct {
 	served  []int64 // executions finished
 	wanting []int64 // jobs ready or in flight: each wants an execution, or more than one
 	waits   []tenantWaits
-	fresh   []tenantWait // of the first mostTenantWaits and number 0
+	fresh   []tenantWait // of the first mostTenantWaits; number 0 stays empty: those are jobs of no tenant
 }
 
 // tenantWaits are those of a tenant's fresh jobs that were claimed.
@@ -165,7 +165,7 @@ func (t *tenantCounts) claimed(tenant engine.TenantID, waited int64) {
 
 // freshOf is the distribution of a tenant, nil if it has none.
 func (t *tenantCounts) freshOf(tenant engine.TenantID) *tenantWait {
-	if tenant > mostTenantWaits {
+	if tenant == 0 || tenant > mostTenantWaits {
 		return nil
 	}
 	for int(tenant) >= len(t.fresh) {

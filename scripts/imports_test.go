@@ -57,7 +57,7 @@ var mayUse = map[string][]string{
 	"golang.org/x/image":                      {"results/report"}, // the types of font metrics
 	"golang.org/x/perf":                       {"results", "cmd/qbench"},
 	"golang.org/x/term":                       {"cmd/cli"},
-	"gonum.org/v1/gonum":                      {"results"},
+	"gonum.org/v1/gonum":                      {"results", "scenarios/imports"},
 	"gonum.org/v1/plot":                       {"results/report"},
 }
 

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"qsim/results"
 	"qsim/scenarios"
 )
 
@@ -256,7 +255,7 @@ func (w *writing) values(c *Class) error {
 // inFile reports whether the values themselves stand for the times. Of failures too few say
 // nothing: they take as long as successes.
 func (t *Times) inFile(failures bool) bool {
-	if failures && len(t.Values) < results.FewestToFit {
+	if failures && len(t.Values) < FewestToFit {
 		return false
 	}
 	return t.Chosen < 0 && len(t.Values) > 0

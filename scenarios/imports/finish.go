@@ -130,7 +130,7 @@ func (g *gathering) kindsOf(c *collected) []Kind {
 // timesOf fits distributions to a sample.
 func timesOf(s *sample) Times {
 	t := Times{Seen: s.seen, Values: s.values(), Chosen: -1}
-	t.Fits = results.FitDistributions(t.Values)
+	t.Fits = FitDistributions(t.Values)
 	for i := range t.Fits {
 		if t.Fits[i].Acceptable(t.Values) {
 			t.Chosen = i

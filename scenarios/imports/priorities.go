@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"qsim/results"
 )
 
 // mostRare is the largest share of the rows of a label whose priorities are too rare for classes of
@@ -113,7 +111,7 @@ func (n *classNames) split(l *labelled, room int) []labelGroup {
 	var kept []labelGroup
 	var rare int64
 	for _, g := range l.ranks {
-		if len(l.ranks) == 1 || g.rows >= results.FewestToFit { // as many as a distribution needs
+		if len(l.ranks) == 1 || g.rows >= FewestToFit { // as many as a distribution needs
 			kept = append(kept, g)
 		} else {
 			rare += g.rows

@@ -75,7 +75,7 @@ type Kind struct {
 type Times struct {
 	Seen   int64     // run times
 	Values []float64 // s, sorted: all of them, or a sample
-	Fits   []results.Fit
+	Fits   []Fit
 	Chosen int // of Fits; -1: none is good enough, the values themselves stand for it
 }
 

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"qsim/results"
 )
 
 const known = `
@@ -173,7 +171,7 @@ func TestSpillingChangesNothing(t *testing.T) {
 				t.Error(err)
 			}
 		}()
-		var fits []results.Fit
+		var fits []Fit
 		for i := range found.Classes {
 			fits = append(fits, found.Classes[i].Service.Fits...)
 		}

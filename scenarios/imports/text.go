@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"qsim/results"
 	"qsim/scenarios"
 )
 
@@ -90,7 +89,7 @@ func (w *writing) classText(c *Class, line func(string, ...any)) {
 	line("    service: %s   # %s", w.distribution(c, &c.Service, "-service.txt"), c.Service.comment())
 	if c.Failed > 0 && c.Rate > 0 {
 		fails := "rate: " + percent(c.Rate)
-		if len(c.Takes.Values) >= results.FewestToFit {
+		if len(c.Takes.Values) >= FewestToFit {
 			fails += ", takes: " + w.distribution(c, &c.Takes, "-takes.txt")
 		}
 		line("    fails: {%s, errors: {%s}}", fails, strings.Join(shares(c.Kinds), ", "))
@@ -120,7 +119,7 @@ func (w *writing) distribution(c *Class, t *Times, file string) string {
 }
 
 // Spelled writes a fit as a scenario does.
-func Spelled(f *results.Fit) string {
+func Spelled(f *Fit) string {
 	if f.Kind == "constant" {
 		return exact(f.Parameters[0].Value)
 	}

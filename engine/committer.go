@@ -64,7 +64,7 @@ func (c *committer) add(e *Engine, s Slot, o Outcome) {
 	b := c.filling
 	b.slots, b.outcomes = append(b.slots, s), append(b.outcomes, o)
 	c.pending++
-	if o.Guard != GuardStore {
+	if o.Guard != FenceDefault {
 		c.guarded++
 	}
 	if len(b.slots) >= e.cfg.Commit.Batch || e.stopping || e.cfg.Commit.Linger == 0 {
@@ -284,7 +284,7 @@ func (c *committer) recycle(b *batch) {
 	c.open.remove(at)
 	c.pending -= len(b.slots)
 	for i := 0; i < len(b.outcomes) && c.guarded > 0; i++ {
-		if b.outcomes[i].Guard != GuardStore {
+		if b.outcomes[i].Guard != FenceDefault {
 			c.guarded--
 		}
 	}

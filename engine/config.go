@@ -127,16 +127,16 @@ type ReaperConfig struct {
 	// here; 0: never.
 	BuryAt int32
 	After  After
-	Stand  Stand // where a job stands when it is ready again
+	Stand  Place // where a job stands when it is ready again
 
-	// Guard, if not GuardStore, makes a recovery of two steps: it reads which leases
+	// Guard, if not FenceDefault, makes a recovery of two steps: it reads which leases
 	// have expired, and after Gap, whatever has happened meanwhile, it writes what
-	// becomes of their jobs, if Guard lets it. With GuardToken it yields to a commit
+	// becomes of their jobs, if Guard lets it. With FenceToken it yields to a commit
 	// and to another recovery that came in between, but overrules an extension, which
-	// leaves the token as it is; with GuardState it also overrules a new claim; with
-	// GuardNone it yields only to the end of the job. It wants a Store that is an
-	// ExpiryReader. GuardStore: one atomic call.
-	Guard Guard
+	// leaves the token as it is; with FenceState it also overrules a new claim; with
+	// FenceNone it yields only to the end of the job. It wants a Store that is an
+	// ExpiryReader. FenceDefault: one atomic call.
+	Guard Fence
 	Gap   time.Duration // at least 0
 }
 
@@ -209,7 +209,7 @@ func (c *Config) Validate() error {
 	need(l.Max >= 0, "lease.max: %v is negative", l.Max)
 	need(!l.OfNode || l.Heartbeat > 0, "lease: of a node, and no heartbeat: it would live for ever")
 	need(c.Reaper.BuryAt >= 0 && c.Reaper.Gap >= 0, "reaper: bury at %d, gap %v: neither may be negative", c.Reaper.BuryAt, c.Reaper.Gap)
-	need(c.Reaper.Gap == 0 || c.Reaper.Guard != GuardStore, "reaper: a gap of %v and no guard", c.Reaper.Gap)
+	need(c.Reaper.Gap == 0 || c.Reaper.Guard != FenceDefault, "reaper: a gap of %v and no guard", c.Reaper.Gap)
 	need(c.CallTimeout > 0, "call-timeout: %v is not positive", c.CallTimeout)
 	need(c.Policy != nil, "policy: none")
 	need(len(c.Kinds) > 0, "kinds: none")

@@ -6,7 +6,8 @@ import (
 )
 
 // What follows a Store may offer beyond the contract. The engine asks for the first
-// three only where a Config wants them; the others are for simulations alone.
+// three only where a Config wants them; the others are for drivers on the wall clock. What
+// only simulations need is declared by package sim.
 
 // ExpiryReader is a Store that shows expired leases without taking them, for
 // reapers that read, think, and write.
@@ -14,7 +15,7 @@ type ExpiryReader interface {
 	// Expired appends the leases that Recover would take, as their holders have
 	// them: Token and Holder are theirs. Recoveries counts this one already, but
 	// nothing changes. Commit takes the lease, when it is given an outcome with a
-	// Guard other than GuardStore: if the guard lets it, the job's token rises, its
+	// Guard other than FenceDefault: if the guard lets it, the job's token rises, its
 	// Recoveries go up, and Result.Holder is set.
 	Expired(ctx context.Context, limit int, grace time.Duration, dst []Lease) (leases []Lease, nextExpiry time.Duration, err error)
 }
@@ -37,34 +38,6 @@ type TwoStepPromoter interface {
 	// Insert makes jobs ready as Promote does that TakeDue has taken, and appends them
 	// to dst. What is not among those, or was inserted before, it passes by.
 	Insert(ctx context.Context, jobs []JobID, dst []Promotion) ([]Promotion, error)
-}
-
-// PassCounter is a Store that knows over how many ready jobs a claim went, see
-// StoreOptions.CountAhead.
-type PassCounter interface {
-	// Passed is how many ready jobs stood before the first one that the latest Claim
-	// leased, in the order of (priority, ready key, job ID) and whatever the plan asked
-	// for; all that were ready if it leased none. Jobs that it buried do not count.
-	Passed() int
-}
-
-// LeaseLoser is a Store that may lose its lease records.
-type LeaseLoser interface {
-	// LoseLeases deletes the lease record of every job in flight for which lose returns
-	// true, and appends the leases as their holders have them to dst. The jobs stay in
-	// flight: see StoreOptions.Orphans for what becomes of them. lose is asked once for
-	// each, in an order that depends on nothing but the calls before.
-	LoseLeases(lose func(JobID) bool, dst []Lease) []Lease
-}
-
-// Redriver is a Store with StoreOptions.KeepDead that gives dead jobs another chance.
-type Redriver interface {
-	// Redrive makes the dead jobs for which revive returns true ready, as if they had
-	// become due now, and appends them to dst. With reset they start over: Charged,
-	// Failures, Recoveries, Snoozes and LastDelay are 0; Delivery, Token and Age go on
-	// in any case. revive is asked once for each, in an order that depends on nothing
-	// but the calls before.
-	Redrive(revive func(JobID) bool, reset bool, dst []Promotion) []Promotion
 }
 
 // Announcer is a Store that tells of new ready work, so that engines need not poll

@@ -97,7 +97,7 @@ func TestRecordGuardedOutcomes(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := engine.Call{Op: engine.OpCommit, Batch: engine.Batch{Outcomes: []engine.Outcome{
-				{LeaseKey: engine.LeaseKey{Job: 7, Token: 9}, Verb: engine.Nack, Guard: engine.GuardState, Delivery: 2}}}}
+				{LeaseKey: engine.LeaseKey{Job: 7, Token: 9}, Verb: engine.Nack, Guard: engine.FenceState, Delivery: 2}}}}
 			r := engine.Reply{Results: []engine.Result{{Status: tt.status, From: tt.from, Class: engine.Retry, Delivery: tt.delivery, Holder: 6, Token: 12}}}
 			var got events
 			c.Record(99, &r, &got, new(engine.Event))
@@ -122,7 +122,7 @@ func TestRecordGuardedOutcomes(t *testing.T) {
 func TestGuards(t *testing.T) {
 	for fence := engine.FenceToken; fence <= engine.FenceNone; fence++ {
 		for guard, want := range []engine.Fence{fence, engine.FenceToken, engine.FenceState, engine.FenceNone} {
-			if got := engine.Guard(guard).Fence(fence); got != want {
+			if got := engine.Fence(guard).Or(fence); got != want {
 				t.Errorf("guard %d where the store has %v: got %v, want %v", guard, fence, got, want)
 			}
 		}

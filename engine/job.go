@@ -128,6 +128,7 @@ func (j *Job) Class() Class {
 type Lease struct {
 	Job
 	Token Token
+	Ref   Ref // of the store, see LeaseKey
 	// Holder is, in the answer to Recover, the engine that let the lease expire.
 	Holder EngineID
 	// Shed says, in the answer to Claim, that there is no lease: the job is dead, see
@@ -139,7 +140,14 @@ type Lease struct {
 type LeaseKey struct {
 	Job   JobID
 	Token Token
+	Ref   Ref
 }
 
+// Ref is a store's own handle of a job, which only that store can read: it hands one out with
+// each lease, gets it back with each outcome and extension, and need look nothing up. It is a
+// hint: a store that gets a Ref which is not of the job that is named beside it goes by the ID.
+// 0: none.
+type Ref uint32
+
 // Key returns the name of l.
-func (l *Lease) Key() LeaseKey { return LeaseKey{l.ID, l.Token} }
+func (l *Lease) Key() LeaseKey { return LeaseKey{l.ID, l.Token, l.Ref} }

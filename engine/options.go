@@ -5,31 +5,42 @@ import (
 	"time"
 )
 
-// Fence is what a commit must match to take effect.
+// Fence is what a job must match for an outcome to take effect.
 type Fence uint8
 
 const (
-	FenceToken Fence = iota // the job is in flight under the same token
-	FenceState              // the job is in flight, whoever holds it
-	FenceNone               // the job has not ended
+	FenceDefault Fence = iota // of an outcome: as StoreOptions.Fence says; of StoreOptions: FenceToken
+	FenceToken                // the job is in flight under the same token
+	FenceState                // the job is in flight, whoever holds it
+	FenceNone                 // the job has not ended
 )
 
 // String returns the fence's name as scenarios spell it.
-func (f Fence) String() string { return [...]string{"token", "state", "none"}[f] }
+func (f Fence) String() string { return [...]string{"default", "token", "state", "none"}[f] }
 
-// Place is where a job stands among the ready jobs of its priority: the meaning
-// of OldestReady.
+// Or is f, or usual in its place if f is FenceDefault.
+func (f Fence) Or(usual Fence) Fence {
+	if f == FenceDefault {
+		return usual
+	}
+	return f
+}
+
+// Place is where a job stands among the ready jobs of its priority: its ready key, which is
+// what OldestReady goes by. Of StoreOptions it says where jobs come that were claimed before, of
+// an outcome where this one comes.
 type Place uint8
 
 const (
-	PlaceDue     Place = iota // by due time; a fresh job is due when it is enqueued or its delay is over
+	PlaceDefault Place = iota // of an outcome: as StoreOptions.Place says, as if it had become due now; of StoreOptions: PlaceDue
+	PlaceHead                 // before all that were not put there, by due time
+	PlaceDue                  // by due time; a fresh job is due when it is enqueued or its delay is over. Of an outcome: where it stood before
 	PlaceTail                 // by the time it was made ready, behind whatever was ready then
-	PlaceHead                 // retries before all fresh jobs, by due time
 	PlaceCreated              // by enqueue time
 )
 
 // String returns the place's name as scenarios spell it.
-func (p Place) String() string { return [...]string{"due", "tail", "head", "created"}[p] }
+func (p Place) String() string { return [...]string{"default", "head", "due", "tail", "created"}[p] }
 
 // StoreOptions are rules that a store keeps for all its engines.
 type StoreOptions struct {
@@ -75,21 +86,30 @@ type StoreOptions struct {
 }
 
 // ParseFence returns the fence that scenarios spell s.
-func ParseFence(s string) (Fence, error) { return parseEnum[Fence]("fence", s, FenceNone) }
+func ParseFence(s string) (Fence, error) { return parseEnum("fence", s, FenceToken, FenceNone) }
 
 // ParsePlace returns the place that scenarios spell s.
-func ParsePlace(s string) (Place, error) { return parseEnum[Place]("place", s, PlaceCreated) }
+func ParsePlace(s string) (Place, error) { return parseEnum("place", s, PlaceHead, PlaceCreated) }
 
 func parseEnum[E interface {
 	~uint8
 	fmt.Stringer
-}](what, s string, last E) (E, error) {
+}](what, s string, first, last E) (E, error) {
 	var names []string
-	for e := E(0); e <= last; e++ {
+	for e := first; e <= last; e++ {
 		if e.String() == s {
 			return e, nil
 		}
 		names = append(names, e.String())
 	}
 	return 0, fmt.Errorf("unknown %s %q: want one of %v", what, s, names)
+}
+
+// Complete returns o with what FenceDefault and PlaceDefault stand for.
+func (o StoreOptions) Complete() StoreOptions {
+	o.Fence = o.Fence.Or(FenceToken)
+	if o.Place == PlaceDefault {
+		o.Place = PlaceDue
+	}
+	return o
 }

@@ -23,8 +23,8 @@ func (v Verb) String() string {
 type Outcome struct {
 	LeaseKey
 	Verb     Verb
-	Stand    Stand         // Return, Redo; Nack, Snooze: once it becomes ready
-	Guard    Guard         // not GuardStore: a reaper that had only read the lease takes it with this, see Expired
+	Stand    Place         // Return, Redo; Nack, Snooze: once it becomes ready
+	Guard    Fence         // not FenceDefault: a reaper that had only read the lease takes it with this, see Expired
 	Refused  bool          // a simulated store applies part of a batch only: it must answer Unapplied for this one and do nothing
 	Error    ErrorKind     // why, for the record
 	Kind     Kind          // for the record

@@ -70,7 +70,7 @@ func (r *reaper) recover(e *Engine) {
 	r.nextAt = e.now.Add(r.pause(e))
 	c := e.call(OpRecover)
 	c.Limit, c.Grace, c.TTL = e.cfg.Reaper.Batch, r.grace(e), e.cfg.Lease.TTL
-	c.Read = e.cfg.Reaper.Guard != GuardStore
+	c.Read = e.cfg.Reaper.Guard != FenceDefault
 	r.id, r.lostAt = c.ID, e.now.Add(e.cfg.CallTimeout)
 }
 
@@ -82,7 +82,7 @@ func (r *reaper) onRecovered(e *Engine, reply *Reply) {
 	if reply.Err != nil {
 		return
 	}
-	if e.cfg.Reaper.Guard != GuardStore {
+	if e.cfg.Reaper.Guard != FenceDefault {
 		r.onRead(e, reply)
 		return
 	}

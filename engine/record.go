@@ -149,7 +149,7 @@ func (c *Call) recordOutcomes(at Time, r *Reply, rec Recorder, scratch *Event) {
 			continue
 		}
 		token := o.Token
-		if o.Guard != GuardStore && kind != Fenced {
+		if o.Guard != FenceDefault && kind != Fenced {
 			// It takes the lease, if there is one, and ends it in one.
 			token = result.Token
 			if result.From == InFlight {

@@ -53,9 +53,9 @@ var words = map[string]func(c *engine.Config){
 	"hot-loop=true":         func(c *engine.Config) { c.Fetch.ErrorPause = -1 },
 	"first=drawn":           func(c *engine.Config) { c.Promoter.First = uniform(10, 15) },
 	"every=drawn":           func(c *engine.Config) { c.Promoter.Drawn = uniform(0, 10) },
-	"guard=token":           func(c *engine.Config) { c.Reaper.Guard = engine.GuardToken },
-	"guard=state":           func(c *engine.Config) { c.Reaper.Guard = engine.GuardState },
-	"guard=none":            func(c *engine.Config) { c.Reaper.Guard = engine.GuardNone },
+	"guard=token":           func(c *engine.Config) { c.Reaper.Guard = engine.FenceToken },
+	"guard=state":           func(c *engine.Config) { c.Reaper.Guard = engine.FenceState },
+	"guard=none":            func(c *engine.Config) { c.Reaper.Guard = engine.FenceNone },
 	"free=failed,throttled": func(c *engine.Config) {
 		c.Kinds[0].Retry = free{c.Kinds[0].Retry, engine.FirstErrorKind, engine.Throttled}
 	},
@@ -72,7 +72,7 @@ func (s *script) configureMore(key, value string) {
 	case "bury-at":
 		c.Reaper.BuryAt = int32(s.number(value))
 	case "stand":
-		c.Reaper.Stand = engine.Stand(slices.Index(stands, value))
+		c.Reaper.Stand = engine.Place(slices.Index(stands, value))
 	case "backoff":
 		for d := range strings.SplitSeq(value, ",") {
 			c.Commit.Backoff = append(c.Commit.Backoff, s.duration(d))

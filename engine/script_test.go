@@ -316,10 +316,10 @@ func (s *script) call(c *engine.Call) {
 			if o.Delay != 0 {
 				fmt.Fprintf(&s.out, " after %v", o.Delay)
 			}
-			if o.Stand != engine.StandAsUsual {
+			if o.Stand != engine.PlaceDefault {
 				fmt.Fprintf(&s.out, " at=%s", stands[o.Stand])
 			}
-			if o.Guard != engine.GuardStore {
+			if o.Guard != engine.FenceDefault {
 				fmt.Fprintf(&s.out, " if=%s", guards[o.Guard])
 			}
 		}

@@ -86,7 +86,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("fence %v: got %v, %v", f, got, err)
 		}
 	}
-	for p := engine.PlaceDue; p <= engine.PlaceCreated; p++ {
+	for p := engine.PlaceHead; p <= engine.PlaceCreated; p++ {
 		if got, err := engine.ParsePlace(p.String()); err != nil || got != p {
 			t.Errorf("place %v: got %v, %v", p, got, err)
 		}
@@ -94,7 +94,7 @@ func TestParse(t *testing.T) {
 	if _, err := engine.ParseFence("tokens"); err == nil || err.Error() != `unknown fence "tokens": want one of [token state none]` {
 		t.Errorf("got %v", err)
 	}
-	if _, err := engine.ParsePlace(""); err == nil || err.Error() != `unknown place "": want one of [due tail head created]` {
+	if _, err := engine.ParsePlace(""); err == nil || err.Error() != `unknown place "": want one of [head due tail created]` {
 		t.Errorf("got %v", err)
 	}
 }

@@ -74,24 +74,24 @@ func (r *Reaper) config() engine.ReaperConfig {
 	}
 	switch r.Place {
 	case "due":
-		c.Stand = engine.StandDue
+		c.Stand = engine.PlaceDue
 	case "tail":
-		c.Stand = engine.StandTail
+		c.Stand = engine.PlaceTail
 	case "head":
-		c.Stand = engine.StandHead
+		c.Stand = engine.PlaceHead
 	case "created":
-		c.Stand = engine.StandCreated
+		c.Stand = engine.PlaceCreated
 	}
 	if r.Gap == 0 {
 		return c // read and written at once, there is nothing to guard against
 	}
 	switch r.Guard {
 	case "state":
-		c.Guard = engine.GuardState
+		c.Guard = engine.FenceState
 	case "none":
-		c.Guard = engine.GuardNone
+		c.Guard = engine.FenceNone
 	default:
-		c.Guard = engine.GuardToken
+		c.Guard = engine.FenceToken
 	}
 	return c
 }

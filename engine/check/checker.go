@@ -36,6 +36,7 @@ type Checker struct {
 // New returns a Checker that holds a run to r and passes what it records on to next,
 // which may be nil.
 func New(r Rules, next engine.Recorder) *Checker {
+	r.Store = r.Store.Complete()
 	c := &Checker{rules: r, d: r.derive(), next: next, nodes: make([]node, r.Nodes), ready: engine.Never}
 	c.running = make([]int, len(r.Store.MaxRunning))
 	if r.Serial != nil {

@@ -156,7 +156,7 @@ func (c *Checker) onTaken(e *engine.Event, r ref, j *job) {
 		return
 	case e.Delivery != j.delivery:
 		c.complain(Deliveries, e, "it is of delivery %d, not %d", j.delivery, e.Delivery)
-	case j.forgotten && !c.rules.Store.Orphans && c.rules.Node.Reaper.Guard == engine.GuardStore: // else it may have been read before
+	case j.forgotten && !c.rules.Store.Orphans && c.rules.Node.Reaper.Guard == engine.FenceDefault: // else it may have been read before
 		c.complain(Leases, e, "the record of its lease is lost")
 	case e.At < c.takeable(j):
 		c.complain(Leases, e, "its lease ends at %v", time.Duration(c.takeable(j)))
@@ -182,7 +182,7 @@ func (c *Checker) recovered(j *job) {
 	}
 	j.recoveries++
 	j.counted = span{j.recoveries, j.recoveries}
-	if c.rules.Node.Reaper.Guard != engine.GuardStore {
+	if c.rules.Node.Reaper.Guard != engine.FenceDefault {
 		j.counted.most = before + 1
 	}
 	if j.vague {
@@ -196,9 +196,9 @@ func (c *Checker) takeable(j *job) engine.Time {
 	reaper := &c.rules.Node.Reaper
 	switch {
 	case !c.d.timed, j.untimed, j.forgotten:
-	case reaper.Guard == engine.GuardStore:
+	case reaper.Guard == engine.FenceDefault:
 		return j.ended(&c.d).Add(reaper.Grace)
-	case reaper.Guard == engine.GuardToken:
+	case reaper.Guard == engine.FenceToken:
 		// It had ended when it was read, and has been extended since, or not; but it is
 		// the same lease.
 		return j.claimed.Add(c.d.ttl).Add(reaper.Grace)

@@ -11,7 +11,7 @@ import (
 func (c *Checker) fence(e *engine.Event) engine.Fence {
 	fence := c.rules.Store.Fence
 	if e.Error == engine.LeaseExpired { // it may be a reaper's, under a guard of its own
-		fence = max(fence, c.rules.Node.Reaper.Guard.Fence(fence))
+		fence = max(fence, c.rules.Node.Reaper.Guard.Or(fence))
 	}
 	if c.rules.Sheds && e.Kind == engine.Buried && e.From == engine.Ready {
 		fence = engine.FenceNone
@@ -32,7 +32,7 @@ func (c *Checker) onCommitted(e *engine.Event, r ref, j *job) {
 	case fence == engine.FenceToken && c.d.timed && !j.untimed && !j.forgotten && !j.reaped && j.lapsed(&c.d, e.At):
 		c.complain(Fencing, e, "its lease lapsed at %v", time.Duration(j.ended(&c.d).Add(c.d.lapse)))
 	}
-	if e.Error == engine.LeaseExpired && e.From != engine.InFlight && c.rules.Node.Reaper.Guard != engine.GuardStore {
+	if e.Error == engine.LeaseExpired && e.From != engine.InFlight && c.rules.Node.Reaper.Guard != engine.FenceDefault {
 		c.recovered(j) // what was in flight when it was read
 	}
 	c.judge(e, j)
@@ -134,7 +134,7 @@ func (c *Checker) judgeRequeue(e *engine.Event, j *job, retry *Retry) {
 	if !c.d.attempts {
 		c.hold(Limit, Unfenced)
 	}
-	exact := c.d.attempts || reaper.Guard <= engine.GuardToken
+	exact := c.d.attempts || reaper.Guard <= engine.FenceToken
 	if expired && (reaper.After == engine.DeadAtOnce || exact && reaper.BuryAt > 0 && j.counted.least >= reaper.BuryAt) {
 		c.checks[Limit]++
 		c.complain(Limit, e, "it was recovered %d times, and was to be buried at %d", j.counted.least, reaper.BuryAt)
@@ -208,7 +208,7 @@ func (c *Checker) onFenced(e *engine.Event, j *job) {
 	c.checks[Atomicity]++
 	if j.state == engine.InFlight && !j.mayLapse(&c.d, e.At) {
 		fence := c.rules.Store.Fence
-		if e.Error == engine.LeaseExpired && c.rules.Node.Reaper.Guard != engine.GuardStore {
+		if e.Error == engine.LeaseExpired && c.rules.Node.Reaper.Guard != engine.FenceDefault {
 			fence = engine.FenceToken // the strictest there may be
 		}
 		if e.Token == j.token || fence == engine.FenceState {
@@ -219,7 +219,7 @@ func (c *Checker) onFenced(e *engine.Event, j *job) {
 	// One process says once what becomes of a lease: this is a copy of what has taken
 	// effect, and should have been recognised as that.
 	n := &c.nodes[e.Node]
-	asRead := e.Error == engine.LeaseExpired && c.rules.Node.Reaper.Guard != engine.GuardStore // a reaper's, of a lease that it had only read
+	asRead := e.Error == engine.LeaseExpired && c.rules.Node.Reaper.Guard != engine.FenceDefault // a reaper's, of a lease that it had only read
 	if c.d.fenced && !asRead && e.Token == j.committed && e.Node == j.node && j.life == n.life && !n.returnsLate {
 		c.complain(Atomicity, e, "the outcome under token %d took effect already", e.Token)
 	}

@@ -130,7 +130,7 @@ type derived struct {
 func (r *Rules) derive() derived {
 	l, g := &r.Node.Lease, r.Node.Reaper.Guard
 	d := derived{ttl: l.TTL, lapse: engine.Forever}
-	d.fenced = r.Store.Fence == engine.FenceToken && (g == engine.GuardStore || g == engine.GuardToken)
+	d.fenced = r.Store.Fence == engine.FenceToken && (g == engine.FenceDefault || g == engine.FenceToken)
 	d.timed = !l.Local && !l.OfNode && !l.AckAtStart
 	if r.Store.LapseAfter >= 0 {
 		d.lapse = r.Store.LapseAfter

@@ -313,6 +313,7 @@ func (s *Store) describe(ref uint32, r *row, now engine.Time, l *engine.Lease) {
 	// copied.
 	l.ID, l.Kind, l.Priority, l.Tenant, l.Delivery, l.Charged = r.id, r.kind, r.priority, r.tenant, r.delivery, r.charged
 	l.Failures, l.Recoveries, l.Snoozes, l.LastDelay = r.failures, r.recoveries, r.snoozes, r.lastDelay
+	l.Ref = engine.Ref(ref + 1)
 	l.Waited, l.Age = now.Sub(r.dueAt), now.Sub(r.enqueuedAt)
 	if s.options.RecoveriesWithin > 0 {
 		l.Recoveries = s.recoveriesOf(r, now)

@@ -224,8 +224,8 @@ func TestReadThenWrite(t *testing.T) {
 	for what, guards := range map[string]string{ // what passes
 		"nothing": "tsn", "extended": "tsn", "recovered": "sn", "failed": "n", "done": "", "claimed": "sn", "bystanding": "tsn",
 	} {
-		for guard := engine.GuardToken; guard <= engine.GuardNone; guard++ {
-			c := newClient(t, engine.StoreOptions{LapseAfter: -1, Fence: engine.Fence(guard) % 3}) // the fence does not matter
+		for guard := engine.FenceToken; guard <= engine.FenceNone; guard++ {
+			c := newClient(t, engine.StoreOptions{LapseAfter: -1, Fence: engine.FenceToken + engine.Fence(guard)%3}) // the fence does not matter
 			c.add(engine.NewJob{ID: 1})
 			l := c.claim(1)[0]
 			c.at = engine.Time(time.Hour)
@@ -314,10 +314,10 @@ func TestVerbs(t *testing.T) {
 		c.add(engine.NewJob{ID: 3})
 		for range 2 { // where it stood before, also the second time
 			c.at += 2
-			c.outcomes(engine.Outcome{LeaseKey: l.Key(), Verb: engine.Redo, Stand: engine.Stand(stand)})
+			c.outcomes(engine.Outcome{LeaseKey: l.Key(), Verb: engine.Redo, Stand: engine.Place(stand)})
 			l = c.plan(1, engine.Term{Class: engine.Retry, Limit: 1})[0]
 		}
-		c.outcomes(engine.Outcome{LeaseKey: l.Key(), Verb: engine.Return, Stand: engine.Stand(stand)})
+		c.outcomes(engine.Outcome{LeaseKey: l.Key(), Verb: engine.Return, Stand: engine.Place(stand)})
 		c.at++
 		c.add(engine.NewJob{ID: 4})
 		c.at += 7
@@ -386,7 +386,7 @@ func TestChargeIsGivenBackOnce(t *testing.T) {
 	l := c.claim(1)
 	c.at += 2
 	for node := range int32(3) {
-		o := engine.Outcome{LeaseKey: l[0].Key(), Verb: engine.Return, Guard: engine.GuardNone}
+		o := engine.Outcome{LeaseKey: l[0].Key(), Verb: engine.Return, Guard: engine.FenceNone}
 		if _, err := c.Commit(t.Context(), engine.Batch{ID: engine.BatchID{Engine: engine.NewEngineID(node+7, 0), Seq: 1}, Outcomes: []engine.Outcome{o}}, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -129,12 +129,12 @@ func (s *Store) apply(now engine.Time, o *engine.Outcome) engine.Result {
 	if o.Refused {
 		return engine.Result{}
 	}
-	ref, r := s.match(o.LeaseKey, o.Guard.Fence(s.options.Fence))
+	ref, r := s.match(o.LeaseKey, o.Guard.Or(s.options.Fence))
 	if r == nil {
 		return engine.Result{Status: engine.Stale}
 	}
 	result := engine.Result{Status: engine.Applied, From: r.state, Class: r.class(), Age: now.Sub(r.enqueuedAt)}
-	if o.Guard != engine.GuardStore {
+	if o.Guard != engine.FenceDefault {
 		r.token++
 		result.Holder, result.Delivery, result.Token = r.holder, r.delivery, r.token
 		s.countRecovery(r, now)
@@ -193,9 +193,11 @@ func (s *Store) recoveriesOf(r *row, now engine.Time) int32 {
 
 // match returns the row that a holder of key may change under fence f, or nil.
 func (s *Store) match(key engine.LeaseKey, f engine.Fence) (uint32, *row) {
-	ref := s.index.find(&s.rows, key.Job)
-	if ref == none {
-		return none, nil
+	ref := uint32(key.Ref) - 1
+	if ref >= s.rows.size || s.rows.at(ref).id != key.Job {
+		if ref = s.index.find(&s.rows, key.Job); ref == none {
+			return none, nil
+		}
 	}
 	r := s.rows.at(ref)
 	switch f {

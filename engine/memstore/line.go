@@ -28,15 +28,15 @@ func (s *Store) usualKey(r *row, dueAt, now engine.Time) engine.Time {
 func headKey(dueAt engine.Time) engine.Time { return dueAt - engine.Never/2 }
 
 // toReadyAs makes a row ready where stand says.
-func (s *Store) toReadyAs(ref uint32, r *row, dueAt, now engine.Time, stand engine.Stand) {
+func (s *Store) toReadyAs(ref uint32, r *row, dueAt, now engine.Time, stand engine.Place) {
 	switch stand {
-	case engine.StandHead:
+	case engine.PlaceHead:
 		s.toReadyAt(ref, r, dueAt, headKey(dueAt))
-	case engine.StandDue:
+	case engine.PlaceDue:
 		s.toReadyAt(ref, r, dueAt, r.stoodAt)
-	case engine.StandTail:
+	case engine.PlaceTail:
 		s.toReadyAt(ref, r, dueAt, now)
-	case engine.StandCreated:
+	case engine.PlaceCreated:
 		s.toReadyAt(ref, r, dueAt, r.enqueuedAt)
 	default:
 		s.toReady(ref, r, dueAt, now)
@@ -177,7 +177,7 @@ func (s *Store) bury(ref uint32, r *row) {
 	s.dead.pushBack(&s.rows, ref)
 }
 
-// Redrive makes dead jobs ready again, see engine.Redriver. They are asked for in the
+// Redrive makes dead jobs ready again, see sim.Redriver. They are asked for in the
 // order in which they died. One with a serial key goes behind the others of it.
 func (s *Store) Redrive(revive func(engine.JobID) bool, reset bool, dst []engine.Promotion) []engine.Promotion {
 	s.mu.lock()

@@ -107,6 +107,7 @@ func New(clock func() engine.Time, options engine.StoreOptions) *Store {
 // NewSingle is New for a store that only one goroutine uses, such as a
 // simulation's: it does without locking.
 func NewSingle(clock func() engine.Time, options engine.StoreOptions) *Store {
+	options = options.Complete()
 	s := &Store{clock: clock, options: options, byKey: make(map[laneKey]uint16)}
 	s.index.init()
 	s.waiting.init(&s.rows)
@@ -158,7 +159,7 @@ func (s *Store) add(now engine.Time, j *engine.NewJob) error {
 		s.serials.join(ref, r.serial)
 	}
 	if j.Delay > 0 {
-		s.toWaiting(ref, r, now.Add(j.Delay), now, engine.StandAsUsual)
+		s.toWaiting(ref, r, now.Add(j.Delay), now, engine.PlaceDefault)
 	} else {
 		s.toReady(ref, r, now, now)
 	}
@@ -254,9 +255,6 @@ var (
 	_ engine.ExpiryReader    = (*Store)(nil)
 	_ engine.NodeExtender    = (*Store)(nil)
 	_ engine.TwoStepPromoter = (*Store)(nil)
-	_ engine.PassCounter     = (*Store)(nil)
-	_ engine.LeaseLoser      = (*Store)(nil)
-	_ engine.Redriver        = (*Store)(nil)
 	_ engine.Announcer       = (*Store)(nil)
 	_ engine.Registry        = (*Store)(nil)
 )

@@ -29,7 +29,7 @@ type modelJob struct {
 	expiry                  engine.Time
 	turn                    int
 	state                   engine.State
-	stand                   engine.Stand // waiting: where it will be ready
+	stand                   engine.Place // waiting: where it will be ready
 	serial                  uint32
 	joined                  int  // its number among all that joined a serial key
 	retry, lapsed, moved    bool // moved: due and found so by Promote
@@ -123,17 +123,17 @@ func (m *model) readyAt(j *modelJob, due, key engine.Time) {
 }
 
 // readyAs makes j ready where stand says.
-func (m *model) readyAs(j *modelJob, due engine.Time, stand engine.Stand) {
-	if stand == engine.StandAsUsual {
+func (m *model) readyAs(j *modelJob, due engine.Time, stand engine.Place) {
+	if stand == engine.PlaceDefault {
 		m.ready(j, due)
 		return
 	}
-	m.readyAt(j, due, map[engine.Stand]engine.Time{engine.StandHead: due - engine.Never/2, engine.StandDue: j.stood,
-		engine.StandTail: m.at, engine.StandCreated: j.enqueued}[stand])
+	m.readyAt(j, due, map[engine.Place]engine.Time{engine.PlaceHead: due - engine.Never/2, engine.PlaceDue: j.stood,
+		engine.PlaceTail: m.at, engine.PlaceCreated: j.enqueued}[stand])
 }
 
 // wait makes j wait, or ready at once where jobs are handed out early.
-func (m *model) wait(j *modelJob, due engine.Time, stand engine.Stand) {
+func (m *model) wait(j *modelJob, due engine.Time, stand engine.Place) {
 	if m.o.Held {
 		m.readyAs(j, due, stand)
 		return
@@ -175,7 +175,7 @@ func (m *model) enqueue(jobs []engine.NewJob) bool {
 			enqueued: m.at, stood: m.at, serial: n.Serial, joined: m.turn}
 		m.jobs[n.ID] = j
 		if n.Delay > 0 {
-			m.wait(j, m.at.Add(n.Delay), engine.StandAsUsual)
+			m.wait(j, m.at.Add(n.Delay), engine.PlaceDefault)
 		} else {
 			m.ready(j, m.at)
 		}
@@ -272,8 +272,8 @@ func (m *model) commit(b engine.Batch) []engine.Result {
 
 func (m *model) apply(o *engine.Outcome) engine.Result {
 	fence := m.o.Fence
-	if o.Guard != engine.GuardStore {
-		fence = map[engine.Guard]engine.Fence{engine.GuardToken: engine.FenceToken, engine.GuardState: engine.FenceState, engine.GuardNone: engine.FenceNone}[o.Guard]
+	if o.Guard != engine.FenceDefault {
+		fence = map[engine.Fence]engine.Fence{engine.FenceToken: engine.FenceToken, engine.FenceState: engine.FenceState, engine.FenceNone: engine.FenceNone}[o.Guard]
 	}
 	j := m.may(o.LeaseKey, fence)
 	if o.Refused {
@@ -282,7 +282,7 @@ func (m *model) apply(o *engine.Outcome) engine.Result {
 		return engine.Result{Status: engine.Stale}
 	}
 	r := engine.Result{Status: engine.Applied, From: j.state, Class: j.class(), Age: m.at.Sub(j.enqueued)}
-	if o.Guard != engine.GuardStore {
+	if o.Guard != engine.FenceDefault {
 		j.token++
 		r.Holder, r.Delivery, r.Token = j.holder, j.Delivery, j.token
 		m.countRecovery(j)

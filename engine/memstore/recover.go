@@ -142,7 +142,7 @@ func (s *Store) nextExpiry(now engine.Time, grace time.Duration) time.Duration {
 	return engine.Forever
 }
 
-// LoseLeases deletes lease records, see engine.LeaseLoser. It asks for each in the order
+// LoseLeases deletes lease records, see sim.LeaseLoser. It asks for each in the order
 // of their expiries; leases that have lapsed have none.
 func (s *Store) LoseLeases(lose func(engine.JobID) bool, dst []engine.Lease) []engine.Lease {
 	s.mu.lock()

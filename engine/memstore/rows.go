@@ -38,7 +38,7 @@ type row struct {
 	lane        uint16
 	state       engine.State
 	place       place
-	stand       engine.Stand // waiting: where it will be ready
+	stand       engine.Place // waiting: where it will be ready
 	reaped      bool         // in flight: a reaper holds it, or was the last to
 }
 

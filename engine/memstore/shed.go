@@ -71,7 +71,7 @@ func (s *Store) countAhead(r *row) int {
 	return n
 }
 
-// Passed counts ready jobs, see engine.PassCounter.
+// Passed counts ready jobs, see sim.PassCounter.
 func (s *Store) Passed() int {
 	s.mu.lock()
 	defer s.mu.unlock()

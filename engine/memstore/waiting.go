@@ -122,7 +122,7 @@ func (w *waiting) takeDue(now engine.Time) uint32 {
 
 // toWaiting makes a row that is in no index wait until due, to be ready then where stand
 // says; where jobs are handed out before they are due, it is ready at once.
-func (s *Store) toWaiting(ref uint32, r *row, due, now engine.Time, stand engine.Stand) {
+func (s *Store) toWaiting(ref uint32, r *row, due, now engine.Time, stand engine.Place) {
 	if s.options.Held {
 		s.toReadyAs(ref, r, due, now, stand)
 		return

@@ -27,7 +27,7 @@ func (s *Store) Commit(ctx context.Context, b engine.Batch, dst []engine.Result)
 	for i := range b.Outcomes {
 		o := &b.Outcomes[i]
 		switch {
-		case o.Guard != engine.GuardStore:
+		case o.Guard != engine.FenceDefault:
 			return dst, fmt.Errorf("commit job %d: a guard: %w", o.Job, engine.ErrUnsupported)
 		case o.Refused:
 			return dst, fmt.Errorf("commit job %d: a part of a batch: %w", o.Job, engine.ErrUnsupported)

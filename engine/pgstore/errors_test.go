@@ -257,7 +257,7 @@ func TestNumbers(t *testing.T) {
 	s := open(t, engine.StoreOptions{LapseAfter: -1})
 	err := s.Enqueue(t.Context(), []engine.NewJob{{ID: 1 << 63}})
 	wantError(t, err, engine.ErrUnsupported, "9223372036854775808")
-	for _, o := range []engine.Outcome{{Verb: engine.Ack, Refused: true}, {Verb: engine.Ack, Guard: engine.GuardNone}, {}, {Verb: 99}} {
+	for _, o := range []engine.Outcome{{Verb: engine.Ack, Refused: true}, {Verb: engine.Ack, Guard: engine.FenceNone}, {}, {Verb: 99}} {
 		_, err := s.Commit(t.Context(), engine.Batch{ID: engine.BatchID{Seq: 1}, Outcomes: []engine.Outcome{o}}, nil)
 		wantError(t, err, engine.ErrUnsupported, "commit job 0")
 	}

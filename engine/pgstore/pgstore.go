@@ -73,7 +73,7 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("open store: %w", explain(err))
 	}
 	running, stop := context.WithCancel(context.Background())
-	s := &Store{pool: pool, schema: o.Schema, rules: rules{o.Store}, stop: stop}
+	s := &Store{pool: pool, schema: o.Schema, rules: rules{o.Store.Complete()}, stop: stop}
 	s.news.init()
 	s.text.init(&s.rules)
 	s.plans.init()

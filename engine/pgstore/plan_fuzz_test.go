@@ -32,7 +32,7 @@ func FuzzPlanSQL(f *testing.F) {
 	}
 	f.Add([]byte{1, 9, 0, 0, 0, 0, 0, 0}, uint8(5), int64(-1)) // no such order
 	f.Fuzz(func(t *testing.T, data []byte, options uint8, within int64) {
-		r := &rules{engine.StoreOptions{Fence: engine.Fence(options % 3), Place: engine.Place(options / 3 % 4), Held: options&16 != 0, Promoted: options&32 != 0,
+		r := &rules{engine.StoreOptions{Fence: engine.FenceToken + engine.Fence(options%3), Place: engine.PlaceHead + engine.Place(options/3%4), Held: options&16 != 0, Promoted: options&32 != 0,
 			KeepDead: options&64 != 0, LapseAfter: -1, RecoveriesWithin: max(0, time.Duration(within))}}
 		text, arguments, ok := planOf(data, r, 0)
 		if !ok {

@@ -29,7 +29,7 @@ func (r *rules) readyKey(due, made, stand string) string {
 		usual = "case when j.delivery = 0 then " + due + " else j.enqueued_at end"
 	}
 	return fmt.Sprintf("case %s when %d then %s - %d when %d then coalesce(j.stood_at, j.due_at) when %d then %s when %d then j.enqueued_at else %s end",
-		stand, engine.StandHead, due, headBefore, engine.StandDue, engine.StandTail, made, engine.StandCreated, usual)
+		stand, engine.PlaceHead, due, headBefore, engine.PlaceDue, engine.PlaceTail, made, engine.PlaceCreated, usual)
 }
 
 // recoveries is how many recoveries of a row count now.

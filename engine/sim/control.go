@@ -37,7 +37,7 @@ type Control struct {
 	For    time.Duration
 	Offset time.Duration // ShiftClock: negative: the clock falls behind
 	Share  float64       // LoseLeases, Redrive: in [0, 1]
-	Reset  bool          // Redrive: see engine.Redriver
+	Reset  bool          // Redrive: see Redriver
 	Limit  int           // LimitStore: at least 1
 	// Draw keys the draws of LoseLeases and Redrive, with the job and how often the
 	// control came before.
@@ -252,7 +252,7 @@ func (s *Sim) happens(c *Control, job engine.JobID, came int) bool {
 
 // loseLeases returns how many it lost.
 func (s *Sim) loseLeases(c *Control, came int) (lost int) {
-	loser, ok := s.store.(engine.LeaseLoser)
+	loser, ok := s.store.(LeaseLoser)
 	if !ok {
 		panic("sim: the store loses no leases")
 	}
@@ -268,7 +268,7 @@ func (s *Sim) loseLeases(c *Control, came int) (lost int) {
 
 // redrive returns how many came back.
 func (s *Sim) redrive(c *Control, came int) int {
-	redriver, ok := s.store.(engine.Redriver)
+	redriver, ok := s.store.(Redriver)
 	if !ok {
 		panic("sim: the store redrives no jobs")
 	}

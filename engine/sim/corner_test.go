@@ -63,7 +63,7 @@ func TestHeldJobsAreNotInFlight(t *testing.T) {
 
 // A reaper of two steps must not read again before what it wrote has arrived.
 func TestReaperWaitsForItself(t *testing.T) {
-	for _, g := range []engine.Guard{engine.GuardToken, engine.GuardState} {
+	for _, g := range []engine.Fence{engine.FenceToken, engine.FenceState} {
 		w := quietWorld(t, 20)
 		w.flaky.service = dist(t)(engine.Constant(20))
 		w.node.Lease.Heartbeat = 0

@@ -82,7 +82,7 @@ func (s *Sim) serveNext() {
 // Rows are how many jobs lie in the store when it serves a call.
 type Rows struct {
 	Ready    int
-	Ahead    int // ready ones that a claim goes over, see engine.PassCounter
+	Ahead    int // ready ones that a claim goes over, see PassCounter
 	Waiting  int
 	InFlight int
 	Ended    int // done or dead
@@ -104,7 +104,7 @@ func (s *Sim) countRows() {
 
 // countAhead adds what a claim went over.
 func (s *Sim) countAhead() {
-	counter, ok := s.store.(engine.PassCounter)
+	counter, ok := s.store.(PassCounter)
 	if !ok {
 		panic("sim: the store counts no rows ahead")
 	}

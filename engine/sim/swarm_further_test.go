@@ -69,9 +69,9 @@ func swarmReaper(d *die, w *world) {
 		r.BuryAt = int32(d.between(1, 4))
 		w.store.RecoveriesWithin = zeroOr(d, d.milliseconds(1000, 20000))
 	}
-	r.After, r.Stand = engine.After(max(0, d.between(-2, 2))), engine.Stand(d.below(5))
+	r.After, r.Stand = engine.After(max(0, d.between(-2, 2))), engine.Place(d.below(5))
 	if r.Every > 0 && d.seldom(3) {
-		r.Guard, r.Gap = engine.Guard(d.between(1, 3)), zeroOr(d, d.milliseconds(1, 3000))
+		r.Guard, r.Gap = engine.Fence(d.between(1, 3)), zeroOr(d, d.milliseconds(1, 3000))
 	}
 	w.store.Orphans = d.coin()
 }

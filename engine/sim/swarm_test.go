@@ -79,7 +79,7 @@ func swarmWorld(t testing.TB, seed uint64) *world {
 	c.Kinds[0].Timeout = zeroOr(d, d.milliseconds(300, 3000))
 	c.Kinds[0].Retry.(*policies.Backoff).MaxAttempts = d.between(1, 12)
 
-	w.store = engine.StoreOptions{Fence: engine.Fence(d.below(3)), Place: engine.Place(d.below(4)), Promoted: c.Promoter.Every > 0, LapseAfter: -1}
+	w.store = engine.StoreOptions{Fence: engine.FenceToken + engine.Fence(d.below(3)), Place: engine.PlaceHead + engine.Place(d.below(4)), Promoted: c.Promoter.Every > 0, LapseAfter: -1}
 	if c.Reaper.Every == 0 {
 		w.store.LapseAfter = c.Reaper.Grace
 	}

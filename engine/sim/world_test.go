@@ -236,3 +236,10 @@ func (w *world) summary(s *sim.Sim) string {
 		time.Duration(s.Now()), s.Events(), l.n[engine.Enqueued], l.n[engine.Leased], l.n[engine.Acked], l.n[engine.Nacked], l.n[engine.Buried], l.n[engine.Returned],
 		l.n[engine.Fenced], l.n[engine.LeaseTaken], l.n[engine.LeaseLost], l.n[engine.CallTimedOut], l.n[engine.Aborted], uint64(s.Digest()))
 }
+
+var (
+	_ sim.Store       = (*memstore.Store)(nil)
+	_ sim.PassCounter = (*memstore.Store)(nil)
+	_ sim.LeaseLoser  = (*memstore.Store)(nil)
+	_ sim.Redriver    = (*memstore.Store)(nil)
+)

@@ -61,7 +61,7 @@ type pairBatch [2]engine.Batch
 
 func newPair(t *testing.T, seed uint64, reference, subject Open) *pair {
 	p := &pair{T: t, seed: seed, seq: map[engine.EngineID]uint64{}, settled: map[engine.EngineID]uint64{}}
-	o := engine.StoreOptions{Fence: engine.Fence(p.roll(3)), Place: engine.Place(p.roll(4)), Promoted: p.roll(2) == 0, LapseAfter: -1,
+	o := engine.StoreOptions{Fence: engine.FenceToken + engine.Fence(p.roll(3)), Place: engine.PlaceHead + engine.Place(p.roll(4)), Promoted: p.roll(2) == 0, LapseAfter: -1,
 		KeepDead: p.roll(2) == 0, Held: p.roll(6) == 0, RecoveriesWithin: max(0, p.duration(-20, 30))}
 	if p.roll(2) == 0 {
 		o.LapseAfter = p.duration(0, 3)
@@ -214,7 +214,7 @@ func (p *pair) keep(got [2][]engine.Lease) {
 func withoutTokens(l []engine.Lease) []engine.Lease {
 	out := slices.Clone(l)
 	for i := range out {
-		out[i].Token = 0
+		out[i].Token, out[i].Ref = 0, 0
 	}
 	return out
 }

@@ -35,7 +35,7 @@ func (p *pair) commit() {
 			continue
 		}
 		if p.roll(3) == 0 {
-			o.Stand = engine.Stand(p.roll(5))
+			o.Stand = engine.Place(p.roll(5))
 		}
 		for i := range b {
 			o.LeaseKey = l[i].Key()

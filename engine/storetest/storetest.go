@@ -32,7 +32,7 @@ type Subject struct {
 	// goes by itself.
 	Advance func(d time.Duration)
 	// Redrive, if the store keeps the dead, makes those of jobs ready that are dead, as
-	// engine.Redriver says. Nil: it cannot.
+	// sim.Redriver says. Nil: it cannot.
 	Redrive func(jobs []engine.JobID, reset bool) ([]engine.Promotion, error)
 }
 

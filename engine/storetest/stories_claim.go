@@ -98,7 +98,7 @@ var claimStories = []story{
 		}
 		c.about("waited", l[0].Waited, 1)
 		c.about("aged", l[0].Age, 1)
-		l[0].Waited, l[0].Age = 0, 0
+		l[0].Waited, l[0].Age, l[0].Ref = 0, 0, 0
 		c.same("leased", l[0], engine.Lease{Token: l[0].Token, Job: engine.Job{ID: 1<<63 - 1, Kind: 65535, Priority: -7, Tenant: 1<<32 - 1, Delivery: 1, Charged: 1, Payload: []byte("\x00π'\"")}})
 		if l[0].Token == 0 || len(l[1].Payload) != 0 {
 			c.Errorf("%+v", l)

@@ -37,10 +37,10 @@ var commitStories = []story{
 						c.add(engine.NewJob{ID: 7}, engine.NewJob{ID: 8, Delay: c.ticks(9999)})
 						l := c.claim(1)[0]
 						tt.change(c, l)
-						if got := c.extend(l); got != tt.extend[fence] {
-							c.Errorf("extended: %v, want %v", got, tt.extend[fence])
+						if got := c.extend(l); got != tt.extend[fence-engine.FenceToken] {
+							c.Errorf("extended: %v, want %v", got, tt.extend[fence-engine.FenceToken])
 						}
-						want, before := tt.commit[fence], live(c.counts())
+						want, before := tt.commit[fence-engine.FenceToken], live(c.counts())
 						r := c.outcomes(engine.Outcome{LeaseKey: l.Key(), Verb: verb, Delay: c.ticks(50)})[0]
 						if (r.Status == engine.Applied) != want || want && r.From != tt.from || !want && r != (engine.Result{Status: engine.Stale}) {
 							c.Errorf("%+v, want it applied: %v, from %v", r, want, tt.from)
@@ -58,7 +58,7 @@ var commitStories = []story{
 	{"verbs", plain, playVerbs},
 	{"where a job stands that is ready at once", plain, func(c *client) {
 		for stand, want := range [][]engine.JobID{{2, 3, 1, 4}, {1, 2, 3, 4}, {2, 1, 3, 4}, {2, 3, 1, 4}, {1, 2, 3, 4}} {
-			c.part(fmt.Sprint(stand), plain, func(c *client) { playStand(c, engine.Stand(stand), want) })
+			c.part(fmt.Sprint(stand), plain, func(c *client) { playStand(c, engine.Place(stand), want) })
 		}
 	}},
 	{"handed out before it is due", with(func(o *engine.StoreOptions) { o.Held, o.Promoted = true, true }), func(c *client) {
@@ -130,7 +130,7 @@ func playLife(c *client) {
 		c.about(what+": waited", l.Waited, waited)
 		c.about(what+": aged", l.Age, age)
 		shown := l
-		shown.Token, shown.Waited, shown.Age = 0, 0, 0
+		shown.Token, shown.Ref, shown.Waited, shown.Age = 0, 0, 0, 0
 		c.same(what, shown, want)
 		return l
 	}
@@ -190,7 +190,7 @@ func playVerbs(c *client) {
 }
 
 // playStand has a job, due at 5, come back twice between others.
-func playStand(c *client, stand engine.Stand, want []engine.JobID) {
+func playStand(c *client, stand engine.Place, want []engine.JobID) {
 	retry := engine.Term{Class: engine.Retry, Limit: 1}
 	c.add(engine.NewJob{ID: 1})
 	c.nack(c.claim(1)[0], 1.25)

@@ -270,13 +270,13 @@ var bugs = []bug{
 		}
 	})},
 	{name: "the reaper overrules a new attempt", plant: node(func(_ *setup, c *engine.Config) {
-		if c.Reaper.Guard == engine.GuardToken {
-			c.Reaper.Guard = engine.GuardState
+		if c.Reaper.Guard == engine.FenceToken {
+			c.Reaper.Guard = engine.FenceState
 		}
 	})},
 	{name: "the reaper reads, and writes later", plant: node(func(_ *setup, c *engine.Config) {
-		if c.Reaper.Guard == engine.GuardStore && c.Reaper.Every > 0 {
-			c.Reaper.Guard, c.Reaper.Gap = engine.GuardState, 2*time.Second
+		if c.Reaper.Guard == engine.FenceDefault && c.Reaper.Every > 0 {
+			c.Reaper.Guard, c.Reaper.Gap = engine.FenceState, 2*time.Second
 		}
 	})},
 	{name: "attempts are counted twice when a reply is lost", plant: store(func(_ *setup, t *tampered) {

@@ -247,7 +247,7 @@ func (w *World) recoveryOf(jobs int) time.Duration {
 		return 0
 	}
 	round := c.Every + w.trip() + c.Gap
-	if c.Guard != engine.GuardStore {
+	if c.Guard != engine.FenceDefault {
 		round += w.settleOutcome()
 	}
 	if c.Every == 0 {

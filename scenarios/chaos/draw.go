@@ -55,7 +55,7 @@ const (
 // Draw returns the world of a seed.
 func Draw(seed uint64) *World {
 	d := &die{rand: engine.Rand{Seed: seed}}
-	w := &World{Seed: seed, Heal: healing, Nodes: d.between(1, 4), Store: engine.StoreOptions{LapseAfter: -1}}
+	w := &World{Seed: seed, Heal: healing, Nodes: d.between(1, 4), Store: engine.StoreOptions{LapseAfter: -1}.Complete()}
 	d.engine(w)
 	d.retry(w)
 	d.store(w)
@@ -126,8 +126,8 @@ func (d *die) store(w *World) {
 		p.Gap = d.milliseconds(1, 2000)
 	}
 	// A fence by token is what most invariants are about.
-	o.Fence = engine.Fence(max(0, d.below(6)-3))
-	o.Place, o.Promoted = engine.Place(d.below(4)), p.Every > 0
+	o.Fence = engine.FenceToken + engine.Fence(max(0, d.below(6)-3))
+	o.Place, o.Promoted = [...]engine.Place{engine.PlaceDue, engine.PlaceTail, engine.PlaceHead, engine.PlaceCreated}[d.below(4)], p.Every > 0
 	o.Held = d.seldom(6)
 	if d.seldom(4) {
 		o.MaxRunning = []int{d.between(1, 8)}
@@ -216,9 +216,9 @@ func (d *die) reaper(w *World) {
 		r.BuryAt = int32(d.between(1, 4))
 		w.Store.RecoveriesWithin = zeroOr(d, d.milliseconds(1000, 20000))
 	}
-	r.After, r.Stand = engine.After(max(0, d.between(-2, 2))), engine.Stand(d.below(5))
+	r.After, r.Stand = engine.After(max(0, d.between(-2, 2))), engine.Place(d.below(5))
 	if r.Every > 0 && d.seldom(3) {
-		r.Guard, r.Gap = engine.Guard(d.between(1, 3)), zeroOr(d, d.milliseconds(1, 3000))
+		r.Guard, r.Gap = engine.Fence(d.between(1, 3)), zeroOr(d, d.milliseconds(1, 3000))
 	}
 	if r.Every == 0 {
 		w.Store.LapseAfter = r.Grace

@@ -13,7 +13,7 @@ func (d *die) deployed(w *World) {
 	e := &w.Engine
 	w.recovers()
 	w.Store.Fence, w.Store.Held, w.Store.MaxInFlight, w.Store.MaxRunning, w.Load.Keys = engine.FenceToken, false, 0, nil, 0
-	e.Lease.Local, e.Reaper.Guard, e.Reaper.Gap = false, min(e.Reaper.Guard, engine.GuardToken), 0
+	e.Lease.Local, e.Reaper.Guard, e.Reaper.Gap = false, min(e.Reaper.Guard, engine.FenceToken), 0
 	w.Links.Parallel, w.Links.PerRow = 0, 0
 	e.Workers, e.Fetch.Prefetch, e.Commit.Backpressure = d.between(1, 3), d.between(2, 8), 0
 	if w.Policy.Kind == "separate" {

@@ -70,7 +70,7 @@ func (w *World) storeFields() []field {
 		}
 		return because(err, "%q is no duration of at least 0", s)
 	}}
-	return []field{word("fence", &o.Fence, 0, 0, "token", "state", "none"), word("place", &o.Place, 0, 0, "due", "tail", "head", "created"), truth("promoted", &o.Promoted), lapse,
+	return []field{word("fence", &o.Fence, engine.FenceToken, engine.FenceToken, "token", "state", "none"), word("place", &o.Place, engine.PlaceDue, engine.PlaceHead, standWords[1:]...), truth("promoted", &o.Promoted), lapse,
 		duration("recoveries-within", &o.RecoveriesWithin), truth("orphans", &o.Orphans), list("max-running", &o.MaxRunning, strconv.Itoa, parseCount), truth("keep-dead", &o.KeepDead),
 		number("max-in-flight", &o.MaxInFlight), truth("count-ahead", &o.CountAhead), truth("held", &o.Held)}
 }

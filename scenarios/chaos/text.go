@@ -57,10 +57,10 @@ func truth(name string, at *bool) field {
 	}}
 }
 
-// word is one of some words, the first of which stands for first; usual is not written.
+// word is one of some words, the first of which stands for first; usual, and what is below first, is not written.
 func word[E ~uint8 | ~uint16](name string, at *E, usual, first E, words ...string) field {
 	return field{name, func() string {
-		if *at == usual {
+		if *at == usual || *at < first {
 			return ""
 		}
 		return words[*at-first]
@@ -207,7 +207,7 @@ func Parse(text string) (*World, error) {
 	if len(text) > mostText {
 		return nil, fmt.Errorf("parse world: %d bytes are more than %d", len(text), mostText)
 	}
-	w := &World{Store: engine.StoreOptions{LapseAfter: -1}}
+	w := &World{Store: engine.StoreOptions{LapseAfter: -1}.Complete()}
 	seen := make(map[string]bool)
 	number := 0
 	for line := range strings.Lines(text) {

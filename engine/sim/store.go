@@ -1,0 +1,31 @@
+package sim
+
+import "qsim/engine"
+
+// PassCounter is a Store that knows over how many ready jobs a claim went, see
+// engine.StoreOptions.CountAhead.
+type PassCounter interface {
+	// Passed is how many ready jobs stood before the first one that the latest Claim
+	// leased, in the order of (priority, ready key, job ID) and whatever the plan asked
+	// for; all that were ready if it leased none. Jobs that it buried do not count.
+	Passed() int
+}
+
+// LeaseLoser is a Store that may lose its lease records.
+type LeaseLoser interface {
+	// LoseLeases deletes the lease record of every job in flight for which lose returns
+	// true, and appends the leases as their holders have them to dst. The jobs stay in
+	// flight: see engine.StoreOptions.Orphans for what becomes of them. lose is asked once for
+	// each, in an order that depends on nothing but the calls before.
+	LoseLeases(lose func(engine.JobID) bool, dst []engine.Lease) []engine.Lease
+}
+
+// Redriver is a Store with engine.StoreOptions.KeepDead that gives dead jobs another chance.
+type Redriver interface {
+	// Redrive makes the dead jobs for which revive returns true ready, as if they had
+	// become due now, and appends them to dst. With reset they start over: Charged,
+	// Failures, Recoveries, Snoozes and LastDelay are 0; Delivery, Token and Age go on
+	// in any case. revive is asked once for each, in an order that depends on nothing
+	// but the calls before.
+	Redrive(revive func(engine.JobID) bool, reset bool, dst []engine.Promotion) []engine.Promotion
+}

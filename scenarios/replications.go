@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"qsim/results"
+	"qsim/scenarios/pool"
 )
 
 // replications hands out the simulations of a Run, by seed and then by policy, and keeps
@@ -14,17 +15,15 @@ type replications struct {
 	worlds   []*world
 	progress func(policy, finished, total int) // may be nil
 	enough   func(seed []results.Run) bool     // may be nil
-	gate     Gate                              // may be nil
+	gate     pool.Gate                         // may be nil
 
 	mutex    sync.Mutex
-	next     int
 	most     int            // simulations, at most
-	done     []*results.Run // those handed out; nil: has not ended
+	done     []*results.Run // up to the last one that has ended; nil: has not ended
 	finished []int          // by policy
 	judged   int            // seeds that enough has been asked about
 	stop     int            // simulations that count; most until there is enough
-	failed   error          // of the first simulation, in that order, that failed
-	failedAt int
+	failedAt int            // the first simulation, in that order, that failed; most: none
 }
 
 func newReplications(sc *Scenario, worlds []*world, o Options) *replications {
@@ -33,54 +32,41 @@ func newReplications(sc *Scenario, worlds []*world, o Options) *replications {
 		seeds = o.MostSeeds
 	}
 	most := seeds * len(worlds)
-	return &replications{sc: sc, worlds: worlds, progress: o.Progress, enough: o.Enough, gate: o.Gate, most: most, stop: most, finished: make([]int, len(worlds))}
+	return &replications{sc: sc, worlds: worlds, progress: o.Progress, enough: o.Enough, gate: o.Gate, most: most, stop: most, failedAt: most, finished: make([]int, len(worlds))}
 }
 
-// work simulates until none is left, one has failed, there are enough or ctx is done.
-func (r *replications) work(ctx context.Context) {
-	for r.gate.enter(ctx) {
-		done := r.one(ctx)
-		if r.gate.leave(); done {
-			return
-		}
+// one runs the simulation of an index. Its error is pool.ErrEnough where nobody needs it any more.
+func (r *replications) one(ctx context.Context, i int) error {
+	if err := r.gate.Enter(ctx); err != nil {
+		return err
 	}
-}
-
-// one simulates the next one, and reports whether there is nothing left to do.
-func (r *replications) one(ctx context.Context) (done bool) {
-	i, ok := r.take()
-	if !ok {
-		return true
+	defer r.gate.Leave()
+	if r.isOver(i) {
+		return pool.ErrEnough
 	}
 	run, err := r.worlds[i%len(r.worlds)].replicate(ctx, r.sc.Seed+uint64(i/len(r.worlds)))
 	if err != nil && ctx.Err() != nil {
-		return true
+		return ctx.Err()
 	}
 	r.keep(i, run, err)
-	return false
+	return err
 }
 
-func (r *replications) take() (int, bool) {
+func (r *replications) isOver(i int) bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	if r.next >= r.stop || r.failed != nil {
-		return 0, false
-	}
-	r.next++
-	r.done = append(r.done, nil)
-	return r.next - 1, true
+	return i >= r.stop
 }
 
 func (r *replications) keep(i int, run *results.Run, err error) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	if err != nil {
-		if r.failed == nil || i < r.failedAt {
-			r.failed, r.failedAt = err, i
-		}
+		r.failedAt = min(r.failedAt, i)
 		return
 	}
 	policy := i % len(r.worlds)
+	r.done = append(r.done, make([]*results.Run, max(0, i+1-len(r.done)))...)
 	r.done[i] = run
 	r.finished[policy]++
 	if r.progress != nil {
@@ -109,16 +95,17 @@ func (r *replications) judge() {
 	}
 }
 
-// runs returns what has ended and counts, and why that is not everything.
-func (r *replications) runs(ctx context.Context) ([]results.Run, error) {
+// runs returns what has ended and counts, and why that is not everything: err, unless it is that of a simulation
+// that does not count.
+func (r *replications) runs(err error) ([]results.Run, error) {
 	var ended []results.Run
 	for _, run := range r.done[:min(len(r.done), r.stop)] {
 		if run != nil {
 			ended = append(ended, *run)
 		}
 	}
-	if r.failed != nil && r.failedAt < r.stop {
-		return ended, r.failed
+	if r.failedAt < r.most && r.failedAt >= r.stop {
+		err = nil
 	}
-	return ended, ctx.Err()
+	return ended, err
 }

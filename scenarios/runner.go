@@ -4,15 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 	"time"
 
 	"qsim/engine"
 	"qsim/engine/memstore"
 	"qsim/engine/sim"
 	"qsim/results"
+	"qsim/scenarios/pool"
 )
 
 // Options of Run.
@@ -39,31 +38,7 @@ type Options struct {
 	MostSeeds int
 	// Gate, if it is not nil, lets in so many simulations at once, of all the Runs that share
 	// it together. Parallel still bounds those of this one.
-	Gate Gate
-}
-
-// Gate bounds how many simulations are under way at once: as many as it has capacity.
-type Gate chan struct{}
-
-// enter waits for a place and reports whether there is one: not any more once ctx is done.
-func (g Gate) enter(ctx context.Context) bool {
-	if g == nil {
-		return ctx.Err() == nil
-	}
-	select {
-	case g <- struct{}{}:
-		return ctx.Err() == nil || g.leave()
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// leave gives the place back. It returns false, for enter.
-func (g Gate) leave() bool {
-	if g != nil {
-		<-g
-	}
-	return false
+	Gate pool.Gate
 }
 
 // Run simulates every policy of sc under every seed and returns the runs by seed,
@@ -85,16 +60,7 @@ func Run(ctx context.Context, sc *Scenario, o Options) ([]results.Run, error) {
 		}
 	}
 	r := newReplications(sc, worlds, o)
-	workers := o.Parallel
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	var group sync.WaitGroup
-	for range min(workers, r.most) {
-		group.Go(func() { r.work(ctx) })
-	}
-	group.Wait()
-	return r.runs(ctx)
+	return r.runs(pool.Each(ctx, pool.Width(o.Parallel), r.most, r.one))
 }
 
 // FileError says what is wrong with a file that a scenario names, beyond the part that is

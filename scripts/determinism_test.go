@@ -13,12 +13,12 @@ import (
 // randomness and lets the order of no map reach its output.
 
 // deterministic are the packages that this holds for.
-var deterministic = []string{"engine", "engine/check", "engine/memstore", "engine/sim", "policies", "results", "results/report", "scenarios", "scenarios/chaos", "scenarios/imports", "scenarios/ranges", "scenarios/sweep", "scenarios/tune"}
+var deterministic = []string{"engine", "engine/check", "engine/memstore", "engine/sim", "policies", "results", "results/report", "scenarios", "scenarios/chaos", "scenarios/imports", "scenarios/pool", "scenarios/ranges", "scenarios/sweep", "scenarios/tune"}
 
 // concurrent are the files in them that may start goroutines and read the clock: the
-// runners spread seeds, worlds, cells and settings over processors and store what they give by index; no
+// pool spreads seeds, worlds, cells and settings over processors, and who uses it stores what they give by index; no
 // simulation listens to its store.
-var concurrent = []string{"engine/memstore/listen.go", "scenarios/chaos/swarm.go", "scenarios/runner.go", "scenarios/sweep/runner.go", "scenarios/tune/runner.go"}
+var concurrent = []string{"engine/memstore/listen.go", "scenarios/pool/pool.go"}
 
 // portable are the packages whose floats decide what happens next in a run. The
 // fingerprint of a run must be equal on every processor, so they may not call what has

@@ -22,7 +22,7 @@ var mayImport = map[string][]string{
 	"policies":         {"engine"},
 	"results":          {"engine"},
 	"results/report":   {"results"},
-	"scenarios":        {"engine", "engine/check", "engine/sim", "engine/memstore", "policies", "results"},
+	"scenarios":        {"engine", "engine/check", "engine/sim", "engine/memstore", "policies", "results", "scenarios/pool"},
 	"cmd/qsim":         {"cmd/cli", "scenarios", "scenarios/...", "results", "results/report"},
 	"cmd/qbench":       {"cmd/cli", "scenarios", "engine", "engine/live", "engine/memstore", "engine/pgstore", "engine/pgstore/pgserver", "results", "results/report"},
 
@@ -36,8 +36,11 @@ var mayImport = map[string][]string{
 	// A temporary server for tests and benchmarks: it knows no store.
 	"engine/pgstore/pgserver": {},
 
+	// Several simulations at once: it knows no simulation.
+	"scenarios/pool": {},
+
 	// What builds on whole scenarios: chaos, verification, sweeps; tuning builds on sweeps.
-	"scenarios/...": {"scenarios", "scenarios/ranges", "scenarios/sweep", "engine", "engine/check", "engine/sim", "engine/memstore", "policies", "results"},
+	"scenarios/...": {"scenarios", "scenarios/pool", "scenarios/ranges", "scenarios/sweep", "engine", "engine/check", "engine/sim", "engine/memstore", "policies", "results"},
 }
 
 // mayUse is, for each module that is not ours, the packages that may import it. The

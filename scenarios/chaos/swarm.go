@@ -3,13 +3,14 @@ package chaos
 import (
 	"cmp"
 	"context"
-	"runtime"
+	"math"
 	"slices"
 	"sync"
 	"time"
 
 	"qsim/engine"
 	"qsim/engine/check"
+	"qsim/scenarios/pool"
 )
 
 // Options of Swarm.
@@ -67,20 +68,18 @@ const twiceEvery = 16
 // Swarm runs the worlds of seeds and shrinks those that fail. The error is ctx.Err().
 // What it returns does not depend on Parallel if no bound of time or failures ends it.
 func Swarm(ctx context.Context, o Options) (*Result, error) {
-	s := &swarm{options: o, caller: ctx, next: o.First, runner: runner{only: o.Only, plant: o.plant}}
+	s := &swarm{options: o, caller: ctx, runner: runner{only: o.Only, plant: o.plant}}
+	begin := ctx // no seed begins when it is done
 	if o.Time > 0 {
 		var cancel context.CancelFunc
-		s.ctx, cancel = context.WithTimeout(ctx, o.Time)
+		begin, cancel = context.WithTimeout(ctx, o.Time)
 		defer cancel()
-	} else {
-		s.ctx = ctx
 	}
-	workers := cmp.Or(o.Parallel, runtime.GOMAXPROCS(0))
-	var group sync.WaitGroup
-	for range workers {
-		group.Go(s.work)
+	n := math.MaxInt
+	if o.Seeds > 0 {
+		n = int(min(o.Seeds, math.MaxInt))
 	}
-	group.Wait()
+	_ = pool.Each(begin, pool.Width(o.Parallel), n, func(_ context.Context, i int) error { return s.one(o.First + uint64(i)) }) // that of begin, if any
 	slices.SortFunc(s.result.Failures, func(a, b Failure) int { return cmp.Compare(a.Seed, b.Seed) })
 	return &s.result, ctx.Err()
 }
@@ -88,50 +87,43 @@ func Swarm(ctx context.Context, o Options) (*Result, error) {
 type swarm struct {
 	options Options
 	runner  runner
-	ctx     context.Context // no seed begins when it is done
 	caller  context.Context // nothing goes on when it is done
 
 	mutex  sync.Mutex
-	next   uint64
-	taken  uint64
 	failed int
 	result Result
 }
 
-func (s *swarm) take() (uint64, bool) {
+// one runs the world of a seed. Its error is pool.ErrEnough once so many have failed as may.
+func (s *swarm) one(seed uint64) error {
+	if s.isOver() {
+		return pool.ErrEnough
+	}
+	w := Draw(seed)
+	twice := seed%twiceEvery == 0
+	report := s.runner.run(w, twice)
+	s.count(w, &report)
+	if !report.Failed() {
+		return nil
+	}
+	f := Failure{Seed: seed, Drawn: w, World: w, Report: report}
+	if !s.options.quick {
+		f.World, f.Report = s.runner.shrink(w, report, twice, func() bool { return s.caller.Err() != nil }) // --time bounds when seeds begin
+	}
+	if f.Report.Breach != nil && f.Report.Breach.Job != 0 {
+		f.History = s.runner.history(f.World, f.Report.Breach)
+	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if s.options.Seeds > 0 && s.taken == s.options.Seeds || s.ctx.Err() != nil || s.failed >= max(1, s.options.Failures) {
-		return 0, false
-	}
-	s.next, s.taken = s.next+1, s.taken+1
-	return s.next - 1, true
+	s.result.Failures = append(s.result.Failures, f)
+	return nil
 }
 
-func (s *swarm) work() {
-	for {
-		seed, ok := s.take()
-		if !ok {
-			return
-		}
-		w := Draw(seed)
-		twice := seed%twiceEvery == 0
-		report := s.runner.run(w, twice)
-		s.count(w, &report)
-		if !report.Failed() {
-			continue
-		}
-		f := Failure{Seed: seed, Drawn: w}
-		if f.World, f.Report = w, report; !s.options.quick {
-			f.World, f.Report = s.runner.shrink(w, report, twice, func() bool { return s.caller.Err() != nil }) // --time bounds when seeds begin
-		}
-		if f.Report.Breach != nil && f.Report.Breach.Job != 0 {
-			f.History = s.runner.history(f.World, f.Report.Breach)
-		}
-		s.mutex.Lock()
-		s.result.Failures = append(s.result.Failures, f)
-		s.mutex.Unlock()
-	}
+// isOver reports whether so many seeds have failed as may. The last of them may still be shrunk.
+func (s *swarm) isOver() bool {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.failed >= max(1, s.options.Failures)
 }
 
 // count adds a run to the result.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"sync"
 
 	"qsim/results"
 	"qsim/scenarios"
+	"qsim/scenarios/pool"
 )
 
 // Plan is a map to be made.
@@ -69,42 +69,18 @@ func (p *Plan) load(l *Lattice, at Point) (*scenarios.Scenario, error) {
 
 // measure measures points, several at once.
 func (p *Plan) measure(ctx context.Context, l *Lattice, policy string, points []Point, measured func()) ([]Value, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	values := make([]Value, len(points))
 	var mutex sync.Mutex
-	next := 0
-	take := func() (int, bool) {
+	err := pool.Each(ctx, pool.Width(p.Parallel), len(points), func(ctx context.Context, i int) (err error) {
+		if values[i], err = p.point(ctx, l, policy, points[i]); err != nil {
+			return err
+		}
 		mutex.Lock()
 		defer mutex.Unlock()
-		if next == len(points) || ctx.Err() != nil {
-			return 0, false
-		}
-		next++
-		return next - 1, true
-	}
-	workers := p.Parallel
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	var group sync.WaitGroup
-	for range min(workers, len(points)) {
-		group.Go(func() {
-			for i, more := take(); more; i, more = take() {
-				v, err := p.point(ctx, l, policy, points[i])
-				if err != nil {
-					cancel(err)
-					return
-				}
-				mutex.Lock()
-				values[i] = v
-				measured()
-				mutex.Unlock()
-			}
-		})
-	}
-	group.Wait()
-	return values, context.Cause(ctx)
+		measured()
+		return nil
+	})
+	return values, err
 }
 
 // point measures one point: every seed.

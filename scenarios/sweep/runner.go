@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"sync"
 
 	"qsim/results"
 	"qsim/scenarios"
+	"qsim/scenarios/pool"
 )
 
 // Options of Run and Check.
@@ -23,12 +23,7 @@ type Options struct {
 	Keep func(cell *results.Cell) error
 }
 
-func (o *Options) workers() int {
-	if o.Parallel > 0 {
-		return o.Parallel
-	}
-	return runtime.GOMAXPROCS(0)
-}
+func (o *Options) workers() int { return pool.Width(o.Parallel) }
 
 // CellError is why a cell could not be simulated.
 type CellError struct {
@@ -49,13 +44,13 @@ func (e *CellError) Unwrap() error { return e.Err }
 // leads to a *scenarios.Broken if it was an invariant.
 func (p *Plan) Run(ctx context.Context, cells []int, o Options) error {
 	workers := o.workers()
-	gate := make(scenarios.Gate, workers)
+	gate := pool.NewGate(workers)
 	// So many that there is always one to simulate while another is loaded, summarized and
 	// written: the simulations of all of them share the processors, and few are in memory.
 	open := min(workers, 1+(workers+p.Simulations()-1)/p.Simulations())
 	var keeping sync.Mutex
-	return p.each(ctx, cells, open, func(ctx context.Context, _, cell int) error {
-		result, err := p.simulate(ctx, cell, gate, &o)
+	return pool.Each(ctx, open, len(cells), func(ctx context.Context, i int) error {
+		result, err := p.simulate(ctx, cells[i], gate, &o)
 		if err != nil {
 			return err
 		}
@@ -66,7 +61,7 @@ func (p *Plan) Run(ctx context.Context, cells []int, o Options) error {
 }
 
 // simulate runs all seeds and policies of a cell.
-func (p *Plan) simulate(ctx context.Context, cell int, gate scenarios.Gate, o *Options) (*results.Cell, error) {
+func (p *Plan) simulate(ctx context.Context, cell int, gate pool.Gate, o *Options) (*results.Cell, error) {
 	wrong := func(err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -119,9 +114,9 @@ func (p *Plan) Check(ctx context.Context, cells []int, strict bool, o Options) (
 	}
 	for i, list := range [][]int{few, rest} {
 		diagnostics := make([]scenarios.Diagnostics, len(list))
-		err := p.each(ctx, list, o.workers(), func(_ context.Context, k, cell int) (err error) {
-			if _, diagnostics[k], err = p.Load(cell); err != nil {
-				return &CellError{cell, p.CellName(cell), err}
+		err := pool.Each(ctx, o.workers(), len(list), func(_ context.Context, k int) (err error) {
+			if _, diagnostics[k], err = p.Load(list[k]); err != nil {
+				return &CellError{list[k], p.CellName(list[k]), err}
 			}
 			return nil
 		})
@@ -146,50 +141,4 @@ func (p *Plan) Check(ctx context.Context, cells []int, strict bool, o Options) (
 		all = append(all, Note{n.Message, n.count, n.cell})
 	}
 	return all, nil
-}
-
-// each calls do for every cell and its place in the list, from so many goroutines, until one fails or ctx is done. Of
-// several errors it returns that of the first cell.
-func (p *Plan) each(ctx context.Context, cells []int, goroutines int, do func(ctx context.Context, k, cell int) error) error {
-	inner, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var (
-		mutex  sync.Mutex
-		next   int
-		failed error
-		at     int
-		group  sync.WaitGroup
-	)
-	take := func() (k int, ok bool) {
-		mutex.Lock()
-		defer mutex.Unlock()
-		if next >= len(cells) || inner.Err() != nil {
-			return 0, false
-		}
-		next++
-		return next - 1, true
-	}
-	for range min(goroutines, len(cells)) {
-		group.Go(func() {
-			for {
-				k, ok := take()
-				if !ok {
-					return
-				}
-				if err := do(inner, k, cells[k]); err != nil {
-					mutex.Lock()
-					if !errors.Is(err, context.Canceled) && (failed == nil || k < at) {
-						failed, at = err, k
-					}
-					mutex.Unlock()
-					cancel()
-				}
-			}
-		})
-	}
-	group.Wait()
-	if failed != nil {
-		return failed
-	}
-	return ctx.Err()
 }

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
-	"sync"
 
 	"qsim/results"
 	"qsim/scenarios"
+	"qsim/scenarios/pool"
 )
 
 // ask is a wish for more seeds of a setting: those numbered from from to to, from 0.
@@ -47,51 +46,21 @@ func (e *SettingError) Error() string { return fmt.Sprintf("%s: %v", e.Setting, 
 // Unwrap returns why.
 func (e *SettingError) Unwrap() error { return e.Err }
 
-func (s *simulator) workers() int {
-	if s.parallel > 0 {
-		return s.parallel
-	}
-	return runtime.GOMAXPROCS(0)
-}
+func (s *simulator) workers() int { return pool.Width(s.parallel) }
 
 // observe simulates, several settings at once. What it returns does not depend on how many.
 func (s *simulator) observe(ctx context.Context, asks []ask) ([][]observation, error) {
-	answers, failures := make([][]observation, len(asks)), make([]error, len(asks))
-	gate := make(scenarios.Gate, s.workers())
-	inner, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var group sync.WaitGroup
-	var mutex sync.Mutex
-	next := 0
-	for range min(len(asks), s.workers()) {
-		group.Go(func() {
-			for {
-				mutex.Lock()
-				i := next
-				next++
-				mutex.Unlock()
-				if i >= len(asks) || inner.Err() != nil {
-					return
-				}
-				var runs []results.Run
-				if runs, failures[i] = s.simulate(inner, asks[i], gate, nil); failures[i] != nil {
-					cancel()
-					return
-				}
-				for k := range runs {
-					answers[i] = append(answers[i], s.problem.observe(s.policy, &runs[k]))
-				}
-			}
-		})
-	}
-	group.Wait()
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	for _, err := range failures {
-		if err != nil && !errors.Is(err, context.Canceled) {
-			return nil, err
+	answers := make([][]observation, len(asks))
+	gate := pool.NewGate(s.parallel)
+	err := pool.Each(ctx, s.workers(), len(asks), func(ctx context.Context, i int) error {
+		runs, err := s.simulate(ctx, asks[i], gate, nil)
+		for k := range runs {
+			answers[i] = append(answers[i], s.problem.observe(s.policy, &runs[k]))
 		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	for _, a := range asks {
 		s.runs += a.to - a.from
@@ -113,7 +82,7 @@ func (s *simulator) load(setting int) (*scenarios.Scenario, error) {
 }
 
 // simulate runs the seeds of an ask; settings, if it is not nil, receives those of the setting.
-func (s *simulator) simulate(ctx context.Context, a ask, gate scenarios.Gate, settings *results.Settings) ([]results.Run, error) {
+func (s *simulator) simulate(ctx context.Context, a ask, gate pool.Gate, settings *results.Settings) ([]results.Run, error) {
 	sc, err := s.load(a.setting)
 	if err != nil {
 		return nil, err
@@ -145,7 +114,7 @@ func (s *simulator) simulate(ctx context.Context, a ask, gate scenarios.Gate, se
 // of the scenario does.
 func (s *simulator) check(ctx context.Context, setting, from, seeds int) ([]observation, []results.Verdict, error) {
 	var settings results.Settings
-	runs, err := s.simulate(ctx, ask{setting, from, from + seeds}, make(scenarios.Gate, s.workers()), &settings)
+	runs, err := s.simulate(ctx, ask{setting, from, from + seeds}, pool.NewGate(s.parallel), &settings)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,0 +1,117 @@
+// Package pool does independent pieces of work on several goroutines, in an order that is known: simulations of one
+// scenario, cells of a sweep, points of a map, worlds of a swarm. What comes of it does not depend on how many
+// goroutines there are.
+package pool
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+)
+
+// ErrEnough is returned by a piece of work after which no further piece begins; those under way end.
+var ErrEnough = errors.New("pool: enough is done")
+
+// Width is how many goroutines a number asks for: that number, or where it is not positive one per core that Go uses.
+func Width(parallel int) int {
+	if parallel > 0 {
+		return parallel
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// Each calls do for the pieces of work 0 to n-1, begun in this order on width goroutines. When a piece fails, none
+// begins any more, the context of the later ones is cancelled and the earlier ones go on: the error is that of the
+// first piece that fails, whatever the width. When ctx is done it is ctx.Err(). Each returns when all goroutines have
+// ended.
+func Each(ctx context.Context, width, n int, do func(ctx context.Context, i int) error) error {
+	w := work{caller: ctx, n: n, failedAt: n, running: map[int]context.CancelFunc{}}
+	var group sync.WaitGroup
+	for range min(width, n) {
+		group.Go(func() {
+			for i, inner, ok := w.begin(); ok; i, inner, ok = w.begin() {
+				w.end(i, do(inner, i))
+			}
+		})
+	}
+	group.Wait()
+	if w.failed != nil {
+		return w.failed
+	}
+	return ctx.Err()
+}
+
+// work is one call of Each.
+type work struct {
+	caller context.Context
+	mutex  sync.Mutex
+	n      int // pieces; no more than have begun once there are enough or one has failed
+	next   int
+
+	running  map[int]context.CancelFunc
+	failed   error // of the first piece, in order, that failed
+	failedAt int
+}
+
+func (w *work) begin() (i int, ctx context.Context, ok bool) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.next >= w.n || w.caller.Err() != nil {
+		return 0, nil, false
+	}
+	ctx, w.running[w.next] = context.WithCancel(w.caller)
+	w.next++
+	return w.next - 1, ctx, true
+}
+
+func (w *work) end(i int, err error) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.running[i]()
+	delete(w.running, i)
+	if err == nil {
+		return
+	}
+	w.n = min(w.n, w.next)
+	if errors.Is(err, ErrEnough) || errors.Is(err, context.Canceled) || i > w.failedAt {
+		return
+	}
+	w.failed, w.failedAt = err, i
+	for later := i + 1; later < w.next; later++ {
+		if cancel := w.running[later]; cancel != nil {
+			cancel()
+		}
+	}
+}
+
+// Gate bounds how many pieces of work are under way at once, of all that share it: as many as it has capacity. A nil
+// Gate lets everything through.
+type Gate chan struct{}
+
+// NewGate returns a Gate for as many pieces as Each has goroutines for the same number.
+func NewGate(parallel int) Gate { return make(Gate, Width(parallel)) }
+
+// Enter waits for a place and returns nil, or ctx.Err() once ctx is done. Every Enter without an error takes a Leave.
+func (g Gate) Enter(ctx context.Context) error {
+	if g == nil {
+		return ctx.Err()
+	}
+	select {
+	case g <- struct{}{}:
+		if err := ctx.Err(); err != nil {
+			g.Leave()
+			return err
+		}
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Leave gives the place back.
+func (g Gate) Leave() {
+	if g != nil {
+		<-g
+	}
+}

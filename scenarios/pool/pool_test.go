@@ -1,0 +1,116 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Of several pieces that fail, the first one in order is the error, however many run at once and whichever ends first.
+func TestEachReturnsTheFirstFailure(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{1, 2, 5, 20} {
+		synctest.Test(t, func(t *testing.T) {
+			var done atomic.Int64
+			err := Each(t.Context(), width, 20, func(ctx context.Context, i int) error {
+				time.Sleep(time.Duration(20-i) * time.Second) // later pieces end first
+				if i == 3 || i == 4 || i == 7 {
+					return fmt.Errorf("piece %d", i)
+				}
+				if i < 3 && ctx.Err() != nil {
+					t.Errorf("width %d: piece %d, before the failure, is cancelled", width, i)
+				}
+				done.Add(1)
+				return nil
+			})
+			if err == nil || err.Error() != "piece 3" {
+				t.Errorf("width %d: got %v, want piece 3", width, err)
+			}
+			if done.Load() < 3 {
+				t.Errorf("width %d: %d pieces have ended, want at least those before the failure", width, done.Load())
+			}
+		})
+	}
+}
+
+// Later pieces are cancelled by a failure, and do not hide it.
+func TestEachCancelsLaterPieces(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		boom := errors.New("boom")
+		err := Each(t.Context(), 4, 4, func(ctx context.Context, i int) error {
+			if i == 0 {
+				time.Sleep(time.Second)
+				return boom
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		if !errors.Is(err, boom) {
+			t.Errorf("got %v, want %v", err, boom)
+		}
+	})
+}
+
+// Enough ends the work without an error: what is under way ends, nothing else begins.
+func TestEachUntilThereIsEnough(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{1, 3} {
+		var begun atomic.Int64
+		err := Each(t.Context(), width, 1000, func(ctx context.Context, i int) error {
+			begun.Add(1)
+			if i == 5 {
+				return ErrEnough
+			}
+			return ctx.Err()
+		})
+		if n := begun.Load(); err != nil || n < 6 || width == 1 && n != 6 || n == 1000 {
+			t.Errorf("width %d: %v after %d pieces", width, err, n)
+		}
+	}
+}
+
+func TestEachEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	begun := 0
+	err := Each(ctx, 1, 10, func(context.Context, int) error {
+		if begun++; begun == 2 {
+			cancel()
+		}
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) || begun != 2 {
+		t.Errorf("got %v after %d pieces, want 2 and %v", err, begun, context.Canceled)
+	}
+}
+
+// A gate lets in as many as it has places, of all who share it.
+func TestGate(t *testing.T) {
+	t.Parallel()
+	gate := NewGate(2)
+	var inside, most atomic.Int64
+	err := Each(t.Context(), 8, 100, func(ctx context.Context, _ int) error {
+		if err := gate.Enter(ctx); err != nil {
+			return err
+		}
+		defer gate.Leave()
+		if n := inside.Add(1); n > most.Load() {
+			most.Store(n)
+		}
+		inside.Add(-1)
+		return nil
+	})
+	if err != nil || most.Load() > 2 || most.Load() < 1 {
+		t.Errorf("%d at once (%v), want at most 2", most.Load(), err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := gate.Enter(ctx); !errors.Is(err, context.Canceled) || len(gate) != 0 {
+		t.Errorf("got %v with %d places taken, want %v and none", err, len(gate), context.Canceled)
+	}
+}

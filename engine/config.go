@@ -154,8 +154,9 @@ type PromoterConfig struct {
 	// Every is the time between two promotions. 0: waiting jobs become ready by
 	// themselves, which wants a store without StoreOptions.Promoted.
 	Every time.Duration
-	Drawn *Dist // seconds to the next promotion, drawn at each one; nil: Every, which says in any case whether there is any
-	First *Dist // seconds to the first promotion of a process; nil: as to the others
+	// Tick, if not nil, replaces Every as the time before the n-th promotion of a process, n from 1, by a number in
+	// (0, 1) drawn for it. What it returns is raised to a millisecond, or to Every if that is shorter.
+	Tick  func(n uint64, u float64) time.Duration
 	Batch int   // most jobs of one promotion: at least 1
 	Order Order // which of the due jobs first
 	Owner Owner

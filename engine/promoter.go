@@ -21,17 +21,14 @@ func (p *promoter) init(cfg *Config, now Time) {
 	}
 }
 
-// pause draws the time to the next tick.
+// pause is the time to the next tick.
 func (p *promoter) pause(cfg *Config) time.Duration {
-	d := cfg.Promoter.Drawn
-	if p.ticks == 0 && cfg.Promoter.First != nil {
-		d = cfg.Promoter.First
-	}
 	p.ticks++
-	if d == nil {
-		return cfg.Promoter.Every
+	every, tick := cfg.Promoter.Every, cfg.Promoter.Tick
+	if tick == nil {
+		return every
 	}
-	return max(d.Duration(cfg.Rand.Uniform(ForTick, uint64(cfg.Engine), p.ticks, 0)), shortestTick)
+	return max(tick(p.ticks, cfg.Rand.Uniform(ForTick, uint64(cfg.Engine), p.ticks, 0)), min(every, shortestTick))
 }
 
 // shortestTick bounds what is drawn from a distribution that reaches down to 0.

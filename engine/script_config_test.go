@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 	"qsim/policies"
 )
 
@@ -51,8 +52,7 @@ var words = map[string]func(c *engine.Config){
 	"promoter-order=newest": func(c *engine.Config) { c.Promoter.Order = engine.NewestReady },
 	"policy=fresh-first":    func(c *engine.Config) { c.Policy = policies.FreshFirst{} },
 	"hot-loop=true":         func(c *engine.Config) { c.Fetch.ErrorPause = -1 },
-	"first=drawn":           func(c *engine.Config) { c.Promoter.First = uniform(10, 15) },
-	"every=drawn":           func(c *engine.Config) { c.Promoter.Drawn = uniform(0, 10) },
+	"every=drawn":           func(c *engine.Config) { c.Promoter.Tick = drawnTick },
 	"guard=token":           func(c *engine.Config) { c.Reaper.Guard = engine.FenceToken },
 	"guard=state":           func(c *engine.Config) { c.Reaper.Guard = engine.FenceState },
 	"guard=none":            func(c *engine.Config) { c.Reaper.Guard = engine.FenceNone },
@@ -93,12 +93,16 @@ var (
 	guards = []string{"store", "token", "state", "none"}
 )
 
-func uniform(least, most float64) *engine.Dist {
-	d, err := engine.Uniform(least, most)
+// drawnTick is 10 to 15 s before the first promotion of a process and up to 10 s before each other.
+func drawnTick(n uint64, u float64) time.Duration {
+	d, err := dist.Uniform(0, 10)
+	if n == 1 {
+		d, err = dist.Uniform(10, 15)
+	}
 	if err != nil {
 		panic(err)
 	}
-	return &d
+	return d.Duration(u)
 }
 
 // free is a retry policy for which two kinds of error cost no attempt.

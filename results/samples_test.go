@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 )
 
 // TestDetectable draws samples that differ by what Detectable says, and wants the
@@ -13,7 +14,7 @@ import (
 func TestDetectable(t *testing.T) {
 	const trials, cv = 2000, .1
 	rand := engine.Rand{Seed: 11}
-	noise, err := engine.Normal(100, 1) // far from 0: the absolute value is the value
+	noise, err := dist.Normal(100, 1) // far from 0: the absolute value is the value
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +59,7 @@ func TestRunsToDetect(t *testing.T) {
 func TestDetectableAmong(t *testing.T) {
 	const trials, cv, n, metrics = 1000, .1, 12, 13
 	rand := engine.Rand{Seed: 12}
-	noise, err := engine.Normal(100, 1)
+	noise, err := dist.Normal(100, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

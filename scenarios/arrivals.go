@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 )
 
 // process yields the arrivals of one class, earliest first.
@@ -53,7 +54,7 @@ func (sc *Scenario) process(class int, rand engine.Rand) (process, error) {
 	case "constant":
 		r.gaps = nil
 	case "gamma":
-		gaps, err := engine.Gamma(1, max(float64(*a.CV), leastCV))
+		gaps, err := dist.Gamma(1, max(float64(*a.CV), leastCV))
 		if err != nil {
 			return nil, err
 		}
@@ -113,7 +114,7 @@ func (d *classDraws) uniform(number uint64, n uint16) float64 {
 type renewal struct {
 	draws classDraws
 	intensity
-	gaps  *engine.Dist // of mean 1; nil: all 1, and the first arrival comes at once
+	gaps  *dist.Dist // of mean 1; nil: all 1, and the first arrival comes at once
 	index uint64
 	at    float64 // nanoseconds: the latest arrival, or the start
 }
@@ -180,7 +181,7 @@ func (x *intensity) after(at, arrivals float64) float64 {
 // phases alternate, on first. They are read forwards only.
 type phases struct {
 	draws   classDraws
-	on, off engine.Dist
+	on, off dist.Dist
 	number  uint64  // of the phase that now is: odd numbers are on
 	end     float64 // nanoseconds: of that phase; at first: the start
 }
@@ -247,8 +248,8 @@ func (b *batches) next() (arrival, bool) {
 }
 
 // unitExponential has the mean 1.
-var unitExponential = func() engine.Dist {
-	d, err := engine.Exponential(1)
+var unitExponential = func() dist.Dist {
+	d, err := dist.Exponential(1)
 	if err != nil {
 		panic("scenarios: " + err.Error())
 	}

@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"time"
+
 	"qsim/engine"
 	"qsim/engine/sim"
 )
@@ -97,17 +99,33 @@ func (r *Reaper) config() engine.ReaperConfig {
 }
 
 func (p *Promoter) config() engine.PromoterConfig {
-	c := engine.PromoterConfig{Batch: int(p.Batch), Owner: p.Owner.owner(), First: distOf(p.First), Gap: p.Gap.Std()}
+	c := engine.PromoterConfig{Batch: int(p.Batch), Owner: p.Owner.owner(), Gap: p.Gap.Std()}
 	if p.On() {
 		c.Every = max(1, p.Every.average().Std())
-		if every := p.Every.Dist(); !every.IsConstant() {
-			c.Drawn = &every
-		}
+		c.Tick = p.tick(c.Every)
 	}
 	if p.Order == "newest" {
 		c.Order = engine.NewestReady
 	}
 	return c
+}
+
+// tick draws the time to each promotion of a process, and is nil if all of them are constant.
+func (p *Promoter) tick(constant time.Duration) func(n uint64, u float64) time.Duration {
+	every := p.Every.Dist()
+	first := distOf(p.First)
+	if first == nil && every.IsConstant() {
+		return nil
+	}
+	return func(n uint64, u float64) time.Duration {
+		switch {
+		case n == 1 && first != nil:
+			return first.Duration(u)
+		case every.IsConstant():
+			return constant
+		}
+		return every.Duration(u)
+	}
 }
 
 func (o Owner) owner() engine.Owner {

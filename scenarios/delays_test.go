@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 	"qsim/policies"
 )
 
@@ -55,7 +56,7 @@ func TestDelaysKeepTheirBounds(t *testing.T) {
 			b.Kind, err = policies.ParseBackoffKind(kind)
 			b.Jitter, problem = policies.ParseJitter(text)
 			if b.Kind == policies.Random {
-				d, _ := engine.Exponential(100)
+				d, _ := dist.Exponential(100)
 				b.Distribution, b.Jitter = &d, policies.Jitter{}
 			}
 			if err != nil || problem != nil || b.Validate() != nil {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 	"qsim/engine/sim"
 )
 
@@ -18,7 +19,7 @@ type dependency struct {
 	concurrency float64 // 0: no limit on it
 	limits      levels  // what multiplies the limit
 	fails       float64 // share of the calls over the limit that fail
-	rejectsIn   engine.Dist
+	rejectsIn   dist.Dist
 	overSlow    float64 // run time of the others over the limit × this
 	slows       float64
 	outages     []outage
@@ -33,7 +34,7 @@ type dependency struct {
 type outage struct {
 	sim.Window
 	kind  engine.ErrorKind
-	takes *engine.Dist // nil: the service time
+	takes *dist.Dist // nil: the service time
 }
 
 // newDependency returns the state of a dependency at time 0, under one seed.

@@ -3,7 +3,7 @@ package scenarios
 import (
 	"go.yaml.in/yaml/v4"
 
-	"qsim/engine"
+	"qsim/engine/dist"
 )
 
 // Distribution is how a duration varies. Which fields count depends on Kind.
@@ -23,7 +23,7 @@ type Distribution struct {
 	Values []Duration `yaml:"values,omitempty,flow"` // empirical
 	File   string     `yaml:"file,omitempty"`        // empirical: values from a file beside the scenario; see OpenFile
 
-	dist engine.Dist
+	dist dist.Dist
 }
 
 // plainDistribution is a Distribution without its methods, to load and dump maps.

@@ -14,19 +14,19 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"qsim/engine"
+	"qsim/engine/dist"
 )
 
 // folder is where a scenario's own files are: the folder of the scenario, and for those
 // that are part of the program, the program.
 type folder struct {
 	path  string
-	dists map[string]engine.Dist // empirical distributions by file, while Load reads them
-	bad   map[string]error       // what is wrong with the others
+	dists map[string]dist.Dist // empirical distributions by file, while Load reads them
+	bad   map[string]error     // what is wrong with the others
 }
 
 func folderOf(scenario string) *folder {
-	return &folder{filepath.Dir(scenario), map[string]engine.Dist{}, map[string]error{}}
+	return &folder{filepath.Dir(scenario), map[string]dist.Dist{}, map[string]error{}}
 }
 
 // open opens a regular file of the folder or below it. Nothing leads out of the folder:
@@ -130,11 +130,11 @@ func (f *folder) values(name string) ([]Duration, error) {
 }
 
 // dist returns the distribution of the values in a file, which is read once.
-func (f *folder) dist(name string) (engine.Dist, error) {
+func (f *folder) dist(name string) (dist.Dist, error) {
 	if _, seen := f.dists[name]; !seen && f.bad[name] == nil {
 		values, err := f.values(name)
 		if err == nil {
-			if f.dists[name], err = engine.Empirical(inSeconds(values)); err != nil {
+			if f.dists[name], err = dist.Empirical(inSeconds(values)); err != nil {
 				err = badValue("file %s: %v", quoted(name), err)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 	"qsim/engine/sim"
 )
 
@@ -18,9 +19,9 @@ type handlers struct {
 
 // handlerClass is what the handlers of one class do.
 type handlerClass struct {
-	service       engine.Dist
+	service       dist.Dist
 	fails         float64
-	failTakes     *engine.Dist // nil: as long as a success
+	failTakes     *dist.Dist // nil: as long as a success
 	errors        []errorShare
 	poison        float64
 	kills         float64
@@ -44,7 +45,7 @@ type failWindow struct {
 	sim.Window
 	rate  float64
 	kind  engine.ErrorKind
-	takes *engine.Dist
+	takes *dist.Dist
 }
 
 // Draws of one purpose and key are told apart by these numbers.
@@ -100,7 +101,7 @@ func (h *handlers) addStorm(sc *Scenario, s *Storm) {
 	}
 }
 
-func distOf(d *Distribution) *engine.Dist {
+func distOf(d *Distribution) *dist.Dist {
 	if d == nil {
 		return nil
 	}
@@ -146,7 +147,7 @@ func (h *handlers) work(now engine.Time, c *handlerClass, j *engine.Job, x *sim.
 }
 
 // runTime draws a run time, which slow storms multiply.
-func (h *handlers) runTime(now engine.Time, c *handlerClass, takes *engine.Dist, job, number uint64, draw uint16) (runs time.Duration) {
+func (h *handlers) runTime(now engine.Time, c *handlerClass, takes *dist.Dist, job, number uint64, draw uint16) (runs time.Duration) {
 	if takes.IsConstant() {
 		runs = takes.Duration(0.5)
 	} else {
@@ -194,7 +195,7 @@ func (h *handlers) call(now engine.Time, c *handlerClass, j *engine.Job, x *sim.
 
 // fails draws whether an attempt fails, how, and what its run time is if not the
 // service time. Storms come before what happens at rest.
-func (h *handlers) fails(now engine.Time, c *handlerClass, j *engine.Job) (engine.ErrorKind, *engine.Dist, bool) {
+func (h *handlers) fails(now engine.Time, c *handlerClass, j *engine.Job) (engine.ErrorKind, *dist.Dist, bool) {
 	job, number := uint64(j.ID), uint64(j.Delivery)
 	for i := range c.failing {
 		w := &c.failing[i]

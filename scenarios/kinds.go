@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 	"qsim/policies"
 )
 
@@ -171,36 +172,36 @@ func (t *kindTable) has(key string) bool {
 }
 
 // Dist returns d ready to be drawn from, in seconds.
-func (d *Distribution) Dist() engine.Dist { return d.dist }
+func (d *Distribution) Dist() dist.Dist { return d.dist }
 
 // build makes the engine's distribution. The error names the parameter at fault.
-func (d *Distribution) build() (engine.Dist, error) {
+func (d *Distribution) build() (dist.Dist, error) {
 	seconds := func(v *Duration) float64 { return v.Std().Seconds() }
 	switch {
 	case d.Kind == "constant":
-		return engine.Constant(seconds(d.Value))
+		return dist.Constant(seconds(d.Value))
 	case d.Kind == "exponential":
-		return engine.Exponential(seconds(d.Mean))
+		return dist.Exponential(seconds(d.Mean))
 	case d.Kind == "uniform":
-		return engine.Uniform(seconds(d.Min), seconds(d.Max))
+		return dist.Uniform(seconds(d.Min), seconds(d.Max))
 	case d.Kind == "lognormal" && d.P50 != nil:
-		return engine.LogNormalQuantiles(seconds(d.P50), seconds(d.P99))
+		return dist.LogNormalQuantiles(seconds(d.P50), seconds(d.P99))
 	case d.Kind == "lognormal":
-		return engine.LogNormalMeanCV(seconds(d.Mean), float64(*d.CV))
+		return dist.LogNormalMeanCV(seconds(d.Mean), float64(*d.CV))
 	case d.Kind == "normal":
-		return engine.Normal(seconds(d.Mean), seconds(d.SD))
+		return dist.Normal(seconds(d.Mean), seconds(d.SD))
 	case d.Kind == "gamma":
-		return engine.Gamma(seconds(d.Mean), float64(*d.CV))
+		return dist.Gamma(seconds(d.Mean), float64(*d.CV))
 	case d.Kind == "erlang":
-		return engine.Erlang(seconds(d.Mean), int(*d.K))
+		return dist.Erlang(seconds(d.Mean), int(*d.K))
 	case d.Kind == "weibull":
-		return engine.Weibull(seconds(d.Mean), float64(*d.Shape))
+		return dist.Weibull(seconds(d.Mean), float64(*d.Shape))
 	case d.Kind == "pareto":
-		return engine.Pareto(seconds(d.Min), float64(*d.Alpha))
+		return dist.Pareto(seconds(d.Min), float64(*d.Alpha))
 	case d.Kind == "hyperexponential":
-		return engine.HyperExponential(seconds(d.Mean), float64(*d.CV))
+		return dist.HyperExponential(seconds(d.Mean), float64(*d.CV))
 	}
-	return engine.Empirical(inSeconds(d.Values))
+	return dist.Empirical(inSeconds(d.Values))
 }
 
 func inSeconds(values []Duration) []float64 {
@@ -213,14 +214,14 @@ func inSeconds(values []Duration) []float64 {
 
 // buildAt makes the engine's distribution of a map that check found nothing wrong with.
 func (d *Distribution) buildAt(node *yaml.Node) error {
-	dist, err := d.build()
+	built, err := d.build()
 	if err == nil {
-		d.dist = dist
+		d.dist = built
 		return nil
 	}
 	at := node
 	bad := badValue("%s", err)
-	if own := (*engine.DistError)(nil); errors.As(err, &own) {
+	if own := (*dist.Error)(nil); errors.As(err, &own) {
 		if value := lookup(node, own.Parameter); value != nil {
 			at = value
 		}

@@ -218,16 +218,19 @@ func TestPromoterKeys(t *testing.T) {
 		return sc.Engine.Promoter.config()
 	}
 	drawn := of("{every: {dist: uniform, min: 2s, max: 8s}, first: {dist: uniform, min: 10s, max: 14s}, gap: 20ms, order: newest, owner: leader}")
-	if drawn.Every != 5*time.Second || drawn.Drawn == nil || drawn.Drawn.Mean() != 5 || drawn.First == nil || drawn.First.Mean() != 12 {
+	if drawn.Every != 5*time.Second || drawn.Tick == nil || drawn.Tick(1, 0.5) != 12*time.Second || drawn.Tick(2, 0.5) != 5*time.Second {
 		t.Errorf("drawn: %+v", drawn)
 	}
 	if drawn.Gap != 20*time.Millisecond || drawn.Order != engine.NewestReady || drawn.Owner != engine.LeaderOnly {
 		t.Errorf("drawn: %+v", drawn)
 	}
-	if c := of("{every: 5s}"); c.Every != 5*time.Second || c.Drawn != nil || c.First != nil || c.Gap != 0 {
+	if c := of("{every: 5s}"); c.Every != 5*time.Second || c.Tick != nil || c.Gap != 0 {
 		t.Errorf("constant: %+v", c)
 	}
-	if c := of("{every: 0s}"); c.Every != 0 || c.Drawn != nil {
+	if c := of("{every: 5s, first: {dist: uniform, min: 10s, max: 14s}}"); c.Tick(1, 0.5) != 12*time.Second || c.Tick(2, 0.5) != 5*time.Second {
+		t.Errorf("constant but the first: %+v", c)
+	}
+	if c := of("{every: 0s}"); c.Every != 0 || c.Tick != nil {
 		t.Errorf("none: %+v", c)
 	}
 }

@@ -4,13 +4,14 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 )
 
 // row is what all calls of a dependency update under optimistic locking: who writes must
 // have read the latest version. A write that has been sent takes effect, though its sender be
 // stopped or die.
 type row struct {
-	network engine.Dist // one way
+	network dist.Dist // one way
 	rand    engine.Rand
 
 	version  int64
@@ -42,7 +43,7 @@ type step struct {
 	write bool
 }
 
-func newRow(network engine.Dist, rand engine.Rand) *row {
+func newRow(network dist.Dist, rand engine.Rand) *row {
 	return &row{network: network, rand: rand, attempts: map[delivery]*attempt{}}
 }
 
@@ -61,14 +62,14 @@ func (r *row) begin(now engine.Time, who delivery, runs time.Duration, writes bo
 	asks, worked := r.way(who, 0), runs
 	worked += asks + r.way(who, 1)
 	if !writes {
-		return min(worked, engine.LongestDraw)
+		return min(worked, dist.LongestDraw)
 	}
 	sends, answers := r.way(who, 2), r.way(who, 3)
 	r.attempts[who] = &attempt{sent: now.Add(worked)}
 	r.steps.push(step{now.Add(asks), r.order, who, false})
 	r.steps.push(step{now.Add(worked + sends), r.order + 1, who, true})
 	r.order += 2
-	return min(worked+sends+answers, engine.LongestDraw)
+	return min(worked+sends+answers, dist.LongestDraw)
 }
 
 // won reports whether the write of an attempt that ends now took effect.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 	"qsim/engine/memstore"
 	"qsim/engine/sim"
 	"qsim/results"
@@ -244,8 +245,8 @@ func unresolved(store *memstore.Store) func(yield func(results.Unresolved) bool)
 // scaled multiplies a duration by a factor of at least 0.
 func scaled(d time.Duration, factor float64) time.Duration {
 	x := float64(d) * factor
-	if x >= float64(engine.LongestDraw) {
-		return engine.LongestDraw
+	if x >= float64(dist.LongestDraw) {
+		return dist.LongestDraw
 	}
 	return time.Duration(math.Round(x))
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 	"qsim/policies"
 )
 
@@ -115,7 +116,7 @@ func freeDelay(b *policies.Backoff) float64 {
 
 // meanDelay returns the mean delay after the n-th failure in seconds, with jitter.
 func meanDelay(b *policies.Backoff, n int32) float64 {
-	if d, ok := b.Distribution.(engine.Dist); ok && b.Kind == policies.Random {
+	if d, ok := b.Distribution.(dist.Dist); ok && b.Kind == policies.Random {
 		mean := d.Mean()
 		if b.Max > 0 {
 			mean = min(mean, b.Max.Seconds())
@@ -219,7 +220,7 @@ func (f *Fails) kinds() []string {
 
 // above returns the share of draws from d that are longer than so many seconds, to a
 // thousandth of a millionth.
-func above(d engine.Dist, limit float64) float64 {
+func above(d dist.Dist, limit float64) float64 {
 	if d.IsConstant() {
 		if d.Mean() > limit {
 			return 1

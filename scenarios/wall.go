@@ -41,9 +41,7 @@ func (sc *Scenario) OnWallClock(policy int, seed uint64, speed Speed) (*Wall, er
 	world.settings = sc.settingsOf(policy)
 	rand := engine.Rand{Seed: seed}
 	w := &Wall{world: world, seed: seed, speed: speed, handlers: newHandlers(seen, rand)}
-	if w.config, err = speed.config(world.node, &seen.Engine.Promoter); err != nil {
-		return nil, err
-	}
+	w.config = speed.config(world.node)
 	w.config.Rand = rand
 	if w.workload, err = newWorkload(seen, rand); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 	"qsim/engine/sim"
 )
 
@@ -34,9 +35,9 @@ type Span struct{ From, For time.Duration }
 
 // Overlay is Delays as a simulation applies them.
 type Overlay struct {
-	request, reply [engine.NumOps]engine.Dist
+	request, reply [engine.NumOps]dist.Dist
 	perJob         [engine.NumOps]time.Duration
-	wake, overrun  engine.Dist
+	wake, overrun  dist.Dist
 	stalls         [][]Span
 	held           []Span
 	period         time.Duration
@@ -93,15 +94,15 @@ func each(spans []Span, period time.Duration, until engine.Time, visit func(Span
 }
 
 // dist is the distribution of samples in the time of the scenario.
-func (d *Delays) dist(samples []time.Duration) (engine.Dist, error) {
+func (d *Delays) dist(samples []time.Duration) (dist.Dist, error) {
 	if len(samples) == 0 {
-		return engine.Dist{}, nil
+		return dist.Dist{}, nil
 	}
 	values := make([]float64, len(samples))
 	for i, s := range samples {
 		values[i] = max(0, d.Speed.Virtual(s)).Seconds()
 	}
-	return engine.Empirical(values)
+	return dist.Empirical(values)
 }
 
 // Alter gives a simulation these delays in place of its scenario's: see Options.Alter.
@@ -179,7 +180,7 @@ func (m *measured) Reply(now engine.Time, c *engine.Call, r *engine.Reply, _ *si
 	return d
 }
 
-func (m *measured) draw(d *engine.Dist, p engine.Purpose, c *engine.Call, n uint16) time.Duration {
+func (m *measured) draw(d *dist.Dist, p engine.Purpose, c *engine.Call, n uint16) time.Duration {
 	node := uint64(uint32(c.Engine.Node()))<<16 | uint64(c.Engine.Generation()&0xffff)
 	return d.Duration(m.rand.Uniform(p, uint64(c.ID), node, n))
 }

@@ -1,13 +1,13 @@
 package scenarios
 
 import (
-	"fmt"
 	"math/big"
 	"math/bits"
 	"strings"
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 )
 
 // Speed is how many seconds of a scenario pass in one second of the wall clock: Num/Den,
@@ -85,7 +85,7 @@ func ratioOf(d time.Duration, num, den int64) time.Duration {
 
 // config is c of a scenario as an engine needs it that runs s times as fast. Policies
 // and retry policies are told the times of the scenario; see fastPolicy.
-func (s Speed) config(c engine.Config, promoter *Promoter) (engine.Config, error) {
+func (s Speed) config(c engine.Config) engine.Config {
 	for _, d := range []*time.Duration{
 		&c.CallTimeout, &c.Fetch.Poll, &c.Fetch.Cooldown, &c.Fetch.ErrorPause, &c.Commit.Linger, &c.Commit.Timeout,
 		&c.Lease.TTL, &c.Lease.Heartbeat, &c.Lease.Max, &c.Reaper.Every, &c.Reaper.Grace, &c.Reaper.Gap,
@@ -98,28 +98,20 @@ func (s Speed) config(c engine.Config, promoter *Promoter) (engine.Config, error
 	for _, pause := range pauses {
 		c.Commit.Backoff = append(c.Commit.Backoff, s.Real(pause))
 	}
-	var err error
-	if c.Promoter.Drawn != nil {
-		if c.Promoter.Drawn, err = s.dist(&promoter.Every); err != nil {
-			return c, fmt.Errorf("engine.promoter.every: %w", err)
-		}
-	}
-	if c.Promoter.First != nil {
-		if c.Promoter.First, err = s.dist(promoter.First); err != nil {
-			return c, fmt.Errorf("engine.promoter.first: %w", err)
-		}
+	if tick := c.Promoter.Tick; tick != nil {
+		c.Promoter.Tick = func(n uint64, u float64) time.Duration { return s.Real(tick(n, u)) }
 	}
 	kinds := c.Kinds
 	c.Kinds = nil
 	for _, k := range kinds {
 		c.Kinds = append(c.Kinds, engine.KindConfig{Retry: fastRetry{k.Retry, s}, Timeout: s.Real(k.Timeout)})
 	}
-	return c, nil
+	return c
 }
 
 // dist is d on the wall clock. All kinds of distributions are of a scale that their
 // durations give; one of values from a file is taken at 1,000 of its quantiles.
-func (s Speed) dist(d *Distribution) (*engine.Dist, error) {
+func (s Speed) dist(d *Distribution) (*dist.Dist, error) {
 	fast := *d
 	for _, p := range []**Duration{&fast.Value, &fast.Mean, &fast.Min, &fast.Max, &fast.P50, &fast.P99, &fast.SD} {
 		if *p != nil {

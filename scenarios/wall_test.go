@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 	"qsim/engine/memstore"
 	"qsim/engine/sim"
 	"qsim/results"
@@ -186,11 +187,11 @@ func TestSpeedOfConfig(t *testing.T) {
 	const was, want = 7 * time.Second, 350 * time.Millisecond
 	var c engine.Config
 	fill(reflect.ValueOf(&c).Elem(), was)
-	c.Promoter.Drawn, c.Promoter.First = nil, nil
+	c.Promoter.Tick = func(uint64, float64) time.Duration { return was }
 	c.Commit.Backoff, c.Kinds = []time.Duration{was, was}, []engine.KindConfig{{Timeout: was}}
-	got, err := Speed{20, 1}.config(c, &Promoter{})
-	if err != nil {
-		t.Fatal(err)
+	got := Speed{20, 1}.config(c)
+	if tick := got.Promoter.Tick(1, 0.5); tick != want {
+		t.Errorf("a tick is %v, want %v", tick, want)
 	}
 	visitAll(reflect.ValueOf(&got).Elem(), "Config", func(path string, d time.Duration) {
 		if d != want {
@@ -260,13 +261,13 @@ func TestSpeedRounds(t *testing.T) {
 	s := Speed{20, 1}
 	for _, tt := range []struct{ virtual, real time.Duration }{
 		{0, 0}, {20 * time.Second, time.Second}, {time.Second, 50 * time.Millisecond}, {1, 1}, {-1, -1},
-		{engine.Forever, engine.Forever}, {engine.LongestDraw, engine.LongestDraw / 20},
+		{engine.Forever, engine.Forever}, {dist.LongestDraw, dist.LongestDraw / 20},
 	} {
 		if got := s.Real(tt.virtual); got != tt.real {
 			t.Errorf("%v takes %v, want %v", tt.virtual, got, tt.real)
 		}
 	}
-	if got := (Speed{1, 1_000_000}).Real(engine.LongestDraw); got != engine.Forever-1 {
+	if got := (Speed{1, 1_000_000}).Real(dist.LongestDraw); got != engine.Forever-1 {
 		t.Errorf("a hundred years at a millionth of the speed take %v", got)
 	}
 	if got := s.Virtual(time.Second); got != 20*time.Second {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 )
 
 // A job's ID says what it is, so that it does not depend on the policy: the class
@@ -49,7 +50,7 @@ type stream struct {
 type classStamp struct {
 	class   int
 	proto   engine.NewJob
-	tenants engine.Zipf
+	tenants dist.Zipf
 	only    bool                            // there is but one tenant
 	tenant  func(index int) engine.TenantID // by rank
 	serials uint64                          // keys; 0: jobs have none
@@ -64,7 +65,7 @@ func newWorkload(sc *Scenario, rand engine.Rand) (*workload, error) {
 		c := &sc.Jobs[class]
 		stamp := &classStamp{class: class, proto: engine.NewJob{Kind: engine.Kind(class), Priority: c.Priority, Delay: c.Delay.Std()}, only: c.Tenants.Count <= 1}
 		var err error
-		if stamp.tenants, err = engine.NewZipf(int(max(c.Tenants.Count, 1)), float64(c.Tenants.Skew)); err != nil {
+		if stamp.tenants, err = dist.NewZipf(int(max(c.Tenants.Count, 1)), float64(c.Tenants.Skew)); err != nil {
 			return nil, err
 		}
 		stamp.tenant = func(index int) engine.TenantID { return sc.TenantID(class, index) }

@@ -12,17 +12,18 @@ import (
 // memory store together, and only cmd/qbench knows PostgreSQL. Tests are exempt.
 var mayImport = map[string][]string{
 	"engine":           {},
+	"engine/dist":      {},
 	"engine/check":     {"engine"},
 	"engine/history":   {"engine"},
 	"engine/memstore":  {"engine"},
 	"engine/pgstore":   {"engine"},
-	"engine/sim":       {"engine"},
+	"engine/sim":       {"engine", "engine/dist"},
 	"engine/live":      {"engine"},
 	"engine/storetest": {"engine"},
 	"policies":         {"engine"},
 	"results":          {"engine"},
 	"results/report":   {"results"},
-	"scenarios":        {"engine", "engine/check", "engine/sim", "engine/memstore", "policies", "results", "scenarios/pool"},
+	"scenarios":        {"engine", "engine/check", "engine/dist", "engine/sim", "engine/memstore", "policies", "results", "scenarios/pool"},
 	"cmd/qsim":         {"cmd/cli", "scenarios", "scenarios/...", "results", "results/report"},
 	"cmd/qbench":       {"cmd/cli", "scenarios", "engine", "engine/live", "engine/memstore", "engine/pgstore", "engine/pgstore/pgserver", "results", "results/report"},
 
@@ -40,7 +41,7 @@ var mayImport = map[string][]string{
 	"scenarios/pool": {},
 
 	// What builds on whole scenarios: chaos, verification, sweeps; tuning builds on sweeps.
-	"scenarios/...": {"scenarios", "scenarios/pool", "scenarios/ranges", "scenarios/sweep", "engine", "engine/check", "engine/sim", "engine/memstore", "policies", "results"},
+	"scenarios/...": {"scenarios", "scenarios/pool", "scenarios/ranges", "scenarios/sweep", "engine", "engine/check", "engine/dist", "engine/sim", "engine/memstore", "policies", "results"},
 }
 
 // mayUse is, for each module that is not ours, the packages that may import it. The

@@ -9,6 +9,7 @@ import (
 
 	"qsim/cmd/cli"
 	"qsim/engine"
+	"qsim/engine/dist"
 	"qsim/results"
 )
 
@@ -101,7 +102,7 @@ func TestSenseOfMetrics(t *testing.T) {
 func TestGateOfMany(t *testing.T) {
 	const trials, units, rounds = 400, 13, 6
 	rand := engine.Rand{Seed: 5}
-	noise, err := engine.Normal(100, 1)
+	noise, err := dist.Normal(100, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/check"
+	"qsim/engine/dist"
 	"qsim/engine/sim"
 	"qsim/policies"
 )
@@ -15,7 +16,7 @@ import (
 func TestRequeuedBatchKeepsItsOutcomes(t *testing.T) {
 	for seed := uint64(1); seed < 30; seed++ {
 		w := newWorld(t, seed, 500, 50)
-		w.flaky.service = dist(t)(engine.Exponential(1))
+		w.flaky.service = drawn(t)(dist.Exponential(1))
 		w.node.Lease = engine.LeaseConfig{TTL: 2 * time.Second, Local: true}
 		w.node.Commit.Tries, w.node.Commit.GiveUp = 1, engine.Requeue
 		w.links.Faults = []sim.Fault{{Window: sim.Window{For: 5 * time.Second}, Ops: allOps(), Partial: 0.5}}
@@ -32,7 +33,7 @@ func TestRequeuedBatchKeepsItsOutcomes(t *testing.T) {
 func TestControlsLeavePromotionsAlone(t *testing.T) {
 	for _, kind := range []sim.ControlKind{sim.Redrive, sim.LoseLeases} {
 		w := quietWorld(t, 30)
-		w.jobs.gap = dist(t)(engine.Constant(1))
+		w.jobs.gap = drawn(t)(dist.Constant(1))
 		w.store.KeepDead = true
 		w.workload = &varied{poisson: w.jobs, delayed: 5 * time.Second}
 		w.config.Controls = []sim.Control{{Kind: kind, At: 8 * second, For: 1}}
@@ -48,7 +49,7 @@ func TestHeldJobsAreNotInFlight(t *testing.T) {
 	for _, p := range []engine.Policy{policies.FIFO{}, policies.InFlightCap{Retries: 10}} {
 		w := newWorld(t, 1, 2000, 20)
 		w.node.Workers = 10
-		w.flaky.service, w.flaky.fail = dist(t)(engine.Exponential(0.1)), 0.3
+		w.flaky.service, w.flaky.fail = drawn(t)(dist.Exponential(0.1)), 0.3
 		w.node.Kinds[0].Retry = &policies.Backoff{MaxAttempts: 8, Kind: policies.Exponential, First: 30 * time.Second, Factor: 2, Max: 600 * time.Second}
 		w.store.Held, w.config.Held = true, true
 		w.config.Policy = func(int32) engine.Policy { return p }
@@ -65,7 +66,7 @@ func TestHeldJobsAreNotInFlight(t *testing.T) {
 func TestReaperWaitsForItself(t *testing.T) {
 	for _, g := range []engine.Fence{engine.FenceToken, engine.FenceState} {
 		w := quietWorld(t, 20)
-		w.flaky.service = dist(t)(engine.Constant(20))
+		w.flaky.service = drawn(t)(dist.Constant(20))
 		w.node.Lease.Heartbeat = 0
 		w.node.Reaper = engine.ReaperConfig{Every: time.Second, Batch: 100, Guard: g, Gap: time.Second}
 		w.config.Controls = []sim.Control{{At: 10 * second, For: time.Second}}
@@ -90,7 +91,7 @@ func TestFrozenProcessLooksAtItsClock(t *testing.T) {
 	for _, linger := range []time.Duration{0, 5 * time.Millisecond} {
 		w := quietWorld(t, 20)
 		w.nodes = 1
-		w.flaky.service = dist(t)(engine.Constant(5))
+		w.flaky.service = drawn(t)(dist.Constant(5))
 		w.node.Lease = engine.LeaseConfig{TTL: 10 * time.Second, Local: true}
 		w.node.Commit.Linger = linger
 		w.node.Reaper.Off = true
@@ -114,7 +115,7 @@ func TestRedriveWakesEveryNode(t *testing.T) {
 	w.nodes, w.node.Workers = 4, 10
 	w.flaky.fail, w.store.KeepDead = 1, true
 	w.node.Kinds[0].Retry = &policies.Backoff{MaxAttempts: 1}
-	w.flaky.service = dist(t)(engine.Constant(1))
+	w.flaky.service = drawn(t)(dist.Constant(1))
 	w.config.Controls = []sim.Control{{Kind: sim.Redrive, At: 3617 * second, Share: 1}}
 	claims := make([]int, 4)
 	for _, e := range w.events(engine.Leased) {
@@ -134,7 +135,7 @@ func TestRedriveWakesEveryNode(t *testing.T) {
 func TestAckAtStart(t *testing.T) {
 	w := quietWorld(t, 20)
 	w.workload = &varied{poisson: w.jobs, delayed: 150 * time.Second}
-	w.flaky.service = dist(t)(engine.Constant(100))
+	w.flaky.service = drawn(t)(dist.Constant(100))
 	w.store.Held, w.config.Held, w.store.Fence = true, true, engine.FenceNone
 	w.node.Workers = 100
 	w.node.Lease = engine.LeaseConfig{TTL: time.Minute, AckAtStart: true}
@@ -153,7 +154,7 @@ func TestAckAtStart(t *testing.T) {
 	}
 
 	w = quietWorld(t, 20)
-	w.flaky.service = dist(t)(engine.Constant(1000))
+	w.flaky.service = drawn(t)(dist.Constant(1000))
 	w.node.Lease = engine.LeaseConfig{TTL: time.Minute, AckAtStart: true}
 	w.config.Controls = []sim.Control{{At: 30 * second, For: time.Second}}
 	w.config.Until = 7200 * second

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 )
 
 // Window is a stretch of time that may come again.
@@ -37,9 +38,9 @@ type Fault struct {
 	LoseRequest float64
 	LoseReply   float64
 	Duplicate   float64
-	Error       float64      // refused without effect, with engine.ErrUnavailable
-	Partial     float64      // of the outcomes of a commit: refused, while the others take effect
-	Delay       *engine.Dist // seconds, added to the way to the store; nil: none
+	Error       float64    // refused without effect, with engine.ErrUnavailable
+	Partial     float64    // of the outcomes of a commit: refused, while the others take effect
+	Delay       *dist.Dist // seconds, added to the way to the store; nil: none
 }
 
 func (f *Fault) hits(now engine.Time, c *engine.Call) bool {

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 	"qsim/engine/sim"
 	"qsim/policies"
 )
@@ -40,7 +41,7 @@ var calms = rapid.Custom(func(t *rapid.T) calm {
 // world returns that world, with FIFO and iid exponential backoffs of unlimited attempts. Its draws
 // are keyed by (job, delivery).
 func (c calm) world(t testing.TB) *world {
-	must := dist(t)
+	must := drawn(t)
 	workers := c.Nodes * c.Workers
 	w := newWorld(t, c.Seed, c.Jobs, c.Load*float64(workers)*(1-c.Fails))
 	w.nodes, w.node.Workers = c.Nodes, c.Workers
@@ -48,18 +49,18 @@ func (c calm) world(t testing.TB) *world {
 	w.node.Commit = engine.CommitConfig{Batch: c.Batch, Calls: 2, Timeout: time.Hour}
 	w.node.Lease = engine.LeaseConfig{TTL: 10000 * time.Hour}
 	w.node.Reaper.Every = 10000 * time.Hour
-	backoff := must(engine.Exponential(c.Backoff))
+	backoff := must(dist.Exponential(c.Backoff))
 	w.node.Kinds = []engine.KindConfig{{Retry: &policies.Backoff{Kind: policies.Random, Distribution: &backoff}}}
 	for op := range w.links.OneWay {
-		w.links.OneWay[op] = must(engine.Constant(0))
+		w.links.OneWay[op] = must(dist.Constant(0))
 	}
 	switch c.Law {
 	case 0:
-		w.flaky.service = must(engine.Exponential(1))
+		w.flaky.service = must(dist.Exponential(1))
 	case 1:
-		w.flaky.service = must(engine.LogNormalMeanCV(1, 2))
+		w.flaky.service = must(dist.LogNormalMeanCV(1, 2))
 	default:
-		w.flaky.service = must(engine.Constant(1))
+		w.flaky.service = must(dist.Constant(1))
 	}
 	w.flaky.fail, w.flaky.stormFail = c.Fails, c.Storm
 	w.flaky.from = engine.Time(c.StormAt) * second
@@ -95,7 +96,7 @@ type delivered struct {
 // claims, whichever job it brings.
 type byClaim struct {
 	*flaky
-	backoff engine.Dist
+	backoff dist.Dist
 	claims  uint64
 	claim   map[delivered]uint64
 
@@ -166,7 +167,7 @@ func (l *levels) Record(e *engine.Event) {
 // levelsOf runs c under a policy with draws keyed by claim.
 func (c calm) levelsOf(t testing.TB, policy func() engine.Policy, change func(h *byClaim)) []level {
 	w := c.world(t)
-	h := &byClaim{flaky: w.flaky, backoff: dist(t)(engine.Exponential(c.Backoff)), claim: map[delivered]uint64{}}
+	h := &byClaim{flaky: w.flaky, backoff: drawn(t)(dist.Exponential(c.Backoff)), claim: map[delivered]uint64{}}
 	if change != nil {
 		change(h)
 	}

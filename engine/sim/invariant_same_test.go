@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 	"qsim/engine/sim"
 	"qsim/policies"
 )
@@ -23,7 +24,7 @@ func skipIfRaced(t *testing.T) {
 func (c calm) remote(t testing.TB, policy func() engine.Policy) *world {
 	w := c.world(t)
 	for op := range w.links.OneWay {
-		w.links.OneWay[op] = dist(t)(engine.Exponential(0.002))
+		w.links.OneWay[op] = drawn(t)(dist.Exponential(0.002))
 	}
 	w.node.Commit.Linger = 3 * time.Millisecond
 	w.use(policy)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 )
 
 // Fate is what the network and the store do to one call.
@@ -30,10 +31,10 @@ type Network interface {
 // correspond: calls do not.
 type Links struct {
 	Rand   engine.Rand
-	OneWay [engine.NumOps]engine.Dist // seconds, drawn for each way
-	PerJob engine.Dist                // seconds, added to the answer for each job of the call
-	Scan   [engine.NumOps]RowCosts    // added to the answer; wants Config.CountRows
-	Slows  []Slow                     // of all of these
+	OneWay [engine.NumOps]dist.Dist // seconds, drawn for each way
+	PerJob dist.Dist                // seconds, added to the answer for each job of the call
+	Scan   [engine.NumOps]RowCosts  // added to the answer; wants Config.CountRows
+	Slows  []Slow                   // of all of these
 	Faults []Fault
 	// Met counts, by fault, the calls of which it made something else, and Slowed, by window
 	// of Slows, the ways it stretched. Both are nil until there are any.
@@ -114,16 +115,16 @@ func count(counts []int64, i, n int) []int64 {
 	return counts
 }
 
-// times is factor times d, at most engine.LongestDraw.
+// times is factor times d, at most dist.LongestDraw.
 func times(factor float64, d time.Duration) time.Duration {
-	if x := float64(factor * float64(d)); x < float64(engine.LongestDraw) {
+	if x := float64(factor * float64(d)); x < float64(dist.LongestDraw) {
 		return time.Duration(math.Round(x))
 	}
-	return engine.LongestDraw
+	return dist.LongestDraw
 }
 
-// addDelays is a+b, at most engine.LongestDraw, which neither exceeds.
-func addDelays(a, b time.Duration) time.Duration { return min(a+b, engine.LongestDraw) }
+// addDelays is a+b, at most dist.LongestDraw, which neither exceeds.
+func addDelays(a, b time.Duration) time.Duration { return min(a+b, dist.LongestDraw) }
 
 func (l *Links) delay(p engine.Purpose, c *engine.Call, n uint16) time.Duration {
 	if !l.prepared {
@@ -147,7 +148,7 @@ func (l *Links) prepare() {
 	l.prepared = true
 }
 
-func (l *Links) draw(d *engine.Dist, p engine.Purpose, c *engine.Call, n uint16) time.Duration {
+func (l *Links) draw(d *dist.Dist, p engine.Purpose, c *engine.Call, n uint16) time.Duration {
 	return d.Duration(l.Rand.Uniform(p, uint64(c.ID), key(c), n))
 }
 

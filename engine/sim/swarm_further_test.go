@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 	"qsim/engine/sim"
 )
 
@@ -17,7 +18,7 @@ func (d *die) share(most int) float64 { return float64(d.between(1, most)) / 100
 // swarmFurther draws what few scenarios need: each of it seldom, so that worlds stay
 // near enough to those that work.
 func swarmFurther(t testing.TB, d *die, w *world) {
-	must := dist(t)
+	must := drawn(t)
 	c := &w.node
 	if d.seldom(4) {
 		c.Fetch.ErrorPause = []time.Duration{-1, d.milliseconds(1, 5000)}[d.below(2)]
@@ -38,8 +39,13 @@ func swarmFurther(t testing.TB, d *die, w *world) {
 	}
 	w.config.Held, w.config.MakesRoom = w.store.Held, d.coin()
 	if c.Promoter.Every > 0 && d.seldom(4) {
-		every, first := must(engine.Uniform(0, 2)), must(engine.Uniform(0.5, 1))
-		c.Promoter.Drawn, c.Promoter.First = &every, &first
+		every, first := must(dist.Uniform(0, 2)), must(dist.Uniform(0.5, 1))
+		c.Promoter.Tick = func(n uint64, u float64) time.Duration {
+			if n == 1 {
+				return first.Duration(u)
+			}
+			return every.Duration(u)
+		}
 	}
 	if c.Promoter.Every > 0 && d.seldom(4) {
 		c.Promoter.Gap = d.milliseconds(1, 2000)
@@ -50,7 +56,7 @@ func swarmFurther(t testing.TB, d *die, w *world) {
 	if d.seldom(4) { // calls are shorter then: a store that serves few at once must keep up
 		w.config.Parallel = d.between(2, 8)
 		for op := range w.links.OneWay {
-			w.links.OneWay[op] = must(engine.Exponential(float64(d.between(1, 4)) / 1000))
+			w.links.OneWay[op] = must(dist.Exponential(float64(d.between(1, 4)) / 1000))
 		}
 		c.Fetch.Poll = d.milliseconds(300, 2000)
 	}

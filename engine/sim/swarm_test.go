@@ -8,6 +8,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/check"
+	"qsim/engine/dist"
 	"qsim/engine/memstore"
 	"qsim/engine/sim"
 	"qsim/policies"
@@ -51,7 +52,7 @@ const healed = engine.Time(40 * time.Second)
 // swarmWorld draws a whole configuration and its faults from a seed.
 func swarmWorld(t testing.TB, seed uint64) *world {
 	d := &die{rand: engine.Rand{Seed: seed}}
-	must := dist(t)
+	must := drawn(t)
 	w := newWorld(t, seed, uint64(d.between(50, 200)), 10)
 	w.nodes = d.between(1, 4)
 	c := &w.node
@@ -101,14 +102,14 @@ func swarmWorld(t testing.TB, seed uint64) *world {
 		slow := d.milliseconds(0, 300)
 		w.config.EnqueueDelay = func(j *engine.NewJob) time.Duration { return slow * time.Duration(j.ID%3) }
 	}
-	w.flaky.service = must(engine.LogNormalQuantiles(0.1, 0.5))
+	w.flaky.service = must(dist.LogNormalQuantiles(0.1, 0.5))
 	w.flaky.from, w.flaky.until, w.flaky.stormFail = 0, healed, float64(d.below(80))/100
 	w.flaky.kill, w.flaky.ignoresCancel = zeroOr(d, 0.01), d.coin()
 	for op := range w.links.OneWay {
-		w.links.OneWay[op] = must(engine.Exponential(float64(d.between(1, 20)) / 1000))
+		w.links.OneWay[op] = must(dist.Exponential(float64(d.between(1, 20)) / 1000))
 	}
 	if d.coin() {
-		w.links.PerJob = must(engine.Constant(0.001))
+		w.links.PerJob = must(dist.Constant(0.001))
 	}
 	swarmFaults(t, d, w)
 	swarmFurther(t, d, w)
@@ -119,7 +120,7 @@ func swarmWorld(t testing.TB, seed uint64) *world {
 }
 
 func swarmFaults(t testing.TB, d *die, w *world) {
-	must := dist(t)
+	must := drawn(t)
 	for range d.below(5) {
 		from := engine.Time(d.milliseconds(0, 30000))
 		f := sim.Fault{Window: sim.Window{From: from, For: min(healed.Sub(from), d.milliseconds(100, 15000))}}
@@ -132,7 +133,7 @@ func swarmFaults(t testing.TB, d *die, w *world) {
 		share := func() float64 { return float64(zeroOr(d, d.between(1, 100))) / 100 }
 		f.LoseRequest, f.LoseReply, f.Duplicate, f.Error, f.Partial = share(), share(), share(), share(), share()
 		if d.coin() {
-			delay := must(engine.Exponential(float64(d.between(1, 2000)) / 1000))
+			delay := must(dist.Exponential(float64(d.between(1, 2000)) / 1000))
 			f.Delay = &delay
 		}
 		w.links.Faults = append(w.links.Faults, f)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 	"qsim/engine/sim"
 )
 
@@ -36,7 +37,7 @@ func TestWindow(t *testing.T) {
 // 500 us each way. The reaper comes every second.
 func quietWorld(t *testing.T, n uint64) *world {
 	w := newWorld(t, 1, n, 10)
-	w.flaky.service, w.flaky.fail = dist(t)(engine.Constant(0.1)), 0
+	w.flaky.service, w.flaky.fail = drawn(t)(dist.Constant(0.1)), 0
 	w.node.Fetch.Poll = time.Minute
 	return w
 }
@@ -63,10 +64,10 @@ func TestParallelServesInOrder(t *testing.T) {
 	for _, parallel := range []int{0, 1, 2} {
 		t.Run(fmt.Sprint(parallel), func(t *testing.T) {
 			w := quietWorld(t, 1)
-			w.flaky.service, w.node.Lease.Heartbeat = dist(t)(engine.Constant(60)), 0
+			w.flaky.service, w.node.Lease.Heartbeat = drawn(t)(dist.Constant(60)), 0
 			w.node.CallTimeout = time.Second / 2
 			w.nodes, w.config.Parallel, w.config.Until = 4, parallel, 25*second
-			w.links.OneWay[engine.OpRecover] = dist(t)(engine.Constant(0.01))
+			w.links.OneWay[engine.OpRecover] = drawn(t)(dist.Constant(0.01))
 			w.links.Faults = []sim.Fault{{Window: sim.Window{For: engine.Forever}, Ops: allOps(), LoseReply: 0.5}} // they are served all the same
 			var last, batch engine.Time
 			var nodes []int32
@@ -116,10 +117,10 @@ func TestStalledStore(t *testing.T) {
 // TestSlowStore multiplies both ways of a call, what it costs per job and what it
 // scans, within the window.
 func TestSlowStore(t *testing.T) {
-	must := dist(t)
-	l := &sim.Links{PerJob: must(engine.Constant(0.001)), Slows: []sim.Slow{{Window: sim.Window{From: second, For: time.Second}, Factor: 10}}}
+	must := drawn(t)
+	l := &sim.Links{PerJob: must(dist.Constant(0.001)), Slows: []sim.Slow{{Window: sim.Window{From: second, For: time.Second}, Factor: 10}}}
 	for op := range l.OneWay {
-		l.OneWay[op] = must(engine.Constant(0.01))
+		l.OneWay[op] = must(dist.Constant(0.01))
 	}
 	l.Scan[engine.OpClaim] = sim.RowCosts{Ready: 1, Ahead: 20, Waiting: 300, InFlight: 4000, Ended: 50000}
 	c := &engine.Call{ID: 1, Op: engine.OpClaim}
@@ -143,7 +144,7 @@ func TestSlowStore(t *testing.T) {
 		t.Errorf("the request takes %v, want 100ms", d)
 	}
 	l.Slows[0].Factor = 1e300
-	if d := l.Reply(second, c, r, nil); d != engine.LongestDraw {
+	if d := l.Reply(second, c, r, nil); d != dist.LongestDraw {
 		t.Errorf("an answer that takes for ever takes %v", d)
 	}
 }
@@ -205,7 +206,7 @@ func (w *rowWatch) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows 
 func TestPartialCommits(t *testing.T) {
 	w := quietWorld(t, 2000)
 	w.ledger.detail = true
-	w.jobs.gap = dist(t)(engine.Constant(0.001))
+	w.jobs.gap = drawn(t)(dist.Constant(0.001))
 	w.links.Faults = []sim.Fault{{Window: sim.Window{For: time.Minute}, Ops: allOps(), Partial: 0.5}}
 	commits := 0
 	for _, e := range w.events(engine.Called) {
@@ -229,7 +230,7 @@ func TestPartialCommits(t *testing.T) {
 func TestStalledReaper(t *testing.T) {
 	w := quietWorld(t, 20)
 	w.nodes = 2
-	w.flaky.service = dist(t)(engine.Constant(60))
+	w.flaky.service = drawn(t)(dist.Constant(60))
 	w.config.Controls = []sim.Control{{Node: 0, At: 10 * second, For: 5 * time.Second},
 		{Kind: sim.StallReaper, At: 12 * second, For: 58 * time.Second}, {Kind: sim.StallReaper, At: 20 * second, For: 10 * time.Second}}
 	taken := w.events(engine.LeaseTaken)
@@ -277,7 +278,7 @@ func TestSkewedClock(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := quietWorld(t, 300)
 			w.node.Lease = engine.LeaseConfig{TTL: 30 * time.Second, Local: true}
-			w.flaky.service = dist(t)(engine.Constant(5))
+			w.flaky.service = drawn(t)(dist.Constant(5))
 			w.config.Controls = []sim.Control{{Kind: sim.ShiftClock, At: 10 * second, For: tt.length, Offset: tt.offset}}
 			watch := &ttlWatch{Network: w.links, ttl: map[time.Duration]engine.Time{}}
 			w.network = watch
@@ -335,7 +336,7 @@ func TestLostLeases(t *testing.T) {
 		t.Run(fmt.Sprint("orphans=", orphans), func(t *testing.T) {
 			w := quietWorld(t, 100)
 			w.store.Orphans, w.config.Until = orphans, 1000*second
-			w.flaky.service = dist(t)(engine.Constant(60))
+			w.flaky.service = drawn(t)(dist.Constant(60))
 			w.node.Lease.Heartbeat = 0
 			w.config.Controls = []sim.Control{{Kind: sim.LoseLeases, At: 20 * second, Share: 0.5}, {Node: 0, At: 20*second + 1, For: time.Second}}
 			lost := len(w.events(engine.LeaseForgotten))
@@ -448,7 +449,7 @@ func TestRoomIsAnnounced(t *testing.T) {
 func TestStopNode(t *testing.T) {
 	w := quietWorld(t, 100)
 	w.nodes, w.node.Workers, w.node.Fetch = 1, 2, engine.FetchConfig{Batch: 10, Poll: time.Minute, Prefetch: 5}
-	w.flaky.service = dist(t)(engine.Constant(1))
+	w.flaky.service = drawn(t)(dist.Constant(1))
 	w.config.Controls = []sim.Control{{Kind: sim.StopNode, At: 5*second + 1, For: 50 * time.Millisecond}}
 	returned, aborted, up := 0, 0, 0
 	for _, e := range w.events(engine.Leased, engine.Started, engine.Returned, engine.Aborted, engine.NodeUp) {
@@ -476,7 +477,7 @@ func TestLimitStore(t *testing.T) {
 	w := quietWorld(t, 200)
 	w.nodes = 4
 	for op := range w.links.OneWay {
-		w.links.OneWay[op] = dist(t)(engine.Constant(0.02))
+		w.links.OneWay[op] = drawn(t)(dist.Constant(0.02))
 	}
 	w.config.Controls = []sim.Control{{Kind: sim.LimitStore, Limit: 1, At: 5 * second, For: 5 * time.Second}, {Kind: sim.LimitStore, Limit: 2, At: 7 * second, For: 10 * time.Second}}
 	last, close := engine.Time(0), [3]int{}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 	"qsim/engine/memstore"
 	"qsim/engine/sim"
 	"qsim/policies"
@@ -14,7 +15,7 @@ import (
 // poisson yields n jobs at a rate per second.
 type poisson struct {
 	rand engine.Rand
-	gap  engine.Dist
+	gap  dist.Dist
 	n, i uint64
 	at   engine.Time
 }
@@ -31,7 +32,7 @@ func (w *poisson) Next() (engine.Time, engine.NewJob, bool) {
 // flaky handlers run for a drawn time and fail with a probability that a storm raises.
 type flaky struct {
 	rand           engine.Rand
-	service        engine.Dist
+	service        dist.Dist
 	fail           float64
 	from, until    engine.Time
 	stormFail      float64
@@ -101,8 +102,8 @@ func (l *ledger) Record(e *engine.Event) {
 	}
 }
 
-func dist(t testing.TB) func(d engine.Dist, err error) engine.Dist {
-	return func(d engine.Dist, err error) engine.Dist {
+func drawn(t testing.TB) func(d dist.Dist, err error) dist.Dist {
+	return func(d dist.Dist, err error) dist.Dist {
 		if err != nil {
 			t.Helper()
 			t.Fatal(err)
@@ -173,15 +174,15 @@ func (f freeOf) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Verb,
 }
 
 func newWorld(t testing.TB, seed uint64, jobs uint64, rate float64) *world {
-	must := dist(t)
+	must := drawn(t)
 	rand := engine.Rand{Seed: seed}
 	w := &world{nodes: 1, store: engine.StoreOptions{LapseAfter: -1}, ledger: &ledger{},
-		jobs:  &poisson{rand: rand, gap: must(engine.Exponential(1 / rate)), n: jobs},
-		flaky: &flaky{rand: rand, service: must(engine.LogNormalQuantiles(0.4, 1.5)), fail: 0.02},
+		jobs:  &poisson{rand: rand, gap: must(dist.Exponential(1 / rate)), n: jobs},
+		flaky: &flaky{rand: rand, service: must(dist.LogNormalQuantiles(0.4, 1.5)), fail: 0.02},
 		links: &sim.Links{Rand: rand},
 	}
 	for op := range w.links.OneWay {
-		w.links.OneWay[op] = must(engine.Constant(500e-6))
+		w.links.OneWay[op] = must(dist.Constant(500e-6))
 	}
 	w.node = engine.Config{Workers: 100, Rand: rand, CallTimeout: 5 * time.Second,
 		Fetch:  engine.FetchConfig{Batch: 100, Poll: 100 * time.Millisecond},

@@ -6,6 +6,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/check"
+	"qsim/engine/dist"
 	"qsim/engine/memstore"
 	"qsim/engine/sim"
 	"qsim/scenarios"
@@ -135,9 +136,9 @@ func (w *World) mustPolicy() engine.Policy {
 func (w *World) links() (*sim.Links, error) {
 	l := &sim.Links{Rand: engine.Rand{Seed: w.Seed}}
 	for op, mean := range w.Links.Delay {
-		d, err := engine.Constant(0)
+		d, err := dist.Constant(0)
 		if mean > 0 {
-			d, err = engine.Exponential(mean.Seconds())
+			d, err = dist.Exponential(mean.Seconds())
 		}
 		if err != nil {
 			return nil, err
@@ -147,7 +148,7 @@ func (w *World) links() (*sim.Links, error) {
 		l.Scan[op] = sim.RowCosts{Ready: row, Waiting: row, InFlight: row, Ended: row}
 	}
 	var err error
-	if l.PerJob, err = engine.Constant(w.Links.PerJob.Seconds()); err != nil {
+	if l.PerJob, err = dist.Constant(w.Links.PerJob.Seconds()); err != nil {
 		return nil, err
 	}
 	for i := range w.Faults {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 	"qsim/engine/sim"
 )
 
@@ -186,7 +187,7 @@ func (f *Fault) call() (sim.Fault, error) {
 		c.Nodes = []int32{f.Node}
 	}
 	if f.Delay > 0 {
-		d, err := engine.Exponential(f.Delay.Seconds())
+		d, err := dist.Exponential(f.Delay.Seconds())
 		if err != nil {
 			return c, fmt.Errorf("calls: delay %v: %w", f.Delay, err)
 		}

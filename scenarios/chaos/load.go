@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 )
 
 // arrivals yields the jobs of a world: its steady stream and its bursts, by time.
 type arrivals struct {
 	w      *World
 	rand   engine.Rand
-	gap    engine.Dist
+	gap    dist.Dist
 	index  int
 	at     engine.Time
 	bursts []burst // earliest first
@@ -30,7 +31,7 @@ func (w *World) arrivals() (*arrivals, error) {
 	a := &arrivals{w: w, came: make(map[*Fault]int), rand: engine.Rand{Seed: w.Seed}}
 	if w.Load.Jobs > 0 {
 		var err error
-		if a.gap, err = engine.Exponential(w.Load.Gap.Seconds()); err != nil {
+		if a.gap, err = dist.Exponential(w.Load.Gap.Seconds()); err != nil {
 			return nil, err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 	"qsim/engine/sim"
 )
 
@@ -13,7 +14,7 @@ import (
 type handlers struct {
 	w       *World
 	rand    engine.Rand
-	service engine.Dist
+	service dist.Dist
 	running int
 	windows []sim.Window // of the faults, by index
 
@@ -28,7 +29,7 @@ func (w *World) handlers() (*handlers, error) {
 		h.windows = append(h.windows, w.Faults[i].window())
 	}
 	var err error
-	h.service, err = engine.LogNormalQuantiles(w.Work.P50.Seconds(), w.Work.P99.Seconds())
+	h.service, err = dist.LogNormalQuantiles(w.Work.P50.Seconds(), w.Work.P99.Seconds())
 	return h, err
 }
 

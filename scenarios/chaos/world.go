@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 	"qsim/engine/sim"
 	"qsim/policies"
 )
@@ -189,18 +190,20 @@ func (w *World) newPolicy() (engine.Policy, error) {
 func (w *World) node() (engine.Config, error) {
 	c := w.Engine
 	c.Rand = engine.Rand{Seed: w.Seed}
-	var err error
-	drawn := func(least, most time.Duration) *engine.Dist {
-		d, problem := engine.Uniform(least.Seconds(), most.Seconds())
-		err = errors.Join(err, problem)
-		return &d
-	}
-	if w.Drawn > 0 && c.Promoter.Every > 0 {
-		c.Promoter.Drawn = drawn(0, w.Drawn)
-	}
-	if w.First > 0 && c.Promoter.Every > 0 {
-		c.Promoter.First = drawn(0, w.First)
+	every, errEvery := dist.Uniform(0, w.Drawn.Seconds())
+	first, errFirst := dist.Uniform(0, w.First.Seconds())
+	constant := c.Promoter.Every
+	if (w.Drawn > 0 || w.First > 0) && c.Promoter.Every > 0 {
+		c.Promoter.Tick = func(n uint64, u float64) time.Duration {
+			switch {
+			case n == 1 && w.First > 0:
+				return first.Duration(u)
+			case w.Drawn > 0:
+				return every.Duration(u)
+			}
+			return constant
+		}
 	}
 	c.Kinds = []engine.KindConfig{{Timeout: w.Timeout, Retry: w.retryPolicy()}}
-	return c, err
+	return c, errors.Join(errEvery, errFirst)
 }

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 )
 
 // candidate is a distribution with its parameters still open.
@@ -22,7 +23,7 @@ type candidate struct {
 	estimate func(sorted []float64) (shape, []FitParameter, bool)
 	// drawn is the engine's distribution with these parameters, to draw from quicker than by
 	// Quantile; nil: Quantile is quick.
-	drawn func(parameters []FitParameter) (engine.Dist, error)
+	drawn func(parameters []FitParameter) (dist.Dist, error)
 }
 
 // shape is what is needed of a distribution of gonum.
@@ -41,14 +42,14 @@ var candidates = []candidate{
 		low, high := v[0], v[len(v)-1]
 		return distuv.Uniform{Min: low, Max: high}, []FitParameter{{"min", low, true}, {"max", high, true}}, low < high
 	}},
-	{kind: "normal", free: 2, estimate: estimateNormal, drawn: func(p []FitParameter) (engine.Dist, error) { return engine.Normal(p[0].Value, p[1].Value) }},
+	{kind: "normal", free: 2, estimate: estimateNormal, drawn: func(p []FitParameter) (dist.Dist, error) { return dist.Normal(p[0].Value, p[1].Value) }},
 	{kind: "lognormal", free: 2, positive: true, estimate: estimateLogNormal},
-	{kind: "gamma", free: 2, positive: true, estimate: estimateGamma, drawn: func(p []FitParameter) (engine.Dist, error) { return engine.Gamma(p[0].Value, p[1].Value) }},
+	{kind: "gamma", free: 2, positive: true, estimate: estimateGamma, drawn: func(p []FitParameter) (dist.Dist, error) { return dist.Gamma(p[0].Value, p[1].Value) }},
 	// k is one of a few whole numbers and no parameter that is free, so that where a whole number fits, the
 	// simpler family does.
-	{kind: "erlang", free: 1, positive: true, estimate: estimateErlang, drawn: func(p []FitParameter) (engine.Dist, error) { return engine.Erlang(p[0].Value, int(p[1].Value)) }},
+	{kind: "erlang", free: 1, positive: true, estimate: estimateErlang, drawn: func(p []FitParameter) (dist.Dist, error) { return dist.Erlang(p[0].Value, int(p[1].Value)) }},
 	{kind: "weibull", free: 2, positive: true, estimate: estimateWeibull},
-	{kind: "hyperexponential", free: 2, estimate: estimateHyperexponential, drawn: func(p []FitParameter) (engine.Dist, error) { return engine.HyperExponential(p[0].Value, p[1].Value) }},
+	{kind: "hyperexponential", free: 2, estimate: estimateHyperexponential, drawn: func(p []FitParameter) (dist.Dist, error) { return dist.HyperExponential(p[0].Value, p[1].Value) }},
 	{kind: "pareto", free: 2, positive: true, estimate: func(v []float64) (shape, []FitParameter, bool) {
 		low := v[0]
 		alpha := 1 / (meanLog(v) - math.Log(low))

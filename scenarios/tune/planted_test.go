@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"qsim/engine"
+	"qsim/engine/dist"
 	"qsim/results"
 	"qsim/scenarios/sweep"
 )
@@ -21,8 +22,8 @@ type planted struct {
 }
 
 // standard is the standard normal distribution of absolute values: the sign is another draw.
-var standard = func() engine.Dist {
-	dist, err := engine.Normal(0, 1)
+var standard = func() dist.Dist {
+	dist, err := dist.Normal(0, 1)
 	if err != nil {
 		panic(err)
 	}

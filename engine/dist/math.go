@@ -1,8 +1,8 @@
-package engine
+package dist
 
 import "math"
 
-// The functions of this file and of dist_special.go give the same bits on every
+// The functions of this file and of special.go give the same bits on every
 // processor, which math.Log, math.Exp and their like do not: those have assembly
 // for some processors, and compilers fuse x*y+z into one rounding where the
 // processor can. Here every product is rounded by an explicit float64 conversion,

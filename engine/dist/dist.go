@@ -1,4 +1,9 @@
-package engine
+// Package dist has the distributions that run times, delays and gaps between arrivals are drawn from. Every draw turns
+// one uniform number into one value, of the same bits on every processor:
+//
+//	service, err := dist.LogNormalQuantiles(0.4, 1.5) // seconds: the median and the 99th percentile
+//	d := service.Duration(rand.Uniform(engine.ForRunTime, job, delivery, 0))
+package dist
 
 import (
 	"math"

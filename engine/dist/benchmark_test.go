@@ -1,11 +1,15 @@
-package engine
+package dist
 
-import "testing"
+import (
+	"testing"
+
+	"qsim/engine"
+)
 
 func BenchmarkDist(b *testing.B) {
 	var us [4096]float64
 	for i := range us {
-		us[i] = Rand{1}.Uniform(ForRunTime, uint64(i), 1, 0)
+		us[i] = engine.Rand{Seed: 1}.Uniform(engine.ForRunTime, uint64(i), 1, 0)
 	}
 	benchmarks := []distCase{
 		{name: "constant", dist: mustDist(Constant(1))},

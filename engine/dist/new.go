@@ -1,4 +1,4 @@
-package engine
+package dist
 
 import (
 	"fmt"
@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// DistError says which parameter of a distribution is wrong, by its name in a
+// Error says which parameter of a distribution is wrong, by its name in a
 // scenario, and why.
-type DistError struct{ Parameter, Reason string }
+type Error struct{ Parameter, Reason string }
 
 // Error returns "p99: 400ms is not above p50, 500ms".
-func (e *DistError) Error() string { return e.Parameter + ": " + e.Reason }
+func (e *Error) Error() string { return e.Parameter + ": " + e.Reason }
 
 // What parameters are held to. Values between these bounds leave room for the rarest
 // draw and the smallest probability without overflow.
@@ -37,7 +37,7 @@ func Uniform(min, max float64) (Dist, error) {
 		return Dist{}, err
 	}
 	if min > max {
-		return Dist{}, &DistError{"min", spellSeconds(min) + " is above max, " + spellSeconds(max)}
+		return Dist{}, &Error{"min", spellSeconds(min) + " is above max, " + spellSeconds(max)}
 	}
 	// Should max - min round up, then by less than u < 1 takes off again.
 	return Dist{low: min, span: max - min}, nil
@@ -70,11 +70,11 @@ func LogNormalQuantiles(p50, p99 float64) (Dist, error) {
 		return Dist{}, err
 	}
 	if p99 <= p50 {
-		return Dist{}, &DistError{"p99", spellSeconds(p99) + " is not above p50, " + spellSeconds(p50)}
+		return Dist{}, &Error{"p99", spellSeconds(p99) + " is not above p50, " + spellSeconds(p50)}
 	}
 	ratio := p99 / p50
 	if ratio > 1e9 {
-		return Dist{}, &DistError{"p99", spellSeconds(p99) + " is more than 1e9 times p50, " + spellSeconds(p50)}
+		return Dist{}, &Error{"p99", spellSeconds(p99) + " is more than 1e9 times p50, " + spellSeconds(p50)}
 	}
 	// ln(p99/p50), precise for a ratio near 1 too: p99 - p50 is exact there.
 	shape := portableLog1p((p99-p50)/p50) / normalUpperQuantile(0.01)
@@ -166,7 +166,7 @@ func HyperExponential(mean, cv float64) (Dist, error) {
 // negative, with equal probability. It keeps a sorted copy.
 func Empirical(values []float64) (Dist, error) {
 	if len(values) == 0 {
-		return Dist{}, &DistError{"values", "there are none"}
+		return Dist{}, &Error{"values", "there are none"}
 	}
 	for i, v := range values {
 		if err := checkValue(fmt.Sprintf("values[%d]", i), v); err != nil {
@@ -206,11 +206,11 @@ func firstError(errs ...error) error {
 func checkValue(parameter string, v float64) error {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
-		return &DistError{parameter, spellNumber(v) + " is not a finite number"}
+		return &Error{parameter, spellNumber(v) + " is not a finite number"}
 	case v < 0:
-		return &DistError{parameter, spellSeconds(v) + " is negative"}
+		return &Error{parameter, spellSeconds(v) + " is negative"}
 	case v > mostScale:
-		return &DistError{parameter, spellNumber(v) + " is above 1e100"}
+		return &Error{parameter, spellNumber(v) + " is above 1e100"}
 	}
 	return nil
 }
@@ -222,9 +222,9 @@ func checkScale(parameter string, v float64) error {
 	}
 	switch {
 	case v == 0:
-		return &DistError{parameter, spellSeconds(v) + " is not positive"}
+		return &Error{parameter, spellSeconds(v) + " is not positive"}
 	case v < leastScale:
-		return &DistError{parameter, spellNumber(v) + " is below 1e-100"}
+		return &Error{parameter, spellNumber(v) + " is below 1e-100"}
 	}
 	return nil
 }
@@ -233,11 +233,11 @@ func checkScale(parameter string, v float64) error {
 func checkRange(parameter string, v, least, most float64) error {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
-		return &DistError{parameter, spellNumber(v) + " is not a finite number"}
+		return &Error{parameter, spellNumber(v) + " is not a finite number"}
 	case v <= 0:
-		return &DistError{parameter, spellNumber(v) + " is not positive"}
+		return &Error{parameter, spellNumber(v) + " is not positive"}
 	case v < least || v > most:
-		return &DistError{parameter, fmt.Sprintf("%s is not in [%s, %s]", spellNumber(v), spellNumber(least), spellNumber(most))}
+		return &Error{parameter, fmt.Sprintf("%s is not in [%s, %s]", spellNumber(v), spellNumber(least), spellNumber(most))}
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ var frozenSummaries = []string{
 // TestFrozen holds the program, from outside, to what it did before: the fingerprint of every scenario that is part of
 // it and of every one that its tests run, at their full length, under each of their policies; ten whole summaries;
 // everything that qsim list prints; and the schema. A change of any of them wants a commit that explains it. It takes
-// about 40 s of processor time.
+// less than a minute of processor time.
 //
 // A program that has changed since is tried again although another process runs it: what go test
 // remembers depends on the files that a test opens, and this one opens all.

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -62,9 +60,8 @@ func TestBadInput(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			tt.options.From = "csv"
-			found, err := Read(context.Background(), []File{{"jobs.csv", strings.NewReader(tt.text)}}, tt.options)
+			_, err := Read(context.Background(), []File{{"jobs.csv", strings.NewReader(tt.text)}}, tt.options)
 			if err == nil {
-				found.Close()
 				t.Fatal("there is no error")
 			}
 			if !strings.Contains(err.Error(), tt.want) {
@@ -142,68 +139,29 @@ func TestMoments(t *testing.T) {
 		{"2026-07-01 08:30:00.25", nil}, {"2026-07-01 10:30:00.25", berlin}, {"2026-07-01T08:30:00.25Z", berlin},
 		{"1782894600.25", nil}, {"1782894600250", nil}, {"1782894600250000", nil}, {"1782894600250000000", nil},
 	} {
-		m := moments{zone: tt.zone}
+		m := timestamps{zone: tt.zone}
 		if got, _, err := m.read(tt.text); err != nil || int64(got) != want {
 			t.Errorf("%q is %v with error %v, want %v", tt.text, time.Unix(0, int64(got)).UTC(), err, time.Unix(0, want).UTC())
 		}
 	}
 }
 
-// manyRows are as many as asked for, made while they are read, jobs in no order.
-type manyRows struct {
-	left, all int
-	rest      []byte
-}
-
-func (m *manyRows) Read(b []byte) (int, error) {
-	if len(m.rest) == 0 {
-		if m.left == 0 {
-			return 0, io.EOF
+// More attempts than memory should hold are an error that names the row and says what to do.
+func TestMostRecords(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		most int
+		want string
+	}{
+		{60, ""},
+		{59, "jobs.csv, line 61: more than 59 attempts are on record, which is how many are imported at once: " +
+			"import one queue of them with --queue, or split the files"},
+	} {
+		files := []File{{"jobs.csv", strings.NewReader(head + rows(60))}}
+		_, err := Read(context.Background(), files, Options{From: "csv", mostRecords: tt.most})
+		if tt.want == "" && err != nil || tt.want != "" && (err == nil || err.Error() != tt.want) {
+			t.Errorf("with at most %d records got %v, want %q", tt.most, err, tt.want)
 		}
-		if m.left == m.all {
-			m.rest = append(m.rest, head...)
-		}
-		for range min(1000, m.left) {
-			i := (m.all - m.left) * 7919 % m.all
-			m.left--
-			m.rest = fmt.Appendf(m.rest, "%d,%d.1,%d.2,%d.%d\n", i, i/10+1, i/10+1, i/10+1, 3+i%6)
-		}
-	}
-	n := copy(b, m.rest)
-	m.rest = m.rest[n:]
-	return n, nil
-}
-
-// Memory does not grow with the number of rows beyond those that are sorted in it.
-func TestManyRowsTakeLittleMemory(t *testing.T) {
-	if testing.Short() || raced {
-		t.Skip("a million rows, read by one goroutine")
-	}
-	used := func(n int) uint64 {
-		var before, after runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&before)
-		found, err := Read(context.Background(), []File{{"jobs.csv", &manyRows{left: n, all: n}}}, Options{From: "csv", mostHeld: 20_000})
-		if err != nil {
-			t.Fatal(err)
-		}
-		runtime.GC()
-		runtime.ReadMemStats(&after)
-		if found.Jobs != int64(n) {
-			t.Errorf("got %d jobs, want %d", found.Jobs, n)
-		}
-		folder := found.folder.path
-		if err := found.Close(); err != nil {
-			t.Error(err)
-		}
-		if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s is left behind", folder)
-		}
-		return max(after.HeapAlloc, before.HeapAlloc) - before.HeapAlloc
-	}
-	few, many := used(100_000), used(1_000_000)
-	if many > few+8<<20 {
-		t.Errorf("a million rows keep %d KiB, a tenth of them %d KiB", many>>10, few>>10)
 	}
 }
 

@@ -1,13 +1,21 @@
 package imports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// classNames tells which class of the scenario a label is.
+// mostRare is the largest share of the rows of a label whose priorities are too rare for classes of their own and that
+// count as another one, rather than that the label has none.
+const mostRare = 0.05
+
+// mostClasses is how many classes are told apart; the others are one.
+const mostClasses = 24
+
+// classNames holds the classes of the scenario, and which one a label is.
 type classNames struct {
 	names      []string
 	labels     [][]string
@@ -17,57 +25,261 @@ type classNames struct {
 	rare       int64 // rows with another priority than their class
 }
 
-func (n *classNames) of(label uint16) int { return n.index[label] }
+// classPriority is what is known of the priority of a class.
+type classPriority struct {
+	value   int // smaller is more urgent
+	known   bool
+	several []int  // if it is not known: those of its rows, ascending
+	lacking string // if many rows have none: how many
+}
+
+// labelGroup is labels that are one class: rows of one name, of which each priority is a label.
+type labelGroup struct {
+	name     string
+	labels   []int
+	rows     int64
+	priority classPriority
+	split    bool // other groups have the same name
+}
+
+// labelled is the rows of one name.
+type labelled struct {
+	name   string
+	rows   int64
+	ranked int64        // rows with a priority
+	ranks  []labelGroup // rows of one priority, which ascends
+	bare   []int        // the label without a priority, if there are such rows
+}
 
 // prioritySign stands between a label and its priority, in no text that was trimmed.
 const prioritySign = "\x00"
 
-// withoutPriority splits a label; known: it has one.
-func withoutPriority(label string) (name string, priority int, known bool) {
-	name, text, known := strings.Cut(label, prioritySign)
-	if known {
-		priority, _ = strconv.Atoi(text) // it was written by urgent
+// ranked returns a label with the priority of its row, which classes of a scenario differ by.
+func (r *reader) ranked(one *row, label string) string {
+	text := strings.TrimSpace(one.text[priority])
+	if empty(text) {
+		return label
 	}
-	return name, priority, known
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || n != float64(int16(n)) {
+		r.repairs.add(noPriority, one.at)
+		return label
+	}
+	return label + prioritySign + strconv.Itoa(int(n))
+}
+
+// tooManyLabels returns the error that a column has too many: that of the class of a row, or of its priority.
+func (r *reader) tooManyLabels(label, rank string) error {
+	names := map[string]bool{}
+	for _, text := range r.labels.all {
+		name, _, _ := strings.Cut(text, prioritySign)
+		names[name] = true
+	}
+	what, column, value := "classes", class, label
+	if 2*len(names) <= mostLabels {
+		what, column, value = "classes and priorities of them", priority, rank
+	}
+	return fmt.Errorf("there are more than %d %s: is the column that says %s the right one? --columns %s=COLUMN names another",
+		mostLabels, what, shorten(value), column)
 }
 
 // classNames chooses the groups of labels that are classes of their own, those with the most rows.
 func (r *reader) classNames() classNames {
-	for len(r.labelRows) < len(r.labels.all) {
-		r.labelRows = append(r.labelRows, 0)
-	}
+	r.labelRows = append(r.labelRows, make([]int64, len(r.labels.all)-len(r.labelRows))...)
 	n := classNames{index: make([]int, len(r.labels.all))}
-	var rest []labelGroup
-	for _, g := range n.groups(r.labels.all, r.labelRows) {
-		at := min(len(n.names), mostClasses)
-		if at == mostClasses {
-			rest = append(rest, g)
-		} else {
-			n.names, n.labels, n.priorities = append(n.names, n.unused(slug(g.className(), true))), append(n.labels, []string{g.name}), append(n.priorities, g.priority)
-		}
+	groups := n.groups(r.labels.all, r.labelRows)
+	for i, g := range groups {
 		for _, label := range g.labels {
-			n.index[label] = at
+			n.index[label] = min(i, mostClasses)
 		}
 	}
-	if len(rest) > 0 {
+	own := groups[:min(len(groups), mostClasses)]
+	for _, g := range own {
+		name := g.name
+		if g.split {
+			name = fmt.Sprintf("%s-p%d", g.name, g.priority.value)
+		}
+		n.add(slug(name, true), []string{g.name}, g.priority)
+	}
+	if rest := groups[len(own):]; len(rest) > 0 {
 		var labels []string
 		for _, g := range rest {
 			if !slices.Contains(labels, g.name) {
 				labels = append(labels, g.name)
 			}
 		}
-		n.names, n.labels, n.priorities = append(n.names, n.unused("others")), append(n.labels, labels), append(n.priorities, common(rest))
+		n.add("others", labels, common(rest))
 	}
 	return n
 }
 
-// unused is name, with a number behind it if it is taken.
+func (n *classNames) add(name string, labels []string, p classPriority) {
+	n.names, n.labels, n.priorities = append(n.names, n.unused(name)), append(n.labels, labels), append(n.priorities, p)
+}
+
+// unused returns name, with a number behind it if it is taken.
 func (n *classNames) unused(name string) string {
-	if name == "" {
-		name = "jobs"
-	}
+	name = cmp.Or(name, "jobs")
 	for i, first := 2, name; slices.Contains(n.names, name); i++ {
 		name = fmt.Sprintf("%s-%d", first, i)
 	}
 	return name
+}
+
+// groups makes groups of labels with these rows, the one with the most rows first. There is room for each name before
+// that for its priorities.
+func (n *classNames) groups(labels []string, rows []int64) (groups []labelGroup) {
+	all := byName(labels, rows)
+	room := mostClasses - min(len(all), mostClasses/2)
+	for i := range all {
+		own := n.split(&all[i], room)
+		room -= len(own) - 1
+		groups = append(groups, own...)
+	}
+	slices.SortStableFunc(groups, func(a, b labelGroup) int {
+		return cmp.Or(cmp.Compare(b.rows, a.rows), strings.Compare(a.name, b.name), cmp.Compare(a.priority.value, b.priority.value))
+	})
+	return groups
+}
+
+// byName lists the names of labels with rows, the one with the most first.
+func byName(labels []string, rows []int64) (all []labelled) {
+	at := map[string]int{}
+	for label, text := range labels {
+		if rows[label] == 0 {
+			continue
+		}
+		name, rank, known := strings.Cut(text, prioritySign)
+		i, found := at[name]
+		if !found {
+			i = len(all)
+			at[name], all = i, append(all, labelled{name: name})
+		}
+		l := &all[i]
+		if l.rows += rows[label]; !known {
+			l.bare = append(l.bare, label)
+			continue
+		}
+		l.ranked += rows[label]
+		value, _ := strconv.Atoi(rank) // it was written by ranked
+		l.ranks = append(l.ranks, labelGroup{name: name, labels: []int{label}, rows: rows[label],
+			priority: classPriority{value: value, known: true}})
+	}
+	for i := range all {
+		slices.SortFunc(all[i].ranks, func(a, b labelGroup) int { return cmp.Compare(a.priority.value, b.priority.value) })
+	}
+	slices.SortFunc(all, func(a, b labelled) int {
+		return cmp.Or(cmp.Compare(b.rows, a.rows), strings.Compare(a.name, b.name))
+	})
+	return all
+}
+
+// split makes a group of each priority, up to room more than one. Rows without a priority have the most frequent one,
+// those with a rare one the nearest of the others; where most rows are such, or there are too many priorities, all are
+// one group without any.
+func (n *classNames) split(l *labelled, room int) []labelGroup {
+	var kept []labelGroup
+	var rare int64
+	for _, g := range l.ranks {
+		if len(l.ranks) == 1 || g.rows >= FewestToFit { // as many as a distribution needs
+			kept = append(kept, g)
+		} else {
+			rare += g.rows
+		}
+	}
+	bare := l.rows - l.ranked
+	if len(kept) == 0 || len(kept) > room+1 || bare > l.ranked || float64(rare) > mostRare*float64(l.ranked) {
+		return []labelGroup{l.whole()}
+	}
+	n.unsaid, n.rare = n.unsaid+bare, n.rare+rare
+	frequent := 0
+	for i := range kept {
+		if kept[i].split = len(kept) > 1; kept[i].rows > kept[frequent].rows {
+			frequent = i
+		}
+	}
+	join := func(i int, labels []int, rows int64) {
+		kept[i].labels, kept[i].rows = append(kept[i].labels, labels...), kept[i].rows+rows
+	}
+	for _, g := range l.ranks {
+		if to := nearest(kept, g.priority.value); g.priority.value != kept[to].priority.value {
+			join(to, g.labels, g.rows)
+		}
+	}
+	join(frequent, l.bare, bare)
+	return kept
+}
+
+// whole returns all of it as one group, without a priority.
+func (l *labelled) whole() labelGroup {
+	g := labelGroup{name: l.name, labels: l.bare, rows: l.rows}
+	for _, rank := range l.ranks {
+		g.labels = append(g.labels, rank.labels...)
+		g.priority.several = append(g.priority.several, rank.priority.value)
+	}
+	if l.rows-l.ranked > l.ranked {
+		g.priority.lacking = "most"
+	}
+	return g
+}
+
+// nearest returns the group whose priority is nearest to one, the more urgent of two.
+func nearest(groups []labelGroup, priority int) (best int) {
+	away := func(i int) int { return max(groups[i].priority.value-priority, priority-groups[i].priority.value) }
+	for i := range groups {
+		if away(i) < away(best) {
+			best = i
+		}
+	}
+	return best
+}
+
+// common returns the priority that all of groups have.
+func common(groups []labelGroup) (p classPriority) {
+	known := true
+	for _, g := range groups {
+		p.several = append(p.several, g.priority.several...)
+		if g.priority.known {
+			p.several = append(p.several, g.priority.value)
+		}
+		if known = known && g.priority.known; g.priority.lacking != "" {
+			p.lacking = "some"
+		}
+	}
+	slices.Sort(p.several)
+	p.several = slices.Compact(p.several)
+	if known && len(p.several) == 1 {
+		return classPriority{value: p.several[0], known: true}
+	}
+	return p
+}
+
+// prioritized reports whether classes have priorities that differ: one for all says nothing.
+func (r *Recording) prioritized() bool {
+	first := slices.IndexFunc(r.Classes, func(c Class) bool { return c.Ranked })
+	differs := func(c Class) bool { return c.Ranked && c.Priority != r.Classes[first].Priority }
+	return first >= 0 && slices.ContainsFunc(r.Classes, differs)
+}
+
+// priorityNotes writes down which priorities are not as recorded.
+func (g *gathering) priorityNotes(note func(when bool, format string, arguments ...any)) {
+	differ, counts := g.found.prioritized(), ""
+	if differ {
+		counts = ", which counts as 0"
+	}
+	note(differ, "classes have the priorities on record, of which the smaller is taken for the more urgent one")
+	note(g.names.unsaid > 0, "%d rows without a priority count as the most frequent one of their class", g.names.unsaid)
+	note(g.names.rare > 0, "%d rows with a rare priority count as the nearest frequent one of their class", g.names.rare)
+	for i, p := range g.names.priorities {
+		if g.found.index[i] < 0 || p.known {
+			continue
+		}
+		several, why := len(p.several) > 1 && p.lacking == "", p.lacking+" of its rows have none"
+		if several {
+			why = fmt.Sprintf("its rows have %d, too many or too rare for a class of each", len(p.several))
+		} else if len(p.several) == 0 {
+			why = "none is on record"
+		}
+		note(several || differ, "class %s has no priority%s: %s", g.names.names[i], counts, why)
+	}
 }

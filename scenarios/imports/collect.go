@@ -1,45 +1,35 @@
 package imports
 
-import (
-	"maps"
-	"slices"
-	"time"
-
-	"qsim/results"
-)
+import "qsim/results"
 
 const (
 	servicesKept = 20_000
-	gapsKept     = 2000
-	gapNumbers   = 12 // pauses are looked at after so many failures
-	mostClasses  = 24 // that are told apart; the others are one class
+	pausesKept   = 2000
+	pauseNumbers = 12 // pauses are looked at after so many failures
 )
 
-// What a pause runs from and to, where that is not the end of an attempt and the due time of
-// the next one: the run time or the wait is in it.
+// What a pause runs from and to, where that is not the end of an attempt and the due time of the next one: the run time
+// or the wait is in it.
 const (
 	fromStart = 1 << iota
 	toStart
-	gapEnds // combinations of them
+	pauseEnds // combinations of them
 )
 
-// collected is what jobs of one class have in common.
+// collected is what jobs have in common: those of one class, or all.
 type collected struct {
 	jobs                 int64
 	done, dead, open     int64
 	ended, failed        int64 // attempts
-	timesKnown           int64 // of successes: run times
-	waitsKnown           int64
 	first, firstFailed   int64 // first attempts that ended
 	second, secondFailed int64 // second attempts that ended
-	secondMissing        int64 // jobs whose first attempt failed and whose second one has not ended
 	kinds                map[uint16]*kindCount
-	service, takes       *sample // s
+	service, takes       sample // s
 	wait, sojourn        *results.Histogram
 	retryWait            *results.Histogram
-	gaps                 [gapNumbers][gapEnds]*sample // s, after that many failures and one, by what they run from and to
-	deadAfter            map[int32]int64              // attempts
-	most                 map[int32]int64              // as declared
+	pauses               [pauseNumbers][pauseEnds]sample // s, after that many failures and one, by what they run from and to
+	deadAfter            map[int32]int64                 // attempts
+	most                 map[int32]int64                 // as declared
 	highest              int32
 	tenants              map[uint32]bool
 }
@@ -47,17 +37,17 @@ type collected struct {
 // kindCount counts the failures of one kind.
 type kindCount struct {
 	count int64
-	final int64 // after which a dead job had no further attempt
-	last  map[int32]int64
-	again int64 // after which there was another attempt
+	again int64           // after which there was another attempt
+	last  map[int32]int64 // after which a dead job had none, by the number of the attempt
 }
 
 func newCollected() *collected {
-	c := &collected{kinds: map[uint16]*kindCount{}, service: newSample(servicesKept), takes: newSample(servicesKept), wait: new(results.Histogram), retryWait: new(results.Histogram),
-		sojourn: new(results.Histogram), deadAfter: map[int32]int64{}, most: map[int32]int64{}, tenants: map[uint32]bool{}}
-	for i := range c.gaps {
-		for ends := range c.gaps[i] {
-			c.gaps[i][ends] = newSample(gapsKept)
+	c := &collected{kinds: map[uint16]*kindCount{}, service: sample{most: servicesKept}, takes: sample{most: servicesKept},
+		wait: new(results.Histogram), retryWait: new(results.Histogram), sojourn: new(results.Histogram),
+		deadAfter: map[int32]int64{}, most: map[int32]int64{}, tenants: map[uint32]bool{}}
+	for i := range c.pauses {
+		for ends := range c.pauses[i] {
+			c.pauses[i][ends].most = pausesKept
 		}
 	}
 	return c
@@ -78,48 +68,68 @@ func (c *collected) add(j *job) {
 	if j.tenant > 0 {
 		c.tenants[j.tenant] = true
 	}
-	c.highest = max(c.highest, j.unseen)
-	if j.unseen > 0 {
-		c.ended += int64(j.unseen)
-		c.failed += int64(j.unseen)
-		k := c.kind(max(1, j.unseenFor))
-		k.count += int64(j.unseen)
-		k.again += int64(j.unseen)
-		if j.open && len(j.tries) == 0 && !j.dead {
-			k.again-- // whether the last one is followed by another is not known
-		}
-		if j.dead && len(j.tries) == 0 {
-			k.again--
-			k.final++
-			c.deadAfter[j.unseen]++
-			k.last[j.unseen]++
-		}
-	}
+	n := len(j.tries)
+	c.addUnseen(j)
 	for i := range j.tries {
 		c.try(j, i)
 	}
-	if n := len(j.tries); n > 0 && j.dead && j.tries[n-1].failure != 0 {
-		c.deadAfter[j.tries[n-1].number]++
+	if n == 0 {
+		return
 	}
-	c.sequence(j)
-	if n := len(j.tries); j.done && n > 0 && j.tries[n-1].finished.known() && j.ready.known() {
-		c.sojourn.Record(j.tries[n-1].finished.since(j.ready))
+	last := &j.tries[n-1]
+	if j.dead && last.failure != 0 {
+		c.deadAfter[last.number]++
+	}
+	if j.done && last.finished.known() && j.ready.known() {
+		c.sojourn.Record(last.finished.since(j.ready))
+	}
+	if first := &j.tries[0]; j.unseen == 0 && first.number == 1 && first.ended {
+		c.first++
+		if first.failure == 0 {
+			return
+		}
+		c.firstFailed++
+		if n > 1 && j.tries[1].ended {
+			if c.second++; j.tries[1].failure != 0 {
+				c.secondFailed++
+			}
+		}
+	}
+}
+
+// addUnseen takes in the attempts that failed and of which no more is known.
+func (c *collected) addUnseen(j *job) {
+	if j.unseen <= 0 {
+		return
+	}
+	c.highest = max(c.highest, j.unseen)
+	c.ended += int64(j.unseen)
+	c.failed += int64(j.unseen)
+	k := c.kind(max(1, j.unseenFor))
+	k.count += int64(j.unseen)
+	k.again += int64(j.unseen)
+	if len(j.tries) > 0 {
+		return
+	}
+	if j.dead {
+		k.again--
+		k.last[j.unseen]++
+		c.deadAfter[j.unseen]++
+	} else if j.open {
+		k.again-- // whether the last one is followed by another is not known
 	}
 }
 
 func (c *collected) kind(number uint16) *kindCount {
-	k := c.kinds[number]
-	if k == nil {
-		k = &kindCount{last: map[int32]int64{}}
-		c.kinds[number] = k
+	if c.kinds[number] == nil {
+		c.kinds[number] = &kindCount{last: map[int32]int64{}}
 	}
-	return k
+	return c.kinds[number]
 }
 
 // try takes in one attempt.
 func (c *collected) try(j *job, i int) {
 	t := &j.tries[i]
-	last := i == len(j.tries)-1
 	c.highest = max(c.highest, t.number)
 	if t.ended {
 		c.ended++
@@ -128,10 +138,9 @@ func (c *collected) try(j *job, i int) {
 		c.failed++
 		k := c.kind(t.failure)
 		k.count++
-		if !last {
+		if i < len(j.tries)-1 {
 			k.again++
 		} else if j.dead {
-			k.final++
 			k.last[t.number]++
 		}
 	}
@@ -139,7 +148,6 @@ func (c *collected) try(j *job, i int) {
 	if t.started.known() && t.finished.known() && t.ended {
 		run := t.finished.since(t.started).Seconds()
 		if t.failure == 0 {
-			c.timesKnown++
 			c.service.add(hash, run)
 		} else {
 			c.takes.add(hash, run)
@@ -148,81 +156,28 @@ func (c *collected) try(j *job, i int) {
 	switch {
 	case !t.started.known():
 	case t.number == 1 && j.ready.known() && j.unseen == 0:
-		c.waitsKnown++
 		c.wait.Record(max(0, t.started.since(j.ready)))
 	case t.number > 1 && t.due.known():
 		c.retryWait.Record(max(0, t.started.since(t.due)))
 	}
 	if i > 0 {
-		c.gap(&j.tries[i-1], t, hash)
+		c.pause(&j.tries[i-1], t, hash)
 	}
 }
 
-// gap takes in the pause between two attempts.
-func (c *collected) gap(before, after *try, hash uint64) {
-	if after.number != before.number+1 || int(before.number) > gapNumbers || before.failure == 0 {
+// pause takes in the pause between two attempts.
+func (c *collected) pause(before, after *try, hash uint64) {
+	if after.number != before.number+1 || int(before.number) > pauseNumbers || before.failure == 0 {
 		return
 	}
-	from, to := before.finished, after.due
-	ends := 0
+	from, to, ends := before.finished, after.due, 0
 	if !from.known() {
 		from, ends = before.started, fromStart
 	}
 	if !to.known() {
 		to, ends = after.started, ends|toStart
 	}
-	if !from.known() || !to.known() || to < from {
-		return
-	}
-	c.gaps[before.number-1][ends].add(hash, to.since(from).Seconds())
-}
-
-// sequence counts how often second attempts fail beside how often first ones do.
-func (c *collected) sequence(j *job) {
-	if j.unseen > 0 || len(j.tries) == 0 || j.tries[0].number != 1 || !j.tries[0].ended {
-		return
-	}
-	c.first++
-	if j.tries[0].failure == 0 {
-		return
-	}
-	c.firstFailed++
-	if len(j.tries) == 1 || !j.tries[1].ended {
-		c.secondMissing++
-		return
-	}
-	if c.second++; j.tries[1].failure != 0 {
-		c.secondFailed++
+	if from.known() && to.known() && to >= from {
+		c.pauses[before.number-1][ends].add(hash, to.since(from).Seconds())
 	}
 }
-
-// level is the time during which so many attempts, or more, were under way.
-type levels struct {
-	now    int
-	at     moment
-	spent  []time.Duration // by level
-	began  moment
-	events int64
-}
-
-// change is the start or the end of an attempt.
-type change struct {
-	at   moment
-	step int8 // 1 or -1
-}
-
-func (l *levels) add(c *change) {
-	if l.events == 0 {
-		l.began = c.at
-	} else {
-		for len(l.spent) <= l.now {
-			l.spent = append(l.spent, 0)
-		}
-		l.spent[l.now] += c.at.since(l.at)
-	}
-	l.events++
-	l.at, l.now = c.at, l.now+int(c.step)
-}
-
-// order are the bins in order of time.
-func (t *timeline) order() []int64 { return slices.Sorted(maps.Keys(t.bins)) }

@@ -5,9 +5,8 @@
 //
 //	found, err := imports.Read(ctx, []imports.File{{Name: "jobs.csv", Reader: file}}, imports.Options{From: "csv"})
 //	...
-//	written, err := found.Build(imports.Target{Scenario: "jobs.yaml"})
+//	written, err := found.Write(imports.Target{Scenario: "jobs.yaml"})
 //
-// Records are read once, in any order, and sorted on disk where there are more than memory
-// should hold; samples of them are chosen by a hash of the job's identity. So what is found
-// depends neither on the order of rows nor on how many there are.
+// Records are read once, in any order, and sorted in memory, at most MostRecords of them; samples of them are chosen by
+// a hash of the job's identity. So what is found does not depend on the order of rows.
 package imports

@@ -127,11 +127,6 @@ func read(t *testing.T, from, text string, columns ...string) *Recording {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := found.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	return found
 }
 

@@ -143,7 +143,6 @@ func TestClockChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer found.Close()
 	if found.Length != 239*time.Minute || found.Classes[0].Wait.Max() > 2*time.Second {
 		t.Errorf("the jobs came over %v with waits up to %v, want 3h59m and 1 s", found.Length, found.Classes[0].Wait.Max())
 	}

@@ -168,11 +168,6 @@ func (x *exported) sidekiq(t *testing.T) (found *Recording, jobs int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := found.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	return found, len(written)
 }
 
@@ -242,7 +237,6 @@ func TestAsynq(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer found.Close()
 	c := &found.Classes[0]
 	// 80 done at once, 10 after one failure, 10 dead after four attempts.
 	if c.Name != "email-welcome" || c.Done != 90 || c.Dead != 10 || c.Attempts != 90+10+40 || c.Failed != 50 {
@@ -297,7 +291,6 @@ func TestAsynqOfSimulation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer found.Close()
 	c := &found.Classes[0]
 	dead := 0
 	for _, how := range x.ended {

@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -8,10 +9,10 @@ import (
 // try is one attempt at a job.
 type try struct {
 	number   int32
-	at       place
-	due      moment // when it was to begin; for the first one: later than enqueued, or unknown
-	started  moment
-	finished moment
+	at       sourcePos
+	due      timestamp // when it was to begin; for the first one: later than enqueued, or unknown
+	started  timestamp
+	finished timestamp
 	failure  uint16 // 0: none that is known
 	ended    bool   // how is known
 	node     uint32
@@ -20,12 +21,12 @@ type try struct {
 // job is all that is recorded of one.
 type job struct {
 	key       key
-	at        place
+	at        sourcePos
 	class     uint16
 	tenant    uint32
 	most      int32 // attempts; 0: not said
-	enqueued  moment
-	ready     moment // when it could first begin; unknown: a time of the attempts stands in for enqueued
+	enqueued  timestamp
+	ready     timestamp // when it could first begin; unknown: a time of the attempts stands in for enqueued
 	tries     []try
 	unseen    int32 // attempts that failed and of which no more is known
 	unseenFor uint16
@@ -46,122 +47,107 @@ func (r *reader) assemble(list []record, j *job) error {
 			r.repairs.add(twice, rec.at)
 			continue
 		}
-		j.at = earlierPlace(j.at, rec.at)
-		if j.class == 0 {
-			j.class = rec.class
+		if rec.at.before(j.at) {
+			j.at = rec.at
 		}
-		j.tenant = max(j.tenant, rec.tenant)
-		j.most = max(j.most, rec.most)
-		if rec.enqueued.known() && (!j.enqueued.known() || rec.enqueued < j.enqueued) {
-			j.enqueued = rec.enqueued
+		j.class, j.tenant, j.most = cmp.Or(j.class, rec.class), max(j.tenant, rec.tenant), max(j.most, rec.most)
+		j.enqueued = earlier(j.enqueued, rec.enqueued)
+		// Rows about one attempt cannot differ.
+		if before := len(j.tries) - 1; i > 0 && before >= 0 && rec.number > 0 && rec.number == list[i-1].number &&
+			rec.sort == ofAttempt && list[i-1].sort == ofAttempt {
+			return r.badJob(rec, fmt.Errorf("the job of this row had its attempt %d in line %d already, with other times: "+
+				"is another column the id? --columns id=COLUMN", rec.number, j.tries[before].at.line))
 		}
-		if err := r.take(j, rec, i > 0 && sameAttempt(&list[i-1], rec)); err != nil {
-			return err
-		}
+		r.take(j, rec)
 	}
 	slices.SortStableFunc(j.tries, func(a, b try) int { return int(a.number - b.number) })
 	j.number()
 	enqueued := j.enqueued.known()
 	j.settle(list)
-	r.holes(j, list, enqueued)
+	r.gaps(j, list, enqueued)
 	r.checkTimes(j)
 	return nil
 }
 
-func earlierPlace(a, b place) place {
-	if b.before(a) {
+func (r *reader) badJob(rec *record, err error) error {
+	return &LineError{r.files[rec.at.file].Name, int64(rec.at.line), err}
+}
+
+// earlier returns the earlier of two times that are known.
+func earlier(a, b timestamp) timestamp {
+	if !a.known() || b.known() && b < a {
 		return b
 	}
 	return a
 }
 
-// same reports whether two rows are equal word for word.
-func (r *record) same(other *record) bool {
-	a, b := *r, *other
-	a.at, b.at = place{}, place{}
-	return a == b
-}
+// final reports whether an attempt in this state has ended.
+func (s jobState) final() bool { return s == stateDone || s == stateDead || s == stateFailed }
 
-// sameAttempt reports whether two rows are about one attempt.
-func sameAttempt(a, b *record) bool {
-	return a.sort == ofAttempt && b.sort == ofAttempt && a.number == b.number && a.number > 0
-}
-
-// take adds what a record says to a job.
-func (r *reader) take(j *job, rec *record, again bool) error {
-	t := try{number: rec.number, at: rec.at, due: rec.due, started: rec.started, finished: rec.finished, failure: rec.failure, node: rec.node}
+// take adds a record to a job.
+func (r *reader) take(j *job, rec *record) {
+	t := try{number: rec.number, at: rec.at, due: rec.due, started: rec.started, finished: rec.finished,
+		failure: rec.failure, node: rec.node}
+	last := len(j.tries) - 1
 	switch rec.sort {
 	case ofAttempt:
-		last := len(j.tries) - 1
-		if again && last >= 0 {
-			first := j.tries[last].at
-			return &LineError{r.files[rec.at.file].Name, int64(rec.at.line), fmt.Errorf("the job of this row had its attempt %d in line %d already, with other times: is another column the id? --columns id=COLUMN", rec.number, first.line)}
-		}
-		if r.zeroBased {
-			t.number++
-		}
-		t.ended = rec.finished.known() || rec.failure != 0 || rec.state == stateDone || rec.state == stateDead || rec.state == stateFailed
-		if rec.state == stateDone {
-			j.unseenFor, t.failure = max(j.unseenFor, t.failure), 0
-		} else if t.failure == 0 && (rec.state == stateFailed || rec.state == stateDead) {
-			t.failure = 1
-		}
-		if t.started.known() || t.finished.known() || t.ended || t.due.known() && t.number > 1 || rec.state == stateRunning {
-			j.tries = append(j.tries, t)
-		} else if t.due.known() {
-			j.ready = t.due // it waits for its first attempt
-		}
+		r.takeAttempt(j, rec, t)
+		return
 	case ofJob:
 		j.unseen, j.unseenFor = max(j.unseen, rec.number), max(j.unseenFor, rec.failure)
 		if rec.due.known() && rec.number <= 0 {
 			j.ready = rec.due
 		}
-		if rec.state == stateDone || rec.started.known() {
+		switch {
+		case rec.state == stateDone || rec.started.known():
 			t.number, t.failure, t.ended = rec.number+1, 0, rec.state == stateDone
-			j.tries = append(j.tries, t)
-		} else if rec.finished.known() && rec.number > 0 {
-			t.number, t.started, t.due, t.ended = rec.number, unknown, unknown, true
-			t.failure = max(1, t.failure)
-			j.tries = append(j.tries, t)
+		case rec.finished.known() && rec.number > 0:
+			t.started, t.due, t.ended, t.failure = unknown, unknown, true, max(1, t.failure)
 			j.unseen--
+		default:
+			return
 		}
-	case ofStart:
-		j.tries = append(j.tries, t)
 	case ofEnd:
 		t.ended = true
-		if last := len(j.tries) - 1; last >= 0 && !j.tries[last].ended && !j.tries[last].finished.known() {
+		if last >= 0 && !j.tries[last].ended && !j.tries[last].finished.known() {
 			j.tries = j.tries[:last] // its start had a line of its own
 		}
-		j.tries = append(j.tries, t)
 	case ofCause:
-		for i := len(j.tries) - 1; i >= 0; i-- {
+		for i := last; i >= 0; i-- {
 			if j.tries[i].ended && j.tries[i].finished <= rec.finished && j.tries[i].failure == 1 {
 				j.tries[i].failure = rec.failure
 				break
 			}
 		}
+		return
 	}
-	return nil
+	j.tries = append(j.tries, t)
 }
 
-// number numbers attempts that have none by their times, and counts those that must have
-// failed before.
+// takeAttempt adds an attempt with a row of its own.
+func (r *reader) takeAttempt(j *job, rec *record, t try) {
+	if r.zeroBased {
+		t.number++
+	}
+	t.ended = rec.finished.known() || rec.failure != 0 || rec.state.final()
+	if rec.state == stateDone {
+		j.unseenFor, t.failure = max(j.unseenFor, t.failure), 0
+	} else if t.failure == 0 && rec.state.final() {
+		t.failure = 1
+	}
+	if t.when().known() || t.ended || t.due.known() && t.number > 1 || rec.state == stateRunning {
+		j.tries = append(j.tries, t)
+	} else if t.due.known() {
+		j.ready = t.due // it waits for its first attempt
+	}
+}
+
+// number numbers attempts that have none by their times, and counts those that must have failed before.
 func (j *job) number() {
-	numbered := len(j.tries) > 0 && j.tries[0].number > 0
-	if !numbered {
-		slices.SortStableFunc(j.tries, func(a, b try) int {
-			if a.when() < b.when() {
-				return -1
-			}
-			if a.when() > b.when() {
-				return 1
-			}
-			return 0
-		})
+	if len(j.tries) == 0 || j.tries[0].number <= 0 {
+		slices.SortStableFunc(j.tries, func(a, b try) int { return cmp.Compare(a.when(), b.when()) })
 		for i := range j.tries {
 			j.tries[i].number = int32(i + 1)
-		}
-		if len(j.tries) > 0 {
 			j.unseen = 0 // the attempts themselves are there
 		}
 		return
@@ -181,7 +167,8 @@ func (j *job) number() {
 	}
 }
 
-func (t *try) when() moment {
+// when returns when an attempt began or, if that is not known, ended.
+func (t *try) when() timestamp {
 	if t.started.known() {
 		return t.started
 	}
@@ -190,12 +177,10 @@ func (t *try) when() moment {
 
 // settle finds out when the job was there and how it ended.
 func (j *job) settle(list []record) {
+	j.open = true
 	if n := len(j.tries); n > 0 {
 		last := &j.tries[n-1]
-		j.done = last.ended && last.failure == 0
-		j.open = !last.ended
-	} else {
-		j.open = true
+		j.done, j.open = last.ended && last.failure == 0, !last.ended
 	}
 	for i := range list {
 		switch list[i].state {
@@ -208,19 +193,14 @@ func (j *job) settle(list []record) {
 	if len(j.tries) > 0 && j.tries[0].number == 1 && j.tries[0].due.known() {
 		j.ready = j.tries[0].due
 	}
-	if j.enqueued.known() {
-		if !j.ready.known() || j.ready < j.enqueued {
-			j.ready = j.enqueued
-		}
-		return
-	}
-	if j.ready.known() {
+	switch {
+	case j.enqueued.known():
+		j.ready = max(j.ready, j.enqueued)
+	case j.ready.known():
 		j.enqueued = j.ready
-		return
-	}
-	for i := range j.tries {
-		if at := j.tries[i].when(); at.known() && (!j.enqueued.known() || at < j.enqueued) {
-			j.enqueued = at
+	default:
+		for i := range j.tries {
+			j.enqueued = earlier(j.enqueued, j.tries[i].when())
 		}
 	}
 }
@@ -240,18 +220,17 @@ func (r *reader) checkTimes(j *job) {
 		if t.number == 1 {
 			due = j.ready
 		}
-		if due.known() && t.started < due {
-			if due.since(t.started) <= 1e9 {
-				r.repairs.add(startsBitBeforeDue, t.at)
-				t.started = due
-				if t.finished.known() {
-					t.finished = max(t.finished, t.started)
-				}
-			} else {
-				r.repairs.add(startsBeforeDue, t.at)
-				if t.due = unknown; t.number == 1 {
-					j.ready = unknown
-				}
+		switch {
+		case !due.known() || t.started >= due:
+		case due.since(t.started) <= 1e9:
+			r.repairs.add(startsBitBeforeDue, t.at)
+			if t.started = due; t.finished.known() {
+				t.finished = max(t.finished, t.started)
+			}
+		default:
+			r.repairs.add(startsBeforeDue, t.at)
+			if t.due = unknown; t.number == 1 {
+				j.ready = unknown
 			}
 		}
 		if i > 0 && j.tries[i-1].finished.known() && t.started < j.tries[i-1].finished {

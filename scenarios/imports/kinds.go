@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// causes are error kinds that scenarios know, by what messages and names of exceptions say;
-// the first that matches counts.
+// causes are error kinds that scenarios know, by messages and names of exceptions; the first that matches counts.
 var causes = []struct {
 	kind  string
 	match *regexp.Regexp
 }{
 	{"timeout", regexp.MustCompile(`(?i)time[ _-]?d?[ _-]?out|deadline[ _]?exceeded`)},
 	{"throttled", regexp.MustCompile(`(?i)throttl|rate[ _-]?limit|too[ _-]?many[ _-]?requests|\b429\b`)},
-	{"unavailable", regexp.MustCompile(`(?i)unavailable|connection[ _]?(refused|reset)|econn|\b50[234]\b|bad[ _]?gateway|no such host`)},
+	{"unavailable", regexp.MustCompile(`(?i)unavailable|connection[ _]?(refused|reset)|econn|\b50[234]\b|` +
+		`bad[ _]?gateway|no such host`)},
 	{"canceled", regexp.MustCompile(`(?i)cancell?ed`)},
 	{"panic", regexp.MustCompile(`(?i)\bpanic`)},
 	{"conflict", regexp.MustCompile(`(?i)conflict|deadlock|serializ|optimistic|\b409\b`)},
@@ -28,14 +28,11 @@ const longestKind = 40
 
 var errorWord = regexp.MustCompile(`(?i)(error|exception)$`)
 
-// kindOfError is the error kind of what an attempt failed with: one that scenarios know, or
-// else its own words, without what differs from one failure to the next: numbers, quoted
-// text and what stands behind a colon.
+// kindOfError returns the error kind of what an attempt failed with: one that scenarios know, or else its own words,
+// without what differs from one failure to the next: numbers, quoted text and what stands behind a colon.
 func kindOfError(text string) string {
 	head, _, _ := strings.Cut(text, "\n")
-	if len(head) > 300 {
-		head = head[:300]
-	}
+	head = head[:min(len(head), 300)]
 	for _, c := range causes {
 		if c.match.MatchString(head) {
 			return c.kind
@@ -55,30 +52,26 @@ func kindOfError(text string) string {
 	return "error"
 }
 
-// slug makes a name as scenarios have them, of a-z 0-9 and -, of text; "" if nothing is left.
+var (
+	hump     = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+	noLetter = regexp.MustCompile(`[^a-z]+`)
+	noSign   = regexp.MustCompile(`[^a-z0-9]+`)
+)
+
+// slug makes a name as scenarios have them, of a-z, 0-9 if digits may be in it, and -, of text; "" if nothing is left.
 func slug(text string, digits bool) string {
-	var b strings.Builder
-	previous := rune(0)
-	for _, r := range text {
-		upper := r >= 'A' && r <= 'Z'
-		switch {
-		case upper && (previous >= 'a' && previous <= 'z' || previous >= '0' && previous <= '9'):
-			b.WriteByte('-')
-			b.WriteRune(r - 'A' + 'a')
-		case upper:
-			b.WriteRune(r - 'A' + 'a')
-		case r >= 'a' && r <= 'z', digits && r >= '0' && r <= '9':
-			b.WriteRune(r)
-		default:
-			b.WriteByte('-')
+	other := noLetter
+	if digits {
+		other = noSign
+	}
+	text = strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r - 'A' + 'a'
 		}
-		previous = r
-	}
-	name := strings.Join(strings.FieldsFunc(b.String(), func(r rune) bool { return r == '-' }), "-")
-	if len(name) > longestKind {
-		name = strings.TrimRight(name[:longestKind], "-")
-	}
-	return name
+		return r
+	}, hump.ReplaceAllString(text, "$1-$2"))
+	name := strings.Trim(other.ReplaceAllString(text, "-"), "-")
+	return strings.TrimRight(name[:min(len(name), longestKind)], "-")
 }
 
 // names numbers texts in the order in which they are first seen, from 1, so many at most.
@@ -93,15 +86,16 @@ func newNames(most int) *names {
 	return &names{number: map[string]uint32{}, all: []string{""}, most: most}
 }
 
-// of is the number of text; 0 for the empty one and for those beyond the most.
+// of returns the number of text; 0 for the empty one and for those beyond the most.
 func (n *names) of(text string) uint32 {
 	if text == "" {
 		return 0
 	}
-	if k, ok := n.number[text]; ok {
+	k, ok := n.number[text]
+	switch {
+	case ok:
 		return k
-	}
-	if len(n.all) > n.most {
+	case len(n.all) > n.most:
 		n.full = true
 		return 0
 	}

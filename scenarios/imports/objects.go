@@ -1,7 +1,6 @@
 package imports
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,22 +10,19 @@ import (
 	"strings"
 )
 
-// objects reads JSON: objects one after the other, or arrays of such, also in an object
-// under "tasks", as Asynqmon answers.
+// objects reads JSON: objects one after the other, or arrays of such, also in an object under "tasks", as Asynqmon
+// answers.
 type objects struct {
+	*input
 	decoder *json.Decoder
 	lines   *lineCounter
-	window  *watched
-	name    string
-	number  int
-	columns layout
-	queued  []map[string]any // of an array in an object
+	queued  []any // of an array in an object
 	inArray bool
 	seen    bool
 }
 
-func newObjects(text *bufio.Reader, w *watched, name string, number int, columns layout) *objects {
-	o := &objects{lines: &lineCounter{from: text}, window: w, name: name, number: number, columns: columns}
+func newObjects(in *input) *objects {
+	o := &objects{input: in, lines: &lineCounter{from: in.text}}
 	o.decoder = json.NewDecoder(o.lines)
 	o.decoder.UseNumber()
 	return o
@@ -51,7 +47,7 @@ func (l *lineCounter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// line is that of an offset, which never falls.
+// line returns that of an offset, which never falls.
 func (l *lineCounter) line(offset int64) int64 {
 	n := 0
 	for n < len(l.ends) && l.ends[n] < offset {
@@ -63,82 +59,52 @@ func (l *lineCounter) line(offset int64) int64 {
 }
 
 func (o *objects) next(r *row) error {
-	o.window.reset()
+	o.begin()
 	for len(o.queued) == 0 {
 		if err := o.more(); err != nil {
-			return err
+			return o.explain(err)
 		}
 	}
-	object := o.queued[0]
+	object, ok := o.queued[0].(map[string]any)
+	if !ok {
+		return o.explain(fmt.Errorf("want an object for each job, not %v", o.queued[0]))
+	}
 	o.queued = o.queued[1:]
-	*r = row{at: placeOf(o.number, o.lines.line(o.decoder.InputOffset()))}
+	*r = row{at: posOf(o.number, o.lines.line(o.decoder.InputOffset()))}
 	fillRow(r, object, o.columns)
 	return nil
 }
 
-// more decodes what comes next.
+// more decodes what comes next. Of an array at the start of the file each element comes by itself, so that it is
+// not decoded as a whole.
 func (o *objects) more() error {
 	if o.inArray && !o.decoder.More() {
 		o.inArray = false
-		if _, err := o.decoder.Token(); err != nil {
-			return o.explain(err)
-		}
-		return nil
+		_, err := o.decoder.Token()
+		return err
 	}
-	if !o.inArray && !o.seen {
+	if !o.seen && o.decoder.More() { // which fills the buffer, and skips white space
 		o.seen = true
-		if first, err := peekArray(o.decoder); err != nil {
-			return o.explain(err)
-		} else if first {
+		start := make([]byte, 1)
+		if _, err := io.ReadFull(o.decoder.Buffered(), start); err == nil && start[0] == '[' {
 			o.inArray = true
-			return nil
+			_, err := o.decoder.Token()
+			return err
 		}
 	}
 	var value any
 	if err := o.decoder.Decode(&value); err != nil {
-		return o.explain(err)
+		return err
 	}
-	switch v := value.(type) {
-	case map[string]any:
-		if inner, ok := v["tasks"].([]any); ok {
-			return o.add(inner)
+	if object, ok := value.(map[string]any); ok {
+		if inner, ok := object["tasks"].([]any); ok {
+			value = inner
 		}
-		o.queued = append(o.queued, v)
-	case []any:
-		return o.add(v)
-	default:
-		return o.explain(fmt.Errorf("want an object for each job, not %v", v))
 	}
-	return nil
-}
-
-// peekArray takes the bracket of an array at the start of the file, so that it is not
-// decoded as a whole; everything else it leaves.
-func peekArray(d *json.Decoder) (bool, error) {
-	if !d.More() { // fills the buffer, and skips white space
-		return false, nil
-	}
-	start := make([]byte, 1)
-	if _, err := io.ReadFull(d.Buffered(), start); err != nil {
-		return false, nil
-	}
-	for start[0] == ' ' || start[0] == '\n' || start[0] == '\r' || start[0] == '\t' {
-		return false, nil
-	}
-	if start[0] != '[' {
-		return false, nil
-	}
-	_, err := d.Token()
-	return true, err
-}
-
-func (o *objects) add(list []any) error {
-	for _, v := range list {
-		object, ok := v.(map[string]any)
-		if !ok {
-			return o.explain(fmt.Errorf("want an object for each job, not %v", v))
-		}
-		o.queued = append(o.queued, object)
+	if list, ok := value.([]any); ok {
+		o.queued = list
+	} else {
+		o.queued = []any{value}
 	}
 	return nil
 }
@@ -155,24 +121,30 @@ func (o *objects) explain(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("the JSON ends in the middle")
 	}
-	return &LineError{o.name, o.lines.line(offset), err}
+	return o.bad(o.lines.line(offset), err)
 }
 
-// fillRow takes out of an object what the columns name: keys compared as names of columns are,
-// with points for what is deeper: payload.enqueued_at.
+// fillRow takes out of an object what the layout names: keys compared as headings are, with points for what is
+// deeper: payload.enqueued_at.
 func fillRow(r *row, object map[string]any, columns layout) {
-	plain := make(map[string]string, len(object))
-	for _, key := range slices.Sorted(maps.Keys(object)) {
-		plain[plainName(key)] = key
-	}
+	plain := plainKeys(object)
 	for i := range columns {
-		for _, name := range columns[i] {
+		for _, name := range columns[i].headings {
 			if text := valueOf(object, plain, name); !empty(text) {
 				r.text[i] = text
 				break
 			}
 		}
 	}
+}
+
+// plainKeys returns the keys of an object as headings are compared; of equal ones the last in order counts.
+func plainKeys(object map[string]any) map[string]string {
+	plain := make(map[string]string, len(object))
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		plain[plainName(key)] = key
+	}
+	return plain
 }
 
 func valueOf(object map[string]any, plain map[string]string, name string) string {
@@ -183,22 +155,18 @@ func valueOf(object map[string]any, plain map[string]string, name string) string
 	if !deep {
 		return ""
 	}
-	inner, ok := object[plain[plainName(first)]].(map[string]any)
-	if text, isText := object[plain[plainName(first)]].(string); isText && json.Unmarshal([]byte(text), &inner) == nil {
-		ok = true // a payload is often JSON in a string
+	value := object[plain[plainName(first)]]
+	inner, ok := value.(map[string]any)
+	if text, isText := value.(string); isText {
+		ok = json.Unmarshal([]byte(text), &inner) == nil // a payload is often JSON in a string
 	}
 	if !ok {
 		return ""
 	}
-	for _, key := range slices.Sorted(maps.Keys(inner)) {
-		if plainName(key) == plainName(rest) {
-			return spelled(inner[key])
-		}
-	}
-	return ""
+	return spelled(inner[plainKeys(inner)[plainName(rest)]])
 }
 
-// spelled is a JSON value as a cell of a table would hold it.
+// spelled returns a JSON value as a cell of a table would hold it.
 func spelled(value any) string {
 	switch v := value.(type) {
 	case nil:
@@ -207,14 +175,9 @@ func spelled(value any) string {
 		return v
 	case json.Number:
 		return v.String()
-	case bool:
-		return fmt.Sprint(v)
 	case float64:
 		return fmt.Sprintf("%.9f", v)
 	}
-	text, err := json.Marshal(value)
-	if err != nil {
-		return ""
-	}
+	text, _ := json.Marshal(value) // of what was JSON
 	return string(text)
 }

@@ -7,10 +7,10 @@ import (
 	"encoding/binary"
 )
 
-// record is what one row says of a job or an attempt, in as few bytes as will do.
+// record is one row about a job or an attempt, in as few bytes as will do.
 type record struct {
 	key      key
-	at       place
+	at       sourcePos
 	sort     recordSort
 	state    jobState
 	class    uint16
@@ -20,14 +20,14 @@ type record struct {
 	node     uint32
 	number   int32 // of the attempt, from 1; 0: not said
 	most     int32 // attempts; 0: not said
-	enqueued moment
-	due      moment
-	started  moment
-	finished moment
+	enqueued timestamp
+	due      timestamp
+	started  timestamp
+	finished timestamp
 	check    uint32 // of the whole row, to tell what stands there twice
 }
 
-// key is the identity of a job: a hash of its id, or the place of its row.
+// key is the identity of a job: a hash of its id, or of the place of its row.
 type key [16]byte
 
 func keyOf(text string) (k key) {
@@ -36,12 +36,9 @@ func keyOf(text string) (k key) {
 	return k
 }
 
-// keyAt is that of a row without an id, which is a job of its own.
-func keyAt(at place) (k key) {
-	var b [5]byte
-	b[0] = at.file
-	binary.LittleEndian.PutUint32(b[1:], at.line)
-	return keyOf(string(b[:]))
+// keyAt returns the key of a row without an id, which is a job of its own.
+func keyAt(at sourcePos) (k key) {
+	return keyOf(string(binary.LittleEndian.AppendUint32([]byte{at.file}, at.line)))
 }
 
 // hash is a number that chooses samples: uniform, and equal for equal keys and numbers.
@@ -64,7 +61,7 @@ const (
 	ofCause
 )
 
-// jobState is what a row says became of it.
+// jobState is what became of a job or an attempt.
 type jobState uint8
 
 const (
@@ -79,68 +76,53 @@ const (
 
 // states are the words for them.
 var states = map[string]jobState{
-	"done": stateDone, "completed": stateDone, "complete": stateDone, "success": stateDone, "succeeded": stateDone, "successful": stateDone, "ok": stateDone,
-	"finished": stateDone, "processed": stateDone, "acked": stateDone, "6": stateDone,
-	"dead": stateDead, "discarded": stateDead, "archived": stateDead, "buried": stateDead, "cancelled": stateDead, "canceled": stateDead, "exhausted": stateDead, "5": stateDead,
-	"retry": stateWaiting, "retryable": stateWaiting, "scheduled": stateWaiting, "waiting": stateWaiting, "delayed": stateWaiting, "3": stateWaiting, "4": stateWaiting,
-	"ready": stateReady, "available": stateReady, "pending": stateReady, "queued": stateReady, "enqueued": stateReady, "2": stateReady, "aggregating": stateReady, "7": stateReady,
-	"running": stateRunning, "active": stateRunning, "inflight": stateRunning, "executing": stateRunning, "started": stateRunning, "processing": stateRunning, "1": stateRunning,
+	"done": stateDone, "completed": stateDone, "complete": stateDone, "success": stateDone, "succeeded": stateDone,
+	"successful": stateDone, "ok": stateDone, "finished": stateDone, "processed": stateDone, "acked": stateDone,
+	"6": stateDone,
+
+	"dead": stateDead, "discarded": stateDead, "archived": stateDead, "buried": stateDead, "cancelled": stateDead,
+	"canceled": stateDead, "exhausted": stateDead, "5": stateDead,
+
+	"retry": stateWaiting, "retryable": stateWaiting, "scheduled": stateWaiting, "waiting": stateWaiting,
+	"delayed": stateWaiting, "3": stateWaiting, "4": stateWaiting,
+
+	"ready": stateReady, "available": stateReady, "pending": stateReady, "queued": stateReady, "enqueued": stateReady,
+	"2": stateReady, "aggregating": stateReady, "7": stateReady,
+
+	"running": stateRunning, "active": stateRunning, "inflight": stateRunning, "executing": stateRunning,
+	"started": stateRunning, "processing": stateRunning, "1": stateRunning,
+
 	"failed": stateFailed, "failure": stateFailed, "error": stateFailed, "errored": stateFailed, "fail": stateFailed,
 }
 
-const recordBytes = 16 + 5 + 2 + 6 + 8 + 8 + 32 + 4
-
-func (r *record) encode(b []byte) {
-	copy(b, r.key[:])
-	b[16], b[17], b[18] = r.at.file, byte(r.sort), byte(r.state)
-	o := binary.LittleEndian
-	o.PutUint32(b[19:], r.at.line)
-	o.PutUint16(b[23:], r.class)
-	o.PutUint16(b[25:], r.queue)
-	o.PutUint16(b[27:], r.failure)
-	o.PutUint32(b[29:], r.tenant)
-	o.PutUint32(b[33:], r.node)
-	o.PutUint32(b[37:], uint32(r.number))
-	o.PutUint32(b[41:], uint32(r.most))
-	for i, m := range []moment{r.enqueued, r.due, r.started, r.finished} {
-		o.PutUint64(b[45+8*i:], uint64(m))
-	}
-	o.PutUint32(b[77:], r.check)
-}
-
-func decodeRecord(b []byte) (r record) {
-	copy(r.key[:], b)
-	r.at.file, r.sort, r.state = b[16], recordSort(b[17]), jobState(b[18])
-	o := binary.LittleEndian
-	r.at.line = o.Uint32(b[19:])
-	r.class, r.queue, r.failure = o.Uint16(b[23:]), o.Uint16(b[25:]), o.Uint16(b[27:])
-	r.tenant, r.node = o.Uint32(b[29:]), o.Uint32(b[33:])
-	r.number, r.most = int32(o.Uint32(b[37:])), int32(o.Uint32(b[41:]))
-	for i, m := range []*moment{&r.enqueued, &r.due, &r.started, &r.finished} {
-		*m = moment(o.Uint64(b[45+8*i:]))
-	}
-	r.check = o.Uint32(b[77:])
-	return r
-}
-
 // compareRecords orders by job, then by attempt, by time and by place.
-func compareRecords(a, b *record) int {
+func compareRecords(a, b record) int {
 	if c := bytes.Compare(a.key[:], b.key[:]); c != 0 {
 		return c
 	}
 	return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.when(), b.when()), cmp.Compare(a.sort, b.sort),
-		cmp.Compare(a.at.file, b.at.file), cmp.Compare(a.at.line, b.at.line), cmp.Compare(a.started, b.started), cmp.Compare(a.failure, b.failure))
+		cmp.Compare(a.at.file, b.at.file), cmp.Compare(a.at.line, b.at.line), cmp.Compare(a.started, b.started),
+		cmp.Compare(a.failure, b.failure))
 }
 
-// when is the first time that belongs to the attempt itself.
-func (r *record) when() moment {
-	if r.sort == ofEnd { // its start has a line of its own, with another rounding
+// when returns the first time that belongs to the attempt itself.
+func (r *record) when() timestamp {
+	switch {
+	case r.sort == ofEnd: // its start has a line of its own, with another rounding
 		return r.finished
-	}
-	for _, m := range []moment{r.started, r.finished, r.due} {
-		if m.known() {
-			return m
-		}
+	case r.started.known():
+		return r.started
+	case r.finished.known():
+		return r.finished
+	case r.due.known():
+		return r.due
 	}
 	return r.enqueued
+}
+
+// same reports whether two rows are equal word for word.
+func (r *record) same(other *record) bool {
+	a, b := *r, *other
+	a.at, b.at = sourcePos{}, sourcePos{}
+	return a == b
 }

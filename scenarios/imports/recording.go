@@ -3,15 +3,14 @@ package imports
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
-	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"qsim/results"
 )
 
-// Recording is what was found in records of jobs. Close removes what it has on disk.
+// Recording is what was found in records of jobs.
 type Recording struct {
 	From       string
 	Rows, Jobs int64
@@ -25,9 +24,8 @@ type Recording struct {
 	Notes      []string
 
 	options  Options
-	arrivals sorter[arrival]
-	folder   *temporary
-	origin   moment
+	arrivals []arrival // by class, in order
+	origin   timestamp
 	index    []int // by class of an arrival: that of Classes; -1: no job of it is left
 	tenants  []string
 }
@@ -82,53 +80,15 @@ type Times struct {
 // arrival is a line of a trace.
 type arrival struct {
 	class  uint16 // see Recording.index
-	at     moment
+	at     timestamp
 	tenant uint32
 	hash   uint64
 }
 
-// Close removes temporary files.
-func (r *Recording) Close() error { return r.folder.remove() }
-
-// gather makes jobs of records and takes in what they say.
-func (r *reader) gather(ctx context.Context, held int) (*Recording, error) {
-	found := &Recording{From: r.options.From, Rows: r.rows, options: r.options, tenants: r.tenants.all}
-	g := &gathering{reader: r, found: found, names: r.classNames(), first: unknown, last: unknown, lastRun: unknown, firstDone: unknown, failures: newTimeline()}
-	for range g.names.names {
-		g.classes = append(g.classes, newCollected())
-	}
-	found.arrivals = sorter[arrival]{size: 22, most: held, folder: &r.folder, encode: encodeArrival, decode: decodeArrival, compare: func(a, b *arrival) int {
-		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.at, b.at), cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.hash, b.hash))
-	}}
-	g.changes = sorter[change]{size: 9, most: held, folder: &r.folder, compare: func(a, b *change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.step, b.step)) },
-		encode: func(b []byte, c *change) { binary.LittleEndian.PutUint64(b, uint64(c.at)); b[8] = byte(c.step) },
-		decode: func(b []byte) change { return change{moment(binary.LittleEndian.Uint64(b)), int8(b[8])} }}
-	if err := g.jobs(ctx); err != nil {
-		return nil, err
-	}
-	if g.found.Jobs == 0 {
-		return nil, fmt.Errorf("%s: no job is left to import", r.files[0].Name)
-	}
-	if err := r.tellRepairs(found); err != nil {
-		return nil, err
-	}
-	if err := g.finish(); err != nil {
-		return nil, err
-	}
-	found.folder = &r.folder
-	return found, nil
-}
-
-func encodeArrival(b []byte, a *arrival) {
-	binary.LittleEndian.PutUint16(b, a.class)
-	binary.LittleEndian.PutUint64(b[2:], uint64(a.at))
-	binary.LittleEndian.PutUint32(b[10:], a.tenant)
-	binary.LittleEndian.PutUint64(b[14:], a.hash)
-}
-
-func decodeArrival(b []byte) arrival {
-	o := binary.LittleEndian
-	return arrival{o.Uint16(b), moment(o.Uint64(b[2:])), o.Uint32(b[10:]), o.Uint64(b[14:])}
+// change is the start or the end of an attempt.
+type change struct {
+	at   timestamp
+	step int8 // 1 or -1
 }
 
 // gathering is on the way from records to a Recording.
@@ -136,61 +96,68 @@ type gathering struct {
 	*reader
 	found     *Recording
 	names     classNames
-	classes   []*collected
-	changes   sorter[change]
-	levels    levels
-	failures  *timeline
-	index     []int
+	all       *collected   // of all classes
+	classes   []*collected // by class of an arrival
+	changes   []change
+	attempts  *timeline
 	seenNodes map[uint32]bool
-	first     moment // arrivals
-	last      moment
-	lastRun   moment // last time of any attempt
-	firstDone moment // arrival of a job that is done
-	strangers int64  // jobs with no time at all
+	first     timestamp // arrivals
+	last      timestamp
+	lastRun   timestamp // last time of any attempt
+	firstDone timestamp // arrival of a job that is done
 }
 
-// jobs goes through all of them.
-func (g *gathering) jobs(ctx context.Context) error {
+// gather makes jobs of records and takes them in.
+func (r *reader) gather(ctx context.Context) (*Recording, error) {
+	found := &Recording{From: r.options.From, Rows: r.rows, options: r.options, tenants: r.tenants.all}
+	g := &gathering{reader: r, found: found, names: r.classNames(), all: newCollected(), seenNodes: map[uint32]bool{},
+		attempts: &timeline{time.Second, map[int64]bin{}}, first: unknown, last: unknown, lastRun: unknown, firstDone: unknown}
+	for range g.names.names {
+		g.classes = append(g.classes, newCollected())
+	}
+	slices.SortFunc(r.records, compareRecords)
 	var one job
-	var list []record
-	g.seenNodes = map[uint32]bool{}
-	n := 0
-	finish := func() error {
-		if len(list) == 0 {
-			return nil
+	for n, rest := 0, r.records; len(rest) > 0; n++ {
+		rows := 1
+		for rows < len(rest) && rest[rows].key == rest[0].key {
+			rows++
 		}
-		if n++; n%(1<<14) == 0 && ctx.Err() != nil {
-			return ctx.Err()
+		if rows > mostRows {
+			return nil, r.badJob(&rest[mostRows], fmt.Errorf("more than %d rows are about the same job: is another column "+
+				"the id? --columns id=COLUMN", mostRows))
 		}
-		if err := g.assemble(list, &one); err != nil {
-			return err
+		if n%(1<<14) == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
-		list = list[:0]
-		return g.job(&one)
+		if err := g.assemble(rest[:rows], &one); err != nil {
+			return nil, err
+		}
+		g.job(&one)
+		rest = rest[rows:]
 	}
-	err := g.records.each(func(rec *record) error {
-		if len(list) > 0 && list[0].key != rec.key {
-			if err := finish(); err != nil {
-				return err
-			}
-		}
-		if list = append(list, *rec); len(list) > mostRows {
-			return &LineError{g.files[rec.at.file].Name, int64(rec.at.line), fmt.Errorf("more than %d rows are about the same job: is another column the id? --columns id=COLUMN", mostRows)}
-		}
-		return nil
+	r.records = nil
+	if found.Jobs == 0 {
+		return nil, fmt.Errorf("%s: no job is left to import", r.files[0].Name)
+	}
+	slices.SortFunc(found.arrivals, func(a, b arrival) int {
+		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.at, b.at), cmp.Compare(a.tenant, b.tenant),
+			cmp.Compare(a.hash, b.hash))
 	})
-	if err != nil {
-		return err
+	var err error
+	if found.Repairs, err = r.repairs.list(r.files, r.rows, r.options.Strict); err != nil {
+		return nil, err
 	}
-	return finish()
+	if err := g.finish(); err != nil {
+		return nil, err
+	}
+	return found, nil
 }
 
 // job takes in one.
-func (g *gathering) job(j *job) error {
+func (g *gathering) job(j *job) {
 	if !j.enqueued.known() {
 		g.repairs.add(noTime, j.at)
-		g.strangers++
-		return nil
+		return
 	}
 	at := j.enqueued
 	if j.ready.known() {
@@ -200,17 +167,15 @@ func (g *gathering) job(j *job) error {
 	}
 	if g.since.known() && at < g.since || g.until.known() && at >= g.until {
 		g.repairs.add(outsideWindow, j.at)
-		return nil
+		return
 	}
-	class := g.names.of(j.class)
+	class := g.names.index[j.class]
 	g.found.Jobs++
+	g.all.add(j)
 	g.classes[class].add(j)
-	if !g.first.known() || at < g.first {
-		g.first = at
-	}
-	g.last = max(g.last, at)
-	if j.done && (!g.firstDone.known() || at < g.firstDone) {
-		g.firstDone = at
+	g.first, g.last = earlier(g.first, at), max(g.last, at)
+	if j.done {
+		g.firstDone = earlier(g.firstDone, at)
 	}
 	for i := range j.tries {
 		t := &j.tries[i]
@@ -219,38 +184,16 @@ func (g *gathering) job(j *job) error {
 		}
 		g.lastRun = max(g.lastRun, t.started, t.finished)
 		if t.ended && t.when().known() {
-			g.failures.add(t.when(), t.failure != 0)
+			g.attempts.add(t.when(), t.failure != 0)
 		}
-		if !t.started.known() || !t.finished.known() || t.finished <= t.started {
-			continue // of no length, it was beside no other: its end would be counted before its start
-		}
-		if err := errors.Join(g.changes.add(change{t.started, 1}), g.changes.add(change{t.finished, -1})); err != nil {
-			return err
+		// One of no length was beside no other: its end would be counted before its start.
+		if t.started.known() && t.finished > t.started {
+			g.changes = append(g.changes, change{t.started, 1}, change{t.finished, -1})
 		}
 	}
 	tenant := j.tenant
 	if g.tenants.full {
 		tenant = 0
 	}
-	return g.found.arrivals.add(arrival{uint16(class), at, tenant, j.key.hash(0)})
-}
-
-// tellRepairs turns what was repaired into words, or into an error where it is too much.
-func (r *reader) tellRepairs(found *Recording) error {
-	for what := range repairCount {
-		n := r.repairs.count[what]
-		if n == 0 {
-			continue
-		}
-		first := r.repairs.first[what]
-		one := Repair{repairs[what].what, n, r.files[first.file].Name, int64(first.line)}
-		switch {
-		case r.options.Strict && what != outsideWindow:
-			return &LineError{one.File, one.Line, fmt.Errorf("%d rows from here on %s; without --strict that is done", n, one.What)}
-		case repairs[what].loses && float64(n) > mostRepaired*float64(r.rows):
-			return &LineError{one.File, one.Line, fmt.Errorf("%d of %d rows, from here on, %s. So many are no exception: are columns and time zones right? --columns and --timezone say otherwise", n, r.rows, one.What)}
-		}
-		found.Repairs = append(found.Repairs, one)
-	}
-	return nil
+	g.found.arrivals = append(g.found.arrivals, arrival{uint16(class), at, tenant, j.key.hash(0)})
 }

@@ -1,17 +1,18 @@
 package imports
 
 import (
-	"container/heap"
+	"cmp"
+	"maps"
 	"slices"
 	"time"
 )
 
-// sample keeps some of many values: those whose hashes are the smallest, a uniform part of
-// them that does not depend on the order in which they come.
+// sample keeps some of many values: those whose hashes are the smallest, a uniform part of them that does not depend
+// on the order in which they come.
 type sample struct {
 	most  int
 	seen  int64
-	items []sampled // a heap, the largest hash first
+	items []sampled // the most that are kept, and up to as many that are not
 }
 
 type sampled struct {
@@ -19,37 +20,22 @@ type sampled struct {
 	value float64
 }
 
-func newSample(most int) *sample { return &sample{most: most} }
-
-func (s *sample) Len() int           { return len(s.items) }
-func (s *sample) Less(i, j int) bool { return s.items[i].before(s.items[j]) }
-func (s *sample) Swap(i, j int)      { s.items[i], s.items[j] = s.items[j], s.items[i] }
-func (s *sample) Push(x any)         { s.items = append(s.items, x.(sampled)) }
-func (s *sample) Pop() any {
-	last := s.items[len(s.items)-1]
-	s.items = s.items[:len(s.items)-1]
-	return last
-}
-
-// before orders the heap: larger hashes first, then larger values.
-func (a sampled) before(b sampled) bool {
-	return a.hash > b.hash || a.hash == b.hash && a.value > b.value
-}
-
 func (s *sample) add(hash uint64, value float64) {
 	s.seen++
-	item := sampled{hash, value}
-	switch {
-	case len(s.items) < s.most:
-		heap.Push(s, item)
-	case s.items[0].before(item):
-		s.items[0] = item
-		heap.Fix(s, 0)
+	if s.items = append(s.items, sampled{hash, value}); len(s.items) >= 2*s.most {
+		s.trim()
 	}
 }
 
-// values returns what was kept, sorted.
+// trim forgets what is not kept.
+func (s *sample) trim() {
+	slices.SortFunc(s.items, func(a, b sampled) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.value, b.value)) })
+	s.items = s.items[:min(len(s.items), s.most)]
+}
+
+// values returns what is kept, sorted.
 func (s *sample) values() []float64 {
+	s.trim()
 	values := make([]float64, len(s.items))
 	for i := range s.items {
 		values[i] = s.items[i].value
@@ -58,8 +44,7 @@ func (s *sample) values() []float64 {
 	return values
 }
 
-// quantile is the smallest of sorted values that at least the share q does not exceed; 0 of
-// none.
+// quantile returns the smallest of sorted values that at least the share q does not exceed; 0 of none.
 func quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return 0
@@ -68,8 +53,7 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[min(max(at, 1), len(sorted))-1]
 }
 
-// timeline counts attempts and failures by time, in bins that become wider as the span grows,
-// so that there are few of them.
+// timeline counts attempts and failures by time, in bins that become wider as the span grows, so that there are few.
 type timeline struct {
 	width time.Duration
 	bins  map[int64]bin
@@ -77,17 +61,19 @@ type timeline struct {
 
 type bin struct{ attempts, failed int64 }
 
+func (b bin) plus(c bin) bin { return bin{b.attempts + c.attempts, b.failed + c.failed} }
+
+func (b bin) minus(c bin) bin { return bin{b.attempts - c.attempts, b.failed - c.failed} }
+
 const mostBins = 4096
 
-func newTimeline() *timeline { return &timeline{time.Second, map[int64]bin{}} }
-
-func (t *timeline) add(at moment, failed bool) {
-	index := int64(at) / int64(t.width)
-	b := t.bins[index]
-	if b.attempts++; failed {
-		b.failed++
+func (t *timeline) add(at timestamp, failed bool) {
+	one := bin{attempts: 1}
+	if failed {
+		one.failed = 1
 	}
-	t.bins[index] = b
+	index := int64(at) / int64(t.width)
+	t.bins[index] = t.bins[index].plus(one)
 	for len(t.bins) > mostBins {
 		t.widen()
 	}
@@ -97,8 +83,65 @@ func (t *timeline) add(at moment, failed bool) {
 func (t *timeline) widen() {
 	wide := make(map[int64]bin, len(t.bins))
 	for _, index := range t.order() {
-		b, w := t.bins[index], wide[index/2]
-		wide[index/2] = bin{w.attempts + b.attempts, w.failed + b.failed}
+		wide[index/2] = wide[index/2].plus(t.bins[index])
 	}
 	t.bins, t.width = wide, 2*t.width
+}
+
+// order returns the bins in order of time.
+func (t *timeline) order() []int64 { return slices.Sorted(maps.Keys(t.bins)) }
+
+// What makes a stretch of time an incident.
+const (
+	leastInBin  = 20   // attempts
+	timesUsual  = 5    // its share of failures ÷ that of all time
+	leastShare  = 0.25 // of failures in it
+	binsOfSpan  = 200
+	leastTrying = 400 // attempts in all
+)
+
+// incident finds the worst stretch in which attempts fail far more often than otherwise; share is 0 if there is none.
+func (t *timeline) incident() (from, to timestamp, share float64) {
+	order := t.order()
+	if len(order) == 0 {
+		return 0, 0, 0
+	}
+	for span := order[len(order)-1] - order[0]; span > binsOfSpan; span /= 2 {
+		t.widen()
+	}
+	order = t.order()
+	var all, worst, stretch bin
+	for _, i := range order {
+		all = all.plus(t.bins[i])
+	}
+	if all.attempts < leastTrying {
+		return 0, 0, 0
+	}
+	usual := func(without bin) float64 {
+		rest := all.minus(without)
+		return float64(rest.failed) / float64(max(1, rest.attempts))
+	}
+	var begun int64
+	for n, i := range order {
+		b := t.bins[i]
+		attempts, failed := float64(b.attempts), float64(b.failed)
+		bad := b.attempts >= leastInBin && failed >= leastShare*attempts && failed >= timesUsual/2*usual(b)*attempts
+		if !bad || n > 0 && order[n-1] != i-1 {
+			stretch = bin{}
+		}
+		if !bad {
+			continue
+		}
+		if stretch.attempts == 0 {
+			begun = i
+		}
+		stretch = stretch.plus(b)
+		if stretch.failed > worst.failed && float64(stretch.failed) >= timesUsual*usual(stretch)*float64(stretch.attempts) {
+			worst, from, to = stretch, timestamp(begun*int64(t.width)), timestamp((i+1)*int64(t.width))
+		}
+	}
+	if worst.attempts == 0 {
+		return 0, 0, 0
+	}
+	return from, to, float64(worst.failed) / float64(worst.attempts)
 }

@@ -10,26 +10,18 @@ import (
 	"unicode/utf8"
 )
 
-// row is what one record of the input says, by role.
+// row holds the texts of one record of the input, by column.
 type row struct {
-	at   place
-	text [roleCount]string // empty: nothing
-	log  *logLine          // of a log; nil: an ordinary row
+	at   sourcePos
+	text [columnCount]string // empty: nothing
+	log  *logLine            // of a log; nil: an ordinary row
 }
 
 // source yields the rows of one file.
 type source interface {
-	// next fills r, whose text is valid until the next call, and returns io.EOF after the last
-	// row.
+	// next fills r, whose text is valid until the next call, and returns io.EOF after the last row.
 	next(r *row) error
 }
-
-const (
-	// mostRowBytes is how long one row may be: a quote that is never closed would else make
-	// one row of the whole file.
-	mostRowBytes = 16 << 20
-	peeked       = 64 << 10
-)
 
 // File is a file to read.
 type File struct {
@@ -37,62 +29,79 @@ type File struct {
 	Reader io.Reader
 }
 
-// watched passes bytes on until ctx is done or one row becomes too long.
-type watched struct {
-	ctx  context.Context
-	from io.Reader
-	left int // bytes of the present row
+// input is the text of one file on its way to a source.
+type input struct {
+	ctx     context.Context
+	file    File
+	number  int // of the file
+	columns layout
+	text    *bufio.Reader // reads from input itself
+	left    int           // bytes that the present row may still have
 }
+
+const (
+	// mostRowBytes is how long one row may be: a quote that is never closed would else make one row of the whole
+	// file.
+	mostRowBytes = 16 << 20
+	peeked       = 64 << 10
+)
 
 var errLongRow = fmt.Errorf("a row is longer than %d MiB: is a quote not closed?", mostRowBytes>>20)
 
-func (w *watched) Read(b []byte) (int, error) {
-	if err := w.ctx.Err(); err != nil {
+// Read passes bytes of the file on until ctx is done or one row becomes too long.
+func (in *input) Read(b []byte) (int, error) {
+	if err := in.ctx.Err(); err != nil {
 		return 0, err
 	}
-	if w.left <= 0 {
+	if in.left <= 0 {
 		return 0, errLongRow
 	}
-	n, err := w.from.Read(b)
-	w.left -= n
+	n, err := in.file.Reader.Read(b)
+	in.left -= n
 	return n, err
 }
 
-// reset begins another row.
-func (w *watched) reset() { w.left = mostRowBytes }
+// begin makes room for another row.
+func (in *input) begin() { in.left = mostRowBytes }
 
-// open finds out what sort of text a file is.
+// bad returns the error that something is wrong with a line of the file.
+func (in *input) bad(line int64, err error) error { return &LineError{in.file.Name, line, err} }
+
+// open finds out what sort of text a file is and returns its rows.
 func open(ctx context.Context, file File, number int, from string, columns layout) (source, error) {
-	w := &watched{ctx: ctx, from: file.Reader}
-	w.reset()
-	text := bufio.NewReaderSize(w, peeked)
-	start, err := text.Peek(peeked)
+	in := &input{ctx: ctx, file: file, number: number, columns: columns}
+	in.begin()
+	in.text = bufio.NewReaderSize(in, peeked)
+	start, err := in.text.Peek(peeked)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	switch {
-	case bytes.HasPrefix(start, []byte("\xef\xbb\xbf")):
-		text.Discard(3) // it has been peeked at
+	if bytes.HasPrefix(start, []byte("\xef\xbb\xbf")) {
+		in.text.Discard(3) // it has been peeked at
 		start = start[3:]
-	case bytes.HasPrefix(start, []byte("\xff\xfe")), bytes.HasPrefix(start, []byte("\xfe\xff")):
-		return nil, &LineError{file.Name, 1, errors.New("the file is UTF-16: convert it to UTF-8, as iconv -f UTF-16 -t UTF-8 does")}
-	case bytes.HasPrefix(start, []byte("\x1f\x8b")):
-		return nil, &LineError{file.Name, 1, errors.New("the file is compressed: pass what gunzip -c prints, with - for the file")}
+	}
+	for _, sign := range []struct{ prefix, what string }{
+		{"\xff\xfe", "the file is UTF-16: convert it to UTF-8, as iconv -f UTF-16 -t UTF-8 does"},
+		{"\xfe\xff", "the file is UTF-16: convert it to UTF-8, as iconv -f UTF-16 -t UTF-8 does"},
+		{"\x1f\x8b", "the file is compressed: pass what gunzip -c prints, with - for the file"},
+	} {
+		if bytes.HasPrefix(start, []byte(sign.prefix)) {
+			return nil, in.bad(1, errors.New(sign.what))
+		}
 	}
 	if at := bytes.IndexByte(start, 0); at >= 0 {
-		return nil, &LineError{file.Name, int64(1 + bytes.Count(start[:at], []byte("\n"))), errors.New("there is a zero byte: this is no text")}
+		return nil, in.bad(int64(1+bytes.Count(start[:at], []byte("\n"))), errors.New("there is a zero byte: this is no text"))
 	}
-	if len(bytes.TrimSpace(start)) == 0 {
-		return nil, &LineError{file.Name, 1, errors.New("the file is empty")}
-	}
-	first := bytes.TrimLeft(start, " \t\r\n")[0]
+	text := bytes.TrimSpace(start)
 	switch {
+	case len(text) == 0:
+		return nil, in.bad(1, errors.New("the file is empty"))
 	case from == "sidekiq":
-		return newLines(text, w, file.Name, number, columns), nil
-	case first == '{' || first == '[':
-		return newObjects(text, w, file.Name, number, columns), nil
+		return &lines{input: in, failed: map[string]string{}}, nil
+	case text[0] == '{' || text[0] == '[':
+		return newObjects(in), nil
 	}
-	return newTable(text, w, file.Name, number, columns, start)
+	return newTable(in, start)
 }
 
 // clean makes text valid UTF-8.
@@ -102,3 +111,6 @@ func clean(text []byte) []byte {
 	}
 	return bytes.ToValidUTF8(text, []byte("\uFFFD"))
 }
+
+// trimmed returns text without space around it, as UTF-8.
+func trimmed(text string) string { return string(clean(bytes.TrimSpace([]byte(text)))) }

@@ -1,8 +1,6 @@
 package imports
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -11,17 +9,15 @@ import (
 	"strings"
 )
 
-// table reads comma-separated values with a line of names.
+// table reads comma-separated values with a line of headings.
 type table struct {
+	*input
 	reader *csv.Reader
-	window *watched
-	name   string
-	number int
-	column [roleCount]int // -1: there is none
+	column [columnCount]int // -1: there is none
 }
 
-func newTable(text *bufio.Reader, w *watched, name string, number int, columns layout, start []byte) (*table, error) {
-	t := &table{reader: csv.NewReader(text), window: w, name: name, number: number}
+func newTable(in *input, start []byte) (*table, error) {
+	t := &table{input: in, reader: csv.NewReader(in.text)}
 	t.reader.Comma = separator(start)
 	t.reader.ReuseRecord = true
 	header, err := t.reader.Read()
@@ -29,44 +25,34 @@ func newTable(text *bufio.Reader, w *watched, name string, number int, columns l
 		return nil, t.explain(err)
 	}
 	header = slices.Clone(header)
-	plain := make([]string, len(header))
+	all, plain := strings.Join(header, ", "), make([]string, len(header))
 	for i := range header {
 		plain[i] = plainName(header[i])
 		if k := slices.Index(plain[:i], plain[i]); k >= 0 && plain[i] != "" {
-			return nil, &LineError{name, 1, fmt.Errorf("columns %d and %d are both called %s", k+1, i+1, shorten(header[i]))}
+			return nil, in.bad(1, fmt.Errorf("columns %d and %d are both called %s", k+1, i+1, shorten(header[i])))
 		}
 	}
-	taken := map[int]role{}
-	for r := range roleCount {
-		t.column[r] = -1
-		for _, want := range columns[r] {
+	for c := range columnCount {
+		t.column[c] = -1
+		for _, want := range in.columns[c].headings {
 			at := slices.Index(plain, plainName(want))
-			if _, used := taken[at]; at >= 0 && !used {
-				t.column[r], taken[at] = at, r
+			if at >= 0 && !slices.Contains(t.column[:c], at) {
+				t.column[c] = at
 				break
 			}
-			if len(columns[r]) == 1 && at < 0 && asked(columns[r], r) {
-				return nil, &LineError{name, 1, fmt.Errorf("--columns %s=%s: there is no such column; there are %s", r, want, strings.Join(header, ", "))}
+			if at < 0 && in.columns[c].asked {
+				return nil, in.bad(1, fmt.Errorf("--columns %s=%s: there is no such column; there are %s", c, want, all))
 			}
 		}
 	}
 	if t.column[enqueued] < 0 && t.column[started] < 0 && t.column[finished] < 0 {
-		return nil, &LineError{name, 1, fmt.Errorf("no column says when: there are %s; map them, as --columns enqueued=COLUMN,started=COLUMN,finished=COLUMN", strings.Join(header, ", "))}
+		return nil, in.bad(1, fmt.Errorf("no column says when: there are %s; map them, "+
+			"as --columns enqueued=COLUMN,started=COLUMN,finished=COLUMN", all))
 	}
 	return t, nil
 }
 
-// asked reports whether a column was named by the user: those of layouts have other names.
-func asked(columns []string, r role) bool {
-	for _, from := range Formats() {
-		if slices.Equal(layouts[from][r], columns) {
-			return false
-		}
-	}
-	return true
-}
-
-// separator is whichever stands most often in the first line, outside of quotes.
+// separator returns whichever of the usual ones stands most often in the first line, outside of quotes.
 func separator(start []byte) rune {
 	count, quoted := map[byte]int{}, false
 	for _, c := range start {
@@ -80,7 +66,7 @@ func separator(start []byte) rune {
 		}
 	}
 	best := byte(',')
-	for _, c := range []byte{';', '\t', '|'} {
+	for _, c := range []byte(";\t|") {
 		if count[c] > count[best] {
 			best = c
 		}
@@ -89,13 +75,13 @@ func separator(start []byte) rune {
 }
 
 func (t *table) next(r *row) error {
-	t.window.reset()
+	t.begin()
 	cells, err := t.reader.Read()
 	if err != nil {
 		return t.explain(err)
 	}
 	line, _ := t.reader.FieldPos(0)
-	*r = row{at: placeOf(t.number, int64(line))}
+	*r = row{at: posOf(t.number, int64(line))}
 	for i, column := range t.column {
 		if column >= 0 {
 			r.text[i] = cells[column]
@@ -104,30 +90,26 @@ func (t *table) next(r *row) error {
 	return nil
 }
 
-// explain says where the table is broken.
+// explain returns where the table is broken.
 func (t *table) explain(err error) error {
 	var parse *csv.ParseError
 	switch {
 	case errors.Is(err, io.EOF):
 		return io.EOF
-	case errors.As(err, &parse) && errors.Is(parse.Err, csv.ErrFieldCount):
-		return &LineError{t.name, int64(parse.StartLine), fmt.Errorf("the row has more or fewer than %d cells", t.reader.FieldsPerRecord)}
 	case errors.As(err, &parse):
-		what := parse.Err.Error()
-		if errors.Is(parse.Err, csv.ErrQuote) {
-			what = `a quote " in the wrong place, or one that is not closed`
-		} else if errors.Is(parse.Err, csv.ErrBareQuote) {
-			what = `a quote " inside a cell without quotes`
+		what := parse.Err
+		switch {
+		case errors.Is(what, csv.ErrFieldCount):
+			what = fmt.Errorf("the row has more or fewer than %d cells", t.reader.FieldsPerRecord)
+		case errors.Is(what, csv.ErrQuote):
+			what = errors.New(`a quote " in the wrong place, or one that is not closed`)
+		case errors.Is(what, csv.ErrBareQuote):
+			what = errors.New(`a quote " inside a cell without quotes`)
 		}
-		return &LineError{t.name, int64(parse.StartLine), errors.New(what)}
+		return t.bad(int64(parse.StartLine), what)
 	case errors.Is(err, errLongRow):
 		line, _ := t.reader.FieldPos(0)
-		return &LineError{t.name, int64(line), err}
+		return t.bad(int64(line), err)
 	}
 	return err
-}
-
-// trimmed is text without space around it, as UTF-8.
-func trimmed(text string) string {
-	return string(clean(bytes.TrimSpace([]byte(text))))
 }

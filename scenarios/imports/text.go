@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -30,14 +31,14 @@ func (w *writing) text(to *Written) string {
 	line("seeds: %d", seeds)
 	line("")
 	line("engine:")
-	if preset := presets[w.From]; preset != "" {
-		line("  preset: %s", preset)
+	if hasPreset(w.From) {
+		line("  preset: %s", w.From)
 	}
 	line("  nodes: %d", to.Nodes)
 	line("  workers: %d   # %s", to.Workers, w.whyWorkers())
 	line("  timeout: 0s   # run times are as recorded, whatever cut them short")
 	line("")
-	line("retry: {%s}%s", strings.Join(w.Retry.keys(), ", "), w.Retry.comment())
+	line("retry: {%s}%s", w.Retry.keys(), w.Retry.comment())
 	line("")
 	line("jobs:")
 	for i := range w.Classes {
@@ -59,13 +60,8 @@ func (w *writing) whyWorkers() string {
 	return fmt.Sprintf("%d attempts at most ran at once", w.Workers.Most)
 }
 
-// keys are those of retry; without any, jobs are not tried again.
-func (r *Retry) keys() []string {
-	if len(r.Keys) == 0 {
-		return []string{"max-attempts: 1", "backoff: {kind: none}"}
-	}
-	return r.Keys
-}
+// keys returns those of retry; without any, jobs are not tried again.
+func (r *Retry) keys() string { return cmp.Or(r.text(), "max-attempts: 1, backoff: {kind: none}") }
 
 func (r *Retry) comment() string {
 	if len(r.Keys) == 0 {
@@ -86,11 +82,11 @@ func (w *writing) classText(c *Class, line func(string, ...any)) {
 	case w.prioritized():
 		line("    # no priority: its jobs have none on record, or several; that counts as 0")
 	}
-	line("    service: %s   # %s", w.distribution(c, &c.Service, "-service.txt"), c.Service.comment())
+	line("    service: %s   # %s", w.distribution(c, &c.Service, serviceFile), c.Service.comment())
 	if c.Failed > 0 && c.Rate > 0 {
 		fails := "rate: " + percent(c.Rate)
 		if len(c.Takes.Values) >= FewestToFit {
-			fails += ", takes: " + w.distribution(c, &c.Takes, "-takes.txt")
+			fails += ", takes: " + w.distribution(c, &c.Takes, takesFile)
 		}
 		line("    fails: {%s, errors: {%s}}", fails, strings.Join(shares(c.Kinds), ", "))
 	}
@@ -103,7 +99,7 @@ func (w *writing) classText(c *Class, line func(string, ...any)) {
 		line("    tenants: {count: %d}", len(c.Tenants)+1)
 	}
 	if c.Retry != nil {
-		line("    retry: {%s}", strings.Join(c.Retry.keys(), ", "))
+		line("    retry: {%s}", c.Retry.keys())
 	}
 }
 
@@ -121,26 +117,17 @@ func (w *writing) distribution(c *Class, t *Times, file string) string {
 // Spelled writes a fit as a scenario does.
 func Spelled(f *Fit) string {
 	if f.Kind == "constant" {
-		return exact(f.Parameters[0].Value)
+		return spellDigits(f.Parameters[0].Value, 4)
 	}
 	words := []string{"dist: " + f.Kind}
 	for _, p := range f.Parameters {
 		value := strconv.FormatFloat(p.Value, 'g', 4, 64)
 		if p.Time {
-			value = exact(p.Value)
+			value = spellDigits(p.Value, 4)
 		}
 		words = append(words, p.Name+": "+value)
 	}
 	return "{" + strings.Join(words, ", ") + "}"
-}
-
-// exact writes seconds with four digits.
-func exact(seconds float64) string {
-	if seconds <= 0 {
-		return "0s"
-	}
-	unit := math.Pow(10, math.Floor(math.Log10(seconds))-3)
-	return scenarios.Duration(math.Round(math.Round(seconds/unit) * unit * 1e9)).String()
 }
 
 // comment says how well the distribution stands for the times.

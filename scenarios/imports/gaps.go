@@ -1,7 +1,7 @@
 package imports
 
-// tell remembers which times rows have at all, so that one that is missing is a hole.
-func (r *reader) tell(rec *record) {
+// noteTimes remembers which times rows have at all, so that one that is missing is a gap.
+func (r *reader) noteTimes(rec *record) {
 	r.told.enqueued = r.told.enqueued || rec.enqueued.known()
 	r.told.started = r.told.started || rec.started.known()
 	r.told.finished = r.told.finished || rec.finished.known()
@@ -11,9 +11,9 @@ func (r *reader) tell(rec *record) {
 	}
 }
 
-// holes counts what is missing in the rows of a job, enqueued whether any says when that
-// was. Records of systems with a format of their own leave times out as a rule.
-func (r *reader) holes(j *job, list []record, enqueued bool) {
+// gaps counts what is missing in the rows of a job, enqueued whether any says when that was. Records of systems with a
+// format of their own leave times out as a rule.
+func (r *reader) gaps(j *job, list []record, enqueued bool) {
 	if r.options.From != "csv" {
 		return
 	}
@@ -22,10 +22,10 @@ func (r *reader) holes(j *job, list []record, enqueued bool) {
 		if rec.sort != ofAttempt || i > 0 && rec.same(&list[i-1]) {
 			continue
 		}
-		switch {
-		case r.told.started && rec.finished.known() && !rec.started.known() && (rec.state != stateDead || rec.failure != 0):
+		switch began, ended := rec.started.known(), rec.finished.known(); {
+		case r.told.started && ended && !began && (rec.state != stateDead || rec.failure != 0):
 			r.repairs.add(noStart, rec.at)
-		case r.told.finished && rec.started.known() && !rec.finished.known() && (i < len(list)-1 || r.over(rec)):
+		case r.told.finished && began && !ended && (i < len(list)-1 || r.over(rec)):
 			r.repairs.add(noFinish, rec.at)
 		}
 	}
@@ -34,11 +34,11 @@ func (r *reader) holes(j *job, list []record, enqueued bool) {
 	}
 }
 
-// over reports whether an attempt whose end is missing must have ended: its row says so, or it
-// began longer before the last time on record than any attempt takes.
+// over reports whether an attempt whose end is missing must have ended: its row says so, or it began longer before the
+// last time on record than any attempt takes.
 func (r *reader) over(rec *record) bool {
 	switch {
-	case rec.failure != 0 || rec.state == stateDone || rec.state == stateDead || rec.state == stateFailed:
+	case rec.failure != 0 || rec.state.final():
 		return true
 	case rec.state != stateUnknown:
 		return false

@@ -1,0 +1,185 @@
+package imports
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"qsim/scenarios"
+)
+
+// closeEnough is the relative difference of a base delay from the formula.
+const closeEnough = 0.06
+
+// usualFamilies are the families of backoffs that grow, those that are met most often first: exponential is the usual
+// one, and linear is what any two delays are.
+var usualFamilies = []string{"exponential", "linear", "fibonacci", "polynomial"}
+
+// family is a family of backoffs with parameters.
+type family struct {
+	kind, text string
+	delay      func(n float64) float64 // s, after n failures
+	possible   bool
+}
+
+// familyOf writes the backoff that gives the base delays; false: a table of them. Where too few delays differ to tell,
+// alike are the families that fit, the one written first.
+func familyOf(pauses []Pause, bases []float64) (text string, found bool, alike []string) {
+	fits := func(f family) bool {
+		for i, p := range pauses {
+			want, tolerance := f.delay(float64(p.N)), closeEnough+1/math.Sqrt(float64(p.Seen))
+			if math.Abs(want-bases[i]) > tolerance*math.Max(want, 1e-9) {
+				return false
+			}
+		}
+		return true
+	}
+	if bases[0] <= 0 {
+		if slices.Max(bases) <= 1e-3 {
+			return "{kind: none}", true, nil
+		}
+	}
+	mean := weighted(pauses, func(i int) float64 { return bases[i] })
+	if fits(family{delay: func(float64) float64 { return mean }}) {
+		return "{kind: fixed, delay: " + spellRound(mean) + "}", true, nil
+	}
+	if len(bases) > 1 && pauses[0].N == 1 {
+		var all []family
+		for _, f := range growing(pauses, bases) {
+			known := slices.ContainsFunc(all, func(g family) bool { return g.kind == f.kind })
+			if f.possible && !known && fits(f) {
+				all = append(all, f)
+			}
+		}
+		if len(all) > 0 && differing(pauses, bases) < 3 {
+			slices.SortStableFunc(all, func(a, b family) int {
+				return cmp.Compare(slices.Index(usualFamilies, a.kind), slices.Index(usualFamilies, b.kind))
+			})
+			for _, f := range all {
+				alike = append(alike, f.kind)
+			}
+		}
+		if len(all) > 0 {
+			return "{kind: " + all[0].kind + ", " + all[0].text + "}", true, alike
+		}
+	}
+	var delays []string
+	for at, n := 0, 1; n <= pauses[len(pauses)-1].N; n++ {
+		for pauses[at].N < n {
+			at++
+		}
+		delays = append(delays, spellRound(bases[at]))
+	}
+	return "{kind: table, delays: [" + strings.Join(delays, ", ") + "]}", false, nil
+}
+
+// differing returns how many delays there are that are not alike.
+func differing(pauses []Pause, bases []float64) int {
+	sorted, n := slices.Sorted(slices.Values(bases)), 1
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i] > sorted[i-1]*(1+closeEnough+1/math.Sqrt(float64(pauses[len(pauses)-1].Seen))) {
+			n++
+		}
+	}
+	return n
+}
+
+// growing lists families that grow, with the parameters that the delays give: the simplest ones first, each without a
+// bound and then bounded by the longest delay. Steps and factors come from the last delay below the bound, which shows
+// them more exactly, and then from the second one.
+func growing(pauses []Pause, bases []float64) (all []family) {
+	first, second := spellNumber(bases[0]), []int{len(bases) - 1, 1}
+	for _, at := range second {
+		for _, bound := range []float64{0, slices.Max(bases)} {
+			k, maximum, most := at, "", math.Inf(1)
+			if bound > 0 {
+				maximum, most = ", max: "+spellRound(bound), bound
+			}
+			for k > 1 && bases[k] > 0.9*most {
+				k--
+			}
+			add := func(kind string, possible bool, delay func(n float64) float64, format string, arguments ...any) {
+				bounded := func(n float64) float64 { return math.Min(delay(n), most) }
+				all = append(all, family{kind, fmt.Sprintf(format, arguments...) + maximum, bounded, possible})
+			}
+			span := float64(pauses[k].N - 1)
+			step := spellNumber((bases[k] - first) / span)
+			add("linear", step > 0, func(n float64) float64 { return first + step*(n-1) },
+				"first: %s, step: %s", spellRound(first), spellRound(step))
+			factor := niceFactor(math.Pow(bases[k]/bases[0], 1/span))
+			add("exponential", factor > 1, func(n float64) float64 { return first * math.Pow(factor, n-1) },
+				"first: %s, factor: %s", spellRound(first), strconv.FormatFloat(factor, 'g', 4, 64))
+			add("fibonacci", len(bases) > 2, func(n float64) float64 { return first * fibonacci(int(n)) },
+				"first: %s", spellRound(first))
+			for power := 2.0; power <= 5; power++ {
+				for less := 0.0; less <= 1; less++ {
+					plus := math.Max(0, spellNumber(bases[0]-math.Pow(1-less, power)))
+					if plus < 0.05 {
+						plus = 0
+					}
+					add("polynomial", true, func(n float64) float64 { return math.Pow(n-less, power) + plus },
+						"power: %.0f, less: %.0f, plus: %s", power, less, spellRound(plus))
+				}
+			}
+		}
+	}
+	return all
+}
+
+func fibonacci(n int) float64 {
+	a, b := 0.0, 1.0
+	for range n {
+		a, b = b, a+b
+	}
+	return a
+}
+
+// weighted returns the mean of values by how often the pauses were seen.
+func weighted(pauses []Pause, of func(i int) float64) float64 {
+	sum, weight := 0.0, 0.0
+	for i := range pauses {
+		w := float64(pauses[i].Seen)
+		sum, weight = sum+w*of(i), weight+w
+	}
+	return sum / weight
+}
+
+// spellNumber rounds to the digits that people choose where that changes little: 0.998 is 1.
+func spellNumber(v float64) float64 {
+	if v <= 0 {
+		return v
+	}
+	for digits := 0; digits < 3; digits++ {
+		unit := math.Pow(10, math.Floor(math.Log10(v))-float64(digits))
+		for _, part := range []float64{1, 0.5} {
+			if rounded := math.Round(v/(unit*part)) * unit * part; math.Abs(rounded-v) <= 0.025*v {
+				return rounded
+			}
+		}
+	}
+	return v
+}
+
+// spellRound writes rounded seconds as a scenario does, with three significant digits or fewer.
+func spellRound(seconds float64) string { return spellDigits(spellNumber(seconds), 3) }
+
+// spellDigits writes seconds as a scenario does, with so many significant digits.
+func spellDigits(seconds float64, digits int) string {
+	if seconds <= 0 {
+		return "0s"
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(seconds))-float64(digits-1))
+	return scenarios.Duration(time.Duration(math.Round(math.Round(seconds/unit) * unit * 1e9))).String()
+}
+
+// niceFactor returns the nearest half, if it is near.
+func niceFactor(f float64) float64 {
+	if rounded := math.Round(2*f) / 2; math.Abs(rounded-f) <= 0.05*f && rounded > 1 {
+		return rounded
+	}
+	return math.Round(f*1000) / 1000
+}

@@ -1,0 +1,273 @@
+package imports
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"qsim/engine"
+	"qsim/policies"
+	"qsim/scenarios"
+)
+
+// percentiles are those of a Pause.
+var percentiles = [3]float64{0.05, 0.5, 0.95}
+
+// fitPauses recognises jitter and family of backoffs from the pauses after each number of failures. The jitter is what
+// the shortest and longest pauses show, unless no family goes with it and another way of pausing does: jitter that
+// grows by itself, jitter of one width, or the formula of a system.
+func (r *Retry) fitPauses(pauses []Pause, blur float64) *Retry {
+	best := r.usual(pauses, blur)
+	for _, other := range []func([]Pause, float64) *Retry{r.decorrelated, r.widened, r.ofSystem} {
+		if best.family && best.Exact {
+			break
+		}
+		if found := other(pauses, blur); found != nil && found.Exact && found.family {
+			best = found
+		}
+	}
+	return best
+}
+
+// usual fits a family of backoffs with jitter that is a share of each delay.
+func (r *Retry) usual(pauses []Pause, blur float64) *Retry {
+	how := jitterOf(pauses, blur)
+	found := r.familiar(pauses, blur, how)
+	if last := how.base(pauses[len(pauses)-1].ends()); blur > 0.25*last {
+		found.note("the pauses are blurred by waits or run times about as long: a column with the due time of each attempt " +
+			"would tell more")
+	}
+	if !found.family {
+		found.note("no family of backoffs fits: the delays themselves stand in a table")
+	}
+	return found
+}
+
+// familiar finds the family of the delays that are left of the pauses without their jitter.
+func (r *Retry) familiar(pauses []Pause, blur float64, how jitter) *Retry {
+	bases := make([]float64, len(pauses))
+	for i := range pauses {
+		bases[i] = how.base(pauses[i].ends())
+	}
+	backoff, family, alike := familyOf(pauses, bases)
+	found := r.with(pauses, blur, append(slices.Clone(r.Keys), "backoff: "+backoff, "jitter: "+how.text))
+	if found.family = family; len(alike) > 1 {
+		found.note("two different pauses fit %s alike: %s is what most systems have; more attempts on record would tell",
+			strings.Join(alike, ", "), alike[0])
+	}
+	return found
+}
+
+// decorrelated fits jitter that draws each pause from the first delay up to three times the pause before: the shortest
+// pauses stay what they are, the longest ones triple up to a bound.
+func (r *Retry) decorrelated(pauses []Pause, blur float64) *Retry {
+	low, high := pauses[0].ends()
+	first, most := (low+high)/4, 0.0
+	if len(pauses) < 2 || pauses[0].N != 1 || first <= 0 {
+		return nil
+	}
+	for i := range pauses {
+		most = math.Max(most, pauses[i].Recorded[2])
+	}
+	for _, bound := range []string{"", ", max: " + spellRound(most)} {
+		backoff := "backoff: {kind: exponential, first: " + spellRound(first) + bound + "}"
+		if found := r.with(pauses, blur, append(slices.Clone(r.Keys), backoff, "jitter: decorrelated")); found.Exact {
+			return found
+		}
+	}
+	return nil
+}
+
+// widened fits jitter that adds as much to every delay, whatever its length.
+func (r *Retry) widened(pauses []Pause, blur float64) *Retry {
+	width := weighted(pauses, func(i int) float64 { low, high := pauses[i].ends(); return high - low })
+	for i := range pauses {
+		low, high := pauses[i].ends()
+		if math.Abs(high-low-width) > (0.1+3/math.Sqrt(float64(pauses[i].Seen)))*width+blur {
+			return nil
+		}
+	}
+	middle := func(low, high float64) float64 { return max(0, (low+high-width)/2) }
+	return r.familiar(pauses, blur, jitter{`"+` + spellRound(width) + `"`, middle})
+}
+
+// ofSystem fits the formula of a system that a preset has.
+func (r *Retry) ofSystem(pauses []Pause, blur float64) *Retry {
+	var names []string
+	for _, p := range scenarios.Presets() {
+		if p.Retry == nil {
+			continue
+		}
+		b := presetBackoff(p.Name)
+		if _, ok := follow(pauses, b, blur, 0); ok && b.Kind != policies.NoBackoff {
+			names = append(names, p.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	own := func(key string) bool { return key == unlimited } // the preset's own limit stands in
+	found := r.with(pauses, blur, append([]string{"preset: " + names[0]}, slices.DeleteFunc(slices.Clone(r.Keys), own)...))
+	found.Exact = true // by a closer test
+	if note := "the pauses are those of " + strings.Join(names, ", "); len(names) > 1 {
+		found.note("%s alike", note)
+	} else {
+		found.note("%s", note)
+	}
+	return found
+}
+
+// with returns r with other keys and with pauses beside those of the keys. It is Exact if the two are near.
+func (r *Retry) with(pauses []Pause, blur float64, keys []string) *Retry {
+	found := *r
+	found.Keys, found.family, found.Pauses, found.Notes = keys, true, pauses, slices.Clone(r.Notes)
+	if b, err := backoffOf(keys); err == nil {
+		found.Pauses, found.Exact = beside(pauses, b, func(p *Pause, off float64, _ int) bool {
+			return math.Abs(off) <= 0.15*p.Said[2]+blur+0.01
+		})
+	}
+	return &found
+}
+
+// follow compares pauses with a formula more closely. promoter is how long a due retry may lie until somebody looks, s.
+func follow(pauses []Pause, b *policies.Backoff, blur, promoter float64) ([]Pause, bool) {
+	return beside(pauses, b, func(p *Pause, off float64, k int) bool {
+		spread := max(p.Said[2]-p.Said[0], 0.1*p.Said[1])
+		noise := 0.5 * spread * math.Sqrt(20/float64(max(20, p.Seen)))
+		if k == 1 {
+			noise = 2 * spread / math.Sqrt(float64(p.Seen))
+		}
+		noise += grain(b, p.N) + blur
+		return off >= -noise-promoter/30-0.01 && off <= noise+promoter+0.01
+	})
+}
+
+// beside returns pauses with those of a backoff, and whether each percentile is near by how far it is off.
+func beside(pauses []Pause, b *policies.Backoff, near func(p *Pause, off float64, k int) bool) ([]Pause, bool) {
+	all, ok := slices.Clone(pauses), true
+	for i := range all {
+		p := &all[i]
+		p.Said = pauseOf(b, p.N)
+		for k := range p.Said {
+			ok = ok && near(p, p.Recorded[k]-p.Said[k], k)
+		}
+	}
+	return all, ok
+}
+
+// jitter is what pauses after the same number of failures show: they are uniform between low and high.
+type jitter struct {
+	text string
+	base func(low, high float64) float64 // delay of pauses between low and high
+}
+
+// ends returns those of the uniform distribution with these percentiles.
+func (p *Pause) ends() (low, high float64) {
+	width := (p.Recorded[2] - p.Recorded[0]) / 0.9
+	return max(0, p.Recorded[0]-0.05*width), p.Recorded[2] + 0.05*width
+}
+
+// jitterOf tells none, full, equal and ±x% apart by the ratio of the shortest to the longest pause, which does not depend
+// on the delay. Jitter that only adds or only takes away is, with another base, the same distribution as ±x%.
+func jitterOf(pauses []Pause, blur float64) jitter {
+	// The pauses weigh as their numbers do, those blurred least by waits most.
+	sum, weight, seen, blurred := 0.0, 0.0, int64(0), 0.0
+	for i := range pauses {
+		p := &pauses[i]
+		low, high := p.ends()
+		if high <= 0 {
+			continue
+		}
+		seen, blurred = seen+p.Seen, max(blurred, blur/high)
+		w := math.Sqrt(float64(p.Seen)) * high / (high + 4*blur)
+		sum, weight = sum+w*low/high, weight+w
+	}
+	ratio := 1.0
+	if weight > 0 {
+		ratio = sum / weight
+	}
+	// Half of the delay is also nearly that of ±30%: chance and waits say how near is the same.
+	halved := min(0.06, 0.015+0.3/math.Sqrt(float64(max(seen, 1)))+blurred)
+	middle := func(low, high float64) float64 { return (low + high) / 2 }
+	top := func(_, high float64) float64 { return high }
+	switch {
+	case ratio < 0.12:
+		return jitter{"full", top}
+	case math.Abs(ratio-0.5) < halved:
+		return jitter{"equal", top}
+	case ratio > 0.97:
+		return jitter{"none", middle}
+	}
+	share := (1 - ratio) / (1 + ratio)
+	percent := math.Round(100 * share)
+	if near := 5 * math.Round(percent/5); math.Abs(near-100*share) <= 1.5 && near > 0 {
+		percent = near
+	}
+	return jitter{"±" + strconv.Itoa(int(percent)) + "%", middle}
+}
+
+// backoffOf returns the retry policy that keys describe.
+func backoffOf(keys []string) (*policies.Backoff, error) {
+	text := "name: a\njobs: [{class: a, arrivals: {process: poisson, rate: 1/s}, service: 1s}]\nretry: {" +
+		strings.Join(keys, ", ") + "}\npolicies: [{kind: fifo}]\n"
+	sc, problems := scenarios.Load("a.yaml", []byte(text), nil)
+	if sc == nil {
+		return nil, errors.New(problems.Errors()[0].Message)
+	}
+	return sc.RetryPolicy(0)
+}
+
+// presetBackoff returns the formula of a retry preset.
+func presetBackoff(name string) *policies.Backoff {
+	b, err := backoffOf([]string{"preset: " + name})
+	if err != nil {
+		panic("imports: " + err.Error())
+	}
+	return b
+}
+
+// chains is how many jobs are drawn to know the percentiles of decorrelated jitter, where each pause depends on the one
+// before. They are known to some percent.
+const chains = 4000
+
+// pauseOf returns the percentiles of a backoff's pause after n failures.
+func pauseOf(b *policies.Backoff, n int) (q [3]float64) {
+	free := *b
+	free.MaxAttempts, free.Never, free.Deadline = 0, nil, 0
+	if free.Jitter.Kind() != policies.Decorrelated || n == 1 {
+		for k, u := range percentiles {
+			_, delay := free.Next(&engine.Job{Failures: int32(n - 1)}, engine.Panicked, u)
+			q[k] = delay.Seconds()
+		}
+		return q
+	}
+	rand, delays := engine.Rand{Seed: 1}, make([]float64, chains)
+	for i := range delays {
+		job := engine.Job{}
+		for k := range n {
+			job.Failures = int32(k)
+			_, job.LastDelay = free.Next(&job, engine.Panicked, rand.Uniform(engine.ForRunTime, uint64(i), uint64(k), 0))
+		}
+		delays[i] = job.LastDelay.Seconds()
+	}
+	slices.Sort(delays)
+	for k, share := range percentiles {
+		q[k] = quantile(delays, share)
+	}
+	return q
+}
+
+// grain returns how far apart pauses after n failures are that differ at all, s: of drawn whole seconds a quantile is
+// this one or that.
+func grain(b *policies.Backoff, n int) float64 {
+	if b.Jitter.Kind() != policies.Added {
+		return 0
+	}
+	a := b.Jitter.Addend()
+	if a.Grows == policies.GrowDraw {
+		return float64(n) * a.Step.Seconds()
+	}
+	return a.Step.Seconds()
+}

@@ -1,0 +1,147 @@
+package imports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// column is one thing that a row may say of a job or of one attempt at it, whatever its heading is.
+type column uint8
+
+const (
+	id column = iota
+	class
+	queue
+	enqueued
+	due
+	started
+	finished
+	took
+	attempt
+	retries
+	maxAttempts
+	maxRetries
+	failure
+	state
+	tenant
+	node
+	priority
+	failures
+	columnCount
+)
+
+// formats are the names that Options.From takes, in the order of the headings in columns.
+var formats = []string{"river", "asynq", "sidekiq", "csv"}
+
+// Formats returns the names that Options.From takes.
+func Formats() []string { return slices.Clone(formats) }
+
+// columns is the layout of every source: the name of each column in --columns, what it means, and by format the
+// headings that it may have, of which the first that is there counts. Headings are compared without case, spaces
+// and signs.
+//
+// River's are those of the table river_job: github.com/riverqueue/river, rivermigrate and rivertype/job_row.go.
+// Asynq's are tasks as its inspector has them, by the names of Go (asynq.TaskInfo) or those of Asynqmon's API
+// (github.com/hibiken/asynqmon, ui/src/api.ts); neither says when a task was enqueued or, once it has ended, when
+// it started. Sidekiq's are payloads of jobs: github.com/sidekiq/sidekiq/wiki/Job-Format; what its log adds comes
+// from the log's lines. Those of csv are what people call columns.
+var columns = [columnCount]struct {
+	name, doc string
+	headings  [4]string // by format, each separated by commas
+}{
+	id: {"id", "which job; rows with one id are attempts at one job", [4]string{"id", "id", "jid",
+		"id,job id,jid,task id,uuid"}},
+	class: {"class", "what sort of job; without it the queue", [4]string{"kind", "type", "wrapped,class",
+		"class,kind,type,job type,job class,job kind,task type,worker class,task,job,job name,name"}},
+	queue: {"queue", "where it was put", [4]string{"queue", "queue", "queue", "queue,queue name,list"}},
+	enqueued: {"enqueued", "when", [4]string{"created_at", "enqueued_at", "created_at,enqueued_at",
+		"enqueued,enqueued at,created,created at,inserted,inserted at,submitted,submitted at,queued at,enqueue time"}},
+	due: {"due", "when this attempt was to begin", [4]string{"scheduled_at", "next_process_at", "at",
+		"due,due at,scheduled at,run at,available at,ready at,visible at,next attempt at"}},
+	started: {"started", "when a worker began", [4]string{"attempted_at", "start_time", "",
+		"started,started at,start,start time,attempted at,claimed,claimed at,performed at,dequeued at,locked at"}},
+	finished: {"finished", "when it ended", [4]string{"finalized_at", "completed_at,last_failed_at", "retried_at,failed_at",
+		"finished,finished at,ended,ended at,end,end time,completed,completed at,finalized at,processed at"}},
+	took:    {"took", "how long it ran, in seconds or with a unit", [4]string{3: "took,duration,elapsed,run time,service"}},
+	attempt: {"attempt", "which attempt this is", [4]string{"attempt", "", "", "attempt,attempts,attempt number,try,tries,delivery"}},
+	retries: {"retries", "how many attempts there were before", [4]string{"", "retried", "retry_count",
+		"retries,retry count,retried"}},
+	maxAttempts: {"max-attempts", "how many attempts there may be", [4]string{"max_attempts", "", "", "max attempts,max tries"}},
+	maxRetries: {"max-retries", "how many there may be after the first", [4]string{"", "max_retry", "retry",
+		"max retries,max retry"}},
+	failure: {"error", "what it failed with; empty: it did not", [4]string{"", "error_message,LastErr", "error_class",
+		"error,error class,error kind,error type,exception,exception class,failure,error message,last error"}},
+	state: {"state", "done, dead, retry, running, ready, ...", [4]string{"state", "state", "",
+		"state,status,outcome,result"}},
+	tenant: {"tenant", "whom it belongs to", [4]string{3: "tenant,tenant id,customer,account"}},
+	node: {"node", "which process ran it", [4]string{"attempted_by", "", "",
+		"node,host,hostname,server,attempted by,worker id,process"}},
+	priority: {"priority", "how urgent it is: a whole number, smaller is more urgent", [4]string{"priority", "", "",
+		"priority,prio"}},
+	failures: {"errors", "a JSON array of River's attempt errors", [4]string{"errors"}},
+}
+
+// String returns the name in --columns.
+func (c column) String() string { return columns[c].name }
+
+// Roles returns the names that --columns takes, each with what it means.
+func Roles() (all [][2]string) {
+	for _, c := range columns {
+		all = append(all, [2]string{c.name, c.doc})
+	}
+	return all
+}
+
+// layout holds the headings of each column in one file, and whether the user named them.
+type layout [columnCount]struct {
+	headings []string
+	asked    bool
+}
+
+// layoutOf returns the layout of a format with what the user lays upon it: ROLE=COLUMN, separated by commas.
+func layoutOf(format string, asked []string) (l layout, err error) {
+	at := slices.Index(formats, format)
+	if at < 0 {
+		return l, fmt.Errorf("unknown format %s; want %s", format, strings.Join(formats, ", "))
+	}
+	for i, c := range columns {
+		if c.headings[at] != "" {
+			l[i].headings = strings.Split(c.headings[at], ",")
+		}
+	}
+	for _, pair := range strings.Split(strings.Join(asked, ","), ",") {
+		if len(asked) == 0 {
+			break
+		}
+		name, heading, ok := strings.Cut(pair, "=")
+		name, heading = strings.TrimSpace(name), strings.TrimSpace(heading)
+		if !ok || name == "" || heading == "" {
+			return l, fmt.Errorf("%q: want ROLE=COLUMN, such as enqueued=inserted_on", pair)
+		}
+		i := 0
+		for i < len(columns) && columns[i].name != name {
+			i++
+		}
+		if i == len(columns) {
+			var names []string
+			for _, c := range columns {
+				names = append(names, c.name)
+			}
+			return l, fmt.Errorf("%q: there is no role %s; want one of %s", pair, name, strings.Join(names, ", "))
+		}
+		l[i].headings, l[i].asked = []string{heading}, true
+	}
+	return l, nil
+}
+
+// plainName returns a heading as it is compared.
+func plainName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '.' {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, name)
+}

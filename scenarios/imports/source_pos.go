@@ -1,0 +1,128 @@
+package imports
+
+import (
+	"fmt"
+	"math"
+)
+
+// sourcePos is where a row stands: a line of a file.
+type sourcePos struct {
+	file uint8
+	line uint32 // from 1; the highest there is stands for all beyond it
+}
+
+func posOf(file int, line int64) sourcePos {
+	return sourcePos{uint8(file), uint32(min(line, math.MaxUint32))}
+}
+
+func (p sourcePos) before(q sourcePos) bool {
+	return p.file < q.file || p.file == q.file && p.line < q.line
+}
+
+// LineError is what is wrong with the input, and where.
+type LineError struct {
+	File string
+	Line int64
+	Err  error
+}
+
+// Error names file and line first.
+func (e *LineError) Error() string { return fmt.Sprintf("%s, line %d: %v", e.File, e.Line, e.Err) }
+
+// Unwrap returns what is wrong.
+func (e *LineError) Unwrap() error { return e.Err }
+
+// Repair is something wrong with the input that has one sensible reading.
+type Repair struct {
+	What  string // was done about it
+	Count int64  // of rows, or of jobs if What says so
+	File  string // of the first
+	Line  int64
+}
+
+// repair is the kind of a Repair.
+type repair uint8
+
+const (
+	twice repair = iota
+	endsBeforeStart
+	startsBitBeforeDue
+	startsBeforeDue
+	noEnqueued
+	noTime
+	laterAttemptsFirst
+	noStart
+	noFinish
+	dueForEnqueued
+	repeatedHour
+	zeroIsUnknown
+	outsideWindow
+	tenantsLeftOut
+	noPriority
+	repairCount
+)
+
+// repairs is what is done about each kind, and whether it loses so much that a few are a repair and many are a
+// mistake.
+var repairs = [repairCount]struct {
+	what  string
+	loses bool
+}{
+	twice:           {"stand there twice, word for word: taken once", false},
+	endsBeforeStart: {"end before they start: their run time is left out", true},
+	startsBitBeforeDue: {"start up to a second before they are enqueued, as when two clocks differ: their wait is 0",
+		false},
+	startsBeforeDue: {"start more than a second before they are enqueued: their wait is left out", true},
+	noEnqueued: {"do not say when they were enqueued: the first time that they do say stands in, and their wait is " +
+		"not known", false},
+	noTime:             {"say no time at all: left out", true},
+	laterAttemptsFirst: {"start before the attempt before them ended: the pause between the two is left out", true},
+	noStart:            {"ended and do not say when they began: their run time and wait are left out", false},
+	noFinish: {"began and do not say when they ended: their run time is left out, and with no other word of it " +
+		"they count as still running", false},
+	dueForEnqueued: {"do not say when they were enqueued: when they were due stands in", false},
+	repeatedHour: {"have a time without a zone in the hour that a clock change repeats: of the two that which follows " +
+		"the times before it is taken", false},
+	outsideWindow:  {"are outside the window asked for: left out", false},
+	zeroIsUnknown:  {"have a time of 0: taken for unknown", false},
+	tenantsLeftOut: {"have a tenant beyond the limit: tenants are left out altogether", false},
+	noPriority:     {"have a priority that is no whole number from -32768 to 32767: left out", false},
+}
+
+// mostRepaired is the share of rows beyond which a repair that loses something is a mistake of the whole file.
+const mostRepaired = 0.1
+
+// repairLog counts repairs.
+type repairLog struct {
+	count [repairCount]int64
+	first [repairCount]sourcePos
+}
+
+func (r *repairLog) add(what repair, at sourcePos) {
+	if r.count[what]++; r.count[what] == 1 || at.before(r.first[what]) {
+		r.first[what] = at
+	}
+}
+
+// list returns what was repaired, or an error where it is too much of rows.
+func (r *repairLog) list(files []File, rows int64, strict bool) (all []Repair, err error) {
+	for kind, n := range r.count {
+		if n == 0 {
+			continue
+		}
+		how, first := &repairs[kind], r.first[kind]
+		one := Repair{how.what, n, files[first.file].Name, int64(first.line)}
+		switch {
+		case strict && repair(kind) != outsideWindow:
+			err = fmt.Errorf("%d rows from here on %s; without --strict that is done", n, one.What)
+		case how.loses && float64(n) > mostRepaired*float64(rows):
+			err = fmt.Errorf("%d of %d rows, from here on, %s. So many are no exception: are columns and time zones right? "+
+				"--columns and --timezone say otherwise", n, rows, one.What)
+		}
+		if err != nil {
+			return nil, &LineError{one.File, one.Line, err}
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}

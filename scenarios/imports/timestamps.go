@@ -1,0 +1,227 @@
+package imports
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// timestamp is a time in nanoseconds since 1970, or since whatever the file counts from.
+type timestamp int64
+
+// unknown is no timestamp.
+const unknown timestamp = math.MinInt64
+
+func (t timestamp) known() bool { return t != unknown }
+
+// since returns how long t is after earlier, both known.
+func (t timestamp) since(earlier timestamp) time.Duration { return time.Duration(t - earlier) }
+
+// timestamps reads times, all of one sort: dates, or numbers that count from a start of their own.
+type timestamps struct {
+	zone     *time.Location // of times without one; nil: none was given
+	layout   string         // that fitted last
+	relative tristate       // times count from a start of their own
+	zoned    tristate       // dates name their zone
+	bare     int64          // dates without a zone, read as UTC
+	last     timestamp      // date
+	repeated bool           // a date was one of two with the same clock time
+}
+
+// tristate is a property of all times of a file, since the first that was seen.
+type tristate uint8
+
+const (
+	unseen tristate = iota
+	yes
+	no
+)
+
+// dateLayouts are the spellings of dates, with Z for a zone of any spelling and without one.
+var dateLayouts = []string{
+	"2006-01-02T15:04:05Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05Z07", "2006-01-02T15:04:05Z07",
+	"2006-01-02 15:04:05Z0700", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05 Z0700", "2006-01-02 15:04:05 Z07:00",
+	"2006-01-02 15:04:05 Z0700 MST", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04",
+	"2006-01-02 15:04", "2006/01/02 15:04:05",
+}
+
+// empty reports whether text is a spelling of no time.
+func empty(text string) bool {
+	switch text {
+	case "", "-", "null", "NULL", "nil", `\N`, "None", "NaN":
+		return true
+	}
+	return strings.HasPrefix(text, "0001-01-01")
+}
+
+var (
+	errNoZone  = errors.New("has no time zone where others have one: say --timezone")
+	errSkipped = errors.New("is in an hour that a clock change skips: is --timezone the right one?")
+)
+
+func notATime(text string) error {
+	return fmt.Errorf("%s is not a time: want a date such as 2026-01-31T09:30:00Z, or seconds", shorten(text))
+}
+
+// read reads a time. zero reports a number 0 where the others count from 1970.
+func (m *timestamps) read(text string) (at timestamp, zero bool, err error) {
+	text = strings.TrimSpace(text)
+	if empty(text) {
+		return unknown, false, nil
+	}
+	if c := text[0]; (c >= '0' && c <= '9' || c == '.') && !strings.ContainsAny(text, "-:") {
+		return m.number(text)
+	}
+	at, err = m.date(text)
+	return at, false, err
+}
+
+// The largest numbers that count seconds, milliseconds and microseconds since 1970, in the year 5138; what is below
+// the first of them cannot be a date after 1973.
+const (
+	leastEpoch  = 1e8
+	mostSeconds = 1e11
+	mostMillis  = 1e14
+	mostMicros  = 1e17
+)
+
+func (m *timestamps) number(text string) (timestamp, bool, error) {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsInf(v, 0) || v < 0 {
+		return unknown, false, notATime(text)
+	}
+	relative := no
+	if v < leastEpoch {
+		if relative = yes; v == 0 && m.relative == no {
+			return unknown, true, nil
+		}
+	}
+	if m.relative == unseen {
+		m.relative = relative
+	}
+	if m.relative != relative {
+		return unknown, false, fmt.Errorf("%s: some times count from 1970 and some from a start of their own", shorten(text))
+	}
+	unit := 1e9
+	switch {
+	case v >= mostMicros:
+		unit = 1
+	case v >= mostMillis:
+		unit = 1e3
+	case v >= mostSeconds:
+		unit = 1e6
+	}
+	// The digits before the point and behind it by themselves: a float64 of seconds since 1970 has lost some.
+	digits, fraction, _ := strings.Cut(text, ".")
+	whole, err := strconv.ParseInt(digits, 10, 64)
+	part, err2 := strconv.ParseFloat("0."+fraction, 64)
+	if err != nil || err2 != nil {
+		return timestamp(math.Round(v * unit)), false, nil
+	}
+	return timestamp(whole*int64(unit) + int64(math.Round(part*unit))), false, nil
+}
+
+func (m *timestamps) date(text string) (timestamp, error) {
+	if m.relative == yes {
+		return unknown, fmt.Errorf("%s: some times count from a start of their own and some are dates", shorten(text))
+	}
+	if cut := strings.TrimSuffix(strings.TrimSuffix(text, " UTC"), " GMT"); cut != text {
+		if text = cut; cut != "" && !strings.ContainsAny(cut[max(0, len(cut)-6):], "+-") {
+			text += "Z" // no offset stands before UTC
+		}
+	}
+	for i := -1; i < len(dateLayouts); i++ {
+		layout := m.layout
+		if i >= 0 {
+			layout = dateLayouts[i]
+		}
+		at, err := m.try(layout, text)
+		switch {
+		case err == nil:
+			m.layout = layout
+			return at, nil
+		case errors.Is(err, errNoZone) || errors.Is(err, errSkipped):
+			return unknown, fmt.Errorf("%s %w", shorten(text), err)
+		}
+	}
+	return unknown, notATime(text)
+}
+
+func (m *timestamps) try(layout, text string) (timestamp, error) {
+	zone := time.UTC
+	if m.zone != nil {
+		zone = m.zone
+	}
+	t, err := time.ParseInLocation(layout, text, zone)
+	if err != nil {
+		return unknown, err
+	}
+	if y := t.Year(); y < 1970 || y > 2200 {
+		return unknown, fmt.Errorf("year %d", y)
+	}
+	zoned := no
+	if strings.Contains(layout, "Z07") {
+		zoned = yes
+	} else {
+		m.bare++
+	}
+	m.relative = no
+	if m.zoned == unseen {
+		m.zoned = zoned
+	}
+	if m.zoned != zoned && m.zone == nil {
+		return unknown, errNoZone
+	}
+	at := timestamp(t.UnixNano())
+	if zoned == no && m.zone != nil {
+		wall, err := time.ParseInLocation(layout, text, time.UTC)
+		if err != nil {
+			return unknown, err
+		}
+		if at, err = m.local(wall, t); err != nil {
+			return unknown, err
+		}
+	}
+	m.last = at
+	return at, nil
+}
+
+// local finds the timestamp of a clock time, given as if it were UTC, that is near t. Of two in an hour that comes
+// twice it is the first, unless that is long before the date read last; one in an hour that is skipped is an error.
+func (m *timestamps) local(wall, t time.Time) (timestamp, error) {
+	_, before := t.Add(-12 * time.Hour).Zone()
+	_, after := t.Add(12 * time.Hour).Zone()
+	if before == after {
+		return timestamp(t.UnixNano()), nil
+	}
+	var found []timestamp
+	for _, offset := range []int{max(before, after), min(before, after)} { // the earlier time first
+		at := wall.Add(-time.Duration(offset) * time.Second)
+		if _, own := at.In(m.zone).Zone(); own == offset {
+			found = append(found, timestamp(at.UnixNano()))
+		}
+	}
+	switch len(found) {
+	case 0:
+		return unknown, errSkipped
+	case 1:
+		return found[0], nil
+	}
+	m.repeated = true
+	if m.last.known() && found[0] < m.last-(found[1]-found[0])/2 {
+		return found[1], nil
+	}
+	return found[0], nil
+}
+
+// shorten quotes text for a message, so short that it stays on a line.
+func shorten(text string) string {
+	const most = 40
+	if r := []rune(text); len(r) > most {
+		text = string(r[:most]) + "…"
+	}
+	return strconv.Quote(text)
+}

@@ -14,7 +14,6 @@ var mayImport = map[string][]string{
 	"engine":           {},
 	"engine/dist":      {},
 	"engine/check":     {"engine"},
-	"engine/history":   {"engine"},
 	"engine/memstore":  {"engine"},
 	"engine/pgstore":   {"engine"},
 	"engine/sim":       {"engine", "engine/dist"},

@@ -1,4 +1,4 @@
-// Package history checks what a store did by what its callers saw, as Jepsen checks
+// Package history, which has tests only, checks what a store did by what its callers saw, as Jepsen checks
 // queues: each process notes every call before it makes it and the answer when it has it,
 // and afterwards the notes of all, together with what is left in the store, must fit a
 // store that keeps its contract.

@@ -8,6 +8,7 @@ import (
 
 	"qsim/results"
 	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // summaryOf runs a scenario.
@@ -17,11 +18,11 @@ func summaryOf(t *testing.T, text string) *results.Summary {
 	if sc == nil {
 		t.Fatalf("%v\n%s", problems, text)
 	}
-	runs, err := scenarios.Run(context.Background(), sc, scenarios.Options{})
+	runs, err := world.Run(context.Background(), sc, world.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings := sc.Settings()
+	settings := world.Settings(sc)
 	summary, err := results.Summarize(&settings, runs, results.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -208,7 +208,7 @@ func (c *checker) unique(what string, names []nameAt) {
 	for i, n := range names {
 		for _, earlier := range names[:i] {
 			if n.name != "" && earlier.name == n.name {
-				c.errorf(n.at, "two %s are named %s", what, quoted(n.name)).note = fmt.Sprintf("the first is on line %d", max(1, earlier.at.Line))
+				c.errorf(n.at, "two %s are named %s", what, Quoted(n.name)).note = fmt.Sprintf("the first is on line %d", max(1, earlier.at.Line))
 				break
 			}
 		}

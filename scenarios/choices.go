@@ -156,7 +156,7 @@ func choose[S wordType](v *S, what string, text []byte) error {
 			return nil
 		}
 	}
-	e := badValue("bad %s %s: want %s", what, quoted(word), orList(words))
+	e := badValue("bad %s %s: want %s", what, Quoted(word), orList(words))
 	if near := closest(word, words); near != "" {
 		e.help = "did you mean \"" + near + "\"?"
 	}

@@ -53,7 +53,7 @@ func (j *Jitter) UnmarshalText(text []byte) error {
 	if policies.IsAddend(word) {
 		added, err := policies.ParseAddend(word)
 		if err != nil {
-			return &valueError{message: fmt.Sprintf("bad jitter %s: %v", quoted(word), err), help: "write +30s, +30s/1s for whole seconds, or +10s*n/1s to grow with the n-th failure"}
+			return &valueError{message: fmt.Sprintf("bad jitter %s: %v", Quoted(word), err), help: "write +30s, +30s/1s for whole seconds, or +10s*n/1s to grow with the n-th failure"}
 		}
 		*j = Jitter{Kind: "added", Added: added}
 		return nil
@@ -74,11 +74,11 @@ func (j *Jitter) UnmarshalText(text []byte) error {
 	switch {
 	case err == nil && (down || up):
 	case err == nil:
-		return badValue("jitter %s has no sign: write ±%[2]s, +%[2]s or -%[2]s", quoted(word), word)
+		return badValue("jitter %s has no sign: write ±%[2]s, +%[2]s or -%[2]s", Quoted(word), word)
 	case (down || up) && (isNumber(rest) || strings.HasSuffix(rest, "%")):
 		return err
 	default:
-		e := badValue("bad jitter %s: want %s, or a spread such as ±20%%, +10%%, -50%%, +30s", quoted(word), strings.Join(jitterKinds, ", "))
+		e := badValue("bad jitter %s: want %s, or a spread such as ±20%%, +10%%, -50%%, +30s", Quoted(word), strings.Join(jitterKinds, ", "))
 		if near := closest(word, jitterKinds); near != "" {
 			e.help = "did you mean \"" + near + "\"?"
 		}
@@ -124,7 +124,7 @@ func (e *ErrorShares) UnmarshalYAML(node *yaml.Node) error {
 			continue
 		}
 		if problem := checkErrorKind(key.Value); problem != "" {
-			bad = append(bad, errorAt(key, badValue("bad error kind %s: %s", quoted(key.Value), problem)))
+			bad = append(bad, errorAt(key, badValue("bad error kind %s: %s", Quoted(key.Value), problem)))
 		}
 		shares = append(shares, ErrorShare{key.Value, share})
 		sum.Add(sum, big.NewRat(share.Num, max(share.Den, 1)))
@@ -209,12 +209,12 @@ func (b *Bound) UnmarshalText(text []byte) error {
 	}
 	if err != nil {
 		if e, ok := err.(*valueError); ok && strings.HasPrefix(e.message, "bad duration") {
-			return &valueError{message: "bad bound " + quoted(word), help: "write a duration (10s), a share (5%), a rate (80/s) or a number"}
+			return &valueError{message: "bad bound " + Quoted(word), help: "write a duration (10s), a share (5%), a rate (80/s) or a number"}
 		}
 		return err
 	}
 	if value.Value < 0 {
-		return badValue("bound %s is negative", quoted(word))
+		return badValue("bound %s is negative", Quoted(word))
 	}
 	*b = value
 	return nil

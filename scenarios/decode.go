@@ -217,7 +217,7 @@ func words(e *yaml.LoadError, node *yaml.Node) *valueError {
 			got = describe(node)
 		default: // "!!int `12`"
 			_, value, _ := strings.Cut(got, " ")
-			got = quoted(strings.Trim(value, "`"))
+			got = Quoted(strings.Trim(value, "`"))
 		}
 		return badValue("want %s, not %s", what, got)
 	}
@@ -232,7 +232,7 @@ func describe(node *yaml.Node) string {
 	case yaml.SequenceNode:
 		return "a list"
 	}
-	return quoted(node.Value)
+	return Quoted(node.Value)
 }
 
 // syntaxError rewords what is not YAML at all.
@@ -258,7 +258,7 @@ func syntaxError(e *yaml.LoadError) *valueError {
 
 // unknownKey says that there is no such key, and which one may be meant.
 func unknownKey(key string, known []string) *valueError {
-	e := badValue("unknown key %s", quoted(key))
+	e := badValue("unknown key %s", Quoted(key))
 	if !isNumber(key) {
 		e.message = fmt.Sprintf("unknown key %q", key)
 	}

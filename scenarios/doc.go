@@ -1,5 +1,5 @@
-// Package scenarios reads scenario files and runs them: the load, the trouble and the
-// policies that a file names, on the simulated queue, seed by seed.
+// Package scenarios is the language of scenario files: the load, the trouble and the
+// policies that a file names. Package world runs them.
 //
 // A scenario is a page of YAML, read strictly: an unknown key, a duration without a
 // unit or a storm on a class that does not exist is an error with its position, and all

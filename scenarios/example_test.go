@@ -7,6 +7,7 @@ import (
 	"qsim/engine"
 	"qsim/results"
 	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // politeRetries claims retries only while at least a quarter of the workers is free.
@@ -31,8 +32,8 @@ func Example_ownPolicy() {
 		return
 	}
 	scenario.Compare("Polite retries", func(int) engine.Policy { return politeRetries{} })
-	runs, _ := scenarios.Run(context.Background(), scenario, scenarios.Options{})
-	settings := scenario.Settings()
+	runs, _ := world.Run(context.Background(), scenario, world.Options{})
+	settings := world.Settings(scenario)
 	summary, _ := results.Summarize(&settings, runs, results.Options{})
 	for _, p := range summary.Policies {
 		wait := p.Find(results.Query{Metric: "fresh.wait.p99", During: "payments-down"})

@@ -33,7 +33,7 @@ func folderOf(scenario string) *folder {
 // neither its name nor a link.
 func (f *folder) open(name string) (io.ReadCloser, error) {
 	if !filepath.IsLocal(name) || strings.ContainsAny(name, "\\\x00") {
-		return nil, badValue("file %s is not in the scenario's folder: want a path such as traces/monday.csv", quoted(name))
+		return nil, badValue("file %s is not in the scenario's folder: want a path such as traces/monday.csv", Quoted(name))
 	}
 	file, err := f.openHere(name)
 	if errors.Is(err, fs.ErrNotExist) && contains(shelves, f.path) {
@@ -70,12 +70,12 @@ func (f *folder) openHere(name string) (fs.File, error) {
 
 func (f *folder) explain(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return badValue("there is no file %s in the scenario's folder", quoted(name))
+		return badValue("there is no file %s in the scenario's folder", Quoted(name))
 	}
 	if own := (*fs.PathError)(nil); errors.As(err, &own) {
 		err = own.Err
 	}
-	return badValue("file %s cannot be read: %v", quoted(name), err)
+	return badValue("file %s cannot be read: %v", Quoted(name), err)
 }
 
 // OpenFile opens a file that the scenario names, such as that of a trace. The caller
@@ -114,17 +114,17 @@ func (f *folder) values(name string) ([]Duration, error) {
 		}
 		value, err := parseDuration(text)
 		if err != nil {
-			return nil, badValue("file %s, line %d: %v", quoted(name), n, err)
+			return nil, badValue("file %s, line %d: %v", Quoted(name), n, err)
 		}
 		if values = append(values, Duration(value)); len(values) > mostValues {
-			return nil, badValue("file %s has too many values (at most %d)", quoted(name), mostValues)
+			return nil, badValue("file %s has too many values (at most %d)", Quoted(name), mostValues)
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, badValue("file %s cannot be read: %v", quoted(name), err)
+		return nil, badValue("file %s cannot be read: %v", Quoted(name), err)
 	}
 	if len(values) == 0 {
-		return nil, badValue("file %s has no values", quoted(name))
+		return nil, badValue("file %s has no values", Quoted(name))
 	}
 	return values, nil
 }
@@ -135,7 +135,7 @@ func (f *folder) dist(name string) (dist.Dist, error) {
 		values, err := f.values(name)
 		if err == nil {
 			if f.dists[name], err = dist.Empirical(inSeconds(values)); err != nil {
-				err = badValue("file %s: %v", quoted(name), err)
+				err = badValue("file %s: %v", Quoted(name), err)
 			}
 		}
 		f.bad[name] = err

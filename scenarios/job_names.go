@@ -8,26 +8,42 @@ import (
 	"qsim/engine"
 )
 
+// A job's ID says what it is, so that it does not depend on the policy: the class
+// plus 1, then its index among the arrivals of the class, then which copy of it
+// (the caller may resubmit). Jobs of a burst have indexes of their own.
+const (
+	CopyBits   = 8
+	IndexBits  = 44
+	BurstShift = 32 // above it: which burst, plus 1; below it: which job of the burst
+
+	CopyMask engine.JobID = 1<<CopyBits - 1
+)
+
+// JobID returns the first copy of an arrival of a class (an index of Jobs).
+func JobID(class int, index uint64) engine.JobID {
+	return engine.JobID(uint64(class+1)<<(IndexBits+CopyBits) | index<<CopyBits)
+}
+
 // JobName writes which job of sc that is: payments/1234 is arrival 1234, from 0, of the class
 // payments, payments/1234+1 what its caller enqueued in its stead the first time, and
 // payments/rush/7 the eighth job that the storm rush brings. A number that is no job's is
 // written as it is.
 func (sc *Scenario) JobName(id engine.JobID) string {
-	class := int(uint64(id)>>(indexBits+copyBits)) - 1
+	class := int(uint64(id)>>(IndexBits+CopyBits)) - 1
 	if class < 0 || class >= len(sc.Jobs) {
 		return strconv.FormatUint(uint64(id), 10)
 	}
-	index := uint64(id) >> copyBits & (1<<indexBits - 1)
+	index := uint64(id) >> CopyBits & (1<<IndexBits - 1)
 	name := sc.Jobs[class].Class + "/"
-	if burst := index >> burstShift; burst > 0 {
+	if burst := index >> BurstShift; burst > 0 {
 		if burst > uint64(len(sc.Storms)) {
 			return strconv.FormatUint(uint64(id), 10)
 		}
 		name += sc.Storms[burst-1].Name + "/"
-		index &= 1<<burstShift - 1
+		index &= 1<<BurstShift - 1
 	}
 	name += strconv.FormatUint(index, 10)
-	if again := id & copyMask; again > 0 {
+	if again := id & CopyMask; again > 0 {
 		name += "+" + strconv.FormatUint(uint64(again), 10)
 	}
 	return name
@@ -35,7 +51,7 @@ func (sc *Scenario) JobName(id engine.JobID) string {
 
 // FirstCopy returns the job that the caller of id enqueued first; id itself where callers do
 // not enqueue again.
-func FirstCopy(id engine.JobID) engine.JobID { return id &^ copyMask }
+func FirstCopy(id engine.JobID) engine.JobID { return id &^ CopyMask }
 
 // ParseJob reads what JobName writes, or the number of a job. The job may be one that no run
 // has. Errors say what to write.
@@ -55,37 +71,37 @@ func (sc *Scenario) ParseJob(text string) (engine.JobID, error) {
 			names = append(names, sc.Jobs[i].Class)
 		}
 		e := unknownName("job class", className, names)
-		return 0, fmt.Errorf("job %s: %w%s", quoted(text), e, helpOf(e))
+		return 0, fmt.Errorf("job %s: %w%s", Quoted(text), e, helpOf(e))
 	}
-	bad := fmt.Errorf("job %s: want %s/NUMBER, the number of the arrival from 0", quoted(text), className)
+	bad := fmt.Errorf("job %s: want %s/NUMBER, the number of the arrival from 0", Quoted(text), className)
 	if !found {
 		return 0, bad
 	}
 	rest, copyText, resubmitted := strings.Cut(rest, "+")
 	again, err := uint64(0), error(nil)
 	if resubmitted {
-		if again, err = strconv.ParseUint(copyText, 10, copyBits); err != nil || again == 0 {
-			return 0, fmt.Errorf("job %s: want a number from 1 to %d after +, which resubmission it is", quoted(text), copyMask)
+		if again, err = strconv.ParseUint(copyText, 10, CopyBits); err != nil || again == 0 {
+			return 0, fmt.Errorf("job %s: want a number from 1 to %d after +, which resubmission it is", Quoted(text), CopyMask)
 		}
 	}
 	storm, number, ofBurst := strings.Cut(rest, "/")
 	if !ofBurst {
-		index, err := strconv.ParseUint(rest, 10, burstShift)
+		index, err := strconv.ParseUint(rest, 10, BurstShift)
 		if err != nil {
 			return 0, bad
 		}
-		return jobID(class, index) | engine.JobID(again), nil
+		return JobID(class, index) | engine.JobID(again), nil
 	}
-	index, err := strconv.ParseUint(number, 10, burstShift)
+	index, err := strconv.ParseUint(number, 10, BurstShift)
 	if err != nil {
 		return 0, bad
 	}
 	for i := range sc.Storms {
 		if burst := sc.Storms[i].Burst; sc.Storms[i].Name == storm && burst != nil && burst.Class == className && burst.Count != nil {
-			return jobID(class, uint64(i+1)<<burstShift|index) | engine.JobID(again), nil
+			return JobID(class, uint64(i+1)<<BurstShift|index) | engine.JobID(again), nil
 		}
 	}
-	return 0, fmt.Errorf("job %s: no storm %s brings jobs of class %s at once", quoted(text), quoted(storm), className)
+	return 0, fmt.Errorf("job %s: no storm %s brings jobs of class %s at once", Quoted(text), Quoted(storm), className)
 }
 
 // helpOf is the help of e behind a semicolon, if there is any.

@@ -34,11 +34,11 @@ func TestJobNames(t *testing.T) {
 		id   engine.JobID
 		want string
 	}{
-		{jobID(0, 0), "payments/0"},
-		{jobID(0, 1234), "payments/1234"},
-		{jobID(0, 1234) | 2, "payments/1234+2"},
-		{jobID(1, 1<<burstShift|49), "mail/rush/49"},
-		{jobID(1, 1<<burstShift-1), "mail/4294967295"},
+		{JobID(0, 0), "payments/0"},
+		{JobID(0, 1234), "payments/1234"},
+		{JobID(0, 1234) | 2, "payments/1234+2"},
+		{JobID(1, 1<<BurstShift|49), "mail/rush/49"},
+		{JobID(1, 1<<BurstShift-1), "mail/4294967295"},
 	} {
 		t.Run(tt.want, func(t *testing.T) {
 			if got := sc.JobName(tt.id); got != tt.want {
@@ -47,7 +47,7 @@ func TestJobNames(t *testing.T) {
 			if got, err := sc.ParseJob(tt.want); err != nil || got != tt.id {
 				t.Errorf("parsed %d (%v), want %d", got, err, tt.id)
 			}
-			if FirstCopy(tt.id)&copyMask != 0 || FirstCopy(tt.id)>>copyBits != tt.id>>copyBits {
+			if FirstCopy(tt.id)&CopyMask != 0 || FirstCopy(tt.id)>>CopyBits != tt.id>>CopyBits {
 				t.Errorf("first copy %d", FirstCopy(tt.id))
 			}
 		})

@@ -81,7 +81,7 @@ func (t *kindTable) check(node *yaml.Node) []*yaml.LoadError {
 	}
 	if len(rows) == 0 {
 		bad := unknownName(t.what, name.Value, t.kinds())
-		bad.message = fmt.Sprintf("unknown %s %s", t.what, quoted(name.Value))
+		bad.message = fmt.Sprintf("unknown %s %s", t.what, Quoted(name.Value))
 		if bad.help == "" || strings.HasPrefix(bad.help, "there is") {
 			bad.help = "want " + orList(t.kinds())
 		}

@@ -70,7 +70,7 @@ func (l *layers) named(at *yaml.Node) *Preset {
 		names = append(names, p.Name)
 	}
 	e := unknownName("preset", at.Value, names)
-	if e.message = "unknown preset " + quoted(at.Value); e.help == "" {
+	if e.message = "unknown preset " + Quoted(at.Value); e.help == "" {
 		e.help = "`qsim list presets` prints them all"
 	}
 	l.problems = append(l.problems, errorAt(at, e))

@@ -122,7 +122,6 @@ func FuzzLoad(f *testing.F) {
 		if again == nil || string(again.Resolved()) != string(text) {
 			t.Fatalf("resolved as\n%s\nit loads with %v", text, ds)
 		}
-		sc.Settings()
 		sc.Explain([]Override{{path, value}})
 		for i := range sc.Policies {
 			sc.ExplainPolicy(i, nil)
@@ -131,7 +130,7 @@ func FuzzLoad(f *testing.F) {
 					t.Errorf("retry policy of class %d under policy %d: %v", class, i, err)
 				}
 			}
-			if _, err := sc.Variant(i).policy(i); err != nil {
+			if _, err := sc.Variant(i).PolicyMaker(i); err != nil {
 				t.Errorf("policy %d: %v", i, err)
 			}
 		}

@@ -38,11 +38,11 @@ func (n *Number) UnmarshalText(text []byte) error {
 	s := string(text)
 	r, ok := parseNumber(s)
 	if !ok {
-		return badValue("want a number, not %s", quoted(s))
+		return badValue("want a number, not %s", Quoted(s))
 	}
 	value, _ := r.Float64()
 	if value < 0 || value > 1e6 {
-		return badValue("%s is out of range: want at least 0 and at most 1000000", quoted(s))
+		return badValue("%s is out of range: want at least 0 and at most 1000000", Quoted(s))
 	}
 	*n = Number(value)
 	return nil

@@ -59,11 +59,11 @@ func apply(root, at *yaml.Node, path string, value *yaml.Node) (*yaml.Node, *val
 	words := strings.Split(path, ".")
 	for _, word := range words {
 		if word == "" {
-			return nil, badValue("bad path %s: a part of it is empty", quoted(path))
+			return nil, badValue("bad path %s: a part of it is empty", Quoted(path))
 		}
 	}
 	if len(words) > mostDepth {
-		return nil, badValue("bad path %s: it is too deep", quoted(path))
+		return nil, badValue("bad path %s: it is too deep", Quoted(path))
 	}
 	return applyAt(root, at, nil, words, value)
 }
@@ -129,7 +129,7 @@ func applyInList(list, at *yaml.Node, done, path []string, value *yaml.Node) (*y
 
 // unknownName says that nothing of the sort has that name, and which one may be meant.
 func unknownName(what, name string, names []string) *valueError {
-	e := badValue("no %s is named %s", what, quoted(name))
+	e := badValue("no %s is named %s", what, Quoted(name))
 	switch near := closest(name, names); {
 	case near != "":
 		e.help = fmt.Sprintf("did you mean %q?", near)
@@ -144,7 +144,7 @@ func unknownName(what, name string, names []string) *valueError {
 func quotedAll(names []string) []string {
 	all := make([]string, len(names))
 	for i, n := range names {
-		all[i] = quoted(n)
+		all[i] = Quoted(n)
 	}
 	return all
 }
@@ -173,7 +173,7 @@ func withPolicy(given *yaml.Node, index int) (*yaml.Node, []*yaml.LoadError) {
 	for _, e := range entries {
 		first, _, _ := strings.Cut(e.key.Value, ".")
 		if !contains(overridable, first) {
-			bad := badValue("a policy cannot override %s", quoted(e.key.Value))
+			bad := badValue("a policy cannot override %s", Quoted(e.key.Value))
 			bad.help = "want a path into " + orList(overridable) + ", such as retry.jitter"
 			if near := closest(first, overridable); near != "" {
 				bad.help = fmt.Sprintf("did you mean %q?", near+strings.TrimPrefix(e.key.Value, first))
@@ -210,7 +210,7 @@ func keepsNames(path string, value *yaml.Node) *valueError {
 		e.help = fmt.Sprintf("name one of them, such as %s.NAME.KEY", words[0])
 		return e
 	case len(words) == 2 && value.Kind != yaml.MappingNode:
-		return badValue("want a map of keys for %s, not %s", quoted(path), describe(value))
+		return badValue("want a map of keys for %s, not %s", Quoted(path), describe(value))
 	case len(words) == 2 && lookup(value, key) != nil, len(words) == 3 && words[2] == key:
 		return badValue("a policy cannot rename a %s", wordFor[words[0]])
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"qsim/engine"
 	"qsim/policies"
@@ -23,8 +24,8 @@ func (sc *Scenario) Compare(label string, make func(workers int) engine.Policy) 
 // customKind is the kind of a policy that Compare added.
 const customKind = "custom"
 
-// policy returns what makes the policy of index i for a node.
-func (sc *Scenario) policy(i int) (func() engine.Policy, error) {
+// PolicyMaker returns what makes the policy of index i for a node.
+func (sc *Scenario) PolicyMaker(i int) (func() engine.Policy, error) {
 	p, workers := &sc.Policies[i], int(sc.Engine.Workers)
 	if custom := sc.custom[i]; custom != nil {
 		return func() engine.Policy { return custom(workers) }, nil
@@ -46,7 +47,7 @@ func (sc *Scenario) policy(i int) (func() engine.Policy, error) {
 func (sc *Scenario) policyClasses() []policies.Class {
 	var classes []policies.Class
 	for i := range sc.Jobs {
-		classes = append(classes, policies.Class{Name: sc.Jobs[i].Class, Calls: sc.Jobs[i].Calls, Cost: sc.Jobs[i].Service.average().Std()})
+		classes = append(classes, policies.Class{Name: sc.Jobs[i].Class, Calls: sc.Jobs[i].Calls, Cost: sc.Jobs[i].Service.Average().Std()})
 	}
 	return classes
 }
@@ -104,4 +105,15 @@ func (sc *Scenario) Select(names []string) (*Scenario, error) {
 		}
 	}
 	return &selected, nil
+}
+
+// Calm returns sc as one of its policies sees it without storms, for so long: what a run
+// on the wall clock is measured with before it is predicted.
+func (sc *Scenario) Calm(policy int, lasts time.Duration) *Scenario {
+	calm := *sc.Variant(policy)
+	calm.Policies, calm.variants, calm.custom = sc.Policies, nil, sc.custom
+	calm.Storms, calm.Objectives = nil, nil
+	calm.Duration, calm.Warmup = Duration(lasts), 0
+	calm.Drain = Duration(max(lasts, time.Minute))
+	return &calm
 }

@@ -129,38 +129,3 @@ policies:
 		t.Errorf("variant %+v, %+v", with.Engine, with.RetryOf(0))
 	}
 }
-
-// TestPresetEnginesRun runs every engine preset through failures and a crash: its jobs get
-// done, its retries come, and what it has in flight when a process dies is not forgotten.
-func TestPresetEnginesRun(t *testing.T) {
-	for _, p := range Presets() {
-		if p.Engine == nil {
-			continue
-		}
-		t.Run(p.Name, func(t *testing.T) {
-			sc := load(t, `
-duration: 4m
-drain: 20m
-warmup: 0s
-seeds: 1
-engine: {preset: `+p.Name+`, nodes: 2, workers: 20}
-jobs:
-  - class: mail
-    arrivals: {process: poisson, rate: 20/s}
-    service: {dist: exponential, mean: 500ms}
-    fails: {rate: 10%}
-storms:
-  - {name: crash, at: 1m, crash: {nodes: 1, restart-after: 5s}}
-`)
-			run := runAll(t, sc)[0]
-			jobs, dead, left := valueOf(t, &run, "jobs"), valueOf(t, &run, "dead.count"), valueOf(t, &run, "unfinished.count")
-			if jobs < 4500 || dead+left > 0.15*jobs {
-				t.Errorf("of %v jobs %v are dead and %v left over", jobs, dead, left)
-			}
-			retries, once := valueOf(t, &run, "retries_total"), sc.RetryOf(0).MaxAttempts == 1
-			if least := 0.09 * jobs; !once && retries < least || once && (retries > 40 || dead < least) {
-				t.Errorf("%v retries of %v jobs, %v dead, with at most %v attempts", retries, jobs, dead, sc.RetryOf(0).MaxAttempts)
-			}
-		})
-	}
-}

@@ -39,9 +39,9 @@ func (r *Rate) UnmarshalText(text []byte) error {
 	number, unit = strings.TrimSpace(number), strings.TrimSpace(unit)
 	if !found {
 		if isNumber(s) {
-			return badValue("rate %s has no unit: write %[1]s/s, %[1]s/m or %[1]s/h", quoted(s))
+			return badValue("rate %s has no unit: write %[1]s/s, %[1]s/m or %[1]s/h", Quoted(s))
 		}
-		return &valueError{message: "bad rate " + quoted(s), help: "write a number and a unit of time, such as 120/s, 3/m or 10/h"}
+		return &valueError{message: "bad rate " + Quoted(s), help: "write a number and a unit of time, such as 120/s, 3/m or 10/h"}
 	}
 	var per time.Duration
 	switch unit {
@@ -52,21 +52,21 @@ func (r *Rate) UnmarshalText(text []byte) error {
 	case "h":
 		per = time.Hour
 	default:
-		return badValue("bad rate %s: unknown unit %s (want s, m or h)", quoted(s), quoted(unit))
+		return badValue("bad rate %s: unknown unit %s (want s, m or h)", Quoted(s), Quoted(unit))
 	}
 	if f, err := strconv.ParseFloat(number, 64); isNumber(number) && (err != nil || math.Abs(f) >= 1e18) {
-		return badValue("rate %s is too high (at most %d/s)", quoted(s), int64(fastest))
+		return badValue("rate %s is too high (at most %d/s)", Quoted(s), int64(fastest))
 	}
 	value, ok := parseNumber(number)
 	if !ok || !value.Num().IsInt64() || !value.Denom().IsInt64() {
-		return &valueError{message: "bad rate " + quoted(s), help: "write a number and a unit of time, such as 120/s, 3/m or 10/h"}
+		return &valueError{message: "bad rate " + Quoted(s), help: "write a number and a unit of time, such as 120/s, 3/m or 10/h"}
 	}
 	if value.Sign() < 0 {
-		return badValue("rate %s is negative", quoted(s))
+		return badValue("rate %s is negative", Quoted(s))
 	}
 	rate := Rate{Num: value.Num().Int64(), Den: value.Denom().Int64(), Per: per}
 	if rate.PerSecond() > fastest {
-		return badValue("rate %s is too high (at most %d/s)", quoted(s), int64(fastest))
+		return badValue("rate %s is too high (at most %d/s)", Quoted(s), int64(fastest))
 	}
 	*r = rate
 	return nil
@@ -104,27 +104,27 @@ func (s *Share) UnmarshalText(text []byte) error {
 			if f > 0 && f <= 1 {
 				return badValue("share %s has no percent sign: write %s%%", word, strconv.FormatFloat(f*100, 'g', 10, 64))
 			}
-			return badValue("share %s has no percent sign: write %[1]s%%", quoted(word))
+			return badValue("share %s has no percent sign: write %[1]s%%", Quoted(word))
 		}
-		return &valueError{message: "bad share " + quoted(word), help: "write a percentage, such as 20% or 2.5%"}
+		return &valueError{message: "bad share " + Quoted(word), help: "write a percentage, such as 20% or 2.5%"}
 	}
 	value, ok := parseNumber(strings.TrimSpace(number))
 	if !ok || strings.HasSuffix(number, "k") || strings.HasSuffix(number, "M") {
 		if _, err := strconv.ParseFloat(number, 64); isNumber(number) && err == nil && !strings.HasPrefix(number, "-") {
-			return badValue("share %s is out of range (0%% to 100%%)", quoted(word))
+			return badValue("share %s is out of range (0%% to 100%%)", Quoted(word))
 		}
-		return &valueError{message: "bad share " + quoted(word), help: "write a percentage, such as 20% or 2.5%"}
+		return &valueError{message: "bad share " + Quoted(word), help: "write a percentage, such as 20% or 2.5%"}
 	}
 	if value.Sign() < 0 {
-		return badValue("share %s is negative", quoted(word))
+		return badValue("share %s is negative", Quoted(word))
 	}
 	if value.Cmp(big.NewRat(100, 1)) > 0 {
-		return badValue("share %s is over 100%%", quoted(word))
+		return badValue("share %s is over 100%%", Quoted(word))
 	}
 	value.Quo(value, big.NewRat(100, 1))
 	// 10^-9 is finer than any run can tell, and keeps the products of two shares in an int64.
 	if !value.Denom().IsInt64() || value.Denom().Int64() > 1_000_000_000 {
-		return badValue("share %s has too many digits (at most 7 after the point)", quoted(word))
+		return badValue("share %s has too many digits (at most 7 after the point)", Quoted(word))
 	}
 	*s = Share{value.Num().Int64(), value.Denom().Int64()}
 	return nil
@@ -163,7 +163,7 @@ func (c *CountOrShare) UnmarshalText(text []byte) error {
 	c.IsShare = false
 	err := c.Count.UnmarshalText(text)
 	if e, ok := err.(*valueError); ok && e.help != "" {
-		return &valueError{message: fmt.Sprintf("want a count or a share, not %s", quoted(string(text))), help: "write 20 or 20%"}
+		return &valueError{message: fmt.Sprintf("want a count or a share, not %s", Quoted(string(text))), help: "write 20 or 20%"}
 	}
 	return err
 }

@@ -147,8 +147,8 @@ func (s *Storm) Starts() []time.Duration {
 	return starts
 }
 
-// end returns when the last window of s is over.
-func (s *Storm) end() time.Duration {
+// End returns when the last window of s is over.
+func (s *Storm) End() time.Duration {
 	length := s.For.Std()
 	switch {
 	case s.Crash != nil:

@@ -79,10 +79,10 @@ func Renamed(src []byte, name string) ([]byte, error) {
 
 func startName(name string) error {
 	if bad := checkName(name); bad != "" {
-		return fmt.Errorf("bad name %s: %s", quoted(name), bad)
+		return fmt.Errorf("bad name %s: %s", Quoted(name), bad)
 	}
 	if strings.Contains(name, "_") {
-		return fmt.Errorf("bad name %s: want only a-z, 0-9 and -", quoted(name))
+		return fmt.Errorf("bad name %s: want only a-z, 0-9 and -", Quoted(name))
 	}
 	return nil
 }

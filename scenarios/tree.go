@@ -106,11 +106,11 @@ func (r *reader) copyScalar(plain *yaml.Node) *yaml.Node {
 	switch plain.Tag {
 	case "", "!!str", "!!int", "!!float", "!!bool", "!!timestamp", "!!merge", "!!null":
 	default:
-		r.report(plain, badValue("unknown tag %s", quoted(plain.Tag)))
+		r.report(plain, badValue("unknown tag %s", Quoted(plain.Tag)))
 		return nil
 	}
 	if plain.Style&yaml.TaggedStyle != 0 {
-		r.report(plain, &valueError{message: fmt.Sprintf("unexpected tag %s", quoted(plain.Tag)), help: "leave it out: the key says what its value is"})
+		r.report(plain, &valueError{message: fmt.Sprintf("unexpected tag %s", Quoted(plain.Tag)), help: "leave it out: the key says what its value is"})
 		return nil
 	}
 	return plain
@@ -132,13 +132,13 @@ func (r *reader) copyMapping(node, plain *yaml.Node) {
 			merges = append(merges, value)
 			continue
 		case first[key.Value] != nil:
-			r.problems = append(r.problems, errorAt(key, &valueError{message: fmt.Sprintf("key %s is given twice", quoted(key.Value)),
+			r.problems = append(r.problems, errorAt(key, &valueError{message: fmt.Sprintf("key %s is given twice", Quoted(key.Value)),
 				note: fmt.Sprintf("first on line %d", first[key.Value].Line)}))
 			continue
 		}
 		first[key.Value] = key
 		if isNull(value) {
-			r.report(key, &valueError{message: fmt.Sprintf("key %s has no value", quoted(key.Value)), help: "write one, or leave the key out for its default"})
+			r.report(key, &valueError{message: fmt.Sprintf("key %s has no value", Quoted(key.Value)), help: "write one, or leave the key out for its default"})
 			continue
 		}
 		r.nodes++

@@ -45,7 +45,7 @@ func (c *checker) checkRun() {
 		if bad == "" {
 			bad = "want only a-z, 0-9 and -"
 		}
-		c.errorf(c.near("name"), "bad name %s: %s", quoted(sc.Name), bad)
+		c.errorf(c.near("name"), "bad name %s: %s", Quoted(sc.Name), bad)
 	}
 	c.positive(sc.Duration, "duration")
 	c.count(sc.Seeds, 1, mostSeeds, "since every seed's results are kept", "seeds")
@@ -83,7 +83,7 @@ func (c *checker) checkEngine() {
 		what  string
 		path  []any
 	}{{e.Fetch.Poll, "polls", []any{"engine", "fetch", "poll"}}, {e.Lease.Heartbeat, "heartbeats", []any{"engine", "lease", "heartbeat"}},
-		{e.Reaper.Every, "recoveries", []any{"engine", "reaper", "every"}}, {e.Promoter.Every.average(), "promotions", []any{"engine", "promoter", "every"}},
+		{e.Reaper.Every, "recoveries", []any{"engine", "reaper", "every"}}, {e.Promoter.Every.Average(), "promotions", []any{"engine", "promoter", "every"}},
 		{e.Leader.Renew, "renewals", []any{"engine", "leader", "renew"}}} {
 		if p.every <= 0 || !c.sound(p.path...) || e.Nodes > mostNodes {
 			continue
@@ -186,7 +186,7 @@ func (c *checker) checkNever(node *yaml.Node, never []string) {
 			continue
 		}
 		if near := closest(name, kinds); near != "" && near != defaultError {
-			c.warnf(node.Content[i], "nothing fails with %s", quoted(name)).help = fmt.Sprintf("did you mean %q?", near)
+			c.warnf(node.Content[i], "nothing fails with %s", Quoted(name)).help = fmt.Sprintf("did you mean %q?", near)
 		}
 	}
 }
@@ -216,7 +216,7 @@ func (c *checker) checkJobs() {
 func (c *checker) checkJob(i int, job *JobClass) {
 	if c.required("jobs", i, "class") && c.sound("jobs", i, "class") {
 		if bad := checkName(job.Class); bad != "" {
-			c.errorf(c.near("jobs", i, "class"), "bad class name %s: %s", quoted(job.Class), bad)
+			c.errorf(c.near("jobs", i, "class"), "bad class name %s: %s", Quoted(job.Class), bad)
 		}
 	}
 	c.required("jobs", i, "service")

@@ -131,7 +131,7 @@ func (c *checker) checkFree(node *yaml.Node, r *Retry) {
 			if never := lookup(node, "never"); at.Line == 0 && never != nil {
 				at = never
 			}
-			c.errorf(at, "%s cannot be free and bury at once", quoted(name)).help = "take it out of free or of never"
+			c.errorf(at, "%s cannot be free and bury at once", Quoted(name)).help = "take it out of free or of never"
 		}
 	}
 	if at := lookup(node, "free-max"); at != nil && at.Line != 0 && c.sc.tree.preset[at] == "" && r.FreeMax >= 0 && len(r.Free) == 0 {
@@ -139,7 +139,7 @@ func (c *checker) checkFree(node *yaml.Node, r *Retry) {
 	}
 }
 
-// average returns the mean of a distribution as a duration, at most the longest.
-func (d *Distribution) average() Duration {
-	return Duration(math.Min(d.Dist().Mean()*1e9, float64(longest)))
+// Average returns the mean of a distribution as a duration, at most the longest.
+func (d *Distribution) Average() Duration {
+	return Duration(math.Min(d.Dist().Mean()*1e9, float64(LongestDuration)))
 }

@@ -15,7 +15,7 @@ import (
 const (
 	mostTenants      = 100_000
 	mostKeys         = 1_000_000
-	mostResubmits    = 1<<copyBits - 1
+	mostResubmits    = 1<<CopyBits - 1
 	mostDependencies = 64
 	mostPhases       = 10_000_000 // pairs of on and off
 )
@@ -32,7 +32,7 @@ func (c *checker) checkDependencies() {
 	c.unique("dependencies", names)
 	for _, n := range names {
 		if n.name != "" && c.sc.ClassIndex(n.name) >= 0 {
-			c.errorf(n.at, "a dependency and a job class are both named %s", quoted(n.name)).help = "what a storm hits must be plain: rename one"
+			c.errorf(n.at, "a dependency and a job class are both named %s", Quoted(n.name)).help = "what a storm hits must be plain: rename one"
 		}
 	}
 }
@@ -48,7 +48,7 @@ func (c *checker) dependencies() []nameAt {
 func (c *checker) checkDependency(i int, d *Dependency) {
 	if c.required("dependencies", i, "name") && c.sound("dependencies", i, "name") {
 		if bad := checkName(d.Name); bad != "" {
-			c.errorf(c.near("dependencies", i, "name"), "bad dependency name %s: %s", quoted(d.Name), bad)
+			c.errorf(c.near("dependencies", i, "name"), "bad dependency name %s: %s", Quoted(d.Name), bad)
 		}
 	}
 	if !c.sound("dependencies", i) {
@@ -79,7 +79,7 @@ func (c *checker) checkDependency(i int, d *Dependency) {
 		c.required("dependencies", i, "conflict", "network")
 	}
 	if d.Name != "" && !c.sc.called(d.Name) {
-		c.warnf(c.near("dependencies", i, "name"), "no job class calls %s", quoted(d.Name)).help = "write calls: " + d.Name + " beside a class"
+		c.warnf(c.near("dependencies", i, "name"), "no job class calls %s", Quoted(d.Name)).help = "write calls: " + d.Name + " beside a class"
 	}
 }
 
@@ -122,11 +122,11 @@ func (c *checker) checkTenants(i int, t *Tenants) {
 	}
 	for k, name := range t.Names {
 		if bad := checkName(name); bad != "" {
-			c.errorf(c.near("jobs", i, "tenants", "names", k), "bad tenant name %s: %s", quoted(name), bad)
+			c.errorf(c.near("jobs", i, "tenants", "names", k), "bad tenant name %s: %s", Quoted(name), bad)
 		}
 		for _, earlier := range t.Names[:min(k, mostSteps)] {
 			if earlier == name {
-				c.errorf(c.near("jobs", i, "tenants", "names", k), "tenant %s is named twice", quoted(name))
+				c.errorf(c.near("jobs", i, "tenants", "names", k), "tenant %s is named twice", Quoted(name))
 				break
 			}
 		}
@@ -227,18 +227,18 @@ func (c *checker) checkTrace(class int, name string) error {
 		case seconds < last:
 			err = errors.New("it is earlier than the line before")
 		case tenant != "" && !c.sc.hasTenant(class, tenant):
-			err = fmt.Errorf("class %s has no tenant %s", c.sc.Jobs[class].Class, quoted(tenant))
+			err = fmt.Errorf("class %s has no tenant %s", c.sc.Jobs[class].Class, Quoted(tenant))
 		}
 		if err != nil {
-			return badValue("file %s, line %d: %v", quoted(name), n, err)
+			return badValue("file %s, line %d: %v", Quoted(name), n, err)
 		}
 		last = seconds
 	}
 	if err := lines.Err(); err != nil {
-		return badValue("file %s cannot be read: %v", quoted(name), err)
+		return badValue("file %s cannot be read: %v", Quoted(name), err)
 	}
 	if n == 0 {
-		return badValue("file %s has no arrivals", quoted(name))
+		return badValue("file %s has no arrivals", Quoted(name))
 	}
 	return nil
 }
@@ -250,10 +250,10 @@ func TraceLine(line string) (seconds float64, tenant string, err error) {
 	number, tenant = strings.TrimSpace(number), strings.TrimSpace(tenant)
 	seconds, err = strconv.ParseFloat(number, 64)
 	switch {
-	case err != nil || !isNumber(number) || seconds < 0 || seconds > longest.Seconds():
-		return 0, "", fmt.Errorf("want seconds of at least 0, and perhaps a comma and a tenant, not %s", quoted(line))
+	case err != nil || !isNumber(number) || seconds < 0 || seconds > LongestDuration.Seconds():
+		return 0, "", fmt.Errorf("want seconds of at least 0, and perhaps a comma and a tenant, not %s", Quoted(line))
 	case named && (tenant == "" || strings.Contains(tenant, ",")):
-		return 0, "", fmt.Errorf("want one tenant after the comma, not %s", quoted(tenant))
+		return 0, "", fmt.Errorf("want one tenant after the comma, not %s", Quoted(tenant))
 	}
 	return seconds, tenant, nil
 }

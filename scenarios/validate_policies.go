@@ -26,7 +26,7 @@ func (c *checker) checkPolicies() {
 		p := &sc.Policies[i]
 		labels = append(labels, nameAt{p.Label, c.given([]any{"policies", i, "label"}, []any{"policies", i, "kind"})})
 		if bad := checkLabel(p.Label); bad != "" && c.sound("policies", i) && p.Kind != "" {
-			c.errorf(labels[i].at, "bad label %s: %s", quoted(p.Label), bad)
+			c.errorf(labels[i].at, "bad label %s: %s", Quoted(p.Label), bad)
 		}
 		if c.required("policies", i, "kind") && c.sound("policies", i, "kind") {
 			c.checkPolicy(i, p)
@@ -139,7 +139,7 @@ func (c *checker) impossiblePolicy(i int, p *Policy, err error) {
 
 func unknownPolicy(kind string, names []string) *valueError {
 	e := unknownName("policy", kind, names)
-	e.message = "unknown policy " + quoted(kind)
+	e.message = "unknown policy " + Quoted(kind)
 	if e.help == "" {
 		e.help = "want " + orList(names)
 	}
@@ -148,7 +148,7 @@ func unknownPolicy(kind string, names []string) *valueError {
 
 func unknownParameter(kind, name string, known []string) *valueError {
 	e := unknownKey(name, known)
-	e.message = fmt.Sprintf("policy %s has no parameter %s", kind, quoted(name))
+	e.message = fmt.Sprintf("policy %s has no parameter %s", kind, Quoted(name))
 	if strings.HasPrefix(e.help, "known keys") {
 		if e.help = "it takes " + strings.Join(known[3:], ", "); len(known) == 3 {
 			e.help = "it takes none"
@@ -203,13 +203,13 @@ func (c *checker) checkTenantNamed(i int, o *Objective) {
 			if n, err := strconv.Atoi(index); err == nil && strconv.Itoa(n) == index && c.sc.hasTenant(k, index) {
 				return
 			}
-			c.errorf(c.near("objectives", i, "tenant"), "class %s has no tenant %s: want one of 0 to %d", class, quoted(index), job.Tenants.Count-1)
+			c.errorf(c.near("objectives", i, "tenant"), "class %s has no tenant %s: want one of 0 to %d", class, Quoted(index), job.Tenants.Count-1)
 			return
 		}
 	}
 	at := c.near("objectives", i, "tenant")
 	if len(names) == 0 {
-		c.errorf(at, "no tenant is named %s", quoted(o.Tenant)).help = "tenants without names go by CLASS/INDEX, such as mail/0"
+		c.errorf(at, "no tenant is named %s", Quoted(o.Tenant)).help = "tenants without names go by CLASS/INDEX, such as mail/0"
 		return
 	}
 	c.known("tenant", at, o.Tenant, names)
@@ -224,7 +224,7 @@ func (c *checker) checkMetric(i int, o *Objective) {
 			names = append(names, m.Name)
 		}
 		e := unknownName("metric", o.Metric, names)
-		if e.message = "unknown metric " + quoted(o.Metric); e.help == "" {
+		if e.message = "unknown metric " + Quoted(o.Metric); e.help == "" {
 			e.help = "`qsim list metrics` prints them all"
 		}
 		c.add(c.near("objectives", i, "metric"), Error, e)

@@ -21,7 +21,7 @@ func (c *checker) checkStorms() {
 func (c *checker) checkStorm(i int, s *Storm) {
 	if c.required("storms", i, "name") && c.sound("storms", i, "name") {
 		if bad := checkName(s.Name); bad != "" {
-			c.errorf(c.near("storms", i, "name"), "bad storm name %s: %s", quoted(s.Name), bad)
+			c.errorf(c.near("storms", i, "name"), "bad storm name %s: %s", Quoted(s.Name), bad)
 		}
 	}
 	c.required("storms", i, "at")
@@ -35,7 +35,7 @@ func (c *checker) checkWindows(i int, s *Storm) {
 		return
 	}
 	ends := [][]any{{"storms", i, "repeat", "times"}, {"storms", i, "for"}, {"storms", i, "at"}}
-	switch end := s.end(); {
+	switch end := s.End(); {
 	case s.At >= c.sc.Duration:
 		c.warnf(c.near("storms", i, "at"), "the storm comes at %v, after the arrivals end (%v)", s.At, c.sc.Duration)
 	case end > c.sc.Duration.Std() && s.Repeat != nil:
@@ -69,7 +69,7 @@ func (c *checker) checkRepeat(i int, s *Storm) bool {
 	case r.Every <= s.For:
 		c.errorf(c.near("storms", i, "repeat", "every"), "a storm of %v every %v never ends: want a longer pause from one start to the next", s.For, r.Every)
 		return false
-	case float64(r.Every)*float64(r.Times) > float64(longest):
+	case float64(r.Every)*float64(r.Times) > float64(LongestDuration):
 		c.errorf(c.near("storms", i, "repeat"), "%d storms, one every %v, last more than ten years", r.Times, r.Every)
 		return false
 	}

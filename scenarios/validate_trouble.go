@@ -61,7 +61,7 @@ func (c *checker) checkLoss(share Share, nothing string, path ...any) {
 
 func (c *checker) checkErrorKind(name string, path ...any) {
 	if bad := checkErrorKind(name); bad != "" && c.sound(path...) {
-		c.errorf(c.near(path...), "bad error kind %s: %s", quoted(name), bad)
+		c.errorf(c.near(path...), "bad error kind %s: %s", Quoted(name), bad)
 	}
 }
 
@@ -83,7 +83,7 @@ func (c *checker) checkDependencyHit(name string, path ...any) *Dependency {
 func (c *checker) checkLimit(i int, l *LimitStorm) {
 	c.required("storms", i, "limit", "factor")
 	if d := c.checkDependencyHit(l.Dependency, "storms", i, "limit"); d != nil && d.Limit == nil && c.sound("dependencies") {
-		c.errorf(c.near("storms", i, "limit", "dependency"), "dependency %s has no limit to change", quoted(d.Name)).help = "write limit: {concurrency: 50} at the dependency"
+		c.errorf(c.near("storms", i, "limit", "dependency"), "dependency %s has no limit to change", Quoted(d.Name)).help = "write limit: {concurrency: 50} at the dependency"
 	}
 }
 
@@ -168,7 +168,7 @@ func (c *checker) checkCalls(i int, s *CallStorm) {
 				continue
 			}
 			e := unknownName("call", op, calls)
-			if e.message = "unknown call " + quoted(op); e.help == "" {
+			if e.message = "unknown call " + Quoted(op); e.help == "" {
 				e.help = "want " + orList(calls)
 			}
 			c.add(node.Content[k], Error, e)

@@ -12,10 +12,10 @@ import (
 // Bounds of single values. They keep every product that a run computes inside an
 // int64 of nanoseconds and every run inside the memory of one machine.
 const (
-	longest      = 10 * 365 * 24 * time.Hour // a duration
-	fastest      = 1_000_000_000             // events per second
-	mostAttempts = 1_000_000
-	mostCount    = 1_000_000_000
+	LongestDuration = 10 * 365 * 24 * time.Hour // a duration
+	fastest         = 1_000_000_000             // events per second
+	mostAttempts    = 1_000_000
+	mostCount       = 1_000_000_000
 )
 
 // valueError is what is wrong with one value, in words for its author.
@@ -77,7 +77,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 func parseDuration(s string) (time.Duration, error) {
 	if _, err := strconv.ParseFloat(s, 64); err == nil && isNumber(s) {
 		if strings.HasPrefix(s, "-") {
-			return 0, badValue("duration %s is negative", quoted(s))
+			return 0, badValue("duration %s is negative", Quoted(s))
 		}
 		if s == "0" {
 			return 0, badValue("duration 0 has no unit: write 0s")
@@ -87,18 +87,18 @@ func parseDuration(s string) (time.Duration, error) {
 	value, err := time.ParseDuration(s)
 	if err != nil {
 		if unit := unknownUnit(s); unit != "" {
-			return 0, badValue("bad duration %s: unknown unit %s (want us, ms, s, m or h)", quoted(s), quoted(unit))
+			return 0, badValue("bad duration %s: unknown unit %s (want us, ms, s, m or h)", Quoted(s), Quoted(unit))
 		}
 		if startsWithNumber(s) && unitsOnly(s) {
-			return 0, badValue("duration %s is too long (at most 10 years, 87600h)", quoted(s))
+			return 0, badValue("duration %s is too long (at most 10 years, 87600h)", Quoted(s))
 		}
-		return 0, &valueError{message: fmt.Sprintf("bad duration %s", quoted(s)), help: "write a number and a unit, such as 500ms, 1.5s, 2m or 1h30m"}
+		return 0, &valueError{message: fmt.Sprintf("bad duration %s", Quoted(s)), help: "write a number and a unit, such as 500ms, 1.5s, 2m or 1h30m"}
 	}
 	if value < 0 {
-		return 0, badValue("duration %s is negative", quoted(s))
+		return 0, badValue("duration %s is negative", Quoted(s))
 	}
-	if value > longest {
-		return 0, badValue("duration %s is too long (at most 10 years, 87600h)", quoted(s))
+	if value > LongestDuration {
+		return 0, badValue("duration %s is too long (at most 10 years, 87600h)", Quoted(s))
 	}
 	return value, nil
 }
@@ -176,20 +176,20 @@ func (c *Count) UnmarshalText(text []byte) error {
 
 func parseCount(s string, most int64) (int64, error) {
 	if strings.HasPrefix(s, "-") && isNumber(s) {
-		return 0, badValue("count %s is negative", quoted(s))
+		return 0, badValue("count %s is negative", Quoted(s))
 	}
 	r, ok := parseNumber(s)
 	if !ok {
 		if _, err := strconv.ParseFloat(s, 64); err == nil && isNumber(s) {
-			return 0, badValue("count %s is out of range (at most %d)", quoted(s), most)
+			return 0, badValue("count %s is out of range (at most %d)", Quoted(s), most)
 		}
-		return 0, &valueError{message: fmt.Sprintf("want a whole number, not %s", quoted(s)), help: "write it in digits, such as 8, 100k or 1M"}
+		return 0, &valueError{message: fmt.Sprintf("want a whole number, not %s", Quoted(s)), help: "write it in digits, such as 8, 100k or 1M"}
 	}
 	if !r.IsInt() {
-		return 0, badValue("want a whole number, not %s", quoted(s))
+		return 0, badValue("want a whole number, not %s", Quoted(s))
 	}
 	if r.Cmp(big.NewRat(most, 1)) > 0 {
-		return 0, badValue("count %s is too large (at most %d)", quoted(s), most)
+		return 0, badValue("count %s is too large (at most %d)", Quoted(s), most)
 	}
 	return r.Num().Int64(), nil
 }
@@ -247,7 +247,7 @@ func (a *Attempts) UnmarshalText(text []byte) error {
 func parseLimit(s string) (int64, error) {
 	n, err := parseCount(s, mostAttempts)
 	if e, ok := err.(*valueError); ok && e.help != "" {
-		e.message = fmt.Sprintf("want a whole number or `unlimited`, not %s", quoted(s))
+		e.message = fmt.Sprintf("want a whole number or `unlimited`, not %s", Quoted(s))
 	}
 	return n, err
 }
@@ -260,18 +260,18 @@ func (f *Factor) UnmarshalText(text []byte) error {
 	s := string(text)
 	r, ok := parseNumber(s)
 	if !ok {
-		return badValue("want a number, not %s", quoted(s))
+		return badValue("want a number, not %s", Quoted(s))
 	}
 	value, _ := r.Float64()
 	if value <= 0 || value > 1e6 {
-		return badValue("%s is out of range: want more than 0 and at most 1000000", quoted(s))
+		return badValue("%s is out of range: want more than 0 and at most 1000000", Quoted(s))
 	}
 	*f = Factor(value)
 	return nil
 }
 
-// quoted writes what a user typed, short enough for one line.
-func quoted(s string) string {
+// Quoted writes what a user typed, short enough for one line.
+func Quoted(s string) string {
 	const most = 40
 	if r := []rune(s); len(r) > most {
 		s = string(r[:most]) + "…"

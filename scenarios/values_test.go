@@ -143,14 +143,3 @@ func TestBound(t *testing.T) {
 		}
 	}
 }
-
-func TestBucket(t *testing.T) {
-	for _, tt := range []struct{ duration, bucket time.Duration }{
-		{30 * time.Minute, 5 * time.Second}, {time.Hour, 5 * time.Second}, {10 * time.Minute, time.Second}, {4 * time.Hour, 30 * time.Second},
-		{24 * time.Hour, 2 * time.Minute}, {time.Second, 2 * time.Millisecond}, {100, 1}, {longest, 10 * 24 * time.Hour},
-	} {
-		if got := bucket(tt.duration); got != tt.bucket {
-			t.Errorf("bucket of %v is %v, want %v", tt.duration, got, tt.bucket)
-		}
-	}
-}

@@ -8,8 +8,8 @@ import (
 )
 
 // mayImport is the import graph, one way and without a circle: for each package of
-// this module those it may import. Only scenarios knows policies, simulation and
-// memory store together, and only cmd/qbench knows PostgreSQL. Tests are exempt.
+// this module those it may import. Only scenarios/world knows the language, policies, simulation
+// and memory store together, and only cmd/qbench knows PostgreSQL. Tests are exempt.
 var mayImport = map[string][]string{
 	"engine":           {},
 	"engine/dist":      {},
@@ -22,9 +22,10 @@ var mayImport = map[string][]string{
 	"policies":         {"engine"},
 	"results":          {"engine"},
 	"results/report":   {"results"},
-	"scenarios":        {"engine", "engine/check", "engine/dist", "engine/sim", "engine/memstore", "policies", "results", "scenarios/pool"},
+	"scenarios":        {"engine", "engine/dist", "policies", "results"}, // the language: see TestScenariosReachNoSimulation
+	"scenarios/world":  {"scenarios", "scenarios/pool", "engine", "engine/check", "engine/dist", "engine/sim", "engine/memstore", "policies", "results"},
 	"cmd/qsim":         {"cmd/cli", "scenarios", "scenarios/...", "results", "results/report"},
-	"cmd/qbench":       {"cmd/cli", "scenarios", "engine", "engine/live", "engine/memstore", "engine/pgstore", "engine/pgstore/pgserver", "results", "results/report"},
+	"cmd/qbench":       {"cmd/cli", "scenarios", "scenarios/world", "engine", "engine/live", "engine/memstore", "engine/pgstore", "engine/pgstore/pgserver", "results", "results/report"},
 
 	// How both commands speak, and how that is tested: they know nothing of queues.
 	"cmd/cli":         {},
@@ -40,7 +41,7 @@ var mayImport = map[string][]string{
 	"scenarios/pool": {},
 
 	// What builds on whole scenarios: chaos, verification, sweeps; tuning builds on sweeps.
-	"scenarios/...": {"scenarios", "scenarios/pool", "scenarios/ranges", "scenarios/sweep", "engine", "engine/check", "engine/dist", "engine/sim", "engine/memstore", "policies", "results"},
+	"scenarios/...": {"scenarios", "scenarios/pool", "scenarios/world", "scenarios/ranges", "scenarios/sweep", "engine", "engine/check", "engine/dist", "engine/sim", "engine/memstore", "policies", "results"},
 }
 
 // mayUse is, for each module that is not ours, the packages that may import it. The
@@ -126,6 +127,28 @@ func TestImportGraph(t *testing.T) {
 	}
 }
 
+// TestScenariosReachNoSimulation: the language of scenarios knows nothing of what executes them, not even by
+// way of another package.
+func TestScenariosReachNoSimulation(t *testing.T) {
+	seen := map[string]bool{}
+	for reach := []string{"scenarios"}; len(reach) > 0; reach = reach[1:] {
+		for _, next := range mayImport[reach[0]] {
+			if !seen[next] {
+				seen[next] = true
+				reach = append(reach, next)
+			}
+		}
+	}
+	if !seen["engine"] {
+		t.Error("the language does not reach the engine: is there a row for it?")
+	}
+	for _, banned := range []string{"engine/sim", "engine/memstore", "engine/check", "scenarios/world"} {
+		if seen[banned] {
+			t.Errorf("scenarios reaches %s", banned)
+		}
+	}
+}
+
 func TestImportGraphFindsFaults(t *testing.T) {
 	for _, tt := range []struct {
 		name, path, text string
@@ -134,6 +157,7 @@ func TestImportGraphFindsFaults(t *testing.T) {
 		{"allowed", "results", "import (\n_ \"fmt\"\n_ \"qsim/engine\"\n_ \"gonum.org/v1/gonum/stat\"\n)", nil},
 		{"results imports scenarios", "results", `import _ "qsim/scenarios"`, []string{"results may not import scenarios"}},
 		{"the simulation imports a store", "engine/sim", `import _ "qsim/engine/memstore"`, []string{"may not import engine/memstore"}},
+		{"the language runs itself", "scenarios", `import _ "qsim/scenarios/world"`, []string{"scenarios may not import scenarios/world"}},
 		{"a library in the engine", "engine", `import _ "gonum.org/v1/gonum/stat"`, []string{"engine may not use gonum"}},
 		{"charts outside the report", "results", `import _ "gonum.org/v1/plot/vg"`, []string{"results may not use gonum.org/v1/plot/vg"}},
 		{"a library in no row", "cmd/qsim", `import _ "github.com/spf13/viper"`, []string{"may not use github.com/spf13/viper"}},

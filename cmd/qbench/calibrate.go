@@ -10,11 +10,12 @@ import (
 	"qsim/cmd/cli"
 	"qsim/engine"
 	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // timings are what this machine and a store took in a run.
 type timings struct {
-	delays scenarios.Delays
+	delays world.Delays
 	jobs   int64                        // that it was measured with
 	took   [engine.NumOps]time.Duration // median of a call
 	wake   [2]time.Duration             // from when a job is ready until it is claimed by an idle worker: median and p99
@@ -76,8 +77,8 @@ type callSample struct {
 const stallFrom = 2 * time.Millisecond
 
 // merged joins spans that overlap.
-func merged(spans []scenarios.Span) (all []scenarios.Span) {
-	slices.SortFunc(spans, func(a, b scenarios.Span) int { return cmp.Compare(a.From, b.From) })
+func merged(spans []world.Span) (all []world.Span) {
+	slices.SortFunc(spans, func(a, b world.Span) int { return cmp.Compare(a.From, b.From) })
 	for _, s := range spans {
 		if n := len(all); n > 0 && s.From <= all[n-1].From+all[n-1].For {
 			all[n-1].For = max(all[n-1].For, s.From+s.For-all[n-1].From)
@@ -89,8 +90,8 @@ func merged(spans []scenarios.Span) (all []scenarios.Span) {
 }
 
 // within is how much of [from, to) lies in spans, which are in order and apart.
-func within(spans []scenarios.Span, from, to time.Duration) (sum time.Duration) {
-	i, _ := slices.BinarySearchFunc(spans, from, func(s scenarios.Span, t time.Duration) int { return cmp.Compare(s.From+s.For, t) })
+func within(spans []world.Span, from, to time.Duration) (sum time.Duration) {
+	i, _ := slices.BinarySearchFunc(spans, from, func(s world.Span, t time.Duration) int { return cmp.Compare(s.From+s.For, t) })
 	for ; i < len(spans) && spans[i].From < to; i++ {
 		sum += max(0, min(to, spans[i].From+spans[i].For)-max(from, spans[i].From))
 	}
@@ -98,7 +99,7 @@ func within(spans []scenarios.Span, from, to time.Duration) (sum time.Duration) 
 }
 
 // shareOf is which share of a time spans are.
-func shareOf(spans []scenarios.Span, whole time.Duration) float64 {
+func shareOf(spans []world.Span, whole time.Duration) float64 {
 	var sum time.Duration
 	for _, s := range spans {
 		sum += s.For
@@ -107,12 +108,12 @@ func shareOf(spans []scenarios.Span, whole time.Duration) float64 {
 }
 
 // stalls are when the engine let answers lie.
-func (p *probe) stalls() []scenarios.Span {
-	var all []scenarios.Span
+func (p *probe) stalls() []world.Span {
+	var all []world.Span
 	for op := range p.samples {
 		for _, s := range p.samples[op] {
 			if s.hop > stallFrom {
-				all = append(all, scenarios.Span{From: time.Duration(s.ended), For: s.hop})
+				all = append(all, world.Span{From: time.Duration(s.ended), For: s.hop})
 			}
 		}
 	}
@@ -186,7 +187,7 @@ func (t *timings) suffice() bool {
 // learn turns what was recorded into delays. Of a call half is taken for the way to the
 // store and half for the way back.
 func learn(probes []*probe, asked map[attempt]time.Duration, perJob [engine.NumOps]time.Duration, speed scenarios.Speed) *timings {
-	t := &timings{delays: scenarios.Delays{Speed: speed, PerJob: perJob}}
+	t := &timings{delays: world.Delays{Speed: speed, PerJob: perJob}}
 	d := &t.delays
 	var took [engine.NumOps][]time.Duration
 	for _, p := range probes {
@@ -223,7 +224,7 @@ type attempt struct {
 
 // overruns are by how much the engine's workers were busy longer than their handlers were
 // to take, without the stalls that they ended in.
-func (p *probe) overruns(asked map[attempt]time.Duration, stalls []scenarios.Span) []time.Duration {
+func (p *probe) overruns(asked map[attempt]time.Duration, stalls []world.Span) []time.Duration {
 	var all []time.Duration
 	started := map[attempt]engine.Time{}
 	for _, events := range p.chunks {

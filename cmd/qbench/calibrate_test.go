@@ -7,11 +7,12 @@ import (
 
 	"qsim/engine"
 	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 func TestSpans(t *testing.T) {
-	spans := merged([]scenarios.Span{{From: 50, For: 10}, {From: 10, For: 5}, {From: 12, For: 8}, {From: 20, For: 1}, {From: 90, For: 10}})
-	want := []scenarios.Span{{From: 10, For: 11}, {From: 50, For: 10}, {From: 90, For: 10}}
+	spans := merged([]world.Span{{From: 50, For: 10}, {From: 10, For: 5}, {From: 12, For: 8}, {From: 20, For: 1}, {From: 90, For: 10}})
+	want := []world.Span{{From: 10, For: 11}, {From: 50, For: 10}, {From: 90, For: 10}}
 	if !slices.Equal(spans, want) {
 		t.Fatalf("merged to %v, want %v", spans, want)
 	}
@@ -67,7 +68,7 @@ func TestLearn(t *testing.T) {
 	if want := []time.Duration{0, 3 * ms}; !slices.Equal(d.Overrun, want) {
 		t.Errorf("overruns %v, want %v", d.Overrun, want)
 	}
-	if want := []scenarios.Span{{From: 21 * ms, For: 20 * ms}}; !slices.Equal(d.Stalls[0], want) {
+	if want := []world.Span{{From: 21 * ms, For: 20 * ms}}; !slices.Equal(d.Stalls[0], want) {
 		t.Errorf("stalls %v, want %v", d.Stalls[0], want)
 	}
 	if want := []time.Duration{ms + ms/2, 0}; !slices.Equal(d.Request[engine.OpClaim], want) || !slices.Equal(d.Reply[engine.OpClaim], want) {
@@ -93,7 +94,7 @@ func TestSuffice(t *testing.T) {
 		{"no execution", some, some, nil, false, false, 2 * ms},
 		{"nothing", nil, nil, nil, false, true, 0},
 	} {
-		d := &timings{delays: scenarios.Delays{Wake: tt.wake, Overrun: tt.overruns}}
+		d := &timings{delays: world.Delays{Wake: tt.wake, Overrun: tt.overruns}}
 		d.delays.Request[engine.OpClaim] = tt.claims
 		if got := d.suffice(); got != tt.enough || d.neverIdle != tt.neverIdle || len(d.delays.Wake) > 0 && d.delays.Wake[0] != tt.woken {
 			t.Errorf("%s: %v, never idle %v, woken within %v", tt.name, got, d.neverIdle, d.delays.Wake)

@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"qsim/engine"
-	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // feeding is what enqueuing took.
 type feeding struct {
 	mutex sync.Mutex
 	calls phase
-	late  phase            // from when a job was to be enqueued until the store had it
-	held  []scenarios.Span // when that took long
+	late  phase        // from when a job was to be enqueued until the store had it
+	held  []world.Span // when that took long
 }
 
 // Limits of an open loop's feeder: jobs that are due go into one call, so that a store
@@ -160,7 +160,7 @@ func (f *feeding) add(ended engine.Time, took time.Duration, due []time.Duration
 		late := time.Duration(ended) - at
 		f.late.add(late, 1)
 		if late > stallFrom {
-			f.held = append(f.held, scenarios.Span{From: at, For: late})
+			f.held = append(f.held, world.Span{From: at, For: late})
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"qsim/engine/live"
 	"qsim/results"
 	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // load is what a candidate is measured under that is no scenario: jobs that come at a
@@ -107,7 +108,7 @@ const sampled = 16
 
 // runLoad measures policy number index of a scenario of l on a new store.
 func runLoad(ctx context.Context, l *load, sc *scenarios.Scenario, index int, seed uint64, stores *stores, kind string) (result *loaded, err error) {
-	wall, err := sc.OnWallClock(index, seed, scenarios.Speed{Num: 1, Den: 1})
+	wall, err := world.OnWallClock(sc, index, seed, scenarios.Speed{Num: 1, Den: 1})
 	if err != nil {
 		return nil, cli.Fail(cli.ExitUsage, err)
 	}
@@ -142,7 +143,7 @@ func runLoad(ctx context.Context, l *load, sc *scenarios.Scenario, index int, se
 }
 
 // plan makes room for what will be known of the jobs and returns when they come.
-func (r *loadRun) plan(ctx context.Context, wall *scenarios.Wall) (schedule, error) {
+func (r *loadRun) plan(ctx context.Context, wall *world.Wall) (schedule, error) {
 	if r.load.jobs > 0 {
 		r.records = make([]jobRecord, r.jobs)
 		return func() (at time.Duration, j engine.NewJob, ok bool) { return }, nil

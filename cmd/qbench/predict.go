@@ -11,6 +11,7 @@ import (
 	"qsim/cmd/cli"
 	"qsim/results"
 	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // predictFlags are the flags of predict.
@@ -206,7 +207,7 @@ func (p *prediction) simulate(ctx context.Context, sc *scenarios.Scenario, seed 
 	}
 	one := *sc
 	one.Seed, one.Seeds = seed, 1
-	more, err := scenarios.Run(ctx, &one, scenarios.Options{Alter: overlay.Alter})
+	more, err := world.Run(ctx, &one, world.Options{Alter: overlay.Alter})
 	*runs = append(*runs, more...)
 	return err
 }
@@ -222,7 +223,7 @@ var aims = []struct {
 
 // compare joins what was simulated and what was real, as two policies of one scenario.
 func (p *prediction) compare(sc *scenarios.Scenario, speed scenarios.Speed) error {
-	p.settings = sc.Settings()
+	p.settings = world.Settings(sc)
 	info := p.settings.Policies[0]
 	p.settings.Policies = []results.PolicyInfo{info, info}
 	p.settings.Policies[0].Label, p.settings.Policies[1].Label = "simulated", "real"

@@ -18,6 +18,7 @@ import (
 	"qsim/engine/memstore"
 	"qsim/results"
 	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // stuckStore takes two lots of jobs and answers the next when time is up.
@@ -188,7 +189,7 @@ policies: [{kind: fifo}]
 // TestChanges names what took otherwise in the run than in the calibration, and nothing else.
 func TestChanges(t *testing.T) {
 	const ms = time.Millisecond
-	was := &timings{delays: scenarios.Delays{Overrun: []time.Duration{ms, ms, 4 * ms}}, stalled: .01, held: .02}
+	was := &timings{delays: world.Delays{Overrun: []time.Duration{ms, ms, 4 * ms}}, stalled: .01, held: .02}
 	was.took[engine.OpClaim], was.took[engine.OpCommit] = 3*ms, 5*ms
 	is := *was
 	p := &prediction{calibration: was, played: []*played{{timings: &is}}}

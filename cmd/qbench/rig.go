@@ -14,13 +14,13 @@ import (
 	"qsim/engine"
 	"qsim/engine/live"
 	"qsim/results"
-	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // rig runs the engines of one candidate once: it feeds them, times their calls, and stops
 // them when nothing is left. Its clock reads 0 when the engines start.
 type rig struct {
-	wall    *scenarios.Wall
+	wall    *world.Wall
 	store   engine.Store
 	nodes   int
 	origin  time.Time
@@ -74,7 +74,7 @@ func (p *phase) perJob() time.Duration {
 	return p.total / time.Duration(p.rows)
 }
 
-func newRig(w *scenarios.Wall, store engine.Store, origin time.Time) *rig {
+func newRig(w *world.Wall, store engine.Store, origin time.Time) *rig {
 	r := &rig{wall: w, store: store, nodes: w.Nodes(), fed: make(chan struct{}), timeUp: make(chan struct{})}
 	r.start(origin)
 	for range r.nodes {

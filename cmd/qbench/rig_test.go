@@ -18,6 +18,7 @@ import (
 	"qsim/engine/live"
 	"qsim/engine/memstore"
 	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // lame is a store with something wrong with it. It offers no more than engine.Store and
@@ -72,13 +73,13 @@ func runAround(t *testing.T, l *load, around func(*memstore.Store) engine.Store)
 }
 
 // openWall is a load on the wall clock, until the test ends.
-func openWall(t *testing.T, l *load) *scenarios.Wall {
+func openWall(t *testing.T, l *load) *world.Wall {
 	t.Helper()
 	sc, err := policyScenario(l, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wall, err := sc.OnWallClock(0, 1, scenarios.Speed{Num: 1, Den: 1})
+	wall, err := world.OnWallClock(sc, 0, 1, scenarios.Speed{Num: 1, Den: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,7 +352,7 @@ func TestTimeUp(t *testing.T) {
 // TestAccounts judges runs one by one: a job too many in one is not one that another lost.
 func TestAccounts(t *testing.T) {
 	var a account
-	for _, p := range []*played{{left: 3, balance: scenarios.Balance{Unresolved: 5, Duplicates: 4}}, {left: 7, balance: scenarios.Balance{Unresolved: 5, Duplicates: 3}}} {
+	for _, p := range []*played{{left: 3, balance: world.Balance{Unresolved: 5, Duplicates: 4}}, {left: 7, balance: world.Balance{Unresolved: 5, Duplicates: 3}}} {
 		a.add(p)
 	}
 	if a.lost != 2 || a.untold != 2 || a.duplicates != 7 {

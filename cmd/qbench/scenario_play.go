@@ -13,12 +13,13 @@ import (
 	"qsim/engine"
 	"qsim/results"
 	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // played is what one run of a scenario gave.
 type played struct {
 	run      results.Run
-	balance  scenarios.Balance
+	balance  world.Balance
 	took     time.Duration
 	left     int64 // that the store still held
 	late     int64 // calls without an answer in time
@@ -86,7 +87,7 @@ type playOptions struct {
 
 // play runs a scenario on a new store.
 func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *stores) (result *played, err error) {
-	wall, err := sc.OnWallClock(o.policy, o.seed, o.speed)
+	wall, err := world.OnWallClock(sc, o.policy, o.seed, o.speed)
 	if err != nil {
 		return nil, cli.Fail(cli.ExitUsage, err)
 	}

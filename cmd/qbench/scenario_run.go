@@ -13,6 +13,7 @@ import (
 	"qsim/cmd/cli"
 	"qsim/results"
 	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // loadScenario loads the scenario of the flags; errors and warnings are printed.
@@ -90,7 +91,7 @@ func (s *session) runScenario(ctx context.Context) error {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
-	settings, exit := sc.Settings(), cli.ExitMet
+	settings, exit := world.Settings(sc), cli.ExitMet
 	for i, store := range s.flags.stores {
 		if len(runs[i]) == 0 {
 			continue // interrupted before

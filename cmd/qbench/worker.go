@@ -17,6 +17,7 @@ import (
 	"qsim/engine/live"
 	"qsim/engine/pgstore"
 	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // workerFlags are the flags of worker.
@@ -92,7 +93,7 @@ func (f *workerFlags) workerScenario() (*scenarios.Scenario, error) {
 
 // process is one worker process.
 type process struct {
-	wall    *scenarios.Wall
+	wall    *world.Wall
 	store   *pgstore.Store
 	effects *pgstore.Effects // nil: none are noted
 	node    int32
@@ -123,7 +124,7 @@ func worker(c *cobra.Command, f *workerFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	wall, err := sc.OnWallClock(0, sc.Seed, f.speed.Speed)
+	wall, err := world.OnWallClock(sc, 0, sc.Seed, f.speed.Speed)
 	if err != nil {
 		return cli.Fail(cli.ExitUsage, err)
 	}

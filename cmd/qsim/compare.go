@@ -15,6 +15,7 @@ import (
 	"qsim/cmd/cli"
 	"qsim/results"
 	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // compareFlags are the flags of compare.
@@ -197,7 +198,7 @@ func (s *session) resultOf(ctx context.Context, c *cobra.Command, name string, b
 	}
 	seeds := base.summary.Seeds
 	l.scenario.Seed, l.scenario.Seeds = seeds[0], scenarios.Count(seeds[len(seeds)-1]-seeds[0]+1)
-	settings := l.scenario.Settings()
+	settings := world.Settings(l.scenario)
 	var runs []results.Run
 	for at := 0; at < len(seeds); {
 		sc := *l.scenario
@@ -220,7 +221,7 @@ func (s *session) resultOf(ctx context.Context, c *cobra.Command, name string, b
 
 // whyNot is how the command ends when a scenario could not be run.
 func (s *session) whyNot(l loaded, err error) error {
-	var broken *scenarios.Broken
+	var broken *world.Broken
 	switch {
 	case errors.Is(err, context.Canceled):
 		return cli.Fail(cli.ExitInterrupted, fmt.Errorf("%s: interrupted", l.name))

@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"qsim/cmd/cli"
-	"qsim/scenarios"
 	"qsim/scenarios/imports"
+	"qsim/scenarios/world"
 )
 
 // importFlags are the flags of import.
@@ -209,7 +209,7 @@ func runImport(c *cobra.Command, names []string, f *importFlags) error {
 // compareImport simulates what was written.
 func compareImport(ctx context.Context, out io.Writer, found *imports.Recording, written *imports.Written, f *importFlags) error {
 	all, err := found.Compare(ctx, written, f.parallel, nil)
-	var broken *scenarios.Broken
+	var broken *world.Broken
 	switch {
 	case errors.Is(err, context.Canceled):
 		return cli.Fail(cli.ExitInterrupted, fmt.Errorf("%s is written, but was not compared with the records", written.Path))

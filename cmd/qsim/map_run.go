@@ -18,6 +18,7 @@ import (
 	"qsim/scenarios"
 	"qsim/scenarios/phasemap"
 	"qsim/scenarios/ranges"
+	"qsim/scenarios/world"
 )
 
 // mapper is one invocation of map.
@@ -116,7 +117,7 @@ func (m *mapper) readMetric() error {
 		return cli.UsageError("--metric %s: it needs a limit, which a map cannot give it", f.metric)
 	}
 	q := results.Query{Metric: f.metric, During: f.during, After: f.after, Class: f.class}
-	if storms := m.scenario.Windows(); q.After == "" && (f.metric == "recovery.time" || f.metric == "drain.time") {
+	if storms := world.Windows(m.scenario); q.After == "" && (f.metric == "recovery.time" || f.metric == "drain.time") {
 		if len(storms) == 0 {
 			return cli.UsageError("--metric %s: the scenario has no storm; choose another metric", f.metric)
 		}
@@ -243,7 +244,7 @@ func (m *mapper) measure(ctx context.Context, messages *cli.Console) error {
 	var err error
 	m.maps, err = phasemap.Run(ctx, &m.plan, m.labels)
 	closeBars()
-	var broken *scenarios.Broken
+	var broken *world.Broken
 	var bad *badPoint
 	switch {
 	case err == nil:

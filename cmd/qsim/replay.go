@@ -6,13 +6,13 @@ import (
 	"strings"
 	"time"
 
-	"qsim/scenarios"
 	"qsim/scenarios/trace"
+	"qsim/scenarios/world"
 )
 
 // replay is the command line that repeats the simulation that broke, and nothing else; more
 // are keys and values as of --set.
-func (s *session) replay(l loaded, b *scenarios.Broken, more ...string) string {
+func (s *session) replay(l loaded, b *world.Broken, more ...string) string {
 	words := append(s.naming("run", l, b, more), "-n", "1", "-j", "1")
 	if s.flags.check {
 		words = append(words, "--check")
@@ -22,13 +22,13 @@ func (s *session) replay(l loaded, b *scenarios.Broken, more ...string) string {
 
 // leading is the command line that tells what led to it: all that happened in its last
 // second.
-func (s *session) leading(l loaded, b *scenarios.Broken) string {
+func (s *session) leading(l loaded, b *world.Broken) string {
 	last := max(0, b.At-time.Second).Truncate(time.Millisecond)
 	return shellLine(append(s.naming("trace", l, b, nil), "--from", trace.Clock(last), "--limit", "100000"))
 }
 
 // naming are the words that a command needs to simulate the same.
-func (s *session) naming(command string, l loaded, b *scenarios.Broken, more []string) []string {
+func (s *session) naming(command string, l loaded, b *world.Broken, more []string) []string {
 	words := []string{"qsim", command, openable(l.name)}
 	for _, set := range append(slices.Clip(s.flags.set), more...) {
 		words = append(words, "--set", set)

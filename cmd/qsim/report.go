@@ -17,6 +17,7 @@ import (
 	"qsim/results"
 	"qsim/results/report"
 	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 const (
@@ -257,7 +258,7 @@ func settingsOf(stored *results.Stored) *results.Settings {
 	if len(diagnostics.Errors()) > 0 {
 		return nil
 	}
-	settings := scenario.Settings()
+	settings := world.Settings(scenario)
 	if !slices.EqualFunc(settings.Policies, stored.Summary.Policies, func(a results.PolicyInfo, b results.PolicySummary) bool { return a.Label == b.Label }) {
 		return nil
 	}

@@ -17,6 +17,7 @@ import (
 	"qsim/cmd/cli"
 	"qsim/results"
 	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // runFlags are the flags of run.
@@ -147,13 +148,13 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 // one runs one scenario: simulate, summarize, write, print.
 func (s *session) one(ctx context.Context, l loaded) (cli.Exit, error) {
 	start := time.Now()
-	settings := l.scenario.Settings()
+	settings := world.Settings(l.scenario)
 	if s.flags.verbose {
 		s.console.Note("%s: %d policies × %d seeds, config %s", l.name, len(settings.Policies), l.scenario.Seeds, settings.ConfigHash)
 	}
 	runs, err := s.simulate(ctx, l.scenario, &settings)
 	interrupted := errors.Is(err, context.Canceled)
-	var broken *scenarios.Broken
+	var broken *world.Broken
 	switch {
 	case errors.As(err, &broken):
 		return cli.ExitInvariant, cli.Fail(cli.ExitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s%s\nto see it again: %s\nwhat led to it:  %s", l.name, err, broken.History, broken.Stack, s.replay(l, broken), s.leading(l, broken)))
@@ -200,11 +201,11 @@ func (s *session) simulate(ctx context.Context, sc *scenarios.Scenario, settings
 		defer s.console.Draw(nil)
 	}
 	defer bars.close()
-	options := scenarios.Options{Parallel: s.flags.parallel, Progress: bars.finished, MostSeeds: s.mostSeeds(sc), Check: s.flags.check}
+	options := world.Options{Parallel: s.flags.parallel, Progress: bars.finished, MostSeeds: s.mostSeeds(sc), Check: s.flags.check}
 	if s.flags.untilCI > 0 {
 		options.Enough = s.enough(settings, int(sc.Seeds))
 	}
-	return scenarios.Run(ctx, sc, options)
+	return world.Run(ctx, sc, options)
 }
 
 // store writes the files of a run and returns the path of its report, "" under --no-files.

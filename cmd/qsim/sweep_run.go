@@ -14,8 +14,8 @@ import (
 
 	"qsim/cmd/cli"
 	"qsim/results"
-	"qsim/scenarios"
 	"qsim/scenarios/sweep"
+	"qsim/scenarios/world"
 )
 
 // compute simulates what is left of a shard and completes its file.
@@ -61,7 +61,7 @@ func (s *sweeping) compute(ctx context.Context, work *sweep.Work) error {
 
 // whyNotAll is how the command ends when cells are missing.
 func (s *sweeping) whyNotAll(err error, finished, all int) error {
-	var broken *scenarios.Broken
+	var broken *world.Broken
 	var cell *sweep.CellError
 	switch {
 	case errors.Is(err, context.Canceled):

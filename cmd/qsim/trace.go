@@ -13,6 +13,7 @@ import (
 	"qsim/cmd/cli"
 	"qsim/scenarios"
 	"qsim/scenarios/trace"
+	"qsim/scenarios/world"
 )
 
 // traceFlags are the flags of trace.
@@ -118,7 +119,7 @@ func runTrace(c *cobra.Command, names []string, f *traceFlags) error {
 	ctx, stop := messages.Interruptible(c.Context(), "interrupted: the trace ends here")
 	defer stop()
 	err = t.print(ctx, messages)
-	var broken *scenarios.Broken
+	var broken *world.Broken
 	switch {
 	case errors.As(err, &broken):
 		t.out.Flush() // what led to it

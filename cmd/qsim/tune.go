@@ -15,9 +15,9 @@ import (
 	"qsim/cmd/cli"
 	"qsim/results"
 	"qsim/results/report"
-	"qsim/scenarios"
 	"qsim/scenarios/sweep"
 	"qsim/scenarios/tune"
+	"qsim/scenarios/world"
 )
 
 // tuneFlags are the flags of tune.
@@ -261,7 +261,7 @@ func tuneStep(n int64) int64 {
 }
 
 func tuneError(l loaded, err error) error {
-	var broken *scenarios.Broken
+	var broken *world.Broken
 	var setting *tune.SettingError
 	switch {
 	case errors.Is(err, context.Canceled):

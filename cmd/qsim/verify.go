@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"qsim/cmd/cli"
-	"qsim/scenarios"
 	"qsim/scenarios/verify"
+	"qsim/scenarios/world"
 )
 
 // verifyFlags are the flags of verify.
@@ -112,7 +112,7 @@ func concludeVerify(to io.Writer, console *cli.Console, list []verify.Result, ro
 			return cli.IOError("write result", err)
 		}
 	}
-	var broken *scenarios.Broken
+	var broken *world.Broken
 	switch {
 	case errors.Is(err, context.Canceled):
 		console.Note("interrupted: %d of %d rows are done", len(list), rows)

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"qsim/cmd/cli"
-	"qsim/scenarios"
 	"qsim/scenarios/verify"
+	"qsim/scenarios/world"
 )
 
 // TestVerifyKeepsWhatIsDone holds that rows that were checked are printed, whatever stopped
@@ -24,7 +24,7 @@ func TestVerifyKeepsWhatIsDone(t *testing.T) {
 		note string
 	}{
 		{"an interruption", context.Canceled, cli.ExitInterrupted, "interrupted: 1 of 3 rows are done"},
-		{"a broken invariant", fmt.Errorf("check mmc.3: %w", &scenarios.Broken{}), cli.ExitInvariant, "1 of 3 rows are done"},
+		{"a broken invariant", fmt.Errorf("check mmc.3: %w", &world.Broken{}), cli.ExitInvariant, "1 of 3 rows are done"},
 		{"anything else", errors.New("check mmc.3: no space"), cli.ExitUsage, "1 of 3 rows are done"},
 		{"nothing", nil, cli.ExitMet, ""},
 	} {

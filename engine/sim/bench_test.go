@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"qsim/scenarios"
+	scenarioworld "qsim/scenarios/world"
 )
 
 // BenchmarkSim runs whole scenarios on one core, metrics and all: every policy of
@@ -25,7 +26,7 @@ func BenchmarkSim(b *testing.B) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			for b.Loop() {
-				runs, err := scenarios.Run(context.Background(), sc, scenarios.Options{Parallel: 1})
+				runs, err := scenarioworld.Run(context.Background(), sc, scenarioworld.Options{Parallel: 1})
 				if err != nil {
 					b.Fatal(err)
 				}

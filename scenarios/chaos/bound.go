@@ -7,7 +7,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/memstore"
-	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // left is what the jobs need that have not ended when all is healed, at the most.
@@ -27,7 +27,7 @@ type left struct {
 // which the seed knows.
 func (s *setup) deadline(now engine.Time) engine.Time {
 	w := s.world
-	l := &left{keys: make(map[uint32]time.Duration), longest: scenarios.PromiseOfRetry(w.retryPolicy()).Delay}
+	l := &left{keys: make(map[uint32]time.Duration), longest: world.PromiseOfRetry(w.retryPolicy()).Delay}
 	s.memory.Each(func(u memstore.Unfinished) bool {
 		l.jobs++
 		if u.State == engine.InFlight {

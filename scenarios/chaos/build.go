@@ -9,7 +9,7 @@ import (
 	"qsim/engine/dist"
 	"qsim/engine/memstore"
 	"qsim/engine/sim"
-	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // setup is a world that is ready to run. A test may plant a bug in it: what the engines
@@ -168,10 +168,10 @@ func (w *World) links() (*sim.Links, error) {
 
 // rules are what a run of w promises.
 func (w *World) rules(node engine.Config, policy engine.Policy) check.Rules {
-	r := check.Rules{Store: w.Store, Node: node, Nodes: w.Nodes, Retries: []check.Retry{scenarios.PromiseOfRetry(w.retryPolicy())},
+	r := check.Rules{Store: w.Store, Node: node, Nodes: w.Nodes, Retries: []check.Retry{world.PromiseOfRetry(w.retryPolicy())},
 		LostWaiting: w.Engine.Promoter.Gap > 0, LostInFlight: node.Lease.TTL == engine.Forever || node.Lease.OfNode || node.Lease.AckAtStart,
 		Calm: engine.Time(w.Heal)}
-	r.Conserving = scenarios.PromiseOfPolicy(&r, policy)
+	r.Conserving = world.PromiseOfPolicy(&r, policy)
 	r.Heeds, r.Stalls = !w.Work.IgnoresCancel && !w.has(Hang), w.has(StallReaper)
 	r.Priority = func(k engine.Kind) int16 { return w.job(engine.JobID(k), nil).Priority }
 	r.Keyed = w.Load.Keys > 0

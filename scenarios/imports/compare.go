@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"qsim/results"
-	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // Comparison is a wait as it was recorded and as the simulation has it.
@@ -93,15 +93,15 @@ func (r *Recording) Compare(ctx context.Context, w *Written, parallel int, progr
 	if err := sc.Measure(queries); err != nil {
 		return nil, err
 	}
-	options := scenarios.Options{Parallel: parallel}
+	options := world.Options{Parallel: parallel}
 	if progress != nil {
 		options.Progress = func(_, finished, total int) { progress(finished, total) }
 	}
-	runs, err := scenarios.Run(ctx, sc, options)
+	runs, err := world.Run(ctx, sc, options)
 	if err != nil {
 		return nil, err
 	}
-	settings := sc.Settings()
+	settings := world.Settings(sc)
 	summary, err := results.Summarize(&settings, runs, results.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("summarize: %w", err)

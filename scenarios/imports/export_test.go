@@ -10,6 +10,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/sim"
 	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // exported are the jobs of a simulation, as a table of a real system would have them.
@@ -64,8 +65,8 @@ func exportOf(t *testing.T, text string) *exported {
 	if sc == nil {
 		t.Fatal(problems.Errors())
 	}
-	x := &exported{sc: sc, kinds: sc.Settings().ErrorKinds, enqueued: map[engine.JobID]engine.Time{}, due: map[engine.JobID]engine.Time{}, open: map[[2]uint64]int{}, ended: map[engine.JobID]string{}}
-	_, err := scenarios.Run(context.Background(), sc, scenarios.Options{Parallel: 1, Alter: func(_ int, _ uint64, cfg *sim.Config) {
+	x := &exported{sc: sc, kinds: world.Settings(sc).ErrorKinds, enqueued: map[engine.JobID]engine.Time{}, due: map[engine.JobID]engine.Time{}, open: map[[2]uint64]int{}, ended: map[engine.JobID]string{}}
+	_, err := world.Run(context.Background(), sc, world.Options{Parallel: 1, Alter: func(_ int, _ uint64, cfg *sim.Config) {
 		x.next, cfg.Recorder = cfg.Recorder, x
 	}})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"qsim/results"
 	"qsim/scenarios"
 	"qsim/scenarios/pool"
+	"qsim/scenarios/world"
 )
 
 // Plan is a map to be made.
@@ -92,7 +93,7 @@ func (p *Plan) point(ctx context.Context, l *Lattice, policy string, at Point) (
 	if err != nil {
 		return Value{}, err
 	}
-	runs, err := scenarios.Run(ctx, sc, scenarios.Options{Parallel: 1})
+	runs, err := world.Run(ctx, sc, world.Options{Parallel: 1})
 	if err != nil {
 		return Value{}, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"qsim/results"
 	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // Source is a scenario that can be loaded again with other values.
@@ -64,7 +65,7 @@ func New(source Source, axes []Axis, version string) (*Plan, error) {
 	if base == nil {
 		return nil, fmt.Errorf("load %s: %s", source.Name, found.Errors()[0].Message)
 	}
-	settings := base.Settings()
+	settings := world.Settings(base)
 	p := &Plan{Source: source, Axes: axes, scenario: base.Resolved(), known: map[string]bool{}}
 	for _, d := range found {
 		p.known[d.Message] = true

@@ -9,6 +9,7 @@ import (
 	"qsim/results"
 	"qsim/scenarios"
 	"qsim/scenarios/pool"
+	"qsim/scenarios/world"
 )
 
 // Options of Run and Check.
@@ -75,15 +76,15 @@ func (p *Plan) simulate(ctx context.Context, cell int, gate pool.Gate, o *Option
 	if err != nil {
 		return nil, wrong(err)
 	}
-	options := scenarios.Options{Parallel: o.workers(), Gate: gate}
+	options := world.Options{Parallel: o.workers(), Gate: gate}
 	if o.Progress != nil {
 		options.Progress = func(_, _, _ int) { o.Progress() }
 	}
-	runs, err := scenarios.Run(ctx, sc, options)
+	runs, err := world.Run(ctx, sc, options)
 	if err != nil {
 		return nil, wrong(err)
 	}
-	settings := sc.Settings()
+	settings := world.Settings(sc)
 	summary, err := results.Summarize(&settings, runs, results.Options{Seeds: p.Sweep.Seeds})
 	if err != nil {
 		return nil, wrong(err)

@@ -19,6 +19,7 @@ import (
 
 	"qsim/results"
 	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 const small = `name: small
@@ -134,11 +135,11 @@ func TestCellsAreRuns(t *testing.T) {
 	if sc == nil {
 		t.Fatal(found)
 	}
-	runs, err := scenarios.Run(t.Context(), sc, scenarios.Options{})
+	runs, err := world.Run(t.Context(), sc, world.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings := sc.Settings()
+	settings := world.Settings(sc)
 	summary, err := results.Summarize(&settings, runs, results.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"qsim/engine/sim"
 	"qsim/results"
 	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // Simulation is one run of a scenario that can be repeated.
@@ -30,7 +31,7 @@ func New(sc *scenarios.Scenario, seed uint64) (*Simulation, error) {
 	one := *sc
 	one.Seeds, one.Seed, one.Objectives = 1, seed, nil // an objective may ask for a second run
 	s := &Simulation{sc: &one, seen: one.Variant(0)}
-	for _, w := range s.seen.Windows() {
+	for _, w := range world.Windows(s.seen) {
 		s.windows = append(s.windows, s.repeated(w)...)
 	}
 	return s, nil
@@ -86,7 +87,7 @@ func (s *Simulation) watch(ctx context.Context, until time.Duration, see func(e 
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var begun atomic.Bool
-	_, err := scenarios.Run(ctx, s.sc, scenarios.Options{Parallel: 1, Alter: func(_ int, _ uint64, cfg *sim.Config) {
+	_, err := world.Run(ctx, s.sc, world.Options{Parallel: 1, Alter: func(_ int, _ uint64, cfg *sim.Config) {
 		if begun.Swap(true) {
 			panic("trace: more than one simulation") // objectives ask for more, and there are none
 		}

@@ -15,6 +15,7 @@ import (
 	"qsim/engine/sim"
 	"qsim/results"
 	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // trouble has all that a trace tells: crashes, frozen nodes that wake as zombies, lost
@@ -84,7 +85,7 @@ func TestFind(t *testing.T) {
 	if err != nil || !slices.Equal(found, again) {
 		t.Errorf("found %v and then %v (%v)", found, again, err)
 	}
-	runs, err := scenarios.Run(context.Background(), s.sc, scenarios.Options{})
+	runs, err := world.Run(context.Background(), s.sc, world.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -418,7 +419,7 @@ func checkChrome(t *testing.T, lines []line, runs int) {
 // TestWatchChangesNothing: a run that is watched is the run that would have been.
 func TestWatchChangesNothing(t *testing.T) {
 	s := simulation(t, trouble, 3)
-	plain, err := scenarios.Run(context.Background(), s.sc, scenarios.Options{})
+	plain, err := world.Run(context.Background(), s.sc, world.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -435,10 +436,10 @@ func TestWatchChangesNothing(t *testing.T) {
 func TestBroken(t *testing.T) {
 	s := simulation(t, trouble, 1)
 	told := 0
-	_, err := scenarios.Run(context.Background(), s.sc, scenarios.Options{Parallel: 1, Alter: func(_ int, _ uint64, cfg *sim.Config) {
+	_, err := world.Run(context.Background(), s.sc, world.Options{Parallel: 1, Alter: func(_ int, _ uint64, cfg *sim.Config) {
 		cfg.Recorder = panicker{}
 	}})
-	var broken *scenarios.Broken
+	var broken *world.Broken
 	if !errors.As(err, &broken) {
 		t.Fatalf("got %v", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"qsim/results"
 	"qsim/scenarios"
 	"qsim/scenarios/sweep"
+	"qsim/scenarios/world"
 )
 
 // Aim is what is wanted of a setting that meets all objectives.
@@ -124,7 +125,7 @@ func (p *Problem) prepare() error {
 	if base == nil {
 		return errors.New(found.Errors()[0].Message)
 	}
-	p.base, p.settings = base, base.Settings()
+	p.base, p.settings = base, world.Settings(base)
 	if err := p.checkAxes(); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"qsim/results"
 	"qsim/scenarios"
 	"qsim/scenarios/pool"
+	"qsim/scenarios/world"
 )
 
 // ask is a wish for more seeds of a setting: those numbered from from to to, from 0.
@@ -93,11 +94,11 @@ func (s *simulator) simulate(ctx context.Context, a ask, gate pool.Gate, setting
 		return nil, wrong(err)
 	}
 	sc.Seed, sc.Seeds = sc.Seed+uint64(a.from), scenarios.Count(a.to-a.from)
-	options := scenarios.Options{Parallel: s.workers(), Gate: gate}
+	options := world.Options{Parallel: s.workers(), Gate: gate}
 	if s.done != nil {
 		options.Progress = func(_, _, _ int) { s.done(1) }
 	}
-	runs, err := scenarios.Run(ctx, sc, options)
+	runs, err := world.Run(ctx, sc, options)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -105,7 +106,7 @@ func (s *simulator) simulate(ctx context.Context, a ask, gate pool.Gate, setting
 		return nil, wrong(err)
 	}
 	if settings != nil {
-		*settings = sc.Settings()
+		*settings = world.Settings(sc)
 	}
 	return runs, nil
 }

@@ -13,7 +13,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/sim"
 	"qsim/results"
-	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // check runs a row that is changed first; nothing in these tests needs more jobs than few.
@@ -230,7 +230,7 @@ func TestAgrees(t *testing.T) {
 	if err := x.replicate(context.Background(), 1, 2, 1); err != nil {
 		t.Errorf("they differ: %v", err)
 	}
-	runs, err := scenarios.Run(context.Background(), x.scenario, scenarios.Options{Parallel: 1})
+	runs, err := world.Run(context.Background(), x.scenario, world.Options{Parallel: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +249,7 @@ func TestAgreesOnEveryMetric(t *testing.T) {
 		t.Fatal(err)
 	}
 	var seen *observer
-	runs, err := scenarios.Run(context.Background(), x.scenario, scenarios.Options{Parallel: 1, Alter: func(_ int, _ uint64, cfg *sim.Config) {
+	runs, err := world.Run(context.Background(), x.scenario, world.Options{Parallel: 1, Alter: func(_ int, _ uint64, cfg *sim.Config) {
 		seen = newObserver(&x.plan, cfg.Recorder)
 		cfg.Recorder = seen
 	}})

@@ -11,6 +11,7 @@ import (
 	"qsim/engine/sim"
 	"qsim/results"
 	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // experiment is a scenario whose replications answer some of what a row expects.
@@ -78,7 +79,7 @@ func (x *experiment) replicateChunk(ctx context.Context, first uint64, count, pa
 	sc := *x.scenario
 	sc.Seed, sc.Seeds = first, scenarios.Count(count)
 	observers := make([]*observer, count) // each simulation sets its own
-	runs, err := scenarios.Run(ctx, &sc, scenarios.Options{Parallel: parallel, Alter: func(_ int, seed uint64, cfg *sim.Config) {
+	runs, err := world.Run(ctx, &sc, world.Options{Parallel: parallel, Alter: func(_ int, seed uint64, cfg *sim.Config) {
 		o := newObserver(&x.plan, cfg.Recorder)
 		cfg.Recorder = o
 		if x.alter != nil {

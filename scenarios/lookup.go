@@ -1,0 +1,117 @@
+package scenarios
+
+import (
+	"time"
+
+	"qsim/engine"
+	"qsim/policies"
+	"qsim/results"
+)
+
+// ClassIndex returns the index in Jobs of the class of that name, which is its
+// engine.Kind, or -1.
+func (sc *Scenario) ClassIndex(name string) int {
+	for i := range sc.Jobs {
+		if sc.Jobs[i].Class == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// PoliciesNamed returns the indexes of the policies that name means: the one with
+// that label, or else all of that kind.
+func (sc *Scenario) PoliciesNamed(name string) []int {
+	var kinds []int
+	for i := range sc.Policies {
+		if sc.Policies[i].Label == name {
+			return []int{i}
+		}
+		if sc.Policies[i].Kind == name {
+			kinds = append(kinds, i)
+		}
+	}
+	return kinds
+}
+
+// RetryOf returns what becomes of failed jobs of a class: what all share, with what the
+// class says of its own.
+func (sc *Scenario) RetryOf(class int) Retry { return sc.retry[class] }
+
+// RetryPolicy returns RetryOf(class) ready for an engine.
+func (sc *Scenario) RetryPolicy(class int) (*policies.Backoff, error) {
+	return sc.retry[class].retryPolicy(sc.ErrorKind)
+}
+
+// TimeoutOf returns the execution timeout of a class; 0 means none.
+func (sc *Scenario) TimeoutOf(class int) time.Duration {
+	if own := sc.Jobs[class].Timeout; own != nil {
+		return own.Std()
+	}
+	return sc.Engine.Timeout.Std()
+}
+
+// ErrorKinds returns the names of error kinds by engine.ErrorKind: the reserved ones,
+// then those of the scenario. It is the same for all variants. The caller must not
+// change it.
+func (sc *Scenario) ErrorKinds() []string { return sc.errorKinds }
+
+// ErrorKind returns the error kind of that name, or NoError if nothing fails so.
+func (sc *Scenario) ErrorKind(name string) engine.ErrorKind {
+	for kind, n := range sc.errorKinds {
+		if n == name && kind > 0 {
+			return engine.ErrorKind(kind)
+		}
+	}
+	return engine.NoError
+}
+
+// errorNames returns the reserved error kinds and those that sc names, in order of
+// appearance.
+func (sc *Scenario) errorNames() []string {
+	names := append([]string(nil), engine.ReservedErrorKinds[:]...)
+	add := func(name string) {
+		if !contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	add(defaultError)
+	for i := range sc.Jobs {
+		for _, e := range sc.Jobs[i].Fails.Errors {
+			add(e.Kind)
+		}
+	}
+	for i := range sc.Storms {
+		if f := sc.Storms[i].Fail; f != nil {
+			add(f.Error)
+		}
+		if o := sc.Storms[i].Outage; o != nil {
+			add(o.Error)
+		}
+	}
+	return names
+}
+
+// nameErrors numbers the error kinds for sc and all its variants.
+func (sc *Scenario) nameErrors() {
+	names := sc.errorNames()
+	for _, v := range sc.variants {
+		if v == nil {
+			continue
+		}
+		for _, name := range v.errorNames() {
+			if !contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	sc.errorKinds = names
+	for _, v := range sc.variants {
+		if v != nil {
+			v.errorKinds = names
+		}
+	}
+}
+
+// Asked returns what runs of sc measure beside what its objectives are about: see Measure.
+func (sc *Scenario) Asked() []results.Query { return sc.asked }

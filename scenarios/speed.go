@@ -1,0 +1,83 @@
+package scenarios
+
+import (
+	"math/big"
+	"math/bits"
+	"strings"
+	"time"
+
+	"qsim/engine"
+)
+
+// Speed is how many seconds of a scenario pass in one second of the wall clock: Num/Den,
+// exactly, both in [1, 10^6]. The zero Speed is no speed.
+type Speed struct{ Num, Den int64 }
+
+// mostSpeed bounds a Speed and one over it.
+const mostSpeed = 1_000_000
+
+// ParseSpeed reads a speed such as 20x, 7.5x or 0.5x.
+func ParseSpeed(text string) (Speed, error) {
+	body, found := strings.CutSuffix(strings.TrimSpace(text), "x")
+	if !found {
+		body, found = strings.CutSuffix(body, "×")
+	}
+	if !found && isNumber(body) {
+		return Speed{}, badValue("speed %s has no unit: write %[1]sx", Quoted(text))
+	}
+	value, ok := parseNumber(body)
+	if !found || !ok || strings.ContainsAny(body, "kM") {
+		return Speed{}, badValue("bad speed %s: want how many times as fast as the scenario, such as 20x or 0.5x", Quoted(text))
+	}
+	limit := big.NewRat(mostSpeed, 1)
+	if value.Sign() <= 0 || value.Cmp(limit) > 0 || value.Cmp(new(big.Rat).Inv(limit)) < 0 {
+		return Speed{}, badValue("speed %s is out of range: want 0.000001x to %dx", Quoted(text), mostSpeed)
+	}
+	if !value.IsInt() && (value.Num().Cmp(limit.Num()) > 0 || value.Denom().Cmp(limit.Num()) > 0) {
+		return Speed{}, badValue("speed %s has too many digits", Quoted(text))
+	}
+	return Speed{value.Num().Int64(), value.Denom().Int64()}, nil
+}
+
+// String writes s as ParseSpeed reads it.
+func (s Speed) String() string { return decimal(s.Num, s.Den) + "x" }
+
+// Float returns s as a number.
+func (s Speed) Float() float64 { return float64(s.Num) / float64(s.Den) }
+
+// Real is how long d of the scenario takes on the wall clock, to the nearest nanosecond;
+// what takes any time takes at least one. What never ends never ends, and a negative
+// duration, which stands for something else, stays as it is.
+func (s Speed) Real(d time.Duration) time.Duration {
+	if d <= 0 || d == engine.Forever {
+		return d
+	}
+	return max(1, ratioOf(d, s.Den, s.Num))
+}
+
+// Virtual is how much time of the scenario passes in d of the wall clock, to the nearest
+// nanosecond.
+func (s Speed) Virtual(d time.Duration) time.Duration {
+	if d == engine.Forever {
+		return d
+	}
+	if d < 0 {
+		return -ratioOf(-d, s.Num, s.Den)
+	}
+	return ratioOf(d, s.Num, s.Den)
+}
+
+// At is the time of the scenario at a reading of the wall clock.
+func (s Speed) At(t engine.Time) engine.Time { return engine.Time(s.Virtual(time.Duration(t))) }
+
+// ratioOf is d × num / den to the nearest whole, at most the longest duration that ends. d
+// is at least 0.
+func ratioOf(d time.Duration, num, den int64) time.Duration {
+	hi, lo := bits.Mul64(uint64(d), uint64(num))
+	lo, carry := bits.Add64(lo, uint64(den)/2, 0)
+	if hi += carry; hi >= uint64(den) {
+		return engine.Forever - 1
+	}
+	quotient, _ := bits.Div64(hi, lo, uint64(den))
+	return time.Duration(min(quotient, uint64(engine.Forever-1)))
+}

@@ -1,0 +1,258 @@
+package world
+
+import (
+	"math"
+
+	"qsim/engine"
+	"qsim/engine/dist"
+	"qsim/scenarios"
+)
+
+// process yields the arrivals of one class, earliest first.
+type process interface {
+	// next returns the next arrivals; false: there are no more.
+	next() (arrival, bool)
+}
+
+// arrival is when jobs of a class are enqueued.
+type arrival struct {
+	at     engine.Time
+	index  uint64          // of the first, among the arrivals of the class
+	count  uint64          // at least 1
+	tenant engine.TenantID // 0: it is drawn
+}
+
+// Draws for the arrivals of a class, all keyed by (class, number), are told apart by these.
+const (
+	drawGap    = 0 // before the arrival of that index
+	drawOn     = 1 // length of that phase
+	drawOff    = 2
+	drawAccept = 3 // whether that candidate arrives, whether that line comes once more
+)
+
+// newProcess returns how jobs of a class arrive under one seed. The caller closes what is an
+// io.Closer. Which method draws which process, exactly:
+//
+//	poisson, gamma, on-off, ramp   inversion: gaps of mean 1, exponential or gamma, on the
+//	                               scale of the arrivals to be expected until a time
+//	constant                       the same, with all gaps 1 and the first arrival at once
+//	diurnal                        thinning of a poisson process at the highest rate
+//	batch, trace                   as they stand
+//
+// A burst by a factor multiplies the rate, of batches the size, and of a trace how often a
+// line comes: a factor of 2.5 brings each twice, and again with probability 1/2.
+func newProcess(sc *scenarios.Scenario, class int, rand engine.Rand) (process, error) {
+	a := &sc.Jobs[class].Arrivals
+	stop := engine.Time(sc.Duration)
+	if a.Stop != nil {
+		stop = min(stop, engine.Time(*a.Stop))
+	}
+	factors := levelsOf(burstFactors(sc, class), stop)
+	draws := classDraws{rand, class}
+	r := &renewal{draws: draws, at: float64(a.Start), gaps: &unitExponential,
+		intensity: intensity{rate: a.Rate.PerSecond() / 1e9, start: float64(a.Start), stop: float64(stop), levels: factors}}
+	switch a.Process {
+	case "constant":
+		r.gaps = nil
+	case "gamma":
+		gaps, err := dist.Gamma(1, max(float64(*a.CV), leastCV))
+		if err != nil {
+			return nil, err
+		}
+		r.gaps = &gaps
+	case "on-off":
+		r.phases = &phases{draws: draws, on: a.On.Dist(), off: a.Off.Dist(), end: float64(a.Start)}
+	case "ramp":
+		r.rate = a.From.PerSecond() / 1e9
+		if length := float64(stop) - float64(a.Start); length > 0 {
+			r.slope = (a.To.PerSecond()/1e9 - r.rate) / length
+		}
+	case "diurnal":
+		swing := a.Swing.Float()
+		r.rate = float64(a.Mean.PerSecond() / 1e9 * (1 + swing))
+		return &thinned{renewal: r, swing: swing, period: float64(*a.Period)}, nil
+	case "batch":
+		return &batches{size: float64(*a.Size), start: engine.Time(a.Start), every: engine.Time(*a.Every), stop: stop, levels: factors}, nil
+	case "trace":
+		file, err := sc.OpenFile(a.File)
+		if err != nil {
+			return nil, err
+		}
+		t := newTrace(file, a.File, engine.Time(a.Start), stop, factors, draws)
+		t.tenantOf = func(name string) (engine.TenantID, bool) { return sc.TraceTenant(class, name) }
+		return t, nil
+	}
+	return r, nil
+}
+
+// leastCV is the least coefficient of variation of a gamma distribution; below it, gaps
+// are as good as equal.
+const leastCV = 0.001
+
+// burstFactors are the storms that multiply the rate of a class.
+func burstFactors(sc *scenarios.Scenario, class int) []scaling {
+	var all []scaling
+	for i := range sc.Storms {
+		s := &sc.Storms[i]
+		if b := s.Burst; b != nil && b.Class == sc.Jobs[class].Class && b.Factor != nil {
+			all = append(all, scaling{windowOf(s), float64(*b.Factor)})
+		}
+	}
+	return all
+}
+
+// classDraws are the random numbers of the arrivals of one class.
+type classDraws struct {
+	rand  engine.Rand
+	class int
+}
+
+func (d *classDraws) uniform(number uint64, n uint16) float64 {
+	return d.rand.Uniform(engine.ForArrival, uint64(scenarios.JobID(d.class, number)), 0, n)
+}
+
+// renewal is a process with independent gaps on the scale of an intensity.
+type renewal struct {
+	draws classDraws
+	intensity
+	gaps  *dist.Dist // of mean 1; nil: all 1, and the first arrival comes at once
+	index uint64
+	at    float64 // nanoseconds: the latest arrival, or the start
+}
+
+func (r *renewal) next() (arrival, bool) {
+	switch {
+	case r.gaps != nil:
+		r.at = r.after(r.at, r.gaps.Sample(r.draws.uniform(r.index, drawGap)))
+	case r.index > 0:
+		r.at = r.after(r.at, 1)
+	case r.rate == 0:
+		return arrival{}, false
+	}
+	at := engine.Time(r.at + 0.5)
+	if at >= engine.Time(r.stop) {
+		return arrival{}, false
+	}
+	r.index++
+	return arrival{at: at, index: r.index - 1, count: 1}, true
+}
+
+// intensity is how many arrivals per nanosecond are to be expected, over time.
+type intensity struct {
+	rate, slope float64 // at the start, and how much more it is per nanosecond
+	start, stop float64 // nanoseconds: there are no arrivals from stop on
+	levels      levels
+	phases      *phases // nil: it is always on
+}
+
+// after returns when so many arrivals are to be expected after at; stop if not before.
+func (x *intensity) after(at, arrivals float64) float64 {
+	for at < x.stop {
+		factor, until := x.levels.now(at)
+		until = min(until, x.stop)
+		if x.phases != nil {
+			on, end := x.phases.now(at)
+			until = min(until, end)
+			if !on {
+				factor = 0
+			}
+		}
+		rate := max(float64((x.rate+float64(x.slope*(at-x.start)))*factor), 0)
+		slope, length := float64(x.slope*factor), until-at
+		whole := float64(length * (rate + float64(0.5*float64(slope*length))))
+		switch {
+		case slope == 0 && rate > 0:
+			if end := at + float64(arrivals/rate); end <= until {
+				return end
+			}
+		case slope != 0 && whole >= arrivals:
+			// rate·d + slope·d²/2 = arrivals, solved without cancellation.
+			root := math.Sqrt(max(float64(rate*rate)+float64(2*float64(slope*arrivals)), 0))
+			if rate+root == 0 {
+				return at // none are wanted
+			}
+			return min(at+float64(2*arrivals)/(rate+root), until)
+		}
+		arrivals = max(arrivals-whole, 0)
+		at = until
+	}
+	return x.stop
+}
+
+// phases alternate, on first. They are read forwards only.
+type phases struct {
+	draws   classDraws
+	on, off dist.Dist
+	number  uint64  // of the phase that now is: odd numbers are on
+	end     float64 // nanoseconds: of that phase; at first: the start
+}
+
+// now returns whether that time is in a phase that is on, and when it ends.
+func (p *phases) now(at float64) (on bool, end float64) {
+	for at >= p.end {
+		p.number++
+		lasts, n := &p.on, uint16(drawOn)
+		if p.number%2 == 0 {
+			lasts, n = &p.off, drawOff
+		}
+		p.end += float64(lasts.Duration(p.draws.uniform(p.number, n)))
+	}
+	return p.number%2 == 1, p.end
+}
+
+// thinned is a poisson process whose rate goes up and down as a sine: of the candidates
+// of a process at the highest rate each arrives with probability rate ÷ highest rate.
+type thinned struct {
+	*renewal
+	swing  float64
+	period float64 // nanoseconds
+	index  uint64
+}
+
+func (t *thinned) next() (arrival, bool) {
+	for {
+		a, ok := t.renewal.next()
+		if !ok {
+			return a, false
+		}
+		wave := float64(t.swing * sine((t.at-t.start)/t.period))
+		if float64(t.draws.uniform(a.index, drawAccept)*(1+t.swing)) < 1+wave {
+			a.index = t.index
+			t.index++
+			return a, true
+		}
+	}
+}
+
+// batches come at equal distances.
+type batches struct {
+	size               float64
+	start, every, stop engine.Time
+	levels             levels
+	number             int64
+	index              uint64
+}
+
+func (b *batches) next() (arrival, bool) {
+	for {
+		at := b.start + engine.Time(b.number)*b.every
+		if at >= b.stop {
+			return arrival{}, false
+		}
+		b.number++
+		factor, _ := b.levels.now(float64(at))
+		if count := uint64(float64(b.size*factor) + 0.5); count > 0 {
+			b.index += count
+			return arrival{at: at, index: b.index - count, count: count}, true
+		}
+	}
+}
+
+// unitExponential has the mean 1.
+var unitExponential = func() dist.Dist {
+	d, err := dist.Exponential(1)
+	if err != nil {
+		panic("scenarios: " + err.Error())
+	}
+	return d
+}()

@@ -1,0 +1,46 @@
+package world
+
+// bitmap is a set of numbers. Numbers that follow one another share pages, so that a set of
+// nearly all of them takes a little over a bit for each: arrivals are numbered in order, and a run
+// may see hundreds of millions. Its zero value is empty.
+type bitmap struct {
+	pages map[uint64]*[pageWords]uint64
+	last  *[pageWords]uint64 // the page used last, whose number is at
+	at    uint64
+}
+
+const (
+	pageBits  = 15 // 4 KiB
+	pageWords = 1 << pageBits / 64
+)
+
+// has reports whether n is in the set.
+func (b *bitmap) has(n uint64) bool {
+	page := b.page(n>>pageBits, false)
+	return page != nil && page[n%(1<<pageBits)/64]>>(n%64)&1 != 0
+}
+
+// add puts n into the set.
+func (b *bitmap) add(n uint64) {
+	b.page(n>>pageBits, true)[n%(1<<pageBits)/64] |= 1 << (n % 64)
+}
+
+// page returns the page of that number, nil if there is none and it is not to be made.
+func (b *bitmap) page(number uint64, create bool) *[pageWords]uint64 {
+	if b.last != nil && b.at == number {
+		return b.last
+	}
+	page := b.pages[number]
+	if page == nil {
+		if !create {
+			return nil
+		}
+		if b.pages == nil {
+			b.pages = map[uint64]*[pageWords]uint64{}
+		}
+		page = new([pageWords]uint64)
+		b.pages[number] = page
+	}
+	b.last, b.at = page, number
+	return page
+}

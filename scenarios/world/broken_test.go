@@ -1,0 +1,105 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"qsim/engine"
+	"qsim/scenarios"
+)
+
+// greedy claims as any policy until it has been asked a thousand times.
+type greedy struct{ asked int }
+
+func (g *greedy) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	if g.asked++; g.asked > 1000 {
+		panic("greedy: an invariant of its own")
+	}
+	return append(dst, engine.Term{Class: engine.AnyClass, Limit: v.Idle})
+}
+
+func (*greedy) Observe(*engine.Observation) {}
+
+// TestBroken runs a policy that panics beside one that does not: the first simulation
+// that broke is named, and the others are not lost.
+func TestBroken(t *testing.T) {
+	sc, problems := scenarios.Load("a", []byte("duration: 5m\nseeds: 3\n"+oneClass), nil)
+	if sc == nil {
+		t.Fatal(problems)
+	}
+	sc.Compare("Greedy", func(int) engine.Policy { return &greedy{} })
+	runs, err := Run(context.Background(), sc, Options{Parallel: 1})
+	var broken *Broken
+	if !errors.As(err, &broken) {
+		t.Fatalf("got %v, want a *Broken", err)
+	}
+	if broken.Policy != "Greedy" || broken.Seed != 1 || broken.At <= 0 || !strings.Contains(err.Error(), "greedy: an invariant of its own") || !strings.Contains(string(broken.Stack), "Plan") {
+		t.Errorf("got %v\n%s", err, broken.Stack)
+	}
+	if len(runs) != 1 || runs[0].Policy != 0 {
+		t.Errorf("%d runs ended, want the one before it", len(runs))
+	}
+}
+
+const oneClass = "jobs: [{class: a, arrivals: {process: poisson, rate: 20/s}, service: 100ms}]\n"
+
+// TestMeasuresWhatPolicySees overrides what the collector goes by: whether a class is
+// idempotent, and when a storm is.
+func TestMeasuresWhatPolicySees(t *testing.T) {
+	const src = `
+duration: 10m
+storms:
+  - {name: x, at: 3m, for: 1m, fail: {rate: 100%}}
+policies:
+  - {kind: fifo}
+  - {kind: fifo, label: later, with: {storms.x.at: 6m, jobs.a.idempotent: true, jobs.a.service: 50ms}}
+` + oneClass
+	sc, problems := scenarios.Load("a", []byte(src), nil)
+	if sc == nil {
+		t.Fatal(problems)
+	}
+	base, later := settingsOf(sc, 0), settingsOf(sc, 1)
+	if base.Idempotent[0] || !later.Idempotent[0] {
+		t.Errorf("idempotent: %v and %v", base.Idempotent, later.Idempotent)
+	}
+	if base.Storms[0].From != 3*minute || later.Storms[0].From != 6*minute || later.Storms[0].To != 7*minute {
+		t.Errorf("storms: %v and %v", base.Storms, later.Storms)
+	}
+	if 2*later.Service != base.Service {
+		t.Errorf("service: %v and %v", base.Service, later.Service)
+	}
+}
+
+const minute = 60e9
+
+// TestStormWithoutHits hits every class.
+func TestStormWithoutHits(t *testing.T) {
+	sc, problems := scenarios.Load("a", []byte("duration: 3m\nstorms: [{name: x, at: 0s, for: 2m, fail: {rate: 100%}}]\n"+oneClass), nil)
+	if sc == nil {
+		t.Fatal(problems)
+	}
+	runs, err := Run(context.Background(), sc, Options{Check: true})
+	if err != nil || runs[0].Jobs == 0 {
+		t.Fatal(err)
+	}
+	h := newHandlers(sc, engine.Rand{Seed: 1})
+	for id := range engine.JobID(100) {
+		if x := h.Begin(engine.Time(minute), 0, &engine.Job{ID: id + 1, Delivery: 1}); x.Error == engine.NoError {
+			t.Fatalf("an attempt of job %d succeeds", id+1)
+		}
+	}
+}
+
+// TestPolicySeesItsWorkers accepts a parameter that is possible with the policy's own
+// overrides only, and refuses one that is not.
+func TestPolicySeesItsWorkers(t *testing.T) {
+	const base = "engine: {workers: 10}\n" + oneClass
+	if sc, problems := scenarios.Load("a", []byte(base+"policies: [{kind: fifo}, {kind: separate, retry-workers: 20, with: {engine.workers: 100}}]"), nil); sc == nil {
+		t.Errorf("20 of 100 workers: %v", problems)
+	}
+	if sc, _ := scenarios.Load("a", []byte(base+"policies: [{kind: separate, retry-workers: 9, with: {engine.workers: 5}}]"), nil); sc != nil {
+		t.Errorf("9 of 5 workers are accepted")
+	}
+}

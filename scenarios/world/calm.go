@@ -1,0 +1,117 @@
+package world
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/check"
+	"qsim/scenarios"
+)
+
+// calmRules adds to r what holds of a run of w from when its last storm is over.
+func (w *world) calmRules(r *check.Rules) {
+	sc, e := w.sc, &w.node
+	r.Calm = lastStorm(sc)
+	r.Settled = max(1, r.Calm)
+	if isQuick(sc, &sc.Engine.Store.Extend) {
+		r.Heard = r.Settled
+	}
+	r.Trip = 3 * e.CallTimeout
+	if r.Conserving && (e.Commit.Backpressure == 0 || len(e.Commit.Backoff) == 0) { // or claims may stop for as long as commits pause
+		r.Idle = max(e.Fetch.Poll, e.Fetch.ErrorPause) + r.Trip
+		claims := 1 + (e.Workers+e.Fetch.Batch-1)/e.Fetch.Batch
+		s := &sc.Engine.Store
+		r.Between = time.Duration(claims) * roundTrip(sc, &s.Claim, e.Fetch.Batch)
+		if e.Commit.Backpressure > 0 { // until what is not yet committed is, of the workers' jobs too
+			settles := 2 * (e.Commit.Linger + roundTrip(sc, &s.Commit, e.Commit.Batch))
+			r.Idle += 4*e.Commit.Timeout + scaled(settles, float64(1+e.Commit.Backpressure+e.Workers+e.Fetch.Prefetch))
+			r.Between += settles
+		}
+	}
+	// A reaper that pauses between its read and its write tells the store by the committer, behind all else;
+	// jobs that are held while they wait keep their leases for as long as they like.
+	led := e.Reaper.Owner != engine.LeaderOnly || isQuick(sc, &sc.Engine.Store.Extend)
+	if !e.Reaper.Off && e.Reaper.Gap == 0 && !r.Store.Held && led {
+		r.RecoverEach = e.Reaper.Every + r.Trip
+		r.Recover = e.Reaper.Grace + 2*r.RecoverEach + e.Leader.TTL + e.Leader.Renew
+	}
+}
+
+// roundTrip is more than a call about so many jobs takes there and back, and what it waits for.
+func roundTrip(sc *scenarios.Scenario, call *scenarios.Distribution, batch int) time.Duration {
+	each := &sc.Engine.Store.PerJob
+	return max(16*call.Average().Std(), 4*longestDraw(call)) + max(8*each.Average().Std(), 4*longestDraw(each))*time.Duration(batch)
+}
+
+// lastStorm is when the last storm is over, with what storms leave behind on its way; Never
+// if one is never over. Storms may coincide: a call that one delays another makes slower.
+func lastStorm(sc *scenarios.Scenario) (end engine.Time) {
+	slower, late := 1.0, time.Duration(0)
+	for i := range sc.Storms {
+		if s := &sc.Storms[i]; s.Store != nil && s.Store.Slow != nil {
+			slower *= max(1, float64(*s.Store.Slow))
+		}
+	}
+	for i := range sc.Storms {
+		s := &sc.Storms[i]
+		if s.Clock != nil && sc.Engine.Lease.Check != "local" {
+			continue // nobody looks at a clock
+		}
+		if s.Clock != nil && s.Clock.Jump != nil {
+			return engine.Never
+		}
+		end = max(end, engine.Time(s.End()).Add(sc.Engine.CallTimeout.Std()))
+		late = min(late+scaled(leaves(sc, s), slower), longestRun)
+	}
+	return end.Add(late)
+}
+
+// longestRun is more than any run takes.
+const longestRun = time.Duration(math.MaxInt64 / 4)
+
+// leaves is how long what a storm has begun may last beyond its window, were the store not slower.
+func leaves(sc *scenarios.Scenario, s *scenarios.Storm) time.Duration {
+	e := &sc.Engine.Store
+	switch {
+	case s.Calls != nil && s.Calls.Delay != nil:
+		return longestDraw(s.Calls.Delay)
+	case s.Store != nil && s.Store.Slow != nil:
+		slowest := time.Duration(0)
+		for _, d := range []*scenarios.Distribution{&e.Claim, &e.Commit, &e.Extend, &e.Recover, &e.Promote} {
+			slowest = max(slowest, longestDraw(d))
+		}
+		return slowest
+	case s.Clock != nil: // leases were granted and prolonged by wrong clocks
+		return sc.Engine.Lease.TTL.Std() + max(s.Clock.Skew.Std(), -s.Clock.Skew.Std())
+	}
+	return 0
+}
+
+// longestDraw is the longest that a draw from d can be.
+func longestDraw(d *scenarios.Distribution) time.Duration {
+	return d.Dist().Duration(math.Nextafter(1, 0))
+}
+
+// isCalm reports whether nothing goes wrong with nodes, calls and the store but by storms,
+// and calls are answered well before they time out.
+func isCalm(sc *scenarios.Scenario) bool {
+	e, s := &sc.Engine, &sc.Engine.Store
+	most := max(e.Fetch.Batch, e.Commit.Batch, e.Reaper.Batch, e.Promoter.Batch)
+	return s.Parallel == 0 && s.Scan == (scenarios.Scan{}) &&
+		isQuick(sc, &s.Claim) && isQuick(sc, &s.Commit) && isQuick(sc, &s.Recover) &&
+		longestDraw(&s.PerJob) < answered(sc)/8/time.Duration(max(1, most)) && e.CallTimeout > 0 &&
+		!slices.ContainsFunc(sc.Jobs, func(j scenarios.JobClass) bool { return j.Kills.Float() > 0 || j.Silences.Float() > 0 })
+}
+
+// isQuick reports whether a call that takes so long one way is well within its timeout, however
+// long a draw is.
+func isQuick(sc *scenarios.Scenario, d *scenarios.Distribution) bool {
+	return d.Average().Std() < answered(sc)/100 && longestDraw(d) < answered(sc)/8
+}
+
+// answered is how long an answer to any call is waited for at the least.
+func answered(sc *scenarios.Scenario) time.Duration {
+	return min(sc.Engine.CallTimeout, sc.Engine.Commit.Timeout).Std()
+}

@@ -1,0 +1,205 @@
+package world
+
+import (
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/sim"
+	"qsim/scenarios"
+)
+
+// engineConfig is what e says of the engine of one node, but for the kinds of jobs and
+// what differs between nodes.
+func engineConfig(e *scenarios.Engine) engine.Config {
+	c := engine.Config{
+		Workers: int(e.Workers),
+		Fetch: engine.FetchConfig{Batch: int(e.Fetch.Batch), Poll: e.Fetch.Poll.Std(), Prefetch: int(e.Fetch.Prefetch),
+			Cooldown: e.Fetch.Cooldown.Std(), ErrorPause: e.Fetch.ErrorPause.Std()},
+		Commit: engine.CommitConfig{Batch: int(e.Commit.Batch), Linger: e.Commit.Linger.Std(), Calls: int(e.Commit.Calls),
+			Timeout: e.Commit.Timeout.Std(), Tries: int(e.Commit.Tries), Backpressure: int(e.Commit.Backpressure)},
+		Lease:    leaseConfig(&e.Lease),
+		Reaper:   reaperConfig(&e.Reaper),
+		Promoter: promoterConfig(&e.Promoter),
+		Leader:   engine.LeaderConfig{TTL: e.Leader.TTL.Std(), Renew: e.Leader.Renew.Std()},
+
+		CallTimeout: e.CallTimeout.Std(),
+	}
+	if e.Fetch.ErrorPause == 0 {
+		c.Fetch.ErrorPause = -1 // none; the engine's 0 is the poll interval
+	}
+	for _, pause := range e.Commit.Backoff {
+		c.Commit.Backoff = append(c.Commit.Backoff, pause.Std())
+	}
+	if e.Commit.GiveUp == "drop" {
+		c.Commit.GiveUp = engine.Drop
+	}
+	if e.Ack == "early" {
+		// What was claimed is out of the store for good: only the node that has it can
+		// say what became of it. In the simulation the job is in flight until then, under
+		// a lease that never ends, so that those of a process that died are lost, and
+		// counted as neither done nor dead. A node that holds what waits acks it when it
+		// starts it: until then its lease may end, and others get the job too.
+		held := e.Waiting == "held"
+		c.Lease = engine.LeaseConfig{TTL: engine.Forever, LateClaim: c.Lease.LateClaim, AckAtStart: held}
+		if held {
+			c.Lease.TTL = e.Lease.TTL.Std()
+		}
+		c.Reaper.Off = !held
+	}
+	return c
+}
+
+func leaseConfig(l *scenarios.Lease) engine.LeaseConfig {
+	c := engine.LeaseConfig{TTL: l.TTL.Std(), Heartbeat: l.Heartbeat.Std(), Max: l.Max.Std(), Local: l.Check == "local"}
+	if l.Of == "node" && l.Heartbeat > 0 { // a node that never beats has leases like any other's
+		c.OfNode, c.Kept = true, l.Names == "kept"
+	}
+	switch l.LateClaim {
+	case "run":
+		c.LateClaim = engine.RunLate
+	case "ignore":
+		c.LateClaim = engine.IgnoreLate
+	}
+	return c
+}
+
+func reaperConfig(r *scenarios.Reaper) engine.ReaperConfig {
+	c := engine.ReaperConfig{Every: r.Every.Std(), Batch: int(r.Batch), Grace: r.Grace.Std(), OnStart: r.OnStart, Nothing: r.Counts == "nothing",
+		Owner: ownerOf(r.Owner), Gap: r.Gap.Std()}
+	if r.Max >= 0 {
+		c.BuryAt = int32(r.Max) + 1
+	}
+	switch r.After {
+	case "ready":
+		c.After = engine.ReadyAtOnce
+	case "dead":
+		c.After = engine.DeadAtOnce
+	}
+	switch r.Place {
+	case "due":
+		c.Stand = engine.PlaceDue
+	case "tail":
+		c.Stand = engine.PlaceTail
+	case "head":
+		c.Stand = engine.PlaceHead
+	case "created":
+		c.Stand = engine.PlaceCreated
+	}
+	if r.Gap == 0 {
+		return c // read and written at once, there is nothing to guard against
+	}
+	switch r.Guard {
+	case "state":
+		c.Guard = engine.FenceState
+	case "none":
+		c.Guard = engine.FenceNone
+	default:
+		c.Guard = engine.FenceToken
+	}
+	return c
+}
+
+func promoterConfig(p *scenarios.Promoter) engine.PromoterConfig {
+	c := engine.PromoterConfig{Batch: int(p.Batch), Owner: ownerOf(p.Owner), Gap: p.Gap.Std()}
+	if p.On() {
+		c.Every = max(1, p.Every.Average().Std())
+		c.Tick = tickOf(p, c.Every)
+	}
+	if p.Order == "newest" {
+		c.Order = engine.NewestReady
+	}
+	return c
+}
+
+// tickOf draws the time to each promotion of a process, and is nil if all of them are constant.
+func tickOf(p *scenarios.Promoter, constant time.Duration) func(n uint64, u float64) time.Duration {
+	every := p.Every.Dist()
+	first := distOf(p.First)
+	if first == nil && every.IsConstant() {
+		return nil
+	}
+	return func(n uint64, u float64) time.Duration {
+		switch {
+		case n == 1 && first != nil:
+			return first.Duration(u)
+		case every.IsConstant():
+			return constant
+		}
+		return every.Duration(u)
+	}
+}
+
+func ownerOf(o scenarios.Owner) engine.Owner {
+	if o == "leader" {
+		return engine.LeaderOnly
+	}
+	return engine.EveryNode
+}
+
+// storeOptions are the rules of the shared store.
+func storeOptions(sc *scenarios.Scenario) engine.StoreOptions {
+	e := &sc.Engine
+	o := engine.StoreOptions{Promoted: e.Promoter.On(), LapseAfter: -1, RecoveriesWithin: e.Reaper.Within.Std(), Orphans: e.Reaper.Finds == "in-flight",
+		MaxInFlight: int(e.MaxInFlight), Held: e.Waiting == "held", CountAhead: e.Store.Scan.Claim.Ahead > 0}
+	if e.Reaper.Every == 0 && (e.Ack != "early" || e.Waiting == "held") {
+		o.LapseAfter = e.Reaper.Grace.Std()
+	}
+	for i := range sc.Jobs {
+		o.MaxRunning = append(o.MaxRunning, int(sc.Jobs[i].MaxRunning))
+		o.Service = append(o.Service, max(1, sc.Jobs[i].Service.Average().Std()))
+	}
+	for i := range sc.Storms {
+		o.KeepDead = o.KeepDead || sc.Storms[i].Redrive != nil
+	}
+	var err error
+	if o.Fence, err = engine.ParseFence(string(e.Fence)); err != nil {
+		panic("scenarios: " + err.Error()) // Load has checked it
+	}
+	if o.Place, err = engine.ParsePlace(string(e.Place)); err != nil {
+		panic("scenarios: " + err.Error())
+	}
+	return o
+}
+
+// linksOf are the ways to the store.
+func linksOf(s *scenarios.Store) sim.Links {
+	l := sim.Links{PerJob: s.PerJob.Dist()}
+	l.OneWay[engine.OpClaim] = s.Claim.Dist()
+	l.OneWay[engine.OpCommit] = s.Commit.Dist()
+	l.OneWay[engine.OpExtend] = s.Extend.Dist()
+	l.OneWay[engine.OpRecover] = s.Recover.Dist()
+	l.OneWay[engine.OpPromote] = s.Promote.Dist()
+	l.OneWay[engine.OpLead] = s.Extend.Dist()
+	l.OneWay[engine.OpStats] = s.Stats.Dist()
+	l.Scan[engine.OpClaim] = rowCosts(s.Scan.Claim)
+	l.Scan[engine.OpCommit] = rowCosts(s.Scan.Commit)
+	l.Scan[engine.OpExtend] = rowCosts(s.Scan.Extend)
+	l.Scan[engine.OpRecover] = rowCosts(s.Scan.Recover)
+	l.Scan[engine.OpPromote] = rowCosts(s.Scan.Promote)
+	l.Scan[engine.OpStats] = rowCosts(s.Scan.Stats)
+	return l
+}
+
+func rowCosts(c scenarios.RowCosts) sim.RowCosts {
+	return sim.RowCosts{Ready: c.Ready.Std(), Ahead: c.Ahead.Std(), Waiting: c.Waiting.Std(), InFlight: c.InFlight.Std(), Ended: c.Ended.Std()}
+}
+
+// makesRoom reports whether a job may become claimable because another one ended.
+func makesRoom(sc *scenarios.Scenario) bool {
+	room := sc.Engine.MaxInFlight > 0
+	for i := range sc.Jobs {
+		room = room || sc.Jobs[i].MaxRunning > 0 || sc.Jobs[i].Serial != nil
+	}
+	return room
+}
+
+// wakeMode is who is told of new ready jobs.
+func wakeMode(w scenarios.Wake) sim.WakeMode {
+	switch w {
+	case "all":
+		return sim.WakeAll
+	case "none":
+		return sim.WakeNone
+	}
+	return sim.WakeOne
+}

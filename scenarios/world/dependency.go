@@ -1,0 +1,137 @@
+package world
+
+import (
+	"math"
+
+	"qsim/engine"
+	"qsim/engine/dist"
+	"qsim/engine/sim"
+	"qsim/scenarios"
+)
+
+// dependency is what handlers of all nodes call: it takes so much, and more than that
+// fails or is slow. An attempt's run is one call, from its beginning to its end.
+//
+// A limit on the rate is a bucket of tokens, full at first: it holds what comes in a
+// second, or one token if that is less, and each call that is let through takes one. Calls
+// over a limit that are let through all the same take no token, but are in progress.
+type dependency struct {
+	rate        float64 // per nanosecond; 0: no limit on it
+	concurrency float64 // 0: no limit on it
+	limits      levels  // what multiplies the limit
+	fails       float64 // share of the calls over the limit that fail
+	rejectsIn   dist.Dist
+	overSlow    float64 // run time of the others over the limit × this
+	slows       float64
+	outages     []outage
+	row         *row // nil: nothing is locked
+
+	tokens   float64
+	filledAt float64 // nanoseconds
+	calls    int     // in progress
+}
+
+// outage is when every call fails.
+type outage struct {
+	sim.Window
+	kind  engine.ErrorKind
+	takes *dist.Dist // nil: the service time
+}
+
+// newDependency returns the state of a dependency at time 0, under one seed.
+func newDependency(sc *scenarios.Scenario, d *scenarios.Dependency, rand engine.Rand) *dependency {
+	dep := &dependency{overSlow: 1, slows: d.Slows.Float()}
+	if l := d.Limit; l != nil && l.Rate != nil {
+		dep.rate = l.Rate.PerSecond() / 1e9
+	} else if l != nil {
+		dep.concurrency = float64(*l.Concurrency)
+	}
+	if o := &d.Over; o.Slow != nil {
+		dep.overSlow = float64(*o.Slow)
+	} else {
+		dep.fails = 1
+		if o.Fail != nil {
+			dep.fails = o.Fail.Float()
+		}
+		if o.RejectsIn != nil {
+			dep.rejectsIn = o.RejectsIn.Dist()
+		}
+	}
+	if d.Conflict != nil {
+		dep.row = newRow(d.Conflict.Network.Dist(), rand)
+	}
+	var limits []scaling
+	for i := range sc.Storms {
+		s := &sc.Storms[i]
+		switch {
+		case s.Outage != nil && s.Outage.Dependency == d.Name:
+			dep.outages = append(dep.outages, outage{windowOf(s), sc.ErrorKind(s.Outage.Error), distOf(s.Outage.Takes)})
+		case s.Limit != nil && s.Limit.Dependency == d.Name:
+			limits = append(limits, scaling{windowOf(s), float64(s.Limit.Factor)})
+		}
+	}
+	dep.limits = levelsOf(limits, engine.Time(sc.Duration).Add(sc.Drain.Std()))
+	dep.tokens = dep.holds(1)
+	return dep
+}
+
+// isOut returns the outage that now is, nil if there is none.
+func (d *dependency) isOut(now engine.Time) *outage {
+	for i := range d.outages {
+		if o := &d.outages[i]; o.Has(now) {
+			return o
+		}
+	}
+	return nil
+}
+
+// over reports whether a call that begins now is one too many. If it is not, it takes a
+// token.
+func (d *dependency) over(now engine.Time) bool {
+	switch {
+	case d.rate > 0:
+		d.fill(float64(now))
+		if d.tokens < 1 {
+			return true
+		}
+		d.tokens--
+	case d.concurrency > 0:
+		factor, _ := d.limits.now(float64(now))
+		return float64(d.calls) >= math.Ceil(float64(d.concurrency*factor))
+	}
+	return false
+}
+
+// fill adds the tokens that came since the latest call.
+func (d *dependency) fill(now float64) {
+	for d.filledAt < now {
+		factor, until := d.limits.now(d.filledAt)
+		until = min(until, now)
+		d.tokens = min(d.tokens+float64(d.rate*factor*(until-d.filledAt)), d.holds(factor))
+		d.filledAt = until
+	}
+	factor, _ := d.limits.now(now)
+	d.tokens = min(d.tokens, d.holds(factor))
+}
+
+// holds is how many tokens there may be while the limit is multiplied by factor.
+func (d *dependency) holds(factor float64) float64 {
+	return max(1, float64(d.rate*factor)*1e9)
+}
+
+// slowdown is what the run time of a call is multiplied by that begins beside those in
+// progress.
+func (d *dependency) slowdown(now engine.Time, over bool) float64 {
+	factor := 1.0
+	if d.slows > 0 && d.concurrency > 0 {
+		limit, _ := d.limits.now(float64(now))
+		factor += d.slows * float64(d.calls) / math.Ceil(float64(d.concurrency*limit))
+	}
+	if over {
+		factor *= d.overSlow
+	}
+	return factor
+}
+
+// counts reports whether it matters how many calls are in progress.
+func (d *dependency) counts() bool { return d.concurrency > 0 }

@@ -1,0 +1,132 @@
+package world
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"qsim/engine"
+	"qsim/engine/check"
+	"qsim/engine/memstore"
+	"qsim/engine/sim"
+	"qsim/results"
+	"qsim/scenarios"
+)
+
+// guard holds a simulation to its invariants, if that is asked for.
+type guard struct {
+	checker *check.Checker // nil: it does not
+	rules   check.Rules
+	until   engine.Time
+	next    int // steps at which the store is looked at next
+}
+
+func (w *world) guard(seed uint64) *guard {
+	if !w.checked {
+		return &guard{}
+	}
+	return &guard{until: engine.Time(w.sc.Duration).Add(w.sc.Drain.Std()), rules: w.rules(engine.Rand{Seed: seed}), checker: &check.Checker{}}
+}
+
+// watch puts the checker before next.
+func (g *guard) watch(next engine.Recorder) engine.Recorder {
+	if g.checker == nil {
+		return next
+	}
+	g.checker = check.New(g.rules, next)
+	return g.checker
+}
+
+// stepsBetweenBalances is how many events there are between two looks at the store, at
+// the least.
+const stepsBetweenBalances = 1 << 10
+
+// broken reports whether an invariant broke by the n-th step.
+func (g *guard) broken(s *sim.Sim, n int) bool {
+	if g.checker == nil {
+		return false
+	}
+	if n >= g.next && s.Store().NextDue() > s.Now() { // else it would become ready by being looked at
+		// Every job of the store is looked at: seldom enough to cost little.
+		g.next = n + max(stepsBetweenBalances, 4*s.Store().(*memstore.Store).Live())
+		g.audit(s)
+	}
+	return g.checker.Breach() != nil
+}
+
+// audit holds the store against what was recorded.
+func (g *guard) audit(s *sim.Sim) {
+	store := s.Store().(*memstore.Store)
+	stats, err := store.Stats(context.Background(), 0)
+	if err != nil {
+		panic("scenarios: " + err.Error())
+	}
+	g.checker.Balance(stats)
+	g.checker.Sweep(liveJobs(store))
+}
+
+// settle holds what the run came to against what was recorded, and reports whether an
+// invariant broke. With whole, the results count claims and deaths from the beginning. A run
+// that ended before its time has nothing left to do: every job has come to its end.
+func (g *guard) settle(s *sim.Sim, have results.Totals, whole bool) bool {
+	if g.checker == nil {
+		return false
+	}
+	if s.Store().NextDue() > s.Now() {
+		g.audit(s)
+	}
+	if s.Now() < g.until {
+		g.checker.Settle()
+	}
+	events := g.checker.Events()
+	want := results.Totals{Jobs: events[engine.Enqueued], Acked: events[engine.Acked], Fenced: events[engine.Fenced], Claims: events[engine.Leased], Deaths: events[engine.Buried]}
+	if !whole {
+		want.Claims, want.Deaths = have.Claims, have.Deaths
+	}
+	g.checker.Recounted()
+	if have != want {
+		g.checker.Complain(check.Recount, 0, "the results count %d jobs, %d done, %d commits refused, %d claims and %d deaths; recorded were %d, %d, %d, %d and %d",
+			have.Jobs, have.Acked, have.Fenced, have.Claims, have.Deaths, want.Jobs, want.Acked, want.Fenced, want.Claims, want.Deaths)
+	}
+	return g.checker.Breach() != nil
+}
+
+// countsAll reports whether results count every claim and death: those of jobs that are enqueued
+// after the warm-up and before arrivals end.
+func countsAll(sc *scenarios.Scenario) bool {
+	return sc.Warmup == 0 && longestDraw(&sc.Engine.Store.Enqueue) == 0 &&
+		!slices.ContainsFunc(sc.Jobs, func(j scenarios.JobClass) bool { return j.Patience != nil })
+}
+
+// liveJobs are those of a store, for a checker.
+func liveJobs(store *memstore.Store) iter.Seq[check.Live] {
+	return func(yield func(check.Live) bool) {
+		store.Each(func(u memstore.Unfinished) bool {
+			return yield(check.Live{Job: u.Job, Tenant: u.Tenant, State: u.State, Class: u.Class})
+		})
+	}
+}
+
+// breached describes a breach, with the history of its job, which the same seed tells
+// again.
+func (w *world) breached(seed uint64, g *guard) error {
+	b := g.checker.Breach()
+	err := &Broken{Policy: w.sc.Policies[w.index].Label, Seed: seed, At: b.At.Sub(0), Cause: b}
+	if b.Job == 0 {
+		return err
+	}
+	workload, problem := newWorkload(w.sc, engine.Rand{Seed: seed})
+	if problem != nil {
+		return err
+	}
+	defer workload.Close()
+	history := &check.History{Job: b.Job, Until: b.At}
+	s, _ := w.start(seed, workload, func(next engine.Recorder) engine.Recorder {
+		history.Next = next
+		return history
+	})
+	for s.Now() <= b.At && s.Step() {
+	}
+	err.History = history.String()
+	return err
+}

@@ -1,0 +1,289 @@
+package world
+
+import (
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/dist"
+	"qsim/engine/sim"
+	"qsim/scenarios"
+)
+
+// handlers decide how executions go, as the classes, dependencies and storms of a
+// scenario say. Every draw is keyed by (job, delivery), so that it is the same under every
+// policy; what a dependency does with a call depends on the others besides.
+type handlers struct {
+	rand    engine.Rand
+	classes []handlerClass
+	quiet   []int // by node: executions under way during which it sends no heartbeat
+}
+
+// handlerClass is what the handlers of one class do.
+type handlerClass struct {
+	service       dist.Dist
+	fails         float64
+	failTakes     *dist.Dist // nil: as long as a success
+	errors        []errorShare
+	poison        float64
+	kills         float64
+	silences      float64
+	ignoresCancel bool
+	idempotent    bool
+	applied       bitmap           // idempotent: jobs, without which copy they are, whose work is done
+	calls         *dependency      // nil: none
+	calling       map[delivery]int // attempts whose calls are in progress, if that is counted
+
+	failing []failWindow
+	slow    []scaling
+}
+
+type errorShare struct {
+	upTo float64 // cumulative
+	kind engine.ErrorKind
+}
+
+type failWindow struct {
+	sim.Window
+	rate  float64
+	kind  engine.ErrorKind
+	takes *dist.Dist
+}
+
+// Draws of one purpose and key are told apart by these numbers.
+const (
+	drawService = 0
+	drawTakes   = 1         // run time of a failing attempt
+	drawNetwork = 2         // and the three that follow: ways to a row and back
+	drawAtRest  = 0         // whether an attempt fails without a storm; with the i-th storm: i + 1
+	drawOver    = 1<<16 - 1 // whether a call over a limit fails
+	drawKill    = 0
+	drawKillAt  = 1
+	drawSilence = 2
+)
+
+func newHandlers(sc *scenarios.Scenario, rand engine.Rand) *handlers {
+	h := &handlers{rand: rand, classes: make([]handlerClass, len(sc.Jobs)), quiet: make([]int, sc.Engine.Nodes)}
+	dependencies := make(map[string]*dependency)
+	for i := range sc.Dependencies {
+		dependencies[sc.Dependencies[i].Name] = newDependency(sc, &sc.Dependencies[i], rand)
+	}
+	for i := range sc.Jobs {
+		c := &sc.Jobs[i]
+		hc := &h.classes[i]
+		*hc = handlerClass{service: c.Service.Dist(), fails: c.Fails.Rate.Float(), failTakes: distOf(c.Fails.Takes), poison: c.Poison.Float(),
+			kills: c.Kills.Float(), silences: c.Silences.Float(), ignoresCancel: c.IgnoresCancel, idempotent: c.Idempotent, calls: dependencies[c.Calls]}
+		if hc.calls != nil && hc.calls.counts() {
+			hc.calling = make(map[delivery]int)
+		}
+		sum := 0.0
+		for _, e := range c.Fails.Errors {
+			sum += e.Share.Float()
+			hc.errors = append(hc.errors, errorShare{sum, sc.ErrorKind(e.Kind)})
+		}
+	}
+	for i := range sc.Storms {
+		h.addStorm(sc, &sc.Storms[i])
+	}
+	return h
+}
+
+func (h *handlers) addStorm(sc *scenarios.Scenario, s *scenarios.Storm) {
+	switch {
+	case s.Fail != nil:
+		for _, class := range sc.ClassesHit(s.Fail.Hits) {
+			c := &h.classes[class]
+			c.failing = append(c.failing, failWindow{windowOf(s), s.Fail.Rate.Float(), sc.ErrorKind(s.Fail.Error), distOf(s.Fail.Takes)})
+		}
+	case s.Slow != nil:
+		for _, class := range sc.ClassesHit(s.Slow.Hits) {
+			c := &h.classes[class]
+			c.slow = append(c.slow, scaling{windowOf(s), float64(s.Slow.Factor)})
+		}
+	}
+}
+
+func distOf(d *scenarios.Distribution) *dist.Dist {
+	if d == nil {
+		return nil
+	}
+	dist := d.Dist()
+	return &dist
+}
+
+// Begin draws how an execution that starts now goes.
+func (h *handlers) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
+	c := &h.classes[j.Kind]
+	job, number := uint64(j.ID), uint64(j.Delivery)
+	if h.silent(c, j) {
+		h.quiet[node]++
+	}
+	if c.idempotent && c.applied.has(uint64(j.ID)>>scenarios.CopyBits) {
+		return sim.Execution{}
+	}
+	x := sim.Execution{IgnoresCancel: c.ignoresCancel}
+	if c.calls == nil {
+		h.work(now, c, j, &x)
+	} else {
+		h.call(now, c, j, &x)
+	}
+	if c.kills > 0 && h.rand.Uniform(engine.ForKill, job, number, drawKill) < c.kills {
+		x.Kills = true
+		x.Runs = scaled(x.Runs, h.rand.Uniform(engine.ForKill, job, number, drawKillAt))
+	}
+	return x
+}
+
+// work draws how an attempt goes that nothing outside of it hinders.
+func (h *handlers) work(now engine.Time, c *handlerClass, j *engine.Job, x *sim.Execution) {
+	job, number := uint64(j.ID), uint64(j.Delivery)
+	takes := &c.service
+	draw := uint16(drawService)
+	if kind, failTakes, fails := h.fails(now, c, j); fails {
+		x.Error = kind
+		if failTakes != nil {
+			takes, draw = failTakes, drawTakes
+		}
+	}
+	x.Runs = h.runTime(now, c, takes, job, number, draw)
+}
+
+// runTime draws a run time, which slow storms multiply.
+func (h *handlers) runTime(now engine.Time, c *handlerClass, takes *dist.Dist, job, number uint64, draw uint16) (runs time.Duration) {
+	if takes.IsConstant() {
+		runs = takes.Duration(0.5)
+	} else {
+		runs = takes.Duration(h.rand.Uniform(engine.ForRunTime, job, number, draw))
+	}
+	for i := range c.slow {
+		if s := &c.slow[i]; s.Has(now) {
+			runs = scaled(runs, s.factor)
+		}
+	}
+	return runs
+}
+
+// call lets an attempt call its dependency: an outage comes first, then the limit, then
+// how the attempt goes in itself.
+func (h *handlers) call(now engine.Time, c *handlerClass, j *engine.Job, x *sim.Execution) {
+	d, job, number := c.calls, uint64(j.ID), uint64(j.Delivery)
+	if o := d.isOut(now); o != nil {
+		takes, draw := &c.service, uint16(drawService)
+		if o.takes != nil {
+			takes, draw = o.takes, drawTakes
+		}
+		x.Error, x.Runs = o.kind, h.runTime(now, c, takes, job, number, draw)
+		return
+	}
+	over := d.over(now)
+	if over && d.fails > 0 && h.rand.Uniform(engine.ForFailure, job, number, drawOver) < d.fails {
+		x.Error, x.Runs = engine.Throttled, d.rejectsIn.Duration(h.rand.Uniform(engine.ForRunTime, job, number, drawTakes))
+		return
+	}
+	h.work(now, c, j, x)
+	if factor := d.slowdown(now, over); factor != 1 {
+		x.Runs = scaled(x.Runs, factor)
+	}
+	who := delivery{j.ID, j.Delivery}
+	if c.calling != nil {
+		c.calling[who]++
+		d.calls++
+	}
+	if d.row != nil {
+		x.Undecided = x.Error == engine.NoError
+		x.Runs = d.row.begin(now, who, x.Runs, x.Undecided)
+	}
+}
+
+// fails draws whether an attempt fails, how, and what its run time is if not the
+// service time. Storms come before what happens at rest.
+func (h *handlers) fails(now engine.Time, c *handlerClass, j *engine.Job) (engine.ErrorKind, *dist.Dist, bool) {
+	job, number := uint64(j.ID), uint64(j.Delivery)
+	for i := range c.failing {
+		w := &c.failing[i]
+		if w.Has(now) && h.rand.Uniform(engine.ForFailure, job, number, uint16(i+1)) < w.rate {
+			return w.kind, w.takes, true
+		}
+	}
+	// What is poison is so in every copy.
+	poisoned := c.poison > 0 && h.rand.Uniform(engine.ForPoison, uint64(j.ID&^scenarios.CopyMask), 0, 0) < c.poison
+	if !poisoned && (c.fails == 0 || h.rand.Uniform(engine.ForFailure, job, number, drawAtRest) >= c.fails) {
+		return engine.NoError, nil, false
+	}
+	kind := c.errors[len(c.errors)-1].kind
+	if len(c.errors) > 1 {
+		u := h.rand.Uniform(engine.ForErrorKind, job, number, 0)
+		for _, e := range c.errors {
+			if u < e.upTo {
+				kind = e.kind
+				break
+			}
+		}
+	}
+	return kind, c.failTakes, true
+}
+
+// Decide says whether an attempt that comes to its end now lost a race.
+func (h *handlers) Decide(now engine.Time, _ int32, j *engine.Job) engine.ErrorKind {
+	if h.classes[j.Kind].calls.row.won(now, delivery{j.ID, j.Delivery}) {
+		return engine.NoError
+	}
+	return engine.Conflict
+}
+
+// End notes what an idempotent class has done, and that a call is over.
+func (h *handlers) End(now engine.Time, node int32, j *engine.Job, err engine.ErrorKind, aborted bool) {
+	c := &h.classes[j.Kind]
+	if c.calls != nil {
+		c.hangUp(now, delivery{j.ID, j.Delivery})
+	}
+	if h.silent(c, j) {
+		h.quiet[node]--
+	}
+	if c.idempotent && err == engine.NoError && !aborted {
+		c.applied.add(uint64(j.ID) >> scenarios.CopyBits)
+	}
+}
+
+// hangUp ends the call of an attempt, if it made one.
+func (c *handlerClass) hangUp(now engine.Time, who delivery) {
+	if n := c.calling[who]; n > 1 {
+		c.calling[who]--
+		c.calls.calls--
+	} else if n == 1 {
+		delete(c.calling, who)
+		c.calls.calls--
+	}
+	if c.calls.row != nil {
+		c.calls.row.end(now, who)
+	}
+}
+
+// silent draws whether a node sends no heartbeat while it executes a delivery.
+func (h *handlers) silent(c *handlerClass, j *engine.Job) bool {
+	return c.silences > 0 && h.rand.Uniform(engine.ForKill, uint64(j.ID), uint64(j.Delivery), drawSilence) < c.silences
+}
+
+// quietly returns n as nodes use it that are quiet at times.
+func (h *handlers) quietly(n sim.Network) sim.Network {
+	for i := range h.classes {
+		if h.classes[i].silences > 0 {
+			return quietNodes{n, h}
+		}
+	}
+	return n
+}
+
+// quietNodes is a network over which a node sends no heartbeat while an execution keeps
+// it from doing so.
+type quietNodes struct {
+	sim.Network
+	handlers *handlers
+}
+
+// Request loses the heartbeats of quiet nodes.
+func (q quietNodes) Request(now engine.Time, c *engine.Call) sim.Fate {
+	if c.Op == engine.OpExtend && q.handlers.quiet[c.Engine.Node()] > 0 {
+		return sim.Fate{LoseRequest: true}
+	}
+	return q.Network.Request(now, c)
+}

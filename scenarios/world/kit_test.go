@@ -1,0 +1,44 @@
+package world
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"testing"
+
+	"qsim/scenarios"
+)
+
+// smallest is a scenario that says no more than it must.
+const smallest = `
+jobs:
+  - class: mail
+    arrivals: {process: poisson, rate: 10/s}
+    service: 100ms
+`
+
+// load loads a scenario that is as it should be.
+func load(t *testing.T, text string, sets ...scenarios.Override) *scenarios.Scenario {
+	t.Helper()
+	sc, ds := scenarios.Load("test.yaml", []byte(text), sets)
+	if len(ds) > 0 {
+		t.Errorf("diagnostics:\n%s", render(t, "test.yaml", []byte(text), ds))
+	}
+	if sc == nil {
+		t.FailNow()
+	}
+	return sc
+}
+
+// render writes diagnostics as users see them.
+func render(t *testing.T, name string, src []byte, ds scenarios.Diagnostics) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := ds.Render(&b, name, src); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// sortedKeys returns the keys of a map in order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,165 @@
+package world
+
+import (
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/sim"
+	"qsim/scenarios"
+)
+
+// callers are the workload of a scenario with callers that do not wait for ever: who has
+// not seen a copy of its job done in time enqueues another. They see everything that
+// happens, as a recorder, and pass it on.
+//
+// A caller's time runs from when its copy is enqueued. It is satisfied with what is done
+// at the very end of it, and what is dead by then it takes for an answer, if a bad one: it
+// resubmits what is neither. Its resubmission takes no time on the way to the store. Callers
+// go on when the arrivals have ended, as long as they may.
+type callers struct {
+	*workload
+	next    engine.Recorder
+	delay   func(j *engine.NewJob) time.Duration // of a first copy on its way to the store; nil: none
+	classes []patience
+
+	waiting map[engine.JobID]struct{} // copies whose callers wait for them
+	ends    heap[deadline, *deadline] // when they give up
+	order   uint64
+
+	ahead     engine.NewJob // the next arrival, if it is not a resubmission
+	aheadAt   engine.Time
+	exhausted bool // there is none
+}
+
+// patience is that of a class: after is 0 if its callers wait for ever.
+type patience struct {
+	after     time.Duration
+	resubmits int
+	budget    *scenarios.Share // nil: no bound
+
+	firsts, further uint64 // copies that have come
+}
+
+// pays reports whether the budget has room for one more further copy.
+func (p *patience) pays() bool {
+	if p.budget == nil {
+		return true
+	}
+	return p.budget.Num > 0 && (p.further+1)*uint64(p.budget.Den) <= p.firsts*uint64(p.budget.Num)
+}
+
+// deadline is when a caller gives up on its latest copy.
+type deadline struct {
+	at    engine.Time
+	order uint64 // of those at one instant, the first to begin waiting
+	copy  engine.NewJob
+}
+
+var (
+	_ sim.Revoker     = (*callers)(nil)
+	_ engine.Recorder = (*callers)(nil)
+)
+
+// patienceOf returns after how long callers give up, by class; nil if none does.
+func patienceOf(sc *scenarios.Scenario) []time.Duration {
+	var all []time.Duration
+	for i := range sc.Jobs {
+		if p := sc.Jobs[i].Patience; p != nil {
+			all = append(all, make([]time.Duration, i+1-len(all))...)
+			all[i] = p.After.Std()
+		}
+	}
+	return all
+}
+
+// newCallers returns callers for w if any class of sc has them, else nil.
+func newCallers(sc *scenarios.Scenario, w *workload, next engine.Recorder, delay func(j *engine.NewJob) time.Duration) *callers {
+	c := &callers{workload: w, next: next, delay: delay, classes: make([]patience, len(sc.Jobs)), waiting: map[engine.JobID]struct{}{}}
+	any := false
+	for i := range sc.Jobs {
+		if p := sc.Jobs[i].Patience; p != nil {
+			c.classes[i] = patience{after: p.After.Std(), resubmits: int(p.Resubmits), budget: p.Budget}
+			any = true
+		}
+	}
+	if !any {
+		return nil
+	}
+	c.fetch()
+	return c
+}
+
+func (c *callers) fetch() {
+	var ok bool
+	c.aheadAt, c.ahead, ok = c.workload.Next()
+	c.exhausted = !ok
+}
+
+// Next returns the next arrival or, if that is earlier, the next resubmission, which may
+// not come.
+func (c *callers) Next() (engine.Time, engine.NewJob, bool) {
+	for len(c.ends) > 0 && (c.exhausted || c.ends[0].at <= c.aheadAt) {
+		d := c.ends.pop()
+		if _, waits := c.waiting[d.copy.ID]; !waits {
+			continue
+		}
+		if int(d.copy.ID&scenarios.CopyMask) >= c.classes[d.copy.Kind].resubmits {
+			delete(c.waiting, d.copy.ID)
+			continue
+		}
+		d.copy.ID++
+		return d.at, d.copy, true
+	}
+	if c.exhausted {
+		return 0, engine.NewJob{}, false
+	}
+	at, j := c.aheadAt, c.ahead
+	c.fetch()
+	if p := &c.classes[j.Kind]; p.after > 0 {
+		enqueued := at
+		if c.delay != nil {
+			enqueued = at.Add(c.delay(&j))
+		}
+		c.wait(enqueued.Add(p.after), j)
+	}
+	return at, j, true
+}
+
+// wait makes a caller wait for a copy until a time.
+func (c *callers) wait(until engine.Time, j engine.NewJob) {
+	c.waiting[j.ID] = struct{}{}
+	c.ends.push(deadline{until, c.order, j})
+	c.order++
+}
+
+// Comes reports whether j is enqueued: a resubmission only if the copy before it has not
+// ended in the meantime, and the budget pays for it.
+func (c *callers) Comes(now engine.Time, j *engine.NewJob) bool {
+	p := &c.classes[j.Kind]
+	if j.ID&scenarios.CopyMask == 0 {
+		p.firsts++
+		return true
+	}
+	if _, waits := c.waiting[j.ID-1]; !waits {
+		return false
+	}
+	delete(c.waiting, j.ID-1)
+	if !p.pays() {
+		return false
+	}
+	p.further++
+	c.wait(now.Add(p.after), *j)
+	return true
+}
+
+// Record notes which copies have ended.
+func (c *callers) Record(e *engine.Event) {
+	if e.Kind == engine.Acked || e.Kind == engine.Buried {
+		delete(c.waiting, e.Job)
+	}
+	c.next.Record(e)
+}
+
+func (a *deadline) before(b *deadline) bool {
+	return a.at < b.at || a.at == b.at && a.order < b.order
+}

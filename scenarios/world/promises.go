@@ -1,0 +1,104 @@
+package world
+
+import (
+	"slices"
+
+	"qsim/engine"
+	"qsim/engine/check"
+	"qsim/policies"
+	"qsim/scenarios"
+)
+
+// PromiseOfRetry is what a checker may hold a retry policy to.
+func PromiseOfRetry(b *policies.Backoff) check.Retry {
+	return check.Retry{MaxAttempts: int32(min(b.MaxAttempts, 1<<30)), ByFailure: b.Count == policies.CountFailure, Never: b.Never, Free: b.Free, FreeMax: int32(min(b.FreeMax, 1<<30)),
+		Aged: b.Deadline > 0, Delay: delayBounds(b)}
+}
+
+// PromiseOfPolicy adds to r what a checker may hold a policy to, of nodes that are
+// configured as r says. It returns whether the policy leaves no worker idle while a job
+// is ready.
+func PromiseOfPolicy(r *check.Rules, p engine.Policy) (workConserving bool) {
+	switch p.(type) {
+	case policies.FIFO, policies.LIFO, policies.FreshFirst, policies.RetryFirst, *policies.Weighted, policies.InFlightCap:
+		r.Ranked = true
+	}
+	switch p.(type) {
+	case policies.FIFO:
+		r.Aged, r.Order = true, engine.OldestReady
+	case policies.LIFO:
+		r.Aged, r.Order = true, engine.NewestReady
+	}
+	// Leases that come late, or that were held, run whatever the policy says.
+	asPlanned := r.Node.Lease.LateClaim != engine.RunLate && !r.Store.Held
+	switch p := p.(type) {
+	case policies.InFlightCap:
+		r.Capped, r.RetryCap = asPlanned, p.Retries
+		return false
+	case *policies.Weighted:
+		r.ShareNum, r.ShareDen = p.Fresh.Fraction()
+		return !p.NoLending
+	case policies.Bernoulli:
+		return !p.NoLending
+	case *policies.CoDel:
+		r.Sheds = !p.Last
+		return true
+	case policies.FIFO, policies.LIFO, policies.FreshFirst, policies.RetryFirst, policies.AdaptiveLIFO, policies.Ordered, *policies.Queues, *policies.Split:
+		return true
+	}
+	return false
+}
+
+// rules are what a run of w promises.
+func (w *world) rules(rand engine.Rand) check.Rules {
+	sc := w.sc
+	r := check.Rules{Store: w.store, Node: w.node, Nodes: int(sc.Engine.Nodes), Calm: engine.Never,
+		LostWaiting: sc.Engine.Promoter.Gap > 0, LostInFlight: sc.Engine.Ack == "early" || w.node.Lease.OfNode}
+	for i := range sc.Jobs {
+		r.Retries = append(r.Retries, PromiseOfRetry(w.node.Kinds[i].Retry.(*policies.Backoff)))
+		r.Keyed = r.Keyed || sc.Jobs[i].Serial != nil
+		if sc.Jobs[i].Serial != nil && !redrives(sc) { // one that comes back comes out of its order
+			r.Serial = serialKeys(sc, rand)
+		}
+	}
+	r.Priority = func(k engine.Kind) int16 { return int16(sc.Jobs[k].Priority) }
+	r.Stalls = slices.ContainsFunc(sc.Storms, func(s scenarios.Storm) bool { return s.Reaper != nil })
+	r.Heeds = !slices.ContainsFunc(sc.Jobs, func(j scenarios.JobClass) bool { return j.IgnoresCancel })
+	r.Conserving = PromiseOfPolicy(&r, w.policy())
+	for i := range sc.Storms {
+		s := &sc.Storms[i]
+		r.Resets = r.Resets || s.Redrive != nil && s.Redrive.Reset
+		if s.Calls != nil && s.Calls.Duplicate.Float() > 0 && (len(s.Calls.Ops) == 0 || slices.Contains(s.Calls.Ops, "claim")) {
+			r.ShareDen = 0 // a claim that is executed twice brings what its node did not count
+		}
+	}
+	if isCalm(sc) {
+		w.calmRules(&r)
+	}
+	return r
+}
+
+// serialKeys returns the serial key of every job, 0 if it has none.
+func serialKeys(sc *scenarios.Scenario, rand engine.Rand) func(engine.JobID) uint32 {
+	type keys struct {
+		n     uint64
+		first uint32
+	}
+	var classes []keys
+	next := uint32(1)
+	for i := range sc.Jobs {
+		k := keys{}
+		if s := sc.Jobs[i].Serial; s != nil {
+			k = keys{uint64(s.Keys), next}
+			next += uint32(s.Keys)
+		}
+		classes = append(classes, k)
+	}
+	return func(id engine.JobID) uint32 {
+		k := classes[int(id>>(scenarios.IndexBits+scenarios.CopyBits))-1]
+		if k.n == 0 {
+			return 0
+		}
+		return k.first + uint32(float64(k.n)*rand.Uniform(engine.ForTenant, uint64(id&^scenarios.CopyMask), 0, drawSerial))
+	}
+}

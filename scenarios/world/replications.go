@@ -1,0 +1,112 @@
+package world
+
+import (
+	"context"
+	"sync"
+
+	"qsim/results"
+	"qsim/scenarios"
+	"qsim/scenarios/pool"
+)
+
+// replications hands out the simulations of a Run, by seed and then by policy, and keeps
+// what came of them.
+type replications struct {
+	sc       *scenarios.Scenario
+	worlds   []*world
+	progress func(policy, finished, total int) // may be nil
+	enough   func(seed []results.Run) bool     // may be nil
+	gate     pool.Gate                         // may be nil
+
+	mutex    sync.Mutex
+	most     int            // simulations, at most
+	done     []*results.Run // up to the last one that has ended; nil: has not ended
+	finished []int          // by policy
+	judged   int            // seeds that enough has been asked about
+	stop     int            // simulations that count; most until there is enough
+	failedAt int            // the first simulation, in that order, that failed; most: none
+}
+
+func newReplications(sc *scenarios.Scenario, worlds []*world, o Options) *replications {
+	seeds := int(sc.Seeds)
+	if o.Enough != nil && o.MostSeeds > 0 {
+		seeds = o.MostSeeds
+	}
+	most := seeds * len(worlds)
+	return &replications{sc: sc, worlds: worlds, progress: o.Progress, enough: o.Enough, gate: o.Gate, most: most, stop: most, failedAt: most, finished: make([]int, len(worlds))}
+}
+
+// one runs the simulation of an index. Its error is pool.ErrEnough where nobody needs it any more.
+func (r *replications) one(ctx context.Context, i int) error {
+	if err := r.gate.Enter(ctx); err != nil {
+		return err
+	}
+	defer r.gate.Leave()
+	if r.isOver(i) {
+		return pool.ErrEnough
+	}
+	run, err := r.worlds[i%len(r.worlds)].replicate(ctx, r.sc.Seed+uint64(i/len(r.worlds)))
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	r.keep(i, run, err)
+	return err
+}
+
+func (r *replications) isOver(i int) bool {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return i >= r.stop
+}
+
+func (r *replications) keep(i int, run *results.Run, err error) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if err != nil {
+		r.failedAt = min(r.failedAt, i)
+		return
+	}
+	policy := i % len(r.worlds)
+	r.done = append(r.done, make([]*results.Run, max(0, i+1-len(r.done)))...)
+	r.done[i] = run
+	r.finished[policy]++
+	if r.progress != nil {
+		r.progress(policy, r.finished[policy], r.most/len(r.worlds))
+	}
+	r.judge()
+}
+
+// judge asks about the seeds that have ended under every policy, and so have all before
+// them. Simulations are taken in order, so that whatever was taken after those that are
+// enough makes no difference, not even by failing.
+func (r *replications) judge() {
+	n := len(r.worlds)
+	for r.enough != nil && r.stop == r.most && (r.judged+1)*n <= len(r.done) {
+		var seed []results.Run
+		for _, run := range r.done[r.judged*n : (r.judged+1)*n] {
+			if run == nil {
+				return
+			}
+			seed = append(seed, *run)
+		}
+		r.judged++
+		if r.enough(seed) {
+			r.stop = r.judged * n
+		}
+	}
+}
+
+// runs returns what has ended and counts, and why that is not everything: err, unless it is that of a simulation
+// that does not count.
+func (r *replications) runs(err error) ([]results.Run, error) {
+	var ended []results.Run
+	for _, run := range r.done[:min(len(r.done), r.stop)] {
+		if run != nil {
+			ended = append(ended, *run)
+		}
+	}
+	if r.failedAt < r.most && r.failedAt >= r.stop {
+		err = nil
+	}
+	return ended, err
+}

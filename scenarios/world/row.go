@@ -1,0 +1,114 @@
+package world
+
+import (
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/dist"
+)
+
+// row is what all calls of a dependency update under optimistic locking: who writes must
+// have read the latest version. A write that has been sent takes effect, though its sender be
+// stopped or die.
+type row struct {
+	network dist.Dist // one way
+	rand    engine.Rand
+
+	version  int64
+	attempts map[delivery]*attempt
+	steps    heap[step, *step] // reads and writes that have not reached the row
+	order    uint64
+}
+
+// delivery is one attempt of a job.
+type delivery struct {
+	job    engine.JobID
+	number int32
+}
+
+// attempt is what became of one so far.
+type attempt struct {
+	version int64       // that it read
+	sent    engine.Time // when its write goes out
+	written bool        // its write has reached the row
+	won     bool        // and took effect
+	gone    bool        // nobody asks any more
+}
+
+// step is a read or write that reaches the row at a time.
+type step struct {
+	at    engine.Time
+	order uint64 // of those at one instant, the first to be known
+	who   delivery
+	write bool
+}
+
+func newRow(network dist.Dist, rand engine.Rand) *row {
+	return &row{network: network, rand: rand, attempts: map[delivery]*attempt{}}
+}
+
+// way draws how long one of an attempt's ways to the row or back takes: of the read 0 and
+// 1, of the write 2 and 3.
+func (r *row) way(who delivery, n uint16) time.Duration {
+	if r.network.IsConstant() {
+		return r.network.Duration(0.5)
+	}
+	return r.network.Duration(r.rand.Uniform(engine.ForRunTime, uint64(who.job), uint64(who.number), drawNetwork+n))
+}
+
+// begin returns how long an attempt takes in all that begins now and works for runs. If
+// writes is false it will fail, and writes nothing.
+func (r *row) begin(now engine.Time, who delivery, runs time.Duration, writes bool) time.Duration {
+	asks, worked := r.way(who, 0), runs
+	worked += asks + r.way(who, 1)
+	if !writes {
+		return min(worked, dist.LongestDraw)
+	}
+	sends, answers := r.way(who, 2), r.way(who, 3)
+	r.attempts[who] = &attempt{sent: now.Add(worked)}
+	r.steps.push(step{now.Add(asks), r.order, who, false})
+	r.steps.push(step{now.Add(worked + sends), r.order + 1, who, true})
+	r.order += 2
+	return min(worked+sends+answers, dist.LongestDraw)
+}
+
+// won reports whether the write of an attempt that ends now took effect.
+func (r *row) won(now engine.Time, who delivery) bool {
+	r.catchUp(now)
+	a := r.attempts[who]
+	return a != nil && a.won
+}
+
+// end forgets an attempt that ended or was stopped now.
+func (r *row) end(now engine.Time, who delivery) {
+	r.catchUp(now)
+	switch a := r.attempts[who]; {
+	case a == nil:
+	case !a.written && now >= a.sent:
+		a.gone = true // its write is on its way
+	default:
+		delete(r.attempts, who)
+	}
+}
+
+// catchUp lets all reach the row that does by now.
+func (r *row) catchUp(now engine.Time) {
+	for len(r.steps) > 0 && r.steps[0].at <= now {
+		s := r.steps.pop()
+		a := r.attempts[s.who]
+		switch {
+		case a == nil: // it was stopped before
+		case !s.write:
+			a.version = r.version
+		default:
+			if a.written, a.won = true, a.version == r.version; a.won {
+				r.version++
+			}
+			if a.gone {
+				delete(r.attempts, s.who)
+			}
+		}
+	}
+}
+
+func (s *step) before(t *step) bool { return s.at < t.at || s.at == t.at && s.order < t.order }

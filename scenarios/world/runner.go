@@ -1,0 +1,253 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/dist"
+	"qsim/engine/memstore"
+	"qsim/engine/sim"
+	"qsim/results"
+	"qsim/scenarios"
+	"qsim/scenarios/pool"
+)
+
+// Options of Run.
+type Options struct {
+	// Parallel is how many simulations run at once; 0: one per core that Go uses.
+	Parallel int
+	// Progress is told of every simulation that ends, from one goroutine at a time:
+	// finished of total seeds of a policy.
+	Progress func(policy, finished, total int)
+	// Enough, if it is not nil, is given the runs of each seed, by policy, in the order of
+	// seeds and from one goroutine at a time. The first seed for which it returns true is the
+	// last: what was simulated of later ones is dropped. It may keep
+	// the slice.
+	Enough func(seed []results.Run) bool
+	// Alter, if it is not nil, is given the configuration of every simulation before it
+	// begins, calm ones included, and may change it: wrap the recorder to watch the events,
+	// take other handlers or another workload. It is called from several goroutines at once.
+	Alter func(policy int, seed uint64, cfg *sim.Config)
+	// Check holds every simulation to the invariants of package check, as far as the
+	// scenario promises them: a simulation that breaks one ends in a *Broken.
+	Check bool
+	// MostSeeds is how many seeds there are at most if Enough returns true for none; 0: as
+	// many as the scenario says.
+	MostSeeds int
+	// Gate, if it is not nil, lets in so many simulations at once, of all the Runs that share
+	// it together. Parallel still bounds those of this one.
+	Gate pool.Gate
+}
+
+// Run simulates every policy of sc under every seed and returns the runs by seed,
+// then by policy: as many seeds as sc says, or until there are Enough. What it returns does
+// not depend on Parallel or on the order in which simulations end. When ctx is done, no further simulation starts, those
+// under way are abandoned, and Run returns the ones that ended, with ctx.Err(). If a
+// simulation panics, the error is a *Broken.
+func Run(ctx context.Context, sc *scenarios.Scenario, o Options) ([]results.Run, error) {
+	worlds, err := newWorlds(sc)
+	if err != nil {
+		return nil, err
+	}
+	for i, w := range worlds {
+		w.settings, w.alter, w.checked = settingsOf(sc, i), o.Alter, o.Check
+		if w.settings.Wants("slowdown") {
+			if w.calm, err = w.withoutStorms(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	r := newReplications(sc, worlds, o)
+	return r.runs(pool.Each(ctx, pool.Width(o.Parallel), r.most, r.one))
+}
+
+// FileError says what is wrong with a file that a scenario names, beyond the part that is
+// read before a run.
+type FileError struct{ Err error }
+
+// Error returns what is wrong.
+func (e *FileError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *FileError) Unwrap() error { return e.Err }
+
+// world is the scenario as one policy sees it.
+type world struct {
+	sc     *scenarios.Scenario
+	index  int // of the policy
+	policy func() engine.Policy
+	node   engine.Config
+	store  engine.StoreOptions
+	links  sim.Links
+	calm   *world // the same without storms; nil: nobody asks
+
+	settings results.Settings                               // what measures it goes by
+	alter    func(policy int, seed uint64, cfg *sim.Config) // may be nil
+	checked  bool
+}
+
+func newWorlds(sc *scenarios.Scenario) ([]*world, error) {
+	var worlds []*world
+	for i := range sc.Policies {
+		w, err := newWorld(sc.Variant(i), i)
+		if err != nil {
+			return nil, fmt.Errorf("policy %q: %w", sc.Policies[i].Label, err)
+		}
+		worlds = append(worlds, w)
+	}
+	return worlds, nil
+}
+
+func newWorld(sc *scenarios.Scenario, policy int) (*world, error) {
+	w := &world{sc: sc, index: policy, store: storeOptions(sc), links: linksOf(&sc.Engine.Store)}
+	var err error
+	if w.policy, err = sc.PolicyMaker(policy); err != nil {
+		return nil, err
+	}
+	w.node = engineConfig(&sc.Engine)
+	for i := range sc.Jobs {
+		retry, err := sc.RetryPolicy(i)
+		if err != nil {
+			return nil, fmt.Errorf("retry of class %s: %w", sc.Jobs[i].Class, err)
+		}
+		w.node.Kinds = append(w.node.Kinds, engine.KindConfig{Retry: retry, Timeout: sc.TimeoutOf(i)})
+	}
+	return w, nil
+}
+
+// stepsBetweenChecks is how many events a simulation goes on after an interrupt,
+// at the most: some milliseconds.
+const stepsBetweenChecks = 1 << 14
+
+// replicate runs one seed and, if that is asked for, the same without storms beside it.
+func (w *world) replicate(ctx context.Context, seed uint64) (*results.Run, error) {
+	run, err := w.simulate(ctx, seed)
+	if err != nil || w.calm == nil {
+		return run, err
+	}
+	calm, err := w.calm.simulate(ctx, seed)
+	if err != nil {
+		return nil, err
+	}
+	run.CompareWithCalm(calm)
+	return run, nil
+}
+
+// simulate runs one seed. The error is ctx.Err(), a *FileError or a *Broken.
+func (w *world) simulate(ctx context.Context, seed uint64) (run *results.Run, err error) {
+	workload, err := newWorkload(w.sc, engine.Rand{Seed: seed})
+	if err != nil {
+		return nil, &FileError{err}
+	}
+	defer workload.Close()
+	var s *sim.Sim
+	defer func() { // start may panic too
+		if cause := recover(); cause != nil {
+			run, err = nil, broken(w.sc.Policies[w.index].Label, seed, s, cause)
+		}
+	}()
+	var collector *results.Collector
+	guard := w.guard(seed)
+	s, collector = w.start(seed, workload, guard.watch)
+	for n := 1; s.Step(); n++ {
+		if guard.broken(s, n) {
+			return nil, w.breached(seed, guard)
+		}
+		if n%stepsBetweenChecks != 0 {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if workload.Err() != nil {
+			break
+		}
+	}
+	if err := workload.Err(); err != nil {
+		return nil, &FileError{err}
+	}
+	r := collector.Finish(s.Now(), unresolved(s.Store().(*memstore.Store)))
+	r.Seed, r.Fingerprint, r.Events = seed, uint64(s.Digest()), s.Events()
+	if guard.settle(s, collector.Totals(), countsAll(w.sc)) {
+		return nil, w.breached(seed, guard)
+	}
+	return &r, nil
+}
+
+// withoutStorms returns the world of w as it would be without storms.
+func (w *world) withoutStorms() (*world, error) {
+	calm := *w.sc
+	calm.Storms = nil
+	without, err := newWorld(&calm, w.index)
+	if err == nil {
+		without.settings, without.alter, without.checked = w.settings, w.alter, w.checked
+	}
+	return without, err
+}
+
+// start returns a simulation that has not begun, and what watches it. watch is given the
+// recorder of the simulation and returns the one to use.
+func (w *world) start(seed uint64, workload *workload, watch func(engine.Recorder) engine.Recorder) (*sim.Sim, *results.Collector) {
+	sc, rand := w.sc, engine.Rand{Seed: seed}
+	collector := results.NewCollector(&w.settings, w.index)
+	links := w.links
+	node := w.node
+	node.Rand = rand
+	handlers := newHandlers(sc, rand)
+	cfg := sim.Config{
+		Nodes:    slices.Repeat([]engine.Config{node}, int(sc.Engine.Nodes)),
+		Policy:   func(int32) engine.Policy { return w.policy() },
+		Store:    func(clock func() engine.Time) sim.Store { return memstore.NewSingle(clock, w.store) },
+		Network:  handlers.quietly(&links),
+		Handlers: handlers,
+		Workload: workload,
+		Recorder: collector,
+		Wake:     wakeMode(sc.Engine.Fetch.Wake),
+		Restart:  sc.Engine.Restart.Std(),
+		Until:    engine.Time(sc.Duration).Add(sc.Drain.Std()),
+	}
+	equip(sc, &cfg, &links, rand)
+	if enqueue := sc.Engine.Store.Enqueue.Dist(); !enqueue.IsConstant() || enqueue.Mean() > 0 {
+		cfg.EnqueueDelay = func(j *engine.NewJob) time.Duration {
+			if j.ID&scenarios.CopyMask != 0 {
+				return 0 // see callers
+			}
+			return enqueue.Duration(rand.Uniform(engine.ForRequestDelay, uint64(j.ID), 0, 0))
+		}
+	}
+	if c := newCallers(sc, workload, collector, cfg.EnqueueDelay); c != nil {
+		cfg.Workload, cfg.Recorder = c, c
+	}
+	cfg.Recorder = watch(cfg.Recorder)
+	if w.alter != nil {
+		w.alter(w.index, seed, &cfg)
+	}
+	return sim.New(cfg), collector
+}
+
+// redrives reports whether a storm brings dead jobs back.
+func redrives(sc *scenarios.Scenario) bool {
+	return slices.ContainsFunc(sc.Storms, func(s scenarios.Storm) bool { return s.Redrive != nil })
+}
+
+// unresolved lists what a store still holds.
+func unresolved(store *memstore.Store) func(yield func(results.Unresolved) bool) {
+	return func(yield func(results.Unresolved) bool) {
+		store.Each(func(u memstore.Unfinished) bool {
+			return yield(results.Unresolved{Job: u.Job, Kind: u.Kind, Tenant: u.Tenant, State: u.State, Class: u.Class, Age: u.Age, ReadyFor: u.Ready})
+		})
+	}
+}
+
+// scaled multiplies a duration by a factor of at least 0.
+func scaled(d time.Duration, factor float64) time.Duration {
+	x := float64(d) * factor
+	if x >= float64(dist.LongestDraw) {
+		return dist.LongestDraw
+	}
+	return time.Duration(math.Round(x))
+}

@@ -1,0 +1,141 @@
+package world
+
+import (
+	"time"
+
+	"qsim/results"
+	"qsim/scenarios"
+)
+
+// Windows returns the storms in order of their start. That of a crash lasts until the
+// processes are back.
+func Windows(sc *scenarios.Scenario) []results.Window {
+	var windows []results.Window
+	for i := range sc.Storms {
+		s := &sc.Storms[i]
+		w := results.Window{Name: s.Name, From: s.At.Std(), To: s.End()}
+		k := len(windows)
+		for k > 0 && windows[k-1].From > w.From {
+			k--
+		}
+		windows = append(windows[:k], append([]results.Window{w}, windows[k:]...)...)
+	}
+	return windows
+}
+
+// Settings returns what the results package must know of sc.
+func Settings(sc *scenarios.Scenario) results.Settings {
+	s := results.Settings{
+		Scenario: sc.Name, Description: sc.Description, ConfigHash: sc.ConfigHash(),
+		Duration: sc.Duration.Std(), Drain: sc.Drain.Std(), Warmup: sc.Warmup.Std(), Bucket: bucket(sc.Duration.Std()),
+		Nodes: int(sc.Engine.Nodes), Workers: int(sc.Engine.Workers),
+		ErrorKinds: sc.ErrorKinds(), Storms: Windows(sc), Objectives: objectivesOf(sc), Asked: sc.Asked(),
+		Baseline: sc.PoliciesNamed(sc.Baseline)[0],
+		Tenants:  sc.TenantNames(), Patience: patienceOf(sc), CopyBits: scenarios.CopyBits, Redrives: redrives(sc),
+	}
+	for i := range sc.Jobs {
+		s.Classes = append(s.Classes, sc.Jobs[i].Class)
+	}
+	describeLoad(sc, &s)
+	for i := range sc.Policies {
+		p := &sc.Policies[i]
+		seen := sc.Variant(i).Engine
+		s.Policies = append(s.Policies, results.PolicyInfo{Kind: p.Kind, Label: p.Label, Entitled: p.Entitled(),
+			Nodes: int(seen.Nodes), Workers: int(seen.Workers), Lease: leaseTold(&seen)})
+	}
+	return s
+}
+
+// leaseTold is how long a lease lasts from what an event tells of it, 0 if none does: what is acked
+// early is held for ever, and a heartbeat of a node prolongs all that it holds without naming it.
+func leaseTold(e *scenarios.Engine) time.Duration {
+	if e.Ack == "early" || e.Lease.Of == "node" && e.Lease.Heartbeat > 0 {
+		return 0
+	}
+	return e.Lease.TTL.Std()
+}
+
+// describeLoad sets what s says of the jobs.
+func describeLoad(sc *scenarios.Scenario, s *results.Settings) {
+	var work float64
+	s.Idempotent, s.Loads, s.Rate, s.Service = nil, nil, 0, 0
+	for i := range sc.Jobs {
+		job := &sc.Jobs[i]
+		s.Idempotent = append(s.Idempotent, job.Idempotent)
+		rate := job.Arrivals.MeanRate()
+		s.Rate += rate
+		mean := job.Service.Dist().Mean()
+		work += float64(rate * mean)
+		s.Loads = append(s.Loads, results.Load{Rate: rate, Service: time.Duration(min(mean, scenarios.LongestDuration.Seconds()) * float64(time.Second))})
+	}
+	if s.Rate > 0 {
+		s.Service = time.Duration(min(work/s.Rate, scenarios.LongestDuration.Seconds()) * float64(time.Second))
+	}
+}
+
+// settingsOf returns Settings for what measures policy i, which may override the jobs
+// and the windows of storms. The storms stand in the same order as in Settings.
+func settingsOf(sc *scenarios.Scenario, i int) results.Settings {
+	s, seen := Settings(sc), sc.Variant(i)
+	if seen == sc {
+		return s
+	}
+	describeLoad(seen, &s)
+	s.Patience, s.Redrives = patienceOf(seen), redrives(seen)
+	for _, w := range Windows(seen) {
+		for k := range s.Storms {
+			if s.Storms[k].Name == w.Name {
+				s.Storms[k] = w
+			}
+		}
+	}
+	return s
+}
+
+// objectivesOf returns the objectives, one for each policy that they name.
+func objectivesOf(sc *scenarios.Scenario) []results.Objective {
+	var all []results.Objective
+	for i := range sc.Objectives {
+		o := &sc.Objectives[i]
+		r := results.Objective{
+			Query:  results.Query{Metric: o.Metric, During: o.During, After: o.After, Class: o.Class, Tenant: o.Tenant},
+			Expect: o.Expect == "missed",
+		}
+		if o.Limit != nil {
+			r.Limit = o.Limit.Std()
+		}
+		bound, word := o.Below, "below "
+		if o.Above != nil {
+			bound, word, r.Above = o.Above, "above ", true
+		}
+		r.Bound, r.Text = bound.Value, word+bound.Text
+		names := o.Policies
+		if len(names) == 0 {
+			names = []string{""}
+		}
+		for _, name := range names {
+			r.Policy = name
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// bucket returns a round step of time that divides a run into 300 to 720 parts.
+func bucket(duration time.Duration) time.Duration {
+	for _, unit := range []time.Duration{time.Nanosecond, time.Microsecond, time.Millisecond} {
+		for _, n := range []time.Duration{1, 2, 5, 10, 20, 50, 100, 200, 500} {
+			if duration/(n*unit) <= mostBuckets {
+				return n * unit
+			}
+		}
+	}
+	for _, n := range []time.Duration{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 432000, 864000} {
+		if duration/(n*time.Second) <= mostBuckets {
+			return n * time.Second
+		}
+	}
+	return duration / mostBuckets
+}
+
+const mostBuckets = 720

@@ -1,0 +1,214 @@
+package world
+
+import (
+	"context"
+	"path"
+	"strings"
+	"testing"
+
+	"qsim/results"
+	"qsim/scenarios"
+)
+
+// shippedSeeds are enough for every lesson: each is far larger than its interval.
+const shippedSeeds = 5
+
+// opened loads a scenario that is part of the program, with what is said of it.
+func opened(t *testing.T, name string) (*scenarios.Scenario, scenarios.Diagnostics) {
+	t.Helper()
+	file, src, err := scenarios.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sc, problems := scenarios.Load(file, src, nil)
+	if sc == nil {
+		t.Fatal(problems)
+	}
+	return sc, problems
+}
+
+// TestShippedScenariosRun runs every scenario that is part of the program, with few seeds, and wants
+// its objectives to come out as the file says: what a cure is to mend misses, and the cure
+// meets.
+func TestShippedScenariosRun(t *testing.T) {
+	if raced || testing.Short() {
+		t.Skip("hundreds of millions of events: run without the race detector")
+	}
+	for _, b := range scenarios.Builtin() {
+		t.Run(b.Name, func(t *testing.T) {
+			t.Parallel()
+			sc, problems := opened(t, b.Name)
+			published := strings.HasPrefix(b.Name, "published/")
+			if !published { // whose figures are held to intervals that want all of the seeds
+				sc.Seeds = min(sc.Seeds, shippedSeeds)
+			}
+			if len(problems) > 0 {
+				t.Errorf("warnings: %v", problems)
+			}
+			runs, err := Run(context.Background(), sc, Options{Parallel: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			settings := Settings(sc)
+			summary, err := results.Summarize(&settings, runs, results.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(summary.Objectives) == 0 {
+				t.Error("no objectives: what does it assert?")
+			}
+			for i := range summary.Objectives {
+				if v := &summary.Objectives[i]; v.Failed(published) {
+					t.Errorf("%s of %s: %v in [%v, %v], %s: %s", v.Metric, v.Policy, v.Value, v.Low, v.High, v.Text, v.Outcome)
+				}
+			}
+		})
+	}
+}
+
+// TestShippedScenariosAreChecked holds one seed of every scenario that is part of the program to the
+// invariants of the engine.
+func TestShippedScenariosAreChecked(t *testing.T) {
+	if raced || testing.Short() {
+		t.Skip("tens of millions of events: run without the race detector")
+	}
+	for _, b := range scenarios.Builtin() {
+		t.Run(b.Name, func(t *testing.T) {
+			t.Parallel()
+			sc, _ := opened(t, b.Name)
+			sc.Seeds = 1
+			if _, err := Run(context.Background(), sc, Options{Parallel: 1, Check: true}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestIncidentsSayWhatHappened holds the files to their form: a comment on top that says
+// what happened, where that is known from and what to look at, and both a variant that
+// shows the trouble and one that does not.
+func TestIncidentsSayWhatHappened(t *testing.T) {
+	incidents := 0
+	for _, b := range scenarios.Builtin() {
+		if !strings.HasPrefix(b.Name, "incidents/") {
+			continue
+		}
+		incidents++
+		name, src, err := scenarios.Open(b.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		comment, _, _ := strings.Cut(string(src), "\nname:")
+		if lines := strings.Count(comment, "\n# "); !strings.HasPrefix(comment, "# ") || lines < 3 || !strings.Contains(comment, "Source") {
+			t.Errorf("%s: want a comment on top, with a Source", b.Name)
+		}
+		sc, problems := scenarios.Load(name, src, nil)
+		if sc == nil {
+			t.Errorf("%s: %v", b.Name, problems)
+			continue
+		}
+		if sc.Name != path.Base(b.Name) {
+			t.Errorf("%s is named %s inside", b.Name, sc.Name)
+		}
+		if problem := lacksContrast(sc); problem != "" {
+			t.Errorf("%s: %s", b.Name, problem)
+		}
+	}
+	if incidents < leastIncidents {
+		t.Errorf("%d incidents: want at least %d", incidents, leastIncidents)
+	}
+}
+
+// leastIncidents is how many there are: none may be lost unnoticed.
+const leastIncidents = 36
+
+// lacksContrast says what keeps a scenario from showing a trouble and what ends it: there
+// must be something to measure that one policy is expected to miss and another must meet.
+// It returns "" if there is.
+func lacksContrast(sc *scenarios.Scenario) string {
+	type measured struct{ metric, class, tenant, during, after, limit string }
+	missing, meeting := map[measured]map[int]bool{}, map[measured]map[int]bool{}
+	for i := range sc.Objectives {
+		o := &sc.Objectives[i]
+		of := measured{o.Metric, o.Class, o.Tenant, o.During, o.After, ""}
+		if o.Limit != nil {
+			of.limit = o.Limit.String()
+		}
+		outcome := meeting
+		if o.Expect == "missed" {
+			outcome = missing
+		}
+		if outcome[of] == nil {
+			outcome[of] = map[int]bool{}
+		}
+		if len(o.Policies) == 0 {
+			for p := range sc.Policies {
+				outcome[of][p] = true
+			}
+		}
+		for _, name := range o.Policies {
+			for _, p := range sc.PoliciesNamed(name) {
+				outcome[of][p] = true
+			}
+		}
+	}
+	for of := range missing {
+		for p := range missing[of] {
+			for q := range meeting[of] {
+				if p != q {
+					return ""
+				}
+			}
+		}
+	}
+	return "no policy meets what another is expected to miss: want a variant that shows the trouble and one that does not, by one metric"
+}
+
+// TestLacksContrast: an objective to miss and one to meet are not enough if they measure
+// different things, or one policy.
+func TestLacksContrast(t *testing.T) {
+	const policies = smallest + "storms: [{name: x, at: 2m, for: 1m, pause: {nodes: 1}}]\npolicies: [{kind: fifo, label: A}, {kind: fifo, label: B, with: {engine.workers: 9}}]\n"
+	const missed = "objectives:\n  - {metric: stale.commits, below: 0, policies: [A], expect: missed}\n"
+	for text, good := range map[string]bool{
+		missed + "  - {metric: stale.commits, below: 0, policies: [B]}\n":                 true,
+		missed + "  - {metric: stale.commits, below: 0, policies: [B], expect: missed}\n": false,
+		missed + "  - {metric: leases.false, below: 0, policies: [B]}\n":                  false,
+		missed + "  - {metric: stale.commits, above: 5, policies: [A]}\n":                 false,
+		missed + "  - {metric: stale.commits, during: x, below: 0, policies: [B]}\n":      false,
+		missed: false,
+	} {
+		sc, problems := scenarios.Load("a", []byte(policies+text), nil)
+		if sc == nil {
+			t.Fatal(problems)
+		}
+		if problem := lacksContrast(sc); (problem == "") != good {
+			t.Errorf("%s: %q; want it good: %v", text, problem, good)
+		}
+	}
+}
+
+// TestPublishedResultsSaySo holds the files to their form: a comment on top that says whose
+// result it is and what to look at.
+func TestPublishedResultsSaySo(t *testing.T) {
+	published := 0
+	for _, b := range scenarios.Builtin() {
+		if !strings.HasPrefix(b.Name, "published/") {
+			continue
+		}
+		published++
+		name, src, err := scenarios.Open(b.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		comment, _, _ := strings.Cut(string(src), "\nname:")
+		if !strings.HasPrefix(comment, "# ") || !strings.Contains(comment, "\n# Source: ") || !strings.Contains(comment, "\n# Look at: ") {
+			t.Errorf("%s: want a comment on top, with a Source and what to Look at", b.Name)
+		}
+		if sc, problems := scenarios.Load(name, src, nil); sc == nil || sc.Name != path.Base(b.Name) || len(sc.Objectives) == 0 {
+			t.Errorf("%s does not load, is named otherwise inside or asserts nothing: %v", b.Name, problems)
+		}
+	}
+	if published < 8 {
+		t.Errorf("%d published results", published)
+	}
+}

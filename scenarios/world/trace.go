@@ -1,0 +1,98 @@
+package world
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+
+	"qsim/engine"
+	"qsim/scenarios"
+)
+
+// trace reads arrivals from a file, line by line: its memory does not depend on how many
+// there are.
+type trace struct {
+	file     io.ReadCloser
+	name     string
+	lines    *bufio.Scanner
+	number   int // of the latest line, from 1
+	seconds  float64
+	start    engine.Time
+	stop     engine.Time
+	levels   levels
+	draws    classDraws
+	tenantOf func(name string) (engine.TenantID, bool)
+	index    uint64
+	over     bool
+	err      error // why it ended early, if not nil
+}
+
+func newTrace(file io.ReadCloser, name string, start, stop engine.Time, factors levels, draws classDraws) *trace {
+	return &trace{file: file, name: name, lines: bufio.NewScanner(file), start: start, stop: stop, levels: factors, draws: draws}
+}
+
+func (t *trace) next() (arrival, bool) {
+	for !t.over {
+		if !t.lines.Scan() {
+			t.number++
+			t.end(t.lines.Err())
+			break
+		}
+		t.number++
+		a, err := t.parse()
+		switch {
+		case err != nil:
+			t.end(err)
+		case a.at >= t.stop:
+			t.end(nil)
+		case a.count > 0:
+			a.index = t.index
+			t.index += a.count
+			return a, true
+		}
+	}
+	return arrival{}, false
+}
+
+// parse reads the latest line.
+func (t *trace) parse() (arrival, error) {
+	seconds, tenant, err := scenarios.TraceLine(t.lines.Text())
+	if err != nil {
+		return arrival{}, err
+	}
+	if seconds < t.seconds {
+		return arrival{}, errors.New("it is earlier than the line before")
+	}
+	t.seconds = seconds
+	a := arrival{at: t.start.Add(scenarios.Duration(float64(seconds*1e9) + 0.5).Std())}
+	if tenant != "" {
+		var known bool
+		if a.tenant, known = t.tenantOf(tenant); !known {
+			return arrival{}, fmt.Errorf("there is no tenant %s", scenarios.Quoted(tenant))
+		}
+	}
+	factor, _ := t.levels.now(float64(a.at))
+	a.count = uint64(factor)
+	if rest := factor - float64(a.count); rest > 0 && t.draws.uniform(uint64(t.number), drawAccept) < rest {
+		a.count++
+	}
+	return a, nil
+}
+
+// end closes the file and keeps what was wrong, if anything was.
+func (t *trace) end(err error) {
+	t.over = true
+	if err != nil {
+		t.err = fmt.Errorf("file %s, line %d: %w", scenarios.Quoted(t.name), t.number, err)
+	}
+	t.file.Close() // it was only read
+}
+
+// Close ends the trace where it is.
+func (t *trace) Close() error {
+	if !t.over {
+		t.end(nil)
+	}
+	return nil
+}

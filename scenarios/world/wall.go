@@ -1,0 +1,153 @@
+package world
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/sim"
+	"qsim/results"
+	"qsim/scenarios"
+)
+
+// Wall is what one policy of a scenario does under one seed, for a driver that runs it on
+// the wall clock against a real store: the same arrivals, run times and failures, by the
+// same draws, as a simulation of that seed has. Times and durations that it takes and
+// returns are those of the wall clock, from its start; a scenario's own are that times its
+// speed. The methods may be called from several goroutines, but for Next and Finish.
+type Wall struct {
+	world *world
+	seed  uint64
+	speed scenarios.Speed
+
+	workload *workload
+	config   engine.Config
+
+	mutex    sync.Mutex
+	handlers *handlers
+}
+
+// OnWallClock returns policy of sc under a seed at a speed. The error says by its key
+// what of the scenario only a simulation can do. The caller closes it.
+func OnWallClock(sc *scenarios.Scenario, policy int, seed uint64, speed scenarios.Speed) (*Wall, error) {
+	seen := sc.Variant(policy)
+	if err := fitsWallClock(seen, policy, speed); err != nil {
+		return nil, fmt.Errorf("policy %q: %w", sc.Policies[policy].Label, err)
+	}
+	world, err := newWorld(seen, policy)
+	if err != nil {
+		return nil, fmt.Errorf("policy %q: %w", sc.Policies[policy].Label, err)
+	}
+	world.settings = settingsOf(sc, policy)
+	rand := engine.Rand{Seed: seed}
+	w := &Wall{world: world, seed: seed, speed: speed, handlers: newHandlers(seen, rand)}
+	w.config = fastConfig(speed, world.node)
+	w.config.Rand = rand
+	if w.workload, err = newWorkload(seen, rand); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// Close closes the files that the arrivals come from and says what was wrong with them.
+func (w *Wall) Close() error { return w.workload.Close() }
+
+// Speed is how fast w goes.
+func (w *Wall) Speed() scenarios.Speed { return w.speed }
+
+// Nodes is how many engines there are.
+func (w *Wall) Nodes() int { return int(w.world.sc.Engine.Nodes) }
+
+// Engine is the configuration of each of them, without its name, policy and recorder.
+func (w *Wall) Engine() engine.Config { return w.config }
+
+// Policy returns a new policy, for one engine.
+func (w *Wall) Policy() engine.Policy { return newFastPolicy(w.world.policy(), w.speed) }
+
+// Options are the rules of the store.
+func (w *Wall) Options() engine.StoreOptions { return fastOptions(w.speed, w.world.store) }
+
+// WakesAll and WakesNone say who is told of new ready jobs; one engine if both are false.
+func (w *Wall) WakesAll() bool { return wakeMode(w.world.sc.Engine.Fetch.Wake) == sim.WakeAll }
+
+// WakesNone says that engines poll.
+func (w *Wall) WakesNone() bool { return wakeMode(w.world.sc.Engine.Fetch.Wake) == sim.WakeNone }
+
+// Length is when arrivals end, and until when what is left of them may be worked off.
+func (w *Wall) Length() (arrivals, all time.Duration) {
+	d, drain := w.world.sc.Duration.Std(), w.world.sc.Drain.Std()
+	return w.speed.Real(d), w.speed.Real(d + drain)
+}
+
+// Next returns the next job and when it is to be enqueued; false: there are no more.
+func (w *Wall) Next() (at time.Duration, j engine.NewJob, ok bool) {
+	when, j, ok := w.workload.Next()
+	if !ok {
+		return 0, j, false
+	}
+	j.Delay = w.speed.Real(j.Delay)
+	return w.speed.Real(time.Duration(when)), j, true
+}
+
+// Err is what was wrong with the files that the arrivals come from: Next ended early.
+func (w *Wall) Err() error { return w.workload.Err() }
+
+// Attempt is how one execution goes, if nothing interrupts it.
+type Attempt struct {
+	Runs          time.Duration // at least 0
+	Error         engine.ErrorKind
+	IgnoresCancel bool // it goes on to its end when it is told to stop
+
+	undecided bool // see End
+}
+
+// Begin draws how an execution of j goes that begins now. End must follow.
+func (w *Wall) Begin(now time.Duration, node int32, j *engine.Job) Attempt {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	x := w.handlers.Begin(w.speed.At(engine.Time(now)), node, j)
+	return Attempt{Runs: w.speed.Real(x.Runs), Error: x.Error, IgnoresCancel: x.IgnoresCancel, undecided: x.Undecided}
+}
+
+// End says that an execution that began as a ended now, at its own end or, if stopped is
+// an error kind, because it was told to stop. It returns how it went.
+func (w *Wall) End(now time.Duration, node int32, j *engine.Job, a Attempt, stopped engine.ErrorKind) engine.ErrorKind {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	at, err := w.speed.At(engine.Time(now)), a.Error
+	switch {
+	case stopped != engine.NoError:
+		err = stopped
+	case a.undecided:
+		err = w.handlers.Decide(at, node, j)
+	}
+	w.handlers.End(at, node, j, err, false)
+	return err
+}
+
+// Finish turns the events of a run, in any order, into what a simulation of that policy
+// and seed would have given: its times are those of the scenario. The run ended at end.
+func (w *Wall) Finish(events []engine.Event, end time.Duration) (results.Run, Balance) {
+	ordered, balance := reconcile(events, end, w.config.Promoter.Every > 0)
+	c := results.NewCollector(&w.world.settings, w.world.index)
+	var digest engine.Digest
+	for i := range ordered {
+		e := *ordered[i]
+		e.At, e.Waited, e.Age = w.speed.At(e.At), w.speed.Virtual(e.Waited), w.speed.Virtual(e.Age)
+		e.Delay, e.Ran = w.speed.Virtual(e.Delay), w.speed.Virtual(e.Ran)
+		digest.Add(&e)
+		c.Record(&e)
+	}
+	left := balance.unresolved
+	run := c.Finish(w.speed.At(engine.Time(end)), func(yield func(results.Unresolved) bool) {
+		for _, u := range left {
+			u.Age, u.ReadyFor = w.speed.Virtual(u.Age), w.speed.Virtual(u.ReadyFor)
+			if !yield(u) {
+				return
+			}
+		}
+	})
+	run.Seed, run.Fingerprint, run.Events = w.seed, uint64(digest), int64(len(ordered))
+	return run, balance
+}

@@ -1,0 +1,205 @@
+package world
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/dist"
+	"qsim/engine/sim"
+	"qsim/scenarios"
+)
+
+// Delays are what a machine and its store took in a run on the wall clock, for a simulation
+// that is to have them too. They are samples of what was measured, in the time of the wall
+// clock; an empty one stands for no time at all.
+type Delays struct {
+	Request [engine.NumOps][]time.Duration // from an engine's asking until the store acts
+	Reply   [engine.NumOps][]time.Duration // from then until the engine has the answer
+	PerJob  [engine.NumOps]time.Duration   // added to the answer for each job but the first
+	// Wake takes the place of Request for a claim that no worker's end and no answer has
+	// caused: from when a job is ready until an engine that had to be told of it has it.
+	Wake    []time.Duration
+	Overrun []time.Duration // how much longer a worker is busy than its handler was to take
+	// Stalls are, by node, when an engine did nothing although it had something to do, and
+	// Held when jobs that came were held up on their way to the store: what befalls all at
+	// once and is in none of the above. In order, and apart.
+	Stalls [][]Span
+	Held   []Span
+	Period time.Duration   // after which Stalls and Held come again; 0: they do not
+	Speed  scenarios.Speed // at which the run went
+}
+
+// Span is a stretch of time.
+type Span struct{ From, For time.Duration }
+
+// Overlay is Delays as a simulation applies them.
+type Overlay struct {
+	request, reply [engine.NumOps]dist.Dist
+	perJob         [engine.NumOps]time.Duration
+	wake, overrun  dist.Dist
+	stalls         [][]Span
+	held           []Span
+	period         time.Duration
+}
+
+// Overlay prepares d, in the time of the scenario.
+func (d *Delays) Overlay() (*Overlay, error) {
+	o := new(Overlay)
+	var err error
+	for op := range d.Request {
+		if o.request[op], err = d.dist(d.Request[op]); err != nil {
+			return nil, fmt.Errorf("delays of requests: %v: %w", engine.Op(op), err)
+		}
+		if o.reply[op], err = d.dist(d.Reply[op]); err != nil {
+			return nil, fmt.Errorf("delays of replies: %v: %w", engine.Op(op), err)
+		}
+		o.perJob[op] = d.Speed.Virtual(d.PerJob[op])
+	}
+	if o.wake, err = d.dist(d.Wake); err != nil {
+		return nil, fmt.Errorf("delays of wakes: %w", err)
+	}
+	if o.overrun, err = d.dist(d.Overrun); err != nil {
+		return nil, fmt.Errorf("overrun: %w", err)
+	}
+	for _, spans := range d.Stalls {
+		o.stalls = append(o.stalls, d.spans(spans))
+	}
+	o.held, o.period = d.spans(d.Held), d.Speed.Virtual(d.Period)
+	return o, nil
+}
+
+// spans are those of the scenario.
+func (d *Delays) spans(of []Span) (all []Span) {
+	for _, s := range of {
+		all = append(all, Span{d.Speed.Virtual(s.From), max(1, d.Speed.Virtual(s.For))})
+	}
+	return all
+}
+
+// each visits spans in order, again after each period, until a time.
+func each(spans []Span, period time.Duration, until engine.Time, visit func(Span)) {
+	for start := time.Duration(0); len(spans) > 0; start += period {
+		for _, s := range spans {
+			s.From += start
+			if engine.Time(s.From) >= until {
+				return
+			}
+			visit(s)
+		}
+		if period <= 0 {
+			return
+		}
+	}
+}
+
+// dist is the distribution of samples in the time of the scenario.
+func (d *Delays) dist(samples []time.Duration) (dist.Dist, error) {
+	if len(samples) == 0 {
+		return dist.Dist{}, nil
+	}
+	values := make([]float64, len(samples))
+	for i, s := range samples {
+		values[i] = max(0, d.Speed.Virtual(s)).Seconds()
+	}
+	return dist.Empirical(values)
+}
+
+// Alter gives a simulation these delays in place of its scenario's: see Options.Alter.
+func (o *Overlay) Alter(_ int, _ uint64, cfg *sim.Config) {
+	m := &measured{Overlay: o, rand: cfg.Rand, handlers: cfg.Handlers, awake: make([]engine.Time, len(cfg.Nodes))}
+	for i := range m.awake {
+		m.awake[i] = -1
+	}
+	cfg.Network, cfg.Handlers = m, m
+	cfg.Controls = slices.Clone(cfg.Controls)
+	for node := range cfg.Nodes {
+		if node < len(o.stalls) {
+			each(o.stalls[node], o.period, cfg.Until, func(s Span) {
+				cfg.Controls = append(cfg.Controls, sim.Control{Kind: sim.Pause, Node: int32(node), At: engine.Time(s.From), For: s.For})
+			})
+		}
+	}
+	if len(o.held) > 0 {
+		w := &heldUp{Workload: cfg.Workload}
+		each(o.held, o.period, cfg.Until, func(s Span) { w.spans = append(w.spans, s) })
+		cfg.Workload = w
+	}
+	cfg.EnqueueDelay, cfg.Parallel, cfg.CountRows = nil, 0, false
+}
+
+// heldUp is a workload whose jobs come late at times, all at once then.
+type heldUp struct {
+	sim.Workload
+	spans []Span // those that are not over
+}
+
+// Next implements sim.Workload.
+func (w *heldUp) Next() (engine.Time, engine.NewJob, bool) {
+	at, j, ok := w.Workload.Next()
+	for len(w.spans) > 0 && engine.Time(w.spans[0].From+w.spans[0].For) <= at {
+		w.spans = w.spans[1:]
+	}
+	if len(w.spans) > 0 && engine.Time(w.spans[0].From) <= at {
+		at = engine.Time(w.spans[0].From + w.spans[0].For)
+	}
+	return at, j, ok
+}
+
+// measured is a network, and handlers, that take as long as real ones were seen to.
+type measured struct {
+	*Overlay
+	rand     engine.Rand
+	handlers sim.Handlers
+	awake    []engine.Time // by node: when something last reached it that was no wake
+}
+
+// Draws for the run time of an attempt and the delay of a call; those below are told apart
+// in handlers.go.
+const (
+	drawOverrun = 1<<16 - 2
+	drawAsked   = 0
+	drawWoken   = 1
+)
+
+// Request draws how long a call is under way to the store.
+func (m *measured) Request(now engine.Time, c *engine.Call) sim.Fate {
+	if c.Op == engine.OpClaim && m.awake[c.Engine.Node()] != now {
+		return sim.Fate{Delay: m.draw(&m.wake, engine.ForRequestDelay, c, drawWoken)}
+	}
+	return sim.Fate{Delay: m.draw(&m.request[c.Op], engine.ForRequestDelay, c, drawAsked)}
+}
+
+// Reply draws how long its answer takes.
+func (m *measured) Reply(now engine.Time, c *engine.Call, r *engine.Reply, _ *sim.Rows) time.Duration {
+	more := max(0, r.Rows()-1)
+	d := m.draw(&m.reply[c.Op], engine.ForResponseDelay, c, drawAsked) + time.Duration(more)*m.perJob[c.Op]
+	if c.Op == engine.OpClaim {
+		m.awake[c.Engine.Node()] = now.Add(d)
+	}
+	return d
+}
+
+func (m *measured) draw(d *dist.Dist, p engine.Purpose, c *engine.Call, n uint16) time.Duration {
+	node := uint64(uint32(c.Engine.Node()))<<16 | uint64(c.Engine.Generation()&0xffff)
+	return d.Duration(m.rand.Uniform(p, uint64(c.ID), node, n))
+}
+
+// Begin adds what a worker takes besides the handler.
+func (m *measured) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
+	x := m.handlers.Begin(now, node, j)
+	x.Runs += m.overrun.Duration(m.rand.Uniform(engine.ForRunTime, uint64(j.ID), uint64(j.Delivery), drawOverrun))
+	return x
+}
+
+// Decide is asked only of handlers that decide.
+func (m *measured) Decide(now engine.Time, node int32, j *engine.Job) engine.ErrorKind {
+	return m.handlers.(sim.Judge).Decide(now, node, j)
+}
+
+// End notes that the node is awake.
+func (m *measured) End(now engine.Time, node int32, j *engine.Job, err engine.ErrorKind, aborted bool) {
+	m.awake[node] = now
+	m.handlers.End(now, node, j, err, aborted)
+}

@@ -1,0 +1,174 @@
+package world
+
+import (
+	"context"
+	"math"
+	"testing"
+	"time"
+
+	"qsim/engine"
+	"qsim/results"
+	"qsim/scenarios"
+)
+
+// delayed simulates one policy of a scenario with delays.
+func delayed(t *testing.T, sc *scenarios.Scenario, d *Delays) *results.Run {
+	t.Helper()
+	overlay, err := d.Overlay()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := Run(context.Background(), sc, Options{Alter: overlay.Alter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &all[0]
+}
+
+func metricOf(t *testing.T, r *results.Run, name string) float64 {
+	t.Helper()
+	return value(t, r, results.Query{Metric: name})
+}
+
+// TestDelays gives one job at a time constant delays on the wall clock, ten times as fast
+// as the scenario, and tells by hand what they come to in the scenario's time.
+func TestDelays(t *testing.T) {
+	sc := loadWall(t, `
+duration: 100s
+warmup: 0s
+seeds: 1
+engine: {workers: 4, commit: {linger: 0s}, store: {claim: 9s, commit: 9s}}
+jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 1s}]
+`)
+	d := &Delays{Speed: scenarios.Speed{Num: 10, Den: 1}, Wake: []time.Duration{4 * time.Millisecond}, Overrun: []time.Duration{20 * time.Millisecond}}
+	d.Request[engine.OpClaim] = []time.Duration{time.Hour} // no worker's end asks for more here
+	d.Reply[engine.OpClaim] = []time.Duration{3 * time.Millisecond}
+	d.Request[engine.OpCommit], d.Reply[engine.OpCommit] = []time.Duration{5 * time.Millisecond}, []time.Duration{time.Millisecond}
+	r := delayed(t, sc, d)
+	for _, want := range []struct {
+		metric  string
+		seconds float64
+	}{
+		{"fresh.wait.p50", .040}, // woken
+		{"start.wait.p50", .070}, // and answered
+		{"sojourn.p50", 1.320},   // 1 s and the overrun, 0.2 s, and the way of the commit
+		{"jobs", 10}, {"attempts.mean", 1},
+	} {
+		if got := metricOf(t, r, want.metric); math.Abs(got-want.seconds) > .004*want.seconds {
+			t.Errorf("%s is %v, want %v", want.metric, got, want.seconds)
+		}
+	}
+}
+
+// TestDelaysOfClaims has more jobs than workers: claims follow a worker's end, which takes
+// Request and not Wake.
+func TestDelaysOfClaims(t *testing.T) {
+	sc := loadWall(t, `
+duration: 100s
+warmup: 0s
+seeds: 1
+engine: {workers: 2, commit: {linger: 0s}}
+jobs: [{class: mail, arrivals: {process: batch, size: 20, every: 200s}, service: 1s}]
+`)
+	base := &Delays{Speed: scenarios.Speed{Num: 1, Den: 1}, Wake: []time.Duration{0}}
+	undelayed := metricOf(t, delayed(t, sc, base), "sojourn.max")
+	if undelayed != 10 {
+		t.Fatalf("without delays 20 jobs of 1 s take 2 workers %v s, want 10", undelayed)
+	}
+	asked := *base
+	asked.Request[engine.OpClaim] = []time.Duration{100 * time.Millisecond}
+	// One worker's first claim waits for the answer to the other's, and nine more follow.
+	if got := metricOf(t, delayed(t, sc, &asked), "sojourn.max"); math.Abs(got-11) > .05 {
+		t.Errorf("with 100 ms for each claim it takes %v s, want 11", got)
+	}
+}
+
+// TestDelaysPerJob asks for the way back of answers of several jobs.
+func TestDelaysPerJob(t *testing.T) {
+	d := &Delays{Speed: scenarios.Speed{Num: 10, Den: 1}}
+	d.Reply[engine.OpClaim], d.PerJob[engine.OpClaim] = []time.Duration{2 * time.Millisecond}, 300*time.Microsecond
+	overlay, err := d.Overlay()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &measured{Overlay: overlay, awake: make([]engine.Time, 1)}
+	c := &engine.Call{ID: 1, Op: engine.OpClaim}
+	for jobs, want := range []time.Duration{20 * time.Millisecond, 20 * time.Millisecond, 23 * time.Millisecond, 26 * time.Millisecond} {
+		if got := m.Reply(1000, c, &engine.Reply{Op: engine.OpClaim, Leases: make([]engine.Lease, jobs)}, nil); got != want {
+			t.Errorf("an answer with %d jobs takes %v of the scenario, want %v", jobs, got, want)
+		}
+	}
+}
+
+// TestStalls freezes the engine for 300 ms of the wall clock in each second, and holds up
+// jobs for the half second after that: 3 s and 5 s of the scenario out of 10.
+func TestStalls(t *testing.T) {
+	sc := loadWall(t, `
+duration: 100s
+warmup: 0s
+seeds: 1
+engine: {workers: 100, commit: {linger: 0s}, fetch: {poll: 1ms}}
+jobs: [{class: mail, arrivals: {process: constant, rate: 10/s}, service: 10ms}]
+`)
+	d := &Delays{Speed: scenarios.Speed{Num: 10, Den: 1}, Stalls: [][]Span{{{100 * time.Millisecond, 300 * time.Millisecond}}}, Period: time.Second}
+	stalled := delayed(t, sc, d)
+	// Of the 30 jobs that come in a stall, or one of 29, the first waits for all of it.
+	if got := metricOf(t, stalled, "fresh.wait.max"); math.Abs(got-3) > .11 {
+		t.Errorf("the longest wait is %v s, want that of the stall, 3 s", got)
+	}
+	if got := metricOf(t, stalled, "fresh.wait.mean"); math.Abs(got-.45) > .03 {
+		t.Errorf("the mean wait is %v s, want 3/10 of 1.5 s", got)
+	}
+	d.Stalls, d.Held = nil, []Span{{400 * time.Millisecond, 500 * time.Millisecond}}
+	if got := metricOf(t, delayed(t, sc, d), "fresh.wait.max"); got > .01 {
+		t.Errorf("a job that was held up on its way waits %v s", got)
+	}
+	// With one worker, 50 that come at once take 50 × 10 ms.
+	sc.Engine.Workers = 1
+	held := delayed(t, sc, d)
+	if got := metricOf(t, held, "sojourn.max"); math.Abs(got-.5) > .02 || metricOf(t, held, "jobs") != 1000 {
+		t.Errorf("the last of those that were held up takes %v s, want 0.5", got)
+	}
+	waits := metricOf(t, held, "fresh.wait.mean")
+	d.Period = 0
+	if got := metricOf(t, delayed(t, sc, d), "fresh.wait.mean"); math.Abs(got-waits/10) > .01*waits {
+		t.Errorf("held up once, the mean wait is %v s, want a tenth of %v", got, waits)
+	}
+}
+
+// TestCalm wants the load of a policy and none of the storms.
+func TestCalm(t *testing.T) {
+	sc := loadWall(t, `
+duration: 10m
+seeds: 1
+jobs: [{class: mail, arrivals: {process: poisson, rate: 5/s}, service: 100ms}]
+storms: [{name: down, at: 3m, for: 1m, fail: {hits: [mail], rate: 90%, error: oops}}]
+policies: [{kind: fifo}, {kind: fifo, label: wide, with: {engine.workers: 7}}]
+objectives: [{metric: fresh.wait.p99, during: down, below: 10s}]
+`)
+	calm := sc.Calm(1, 20*time.Second)
+	if len(calm.Storms) != 0 || len(calm.Objectives) != 0 || calm.Duration != scenarios.Duration(20*time.Second) || calm.Engine.Workers != 7 {
+		t.Errorf("storms %v, duration %v, workers %v", calm.Storms, calm.Duration, calm.Engine.Workers)
+	}
+	if len(sc.Storms) != 1 || sc.Duration != scenarios.Duration(10*time.Minute) {
+		t.Error("the scenario has changed")
+	}
+	w, err := OnWallClock(calm, 1, 9, scenarios.Speed{Num: 20, Den: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	jobs := 0
+	for {
+		at, _, ok := w.Next()
+		if !ok {
+			break
+		}
+		if jobs++; at >= time.Second {
+			t.Fatalf("a job comes at %v, and 20 s take a second", at)
+		}
+	}
+	if jobs < 60 || jobs > 140 {
+		t.Errorf("%d jobs came in 20 s at 5/s", jobs)
+	}
+}

@@ -1,0 +1,98 @@
+package world
+
+import (
+	"time"
+
+	"qsim/engine"
+	"qsim/scenarios"
+)
+
+// fastRetry asks a retry policy of a scenario on behalf of an engine that runs speed
+// times as fast. So whatever the policy computes delays from, it is right.
+type fastRetry struct {
+	engine.RetryPolicy
+	speed scenarios.Speed
+}
+
+// Next implements engine.RetryPolicy.
+func (r fastRetry) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Verb, time.Duration) {
+	slow := *j
+	slow.Age, slow.Waited, slow.LastDelay = r.speed.Virtual(j.Age), r.speed.Virtual(j.Waited), r.speed.Virtual(j.LastDelay)
+	verb, delay := r.RetryPolicy.Next(&slow, e, u)
+	return verb, r.speed.Real(delay)
+}
+
+// fastPolicy is a policy of a scenario in an engine that runs speed times as fast: it
+// sees the times of the scenario, and its plans are turned into those of the engine.
+type fastPolicy struct {
+	engine.Policy
+	speed scenarios.Speed
+	view  engine.View
+	seen  engine.Observation
+	rules map[*engine.Rule]*engine.Rule // a rule must not change once a plan has used it
+}
+
+// fastReader is a fastPolicy that wants statistics of the store.
+type fastReader struct {
+	*fastPolicy
+	reader engine.StatsReader
+}
+
+func newFastPolicy(p engine.Policy, speed scenarios.Speed) engine.Policy {
+	fast := &fastPolicy{Policy: p, speed: speed, rules: map[*engine.Rule]*engine.Rule{}}
+	if reader, ok := p.(engine.StatsReader); ok {
+		return fastReader{fast, reader}
+	}
+	return fast
+}
+
+// StatsEvery implements engine.StatsReader.
+func (r fastReader) StatsEvery() time.Duration { return r.speed.Real(r.reader.StatsEvery()) }
+
+// Plan implements engine.Policy.
+func (p *fastPolicy) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	p.view = *v
+	p.view.Now = p.speed.At(v.Now)
+	for class, oldest := range v.Store.OldestReady {
+		p.view.Store.OldestReady[class] = p.speed.Virtual(oldest)
+	}
+	if v.StatsAge > 0 {
+		p.view.StatsAge = p.speed.Virtual(v.StatsAge)
+	}
+	first := len(dst)
+	dst = p.Policy.Plan(&p.view, dst)
+	for i := first; i < len(dst); i++ {
+		t := &dst[i]
+		t.MaxWait = p.speed.Real(t.MaxWait)
+		if t.Rule != nil {
+			t.Rule = p.rule(t.Rule)
+		}
+	}
+	return dst
+}
+
+// rule is r for the store.
+func (p *fastPolicy) rule(r *engine.Rule) *engine.Rule {
+	fast := p.rules[r]
+	if fast == nil {
+		own := *r
+		own.Every = p.speed.Real(r.Every)
+		own.Budgets = nil
+		for _, b := range r.Budgets {
+			own.Budgets = append(own.Budgets, p.speed.Real(b))
+		}
+		if !r.PerJob {
+			own.Quantum = int64(p.speed.Real(time.Duration(r.Quantum)))
+		}
+		fast = &own
+		p.rules[r] = fast
+	}
+	return fast
+}
+
+// Observe implements engine.Policy.
+func (p *fastPolicy) Observe(o *engine.Observation) {
+	p.seen = *o
+	p.seen.Now = p.speed.At(o.Now)
+	p.Policy.Observe(&p.seen)
+}

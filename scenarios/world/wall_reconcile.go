@@ -1,0 +1,206 @@
+package world
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"qsim/engine"
+	"qsim/results"
+)
+
+// Balance is what became of the jobs of a run on the wall clock, by its events.
+type Balance struct {
+	Enqueued   int64
+	Done       int64
+	Dead       int64
+	Unresolved int64 // neither: the store must still hold them
+	Executions int64 // that came to an end
+	Duplicates int64 // executions that ended in success after another of the same job had
+
+	unresolved []results.Unresolved
+}
+
+// reconciler puts the events of several engines into one order in which every job has a
+// life that makes sense. What a call did at the store was recorded when its answer had
+// come, each engine by itself: the age of the job at the store says when it was. What no
+// engine sees, that a waiting job became due, is added.
+type reconciler struct {
+	events   []engine.Event // by job, token and stage; what is of no job comes first
+	added    []engine.Event
+	promotes bool // promoters record what they make ready
+	end      engine.Time
+	balance  Balance
+	promoted []engine.Time // of the job at hand, by promoters, ascending
+}
+
+// reconcile orders events, which it changes, of a run that ended at end.
+func reconcile(events []engine.Event, end time.Duration, promotes bool) ([]*engine.Event, Balance) {
+	r := reconciler{events: events, promotes: promotes, end: engine.Time(end)}
+	slices.SortFunc(r.events, func(a, b engine.Event) int {
+		return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Token, b.Token), cmp.Compare(stage(&a), stage(&b)), cmp.Compare(a.At, b.At))
+	})
+	for from := 0; from < len(r.events); {
+		to := from + 1
+		for to < len(r.events) && r.events[to].Job == r.events[from].Job {
+			to++
+		}
+		if r.events[from].Job != 0 {
+			r.job(r.events[from:to])
+		}
+		from = to
+	}
+	all := make([]*engine.Event, 0, len(r.events)+len(r.added))
+	for _, list := range [][]engine.Event{r.events, r.added} {
+		for i := range list {
+			if list[i].Kind != 0 && list[i].At <= r.end {
+				all = append(all, &list[i])
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b *engine.Event) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Job, b.Job), cmp.Compare(a.Token, b.Token), cmp.Compare(stage(a), stage(b)))
+	})
+	return all, r.balance
+}
+
+// stage orders the events of one token.
+func stage(e *engine.Event) int {
+	switch e.Kind {
+	case engine.Enqueued:
+		return 0
+	case engine.Leased, engine.LeaseTaken:
+		return 1
+	case engine.Started:
+		return 2
+	case engine.Finished, engine.TimedOut, engine.Aborted:
+		return 3
+	case engine.Acked, engine.Nacked, engine.Buried, engine.Returned:
+		return 4
+	case engine.Promoted:
+		return 5
+	}
+	return 6
+}
+
+// life is what is known of a job on the way through its events.
+type life struct {
+	born      engine.Time
+	state     engine.State
+	since     engine.Time // Ready: when it became so; Waiting: when it will
+	class     engine.Class
+	kind      engine.Kind
+	tenant    engine.TenantID
+	token     engine.Token // of the latest lease
+	known     bool         // it was enqueued
+	successes int64
+}
+
+// job sets the times of the events of one job and counts it.
+func (r *reconciler) job(events []engine.Event) {
+	var l life
+	r.promoted = r.promoted[:0]
+	for i := range events {
+		if e := &events[i]; e.Kind == engine.Promoted {
+			r.promoted = append(r.promoted, e.At)
+			e.Kind = 0 // it comes again where it belongs
+		}
+	}
+	slices.Sort(r.promoted)
+	latest := engine.Time(0)  // of what the store did
+	started := engine.Time(0) // the execution under the token at hand, or its lease
+	var token engine.Token
+	for i := range events {
+		e := &events[i]
+		if e.Token != token {
+			token, started = e.Token, 0
+		}
+		switch e.Kind {
+		case engine.Enqueued:
+			l = life{known: true, born: e.At, kind: e.JobKind, tenant: e.Tenant, state: engine.Ready, since: e.At}
+			if e.Delay > 0 {
+				l.state, l.since = engine.Waiting, e.At.Add(e.Delay)
+			}
+			latest = e.At
+			r.balance.Enqueued++
+		case engine.Leased, engine.LeaseTaken, engine.Acked, engine.Nacked, engine.Buried, engine.Returned:
+			e.At = max(l.when(e), latest, started)
+			r.become(&l, e, events)
+			latest, started = e.At, e.At
+		case engine.Started, engine.Finished, engine.TimedOut, engine.Aborted:
+			e.At = max(e.At, started)
+			started = e.At
+			r.executed(&l, e)
+		}
+	}
+	r.close(&l, events[0].Job)
+}
+
+// when is the time at which the store did what e says.
+func (l *life) when(e *engine.Event) engine.Time {
+	if !l.known || e.Age <= 0 {
+		return e.At
+	}
+	return min(e.At, l.born.Add(e.Age))
+}
+
+// become follows what the store did to a job.
+func (r *reconciler) become(l *life, e *engine.Event, events []engine.Event) {
+	if l.state == engine.Waiting && e.From != engine.Waiting {
+		r.ready(l, events[0].Job, e.At)
+	}
+	switch e.Kind {
+	case engine.Leased, engine.LeaseTaken:
+		l.state, l.class, l.token = engine.InFlight, engine.Retry, e.Token
+	case engine.Acked:
+		l.state = engine.Done
+		r.balance.Done++
+	case engine.Buried:
+		l.state = engine.Dead
+		r.balance.Dead++
+	case engine.Returned:
+		l.state, l.since, l.class = engine.Ready, e.At, engine.Retry
+	case engine.Nacked:
+		l.state, l.since, l.class = engine.Waiting, e.At.Add(e.Delay), engine.Retry
+	}
+}
+
+// ready adds that a waiting job became ready, by limit at the latest.
+func (r *reconciler) ready(l *life, job engine.JobID, limit engine.Time) {
+	at := l.since
+	if r.promotes && len(r.promoted) > 0 {
+		at = max(at, r.promoted[0])
+		r.promoted = r.promoted[1:]
+	}
+	l.state, l.since = engine.Ready, min(at, limit)
+	r.added = append(r.added, engine.Event{Kind: engine.Promoted, At: l.since, Class: l.class, JobKind: l.kind, Tenant: l.tenant, Job: job, Token: l.token, Node: -1})
+}
+
+// executed counts an execution that ended.
+func (r *reconciler) executed(l *life, e *engine.Event) {
+	if e.Kind != engine.Finished {
+		return
+	}
+	r.balance.Executions++
+	if e.Error == engine.NoError {
+		if l.successes++; l.successes > 1 {
+			r.balance.Duplicates++
+		}
+	}
+}
+
+// close notes what is left of a job at the end.
+func (r *reconciler) close(l *life, job engine.JobID) {
+	if !l.known || l.state == engine.Done || l.state == engine.Dead {
+		return
+	}
+	if l.state == engine.Waiting && (l.since <= r.end && !r.promotes || len(r.promoted) > 0) {
+		r.ready(l, job, r.end)
+	}
+	u := results.Unresolved{Job: job, Kind: l.kind, Tenant: l.tenant, State: l.state, Class: l.class, Age: r.end.Sub(l.born)}
+	if l.state == engine.Ready {
+		u.ReadyFor = r.end.Sub(l.since)
+	}
+	r.balance.Unresolved++
+	r.balance.unresolved = append(r.balance.unresolved, u)
+}

@@ -1,0 +1,45 @@
+package world
+
+import (
+	"time"
+
+	"qsim/engine"
+	"qsim/scenarios"
+)
+
+// fastConfig is c of a scenario as an engine needs it that runs s times as fast. Policies
+// and retry policies are told the times of the scenario; see fastPolicy.
+func fastConfig(s scenarios.Speed, c engine.Config) engine.Config {
+	for _, d := range []*time.Duration{
+		&c.CallTimeout, &c.Fetch.Poll, &c.Fetch.Cooldown, &c.Fetch.ErrorPause, &c.Commit.Linger, &c.Commit.Timeout,
+		&c.Lease.TTL, &c.Lease.Heartbeat, &c.Lease.Max, &c.Reaper.Every, &c.Reaper.Grace, &c.Reaper.Gap,
+		&c.Promoter.Every, &c.Promoter.Gap, &c.Leader.TTL, &c.Leader.Renew,
+	} {
+		*d = s.Real(*d)
+	}
+	pauses := c.Commit.Backoff
+	c.Commit.Backoff = nil
+	for _, pause := range pauses {
+		c.Commit.Backoff = append(c.Commit.Backoff, s.Real(pause))
+	}
+	if tick := c.Promoter.Tick; tick != nil {
+		c.Promoter.Tick = func(n uint64, u float64) time.Duration { return s.Real(tick(n, u)) }
+	}
+	kinds := c.Kinds
+	c.Kinds = nil
+	for _, k := range kinds {
+		c.Kinds = append(c.Kinds, engine.KindConfig{Retry: fastRetry{k.Retry, s}, Timeout: s.Real(k.Timeout)})
+	}
+	return c
+}
+
+// fastOptions are o of a scenario as a store needs them whose jobs run s times as fast.
+func fastOptions(s scenarios.Speed, o engine.StoreOptions) engine.StoreOptions {
+	o.LapseAfter, o.RecoveriesWithin = s.Real(o.LapseAfter), s.Real(o.RecoveriesWithin)
+	service := o.Service
+	o.Service = nil
+	for _, d := range service {
+		o.Service = append(o.Service, s.Real(d))
+	}
+	return o
+}

@@ -1,0 +1,211 @@
+package world
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"slices"
+
+	"qsim/engine"
+	"qsim/engine/dist"
+	"qsim/scenarios"
+)
+
+// Draws for one arrival, whatever its copies: keyed by the first copy.
+const (
+	drawTenant = 0
+	drawSerial = 1
+)
+
+// workload merges the arrivals of all classes.
+type workload struct {
+	rand    engine.Rand
+	classes []*classStamp
+	streams []*stream
+}
+
+// stream is the arrivals of one class, or its bursts.
+type stream struct {
+	process
+	class *classStamp
+	ahead arrival // the next ones
+	over  bool    // there are none
+}
+
+// classStamp is what is common to the jobs of a class.
+type classStamp struct {
+	class   int
+	proto   engine.NewJob
+	tenants dist.Zipf
+	only    bool                            // there is but one tenant
+	tenant  func(index int) engine.TenantID // by rank
+	serials uint64                          // keys; 0: jobs have none
+	serial  uint32                          // the first key: classes share none
+}
+
+// newWorkload returns the arrivals of sc under one seed. The caller closes it.
+func newWorkload(sc *scenarios.Scenario, rand engine.Rand) (*workload, error) {
+	w := &workload{rand: rand}
+	key := uint32(1)
+	for class := range sc.Jobs {
+		c := &sc.Jobs[class]
+		stamp := &classStamp{class: class, proto: engine.NewJob{Kind: engine.Kind(class), Priority: c.Priority, Delay: c.Delay.Std()}, only: c.Tenants.Count <= 1}
+		var err error
+		if stamp.tenants, err = dist.NewZipf(int(max(c.Tenants.Count, 1)), float64(c.Tenants.Skew)); err != nil {
+			return nil, err
+		}
+		stamp.tenant = func(index int) engine.TenantID { return sc.TenantID(class, index) }
+		if stamp.only {
+			stamp.proto.Tenant = sc.TenantID(class, 0)
+		}
+		if c.Serial != nil {
+			stamp.serials, stamp.serial = uint64(c.Serial.Keys), key
+			key += uint32(c.Serial.Keys)
+		}
+		p, err := newProcess(sc, class, rand)
+		if err != nil {
+			w.Close()
+			return nil, err
+		}
+		w.classes = append(w.classes, stamp)
+		w.add(p, stamp)
+		if b := burstsOf(sc, class); b != nil {
+			w.add(b, stamp)
+		}
+	}
+	return w, nil
+}
+
+func (w *workload) add(p process, class *classStamp) {
+	s := &stream{process: p, class: class}
+	s.advance()
+	w.streams = append(w.streams, s)
+}
+
+func (s *stream) advance() {
+	var more bool
+	s.ahead, more = s.next()
+	s.over = !more
+	if s.over {
+		s.ahead.at = engine.Never
+	}
+}
+
+// Next returns the earliest arrival; at one instant the class that the file names
+// first comes first.
+func (w *workload) Next() (engine.Time, engine.NewJob, bool) {
+	best := w.streams[0]
+	for _, s := range w.streams[1:] {
+		if s.ahead.at < best.ahead.at {
+			best = s
+		}
+	}
+	if best.over {
+		return 0, engine.NewJob{}, false
+	}
+	a := &best.ahead
+	at, j := a.at, w.job(best.class, a.index, a.tenant)
+	a.index++
+	if a.count--; a.count == 0 {
+		best.advance()
+	}
+	return at, j, true
+}
+
+// job returns the first copy of an arrival; tenant 0 is drawn.
+func (w *workload) job(c *classStamp, index uint64, tenant engine.TenantID) engine.NewJob {
+	j := c.proto
+	j.ID = scenarios.JobID(c.class, index)
+	if tenant != 0 {
+		j.Tenant = tenant
+	} else if !c.only {
+		j.Tenant = c.tenant(c.tenants.Rank(w.rand.Uniform(engine.ForTenant, uint64(j.ID), 0, drawTenant)))
+	}
+	if c.serials > 0 {
+		j.Serial = c.serial + uint32(float64(c.serials)*w.rand.Uniform(engine.ForTenant, uint64(j.ID), 0, drawSerial))
+	}
+	return j
+}
+
+// Close closes the files that the arrivals come from, and returns what was wrong with
+// them.
+func (w *workload) Close() error {
+	for _, s := range w.streams {
+		if c, ok := s.process.(io.Closer); ok {
+			c.Close() // of files that were only read
+		}
+	}
+	return w.Err()
+}
+
+// Err returns what was wrong with the files read so far: arrivals ended early.
+func (w *workload) Err() error {
+	var errs []error
+	for _, s := range w.streams {
+		if t, ok := s.process.(*trace); ok {
+			errs = append(errs, t.err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// bursts are what storms bring to a class at once.
+type bursts struct {
+	stop engine.Time
+	all  []arrival // earliest first
+}
+
+// burstsOf returns those of a class, nil if there are none.
+func burstsOf(sc *scenarios.Scenario, class int) process {
+	b := &bursts{stop: engine.Time(sc.Duration)}
+	for i := range sc.Storms {
+		burst := sc.Storms[i].Burst
+		if burst == nil || burst.Class != sc.Jobs[class].Class || burst.Count == nil || *burst.Count == 0 {
+			continue
+		}
+		count := uint64(*burst.Count)
+		for k, at := range sc.Storms[i].Starts() {
+			b.all = append(b.all, arrival{at: engine.Time(at), index: uint64(i+1)<<scenarios.BurstShift + uint64(k)*count, count: count})
+		}
+	}
+	if b.all == nil {
+		return nil
+	}
+	slices.SortStableFunc(b.all, func(a, b arrival) int { return cmp.Compare(a.at, b.at) })
+	return b
+}
+
+func (b *bursts) next() (arrival, bool) {
+	if len(b.all) == 0 || b.all[0].at >= b.stop {
+		return arrival{}, false
+	}
+	a := b.all[0]
+	b.all = b.all[1:]
+	return a, true
+}
+
+// pickNodes returns which of n nodes a storm hits, in ascending order: those of
+// its list, or as many as it says, drawn by the seed.
+func pickNodes(which scenarios.Nodes, n int, rand engine.Rand, storm int) []int32 {
+	var picked []int32
+	if which.List != nil {
+		for _, i := range which.List {
+			picked = append(picked, int32(i))
+		}
+		return picked
+	}
+	type ticket struct {
+		node int32
+		draw uint64
+	}
+	tickets := make([]ticket, n)
+	for i := range tickets {
+		tickets[i] = ticket{int32(i), rand.Uint64(engine.ForStorm, uint64(storm), uint64(i), 0)}
+	}
+	slices.SortFunc(tickets, func(a, b ticket) int { return cmp.Compare(a.draw, b.draw) })
+	for _, t := range tickets[:which.Of(n)] {
+		picked = append(picked, t.node)
+	}
+	slices.Sort(picked)
+	return picked
+}

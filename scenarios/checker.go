@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/quantity"
 )
 
 // checker finds what is wrong with values that are well-formed one by one.
@@ -122,23 +124,23 @@ func (c *checker) soundNode(node *yaml.Node) bool {
 	return true
 }
 
-func (c *checker) errorf(at *yaml.Node, format string, arguments ...any) *valueError {
+func (c *checker) errorf(at *yaml.Node, format string, arguments ...any) *quantity.Error {
 	return c.report(at, Error, format, arguments...)
 }
 
-func (c *checker) warnf(at *yaml.Node, format string, arguments ...any) *valueError {
+func (c *checker) warnf(at *yaml.Node, format string, arguments ...any) *quantity.Error {
 	return c.report(at, Warning, format, arguments...)
 }
 
 // report adds a problem. The caller may still add help or a note to it.
-func (c *checker) report(at *yaml.Node, severity Severity, format string, arguments ...any) *valueError {
-	e := badValue(format, arguments...)
+func (c *checker) report(at *yaml.Node, severity Severity, format string, arguments ...any) *quantity.Error {
+	e := quantity.Errorf(format, arguments...)
 	c.add(at, severity, e)
 	return e
 }
 
-func (c *checker) add(at *yaml.Node, severity Severity, e *valueError) {
-	c.problems = append(c.problems, problem{yaml.NewLoadError(yaml.ConstructorStage, e.message, yaml.Mark{Line: at.Line, Column: at.Column}, e), severity})
+func (c *checker) add(at *yaml.Node, severity Severity, e *quantity.Error) {
+	c.problems = append(c.problems, problem{yaml.NewLoadError(yaml.ConstructorStage, e.Message, yaml.Mark{Line: at.Line, Column: at.Column}, e), severity})
 }
 
 // count holds a count to [least, most].
@@ -189,7 +191,7 @@ func (c *checker) known(what string, at *yaml.Node, name string, there []nameAt)
 	if near := closest(name, names); near != "" {
 		for _, n := range there {
 			if n.name == near && n.at != nil && n.at.Line > 0 {
-				e.help = fmt.Sprintf("did you mean %q (line %d)?", near, n.at.Line)
+				e.Help = fmt.Sprintf("did you mean %q (line %d)?", near, n.at.Line)
 			}
 		}
 	}
@@ -208,7 +210,7 @@ func (c *checker) unique(what string, names []nameAt) {
 	for i, n := range names {
 		for _, earlier := range names[:i] {
 			if n.name != "" && earlier.name == n.name {
-				c.errorf(n.at, "two %s are named %s", what, Quoted(n.name)).note = fmt.Sprintf("the first is on line %d", max(1, earlier.at.Line))
+				c.errorf(n.at, "two %s are named %s", what, quantity.Quote(n.name)).Note = fmt.Sprintf("the first is on line %d", max(1, earlier.at.Line))
 				break
 			}
 		}

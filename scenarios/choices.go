@@ -1,8 +1,6 @@
 package scenarios
 
-import (
-	"strings"
-)
+import "qsim/engine/quantity"
 
 // Words that a key may have for its value. Each type lists its own below.
 type (
@@ -26,87 +24,87 @@ type (
 )
 
 // UnmarshalText reads one of the words of Fence.
-func (v *Fence) UnmarshalText(text []byte) error { return choose(v, "fence", text) }
+func (v *Fence) UnmarshalText(text []byte) error { return choose(v, text) }
 
 func (Fence) words() []string { return []string{"token", "state", "none"} }
 
 // UnmarshalText reads one of the words of Place.
-func (v *Place) UnmarshalText(text []byte) error { return choose(v, "place", text) }
+func (v *Place) UnmarshalText(text []byte) error { return choose(v, text) }
 
 func (Place) words() []string { return []string{"due", "tail", "head", "created"} }
 
 // UnmarshalText reads one of the words of LateClaim.
-func (v *LateClaim) UnmarshalText(text []byte) error { return choose(v, "late-claim", text) }
+func (v *LateClaim) UnmarshalText(text []byte) error { return choose(v, text) }
 
 func (LateClaim) words() []string { return []string{"return", "run", "ignore"} }
 
 // UnmarshalText reads one of the words of GiveUp.
-func (v *GiveUp) UnmarshalText(text []byte) error { return choose(v, "give-up", text) }
+func (v *GiveUp) UnmarshalText(text []byte) error { return choose(v, text) }
 
 func (GiveUp) words() []string { return []string{"requeue", "drop"} }
 
 // UnmarshalText reads one of the words of Counts.
-func (v *Counts) UnmarshalText(text []byte) error { return choose(v, "counts", text) }
+func (v *Counts) UnmarshalText(text []byte) error { return choose(v, text) }
 
 func (Counts) words() []string { return []string{"failure", "nothing"} }
 
 // UnmarshalText reads one of the words of Owner.
-func (v *Owner) UnmarshalText(text []byte) error { return choose(v, "owner", text) }
+func (v *Owner) UnmarshalText(text []byte) error { return choose(v, text) }
 
 func (Owner) words() []string { return []string{"every", "leader"} }
 
 // UnmarshalText reads one of the words of PromoteOrder.
-func (v *PromoteOrder) UnmarshalText(text []byte) error { return choose(v, "order", text) }
+func (v *PromoteOrder) UnmarshalText(text []byte) error { return choose(v, text) }
 
 func (PromoteOrder) words() []string { return []string{"oldest", "newest"} }
 
 // UnmarshalText reads one of the words of RetryCount.
-func (v *RetryCount) UnmarshalText(text []byte) error { return choose(v, "count", text) }
+func (v *RetryCount) UnmarshalText(text []byte) error { return choose(v, text) }
 
 func (RetryCount) words() []string { return []string{"claim", "failure"} }
 
 // UnmarshalText reads one of the words of Expect.
-func (v *Expect) UnmarshalText(text []byte) error { return choose(v, "expect", text) }
+func (v *Expect) UnmarshalText(text []byte) error { return choose(v, text) }
 
 func (Expect) words() []string { return []string{"met", "missed"} }
 
 // UnmarshalText reads one of the words of Ack.
-func (v *Ack) UnmarshalText(text []byte) error { return choose(v, "ack", text) }
+func (v *Ack) UnmarshalText(text []byte) error { return choose(v, text) }
 
 func (Ack) words() []string { return []string{"late", "early"} }
 
 // UnmarshalText reads one of the words of Waiting.
-func (v *Waiting) UnmarshalText(text []byte) error { return choose(v, "waiting", text) }
+func (v *Waiting) UnmarshalText(text []byte) error { return choose(v, text) }
 
 func (Waiting) words() []string { return []string{"store", "held"} }
 
 // UnmarshalText reads one of the words of LeaseOf.
-func (v *LeaseOf) UnmarshalText(text []byte) error { return choose(v, "of", text) }
+func (v *LeaseOf) UnmarshalText(text []byte) error { return choose(v, text) }
 
 func (LeaseOf) words() []string { return []string{"job", "node"} }
 
 // UnmarshalText reads one of the words of NodeNames.
-func (v *NodeNames) UnmarshalText(text []byte) error { return choose(v, "names", text) }
+func (v *NodeNames) UnmarshalText(text []byte) error { return choose(v, text) }
 
 func (NodeNames) words() []string { return []string{"new", "kept"} }
 
 // UnmarshalText reads one of the words of LeaseCheck.
-func (v *LeaseCheck) UnmarshalText(text []byte) error { return choose(v, "check", text) }
+func (v *LeaseCheck) UnmarshalText(text []byte) error { return choose(v, text) }
 
 func (LeaseCheck) words() []string { return []string{"store", "local"} }
 
 // UnmarshalText reads one of the words of After.
-func (v *After) UnmarshalText(text []byte) error { return choose(v, "after", text) }
+func (v *After) UnmarshalText(text []byte) error { return choose(v, text) }
 
 func (After) words() []string { return []string{"retry", "ready", "dead"} }
 
 // UnmarshalText reads one of the words of ReaperFinds.
-func (v *ReaperFinds) UnmarshalText(text []byte) error { return choose(v, "finds", text) }
+func (v *ReaperFinds) UnmarshalText(text []byte) error { return choose(v, text) }
 
 func (ReaperFinds) words() []string { return []string{"in-flight", "lease"} }
 
 // UnmarshalText reads one of the words of ReaperPlace.
-func (v *ReaperPlace) UnmarshalText(text []byte) error { return choose(v, "place", text) }
+func (v *ReaperPlace) UnmarshalText(text []byte) error { return choose(v, text) }
 
 func (ReaperPlace) words() []string { return []string{"retry", "due", "tail", "head", "created"} }
 
@@ -116,7 +114,7 @@ type Wake string
 
 // UnmarshalText reads true, one, all or false.
 func (v *Wake) UnmarshalText(text []byte) error {
-	if err := choose(v, "wake", text); err != nil {
+	if err := choose(v, text); err != nil {
 		return err
 	}
 	switch *v {
@@ -148,25 +146,10 @@ type wordType interface {
 }
 
 // choose sets v to text if it is one of its words.
-func choose[S wordType](v *S, what string, text []byte) error {
-	word, words := string(text), (*v).words()
-	for _, w := range words {
-		if w == word {
-			*v = S(word)
-			return nil
-		}
+func choose[S wordType](v *S, text []byte) error {
+	i, err := quantity.Choose(string(text), (*v).words())
+	if err == nil {
+		*v = S((*v).words()[i])
 	}
-	e := badValue("bad %s %s: want %s", what, Quoted(word), orList(words))
-	if near := closest(word, words); near != "" {
-		e.help = "did you mean \"" + near + "\"?"
-	}
-	return e
-}
-
-// orList writes "a, b or c".
-func orList(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+	return err
 }

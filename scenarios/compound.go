@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine"
+	"qsim/engine/quantity"
 	"qsim/policies"
 )
 
@@ -53,7 +54,7 @@ func (j *Jitter) UnmarshalText(text []byte) error {
 	if policies.IsAddend(word) {
 		added, err := policies.ParseAddend(word)
 		if err != nil {
-			return &valueError{message: fmt.Sprintf("bad jitter %s: %v", Quoted(word), err), help: "write +30s, +30s/1s for whole seconds, or +10s*n/1s to grow with the n-th failure"}
+			return &quantity.Error{Message: fmt.Sprintf("bad jitter %s: %v", quantity.Quote(word), err), Help: "write +30s, +30s/1s for whole seconds, or +10s*n/1s to grow with the n-th failure"}
 		}
 		*j = Jitter{Kind: "added", Added: added}
 		return nil
@@ -74,13 +75,13 @@ func (j *Jitter) UnmarshalText(text []byte) error {
 	switch {
 	case err == nil && (down || up):
 	case err == nil:
-		return badValue("jitter %s has no sign: write ±%[2]s, +%[2]s or -%[2]s", Quoted(word), word)
-	case (down || up) && (isNumber(rest) || strings.HasSuffix(rest, "%")):
+		return quantity.Errorf("jitter %s has no sign: write ±%[2]s, +%[2]s or -%[2]s", quantity.Quote(word), word)
+	case (down || up) && (quantity.IsNumber(rest) || strings.HasSuffix(rest, "%")):
 		return err
 	default:
-		e := badValue("bad jitter %s: want %s, or a spread such as ±20%%, +10%%, -50%%, +30s", Quoted(word), strings.Join(jitterKinds, ", "))
+		e := quantity.Errorf("bad jitter %s: want %s, or a spread such as ±20%%, +10%%, -50%%, +30s", quantity.Quote(word), strings.Join(jitterKinds, ", "))
 		if near := closest(word, jitterKinds); near != "" {
-			e.help = "did you mean \"" + near + "\"?"
+			e.Help = "did you mean \"" + near + "\"?"
 		}
 		return e
 	}
@@ -111,7 +112,7 @@ type ErrorShares []ErrorShare
 // UnmarshalYAML reads a map from error kinds to shares.
 func (e *ErrorShares) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind != yaml.MappingNode {
-		return &valueError{message: "want a map from error kinds to shares", help: "write errors: {timeout: 80%, validation: 20%}"}
+		return &quantity.Error{Message: "want a map from error kinds to shares", Help: "write errors: {timeout: 80%, validation: 20%}"}
 	}
 	var bad []*yaml.LoadError
 	var shares ErrorShares
@@ -124,14 +125,14 @@ func (e *ErrorShares) UnmarshalYAML(node *yaml.Node) error {
 			continue
 		}
 		if problem := checkErrorKind(key.Value); problem != "" {
-			bad = append(bad, errorAt(key, badValue("bad error kind %s: %s", Quoted(key.Value), problem)))
+			bad = append(bad, errorAt(key, quantity.Errorf("bad error kind %s: %s", quantity.Quote(key.Value), problem)))
 		}
 		shares = append(shares, ErrorShare{key.Value, share})
 		sum.Add(sum, big.NewRat(share.Num, max(share.Den, 1)))
 	}
 	if len(bad) == 0 && sum.Cmp(big.NewRat(1, 1)) != 0 {
 		percent, _ := new(big.Rat).Mul(sum, big.NewRat(100, 1)).Float64()
-		bad = append(bad, errorAt(node, badValue("the shares of the error kinds add up to %s%%, not 100%%", strconv.FormatFloat(percent, 'g', 10, 64))))
+		bad = append(bad, errorAt(node, quantity.Errorf("the shares of the error kinds add up to %s%%, not 100%%", strconv.FormatFloat(percent, 'g', 10, 64))))
 	}
 	if len(bad) > 0 {
 		return &yaml.LoadErrors{Errors: bad}
@@ -199,7 +200,7 @@ func (b *Bound) UnmarshalText(text []byte) error {
 		err = rate.UnmarshalText(text)
 		value.Value, value.Unit = rate.PerSecond(), "/s"
 	default:
-		if number, ok := parseNumber(word); ok {
+		if number, ok := quantity.ParseNumber(word); ok {
 			value.Value, _ = number.Float64()
 			break
 		}
@@ -208,13 +209,13 @@ func (b *Bound) UnmarshalText(text []byte) error {
 		value.Value, value.Unit = d.Std().Seconds(), "s"
 	}
 	if err != nil {
-		if e, ok := err.(*valueError); ok && strings.HasPrefix(e.message, "bad duration") {
-			return &valueError{message: "bad bound " + Quoted(word), help: "write a duration (10s), a share (5%), a rate (80/s) or a number"}
+		if e, ok := err.(*quantity.Error); ok && strings.HasPrefix(e.Message, "bad duration") {
+			return &quantity.Error{Message: "bad bound " + quantity.Quote(word), Help: "write a duration (10s), a share (5%), a rate (80/s) or a number"}
 		}
 		return err
 	}
 	if value.Value < 0 {
-		return badValue("bound %s is negative", Quoted(word))
+		return quantity.Errorf("bound %s is negative", quantity.Quote(word))
 	}
 	*b = value
 	return nil

@@ -12,6 +12,8 @@ import (
 
 	"github.com/agnivade/levenshtein"
 	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/quantity"
 )
 
 // tree is what a scenario was made from.
@@ -49,7 +51,7 @@ func (sc *Scenario) decodeRetry() []*yaml.LoadError {
 			continue
 		}
 		if own.Kind != yaml.MappingNode {
-			problems = append(problems, errorAt(&own, badValue("want a map of keys such as max-attempts: 8, not %s", describe(&own))))
+			problems = append(problems, errorAt(&own, quantity.Errorf("want a map of keys such as max-attempts: 8, not %s", describe(&own))))
 			continue
 		}
 		var r Retry
@@ -98,7 +100,7 @@ func (sc *Scenario) fill() {
 	}
 	for i := range sc.Jobs {
 		if f := &sc.Jobs[i].Fails; len(f.Errors) == 0 {
-			f.Errors = ErrorShares{{defaultError, Share{1, 1}}}
+			f.Errors = ErrorShares{{defaultError, quantity.Percent(100)}}
 		}
 	}
 	for i := range sc.Storms {
@@ -128,7 +130,7 @@ func (d *Dependency) fill() {
 		return
 	}
 	if d.Over.Fail == nil {
-		d.Over.Fail = &Share{1, 1}
+		d.Over.Fail = &Share{Num: 1, Den: 1}
 	}
 	if d.Over.RejectsIn == nil {
 		none := constantNone
@@ -154,8 +156,8 @@ func lookupAt(node *yaml.Node, index int) *yaml.Node {
 }
 
 // errorAt is e with the position of a node.
-func errorAt(node *yaml.Node, e *valueError) *yaml.LoadError {
-	return yaml.NewLoadError(yaml.ConstructorStage, e.message, yaml.Mark{Line: node.Line, Column: node.Column}, e)
+func errorAt(node *yaml.Node, e *quantity.Error) *yaml.LoadError {
+	return yaml.NewLoadError(yaml.ConstructorStage, e.Message, yaml.Mark{Line: node.Line, Column: node.Column}, e)
 }
 
 // loadErrors returns the errors that make up err.
@@ -180,22 +182,25 @@ var (
 // wanted says in words what the library's type names stand for.
 var wanted = map[string]string{
 	"Duration": "a duration such as 30s", "Count": "a whole number", "Share": "a share such as 20%", "Rate": "a rate such as 120/s",
-	"Attempts": "a whole number or `unlimited`", "Retries": "a whole number or `unlimited`", "Jitter": "a word or a share such as ±20%",
+	"Attempts": "a whole number or `unlimited`", "Jitter": "a word or a share such as ±20%",
 	"Factor": "a number", "Bound": "a single value such as 10s", "CountOrShare": "a count or a share", "Wake": "a single word",
 	"string": "text", "bool": "true or false", "int": "a whole number", "int16": "a whole number from -32768 to 32767", "uint64": "a whole number of at least 0", "float64": "a number",
 	"Number": "a number", "Limit": "a whole number or `unlimited`", "Offset": "a duration such as 30s or -30s",
 }
 
 // words turns an error of the library into words for the author of the file.
-func words(e *yaml.LoadError, node *yaml.Node) *valueError {
-	if own := (*valueError)(nil); errors.As(e, &own) {
+func words(e *yaml.LoadError, node *yaml.Node) *quantity.Error {
+	if own := (*quantity.Error)(nil); errors.As(e, &own) {
+		if near := closest(own.Typed, own.Known); near != "" {
+			own.Help = "did you mean \"" + near + "\"?"
+		}
 		return own
 	}
 	if m := unknownField.FindStringSubmatch(e.Message); m != nil {
 		return unknownKey(m[1], knownKeys()[m[2]])
 	}
 	if m := wrongType.FindStringSubmatch(e.Message); m != nil {
-		name := strings.TrimPrefix(strings.TrimPrefix(m[2], "*"), "scenarios.")
+		name := m[2][strings.LastIndexAny(m[2], "*.")+1:]
 		what, found := wanted[name]
 		switch {
 		case strings.HasPrefix(m[2], "["):
@@ -217,9 +222,9 @@ func words(e *yaml.LoadError, node *yaml.Node) *valueError {
 			got = describe(node)
 		default: // "!!int `12`"
 			_, value, _ := strings.Cut(got, " ")
-			got = Quoted(strings.Trim(value, "`"))
+			got = quantity.Quote(strings.Trim(value, "`"))
 		}
-		return badValue("want %s, not %s", what, got)
+		return quantity.Errorf("want %s, not %s", what, got)
 	}
 	return syntaxError(e)
 }
@@ -232,41 +237,41 @@ func describe(node *yaml.Node) string {
 	case yaml.SequenceNode:
 		return "a list"
 	}
-	return Quoted(node.Value)
+	return quantity.Quote(node.Value)
 }
 
 // syntaxError rewords what is not YAML at all.
-func syntaxError(e *yaml.LoadError) *valueError {
-	bad := badValue("%s", strings.TrimPrefix(e.Message, "yaml: "))
+func syntaxError(e *yaml.LoadError) *quantity.Error {
+	bad := quantity.Errorf("%s", strings.TrimPrefix(e.Message, "yaml: "))
 	switch {
 	case strings.Contains(e.Message, "exceeded max depth"):
-		return badValue("nested too deeply (at most %d levels)", mostDepth)
+		return quantity.Errorf("nested too deeply (at most %d levels)", mostDepth)
 	case strings.Contains(e.Message, "cannot start any token"):
-		bad.message = "a value cannot start with this character"
-		bad.help = "put the value in quotes"
+		bad.Message = "a value cannot start with this character"
+		bad.Help = "put the value in quotes"
 	case strings.Contains(e.Message, "mapping values are not allowed"):
-		bad.message = "a `:` cannot stand here"
-		bad.help = "put each key on a line of its own and a value that holds `: ` in quotes; does the line before lack its `:`?"
+		bad.Message = "a `:` cannot stand here"
+		bad.Help = "put each key on a line of its own and a value that holds `: ` in quotes; does the line before lack its `:`?"
 	case strings.Contains(e.Message, "could not find expected ':'"):
-		bad.message = "this line has no `:`"
+		bad.Message = "this line has no `:`"
 	}
-	if bad.note == "" && e.ContextMsg != "" && e.ContextMark.Line > 0 && e.ContextMark != e.Mark {
-		bad.note = fmt.Sprintf("%s that starts on line %d", e.ContextMsg, e.ContextMark.Line)
+	if bad.Note == "" && e.ContextMsg != "" && e.ContextMark.Line > 0 && e.ContextMark != e.Mark {
+		bad.Note = fmt.Sprintf("%s that starts on line %d", e.ContextMsg, e.ContextMark.Line)
 	}
 	return bad
 }
 
 // unknownKey says that there is no such key, and which one may be meant.
-func unknownKey(key string, known []string) *valueError {
-	e := badValue("unknown key %s", Quoted(key))
-	if !isNumber(key) {
-		e.message = fmt.Sprintf("unknown key %q", key)
+func unknownKey(key string, known []string) *quantity.Error {
+	e := quantity.Errorf("unknown key %s", quantity.Quote(key))
+	if !quantity.IsNumber(key) {
+		e.Message = fmt.Sprintf("unknown key %q", key)
 	}
 	switch near := closest(key, known); {
 	case near != "":
-		e.help = fmt.Sprintf("did you mean %q?", near)
+		e.Help = fmt.Sprintf("did you mean %q?", near)
 	case len(known) > 0:
-		e.help = "known keys here: " + strings.Join(known, ", ")
+		e.Help = "known keys here: " + strings.Join(known, ", ")
 	}
 	return e
 }

@@ -4,6 +4,8 @@ import (
 	"sync"
 
 	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/quantity"
 )
 
 // defaultText is what a scenario says where it says nothing.
@@ -107,7 +109,7 @@ func withDefaults(given *yaml.Node, l *layers) (*yaml.Node, []*yaml.LoadError) {
 		items.Content = nil
 		for _, item := range root.Content[i+1].Content {
 			if item.Kind != yaml.MappingNode {
-				problems = append(problems, errorAt(item, badValue("want a map of keys, not %s", describe(item))))
+				problems = append(problems, errorAt(item, quantity.Errorf("want a map of keys, not %s", describe(item))))
 				continue
 			}
 			items.Content = append(items.Content, merged(list.defaults, item))

@@ -4,6 +4,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/dist"
+	"qsim/engine/quantity"
 )
 
 // Distribution is how a duration varies. Which fields count depends on Kind.
@@ -34,7 +35,7 @@ func (d *Distribution) UnmarshalYAML(node *yaml.Node) error {
 	*d = Distribution{}
 	if node.Kind != yaml.MappingNode {
 		if node.Kind != yaml.ScalarNode {
-			return &valueError{message: "want a duration or a distribution, not a list", help: "write 100ms or {dist: exponential, mean: 100ms}"}
+			return &quantity.Error{Message: "want a duration or a distribution, not a list", Help: "write 100ms or {dist: exponential, mean: 100ms}"}
 		}
 		d.Kind, d.Value = "constant", new(Duration)
 		if err := node.Load(d.Value); err != nil {

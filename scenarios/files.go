@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/dist"
+	"qsim/engine/quantity"
 )
 
 // folder is where a scenario's own files are: the folder of the scenario, and for those
@@ -33,7 +34,7 @@ func folderOf(scenario string) *folder {
 // neither its name nor a link.
 func (f *folder) open(name string) (io.ReadCloser, error) {
 	if !filepath.IsLocal(name) || strings.ContainsAny(name, "\\\x00") {
-		return nil, badValue("file %s is not in the scenario's folder: want a path such as traces/monday.csv", Quoted(name))
+		return nil, quantity.Errorf("file %s is not in the scenario's folder: want a path such as traces/monday.csv", quantity.Quote(name))
 	}
 	file, err := f.openHere(name)
 	if errors.Is(err, fs.ErrNotExist) && contains(shelves, f.path) {
@@ -70,12 +71,12 @@ func (f *folder) openHere(name string) (fs.File, error) {
 
 func (f *folder) explain(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return badValue("there is no file %s in the scenario's folder", Quoted(name))
+		return quantity.Errorf("there is no file %s in the scenario's folder", quantity.Quote(name))
 	}
 	if own := (*fs.PathError)(nil); errors.As(err, &own) {
 		err = own.Err
 	}
-	return badValue("file %s cannot be read: %v", Quoted(name), err)
+	return quantity.Errorf("file %s cannot be read: %v", quantity.Quote(name), err)
 }
 
 // OpenFile opens a file that the scenario names, such as that of a trace. The caller
@@ -109,22 +110,22 @@ func (f *folder) values(name string) ([]Duration, error) {
 		if text = strings.TrimSpace(text); text == "" {
 			continue
 		}
-		if isNumber(text) {
+		if quantity.IsNumber(text) {
 			text += "s"
 		}
-		value, err := parseDuration(text)
+		value, err := quantity.ParseDuration(text)
 		if err != nil {
-			return nil, badValue("file %s, line %d: %v", Quoted(name), n, err)
+			return nil, quantity.Errorf("file %s, line %d: %v", quantity.Quote(name), n, err)
 		}
 		if values = append(values, Duration(value)); len(values) > mostValues {
-			return nil, badValue("file %s has too many values (at most %d)", Quoted(name), mostValues)
+			return nil, quantity.Errorf("file %s has too many values (at most %d)", quantity.Quote(name), mostValues)
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, badValue("file %s cannot be read: %v", Quoted(name), err)
+		return nil, quantity.Errorf("file %s cannot be read: %v", quantity.Quote(name), err)
 	}
 	if len(values) == 0 {
-		return nil, badValue("file %s has no values", Quoted(name))
+		return nil, quantity.Errorf("file %s has no values", quantity.Quote(name))
 	}
 	return values, nil
 }
@@ -135,7 +136,7 @@ func (f *folder) dist(name string) (dist.Dist, error) {
 		values, err := f.values(name)
 		if err == nil {
 			if f.dists[name], err = dist.Empirical(inSeconds(values)); err != nil {
-				err = badValue("file %s: %v", Quoted(name), err)
+				err = quantity.Errorf("file %s: %v", quantity.Quote(name), err)
 			}
 		}
 		f.bad[name] = err
@@ -199,7 +200,7 @@ func (r *valueReader) finish(d *Distribution) {
 // blame reports what was wrong with files where they are named.
 func (r *valueReader) blame(node *yaml.Node) {
 	if kind, file := lookup(node, "dist"), lookup(node, "file"); kind != nil && file != nil {
-		if own := (*valueError)(nil); errors.As(r.files.bad[file.Value], &own) {
+		if own := (*quantity.Error)(nil); errors.As(r.files.bad[file.Value], &own) {
 			r.problems = append(r.problems, errorAt(file, own))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"qsim/engine"
+	"qsim/engine/quantity"
 )
 
 // A job's ID says what it is, so that it does not depend on the policy: the class
@@ -71,9 +72,9 @@ func (sc *Scenario) ParseJob(text string) (engine.JobID, error) {
 			names = append(names, sc.Jobs[i].Class)
 		}
 		e := unknownName("job class", className, names)
-		return 0, fmt.Errorf("job %s: %w%s", Quoted(text), e, helpOf(e))
+		return 0, fmt.Errorf("job %s: %w%s", quantity.Quote(text), e, helpOf(e))
 	}
-	bad := fmt.Errorf("job %s: want %s/NUMBER, the number of the arrival from 0", Quoted(text), className)
+	bad := fmt.Errorf("job %s: want %s/NUMBER, the number of the arrival from 0", quantity.Quote(text), className)
 	if !found {
 		return 0, bad
 	}
@@ -81,7 +82,7 @@ func (sc *Scenario) ParseJob(text string) (engine.JobID, error) {
 	again, err := uint64(0), error(nil)
 	if resubmitted {
 		if again, err = strconv.ParseUint(copyText, 10, CopyBits); err != nil || again == 0 {
-			return 0, fmt.Errorf("job %s: want a number from 1 to %d after +, which resubmission it is", Quoted(text), CopyMask)
+			return 0, fmt.Errorf("job %s: want a number from 1 to %d after +, which resubmission it is", quantity.Quote(text), CopyMask)
 		}
 	}
 	storm, number, ofBurst := strings.Cut(rest, "/")
@@ -101,13 +102,13 @@ func (sc *Scenario) ParseJob(text string) (engine.JobID, error) {
 			return JobID(class, uint64(i+1)<<BurstShift|index) | engine.JobID(again), nil
 		}
 	}
-	return 0, fmt.Errorf("job %s: no storm %s brings jobs of class %s at once", Quoted(text), Quoted(storm), className)
+	return 0, fmt.Errorf("job %s: no storm %s brings jobs of class %s at once", quantity.Quote(text), quantity.Quote(storm), className)
 }
 
 // helpOf is the help of e behind a semicolon, if there is any.
-func helpOf(e *valueError) string {
-	if e.help == "" {
+func helpOf(e *quantity.Error) string {
+	if e.Help == "" {
 		return ""
 	}
-	return "; " + e.help
+	return "; " + e.Help
 }

@@ -9,6 +9,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/quantity"
 	"qsim/policies"
 )
 
@@ -69,8 +70,8 @@ var startStop = []string{"start", "stop"}
 func (t *kindTable) check(node *yaml.Node) []*yaml.LoadError {
 	name := lookup(node, t.key)
 	if name == nil {
-		bad := badValue("a map here needs %q", t.key)
-		bad.help = "want " + orList(t.kinds())
+		bad := quantity.Errorf("a map here needs %q", t.key)
+		bad.Help = "want " + quantity.OrList(t.kinds())
 		return []*yaml.LoadError{errorAt(node, bad)}
 	}
 	var rows []kindRow
@@ -81,9 +82,9 @@ func (t *kindTable) check(node *yaml.Node) []*yaml.LoadError {
 	}
 	if len(rows) == 0 {
 		bad := unknownName(t.what, name.Value, t.kinds())
-		bad.message = fmt.Sprintf("unknown %s %s", t.what, Quoted(name.Value))
-		if bad.help == "" || strings.HasPrefix(bad.help, "there is") {
-			bad.help = "want " + orList(t.kinds())
+		bad.Message = fmt.Sprintf("unknown %s %s", t.what, quantity.Quote(name.Value))
+		if bad.Help == "" || strings.HasPrefix(bad.Help, "there is") {
+			bad.Help = "want " + quantity.OrList(t.kinds())
 		}
 		return []*yaml.LoadError{errorAt(name, bad)}
 	}
@@ -103,19 +104,19 @@ func (t *kindTable) check(node *yaml.Node) []*yaml.LoadError {
 		if key.Value == t.key || contains(row.required, key.Value) || contains(row.optional, key.Value) || !t.has(key.Value) {
 			continue // what no kind has is an unknown key, and reported as one
 		}
-		bad := badValue("%s %s has no %q", t.what, name.Value, key.Value)
-		bad.help = spell(rows)
+		bad := quantity.Errorf("%s %s has no %q", t.what, name.Value, key.Value)
+		bad.Help = spell(rows)
 		problems = append(problems, errorAt(key, bad))
 	}
 	return problems
 }
 
-func (t *kindTable) missing(rows []kindRow, keys []string) *valueError {
-	bad := badValue("%s %s needs %s", t.what, rows[0].kind, strings.Join(keys, " and "))
+func (t *kindTable) missing(rows []kindRow, keys []string) *quantity.Error {
+	bad := quantity.Errorf("%s %s needs %s", t.what, rows[0].kind, strings.Join(keys, " and "))
 	if len(rows) > 1 {
-		bad.message = fmt.Sprintf("%s %s is incomplete", t.what, rows[0].kind)
+		bad.Message = fmt.Sprintf("%s %s is incomplete", t.what, rows[0].kind)
 	}
-	bad.help = spell(rows)
+	bad.Help = spell(rows)
 	return bad
 }
 
@@ -220,7 +221,7 @@ func (d *Distribution) buildAt(node *yaml.Node) error {
 		return nil
 	}
 	at := node
-	bad := badValue("%s", err)
+	bad := quantity.Errorf("%s", err)
 	if own := (*dist.Error)(nil); errors.As(err, &own) {
 		if value := lookup(node, own.Parameter); value != nil {
 			at = value

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/quantity"
 )
 
 // layers lays what a scenario says upon the presets that it names, and those upon the
@@ -21,8 +23,8 @@ func (l *layers) base(given *yaml.Node) *yaml.Node {
 	engine, retry := lookup(lookup(given, "engine"), "preset"), lookup(lookup(given, "retry"), "preset")
 	if p := l.named(engine); p != nil {
 		if p.Engine == nil {
-			e := badValue("preset %s has no engine", p.Name)
-			e.help = fmt.Sprintf("it is a retry policy: write retry: {preset: %s}", p.Name)
+			e := quantity.Errorf("preset %s has no engine", p.Name)
+			e.Help = fmt.Sprintf("it is a retry policy: write retry: {preset: %s}", p.Name)
 			l.problems = append(l.problems, errorAt(engine, e))
 		} else {
 			base = merged(base, l.under("engine", p.Engine, engine, p.Name))
@@ -51,7 +53,7 @@ func (l *layers) class(base, own *yaml.Node) *yaml.Node {
 func (l *layers) retry(at *yaml.Node) *Preset {
 	p := l.named(at)
 	if p != nil && p.Retry == nil {
-		l.problems = append(l.problems, errorAt(at, badValue("preset %s has no retry policy", p.Name)))
+		l.problems = append(l.problems, errorAt(at, quantity.Errorf("preset %s has no retry policy", p.Name)))
 		return nil
 	}
 	return p
@@ -70,8 +72,8 @@ func (l *layers) named(at *yaml.Node) *Preset {
 		names = append(names, p.Name)
 	}
 	e := unknownName("preset", at.Value, names)
-	if e.message = "unknown preset " + Quoted(at.Value); e.help == "" {
-		e.help = "`qsim list presets` prints them all"
+	if e.Message = "unknown preset " + quantity.Quote(at.Value); e.Help == "" {
+		e.Help = "`qsim list presets` prints them all"
 	}
 	l.problems = append(l.problems, errorAt(at, e))
 	return nil

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/quantity"
 )
 
 // Load reads the scenario src, which is called name, with sets laid upon it. It
@@ -27,7 +29,7 @@ func Load(name string, src []byte, sets []Override) (*Scenario, Diagnostics) {
 	l := loader{sets: sets, files: folderOf(name), lines: splitLines(src), width: map[yaml.Mark]*yaml.Node{}}
 	file, problems := parse(src)
 	if file != nil && file.Kind != yaml.MappingNode {
-		problems = append(problems, errorAt(file, badValue("a scenario is a map of keys such as `jobs:`, not %s", describe(file))))
+		problems = append(problems, errorAt(file, quantity.Errorf("a scenario is a map of keys such as `jobs:`, not %s", describe(file))))
 		file = nil
 	}
 	if file == nil {
@@ -163,9 +165,9 @@ func (l *loader) addOne(e *yaml.LoadError, severity Severity, policy string) {
 	node := l.width[e.Mark]
 	text := words(e, node)
 	if e.Stage == yaml.ScannerStage && l.character(e.Mark) == '\t' {
-		text = &valueError{message: "a tab in the indentation", help: "YAML is indented by spaces only"}
+		text = &quantity.Error{Message: "a tab in the indentation", Help: "YAML is indented by spaces only"}
 	}
-	d := Diagnostic{Line: e.Mark.Line, Col: e.Mark.Column, Width: 1, Severity: severity, Message: text.message, Help: text.help, Note: text.note}
+	d := Diagnostic{Line: e.Mark.Line, Col: e.Mark.Column, Width: 1, Severity: severity, Message: text.Message, Help: text.Help, Note: text.Note}
 	if node != nil {
 		d.Width = writtenWidth(node)
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"qsim/engine/quantity"
 	"qsim/results"
 )
 
@@ -13,10 +14,10 @@ import (
 func (sc *Scenario) Measure(queries []results.Query) error {
 	for _, q := range queries {
 		if e := sc.checkQuery(q); e != nil {
-			if e.help != "" {
-				return fmt.Errorf("%s: %s; %s", q, e.message, e.help)
+			if e.Help != "" {
+				return fmt.Errorf("%s: %s; %s", q, e.Message, e.Help)
 			}
-			return fmt.Errorf("%s: %s", q, e.message)
+			return fmt.Errorf("%s: %s", q, e.Message)
 		}
 		if !slices.Contains(sc.asked, q) {
 			sc.asked = append(slices.Clip(sc.asked), q)
@@ -26,7 +27,7 @@ func (sc *Scenario) Measure(queries []results.Query) error {
 }
 
 // checkQuery says what is wrong with q, nil if nothing is.
-func (sc *Scenario) checkQuery(q results.Query) *valueError {
+func (sc *Scenario) checkQuery(q results.Query) *quantity.Error {
 	info, found := lookupMetric(q.Metric)
 	if !found {
 		var names []string
@@ -34,8 +35,8 @@ func (sc *Scenario) checkQuery(q results.Query) *valueError {
 			names = append(names, m.Name)
 		}
 		e := unknownName("metric", q.Metric, names)
-		if e.help == "" {
-			e.help = "qsim list metrics prints them all"
+		if e.Help == "" {
+			e.Help = "qsim list metrics prints them all"
 		}
 		return e
 	}
@@ -57,16 +58,16 @@ func (sc *Scenario) checkQuery(q results.Query) *valueError {
 		switch {
 		case f.value == "":
 		case !info.Filters.Has(f.filter):
-			return badValue("%s cannot be narrowed by %s", q.Metric, f.key)
+			return quantity.Errorf("%s cannot be narrowed by %s", q.Metric, f.key)
 		case !contains(f.names, f.value):
 			return unknownName(f.what, f.value, f.names)
 		}
 	}
 	switch needs := info.Filters.Has(results.NeedsLimit); {
 	case needs && q.Limit == 0:
-		return badValue("%s needs a limit, such as limit 10s", q.Metric)
+		return quantity.Errorf("%s needs a limit, such as limit 10s", q.Metric)
 	case !needs && q.Limit != 0:
-		return badValue("%s takes no limit", q.Metric)
+		return quantity.Errorf("%s takes no limit", q.Metric)
 	}
 	return nil
 }

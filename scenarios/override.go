@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/quantity"
 )
 
 // Override gives one key of a scenario another value, as `--set KEY=VALUE` does.
@@ -23,13 +25,13 @@ func (o Override) String() string { return "--set " + o.Path + "=" + o.Value }
 func (o Override) parse(index int) (*yaml.Node, []*yaml.LoadError) {
 	at := o.position(index)
 	if len(o.Value) > 1<<16 {
-		return nil, []*yaml.LoadError{errorAt(at, badValue("the value is too long"))}
+		return nil, []*yaml.LoadError{errorAt(at, quantity.Errorf("the value is too long"))}
 	}
 	if strings.TrimSpace(o.Value) == "" {
-		return nil, []*yaml.LoadError{errorAt(at, badValue("there is no value"))}
+		return nil, []*yaml.LoadError{errorAt(at, quantity.Errorf("there is no value"))}
 	}
 	if problems := checkText([]byte(o.Value)); len(problems) > 0 {
-		return nil, []*yaml.LoadError{errorAt(at, badValue("%s", problems[0].Message))}
+		return nil, []*yaml.LoadError{errorAt(at, quantity.Errorf("%s", problems[0].Message))}
 	}
 	node, problems := parse([]byte(o.Value))
 	for _, p := range problems {
@@ -55,20 +57,20 @@ func place(node, at *yaml.Node) {
 
 // apply returns root with value laid upon what path names. New keys stand at the
 // position of at.
-func apply(root, at *yaml.Node, path string, value *yaml.Node) (*yaml.Node, *valueError) {
+func apply(root, at *yaml.Node, path string, value *yaml.Node) (*yaml.Node, *quantity.Error) {
 	words := strings.Split(path, ".")
 	for _, word := range words {
 		if word == "" {
-			return nil, badValue("bad path %s: a part of it is empty", Quoted(path))
+			return nil, quantity.Errorf("bad path %s: a part of it is empty", quantity.Quote(path))
 		}
 	}
 	if len(words) > mostDepth {
-		return nil, badValue("bad path %s: it is too deep", Quoted(path))
+		return nil, quantity.Errorf("bad path %s: it is too deep", quantity.Quote(path))
 	}
 	return applyAt(root, at, nil, words, value)
 }
 
-func applyAt(node, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.Node, *valueError) {
+func applyAt(node, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.Node, *quantity.Error) {
 	if len(path) == 0 {
 		return merged(node, value), nil
 	}
@@ -76,7 +78,7 @@ func applyAt(node, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.
 		return applyInList(node, at, done, path, value)
 	}
 	if len(done) == 1 && namesOf[done[0]] != nil {
-		return nil, badValue("the scenario has no %s", done[0])
+		return nil, quantity.Errorf("the scenario has no %s", done[0])
 	}
 	child, e := applyAt(lookup(node, path[0]), at, append(done, path[0]), path[1:], value)
 	if e != nil {
@@ -98,11 +100,11 @@ var namesOf = map[string][]string{"jobs": {"class"}, "storms": {"name"}, "depend
 
 var wordFor = map[string]string{"jobs": "job class", "storms": "storm", "dependencies": "dependency", "policies": "policy"}
 
-func applyInList(list, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.Node, *valueError) {
+func applyInList(list, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.Node, *quantity.Error) {
 	name := strings.Join(done, ".")
 	keys := namesOf[name]
 	if keys == nil {
-		return nil, badValue("%s is a list: override it as a whole", name)
+		return nil, quantity.Errorf("%s is a list: override it as a whole", name)
 	}
 	var names []string
 	for _, key := range keys {
@@ -128,15 +130,15 @@ func applyInList(list, at *yaml.Node, done, path []string, value *yaml.Node) (*y
 }
 
 // unknownName says that nothing of the sort has that name, and which one may be meant.
-func unknownName(what, name string, names []string) *valueError {
-	e := badValue("no %s is named %s", what, Quoted(name))
+func unknownName(what, name string, names []string) *quantity.Error {
+	e := quantity.Errorf("no %s is named %s", what, quantity.Quote(name))
 	switch near := closest(name, names); {
 	case near != "":
-		e.help = fmt.Sprintf("did you mean %q?", near)
+		e.Help = fmt.Sprintf("did you mean %q?", near)
 	case len(names) > 0 && len(names) <= 12:
-		e.help = "there is " + strings.Join(quotedAll(names), ", ")
+		e.Help = "there is " + strings.Join(quotedAll(names), ", ")
 	case len(names) == 0:
-		e.note = "the scenario has no " + what
+		e.Note = "the scenario has no " + what
 	}
 	return e
 }
@@ -144,7 +146,7 @@ func unknownName(what, name string, names []string) *valueError {
 func quotedAll(names []string) []string {
 	all := make([]string, len(names))
 	for i, n := range names {
-		all[i] = Quoted(n)
+		all[i] = quantity.Quote(n)
 	}
 	return all
 }
@@ -173,10 +175,10 @@ func withPolicy(given *yaml.Node, index int) (*yaml.Node, []*yaml.LoadError) {
 	for _, e := range entries {
 		first, _, _ := strings.Cut(e.key.Value, ".")
 		if !contains(overridable, first) {
-			bad := badValue("a policy cannot override %s", Quoted(e.key.Value))
-			bad.help = "want a path into " + orList(overridable) + ", such as retry.jitter"
+			bad := quantity.Errorf("a policy cannot override %s", quantity.Quote(e.key.Value))
+			bad.Help = "want a path into " + quantity.OrList(overridable) + ", such as retry.jitter"
 			if near := closest(first, overridable); near != "" {
-				bad.help = fmt.Sprintf("did you mean %q?", near+strings.TrimPrefix(e.key.Value, first))
+				bad.Help = fmt.Sprintf("did you mean %q?", near+strings.TrimPrefix(e.key.Value, first))
 			}
 			problems = append(problems, errorAt(e.key, bad))
 			continue
@@ -197,7 +199,7 @@ func withPolicy(given *yaml.Node, index int) (*yaml.Node, []*yaml.LoadError) {
 
 // keepsNames refuses overrides that would make a policy's classes or storms others than
 // those of the policies it is compared with.
-func keepsNames(path string, value *yaml.Node) *valueError {
+func keepsNames(path string, value *yaml.Node) *quantity.Error {
 	words := strings.Split(path, ".")
 	keys := namesOf[words[0]]
 	if keys == nil {
@@ -206,13 +208,13 @@ func keepsNames(path string, value *yaml.Node) *valueError {
 	key := keys[0]
 	switch {
 	case len(words) == 1:
-		e := badValue("a policy cannot replace all of %s", words[0])
-		e.help = fmt.Sprintf("name one of them, such as %s.NAME.KEY", words[0])
+		e := quantity.Errorf("a policy cannot replace all of %s", words[0])
+		e.Help = fmt.Sprintf("name one of them, such as %s.NAME.KEY", words[0])
 		return e
 	case len(words) == 2 && value.Kind != yaml.MappingNode:
-		return badValue("want a map of keys for %s, not %s", Quoted(path), describe(value))
+		return quantity.Errorf("want a map of keys for %s, not %s", quantity.Quote(path), describe(value))
 	case len(words) == 2 && lookup(value, key) != nil, len(words) == 3 && words[2] == key:
-		return badValue("a policy cannot rename a %s", wordFor[words[0]])
+		return quantity.Errorf("a policy cannot rename a %s", wordFor[words[0]])
 	}
 	return nil
 }

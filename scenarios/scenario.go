@@ -43,7 +43,7 @@ type Scenario struct {
 type Retry struct {
 	Preset      string     `yaml:"preset,omitempty"`      // the retry preset that lies below the other keys; empty: none, or the engine preset's
 	MaxAttempts Attempts   `yaml:"max-attempts"`          // executions in all
-	MaxRetries  *Retries   `yaml:"max-retries,omitempty"` // Load turns it into MaxAttempts
+	MaxRetries  *Limit     `yaml:"max-retries,omitempty"` // Load turns it into MaxAttempts
 	Backoff     Backoff    `yaml:"backoff"`
 	Jitter      Jitter     `yaml:"jitter"`
 	Never       []string   `yaml:"never,flow"` // error kinds that bury at once

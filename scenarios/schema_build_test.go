@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"os"
 	"reflect"
@@ -30,8 +31,10 @@ func TestSchemaFile(t *testing.T) {
 // bounds, from the checker.
 func buildSchema(t *testing.T) *jsonschema.Schema {
 	r := &jsonschema.Reflector{FieldNameTag: "yaml", Anonymous: true, ExpandedStruct: true, RequiredFromJSONSchemaTags: true, Mapper: mapType}
-	if err := r.AddGoComments("qsim/scenarios", "."); err != nil {
-		t.Fatal(err)
+	for _, folder := range []string{".", "../engine/quantity"} {
+		if err := r.AddGoComments("qsim/scenarios", folder); err != nil {
+			t.Fatal(err)
+		}
 	}
 	root := r.Reflect(&Scenario{})
 	root.Title = "qsim scenario"
@@ -42,7 +45,7 @@ func buildSchema(t *testing.T) *jsonschema.Schema {
 	root.Definitions["DistributionMap"] = plain.Reflect(&plainDistribution{})
 	root.Definitions["DistributionMap"].Version = ""
 	for name, value := range valueSchemas() {
-		value.Description = r.CommentMap["qsim/scenarios."+name]
+		value.Description = cmp.Or(r.CommentMap["qsim/engine/quantity."+name], r.CommentMap["qsim/scenarios."+name])
 		root.Definitions[name] = value
 	}
 	b := schemaBuilder{root: root}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/invopop/jsonschema"
 
+	"qsim/engine/quantity"
 	"qsim/policies"
 )
 
@@ -52,12 +53,11 @@ func valueSchemas() map[string]*jsonschema.Schema {
 		"Offset":       text(`[+-]?` + durationText),
 		"Rate":         text(rateText),
 		"Share":        text(shareText),
-		"Count":        number("integer", 0, mostCount),
+		"Count":        number("integer", 0, quantity.MostCount),
 		"CountOrShare": anyOf(ref("Count"), ref("Share")),
 		"Nodes":        anyOf(ref("Count"), ref("Share"), &jsonschema.Schema{Type: "array", Items: ref("Count")}),
-		"Attempts":     anyOf(number("integer", 1, mostAttempts), unlimited),
-		"Retries":      anyOf(number("integer", 0, mostAttempts), unlimited),
-		"Limit":        anyOf(number("integer", 0, mostAttempts), unlimited),
+		"Attempts":     anyOf(number("integer", 1, quantity.MostAttempts), unlimited),
+		"Limit":        anyOf(number("integer", 0, quantity.MostAttempts), unlimited),
 		"Number":       number("number", 0, 1e6),
 		"Factor":       positive,
 		"Bound":        anyOf(number("number", 0, 1e18), ref("Duration"), ref("Share"), ref("Rate")),
@@ -108,7 +108,7 @@ func parameterSchema(typ string) *jsonschema.Schema {
 	case policies.TypeBool:
 		return anyOf(&jsonschema.Schema{Type: "boolean"}, &jsonschema.Schema{Enum: []any{"true", "false"}})
 	case policies.TypeQuantum:
-		return anyOf(ref("Duration"), number("integer", 1, mostCount), &jsonschema.Schema{Const: "mean"})
+		return anyOf(ref("Duration"), number("integer", 1, quantity.MostCount), &jsonschema.Schema{Const: "mean"})
 	case policies.TypeWeights:
 		return &jsonschema.Schema{Type: "object", AdditionalProperties: number("integer", 1, 1e6)}
 	case policies.TypeBudget:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/quantity"
 )
 
 // Speed is how many seconds of a scenario pass in one second of the wall clock: Num/Den,
@@ -22,25 +23,25 @@ func ParseSpeed(text string) (Speed, error) {
 	if !found {
 		body, found = strings.CutSuffix(body, "×")
 	}
-	if !found && isNumber(body) {
-		return Speed{}, badValue("speed %s has no unit: write %[1]sx", Quoted(text))
+	if !found && quantity.IsNumber(body) {
+		return Speed{}, quantity.Errorf("speed %s has no unit: write %[1]sx", quantity.Quote(text))
 	}
-	value, ok := parseNumber(body)
+	value, ok := quantity.ParseNumber(body)
 	if !found || !ok || strings.ContainsAny(body, "kM") {
-		return Speed{}, badValue("bad speed %s: want how many times as fast as the scenario, such as 20x or 0.5x", Quoted(text))
+		return Speed{}, quantity.Errorf("bad speed %s: want how many times as fast as the scenario, such as 20x or 0.5x", quantity.Quote(text))
 	}
 	limit := big.NewRat(mostSpeed, 1)
 	if value.Sign() <= 0 || value.Cmp(limit) > 0 || value.Cmp(new(big.Rat).Inv(limit)) < 0 {
-		return Speed{}, badValue("speed %s is out of range: want 0.000001x to %dx", Quoted(text), mostSpeed)
+		return Speed{}, quantity.Errorf("speed %s is out of range: want 0.000001x to %dx", quantity.Quote(text), mostSpeed)
 	}
 	if !value.IsInt() && (value.Num().Cmp(limit.Num()) > 0 || value.Denom().Cmp(limit.Num()) > 0) {
-		return Speed{}, badValue("speed %s has too many digits", Quoted(text))
+		return Speed{}, quantity.Errorf("speed %s has too many digits", quantity.Quote(text))
 	}
 	return Speed{value.Num().Int64(), value.Denom().Int64()}, nil
 }
 
 // String writes s as ParseSpeed reads it.
-func (s Speed) String() string { return decimal(s.Num, s.Den) + "x" }
+func (s Speed) String() string { return quantity.Decimal(big.NewRat(s.Num, s.Den), 18) + "x" }
 
 // Float returns s as a number.
 func (s Speed) Float() float64 { return float64(s.Num) / float64(s.Den) }

@@ -3,6 +3,8 @@ package scenarios
 import (
 	"fmt"
 	"strings"
+
+	"qsim/engine/quantity"
 )
 
 // starterText is a scenario to make one's own. What it leaves out has a default.
@@ -79,10 +81,10 @@ func Renamed(src []byte, name string) ([]byte, error) {
 
 func startName(name string) error {
 	if bad := checkName(name); bad != "" {
-		return fmt.Errorf("bad name %s: %s", Quoted(name), bad)
+		return fmt.Errorf("bad name %s: %s", quantity.Quote(name), bad)
 	}
 	if strings.Contains(name, "_") {
-		return fmt.Errorf("bad name %s: want only a-z, 0-9 and -", Quoted(name))
+		return fmt.Errorf("bad name %s: want only a-z, 0-9 and -", quantity.Quote(name))
 	}
 	return nil
 }

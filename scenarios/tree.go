@@ -6,6 +6,8 @@ import (
 
 	"go.yaml.in/yaml/v4"
 	"go.yaml.in/yaml/v4/plugin/loaderlimits"
+
+	"qsim/engine/quantity"
 )
 
 // Limits on the text of a scenario. The largest scenario shipped has a tenth of
@@ -25,7 +27,7 @@ type reader struct {
 	full     bool                // too many nodes: nothing more is read
 }
 
-func (r *reader) report(at *yaml.Node, e *valueError) {
+func (r *reader) report(at *yaml.Node, e *quantity.Error) {
 	r.problems = append(r.problems, errorAt(at, e))
 }
 
@@ -43,7 +45,7 @@ func parse(src []byte) (*yaml.Node, []*yaml.LoadError) {
 		return nil, loadErrors(err)
 	}
 	if err := loader.Load(&second); err == nil {
-		return nil, []*yaml.LoadError{errorAt(&second, &valueError{message: "a second document starts here", help: "write one scenario per file"})}
+		return nil, []*yaml.LoadError{errorAt(&second, &quantity.Error{Message: "a second document starts here", Help: "write one scenario per file"})}
 	} else if err.Error() != "EOF" {
 		return nil, loadErrors(err)
 	}
@@ -62,22 +64,22 @@ func parse(src []byte) (*yaml.Node, []*yaml.LoadError) {
 	return plain, r.problems
 }
 
-func nothingHere() *valueError {
-	return &valueError{message: "there is nothing in it", help: "a scenario needs at least `jobs`"}
+func nothingHere() *quantity.Error {
+	return &quantity.Error{Message: "there is nothing in it", Help: "a scenario needs at least `jobs`"}
 }
 
 // copy returns the plain tree of node.
 func (r *reader) copy(node *yaml.Node) *yaml.Node {
 	if node.Kind == yaml.AliasNode {
 		if r.open[node.Alias] {
-			r.report(node, badValue("alias *%s stands inside what it names", node.Value))
+			r.report(node, quantity.Errorf("alias *%s stands inside what it names", node.Value))
 			return nil
 		}
 		return r.copy(node.Alias)
 	}
 	if r.nodes++; r.nodes > mostEntries {
 		if !r.full {
-			r.report(node, badValue("too many entries (at most %d, aliases counted as often as they stand)", mostEntries))
+			r.report(node, quantity.Errorf("too many entries (at most %d, aliases counted as often as they stand)", mostEntries))
 		}
 		r.full = true
 		return nil
@@ -91,7 +93,7 @@ func (r *reader) copy(node *yaml.Node) *yaml.Node {
 	case yaml.SequenceNode:
 		for _, item := range node.Content {
 			if isNull(item) {
-				r.report(item, badValue("an item of this list is empty"))
+				r.report(item, quantity.Errorf("an item of this list is empty"))
 			} else if c := r.copy(item); c != nil {
 				plain.Content = append(plain.Content, c)
 			}
@@ -106,11 +108,11 @@ func (r *reader) copyScalar(plain *yaml.Node) *yaml.Node {
 	switch plain.Tag {
 	case "", "!!str", "!!int", "!!float", "!!bool", "!!timestamp", "!!merge", "!!null":
 	default:
-		r.report(plain, badValue("unknown tag %s", Quoted(plain.Tag)))
+		r.report(plain, quantity.Errorf("unknown tag %s", quantity.Quote(plain.Tag)))
 		return nil
 	}
 	if plain.Style&yaml.TaggedStyle != 0 {
-		r.report(plain, &valueError{message: fmt.Sprintf("unexpected tag %s", Quoted(plain.Tag)), help: "leave it out: the key says what its value is"})
+		r.report(plain, &quantity.Error{Message: fmt.Sprintf("unexpected tag %s", quantity.Quote(plain.Tag)), Help: "leave it out: the key says what its value is"})
 		return nil
 	}
 	return plain
@@ -126,19 +128,19 @@ func (r *reader) copyMapping(node, plain *yaml.Node) {
 		}
 		switch {
 		case key.Kind != yaml.ScalarNode:
-			r.report(key, badValue("a key must be a word"))
+			r.report(key, quantity.Errorf("a key must be a word"))
 			continue
 		case key.ShortTag() == "!!merge":
 			merges = append(merges, value)
 			continue
 		case first[key.Value] != nil:
-			r.problems = append(r.problems, errorAt(key, &valueError{message: fmt.Sprintf("key %s is given twice", Quoted(key.Value)),
-				note: fmt.Sprintf("first on line %d", first[key.Value].Line)}))
+			r.problems = append(r.problems, errorAt(key, &quantity.Error{Message: fmt.Sprintf("key %s is given twice", quantity.Quote(key.Value)),
+				Note: fmt.Sprintf("first on line %d", first[key.Value].Line)}))
 			continue
 		}
 		first[key.Value] = key
 		if isNull(value) {
-			r.report(key, &valueError{message: fmt.Sprintf("key %s has no value", Quoted(key.Value)), help: "write one, or leave the key out for its default"})
+			r.report(key, &quantity.Error{Message: fmt.Sprintf("key %s has no value", quantity.Quote(key.Value)), Help: "write one, or leave the key out for its default"})
 			continue
 		}
 		r.nodes++
@@ -157,7 +159,7 @@ func (r *reader) merge(source, plain *yaml.Node, have map[string]*yaml.Node) {
 	at := source
 	if source.Kind == yaml.AliasNode {
 		if r.open[source.Alias] {
-			r.report(at, badValue("alias *%s stands inside what it names", source.Value))
+			r.report(at, quantity.Errorf("alias *%s stands inside what it names", source.Value))
 			return
 		}
 		source = source.Alias
@@ -181,7 +183,7 @@ func (r *reader) merge(source, plain *yaml.Node, have map[string]*yaml.Node) {
 			}
 		}
 	default:
-		r.report(at, badValue("`<<` wants a map, or a list of maps"))
+		r.report(at, quantity.Errorf("`<<` wants a map, or a list of maps"))
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/quantity"
 )
 
 // Limits on what one run may be asked to do.
@@ -45,7 +47,7 @@ func (c *checker) checkRun() {
 		if bad == "" {
 			bad = "want only a-z, 0-9 and -"
 		}
-		c.errorf(c.near("name"), "bad name %s: %s", Quoted(sc.Name), bad)
+		c.errorf(c.near("name"), "bad name %s: %s", quantity.Quote(sc.Name), bad)
 	}
 	c.positive(sc.Duration, "duration")
 	c.count(sc.Seeds, 1, mostSeeds, "since every seed's results are kept", "seeds")
@@ -89,7 +91,7 @@ func (c *checker) checkEngine() {
 			continue
 		}
 		if ticks := float64(c.total()) / float64(p.every) * float64(e.Nodes); ticks > mostTicks {
-			c.errorf(c.near(p.path...), "one run would make %.1g %s: at most %.0g", ticks, p.what, float64(mostTicks)).note =
+			c.errorf(c.near(p.path...), "one run would make %.1g %s: at most %.0g", ticks, p.what, float64(mostTicks)).Note =
 				fmt.Sprintf("every %v for %v on %d nodes", p.every, Duration(c.total()), e.Nodes)
 		}
 	}
@@ -110,7 +112,7 @@ func (c *checker) checkTimes() {
 	switch {
 	case e.Lease.TTL == 0 || e.Lease.Heartbeat == 0:
 	case e.Lease.Heartbeat >= e.Lease.TTL:
-		c.warnf(c.given(heartbeat, ttl), "a heartbeat every %v cannot keep a lease of %v", e.Lease.Heartbeat, e.Lease.TTL).help = "a third of the lease is usual; 0s turns heartbeats off"
+		c.warnf(c.given(heartbeat, ttl), "a heartbeat every %v cannot keep a lease of %v", e.Lease.Heartbeat, e.Lease.TTL).Help = "a third of the lease is usual; 0s turns heartbeats off"
 	case e.Lease.Heartbeat+e.CallTimeout >= e.Lease.TTL:
 		c.warnf(c.given(heartbeat, ttl, callTimeout), "one lost heartbeat may lose the lease: %v + call-timeout %v is not below %v", e.Lease.Heartbeat, e.CallTimeout, e.Lease.TTL)
 	}
@@ -133,7 +135,7 @@ func (c *checker) checkRetry(node *yaml.Node, r *Retry, path ...any) {
 	}
 	if first, second := position(node, "max-attempts"), position(node, "max-retries"); first >= 0 && second >= 0 {
 		at := node.Content[max(first, second)]
-		c.errorf(at, "max-attempts and max-retries are both given").help = "max-retries: 3 says the same as max-attempts: 4; keep one"
+		c.errorf(at, "max-attempts and max-retries are both given").Help = "max-retries: 3 says the same as max-attempts: 4; keep one"
 	}
 	backoff := lookup(node, "backoff")
 	if backoff == nil || backoff.Kind != yaml.MappingNode || !c.soundNode(backoff) {
@@ -153,7 +155,7 @@ func (c *checker) checkRetry(node *yaml.Node, r *Retry, path ...any) {
 	}
 	switch {
 	case b.Kind == "fixed" && b.Delay.Kind != "constant":
-		c.errorf(lookup(backoff, "delay"), "a fixed backoff has one delay, not a distribution").help = "kind: random draws its delay from one"
+		c.errorf(lookup(backoff, "delay"), "a fixed backoff has one delay, not a distribution").Help = "kind: random draws its delay from one"
 	case b.Kind == "table" && len(b.Delays) == 0:
 		c.errorf(lookup(backoff, "delays"), "the table of delays is empty")
 	case b.Kind == "table" && len(b.Delays) > mostSteps:
@@ -162,8 +164,8 @@ func (c *checker) checkRetry(node *yaml.Node, r *Retry, path ...any) {
 		c.errorf(lookup(backoff, "power"), "power %d is too large: at most 100", b.Power)
 	case b.Kind == "polynomial" && b.Less > 100:
 		c.errorf(lookup(backoff, "less"), "less %d is too large: at most 100", b.Less)
-	case b.Scale > mostAttempts:
-		c.errorf(lookup(backoff, "scale"), "scale %d is too large: at most %d", b.Scale, mostAttempts)
+	case b.Scale > quantity.MostAttempts:
+		c.errorf(lookup(backoff, "scale"), "scale %d is too large: at most %d", b.Scale, quantity.MostAttempts)
 	case b.Max > 0 && b.First > b.Max:
 		c.warnf(at, "the first delay (%v) is longer than the longest (%v)", b.First, b.Max)
 	}
@@ -186,7 +188,7 @@ func (c *checker) checkNever(node *yaml.Node, never []string) {
 			continue
 		}
 		if near := closest(name, kinds); near != "" && near != defaultError {
-			c.warnf(node.Content[i], "nothing fails with %s", Quoted(name)).help = fmt.Sprintf("did you mean %q?", near)
+			c.warnf(node.Content[i], "nothing fails with %s", quantity.Quote(name)).Help = fmt.Sprintf("did you mean %q?", near)
 		}
 	}
 }
@@ -194,7 +196,7 @@ func (c *checker) checkNever(node *yaml.Node, never []string) {
 func (c *checker) checkJobs() {
 	jobs := c.sc.Jobs
 	if c.node("jobs") == nil {
-		c.errorf(&yaml.Node{Line: 1, Column: 1}, "there are no jobs").help = "a scenario needs `jobs:`, a list of at least one class"
+		c.errorf(&yaml.Node{Line: 1, Column: 1}, "there are no jobs").Help = "a scenario needs `jobs:`, a list of at least one class"
 		return
 	}
 	if len(jobs) == 0 {
@@ -216,7 +218,7 @@ func (c *checker) checkJobs() {
 func (c *checker) checkJob(i int, job *JobClass) {
 	if c.required("jobs", i, "class") && c.sound("jobs", i, "class") {
 		if bad := checkName(job.Class); bad != "" {
-			c.errorf(c.near("jobs", i, "class"), "bad class name %s: %s", Quoted(job.Class), bad)
+			c.errorf(c.near("jobs", i, "class"), "bad class name %s: %s", quantity.Quote(job.Class), bad)
 		}
 	}
 	c.required("jobs", i, "service")

@@ -40,12 +40,12 @@ func (c *checker) checkEndless(i int, job *JobClass) {
 	}
 	switch workers := float64(c.sc.Engine.Nodes) * float64(c.sc.Engine.Workers); {
 	case math.IsInf(most, 1):
-		c.errorf(c.near("jobs", i), "jobs that fail would be tried again and again at one instant: the run would never end").help =
+		c.errorf(c.near("jobs", i), "jobs that fail would be tried again and again at one instant: the run would never end").Help =
 			"limit max-attempts, or let a retry, an attempt or the store take some time"
 	case most > mostTicks:
 		e := c.errorf(c.near("jobs", i), "one run would make %.1g attempts: at most %.0g", most, float64(mostTicks))
-		e.help = "limit max-attempts, or let a retry, an attempt or the store take longer"
-		e.note = fmt.Sprintf("they fail after %s on %.0f workers", seconds(worst.takes), min(workers, worst.jobs))
+		e.Help = "limit max-attempts, or let a retry, an attempt or the store take longer"
+		e.Note = fmt.Sprintf("they fail after %s on %.0f workers", seconds(worst.takes), min(workers, worst.jobs))
 	}
 }
 
@@ -258,7 +258,7 @@ func (c *checker) checkExpiries() {
 	}
 	cycle := (e.Lease.TTL + e.Reaper.Grace).Std().Seconds() + 2*e.Store.Recover.Dist().Mean()
 	if times := c.total().Seconds() / cycle * holders; times > mostTicks {
-		c.errorf(c.near("engine", "lease", "ttl"), "one run would make %.1g recoveries: at most %.0g", times, float64(mostTicks)).note =
+		c.errorf(c.near("engine", "lease", "ttl"), "one run would make %.1g recoveries: at most %.0g", times, float64(mostTicks)).Note =
 			fmt.Sprintf("every %s for %v on %.0f %s", seconds(cycle), Duration(c.total()), holders, who)
 	}
 }

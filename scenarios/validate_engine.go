@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/quantity"
 )
 
 // stated reports whether the file or an override says what is at path, rather than a
@@ -60,7 +62,7 @@ func (c *checker) checkLease(l *Lease) {
 		c.warnf(c.given([]any{"engine", "lease", "max"}, []any{"engine", "lease", "ttl"}), "no lease lasts its ttl (%v): max is %v", l.TTL, l.Max)
 	}
 	if l.Of == "node" && l.Heartbeat == 0 {
-		c.warnf(c.given([]any{"engine", "lease", "of"}, []any{"engine", "lease", "heartbeat"}), "a node's leases live while it beats, but there are no heartbeats").help =
+		c.warnf(c.given([]any{"engine", "lease", "of"}, []any{"engine", "lease", "heartbeat"}), "a node's leases live while it beats, but there are no heartbeats").Help =
 			"write heartbeat: 10s"
 	}
 }
@@ -70,7 +72,7 @@ func (c *checker) checkReaper(r *Reaper) {
 		return
 	}
 	if r.Every == 0 && r.Gap > 0 {
-		c.errorf(c.given([]any{"engine", "reaper", "gap"}, []any{"engine", "reaper", "every"}), "leases that end at the instant of their expiry leave no gap").help =
+		c.errorf(c.given([]any{"engine", "reaper", "gap"}, []any{"engine", "reaper", "every"}), "leases that end at the instant of their expiry leave no gap").Help =
 			"a reaper that comes every: 1s reads, pauses and writes"
 	}
 	if r.Gap == 0 && r.Guard != "token" && c.stated("engine", "reaper", "guard") {
@@ -90,10 +92,10 @@ func (c *checker) checkPromoter(p *Promoter) {
 		c.errorf(c.near(every...), "a promoter that comes every %s is too busy: want at least 1us on the average", seconds(mean))
 	}
 	if p.First != nil && !p.On() {
-		c.warnf(c.given([]any{"engine", "promoter", "first"}, every), "there is no promoter to come first").help = "write every: 5s"
+		c.warnf(c.given([]any{"engine", "promoter", "first"}, every), "there is no promoter to come first").Help = "write every: 5s"
 	}
 	if p.Gap > 0 && !p.On() {
-		c.warnf(c.given([]any{"engine", "promoter", "gap"}, every), "there is no promoter to pause between two steps").help = "write every: 5s"
+		c.warnf(c.given([]any{"engine", "promoter", "gap"}, every), "there is no promoter to pause between two steps").Help = "write every: 5s"
 	}
 }
 
@@ -111,11 +113,11 @@ func (c *checker) checkHotLoop() {
 		claims := refused || s.Calls != nil && s.Calls.Error.Num > 0 && (len(s.Calls.Ops) == 0 || contains(s.Calls.Ops, "claim"))
 		commits := refused || partial || s.Calls != nil && s.Calls.Error.Num > 0 && (len(s.Calls.Ops) == 0 || contains(s.Calls.Ops, "commit"))
 		if claims && e.Fetch.ErrorPause == 0 && e.Store.Claim.IsNone() {
-			c.errorf(c.near("storms", i), "claims that fail would be repeated at one instant: the run would never end").help =
+			c.errorf(c.near("storms", i), "claims that fail would be repeated at one instant: the run would never end").Help =
 				"let a claim take some time (engine.store.claim), or pause after an error (engine.fetch.error-pause)"
 		}
 		if commits && len(backoff) > 0 && backoff[len(backoff)-1] == 0 && e.Store.Commit.IsNone() {
-			c.errorf(c.near("storms", i), "commits that fail would be repeated at one instant: the run would never end").help =
+			c.errorf(c.near("storms", i), "commits that fail would be repeated at one instant: the run would never end").Help =
 				"let a commit take some time (engine.store.commit), or pause between tries (engine.commit.backoff)"
 		}
 	}
@@ -131,7 +133,7 @@ func (c *checker) checkFree(node *yaml.Node, r *Retry) {
 			if never := lookup(node, "never"); at.Line == 0 && never != nil {
 				at = never
 			}
-			c.errorf(at, "%s cannot be free and bury at once", Quoted(name)).help = "take it out of free or of never"
+			c.errorf(at, "%s cannot be free and bury at once", quantity.Quote(name)).Help = "take it out of free or of never"
 		}
 	}
 	if at := lookup(node, "free-max"); at != nil && at.Line != 0 && c.sc.tree.preset[at] == "" && r.FreeMax >= 0 && len(r.Free) == 0 {
@@ -141,5 +143,5 @@ func (c *checker) checkFree(node *yaml.Node, r *Retry) {
 
 // Average returns the mean of a distribution as a duration, at most the longest.
 func (d *Distribution) Average() Duration {
-	return Duration(math.Min(d.Dist().Mean()*1e9, float64(LongestDuration)))
+	return Duration(math.Min(d.Dist().Mean()*1e9, float64(quantity.Longest)))
 }

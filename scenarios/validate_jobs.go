@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/quantity"
 )
 
 // Limits on what the jobs of one scenario may be.
@@ -32,7 +34,7 @@ func (c *checker) checkDependencies() {
 	c.unique("dependencies", names)
 	for _, n := range names {
 		if n.name != "" && c.sc.ClassIndex(n.name) >= 0 {
-			c.errorf(n.at, "a dependency and a job class are both named %s", Quoted(n.name)).help = "what a storm hits must be plain: rename one"
+			c.errorf(n.at, "a dependency and a job class are both named %s", quantity.Quote(n.name)).Help = "what a storm hits must be plain: rename one"
 		}
 	}
 }
@@ -48,7 +50,7 @@ func (c *checker) dependencies() []nameAt {
 func (c *checker) checkDependency(i int, d *Dependency) {
 	if c.required("dependencies", i, "name") && c.sound("dependencies", i, "name") {
 		if bad := checkName(d.Name); bad != "" {
-			c.errorf(c.near("dependencies", i, "name"), "bad dependency name %s: %s", Quoted(d.Name), bad)
+			c.errorf(c.near("dependencies", i, "name"), "bad dependency name %s: %s", quantity.Quote(d.Name), bad)
 		}
 	}
 	if !c.sound("dependencies", i) {
@@ -58,14 +60,14 @@ func (c *checker) checkDependency(i int, d *Dependency) {
 	switch l := d.Limit; {
 	case l == nil:
 		if c.node("dependencies", i, "over") != nil && !d.Over.isDefault() {
-			c.warnf(c.near("dependencies", i, "over"), "over changes nothing: %s has no limit", d.Name).help = "write limit: {concurrency: 50}"
+			c.warnf(c.near("dependencies", i, "over"), "over changes nothing: %s has no limit", d.Name).Help = "write limit: {concurrency: 50}"
 		}
 	case l.Rate == nil && l.Concurrency == nil:
-		c.errorf(limit, "the limit is empty").help = "write {rate: 300/s} or {concurrency: 50}"
+		c.errorf(limit, "the limit is empty").Help = "write {rate: 300/s} or {concurrency: 50}"
 	case l.Rate != nil && l.Concurrency != nil:
 		c.errorf(c.key("dependencies", i, "limit", "concurrency"), "a limit is a rate or a concurrency, not both")
 	case l.Rate != nil && l.Rate.Num == 0:
-		c.errorf(c.near("dependencies", i, "limit", "rate"), "a limit of %v lets nothing through", *l.Rate).help = "an outage storm does that for a while"
+		c.errorf(c.near("dependencies", i, "limit", "rate"), "a limit of %v lets nothing through", *l.Rate).Help = "an outage storm does that for a while"
 	case l.Concurrency != nil:
 		c.count(*l.Concurrency, 1, mostWorkers, "which is as many as there can be workers", "dependencies", i, "limit", "concurrency")
 	}
@@ -79,7 +81,7 @@ func (c *checker) checkDependency(i int, d *Dependency) {
 		c.required("dependencies", i, "conflict", "network")
 	}
 	if d.Name != "" && !c.sc.called(d.Name) {
-		c.warnf(c.near("dependencies", i, "name"), "no job class calls %s", Quoted(d.Name)).help = "write calls: " + d.Name + " beside a class"
+		c.warnf(c.near("dependencies", i, "name"), "no job class calls %s", quantity.Quote(d.Name)).Help = "write calls: " + d.Name + " beside a class"
 	}
 }
 
@@ -122,17 +124,17 @@ func (c *checker) checkTenants(i int, t *Tenants) {
 	}
 	for k, name := range t.Names {
 		if bad := checkName(name); bad != "" {
-			c.errorf(c.near("jobs", i, "tenants", "names", k), "bad tenant name %s: %s", Quoted(name), bad)
+			c.errorf(c.near("jobs", i, "tenants", "names", k), "bad tenant name %s: %s", quantity.Quote(name), bad)
 		}
 		for _, earlier := range t.Names[:min(k, mostSteps)] {
 			if earlier == name {
-				c.errorf(c.near("jobs", i, "tenants", "names", k), "tenant %s is named twice", Quoted(name))
+				c.errorf(c.near("jobs", i, "tenants", "names", k), "tenant %s is named twice", quantity.Quote(name))
 				break
 			}
 		}
 	}
 	if len(t.Names) > 0 && int(t.Count) != len(t.Names) {
-		c.errorf(c.given([]any{"jobs", i, "tenants", "count"}, []any{"jobs", i, "tenants", "names"}), "%d tenants have %d names", t.Count, len(t.Names)).help = "leave count out"
+		c.errorf(c.given([]any{"jobs", i, "tenants", "count"}, []any{"jobs", i, "tenants", "names"}), "%d tenants have %d names", t.Count, len(t.Names)).Help = "leave count out"
 	}
 }
 
@@ -187,7 +189,7 @@ func (c *checker) checkProcess(i int, a *Arrivals) {
 		c.positive(*a.Every, at("every")...)
 	case "trace":
 		if err := c.checkTrace(i, a.File); err != nil {
-			e := badValue("%v", err)
+			e := quantity.Errorf("%v", err)
 			errors.As(err, &e)
 			c.add(c.near(at("file")...), Error, e)
 		}
@@ -202,7 +204,7 @@ func (c *checker) checkPhases(i int, a *Arrivals) {
 	}
 	if times := a.length(c.sc.Duration).Seconds() / (on + off); times > mostPhases {
 		c.errorf(c.given([]any{"jobs", i, "arrivals", "on"}, []any{"jobs", i, "arrivals", "off"}),
-			"one run would go on and off %.1g times: at most %.0g", times, float64(mostPhases)).note =
+			"one run would go on and off %.1g times: at most %.0g", times, float64(mostPhases)).Note =
 			fmt.Sprintf("%s on and %s off for %v", seconds(on), seconds(off), Duration(a.length(c.sc.Duration)))
 	}
 }
@@ -227,18 +229,18 @@ func (c *checker) checkTrace(class int, name string) error {
 		case seconds < last:
 			err = errors.New("it is earlier than the line before")
 		case tenant != "" && !c.sc.hasTenant(class, tenant):
-			err = fmt.Errorf("class %s has no tenant %s", c.sc.Jobs[class].Class, Quoted(tenant))
+			err = fmt.Errorf("class %s has no tenant %s", c.sc.Jobs[class].Class, quantity.Quote(tenant))
 		}
 		if err != nil {
-			return badValue("file %s, line %d: %v", Quoted(name), n, err)
+			return quantity.Errorf("file %s, line %d: %v", quantity.Quote(name), n, err)
 		}
 		last = seconds
 	}
 	if err := lines.Err(); err != nil {
-		return badValue("file %s cannot be read: %v", Quoted(name), err)
+		return quantity.Errorf("file %s cannot be read: %v", quantity.Quote(name), err)
 	}
 	if n == 0 {
-		return badValue("file %s has no arrivals", Quoted(name))
+		return quantity.Errorf("file %s has no arrivals", quantity.Quote(name))
 	}
 	return nil
 }
@@ -250,10 +252,10 @@ func TraceLine(line string) (seconds float64, tenant string, err error) {
 	number, tenant = strings.TrimSpace(number), strings.TrimSpace(tenant)
 	seconds, err = strconv.ParseFloat(number, 64)
 	switch {
-	case err != nil || !isNumber(number) || seconds < 0 || seconds > LongestDuration.Seconds():
-		return 0, "", fmt.Errorf("want seconds of at least 0, and perhaps a comma and a tenant, not %s", Quoted(line))
+	case err != nil || !quantity.IsNumber(number) || seconds < 0 || seconds > quantity.Longest.Seconds():
+		return 0, "", fmt.Errorf("want seconds of at least 0, and perhaps a comma and a tenant, not %s", quantity.Quote(line))
 	case named && (tenant == "" || strings.Contains(tenant, ",")):
-		return 0, "", fmt.Errorf("want one tenant after the comma, not %s", Quoted(tenant))
+		return 0, "", fmt.Errorf("want one tenant after the comma, not %s", quantity.Quote(tenant))
 	}
 	return seconds, tenant, nil
 }

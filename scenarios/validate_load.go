@@ -132,9 +132,9 @@ func (c *checker) checkOffered() {
 		even = " even without the storm"
 	}
 	e := c.warnf(at, "offered load is %s of capacity%s: the backlog will never drain", short(worst/workers), even)
-	e.note = fmt.Sprintf("%s ÷ %.0f workers", strings.Join(terms, " + "), workers)
+	e.Note = fmt.Sprintf("%s ÷ %.0f workers", strings.Join(terms, " + "), workers)
 	if len(terms) > 1 {
-		e.note = fmt.Sprintf("(%s) ÷ %.0f workers", strings.Join(terms, " + "), workers)
+		e.Note = fmt.Sprintf("(%s) ÷ %.0f workers", strings.Join(terms, " + "), workers)
 	}
 }
 
@@ -151,7 +151,7 @@ func (c *checker) checkTotal(jobs float64, at *yaml.Node) {
 		}
 	}
 	if jobs > mostJobs && at != nil {
-		c.errorf(at, "one run would have %.2g jobs: at most %.0g", jobs, float64(mostJobs)).help = "lower the rate or the duration"
+		c.errorf(at, "one run would have %.2g jobs: at most %.0g", jobs, float64(mostJobs)).Help = "lower the rate or the duration"
 	}
 }
 

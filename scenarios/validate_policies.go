@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"qsim/engine/quantity"
 	"qsim/policies"
 	"qsim/results"
 )
@@ -14,7 +15,7 @@ import (
 func (c *checker) checkPolicies() {
 	sc := c.sc
 	if len(sc.Policies) == 0 && c.sound("policies") {
-		c.errorf(c.near("policies"), "there are no policies").help = "leave the key out for fifo alone"
+		c.errorf(c.near("policies"), "there are no policies").Help = "leave the key out for fifo alone"
 		return
 	}
 	if len(sc.Policies) > mostPolicies {
@@ -26,7 +27,7 @@ func (c *checker) checkPolicies() {
 		p := &sc.Policies[i]
 		labels = append(labels, nameAt{p.Label, c.given([]any{"policies", i, "label"}, []any{"policies", i, "kind"})})
 		if bad := checkLabel(p.Label); bad != "" && c.sound("policies", i) && p.Kind != "" {
-			c.errorf(labels[i].at, "bad label %s: %s", Quoted(p.Label), bad)
+			c.errorf(labels[i].at, "bad label %s: %s", quantity.Quote(p.Label), bad)
 		}
 		if c.required("policies", i, "kind") && c.sound("policies", i, "kind") {
 			c.checkPolicy(i, p)
@@ -134,24 +135,24 @@ func (c *checker) impossiblePolicy(i int, p *Policy, err error) {
 			at = node
 		}
 	}
-	c.errorf(at, "%s", message).note = fmt.Sprintf("of policy %s with %d workers a node", p.Kind, c.sc.Engine.Workers)
+	c.errorf(at, "%s", message).Note = fmt.Sprintf("of policy %s with %d workers a node", p.Kind, c.sc.Engine.Workers)
 }
 
-func unknownPolicy(kind string, names []string) *valueError {
+func unknownPolicy(kind string, names []string) *quantity.Error {
 	e := unknownName("policy", kind, names)
-	e.message = "unknown policy " + Quoted(kind)
-	if e.help == "" {
-		e.help = "want " + orList(names)
+	e.Message = "unknown policy " + quantity.Quote(kind)
+	if e.Help == "" {
+		e.Help = "want " + quantity.OrList(names)
 	}
 	return e
 }
 
-func unknownParameter(kind, name string, known []string) *valueError {
+func unknownParameter(kind, name string, known []string) *quantity.Error {
 	e := unknownKey(name, known)
-	e.message = fmt.Sprintf("policy %s has no parameter %s", kind, Quoted(name))
-	if strings.HasPrefix(e.help, "known keys") {
-		if e.help = "it takes " + strings.Join(known[3:], ", "); len(known) == 3 {
-			e.help = "it takes none"
+	e.Message = fmt.Sprintf("policy %s has no parameter %s", kind, quantity.Quote(name))
+	if strings.HasPrefix(e.Help, "known keys") {
+		if e.Help = "it takes " + strings.Join(known[3:], ", "); len(known) == 3 {
+			e.Help = "it takes none"
 		}
 	}
 	return e
@@ -183,9 +184,9 @@ func (c *checker) checkObjectives() {
 		}
 		switch {
 		case c.node("objectives", i, "below") != nil && c.node("objectives", i, "above") != nil:
-			c.errorf(c.key("objectives", i, "above"), "an objective is below or above something, not both").help = "make it two objectives"
+			c.errorf(c.key("objectives", i, "above"), "an objective is below or above something, not both").Help = "make it two objectives"
 		case o.Below == nil && o.Above == nil && c.sound("objectives", i):
-			c.errorf(c.near("objectives", i), "the objective has no bound").help = "write below: or above:"
+			c.errorf(c.near("objectives", i), "the objective has no bound").Help = "write below: or above:"
 		}
 	}
 }
@@ -203,13 +204,13 @@ func (c *checker) checkTenantNamed(i int, o *Objective) {
 			if n, err := strconv.Atoi(index); err == nil && strconv.Itoa(n) == index && c.sc.hasTenant(k, index) {
 				return
 			}
-			c.errorf(c.near("objectives", i, "tenant"), "class %s has no tenant %s: want one of 0 to %d", class, Quoted(index), job.Tenants.Count-1)
+			c.errorf(c.near("objectives", i, "tenant"), "class %s has no tenant %s: want one of 0 to %d", class, quantity.Quote(index), job.Tenants.Count-1)
 			return
 		}
 	}
 	at := c.near("objectives", i, "tenant")
 	if len(names) == 0 {
-		c.errorf(at, "no tenant is named %s", Quoted(o.Tenant)).help = "tenants without names go by CLASS/INDEX, such as mail/0"
+		c.errorf(at, "no tenant is named %s", quantity.Quote(o.Tenant)).Help = "tenants without names go by CLASS/INDEX, such as mail/0"
 		return
 	}
 	c.known("tenant", at, o.Tenant, names)
@@ -224,8 +225,8 @@ func (c *checker) checkMetric(i int, o *Objective) {
 			names = append(names, m.Name)
 		}
 		e := unknownName("metric", o.Metric, names)
-		if e.message = "unknown metric " + Quoted(o.Metric); e.help == "" {
-			e.help = "`qsim list metrics` prints them all"
+		if e.Message = "unknown metric " + quantity.Quote(o.Metric); e.Help == "" {
+			e.Help = "`qsim list metrics` prints them all"
 		}
 		c.add(c.near("objectives", i, "metric"), Error, e)
 		return
@@ -241,7 +242,7 @@ func (c *checker) checkMetric(i int, o *Objective) {
 	}
 	switch {
 	case info.Filters.Has(results.NeedsLimit) && o.Limit == nil && c.sound("objectives", i):
-		c.errorf(c.near("objectives", i, "metric"), "%s needs a limit", o.Metric).help = "write limit: 10s beside it"
+		c.errorf(c.near("objectives", i, "metric"), "%s needs a limit", o.Metric).Help = "write limit: 10s beside it"
 	case !info.Filters.Has(results.NeedsLimit) && o.Limit != nil:
 		c.errorf(c.key("objectives", i, "limit"), "%s takes no limit", o.Metric)
 	}

@@ -5,6 +5,8 @@ import (
 	"unicode"
 
 	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/quantity"
 )
 
 func (c *checker) checkStorms() {
@@ -21,7 +23,7 @@ func (c *checker) checkStorms() {
 func (c *checker) checkStorm(i int, s *Storm) {
 	if c.required("storms", i, "name") && c.sound("storms", i, "name") {
 		if bad := checkName(s.Name); bad != "" {
-			c.errorf(c.near("storms", i, "name"), "bad storm name %s: %s", Quoted(s.Name), bad)
+			c.errorf(c.near("storms", i, "name"), "bad storm name %s: %s", quantity.Quote(s.Name), bad)
 		}
 	}
 	c.required("storms", i, "at")
@@ -69,7 +71,7 @@ func (c *checker) checkRepeat(i int, s *Storm) bool {
 	case r.Every <= s.For:
 		c.errorf(c.near("storms", i, "repeat", "every"), "a storm of %v every %v never ends: want a longer pause from one start to the next", s.For, r.Every)
 		return false
-	case float64(r.Every)*float64(r.Times) > float64(LongestDuration):
+	case float64(r.Every)*float64(r.Times) > float64(quantity.Longest):
 		c.errorf(c.near("storms", i, "repeat"), "%d storms, one every %v, last more than ten years", r.Times, r.Every)
 		return false
 	}
@@ -89,17 +91,17 @@ func (c *checker) checkTrouble(i int, s *Storm) {
 	}
 	switch {
 	case len(kinds) == 0 && c.sound("storms", i):
-		c.errorf(c.near("storms", i), "the storm brings no trouble").help = "want one of " + orList(troubles)
+		c.errorf(c.near("storms", i), "the storm brings no trouble").Help = "want one of " + quantity.OrList(troubles)
 		return
 	case len(kinds) > 1:
-		c.errorf(kinds[1], "the storm brings two kinds of trouble").help = "make them two storms with windows of their own"
+		c.errorf(kinds[1], "the storm brings two kinds of trouble").Help = "make them two storms with windows of their own"
 		return
 	case len(kinds) == 0:
 		return
 	}
 	c.checkTroubleOf(i, s)
 	if s.lasts() && s.For == 0 && c.sound("storms", i) {
-		c.errorf(c.near("storms", i, "for"), "the storm lasts no time").help = "write for: 5m"
+		c.errorf(c.near("storms", i, "for"), "the storm lasts no time").Help = "write for: 5m"
 	}
 }
 

@@ -1,6 +1,10 @@
 package scenarios
 
-import "go.yaml.in/yaml/v4"
+import (
+	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/quantity"
+)
 
 func (c *checker) checkBurst(i int, b *BurstStorm) {
 	if c.required("storms", i, "burst", "class") && c.sound("storms", i, "burst", "class") {
@@ -8,7 +12,7 @@ func (c *checker) checkBurst(i int, b *BurstStorm) {
 	}
 	switch {
 	case b.Count == nil && b.Factor == nil && c.sound("storms", i, "burst"):
-		c.errorf(c.near("storms", i, "burst"), "the burst needs a count or a factor").help = "count: 10k comes all at once; factor: 3 triples the rate during the storm"
+		c.errorf(c.near("storms", i, "burst"), "the burst needs a count or a factor").Help = "count: 10k comes all at once; factor: 3 triples the rate during the storm"
 	case b.Count != nil && b.Factor != nil:
 		c.errorf(c.key("storms", i, "burst", "factor"), "a burst has a count or a factor, not both")
 	}
@@ -61,7 +65,7 @@ func (c *checker) checkLoss(share Share, nothing string, path ...any) {
 
 func (c *checker) checkErrorKind(name string, path ...any) {
 	if bad := checkErrorKind(name); bad != "" && c.sound(path...) {
-		c.errorf(c.near(path...), "bad error kind %s: %s", Quoted(name), bad)
+		c.errorf(c.near(path...), "bad error kind %s: %s", quantity.Quote(name), bad)
 	}
 }
 
@@ -83,7 +87,7 @@ func (c *checker) checkDependencyHit(name string, path ...any) *Dependency {
 func (c *checker) checkLimit(i int, l *LimitStorm) {
 	c.required("storms", i, "limit", "factor")
 	if d := c.checkDependencyHit(l.Dependency, "storms", i, "limit"); d != nil && d.Limit == nil && c.sound("dependencies") {
-		c.errorf(c.near("storms", i, "limit", "dependency"), "dependency %s has no limit to change", Quoted(d.Name)).help = "write limit: {concurrency: 50} at the dependency"
+		c.errorf(c.near("storms", i, "limit", "dependency"), "dependency %s has no limit to change", quantity.Quote(d.Name)).Help = "write limit: {concurrency: 50} at the dependency"
 	}
 }
 
@@ -114,14 +118,14 @@ func (c *checker) checkClock(i int, s *ClockStorm) {
 	case !c.sound("storms", i, "clock"):
 		return
 	case s.Skew == nil && s.Jump == nil:
-		c.errorf(c.near("storms", i, "clock"), "the clocks are not set off").help = "skew: 30s lasts for the window; jump: -30s stays"
+		c.errorf(c.near("storms", i, "clock"), "the clocks are not set off").Help = "skew: 30s lasts for the window; jump: -30s stays"
 		return
 	case s.Skew != nil && s.Jump != nil:
-		c.errorf(c.key("storms", i, "clock", "jump"), "a clock is off by a skew or a jump, not both").help = "make them two storms with windows of their own"
+		c.errorf(c.key("storms", i, "clock", "jump"), "a clock is off by a skew or a jump, not both").Help = "make them two storms with windows of their own"
 		return
 	}
 	if c.sc.Engine.Lease.Check == "store" && c.sound("engine", "lease", "check") {
-		c.warnf(c.key("storms", i, "clock"), "no node notices: leases are checked by the store alone").help = "engine.lease.check: local lets the holder compare its own clock"
+		c.warnf(c.key("storms", i, "clock"), "no node notices: leases are checked by the store alone").Help = "engine.lease.check: local lets the holder compare its own clock"
 	}
 }
 
@@ -168,8 +172,8 @@ func (c *checker) checkCalls(i int, s *CallStorm) {
 				continue
 			}
 			e := unknownName("call", op, calls)
-			if e.message = "unknown call " + Quoted(op); e.help == "" {
-				e.help = "want " + orList(calls)
+			if e.Message = "unknown call " + quantity.Quote(op); e.Help == "" {
+				e.Help = "want " + quantity.OrList(calls)
 			}
 			c.add(node.Content[k], Error, e)
 		}
@@ -179,7 +183,7 @@ func (c *checker) checkCalls(i int, s *CallStorm) {
 		return
 	}
 	if s.LoseRequest.Num+s.LoseReply.Num+s.Duplicate.Num+s.Error.Num == 0 && (s.Delay == nil || s.Delay.IsNone()) {
-		c.errorf(c.near("storms", i, "calls"), "the calls are not disturbed").help = "write lose-request, lose-reply, duplicate or error with a share, or delay with a time"
+		c.errorf(c.near("storms", i, "calls"), "the calls are not disturbed").Help = "write lose-request, lose-reply, duplicate or error with a share, or delay with a time"
 	}
 }
 
@@ -188,15 +192,15 @@ func (c *checker) checkStoreStorm(i int, s *StoreStorm) {
 	switch {
 	case !c.sound("storms", i, "store"):
 	case len(node.Content) == 0:
-		c.errorf(node, "the store is not disturbed").help = "write {stall: true}, {slow: 10}, {error: 5%} or {partial: 25%}"
+		c.errorf(node, "the store is not disturbed").Help = "write {stall: true}, {slow: 10}, {error: 5%} or {partial: 25%}"
 	case len(node.Content) > 2:
-		c.errorf(c.given([]any{"storms", i, "store"}), "the storm disturbs the store in two ways").help = "make them two storms with windows of their own"
+		c.errorf(c.given([]any{"storms", i, "store"}), "the storm disturbs the store in two ways").Help = "make them two storms with windows of their own"
 	case s.Error != nil:
 		c.checkRefused(*s.Error, "storms", i, "store", "error")
 	case s.Partial != nil:
 		c.checkRefused(*s.Partial, "storms", i, "store", "partial")
 	case s.Slow == nil && !s.Stall:
-		c.errorf(c.near("storms", i, "store", "stall"), "the storm stalls nothing").help = "write stall: true"
+		c.errorf(c.near("storms", i, "store", "stall"), "the storm stalls nothing").Help = "write stall: true"
 	}
 }
 
@@ -208,6 +212,6 @@ func (c *checker) checkRefused(share Share, path ...any) {
 
 func (c *checker) checkStall(s *StallStorm, path ...any) {
 	if !s.Stall && c.sound(path...) {
-		c.errorf(c.near(append(path, "stall")...), "the storm stalls nothing").help = "write {stall: true}"
+		c.errorf(c.near(append(path, "stall")...), "the storm stalls nothing").Help = "write {stall: true}"
 	}
 }

@@ -13,19 +13,20 @@ import (
 var mayImport = map[string][]string{
 	"engine":           {},
 	"engine/dist":      {},
+	"engine/quantity":  {},
 	"engine/check":     {"engine"},
 	"engine/memstore":  {"engine"},
 	"engine/pgstore":   {"engine"},
 	"engine/sim":       {"engine", "engine/dist"},
 	"engine/live":      {"engine"},
 	"engine/storetest": {"engine"},
-	"policies":         {"engine"},
+	"policies":         {"engine/quantity", "engine"},
 	"results":          {"engine"},
 	"results/report":   {"results"},
-	"scenarios":        {"engine", "engine/dist", "policies", "results"}, // the language: see TestScenariosReachNoSimulation
-	"scenarios/world":  {"scenarios", "scenarios/pool", "engine", "engine/check", "engine/dist", "engine/sim", "engine/memstore", "policies", "results"},
-	"cmd/qsim":         {"cmd/cli", "scenarios", "scenarios/...", "results", "results/report"},
-	"cmd/qbench":       {"cmd/cli", "scenarios", "scenarios/world", "engine", "engine/live", "engine/memstore", "engine/pgstore", "engine/pgstore/pgserver", "results", "results/report"},
+	"scenarios":        {"engine/quantity", "engine", "engine/dist", "policies", "results"}, // the language: see TestScenariosReachNoSimulation
+	"scenarios/world":  {"engine/quantity", "scenarios", "scenarios/pool", "engine", "engine/check", "engine/dist", "engine/sim", "engine/memstore", "policies", "results"},
+	"cmd/qsim":         {"engine/quantity", "cmd/cli", "scenarios", "scenarios/...", "results", "results/report"},
+	"cmd/qbench":       {"engine/quantity", "cmd/cli", "scenarios", "scenarios/world", "engine", "engine/live", "engine/memstore", "engine/pgstore", "engine/pgstore/pgserver", "results", "results/report"},
 
 	// How both commands speak, and how that is tested: they know nothing of queues.
 	"cmd/cli":         {},
@@ -41,7 +42,7 @@ var mayImport = map[string][]string{
 	"scenarios/pool": {},
 
 	// What builds on whole scenarios: chaos, verification, sweeps; tuning builds on sweeps.
-	"scenarios/...": {"scenarios", "scenarios/pool", "scenarios/world", "scenarios/ranges", "scenarios/sweep", "engine", "engine/check", "engine/dist", "engine/sim", "engine/memstore", "policies", "results"},
+	"scenarios/...": {"engine/quantity", "scenarios", "scenarios/pool", "scenarios/world", "scenarios/ranges", "scenarios/sweep", "engine", "engine/check", "engine/dist", "engine/sim", "engine/memstore", "policies", "results"},
 }
 
 // mayUse is, for each module that is not ours, the packages that may import it. The

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"qsim/scenarios"
+	"qsim/engine/quantity"
 )
 
 // sort is what a number is of.
@@ -40,16 +40,12 @@ func (n number) text() string {
 	return text
 }
 
-var (
-	// numberAtStart matches the longest number, with its unit, that a text begins with.
-	numberAtStart = regexp.MustCompile(`^-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]{1,2})?(?:[kM]|%|/[smh]\b|(?:ns|us|µs|ms|s|m|h)(?:[0-9.]+(?:ns|us|µs|ms|s|m|h))*)?`)
-	clockUnit     = regexp.MustCompile(`([0-9.]+(?:e[-+]?[0-9]{1,2})?)(ns|us|µs|ms|s|m|h)`)
-)
+// numberAtStart matches the longest number, with its unit, that a text begins with.
+var numberAtStart = regexp.MustCompile(`^-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]{1,2})?` +
+	`(?:[kM]|%|/[smh]\b|(?:ns|us|µs|ms|s|m|h)(?:[0-9.]+(?:ns|us|µs|ms|s|m|h))*)?`)
 
-var secondsIn = map[string]*big.Rat{
-	"ns": big.NewRat(1, 1_000_000_000), "us": big.NewRat(1, 1_000_000), "µs": big.NewRat(1, 1_000_000), "ms": big.NewRat(1, 1000),
-	"s": big.NewRat(1, 1), "m": big.NewRat(60, 1), "h": big.NewRat(3600, 1),
-}
+// nanosecond is in seconds.
+var nanosecond = big.NewRat(1, 1_000_000_000)
 
 var perHour = map[string]*big.Rat{"/s": big.NewRat(3600, 1), "/m": big.NewRat(60, 1), "/h": big.NewRat(1, 1)}
 
@@ -70,48 +66,26 @@ func readNumber(text string) (number, bool) {
 	if text == "" || len(text) > 60 || numberAtStart.FindString(text) != text {
 		return number{}, false
 	}
-	n := number{typed: text, value: new(big.Rat)}
-	digits, negative := strings.CutPrefix(text, "-")
-	ok := true
-	switch last := digits[len(digits)-1]; {
-	case strings.HasSuffix(digits, "/s"), strings.HasSuffix(digits, "/m"), strings.HasSuffix(digits, "/h"):
-		n.unit = unit{rate, digits[len(digits)-2:]}
-		ok = n.add(digits[:len(digits)-2], perHour[n.unit.per])
-	case last == '%':
-		n.unit.sort = share
-		ok = n.add(digits[:len(digits)-1], big.NewRat(1, 100))
-	case last == 'k':
-		n.whole = true
-		ok = n.add(digits[:len(digits)-1], big.NewRat(1000, 1))
-	case last == 'M':
-		n.whole = true
-		ok = n.add(digits[:len(digits)-1], big.NewRat(1_000_000, 1))
-	case last >= '0' && last <= '9' || last == '.':
-		n.whole = !strings.Contains(digits, ".")
-		ok = n.add(digits, big.NewRat(1, 1))
-	default:
-		n.unit.sort = duration
-		for _, part := range clockUnit.FindAllStringSubmatch(digits, -1) {
-			ok = ok && n.add(part[1], secondsIn[part[2]])
+	n := number{typed: text}
+	digits, one := text, big.NewRat(1, 1)
+	if per := text[max(0, len(text)-2):]; perHour[per] != nil {
+		digits, n.unit, one = text[:len(text)-2], unit{rate, per}, perHour[per]
+	} else if body, found := strings.CutSuffix(text, "%"); found {
+		digits, n.unit.sort, one = body, share, big.NewRat(1, 100)
+	}
+	value, ok := quantity.ParseNumber(digits)
+	if !ok && n.unit.sort == plain {
+		var length quantity.Offset
+		if length.UnmarshalText([]byte(text)) != nil {
+			return number{}, false
 		}
+		n.unit.sort, one, value = duration, nanosecond, big.NewRat(int64(length), 1)
+	} else if !ok {
+		return number{}, false
 	}
-	if negative {
-		n.value.Neg(n.value)
-	}
-	n.whole = n.whole && n.value.IsInt()
-	return n, ok
-}
-
-// add adds so many of a unit.
-func (n *number) add(digits string, unit *big.Rat) bool {
-	if f, err := strconv.ParseFloat(digits, 64); err != nil || f != 0 && (f > 1e15 || f < 1e-15) {
-		return false
-	}
-	value, ok := new(big.Rat).SetString(digits)
-	if ok {
-		n.value.Add(n.value, value.Mul(value, unit))
-	}
-	return ok
+	n.whole = n.unit.sort == plain && value.IsInt() && (strings.ContainsAny(text, "kM") || !strings.Contains(text, "."))
+	n.value = value.Mul(value, one)
+	return n, true
 }
 
 // write writes a number of base units as a scenario does, and returns what that says. A
@@ -125,8 +99,7 @@ func write(exact *big.Rat, u unit) (text string, written *big.Rat) {
 		}
 		nanoseconds := whole(new(big.Rat).Mul(exact, big.NewRat(1_000_000_000, 1)))
 		if d := nanoseconds.Num(); d.IsInt64() {
-			written = new(big.Rat).Mul(nanoseconds, secondsIn["ns"])
-			return scenarios.Offset(d.Int64()).String(), written
+			return quantity.Offset(d.Int64()).String(), nanoseconds.Mul(nanoseconds, nanosecond)
 		}
 		text, _ = decimals(exact, 9) // far too long: the scenario will say so
 		return text + "s", exact
@@ -150,11 +123,8 @@ func write(exact *big.Rat, u unit) (text string, written *big.Rat) {
 // decimals writes x with at most so many digits behind the point, and reports whether
 // that is all of it.
 func decimals(x *big.Rat, most int) (text string, finite bool) {
-	text = x.FloatString(most)
+	text = quantity.Decimal(x, most)
 	back, _ := new(big.Rat).SetString(text)
-	if strings.Contains(text, ".") {
-		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
-	}
 	return text, back.Cmp(x) == 0
 }
 

@@ -3,6 +3,7 @@ package world
 import (
 	"time"
 
+	"qsim/engine/quantity"
 	"qsim/results"
 	"qsim/scenarios"
 )
@@ -66,10 +67,10 @@ func describeLoad(sc *scenarios.Scenario, s *results.Settings) {
 		s.Rate += rate
 		mean := job.Service.Dist().Mean()
 		work += float64(rate * mean)
-		s.Loads = append(s.Loads, results.Load{Rate: rate, Service: time.Duration(min(mean, scenarios.LongestDuration.Seconds()) * float64(time.Second))})
+		s.Loads = append(s.Loads, results.Load{Rate: rate, Service: time.Duration(min(mean, quantity.Longest.Seconds()) * float64(time.Second))})
 	}
 	if s.Rate > 0 {
-		s.Service = time.Duration(min(work/s.Rate, scenarios.LongestDuration.Seconds()) * float64(time.Second))
+		s.Service = time.Duration(min(work/s.Rate, quantity.Longest.Seconds()) * float64(time.Second))
 	}
 }
 

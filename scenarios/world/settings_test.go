@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"qsim/engine/quantity"
 	"qsim/scenarios"
 )
 
@@ -31,7 +32,7 @@ func TestLeaseTold(t *testing.T) {
 func TestBucket(t *testing.T) {
 	for _, tt := range []struct{ duration, bucket time.Duration }{
 		{30 * time.Minute, 5 * time.Second}, {time.Hour, 5 * time.Second}, {10 * time.Minute, time.Second}, {4 * time.Hour, 30 * time.Second},
-		{24 * time.Hour, 2 * time.Minute}, {time.Second, 2 * time.Millisecond}, {100, 1}, {scenarios.LongestDuration, 10 * 24 * time.Hour},
+		{24 * time.Hour, 2 * time.Minute}, {time.Second, 2 * time.Millisecond}, {100, 1}, {quantity.Longest, 10 * 24 * time.Hour},
 	} {
 		if got := bucket(tt.duration); got != tt.bucket {
 			t.Errorf("bucket of %v is %v, want %v", tt.duration, got, tt.bucket)

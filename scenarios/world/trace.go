@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"qsim/engine"
+	"qsim/engine/quantity"
 	"qsim/scenarios"
 )
 
@@ -69,7 +70,7 @@ func (t *trace) parse() (arrival, error) {
 	if tenant != "" {
 		var known bool
 		if a.tenant, known = t.tenantOf(tenant); !known {
-			return arrival{}, fmt.Errorf("there is no tenant %s", scenarios.Quoted(tenant))
+			return arrival{}, fmt.Errorf("there is no tenant %s", quantity.Quote(tenant))
 		}
 	}
 	factor, _ := t.levels.now(float64(a.at))
@@ -84,7 +85,7 @@ func (t *trace) parse() (arrival, error) {
 func (t *trace) end(err error) {
 	t.over = true
 	if err != nil {
-		t.err = fmt.Errorf("file %s, line %d: %w", scenarios.Quoted(t.name), t.number, err)
+		t.err = fmt.Errorf("file %s, line %d: %w", quantity.Quote(t.name), t.number, err)
 	}
 	t.file.Close() // it was only read
 }

@@ -1,0 +1,127 @@
+package quantity
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Duration is a length of virtual time: at least 0 and at most ten years, written
+// with a unit, as in 500ms, 1.5s, 2m, 1h30m.
+type Duration time.Duration
+
+// Std returns d for use with the rest of Go.
+func (d Duration) Std() time.Duration { return time.Duration(d) }
+
+// String writes d exactly, without parts that are zero.
+func (d Duration) String() string {
+	if d == 0 {
+		return "0s"
+	}
+	text, rest := "", d.Std()
+	if n := rest / time.Hour; n > 0 {
+		text, rest = fmt.Sprintf("%dh", n), rest%time.Hour
+	}
+	if n := rest / time.Minute; n > 0 {
+		text, rest = fmt.Sprintf("%s%dm", text, n), rest%time.Minute
+	}
+	if rest > 0 { // under a minute it is one number and one unit
+		text += strings.Replace(rest.String(), "µ", "u", 1)
+	}
+	return text
+}
+
+// MarshalText writes d as String does.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads a duration with its unit.
+func (d *Duration) UnmarshalText(text []byte) error {
+	value, err := ParseDuration(string(text))
+	if err != nil {
+		return err
+	}
+	*d = Duration(value)
+	return nil
+}
+
+// ParseDuration reads what Duration's UnmarshalText does.
+func ParseDuration(s string) (time.Duration, error) {
+	if _, err := strconv.ParseFloat(s, 64); err == nil && IsNumber(s) {
+		if strings.HasPrefix(s, "-") {
+			return 0, Errorf("duration %s is negative", Quote(s))
+		}
+		if s == "0" {
+			return 0, Errorf("duration 0 has no unit: write 0s")
+		}
+		return 0, Errorf("duration %s has no unit: write %[1]ss or %[1]sms", s)
+	}
+	value, err := time.ParseDuration(s)
+	switch unit := unknownUnit(s); {
+	case err != nil && unit != "":
+		return 0, Errorf("bad duration %s: unknown unit %s (want us, ms, s, m or h)", Quote(s), Quote(unit))
+	case err != nil && !(startsWithNumber(s) && unitsOnly(s)):
+		return 0, &Error{Message: "bad duration " + Quote(s), Help: "write a number and a unit, such as 500ms, 1.5s, 2m or 1h30m"}
+	case err == nil && value < 0:
+		return 0, Errorf("duration %s is negative", Quote(s))
+	case err != nil || value > Longest:
+		return 0, Errorf("duration %s is too long (at most 10 years, 87600h)", Quote(s))
+	}
+	return value, nil
+}
+
+func startsWithNumber(s string) bool {
+	s = strings.TrimLeft(s, "+-.")
+	return s != "" && s[0] >= '0' && s[0] <= '9'
+}
+
+// unknownUnit returns the first unit in s that durations do not have.
+func unknownUnit(s string) string {
+	if !startsWithNumber(s) {
+		return ""
+	}
+	for _, unit := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("+-.0123456789", r) }) {
+		switch unit {
+		case "ns", "us", "µs", "μs", "ms", "s", "m", "h":
+		default:
+			return strings.TrimSpace(unit)
+		}
+	}
+	return ""
+}
+
+// unitsOnly reports whether every number of s has a unit, so that time.ParseDuration can only have
+// found it too large.
+func unitsOnly(s string) bool {
+	return strings.Trim(s, "0123456789.") != "" && strings.HasSuffix(strings.TrimRight(s, "0123456789."), s[len(s)-1:])
+}
+
+// Offset is a length of time forward, or with a minus sign backward: 30s, -30s.
+type Offset time.Duration
+
+// Std returns o for use with the rest of Go.
+func (o Offset) Std() time.Duration { return time.Duration(o) }
+
+// String writes o as a Duration, after a minus sign if it is negative.
+func (o Offset) String() string {
+	if o < 0 {
+		return "-" + Duration(-o).String()
+	}
+	return Duration(o).String()
+}
+
+// MarshalText writes o as String does.
+func (o Offset) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText reads a duration with its unit, and perhaps a sign.
+func (o *Offset) UnmarshalText(text []byte) error {
+	rest, back := strings.CutPrefix(string(text), "-")
+	value, err := ParseDuration(strings.TrimPrefix(rest, "+"))
+	if err != nil {
+		return err
+	}
+	if *o = Offset(value); back {
+		*o = -*o
+	}
+	return nil
+}

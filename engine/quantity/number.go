@@ -1,0 +1,138 @@
+package quantity
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// Count is a whole number of things: 100, 100k, 1M.
+type Count int
+
+// String writes c in digits.
+func (c Count) String() string { return strconv.Itoa(int(c)) }
+
+// UnmarshalText reads a count.
+func (c *Count) UnmarshalText(text []byte) error {
+	n, err := parseCount(string(text), MostCount, "a whole number")
+	*c = Count(n)
+	return err
+}
+
+// parseCount reads a whole number in [0, most]; wanted is what an error says to write.
+func parseCount(s string, most int64, wanted string) (int64, error) {
+	if strings.HasPrefix(s, "-") && IsNumber(s) {
+		return 0, Errorf("count %s is negative", Quote(s))
+	}
+	r, ok := ParseNumber(s)
+	if !ok {
+		if _, err := strconv.ParseFloat(s, 64); err == nil && IsNumber(s) {
+			return 0, Errorf("count %s is out of range (at most %d)", Quote(s), most)
+		}
+		return 0, &Error{Message: "want " + wanted + ", not " + Quote(s), Help: "write it in digits, such as 8, 100k or 1M"}
+	}
+	if !r.IsInt() {
+		return 0, Errorf("want a whole number, not %s", Quote(s))
+	}
+	if r.Cmp(big.NewRat(most, 1)) > 0 {
+		return 0, Errorf("count %s is too large (at most %d)", Quote(s), most)
+	}
+	return r.Num().Int64(), nil
+}
+
+const unlimited = "unlimited"
+
+// Limit is how often something may be: a count of at least 0, or -1 for unlimited.
+type Limit int32
+
+// String writes l as a number or "unlimited".
+func (l Limit) String() string {
+	if l < 0 {
+		return unlimited
+	}
+	return strconv.Itoa(int(l))
+}
+
+// MarshalYAML writes l as String does; numbers stay numbers.
+func (l Limit) MarshalYAML() (any, error) {
+	if l < 0 {
+		return unlimited, nil
+	}
+	return int(l), nil
+}
+
+// UnmarshalText reads a count or "unlimited".
+func (l *Limit) UnmarshalText(text []byte) error {
+	if string(text) == unlimited {
+		*l = -1
+		return nil
+	}
+	n, err := parseCount(string(text), MostAttempts, "a whole number or `unlimited`")
+	*l = Limit(n)
+	return err
+}
+
+// Attempts is a limit on executions; 0 means unlimited, and is written so.
+type Attempts int32
+
+// limit returns a as a Limit, whose 0 is none at all.
+func (a Attempts) limit() Limit {
+	if a == 0 {
+		return -1
+	}
+	return Limit(a)
+}
+
+// String writes a as a number or "unlimited".
+func (a Attempts) String() string { return a.limit().String() }
+
+// MarshalYAML writes a as String does; numbers stay numbers.
+func (a Attempts) MarshalYAML() (any, error) { return a.limit().MarshalYAML() }
+
+// UnmarshalText reads a count of at least 1, or "unlimited".
+func (a *Attempts) UnmarshalText(text []byte) error {
+	var l Limit
+	if err := l.UnmarshalText(text); err != nil {
+		return err
+	}
+	if l == 0 {
+		return &Error{Message: "0 attempts would run no job at all", Help: "1 attempt means no retries; `unlimited` never gives up"}
+	}
+	*a = Attempts(max(l, 0))
+	return nil
+}
+
+// Factor is a multiple of something, in (0, 10^6].
+type Factor float64
+
+// UnmarshalText reads a plain number.
+func (f *Factor) UnmarshalText(text []byte) error {
+	value, err := parsePlain(string(text))
+	if err == nil && (value <= 0 || value > 1e6) {
+		return Errorf("%s is out of range: want more than 0 and at most 1000000", Quote(string(text)))
+	}
+	*f = Factor(value)
+	return err
+}
+
+// Number is a plain number in [0, 10^6].
+type Number float64
+
+// UnmarshalText reads a plain number.
+func (n *Number) UnmarshalText(text []byte) error {
+	value, err := parsePlain(string(text))
+	if err == nil && (value < 0 || value > 1e6) {
+		return Errorf("%s is out of range: want at least 0 and at most 1000000", Quote(string(text)))
+	}
+	*n = Number(value)
+	return err
+}
+
+func parsePlain(s string) (float64, error) {
+	r, ok := ParseNumber(s)
+	if !ok {
+		return 0, Errorf("want a number, not %s", Quote(s))
+	}
+	value, _ := r.Float64()
+	return value, nil
+}

@@ -1,0 +1,117 @@
+// Package quantity is the one grammar of values: durations (1h30m), rates (120/s), shares (20%),
+// counts (100k), plain numbers and words of a list. Scenario files, parameters of policies, ranges
+// of sweeps and flags of the commands read and write them here, so that a value means the same
+// wherever it is typed.
+//
+// Every type has UnmarshalText, whose error is an *Error, and String, which writes the value so
+// that it is read again as the same.
+package quantity
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/bits"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Bounds of single values. They keep every product that a run computes inside an int64 of
+// nanoseconds and every run inside the memory of one machine.
+const (
+	Longest      = 10 * 365 * 24 * time.Hour // a duration
+	Fastest      = 1_000_000_000             // events per second
+	MostAttempts = 1_000_000
+	MostCount    = 1_000_000_000
+)
+
+// Error is what is wrong with one value, in words for its author.
+type Error struct {
+	Message string
+	Help    string // what to write instead; may be empty
+	Note    string // what it clashes with; may be empty
+	// Typed and Known, if there are any, are a word that is not known and those that are, for a
+	// caller that suggests the closest of them.
+	Typed string
+	Known []string
+}
+
+// Error returns the message without help and note.
+func (e *Error) Error() string { return e.Message }
+
+// Errorf returns an Error with a message alone.
+func Errorf(format string, arguments ...any) *Error {
+	return &Error{Message: fmt.Sprintf(format, arguments...)}
+}
+
+// Quote writes what a user typed, short enough for one line: numbers as they are, all else in
+// quotes.
+func Quote(s string) string {
+	const most = 40
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most]) + "…"
+	}
+	if IsNumber(s) {
+		return s
+	}
+	return strconv.Quote(s)
+}
+
+// OrList writes "a, b or c".
+func OrList(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// IsNumber tells plain decimals from what strconv.ParseFloat takes besides: hexadecimals,
+// infinities, NaN.
+func IsNumber(s string) bool {
+	return s != "" && strings.Trim(s, "+-.0123456789eE") == "" && strings.ContainsAny(s, "0123456789")
+}
+
+// ParseNumber reads a plain decimal number, exactly, with an optional k or M. It refuses what is
+// neither 0 nor between 1e-18 and 1e18 in size.
+func ParseNumber(s string) (*big.Rat, bool) {
+	digits, unit := s, int64(1)
+	switch {
+	case strings.HasSuffix(s, "k"):
+		digits, unit = s[:len(s)-1], 1000
+	case strings.HasSuffix(s, "M"):
+		digits, unit = s[:len(s)-1], 1_000_000
+	}
+	if !IsNumber(digits) || len(digits) > 40 {
+		return nil, false
+	}
+	// An exponent of many digits would make SetString build a number of as many.
+	if f, err := strconv.ParseFloat(digits, 64); err != nil || f != 0 && (math.Abs(f) > 1e18 || math.Abs(f) < 1e-18) {
+		return nil, false
+	}
+	r, ok := new(big.Rat).SetString(digits)
+	if !ok {
+		return nil, false
+	}
+	return r.Mul(r, big.NewRat(unit, 1)), true
+}
+
+// Decimal writes x with at most so many digits behind the point, without zeros at the end.
+func Decimal(x *big.Rat, most int) string {
+	s := x.FloatString(most)
+	if strings.Contains(s, ".") {
+		s = strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+	}
+	return s
+}
+
+// Scale returns n·num/den rounded down, or the largest int64 if it is larger. n and num are at
+// least 0, den at least 1.
+func Scale(n, num, den int64) int64 {
+	high, low := bits.Mul64(uint64(n), uint64(num))
+	if high >= uint64(den) {
+		return math.MaxInt64
+	}
+	quotient, _ := bits.Div64(high, low, uint64(den))
+	return int64(min(quotient, math.MaxInt64))
+}

@@ -1,0 +1,71 @@
+package quantity
+
+import (
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Rate is Num/Den events per Per, exactly: 120/s, 3/m, 10/h, 0.5/s.
+type Rate struct { // the zero Rate is none
+	Num, Den int64
+	Per      time.Duration // a second, a minute or an hour
+}
+
+var perUnit = map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}
+
+// PerSecond returns the rate in events per second.
+func (r Rate) PerSecond() float64 {
+	if r.Den == 0 {
+		return 0
+	}
+	return float64(r.Num) / float64(r.Den) / r.Per.Seconds()
+}
+
+// String writes r with the unit of time that it was read with.
+func (r Rate) String() string {
+	unit := map[time.Duration]string{time.Minute: "/m", time.Hour: "/h"}[r.Per]
+	if unit == "" {
+		unit = "/s"
+	}
+	return Decimal(big.NewRat(r.Num, max(1, r.Den)), 18) + unit
+}
+
+// MarshalText writes r as String does.
+func (r Rate) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads a number and a unit of time.
+func (r *Rate) UnmarshalText(text []byte) error {
+	s := string(text)
+	bad := &Error{Message: "bad rate " + Quote(s), Help: "write a number and a unit of time, such as 120/s, 3/m or 10/h"}
+	number, unit, found := strings.Cut(s, "/")
+	number, unit = strings.TrimSpace(number), strings.TrimSpace(unit)
+	if !found {
+		if IsNumber(s) {
+			return Errorf("rate %s has no unit: write %[1]s/s, %[1]s/m or %[1]s/h", Quote(s))
+		}
+		return bad
+	}
+	per, known := perUnit[unit]
+	if !known {
+		return Errorf("bad rate %s: unknown unit %s (want s, m or h)", Quote(s), Quote(unit))
+	}
+	if f, err := strconv.ParseFloat(number, 64); IsNumber(number) && (err != nil || math.Abs(f) >= 1e18) {
+		return Errorf("rate %s is too high (at most %d/s)", Quote(s), int64(Fastest))
+	}
+	value, ok := ParseNumber(number)
+	if !ok || !value.Num().IsInt64() || !value.Denom().IsInt64() {
+		return bad
+	}
+	if value.Sign() < 0 {
+		return Errorf("rate %s is negative", Quote(s))
+	}
+	rate := Rate{Num: value.Num().Int64(), Den: value.Denom().Int64(), Per: per}
+	if rate.PerSecond() > Fastest {
+		return Errorf("rate %s is too high (at most %d/s)", Quote(s), int64(Fastest))
+	}
+	*r = rate
+	return nil
+}

@@ -1,6 +1,9 @@
 package engine
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Order is the order in which a Term claims. The first two go by priority and order
 // the jobs of one. A store need not offer those that follow: a claim then fails with
@@ -89,6 +92,28 @@ type Term struct {
 	// MaxWait, if above 0, is how long a job may have waited since it became ready.
 	// OldestReady only.
 	MaxWait time.Duration
+}
+
+// Validate returns what keeps every store from claiming by t: ErrUnsupported, wrapped, for
+// what none offers.
+func (t *Term) Validate() error {
+	byPlace, r := t.Order <= NewestReady, t.Rule
+	switch {
+	case t.Order > TenantFair:
+		return fmt.Errorf("order %d: %w", t.Order, ErrUnsupported)
+	case t.Class > AnyClass:
+		return fmt.Errorf("class %d: %w", t.Class, ErrUnsupported)
+	case t.PerTenant < 0 || t.MaxWait < 0:
+		return fmt.Errorf("%d per tenant, wait of %v: neither may be negative", t.PerTenant, t.MaxWait)
+	case t.PerTenant > 0 && !byPlace || t.MaxWait > 0 && t.Order != OldestReady:
+		return fmt.Errorf("%d per tenant, wait of %v, order %v: %w", t.PerTenant, t.MaxWait, t.Order, ErrUnsupported)
+	case t.Order == Aging && (r == nil || r.Every <= 0),
+		t.Order == Deadline && r == nil,
+		t.Order == TenantDeficit && (r == nil || r.Quantum < 1),
+		t.Order == TenantFair && (r == nil || r.ShareDen < 1):
+		return fmt.Errorf("order %v: its rule is missing or impossible", t.Order)
+	}
+	return nil
 }
 
 // Late is what a Term does with ready jobs that have waited longer than MaxWait.

@@ -136,8 +136,14 @@ func (s *Store) apply(now engine.Time, o *engine.Outcome) engine.Result {
 	result := engine.Result{Status: engine.Applied, From: r.state, Class: r.class(), Age: now.Sub(r.enqueuedAt)}
 	if o.Guard != engine.FenceDefault {
 		r.token++
-		result.Holder, result.Delivery, result.Token = r.holder, r.delivery, r.token
-		s.countRecovery(r, now)
+		result.Delivery, result.Token = r.delivery, engine.Token(r.token)
+		if r.delivery > 0 {
+			result.Holder = *s.holders.at(ref)
+		}
+		s.countRecovery(s.historyOf(ref, r), now)
+	}
+	if o.Stand != engine.PlaceDefault {
+		s.historyOf(ref, r) // it keeps when it was last due
 	}
 	s.unplace(ref, r)
 	switch o.Verb {
@@ -149,12 +155,13 @@ func (s *Store) apply(now engine.Time, o *engine.Outcome) engine.Result {
 		s.bury(ref, r)
 	case engine.Nack:
 		r.failures++
-		r.lastDelay = o.Delay
+		s.historyOf(ref, r).lastDelay = o.Delay
 		s.toWaiting(ref, r, now.Add(max(0, o.Delay)), now, o.Stand)
 	case engine.Snooze:
-		r.snoozes++
+		h := s.historyOf(ref, r)
+		h.snoozes++
 		r.refund(result.From)
-		r.lastDelay = o.Delay
+		h.lastDelay = o.Delay
 		s.toWaiting(ref, r, now.Add(max(0, o.Delay)), now, o.Stand)
 	case engine.Redo:
 		r.failures++
@@ -175,20 +182,20 @@ func (s *Store) dueNow(r *row, now engine.Time) engine.Time {
 	return now
 }
 
-// countRecovery counts one more recovery of r.
-func (s *Store) countRecovery(r *row, now engine.Time) {
-	if r.recoveries = s.recoveriesOf(r, now); r.recoveries == 0 {
-		r.recoveredAt = now
+// countRecovery counts one more recovery.
+func (s *Store) countRecovery(h *history, now engine.Time) {
+	if h.recoveries = s.recoveriesOf(h, now); h.recoveries == 0 {
+		h.recoveredAt = now
 	}
-	r.recoveries++
+	h.recoveries++
 }
 
-// recoveriesOf is how many recoveries of r count now.
-func (s *Store) recoveriesOf(r *row, now engine.Time) int32 {
-	if within := s.options.RecoveriesWithin; within > 0 && now.Sub(r.recoveredAt) > within {
+// recoveriesOf is how many recoveries count now.
+func (s *Store) recoveriesOf(h *history, now engine.Time) int32 {
+	if within := s.options.RecoveriesWithin; within > 0 && now.Sub(h.recoveredAt) > within {
 		return 0
 	}
-	return r.recoveries
+	return h.recoveries
 }
 
 // match returns the row that a holder of key may change under fence f, or nil.
@@ -210,7 +217,7 @@ func (s *Store) match(key engine.LeaseKey, f engine.Fence) (uint32, *row) {
 			return ref, r
 		}
 	case engine.FenceToken:
-		if r.state == engine.InFlight && r.token == key.Token {
+		if r.state == engine.InFlight && engine.Token(r.token) == key.Token {
 			return ref, r
 		}
 	}

@@ -4,8 +4,9 @@
 // follows the live jobs.
 //
 // Every feature beyond priorities, kinds and classes has its structures beside the
-// rows, built when it is first asked for: orders other than by place (side.go), tenants
-// (tenants.go), serial keys (serial.go). A store that is never asked pays a branch.
+// rows, built when it is first asked for: orders other than by place (orders.go), tenants
+// (tenants.go), serial keys (serial.go), leases by node. A store that is never asked pays a
+// branch.
 package memstore
 
 import (
@@ -26,27 +27,28 @@ type Store struct {
 	at      engine.Time // the latest reading of clock
 	options engine.StoreOptions
 
-	rows     rows
-	index    index
-	payloads slab[[]byte]
+	rows      rows
+	index     index
+	holders   slab[engine.EngineID] // of jobs in flight
+	histories slab[history]
+	tenantIDs slab[engine.TenantID]
+	payloads  slab[[]byte]
 
-	lanes    []lane   // append-only: rows refer to them by index
-	order    []uint16 // lanes by (priority, kind)
-	byKey    map[laneKey]uint16
-	latest   uint16 // lane of the latest job
+	lines    lines
+	late     treap // ready rows that came out of order
 	waiting  waiting
-	leased   list // by expiry
-	lapsed   list // taken from their holders, not yet handed to a reaper
-	orphaned list // their lease records are lost
-	dead     list // kept after their end
-	kept     int  // dead jobs that are kept
+	leased   list       // by expiry
+	lapsed   list       // taken from their holders, not yet handed to a reaper
+	orphaned list       // their lease records are lost
+	dead     list       // kept after their end
+	kept     int        // dead jobs that are kept
+	byNode   *nodeLists // leased, by the node of the holder; nil: nobody has asked
 
-	special  bool  // whether there is any of byDue, byAge and tenants
+	special  bool  // whether there are indexes or tenants
 	counting bool  // whether running or tenants count the jobs in flight
 	running  []int // by kind: jobs in flight that no reaper holds; nil: nobody asks
 	serials  serials
-	byDue    *side // ready jobs by due time; nil: nobody has asked
-	byAge    *side // by enqueue time
+	indexes  indexes // of all ready jobs that may be claimed
 	tenants  *tenants
 	passed   int // ready jobs before the first that the latest claim took
 	scratch  []uint32
@@ -83,19 +85,6 @@ func (m *mutex) unlock() {
 	}
 }
 
-type laneKey struct {
-	priority int16
-	kind     engine.Kind
-}
-
-// lane holds the ready jobs of one priority and kind.
-type lane struct {
-	laneKey
-	ready [engine.NumClasses]queue
-	// behind are ready too, but another job of their serial key comes first.
-	behind [engine.NumClasses]queue
-}
-
 // New returns an empty store that reads time from clock, which must not go
 // backwards. It is safe for concurrent use. It keeps the slices of options.
 func New(clock func() engine.Time, options engine.StoreOptions) *Store {
@@ -108,11 +97,13 @@ func New(clock func() engine.Time, options engine.StoreOptions) *Store {
 // simulation's: it does without locking.
 func NewSingle(clock func() engine.Time, options engine.StoreOptions) *Store {
 	options = options.Complete()
-	s := &Store{clock: clock, options: options, byKey: make(map[laneKey]uint16)}
+	s := &Store{clock: clock, options: options}
 	s.index.init()
 	s.waiting.init(&s.rows)
+	s.late = treap{rows: &s.rows, counts: options.CountAhead}
 	if slices.ContainsFunc(options.MaxRunning, func(most int) bool { return most > 0 }) {
 		s.running, s.counting = make([]int, len(options.MaxRunning)), true
+		s.lines.byKind = true
 	}
 	return s
 }
@@ -134,7 +125,7 @@ func (s *Store) Enqueue(_ context.Context, jobs []engine.NewJob) error {
 	}
 	if s.tenants != nil {
 		for i := range jobs {
-			s.tenants.of(jobs[i].Tenant).enqueuedAt = now
+			s.tenants.called(jobs[i].Tenant).enqueuedAt = now
 		}
 	}
 	return nil
@@ -149,14 +140,18 @@ func (s *Store) add(now engine.Time, j *engine.NewJob) error {
 	}
 	ref := s.rows.alloc()
 	r := s.rows.at(ref)
-	r.id, r.kind, r.priority, r.tenant, r.serial = j.ID, j.Kind, j.Priority, j.Tenant, j.Serial
-	r.enqueuedAt, r.stoodAt, r.lane = now, now, s.laneOf(laneKey{j.Priority, j.Kind})
+	r.id, r.kind, r.enqueuedAt, r.lane = j.ID, j.Kind, now, s.lines.of(j.Priority, j.Kind)
 	if j.Payload != nil || s.payloads.chunks != nil {
 		*s.payloads.reach(ref) = j.Payload
 	}
-	s.index.insert(j.ID, ref)
-	if r.serial != 0 {
-		s.serials.join(ref, r.serial)
+	if j.Tenant != 0 {
+		r.has |= hasTenant
+		*s.tenantIDs.reach(ref) = j.Tenant
+	}
+	s.index.insert(&s.rows, j.ID, ref)
+	if j.Serial != 0 {
+		r.has |= hasSerial
+		s.serials.join(ref, j.Serial)
 	}
 	if j.Delay > 0 {
 		s.toWaiting(ref, r, now.Add(j.Delay), now, engine.PlaceDefault)
@@ -164,27 +159,6 @@ func (s *Store) add(now engine.Time, j *engine.NewJob) error {
 		s.toReady(ref, r, now, now)
 	}
 	return nil
-}
-
-func (s *Store) laneOf(k laneKey) uint16 {
-	if int(s.latest) < len(s.lanes) && s.lanes[s.latest].laneKey == k {
-		return s.latest
-	}
-	if i, ok := s.byKey[k]; ok {
-		s.latest = i
-		return i
-	}
-	i := uint16(len(s.lanes))
-	s.lanes = append(s.lanes, lane{laneKey: k})
-	s.byKey[k] = i
-	at, _ := slices.BinarySearchFunc(s.order, k, func(have uint16, want laneKey) int {
-		if d := int(s.lanes[have].priority) - int(want.priority); d != 0 {
-			return d
-		}
-		return int(s.lanes[have].kind) - int(want.kind)
-	})
-	s.order = slices.Insert(s.order, at, i)
-	return i
 }
 
 // drop undoes an enqueue.
@@ -202,16 +176,15 @@ func (s *Store) Stats(context.Context, int) (engine.Stats, error) {
 	s.mu.lock()
 	defer s.mu.unlock()
 	now := s.now()
+	s.splitByKind()
 	st := s.stats
-	for c := range engine.NumClasses {
-		for i := range s.lanes {
-			for _, q := range [...]*queue{&s.lanes[i].ready[c], &s.lanes[i].behind[c]} {
-				if q.size > 0 {
-					first := s.rows.at(q.peek(&s.rows, engine.OldestReady))
-					st.OldestReady[c] = max(st.OldestReady[c], now.Sub(first.dueAt))
-				}
+	for i := range s.lines.lanes {
+		s.lines.lanes[i].each(func(c engine.Class, q *queue) {
+			if q.size > 0 {
+				first := s.rows.at(q.peek(&s.late, false))
+				st.OldestReady[c] = max(st.OldestReady[c], now.Sub(first.dueAt))
 			}
-		}
+		})
 	}
 	return st, nil
 }
@@ -243,7 +216,7 @@ func (s *Store) now() engine.Time {
 	if s.options.LapseAfter >= 0 {
 		s.lapse(now)
 	}
-	if !s.options.Promoted && len(s.waiting.heap) > 0 && s.waiting.heap[0].dueAt <= now {
+	if !s.options.Promoted && s.waiting.size > 0 && s.waiting.at(0).dueAt <= now {
 		for s.promoteOne(now) != none {
 		}
 	}

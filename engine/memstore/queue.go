@@ -1,75 +1,56 @@
 package memstore
 
-import "qsim/engine"
-
 // queue keeps the ready rows of one lane and class by (key, id). Rows that come
 // in order, the usual case, go to the ends of a list; the others go to a tree.
 type queue struct {
-	list   list
-	tree   tree
-	size   int
-	inTree int
+	list list
+	root uint32 // of the tree, in Store.late
+	size int32
 }
 
-func (q *queue) insert(s *rows, ref uint32) {
+// insert adds a row; late is the treap that the trees of all queues lie in. Where the
+// treap counts rows, they all go there.
+func (q *queue) insert(late *treap, ref uint32) {
 	q.size++
-	r := s.at(ref)
+	r := late.rows.at(ref)
 	switch {
-	case q.list.tail == 0 || s.at(q.list.tail-1).before(r):
+	case late.counts:
+	case q.list.tail == 0 || late.rows.at(q.list.tail-1).before(r):
 		r.place = inList
-		q.list.pushBack(s, ref)
-	case r.before(s.at(q.list.head - 1)):
+		q.list.pushBack(late.rows, ref)
+		return
+	case r.before(late.rows.at(q.list.head - 1)):
 		r.place = inList
-		q.list.pushFront(s, ref)
-	default:
-		r.place = inTree
-		q.inTree++
-		q.tree.insert(s, ref)
-	}
-}
-
-func (q *queue) remove(s *rows, ref uint32) {
-	q.size--
-	if s.at(ref).place == inTree {
-		q.inTree--
-		q.tree.remove(s, ref)
+		q.list.insertAfter(late.rows, ref, 0)
 		return
 	}
-	q.list.remove(s, ref)
+	r.place = inTree
+	late.insert(&q.root, ref)
+}
+
+func (q *queue) remove(late *treap, ref uint32) {
+	q.size--
+	if late.rows.at(ref).place == inTree {
+		late.remove(&q.root, ref)
+		return
+	}
+	q.list.remove(late.rows, ref)
 }
 
 // peek returns the first or the last row; the queue must not be empty.
-func (q *queue) peek(s *rows, o engine.Order) uint32 {
-	newest := o == engine.NewestReady
+func (q *queue) peek(late *treap, newest bool) uint32 {
 	l := q.list.head
 	if newest {
 		l = q.list.tail
 	}
-	if q.tree.root == 0 {
+	if q.root == 0 {
 		return l - 1
 	}
-	t := q.tree.end(s, newest)
-	if l == 0 || s.at(t).before(s.at(l-1)) != newest {
+	t := late.end(q.root, newest)
+	if l == 0 || late.rows.at(t).before(late.rows.at(l-1)) != newest {
 		return t
 	}
 	return l - 1
-}
-
-// countBefore returns how many rows come before r. Of the list it looks at as many
-// rows as the smaller of the two parts has, of the tree at those before r.
-func (q *queue) countBefore(s *rows, r *row) int {
-	n, inList := q.tree.countBefore(s, q.tree.root, r), q.size-q.inTree
-	front, back := q.list.head, q.list.tail
-	for i := range inList {
-		if !s.at(front - 1).before(r) {
-			return n + i
-		}
-		if s.at(back - 1).before(r) {
-			return n + inList - i
-		}
-		front, back = s.at(front-1).next, s.at(back-1).prev
-	}
-	return n
 }
 
 // list is a doubly linked list through prev and next of its rows. Links are row
@@ -77,8 +58,6 @@ func (q *queue) countBefore(s *rows, r *row) int {
 type list struct{ head, tail uint32 }
 
 func (l *list) pushBack(s *rows, ref uint32) { l.insertAfter(s, ref, l.tail) }
-
-func (l *list) pushFront(s *rows, ref uint32) { l.insertAfter(s, ref, 0) }
 
 // insertAfter puts ref behind the row that link at names; 0: at the front.
 func (l *list) insertAfter(s *rows, ref, at uint32) {
@@ -122,97 +101,40 @@ func (l *list) remove(s *rows, ref uint32) {
 	r.prev, r.next = 0, 0
 }
 
-// tree is a treap by (key, id) through prev (left) and next (right) of its rows
-// (Seidel, Aragon: Randomized Search Trees, Algorithmica 16, 1996). The heap
-// order is by a hash of the job ID, so the shape is a function of what it holds.
-type tree struct{ root uint32 }
+// chains are lists of rows through links beside the rows, for rows that are in a list
+// besides the one through their own links.
+type chains struct{ links slab[link] }
 
-func rank(id engine.JobID) uint64 {
-	h := (uint64(id) ^ uint64(id)>>29) * 0xBF58476D1CE4E5B9
-	return h ^ h>>32
+type link struct{ prev, next uint32 } // row + 1; 0: none
+
+// insertAfter puts ref into l behind the row that link at names; 0: at the front.
+func (x *chains) insertAfter(l *list, ref, at uint32) {
+	mine := x.links.reach(ref)
+	mine.prev = at
+	if at == 0 {
+		mine.next, l.head = l.head, ref+1
+	} else {
+		p := x.links.at(at - 1)
+		mine.next, p.next = p.next, ref+1
+	}
+	if mine.next == 0 {
+		l.tail = ref + 1
+	} else {
+		x.links.at(mine.next - 1).prev = ref + 1
+	}
 }
 
-// insert descends to where the new row outranks the subtree, splits that subtree
-// by key and hangs the halves below it.
-func (t *tree) insert(s *rows, ref uint32) {
-	r := s.at(ref)
-	mine := rank(r.id)
-	link := &t.root
-	for *link != 0 {
-		at := s.at(*link - 1)
-		if rank(at.id) <= mine {
-			break
-		}
-		if r.before(at) {
-			link = &at.prev
-		} else {
-			link = &at.next
-		}
+func (x *chains) remove(l *list, ref uint32) {
+	mine := x.links.at(ref)
+	if mine.prev == 0 {
+		l.head = mine.next
+	} else {
+		x.links.at(mine.prev - 1).next = mine.next
 	}
-	rest := *link
-	*link = ref + 1
-	left, right := &r.prev, &r.next
-	for rest != 0 {
-		at := s.at(rest - 1)
-		if r.before(at) {
-			*right, right, rest = rest, &at.prev, at.prev
-		} else {
-			*left, left, rest = rest, &at.next, at.next
-		}
+	if mine.next == 0 {
+		l.tail = mine.prev
+	} else {
+		x.links.at(mine.next - 1).prev = mine.prev
 	}
-	*left, *right = 0, 0
-}
-
-func (t *tree) remove(s *rows, ref uint32) {
-	r := s.at(ref)
-	link := &t.root
-	for *link != ref+1 {
-		if at := s.at(*link - 1); r.before(at) {
-			link = &at.prev
-		} else {
-			link = &at.next
-		}
-	}
-	left, right := r.prev, r.next
-	for left != 0 && right != 0 {
-		a, b := s.at(left-1), s.at(right-1)
-		if rank(a.id) > rank(b.id) {
-			*link, link, left = left, &a.next, a.next
-		} else {
-			*link, link, right = right, &b.prev, b.prev
-		}
-	}
-	*link = left | right // one of them is 0
-	r.prev, r.next = 0, 0
-}
-
-// countBefore returns how many rows below at, itself included, come before r.
-func (t *tree) countBefore(s *rows, at uint32, r *row) int {
-	n := 0
-	for at != 0 {
-		here := s.at(at - 1)
-		if !here.before(r) {
-			at = here.prev
-			continue
-		}
-		n += 1 + t.countBefore(s, here.prev, r)
-		at = here.next
-	}
-	return n
-}
-
-// end returns the first or, if last, the last row; the tree must not be empty.
-func (t *tree) end(s *rows, last bool) uint32 {
-	at := t.root
-	for {
-		r := s.at(at - 1)
-		next := r.prev
-		if last {
-			next = r.next
-		}
-		if next == 0 {
-			return at - 1
-		}
-		at = next
-	}
+	*mine = link{}
 }

@@ -13,6 +13,7 @@ import (
 // line is a queue beside a plain slice of the same rows.
 type line struct {
 	rows rows
+	late treap
 	q    queue
 	want []uint32
 	id   engine.JobID
@@ -27,13 +28,13 @@ func (l *line) insert(key engine.Time, id engine.JobID) {
 	ref := l.rows.alloc()
 	r := l.rows.at(ref)
 	r.key, r.id, r.state = key, id, engine.Ready
-	l.q.insert(&l.rows, ref)
+	l.q.insert(&l.late, ref)
 	at, _ := slices.BinarySearchFunc(l.want, ref, l.order)
 	l.want = slices.Insert(l.want, at, ref)
 }
 
 func (l *line) remove(i int) {
-	l.q.remove(&l.rows, l.want[i])
+	l.q.remove(&l.late, l.want[i])
 	l.rows.release(l.want[i])
 	l.want = slices.Delete(l.want, i, i+1)
 }
@@ -43,21 +44,20 @@ func (l *line) check(t *rapid.T) {
 	s := &Store{rows: l.rows}
 	var got []uint32
 	checkList(t, s, &l.q.list, "the list", func(ref uint32) *row { got = append(got, ref); return l.rows.at(ref) }, (*row).before)
-	var last *row
-	checkTree(t, s, l.q.tree.root, func(ref uint32) {
-		r := l.rows.at(ref)
-		if last != nil && !last.before(r) {
-			t.Fatalf("the tree is out of order")
+	checkTree(t, &l.late, l.q.root, func(ref uint32) { got = append(got, ref) })
+	if l.late.counts {
+		for i, ref := range l.want {
+			if n := l.late.countBefore(l.q.root, l.rows.at(ref)); int(n) != i {
+				t.Fatalf("%d rows come before row %d, want %d", n, ref, i)
+			}
 		}
-		last = r
-		got = append(got, ref)
-	})
+	}
 	slices.SortFunc(got, l.order)
-	if !slices.Equal(got, l.want) || l.q.size != len(l.want) {
+	if !slices.Equal(got, l.want) || int(l.q.size) != len(l.want) {
 		t.Fatalf("holds %v, says %d, want %v", got, l.q.size, l.want)
 	}
 	if n := len(l.want); n > 0 {
-		if first, end := l.q.peek(&l.rows, engine.OldestReady), l.q.peek(&l.rows, engine.NewestReady); first != l.want[0] || end != l.want[n-1] {
+		if first, end := l.q.peek(&l.late, false), l.q.peek(&l.late, true); first != l.want[0] || end != l.want[n-1] {
 			t.Fatalf("first %d, last %d, want %d, %d", first, end, l.want[0], l.want[n-1])
 		}
 	}
@@ -68,6 +68,7 @@ func (l *line) check(t *rapid.T) {
 func TestQueueAgainstSlice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := &line{}
+		l.late = treap{rows: &l.rows, counts: rapid.Bool().Draw(t, "counts")}
 		insert := func(t *rapid.T) {
 			for range rapid.IntRange(1, 20).Draw(t, "n") {
 				l.id++
@@ -107,7 +108,7 @@ func TestIndexAgainstMap(t *testing.T) {
 		stride := engine.JobID(rapid.SampledFrom([]uint64{1, 64, 1 << 32, 1<<40 + 1, 1<<63 + 1}).Draw(t, "stride"))
 		t.Repeat(map[string]func(*rapid.T){
 			"": func(t *rapid.T) {
-				if x.used != len(want) || x.used*4 > len(x.slots)*3 || x.used*8 < len(x.slots) && len(x.slots) > smallestIndex {
+				if x.used != len(want) || x.used*4 > len(x.slots)*3 || x.used*4 < len(x.slots) && len(x.slots) > smallestIndex {
 					t.Fatalf("%d slots, %d used, want %d", len(x.slots), x.used, len(want))
 				}
 				for _, id := range ids {
@@ -124,7 +125,7 @@ func TestIndexAgainstMap(t *testing.T) {
 					next += stride
 					ref := s.alloc()
 					s.at(ref).id = next
-					x.insert(next, ref)
+					x.insert(&s, next, ref)
 					want[next], ids = ref, append(ids, next)
 				}
 			},
@@ -132,7 +133,7 @@ func TestIndexAgainstMap(t *testing.T) {
 				n := min(len(ids), rapid.IntRange(1, 800).Draw(t, "n"))
 				at := rapid.IntRange(0, len(ids)-n).Draw(t, "from")
 				for _, id := range ids[at : at+n] {
-					x.remove(id, want[id])
+					x.remove(&s, id)
 					s.release(want[id])
 					delete(want, id)
 				}
@@ -157,8 +158,8 @@ func TestWaitingAgainstSlice(t *testing.T) {
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"": func(t *rapid.T) {
-				if live := len(w.heap) - w.stale; live != len(want) {
-					t.Fatalf("%d entries, %d stale, want %d live", len(w.heap), w.stale, len(want))
+				if live := w.size - len(w.left); live != len(want) {
+					t.Fatalf("%d entries, %d left, want %d live", w.size, len(w.left), len(want))
 				}
 				if e, ok := w.top(); ok != (len(want) > 0) || ok && e.ref != slices.MinFunc(want, order) {
 					t.Fatalf("the top is %+v, %v", e, ok)
@@ -170,7 +171,7 @@ func TestWaitingAgainstSlice(t *testing.T) {
 					ref := s.alloc()
 					r := s.at(ref)
 					r.id, r.dueAt = id*7919%10007, engine.Time(rapid.IntRange(0, 20).Draw(t, "due"))
-					w.push(waiter{r.dueAt, r.id, ref, r.stamp})
+					w.push(ref, r.dueAt)
 					want = append(want, ref)
 				}
 			},
@@ -180,8 +181,8 @@ func TestWaitingAgainstSlice(t *testing.T) {
 					w.leave(s.at(want[i]))
 					s.release(want[i])
 					want = slices.Delete(want, i, i+1)
-					if w.stale >= 64 && w.stale*2 > len(w.heap) {
-						t.Fatalf("%d of %d entries are stale", w.stale, len(w.heap))
+					if n := len(w.left); n >= 64 && n*2 > w.size {
+						t.Fatalf("%d of %d entries are left", n, w.size)
 					}
 				}
 			},

@@ -24,22 +24,50 @@ func (s *Store) ExtendLease(_ context.Context, keys []engine.LeaseKey, ttl time.
 }
 
 func (s *Store) extend(ref uint32, r *row, expiry engine.Time) {
-	s.leased.remove(&s.rows, ref)
-	r.key = expiry
-	s.leased.insertByKey(&s.rows, ref)
+	s.unlist(ref, r)
+	s.enlist(ref, r, expiry)
 }
 
-// ExtendNode restarts all leases of a holder, see engine.NodeExtender. It looks at every
-// lease that there is.
+// nodeLists are the leased rows by the node of the holder, each in the order of leased.
+type nodeLists struct {
+	chains
+	of []list
+}
+
+func (s *Store) nodeOf(ref uint32) int32 { return s.holders.at(ref).Node() }
+
+func (x *nodeLists) insert(rows *rows, node int32, ref uint32) {
+	for int(node) >= len(x.of) {
+		x.of = append(x.of, list{})
+	}
+	l := &x.of[node]
+	key, at := rows.at(ref).key, l.tail
+	for at != 0 && rows.at(at-1).key > key {
+		at = x.links.at(at - 1).prev
+	}
+	x.insertAfter(l, ref, at)
+}
+
+func (x *nodeLists) remove(node int32, ref uint32) { x.chains.remove(&x.of[node], ref) }
+
+// ExtendNode restarts all leases of a holder, see engine.NodeExtender. It looks at those
+// of its node.
 func (s *Store) ExtendNode(_ context.Context, holder engine.EngineID, kept bool, ttl time.Duration) (int, error) {
 	s.mu.lock()
 	defer s.mu.unlock()
 	now := s.now()
+	if s.byNode == nil {
+		s.byNode = &nodeLists{}
+		for at := s.leased.head; at != 0; at = s.rows.at(at - 1).next {
+			s.byNode.insert(&s.rows, s.nodeOf(at-1), at-1)
+		}
+	}
 	s.scratch = s.scratch[:0]
-	for at := s.leased.head; at != 0; at = s.rows.at(at - 1).next {
-		r := s.rows.at(at - 1)
-		if !r.reaped && (r.holder == holder || kept && r.holder.Node() == holder.Node()) {
-			s.scratch = append(s.scratch, at-1)
+	if node := holder.Node(); int(node) < len(s.byNode.of) {
+		for at := s.byNode.of[node].head; at != 0; at = s.byNode.links.at(at - 1).next {
+			if s.rows.at(at-1).has&reaped == 0 && (kept || *s.holders.at(at - 1) == holder) {
+				s.scratch = append(s.scratch, at-1)
+			}
 		}
 	}
 	for _, ref := range s.scratch {
@@ -56,7 +84,7 @@ func (s *Store) lapse(now engine.Time) {
 		if r.key.Add(s.options.LapseAfter) > now {
 			return
 		}
-		s.leased.remove(&s.rows, ref)
+		s.unlist(ref, r)
 		r.token++
 		r.place = inLapsed
 		s.lapsed.pushBack(&s.rows, ref)
@@ -76,9 +104,9 @@ func (s *Store) Recover(_ context.Context, holder engine.EngineID, limit int, gr
 		}
 		r := s.rows.at(ref)
 		s.unplace(ref, r)
-		dst = append(dst, engine.Lease{Holder: r.holder})
-		s.countRecovery(r, now)
-		r.reaped = true
+		dst = append(dst, engine.Lease{Holder: *s.holders.at(ref)})
+		s.countRecovery(s.historyOf(ref, r), now)
+		r.has |= reaped
 		s.lend(ref, r, now, holder, ttl, &dst[len(dst)-1])
 	}
 	return dst, s.nextExpiry(now, grace), nil
@@ -95,7 +123,7 @@ func (s *Store) Expired(_ context.Context, limit int, grace time.Duration, dst [
 			break
 		}
 		r := s.rows.at(ref)
-		dst = append(dst, engine.Lease{Token: r.token, Holder: r.holder})
+		dst = append(dst, engine.Lease{Token: engine.Token(r.token), Holder: *s.holders.at(ref)})
 		l := &dst[len(dst)-1]
 		s.describe(ref, r, now, l)
 		l.Recoveries++
@@ -140,67 +168,4 @@ func (s *Store) nextExpiry(now engine.Time, grace time.Duration) time.Duration {
 		return max(0, s.rows.at(s.leased.head-1).key.Add(grace).Sub(now))
 	}
 	return engine.Forever
-}
-
-// LoseLeases deletes lease records, see sim.LeaseLoser. It asks for each in the order
-// of their expiries; leases that have lapsed have none.
-func (s *Store) LoseLeases(lose func(engine.JobID) bool, dst []engine.Lease) []engine.Lease {
-	s.mu.lock()
-	defer s.mu.unlock()
-	now := s.now()
-	for at := s.leased.head; at != 0; {
-		ref := at - 1
-		r := s.rows.at(ref)
-		at = r.next
-		if !lose(r.id) {
-			continue
-		}
-		s.leased.remove(&s.rows, ref)
-		r.place = inOrphans
-		s.orphaned.pushBack(&s.rows, ref)
-		dst = append(dst, engine.Lease{Token: r.token, Holder: r.holder})
-		s.describe(ref, r, now, &dst[len(dst)-1])
-	}
-	return dst
-}
-
-// Unfinished is a live job, as Each shows it.
-type Unfinished struct {
-	Job    engine.JobID
-	Kind   engine.Kind
-	Tenant engine.TenantID
-	State  engine.State
-	Class  engine.Class
-	Age    time.Duration // since it was enqueued
-	Ready  time.Duration // since it became ready, if it is ready
-	// Delivery and Charged are those of the job, see engine.Job.
-	Delivery, Charged int32
-}
-
-// Each calls yield for every live job, in no order that means anything but always
-// the same one, until yield returns false.
-func (s *Store) Each(yield func(Unfinished) bool) {
-	s.mu.lock()
-	defer s.mu.unlock()
-	now := s.now()
-	for ref := range s.rows.size {
-		r := s.rows.at(ref)
-		if r.state == engine.NoState || r.state == engine.Dead {
-			continue
-		}
-		u := Unfinished{r.id, r.kind, r.tenant, r.state, r.class(), now.Sub(r.enqueuedAt), 0, r.delivery, r.charged}
-		if r.state == engine.Ready {
-			u.Ready = now.Sub(r.dueAt)
-		}
-		if !yield(u) {
-			return
-		}
-	}
-}
-
-// Live is the number of jobs that are ready, waiting or in flight.
-func (s *Store) Live() int {
-	s.mu.lock()
-	defer s.mu.unlock()
-	return s.index.used - s.kept
 }

@@ -11,35 +11,43 @@ const none = ^uint32(0)
 
 // row is one live job, or a dead one that is kept. It is in exactly one place at a
 // time: a queue of its lane (ready), the waiting heap or the due list (waiting), the
-// leased, the lapsed or the orphaned list (in flight), the dead list. prev and next
-// serve whichever list or tree that is. What only some stores need lies beside the
-// rows, see slab.
+// leased, the lapsed or the orphaned list (in flight), the dead list. It fills one cache
+// line of 64 bytes; what only some jobs have lies beside the rows, see slab.
 type row struct {
-	id          engine.JobID
-	token       engine.Token
-	holder      engine.EngineID
-	enqueuedAt  engine.Time
-	dueAt       engine.Time // when it became ready, or a waiting job will
+	id         engine.JobID
+	enqueuedAt engine.Time
+	dueAt      engine.Time // when it became ready, or a waiting job will
+	key        engine.Time // ready: its place in line; in flight: when the lease expires
+	prev, next uint32      // links of the list that holds it; in the waiting heap prev is its stamp
+	token      uint32      // as engine.Token: a job is claimed and recovered fewer than 2^32 times
+	delivery   int32
+	charged    int32
+	failures   int32
+	kind       engine.Kind
+	lane       uint16
+	state      engine.State
+	place      place
+	stand      engine.Place // waiting: where it will be ready
+	has        features
+}
+
+// features says what a row has beyond the fields of every row.
+type features uint8
+
+const (
+	reaped     features = 1 << iota // in flight: a reaper holds it, or was the last to
+	hasHistory                      // in Store.histories
+	hasSerial                       // a serial key, in serials
+	hasTenant                       // a tenant other than 0, in Store.tenantIDs
+)
+
+// history is what earlier attempts left of a job that was not simply claimed and acked.
+type history struct {
 	stoodAt     engine.Time // when it was last due other than by an outcome that let it keep its place
-	key         engine.Time // ready: its place in line; in flight: when the lease expires
 	recoveredAt engine.Time // the first of the recoveries
 	lastDelay   time.Duration
-	prev, next  uint32
-	stamp       uint32 // raised whenever the row leaves the waiting heap other than by the top
-	delivery    int32
-	charged     int32
-	failures    int32
 	recoveries  int32
 	snoozes     int32
-	tenant      engine.TenantID
-	serial      uint32
-	kind        engine.Kind
-	priority    int16
-	lane        uint16
-	state       engine.State
-	place       place
-	stand       engine.Place // waiting: where it will be ready
-	reaped      bool         // in flight: a reaper holds it, or was the last to
 }
 
 // place says which structure holds a row, beyond what its state says.
@@ -70,18 +78,22 @@ func (r *row) before(o *row) bool {
 	return r.id < o.id
 }
 
-const chunkBits = 10
+const (
+	chunkBits = 10
+	chunkSize = 1 << chunkBits
+	chunkMask = chunkSize - 1
+)
 
 // rows is a slab of rows that never move: it grows by chunks and reuses freed rows.
 type rows struct {
-	chunks []*[1 << chunkBits]row
+	chunks []*[chunkSize]row
 	size   uint32
 	free   uint32 // first of the free rows, linked by next, plus 1; 0: none
 }
 
-func (s *rows) at(ref uint32) *row { return &s.chunks[ref>>chunkBits][ref&(1<<chunkBits-1)] }
+func (s *rows) at(ref uint32) *row { return &s.chunks[ref>>chunkBits][ref&chunkMask] }
 
-// alloc returns a row that is zero but for its stamp.
+// alloc returns a row that is zero.
 func (s *rows) alloc() uint32 {
 	if s.free != 0 {
 		ref := s.free - 1
@@ -90,42 +102,45 @@ func (s *rows) alloc() uint32 {
 		return ref
 	}
 	if s.size>>chunkBits == uint32(len(s.chunks)) {
-		s.chunks = append(s.chunks, new([1 << chunkBits]row))
+		s.chunks = append(s.chunks, new([chunkSize]row))
 	}
 	s.size++
 	return s.size - 1
 }
 
 func (s *rows) release(ref uint32) {
-	r := s.at(ref)
-	*r = row{stamp: r.stamp + 1, next: s.free}
+	*s.at(ref) = row{next: s.free}
 	s.free = ref + 1
 }
 
 // slab holds a T beside each row that has one. Rows that share a chunk get theirs
 // together.
-type slab[T any] struct{ chunks []*[1 << chunkBits]T }
+type slab[T any] struct{ chunks []*[chunkSize]T }
 
 // at returns the T of a row that has one.
-func (s *slab[T]) at(ref uint32) *T { return &s.chunks[ref>>chunkBits][ref&(1<<chunkBits-1)] }
+func (s *slab[T]) at(ref uint32) *T { return &s.chunks[ref>>chunkBits][ref&chunkMask] }
 
-// reach makes sure that a row has one.
+// reach makes sure that a row has one: zero, or what an earlier job of the row left.
 func (s *slab[T]) reach(ref uint32) *T {
-	for int(ref>>chunkBits) >= len(s.chunks) {
-		s.chunks = append(s.chunks, new([1 << chunkBits]T))
+	chunk := int(ref >> chunkBits)
+	for chunk >= len(s.chunks) {
+		s.chunks = append(s.chunks, nil)
+	}
+	if s.chunks[chunk] == nil {
+		s.chunks[chunk] = new([chunkSize]T)
 	}
 	return s.at(ref)
 }
 
-// index finds rows by job ID: open addressing with linear probing, at most
-// three quarters full, at least an eighth. A slot holds half the hash of the ID
-// besides the row, so that few probes look at rows that are not the one.
+// index finds rows by job ID: open addressing with linear probing, between half and three
+// quarters full when it has grown, at least a quarter when it has shrunk. A slot holds half
+// the hash of the ID besides the row, so that few probes look at rows that are not the one.
 type index struct {
 	slots []uint64 // half the hash << 32 | row + 1; 0: empty
 	used  int
 }
 
-const smallestIndex = 1 << chunkBits
+const smallestIndex = chunkSize
 
 func (x *index) init() { x.slots = make([]uint64, smallestIndex) }
 
@@ -133,56 +148,60 @@ func (x *index) init() { x.slots = make([]uint64, smallestIndex) }
 // hashing (Knuth, The Art of Computer Programming 3, 6.4).
 func half(id engine.JobID) uint64 { return uint64(id) * 0x9E3779B97F4A7C15 >> 32 }
 
-// home is where the probe for a half starts.
-func (x *index) home(half uint64) int { return int(half & uint64(len(x.slots)-1)) }
+// home is where the probe for a half starts, in any number of slots.
+func (x *index) home(half uint64) int { return int(half * uint64(len(x.slots)) >> 32) }
 
-func (x *index) find(s *rows, id engine.JobID) uint32 {
+// slot returns where id is, or the empty slot where its probe ends.
+func (x *index) slot(s *rows, id engine.JobID) int {
 	h := half(id)
-	for i := x.home(h); ; i = (i + 1) & (len(x.slots) - 1) {
+	for i := x.home(h); ; {
 		v := x.slots[i]
-		if v == 0 {
-			return none
+		if v == 0 || v>>32 == h && s.at(uint32(v)-1).id == id {
+			return i
 		}
-		if v>>32 == h && s.at(uint32(v)-1).id == id {
-			return uint32(v) - 1
+		if i++; i == len(x.slots) {
+			i = 0
 		}
 	}
 }
 
-func (x *index) insert(id engine.JobID, ref uint32) {
+func (x *index) find(s *rows, id engine.JobID) uint32 { return uint32(x.slots[x.slot(s, id)]) - 1 }
+
+// insert adds a row whose ID is not there.
+func (x *index) insert(s *rows, id engine.JobID, ref uint32) {
 	if x.used++; x.used*4 > len(x.slots)*3 {
-		x.resize(len(x.slots) * 2)
+		x.resize(len(x.slots) + len(x.slots)/2)
 	}
-	x.put(half(id)<<32 | uint64(ref+1))
-}
-
-func (x *index) put(v uint64) {
-	i := x.home(v >> 32)
-	for x.slots[i] != 0 {
-		i = (i + 1) & (len(x.slots) - 1)
-	}
-	x.slots[i] = v
+	x.slots[x.slot(s, id)] = half(id)<<32 | uint64(ref+1)
 }
 
 // remove deletes the row of id and moves later rows of its run back, so that no
 // marker of deletion is needed.
-func (x *index) remove(id engine.JobID, ref uint32) {
-	mask := len(x.slots) - 1
-	h := half(id)
-	i := x.home(h)
-	for v := h<<32 | uint64(ref+1); x.slots[i] != v; {
-		i = (i + 1) & mask
-	}
-	for j := (i + 1) & mask; x.slots[j] != 0; j = (j + 1) & mask {
-		home := x.home(x.slots[j] >> 32)
-		if (j-home)&mask >= (j-i)&mask {
+func (x *index) remove(s *rows, id engine.JobID) {
+	n := len(x.slots)
+	i := x.slot(s, id)
+	for j := i; ; {
+		if j++; j == n {
+			j = 0
+		}
+		if x.slots[j] == 0 {
+			break
+		}
+		fromHome, fromHole := j-x.home(x.slots[j]>>32), j-i
+		if fromHome < 0 {
+			fromHome += n
+		}
+		if fromHole < 0 {
+			fromHole += n
+		}
+		if fromHome >= fromHole {
 			x.slots[i] = x.slots[j]
 			i = j
 		}
 	}
 	x.slots[i] = 0
-	if x.used--; x.used*8 < len(x.slots) && len(x.slots) > smallestIndex {
-		x.resize(len(x.slots) / 2)
+	if x.used--; x.used*4 < n && n > smallestIndex {
+		x.resize(max(smallestIndex, n/2))
 	}
 }
 
@@ -190,8 +209,15 @@ func (x *index) resize(n int) {
 	old := x.slots
 	x.slots = make([]uint64, n)
 	for _, v := range old {
-		if v != 0 {
-			x.put(v)
+		if v == 0 {
+			continue
 		}
+		i := x.home(v >> 32)
+		for x.slots[i] != 0 {
+			if i++; i == n {
+				i = 0
+			}
+		}
+		x.slots[i] = v
 	}
 }

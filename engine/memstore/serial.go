@@ -3,70 +3,50 @@ package memstore
 import "qsim/engine"
 
 // serials keeps the live jobs of each serial key in the order in which they were
-// enqueued. Only the first of them may be claimed.
+// enqueued. Only the first of them may be claimed: the others stand behind it
+// (head-of-line blocking on purpose).
 type serials struct {
-	keys  map[uint32]serialKey
-	links slab[serialLinks]
+	chains
+	keys  map[uint32]list
+	keyOf slab[uint32]
 }
 
-type serialKey struct{ first, last uint32 } // row + 1
-
-type serialLinks struct{ prev, next uint32 } // row + 1; 0: none
-
-// isBehind reports whether a row with a key has others before it.
-func (x *serials) isBehind(ref uint32) bool { return x.links.at(ref).prev != 0 }
+// isBehind reports whether a row has others of its serial key before it.
+func (s *Store) isBehind(ref uint32, r *row) bool {
+	return r.has&hasSerial != 0 && s.serials.links.at(ref).prev != 0
+}
 
 // join puts a row at the end of its key.
 func (x *serials) join(ref, key uint32) {
 	if x.keys == nil {
-		x.keys = make(map[uint32]serialKey)
+		x.keys = make(map[uint32]list)
 	}
-	k := x.keys[key]
-	*x.links.reach(ref) = serialLinks{prev: k.last}
-	if k.last == 0 {
-		k.first = ref + 1
-	} else {
-		x.links.at(k.last - 1).next = ref + 1
-	}
-	k.last = ref + 1
-	x.keys[key] = k
+	*x.keyOf.reach(ref) = key
+	l := x.keys[key]
+	x.insertAfter(&l, ref, l.tail)
+	x.keys[key] = l
 }
 
 // leaveSerial takes a row that ended, and is in no structure, out of its key. If it was
 // the first, the next one may be claimed from now on.
 func (s *Store) leaveSerial(ref uint32, r *row) {
-	if r.serial == 0 {
+	if r.has&hasSerial == 0 {
 		return
 	}
 	x := &s.serials
-	l := *x.links.at(ref)
-	k := x.keys[r.serial]
-	if l.next == 0 {
-		k.last = l.prev
-	}
-	if l.prev == 0 {
-		k.first = l.next
-	} else {
-		x.links.at(l.prev - 1).next = l.next
-	}
-	if k.first == 0 {
-		delete(x.keys, r.serial)
-		return
-	}
-	x.keys[r.serial] = k
-	if l.next == 0 {
-		return
-	}
-	next := l.next - 1
-	n := s.rows.at(next)
-	moves := l.prev == 0 && n.state == engine.Ready
+	key, next := *x.keyOf.at(ref), x.links.at(ref).next
+	l := x.keys[key]
+	moves := l.head == ref+1 && next != 0 && s.rows.at(next-1).state == engine.Ready
 	if moves {
-		s.lanes[n.lane].behind[n.class()].remove(&s.rows, next)
-		n.place = inList
+		s.lineOf(next-1, s.rows.at(next-1)).remove(&s.late, next-1)
 	}
-	x.links.at(next).prev = l.prev
+	if x.remove(&l, ref); l.head == 0 {
+		delete(x.keys, key)
+	} else {
+		x.keys[key] = l
+	}
 	if moves {
 		s.mu.ready = true
-		s.join(next, n)
+		s.intoLine(next-1, s.rows.at(next-1))
 	}
 }

@@ -60,48 +60,38 @@ func check(t fatal, s *Store) {
 
 func checkReady(t fatal, s *Store, visit func(uint32, string) *row, stats *engine.Stats) {
 	t.Helper()
-	if len(s.order) != len(s.lanes) || len(s.byKey) != len(s.lanes) {
-		t.Fatalf("%d lanes, %d in order, %d by key", len(s.lanes), len(s.order), len(s.byKey))
+	if len(s.lines.order) != len(s.lines.lanes) {
+		t.Fatalf("%d lanes, %d in order", len(s.lines.lanes), len(s.lines.order))
 	}
-	for i, at := range s.order {
-		l := &s.lanes[at]
-		if s.byKey[l.laneKey] != at {
+	for i, at := range s.lines.order {
+		l := &s.lines.lanes[at]
+		if s.lines.of(l.priority, l.kind) != at || l.cell.lane != at {
 			t.Fatalf("lane %d is not the one of its key", at)
 		}
 		if i > 0 {
-			if p := &s.lanes[s.order[i-1]]; p.priority > l.priority || p.priority == l.priority && p.kind >= l.kind {
-				t.Fatalf("lanes %v, %v are out of order", p.laneKey, l.laneKey)
+			if p := &s.lines.lanes[s.lines.order[i-1]]; p.priority > l.priority || p.priority == l.priority && p.kind >= l.kind {
+				t.Fatalf("lanes of %d, %d are out of order", p.priority, l.priority)
 			}
 		}
 		for k := range 2 * len(l.ready) {
 			c := k / 2
 			q := [...]*queue{&l.ready[c], &l.behind[c]}[k%2]
-			size, trees := 0, 0
+			size := 0
 			ready := func(ref uint32, where string, p place) *row {
 				r := visit(ref, where)
-				if behind := r.serial != 0 && s.serials.isBehind(ref); behind != (k%2 == 1) {
+				if behind := s.isBehind(ref, r); behind != (k%2 == 1) {
 					t.Fatalf("row %+v is in line: %v", r, behind)
 				}
-				if p == inTree {
-					trees++
-				}
-				if r.state != engine.Ready || r.place != p || r.lane != at || r.class() != engine.Class(c) || r.priority != l.priority || r.kind != l.kind {
-					t.Fatalf("row %+v is in %s of lane %v, class %d", r, where, l.laneKey, c)
+				if r.state != engine.Ready || r.place != p || r.lane != at || r.class() != engine.Class(c) || s.lines.byKind && r.kind != l.kind {
+					t.Fatalf("row %+v is in %s of lane %d, class %d", r, where, at, c)
 				}
 				size++
 				return r
 			}
 			checkList(t, s, &q.list, "a queue's list", func(ref uint32) *row { return ready(ref, "a queue's list", inList) }, (*row).before)
-			var last *row
-			checkTree(t, s, q.tree.root, func(ref uint32) {
-				r := ready(ref, "a queue's tree", inTree)
-				if last != nil && !last.before(r) {
-					t.Fatalf("a tree is out of order at job %d", r.id)
-				}
-				last = r
-			})
-			if size != q.size || trees != q.inTree {
-				t.Fatalf("a queue holds %d rows, %d of them in its tree, and says %d, %d", size, trees, q.size, q.inTree)
+			checkTree(t, &s.late, q.root, func(ref uint32) { ready(ref, "a queue's tree", inTree) })
+			if size != int(q.size) {
+				t.Fatalf("a queue holds %d rows and says %d", size, q.size)
 			}
 			stats.Ready[c] += size
 		}
@@ -127,47 +117,61 @@ func checkList(t fatal, s *Store, l *list, where string, visit func(ref uint32) 
 	}
 }
 
-// checkTree visits a tree in order and checks that parents outrank their children.
-func checkTree(t fatal, s *Store, at uint32, visit func(ref uint32)) {
+// checkTree visits a tree in order, checks that parents outrank their children and that
+// nodes know what lies below them, and returns its size.
+func checkTree(t fatal, x *treap, root uint32, visit func(ref uint32)) int {
 	t.Helper()
-	if at == 0 {
-		return
-	}
-	r := s.rows.at(at - 1)
-	for _, child := range []uint32{r.prev, r.next} {
-		if child != 0 && rank(s.rows.at(child-1).id) < rank(r.id) {
-			continue
+	size, last := 0, none
+	var walk func(at uint32) (first, below uint32)
+	walk = func(at uint32) (uint32, uint32) {
+		if at == 0 {
+			return 0, 0
 		}
-		if child != 0 && rank(s.rows.at(child-1).id) > rank(r.id) {
-			t.Fatalf("job %d hangs below job %d, which it outranks", s.rows.at(child-1).id, r.id)
+		n := x.nodes.at(at - 1)
+		leftFirst, leftBelow := walk(n.left)
+		if last != none && !x.less(last, at-1) {
+			t.Fatalf("row %d is in a tree of order %d behind row %d", at-1, x.sort, last)
 		}
+		last = at - 1
+		size++
+		visit(at - 1)
+		for _, child := range []uint32{n.left, n.right} {
+			if child != 0 && x.rank(child-1) > x.rank(at-1) {
+				t.Fatalf("row %d hangs below row %d, which it outranks", child-1, at-1)
+			}
+		}
+		rightFirst, rightBelow := walk(n.right)
+		first, below := x.firstOf(x.firstOf(at, leftFirst), rightFirst), 1+leftBelow+rightBelow
+		if x.counts && n.of != below || x.sort == sortByDue && n.of != first {
+			t.Fatalf("below row %d there are %d rows and %d comes first, it says %d", at-1, below, first, n.of)
+		}
+		return first, below
 	}
-	checkTree(t, s, r.prev, visit)
-	visit(at - 1)
-	checkTree(t, s, r.next, visit)
+	walk(root)
+	return size
 }
 
 func checkWaiting(t fatal, s *Store, visit func(uint32, string) *row, stats *engine.Stats) {
 	t.Helper()
 	w := &s.waiting
-	stale := 0
-	for i := range w.heap {
-		e := &w.heap[i]
-		if i > 0 && e.before(&w.heap[(i-1)/2]) {
+	left := 0
+	for i := range w.size {
+		e := w.at(i)
+		if i > 0 && w.before(*e, *w.at((i - 1) / 4)) {
 			t.Fatalf("entry %d of the heap comes before its parent", i)
 		}
-		if s.rows.at(e.ref).stamp != e.stamp {
-			stale++
+		if _, gone := w.left[e.stamp]; gone {
+			left++
 			continue
 		}
 		r := visit(e.ref, "the heap")
-		if r.state != engine.Waiting || r.place != inHeap || r.dueAt != e.dueAt || r.id != e.id {
+		if r.state != engine.Waiting || r.place != inHeap || r.dueAt != e.dueAt || r.prev != e.stamp {
 			t.Fatalf("entry %+v of the heap is for row %+v", e, r)
 		}
 		stats.Waiting[r.class()]++
 	}
-	if stale != w.stale {
-		t.Fatalf("%d of %d entries of the heap are stale, the store says %d", stale, len(w.heap), w.stale)
+	if left != len(w.left) || len(w.chunks) > w.size>>chunkBits+2 {
+		t.Fatalf("%d of %d entries of the heap in %d chunks are left, the store says %d", left, w.size, len(w.chunks), len(w.left))
 	}
 	checkList(t, s, &w.due, "the due list", func(ref uint32) *row {
 		r := visit(ref, "the due list")
@@ -195,6 +199,9 @@ func checkLeased(t fatal, s *Store, visit func(uint32, string) *row, stats *engi
 			return r
 		}, func(a, b *row) bool { return a.key <= b.key || l.place == inOrphans })
 	}
+	if x := s.byNode; x != nil {
+		checkNodes(t, s, x)
+	}
 	if s.lapsed.head != 0 && s.options.LapseAfter < 0 {
 		t.Fatalf("a lease lapsed against the options")
 	}
@@ -216,26 +223,49 @@ func checkDead(t fatal, s *Store, visit func(uint32, string) *row) {
 	}
 }
 
+// checkNodes wants the leases of each node in the order of all.
+func checkNodes(t fatal, s *Store, x *nodeLists) {
+	t.Helper()
+	next := make([]uint32, len(x.of))
+	for node := range x.of {
+		next[node] = x.of[node].head
+	}
+	for at := s.leased.head; at != 0; at = s.rows.at(at - 1).next {
+		node := s.nodeOf(at - 1)
+		if next[node] != at {
+			t.Fatalf("node %d has row link %d next, want %d", node, next[node], at)
+		}
+		if next[node] = x.links.at(at - 1).next; next[node] == 0 && x.of[node].tail != at {
+			t.Fatalf("node %d ends at %d, it says at %d", node, at, x.of[node].tail)
+		}
+	}
+	for node, at := range next {
+		if at != 0 {
+			t.Fatalf("node %d has row link %d, which is not leased", node, at)
+		}
+	}
+}
+
 // checkSerials walks every key: its live jobs, each once, linked both ways.
 func checkSerials(t fatal, s *Store) {
 	t.Helper()
 	linked := 0
 	for key, k := range s.serials.keys {
 		prev := uint32(0)
-		for at := k.first; at != 0; at = s.serials.links.at(at - 1).next {
+		for at := k.head; at != 0; at = s.serials.links.at(at - 1).next {
 			r := s.rows.at(at - 1)
-			if r.serial != key || r.state == engine.Dead || r.state == engine.NoState || s.serials.links.at(at-1).prev != prev {
+			if *s.serials.keyOf.at(at - 1) != key || r.state == engine.Dead || r.state == engine.NoState || s.serials.links.at(at-1).prev != prev {
 				t.Fatalf("row %+v is in key %d behind %d", r, key, prev)
 			}
 			linked++
 			prev = at
 		}
-		if k.last != prev || prev == 0 {
-			t.Fatalf("key %d ends at %d, it says at %d", key, prev, k.last)
+		if k.tail != prev || prev == 0 {
+			t.Fatalf("key %d ends at %d, it says at %d", key, prev, k.tail)
 		}
 	}
 	for ref := range s.rows.size {
-		if r := s.rows.at(ref); r.serial != 0 && r.state != engine.Dead {
+		if r := s.rows.at(ref); r.has&hasSerial != 0 && r.state != engine.Dead {
 			linked--
 		}
 	}
@@ -249,31 +279,58 @@ func checkSides(t fatal, s *Store) {
 	t.Helper()
 	claimable := 0
 	s.eachReady(func(uint32, *row) { claimable++ })
-	for _, x := range []*side{s.byDue, s.byAge} {
-		if x == nil {
-			continue
-		}
-		n := 0
-		for lane, roots := range x.roots {
-			for c, root := range roots {
-				n += checkSide(t, s, x, root, func(r *row) bool { return int(r.lane) == lane && int(r.class()) == c })
+	for i := range s.lines.lanes {
+		l := &s.lines.lanes[i]
+		for by, x := range s.indexes {
+			for c := range engine.NumClasses {
+				if x == nil {
+					continue
+				}
+				n := checkTree(t, x, l.cell.roots[by][c], func(ref uint32) {
+					if r := s.rows.at(ref); int(r.lane) != i || r.class() != c || r.state != engine.Ready {
+						t.Fatalf("row %+v is in order %d of lane %d", r, by, i)
+					}
+				})
+				if n != int(l.ready[c].size) {
+					t.Fatalf("order %d has %d of %d rows", by, n, l.ready[c].size)
+				}
 			}
 		}
-		if n != claimable {
-			t.Fatalf("order %d has %d of %d rows", x.order, n, claimable)
-		}
 	}
-	if s.tenants == nil {
+	x := s.tenants
+	if x == nil {
 		return
 	}
 	n, active := 0, 0
-	for _, of := range s.tenants.all {
+	faces := map[[3]int]int{}
+	for _, of := range x.all {
 		mine := 0
 		for i := range of.cells {
-			for c, root := range of.cells[i].roots {
-				mine += checkSide(t, s, &s.tenants.ready, root, func(r *row) bool {
-					return r.lane == of.cells[i].lane && int(r.class()) == c && r.tenant == of.id
-				})
+			cell := &of.cells[i]
+			for c := range engine.NumClasses {
+				rows := 0
+				for by, index := range x.indexes {
+					if index == nil {
+						continue
+					}
+					size := checkTree(t, index, cell.roots[by][c], func(ref uint32) {
+						if r := s.rows.at(ref); r.lane != cell.lane || r.class() != c || s.tenantOf(ref, r) != of.id || r.state != engine.Ready {
+							t.Fatalf("row %+v is in order %d of tenant %d", r, by, of.id)
+						}
+					})
+					if rows = max(rows, size); rows != size {
+						t.Fatalf("order %d of tenant %d has %d of %d rows", by, of.id, size, rows)
+					}
+				}
+				for f, front := range x.fronts {
+					if front != nil && rows > 0 {
+						faces[[3]int{f, int(cell.lane), int(c)}]++
+						if want := x.indexes[sortByKey].end(cell.roots[sortByKey][c], front == x.fronts[frontNewest]); cell.fronts[f][c] != want+1 {
+							t.Fatalf("tenant %d shows link %d, want row %d", of.id, cell.fronts[f][c], want)
+						}
+					}
+				}
+				mine += rows
 			}
 		}
 		if of.ready != mine || (of.next != nil) != (mine > 0) || mine == 0 && (of.used != 0 || of.deficit != 0 || of.granted) {
@@ -282,19 +339,40 @@ func checkSides(t fatal, s *Store) {
 		if n += mine; mine > 0 {
 			active++
 		}
-		if any := (&engine.Term{Class: engine.AnyClass}); s.tenants.heads != nil && s.running == nil && s.offer(any, of)+1 != of.head {
-			t.Fatalf("tenant %+v begins with row %d", of, s.offer(any, of))
+		if any := (&engine.Term{Class: engine.AnyClass}); x.heads != nil && s.running == nil && s.search(any, of, false)+1 != of.head {
+			t.Fatalf("tenant %+v begins with row %d", of, s.search(any, of, false))
 		}
 	}
-	if x := s.tenants.heads; x != nil {
-		heads := checkSide(t, s, x, s.tenants.root, func(r *row) bool { return s.rows.at(s.tenants.of(r.tenant).head-1) == r })
+	for f, front := range x.fronts {
+		for i := range s.lines.lanes {
+			for c, root := range s.lines.lanes[i].cell.fronts[f] {
+				if front == nil {
+					continue
+				}
+				size := checkTree(t, front, root, func(ref uint32) {
+					if of := x.ofRow(ref); of.cell(uint16(i)).fronts[f][c] != ref+1 {
+						t.Fatalf("row %d stands for tenant %d, not %d", ref, of.id, of.cell(uint16(i)).fronts[f][c])
+					}
+				})
+				if want := faces[[3]int{f, i, c}]; size != want {
+					t.Fatalf("%d tenants of %d have a front %d in lane %d", size, want, f, i)
+				}
+			}
+		}
+	}
+	if x.heads != nil {
+		heads := checkTree(t, x.heads, x.root, func(ref uint32) {
+			if x.ofRow(ref).head != ref+1 {
+				t.Fatalf("row %d is the head of no tenant", ref)
+			}
+		})
 		if heads != active {
 			t.Fatalf("%d heads of %d tenants", heads, active)
 		}
 	}
 	at := s.tenants.turn
 	for range active {
-		if at == nil || at.next.prev != at {
+		if at == nil || at.next.prev != at || at.next != s.tenants.turn && at.next.turn <= at.turn {
 			t.Fatalf("the turn breaks off at %+v", at)
 		}
 		at = at.next
@@ -304,47 +382,16 @@ func checkSides(t fatal, s *Store) {
 	}
 }
 
-// checkSide walks a tree in order and returns its size.
-func checkSide(t fatal, s *Store, x *side, root uint32, belongs func(r *row) bool) int {
-	t.Helper()
-	n := 0
-	var last *row
-	var walk func(at uint32) uint32
-	walk = func(at uint32) uint32 {
-		if at == 0 {
-			return 0
-		}
-		node, r := x.nodes.at(at-1), s.rows.at(at-1)
-		first := x.firstOf(walk(node.left), at)
-		if last != nil && !x.before(last, r) || !belongs(r) || r.state != engine.Ready {
-			t.Fatalf("row %+v is in a tree of order %d behind %+v", r, x.order, last)
-		}
-		last = r
-		n++
-		for _, child := range []uint32{node.left, node.right} {
-			if child != 0 && rank(s.rows.at(child-1).id) >= rank(r.id) {
-				t.Fatalf("job %d hangs below job %d, which it outranks", s.rows.at(child-1).id, r.id)
-			}
-		}
-		if first = x.firstOf(first, walk(node.right)); x.order == sideByDue && first != node.first {
-			t.Fatalf("below job %d row %d is first in line, it says %d", r.id, first, node.first)
-		}
-		return first
-	}
-	walk(root)
-	return n
-}
-
 // checkCounts counts the jobs in flight that no reaper holds.
 func checkCounts(t fatal, s *Store) {
 	t.Helper()
 	byKind, byTenant, all := make([]int, len(s.running)), map[engine.TenantID]int{}, 0
 	for ref := range s.rows.size {
-		if r := s.rows.at(ref); r.state == engine.InFlight && !r.reaped {
+		if r := s.rows.at(ref); r.state == engine.InFlight && r.has&reaped == 0 {
 			if int(r.kind) < len(byKind) {
 				byKind[r.kind]++
 			}
-			byTenant[r.tenant]++
+			byTenant[s.tenantOf(ref, r)]++
 			all++
 		}
 	}
@@ -376,7 +423,7 @@ func checkIndex(t fatal, s *Store, live int) {
 			t.Fatalf("job %d is not found where it lies", id)
 		}
 	}
-	if used != x.used || used != live || used*4 > len(x.slots)*3 || used*8 < len(x.slots) && len(x.slots) > smallestIndex {
+	if used != x.used || used != live || used*4 > len(x.slots)*3 || used*4 < len(x.slots) && len(x.slots) > smallestIndex {
 		t.Fatalf("%d of %d slots of the index are used, it says %d; %d rows are live", used, len(x.slots), x.used, live)
 	}
 }
@@ -388,39 +435,48 @@ func TestCheckSeesDamage(t *testing.T) {
 		damage func(s *Store)
 	}{
 		{"a count", func(s *Store) { s.stats.Ready[0]++ }},
-		{"a size", func(s *Store) { s.lanes[0].ready[0].size++ }},
+		{"a size", func(s *Store) { s.lines.lanes[0].ready[0].size++ }},
 		{"a link back", func(s *Store) { s.rows.at(s.leased.head - 1).prev = 9 }},
 		{"a tail", func(s *Store) { s.leased.tail = s.leased.head }},
 		{"a lost row", func(s *Store) { s.leased = list{} }},
 		{"an expiry", func(s *Store) { s.rows.at(s.leased.head - 1).key += 1 << 40 }},
-		{"a heap", func(s *Store) { w := s.waiting.heap; w[0], w[1] = w[1], w[0] }},
-		{"a stale count", func(s *Store) { s.waiting.stale++ }},
-		{"a tree", func(s *Store) { r := s.rows.at(s.lanes[0].ready[1].tree.root - 1); r.prev, r.next = r.next, r.prev }},
+		{"a heap", func(s *Store) { w := &s.waiting; *w.at(0), *w.at(1) = *w.at(1), *w.at(0) }},
+		{"an entry left", func(s *Store) { s.waiting.left[0] = 9 }},
+		{"a tree", func(s *Store) {
+			n := s.late.nodes.at(s.lines.lanes[0].ready[1].root - 1)
+			n.left, n.right = n.right, n.left
+		}},
 		{"a rank", func(s *Store) {
-			root := &s.lanes[0].ready[1].tree.root
-			r := s.rows.at(*root - 1)
-			child := r.prev | r.next
-			if r.prev != 0 {
-				child = r.prev
-				c := s.rows.at(child - 1)
-				r.prev, c.next = c.next, *root
+			root := &s.lines.lanes[0].ready[1].root
+			n := s.late.nodes.at(*root - 1)
+			child := n.left | n.right
+			if n.left != 0 {
+				child = n.left
+				c := s.late.nodes.at(child - 1)
+				n.left, c.right = c.right, *root
 			} else {
-				c := s.rows.at(child - 1)
-				r.next, c.prev = c.prev, *root
+				c := s.late.nodes.at(child - 1)
+				n.right, c.left = c.left, *root
 			}
 			*root = child
 		}},
 		{"an index", func(s *Store) { s.index.slots[s.index.home(half(1))] = 0 }},
 		{"a free row", func(s *Store) { s.rows.at(s.rows.free - 1).id = 5 }},
-		{"a reader of the tree", func(s *Store) { s.lanes[0].ready[1].inTree++ }},
+		{"a front", func(s *Store) { s.tenants.turn.cells[0].fronts[frontOldest][0]++ }},
+		{"the fronts", func(s *Store) { s.lines.lanes[0].cell.fronts[frontInTurn] = [engine.NumClasses]uint32{} }},
+		{"a turn", func(s *Store) { s.tenants.turn.turn = 1 << 40 }},
+		{"the leases of a node", func(s *Store) { s.byNode.of[0].tail = 0 }},
 		{"a kept count", func(s *Store) { s.kept++ }},
 		{"a lost dead row", func(s *Store) { s.dead = list{} }},
-		{"a serial link", func(s *Store) { s.serials.links.at(s.serials.keys[3].last - 1).prev = 0 }},
-		{"a serial end", func(s *Store) { k := s.serials.keys[3]; k.last = k.first; s.serials.keys[3] = k }},
-		{"a side tree", func(s *Store) { s.byAge.roots[0][1] = 0 }},
-		{"a side's order", func(s *Store) { n := s.byAge.nodes.at(s.byAge.roots[0][1] - 1); n.left, n.right = n.right, n.left }},
-		{"a side's first", func(s *Store) { s.byDue.nodes.at(s.byDue.roots[0][1] - 1).first = 0 }},
-		{"a tenant's tree", func(s *Store) { s.tenants.all[0].cells[0].roots[1] = 0 }},
+		{"a serial link", func(s *Store) { s.serials.links.at(s.serials.keys[3].tail - 1).prev = 0 }},
+		{"a serial end", func(s *Store) { k := s.serials.keys[3]; k.tail = k.head; s.serials.keys[3] = k }},
+		{"a side tree", func(s *Store) { s.lines.lanes[0].cell.roots[sortByAge][1] = 0 }},
+		{"a side's order", func(s *Store) {
+			n := s.indexes[sortByAge].nodes.at(s.lines.lanes[0].cell.roots[sortByAge][1] - 1)
+			n.left, n.right = n.right, n.left
+		}},
+		{"a side's first", func(s *Store) { s.indexes[sortByDue].nodes.at(s.lines.lanes[0].cell.roots[sortByDue][1] - 1).of = 0 }},
+		{"a tenant's tree", func(s *Store) { s.tenants.all[0].cells[0].roots[sortByKey][1] = 0 }},
 		{"a tenant's count", func(s *Store) { s.tenants.all[0].running++ }},
 		{"the tenants' count", func(s *Store) { s.tenants.running++ }},
 		{"a head", func(s *Store) { s.tenants.turn.head++ }},
@@ -477,8 +533,11 @@ func storeOfEveryState(t *testing.T) *Store {
 	c.commit(l[8], engine.Bury)
 	c.add(engine.NewJob{ID: 31}, engine.NewJob{ID: 32}, engine.NewJob{ID: 33, Delay: 50})
 	c.add(engine.NewJob{ID: 41, Serial: 3, Tenant: 1}, engine.NewJob{ID: 42, Serial: 3, Tenant: 2}, engine.NewJob{ID: 43, Tenant: 2})
-	none := engine.Term{Class: engine.AnyClass, PerTenant: 1, MaxWait: 1, Rule: &engine.Rule{}}
-	c.plan(0, none, engine.Term{Order: engine.Deadline, Rule: none.Rule}, engine.Term{Order: engine.TenantFair, Rule: &engine.Rule{ShareDen: 1}})
+	none := engine.Term{Class: engine.AnyClass, MaxWait: 1, Rule: &engine.Rule{}}
+	if _, err := c.ExtendNode(t.Context(), c.engine, true, 1000); err != nil {
+		t.Fatal(err)
+	}
+	c.plan(0, none, engine.Term{PerTenant: 1}, engine.Term{Order: engine.TenantRoundRobin}, engine.Term{Order: engine.Deadline, Rule: none.Rule}, engine.Term{Order: engine.TenantFair, Rule: &engine.Rule{ShareDen: 1}})
 	c.commit(l[4], engine.Ack)
 	return c.Store
 }

@@ -10,17 +10,21 @@ import (
 // tenants keeps the ready jobs of each tenant, whose turn it is, and what each has in
 // flight and has used.
 type tenants struct {
-	rows *rows
-	by   map[engine.TenantID]*tenant
-	all  []*tenant // in the order in which they were met
-	// ready are the ready rows that may be claimed by (ready key, ID). The trees are
-	// those of the cells.
-	ready   side
-	heads   *side  // the first ready row of each tenant by (ready key, ID); nil: nobody has asked
+	rows  *rows
+	by    map[engine.TenantID]*tenant
+	all   []*tenant // in the order in which they were met
+	lines *lines
+	// indexes have the ready rows that may be claimed, in trees of the cells of their
+	// tenants.
+	indexes indexes
+	// fronts have, of every cell, the row that comes first; nil: nobody has asked.
+	fronts  [numFronts]*treap
+	heads   *treap // the first ready row of each tenant by (ready key, ID); nil: nobody has asked
 	root    uint32 // of heads
 	jobs    slab[tenantJob]
 	turn    *tenant // the first of those with ready jobs: links in a ring
-	active  int     // how many those are
+	turns   uint64  // counts who came to the end of the ring
+	active  int     // how many have ready jobs
 	running int     // jobs in flight that no reaper holds
 	used    int64   // processing time of all tenants, see engine.RecentHalfLife
 	halved  int64   // how often that has been halved
@@ -41,52 +45,69 @@ type tenant struct {
 	head       uint32 // in heads: row + 1
 	running    int
 	used       int64 // nanoseconds, while it has ready jobs
+	halved     int64 // how often that has been halved, see tenants.halved
 	enqueuedAt engine.Time
 	prev, next *tenant // in the ring, if ready > 0
+	turn       uint64  // by which the ring is in order
 	deficit    int64
 	granted    bool   // it has its quantum for this turn
 	term       uint64 // that took from it last
 	taken      int    // how many that took
 }
 
-// cell holds the ready rows of one tenant and lane.
-type cell struct {
-	lane  uint16
-	roots [engine.NumClasses]uint32
+// front says which row of a cell stands for it in a tree over the tenants of a lane.
+type front uint8
+
+const (
+	frontOldest front = iota // its first by place, in the order of places
+	frontNewest              // its last
+	frontInTurn              // its first, in the order of turns
+	numFronts
+)
+
+func frontOf(t *engine.Term) front {
+	if t.Order == engine.NewestReady {
+		return frontNewest
+	}
+	return frontOldest
 }
 
 // newTenants begins to keep tenants. They come to turn in the order of their longest
 // waiting jobs, and have used nothing.
 func (s *Store) newTenants() {
-	x := &tenants{rows: &s.rows, by: map[engine.TenantID]*tenant{}, ready: side{rows: &s.rows, order: sideByKey}}
+	s.splitByKind()
+	x := &tenants{rows: &s.rows, lines: &s.lines, by: map[engine.TenantID]*tenant{}}
+	byKey := treap{rows: &s.rows}
+	x.indexes[sortByKey] = &byKey
 	x.halved = halvings(s.at)
 	var line []uint32
 	s.eachReady(func(ref uint32, _ *row) { line = append(line, ref) })
-	byDue := side{order: sideByDue}
+	byDue := treap{rows: &s.rows, sort: sortByDue}
 	slices.SortFunc(line, func(a, b uint32) int {
-		if byDue.before(s.rows.at(a), s.rows.at(b)) {
+		if byDue.less(a, b) {
 			return -1
 		}
 		return 1
 	})
 	for ref := range s.rows.size {
 		if r := s.rows.at(ref); r.state != engine.NoState && r.state != engine.Dead {
-			t := x.of(r.tenant)
+			t := x.called(s.tenantOf(ref, r))
+			x.jobs.reach(ref).tenant = t
 			t.enqueuedAt = max(t.enqueuedAt, r.enqueuedAt)
-			if r.state == engine.InFlight && !r.reaped {
-				x.started(ref, r, s.at)
+			if r.state == engine.InFlight && r.has&reaped == 0 {
+				x.started(ref, s.at)
 			}
 		}
 	}
 	for _, ref := range line {
 		r := s.rows.at(ref)
-		x.join(ref, r, r.class())
+		x.join(ref, r, s.tenantOf(ref, r))
 	}
 	s.tenants, s.counting = x, true
 }
 
-// of returns the tenant of that ID.
-func (x *tenants) of(id engine.TenantID) *tenant {
+// called returns the tenant of that ID.
+func (x *tenants) called(id engine.TenantID) *tenant {
 	t := x.by[id]
 	if t == nil {
 		t = &tenant{id: id}
@@ -95,6 +116,9 @@ func (x *tenants) of(id engine.TenantID) *tenant {
 	}
 	return t
 }
+
+// ofRow returns the tenant of a row that was ready before.
+func (x *tenants) ofRow(ref uint32) *tenant { return x.jobs.at(ref).tenant }
 
 func (t *tenant) cell(lane uint16) *cell {
 	for i := range t.cells {
@@ -106,33 +130,80 @@ func (t *tenant) cell(lane uint16) *cell {
 	return &t.cells[len(t.cells)-1]
 }
 
-func (x *tenants) join(ref uint32, r *row, c engine.Class) {
-	t := x.of(r.tenant)
+func (x *tenants) join(ref uint32, r *row, id engine.TenantID) {
+	t := x.called(id)
 	x.jobs.reach(ref).tenant = t
-	x.ready.insert(&t.cell(r.lane).roots[c], ref)
+	c := t.cell(r.lane)
+	x.indexes.insert(c, r.class(), ref)
 	if t.ready++; t.ready == 1 {
 		x.enter(t)
 	}
-	if x.heads != nil {
-		x.lead(t)
-	}
+	x.moved(t, c, r.class())
 }
 
-func (x *tenants) leave(ref uint32, r *row, c engine.Class) {
-	t := x.jobs.at(ref).tenant
-	x.ready.remove(&t.cell(r.lane).roots[c], ref)
-	if x.heads != nil {
-		x.lead(t)
-	}
+func (x *tenants) leave(ref uint32, r *row) {
+	t := x.ofRow(ref)
+	c := t.cell(r.lane)
+	x.indexes.remove(c, r.class(), ref)
+	x.moved(t, c, r.class())
 	if t.ready--; t.ready == 0 {
 		x.exit(t)
 		t.deficit, t.granted, t.used = 0, false, 0
 	}
 }
 
+// moved brings what stands for a tenant up to date when a row has joined or left a cell.
+func (x *tenants) moved(t *tenant, c *cell, class engine.Class) {
+	for f := range numFronts {
+		if x.fronts[f] != nil {
+			x.face(f, c, class)
+		}
+	}
+	if x.heads != nil {
+		x.lead(t)
+	}
+}
+
+// face puts the row that stands for a cell now into the tree of its lane.
+func (x *tenants) face(f front, c *cell, class engine.Class) {
+	now := uint32(0)
+	if root := c.roots[sortByKey][class]; root != 0 {
+		now = x.indexes[sortByKey].end(root, f == frontNewest) + 1
+	}
+	old := c.fronts[f][class]
+	if now == old {
+		return
+	}
+	tree := &x.lines.lanes[c.lane].cell.fronts[f][class]
+	if old != 0 {
+		x.fronts[f].remove(tree, old-1)
+	}
+	if c.fronts[f][class] = now; now != 0 {
+		x.fronts[f].insert(tree, now-1)
+	}
+}
+
+// newFronts begins to keep fronts.
+func (x *tenants) newFronts(f front) {
+	if x.fronts[f] != nil {
+		return
+	}
+	x.fronts[f] = &treap{rows: x.rows, tenants: x}
+	if f == frontInTurn {
+		x.fronts[f].sort = sortByTurn
+	}
+	for _, t := range x.all {
+		for i := range t.cells {
+			for class := range engine.NumClasses {
+				x.face(f, &t.cells[i], class)
+			}
+		}
+	}
+}
+
 // newHeads begins to keep the heads in order.
 func (x *tenants) newHeads() {
-	x.heads = &side{rows: x.rows, order: sideByKey}
+	x.heads = &treap{rows: x.rows}
 	for _, t := range x.all {
 		x.lead(t)
 	}
@@ -140,16 +211,15 @@ func (x *tenants) newHeads() {
 
 // lead puts into heads what comes first of t now, by priority and then by place.
 func (x *tenants) lead(t *tenant) {
-	best := none
+	best, priority := none, int16(0)
 	for i := range t.cells {
-		for _, root := range t.cells[i].roots {
+		for _, root := range t.cells[i].roots[sortByKey] {
 			if root == 0 {
 				continue
 			}
-			ref := x.ready.end(root, false)
-			r := x.rows.at(ref)
-			if best == none || r.priority < x.rows.at(best).priority || r.priority == x.rows.at(best).priority && r.before(x.rows.at(best)) {
-				best = ref
+			ref, mine := x.indexes[sortByKey].end(root, false), x.lines.lanes[t.cells[i].lane].priority
+			if best == none || mine < priority || mine == priority && x.rows.at(ref).before(x.rows.at(best)) {
+				best, priority = ref, mine
 			}
 		}
 	}
@@ -167,6 +237,8 @@ func (x *tenants) lead(t *tenant) {
 // enter puts t at the end of the ring.
 func (x *tenants) enter(t *tenant) {
 	x.active++
+	x.turns++
+	t.turn = x.turns
 	if x.turn == nil {
 		x.turn, t.prev, t.next = t, t, t
 		return
@@ -186,25 +258,36 @@ func (x *tenants) exit(t *tenant) {
 	t.prev, t.next = nil, nil
 }
 
-// pass puts t at the end of the ring: its turn is over.
+// pass puts t, which has ready jobs, at the end of the ring: its turn is over.
 func (x *tenants) pass(t *tenant) {
 	t.granted = false
-	if x.turn == t {
-		x.turn = t.next
-		return
+	turns := x.fronts[frontInTurn]
+	for i := range t.cells {
+		for class, ref := range t.cells[i].fronts[frontInTurn] {
+			if ref != 0 {
+				turns.remove(&x.lines.lanes[t.cells[i].lane].cell.fronts[frontInTurn][class], ref-1)
+			}
+		}
 	}
 	x.exit(t)
 	x.enter(t)
+	for i := range t.cells {
+		for class, ref := range t.cells[i].fronts[frontInTurn] {
+			if ref != 0 {
+				turns.insert(&x.lines.lanes[t.cells[i].lane].cell.fronts[frontInTurn][class], ref-1)
+			}
+		}
+	}
 }
 
-func (x *tenants) started(ref uint32, r *row, now engine.Time) {
-	t := x.of(r.tenant)
-	*x.jobs.reach(ref) = tenantJob{t, now}
-	t.running++
+func (x *tenants) started(ref uint32, now engine.Time) {
+	j := x.jobs.at(ref)
+	j.claimedAt = now
+	j.tenant.running++
 	x.running++
 }
 
-func (x *tenants) stopped(ref uint32, _ *row, now engine.Time) {
+func (x *tenants) stopped(ref uint32, now engine.Time) {
 	j := x.jobs.at(ref)
 	t := j.tenant
 	t.running--
@@ -213,7 +296,7 @@ func (x *tenants) stopped(ref uint32, _ *row, now engine.Time) {
 	ran := int64(now.Sub(j.claimedAt))
 	x.used = addUp(x.used, ran)
 	if t.ready > 0 {
-		t.used = addUp(t.used, ran)
+		t.used = addUp(x.usedBy(t), ran)
 	}
 }
 
@@ -228,16 +311,17 @@ func halvings(now engine.Time) int64 { return int64(now) / int64(engine.RecentHa
 
 // halve makes what was used fade.
 func (x *tenants) halve(now engine.Time) {
-	times := halvings(now) - x.halved
-	if times <= 0 {
-		return
+	if times := halvings(now) - x.halved; times > 0 {
+		x.halved += times
+		x.used >>= min(times, 63)
 	}
-	x.halved += times
-	by := min(times, 63)
-	x.used >>= by
-	for _, t := range x.all {
-		t.used >>= by
-	}
+}
+
+// usedBy is the processing time of t, faded as that of all tenants.
+func (x *tenants) usedBy(t *tenant) int64 {
+	t.used >>= min(x.halved-t.halved, 63)
+	t.halved = x.halved
+	return t.used
 }
 
 // takenBy is how many jobs of t a term has taken so far.

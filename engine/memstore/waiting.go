@@ -7,106 +7,143 @@ import (
 	"qsim/engine"
 )
 
-// waiting keeps jobs that are not yet due in a binary heap by (due time, ID), and
-// jobs that are due but must be promoted in a list by due time.
+// waiting keeps jobs that are not yet due in a heap by (due time, ID), each node with up
+// to four children and in chunks so that it grows without a copy, and jobs that are due
+// but must be promoted in a list by due time.
 type waiting struct {
-	rows  *rows
-	heap  []waiter
-	stale int  // entries of the heap whose row has left
-	due   list // due, not yet promoted
+	rows   *rows
+	chunks []*[chunkSize]waiter
+	size   int
+	stamps uint32 // counts what was pushed
+	// left holds the job IDs of the entries whose row has left, by their stamps: it may
+	// hold another job by now.
+	left map[uint32]engine.JobID
+	due  list // due, not yet promoted
 }
 
 type waiter struct {
 	dueAt engine.Time
-	id    engine.JobID // of the row; one that has left may hold another job by now
 	ref   uint32
 	stamp uint32
 }
 
-func (w *waiting) init(s *rows) { w.rows = s }
+func (w *waiting) init(s *rows) { w.rows, w.left = s, make(map[uint32]engine.JobID) }
 
-func (a *waiter) before(b *waiter) bool {
+func (w *waiting) at(i int) *waiter { return &w.chunks[i>>chunkBits][i&chunkMask] }
+
+func (w *waiting) before(a, b waiter) bool {
 	if a.dueAt != b.dueAt {
 		return a.dueAt < b.dueAt
 	}
-	return a.id < b.id
+	return w.job(a) < w.job(b)
 }
 
-func (w *waiting) push(e waiter) {
-	w.heap = append(w.heap, e)
-	w.up(len(w.heap) - 1)
+// job is the job that an entry was pushed for.
+func (w *waiting) job(e waiter) engine.JobID {
+	if len(w.left) > 0 {
+		if id, ok := w.left[e.stamp]; ok {
+			return id
+		}
+	}
+	return w.rows.at(e.ref).id
 }
 
-func (w *waiting) up(i int) {
-	e := w.heap[i]
+// push adds a row that becomes due at dueAt, and reports whether it is the first now.
+func (w *waiting) push(ref uint32, dueAt engine.Time) bool {
+	w.stamps++
+	w.rows.at(ref).prev = w.stamps
+	if w.size>>chunkBits == len(w.chunks) {
+		w.chunks = append(w.chunks, new([chunkSize]waiter))
+	}
+	w.size++
+	return w.up(w.size-1, waiter{dueAt, ref, w.stamps}) == 0
+}
+
+// up puts e into the hole at i or above it, and returns where.
+func (w *waiting) up(i int, e waiter) int {
 	for i > 0 {
-		p := (i - 1) / 2
-		if !e.before(&w.heap[p]) {
+		p := (i - 1) / 4
+		if !w.before(e, *w.at(p)) {
 			break
 		}
-		w.heap[i] = w.heap[p]
+		*w.at(i) = *w.at(p)
 		i = p
 	}
-	w.heap[i] = e
+	*w.at(i) = e
+	return i
 }
 
-func (w *waiting) down(i int) {
-	e, n := w.heap[i], len(w.heap)
+// down puts e into the hole at i or below it.
+func (w *waiting) down(i int, e waiter) {
 	for {
-		c := 2*i + 1
-		if c >= n {
+		first := 4*i + 1
+		if first >= w.size {
 			break
 		}
-		if c+1 < n && w.heap[c+1].before(&w.heap[c]) {
-			c++
+		least, child := first, *w.at(first)
+		for c := first + 1; c < min(first+4, w.size); c++ {
+			if other := *w.at(c); w.before(other, child) {
+				least, child = c, other
+			}
 		}
-		if !w.heap[c].before(&e) {
+		if !w.before(child, e) {
 			break
 		}
-		w.heap[i] = w.heap[c]
-		i = c
+		*w.at(i) = child
+		i = least
 	}
-	w.heap[i] = e
+	*w.at(i) = e
 }
 
 func (w *waiting) pop() {
-	n := len(w.heap) - 1
-	w.heap[0] = w.heap[n]
-	w.heap = w.heap[:n]
-	if n > 0 {
-		w.down(0)
+	w.size--
+	last := *w.at(w.size)
+	if spare := w.size>>chunkBits + 2; spare < len(w.chunks) {
+		w.chunks[spare] = nil
+		w.chunks = w.chunks[:spare]
+	}
+	if w.size > 0 {
+		w.down(0, last)
 	}
 }
 
 // top drops entries whose row has left and reports whether one is left.
 func (w *waiting) top() (waiter, bool) {
-	for len(w.heap) > 0 {
-		e := w.heap[0]
-		if w.rows.at(e.ref).stamp == e.stamp {
+	for w.size > 0 {
+		e := *w.at(0)
+		if len(w.left) == 0 {
+			return e, true
+		}
+		if _, gone := w.left[e.stamp]; !gone {
 			return e, true
 		}
 		w.pop()
-		w.stale--
+		delete(w.left, e.stamp)
 	}
 	return waiter{}, false
 }
 
-// leave marks the heap entry of a row as stale; a heap of mostly stale entries is
+// leave notes that a row has left its entry behind; a heap of mostly such entries is
 // rebuilt from the others.
 func (w *waiting) leave(r *row) {
-	r.stamp++
-	if w.stale++; w.stale*2 <= len(w.heap) || w.stale < 64 {
+	w.left[r.prev] = r.id
+	r.prev = 0
+	if len(w.left)*2 <= w.size || len(w.left) < 64 {
 		return
 	}
-	kept := w.heap[:0]
-	for _, e := range w.heap {
-		if w.rows.at(e.ref).stamp == e.stamp {
-			kept = append(kept, e)
+	n := 0
+	for i := range w.size {
+		if _, gone := w.left[w.at(i).stamp]; !gone {
+			*w.at(n) = *w.at(i)
+			n++
 		}
 	}
-	w.heap, w.stale = kept, 0
-	for i := len(w.heap)/2 - 1; i >= 0; i-- {
-		w.down(i)
+	w.size = n
+	clear(w.left)
+	for i := n/4 + 1; i >= 0; i-- {
+		if i < n {
+			w.down(i, *w.at(i))
+		}
 	}
 }
 
@@ -117,11 +154,12 @@ func (w *waiting) takeDue(now engine.Time) uint32 {
 		return none
 	}
 	w.pop()
+	w.rows.at(e.ref).prev = 0
 	return e.ref
 }
 
-// toWaiting makes a row that is in no index wait until due, to be ready then where stand
-// says; where jobs are handed out before they are due, it is ready at once.
+// toWaiting makes a row that is in no structure wait until due, to be ready then where
+// stand says; where jobs are handed out before they are due, it is ready at once.
 func (s *Store) toWaiting(ref uint32, r *row, due, now engine.Time, stand engine.Place) {
 	if s.options.Held {
 		s.toReadyAs(ref, r, due, now, stand)
@@ -130,17 +168,22 @@ func (s *Store) toWaiting(ref uint32, r *row, due, now engine.Time, stand engine
 	r.stand = stand
 	r.state, r.place, r.dueAt = engine.Waiting, inHeap, due
 	s.stats.Waiting[r.class()]++
-	s.waiting.push(waiter{due, r.id, ref, r.stamp})
-	s.mu.sooner = s.mu.sooner || s.waiting.heap[0].ref == ref
+	if s.waiting.push(ref, due) {
+		s.mu.sooner = true
+	}
+}
+
+// fromWaiting makes a waiting row that is in no structure any more ready.
+func (s *Store) fromWaiting(ref uint32, r *row, now engine.Time) {
+	s.stats.Waiting[r.class()]--
+	s.toReadyAs(ref, r, r.dueAt, now, r.stand)
 }
 
 // promoteOne makes the waiting job that is due first ready, if it is due.
 func (s *Store) promoteOne(now engine.Time) uint32 {
 	ref := s.waiting.takeDue(now)
 	if ref != none {
-		r := s.rows.at(ref)
-		s.stats.Waiting[r.class()]--
-		s.toReadyAs(ref, r, r.dueAt, now, r.stand)
+		s.fromWaiting(ref, s.rows.at(ref), now)
 	}
 	return ref
 }
@@ -148,41 +191,11 @@ func (s *Store) promoteOne(now engine.Time) uint32 {
 // Promote makes up to limit due jobs ready, see engine.Store. Without
 // StoreOptions.Promoted they are ready by themselves and there are none.
 func (s *Store) Promote(_ context.Context, limit int, order engine.Order, dst []engine.Promotion) ([]engine.Promotion, error) {
-	return s.takeDue(limit, order, dst, func(ref uint32, r *row, now engine.Time) {
-		s.stats.Waiting[r.class()]--
-		s.toReadyAs(ref, r, r.dueAt, now, r.stand)
-	})
-}
-
-// TakeDue is the first half of Promote, see engine.TwoStepPromoter.
-func (s *Store) TakeDue(_ context.Context, limit int, order engine.Order, dst []engine.Promotion) ([]engine.Promotion, error) {
-	return s.takeDue(limit, order, dst, func(_ uint32, r *row, _ engine.Time) { r.place = inTransit })
-}
-
-// Insert is the second half of Promote, see engine.TwoStepPromoter.
-func (s *Store) Insert(_ context.Context, jobs []engine.JobID, dst []engine.Promotion) ([]engine.Promotion, error) {
-	s.mu.lock()
-	defer s.mu.unlock()
-	now := s.now()
-	for _, id := range jobs {
-		ref := s.index.find(&s.rows, id)
-		if ref == none {
-			continue
-		}
-		r := s.rows.at(ref)
-		if r.state != engine.Waiting || r.place != inTransit {
-			continue
-		}
-		r.place = inList
-		s.stats.Waiting[r.class()]--
-		s.toReadyAs(ref, r, r.dueAt, now, r.stand)
-		dst = append(dst, r.promotion())
-	}
-	return dst, nil
+	return s.takeDue(limit, order, dst, s.fromWaiting)
 }
 
 // takeDue takes up to limit due jobs out of the due list, to take does the rest.
-func (s *Store) takeDue(limit int, order engine.Order, dst []engine.Promotion, take func(ref uint32, r *row, now engine.Time)) ([]engine.Promotion, error) {
+func (s *Store) takeDue(limit int, order engine.Order, dst []engine.Promotion, take func(uint32, *row, engine.Time)) ([]engine.Promotion, error) {
 	if order > engine.NewestReady {
 		return dst, fmt.Errorf("promote: order %v: %w", order, engine.ErrUnsupported)
 	}
@@ -204,23 +217,16 @@ func (s *Store) takeDue(limit int, order engine.Order, dst []engine.Promotion, t
 		r := s.rows.at(at - 1)
 		s.waiting.due.remove(&s.rows, at-1)
 		take(at-1, r, now)
-		dst = append(dst, r.promotion())
+		dst = append(dst, s.promotion(at-1, r))
 	}
 	return dst, nil
 }
 
-func (r *row) promotion() engine.Promotion {
-	return engine.Promotion{Job: r.id, Kind: r.kind, Tenant: r.tenant, Class: r.class()}
+func (s *Store) promotion(ref uint32, r *row) engine.Promotion {
+	return engine.Promotion{Job: r.id, Kind: r.kind, Tenant: s.tenantOf(ref, r), Class: r.class()}
 }
 
-// NextDue is when the earliest waiting job becomes ready by itself, by the
-// store's clock; Never if none will.
-func (s *Store) NextDue() engine.Time {
-	s.mu.lock()
-	defer s.mu.unlock()
-	return s.nextDue()
-}
-
+// nextDue is when the earliest waiting job becomes ready by itself; Never if none will.
 func (s *Store) nextDue() engine.Time {
 	if !s.options.Promoted {
 		if e, ok := s.waiting.top(); ok {
@@ -228,21 +234,4 @@ func (s *Store) nextDue() engine.Time {
 		}
 	}
 	return engine.Never
-}
-
-// PromoteDue makes the jobs that are due by now ready, as every other method
-// does too, and appends them to dst in the order in which they became due. A
-// simulation calls it at NextDue to see each job the instant it becomes ready.
-func (s *Store) PromoteDue(dst []engine.Promotion) []engine.Promotion {
-	s.mu.lock()
-	defer s.mu.unlock()
-	if s.options.Promoted {
-		return dst
-	}
-	now := s.clock()
-	s.at = now
-	for ref := s.promoteOne(now); ref != none; ref = s.promoteOne(now) {
-		dst = append(dst, s.rows.at(ref).promotion())
-	}
-	return dst
 }

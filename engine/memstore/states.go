@@ -2,9 +2,11 @@ package memstore
 
 import "qsim/engine"
 
-// toReady makes a row that is in no index ready: dueAt is since when it waits.
+// toReady makes a row that is in no structure ready: dueAt is since when it waits.
 func (s *Store) toReady(ref uint32, r *row, dueAt, now engine.Time) {
-	r.stoodAt = dueAt
+	if r.has&hasHistory != 0 {
+		s.histories.at(ref).stoodAt = dueAt
+	}
 	s.toReadyAt(ref, r, dueAt, s.usualKey(r, dueAt, now))
 }
 
@@ -33,7 +35,7 @@ func (s *Store) toReadyAs(ref uint32, r *row, dueAt, now engine.Time, stand engi
 	case engine.PlaceHead:
 		s.toReadyAt(ref, r, dueAt, headKey(dueAt))
 	case engine.PlaceDue:
-		s.toReadyAt(ref, r, dueAt, r.stoodAt)
+		s.toReadyAt(ref, r, dueAt, s.histories.at(ref).stoodAt)
 	case engine.PlaceTail:
 		s.toReadyAt(ref, r, dueAt, now)
 	case engine.PlaceCreated:
@@ -47,61 +49,34 @@ func (s *Store) toReadyAt(ref uint32, r *row, dueAt, key engine.Time) {
 	r.state, r.dueAt, r.key = engine.Ready, dueAt, key
 	s.mu.ready = true
 	s.stats.Ready[r.class()]++
-	if r.serial != 0 && s.serials.isBehind(ref) {
-		s.lanes[r.lane].behind[r.class()].insert(&s.rows, ref)
-		return
+	s.intoLine(ref, r)
+}
+
+// intoLine puts a ready row into its queue and, unless others of its serial key come
+// first, where special terms look.
+func (s *Store) intoLine(ref uint32, r *row) {
+	s.lineOf(ref, r).insert(&s.late, ref)
+	if s.special && !s.isBehind(ref, r) {
+		s.join(ref, r)
 	}
-	s.join(ref, r)
 }
 
 // unready takes a ready row out of its line and out of the counts.
 func (s *Store) unready(ref uint32, r *row) {
-	c := r.class()
-	s.stats.Ready[c]--
-	if r.serial != 0 && s.serials.isBehind(ref) {
-		s.lanes[r.lane].behind[c].remove(&s.rows, ref)
-	} else {
+	s.stats.Ready[r.class()]--
+	if s.special && !s.isBehind(ref, r) {
 		s.leave(ref, r)
 	}
+	s.lineOf(ref, r).remove(&s.late, ref)
 	r.place = inList
 }
 
-// join puts a row where claims look: into its queue, and into what else keeps ready
-// rows in some order.
-func (s *Store) join(ref uint32, r *row) {
-	c := r.class()
-	s.lanes[r.lane].ready[c].insert(&s.rows, ref)
-	if !s.special {
-		return
+// lineOf is the queue that a ready row belongs to.
+func (s *Store) lineOf(ref uint32, r *row) *queue {
+	if s.isBehind(ref, r) {
+		return &s.lines.lanes[r.lane].behind[r.class()]
 	}
-	if s.byDue != nil {
-		s.byDue.join(ref, r, c)
-	}
-	if s.byAge != nil {
-		s.byAge.join(ref, r, c)
-	}
-	if s.tenants != nil {
-		s.tenants.join(ref, r, c)
-	}
-}
-
-// leave takes a row out of all that.
-func (s *Store) leave(ref uint32, r *row) {
-	c := r.class()
-	if !s.special {
-		s.lanes[r.lane].ready[c].remove(&s.rows, ref)
-		return
-	}
-	if s.byDue != nil {
-		s.byDue.leave(ref, r, c)
-	}
-	if s.byAge != nil {
-		s.byAge.leave(ref, r, c)
-	}
-	if s.tenants != nil {
-		s.tenants.leave(ref, r, c)
-	}
-	s.lanes[r.lane].ready[c].remove(&s.rows, ref)
+	return &s.lines.lanes[r.lane].ready[r.class()]
 }
 
 // unplace takes a row out of whatever structure holds it and out of the counts.
@@ -119,24 +94,28 @@ func (s *Store) unplace(ref uint32, r *row) {
 		}
 	case engine.InFlight:
 		s.stats.InFlight[r.class()]--
-		s.leasesOf(r).remove(&s.rows, ref)
+		s.unlist(ref, r)
 		s.mu.ready = s.mu.ready || s.running != nil || s.options.MaxInFlight > 0 // it makes room
-		if s.counting && !r.reaped {
+		if s.counting && r.has&reaped == 0 {
 			s.stopped(ref, r)
 		}
 	}
 	r.place = inList
 }
 
-// leasesOf is the list that a row in flight is in.
-func (s *Store) leasesOf(r *row) *list {
+// unlist takes a row in flight out of the list that it is in.
+func (s *Store) unlist(ref uint32, r *row) {
 	switch r.place {
 	case inLapsed:
-		return &s.lapsed
+		s.lapsed.remove(&s.rows, ref)
 	case inOrphans:
-		return &s.orphaned
+		s.orphaned.remove(&s.rows, ref)
+	default:
+		s.leased.remove(&s.rows, ref)
+		if s.byNode != nil {
+			s.byNode.remove(s.nodeOf(ref), ref)
+		}
 	}
-	return &s.leased
 }
 
 // started counts a row that was claimed, stopped one that is not in flight any more,
@@ -146,7 +125,7 @@ func (s *Store) started(ref uint32, r *row) {
 		s.running[r.kind]++
 	}
 	if s.tenants != nil {
-		s.tenants.started(ref, r, s.at)
+		s.tenants.started(ref, s.at)
 	}
 }
 
@@ -155,13 +134,34 @@ func (s *Store) stopped(ref uint32, r *row) {
 		s.running[r.kind]--
 	}
 	if s.tenants != nil {
-		s.tenants.stopped(ref, r, s.at)
+		s.tenants.stopped(ref, s.at)
 	}
 }
 
 // full reports whether no more jobs of a kind may be in flight.
 func (s *Store) full(k engine.Kind) bool {
 	return int(k) < len(s.running) && s.options.MaxRunning[k] > 0 && s.running[k] >= s.options.MaxRunning[k]
+}
+
+// historyOf returns the history of a row, which begins here if it has none.
+func (s *Store) historyOf(ref uint32, r *row) *history {
+	h := s.histories.reach(ref)
+	if r.has&hasHistory == 0 {
+		r.has |= hasHistory
+		*h = history{stoodAt: r.dueAt}
+		if r.state == engine.Waiting { // it was never ready
+			h.stoodAt = r.enqueuedAt
+		}
+	}
+	return h
+}
+
+// tenantOf is whom a row belongs to.
+func (s *Store) tenantOf(ref uint32, r *row) engine.TenantID {
+	if r.has&hasTenant == 0 {
+		return 0
+	}
+	return *s.tenantIDs.at(ref)
 }
 
 // bury ends a row that is in no structure.
@@ -177,38 +177,10 @@ func (s *Store) bury(ref uint32, r *row) {
 	s.dead.pushBack(&s.rows, ref)
 }
 
-// Redrive makes dead jobs ready again, see sim.Redriver. They are asked for in the
-// order in which they died. One with a serial key goes behind the others of it.
-func (s *Store) Redrive(revive func(engine.JobID) bool, reset bool, dst []engine.Promotion) []engine.Promotion {
-	s.mu.lock()
-	defer s.mu.unlock()
-	now := s.now()
-	for at := s.dead.head; at != 0; {
-		ref := at - 1
-		r := s.rows.at(ref)
-		at = r.next
-		if !revive(r.id) {
-			continue
-		}
-		s.dead.remove(&s.rows, ref)
-		s.kept--
-		s.stats.Dead--
-		if reset {
-			r.charged, r.failures, r.recoveries, r.snoozes, r.lastDelay = 0, 0, 0, 0, 0
-		}
-		if r.serial != 0 {
-			s.serials.join(ref, r.serial)
-		}
-		s.toReady(ref, r, now, now)
-		dst = append(dst, r.promotion())
-	}
-	return dst
-}
-
 func (s *Store) forget(ref uint32, r *row) {
 	if s.payloads.chunks != nil {
 		*s.payloads.reach(ref) = nil
 	}
-	s.index.remove(r.id, ref)
+	s.index.remove(&s.rows, r.id)
 	s.rows.release(ref)
 }

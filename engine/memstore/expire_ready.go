@@ -1,0 +1,25 @@
+package memstore
+
+import "qsim/engine"
+
+// shed buries what has waited too long of the jobs that t could claim.
+func (s *Store) shed(now engine.Time, t *engine.Term, dst []engine.Lease) []engine.Lease {
+	var of *tenant
+	if t.Tenant != 0 {
+		of = s.tenants.called(t.Tenant)
+	}
+	for range engine.MostShed {
+		ref := s.search(t, of, true)
+		if ref == none || now.Sub(s.rows.at(ref).dueAt) <= t.MaxWait {
+			break
+		}
+		r := s.rows.at(ref)
+		dst = append(dst, engine.Lease{Shed: true})
+		l := &dst[len(dst)-1]
+		s.describe(ref, r, now, l)
+		l.Delivery++ // it tells its class
+		s.unready(ref, r)
+		s.bury(ref, r)
+	}
+	return dst
+}

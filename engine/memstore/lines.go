@@ -1,0 +1,85 @@
+package memstore
+
+import (
+	"slices"
+
+	"qsim/engine"
+)
+
+// lines are the queues of all ready jobs: a lane for each priority, and for each kind of
+// it once somebody asks for jobs by their kind.
+type lines struct {
+	lanes  []lane   // append-only: rows refer to them by index
+	order  []uint16 // lanes by (priority, kind)
+	byKind bool
+	latest uint16 // lane of the latest job
+}
+
+// lane holds the ready jobs of one priority and, in lines by kind, one kind.
+type lane struct {
+	priority int16
+	kind     engine.Kind // 0 in lines that are not by kind
+	ready    [engine.NumClasses]queue
+	// behind are ready too, but another job of their serial key comes first.
+	behind [engine.NumClasses]queue
+	cell   cell // the same jobs as ready, in other orders
+}
+
+func (l *lane) each(visit func(c engine.Class, q *queue)) {
+	for c := range engine.NumClasses {
+		visit(c, &l.ready[c])
+		visit(c, &l.behind[c])
+	}
+}
+
+// of returns the lane of a priority and kind.
+func (x *lines) of(priority int16, kind engine.Kind) uint16 {
+	if !x.byKind {
+		kind = 0
+	}
+	if int(x.latest) < len(x.lanes) {
+		if l := &x.lanes[x.latest]; l.priority == priority && l.kind == kind {
+			return x.latest
+		}
+	}
+	at, found := slices.BinarySearchFunc(x.order, kind, func(have uint16, _ engine.Kind) int {
+		l := &x.lanes[have]
+		if d := int(l.priority) - int(priority); d != 0 {
+			return d
+		}
+		return int(l.kind) - int(kind)
+	})
+	if !found {
+		i := uint16(len(x.lanes))
+		x.order = slices.Insert(x.order, at, i)
+		x.lanes = append(x.lanes, lane{priority: priority, kind: kind, cell: cell{lane: i}})
+	}
+	x.latest = x.order[at]
+	return x.latest
+}
+
+// splitByKind gives every kind of a priority a lane of its own, once and for all.
+func (s *Store) splitByKind() {
+	if s.lines.byKind {
+		return
+	}
+	old := s.lines.lanes
+	s.lines = lines{byKind: true}
+	for i := range old {
+		priority := old[i].priority
+		old[i].each(func(_ engine.Class, q *queue) {
+			for q.size > 0 {
+				ref := q.peek(&s.late, false)
+				q.remove(&s.late, ref)
+				r := s.rows.at(ref)
+				r.lane = s.lines.of(priority, r.kind)
+				s.lineOf(ref, r).insert(&s.late, ref)
+			}
+		})
+	}
+	for ref := range s.rows.size {
+		if r := s.rows.at(ref); r.state != engine.NoState && r.state != engine.Ready {
+			r.lane = s.lines.of(old[r.lane].priority, r.kind)
+		}
+	}
+}

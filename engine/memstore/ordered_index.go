@@ -1,0 +1,234 @@
+package memstore
+
+import "qsim/engine"
+
+// treap keeps rows in trees of one order (Seidel, Aragon: Randomized Search Trees,
+// Algorithmica 16, 1996). Whoever uses it keeps the roots. The heap order is by a hash of
+// the job ID, so the shape is a function of what a tree holds. Links lie beside the rows,
+// so that only stores that need the order have them.
+type treap struct {
+	rows    *rows
+	tenants *tenants // sortByTurn: whose turns count
+	sort    sort
+	counts  bool // nodes count the rows below them
+	nodes   slab[node]
+}
+
+// sort is an order of ready rows; equal ones are in the order of their IDs.
+type sort uint8
+
+const (
+	sortByKey  sort = iota // by place in line
+	sortByDue              // by since when they are ready
+	sortByAge              // by when they were enqueued
+	sortByTurn             // by the turns of their tenants
+	numSorts
+)
+
+// node is a row in its tree: links are row + 1, 0 is none.
+type node struct {
+	left, right uint32
+	// of is sortByDue: the row of the subtree that comes first by (ready key, ID); in a
+	// treap that counts: the number of rows in the subtree.
+	of uint32
+}
+
+func rank(id engine.JobID) uint64 {
+	h := (uint64(id) ^ uint64(id)>>29) * 0xBF58476D1CE4E5B9
+	return h ^ h>>32
+}
+
+func (x *treap) before(a, b *row) bool {
+	p, q := a.key, b.key
+	switch x.sort {
+	case sortByDue:
+		p, q = a.dueAt, b.dueAt
+	case sortByAge:
+		p, q = a.enqueuedAt, b.enqueuedAt
+	}
+	if p != q {
+		return p < q
+	}
+	return a.id < b.id
+}
+
+// less is before for two rows of a tree.
+func (x *treap) less(a, b uint32) bool {
+	if x.sort == sortByTurn {
+		return x.tenants.ofRow(a).turn < x.tenants.ofRow(b).turn
+	}
+	return x.before(x.rows.at(a), x.rows.at(b))
+}
+
+func (x *treap) rank(ref uint32) uint64 { return rank(x.rows.at(ref).id) }
+
+// insert descends to where the new row outranks the subtree, splits that subtree and hangs
+// the halves below it.
+func (x *treap) insert(root *uint32, ref uint32) {
+	*x.nodes.reach(ref) = node{}
+	*root = x.inserted(*root, ref, x.rank(ref))
+}
+
+// inserted returns the subtree at with ref in it.
+func (x *treap) inserted(at, ref uint32, mine uint64) uint32 {
+	if at == 0 || x.rank(at-1) <= mine {
+		n := x.nodes.at(ref)
+		n.left, n.right = x.split(at, ref)
+		x.update(ref + 1)
+		return ref + 1
+	}
+	n := x.nodes.at(at - 1)
+	if x.less(ref, at-1) {
+		n.left = x.inserted(n.left, ref, mine)
+	} else {
+		n.right = x.inserted(n.right, ref, mine)
+	}
+	x.update(at)
+	return at
+}
+
+// split divides a subtree into what comes before ref and what comes after it.
+func (x *treap) split(at, ref uint32) (left, right uint32) {
+	if at == 0 {
+		return 0, 0
+	}
+	n := x.nodes.at(at - 1)
+	if x.less(ref, at-1) {
+		left, n.left = x.split(n.left, ref)
+		right = at
+	} else {
+		n.right, right = x.split(n.right, ref)
+		left = at
+	}
+	x.update(at)
+	return left, right
+}
+
+func (x *treap) remove(root *uint32, ref uint32) { *root = x.removed(*root, ref) }
+
+// removed returns the subtree at without ref, which is in it.
+func (x *treap) removed(at, ref uint32) uint32 {
+	n := x.nodes.at(at - 1)
+	if at == ref+1 {
+		return x.merge(n.left, n.right)
+	}
+	if x.less(ref, at-1) {
+		n.left = x.removed(n.left, ref)
+	} else {
+		n.right = x.removed(n.right, ref)
+	}
+	x.update(at)
+	return at
+}
+
+// merge joins two trees of which all of left comes before all of right.
+func (x *treap) merge(left, right uint32) uint32 {
+	switch {
+	case left == 0:
+		return right
+	case right == 0:
+		return left
+	}
+	if x.rank(left-1) > x.rank(right-1) {
+		n := x.nodes.at(left - 1)
+		n.right = x.merge(n.right, right)
+		x.update(left)
+		return left
+	}
+	n := x.nodes.at(right - 1)
+	n.left = x.merge(left, n.left)
+	x.update(right)
+	return right
+}
+
+// update works out what the node at knows of its subtree.
+func (x *treap) update(at uint32) {
+	n := x.nodes.at(at - 1)
+	switch {
+	case x.counts:
+		n.of = 1 + x.below(n.left) + x.below(n.right)
+	case x.sort == sortByDue:
+		n.of = x.firstOf(x.firstOf(at, x.below(n.left)), x.below(n.right))
+	}
+}
+
+// below is what the node at knows of its subtree, 0 if there is none.
+func (x *treap) below(at uint32) uint32 {
+	if at == 0 {
+		return 0
+	}
+	return x.nodes.at(at - 1).of
+}
+
+// firstOf returns which of two rows comes first by (ready key, ID); 0 is none.
+func (x *treap) firstOf(a, b uint32) uint32 {
+	if a == 0 || b != 0 && x.rows.at(b-1).before(x.rows.at(a-1)) {
+		return b
+	}
+	return a
+}
+
+// end returns the first or the last row of a tree that is not empty.
+func (x *treap) end(root uint32, last bool) uint32 {
+	for {
+		n := x.nodes.at(root - 1)
+		next := n.left
+		if last {
+			next = n.right
+		}
+		if next == 0 {
+			return root - 1
+		}
+		root = next
+	}
+}
+
+// find returns the first row of a tree, or the last one if last, that is wanted; none if
+// none is. It asks for all that come before it.
+func (x *treap) find(root uint32, last bool, wanted func(ref uint32) bool) uint32 {
+	if root == 0 {
+		return none
+	}
+	near, far := x.nodes.at(root-1).left, x.nodes.at(root-1).right
+	if last {
+		near, far = far, near
+	}
+	if ref := x.find(near, last, wanted); ref != none {
+		return ref
+	}
+	if wanted(root - 1) {
+		return root - 1
+	}
+	return x.find(far, last, wanted)
+}
+
+// since returns, of the rows of a tree that became ready at from or later, the one that
+// comes first by (ready key, ID); none if there is none. The order is sortByDue.
+func (x *treap) since(root uint32, from engine.Time) uint32 {
+	best := uint32(0)
+	for root != 0 {
+		n := x.nodes.at(root - 1)
+		if x.rows.at(root-1).dueAt < from {
+			root = n.right
+			continue
+		}
+		best = x.firstOf(x.firstOf(best, root), x.below(n.right))
+		root = n.left
+	}
+	return best - 1
+}
+
+// countBefore returns how many rows of a tree come before r, in a treap that counts.
+func (x *treap) countBefore(root uint32, r *row) uint32 {
+	before := uint32(0)
+	for root != 0 {
+		n := x.nodes.at(root - 1)
+		if x.before(x.rows.at(root-1), r) {
+			before += 1 + x.below(n.left)
+			root = n.right
+		} else {
+			root = n.left
+		}
+	}
+	return before
+}

@@ -1,0 +1,261 @@
+package memstore
+
+import (
+	"qsim/engine"
+)
+
+// order takes ready jobs otherwise than by priority and place alone. It is chosen once for
+// each term of a claim, see Store.orderOf.
+type order interface {
+	// pick returns the ready row that a term takes next, or none. What it returns is
+	// taken: a tenant may have lost its turn by it.
+	pick(t *engine.Term) uint32
+}
+
+// prepare checks a term that pick cannot answer as the lines are, and builds what it needs.
+func (s *Store) prepare(t *engine.Term) error {
+	if err := t.Validate(); err != nil {
+		return err
+	}
+	if t.Kinds != 0 || t.Order == engine.Deadline {
+		s.splitByKind()
+	}
+	ofTenants := t.Tenant != 0 || t.PerTenant > 0
+	if s.tenants == nil && (ofTenants || t.Order.ByTenant()) {
+		s.newTenants()
+	}
+	x := s.tenants
+	switch {
+	case t.Order == engine.TenantFair && x.heads == nil:
+		x.newHeads()
+	case t.Order == engine.TenantRoundRobin && t.Tenant == 0 && s.leavesOut(t):
+		x.newFronts(frontInTurn)
+	case t.PerTenant > 0 && t.Tenant == 0 && !isTimely(t):
+		x.newFronts(frontOf(t))
+	}
+	if by := sortOf(t, t.MaxWait > 0); by != sortByKey {
+		if t.Tenant != 0 || t.PerTenant > 0 && isTimely(t) {
+			s.keep(&x.indexes, by, x)
+		} else {
+			s.keep(&s.indexes, by, nil)
+		}
+	}
+	s.special = s.indexes != indexes{} || x != nil
+	return nil
+}
+
+// orderOf returns how a term takes jobs, nil for pick, and begins anew to count what it
+// takes of each tenant.
+func (s *Store) orderOf(t *engine.Term) order {
+	if t.Tenant != 0 || t.PerTenant > 0 {
+		s.tenants.term++
+	}
+	switch {
+	case t.Order == engine.TenantRoundRobin:
+		return inTurn{s}
+	case t.Order == engine.TenantDeficit:
+		return byDeficit{s}
+	case t.Order == engine.TenantFair:
+		return byNoise{s}
+	case t.PerTenant > 0:
+		return capped{s}
+	case t.Order > engine.NewestReady, t.Tenant != 0, isTimely(t):
+		return byRow{s}
+	}
+	return nil
+}
+
+// isTimely reports whether a term leaves jobs that have waited too long.
+func isTimely(t *engine.Term) bool { return t.MaxWait > 0 && t.Late == engine.LeaveLate }
+
+// leavesOut reports whether a term, or the options, may pass by a tenant with ready jobs.
+func (s *Store) leavesOut(t *engine.Term) bool {
+	return t.Class != engine.AnyClass || t.Kinds != 0 || t.Tenant != 0 || s.running != nil
+}
+
+// byRow takes the first job of all, or of one tenant.
+type byRow struct{ *Store }
+
+func (s byRow) pick(t *engine.Term) uint32 {
+	if t.Tenant != 0 {
+		return s.search(t, s.tenants.called(t.Tenant), false)
+	}
+	return s.search(t, nil, false)
+}
+
+// cell holds the trees of the jobs of one lane: of all, or of one tenant.
+type cell struct {
+	lane  uint16
+	roots [numSorts][engine.NumClasses]uint32
+	// fronts are, of a tenant, the rows + 1 that stand for it in the trees of fronts; of
+	// all, the roots of these.
+	fronts [numFronts][engine.NumClasses]uint32
+}
+
+// indexes are the treaps of the trees in cells; nil: nobody has asked for that order.
+type indexes [numSorts]*treap
+
+// keep begins to keep an order of all ready jobs that may be claimed, or with x by tenant.
+func (s *Store) keep(of *indexes, by sort, x *tenants) {
+	if of[by] != nil {
+		return
+	}
+	s.splitByKind()
+	of[by] = &treap{rows: &s.rows, sort: by}
+	s.eachReady(func(ref uint32, r *row) {
+		c := &s.lines.lanes[r.lane].cell
+		if x != nil {
+			c = x.ofRow(ref).cell(r.lane)
+		}
+		of[by].insert(&c.roots[by][r.class()], ref)
+	})
+}
+
+// eachReady visits the ready rows that may be claimed, in no order that means anything
+// but always the same one.
+func (s *Store) eachReady(visit func(ref uint32, r *row)) {
+	for ref := range s.rows.size {
+		if r := s.rows.at(ref); r.state == engine.Ready && !s.isBehind(ref, r) {
+			visit(ref, r)
+		}
+	}
+}
+
+// insert adds a ready row to every order that is kept.
+func (x *indexes) insert(c *cell, class engine.Class, ref uint32) {
+	for by, t := range x {
+		if t != nil {
+			t.insert(&c.roots[by][class], ref)
+		}
+	}
+}
+
+func (x *indexes) remove(c *cell, class engine.Class, ref uint32) {
+	for by, t := range x {
+		if t != nil {
+			t.remove(&c.roots[by][class], ref)
+		}
+	}
+}
+
+// join puts a row that may be claimed where special terms look.
+func (s *Store) join(ref uint32, r *row) {
+	s.indexes.insert(&s.lines.lanes[r.lane].cell, r.class(), ref)
+	if s.tenants != nil {
+		s.tenants.join(ref, r, s.tenantOf(ref, r))
+	}
+}
+
+func (s *Store) leave(ref uint32, r *row) {
+	s.indexes.remove(&s.lines.lanes[r.lane].cell, r.class(), ref)
+	if s.tenants != nil {
+		s.tenants.leave(ref, r)
+	}
+}
+
+// search returns the first ready row of a tenant, or with nil of all, that matches t: with
+// late the one that has waited longest, otherwise the one that t takes first.
+func (s *Store) search(t *engine.Term, of *tenant, late bool) uint32 {
+	best := none
+	if of == nil {
+		for i := range s.lines.lanes {
+			best = s.searchCell(best, t, &s.lines.lanes[i].cell, nil, late)
+		}
+		return best
+	}
+	for i := range of.cells {
+		best = s.searchCell(best, t, &of.cells[i], of, late)
+	}
+	return best
+}
+
+// searchCell returns what comes first of best and the rows of a cell.
+func (s *Store) searchCell(best uint32, t *engine.Term, c *cell, of *tenant, late bool) uint32 {
+	l := &s.lines.lanes[c.lane]
+	if !s.admits(t, l) {
+		return best
+	}
+	for class := range engine.NumClasses {
+		if t.Class != engine.AnyClass && t.Class != class {
+			continue
+		}
+		if ref := s.first(t, l, c, class, of, late); ref != none && (best == none || s.before(t, ref, best, late)) {
+			best = ref
+		}
+	}
+	return best
+}
+
+// admits reports whether t may take jobs of a lane.
+func (s *Store) admits(t *engine.Term, l *lane) bool { return t.Kinds.Has(l.kind) && !s.full(l.kind) }
+
+// first returns the row of a cell and class that search looks for, or none.
+func (s *Store) first(t *engine.Term, l *lane, c *cell, class engine.Class, of *tenant, late bool) uint32 {
+	by, newest := sortOf(t, late), t.Order == engine.NewestReady
+	kept, root := &s.indexes, c.roots[by][class]
+	if of != nil {
+		kept = &s.tenants.indexes
+	} else if q := &l.ready[class]; by == sortByKey && q.size > 0 {
+		return q.peek(&s.late, newest)
+	}
+	switch {
+	case root == 0:
+		return none
+	case isTimely(t) && !late:
+		return kept[by].since(root, s.at.Add(-t.MaxWait))
+	}
+	return kept[by].end(root, newest)
+}
+
+// sortOf is the order in which the rows of a cell come to t, or wait longest with late.
+func sortOf(t *engine.Term, late bool) sort {
+	switch {
+	case late, t.Order == engine.Aging, isTimely(t):
+		return sortByDue
+	case t.Order == engine.Deadline:
+		return sortByAge
+	}
+	return sortByKey
+}
+
+// before reports whether t takes row a before row b or, with late, whether a has waited
+// longer. Of a tenant the orders by tenant take jobs as OldestReady.
+func (s *Store) before(t *engine.Term, a, b uint32, late bool) bool {
+	x, y := s.rows.at(a), s.rows.at(b)
+	i, j := int64(s.lines.lanes[x.lane].priority), int64(s.lines.lanes[y.lane].priority)
+	p, q := x.key, y.key
+	switch {
+	case late:
+		i, j, p, q = 0, 0, x.dueAt, y.dueAt
+	case t.Order == engine.OldestOfAny:
+		i, j = 0, 0
+	case t.Order == engine.Aging:
+		i, j, p, q = i-s.gained(t.Rule, x), j-s.gained(t.Rule, y), x.dueAt, y.dueAt
+	case t.Order == engine.Deadline:
+		i, j, p, q = int64(deadline(t.Rule, x)), int64(deadline(t.Rule, y)), x.enqueuedAt, y.enqueuedAt
+	}
+	switch {
+	case i != j:
+		return i < j
+	case p != q:
+		return p < q == (t.Order != engine.NewestReady)
+	}
+	return x.id < y.id == (t.Order != engine.NewestReady)
+}
+
+// gained is by how much priority a row has risen by waiting.
+func (s *Store) gained(rule *engine.Rule, r *row) int64 {
+	gained := max(0, int64(s.at.Sub(r.dueAt)/rule.Every))
+	if rule.Cap > 0 {
+		gained = min(gained, rule.Cap)
+	}
+	return gained
+}
+
+// deadline is when r should have been claimed.
+func deadline(rule *engine.Rule, r *row) engine.Time {
+	if len(rule.Budgets) == 0 {
+		return r.enqueuedAt
+	}
+	return r.enqueuedAt.Add(rule.Budgets[min(int(r.kind), len(rule.Budgets)-1)])
+}

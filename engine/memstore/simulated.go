@@ -1,0 +1,178 @@
+package memstore
+
+import (
+	"context"
+	"time"
+
+	"qsim/engine"
+)
+
+// What follows only simulations ask for.
+
+// NextDue is when the earliest waiting job becomes ready by itself, by the
+// store's clock; Never if none will.
+func (s *Store) NextDue() engine.Time {
+	s.mu.lock()
+	defer s.mu.unlock()
+	return s.nextDue()
+}
+
+// PromoteDue makes the jobs that are due by now ready, as every other method
+// does too, and appends them to dst in the order in which they became due. A
+// simulation calls it at NextDue to see each job the instant it becomes ready.
+func (s *Store) PromoteDue(dst []engine.Promotion) []engine.Promotion {
+	s.mu.lock()
+	defer s.mu.unlock()
+	if s.options.Promoted {
+		return dst
+	}
+	now := s.clock()
+	s.at = now
+	for ref := s.promoteOne(now); ref != none; ref = s.promoteOne(now) {
+		dst = append(dst, s.promotion(ref, s.rows.at(ref)))
+	}
+	return dst
+}
+
+// TakeDue is the first half of Promote, see engine.TwoStepPromoter.
+func (s *Store) TakeDue(_ context.Context, limit int, order engine.Order, dst []engine.Promotion) ([]engine.Promotion, error) {
+	return s.takeDue(limit, order, dst, func(_ uint32, r *row, _ engine.Time) { r.place = inTransit })
+}
+
+// Insert is the second half of Promote, see engine.TwoStepPromoter.
+func (s *Store) Insert(_ context.Context, jobs []engine.JobID, dst []engine.Promotion) ([]engine.Promotion, error) {
+	s.mu.lock()
+	defer s.mu.unlock()
+	now := s.now()
+	for _, id := range jobs {
+		ref := s.index.find(&s.rows, id)
+		if ref == none {
+			continue
+		}
+		r := s.rows.at(ref)
+		if r.state != engine.Waiting || r.place != inTransit {
+			continue
+		}
+		r.place = inList
+		s.fromWaiting(ref, r, now)
+		dst = append(dst, s.promotion(ref, r))
+	}
+	return dst, nil
+}
+
+// Redrive makes dead jobs ready again, see sim.Redriver. They are asked for in the
+// order in which they died. One with a serial key goes behind the others of it.
+func (s *Store) Redrive(revive func(engine.JobID) bool, reset bool, dst []engine.Promotion) []engine.Promotion {
+	s.mu.lock()
+	defer s.mu.unlock()
+	now := s.now()
+	for at := s.dead.head; at != 0; {
+		ref := at - 1
+		r := s.rows.at(ref)
+		at = r.next
+		if !revive(r.id) {
+			continue
+		}
+		s.dead.remove(&s.rows, ref)
+		s.kept--
+		s.stats.Dead--
+		if reset {
+			r.charged, r.failures = 0, 0
+			r.has &^= hasHistory
+		}
+		if r.has&hasSerial != 0 {
+			s.serials.join(ref, *s.serials.keyOf.at(ref))
+		}
+		s.toReady(ref, r, now, now)
+		dst = append(dst, s.promotion(ref, r))
+	}
+	return dst
+}
+
+// LoseLeases deletes lease records, see sim.LeaseLoser. It asks for each in the order
+// of their expiries; leases that have lapsed have none.
+func (s *Store) LoseLeases(lose func(engine.JobID) bool, dst []engine.Lease) []engine.Lease {
+	s.mu.lock()
+	defer s.mu.unlock()
+	now := s.now()
+	for at := s.leased.head; at != 0; {
+		ref := at - 1
+		r := s.rows.at(ref)
+		at = r.next
+		if !lose(r.id) {
+			continue
+		}
+		s.unlist(ref, r)
+		r.place = inOrphans
+		s.orphaned.pushBack(&s.rows, ref)
+		dst = append(dst, engine.Lease{Token: engine.Token(r.token), Holder: *s.holders.at(ref)})
+		s.describe(ref, r, now, &dst[len(dst)-1])
+	}
+	return dst
+}
+
+// Unfinished is a live job, as Each shows it.
+type Unfinished struct {
+	Job    engine.JobID
+	Kind   engine.Kind
+	Tenant engine.TenantID
+	State  engine.State
+	Class  engine.Class
+	Age    time.Duration // since it was enqueued
+	Ready  time.Duration // since it became ready, if it is ready
+	// Delivery and Charged are those of the job, see engine.Job.
+	Delivery, Charged int32
+}
+
+// Each calls yield for every live job, in no order that means anything but always
+// the same one, until yield returns false.
+func (s *Store) Each(yield func(Unfinished) bool) {
+	s.mu.lock()
+	defer s.mu.unlock()
+	now := s.now()
+	for ref := range s.rows.size {
+		r := s.rows.at(ref)
+		if r.state == engine.NoState || r.state == engine.Dead {
+			continue
+		}
+		u := Unfinished{r.id, r.kind, s.tenantOf(ref, r), r.state, r.class(), now.Sub(r.enqueuedAt), 0, r.delivery, r.charged}
+		if r.state == engine.Ready {
+			u.Ready = now.Sub(r.dueAt)
+		}
+		if !yield(u) {
+			return
+		}
+	}
+}
+
+// Live is the number of jobs that are ready, waiting or in flight.
+func (s *Store) Live() int {
+	s.mu.lock()
+	defer s.mu.unlock()
+	return s.index.used - s.kept
+}
+
+// countAhead returns how many ready rows stand before r in the order of (priority,
+// ready key, ID).
+func (s *Store) countAhead(r *row) int {
+	n, priority := 0, s.lines.lanes[r.lane].priority
+	for i := range s.lines.lanes {
+		l := &s.lines.lanes[i]
+		l.each(func(_ engine.Class, q *queue) {
+			switch {
+			case l.priority < priority:
+				n += int(q.size)
+			case l.priority == priority:
+				n += int(s.late.countBefore(q.root, r))
+			}
+		})
+	}
+	return n
+}
+
+// Passed counts ready jobs, see sim.PassCounter.
+func (s *Store) Passed() int {
+	s.mu.lock()
+	defer s.mu.unlock()
+	return s.passed
+}

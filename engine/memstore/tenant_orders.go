@@ -1,0 +1,207 @@
+package memstore
+
+import (
+	"math"
+
+	"qsim/engine"
+)
+
+// capped takes by priority and place, at most so many of each tenant.
+type capped struct{ *Store }
+
+func (s capped) pick(t *engine.Term) uint32 {
+	x := s.tenants
+	best := none
+	switch {
+	case t.Tenant != 0:
+		if of := x.called(t.Tenant); of.takenBy(x.term) < t.PerTenant {
+			best = s.search(t, of, false)
+		}
+	case isTimely(t):
+		for of, n := x.turn, x.active; n > 0; of, n = of.next, n-1 {
+			if of.takenBy(x.term) >= t.PerTenant {
+				continue
+			}
+			if ref := s.search(t, of, false); ref != none && (best == none || s.before(t, ref, best, false)) {
+				best = ref
+			}
+		}
+	default:
+		best = s.firstFront(t)
+	}
+	if best != none {
+		x.ofRow(best).take(x.term)
+	}
+	return best
+}
+
+// firstFront asks the tenants in the order of what they have in line. Those before the
+// first that may still be taken from were taken from by this term.
+func (s *Store) firstFront(t *engine.Term) uint32 {
+	x, f := s.tenants, frontOf(t)
+	best := none
+	for _, i := range s.lines.order {
+		l := &s.lines.lanes[i]
+		if !s.admits(t, l) {
+			continue
+		}
+		for class, root := range l.cell.fronts[f] {
+			if t.Class != engine.AnyClass && t.Class != engine.Class(class) {
+				continue
+			}
+			ref := x.fronts[f].find(root, f == frontNewest, func(ref uint32) bool {
+				return x.ofRow(ref).takenBy(x.term) < t.PerTenant
+			})
+			if ref != none && (best == none || s.before(t, ref, best, false)) {
+				best = ref
+			}
+		}
+	}
+	return best
+}
+
+// inTurn takes from the first tenant in turn that has a job for a term. Those before it
+// keep their turn.
+type inTurn struct{ *Store }
+
+func (s inTurn) pick(t *engine.Term) uint32 {
+	x := s.tenants
+	of := x.turn
+	switch {
+	case t.Tenant != 0:
+		of = x.called(t.Tenant)
+	case s.leavesOut(t):
+		of = nil
+		for i := range s.lines.lanes {
+			l := &s.lines.lanes[i]
+			for class, root := range l.cell.fronts[frontInTurn] {
+				if root == 0 || !s.admits(t, l) || t.Class != engine.AnyClass && t.Class != engine.Class(class) {
+					continue
+				}
+				if first := x.ofRow(x.fronts[frontInTurn].end(root, false)); of == nil || first.turn < of.turn {
+					of = first
+				}
+			}
+		}
+	}
+	if of == nil {
+		return none
+	}
+	ref := s.search(t, of, false)
+	if ref != none {
+		x.pass(of)
+	}
+	return ref
+}
+
+// byDeficit takes from the first tenant in turn that can pay for its job. Those that
+// have no job for a term keep their turn and get nothing.
+type byDeficit struct{ *Store }
+
+func (s byDeficit) pick(t *engine.Term) uint32 {
+	x := s.tenants
+	for {
+		rounds, asked := int64(math.MaxInt64), 0
+		for of, n := x.turn, x.active; n > 0; n-- {
+			at := of
+			of = of.next
+			ref := s.offerTo(t, at)
+			if ref == none {
+				continue
+			}
+			asked++
+			if !at.granted {
+				at.deficit, at.granted = addUp(at.deficit, t.Rule.Quantum), true
+			}
+			cost := s.cost(t.Rule, s.rows.at(ref))
+			if cost <= at.deficit {
+				at.deficit -= cost
+				return ref
+			}
+			// Whole rounds from here until it can pay.
+			rounds = min(rounds, (cost-at.deficit-1)/t.Rule.Quantum)
+			x.pass(at)
+		}
+		if asked == 0 {
+			return none
+		}
+		if rounds > 0 {
+			s.grant(t, rounds)
+		}
+	}
+}
+
+// offerTo returns the ready row of a tenant that a term takes next, or none.
+func (s *Store) offerTo(t *engine.Term, of *tenant) uint32 {
+	if t.Tenant != 0 && t.Tenant != of.id {
+		return none
+	}
+	return s.search(t, of, false)
+}
+
+// grant gives the tenants that have a job for t the quanta of rounds in which nobody
+// could have paid.
+func (s *Store) grant(t *engine.Term, rounds int64) {
+	x := s.tenants
+	for of, n := x.turn, x.active; n > 0; of, n = of.next, n-1 {
+		if s.offerTo(t, of) != none {
+			of.deficit = addUp(of.deficit, rounds*t.Rule.Quantum)
+		}
+	}
+}
+
+// cost is what r costs under TenantDeficit.
+func (s *Store) cost(rule *engine.Rule, r *row) int64 {
+	switch service := s.options.Service; {
+	case rule.PerJob:
+		return 1
+	case len(service) == 0:
+		return 1e9
+	default:
+		return int64(service[min(int(r.kind), len(service)-1)])
+	}
+}
+
+// byNoise takes the oldest of what the quiet tenants offer; if there is none, what the
+// noisy tenant offers that has the fewest jobs in flight, or of several the oldest.
+type byNoise struct{ *Store }
+
+func (s byNoise) pick(t *engine.Term) uint32 {
+	x := s.tenants
+	x.halve(s.at)
+	if !s.leavesOut(t) {
+		// Each offers its head, and few are noisy.
+		ref := x.heads.find(x.root, false, func(ref uint32) bool { return !x.isNoisy(x.ofRow(ref), t.Rule, s.at) })
+		if ref != none {
+			return ref
+		}
+	}
+	quiet, noisy := none, none
+	var least int
+	for of, n := x.turn, x.active; n > 0; of, n = of.next, n-1 {
+		ref := s.offerTo(t, of)
+		if ref == none {
+			continue
+		}
+		r := s.rows.at(ref)
+		switch {
+		case !x.isNoisy(of, t.Rule, s.at):
+			if quiet == none || r.before(s.rows.at(quiet)) {
+				quiet = ref
+			}
+		case noisy == none || of.running < least || of.running == least && r.before(s.rows.at(noisy)):
+			noisy, least = ref, of.running
+		}
+	}
+	if quiet != none {
+		return quiet
+	}
+	return noisy
+}
+
+func (x *tenants) isNoisy(t *tenant, rule *engine.Rule, now engine.Time) bool {
+	if now.Sub(t.enqueuedAt) >= engine.QuietAfter {
+		return false
+	}
+	return t.running >= rule.AtLeast && int64(t.running)*rule.ShareDen > rule.ShareNum*int64(x.running) || x.usedBy(t) > x.used/10
+}

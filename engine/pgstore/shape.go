@@ -29,19 +29,11 @@ const (
 // shapeOf checks a term and returns its shape.
 func shapeOf(t *engine.Term) (shape, error) {
 	s := shape{class: t.Class, tenant: t.Tenant != 0, perTenant: t.PerTenant > 0}
-	switch {
-	case t.Order > engine.OldestOfAny:
-		name := fmt.Sprint(uint8(t.Order))
-		if t.Order <= engine.TenantFair {
-			name = t.Order.String()
-		}
-		return s, fmt.Errorf("order %s: %w", name, engine.ErrUnsupported)
-	case t.PerTenant < 0 || t.MaxWait < 0:
-		return s, fmt.Errorf("%d per tenant, wait of %v: neither may be negative", t.PerTenant, t.MaxWait)
-	case t.PerTenant > 0 && t.Order > engine.NewestReady || t.MaxWait > 0 && t.Order != engine.OldestReady:
-		return s, fmt.Errorf("%d per tenant, wait of %v, order %v: %w", t.PerTenant, t.MaxWait, t.Order, engine.ErrUnsupported)
-	case t.Class > engine.AnyClass:
-		return s, fmt.Errorf("class %d: %w", t.Class, engine.ErrUnsupported)
+	if t.Order > engine.OldestOfAny && t.Order <= engine.TenantFair {
+		return s, fmt.Errorf("order %v: %w", t.Order, engine.ErrUnsupported)
+	}
+	if err := t.Validate(); err != nil {
+		return s, err
 	}
 	s.order = [...]lineOrder{oldest, newest, whatever}[t.Order]
 	switch {

@@ -21,14 +21,18 @@ var topLevel = []string{".ci", ".gitignore", "LICENSE", "README.md", "cmd", "eng
 const mostFileBytes = 600 << 10
 
 var (
-	// machinePath finds absolute paths of one machine.
-	machinePath = regexp.MustCompile(`(^|[^A-Za-z0-9_.~/-])/(work|root|home|Users|farm|tmp/research)/`)
+	// absolutePath finds absolute paths, and captures the first folder of each.
+	absolutePath = regexp.MustCompile("(?:^|[\\s\"'`(=,:\\[])/([A-Za-z][A-Za-z0-9_-]*)/[A-Za-z0-9_]")
 	// registryHost finds hosts that modules and packages are downloaded from: which one
 	// is the business of the machine.
 	registryHost = regexp.MustCompile(`proxy\.golang\.org|sum\.golang\.org|registry\.npmjs\.org|pypi\.org|pythonhosted\.org|deb\.debian\.org|GOPROXY=http`)
 	// document finds documents named in capitals, which must be documents of this repository.
 	document = regexp.MustCompile(`\b[A-Z]{3,}\.md\b`)
 )
+
+// knownFolders are the first folders of the absolute paths that may be named: those of every machine, those of the
+// volumes of scripts/kubernetes, the placeholder of the README, and where this repository itself begins.
+var knownFolders = []string{"bin", "dev", "etc", "lib", "proc", "results", "run", "scenario", "sweep", "tmp", "usr", "var", "where"}
 
 // treeFile is one file of the repository: what git tracks or would track.
 type treeFile struct {
@@ -100,8 +104,10 @@ func checkFile(f treeFile, exists func(name string) bool) (problems []string) {
 	}
 	for number, line := range strings.Split(string(f.text), "\n") {
 		at := fmt.Sprintf("%s:%d: ", f.path, number+1)
-		if machinePath.MatchString(line) {
-			problems = append(problems, at+"path of one machine")
+		for _, path := range absolutePath.FindAllStringSubmatch(line, -1) {
+			if !slices.Contains(knownFolders, path[1]) && f.path != "go.sum" { // whose hashes have slashes
+				problems = append(problems, at+"path of one machine, below /"+path[1])
+			}
 		}
 		if found := registryHost.FindString(line); found != "" {
 			problems = append(problems, at+"names "+found)
@@ -141,11 +147,12 @@ func TestTreeFindsFaults(t *testing.T) {
 	}{
 		{"all is well", "engine/a.go", "see README.md and #0072B2, artwork/frame, /tmp/x", nil},
 		{"a folder at the top", "docs/a.txt", "", []string{"no such entry"}},
-		{"a checkout", "README.md", "\ncd /work/main", []string{"README.md:2: path of one machine"}},
-		{"a home", "scripts/test", `dir="/root/go"`, []string{"path of one machine"}},
+		{"a checkout", "README.md", "\ncd /harbour/crane", []string{"README.md:2: path of one machine, below /harbour"}},
+		{"a home", "scripts/test", `dir="/berth/seven/go"`, []string{"path of one machine, below /berth"}},
+		{"two in a line", "scripts/test", "PATH=/usr/bin:/berth/bin:/quay/bin", []string{"below /berth", "below /quay"}},
 		{"a registry", "scripts/test", "export GOPROXY=https://proxy.golang.org", []string{"names"}},
 		{"a missing document", "engine/a.go", "// " + "DESIGN" + ".md 19", []string{"speaks of DESIGN.md"}},
-		{"a picture", "results/a.png", "\x00/root/", nil},
+		{"a picture", "results/a.png", "\x00 /berth/x", nil},
 		{"a build", "cmd/qsim/big", strings.Repeat("x", mostFileBytes+1), []string{"bytes"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,0 +1,308 @@
+package scripts
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/types"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// budget is what one package may weigh, in lines of its Go files but tests.
+type budget struct {
+	path  string
+	lines int // a ceiling: it falls with the package, and a commit that raises it says why
+	goal  int // what the package is to come down to; a package at or below it keeps that as its ceiling
+}
+
+// budgets has a row for each package. `go test ./scripts -run Budgets -v` prints the figures of today.
+var budgets = []budget{
+	{"engine", 3400, 2850},
+	{"engine/check", 2400, 1650},
+	{"engine/dist", 1150, 1020},
+	{"engine/live", 1350, 1300},
+	{"engine/memstore", 3100, 2250},
+	{"engine/pgstore", 2700, 2130},
+	{"engine/pgstore/pgserver", 600, 500},
+	{"engine/quantity", 700, 480},
+	{"engine/sim", 1750, 1400},
+	{"policies", 2550, 1850},
+	{"scenarios", 6700, 4700},
+	{"scenarios/chaos", 3150, 1350},
+	{"scenarios/imports", 4950, 3650},
+	{"scenarios/phasemap", 550, 0},
+	{"scenarios/pool", 150, 100},
+	{"scenarios/ranges", 600, 0},
+	{"scenarios/study", 4900, 3000},
+	{"scenarios/sweep", 2050, 0},
+	{"scenarios/trace", 1800, 1250},
+	{"scenarios/tune", 1550, 0},
+	{"scenarios/verify", 3600, 2600},
+	{"scenarios/world", 3750, 2700},
+	{"results", 9300, 2300},
+	{"results/measure", 4700, 3150},
+	{"results/report", 6550, 4300},
+	{"results/text", 2700, 1700},
+	{"cmd/cli", 800, 700},
+	{"cmd/qbench", 4550, 3000},
+	{"cmd/qsim", 5650, 3600},
+}
+
+// testKits are packages for the tests of several others. They are tests, and have no budget.
+var testKits = []string{"cmd/cli/clitest", "engine/live/livetest", "engine/storetest"}
+
+// Ceilings of the whole module, and what they are to come down to.
+const (
+	mostLines, goalLines             = 73_000, 56_000
+	mostWideLines, goalWideLines     = 1_030, 0 // longer than lineWidth
+	mostEngineNames, goalEngineNames = 203, 140 // exported by package engine
+	lineWidth                        = 120      // in characters; a tab is one
+	mostFields                       = 30       // of a struct
+)
+
+// wideStructs are those of more fields than mostFields, with a ceiling of their own.
+var wideStructs = map[string]int{
+	"engine/memstore.Store": 31, "engine/check.job": 44, "engine/check.Rules": 36,
+	"results.Collector": 52, "results.jobSet": 32, "results/measure.Collector": 52, "results/measure.jobSet": 32,
+}
+
+// helpers are functions that every package would write for itself, with how many of that name there may be: one is
+// enough.
+var helpers = map[string]int{"percent": 4, "plural": 6, "quantile": 3, "seconds": 4, "shorten": 3}
+
+// mostSpelled is how many values are spelled to be parsed again: none should be.
+const mostSpelled = 5
+
+// weight is the number of lines of p that count.
+func (p *sourcePackage) weight() (lines int) {
+	for _, f := range p.files {
+		if !f.test {
+			lines += f.lines
+		}
+	}
+	return lines
+}
+
+// checkBudget holds one package to its row.
+func checkBudget(rows []budget, p *sourcePackage) (problems []string) {
+	lines := p.weight()
+	if lines == 0 || slices.Contains(testKits, p.path) {
+		return nil
+	}
+	at := slices.IndexFunc(rows, func(b budget) bool { return b.path == p.path })
+	switch {
+	case at < 0:
+		return []string{fmt.Sprintf("%s: no row in budgets: add {%q, %d, %d}", p.path, p.path, lines, lines)}
+	case lines > rows[at].lines:
+		return []string{fmt.Sprintf("%s: %d lines, more than its budget of %d (and its goal of %d): make it smaller, or say in the commit why budgets_test.go allows more", p.path, lines, rows[at].lines, rows[at].goal)}
+	}
+	return nil
+}
+
+// wideLines counts the lines of f that are longer than lineWidth.
+func wideLines(text []byte) (wide int) {
+	for line := range bytes.Lines(text) {
+		if utf8.RuneCount(bytes.TrimSuffix(line, []byte("\n"))) > lineWidth {
+			wide++
+		}
+	}
+	return wide
+}
+
+// checkFields finds structs of too many fields.
+func checkFields(ceilings map[string]int, p *sourcePackage) (problems []string) {
+	for _, f := range p.built() {
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
+			declared, ok := n.(*ast.TypeSpec)
+			if !ok {
+				return true
+			}
+			structure, ok := declared.Type.(*ast.StructType)
+			if !ok {
+				return true
+			}
+			fields := 0
+			for _, field := range structure.Fields.List {
+				fields += max(1, len(field.Names))
+			}
+			name := p.path + "." + declared.Name.Name
+			if most := max(mostFields, ceilings[name]); fields > most {
+				problems = append(problems, problem(declared.Pos(), "%s has %d fields, more than %d", name, fields, most))
+			}
+			return true
+		})
+	}
+	return problems
+}
+
+// exportedNames are the names of types, functions, constants and variables that a package exports: what its reader
+// has to learn.
+func exportedNames(p *sourcePackage) (names []string) {
+	for _, f := range p.built() {
+		for _, declaration := range f.syntax.Decls {
+			switch d := declaration.(type) {
+			case *ast.FuncDecl:
+				if d.Recv == nil {
+					names = append(names, d.Name.Name)
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					switch s := spec.(type) {
+					case *ast.TypeSpec:
+						names = append(names, s.Name.Name)
+					case *ast.ValueSpec:
+						for _, name := range s.Names {
+							names = append(names, name.Name)
+						}
+					}
+				}
+			}
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return !ast.IsExported(name) })
+}
+
+// spelledToParse finds calls like ParseShare(x.String()) and ParseCount(string(kind)), where x is no text but a value
+// that was one.
+func spelledToParse(p *sourcePackage) (problems []string) {
+	for _, f := range p.built() {
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) == 0 {
+				return true
+			}
+			_, name := callee(p, call)
+			if identifier, ok := call.Fun.(*ast.Ident); ok {
+				name = identifier.Name
+			}
+			if strings.HasPrefix(strings.ToLower(name), "parse") && isSpelling(p, call.Args[0]) {
+				problems = append(problems, problem(call.Pos(), "%s of a value that is spelled for it", name))
+			}
+			return true
+		})
+	}
+	return problems
+}
+
+// isSpelling reports whether an expression is x.String(), or string(x) of a named string.
+func isSpelling(p *sourcePackage, argument ast.Expr) bool {
+	call, ok := argument.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	if selector, ok := call.Fun.(*ast.SelectorExpr); ok {
+		return selector.Sel.Name == "String" && len(call.Args) == 0
+	}
+	if identifier, ok := call.Fun.(*ast.Ident); !ok || identifier.Name != "string" || len(call.Args) != 1 {
+		return false
+	}
+	named, ok := p.info.Types[call.Args[0]].Type.(*types.Named)
+	if !ok {
+		return false
+	}
+	basic, ok := named.Underlying().(*types.Basic)
+	return ok && basic.Kind() == types.String
+}
+
+func TestBudgets(t *testing.T) {
+	lines, wide, repeated, spelled := 0, map[string]int{}, map[string]int{}, []string{}
+	figures := slices.Clone(budgets)
+	for _, p := range load(t).packages {
+		if slices.Contains(testKits, p.path) {
+			continue
+		}
+		report(t, checkBudget(budgets, p))
+		report(t, checkFields(wideStructs, p))
+		lines += p.weight()
+		if at := slices.IndexFunc(figures, func(b budget) bool { return b.path == p.path }); at >= 0 {
+			figures[at].lines = p.weight()
+		}
+		spelled = append(spelled, spelledToParse(p)...)
+		for _, f := range p.files {
+			if !f.handWritten() {
+				continue
+			}
+			text, err := os.ReadFile(filepath.Join("..", f.path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			wide[p.path] += wideLines(text)
+			for _, declaration := range f.syntax.Decls {
+				if function, ok := declaration.(*ast.FuncDecl); ok && function.Recv == nil {
+					repeated[function.Name.Name]++
+				}
+			}
+		}
+		if names := exportedNames(p); p.path == "engine" {
+			ceiling(t, "names that engine exports", len(names), mostEngineNames, goalEngineNames)
+		}
+	}
+	ceiling(t, "lines of all packages", lines, mostLines, goalLines)
+	ceiling(t, fmt.Sprintf("lines over %d columns", lineWidth), sum(wide), mostWideLines, goalWideLines)
+	for name, most := range helpers {
+		ceiling(t, "functions named "+name, repeated[name], most, 1)
+	}
+	if len(spelled) > mostSpelled {
+		report(t, spelled)
+	}
+	ceiling(t, "values spelled to be parsed again", len(spelled), mostSpelled, 0)
+	for _, b := range figures {
+		t.Logf("{%q, %d, %d}, // %d too wide", b.path, b.lines, b.goal, wide[b.path])
+	}
+}
+
+// ceiling fails t where there is more than the ceiling, and notes what there is.
+func ceiling(t *testing.T, what string, got, most, goal int) {
+	t.Helper()
+	if got > most {
+		t.Errorf("%d %s: want at most %d", got, what, most)
+	}
+	t.Logf("%d %s, at most %d, goal %d", got, what, most, goal)
+}
+
+func sum[K cmp.Ordered](of map[K]int) (all int) {
+	for _, n := range of {
+		all += n
+	}
+	return all
+}
+
+func TestBudgetsFindFaults(t *testing.T) {
+	small := func(text string) *sourcePackage { return sample(t, "engine", "package sample\n"+text) }
+	rows := []budget{{"engine", 3, 2}}
+	structure := func(fields int) string { return "type T struct {" + strings.Repeat("a, b int;", fields/2) + "}" }
+	for _, tt := range []struct {
+		name string
+		got  []string
+		want []string
+	}{
+		{"within the budget", checkBudget(rows, small("\n\n")), nil},
+		{"over the budget", checkBudget(rows, small("\n\n\n")), []string{"engine: 4 lines, more than its budget of 3"}},
+		{"no budget", checkBudget(nil, small("")), []string{"engine: no row in budgets"}},
+		{"a test kit", checkBudget(nil, sample(t, testKits[0], "package sample\n")), nil},
+		{"few fields", checkFields(nil, small(structure(mostFields))), nil},
+		{"many fields", checkFields(nil, small(structure(mostFields+2))), []string{"engine.T has 32 fields"}},
+		{"many fields, known", checkFields(map[string]int{"engine.T": mostFields + 2}, small(structure(mostFields+2))), nil},
+		{"exported names", exportedNames(small("type (A int; b int)\nconst C, d = 1, 2\nvar E int\nfunc F() {}\nfunc (A) M() {}\nfunc g() {}")), []string{"F", "A", "C", "E"}},
+		{"a stringer", spelledToParse(small("type k int; func (k) String() string { return `` }; func ParseK(string) k { return 0 }; var x = ParseK(k(1).String())")), []string{"ParseK"}},
+		{"a kind of text", spelledToParse(small("type k string; func parse(string) {}; func f(x k) { parse(string(x)) }")), []string{"parse"}},
+		{"text that was read", spelledToParse(small("func parse(string) {}; func f(x []byte, y string) { parse(string(x)); parse(y) }")), nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			slices.Sort(tt.got)
+			slices.Sort(tt.want)
+			wantProblems(t, tt.got, tt.want)
+		})
+	}
+	for text, want := range map[string]int{"": 0, strings.Repeat("é", lineWidth) + "\n": 0, strings.Repeat("x", lineWidth+1): 1, "\n" + strings.Repeat("\t", lineWidth+1) + "\nx": 1} {
+		if got := wideLines([]byte(text)); got != want {
+			t.Errorf("%q: %d lines are too wide, want %d", text, got, want)
+		}
+	}
+}

@@ -92,12 +92,12 @@ func (t *tracer) printLife(ctx context.Context) error {
 	case "json":
 		failed = t.writeJSON(struct {
 			traced
-			Life *trace.Life `json:"life"`
+			Life *trace.JobHistory `json:"life"`
 		}{t.traced(), life})
 	case "table":
 		failed = t.sim.WriteAttempts(t.out, life, t.width)
 	default:
-		failed = t.sim.WriteLife(t.out, life, t.width)
+		failed = t.sim.WriteHistory(t.out, life, t.width)
 	}
 	if err == nil { // one that broke an invariant has a life up to there
 		err = failed

@@ -3,6 +3,7 @@ package trace
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -22,30 +23,65 @@ const (
 	nodeThread = 0 // of a node: whether it is up. Its workers follow
 )
 
-// What the store does is in threads of its own: by event.
+// storeThreads are threads of their own for what the store does: by event.
 var storeThreads = []struct {
 	kind engine.EventKind
 	name string
 }{{engine.LeaseTaken, "expired leases taken"}, {engine.Fenced, "commits fenced"}, {engine.Buried, "jobs buried"}}
 
-// Chrome writes a window as a trace in the JSON of Chrome's trace viewer, which Perfetto opens
-// too: a track for each worker of each node with what it ran, one for each storm, for what
-// the store refused, and with Job one for the states of the job, whose attempts alone are
-// written then. Arrows lead from one attempt of a job to the next. stopped is when the limit,
-// which is of lines, was reached, if it was; the trace is complete up to there.
-func (s *Simulation) Chrome(ctx context.Context, o WindowOptions, w io.Writer) (stopped time.Duration, limited bool, err error) {
-	c := &chrome{s: s, o: o, out: bufio.NewWriter(w), runs: map[place]*slice{}, lanes: map[int32][]bool{}, latest: map[engine.JobID]*slice{}, off: map[int32]*slice{}}
-	c.line(`{"displayTimeUnit":"ms","otherData":%s,"traceEvents":[`, c.object("scenario", s.sc.Name, "policy", s.Policy(), "seed", strconv.FormatUint(s.Seed(), 10)))
-	c.process(stormsProcess, "storms")
-	c.process(storeProcess, "store")
-	for i, t := range storeThreads {
-		c.thread(storeProcess, i+1, t.name)
+// chromeEvent is one line of a trace in the JSON of Chrome's trace viewer.
+type chromeEvent struct {
+	Phase    string        `json:"ph"`
+	Process  int           `json:"pid"`
+	Thread   int           `json:"tid"`
+	At       microseconds  `json:"ts"`
+	Name     string        `json:"name"`
+	Length   *microseconds `json:"dur,omitempty"`
+	Scope    string        `json:"s,omitempty"`
+	Args     any           `json:"args,omitempty"`
+	Category string        `json:"cat,omitempty"`
+	ID       int           `json:"id,omitempty"`
+	Binds    string        `json:"bp,omitempty"`
+}
+
+// The arguments of events.
+type (
+	named struct {
+		Name string `json:"name"`
 	}
-	if o.Job != 0 {
-		c.process(jobProcess, "job "+s.seen.JobName(o.Job))
-		c.thread(jobProcess, 1, "state")
+	sorted struct {
+		Index int `json:"sort_index"`
 	}
-	c.storms()
+	attempted struct {
+		Job     string `json:"job,omitempty"`
+		What    string `json:"what,omitempty"`
+		Attempt string `json:"attempt"`
+		Ended   string `json:"ended,omitempty"`
+	}
+)
+
+// microseconds is a time as traces have it, exactly.
+type microseconds time.Duration
+
+// MarshalJSON implements json.Marshaler.
+func (m microseconds) MarshalJSON() ([]byte, error) {
+	text := strconv.FormatInt(int64(m/1000), 10)
+	if rest := m % 1000; rest != 0 {
+		text += fmt.Sprintf(".%03d", rest)
+	}
+	return []byte(text), nil
+}
+
+// Chrome writes a window as a trace in the JSON of Chrome's trace viewer, which Perfetto opens too: a track for each
+// worker of each node with what it ran, one for each storm, for what the store refused, and with Job one for the states
+// of the job, whose attempts alone are written then. Arrows lead from one attempt of a job to the next. stopped is when
+// the limit, which is of lines, was reached, if it was; the trace is complete up to there.
+func (s *Simulation) Chrome(ctx context.Context, o WindowOptions, w io.Writer) (
+	stopped time.Duration, limited bool, err error,
+) {
+	c := &chrome{s: s, o: o, out: bufio.NewWriter(w), runs: map[place]*slice{}, lanes: map[int32][]bool{},
+		latest: map[engine.JobID]*slice{}, off: map[int32]*slice{}}
+	c.head()
 	end, last := min(o.To, s.End()), time.Duration(0)
 	err = s.watch(ctx, o.To, func(e *engine.Event) (bool, error) {
 		if o.Limit > 0 && c.lines >= o.Limit {
@@ -102,6 +138,37 @@ type chrome struct {
 	state  *slice                  // of the job
 }
 
+// head begins the document and names the tracks above the nodes.
+func (c *chrome) head() {
+	about, _ := json.Marshal(struct {
+		Scenario string `json:"scenario"`
+		Policy   string `json:"policy"`
+		Seed     string `json:"seed"`
+	}{c.s.sc.Name, c.s.Policy(), strconv.FormatUint(c.s.Seed(), 10)})
+	c.write(fmt.Sprintf(`{"displayTimeUnit":"ms","otherData":%s,"traceEvents":[`, about))
+	c.lines++
+	c.process(stormsProcess, "storms")
+	c.process(storeProcess, "store")
+	for i, t := range storeThreads {
+		c.thread(storeProcess, i+1, t.name)
+	}
+	if c.o.Job != 0 {
+		c.process(jobProcess, "job "+c.s.seen.JobName(c.o.Job))
+		c.thread(jobProcess, 1, "state")
+	}
+	threads := map[string]int{}
+	for _, w := range c.s.windows {
+		if w.To < c.o.From || w.From > c.o.To {
+			continue
+		}
+		if threads[w.Name] == 0 {
+			threads[w.Name] = len(threads) + 1
+			c.thread(stormsProcess, threads[w.Name], w.Name)
+		}
+		c.span(&slice{process: stormsProcess, thread: threads[w.Name], name: w.Name, from: w.From}, min(w.To, c.s.End()), nil)
+	}
+}
+
 func (c *chrome) see(e *engine.Event) {
 	at := time.Duration(e.At)
 	switch e.Kind {
@@ -130,7 +197,8 @@ func (c *chrome) see(e *engine.Event) {
 	}
 	for i, t := range storeThreads {
 		if e.Kind == t.kind && at >= c.o.From {
-			c.event("i", storeProcess, i+1, at, c.s.seen.JobName(e.Job), `,"s":"t","args":`+c.object("what", c.s.words(e), "attempt", strconv.Itoa(int(deliveries(e)))))
+			c.event(chromeEvent{Phase: "i", Process: storeProcess, Thread: i + 1, At: microseconds(at), Scope: "t",
+				Name: c.s.seen.JobName(e.Job), Args: attempted{What: c.s.words(e), Attempt: strconv.Itoa(int(deliveries(e)))}})
 		}
 	}
 	if e.Kind == engine.Acked || e.Kind == engine.Buried {
@@ -183,16 +251,20 @@ func (c *chrome) execution(run *slice, at time.Duration, how string) {
 	if at < c.o.From || c.o.Job != 0 && c.o.Job != run.job {
 		return
 	}
-	name := c.s.seen.JobName(run.job)
-	if run.attempt > 1 {
-		name += " #" + strconv.Itoa(int(run.attempt))
+	job, attempt := c.s.seen.JobName(run.job), strconv.Itoa(int(run.attempt))
+	if run.name = job; run.attempt > 1 {
+		run.name += " #" + attempt
 	}
-	c.span(run, at, name, c.object("job", c.s.seen.JobName(run.job), "attempt", strconv.Itoa(int(run.attempt)), "ended", how))
+	c.span(run, at, attempted{Job: job, Attempt: attempt, Ended: how})
 	if before := run.before; before != nil {
 		c.arrows++
-		id := `,"cat":"attempts","id":` + strconv.Itoa(c.arrows)
-		c.event("s", before.process, before.thread, before.arrow, "next attempt", id)
-		c.event("f", run.process, run.thread, run.from, "next attempt", id+`,"bp":"e"`)
+		for _, arrow := range []chromeEvent{
+			{Phase: "s", Process: before.process, Thread: before.thread, At: microseconds(before.arrow)},
+			{Phase: "f", Process: run.process, Thread: run.thread, At: microseconds(run.from), Binds: "e"},
+		} {
+			arrow.Name, arrow.Category, arrow.ID = "next attempt", "attempts", c.arrows
+			c.event(arrow)
+		}
 		run.before = nil
 	}
 	run.arrow = run.from + (at-run.from)/2
@@ -201,7 +273,7 @@ func (c *chrome) execution(run *slice, at time.Duration, how string) {
 // nodeState ends what a node was and begins what it is; "" is up.
 func (c *chrome) nodeState(node int32, state string, at time.Duration) {
 	if was := c.off[node]; was != nil && at >= c.o.From {
-		c.span(was, at, was.name, "")
+		c.span(was, at, nil)
 	}
 	delete(c.off, node)
 	if state != "" {
@@ -232,29 +304,14 @@ func (c *chrome) follow(e *engine.Event, at time.Duration) {
 		return
 	}
 	if c.state != nil && at >= c.o.From {
-		c.span(c.state, at, c.state.name, "")
+		c.span(c.state, at, nil)
 	}
 	if c.state = nil; state != "" {
 		c.state = &slice{process: jobProcess, thread: 1, name: state, from: at}
 	}
 }
 
-func (c *chrome) storms() {
-	threads := map[string]int{}
-	for _, w := range c.s.windows {
-		if w.To < c.o.From || w.From > c.o.To {
-			continue
-		}
-		if threads[w.Name] == 0 {
-			threads[w.Name] = len(threads) + 1
-			c.thread(stormsProcess, threads[w.Name], w.Name)
-		}
-		c.span(&slice{process: stormsProcess, thread: threads[w.Name], from: w.From}, min(w.To, c.s.End()), w.Name, "")
-	}
-}
-
-// close ends what is under way at the end of the window, in the order of the tracks, and
-// the document.
+// close ends what is under way at the end of the window, in the order of the tracks, and the document.
 func (c *chrome) close(end time.Duration) {
 	var open []*slice
 	for _, run := range c.runs {
@@ -263,18 +320,53 @@ func (c *chrome) close(end time.Duration) {
 	for _, off := range c.off {
 		open = append(open, off)
 	}
-	slices.SortFunc(open, func(a, b *slice) int {
-		return (a.process-b.process)*1_000_000 + a.thread - b.thread
-	})
+	slices.SortFunc(open, func(a, b *slice) int { return (a.process-b.process)*1_000_000 + a.thread - b.thread })
 	for _, o := range open {
 		if o.job == 0 {
-			c.span(o, end, o.name, "")
+			c.span(o, end, nil)
 		} else {
 			c.execution(o, end, "runs still")
 		}
 	}
 	if c.state != nil {
-		c.span(c.state, end, c.state.name, "")
+		c.span(c.state, end, nil)
 	}
 	c.write("\n]}\n")
+}
+
+func (c *chrome) process(id int, name string) {
+	c.event(chromeEvent{Phase: "M", Process: id, Name: "process_name", Args: named{name}})
+	c.event(chromeEvent{Phase: "M", Process: id, Name: "process_sort_index", Args: sorted{id}})
+}
+
+func (c *chrome) thread(process, thread int, name string) {
+	c.event(chromeEvent{Phase: "M", Process: process, Thread: thread, Name: "thread_name", Args: named{name}})
+	c.event(chromeEvent{Phase: "M", Process: process, Thread: thread, Name: "thread_sort_index", Args: sorted{thread}})
+}
+
+// span writes a stretch of a track.
+func (c *chrome) span(s *slice, to time.Duration, arguments any) {
+	length := microseconds(max(0, to-s.from))
+	c.event(chromeEvent{Phase: "X", Process: s.process, Thread: s.thread, At: microseconds(s.from), Name: s.name,
+		Length: &length, Args: arguments})
+}
+
+// event writes one line of the trace.
+func (c *chrome) event(e chromeEvent) {
+	text, err := json.Marshal(e)
+	if c.err == nil {
+		c.err = err
+	}
+	separator := ",\n"
+	if c.lines < 2 {
+		separator = "\n" // behind the head of the document
+	}
+	c.lines++
+	c.write(separator + string(text))
+}
+
+func (c *chrome) write(text string) {
+	if c.err == nil {
+		_, c.err = c.out.WriteString(text)
+	}
 }

@@ -3,7 +3,6 @@ package trace
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"qsim/engine"
 )
@@ -20,7 +19,7 @@ const (
 	LostLease Interest = "lost-lease" // most leases expired and taken
 )
 
-// Interests are all there are.
+// Interests returns all there are.
 func Interests() []Interest { return []Interest{WorstWait, Duplicate, Dead, Fenced, LostLease} }
 
 // Finding is the most telling job of an interest: of equals, the first.
@@ -32,9 +31,8 @@ type Finding struct {
 	Jobs     int64  // that are of interest at all; of waits: all jobs
 }
 
-// Find runs through the simulation and returns a finding for each of Interests. It keeps some
-// tens of bytes of every job that has not ended, that lost a lease or was fenced, and, where
-// dead jobs are made ready again, that died.
+// Find runs through the simulation and returns a finding for each of Interests. It keeps some tens of bytes of every
+// job that has not ended, that lost a lease or was fenced, and, where dead jobs are made ready again, that died.
 func (s *Simulation) Find(ctx context.Context) ([]Finding, error) {
 	f := &finder{s: s, open: map[engine.JobID]*known{}, best: map[Interest]*candidate{}}
 	for i := range s.seen.Storms {
@@ -44,7 +42,9 @@ func (s *Simulation) Find(ctx context.Context) ([]Finding, error) {
 		f.best[i] = &candidate{}
 	}
 	err := s.watch(ctx, s.End(), func(e *engine.Event) (bool, error) {
-		f.see(e)
+		if f.last = e.At; e.Job != 0 {
+			f.see(e)
+		}
 		return true, nil
 	})
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Simulation) Find(ctx context.Context) ([]Finding, error) {
 	return f.findings(), nil
 }
 
-// candidate is the best so far.
+// candidate is the best job of an interest so far.
 type candidate struct {
 	job      engine.JobID
 	score    float64
@@ -83,10 +83,6 @@ type finder struct {
 }
 
 func (f *finder) see(e *engine.Event) {
-	f.last = e.At
-	if e.Job == 0 {
-		return
-	}
 	j := f.open[e.Job]
 	if j == nil {
 		j = &known{readySince: engine.Never}
@@ -124,28 +120,20 @@ func (f *finder) see(e *engine.Event) {
 			f.offer(Dead, e.Job, float64(j.claimed)+float64(e.Age)/1e20, j.claimed, !j.died)
 			j.died = true
 		}
-	case engine.Nacked:
+	case engine.Nacked, engine.Returned:
 		j.readySince = engine.Never
-		if e.Delay == 0 {
+		if e.Kind == engine.Returned || e.Delay == 0 {
 			j.readySince = e.At
 		}
-	case engine.Returned:
-		j.readySince = e.At
 	}
-	if f.forgettable(j) {
-		delete(f.open, e.Job)
+	// A commit of a job that lost a lease may be refused long after another has ended the job; so may be one of a job
+	// that was fenced before.
+	if j.ended && j.open <= 0 && j.lapsed == 0 && j.fenced == 0 && !(j.died && f.redrives) {
+		delete(f.open, e.Job) // nothing more can come of it that is counted
 	}
 }
 
-// forgettable reports whether nothing more can come of j that is counted. A commit of a job that
-// lost a lease may be refused long after another has ended the job; so may be one of a job that
-// was fenced before.
-func (f *finder) forgettable(j *known) bool {
-	return j.ended && j.open <= 0 && j.lapsed == 0 && j.fenced == 0 && !(j.died && f.redrives)
-}
-
-// offer takes a job if it is better than the best so far; first says that it is of
-// interest for the first time.
+// offer takes a job if it is better than the best so far; first: it is of interest for the first time.
 func (f *finder) offer(i Interest, job engine.JobID, score float64, delivery int32, first bool) {
 	c := f.best[i]
 	if first {
@@ -156,8 +144,8 @@ func (f *finder) offer(i Interest, job engine.JobID, score float64, delivery int
 	}
 }
 
-// findings are what was found, with those among the waits that are not over.
-func (f *finder) findings() []Finding {
+// findings returns what was found, with those among the waits that are not over.
+func (f *finder) findings() (all []Finding) {
 	worst := f.best[WorstWait]
 	for id, j := range f.open {
 		if j.readySince == engine.Never {
@@ -169,7 +157,6 @@ func (f *finder) findings() []Finding {
 			worst.job, worst.score, worst.delivery, worst.still = id, wait, j.claimed+1, true
 		}
 	}
-	var all []Finding
 	for _, i := range Interests() {
 		c := f.best[i]
 		finding := Finding{Interest: i, Job: c.job, Jobs: c.jobs}
@@ -182,31 +169,15 @@ func (f *finder) findings() []Finding {
 }
 
 func (i Interest) words(c *candidate) string {
-	times := func(what string) string {
-		switch c.score {
-		case 1:
-			return what + " once"
-		case 2:
-			return what + " twice"
-		}
-		return fmt.Sprintf("%s %d times", what, int(c.score))
-	}
-	switch i {
-	case WorstWait:
-		verb := "waits"
-		if c.still {
-			verb = "is left waiting, after"
-		}
-		return fmt.Sprintf("%s %s for its %s claim", verb, Length(time.Duration(c.score)), ordinal(int(c.delivery)))
-	case Duplicate:
-		return times("succeeds")
-	case Dead:
-		if c.delivery == 0 {
-			return "dies without having been claimed"
-		}
+	switch {
+	case i == WorstWait && c.still:
+		return fmt.Sprintf("is left waiting, after %s for its %s claim", Length(Span(c.score)), ordinal(int(c.delivery)))
+	case i == WorstWait:
+		return fmt.Sprintf("waits %s for its %s claim", Length(Span(c.score)), ordinal(int(c.delivery)))
+	case i == Dead && c.delivery == 0:
+		return "dies without having been claimed"
+	case i == Dead:
 		return "dies after " + attempts(c.delivery)
-	case Fenced:
-		return times("is fenced")
 	}
-	return times("loses its lease")
+	return map[Interest]string{Duplicate: "succeeds ", Fenced: "is fenced ", LostLease: "loses its lease "}[i] + times(int(c.score))
 }

@@ -1,12 +1,10 @@
 package trace
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"qsim/engine"
@@ -20,156 +18,150 @@ const (
 	eventColumns = 15
 )
 
-// WriteLife writes a life in words: a sentence that sums it up, the table of its attempts and
-// all that happened, in width columns, 0 for as wide as it gets.
-func (s *Simulation) WriteLife(w io.Writer, l *Life, width int) error {
+// WriteHistory writes the history of a job in words: a sentence that sums it up, the table of its attempts and all that
+// happened, in width columns, 0 for as wide as it gets.
+func (s *Simulation) WriteHistory(w io.Writer, h *JobHistory, width int) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", strings.Join(wrap(s.sentence(l), width), "\n"))
-	if err := s.WriteAttempts(&b, l, width); err != nil {
+	fmt.Fprintf(&b, "%s\n\n", strings.Join(wrap(s.sentence(h), width), "\n"))
+	if err := s.WriteAttempts(&b, h, width); err != nil {
 		return err
 	}
 	b.WriteString("\n")
 	beats := 0
-	for i := range l.Facts {
-		f := &l.Facts[i]
-		if f.Event == engine.Extended.String() { // told together
+	for i, f := range h.Facts {
+		if f.Event == engine.Extended.String() { // one line for all of a node
 			beats++
-			if i+1 < len(l.Facts) && l.Facts[i+1].Event == f.Event && l.Facts[i+1].Node == f.Node {
+			if i+1 < len(h.Facts) && h.Facts[i+1].Event == f.Event && h.Facts[i+1].Node == f.Node {
 				continue
 			}
 			if beats > 1 {
-				told := *f
-				told.Words = fmt.Sprintf("the last of %d heartbeats of node %d that prolong the lease", beats, f.Node)
-				f = &told
+				f.Words = fmt.Sprintf("the last of %d heartbeats of node %d that prolong the lease", beats, f.Node)
 			}
 			beats = 0
 		}
 		writeLine(&b, Clock(f.At), clockColumns, f.Words, width)
 	}
-	if l.LeftOut > 0 {
-		fmt.Fprintf(&b, "and %d events more\n", l.LeftOut)
+	if h.LeftOut > 0 {
+		fmt.Fprintf(&b, "and %d events more\n", h.LeftOut)
 	}
-	if len(l.Copies) > 0 {
-		fmt.Fprintf(&b, "\nof the same caller: %s\n", strings.Join(l.Copies, ", "))
+	if len(h.Copies) > 0 {
+		fmt.Fprintf(&b, "\nof the same caller: %s\n", strings.Join(h.Copies, ", "))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// sentence sums a life up.
-func (s *Simulation) sentence(l *Life) string {
-	tenant := ""
-	if l.Tenant != "" {
-		tenant = " of tenant " + l.Tenant
+// sentence sums a history up.
+func (s *Simulation) sentence(h *JobHistory) string {
+	var b strings.Builder
+	b.WriteString(h.Job)
+	if h.Tenant != "" {
+		b.WriteString(" of tenant " + h.Tenant)
 	}
-	end := "is " + l.State + " when the run ends at " + Clock(s.End())
-	if l.Ended > 0 && (l.State == "done" || l.State == "dead") {
-		end = fmt.Sprintf("is %s at %s, %s later", l.State, Clock(l.Ended), Length(l.Ended-l.Enqueued))
+	fmt.Fprintf(&b, " under %s with seed %d: enqueued at %s, is %s ", s.Policy(), s.Seed(), Clock(h.Enqueued), h.State)
+	if h.Ended > 0 && (h.State == "done" || h.State == "dead") {
+		fmt.Fprintf(&b, "at %s, %s later", Clock(h.Ended), Length(h.Ended-h.Enqueued))
+	} else {
+		b.WriteString("when the run ends at " + Clock(s.End()))
 	}
-	text := fmt.Sprintf("%s%s under %s with seed %d: enqueued at %s, %s, after %s", l.Job, tenant, s.Policy(), s.Seed(), Clock(l.Enqueued), end, attempts(int32(len(l.Attempts))))
-	if l.Successes > 1 {
-		text += "; it succeeded " + times(l.Successes)
+	b.WriteString(", after " + plural(len(h.Attempts), "attempt"))
+	if h.Successes > 1 {
+		b.WriteString("; it succeeded " + times(h.Successes))
 	}
-	if l.Lapsed > 0 {
-		text += "; " + plural(l.Lapsed, "lease") + " expired"
+	if h.Lapsed > 0 {
+		b.WriteString("; " + plural(h.Lapsed, "lease") + " expired")
 	}
-	if l.Fenced > 0 {
-		text += "; " + plural(l.Fenced, "commit") + " fenced"
+	if h.Fenced > 0 {
+		b.WriteString("; " + plural(h.Fenced, "commit") + " fenced")
 	}
-	return text + "."
+	return b.String() + "."
 }
 
+// times writes how often: once, twice, 3 times.
 func times(n int) string {
-	if n == 2 {
-		return "twice"
+	if n == 1 || n == 2 {
+		return []string{"once", "twice"}[n-1]
 	}
 	return strconv.Itoa(n) + " times"
 }
 
 // WriteAttempts writes a table with a row for each attempt.
-func (s *Simulation) WriteAttempts(w io.Writer, l *Life, width int) error {
-	header := []string{"#", "status", "claimed", "wait", "ran", "error", "node", "note"}
-	var rows [][]string
-	room := 40
-	if width > 0 {
-		room = max(width-s.beforeNotes(l), 16)
+func (s *Simulation) WriteAttempts(w io.Writer, h *JobHistory, width int) error {
+	if len(h.Attempts) == 0 {
+		_, err := io.WriteString(w, "never claimed\n")
+		return err
 	}
-	for i := range l.Attempts {
-		a := &l.Attempts[i]
+	header, room := []string{"#", "status", "claimed", "wait", "ran", "error", "node", "note"}, 40
+	if width > 0 {
+		room = width - 2 // the gap behind the last column
+		for k, name := range header[:len(header)-1] {
+			widest := len(name)
+			for i := range h.Attempts {
+				widest = max(widest, utf8.RuneCountInString(attemptCells(&h.Attempts[i])[k]))
+			}
+			room -= widest + 2
+		}
+		room = max(room, 16)
+	}
+	var rows [][]string
+	for i := range h.Attempts {
+		a := &h.Attempts[i]
 		notes := a.Notes
 		if len(a.Storms) > 0 {
 			notes = append([]string{"in " + strings.Join(a.Storms, ", ")}, notes...)
 		}
-		lines := wrap(strings.Join(notes, "; "), room)
-		row := append(attemptCells(a), lines[0])
-		rows = append(rows, row)
-		for _, more := range lines[1:] {
-			rows = append(rows, []string{"", "", "", "", "", "", "", more})
+		for k, line := range wrap(strings.Join(notes, "; "), room) {
+			cells := make([]string, len(header)-1)
+			if k == 0 {
+				cells = attemptCells(a)
+			}
+			rows = append(rows, append(cells, line))
 		}
-	}
-	if len(rows) == 0 {
-		_, err := io.WriteString(w, "never claimed\n")
-		return err
 	}
 	return results.WriteCells(w, header, rows, 2, results.Text)
 }
 
 func attemptCells(a *Attempt) []string {
-	ran := results.Missing
-	if a.Ended {
+	ran, failed := results.Missing, a.Error
+	if a.Ended() {
 		ran = Length(a.Ran)
 	}
-	failed := a.Error
 	if failed == "" {
 		failed = results.Missing
 	}
-	return []string{strconv.Itoa(int(a.Number)), a.Status, Clock(a.Leased), Length(a.Waited), ran, failed, strconv.Itoa(int(a.Node))}
+	return []string{fmt.Sprint(a.Number), a.Status, Clock(a.Leased), Length(a.Waited), ran, failed, fmt.Sprint(a.Node)}
 }
 
-// beforeNotes is how many columns the table takes before its last.
-func (s *Simulation) beforeNotes(l *Life) int {
-	widest := []int{1, len("status"), len("claimed"), len("wait"), len("ran"), len("error"), len("node")}
-	for i := range l.Attempts {
-		for k, cell := range attemptCells(&l.Attempts[i]) {
-			widest[k] = max(widest[k], utf8.RuneCountInString(cell))
-		}
-	}
-	sum := 0
-	for _, n := range widest {
-		sum += n + 2
-	}
-	return sum + 2 // the gap behind the last column
-}
-
-// WriteFact writes a fact of a window on one line, or more if it does not fit in width: as
-// a sentence, or under the columns of FactHeader.
+// WriteFact writes a fact of a window on one line, or more if it does not fit in width: as a sentence, or under the
+// columns of FactHeader.
 func WriteFact(w io.Writer, f *Fact, table bool, width int) error {
-	var b strings.Builder
-	lead := pad(Clock(f.At), clockColumns) + pad(f.Job, jobColumns)
 	if table {
 		attempt, node := "", ""
 		if f.Attempt > 0 {
-			attempt = strconv.Itoa(int(f.Attempt))
+			attempt = fmt.Sprint(f.Attempt)
 		}
 		if f.Node >= 0 {
-			node = strconv.Itoa(int(f.Node))
+			node = fmt.Sprint(f.Node)
 		}
-		lead += pad(attempt, 4) + pad(node, 6) + pad(f.Event, eventColumns)
-		fmt.Fprintf(&b, "%s%s", lead, f.Error)
-		_, err := io.WriteString(w, strings.TrimRight(b.String(), " ")+"\n")
+		_, err := io.WriteString(w, factCells(Clock(f.At), f.Job, attempt, node, f.Event, f.Error)+"\n")
 		return err
 	}
-	if f.Job == "" {
-		lead = pad(Clock(f.At), clockColumns)
+	lead := pad(Clock(f.At), clockColumns)
+	if f.Job != "" {
+		lead += pad(f.Job, jobColumns)
 	}
+	var b strings.Builder
 	writeLine(&b, lead, utf8.RuneCountInString(lead), f.Words, width)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
 // FactHeader names the columns of WriteFact's table.
-func FactHeader() string {
-	return strings.TrimRight(pad("time", clockColumns)+pad("job", jobColumns)+pad("#", 4)+pad("node", 6)+pad("event", eventColumns)+"error", " ")
+func FactHeader() string { return factCells("time", "job", "#", "node", "event", "error") }
+
+func factCells(at, job, attempt, node, event, failure string) string {
+	return strings.TrimRight(pad(at, clockColumns)+pad(job, jobColumns)+pad(attempt, 4)+pad(node, 6)+pad(event, eventColumns)+
+		failure, " ")
 }
 
 // pad fills text up to so many columns, and puts a gap behind what is longer.
@@ -183,21 +175,18 @@ func writeLine(b *strings.Builder, lead string, columns int, text string, width 
 	if width > 0 {
 		room = max(width-columns, 24)
 	}
-	for i, line := range wrap(text, room) {
-		if i > 0 {
-			lead = ""
-		}
+	for _, line := range wrap(text, room) {
 		b.WriteString(lead + strings.Repeat(" ", max(columns-utf8.RuneCountInString(lead), 0)) + line + "\n")
+		lead = ""
 	}
 }
 
-// wrap breaks text at spaces into lines of at most so many columns, 0 for one line. A word
-// that is longer has a line of its own.
-func wrap(text string, columns int) []string {
+// wrap breaks text at spaces into lines of at most so many columns, 0 for one line. A word that is longer has a line of
+// its own.
+func wrap(text string, columns int) (lines []string) {
 	if columns <= 0 {
 		return []string{text}
 	}
-	var lines []string
 	line := ""
 	for _, word := range strings.Fields(text) {
 		switch {
@@ -210,71 +199,4 @@ func wrap(text string, columns int) []string {
 		}
 	}
 	return append(lines, line)
-}
-
-// MarshalJSON writes a fact for programs: times in seconds.
-func (f Fact) MarshalJSON() ([]byte, error) {
-	fact := struct {
-		At      float64 `json:"at_s"`
-		Event   string  `json:"event"`
-		Job     string  `json:"job,omitempty"`
-		Attempt int32   `json:"attempt,omitempty"`
-		Node    *int32  `json:"node,omitempty"`
-		Error   string  `json:"error,omitempty"`
-		Words   string  `json:"words"`
-	}{f.At.Seconds(), f.Event, f.Job, f.Attempt, nil, f.Error, f.Words}
-	if f.Node >= 0 {
-		fact.Node = &f.Node
-	}
-	return json.Marshal(fact)
-}
-
-// MarshalJSON writes an attempt for programs: times in seconds, null for what was not.
-func (a Attempt) MarshalJSON() ([]byte, error) {
-	when := func(ok bool, d time.Duration) *float64 {
-		if !ok {
-			return nil
-		}
-		seconds := d.Seconds()
-		return &seconds
-	}
-	return json.Marshal(struct {
-		Number  int32    `json:"attempt"`
-		Status  string   `json:"status"`
-		Node    int32    `json:"node"`
-		Token   uint64   `json:"token"`
-		Fresh   bool     `json:"fresh"`
-		Claimed float64  `json:"claimed_s"`
-		Waited  float64  `json:"waited_s"`
-		Started *float64 `json:"started_s"`
-		Ran     *float64 `json:"ran_s"`
-		Error   string   `json:"error,omitempty"`
-		Storms  []string `json:"storms,omitempty"`
-		Notes   []string `json:"notes,omitempty"`
-	}{a.Number, a.Status, a.Node, uint64(a.Token), a.Fresh, a.Leased.Seconds(), a.Waited.Seconds(), when(a.Began, a.Started), when(a.Ended, a.Ran), a.Error, a.Storms, a.Notes})
-}
-
-// MarshalJSON writes a life for programs: times in seconds.
-func (l Life) MarshalJSON() ([]byte, error) {
-	var ended *float64
-	if l.Ended > 0 {
-		seconds := l.Ended.Seconds()
-		ended = &seconds
-	}
-	return json.Marshal(struct {
-		Job       string    `json:"job"`
-		ID        uint64    `json:"id"`
-		Class     string    `json:"class"`
-		Tenant    string    `json:"tenant,omitempty"`
-		State     string    `json:"state"`
-		Enqueued  float64   `json:"enqueued_s"`
-		Ended     *float64  `json:"ended_s"`
-		Successes int       `json:"successes"`
-		Lapsed    int       `json:"leases_expired"`
-		Fenced    int       `json:"commits_fenced"`
-		Attempts  []Attempt `json:"attempts"`
-		Copies    []string  `json:"copies,omitempty"`
-		Facts     []Fact    `json:"events"`
-		LeftOut   int       `json:"events_left_out,omitempty"`
-	}{l.Job, uint64(l.ID), l.Class, l.Tenant, l.State, l.Enqueued.Seconds(), ended, l.Successes, l.Lapsed, l.Fenced, append([]Attempt{}, l.Attempts...), l.Copies, l.Facts, l.LeftOut})
 }

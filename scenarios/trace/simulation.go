@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -71,11 +72,11 @@ func (s *Simulation) End() time.Duration { return s.seen.Duration.Std() + s.seen
 func (s *Simulation) Storms(from, to time.Duration) []string {
 	var names []string
 	for _, w := range s.windows {
-		if w.From <= to && (w.To > from || w.From == w.To && w.From >= from) && (len(names) == 0 || names[len(names)-1] != w.Name) {
+		if w.From <= to && (w.To > from || w.From == w.To && w.From >= from) {
 			names = append(names, w.Name)
 		}
 	}
-	return names
+	return slices.Compact(names)
 }
 
 // errEnough ends a simulation that nobody looks at any more.

@@ -107,15 +107,15 @@ func TestFind(t *testing.T) {
 	for _, tt := range []struct {
 		interest Interest
 		jobs     float64
-		check    func(l *Life) bool
+		check    func(l *JobHistory) bool
 	}{
-		{WorstWait, float64(runs[0].Jobs), func(l *Life) bool {
+		{WorstWait, float64(runs[0].Jobs), func(l *JobHistory) bool {
 			return slices.ContainsFunc(l.Attempts, func(a Attempt) bool { return a.Waited.Seconds() == longest })
 		}},
-		{Duplicate, metric("effects.double"), func(l *Life) bool { return l.Successes > 1 }},
-		{Dead, metric("dead.count"), func(l *Life) bool { return l.State == "dead" && len(l.Attempts) == 4 }},
-		{Fenced, 0, func(l *Life) bool { return l.Fenced > 0 }},
-		{LostLease, 0, func(l *Life) bool { return l.Lapsed > 0 }},
+		{Duplicate, metric("effects.double"), func(l *JobHistory) bool { return l.Successes > 1 }},
+		{Dead, metric("dead.count"), func(l *JobHistory) bool { return l.State == "dead" && len(l.Attempts) == 4 }},
+		{Fenced, 0, func(l *JobHistory) bool { return l.Fenced > 0 }},
+		{LostLease, 0, func(l *JobHistory) bool { return l.Lapsed > 0 }},
 	} {
 		t.Run(string(tt.interest), func(t *testing.T) {
 			f := found[slices.IndexFunc(found, func(f Finding) bool { return f.Interest == tt.interest })]
@@ -133,8 +133,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestLives holds the lives of many jobs against the events.
-func TestLives(t *testing.T) {
+// TestHistories holds the histories of many jobs against the events.
+func TestHistories(t *testing.T) {
 	s := simulation(t, trouble, 2)
 	all := events(t, s)
 	byJob := map[engine.JobID][engine.NumEventKinds]int{}
@@ -170,12 +170,12 @@ func TestLives(t *testing.T) {
 			t.Errorf("%s: told %d events of %d", l.Job, own, sum)
 		}
 		for i := range l.Attempts {
-			if a := &l.Attempts[i]; a.Status == "claimed" && a.Began || a.Ended && !a.Began {
+			if a := &l.Attempts[i]; a.Status == "claimed" && a.Began() || a.Ended() && !a.Began() {
 				t.Errorf("%s: attempt %+v", l.Job, a)
 			}
 		}
 		var text bytes.Buffer
-		if err := s.WriteLife(&text, l, 80); err != nil {
+		if err := s.WriteHistory(&text, l, 80); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(text.String()) {
@@ -217,13 +217,13 @@ func TestWindow(t *testing.T) {
 	if _, limited, err := s.Window(ctx, o, into(&some)); err != nil || limited {
 		t.Fatalf("limited %v, %v", limited, err)
 	}
-	want := slices.DeleteFunc(slices.Clone(all), func(f Fact) bool { return f.At < o.From || f.At > o.To })
+	want := slices.DeleteFunc(slices.Clone(all), func(f Fact) bool { return f.At < Span(o.From) || f.At > Span(o.To) })
 	if !slices.Equal(some, want) || len(some) == 0 || some[0].Event != "storm-begins" {
 		t.Errorf("a window of %d facts, want %d; the first is %+v", len(some), len(want), some[0])
 	}
 	o.Limit = 7
 	stopped, limited, err := s.Window(ctx, o, into(&few))
-	if err != nil || !limited || len(few) != 7 || stopped < few[6].At {
+	if err != nil || !limited || len(few) != 7 || Span(stopped) < few[6].At {
 		t.Errorf("limited %v to %d facts at %v (%v)", limited, len(few), stopped, err)
 	}
 	full := errors.New("disk full")
@@ -292,7 +292,7 @@ func TestChrome(t *testing.T) {
 			}
 			began := 0
 			for _, a := range life.Attempts {
-				if a.Began {
+				if a.Began() {
 					began++
 				}
 			}

@@ -1,7 +1,9 @@
 package trace
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"qsim/engine"
@@ -20,11 +22,13 @@ type WindowOptions struct {
 // Window tells emit all that happened in a window, in order, storms and nodes included. It
 // stops where emit returns an error, which it returns. stopped is when the limit was
 // reached, if it was.
-func (s *Simulation) Window(ctx context.Context, o WindowOptions, emit func(f Fact) error) (stopped time.Duration, limited bool, err error) {
+func (s *Simulation) Window(ctx context.Context, o WindowOptions, emit func(f Fact) error) (
+	stopped time.Duration, limited bool, err error,
+) {
 	told := 0
 	tell := func(f Fact) (bool, error) {
 		if o.Limit > 0 && told == o.Limit {
-			stopped, limited = f.At, true
+			stopped, limited = time.Duration(f.At), true
 			return false, nil
 		}
 		told++
@@ -32,7 +36,7 @@ func (s *Simulation) Window(ctx context.Context, o WindowOptions, emit func(f Fa
 	}
 	storms := s.edges(o.From, o.To)
 	upTo := func(at time.Duration) (more bool, err error) {
-		for len(storms) > 0 && storms[0].At <= at {
+		for len(storms) > 0 && storms[0].At <= Span(at) {
 			if more, err := tell(storms[0]); !more || err != nil {
 				return false, err
 			}
@@ -64,22 +68,14 @@ func (s *Simulation) Window(ctx context.Context, o WindowOptions, emit func(f Fa
 // edges are the beginnings and ends of storms in a stretch of time, in order.
 func (s *Simulation) edges(from, to time.Duration) []Fact {
 	var all []Fact
-	add := func(at time.Duration, event, words string) {
-		if at < from || at > to {
-			return
-		}
-		i := len(all)
-		for i > 0 && all[i-1].At > at {
-			i--
-		}
-		all = append(all[:i], append([]Fact{{At: at, Event: event, Node: -1, Words: words}}, all[i:]...)...)
+	for _, w := range s.windows {
+		all = append(all, Fact{At: Span(w.From), Event: "storm-begins", Node: noNode, Words: "storm " + w.Name + " begins"})
 	}
 	for _, w := range s.windows {
-		add(w.From, "storm-begins", "storm "+w.Name+" begins")
+		all = append(all, Fact{At: Span(w.To), Event: "storm-ends", Node: noNode, Words: "storm " + w.Name + " ends"})
 	}
-	for _, w := range s.windows {
-		add(w.To, "storm-ends", "storm "+w.Name+" ends")
-	}
+	all = slices.DeleteFunc(all, func(f Fact) bool { return f.At < Span(from) || f.At > Span(to) })
+	slices.SortStableFunc(all, func(a, b Fact) int { return cmp.Compare(a.At, b.At) })
 	return all
 }
 

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -12,18 +13,26 @@ import (
 
 // Fact is something that happened.
 type Fact struct {
-	At      time.Duration // virtual time
-	Event   string        // the name of the engine's event, or storm-begins or storm-ends
-	Job     string        // empty: it is about no job
-	Attempt int32         // of the job; 0: none in particular
-	Node    int32         // -1: none
-	Error   string        // name of an error kind; empty: none
-	Words   string        // a sentence without its subject and stop
+	At      Span   `json:"at_s"`              // virtual time
+	Event   string `json:"event"`             // the name of the engine's event, or storm-begins or storm-ends
+	Job     string `json:"job,omitempty"`     // empty: it is about no job
+	Attempt int32  `json:"attempt,omitempty"` // of the job; 0: none in particular
+	Node    NodeID `json:"node,omitzero"`
+	Error   string `json:"error,omitempty"` // name of an error kind; empty: none
+	Words   string `json:"words"`           // a sentence without its subject and stop
 }
+
+// NodeID is the number of a node, below 0 for none.
+type NodeID int32
+
+const noNode NodeID = -1
+
+// IsZero reports whether there is none, which JSON leaves out.
+func (n NodeID) IsZero() bool { return n < 0 }
 
 // tell says what an event means.
 func (s *Simulation) tell(e *engine.Event) Fact {
-	f := Fact{At: time.Duration(e.At), Event: e.Kind.String(), Attempt: deliveries(e), Node: e.Node, Words: s.words(e)}
+	f := Fact{At: Span(e.At), Event: e.Kind.String(), Attempt: deliveries(e), Node: NodeID(e.Node), Words: s.words(e)}
 	if e.Job != 0 {
 		f.Job = s.seen.JobName(e.Job)
 	}
@@ -31,7 +40,7 @@ func (s *Simulation) tell(e *engine.Event) Fact {
 		f.Error = s.errorName(e.Error)
 	}
 	if e.Kind == engine.Enqueued || e.Kind == engine.Redriven || e.Kind == engine.LeaseForgotten {
-		f.Node = -1
+		f.Node = noNode
 	}
 	return f
 }
@@ -57,136 +66,123 @@ func (s *Simulation) errorName(kind engine.ErrorKind) string {
 	return "error " + strconv.Itoa(int(kind))
 }
 
-func (s *Simulation) words(e *engine.Event) string {
-	switch e.Kind {
-	case engine.Enqueued, engine.Promoted, engine.Redriven:
-		return s.arrivalWords(e)
-	case engine.Acked, engine.Nacked, engine.Buried, engine.Returned, engine.Fenced, engine.GaveUp:
-		return s.outcomeWords(e)
-	case engine.Started, engine.Finished, engine.TimedOut, engine.Aborted:
-		return s.executionWords(e)
-	case engine.Leased, engine.LeaseTaken, engine.Extended, engine.ExtendRefused, engine.LeaseLost, engine.LeaseForgotten:
-		return leaseWords(e)
-	}
-	return machineWords(e)
+// sentences are what events mean, without subject and stop. Names behind $ are those of Simulation.field.
+var sentences = map[engine.EventKind]string{
+	engine.Enqueued: "enqueued$tenant: ready, as a fresh job",
+	engine.Promoted: "its delay is over: ready again, as a retry",
+	engine.Redriven: "redriven: ready again after it was dead",
+	engine.Started:  "attempt $attempt starts on node $node",
+	engine.TimedOut: "attempt $attempt has run for its timeout of $ran: node $node tells it to stop",
+	engine.Aborted:  "attempt $attempt dies with the process of node $node after $ran",
+	engine.Finished: "attempt $attempt succeeds on node $node after $ran",
+	engine.Acked:    "acked by $who: done, $age after it was enqueued$was",
+	engine.Nacked:   "nacked by $who$why: to be ready again in $delay$was",
+	engine.Buried:   "buried by $who$why: dead after $attempts, $age after it was enqueued$was",
+	engine.Returned: "handed back by $who: ready again at once$was",
+	engine.Fenced: "what node $node commits under token $token$why is refused: fenced, " +
+		"the lease is no longer its own",
+	engine.GaveUp: "node $node gives up telling the store what became of attempt $attempt$why",
+	engine.Leased: "claimed by node $node after a wait of $waited, as a $class job: attempt $attempt, " +
+		"token $token",
+	engine.LeaseTaken:     "the lease that node $holder held has expired: the reaper of node $node takes it, token $token",
+	engine.Extended:       "a heartbeat of node $node prolongs the lease",
+	engine.ExtendRefused:  "a heartbeat of node $node under token $token is refused: the lease is no longer its own",
+	engine.LeaseLost:      "node $node learns that its lease is gone",
+	engine.LeaseForgotten: "the store loses the record of its lease: in flight, and held by nobody it knows",
+	engine.Called:         "node $node calls $op: $rows",
+	engine.CallTimedOut:   "node $node gets no answer to its $op in time",
+	engine.RefusedLate:    "node $node gets the answer to a claim too late: it does not run the $jobs",
+	engine.NodeUp:         "node $node starts",
+	engine.NodeDown:       "the process of node $node dies",
+	engine.NodePause:      "node $node freezes",
+	engine.NodeWake:       "node $node goes on, as if nothing had been",
 }
 
-func (s *Simulation) arrivalWords(e *engine.Event) string {
+// words returns what e means: its own sentence, or another that says it better.
+func (s *Simulation) words(e *engine.Event) string {
+	sentence, known := sentences[e.Kind]
 	switch {
+	case !known:
+		return e.Kind.String()
+	case e.Kind == engine.Enqueued && e.Delay > 0:
+		sentence = "enqueued$tenant, to become ready in $delay"
 	case e.Kind == engine.Promoted && e.Class == engine.Fresh:
-		return "its time has come: ready, as a fresh job"
-	case e.Kind == engine.Promoted:
-		return "its delay is over: ready again, as a retry"
-	case e.Kind == engine.Redriven:
-		return "redriven: ready again after it was dead"
+		sentence = "its time has come: ready, as a fresh job"
+	case e.Kind == engine.Finished && e.Error != engine.NoError:
+		sentence = "attempt $attempt fails on node $node after $ran: $error"
+	case e.Kind == engine.Nacked && e.Delay == 0:
+		sentence = "nacked by $who$why: to be ready again at once$was"
+	case shed(e) && deliveries(e) == 0:
+		sentence = "shed by $who: dead without having been claimed, $age after it was enqueued"
+	case shed(e):
+		sentence = "shed by $who: dead without being claimed again, $age after it was enqueued"
+	case e.Kind == engine.Returned && e.Error == engine.LeaseExpired:
+		sentence = "$who makes it ready again$was"
 	}
-	words := "enqueued"
-	if names := s.seen.TenantNames(); s.manyTenants(e.JobKind) && int(e.Tenant) < len(names) {
-		words += " for tenant " + names[e.Tenant]
+	return os.Expand(sentence, func(name string) string { return s.field(e, name) })
+}
+
+// field returns what stands for a name in sentences.
+func (s *Simulation) field(e *engine.Event, name string) string {
+	switch name {
+	case "attempt":
+		return fmt.Sprint(e.Delivery)
+	case "attempts":
+		return attempts(e.Delivery)
+	case "node":
+		return fmt.Sprint(e.Node)
+	case "holder":
+		return fmt.Sprint(e.Holder.Node())
+	case "who":
+		if e.Error == engine.LeaseExpired { // a holder that knows it has nothing to tell
+			return fmt.Sprintf("the reaper of node %d", e.Node)
+		}
+		return fmt.Sprintf("node %d", e.Node)
+	case "token":
+		return fmt.Sprint(e.Token)
+	case "class":
+		return e.Class.String()
+	case "op":
+		return e.Op.String()
+	case "rows":
+		return plural(int(e.Count), "row")
+	case "jobs":
+		return plural(int(e.Count), "job")
+	case "ran":
+		return Length(e.Ran)
+	case "age":
+		return Length(e.Age)
+	case "delay":
+		return Length(e.Delay)
+	case "waited":
+		return Length(e.Waited)
+	case "error":
+		return s.errorName(e.Error)
+	case "why":
+		if e.Error != engine.NoError {
+			return " (" + s.errorName(e.Error) + ")"
+		}
+	case "was":
+		if e.From == engine.Ready || e.From == engine.Waiting {
+			return ", although it was " + e.From.String() + " again"
+		}
+	case "tenant":
+		if names := s.seen.TenantNames(); s.manyTenants(e.JobKind) && int(e.Tenant) < len(names) {
+			return " for tenant " + names[e.Tenant]
+		}
+	default:
+		panic("trace: no sentence has a " + name)
 	}
-	if e.Delay > 0 {
-		return words + ", to become ready in " + Length(e.Delay)
-	}
-	return words + ": ready, as a fresh job"
+	return ""
 }
 
 func (s *Simulation) manyTenants(kind engine.Kind) bool {
-	return int(kind) < len(s.seen.Jobs) && (s.seen.Jobs[kind].Tenants.Count > 1 || len(s.seen.Jobs[kind].Tenants.Names) > 0)
+	if int(kind) >= len(s.seen.Jobs) {
+		return false
+	}
+	tenants := &s.seen.Jobs[kind].Tenants
+	return tenants.Count > 1 || len(tenants.Names) > 0
 }
-
-func (s *Simulation) executionWords(e *engine.Event) string {
-	switch {
-	case e.Kind == engine.Started:
-		return fmt.Sprintf("attempt %d starts on node %d", e.Delivery, e.Node)
-	case e.Kind == engine.TimedOut:
-		return fmt.Sprintf("attempt %d has run for its timeout of %s: node %d tells it to stop", e.Delivery, Length(e.Ran), e.Node)
-	case e.Kind == engine.Aborted:
-		return fmt.Sprintf("attempt %d dies with the process of node %d after %s", e.Delivery, e.Node, Length(e.Ran))
-	case e.Error == engine.NoError:
-		return fmt.Sprintf("attempt %d succeeds on node %d after %s", e.Delivery, e.Node, Length(e.Ran))
-	}
-	return fmt.Sprintf("attempt %d fails on node %d after %s: %s", e.Delivery, e.Node, Length(e.Ran), s.errorName(e.Error))
-}
-
-func (s *Simulation) outcomeWords(e *engine.Event) string {
-	was := ""
-	if e.From == engine.Ready || e.From == engine.Waiting {
-		was = ", although it was " + e.From.String() + " again"
-	}
-	why := ""
-	if e.Error != engine.NoError {
-		why = " (" + s.errorName(e.Error) + ")"
-	}
-	who := fmt.Sprintf("node %d", e.Node)
-	if e.Error == engine.LeaseExpired { // a holder that knows it has nothing to tell
-		who = "the reaper of " + who
-	}
-	switch e.Kind {
-	case engine.Acked:
-		return fmt.Sprintf("acked by %s: done, %s after it was enqueued%s", who, Length(e.Age), was)
-	case engine.Nacked:
-		again := "to be ready again in " + Length(e.Delay)
-		if e.Delay == 0 {
-			again = "to be ready again at once"
-		}
-		return fmt.Sprintf("nacked by %s%s: %s%s", who, why, again, was)
-	case engine.Buried:
-		switch {
-		case shed(e) && deliveries(e) == 0:
-			return fmt.Sprintf("shed by %s: dead without having been claimed, %s after it was enqueued", who, Length(e.Age))
-		case shed(e):
-			return fmt.Sprintf("shed by %s: dead without being claimed again, %s after it was enqueued", who, Length(e.Age))
-		}
-		return fmt.Sprintf("buried by %s%s: dead after %s, %s after it was enqueued%s", who, why, attempts(e.Delivery), Length(e.Age), was)
-	case engine.Returned:
-		if e.Error == engine.LeaseExpired {
-			return who + " makes it ready again" + was
-		}
-		return fmt.Sprintf("handed back by %s: ready again at once%s", who, was)
-	case engine.Fenced:
-		return fmt.Sprintf("what node %d commits under token %d%s is refused: fenced, the lease is no longer its own", e.Node, e.Token, why)
-	}
-	return fmt.Sprintf("node %d gives up telling the store what became of attempt %d%s", e.Node, e.Delivery, why)
-}
-
-func leaseWords(e *engine.Event) string {
-	switch e.Kind {
-	case engine.Leased:
-		return fmt.Sprintf("claimed by node %d after a wait of %s, as a %s job: attempt %d, token %d", e.Node, Length(e.Waited), e.Class, e.Delivery, e.Token)
-	case engine.LeaseTaken:
-		return fmt.Sprintf("the lease that node %d held has expired: the reaper of node %d takes it, token %d", e.Holder.Node(), e.Node, e.Token)
-	case engine.Extended:
-		return fmt.Sprintf("a heartbeat of node %d prolongs the lease", e.Node)
-	case engine.ExtendRefused:
-		return fmt.Sprintf("a heartbeat of node %d under token %d is refused: the lease is no longer its own", e.Node, e.Token)
-	case engine.LeaseLost:
-		return fmt.Sprintf("node %d learns that its lease is gone", e.Node)
-	}
-	return "the store loses the record of its lease: in flight, and held by nobody it knows"
-}
-
-// machineWords are for what is about no job.
-func machineWords(e *engine.Event) string {
-	switch e.Kind {
-	case engine.Called:
-		return fmt.Sprintf("node %d calls %s: %s", e.Node, e.Op, rows(e.Count))
-	case engine.CallTimedOut:
-		return fmt.Sprintf("node %d gets no answer to its %s in time", e.Node, e.Op)
-	case engine.RefusedLate:
-		return fmt.Sprintf("node %d gets the answer to a claim too late: it does not run the %s", e.Node, plural(int(e.Count), "job"))
-	case engine.NodeUp:
-		return fmt.Sprintf("node %d starts", e.Node)
-	case engine.NodeDown:
-		return fmt.Sprintf("the process of node %d dies", e.Node)
-	case engine.NodePause:
-		return fmt.Sprintf("node %d freezes", e.Node)
-	case engine.NodeWake:
-		return fmt.Sprintf("node %d goes on, as if nothing had been", e.Node)
-	}
-	return e.Kind.String()
-}
-
-func rows(n int32) string { return plural(int(n), "row") }
 
 func attempts(n int32) string { return plural(int(n), "attempt") }
 
@@ -198,23 +194,20 @@ func plural(n int, what string) string {
 }
 
 // Length writes a length of time for people: 4m13s, 8.8s, 120ms.
-func Length(d time.Duration) string { return results.FormatDuration(d.Seconds()) }
+func Length[T ~int64](d T) string { return results.FormatDuration(time.Duration(d).Seconds()) }
 
 // Clock writes a time of the run to the millisecond: 3.250s, 10m03.250s, 1h02m03.250s. What
 // is at distinct instants may read alike.
-func Clock(at time.Duration) string {
-	milliseconds := at.Milliseconds()
+func Clock[T ~int64](at T) string {
 	sign := ""
-	if milliseconds < 0 {
-		sign, milliseconds = "-", -milliseconds
+	if at < 0 {
+		sign, at = "-", -at
 	}
-	seconds := fmt.Sprintf("%d.%03ds", milliseconds/1000%60, milliseconds%1000)
+	milliseconds := time.Duration(at).Milliseconds()
 	minutes := milliseconds / 60_000
+	seconds := fmt.Sprintf("%02d.%03ds", milliseconds/1000%60, milliseconds%1000)
 	if minutes == 0 {
-		return sign + seconds
-	}
-	if len(strings.TrimSuffix(seconds, "s")) < len("03.250") {
-		seconds = "0" + seconds
+		return sign + strings.TrimPrefix(seconds, "0")
 	}
 	if minutes < 60 {
 		return fmt.Sprintf("%s%dm%s", sign, minutes, seconds)

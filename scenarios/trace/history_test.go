@@ -86,7 +86,7 @@ func checkExpiries(t *testing.T, s *Simulation) {
 	}
 }
 
-func checkDeaths(t *testing.T, what string, l *Life, died int) {
+func checkDeaths(t *testing.T, what string, l *JobHistory, died int) {
 	t.Helper()
 	notes, downs := 0, 0
 	for _, a := range l.Attempts {

@@ -1,0 +1,397 @@
+package trace
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"qsim/engine"
+	"qsim/scenarios"
+)
+
+// Span is a time of the run or a length of time. In JSON it is seconds, or null if there is none.
+type Span time.Duration
+
+const none Span = -1
+
+// Seconds returns s in seconds.
+func (s Span) Seconds() float64 { return time.Duration(s).Seconds() }
+
+// MarshalJSON implements json.Marshaler.
+func (s Span) MarshalJSON() ([]byte, error) {
+	if s < 0 {
+		return []byte("null"), nil
+	}
+	return json.Marshal(s.Seconds())
+}
+
+// JobHistory is what happened to one job.
+type JobHistory struct {
+	Job      string       `json:"job"`
+	ID       engine.JobID `json:"id"`
+	Class    string       `json:"class"`
+	Tenant   string       `json:"tenant,omitempty"` // empty: the class has one
+	State    string       `json:"state"`            // at the end of the run: ready, waiting, in-flight, done, dead
+	Enqueued Span         `json:"enqueued_s"`
+	Ended    Span         `json:"ended_s"` // when it was acked or buried; none: not, or it was made ready again
+	// Successes counts executions that ended in success, Fenced commits that were refused and Lapsed leases that a
+	// reaper took.
+	Successes int       `json:"successes"`
+	Lapsed    int       `json:"leases_expired"`
+	Fenced    int       `json:"commits_fenced"`
+	Attempts  []Attempt `json:"attempts"`
+	Copies    []string  `json:"copies,omitempty"`          // of a caller that enqueued the same again: the other ones
+	Facts     []Fact    `json:"events"`                    // in order; what happened to the nodes that held it among them
+	LeftOut   int       `json:"events_left_out,omitempty"` // facts that were too many to keep
+}
+
+// Attempt is one delivery.
+type Attempt struct {
+	Number int32 `json:"attempt"`
+	// Status is what became of it: done, retried, dead, lapsed, handed-back, dropped, succeeded, failed, running, claimed.
+	Status string       `json:"status"`
+	Node   int32        `json:"node"`  // that claimed it
+	Token  engine.Token `json:"token"` // that it was claimed under
+	Fresh  bool         `json:"fresh"`
+	Leased Span         `json:"claimed_s"` // when it was claimed
+	Waited Span         `json:"waited_s"`  // ready until then
+	// Ran is how long its handler ran, if it ended; it began at Started. Neither shows that the node heard of the claim.
+	Started Span     `json:"started_s"`
+	Ran     Span     `json:"ran_s"`
+	Error   string   `json:"error,omitempty"`  // why it failed; empty: it did not, or has not ended
+	Storms  []string `json:"storms,omitempty"` // that were on while it was claimed
+	Notes   []string `json:"notes,omitempty"`
+
+	until      time.Duration // when its part of the job's history was over; 0: not yet
+	taken      bool          // a reaper took its lease
+	aborted    bool          // it died with its process
+	process    process       // that claimed it
+	heartbeats int
+}
+
+// Began reports whether the attempt's handler ran.
+func (a *Attempt) Began() bool { return a.Started != none }
+
+// Ended reports whether the attempt's handler ran to an end.
+func (a *Attempt) Ended() bool { return a.Ran != none }
+
+// process is what became of the process that claimed an attempt, while that was of matter.
+type process uint8
+
+const (
+	lives    process = iota
+	died             // and its node is down
+	replaced         // by another on the same node
+)
+
+// held reports whether what becomes of its node matters to a: its lease is its own, or its handler runs.
+func (a *Attempt) held() bool {
+	return a.process != replaced && (a.until == 0 && !a.taken || a.Began() && !a.Ended())
+}
+
+func (a *Attempt) note(format string, arguments ...any) {
+	if len(a.Notes) < 20 {
+		a.Notes = append(a.Notes, fmt.Sprintf(format, arguments...))
+	}
+}
+
+// become sets a status that is not the last word.
+func (a *Attempt) become(status string) {
+	if a.until == 0 {
+		a.Status = status
+	}
+}
+
+// mostFacts are kept of one history: those of a job that is retried without end are more than anybody reads.
+const mostFacts = 20_000
+
+// Job follows one job through the run. It returns nil if the run has no such job.
+func (s *Simulation) Job(ctx context.Context, id engine.JobID) (*JobHistory, error) {
+	t := &jobTracer{s: s, id: id, byToken: map[engine.Token]int{}, nodes: map[int32]nodeState{}}
+	err := s.watch(ctx, s.End(), func(e *engine.Event) (bool, error) {
+		t.see(e)
+		return true, nil
+	})
+	if t.history != nil {
+		t.finish()
+	}
+	return t.history, err
+}
+
+// jobTracer writes a JobHistory.
+type jobTracer struct {
+	s       *Simulation
+	id      engine.JobID
+	history *JobHistory
+	byToken map[engine.Token]int // index of the attempt claimed under it
+	nodes   map[int32]nodeState
+}
+
+// nodeState is how a node is.
+type nodeState struct {
+	down, frozen bool
+	deaths       uint32
+}
+
+func (t *jobTracer) see(e *engine.Event) {
+	switch {
+	case e.Job == t.id:
+		t.own(e)
+	case e.Job == 0:
+		t.machine(e)
+	case t.history != nil && e.Kind == engine.Enqueued && scenarios.FirstCopy(e.Job) == scenarios.FirstCopy(t.id):
+		name := t.s.seen.JobName(e.Job)
+		t.history.Copies = append(t.history.Copies, name)
+		t.add(Fact{At: Span(e.At), Event: "resubmitted", Job: t.history.Job, Node: noNode,
+			Words: "its caller waits no longer and enqueues " + name})
+	}
+}
+
+// machine notes what happens to the nodes, as a fact if they hold the job.
+func (t *jobTracer) machine(e *engine.Event) {
+	node := t.nodes[e.Node]
+	switch e.Kind {
+	case engine.NodeUp:
+		node.down = false
+	case engine.NodeDown:
+		node = nodeState{down: true, deaths: node.deaths + 1}
+	case engine.NodePause, engine.NodeWake:
+		node.frozen = e.Kind == engine.NodePause
+	default:
+		return
+	}
+	t.nodes[e.Node] = node
+	if t.history == nil {
+		return
+	}
+	concerned := false
+	for i := range t.history.Attempts {
+		if a := &t.history.Attempts[i]; a.Node == e.Node && a.held() {
+			a.nodeChanges(e.Kind)
+			concerned = true
+		}
+	}
+	if concerned {
+		t.add(t.s.tell(e))
+	}
+}
+
+// nodeChanges notes what happens to the node of a.
+func (a *Attempt) nodeChanges(kind engine.EventKind) {
+	switch {
+	case kind == engine.NodeUp && a.process == died:
+		a.process = replaced
+	case kind == engine.NodeDown && a.process == lives:
+		a.process = died
+		switch {
+		case a.Status == "dropped", a.aborted: // nobody would have heard of it, or that is noted
+		case !a.Began():
+			a.note("its process died before it began")
+		default:
+			a.note("its process died before the store knew how it had ended")
+		}
+	}
+}
+
+// own takes in an event of the job.
+func (t *jobTracer) own(e *engine.Event) {
+	if t.history == nil {
+		t.history = &JobHistory{Job: t.s.seen.JobName(t.id), ID: t.id, Enqueued: Span(e.At), Ended: none, State: "ready",
+			Class: t.s.seen.Jobs[e.JobKind].Class, Attempts: []Attempt{}}
+		if t.s.manyTenants(e.JobKind) {
+			t.history.Tenant = t.s.seen.TenantNames()[e.Tenant]
+		}
+	}
+	fact, at := t.s.tell(e), t.attempt(e)
+	if fact.Attempt == 0 && at >= 0 {
+		fact.Attempt = t.history.Attempts[at].Number
+	}
+	t.add(fact)
+	t.move(e)
+	if at >= 0 {
+		t.track(e, at)
+	}
+}
+
+func (t *jobTracer) add(f Fact) {
+	if len(t.history.Facts) == mostFacts {
+		t.history.LeftOut++
+		return
+	}
+	t.history.Facts = append(t.history.Facts, f)
+}
+
+// attempt returns the index of the one that e is about, -1 if it is about none.
+func (t *jobTracer) attempt(e *engine.Event) int {
+	if i, ok := t.byToken[e.Token]; ok && e.Token != 0 {
+		return i
+	}
+	all := t.history.Attempts
+	for i := len(all) - 1; i >= 0 && e.Delivery > 0; i-- {
+		if all[i].Number == e.Delivery {
+			return i
+		}
+	}
+	if e.Kind == engine.Leased || e.Kind == engine.Enqueued {
+		return -1
+	}
+	return len(all) - 1
+}
+
+// move changes the state of the job.
+func (t *jobTracer) move(e *engine.Event) {
+	h := t.history
+	switch e.Kind {
+	case engine.Enqueued:
+		if e.Delay > 0 {
+			h.State = "waiting"
+		}
+	case engine.Promoted, engine.Returned:
+		h.State = "ready"
+	case engine.Redriven:
+		h.State, h.Ended = "ready", none
+	case engine.Leased:
+		h.State = "in-flight"
+		t.byToken[e.Token] = len(h.Attempts)
+		h.Attempts = append(h.Attempts, Attempt{Number: e.Delivery, Node: e.Node, Token: e.Token, Leased: Span(e.At),
+			Waited: Span(e.Waited), Fresh: e.Class == engine.Fresh, Status: "claimed", Started: none, Ran: none})
+	case engine.Nacked:
+		if h.State = "waiting"; e.Delay == 0 && t.s.seen.Engine.Waiting != "held" {
+			h.State = "ready"
+		}
+	case engine.Acked, engine.Buried:
+		if h.State = statusAfter[e.Kind]; h.Ended == none {
+			h.Ended = Span(e.At)
+		}
+	}
+}
+
+// track takes in what happens to an attempt.
+func (t *jobTracer) track(e *engine.Event, index int) {
+	a, h := &t.history.Attempts[index], t.history
+	after := Length(Span(e.At)-a.Leased) + " after the claim"
+	switch e.Kind {
+	case engine.Acked, engine.Buried, engine.Nacked, engine.Returned:
+		t.settle(e, a)
+	case engine.Started:
+		a.Started = Span(e.At)
+		a.become("running")
+	case engine.Finished:
+		t.finished(e, a)
+	case engine.Aborted:
+		a.aborted, a.Ran = true, Span(e.Ran)
+		a.note("died with the process of node %d", e.Node)
+	case engine.TimedOut:
+		a.note("ran into its timeout of %s", Length(e.Ran))
+	case engine.LeaseTaken:
+		h.Lapsed++
+		t.byToken[e.Token] = index
+		t.lapse(e, a)
+	case engine.LeaseLost:
+		a.note("node %d learned %s that its lease was gone", e.Node, after)
+	case engine.LeaseForgotten:
+		a.note("the store lost the record of its lease")
+	case engine.Extended:
+		a.heartbeats++
+	case engine.ExtendRefused:
+		a.note("a heartbeat of node %d was refused", e.Node)
+	case engine.Fenced:
+		h.Fenced++
+		a.note("its commit %s was fenced: token %d, the lease had gone on", after, e.Token)
+	case engine.GaveUp:
+		a.note("node %d gave up telling the store", e.Node)
+		a.become("dropped")
+	}
+}
+
+func (t *jobTracer) finished(e *engine.Event, a *Attempt) {
+	a.Ran = Span(e.Ran)
+	if e.Error != engine.NoError {
+		a.Error = t.s.errorName(e.Error)
+		a.become("failed")
+		return
+	}
+	a.become("succeeded")
+	if a.Status == "lapsed" || a.until > 0 {
+		a.note("it succeeded all the same")
+	}
+	if t.history.Successes++; t.history.Successes > 1 {
+		a.note("a duplicate: the job's %s success", ordinal(t.history.Successes))
+	}
+}
+
+// lapse notes who let the lease of a expire, and how that could be.
+func (t *jobTracer) lapse(e *engine.Event, a *Attempt) {
+	holder := e.Holder.Node()
+	node, own := t.nodes[holder], holder == a.Node && !a.taken
+	how := "was alive"
+	switch dead := node.deaths > e.Holder.Generation(); {
+	case dead && node.down:
+		how = "was down"
+	case dead:
+		how = "had died and started again"
+	case node.frozen:
+		how = "was frozen"
+	case own && !a.Began():
+		how = "was alive, and had not begun it"
+	case own && !a.Ended():
+		how = "was alive and running it: a false alarm"
+	}
+	what := "its lease"
+	if a.taken {
+		what = "that of the reaper"
+	}
+	a.note("%s expired, node %d took it; node %d %s", what, e.Node, holder, how)
+	a.taken = true
+	a.become("lapsed")
+}
+
+// statusAfter is what commits make of an attempt, by event.
+var statusAfter = map[engine.EventKind]string{engine.Acked: "done", engine.Buried: "dead", engine.Nacked: "retried",
+	engine.Returned: "handed-back"}
+
+// settle notes what a commit did to the attempt.
+func (t *jobTracer) settle(e *engine.Event, a *Attempt) {
+	if shed(e) {
+		return
+	}
+	did, status := "moved", statusAfter[e.Kind]
+	if e.Kind == engine.Acked || e.Kind == engine.Buried {
+		did = "ended"
+	} else if a.Status == "lapsed" {
+		status = a.Status
+	}
+	if a.Error == "" && e.Error != engine.NoError {
+		a.Error = t.s.errorName(e.Error)
+	}
+	if e.From == engine.Ready || e.From == engine.Waiting {
+		a.note("its commit %s a job that was %s again", did, e.From)
+	}
+	a.Status, a.until = status, time.Duration(e.At)
+}
+
+// finish adds what is known at the end only.
+func (t *jobTracer) finish() {
+	for i := range t.history.Attempts {
+		a := &t.history.Attempts[i]
+		end := t.s.End()
+		if a.until > 0 {
+			end = max(a.until, time.Duration(a.Leased))
+		}
+		a.Storms = t.s.Storms(time.Duration(a.Leased), end)
+		if a.heartbeats > 0 {
+			a.note("%s prolonged its lease", plural(a.heartbeats, "heartbeat"))
+		}
+		if a.Status == "claimed" && !a.Began() && a.process == lives {
+			a.note("node %d never began it", a.Node)
+		}
+	}
+}
+
+func ordinal(n int) string {
+	if n >= 1 && n <= 3 {
+		return []string{"first", "second", "third"}[n-1]
+	}
+	return fmt.Sprintf("%dth", n)
+}

@@ -256,9 +256,11 @@ func (s *session) writePrediction(sc *scenarios.Scenario, p *prediction) error {
 		return cli.IOError("write results", err)
 	}
 	files = append(files, results.File{Path: "prediction.json", Data: one})
-	for _, f := range figures {
-		files = append(files, results.File{Path: "charts/" + f.Name + ".png", Data: f.PNG}, results.File{Path: "charts/" + f.Name + ".svg", Data: f.SVG})
+	drawn, err := report.Files("charts", figures)
+	if err != nil {
+		return cli.IOError("write results", err)
 	}
+	files = append(files, drawn...)
 	at := results.Place{Out: s.flags.out, Scenario: sc.Name + "-prediction-" + p.store, ConfigHash: p.summary.ConfigHash, Start: s.begun.Truncate(time.Second)}
 	folder, err := results.Write(at, files)
 	if err != nil {

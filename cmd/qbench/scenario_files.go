@@ -25,9 +25,11 @@ func (s *session) writeScenario(sc *scenarios.Scenario, settings *results.Settin
 	if err != nil {
 		return cli.IOError("write results", err)
 	}
-	for _, f := range figures {
-		files = append(files, results.File{Path: "charts/" + f.Name + ".png", Data: f.PNG}, results.File{Path: "charts/" + f.Name + ".svg", Data: f.SVG})
+	drawn, err := report.Files("charts", figures)
+	if err != nil {
+		return cli.IOError("write results", err)
 	}
+	files = append(files, drawn...)
 	at := results.Place{Out: s.flags.out, Scenario: sc.Name + "-" + store + "-" + s.flags.speed.String(), ConfigHash: summary.ConfigHash, Start: s.begun}
 	folder, err := results.Write(at, files)
 	if err != nil {

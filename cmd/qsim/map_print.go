@@ -59,9 +59,11 @@ func (m *mapper) store() (string, error) {
 		return "", cli.IOError("write map", err)
 	}
 	files := []results.File{{Path: "map.csv", Data: table.Bytes()}, {Path: "scenario.yaml", Data: m.scenario.Resolved()}}
-	for _, figure := range figures {
-		files = append(files, results.File{Path: figure.Name + ".png", Data: figure.PNG}, results.File{Path: figure.Name + ".svg", Data: figure.SVG})
+	drawn, err := report.Files("", figures)
+	if err != nil {
+		return "", cli.IOError("write map", err)
 	}
+	files = append(files, drawn...)
 	folder, err := results.Write(results.Place{Out: m.flags.out, Scenario: m.scenario.Name, ConfigHash: m.scenario.ConfigHash(), Start: time.Now()}, files)
 	return folder, cli.IOError("write map", err)
 }

@@ -120,10 +120,11 @@ func placeSweep(dir string, merged *sweep.Merged) error {
 	if err != nil {
 		return cli.IOError("write sweep", err)
 	}
-	for _, figure := range figures {
-		files = append(files, results.File{Path: "charts/" + figure.Name + ".png", Data: figure.PNG},
-			results.File{Path: "charts/" + figure.Name + ".svg", Data: figure.SVG})
+	drawn, err := report.Files("charts", figures)
+	if err != nil {
+		return cli.IOError("write sweep", err)
 	}
+	files = append(files, drawn...)
 	return cli.IOError("write sweep", sweep.Place(dir, files))
 }
 

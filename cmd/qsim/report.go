@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -198,7 +197,7 @@ func drawn(read func(path string) ([]byte, error)) ([]results.File, *results.Sum
 	}
 	var figures []report.Figure
 	if summary := stored.Summary; summary.Settings != nil && summary.HasSeries() {
-		if figures, err = charts(summary, options.Version); err != nil {
+		if figures, err = report.Charts(summary.Settings, summary, options.Version); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -206,27 +205,8 @@ func drawn(read func(path string) ([]byte, error)) ([]results.File, *results.Sum
 	if err != nil {
 		return nil, nil, err
 	}
-	files := []results.File{{Path: reportFile, Data: page}}
-	for _, figure := range figures {
-		files = append(files, results.File{Path: "charts/" + figure.Name + ".png", Data: figure.PNG},
-			results.File{Path: "charts/" + figure.Name + ".svg", Data: figure.SVG})
-	}
-	return files, stored.Summary, nil
-}
-
-// charts draws the figures of a run, several at the same time.
-func charts(summary *results.Summary, version string) ([]report.Figure, error) {
-	drawings, err := report.Drawings(summary.Settings, summary, version)
-	if err != nil {
-		return nil, err
-	}
-	figures, problems := make([]report.Figure, len(drawings)), make([]error, len(drawings))
-	var group sync.WaitGroup
-	for i, draw := range drawings {
-		group.Go(func() { figures[i], problems[i] = draw() })
-	}
-	group.Wait()
-	return figures, errors.Join(problems...)
+	files, err := report.Files("charts", figures)
+	return append(files, results.File{Path: reportFile, Data: page}), stored.Summary, err
 }
 
 // absences says what a page lacks because its folder does. Settings that are not stored are

@@ -290,9 +290,11 @@ func storeTuning(out string, found *results.Tuning) (string, error) {
 	if err != nil {
 		return "", cli.IOError("write tuning", err)
 	}
-	for _, figure := range figures {
-		files = append(files, results.File{Path: "charts/" + figure.Name + ".png", Data: figure.PNG}, results.File{Path: "charts/" + figure.Name + ".svg", Data: figure.SVG})
+	drawn, err := report.Files("charts", figures)
+	if err != nil {
+		return "", cli.IOError("write tuning", err)
 	}
+	files = append(files, drawn...)
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return "", cli.IOError("write tuning", err)
 	}

@@ -50,9 +50,7 @@ type MapTile struct {
 
 // MapCharts draws a map: a figure with a panel for each policy, and if there are several one
 // for each policy alone, all on one scale of colours.
-func MapCharts(m *Map) ([]Figure, error) { return mapCharts(m, dpi) }
-
-func mapCharts(m *Map, dpi int) ([]Figure, error) {
+func MapCharts(m *Map) ([]Figure, error) {
 	switch {
 	case len(m.Panels) == 0:
 		return nil, fmt.Errorf("draw map: there is no policy")
@@ -68,11 +66,7 @@ func mapCharts(m *Map, dpi int) ([]Figure, error) {
 	}
 	var figures []Figure
 	for _, s := range sheets {
-		f, err := s.render(dpi)
-		if err != nil {
-			return nil, fmt.Errorf("draw map: %w", err)
-		}
-		figures = append(figures, f)
+		figures = append(figures, s.render())
 	}
 	return figures, nil
 }

@@ -64,7 +64,7 @@ func TestMapCharts(t *testing.T) {
 		{"zero and more", aMap(func(x, _ float64) (float64, bool) { return x * x * x * 100, false }, "fifo"), 1, "No point"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			figures, err := mapCharts(tt.m, 36)
+			figures, err := MapCharts(tt.m)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +72,7 @@ func TestMapCharts(t *testing.T) {
 				t.Errorf("%d figures, the first is %q", len(figures), figures[0].Title)
 			}
 			for _, f := range figures {
-				if _, err := png.Decode(bytes.NewReader(f.PNG)); err != nil {
+				if _, err := png.Decode(bytes.NewReader(bitmapOf(t, &f))); err != nil {
 					t.Errorf("%s: %v", f.Name, err)
 				}
 				for d := xml.NewDecoder(bytes.NewReader(f.SVG)); ; {
@@ -88,8 +88,8 @@ func TestMapCharts(t *testing.T) {
 					t.Errorf("%s: a coordinate is no number", f.Name)
 				}
 			}
-			again, err := mapCharts(tt.m, 36)
-			if err != nil || !bytes.Equal(again[0].PNG, figures[0].PNG) || !bytes.Equal(again[0].SVG, figures[0].SVG) {
+			again, err := MapCharts(tt.m)
+			if err != nil || !bytes.Equal(bitmapOf(t, &again[0]), bitmapOf(t, &figures[0])) || !bytes.Equal(again[0].SVG, figures[0].SVG) {
 				t.Errorf("drawn again it differs (%v)", err)
 			}
 		})

@@ -18,9 +18,7 @@ const sweepFigures = 12
 // SweepCharts draws a figure for each of the first metrics of a sweep: the metric against
 // one of the keys, a line for each policy, a panel for each combination of the other keys.
 // Equal sweeps have equal figures.
-func SweepCharts(s *results.Sweep) ([]Figure, error) { return sweepCharts(s, dpi) }
-
-func sweepCharts(s *results.Sweep, dpi int) ([]Figure, error) {
+func SweepCharts(s *results.Sweep) ([]Figure, error) {
 	if len(s.Axes) == 0 || len(s.Policies) == 0 || len(s.Cells) == 0 {
 		return nil, fmt.Errorf("draw sweep: it has %d axes, %d policies and %d cells", len(s.Axes), len(s.Policies), len(s.Cells))
 	}
@@ -34,12 +32,7 @@ func sweepCharts(s *results.Sweep, dpi int) ([]Figure, error) {
 			break
 		}
 		d := newSweepDrawing(s, i)
-		sheet := d.sheet(fmt.Sprintf("sweep-%d-%s", i+1, slug))
-		f, err := sheet.render(dpi)
-		if err != nil {
-			return nil, fmt.Errorf("draw sweep: %w", err)
-		}
-		figures = append(figures, f)
+		figures = append(figures, d.sheet(fmt.Sprintf("sweep-%d-%s", i+1, slug)).render())
 	}
 	return figures, nil
 }

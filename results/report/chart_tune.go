@@ -16,18 +16,11 @@ import (
 // TuneCharts draws what a search tried: for each policy the settings along the first key, with
 // what the goal says of each, its interval, whether it meets the objectives and how many seeds
 // it was given. Equal searches have equal figures.
-func TuneCharts(t *results.Tuning) ([]Figure, error) { return tuneCharts(t, dpi) }
-
-func tuneCharts(t *results.Tuning, dpi int) ([]Figure, error) {
+func TuneCharts(t *results.Tuning) ([]Figure, error) {
 	if len(t.Axes) == 0 || len(t.Policies) == 0 {
 		return nil, fmt.Errorf("draw tuning: it has %d axes and %d policies", len(t.Axes), len(t.Policies))
 	}
-	d := newTuneDrawing(t)
-	figure, err := d.sheet().render(dpi)
-	if err != nil {
-		return nil, fmt.Errorf("draw tuning: %w", err)
-	}
-	return []Figure{figure}, nil
+	return []Figure{newTuneDrawing(t).sheet().render()}, nil
 }
 
 // tuneDrawing is what the panels share.

@@ -15,48 +15,17 @@ import (
 // scenario and sum what its runs said, with sum.Data; version is that of the program.
 // Neither is changed. It fails if sum has no data or does not fit s.
 func Charts(s *results.Settings, sum *results.Summary, version string) ([]Figure, error) {
-	return charts(s, sum, version, dpi)
-}
-
-func charts(s *results.Settings, sum *results.Summary, version string, dpi int) ([]Figure, error) {
-	all, err := drawings(s, sum, version, dpi)
-	if err != nil {
-		return nil, err
-	}
-	figures := make([]Figure, len(all))
-	for i, draw := range all {
-		if figures[i], err = draw(); err != nil {
-			return nil, err
-		}
-	}
-	return figures, nil
-}
-
-// Drawings is Charts in parts: what draws each figure. They may be called at the same time.
-func Drawings(s *results.Settings, sum *results.Summary, version string) ([]func() (Figure, error), error) {
-	return drawings(s, sum, version, dpi)
-}
-
-func drawings(s *results.Settings, sum *results.Summary, version string, dpi int) ([]func() (Figure, error), error) {
 	d, err := newDrawing(s, sum, version)
 	if err != nil {
 		return nil, fmt.Errorf("draw charts: %w", err)
 	}
-	var all []func() (Figure, error)
+	var figures []Figure
 	for _, chart := range []func(*drawing) *sheet{waitChart, backlogChart, distributionChart, comparisonChart, attemptsChart, starvationChart, tenantsChart} {
-		sheet := chart(d)
-		if sheet == nil {
-			continue
+		if sheet := chart(d); sheet != nil {
+			figures = append(figures, sheet.render())
 		}
-		all = append(all, func() (Figure, error) {
-			f, err := sheet.render(dpi)
-			if err != nil {
-				return Figure{}, fmt.Errorf("draw charts: %w", err)
-			}
-			return f, nil
-		})
 	}
-	return all, nil
+	return figures, nil
 }
 
 const (

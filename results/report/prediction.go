@@ -11,10 +11,6 @@ import (
 // simulated one and the real one, with sum.Data, and s fits it; title says how far apart
 // they are. version is that of the program.
 func Prediction(s *results.Settings, sum *results.Summary, title, version string) ([]Figure, error) {
-	return prediction(s, sum, title, version, dpi)
-}
-
-func prediction(s *results.Settings, sum *results.Summary, title, version string, dpi int) ([]Figure, error) {
 	d, err := newDrawing(s, sum, version)
 	if err != nil {
 		return nil, fmt.Errorf("draw prediction: %w", err)
@@ -31,11 +27,7 @@ func prediction(s *results.Settings, sum *results.Summary, title, version string
 		// The finding is how close the two are, and not which of them is better.
 		sheet.alt = clean(title) + sheet.alt[len(sheet.title):]
 		sheet.name, sheet.title = chart.name, clean(title)
-		f, err := sheet.render(dpi)
-		if err != nil {
-			return nil, fmt.Errorf("draw prediction: %w", err)
-		}
-		figures = append(figures, f)
+		figures = append(figures, sheet.render())
 	}
 	return figures, nil
 }

@@ -18,11 +18,11 @@ func TestPrediction(t *testing.T) {
 		storms: []results.Window{{Name: "payments-down", From: 10 * time.Minute, To: 15 * time.Minute}}, wait: .05}
 	s, sum := f.build()
 	const title = "The simulation predicts the fresh p99 of <b>\"A & B\"</b> within 3%\n"
-	figures, err := prediction(s, sum, title, "0.1.0", 72)
+	figures, err := Prediction(s, sum, title, "0.1.0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := prediction(s, sum, title, "0.1.0", 72)
+	again, err := Prediction(s, sum, title, "0.1.0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestPrediction(t *testing.T) {
 		t.Fatalf("%d figures", len(figures))
 	}
 	for i, figure := range figures {
-		if !bytes.Equal(figure.PNG, again[i].PNG) || !bytes.Equal(figure.SVG, again[i].SVG) {
+		if !bytes.Equal(bitmapOf(t, &figure), bitmapOf(t, &again[i])) || !bytes.Equal(figure.SVG, again[i].SVG) {
 			t.Errorf("%s differs from one call to the next", figure.Name)
 		}
 		if figure.Title != strings.TrimSpace(title) || !strings.HasPrefix(figure.Alt, figure.Title+". ") || !strings.Contains(figure.Alt, "simulated") {
@@ -47,7 +47,7 @@ func TestPrediction(t *testing.T) {
 	}
 	f.policies = 3
 	s, sum = f.build()
-	if _, err := prediction(s, sum, title, "0.1.0", 72); err == nil {
+	if _, err := Prediction(s, sum, title, "0.1.0"); err == nil {
 		t.Error("three runs were drawn")
 	}
 }

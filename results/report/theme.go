@@ -1,7 +1,9 @@
 package report
 
 import (
+	"fmt"
 	"image/color"
+	"strings"
 
 	"golang.org/x/image/font"
 	"gonum.org/v1/plot"
@@ -101,4 +103,41 @@ func newPlot() *plot.Plot {
 func aligned(s, like text.Style) text.Style {
 	s.XAlign, s.YAlign, s.Rotation = like.XAlign, like.YAlign, like.Rotation
 	return s
+}
+
+// themed are the colours of charts that a page has variables for, by name.
+var themed = themedColors()
+
+func themedColors() []themedColor {
+	list := []themedColor{
+		{"bg", color.NRGBA{R: 255, G: 255, B: 255, A: 255}}, {"ink", ink}, {"muted", muted}, {"grid", gridline}, {"axis", axisline}, {"storm", stormInk},
+		{"backdrop", backdrop}, {"fresh", freshColor}, {"retry", retryColor}, {"waiting", waitingColor},
+	}
+	for i, h := range hues {
+		list = append(list, themedColor{fmt.Sprintf("p%d", i), h.line}, themedColor{fmt.Sprintf("t%d", i), h.text})
+	}
+	return list
+}
+
+type themedColor struct {
+	name  string
+	color color.NRGBA
+}
+
+// hex is a colour as SVG and CSS write it, without its opacity.
+func hex(c color.NRGBA) string { return fmt.Sprintf("#%02X%02X%02X", c.R, c.G, c.B) }
+
+// chartRules are the style rules that give the colours of inline charts those of the page's theme.
+func chartRules() string {
+	var out strings.Builder
+	seen := map[string]bool{}
+	for _, c := range themed {
+		value := hex(c.color)
+		if seen[value] {
+			continue // fresh and retry are as the hues of the same colour
+		}
+		seen[value] = true
+		fmt.Fprintf(&out, ".chart [fill=\"%[1]s\"]{fill:var(--%[2]s)}.chart [stroke=\"%[1]s\"]{stroke:var(--%[2]s)}\n", value, c.name)
+	}
+	return out.String()
 }

@@ -1,0 +1,322 @@
+package report
+
+import (
+	"fmt"
+	"html"
+	"image"
+	"image/color"
+	"math"
+	"strconv"
+	"strings"
+
+	"golang.org/x/image/font"
+	plotfont "gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// svgCanvas is a canvas of gonum that writes SVG elements: positions in tenths of a point (a pixel is
+// more), paths of straight lines as steps from point to point, and attributes instead of styles, which a
+// page may recolour by its own rules and which a page that allows no foreign styles still applies.
+type svgCanvas struct {
+	name   string // of the figure, for identifiers
+	height vg.Length
+	out    []byte // the elements so far
+	shared []byte // the backdrop's elements, which stand once in a document; nil: there is none
+	panel  vg.Rectangle
+	states []svgState
+}
+
+// svgState is what Push saves and Pop brings back.
+type svgState struct {
+	color  color.NRGBA
+	width  vg.Length
+	dashes []vg.Length
+	offset vg.Length
+	turn   float64 // radians, counterclockwise, around origin
+	origin vg.Point
+	plain  bool // elements take their colour from where they are used
+}
+
+func newSVGCanvas(name string, height vg.Length) *svgCanvas {
+	c := &svgCanvas{name: name, height: height, states: make([]svgState, 1, 8)}
+	vg.Initialize(c)
+	return c
+}
+
+func (s *svgCanvas) now() *svgState { return &s.states[len(s.states)-1] }
+
+// SetLineWidth implements vg.Canvas.
+func (s *svgCanvas) SetLineWidth(w vg.Length) { s.now().width = w }
+
+// SetLineDash implements vg.Canvas.
+func (s *svgCanvas) SetLineDash(pattern []vg.Length, offset vg.Length) {
+	s.now().dashes, s.now().offset = pattern, offset
+}
+
+// SetColor implements vg.Canvas.
+func (s *svgCanvas) SetColor(c color.Color) {
+	s.now().color = color.NRGBAModel.Convert(c).(color.NRGBA)
+}
+
+// Rotate implements vg.Canvas.
+func (s *svgCanvas) Rotate(radians float64) { s.now().turn += radians }
+
+// Translate implements vg.Canvas.
+func (s *svgCanvas) Translate(by vg.Point) { s.now().origin = s.placed(by) }
+
+// Scale implements vg.Canvas. No chart is scaled.
+func (s *svgCanvas) Scale(float64, float64) { panic("report: an SVG is not scaled") }
+
+// Push implements vg.Canvas.
+func (s *svgCanvas) Push() { s.states = append(s.states, *s.now()) }
+
+// Pop implements vg.Canvas.
+func (s *svgCanvas) Pop() { s.states = s.states[:len(s.states)-1] }
+
+// DrawImage implements vg.Canvas. No chart has a bitmap.
+func (s *svgCanvas) DrawImage(vg.Rectangle, image.Image) { panic("report: an SVG holds no bitmap") }
+
+// placed is a point of the canvas in the coordinates of the drawing, y still upwards.
+func (s *svgCanvas) placed(p vg.Point) vg.Point {
+	state := s.now()
+	if state.turn != 0 {
+		sin, cos := math.Sincos(state.turn)
+		p = vg.Point{X: p.X*vg.Length(cos) - p.Y*vg.Length(sin), Y: p.X*vg.Length(sin) + p.Y*vg.Length(cos)}
+	}
+	return p.Add(state.origin)
+}
+
+// Stroke implements vg.Canvas.
+func (s *svgCanvas) Stroke(path vg.Path) {
+	state := s.now()
+	if state.width <= 0 {
+		return
+	}
+	s.out = append(s.out, `<path fill="none"`...)
+	s.paint("stroke", state)
+	s.out = append(append(s.out, ` stroke-width="`...), number(float64(state.width), 2)...)
+	s.out = append(s.out, '"')
+	for i, dash := range state.dashes {
+		s.out = append(append(s.out, [...]string{` stroke-dasharray="`, ","}[min(i, 1)]...), number(float64(dash), 2)...)
+	}
+	if len(state.dashes) > 0 {
+		s.out = append(s.out, '"')
+	}
+	if state.offset != 0 {
+		s.out = fmt.Appendf(s.out, ` stroke-dashoffset="%s"`, number(float64(state.offset), 2))
+	}
+	s.path(path)
+}
+
+// Fill implements vg.Canvas.
+func (s *svgCanvas) Fill(path vg.Path) {
+	s.out = append(s.out, "<path"...)
+	if s.now().plain {
+		s.out = append(s.out, ` stroke="none"`...)
+	}
+	s.paint("fill", s.now())
+	s.path(path)
+}
+
+// paint writes a colour and, unless it is opaque, its opacity.
+func (s *svgCanvas) paint(attribute string, state *svgState) {
+	if state.plain {
+		return
+	}
+	s.out = fmt.Appendf(s.out, ` %s="%s"`, attribute, hex(state.color))
+	if state.color.A < 255 {
+		s.out = fmt.Appendf(s.out, ` %s-opacity="%s"`, attribute, number(float64(state.color.A)/255, 3))
+	}
+}
+
+// path writes the data of a path and ends its element.
+func (s *svgCanvas) path(path vg.Path) {
+	s.out = append(s.out, ` d="`...)
+	data := pathData{out: s.out}
+	for i := range path {
+		switch step := &path[i]; step.Type {
+		case vg.MoveComp:
+			data.move(s.tenths(step.Pos))
+		case vg.LineComp:
+			data.line(s.tenths(step.Pos))
+		case vg.ArcComp:
+			if math.Abs(step.Angle) < 2*math.Pi {
+				panic("report: no chart has a part of a circle")
+			}
+			data.circle(s.tenths(step.Pos), int64(math.Round(float64(step.Radius)*10)))
+		case vg.CurveComp:
+			panic("report: no chart has a curve")
+		case vg.CloseComp:
+			data.close()
+		}
+	}
+	data.flush()
+	s.out = append(data.out, "\"/>\n"...)
+}
+
+// tenths is where a point lies in the SVG, in tenths of a point, y downwards.
+func (s *svgCanvas) tenths(p vg.Point) place {
+	p = s.placed(p)
+	return place{int64(math.Round(float64(p.X) * 10)), int64(math.Round(float64(s.height-p.Y) * 10))}
+}
+
+// FillString implements vg.Canvas. A text gets the length that it was laid out with, so that it keeps to its
+// place in a font of other widths, unless the chart's font lacks one of its characters.
+func (s *svgCanvas) FillString(face plotfont.Face, at vg.Point, words string) {
+	if face.Font.Size == 0 || words == "" {
+		return
+	}
+	state, to := s.now(), s.tenths(at)
+	s.out = append(s.out, "<text"...)
+	if strings.TrimSpace(words) != "" && !strings.ContainsFunc(words, lacked) {
+		s.out = fmt.Appendf(s.out, ` lengthAdjust="spacingAndGlyphs" textLength="%s"`, number(float64(face.Width(words)), 1))
+	}
+	s.out = append(appendTenths(append(s.out, ` x="`...), to.x), `" y="`...)
+	s.out = append(appendTenths(s.out, to.y), '"')
+	if state.turn != 0 {
+		x, y := appendTenths(nil, to.x), appendTenths(nil, to.y)
+		s.out = fmt.Appendf(s.out, ` transform="rotate(%s %s %s)"`, number(-state.turn*180/math.Pi, 1), x, y)
+	}
+	if face.Font.Weight == font.WeightBold {
+		s.out = append(s.out, ` font-weight="bold"`...)
+	}
+	s.out = fmt.Appendf(s.out, ` font-size="%s"`, number(float64(face.Font.Size), 2))
+	s.paint("fill", state)
+	s.out = append(s.out, ">"+html.EscapeString(words)+"</text>\n"...)
+}
+
+// lacked reports whether the charts' font may lack a character.
+func lacked(r rune) bool { return r > 0x17f && !strings.ContainsRune("–…−≤≥≈", r) }
+
+// share draws what is the same in all panels of a figure: once, with the colour of the backdrop, and then by
+// reference. It reports false if the panel c is of another size than the first.
+func (s *svgCanvas) share(c draw.Canvas, paint func(c draw.Canvas)) bool {
+	if s.shared == nil {
+		out := s.out
+		s.out = []byte{}
+		s.Push()
+		s.now().plain = true
+		paint(draw.Canvas{Canvas: s, Rectangle: c.Rectangle})
+		s.Pop()
+		s.panel, s.shared, s.out = c.Rectangle, s.out, out
+	}
+	own, first := c.Rectangle.Size(), s.panel.Size()
+	if math.Abs(float64(own.X-first.X)) > .01 || math.Abs(float64(own.Y-first.Y)) > .01 {
+		return false
+	}
+	color := hex(backdrop)
+	s.out = fmt.Appendf(s.out, `<use xlink:href="#backdrop-%s" x="%s" y="%s" fill="%s" stroke="%s"/>`+"\n", s.name,
+		number(float64(c.Min.X-s.panel.Min.X), 1), number(float64(s.panel.Min.Y-c.Min.Y), 1), color, color)
+	return true
+}
+
+// definitions is the part of a document that its elements refer to.
+func (s *svgCanvas) definitions() []byte {
+	if s.shared == nil {
+		return nil
+	}
+	return fmt.Appendf(nil, "<defs><g id=\"backdrop-%s\">%s</g></defs>\n", s.name, s.shared)
+}
+
+// place is a point in tenths of a point, y downwards.
+type place struct{ x, y int64 }
+
+// pathData writes the steps of a path. Rounding does not add up: each point lies where it would by itself.
+// Of points on a level line the first and the last are kept.
+type pathData struct {
+	out       []byte
+	at, start place
+	moved     bool  // to at, which is not written yet: a circle begins elsewhere
+	level     int64 // a step with no height that is not written yet
+	lines     bool  // the last command of out is a relative line
+}
+
+func (d *pathData) flush() {
+	if d.moved {
+		d.moved = false
+		d.step('M', d.start)
+	}
+	if d.level != 0 {
+		d.step('l', place{d.level, 0})
+		d.level = 0
+	}
+}
+
+func (d *pathData) move(to place) {
+	d.flush()
+	d.at, d.start, d.moved = to, to, true
+}
+
+func (d *pathData) line(to place) {
+	by := place{to.x - d.at.x, to.y - d.at.y}
+	d.at = to
+	if by.y != 0 || d.moved {
+		d.flush()
+	}
+	if by.y != 0 {
+		d.step('l', by)
+		return
+	}
+	if d.level != 0 && d.level > 0 != (by.x > 0) {
+		d.flush()
+	}
+	d.level += by.x
+}
+
+func (d *pathData) close() {
+	d.flush()
+	d.out, d.at, d.lines = append(d.out, 'z'), d.start, false
+}
+
+// circle writes a whole circle, which SVG draws as two arcs.
+func (d *pathData) circle(middle place, radius int64) {
+	d.moved = false
+	d.flush()
+	d.step('M', place{middle.x - radius, middle.y})
+	r := string(appendTenths(nil, radius))
+	for _, diameter := range [...]int64{2 * radius, -2 * radius} {
+		d.out = fmt.Appendf(d.out, "a%s %s 0 1 0 %s 0", r, r, appendTenths(nil, diameter))
+	}
+	d.lines = false
+}
+
+// step writes a command with two numbers; that of the step before is not repeated.
+func (d *pathData) step(command byte, p place) {
+	if command == 'M' || !d.lines {
+		d.out = append(d.out, command)
+	} else if p.x >= 0 {
+		d.out = append(d.out, ' ')
+	}
+	d.lines = command == 'l'
+	d.out = appendTenths(d.out, p.x)
+	if p.y >= 0 {
+		d.out = append(d.out, ' ')
+	}
+	d.out = appendTenths(d.out, p.y)
+}
+
+func appendTenths(out []byte, v int64) []byte {
+	if v < 0 {
+		out, v = append(out, '-'), -v
+	}
+	if v >= 10 || v%10 == 0 {
+		out = strconv.AppendInt(out, v/10, 10)
+	}
+	if rest := v % 10; rest != 0 {
+		out = append(out, '.', byte('0'+rest))
+	}
+	return out
+}
+
+// number writes v with at most that many digits behind the point.
+func number(v float64, digits int) string {
+	s := strconv.FormatFloat(v, 'f', digits, 64)
+	if strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	if s == "-0" {
+		return "0"
+	}
+	return s
+}

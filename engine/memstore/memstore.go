@@ -135,7 +135,8 @@ func (s *Store) add(now engine.Time, j *engine.NewJob) error {
 	if j.ID == 0 || j.Delay < 0 {
 		return fmt.Errorf("enqueue job %d, delay %v: the ID must not be 0, the delay not negative", j.ID, j.Delay)
 	}
-	if s.index.find(&s.rows, j.ID) != none {
+	slot, found := s.index.reserve(&s.rows, j.ID)
+	if found {
 		return fmt.Errorf("enqueue job %d: %w", j.ID, engine.ErrDuplicate)
 	}
 	ref := s.rows.alloc()
@@ -148,7 +149,7 @@ func (s *Store) add(now engine.Time, j *engine.NewJob) error {
 		r.has |= hasTenant
 		*s.tenantIDs.reach(ref) = j.Tenant
 	}
-	s.index.insert(&s.rows, j.ID, ref)
+	s.index.fill(slot, j.ID, ref)
 	if j.Serial != 0 {
 		r.has |= hasSerial
 		s.serials.join(ref, j.Serial)

@@ -125,7 +125,8 @@ func TestIndexAgainstMap(t *testing.T) {
 					next += stride
 					ref := s.alloc()
 					s.at(ref).id = next
-					x.insert(&s, next, ref)
+					slot, _ := x.reserve(&s, next)
+					x.fill(slot, next, ref)
 					want[next], ids = ref, append(ids, next)
 				}
 			},

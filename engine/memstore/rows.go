@@ -167,12 +167,19 @@ func (x *index) slot(s *rows, id engine.JobID) int {
 
 func (x *index) find(s *rows, id engine.JobID) uint32 { return uint32(x.slots[x.slot(s, id)]) - 1 }
 
-// insert adds a row whose ID is not there.
-func (x *index) insert(s *rows, id engine.JobID, ref uint32) {
-	if x.used++; x.used*4 > len(x.slots)*3 {
+// reserve returns the slot for an ID that is to be added, and whether it is there already.
+func (x *index) reserve(s *rows, id engine.JobID) (slot int, found bool) {
+	if (x.used+1)*4 > len(x.slots)*3 {
 		x.resize(len(x.slots) + len(x.slots)/2)
 	}
-	x.slots[x.slot(s, id)] = half(id)<<32 | uint64(ref+1)
+	i := x.slot(s, id)
+	return i, x.slots[i] != 0
+}
+
+// fill puts a row into the slot that was reserved for it.
+func (x *index) fill(slot int, id engine.JobID, ref uint32) {
+	x.used++
+	x.slots[slot] = half(id)<<32 | uint64(ref+1)
 }
 
 // remove deletes the row of id and moves later rows of its run back, so that no

@@ -32,11 +32,10 @@ func (w *waiting) init(s *rows) { w.rows, w.left = s, make(map[uint32]engine.Job
 func (w *waiting) at(i int) *waiter { return &w.chunks[i>>chunkBits][i&chunkMask] }
 
 func (w *waiting) before(a, b waiter) bool {
-	if a.dueAt != b.dueAt {
-		return a.dueAt < b.dueAt
-	}
-	return w.job(a) < w.job(b)
+	return a.dueAt < b.dueAt || a.dueAt == b.dueAt && w.tied(a, b)
 }
+
+func (w *waiting) tied(a, b waiter) bool { return w.job(a) < w.job(b) }
 
 // job is the job that an entry was pushed for.
 func (w *waiting) job(e waiter) engine.JobID {

@@ -2,10 +2,11 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
-// Op is a call to the Store.
+// Op says what a call asks of the Store.
 type Op uint8
 
 const (
@@ -27,66 +28,72 @@ func (o Op) String() string { return opNames[o] }
 // CallID numbers the calls of one engine from 1.
 type CallID uint64
 
-// Call is a request to the store. Its slices are valid until the engine is next
-// called: a driver copies what it keeps.
+// Form is the variant of an op that a call asks for.
+type Form uint8
+
+const (
+	Plain    Form = iota
+	OfNode        // OpExtend: all leases of the engine, see NodeExtender
+	ReadOnly      // OpRecover: only show the leases, see ExpiryReader
+	TakeDue       // OpPromote: the first of two steps, see TwoStepPromoter
+	Insert        // OpPromote: the second
+)
+
+// Call is a request to the store and, once it is answered, the answer: a record of the
+// driver's, which the engine fills in and the store answers in place. Fields that an op does
+// not speak of mean nothing: they may hold what an earlier call left there.
 type Call struct {
 	ID     CallID
 	Op     Op
-	Node   bool // OpExtend: all leases of the engine instead, see NodeExtender
-	Kept   bool // OpExtend with Node: those of its former lives too
-	Read   bool // OpRecover: only show the leases, see ExpiryReader
-	Step   Step // OpPromote
+	Form   Form
+	Kept   bool  // OpExtend OfNode: those of its former lives too
+	Order  Order // OpPromote, but for Insert
+	Role   Role  // OpLead
 	Engine EngineID
-	Plan   Plan          // OpClaim
 	TTL    time.Duration // OpClaim, OpExtend, OpRecover, OpLead
 	Grace  time.Duration // OpRecover
-	Limit  int           // OpRecover, OpPromote, OpStats
-	Order  Order         // OpPromote
-	Role   Role          // OpLead
-	Batch  Batch         // OpCommit
-	Leases []LeaseKey    // OpExtend
-	Jobs   []JobID       // OpPromote with StepInsert
+	Limit  int           // OpClaim, OpRecover, OpPromote, OpStats
+	Terms  []Term        // OpClaim: with Limit the Plan
+	// Batch, of OpCommit, is shared with the engine and with the other calls that carry it. It
+	// does not change once it has been sent: who wants it otherwise makes a copy.
+	Batch Batch
+	Keys  []LeaseKey // OpExtend
+	Jobs  []JobID    // OpPromote Insert
+
+	Reply // once it is answered
 }
 
-// Step says how much of a promotion a call is, see TwoStepPromoter.
-type Step uint8
-
-const (
-	StepWhole  Step = iota // all of it, in one atomic call
-	StepTake               // the first of two
-	StepInsert             // the second
-)
-
-// Rows is how many jobs c is about: those it names, or the most it may take.
-func (c *Call) Rows() int {
-	switch c.Op {
-	case OpClaim:
-		return c.Plan.Limit
-	case OpCommit:
-		return len(c.Batch.Outcomes)
-	case OpExtend:
-		return len(c.Leases)
-	case OpRecover:
-		return c.Limit
-	case OpPromote:
-		return max(c.Limit, len(c.Jobs))
-	}
-	return 0
-}
-
-// Reply answers a Call. The engine keeps none of its slices.
+// Reply is what a store answers to a Call. The engine keeps none of its slices.
 type Reply struct {
-	ID       CallID
-	Op       Op
 	Err      error
 	Leases   []Lease       // OpClaim, OpRecover
 	Next     time.Duration // OpClaim: until a waiting job is due; OpRecover: until a lease expires
 	Results  []Result      // OpCommit
 	Current  []bool        // OpExtend
-	Extended int           // OpExtend with Node
+	Extended int           // OpExtend OfNode
 	Promoted []Promotion   // OpPromote
 	Leading  bool          // OpLead
 	Stats    Stats         // OpStats
+}
+
+// Rows is how many jobs c is about: those it names, or the most it may take.
+func (c *Call) Rows() int {
+	switch c.Op {
+	case OpClaim, OpRecover:
+		return c.Limit
+	case OpCommit:
+		return len(c.Batch.Outcomes)
+	case OpExtend:
+		if c.Form == Plain {
+			return len(c.Keys)
+		}
+	case OpPromote:
+		if c.Form == Insert {
+			return len(c.Jobs)
+		}
+		return c.Limit
+	}
+	return 0
 }
 
 // Rows is how many jobs r brought or changed.
@@ -94,66 +101,63 @@ func (r *Reply) Rows() int {
 	return len(r.Leases) + len(r.Results) + len(r.Current) + len(r.Promoted) + r.Extended
 }
 
-// Execute performs c on store and fills in r, reusing its slices. A non-nil
+// CopyFrom makes c the same question as another, with slices of its own, its batch included: for
+// a driver that has a call reach the store twice, or changes what it carries.
+func (c *Call) CopyFrom(o *Call) {
+	terms, keys, jobs := append(c.Terms[:0], o.Terms...), append(c.Keys[:0], o.Keys...), append(c.Jobs[:0], o.Jobs...)
+	reply := c.Reply
+	*c = *o
+	c.Reply, c.Terms, c.Keys, c.Jobs = reply, terms, keys, jobs
+	c.Batch.Outcomes = slices.Clone(o.Batch.Outcomes)
+}
+
+// Execute performs c on store and fills in the answer, reusing its slices. A non-nil
 // refuse is the answer of a store that did not even try.
-func (c *Call) Execute(ctx context.Context, store Store, r *Reply, refuse error) {
-	r.ID, r.Op, r.Err, r.Extended = c.ID, c.Op, refuse, 0
-	r.Leases, r.Results, r.Current, r.Promoted = r.Leases[:0], r.Results[:0], r.Current[:0], r.Promoted[:0]
+func (c *Call) Execute(ctx context.Context, store Store, refuse error) {
+	c.Err, c.Extended = refuse, 0
+	c.Leases, c.Results, c.Current, c.Promoted = c.Leases[:0], c.Results[:0], c.Current[:0], c.Promoted[:0]
 	if refuse != nil {
 		return
 	}
-	switch c.Op {
-	case OpClaim:
-		r.Leases, r.Next, r.Err = store.Claim(ctx, c.Engine, c.Plan, c.TTL, r.Leases)
-	case OpCommit:
-		r.Results, r.Err = store.Commit(ctx, c.Batch, r.Results)
-	case OpExtend:
-		if c.Node {
-			c.extendNode(ctx, store, r)
-			return
-		}
-		r.Current, r.Err = store.ExtendLease(ctx, c.Leases, c.TTL, r.Current)
-	case OpRecover:
-		if c.Read {
-			c.readExpired(ctx, store, r)
-			return
-		}
-		r.Leases, r.Next, r.Err = store.Recover(ctx, c.Engine, c.Limit, c.Grace, c.TTL, r.Leases)
-	case OpPromote:
-		if c.Step != StepWhole {
-			c.promoteStep(ctx, store, r)
-			return
-		}
-		r.Promoted, r.Err = store.Promote(ctx, c.Limit, c.Order, r.Promoted)
-	case OpLead:
-		r.Leading, r.Err = store.Lead(ctx, c.Role, c.Engine, c.TTL)
-	case OpStats:
-		r.Stats, r.Err = store.Stats(ctx, c.Limit)
-	}
-}
-
-func (c *Call) extendNode(ctx context.Context, store Store, r *Reply) {
-	r.Err = ErrUnsupported
-	if x, ok := store.(NodeExtender); ok {
-		r.Extended, r.Err = x.ExtendNode(ctx, c.Engine, c.Kept, c.TTL)
-	}
-}
-
-func (c *Call) readExpired(ctx context.Context, store Store, r *Reply) {
-	r.Err = ErrUnsupported
-	if x, ok := store.(ExpiryReader); ok {
-		r.Leases, r.Next, r.Err = x.Expired(ctx, c.Limit, c.Grace, r.Leases)
-	}
-}
-
-func (c *Call) promoteStep(ctx context.Context, store Store, r *Reply) {
-	x, ok := store.(TwoStepPromoter)
 	switch {
-	case !ok:
-		r.Err = ErrUnsupported
-	case c.Step == StepTake:
-		r.Promoted, r.Err = x.TakeDue(ctx, c.Limit, c.Order, r.Promoted)
-	default:
-		r.Promoted, r.Err = x.Insert(ctx, c.Jobs, r.Promoted)
+	case c.Form != Plain:
+		c.executeForm(ctx, store)
+	case c.Op == OpClaim:
+		c.Leases, c.Next, c.Err = store.Claim(ctx, c.Engine, Plan{c.Limit, c.Terms}, c.TTL, c.Leases)
+	case c.Op == OpCommit:
+		c.Results, c.Err = store.Commit(ctx, c.Batch, c.Results)
+	case c.Op == OpExtend:
+		c.Current, c.Err = store.ExtendLease(ctx, c.Keys, c.TTL, c.Current)
+	case c.Op == OpRecover:
+		c.Leases, c.Next, c.Err = store.Recover(ctx, c.Engine, c.Limit, c.Grace, c.TTL, c.Leases)
+	case c.Op == OpPromote:
+		c.Promoted, c.Err = store.Promote(ctx, c.Limit, c.Order, c.Promoted)
+	case c.Op == OpLead:
+		c.Leading, c.Err = store.Lead(ctx, c.Role, c.Engine, c.TTL)
+	case c.Op == OpStats:
+		c.Stats, c.Err = store.Stats(ctx, c.Limit)
+	}
+}
+
+// executeForm performs what only some stores can do.
+func (c *Call) executeForm(ctx context.Context, store Store) {
+	c.Err = ErrUnsupported
+	switch c.Form {
+	case OfNode:
+		if x, ok := store.(NodeExtender); ok {
+			c.Extended, c.Err = x.ExtendNode(ctx, c.Engine, c.Kept, c.TTL)
+		}
+	case ReadOnly:
+		if x, ok := store.(ExpiryReader); ok {
+			c.Leases, c.Next, c.Err = x.Expired(ctx, c.Limit, c.Grace, c.Leases)
+		}
+	case TakeDue:
+		if x, ok := store.(TwoStepPromoter); ok {
+			c.Promoted, c.Err = x.TakeDue(ctx, c.Limit, c.Order, c.Promoted)
+		}
+	case Insert:
+		if x, ok := store.(TwoStepPromoter); ok {
+			c.Promoted, c.Err = x.Insert(ctx, c.Jobs, c.Promoted)
+		}
 	}
 }

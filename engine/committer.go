@@ -11,26 +11,40 @@ import (
 type committer struct {
 	filling *batch
 	flushAt Time
-	queue   line[*batch] // full, waiting for a call, or pausing before they start over
+	ready   heap[queued] // full, waiting for a call
+	paused  heap[queued] // pausing before they start over
+	queued  uint64       // batches that were ever put in ready or paused
 	flying  []*batch     // sent, or pausing before they are sent again
 	spare   []*batch
-	lastSeq uint64
-	open    line[uint64] // numbers of the batches that are not answered, rising
-	pending int          // outcomes not yet committed
-	calls   int          // most batches in flying
-	guarded int          // of the pending outcomes, those with a Guard of their own: a reaper's
+	open    fifo[bool] // of the batches from the first that is not answered on: whether each is open
+	lastSeq uint64     // of the last of them
+	pending int        // outcomes not yet committed
+	calls   int        // most batches in flying
+	guarded int        // of the pending outcomes, those with a Guard of their own: a reaper's
 }
 
 type batch struct {
 	seq      uint64
 	id       CallID // of the latest call; 0: none is under way
-	againAt  Time   // flying: when the call counts as lost, or the pause is over; in queue: no call before
+	againAt  Time   // flying: when the call counts as lost, or the pause is over
 	tries    int
+	out      int    // calls that carry outcomes and are not known to be over
 	sent     bool   // the store may know of it: what it holds is fixed
+	closed   bool   // it holds nothing any more
 	slots    []Slot // noSlot: of a lease that no worker held
 	outcomes []Outcome
 	applied  []bool // of an earlier try, by outcome; empty: none that is known of
 }
+
+// queued is a batch that waits for a call, not before a time; of several, for the one that was
+// queued first.
+type queued struct {
+	at    Time
+	order uint64
+	*batch
+}
+
+func (a queued) before(b queued) bool { return a.at < b.at || a.at == b.at && a.order < b.order }
 
 // errorPause is the pause after a commit that the store refused, where
 // CommitConfig.Backoff says nothing.
@@ -43,10 +57,8 @@ func (c *committer) deadline() Time {
 	for _, b := range c.flying {
 		d = min(d, b.againAt)
 	}
-	if len(c.flying) < c.calls {
-		for _, b := range c.queue.all() {
-			d = min(d, b.againAt)
-		}
+	if len(c.flying) < c.calls && len(c.paused) > 0 { // what is ready has been sent
+		d = min(d, c.paused[0].at)
 	}
 	return d
 }
@@ -60,10 +72,14 @@ func (c *committer) add(e *Engine, s Slot, o Outcome) {
 	if c.filling == nil {
 		c.filling = c.newBatch()
 		c.flushAt = e.now.Add(e.cfg.Commit.Linger)
+		e.arm(c.flushAt)
 	}
 	b := c.filling
 	b.slots, b.outcomes = append(b.slots, s), append(b.outcomes, o)
 	c.pending++
+	if e.cfg.Lease.Local && s != noSlot {
+		e.leases.slots[s].batch = b
+	}
 	if o.Guard != FenceDefault {
 		c.guarded++
 	}
@@ -106,22 +122,39 @@ func (c *committer) flush(e *Engine) {
 	if c.filling == nil {
 		return
 	}
-	c.filling.againAt = e.now
-	c.queue.push(c.filling)
+	c.enqueue(c.filling, 0)
 	c.filling = nil
 	c.launch(e)
 }
 
+// enqueue has b wait for a call, not before a time.
+func (c *committer) enqueue(b *batch, at Time) {
+	c.queued++
+	if at == 0 {
+		c.ready.push(queued{0, c.queued, b})
+		return
+	}
+	c.paused.push(queued{at, c.queued, b})
+}
+
+// launch sends what is ready so long as there may be more calls.
 func (c *committer) launch(e *Engine) {
-	for i := 0; i < len(c.queue.all()) && len(c.flying) < c.calls; {
-		b := c.queue.all()[i]
-		if b.againAt > e.now {
-			i++ // it starts over after a pause
+	for len(c.paused) > 0 && (c.paused[0].at <= e.now || c.paused[0].closed) {
+		q := c.paused.pop()
+		q.at = 0
+		c.ready.push(q)
+	}
+	for len(c.ready) > 0 && len(c.flying) < c.calls {
+		b := c.ready.pop().batch
+		if b.closed {
+			c.recycle(b)
 			continue
 		}
-		c.queue.remove(i)
 		c.flying = append(c.flying, b)
 		c.send(e, b)
+	}
+	if len(c.flying) < c.calls && len(c.paused) > 0 {
+		e.arm(c.paused[0].at)
 	}
 }
 
@@ -129,24 +162,23 @@ func (c *committer) send(e *Engine, b *batch) {
 	call := e.call(OpCommit)
 	call.Batch = Batch{ID: BatchID{e.cfg.Engine, b.seq}, Settled: c.settled(), Outcomes: b.outcomes}
 	b.id, b.againAt = call.ID, e.now.Add(e.cfg.Commit.Timeout)
+	e.arm(b.againAt)
 	b.tries++
+	b.out++
 	b.sent = true
+	e.driver.Send(call)
 }
 
 // settled is the highest sequence number up to which every batch is answered. Commits
 // pile up by the ten thousand while the store answers nothing: it must not look at each.
-func (c *committer) settled() uint64 {
-	if open := c.open.all(); len(open) > 0 {
-		return open[0] - 1
-	}
-	return c.lastSeq
-}
+func (c *committer) settled() uint64 { return c.lastSeq - uint64(c.open.size) }
 
-func (c *committer) onCommitted(e *Engine, r *Reply) {
+func (c *committer) onCommitted(e *Engine, r *Call) {
 	for i, b := range c.flying {
 		if b.id != r.ID {
 			continue
 		}
+		b.out--
 		if r.Err != nil || hasUnapplied(r.Results) {
 			b.note(r)
 			c.tryAgain(e, b, errorPause)
@@ -155,6 +187,7 @@ func (c *committer) onCommitted(e *Engine, r *Reply) {
 			for _, s := range b.slots {
 				c.settle(e, s)
 			}
+			c.close(e, b)
 			c.recycle(b)
 		}
 		c.launch(e)
@@ -173,7 +206,7 @@ func hasUnapplied(results []Result) bool {
 }
 
 // note keeps which outcomes took effect although others of the batch did not.
-func (b *batch) note(r *Reply) {
+func (b *batch) note(r *Call) {
 	if r.Err != nil {
 		return
 	}
@@ -188,9 +221,9 @@ func (c *committer) settle(e *Engine, s Slot) {
 	if s == noSlot {
 		return
 	}
-	if h := e.leases.get(s); h.phase == overrun {
+	if h := e.leases.get(s); h.phase == timedOut {
 		h.settled = true
-		e.heartbeat.onDropped(e, s)
+		e.heartbeat.onSettled(e, s)
 		return
 	}
 	e.drop(s)
@@ -204,6 +237,7 @@ func (c *committer) tryAgain(e *Engine, b *batch, pause time.Duration) bool {
 		pause = backoff[min(b.tries, len(backoff))-1]
 	}
 	b.id, b.againAt = 0, e.now.Add(pause)
+	e.arm(b.againAt)
 	if e.cfg.Commit.Tries == 0 || b.tries < e.cfg.Commit.Tries {
 		return true
 	}
@@ -215,7 +249,7 @@ func (c *committer) tryAgain(e *Engine, b *batch, pause time.Duration) bool {
 	}
 	if e.cfg.Commit.GiveUp == Requeue {
 		b.tries = 0
-		c.queue.push(b)
+		c.enqueue(b, max(b.againAt, 1))
 		return false
 	}
 	for i, s := range b.slots {
@@ -226,6 +260,7 @@ func (c *committer) tryAgain(e *Engine, b *batch, pause time.Duration) bool {
 		}
 		c.settle(e, s)
 	}
+	c.close(e, b)
 	c.recycle(b)
 	return false
 }
@@ -233,42 +268,30 @@ func (c *committer) tryAgain(e *Engine, b *batch, pause time.Duration) bool {
 // onExpired is told that the lease in slot s has expired by the node's own clock: its
 // outcome is not sent, unless it has been sent already.
 func (c *committer) onExpired(e *Engine, s Slot) {
-	if b := c.filling; b != nil && c.forget(e, b, s) {
-		if len(b.slots) == 0 {
-			c.filling, c.flushAt = nil, Never
-			c.recycle(b)
-		}
+	h := e.leases.get(s)
+	b := h.batch
+	if b == nil || b.sent {
 		return
 	}
-	for i, b := range c.queue.all() {
-		if b.sent || !c.forget(e, b, s) {
-			continue
-		}
-		if len(b.slots) == 0 {
-			c.queue.remove(i)
-			c.recycle(b)
-		}
-		return
-	}
-}
-
-// forget takes the outcome of slot s out of b and reports whether it was there.
-func (c *committer) forget(e *Engine, b *batch, s Slot) bool {
 	i := slices.Index(b.slots, s)
-	if i < 0 {
-		return false
-	}
 	b.slots, b.outcomes = slices.Delete(b.slots, i, i+1), slices.Delete(b.outcomes, i, i+1)
 	c.pending--
 	e.event = Event{Kind: LeaseLost}
-	e.record(s, e.leases.get(s))
+	e.record(s, h)
 	c.settle(e, s)
-	return true
+	if len(b.slots) > 0 {
+		return
+	}
+	c.close(e, b)
+	if b == c.filling { // else it leaves the queue when its turn comes
+		c.filling, c.flushAt = nil, Never
+		c.recycle(b)
+	}
 }
 
 func (c *committer) newBatch() *batch {
 	c.lastSeq++
-	c.open.push(c.lastSeq)
+	c.open.push(true)
 	if n := len(c.spare); n > 0 {
 		b := c.spare[n-1]
 		c.spare = c.spare[:n-1]
@@ -278,15 +301,27 @@ func (c *committer) newBatch() *batch {
 	return &batch{seq: c.lastSeq}
 }
 
-// recycle is the end of a batch: it is answered, or given up, or empty.
-func (c *committer) recycle(b *batch) {
-	at, _ := slices.BinarySearch(c.open.all(), b.seq)
-	c.open.remove(at)
+// close is the end of a batch: it is answered, or given up, or empty.
+func (c *committer) close(e *Engine, b *batch) {
+	b.closed = true
+	*c.open.at(int(b.seq - c.settled() - 1)) = false
+	for c.open.size > 0 && !*c.open.at(0) {
+		c.open.pop()
+	}
 	c.pending -= len(b.slots)
 	for i := 0; i < len(b.outcomes) && c.guarded > 0; i++ {
 		if b.outcomes[i].Guard != FenceDefault {
 			c.guarded--
+			e.due = e.now // the reaper may have waited for it
 		}
+	}
+}
+
+// recycle keeps the memory of a batch that is closed for another, unless a call may still carry
+// its outcomes.
+func (c *committer) recycle(b *batch) {
+	if b.out > 0 {
+		return
 	}
 	*b = batch{slots: b.slots[:0], outcomes: b.outcomes[:0], applied: b.applied[:0]}
 	c.spare = append(c.spare, b)

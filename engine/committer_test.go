@@ -21,44 +21,37 @@ type burying struct{}
 
 func (burying) Next(*Job, ErrorKind, float64) (Verb, time.Duration) { return Bury, 0 }
 
-// backlog returns an engine that has as many outcomes as jobs, one in each batch, and the
-// commits that it has asked for.
-func backlog(jobs int, commit CommitConfig) (*Engine, []Call) {
+// backlog returns an engine that has as many outcomes as jobs, one in each batch, and what it
+// asks for from then on, the first commits included.
+func backlog(jobs int, commit CommitConfig) (*Engine, *Asked) {
 	commit.Batch = 1
+	asked := &Asked{}
 	e := New(Config{Workers: jobs, Fetch: FetchConfig{Batch: jobs, Poll: time.Second}, Commit: commit, Lease: LeaseConfig{TTL: time.Hour},
-		Reaper: ReaperConfig{Off: true}, CallTimeout: time.Second, Kinds: []KindConfig{{Retry: burying{}}}, Policy: oldest{}}, 0)
+		Reaper: ReaperConfig{Off: true}, CallTimeout: time.Second, Kinds: []KindConfig{{Retry: burying{}}}, Policy: oldest{}}, asked, 0)
 	e.Tick(0)
-	var r Reply
-	for _, c := range e.Effects().Calls {
-		if c.Op == OpClaim {
-			r.ID, r.Op = c.ID, OpClaim
-		}
-	}
+	r := asked.Take()[0]
 	for id := range JobID(jobs) {
 		r.Leases = append(r.Leases, Lease{Job: Job{ID: id + 1, Delivery: 1}, Token: 1})
 	}
-	e.Handle(0, &r)
-	var calls []Call
-	for _, start := range slices.Clone(e.Effects().Starts) {
-		e.Finish(0, start.Slot, NoError, time.Millisecond)
-		calls = appendCommits(calls, e)
+	e.Handle(0, r)
+	for _, s := range asked.Starts {
+		e.Finish(0, s, NoError, time.Millisecond)
 	}
-	return e, calls
+	return e, asked
 }
 
-func appendCommits(dst []Call, e *Engine) []Call {
-	for _, c := range e.Effects().Calls {
-		if c.Op == OpCommit {
-			dst = append(dst, c)
-		}
-	}
-	return dst
+// commits are the commits that were asked for since it was last called.
+func (a *Asked) commits() []*Call {
+	return slices.DeleteFunc(a.Take(), func(c *Call) bool { return c.Op != OpCommit })
 }
 
 // lowest is what settled says, by looking at every batch.
 func lowest(c *committer) uint64 {
 	n := c.lastSeq + 1
-	for _, b := range slices.Concat(c.queue.all(), c.flying) {
+	for _, q := range slices.Concat(c.ready, c.paused) {
+		n = min(n, q.seq)
+	}
+	for _, b := range c.flying {
 		n = min(n, b.seq)
 	}
 	if c.filling != nil {
@@ -71,9 +64,9 @@ func lowest(c *committer) uint64 {
 // what a commit would say is settled.
 func TestSettled(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		e, calls := backlog(rapid.IntRange(1, 30).Draw(t, "jobs"), CommitConfig{Calls: rapid.IntRange(1, 4).Draw(t, "calls"), Timeout: time.Second,
+		e, asked := backlog(rapid.IntRange(1, 30).Draw(t, "jobs"), CommitConfig{Calls: rapid.IntRange(1, 4).Draw(t, "calls"), Timeout: time.Second,
 			Tries: rapid.IntRange(0, 2).Draw(t, "tries"), GiveUp: GiveUp(rapid.IntRange(0, 1).Draw(t, "give up"))})
-		now := Time(0)
+		calls, now := asked.commits(), Time(0)
 		for range 200 {
 			if len(calls) == 0 || rapid.IntRange(0, 3).Draw(t, "action") == 0 {
 				if now = e.Deadline(); now == Never {
@@ -82,19 +75,20 @@ func TestSettled(t *testing.T) {
 				e.Tick(now)
 			} else {
 				i := rapid.IntRange(0, len(calls)-1).Draw(t, "call")
-				r := Reply{ID: calls[i].ID, Op: OpCommit, Results: []Result{{Status: Applied}}}
+				r := calls[i]
+				r.Results = []Result{{Status: Applied}}
 				if rapid.Bool().Draw(t, "refused") {
 					r.Err = ErrUnavailable
 				}
 				calls = slices.Delete(calls, i, i+1)
-				e.Handle(now, &r)
+				e.Handle(now, r)
 			}
-			for _, c := range e.Effects().Calls {
-				if c.Op == OpCommit && (c.Batch.Settled >= c.Batch.ID.Seq) {
+			for _, c := range asked.commits() {
+				if c.Batch.Settled >= c.Batch.ID.Seq {
 					t.Fatalf("batch %d says that all up to %d are settled", c.Batch.ID.Seq, c.Batch.Settled)
 				}
+				calls = append(calls, c)
 			}
-			calls = appendCommits(calls, e)
 			if got, want := e.commit.settled(), lowest(&e.commit); got != want {
 				t.Fatalf("settled: got %d, want %d", got, want)
 			}
@@ -107,15 +101,16 @@ func TestSettled(t *testing.T) {
 func BenchmarkCommitBacklog(b *testing.B) {
 	for _, waiting := range []int{100, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("waiting=%d", waiting), func(b *testing.B) {
-			e, calls := backlog(waiting, CommitConfig{Calls: 4, Timeout: time.Hour, GiveUp: Requeue, Tries: 1, Backoff: []time.Duration{1}})
+			e, asked := backlog(waiting, CommitConfig{Calls: 4, Timeout: time.Hour, GiveUp: Requeue, Tries: 1, Backoff: []time.Duration{1}})
+			calls, now := asked.commits(), Time(0)
 			b.ReportAllocs()
-			now := Time(0)
 			for b.Loop() { // refused, so that as many wait afterwards: behind the others
 				c := calls[0]
 				calls = append(calls[:0], calls[1:]...)
 				now += 2
-				e.Handle(now, &Reply{ID: c.ID, Op: OpCommit, Err: ErrUnavailable})
-				calls = appendCommits(calls, e)
+				c.Err = ErrUnavailable
+				e.Handle(now, c)
+				calls = append(calls, asked.commits()...)
 				if len(calls) != 4 {
 					b.Fatalf("%d calls under way", len(calls))
 				}
@@ -124,33 +119,77 @@ func BenchmarkCommitBacklog(b *testing.B) {
 	}
 }
 
-// TestLine holds a line against a slice, and wants no memory for what comes and goes.
-func TestLine(t *testing.T) {
+// TestFIFO holds a fifo against a slice, and wants no memory for what comes and goes.
+func TestFIFO(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var l line[int]
+		var q fifo[int]
 		var want []int
 		for range rapid.IntRange(0, 200).Draw(t, "steps") {
 			if n := rapid.IntRange(0, 9).Draw(t, "action"); len(want) == 0 || n < 5 {
-				l.push(n)
+				q.push(n)
 				want = append(want, n)
+			} else if got := q.pop(); got != want[0] {
+				t.Fatalf("popped %d, want %d", got, want[0])
 			} else {
-				i := rapid.IntRange(0, len(want)-1).Draw(t, "at")
-				l.remove(i)
-				want = slices.Delete(want, i, i+1)
+				want = want[1:]
 			}
-			if !slices.Equal(l.all(), want) {
-				t.Fatalf("got %v, want %v", l.all(), want)
+			var got []int
+			for i := range q.size {
+				got = append(got, *q.at(i))
 			}
-			if len(l.elements) > 4*len(want)+400 {
-				t.Fatalf("%d elements are kept for %d", len(l.elements), len(want))
+			if !slices.Equal(got, want) {
+				t.Fatalf("got %v, want %v", got, want)
 			}
 		}
 	})
-	var l line[int]
+	var q fifo[int]
 	for range 10 {
-		l.push(1)
+		q.push(1)
 	}
-	if n := testing.AllocsPerRun(1000, func() { l.push(1); l.remove(1) }); n != 0 || cap(l.elements) > 64 {
-		t.Errorf("%v allocations for each that comes and goes, room for %d", n, cap(l.elements))
+	if n := testing.AllocsPerRun(1000, func() { q.push(1); q.pop() }); n != 0 || len(q.ring) > 16 {
+		t.Errorf("%v allocations for each that comes and goes, room for %d", n, len(q.ring))
+	}
+}
+
+// TestSlotQueueForgets holds leases for a moment each: the queue of their heartbeats does not
+// grow with how many came and went.
+func TestSlotQueueForgets(t *testing.T) {
+	var leases leaseTable
+	var q slotQueue
+	for now := range Time(100_000) {
+		s := leases.hold(&Lease{Job: Job{ID: JobID(now + 1)}}, now)
+		q.add(&leases, now+1e9, s)
+		leases.release(s)
+	}
+	if q.size > 100 {
+		t.Errorf("%d entries for no lease", q.size)
+	}
+	kept := leases.hold(&Lease{Job: Job{ID: 7}}, 0)
+	q.add(&leases, 1, kept)
+	for now := range Time(1000) {
+		s := leases.hold(&Lease{Job: Job{ID: 8}}, now)
+		q.add(&leases, now+2, s)
+		leases.release(s)
+	}
+	if first := *q.at(0); first.slot != kept || leases.of(first) == nil {
+		t.Errorf("the first is %v, want the lease that is held", first)
+	}
+}
+
+// BenchmarkFindLease looks for leases as a late claim does, among as many as are held.
+func BenchmarkFindLease(b *testing.B) {
+	for _, held := range []int{100, 10_000, 1_000_000} {
+		b.Run(fmt.Sprintf("held=%d", held), func(b *testing.B) {
+			var t leaseTable
+			for id := range held {
+				t.hold(&Lease{Job: Job{ID: JobID(id + 1)}, Token: 1}, 0)
+			}
+			t.find(LeaseKey{}) // builds the index
+			for n := 0; b.Loop(); n++ {
+				if t.find(LeaseKey{Job: JobID(n%held + 1), Token: 1}) == noSlot {
+					b.Fatal("not found")
+				}
+			}
+		})
 	}
 }

@@ -55,7 +55,7 @@ func TestValidate(t *testing.T) {
 			if err := c.Validate(); err == nil || err.Error() != tt.want {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
-			expectPanic(t, "engine: "+tt.want, func() { engine.New(c, 0) })
+			expectPanic(t, "engine: "+tt.want, func() { engine.New(c, &engine.Asked{}, 0) })
 		})
 	}
 }
@@ -113,15 +113,16 @@ func expectPanic(t *testing.T, want string, f func()) {
 func TestFinishPanicsOnASlotThatRunsNothing(t *testing.T) {
 	c := newScript(t).cfg
 	c.Fetch.Prefetch, c.Recorder = 1, nil
-	e := engine.New(c, 0)
+	asked := &engine.Asked{}
+	e := engine.New(c, asked, 0)
 	e.Tick(0)
-	e.Handle(1, &engine.Reply{ID: 1, Op: engine.OpClaim, Leases: []engine.Lease{
-		{Token: 1, Job: engine.Job{ID: 7, Delivery: 1}}, {Token: 1, Job: engine.Job{ID: 8, Delivery: 1}}, {Token: 1, Job: engine.Job{ID: 9, Delivery: 1}}}})
+	e.Handle(1, &engine.Call{ID: 1, Op: engine.OpClaim, Reply: engine.Reply{Leases: []engine.Lease{
+		{Token: 1, Job: engine.Job{ID: 7, Delivery: 1}}, {Token: 1, Job: engine.Job{ID: 8, Delivery: 1}}, {Token: 1, Job: engine.Job{ID: 9, Delivery: 1}}}}})
 	expectPanic(t, "engine: no handler runs in that slot", func() { e.Finish(2, 2, engine.NoError, 1) }) // it waits for a worker
 	e.Finish(2, 0, engine.NoError, 1)
 	expectPanic(t, "engine: no handler runs in that slot", func() { e.Finish(3, 0, engine.NoError, 1) })
-	e.Effects()
+	asked.Take()
 	e.Tick(engine.Time(10 * time.Millisecond))
-	e.Handle(engine.Time(11*time.Millisecond), &engine.Reply{ID: e.Effects().Calls[0].ID, Op: engine.OpCommit, Results: []engine.Result{{Status: engine.Applied}}})
+	e.Handle(engine.Time(11*time.Millisecond), &engine.Call{ID: asked.Take()[0].ID, Op: engine.OpCommit, Reply: engine.Reply{Results: []engine.Result{{Status: engine.Applied}}}})
 	expectPanic(t, "engine: slot is not held", func() { e.Finish(3, 0, engine.NoError, 1) })
 }

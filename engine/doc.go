@@ -6,17 +6,17 @@
 // clock and draws no hidden randomness. A driver tells it the time and what
 // happened and carries out what it asks for:
 //
-//	e := engine.New(cfg, now)
+//	e := engine.New(cfg, driver, now)
 //	for {
 //		// inputs: whatever happened since
 //		e.Tick(now)                        // the Deadline has come
-//		e.Handle(now, &reply)              // the store answered
+//		e.Handle(now, call)                // the store answered
 //		e.Finish(now, slot, err, ran)      // a handler returned
 //		e.Wake(now)                        // there is new ready work
 //		e.SetWallClock(now, ahead)         // the wall clock jumped
 //		e.Stall(now, role, true)           // the reaper or the promoter hangs
-//		// outputs
-//		effects := e.Effects()             // Calls to the store, handlers to Start or Cancel
+//		// in each of them the engine asks the driver to Send calls to the store, and to Start
+//		// and Cancel handlers
 //		wake := e.Deadline()               // when Tick is due if nothing happens before
 //	}
 //
@@ -26,7 +26,7 @@
 // # The trip of one job
 //
 // A job is enqueued in the Store and is ready (or waits, if it has a delay). An
-// engine with a free worker asks its Policy for a Plan and emits an OpClaim call.
+// engine with a free worker asks its Policy for a Plan and sends an OpClaim call.
 // The store leases the job for a TTL under a Token and answers; the engine starts
 // a handler in a slot. When the handler returns, the RetryPolicy turns its error
 // into an Outcome (Ack, Nack after a delay, Bury), which the committer sends in a

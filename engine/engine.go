@@ -2,34 +2,13 @@ package engine
 
 import "time"
 
-// Start asks the driver to run a job and to report it with Finish.
-type Start struct {
-	Slot Slot
-	Job  Job
-}
-
-// Cancel asks the driver to stop a running job, because of Timeout or
-// LeaseExpired. The job still reports with Finish.
-type Cancel struct {
-	Slot  Slot
-	Error ErrorKind
-}
-
-// Effects is what an engine wants done. It is valid until the engine is next
-// called. A driver may make several calls before it takes the effects of all.
-type Effects struct {
-	Calls   []Call
-	Starts  []Start
-	Cancels []Cancel
-}
-
 // Engine is the state machine. It is not safe for concurrent use.
 type Engine struct {
 	cfg      Config
+	driver   Driver
 	now      Time
+	due      Time // no later than any component's deadline, see Due
 	lastID   CallID
-	effects  Effects
-	taken    bool // effects were handed out: the next input starts afresh
 	stopping bool
 	event    Event         // what is being recorded
 	ahead    time.Duration // of the wall clock, see SetWallClock
@@ -45,13 +24,13 @@ type Engine struct {
 	electors  [NumRoles]elector
 }
 
-// New returns an engine whose first Deadline is now. It panics if cfg is not
-// valid: see Config.Validate.
-func New(cfg Config, now Time) *Engine {
+// New returns an engine that asks driver for what it wants done and whose first Deadline is now.
+// It panics if cfg is not valid: see Config.Validate.
+func New(cfg Config, driver Driver, now Time) *Engine {
 	if err := cfg.Validate(); err != nil {
 		panic("engine: " + err.Error())
 	}
-	e := &Engine{cfg: cfg, now: now}
+	e := &Engine{cfg: cfg, driver: driver, now: now, due: now}
 	e.leases.init(cfg.Workers)
 	e.fetch.init(&e.cfg, now)
 	e.run.init(&e.cfg)
@@ -59,28 +38,35 @@ func New(cfg Config, now Time) *Engine {
 	e.heartbeat.init(&e.cfg, now)
 	e.reap.init(&e.cfg, now)
 	e.promote.init(&e.cfg, now)
-	e.expire.init()
 	e.electors[ReaperRole].init(ReaperRole, cfg.Reaper.Owner == LeaderOnly && !cfg.Reaper.Off, now)
 	e.electors[PromoterRole].init(PromoterRole, cfg.Promoter.Owner == LeaderOnly && cfg.Promoter.Every > 0, now)
 	return e
 }
 
-// Deadline is when Tick is due; it changes with every call.
+// Deadline is when Tick is due; it changes with every input.
 func (e *Engine) Deadline() Time {
-	d := min(e.fetch.deadline(), e.run.deadline(&e.leases), e.commit.deadline(), e.heartbeat.deadline(&e.leases), e.reap.deadline(e), e.promote.deadline())
+	d := min(e.fetch.deadline(), e.run.deadline(e), e.commit.deadline(), e.heartbeat.deadline(e), e.reap.deadline(e), e.promote.deadline())
 	if e.cfg.Lease.Local {
 		d = min(d, e.expire.deadline(e))
 	}
 	for r := range e.electors {
 		d = min(d, e.electors[r].deadline())
 	}
+	e.due = d
 	return d
 }
+
+// Due is a time that is not after Deadline and costs nothing to know. A driver that has many
+// engines, or many inputs, waits for it, and asks for the Deadline when it has come.
+func (e *Engine) Due() Time { return e.due }
+
+// arm takes note that something is due at t.
+func (e *Engine) arm(t Time) { e.due = min(e.due, t) }
 
 // Tick tells the engine that its Deadline has come. Ticks that come early or late
 // are harmless.
 func (e *Engine) Tick(now Time) {
-	e.begin(now)
+	e.beginAny(now)
 	e.expireFirst()
 	e.run.tick(e)
 	e.commit.tick(e)
@@ -101,27 +87,29 @@ func (e *Engine) expireFirst() {
 	}
 }
 
-// Handle tells the engine that the store answered. Answers that come late or twice
-// are recognised by their ID.
-func (e *Engine) Handle(now Time, r *Reply) {
-	e.begin(now)
+// Handle tells the engine that the store answered a call. Answers that come late or twice are
+// recognised by their ID. When it returns the record is the driver's again.
+func (e *Engine) Handle(now Time, c *Call) {
+	if e.now = now; c.Op > OpCommit {
+		e.due = now // of what is asked for seldom, any deadline may come earlier
+	}
 	e.expireFirst()
-	switch r.Op {
+	switch c.Op {
 	case OpClaim:
-		e.fetch.onClaimed(e, r)
+		e.fetch.onClaimed(e, c)
 	case OpStats:
-		e.fetch.onStats(e, r)
+		e.fetch.onStats(e, c)
 	case OpCommit:
-		e.commit.onCommitted(e, r)
+		e.commit.onCommitted(e, c)
 	case OpExtend:
-		e.heartbeat.onExtended(e, r)
+		e.heartbeat.onExtended(e, c)
 	case OpRecover:
-		e.reap.onRecovered(e, r)
+		e.reap.onRecovered(e, c)
 	case OpPromote:
-		e.promote.onPromoted(e, r)
+		e.promote.onPromoted(e, c)
 	case OpLead:
 		for role := range e.electors {
-			e.electors[role].onLead(e, r)
+			e.electors[role].onLead(e, c)
 		}
 	}
 }
@@ -143,7 +131,7 @@ func (e *Engine) Wake(now Time) {
 // Stop makes the engine claim no more and hand back what it has not started. It
 // is drained once Held is 0.
 func (e *Engine) Stop(now Time) {
-	e.begin(now)
+	e.beginAny(now)
 	e.stopping = true
 	e.run.returnBuffered(e)
 	e.commit.flush(e)
@@ -153,7 +141,7 @@ func (e *Engine) Stop(now Time) {
 // with by so much; negative: behind. Only LeaseConfig.Local looks at that clock: all
 // else goes by now, which never jumps.
 func (e *Engine) SetWallClock(now Time, ahead time.Duration) {
-	e.begin(now)
+	e.beginAny(now)
 	e.ahead = ahead
 }
 
@@ -161,7 +149,7 @@ func (e *Engine) SetWallClock(now Time, ahead time.Duration) {
 // An answer that is under way is taken all the same, and an engine that leads for the
 // role goes on leading.
 func (e *Engine) Stall(now Time, role Role, stalled bool) {
-	e.begin(now)
+	e.beginAny(now)
 	switch role {
 	case ReaperRole:
 		e.reap.stalled = stalled
@@ -186,29 +174,18 @@ func (e *Engine) Held() int { return e.leases.held + e.commit.pending + len(e.pr
 // Idle counts the workers that run nothing.
 func (e *Engine) Idle() int { return e.leases.idle }
 
-// Effects returns what the inputs since the last Effects ask for.
-func (e *Engine) Effects() *Effects { e.taken = true; return &e.effects }
+// begin takes the time of an input.
+func (e *Engine) begin(now Time) { e.now = now }
 
-func (e *Engine) begin(now Time) {
-	e.now = now
-	if e.taken {
-		e.taken = false
-		e.run.acked = e.run.acked[:0]
-		e.effects.Calls, e.effects.Starts, e.effects.Cancels = e.effects.Calls[:0], e.effects.Starts[:0], e.effects.Cancels[:0]
-	}
-}
+// beginAny takes the time of an input after which any deadline may come earlier.
+func (e *Engine) beginAny(now Time) { e.now, e.due = now, now }
 
-// call emits a call of op and returns it to be filled in before the next one.
+// call returns the record of a call of op, to be filled in and sent.
 func (e *Engine) call(op Op) *Call {
 	e.lastID++
-	n := len(e.effects.Calls)
-	if n == cap(e.effects.Calls) {
-		e.effects.Calls = append(e.effects.Calls, Call{})
-	}
-	e.effects.Calls = e.effects.Calls[:n+1]
-	c := &e.effects.Calls[n]
-	*c = Call{}
-	c.ID, c.Op, c.Engine = e.lastID, op, e.cfg.Engine
+	c := e.driver.Call()
+	c.ID, c.Op, c.Form, c.Engine = e.lastID, op, Plain, e.cfg.Engine
+	c.Batch.Outcomes = nil // the engine's own, of which a record keeps no more than it carries
 	return c
 }
 

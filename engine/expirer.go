@@ -4,37 +4,43 @@ package engine
 // LeaseConfig.Local wants it: without asking the store, and without telling it what
 // became of their jobs.
 type expirer struct {
-	line slotList // held leases, next to expire first
+	due   heap[expiry]
+	count uint64
 }
 
-func (x *expirer) init() { x.line = newSlotList(expiryLink) }
+// expiry is when a lease expires by the wall clock, if it is not prolonged before.
+type expiry struct {
+	slotTime
+	order uint64 // in which those of one time come
+}
+
+func (a expiry) before(b expiry) bool { return a.at < b.at || a.at == b.at && a.order < b.order }
 
 func (x *expirer) deadline(e *Engine) Time {
-	if s := x.line.head; s != noSlot {
-		return e.leases.slots[s].expiry.Add(-e.ahead)
+	if _, h := x.first(e); h != nil {
+		return h.expiry.Add(-e.ahead)
 	}
 	return Never
 }
 
-// onHeld is told that the lease in slot s expires when the wall clock reads expiry.
-func (x *expirer) onHeld(e *Engine, s Slot, expiry Time) {
-	h := &e.leases.slots[s]
-	h.expiry = expiry
-	// Looked for from the back, which is where it belongs unless the clock was set
-	// back since the others were asked for.
-	after := x.line.tail
-	for after != noSlot && e.leases.slots[after].expiry > expiry {
-		after = x.line.link(&e.leases, after).prev
+// first is the lease that expires next, or nil.
+func (x *expirer) first(e *Engine) (Slot, *heldLease) {
+	for len(x.due) > 0 {
+		d := x.due[0]
+		if h := e.leases.of(d.slotTime); h != nil && h.expiry == d.at {
+			return d.slot, h
+		}
+		x.due.pop()
 	}
-	x.line.insertAfter(&e.leases, s, after)
+	return noSlot, nil
 }
 
-// onDropped is told that the lease in slot s is held no more.
-func (x *expirer) onDropped(e *Engine, s Slot) {
-	if h := &e.leases.slots[s]; h.expiry != Never {
-		h.expiry = Never
-		x.line.remove(&e.leases, s)
-	}
+// onHeld is told that the lease in slot s expires when the wall clock reads at.
+func (x *expirer) onHeld(e *Engine, s Slot, at Time) {
+	e.leases.slots[s].expiry = at
+	x.count++
+	x.due.push(expiry{e.leases.at(at, s), x.count})
+	e.arm(at.Add(-e.ahead))
 }
 
 // onExtended is told that the store has extended those leases of b that are current,
@@ -53,22 +59,20 @@ func (x *expirer) onExtended(e *Engine, b *beat, current []bool) {
 	}
 }
 
-func (x *expirer) prolong(e *Engine, s Slot, expiry Time) {
-	if h := &e.leases.slots[s]; h.expiry != Never && h.expiry < expiry {
-		x.onDropped(e, s)
-		x.onHeld(e, s, expiry)
+func (x *expirer) prolong(e *Engine, s Slot, until Time) {
+	if h := &e.leases.slots[s]; h.phase != unheld && h.expiry != Never && h.expiry < until {
+		x.onHeld(e, s, until)
 	}
 }
 
 func (x *expirer) tick(e *Engine) {
-	for s := x.line.head; s != noSlot && x.expired(e, s); s = x.line.head {
-		h := &e.leases.slots[s]
-		x.onDropped(e, s)
+	for s, h := x.first(e); h != nil && x.expired(e, s); s, h = x.first(e) {
+		h.expiry = Never
 		if h.lost || h.settled {
 			continue
 		}
-		e.heartbeat.onDropped(e, s)
-		if h.phase == finished || h.phase == overrun {
+		e.heartbeat.onSettled(e, s)
+		if h.phase == finished || h.phase == timedOut {
 			e.commit.onExpired(e, s)
 			continue
 		}

@@ -44,33 +44,32 @@ func TestCallsBeyondTheContract(t *testing.T) {
 		rows, came int
 		want       events
 	}{
-		{"read", engine.Call{Op: engine.OpRecover, Read: true, Limit: 3, Grace: 4}, "expired 3 4ns", 3, 1, nil},
-		{"node", engine.Call{Op: engine.OpExtend, Node: true, TTL: 5}, "extend node 21474836480 false 5ns", 0, 3, nil},
-		{"kept node", engine.Call{Op: engine.OpExtend, Node: true, Kept: true, TTL: 5}, "extend node 21474836480 true 5ns", 0, 3, nil},
-		{"take", engine.Call{Op: engine.OpPromote, Step: engine.StepTake, Limit: 4, Order: engine.NewestReady}, "take 4 newest", 4, 1, nil},
-		{"insert", engine.Call{Op: engine.OpPromote, Step: engine.StepInsert, Jobs: []engine.JobID{7, 8}}, "insert [7 8]", 2, 1,
+		{"read", engine.Call{Op: engine.OpRecover, Form: engine.ReadOnly, Limit: 3, Grace: 4}, "expired 3 4ns", 3, 1, nil},
+		{"node", engine.Call{Op: engine.OpExtend, Form: engine.OfNode, TTL: 5}, "extend node 21474836480 false 5ns", 0, 3, nil},
+		{"kept node", engine.Call{Op: engine.OpExtend, Form: engine.OfNode, Kept: true, TTL: 5}, "extend node 21474836480 true 5ns", 0, 3, nil},
+		{"take", engine.Call{Op: engine.OpPromote, Form: engine.TakeDue, Limit: 4, Order: engine.NewestReady}, "take 4 newest", 4, 1, nil},
+		{"insert", engine.Call{Op: engine.OpPromote, Form: engine.Insert, Jobs: []engine.JobID{7, 8}}, "insert [7 8]", 2, 1,
 			events{{At: 99, Node: 5, Kind: engine.Promoted, Job: 7, JobKind: 2, Tenant: 3, Class: engine.Retry}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := tt.call
 			c.Engine = engine.NewEngineID(5, 0)
-			var r engine.Reply
 			store := &offering{}
 			for range 2 {
-				c.Execute(context.Background(), store, &r, nil)
+				c.Execute(context.Background(), store, nil)
 			}
-			if store.asked != tt.asked || r.Err != nil || c.Rows() != tt.rows || r.Rows() != tt.came {
-				t.Errorf("asked %q, want %q; error %v; %d rows asked for, %d came, want %d and %d", store.asked, tt.asked, r.Err, c.Rows(), r.Rows(), tt.rows, tt.came)
+			if store.asked != tt.asked || c.Err != nil || c.Rows() != tt.rows || c.Reply.Rows() != tt.came {
+				t.Errorf("asked %q, want %q; error %v; %d rows asked for, %d came, want %d and %d", store.asked, tt.asked, c.Err, c.Rows(), c.Reply.Rows(), tt.rows, tt.came)
 			}
 			var got events
-			c.Record(99, &r, &got, new(engine.Event))
+			c.Record(99, &got, new(engine.Event))
 			if d := cmp.Diff(tt.want, got[1:], cmp.Transformer("slice", func(v events) []engine.Event { return append([]engine.Event{}, v...) })); d != "" {
 				t.Errorf("recorded (-want +got):\n%s", d)
 			}
-			c.Execute(context.Background(), &scripted{}, &r, nil)
-			if !errors.Is(r.Err, engine.ErrUnsupported) || r.Rows() != 0 {
-				t.Errorf("a store that cannot answers %v and %d rows", r.Err, r.Rows())
+			c.Execute(context.Background(), &scripted{}, nil)
+			if !errors.Is(c.Err, engine.ErrUnsupported) || c.Reply.Rows() != 0 {
+				t.Errorf("a store that cannot answers %v and %d rows", c.Err, c.Reply.Rows())
 			}
 		})
 	}
@@ -98,9 +97,9 @@ func TestRecordGuardedOutcomes(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := engine.Call{Op: engine.OpCommit, Batch: engine.Batch{Outcomes: []engine.Outcome{
 				{LeaseKey: engine.LeaseKey{Job: 7, Token: 9}, Verb: engine.Nack, Guard: engine.FenceState, Delivery: 2}}}}
-			r := engine.Reply{Results: []engine.Result{{Status: tt.status, From: tt.from, Class: engine.Retry, Delivery: tt.delivery, Holder: 6, Token: 12}}}
+			c.Reply = engine.Reply{Results: []engine.Result{{Status: tt.status, From: tt.from, Class: engine.Retry, Delivery: tt.delivery, Holder: 6, Token: 12}}}
 			var got events
-			c.Record(99, &r, &got, new(engine.Event))
+			c.Record(99, &got, new(engine.Event))
 			var kinds []engine.EventKind
 			for _, e := range got[1:] {
 				kinds = append(kinds, e.Kind)

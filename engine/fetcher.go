@@ -10,7 +10,7 @@ type fetcher struct {
 	id       CallID
 	lostAt   Time             // when the claim under way counts as lost
 	again    bool             // woken while a claim was under way
-	dry      [NumClasses]bool // the last claim left none of that class
+	empty    [NumClasses]bool // the last claim left no ready job of that class
 	terms    []Term
 	view     View
 	observed Observation
@@ -42,6 +42,7 @@ func (f *fetcher) tick(e *Engine) {
 		c := e.call(OpStats)
 		c.Limit = statsLimit
 		f.statsID = c.ID
+		e.driver.Send(c)
 	}
 	if e.now >= f.lostAt {
 		// The store may have leased jobs that we will never hear of: they wait
@@ -52,7 +53,7 @@ func (f *fetcher) tick(e *Engine) {
 		f.pollAt = e.now
 	}
 	if e.now >= f.pollAt {
-		f.dry = [NumClasses]bool{}
+		f.empty = [NumClasses]bool{}
 		f.claim(e)
 	}
 }
@@ -69,22 +70,26 @@ func (f *fetcher) claim(e *Engine) {
 	}
 	limit := min(room, e.cfg.Fetch.Batch)
 	f.plan(e, limit)
-	if !f.wants() {
+	if !f.mayBring() {
 		if f.pollAt == Never || e.now >= f.pollAt {
 			f.pollAt = e.now.Add(e.cfg.Fetch.Poll)
+			e.arm(f.pollAt)
 		}
 		return
 	}
 	if e.now < f.openAt {
 		f.pollAt = f.openAt
+		e.arm(f.pollAt)
 		return
 	}
 	c := e.call(OpClaim)
-	c.TTL, c.Plan = e.ttl(), Plan{limit, f.terms}
+	c.TTL, c.Limit, c.Terms = e.ttl(), limit, append(c.Terms[:0], f.terms...)
 	f.expiry = e.now.Add(c.TTL)
 	f.id, f.pollAt, f.again = c.ID, Never, false
 	f.lostAt = e.now.Add(e.cfg.CallTimeout)
 	f.openAt = e.now.Add(e.cfg.Fetch.Cooldown)
+	e.arm(f.lostAt)
+	e.driver.Send(c)
 }
 
 func (f *fetcher) plan(e *Engine, limit int) {
@@ -98,11 +103,11 @@ func (f *fetcher) plan(e *Engine, limit int) {
 	f.terms = e.cfg.Policy.Plan(v, f.terms[:0])
 }
 
-// wants reports whether some term asks for a class that may have ready jobs.
-func (f *fetcher) wants() bool {
+// mayBring reports whether some term asks for a class that may have ready jobs.
+func (f *fetcher) mayBring() bool {
 	for i := range f.terms {
 		t := &f.terms[i]
-		if t.Limit > 0 && (t.filtered() || t.Class == AnyClass && !(f.dry[Fresh] && f.dry[Retry]) || t.Class != AnyClass && !f.dry[t.Class]) {
+		if t.Limit > 0 && (t.filtered() || t.Class == AnyClass && !(f.empty[Fresh] && f.empty[Retry]) || t.Class != AnyClass && !f.empty[t.Class]) {
 			return true
 		}
 	}
@@ -113,15 +118,16 @@ func (t *Term) filtered() bool {
 	return t.Kinds != 0 || t.Tenant != 0 || t.PerTenant != 0 || t.MaxWait > 0 && t.Late == LeaveLate
 }
 
-func (f *fetcher) onClaimed(e *Engine, r *Reply) {
+func (f *fetcher) onClaimed(e *Engine, r *Call) {
 	if r.ID != f.id {
 		f.onLateClaim(e, r)
 		return
 	}
 	f.id, f.lostAt = 0, Never
 	if r.Err != nil {
-		f.dry = [NumClasses]bool{true, true} // ask no more until the pause is over
+		f.empty = [NumClasses]bool{true, true} // ask no more until the pause is over
 		f.pollAt = e.now.Add(f.errorPause(&e.cfg.Fetch))
+		e.arm(f.pollAt)
 		return
 	}
 	var count [NumClasses]int
@@ -146,12 +152,13 @@ func (f *fetcher) onClaimed(e *Engine, r *Reply) {
 		e.run.returnBuffered(e)
 	}
 	if f.again || claimed == f.view.Idle {
-		f.dry = [NumClasses]bool{}
+		f.empty = [NumClasses]bool{}
 		f.claim(e)
 		return
 	}
-	f.setDry(count)
+	f.noteEmpty(count)
 	f.pollAt = e.now.Add(min(e.cfg.Fetch.Poll, r.Next))
+	e.arm(f.pollAt)
 	if claimed > 0 {
 		f.claim(e) // a policy that was held back by a bound of its own may want more at once
 	}
@@ -172,9 +179,9 @@ func (f *fetcher) errorPause(c *FetchConfig) time.Duration {
 	return c.Poll
 }
 
-// setDry notes which classes a claim that found too little left empty: it brought
+// noteEmpty notes which classes a claim that found too little left empty: it brought
 // fewer of them than its terms would have allowed.
-func (f *fetcher) setDry(got [NumClasses]int) {
+func (f *fetcher) noteEmpty(got [NumClasses]int) {
 	var allowed [NumClasses + 1]int
 	for i := range f.terms {
 		if t := &f.terms[i]; !t.filtered() {
@@ -183,13 +190,13 @@ func (f *fetcher) setDry(got [NumClasses]int) {
 	}
 	total := got[Fresh] + got[Retry]
 	for c := range got {
-		f.dry[c] = got[c] < allowed[c] || total < allowed[AnyClass]
+		f.empty[c] = got[c] < allowed[c] || total < allowed[AnyClass]
 	}
 }
 
 // onLateClaim deals with leases that came after their claim counted as lost, or by
 // a second copy of it.
-func (f *fetcher) onLateClaim(e *Engine, r *Reply) {
+func (f *fetcher) onLateClaim(e *Engine, r *Call) {
 	if r.Err != nil || len(r.Leases) == 0 {
 		return
 	}
@@ -210,28 +217,28 @@ func (f *fetcher) onLateClaim(e *Engine, r *Reply) {
 	}
 }
 
-func (f *fetcher) onStats(e *Engine, r *Reply) {
+func (f *fetcher) onStats(e *Engine, r *Call) {
 	if r.ID != f.statsID || r.Err != nil {
 		return
 	}
 	f.view.Store, f.statsGot = r.Stats, e.now
 }
 
-// onWorkerFree claims at once. After a claim that found the store dry it waits for
+// onWorkerFree claims at once. After a claim that found the store empty it waits for
 // a wake or the poll, unless a policy's bound was what held that claim back.
 func (f *fetcher) onWorkerFree(e *Engine) {
-	if f.id == 0 && !(f.dry[Fresh] && f.dry[Retry]) {
+	if f.id == 0 && !(f.empty[Fresh] && f.empty[Retry]) {
 		f.claim(e)
 	}
 }
 
-// onUnheard forgets what the last claim found: nobody wakes a node without idle
+// forgetEmpty forgets what the last claim found: nobody wakes a node without idle
 // workers, so what it knows of the store may be out of date.
-func (f *fetcher) onUnheard() { f.dry = [NumClasses]bool{} }
+func (f *fetcher) forgetEmpty() { f.empty = [NumClasses]bool{} }
 
 // onWoken claims at once, or again after the claim under way.
 func (f *fetcher) onWoken(e *Engine) {
-	f.dry = [NumClasses]bool{}
+	f.empty = [NumClasses]bool{}
 	if f.id != 0 {
 		f.again = true
 		return

@@ -4,8 +4,8 @@ package engine
 // when the lease was learned of, and cancels the jobs whose lease turns out to be
 // gone. A heartbeat that is lost is not repeated: the next one is soon.
 type heartbeater struct {
-	nodeAt Time     // next heartbeat of the node, where leases are of the node
-	line   slotList // held leases, next heartbeat first, where they are not
+	nodeAt Time      // next heartbeat of the node, where leases are of the node
+	due    slotQueue // held leases, next heartbeat first, where they are not
 	flying []beat
 	spare  []beat
 }
@@ -20,21 +20,33 @@ type beat struct {
 }
 
 func (h *heartbeater) init(cfg *Config, now Time) {
-	h.line, h.nodeAt = newSlotList(beatLink), Never
+	h.nodeAt = Never
 	if cfg.Lease.OfNode {
 		h.nodeAt = now
 	}
 }
 
-func (h *heartbeater) deadline(t *leaseTable) Time {
+func (h *heartbeater) deadline(e *Engine) Time {
 	d := h.nodeAt
-	if s := h.line.head; s != noSlot {
-		d = min(d, t.slots[s].beatAt)
+	if _, l := h.first(e); l != nil {
+		d = min(d, l.beatAt)
 	}
 	if len(h.flying) > 0 {
 		d = min(d, h.flying[0].lostAt) // sent in order, all time out alike
 	}
 	return d
+}
+
+// first is the lease whose heartbeat comes next, or nil.
+func (h *heartbeater) first(e *Engine) (Slot, *heldLease) {
+	for h.due.size > 0 {
+		d := *h.due.at(0)
+		if l := e.leases.of(d); l != nil && l.beatAt == d.at {
+			return d.slot, l
+		}
+		h.due.pop()
+	}
+	return noSlot, nil
 }
 
 func (h *heartbeater) onHeld(e *Engine, s Slot) {
@@ -44,17 +56,14 @@ func (h *heartbeater) onHeld(e *Engine, s Slot) {
 }
 
 func (h *heartbeater) enlist(e *Engine, s Slot, from Time) {
-	e.leases.slots[s].beatAt = from.Add(e.cfg.Lease.Heartbeat)
-	h.line.pushBack(&e.leases, s)
+	at := from.Add(e.cfg.Lease.Heartbeat)
+	e.leases.slots[s].beatAt = at
+	h.due.add(&e.leases, at, s)
+	e.arm(at)
 }
 
-// onDropped is told that the lease in slot s needs no more heartbeats.
-func (h *heartbeater) onDropped(e *Engine, s Slot) {
-	if l := &e.leases.slots[s]; l.beatAt != Never {
-		l.beatAt = Never
-		h.line.remove(&e.leases, s)
-	}
-}
+// onSettled is told that the lease in slot s needs no more heartbeats.
+func (h *heartbeater) onSettled(e *Engine, s Slot) { e.leases.slots[s].beatAt = Never }
 
 func (h *heartbeater) tick(e *Engine) {
 	for len(h.flying) > 0 && e.now >= h.flying[0].lostAt {
@@ -66,18 +75,18 @@ func (h *heartbeater) tick(e *Engine) {
 		h.nodeAt = e.now.Add(e.cfg.Lease.Heartbeat)
 		h.send(e, h.newBeat())
 	}
-	if s := h.line.head; s == noSlot || e.leases.slots[s].beatAt > e.now {
+	s, l := h.first(e)
+	if l == nil || l.beatAt > e.now {
 		return
 	}
 	b := h.newBeat()
-	for s := h.line.head; s != noSlot && e.leases.slots[s].beatAt <= e.now; s = h.line.head {
-		l := &e.leases.slots[s]
+	for ; l != nil && l.beatAt <= e.now; s, l = h.first(e) {
+		h.due.pop()
 		if longest := e.cfg.Lease.Max; longest > 0 && e.now.Add(e.cfg.Lease.TTL).Sub(l.heldAt) > longest {
-			h.onDropped(e, s) // it must lapse
+			h.onSettled(e, s) // it must lapse
 			continue
 		}
 		b.slots, b.keys = append(b.slots, s), append(b.keys, l.lease.Key())
-		h.line.remove(&e.leases, s)
 		// A process that was frozen skips the heartbeats it missed: otherwise the
 		// list would lose its order.
 		h.enlist(e, s, max(l.beatAt, e.now))
@@ -92,15 +101,17 @@ func (h *heartbeater) tick(e *Engine) {
 // send asks for the extension of the leases in b; none: of all that the node holds.
 func (h *heartbeater) send(e *Engine, b beat) {
 	c := e.call(OpExtend)
-	c.TTL, c.Leases = e.ttl(), b.keys
+	c.TTL, c.Keys = e.ttl(), append(c.Keys[:0], b.keys...)
 	if e.cfg.Lease.OfNode {
-		c.Node, c.Kept = true, e.cfg.Lease.Kept
+		c.Form, c.Kept = OfNode, e.cfg.Lease.Kept
 	}
 	b.id, b.lostAt, b.expiry = c.ID, e.now.Add(e.cfg.CallTimeout), e.now.Add(c.TTL)
 	h.flying = append(h.flying, b)
+	e.arm(b.lostAt)
+	e.driver.Send(c)
 }
 
-func (h *heartbeater) onExtended(e *Engine, r *Reply) {
+func (h *heartbeater) onExtended(e *Engine, r *Call) {
 	for i := range h.flying {
 		if h.flying[i].id != r.ID {
 			continue
@@ -118,7 +129,7 @@ func (h *heartbeater) onExtended(e *Engine, r *Reply) {
 			if l.phase == finished || l.settled {
 				continue // the commit will be told
 			}
-			h.onDropped(e, s)
+			h.onSettled(e, s)
 			e.run.onLost(e, s)
 		}
 		h.land(i)

@@ -9,31 +9,27 @@ const noSlot Slot = -1
 type phase uint8
 
 const (
-	unheld   phase = iota
-	early          // claimed before it is due: waits in the node for that
-	buffered       // claimed ahead: waits in the node for a worker
-	running        // a handler runs
-	overrun        // timed out: the nack is with the committer, the handler still runs
-	finished       // the handler returned: the outcome is with the committer
+	unheld    phase = iota
+	scheduled       // claimed before it is due: waits in the node for that
+	buffered        // claimed ahead: waits in the node for a worker
+	running         // a handler runs
+	timedOut        // timed out: the nack is with the committer, the handler still runs
+	finished        // the handler returned: the outcome is with the committer
 )
 
 // heldLease is one slot of the table.
 type heldLease struct {
-	lease    Lease
-	phase    phase
-	lost     bool // the store no longer honours the token
-	settled  bool // overrun: the outcome has been committed
-	timeouts uint8
-	heldAt   Time // when the claim's answer came
-	dueAt    Time // early: when it may run; running: when it times out
-	beatAt   Time // next heartbeat
-	queue    link // buffered: in line for a worker; running: in line to time out
-	beats    link // in line for a heartbeat
-	expiry   Time // with LeaseConfig.Local: when the lease expires, by the wall clock; else Never
-	expires  link // in line to expire
+	lease   Lease
+	heldAt  Time   // when the claim's answer came
+	dueAt   Time   // scheduled: when it may run; running: when it times out
+	beatAt  Time   // next heartbeat; Never: none
+	expiry  Time   // with LeaseConfig.Local: when the lease expires, by the wall clock; else Never
+	life    uint32 // of the slot: how many leases it held before
+	phase   phase
+	lost    bool   // the store no longer honours the token
+	settled bool   // timedOut: the outcome has been committed
+	batch   *batch // finished, timedOut: what carries the outcome, with LeaseConfig.Local
 }
-
-type link struct{ prev, next Slot }
 
 // leaseTable holds the leases of one engine, from claim to commit.
 type leaseTable struct {
@@ -44,6 +40,7 @@ type leaseTable struct {
 	waiting    int // buffered leases
 	inFlight   [NumClasses]int
 	committing [NumClasses]int
+	byKey      map[LeaseKey]Slot // of all that is held; nil until find is first called
 }
 
 func (t *leaseTable) init(workers int) { t.idle = workers }
@@ -58,12 +55,13 @@ func (t *leaseTable) hold(l *Lease, now Time) Slot {
 	t.free = t.free[:len(t.free)-1]
 	h := &t.slots[s]
 	h.lease = *l
-	h.phase, h.lost, h.settled, h.timeouts = buffered, false, false, noTimeout
-	h.heldAt, h.dueAt, h.beatAt = now, Never, Never
-	h.queue, h.beats = link{noSlot, noSlot}, link{noSlot, noSlot}
-	h.expiry, h.expires = Never, link{noSlot, noSlot}
+	h.phase, h.lost, h.settled = buffered, false, false
+	h.heldAt, h.dueAt, h.beatAt, h.expiry = now, Never, Never, Never
 	t.held++
 	t.inFlight[l.Class()]++
+	if t.byKey != nil {
+		t.byKey[l.Key()] = s
+	}
 	return s
 }
 
@@ -77,7 +75,7 @@ func (t *leaseTable) get(s Slot) *heldLease {
 
 // finish moves a lease whose handler has returned from in flight to committing.
 func (t *leaseTable) finish(h *heldLease) {
-	if h.phase != early {
+	if h.phase != scheduled {
 		t.inFlight[h.lease.Class()]--
 	}
 	h.phase = finished
@@ -88,92 +86,72 @@ func (t *leaseTable) finish(h *heldLease) {
 func (t *leaseTable) release(s Slot) {
 	h := t.get(s)
 	switch h.phase {
-	case early:
+	case scheduled:
 	case finished:
 		t.committing[h.lease.Class()]--
 	default:
 		t.inFlight[h.lease.Class()]--
 	}
 	t.held--
-	h.phase = unheld
+	h.phase, h.batch = unheld, nil
+	h.life++
 	t.free = append(t.free, s)
+	if t.byKey != nil {
+		delete(t.byKey, h.lease.Key())
+	}
 }
 
-// find returns the slot that holds key, or noSlot. It looks at every slot.
+// find returns the slot that holds key, or noSlot. Most engines never ask: the first who does
+// has the table keep an index from then on.
 func (t *leaseTable) find(key LeaseKey) Slot {
-	for i := range t.slots {
-		if h := &t.slots[i]; h.phase != unheld && h.lease.Key() == key {
-			return Slot(i)
+	if t.byKey == nil {
+		t.byKey = make(map[LeaseKey]Slot, t.held)
+		for s := range t.slots {
+			if h := &t.slots[s]; h.phase != unheld {
+				t.byKey[h.lease.Key()] = Slot(s)
+			}
 		}
+	}
+	if s, ok := t.byKey[key]; ok {
+		return s
 	}
 	return noSlot
 }
 
-// slotList is a list through one of the links of the slots, in the order of insertion.
-type slotList struct {
-	head, tail Slot
-	through    linkName
+// slotTime is a time at which something is due for the lease in a slot, if that is still the
+// one of then: nothing that becomes void is looked for, it is passed over when its time comes.
+type slotTime struct {
+	at   Time
+	slot Slot
+	life uint32
 }
 
-// linkName is one of the links of heldLease.
-type linkName uint8
+// before orders by time, then by slot.
+func (a slotTime) before(b slotTime) bool { return a.at < b.at || a.at == b.at && a.slot < b.slot }
 
-const (
-	queueLink linkName = iota
-	beatLink
-	expiryLink
-)
+// at is something due for slot s at that time.
+func (t *leaseTable) at(at Time, s Slot) slotTime { return slotTime{at, s, t.slots[s].life} }
 
-func newSlotList(through linkName) slotList { return slotList{noSlot, noSlot, through} }
-
-func (l *slotList) link(t *leaseTable, s Slot) *link {
-	switch l.through {
-	case beatLink:
-		return &t.slots[s].beats
-	case expiryLink:
-		return &t.slots[s].expires
+// of returns the lease that d is about, or nil if its slot has been released.
+func (t *leaseTable) of(d slotTime) *heldLease {
+	if h := &t.slots[d.slot]; h.life == d.life {
+		return h
 	}
-	return &t.slots[s].queue
+	return nil
 }
 
-func (l *slotList) pushBack(t *leaseTable, s Slot) {
-	*l.link(t, s) = link{l.tail, noSlot}
-	if l.tail == noSlot {
-		l.head = s
-	} else {
-		l.link(t, l.tail).next = s
-	}
-	l.tail = s
-}
+// slotQueue holds slots, first come first. Where something is due for each equally long after it
+// came, that is the order of their times too.
+type slotQueue struct{ fifo[slotTime] }
 
-// insertAfter puts s behind the slot after; noSlot: at the front.
-func (l *slotList) insertAfter(t *leaseTable, s, after Slot) {
-	if after == l.tail {
-		l.pushBack(t, s)
-		return
+// add puts slot s at the end. It drops what has become void once that is most of the list.
+func (q *slotQueue) add(t *leaseTable, at Time, s Slot) {
+	if q.size > 2*t.held+64 {
+		for n := q.size; n > 0; n-- {
+			if d := q.pop(); t.of(d) != nil {
+				q.push(d)
+			}
+		}
 	}
-	next := l.head
-	if after != noSlot {
-		next = l.link(t, after).next
-		l.link(t, after).next = s
-	} else {
-		l.head = s
-	}
-	*l.link(t, s) = link{after, next}
-	l.link(t, next).prev = s
-}
-
-func (l *slotList) remove(t *leaseTable, s Slot) {
-	at := l.link(t, s)
-	if at.prev == noSlot {
-		l.head = at.next
-	} else {
-		l.link(t, at.prev).next = at.next
-	}
-	if at.next == noSlot {
-		l.tail = at.prev
-	} else {
-		l.link(t, at.next).prev = at.prev
-	}
-	*at = link{noSlot, noSlot}
+	q.push(t.at(at, s))
 }

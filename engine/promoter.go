@@ -66,21 +66,23 @@ func (p *promoter) tick(e *Engine) {
 	c := e.call(OpPromote)
 	c.Limit, c.Order = e.cfg.Promoter.Batch, e.cfg.Promoter.Order
 	if e.cfg.Promoter.Gap > 0 {
-		c.Step = StepTake
+		c.Form = TakeDue
 	}
 	p.id, p.lostAt = c.ID, e.now.Add(e.cfg.CallTimeout)
+	e.driver.Send(c)
 }
 
 // insert makes ready what was taken, and again until the store has answered.
 func (p *promoter) insert(e *Engine) {
 	p.insertAt = Never
 	c := e.call(OpPromote)
-	c.Step, c.Jobs = StepInsert, p.taken
+	c.Form, c.Jobs = Insert, append(c.Jobs[:0], p.taken...)
 	p.id, p.lostAt = c.ID, e.now.Add(e.cfg.CallTimeout)
+	e.driver.Send(c)
 }
 
 // onPromoted claims, if something became ready.
-func (p *promoter) onPromoted(e *Engine, r *Reply) {
+func (p *promoter) onPromoted(e *Engine, r *Call) {
 	if r.ID != p.id {
 		return
 	}
@@ -137,9 +139,10 @@ func (l *elector) tick(e *Engine) {
 	c := e.call(OpLead)
 	c.Role, c.TTL = l.role, e.cfg.Leader.TTL
 	l.id, l.sentAt = c.ID, e.now
+	e.driver.Send(c)
 }
 
-func (l *elector) onLead(e *Engine, r *Reply) {
+func (l *elector) onLead(e *Engine, r *Call) {
 	if r.ID != l.id || r.Err != nil {
 		return
 	}

@@ -70,11 +70,14 @@ func (r *reaper) recover(e *Engine) {
 	r.nextAt = e.now.Add(r.pause(e))
 	c := e.call(OpRecover)
 	c.Limit, c.Grace, c.TTL = e.cfg.Reaper.Batch, r.grace(e), e.cfg.Lease.TTL
-	c.Read = e.cfg.Reaper.Guard != FenceDefault
+	if e.cfg.Reaper.Guard != FenceDefault {
+		c.Form = ReadOnly
+	}
 	r.id, r.lostAt = c.ID, e.now.Add(e.cfg.CallTimeout)
+	e.driver.Send(c)
 }
 
-func (r *reaper) onRecovered(e *Engine, reply *Reply) {
+func (r *reaper) onRecovered(e *Engine, reply *Call) {
 	if reply.ID != r.id {
 		return // a late answer's leases expire again
 	}
@@ -102,7 +105,7 @@ func (r *reaper) onRecovered(e *Engine, reply *Reply) {
 
 // onRead keeps what was found for the second step, which comes after the gap even if
 // nothing was found: then it does nothing.
-func (r *reaper) onRead(e *Engine, reply *Reply) {
+func (r *reaper) onRead(e *Engine, reply *Call) {
 	r.starting = r.starting && len(reply.Leases) > 0 && r.grace(e) >= 0
 	r.read, r.writeAt = append(r.read[:0], reply.Leases...), e.now.Add(e.cfg.Reaper.Gap)
 	if e.cfg.Reaper.Every == 0 {

@@ -82,9 +82,10 @@ type Event struct {
 // must copy what it keeps: e is reused.
 type Recorder interface{ Record(e *Event) }
 
-// Record reports to rec what c, just executed with reply r, did to each job. scratch
-// is what the events are written in.
-func (c *Call) Record(at Time, r *Reply, rec Recorder, scratch *Event) {
+// Record reports to rec what c, just executed, did to each job. scratch is what the events
+// are written in.
+func (c *Call) Record(at Time, rec Recorder, scratch *Event) {
+	r := &c.Reply
 	node := c.Engine.Node()
 	// Fields are set one by one: a composite literal would be built elsewhere and
 	// copied.
@@ -96,7 +97,7 @@ func (c *Call) Record(at Time, r *Reply, rec Recorder, scratch *Event) {
 	}
 	switch c.Op {
 	case OpClaim, OpRecover:
-		if c.Read {
+		if c.Form == ReadOnly {
 			return // nothing has changed
 		}
 		kind := Leased
@@ -117,7 +118,8 @@ func (c *Call) Record(at Time, r *Reply, rec Recorder, scratch *Event) {
 	case OpCommit:
 		c.recordOutcomes(at, r, rec, scratch)
 	case OpExtend:
-		for i, k := range c.Leases { // none with c.Node
+		for i := range r.Current { // none of OfNode
+			k := &c.Keys[i]
 			*scratch = Event{At: at, Kind: Extended, Node: node, Job: k.Job, Token: k.Token}
 			if !r.Current[i] {
 				scratch.Kind = ExtendRefused
@@ -125,7 +127,7 @@ func (c *Call) Record(at Time, r *Reply, rec Recorder, scratch *Event) {
 			rec.Record(scratch)
 		}
 	case OpPromote:
-		if c.Step == StepTake {
+		if c.Form == TakeDue {
 			return // they are Waiting still
 		}
 		for _, p := range r.Promoted {

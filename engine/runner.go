@@ -5,24 +5,21 @@ import "time"
 // runner hands leases to workers, watches execution timeouts, and hands what came
 // of them to the committer.
 type runner struct {
-	early    earlyHeap  // leases claimed before they are due
-	line     slotList   // buffered leases, first come first
-	timeouts []timeouts // one list per distinct execution timeout
-	byKind   []uint8    // index into timeouts, by kind; noTimeout: none
-	acked    []LeaseKey // with LeaseConfig.AckAtStart: what the calls of this step name
+	scheduled heap[slotTime] // leases claimed before they are due, by when they are, then by slot
+	line      slotQueue      // buffered leases, first come first
+	timeouts  []timeout      // one for each distinct execution timeout
+	byKind    []uint8        // index into timeouts, by kind; noTimeout: none
 }
 
-// timeouts lists the running leases of one execution timeout: they time out in the
-// order in which they started.
-type timeouts struct {
+// timeout is one execution timeout, and the running leases that it is for.
+type timeout struct {
 	after time.Duration
-	list  slotList
+	due   slotQueue
 }
 
 const noTimeout = ^uint8(0)
 
 func (r *runner) init(cfg *Config) {
-	r.line = newSlotList(queueLink)
 	for _, k := range cfg.Kinds {
 		at := noTimeout
 		for i := range r.timeouts {
@@ -32,40 +29,49 @@ func (r *runner) init(cfg *Config) {
 		}
 		if k.Timeout > 0 && at == noTimeout && len(r.timeouts) < int(noTimeout) {
 			at = uint8(len(r.timeouts))
-			r.timeouts = append(r.timeouts, timeouts{k.Timeout, newSlotList(queueLink)})
+			r.timeouts = append(r.timeouts, timeout{after: k.Timeout})
 		}
 		r.byKind = append(r.byKind, at)
 	}
 }
 
-func (r *runner) deadline(t *leaseTable) Time {
-	d := r.early.next()
+func (r *runner) deadline(e *Engine) Time {
+	d := r.nextScheduled()
 	for i := range r.timeouts {
-		if s := r.timeouts[i].list.head; s != noSlot {
-			d = min(d, t.slots[s].dueAt)
+		if _, h := r.timeouts[i].first(e); h != nil {
+			d = min(d, h.dueAt)
 		}
 	}
 	return d
 }
 
+// first is the lease that times out next, or nil.
+func (t *timeout) first(e *Engine) (Slot, *heldLease) {
+	for t.due.size > 0 {
+		d := *t.due.at(0)
+		if h := e.leases.of(d); h != nil && h.dueAt == d.at {
+			return d.slot, h
+		}
+		t.due.pop()
+	}
+	return noSlot, nil
+}
+
 // tick nacks what has run too long and asks for it to be stopped. The worker stays
 // busy until the handler returns.
 func (r *runner) tick(e *Engine) {
-	r.runDue(e)
+	r.startScheduled(e)
 	for i := range r.timeouts {
-		list := &r.timeouts[i].list
-		for list.head != noSlot && e.leases.slots[list.head].dueAt <= e.now {
-			s := list.head
-			h := e.leases.get(s)
-			list.remove(&e.leases, s)
-			h.timeouts = noTimeout
+		t := &r.timeouts[i]
+		for s, h := t.first(e); h != nil && h.dueAt <= e.now; s, h = t.first(e) {
+			h.dueAt = Never
 			if h.lost {
 				continue // it has been told to stop
 			}
-			e.event = Event{Kind: TimedOut, Error: Timeout, Ran: r.timeouts[i].after}
+			e.event = Event{Kind: TimedOut, Error: Timeout, Ran: t.after}
 			e.record(s, h)
-			e.effects.Cancels = append(e.effects.Cancels, Cancel{s, Timeout})
-			h.phase = overrun
+			e.driver.Cancel(s, Timeout)
+			h.phase = timedOut
 			e.commit.add(e, s, e.outcome(&h.lease, Timeout, h.heldAt))
 			e.observe(&h.lease, Timeout)
 		}
@@ -87,7 +93,7 @@ func (r *runner) take(e *Engine, l *Lease, expiry Time) {
 		}
 	}
 	if l.Waited < 0 {
-		r.hold(e, s)
+		r.holdUntilDue(e, s)
 		return
 	}
 	r.place(e, s)
@@ -101,34 +107,34 @@ func (r *runner) place(e *Engine, s Slot) {
 	}
 	e.leases.slots[s].phase = buffered
 	e.leases.waiting++
-	r.line.pushBack(&e.leases, s)
+	r.line.add(&e.leases, e.now, s)
 }
 
 func (r *runner) start(e *Engine, s Slot) {
 	h := &e.leases.slots[s]
 	h.phase = running
 	e.leases.idle--
-	h.timeouts = r.byKind[min(int(h.lease.Kind), len(r.byKind)-1)]
-	if h.timeouts != noTimeout {
-		t := &r.timeouts[h.timeouts]
+	if i := r.byKind[min(int(h.lease.Kind), len(r.byKind)-1)]; i != noTimeout {
+		t := &r.timeouts[i]
 		h.dueAt = e.now.Add(t.after)
-		t.list.pushBack(&e.leases, s)
+		t.due.add(&e.leases, h.dueAt, s)
+		e.arm(h.dueAt)
 	}
 	if e.cfg.Lease.AckAtStart {
-		r.acked = append(r.acked, h.lease.Key())
 		c := e.call(OpExtend)
-		c.TTL, c.Leases = Forever, r.acked[len(r.acked)-1:]
+		c.TTL, c.Keys = Forever, append(c.Keys[:0], h.lease.Key())
+		e.driver.Send(c)
 	}
-	e.effects.Starts = append(e.effects.Starts, Start{s, h.lease.Job})
 	e.event = Event{}
 	e.event.Kind, e.event.Waited = Started, h.lease.Waited+e.now.Sub(h.heldAt)
 	e.record(s, h)
+	e.driver.Start(s, &h.lease)
 }
 
 // onFinished takes the outcome of a handler and gives its worker the next job.
 func (r *runner) onFinished(e *Engine, s Slot, err ErrorKind, ran time.Duration) {
 	h := e.leases.get(s)
-	if h.phase != running && h.phase != overrun {
+	if h.phase != running && h.phase != timedOut {
 		panic("engine: no handler runs in that slot")
 	}
 	e.event = Event{}
@@ -136,41 +142,45 @@ func (r *runner) onFinished(e *Engine, s Slot, err ErrorKind, ran time.Duration)
 	e.record(s, h)
 	busy := e.leases.idle == 0
 	e.leases.idle++
-	if h.timeouts != noTimeout {
-		r.timeouts[h.timeouts].list.remove(&e.leases, s)
-		h.timeouts = noTimeout
-	}
+	h.dueAt = Never
 	switch {
-	case h.phase == overrun && h.settled, h.lost && h.phase == running:
+	case h.phase == timedOut && h.settled, h.lost && h.phase == running:
 		e.drop(s)
-	case h.phase == overrun:
+	case h.phase == timedOut:
 		e.leases.finish(h) // its outcome is under way
 	default:
 		e.leases.finish(h)
 		e.commit.add(e, s, e.outcome(&h.lease, err, h.heldAt))
 		e.observe(&h.lease, err)
 	}
-	if next := r.line.head; next != noSlot && !e.stopping {
-		r.unline(e, next)
+	if e.leases.waiting > 0 && !e.stopping {
+		next := r.nextInLine(e)
+		e.leases.waiting--
 		r.start(e, next)
 	}
 	if busy {
-		e.fetch.onUnheard()
+		e.fetch.forgetEmpty()
 	}
 	e.fetch.onWorkerFree(e)
 }
 
-func (r *runner) unline(e *Engine, s Slot) {
-	r.line.remove(&e.leases, s)
-	e.leases.waiting--
+// nextInLine takes the first of the buffered leases out of the line; there must be one.
+func (r *runner) nextInLine(e *Engine) Slot {
+	for {
+		d := r.line.pop()
+		if h := e.leases.of(d); h != nil && h.phase == buffered {
+			return d.slot
+		}
+	}
 }
 
 // returnBuffered hands back what has been claimed ahead and not started.
 func (r *runner) returnBuffered(e *Engine) {
-	r.returnEarly(e)
-	for s := r.line.head; s != noSlot; s = r.line.head {
+	r.returnScheduled(e)
+	for e.leases.waiting > 0 {
+		s := r.nextInLine(e)
+		e.leases.waiting--
 		h := e.leases.get(s)
-		r.unline(e, s)
 		e.leases.finish(h)
 		e.commit.add(e, s, e.outcome(&h.lease, Canceled, h.heldAt))
 	}
@@ -183,22 +193,18 @@ func (r *runner) onLost(e *Engine, s Slot) {
 	e.event = Event{Kind: LeaseLost}
 	e.record(s, h)
 	switch h.phase {
-	case early:
+	case scheduled:
 		e.drop(s)
 	case buffered:
-		r.unline(e, s)
+		e.leases.waiting--
 		e.drop(s)
-	case running, overrun:
-		e.effects.Cancels = append(e.effects.Cancels, Cancel{s, LeaseExpired})
+	case running, timedOut:
+		e.driver.Cancel(s, LeaseExpired)
 	}
 }
 
 // drop lets go of a lease whose handler does not run.
-func (e *Engine) drop(s Slot) {
-	e.heartbeat.onDropped(e, s)
-	e.expire.onDropped(e, s)
-	e.leases.release(s)
-}
+func (e *Engine) drop(s Slot) { e.leases.release(s) }
 
 func (e *Engine) observe(l *Lease, err ErrorKind) {
 	o := &e.fetch.observed

@@ -67,6 +67,12 @@ type script struct {
 	asked  map[engine.CallID]int // outcomes or keys of a call
 	keys   map[engine.CallID][]engine.LeaseKey
 	began  map[engine.Slot]engine.Time
+
+	now     engine.Time
+	call    engine.Call
+	calls   strings.Builder // what was asked for since it was last printed
+	starts  strings.Builder
+	cancels strings.Builder
 }
 
 func newScript(t *testing.T) *script {
@@ -108,11 +114,12 @@ func play(t *testing.T, text string) string {
 			}
 		case "at":
 			if s.engine == nil {
-				s.engine = engine.New(s.cfg, 0)
+				s.engine = engine.New(s.cfg, s, 0)
 			}
 			s.out.WriteString("----\n")
-			s.input(engine.Time(s.duration(words[1])), words[2], words[3:])
-			s.effects(engine.Time(s.duration(words[1])))
+			s.now = engine.Time(s.duration(words[1]))
+			s.input(s.now, words[2], words[3:])
+			s.effects()
 		case "#": // only words
 		default:
 			t.Fatalf("unknown line %q", lines[len(lines)-1])
@@ -175,8 +182,8 @@ var replies = map[string]engine.Op{"claimed": engine.OpClaim, "committed": engin
 var statuses = map[string]engine.Status{"unapplied": engine.Unapplied, "applied": engine.Applied, "stale": engine.Stale, "repeated": engine.Repeated}
 
 // reply reads an answer to the call words[0].
-func (s *script) reply(verb string, words []string) *engine.Reply {
-	r := &engine.Reply{ID: engine.CallID(s.number(words[0])), Op: replies[verb], Next: engine.Forever}
+func (s *script) reply(verb string, words []string) *engine.Call {
+	r := &engine.Call{ID: engine.CallID(s.number(words[0])), Op: replies[verb], Reply: engine.Reply{Next: engine.Forever}}
 	status := "applied"
 	var gone []engine.JobID
 	for _, w := range words[1:] {
@@ -278,17 +285,10 @@ func (s *script) Record(e *engine.Event) {
 	s.out.WriteString("\n")
 }
 
-func (s *script) effects(now engine.Time) {
-	effects := s.engine.Effects()
-	for i := range effects.Calls {
-		s.call(&effects.Calls[i])
-	}
-	for _, start := range effects.Starts {
-		s.began[start.Slot] = now
-		fmt.Fprintf(&s.out, "  start slot=%d job=%d\n", start.Slot, start.Job.ID)
-	}
-	for _, c := range effects.Cancels {
-		fmt.Fprintf(&s.out, "  cancel slot=%d %s\n", c.Slot, errorKinds[c.Error])
+func (s *script) effects() {
+	for _, b := range []*strings.Builder{&s.calls, &s.starts, &s.cancels} {
+		s.out.WriteString(b.String())
+		b.Reset()
 	}
 	deadline := "never"
 	if d := s.engine.Deadline(); d != engine.Never {
@@ -297,62 +297,78 @@ func (s *script) effects(now engine.Time) {
 	fmt.Fprintf(&s.out, "  deadline %s held %d idle %d\n", deadline, s.engine.Held(), s.engine.Idle())
 }
 
-func (s *script) call(c *engine.Call) {
-	fmt.Fprintf(&s.out, "  call %d %v", c.ID, c.Op)
+// Call implements engine.Driver.
+func (s *script) Call() *engine.Call { return &s.call }
+
+// Start implements engine.Driver.
+func (s *script) Start(slot engine.Slot, l *engine.Lease) {
+	s.began[slot] = s.now
+	fmt.Fprintf(&s.starts, "  start slot=%d job=%d\n", slot, l.ID)
+}
+
+// Cancel implements engine.Driver.
+func (s *script) Cancel(slot engine.Slot, why engine.ErrorKind) {
+	fmt.Fprintf(&s.cancels, "  cancel slot=%d %s\n", slot, errorKinds[why])
+}
+
+// Send implements engine.Driver.
+func (s *script) Send(c *engine.Call) {
+	out := &s.calls
+	fmt.Fprintf(out, "  call %d %v", c.ID, c.Op)
 	switch c.Op {
 	case engine.OpClaim:
-		fmt.Fprintf(&s.out, " limit=%d ttl=%v", c.Plan.Limit, c.TTL)
-		for _, term := range c.Plan.Terms {
-			fmt.Fprintf(&s.out, " [%v %v %d]", term.Class, term.Order, term.Limit)
+		fmt.Fprintf(out, " limit=%d ttl=%v", c.Limit, c.TTL)
+		for _, term := range c.Terms {
+			fmt.Fprintf(out, " [%v %v %d]", term.Class, term.Order, term.Limit)
 		}
 	case engine.OpCommit:
 		s.asked[c.ID] = len(c.Batch.Outcomes)
-		fmt.Fprintf(&s.out, " batch=%d settled=%d:", c.Batch.ID.Seq, c.Batch.Settled)
+		fmt.Fprintf(out, " batch=%d settled=%d:", c.Batch.ID.Seq, c.Batch.Settled)
 		for _, o := range c.Batch.Outcomes {
-			fmt.Fprintf(&s.out, " %v %d/%d", o.Verb, o.Job, o.Token)
+			fmt.Fprintf(out, " %v %d/%d", o.Verb, o.Job, o.Token)
 			if o.Error != 0 {
-				fmt.Fprintf(&s.out, " (%s)", errorKinds[o.Error])
+				fmt.Fprintf(out, " (%s)", errorKinds[o.Error])
 			}
 			if o.Delay != 0 {
-				fmt.Fprintf(&s.out, " after %v", o.Delay)
+				fmt.Fprintf(out, " after %v", o.Delay)
 			}
 			if o.Stand != engine.PlaceDefault {
-				fmt.Fprintf(&s.out, " at=%s", stands[o.Stand])
+				fmt.Fprintf(out, " at=%s", stands[o.Stand])
 			}
 			if o.Guard != engine.FenceDefault {
-				fmt.Fprintf(&s.out, " if=%s", guards[o.Guard])
+				fmt.Fprintf(out, " if=%s", guards[o.Guard])
 			}
 		}
 	case engine.OpExtend:
-		s.keys[c.ID] = slices.Clone(c.Leases)
-		fmt.Fprintf(&s.out, " ttl=%v:", c.TTL)
-		if c.Node {
-			s.out.WriteString(" all of the node")
+		s.keys[c.ID] = slices.Clone(c.Keys)
+		fmt.Fprintf(out, " ttl=%v:", c.TTL)
+		if c.Form == engine.OfNode {
+			out.WriteString(" all of the node")
 		}
-		if c.Kept {
-			s.out.WriteString(" and its former lives")
+		if c.Form == engine.OfNode && c.Kept {
+			out.WriteString(" and its former lives")
 		}
-		for _, k := range c.Leases {
-			fmt.Fprintf(&s.out, " %d/%d", k.Job, k.Token)
+		for _, k := range c.Keys {
+			fmt.Fprintf(out, " %d/%d", k.Job, k.Token)
 		}
 	case engine.OpRecover:
-		fmt.Fprintf(&s.out, " limit=%d grace=%v ttl=%v", c.Limit, c.Grace, c.TTL)
-		if c.Read {
-			s.out.WriteString(" read")
+		fmt.Fprintf(out, " limit=%d grace=%v ttl=%v", c.Limit, c.Grace, c.TTL)
+		if c.Form == engine.ReadOnly {
+			out.WriteString(" read")
 		}
 	case engine.OpPromote:
-		switch c.Step {
-		case engine.StepInsert:
-			fmt.Fprintf(&s.out, " insert %v", c.Jobs)
-		case engine.StepTake:
-			fmt.Fprintf(&s.out, " take limit=%d %v", c.Limit, c.Order)
+		switch c.Form {
+		case engine.Insert:
+			fmt.Fprintf(out, " insert %v", c.Jobs)
+		case engine.TakeDue:
+			fmt.Fprintf(out, " take limit=%d %v", c.Limit, c.Order)
 		default:
-			fmt.Fprintf(&s.out, " limit=%d %v", c.Limit, c.Order)
+			fmt.Fprintf(out, " limit=%d %v", c.Limit, c.Order)
 		}
 	case engine.OpLead:
-		fmt.Fprintf(&s.out, " %s ttl=%v", [...]string{"reaper", "promoter"}[c.Role], c.TTL)
+		fmt.Fprintf(out, " %s ttl=%v", [...]string{"reaper", "promoter"}[c.Role], c.TTL)
 	case engine.OpStats:
-		fmt.Fprintf(&s.out, " limit=%d", c.Limit)
+		fmt.Fprintf(out, " limit=%d", c.Limit)
 	}
-	s.out.WriteString("\n")
+	out.WriteString("\n")
 }

@@ -182,9 +182,9 @@ func TestExecuteAndRecord(t *testing.T) {
 		rows, came int
 		want       events
 	}{
-		{engine.Call{Op: engine.OpClaim, Plan: engine.Plan{Limit: 3}, TTL: 5}, "claim 21474836480 3 5ns", 3, 1, events{leased}},
+		{engine.Call{Op: engine.OpClaim, Limit: 3, TTL: 5}, "claim 21474836480 3 5ns", 3, 1, events{leased}},
 		{engine.Call{Op: engine.OpRecover, Limit: 3, Grace: 4, TTL: 5}, "recover 21474836480 3 4ns 5ns", 3, 1, events{taken}},
-		{engine.Call{Op: engine.OpExtend, Leases: keys, TTL: 5}, "extend 2 5ns", 2, 2,
+		{engine.Call{Op: engine.OpExtend, Keys: keys, TTL: 5}, "extend 2 5ns", 2, 2,
 			events{{Kind: engine.Extended, Job: 7, Token: 9}, {Kind: engine.ExtendRefused, Job: 8, Token: 1}}},
 		{engine.Call{Op: engine.OpPromote, Limit: 4, Order: engine.NewestReady}, "promote 4 newest", 4, 1,
 			events{{Kind: engine.Promoted, Job: 7, JobKind: 2, Tenant: 3, Class: engine.Retry}}},
@@ -197,16 +197,15 @@ func TestExecuteAndRecord(t *testing.T) {
 		t.Run(tt.call.Op.String(), func(t *testing.T) {
 			c := tt.call
 			c.ID, c.Engine = 11, engine.NewEngineID(5, 0)
-			var r engine.Reply
 			store := &scripted{}
 			for range 2 { // a reply is reused: nothing of the call before may be left
-				c.Execute(context.Background(), store, &r, nil)
+				c.Execute(context.Background(), store, nil)
 			}
-			if store.asked != tt.asked || r.ID != 11 || r.Op != c.Op || r.Err != nil {
-				t.Errorf("asked %q, want %q; reply %d to %v, error %v", store.asked, tt.asked, r.ID, r.Op, r.Err)
+			if store.asked != tt.asked || c.Err != nil {
+				t.Errorf("asked %q, want %q; error %v", store.asked, tt.asked, c.Err)
 			}
-			if c.Rows() != tt.rows || r.Rows() != tt.came {
-				t.Errorf("%d rows asked for, %d came, want %d and %d", c.Rows(), r.Rows(), tt.rows, tt.came)
+			if c.Rows() != tt.rows || c.Reply.Rows() != tt.came {
+				t.Errorf("%d rows asked for, %d came, want %d and %d", c.Rows(), c.Reply.Rows(), tt.rows, tt.came)
 			}
 			want := events{{Kind: engine.Called, Op: c.Op, Count: int32(tt.came)}}
 			want = append(want, tt.want...)
@@ -214,18 +213,18 @@ func TestExecuteAndRecord(t *testing.T) {
 				want[i].At, want[i].Node = 99, 5
 			}
 			var got events
-			c.Record(99, &r, &got, new(engine.Event))
+			c.Record(99, &got, new(engine.Event))
 			if d := cmp.Diff(want, got); d != "" {
 				t.Errorf("recorded (-want +got):\n%s", d)
 			}
 
 			store.asked = ""
-			c.Execute(context.Background(), store, &r, refused)
-			if store.asked != "" || r.Err != refused || r.Rows() != 0 {
-				t.Errorf("refused: asked %q, error %v, %d rows", store.asked, r.Err, r.Rows())
+			c.Execute(context.Background(), store, refused)
+			if store.asked != "" || c.Err != refused || c.Reply.Rows() != 0 {
+				t.Errorf("refused: asked %q, error %v, %d rows", store.asked, c.Err, c.Reply.Rows())
 			}
 			got = nil
-			c.Record(99, &r, &got, new(engine.Event))
+			c.Record(99, &got, new(engine.Event))
 			if len(got) != 1 || got[0].Kind != engine.Called || got[0].Count != 0 {
 				t.Errorf("refused: recorded %v", got)
 			}
@@ -247,9 +246,9 @@ func TestRecordOutcomes(t *testing.T) {
 	for _, tt := range tests {
 		c := engine.Call{Op: engine.OpCommit, Engine: engine.NewEngineID(5, 0), Batch: engine.Batch{Outcomes: []engine.Outcome{
 			{LeaseKey: engine.LeaseKey{Job: 7, Token: 9}, Verb: tt.verb, Error: engine.Conflict, Kind: 2, Tenant: 3, Delivery: 2, Delay: 30}}}}
-		r := engine.Reply{Results: []engine.Result{{Status: tt.status, From: engine.InFlight, Class: engine.Retry, Age: 40}}}
+		c.Reply = engine.Reply{Results: []engine.Result{{Status: tt.status, From: engine.InFlight, Class: engine.Retry, Age: 40}}}
 		var got events
-		c.Record(99, &r, &got, new(engine.Event))
+		c.Record(99, &got, new(engine.Event))
 		got = got[1:] // Called
 		var want events
 		if tt.want != 0 {
@@ -320,10 +319,10 @@ func TestViewDraws(t *testing.T) {
 		var draws []float64
 		c.Engine, c.Rand, c.Policy = engine.NewEngineID(node, 0), engine.Rand{Seed: seed}, drawing{&draws}
 		c.Recorder = nil
-		e := engine.New(c, 0)
+		e := engine.New(c, &engine.Asked{}, 0)
 		for i := range 2 {
 			e.Wake(engine.Time(i))
-			e.Handle(engine.Time(i), &engine.Reply{ID: engine.CallID(i + 1), Op: engine.OpClaim, Next: engine.Forever})
+			e.Handle(engine.Time(i), &engine.Call{ID: engine.CallID(i + 1), Op: engine.OpClaim, Reply: engine.Reply{Next: engine.Forever}})
 		}
 		return draws
 	}
@@ -358,10 +357,10 @@ func TestPolicyIsTold(t *testing.T) {
 	var told []engine.Observation
 	c.Policy, c.Recorder, c.Workers = watching{&told}, nil, 3
 	c.Kinds[0].Timeout = time.Second
-	e := engine.New(c, 0)
+	e := engine.New(c, &engine.Asked{}, 0)
 	e.Tick(0)
-	e.Handle(1, &engine.Reply{ID: 1, Op: engine.OpClaim, Leases: []engine.Lease{
-		{Token: 1, Job: engine.Job{ID: 7, Kind: 5, Delivery: 1}}, {Token: 2, Job: engine.Job{ID: 8, Delivery: 2}}, {Token: 3, Job: engine.Job{ID: 9, Delivery: 3}}}})
+	e.Handle(1, &engine.Call{ID: 1, Op: engine.OpClaim, Reply: engine.Reply{Leases: []engine.Lease{
+		{Token: 1, Job: engine.Job{ID: 7, Kind: 5, Delivery: 1}}, {Token: 2, Job: engine.Job{ID: 8, Delivery: 2}}, {Token: 3, Job: engine.Job{ID: 9, Delivery: 3}}}}})
 	e.Finish(2, 0, engine.NoError, 1)
 	e.Finish(3, 1, engine.Throttled, 1)
 	e.Tick(engine.Time(1 + time.Second))
@@ -393,15 +392,16 @@ func (breaking) Observe(*engine.Observation) {}
 func TestFilteredPlanWaitsForThePoll(t *testing.T) {
 	c := newScript(t).cfg
 	c.Policy, c.Recorder, c.Workers = breaking{}, nil, 4
-	e := engine.New(c, 0)
+	asked := &engine.Asked{}
+	e := engine.New(c, asked, 0)
 	e.Tick(0)
-	e.Effects()
-	e.Handle(1, &engine.Reply{ID: 1, Op: engine.OpClaim, Next: engine.Forever, Leases: []engine.Lease{{Token: 1, Job: engine.Job{ID: 7, Kind: 3, Delivery: 1}}}})
-	if calls := e.Effects().Calls; len(calls) != 1 || calls[0].Plan.Limit != 3 {
+	asked.Take()
+	e.Handle(1, &engine.Call{ID: 1, Op: engine.OpClaim, Reply: engine.Reply{Next: engine.Forever, Leases: []engine.Lease{{Token: 1, Job: engine.Job{ID: 7, Kind: 3, Delivery: 1}}}}})
+	if calls := asked.Take(); len(calls) != 1 || calls[0].Limit != 3 {
 		t.Fatalf("after a claim that brought something: %v, want a claim for the 3 idle workers", calls)
 	}
-	e.Handle(2, &engine.Reply{ID: 2, Op: engine.OpClaim, Next: engine.Forever})
-	if calls := e.Effects().Calls; len(calls) != 0 {
+	e.Handle(2, &engine.Call{ID: 2, Op: engine.OpClaim, Reply: engine.Reply{Next: engine.Forever}})
+	if calls := asked.Take(); len(calls) != 0 {
 		t.Errorf("after a claim that brought nothing: %v, want none", calls)
 	}
 	if want := engine.Time(2).Add(c.Fetch.Poll); e.Deadline() != want {

@@ -31,7 +31,7 @@ var budgets = []budget{
 	{"engine/pgstore", 2700, 2130},
 	{"engine/pgstore/pgserver", 600, 500},
 	{"engine/quantity", 700, 480},
-	{"engine/sim", 1750, 1400},
+	{"engine/sim", 1850, 1400},
 	{"policies", 2550, 1850},
 	{"scenarios", 6700, 4700},
 	{"scenarios/chaos", 3150, 1350},

@@ -145,12 +145,12 @@ func (p *probe) tell(c *engine.Call, r *engine.Reply, began, ended engine.Time) 
 			fresh++
 		}
 	}
-	for i := range c.Plan.Terms {
-		if t := &c.Plan.Terms[i]; t.Class != engine.Retry {
+	for i := range c.Terms {
+		if t := &c.Terms[i]; t.Class != engine.Retry {
 			allowed += t.Limit
 		}
 	}
-	p.dry = len(r.Leases) < c.Plan.Limit && fresh < allowed
+	p.dry = len(r.Leases) < c.Limit && fresh < allowed
 }
 
 // calibrate measures with the arrivals and run times of the scenario at that speed, without

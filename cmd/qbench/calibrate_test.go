@@ -37,7 +37,7 @@ func TestLearn(t *testing.T) {
 	const ms = time.Millisecond
 	p := new(probe)
 	call := func(op engine.Op, began, ended, known time.Duration, rows int) {
-		c, r := &engine.Call{Op: op, Plan: engine.Plan{Limit: 10, Terms: []engine.Term{{Class: engine.AnyClass, Limit: 10}}}}, &engine.Reply{Leases: make([]engine.Lease, rows)}
+		c, r := &engine.Call{Op: op, Limit: 10, Terms: []engine.Term{{Class: engine.AnyClass, Limit: 10}}}, &engine.Reply{Leases: make([]engine.Lease, rows)}
 		p.tell(c, r, engine.Time(began), engine.Time(ended))
 		p.Record(&engine.Event{Kind: engine.Called, Op: op, At: engine.Time(known), Count: int32(rows)})
 	}

@@ -12,30 +12,15 @@ import (
 
 // flight is a call to the store and its answer. Flights are reused.
 type flight struct {
-	call     engine.Call
-	reply    engine.Reply
-	terms    []engine.Term
-	outcomes []engine.Outcome
-	leases   []engine.LeaseKey
-	jobs     []engine.JobID
-	until    engine.Time // it counts as lost from then on
-	began    engine.Time
-	ended    engine.Time
-}
-
-// take copies a call, whose slices are the engine's.
-func (f *flight) take(c *engine.Call, until engine.Time) {
-	f.call, f.until = *c, until
-	f.terms = append(f.terms[:0], c.Plan.Terms...)
-	f.outcomes = append(f.outcomes[:0], c.Batch.Outcomes...)
-	f.leases = append(f.leases[:0], c.Leases...)
-	f.jobs = append(f.jobs[:0], c.Jobs...)
-	f.call.Plan.Terms, f.call.Batch.Outcomes, f.call.Leases, f.call.Jobs = f.terms, f.outcomes, f.leases, f.jobs
+	engine.Call
+	until engine.Time // it counts as lost from then on
+	began engine.Time
+	ended engine.Time
 }
 
 // owes reports whether the answer may bring work that must be handed back.
 func (f *flight) owes() bool {
-	switch f.call.Op {
+	switch f.Op {
 	case engine.OpClaim, engine.OpRecover, engine.OpPromote:
 		return true
 	}
@@ -60,19 +45,24 @@ const moreCalls = 16
 
 func (k *callers) init(commits int) { k.parked.L, k.most = &k.mu, commits+moreCalls }
 
-// send has a call made.
-func (l *loop) send(c *engine.Call) {
-	var f *flight
+// Call implements engine.Driver.
+func (l *loop) Call() *engine.Call {
 	if n := len(l.landed); n > 0 {
-		f, l.landed = l.landed[n-1], l.landed[:n-1]
+		l.calling, l.landed = l.landed[n-1], l.landed[:n-1]
 	} else {
-		f = &flight{}
+		l.calling = &flight{}
 	}
+	return &l.calling.Call
+}
+
+// Send has a call made by another goroutine.
+func (l *loop) Send(c *engine.Call) {
+	f := l.calling
 	timeout := l.Engine.CallTimeout
 	if c.Op == engine.OpCommit {
 		timeout = l.Engine.Commit.Timeout
 	}
-	f.take(c, l.at.Add(timeout))
+	f.until = l.at.Add(timeout)
 	if f.owes() {
 		l.owed++
 	}
@@ -129,7 +119,7 @@ func (l *loop) call() {
 func (l *loop) perform(f *flight) {
 	f.began = l.now()
 	ctx, cancel := context.WithTimeout(l.calls, time.Duration(f.until-f.began))
-	f.call.Execute(ctx, l.Store, &f.reply, ctx.Err())
+	f.Execute(ctx, l.Store, ctx.Err())
 	cancel()
 	f.ended = l.now()
 	f.check()
@@ -137,18 +127,17 @@ func (l *loop) perform(f *flight) {
 
 // check makes an error of an answer that does not fit its call.
 func (f *flight) check() {
-	r, want := &f.reply, 0
-	var got int
+	var want, got int
 	switch {
-	case r.Err != nil:
+	case f.Err != nil:
 		return
-	case f.call.Op == engine.OpCommit:
-		want, got = len(f.outcomes), len(r.Results)
-	case f.call.Op == engine.OpExtend && !f.call.Node:
-		want, got = len(f.leases), len(r.Current)
+	case f.Op == engine.OpCommit:
+		want, got = len(f.Batch.Outcomes), len(f.Results)
+	case f.Op == engine.OpExtend && f.Form == engine.Plain:
+		want, got = len(f.Keys), len(f.Current)
 	}
 	if got != want {
-		r.Err = fmt.Errorf("%v of %d: the store answered for %d", f.call.Op, want, got)
+		f.Err = fmt.Errorf("%v of %d: the store answered for %d", f.Op, want, got)
 	}
 }
 
@@ -158,27 +147,27 @@ func (l *loop) land(f *flight) {
 		l.owed--
 	}
 	if l.OnCall != nil {
-		l.OnCall(l.node, &f.call, &f.reply, f.began, f.ended)
+		l.OnCall(l.node, &f.Call, &f.Reply, f.began, f.ended)
 	}
-	if f.reply.Err != nil {
+	if f.Err != nil {
 		l.complain(f)
-		if f.call.Op == engine.OpClaim {
+		if f.Op == engine.OpClaim {
 			l.deaf = l.at.Add(cmp.Or(l.Engine.Fetch.ErrorPause, l.Engine.Fetch.Poll))
 		}
 	}
 	if l.recorder != nil {
-		f.call.Record(l.at, &f.reply, l.recorder, &l.scratch)
+		f.Record(l.at, l.recorder, &l.scratch)
 	}
-	l.engine.Handle(l.at, &f.reply)
+	l.engine.Handle(l.at, &f.Call)
 	l.landed = append(l.landed, f)
 }
 
 // complain logs an error of the store, but not the same all the time.
 func (l *loop) complain(f *flight) {
-	op := f.call.Op
+	op := f.Op
 	if l.at < l.quiet[op] {
 		return
 	}
 	l.quiet[op] = l.at.Add(time.Second)
-	l.log.Warn("live: store: "+f.reply.Err.Error(), "op", op.String(), "node", l.node)
+	l.log.Warn("live: store: "+f.Err.Error(), "op", op.String(), "node", l.node)
 }

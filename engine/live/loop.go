@@ -30,7 +30,8 @@ type loop struct {
 	block   []cell  // not yet used
 	begun   []*cell // to be given to the workers at the end of the step
 	landed  []*flight
-	owed    int // calls under way that may bring work
+	calling *flight // which the engine fills in
+	owed    int     // calls under way that may bring work
 	scratch engine.Event
 	quiet   [engine.NumOps]engine.Time // no complaints before
 	deaf    engine.Time                // no wakes before: a claim has failed, and the engine pauses
@@ -57,7 +58,7 @@ func newLoop(p *process, node int32, id engine.EngineID) *loop {
 	l.box.init(c.Workers)
 	l.callers.init(c.Commit.Calls)
 	l.at = p.now()
-	l.engine = engine.New(c, l.at)
+	l.engine = engine.New(c, l, l.at)
 	l.idle.Store(int32(c.Workers))
 	return l
 }
@@ -102,12 +103,11 @@ func (l *loop) arm(due engine.Time) {
 // step tells the engine what has happened and does what it asks for.
 func (l *loop) step() {
 	l.at = l.now()
-	inputs := len(l.in.ended) > 0
+	l.begun = l.begun[:0]
 	for i, f := range l.in.replies {
 		l.in.replies[i] = nil
 		if f != nil {
 			l.land(f)
-			inputs = true
 		}
 	}
 	for i := range l.in.ended {
@@ -116,20 +116,18 @@ func (l *loop) step() {
 		l.engine.Finish(l.at, x.slot, x.kind, time.Duration(x.ran))
 	}
 	if l.in.stopped && !l.stopping {
-		l.stopping, inputs = true, true
+		l.stopping = true
 		l.cancelAt = l.at.Add(l.StopWithin)
 		l.engine.Stop(l.at)
 	}
 	if l.in.woken && l.engine.Idle() > 0 && l.at >= l.deaf {
 		l.engine.Wake(l.at)
-		inputs = true
 	}
-	if l.engine.Deadline() <= l.at {
+	if l.engine.Due() <= l.at && l.engine.Deadline() <= l.at {
 		l.engine.Tick(l.at)
-		inputs = true
 	}
-	if inputs { // else the effects are those of the step before
-		l.apply()
+	if len(l.begun) > 0 {
+		l.begin(l.begun)
 	}
 	if l.at >= l.cancelAt {
 		l.cancelAt, l.endAt = engine.Never, l.at.Add(l.CancelWithin)
@@ -142,41 +140,29 @@ func (l *loop) step() {
 	l.idle.Store(int32(l.engine.Idle()))
 }
 
-// apply carries out the effects of a step.
-func (l *loop) apply() {
-	effects := l.engine.Effects()
-	for i := range effects.Calls {
-		l.send(&effects.Calls[i])
-	}
-	l.begun = l.begun[:0]
-	for i := range effects.Starts {
-		l.start(&effects.Starts[i])
-	}
-	for _, x := range effects.Cancels {
-		if c := l.cells[x.Slot]; c != nil {
-			c.cancel(causeOf(x.Error))
-		}
-	}
-	if len(l.begun) > 0 {
-		l.begin(l.begun)
-	}
-}
-
-func (l *loop) start(s *engine.Start) {
+// Start implements engine.Driver: the workers are given what begins at the end of the step.
+func (l *loop) Start(slot engine.Slot, lease *engine.Lease) {
 	if len(l.block) == 0 {
 		l.block = make([]cell, cellBlock)
 	}
 	c := &l.block[0]
 	l.block = l.block[1:]
-	c.job, c.slot, c.process, c.ends = s.Job, s.Slot, l.process, engine.Never
-	if t := l.timeoutOf(s.Job.Kind); t > 0 {
+	c.job, c.slot, c.process, c.ends = lease.Job, slot, l.process, engine.Never
+	if t := l.timeoutOf(lease.Kind); t > 0 {
 		c.ends = l.at.Add(t)
 	}
-	for len(l.cells) <= int(s.Slot) {
+	for len(l.cells) <= int(slot) {
 		l.cells = append(l.cells, nil)
 	}
-	l.cells[s.Slot] = c
+	l.cells[slot] = c
 	l.begun = append(l.begun, c)
+}
+
+// Cancel implements engine.Driver.
+func (l *loop) Cancel(slot engine.Slot, why engine.ErrorKind) {
+	if c := l.cells[slot]; c != nil {
+		c.cancel(causeOf(why))
+	}
 }
 
 func (l *loop) timeoutOf(k engine.Kind) time.Duration {

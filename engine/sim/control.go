@@ -151,13 +151,14 @@ func (s *Sim) begin(c *Control, came int) bool {
 		n.frozen++
 		end.life = n.lives
 		s.report(engine.NodePause, c.Node)
-		s.timers.set(c.Node, engine.Never)
+		s.queue.timers.set(c.Node, engine.Never)
+		s.awake.put(c.Node, false)
 	case StallReaper:
 		s.stall(engine.ReaperRole, 1)
 	case StallPromoter:
 		s.stall(engine.PromoterRole, 1)
 	case StallStore:
-		s.gate.stalls++
+		s.admission.stalls++
 	case ShiftClock:
 		s.shiftClock(c.Node, c.Offset)
 		if met = c.Offset != 0; c.For == 0 {
@@ -174,9 +175,9 @@ func (s *Sim) begin(c *Control, came int) bool {
 		}
 		end.life = n.lives
 		n.engine.Stop(s.now)
-		s.apply(c.Node)
+		s.stepped(n)
 	case LimitStore:
-		s.gate.limit(c.Limit)
+		s.admission.limit(c.Limit)
 	}
 	s.endLater(end, c.For)
 	return met
@@ -204,7 +205,7 @@ func (s *Sim) end(e *ending) {
 	case StallPromoter:
 		s.stall(engine.PromoterRole, -1)
 	case StallStore:
-		if s.gate.stalls--; s.gate.stalls == 0 {
+		if s.admission.stalls--; s.admission.stalls == 0 {
 			s.serveNext()
 		}
 	case ShiftClock:
@@ -215,7 +216,7 @@ func (s *Sim) end(e *ending) {
 			s.boot(e.node)
 		}
 	case LimitStore:
-		s.gate.unlimit(e.limit)
+		s.admission.unlimit(e.limit)
 		s.serveNext()
 	}
 }
@@ -232,7 +233,7 @@ func (s *Sim) stall(role engine.Role, by int) {
 			continue
 		}
 		n.engine.Stall(s.now, role, s.stalled[role] > 0)
-		s.setTimer(int32(i))
+		s.stepped(n)
 	}
 }
 
@@ -241,7 +242,7 @@ func (s *Sim) shiftClock(node int32, by time.Duration) {
 	n.ahead += by
 	if n.engine != nil {
 		n.engine.SetWallClock(s.now, n.ahead)
-		s.setTimer(node)
+		s.stepped(n)
 	}
 }
 
@@ -290,7 +291,7 @@ func (s *Sim) redrive(c *Control, came int) int {
 // promoteFirst sees what is due become ready before the store is called for something
 // else, which would make it ready unseen.
 func (s *Sim) promoteFirst() {
-	if s.nextDue <= s.now {
+	if s.queue.due <= s.now {
 		s.becomeDue()
 	}
 }

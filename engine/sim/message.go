@@ -2,56 +2,58 @@ package sim
 
 import (
 	"context"
+	"slices"
 
 	"qsim/engine"
 )
 
 // message is a call on its way to the store and its answer on the way back.
 type message struct {
-	call     engine.Call
-	answer   engine.Reply
-	fate     Fate
-	terms    []engine.Term
-	outcomes []engine.Outcome
-	leases   []engine.LeaseKey
-	jobs     []engine.JobID
+	engine.Call
+	fate Fate
 }
 
-// send gives a call to the network. The engine's slices are copied.
-func (s *Sim) send(c *engine.Call) {
-	fate := s.cfg.Network.Request(s.now, c)
-	if fate.LoseRequest {
+// Call implements engine.Driver.
+func (n *node) Call() *engine.Call {
+	n.calling = n.sim.messages.alloc()
+	return &n.sim.messages.at(n.calling).Call
+}
+
+// Send gives a call to the network.
+func (n *node) Send(c *engine.Call) {
+	s, ref := n.sim, n.calling
+	if d := s.oneWay[c.Op]; d >= 0 {
+		s.queue.pushRequest(s.now.Add(d), ref)
 		return
 	}
-	copies := 1
-	if fate.Duplicate {
-		copies = 2
+	m := s.messages.at(ref)
+	m.fate = s.cfg.Network.Request(s.now, c)
+	if m.fate.LoseRequest {
+		s.release(ref)
+		return
 	}
-	for range copies {
-		ref := s.messages.alloc()
-		m := s.messages.at(ref)
-		m.call, m.fate = *c, fate
-		switch c.Op { // of the slices, each op has its own
-		case engine.OpClaim:
-			m.terms = append(m.terms[:0], c.Plan.Terms...)
-			m.call.Plan.Terms = m.terms
-		case engine.OpCommit:
-			m.outcomes = append(m.outcomes[:0], c.Batch.Outcomes...)
-			m.call.Batch.Outcomes = m.outcomes
-		case engine.OpExtend:
-			m.leases = append(m.leases[:0], c.Leases...)
-			m.call.Leases = m.leases
-		}
-		if c.Jobs != nil {
-			m.jobs = append(m.jobs[:0], c.Jobs...)
-			m.call.Jobs = m.jobs
-		}
-		s.queue.pushNext(s.now.Add(fate.Delay), request, ref)
+	if m.fate.Partial > 0 {
+		m.Batch.Outcomes = slices.Clone(m.Batch.Outcomes) // to be changed
+	}
+	at := s.now.Add(m.fate.Delay)
+	s.queue.pushRequest(at, ref)
+	if m.fate.Duplicate {
+		again := s.messages.alloc()
+		twin := s.messages.at(again)
+		twin.CopyFrom(c)
+		twin.fate = m.fate
+		s.queue.pushRequest(at, again)
 	}
 }
 
-// deliver executes a call at the store and sends the answer back.
-func (s *Sim) deliver(ref uint32) {
+// release takes back the record of a call that is over.
+func (s *Sim) release(ref uint32) {
+	s.messages.at(ref).fate = Fate{}
+	s.messages.release(ref)
+}
+
+// execute executes a call at the store and sends the answer back.
+func (s *Sim) execute(ref uint32) {
 	m := s.messages.at(ref)
 	if m.fate.Partial > 0 {
 		s.refuseSome(m)
@@ -61,38 +63,40 @@ func (s *Sim) deliver(ref uint32) {
 		s.countRows()
 		rows = &s.rows
 	}
-	m.call.Execute(context.Background(), s.store, &m.answer, m.fate.Refuse)
-	if rows != nil && m.call.Op == engine.OpClaim && m.answer.Err == nil {
+	m.Execute(context.Background(), s.store, m.fate.Refuse)
+	if rows != nil && m.Op == engine.OpClaim && m.Err == nil {
 		s.countAhead()
 	}
-	m.call.Record(s.now, &m.answer, s, &s.event)
-	switch m.call.Op {
+	m.Record(s.now, s, &s.event)
+	switch m.Op {
 	case engine.OpCommit:
-		s.nextDue = s.store.NextDue()
+		s.queue.due = s.store.NextDue()
 		for n := s.madeReady(m); n > 0; n-- {
 			s.wake()
-			m = s.messages.at(ref)
 		}
 	case engine.OpPromote:
-		if len(m.answer.Promoted) > 0 && m.call.Step != engine.StepTake {
-			s.wakeFor(len(m.answer.Promoted))
-			m = s.messages.at(ref)
+		if len(m.Promoted) > 0 && m.Form != engine.TakeDue {
+			s.wakeFor(len(m.Promoted))
 		}
 	}
-	s.gate.serving++
-	if m.fate.LoseReply && s.gate.parallel == 0 {
-		s.gate.serving--
-		s.messages.release(ref)
+	s.admission.serving++
+	if m.fate.LoseReply && s.admission.parallel == 0 {
+		s.admission.serving--
+		s.release(ref)
 		return
 	}
-	s.queue.pushNext(s.now.Add(s.cfg.Network.Reply(s.now, &m.call, &m.answer, rows)), reply, ref)
+	d := s.oneWay[m.Op]
+	if d < 0 {
+		d = s.cfg.Network.Reply(s.now, &m.Call, &m.Reply, rows)
+	}
+	s.queue.pushReply(s.now.Add(d), ref)
 }
 
 // madeReady is how many jobs may be claimed now by what a commit did.
 func (s *Sim) madeReady(m *message) int {
 	n := 0
-	for i := range m.answer.Results {
-		if r := &m.answer.Results[i]; r.Status == engine.Applied && m.makesReady(i, s.cfg.Held, s.cfg.MakesRoom) {
+	for i := range m.Results {
+		if r := &m.Results[i]; r.Status == engine.Applied && m.makesReady(i, s.cfg.Held, s.cfg.MakesRoom) {
 			n++
 		}
 	}
@@ -102,7 +106,7 @@ func (s *Sim) madeReady(m *message) int {
 // makesReady reports whether the i-th outcome of m made a job ready at once, or made
 // room for one.
 func (m *message) makesReady(i int, held, makesRoom bool) bool {
-	switch m.outcomes[i].Verb {
+	switch m.Batch.Outcomes[i].Verb {
 	case engine.Return, engine.Redo:
 		return true
 	case engine.Nack, engine.Snooze:
@@ -113,49 +117,50 @@ func (m *message) makesReady(i int, held, makesRoom bool) bool {
 
 // refuseSome draws which outcomes of a commit the store refuses.
 func (s *Sim) refuseSome(m *message) {
-	for i := range m.outcomes {
-		o := &m.outcomes[i]
-		o.Refused = s.cfg.Rand.Uniform(engine.ForStore, uint64(o.Job), uint64(m.call.ID), uint16(m.call.Engine.Node())) < m.fate.Partial
+	for i := range m.Batch.Outcomes {
+		o := &m.Batch.Outcomes[i]
+		o.Refused = s.cfg.Rand.Uniform(engine.ForStore, uint64(o.Job), uint64(m.ID), uint16(m.Engine.Node())) < m.fate.Partial
 	}
 }
 
 // answer is a reply that arrives, or is lost on its last step: who waits at the store may
 // be served.
 func (s *Sim) answer(ref uint32) {
-	s.gate.serving--
+	s.admission.serving--
 	if s.messages.at(ref).fate.LoseReply {
-		s.messages.release(ref)
+		s.release(ref)
 	} else {
-		s.hand(ref)
+		s.deliverReply(ref)
 	}
 	s.serveNext()
 }
 
-// hand gives a reply to the engine that asked, if it still lives.
-func (s *Sim) hand(ref uint32) {
+// deliverReply gives a reply to the engine that asked, if it still lives.
+func (s *Sim) deliverReply(ref uint32) {
 	m := s.messages.at(ref)
-	i := m.call.Engine.Node()
-	n := &s.nodes[i]
-	if n.engine != nil && n.id == m.call.Engine {
+	n := &s.nodes[m.Engine.Node()]
+	if n.engine != nil && n.id == m.Engine {
 		if n.frozen > 0 {
 			n.missed = append(n.missed, deferred{rank: reply, ref: ref})
 			return
 		}
-		n.engine.Handle(s.now, &m.answer)
-		s.apply(i)
+		n.engine.Handle(s.now, &m.Call)
+		s.stepped(n)
 	}
-	s.messages.release(ref)
+	s.release(ref)
 }
 
-// slab keeps values that events refer to by index, and reuses freed ones. A
-// pointer into it is good until the next alloc.
+// slab keeps values that events refer to by index, and reuses freed ones. They do not move.
 type slab[T any] struct {
-	items []T
-	free  []uint32
-	used  int
+	chunks []*[slabChunk]T
+	free   []uint32
+	size   uint32
+	used   int
 }
 
-func (s *slab[T]) at(ref uint32) *T { return &s.items[ref] }
+const slabChunk = 64
+
+func (s *slab[T]) at(ref uint32) *T { return &s.chunks[ref/slabChunk][ref%slabChunk] }
 
 func (s *slab[T]) alloc() uint32 {
 	s.used++
@@ -164,9 +169,11 @@ func (s *slab[T]) alloc() uint32 {
 		s.free = s.free[:n-1]
 		return ref
 	}
-	var zero T
-	s.items = append(s.items, zero)
-	return uint32(len(s.items) - 1)
+	if s.size%slabChunk == 0 {
+		s.chunks = append(s.chunks, new([slabChunk]T))
+	}
+	s.size++
+	return s.size - 1
 }
 
 func (s *slab[T]) release(ref uint32) {

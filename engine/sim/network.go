@@ -152,6 +152,22 @@ func (l *Links) draw(d *dist.Dist, p engine.Purpose, c *engine.Call, n uint16) t
 	return d.Duration(l.Rand.Uniform(p, uint64(c.ID), key(c), n))
 }
 
+// waysOf are the delays of each way of a network that are the same for every call of an op,
+// whatever it carries and whenever it is made; negative: not.
+func waysOf(n Network) (ways [engine.NumOps]time.Duration) {
+	l, ok := n.(*Links)
+	if ok {
+		l.prepare()
+	}
+	for op := range ways {
+		ways[op] = -1
+		if ok && l.free && len(l.Slows) == 0 && len(l.Faults) == 0 && l.Scan[op] == (RowCosts{}) {
+			ways[op] = l.constant[op]
+		}
+	}
+	return ways
+}
+
 // key is what tells the calls of one engine from those of another.
 func key(c *engine.Call) uint64 {
 	return uint64(uint32(c.Engine.Node()))<<16 | uint64(c.Engine.Generation()&0xffff)

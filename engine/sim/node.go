@@ -9,7 +9,7 @@ func (s *Sim) boot(i int32) {
 	n.id = engine.NewEngineID(i, n.lives)
 	n.lives++
 	cfg.Engine, cfg.Policy, cfg.Recorder = n.id, s.cfg.Policy(i), s
-	n.engine = engine.New(cfg, s.now)
+	n.engine = engine.New(cfg, n, s.now)
 	if n.ahead != 0 {
 		n.engine.SetWallClock(s.now, n.ahead)
 	}
@@ -17,7 +17,7 @@ func (s *Sim) boot(i int32) {
 		n.engine.Stall(s.now, engine.Role(role), stalls > 0)
 	}
 	s.report(engine.NodeUp, i)
-	s.apply(i)
+	s.stepped(n)
 }
 
 // crash ends a process with all it holds.
@@ -26,11 +26,12 @@ func (s *Sim) crash(i int32) {
 	n.engine, n.frozen = nil, 0
 	for _, m := range n.missed {
 		if m.rank == reply {
-			s.messages.release(m.ref)
+			s.release(m.ref)
 		}
 	}
 	n.missed = n.missed[:0]
-	s.timers.set(i, engine.Never)
+	s.queue.timers.set(i, engine.Never)
+	s.awake.put(i, false)
 	for _, at := range n.runs {
 		if at == 0 {
 			continue
@@ -39,7 +40,7 @@ func (s *Sim) crash(i int32) {
 		s.event = engine.Event{Kind: engine.Aborted, Node: i, Slot: r.slot, Job: r.job.ID, JobKind: r.job.Kind, Tenant: r.job.Tenant,
 			Class: r.job.Class(), Delivery: r.job.Delivery, Ran: s.now.Sub(r.started)}
 		s.Record(&s.event)
-		s.cfg.Handlers.End(s.now, i, &r.job, engine.Canceled, true)
+		s.cfg.Handlers.End(s.now, i, r.job, engine.Canceled, true)
 		s.endRun(at - 1)
 	}
 	s.report(engine.NodeDown, i)
@@ -56,20 +57,13 @@ func (s *Sim) thaw(i int32) {
 	n.missed = nil
 	for _, m := range missed {
 		if m.rank == reply {
-			s.hand(m.ref)
+			s.deliverReply(m.ref)
 		} else {
-			s.finish(m.ref, m.order)
+			s.finish(m.ref, m.key)
 		}
 	}
 	if n.engine != nil {
-		s.setTimer(i)
-	}
-}
-
-// setTimer takes over the deadline of an engine that nothing was asked of.
-func (s *Sim) setTimer(i int32) {
-	if n := &s.nodes[i]; n.frozen == 0 {
-		s.timers.set(i, max(s.now, n.engine.Deadline()))
+		s.stepped(n)
 	}
 }
 
@@ -78,57 +72,51 @@ func (s *Sim) report(k engine.EventKind, node int32) {
 	s.Record(&s.event)
 }
 
-// apply carries out the effects of node i's last step.
-func (s *Sim) apply(i int32) {
-	n := &s.nodes[i]
-	effects := n.engine.Effects()
-	for k := range effects.Calls {
-		s.send(&effects.Calls[k])
+// stepped takes note of what an input changed at a node.
+func (s *Sim) stepped(n *node) {
+	if n.frozen > 0 {
+		return
 	}
-	for k := range effects.Starts {
-		s.start(i, &effects.Starts[k])
-	}
-	for _, c := range effects.Cancels {
-		s.cancel(i, c)
-	}
-	s.timers.set(i, max(s.now, n.engine.Deadline())) // long past in a process that was frozen
+	s.queue.timers.set(n.index, max(s.now, n.engine.Due())) // long past in a process that was frozen
+	s.awake.put(n.index, n.engine.Idle() > 0)
 }
 
-func (s *Sim) start(i int32, st *engine.Start) {
-	plan := s.cfg.Handlers.Begin(s.now, i, &st.Job)
+// Start implements engine.Driver.
+func (n *node) Start(slot engine.Slot, l *engine.Lease) {
+	s := n.sim
 	ref := s.runs.alloc()
 	r := s.runs.at(ref)
-	r.job, r.node, r.slot, r.started, r.plan = st.Job, i, st.Slot, s.now, plan
-	r.order = s.queue.push(s.now.Add(plan.Runs), finish, ref)
+	r.plan = s.cfg.Handlers.Begin(s.now, n.index, &l.Job)
+	r.job, r.node, r.slot, r.started = &l.Job, n.index, slot, s.now
+	r.key = s.queue.pushFinish(s.now.Add(r.plan.Runs), ref)
 	s.running++
-	n := &s.nodes[i]
-	for len(n.runs) <= int(st.Slot) {
+	for len(n.runs) <= int(slot) {
 		n.runs = append(n.runs, 0)
 	}
-	n.runs[st.Slot] = ref + 1
+	n.runs[slot] = ref + 1
 }
 
-// cancel ends a run now, unless its handler does not listen.
-func (s *Sim) cancel(i int32, c engine.Cancel) {
-	at := s.nodes[i].runs[c.Slot]
+// Cancel ends a run now, unless its handler does not listen.
+func (n *node) Cancel(slot engine.Slot, why engine.ErrorKind) {
+	at := n.runs[slot]
 	if at == 0 {
 		return
 	}
-	if r := s.runs.at(at - 1); !r.plan.IgnoresCancel {
-		r.plan.Error, r.plan.Kills, r.plan.Undecided = c.Error, false, false
-		r.order = s.queue.push(s.now, finish, at-1) // the earlier event is void
+	if r := n.sim.runs.at(at - 1); !r.plan.IgnoresCancel {
+		r.plan.Error, r.plan.Kills, r.plan.Undecided = why, false, false
+		r.key = n.sim.queue.pushFinish(n.sim.now, at-1) // the earlier event is void
 	}
 }
 
-// finish ends the run that an event of that order was for, if it is still going.
-func (s *Sim) finish(ref uint32, order uint64) {
+// finish ends the run that an event of that key was for, if it is still going.
+func (s *Sim) finish(ref uint32, key uint64) {
 	r := s.runs.at(ref)
-	if r.order != order {
+	if r.key != key {
 		return // it was canceled or has died, and the slot may be another's
 	}
 	n := &s.nodes[r.node]
 	if n.frozen > 0 {
-		n.missed = append(n.missed, deferred{finish, ref, order})
+		n.missed = append(n.missed, deferred{finish, ref, key})
 		return
 	}
 	if r.plan.Kills {
@@ -139,18 +127,18 @@ func (s *Sim) finish(ref uint32, order uint64) {
 		return
 	}
 	if r.plan.Undecided {
-		r.plan.Error = s.cfg.Handlers.(Judge).Decide(s.now, r.node, &r.job)
+		r.plan.Error = s.cfg.Handlers.(Judge).Decide(s.now, r.node, r.job)
 	}
 	node, slot, err, ran := r.node, r.slot, r.plan.Error, s.now.Sub(r.started)
-	s.cfg.Handlers.End(s.now, node, &r.job, err, false)
+	s.cfg.Handlers.End(s.now, node, r.job, err, false)
 	s.endRun(ref)
 	n.engine.Finish(s.now, slot, err, ran)
-	s.apply(node)
+	s.stepped(n)
 }
 
 func (s *Sim) endRun(ref uint32) {
 	r := s.runs.at(ref)
-	r.order = 0
+	r.key, r.job = 0, nil
 	s.nodes[r.node].runs[r.slot] = 0
 	s.runs.release(ref)
 	s.running--

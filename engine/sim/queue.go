@@ -25,99 +25,220 @@ type event struct {
 	ref   uint32 // a message, a run, a job to enqueue or a control, by rank
 }
 
-func (a *event) before(b *event) bool {
-	if a.at != b.at {
-		return a.at < b.at
-	}
-	return a.order < b.order
+func (a *event) before(b *event) bool { return a.at < b.at || a.at == b.at && a.order < b.order }
+
+// brief is an event whose rank goes without saying: 16 bytes.
+type brief struct {
+	at  engine.Time
+	key uint64 // sequence number, then ref
 }
 
-// queue holds events by (time, rank, sequence): those that come in order in a
-// ring, as calls with constant delays do, the others in a binary min-heap.
+// refBits is how many bits of brief.key are the ref.
+const refBits = 24
+
+func (a *brief) before(b *brief) bool { return a.at < b.at || a.at == b.at && a.key < b.key }
+
+func (a *brief) ref() uint32 { return uint32(a.key & (1<<refBits - 1)) }
+
+// queue holds what happens next, each kind in what is cheapest for it: times of which there is one
+// as scalars, calls, whose delays are mostly constant, in rings, ends of runs in a heap of
+// their own, the deadline of every node in another, and what comes seldom or out of order in a
+// third. It is ordered by time, rank and sequence of pushes.
 type queue struct {
-	heap []event
-	ring []event // a power of two long
-	head int
-	size int // of the ring
-	seq  uint64
+	due      engine.Time // a waiting job becomes ready; Never: none will
+	arrival  engine.Time // the next job; Never: no more
+	requests ring
+	replies  ring
+	finishes finishes
+	timers   timers
+	others   []event
+	seq      uint64
 }
 
-// push adds an event and returns its order, which names it.
-func (q *queue) push(at engine.Time, r rank, ref uint32) uint64 {
-	q.seq++
-	e := event{at, uint64(r)<<rankBits | q.seq, ref}
-	q.rise(e)
-	return e.order
+func (q *queue) init(nodes int) {
+	q.due, q.arrival, q.requests.first, q.replies.first, q.finishes.first = engine.Never, engine.Never, engine.Never, engine.Never, engine.Never
+	q.timers.init(nodes)
 }
 
-// pushNext is push for events that mostly come in the order in which they happen.
-func (q *queue) pushNext(at engine.Time, r rank, ref uint32) {
-	q.seq++
-	e := event{at, uint64(r)<<rankBits | q.seq, ref}
-	if q.size > 0 && e.before(&q.ring[(q.head+q.size-1)&(len(q.ring)-1)]) {
-		q.rise(e)
-		return
+// next is when the next event is and where it stands: by the rank of what stands there alone, or
+// control for the top of others. Never: nowhere.
+func (q *queue) next() (at engine.Time, from rank) {
+	at, from = q.due, promotion
+	if q.requests.first < at {
+		at, from = q.requests.first, request
 	}
-	if q.size == len(q.ring) {
-		grown := make([]event, max(64, 2*q.size))
-		for i := range q.size {
-			grown[i] = q.ring[(q.head+i)&(q.size-1)]
+	if q.replies.first < at {
+		at, from = q.replies.first, reply
+	}
+	if q.finishes.first < at {
+		at, from = q.finishes.first, finish
+	}
+	if q.arrival < at {
+		at, from = q.arrival, arrival
+	}
+	if t := q.timers.at[q.timers.heap[0]]; t < at {
+		at, from = t, timer
+	}
+	if len(q.others) > 0 && q.others[0].at <= at && q.otherFirst(at, from) {
+		at, from = q.others[0].at, control
+	}
+	return at, from
+}
+
+// otherFirst reports whether the top of others comes before what is first elsewhere.
+func (q *queue) otherFirst(at engine.Time, from rank) bool {
+	top := &q.others[0]
+	r := rank(top.order >> rankBits)
+	if top.at != at || r != from {
+		return top.at < at || r < from
+	}
+	seq := top.order & (1<<rankBits - 1)
+	switch from {
+	case request:
+		return seq < q.requests.head().key>>refBits
+	case reply:
+		return seq < q.replies.head().key>>refBits
+	}
+	return true // of a scalar there is one more at the most
+}
+
+// key numbers a push.
+func (q *queue) key(ref uint32) uint64 {
+	if ref >= 1<<refBits {
+		panic("sim: too many calls or executions at once")
+	}
+	q.seq++
+	return q.seq<<refBits | uint64(ref)
+}
+
+// push adds an event that may come at any time.
+func (q *queue) push(at engine.Time, r rank, ref uint32) {
+	q.seq++
+	q.others = append(q.others, event{})
+	h := q.others
+	e := event{at, uint64(r)<<rankBits | q.seq, ref}
+	i := len(h) - 1
+	for i > 0 && e.before(&h[(i-1)/2]) {
+		h[i] = h[(i-1)/2]
+		i = (i - 1) / 2
+	}
+	h[i] = e
+}
+
+// pop removes the top of others.
+func (q *queue) pop() event {
+	h := q.others
+	top, last := h[0], h[len(h)-1]
+	h = h[:len(h)-1]
+	q.others = h
+	i := 0
+	for {
+		c := 2*i + 1
+		if c+1 < len(h) && h[c+1].before(&h[c]) {
+			c++
 		}
-		q.ring, q.head = grown, 0
-	}
-	q.ring[(q.head+q.size)&(len(q.ring)-1)] = e
-	q.size++
-}
-
-func (q *queue) rise(e event) {
-	q.heap = append(q.heap, e)
-	i := len(q.heap) - 1
-	for i > 0 {
-		p := (i - 1) / 2
-		if !e.before(&q.heap[p]) {
+		if c >= len(h) || !h[c].before(&last) {
 			break
 		}
-		q.heap[i] = q.heap[p]
+		h[i] = h[c]
+		i = c
+	}
+	if len(h) > 0 {
+		h[i] = last
+	}
+	return top
+}
+
+// pushFinish adds the end of a run and returns its key, which names it.
+func (q *queue) pushFinish(at engine.Time, ref uint32) uint64 {
+	key := q.key(ref)
+	q.finishes.push(brief{at, key})
+	return key
+}
+
+// pushRequest adds a call that reaches the store.
+func (q *queue) pushRequest(at engine.Time, ref uint32) { q.pushNext(&q.requests, at, request, ref) }
+
+// pushReply adds an answer that reaches its node.
+func (q *queue) pushReply(at engine.Time, ref uint32) { q.pushNext(&q.replies, at, reply, ref) }
+
+// pushNext adds to a ring, or to others what comes before what stands there already.
+func (q *queue) pushNext(to *ring, at engine.Time, r rank, ref uint32) {
+	if to.size > 0 && at < to.last {
+		q.push(at, r, ref)
+		return
+	}
+	to.push(brief{at, q.key(ref)})
+}
+
+// ring holds events in order.
+type ring struct {
+	events []brief     // a power of two long
+	first  engine.Time // of the events; Never: there are none
+	last   engine.Time // if there are any
+	from   int
+	size   int
+}
+
+func (r *ring) head() *brief { return &r.events[r.from&(len(r.events)-1)] }
+
+func (r *ring) push(e brief) {
+	if r.size == len(r.events) {
+		grown := make([]brief, max(64, 2*r.size))
+		for i := range r.size {
+			grown[i] = r.events[(r.from+i)&(r.size-1)]
+		}
+		r.events, r.from = grown, 0
+	}
+	r.events[(r.from+r.size)&(len(r.events)-1)] = e
+	if r.size++; r.size == 1 {
+		r.first = e.at
+	}
+	r.last = e.at
+}
+
+func (r *ring) pop() uint32 {
+	ref := r.head().ref()
+	r.from = (r.from + 1) & (len(r.events) - 1)
+	r.first = engine.Never
+	if r.size--; r.size > 0 {
+		r.first = r.head().at
+	}
+	return ref
+}
+
+// finishes is a binary min-heap of the ends of runs.
+type finishes struct {
+	heap  []brief
+	first engine.Time // of the heap; Never: it is empty
+}
+
+func (f *finishes) push(e brief) {
+	f.heap = append(f.heap, e)
+	h := f.heap
+	i := len(h) - 1
+	for i > 0 {
+		p := (i - 1) / 2
+		if !e.before(&h[p]) {
+			break
+		}
+		h[i] = h[p]
 		i = p
 	}
-	q.heap[i] = e
+	h[i] = e
+	f.first = h[0].at
 }
 
-// first is the next event, or nil; it stays good until the queue changes.
-func (q *queue) first() *event {
-	if q.size == 0 {
-		if len(q.heap) == 0 {
-			return nil
-		}
-		return &q.heap[0]
-	}
-	e := &q.ring[q.head]
-	if len(q.heap) > 0 && q.heap[0].before(e) {
-		return &q.heap[0]
-	}
-	return e
-}
-
-// pop removes the next event; there must be one.
-func (q *queue) pop() event {
-	if q.size > 0 {
-		if e := q.ring[q.head]; len(q.heap) == 0 || e.before(&q.heap[0]) {
-			q.head = (q.head + 1) & (len(q.ring) - 1)
-			q.size--
-			return e
-		}
-	}
-	return q.sink()
-}
-
-// sink removes the top of the heap: the hole sinks to a leaf, then the last event
-// rises from there, where it came from.
-func (q *queue) sink() event {
-	top := q.heap[0]
-	n := len(q.heap) - 1
-	last := q.heap[n]
-	q.heap = q.heap[:n]
+// pop removes the top: the hole sinks to a leaf, then the last event rises from there, where it
+// came from.
+func (f *finishes) pop() brief {
+	h := f.heap
+	n := len(h) - 1
+	top, last := h[0], h[n]
+	h = h[:n]
+	f.heap = h
 	if n == 0 {
+		f.first = engine.Never
 		return top
 	}
 	i := 0
@@ -126,21 +247,22 @@ func (q *queue) sink() event {
 		if c >= n {
 			break
 		}
-		if c+1 < n && q.heap[c+1].before(&q.heap[c]) {
+		if c+1 < n && h[c+1].before(&h[c]) {
 			c++
 		}
-		q.heap[i] = q.heap[c]
+		h[i] = h[c]
 		i = c
 	}
 	for i > 0 {
 		p := (i - 1) / 2
-		if !last.before(&q.heap[p]) {
+		if !last.before(&h[p]) {
 			break
 		}
-		q.heap[i] = q.heap[p]
+		h[i] = h[p]
 		i = p
 	}
-	q.heap[i] = last
+	h[i] = last
+	f.first = h[0].at
 	return top
 }
 
@@ -165,9 +287,6 @@ func (t *timers) before(a, b int32) bool {
 	}
 	return a < b
 }
-
-// first is the earliest deadline of all nodes, and whose it is.
-func (t *timers) first() (engine.Time, int32) { return t.at[t.heap[0]], t.heap[0] }
 
 func (t *timers) set(node int32, at engine.Time) {
 	old := t.at[node]

@@ -10,37 +10,100 @@ import (
 	"qsim/engine"
 )
 
-// TestOrderAtOneInstant pushes one event of every rank at one time, in the worst
-// order and by both ways into the queue, and wants them by rank, then as pushed.
+// popped is what a queue gave, with its rank and number.
+type popped struct {
+	at   engine.Time
+	rank rank
+	seq  uint64
+	ref  uint32
+}
+
+// take removes the next event that is not a scalar; ok is false if there is none.
+func (q *queue) take() (p popped, ok bool) {
+	at, from := q.next()
+	if at == engine.Never {
+		return p, false
+	}
+	switch from {
+	case request:
+		p.seq, p.ref = q.requests.head().key>>refBits, q.requests.pop()
+	case reply:
+		p.seq, p.ref = q.replies.head().key>>refBits, q.replies.pop()
+	case finish:
+		e := q.finishes.pop()
+		p.seq, p.ref = e.key>>refBits, e.ref()
+	default:
+		e := q.pop()
+		from, p.seq, p.ref = rank(e.order>>rankBits), e.order&(1<<rankBits-1), e.ref
+	}
+	p.at, p.rank = at, from
+	return p, true
+}
+
+func newQueue() *queue {
+	var q queue
+	q.init(1)
+	return &q
+}
+
+// add pushes an event by the way that its rank takes.
+func (q *queue) add(at engine.Time, r rank, ref uint32) {
+	switch r {
+	case request:
+		q.pushRequest(at, ref)
+	case reply:
+		q.pushReply(at, ref)
+	case finish:
+		q.pushFinish(at, ref)
+	default:
+		q.push(at, r, ref)
+	}
+}
+
+// TestOrderAtOneInstant pushes events of every rank at one time, in the worst order, and wants
+// them by rank, then as pushed, and scalars where their rank says.
 func TestOrderAtOneInstant(t *testing.T) {
-	want := []rank{control, promotion, request, reply, finish, arrival, timer}
-	for _, next := range []bool{false, true} {
-		var q queue
-		for copies := range 3 {
-			for i := range want {
-				r := want[len(want)-1-i]
-				if next {
-					q.pushNext(7, r, uint32(copies))
-				} else {
-					q.push(7, r, uint32(copies))
-				}
+	want := []rank{control, request, reply, finish, arrival}
+	q := newQueue()
+	q.pushRequest(9, 7) // so that the others come out of order
+	q.pushReply(9, 7)
+	for copies := range 3 {
+		for i := range want {
+			q.add(7, want[len(want)-1-i], uint32(copies))
+		}
+	}
+	q.push(6, arrival, 9)
+	if p, _ := q.take(); p.at != 6 {
+		t.Errorf("rank goes before time: %+v", p)
+	}
+	for i := range 3 * len(want) {
+		if p, _ := q.take(); p.at != 7 || p.rank != want[i/3] || p.ref != uint32(i%3) {
+			t.Fatalf("event %d: got %+v, want rank %d of copy %d", i, p, want[i/3], i%3)
+		}
+	}
+	for _, scalar := range []rank{promotion, arrival, timer} {
+		q := newQueue()
+		switch scalar {
+		case promotion:
+			q.due = 7
+		case arrival:
+			q.arrival = 7
+		default:
+			q.timers.set(0, 7)
+		}
+		for _, r := range want {
+			q.add(7, r, 1)
+		}
+		for _, r := range want {
+			if r > scalar {
+				break
+			}
+			if p, _ := q.take(); p.rank != r {
+				t.Errorf("%d: got rank %d before it, want %d", scalar, p.rank, r)
 			}
 		}
-		q.push(6, timer, 9)
-		q.push(8, control, 9)
-		var got []rank
-		var copies []uint32
-		for q.first() != nil {
-			ev := q.pop()
-			got, copies = append(got, rank(ev.order>>rankBits)), append(copies, ev.ref)
-		}
-		if got[0] != timer || got[len(got)-1] != control {
-			t.Errorf("rank goes before time: %v", got)
-		}
-		for i, r := range got[1 : len(got)-1] {
-			if r != want[i/3] || copies[i+1] != uint32(i%3) {
-				t.Fatalf("by pushNext %v: got ranks %v of copies %v, want %v, each three times in order", next, got, copies, want)
-			}
+		if at, from := q.next(); at != 7 || from != scalar {
+			t.Errorf("%d: got %d from %d", scalar, at, from)
 		}
 	}
 }
@@ -48,35 +111,34 @@ func TestOrderAtOneInstant(t *testing.T) {
 // TestQueueAgainstSlice pushes and pops at random and compares with a sorted slice.
 func TestQueueAgainstSlice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var q queue
-		var want []event
+		q := newQueue()
+		var want []popped
 		now := engine.Time(0)
-		push := func(how func(at engine.Time, r rank, ref uint32)) func(t *rapid.T) {
-			return func(t *rapid.T) {
-				for range rapid.IntRange(1, 100).Draw(t, "n") {
-					at := now + engine.Time(rapid.IntRange(0, 9).Draw(t, "after"))
-					r := rank(rapid.IntRange(0, int(timer)).Draw(t, "rank"))
-					ref := uint32(q.seq + 1)
-					how(at, r, ref)
-					want = append(want, event{at, uint64(r)<<rankBits | q.seq, ref})
-				}
-				slices.SortFunc(want, func(a, b event) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.order, b.order)) })
-			}
-		}
+		ranks := []rank{control, request, reply, finish, arrival}
 		t.Repeat(map[string]func(*rapid.T){
 			"": func(t *rapid.T) {
-				if n := len(q.heap) + q.size; n != len(want) {
+				if n := len(q.others) + q.requests.size + q.replies.size + len(q.finishes.heap); n != len(want) {
 					t.Fatalf("%d events, want %d", n, len(want))
 				}
-				if first := q.first(); (first == nil) != (len(want) == 0) || first != nil && *first != want[0] {
-					t.Fatalf("first is %+v, want %+v", first, want)
+				if at, _ := q.next(); len(want) == 0 && at != engine.Never || len(want) > 0 && at != want[0].at {
+					t.Fatalf("the next is at %d, want %+v", at, want)
 				}
 			},
-			"push":     push(func(at engine.Time, r rank, ref uint32) { q.push(at, r, ref) }),
-			"pushNext": push(q.pushNext),
+			"push": func(t *rapid.T) {
+				for range rapid.IntRange(1, 100).Draw(t, "n") {
+					at := now + engine.Time(rapid.IntRange(0, 9).Draw(t, "after"))
+					r := rapid.SampledFrom(ranks).Draw(t, "rank")
+					ref := uint32(q.seq + 1)
+					q.add(at, r, ref)
+					want = append(want, popped{at, r, q.seq, ref})
+				}
+				slices.SortFunc(want, func(a, b popped) int {
+					return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.rank, b.rank), cmp.Compare(a.seq, b.seq))
+				})
+			},
 			"pop": func(t *rapid.T) {
 				for range min(len(want), rapid.IntRange(0, 150).Draw(t, "n")) {
-					if got := q.pop(); got != want[0] {
+					if got, _ := q.take(); got != want[0] {
 						t.Fatalf("popped %+v, want %+v", got, want[0])
 					}
 					now, want = want[0].at, want[1:]
@@ -86,13 +148,36 @@ func TestQueueAgainstSlice(t *testing.T) {
 	})
 }
 
-// TestPushNamesItsEvent wants the order that push returns to be that of the event.
+// TestPushNamesItsEvent wants the key that pushFinish returns to be that of the event.
 func TestPushNamesItsEvent(t *testing.T) {
-	var q queue
-	a, b := q.push(5, finish, 1), q.push(5, finish, 2)
-	if x, y := q.pop(), q.pop(); x.order != a || y.order != b || a == b {
-		t.Errorf("pushed %x, %x, popped %x, %x", a, b, x.order, y.order)
+	q := newQueue()
+	a, b := q.pushFinish(5, 1), q.pushFinish(5, 2)
+	if x, y := q.finishes.pop(), q.finishes.pop(); x.key != a || y.key != b || a == b {
+		t.Errorf("pushed %x, %x, popped %x, %x", a, b, x.key, y.key)
 	}
+}
+
+// TestNodeSet holds a set of nodes against a slice of truths.
+func TestNodeSet(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		nodes := rapid.SampledFrom([]int{1, 63, 64, 65, 4096, 4097, 10_000}).Draw(t, "nodes")
+		var s nodeSet
+		s.init(nodes)
+		in := make([]bool, nodes)
+		for range rapid.IntRange(1, 50).Draw(t, "steps") {
+			i := rapid.IntRange(0, nodes-1).Draw(t, "node")
+			in[i] = rapid.Bool().Draw(t, "in")
+			s.put(int32(i), in[i])
+			from := rapid.IntRange(0, nodes).Draw(t, "from")
+			want := slices.Index(in[from:], true)
+			if want >= 0 {
+				want += from
+			}
+			if got := s.from(from); got != want {
+				t.Fatalf("from %d on: got %d, want %d", from, got, want)
+			}
+		}
+	})
 }
 
 // TestTimersAgainstSlice moves deadlines at random and looks for the earliest.
@@ -113,7 +198,7 @@ func TestTimersAgainstSlice(t *testing.T) {
 			node := rapid.IntRange(0, nodes-1).Draw(t, "node")
 			tm.set(int32(node), at)
 			want[node] = at
-			if got, who := tm.first(); got != slices.Min(want) || int(who) != slices.Index(want, got) {
+			if got, who := tm.at[tm.heap[0]], tm.heap[0]; got != slices.Min(want) || int(who) != slices.Index(want, got) {
 				t.Fatalf("first is %d of node %d, want the least of %v", got, who, want)
 			}
 		}
@@ -126,7 +211,7 @@ func TestSlabReuses(t *testing.T) {
 	a, b := s.alloc(), s.alloc()
 	*s.at(a), *s.at(b) = 1, 2
 	s.release(a)
-	if c := s.alloc(); c != a || len(s.items) != 2 || s.used != 2 || *s.at(b) != 2 {
-		t.Errorf("got item %d of %d, %d used", c, len(s.items), s.used)
+	if c := s.alloc(); c != a || s.size != 2 || s.used != 2 || *s.at(b) != 2 {
+		t.Errorf("got item %d of %d, %d used", c, s.size, s.used)
 	}
 }

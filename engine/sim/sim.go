@@ -14,26 +14,29 @@ import (
 
 // node is one simulated process.
 type node struct {
-	engine *engine.Engine // nil: it is down
-	id     engine.EngineID
-	lives  uint32
-	down   int           // deaths it has not recovered from
-	frozen int           // pauses that hold it
-	missed []deferred    // what reached it while it was frozen
-	runs   []uint32      // by slot of its engine: the run there, plus 1
-	ahead  time.Duration // of its wall clock
+	sim     *Sim
+	index   int32
+	calling uint32         // the message that the engine fills in
+	engine  *engine.Engine // nil: it is down
+	id      engine.EngineID
+	lives   uint32
+	down    int           // deaths it has not recovered from
+	frozen  int           // pauses that hold it
+	missed  []deferred    // what reached it while it was frozen
+	runs    []uint32      // by slot of its engine: the run there, plus 1
+	ahead   time.Duration // of its wall clock
 }
 
 type deferred struct {
-	rank  rank
-	ref   uint32
-	order uint64
+	rank rank
+	ref  uint32
+	key  uint64
 }
 
 // run is one execution.
 type run struct {
-	order   uint64 // of its finish event; 0: the slot is free
-	job     engine.Job
+	key     uint64 // of its finish event; 0: the slot is free
+	job     *engine.Job
 	node    int32
 	slot    engine.Slot
 	started engine.Time
@@ -46,14 +49,13 @@ type Sim struct {
 	now    engine.Time
 	store  Store
 	queue  queue
-	timers timers
 	nodes  []node
+	awake  nodeSet                      // nodes with idle workers that can be told of work
+	oneWay [engine.NumOps]time.Duration // where the network's are constant, whatever the call; negative: it must be asked
 
-	revoker     Revoker     // the workload, if it is one
-	nextArrival engine.Time // Never: no more
-	arriving    engine.NewJob
-	nextDue     engine.Time // of the store
-	promoted    []engine.Promotion
+	revoker  Revoker // the workload, if it is one
+	arriving engine.NewJob
+	promoted []engine.Promotion
 
 	messages slab[message]
 	runs     slab[run]
@@ -62,10 +64,10 @@ type Sim struct {
 	one      [1]engine.NewJob
 	turn     int // whom WakeOne looks at first
 
-	controls controls
-	stalled  [engine.NumRoles]int // troubles that hold up who does the work of a role
-	gate     gate
-	rows     Rows // what the call being served found
+	controls  controls
+	stalled   [engine.NumRoles]int // troubles that hold up who does the work of a role
+	admission admission
+	rows      Rows // what the call being served found
 
 	event  engine.Event
 	digest engine.Digest
@@ -78,15 +80,18 @@ type Sim struct {
 
 // New returns a run ready to start at time 0.
 func New(cfg Config) *Sim {
-	s := &Sim{cfg: cfg, nextDue: engine.Never, rests: engine.Never}
+	s := &Sim{cfg: cfg, rests: engine.Never}
 	s.store = cfg.Store(func() engine.Time { return s.now })
 	s.nodes = make([]node, len(cfg.Nodes))
-	s.timers.init(len(cfg.Nodes))
+	s.queue.init(len(cfg.Nodes))
+	s.awake.init(len(cfg.Nodes))
+	s.oneWay = waysOf(cfg.Network)
 	s.revoker, _ = cfg.Workload.(Revoker)
-	s.gate.usual = cfg.Parallel
-	s.gate.adjust()
+	s.admission.usual = cfg.Parallel
+	s.admission.adjust()
 	s.initControls(cfg.Controls)
 	for i := range s.nodes {
+		s.nodes[i].sim, s.nodes[i].index = s, int32(i)
 		s.boot(int32(i))
 	}
 	s.nextJob()
@@ -115,7 +120,7 @@ func (s *Sim) Store() Store { return s.store }
 // arrives any more and no job or execution is left, for Config.Rest, or the next event is
 // after Config.Until; then the clock stands at the end.
 func (s *Sim) Step() bool {
-	at, first := s.next()
+	at, from := s.next()
 	switch {
 	case s.ended:
 		return false
@@ -138,26 +143,48 @@ func (s *Sim) Step() bool {
 	}
 	s.now = at
 	s.events++
-	switch first {
+	switch from {
 	case promotion:
 		s.becomeDue()
+	case request:
+		s.arrive(s.queue.requests.pop())
+	case reply:
+		s.answer(s.queue.replies.pop())
+	case finish:
+		e := s.queue.finishes.pop()
+		s.finish(e.ref(), e.key)
 	case arrival:
-		s.arrive()
+		s.enqueueNext()
 	case timer:
-		_, i := s.timers.first()
-		s.nodes[i].engine.Tick(s.now)
-		s.apply(i)
+		n := &s.nodes[s.queue.timers.heap[0]]
+		n.engine.Tick(s.now)
+		s.stepped(n)
 	default:
-		ev := s.queue.pop()
-		s.happen(ev)
+		s.happen(s.queue.pop())
 	}
 	return true
+}
+
+// next is the next event of the queue. Timers are set to what engines are sure of: one that has
+// come is put off while its engine has nothing to do.
+func (s *Sim) next() (at engine.Time, from rank) {
+	for {
+		if at, from = s.queue.next(); from != timer {
+			return at, from
+		}
+		i := s.queue.timers.heap[0]
+		exact := s.nodes[i].engine.Deadline()
+		if exact <= at {
+			return at, from
+		}
+		s.queue.timers.set(i, exact)
+	}
 }
 
 // Over reports whether nothing is left to do: nothing arrives any more and no job or
 // execution is left.
 func (s *Sim) Over() bool {
-	return s.live == 0 && s.nextArrival == engine.Never && s.running == 0 && s.late.used == 0 && s.controls.redrives == 0
+	return s.live == 0 && s.queue.arrival == engine.Never && s.running == 0 && s.late.used == 0 && s.controls.redrives == 0
 }
 
 // Holds is what the engine of a node holds, see engine.Engine.Held, and how many of its
@@ -170,37 +197,15 @@ func (s *Sim) Holds(node int32) (held, idle int, ok bool) {
 	return n.engine.Held(), n.engine.Idle(), true
 }
 
-// next is when the next event is, and what comes first then; control stands for
-// the top of the event queue.
-func (s *Sim) next() (engine.Time, rank) {
-	at, first, order := engine.Never, timer, rank(timer)
-	if t, _ := s.timers.first(); t < at {
-		at = t
-	}
-	if s.nextArrival <= at {
-		at, first, order = s.nextArrival, arrival, arrival
-	}
-	if top := s.queue.first(); top != nil {
-		if r := rank(top.order >> rankBits); top.at < at || top.at == at && r <= order {
-			at, first, order = top.at, control, r
-		}
-	}
-	if s.nextDue < at || s.nextDue == at && promotion < order {
-		at, first = s.nextDue, promotion
-	}
-	return at, first
-}
-
+// happen carries out what comes seldom or out of order.
 func (s *Sim) happen(ev event) {
 	switch rank(ev.order >> rankBits) {
 	case control:
 		s.control(ev.ref)
 	case request:
-		s.reach(ev.ref)
+		s.arrive(ev.ref)
 	case reply:
 		s.answer(ev.ref)
-	case finish:
-		s.finish(ev.ref, ev.order)
 	case arrival:
 		s.one[0] = *s.late.at(ev.ref)
 		s.late.release(ev.ref)
@@ -214,10 +219,11 @@ func (s *Sim) nextJob() {
 	if !ok {
 		at = engine.Never
 	}
-	s.nextArrival, s.arriving = at, j
+	s.queue.arrival, s.arriving = at, j
 }
 
-func (s *Sim) arrive() {
+// enqueueNext has the job arrive whose time has come.
+func (s *Sim) enqueueNext() {
 	s.one[0] = s.arriving
 	comes := s.revoker == nil || s.revoker.Comes(s.now, &s.one[0])
 	s.nextJob()
@@ -248,7 +254,7 @@ func (s *Sim) enqueue() {
 		s.wake()
 		return
 	}
-	s.nextDue = s.store.NextDue()
+	s.queue.due = s.store.NextDue()
 }
 
 // becomeDue sees waiting jobs become ready and tells idle nodes.
@@ -259,7 +265,7 @@ func (s *Sim) becomeDue() {
 		s.event = engine.Event{Kind: engine.Promoted, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job, Node: -1}
 		s.Record(&s.event)
 	}
-	s.nextDue = s.store.NextDue()
+	s.queue.due = s.store.NextDue()
 	s.wakeFor(len(s.promoted))
 }
 
@@ -278,21 +284,28 @@ func (s *Sim) wake() {
 	if s.cfg.Wake == WakeNone {
 		return
 	}
-	for range s.nodes {
-		i := s.turn
-		if s.turn++; s.turn == len(s.nodes) {
+	if s.cfg.Wake == WakeAll {
+		for i := s.awake.from(0); i >= 0; i = s.awake.from(i + 1) {
+			s.wakeNode(i)
+		}
+		return
+	}
+	i := s.awake.from(s.turn)
+	if i < 0 {
+		i = s.awake.from(0)
+	}
+	if i >= 0 {
+		if s.turn = i + 1; s.turn == len(s.nodes) {
 			s.turn = 0
 		}
-		n := &s.nodes[i]
-		if n.engine == nil || n.frozen > 0 || n.engine.Idle() == 0 {
-			continue
-		}
-		n.engine.Wake(s.now)
-		s.apply(int32(i))
-		if s.cfg.Wake == WakeOne {
-			return
-		}
+		s.wakeNode(i)
 	}
+}
+
+func (s *Sim) wakeNode(i int) {
+	n := &s.nodes[i]
+	n.engine.Wake(s.now)
+	s.stepped(n)
 }
 
 // Record stamps an event with the time of the simulation, whatever the clock of

@@ -156,7 +156,7 @@ func (n *lossCounter) Request(now engine.Time, c *engine.Call) sim.Fate {
 	if c.Op != engine.OpExtend {
 		return fate
 	}
-	for _, key := range c.Leases {
+	for _, key := range c.Keys {
 		l, ok := n.held[key.Job]
 		switch {
 		case !ok || now.Sub(l.since) >= n.lease:

@@ -94,7 +94,7 @@ func TestDelaysPerJob(t *testing.T) {
 	m := &measured{Overlay: overlay, awake: make([]engine.Time, 1)}
 	c := &engine.Call{ID: 1, Op: engine.OpClaim}
 	for jobs, want := range []time.Duration{20 * time.Millisecond, 20 * time.Millisecond, 23 * time.Millisecond, 26 * time.Millisecond} {
-		if got := m.Reply(1000, c, &engine.Reply{Op: engine.OpClaim, Leases: make([]engine.Lease, jobs)}, nil); got != want {
+		if got := m.Reply(1000, c, &engine.Reply{Leases: make([]engine.Lease, jobs)}, nil); got != want {
 			t.Errorf("an answer with %d jobs takes %v of the scenario, want %v", jobs, got, want)
 		}
 	}

@@ -7,10 +7,10 @@ import (
 	"qsim/engine"
 )
 
-// gate is where calls stand that have reached the store and are not served yet: they
+// admission is where calls stand that have reached the store and are not served yet: they
 // are served in the order in which they came. A call is being served from when it
 // takes effect until its answer has arrived.
-type gate struct {
+type admission struct {
 	usual    int   // most calls served at once without trouble; 0: no limit
 	limits   []int // by troubles that last
 	parallel int   // most calls served at once now; 0: no limit
@@ -21,61 +21,61 @@ type gate struct {
 }
 
 // shut reports whether a call must wait.
-func (g *gate) shut() bool { return g.stalls > 0 || g.parallel > 0 && g.serving >= g.parallel }
+func (a *admission) shut() bool { return a.stalls > 0 || a.parallel > 0 && a.serving >= a.parallel }
 
-func (g *gate) push(ref uint32) {
-	if g.head > 64 && g.head*2 > len(g.line) {
-		g.line = g.line[:copy(g.line, g.line[g.head:])]
-		g.head = 0
+func (a *admission) push(ref uint32) {
+	if a.head > 64 && a.head*2 > len(a.line) {
+		a.line = a.line[:copy(a.line, a.line[a.head:])]
+		a.head = 0
 	}
-	g.line = append(g.line, ref)
+	a.line = append(a.line, ref)
 }
 
-func (g *gate) pop() uint32 {
-	ref := g.line[g.head]
-	if g.head++; g.head == len(g.line) {
-		g.line, g.head = g.line[:0], 0
+func (a *admission) pop() uint32 {
+	ref := a.line[a.head]
+	if a.head++; a.head == len(a.line) {
+		a.line, a.head = a.line[:0], 0
 	}
 	return ref
 }
 
 // limit begins a trouble that lets no more than n calls be served at once.
-func (g *gate) limit(n int) {
-	g.limits = append(g.limits, n)
-	g.adjust()
+func (a *admission) limit(n int) {
+	a.limits = append(a.limits, n)
+	a.adjust()
 }
 
 // unlimit ends one.
-func (g *gate) unlimit(n int) {
-	i := slices.Index(g.limits, n)
-	g.limits = slices.Delete(g.limits, i, i+1)
-	g.adjust()
+func (a *admission) unlimit(n int) {
+	i := slices.Index(a.limits, n)
+	a.limits = slices.Delete(a.limits, i, i+1)
+	a.adjust()
 }
 
-func (g *gate) adjust() {
-	g.parallel = g.usual
-	for _, n := range g.limits {
-		if g.parallel == 0 || n < g.parallel {
-			g.parallel = n
+func (a *admission) adjust() {
+	a.parallel = a.usual
+	for _, n := range a.limits {
+		if a.parallel == 0 || n < a.parallel {
+			a.parallel = n
 		}
 	}
 }
 
-// reach is a call that comes to the store.
-func (s *Sim) reach(ref uint32) {
-	if s.gate.shut() {
-		s.gate.push(ref)
+// arrive is a call that comes to the store.
+func (s *Sim) arrive(ref uint32) {
+	if s.admission.shut() {
+		s.admission.push(ref)
 		return
 	}
-	s.deliver(ref)
+	s.execute(ref)
 }
 
 // serveNext serves those in line whose turn it is. What one makes due becomes ready before
 // the next.
 func (s *Sim) serveNext() {
-	for s.gate.head < len(s.gate.line) && !s.gate.shut() {
+	for s.admission.head < len(s.admission.line) && !s.admission.shut() {
 		s.promoteFirst()
-		s.deliver(s.gate.pop())
+		s.execute(s.admission.pop())
 	}
 }
 

@@ -1,0 +1,19 @@
+package engine
+
+// Driver carries out what an engine asks for: package sim on a virtual clock, package live with
+// goroutines. The engine calls it while it handles an input. It must not call the engine back
+// before that input is done, and whatever comes of what it is asked for reaches the engine as
+// an input of its own, later.
+type Driver interface {
+	// Call returns a record for the next call to the store, which the engine fills in. What
+	// the record held before does not matter, but its slices are reused.
+	Call() *Call
+	// Send sends the call that Call returned last to the store. Once it is answered, if ever, it
+	// comes back by Handle.
+	Send(c *Call)
+	// Start runs the job of a lease in a slot and reports with Finish. l is valid until then.
+	Start(s Slot, l *Lease)
+	// Cancel stops a running job, because of Timeout or LeaseExpired. It still reports with
+	// Finish.
+	Cancel(s Slot, why ErrorKind)
+}

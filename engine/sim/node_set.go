@@ -1,0 +1,53 @@
+package sim
+
+import "math/bits"
+
+// nodeSet is a set of nodes, in which the next one is found in steps of 4096.
+type nodeSet struct {
+	words []uint64 // by 64 nodes: which are in the set
+	some  []uint64 // by 64 words: which are not 0
+}
+
+func (s *nodeSet) init(nodes int) {
+	s.words = make([]uint64, nodes/64+1)
+	s.some = make([]uint64, len(s.words)/64+1)
+}
+
+// put says whether a node is in the set.
+func (s *nodeSet) put(node int32, in bool) {
+	w := &s.words[node/64]
+	if *w>>(node%64)&1 != 0 == in {
+		return
+	}
+	*w ^= 1 << (node % 64)
+	if *w == 0 {
+		s.some[node/4096] &^= 1 << (node / 64 % 64)
+	} else {
+		s.some[node/4096] |= 1 << (node / 64 % 64)
+	}
+}
+
+// from is the first node of the set that is not before another, or negative.
+func (s *nodeSet) from(node int) int {
+	i := node / 64
+	if i >= len(s.words) {
+		return -1
+	}
+	if w := s.words[i] >> (node % 64); w != 0 {
+		return node + bits.TrailingZeros64(w)
+	}
+	i++
+	k := i / 64
+	if k >= len(s.some) {
+		return -1
+	}
+	for v := s.some[k] >> (i % 64) << (i % 64); ; v = s.some[k] {
+		if v != 0 {
+			i = k*64 + bits.TrailingZeros64(v)
+			return i*64 + bits.TrailingZeros64(s.words[i])
+		}
+		if k++; k == len(s.some) {
+			return -1
+		}
+	}
+}

@@ -41,8 +41,8 @@ var mayImport = map[string][]string{
 	// Several simulations at once: it knows no simulation.
 	"scenarios/pool": {},
 
-	// What builds on whole scenarios: chaos, verification, sweeps; tuning builds on sweeps.
-	"scenarios/...": {"engine/quantity", "scenarios", "scenarios/pool", "scenarios/world", "scenarios/ranges", "scenarios/sweep", "engine", "engine/check", "engine/dist", "engine/sim", "engine/memstore", "policies", "results"},
+	// What builds on whole scenarios: chaos, verification, studies.
+	"scenarios/...": {"engine/quantity", "scenarios", "scenarios/pool", "scenarios/world", "scenarios/ranges", "engine", "engine/check", "engine/dist", "engine/sim", "engine/memstore", "policies", "results"},
 }
 
 // mayUse is, for each module that is not ours, the packages that may import it. The

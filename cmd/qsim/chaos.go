@@ -59,9 +59,6 @@ Exit codes:
   qsim chaos --catalogue                  the troubles of production, as texts`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := cli.ReadEnvironment(c); err != nil {
-				return err
-			}
 			return runChaos(c, &f)
 		},
 	}

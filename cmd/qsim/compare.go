@@ -1,10 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -60,9 +60,6 @@ Exit codes:
 			return nil
 		},
 		RunE: func(c *cobra.Command, names []string) error {
-			if err := cli.ReadEnvironment(c); err != nil {
-				return err
-			}
 			return compare(c, names, &f)
 		},
 	}
@@ -91,11 +88,10 @@ type result struct {
 }
 
 func compare(c *cobra.Command, names []string, f *compareFlags) error {
-	if f.parallel < 0 {
-		return cli.UsageError("--parallel %d: want at least 1", f.parallel)
+	s, err := newSession(c, &f.runFlags)
+	if err != nil {
+		return err
 	}
-	s := &session{flags: &f.runFlags, command: os.Args, stdout: c.OutOrStdout(), console: cli.NewConsole(c, f.quiet)}
-	cli.WarnOfVariables(c, s.console)
 	base, err := readResult(names[0])
 	if err != nil {
 		if isScenario(names[0]) {
@@ -130,7 +126,11 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 			s.console.Note("%s: warning: %s", comparison.New.Name, warning)
 		}
 	}
-	if err := s.printComparisons(list); err != nil {
+	err = s.print(output{
+		json:  func() ([]byte, error) { return results.MarshalComparisons(list), nil },
+		table: func(w io.Writer, o results.TableOptions) error { return results.WriteComparisons(w, list, o) },
+	}, "", "")
+	if err != nil {
 		return err
 	}
 	if worst != cli.ExitMet {
@@ -208,7 +208,7 @@ func (s *session) resultOf(ctx context.Context, c *cobra.Command, name string, b
 		}
 		more, err := s.simulate(ctx, &sc, &settings)
 		if err != nil {
-			return result{}, s.whyNot(l, err)
+			return result{}, s.failure(l, err, "interrupted")
 		}
 		runs = append(runs, more...)
 	}
@@ -217,39 +217,4 @@ func (s *session) resultOf(ctx context.Context, c *cobra.Command, name string, b
 		return result{}, cli.Fail(cli.ExitIO, fmt.Errorf("summarize %s: %w", l.name, err))
 	}
 	return result{l.name, summary, cli.Version}, nil
-}
-
-// whyNot is how the command ends when a scenario could not be run.
-func (s *session) whyNot(l loaded, err error) error {
-	var broken *world.Broken
-	switch {
-	case errors.Is(err, context.Canceled):
-		return cli.Fail(cli.ExitInterrupted, fmt.Errorf("%s: interrupted", l.name))
-	case errors.As(err, &broken):
-		return cli.Fail(cli.ExitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s\nto see it again: %s", l.name, err, broken.Stack, s.replay(l, broken)))
-	}
-	return cli.Fail(cli.ExitUsage, fmt.Errorf("%s: %w", l.name, err))
-}
-
-// printComparisons prints in the format asked for.
-func (s *session) printComparisons(list []*results.Comparison) error {
-	var text bytes.Buffer
-	options := results.TableOptions{Color: s.flags.color.coloured(os.Stdout)}
-	switch s.flags.format {
-	case "json":
-		text.Write(results.MarshalComparisons(list))
-	case "csv":
-		options.Format = results.CSV
-	case "markdown":
-		options.Format = results.Markdown
-	default:
-		options.Width = cli.Width()
-	}
-	if s.flags.format != "json" {
-		if err := results.WriteComparisons(&text, list, options); err != nil {
-			return cli.IOError("write comparison", err)
-		}
-	}
-	_, err := s.stdout.Write(text.Bytes())
-	return cli.IOError("write comparison", err)
 }

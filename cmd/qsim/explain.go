@@ -26,9 +26,6 @@ What a policy's with: changes comes below. A key stands as --set takes it.`,
   qsim explain retry-storm --policy weighted`,
 		Args: exactlyOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
-			if err := cli.ReadEnvironment(c); err != nil {
-				return err
-			}
 			cli.WarnOfVariables(c, c.ErrOrStderr())
 			all, err := loadAll(c, names, &f, c.ErrOrStderr(), c.ErrOrStderr())
 			if err != nil {

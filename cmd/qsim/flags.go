@@ -79,14 +79,3 @@ func addManyFlags(c *cobra.Command, f *runFlags, out string) {
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say more on standard error")
 }
-
-// checkMany refuses values of addManyFlags that make no sense.
-func (f *runFlags) checkMany() error {
-	if f.parallel < 0 {
-		return cli.UsageError("--parallel %d: want at least 1", f.parallel)
-	}
-	if f.quiet && f.verbose {
-		return cli.UsageError("--quiet and --verbose exclude each other")
-	}
-	return nil
-}

@@ -66,9 +66,6 @@ which take about 2 GB of memory.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, names []string) error {
-			if err := cli.ReadEnvironment(c); err != nil {
-				return err
-			}
 			return runImport(c, names, &f)
 		},
 	}

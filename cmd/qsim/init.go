@@ -33,9 +33,6 @@ of another scenario, under the new name.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, arguments []string) error {
-			if err := cli.ReadEnvironment(c); err != nil {
-				return err
-			}
 			return initialize(c, arguments[0], from, force)
 		},
 	}

@@ -120,9 +120,6 @@ error, or with --strict a warning.`,
   qsim validate my.yaml --set engine.workers=80`,
 		Args: atLeastOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
-			if err := cli.ReadEnvironment(c); err != nil {
-				return err
-			}
 			cli.WarnOfVariables(c, c.ErrOrStderr())
 			all, err := loadAll(c, names, &f, c.ErrOrStderr(), c.ErrOrStderr())
 			if err != nil {

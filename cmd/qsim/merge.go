@@ -1,8 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -10,7 +10,7 @@ import (
 	"qsim/cmd/cli"
 	"qsim/results"
 	"qsim/results/report"
-	"qsim/scenarios/sweep"
+	"qsim/scenarios/study"
 )
 
 func newMerge() *cobra.Command {
@@ -41,9 +41,6 @@ Exit codes:
 			return nil
 		},
 		RunE: func(c *cobra.Command, names []string) error {
-			if err := cli.ReadEnvironment(c); err != nil {
-				return err
-			}
 			if missing {
 				return printMissing(c, names[0])
 			}
@@ -62,9 +59,9 @@ func printMissing(c *cobra.Command, dir string) error {
 	if err := isFolder(dir); err != nil {
 		return err
 	}
-	shards, damaged, err := sweep.Missing(dir)
+	shards, damaged, err := study.Missing(dir)
 	if err != nil {
-		return sweepError(err)
+		return studyError(err)
 	}
 	for _, err := range damaged {
 		fmt.Fprintf(c.ErrOrStderr(), "qsim: %v\n", err)
@@ -72,7 +69,7 @@ func printMissing(c *cobra.Command, dir string) error {
 	if len(shards) == 0 {
 		return nil
 	}
-	_, err = fmt.Fprintln(c.OutOrStdout(), sweep.List(shards))
+	_, err = fmt.Fprintln(c.OutOrStdout(), study.List(shards))
 	return cli.IOError("write result", err)
 }
 
@@ -91,27 +88,19 @@ func merge(c *cobra.Command, dir string, f *runFlags) error {
 	if err := isFolder(dir); err != nil {
 		return err
 	}
-	s := &session{flags: f, stdout: c.OutOrStdout(), console: cli.NewConsole(c, f.quiet)}
-	cli.WarnOfVariables(c, s.console)
-	merged, err := sweep.Merge(dir)
+	s, err := newSession(c, f)
 	if err != nil {
-		return sweepError(err)
-	}
-	if err := placeSweep(dir, merged); err != nil {
 		return err
 	}
-	return s.printSweep(merged.Sweep, dir, shardCount(merged.Shards))
+	return s.mergeShards(dir, func(m *study.Merged) string { return counted(m.Shards, "shard", "shards") })
 }
 
-func shardCount(n int) string {
-	if n == 1 {
-		return "1 shard"
+// mergeShards joins the shards of a folder, writes the files of the sweep beside them and prints it with a note.
+func (s *session) mergeShards(dir string, note func(*study.Merged) string) error {
+	merged, err := study.Merge(dir)
+	if err != nil {
+		return studyError(err)
 	}
-	return fmt.Sprintf("%d shards", n)
-}
-
-// placeSweep writes the files of a sweep.
-func placeSweep(dir string, merged *sweep.Merged) error {
 	files, err := merged.Files()
 	if err != nil {
 		return cli.IOError("write sweep", err)
@@ -120,39 +109,20 @@ func placeSweep(dir string, merged *sweep.Merged) error {
 	if err != nil {
 		return cli.IOError("write sweep", err)
 	}
-	drawn, err := report.Files("charts", figures)
+	charts, err := report.Files("charts", figures)
 	if err != nil {
 		return cli.IOError("write sweep", err)
 	}
-	files = append(files, drawn...)
-	return cli.IOError("write sweep", sweep.Place(dir, files))
+	if err := study.Place(dir, append(files, charts...)); err != nil {
+		return cli.IOError("write sweep", err)
+	}
+	return s.print(sweepOutput(merged.Sweep), dir, note(merged))
 }
 
-// printSweep prints a sweep, or a part of it, in the format asked for.
-func (s *session) printSweep(all *results.Sweep, path, note string) error {
-	var text bytes.Buffer
-	options := results.TableOptions{Path: shown(path), Note: note}
-	var err error
-	switch s.flags.format {
-	case "json":
-		var data []byte
-		data, err = sweep.MarshalSweep(all)
-		text.Write(data)
-	case "csv":
-		options.Format = results.CSV
-		err = results.WriteSweep(&text, all, options)
-	case "markdown":
-		options.Format = results.Markdown
-		err = results.WriteSweep(&text, all, options)
-	default:
-		err = results.WriteSweep(&text, all, options)
+// sweepOutput prints a sweep, or a part of it.
+func sweepOutput(sweep *results.Sweep) output {
+	return output{
+		json:  func() ([]byte, error) { return study.MarshalSweep(sweep) },
+		table: func(w io.Writer, o results.TableOptions) error { return results.WriteSweep(w, sweep, o) },
 	}
-	if err != nil {
-		return cli.IOError("write result", err)
-	}
-	if s.flags.format != "table" {
-		s.console.Note("%s  %s", shown(path), note)
-	}
-	_, err = s.stdout.Write(text.Bytes())
-	return cli.IOError("write result", err)
 }

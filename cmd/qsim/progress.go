@@ -4,10 +4,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
+
+	"qsim/cmd/cli"
+	"qsim/results"
 )
 
 // progress shows on standard error how many seeds each policy has finished.
@@ -66,4 +70,80 @@ func (p *progress) close() {
 	}
 	p.container.Wait()
 	fmt.Fprintln(os.Stderr)
+}
+
+// sweepBar shows on standard error how far a sweep is and how long it will still take: as
+// long for each simulation as those of this process took.
+type sweepBar struct {
+	mutex    sync.Mutex
+	console  *cli.Console
+	progress *progress
+	lines    bool // one for each cell
+	start    time.Time
+
+	there, all     int // cells that were there at the start; of the shard
+	done           int // cells, by this process
+	simulations    int
+	simulationsAll int
+}
+
+func (s *sweeping) newBar(there, all int) *sweepBar {
+	b := &sweepBar{console: s.console, start: time.Now(), there: there, all: all, simulationsAll: (all - there) * s.plan.Simulations()}
+	b.progress = &progress{}
+	if s.flags.quiet || !s.flags.bars.bars(os.Stderr) {
+		b.lines = s.flags.verbose
+		return b
+	}
+	container := mpb.New(mpb.WithOutput(os.Stderr), mpb.WithAutoRefresh(), mpb.WithWidth(34), mpb.WithRefreshRate(100*time.Millisecond))
+	style := mpb.BarStyle().Lbound("").Rbound("").Filler("━").Tip("━").Padding("─")
+	each := int64(s.plan.Simulations())
+	bar := container.New(int64(all)*each, style,
+		mpb.PrependDecorators(decor.Name(s.plan.Sweep.Scenario+" ")),
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return b.words() })))
+	bar.SetCurrent(int64(there) * each)
+	b.progress.container, b.progress.bars = container, []*mpb.Bar{bar}
+	s.console.Draw(b.progress.container)
+	return b
+}
+
+// words say how far it is.
+func (b *sweepBar) words() string {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return fmt.Sprintf("%d of %s%s", b.there+b.done, cellCount(b.all), b.left())
+}
+
+// left is how long it will still take, once there is something to go by.
+func (b *sweepBar) left() string {
+	if b.simulations == 0 || b.simulations == b.simulationsAll {
+		return ""
+	}
+	each := time.Since(b.start).Seconds() / float64(b.simulations)
+	return ", " + results.FormatDuration(each*float64(b.simulationsAll-b.simulations)) + " left"
+}
+
+// simulated counts a simulation. It may be called from several goroutines.
+func (b *sweepBar) simulated() {
+	b.mutex.Lock()
+	b.simulations++
+	b.mutex.Unlock()
+	if b.progress.container != nil {
+		b.progress.bars[0].Increment()
+	}
+}
+
+// kept counts a cell.
+func (b *sweepBar) kept() {
+	b.mutex.Lock()
+	b.done++
+	b.mutex.Unlock()
+	if b.lines {
+		fmt.Fprintln(b.console, b.words())
+	}
+}
+
+// close leaves the bar as it is.
+func (b *sweepBar) close() {
+	b.console.Draw(nil)
+	b.progress.close()
 }

@@ -12,7 +12,7 @@ import (
 
 // replay is the command line that repeats the simulation that broke, and nothing else; more
 // are keys and values as of --set.
-func (s *session) replay(l loaded, b *world.Broken, more ...string) string {
+func (s *session) replay(l loaded, b *world.Broken, more []string) string {
 	words := append(s.naming("run", l, b, more), "-n", "1", "-j", "1")
 	if s.flags.check {
 		words = append(words, "--check")
@@ -22,9 +22,9 @@ func (s *session) replay(l loaded, b *world.Broken, more ...string) string {
 
 // leading is the command line that tells what led to it: all that happened in its last
 // second.
-func (s *session) leading(l loaded, b *world.Broken) string {
+func (s *session) leading(l loaded, b *world.Broken, more []string) string {
 	last := max(0, b.At-time.Second).Truncate(time.Millisecond)
-	return shellLine(append(s.naming("trace", l, b, nil), "--from", trace.Clock(last), "--limit", "100000"))
+	return shellLine(append(s.naming("trace", l, b, more), "--from", trace.Clock(last), "--limit", "100000"))
 }
 
 // naming are the words that a command needs to simulate the same.
@@ -50,7 +50,7 @@ func shellLine(words []string) string {
 	line := make([]string, len(words))
 	for i, word := range words {
 		line[i] = word
-		if word == "" || strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,%+") != "" {
+		if word == "" || strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,%+@") != "" {
 			line[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 		}
 	}

@@ -54,9 +54,6 @@ Exit codes:
 			return nil
 		},
 		RunE: func(c *cobra.Command, names []string) error {
-			if err := cli.ReadEnvironment(c); err != nil {
-				return err
-			}
 			return makeReports(c, names, open, out)
 		},
 	}

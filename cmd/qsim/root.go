@@ -23,6 +23,8 @@ under every policy, and says with intervals what each policy does and what it co
 		SilenceUsage:  true,
 		Args:          cli.UnknownCommand(runOf),
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return cli.ReadEnvironment(c) },
 	}
 	root.AddGroup(&cobra.Group{ID: "scenarios", Title: "Scenarios"}, &cobra.Group{ID: "about", Title: "About"})
 	root.AddCommand(newRun(), newTrace(), newMap(), newCompare(), newReport(), newSweep(), newMerge(), newTune(), newImport(), newVerify(), newChaos(), newValidate(), newExplain(), newInit(), newList(), newSchema(), newVersion())

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -66,9 +64,6 @@ the scenario.`,
   qsim run my.yaml --check                          does the engine do what it must?`,
 		Args: atLeastOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
-			if err := cli.ReadEnvironment(c); err != nil {
-				return err
-			}
 			return run(c, names, &f)
 		},
 	}
@@ -92,29 +87,17 @@ the scenario.`,
 	return c
 }
 
-// session is one invocation of run.
-type session struct {
-	flags   *runFlags
-	command []string
-	stdout  io.Writer
-	console *cli.Console
-}
-
 func run(c *cobra.Command, names []string, f *runFlags) error {
-	if f.parallel < 0 {
-		return cli.UsageError("--parallel %d: want at least 1", f.parallel)
-	}
 	if err := checkUntilFlags(c, f.untilCI, f.maxSeeds); err != nil {
 		return err
-	}
-	if f.quiet && f.verbose {
-		return cli.UsageError("--quiet and --verbose exclude each other")
 	}
 	if f.plot.on() && f.format != "table" {
 		return cli.UsageError("--plot draws above a table: leave --format %s away", f.format)
 	}
-	s := &session{flags: f, command: os.Args, stdout: c.OutOrStdout(), console: cli.NewConsole(c, f.quiet)}
-	cli.WarnOfVariables(c, s.console)
+	s, err := newSession(c, f)
+	if err != nil {
+		return err
+	}
 	all, err := loadAll(c, names, &f.scenarioFlags, c.ErrOrStderr(), s.console)
 	if err != nil {
 		return err
@@ -154,12 +137,8 @@ func (s *session) one(ctx context.Context, l loaded) (cli.Exit, error) {
 	}
 	runs, err := s.simulate(ctx, l.scenario, &settings)
 	interrupted := errors.Is(err, context.Canceled)
-	var broken *world.Broken
-	switch {
-	case errors.As(err, &broken):
-		return cli.ExitInvariant, cli.Fail(cli.ExitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s%s\nto see it again: %s\nwhat led to it:  %s", l.name, err, broken.History, broken.Stack, s.replay(l, broken), s.leading(l, broken)))
-	case err != nil && !interrupted:
-		return cli.ExitUsage, cli.Fail(cli.ExitUsage, fmt.Errorf("%s: %w", l.name, err))
+	if err != nil && !interrupted {
+		return cli.ExitUsage, s.failure(l, err, "")
 	}
 	seeds := s.seedsOf(l.scenario, runs, interrupted)
 	summary, err := results.Summarize(&settings, runs, results.Options{Seeds: seeds, Strict: s.flags.strict, Until: float64(s.flags.untilCI)})
@@ -176,7 +155,7 @@ func (s *session) one(ctx context.Context, l loaded) (cli.Exit, error) {
 	for _, warning := range summary.Warnings {
 		s.console.Note("%s: warning: %s", l.name, warning)
 	}
-	if err := s.print(summary, path, took(runs, time.Since(start))); err != nil {
+	if err := s.print(s.summaryOutput(summary), path, took(runs, time.Since(start))); err != nil {
 		return cli.ExitIO, err
 	}
 	if interrupted {
@@ -237,54 +216,17 @@ func (s *session) store(l loaded, summary *results.Summary, start time.Time) (st
 	return filepath.Join(folder, reportFile), cli.IOError("write results", err)
 }
 
-// print writes the result in the format asked for. Where the result is not for
-// people, they are told on standard error where the report is.
-func (s *session) print(summary *results.Summary, path, note string) error {
-	var text bytes.Buffer
-	options := results.TableOptions{Path: shown(path), Note: note, Color: s.flags.color.coloured(os.Stdout)}
-	var err error
-	switch s.flags.format {
-	case "json":
-		var data []byte
-		data, err = summary.MarshalJSON()
-		text.Write(data)
-	case "csv":
-		options.Format = results.CSV
-		err = results.WriteTable(&text, summary, options)
-	case "markdown":
-		options.Format = results.Markdown
-		err = results.WriteTable(&text, summary, options)
-	default:
-		options.Width = cli.Width()
+// summaryOutput prints a run, below its picture under --plot.
+func (s *session) summaryOutput(summary *results.Summary) output {
+	return output{json: summary.MarshalJSON, table: func(w io.Writer, o results.TableOptions) error {
 		if s.flags.plot.on() {
-			plot := results.PlotOptions{Width: options.Width, ASCII: s.flags.plot.ascii(), Color: options.Color}
-			if err := results.WritePlot(&text, summary, plot); err != nil {
-				return cli.IOError("write result", err)
+			if err := results.WritePlot(w, summary, results.PlotOptions{Width: o.Width, ASCII: s.flags.plot.ascii(), Color: o.Color}); err != nil {
+				return err
 			}
-			text.WriteString("\n")
+			fmt.Fprintln(w)
 		}
-		err = results.WriteTable(&text, summary, options)
-	}
-	if err != nil {
-		return cli.IOError("write result", err)
-	}
-	_, err = s.stdout.Write(text.Bytes())
-	if s.flags.format != "table" && path != "" {
-		s.console.Note("%s  %s", shown(path), note)
-	}
-	return cli.IOError("write result", err)
-}
-
-// shown is a path as it is shown: from the working directory if it lies below.
-func shown(folder string) string {
-	here, err := os.Getwd()
-	if err != nil || !filepath.IsAbs(folder) {
-		return folder
-	}
-	if relative, err := filepath.Rel(here, folder); err == nil && !strings.HasPrefix(relative, "..") {
-		return relative
-	}
-	return folder
+		return results.WriteTable(w, summary, o)
+	}}
 }
 
 // took says how long all of it took, and how many jobs were simulated in each second of that.

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,7 +13,7 @@ import (
 	"qsim/cmd/cli"
 	"qsim/results"
 	"qsim/scenarios"
-	"qsim/scenarios/sweep"
+	"qsim/scenarios/study"
 )
 
 // sweepFlags are the flags of sweep.
@@ -61,9 +60,6 @@ Objectives do not change the exit code: a sweep is to find where they are met.
   qsim sweep my.yaml --vary engine.workers=8..64/4points --shard 3/8 -o shared/sweep`,
 		Args: oneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
-			if err := cli.ReadEnvironment(c); err != nil {
-				return err
-			}
 			return runSweep(c, names[0], &f)
 		},
 	}
@@ -89,26 +85,29 @@ type sweeping struct {
 	*session
 	flags  *sweepFlags
 	loaded loaded
-	plan   *sweep.Plan
-	shard  sweep.Shard
+	plan   *study.Plan
+	shard  study.Shard
 	dir    string
 }
 
 func runSweep(c *cobra.Command, name string, f *sweepFlags) error {
-	s := &sweeping{flags: f, session: &session{flags: &f.runFlags, command: os.Args, stdout: c.OutOrStdout(), console: cli.NewConsole(c, f.quiet)}}
+	s := &sweeping{flags: f}
 	if err := s.prepare(c, name); err != nil {
 		return err
 	}
 	ctx, stop := s.console.Interruptible(c.Context(), keeping)
 	defer stop()
-	work, err := sweep.Open(s.dir, s.plan, s.shard, f.force)
+	work, err := study.Open(s.dir, s.plan, s.shard, f.force)
 	if err != nil {
-		return sweepError(err)
+		return studyError(err)
 	}
 	tellShort(s.console, s.plan.Axes)
-	if err := s.check(ctx, c.ErrOrStderr(), work.Left()); err != nil {
-		return err
+	// All cells are loaded before the first is simulated, so that a mistake is not found hours later.
+	notes, err := s.plan.Check(ctx, work.Left(), f.strict, f.parallel)
+	if err != nil {
+		return s.checkError(err, s.loaded.name, "--vary")
 	}
+	s.tellNotes(s.loaded.name, cellCount, "", notes)
 	start := time.Now()
 	if err := s.compute(ctx, work); err != nil {
 		return err
@@ -117,85 +116,46 @@ func runSweep(c *cobra.Command, name string, f *sweepFlags) error {
 	if s.shard.Of > 1 {
 		part, err := work.Read()
 		if err != nil {
-			return sweepError(err)
+			return studyError(err)
 		}
-		return s.printSweep(part, work.Path, note)
+		return s.print(sweepOutput(part), work.Path, note)
 	}
-	merged, err := sweep.Merge(s.dir)
-	if err != nil {
-		return sweepError(err)
-	}
-	if err := placeSweep(s.dir, merged); err != nil {
-		return err
-	}
-	return s.printSweep(merged.Sweep, s.dir, note)
+	return s.mergeShards(s.dir, func(*study.Merged) string { return note })
 }
 
 // prepare makes the plan, and complains about whatever is wrong with flags and scenario.
-func (s *sweeping) prepare(c *cobra.Command, name string) error {
+func (s *sweeping) prepare(c *cobra.Command, name string) (err error) {
 	f := s.flags
-	if err := f.checkMany(); err != nil {
-		return err
+	if len(f.vary) == 0 {
+		return cli.UsageError("sweep over what? Give --vary KEY=VALUES, as --vary engine.workers=40,80,160")
 	}
-	axes, err := f.axes()
+	axes, err := study.ParseAxes("--vary", f.vary)
 	if err != nil {
-		return err
+		return cli.Fail(cli.ExitUsage, err)
 	}
-	s.shard = sweep.Shard{Index: 0, Of: 1}
+	s.shard = study.Shard{Index: 0, Of: 1}
 	if c.Flags().Changed("shard") {
-		if s.shard, err = sweep.ParseShard(f.shard); err != nil {
+		if s.shard, err = study.ParseShard(f.shard); err != nil {
 			return cli.UsageError("--shard %s: %w", f.shard, err)
 		}
 	}
-	cli.WarnOfVariables(c, s.console)
-	overrides, err := f.overrides(c)
-	if err != nil {
+	if s.session, err = newSession(c, &f.runFlags); err != nil {
 		return err
 	}
-	if s.loaded, err = loadOne(name, overrides, &f.scenarioFlags, c.ErrOrStderr(), s.console); err != nil {
+	var source study.Source
+	if s.loaded, source, err = s.load(c, name); err != nil {
 		return err
 	}
-	queries, err := queriesOf(f.metrics, s.loaded.scenario)
-	if err != nil {
+	if source.Queries, err = queriesOf(f.metrics, s.loaded.scenario); err != nil {
 		return err
 	}
-	source := sweep.Source{Name: s.loaded.name, Text: s.loaded.source, Sets: overrides, Policies: f.policies, Queries: queries}
-	if s.plan, err = sweep.New(source, axes, cli.Version); err != nil {
+	if s.plan, err = study.New(source, axes, cli.Version); err != nil {
 		return cli.UsageError("%s: %w", s.loaded.name, err)
 	}
 	if s.dir = f.out; s.dir == "" {
 		s.dir = filepath.Join("results", "runs", s.plan.Sweep.Scenario, "sweep-"+s.plan.Sweep.ConfigHash)
 	}
 	return nil
-}
-
-// axes are those of --vary, or all that is wrong with them.
-func (f *sweepFlags) axes() ([]sweep.Axis, error) {
-	if len(f.vary) == 0 {
-		return nil, cli.UsageError("sweep over what? Give --vary KEY=VALUES, as --vary engine.workers=40,80,160")
-	}
-	var axes []sweep.Axis
-	var problems []error
-	for _, text := range f.vary {
-		axis, err := sweep.ParseAxis(text)
-		if err != nil {
-			problems = append(problems, fmt.Errorf("--vary %w", err))
-		}
-		axes = append(axes, axis)
-	}
-	if len(problems) > 0 {
-		return nil, cli.Fail(cli.ExitUsage, errors.Join(problems...))
-	}
-	return axes, nil
-}
-
-// tellShort says which ranges do not reach their ends.
-func tellShort(console *cli.Console, axes []sweep.Axis) {
-	for i := range axes {
-		for _, short := range axes[i].Range.Short {
-			console.Note("%s=%s: one step more goes beyond", axes[i].Key, short)
-		}
-	}
 }
 
 // queriesOf are what --metric asks of a scenario.
@@ -223,59 +183,52 @@ func queriesOf(metrics []string, scenario *scenarios.Scenario) ([]results.Query,
 	return queries, nil
 }
 
-// check loads all cells before the first is simulated, so that a mistake is not found hours
-// later.
-func (s *sweeping) check(ctx context.Context, stderr io.Writer, cells []int) error {
-	notes, err := s.plan.Check(ctx, cells, s.flags.strict, sweep.Options{Parallel: s.flags.parallel})
-	if err != nil {
-		return checkError(err, s.loaded.name, "--vary", stderr)
-	}
-	tellNotes(s.console, s.plan, cellCount, "", notes)
-	return nil
-}
+func cellCount(n int) string { return counted(n, "cell", "cells") }
 
-// checkError is why the values that flag gave cannot be simulated; what is wrong with them is
-// written to stderr.
-func checkError(err error, name, flag string, stderr io.Writer) error {
-	var wrong *sweep.Wrong
+// compute simulates what is left of a shard and completes its file.
+func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
+	if err := work.Start(); err != nil {
+		return studyError(err)
+	}
+	for _, path := range work.Damaged {
+		s.console.Note("%s is damaged: what it held is computed again", path)
+	}
+	left := work.Left()
+	if there := work.Size() - len(left); there > 0 {
+		s.console.Note("%d of %s are there, in %s", there, cellCount(work.Size()), s.dir)
+	}
+	if s.flags.verbose {
+		s.console.Note("%s: %s × %d simulations, config %s", s.loaded.name, cellCount(len(left)), s.plan.Simulations(), s.plan.Sweep.ConfigHash)
+	}
+	bar := s.newBar(work.Size()-len(left), work.Size())
+	seen := s.plan.Sweep
+	err := s.plan.Run(ctx, left, study.Options{
+		Parallel: s.flags.parallel,
+		Progress: bar.simulated,
+		Keep: func(cell *results.Cell) error {
+			if err := work.Keep(cell); err != nil {
+				return cli.Fail(cli.ExitIO, err)
+			}
+			bar.kept()
+			seen.Cells = append(seen.Cells, results.Cell{Index: cell.Index, Warnings: cell.Warnings})
+			return nil
+		},
+	})
+	bar.close()
+	var setting *study.SettingError
 	switch {
 	case errors.Is(err, context.Canceled):
-		return cli.Fail(cli.ExitInterrupted, fmt.Errorf("%s: interrupted before anything was computed", name))
-	case errors.As(err, &wrong):
-		if err := wrong.Render(stderr, flag); err != nil {
-			return cli.IOError("write diagnostics", err)
-		}
-		return cli.Fail(cli.ExitUsage, nil)
+		s.console.Note("interrupted: %d of %s are finished and kept; the same command goes on with the others", work.Size()-len(left)+bar.done, cellCount(work.Size()))
+		return cli.Fail(cli.ExitInterrupted, nil)
+	case errors.As(err, &setting):
+		return s.failure(s.loaded, err, "")
+	case err != nil:
+		return err
 	}
-	return cli.UsageError("%s: %w", name, err)
-}
-
-// mostNotes is how many warnings about cells are printed.
-const mostNotes = 10
-
-// tellNotes prints warnings about some of the cells, which count counts; where says where more are.
-func tellNotes(console *cli.Console, plan *sweep.Plan, count func(int) string, where string, notes []sweep.Note) {
-	for i, note := range notes {
-		if i == mostNotes {
-			console.Note("and %d warnings more%s", len(notes)-i, where)
-			return
-		}
-		console.Note("%s: warning: %s (%s, first with %s)", plan.Source.Name, note.Text, count(note.Cells), plan.CellName(note.First))
+	slices.SortFunc(seen.Cells, func(a, b results.Cell) int { return a.Index - b.Index })
+	s.tellNotes(s.loaded.name, cellCount, " in "+s.dir, study.Warnings(&seen))
+	if err := work.Finish(); err != nil {
+		return studyError(err)
 	}
-}
-
-func cellCount(n int) string {
-	if n == 1 {
-		return "1 cell"
-	}
-	return fmt.Sprintf("%d cells", n)
-}
-
-// sweepError tells what the user can mend from failures to read and write.
-func sweepError(err error) error {
-	var refusal *sweep.Refusal
-	if errors.As(err, &refusal) {
-		return cli.Fail(cli.ExitUsage, err)
-	}
-	return cli.IOError("sweep", err)
+	return nil
 }

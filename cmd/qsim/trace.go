@@ -53,9 +53,6 @@ node, one for each storm, arrows from one attempt of a job to the next.`,
   qsim trace retry-storm --from 9m59s --to 10m10s --format chrome > storm.json`,
 		Args: exactlyOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
-			if err := cli.ReadEnvironment(c); err != nil {
-				return err
-			}
 			return runTrace(c, names, &f)
 		},
 	}

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
+	"bytes"
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
@@ -15,9 +12,8 @@ import (
 	"qsim/cmd/cli"
 	"qsim/results"
 	"qsim/results/report"
-	"qsim/scenarios/sweep"
-	"qsim/scenarios/tune"
-	"qsim/scenarios/world"
+	"qsim/scenarios"
+	"qsim/scenarios/study"
 )
 
 // tuneFlags are the flags of tune.
@@ -63,9 +59,6 @@ unless --objective gives others. Files: tune.json, tune.csv and a chart of what 
   qsim tune my.yaml --over retry.backoff.first=250ms..32s*2 --over retry.jitter=none,full --minimize sojourn.p99`,
 		Args: oneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
-			if err := cli.ReadEnvironment(c); err != nil {
-				return err
-			}
 			return runTune(c, names[0], &f)
 		},
 	}
@@ -94,53 +87,28 @@ unless --objective gives others. Files: tune.json, tune.csv and a chart of what 
 }
 
 // problem is what the flags ask for.
-func (f *tuneFlags) problem(c *cobra.Command, name string, notes io.Writer) (*tune.Problem, loaded, error) {
-	if err := f.checkMany(); err != nil {
-		return nil, loaded{}, err
-	}
-	p := &tune.Problem{Confidence: float64(f.confidence), Indifference: float64(f.indifference), MostSeeds: f.maxSeeds, Version: cli.Version}
+func (s *session) problem(c *cobra.Command, name string, f *tuneFlags) (p *study.Problem, l loaded, err error) {
+	p = &study.Problem{Confidence: float64(f.confidence), Indifference: float64(f.indifference), MostSeeds: f.maxSeeds, Version: cli.Version}
 	if err := f.goal(c, p); err != nil {
-		return nil, loaded{}, err
+		return nil, l, err
 	}
-	var problems []error
-	for _, text := range f.over {
-		axis, err := sweep.ParseAxis(text)
-		if err != nil {
-			problems = append(problems, fmt.Errorf("--over %w", err))
-		}
-		p.Axes = append(p.Axes, axis)
+	if p.Axes, err = study.ParseAxes("--over", f.over); err != nil {
+		return nil, l, cli.Fail(cli.ExitUsage, err)
 	}
-	if len(problems) > 0 {
-		return nil, loaded{}, cli.Fail(cli.ExitUsage, errors.Join(problems...))
-	}
-	overrides, err := f.overrides(c)
-	if err != nil {
-		return nil, loaded{}, err
-	}
-	for i := range p.Axes {
-		for _, o := range overrides {
-			if o.Path == p.Axes[i].Key {
-				return nil, loaded{}, cli.UsageError("%s is both searched and set", o.Path)
-			}
-		}
-	}
+	var more []scenarios.Override
 	if len(f.objectives) > 0 {
-		o, err := tune.Objectives(f.objectives)
+		o, err := study.Objectives(f.objectives)
 		if err != nil {
-			return nil, loaded{}, cli.Fail(cli.ExitUsage, err)
+			return nil, l, cli.Fail(cli.ExitUsage, err)
 		}
-		overrides = append(overrides, o)
+		more = append(more, o)
 	}
-	l, err := loadOne(name, overrides, &f.scenarioFlags, c.ErrOrStderr(), notes)
-	if err != nil {
-		return nil, loaded{}, err
-	}
-	p.Source = sweep.Source{Name: l.name, Text: l.source, Sets: overrides, Policies: f.policies}
-	return p, l, nil
+	l, p.Source, err = s.load(c, name, more...)
+	return p, l, err
 }
 
 // goal reads which of the four goals is asked for, if any is.
-func (f *tuneFlags) goal(c *cobra.Command, p *tune.Problem) error {
+func (f *tuneFlags) goal(c *cobra.Command, p *study.Problem) error {
 	switch {
 	case c.Flags().Changed("seeds"):
 		return cli.UsageError("--seeds: tune gives each setting as many as it takes; --max-seeds bounds them")
@@ -156,14 +124,14 @@ func (f *tuneFlags) goal(c *cobra.Command, p *tune.Problem) error {
 	given := 0
 	for _, g := range []struct {
 		name, value string
-		aim         tune.Aim
-	}{{"smallest", f.smallest, tune.Smallest}, {"largest", f.largest, tune.Largest}, {"minimize", f.minimize, tune.Minimize}, {"maximize", f.maximize, tune.Maximize}} {
+		aim         study.Aim
+	}{{"smallest", f.smallest, study.Smallest}, {"largest", f.largest, study.Largest}, {"minimize", f.minimize, study.Minimize}, {"maximize", f.maximize, study.Maximize}} {
 		if g.value == "" {
 			continue
 		}
 		given++
 		p.Aim, p.Key = g.aim, g.value
-		if g.aim == tune.Minimize || g.aim == tune.Maximize {
+		if g.aim == study.Minimize || g.aim == study.Maximize {
 			q, err := results.ParseQuery(g.value)
 			if err != nil {
 				return cli.UsageError("--%s %s: %w", g.name, g.value, err)
@@ -178,34 +146,47 @@ func (f *tuneFlags) goal(c *cobra.Command, p *tune.Problem) error {
 }
 
 func runTune(c *cobra.Command, name string, f *tuneFlags) error {
-	notes := cli.NewConsole(c, f.quiet)
-	cli.WarnOfVariables(c, notes)
-	problem, l, err := f.problem(c, name, notes)
+	s, err := newSession(c, &f.runFlags)
 	if err != nil {
 		return err
 	}
-	ctx, stop := notes.Interruptible(c.Context(), "interrupted: a search that is not done is not kept; once more to quit at once")
+	problem, l, err := s.problem(c, name, f)
+	if err != nil {
+		return err
+	}
+	ctx, stop := s.console.Interruptible(c.Context(), "interrupted: a search that is not done is not kept; once more to quit at once")
 	defer stop()
-	tellShort(notes, problem.Axes)
-	if err := checkValues(ctx, problem, f, c.ErrOrStderr(), notes); err != nil {
-		return err
-	}
-	counter := &tuneCounter{console: notes, lines: f.verbose || !f.quiet && cli.Capable(os.Stderr)}
-	found, err := tune.Run(ctx, problem, tune.Options{Parallel: f.parallel, Progress: counter.count})
+	tellShort(s.console, problem.Axes)
+	notes, err := problem.Check(ctx, f.strict, f.parallel)
 	if err != nil {
-		return tuneError(l, err)
+		return s.checkError(err, l.name, "--over")
 	}
+	s.tellNotes(l.name, func(n int) string { return counted(n, "setting", "settings") }, "", notes)
+	counter := &tuneCounter{console: s.console, lines: f.verbose || !f.quiet && cli.Capable(os.Stderr)}
+	found, err := problem.Run(ctx, f.parallel, counter.count)
+	if err != nil {
+		return s.failure(l, err, "interrupted: nothing is kept")
+	}
+	result := output{json: found.MarshalJSON, table: func(w io.Writer, o results.TableOptions) error {
+		return study.WriteTuning(w, found, o.Format, func(policy string, sets []string) string {
+			words := []string{"qsim", "run", name, "--policy", policy}
+			for _, set := range sets {
+				words = append(words, "--set", set)
+			}
+			return shellLine(words)
+		})
+	}}
 	folder := ""
 	if !f.noFiles {
-		if folder, err = storeTuning(f.out, found); err != nil {
+		if folder, err = storeTuning(f.out, found, result); err != nil {
 			return err
 		}
 	}
-	if err := printTuning(c.OutOrStdout(), name, found, f.format); err != nil {
-		return cli.IOError("write result", err)
+	if err := s.print(result, "", ""); err != nil {
+		return err
 	}
 	if folder != "" {
-		notes.Note("%s", shown(folder))
+		s.console.Note("%s", shown(folder))
 	}
 	for i := range found.Policies {
 		if found.Policies[i].Outcome != results.Met {
@@ -215,28 +196,6 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 	return nil
 }
 
-// checkValues loads the scenario with every value of every key before the first is simulated, so that a
-// mistake is found at once, with its place.
-func checkValues(ctx context.Context, p *tune.Problem, f *tuneFlags, stderr io.Writer, notes *cli.Console) error {
-	plan, err := sweep.New(p.Source, p.Axes, cli.Version)
-	if err != nil {
-		return nil // the search refuses it, in its own words
-	}
-	found, err := plan.Check(ctx, nil, f.strict, sweep.Options{Parallel: f.parallel})
-	if err != nil {
-		return checkError(err, p.Source.Name, "--over", stderr)
-	}
-	tellNotes(notes, plan, settingCount, "", found)
-	return nil
-}
-
-func settingCount(n int) string {
-	if n == 1 {
-		return "1 setting"
-	}
-	return fmt.Sprintf("%d settings", n)
-}
-
 // tuneCounter tells now and then how many simulations there were.
 type tuneCounter struct {
 	console *cli.Console
@@ -244,59 +203,41 @@ type tuneCounter struct {
 	done    atomic.Int64
 }
 
-func (t *tuneCounter) count(policy string, simulations int) {
-	n := t.done.Add(int64(simulations))
-	if step := tuneStep(n); t.lines && n%step == 0 {
+// count counts a simulation. Reports become rarer as there are more: after 10, 20, ..., 100, 200, ...
+func (t *tuneCounter) count(policy string) {
+	n, step := t.done.Add(1), int64(10)
+	for step*10 <= n {
+		step *= 10
+	}
+	if t.lines && n%step == 0 {
 		t.console.Note("%s: %d simulations so far", policy, n)
 	}
 }
 
-// tuneStep makes reports rarer as there are more: after 10, 20, ..., 100, 200, ...
-func tuneStep(n int64) int64 {
-	step := int64(10)
-	for step*10 <= n {
-		step *= 10
-	}
-	return step
-}
-
-func tuneError(l loaded, err error) error {
-	var broken *world.Broken
-	var setting *tune.SettingError
-	switch {
-	case errors.Is(err, context.Canceled):
-		return cli.Fail(cli.ExitInterrupted, fmt.Errorf("%s: interrupted: nothing is kept", l.name))
-	case errors.As(err, &broken) && errors.As(err, &setting):
-		return cli.Fail(cli.ExitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s", l.name, err, broken.Stack))
-	}
-	return cli.UsageError("%s: %w", l.name, err)
-}
-
 // storeTuning writes the files and returns their folder.
-func storeTuning(out string, found *results.Tuning) (string, error) {
+func storeTuning(out string, found *results.Tuning, result output) (string, error) {
 	if out == "" {
 		out = filepath.Join("results", "runs", found.Scenario, "tune-"+found.ConfigHash)
 	}
-	text, err := found.MarshalJSON()
+	text, err := result.json()
 	if err != nil {
 		return "", cli.IOError("write tuning", err)
 	}
-	var table strings.Builder
-	if err := printTuning(&table, "", found, "csv"); err != nil {
+	var table bytes.Buffer
+	if err := result.table(&table, results.TableOptions{Format: results.CSV}); err != nil {
 		return "", cli.IOError("write tuning", err)
 	}
-	files := []results.File{{Path: "tune.json", Data: text}, {Path: "tune.csv", Data: []byte(table.String())}}
 	figures, err := report.TuneCharts(found)
 	if err != nil {
 		return "", cli.IOError("write tuning", err)
 	}
-	drawn, err := report.Files("charts", figures)
+	charts, err := report.Files("charts", figures)
 	if err != nil {
 		return "", cli.IOError("write tuning", err)
 	}
-	files = append(files, drawn...)
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return "", cli.IOError("write tuning", err)
 	}
-	return out, cli.IOError("write tuning", sweep.Place(out, files))
+	files := append([]results.File{{Path: "tune.json", Data: text}, {Path: "tune.csv", Data: table.Bytes()}}, charts...)
+	return out, cli.IOError("write tuning", study.Place(out, files))
 }

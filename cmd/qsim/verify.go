@@ -59,9 +59,6 @@ Exit codes:
   qsim verify mmc feedback.1        a family and a row
   qsim verify --rows more.json      rows of one's own, in the form that --format json prints`,
 		RunE: func(c *cobra.Command, names []string) error {
-			if err := cli.ReadEnvironment(c); err != nil {
-				return err
-			}
 			return runVerify(c, names, &f)
 		},
 	}

@@ -106,13 +106,6 @@ func cell(v any, number func(v float64) string) string {
 	return fmt.Sprint(v)
 }
 
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 // printVerdict writes the notes below the table: what was left out and why, what failed,
 // and how likely a false alarm is.
 func printVerdict(to io.Writer, sum *verified) error {

@@ -1,0 +1,198 @@
+package study
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"qsim/scenarios"
+	"qsim/scenarios/pool"
+)
+
+// Wrong is what keeps cells of a sweep from being simulated.
+type Wrong struct {
+	plan     *Plan
+	problems []problem
+	combined bool // they come from the combination of values; none of a value alone is left
+}
+
+// problem is a diagnostic of a cell.
+type problem struct {
+	scenarios.Diagnostic
+	cell  int
+	axis  int // whose value it is about; -1: none
+	value int // index of Range.Values of the axis
+	count int // of the cells that have it
+}
+
+// Error says how many problems there are; Render shows them.
+func (w *Wrong) Error() string {
+	return fmt.Sprintf("%d problems, the first in %s: %s", len(w.problems), w.plan.CellName(w.problems[0].cell), w.problems[0].Message)
+}
+
+// Render writes all problems for a person, each with its place: in the text of an axis, which
+// was given by flag, or in the scenario.
+func (w *Wrong) Render(out io.Writer, flag string) error {
+	for i := range w.problems {
+		p := &w.problems[i]
+		d, name, text := p.Diagnostic, w.plan.Source.Name, w.plan.Source.Text
+		if p.axis >= 0 {
+			axis := &w.plan.Axes[p.axis]
+			d.Set, d.Line = "", 1
+			d.Col, d.Width = axis.place(p.value)
+			name, text = flag, []byte(axis.Text)
+			if w.ofKey(p) {
+				if p.value > 0 {
+					continue // said once
+				}
+				d.Col, d.Width = 1, utf8.RuneCountInString(axis.Key)
+			}
+		}
+		if d.Note == "" && (p.axis < 0 || w.combined && len(w.plan.Axes) > 1) {
+			d.Note = "with " + w.plan.CellName(p.cell)
+		}
+		if err := (scenarios.Diagnostics{d}).Render(out, name, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ofKey reports whether a problem is that of a key and not of a value: every value has it, and it
+// quotes a part of the key.
+func (w *Wrong) ofKey(p *problem) bool {
+	axis := &w.plan.Axes[p.axis]
+	for _, word := range strings.Split(axis.Key, ".") {
+		if strings.Contains(p.Message, strconv.Quote(word)) || strings.HasSuffix(p.Message, " named "+word) {
+			return len(axis.Range.Values) == w.values(p)
+		}
+	}
+	return len(axis.Range.Values) > 1 && len(axis.Range.Values) == w.values(p)
+}
+
+// values is how many values of the axis of p have the same problem.
+func (w *Wrong) values(p *problem) int {
+	n := 0
+	for i := range w.problems {
+		if q := &w.problems[i]; q.axis == p.axis && q.Message == p.Message {
+			n++
+		}
+	}
+	return n
+}
+
+// Note is a warning about some of the cells.
+type Note struct {
+	Text  string
+	Cells int    // that it is about
+	First string // values of the first of them
+	cell  int
+}
+
+// Check loads cells without simulating them. It returns warnings that are not those of the
+// scenario with its own values, and a *Wrong if a cell cannot be simulated or, under strict,
+// has a warning. A mistake in a value is found first, without loading all cells.
+func (p *Plan) Check(ctx context.Context, cells []int, strict bool, parallel int) ([]Note, error) {
+	var notes []problem
+	few := p.few()
+	rest := slices.DeleteFunc(slices.Clone(cells), func(cell int) bool { return slices.Contains(few, cell) })
+	for i, list := range [][]int{few, rest} {
+		diagnostics := make([]scenarios.Diagnostics, len(list))
+		err := pool.Each(ctx, pool.Width(parallel), len(list), func(_ context.Context, k int) (err error) {
+			if _, diagnostics[k], err = p.Load(list[k]); err != nil {
+				return &SettingError{p.Overrides(list[k]), err}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		found := checks{plan: p, strict: strict}
+		for k, cell := range list {
+			found.add(cell, diagnostics[k])
+		}
+		if len(found.wrong) > 0 {
+			inOrder(found.wrong)
+			return nil, &Wrong{p, found.wrong, i > 0}
+		}
+		for _, n := range found.notes {
+			notes = addProblem(notes, n)
+		}
+	}
+	inOrder(notes)
+	var all []Note
+	for _, n := range notes {
+		all = append(all, Note{n.Message, n.count, p.CellName(n.cell), n.cell})
+	}
+	return all, nil
+}
+
+// checks collects what is found of cells, in any order.
+type checks struct {
+	plan   *Plan
+	strict bool
+	wrong  []problem
+	notes  []problem
+}
+
+// add takes in what loading a cell found.
+func (c *checks) add(cell int, found scenarios.Diagnostics) {
+	for _, d := range found {
+		p := problem{Diagnostic: d, cell: cell, axis: -1, count: 1}
+		position := c.plan.Sweep.Position(cell)
+		for i, o := range c.plan.Overrides(cell) {
+			if d.Set == o.String() {
+				p.axis, p.value = i, position[i]
+			}
+		}
+		switch {
+		case d.Severity == scenarios.Error || c.strict:
+			c.wrong = addProblem(c.wrong, p)
+		case !c.plan.known[d.Message]:
+			c.notes = addProblem(c.notes, p)
+		}
+	}
+}
+
+// addProblem counts p where it is there already.
+func addProblem(list []problem, p problem) []problem {
+	for i := range list {
+		q := &list[i]
+		if q.axis == p.axis && q.value == p.value && q.Message == p.Message && q.Line == p.Line && q.Col == p.Col {
+			q.count += p.count
+			q.cell = min(q.cell, p.cell)
+			return list
+		}
+	}
+	if len(list) >= mostProblems {
+		return list
+	}
+	return append(list, p)
+}
+
+// mostProblems is how many different ones are kept.
+const mostProblems = 100
+
+// inOrder sorts problems by the first cell that has them; those of one cell keep their order.
+func inOrder(list []problem) {
+	slices.SortStableFunc(list, func(a, b problem) int { return a.cell - b.cell })
+}
+
+// few returns the cells that between them have each value of each axis.
+func (p *Plan) few() []int {
+	cells := []int{0}
+	stride := 1
+	for i := len(p.Axes) - 1; i >= 0; i-- {
+		n := len(p.Axes[i].Range.Values)
+		for value := 1; value < n; value++ {
+			cells = append(cells, value*stride)
+		}
+		stride *= n
+	}
+	slices.Sort(cells)
+	return cells
+}

@@ -1,0 +1,262 @@
+package study
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"qsim/results"
+)
+
+// format is that of the files.
+const format = 2
+
+// number is a float of which NaN is null.
+type number float64
+
+// MarshalJSON implements json.Marshaler.
+func (n number) MarshalJSON() ([]byte, error) {
+	if v := float64(n); math.IsNaN(v) || math.IsInf(v, 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(n))
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *number) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		*n = number(math.NaN())
+		return nil
+	}
+	return json.Unmarshal(text, (*float64)(n))
+}
+
+// header is the first line of the file of a shard: what is computed, and which part.
+type header struct {
+	Format     int             `json:"format"`
+	Shard      int             `json:"shard"`
+	Of         int             `json:"of"`
+	Config     string          `json:"config"`
+	Version    string          `json:"version"`
+	Scenario   string          `json:"scenario"`
+	Duration   float64         `json:"duration_s"`
+	Cells      int             `json:"cells"` // of the whole sweep
+	Seeds      []uint64        `json:"seeds"`
+	Vary       []axisJSON      `json:"vary"`
+	Policies   []policyJSON    `json:"policies"`
+	Metrics    []queryJSON     `json:"metrics"`
+	Objectives []objectiveJSON `json:"objectives"`
+	YAML       string          `json:"scenario_yaml"` // with its own values, resolved
+}
+
+type axisJSON struct {
+	Key     string    `json:"key"`
+	Values  []string  `json:"values"`
+	Numbers []float64 `json:"numbers,omitempty"`
+	Log     bool      `json:"log,omitempty"`
+}
+
+type policyJSON struct {
+	Name     string `json:"name"`
+	Label    string `json:"label"`
+	Baseline bool   `json:"baseline"`
+}
+
+type queryJSON struct {
+	Name   string  `json:"name"`
+	Metric string  `json:"metric"`
+	During string  `json:"during"`
+	After  string  `json:"after"`
+	Class  string  `json:"class"`
+	Tenant string  `json:"tenant"`
+	Limit  float64 `json:"limit"` // s
+	Unit   string  `json:"unit"`
+}
+
+type objectiveJSON struct {
+	queryJSON
+	Bound  float64 `json:"bound"`
+	Above  bool    `json:"above"`
+	Text   string  `json:"text"`
+	Policy string  `json:"policy"` // a label or kind; empty: every policy
+	Expect string  `json:"expect"`
+}
+
+// line is a cell: a file of its own, and then a line of its shard's. It says which sweep it
+// is of, because files are copied about.
+type line struct {
+	Config   string    `json:"config"`
+	Version  string    `json:"version"`
+	Cell     int       `json:"cell"`
+	Rows     []rowJSON `json:"rows"`
+	Warnings []string  `json:"warnings"`
+}
+
+type rowJSON struct {
+	Fingerprint string         `json:"fingerprint"`
+	Seeds       int            `json:"seeds"`
+	Metrics     []estimateJSON `json:"metrics"`
+	Objectives  []verdictJSON  `json:"objectives"`
+}
+
+type estimateJSON struct {
+	Mean   number `json:"mean"`
+	Low    number `json:"low"`
+	High   number `json:"high"`
+	Half   number `json:"half"` // width before the interval was cut to what the metric can be
+	N      int    `json:"n"`
+	Bound  string `json:"bound"`
+	Reason string `json:"reason,omitempty"`
+}
+
+type verdictJSON struct {
+	Metric  int    `json:"metric"` // index into the metrics of the header
+	Limit   string `json:"limit"`
+	Value   number `json:"value"`
+	Low     number `json:"low"`
+	High    number `json:"high"`
+	Bound   string `json:"bound"`
+	Verdict string `json:"verdict"`
+	Expect  string `json:"expect"`
+	Seeds   int    `json:"seeds,omitempty"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+func jsonOfQuery(q results.Query) queryJSON {
+	info, _ := results.Lookup(q.Metric)
+	return queryJSON{q.String(), q.Metric, q.During, q.After, q.Class, q.Tenant, q.Limit.Seconds(), info.Unit}
+}
+
+func (q *queryJSON) query() results.Query {
+	return results.Query{Metric: q.Metric, During: q.During, After: q.After, Class: q.Class, Tenant: q.Tenant,
+		Limit: time.Duration(math.Round(q.Limit * float64(time.Second)))}
+}
+
+func expectation(missed bool) string {
+	if missed {
+		return string(results.Missed)
+	}
+	return string(results.Met)
+}
+
+// newHeader is that of a shard of s.
+func newHeader(s *results.Sweep, shard Shard, cells int, scenario []byte) *header {
+	h := &header{Format: format, Shard: shard.Index, Of: shard.Of, Config: s.ConfigHash, Version: s.Version, Scenario: s.Scenario,
+		Duration: s.Duration, Cells: cells, Seeds: s.Seeds, YAML: string(scenario), Objectives: []objectiveJSON{}}
+	for _, a := range s.Axes {
+		h.Vary = append(h.Vary, axisJSON{a.Key, a.Values, a.Numbers, a.Log})
+	}
+	for i, p := range s.Policies {
+		h.Policies = append(h.Policies, policyJSON{p.Kind, p.Label, i == s.Baseline})
+	}
+	for _, q := range s.Queries {
+		h.Metrics = append(h.Metrics, jsonOfQuery(q))
+	}
+	for _, o := range s.Objectives {
+		h.Objectives = append(h.Objectives, objectiveJSON{jsonOfQuery(o.Query), o.Bound, o.Above, o.Text, o.Policy, expectation(o.Expect)})
+	}
+	return h
+}
+
+// sweep returns what h describes, without cells.
+func (h *header) sweep() *results.Sweep {
+	s := &results.Sweep{Scenario: h.Scenario, ConfigHash: h.Config, Version: h.Version, Seeds: h.Seeds, Duration: h.Duration}
+	for _, a := range h.Vary {
+		s.Axes = append(s.Axes, results.Axis{Key: a.Key, Values: a.Values, Numbers: a.Numbers, Log: a.Log})
+	}
+	for i, p := range h.Policies {
+		s.Policies = append(s.Policies, results.PolicyInfo{Kind: p.Name, Label: p.Label})
+		if p.Baseline {
+			s.Baseline = i
+		}
+	}
+	for i := range h.Metrics {
+		s.Queries = append(s.Queries, h.Metrics[i].query())
+	}
+	for i := range h.Objectives {
+		o := &h.Objectives[i]
+		s.Objectives = append(s.Objectives, results.Objective{Query: o.query(), Above: o.Above, Bound: o.Bound, Text: o.Text,
+			Policy: o.Policy, Expect: o.Expect == string(results.Missed)})
+	}
+	return s
+}
+
+// newLine is that of a cell of s.
+func newLine(s *results.Sweep, cell *results.Cell) *line {
+	l := &line{Config: s.ConfigHash, Version: s.Version, Cell: cell.Index, Warnings: append([]string{}, cell.Warnings...)}
+	for i := range cell.Rows {
+		row := &cell.Rows[i]
+		r := rowJSON{Fingerprint: row.Fingerprint, Seeds: row.Seeds, Objectives: []verdictJSON{}}
+		for k := range row.Estimates {
+			e := &row.Estimates[k]
+			r.Metrics = append(r.Metrics, estimateJSON{number(e.Mean), number(e.Low), number(e.High), number(e.Half), e.N, e.Bound, e.Reason})
+		}
+		for k := range row.Verdicts {
+			v := &row.Verdicts[k]
+			r.Objectives = append(r.Objectives, verdictJSON{slices.Index(s.Queries, v.Query), v.Text, number(v.Value), number(v.Low), number(v.High),
+				v.Bound, string(v.Outcome), expectation(v.Expect), v.Seeds, v.Reason})
+		}
+		l.Rows = append(l.Rows, r)
+	}
+	return l
+}
+
+// readLine reads the line of a cell of s, which has size cells. It fails for one that is
+// not whole or is of another sweep.
+func readLine(s *results.Sweep, size int, text []byte) (*results.Cell, error) {
+	text, err := unsealed(text)
+	if err != nil {
+		return nil, fmt.Errorf("read a cell: %w", err)
+	}
+	var l line
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&l); err != nil {
+		return nil, fmt.Errorf("read a cell: %w", err)
+	}
+	switch {
+	case l.Config != s.ConfigHash || l.Version != s.Version:
+		return nil, &otherSweep{l.Config, l.Version}
+	case l.Cell < 0 || l.Cell >= size || len(l.Rows) != len(s.Policies):
+		return nil, fmt.Errorf("read a cell: cell %d with %d policies is not of a sweep of %d cells with %d", l.Cell, len(l.Rows), size, len(s.Policies))
+	}
+	cell := &results.Cell{Index: l.Cell, Warnings: l.Warnings}
+	for i := range l.Rows {
+		r := &l.Rows[i]
+		if len(r.Metrics) != len(s.Queries) {
+			return nil, fmt.Errorf("read cell %d: it has %d metrics, not %d", l.Cell, len(r.Metrics), len(s.Queries))
+		}
+		row := results.CellRow{Policy: i, Fingerprint: r.Fingerprint, Seeds: r.Seeds}
+		for k, e := range r.Metrics {
+			row.Estimates = append(row.Estimates, results.Estimate{Query: s.Queries[k], Unit: unitOf(s.Queries[k]), Mean: float64(e.Mean),
+				Low: float64(e.Low), High: float64(e.High), Half: float64(e.Half), N: e.N, Bound: e.Bound, Reason: e.Reason})
+		}
+		for _, v := range r.Objectives {
+			if v.Metric < 0 || v.Metric >= len(s.Queries) {
+				return nil, fmt.Errorf("read cell %d: an objective is about metric %d of %d", l.Cell, v.Metric, len(s.Queries))
+			}
+			row.Verdicts = append(row.Verdicts, results.Verdict{Query: s.Queries[v.Metric], Policy: s.Policies[i].Label, Text: v.Limit,
+				Value: float64(v.Value), Low: float64(v.Low), High: float64(v.High), Bound: v.Bound, Outcome: results.Outcome(v.Verdict),
+				Expect: v.Expect == string(results.Missed), Seeds: v.Seeds, Reason: v.Reason})
+		}
+		cell.Rows = append(cell.Rows, row)
+	}
+	return cell, nil
+}
+
+func unitOf(q results.Query) string {
+	info, _ := results.Lookup(q.Metric)
+	return info.Unit
+}
+
+// otherSweep says that a file is of another scenario, other axes or metrics, or another
+// version of the program.
+type otherSweep struct{ config, version string }
+
+// Error says what it is of.
+func (o *otherSweep) Error() string {
+	return fmt.Sprintf("it is of config %s, version %s", o.config, o.version)
+}

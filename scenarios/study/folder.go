@@ -1,0 +1,313 @@
+package study
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"qsim/results"
+)
+
+// Refusal is why a folder cannot take or give what is asked of it: the user's to mend, other
+// than a failure to read or write.
+type Refusal struct{ why string }
+
+// Error says why.
+func (r *Refusal) Error() string { return r.why }
+
+func refuse(format string, arguments ...any) error {
+	return &Refusal{fmt.Sprintf(format, arguments...)}
+}
+
+// Work is a shard that is being computed in a folder, shard-I-of-N.partial, with a file for
+// each finished cell. Several processes may compute one shard: they write the same.
+type Work struct {
+	Path    string   // of the file of the complete shard
+	Damaged []string // files that are not as they should be: what they held is computed again
+
+	parent string
+	dir    string // of the finished cells
+	plan   *Plan
+	shard  Shard
+	size   int
+	left   []int
+	done   bool // the complete file is there
+	afresh bool
+
+	removeAll func(dir string) error // a folder and all that is in it
+}
+
+// Open finds out what is there of a shard in dir, where cells that are finished are not
+// computed again, and changes nothing. It refuses a folder in which there is anything of
+// another sweep, unless afresh: then Start removes that, and what was computed of the shard.
+func Open(dir string, plan *Plan, shard Shard, afresh bool) (*Work, error) {
+	w := &Work{Path: filepath.Join(dir, shard.name()+complete), parent: dir, dir: filepath.Join(dir, shard.name()+partial),
+		plan: plan, shard: shard, size: plan.Size(), afresh: afresh, removeAll: os.RemoveAll}
+	if afresh {
+		w.left = shard.cells(w.size)
+		return w, nil
+	}
+	if err := w.checkOthers(dir); err != nil {
+		return nil, err
+	}
+	_, cells, err := readShard(w.Path)
+	switch {
+	case err == nil && len(cells) == w.Size():
+		w.done = true
+		return w, nil
+	case err == nil:
+		w.Damaged = append(w.Damaged, w.Path)
+	case errors.Is(err, fs.ErrNotExist):
+	case isIO(err):
+		return nil, err
+	default:
+		w.Damaged = append(w.Damaged, w.Path)
+	}
+	for _, cell := range shard.cells(w.size) {
+		switch _, err := w.read(cell); {
+		case err == nil:
+			continue
+		case errors.Is(err, fs.ErrNotExist):
+		case isIO(err):
+			return nil, err
+		default:
+			w.Damaged = append(w.Damaged, w.file(cell))
+		}
+		w.left = append(w.left, cell)
+	}
+	return w, nil
+}
+
+// Start makes the folder ready for Keep.
+func (w *Work) Start() error {
+	if w.afresh {
+		if err := w.clear(w.parent); err != nil {
+			return err
+		}
+	}
+	for _, path := range w.Damaged {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove damaged file: %w", err)
+		}
+	}
+	if w.done {
+		return nil
+	}
+	if err := os.MkdirAll(w.dir, 0o777); err != nil {
+		return fmt.Errorf("open %s: %w", w.parent, err)
+	}
+	return nil
+}
+
+// Left are the cells that remain to be computed, ascending.
+func (w *Work) Left() []int { return w.left }
+
+// Size is the number of cells of the shard.
+func (w *Work) Size() int { return len(w.shard.cells(w.size)) }
+
+func (w *Work) file(cell int) string {
+	return filepath.Join(w.dir, fmt.Sprintf("cell-%06d.json", cell))
+}
+
+// read returns a finished cell.
+func (w *Work) read(cell int) (*results.Cell, error) {
+	text, err := os.ReadFile(w.file(cell))
+	if err != nil {
+		return nil, err
+	}
+	c, err := readLine(&w.plan.Sweep, w.size, text)
+	if err == nil && c.Index != cell {
+		err = fmt.Errorf("read %s: it is cell %d", w.file(cell), c.Index)
+	}
+	return c, err
+}
+
+// Keep writes a cell that is finished.
+func (w *Work) Keep(cell *results.Cell) error {
+	text, err := sealed(newLine(&w.plan.Sweep, cell))
+	if err != nil {
+		return fmt.Errorf("encode cell %d: %w", cell.Index, err)
+	}
+	err = WriteFile(w.file(cell.Index), append(text, '\n'), false)
+	if err != nil && w.completed() {
+		return nil // by another process, which cleared the cells away
+	}
+	return err
+}
+
+// completed reports whether the complete file of the shard is there.
+func (w *Work) completed() bool {
+	_, cells, err := readShard(w.Path)
+	return err == nil && len(cells) == w.Size()
+}
+
+// Finish joins the cells to the file of the shard, once all are there.
+func (w *Work) Finish() error {
+	if w.done || w.completed() {
+		return w.clearCells()
+	}
+	head, err := sealed(newHeader(&w.plan.Sweep, w.shard, w.size, w.plan.scenario))
+	if err != nil {
+		return fmt.Errorf("encode shard %s: %w", w.shard, err)
+	}
+	err = writeTo(w.dir, w.Path, true, func(out io.Writer) error {
+		if _, err := out.Write(append(head, '\n')); err != nil {
+			return err
+		}
+		for _, cell := range w.shard.cells(w.size) {
+			if _, err := w.read(cell); err != nil {
+				return fmt.Errorf("join cell %d: %w", cell, err)
+			}
+			text, err := os.ReadFile(w.file(cell))
+			if err != nil {
+				return err
+			}
+			if _, err := out.Write(text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil && !w.completed() {
+		return err
+	}
+	return w.clearCells()
+}
+
+// clearCells removes the cells of a shard whose file is complete. What another process is writing
+// there at the same time may stay: that one clears the cells away as well when it is done, or the
+// next one that finds the shard complete.
+func (w *Work) clearCells() error {
+	if err := w.removeAll(w.dir); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
+		return fmt.Errorf("clear cells away: %w", err)
+	}
+	return nil
+}
+
+// Read returns the cells of the shard that are in its file.
+func (w *Work) Read() (*results.Sweep, error) {
+	h, cells, err := readShard(w.Path)
+	if err != nil {
+		return nil, err
+	}
+	s := h.sweep()
+	s.Cells = cells
+	return s, nil
+}
+
+// isIO tells failures to read from files that are not as they should be.
+func isIO(err error) bool {
+	var path *fs.PathError
+	return errors.As(err, &path)
+}
+
+// mostLine bounds a line of the file of a shard.
+const mostLine = 64 << 20
+
+// readShard reads the file of a shard. It returns as many cells as there are: a file cut
+// short has too few. Cells of another sweep than the header's, or not in order, are an error.
+func readShard(path string) (*header, []results.Cell, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, mostLine)
+	damaged := func(line int, err error) error { return fmt.Errorf("%s:%d: %w", path, line, err) }
+	if !lines.Scan() {
+		return nil, nil, damaged(1, cmp.Or(lines.Err(), errors.New("the file is empty")))
+	}
+	h, err := readHeader(lines.Bytes())
+	if err != nil {
+		return nil, nil, damaged(1, err)
+	}
+	s := h.sweep()
+	var cells []results.Cell
+	next := h.Shard
+	for n := 2; lines.Scan(); n++ {
+		cell, err := readLine(s, h.Cells, lines.Bytes())
+		if err != nil {
+			return nil, nil, damaged(n, err)
+		}
+		if cell.Index != next {
+			return nil, nil, damaged(n, fmt.Errorf("cell %d stands where cell %d should", cell.Index, next))
+		}
+		next += h.Of
+		cells = append(cells, *cell)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, nil, damaged(len(cells)+2, err)
+	}
+	return h, cells, nil
+}
+
+// readHeader reads the first line of the file of a shard.
+func readHeader(text []byte) (*header, error) {
+	var h header
+	if old := formatOf(text); old != format && old != 0 {
+		return nil, fmt.Errorf("the file has format %d; this program knows %d", old, format)
+	}
+	text, err := unsealed(text)
+	if err != nil {
+		return nil, fmt.Errorf("read the header of a shard: %w", err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&h); err != nil {
+		return nil, fmt.Errorf("read the header of a shard: %w", err)
+	}
+	switch size, ok := results.Size(h.sweep().Axes, MostCells); {
+	case h.Format != format:
+		return nil, errors.New("the header has no format")
+	case h.Of < 1 || h.Shard < 0 || h.Shard >= h.Of:
+		return nil, fmt.Errorf("there is no shard %d of %d", h.Shard, h.Of)
+	case !ok || size != h.Cells || size == 0 || len(h.Policies) == 0:
+		return nil, fmt.Errorf("the header of %d cells does not fit its axes", h.Cells)
+	}
+	return &h, nil
+}
+
+// formatOf is the format that a header says it has; 0: none.
+func formatOf(text []byte) int {
+	var h struct {
+		Format int `json:"format"`
+	}
+	if json.Unmarshal(text, &h) != nil {
+		return 0 // what is wrong with it is found later
+	}
+	return h.Format
+}
+
+// cellOf reads the name of the file of a cell.
+func cellOf(name string) (int, bool) {
+	digits, ok := strings.CutPrefix(name, "cell-")
+	digits, ends := strings.CutSuffix(digits, ".json")
+	n, err := strconv.Atoi(digits)
+	return n, ok && ends && err == nil
+}
+
+// entries lists a folder in order; one that is not there is empty.
+func entries(dir string) ([]string, error) {
+	list, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read %s: %w", dir, err)
+	}
+	var names []string
+	for _, e := range list {
+		names = append(names, e.Name())
+	}
+	slices.Sort(names)
+	return names, nil
+}

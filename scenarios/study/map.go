@@ -1,0 +1,165 @@
+package study
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"qsim/results"
+	"qsim/scenarios"
+	"qsim/scenarios/pool"
+)
+
+// MapPlan is a map to be made: of a metric over two keys of a scenario.
+type MapPlan struct {
+	Source Source // its objectives and Queries do not matter
+	X, Y   Axis
+	Depth  int // how often cells at the edge are halved
+	Query  results.Query
+	// Edge is where the far side begins: values above it and all lower bounds, or values below it
+	// for a metric of which more is better. NaN: the far side is where the value is but a bound.
+	Edge     float64
+	EdgeText string // Edge as it was given; empty: NaN
+	// Parallel is how many simulations run at once; 0: one per core that Go uses.
+	Parallel int
+	// Progress is told of each round, from one goroutine: it returns what is to be called when
+	// one of its points has been measured, from one goroutine at a time.
+	Progress func(policy string, round, points int) (measured func())
+}
+
+// Mapped is the maps of a plan, one for each policy of the scenario.
+type Mapped struct {
+	*MapPlan
+	Scenario, ConfigHash string
+	Seeds                int
+	Labels               []string // of the policies
+	Maps                 []*Map
+}
+
+// PointValue is what was measured at a point.
+type PointValue struct {
+	Mean   float64 // over the seeds that have a value or a bound, see AtLeast; NaN: none has
+	Never  bool    // most seeds have but a bound, beyond the edge: what is measured did not come in the whole run
+	Beyond bool    // the point lies on the far side of the edge: under most seeds
+	Seeds  int
+	Bounds int    // seeds with but a bound
+	Reason string // why there is no value at all
+}
+
+// AtLeast reports whether Mean is but a lower bound: that of a seed is.
+func (v *PointValue) AtLeast() bool { return v.Bounds > 0 }
+
+// Run makes a map for each policy of base, the scenario with its own values, with all its seeds. When ctx is done it
+// returns ctx.Err(); a point that cannot be simulated makes it return a *SettingError, before anything is simulated
+// if it is one of the coarse grid.
+func (p *MapPlan) Run(ctx context.Context, base *scenarios.Scenario) (*Mapped, error) {
+	lattice, err := NewLattice(p.X, p.Y, p.Depth)
+	if err != nil {
+		return nil, err
+	}
+	source := p.Source
+	source.Sets = append(slices.Clip(source.Sets), scenarios.Override{Path: "objectives", Value: "[]"})
+	source.Queries = []results.Query{p.Query}
+	grid := lattice.corners()
+	err = pool.Each(ctx, pool.Width(p.Parallel), len(grid), func(_ context.Context, i int) error {
+		_, err := source.setting(p.sets(lattice, grid[i]))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := &simulator{source: &source, parallel: p.Parallel, each: int(base.Seeds)}
+	maps := &Mapped{MapPlan: p, Scenario: base.Name, ConfigHash: base.ConfigHash(), Seeds: int(base.Seeds)}
+	for i := range base.Policies {
+		label, round := base.Policies[i].Label, 0
+		m, err := Explore(lattice, func(points []Point) ([]PointValue, error) {
+			measured := p.Progress(label, round, len(points))
+			round++
+			return p.measure(ctx, s, lattice, label, points, measured)
+		})
+		if err != nil {
+			return nil, err
+		}
+		maps.Labels, maps.Maps = append(maps.Labels, label), append(maps.Maps, m)
+	}
+	return maps, nil
+}
+
+// sets are what a point lays upon the scenario.
+func (p *MapPlan) sets(l *Lattice, at Point) []scenarios.Override {
+	return []scenarios.Override{{Path: p.X.Key, Value: l.X[at.X].Text}, {Path: p.Y.Key, Value: l.Y[at.Y].Text}}
+}
+
+// measure measures points under one policy, with every seed.
+func (p *MapPlan) measure(ctx context.Context, s *simulator, l *Lattice, policy string, points []Point, measured func()) ([]PointValue, error) {
+	tasks, values := make([]task, len(points)), make([]PointValue, len(points))
+	for i, at := range points {
+		tasks[i] = task{sets: p.sets(l, at), policy: policy}
+	}
+	var mutex sync.Mutex
+	err := s.run(ctx, tasks, func(i int, _ *results.Settings, runs []results.Run) (err error) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		values[i], err = p.value(runs)
+		measured()
+		return err
+	})
+	return values, err
+}
+
+// value is what the seeds of a point say together.
+func (p *MapPlan) value(runs []results.Run) (PointValue, error) {
+	info, _ := results.Lookup(p.Query.Metric)
+	v := PointValue{Mean: math.NaN(), Seeds: len(runs)}
+	sum, numbers, beyond, never := 0.0, 0, 0, 0
+	for i := range runs {
+		found := false
+		for k := range runs[i].Values {
+			value := &runs[i].Values[k]
+			if value.Query != p.Query {
+				continue
+			}
+			found = true
+			if value.Null {
+				v.Reason = value.Reason
+				continue
+			}
+			// A bound counts for as much as it says: without it the mean would be that of the seeds
+			// that came off lightly.
+			sum, numbers = sum+value.Value, numbers+1
+			far := p.beyond(value, info.MoreIsBetter)
+			if value.Bound != "" {
+				v.Bounds++
+			}
+			if far {
+				beyond++
+			}
+			if far && value.Bound != "" {
+				never++
+			}
+		}
+		if !found {
+			return v, fmt.Errorf("the run has no %s", p.Query)
+		}
+	}
+	if numbers > 0 {
+		v.Mean, v.Reason = sum/float64(numbers), ""
+	}
+	v.Never, v.Beyond = 2*never > len(runs), 2*beyond > len(runs)
+	return v, nil
+}
+
+// beyond reports on which side of the edge a value lies. A lower bound says that what is measured
+// had not come when the run ended: that is beyond whatever is too much, though not all of
+// it has been seen. Where too little is beyond, it is inside if it is enough.
+func (p *MapPlan) beyond(value *results.Value, moreIsBetter bool) bool {
+	switch {
+	case math.IsNaN(p.Edge):
+		return value.Bound != ""
+	case moreIsBetter:
+		return value.Value < p.Edge
+	}
+	return value.Bound != "" || value.Value > p.Edge
+}

@@ -1,0 +1,228 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+
+	"qsim/scenarios/ranges"
+)
+
+// MostDepth is how often a cell is halved at the most.
+const MostDepth = 6
+
+// mostPoints are measured under one policy, at the most.
+const mostPoints = 20_000
+
+// Point is a place of the map: positions of the lattice that cells are halved on, with
+// 2^depth steps from one value of an axis to the next.
+type Point struct{ X, Y int }
+
+// Patch is a rectangle of the map whose corners have been measured, and nothing in it.
+type Patch struct{ X0, X1, Y0, Y1 int }
+
+// Lattice is the full grid of which an exploration measures a part.
+type Lattice struct {
+	X, Y  []ranges.Value // by position; Text is empty where there is nothing between two values
+	Steps int            // from one value of an axis to the next
+}
+
+// NewLattice returns the lattice of two axes, of at least two ascending values each, whose cells are halved depth times.
+func NewLattice(x, y Axis, depth int) (*Lattice, error) {
+	if depth < 0 || depth > MostDepth {
+		return nil, fmt.Errorf("refine %d times: want 0 to %d", depth, MostDepth)
+	}
+	for _, a := range []Axis{x, y} {
+		switch {
+		case len(a.Range.Values) < 2:
+			return nil, fmt.Errorf("%s: an axis needs at least two values", a.Key)
+		case !a.Range.Ascending():
+			return nil, fmt.Errorf("%s: the values of an axis must go up", a.Key)
+		}
+	}
+	if n := len(x.Range.Values) * len(y.Range.Values); n > mostPoints {
+		return nil, fmt.Errorf("a grid of %d points is too much: at most %d", n, mostPoints)
+	}
+	l := &Lattice{Steps: 1 << depth}
+	l.X, l.Y = l.positions(x.Range), l.positions(y.Range)
+	return l, nil
+}
+
+// positions are the values of an axis with what lies between them.
+func (l *Lattice) positions(r ranges.Range) []ranges.Value {
+	all := make([]ranges.Value, (len(r.Values)-1)*l.Steps+1)
+	for i, v := range r.Values {
+		all[i*l.Steps] = v
+	}
+	for i := 0; i+l.Steps < len(all); i += l.Steps {
+		halve(r, all[i:i+l.Steps+1])
+	}
+	return all
+}
+
+// halve fills what lies between the ends of part.
+func halve(r ranges.Range, part []ranges.Value) {
+	middle := (len(part) - 1) / 2
+	if middle == 0 {
+		return
+	}
+	v, ok := r.Between(part[0], part[len(part)-1])
+	if !ok {
+		return
+	}
+	part[middle] = v
+	halve(r, part[:middle+1])
+	halve(r, part[middle:])
+}
+
+// corners are the points of the coarse grid, by Y and X.
+func (l *Lattice) corners() []Point {
+	var corners []Point
+	for y := 0; y < len(l.Y); y += l.Steps {
+		for x := 0; x < len(l.X); x += l.Steps {
+			corners = append(corners, Point{x, y})
+		}
+	}
+	return corners
+}
+
+// Size is how many points the full grid has.
+func (l *Lattice) Size() int {
+	count := func(values []ranges.Value) (n int) {
+		for _, v := range values {
+			if v.Text != "" {
+				n++
+			}
+		}
+		return n
+	}
+	return count(l.X) * count(l.Y)
+}
+
+// Map is what was found under one policy.
+type Map struct {
+	*Lattice
+	Values  map[Point]PointValue // that were measured
+	Patches []Patch              // that cover the map, by Y0 and X0
+}
+
+// Explore measures the coarse grid and refines it. measure is given the points of one round,
+// by Y and X, and returns their values in that order, or an error, which Explore returns with
+// the map as far as it was.
+func Explore(l *Lattice, measure func(points []Point) ([]PointValue, error)) (*Map, error) {
+	m := &Map{Lattice: l, Values: map[Point]PointValue{}}
+	for y := 0; y+l.Steps < len(l.Y); y += l.Steps {
+		for x := 0; x+l.Steps < len(l.X); x += l.Steps {
+			m.Patches = append(m.Patches, Patch{x, x + l.Steps, y, y + l.Steps})
+		}
+	}
+	if err := m.measure(l.corners(), measure); err != nil {
+		return m, err
+	}
+	for size := l.Steps; size > 1; size /= 2 {
+		// A cell whose neighbour was halved may have got a point on its side that disagrees:
+		// until there is none, it is halved too.
+		for {
+			split, points := m.split(size)
+			if len(split) == 0 {
+				break
+			}
+			if err := m.measure(points, measure); err != nil {
+				return m, err
+			}
+			m.replace(split)
+		}
+	}
+	return m, nil
+}
+
+func (m *Map) measure(points []Point, measure func(points []Point) ([]PointValue, error)) error {
+	points = slices.DeleteFunc(points, func(p Point) bool { _, known := m.Values[p]; return known })
+	slices.SortFunc(points, byYX)
+	points = slices.Compact(points)
+	if len(m.Values)+len(points) > mostPoints {
+		return fmt.Errorf("the edge is too long: more than %d points; refine less", mostPoints)
+	}
+	if len(points) == 0 {
+		return nil
+	}
+	values, err := measure(points)
+	for i, v := range values {
+		m.Values[points[i]] = v
+	}
+	return err
+}
+
+// split returns the cells of a size whose corners or sides disagree and that can be halved,
+// by index, and the points that their halves need.
+func (m *Map) split(size int) (split map[int][]Patch, points []Point) {
+	split = map[int][]Patch{}
+	for i, c := range m.Patches {
+		if max(c.X1-c.X0, c.Y1-c.Y0) != size || !m.disagrees(c) {
+			continue
+		}
+		parts := m.halves(c)
+		if len(parts) < 2 {
+			continue
+		}
+		split[i] = parts
+		for _, p := range parts {
+			points = append(points, p.corners()...)
+		}
+	}
+	return split, points
+}
+
+// halves are the parts of c: four, two where an axis has nothing in between, or c alone.
+func (m *Map) halves(c Patch) []Patch {
+	parts := []Patch{c}
+	if x := (c.X0 + c.X1) / 2; x > c.X0 && m.X[x].Text != "" {
+		parts = []Patch{{c.X0, x, c.Y0, c.Y1}, {x, c.X1, c.Y0, c.Y1}}
+	}
+	if y := (c.Y0 + c.Y1) / 2; y > c.Y0 && m.Y[y].Text != "" {
+		for _, p := range parts {
+			parts = append(parts, Patch{p.X0, p.X1, y, p.Y1})
+		}
+		for i := range parts[:len(parts)/2] {
+			parts[i].Y1 = y
+		}
+	}
+	return parts
+}
+
+func (c Patch) corners() []Point {
+	return []Point{{c.X0, c.Y0}, {c.X1, c.Y0}, {c.X0, c.Y1}, {c.X1, c.Y1}}
+}
+
+// disagrees reports whether not all that was measured on the rim of c lies on one side of the
+// edge.
+func (m *Map) disagrees(c Patch) bool {
+	first := m.Values[Point{c.X0, c.Y0}].Beyond
+	differs := func(p Point) bool {
+		v, known := m.Values[p]
+		return known && v.Beyond != first
+	}
+	for x := c.X0; x <= c.X1; x++ {
+		if differs(Point{x, c.Y0}) || differs(Point{x, c.Y1}) {
+			return true
+		}
+	}
+	for y := c.Y0; y <= c.Y1; y++ {
+		if differs(Point{c.X0, y}) || differs(Point{c.X1, y}) {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *Map) replace(split map[int][]Patch) {
+	var cells []Patch
+	for i, c := range m.Patches {
+		if parts, ok := split[i]; ok {
+			cells = append(cells, parts...)
+		} else {
+			cells = append(cells, c)
+		}
+	}
+	slices.SortFunc(cells, func(a, b Patch) int { return byYX(Point{a.X0, a.Y0}, Point{b.X0, b.Y0}) })
+	m.Patches = cells
+}

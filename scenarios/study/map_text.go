@@ -1,0 +1,183 @@
+package study
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"qsim/results"
+)
+
+// mapRow is one point for programs.
+type mapRow struct {
+	Policy string   `json:"policy"`
+	X      string   `json:"x"`
+	Y      string   `json:"y"`
+	Value  *float64 `json:"value"` // null: no seed has one
+	Bound  string   `json:"bound"` // ">=": value is but a lower bound, as that of some seeds is
+	Never  int      `json:"never"` // seeds with but a bound
+	Seeds  int      `json:"seeds"`
+	Beyond bool     `json:"beyond"`
+	Coarse bool     `json:"coarse"` // of the grid that the ranges span
+}
+
+func (m *Mapped) rows() []mapRow {
+	var rows []mapRow
+	for i, found := range m.Maps {
+		for _, at := range found.Points() {
+			v := found.Values[at]
+			row := mapRow{Policy: m.Labels[i], X: found.X[at.X].Text, Y: found.Y[at.Y].Text, Never: v.Bounds, Seeds: v.Seeds, Beyond: v.Beyond,
+				Coarse: at.X%found.Steps == 0 && at.Y%found.Steps == 0}
+			if !math.IsNaN(v.Mean) {
+				row.Value = &v.Mean
+			}
+			if v.AtLeast() {
+				row.Bound = ">="
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// JSON returns all points for programs.
+func (m *Mapped) JSON() ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(struct {
+		Version  int      `json:"version"`
+		Scenario string   `json:"scenario"`
+		Config   string   `json:"config"`
+		Metric   string   `json:"metric"`
+		Edge     string   `json:"edge"` // beyond it; empty: no value within the run
+		X        string   `json:"x"`
+		Y        string   `json:"y"`
+		Points   []mapRow `json:"points"`
+	}{1, m.Scenario, m.ConfigHash, m.Query.String(), m.EdgeWords(), m.X.Key, m.Y.Key, m.rows()})
+	return text.Bytes(), err
+}
+
+// EdgeWords describes what lies beyond the edge, as "above 10s"; empty: what never comes within the run.
+func (p *MapPlan) EdgeWords() string {
+	info, _ := results.Lookup(p.Query.Metric)
+	switch {
+	case math.IsNaN(p.Edge):
+		return ""
+	case info.MoreIsBetter:
+		return "below " + p.EdgeText
+	}
+	return "above " + p.EdgeText
+}
+
+// Write writes every point as CSV, or for people the coarse grid of each policy, the largest y first as on the picture.
+func (m *Mapped) Write(w io.Writer, o results.TableOptions) error {
+	if o.Format == results.CSV {
+		return m.writeCSV(w)
+	}
+	fmt.Fprintf(w, "%s   %s, mean of %s\n%s across, %s up\n", m.Scenario, m.Query, counted(m.Seeds, "seed", "seeds"), m.X.Key, m.Y.Key)
+	for i, found := range m.Maps {
+		share := results.FormatValue(found.Beyond(), results.MetricInfo{Unit: "1", Share: true})
+		fmt.Fprintf(w, "\n%s: %s of the map beyond the edge, %d points measured of %d\n\n", m.Labels[i], share, len(found.Values), found.Size())
+		if err := m.writeGrid(w, found, o.Width); err != nil {
+			return err
+		}
+	}
+	words := m.EdgeWords()
+	if words == "" {
+		words = "not within the run, under most seeds"
+	} else if info, _ := results.Lookup(m.Query.Metric); !info.MoreIsBetter {
+		words += " or not within the run, under most seeds"
+	}
+	fmt.Fprintf(w, "\n✗ = beyond the edge: %s\n", words)
+	if reason := m.reason(); reason != "" {
+		fmt.Fprintf(w, "%s = no value: %s\n", results.Missing, reason)
+	}
+	if o.Path != "" {
+		fmt.Fprintf(w, "%s\n", o.Path)
+	}
+	return nil
+}
+
+func (m *Mapped) writeCSV(w io.Writer) error {
+	header := []string{"policy", m.X.Key, m.Y.Key, m.Query.String(), "bound", "never", "seeds", "beyond", "coarse"}
+	var rows [][]string
+	for _, r := range m.rows() {
+		value := ""
+		if r.Value != nil {
+			value = strconv.FormatFloat(*r.Value, 'g', -1, 64)
+		}
+		rows = append(rows, []string{r.Policy, r.X, r.Y, value, r.Bound, strconv.Itoa(r.Never), strconv.Itoa(r.Seeds), strconv.FormatBool(r.Beyond), strconv.FormatBool(r.Coarse)})
+	}
+	return results.WriteCells(w, header, rows, 0, results.CSV)
+}
+
+// reason is why a point has no value, of the first that has none.
+func (m *Mapped) reason() string {
+	for _, found := range m.Maps {
+		for _, at := range found.Points() {
+			if v := found.Values[at]; math.IsNaN(v.Mean) && !v.Never && v.Reason != "" {
+				return v.Reason
+			}
+		}
+	}
+	return ""
+}
+
+// writeGrid writes one grid: as many of its columns as fit into width, if that is not 0.
+func (m *Mapped) writeGrid(w io.Writer, found *Map, width int) error {
+	xs, left := m.X.Range.Texts(), 0
+	for {
+		header := append(append([]string{""}, xs...), "") // the last column would stand left
+		var rows [][]string
+		for y := len(found.Y) - 1; y >= 0; y -= found.Steps {
+			row := []string{found.Y[y].Text}
+			for i := range xs {
+				row = append(row, m.cell(found.Values[Point{X: i * found.Steps, Y: y}]))
+			}
+			rows = append(rows, append(row, ""))
+		}
+		var text bytes.Buffer
+		if err := results.WriteCells(&text, header, rows, 0, results.Text); err != nil {
+			return err
+		}
+		if width == 0 || len(xs) == 1 || widestLine(text.String()) <= width {
+			if left > 0 {
+				fmt.Fprintf(&text, "no room for %d columns more; the files and --format csv have all\n", left)
+			}
+			_, err := w.Write(text.Bytes())
+			return err
+		}
+		xs, left = xs[:len(xs)-1], left+1
+	}
+}
+
+func widestLine(text string) int {
+	widest := 0
+	for line := range strings.Lines(text) {
+		widest = max(widest, utf8.RuneCountInString(strings.TrimRight(line, "\n")))
+	}
+	return widest
+}
+
+// cell writes a value; a sign says on which side of the edge it lies.
+func (m *Mapped) cell(v PointValue) string {
+	info, _ := results.Lookup(m.Query.Metric)
+	text := results.FormatValue(v.Mean, info)
+	switch {
+	case v.Never && math.IsNaN(m.Edge):
+		text = "never"
+	case v.AtLeast():
+		text = "≥ " + text
+	}
+	if v.Beyond {
+		return text + " ✗"
+	}
+	return text
+}

@@ -1,0 +1,199 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"qsim/results"
+)
+
+// Merged is a sweep whose shards are all there.
+type Merged struct {
+	Sweep    *results.Sweep
+	Scenario []byte // with its own values, resolved
+	Shards   int
+}
+
+// inventory is what a folder has of a sweep.
+type inventory struct {
+	dir      string
+	of       int
+	files    []string // by shard; empty: none
+	headers  []*header
+	cells    [][]results.Cell
+	begun    []string // folders of shards that are not complete
+	damaged  []error
+	problems []error
+	first    string // the file that the others are compared with
+	model    *header
+}
+
+// Merge joins the shards in dir. It fails with all that is wrong with them at once: shards of
+// different scenarios, axes or versions, missing, doubled and damaged ones.
+func Merge(dir string) (*Merged, error) {
+	v, err := take(dir)
+	if err != nil {
+		return nil, err
+	}
+	problems := append(v.problems, v.damaged...)
+	if missing := v.missing(); len(missing) > 0 {
+		problems = append(problems, fmt.Errorf("%d of %d shards are missing: %s", len(missing), v.of, List(missing)))
+	}
+	if len(problems) > 0 {
+		return nil, &Refusal{errors.Join(problems...).Error()}
+	}
+	m := &Merged{Sweep: v.model.sweep(), Scenario: []byte(v.model.YAML), Shards: v.of}
+	m.Sweep.Cells = make([]results.Cell, v.model.Cells)
+	for shard, cells := range v.cells {
+		for i := range cells {
+			m.Sweep.Cells[shard+i*v.of] = cells[i]
+		}
+	}
+	return m, nil
+}
+
+// Missing returns, ascending, the shards that are still to be computed for Merge to succeed,
+// damaged ones among them, and why those are. Shards that do not belong together are an error.
+func Missing(dir string) (shards []int, damaged []error, err error) {
+	v, err := take(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(v.problems) > 0 {
+		return nil, nil, &Refusal{errors.Join(v.problems...).Error()}
+	}
+	return v.missing(), v.damaged, nil
+}
+
+// take looks through dir.
+func take(dir string) (*inventory, error) {
+	names, err := entries(dir)
+	if err != nil {
+		return nil, err
+	}
+	v := &inventory{dir: dir}
+	var copies []string // named otherwise: they come after those that they may double
+	for _, name := range names {
+		_, ending, isShard := shardOf(name)
+		switch {
+		case isShard && ending == complete:
+			if err := v.file(name); err != nil {
+				return nil, err
+			}
+		case !isShard && strings.HasPrefix(name, "shard-") && strings.HasSuffix(name, complete):
+			copies = append(copies, name)
+		}
+	}
+	for _, name := range copies {
+		if err := v.file(name); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range names {
+		if s, ending, ok := shardOf(name); ok && ending == partial {
+			v.begin(name, s)
+		}
+	}
+	if v.of == 0 && len(v.problems)+len(v.damaged) == 0 {
+		return nil, refuse("there is no shard in %s: qsim sweep SCENARIO --vary ... --shard I/N -o %s writes them", dir, dir)
+	}
+	return v, nil
+}
+
+// file takes in the file of a complete shard. Its error is a failure to read.
+func (v *inventory) file(name string) error {
+	path := filepath.Join(v.dir, name)
+	h, cells, err := readShard(path)
+	named, _, isNamed := shardOf(name)
+	switch {
+	case err != nil && isIO(err):
+		return err
+	case err != nil:
+		if isNamed {
+			v.count(named.Of, name)
+		}
+		v.damaged = append(v.damaged, err)
+		return nil
+	}
+	shard := Shard{h.Shard, h.Of}
+	if !v.count(h.Of, name) {
+		return nil
+	}
+	if v.model == nil {
+		v.model, v.first = h, name
+	}
+	want := len(shard.cells(h.Cells))
+	switch m := v.model; {
+	case h.Config != m.Config:
+		v.problem("%s has config %s, but %s has %s: they are of different scenarios, axes or metrics", name, h.Config, v.first, m.Config)
+	case h.Version != m.Version:
+		v.problem("%s is of version %s, but %s is of %s: results are comparable within a version", name, h.Version, v.first, m.Version)
+	case !h.alike(m):
+		v.problem("%s and %s have one config but do not say the same of it", name, v.first)
+	case v.files[h.Shard] != "":
+		v.problem("shard %s is doubled: %s and %s", shard, v.files[h.Shard], name)
+	case isNamed && named != shard || !isNamed:
+		v.problem("%s is shard %s by what it holds: rename it to %s, unless that is there too", name, shard, shard.name()+complete)
+	case len(cells) < want:
+		v.damaged = append(v.damaged, fmt.Errorf("%s is cut short: it has %d of its %d cells", path, len(cells), want))
+		return nil
+	case len(cells) > want:
+		v.damaged = append(v.damaged, fmt.Errorf("%s has %d cells, %d too many", path, len(cells), len(cells)-want))
+		return nil
+	}
+	if v.files[h.Shard] == "" {
+		v.files[h.Shard], v.headers[h.Shard], v.cells[h.Shard] = name, h, cells
+	}
+	return nil
+}
+
+// begin takes in the folder of a shard that is not complete.
+func (v *inventory) begin(name string, s Shard) {
+	if v.of == s.Of && v.files[s.Index] != "" {
+		return // complete, and being cleared away
+	}
+	if v.count(s.Of, name) {
+		v.begun = append(v.begun, name)
+	}
+}
+
+// count notes into how many shards the sweep is divided, by one of them, and reports whether
+// that agrees with the others.
+func (v *inventory) count(of int, name string) bool {
+	switch v.of {
+	case of:
+	case 0:
+		v.of, v.first = of, name
+		v.files, v.headers, v.cells = make([]string, of), make([]*header, of), make([][]results.Cell, of)
+	default:
+		v.problem("%s is one of %d shards, but %s is one of %d: a folder has one set of shards", name, of, v.first, v.of)
+		return false
+	}
+	return true
+}
+
+func (v *inventory) problem(format string, arguments ...any) {
+	v.problems = append(v.problems, fmt.Errorf(format, arguments...))
+}
+
+// missing are the shards without a sound file.
+func (v *inventory) missing() []int {
+	var missing []int
+	for i, name := range v.files {
+		if name == "" {
+			missing = append(missing, i)
+		}
+	}
+	return missing
+}
+
+// alike reports whether two headers say the same but for the shard.
+func (h *header) alike(other *header) bool {
+	a, b := *h, *other
+	a.Shard, b.Shard = 0, 0
+	one, err := marshal(a)
+	two, failed := marshal(b)
+	return err == nil && failed == nil && string(one) == string(two)
+}

@@ -1,0 +1,137 @@
+package study
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// stray is something in a folder that is of another sweep, or of another division of it.
+type stray struct {
+	name string
+	why  string
+}
+
+// checkOthers refuses a folder with anything of another sweep in it.
+func (w *Work) checkOthers(dir string) error {
+	strays, err := w.strays(dir)
+	if err != nil || len(strays) == 0 {
+		return err
+	}
+	more := ""
+	if len(strays) > 1 {
+		more = fmt.Sprintf(" (and %d more)", len(strays)-1)
+	}
+	return refuse("%s is of another sweep%s: %s\ntake another folder with --out, or replace what is there with --force", filepath.Join(dir, strays[0].name), more, strays[0].why)
+}
+
+// strays finds what is not of this sweep.
+func (w *Work) strays(dir string) ([]stray, error) {
+	names, err := entries(dir)
+	if err != nil {
+		return nil, err
+	}
+	var strays []stray
+	for _, name := range names {
+		s, ending, isShard := shardOf(name)
+		if !isShard && name != summaryJSON {
+			continue
+		}
+		if isShard && s.Of != w.shard.Of {
+			strays = append(strays, stray{name, fmt.Sprintf("it is one of %d shards, not of %d", s.Of, w.shard.Of)})
+			continue
+		}
+		config, version, err := belongs(filepath.Join(dir, name), ending)
+		if err != nil {
+			return nil, err
+		}
+		own := &w.plan.Sweep
+		switch {
+		case config == "": // damaged, or nothing yet
+		case config != own.ConfigHash:
+			strays = append(strays, stray{name, fmt.Sprintf("its config is %s, not %s", config, own.ConfigHash)})
+		case version != own.Version:
+			strays = append(strays, stray{name, fmt.Sprintf("it was computed by version %s, and this is %s", version, own.Version)})
+		}
+	}
+	return strays, nil
+}
+
+// belongs reads of what sweep a file or folder is; empty if it does not tell.
+func belongs(path, ending string) (config, version string, err error) {
+	var said struct{ Config, Version, Program any }
+	switch ending {
+	case partial:
+		names, err := entries(path)
+		if err != nil {
+			return "", "", err
+		}
+		for _, name := range names {
+			if _, ok := cellOf(name); !ok {
+				continue
+			}
+			text, err := os.ReadFile(filepath.Join(path, name))
+			if err == nil && json.Unmarshal(text, &said) == nil {
+				break
+			}
+		}
+	case complete:
+		file, err := os.Open(path)
+		if err != nil {
+			return "", "", err
+		}
+		defer file.Close()
+		text, err := bufio.NewReader(file).ReadBytes('\n')
+		if err != nil || json.Unmarshal(text, &said) != nil {
+			return "", "", nil
+		}
+	default:
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return "", "", err
+		}
+		if json.Unmarshal(text, &said) != nil {
+			return "", "", nil
+		}
+		said.Version = said.Program
+	}
+	config, _ = said.Config.(string)
+	version, _ = said.Version.(string)
+	return config, version, nil
+}
+
+// clear removes what is of other sweeps, what was computed of the shard, and what was merged.
+func (w *Work) clear(dir string) error {
+	strays, err := w.strays(dir)
+	if err != nil {
+		return err
+	}
+	paths := []string{w.Path, w.dir}
+	for _, s := range strays {
+		paths = append(paths, filepath.Join(dir, s.name))
+	}
+	for _, name := range []string{summaryJSON, summaryCSV, scenarioOf} {
+		paths = append(paths, filepath.Join(dir, name))
+	}
+	charts := filepath.Join(dir, "charts")
+	names, err := entries(charts)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if strings.HasPrefix(name, "sweep-") {
+			paths = append(paths, filepath.Join(charts, name))
+		}
+	}
+	for _, path := range paths {
+		if err := os.RemoveAll(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("clear %s: %w", dir, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,290 @@
+package study
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"qsim/results"
+	"qsim/scenarios"
+	"qsim/scenarios/world"
+)
+
+// Source is a scenario that can be loaded again with other values.
+type Source struct {
+	Name     string // as it is shown; the files that the scenario names are beside it
+	Text     []byte
+	Sets     []scenarios.Override // laid upon it, before those of a cell
+	Policies []string             // labels or kinds; none: all
+	Queries  []results.Query      // measured beside what the objectives are about
+}
+
+// Load loads the scenario with more laid upon it. It is nil if a diagnostic is an error or
+// err is not nil.
+func (s *Source) Load(more []scenarios.Override) (*scenarios.Scenario, scenarios.Diagnostics, error) {
+	sc, found := scenarios.Load(s.Name, s.Text, slices.Concat(s.Sets, more))
+	if sc == nil {
+		return nil, found, nil
+	}
+	if len(s.Policies) > 0 {
+		selected, err := sc.Select(s.Policies)
+		if err != nil {
+			return nil, found, err
+		}
+		sc = selected
+	}
+	if err := sc.Measure(s.Queries); err != nil {
+		return nil, found, err
+	}
+	return sc, found, nil
+}
+
+// setting loads the scenario with more laid upon it. What is wrong is a *SettingError, which leads to an *Invalid
+// where it is the scenario.
+func (s *Source) setting(more []scenarios.Override) (*scenarios.Scenario, error) {
+	sc, found, err := s.Load(more)
+	if err == nil && sc == nil {
+		err = &Invalid{found.Errors()}
+	}
+	if err != nil {
+		return nil, &SettingError{more, err}
+	}
+	return sc, nil
+}
+
+// Invalid is what is wrong with a scenario that does not load.
+type Invalid struct{ Found scenarios.Diagnostics }
+
+// Error says the first thing that is wrong.
+func (e *Invalid) Error() string { return e.Found[0].Message }
+
+// SettingError is why a scenario cannot be simulated with some values of its keys.
+type SettingError struct {
+	Sets []scenarios.Override // the values
+	Err  error
+}
+
+// Error names the values.
+func (e *SettingError) Error() string {
+	return fmt.Sprintf("%s: %v", strings.Join(e.Values(), " "), e.Err)
+}
+
+// Unwrap returns why.
+func (e *SettingError) Unwrap() error { return e.Err }
+
+// Values are the values as --set takes them.
+func (e *SettingError) Values() []string { return setsOf(e.Sets) }
+
+func setsOf(overrides []scenarios.Override) []string {
+	var sets []string
+	for _, o := range overrides {
+		sets = append(sets, o.Path+"="+o.Value)
+	}
+	return sets
+}
+
+// Plan is a scenario with the keys that vary, before anything of it is simulated.
+type Plan struct {
+	Source Source
+	Axes   []Axis
+	// Sweep is what there will be, without its cells.
+	Sweep results.Sweep
+
+	base     *scenarios.Scenario // with its own values
+	scenario []byte              // base, resolved
+	known    map[string]bool     // warnings about base
+}
+
+// New plans a sweep: version is that of the program. The scenario with its own values must
+// be free of errors; those of its cells are found by Check.
+func New(source Source, axes []Axis, version string) (*Plan, error) {
+	if len(axes) > mostAxes {
+		return nil, fmt.Errorf("%d keys vary: at most %d can", len(axes), mostAxes)
+	}
+	p, err := newPlan(source, axes, version, &ofSweep)
+	if err != nil {
+		return nil, err
+	}
+	var parts []string
+	for i := range axes {
+		parts = append(parts, axes[i].Key, strings.Join(axes[i].Range.Texts(), "\x00"))
+	}
+	for _, q := range p.Sweep.Queries {
+		parts = append(parts, q.String())
+	}
+	p.Sweep.ConfigHash, err = p.hash(parts)
+	return p, err
+}
+
+func newPlan(source Source, axes []Axis, version string, say *wording) (*Plan, error) {
+	if err := checkAxes(axes, source.Sets, say); err != nil {
+		return nil, err
+	}
+	base, found, err := source.Load(nil)
+	if err != nil {
+		return nil, err
+	}
+	if base == nil {
+		return nil, fmt.Errorf("load %s: %w", source.Name, &Invalid{found.Errors()})
+	}
+	settings := world.Settings(base)
+	p := &Plan{Source: source, Axes: axes, base: base, scenario: base.Resolved(), known: map[string]bool{}}
+	for _, d := range found {
+		p.known[d.Message] = true
+	}
+	p.Sweep = results.Sweep{
+		Scenario: settings.Scenario, Version: version, Duration: settings.Duration.Seconds(), Policies: settings.Policies,
+		Baseline: settings.Baseline, Queries: queriesOf(&settings), Objectives: settings.Objectives,
+	}
+	for seed := range uint64(base.Seeds) {
+		p.Sweep.Seeds = append(p.Sweep.Seeds, base.Seed+seed)
+	}
+	for i := range axes {
+		p.Sweep.Axes = append(p.Sweep.Axes, axes[i].result())
+	}
+	return p, nil
+}
+
+// queriesOf are those that a sweep reports: what the objectives are about and what is asked
+// for, or where there is neither those of the usual table.
+func queriesOf(s *results.Settings) []results.Query {
+	var queries []results.Query
+	for i := range s.Objectives {
+		queries = append(queries, s.Objectives[i].Query)
+	}
+	queries = append(queries, s.Asked...)
+	if len(queries) == 0 {
+		return results.TableQueries(s)
+	}
+	var once []results.Query
+	for _, q := range queries {
+		if !slices.Contains(once, q) {
+			once = append(once, q)
+		}
+	}
+	return once
+}
+
+// Size is the number of cells.
+func (p *Plan) Size() int {
+	size, _ := results.Size(p.Sweep.Axes, MostCells)
+	return size
+}
+
+// Simulations is how many there are in each cell of a sweep.
+func (p *Plan) Simulations() int { return len(p.Sweep.Seeds) * len(p.Sweep.Policies) }
+
+// Overrides are what a cell lays upon the scenario.
+func (p *Plan) Overrides(cell int) []scenarios.Override {
+	var overrides []scenarios.Override
+	for axis, value := range p.Sweep.Position(cell) {
+		overrides = append(overrides, p.Axes[axis].override(value))
+	}
+	return overrides
+}
+
+// CellName writes the values of a cell: engine.workers=40 retry.jitter=none.
+func (p *Plan) CellName(cell int) string { return strings.Join(setsOf(p.Overrides(cell)), " ") }
+
+// Load loads the scenario of a cell.
+func (p *Plan) Load(cell int) (*scenarios.Scenario, scenarios.Diagnostics, error) {
+	sc, found, err := p.Source.Load(p.Overrides(cell))
+	if sc == nil || err != nil {
+		return nil, found, err
+	}
+	for i := range sc.Policies {
+		if i >= len(p.Sweep.Policies) || sc.Policies[i].Label != p.Sweep.Policies[i].Label {
+			return nil, found, fmt.Errorf("policy %s: the policies of all cells have the labels they have in the scenario; give the policy a label", sc.Policies[i].Label)
+		}
+	}
+	return sc, found, nil
+}
+
+// hash is equal for studies that give equal results under one version: it is that of the scenario, the parts, which
+// are all else that a study depends on, and the files that the scenario reads.
+func (p *Plan) hash(parts []string) (string, error) {
+	sum := sha256.New()
+	for _, text := range append([]string{string(p.scenario)}, parts...) {
+		fmt.Fprintf(sum, "%d:%s;", len(text), text)
+	}
+	if err := p.hashFiles(sum); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:4]), nil
+}
+
+// hashFiles writes the names and contents of all files to sum that the scenario reads, or that it
+// reads with some value of an axis, in the order of their names. A file of an axis that cannot be read is left out:
+// the settings that name it do not load.
+func (p *Plan) hashFiles(sum io.Writer) error {
+	own, all := map[string]bool{}, map[string]bool{}
+	for _, name := range p.base.Files() {
+		own[name], all[name] = true, true
+	}
+	for i := range p.Axes {
+		for value := range p.Axes[i].Range.Values {
+			if !p.Axes[i].mayName(value) {
+				continue
+			}
+			named, err := p.filesWith(i, value)
+			if err != nil {
+				return err
+			}
+			for _, name := range named {
+				all[name] = true
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if err := hashFile(sum, p.base, name); err != nil && own[name] {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayName reports whether a value may name a file: the key is `file`, or it is written in
+// the value, perhaps as an escape.
+func (a *Axis) mayName(value int) bool {
+	text := a.Range.Values[value].Text
+	return strings.HasSuffix(a.Key, ".file") || strings.Contains(text, "file") || strings.Contains(text, `\`)
+}
+
+// filesWith are the files that the scenario names with one value of an axis: by itself, and
+// beside the first values of the others.
+func (p *Plan) filesWith(axis, value int) ([]string, error) {
+	var names []string
+	if strings.HasSuffix(p.Axes[axis].Key, ".file") {
+		names = append(names, p.Axes[axis].Range.Values[value].Text)
+	}
+	beside := p.Overrides(0)
+	beside[axis] = p.Axes[axis].override(value)
+	for _, more := range [][]scenarios.Override{beside[axis : axis+1], beside} {
+		sc, _, err := p.Source.Load(more)
+		if err != nil {
+			return nil, err
+		}
+		if sc != nil {
+			names = append(names, sc.Files()...)
+		}
+	}
+	return names, nil
+}
+
+func hashFile(sum io.Writer, base *scenarios.Scenario, name string) error {
+	file, err := base.OpenFile(name)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(sum, "%d:%s;", len(name), name)
+	_, err = io.Copy(sum, file)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	return nil
+}

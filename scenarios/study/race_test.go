@@ -1,0 +1,6 @@
+//go:build race
+
+package study
+
+// raced says that the race detector is on, which makes everything ten times as slow.
+const raced = true

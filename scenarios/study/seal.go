@@ -1,0 +1,45 @@
+package study
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+)
+
+// seal is the member that ends every line: so many hex digits of the hash of what is before it,
+// by which a line that was altered or damaged on its way is known.
+const (
+	sealBegin  = `,"sum":"`
+	sealEnd    = `"}`
+	sealDigits = 16
+)
+
+func sumOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:sealDigits/2])
+}
+
+// sealed encodes an object as a line without its end.
+func sealed(v any) ([]byte, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	text = text[:len(text)-1] // the brace
+	return append(text, sealBegin+sumOf(text)+sealEnd...), nil
+}
+
+// unsealed returns the object of a line as it was before it was sealed.
+func unsealed(line []byte) ([]byte, error) {
+	line = bytes.TrimRight(line, " \t\r\n")
+	at := len(line) - len(sealBegin) - sealDigits - len(sealEnd)
+	if at < 0 || !bytes.HasPrefix(line[at:], []byte(sealBegin)) || !bytes.HasSuffix(line, []byte(sealEnd)) {
+		return nil, errors.New("the line is not whole: it has no checksum")
+	}
+	if text := line[:at]; string(line[at+len(sealBegin):len(line)-len(sealEnd)]) == sumOf(text) {
+		return append(bytes.Clone(text), '}'), nil
+	}
+	return nil, errors.New("the line is damaged: it does not have its checksum")
+}

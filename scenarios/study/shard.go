@@ -1,0 +1,81 @@
+package study
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Shard is one of Of parts of a sweep: the cells whose index leaves Index when divided by Of.
+type Shard struct{ Index, Of int }
+
+// mostShards is how many parts a sweep may have: not more than cells.
+const mostShards = MostCells
+
+// ParseShard reads I/N, with I from 0.
+func ParseShard(text string) (Shard, error) {
+	first, second, ok := strings.Cut(text, "/")
+	index, err := strconv.Atoi(strings.TrimSpace(first))
+	of, failed := strconv.Atoi(strings.TrimSpace(second))
+	switch {
+	case !ok || err != nil || failed != nil:
+		return Shard{}, fmt.Errorf("want I/N, as 0/8 for the first of eight shards")
+	case of < 1 || of > mostShards:
+		return Shard{}, fmt.Errorf("want 1 to %d shards, not %d", mostShards, of)
+	case index < 0 || index >= of:
+		return Shard{}, fmt.Errorf("the shards of %d are 0/%[1]d to %d/%[1]d", of, of-1)
+	}
+	return Shard{index, of}, nil
+}
+
+// String writes the shard as 1/4.
+func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
+
+// name is that of its files, without their endings.
+func (s Shard) name() string { return fmt.Sprintf("shard-%d-of-%d", s.Index, s.Of) }
+
+// cells are those of the shard in a sweep of size cells, ascending.
+func (s Shard) cells(size int) []int {
+	var cells []int
+	for i := s.Index; i < size; i += s.Of {
+		cells = append(cells, i)
+	}
+	return cells
+}
+
+const (
+	complete = ".jsonl"   // ends the file of a shard that is complete
+	partial  = ".partial" // ends the folder of the cells of one that is not
+)
+
+var shardName = regexp.MustCompile(`^shard-(\d{1,6})-of-(\d{1,6})(\.jsonl|\.partial)$`)
+
+// shardOf reads the name of a file or folder of a shard.
+func shardOf(name string) (s Shard, ending string, ok bool) {
+	match := shardName.FindStringSubmatch(name)
+	if match == nil {
+		return Shard{}, "", false
+	}
+	s.Index, _ = strconv.Atoi(match[1])
+	s.Of, _ = strconv.Atoi(match[2])
+	return s, match[3], s.Index < s.Of && s.name()+match[3] == name
+}
+
+// List writes shards of one sweep as an array job takes them: 1,3-5. They must ascend.
+func List(indexes []int) string {
+	var parts []string
+	for i := 0; i < len(indexes); {
+		k := i
+		for k+1 < len(indexes) && indexes[k+1] == indexes[k]+1 {
+			k++
+		}
+		part := strconv.Itoa(indexes[i])
+		if k > i {
+			part += "-" + strconv.Itoa(indexes[k])
+		}
+		parts = append(parts, part)
+		i = k + 1
+	}
+	return strings.Join(parts, ",")
+}

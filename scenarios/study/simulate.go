@@ -1,0 +1,71 @@
+package study
+
+import (
+	"context"
+
+	"qsim/results"
+	"qsim/scenarios"
+	"qsim/scenarios/pool"
+	"qsim/scenarios/world"
+)
+
+// task is one setting of a scenario to simulate.
+type task struct {
+	sets   []scenarios.Override // laid upon the scenario
+	policy string               // a label; empty: all policies
+	from   int                  // the first seed, counted from that of the scenario
+	seeds  int                  // 0: as many as the scenario has
+}
+
+// simulator simulates settings of a source.
+type simulator struct {
+	source   *Source
+	parallel int    // simulations at once; 0: one per core that Go uses
+	each     int    // simulations of a task, at the least
+	ended    func() // called after every simulation, from several goroutines at once; may be nil
+}
+
+// run simulates tasks, several at once, and calls done with what came of each, in any order and from several goroutines
+// at once. Its error is ctx.Err(), that of done, or a *SettingError, which leads to a *world.Broken if an invariant
+// broke; of several it is that of the first task.
+func (s *simulator) run(ctx context.Context, tasks []task, done func(i int, settings *results.Settings, runs []results.Run) error) error {
+	gate := pool.NewGate(s.parallel)
+	// So many are open that there is always one to simulate while another is loaded, summarized and
+	// written: the simulations of all of them share the processors, and few are in memory.
+	open := min(cap(gate), 1+(cap(gate)+s.each-1)/s.each)
+	return pool.Each(ctx, open, len(tasks), func(ctx context.Context, i int) error {
+		settings, runs, err := s.simulate(ctx, &tasks[i], gate)
+		if err != nil {
+			return err
+		}
+		return done(i, settings, runs)
+	})
+}
+
+func (s *simulator) simulate(ctx context.Context, t *task, gate pool.Gate) (*results.Settings, []results.Run, error) {
+	sc, err := s.source.setting(t.sets)
+	if err != nil {
+		return nil, nil, err
+	}
+	if t.policy != "" {
+		if sc, err = sc.Select([]string{t.policy}); err != nil {
+			return nil, nil, &SettingError{t.sets, err}
+		}
+	}
+	if sc.Seed += uint64(t.from); t.seeds > 0 {
+		sc.Seeds = scenarios.Count(t.seeds)
+	}
+	options := world.Options{Parallel: s.parallel, Gate: gate}
+	if s.ended != nil {
+		options.Progress = func(_, _, _ int) { s.ended() }
+	}
+	runs, err := world.Run(ctx, sc, options)
+	switch {
+	case ctx.Err() != nil:
+		return nil, nil, ctx.Err()
+	case err != nil:
+		return nil, nil, &SettingError{t.sets, err}
+	}
+	settings := world.Settings(sc)
+	return &settings, runs, nil
+}

@@ -1,0 +1,337 @@
+package study
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"qsim/results"
+	"qsim/scenarios"
+	"qsim/scenarios/world"
+)
+
+const small = `name: small
+duration: 30s
+drain: 30s
+warmup: 2s
+seeds: 3
+engine: {workers: 6, lease: {ttl: 30s, heartbeat: 10s}}
+jobs:
+  - class: mail
+    arrivals: {process: poisson, rate: 20/s}
+    service: {dist: exponential, mean: 200ms}
+    fails: {rate: 5%, errors: {timeout: 100%}}
+storms:
+  - {name: down, at: 10s, for: 5s, fail: {hits: [mail], rate: 90%, error: unavailable, takes: 500ms}}
+policies:
+  - {kind: fifo}
+  - {kind: weighted, label: "Weighted 80/20", fresh: 80%}
+objectives:
+  - {metric: fresh.wait.p99, during: down, below: 10s}
+`
+
+// planned plans a sweep of small.
+func planned(t *testing.T, version string, vary ...string) *Plan {
+	t.Helper()
+	var axes []Axis
+	for _, text := range vary {
+		a, err := ParseAxis(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		axes = append(axes, a)
+	}
+	p, err := New(Source{Name: "small.yaml", Text: []byte(small)}, axes, version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+var usual = []string{"engine.workers=5,6,8", "retry.jitter=none,full"}
+
+// compute computes a shard.
+func compute(t *testing.T, p *Plan, dir string, shard Shard, parallel int) {
+	t.Helper()
+	w, err := Open(dir, p, shard, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Run(t.Context(), w.Left(), Options{Parallel: parallel, Keep: w.Keep}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Finish(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// merged returns the files that the shards in dir give.
+func merged(t *testing.T, dir string) []results.File {
+	t.Helper()
+	m, err := Merge(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := m.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// whole is what one process gives.
+func whole(t *testing.T, p *Plan) []results.File {
+	t.Helper()
+	dir := t.TempDir()
+	compute(t, p, dir, Shard{0, 1}, 1)
+	return merged(t, dir)
+}
+
+// However a sweep is divided, over however many processors, the bytes are the same.
+func TestShardsMergeToTheSameBytes(t *testing.T) {
+	p := planned(t, "1.0.0", usual...)
+	want := whole(t, p)
+	if len(want) != 3 || bytes.Count(want[0].Data, []byte(`"cell": `)) != 12 {
+		t.Fatalf("got %d files, the first with %d rows: want 3, and 6 cells of 2 policies", len(want), bytes.Count(want[0].Data, []byte(`"cell": `)))
+	}
+	for _, of := range []int{2, 4, 9} {
+		t.Run(fmt.Sprint(of), func(t *testing.T) {
+			dir := t.TempDir()
+			for i := range of {
+				compute(t, p, dir, Shard{(i*5 + 1) % of, of}, 1+i%3)
+			}
+			if d := cmp.Diff(want, merged(t, dir)); d != "" {
+				t.Errorf("the merged files differ:\n%s", d)
+			}
+		})
+	}
+}
+
+// A cell is the scenario with its values: the same events as a run of it, under the seeds
+// that all cells have.
+func TestCellsAreRuns(t *testing.T) {
+	p := planned(t, "1.0.0", usual...)
+	var got []results.Cell
+	err := p.Run(t.Context(), []int{3}, Options{Keep: func(c *results.Cell) error { got = append(got, *c); return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sc, found := scenarios.Load("small.yaml", []byte(small), []scenarios.Override{{Path: "engine.workers", Value: "6"}, {Path: "retry.jitter", Value: "full"}})
+	if sc == nil {
+		t.Fatal(found)
+	}
+	runs, err := world.Run(t.Context(), sc, world.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := world.Settings(sc)
+	summary, err := results.Summarize(&settings, runs, results.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range summary.Policies {
+		row := got[0].Rows[i]
+		if row.Fingerprint != want.Fingerprint || row.Seeds != 3 {
+			t.Errorf("%s: fingerprint %s of %d seeds, want %s of 3", want.Label, row.Fingerprint, row.Seeds, want.Fingerprint)
+		}
+		e := want.Find(results.Query{Metric: "fresh.wait.p99", During: "down"})
+		if row.Estimates[0].Mean != e.Mean || row.Estimates[0].Low != e.Low || row.Estimates[0].N != e.N {
+			t.Errorf("%s: got %+v, want %+v", want.Label, row.Estimates[0], *e)
+		}
+		if row.Outcome() != summary.Objectives[i].Outcome {
+			t.Errorf("%s: %s, want %s", want.Label, row.Outcome(), summary.Objectives[i].Outcome)
+		}
+	}
+}
+
+// What is finished when a process ends is not computed again, and what comes out at last is
+// what one process gives.
+func TestFinishedCellsStay(t *testing.T) {
+	p := planned(t, "1.0.0", usual...)
+	want := whole(t, p)
+	dir := t.TempDir()
+	w, err := Open(dir, p, Shard{0, 1}, false)
+	if err == nil {
+		err = w.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	kept := 0
+	err = p.Run(ctx, w.Left(), Options{Parallel: 2, Keep: func(c *results.Cell) error {
+		if kept++; kept == 2 {
+			cancel()
+		}
+		return w.Keep(c)
+	}})
+	if !errors.Is(err, context.Canceled) || kept < 2 || kept > 4 {
+		t.Fatalf("got %v after %d cells, want it to be cancelled after about 2", err, kept)
+	}
+	if _, err := Merge(dir); err == nil || !strings.Contains(err.Error(), "1 of 1 shards are missing: 0") {
+		t.Errorf("merge: got %v, want it to miss the shard", err)
+	}
+	// A cell cut short by a crash of the machine counts as not computed.
+	names, _ := filepath.Glob(filepath.Join(dir, "shard-0-of-1.partial", "cell-*.json"))
+	if err := os.WriteFile(names[0], []byte(`{"config":`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Open(dir, p, Shard{0, 1}, false)
+	if err == nil {
+		err = again.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(again.Left()) != 6-kept+1 || len(again.Damaged) != 1 {
+		t.Fatalf("%d cells are left and %d damaged, want %d and 1", len(again.Left()), len(again.Damaged), 6-kept+1)
+	}
+	var simulations atomic.Int64
+	if err := p.Run(t.Context(), again.Left(), Options{Keep: again.Keep, Progress: func() { simulations.Add(1) }}); err != nil {
+		t.Fatal(err)
+	}
+	if got := int(simulations.Load()); got != len(again.Left())*6 {
+		t.Errorf("%d simulations, want %d: 3 seeds of 2 policies in the cells that were left", got, len(again.Left())*6)
+	}
+	if err := again.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, merged(t, dir)); d != "" {
+		t.Error(d)
+	}
+	third, err := Open(dir, p, Shard{0, 1}, false)
+	if err != nil || len(third.Left()) != 0 {
+		t.Errorf("%d cells are left of a shard that is complete (%v)", len(third.Left()), err)
+	}
+}
+
+// Two processes may compute one shard at once: the second to finish finds it done.
+func TestTwoProcessesOneShard(t *testing.T) {
+	p := planned(t, "1.0.0", usual...)
+	dir := t.TempDir()
+	slow, err := Open(dir, p, Shard{0, 2}, false)
+	if err == nil {
+		err = slow.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := true
+	err = p.Run(t.Context(), slow.Left(), Options{Parallel: 1, Keep: func(c *results.Cell) error {
+		if first { // the other one overtakes, and clears the cells away
+			first = false
+			compute(t, p, dir, Shard{0, 2}, 1)
+		}
+		return slow.Keep(c)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := slow.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	compute(t, p, dir, Shard{1, 2}, 1)
+	if d := cmp.Diff(whole(t, p), merged(t, dir)); d != "" {
+		t.Error(d)
+	}
+	left, err := fs.Glob(os.DirFS(dir), "*")
+	if err != nil || !slices.Equal(left, []string{"shard-0-of-2.jsonl", "shard-1-of-2.jsonl"}) {
+		t.Errorf("left behind: %q (%v)", left, err)
+	}
+}
+
+// A process that writes a cell just before the emptied folder goes does not disturb the one that clears
+// it away; the next one that finds the shard complete leaves nothing behind. Any other failure is one.
+func TestCellsAreClearedWhileOthersWrite(t *testing.T) {
+	p := planned(t, "1.0.0", usual...)
+	dir := t.TempDir()
+	first, err := Open(dir, p, Shard{0, 1}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compute(t, p, dir, Shard{0, 1}, 1)
+	late := filepath.Join(first.dir, ".unfinished-1")
+	interrupted := 0
+	first.removeAll = func(dir string) error {
+		if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o777), os.WriteFile(late, nil, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		interrupted++
+		return os.Remove(dir)
+	}
+	if err := first.removeAll(first.dir); !errors.Is(err, syscall.ENOTEMPTY) {
+		t.Fatalf("a folder that another writes to: %v, want %v", err, syscall.ENOTEMPTY)
+	}
+	if err := first.Finish(); err != nil || interrupted != 2 {
+		t.Errorf("with another writing: %v, after %d removals, want 2", err, interrupted)
+	}
+	if _, err := os.Stat(late); err != nil {
+		t.Errorf("what the other wrote: %v", err)
+	}
+	denied := &fs.PathError{Op: "unlinkat", Path: first.dir, Err: syscall.EACCES}
+	first.removeAll = func(string) error { return denied }
+	if err := first.Finish(); !errors.Is(err, denied) {
+		t.Errorf("got %v for a folder that may not be removed, want %v", err, denied)
+	}
+	next, err := Open(dir, p, Shard{0, 1}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := next.Finish(); err != nil {
+		t.Error(err)
+	}
+	if left, err := fs.Glob(os.DirFS(dir), "*"); err != nil || !slices.Equal(left, []string{"shard-0-of-1.jsonl"}) {
+		t.Errorf("left behind: %q (%v)", left, err)
+	}
+}
+
+// Memory does not grow with the number of cells: each is written and forgotten.
+func TestMemoryIsFlat(t *testing.T) {
+	p := planned(t, "1.0.0", "engine.workers=6,8", "retry.max-attempts=1..50")
+	dir := t.TempDir()
+	w, err := Open(dir, p, Shard{0, 1}, false)
+	if err == nil {
+		err = w.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	cells, early, late := 0, int64(0), int64(0)
+	err = p.Run(t.Context(), w.Left(), Options{Parallel: 1, Keep: func(c *results.Cell) error {
+		switch cells++; cells {
+		case 20:
+			early = heap()
+		case 100:
+			late = heap()
+		}
+		return w.Keep(c)
+	}})
+	if err != nil || cells != 100 {
+		t.Fatalf("%d cells (%v)", cells, err)
+	}
+	if late > early+1<<20 {
+		t.Errorf("%d KiB after 100 cells, %d KiB after 20", late>>10, early>>10)
+	}
+}

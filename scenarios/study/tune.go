@@ -1,0 +1,206 @@
+package study
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"qsim/results"
+)
+
+// Run searches for every policy that the keys concern, with so many simulations at once (0: one per core that Go uses),
+// which changes nothing about what it returns. progress, if it is not nil, is told of every simulation that ends, from
+// several goroutines at once. Run ends with ctx.Err() when ctx is done, and with a *SettingError if a setting cannot
+// be simulated.
+func (p *Problem) Run(ctx context.Context, parallel int, progress func(policy string)) (*results.Tuning, error) {
+	if err := p.prepare(); err != nil {
+		return nil, err
+	}
+	t := &results.Tuning{Scenario: p.settings.Scenario, Version: p.Version, Goal: p.goal(), Axes: p.plan.Sweep.Axes, Confidence: p.Confidence, Margin: !p.Aim.ofMetric()}
+	if !t.Margin {
+		t.Query = p.Query
+	}
+	for _, o := range p.settings.Objectives {
+		if text := wordsOf(&o); !slices.Contains(t.Objectives, text) {
+			t.Objectives = append(t.Objectives, text)
+		}
+	}
+	parts := []string{t.Goal}
+	for i := range t.Axes {
+		parts = append(parts, t.Axes[i].Key+"="+strings.Join(t.Axes[i].Values, "\x00"))
+	}
+	var err error
+	if t.ConfigHash, err = p.plan.hash(append(parts, fmt.Sprint(p.Confidence, p.Indifference, p.MostSeeds))); err != nil {
+		return nil, err
+	}
+	for _, policy := range p.policies {
+		label := p.settings.Policies[policy].Label
+		s := &simulated{problem: p, policy: policy, label: label, simulator: simulator{source: &p.Source, parallel: parallel, each: 1}}
+		if progress != nil {
+			s.simulator.ended = func() { progress(label) }
+		}
+		one, err := p.one(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		t.Policies = append(t.Policies, *one)
+	}
+	return t, nil
+}
+
+// one searches for one policy.
+func (p *Problem) one(ctx context.Context, s *simulated) (*results.TunedPolicy, error) {
+	var a *answer
+	var err error
+	objectives := p.objectives[s.policy]
+	settings := make([]int, p.plan.Size())
+	for i := range settings {
+		settings[i] = i
+	}
+	if p.Aim.ofKey() {
+		if p.Aim == Largest {
+			slices.Reverse(settings)
+		}
+		a, err = bisect(ctx, &bisection{arena: s, objectives: objectives, confidence: p.Confidence, most: p.MostSeeds, order: settings})
+	} else {
+		a, err = choose(ctx, &selection{arena: s, objectives: objectives, confidence: p.Confidence, indifference: p.Indifference, absolute: p.Aim == Margin, most: p.MostSeeds, settings: settings})
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := &results.TunedPolicy{Label: s.label, Index: s.policy, Best: a.best, Outcome: results.Missed, Decided: a.decided}
+	if a.misses != nil {
+		out.Misses = p.values(a.misses.setting)
+	}
+	for _, c := range a.tried {
+		out.Trials = append(out.Trials, p.trial(c))
+		if c.outcome == results.Unclear && c.why == "" {
+			out.Outcome = results.Unclear
+		}
+	}
+	seeds := firstSeeds
+	for _, c := range a.tried {
+		seeds = max(seeds, len(c.seen))
+	}
+	if a.best >= 0 {
+		out.Outcome = results.Met
+		if !a.decided && !p.Aim.ofKey() {
+			out.Outcome = results.Unclear
+		}
+		if err := p.confirm(ctx, s, a, out); err != nil {
+			return nil, err
+		}
+	}
+	out.Runs, out.Grid = s.runs, p.plan.Size()*seeds
+	out.Said = p.say(a, out)
+	// By setting, as charts and tables have them.
+	bestSetting := -1
+	if out.Best >= 0 {
+		bestSetting = out.Trials[out.Best].Setting
+	}
+	slices.SortStableFunc(out.Trials, func(x, y results.Trial) int { return x.Setting - y.Setting })
+	if bestSetting >= 0 {
+		out.Best = slices.IndexFunc(out.Trials, func(t results.Trial) bool { return t.Setting == bestSetting })
+	}
+	return out, nil
+}
+
+// confirm judges the best setting once more, with as many seeds again that had no part in
+// choosing it.
+func (p *Problem) confirm(ctx context.Context, s *simulated, a *answer, out *results.TunedPolicy) (err error) {
+	best, objectives := a.tried[a.best], p.objectives[s.policy]
+	if len(objectives) == 0 {
+		return nil
+	}
+	var fresh []observation
+	if fresh, out.Checked, err = s.check(ctx, ask{best.setting, a.spent + len(best.seen), a.spent + 2*len(best.seen)}); err != nil {
+		return err
+	}
+	if a.refuted = !best.holds(fresh, objectives, p.Confidence); a.refuted {
+		out.Decided, out.Outcome = false, results.Unclear
+	}
+	return nil
+}
+
+// ask is a wish for more seeds of a setting: those numbered from from to to, from 0.
+type ask struct {
+	setting  int
+	from, to int
+}
+
+// arena answers asks about one policy, in their order.
+type arena interface {
+	observe(ctx context.Context, asks []ask) ([][]observation, error)
+}
+
+// simulated is the arena that simulates.
+type simulated struct {
+	problem   *Problem
+	policy    int // index into the scenario's
+	label     string
+	simulator simulator
+	runs      int // so far
+}
+
+func (s *simulated) observe(ctx context.Context, asks []ask) ([][]observation, error) {
+	answers := make([][]observation, len(asks))
+	err := s.run(ctx, asks, func(i int, _ *results.Settings, runs []results.Run) error {
+		answers[i] = s.observations(runs)
+		return nil
+	})
+	return answers, err
+}
+
+func (s *simulated) run(ctx context.Context, asks []ask, done func(i int, settings *results.Settings, runs []results.Run) error) error {
+	tasks := make([]task, len(asks))
+	for i, a := range asks {
+		tasks[i] = task{sets: s.problem.plan.Overrides(a.setting), policy: s.label, from: a.from, seeds: a.to - a.from}
+		s.runs += a.to - a.from
+	}
+	return s.simulator.run(ctx, tasks, done)
+}
+
+func (s *simulated) observations(runs []results.Run) []observation {
+	var all []observation
+	for k := range runs {
+		all = append(all, s.problem.observe(s.policy, &runs[k]))
+	}
+	return all
+}
+
+// check simulates the seeds of an ask, and judges them as a run of the scenario does.
+func (s *simulated) check(ctx context.Context, a ask) (fresh []observation, verdicts []results.Verdict, err error) {
+	err = s.run(ctx, []ask{a}, func(_ int, settings *results.Settings, runs []results.Run) error {
+		summary, err := results.Summarize(settings, runs, results.Options{})
+		if err != nil {
+			return fmt.Errorf("summarize: %w", err)
+		}
+		fresh, verdicts = s.observations(runs), summary.Objectives
+		return nil
+	})
+	return fresh, verdicts, err
+}
+
+// trial is what results have of a candidate.
+func (p *Problem) trial(c *candidate) results.Trial {
+	t := results.Trial{Setting: c.setting, Values: p.values(c.setting), Number: p.number(c.setting), Seeds: len(c.seen), Outcome: c.outcome, Why: c.why, Mean: math.NaN(), Half: math.NaN(), Margin: math.NaN(), Half2: math.NaN()}
+	if len(c.seen) == 0 {
+		return t
+	}
+	goals := c.goals()
+	if p.Aim != Minimize {
+		for i := range goals {
+			goals[i] = -goals[i]
+		}
+	}
+	t.Mean = results.MeanOf(goals)
+	t.Half = results.HalfWidth(goals, t.Mean, 0.95)
+	if len(c.seen[0].slacks) > 0 {
+		margins := c.margins()
+		t.Margin = results.MeanOf(margins)
+		t.Half2 = results.HalfWidth(margins, t.Margin, 0.95)
+	}
+	return t
+}

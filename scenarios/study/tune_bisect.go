@@ -1,0 +1,190 @@
+package study
+
+import (
+	"context"
+	"math"
+
+	"qsim/results"
+)
+
+// bisection looks for the first setting of a list, from the most wanted one to the easiest,
+// that meets all objectives.
+type bisection struct {
+	arena      arena
+	objectives []results.Objective
+	confidence float64
+	most       int   // seeds
+	order      []int // settings
+	tried      map[int]*candidate
+	monotone   bool
+	level      float64
+}
+
+// answer is what a search ended with.
+type answer struct {
+	tried    []*candidate
+	best     int // of tried; -1: none
+	rivals   []int
+	monotone bool
+	level    float64
+	dropped  int // settings given up by successive halving
+	decided  bool
+	delta    float64
+	absolute bool       // delta is no share of the best goal, which is 0
+	misses   *candidate // by bisection: the easiest value that is known to miss, of those before the best
+	spent    int        // seeds before those of the candidates
+	refuted  bool       // fresh seeds do not bear out that the best one meets the objectives
+}
+
+// bisect searches. Among the candidates that it tries at most a number that grows with the
+// logarithm of their number is judged, unless they contradict each other.
+func bisect(ctx context.Context, b *bisection) (*answer, error) {
+	b.tried, b.monotone = map[int]*candidate{}, true
+	n := len(b.order)
+	verdicts := (bitsOf(n) + 4) * len(looks(firstSeeds, b.most)) * max(1, len(b.objectives))
+	b.level = level(b.confidence, verdicts)
+	meets := func(at int) (bool, error) {
+		c, err := b.look(ctx, at)
+		return err == nil && c.outcome == results.Met, err
+	}
+	last, err := meets(n - 1)
+	if err != nil {
+		return nil, err
+	}
+	first, err := meets(0)
+	if err != nil {
+		return nil, err
+	}
+	low, high := 0, n-1
+	switch {
+	case first:
+		high = 0
+	case !last:
+		high = n
+	default:
+		for high-low > 1 {
+			middle := (low + high) / 2
+			ok, err := meets(middle)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				high = middle
+			} else {
+				low = middle
+			}
+		}
+	}
+	if err := b.neighbours(high, meets); err != nil {
+		return nil, err
+	}
+	return b.finish(meets)
+}
+
+// neighbours looks at what lies beside the answer: the next easier value must do, the one
+// before the last that failed must not.
+func (b *bisection) neighbours(high int, meets func(int) (bool, error)) error {
+	n := len(b.order)
+	for _, at := range []int{high + 1, high - 2} {
+		if at < 0 || at >= n {
+			continue
+		}
+		if _, err := meets(at); err != nil {
+			return err
+		}
+	}
+	// They and all others that were tried must agree.
+	for at := range b.order {
+		if c := b.tried[at]; c != nil && c.outcome != results.Unclear && (c.outcome == results.Met) != (at >= high) {
+			b.monotone = false
+		}
+	}
+	return nil
+}
+
+// finish returns the first value that does; where values contradict each other it looks at all.
+func (b *bisection) finish(meets func(int) (bool, error)) (*answer, error) {
+	if !b.monotone {
+		for at := range b.order {
+			if _, err := meets(at); err != nil {
+				return nil, err
+			}
+		}
+	}
+	a := &answer{best: -1, monotone: b.monotone, level: b.level}
+	before := results.Missed // of the value before the best one
+	for at := range b.order {
+		c := b.tried[at]
+		if c == nil {
+			if a.best < 0 {
+				before = results.Unclear
+			}
+			continue
+		}
+		if a.best < 0 && c.outcome == results.Met {
+			a.decided = before == results.Missed
+		}
+		if a.best < 0 && c.outcome != results.Met {
+			if before = c.outcome; before == results.Missed {
+				a.misses = c
+			}
+		}
+		if a.tried = append(a.tried, c); c.outcome == results.Met && a.best < 0 {
+			a.best = len(a.tried) - 1
+		}
+	}
+	if a.best < 0 {
+		a.decided = before == results.Missed // no value meets them
+	}
+	a.decided = a.decided && a.monotone
+	return a, nil
+}
+
+// look judges one value, with more seeds until it is clear.
+func (b *bisection) look(ctx context.Context, at int) (*candidate, error) {
+	if c := b.tried[at]; c != nil {
+		return c, nil
+	}
+	c := &candidate{setting: b.order[at], outcome: results.Unclear}
+	for _, n := range looks(firstSeeds, b.most) {
+		answers, err := b.arena.observe(ctx, []ask{{c.setting, len(c.seen), n}})
+		if err != nil {
+			return nil, err
+		}
+		c.seen = append(c.seen, answers[0]...)
+		var missed int
+		if c.outcome, missed = c.judge(b.objectives, b.level); c.outcome == results.Missed {
+			c.why = "misses " + wordsOf(&b.objectives[missed])
+		}
+		if c.outcome != results.Unclear || hopeless(c) {
+			break
+		}
+	}
+	b.tried[at] = c
+	return c, nil
+}
+
+// hopeless reports whether more seeds will not tell: every one so far lacks a value.
+func hopeless(c *candidate) bool {
+	for i := range c.seen {
+		lacks := false
+		for k, s := range c.seen[i].slacks {
+			lacks = lacks || math.IsNaN(s) || c.seen[i].open[k]
+		}
+		if !lacks {
+			return false
+		}
+	}
+	return len(c.seen) >= firstSeeds
+}
+
+func bitsOf(n int) int {
+	bits := 0
+	for ; n > 1; n = (n + 1) / 2 {
+		bits++
+	}
+	return bits
+}
+
+// wordsOf writes an objective as --objective has it.
+func wordsOf(o *results.Objective) string { return o.Query.String() + " " + o.Text }

@@ -1,0 +1,282 @@
+package study
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"qsim/results"
+)
+
+// selection looks for the setting with the least goal of those that meet all objectives.
+type selection struct {
+	arena        arena
+	objectives   []results.Objective
+	confidence   float64
+	indifference float64 // relative, or absolute if the goal is the margin
+	absolute     bool
+	most         int // seeds
+	settings     []int
+	offset       int // seeds that were spent on halving
+
+	all     []*candidate
+	delta   float64
+	least   float64     // goal, in the first stage
+	scale   float64     // h² of KN
+	spread  [][]float64 // by two settings: variance of their difference over the first stage
+	decided bool
+}
+
+// choose searches by successive halving and KN.
+func choose(ctx context.Context, s *selection) (*answer, error) {
+	dropped, err := s.halve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.pilot(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.race(ctx); err != nil {
+		return nil, err
+	}
+	a := &answer{best: -1, monotone: true, dropped: len(dropped), decided: s.decided, delta: s.delta, absolute: s.least == 0, spent: s.offset}
+	for _, c := range s.all {
+		if c.why == "" && c.outcome == results.Met && (a.best < 0 || mean(c) < mean(a.tried[a.best])) {
+			a.best = len(a.tried)
+		}
+		a.tried = append(a.tried, c)
+	}
+	for i, c := range s.all {
+		if c.why == "" && i != a.best {
+			a.rivals = append(a.rivals, i)
+		}
+		if c.why == whyEqual && a.best >= 0 && len(c.seen) <= len(s.all[a.best].seen) {
+			same := candidate{seen: s.all[a.best].seen[:len(c.seen)]}
+			if mean(c) != mean(&same) {
+				c.why = "worse" // as the one that it is equal to
+			}
+		}
+	}
+	a.tried = append(a.tried, dropped...)
+	return a, nil
+}
+
+func mean(c *candidate) float64 { return results.MeanOf(c.goals()) }
+
+// halve drops the worse half of the settings until few enough are left, each time with
+// twice as many seeds. Those that seem to miss objectives are worse than all others, the more so
+// the further they are off.
+func (s *selection) halve(ctx context.Context) (dropped []*candidate, err error) {
+	var left []*candidate
+	spent := 0
+	for _, setting := range s.settings {
+		left = append(left, &candidate{setting: setting, outcome: results.Unclear})
+	}
+	for seeds := halvingSeeds; len(left) > mostForKN; seeds *= 2 {
+		if err := s.extend(ctx, left, min(seeds, s.most)); err != nil {
+			return nil, err
+		}
+		order := slices.Clone(left)
+		slices.SortStableFunc(order, func(a, b *candidate) int {
+			ma, mb := math.Min(0, results.MeanOf(a.margins())), math.Min(0, results.MeanOf(b.margins()))
+			if len(s.objectives) == 0 {
+				ma, mb = 0, 0
+			}
+			return cmp.Or(compareOrLast(-ma, -mb), compareOrLast(mean(a), mean(b)), cmp.Compare(a.setting, b.setting))
+		})
+		keep := max(mostForKN, len(order)/2)
+		for _, c := range order[keep:] {
+			c.why = "worse half"
+			dropped = append(dropped, c)
+		}
+		left = order[:keep]
+		spent = min(seeds, s.most)
+	}
+	s.offset = spent
+	slices.SortFunc(left, func(a, b *candidate) int { return cmp.Compare(a.setting, b.setting) })
+	slices.SortFunc(dropped, func(a, b *candidate) int { return cmp.Compare(a.setting, b.setting) })
+	for _, c := range left {
+		c.seen = nil // who was chosen by these seeds looks better under them than it is
+	}
+	s.all = left
+	return dropped, nil
+}
+
+// compareOrLast puts what has no value last.
+func compareOrLast(a, b float64) int {
+	switch {
+	case math.IsNaN(a) && math.IsNaN(b):
+		return 0
+	case math.IsNaN(a):
+		return 1
+	case math.IsNaN(b):
+		return -1
+	}
+	return cmp.Compare(a, b)
+}
+
+// extend gives candidates so many seeds in all.
+func (s *selection) extend(ctx context.Context, list []*candidate, seeds int) error {
+	var asks []ask
+	for _, c := range list {
+		asks = append(asks, ask{c.setting, s.offset + len(c.seen), s.offset + seeds})
+	}
+	answers, err := s.arena.observe(ctx, asks)
+	if err != nil {
+		return err
+	}
+	for i, c := range list {
+		c.seen = append(c.seen, answers[i]...)
+	}
+	return nil
+}
+
+// pilot is the first stage of KN: it fixes the variances, and what is of no account.
+func (s *selection) pilot(ctx context.Context) error {
+	n := min(pilotSeeds, s.most)
+	if err := s.extend(ctx, s.all, n); err != nil {
+		return err
+	}
+	for _, c := range s.all {
+		if math.IsNaN(mean(c)) {
+			c.why = "has no value in some seed"
+		}
+	}
+	k := max(2, len(s.all))
+	// η and h² of KN with c = 1; half of what may go wrong is for objectives.
+	alpha := (1 - s.confidence) / 2
+	if len(s.objectives) == 0 {
+		alpha *= 2
+	}
+	eta := (math.Pow(2*alpha/float64(k-1), -2/float64(n-1)) - 1) / 2
+	s.scale = 2 * eta * float64(n-1)
+	best, largest := math.Inf(1), 0.0
+	for _, c := range s.all {
+		if c.why == "" {
+			best = math.Min(best, mean(c))
+			largest = math.Max(largest, math.Abs(mean(c)))
+		}
+	}
+	s.least = best
+	if s.delta = s.indifference; !s.absolute {
+		if s.delta *= math.Abs(best); s.delta == 0 || math.IsInf(best, 0) {
+			s.delta = s.indifference * largest
+		}
+	}
+	s.spread = make([][]float64, len(s.all))
+	for i := range s.all {
+		s.spread[i] = make([]float64, len(s.all))
+		for k := range s.all[:i] {
+			v := differenceVariance(s.all[i], s.all[k])
+			s.spread[i][k], s.spread[k][i] = v, v
+		}
+	}
+	return nil
+}
+
+// differenceVariance is that of the paired differences of two candidates, so that common
+// random numbers count.
+func differenceVariance(a, b *candidate) float64 {
+	n := min(len(a.seen), len(b.seen))
+	d := make([]float64, n)
+	for i := range d {
+		d[i] = a.seen[i].goal - b.seen[i].goal
+	}
+	mean, sum := results.MeanOf(d), 0.0
+	for _, v := range d {
+		sum += float64((v - mean) * (v - mean))
+	}
+	return sum / float64(n-1)
+}
+
+// race is the second stage: a seed more for all that are left, until one is.
+func (s *selection) race(ctx context.Context) error {
+	n := min(pilotSeeds, s.most)
+	tries := looks(n, s.most)
+	confidence := level(1-(1-s.confidence)/2, len(s.all)*len(tries)*max(1, len(s.objectives)))
+	next := 0
+	for {
+		if next < len(tries) && n >= tries[next] {
+			s.judge(confidence)
+			next++
+		}
+		s.eliminate(n)
+		left := s.left()
+		unclear := slices.ContainsFunc(left, func(c *candidate) bool { return c.outcome == results.Unclear })
+		if len(left) == 0 || len(left) == 1 && !unclear {
+			s.decided = true
+			return nil
+		}
+		if n >= s.most {
+			return nil
+		}
+		if n++; len(left) == 1 && next < len(tries) {
+			n = tries[next] // nothing but its objectives is left to find out
+		}
+		if err := s.extend(ctx, left, n); err != nil {
+			return err
+		}
+	}
+}
+
+// left are the candidates that have not been given up.
+func (s *selection) left() (left []*candidate) {
+	for _, c := range s.all {
+		if c.why == "" {
+			left = append(left, c)
+		}
+	}
+	return left
+}
+
+// judge tries the objectives of those that are left and not yet clear.
+func (s *selection) judge(confidence float64) {
+	for _, c := range s.left() {
+		if c.outcome != results.Unclear {
+			continue
+		}
+		var missed int
+		if c.outcome, missed = c.judge(s.objectives, confidence); c.outcome == results.Missed {
+			c.why = "misses " + wordsOf(&s.objectives[missed])
+		}
+	}
+}
+
+// whyEqual is why a setting was given up that is as good as the one that stands for both.
+const whyEqual = "equal"
+
+// eliminate drops who is worse than one that meets all objectives by more than chance makes
+// after n seeds: W of KN.
+func (s *selection) eliminate(n int) {
+	r := float64(n)
+	out := map[*candidate]string{}
+	for i, c := range s.all {
+		if c.why != "" {
+			continue
+		}
+		for k, other := range s.all {
+			if k == i || other.why != "" || other.outcome != results.Met {
+				continue
+			}
+			w := 0.0
+			if s.delta > 0 {
+				w = math.Max(0, s.delta/(2*r)*(s.scale*s.spread[i][k]/(s.delta*s.delta)-r))
+			}
+			d := mean(c) - mean(other)
+			// Who is equal to the end is equal: the first one stands for both.
+			if d > w {
+				out[c] = "worse"
+				break
+			} else if w == 0 && d == 0 && k < i {
+				out[c] = whyEqual
+				break
+			}
+		}
+	}
+	for _, c := range s.all {
+		if why, ok := out[c]; ok {
+			c.why = why
+		}
+	}
+}

@@ -1,0 +1,368 @@
+package study
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"qsim/engine"
+	"qsim/engine/dist"
+	"qsim/results"
+)
+
+// planted is an arena whose settings have known means. Noise is common to all settings in
+// part, as that of one seed is.
+type planted struct {
+	mean, slack func(setting int) float64
+	noise       float64
+	seed        uint64
+	runs        int
+}
+
+// standard is the standard normal distribution of absolute values: the sign is another draw.
+var standard = func() dist.Dist {
+	dist, err := dist.Normal(0, 1)
+	if err != nil {
+		panic(err)
+	}
+	return dist
+}()
+
+func (p *planted) observe(_ context.Context, asks []ask) ([][]observation, error) {
+	normal := func(setting, seed int, n uint16) float64 {
+		r := engine.Rand{Seed: p.seed}
+		v := standard.Sample(r.Uniform(engine.ForChaos, uint64(seed), uint64(setting+1), n))
+		if r.Uniform(engine.ForChaos, uint64(seed), uint64(setting+1), n+1) < 0.5 {
+			return -v
+		}
+		return v
+	}
+	answers := make([][]observation, len(asks))
+	for i, a := range asks {
+		for seed := a.from; seed < a.to; seed++ {
+			p.runs++
+			e := p.noise * (normal(-1, seed, 0) + 0.5*normal(a.setting, seed, 2))
+			answers[i] = append(answers[i], observation{goal: p.mean(a.setting) + e, slacks: []float64{p.slack(a.setting) + 0.3*e}, open: []bool{false}})
+		}
+	}
+	return answers, nil
+}
+
+// skipRaced leaves out what one goroutine computes for long.
+func skipRaced(t *testing.T) {
+	t.Helper()
+	if raced {
+		t.Skip("one goroutine: there is no race to find")
+	}
+}
+
+var one = []results.Objective{{Query: results.Query{Metric: "planted"}, Text: "below 1"}}
+
+// rare is an arena in which no setting meets the objective: most seeds have a slack of 1, and one
+// of seven has a catastrophe, which makes the mean negative.
+type rare struct {
+	seed uint64
+	runs int
+}
+
+func (a *rare) observe(_ context.Context, asks []ask) ([][]observation, error) {
+	r := engine.Rand{Seed: a.seed}
+	answers := make([][]observation, len(asks))
+	for i, q := range asks {
+		for seed := q.from; seed < q.to; seed++ {
+			a.runs++
+			o := observation{goal: float64(q.setting), slacks: []float64{1}, open: []bool{false}}
+			if r.Uniform(engine.ForChaos, uint64(seed), uint64(q.setting), 0) < 1.0/7 {
+				o.slacks[0] = -19
+			}
+			answers[i] = append(answers[i], o)
+		}
+	}
+	return answers, nil
+}
+
+// Catastrophes of one seed in seven, which normal statistics of few seeds know nothing of, fool
+// a search no more often than it promises to be wrong: 5 %. Of 200 searches 22 is beyond that with
+// a probability of 1e-3, see below.
+func TestRareCatastrophesAreFound(t *testing.T) {
+	t.Parallel()
+	skipRaced(t)
+	for _, tt := range []struct {
+		name   string
+		search func(a arena) (*answer, error)
+	}{
+		{"bisection", func(a arena) (*answer, error) {
+			return bisect(context.Background(), &bisection{arena: a, objectives: one, confidence: 0.95, most: 200, order: upTo(16)})
+		}},
+		{"choice", func(a arena) (*answer, error) {
+			return choose(context.Background(), &selection{arena: a, objectives: one, confidence: 0.95, indifference: 0.05, absolute: true, most: 200, settings: upTo(4)})
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			first, wrong := 0, 0
+			for seed := range uint64(200) {
+				a := &rare{seed: seed}
+				got, err := tt.search(a)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got.best < 0 {
+					continue
+				}
+				first++
+				best := got.tried[got.best]
+				from := got.spent + len(best.seen)
+				fresh, err := a.observe(context.Background(), []ask{{best.setting, from, from + len(best.seen)}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if best.holds(fresh[0], one, 0.95) {
+					wrong++
+				}
+			}
+			t.Logf("%d of 200 searches were fooled, %d of them after the check", first, wrong)
+			if wrong > 22 {
+				t.Errorf("%d of 200 searches believe a setting that misses", wrong)
+			}
+		})
+	}
+}
+
+// Where the value before the answer stays unclear, nothing is said of it being the first one.
+func TestBisectionSaysWhatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	// At 4 the mean slack is 0: it is never clear.
+	a := &planted{noise: 1, mean: func(int) float64 { return 0 }, slack: func(i int) float64 { return float64(i - 4) }}
+	got, err := bisect(context.Background(), &bisection{arena: a, objectives: one, confidence: 0.95, most: 100, order: upTo(10)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.best < 0 || got.tried[got.best].setting != 5 || got.decided || got.misses == nil || got.misses.setting != 3 {
+		t.Fatalf("got %+v", got)
+	}
+	p := &Problem{Axes: []Axis{axis(t, "engine.workers=0..9")}, Aim: Smallest, Key: "engine.workers", Confidence: 0.95, MostSeeds: 100}
+	p.plan = spanned(p.Axes)
+	said := strings.Join(p.say(got, &results.TunedPolicy{Best: got.best, Outcome: results.Met}), "\n")
+	for _, words := range []string{
+		"engine.workers=5 is the smallest value known to meet all objectives; 4 is unclear after 100 seeds.",
+		"The smallest one that does is above 3, which misses planted below 1, and at most 5.",
+		"Sure to 95 % if seeds scatter normally that it meets them", "; not that it is the smallest.",
+	} {
+		if !strings.Contains(said, words) {
+			t.Errorf("%q is not said in\n%s", words, said)
+		}
+	}
+}
+
+// Sentences fit numbers of one, and promise nothing of what was dropped or of a share of 0.
+func TestSentences(t *testing.T) {
+	t.Parallel()
+	met := func(setting int) *candidate {
+		return &candidate{setting: setting, outcome: results.Met, seen: make([]observation, firstSeeds)}
+	}
+	given := func(setting int, outcome results.Outcome, why string) *candidate {
+		return &candidate{setting: setting, outcome: outcome, why: why, seen: make([]observation, firstSeeds)}
+	}
+	bisection := func(key string) *Problem {
+		return &Problem{Axes: []Axis{axis(t, key)}, Aim: Smallest, Key: "engine.workers", Confidence: 0.95, MostSeeds: 100}
+	}
+	least := &Problem{Axes: []Axis{axis(t, "engine.workers=1..9")}, Aim: Minimize, Query: results.Query{Metric: "fresh.wait.p99"}, Confidence: 0.95, Indifference: 0.05, MostSeeds: 100}
+	for _, tt := range []struct {
+		name      string
+		problem   *Problem
+		found     *answer
+		want, not string
+	}{
+		{"one value", bisection("engine.workers=4"), &answer{tried: []*candidate{met(0)}, monotone: true, decided: true, level: 0.99}, ": 1 value was judged, each verdict at 99 %.", "neighbours"},
+		{"some dropped", least, &answer{tried: []*candidate{met(3), met(4), met(5)}, dropped: 1, decided: true, monotone: true, delta: 0.1}, "of the 2 settings that were compared to the end", "of all settings"},
+		{"one dropped", least, &answer{tried: []*candidate{met(3), met(4), met(5)}, dropped: 1, decided: true, monotone: true, delta: 0.1}, "Not compared to the end: 1 setting that was", "1 settings"},
+		{"some miss", least, &answer{tried: []*candidate{met(3), given(4, results.Missed, "misses x")}, decided: true, monotone: true, delta: 0.1},
+			"of the 2 settings that were compared to the end but for 1 that misses objectives, and meets them.", "compared none is better"},
+		{"none that meets", least, &answer{tried: []*candidate{met(3), given(4, results.Missed, "misses x")}, decided: true, monotone: true, delta: 0.1},
+			"compared none that meets the objectives is better by more than", "As good"},
+		{"some are equal", least, &answer{tried: []*candidate{met(3), given(4, results.Met, whyEqual), given(5, results.Met, "worse"), given(6, results.Met, whyEqual)}, decided: true, monotone: true, delta: 0.1},
+			"As good on average: 5, 7.", "6"},
+		{"the least is 0", least, &answer{tried: []*candidate{met(3), met(4)}, decided: true, monotone: true, delta: 0.25, absolute: true}, "better by more than 250ms (5 % of the largest fresh.wait.p99: the least is 0)", "5 % of the least"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := *tt.problem
+			p.plan = spanned(p.Axes)
+			said := strings.Join(p.say(tt.found, &results.TunedPolicy{Outcome: results.Met}), "\n")
+			if !strings.Contains(said, tt.want) || strings.Contains(said, tt.not) {
+				t.Errorf("want %q and not %q in\n%s", tt.want, tt.not, said)
+			}
+		})
+	}
+}
+
+// spanned is a plan of axes and nothing else.
+func spanned(axes []Axis) *Plan {
+	p := &Plan{Axes: axes}
+	for i := range axes {
+		p.Sweep.Axes = append(p.Sweep.Axes, axes[i].result())
+	}
+	return p
+}
+
+func upTo(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// The best of 12 settings lies at 7, twice the indifference below its neighbours, and settings
+// below 3, which would be better still, miss the objective. KN promises to be wrong at most
+// once in 20 searches: of 60, more than 9 happen with a probability of 1e-3, were it as bad as it
+// may be. The seeds are fixed.
+func TestKNFindsThePlantedOptimum(t *testing.T) {
+	t.Parallel()
+	skipRaced(t)
+	wrong, runs := 0, 0
+	for seed := range uint64(60) {
+		a := &planted{noise: 1, seed: seed, mean: func(i int) float64 {
+			if i < 3 {
+				return 0.5
+			}
+			return 2 + 0.2*math.Abs(float64(i-7))
+		}, slack: func(i int) float64 { return map[bool]float64{true: -0.15, false: 0.6}[i < 3] }}
+		s := &selection{arena: a, objectives: one, confidence: 0.95, indifference: 0.1, absolute: true, most: 3000, settings: upTo(12)}
+		got, err := choose(context.Background(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.best < 0 || got.tried[got.best].setting != 7 || !got.decided {
+			wrong++
+		}
+		runs += a.runs
+	}
+	if wrong > 9 {
+		t.Errorf("%d of 60 searches missed the planted optimum", wrong)
+	}
+	t.Logf("%d wrong, %d runs each; 12 settings with 3000 seeds are 36000", wrong, runs/60)
+	if runs/60 > 36000/4 {
+		t.Errorf("%d runs a search", runs/60)
+	}
+}
+
+// Of 500 settings the planted one is found by halving first, in far fewer runs than a grid.
+func TestHalvingFindsThePlantedOptimum(t *testing.T) {
+	t.Parallel()
+	skipRaced(t)
+	wrong, runs := 0, 0
+	for seed := range uint64(20) {
+		a := &planted{noise: 0.3, seed: seed, mean: func(i int) float64 { return 1 + math.Abs(float64(i-321))/10 }, slack: func(int) float64 { return 1 }}
+		s := &selection{arena: a, objectives: one, confidence: 0.95, indifference: 0.05, absolute: true, most: 200, settings: upTo(500)}
+		got, err := choose(context.Background(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.best < 0 || math.Abs(float64(got.tried[got.best].setting-321)) > 1 || got.dropped != 468 {
+			wrong++
+		}
+		runs += a.runs
+	}
+	// Off by more than one setting is worse by more than twice the indifference: at most once in
+	// 20 searches, and more than 5 times in 20 with a probability of 3e-4.
+	if wrong > 5 {
+		t.Errorf("%d of 20 searches missed the planted optimum", wrong)
+	}
+	if runs/20 > 10_000 {
+		t.Errorf("%d runs a search, where a grid with 200 seeds takes 100,000", runs/20)
+	}
+}
+
+// Settings that are equal are found so, and the first stands for them.
+func TestEqualSettings(t *testing.T) {
+	t.Parallel()
+	a := &planted{noise: 0, mean: func(int) float64 { return 3 }, slack: func(int) float64 { return 1 }}
+	got, err := choose(context.Background(), &selection{arena: a, objectives: one, confidence: 0.95, indifference: 0.05, most: 100, settings: upTo(5)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.best < 0 || got.tried[got.best].setting != 0 || !got.decided || a.runs > 5*pilotSeeds {
+		t.Errorf("got %+v after %d runs", got, a.runs)
+	}
+	for _, c := range got.tried[1:] {
+		if c.why != whyEqual {
+			t.Errorf("setting %d, which is equal, is called %q", c.setting, c.why)
+		}
+	}
+}
+
+func TestNoSettingMeetsTheObjective(t *testing.T) {
+	t.Parallel()
+	a := &planted{noise: 0.1, mean: func(i int) float64 { return float64(i) }, slack: func(int) float64 { return -1 }}
+	got, err := choose(context.Background(), &selection{arena: a, objectives: one, confidence: 0.95, indifference: 0.05, most: 100, settings: upTo(5)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.best >= 0 || !got.decided || a.runs != 5*pilotSeeds {
+		t.Errorf("got %+v after %d runs", got, a.runs)
+	}
+}
+
+// The threshold lies between 36 and 37 of 64 values, where the slack is 0.1 on either side.
+// All verdicts hold together with 95 %: of 200 searches at most 22 miss it, see above.
+func TestBisectionFindsTheThreshold(t *testing.T) {
+	t.Parallel()
+	skipRaced(t)
+	wrong, runs := 0, 0
+	for seed := range uint64(200) {
+		a := &planted{noise: 1, seed: seed, mean: func(int) float64 { return 0 }, slack: func(i int) float64 { return (float64(i) - 36.5) / 5 }}
+		got, err := bisect(context.Background(), &bisection{arena: a, objectives: one, confidence: 0.95, most: 800, order: upTo(64)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.best < 0 || got.tried[got.best].setting != 37 || !got.monotone {
+			wrong++
+		}
+		runs += a.runs
+	}
+	if wrong > 22 {
+		t.Errorf("%d of 200 searches missed the threshold", wrong)
+	}
+	t.Logf("%d wrong, %d runs each", wrong, runs/200)
+}
+
+func TestBisectionAtTheEnds(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		first int // that meets the objective
+		best  int
+	}{{"all do", 0, 0}, {"none does", 99, -1}, {"the last one does", 9, 9}, {"all but the first do", 1, 1}} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			a := &planted{noise: 0.01, slack: func(i int) float64 { return map[bool]float64{true: 1, false: -1}[i >= tt.first] }, mean: func(int) float64 { return 0 }}
+			got, err := bisect(context.Background(), &bisection{arena: a, objectives: one, confidence: 0.95, most: 50, order: upTo(10)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			best := -1
+			if got.best >= 0 {
+				best = got.tried[got.best].setting
+			}
+			if best != tt.best || !got.monotone {
+				t.Errorf("got %d, monotone %v", best, got.monotone)
+			}
+		})
+	}
+}
+
+// Where values contradict each other all of them are looked at, and that is said.
+func TestBisectionFindsContradictions(t *testing.T) {
+	t.Parallel()
+	a := &planted{noise: 0.01, mean: func(int) float64 { return 0 }, slack: func(i int) float64 { return map[bool]float64{true: 1, false: -1}[i != 5 && i >= 4] }}
+	got, err := bisect(context.Background(), &bisection{arena: a, objectives: one, confidence: 0.95, most: 50, order: upTo(10)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.monotone || got.best < 0 || got.tried[got.best].setting != 4 || len(got.tried) != 10 {
+		t.Errorf("got %+v", got)
+	}
+}

@@ -1,0 +1,230 @@
+package study
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"qsim/results"
+	"qsim/scenarios/world"
+)
+
+// Aim is what is wanted of a setting that meets all objectives.
+type Aim uint8
+
+// The aims. The zero Aim is the greatest margin to the objectives.
+const (
+	Margin Aim = iota
+	Minimize
+	Maximize
+	Smallest
+	Largest
+)
+
+// ofKey reports whether an extreme value of a key is looked for, ofMetric whether one of a metric is.
+func (a Aim) ofKey() bool    { return a == Smallest || a == Largest }
+func (a Aim) ofMetric() bool { return a == Minimize || a == Maximize }
+
+// Problem is what to search.
+type Problem struct {
+	Source       Source // objectives are those of the scenario
+	Axes         []Axis
+	Aim          Aim
+	Query        results.Query // Minimize, Maximize
+	Key          string        // Smallest, Largest: that of the only axis
+	Confidence   float64       // in (0, 1); 0: 0.95
+	Indifference float64       // KN: a relative difference that is of no account, of margins an absolute one; 0: 0.05
+	MostSeeds    int           // of one setting; 0: 200
+	Version      string        // of the program
+
+	plan       *Plan // its cells are the settings
+	settings   results.Settings
+	objectives [][]results.Objective // by policy
+	policies   []int                 // that the axes concern
+}
+
+const (
+	defaultConfidence   = 0.95
+	defaultIndifference = 0.05
+	defaultMostSeeds    = 200
+	// Seeds of a setting before anything is said of it: what goes wrong in one of seven is missed
+	// by all of them once in 25 searches, and by the check with as many fresh ones once in 600.
+	firstSeeds   = 20
+	pilotSeeds   = 20 // first stage of KN
+	mostForKN    = 32
+	halvingSeeds = 4
+)
+
+// Check loads the scenario with every value of every key, so that a mistake is found before anything is simulated: see
+// Plan.Check. What Run refuses is left to it.
+func (p *Problem) Check(ctx context.Context, strict bool, parallel int) ([]Note, error) {
+	plan, err := newPlan(p.Source, p.Axes, p.Version, &ofTuning)
+	if err != nil {
+		return nil, nil
+	}
+	return plan.Check(ctx, nil, strict, parallel)
+}
+
+// prepare checks p and fills in what is derived.
+func (p *Problem) prepare() (err error) {
+	p.Confidence = cmp.Or(p.Confidence, defaultConfidence)
+	p.Indifference = cmp.Or(p.Indifference, defaultIndifference)
+	p.MostSeeds = cmp.Or(p.MostSeeds, defaultMostSeeds)
+	if p.Aim.ofMetric() {
+		p.Source.Queries = append(slices.Clone(p.Source.Queries), p.Query)
+	}
+	if p.plan, err = newPlan(p.Source, p.Axes, p.Version, &ofTuning); err != nil {
+		return err
+	}
+	p.settings = world.Settings(p.plan.base)
+	if err := p.checkKey(); err != nil {
+		return err
+	}
+	// A misspelt key is what is complained about first.
+	if _, err := p.Source.setting(p.plan.Overrides(0)); err != nil {
+		return err
+	}
+	p.choosePolicies()
+	if len(p.policies) == 0 {
+		return errors.New("the keys concern no policy that is left")
+	}
+	return p.chooseObjectives()
+}
+
+// checkKey refuses axes on which no value is the smallest or largest.
+func (p *Problem) checkKey() error {
+	if !p.Aim.ofKey() {
+		return nil
+	}
+	switch a := &p.Axes[0]; {
+	case len(p.Axes) > 1:
+		return fmt.Errorf("the smallest or largest %s is looked for alone: other keys are set, not searched", p.Key)
+	case a.Key != p.Key:
+		return fmt.Errorf("%s is not the key that is searched, %s", p.Key, a.Key)
+	case !a.Range.Numeric || !a.Range.Ascending():
+		return fmt.Errorf("%s: its values must be numbers that go up, for one to be the smallest", a.Key)
+	}
+	return nil
+}
+
+// choosePolicies leaves out those that no key concerns, where all keys are of policies.
+func (p *Problem) choosePolicies() {
+	named, all := map[int]bool{}, false
+	for i := range p.Axes {
+		words := strings.Split(p.Axes[i].Key, ".")
+		if words[0] != "policies" || len(words) < 3 {
+			all = true
+			continue
+		}
+		for k, policy := range p.settings.Policies {
+			if policy.Label == words[1] || policy.Kind == words[1] {
+				named[k] = true
+			}
+		}
+	}
+	for k := range p.settings.Policies {
+		if all || named[k] {
+			p.policies = append(p.policies, k)
+		}
+	}
+}
+
+// chooseObjectives finds those of each policy. What a scenario expects to be missed is wanted
+// all the same.
+func (p *Problem) chooseObjectives() error {
+	p.objectives = make([][]results.Objective, len(p.settings.Policies))
+	any := false
+	for k, policy := range p.settings.Policies {
+		for _, o := range p.settings.Objectives {
+			if o.Policy == "" || o.Policy == policy.Label || o.Policy == policy.Kind && !p.isLabel(o.Policy) {
+				p.objectives[k] = append(p.objectives[k], o)
+				any = true
+			}
+		}
+	}
+	if !any && !p.Aim.ofMetric() {
+		return errors.New("there is no objective: give one, as --objective 'fresh.wait.p99 below 10s', or a metric to minimize")
+	}
+	return nil
+}
+
+func (p *Problem) isLabel(name string) bool {
+	return slices.ContainsFunc(p.settings.Policies, func(i results.PolicyInfo) bool { return i.Label == name })
+}
+
+// values are those of a setting, by axis.
+func (p *Problem) values(setting int) []string { return p.plan.Sweep.Values(setting) }
+
+// number is where a setting stands along the first axis.
+func (p *Problem) number(setting int) float64 {
+	at := p.plan.Sweep.Position(setting)[0]
+	if n := p.plan.Sweep.Axes[0].Numbers; n != nil {
+		return n[at]
+	}
+	return float64(at)
+}
+
+// goal is the aim in words.
+func (p *Problem) goal() string {
+	switch p.Aim {
+	case Minimize:
+		return "least " + p.Query.String()
+	case Maximize:
+		return "greatest " + p.Query.String()
+	case Smallest:
+		return "smallest " + p.Key
+	case Largest:
+		return "largest " + p.Key
+	}
+	return "greatest margin to the objectives"
+}
+
+// observation is what one seed says of a setting.
+type observation struct {
+	goal   float64   // the smaller the better; NaN: no value
+	slacks []float64 // by objective, relative to its bound where that is not 0: below 0 is a miss; NaN: no value
+	open   []bool    // by objective: the run ended too early to say more than that
+}
+
+// observe takes out of a run what the search is about.
+func (p *Problem) observe(policy int, run *results.Run) observation {
+	find := func(q results.Query) (float64, string) {
+		for i := range run.Values {
+			if v := &run.Values[i]; v.Query == q && !v.Null {
+				return v.Value, v.Bound
+			}
+		}
+		return math.NaN(), ""
+	}
+	var o observation
+	margin := math.Inf(1)
+	for i := range p.objectives[policy] {
+		objective := &p.objectives[policy][i]
+		v, bound := find(objective.Query)
+		slack := objective.Bound - v
+		if objective.Above {
+			slack = -slack
+		}
+		if objective.Bound != 0 {
+			slack /= math.Abs(objective.Bound)
+		}
+		// A lower bound tells that a limit from above is missed, and that one from below is met.
+		open := bound != "" && (slack >= 0) != objective.Above
+		o.slacks, o.open = append(o.slacks, slack), append(o.open, open)
+		margin = math.Min(margin, slack) // NaN stays
+	}
+	switch p.Aim {
+	case Minimize:
+		o.goal, _ = find(p.Query)
+	case Maximize:
+		v, _ := find(p.Query)
+		o.goal = -v
+	default:
+		o.goal = -margin
+	}
+	return o
+}

@@ -1,0 +1,105 @@
+package study
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"qsim/results"
+)
+
+// WriteTuning writes what was tried: as CSV a row for each setting, or for people a table for each policy, with what
+// was found and command, the one that runs a policy with sets, keys and values as of --set.
+func WriteTuning(w io.Writer, t *results.Tuning, f results.Format, command func(policy string, sets []string) string) error {
+	if f == results.CSV {
+		header, rows := tuneTable(t, t.Policies, true)
+		return results.WriteCells(w, header, rows, 1, results.CSV)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s", t.Scenario, t.Goal)
+	if len(t.Objectives) > 0 {
+		fmt.Fprintf(&b, ", with %s", strings.Join(t.Objectives, " and "))
+	}
+	b.WriteString("\n")
+	for i := range t.Policies {
+		p := &t.Policies[i]
+		fmt.Fprintf(&b, "\n%s\n", p.Label)
+		if f == results.Markdown {
+			b.WriteString("\n")
+		}
+		header, rows := tuneTable(t, t.Policies[i:i+1], false)
+		if err := results.WriteCells(&b, header, rows, len(t.Axes)+1, f); err != nil {
+			return err
+		}
+		b.WriteString("\n")
+		for _, line := range p.Said {
+			fmt.Fprintf(&b, "%s\n", line)
+		}
+		if p.Best >= 0 {
+			var sets []string
+			for i, value := range p.Trials[p.Best].Values {
+				sets = append(sets, t.Axes[i].Key+"="+value)
+			}
+			fmt.Fprintf(&b, "%s\n", command(p.Label, sets))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// tuneTable has a row for each setting that was tried under some policies: for programs with their labels and all
+// digits, or for people.
+func tuneTable(t *results.Tuning, policies []results.TunedPolicy, full bool) (header []string, rows [][]string) {
+	if full {
+		header = append(header, "policy")
+	}
+	for i := range t.Axes {
+		header = append(header, t.Axes[i].Key)
+	}
+	header = append(header, "seeds")
+	if !t.Margin {
+		header = append(header, t.Query.String(), "±")
+	}
+	header = append(header, "margin", "±", "objectives", "")
+	info, _ := results.Lookup(t.Query.Metric)
+	plain := func(v float64) string {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return ""
+		}
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	value := func(v float64) string {
+		if full {
+			return plain(v)
+		}
+		return results.FormatValue(v, info)
+	}
+	margin := func(v float64) string {
+		if text := plain(v); full || text == "" {
+			return text
+		}
+		return fmt.Sprintf("%+.1f%%", 100*v)
+	}
+	for i := range policies {
+		p := &policies[i]
+		for k := range p.Trials {
+			r := &p.Trials[k]
+			var row []string
+			if full {
+				row = append(row, p.Label)
+			}
+			row = append(append(row, r.Values...), strconv.Itoa(r.Seeds))
+			if !t.Margin {
+				row = append(row, value(r.Mean), value(r.Half))
+			}
+			why := r.Why
+			if k == p.Best {
+				why = "best"
+			}
+			rows = append(rows, append(row, margin(r.Margin), strings.TrimPrefix(margin(r.Half2), "+"), string(r.Outcome), why))
+		}
+	}
+	return header, rows
+}

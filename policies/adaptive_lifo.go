@@ -6,12 +6,20 @@ import (
 	"qsim/engine"
 )
 
-// AdaptiveLIFO claims the oldest ready job first while the oldest has waited at most
-// OlderThan, and the newest first while it has waited longer: under a standing backlog
-// it serves those who may still be waiting for an answer, and what is at the bottom
-// waits until the backlog is gone. It promises neither class anything. It is
-// work-conserving. It keeps no state but reads the store's statistics, which are as
-// old as StatsEvery says and common to all engines.
+var adaptiveLIFOKind = Kind{
+	Name: "adaptive-lifo", Cost: CostNothing, State: StateNone, Drawn: Drawn{Weight: 1},
+	Doc: "Newest first while the oldest ready job has waited longer than a bound, else oldest first: under a " +
+		"standing backlog it serves those who may still be waiting for an answer.",
+	Params: []Param{
+		{Name: "older-than", Type: TypeDuration, Default: "5s", Doc: "how long the oldest must have waited"},
+	},
+	New: func(a Arguments) (engine.Policy, error) {
+		return AdaptiveLIFO{OlderThan: a.Duration("older-than")}, nil
+	},
+}
+
+// AdaptiveLIFO is the kind adaptive-lifo. It keeps no state but reads the store's statistics, which are as old as
+// StatsEvery returns and common to all engines.
 type AdaptiveLIFO struct {
 	stateless
 	OlderThan time.Duration
@@ -31,3 +39,6 @@ func (p AdaptiveLIFO) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 func (p AdaptiveLIFO) StatsEvery() time.Duration {
 	return max(10*time.Millisecond, min(p.OlderThan/10, time.Second))
 }
+
+// Guarantees implements Guarantor.
+func (AdaptiveLIFO) Guarantees() Promise { return Promise{Conserving: true} }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"qsim/engine/quantity"
 )
 
 // Addend is the random length of time that Added jitter adds to the delay after the n-th
@@ -30,15 +32,15 @@ const (
 	GrowDraw         // what is drawn is multiplied by n. Without a Step it is the same as GrowRange
 )
 
-// IsAddend reports whether text looks like one: a plus and a number with a unit, which is no
+// isAddend reports whether text looks like one: a plus and a number with a unit, which is no
 // share.
-func IsAddend(text string) bool {
+func isAddend(text string) bool {
 	rest, ok := strings.CutPrefix(text, "+")
 	return ok && strings.Trim(rest, "0123456789.") != "" && (rest[0] >= '0' && rest[0] <= '9' || rest[0] == '.') && !strings.HasSuffix(rest, "%")
 }
 
-// ParseAddend reads an addend as String writes it.
-func ParseAddend(text string) (Addend, error) {
+// parseAddend reads an addend as String writes it.
+func parseAddend(text string) (Addend, error) {
 	var a Addend
 	body, ok := strings.CutPrefix(text, "+")
 	if !ok {
@@ -52,33 +54,33 @@ func ParseAddend(text string) (Addend, error) {
 		width, a.Grows = rest, GrowRange
 	}
 	var err error
-	if a.Width, err = parseDuration(width); err != nil {
+	if a.Width, err = quantity.ParseDuration(width); err != nil {
 		return Addend{}, err
 	}
 	if stepped {
-		if a.Step, err = parseDuration(step); err != nil {
+		if a.Step, err = quantity.ParseDuration(step); err != nil {
 			return Addend{}, err
 		}
 	} else if a.Grows == GrowDraw {
 		a.Grows = GrowRange
 	}
 	switch {
-	case a.Width <= 0 || a.Width > Century:
-		return Addend{}, fmt.Errorf("%s is out of range: want more than 0 and at most a hundred years", width)
+	case a.Width <= 0:
+		return Addend{}, fmt.Errorf("%s is out of range: want more than 0 and at most ten years", width)
 	case stepped && (a.Step <= 0 || a.Step > a.Width):
 		return Addend{}, fmt.Errorf("a step of %s is out of range: want more than 0 and at most %s", step, width)
 	}
 	return a, nil
 }
 
-// String returns a as ParseAddend reads it.
+// String returns a as parseAddend reads it.
 func (a Addend) String() string {
-	text := "+" + a.Width.String()
+	text := "+" + quantity.Duration(a.Width).String()
 	if a.Grows == GrowRange || a.Grows == GrowDraw && a.Step == 0 {
 		text += "*n"
 	}
 	if a.Step > 0 {
-		text += "/" + a.Step.String()
+		text += "/" + quantity.Duration(a.Step).String()
 	}
 	if a.Grows == GrowDraw && a.Step > 0 {
 		text += "*n"

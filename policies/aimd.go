@@ -1,13 +1,34 @@
 package policies
 
-import "qsim/engine"
+import (
+	"fmt"
 
-// AIMD is InFlightCap with a cap that finds its own height from what becomes of
-// retries: it starts at Max, falls to nine tenths at every retry that fails, never
-// below Min, and rises by one whenever as many retries as the cap have succeeded,
-// never above Max (additive increase, multiplicative decrease). An outage brings it
-// down within a few dozen failures; a steady share p of failing retries holds it near
-// √(10(1−p)/p). Fresh jobs neither raise nor lower it. It is not work-conserving. Its
+	"qsim/engine"
+)
+
+var aimdKind = Kind{
+	Name: "aimd", Cost: CostJobs, State: StateNode, Drawn: Drawn{Weight: 1},
+	Doc: "As inflight-cap, with a cap in each node that starts at max, falls to nine tenths at every retry that " +
+		"fails and rises by one whenever as many retries as the cap have succeeded.",
+	Params: []Param{
+		{Name: "min", Type: TypeCountOrShare, Default: "1",
+			Doc: "lowest cap: a count of at least 1, or a share of the workers of a node"},
+		{Name: "max", Type: TypeCountOrShare, Default: "100%", Doc: "highest cap"},
+	},
+	New: func(a Arguments) (engine.Policy, error) {
+		p := &AIMD{Min: a.OfWorkers("min"), Max: a.OfWorkers("max")}
+		switch {
+		case p.Min == 0:
+			return nil, fmt.Errorf("min: %v is not positive", a.Value("min"))
+		case p.Max < p.Min:
+			return nil, fmt.Errorf("max: %v is less than min, %v, of %d workers", a.Value("max"), a.Value("min"), a.Workers)
+		}
+		return p, nil
+	},
+}
+
+// AIMD is the kind aimd (additive increase, multiplicative decrease). An outage brings the cap down within a few dozen
+// failures; a steady share p of failing retries holds it near √(10(1−p)/p). Fresh jobs neither raise nor lower it. The
 // cap is the engine's own: Min and Max for a fleet are to be divided by the engines.
 type AIMD struct {
 	Min int // at least 1

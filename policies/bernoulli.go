@@ -4,18 +4,24 @@ import (
 	"math"
 
 	"qsim/engine"
+	"qsim/engine/quantity"
 )
 
-// Bernoulli tosses a coin for every claim: with probability Fresh it goes to a fresh
-// job, else to a retry. In the mean it shares claims as Weighted does, but with runs
-// of bad luck: over n claims the share is off by about √(s(1−s)/n). It is
-// work-conserving, what a class leaves being lent to the other, unless NoLending is
-// set. It keeps no state; its coins depend on the seed, the engine and the number of
-// the plan alone.
+var bernoulliKind = Kind{
+	Name: "bernoulli", Cost: CostJobs, State: StateNone, Drawn: Drawn{Weight: 1},
+	Doc:    "As weighted, with a coin tossed for every claim: the share is right in the mean, with runs of bad luck.",
+	Params: []Param{freshShare, lend},
+	New: func(a Arguments) (engine.Policy, error) {
+		return Bernoulli{Fresh: a.Value("fresh").(quantity.Share), NoLending: !a.Value("lend").(bool)}, nil
+	},
+}
+
+// Bernoulli is the kind bernoulli: over n claims the share s is off by about √(s(1−s)/n). It keeps no state; its coins
+// depend on the seed, the engine and the number of the plan alone.
 type Bernoulli struct {
 	stateless
-	Fresh     Share // the chance of a claim to go to fresh jobs
-	NoLending bool  // leave unclaimed what a class cannot take of its part
+	Fresh     quantity.Share // the chance of a claim to go to fresh jobs
+	NoLending bool           // leave unclaimed what a class cannot take of its part
 }
 
 // Plan appends as many fresh jobs as coins fell for them, the rest as retries, and
@@ -34,4 +40,9 @@ func (p Bernoulli) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 		dst = append(dst, engine.Term{Class: engine.AnyClass, Limit: v.Idle})
 	}
 	return dst
+}
+
+// Guarantees implements Guarantor.
+func (p Bernoulli) Guarantees() Promise {
+	return Promise{Conserving: !p.NoLending, Entitled: p.Fresh.Float()}
 }

@@ -1,22 +1,57 @@
 package policies
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"qsim/engine"
 )
 
-// Breaker is FIFO with a circuit breaker for each dependency: after Failures failures in a
-// row of jobs that call it, none of them is claimed any more until ProbeAfter has passed,
-// and up to a tenth of that more, drawn so that engines do not ask together. Then one job
-// is claimed to try: if it succeeds the breaker closes, if it fails the time begins anew.
-// Meanwhile the jobs stay queued and spend no attempt, and the workers are there for jobs
-// of other dependencies, or of none, which it does not touch. It promises a dependency that
-// is down one call per ProbeAfter from each engine once what was running has ended. It is
-// not work-conserving: an open breaker leaves jobs ready beside idle workers. It counts
-// executions, whatever they cost. Each engine has breakers of its own and learns of an
-// outage by its own failures: of n engines, n times Failures calls are lost. Cancelled
-// executions and lapsed leases say nothing of a dependency and do not count.
+var breakerKind = Kind{
+	Name: "breaker", Cost: CostJobs, State: StateNode, Drawn: Drawn{Weight: 1},
+	Doc: "As fifo, with a circuit breaker for each dependency in each node: it opens when so many executions in a " +
+		"row that call the dependency have failed; then no job that calls it is claimed until the time has " +
+		"passed (and up to a tenth more, drawn), and then a single one to try: success closes it, failure starts " +
+		"the time anew. The jobs stay queued and spend no attempt, and jobs of other dependencies have the " +
+		"workers. A dependency that is down gets one call per node and time. Workers idle while its jobs are " +
+		"ready.",
+	Params: []Param{
+		{Name: "failures", Type: TypeNumber, Default: "5", Doc: "failures in a row that open a breaker"},
+		{Name: "probe-after", Type: TypeDuration, Default: "1m",
+			Doc: "time from opening to a try, and from one try to the next"},
+	},
+	New: func(a Arguments) (engine.Policy, error) {
+		p := &Breaker{Failures: int(a.Number("failures")), ProbeAfter: a.Duration("probe-after")}
+		switch {
+		case p.Failures == 0:
+			return nil, errors.New("failures: 0 is not positive")
+		case p.ProbeAfter == 0:
+			return nil, errors.New("probe-after: 0s is not positive")
+		case len(a.Classes) > mostClasses:
+			return nil, fmt.Errorf("%d job classes: it can tell %d apart", len(a.Classes), mostClasses)
+		}
+		var names []string
+		for kind, c := range a.Classes {
+			k := engine.Kind(kind)
+			at := slices.Index(names, c.Calls)
+			switch {
+			case c.Calls == "":
+				p.Others = p.Others.With(k)
+			case at < 0:
+				names, p.Kinds = append(names, c.Calls), append(p.Kinds, engine.Kinds(0).With(k))
+			default:
+				p.Kinds[at] = p.Kinds[at].With(k)
+			}
+		}
+		return p, nil
+	},
+}
+
+// Breaker is the kind breaker. It counts executions, whatever they cost. Each engine has breakers of its own and learns
+// of an outage by its own failures: of n engines, n times Failures calls are lost. Cancelled executions and lapsed leases
+// show nothing of a dependency and do not count.
 type Breaker struct {
 	Failures   int           // at least 1
 	ProbeAfter time.Duration // above 0

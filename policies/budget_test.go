@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"qsim/engine"
+	"qsim/engine/quantity"
 )
 
 // The script of a policy that is moved by what it observes: each line is an event,
@@ -44,7 +45,7 @@ func play(t *testing.T, policy engine.Policy, script []line) {
 
 func TestRetryBudget(t *testing.T) {
 	const second = time.Second
-	play(t, &RetryBudget{Ratio: Percent(20), MinRate: PerSecond(10), Window: 10 * second}, []line{
+	play(t, &RetryBudget{Ratio: quantity.Percent(20), MinRate: quantity.Rate{Num: 10, Den: 1, Per: time.Second}, Window: 10 * second}, []line{
 		{at: 0, want: 100}, // the reserve: 10/s for 10 s
 		{0, engine.Claimed, engine.Fresh, 0, 4, 100},
 		{0, engine.Claimed, engine.Fresh, 0, 1, 101},
@@ -60,12 +61,12 @@ func TestRetryBudget(t *testing.T) {
 		{500 * second, engine.Claimed, engine.Retry, 0, 100, 0},
 		{510 * second, 0, 0, 0, 0, 100},
 	})
-	play(t, &RetryBudget{MinRate: PerSecond(3), Window: second}, []line{
+	play(t, &RetryBudget{MinRate: quantity.Rate{Num: 3, Den: 1, Per: time.Second}, Window: second}, []line{
 		{at: 0, want: 3},
 		{0, engine.Claimed, engine.Fresh, 0, 100, 3}, // deposits nothing
 		{0, engine.Claimed, engine.Retry, 0, 2, 1},
 	})
-	play(t, &RetryBudget{Ratio: Percent(50), Window: second}, []line{
+	play(t, &RetryBudget{Ratio: quantity.Percent(50), Window: second}, []line{
 		{at: 0, want: 0},
 		{0, engine.Claimed, engine.Fresh, 0, 3, 1},
 		{second / 2, engine.Claimed, engine.Retry, 0, 1, 0}, // half a retry is left
@@ -81,7 +82,7 @@ func TestRetryBudgetBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ratio, least := rapid.IntRange(0, 100).Draw(t, "percent"), rapid.Int64Range(0, 5).Draw(t, "least rate")
 		const window = 10 * time.Second
-		policy := &RetryBudget{Ratio: Percent(ratio), MinRate: PerSecond(least), Window: window}
+		policy := &RetryBudget{Ratio: quantity.Percent(ratio), MinRate: quantity.Rate{Num: least, Den: 1, Per: time.Second}, Window: window}
 		w := newWorker(policy, 50)
 		type claim struct {
 			slice engine.Time

@@ -1,21 +1,42 @@
 package policies
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"qsim/engine"
 )
 
-// CoDel bounds how long jobs may wait while the queue never empties. While the queue has
-// been found empty within the last Interval, a job may wait for Interval: that is a burst,
-// and it will be worked off. Otherwise there is a standing queue, and a job may wait for
-// Target only. What has waited longer is buried, or with Last served after everything else
-// (controlled delay as in Maurer, Fail at Scale, ACM Queue 13, 2015, after Nichols and
-// Jacobson). It promises that under overload what is served was served soon. It is
-// work-conserving: what is late is served last or given up, never left for want of a
-// worker. It goes by time in the queue, not by the cost of jobs. When the queue was last
-// found empty is what its own claims have shown: state of the engine's own, which engines
-// of one queue come to agree on.
+var codelKind = Kind{
+	Name: "codel", Cost: CostNothing, State: StateNode, Drawn: Drawn{Weight: 1},
+	Doc: "As fifo, with a bound on the wait while the queue never empties: jobs may wait for interval if the " +
+		"queue of the node was found empty within the last interval (a burst), else for target only (a standing " +
+		"queue). What has waited longer is buried, at a claim and without an attempt, or served after everything " +
+		"else. Under overload what is served was served soon. No worker idles for it.",
+	Params: []Param{
+		{Name: "target", Type: TypeDuration, Default: "5s", Doc: "longest wait while there is a standing queue"},
+		{Name: "interval", Type: TypeDuration, Default: "1m",
+			Doc: "longest wait otherwise, and how long an empty queue is remembered; at least target"},
+		{Name: "then", Type: TypeChoice, Default: "bury", Choices: []string{"bury", "last"},
+			Doc: "what becomes of jobs that have waited longer: bury gives them up, last serves them after all " +
+				"others"},
+	},
+	New: func(a Arguments) (engine.Policy, error) {
+		p := &CoDel{Target: a.Duration("target"), Interval: a.Duration("interval"), Last: a.Value("then") == "last"}
+		switch {
+		case p.Target == 0:
+			return nil, errors.New("target: 0s is not positive")
+		case p.Interval < p.Target:
+			return nil, fmt.Errorf("interval: %v is less than the target of %v", p.Interval, p.Target)
+		}
+		return p, nil
+	},
+}
+
+// CoDel is the kind codel: controlled delay as in Maurer, Fail at Scale, ACM Queue 13, 2015, after Nichols and Jacobson.
+// It goes by time in the queue, not by the cost of jobs. When the queue was last found empty is what its own claims have
+// shown: state of the engine's own, which engines of one queue come to agree on.
 type CoDel struct {
 	Target   time.Duration // above 0
 	Interval time.Duration // at least Target
@@ -61,3 +82,6 @@ func (p *CoDel) Observe(o *engine.Observation) {
 	}
 	p.limit = 0
 }
+
+// Guarantees implements Guarantor.
+func (p *CoDel) Guarantees() Promise { return Promise{Conserving: true, Sheds: !p.Last} }

@@ -5,9 +5,11 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"qsim/engine"
+	"qsim/engine/quantity"
 )
 
 // variants are the policies that every rule below is tried on: each kind with its
@@ -84,7 +86,7 @@ func parse(t testing.TB, name string, texts map[string]string) map[string]Value 
 			if kind.Name != name || !given {
 				continue
 			}
-			value, err := ParseValue(param.Type, text)
+			value, err := parseText(param.Type, text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,6 +97,21 @@ func parse(t testing.TB, name string, texts map[string]string) map[string]Value 
 		t.Fatalf("%s has not all of the parameters %v", name, texts)
 	}
 	return values
+}
+
+// parseText reads a parameter, of a type that takes them also a mapping in braces.
+func parseText(typ, text string) (Value, error) {
+	body, braced := strings.CutPrefix(text, "{")
+	if !braced || !TakesMapping(typ) {
+		return ParseValue(typ, text)
+	}
+	var entries []Entry
+	for entry := range strings.SplitSeq(strings.TrimSuffix(body, "}"), ",") {
+		if class, value, found := strings.Cut(entry, ":"); found {
+			entries = append(entries, Entry{strings.TrimSpace(class), strings.TrimSpace(value)})
+		}
+	}
+	return ParseMapping(typ, entries)
 }
 
 const (
@@ -111,11 +128,11 @@ func TestConformance(t *testing.T) {
 			t.Parallel()
 			first := newWorker(newPolicy(t, variant.kind, variant.values, testWorkers), testWorkers)
 			second := newWorker(newPolicy(t, variant.kind, variant.values, testWorkers), testWorkers)
-			k, err := find(variant.kind)
+			k, err := Find(variant.kind)
 			if err != nil {
 				t.Fatal(err)
 			}
-			conserving, left, choices := k.WorkConserving && variant.values["lend"] != "false", 0, 0
+			conserving, left, choices := k.Conserving() && variant.values["lend"] != "false", 0, 0
 			for n := range uint64(testSteps) {
 				claimed := first.step(engine.Rand{Seed: 1}, n)
 				if again := second.step(engine.Rand{Seed: 1}, n); !slices.Equal(claimed, again) || !reflect.DeepEqual(first.terms, second.terms) {
@@ -183,7 +200,7 @@ func backlogged(policy engine.Policy, workers int) *worker {
 // every moment; that is what makes a share safe at batch 1.
 func TestSharesHold(t *testing.T) {
 	for batch := 1; batch <= 100; batch++ {
-		for _, share := range []Share{Percent(0), Percent(80), Fraction(2, 3), Fraction(1, 97), Percent(100)} {
+		for _, share := range []quantity.Share{quantity.Percent(0), quantity.Percent(80), quantity.Fraction(2, 3), quantity.Fraction(1, 97), quantity.Percent(100)} {
 			for _, noLending := range []bool{false, true} {
 				w := backlogged(&Weighted{Fresh: share, NoLending: noLending}, 1000)
 				num, den := share.Fraction()
@@ -240,16 +257,16 @@ func TestCapsHold(t *testing.T) {
 // order, in a random life.
 func TestTwins(t *testing.T) {
 	for name, twins := range map[string][2]engine.Policy{
-		"weighted 100% and fresh-first":    {&Weighted{Fresh: Percent(100)}, FreshFirst{}},
+		"weighted 100% and fresh-first":    {&Weighted{Fresh: quantity.Percent(100)}, FreshFirst{}},
 		"weighted 0% and retry-first":      {&Weighted{}, RetryFirst{}},
-		"bernoulli 100% and fresh-first":   {Bernoulli{Fresh: Percent(100)}, FreshFirst{}},
+		"bernoulli 100% and fresh-first":   {Bernoulli{Fresh: quantity.Percent(100)}, FreshFirst{}},
 		"bernoulli 0% and retry-first":     {Bernoulli{}, RetryFirst{}},
 		"cap at the workers and fifo":      {InFlightCap{Retries: testWorkers}, FIFO{}},
 		"cap over the workers and fifo":    {InFlightCap{Retries: 10 * testWorkers}, FIFO{}},
 		"aimd that cannot fall and fifo":   {&AIMD{Min: testWorkers, Max: testWorkers}, FIFO{}},
 		"adaptive-lifo, no bound and fifo": {AdaptiveLIFO{OlderThan: engine.Forever}, FIFO{}},
 		"adaptive-lifo, bound 0 and lifo":  {AdaptiveLIFO{OlderThan: -1}, alwaysStats{}},
-		"a rich budget and fifo":           {&RetryBudget{MinRate: PerSecond(1e6), Window: 1e9}, FIFO{}},
+		"a rich budget and fifo":           {&RetryBudget{MinRate: quantity.Rate{Num: 1e6, Den: 1, Per: 1e9}, Window: 1e9}, FIFO{}},
 		"a breaker without dependencies":   {&Breaker{Failures: 1, ProbeAfter: 1}, FIFO{}},
 		"a breaker that hardly opens":      {&Breaker{Failures: 1 << 30, ProbeAfter: 1, Kinds: []engine.Kinds{7}}, FIFO{}},
 		"codel that never is late":         {&CoDel{Target: engine.Forever, Interval: engine.Forever}, FIFO{}},

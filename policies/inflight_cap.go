@@ -2,13 +2,22 @@ package policies
 
 import "qsim/engine"
 
-// InFlightCap is FIFO with at most Retries retries in flight in one engine, prefetched
-// and running, and fresh jobs on all other workers. It promises fresh jobs that
-// retries never hold more than the cap. It is not work-conserving: at the cap, workers
-// idle rather than run a further retry. While the cap cannot bind it plans as FIFO
-// does, so that a cap no smaller than what the engine can hold changes nothing. It
-// keeps no state: the engine's own in-flight count is exact, and a cap for a fleet is
-// the cap divided by the engines.
+var inflightCapKind = Kind{
+	Name: "inflight-cap", Cost: CostJobs, State: StateNone, Drawn: Drawn{Weight: 2, Param: "retries", Values: []string{"1", "2", "3"}},
+	Doc: "As fifo, with at most so many retries in flight in each node, prefetched and running; fresh jobs take " +
+		"the rest. Workers idle rather than run a further retry. A cap that no node can reach changes nothing.",
+	Params: []Param{
+		{Name: "retries", Type: TypeCountOrShare, Default: "20%",
+			Doc: "most retries in flight in each node: a count, or a share of its workers (at least one unless " +
+				"0%); 0 never runs a retry"},
+	},
+	New: func(a Arguments) (engine.Policy, error) {
+		return InFlightCap{Retries: a.OfWorkers("retries")}, nil
+	},
+}
+
+// InFlightCap is the kind inflight-cap. It keeps no state: the engine's own in-flight count is exact, and a cap for a
+// fleet is the cap divided by the engines.
 type InFlightCap struct {
 	stateless
 	Retries int // at least 0; 0 never runs a retry
@@ -18,6 +27,9 @@ type InFlightCap struct {
 func (p InFlightCap) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return capped(dst, v.Idle, p.Retries-v.InFlight[engine.Retry])
 }
+
+// Guarantees implements Guarantor.
+func (p InFlightCap) Guarantees() Promise { return Promise{Ranked: true, Capped: true, Cap: p.Retries} }
 
 // capped appends terms that claim up to idle jobs and at most room retries among
 // them. While room is the smaller, the first room claims go by ready order, whatever

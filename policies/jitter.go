@@ -2,8 +2,11 @@ package policies
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"qsim/engine/quantity"
 )
 
 // JitterKind is a way of spreading a delay d with one draw, so that jobs that failed
@@ -23,19 +26,18 @@ const (
 
 var jitterNames = [...]string{NoJitter: "none", Full: "full", Equal: "equal", Decorrelated: "decorrelated", Around: "±", Above: "+", Below: "-", Added: "+"}
 
-// Jitter is a JitterKind with the share that Around, Above and Below need, or the addend
-// of Added. The zero Jitter leaves the delay as it is.
-type Jitter struct {
+// Jitter spreads the delays of a retry policy.
+type Jitter struct { // the zero Jitter leaves a delay as it is
 	kind   JitterKind
-	share  Share
-	addend Addend
+	share  quantity.Share // of Around, Above and Below
+	addend Addend         // of Added
 }
 
 // NewJitter returns the jitter of that kind. Only Around, Above and Below heed share;
 // Added is NewAdded's.
-func NewJitter(kind JitterKind, share Share) Jitter {
+func NewJitter(kind JitterKind, share quantity.Share) Jitter {
 	if kind < Around {
-		share = Share{}
+		share = quantity.Share{}
 	}
 	return Jitter{kind: kind, share: share}
 }
@@ -43,41 +45,67 @@ func NewJitter(kind JitterKind, share Share) Jitter {
 // NewAdded returns the jitter that adds a.
 func NewAdded(a Addend) Jitter { return Jitter{kind: Added, addend: a} }
 
-// ParseJitter reads a jitter: none, full, equal, decorrelated, "±20%" (or "+-20%"),
-// "+10%", "-50%", or what ParseAddend reads, such as "+30s".
+// JitterWords returns the names of the kinds of jitter that have no share.
+func JitterWords() []string { return slices.Clone(jitterNames[:Around]) }
+
+// ParseJitter reads a jitter: none, full, equal, decorrelated, "±20%" (or "+-20%", "+/-20%"),
+// "+10%", "-50%", or an addend such as "+30s".
 func ParseJitter(text string) (Jitter, error) {
-	for kind := NoJitter; kind < Around; kind++ {
-		if jitterNames[kind] == text {
-			return Jitter{kind: kind}, nil
-		}
+	if kind := slices.Index(jitterNames[:Around], text); kind >= 0 {
+		return Jitter{kind: JitterKind(kind)}, nil
 	}
-	if IsAddend(text) {
-		a, err := ParseAddend(text)
+	if isAddend(text) {
+		a, err := parseAddend(text)
 		if err != nil {
-			return Jitter{}, fmt.Errorf("bad jitter %q: %w", text, err)
+			return Jitter{}, &quantity.Error{Message: fmt.Sprintf("bad jitter %s: %v", quantity.Quote(text), err),
+				Help: "write +30s, +30s/1s for whole seconds, or +10s*n/1s to grow with the n-th failure"}
 		}
 		return NewAdded(a), nil
 	}
+	kind, body := NoJitter, text
 	for _, form := range []struct {
 		prefix string
 		kind   JitterKind
-	}{{"±", Around}, {"+-", Around}, {"+", Above}, {"-", Below}} {
-		if body, ok := strings.CutPrefix(text, form.prefix); ok {
-			share, err := ParseShare(body)
-			if err != nil {
-				return Jitter{}, fmt.Errorf("bad jitter %q: %w", text, err)
-			}
-			return NewJitter(form.kind, share), nil
+	}{{"±", Around}, {"+-", Around}, {"+/-", Around}, {"+", Above}, {"-", Below}} {
+		if after, ok := strings.CutPrefix(text, form.prefix); ok {
+			kind, body = form.kind, after
+			break
 		}
 	}
-	return Jitter{}, fmt.Errorf(`unknown jitter %q: want none, full, equal, decorrelated, "±20%%", "+10%%", "-50%%" or "+30s"`, text)
+	var share quantity.Share
+	err := share.UnmarshalText([]byte(body))
+	switch {
+	case err == nil && kind != NoJitter:
+	case err == nil:
+		return Jitter{}, quantity.Errorf("jitter %s has no sign: write ±%[2]s, +%[2]s or -%[2]s", quantity.Quote(text), text)
+	case kind != NoJitter && (quantity.IsNumber(body) || strings.HasSuffix(body, "%")):
+		return Jitter{}, err
+	default:
+		words := JitterWords()
+		e := quantity.Errorf("bad jitter %s: want %s, or a spread such as ±20%%, +10%%, -50%%, +30s", quantity.Quote(text), strings.Join(words, ", "))
+		e.Typed, e.Known = text, words
+		return Jitter{}, e
+	}
+	if share.Num == 0 {
+		kind = NoJitter
+	}
+	return NewJitter(kind, share), nil
 }
+
+// UnmarshalText reads what ParseJitter does.
+func (j *Jitter) UnmarshalText(text []byte) (err error) {
+	*j, err = ParseJitter(string(text))
+	return err
+}
+
+// MarshalText writes j as String does.
+func (j Jitter) MarshalText() ([]byte, error) { return []byte(j.String()), nil }
 
 // Kind returns the kind of j.
 func (j Jitter) Kind() JitterKind { return j.kind }
 
 // Share returns the share of Around, Above and Below, 0 for any other kind.
-func (j Jitter) Share() Share { return j.share }
+func (j Jitter) Share() quantity.Share { return j.share }
 
 // Addend returns what Added adds, the zero Addend for any other kind.
 func (j Jitter) Addend() Addend { return j.addend }
@@ -97,7 +125,7 @@ func (j Jitter) String() string {
 // is decorrelate's.
 func (j Jitter) apply(d time.Duration, n int64, u float64) time.Duration {
 	num, den := j.share.Fraction()
-	spread := time.Duration(scale(int64(d), num, den))
+	spread := time.Duration(quantity.Scale(int64(d), num, den))
 	switch j.kind {
 	case Full:
 		return part(d, u)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/quantity"
 )
 
 func TestNew(t *testing.T) {
@@ -21,9 +22,9 @@ func TestNew(t *testing.T) {
 		{"lifo", nil, 1, LIFO{}},
 		{"fresh-first", nil, 1, FreshFirst{}},
 		{"retry-first", nil, 1, RetryFirst{}},
-		{"weighted", nil, 1, &Weighted{Fresh: Percent(80)}},
-		{"weighted", map[string]string{"fresh": "66.7%", "lend": "false"}, 1, &Weighted{Fresh: Fraction(667, 1000), NoLending: true}},
-		{"bernoulli", map[string]string{"fresh": "50%"}, 1, Bernoulli{Fresh: Percent(50)}},
+		{"weighted", nil, 1, &Weighted{Fresh: quantity.Percent(80)}},
+		{"weighted", map[string]string{"fresh": "66.7%", "lend": "false"}, 1, &Weighted{Fresh: quantity.Fraction(667, 1000), NoLending: true}},
+		{"bernoulli", map[string]string{"fresh": "50%"}, 1, Bernoulli{Fresh: quantity.Percent(50)}},
 		{"separate", nil, 100, &Separate{RetryWorkers: 20}},
 		{"separate", nil, 2, &Separate{RetryWorkers: 1}},
 		{"separate", map[string]string{"retry-workers": "99.9%"}, 10, &Separate{RetryWorkers: 9}},
@@ -32,7 +33,7 @@ func TestNew(t *testing.T) {
 		{"inflight-cap", nil, 1, InFlightCap{Retries: 1}},
 		{"inflight-cap", map[string]string{"retries": "0%"}, 100, InFlightCap{}},
 		{"inflight-cap", map[string]string{"retries": "128"}, 100, InFlightCap{Retries: 128}},
-		{"retry-budget", nil, 1, &RetryBudget{Ratio: Percent(20), MinRate: PerSecond(10), Window: 10 * time.Second}},
+		{"retry-budget", nil, 1, &RetryBudget{Ratio: quantity.Percent(20), MinRate: quantity.Rate{Num: 10, Den: 1, Per: time.Second}, Window: 10 * time.Second}},
 		{"token-bucket", nil, 1, &TokenBucket{Capacity: 500, Cost: 5, TimeoutCost: 10, Refill: 1}},
 		{"aimd", nil, 64, &AIMD{Min: 1, Max: 64}},
 		{"aimd", map[string]string{"min": "5%", "max": "50%"}, 100, &AIMD{Min: 5, Max: 50}},
@@ -50,7 +51,7 @@ func TestNew(t *testing.T) {
 		{"tenant-fair", nil, 1, Ordered{Order: engine.TenantFair, Rule: &engine.Rule{ShareNum: 1, ShareDen: 10, AtLeast: 30}}},
 		{"queues", nil, 1, &Queues{Weights: []int64{1, 1, 1}, left: []int64{0, 0, 0}}},
 		{"queues", map[string]string{"weights": "{mail: 10, payments: 3}"}, 1, &Queues{Weights: []int64{3, 1, 10}, left: []int64{0, 0, 0}}},
-		{"split", nil, 1, &Split{Priority: Percent(80)}},
+		{"split", nil, 1, &Split{Priority: quantity.Percent(80)}},
 	} {
 		if got := newPolicy(t, tt.kind, tt.texts, tt.workers); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s %v: got %+v, want %+v", tt.kind, tt.texts, got, tt.want)

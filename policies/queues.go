@@ -1,15 +1,36 @@
 package policies
 
-import "qsim/engine"
+import (
+	"fmt"
 
-// Queues treats every job class as a queue and tries them, at each fetch, in an order drawn
-// by weight: each next one with a chance of its weight among those that are left (Sidekiq
-// and Asynq, which shuffle a list of queues with each as often as its weight says). A fetch
-// takes what it can of the first queue, and then of the next. So a class comes first in
-// proportion to its weight, and with a batch of one gets that share of the claims in the
-// mean while all have jobs ready; larger batches make the same share of larger lumps. No
-// class starves. It is work-conserving. It counts claims, whatever they cost. It keeps no
-// state; its draws depend on the seed, the engine and the number of the plan alone.
+	"qsim/engine"
+	"qsim/engine/quantity"
+)
+
+var queuesKind = Kind{
+	Name: "queues", Cost: CostJobs, State: StateNone, Drawn: Drawn{Weight: 1},
+	Doc: "Every job class is a queue, tried at each fetch in an order drawn by weight, and a fetch takes what it " +
+		"can of each (Sidekiq, Asynq). With a batch of one, classes that have jobs ready get claims in " +
+		"proportion to their weights, in the mean; no class starves. Of one class the jobs go as in fifo.",
+	Params: []Param{
+		{Name: "weights", Type: TypeWeights, Default: "{}",
+			Doc: "by class, {high: 10, low: 5}; a class that is not named has 1"},
+	},
+	New: func(a Arguments) (engine.Policy, error) {
+		if len(a.Classes) > mostClasses {
+			return nil, fmt.Errorf("%d job classes: it can tell %d apart", len(a.Classes), mostClasses)
+		}
+		weights, err := classWeights(a.Value("weights").(ByClass), a.Classes)
+		if err != nil {
+			return nil, err
+		}
+		return NewQueues(weights), nil
+	},
+}
+
+// Queues is the kind queues: each next queue is drawn with a chance of its weight among those that are left, as Sidekiq
+// and Asynq shuffle a list of queues with each as often as its weight says. It keeps no state; its draws depend on the
+// seed, the engine and the number of the plan alone.
 type Queues struct {
 	stateless
 	Weights []int64 // by job kind: at most 64, each in [1, 10^6]; kinds past the end are never claimed
@@ -41,4 +62,17 @@ func (p *Queues) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 		}
 	}
 	return dst
+}
+
+// Guarantees implements Guarantor.
+func (*Queues) Guarantees() Promise { return Promise{Conserving: true} }
+
+// classWeights returns the weight of each class: 1 for one that is not named.
+func classWeights(named ByClass, classes []Class) ([]int64, error) {
+	byKind := make([]int64, len(classes))
+	for i := range byKind {
+		byKind[i] = 1
+	}
+	err := named.each("weights", classes, func(i int, value any) { byKind[i] = int64(value.(quantity.Count)) })
+	return byKind, err
 }

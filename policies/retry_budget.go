@@ -1,26 +1,48 @@
 package policies
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/quantity"
 )
+
+var retryBudgetKind = Kind{
+	Name: "retry-budget", Cost: CostJobs, State: StateNode, Drawn: Drawn{Weight: 1},
+	Doc: "As fifo, with retries paid from a budget in each node: every first claim deposits a fraction of a " +
+		"retry, every retry spends one, both are forgotten after the window (Finagle). Workers idle rather than " +
+		"overspend.",
+	Params: []Param{
+		{Name: "ratio", Type: TypeShare, Default: "20%", Doc: "retries that a first claim pays for"},
+		{Name: "min-rate", Type: TypeRate, Default: "10/s",
+			Doc: "retries allowed besides, whatever the first claims; with 0/s, retries left when fresh jobs stop " +
+				"never run"},
+		{Name: "window", Type: TypeDuration, Default: "10s", Doc: "how long deposits and spending are remembered"},
+	},
+	New: func(a Arguments) (engine.Policy, error) {
+		window := a.Duration("window")
+		if window == 0 {
+			return nil, errors.New("window: 0s is not positive")
+		}
+		rate := a.Value("min-rate").(quantity.Rate)
+		if rate.Den > finest {
+			return nil, fmt.Errorf("min-rate: %v has too many digits (at most 6 after the point)", rate)
+		}
+		return &RetryBudget{Ratio: a.Value("ratio").(quantity.Share), MinRate: rate, Window: window}, nil
+	},
+}
 
 // budgetSlices is how finely a RetryBudget forgets: in tenths of its window.
 const budgetSlices = 10
 
-// RetryBudget is FIFO with retries paid from a budget: every first claim deposits
-// Ratio of a retry, every retry claimed spends one, and both are forgotten after
-// Window. MinRate × Window retries are there besides, for a queue with few fresh jobs.
-// So over a window retries are at most Ratio of the first claims plus MinRate, however
-// many jobs fail. It is not work-conserving: without budget, workers idle rather than run a
-// retry; with a MinRate of 0, retries that are left when fresh jobs stop never run.
-// The budget is the engine's own: Ratio holds for a fleet as it is, a MinRate for a
-// fleet is to be divided by the engines. (Finagle's RetryBudget, with exact fractions
-// in place of its scale factor of 1000.)
+// RetryBudget is the kind retry-budget, Finagle's with exact fractions in place of its scale factor of 1000. Over a
+// window retries are at most Ratio of the first claims plus MinRate, however many jobs fail. The budget is the engine's
+// own: Ratio holds for a fleet as it is, a MinRate for a fleet is to be divided by the engines.
 type RetryBudget struct {
-	Ratio   Share
-	MinRate Rate
+	Ratio   quantity.Share
+	MinRate quantity.Rate
 	Window  time.Duration // above 0
 
 	// slices are deposits less withdrawals, by tenths of the window, in the smallest
@@ -41,7 +63,7 @@ func (p *RetryBudget) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 // balance returns how many retries the budget pays, at most limit.
 func (p *RetryBudget) balance(limit int) int {
 	_, cost := p.Ratio.Fraction()
-	reserve := p.MinRate.In(p.Window) * cost
+	reserve := eventsIn(p.MinRate, p.Window) * cost
 	return int(max(0, min(int64(limit), (p.sum+reserve)/cost)))
 }
 
@@ -77,4 +99,19 @@ func (p *RetryBudget) advance(now engine.Time) {
 		p.sum -= p.slices[p.current]
 		p.slices[p.current] = 0
 	}
+}
+
+// Bounds of eventsIn: on its result, so that it can be multiplied by a denominator, and on that of the rate, so that an
+// hour of it fits in 64 bits.
+const (
+	maxEvents = 1_000_000_000
+	finest    = 1_000_000
+)
+
+// eventsIn returns how many whole events r makes in d, at most maxEvents. d is at least 0.
+func eventsIn(r quantity.Rate, d time.Duration) int64 {
+	if r.Num == 0 {
+		return 0
+	}
+	return min(maxEvents, quantity.Scale(int64(d), r.Num, r.Den*int64(r.Per)))
 }

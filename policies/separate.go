@@ -1,19 +1,44 @@
 package policies
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/quantity"
 )
 
-// Separate gives retries RetryWorkers of the engine's workers for their own and fresh
-// jobs the rest, as a second queue with its own worker pool does: neither class ever
-// runs on the other's workers. Fresh jobs keep their lane whatever the retries do. It
-// is not work-conserving: a lane idles while the other one has a backlog, which is
-// what it pays. With a RetryPoll the retry lane is looked after by a fetch of its own
-// that claims no more often than that. Lanes count prefetched and running jobs, so
-// nothing is prefetched beyond the workers. Its state, which lane was served first and
-// the time of the latest look for retries, is the engine's own.
+var separateKind = Kind{
+	Name: "separate", Cost: CostJobs, State: StateNode, Drawn: Drawn{Weight: 1, Workers: 2},
+	Doc: "Retries have workers of their own and fresh jobs the others, as with a second queue. Neither can crowd " +
+		"out the other; a lane idles while the other has a backlog.",
+	Params: []Param{
+		{Name: "retry-workers", Type: TypeCountOrShare, Default: "20%",
+			Doc: "workers of each node for retries; at least one, and one must be left for fresh jobs"},
+		{Name: "retry-poll", Type: TypeDuration, Default: "0s",
+			Doc: "least time between two looks for retries: a slower fetch of their own; 0s: none"},
+	},
+	New: func(a Arguments) (engine.Policy, error) {
+		value := a.Value("retry-workers").(quantity.CountOrShare)
+		retry := a.OfWorkers("retry-workers")
+		if value.IsShare && value.Share != quantity.Percent(100) {
+			retry = min(retry, a.Workers-1)
+		}
+		switch {
+		case a.Workers == 1:
+			return nil, errors.New("one worker cannot be divided: it needs at least 2 workers a node")
+		case retry == 0:
+			return nil, fmt.Errorf("retry-workers: %v leaves no worker for retries", value)
+		case retry >= a.Workers:
+			return nil, fmt.Errorf("retry-workers: %v of %d workers leaves none for fresh jobs", value, a.Workers)
+		}
+		return &Separate{RetryWorkers: retry, RetryPoll: a.Duration("retry-poll")}, nil
+	},
+}
+
+// Separate is the kind separate. Lanes count prefetched and running jobs, so nothing is prefetched beyond the workers.
+// Its state, which lane was served first and the time of the latest look for retries, is the engine's own.
 type Separate struct {
 	RetryWorkers int           // in [1, workers-1] of one engine
 	RetryPoll    time.Duration // least time between two claims of retries; 0: none

@@ -1,16 +1,27 @@
 package policies
 
-import "qsim/engine"
+import (
+	"qsim/engine"
+	"qsim/engine/quantity"
+)
 
-// Split gives the share Priority of all claims to the most urgent jobs, and the rest to the
-// jobs that have been ready longest, whatever their priority. So urgent jobs keep most of
-// the workers, and nothing starves: with a share s a job of any priority is reached at the
-// latest when 1/(1-s) times as many have been claimed as became ready before it. The share
-// is exact over any number of claims, as that of Weighted: what a plan cannot take of a
-// fraction is carried to the next. It is work-conserving. It counts claims; the carry
-// lives in the engine, and the share needs no coordination.
+var splitKind = Kind{
+	Name: "split", Cost: CostJobs, State: StateNode, Drawn: Drawn{Weight: 1},
+	Doc: "A share of all claims for the most urgent jobs, the rest for those that have been ready longest, " +
+		"whatever their priority; exact over any number of claims because fractions are carried to the next. " +
+		"Urgent jobs keep most of the workers, and no job of low priority starves.",
+	Params: []Param{
+		{Name: "priority", Type: TypeShare, Default: "80%", Doc: "share of the claims that go by priority"},
+	},
+	New: func(a Arguments) (engine.Policy, error) {
+		return &Split{Priority: a.Value("priority").(quantity.Share)}, nil
+	},
+}
+
+// Split is the kind split: with a share s a job of any priority is reached at the latest when 1/(1-s) times as many have
+// been claimed as became ready before it. The carry lives in the engine; the share needs no coordination.
 type Split struct {
-	Priority Share // of the claims
+	Priority quantity.Share // of the claims
 
 	// carry is what the most urgent are owed, in claims times the denominator of
 	// Priority, in (-1, 0] claims.
@@ -54,3 +65,6 @@ func (p *Split) Observe(o *engine.Observation) {
 	}
 	p.limit = 0
 }
+
+// Guarantees implements Guarantor.
+func (*Split) Guarantees() Promise { return Promise{Conserving: true} }

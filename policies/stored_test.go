@@ -8,6 +8,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/memstore"
+	"qsim/engine/quantity"
 )
 
 // stored drives a policy against the store that offers every order.
@@ -77,7 +78,7 @@ func (s *stored) ended(kind engine.Kind, e engine.ErrorKind) {
 // while urgent jobs are ready and all others are older than they.
 func TestSplitHolds(t *testing.T) {
 	for batch := 1; batch <= 60; batch += 3 {
-		for _, share := range []Share{{}, Percent(80), Fraction(2, 3), Fraction(1, 97), Percent(100)} {
+		for _, share := range []quantity.Share{{}, quantity.Percent(80), quantity.Fraction(2, 3), quantity.Fraction(1, 97), quantity.Percent(100)} {
 			s := newStored(t, &Split{Priority: share}, engine.StoreOptions{})
 			s.add(300, engine.NewJob{Priority: 1})
 			s.add(300, engine.NewJob{})
@@ -98,7 +99,7 @@ func TestSplitHolds(t *testing.T) {
 
 // What could not be used is forgotten, as after a lost claim nothing is.
 func TestSplitForgets(t *testing.T) {
-	policy := &Split{Priority: Percent(20)}
+	policy := &Split{Priority: quantity.Percent(20)}
 	s := newStored(t, policy, engine.StoreOptions{})
 	s.add(8, engine.NewJob{Priority: 1})
 	spell := func(count int) (out string) {

@@ -1,18 +1,45 @@
 package policies
 
-import "qsim/engine"
+import (
+	"errors"
+	"fmt"
 
-// TokenBucket is FIFO with retries paid from a bucket that starts full: a retry takes
-// Cost tokens when it is claimed and gives them back if it succeeds; if it fails by
-// timeout it has cost TimeoutCost in all, for the work behind a timeout may well go on.
-// A first attempt that succeeds adds Refill, up to Capacity. Blips cost nothing;
-// in an outage retries stop after Capacity ÷ Cost failures and come back only as fast
-// as fresh jobs succeed. It is not work-conserving: an empty bucket leaves workers idle
-// while retries are ready, and if no fresh job succeeds any more they never run. The
-// bucket is the engine's own, so more engines hold more tokens: for a fleet divide
-// Capacity by the engines. (The AWS SDKs' standard retry quota. They charge a retry by
-// the error before it; here that was often another engine's, so a retry is charged by
-// its own.)
+	"qsim/engine"
+)
+
+var tokenBucketKind = Kind{
+	Name: "token-bucket", Cost: CostJobs, State: StateNode,
+	Drawn: Drawn{Never: "once nothing fails any more, an empty bucket still keeps retries waiting for ever"},
+	Doc: "As fifo, with retries paid from a bucket of tokens in each node that starts full: a retry takes its " +
+		"cost and gives it back if it succeeds; first attempts that succeed refill it (AWS SDKs). Blips are " +
+		"free, outages stop retries. If no fresh job succeeds any more, an empty bucket stays empty.",
+	Params: []Param{
+		{Name: "capacity", Type: TypeNumber, Default: "500", Doc: "tokens in a full bucket"},
+		{Name: "cost", Type: TypeNumber, Default: "5", Doc: "tokens that a retry takes"},
+		{Name: "timeout-cost", Type: TypeNumber, Default: "10",
+			Doc: "tokens that a retry has cost if it fails by timeout"},
+		{Name: "refill", Type: TypeNumber, Default: "1", Doc: "tokens that a first attempt adds if it succeeds"},
+	},
+	New: func(a Arguments) (engine.Policy, error) {
+		p := &TokenBucket{Capacity: a.Number("capacity"), Cost: a.Number("cost"),
+			TimeoutCost: a.Number("timeout-cost"), Refill: a.Number("refill")}
+		switch {
+		case p.Cost == 0:
+			return nil, errors.New("cost: 0 is not positive")
+		case p.TimeoutCost < p.Cost:
+			return nil, fmt.Errorf("timeout-cost: %d is less than the cost of %d", p.TimeoutCost, p.Cost)
+		case p.Capacity < p.TimeoutCost:
+			return nil, fmt.Errorf("capacity: %d is less than the timeout-cost of %d", p.Capacity, p.TimeoutCost)
+		}
+		return p, nil
+	},
+}
+
+// TokenBucket is the kind token-bucket, the AWS SDKs' standard retry quota. A retry that fails by timeout has cost
+// TimeoutCost in all, for the work behind a timeout may well go on. In an outage retries stop after Capacity ÷ Cost
+// failures and come back only as fast as fresh jobs succeed. The bucket is the engine's own, so more engines hold more
+// tokens: for a fleet divide Capacity by the engines. The SDKs charge a retry by the error before it; here that was
+// often another engine's, so a retry is charged by its own.
 type TokenBucket struct {
 	Capacity    int64 // at least Cost and TimeoutCost
 	Cost        int64 // at least 1

@@ -1,18 +1,34 @@
 package policies
 
-import "qsim/engine"
+import (
+	"qsim/engine"
+	"qsim/engine/quantity"
+)
 
-// Weighted gives fresh jobs the share Fresh of all claims while both classes are
-// ready, exactly: what a plan of k claims cannot take of a fraction is carried to the
-// next, so that over any number of claims fresh jobs are never behind their share and
-// less than one claim ahead, at every batch size. It is work-conserving: what a class
-// leaves of its share is lent to the other, and lent claims are not paid back. Under
-// NoLending they stay unclaimed until the next plan, and it is not work-conserving.
-// The carry lives in the engine; the share needs no coordination, since each of
+var weightedKind = Kind{
+	Name: "weighted", Cost: CostJobs, State: StateNode, Drawn: Drawn{Weight: 2, Param: "fresh", Values: []string{"20%", "50%", "67%", "80%", "90%"}},
+	Doc: "A fixed share of all claims for fresh jobs while both classes are ready, exact over any number of " +
+		"claims because fractions are carried to the next; what a class leaves is lent to the other.",
+	Params: []Param{freshShare, lend},
+	New: func(a Arguments) (engine.Policy, error) {
+		return &Weighted{Fresh: a.Value("fresh").(quantity.Share), NoLending: !a.Value("lend").(bool)}, nil
+	},
+}
+
+var (
+	freshShare = Param{Name: "fresh", Type: TypeShare, Default: "80%",
+		Doc: "share of the claims that go to fresh jobs while both classes are ready"}
+	lend = Param{Name: "lend", Type: TypeBool, Default: "true",
+		Doc: "lend what a class leaves of its share to the other; false leaves it unclaimed until the next fetch"}
+)
+
+// Weighted is the kind weighted. What a plan of k claims cannot take of a fraction is carried to the next, so that
+// over any number of claims fresh jobs are never behind their share and less than one claim ahead, at every batch
+// size. Lent claims are not paid back. The carry lives in the engine; the share needs no coordination, since each of
 // several engines keeps it.
 type Weighted struct {
-	Fresh     Share // of the claims
-	NoLending bool  // leave unclaimed what a class cannot take of its share
+	Fresh     quantity.Share // of the claims
+	NoLending bool           // leave unclaimed what a class cannot take of its share
 
 	// carry is what fresh jobs are owed, in claims times the denominator of Fresh. It
 	// is in (-1, 0] claims: the round-up in Plan serves fresh jobs first.
@@ -21,6 +37,12 @@ type Weighted struct {
 	limit, fresh int
 	claimed      [engine.NumClasses]int
 	answered     [engine.NumClasses]bool
+}
+
+// Guarantees implements Guarantor.
+func (p *Weighted) Guarantees() Promise {
+	num, den := p.Fresh.Fraction()
+	return Promise{Ranked: true, Conserving: !p.NoLending, Exact: true, Share: quantity.Share{Num: num, Den: den}, Entitled: p.Fresh.Float()}
 }
 
 // Plan appends ⌈carry + share·idle⌉ fresh jobs, the rest as retries, and the lending

@@ -69,7 +69,7 @@ func (r *Retry) normalize() {
 		r.Backoff.Factor = 2
 	}
 	if r.Backoff.Kind == "random" {
-		r.Jitter = Jitter{Kind: "none"}
+		r.Jitter = Jitter{}
 	}
 	if r.MaxRetries == nil {
 		return

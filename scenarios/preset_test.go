@@ -122,7 +122,7 @@ policies:
 	if mail.MaxAttempts != 7 || mail.Backoff.Power != 4 || mail.Jitter.String() != "±10%" {
 		t.Errorf("mail %+v", mail)
 	}
-	if report.MaxAttempts != 21 || report.Backoff.Kind != "fixed" || report.Jitter.Kind != "none" {
+	if report.MaxAttempts != 21 || report.Backoff.Kind != "fixed" || report.Jitter != (Jitter{}) {
 		t.Errorf("report %+v", report)
 	}
 	if with.Engine.Ack != "early" || with.RetryOf(0).Count != "failure" || with.RetryOf(0).MaxAttempts != 7 {

@@ -31,7 +31,7 @@ func TestSchemaFile(t *testing.T) {
 // bounds, from the checker.
 func buildSchema(t *testing.T) *jsonschema.Schema {
 	r := &jsonschema.Reflector{FieldNameTag: "yaml", Anonymous: true, ExpandedStruct: true, RequiredFromJSONSchemaTags: true, Mapper: mapType}
-	for _, folder := range []string{".", "../engine/quantity"} {
+	for _, folder := range []string{".", "../engine/quantity", "../policies"} {
 		if err := r.AddGoComments("qsim/scenarios", folder); err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func buildSchema(t *testing.T) *jsonschema.Schema {
 	root.Definitions["DistributionMap"] = plain.Reflect(&plainDistribution{})
 	root.Definitions["DistributionMap"].Version = ""
 	for name, value := range valueSchemas() {
-		value.Description = cmp.Or(r.CommentMap["qsim/engine/quantity."+name], r.CommentMap["qsim/scenarios."+name])
+		value.Description = cmp.Or(r.CommentMap["qsim/engine/quantity."+name], r.CommentMap["qsim/policies."+name], r.CommentMap["qsim/scenarios."+name])
 		root.Definitions[name] = value
 	}
 	b := schemaBuilder{root: root}

@@ -61,7 +61,7 @@ func valueSchemas() map[string]*jsonschema.Schema {
 		"Number":       number("number", 0, 1e6),
 		"Factor":       positive,
 		"Bound":        anyOf(number("number", 0, 1e18), ref("Duration"), ref("Share"), ref("Rate")),
-		"Jitter":       anyOf(&jsonschema.Schema{Enum: enum(jitterKinds)}, text(`(±|\+-|\+/-|\+|-) *`+shareText), text(addendText)),
+		"Jitter":       anyOf(&jsonschema.Schema{Enum: enum(policies.JitterWords())}, text(`(±|\+-|\+/-|\+|-) *`+shareText), text(addendText)),
 		"Wake":         {Enum: []any{true, false, "true", "false", "one", "all"}},
 		"ErrorShares":  {Type: "object", MinProperties: &one, PropertyNames: text(nameText), AdditionalProperties: ref("Share")},
 		"Distribution": anyOf(ref("Duration"), ref("DistributionMap")),

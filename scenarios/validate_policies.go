@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -85,7 +86,10 @@ func (c *checker) checkPolicy(i int, p *Policy) {
 		}
 		value, err := parseParameter(typ, &node)
 		if err != nil {
-			c.errorf(c.near("policies", i, name), "%s: %v", name, err)
+			bad := c.errorf(c.near("policies", i, name), "%s: %v", name, err)
+			if own := (*quantity.Error)(nil); errors.As(err, &own) {
+				bad.Help = own.Help
+			}
 			sound = false
 			continue
 		}
@@ -100,30 +104,21 @@ func (c *checker) checkPolicy(i int, p *Policy) {
 	}
 }
 
+// parseParameter reads a parameter: a plain value, or for a type that takes one a mapping from job classes.
 func parseParameter(typ string, node *yaml.Node) (policies.Value, error) {
-	if text, ok := flat(node); ok {
-		return policies.ParseValue(typ, text)
+	if node.Kind == yaml.ScalarNode {
+		return policies.ParseValue(typ, node.Value)
 	}
-	if node.Kind != yaml.ScalarNode {
-		return policies.Value{}, fmt.Errorf("want a %s, not %s", strings.ReplaceAll(typ, "-", " "), describe(node))
+	var entries []policies.Entry
+	takes := node.Kind == yaml.MappingNode && policies.TakesMapping(typ)
+	for i := 0; takes && i+1 < len(node.Content); i += 2 {
+		takes = node.Content[i+1].Kind == yaml.ScalarNode
+		entries = append(entries, policies.Entry{Class: node.Content[i].Value, Text: node.Content[i+1].Value})
 	}
-	return policies.ParseValue(typ, node.Value)
-}
-
-// flat writes a map of plain values as policies read it: {high: 10, low: 5}.
-func flat(node *yaml.Node) (text string, ok bool) {
-	if node.Kind != yaml.MappingNode {
-		return "", false
+	if !takes {
+		return policies.Value{}, quantity.Errorf("want a %s, not %s", strings.ReplaceAll(typ, "-", " "), describe(node))
 	}
-	var entries []string
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		key, value := node.Content[i], node.Content[i+1]
-		if value.Kind != yaml.ScalarNode || strings.ContainsAny(key.Value+value.Value, "{},:") {
-			return "", false
-		}
-		entries = append(entries, key.Value+": "+value.Value)
-	}
-	return "{" + strings.Join(entries, ", ") + "}", true
+	return policies.ParseMapping(typ, entries)
 }
 
 // impossiblePolicy reports what policies.New says, at the parameter it names.

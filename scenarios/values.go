@@ -1,6 +1,9 @@
 package scenarios
 
-import "qsim/engine/quantity"
+import (
+	"qsim/engine/quantity"
+	"qsim/policies"
+)
 
 type (
 	Duration     = quantity.Duration     // 1h30m
@@ -13,4 +16,5 @@ type (
 	Rate         = quantity.Rate         // 120/s
 	Share        = quantity.Share        // 20%
 	CountOrShare = quantity.CountOrShare // 20, 20%
+	Jitter       = policies.Jitter       // full, ±20%, +30s
 )

@@ -33,7 +33,7 @@ var mayImport = map[string][]string{
 	"cmd/cli/clitest": {"cmd/cli"},
 
 	// Benchmarks of engines over any store.
-	"engine/live/livetest": {"engine", "engine/live", "policies"},
+	"engine/live/livetest": {"engine", "engine/quantity", "engine/live", "policies"},
 
 	// A temporary server for tests and benchmarks: it knows no store.
 	"engine/pgstore/pgserver": {},

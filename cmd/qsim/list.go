@@ -128,7 +128,7 @@ func policyEntries() ([]entry, error) {
 	for _, kind := range scenarios.PolicyKinds() {
 		entries = append(entries, entry{kind.Name, kind.Doc, nil, func(w io.Writer) error {
 			idles := "Workers may idle while jobs are ready."
-			if kind.WorkConserving {
+			if kind.Conserving() {
 				idles = "No worker idles while a job is ready."
 			}
 			fmt.Fprintf(w, "%s\n\n%s\n%s It counts %s; where it keeps state: %s.\n", kind.Name, wrap(kind.Doc, 80), idles, kind.Cost, kind.State)

@@ -11,6 +11,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/live"
 	"qsim/engine/memstore"
+	"qsim/engine/quantity"
 	"qsim/engine/sim"
 	"qsim/policies"
 )
@@ -61,7 +62,7 @@ const scheduleEnds = 20 * time.Second
 
 // scriptEngine is the engine of both worlds.
 func scriptEngine() engine.Config {
-	c := live.Defaults(4, &policies.Backoff{Kind: policies.Exponential, First: 211 * ms, Factor: 2, Jitter: policies.NewJitter(policies.Full, policies.Share{}),
+	c := live.Defaults(4, &policies.Backoff{Kind: policies.Exponential, First: 211 * ms, Factor: 2, Jitter: policies.NewJitter(policies.Full, quantity.Share{}),
 		MaxAttempts: 3, Free: []engine.ErrorKind{engine.Throttled}, FreeMax: 1})
 	c.Lease = engine.LeaseConfig{TTL: 1009 * ms, Heartbeat: 307 * ms}
 	c.Reaper.Every = 503 * ms

@@ -10,6 +10,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/quantity"
 	"qsim/engine/sim"
 	"qsim/policies"
 )
@@ -83,8 +84,8 @@ var alike = []struct {
 	{"fifo", func() engine.Policy { return policies.FIFO{} }},
 	{"fresh-first", func() engine.Policy { return policies.FreshFirst{} }},
 	{"retry-first", func() engine.Policy { return policies.RetryFirst{} }},
-	{"weighted 2:1", func() engine.Policy { return &policies.Weighted{Fresh: policies.Fraction(2, 3)} }},
-	{"weighted 10%", func() engine.Policy { return &policies.Weighted{Fresh: policies.Percent(10)} }},
+	{"weighted 2:1", func() engine.Policy { return &policies.Weighted{Fresh: quantity.Fraction(2, 3)} }},
+	{"weighted 10%", func() engine.Policy { return &policies.Weighted{Fresh: quantity.Percent(10)} }},
 }
 
 type delivered struct {

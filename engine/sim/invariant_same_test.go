@@ -9,6 +9,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/quantity"
 	"qsim/engine/sim"
 	"qsim/policies"
 )
@@ -43,7 +44,7 @@ func TestPoliciesThatAreTheSame(t *testing.T) {
 		return func(workers int) engine.Policy { return policies.InFlightCap{Retries: max(0, workers+more)} }
 	}
 	weighted := func(percent int) policy {
-		return func(int) engine.Policy { return &policies.Weighted{Fresh: policies.Percent(percent)} }
+		return func(int) engine.Policy { return &policies.Weighted{Fresh: quantity.Percent(percent)} }
 	}
 	for _, tt := range []struct {
 		name string

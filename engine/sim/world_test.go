@@ -8,6 +8,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/dist"
 	"qsim/engine/memstore"
+	"qsim/engine/quantity"
 	"qsim/engine/sim"
 	"qsim/policies"
 )
@@ -191,7 +192,7 @@ func newWorld(t testing.TB, seed uint64, jobs uint64, rate float64) *world {
 		Reaper: engine.ReaperConfig{Every: time.Second, Batch: 100, OnStart: true},
 		Leader: engine.LeaderConfig{TTL: 10 * time.Second, Renew: 5 * time.Second},
 		Kinds: []engine.KindConfig{{Timeout: 5 * time.Minute, Retry: &policies.Backoff{MaxAttempts: 8, Kind: policies.Exponential,
-			First: 500 * time.Millisecond, Factor: 2, Max: 30 * time.Second, Jitter: policies.NewJitter(policies.Full, policies.Share{})}}},
+			First: 500 * time.Millisecond, Factor: 2, Max: 30 * time.Second, Jitter: policies.NewJitter(policies.Full, quantity.Share{})}}},
 	}
 	w.config.Policy = func(int32) engine.Policy { return policies.FIFO{} }
 	return w

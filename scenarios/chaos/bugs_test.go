@@ -7,6 +7,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/check"
 	"qsim/engine/memstore"
+	"qsim/engine/quantity"
 	"qsim/engine/sim"
 	"qsim/policies"
 )
@@ -224,7 +225,7 @@ func unfenced(next retryBug) func(*setup) {
 // roundsUp is a weighted policy that does not carry what it rounds.
 type roundsUp struct {
 	policies.FIFO
-	share policies.Share
+	share quantity.Share
 }
 
 func (p roundsUp) Plan(v *engine.View, dst []engine.Term) []engine.Term {
@@ -345,7 +346,7 @@ var bugs = []bug{
 	{name: "a weighted share starves retries at batch 1", plant: policy(func(_ *setup, right *policies.Weighted) engine.Policy { return roundsUp{share: right.Fresh} })},
 	{name: "a weighted share is that of the other class", plant: policy(func(_ *setup, right *policies.Weighted) engine.Policy {
 		num, den := right.Fresh.Fraction()
-		return &policies.Weighted{Fresh: policies.Fraction(den-num, den)}
+		return &policies.Weighted{Fresh: quantity.Fraction(den-num, den)}
 	})},
 	{name: "a cap on retries is off by one", plant: policy(func(_ *setup, right policies.InFlightCap) engine.Policy {
 		return policies.InFlightCap{Retries: right.Retries + 1}

@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"slices"
 	"time"
 
 	"qsim/engine"
@@ -41,10 +42,6 @@ func zeroOr[T any](d *die, x T) (zero T) {
 	}
 	return x
 }
-
-// drawnPolicies leave no retry waiting for ever once nothing fails any more.
-var drawnPolicies = []string{"fifo", "lifo", "fresh-first", "retry-first", "weighted", "weighted", "bernoulli", "separate", "inflight-cap", "inflight-cap", "retry-budget", "aimd",
-	"adaptive-lifo", "breaker", "codel", "aging", "deadline", "tenant-round-robin", "tenant-drr", "tenant-fair", "queues", "split"}
 
 // healing is when the troubles of a drawn world are over, and the latest that one begins.
 const (
@@ -139,21 +136,24 @@ func (d *die) store(w *World) {
 }
 
 func (d *die) policy(w *World) {
-	w.Policy.Kind = drawnPolicies[d.below(len(drawnPolicies))]
-	d.params(w)
+	var names []string // each as often as its weight
+	for _, k := range policies.Kinds() {
+		names = append(names, slices.Repeat([]string{k.Name}, k.Drawn.Weight)...)
+	}
+	d.kind(w, names[d.below(len(names))])
 }
 
-// params draws the parameters of the policy.
-func (d *die) params(w *World) {
-	switch w.Policy.Kind {
-	case "separate":
-		if w.Engine.Workers == 1 {
-			w.Policy.Kind = "fifo"
-		}
-	case "weighted":
-		w.Policy.Params = []Param{{"fresh", []string{"20%", "50%", "67%", "80%", "90%"}[d.below(5)]}}
-	case "inflight-cap":
-		w.Policy.Params = []Param{{"retries", []string{"1", "2", "3"}[d.below(3)]}}
+// kind draws the parameters of a policy; fifo stands for one that needs more workers.
+func (d *die) kind(w *World, name string) {
+	k, err := policies.Find(name)
+	if err != nil {
+		panic("chaos: " + err.Error())
+	}
+	if w.Policy = (Policy{Kind: name}); w.Engine.Workers < k.Drawn.Workers {
+		w.Policy.Kind = "fifo"
+	}
+	if p := k.Drawn.Param; p != "" {
+		w.Policy.Params = []Param{{p, k.Drawn.Values[d.below(len(k.Drawn.Values))]}}
 	}
 }
 
@@ -256,8 +256,7 @@ func (d *die) plain(w *World) {
 	w.Drawn, w.First, w.Links.Parallel, w.Links.PerRow = 0, 0, 0, 0
 	e.Promoter.Every, e.Promoter.Gap, e.Fetch.Cooldown, e.Commit.Backpressure = 0, 0, 0, 0
 	w.recovers()
-	w.Policy = Policy{Kind: busyPolicies[d.below(len(busyPolicies))]}
-	d.params(w)
+	d.kind(w, busyPolicies[d.below(len(busyPolicies))])
 	w.Load.Jobs = d.between(150, 300)
 	w.Load.Gap = (healing + d.milliseconds(2000, 15000)) / time.Duration(w.Load.Jobs)
 	if d.coin() { // more fails than is worked off: jobs of both classes are ready

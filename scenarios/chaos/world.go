@@ -7,6 +7,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/quantity"
 	"qsim/engine/sim"
 	"qsim/policies"
 )
@@ -144,7 +145,7 @@ func (w *World) validateEngine() error {
 func (w *World) retryPolicy() *policies.Backoff {
 	r := &w.Retry
 	b := &policies.Backoff{MaxAttempts: r.Attempts, Kind: policies.Exponential, First: r.First, Factor: r.Factor, Max: r.Max,
-		Jitter: policies.NewJitter(r.Jitter, policies.Share{})}
+		Jitter: policies.NewJitter(r.Jitter, quantity.Share{})}
 	if r.Free != engine.NoError {
 		b.Free, b.FreeMax = []engine.ErrorKind{r.Free}, 3
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/quantity"
 	"qsim/policies"
 )
 
@@ -74,7 +75,7 @@ func decorrelatedMoments(p *params) ([]experiment, error) {
 	if p.has("cap") {
 		return nil, fmt.Errorf("with a cap a delay is no linear function: see decorr_cap")
 	}
-	b := &policies.Backoff{Kind: policies.Fixed, First: scaledUnit(p.positive("base")) / 100, Jitter: policies.NewJitter(policies.Decorrelated, policies.Share{})}
+	b := &policies.Backoff{Kind: policies.Fixed, First: scaledUnit(p.positive("base")) / 100, Jitter: policies.NewJitter(policies.Decorrelated, quantity.Share{})}
 	last := func(u func(i int) float64) float64 {
 		j := engine.Job{Charged: 1}
 		for i := range n {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"qsim/engine"
+	"qsim/engine/quantity"
 	"qsim/policies"
 )
 
@@ -193,7 +194,7 @@ func claimLog(most int) func(o *observer, e *engine.Event) {
 // framePolicy is the weighted policy with an exact share.
 func framePolicy(p *params) func(int) engine.Policy {
 	fresh, retries := int64(p.count("w_fresh")), int64(p.count("w_retry"))
-	return func(int) engine.Policy { return &policies.Weighted{Fresh: policies.Fraction(fresh, fresh+retries)} }
+	return func(int) engine.Policy { return &policies.Weighted{Fresh: quantity.Fraction(fresh, fresh+retries)} }
 }
 
 // frames slides a window of so many claims over many frames.

@@ -7,6 +7,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/quantity"
 	"qsim/policies"
 )
 
@@ -24,11 +25,11 @@ func TestDelayBounds(t *testing.T) {
 		{policies.Backoff{Kind: policies.Exponential, First: s, Factor: 2, Max: 10 * s}, 1 << 20, 10 * s, 10 * s},
 		{policies.Backoff{Kind: policies.Exponential, First: 0, Factor: 2, Plus: s}, 9, s, s},
 		{policies.Backoff{Kind: policies.Exponential, First: s, Factor: 2, Scale: 5, MaxAttempts: 20}, 12, 4 * s, 4 * s},
-		{policies.Backoff{Kind: policies.Exponential, First: s, Factor: 3, Jitter: policies.NewJitter(policies.Full, policies.Share{})}, 2, 0, 3 * s},
-		{policies.Backoff{Kind: policies.Exponential, First: s, Factor: 3, Jitter: policies.NewJitter(policies.Equal, policies.Share{})}, 3, 4500 * time.Millisecond, 9 * s},
-		{policies.Backoff{Kind: policies.Fixed, First: 10 * s, Jitter: policies.NewJitter(policies.Around, policies.Percent(20))}, 4, 8 * s, 12 * s},
-		{policies.Backoff{Kind: policies.Fixed, First: 10 * s, Jitter: policies.NewJitter(policies.Decorrelated, policies.Share{}), Max: 60 * s}, 1, 10 * s, 30 * s},
-		{policies.Backoff{Kind: policies.Fixed, First: 10 * s, Jitter: policies.NewJitter(policies.Decorrelated, policies.Share{}), Max: 60 * s}, 2, 10 * s, 60 * s},
+		{policies.Backoff{Kind: policies.Exponential, First: s, Factor: 3, Jitter: policies.NewJitter(policies.Full, quantity.Share{})}, 2, 0, 3 * s},
+		{policies.Backoff{Kind: policies.Exponential, First: s, Factor: 3, Jitter: policies.NewJitter(policies.Equal, quantity.Share{})}, 3, 4500 * time.Millisecond, 9 * s},
+		{policies.Backoff{Kind: policies.Fixed, First: 10 * s, Jitter: policies.NewJitter(policies.Around, quantity.Percent(20))}, 4, 8 * s, 12 * s},
+		{policies.Backoff{Kind: policies.Fixed, First: 10 * s, Jitter: policies.NewJitter(policies.Decorrelated, quantity.Share{}), Max: 60 * s}, 1, 10 * s, 30 * s},
+		{policies.Backoff{Kind: policies.Fixed, First: 10 * s, Jitter: policies.NewJitter(policies.Decorrelated, quantity.Share{}), Max: 60 * s}, 2, 10 * s, 60 * s},
 		{policies.Backoff{Kind: policies.Linear, First: s, Step: 2 * s}, 4, 7 * s, 7 * s},
 		{policies.Backoff{Kind: policies.Fibonacci, First: s}, 7, 13 * s, 13 * s},
 		{policies.Backoff{Kind: policies.Polynomial, Power: 4, Plus: 15 * s}, 3, 96 * s, 96 * s},

@@ -19,34 +19,15 @@ func PromiseOfRetry(b *policies.Backoff) check.Retry {
 // configured as r says. It returns whether the policy leaves no worker idle while a job
 // is ready.
 func PromiseOfPolicy(r *check.Rules, p engine.Policy) (workConserving bool) {
-	switch p.(type) {
-	case policies.FIFO, policies.LIFO, policies.FreshFirst, policies.RetryFirst, *policies.Weighted, policies.InFlightCap:
-		r.Ranked = true
-	}
-	switch p.(type) {
-	case policies.FIFO:
-		r.Aged, r.Order = true, engine.OldestReady
-	case policies.LIFO:
-		r.Aged, r.Order = true, engine.NewestReady
-	}
+	g := policies.Guarantees(p)
+	r.Ranked, r.Aged, r.Order, r.Sheds = g.Ranked, g.Ordered, g.Order, g.Sheds
 	// Leases that come late, or that were held, run whatever the policy says.
 	asPlanned := r.Node.Lease.LateClaim != engine.RunLate && !r.Store.Held
-	switch p := p.(type) {
-	case policies.InFlightCap:
-		r.Capped, r.RetryCap = asPlanned, p.Retries
-		return false
-	case *policies.Weighted:
-		r.ShareNum, r.ShareDen = p.Fresh.Fraction()
-		return !p.NoLending
-	case policies.Bernoulli:
-		return !p.NoLending
-	case *policies.CoDel:
-		r.Sheds = !p.Last
-		return true
-	case policies.FIFO, policies.LIFO, policies.FreshFirst, policies.RetryFirst, policies.AdaptiveLIFO, policies.Ordered, *policies.Queues, *policies.Split:
-		return true
+	r.Capped, r.RetryCap = g.Capped && asPlanned, g.Cap
+	if g.Exact {
+		r.ShareNum, r.ShareDen = g.Share.Num, g.Share.Den
 	}
-	return false
+	return g.Conserving
 }
 
 // rules are what a run of w promises.

@@ -12,6 +12,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/live"
+	"qsim/engine/quantity"
 	"qsim/policies"
 )
 
@@ -25,7 +26,7 @@ func newPolicy(name string) engine.Policy {
 	case "fifo":
 		return policies.FIFO{}
 	case "weighted":
-		return &policies.Weighted{Fresh: policies.Fraction(2, 3)}
+		return &policies.Weighted{Fresh: quantity.Fraction(2, 3)}
 	case "inflight-cap":
 		return policies.InFlightCap{Retries: 16}
 	case "separate":

@@ -1,0 +1,216 @@
+package policies
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"qsim/engine"
+)
+
+// Kind is a kind of policy that scenarios may name. It is complete: what loads, lists, explains, completes, draws and
+// checks policies reads it here.
+type Kind struct {
+	Name   string
+	Doc    string  // one paragraph
+	Cost   string  // what it shares out or bounds: see the Cost constants
+	State  string  // where it keeps what it remembers: see the State constants
+	Params []Param // in the order in which they are listed
+	// New makes a policy for one engine, from a value of every parameter. Its error begins with the name of the
+	// parameter at fault and a colon. What the policy guarantees, it says itself: see Guarantor.
+	New   func(Arguments) (engine.Policy, error)
+	Drawn Drawn
+}
+
+// What a kind of policy counts.
+const (
+	CostNothing = "nothing"      // it orders, and measures nothing
+	CostJobs    = "jobs"         // claims or executions, whatever they take
+	CostTime    = "service time" // what jobs take of a worker's time
+)
+
+// Where a kind of policy keeps its state.
+const (
+	StateNone  = "none"
+	StateNode  = "each node" // what one node learns the others do not
+	StateStore = "the store" // shared by all nodes
+)
+
+// Drawn is how random worlds, which chaos draws, use a kind.
+type Drawn struct {
+	Weight  int      // how often it is drawn beside the others; 0: never
+	Workers int      // the fewest workers of a node that it can do with; 0: one
+	Param   string   // the parameter that is drawn; empty: all have their defaults
+	Values  []string // of Param, each as likely
+	Never   string   // why Weight is 0: what is drawn must leave no retry waiting for ever once nothing fails
+}
+
+// Class is what a policy may know of a job class.
+type Class struct {
+	Name  string
+	Calls string // the dependency that its handlers call; empty: none
+	// Cost is the mean run time that the class declares; 0: unknown, which counts as a
+	// second, as in a store that is not told.
+	Cost time.Duration
+}
+
+func (c Class) cost() time.Duration { return cmp.Or(c.Cost, time.Second) }
+
+// Arguments are what a policy is made from.
+type Arguments struct {
+	Workers int     // of the engine
+	Classes []Class // by job kind: at least one
+	values  map[string]Value
+}
+
+// Value returns the value of a parameter, in the type that its Type constant names.
+func (a Arguments) Value(name string) any { return a.values[name].of }
+
+// always makes a policy without parameters.
+func always(p engine.Policy) func(Arguments) (engine.Policy, error) {
+	return func(Arguments) (engine.Policy, error) { return p, nil }
+}
+
+// mostClasses is how many job classes a term can tell apart.
+const mostClasses = 64
+
+// Kinds returns the kinds that New makes, in the order in which they are listed.
+func Kinds() []Kind {
+	all := slices.Clone(kinds)
+	for i := range all {
+		all[i].Params = slices.Clone(all[i].Params)
+		for k := range all[i].Params {
+			all[i].Params[k].Choices = slices.Clone(all[i].Params[k].Choices)
+		}
+	}
+	return all
+}
+
+// Add lists further kinds behind those that are there, for the whole process. It is for programs that bring policies
+// of their own, before anything else uses this package: it is not safe beside that. It returns what keeps one of them
+// from being listed, and then adds none.
+func Add(more ...Kind) error {
+	var problems []error
+	added := slices.Clone(kinds)
+	for i := range more {
+		if err := more[i].check(); err != nil {
+			problems = append(problems, fmt.Errorf("policy %q: %w", more[i].Name, err))
+		}
+		if slices.ContainsFunc(added, func(k Kind) bool { return k.Name == more[i].Name }) {
+			problems = append(problems, fmt.Errorf("policy %q: there is one already", more[i].Name))
+		}
+		added = append(added, more[i])
+	}
+	if err := errors.Join(problems...); err != nil {
+		return err
+	}
+	kinds = added
+	return nil
+}
+
+// check reports what k lacks.
+func (k *Kind) check() error {
+	var problems []error
+	need := func(ok bool, format string, arguments ...any) {
+		if !ok {
+			problems = append(problems, fmt.Errorf(format, arguments...))
+		}
+	}
+	need(isName(k.Name), "want a name of a-z, 0-9 and -")
+	need(strings.HasSuffix(k.Doc, "."), "want Doc, a paragraph that ends with a period")
+	need(k.Cost != "" && k.State != "", "want Cost and State")
+	need(k.New != nil, "want New")
+	need((k.Drawn.Weight > 0) != (k.Drawn.Never != ""), "want Drawn: either a Weight or why it is Never drawn")
+	for i, p := range k.Params {
+		need(isName(p.Name) && p.Name != "kind" && p.Name != "label" && p.Name != "with", "parameter %q: want another name, of a-z, 0-9 and -", p.Name)
+		need(p.Doc != "", "parameter %s: want Doc, a phrase", p.Name)
+		need(!slices.ContainsFunc(k.Params[:i], func(q Param) bool { return q.Name == p.Name }), "parameter %s: it is there twice", p.Name)
+		if _, err := p.parse(p.Default); err != nil {
+			problems = append(problems, fmt.Errorf("parameter %s: default: %w", p.Name, err))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func isName(s string) bool {
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" && s[0] != '-'
+}
+
+// New is NewFor where nothing is known of the job classes: all jobs are of one class,
+// which calls one dependency.
+func New(kind string, values map[string]Value, workers int) (engine.Policy, error) {
+	return NewFor(kind, values, workers, nil)
+}
+
+// NewFor makes a policy for one engine with that many workers, in a system with classes,
+// by job kind. Parameters that values lacks have their defaults. Policies keep state, so
+// every engine needs one of its own. An error names every parameter that is unknown, of
+// the wrong type or out of range.
+func NewFor(kind string, values map[string]Value, workers int, classes []Class) (engine.Policy, error) {
+	k, err := Find(kind)
+	if err != nil {
+		return nil, err
+	}
+	a, err := k.arguments(values, workers)
+	if err != nil {
+		return nil, fmt.Errorf("policy %s: %w", kind, err)
+	}
+	if a.Classes = classes; len(classes) == 0 {
+		a.Classes = []Class{{Name: "all", Calls: "all"}}
+	}
+	policy, err := k.New(a)
+	if err != nil {
+		return nil, fmt.Errorf("policy %s: %w", kind, err)
+	}
+	return policy, nil
+}
+
+// Find returns the kind of that name. The error lists those that there are.
+func Find(name string) (*Kind, error) {
+	var names []string
+	for i := range kinds {
+		if kinds[i].Name == name {
+			return &kinds[i], nil
+		}
+		names = append(names, kinds[i].Name)
+	}
+	return nil, fmt.Errorf("unknown policy %q: want one of %s", name, strings.Join(names, ", "))
+}
+
+// arguments completes values with the defaults of k.
+func (k *Kind) arguments(values map[string]Value, workers int) (Arguments, error) {
+	a := Arguments{values: make(map[string]Value, len(k.Params)), Workers: workers}
+	var problems []error
+	if workers < 1 {
+		problems = append(problems, fmt.Errorf("%d workers: want at least 1", workers))
+	}
+	names := make([]string, len(k.Params))
+	for i, p := range k.Params {
+		names[i] = p.Name
+		v, given := values[p.Name]
+		if !given {
+			var err error
+			if v, err = p.parse(p.Default); err != nil {
+				panic("policies: default of " + k.Name + " " + p.Name + ": " + err.Error())
+			}
+		}
+		if v.typ != p.Type {
+			problems = append(problems, fmt.Errorf("%s: want a %s, got %s", p.Name, p.Type, cmp.Or(v.typ, "nothing")))
+		} else if v.typ == TypeChoice && !slices.Contains(p.Choices, v.of.(string)) {
+			problems = append(problems, fmt.Errorf("%s: %q is none of %s", p.Name, v.of, strings.Join(p.Choices, ", ")))
+		}
+		a.values[p.Name] = v
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if slices.Contains(names, name) {
+			continue
+		}
+		takes := cmp.Or(strings.Join(names, ", "), "none")
+		problems = append(problems, fmt.Errorf("unknown parameter %q: it takes %s", name, takes))
+	}
+	return a, errors.Join(problems...)
+}

@@ -1,0 +1,23 @@
+package policies
+
+import "qsim/engine"
+
+var lifoKind = Kind{
+	Name: "lifo", Cost: CostNothing, State: StateNone, Drawn: Drawn{Weight: 1},
+	Doc: "The job that became ready last. Under a backlog new jobs hardly wait, and the oldest wait until it is " +
+		"gone.",
+	New: always(LIFO{}),
+}
+
+// LIFO is the kind lifo: it trades the worst waits for the common ones. It keeps no state.
+type LIFO struct{ stateless }
+
+// Plan appends one term for everything, newest first.
+func (LIFO) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	return append(dst, engine.Term{Class: engine.AnyClass, Order: engine.NewestReady, Limit: v.Idle})
+}
+
+// Guarantees implements Guarantor.
+func (LIFO) Guarantees() Promise {
+	return Promise{Ranked: true, Ordered: true, Order: engine.NewestReady, Conserving: true}
+}

@@ -1,0 +1,236 @@
+package policies
+
+import (
+	"encoding"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"qsim/engine/quantity"
+)
+
+// Param is a parameter of a kind of policy.
+type Param struct {
+	Name    string   // as scenarios spell it
+	Type    string   // one of the Type constants
+	Default string   // as ParseValue reads it
+	Doc     string   // a phrase
+	Choices []string // of a TypeChoice
+}
+
+// The types of parameters, and of their values in Arguments.
+const (
+	TypeShare        = "share"          // "80%": quantity.Share
+	TypeCountOrShare = "count-or-share" // of the engine's workers, "20" or "20%": quantity.CountOrShare
+	TypeDuration     = "duration"       // "1.5s": quantity.Duration
+	TypeBool         = "bool"           // "true" or "false": bool
+	TypeNumber       = "number"         // "500" or "10k": quantity.Count
+	TypeRate         = "rate"           // "10/s": quantity.Rate
+	TypeChoice       = "choice"         // one of Param.Choices: string
+	TypeQuantum      = "quantum"        // of service time or of jobs, "100ms" or "1", above 0; "mean", the mean cost of a job: Quantum
+	TypeWeights      = "weights"        // by job class, {high: 10, low: 5}, whole, in [1, 10^6]: ByClass of quantity.Count
+	TypeBudget       = "budget"         // "30s", or by job class, {payments: 5s, mail: 1m}: quantity.Duration, or ByClass of it
+)
+
+// Value is a parsed parameter. The zero Value is none.
+type Value struct {
+	typ string
+	of  any
+}
+
+// Type returns the type that v was parsed as.
+func (v Value) Type() string { return v.typ }
+
+// String returns v as scenarios spell it.
+func (v Value) String() string {
+	if v.of == nil {
+		return ""
+	}
+	return fmt.Sprint(v.of)
+}
+
+// Quantum is what a tenant may spend at each turn: so many jobs, or so much service time; neither: the mean cost of a
+// job.
+type Quantum struct {
+	Jobs int64
+	Time time.Duration
+}
+
+// meanQuantum is how the zero Quantum is spelled.
+const meanQuantum = "mean"
+
+// String returns q as scenarios spell it.
+func (q Quantum) String() string {
+	switch {
+	case q.Jobs > 0:
+		return fmt.Sprint(q.Jobs)
+	case q.Time > 0:
+		return quantity.Duration(q.Time).String()
+	}
+	return meanQuantum
+}
+
+// ByClass are values of job classes, in the order in which they were given.
+type ByClass []ClassValue
+
+// ClassValue is the value of one job class.
+type ClassValue struct {
+	Class string
+	Value any
+}
+
+// String returns b as scenarios spell it: {high: 10, low: 5}.
+func (b ByClass) String() string {
+	entries := make([]string, len(b))
+	for i, e := range b {
+		entries[i] = fmt.Sprintf("%s: %v", e.Class, e.Value)
+	}
+	return "{" + strings.Join(entries, ", ") + "}"
+}
+
+// each visits the values with the index of their class; its error names the classes that there are not.
+func (b ByClass) each(what string, classes []Class, visit func(class int, value any)) error {
+	var unknown []error
+	for _, e := range b {
+		if i := slices.IndexFunc(classes, func(c Class) bool { return c.Name == e.Class }); i >= 0 {
+			visit(i, e.Value)
+		} else {
+			unknown = append(unknown, fmt.Errorf("%s: there is no job class %s", what, e.Class))
+		}
+	}
+	return errors.Join(unknown...)
+}
+
+// TakesMapping reports whether values of a type may be mappings from job classes, which ParseMapping reads.
+func TakesMapping(typ string) bool { return entries[typ] != nil }
+
+// Entry is what a mapping gives for one job class.
+type Entry struct{ Class, Text string }
+
+// parsers read a value of each type, and entries an entry of a mapping, from text.
+var (
+	parsers = map[string]func(text string) (any, error){
+		TypeShare: readText[quantity.Share], TypeCountOrShare: readText[quantity.CountOrShare], TypeDuration: readText[quantity.Duration],
+		TypeNumber: readText[quantity.Count], TypeRate: readText[quantity.Rate], TypeBudget: readText[quantity.Duration],
+		TypeBool: parseBool, TypeQuantum: parseQuantum, TypeWeights: parseNoMapping,
+		TypeChoice: func(text string) (any, error) { return text, nil },
+	}
+	entries = map[string]func(text string) (any, error){TypeWeights: parseWeight, TypeBudget: readText[quantity.Duration]}
+)
+
+// ParseValue reads text as a value of type typ, one of the Type constants. Its errors
+// are about text alone; the caller adds where it stands.
+func ParseValue(typ, text string) (Value, error) {
+	read := parsers[typ]
+	if read == nil {
+		return Value{}, fmt.Errorf("unknown parameter type %q", typ)
+	}
+	of, err := read(text)
+	if err != nil {
+		return Value{}, err
+	}
+	return Value{typ, of}, nil
+}
+
+// ParseMapping reads a mapping from job classes, none of which is given twice, as a value of type typ.
+func ParseMapping(typ string, given []Entry) (Value, error) {
+	b := make(ByClass, len(given))
+	for i, e := range given {
+		value, err := entries[typ](e.Text)
+		if err != nil {
+			return Value{}, within("class "+e.Class, err)
+		}
+		b[i] = ClassValue{e.Class, value}
+	}
+	if typ == TypeBudget && len(b) == 0 {
+		return Value{}, errors.New("no class has a budget")
+	}
+	return Value{typ, b}, nil
+}
+
+func (p *Param) parse(text string) (Value, error) { return ParseValue(p.Type, text) }
+
+func readText[T any, P interface {
+	*T
+	encoding.TextUnmarshaler
+}](text string) (any, error) {
+	var value T
+	err := P(&value).UnmarshalText([]byte(text))
+	return value, err
+}
+
+func parseBool(text string) (any, error) {
+	i, err := quantity.Choose(text, []string{"true", "false"})
+	return i == 0, err
+}
+
+func parseQuantum(text string) (any, error) {
+	if text == meanQuantum {
+		return Quantum{}, nil
+	}
+	var jobs quantity.Count
+	if jobs.UnmarshalText([]byte(text)) == nil {
+		if jobs == 0 {
+			return nil, errors.New("0 is not positive")
+		}
+		return Quantum{Jobs: int64(jobs)}, nil
+	}
+	d, err := quantity.ParseDuration(text)
+	if err == nil && d == 0 {
+		err = fmt.Errorf("%s is not positive", text)
+	}
+	return Quantum{Time: d}, err
+}
+
+// heaviest bounds weights, so that their sum and its products are exact.
+const heaviest = 1_000_000
+
+func parseWeight(text string) (any, error) {
+	var weight quantity.Count
+	err := weight.UnmarshalText([]byte(text))
+	if err == nil && (weight < 1 || weight > heaviest) {
+		err = fmt.Errorf("a weight of %d is not in [1, %d]", weight, heaviest)
+	}
+	return weight, err
+}
+
+// parseNoMapping reads the empty mapping and no other text.
+func parseNoMapping(text string) (any, error) {
+	if text == "{}" {
+		return ByClass(nil), nil
+	}
+	return nil, &quantity.Error{Message: "want a mapping of job classes, not " + quantity.Quote(text), Help: "write {high: 10, low: 5}"}
+}
+
+// within puts a prefix before an error and keeps what helps.
+func within(prefix string, err error) error {
+	if own := (*quantity.Error)(nil); errors.As(err, &own) {
+		with := *own
+		with.Message = prefix + ": " + own.Message
+		return &with
+	}
+	return fmt.Errorf("%s: %w", prefix, err)
+}
+
+// Duration returns the value of a TypeDuration.
+func (a Arguments) Duration(name string) time.Duration {
+	return a.Value(name).(quantity.Duration).Std()
+}
+
+// Number returns the value of a TypeNumber.
+func (a Arguments) Number(name string) int64 { return int64(a.Value(name).(quantity.Count)) }
+
+// OfWorkers returns the count that a TypeCountOrShare is of the engine's workers: a share rounded to
+// the nearest whole, but at least one unless it is 0 %.
+func (a Arguments) OfWorkers(name string) int {
+	v := a.Value(name).(quantity.CountOrShare)
+	switch {
+	case !v.IsShare:
+		return int(v.Count)
+	case v.Share.Num == 0:
+		return 0
+	}
+	return max(1, v.Share.Of(a.Workers))
+}

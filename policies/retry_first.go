@@ -1,0 +1,23 @@
+package policies
+
+import "qsim/engine"
+
+var retryFirstKind = Kind{
+	Name: "retry-first", Cost: CostNothing, State: StateNone, Drawn: Drawn{Weight: 1},
+	Doc: "Fresh jobs only when no retry is ready, as brokers do that put redeliveries first. Fresh jobs starve in " +
+		"a storm of retries.",
+	New: always(RetryFirst{}),
+}
+
+// RetryFirst is the kind retry-first. It keeps no state.
+type RetryFirst struct{ stateless }
+
+// Plan appends a term for retries and one for fresh jobs.
+func (RetryFirst) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	return append(dst,
+		engine.Term{Class: engine.Retry, Limit: v.Idle},
+		engine.Term{Class: engine.Fresh, Limit: v.Idle})
+}
+
+// Guarantees implements Guarantor.
+func (RetryFirst) Guarantees() Promise { return Promise{Ranked: true, Conserving: true} }

@@ -1,0 +1,51 @@
+package policies
+
+import (
+	"time"
+
+	"qsim/engine"
+)
+
+var tenantDRRKind = Kind{
+	Name: "tenant-drr", Cost: CostTime, State: StateStore, Drawn: Drawn{Weight: 1},
+	Doc: "Deficit round robin: at its turn a tenant may spend the quantum, and what it cannot use it keeps while " +
+		"it has jobs ready. A job costs the mean service time that its class declares, so tenants with jobs " +
+		"ready get equal time, within a quantum and the longest job, over all nodes; with a quantum in jobs, " +
+		"turns of so many jobs. Of one tenant the most urgent job goes first.",
+	Params: []Param{
+		{Name: "quantum", Type: TypeQuantum, Default: "mean",
+			Doc: "service time that a tenant may spend at each turn, or a number of jobs; mean: the mean cost of " +
+				"a job, over the classes"},
+	},
+	New: func(a Arguments) (engine.Policy, error) {
+		switch q := a.Value("quantum").(Quantum); {
+		case q.Jobs > 0:
+			return TenantDeficitJobs(q.Jobs), nil
+		case q.Time > 0:
+			return TenantDeficit(q.Time), nil
+		}
+		return TenantDeficit(meanCost(a.Classes)), nil
+	},
+}
+
+// TenantDeficit is the kind tenant-drr with a quantum of service time (Shreedhar and Varghese), above 0; one of the order
+// of a job's cost costs a store the fewest turns.
+func TenantDeficit(quantum time.Duration) Ordered {
+	return Ordered{Order: engine.TenantDeficit, Rule: &engine.Rule{Quantum: int64(quantum)}}
+}
+
+// TenantDeficitJobs is TenantDeficit with a quantum of so many jobs, at least 1: turns of
+// quantum jobs each.
+func TenantDeficitJobs(quantum int64) Ordered {
+	return Ordered{Order: engine.TenantDeficit, Rule: &engine.Rule{Quantum: quantum, PerJob: true}}
+}
+
+// meanCost returns the mean of what classes cost, each counted once; at least 1ns.
+func meanCost(classes []Class) time.Duration {
+	var mean, rest time.Duration // divided one by one, which cannot overflow
+	for _, c := range classes {
+		mean += c.cost() / time.Duration(len(classes))
+		rest += c.cost() % time.Duration(len(classes))
+	}
+	return max(1, mean+rest/time.Duration(len(classes)))
+}

@@ -8,7 +8,7 @@ import (
 // compare fills in the differences to the baseline. The comparisons that the table
 // shows are one family of tests, all others another.
 func (s *Summary) compare() {
-	base := s.baseline()
+	base := s.BaselinePolicy()
 	inTable := tableQueries(s.Settings)
 	var shown, others []*Difference
 	for i := range s.Policies {
@@ -42,8 +42,8 @@ func (s *Summary) compare() {
 	}
 }
 
-// baseline returns the policy that the others are compared with.
-func (s *Summary) baseline() *PolicySummary {
+// BaselinePolicy returns the policy that the others are compared with.
+func (s *Summary) BaselinePolicy() *PolicySummary {
 	for i := range s.Policies {
 		if s.Policies[i].Baseline {
 			return &s.Policies[i]

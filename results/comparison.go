@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"qsim/results/measure"
+	"qsim/results/plain"
 	"slices"
 )
 
@@ -37,7 +39,7 @@ type Gate struct {
 
 // Change is a metric of one policy in both results.
 type Change struct {
-	Query
+	measure.Query
 	Policy    string // label
 	Unit      string
 	Base, New Estimate
@@ -75,7 +77,7 @@ func (c *Change) Relative() float64 {
 type CompareOptions struct {
 	BaseName, NewName       string
 	BaseVersion, NewVersion string
-	Queries                 []Query // what to compare; nil: what the table of a run shows, the objectives' metrics and the usual ones
+	Queries                 []measure.Query // what to compare; nil: what the table of a run shows, the objectives' metrics and the usual ones
 	Gate                    Gate
 }
 
@@ -90,7 +92,7 @@ func Compare(base, new *Summary, o CompareOptions) (*Comparison, error) {
 		return nil, fmt.Errorf("compare %s with %s: they are of different scenarios: %s and %s", o.BaseName, o.NewName, base.Scenario, new.Scenario)
 	}
 	if base.Duration != new.Duration {
-		c.warn("the runs are of %s and %s: counts and maxima are not comparable", clockTime(base.Duration), clockTime(new.Duration))
+		c.warn("the runs are of %s and %s: counts and maxima are not comparable", plain.SettingSeconds(base.Duration), plain.SettingSeconds(new.Duration))
 	}
 	pairs, err := c.match(base, new)
 	if err != nil {
@@ -173,14 +175,14 @@ func (s *Summary) labelled(label string) *PolicySummary {
 var usualMetrics = []string{"fresh.wait.mean", "fresh.wait.p99", "sojourn.mean", "sojourn.p99", "goodput", "attempts.mean", "dead.share", "unfinished.share", "wasted"}
 
 // comparedQueries are the queries to compare if nobody says which: each once.
-func comparedQueries(base, new *Summary) []Query {
-	var queries []Query
-	add := func(q Query) {
+func comparedQueries(base, new *Summary) []measure.Query {
+	var queries []measure.Query
+	add := func(q measure.Query) {
 		if !slices.Contains(queries, q) {
 			queries = append(queries, q)
 		}
 	}
-	for _, column := range base.columns() {
+	for _, column := range base.Headline() {
 		add(column.Query)
 	}
 	for _, s := range []*Summary{base, new} {
@@ -189,9 +191,9 @@ func comparedQueries(base, new *Summary) []Query {
 		}
 	}
 	for _, name := range usualMetrics {
-		add(Query{Metric: name})
+		add(measure.Query{Metric: name})
 	}
-	return slices.DeleteFunc(queries, func(q Query) bool { return base.Policies[0].Find(q) == nil || new.Policies[0].Find(q) == nil })
+	return slices.DeleteFunc(queries, func(q measure.Query) bool { return base.Policies[0].Find(q) == nil || new.Policies[0].Find(q) == nil })
 }
 
 // warnOfSides says what makes the comparison doubtful.
@@ -265,7 +267,7 @@ func (c *Comparison) samples(d *Change) (base, new sample) {
 		}
 	}
 	base.centre, new.centre = MeanOf(base.values), MeanOf(new.values)
-	if m := lookup(d.Metric); m != nil && m.quantile != 0 && !c.Paired {
+	if info, _ := measure.Lookup(d.Metric); info.Quantile != 0 && !c.Paired {
 		base.centre, new.centre = d.Base.Mean, d.New.Mean
 	}
 	return base, new

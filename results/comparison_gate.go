@@ -3,6 +3,7 @@ package results
 import (
 	"fmt"
 	"math"
+	"qsim/results/measure"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -61,7 +62,7 @@ func (s *sample) variance() float64 {
 // what the gate allows, which is a difference again and has an interval: the whole of it must
 // lie on one side. A metric that may be at most 0 and is not is beyond any share.
 func (c *Comparison) judge(d *Change) {
-	info, known := Lookup(d.Metric)
+	info, known := measure.Lookup(d.Metric)
 	if !c.Gate.Set || !known || !info.LessIsBetter && !info.MoreIsBetter || d.Base.Null() && d.New.Null() {
 		return
 	}
@@ -174,8 +175,8 @@ func (c *Comparison) confirm() {
 	}
 }
 
-// note says in words what there is to say of a verdict, or why there is no difference.
-func (d *Change) note() string {
+// Note says in words what there is to say of a verdict, or why there is no difference.
+func (d *Change) Note() string {
 	switch {
 	case d.Verdict == Unclear && d.Seeds > 0:
 		return fmt.Sprintf("unclear; about %d seeds would tell", d.Seeds)

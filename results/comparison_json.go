@@ -1,6 +1,8 @@
 package results
 
-import "math"
+import (
+	"math"
+)
 
 // comparisonVersion is that of the JSON of comparisons.
 const comparisonVersion = 1
@@ -67,7 +69,7 @@ func (d *Change) appendTo(w *jsonWriter) {
 	w.text("policy", d.Policy)
 	w.text("metric", d.Metric)
 	w.line("filter")
-	d.Query.appendFilter(w)
+	appendFilter(w, &d.Query)
 	w.lineEnd()
 	w.text("unit", d.Unit)
 	w.number("base", d.Base.Mean)

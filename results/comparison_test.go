@@ -1,9 +1,9 @@
 package results
 
 import (
-	"bytes"
 	"encoding/json"
 	"math"
+	"qsim/results/measure"
 	"strings"
 	"testing"
 )
@@ -12,12 +12,12 @@ import (
 func result(label string, metrics map[string][]float64) *Summary {
 	s := &Summary{Scenario: "small", ConfigHash: "0a1b2c3d", Duration: 100, Policies: []PolicySummary{{Label: label, Kind: label, Baseline: true, Fingerprint: label}}}
 	p := &s.Policies[0]
-	for _, m := range allMetrics {
+	for _, m := range measure.Metrics() {
 		values, ok := metrics[m.Name]
 		if !ok {
 			continue
 		}
-		e := Estimate{Query: Query{Metric: m.Name}, Unit: m.Unit, Mean: math.NaN(), Reason: "nothing happened"}
+		e := Estimate{Query: measure.Query{Metric: m.Name}, Unit: m.Unit, Mean: math.NaN(), Reason: "nothing happened"}
 		sum := 0.0
 		for _, v := range values {
 			if e.Values = append(e.Values, v); !math.IsNaN(v) {
@@ -46,7 +46,7 @@ func elsewhere(s *Summary) *Summary {
 
 func compared(t *testing.T, base, new *Summary, gate Gate) *Comparison {
 	t.Helper()
-	var queries []Query
+	var queries []measure.Query
 	for _, e := range base.Policies[0].Metrics {
 		queries = append(queries, e.Query)
 	}
@@ -136,8 +136,8 @@ func TestGate(t *testing.T) {
 	} {
 		c := compared(t, result("A", map[string][]float64{tt.metric: tt.base}), result("A'", map[string][]float64{tt.metric: tt.new}), Gate{Set: true, Most: tt.most})
 		d := &c.Changes[0]
-		if d.Verdict != tt.want || d.note() != tt.note {
-			t.Errorf("%s: %q (%s), want %q (%s)", tt.name, d.Verdict, d.note(), tt.want, tt.note)
+		if d.Verdict != tt.want || d.Note() != tt.note {
+			t.Errorf("%s: %q (%s), want %q (%s)", tt.name, d.Verdict, d.Note(), tt.want, tt.note)
 		}
 		if want := map[Outcome]int{Missed: 1}[tt.want]; c.Exit != want {
 			t.Errorf("%s: exit %d, want %d", tt.name, c.Exit, want)
@@ -173,7 +173,7 @@ func TestGateOnNoDifference(t *testing.T) {
 			base.Policies[0].Metrics[0].Bound, new.Policies[0].Metrics[0].Bound = tt.baseBound, tt.bound
 			c := compared(t, base, new, Gate{Set: true, Most: 0.05, Strict: strict})
 			if d := &c.Changes[0]; d.Verdict != tt.want || (c.Exit == 0) != (tt.want == Met || !strict) {
-				t.Errorf("%s: %s (%s), exit %d, want %s", tt.name, d.Verdict, d.note(), c.Exit, tt.want)
+				t.Errorf("%s: %s (%s), exit %d, want %s", tt.name, d.Verdict, d.Note(), c.Exit, tt.want)
 			}
 		}
 	}
@@ -194,7 +194,7 @@ func scattering(n int, mean, deviation float64) []float64 {
 func TestGateSaysHowManySeedsTellAmongManyMetrics(t *testing.T) {
 	with := func(n int) *Change {
 		base, new := map[string][]float64{}, map[string][]float64{}
-		for _, m := range allMetrics {
+		for _, m := range measure.Metrics() {
 			if m.LessIsBetter && m.Unit == "s" && len(base) < 20 {
 				base[m.Name], new[m.Name] = scattering(n, 10, 0.1), scattering(n, 10, 3)
 			}
@@ -212,7 +212,7 @@ func TestGateSaysHowManySeedsTellAmongManyMetrics(t *testing.T) {
 	// The difference is one deviation: t(5, 0.975)/√6 is 1.05, t(9, 0.975)/√10 is 0.72.
 	few := with(10)
 	if alone := few.excessHalf < few.excess; few.Verdict != Unclear || !alone {
-		t.Fatalf("%s (%s), %v ± %v", few.Verdict, few.note(), few.excess, few.excessHalf)
+		t.Fatalf("%s (%s), %v ± %v", few.Verdict, few.Note(), few.excess, few.excessHalf)
 	}
 	// Of 21 metrics the first is told at 0.05/21: t(14, 1-0.00119) = 3.71 is less than √15, but
 	// t(13, 1-0.00119) = 3.75 more than √14.
@@ -220,10 +220,10 @@ func TestGateSaysHowManySeedsTellAmongManyMetrics(t *testing.T) {
 		t.Errorf("%d seeds would tell, want 15", few.Seeds)
 	}
 	if d := with(14); d.Verdict != Unclear || d.Seeds != 15 {
-		t.Errorf("with 14 seeds: %s (%s)", d.Verdict, d.note())
+		t.Errorf("with 14 seeds: %s (%s)", d.Verdict, d.Note())
 	}
 	if d := with(16); d.Verdict != Missed || d.Seeds != 0 {
-		t.Errorf("with 16 seeds: %s (%s)", d.Verdict, d.note())
+		t.Errorf("with 16 seeds: %s (%s)", d.Verdict, d.Note())
 	}
 }
 
@@ -277,7 +277,7 @@ func TestGateAdjustsForTheNumberOfMetrics(t *testing.T) {
 	if d := &compared(t, result("A", base), result("B", new), Gate{Set: true}).Changes[0]; d.Verdict != Missed {
 		t.Fatalf("alone: %s, p %v", d.Verdict, d.P)
 	}
-	for _, m := range allMetrics {
+	for _, m := range measure.Metrics() {
 		if m.LessIsBetter && m.Unit == "s" && len(base) < 20 && base[m.Name] == nil {
 			base[m.Name], new[m.Name] = before, []float64{9.8, 10.2, 10.4, 11.1, 9.4} // as long, all in all
 		}
@@ -286,7 +286,7 @@ func TestGateAdjustsForTheNumberOfMetrics(t *testing.T) {
 	for i := range c.Changes {
 		d := &c.Changes[i]
 		if d.Verdict != Unclear || d.Shown {
-			t.Errorf("%s among %d: %s (%s), shown %v", d.Metric, len(base), d.Verdict, d.note(), d.Shown)
+			t.Errorf("%s among %d: %s (%s), shown %v", d.Metric, len(base), d.Verdict, d.Note(), d.Shown)
 		}
 	}
 }
@@ -356,31 +356,17 @@ func TestCompareWarnsAndRefuses(t *testing.T) {
 	}
 }
 
-// No format prints what is not a number.
-func TestComparisonFormats(t *testing.T) {
+// unusual are two comparisons of metrics some of whose values are missing or 0.
+func unusual(t *testing.T) []*Comparison {
 	nan := math.NaN()
 	base := result("A", map[string][]float64{"sojourn.mean": before, "goodput": {0, 0, 0, 0, 0}, "dead.share": {nan, nan, nan, nan, nan}, "attempts.mean": {nan, 1, nan, nan, nan}})
 	new := result("A", map[string][]float64{"sojourn.mean": after, "goodput": before, "dead.share": {0, 0.1, 0.2, 0, 0}, "attempts.mean": {nan, 2, 3, nan, nan}})
-	list := []*Comparison{compared(t, base, new, Gate{Set: true, Most: 0.05}), compared(t, base, elsewhere(new), Gate{})}
-	for format, wants := range map[Format][]string{
-		Text: {"sojourn.mean    10.2s   10.9s   +660ms ±286ms      +6%   ? unclear; about 18 seeds would tell", "dead.share          –      6%        –               –",
-			"? unclear; old: nothing happened", "3 metrics unclear", "Welch"},
-		Markdown: {"| A | sojourn.mean | 10.2s | 10.9s | +660ms ±286ms | +6% | ? unclear; about 18 seeds would tell |", "- the seeds differ"},
-		CSV:      {"old,new,A,sojourn.mean,s,10.2,,10.86,,0.66"},
-	} {
-		var b bytes.Buffer
-		if err := WriteComparisons(&b, list, TableOptions{Format: format}); err != nil {
-			t.Fatal(err)
-		}
-		for _, want := range wants {
-			if !strings.Contains(b.String(), want) {
-				t.Errorf("format %d has no %q:\n%s", format, want, b.String())
-			}
-		}
-		if s := b.String(); strings.Contains(s, "NaN") || strings.Contains(s, "Inf") {
-			t.Errorf("format %d:\n%s", format, s)
-		}
-	}
+	return []*Comparison{compared(t, base, new, Gate{Set: true, Most: 0.05}), compared(t, base, elsewhere(new), Gate{})}
+}
+
+// What is not a number is null.
+func TestComparisonJSON(t *testing.T) {
+	list := unusual(t)
 	var decoded struct {
 		Comparisons []struct {
 			Paired  bool

@@ -2,12 +2,13 @@ package results
 
 import (
 	"math"
+	"qsim/engine"
+	"qsim/results/measure"
+	"qsim/results/plain"
 	"testing"
 	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
-
-	"qsim/engine"
 )
 
 // What is claimed of intervals and tests, held against 1000 meta-replications: experiments on
@@ -65,10 +66,10 @@ func seedMean(meta, seed, purpose int) float64 {
 }
 
 // runsOf returns runs with one metric.
-func runsOf(metric string, values []float64) []*Run {
-	var runs []*Run
+func runsOf(metric string, values []float64) []*measure.Run {
+	var runs []*measure.Run
 	for i, v := range values {
-		runs = append(runs, &Run{Seed: uint64(i + 1), Values: []Value{{Query: Query{Metric: metric}, Value: v}}})
+		runs = append(runs, &measure.Run{Seed: uint64(i + 1), Values: []measure.Value{{Query: measure.Query{Metric: metric}, Value: v}}})
 	}
 	return runs
 }
@@ -81,11 +82,11 @@ func TestCoverageOfMeans(t *testing.T) {
 			for seed := range seeds {
 				values = append(values, seedMean(meta, seed, seeds))
 			}
-			if e := estimate(Query{Metric: "sojourn.mean"}, runsOf("sojourn.mean", values), nil); e.Low <= 1 && 1 <= e.High {
+			if e := estimate(measure.Query{Metric: "sojourn.mean"}, runsOf("sojourn.mean", values), nil); e.Low <= 1 && 1 <= e.High {
 				covered++
 			}
 		}
-		ninetyFive.check(t, plural(seeds, "seed"), covered)
+		ninetyFive.check(t, plain.Plural(seeds, "seed"), covered)
 	}
 }
 
@@ -100,8 +101,8 @@ func TestCoverageOfPairedDifferences(t *testing.T) {
 			a = append(a, common)
 			b = append(b, common+0.3+0.1*seedMean(meta, seed, 2)-0.1)
 		}
-		base := estimate(Query{Metric: "sojourn.mean"}, runsOf("sojourn.mean", a), nil)
-		e := estimate(Query{Metric: "sojourn.mean"}, runsOf("sojourn.mean", b), nil)
+		base := estimate(measure.Query{Metric: "sojourn.mean"}, runsOf("sojourn.mean", a), nil)
+		e := estimate(measure.Query{Metric: "sojourn.mean"}, runsOf("sojourn.mean", b), nil)
 		d, _ := difference(&e, &base)
 		if d.Low <= 0.3 && 0.3 <= d.High {
 			covered++
@@ -140,11 +141,11 @@ func TestCoverageOfQuantiles(t *testing.T) {
 	skipRaced(t)
 	const seeds, jobs = 20, 300
 	truth := -math.Log(0.01)
-	q := Query{Metric: "fresh.wait.p99"}
+	q := measure.Query{Metric: "fresh.wait.p99"}
 	covered, naive := 0, 0
-	h := new(Histogram)
+	h := new(measure.Histogram)
 	for meta := range metaReplications {
-		var runs []*Run
+		var runs []*measure.Run
 		var sections []float64
 		for seed := range seeds {
 			h.Reset()
@@ -153,11 +154,11 @@ func TestCoverageOfQuantiles(t *testing.T) {
 			}
 			v := h.Quantile(0.99).Seconds()
 			sections = append(sections, v)
-			run := &Run{Values: []Value{{Query: q, Value: v}}}
-			run.addHistogram(Query{Metric: "fresh.wait"}, wait{ended: h})
+			run := &measure.Run{Values: []measure.Value{{Query: q, Value: v}}}
+			run.Histograms = []measure.RunHistogram{{Query: measure.Query{Metric: "fresh.wait"}, Ended: h.Pack()}}
 			runs = append(runs, run)
 		}
-		if e := estimate(q, runs, pool(runs)); e.Low <= truth && truth <= e.High {
+		if e := estimate(q, runs, measure.Pool(runs)); e.Low <= truth && truth <= e.High {
 			covered++
 		}
 		if mean, half := meanInterval(sections); math.Abs(mean-truth) <= half {
@@ -253,7 +254,7 @@ func TestCoverageOfTheStoppingRule(t *testing.T) {
 		for seed := range 200 {
 			v := seedMean(meta, seed, 4)
 			sum += v
-			if w.Add([]Run{{Seed: uint64(seed), Values: []Value{{Query: Query{Metric: "goodput"}, Value: v}}}}) {
+			if w.Add([]measure.Run{{Seed: uint64(seed), Values: []measure.Value{{Query: measure.Query{Metric: "goodput"}, Value: v}}}}) {
 				seeds += seed + 1
 				if mean := sum / float64(seed+1); math.Abs(mean-1) <= 0.05 {
 					within++

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"qsim/results/measure"
+	"qsim/results/plain"
 	"strconv"
 	"time"
 )
@@ -77,19 +79,19 @@ func writeSummaryCSV(w io.Writer, s *Summary) error {
 }
 
 func (p *PolicySummary) csvRow(e *Estimate) []string {
-	row := []string{inert(p.Label), e.Metric, e.Unit, e.During, e.After, e.Class, e.Tenant, "",
-		plain(e.Mean), plain(e.Low), plain(e.High), strconv.Itoa(e.N), e.Bound, "", "", "", "", ""}
+	row := []string{plain.Inert(p.Label), e.Metric, e.Unit, e.During, e.After, e.Class, e.Tenant, "",
+		plain.Number(e.Mean), plain.Number(e.Low), plain.Number(e.High), strconv.Itoa(e.N), e.Bound, "", "", "", "", ""}
 	if e.Limit != 0 {
-		row[7] = plain(e.Limit.Seconds())
+		row[7] = plain.Number(e.Limit.Seconds())
 	}
 	if d := p.Against(e.Query); d != nil {
-		row[13], row[14], row[15], row[16], row[17] = plain(d.Difference), plain(d.Low), plain(d.High), plain(d.P), strconv.FormatBool(d.Shown)
+		row[13], row[14], row[15], row[16], row[17] = plain.Number(d.Difference), plain.Number(d.Low), plain.Number(d.High), plain.Number(d.P), strconv.FormatBool(d.Shown)
 	}
 	return row
 }
 
-// columns of the series, in the order of series.csv.
-func (s *Series) columns() []seriesColumn {
+// seriesColumns are the columns of a series, in the order of series.csv.
+func seriesColumns(s *measure.Series) []seriesColumn {
 	return []seriesColumn{
 		{"fresh_wait_p50_s", s.FreshWaitP50}, {"fresh_wait_p99_s", s.FreshWaitP99}, {"fresh_ready", s.FreshReady},
 		{"retry_ready", s.RetryReady}, {"waiting", s.Waiting}, {"utilization", s.Utilization}, {"throughput", s.Throughput},
@@ -112,7 +114,7 @@ func writeSeries(w io.Writer, s *Summary) error {
 	}
 	out := csv.NewWriter(zip)
 	header := []string{"policy", "seed", "time_s"}
-	for _, column := range new(Series).columns() {
+	for _, column := range seriesColumns(new(measure.Series)) {
 		header = append(header, column.name)
 	}
 	if err := out.Write(header); err != nil {
@@ -120,10 +122,10 @@ func writeSeries(w io.Writer, s *Summary) error {
 	}
 	for p := range s.Data {
 		for i := range s.Data[p].Series {
-			columns := s.Data[p].Series[i].columns()
+			columns := seriesColumns(&s.Data[p].Series[i])
 			for j := range columns[0].values {
 				at := time.Duration(j) * s.Settings.Bucket
-				row := []string{inert(s.Policies[p].Label), strconv.FormatUint(s.Seeds[i], 10), plain(at.Seconds())}
+				row := []string{plain.Inert(s.Policies[p].Label), strconv.FormatUint(s.Seeds[i], 10), plain.Number(at.Seconds())}
 				for _, column := range columns {
 					row = append(row, sixDigits(column.values, j))
 				}

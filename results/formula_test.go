@@ -4,40 +4,17 @@ import (
 	"bytes"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
-func TestInert(t *testing.T) {
-	for cell, want := range map[string]string{"": "", "-": "-", "fifo": "fifo", "-1.5e-9": "-1.5e-9", "+20%": "+20%", "±20%": "±20%", "=1+1": "'=1+1", "-1+cmd|' /C calc'!A0": "'-1+cmd|' /C calc'!A0",
-		"+cmd": "'+cmd", "@SUM(1)": "'@SUM(1)", "'=1": "''=1", "a=b": "a=b",
-		"-30s": "-30s", "+5s": "+5s", "-1h30m0.5s": "-1h30m0.5s", "-.5ms": "-.5ms", "+10/s": "+10/s", "-1.5/min": "-1.5/min", "-2d": "-2d", "-7µs": "-7µs",
-		"-30s+A1": "'-30s+A1", "-1/A1": "'-1/A1", "+1A1": "'+1A1", "-s": "'-s", "-1(2)": "'-1(2)", "-5s%": "'-5s%", "=30s": "'=30s", "@30s": "'@30s", "'-30s": "''-30s"} {
-		if got := inert(cell); got != want {
-			t.Errorf("%q: got %q, want %q", cell, got, want)
-		}
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.StringMatching(`['=+@a1s/%-]{0,4}`)
-		if a, b := text.Draw(t, "a"), text.Draw(t, "b"); a != b && inert(a) == inert(b) {
-			t.Errorf("%q and %q are both %q", a, b, inert(a))
-		}
-	})
-}
-
 // TestNoFormulas writes results with labels that a spreadsheet would carry out: as files
-// and as tables they are texts, and what was written is read again as it was.
+// they are texts, and what was written is read again as it was.
 func TestNoFormulas(t *testing.T) {
 	sum := summarized(t, 2)
 	for i, label := range []string{"=cmd|calc!A1", "'=cmd|calc!A1"} {
 		sum.Policies[i].Label, sum.Settings.Policies[i].Label = label, label
 	}
 	f := stored(t, sum)
-	var table bytes.Buffer
-	if err := WriteTable(&table, sum, TableOptions{Format: CSV}); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{"summary.csv": string(f["summary.csv"]), "series.csv.gz": unzipped(t, f["series.csv.gz"]), "the table": table.String()} {
+	for name, text := range map[string]string{"summary.csv": string(f["summary.csv"]), "series.csv.gz": unzipped(t, f["series.csv.gz"])} {
 		if strings.Contains("\n"+text, "\n=") || !strings.Contains(text, "\n'=cmd|calc!A1") || !strings.Contains(text, "\n''=cmd|calc!A1") {
 			t.Errorf("%s: %.200s", name, text)
 		}
@@ -114,10 +91,6 @@ func TestShownOnRead(t *testing.T) {
 	}
 	if got.Made.Version != "1�[2J" || got.Made.Command[0] != "qsim�" {
 		t.Errorf("run.json: version %q, command %q", got.Made.Version, got.Made.Command)
-	}
-	var table bytes.Buffer
-	if err := WriteTable(&table, again, TableOptions{}); err != nil || strings.ContainsAny(table.String(), "\x1b\r\u009b\u202e") {
-		t.Errorf("%v: %q", err, table.String())
 	}
 }
 

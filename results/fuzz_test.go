@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"io/fs"
 	"maps"
-	"math/bits"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -133,41 +131,4 @@ func TestNamesStayInFolder(t *testing.T) {
 			t.Errorf("a file named %q is written", path)
 		}
 	}
-}
-
-// TestHistogramProperties holds what a histogram answers against the values themselves.
-func TestHistogramProperties(t *testing.T) {
-	// Values of every magnitude, from a nanosecond to a century.
-	value := rapid.Custom(func(t *rapid.T) int64 {
-		return rapid.Int64Range(0, 1<<62).Draw(t, "bits") >> rapid.IntRange(0, 61).Draw(t, "shift")
-	})
-	rapid.Check(t, func(rt *rapid.T) {
-		values := rapid.SliceOfN(value, 1, 300).Draw(rt, "values")
-		cut := rapid.IntRange(0, len(values)).Draw(rt, "cut")
-		q := rapid.Float64Range(0, 1).Draw(rt, "q")
-		h, rest := new(Histogram), new(Histogram)
-		var hi, lo, carry uint64
-		for i, v := range values {
-			if i < cut {
-				h.Record(time.Duration(v))
-			} else {
-				rest.Record(time.Duration(v))
-			}
-			lo, carry = bits.Add64(lo, uint64(v), 0)
-			hi += carry
-		}
-		h.Merge(rest)
-		slices.Sort(values)
-		if h.Count() != int64(len(values)) || int64(h.Max()) != values[len(values)-1] {
-			rt.Fatalf("count %d, max %d of %v", h.Count(), h.Max(), values)
-		}
-		mean, _ := bits.Div64(hi, lo, uint64(len(values)))
-		if off := float64(h.Mean()) - float64(mean); off < -1 || off > 1+float64(mean)*1e-12 {
-			rt.Fatalf("mean %d, want %d", h.Mean(), mean)
-		}
-		want := float64(values[rankOf(q, uint64(len(values)))-1])
-		if got := float64(h.Quantile(q)); got < want*0.995-1 || got > want*1.005+1 {
-			rt.Fatalf("quantile %v is %v, want %v within half a percent", q, got, want)
-		}
-	})
 }

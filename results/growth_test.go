@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
@@ -107,7 +108,7 @@ func recoveries(t *testing.T, workers int, rate float64, seeds int) []float64 {
 		"jobs: [{class: mail, arrivals: {process: poisson, rate: %g/s}, service: {dist: exponential, mean: 500ms}}]\npolicies: [{kind: fifo}]\n"+
 		"storms: [{name: nothing, at: 15m, for: 1m, slow: {factor: 1}}]\n",
 		seeds, workers, workers, rate)
-	return summaryOf(t, text).Policies[0].Find(results.Query{Metric: "recovery.time", After: "nothing"}).Values
+	return summaryOf(t, text).Policies[0].Find(measure.Query{Metric: "recovery.time", After: "nothing"}).Values
 }
 
 // A storm without effect leaves nothing to recover from: at loads of 0.5 and 0.8 on 4 workers the

@@ -8,6 +8,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"qsim/results/measure"
+	"qsim/results/plain"
 	"slices"
 )
 
@@ -42,7 +44,7 @@ func Read(dir string) (*Summary, RunInfo, error) {
 		return s, made, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(printableJSON(text), &made)
+		err = json.Unmarshal(plain.PrintableJSON(text), &made)
 	}
 	if err != nil {
 		return nil, RunInfo{}, fmt.Errorf("%s: read run.json: %w", filepath.Dir(path), err)
@@ -103,7 +105,7 @@ func (e *Estimate) check(seeds int) error {
 	case e.Bound != "" && e.Bound != ">=":
 		return fmt.Errorf("has an unknown bound %q", e.Bound)
 	case e.Low > e.Mean || e.High < e.Mean:
-		return fmt.Errorf("has a mean of %s outside of its interval", plain(e.Mean))
+		return fmt.Errorf("has a mean of %s outside of its interval", plain.Number(e.Mean))
 	case e.Null():
 		return nil
 	}
@@ -118,19 +120,19 @@ func (e *Estimate) checkValues() error {
 	values := slices.DeleteFunc(slices.Clone(e.Values), math.IsNaN)
 	for _, v := range append([]float64{e.Mean, e.Low, e.High}, values...) {
 		if math.Abs(v) > mostStored {
-			return fmt.Errorf("has a value of %s, more than any run has", plain(v))
+			return fmt.Errorf("has a value of %s, more than any run has", plain.Number(v))
 		}
 	}
-	m := lookup(e.Metric)
+	info, known := measure.Lookup(e.Metric)
 	switch {
-	case m == nil || m.km || m.quantile != 0 && e.Bound != "":
+	case !known || info.KM || info.Quantile != 0 && e.Bound != "":
 		return nil // nothing is known of how they go together
-	case m.quantile != 0: // of all the data, which lies between those of its sections
+	case info.Quantile != 0: // of all the data, which lies between those of its sections
 		if low, high := slices.Min(values), slices.Max(values); e.Mean < low*(1-grain) || e.Mean > high*(1+grain) {
-			return fmt.Errorf("is %s, but the values by seed are from %s to %s", plain(e.Mean), plain(low), plain(high))
+			return fmt.Errorf("is %s, but the values by seed are from %s to %s", plain.Number(e.Mean), plain.Number(low), plain.Number(high))
 		}
 	case math.Abs(e.Mean-MeanOf(values)) > rounding*math.Abs(e.Mean):
-		return fmt.Errorf("has a mean of %s, but its values have one of %s", plain(e.Mean), plain(MeanOf(values)))
+		return fmt.Errorf("has a mean of %s, but its values have one of %s", plain.Number(e.Mean), plain.Number(MeanOf(values)))
 	}
 	return nil
 }
@@ -145,5 +147,5 @@ func plainOrNull(v float64) string {
 	if math.IsNaN(v) {
 		return "null"
 	}
-	return plain(v)
+	return plain.Number(v)
 }

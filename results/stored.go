@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // dataFile is what a report needs of a run that is in no other file of its folder: the settings
@@ -23,30 +25,21 @@ const dataVersion = 1
 
 // storedData is dataFile. Durations are in nanoseconds.
 type storedData struct {
-	Version  int            `json:"version"`
-	Settings *Settings      `json:"settings"`
-	Policies []storedPooled `json:"policies"`
+	Version  int               `json:"version"`
+	Settings *measure.Settings `json:"settings"`
+	Policies []storedPooled    `json:"policies"`
 }
 
 type storedPooled struct {
-	Pooled  []storedHistogram `json:"pooled"`
-	Tenants []TenantCount     `json:"tenants,omitempty"`
-	Waits   []TenantWait      `json:"tenant_waits,omitempty"`
+	Pooled  []storedHistogram     `json:"pooled"`
+	Tenants []measure.TenantCount `json:"tenants,omitempty"`
+	Waits   []measure.TenantWait  `json:"tenant_waits,omitempty"`
 }
 
 type storedHistogram struct {
-	Query      Query         `json:"query"`
-	Ended      storedBuckets `json:"ended"`
-	Unresolved storedBuckets `json:"unresolved"`
-}
-
-// storedBuckets is a packedHistogram: which buckets of a Histogram counted how many.
-type storedBuckets struct {
-	Buckets []uint16 `json:"buckets"`
-	Counts  []uint32 `json:"counts"`
-	SumHigh uint64   `json:"sum_high"`
-	SumLow  uint64   `json:"sum_low"`
-	Max     int64    `json:"max"`
+	Query      measure.Query  `json:"query"`
+	Ended      measure.Packed `json:"ended"`
+	Unresolved measure.Packed `json:"unresolved"`
 }
 
 // encodeData returns dataFile.
@@ -56,7 +49,7 @@ func encodeData(s *Summary) ([]byte, error) {
 		var pooled storedPooled
 		for k := range s.Data[i].Pooled {
 			h := &s.Data[i].Pooled[k]
-			pooled.Pooled = append(pooled.Pooled, storedHistogram{h.Query, h.Hist.stored(), h.Unresolved.stored()})
+			pooled.Pooled = append(pooled.Pooled, storedHistogram{h.Query, h.Hist.Pack(), h.Unresolved.Pack()})
 		}
 		pooled.Tenants, pooled.Waits = s.Data[i].Tenants, s.Data[i].TenantWaits
 		data.Policies = append(data.Policies, pooled)
@@ -73,31 +66,6 @@ func encodeData(s *Summary) ([]byte, error) {
 		return nil, err
 	}
 	return out.Bytes(), nil
-}
-
-func (h *Histogram) stored() storedBuckets {
-	p := h.pack()
-	return storedBuckets{p.buckets, p.counts, p.sumHi, p.sumLo, p.max}
-}
-
-// histogram returns what was stored, nil if that is nothing.
-func (b *storedBuckets) histogram() (*Histogram, error) {
-	if len(b.Buckets) == 0 {
-		return nil, nil
-	}
-	if len(b.Buckets) != len(b.Counts) || b.Max < 0 {
-		return nil, errors.New("a histogram contradicts itself")
-	}
-	p := packedHistogram{buckets: b.Buckets, counts: b.Counts, sumHi: b.SumHigh, sumLo: b.SumLow, max: b.Max}
-	for i, bucket := range b.Buckets {
-		if int(bucket) > bucketOf(b.Max) || i > 0 && bucket <= b.Buckets[i-1] {
-			return nil, errors.New("a histogram contradicts itself")
-		}
-		p.count += uint64(b.Counts[i])
-	}
-	h := new(Histogram)
-	h.mergePacked(&p)
-	return h, nil
 }
 
 // Stored is the folder of a run as it was read.
@@ -125,7 +93,7 @@ func ReadStored(read func(path string) ([]byte, error)) (*Stored, error) {
 		path string
 		take func(text []byte) error
 	}{
-		{"run.json", func(text []byte) error { return json.Unmarshal(printableJSON(text), &stored.Made) }},
+		{"run.json", func(text []byte) error { return json.Unmarshal(plain.PrintableJSON(text), &stored.Made) }},
 		{"scenario.yaml", func(text []byte) error { stored.Scenario = text; return nil }},
 		{dataFile, stored.Summary.readData},
 		{"series.csv.gz", stored.Summary.readSeries},
@@ -174,24 +142,24 @@ func (s *Summary) readData(text []byte) error {
 		return errors.New("it has a duration that is not positive")
 	}
 	for i := range stored.Policies {
-		label := printable(stored.Settings.Policies[i].Label)
+		label := plain.Printable(stored.Settings.Policies[i].Label)
 		if stored.Settings.Policies[i].Label = label; label != s.Policies[i].Label {
 			return fmt.Errorf("its policy %d is labelled %q, that of summary.json %q", i+1, label, s.Policies[i].Label)
 		}
 		for k := range stored.Policies[i].Pooled {
 			h := &stored.Policies[i].Pooled[k]
-			ended, err := h.Ended.histogram()
+			ended, err := h.Ended.Unpack()
 			if err != nil {
 				return err
 			}
 			if ended == nil {
-				ended = new(Histogram)
+				ended = new(measure.Histogram)
 			}
-			unresolved, err := h.Unresolved.histogram()
+			unresolved, err := h.Unresolved.Unpack()
 			if err != nil {
 				return err
 			}
-			s.data()[i].Pooled = append(s.data()[i].Pooled, NamedHistogram{h.Query.String(), h.Query, ended, unresolved})
+			s.data()[i].Pooled = append(s.data()[i].Pooled, measure.NamedHistogram{Name: h.Query.String(), Query: h.Query, Hist: ended, Unresolved: unresolved})
 		}
 		if err := checkTenants(stored.Policies[i].Tenants, stored.Policies[i].Waits); err != nil {
 			return fmt.Errorf("of policy %d %w", i+1, err)
@@ -204,15 +172,15 @@ func (s *Summary) readData(text []byte) error {
 
 // HasSeries reports whether there is a time series of every policy and seed.
 func (s *Summary) HasSeries() bool {
-	return s.everySeries(func(series *Series) bool { return len(series.FreshReady) > 0 })
+	return s.everySeries(func(series *measure.Series) bool { return len(series.FreshReady) > 0 })
 }
 
 // HasStarvation reports whether every time series says when fresh jobs starved.
 func (s *Summary) HasStarvation() bool {
-	return s.everySeries(func(series *Series) bool { return series.Starved != nil })
+	return s.everySeries(func(series *measure.Series) bool { return series.Starved != nil })
 }
 
-func (s *Summary) everySeries(has func(series *Series) bool) bool {
+func (s *Summary) everySeries(has func(series *measure.Series) bool) bool {
 	for i := range s.Data {
 		for k := range s.Data[i].Series {
 			if !has(&s.Data[i].Series[k]) {
@@ -221,4 +189,17 @@ func (s *Summary) everySeries(has func(series *Series) bool) bool {
 		}
 	}
 	return len(s.Data) > 0 && len(s.Data) == len(s.Policies) && len(s.Data[0].Series) > 0
+}
+
+// checkTenants refuses what no run can have counted of its tenants.
+func checkTenants(counts []measure.TenantCount, waits []measure.TenantWait) error {
+	if len(waits) > 0 && len(waits) != min(len(counts), measure.MostTenantWaits) {
+		return fmt.Errorf("it has waits of %d tenants and counts of %d", len(waits), len(counts))
+	}
+	for i := range waits {
+		if w := &waits[i]; w.Jobs < 0 || !(w.P99 >= 0 && w.P99 <= mostStored) {
+			return fmt.Errorf("it has a tenant with %d jobs of which the slowest waited %v s", w.Jobs, w.P99)
+		}
+	}
+	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"qsim/results/measure"
+	"qsim/results/plain"
 	"slices"
 	"strconv"
 )
@@ -16,7 +18,7 @@ import (
 type seriesReader struct {
 	*Summary
 	label, seed string // of the rows under way
-	into        *Series
+	into        *measure.Series
 	columns     []*[]float64 // by column of the file, from the fourth on; nil: one that is not known
 	names       []string
 }
@@ -38,7 +40,7 @@ func (s *Summary) readSeries(text []byte) error {
 	}
 	r := seriesReader{Summary: s, names: slices.Clone(header[3:])}
 	for i := range s.data() {
-		s.Data[i].Series = make([]Series, len(s.Seeds))
+		s.Data[i].Series = make([]measure.Series, len(s.Seeds))
 	}
 	for {
 		row, err := in.Read()
@@ -82,12 +84,12 @@ func (r *seriesReader) take(row []string) error {
 func (r *seriesReader) begin(label, seed string) error {
 	policy := -1
 	for _, written := range []func(label string) string{
-		inert,
+		plain.Inert,
 		func(label string) string { return label },       // by an earlier version
 		func(label string) string { return "'" + label }, // by one that took -30s for a formula
 	} {
 		if policy < 0 {
-			policy = slices.IndexFunc(r.Policies, func(p PolicySummary) bool { return written(p.Label) == printable(label) })
+			policy = slices.IndexFunc(r.Policies, func(p PolicySummary) bool { return written(p.Label) == plain.Printable(label) })
 		}
 	}
 	number, err := strconv.ParseUint(seed, 10, 64)
@@ -100,8 +102,8 @@ func (r *seriesReader) begin(label, seed string) error {
 		return fmt.Errorf("the rows of %q and seed %s do not stand together", label, seed)
 	}
 	r.columns = r.columns[:0]
-	own := r.into.columns()
-	targets := r.into.targets()
+	own := seriesColumns(r.into)
+	targets := seriesTargets(r.into)
 	for _, name := range r.names {
 		var target *[]float64
 		if i := slices.IndexFunc(own, func(c seriesColumn) bool { return c.name == name }); i >= 0 {
@@ -112,8 +114,8 @@ func (r *seriesReader) begin(label, seed string) error {
 	return nil
 }
 
-// targets are the slices of columns, in their order.
-func (s *Series) targets() []*[]float64 {
+// seriesTargets are the slices of seriesColumns, in their order.
+func seriesTargets(s *measure.Series) []*[]float64 {
 	return []*[]float64{&s.FreshWaitP50, &s.FreshWaitP99, &s.FreshReady, &s.RetryReady, &s.Waiting, &s.Utilization, &s.Throughput,
 		&s.Goodput, &s.FreshClaims, &s.RetryClaims, &s.Failures, &s.Starved}
 }

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
+	"qsim/results/measure"
 	"slices"
 	"strings"
 	"testing"
@@ -45,8 +45,8 @@ func TestStoredRoundTrip(t *testing.T) {
 	sum := summarized(t, 6)
 	sum.Settings.Storms[0].Name = "down\n\"🚀\""
 	sum.Policies[1].Label, sum.Settings.Policies[1].Label = "a,\"b\"\nc", "a,\"b\"\nc"
-	sum.Data[0].Tenants = []TenantCount{{1, 2, 3.5, 4}, {}}
-	sum.Data[0].TenantWaits = []TenantWait{{1, 2.5, true}, {}}
+	sum.Data[0].Tenants = []measure.TenantCount{{Executions: 1, FreshClaims: 2, WaitSum: 3.5, WaitMax: 4}, {}}
+	sum.Data[0].TenantWaits = []measure.TenantWait{{Jobs: 1, P99: 2.5, AtLeast: true}, {}}
 	f := stored(t, sum)
 	got, err := ReadStored(f.read)
 	if err != nil {
@@ -58,8 +58,8 @@ func TestStoredRoundTrip(t *testing.T) {
 	if d := cmp.Diff(sum.Settings, got.Summary.Settings, cmpopts.EquateEmpty()); d != "" {
 		t.Errorf("settings differ: %s", d)
 	}
-	near := cmp.Options{cmpopts.EquateNaNs(), cmpopts.EquateApprox(1e-5, 0), cmpopts.EquateEmpty(), cmp.AllowUnexported(Histogram{})}
-	if d := cmp.Diff(sum.Data, got.Summary.Data, near, cmpopts.IgnoreFields(NamedHistogram{}, "Name")); d != "" {
+	near := cmp.Options{cmpopts.EquateNaNs(), cmpopts.EquateApprox(1e-5, 0), cmpopts.EquateEmpty(), cmp.AllowUnexported(measure.Histogram{})}
+	if d := cmp.Diff(sum.Data, got.Summary.Data, near, cmpopts.IgnoreFields(measure.NamedHistogram{}, "Name")); d != "" {
 		t.Errorf("data differ: %s", d)
 	}
 	if !got.Summary.HasSeries() || !got.Summary.HasStarvation() {
@@ -163,8 +163,8 @@ func TestStoredErrors(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			sum := summarized(t, 2)
-			sum.Data[0].Tenants = []TenantCount{{}, {}}
-			sum.Data[0].TenantWaits = []TenantWait{{5, 2.5, true}, {}}
+			sum.Data[0].Tenants = []measure.TenantCount{{}, {}}
+			sum.Data[0].TenantWaits = []measure.TenantWait{{Jobs: 5, P99: 2.5, AtLeast: true}, {}}
 			f := stored(t, sum)
 			tt.change(t, f)
 			if _, err := ReadStored(f.read); err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -204,73 +204,5 @@ func TestReplace(t *testing.T) {
 	}
 	if got := tree(t, dir); len(got) != 5 {
 		t.Errorf("left behind: %q", got)
-	}
-}
-
-func TestGrid(t *testing.T) {
-	sum := summarized(t, 6)
-	g := sum.Grid(Query{Metric: "goodput"}, Query{Metric: "goodput"}, Query{Metric: "no.such"})
-	var titles []string
-	for _, c := range g.Columns {
-		titles = append(titles, c.Title)
-	}
-	if n := len(titles); n < 5 || titles[0] != "fresh p99 in storm" || titles[n-1] != "goodput" || slices.Index(titles, "goodput") != n-1 {
-		t.Errorf("columns %q", titles)
-	}
-	if len(g.Rows) != 2 || len(g.Rows[0]) != len(g.Columns) {
-		t.Fatalf("%d rows of %d cells", len(g.Rows), len(g.Rows[0]))
-	}
-	if g.Rows[0][0].Change != "base" || g.Rows[0][0].Half == "" {
-		t.Errorf("the baseline's cell is %+v", g.Rows[0][0])
-	}
-}
-
-// The best is bold, unless all are alike or it is not known to be.
-func TestGridMarksTheBest(t *testing.T) {
-	estimate := func(metric string, mean float64, bound string) Estimate {
-		e := Estimate{Query: Query{Metric: metric}, Mean: mean, Bound: bound, Half: math.NaN(), Values: []float64{mean}}
-		if math.IsNaN(mean) {
-			e.Reason = "there was none"
-		}
-		return e
-	}
-	nan := math.NaN()
-	for _, tt := range []struct {
-		name, metric string
-		means        []float64
-		bounds       []string
-		want         []bool
-	}{
-		{"less is better", "sojourn.p99", []float64{3, 1, 2}, nil, []bool{false, true, false}},
-		{"more is better", "goodput", []float64{3, 1, 2}, nil, []bool{true, false, false}},
-		{"neither", "utilization", []float64{.3, .1, .2}, nil, []bool{false, false, false}},
-		{"alike", "sojourn.p99", []float64{2, 2, 2}, nil, []bool{false, false, false}},
-		{"alike when printed", "sojourn.p99", []float64{60.1, 60.2, 90}, nil, []bool{true, true, false}},
-		{"a lower bound may be worse", "sojourn.p99", []float64{1, 2, 3}, []string{">=", "", ""}, []bool{false, true, false}},
-		{"or best of what is more", "goodput", []float64{1, 2, 3}, []string{"", "", ">="}, []bool{false, false, true}},
-		{"nothing known", "sojourn.p99", []float64{nan, nan, nan}, nil, []bool{false, false, false}},
-		{"one known", "sojourn.p99", []float64{nan, 4, nan}, nil, []bool{false, false, false}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			sum := &Summary{Seeds: []uint64{1}}
-			for i, mean := range tt.means {
-				bound := ""
-				if tt.bounds != nil {
-					bound = tt.bounds[i]
-				}
-				sum.Policies = append(sum.Policies, PolicySummary{Label: string(rune('A' + i)), Baseline: i == 0, Metrics: []Estimate{estimate(tt.metric, mean, bound)}})
-			}
-			g := sum.Grid(Query{Metric: tt.metric})
-			var got []bool
-			for _, row := range g.Rows {
-				got = append(got, row[0].Best)
-			}
-			if !slices.Equal(got, tt.want) {
-				t.Errorf("best: %v, want %v", got, tt.want)
-			}
-			if math.IsNaN(tt.means[0]) && g.Rows[0][0].Reason != "there was none" {
-				t.Errorf("no reason in %+v", g.Rows[0][0])
-			}
-		})
 	}
 }

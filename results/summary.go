@@ -2,6 +2,7 @@ package results
 
 import (
 	"math"
+	"qsim/results/measure"
 )
 
 // Summary is what all runs of a scenario say together. It is what summary.json
@@ -19,7 +20,7 @@ type Summary struct {
 
 	// Settings of the scenario, for headers and units. Not in summary.json: nil
 	// after ReadSummary until the caller sets it.
-	Settings *Settings
+	Settings *measure.Settings
 	// Data is by policy and what charts draw. Not in summary.json: nil after ReadSummary.
 	Data []PolicyData
 }
@@ -37,20 +38,20 @@ type PolicySummary struct {
 
 // PolicyData is what charts draw of one policy.
 type PolicyData struct {
-	Series []Series         // by seed; a run that ended earlier has fewer elements
-	Pooled []NamedHistogram // over all seeds: fresh.wait, retry.wait, attempt.wait, start.wait, sojourn, then filtered ones
+	Series []measure.Series         // by seed; a run that ended earlier has fewer elements
+	Pooled []measure.NamedHistogram // over all seeds: fresh.wait, retry.wait, attempt.wait, start.wait, sojourn, then filtered ones
 	// Tenants are counted over all seeds, by number less 1 as in Settings.Tenants[1:], the first mostTenants
 	// at most; nil: there are fewer than two.
-	Tenants []TenantCount
+	Tenants []measure.TenantCount
 	// TenantWaits are likewise, of the first mostTenantWaits; nil: an earlier version did not measure them.
-	TenantWaits []TenantWait
+	TenantWaits []measure.TenantWait
 }
 
 // Estimate is a metric over all seeds. A mean is that of the seeds, with a 95 %
 // t-interval; a quantile is that of the pooled jobs of all seeds, and the width of
 // its interval comes from the quantiles of the seeds.
 type Estimate struct {
-	Query
+	measure.Query
 	Unit   string
 	Mean   float64   // NaN: there is no value, for Reason
 	Low    float64   // of the 95 % interval, not beyond what the metric can be; NaN with fewer than 2 seeds
@@ -67,7 +68,7 @@ func (e *Estimate) Null() bool { return math.IsNaN(e.Mean) }
 
 // Difference is that of a policy to the baseline, paired by seed.
 type Difference struct {
-	Query
+	measure.Query
 	Difference float64 // mean over the seeds of the policy's value less the baseline's
 	Low, High  float64 // 95 % t-interval; NaN with fewer than 2 seeds
 	P          float64 // two-sided, paired t, not adjusted; NaN with fewer than 2 seeds
@@ -88,7 +89,7 @@ const (
 
 // Verdict is an objective applied to one policy.
 type Verdict struct {
-	Query
+	measure.Query
 	Policy  string  // label
 	Text    string  // the bound as the scenario writes it; in summary.json: limit
 	Value   float64 // NaN: no value
@@ -114,10 +115,10 @@ func (v *Verdict) Failed(strict bool) bool {
 }
 
 // Metric returns the estimate of the metric of that name over the whole run, nil if there is none.
-func (p *PolicySummary) Metric(name string) *Estimate { return p.Find(Query{Metric: name}) }
+func (p *PolicySummary) Metric(name string) *Estimate { return p.Find(measure.Query{Metric: name}) }
 
 // Find returns the estimate of q, nil if there is none.
-func (p *PolicySummary) Find(q Query) *Estimate {
+func (p *PolicySummary) Find(q measure.Query) *Estimate {
 	for _, list := range [][]Estimate{p.Metrics, p.Filtered} {
 		for i := range list {
 			if list[i].Query == q {
@@ -129,7 +130,7 @@ func (p *PolicySummary) Find(q Query) *Estimate {
 }
 
 // Against returns the difference of q to the baseline, nil if there is none.
-func (p *PolicySummary) Against(q Query) *Difference {
+func (p *PolicySummary) Against(q measure.Query) *Difference {
 	for i := range p.Versus {
 		if p.Versus[i].Query == q {
 			return &p.Versus[i]

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"qsim/results/measure"
 	"strconv"
 )
 
@@ -62,7 +63,7 @@ func (p *PolicySummary) appendTo(w *jsonWriter) {
 		e := &p.Filtered[i]
 		w.line("")
 		w.text("metric", e.Metric)
-		e.appendFilter(w)
+		appendFilter(w, &e.Query)
 		e.appendNumbers(w)
 		if d := p.Against(e.Query); d != nil {
 			w.line("versus_baseline")
@@ -84,7 +85,7 @@ func (p *PolicySummary) appendTo(w *jsonWriter) {
 	w.close('}')
 }
 
-func (q *Query) appendFilter(w *jsonWriter) {
+func appendFilter(w *jsonWriter, q *measure.Query) {
 	w.text("during", q.During)
 	w.text("after", q.After)
 	w.text("class", q.Class)
@@ -123,7 +124,7 @@ func (v *Verdict) appendTo(w *jsonWriter) {
 	w.line("")
 	w.text("metric", v.Metric)
 	w.line("filter")
-	v.Query.appendFilter(w)
+	appendFilter(w, &v.Query)
 	w.lineEnd()
 	w.text("policy", v.Policy)
 	w.text("limit", v.Text)

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"qsim/engine"
+	"qsim/results/measure"
 	"slices"
 	"strings"
 	"testing"
-
-	"qsim/engine"
 )
 
 func TestSummaryJSON(t *testing.T) {
@@ -82,14 +82,14 @@ func TestSummaryDoesNotDependOnOrder(t *testing.T) {
 	var first map[string][]byte
 	for i := range 3 {
 		rand := engine.Rand{Seed: uint64(i)}
-		keys := make(map[*Run]float64)
-		shuffled := make([]*Run, len(runs))
+		keys := make(map[*measure.Run]float64)
+		shuffled := make([]*measure.Run, len(runs))
 		for j := range runs {
 			shuffled[j] = &runs[j]
 			keys[shuffled[j]] = rand.Uniform(engine.ForPolicy, uint64(j), 0, 0)
 		}
-		slices.SortFunc(shuffled, func(a, b *Run) int { return int(math.Copysign(1, keys[a]-keys[b])) })
-		var order []Run
+		slices.SortFunc(shuffled, func(a, b *measure.Run) int { return int(math.Copysign(1, keys[a]-keys[b])) })
+		var order []measure.Run
 		for _, r := range shuffled {
 			order = append(order, *r)
 		}

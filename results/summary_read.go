@@ -8,6 +8,8 @@ import (
 	"io"
 	"maps"
 	"math"
+	"qsim/results/measure"
+	"qsim/results/plain"
 	"slices"
 	"time"
 )
@@ -89,7 +91,7 @@ func ReadSummary(r io.Reader) (*Summary, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read summary: %w", err)
 	}
-	data = printableJSON(data)
+	data = plain.PrintableJSON(data)
 	var stored storedSummary
 	if err := json.Unmarshal(data, &stored); err != nil {
 		var syntax *json.SyntaxError
@@ -140,19 +142,13 @@ func (stored *storedSummary) summary() (*Summary, error) {
 func (stored *storedPolicy) summary() PolicySummary {
 	p := PolicySummary{Kind: stored.Kind, Label: stored.Label, Baseline: stored.Baseline, Fingerprint: stored.Fingerprint}
 	names := slices.Sorted(maps.Keys(stored.Metrics))
-	rank := func(name string) int {
-		if i, ok := metricsByName[name]; ok {
-			return i
-		}
-		return len(allMetrics)
-	}
-	slices.SortStableFunc(names, func(a, b string) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(names, func(a, b string) int { return measure.Rank(a) - measure.Rank(b) })
 	for _, name := range names {
 		e := stored.Metrics[name]
 		e.Metric = name
 		p.Metrics = append(p.Metrics, e.estimate())
 		if d, ok := stored.Versus[name]; ok {
-			p.Versus = append(p.Versus, d.difference(Query{Metric: name}))
+			p.Versus = append(p.Versus, d.difference(measure.Query{Metric: name}))
 		}
 	}
 	for i := range stored.Filtered {
@@ -165,8 +161,8 @@ func (stored *storedPolicy) summary() PolicySummary {
 	return p
 }
 
-func (f storedFilter) query(metric string) Query {
-	return Query{Metric: metric, During: f.During, After: f.After, Class: f.Class, Tenant: f.Tenant,
+func (f storedFilter) query(metric string) measure.Query {
+	return measure.Query{Metric: metric, During: f.During, After: f.After, Class: f.Class, Tenant: f.Tenant,
 		Limit: time.Duration(math.Round(f.Limit * 1e9))}
 }
 
@@ -177,13 +173,13 @@ func (stored *storedEstimate) estimate() Estimate {
 		e.Values = append(e.Values, orNaN(v))
 	}
 	e.Half = e.High - e.Mean
-	if info, ok := Lookup(e.Metric); ok && info.Share && e.High == 1 {
+	if info, ok := measure.Lookup(e.Metric); ok && info.Share && e.High == 1 {
 		e.Half = max(e.Half, e.Mean-e.Low)
 	}
 	return e
 }
 
-func (stored storedDifference) difference(q Query) Difference {
+func (stored storedDifference) difference(q measure.Query) Difference {
 	return Difference{Query: q, Difference: orNaN(stored.Difference), Low: orNaN(stored.Low), High: orNaN(stored.High),
 		P: orNaN(stored.P), Adjusted: math.NaN(), Shown: stored.Shown}
 }

@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"qsim/results/measure"
 	"slices"
 )
 
@@ -14,10 +15,10 @@ type Sweep struct {
 	Seeds      []uint64
 	Duration   float64 // s, of the scenario with its own values
 	Axes       []Axis
-	Policies   []PolicyInfo
-	Baseline   int     // index into Policies
-	Queries    []Query // of which each row has an estimate
-	Objectives []Objective
+	Policies   []measure.PolicyInfo
+	Baseline   int             // index into Policies
+	Queries    []measure.Query // of which each row has an estimate
+	Objectives []measure.Objective
 	Cells      []Cell // in order of Index
 }
 
@@ -108,7 +109,7 @@ func (s *Sweep) AddCell(index int, sum *Summary) error {
 }
 
 // estimateOf is what p says to q, without the values of the seeds.
-func estimateOf(p *PolicySummary, q Query) Estimate {
+func estimateOf(p *PolicySummary, q measure.Query) Estimate {
 	e := estimate(q, nil, nil)
 	e.Reason = "it was not measured"
 	if found := p.Find(q); found != nil {

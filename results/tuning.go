@@ -3,6 +3,7 @@ package results
 import (
 	"encoding/json"
 	"math"
+	"qsim/results/measure"
 )
 
 // Tuning is the search for a setting of some keys: what was asked, what was tried, and for
@@ -14,9 +15,9 @@ type Tuning struct {
 	Goal       string // in words: smallest engine.workers, minimize fresh.wait.p99
 	Objectives []string
 	Axes       []Axis
-	Query      Query   // what is minimized or maximized; without Metric it is the margin
-	Margin     bool    // the least margin of all objectives is what counts
-	Confidence float64 // of all that is said of one policy together
+	Query      measure.Query // what is minimized or maximized; without Metric it is the margin
+	Margin     bool          // the least margin of all objectives is what counts
+	Confidence float64       // of all that is said of one policy together
 	Policies   []TunedPolicy
 }
 

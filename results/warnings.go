@@ -2,17 +2,19 @@ package results
 
 import (
 	"fmt"
+	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // fewSeeds is less than what a t-interval says much with.
 const fewSeeds = 5
 
 // warn says what makes the summary doubtful. grid is by policy, in the order of seeds.
-func (s *Summary) warn(grid [][]*Run, asked int) {
+func (s *Summary) warn(grid [][]*measure.Run, asked int) {
 	add := func(format string, args ...any) { s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...)) }
 	n := len(s.Seeds)
 	if s.Partial {
-		add("partial: %d of %s finished under every policy", n, plural(max(asked, n), "seed"))
+		add("partial: %d of %s finished under every policy", n, plain.Plural(max(asked, n), "seed"))
 	}
 	switch {
 	case n == 1:
@@ -50,18 +52,18 @@ func (v *Verdict) Note() string {
 }
 
 // warnOfRuns says what was wrong in the runs of a policy.
-func (s *Summary) warnOfRuns(i int, runs []*Run, add func(string, ...any)) {
-	label, all := s.Policies[i].Label, plural(len(runs), "seed")
-	left, seeds, growing := 0.0, 0, 0
+func (s *Summary) warnOfRuns(i int, runs []*measure.Run, add func(string, ...any)) {
+	label, all := s.Policies[i].Label, plain.Plural(len(runs), "seed")
+	left, seeds, grew := 0.0, 0, 0
 	var texts []string
 	counts := make(map[string]int)
 	for _, run := range runs {
-		if v := run.value(Query{Metric: "unfinished.count"}); !v.Null && v.Value > 0 {
+		if v := run.Find(measure.Query{Metric: "unfinished.count"}); !v.Null && v.Value > 0 {
 			left += v.Value
 			seeds++
 		}
-		if run.Series.growing(s.Settings, s.Settings.workersOf(i)) {
-			growing++
+		if growing(&run.Series, s.Settings, workersOf(s.Settings, i)) {
+			grew++
 		}
 		for _, text := range run.Warnings {
 			if counts[text] == 0 {
@@ -71,10 +73,10 @@ func (s *Summary) warnOfRuns(i int, runs []*Run, add func(string, ...any)) {
 		}
 	}
 	if seeds > 0 {
-		add("%s: %s jobs were neither done nor dead at the end, in %d of %s; values that they make bounds are marked ≥", label, grouped(digits(left, 1)), seeds, all)
+		add("%s: %s jobs were neither done nor dead at the end, in %d of %s; values that they make bounds are marked ≥", label, plain.Grouped(plain.Digits(left, 1)), seeds, all)
 	}
-	if growing > 0 {
-		add("%s: the backlog was still growing when arrivals stopped, in %d of %s", label, growing, all)
+	if grew > 0 {
+		add("%s: the backlog was still growing when arrivals stopped, in %d of %s", label, grew, all)
 	}
 	for _, text := range texts {
 		add("%s: %s, in %d of %s", label, text, counts[text], all)
@@ -90,15 +92,7 @@ func (s *Summary) warnOfGaps(p *PolicySummary, add func(string, ...any)) {
 		case e.Null():
 			add("%s: %s has no value: %s", p.Label, q, e.Reason)
 		case e.N < len(s.Seeds):
-			add("%s: %s has a value in %d of %s only", p.Label, q, e.N, plural(len(s.Seeds), "seed"))
+			add("%s: %s has a value in %d of %s only", p.Label, q, e.N, plain.Plural(len(s.Seeds), "seed"))
 		}
 	}
-}
-
-// plural writes "1 seed", "20 seeds".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%s %ss", grouped(fmt.Sprint(n)), noun)
 }

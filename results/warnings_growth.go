@@ -1,6 +1,9 @@
 package results
 
-import "math"
+import (
+	"math"
+	"qsim/results/measure"
+)
 
 // A backlog grows in a stretch of time if the straight line through it rises by more than
 // chance would let it: by more than so many standard deviations of what a queue does that is
@@ -18,17 +21,17 @@ const (
 )
 
 // growing reports whether the backlog grew over the last three tenths of the time of arrivals.
-func (s *Series) growing(settings *Settings, workers float64) bool {
+func growing(s *measure.Series, settings *measure.Settings, workers float64) bool {
 	if settings.Bucket <= 0 {
 		return false
 	}
 	end := int(settings.Duration / settings.Bucket)
-	return s.rises(settings, end-3*max(end/10, 1), end, workers)
+	return rises(s, settings, end-3*max(end/10, 1), end, workers)
 }
 
 // rises reports whether the jobs ready grew from bucket from to bucket to: at least by one per
 // worker, and by more than chance.
-func (s *Series) rises(settings *Settings, from, to int, workers float64) bool {
+func rises(s *measure.Series, settings *measure.Settings, from, to int, workers float64) bool {
 	if from < 0 || to-from < 3 || len(s.FreshReady) < to {
 		return false
 	}

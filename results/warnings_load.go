@@ -4,18 +4,20 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"qsim/results/measure"
+	"qsim/results/plain"
 	"slices"
 	"time"
 )
 
 // workersOf is how many workers policy i has on all nodes.
-func (s *Settings) workersOf(i int) float64 {
+func workersOf(s *measure.Settings, i int) float64 {
 	p := &s.Policies[i]
 	return float64(cmp.Or(p.Nodes, s.Nodes)) * float64(cmp.Or(p.Workers, s.Workers))
 }
 
 // offered is the work that comes at rest ÷ what that many workers can do.
-func (s *Settings) offered(workers float64) float64 {
+func offered(s *measure.Settings, workers float64) float64 {
 	if workers <= 0 {
 		return 0
 	}
@@ -38,18 +40,18 @@ func settles(service time.Duration, workers, load float64) time.Duration {
 // that is offered, or at the one that was seen before the first storm if that is more, because
 // retries are work too. Policies with as many workers get one warning between them, for the
 // highest load. grid is by policy.
-func (s *Summary) warnOfWarmUp(grid [][]*Run, add func(string, ...any)) {
+func (s *Summary) warnOfWarmUp(grid [][]*measure.Run, add func(string, ...any)) {
 	set := s.Settings
 	var said []float64 // numbers of workers
 	for i := range s.Policies {
-		workers := set.workersOf(i)
+		workers := workersOf(set, i)
 		if slices.Contains(said, workers) {
 			continue
 		}
 		said = append(said, workers)
-		load, kind := set.offered(workers), "load"
+		load, kind := offered(set, workers), "load"
 		for j := i; j < len(s.Policies); j++ {
-			if seen := set.seen(grid[j]); set.workersOf(j) == workers && seen > load && seen < busyWhenOverloaded {
+			if seen := utilizationSeen(set, grid[j]); workersOf(set, j) == workers && seen > load && seen < busyWhenOverloaded {
 				load, kind = seen, "load, retries and all,"
 			}
 		}
@@ -58,15 +60,15 @@ func (s *Summary) warnOfWarmUp(grid [][]*Run, add func(string, ...any)) {
 		}
 		if needed := settles(set.Service, workers, load); set.Warmup < needed {
 			add("the warm-up of %s is too short: at a %s of %s%% on %s the queue takes about %s to settle",
-				roundDuration(set.Warmup), kind, digits(100*load, 2), plural(int(workers), "worker"), FormatDuration(needed.Seconds()))
+				plain.Setting(set.Warmup), kind, plain.Digits(100*load, 2), plain.Plural(int(workers), "worker"), plain.Duration(needed.Seconds()))
 		}
 	}
 }
 
-// seen is the share of the workers' time that was busy from the warm-up to the first storm,
+// utilizationSeen is the share of the workers' time that was busy from the warm-up to the first storm,
 // on average over runs; 0 if there is no such time.
-func (s *Settings) seen(runs []*Run) float64 {
-	from, to := s.calmBuckets()
+func utilizationSeen(s *measure.Settings, runs []*measure.Run) float64 {
+	from, to := calmBuckets(s)
 	sum, n := 0.0, 0
 	for _, run := range runs {
 		for i := from; i < min(to, len(run.Series.Utilization)); i++ {
@@ -78,11 +80,11 @@ func (s *Settings) seen(runs []*Run) float64 {
 }
 
 // calmBuckets are those of series from the warm-up to the first storm: [from, to).
-func (s *Settings) calmBuckets() (from, to int) {
+func calmBuckets(s *measure.Settings) (from, to int) {
 	if s.Bucket <= 0 {
 		return 0, 0
 	}
-	return int((s.Warmup + s.Bucket - 1) / s.Bucket), int(s.calmEnd() / s.Bucket)
+	return int((s.Warmup + s.Bucket - 1) / s.Bucket), int(calmEnd(s) / s.Bucket)
 }
 
 // busyWhenOverloaded is the share of the workers' time that is busy at least when they
@@ -91,24 +93,24 @@ const busyWhenOverloaded = 0.97
 
 // warnOfOverload says where policy i cannot keep up though there is no storm: by what comes in,
 // or, because retries are work too, by what was seen.
-func (s *Summary) warnOfOverload(i int, runs []*Run, add func(string, ...any)) {
-	if load := s.Settings.offered(s.Settings.workersOf(i)); load >= 1 {
-		add("%s: overload without a storm: jobs bring %s%% of the work that the workers can do", s.Policies[i].Label, digits(100*load, 3))
+func (s *Summary) warnOfOverload(i int, runs []*measure.Run, add func(string, ...any)) {
+	if load := offered(s.Settings, workersOf(s.Settings, i)); load >= 1 {
+		add("%s: overload without a storm: jobs bring %s%% of the work that the workers can do", s.Policies[i].Label, plain.Digits(100*load, 3))
 		return
 	}
 	seen := 0
 	for _, run := range runs {
-		if run.Series.overloaded(s.Settings, s.Settings.workersOf(i)) {
+		if overloaded(&run.Series, s.Settings, workersOf(s.Settings, i)) {
 			seen++
 		}
 	}
 	if 2*seen > len(runs) {
-		add("%s: overload without a storm: the workers were busy all the time and the backlog grew, in %d of %s", s.Policies[i].Label, seen, plural(len(runs), "seed"))
+		add("%s: overload without a storm: the workers were busy all the time and the backlog grew, in %d of %s", s.Policies[i].Label, seen, plain.Plural(len(runs), "seed"))
 	}
 }
 
 // calmEnd is when the first storm begins, or arrivals end.
-func (s *Settings) calmEnd() time.Duration {
+func calmEnd(s *measure.Settings) time.Duration {
 	end := s.Duration
 	for i := range s.Storms {
 		end = min(end, s.Storms[i].From)
@@ -121,8 +123,8 @@ const fewestCalmBuckets = 8
 
 // overloaded reports whether, from the warm-up to the first storm, the backlog grew, and in the
 // second half of that time the workers were busy.
-func (s *Series) overloaded(settings *Settings, workers float64) bool {
-	from, to := settings.calmBuckets()
+func overloaded(s *measure.Series, settings *measure.Settings, workers float64) bool {
+	from, to := calmBuckets(settings)
 	if to = min(to, len(s.FreshReady)); to-from < fewestCalmBuckets {
 		return false
 	}
@@ -130,7 +132,7 @@ func (s *Series) overloaded(settings *Settings, workers float64) bool {
 	for i := middle; i < to; i++ {
 		busy += s.Utilization[i] / float64(to-middle)
 	}
-	return busy >= busyWhenOverloaded && s.rises(settings, from, to, workers)
+	return busy >= busyWhenOverloaded && rises(s, settings, from, to, workers)
 }
 
 // warnOfError says that the seeds ran out before the intervals were as narrow as wished: a
@@ -141,6 +143,6 @@ func (s *Summary) warnOfError(g float64) {
 	}
 	if text := s.imprecise(g); text != "" {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("%s are not enough for intervals of ±%s%%: %s",
-			plural(len(s.Seeds), "seed"), digits(100*g, 2), text))
+			plain.Plural(len(s.Seeds), "seed"), plain.Digits(100*g, 2), text))
 	}
 }

@@ -1,30 +1,12 @@
 package results
 
 import (
+	"qsim/results/measure"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"qsim/engine"
 )
-
-// A fresh job that is buried where it stands was never claimed in time, and has no wait.
-func TestShedJobsCountAgainstTheLimit(t *testing.T) {
-	s := settings()
-	q := Query{Metric: "fresh.within", Limit: 2 * time.Second}
-	s.Objectives = []Objective{{Query: q}}
-	tp := newTape(s, 0)
-	for id := engine.JobID(1); id <= 3; id++ {
-		tp.enqueue(20, id, 0)
-	}
-	tp.run(21, 1, 20, 1)
-	tp.play(engine.Event{At: at(23), Kind: engine.Buried, Job: 2, From: engine.Ready, Class: engine.Fresh, Age: seconds(3)})
-	tp.run(25, 3, 20, 1)
-	r := tp.Finish(at(110), nil)
-	checkQuery(t, r, q, 1.0/3)
-	check(t, r, map[string]float64{"fresh.wait.mean": 3, "dead.count": 1, "backlog.fresh.max": 3})
-}
 
 // The warm-up that a queue needs, by the formula: 5 ÷ (cμ(1 − √ρ)²).
 func TestWarningOfAShortWarmUp(t *testing.T) {
@@ -57,7 +39,7 @@ func TestWarningOfAShortWarmUp(t *testing.T) {
 	}
 }
 
-func warningsOf(t *testing.T, s *Settings, runs []Run) []string {
+func warningsOf(t *testing.T, s *measure.Settings, runs []measure.Run) []string {
 	t.Helper()
 	sum, err := Summarize(s, runs, Options{})
 	if err != nil {
@@ -68,8 +50,8 @@ func warningsOf(t *testing.T, s *Settings, runs []Run) []string {
 
 // Overload is what is so without a storm: by what comes in, or by what was seen before the first.
 func TestWarningOfOverload(t *testing.T) {
-	series := func(busy float64, ready func(i int) float64) Series {
-		var s Series
+	series := func(busy float64, ready func(i int) float64) measure.Series {
+		var s measure.Series
 		for i := range 60 {
 			s.FreshReady, s.RetryReady = append(s.FreshReady, ready(i)/2), append(s.RetryReady, ready(i)/2)
 			s.Utilization = append(s.Utilization, busy)
@@ -80,11 +62,11 @@ func TestWarningOfOverload(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		rate   float64
-		series Series
+		series measure.Series
 		storm  time.Duration // from
 		want   bool
 	}{
-		{"too much comes", 25, Series{}, 40, true},
+		{"too much comes", 25, measure.Series{}, 40, true},
 		{"just enough comes", 15, series(0.8, func(int) float64 { return 5 }), 400, false},
 		{"retries are too much", 15, series(1, grows), 400, true},
 		{"the backlog grows, but not for want of workers", 15, series(0.9, grows), 400, false},
@@ -93,7 +75,7 @@ func TestWarningOfOverload(t *testing.T) {
 		{"too short to tell", 15, series(1, grows), 60, false},
 	} {
 		s := watching()
-		s.Rate, s.Bucket, s.Duration, s.Storms = tt.rate, 10*time.Second, 600*time.Second, []Window{{"down", tt.storm * time.Second, tt.storm*time.Second + 1}}
+		s.Rate, s.Bucket, s.Duration, s.Storms = tt.rate, 10*time.Second, 600*time.Second, []measure.Window{{Name: "down", From: tt.storm * time.Second, To: tt.storm*time.Second + 1}}
 		runs := slices.Concat(scattered(0, 12, 0.1), scattered(1, 12, 0.1))
 		for i := range runs {
 			if runs[i].Policy == 1 && runs[i].Seed <= 10 {

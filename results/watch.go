@@ -3,6 +3,8 @@ package results
 import (
 	"fmt"
 	"math"
+	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // fewestToStop is the fewest seeds after which more may be declared needless: with fewer
@@ -14,27 +16,27 @@ const fewestToStop = 10
 // of fresh waits. Seeds must be added in their order, so that where it says to stop
 // depends on nothing else.
 type Watch struct {
-	settings *Settings
+	settings *measure.Settings
 	error    float64
-	queries  []Query
+	queries  []measure.Query
 	policies []watched
 }
 
 // watched is what a policy's seeds say so far.
 type watched struct {
-	runs   []*Run
-	pooled []NamedHistogram
+	runs   []*measure.Run
+	pooled []measure.NamedHistogram
 }
 
 // NewWatch returns a watch for a relative error of at most g, in (0, 1).
-func NewWatch(s *Settings, g float64) *Watch {
+func NewWatch(s *measure.Settings, g float64) *Watch {
 	return &Watch{settings: s, error: g, queries: watchedQueries(s), policies: make([]watched, len(s.Policies))}
 }
 
 // watchedQueries returns what decides how many seeds are enough, each query once.
-func watchedQueries(s *Settings) []Query {
-	var queries []Query
-	seen := make(map[Query]bool)
+func watchedQueries(s *measure.Settings) []measure.Query {
+	var queries []measure.Query
+	seen := make(map[measure.Query]bool)
 	for i := range s.Objectives {
 		if q := s.Objectives[i].Query; !seen[q] {
 			seen[q] = true
@@ -42,7 +44,7 @@ func watchedQueries(s *Settings) []Query {
 		}
 	}
 	if len(queries) == 0 {
-		return []Query{{Metric: "fresh.wait.p99"}}
+		return []measure.Query{{Metric: "fresh.wait.p99"}}
 	}
 	return queries
 }
@@ -50,13 +52,13 @@ func watchedQueries(s *Settings) []Query {
 // Add takes in the runs of one more seed, one for each policy in any order, and reports
 // whether all intervals are narrow enough with it. It keeps the runs and does not change
 // them.
-func (w *Watch) Add(runs []Run) (enough bool) {
+func (w *Watch) Add(runs []measure.Run) (enough bool) {
 	for i := range runs {
 		p := &w.policies[runs[i].Policy]
 		p.runs = append(p.runs, &runs[i])
 		for j := range runs[i].Histograms {
 			if h := &runs[i].Histograms[j]; w.needs(h.Query) {
-				p.pooled = poolOne(p.pooled, h)
+				p.pooled = measure.PoolOne(p.pooled, h)
 			}
 		}
 	}
@@ -72,9 +74,9 @@ func (w *Watch) Add(runs []Run) (enough bool) {
 }
 
 // needs reports whether a watched quantile is one of that histogram.
-func (w *Watch) needs(histogram Query) bool {
+func (w *Watch) needs(histogram measure.Query) bool {
 	for _, q := range w.queries {
-		if m := lookup(q.Metric); m != nil && m.quantile != 0 && histogramQuery(m, q) == histogram {
+		if of, ok := measure.HistogramOf(q); ok && of == histogram {
 			return true
 		}
 	}
@@ -109,15 +111,15 @@ func (s *Summary) imprecise(g float64) string {
 			if ratio <= worst {
 				continue
 			}
-			info, _ := Lookup(q.Metric)
-			worst, text = ratio, fmt.Sprintf("%s of %s is %s", q, s.Policies[i].Label, formatEstimate(e, info))
+			info, _ := measure.Lookup(q.Metric)
+			worst, text = ratio, fmt.Sprintf("%s of %s is %s", q, s.Policies[i].Label, FormatEstimate(e, info))
 			switch {
 			case math.IsNaN(e.Half):
 				text += " without an interval"
 			case math.IsInf(ratio, 1):
-				text += " " + formatHalf(e.Half, info)
+				text += " " + FormatHalf(e.Half, info)
 			default:
-				text += fmt.Sprintf(" ± %s%%", digits(100*ratio, 2))
+				text += fmt.Sprintf(" ± %s%%", plain.Digits(100*ratio, 2))
 			}
 		}
 	}

@@ -2,28 +2,28 @@ package results
 
 import (
 	"math"
+	"qsim/engine"
+	"qsim/results/measure"
 	"slices"
 	"strings"
 	"testing"
-
-	"qsim/engine"
 )
 
 // scattered returns runs of a policy whose goodput scatters about 1 with that deviation.
-func scattered(policy, seeds int, deviation float64) []Run {
-	var runs []Run
+func scattered(policy, seeds int, deviation float64) []measure.Run {
+	var runs []measure.Run
 	for seed := range uint64(seeds) {
 		u := engine.Rand{Seed: seed + 1}.Uniform(engine.ForPolicy, uint64(policy), 0, 0)
 		v := 1 + float64(deviation*math.Sqrt(12)*(u-0.5))
-		runs = append(runs, Run{Policy: policy, Seed: seed + 1, Values: []Value{{Query: Query{Metric: "goodput"}, Value: v}}})
+		runs = append(runs, measure.Run{Policy: policy, Seed: seed + 1, Values: []measure.Value{{Query: measure.Query{Metric: "goodput"}, Value: v}}})
 	}
 	return runs
 }
 
 // watching returns settings of which only the goodput counts.
-func watching() *Settings {
+func watching() *measure.Settings {
 	s := settings()
-	s.Objectives = []Objective{{Query: Query{Metric: "goodput"}, Above: true, Bound: 0.5, Text: "above 0.5/s", Policy: "FIFO"}}
+	s.Objectives = []measure.Objective{{Query: measure.Query{Metric: "goodput"}, Above: true, Bound: 0.5, Text: "above 0.5/s", Policy: "FIFO"}}
 	return s
 }
 
@@ -37,7 +37,7 @@ func TestWatchStopsAtTheFirstThatIsEnough(t *testing.T) {
 		w := NewWatch(watching(), tt.g)
 		stopped := 0
 		for i := range a {
-			if w.Add([]Run{b[i], a[i]}) {
+			if w.Add([]measure.Run{b[i], a[i]}) {
 				stopped = i + 1
 				break
 			}
@@ -49,8 +49,8 @@ func TestWatchStopsAtTheFirstThatIsEnough(t *testing.T) {
 }
 
 // firstPrecise applies the rule as it is written down: t·s/√n ≤ g·|mean|/(1+g).
-func firstPrecise(a, b []Run, g float64) int {
-	holds := func(runs []Run) bool {
+func firstPrecise(a, b []measure.Run, g float64) int {
+	holds := func(runs []measure.Run) bool {
 		sum, squares := 0.0, 0.0
 		for i := range runs {
 			sum += runs[i].Values[0].Value
@@ -73,7 +73,7 @@ func firstPrecise(a, b []Run, g float64) int {
 // what never has a value does not keep a run going.
 func TestWatchSeesWhatASummarySees(t *testing.T) {
 	s, runs := comparison(14)
-	s.Objectives = []Objective{{Query: Query{Metric: "fresh.wait.p90"}}, {Query: Query{Metric: "jain"}}, {Query: Query{Metric: "fresh.wait.p50", During: "down"}}}
+	s.Objectives = []measure.Objective{{Query: measure.Query{Metric: "fresh.wait.p90"}}, {Query: measure.Query{Metric: "jain"}}, {Query: measure.Query{Metric: "fresh.wait.p50", During: "down"}}}
 	for i := range runs { // as their settings would have had it measured
 		runs[i] = simulated(s, runs[i].Policy, runs[i].Seed, []float64{8, 1}[runs[i].Policy])
 	}

@@ -6,6 +6,7 @@ import (
 
 	"qsim/engine"
 	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
@@ -36,7 +37,7 @@ func Example_ownPolicy() {
 	settings := world.Settings(scenario)
 	summary, _ := results.Summarize(&settings, runs, results.Options{})
 	for _, p := range summary.Policies {
-		wait := p.Find(results.Query{Metric: "fresh.wait.p99", During: "payments-down"})
+		wait := p.Find(measure.Query{Metric: "fresh.wait.p99", During: "payments-down"})
 		fmt.Printf("%-18s %6.2f s\n", p.Label, wait.Mean)
 	}
 	// Output:

@@ -5,7 +5,7 @@ import (
 
 	"qsim/engine"
 	"qsim/policies"
-	"qsim/results"
+	"qsim/results/measure"
 )
 
 // ClassIndex returns the index in Jobs of the class of that name, which is its
@@ -114,4 +114,4 @@ func (sc *Scenario) nameErrors() {
 }
 
 // Asked returns what runs of sc measure beside what its objectives are about: see Measure.
-func (sc *Scenario) Asked() []results.Query { return sc.asked }
+func (sc *Scenario) Asked() []measure.Query { return sc.asked }

@@ -6,12 +6,12 @@ import (
 	"slices"
 
 	"qsim/engine/quantity"
-	"qsim/results"
+	"qsim/results/measure"
 )
 
 // Measure has runs of sc answer queries beside what its objectives are about. The error
 // names what a query asks for that there is not.
-func (sc *Scenario) Measure(queries []results.Query) error {
+func (sc *Scenario) Measure(queries []measure.Query) error {
 	for _, q := range queries {
 		if e := sc.checkQuery(q); e != nil {
 			if e.Help != "" {
@@ -27,7 +27,7 @@ func (sc *Scenario) Measure(queries []results.Query) error {
 }
 
 // checkQuery says what is wrong with q, nil if nothing is.
-func (sc *Scenario) checkQuery(q results.Query) *quantity.Error {
+func (sc *Scenario) checkQuery(q measure.Query) *quantity.Error {
 	info, found := lookupMetric(q.Metric)
 	if !found {
 		var names []string
@@ -49,11 +49,11 @@ func (sc *Scenario) checkQuery(q results.Query) *quantity.Error {
 	}
 	for _, f := range []struct {
 		key, value, what string
-		filter           results.Filters
+		filter           measure.Filters
 		names            []string
 	}{
-		{"during", q.During, "storm", results.ByDuring, storms}, {"after", q.After, "storm", results.ByAfter, storms},
-		{"class", q.Class, "job class", results.ByClass, classes}, {"tenant", q.Tenant, "tenant", results.ByTenant, sc.TenantNames()[1:]},
+		{"during", q.During, "storm", measure.ByDuring, storms}, {"after", q.After, "storm", measure.ByAfter, storms},
+		{"class", q.Class, "job class", measure.ByClass, classes}, {"tenant", q.Tenant, "tenant", measure.ByTenant, sc.TenantNames()[1:]},
 	} {
 		switch {
 		case f.value == "":
@@ -63,7 +63,7 @@ func (sc *Scenario) checkQuery(q results.Query) *quantity.Error {
 			return unknownName(f.what, f.value, f.names)
 		}
 	}
-	switch needs := info.Filters.Has(results.NeedsLimit); {
+	switch needs := info.Filters.Has(measure.NeedsLimit); {
 	case needs && q.Limit == 0:
 		return quantity.Errorf("%s needs a limit, such as limit 10s", q.Metric)
 	case !needs && q.Limit != 0:

@@ -5,7 +5,7 @@ import (
 
 	"qsim/engine"
 	"qsim/policies"
-	"qsim/results"
+	"qsim/results/measure"
 )
 
 // Scenario is everything one file says, with the defaults filled in. Load makes
@@ -36,7 +36,7 @@ type Scenario struct {
 	errorKinds []string                                // by engine.ErrorKind
 	tenants    tenantNumbers
 	files      *folder         // what the scenario's own paths are relative to
-	asked      []results.Query // see Measure
+	asked      []measure.Query // see Measure
 }
 
 // Retry is what becomes of a failed job.

@@ -14,7 +14,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"qsim/policies"
-	"qsim/results"
+	"qsim/results/measure"
 )
 
 // TestSchemaFile holds scenario.schema.json to the structs.
@@ -171,7 +171,7 @@ func (b *schemaBuilder) names() {
 			}
 		}
 	}
-	for _, m := range results.Metrics() {
+	for _, m := range measure.Metrics() {
 		metrics = append(metrics, m.Name)
 	}
 	property(b.def("Engine"), "preset").Enum = enum(engines)

@@ -10,7 +10,7 @@ import (
 
 	"qsim/engine/quantity"
 	"qsim/policies"
-	"qsim/results"
+	"qsim/results/measure"
 )
 
 func (c *checker) checkPolicies() {
@@ -229,16 +229,16 @@ func (c *checker) checkMetric(i int, o *Objective) {
 	for _, f := range []struct {
 		key    string
 		given  bool
-		filter results.Filters
-	}{{"during", o.During != "", results.ByDuring}, {"after", o.After != "", results.ByAfter}, {"class", o.Class != "", results.ByClass}, {"tenant", o.Tenant != "", results.ByTenant}} {
+		filter measure.Filters
+	}{{"during", o.During != "", measure.ByDuring}, {"after", o.After != "", measure.ByAfter}, {"class", o.Class != "", measure.ByClass}, {"tenant", o.Tenant != "", measure.ByTenant}} {
 		if f.given && !info.Filters.Has(f.filter) {
 			c.errorf(c.key("objectives", i, f.key), "%s cannot be narrowed by %s", o.Metric, f.key)
 		}
 	}
 	switch {
-	case info.Filters.Has(results.NeedsLimit) && o.Limit == nil && c.sound("objectives", i):
+	case info.Filters.Has(measure.NeedsLimit) && o.Limit == nil && c.sound("objectives", i):
 		c.errorf(c.near("objectives", i, "metric"), "%s needs a limit", o.Metric).Help = "write limit: 10s beside it"
-	case !info.Filters.Has(results.NeedsLimit) && o.Limit != nil:
+	case !info.Filters.Has(measure.NeedsLimit) && o.Limit != nil:
 		c.errorf(c.key("objectives", i, "limit"), "%s takes no limit", o.Metric)
 	}
 	if o.Below != nil {
@@ -273,8 +273,8 @@ func (c *checker) checkBound(metric, unit string, b *Bound, path ...any) {
 
 // Seams for the catalogue of metrics.
 var (
-	lookupMetric = results.Lookup
-	allMetrics   = results.Metrics
+	lookupMetric = measure.Lookup
+	allMetrics   = measure.Metrics
 )
 
 // Entitled returns the share of claims, in [0, 1], that p promises to fresh jobs while

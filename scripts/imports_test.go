@@ -21,12 +21,15 @@ var mayImport = map[string][]string{
 	"engine/live":      {"engine"},
 	"engine/storetest": {"engine"},
 	"policies":         {"engine/quantity", "engine"},
-	"results":          {"engine"},
-	"results/report":   {"results"},
-	"scenarios":        {"engine/quantity", "engine", "engine/dist", "policies", "results"}, // the language: see TestScenariosReachNoSimulation
-	"scenarios/world":  {"engine/quantity", "scenarios", "scenarios/pool", "engine", "engine/check", "engine/dist", "engine/sim", "engine/memstore", "policies", "results"},
-	"cmd/qsim":         {"engine/quantity", "cmd/cli", "scenarios", "scenarios/...", "results", "results/report"},
-	"cmd/qbench":       {"engine/quantity", "cmd/cli", "scenarios", "scenarios/world", "engine", "engine/live", "engine/memstore", "engine/pgstore", "engine/pgstore/pgserver", "results", "results/report"},
+	"results/plain":    {},
+	"results/measure":  {"engine", "results/plain"},
+	"results":          {"engine", "results/measure", "results/plain"},
+	"results/text":     {"results", "results/measure", "results/plain"},
+	"results/report":   {"results", "results/measure", "results/text", "results/plain"},
+	"scenarios":        {"engine/quantity", "engine", "engine/dist", "policies", "results", "results/measure"}, // the language: see TestScenariosReachNoSimulation
+	"scenarios/world":  {"engine/quantity", "scenarios", "scenarios/pool", "engine", "engine/check", "engine/dist", "engine/sim", "engine/memstore", "policies", "results", "results/measure"},
+	"cmd/qsim":         {"engine/quantity", "cmd/cli", "scenarios", "scenarios/...", "results", "results/measure", "results/text", "results/plain", "results/report"},
+	"cmd/qbench":       {"engine/quantity", "cmd/cli", "scenarios", "scenarios/world", "engine", "engine/live", "engine/memstore", "engine/pgstore", "engine/pgstore/pgserver", "results", "results/measure", "results/text", "results/plain", "results/report"},
 
 	// How both commands speak, and how that is tested: they know nothing of queues.
 	"cmd/cli":         {},
@@ -42,18 +45,18 @@ var mayImport = map[string][]string{
 	"scenarios/pool": {},
 
 	// What builds on whole scenarios: chaos, verification, studies.
-	"scenarios/...": {"engine/quantity", "scenarios", "scenarios/pool", "scenarios/world", "scenarios/ranges", "engine", "engine/check", "engine/dist", "engine/sim", "engine/memstore", "policies", "results"},
+	"scenarios/...": {"engine/quantity", "scenarios", "scenarios/pool", "scenarios/world", "scenarios/ranges", "engine", "engine/check", "engine/dist", "engine/sim", "engine/memstore", "policies", "results", "results/measure", "results/text", "results/plain"},
 }
 
 // mayUse is, for each module that is not ours, the packages that may import it. The
 // engine is not among them: it is the standard library only.
 var mayUse = map[string][]string{
-	"github.com/HdrHistogram/hdrhistogram-go": {"results"},
+	"github.com/HdrHistogram/hdrhistogram-go": {"results/measure"},
 	"github.com/aclements/go-moremath":        {"results"},
 	"github.com/agnivade/levenshtein":         {"scenarios", "scenarios/verify", "cmd/cli"},
 	"github.com/invopop/jsonschema":           {"scenarios"},
 	"github.com/jackc/pgx/v5":                 {"engine/pgstore"},
-	"github.com/jedib0t/go-pretty/v6":         {"results"},
+	"github.com/jedib0t/go-pretty/v6":         {"results/text"},
 	"github.com/rogpeppe/go-internal":         {"cmd/cli/clitest"},
 	"github.com/spf13/cobra":                  {"cmd/cli", "cmd/cli/clitest", "cmd/qsim", "cmd/qbench"},
 	"github.com/spf13/pflag":                  {"cmd/cli", "cmd/cli/clitest"},

@@ -159,8 +159,8 @@ func pairUp(files [][]*benchmark, paths, units []string) (changes, lost []change
 
 // changeTable lays out the changes.
 func changeTable(changes []change, paired bool) []byte {
-	var text bytes.Buffer
-	w := tabwriter.NewWriter(&text, 0, 0, 3, ' ', 0)
+	var out bytes.Buffer
+	w := tabwriter.NewWriter(&out, 0, 0, 3, ' ', 0)
 	name := ""
 	for i := range changes {
 		d := &changes[i]
@@ -177,8 +177,8 @@ func changeTable(changes []change, paired bool) []byte {
 	if paired {
 		test = "paired"
 	}
-	fmt.Fprintf(&text, "\nmeans, ± = 95%% CI; ≈ = no difference shown (%s t, Holm over %d comparisons, α 0.05)\n", test, len(changes))
-	return text.Bytes()
+	fmt.Fprintf(&out, "\nmeans, ± = 95%% CI; ≈ = no difference shown (%s t, Holm over %d comparisons, α 0.05)\n", test, len(changes))
+	return out.Bytes()
 }
 
 // sample writes a mean with its interval.

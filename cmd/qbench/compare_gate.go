@@ -10,6 +10,7 @@ import (
 
 	"qsim/cmd/cli"
 	"qsim/results"
+	"qsim/results/measure"
 )
 
 // sense is which way a unit gets better.
@@ -41,7 +42,7 @@ func senseOf(unit string) sense {
 // metricSenses are those of the metrics of scenarios, by the units that they are printed with.
 var metricSenses = sync.OnceValue(func() map[string]sense {
 	all := map[string]sense{}
-	for _, info := range results.Metrics() {
+	for _, info := range measure.Metrics() {
 		s := noSense
 		switch {
 		case info.LessIsBetter:
@@ -55,7 +56,7 @@ var metricSenses = sync.OnceValue(func() map[string]sense {
 })
 
 // metricUnit is what a metric of a scenario is called in a benchmark.
-func metricUnit(info results.MetricInfo) string {
+func metricUnit(info measure.MetricInfo) string {
 	name := strings.ReplaceAll(info.Name, ".", "-")
 	if info.Unit == "s" {
 		name += "-sec"

@@ -10,7 +10,7 @@ import (
 	"qsim/cmd/cli"
 	"qsim/engine"
 	"qsim/engine/dist"
-	"qsim/results"
+	"qsim/results/measure"
 )
 
 // compareFiles runs qbench compare and returns how it ends and what it prints.
@@ -83,7 +83,7 @@ func TestRegression(t *testing.T) {
 
 // TestSenseOfMetrics holds what is gated against what the metrics themselves say.
 func TestSenseOfMetrics(t *testing.T) {
-	for _, info := range results.Metrics() {
+	for _, info := range measure.Metrics() {
 		got := senseOf(metricUnit(info))
 		if (got == lessIsBetter) != info.LessIsBetter || (got == moreIsBetter) != info.MoreIsBetter {
 			t.Errorf("%s as %s: sense %d", info.Name, metricUnit(info), got)

@@ -10,7 +10,7 @@ import (
 	"qsim/cmd/cli"
 	"qsim/engine"
 	"qsim/engine/live"
-	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
@@ -66,8 +66,8 @@ type loaded struct {
 	left       int64             // that the store still held
 	duplicates int64             // executions that ended in success after another of the same job had
 	late       int64             // calls without an answer in time
-	pickup     results.Histogram // intended start of a job until its first handler begins; open loop
-	sojourn    results.Histogram // until its ack was committed; open loop
+	pickup     measure.Histogram // intended start of a job until its first handler begins; open loop
+	sojourn    measure.Histogram // until its ack was committed; open loop
 	enqueue    phase
 	claim      phase
 	commit     phase

@@ -10,6 +10,7 @@ import (
 
 	"qsim/cmd/cli"
 	"qsim/results"
+	"qsim/results/measure"
 )
 
 // loadJSON is what --format json prints of a load. Times are in seconds.
@@ -102,8 +103,8 @@ func (s *session) json(l *load, candidates []*candidate) ([]byte, error) {
 
 // table lays metrics in rows and candidates in columns.
 func table(l *load, candidates []*candidate) []byte {
-	var text bytes.Buffer
-	w := tabwriter.NewWriter(&text, 0, 0, 3, ' ', tabwriter.AlignRight)
+	var out bytes.Buffer
+	w := tabwriter.NewWriter(&out, 0, 0, 3, ' ', tabwriter.AlignRight)
 	var names []string
 	summaries := make([]map[string]metricJSON, len(candidates))
 	fmt.Fprint(w, "\t")
@@ -129,7 +130,7 @@ func table(l *load, candidates []*candidate) []byte {
 		fmt.Fprintln(w)
 	}
 	w.Flush()
-	return text.Bytes()
+	return out.Bytes()
 }
 
 // withHalf writes a mean and by how many percent of it the 95 % interval extends to
@@ -170,16 +171,16 @@ func (s *session) files(l *load, candidates []*candidate, hash string) error {
 		}
 		for _, h := range []struct {
 			name string
-			*results.Histogram
+			*measure.Histogram
 		}{{"pickup", &all.pickup}, {"sojourn", &all.sojourn}, {"enqueue", &all.enqueue.calls}, {"claim", &all.claim.calls}, {"execute", &all.execute.calls}, {"commit", &all.commit.calls}} {
 			if h.Count() == 0 {
 				continue
 			}
-			var text bytes.Buffer
-			if err := h.WriteHGRM(&text); err != nil {
+			var out bytes.Buffer
+			if err := h.WriteHGRM(&out); err != nil {
 				return cli.IOError("write histogram", err)
 			}
-			files = append(files, results.File{Path: fmt.Sprintf("hist/%s.%s.hgrm", words[i], h.name), Data: text.Bytes()})
+			files = append(files, results.File{Path: fmt.Sprintf("hist/%s.%s.hgrm", words[i], h.name), Data: out.Bytes()})
 		}
 	}
 	summary, err := s.json(l, candidates)

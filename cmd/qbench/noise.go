@@ -170,7 +170,7 @@ func comparisons(names []string, all map[string]metricJSON) int {
 // printNoise prints in the format asked for.
 func (s *session) printNoise(l *load, c *candidate, f *noiseFlags) error {
 	list := scatters(l, c, f.tell.value.Float())
-	var text bytes.Buffer
+	var out bytes.Buffer
 	switch f.format {
 	case "json":
 		own, err := json.MarshalIndent(struct {
@@ -183,11 +183,11 @@ func (s *session) printNoise(l *load, c *candidate, f *noiseFlags) error {
 		if err != nil {
 			return cli.IOError("write result", err)
 		}
-		text.Write(append(own, '\n'))
+		out.Write(append(own, '\n'))
 	case "table":
-		noiseTable(&text, c, list, f.tell.text)
+		noiseTable(&out, c, list, f.tell.text)
 	}
-	_, err := s.stdout.Write(text.Bytes())
+	_, err := s.stdout.Write(out.Bytes())
 	return cli.IOError("write result", err)
 }
 

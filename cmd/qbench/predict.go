@@ -10,6 +10,7 @@ import (
 
 	"qsim/cmd/cli"
 	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
@@ -67,18 +68,18 @@ type prediction struct {
 	policy, store string
 	aim           float64
 	calibration   *timings
-	simulated     []results.Run // by seed
-	real          []results.Run
-	hindsight     []results.Run // simulated with the delays that the real run had
+	simulated     []measure.Run // by seed
+	real          []measure.Run
+	hindsight     []measure.Run // simulated with the delays that the real run had
 	played        []*played
-	settings      results.Settings
+	settings      measure.Settings
 	summary       *results.Summary // of the two as policies
 	rows          []predicted
 }
 
 // predicted is one metric of both.
 type predicted struct {
-	results.Query
+	measure.Query
 	unit            string
 	simulated, real float64 // NaN: none
 	err             float64 // relative to the real value; NaN: there is none
@@ -200,7 +201,7 @@ func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, policy in
 }
 
 // simulate appends to runs what a simulation with delays gives.
-func (p *prediction) simulate(ctx context.Context, sc *scenarios.Scenario, seed uint64, t *timings, runs *[]results.Run) error {
+func (p *prediction) simulate(ctx context.Context, sc *scenarios.Scenario, seed uint64, t *timings, runs *[]measure.Run) error {
 	overlay, err := t.delays.Overlay()
 	if err != nil {
 		return err
@@ -225,7 +226,7 @@ var aims = []struct {
 func (p *prediction) compare(sc *scenarios.Scenario, speed scenarios.Speed) error {
 	p.settings = world.Settings(sc)
 	info := p.settings.Policies[0]
-	p.settings.Policies = []results.PolicyInfo{info, info}
+	p.settings.Policies = []measure.PolicyInfo{info, info}
 	p.settings.Policies[0].Label, p.settings.Policies[1].Label = "simulated", "real"
 	p.settings.Baseline, p.settings.Objectives = 1, nil
 	var err error
@@ -238,10 +239,10 @@ func (p *prediction) compare(sc *scenarios.Scenario, speed scenarios.Speed) erro
 	}
 	var queries []predicted
 	for _, a := range aims {
-		queries = append(queries, predicted{Query: results.Query{Metric: a.metric}, aimed: a.aimed})
+		queries = append(queries, predicted{Query: measure.Query{Metric: a.metric}, aimed: a.aimed})
 		if a.metric == "fresh.wait.p99" {
 			for _, storm := range p.settings.Storms {
-				queries = append(queries, predicted{Query: results.Query{Metric: a.metric, During: storm.Name}, aimed: true})
+				queries = append(queries, predicted{Query: measure.Query{Metric: a.metric, During: storm.Name}, aimed: true})
 			}
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"qsim/cmd/cli"
 	"qsim/engine"
 	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/results/report"
 	"qsim/scenarios"
 )
@@ -95,9 +97,9 @@ func (s *session) printPredictions(sc *scenarios.Scenario, all []*prediction) er
 
 // table is p for people.
 func (p *prediction) table(sc *scenarios.Scenario, speed string) []byte {
-	var text bytes.Buffer
-	fmt.Fprintf(&text, "%s at %s   %s, %s   %d %s\n\n", sc.Name, speed, p.policy, p.store, len(p.real), plural(len(p.real), "seed"))
-	w := tabwriter.NewWriter(&text, 0, 0, 3, ' ', tabwriter.AlignRight)
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "%s at %s   %s, %s   %d %s\n\n", sc.Name, speed, p.policy, p.store, len(p.real), plural(len(p.real), "seed"))
+	w := tabwriter.NewWriter(&out, 0, 0, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "\tsimulated\treal\terror\t\n")
 	for _, r := range p.rows {
 		mark := ""
@@ -115,37 +117,37 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string) []byte {
 	if len(p.real) > 1 {
 		when = " before the last run"
 	}
-	fmt.Fprintf(&text, "\nmeasured%s with %d jobs, on the wall clock: waking an idle worker %s (p99 %s), a worker busy longer than its handler was to take %s (p99 %s)",
+	fmt.Fprintf(&out, "\nmeasured%s with %d jobs, on the wall clock: waking an idle worker %s (p99 %s), a worker busy longer than its handler was to take %s (p99 %s)",
 		when, c.jobs, seconds(c.wake[0].Seconds()), seconds(c.wake[1].Seconds()), seconds(c.sleep[0].Seconds()), seconds(c.sleep[1].Seconds()))
 	for op, took := range c.took {
 		if took > 0 {
-			fmt.Fprintf(&text, ", %s %s", opName(op), seconds(took.Seconds()))
+			fmt.Fprintf(&out, ", %s %s", opName(op), seconds(took.Seconds()))
 			if each := c.delays.PerJob[op]; each > 0 {
-				fmt.Fprintf(&text, " + %s/job", seconds(each.Seconds()))
+				fmt.Fprintf(&out, " + %s/job", seconds(each.Seconds()))
 			}
 		}
 	}
-	fmt.Fprintf(&text, "; engines held up for %.1f%% of the time, jobs that came for %.1f%%", c.stalled*100, c.held*100)
+	fmt.Fprintf(&out, "; engines held up for %.1f%% of the time, jobs that came for %.1f%%", c.stalled*100, c.held*100)
 	if c.neverIdle {
-		text.WriteString("; no worker was ever idle when a job came: waking one is taken for a claim's way to the store")
+		out.WriteString("; no worker was ever idle when a job came: waking one is taken for a claim's way to the store")
 	}
-	fmt.Fprintf(&text, "\n✓ within the aim of %.0f%%", p.aim*100)
+	fmt.Fprintf(&out, "\n✓ within the aim of %.0f%%", p.aim*100)
 	if p.missed() == 0 {
-		return append(text.Bytes(), '\n')
+		return append(out.Bytes(), '\n')
 	}
-	fmt.Fprintf(&text, ", ✗ not:\n")
+	fmt.Fprintf(&out, ", ✗ not:\n")
 	for _, r := range p.rows {
 		if r.why != "" {
-			fmt.Fprintf(&text, "  %s: %s\n", r.Query, r.why)
+			fmt.Fprintf(&out, "  %s: %s\n", r.Query, r.why)
 			if r.apart != nil {
-				fmt.Fprintf(&text, "    %s\n", r.apart)
+				fmt.Fprintf(&out, "    %s\n", r.apart)
 			}
 		}
 	}
 	for _, change := range p.changes() {
-		fmt.Fprintf(&text, "  measured%s: %s\n", ofTheLast(len(p.real)), change)
+		fmt.Fprintf(&out, "  measured%s: %s\n", ofTheLast(len(p.real)), change)
 	}
-	return text.Bytes()
+	return out.Bytes()
 }
 
 // ofTheLast says, where there are several runs, that something is about one of them.
@@ -176,9 +178,9 @@ func plural(n int, word string) string {
 
 func valueOf(v float64, metric string) string {
 	if math.IsNaN(v) {
-		return results.Missing
+		return plain.Missing
 	}
-	info, _ := results.Lookup(metric)
+	info, _ := measure.Lookup(metric)
 	if info.Unit == "s" && v < 1e-3 {
 		return seconds(v)
 	}
@@ -188,7 +190,7 @@ func valueOf(v float64, metric string) string {
 func errorText(e float64) string {
 	switch {
 	case math.IsNaN(e):
-		return results.Missing
+		return plain.Missing
 	case math.IsInf(e, 0):
 		return "∞"
 	}

@@ -17,6 +17,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/memstore"
 	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
@@ -169,7 +170,7 @@ policies: [{kind: fifo}]
 	if err != nil {
 		t.Fatal(err)
 	}
-	var again []results.Run
+	var again []measure.Run
 	for _, delays := range []*timings{p.calibration, p.played[0].timings} {
 		if err := p.simulate(t.Context(), sc, sc.Seed, delays, &again); err != nil {
 			t.Fatal(err)
@@ -266,8 +267,8 @@ func TestGateOfPrediction(t *testing.T) {
 // cliff is a prediction of a run in which all but one in a hundred jobs at the edge of a
 // cliff are as simulated: p50 is 60 ms in the run and 1 s in the simulation.
 func cliff() *prediction {
-	pooled := func(query results.Query, below, above int, unresolved int) []results.NamedHistogram {
-		n := results.NamedHistogram{Query: query, Hist: new(results.Histogram), Unresolved: new(results.Histogram)}
+	pooled := func(query measure.Query, below, above int, unresolved int) []measure.NamedHistogram {
+		n := measure.NamedHistogram{Query: query, Hist: new(measure.Histogram), Unresolved: new(measure.Histogram)}
 		for i := range below {
 			n.Hist.Record(time.Duration(i+1) * 60 * time.Millisecond / 500)
 		}
@@ -277,9 +278,9 @@ func cliff() *prediction {
 		for range unresolved {
 			n.Unresolved.Record(time.Minute)
 		}
-		return []results.NamedHistogram{{Query: results.Query{Metric: "fresh.wait"}, Hist: new(results.Histogram)}, n}
+		return []measure.NamedHistogram{{Query: measure.Query{Metric: "fresh.wait"}, Hist: new(measure.Histogram)}, n}
 	}
-	query := results.Query{Metric: "fresh.wait", During: "down"}
+	query := measure.Query{Metric: "fresh.wait", During: "down"}
 	return &prediction{
 		aim: .15, calibration: new(timings), played: []*played{{timings: new(timings)}},
 		summary: &results.Summary{Data: []results.PolicyData{{Pooled: pooled(query, 486, 504, 10)}, {Pooled: pooled(query, 500, 490, 10)}}},
@@ -289,9 +290,9 @@ func cliff() *prediction {
 // TestApart tells by how many jobs a quantile is off that lies at a cliff.
 func TestApart(t *testing.T) {
 	p := cliff()
-	row := predicted{Query: results.Query{Metric: "fresh.wait.p50", During: "down"}, unit: "s", simulated: 1.08, real: .06, err: 17, hindsight: .01, aimed: true}
+	row := predicted{Query: measure.Query{Metric: "fresh.wait.p50", During: "down"}, unit: "s", simulated: 1.08, real: .06, err: 17, hindsight: .01, aimed: true}
 	row.why, row.apart = p.why(&row, scenarios.Speed{Num: 20, Den: 1}), p.apartAt(&row)
-	p.rows, p.real = []predicted{row}, make([]results.Run, 1)
+	p.rows, p.real = []predicted{row}, make([]measure.Run, 1)
 	printed := p.table(&scenarios.Scenario{Name: "steep"}, "20x")
 	text := string(printed)
 	for _, want := range []string{
@@ -313,10 +314,10 @@ func TestApart(t *testing.T) {
 		t.Errorf("it printed\n%s", printed)
 	}
 	for _, other := range []predicted{
-		{Query: results.Query{Metric: "throughput"}, real: 100, simulated: 50},
-		{Query: results.Query{Metric: "fresh.wait.p50"}, real: 1, simulated: 50},              // nobody waited
-		{Query: results.Query{Metric: "sojourn.p50", During: "down"}, real: 1, simulated: 50}, // nobody asked
-		{Query: results.Query{Metric: "fresh.wait.p50", During: "down"}, real: math.NaN(), simulated: 1},
+		{Query: measure.Query{Metric: "throughput"}, real: 100, simulated: 50},
+		{Query: measure.Query{Metric: "fresh.wait.p50"}, real: 1, simulated: 50},              // nobody waited
+		{Query: measure.Query{Metric: "sojourn.p50", During: "down"}, real: 1, simulated: 50}, // nobody asked
+		{Query: measure.Query{Metric: "fresh.wait.p50", During: "down"}, real: math.NaN(), simulated: 1},
 	} {
 		if a := p.apartAt(&other); a != nil {
 			t.Errorf("%v of %v: %v", other.Query, other.real, a)

@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"qsim/engine"
-	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/scenarios"
 )
 
@@ -62,10 +63,10 @@ func (p *prediction) apartAt(row *predicted) *apart {
 	}
 	query := row.Query
 	query.Metric = family
-	var of [2]*results.NamedHistogram
+	var of [2]*measure.NamedHistogram
 	for i := range of {
 		pooled := p.summary.Data[i].Pooled
-		at := slices.IndexFunc(pooled, func(n results.NamedHistogram) bool { return n.Query == query })
+		at := slices.IndexFunc(pooled, func(n measure.NamedHistogram) bool { return n.Query == query })
 		if at < 0 || pooled[at].Hist.Count()+pooled[at].Unresolved.Count() == 0 {
 			return nil
 		}
@@ -73,7 +74,7 @@ func (p *prediction) apartAt(row *predicted) *apart {
 	}
 	step := min(.05, (1-q)/2)
 	a := &apart{simulated: shareWithin(of[0], row.real), real: shareWithin(of[1], row.real), quantiles: [2]float64{q - step, q + step}}
-	var all results.Histogram
+	var all measure.Histogram
 	all.Merge(of[1].Hist)
 	all.Merge(of[1].Unresolved)
 	for i, q := range a.quantiles {
@@ -95,7 +96,7 @@ func quantileOf(metric string) (family string, q float64) {
 
 // shareWithin is the share of jobs that waited at most so many seconds, to the width of a
 // bucket. Those that still wait count as longer.
-func shareWithin(n *results.NamedHistogram, limit float64) float64 {
+func shareWithin(n *measure.NamedHistogram, limit float64) float64 {
 	within := int64(0)
 	for _, b := range n.Hist.Buckets() {
 		if b.Low.Seconds() <= limit {
@@ -108,7 +109,7 @@ func shareWithin(n *results.NamedHistogram, limit float64) float64 {
 // String says it in words.
 func (a *apart) String() string {
 	text := fmt.Sprintf("of the jobs %s waited no longer than that in the run and %s in the simulation, %.1f points apart; the run's p%s is %s and its p%s %s",
-		percent(a.real), percent(a.simulated), a.points()*100, digits(a.quantiles[0]), results.FormatDuration(a.around[0].Seconds()), digits(a.quantiles[1]), results.FormatDuration(a.around[1].Seconds()))
+		percent(a.real), percent(a.simulated), a.points()*100, digits(a.quantiles[0]), plain.Duration(a.around[0].Seconds()), digits(a.quantiles[1]), plain.Duration(a.around[1].Seconds()))
 	if a.points() <= cliffPoints && a.around[1] >= cliffRatio*a.around[0] {
 		text += ": a cliff, and few jobs decide on which side of it the quantile lies"
 	}

@@ -13,7 +13,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/live"
-	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios/world"
 )
 
@@ -49,7 +49,7 @@ type meter struct {
 
 // phase is how long something took that was done in batches.
 type phase struct {
-	calls results.Histogram // of one call each
+	calls measure.Histogram // of one call each
 	rows  int64             // jobs in all of them
 	total time.Duration
 }

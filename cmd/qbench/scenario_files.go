@@ -7,13 +7,14 @@ import (
 
 	"qsim/cmd/cli"
 	"qsim/results"
+	"qsim/results/measure"
 	"qsim/results/report"
 	"qsim/scenarios"
 )
 
 // writeScenario writes the files that qsim run writes of a scenario, so that qsim compare
 // reads them, below a folder that is named for the store and the speed.
-func (s *session) writeScenario(sc *scenarios.Scenario, settings *results.Settings, summary *results.Summary, store string) error {
+func (s *session) writeScenario(sc *scenarios.Scenario, settings *measure.Settings, summary *results.Summary, store string) error {
 	if s.flags.out == "" {
 		return nil
 	}

@@ -11,14 +11,14 @@ import (
 
 	"qsim/cmd/cli"
 	"qsim/engine"
-	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
 
 // played is what one run of a scenario gave.
 type played struct {
-	run      results.Run
+	run      measure.Run
 	balance  world.Balance
 	took     time.Duration
 	left     int64 // that the store still held
@@ -150,10 +150,10 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 func (p *played) metrics() []metric {
 	var list []metric
 	for _, v := range p.run.Values {
-		if (v.Query != results.Query{Metric: v.Metric}) || v.Null || math.IsNaN(v.Value) {
+		if (v.Query != measure.Query{Metric: v.Metric}) || v.Null || math.IsNaN(v.Value) {
 			continue
 		}
-		info, _ := results.Lookup(v.Metric)
+		info, _ := measure.Lookup(v.Metric)
 		name := strings.ReplaceAll(v.Metric, ".", "-")
 		if info.Unit == "s" {
 			name += "-sec"

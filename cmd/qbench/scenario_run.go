@@ -12,6 +12,8 @@ import (
 
 	"qsim/cmd/cli"
 	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/text"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
@@ -73,7 +75,7 @@ func (s *session) runScenario(ctx context.Context) error {
 		return err
 	}
 	s.announce(sc, len(s.flags.stores))
-	runs := make([][]results.Run, len(s.flags.stores))
+	runs := make([][]measure.Run, len(s.flags.stores))
 	out := &benchWriter{out: s.stdout}
 	var balance account
 	err = s.eachRun(ctx, sc, func(store int, o playOptions, p *played) error {
@@ -184,7 +186,7 @@ func (s *session) warn(policy, store string, p *played) {
 }
 
 // summarize prints what the runs on one store say together, and writes it.
-func (s *session) summarize(sc *scenarios.Scenario, settings *results.Settings, store string, runs []results.Run) (cli.Exit, error) {
+func (s *session) summarize(sc *scenarios.Scenario, settings *measure.Settings, store string, runs []measure.Run) (cli.Exit, error) {
 	if s.flags.format == "bench" && s.flags.out == "" {
 		return cli.ExitMet, nil
 	}
@@ -195,24 +197,24 @@ func (s *session) summarize(sc *scenarios.Scenario, settings *results.Settings, 
 	for _, warning := range summary.Warnings {
 		s.console.Note("%s: warning: %s", store, warning)
 	}
-	var text bytes.Buffer
+	var out bytes.Buffer
 	switch s.flags.format {
 	case "json":
 		own, err := summary.MarshalJSON()
 		if err != nil {
 			return cli.ExitIO, cli.IOError("write result", err)
 		}
-		text.Write(own)
+		out.Write(own)
 	case "markdown":
-		err = results.WriteTable(&text, summary, results.TableOptions{Format: results.Markdown})
+		err = text.WriteTable(&out, summary, text.TableOptions{Format: text.Markdown})
 	case "csv":
-		err = results.WriteTable(&text, summary, results.TableOptions{Format: results.CSV})
+		err = text.WriteTable(&out, summary, text.TableOptions{Format: text.CSV})
 	case "table":
-		fmt.Fprintf(&text, "%s at %s on the wall clock, store %s\n", sc.Name, s.flags.speed, store)
-		err = results.WriteTable(&text, summary, results.TableOptions{})
+		fmt.Fprintf(&out, "%s at %s on the wall clock, store %s\n", sc.Name, s.flags.speed, store)
+		err = text.WriteTable(&out, summary, text.TableOptions{})
 	}
 	if err == nil {
-		_, err = s.stdout.Write(text.Bytes())
+		_, err = s.stdout.Write(out.Bytes())
 	}
 	if err != nil {
 		return cli.ExitIO, cli.IOError("write result", err)

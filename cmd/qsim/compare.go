@@ -14,6 +14,8 @@ import (
 
 	"qsim/cmd/cli"
 	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/text"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
@@ -128,7 +130,7 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 	}
 	err = s.print(output{
 		json:  func() ([]byte, error) { return results.MarshalComparisons(list), nil },
-		table: func(w io.Writer, o results.TableOptions) error { return results.WriteComparisons(w, list, o) },
+		table: func(w io.Writer, o text.TableOptions) error { return text.WriteComparisons(w, list, o) },
 	}, "", "")
 	if err != nil {
 		return err
@@ -140,12 +142,12 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 }
 
 // queries returns what --metric asks for, nil for what is usual.
-func (f *compareFlags) queries(base *results.Summary) ([]results.Query, error) {
+func (f *compareFlags) queries(base *results.Summary) ([]measure.Query, error) {
 	var names []string
-	for _, m := range results.Metrics() {
+	for _, m := range measure.Metrics() {
 		names = append(names, m.Name)
 	}
-	var queries []results.Query
+	var queries []measure.Query
 	for _, name := range f.metrics {
 		if name == "all" {
 			for _, list := range [][]results.Estimate{base.Policies[0].Metrics, base.Policies[0].Filtered} {
@@ -158,7 +160,7 @@ func (f *compareFlags) queries(base *results.Summary) ([]results.Query, error) {
 		if !slices.Contains(names, name) {
 			return nil, unknown("metric", name, names)
 		}
-		if q := (results.Query{Metric: name}); !slices.Contains(queries, q) {
+		if q := (measure.Query{Metric: name}); !slices.Contains(queries, q) {
 			queries = append(queries, q)
 		}
 	}
@@ -199,7 +201,7 @@ func (s *session) resultOf(ctx context.Context, c *cobra.Command, name string, b
 	seeds := base.summary.Seeds
 	l.scenario.Seed, l.scenario.Seeds = seeds[0], scenarios.Count(seeds[len(seeds)-1]-seeds[0]+1)
 	settings := world.Settings(l.scenario)
-	var runs []results.Run
+	var runs []measure.Run
 	for at := 0; at < len(seeds); {
 		sc := *l.scenario
 		sc.Seed, sc.Seeds = seeds[at], 1

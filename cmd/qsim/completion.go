@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 	"qsim/scenarios/imports"
 )
@@ -164,7 +164,7 @@ func completeValue(key string) []cobra.Completion {
 			words = append(words, kind.Name)
 		}
 	case strings.HasPrefix(key, "objectives.") && strings.HasSuffix(key, ".metric"):
-		for _, m := range results.Metrics() {
+		for _, m := range measure.Metrics() {
 			words = append(words, m.Name)
 		}
 	}

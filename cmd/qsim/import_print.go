@@ -6,7 +6,8 @@ import (
 	"math"
 	"strings"
 
-	"qsim/results"
+	"qsim/results/plain"
+	"qsim/results/text"
 	"qsim/scenarios/imports"
 )
 
@@ -14,7 +15,7 @@ import (
 func printImport(out io.Writer, names []string, found *imports.Recording, written *imports.Written) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d rows, %d jobs of %s over %s, from %s on\n", strings.Join(names, " "), found.Rows, found.Jobs, classCount(len(found.Classes)),
-		results.FormatDuration(found.Length.Seconds()), found.When(0))
+		plain.Duration(found.Length.Seconds()), found.When(0))
 	for _, r := range found.Repairs {
 		fmt.Fprintf(&b, "repaired: %d rows %s (first: %s, line %d)\n", r.Count, r.What, r.File, r.Line)
 	}
@@ -60,7 +61,7 @@ func printClasses(b *strings.Builder, found *imports.Recording) error {
 		rows = append(rows, []string{c.Name, fmt.Sprint(c.Jobs), fmt.Sprint(c.Done), fmt.Sprint(c.Dead), fmt.Sprint(c.Open), fmt.Sprint(c.Attempts),
 			fmt.Sprintf("%.3g%%", 100*share(c.Failed, c.Attempts)), fmt.Sprintf("%.3g%%", 100*c.Poison)})
 	}
-	return results.WriteCells(b, []string{"class", "jobs", "done", "dead", "open", "attempts", "failed", "poison"}, rows, 1, results.Text)
+	return text.WriteCells(b, []string{"class", "jobs", "done", "dead", "open", "attempts", "failed", "poison"}, rows, 1, text.Text)
 }
 
 func share(part, all int64) float64 {
@@ -85,7 +86,7 @@ func printFits(b *strings.Builder, found *imports.Recording) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	if err := results.WriteCells(b, []string{"run times", "distribution", "distance", "p", "p50", "p99", ""}, rows, 2, results.Text); err != nil {
+	if err := text.WriteCells(b, []string{"run times", "distribution", "distance", "p", "p50", "p99", ""}, rows, 2, text.Text); err != nil {
 		return err
 	}
 	b.WriteString("distance: Kolmogorov-Smirnov, 0 to 1; p: how often a sample of that distribution is as far off\n\n")
@@ -104,7 +105,7 @@ func fitRows(name string, t *imports.Times) (rows [][]string) {
 		last = "chosen: too few to fit"
 	}
 	at := func(q float64) string {
-		return results.FormatDuration(t.Values[min(len(t.Values)-1, int(q*float64(len(t.Values))))])
+		return plain.Duration(t.Values[min(len(t.Values)-1, int(q*float64(len(t.Values))))])
 	}
 	rows = append(rows, []string{name, fmt.Sprintf("recorded, %d", t.Seen), "", "", at(0.5), at(0.99), last})
 	for i := range t.Fits {
@@ -119,7 +120,7 @@ func fitRows(name string, t *imports.Times) (rows [][]string) {
 		if i == t.Chosen {
 			mark = "chosen"
 		}
-		rows = append(rows, []string{"", imports.Spelled(f), distance, p, results.FormatDuration(f.P50), results.FormatDuration(f.P99), mark})
+		rows = append(rows, []string{"", imports.Spelled(f), distance, p, plain.Duration(f.P50), plain.Duration(f.P99), mark})
 	}
 	return rows
 }
@@ -170,12 +171,12 @@ func printOneRetry(b *strings.Builder, what string, r *imports.Retry) error {
 	}
 	var rows [][]string
 	three := func(q [3]float64) string {
-		return results.FormatDuration(q[0]) + "  " + results.FormatDuration(q[1]) + "  " + results.FormatDuration(q[2])
+		return plain.Duration(q[0]) + "  " + plain.Duration(q[1]) + "  " + plain.Duration(q[2])
 	}
 	for _, p := range r.Pauses {
 		rows = append(rows, []string{fmt.Sprintf("  pause after failure %d", p.N), fmt.Sprint(p.Seen), three(p.Recorded), three(p.Said)})
 	}
-	if err := results.WriteCells(b, []string{"", "recorded", "p5 p50 p95", "by these settings"}, rows, 1, results.Text); err != nil {
+	if err := text.WriteCells(b, []string{"", "recorded", "p5 p50 p95", "by these settings"}, rows, 1, text.Text); err != nil {
 		return err
 	}
 	if !r.Exact {
@@ -203,16 +204,16 @@ func printComparisons(out io.Writer, found *imports.Recording, written *imports.
 			continue
 		}
 		seconds := func(s imports.Spread) []string {
-			return []string{results.FormatDuration(s.P50.Seconds()), results.FormatDuration(s.P99.Seconds())}
+			return []string{plain.Duration(s.P50.Seconds()), plain.Duration(s.P99.Seconds())}
 		}
 		rows = append(rows, append(append(append([]string{c.What}, seconds(c.Recorded)...), seconds(c.Simulated)...), fmt.Sprintf("%.3f", c.Distance), mark))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nvalidation: %d seeds of %s beside the records\n", written.Scenario.Seeds, written.Path)
-	if err := results.WriteCells(&b, []string{"", "recorded p50", "p99 or mean", "simulated p50", "p99 or mean", "distance", ""}, rows, 1, results.Text); err != nil {
+	if err := text.WriteCells(&b, []string{"", "recorded p50", "p99 or mean", "simulated p50", "p99 or mean", "distance", ""}, rows, 1, text.Text); err != nil {
 		return err
 	}
-	fmt.Fprintf(&b, "distance: the largest difference of the shares of jobs up to any wait, of waits %s and 5%% apart; ✓ up to 0.1, or what chance makes of few, if the p99 is within 25%% but for chance, too; of shares and means within 10%%\n", results.FormatDuration(imports.Slack.Seconds()))
+	fmt.Fprintf(&b, "distance: the largest difference of the shares of jobs up to any wait, of waits %s and 5%% apart; ✓ up to 0.1, or what chance makes of few, if the p99 is within 25%% but for chance, too; of shares and means within 10%%\n", plain.Duration(imports.Slack.Seconds()))
 	if far > 0 {
 		b.WriteString("where they differ, something is not as recorded here: workers (--workers), queues of their own (--queue), how jobs are fetched (engine.fetch.poll and wake), priorities, an incident (--since, --until)\n")
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"qsim/cmd/cli"
-	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 )
 
@@ -214,7 +214,7 @@ func scenarioEntries() ([]entry, error) {
 
 func metricEntries() ([]entry, error) {
 	var entries []entry
-	for _, m := range results.Metrics() {
+	for _, m := range measure.Metrics() {
 		entries = append(entries, entry{m.Name, m.Doc, nil, func(w io.Writer) error {
 			unit := m.Unit
 			switch unit {
@@ -226,9 +226,9 @@ func metricEntries() ([]entry, error) {
 			fmt.Fprintf(w, "%s\n\n%s\n\nunit: %s\n", m.Name, wrap(m.Doc, 80), unit)
 			var keys []string
 			for _, f := range []struct {
-				filter results.Filters
+				filter measure.Filters
 				key    string
-			}{{results.ByDuring, "during"}, {results.ByAfter, "after"}, {results.ByClass, "class"}, {results.ByTenant, "tenant"}, {results.NeedsLimit, "limit"}} {
+			}{{measure.ByDuring, "during"}, {measure.ByAfter, "after"}, {measure.ByClass, "class"}, {measure.ByTenant, "tenant"}, {measure.NeedsLimit, "limit"}} {
 				if m.Filters.Has(f.filter) {
 					keys = append(keys, f.key)
 				}
@@ -238,7 +238,7 @@ func metricEntries() ([]entry, error) {
 			}
 			if why := m.NotNarrower(); why != "" {
 				not := "not by class or tenant: "
-				if m.Filters.Has(results.ByClass) {
+				if m.Filters.Has(measure.ByClass) {
 					not = "not by tenant: "
 				}
 				fmt.Fprintln(w, wrap(not+why, 80))

@@ -17,7 +17,9 @@ import (
 
 	"qsim/cmd/cli"
 	"qsim/results"
+	"qsim/results/measure"
 	"qsim/results/report"
+	"qsim/results/text"
 	"qsim/scenarios"
 	"qsim/scenarios/study"
 	"qsim/scenarios/world"
@@ -167,18 +169,18 @@ func (m *mapping) prepare() (err error) {
 // readMetric finds out what is measured, and where the edge is.
 func (m *mapping) readMetric() error {
 	f := m.flags
-	info, ok := results.Lookup(f.metric)
+	info, ok := measure.Lookup(f.metric)
 	if !ok {
 		var names []string
-		for _, i := range results.Metrics() {
+		for _, i := range measure.Metrics() {
 			names = append(names, i.Name)
 		}
 		return unknown("metric", f.metric, names)
 	}
-	if info.Filters.Has(results.NeedsLimit) {
+	if info.Filters.Has(measure.NeedsLimit) {
 		return cli.UsageError("--metric %s: it needs a limit, which a map cannot give it", f.metric)
 	}
-	q := results.Query{Metric: f.metric, During: f.during, After: f.after, Class: f.class}
+	q := measure.Query{Metric: f.metric, During: f.during, After: f.after, Class: f.class}
 	if storms := world.Windows(m.loaded.scenario); q.After == "" && (f.metric == "recovery.time" || f.metric == "drain.time") {
 		if len(storms) == 0 {
 			return cli.UsageError("--metric %s: the scenario has no storm; choose another metric", f.metric)
@@ -186,7 +188,7 @@ func (m *mapping) readMetric() error {
 		q.After = storms[0].Name
 	}
 	probe := *m.loaded.scenario
-	if err := probe.Measure([]results.Query{q}); err != nil {
+	if err := probe.Measure([]measure.Query{q}); err != nil {
 		return cli.UsageError("--metric %w", err)
 	}
 	m.plan.Query, m.plan.Edge, m.plan.EdgeText = q, math.NaN(), f.edge
@@ -269,7 +271,7 @@ func (m *mapping) store(found *study.Mapped) (string, error) {
 		return "", cli.IOError("write map", err)
 	}
 	var table bytes.Buffer
-	if err := found.Write(&table, results.TableOptions{Format: results.CSV}); err != nil {
+	if err := found.Write(&table, text.TableOptions{Format: text.CSV}); err != nil {
 		return "", cli.IOError("write map", err)
 	}
 	files := []results.File{{Path: "map.csv", Data: table.Bytes()}, {Path: "scenario.yaml", Data: m.loaded.scenario.Resolved()}}
@@ -283,7 +285,7 @@ func (m *mapping) store(found *study.Mapped) (string, error) {
 }
 
 // readValue reads a value in the unit of a metric.
-func readValue(text string, info results.MetricInfo) (float64, error) {
+func readValue(text string, info measure.MetricInfo) (float64, error) {
 	switch {
 	case info.Unit == "s":
 		var d scenarios.Duration

@@ -10,6 +10,7 @@ import (
 	"qsim/cmd/cli"
 	"qsim/results"
 	"qsim/results/report"
+	"qsim/results/text"
 	"qsim/scenarios/study"
 )
 
@@ -123,6 +124,6 @@ func (s *session) mergeShards(dir string, note func(*study.Merged) string) error
 func sweepOutput(sweep *results.Sweep) output {
 	return output{
 		json:  func() ([]byte, error) { return study.MarshalSweep(sweep) },
-		table: func(w io.Writer, o results.TableOptions) error { return results.WriteSweep(w, sweep, o) },
+		table: func(w io.Writer, o text.TableOptions) error { return text.WriteSweep(w, sweep, o) },
 	}
 }

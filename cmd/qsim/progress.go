@@ -11,7 +11,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"qsim/cmd/cli"
-	"qsim/results"
+	"qsim/results/plain"
 )
 
 // progress shows on standard error how many seeds each policy has finished.
@@ -119,7 +119,7 @@ func (b *sweepBar) left() string {
 		return ""
 	}
 	each := time.Since(b.start).Seconds() / float64(b.simulations)
-	return ", " + results.FormatDuration(each*float64(b.simulationsAll-b.simulations)) + " left"
+	return ", " + plain.Duration(each*float64(b.simulationsAll-b.simulations)) + " left"
 }
 
 // simulated counts a simulation. It may be called from several goroutines.

@@ -14,6 +14,7 @@ import (
 
 	"qsim/cmd/cli"
 	"qsim/results"
+	"qsim/results/measure"
 	"qsim/results/report"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
@@ -227,7 +228,7 @@ func absences(stored *results.Stored) []string {
 }
 
 // settingsOf are the settings of the stored scenario, nil if it does not fit the summary.
-func settingsOf(stored *results.Stored) *results.Settings {
+func settingsOf(stored *results.Stored) *measure.Settings {
 	if stored.Scenario == nil {
 		return nil
 	}
@@ -236,7 +237,7 @@ func settingsOf(stored *results.Stored) *results.Settings {
 		return nil
 	}
 	settings := world.Settings(scenario)
-	if !slices.EqualFunc(settings.Policies, stored.Summary.Policies, func(a results.PolicyInfo, b results.PolicySummary) bool { return a.Label == b.Label }) {
+	if !slices.EqualFunc(settings.Policies, stored.Summary.Policies, func(a measure.PolicyInfo, b results.PolicySummary) bool { return a.Label == b.Label }) {
 		return nil
 	}
 	settings.ConfigHash = stored.Summary.ConfigHash

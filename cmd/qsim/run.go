@@ -14,6 +14,8 @@ import (
 
 	"qsim/cmd/cli"
 	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/text"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
@@ -165,7 +167,7 @@ func (s *session) one(ctx context.Context, l loaded) (cli.Exit, error) {
 	return cli.Exit(summary.Exit), nil
 }
 
-func (s *session) simulate(ctx context.Context, sc *scenarios.Scenario, settings *results.Settings) ([]results.Run, error) {
+func (s *session) simulate(ctx context.Context, sc *scenarios.Scenario, settings *measure.Settings) ([]measure.Run, error) {
 	var labels []string
 	for _, p := range settings.Policies {
 		labels = append(labels, p.Label)
@@ -218,19 +220,19 @@ func (s *session) store(l loaded, summary *results.Summary, start time.Time) (st
 
 // summaryOutput prints a run, below its picture under --plot.
 func (s *session) summaryOutput(summary *results.Summary) output {
-	return output{json: summary.MarshalJSON, table: func(w io.Writer, o results.TableOptions) error {
+	return output{json: summary.MarshalJSON, table: func(w io.Writer, o text.TableOptions) error {
 		if s.flags.plot.on() {
-			if err := results.WritePlot(w, summary, results.PlotOptions{Width: o.Width, ASCII: s.flags.plot.ascii(), Color: o.Color}); err != nil {
+			if err := text.WritePlot(w, summary, text.PlotOptions{Width: o.Width, ASCII: s.flags.plot.ascii(), Color: o.Color}); err != nil {
 				return err
 			}
 			fmt.Fprintln(w)
 		}
-		return results.WriteTable(w, summary, o)
+		return text.WriteTable(w, summary, o)
 	}}
 }
 
 // took says how long all of it took, and how many jobs were simulated in each second of that.
-func took(runs []results.Run, elapsed time.Duration) string {
+func took(runs []measure.Run, elapsed time.Duration) string {
 	var jobs int64
 	for i := range runs {
 		jobs += runs[i].Jobs

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"qsim/cmd/cli"
-	"qsim/results"
+	"qsim/results/text"
 	"qsim/scenarios/study"
 	"qsim/scenarios/world"
 )
@@ -43,32 +43,32 @@ func newSession(c *cobra.Command, f *runFlags) (*session, error) {
 // output is a result that a command prints.
 type output struct {
 	json  func() ([]byte, error)
-	table func(w io.Writer, o results.TableOptions) error // as text, Markdown or CSV
+	table func(w io.Writer, o text.TableOptions) error // as text, Markdown or CSV
 }
 
 // formats are those of a table.
-var formats = map[string]results.Format{"table": results.Text, "markdown": results.Markdown, "csv": results.CSV}
+var formats = map[string]text.Format{"table": text.Text, "markdown": text.Markdown, "csv": text.CSV}
 
 // print prints a result in the format asked for. Where it is not for people, they are told on standard error where its
 // files are, if it has any.
 func (s *session) print(result output, path, note string) error {
-	var text bytes.Buffer
+	var out bytes.Buffer
 	var err error
 	if s.flags.format == "json" {
 		var data []byte
 		data, err = result.json()
-		text.Write(data)
+		out.Write(data)
 	} else {
-		options := results.TableOptions{Format: formats[string(s.flags.format)], Path: shown(path), Note: note, Color: s.flags.color.coloured(os.Stdout)}
-		if options.Format == results.Text {
+		options := text.TableOptions{Format: formats[string(s.flags.format)], Path: shown(path), Note: note, Color: s.flags.color.coloured(os.Stdout)}
+		if options.Format == text.Text {
 			options.Width = cli.Width()
 		}
-		err = result.table(&text, options)
+		err = result.table(&out, options)
 	}
 	if err != nil {
 		return cli.IOError("write result", err)
 	}
-	_, err = s.stdout.Write(text.Bytes())
+	_, err = s.stdout.Write(out.Bytes())
 	if s.flags.format != "table" && path != "" {
 		s.console.Note("%s", strings.TrimSpace(shown(path)+"  "+note))
 	}

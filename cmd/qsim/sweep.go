@@ -12,6 +12,7 @@ import (
 
 	"qsim/cmd/cli"
 	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 	"qsim/scenarios/study"
 )
@@ -159,18 +160,18 @@ func (s *sweeping) prepare(c *cobra.Command, name string) (err error) {
 }
 
 // queriesOf are what --metric asks of a scenario.
-func queriesOf(metrics []string, scenario *scenarios.Scenario) ([]results.Query, error) {
-	var queries []results.Query
+func queriesOf(metrics []string, scenario *scenarios.Scenario) ([]measure.Query, error) {
+	var queries []measure.Query
 	for _, text := range metrics {
 		if text == "all" {
-			for _, m := range results.Metrics() {
+			for _, m := range measure.Metrics() {
 				if !m.OnRequest {
-					queries = append(queries, results.Query{Metric: m.Name})
+					queries = append(queries, measure.Query{Metric: m.Name})
 				}
 			}
 			continue
 		}
-		q, err := results.ParseQuery(text)
+		q, err := measure.ParseQuery(text)
 		if err != nil {
 			return nil, cli.UsageError("--metric %s: %w", text, err)
 		}

@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"qsim/cmd/cli"
-	"qsim/results"
+	"qsim/results/text"
 	"qsim/scenarios/trace"
 )
 
@@ -195,7 +195,7 @@ func (t *tracer) printFindings(ctx context.Context) error {
 		}
 		rows = append(rows, row)
 	}
-	if err := results.WriteCells(t.out, []string{"--find", "jobs", "job", "what it is"}, rows, 4, results.Text); err != nil {
+	if err := text.WriteCells(t.out, []string{"--find", "jobs", "job", "what it is"}, rows, 4, text.Text); err != nil {
 		return err
 	}
 	if example == "" {

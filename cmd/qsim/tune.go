@@ -11,7 +11,9 @@ import (
 
 	"qsim/cmd/cli"
 	"qsim/results"
+	"qsim/results/measure"
 	"qsim/results/report"
+	"qsim/results/text"
 	"qsim/scenarios"
 	"qsim/scenarios/study"
 )
@@ -132,7 +134,7 @@ func (f *tuneFlags) goal(c *cobra.Command, p *study.Problem) error {
 		given++
 		p.Aim, p.Key = g.aim, g.value
 		if g.aim == study.Minimize || g.aim == study.Maximize {
-			q, err := results.ParseQuery(g.value)
+			q, err := measure.ParseQuery(g.value)
 			if err != nil {
 				return cli.UsageError("--%s %s: %w", g.name, g.value, err)
 			}
@@ -167,7 +169,7 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 	if err != nil {
 		return s.failure(l, err, "interrupted: nothing is kept")
 	}
-	result := output{json: found.MarshalJSON, table: func(w io.Writer, o results.TableOptions) error {
+	result := output{json: found.MarshalJSON, table: func(w io.Writer, o text.TableOptions) error {
 		return study.WriteTuning(w, found, o.Format, func(policy string, sets []string) string {
 			words := []string{"qsim", "run", name, "--policy", policy}
 			for _, set := range sets {
@@ -219,12 +221,12 @@ func storeTuning(out string, found *results.Tuning, result output) (string, erro
 	if out == "" {
 		out = filepath.Join("results", "runs", found.Scenario, "tune-"+found.ConfigHash)
 	}
-	text, err := result.json()
+	encoded, err := result.json()
 	if err != nil {
 		return "", cli.IOError("write tuning", err)
 	}
 	var table bytes.Buffer
-	if err := result.table(&table, results.TableOptions{Format: results.CSV}); err != nil {
+	if err := result.table(&table, text.TableOptions{Format: text.CSV}); err != nil {
 		return "", cli.IOError("write tuning", err)
 	}
 	figures, err := report.TuneCharts(found)
@@ -238,6 +240,6 @@ func storeTuning(out string, found *results.Tuning, result output) (string, erro
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return "", cli.IOError("write tuning", err)
 	}
-	files := append([]results.File{{Path: "tune.json", Data: text}, {Path: "tune.csv", Data: table.Bytes()}}, charts...)
+	files := append([]results.File{{Path: "tune.json", Data: encoded}, {Path: "tune.csv", Data: table.Bytes()}}, charts...)
 	return out, cli.IOError("write tuning", study.Place(out, files))
 }

@@ -9,6 +9,7 @@ import (
 
 	"qsim/cmd/cli"
 	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 )
 
@@ -92,9 +93,9 @@ func (s *session) mostSeeds(sc *scenarios.Scenario) int {
 }
 
 // enough tells when no more seeds are needed: not before those that the scenario asks for.
-func (s *session) enough(settings *results.Settings, fewest int) func([]results.Run) bool {
+func (s *session) enough(settings *measure.Settings, fewest int) func([]measure.Run) bool {
 	watch, seeds := results.NewWatch(settings, float64(s.flags.untilCI)), 0
-	return func(seed []results.Run) bool {
+	return func(seed []measure.Run) bool {
 		seeds++
 		return watch.Add(seed) && seeds >= fewest
 	}
@@ -102,7 +103,7 @@ func (s *session) enough(settings *results.Settings, fewest int) func([]results.
 
 // seedsOf are the seeds that should have been run: all that there might have been, if
 // nobody can say any more how many it would have taken.
-func (s *session) seedsOf(sc *scenarios.Scenario, runs []results.Run, interrupted bool) []uint64 {
+func (s *session) seedsOf(sc *scenarios.Scenario, runs []measure.Run, interrupted bool) []uint64 {
 	last := sc.Seed + uint64(s.mostSeeds(sc))
 	if s.flags.untilCI > 0 && !interrupted && len(runs) > 0 {
 		last = runs[len(runs)-1].Seed + 1

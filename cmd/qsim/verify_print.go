@@ -9,7 +9,8 @@ import (
 	"strconv"
 
 	"qsim/cmd/cli"
-	"qsim/results"
+	"qsim/results/plain"
+	"qsim/results/text"
 	"qsim/scenarios/verify"
 )
 
@@ -41,13 +42,13 @@ func printVerified(to io.Writer, list []verify.Result, f format) error {
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(sum)
 	case "csv":
-		return results.WriteCells(to, verifyHeader, verifyCells(list, exactly, false), 2, results.CSV)
+		return text.WriteCells(to, verifyHeader, verifyCells(list, exactly, false), 2, text.CSV)
 	case "markdown":
-		if err := results.WriteCells(to, verifyHeader, verifyCells(list, briefly, true), 2, results.Markdown); err != nil {
+		if err := text.WriteCells(to, verifyHeader, verifyCells(list, briefly, true), 2, text.Markdown); err != nil {
 			return err
 		}
 	default:
-		if err := results.WriteCells(to, verifyHeader, named(verifyCells(list, briefly, true)), 2, results.Text); err != nil {
+		if err := text.WriteCells(to, verifyHeader, named(verifyCells(list, briefly, true)), 2, text.Text); err != nil {
 			return err
 		}
 	}
@@ -99,7 +100,7 @@ func exactly(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 func cell(v any, number func(v float64) string) string {
 	switch v := v.(type) {
 	case nil:
-		return results.Missing
+		return plain.Missing
 	case float64:
 		return number(v)
 	}

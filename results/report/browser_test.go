@@ -24,6 +24,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"qsim/results"
+	"qsim/results/measure"
 )
 
 // chromium is the browser that pages are tried in, "" if there is none.
@@ -303,7 +304,7 @@ func TestPageShowsLonelyValues(t *testing.T) {
 	lonely := func(every int) fixture {
 		return with(fmt.Sprintf("lonely %d", every), func(f *fixture) {
 			f.policies, f.seeds = 2, 1
-			f.adjust = func(_ *results.Settings, sum *results.Summary) {
+			f.adjust = func(_ *measure.Settings, sum *results.Summary) {
 				for i := range sum.Data {
 					values := sum.Data[i].Series[0].FreshWaitP99
 					for b := range values {

@@ -9,10 +9,11 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"qsim/results"
+	"qsim/results/measure"
 )
 
-// measure is one panel of the comparison: a metric of every policy.
-type measure struct {
+// panelMetric is one panel of the comparison: a metric of every policy.
+type panelMetric struct {
 	name      string // of the panel
 	short     string // in titles
 	unit      string // "s", or that of a count
@@ -22,13 +23,13 @@ type measure struct {
 }
 
 // value is the estimate of policy i; ok says that there is one.
-func (m *measure) value(i int) (e *results.Estimate, ok bool) {
+func (m *panelMetric) value(i int) (e *results.Estimate, ok bool) {
 	e = m.estimates[i]
 	return e, e != nil && !e.Null() && !math.IsInf(e.Mean, 0)
 }
 
 // spell is a value in the measure's unit.
-func (m *measure) spell(v float64) string {
+func (m *panelMetric) spell(v float64) string {
 	if m.unit == "s" {
 		return seconds(v)
 	}
@@ -36,7 +37,7 @@ func (m *measure) spell(v float64) string {
 }
 
 // words are the estimate of policy i, or why there is none.
-func (m *measure) words(i int) string {
+func (m *panelMetric) words(i int) string {
 	e, ok := m.value(i)
 	switch {
 	case e == nil:
@@ -52,7 +53,7 @@ func (m *measure) words(i int) string {
 }
 
 // shown reports whether policy i is shown to differ from the baseline.
-func (m *measure) shown(i int) bool { return m.against[i] != nil && m.against[i].Shown }
+func (m *panelMetric) shown(i int) bool { return m.against[i] != nil && m.against[i].Shown }
 
 // comparisonChart shows three metrics of every policy with their intervals.
 func comparisonChart(d *drawing) *sheet {
@@ -99,7 +100,7 @@ func (d *drawing) storm() string {
 }
 
 // comparisonMarks explain the marks that are there.
-func (d *drawing) comparisonMarks(measures []measure) string {
+func (d *drawing) comparisonMarks(measures []panelMetric) string {
 	marks, hollow, more := "dot = estimate, whisker = its interval", false, false
 	for k := range measures {
 		for i := range d.policies {
@@ -123,30 +124,30 @@ func (d *drawing) comparisonMarks(measures []measure) string {
 
 // measures are the panels: fresh waits in the storm, recovery after it, duplicates;
 // or, where there is no storm or no duplicate, what comes nearest.
-func (d *drawing) measures() []measure {
+func (d *drawing) measures() []panelMetric {
 	storm := d.storm()
-	whole := measure{name: "fresh wait p99", short: "fresh p99", unit: "s", log: true}
-	var waiting, after measure
+	whole := panelMetric{name: "fresh wait p99", short: "fresh p99", unit: "s", log: true}
+	var waiting, after panelMetric
 	if storm == "" {
-		d.fill(&whole, results.Query{Metric: waitMetric})
+		d.fill(&whole, measure.Query{Metric: waitMetric})
 		waiting = whole
-		after = d.choose(measure{name: "sojourn p99", short: "sojourn p99", unit: "s", log: true}, results.Query{Metric: "sojourn.p99"},
-			measure{name: "longest starvation", short: "starvation", unit: "s"}, results.Query{Metric: "starved.longest"})
+		after = d.choose(panelMetric{name: "sojourn p99", short: "sojourn p99", unit: "s", log: true}, measure.Query{Metric: "sojourn.p99"},
+			panelMetric{name: "longest starvation", short: "starvation", unit: "s"}, measure.Query{Metric: "starved.longest"})
 	} else {
 		words := shorten(clean(storm), stormLimit)
-		waiting = d.choose(measure{name: "fresh wait p99 in the storm", short: "fresh p99 in " + words, unit: "s", log: true}, results.Query{Metric: waitMetric, During: storm},
-			whole, results.Query{Metric: waitMetric})
-		after = d.choose(measure{name: "recovery after the storm", short: "recovery", unit: "s"}, results.Query{Metric: "recovery.time", After: storm},
-			measure{name: "time to drain after it", short: "drain", unit: "s"}, results.Query{Metric: "drain.time", After: storm})
+		waiting = d.choose(panelMetric{name: "fresh wait p99 in the storm", short: "fresh p99 in " + words, unit: "s", log: true}, measure.Query{Metric: waitMetric, During: storm},
+			whole, measure.Query{Metric: waitMetric})
+		after = d.choose(panelMetric{name: "recovery after the storm", short: "recovery", unit: "s"}, measure.Query{Metric: "recovery.time", After: storm},
+			panelMetric{name: "time to drain after it", short: "drain", unit: "s"}, measure.Query{Metric: "drain.time", After: storm})
 	}
-	twice := d.choose(measure{name: "duplicates per 10k jobs", short: "duplicates per 10k"}, results.Query{Metric: "duplicates.per10k"},
-		measure{name: "attempts per job", short: "attempts per job"}, results.Query{Metric: "attempts.mean"})
-	return []measure{waiting, after, twice}
+	twice := d.choose(panelMetric{name: "duplicates per 10k jobs", short: "duplicates per 10k"}, measure.Query{Metric: "duplicates.per10k"},
+		panelMetric{name: "attempts per job", short: "attempts per job"}, measure.Query{Metric: "attempts.mean"})
+	return []panelMetric{waiting, after, twice}
 }
 
 // choose is the first measure, filled in, unless no policy has a value of it but 0;
 // then it is the second one if that has any.
-func (d *drawing) choose(first measure, q results.Query, second measure, other results.Query) measure {
+func (d *drawing) choose(first panelMetric, q measure.Query, second panelMetric, other measure.Query) panelMetric {
 	if d.fill(&first, q) || !d.fill(&second, other) {
 		return first
 	}
@@ -154,7 +155,7 @@ func (d *drawing) choose(first measure, q results.Query, second measure, other r
 }
 
 // fill adds the estimates of q to m and reports whether one is not 0.
-func (d *drawing) fill(m *measure, q results.Query) bool {
+func (d *drawing) fill(m *panelMetric, q measure.Query) bool {
 	any := false
 	for i := range d.summary.Policies {
 		p := &d.summary.Policies[i]
@@ -167,7 +168,7 @@ func (d *drawing) fill(m *measure, q results.Query) bool {
 	return any
 }
 
-func (d *drawing) comparisonPanel(m *measure, first bool) *plot.Plot {
+func (d *drawing) comparisonPanel(m *panelMetric, first bool) *plot.Plot {
 	p := newPlot()
 	high, low, least := 0.0, math.Inf(1), 0.0
 	for i := range d.policies {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"qsim/results"
+	"qsim/results/measure"
 )
 
 // leastShare is where the share axis ends.
@@ -112,16 +113,16 @@ func (d *drawing) distributionLimit() limit {
 
 // find is the histogram of the waits of all fresh jobs enqueued in a storm, or in
 // the whole run; nil if there is none.
-func find(pooled []results.NamedHistogram, during string) *results.NamedHistogram {
+func find(pooled []measure.NamedHistogram, during string) *measure.NamedHistogram {
 	for i := range pooled {
-		if pooled[i].Query == (results.Query{Metric: "fresh.wait", During: during}) {
+		if pooled[i].Query == (measure.Query{Metric: "fresh.wait", During: during}) {
 			return &pooled[i]
 		}
 	}
 	return nil
 }
 
-func newDistribution(p policy, h *results.NamedHistogram) distribution {
+func newDistribution(p policy, h *measure.NamedHistogram) distribution {
 	c := distribution{policy: p}
 	if h == nil || h.Hist.Count()+h.Unresolved.Count() == 0 {
 		c.none = true

@@ -10,14 +10,14 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"qsim/results"
+	"qsim/results/measure"
 )
 
 // Map is a metric over two keys of a scenario, under each policy.
 type Map struct {
 	Scenario, ConfigHash, Version string
 
-	Query            results.Query
+	Query            measure.Query
 	Seeds            int
 	XKey, YKey       string
 	XValues, YValues []string // of the coarse grid, in ascending order

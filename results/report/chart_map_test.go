@@ -10,12 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"qsim/results"
+	"qsim/results/measure"
 )
 
 // aMap has a panel for each label: tiles of growing values, of which those to the upper right never come.
 func aMap(value func(x, y float64) (float64, bool), labels ...string) *Map {
-	m := &Map{Scenario: "s", ConfigHash: "0a1b2c3d", Version: "1.0", Seeds: 3, Query: results.Query{Metric: "recovery.time", After: "down"},
+	m := &Map{Scenario: "s", ConfigHash: "0a1b2c3d", Version: "1.0", Seeds: 3, Query: measure.Query{Metric: "recovery.time", After: "down"},
 		XKey: "jobs.mail.arrivals.rate", YKey: "storms.down.for", XValues: []string{"10/s", "20/s", "30/s", "40/s"}, YValues: []string{"1s", "2s", "4s"}, Steps: 2}
 	for _, label := range labels {
 		p := MapPanel{Label: label, Measured: 12, Full: 35}
@@ -158,7 +158,7 @@ func TestColorScale(t *testing.T) {
 		}
 	}
 	m := aMap(func(x, y float64) (float64, bool) { return x, false }, "a")
-	m.Query = results.Query{Metric: "goodput"}
+	m.Query = measure.Query{Metric: "goodput"}
 	if s := newColorScale(m); s.color(s.high).R < s.color(s.low).R {
 		t.Error("more goodput is not lighter")
 	}

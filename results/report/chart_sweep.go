@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"qsim/results"
+	"qsim/results/measure"
 )
 
 // sweepFigures is how many metrics of a sweep are drawn.
@@ -41,7 +42,7 @@ func SweepCharts(s *results.Sweep) ([]Figure, error) {
 type sweepDrawing struct {
 	*results.Sweep
 	metric   int // index into Queries
-	info     results.MetricInfo
+	info     measure.MetricInfo
 	x        int   // the axis along which it is drawn
 	others   []int // the other axes that have several values
 	panels   []sweepPanel
@@ -66,7 +67,7 @@ const sweepPolicies = len(hues)
 
 func newSweepDrawing(s *results.Sweep, metric int) *sweepDrawing {
 	d := &sweepDrawing{Sweep: s, metric: metric, policies: min(len(s.Policies), sweepPolicies)}
-	d.info, _ = results.Lookup(s.Queries[metric].Metric)
+	d.info, _ = measure.Lookup(s.Queries[metric].Metric)
 	d.chooseAxis()
 	d.collect()
 	d.scale()
@@ -172,10 +173,10 @@ func (d *sweepDrawing) each(visit func(c *results.Cell, policy int, e *results.E
 }
 
 // limits are the bounds that objectives put on the metric.
-func (d *sweepDrawing) limits() []results.Objective {
-	var found []results.Objective
+func (d *sweepDrawing) limits() []measure.Objective {
+	var found []measure.Objective
 	for _, o := range d.Objectives {
-		same := func(f results.Objective) bool { return f.Bound == o.Bound && f.Above == o.Above }
+		same := func(f measure.Objective) bool { return f.Bound == o.Bound && f.Above == o.Above }
 		if o.Query == d.Queries[d.metric] && len(found) < limitCount && !slices.ContainsFunc(found, same) && !math.IsInf(o.Bound, 0) {
 			found = append(found, o)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"qsim/results"
+	"qsim/results/measure"
 )
 
 // sweepFixture makes a sweep up: value is the metric in a cell, by the position on the axes.
@@ -17,7 +18,7 @@ type sweepFixture struct {
 	policies int
 	label    string // of all policies, before their numbers
 	seeds    int
-	query    results.Query
+	query    measure.Query
 	bound    float64 // an objective, if not 0
 	value    func(position []int, policy int) float64
 	spread   float64 // of the interval, relative
@@ -38,7 +39,7 @@ func wordsAxis(key string, values ...string) results.Axis {
 }
 
 func sweepFixtures() []sweepFixture {
-	p99 := results.Query{Metric: "fresh.wait.p99", During: "payments-down"}
+	p99 := measure.Query{Metric: "fresh.wait.p99", During: "payments-down"}
 	workers := numbers("engine.workers", false, 60, 80, 100, 120, 140)
 	var many []float64
 	for i := range 60 {
@@ -51,9 +52,9 @@ func sweepFixtures() []sweepFixture {
 		{name: "one policy", axes: []results.Axis{workers}, policies: 1, seeds: 20, query: p99, value: falling, spread: .2,
 			title: "fresh.wait.p99 during payments-down goes from 391ms with workers 140 to 1m40s with workers 60"},
 		{name: "log axis", axes: []results.Axis{numbers("retry.backoff.first", true, 1, 2, 4, 8, 16, 32, 64, 128), wordsAxis("retry.jitter", "none", "full")},
-			policies: 2, seeds: 5, query: results.Query{Metric: "amplification"}, value: func(p []int, k int) float64 { return 1 + float64(k)/float64(p[0]+1) }, spread: .05},
+			policies: 2, seeds: 5, query: measure.Query{Metric: "amplification"}, value: func(p []int, k int) float64 { return 1 + float64(k)/float64(p[0]+1) }, spread: .05},
 		{name: "words", axes: []results.Axis{wordsAxis("retry.jitter", "none", "full", "±20%", "decorrelated")}, policies: 3, seeds: 5,
-			query: results.Query{Metric: "dead.share"}, value: func(p []int, k int) float64 { return float64(p[0]+k) / 8 }, spread: .1,
+			query: measure.Query{Metric: "dead.share"}, value: func(p []int, k int) float64 { return float64(p[0]+k) / 8 }, spread: .1,
 			title: "dead.share goes from 0% with Policy 1, jitter none to 62% with Policy 3, jitter decorrelated"},
 		{name: "many values", axes: []results.Axis{numbers("engine.workers", false, many...)}, policies: 2, seeds: 5, query: p99, bound: .001, value: falling, spread: .5},
 		{name: "many panels", axes: []results.Axis{workers, numbers("retry.max-attempts", false, 1, 2, 3, 4), wordsAxis("retry.jitter", "none", "full", "equal"), wordsAxis("engine.preset", "river", "oban", "que")},
@@ -61,7 +62,7 @@ func sweepFixtures() []sweepFixture {
 		{name: "many policies", axes: []results.Axis{workers, wordsAxis("retry.jitter", "none", "full")}, policies: 30, seeds: 5, query: p99, value: falling, spread: .2},
 		{name: "like names", axes: []results.Axis{numbers("retry.backoff.max", false, 1, 2, 3), numbers("engine.lease.max", false, 1, 2)}, policies: 1, seeds: 5, query: p99, value: falling,
 			title: "fresh.wait.p99 during payments-down goes from 6.2s with retry.backoff.max 3, engine.lease.max 1 to 1m40s with retry.backoff.max 1, engine.lease.max 1"},
-		{name: "no value", axes: []results.Axis{workers}, policies: 2, seeds: 5, query: results.Query{Metric: "recovery.time"}, value: func([]int, int) float64 { return math.NaN() },
+		{name: "no value", axes: []results.Axis{workers}, policies: 2, seeds: 5, query: measure.Query{Metric: "recovery.time"}, value: func([]int, int) float64 { return math.NaN() },
 			title: "recovery.time has no value in any cell"},
 		{name: "gaps", axes: []results.Axis{workers, wordsAxis("retry.jitter", "none", "full")}, policies: 2, seeds: 5, query: p99,
 			value: func(p []int, k int) float64 {
@@ -70,7 +71,7 @@ func sweepFixtures() []sweepFixture {
 				}
 				return 3
 			}, title: "fresh.wait.p99 during payments-down is 3s in every cell"},
-		{name: "at least", axes: []results.Axis{workers}, policies: 2, seeds: 5, query: results.Query{Metric: "recovery.time"}, spread: .1,
+		{name: "at least", axes: []results.Axis{workers}, policies: 2, seeds: 5, query: measure.Query{Metric: "recovery.time"}, spread: .1,
 			value: func(p []int, k int) float64 { return 600 / float64(p[0]+k+1) }, atLeast: func(p []int) bool { return p[0] < 2 },
 			title: "recovery.time goes from 1m40s with Policy 2, workers 140 to ≥ 10m with Policy 1, workers 60"},
 		{name: "zeros", axes: []results.Axis{workers}, policies: 2, seeds: 5, query: p99, value: func([]int, int) float64 { return 0 }},
@@ -78,7 +79,7 @@ func sweepFixtures() []sweepFixture {
 		{name: "one seed", axes: []results.Axis{workers}, policies: 2, seeds: 1, query: p99, value: falling},
 		{name: "negative", axes: []results.Axis{numbers("storms.clock.clock.skew", false, -30, 0, 30)}, policies: 2, seeds: 5, query: p99, value: falling, spread: 3},
 		{name: "not ascending", axes: []results.Axis{numbers("engine.workers", false, 140, 60, 100)}, policies: 2, seeds: 5, query: p99, value: falling, spread: .2},
-		{name: "huge", axes: []results.Axis{numbers("engine.workers", true, 1, 1e3, 1e6)}, policies: 2, seeds: 5, query: results.Query{Metric: "events"}, spread: .2,
+		{name: "huge", axes: []results.Axis{numbers("engine.workers", true, 1, 1e3, 1e6)}, policies: 2, seeds: 5, query: measure.Query{Metric: "events"}, spread: .2,
 			value: func(p []int, k int) float64 { return math.Pow(1e5, float64(p[0]+k)) }},
 		{name: "infinite", axes: []results.Axis{workers}, policies: 2, seeds: 5, query: p99, value: func(p []int, k int) float64 { return []float64{math.Inf(1), 5}[k] }},
 		{name: "names", axes: []results.Axis{workers, wordsAxis("jobs.mail.retry.backoff", "{kind: fixed, delay: 60s}", `"><script>alert(1)</script>`, strings.Repeat("long ", 60), "💥\n\x00\u202e")},
@@ -87,7 +88,7 @@ func sweepFixtures() []sweepFixture {
 }
 
 func (f sweepFixture) build() *results.Sweep {
-	s := &results.Sweep{Scenario: "retry-storm", ConfigHash: "9e41c0d2", Version: "0.1.0", Axes: f.axes, Queries: []results.Query{f.query}}
+	s := &results.Sweep{Scenario: "retry-storm", ConfigHash: "9e41c0d2", Version: "0.1.0", Axes: f.axes, Queries: []measure.Query{f.query}}
 	for i := range f.seeds {
 		s.Seeds = append(s.Seeds, uint64(i+1))
 	}
@@ -96,10 +97,10 @@ func (f sweepFixture) build() *results.Sweep {
 		if label == "" {
 			label = "Policy "
 		}
-		s.Policies = append(s.Policies, results.PolicyInfo{Label: fmt.Sprintf("%s%d", label, i+1)})
+		s.Policies = append(s.Policies, measure.PolicyInfo{Label: fmt.Sprintf("%s%d", label, i+1)})
 	}
 	if f.bound != 0 {
-		s.Objectives = []results.Objective{{Query: f.query, Bound: f.bound, Text: fmt.Sprintf("below %g", f.bound)}}
+		s.Objectives = []measure.Objective{{Query: f.query, Bound: f.bound, Text: fmt.Sprintf("below %g", f.bound)}}
 	}
 	size, _ := results.Size(f.axes, 10_000)
 	for index := range size {

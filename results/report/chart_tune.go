@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"qsim/results"
+	"qsim/results/measure"
 )
 
 // TuneCharts draws what a search tried: for each policy the settings along the first key, with
@@ -27,7 +28,7 @@ func TuneCharts(t *results.Tuning) ([]Figure, error) {
 type tuneDrawing struct {
 	*results.Tuning
 	shown    []*results.TunedPolicy
-	info     results.MetricInfo
+	info     measure.MetricInfo
 	xs       []float64
 	words    bool
 	log      bool
@@ -60,7 +61,7 @@ func newTuneDrawing(t *results.Tuning) *tuneDrawing {
 		}
 		d.log = least > 0 && (axis.Log || widening(d.xs))
 	}
-	d.info, _ = results.Lookup(t.Query.Metric)
+	d.info, _ = measure.Lookup(t.Query.Metric)
 	d.scale()
 	return d
 }

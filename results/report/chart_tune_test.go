@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"qsim/results"
+	"qsim/results/measure"
 )
 
 // tuning makes a search up, of values of one key, or of two.
 func tuning(axes []results.Axis, policies int, margin bool, value func(setting, policy int) (mean, half float64)) *results.Tuning {
 	t := &results.Tuning{Scenario: "shop", ConfigHash: "0123abcd", Version: "1", Goal: "smallest engine.workers", Axes: axes, Margin: margin, Confidence: 0.95}
 	if !margin {
-		t.Goal, t.Query = "least sojourn.p99", results.Query{Metric: "sojourn.p99"}
+		t.Goal, t.Query = "least sojourn.p99", measure.Query{Metric: "sojourn.p99"}
 	}
 	size, _ := results.Size(axes, 1000)
 	for p := range policies {

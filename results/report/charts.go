@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"qsim/results"
+	"qsim/results/measure"
 )
 
 // Charts draws the figures of a run: the wait of fresh jobs over time, the
@@ -14,7 +15,7 @@ import (
 // earlier version stored none, is left out. s is the
 // scenario and sum what its runs said, with sum.Data; version is that of the program.
 // Neither is changed. It fails if sum has no data or does not fit s.
-func Charts(s *results.Settings, sum *results.Summary, version string) ([]Figure, error) {
+func Charts(s *measure.Settings, sum *results.Summary, version string) ([]Figure, error) {
 	d, err := newDrawing(s, sum, version)
 	if err != nil {
 		return nil, fmt.Errorf("draw charts: %w", err)
@@ -37,7 +38,7 @@ const (
 
 // drawing is what the charts share: the data, reduced to what is drawn.
 type drawing struct {
-	settings *results.Settings
+	settings *measure.Settings
 	summary  *results.Summary
 	version  string
 	seeds    int
@@ -64,7 +65,7 @@ type policy struct {
 	starved  []float64 // share of the time in which fresh jobs starved, likewise; nil: not measured
 }
 
-func newDrawing(s *results.Settings, sum *results.Summary, version string) (*drawing, error) {
+func newDrawing(s *measure.Settings, sum *results.Summary, version string) (*drawing, error) {
 	switch {
 	case s == nil || sum == nil:
 		return nil, fmt.Errorf("settings or summary is missing")
@@ -99,7 +100,7 @@ func newDrawing(s *results.Settings, sum *results.Summary, version string) (*dra
 	return d, nil
 }
 
-func newPolicy(index int, label string, series []results.Series, buckets int) policy {
+func newPolicy(index int, label string, series []measure.Series, buckets int) policy {
 	p := policy{name: shorten(label, nameLimit), hue: hueOf(index), index: index}
 	lower, upper := .05, .95
 	if len(series) < 10 { // too few for such percentiles: the whole range
@@ -125,10 +126,10 @@ func newPolicy(index int, label string, series []results.Series, buckets int) po
 			later += zeroed(at(series[k].Waiting, i))
 		}
 		n := float64(max(len(series), 1))
-		p.attempts = append(p.attempts, meanOf(series, func(s *results.Series) float64 { return at(s.FreshClaims, i) + at(s.RetryClaims, i) }))
-		p.busy = append(p.busy, meanOf(series, func(s *results.Series) float64 { return at(s.Utilization, i) }))
+		p.attempts = append(p.attempts, meanOf(series, func(s *measure.Series) float64 { return at(s.FreshClaims, i) + at(s.RetryClaims, i) }))
+		p.busy = append(p.busy, meanOf(series, func(s *measure.Series) float64 { return at(s.Utilization, i) }))
 		if measured {
-			p.starved = append(p.starved, meanOf(series, func(s *results.Series) float64 { return at(s.Starved, i) }))
+			p.starved = append(p.starved, meanOf(series, func(s *measure.Series) float64 { return at(s.Starved, i) }))
 		}
 		p.fresh, p.retry = append(p.fresh, fresh/n), append(p.retry, retry/n)
 		p.due, p.later = append(p.due, fresh/n+retry/n), append(p.later, later/n)
@@ -144,7 +145,7 @@ func newPolicy(index int, label string, series []results.Series, buckets int) po
 
 // meanOf is the mean of what series say of a bucket; those that have ended say nothing happens. NaN
 // if all have.
-func meanOf(series []results.Series, of func(s *results.Series) float64) float64 {
+func meanOf(series []measure.Series, of func(s *measure.Series) float64) float64 {
 	sum, n := 0.0, 0
 	for k := range series {
 		if v := of(&series[k]); !math.IsNaN(v) {

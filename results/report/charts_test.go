@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"qsim/results"
+	"qsim/results/measure"
 )
 
 var pictures = flag.String("pictures", "", "write the figures of all fixtures into this `folder`, to be looked at")
@@ -194,12 +195,12 @@ func TestChartsRefuseWhatDoesNotFit(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
-		change func(s *results.Settings, sum *results.Summary)
+		change func(s *measure.Settings, sum *results.Summary)
 		want   string
 	}{
-		{"no data", func(_ *results.Settings, sum *results.Summary) { sum.Data = nil }, "draw charts: data of 0 policies for 4"},
-		{"no policy", func(_ *results.Settings, sum *results.Summary) { sum.Policies = nil }, "draw charts: there is no policy"},
-		{"no bucket", func(s *results.Settings, _ *results.Summary) { s.Bucket = 0 }, "draw charts: bucket 0s is not positive"},
+		{"no data", func(_ *measure.Settings, sum *results.Summary) { sum.Data = nil }, "draw charts: data of 0 policies for 4"},
+		{"no policy", func(_ *measure.Settings, sum *results.Summary) { sum.Policies = nil }, "draw charts: there is no policy"},
+		{"no bucket", func(s *measure.Settings, _ *results.Summary) { s.Bucket = 0 }, "draw charts: bucket 0s is not positive"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

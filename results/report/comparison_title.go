@@ -8,7 +8,7 @@ import (
 
 // comparisonTitle states which policy shortens the wait of fresh jobs most against
 // the baseline, and what that does to the second measure.
-func (d *drawing) comparisonTitle(measures []measure) string {
+func (d *drawing) comparisonTitle(measures []panelMetric) string {
 	m, base := &measures[0], d.baseline()
 	name := func(i int) string { return d.policies[i].name }
 	e, ok := m.value(base)
@@ -78,7 +78,7 @@ func change(before, after float64, atLeast bool) string {
 }
 
 // price says what the policy i does to a second measure, if that is known.
-func (d *drawing) price(m *measure, i int) string {
+func (d *drawing) price(m *panelMetric, i int) string {
 	before, knownBefore := m.value(d.baseline())
 	after, knownAfter := m.value(i)
 	switch {
@@ -96,7 +96,7 @@ func (d *drawing) price(m *measure, i int) string {
 
 // otherTitle gives the values of a measure in which a policy is shown to differ from
 // the baseline: of the one that is farthest from it. Empty if none is.
-func (d *drawing) otherTitle(m *measure) string {
+func (d *drawing) otherTitle(m *panelMetric) string {
 	base, known := m.value(d.baseline())
 	farthest, distance := -1, 0.
 	for i := range d.policies {
@@ -111,7 +111,7 @@ func (d *drawing) otherTitle(m *measure) string {
 }
 
 // plainTitle says how the only policy does.
-func (d *drawing) plainTitle(measures []measure) string {
+func (d *drawing) plainTitle(measures []panelMetric) string {
 	var words []string
 	for i := range measures {
 		if _, ok := measures[i].value(0); ok {
@@ -125,7 +125,7 @@ func (d *drawing) plainTitle(measures []measure) string {
 }
 
 // oneSeedTitle claims no more than what was seen.
-func (d *drawing) oneSeedTitle(m *measure) string {
+func (d *drawing) oneSeedTitle(m *panelMetric) string {
 	values := make([]float64, len(d.policies))
 	for i := range values {
 		values[i] = math.NaN()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"qsim/results"
+	"qsim/results/measure"
 )
 
 // fixture says what a made-up summary is like. Waits and backlogs rise in the storms
@@ -19,13 +20,13 @@ type fixture struct {
 	duration time.Duration
 	bucket   time.Duration
 	warmup   time.Duration
-	storms   []results.Window
-	limits   []results.Objective
+	storms   []measure.Window
+	limits   []measure.Objective
 
 	factor func(policy int) float64 // how bad the storm is; nil: 300, 100, 33...
 	wait   float64                  // s: fresh p99 at rest
 	never  func(policy int) float64 // share of fresh jobs never claimed
-	adjust func(s *results.Settings, sum *results.Summary)
+	adjust func(s *measure.Settings, sum *results.Summary)
 }
 
 // noise is in (−1, 1) and depends on its arguments only.
@@ -59,8 +60,8 @@ func (f *fixture) policyFactor(policy int) float64 {
 	return 300 / math.Pow(3, float64(policy%6))
 }
 
-func (f *fixture) build() (*results.Settings, *results.Summary) {
-	s := &results.Settings{Scenario: "retry-storm", ConfigHash: "9e41c0d2", Duration: f.duration, Drain: f.duration, Warmup: f.warmup, Bucket: f.bucket,
+func (f *fixture) build() (*measure.Settings, *results.Summary) {
+	s := &measure.Settings{Scenario: "retry-storm", ConfigHash: "9e41c0d2", Duration: f.duration, Drain: f.duration, Warmup: f.warmup, Bucket: f.bucket,
 		Nodes: 1, Workers: 100, Storms: f.storms, Objectives: f.limits}
 	sum := &results.Summary{Scenario: s.Scenario, ConfigHash: s.ConfigHash, Duration: f.duration.Seconds(), Settings: s}
 	for k := range f.seeds {
@@ -71,7 +72,7 @@ func (f *fixture) build() (*results.Settings, *results.Summary) {
 		if i < len(f.labels) {
 			label = f.labels[i]
 		}
-		s.Policies = append(s.Policies, results.PolicyInfo{Kind: "fifo", Label: label})
+		s.Policies = append(s.Policies, measure.PolicyInfo{Kind: "fifo", Label: label})
 		sum.Policies = append(sum.Policies, f.policySummary(i, label))
 		sum.Data = append(sum.Data, f.policyData(i))
 	}
@@ -85,7 +86,7 @@ func (f *fixture) policyData(policy int) results.PolicyData {
 	var data results.PolicyData
 	buckets := int(f.duration / f.bucket)
 	for k := range f.seeds {
-		var series results.Series
+		var series measure.Series
 		for i := range buckets {
 			t := (float64(i) + .5) * f.bucket.Seconds()
 			storm := f.strength(t) * f.policyFactor(policy)
@@ -107,8 +108,8 @@ func (f *fixture) policyData(policy int) results.PolicyData {
 	return data
 }
 
-func (f *fixture) histogram(policy int, during string) results.NamedHistogram {
-	h := results.NamedHistogram{Query: results.Query{Metric: "fresh.wait", During: during}, Hist: new(results.Histogram)}
+func (f *fixture) histogram(policy int, during string) measure.NamedHistogram {
+	h := measure.NamedHistogram{Query: measure.Query{Metric: "fresh.wait", During: during}, Hist: new(measure.Histogram)}
 	const n = 2000
 	lost := 0.0
 	if f.never != nil {
@@ -122,7 +123,7 @@ func (f *fixture) histogram(policy int, during string) results.NamedHistogram {
 		}
 		if u > 1-lost {
 			if h.Unresolved == nil {
-				h.Unresolved = new(results.Histogram)
+				h.Unresolved = new(measure.Histogram)
 			}
 			h.Unresolved.Record(f.duration / 2)
 			continue
@@ -135,7 +136,7 @@ func (f *fixture) histogram(policy int, during string) results.NamedHistogram {
 // policySummary has the estimates that charts look for.
 func (f *fixture) policySummary(policy int, label string) results.PolicySummary {
 	p := results.PolicySummary{Kind: "fifo", Label: label, Baseline: policy == 0}
-	add := func(q results.Query, unit string, mean, base float64, filtered bool) {
+	add := func(q measure.Query, unit string, mean, base float64, filtered bool) {
 		half := mean * .05
 		e := results.Estimate{Query: q, Unit: unit, Mean: mean, Low: mean - half, High: mean + half, Half: half, N: f.seeds}
 		if f.seeds < 2 {
@@ -152,14 +153,14 @@ func (f *fixture) policySummary(policy int, label string) results.PolicySummary 
 		}
 	}
 	wait := func(policy int) float64 { return f.wait * (1 + f.policyFactor(policy)) }
-	add(results.Query{Metric: "fresh.wait.p99"}, "s", wait(policy), wait(0), false)
-	add(results.Query{Metric: "sojourn.p99"}, "s", 2*wait(policy), 2*wait(0), false)
-	add(results.Query{Metric: "duplicates.per10k"}, "executions", 4.4/(1+.1*float64(policy)), 4.4, false)
-	add(results.Query{Metric: "attempts.mean"}, "1", 1.2+.01*float64(policy), 1.2, false)
+	add(measure.Query{Metric: "fresh.wait.p99"}, "s", wait(policy), wait(0), false)
+	add(measure.Query{Metric: "sojourn.p99"}, "s", 2*wait(policy), 2*wait(0), false)
+	add(measure.Query{Metric: "duplicates.per10k"}, "executions", 4.4/(1+.1*float64(policy)), 4.4, false)
+	add(measure.Query{Metric: "attempts.mean"}, "1", 1.2+.01*float64(policy), 1.2, false)
 	for _, s := range f.storms {
 		length := (s.To - s.From).Seconds()
-		add(results.Query{Metric: "fresh.wait.p99", During: s.Name}, "s", 3*wait(policy), 3*wait(0), true)
-		add(results.Query{Metric: "recovery.time", After: s.Name}, "s", length*(1+.2*float64(policy)), length, true)
+		add(measure.Query{Metric: "fresh.wait.p99", During: s.Name}, "s", 3*wait(policy), 3*wait(0), true)
+		add(measure.Query{Metric: "recovery.time", After: s.Name}, "s", length*(1+.2*float64(policy)), length, true)
 	}
 	return p
 }
@@ -168,8 +169,8 @@ func (f *fixture) policySummary(policy int, label string) results.PolicySummary 
 func storm() fixture {
 	return fixture{name: "storm", policies: 4, labels: []string{"Shared FIFO", "Weighted 80/20", "Separate queue", "In-flight cap 20%"}, seeds: 10,
 		duration: 30 * time.Minute, bucket: 30 * time.Second, warmup: 2 * time.Minute, wait: .18,
-		storms: []results.Window{{Name: "payments-down", From: 10 * time.Minute, To: 15 * time.Minute}},
-		limits: []results.Objective{{Query: results.Query{Metric: "fresh.wait.p99", During: "payments-down"}, Bound: 10, Text: "below 10s"}}}
+		storms: []measure.Window{{Name: "payments-down", From: 10 * time.Minute, To: 15 * time.Minute}},
+		limits: []measure.Objective{{Query: measure.Query{Metric: "fresh.wait.p99", During: "payments-down"}, Bound: 10, Text: "below 10s"}}}
 }
 
 func with(name string, change func(f *fixture)) fixture {
@@ -185,8 +186,8 @@ var nasty = []string{strings.Repeat("very long label ", 13), "🔥 emoji 🧯�
 // fixtures are the kinds of data that charts must bear.
 func fixtures() []fixture {
 	noStorm := func(f *fixture) { f.storms, f.limits = nil, nil }
-	series := func(change func(s *results.Series)) func(*results.Settings, *results.Summary) {
-		return func(_ *results.Settings, sum *results.Summary) {
+	series := func(change func(s *measure.Series)) func(*measure.Settings, *results.Summary) {
+		return func(_ *measure.Settings, sum *results.Summary) {
 			for i := range sum.Data {
 				for k := range sum.Data[i].Series {
 					change(&sum.Data[i].Series[k])
@@ -218,8 +219,8 @@ func fixtures() []fixture {
 		}),
 		with("all censored", func(f *fixture) {
 			f.never = func(int) float64 { return 1 }
-			f.adjust = func(s *results.Settings, sum *results.Summary) {
-				series(func(s *results.Series) {
+			f.adjust = func(s *measure.Settings, sum *results.Summary) {
+				series(func(s *measure.Series) {
 					for i := range s.FreshWaitP99 {
 						s.FreshWaitP99[i] = math.NaN()
 					}
@@ -229,7 +230,7 @@ func fixtures() []fixture {
 		}),
 		with("some censored", func(f *fixture) {
 			f.never = func(i int) float64 { return .12 * float64(i%3) }
-			f.adjust = func(_ *results.Settings, sum *results.Summary) {
+			f.adjust = func(_ *measure.Settings, sum *results.Summary) {
 				for i := range sum.Policies {
 					for k := range sum.Policies[i].Filtered {
 						if i%3 > 0 {
@@ -254,18 +255,18 @@ func fixtures() []fixture {
 			f.storms = nil
 			for i := range 12 {
 				at := time.Duration(4+2*i) * time.Minute
-				f.storms = append(f.storms, results.Window{Name: fmt.Sprintf("dependency-%d-down", i), From: at, To: at + 20*time.Second})
+				f.storms = append(f.storms, measure.Window{Name: fmt.Sprintf("dependency-%d-down", i), From: at, To: at + 20*time.Second})
 			}
 			f.storms[0].To = 25 * time.Minute
 			f.limits[0].During = "dependency-3-down"
 		}),
 		with("two storms", func(f *fixture) {
-			f.storms = append(f.storms, results.Window{Name: "worker-crash", From: 14 * time.Minute, To: 16 * time.Minute})
-			f.limits = append(f.limits, results.Objective{Query: results.Query{Metric: "fresh.wait.p99"}, Bound: 8, Text: "below 8s"},
-				results.Objective{Query: results.Query{Metric: "fresh.wait.p99"}, Bound: 120, Text: "below 2m"})
+			f.storms = append(f.storms, measure.Window{Name: "worker-crash", From: 14 * time.Minute, To: 16 * time.Minute})
+			f.limits = append(f.limits, measure.Objective{Query: measure.Query{Metric: "fresh.wait.p99"}, Bound: 8, Text: "below 8s"},
+				measure.Objective{Query: measure.Query{Metric: "fresh.wait.p99"}, Bound: 120, Text: "below 2m"})
 		}),
 		with("gaps", func(f *fixture) {
-			f.adjust = series(func(s *results.Series) {
+			f.adjust = series(func(s *measure.Series) {
 				for i := range s.FreshWaitP99 {
 					if i%90 > 60 || i%90 == 30 || i%90 == 32 {
 						s.FreshWaitP99[i] = math.NaN()
@@ -275,7 +276,7 @@ func fixtures() []fixture {
 			})
 		}),
 		with("one starves", func(f *fixture) {
-			f.adjust = func(_ *results.Settings, sum *results.Summary) {
+			f.adjust = func(_ *measure.Settings, sum *results.Summary) {
 				for k := range sum.Data[1].Series {
 					for i := range sum.Data[1].Series[k].FreshWaitP99 {
 						sum.Data[1].Series[k].FreshWaitP99[i] = math.NaN()
@@ -285,7 +286,7 @@ func fixtures() []fixture {
 		}),
 		with("no data", func(f *fixture) {
 			f.seeds = 0
-			f.adjust = func(_ *results.Settings, sum *results.Summary) {
+			f.adjust = func(_ *measure.Settings, sum *results.Summary) {
 				nullEverything(sum)
 				for i := range sum.Data {
 					sum.Data[i] = results.PolicyData{}

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/text"
 )
 
 // IndexEntry is a run on an index page.
@@ -121,14 +123,14 @@ func indexCellOf(sum *results.Summary, label string, objectives []string) indexC
 		}
 		c.Marks = append(c.Marks, indexMark{kindOf(v), v.Sign(), string(v.Outcome), 1 + slices.Index(objectives, objectiveText(v))})
 	}
-	q := results.Query{Metric: waitMetric}
+	q := measure.Query{Metric: waitMetric}
 	for _, e := range sum.Policies[at].Filtered {
-		if e.Metric == waitMetric && e.Query == (results.Query{Metric: waitMetric, During: e.During}) {
+		if e.Metric == waitMetric && e.Query == (measure.Query{Metric: waitMetric, During: e.During}) {
 			q = e.Query
 			break
 		}
 	}
-	cell := sum.Cell(at, q)
+	cell := text.CellOf(sum, at, q)
 	c.Value = cell.Value + " " + cell.Half
 	return c
 }

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
 
-	"qsim/results"
+	"qsim/results/measure"
 )
 
 func TestSpreadKeepsLabelsApartAndInside(t *testing.T) {
@@ -45,7 +45,7 @@ func TestWindowNamesDoNotOverlap(t *testing.T) {
 		f.storms = nil
 		for i := range 40 {
 			at := time.Duration(i) * 40 * time.Second
-			f.storms = append(f.storms, results.Window{Name: "a dependency is down", From: at, To: at + time.Minute})
+			f.storms = append(f.storms, measure.Window{Name: "a dependency is down", From: at, To: at + time.Minute})
 		}
 	})
 	d := f.drawing(t)

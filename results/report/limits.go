@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"qsim/results"
+	"qsim/results/measure"
 )
 
 // limit is what the objectives want of the fresh p99 wait.
@@ -31,7 +31,7 @@ func (d *drawing) limits() []limit {
 	var found []limit
 	for _, o := range d.settings.Objectives {
 		l := limit{o.Bound, o.During, o.Text}
-		if o.Query != (results.Query{Metric: waitMetric, During: o.During}) || o.Above || !(o.Bound > 0) || math.IsInf(o.Bound, 0) {
+		if o.Query != (measure.Query{Metric: waitMetric, During: o.During}) || o.Above || !(o.Bound > 0) || math.IsInf(o.Bound, 0) {
 			continue
 		}
 		if l.text == "" {

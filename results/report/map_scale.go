@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"qsim/results"
+	"qsim/results/measure"
 )
 
 // viridis is the perceptually uniform map of Smith and van der Walt (matplotlib, 2015), at
@@ -44,14 +45,14 @@ type colorScale struct {
 	never     bool // something never comes
 	missing   bool // something has no value
 	clipped   bool // something is below low
-	info      results.MetricInfo
+	info      measure.MetricInfo
 }
 
 // logFrom is the ratio of the largest to the least value from which a scale is logarithmic.
 const logFrom = 20
 
 func newColorScale(m *Map) *colorScale {
-	info, _ := results.Lookup(m.Query.Metric)
+	info, _ := measure.Lookup(m.Query.Metric)
 	s := &colorScale{low: math.Inf(1), high: math.Inf(-1), info: info, dark: info.MoreIsBetter}
 	least := math.Inf(1) // above 0
 	for _, p := range m.Panels {

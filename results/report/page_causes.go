@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/text"
 )
 
 // causes are the columns of the table of duplicates, with what is said in one row of all.
@@ -42,7 +44,7 @@ func duplicates(sum *results.Summary) finding {
 					total += e.Mean
 				}
 			}
-			cell := sum.Cell(i, results.Query{Metric: c.metric})
+			cell := text.CellOf(sum, i, measure.Query{Metric: c.metric})
 			row = append(row, strings.TrimSpace(cell.Value+" "+cell.Half))
 		}
 		if total > most {
@@ -52,7 +54,7 @@ func duplicates(sum *results.Summary) finding {
 	}
 	switch {
 	case !known:
-		f.Finding = "The causes of duplicates were not stored: an earlier version did not measure them."
+		f.Finding = "The causes of duplicates were not stored: an earlier version did not panelMetric them."
 	case !any:
 		f.Finding = "No job was executed twice with success" + under(sum) + "."
 	default:

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/text"
 )
 
 // facts are what was run.
@@ -81,7 +83,7 @@ type verdictLine struct{ Kind, Sign, Outcome, Policy, Value, Note string }
 // cards groups the verdicts by objective.
 func cards(sum *results.Summary) []card {
 	type key struct {
-		query  results.Query
+		query  measure.Query
 		text   string
 		expect bool
 	}
@@ -180,14 +182,14 @@ type valueRow struct {
 	Name     string
 	Baseline bool
 	Style    swatch
-	Cells    []results.GridCell
+	Cells    []text.GridCell
 }
 
 // usual are the metrics that the table has beside those of the terminal's table and the objectives.
-var usual = []results.Query{{Metric: "sojourn.p99"}, {Metric: "backlog.retry.max"}, {Metric: "attempts.mean"}}
+var usual = []measure.Query{{Metric: "sojourn.p99"}, {Metric: "backlog.retry.max"}, {Metric: "attempts.mean"}}
 
 func policyTable(sum *results.Summary) valueTable {
-	grid := sum.Grid(usual...)
+	grid := text.GridOf(sum, usual...)
 	t := valueTable{Caption: "What each policy does: estimate, ± half of its 95 % interval, change against the baseline; less is better where nothing else is said"}
 	for _, c := range grid.Columns {
 		column := valueColumn{Title: shorten(clean(c.Title), 60), Doc: clean(c.Query.String())}

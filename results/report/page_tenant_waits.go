@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"qsim/results"
+	"qsim/results/measure"
 )
 
 // tenantsWithWaits is how many of the first tenants have a p99 under every policy; 0: an earlier version
@@ -55,7 +56,7 @@ func tenantWaits(sum *results.Summary, order []int, known int) plainTable {
 }
 
 // slowestFirst are the numbers less 1 of the tenants that had fresh jobs ready.
-func slowestFirst(waits []results.TenantWait) []int {
+func slowestFirst(waits []measure.TenantWait) []int {
 	var list []int
 	for k := range waits {
 		if waits[k].Jobs > 0 {
@@ -66,7 +67,7 @@ func slowestFirst(waits []results.TenantWait) []int {
 	return list
 }
 
-func waitWords(w results.TenantWait) string {
+func waitWords(w measure.TenantWait) string {
 	switch {
 	case w.Jobs == 0:
 		return "–"

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/text"
 )
 
 // tenantLimit is how many tenants have a row of their own.
@@ -69,7 +71,7 @@ func tenantShares(sum *results.Summary, order []int) plainTable {
 	}
 	t := tenantTable(sum, "Share of the executions, executions per second, and mean wait of fresh jobs, by tenant; busiest first", order,
 		func(policy, tenant int) string { return tenantWords(sum.Data[policy].Tenants, tenant, rate) })
-	t.add("Jain index of all", len(sum.Policies), func(i int) string { return sum.Cell(i, results.Query{Metric: "jain"}).Value })
+	t.add("Jain index of all", len(sum.Policies), func(i int) string { return text.CellOf(sum, i, measure.Query{Metric: "jain"}).Value })
 	if all := len(sum.Settings.Tenants) - 1; len(order) < all {
 		t.Key = fmt.Sprintf("The %d busiest of %d tenants. ", len(order), all)
 		if all > mostCounted(sum) {
@@ -104,7 +106,7 @@ func busiest(sum *results.Summary, counted int) []int {
 }
 
 // tenantWords says what a tenant got; rate is what one execution is, per second.
-func tenantWords(list []results.TenantCount, k int, rate float64) string {
+func tenantWords(list []measure.TenantCount, k int, rate float64) string {
 	var all int64
 	for i := range list {
 		all += list[i].Executions

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"qsim/results"
+	"qsim/results/measure"
 )
 
 // words is a page without its elements.
@@ -195,9 +196,9 @@ func TestPageIsWellFormed(t *testing.T) {
 // judged is a storm with objectives that were met, missed, unclear, and missed as expected.
 func judged() fixture {
 	return with("judged", func(f *fixture) {
-		f.adjust = func(s *results.Settings, sum *results.Summary) {
+		f.adjust = func(s *measure.Settings, sum *results.Summary) {
 			s.Description, s.Rate = "what a page says", 100
-			q := results.Query{Metric: "fresh.wait.p99", During: "payments-down"}
+			q := measure.Query{Metric: "fresh.wait.p99", During: "payments-down"}
 			verdict := func(policy string, value float64, outcome results.Outcome, expect bool) results.Verdict {
 				return results.Verdict{Query: q, Policy: policy, Text: "below 10s", Value: value, Half: .5, Outcome: outcome, Expect: expect}
 			}
@@ -209,9 +210,9 @@ func judged() fixture {
 			for i := range sum.Policies {
 				for k, name := range []string{"duplicates.lease", "duplicates.crash", "duplicates.ack", "duplicates.timeout", "duplicates.other", "duplicates.count", "duplicates.resubmits"} {
 					mean := float64([]int{8, 1, 1, 0, 0, 10, 0}[k] * i)
-					sum.Policies[i].Metrics = append(sum.Policies[i].Metrics, results.Estimate{Query: results.Query{Metric: name}, Mean: mean, Half: 1, N: 10})
+					sum.Policies[i].Metrics = append(sum.Policies[i].Metrics, results.Estimate{Query: measure.Query{Metric: name}, Mean: mean, Half: 1, N: 10})
 				}
-				sum.Data[i].Tenants = []results.TenantCount{{Executions: 900, FreshClaims: 900, WaitSum: 90, WaitMax: 1}, {Executions: 100, FreshClaims: 100, WaitSum: 10 * float64(i+1), WaitMax: 2}}
+				sum.Data[i].Tenants = []measure.TenantCount{{Executions: 900, FreshClaims: 900, WaitSum: 90, WaitMax: 1}, {Executions: 100, FreshClaims: 100, WaitSum: 10 * float64(i+1), WaitMax: 2}}
 			}
 			s.Tenants = []string{"", "acme", "bolt"}
 		}
@@ -252,16 +253,16 @@ func TestPageOfLittle(t *testing.T) {
 // Tenants of whom no job was claimed do not wait alike.
 func TestTenantsOfLittle(t *testing.T) {
 	t.Parallel()
-	none, some := results.TenantCount{}, results.TenantCount{Executions: 9, FreshClaims: 9, WaitSum: 9}
+	none, some := measure.TenantCount{}, measure.TenantCount{Executions: 9, FreshClaims: 9, WaitSum: 9}
 	for _, tt := range []struct {
 		name string
-		data []results.TenantCount
+		data []measure.TenantCount
 		want string
 	}{
-		{"nobody", []results.TenantCount{none, none}, "No fresh job of any tenant was claimed with Shared FIFO."},
-		{"one", []results.TenantCount{none, some}, "Fresh jobs of one tenant alone were claimed: there is no other to compare it with."},
-		{"alike", []results.TenantCount{some, some}, "Tenants wait alike."},
-		{"without a wait", []results.TenantCount{{FreshClaims: 2}, {FreshClaims: 3}}, "Tenants wait alike."},
+		{"nobody", []measure.TenantCount{none, none}, "No fresh job of any tenant was claimed with Shared FIFO."},
+		{"one", []measure.TenantCount{none, some}, "Fresh jobs of one tenant alone were claimed: there is no other to compare it with."},
+		{"alike", []measure.TenantCount{some, some}, "Tenants wait alike."},
+		{"without a wait", []measure.TenantCount{{FreshClaims: 2}, {FreshClaims: 3}}, "Tenants wait alike."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := with(tt.name, func(f *fixture) { f.policies = 1 })
@@ -277,16 +278,16 @@ func TestTenantsOfLittle(t *testing.T) {
 // Where a table does not name all tenants, a chart shows them all, the slowest first.
 func TestTenantsChart(t *testing.T) {
 	t.Parallel()
-	build := func(policies, n int) (*results.Settings, *results.Summary) {
+	build := func(policies, n int) (*measure.Settings, *results.Summary) {
 		f := with("tenants", func(f *fixture) { f.policies = policies })
 		s, sum := f.build()
 		s.Tenants = make([]string, n+1)
 		for i := range sum.Data {
 			for k := range n {
 				s.Tenants[k+1] = nasty[k%len(nasty)]
-				w := results.TenantWait{Jobs: int64(k), P99: float64((k*7)%n+1) * float64(i+1), AtLeast: i == 1 && k == n-1}
+				w := measure.TenantWait{Jobs: int64(k), P99: float64((k*7)%n+1) * float64(i+1), AtLeast: i == 1 && k == n-1}
 				sum.Data[i].TenantWaits = append(sum.Data[i].TenantWaits, w)
-				sum.Data[i].Tenants = append(sum.Data[i].Tenants, results.TenantCount{Executions: 1})
+				sum.Data[i].Tenants = append(sum.Data[i].Tenants, measure.TenantCount{Executions: 1})
 			}
 			sum.Data[i].TenantWaits[n-1].P99 = 300
 		}
@@ -330,7 +331,7 @@ func TestTenantsChart(t *testing.T) {
 // jobs is none to speak of.
 func TestTenantWaits(t *testing.T) {
 	t.Parallel()
-	build := func(n, known int, p99 func(policy, tenant int) results.TenantWait) *results.Summary {
+	build := func(n, known int, p99 func(policy, tenant int) measure.TenantWait) *results.Summary {
 		f := with("tenants", func(f *fixture) { f.policies = 2 })
 		s, sum := f.build()
 		s.Tenants = []string{""}
@@ -340,7 +341,7 @@ func TestTenantWaits(t *testing.T) {
 		for i := range sum.Data {
 			sum.Data[i].Tenants, sum.Data[i].TenantWaits = nil, nil
 			for k := range n {
-				sum.Data[i].Tenants = append(sum.Data[i].Tenants, results.TenantCount{Executions: int64(100000 - k), FreshClaims: 1, WaitSum: 1})
+				sum.Data[i].Tenants = append(sum.Data[i].Tenants, measure.TenantCount{Executions: int64(100000 - k), FreshClaims: 1, WaitSum: 1})
 				if k < known {
 					sum.Data[i].TenantWaits = append(sum.Data[i].TenantWaits, p99(i, k))
 				}
@@ -348,8 +349,8 @@ func TestTenantWaits(t *testing.T) {
 		}
 		return sum
 	}
-	ramp := func(policy, tenant int) results.TenantWait {
-		return results.TenantWait{Jobs: 5000, P99: float64(1 + policy*tenant), AtLeast: tenant == 3}
+	ramp := func(policy, tenant int) measure.TenantWait {
+		return measure.TenantWait{Jobs: 5000, P99: float64(1 + policy*tenant), AtLeast: tenant == 3}
 	}
 	row := func(f finding, name string) string {
 		for _, r := range f.Tables[0].Rows {
@@ -362,7 +363,7 @@ func TestTenantWaits(t *testing.T) {
 	for _, tt := range []struct {
 		name           string
 		n, known       int
-		p99            func(policy, tenant int) results.TenantWait
+		p99            func(policy, tenant int) measure.TenantWait
 		rows           int
 		finding        string
 		key, cell, end string // of the last row of the first table
@@ -372,16 +373,16 @@ func TestTenantWaits(t *testing.T) {
 		{"200", 200, 200, ramp, 14, "With Weighted 80/20 the p99 of fresh waits is 3m20s for t199 and 1s for t0.", "The 12 busiest of 200 tenants.", "slowest of all 200", "1s (t0)|3m20s (t199)"},
 		{"the middle", 200, 200, ramp, 14, "With Weighted 80/20 the p99 of fresh waits is 3m20s for t199 and 1s for t0.", "", "median of all 200", "1s|1m40s"},
 		{"some are not measured", 400, 256, ramp, 14, "With Weighted 80/20 the p99 of fresh waits is 4m16s for t255 and 1s for t0.", "", "slowest of the first 256", "1s (t0)|4m16s (t255)"},
-		{"alike", 2, 2, func(_, tenant int) results.TenantWait {
-			return results.TenantWait{Jobs: 5000, P99: 4 + .5*float64(tenant)}
+		{"alike", 2, 2, func(_, tenant int) measure.TenantWait {
+			return measure.TenantWait{Jobs: 5000, P99: 4 + .5*float64(tenant)}
 		}, 2, "Tenants wait alike under every policy: their p99 differ by less than a quarter.", "", "t1", "4.5s|4.5s"},
-		{"without a wait", 2, 2, func(int, int) results.TenantWait { return results.TenantWait{Jobs: 5000} }, 2, "Tenants wait alike under every policy: their p99 differ by less than a quarter.", "", "t0", "0s|0s"},
-		{"some without", 2, 2, func(_, tenant int) results.TenantWait { return results.TenantWait{Jobs: 5000, P99: float64(tenant)} }, 2, "With Shared FIFO the p99 of fresh waits is 1s for t1 and 0s for t0.", "", "t0", "0s|0s"},
-		{"few jobs", 2, 2, func(_, tenant int) results.TenantWait {
-			return results.TenantWait{Jobs: 20, P99: float64(1 + 9*tenant)}
+		{"without a wait", 2, 2, func(int, int) measure.TenantWait { return measure.TenantWait{Jobs: 5000} }, 2, "Tenants wait alike under every policy: their p99 differ by less than a quarter.", "", "t0", "0s|0s"},
+		{"some without", 2, 2, func(_, tenant int) measure.TenantWait { return measure.TenantWait{Jobs: 5000, P99: float64(tenant)} }, 2, "With Shared FIFO the p99 of fresh waits is 1s for t1 and 0s for t0.", "", "t0", "0s|0s"},
+		{"few jobs", 2, 2, func(_, tenant int) measure.TenantWait {
+			return measure.TenantWait{Jobs: 20, P99: float64(1 + 9*tenant)}
 		}, 2, "Tenants wait alike under every policy.", "", "t1", "10s|10s"},
-		{"no job", 2, 2, func(_, tenant int) results.TenantWait {
-			return results.TenantWait{Jobs: int64(5000 * tenant), P99: float64(tenant)}
+		{"no job", 2, 2, func(_, tenant int) measure.TenantWait {
+			return measure.TenantWait{Jobs: int64(5000 * tenant), P99: float64(tenant)}
 		}, 2, "Tenants wait alike under every policy.", "", "t0", "–|–"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"qsim/results"
+	"qsim/results/measure"
 )
 
 // TestPrediction draws the two runs over each other: well-formed, the same at every call,
 // and under the title that it is given, whatever that holds.
 func TestPrediction(t *testing.T) {
 	f := fixture{policies: 2, labels: []string{"simulated", "real"}, seeds: 1, duration: 30 * time.Minute, bucket: 10 * time.Second,
-		storms: []results.Window{{Name: "payments-down", From: 10 * time.Minute, To: 15 * time.Minute}}, wait: .05}
+		storms: []measure.Window{{Name: "payments-down", From: 10 * time.Minute, To: 15 * time.Minute}}, wait: .05}
 	s, sum := f.build()
 	const title = "The simulation predicts the fresh p99 of <b>\"A & B\"</b> within 3%\n"
 	figures, err := Prediction(s, sum, title, "0.1.0")

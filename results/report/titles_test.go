@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"qsim/results"
+	"qsim/results/measure"
 )
 
 // TestTitlesNameTheExtremes computes the findings from the data in its own, plainer way.
@@ -68,7 +69,7 @@ func TestWaitTitleRanksNoBounds(t *testing.T) {
 		return func(f *fixture) {
 			f.policies, f.seeds, f.storms, f.limits = policies, 1, nil, nil
 			f.never = func(policy int) float64 { return share[policy] }
-			f.adjust = func(_ *results.Settings, sum *results.Summary) {
+			f.adjust = func(_ *measure.Settings, sum *results.Summary) {
 				for i := range sum.Data {
 					sum.Data[i].Series[0].FreshWaitP99[40] = float64(10 * (i + 1))
 				}
@@ -125,7 +126,7 @@ func TestBacklogTitle(t *testing.T) {
 // pooled is a histogram of 100 fresh jobs: so many waited a long time, and so many
 // were never claimed.
 func pooled(long, lost int, during string) results.PolicyData {
-	h := results.NamedHistogram{Query: results.Query{Metric: "fresh.wait", During: during}, Hist: new(results.Histogram), Unresolved: new(results.Histogram)}
+	h := measure.NamedHistogram{Query: measure.Query{Metric: "fresh.wait", During: during}, Hist: new(measure.Histogram), Unresolved: new(measure.Histogram)}
 	for i := range 100 {
 		switch {
 		case i < lost:
@@ -136,14 +137,14 @@ func pooled(long, lost int, during string) results.PolicyData {
 			h.Hist.Record(100 * time.Millisecond)
 		}
 	}
-	return results.PolicyData{Pooled: []results.NamedHistogram{h}}
+	return results.PolicyData{Pooled: []measure.NamedHistogram{h}}
 }
 
 func TestDistributionTitle(t *testing.T) {
-	limit := []results.Objective{{Query: results.Query{Metric: "fresh.wait.p99"}, Bound: 10, Text: "below 10s"}}
+	limit := []measure.Objective{{Query: measure.Query{Metric: "fresh.wait.p99"}, Bound: 10, Text: "below 10s"}}
 	tests := []struct {
 		name   string
-		limits []results.Objective
+		limits []measure.Objective
 		data   []results.PolicyData
 		want   string
 	}{
@@ -158,13 +159,13 @@ func TestDistributionTitle(t *testing.T) {
 		{"no limit, alike", nil, []results.PolicyData{pooled(34, 0, ""), pooled(20, 0, "")}, "Fresh p99 wait is 1m under every policy"},
 		{"no limit, one loses", nil, []results.PolicyData{pooled(0, 0, ""), pooled(0, 5, "")}, "5% of fresh jobs are never claimed with Weighted 80/20; with Shared FIFO p99 wait is 100ms"},
 		{"no limit, both lose", nil, []results.PolicyData{pooled(0, 12, ""), pooled(0, 5, "")}, "12% of fresh jobs are never claimed with Shared FIFO, 5% with Weighted 80/20"},
-		{"no data", nil, []results.PolicyData{{Pooled: []results.NamedHistogram{}}, {}}, "There is no fresh job to speak of under any policy"},
+		{"no data", nil, []results.PolicyData{{Pooled: []measure.NamedHistogram{}}, {}}, "There is no fresh job to speak of under any policy"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := with(tt.name, func(f *fixture) {
 				f.policies, f.seeds, f.storms, f.limits = len(tt.data), 1, nil, tt.limits
-				f.adjust = func(_ *results.Settings, sum *results.Summary) { sum.Data = tt.data }
+				f.adjust = func(_ *measure.Settings, sum *results.Summary) { sum.Data = tt.data }
 			})
 			if got := distributionChart(f.drawing(t)).title; got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
@@ -177,8 +178,8 @@ func TestDistributionTitle(t *testing.T) {
 // null, a negative value a lower bound.
 type estimates [3]float64
 
-func (e estimates) measure(short string, shown [3]bool) measure {
-	m := measure{name: short, short: short, unit: "s"}
+func (e estimates) measure(short string, shown [3]bool) panelMetric {
+	m := panelMetric{name: short, short: short, unit: "s"}
 	for i, v := range e {
 		estimate := &results.Estimate{Mean: math.Abs(v), Low: math.NaN(), High: math.NaN(), Reason: "nothing"}
 		if v < 0 {
@@ -215,7 +216,7 @@ func TestComparisonTitle(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := with(tt.name, func(f *fixture) { f.policies, f.labels = 3, []string{"base", "A", "B"} })
-			got := f.drawing(t).comparisonTitle([]measure{tt.waits.measure("fresh p99", tt.shown), tt.recovery.measure("recovery", tt.shown2)})
+			got := f.drawing(t).comparisonTitle([]panelMetric{tt.waits.measure("fresh p99", tt.shown), tt.recovery.measure("recovery", tt.shown2)})
 			if got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
@@ -225,10 +226,10 @@ func TestComparisonTitle(t *testing.T) {
 
 func TestComparisonFallsBack(t *testing.T) {
 	f := with("no duplicates", func(f *fixture) {
-		f.adjust = func(_ *results.Settings, sum *results.Summary) {
+		f.adjust = func(_ *measure.Settings, sum *results.Summary) {
 			for i := range sum.Policies {
 				sum.Policies[i].Metric("duplicates.per10k").Mean = 0
-				recovery := sum.Policies[i].Find(results.Query{Metric: "recovery.time", After: "payments-down"})
+				recovery := sum.Policies[i].Find(measure.Query{Metric: "recovery.time", After: "payments-down"})
 				recovery.Mean, recovery.Reason = math.NaN(), "fewer than 20 windows before the storm"
 			}
 		}
@@ -280,13 +281,13 @@ func TestShadesAreExplained(t *testing.T) {
 		{with("no shades", func(f *fixture) { many(f); f.storms, f.limits, f.warmup = nil, nil, 0 }), "", "", " There is no storm.", "haded"},
 		{with("two storms", func(f *fixture) {
 			many(f)
-			f.storms = append(f.storms, results.Window{Name: "again", From: 20 * time.Minute, To: 21 * time.Minute})
+			f.storms = append(f.storms, measure.Window{Name: "again", From: 20 * time.Minute, To: 21 * time.Minute})
 			f.warmup = 0
 		}), "; shaded: 2 storms (red); dashed: objectives", "; shaded: 2 storms (red)", " Storms: payments-down from 10m to 15m and again from 20m to 21m.", "grey)"},
 	} {
 		t.Run(tt.f.name, func(t *testing.T) {
 			if tt.f.name == "two storms" {
-				tt.f.limits = append(tt.f.limits, results.Objective{Query: results.Query{Metric: waitMetric}, Bound: 20})
+				tt.f.limits = append(tt.f.limits, measure.Objective{Query: measure.Query{Metric: waitMetric}, Bound: 20})
 			}
 			d := tt.f.drawing(t)
 			wait, attempts := waitChart(d), attemptsChart(d)

@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"qsim/results"
+	"qsim/results/plain"
 )
 
 func TestSpelling(t *testing.T) {
@@ -187,7 +187,7 @@ func TestLogScaleBearsZero(t *testing.T) {
 // What charts spell, tables do: but for nothing behind the minutes.
 func TestChartsAndTablesSpellTimesAlike(t *testing.T) {
 	for _, v := range []float64{61, 124, 599, 3601, 3900, 86400 + 3*3600, 40 * 86400} {
-		table := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(results.FormatDuration(v), "00s"), "00m"), "00h")
+		table := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(plain.Duration(v), "00s"), "00m"), "00h")
 		if chart := seconds(v); chart != table {
 			t.Errorf("%v s: %s in charts, %s in tables", v, chart, table)
 		}

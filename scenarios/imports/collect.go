@@ -1,6 +1,8 @@
 package imports
 
-import "qsim/results"
+import (
+	"qsim/results/measure"
+)
 
 const (
 	servicesKept = 20_000
@@ -25,8 +27,8 @@ type collected struct {
 	second, secondFailed int64 // second attempts that ended
 	kinds                map[uint16]*kindCount
 	service, takes       sample // s
-	wait, sojourn        *results.Histogram
-	retryWait            *results.Histogram
+	wait, sojourn        *measure.Histogram
+	retryWait            *measure.Histogram
 	pauses               [pauseNumbers][pauseEnds]sample // s, after that many failures and one, by what they run from and to
 	deadAfter            map[int32]int64                 // attempts
 	most                 map[int32]int64                 // as declared
@@ -43,7 +45,7 @@ type kindCount struct {
 
 func newCollected() *collected {
 	c := &collected{kinds: map[uint16]*kindCount{}, service: sample{most: servicesKept}, takes: sample{most: servicesKept},
-		wait: new(results.Histogram), retryWait: new(results.Histogram), sojourn: new(results.Histogram),
+		wait: new(measure.Histogram), retryWait: new(measure.Histogram), sojourn: new(measure.Histogram),
 		deadAfter: map[int32]int64{}, most: map[int32]int64{}, tenants: map[uint32]bool{}}
 	for i := range c.pauses {
 		for ends := range c.pauses[i] {

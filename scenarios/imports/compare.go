@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios/world"
 )
 
@@ -67,11 +68,11 @@ const closeTail = 0.25
 // measured are the waits that are compared.
 var measured = []struct {
 	what, metric string
-	of           func(c *Class) *results.Histogram
+	of           func(c *Class) *measure.Histogram
 }{
-	{"fresh wait", "fresh.wait", func(c *Class) *results.Histogram { return c.Wait }},
-	{"retry wait", "retry.wait", func(c *Class) *results.Histogram { return c.RetryWait }},
-	{"sojourn", "sojourn", func(c *Class) *results.Histogram { return c.Sojourn }},
+	{"fresh wait", "fresh.wait", func(c *Class) *measure.Histogram { return c.Wait }},
+	{"retry wait", "retry.wait", func(c *Class) *measure.Histogram { return c.RetryWait }},
+	{"sojourn", "sojourn", func(c *Class) *measure.Histogram { return c.Sojourn }},
 }
 
 // leastCompared is how many waits must be recorded for a comparison.
@@ -82,11 +83,11 @@ const leastCompared = 20
 // recorded are left out.
 func (r *Recording) Compare(ctx context.Context, w *Written, parallel int, progress func(finished, total int)) ([]Comparison, error) {
 	sc := w.Scenario
-	var queries []results.Query
+	var queries []measure.Query
 	for i := range r.Classes {
 		for _, m := range measured {
 			if m.of(&r.Classes[i]).Count() >= leastCompared && len(r.Classes) > 1 {
-				queries = append(queries, results.Query{Metric: m.metric + ".p99", Class: r.Classes[i].Name})
+				queries = append(queries, measure.Query{Metric: m.metric + ".p99", Class: r.Classes[i].Name})
 			}
 		}
 	}
@@ -108,7 +109,7 @@ func (r *Recording) Compare(ctx context.Context, w *Written, parallel int, progr
 	}
 	var all []Comparison
 	for _, m := range measured {
-		sum := new(results.Histogram)
+		sum := new(measure.Histogram)
 		for i := range r.Classes {
 			sum.Merge(m.of(&r.Classes[i]))
 		}
@@ -150,7 +151,7 @@ func (r *Recording) numbers(summary *results.Summary) (all []Comparison) {
 		share        bool
 	}{{"dead share", deadShare, float64(dead) / n, true}, {"attempts per job", attemptsMean, float64(attempts) / n, false}} {
 		metrics := summary.Policies[0].Metrics
-		at := slices.IndexFunc(metrics, func(e results.Estimate) bool { return e.Query == results.Query{Metric: one.metric} })
+		at := slices.IndexFunc(metrics, func(e results.Estimate) bool { return e.Query == measure.Query{Metric: one.metric} })
 		if at < 0 || math.IsNaN(metrics[at].Mean) {
 			continue
 		}
@@ -169,34 +170,34 @@ func (r *Recording) numbers(summary *results.Summary) (all []Comparison) {
 const closeNumber = 0.1
 
 // find returns the pooled histogram of a family of waits, nil if there is none.
-func find(summary *results.Summary, family, class string) *results.NamedHistogram {
+func find(summary *results.Summary, family, class string) *measure.NamedHistogram {
 	for i := range summary.Data[0].Pooled {
-		if h := &summary.Data[0].Pooled[i]; h.Query == (results.Query{Metric: family, Class: class}) {
+		if h := &summary.Data[0].Pooled[i]; h.Query == (measure.Query{Metric: family, Class: class}) {
 			return h
 		}
 	}
 	return nil
 }
 
-func appendComparison(all []Comparison, what string, slack time.Duration, recorded *results.Histogram, simulated *results.NamedHistogram) []Comparison {
+func appendComparison(all []Comparison, what string, slack time.Duration, recorded *measure.Histogram, simulated *measure.NamedHistogram) []Comparison {
 	if recorded.Count() < leastCompared || simulated == nil || simulated.Hist.Count() == 0 {
 		return all
 	}
 	return append(all, Comparison{What: what, Recorded: spreadIn(recorded), Simulated: spreadIn(simulated.Hist), Distance: apart(recorded, simulated.Hist, slack)})
 }
 
-func spreadIn(h *results.Histogram) Spread {
+func spreadIn(h *measure.Histogram) Spread {
 	chance := 2.58 * math.Sqrt(0.99*0.01/float64(h.Count()))
 	return Spread{h.Count(), h.Quantile(0.5), h.Quantile(0.99), h.Quantile(0.99 - min(chance, 0.99)), h.Quantile(min(1, 0.99+chance))}
 }
 
 // apart is the Kolmogorov-Smirnov distance of two histograms but for what slack allows: the
 // most by which the share of one up to a wait exceeds that of the other up to a little more.
-func apart(a, b *results.Histogram, slack time.Duration) float64 {
+func apart(a, b *measure.Histogram, slack time.Duration) float64 {
 	return max(exceeds(a, b, slack), exceeds(b, a, slack))
 }
 
-func exceeds(a, b *results.Histogram, slack time.Duration) float64 {
+func exceeds(a, b *measure.Histogram, slack time.Duration) float64 {
 	most, k := 0.0, 0
 	var upToA, upToB int64
 	bs := b.Buckets()

@@ -4,12 +4,12 @@ import (
 	"testing"
 	"time"
 
-	"qsim/results"
+	"qsim/results/measure"
 )
 
-func spreadOfWaits(t *testing.T, n int, wait func(i int) time.Duration) *results.Histogram {
+func spreadOfWaits(t *testing.T, n int, wait func(i int) time.Duration) *measure.Histogram {
 	t.Helper()
-	h := new(results.Histogram)
+	h := new(measure.Histogram)
 	for i := range n {
 		h.Record(wait(i))
 	}
@@ -36,7 +36,7 @@ func TestCloseLooksAtTheTail(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			a, b := spreadOfWaits(t, tt.n, usual), spreadOfWaits(t, tt.n, tt.other)
-			for _, pair := range [][2]*results.Histogram{{a, b}, {b, a}} {
+			for _, pair := range [][2]*measure.Histogram{{a, b}, {b, a}} {
 				c := Comparison{Recorded: spreadIn(pair[0]), Simulated: spreadIn(pair[1]), Distance: apart(pair[0], pair[1], Slack)}
 				if c.Close() != tt.want {
 					t.Errorf("close is %v of %+v", c.Close(), c)

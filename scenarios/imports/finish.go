@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"qsim/results"
+	"qsim/results/plain"
 )
 
 const (
@@ -170,7 +170,7 @@ func (g *gathering) notes() {
 // When returns a time of the records, for people: so long after the first arrival.
 func (r *Recording) When(after time.Duration) string {
 	if r.Start.IsZero() {
-		return results.FormatDuration((time.Duration(r.origin) + after).Seconds())
+		return plain.Duration((time.Duration(r.origin) + after).Seconds())
 	}
 	return r.Start.Add(after).Format("2006-01-02 15:04:05Z")
 }

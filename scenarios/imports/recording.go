@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"qsim/results"
+	"qsim/results/measure"
 )
 
 // Recording is what was found in records of jobs.
@@ -52,9 +52,9 @@ type Class struct {
 	Kinds            []Kind  // the most frequent first
 	Service          Times
 	Takes            Times // run times of failures; without Values: too few
-	Wait             *results.Histogram
-	RetryWait        *results.Histogram
-	Sojourn          *results.Histogram
+	Wait             *measure.Histogram
+	RetryWait        *measure.Histogram
+	Sojourn          *measure.Histogram
 	Tenants          []string
 	Retry            *Retry // nil: that of the Recording
 	Ranked           bool   // Priority is on record

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"qsim/results"
+	"qsim/results/measure"
 )
 
 // format is that of the files.
@@ -125,13 +126,13 @@ type verdictJSON struct {
 	Reason  string `json:"reason,omitempty"`
 }
 
-func jsonOfQuery(q results.Query) queryJSON {
-	info, _ := results.Lookup(q.Metric)
+func jsonOfQuery(q measure.Query) queryJSON {
+	info, _ := measure.Lookup(q.Metric)
 	return queryJSON{q.String(), q.Metric, q.During, q.After, q.Class, q.Tenant, q.Limit.Seconds(), info.Unit}
 }
 
-func (q *queryJSON) query() results.Query {
-	return results.Query{Metric: q.Metric, During: q.During, After: q.After, Class: q.Class, Tenant: q.Tenant,
+func (q *queryJSON) query() measure.Query {
+	return measure.Query{Metric: q.Metric, During: q.During, After: q.After, Class: q.Class, Tenant: q.Tenant,
 		Limit: time.Duration(math.Round(q.Limit * float64(time.Second)))}
 }
 
@@ -168,7 +169,7 @@ func (h *header) sweep() *results.Sweep {
 		s.Axes = append(s.Axes, results.Axis{Key: a.Key, Values: a.Values, Numbers: a.Numbers, Log: a.Log})
 	}
 	for i, p := range h.Policies {
-		s.Policies = append(s.Policies, results.PolicyInfo{Kind: p.Name, Label: p.Label})
+		s.Policies = append(s.Policies, measure.PolicyInfo{Kind: p.Name, Label: p.Label})
 		if p.Baseline {
 			s.Baseline = i
 		}
@@ -178,7 +179,7 @@ func (h *header) sweep() *results.Sweep {
 	}
 	for i := range h.Objectives {
 		o := &h.Objectives[i]
-		s.Objectives = append(s.Objectives, results.Objective{Query: o.query(), Above: o.Above, Bound: o.Bound, Text: o.Text,
+		s.Objectives = append(s.Objectives, measure.Objective{Query: o.query(), Above: o.Above, Bound: o.Bound, Text: o.Text,
 			Policy: o.Policy, Expect: o.Expect == string(results.Missed)})
 	}
 	return s
@@ -247,8 +248,8 @@ func readLine(s *results.Sweep, size int, text []byte) (*results.Cell, error) {
 	return cell, nil
 }
 
-func unitOf(q results.Query) string {
-	info, _ := results.Lookup(q.Metric)
+func unitOf(q measure.Query) string {
+	info, _ := measure.Lookup(q.Metric)
 	return info.Unit
 }
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"qsim/results"
+	"qsim/results/text"
 )
 
 // WriteFile writes a file so that it is there whole or not at all, for whoever reads it at
@@ -65,7 +66,7 @@ func (m *Merged) Files() ([]results.File, error) {
 		return nil, err
 	}
 	var table bytes.Buffer
-	if err := results.WriteSweep(&table, m.Sweep, results.TableOptions{Format: results.CSV}); err != nil {
+	if err := text.WriteSweep(&table, m.Sweep, text.TableOptions{Format: text.CSV}); err != nil {
 		return nil, err
 	}
 	return []results.File{{Path: summaryJSON, Data: data}, {Path: summaryCSV, Data: table.Bytes()}, {Path: scenarioOf, Data: m.Scenario}}, nil

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 	"qsim/scenarios/pool"
 )
@@ -17,7 +17,7 @@ type MapPlan struct {
 	Source Source // its objectives and Queries do not matter
 	X, Y   Axis
 	Depth  int // how often cells at the edge are halved
-	Query  results.Query
+	Query  measure.Query
 	// Edge is where the far side begins: values above it and all lower bounds, or values below it
 	// for a metric of which more is better. NaN: the far side is where the value is but a bound.
 	Edge     float64
@@ -61,7 +61,7 @@ func (p *MapPlan) Run(ctx context.Context, base *scenarios.Scenario) (*Mapped, e
 	}
 	source := p.Source
 	source.Sets = append(slices.Clip(source.Sets), scenarios.Override{Path: "objectives", Value: "[]"})
-	source.Queries = []results.Query{p.Query}
+	source.Queries = []measure.Query{p.Query}
 	grid := lattice.corners()
 	err = pool.Each(ctx, pool.Width(p.Parallel), len(grid), func(_ context.Context, i int) error {
 		_, err := source.setting(p.sets(lattice, grid[i]))
@@ -99,7 +99,7 @@ func (p *MapPlan) measure(ctx context.Context, s *simulator, l *Lattice, policy 
 		tasks[i] = task{sets: p.sets(l, at), policy: policy}
 	}
 	var mutex sync.Mutex
-	err := s.run(ctx, tasks, func(i int, _ *results.Settings, runs []results.Run) (err error) {
+	err := s.run(ctx, tasks, func(i int, _ *measure.Settings, runs []measure.Run) (err error) {
 		mutex.Lock()
 		defer mutex.Unlock()
 		values[i], err = p.value(runs)
@@ -110,8 +110,8 @@ func (p *MapPlan) measure(ctx context.Context, s *simulator, l *Lattice, policy 
 }
 
 // value is what the seeds of a point say together.
-func (p *MapPlan) value(runs []results.Run) (PointValue, error) {
-	info, _ := results.Lookup(p.Query.Metric)
+func (p *MapPlan) value(runs []measure.Run) (PointValue, error) {
+	info, _ := measure.Lookup(p.Query.Metric)
 	v := PointValue{Mean: math.NaN(), Seeds: len(runs)}
 	sum, numbers, beyond, never := 0.0, 0, 0, 0
 	for i := range runs {
@@ -154,7 +154,7 @@ func (p *MapPlan) value(runs []results.Run) (PointValue, error) {
 // beyond reports on which side of the edge a value lies. A lower bound says that what is measured
 // had not come when the run ended: that is beyond whatever is too much, though not all of
 // it has been seen. Where too little is beyond, it is inside if it is enough.
-func (p *MapPlan) beyond(value *results.Value, moreIsBetter bool) bool {
+func (p *MapPlan) beyond(value *measure.Value, moreIsBetter bool) bool {
 	switch {
 	case math.IsNaN(p.Edge):
 		return value.Bound != ""

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 )
 
@@ -38,7 +38,7 @@ objectives: [{metric: drain.time, after: outage, above: 0s}]
 func mapPlan(t *testing.T) *MapPlan {
 	t.Helper()
 	p := &MapPlan{Source: Source{Name: "m.yaml", Text: []byte(metastable), Sets: []scenarios.Override{{Path: "seeds", Value: "1"}}},
-		X: span(t, "12/s..18/s/3/s"), Y: span(t, "8s,12s"), Depth: 2, Edge: math.NaN(), Query: results.Query{Metric: "drain.time", After: "outage"}}
+		X: span(t, "12/s..18/s/3/s"), Y: span(t, "8s,12s"), Depth: 2, Edge: math.NaN(), Query: measure.Query{Metric: "drain.time", After: "outage"}}
 	p.X.Key, p.Y.Key = "jobs.requests.arrivals.rate", "storms.outage.for"
 	p.Progress = func(string, int, int) func() { return func() {} }
 	return p
@@ -113,45 +113,45 @@ func TestMapStops(t *testing.T) {
 		t.Error("a point that is no scenario was measured")
 	}
 	p = mapPlan(t)
-	p.Query = results.Query{Metric: "fresh.wait.p99", During: "nothing"}
+	p.Query = measure.Query{Metric: "fresh.wait.p99", During: "nothing"}
 	if _, err := runMap(context.Background(), t, p); err == nil {
 		t.Error("a metric that is not computed was measured")
 	}
 }
 
 func TestPointValues(t *testing.T) {
-	q := results.Query{Metric: "recovery.time", After: "s"}
-	run := func(value float64, bound string, null bool) results.Run {
-		v := results.Value{Query: q, Value: value, Bound: bound, Null: null}
+	q := measure.Query{Metric: "recovery.time", After: "s"}
+	run := func(value float64, bound string, null bool) measure.Run {
+		v := measure.Value{Query: q, Value: value, Bound: bound, Null: null}
 		if null {
 			v.Reason = "why"
 		}
-		return results.Run{Values: []results.Value{v}}
+		return measure.Run{Values: []measure.Value{v}}
 	}
 	for _, tt := range []struct {
 		name    string
 		edge    float64
 		more    bool // is better
-		runs    []results.Run
+		runs    []measure.Run
 		mean    float64
 		atLeast bool
 		never   bool
 		beyond  bool
 	}{
-		{"all recover", math.NaN(), false, []results.Run{run(1, "", false), run(3, "", false)}, 2, false, false, false},
-		{"most never", math.NaN(), false, []results.Run{run(9, ">=", false), run(9, ">=", false), run(3, "", false)}, 7, true, true, true},
-		{"one never", math.NaN(), false, []results.Run{run(10, ">=", false), run(5, "", false), run(3, "", false)}, 6, true, false, false},
-		{"half never", math.NaN(), false, []results.Run{run(9, ">=", false), run(3, "", false)}, 6, true, false, false},
-		{"none has a value", math.NaN(), false, []results.Run{run(0, "", true)}, math.NaN(), false, false, false},
-		{"above the edge", 2, false, []results.Run{run(3, "", false)}, 3, false, false, true},
-		{"a bound above the edge", 2, false, []results.Run{run(3, ">=", false)}, 3, true, true, true},
-		{"a bound below the edge", 4, false, []results.Run{run(3, ">=", false)}, 3, true, true, true},
-		{"most bounds below the edge", 4, false, []results.Run{run(3, ">=", false), run(2, ">=", false), run(1, "", false)}, 2, true, true, true},
-		{"a bound below the edge and two values", 4, false, []results.Run{run(3, ">=", false), run(2, "", false), run(1, "", false)}, 2, true, false, false},
-		{"below the edge", 4, false, []results.Run{run(3, "", false)}, 3, false, false, false},
-		{"more is better, above the edge", 2, true, []results.Run{run(3, "", false)}, 3, false, false, false},
-		{"more is better, a bound above the edge", 2, true, []results.Run{run(3, ">=", false)}, 3, true, false, false},
-		{"more is better, a bound below the edge", 4, true, []results.Run{run(3, ">=", false)}, 3, true, true, true},
+		{"all recover", math.NaN(), false, []measure.Run{run(1, "", false), run(3, "", false)}, 2, false, false, false},
+		{"most never", math.NaN(), false, []measure.Run{run(9, ">=", false), run(9, ">=", false), run(3, "", false)}, 7, true, true, true},
+		{"one never", math.NaN(), false, []measure.Run{run(10, ">=", false), run(5, "", false), run(3, "", false)}, 6, true, false, false},
+		{"half never", math.NaN(), false, []measure.Run{run(9, ">=", false), run(3, "", false)}, 6, true, false, false},
+		{"none has a value", math.NaN(), false, []measure.Run{run(0, "", true)}, math.NaN(), false, false, false},
+		{"above the edge", 2, false, []measure.Run{run(3, "", false)}, 3, false, false, true},
+		{"a bound above the edge", 2, false, []measure.Run{run(3, ">=", false)}, 3, true, true, true},
+		{"a bound below the edge", 4, false, []measure.Run{run(3, ">=", false)}, 3, true, true, true},
+		{"most bounds below the edge", 4, false, []measure.Run{run(3, ">=", false), run(2, ">=", false), run(1, "", false)}, 2, true, true, true},
+		{"a bound below the edge and two values", 4, false, []measure.Run{run(3, ">=", false), run(2, "", false), run(1, "", false)}, 2, true, false, false},
+		{"below the edge", 4, false, []measure.Run{run(3, "", false)}, 3, false, false, false},
+		{"more is better, above the edge", 2, true, []measure.Run{run(3, "", false)}, 3, false, false, false},
+		{"more is better, a bound above the edge", 2, true, []measure.Run{run(3, ">=", false)}, 3, true, false, false},
+		{"more is better, a bound below the edge", 4, true, []measure.Run{run(3, ">=", false)}, 3, true, true, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := MapPlan{Query: q, Edge: tt.edge}

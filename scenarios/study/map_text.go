@@ -11,6 +11,9 @@ import (
 	"unicode/utf8"
 
 	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/plain"
+	"qsim/results/text"
 )
 
 // mapRow is one point for programs.
@@ -47,8 +50,8 @@ func (m *Mapped) rows() []mapRow {
 
 // JSON returns all points for programs.
 func (m *Mapped) JSON() ([]byte, error) {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
 	err := encoder.Encode(struct {
@@ -61,12 +64,12 @@ func (m *Mapped) JSON() ([]byte, error) {
 		Y        string   `json:"y"`
 		Points   []mapRow `json:"points"`
 	}{1, m.Scenario, m.ConfigHash, m.Query.String(), m.EdgeWords(), m.X.Key, m.Y.Key, m.rows()})
-	return text.Bytes(), err
+	return out.Bytes(), err
 }
 
 // EdgeWords describes what lies beyond the edge, as "above 10s"; empty: what never comes within the run.
 func (p *MapPlan) EdgeWords() string {
-	info, _ := results.Lookup(p.Query.Metric)
+	info, _ := measure.Lookup(p.Query.Metric)
 	switch {
 	case math.IsNaN(p.Edge):
 		return ""
@@ -77,13 +80,13 @@ func (p *MapPlan) EdgeWords() string {
 }
 
 // Write writes every point as CSV, or for people the coarse grid of each policy, the largest y first as on the picture.
-func (m *Mapped) Write(w io.Writer, o results.TableOptions) error {
-	if o.Format == results.CSV {
+func (m *Mapped) Write(w io.Writer, o text.TableOptions) error {
+	if o.Format == text.CSV {
 		return m.writeCSV(w)
 	}
 	fmt.Fprintf(w, "%s   %s, mean of %s\n%s across, %s up\n", m.Scenario, m.Query, counted(m.Seeds, "seed", "seeds"), m.X.Key, m.Y.Key)
 	for i, found := range m.Maps {
-		share := results.FormatValue(found.Beyond(), results.MetricInfo{Unit: "1", Share: true})
+		share := results.FormatValue(found.Beyond(), measure.MetricInfo{Unit: "1", Share: true})
 		fmt.Fprintf(w, "\n%s: %s of the map beyond the edge, %d points measured of %d\n\n", m.Labels[i], share, len(found.Values), found.Size())
 		if err := m.writeGrid(w, found, o.Width); err != nil {
 			return err
@@ -92,12 +95,12 @@ func (m *Mapped) Write(w io.Writer, o results.TableOptions) error {
 	words := m.EdgeWords()
 	if words == "" {
 		words = "not within the run, under most seeds"
-	} else if info, _ := results.Lookup(m.Query.Metric); !info.MoreIsBetter {
+	} else if info, _ := measure.Lookup(m.Query.Metric); !info.MoreIsBetter {
 		words += " or not within the run, under most seeds"
 	}
 	fmt.Fprintf(w, "\n✗ = beyond the edge: %s\n", words)
 	if reason := m.reason(); reason != "" {
-		fmt.Fprintf(w, "%s = no value: %s\n", results.Missing, reason)
+		fmt.Fprintf(w, "%s = no value: %s\n", plain.Missing, reason)
 	}
 	if o.Path != "" {
 		fmt.Fprintf(w, "%s\n", o.Path)
@@ -115,7 +118,7 @@ func (m *Mapped) writeCSV(w io.Writer) error {
 		}
 		rows = append(rows, []string{r.Policy, r.X, r.Y, value, r.Bound, strconv.Itoa(r.Never), strconv.Itoa(r.Seeds), strconv.FormatBool(r.Beyond), strconv.FormatBool(r.Coarse)})
 	}
-	return results.WriteCells(w, header, rows, 0, results.CSV)
+	return text.WriteCells(w, header, rows, 0, text.CSV)
 }
 
 // reason is why a point has no value, of the first that has none.
@@ -143,15 +146,15 @@ func (m *Mapped) writeGrid(w io.Writer, found *Map, width int) error {
 			}
 			rows = append(rows, append(row, ""))
 		}
-		var text bytes.Buffer
-		if err := results.WriteCells(&text, header, rows, 0, results.Text); err != nil {
+		var out bytes.Buffer
+		if err := text.WriteCells(&out, header, rows, 0, text.Text); err != nil {
 			return err
 		}
-		if width == 0 || len(xs) == 1 || widestLine(text.String()) <= width {
+		if width == 0 || len(xs) == 1 || widestLine(out.String()) <= width {
 			if left > 0 {
-				fmt.Fprintf(&text, "no room for %d columns more; the files and --format csv have all\n", left)
+				fmt.Fprintf(&out, "no room for %d columns more; the files and --format csv have all\n", left)
 			}
-			_, err := w.Write(text.Bytes())
+			_, err := w.Write(out.Bytes())
 			return err
 		}
 		xs, left = xs[:len(xs)-1], left+1
@@ -168,7 +171,7 @@ func widestLine(text string) int {
 
 // cell writes a value; a sign says on which side of the edge it lies.
 func (m *Mapped) cell(v PointValue) string {
-	info, _ := results.Lookup(m.Query.Metric)
+	info, _ := measure.Lookup(m.Query.Metric)
 	text := results.FormatValue(v.Mean, info)
 	switch {
 	case v.Never && math.IsNaN(m.Edge):

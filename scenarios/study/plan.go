@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
@@ -21,7 +22,7 @@ type Source struct {
 	Text     []byte
 	Sets     []scenarios.Override // laid upon it, before those of a cell
 	Policies []string             // labels or kinds; none: all
-	Queries  []results.Query      // measured beside what the objectives are about
+	Queries  []measure.Query      // measured beside what the objectives are about
 }
 
 // Load loads the scenario with more laid upon it. It is nil if a diagnostic is an error or
@@ -152,8 +153,8 @@ func newPlan(source Source, axes []Axis, version string, say *wording) (*Plan, e
 
 // queriesOf are those that a sweep reports: what the objectives are about and what is asked
 // for, or where there is neither those of the usual table.
-func queriesOf(s *results.Settings) []results.Query {
-	var queries []results.Query
+func queriesOf(s *measure.Settings) []measure.Query {
+	var queries []measure.Query
 	for i := range s.Objectives {
 		queries = append(queries, s.Objectives[i].Query)
 	}
@@ -161,7 +162,7 @@ func queriesOf(s *results.Settings) []results.Query {
 	if len(queries) == 0 {
 		return results.TableQueries(s)
 	}
-	var once []results.Query
+	var once []measure.Query
 	for _, q := range queries {
 		if !slices.Contains(once, q) {
 			once = append(once, q)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 )
 
@@ -183,7 +183,7 @@ func TestConfig(t *testing.T) {
 		"key":     hash(none, "1\n2\n", "engine.nodes=5,6"),
 		"set":     hash(func(s *Source) { s.Sets = []scenarios.Override{{Path: "seeds", Value: "4"}} }, "1\n2\n", "engine.workers=5,6"),
 		"policy":  hash(func(s *Source) { s.Policies = []string{"fifo"} }, "1\n2\n", "engine.workers=5,6"),
-		"metrics": hash(func(s *Source) { s.Queries = []results.Query{{Metric: "goodput"}} }, "1\n2\n", "engine.workers=5,6"),
+		"metrics": hash(func(s *Source) { s.Queries = []measure.Query{{Metric: "goodput"}} }, "1\n2\n", "engine.workers=5,6"),
 	} {
 		if other == first {
 			t.Errorf("another %s has the same config %s", name, first)

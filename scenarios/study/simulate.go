@@ -3,7 +3,7 @@ package study
 import (
 	"context"
 
-	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 	"qsim/scenarios/pool"
 	"qsim/scenarios/world"
@@ -28,7 +28,7 @@ type simulator struct {
 // run simulates tasks, several at once, and calls done with what came of each, in any order and from several goroutines
 // at once. Its error is ctx.Err(), that of done, or a *SettingError, which leads to a *world.Broken if an invariant
 // broke; of several it is that of the first task.
-func (s *simulator) run(ctx context.Context, tasks []task, done func(i int, settings *results.Settings, runs []results.Run) error) error {
+func (s *simulator) run(ctx context.Context, tasks []task, done func(i int, settings *measure.Settings, runs []measure.Run) error) error {
 	gate := pool.NewGate(s.parallel)
 	// So many are open that there is always one to simulate while another is loaded, summarized and
 	// written: the simulations of all of them share the processors, and few are in memory.
@@ -42,7 +42,7 @@ func (s *simulator) run(ctx context.Context, tasks []task, done func(i int, sett
 	})
 }
 
-func (s *simulator) simulate(ctx context.Context, t *task, gate pool.Gate) (*results.Settings, []results.Run, error) {
+func (s *simulator) simulate(ctx context.Context, t *task, gate pool.Gate) (*measure.Settings, []measure.Run, error) {
 	sc, err := s.source.setting(t.sets)
 	if err != nil {
 		return nil, nil, err

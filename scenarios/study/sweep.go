@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"qsim/results"
+	"qsim/results/measure"
 )
 
 // Options of Run.
@@ -30,7 +31,7 @@ func (p *Plan) Run(ctx context.Context, cells []int, o Options) error {
 		tasks[i].sets = p.Overrides(cell)
 	}
 	var keeping sync.Mutex
-	return s.run(ctx, tasks, func(i int, settings *results.Settings, runs []results.Run) error {
+	return s.run(ctx, tasks, func(i int, settings *measure.Settings, runs []measure.Run) error {
 		summary, err := results.Summarize(settings, runs, results.Options{Seeds: p.Sweep.Seeds})
 		one := p.Sweep
 		one.Cells = nil

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
@@ -149,7 +150,7 @@ func TestCellsAreRuns(t *testing.T) {
 		if row.Fingerprint != want.Fingerprint || row.Seeds != 3 {
 			t.Errorf("%s: fingerprint %s of %d seeds, want %s of 3", want.Label, row.Fingerprint, row.Seeds, want.Fingerprint)
 		}
-		e := want.Find(results.Query{Metric: "fresh.wait.p99", During: "down"})
+		e := want.Find(measure.Query{Metric: "fresh.wait.p99", During: "down"})
 		if row.Estimates[0].Mean != e.Mean || row.Estimates[0].Low != e.Low || row.Estimates[0].N != e.N {
 			t.Errorf("%s: got %+v, want %+v", want.Label, row.Estimates[0], *e)
 		}

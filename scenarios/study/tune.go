@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"qsim/results"
+	"qsim/results/measure"
 )
 
 // Run searches for every policy that the keys concern, with so many simulations at once (0: one per core that Go uses),
@@ -146,14 +147,14 @@ type simulated struct {
 
 func (s *simulated) observe(ctx context.Context, asks []ask) ([][]observation, error) {
 	answers := make([][]observation, len(asks))
-	err := s.run(ctx, asks, func(i int, _ *results.Settings, runs []results.Run) error {
+	err := s.run(ctx, asks, func(i int, _ *measure.Settings, runs []measure.Run) error {
 		answers[i] = s.observations(runs)
 		return nil
 	})
 	return answers, err
 }
 
-func (s *simulated) run(ctx context.Context, asks []ask, done func(i int, settings *results.Settings, runs []results.Run) error) error {
+func (s *simulated) run(ctx context.Context, asks []ask, done func(i int, settings *measure.Settings, runs []measure.Run) error) error {
 	tasks := make([]task, len(asks))
 	for i, a := range asks {
 		tasks[i] = task{sets: s.problem.plan.Overrides(a.setting), policy: s.label, from: a.from, seeds: a.to - a.from}
@@ -162,7 +163,7 @@ func (s *simulated) run(ctx context.Context, asks []ask, done func(i int, settin
 	return s.simulator.run(ctx, tasks, done)
 }
 
-func (s *simulated) observations(runs []results.Run) []observation {
+func (s *simulated) observations(runs []measure.Run) []observation {
 	var all []observation
 	for k := range runs {
 		all = append(all, s.problem.observe(s.policy, &runs[k]))
@@ -172,7 +173,7 @@ func (s *simulated) observations(runs []results.Run) []observation {
 
 // check simulates the seeds of an ask, and judges them as a run of the scenario does.
 func (s *simulated) check(ctx context.Context, a ask) (fresh []observation, verdicts []results.Verdict, err error) {
-	err = s.run(ctx, []ask{a}, func(_ int, settings *results.Settings, runs []results.Run) error {
+	err = s.run(ctx, []ask{a}, func(_ int, settings *measure.Settings, runs []measure.Run) error {
 		summary, err := results.Summarize(settings, runs, results.Options{})
 		if err != nil {
 			return fmt.Errorf("summarize: %w", err)

@@ -5,13 +5,14 @@ import (
 	"math"
 
 	"qsim/results"
+	"qsim/results/measure"
 )
 
 // bisection looks for the first setting of a list, from the most wanted one to the easiest,
 // that meets all objectives.
 type bisection struct {
 	arena      arena
-	objectives []results.Objective
+	objectives []measure.Objective
 	confidence float64
 	most       int   // seeds
 	order      []int // settings
@@ -187,4 +188,4 @@ func bitsOf(n int) int {
 }
 
 // wordsOf writes an objective as --objective has it.
-func wordsOf(o *results.Objective) string { return o.Query.String() + " " + o.Text }
+func wordsOf(o *measure.Objective) string { return o.Query.String() + " " + o.Text }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"qsim/results"
+	"qsim/results/measure"
 )
 
 // candidate is a setting and what is known of it.
@@ -38,7 +39,7 @@ func (c *candidate) margins() []float64 {
 
 // judge says whether all objectives are met, with a confidence for each of them. missed names
 // the first that is missed.
-func (c *candidate) judge(objectives []results.Objective, confidence float64) (outcome results.Outcome, missed int) {
+func (c *candidate) judge(objectives []measure.Objective, confidence float64) (outcome results.Outcome, missed int) {
 	outcome = results.Met
 	for k := range objectives {
 		slacks, open := make([]float64, len(c.seen)), false
@@ -62,7 +63,7 @@ func (c *candidate) judge(objectives []results.Objective, confidence float64) (o
 
 // holds reports whether all objectives are still met with fresh seeds beside those by which the
 // setting was chosen: a catastrophe in one seed of twenty may be missing among those.
-func (c *candidate) holds(fresh []observation, objectives []results.Objective, confidence float64) bool {
+func (c *candidate) holds(fresh []observation, objectives []measure.Objective, confidence float64) bool {
 	both := candidate{setting: c.setting, seen: slices.Concat(c.seen, fresh)}
 	outcome, _ := both.judge(objectives, confidence)
 	return outcome == results.Met

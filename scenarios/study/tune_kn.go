@@ -7,12 +7,13 @@ import (
 	"slices"
 
 	"qsim/results"
+	"qsim/results/measure"
 )
 
 // selection looks for the setting with the least goal of those that meet all objectives.
 type selection struct {
 	arena        arena
-	objectives   []results.Objective
+	objectives   []measure.Objective
 	confidence   float64
 	indifference float64 // relative, or absolute if the goal is the margin
 	absolute     bool

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 )
 
@@ -23,7 +23,7 @@ func ParseObjective(text string) (yaml string, err error) {
 	if at < 0 {
 		return "", fmt.Errorf("%s: want METRIC below BOUND or METRIC above BOUND, such as fresh.wait.p99 during STORM below 10s", text)
 	}
-	q, err := results.ParseQuery(text[:at])
+	q, err := measure.ParseQuery(text[:at])
 	if err != nil {
 		return "", err
 	}

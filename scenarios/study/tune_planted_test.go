@@ -9,6 +9,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/dist"
 	"qsim/results"
+	"qsim/results/measure"
 )
 
 // planted is an arena whose settings have known means. Noise is common to all settings in
@@ -57,7 +58,7 @@ func skipRaced(t *testing.T) {
 	}
 }
 
-var one = []results.Objective{{Query: results.Query{Metric: "planted"}, Text: "below 1"}}
+var one = []measure.Objective{{Query: measure.Query{Metric: "planted"}, Text: "below 1"}}
 
 // rare is an arena in which no setting meets the objective: most seeds have a slack of 1, and one
 // of seven has a catastrophe, which makes the mean negative.
@@ -168,7 +169,7 @@ func TestSentences(t *testing.T) {
 	bisection := func(key string) *Problem {
 		return &Problem{Axes: []Axis{axis(t, key)}, Aim: Smallest, Key: "engine.workers", Confidence: 0.95, MostSeeds: 100}
 	}
-	least := &Problem{Axes: []Axis{axis(t, "engine.workers=1..9")}, Aim: Minimize, Query: results.Query{Metric: "fresh.wait.p99"}, Confidence: 0.95, Indifference: 0.05, MostSeeds: 100}
+	least := &Problem{Axes: []Axis{axis(t, "engine.workers=1..9")}, Aim: Minimize, Query: measure.Query{Metric: "fresh.wait.p99"}, Confidence: 0.95, Indifference: 0.05, MostSeeds: 100}
 	for _, tt := range []struct {
 		name      string
 		problem   *Problem

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios/world"
 )
 
@@ -34,7 +34,7 @@ type Problem struct {
 	Source       Source // objectives are those of the scenario
 	Axes         []Axis
 	Aim          Aim
-	Query        results.Query // Minimize, Maximize
+	Query        measure.Query // Minimize, Maximize
 	Key          string        // Smallest, Largest: that of the only axis
 	Confidence   float64       // in (0, 1); 0: 0.95
 	Indifference float64       // KN: a relative difference that is of no account, of margins an absolute one; 0: 0.05
@@ -42,8 +42,8 @@ type Problem struct {
 	Version      string        // of the program
 
 	plan       *Plan // its cells are the settings
-	settings   results.Settings
-	objectives [][]results.Objective // by policy
+	settings   measure.Settings
+	objectives [][]measure.Objective // by policy
 	policies   []int                 // that the axes concern
 }
 
@@ -136,7 +136,7 @@ func (p *Problem) choosePolicies() {
 // chooseObjectives finds those of each policy. What a scenario expects to be missed is wanted
 // all the same.
 func (p *Problem) chooseObjectives() error {
-	p.objectives = make([][]results.Objective, len(p.settings.Policies))
+	p.objectives = make([][]measure.Objective, len(p.settings.Policies))
 	any := false
 	for k, policy := range p.settings.Policies {
 		for _, o := range p.settings.Objectives {
@@ -153,7 +153,7 @@ func (p *Problem) chooseObjectives() error {
 }
 
 func (p *Problem) isLabel(name string) bool {
-	return slices.ContainsFunc(p.settings.Policies, func(i results.PolicyInfo) bool { return i.Label == name })
+	return slices.ContainsFunc(p.settings.Policies, func(i measure.PolicyInfo) bool { return i.Label == name })
 }
 
 // values are those of a setting, by axis.
@@ -191,8 +191,8 @@ type observation struct {
 }
 
 // observe takes out of a run what the search is about.
-func (p *Problem) observe(policy int, run *results.Run) observation {
-	find := func(q results.Query) (float64, string) {
+func (p *Problem) observe(policy int, run *measure.Run) observation {
+	find := func(q measure.Query) (float64, string) {
 		for i := range run.Values {
 			if v := &run.Values[i]; v.Query == q && !v.Null {
 				return v.Value, v.Bound

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"qsim/results"
+	"qsim/results/measure"
 )
 
 // say writes what was found: the answer, how sure it is, what was not tried.
@@ -146,7 +147,7 @@ func (p *Problem) sayChoice(a *answer, out *results.TunedPolicy, add func(string
 	case p.Aim == Margin:
 		near = fmt.Sprintf("%s of the bounds", share(p.Indifference))
 	case a.absolute: // a share of the least value, 0, is none
-		info, _ := results.Lookup(p.Query.Metric)
+		info, _ := measure.Lookup(p.Query.Metric)
 		near = fmt.Sprintf("%s (%s of the largest %s: the least is 0)", results.FormatValue(a.delta, info), share(p.Indifference), p.Query.String())
 	}
 	switch {

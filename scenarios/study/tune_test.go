@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 )
 
@@ -104,7 +105,7 @@ func TestSmallestNumberOfWorkers(t *testing.T) {
 func TestSettingsInParallel(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(queue, "20m", "2m", 1)
-	found := tuned(t, &Problem{Source: Source{Name: "queue.yaml", Text: []byte(text), Policies: []string{"fifo"}}, Axes: []Axis{axis(t, "engine.workers=9..12")}, Aim: Minimize, Query: results.Query{Metric: "fresh.wait.mean"}, MostSeeds: 25}, 4)
+	found := tuned(t, &Problem{Source: Source{Name: "queue.yaml", Text: []byte(text), Policies: []string{"fifo"}}, Axes: []Axis{axis(t, "engine.workers=9..12")}, Aim: Minimize, Query: measure.Query{Metric: "fresh.wait.mean"}, MostSeeds: 25}, 4)
 	if len(found.Policies) != 1 || len(found.Policies[0].Trials) != 4 {
 		t.Errorf("got %+v", found)
 	}
@@ -122,7 +123,7 @@ func TestConfigOfTuningFilesThatAxesName(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		return tuned(t, &Problem{Source: Source{Name: filepath.Join(dir, "queue.yaml"), Text: []byte(text), Policies: []string{"fifo"}}, Axes: []Axis{axis(t, "jobs.work.arrivals.file=a.csv,b.csv")}, Aim: Minimize, Query: results.Query{Metric: "goodput"}, MostSeeds: 20}, 0).ConfigHash
+		return tuned(t, &Problem{Source: Source{Name: filepath.Join(dir, "queue.yaml"), Text: []byte(text), Policies: []string{"fifo"}}, Axes: []Axis{axis(t, "jobs.work.arrivals.file=a.csv,b.csv")}, Aim: Minimize, Query: measure.Query{Metric: "goodput"}, MostSeeds: 20}, 0).ConfigHash
 	}
 	first := hash("1\n2\n")
 	if again, other := hash("1\n2\n"), hash("1\n3\n"); again != first || other == first {
@@ -160,7 +161,7 @@ func TestParameterOfAPolicy(t *testing.T) {
 	}
 	text := strings.Replace(queue, "[{kind: fifo}, {kind: lifo}]", "[{kind: fifo}, {kind: inflight-cap, label: cap, retries: 2}]", 1)
 	text = strings.Replace(text, "mean: 1s}", "mean: 1s}\n    fails: {rate: 15%, errors: {unavailable: 100%}}", 1)
-	found := tuned(t, &Problem{Source: Source{Name: "queue.yaml", Text: []byte(text)}, Axes: []Axis{axis(t, "policies.cap.retries=1,2,4")}, Aim: Minimize, Query: results.Query{Metric: "fresh.wait.mean"}, MostSeeds: 40}, 0)
+	found := tuned(t, &Problem{Source: Source{Name: "queue.yaml", Text: []byte(text)}, Axes: []Axis{axis(t, "policies.cap.retries=1,2,4")}, Aim: Minimize, Query: measure.Query{Metric: "fresh.wait.mean"}, MostSeeds: 40}, 0)
 	if len(found.Policies) != 1 || found.Policies[0].Label != "cap" || len(found.Policies[0].Trials) != 3 {
 		t.Errorf("got %+v", found.Policies)
 	}
@@ -200,7 +201,7 @@ func TestProblemsThatAreNone(t *testing.T) {
 		{"words", Problem{Source: source, Axes: []Axis{axis(t, "retry.jitter=none,full")}, Aim: Largest, Key: "retry.jitter"}, "must be numbers that go up"},
 		{"a value that is none", Problem{Source: source, Axes: []Axis{axis(t, "engine.workers=0,1")}, Aim: Smallest, Key: "engine.workers"}, "engine.workers=0"},
 		{"no objective", Problem{Source: Source{Name: "q.yaml", Text: source.Text, Sets: []scenarios.Override{{Path: "objectives", Value: "[]"}}}, Axes: []Axis{axis(t, "engine.workers=1..3")}}, "there is no objective"},
-		{"a wrong metric", Problem{Source: source, Axes: []Axis{axis(t, "engine.workers=1..3")}, Aim: Minimize, Query: results.Query{Metric: "fresh.wait.p98"}}, "fresh.wait.p98"},
+		{"a wrong metric", Problem{Source: source, Axes: []Axis{axis(t, "engine.workers=1..3")}, Aim: Minimize, Query: measure.Query{Metric: "fresh.wait.p98"}}, "fresh.wait.p98"},
 		{"a policy that is not there", Problem{Source: source, Axes: []Axis{axis(t, "policies.weighted.fresh=10%,20%")}}, "no policy"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -8,14 +8,16 @@ import (
 	"strings"
 
 	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/text"
 )
 
 // WriteTuning writes what was tried: as CSV a row for each setting, or for people a table for each policy, with what
 // was found and command, the one that runs a policy with sets, keys and values as of --set.
-func WriteTuning(w io.Writer, t *results.Tuning, f results.Format, command func(policy string, sets []string) string) error {
-	if f == results.CSV {
+func WriteTuning(w io.Writer, t *results.Tuning, f text.Format, command func(policy string, sets []string) string) error {
+	if f == text.CSV {
 		header, rows := tuneTable(t, t.Policies, true)
-		return results.WriteCells(w, header, rows, 1, results.CSV)
+		return text.WriteCells(w, header, rows, 1, text.CSV)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s", t.Scenario, t.Goal)
@@ -26,11 +28,11 @@ func WriteTuning(w io.Writer, t *results.Tuning, f results.Format, command func(
 	for i := range t.Policies {
 		p := &t.Policies[i]
 		fmt.Fprintf(&b, "\n%s\n", p.Label)
-		if f == results.Markdown {
+		if f == text.Markdown {
 			b.WriteString("\n")
 		}
 		header, rows := tuneTable(t, t.Policies[i:i+1], false)
-		if err := results.WriteCells(&b, header, rows, len(t.Axes)+1, f); err != nil {
+		if err := text.WriteCells(&b, header, rows, len(t.Axes)+1, f); err != nil {
 			return err
 		}
 		b.WriteString("\n")
@@ -63,7 +65,7 @@ func tuneTable(t *results.Tuning, policies []results.TunedPolicy, full bool) (he
 		header = append(header, t.Query.String(), "±")
 	}
 	header = append(header, "margin", "±", "objectives", "")
-	info, _ := results.Lookup(t.Query.Metric)
+	info, _ := measure.Lookup(t.Query.Metric)
 	plain := func(v float64) string {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return ""

@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 
 	"qsim/engine"
-	"qsim/results"
+	"qsim/results/plain"
+	"qsim/results/text"
 )
 
 // Columns of a Fact on a line, in a table of a window.
@@ -118,16 +119,16 @@ func (s *Simulation) WriteAttempts(w io.Writer, h *JobHistory, width int) error 
 			rows = append(rows, append(cells, line))
 		}
 	}
-	return results.WriteCells(w, header, rows, 2, results.Text)
+	return text.WriteCells(w, header, rows, 2, text.Text)
 }
 
 func attemptCells(a *Attempt) []string {
-	ran, failed := results.Missing, a.Error
+	ran, failed := plain.Missing, a.Error
 	if a.Ended() {
 		ran = Length(a.Ran)
 	}
 	if failed == "" {
-		failed = results.Missing
+		failed = plain.Missing
 	}
 	return []string{fmt.Sprint(a.Number), a.Status, Clock(a.Leased), Length(a.Waited), ran, failed, fmt.Sprint(a.Node)}
 }

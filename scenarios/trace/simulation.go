@@ -10,7 +10,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/sim"
-	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
@@ -20,7 +20,7 @@ type Simulation struct {
 	sc   *scenarios.Scenario // with one policy and one seed
 	seen *scenarios.Scenario // as that policy sees it
 	// windows are the storms, each as often as it comes, in order of their start.
-	windows []results.Window
+	windows []measure.Window
 }
 
 // New returns the simulation of sc, which must have exactly one policy, under a seed of at
@@ -39,7 +39,7 @@ func New(sc *scenarios.Scenario, seed uint64) (*Simulation, error) {
 }
 
 // repeated returns the windows of a storm that comes again and again.
-func (s *Simulation) repeated(whole results.Window) []results.Window {
+func (s *Simulation) repeated(whole measure.Window) []measure.Window {
 	for i := range s.seen.Storms {
 		storm := &s.seen.Storms[i]
 		if storm.Name != whole.Name || storm.Repeat == nil {
@@ -47,13 +47,13 @@ func (s *Simulation) repeated(whole results.Window) []results.Window {
 		}
 		starts := storm.Starts()
 		length := whole.To - starts[len(starts)-1]
-		var all []results.Window
+		var all []measure.Window
 		for _, at := range starts {
-			all = append(all, results.Window{Name: whole.Name, From: at, To: at + length})
+			all = append(all, measure.Window{Name: whole.Name, From: at, To: at + length})
 		}
 		return all
 	}
-	return []results.Window{whole}
+	return []measure.Window{whole}
 }
 
 // Policy is the label of the policy.

@@ -13,7 +13,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/sim"
-	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
@@ -91,7 +91,7 @@ func TestFind(t *testing.T) {
 	}
 	metric := func(name string) float64 {
 		for _, v := range runs[0].Values {
-			if v.Query == (results.Query{Metric: name}) {
+			if v.Query == (measure.Query{Metric: name}) {
 				return v.Value
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"qsim/engine"
-	"qsim/results"
+	"qsim/results/measure"
 )
 
 // WindowOptions say what of a window is told.
@@ -81,7 +81,7 @@ func (s *Simulation) edges(from, to time.Duration) []Fact {
 
 // Storm is the stretch of time of a storm, the first time it comes, or nil if there is none
 // of that name.
-func (s *Simulation) Storm(name string) *results.Window {
+func (s *Simulation) Storm(name string) *measure.Window {
 	for i := range s.windows {
 		if s.windows[i].Name == name {
 			return &s.windows[i]

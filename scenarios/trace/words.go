@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"qsim/engine"
-	"qsim/results"
+	"qsim/results/plain"
 )
 
 // Fact is something that happened.
@@ -194,7 +194,7 @@ func plural(n int, what string) string {
 }
 
 // Length writes a length of time for people: 4m13s, 8.8s, 120ms.
-func Length[T ~int64](d T) string { return results.FormatDuration(time.Duration(d).Seconds()) }
+func Length[T ~int64](d T) string { return plain.Duration(time.Duration(d).Seconds()) }
 
 // Clock writes a time of the run to the millisecond: 3.250s, 10m03.250s, 1h02m03.250s. What
 // is at distinct instants may read alike.

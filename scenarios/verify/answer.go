@@ -41,7 +41,7 @@ type Quantity struct {
 // answer collects what replications say of one item.
 type answer struct {
 	item
-	measure
+	gauge
 	kind     string // of the row
 	slack    float64
 	busy     bool // the load is high: intervals may be wider

@@ -13,6 +13,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/sim"
 	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios/world"
 )
 
@@ -182,7 +183,7 @@ func TestOpenChainTellsPoliciesApart(t *testing.T) {
 			t.Fatalf("%s: %v", policy, err)
 		}
 		for _, name := range []string{"fresh_wait_mean", "retry_wait_mean"} {
-			x.answers = append(x.answers, &answer{item: item{path: name, value: 1.0}, measure: x.measures[name], kind: "sim"})
+			x.answers = append(x.answers, &answer{item: item{path: name, value: 1.0}, gauge: x.measures[name], kind: "sim"})
 		}
 		if err := x.replicate(context.Background(), 1, 1, 1); err != nil {
 			t.Fatalf("%s: %v", policy, err)
@@ -265,7 +266,7 @@ func TestAgreesOnEveryMetric(t *testing.T) {
 		changed := 0
 		for i := range run.Values {
 			v := &run.Values[i]
-			if v.Query != (results.Query{Metric: m.name}) || v.Null || v.Bound != "" {
+			if v.Query != (measure.Query{Metric: m.name}) || v.Null || v.Bound != "" {
 				continue
 			}
 			changed++
@@ -317,7 +318,7 @@ func TestJudge(t *testing.T) {
 		{"more than the most", "sim", ofMost, 20.0, []float64{20.01, 19}, 0, Missed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			a := answer{item: item{"x", tt.expected}, measure: measure{shape: tt.shape}, kind: tt.kind, values: tt.values, nothing: tt.nothing}
+			a := answer{item: item{"x", tt.expected}, gauge: gauge{shape: tt.shape}, kind: tt.kind, values: tt.values, nothing: tt.nothing}
 			if got := a.judge(); got != tt.want {
 				t.Errorf("got %s, want %s: %v ± %v of %v", got, tt.want, a.centre(), a.half(), a.allowed())
 			}
@@ -405,7 +406,7 @@ func TestLimitsOfCoins(t *testing.T) {
 		{"hi", 841, 0.9996, Met}, {"hi", 1000, 1, Missed}, {"hi", 840, 0.9995, Missed}, {"hi", 841, 1, Missed},
 		{"longest_nonfresh_run_p999", 8, 0.9996, Met}, {"longest_nonfresh_run_p999", 9, 1, Missed}, {"longest_nonfresh_run_p999", 1000, 1, Missed},
 	} {
-		a := answer{item: item{tt.name, tt.limit}, measure: experiments[0].measures[tt.name], kind: "exact", tries: 100_000, values: []float64{tt.keep, tt.keep, tt.keep}}
+		a := answer{item: item{tt.name, tt.limit}, gauge: experiments[0].measures[tt.name], kind: "exact", tries: 100_000, values: []float64{tt.keep, tt.keep, tt.keep}}
 		if got := a.judge(); got != tt.want {
 			t.Errorf("%s %v, kept by %v: %s, want %s", tt.name, tt.limit, tt.keep, got, tt.want)
 		}

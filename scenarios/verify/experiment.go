@@ -9,7 +9,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/sim"
-	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
@@ -23,8 +23,8 @@ type experiment struct {
 	known    bool    // nothing is simulated either
 	policy   func(workers int) engine.Policy
 	plan     observation
-	measures map[string]measure // by the path of the item
-	others   bool               // what is not in measures may be one of usual
+	measures map[string]gauge // by the path of the item
+	others   bool             // what is not in measures may be one of usual
 	// alter changes a simulation before it begins; o watches it.
 	alter func(cfg *sim.Config, o *observer)
 
@@ -156,18 +156,18 @@ const histogramError = 0.005
 
 // agrees holds the metrics that users see against the observer, which counts the same
 // events in its own way. What is a bound only, of jobs that have not ended, is let pass.
-func (x *experiment) agrees(o *observer, run *results.Run) error {
+func (x *experiment) agrees(o *observer, run *measure.Run) error {
 	if x.plan.counted != nil {
 		return nil // it counts only some
 	}
 	for _, m := range metrics {
 		for i := range run.Values {
 			v := &run.Values[i]
-			if v.Query != (results.Query{Metric: m.name}) || v.Null || v.Bound != "" {
+			if v.Query != (measure.Query{Metric: m.name}) || v.Null || v.Bound != "" {
 				continue
 			}
 			within := 1e-6
-			if info, _ := results.Lookup(m.name); info.Unit == "s" && !strings.HasSuffix(m.name, ".mean") {
+			if info, _ := measure.Lookup(m.name); info.Unit == "s" && !strings.HasSuffix(m.name, ".mean") {
 				within = histogramError
 			}
 			if own := m.of(o); math.Abs(own-v.Value) > within*math.Abs(own)+1e-9 {

@@ -16,7 +16,7 @@ import (
 
 // exactly is an experiment that needs no run: its measures are numbers.
 func exactly(values map[string]float64) []experiment {
-	x := experiment{fixed: true, known: true, measures: map[string]measure{}}
+	x := experiment{fixed: true, known: true, measures: map[string]gauge{}}
 	for _, name := range []string{"mean", "var", "min", "max"} {
 		if v, ok := values[name]; ok {
 			x.measures[name] = same(func(*observer) float64 { return v })

@@ -40,8 +40,8 @@ func coins(p *params) ([]experiment, error) {
 	// does. That a window keeps it has by the law of the coin the probability law(limit): of so
 	// many windows about as many must, but for telling the limit from the next the law alone is
 	// sharp enough.
-	within := func(least float64, tighter int, law func(limit int) float64, ok func(window []byte, limit float64) bool) measure {
-		return measure{shape: ofLimit, trials: perWindow,
+	within := func(least float64, tighter int, law func(limit int) float64, ok func(window []byte, limit float64) bool) gauge {
+		return gauge{shape: ofLimit, trials: perWindow,
 			given: func(o *observer, limit float64) float64 {
 				return share(func(w []byte) bool { return ok(w, limit) })(o)
 			},
@@ -51,7 +51,7 @@ func coins(p *params) ([]experiment, error) {
 			}}
 	}
 	s := backlogged(total, fmt.Sprintf("{kind: bernoulli, fresh: %s}", percent(phi)))
-	return []experiment{{setup: s, heavy: true, plan: observation{on: claimLog(total)}, measures: map[string]measure{
+	return []experiment{{setup: s, heavy: true, plan: observation{on: claimLog(total)}, measures: map[string]gauge{
 		"mean": mean(func(o *observer) float64 { return fresh(o.text) / coinWindows }),
 		"sd": moment(func(o *observer) float64 {
 			sum, squares := 0.0, 0.0

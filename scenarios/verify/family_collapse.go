@@ -56,7 +56,7 @@ func watchBacklog(end, patience, capacity float64) func(o *observer, e *engine.E
 }
 
 // kept reads a number of own, NaN if it never came to be.
-func kept(which int) measure {
+func kept(which int) gauge {
 	return mean(func(o *observer) float64 {
 		if o.own[which] == 0 {
 			return math.NaN()
@@ -74,7 +74,7 @@ func metastable(p *params) ([]experiment, error) {
 	s := fluidQueue(rate, capacity, outage+longest, fmt.Sprintf("patience: {after: %s, resubmits: %d}", seconds(patience), again))
 	s.storms = []string{fmt.Sprintf("{name: outage, at: %s, for: %s, pause: {nodes: [0]}}", seconds(calmFor), seconds(outage))}
 	end := calmFor + outage
-	return []experiment{{setup: s, fixed: true, plan: observation{counted: []bool{false}, on: watchBacklog(end, patience, capacity)}, measures: map[string]measure{
+	return []experiment{{setup: s, fixed: true, plan: observation{counted: []bool{false}, on: watchBacklog(end, patience, capacity)}, measures: map[string]gauge{
 		"backlog_at_reconnect": kept(peakBacklog),
 		"recovery_s":           kept(answeredAt),
 		"metastable":           sameText(func(o *observer) string { return fmt.Sprint(o.own[answeredAt] == 0) }),
@@ -96,7 +96,7 @@ func staleWork(p *params) ([]experiment, error) {
 	dip, patience := p.positive("duration"), p.positive("timeout")
 	s := fluidQueue(rate, capacity, dip+2000)
 	s.storms = []string{fmt.Sprintf("{name: dip, at: %s, for: %s, slow: {factor: %.9g}}", seconds(calmFor), seconds(dip), 1/factor)}
-	return []experiment{{setup: s, fixed: true, plan: observation{on: watchBacklog(calmFor+dip, patience, capacity)}, measures: map[string]measure{
+	return []experiment{{setup: s, fixed: true, plan: observation{on: watchBacklog(calmFor+dip, patience, capacity)}, measures: map[string]gauge{
 		"backlog":                 kept(peakBacklog),
 		"goodput_returns_after_s": kept(timelyAt),
 		"drained_after_s":         kept(drainedAt),
@@ -117,7 +117,7 @@ func congested(p *params) ([]experiment, error) {
 		classes:      []string{class("call", poisson(rate), seconds(base), "calls: service", fails(failing))}}
 	early, late := calmFor, s.warmup+s.window-1
 	plan := observation{samples: []engine.Time{engine.Time(duration((early + late) / 2)), engine.Time(duration(late))}}
-	return []experiment{{setup: s, plan: plan, measures: map[string]measure{
+	return []experiment{{setup: s, plan: plan, measures: map[string]gauge{
 		"concurrency": mean(func(o *observer) float64 {
 			if runsAway(o) {
 				return math.NaN()
@@ -149,14 +149,14 @@ func retryBudget(p *params) ([]experiment, error) {
 	half := engine.Time(duration(own.warmup))
 	plan := observation{samples: []engine.Time{half, half.Add(duration(own.window) - 1)}}
 	return []experiment{
-		{setup: own, fixed: true, plan: plan, measures: map[string]measure{
+		{setup: own, fixed: true, plan: plan, measures: map[string]gauge{
 			"metastable": sameText(func(o *observer) string {
 				grown := float64(o.sampled[1][freshReady] - o.sampled[0][freshReady])
 				return fmt.Sprint(grown > 0.001*rate*o.length())
 			}),
 		}},
 		// Half of the capacity in first tries: what share of it they use with their retries.
-		{setup: build(capacity / 2), fixed: true, measures: map[string]measure{
+		{setup: build(capacity / 2), fixed: true, measures: map[string]gauge{
 			"threshold": mean(func(o *observer) float64 { return o.clockClaims[engine.Fresh] / o.length() / o.mean(busy) }),
 		}},
 	}, nil
@@ -187,7 +187,7 @@ func lockstep(p *params) ([]experiment, error) {
 			o.own[1] = float64(e.At) / 1e9 / unit
 		}
 	}}
-	return []experiment{{setup: s, fixed: true, plan: plan, measures: map[string]measure{
+	return []experiment{{setup: s, fixed: true, plan: plan, measures: map[string]gauge{
 		"calls": same(func(o *observer) float64 { return o.own[0] }),
 		"time":  same(func(o *observer) float64 { return o.own[1] }),
 	}}}, nil

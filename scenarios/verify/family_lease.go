@@ -26,13 +26,13 @@ func lapsing(p *params, service string, length float64) []experiment {
 		s := setup{workers: manyWorkers, lease: fmt.Sprintf("{ttl: %s, heartbeat: 0s}", seconds(lease)), reaper: "{every: 0s, batch: 1000}",
 			fence: fence, retry: retry(0, backoff), classes: []string{class("job", poisson(rate), service)}}
 		s.warmup, s.window, s.drain = 20*(length+lease+delay), 20_000/rate, 10_000*(length+lease)
-		return experiment{setup: s, plan: observation{thresholds: []time.Duration{duration(lease)}}, alter: countDuplicates, measures: map[string]measure{}}
+		return experiment{setup: s, plan: observation{thresholds: []time.Duration{duration(lease)}}, alter: countDuplicates, measures: map[string]gauge{}}
 	}
 	fenced, unfenced := build("token"), build("none")
 	fenced.measures["p_overrun"] = shareOf(func(c *classCount) float64 { return c.overran }, func(c *classCount) float64 { return c.executions })
 	for _, x := range []struct {
 		prefix   string
-		measures map[string]measure
+		measures map[string]gauge
 	}{{"fenced_", fenced.measures}, {"unfenced_", unfenced.measures}} {
 		x.measures[x.prefix+"runs_mean"] = mean(quotient(claims, enqueued))
 		x.measures[x.prefix+"duplicates_mean"] = mean(func(o *observer) float64 { return duplicates(o) / o.sum(enqueued) })
@@ -98,7 +98,7 @@ func heartbeats(p *params, service string, mean float64) []experiment {
 		}
 		return o.own[0] / o.sum(enqueued)
 	}
-	return []experiment{{setup: s, plan: plan, alter: countLosses(duration(lease)), measures: map[string]measure{
+	return []experiment{{setup: s, plan: plan, alter: countLosses(duration(lease)), measures: map[string]gauge{
 		"p_false_reclaim": shareBy(share, func(o *observer) float64 { return o.sum(enqueued) }),
 		"losses_needed":   sameText(func(o *observer) string { return string(o.text) }),
 	}}}
@@ -228,7 +228,7 @@ func crashes(p *params) ([]experiment, error) {
 			cfg.Controls[i].At = cfg.Controls[i].At.Add(by)
 		}
 	}
-	return []experiment{{setup: s, plan: plan, alter: moved, measures: map[string]measure{
+	return []experiment{{setup: s, plan: plan, alter: moved, measures: map[string]gauge{
 		"mean": mean(of(func(n, sum, _, _, _ float64) float64 { return sum / n })),
 		"var":  moment(of(func(n, sum, squares, _, _ float64) float64 { return squares/n - float64(sum*sum)/(n*n) })),
 		"min":  {shape: ofLeast, of: of(func(_, _, _, least, _ float64) float64 { return least })},

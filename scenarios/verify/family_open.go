@@ -50,7 +50,7 @@ func openChain(p *params) ([]experiment, error) {
 		class("retry", poisson(retries), exponential(mean), bound),
 	}}
 	s.horizon(slowest, fresh+retries, usualJobs)
-	return []experiment{{setup: s, load: load, plan: observation{on: byClass}, others: true, measures: map[string]measure{
+	return []experiment{{setup: s, load: load, plan: observation{on: byClass}, others: true, measures: map[string]gauge{
 		"fresh_wait_mean":  waitOfClass(0),
 		"retry_wait_mean":  waitOfClass(1),
 		"fresh_queue_mean": queueOfClass(0),
@@ -93,17 +93,17 @@ func standUntil(o *observer, t engine.Time) {
 	o.own[ownSince] = now
 }
 
-func waitOfClass(i int) measure {
+func waitOfClass(i int) gauge {
 	return mean(func(o *observer) float64 { return firstWait(&o.class[i]) / firsts(&o.class[i]) })
 }
 
-func queueOfClass(i int) measure {
+func queueOfClass(i int) gauge {
 	return mean(func(o *observer) float64 {
 		standUntil(o, o.to)
 		return o.own[ownArea+i] / o.length()
 	})
 }
 
-func claimsOfClass(i int) measure {
+func claimsOfClass(i int) gauge {
 	return mean(func(o *observer) float64 { return o.own[ownClaims+i] / o.length() })
 }

@@ -148,11 +148,11 @@ func besideRetries(p *params, service string, length, cv float64, retries string
 	fresh := observation{counted: []bool{false, true}}
 	waiting := observation{counted: fresh.counted, on: countRetries}
 	return []experiment{
-		{setup: waits, load: rate * turn, plan: waiting, others: true, measures: map[string]measure{
+		{setup: waits, load: rate * turn, plan: waiting, others: true, measures: map[string]gauge{
 			"retry_throughput": mean(func(o *observer) float64 { return o.own[0] / o.length() }),
 			"queue_len_mean":   level(freshReady),
 		}},
-		{setup: full, plan: fresh, measures: map[string]measure{
+		{setup: full, plan: fresh, measures: map[string]gauge{
 			"fresh_capacity": mean(capacity),
 			"load":           mean(func(o *observer) float64 { return rate / capacity(o) }),
 		}},
@@ -201,7 +201,7 @@ func framePolicy(p *params) func(int) engine.Policy {
 func frames(p *params) ([]experiment, error) {
 	n := p.count("claims")
 	total := n + 20*(p.count("w_fresh")+p.count("w_retry"))
-	windows := func(better func(a, b int) bool) measure {
+	windows := func(better func(a, b int) bool) gauge {
 		return same(func(o *observer) float64 {
 			if len(o.text) < total {
 				return math.NaN()
@@ -222,7 +222,7 @@ func frames(p *params) ([]experiment, error) {
 		})
 	}
 	return []experiment{{setup: backlogged(total, ""), fixed: true, policy: framePolicy(p), plan: observation{on: claimLog(total)},
-		measures: map[string]measure{
+		measures: map[string]gauge{
 			"fresh_min":             windows(func(a, b int) bool { return a < b }),
 			"fresh_max":             windows(func(a, b int) bool { return a > b }),
 			"max_consecutive_retry": same(func(o *observer) float64 { return float64(longestRun(o.text, 'R')) }),
@@ -231,7 +231,7 @@ func frames(p *params) ([]experiment, error) {
 
 func traceFrames(p *params) ([]experiment, error) {
 	n := p.count("claims")
-	count := func(letter byte) measure {
+	count := func(letter byte) gauge {
 		return same(func(o *observer) float64 {
 			total := 0
 			for _, c := range o.text {
@@ -243,7 +243,7 @@ func traceFrames(p *params) ([]experiment, error) {
 		})
 	}
 	return []experiment{{setup: backlogged(n, ""), fixed: true, policy: framePolicy(p), plan: observation{on: claimLog(n)},
-		measures: map[string]measure{
+		measures: map[string]gauge{
 			"order": sameText(func(o *observer) string { return string(o.text) }),
 			"fresh": count('F'), "retry": count('R'),
 		}}}, nil

@@ -35,14 +35,14 @@ func polling(p *params) ([]experiment, error) {
 		}
 	}}
 	return []experiment{
-		{setup: build(batch), load: load, heavy: true, plan: plan, measures: map[string]measure{
+		{setup: build(batch), load: load, heavy: true, plan: plan, measures: map[string]gauge{
 			"wait_mean":         usual["wait_mean"],
 			"queue_before_poll": mean(func(o *observer) float64 { return o.own[1] / o.own[0] }),
 			// What is seldom there has the spread of a second moment.
 			"left_after_poll": moment(func(o *observer) float64 { return (o.own[1] - o.own[2]) / o.own[0] }),
 		}},
 		// With room for all that come in an interval the wait is half of it.
-		{setup: build(int(math.Ceil(rate*interval))*20 + 100), measures: map[string]measure{"half_interval": usual["wait_mean"]}},
+		{setup: build(int(math.Ceil(rate*interval))*20 + 100), measures: map[string]gauge{"half_interval": usual["wait_mean"]}},
 	}, nil
 }
 

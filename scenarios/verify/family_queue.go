@@ -78,8 +78,8 @@ func priorities(p *params) ([]experiment, error) {
 }
 
 // classWaits are the waits of the first class, high, and of the second, low.
-func classWaits() map[string]measure {
-	all := map[string]measure{}
+func classWaits() map[string]gauge {
+	all := map[string]gauge{}
 	for i, name := range []string{"wait_high", "wait_low"} {
 		all[name] = mean(func(o *observer) float64 {
 			c := &o.class[i]

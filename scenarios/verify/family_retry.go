@@ -102,7 +102,7 @@ func decorrelatedDrawn(p *params) ([]experiment, error) {
 			o.own[3]++
 		}
 	}}
-	return []experiment{{setup: s, plan: plan, measures: map[string]measure{
+	return []experiment{{setup: s, plan: plan, measures: map[string]gauge{
 		"mean": mean(func(o *observer) float64 { return o.own[1] / o.own[0] }),
 		"var": moment(func(o *observer) float64 {
 			m := o.own[1] / o.own[0]
@@ -137,7 +137,7 @@ func overload(p *params) ([]experiment, error) {
 			return duration(rand.Uniform(engine.ForRequestDelay, uint64(j.ID), 0, 0))
 		}
 	}
-	return []experiment{{setup: s, others: true, alter: moved, measures: map[string]measure{
+	return []experiment{{setup: s, others: true, alter: moved, measures: map[string]gauge{
 		"reject_prob": mean(rejected),
 		"attempt_rate": mean(func(o *observer) float64 {
 			return scale * (o.clockClaims[engine.Fresh] + o.clockClaims[engine.Retry]) / o.length()
@@ -155,7 +155,7 @@ func tokenBucket(p *params) ([]experiment, error) {
 	perCall := func(o *observer) float64 {
 		return (o.clockClaims[engine.Fresh] + o.clockClaims[engine.Retry]) / o.enqueued
 	}
-	own := experiment{setup: budget(100, failure), measures: map[string]measure{
+	own := experiment{setup: budget(100, failure), measures: map[string]gauge{
 		"load_per_call": mean(perCall),
 		"success":       mean(func(o *observer) float64 { return o.clockDone / o.enqueued }),
 	}}
@@ -212,7 +212,7 @@ func kneeOf(s setup, knee, fill float64) experiment {
 	// What is wanting above the knee, as a share of the calls: half of it tells the sides apart.
 	above := knee * (1 + besideKnee)
 	enough := 1 - (1-(1+fill)*(1-above))/2
-	x.measures = map[string]measure{"knee_failure_rate": mean(func(o *observer) float64 {
+	x.measures = map[string]gauge{"knee_failure_rate": mean(func(o *observer) float64 {
 		if o.own[succeeded]/o.own[calls] < enough || o.own[side+succeeded]/o.own[side+calls] > enough {
 			return math.NaN() // on both sides alike
 		}

@@ -30,7 +30,7 @@ func transientStorm(p *params) ([]experiment, error) {
 	s := setup{workers: c, warmup: gap, window: stormCycles * cycle, drain: 10 * gap,
 		retry:   retry(0, fmt.Sprintf("{kind: random, delay: %s}", exponential(delay))),
 		classes: []string{class("job", poisson(rate), exponential(1/mu))}}
-	x := experiment{setup: s, measures: map[string]measure{}}
+	x := experiment{setup: s, measures: map[string]gauge{}}
 	for i := range stormCycles {
 		for _, t := range times {
 			x.plan.samples = append(x.plan.samples, engine.Time(duration(gap+float64(i)*cycle+t)))
@@ -55,7 +55,7 @@ func transientStorm(p *params) ([]experiment, error) {
 			{"fresh_virtual_wait", func(n, _ float64) float64 { return max(n-float64(c)+1, 0) / (float64(c) * mu) }},
 		} {
 			key := "." + level.name
-			x.measures["at."+strconv.FormatFloat(t, 'f', -1, 64)+key] = measure{shape: ofCurve, peak: peakOf(p.expected, key), of: func(o *observer) float64 {
+			x.measures["at."+strconv.FormatFloat(t, 'f', -1, 64)+key] = gauge{shape: ofCurve, peak: peakOf(p.expected, key), of: func(o *observer) float64 {
 				sum := 0.0
 				for i := range stormCycles {
 					l := &o.sampled[i*len(times)+k]

@@ -21,7 +21,7 @@ func traced(s setup, arrivals []float64, service float64) experiment {
 	}
 	s.window = last + 1
 	s.drain = float64(len(arrivals)+1)*(service+1000) + last
-	x := experiment{setup: s, fixed: true, measures: map[string]measure{}, plan: observation{log: true}}
+	x := experiment{setup: s, fixed: true, measures: map[string]gauge{}, plan: observation{log: true}}
 	for i := range len(arrivals) + 10 { // of jobs that never come, nothing is found
 		at := 0.0
 		if i < len(arrivals) {
@@ -73,7 +73,7 @@ func traceRetryOrder(p *params) ([]experiment, error) {
 		s := setup{workers: 1, policy: order.policy, place: order.place,
 			retry: retry(0, fmt.Sprintf("{kind: fixed, delay: %s}", seconds(p.number("backoff"))))}
 		x := traced(s, arrivals, service)
-		x.measures = map[string]measure{}
+		x.measures = map[string]gauge{}
 		x.alter = func(cfg *sim.Config, _ *observer) { cfg.Handlers = &failFirst{cfg.Handlers, times} }
 		for i := range arrivals {
 			name := order.prefix + "." + strings.ToUpper(jobName(i))
@@ -110,7 +110,7 @@ func traceLease(p *params) ([]experiment, error) {
 		reaper: "{every: 0s, after: ready}", fence: "none"}
 	service := p.positive("service")
 	x := traced(s, []float64{0}, service)
-	x.measures = map[string]measure{
+	x.measures = map[string]gauge{
 		"done_at":    same(func(o *observer) float64 { return o.when(engine.Acked, 0, 1) }),
 		"runs":       same(runs),
 		"duplicates": same(duplicates),

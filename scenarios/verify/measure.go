@@ -26,7 +26,7 @@ const (
 )
 
 // measure gets one quantity out of each replication.
-type measure struct {
+type gauge struct {
 	shape shape
 	of    func(o *observer) float64 // NaN: there is none
 	text  func(o *observer) string  // instead, for what is no number
@@ -46,18 +46,18 @@ type measure struct {
 	quantile     float64
 }
 
-func mean(of func(o *observer) float64) measure    { return measure{of: of} }
-func same(of func(o *observer) float64) measure    { return measure{shape: ofSame, of: of} }
-func sameText(of func(o *observer) string) measure { return measure{shape: ofSame, text: of} }
-func moment(of func(o *observer) float64) measure  { return measure{shape: ofMoment, of: of} }
-func level(which ...int) measure                   { return mean(func(o *observer) float64 { return levels(o, which) }) }
-func firstWaits(c *classCount) *durations          { return &c.waits }
-func sojourns(c *classCount) *durations            { return &c.sojourns }
-func shareOf(a, b func(c *classCount) float64) measure {
+func mean(of func(o *observer) float64) gauge    { return gauge{of: of} }
+func same(of func(o *observer) float64) gauge    { return gauge{shape: ofSame, of: of} }
+func sameText(of func(o *observer) string) gauge { return gauge{shape: ofSame, text: of} }
+func moment(of func(o *observer) float64) gauge  { return gauge{shape: ofMoment, of: of} }
+func level(which ...int) gauge                   { return mean(func(o *observer) float64 { return levels(o, which) }) }
+func firstWaits(c *classCount) *durations        { return &c.waits }
+func sojourns(c *classCount) *durations          { return &c.sojourns }
+func shareOf(a, b func(c *classCount) float64) gauge {
 	return shareBy(quotient(a, b), func(o *observer) float64 { return o.sum(b) })
 }
-func shareBy(of, trials func(o *observer) float64) measure {
-	return measure{shape: ofShare, of: of, trials: trials}
+func shareBy(of, trials func(o *observer) float64) gauge {
+	return gauge{shape: ofShare, of: of, trials: trials}
 }
 func quotient(a, b func(c *classCount) float64) func(o *observer) float64 {
 	return func(o *observer) float64 { return o.sum(a) / o.sum(b) }
@@ -85,7 +85,7 @@ func firsts(c *classCount) float64    { return c.claims[engine.Fresh] }
 func laters(c *classCount) float64    { return c.claims[engine.Retry] }
 
 // usual are the quantities that mean the same in every model.
-var usual = map[string]measure{
+var usual = map[string]gauge{
 	"p_wait":                      shareOf(func(c *classCount) float64 { return c.claims[engine.Fresh] - c.atOnce }, firsts),
 	"wait_mean":                   mean(quotient(firstWait, firsts)),
 	"fresh_wait_mean":             mean(quotient(firstWait, firsts)),
@@ -143,7 +143,7 @@ const negligible = 1e-9
 
 // usualMeasure finds what is of no family: one of usual, a quantile by its name, or a
 // probability to wait longer than it says. It adds to plan what they need.
-func usualMeasure(key string, expected any, workers int, plan *observation) (measure, bool) {
+func usualMeasure(key string, expected any, workers int, plan *observation) (gauge, bool) {
 	if key == "rho" {
 		return mean(func(o *observer) float64 { return o.mean(busy) / float64(workers) }), true
 	}
@@ -170,13 +170,13 @@ func usualMeasure(key string, expected any, workers int, plan *observation) (mea
 
 // quantileOf is a quantile of a distribution. One that is expected to be as good as 0 lies
 // in the lump of those that did not wait: what can be measured is how large that is.
-func quantileOf(q float64, of func(c *classCount) *durations, class int, expected any) measure {
+func quantileOf(q float64, of func(c *classCount) *durations, class int, expected any) gauge {
 	if v, ok := expected.(float64); ok && v < negligible {
 		m := shareOf(func(c *classCount) float64 { return c.atOnce }, firsts)
 		m.shape, m.bound = atLeast, q
 		return m
 	}
-	m := measure{shape: ofMean, distribution: of, class: class, quantile: q}
+	m := gauge{shape: ofMean, distribution: of, class: class, quantile: q}
 	if q >= 0.99 {
 		m.shape = ofTail
 	}

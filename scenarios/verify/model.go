@@ -140,7 +140,7 @@ func (x *experiment) ask(row *Row, expected []item, asked []*experiment) {
 			continue
 		}
 		asked[i] = x
-		a := &answer{item: it, measure: m, kind: row.Kind, busy: x.load > highLoad, heavy: x.heavy, slack: slack(it.path, expected)}
+		a := &answer{item: it, gauge: m, kind: row.Kind, busy: x.load > highLoad, heavy: x.heavy, slack: slack(it.path, expected)}
 		x.answers = append(x.answers, a)
 	}
 }

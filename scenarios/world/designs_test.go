@@ -10,6 +10,7 @@ import (
 	"qsim/engine"
 	"qsim/policies"
 	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 )
 
@@ -25,7 +26,7 @@ func shipped(t *testing.T, name string, sets ...scenarios.Override) *scenarios.S
 
 // runAll runs a scenario to its end, one simulation at a time. Under the race detector, which
 // would find nothing there, it skips the test.
-func runAll(t *testing.T, sc *scenarios.Scenario) []results.Run {
+func runAll(t *testing.T, sc *scenarios.Scenario) []measure.Run {
 	t.Helper()
 	if raced {
 		t.Skip("simulations by one goroutine")
@@ -38,10 +39,10 @@ func runAll(t *testing.T, sc *scenarios.Scenario) []results.Run {
 }
 
 // valueOf returns a metric of a run over the whole of it.
-func valueOf(t *testing.T, run *results.Run, metric string) float64 {
+func valueOf(t *testing.T, run *measure.Run, metric string) float64 {
 	t.Helper()
 	for _, v := range run.Values {
-		if v.Query == (results.Query{Metric: metric}) {
+		if v.Query == (measure.Query{Metric: metric}) {
 			if v.Null || v.Bound != "" {
 				t.Errorf("%s is %+v", metric, v)
 			}
@@ -53,7 +54,7 @@ func valueOf(t *testing.T, run *results.Run, metric string) float64 {
 }
 
 // want holds a run to metrics of it.
-func want(t *testing.T, run *results.Run, metrics map[string]float64) {
+func want(t *testing.T, run *measure.Run, metrics map[string]float64) {
 	t.Helper()
 	for _, name := range sortedKeys(metrics) {
 		if got := valueOf(t, run, name); got != metrics[name] {
@@ -138,7 +139,7 @@ func TestRequeueBounds(t *testing.T) {
 }
 
 // checkRetries holds a run to the bounds: jobs that can fail, and attempts of each.
-func checkRetries(t *testing.T, run *results.Run, jobs, attempts float64) {
+func checkRetries(t *testing.T, run *measure.Run, jobs, attempts float64) {
 	t.Helper()
 	for _, metric := range []string{"waiting.max", "backlog.retry.max"} {
 		if got := valueOf(t, run, metric); got > jobs {

@@ -9,7 +9,7 @@ import (
 	"qsim/engine/check"
 	"qsim/engine/memstore"
 	"qsim/engine/sim"
-	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 )
 
@@ -68,7 +68,7 @@ func (g *guard) audit(s *sim.Sim) {
 // settle holds what the run came to against what was recorded, and reports whether an
 // invariant broke. With whole, the results count claims and deaths from the beginning. A run
 // that ended before its time has nothing left to do: every job has come to its end.
-func (g *guard) settle(s *sim.Sim, have results.Totals, whole bool) bool {
+func (g *guard) settle(s *sim.Sim, have measure.Totals, whole bool) bool {
 	if g.checker == nil {
 		return false
 	}
@@ -79,7 +79,7 @@ func (g *guard) settle(s *sim.Sim, have results.Totals, whole bool) bool {
 		g.checker.Settle()
 	}
 	events := g.checker.Events()
-	want := results.Totals{Jobs: events[engine.Enqueued], Acked: events[engine.Acked], Fenced: events[engine.Fenced], Claims: events[engine.Leased], Deaths: events[engine.Buried]}
+	want := measure.Totals{Jobs: events[engine.Enqueued], Acked: events[engine.Acked], Fenced: events[engine.Fenced], Claims: events[engine.Leased], Deaths: events[engine.Buried]}
 	if !whole {
 		want.Claims, want.Deaths = have.Claims, have.Deaths
 	}

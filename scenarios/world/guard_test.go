@@ -12,7 +12,7 @@ import (
 	"qsim/engine/check"
 	"qsim/engine/sim"
 	"qsim/policies"
-	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 )
 
@@ -182,14 +182,14 @@ func TestSettleCountsAgain(t *testing.T) {
 	if sc == nil {
 		t.Fatal(problems)
 	}
-	for name, lie := range map[string]func(*results.Totals){
-		"":        func(*results.Totals) {},
-		"jobs":    func(have *results.Totals) { have.Jobs++ },
-		"acked":   func(have *results.Totals) { have.Acked-- },
-		"fenced":  func(have *results.Totals) { have.Fenced++ },
-		"claims":  func(have *results.Totals) { have.Claims++ },
-		"deaths":  func(have *results.Totals) { have.Deaths-- },
-		"in vain": func(have *results.Totals) { *have = results.Totals{} },
+	for name, lie := range map[string]func(*measure.Totals){
+		"":        func(*measure.Totals) {},
+		"jobs":    func(have *measure.Totals) { have.Jobs++ },
+		"acked":   func(have *measure.Totals) { have.Acked-- },
+		"fenced":  func(have *measure.Totals) { have.Fenced++ },
+		"claims":  func(have *measure.Totals) { have.Claims++ },
+		"deaths":  func(have *measure.Totals) { have.Deaths-- },
+		"in vain": func(have *measure.Totals) { *have = measure.Totals{} },
 	} {
 		worlds, err := newWorlds(sc)
 		if err != nil {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"qsim/results"
+	"qsim/results/measure"
 )
 
 // Ten jobs come at 0 and ten at 20 s to a worker that needs an hour for the first. All callers give
@@ -27,7 +27,7 @@ jobs:
 	} {
 		t.Run(tt.patience, func(t *testing.T) {
 			all := runs(t, fmt.Sprintf(text, tt.patience))
-			if got := value(t, &all[0], results.Query{Metric: "jobs"}) - 1000; got != tt.want {
+			if got := value(t, &all[0], measure.Query{Metric: "jobs"}) - 1000; got != tt.want {
 				t.Errorf("%v copies, want %v", got, tt.want)
 			}
 		})

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 	"qsim/scenarios/pool"
 )
@@ -15,12 +15,12 @@ type replications struct {
 	sc       *scenarios.Scenario
 	worlds   []*world
 	progress func(policy, finished, total int) // may be nil
-	enough   func(seed []results.Run) bool     // may be nil
+	enough   func(seed []measure.Run) bool     // may be nil
 	gate     pool.Gate                         // may be nil
 
 	mutex    sync.Mutex
 	most     int            // simulations, at most
-	done     []*results.Run // up to the last one that has ended; nil: has not ended
+	done     []*measure.Run // up to the last one that has ended; nil: has not ended
 	finished []int          // by policy
 	judged   int            // seeds that enough has been asked about
 	stop     int            // simulations that count; most until there is enough
@@ -59,7 +59,7 @@ func (r *replications) isOver(i int) bool {
 	return i >= r.stop
 }
 
-func (r *replications) keep(i int, run *results.Run, err error) {
+func (r *replications) keep(i int, run *measure.Run, err error) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	if err != nil {
@@ -67,7 +67,7 @@ func (r *replications) keep(i int, run *results.Run, err error) {
 		return
 	}
 	policy := i % len(r.worlds)
-	r.done = append(r.done, make([]*results.Run, max(0, i+1-len(r.done)))...)
+	r.done = append(r.done, make([]*measure.Run, max(0, i+1-len(r.done)))...)
 	r.done[i] = run
 	r.finished[policy]++
 	if r.progress != nil {
@@ -82,7 +82,7 @@ func (r *replications) keep(i int, run *results.Run, err error) {
 func (r *replications) judge() {
 	n := len(r.worlds)
 	for r.enough != nil && r.stop == r.most && (r.judged+1)*n <= len(r.done) {
-		var seed []results.Run
+		var seed []measure.Run
 		for _, run := range r.done[r.judged*n : (r.judged+1)*n] {
 			if run == nil {
 				return
@@ -98,8 +98,8 @@ func (r *replications) judge() {
 
 // runs returns what has ended and counts, and why that is not everything: err, unless it is that of a simulation
 // that does not count.
-func (r *replications) runs(err error) ([]results.Run, error) {
-	var ended []results.Run
+func (r *replications) runs(err error) ([]measure.Run, error) {
+	var ended []measure.Run
 	for _, run := range r.done[:min(len(r.done), r.stop)] {
 		if run != nil {
 			ended = append(ended, *run)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"qsim/engine"
-	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 )
 
@@ -21,7 +21,7 @@ func TestRunUntilThereAreEnough(t *testing.T) {
 	for _, tt := range []struct{ enough, most, want int }{{4, 9, 4}, {1, 9, 1}, {9, 9, 9}, {10, 9, 9}, {2, 0, 2}, {5, 0, 3}} {
 		for _, parallel := range []int{1, 2, 7} {
 			var asked []string
-			runs, err := Run(context.Background(), sc, Options{Parallel: parallel, MostSeeds: tt.most, Enough: func(seed []results.Run) bool {
+			runs, err := Run(context.Background(), sc, Options{Parallel: parallel, MostSeeds: tt.most, Enough: func(seed []measure.Run) bool {
 				for i := range seed {
 					asked = append(asked, fmt.Sprint(seed[i].Seed, seed[i].Policy))
 				}
@@ -60,7 +60,7 @@ func TestEnoughWhateverEndsFirst(t *testing.T) {
 		{"one that counts fails", []int{7, 6, 5, 4, 3, 2, 1, 0}, 3, 7, boom},
 	} {
 		seen := 0
-		r := newReplications(&scenarios.Scenario{Seeds: 1}, make([]*world, 2), Options{MostSeeds: 50, Enough: func([]results.Run) bool {
+		r := newReplications(&scenarios.Scenario{Seeds: 1}, make([]*world, 2), Options{MostSeeds: 50, Enough: func([]measure.Run) bool {
 			seen++
 			return seen == 2
 		}})
@@ -70,7 +70,7 @@ func TestEnoughWhateverEndsFirst(t *testing.T) {
 				failed = boom
 				r.keep(i, nil, boom)
 			} else {
-				r.keep(i, &results.Run{Seed: uint64(i / 2), Policy: i % 2}, nil)
+				r.keep(i, &measure.Run{Seed: uint64(i / 2), Policy: i % 2}, nil)
 			}
 		}
 		if tt.runs == 4 && (!r.isOver(4) || r.isOver(3)) {

@@ -11,7 +11,7 @@ import (
 	"qsim/engine/dist"
 	"qsim/engine/memstore"
 	"qsim/engine/sim"
-	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 	"qsim/scenarios/pool"
 )
@@ -27,7 +27,7 @@ type Options struct {
 	// seeds and from one goroutine at a time. The first seed for which it returns true is the
 	// last: what was simulated of later ones is dropped. It may keep
 	// the slice.
-	Enough func(seed []results.Run) bool
+	Enough func(seed []measure.Run) bool
 	// Alter, if it is not nil, is given the configuration of every simulation before it
 	// begins, calm ones included, and may change it: wrap the recorder to watch the events,
 	// take other handlers or another workload. It is called from several goroutines at once.
@@ -48,7 +48,7 @@ type Options struct {
 // not depend on Parallel or on the order in which simulations end. When ctx is done, no further simulation starts, those
 // under way are abandoned, and Run returns the ones that ended, with ctx.Err(). If a
 // simulation panics, the error is a *Broken.
-func Run(ctx context.Context, sc *scenarios.Scenario, o Options) ([]results.Run, error) {
+func Run(ctx context.Context, sc *scenarios.Scenario, o Options) ([]measure.Run, error) {
 	worlds, err := newWorlds(sc)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ type world struct {
 	links  sim.Links
 	calm   *world // the same without storms; nil: nobody asks
 
-	settings results.Settings                               // what measures it goes by
+	settings measure.Settings                               // what measures it goes by
 	alter    func(policy int, seed uint64, cfg *sim.Config) // may be nil
 	checked  bool
 }
@@ -124,7 +124,7 @@ func newWorld(sc *scenarios.Scenario, policy int) (*world, error) {
 const stepsBetweenChecks = 1 << 14
 
 // replicate runs one seed and, if that is asked for, the same without storms beside it.
-func (w *world) replicate(ctx context.Context, seed uint64) (*results.Run, error) {
+func (w *world) replicate(ctx context.Context, seed uint64) (*measure.Run, error) {
 	run, err := w.simulate(ctx, seed)
 	if err != nil || w.calm == nil {
 		return run, err
@@ -138,7 +138,7 @@ func (w *world) replicate(ctx context.Context, seed uint64) (*results.Run, error
 }
 
 // simulate runs one seed. The error is ctx.Err(), a *FileError or a *Broken.
-func (w *world) simulate(ctx context.Context, seed uint64) (run *results.Run, err error) {
+func (w *world) simulate(ctx context.Context, seed uint64) (run *measure.Run, err error) {
 	workload, err := newWorkload(w.sc, engine.Rand{Seed: seed})
 	if err != nil {
 		return nil, &FileError{err}
@@ -150,7 +150,7 @@ func (w *world) simulate(ctx context.Context, seed uint64) (run *results.Run, er
 			run, err = nil, broken(w.sc.Policies[w.index].Label, seed, s, cause)
 		}
 	}()
-	var collector *results.Collector
+	var collector *measure.Collector
 	guard := w.guard(seed)
 	s, collector = w.start(seed, workload, guard.watch)
 	for n := 1; s.Step(); n++ {
@@ -191,9 +191,9 @@ func (w *world) withoutStorms() (*world, error) {
 
 // start returns a simulation that has not begun, and what watches it. watch is given the
 // recorder of the simulation and returns the one to use.
-func (w *world) start(seed uint64, workload *workload, watch func(engine.Recorder) engine.Recorder) (*sim.Sim, *results.Collector) {
+func (w *world) start(seed uint64, workload *workload, watch func(engine.Recorder) engine.Recorder) (*sim.Sim, *measure.Collector) {
 	sc, rand := w.sc, engine.Rand{Seed: seed}
-	collector := results.NewCollector(&w.settings, w.index)
+	collector := measure.NewCollector(&w.settings, w.index)
 	links := w.links
 	node := w.node
 	node.Rand = rand
@@ -235,10 +235,10 @@ func redrives(sc *scenarios.Scenario) bool {
 }
 
 // unresolved lists what a store still holds.
-func unresolved(store *memstore.Store) func(yield func(results.Unresolved) bool) {
-	return func(yield func(results.Unresolved) bool) {
+func unresolved(store *memstore.Store) func(yield func(measure.Unresolved) bool) {
+	return func(yield func(measure.Unresolved) bool) {
 		store.Each(func(u memstore.Unfinished) bool {
-			return yield(results.Unresolved{Job: u.Job, Kind: u.Kind, Tenant: u.Tenant, State: u.State, Class: u.Class, Age: u.Age, ReadyFor: u.Ready})
+			return yield(measure.Unresolved{Job: u.Job, Kind: u.Kind, Tenant: u.Tenant, State: u.State, Class: u.Class, Age: u.Age, ReadyFor: u.Ready})
 		})
 	}
 }

@@ -4,29 +4,29 @@ import (
 	"time"
 
 	"qsim/engine/quantity"
-	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 )
 
 // Windows returns the storms in order of their start. That of a crash lasts until the
 // processes are back.
-func Windows(sc *scenarios.Scenario) []results.Window {
-	var windows []results.Window
+func Windows(sc *scenarios.Scenario) []measure.Window {
+	var windows []measure.Window
 	for i := range sc.Storms {
 		s := &sc.Storms[i]
-		w := results.Window{Name: s.Name, From: s.At.Std(), To: s.End()}
+		w := measure.Window{Name: s.Name, From: s.At.Std(), To: s.End()}
 		k := len(windows)
 		for k > 0 && windows[k-1].From > w.From {
 			k--
 		}
-		windows = append(windows[:k], append([]results.Window{w}, windows[k:]...)...)
+		windows = append(windows[:k], append([]measure.Window{w}, windows[k:]...)...)
 	}
 	return windows
 }
 
 // Settings returns what the results package must know of sc.
-func Settings(sc *scenarios.Scenario) results.Settings {
-	s := results.Settings{
+func Settings(sc *scenarios.Scenario) measure.Settings {
+	s := measure.Settings{
 		Scenario: sc.Name, Description: sc.Description, ConfigHash: sc.ConfigHash(),
 		Duration: sc.Duration.Std(), Drain: sc.Drain.Std(), Warmup: sc.Warmup.Std(), Bucket: bucket(sc.Duration.Std()),
 		Nodes: int(sc.Engine.Nodes), Workers: int(sc.Engine.Workers),
@@ -41,7 +41,7 @@ func Settings(sc *scenarios.Scenario) results.Settings {
 	for i := range sc.Policies {
 		p := &sc.Policies[i]
 		seen := sc.Variant(i).Engine
-		s.Policies = append(s.Policies, results.PolicyInfo{Kind: p.Kind, Label: p.Label, Entitled: p.Entitled(),
+		s.Policies = append(s.Policies, measure.PolicyInfo{Kind: p.Kind, Label: p.Label, Entitled: p.Entitled(),
 			Nodes: int(seen.Nodes), Workers: int(seen.Workers), Lease: leaseTold(&seen)})
 	}
 	return s
@@ -57,7 +57,7 @@ func leaseTold(e *scenarios.Engine) time.Duration {
 }
 
 // describeLoad sets what s says of the jobs.
-func describeLoad(sc *scenarios.Scenario, s *results.Settings) {
+func describeLoad(sc *scenarios.Scenario, s *measure.Settings) {
 	var work float64
 	s.Idempotent, s.Loads, s.Rate, s.Service = nil, nil, 0, 0
 	for i := range sc.Jobs {
@@ -67,7 +67,7 @@ func describeLoad(sc *scenarios.Scenario, s *results.Settings) {
 		s.Rate += rate
 		mean := job.Service.Dist().Mean()
 		work += float64(rate * mean)
-		s.Loads = append(s.Loads, results.Load{Rate: rate, Service: time.Duration(min(mean, quantity.Longest.Seconds()) * float64(time.Second))})
+		s.Loads = append(s.Loads, measure.Load{Rate: rate, Service: time.Duration(min(mean, quantity.Longest.Seconds()) * float64(time.Second))})
 	}
 	if s.Rate > 0 {
 		s.Service = time.Duration(min(work/s.Rate, quantity.Longest.Seconds()) * float64(time.Second))
@@ -76,7 +76,7 @@ func describeLoad(sc *scenarios.Scenario, s *results.Settings) {
 
 // settingsOf returns Settings for what measures policy i, which may override the jobs
 // and the windows of storms. The storms stand in the same order as in Settings.
-func settingsOf(sc *scenarios.Scenario, i int) results.Settings {
+func settingsOf(sc *scenarios.Scenario, i int) measure.Settings {
 	s, seen := Settings(sc), sc.Variant(i)
 	if seen == sc {
 		return s
@@ -94,12 +94,12 @@ func settingsOf(sc *scenarios.Scenario, i int) results.Settings {
 }
 
 // objectivesOf returns the objectives, one for each policy that they name.
-func objectivesOf(sc *scenarios.Scenario) []results.Objective {
-	var all []results.Objective
+func objectivesOf(sc *scenarios.Scenario) []measure.Objective {
+	var all []measure.Objective
 	for i := range sc.Objectives {
 		o := &sc.Objectives[i]
-		r := results.Objective{
-			Query:  results.Query{Metric: o.Metric, During: o.During, After: o.After, Class: o.Class, Tenant: o.Tenant},
+		r := measure.Objective{
+			Query:  measure.Query{Metric: o.Metric, During: o.During, After: o.After, Class: o.Class, Tenant: o.Tenant},
 			Expect: o.Expect == "missed",
 		}
 		if o.Limit != nil {

@@ -7,7 +7,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/sim"
-	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 )
 
@@ -128,9 +128,9 @@ func (w *Wall) End(now time.Duration, node int32, j *engine.Job, a Attempt, stop
 
 // Finish turns the events of a run, in any order, into what a simulation of that policy
 // and seed would have given: its times are those of the scenario. The run ended at end.
-func (w *Wall) Finish(events []engine.Event, end time.Duration) (results.Run, Balance) {
+func (w *Wall) Finish(events []engine.Event, end time.Duration) (measure.Run, Balance) {
 	ordered, balance := reconcile(events, end, w.config.Promoter.Every > 0)
-	c := results.NewCollector(&w.world.settings, w.world.index)
+	c := measure.NewCollector(&w.world.settings, w.world.index)
 	var digest engine.Digest
 	for i := range ordered {
 		e := *ordered[i]
@@ -140,7 +140,7 @@ func (w *Wall) Finish(events []engine.Event, end time.Duration) (results.Run, Ba
 		c.Record(&e)
 	}
 	left := balance.unresolved
-	run := c.Finish(w.speed.At(engine.Time(end)), func(yield func(results.Unresolved) bool) {
+	run := c.Finish(w.speed.At(engine.Time(end)), func(yield func(measure.Unresolved) bool) {
 		for _, u := range left {
 			u.Age, u.ReadyFor = w.speed.Virtual(u.Age), w.speed.Virtual(u.ReadyFor)
 			if !yield(u) {

@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"qsim/engine"
-	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 )
 
 // delayed simulates one policy of a scenario with delays.
-func delayed(t *testing.T, sc *scenarios.Scenario, d *Delays) *results.Run {
+func delayed(t *testing.T, sc *scenarios.Scenario, d *Delays) *measure.Run {
 	t.Helper()
 	overlay, err := d.Overlay()
 	if err != nil {
@@ -25,9 +25,9 @@ func delayed(t *testing.T, sc *scenarios.Scenario, d *Delays) *results.Run {
 	return &all[0]
 }
 
-func metricOf(t *testing.T, r *results.Run, name string) float64 {
+func metricOf(t *testing.T, r *measure.Run, name string) float64 {
 	t.Helper()
-	return value(t, r, results.Query{Metric: name})
+	return value(t, r, measure.Query{Metric: name})
 }
 
 // TestDelays gives one job at a time constant delays on the wall clock, ten times as fast

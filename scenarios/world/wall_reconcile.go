@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"qsim/engine"
-	"qsim/results"
+	"qsim/results/measure"
 )
 
 // Balance is what became of the jobs of a run on the wall clock, by its events.
@@ -18,7 +18,7 @@ type Balance struct {
 	Executions int64 // that came to an end
 	Duplicates int64 // executions that ended in success after another of the same job had
 
-	unresolved []results.Unresolved
+	unresolved []measure.Unresolved
 }
 
 // reconciler puts the events of several engines into one order in which every job has a
@@ -197,7 +197,7 @@ func (r *reconciler) close(l *life, job engine.JobID) {
 	if l.state == engine.Waiting && (l.since <= r.end && !r.promotes || len(r.promoted) > 0) {
 		r.ready(l, job, r.end)
 	}
-	u := results.Unresolved{Job: job, Kind: l.kind, Tenant: l.tenant, State: l.state, Class: l.class, Age: r.end.Sub(l.born)}
+	u := measure.Unresolved{Job: job, Kind: l.kind, Tenant: l.tenant, State: l.state, Class: l.class, Age: r.end.Sub(l.born)}
 	if l.state == engine.Ready {
 		u.ReadyFor = r.end.Sub(l.since)
 	}

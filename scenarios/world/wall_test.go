@@ -14,7 +14,7 @@ import (
 	"qsim/engine/dist"
 	"qsim/engine/memstore"
 	"qsim/engine/sim"
-	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 )
 
@@ -407,7 +407,7 @@ func TestReconcileLeftovers(t *testing.T) {
 	if b.Enqueued != 5 || b.Done != 1 || b.Dead != 0 || b.Unresolved != 4 || b.Executions != 2 || b.Duplicates != 1 {
 		t.Errorf("balance %+v", b)
 	}
-	want := []results.Unresolved{
+	want := []measure.Unresolved{
 		{Job: 1, State: engine.Ready, Age: 99 * time.Millisecond, ReadyFor: 99 * time.Millisecond},
 		{Job: 2, State: engine.InFlight, Class: engine.Retry, Age: 99 * time.Millisecond},
 		{Job: 3, State: engine.Waiting, Class: engine.Retry, Age: 99 * time.Millisecond},

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"qsim/engine"
-	"qsim/results"
+	"qsim/results/measure"
 	"qsim/scenarios"
 )
 
@@ -25,7 +25,7 @@ engine:
 `
 
 // runs simulates a scenario that loads, with warnings perhaps.
-func runs(t *testing.T, text string, sets ...scenarios.Override) []results.Run {
+func runs(t *testing.T, text string, sets ...scenarios.Override) []measure.Run {
 	t.Helper()
 	sc, ds := scenarios.Load("test.yaml", []byte(text), sets)
 	if sc == nil {
@@ -39,7 +39,7 @@ func runs(t *testing.T, text string, sets ...scenarios.Override) []results.Run {
 }
 
 // value is what a run says of a metric, NaN for nothing.
-func value(t *testing.T, r *results.Run, q results.Query) float64 {
+func value(t *testing.T, r *measure.Run, q measure.Query) float64 {
 	t.Helper()
 	for _, v := range r.Values {
 		if v.Query == q {
@@ -54,11 +54,11 @@ func value(t *testing.T, r *results.Run, q results.Query) float64 {
 }
 
 // mean is that of a metric over all runs.
-func mean(t *testing.T, all []results.Run, metric string) float64 {
+func mean(t *testing.T, all []measure.Run, metric string) float64 {
 	t.Helper()
 	sum := 0.0
 	for i := range all {
-		sum += value(t, &all[i], results.Query{Metric: metric})
+		sum += value(t, &all[i], measure.Query{Metric: metric})
 	}
 	return sum / float64(len(all))
 }
@@ -91,8 +91,8 @@ jobs:
 		t.Run(tt.name, func(t *testing.T) {
 			all := runs(t, instant+fmt.Sprintf(jobs, tt.size, tt.service, tt.resubmits), scenarios.Override{Path: "engine.workers", Value: tt.workers})
 			r := &all[0]
-			got := fmt.Sprintf("%v %v %.5g", value(t, r, results.Query{Metric: "jobs"}), value(t, r, results.Query{Metric: "answered.share"}),
-				value(t, r, results.Query{Metric: "amplification"}))
+			got := fmt.Sprintf("%v %v %.5g", value(t, r, measure.Query{Metric: "jobs"}), value(t, r, measure.Query{Metric: "answered.share"}),
+				value(t, r, measure.Query{Metric: "amplification"}))
 			if got != tt.want {
 				t.Errorf("jobs, answered.share and amplification are %s, want %s", got, tt.want)
 			}
@@ -179,12 +179,12 @@ objectives: [{metric: slowdown, below: 1000}, {metric: slowdown, during: slow, a
 `
 	stormy, calm := runs(t, base+storm), runs(t, base)
 	for i := range stormy {
-		wait := results.Query{Metric: "fresh.wait.mean"}
+		wait := measure.Query{Metric: "fresh.wait.mean"}
 		want := value(t, &stormy[i], wait) / value(t, &calm[i], wait)
-		if got := value(t, &stormy[i], results.Query{Metric: "slowdown"}); math.Abs(got/want-1) > 1e-12 || got < 1.2 {
+		if got := value(t, &stormy[i], measure.Query{Metric: "slowdown"}); math.Abs(got/want-1) > 1e-12 || got < 1.2 {
 			t.Errorf("run %d: slowdown %v, want %v", i, got, want)
 		}
-		if during := value(t, &stormy[i], results.Query{Metric: "slowdown", During: "slow"}); during < 2 {
+		if during := value(t, &stormy[i], measure.Query{Metric: "slowdown", During: "slow"}); during < 2 {
 			t.Errorf("run %d: slowdown %v during the storm", i, during)
 		}
 	}

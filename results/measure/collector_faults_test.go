@@ -1,0 +1,128 @@
+package measure
+
+import (
+	"math"
+	"qsim/engine"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A process dies with two executions; their leases expire and are taken.
+func TestCrash(t *testing.T) {
+	tp := newTape(settings(), 0)
+	for id := engine.JobID(1); id <= 3; id++ {
+		tp.enqueue(20, id, 0)
+	}
+	tp.start(20, 1, tp.lease(20, 1, 20))
+	tp.start(20, 2, tp.lease(20, 2, 20))
+	for id := engine.JobID(1); id <= 2; id++ {
+		tp.play(engine.Event{At: at(24), Kind: engine.Aborted, Job: id, Ran: 4 * time.Second})
+	}
+	tp.play(engine.Event{At: at(24), Kind: engine.NodeDown})
+	tp.play(engine.Event{At: at(30), Kind: engine.NodeUp})
+	for id := engine.JobID(1); id <= 2; id++ {
+		reaper := tp.take(32, id)
+		tp.outcome(32, engine.Returned, id, reaper, 0)
+	}
+	tp.run(40, 1, 32, 1)
+	tp.run(41, 2, 32, 1)
+	tp.run(42, 3, 20, 1)
+	r := tp.Finish(at(100), nil)
+	check(t, r, map[string]float64{
+		"leases.expired": 2, "leases.false": 0, "wasted": 8.0 / 11, "duplicates.count": 0, "duplicates.executions": 0,
+		"throughput": 3.0 / 90, "utilization": 11.0 / 180,
+		// Job 3 is ready over [20, 42): no idle worker until the crash, none while the process is down,
+		// two until 40, one from then on.
+		"idle.ready": 2*10 + 1*2,
+	})
+	if n := tp.known.used; n != 0 {
+		t.Errorf("%d jobs are still remembered", n)
+	}
+}
+
+// The answer to a claim is lost for long; the job is done meanwhile, then the lost copy runs.
+func TestLateCopyIsADuplicate(t *testing.T) {
+	tp := newTape(settings(), 0)
+	tp.enqueue(20, 1, 1)
+	lost := tp.lease(20, 1, 20)
+	reaper := tp.take(50, 1)
+	tp.outcome(50, engine.Nacked, 1, reaper, 0)
+	tp.promote(50, 1, engine.Retry)
+	tp.run(51, 1, 50, 1)
+	tp.start(60, 1, lost)
+	tp.finish(61, 1, lost, 1, engine.NoError)
+	r := tp.Finish(at(100), nil)
+	check(t, r, map[string]float64{"duplicates.count": 1, "duplicates.executions": 1, "effects.double": 0, "start.wait.mean": 1, "wasted": 0.5})
+	if n := tp.known.used; n != 0 {
+		t.Errorf("%d jobs are still remembered", n)
+	}
+}
+
+// Without fencing the ack of the first holder is accepted while the job is ready again,
+// and, of another job, while it waits.
+func TestUnfencedAck(t *testing.T) {
+	tp := newTape(settings(), 0)
+	tp.enqueue(20, 1, 0)
+	tp.enqueue(20, 2, 0)
+	one, two := tp.lease(20, 1, 20), tp.lease(20, 2, 20)
+	tp.start(20, 1, one)
+	tp.start(20, 2, two)
+	tp.outcome(30, engine.Returned, 1, tp.take(30, 1), 0)
+	tp.outcome(30, engine.Nacked, 2, tp.take(30, 2), 60)
+	tp.finish(32, 1, one, 12, engine.NoError)
+	tp.play(engine.Event{At: at(32), Kind: engine.Acked, Job: 1, Token: one, From: engine.Ready, Class: engine.Retry, Delivery: 1, Age: 12 * time.Second})
+	tp.finish(33, 2, two, 13, engine.NoError)
+	tp.play(engine.Event{At: at(33), Kind: engine.Acked, Job: 2, Token: two, From: engine.Waiting, Class: engine.Retry, Delivery: 1, Age: 13 * time.Second})
+	r := tp.Finish(at(100), nil)
+	check(t, r, map[string]float64{"wasted": 0, "sojourn.max": 13, "duplicates.executions": 2, "duplicates.count": 0, "backlog.retry.mean": 2.0 / 90,
+		"retry.wait.p50": math.NaN(), "waiting.max": 1})
+	if tp.ready != [engine.NumClasses]int64{} || tp.waiting != 0 || tp.known.used != 0 {
+		t.Errorf("left: ready %v, waiting %d, known %d", tp.ready, tp.waiting, tp.known.used)
+	}
+}
+
+// With early acks the ack is accepted before the execution begins.
+func TestEarlyAck(t *testing.T) {
+	tp := newTape(settings(), 0)
+	tp.enqueue(20, 1, 0)
+	token := tp.lease(20, 1, 20)
+	tp.outcome(20, engine.Acked, 1, token, 0)
+	tp.start(20, 1, token)
+	tp.finish(25, 1, token, 5, engine.NoError)
+	check(t, tp.Finish(at(100), nil), map[string]float64{"wasted": 0, "sojourn.max": 0, "goodput": 1.0 / 90})
+	if tp.known.used != 0 {
+		t.Errorf("%d jobs are still remembered", tp.known.used)
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	tp := newTape(settings(), 0)
+	tp.enqueue(20, 1, 0)
+	token := tp.lease(20, 1, 20)
+	tp.start(20, 1, token)
+	tp.outcome(30, engine.Returned, 1, tp.take(30, 1), 0)
+	tp.finish(60, 1, token, 40, engine.NoError)
+	tp.play(engine.Event{At: at(60), Kind: engine.Fenced, Job: 1, Token: token})
+	tp.start(61, 77, 500)
+	tp.finish(62, 77, 500, 1, engine.NoError)
+	r := tp.Finish(at(100), left(Unresolved{Job: 1, State: engine.Ready, Class: engine.Retry, Age: 80 * time.Second, ReadyFor: 70 * time.Second}))
+	if len(r.Warnings) != 2 || !strings.HasPrefix(r.Warnings[0], "livelock") || !strings.HasPrefix(r.Warnings[1], "executions of jobs") {
+		t.Errorf("warnings = %q", r.Warnings)
+	}
+}
+
+// The collector allocates nothing per event once it has seen the like.
+func TestRecordDoesNotAllocate(t *testing.T) {
+	m := newMix()
+	for range 4000 {
+		m.round()
+	}
+	m.due = append(make([]engine.JobID, 0, 4096), m.due...)
+	if n := testing.AllocsPerRun(100, m.round); n > 0 {
+		t.Errorf("%v allocations per round", n)
+	}
+	if n := m.c.(*Collector).known.used; n > 8 {
+		t.Errorf("%d jobs are remembered, of which none is leased", n)
+	}
+}

@@ -1,0 +1,267 @@
+package measure
+
+import (
+	"math"
+	"qsim/engine"
+	"strings"
+	"testing"
+	"time"
+)
+
+// story plays five jobs: one before the warm-up ends, one that fails once, one that runs
+// at once, one whose lease is taken while it runs, and one that dies.
+func story(s *Settings) *tape {
+	t := newTape(s, 0)
+	t.enqueue(5, 1, 0)
+	t.run(6, 1, 5, 1)
+	t.enqueue(20, 2, 0)
+	t.enqueue(20, 3, 0)
+	t.play(engine.Event{At: at(21), Kind: engine.Called, Op: engine.OpClaim, Count: 1})
+	two := t.lease(21, 2, 20)
+	t.start(21, 2, two)
+	t.finish(23, 2, two, 2, engine.FirstErrorKind)
+	t.outcome(23, engine.Nacked, 2, two, 5)
+	t.play(engine.Event{At: at(24), Kind: engine.Called, Op: engine.OpClaim, Count: 2})
+	three := t.lease(24, 3, 20)
+	t.start(25, 3, three)
+	t.finish(27, 3, three, 2, engine.NoError)
+	t.outcome(27, engine.Acked, 3, three, 0)
+	t.promote(28, 2, engine.Retry)
+	t.run(30, 2, 28, 1)
+
+	t.enqueue(60, 4, 0)
+	stale := t.lease(60, 4, 60)
+	t.start(60, 4, stale)
+	reaper := t.take(65, 4)
+	t.outcome(65, engine.Nacked, 4, reaper, 0)
+	t.promote(65, 4, engine.Retry)
+	current := t.lease(66, 4, 65)
+	t.start(66, 4, current)
+	t.finish(67, 4, stale, 7, engine.NoError)
+	t.play(engine.Event{At: at(67), Kind: engine.Fenced, Job: 4, Token: stale})
+	t.finish(68, 4, current, 2, engine.NoError)
+	t.outcome(68, engine.Acked, 4, current, 0)
+
+	t.enqueue(70, 5, 0)
+	five := t.lease(70, 5, 70)
+	t.start(70, 5, five)
+	t.finish(71, 5, five, 1, engine.FirstErrorKind)
+	t.outcome(71, engine.Buried, 5, five, 0)
+	return t
+}
+
+func TestMetricsOfAStory(t *testing.T) {
+	s := settings()
+	s.Objectives = []Objective{{Query: Query{Metric: "fresh.within", Limit: 2 * time.Second}}}
+	tp := story(s)
+	tp.play(engine.Event{At: at(105), Kind: engine.Fenced, Job: 1})
+	r := tp.Finish(at(110), nil)
+	check(t, r, map[string]float64{
+		"fresh.wait.mean": 1.25, "fresh.wait.p50": 0, "fresh.wait.p90": 4, "fresh.wait.p99": 4, "fresh.wait.p999": 4, "fresh.wait.max": 4,
+		"retry.wait.mean": 1.5, "retry.wait.p50": 1, "retry.wait.max": 2,
+		"attempt.wait.mean": 8.0 / 6, "attempt.wait.p50": 1, "attempt.wait.p99": 4,
+		"start.wait.mean": 1.5, "start.wait.p50": 1, "start.wait.max": 5,
+		"sojourn.mean": 26.0 / 3, "sojourn.p50": 8, "sojourn.max": 11,
+		"attempts.mean": 1.5, "attempts.max": 2, "amplification": 1.5, "answered.share": math.NaN(), "answered.rate": math.NaN(), "jain": math.NaN(),
+		"retries.total": 2, "retries.succeeded": 2, "retries.success-rate": 1, "retry.share": 1.0 / 3,
+		"retry.delay.mean": 2.5, "retry.delay.p99": 5, "retries_total": 2, "retry_exhausted_total": 1, "retry_latency_seconds": 4,
+		"dead.count": 1, "dead.share": 0.25, "deaths.count": 1, "unfinished.count": 0, "unfinished.share": 0,
+		"duplicates.count": 1, "duplicates.per10k": 2500, "duplicates.executions": 1, "effects.double": 1,
+		"wasted": 10.0 / 15, "stale.commits": 2, "leases.expired": 1, "leases.false": 1,
+		"goodput": 3.0 / 90, "throughput": 6.0 / 90, "utilization": 15.0 / 180, "idle.ready": 11,
+		"backlog.fresh.max": 2, "backlog.fresh.mean": 5.0 / 90, "backlog.retry.max": 1, "backlog.retry.mean": 3.0 / 90, "waiting.max": 1,
+		"backlog.area": 1 - 7.0/30, "drain.time": 0, "recovery.time": math.NaN(),
+		"starved.longest": 3, "starved.claims": 0, "starved.share": 0, "fresh.deficit": math.NaN(),
+		"store.calls.claim": 2, "store.calls.commit": 0, "store.rows": 3, "store.fill.claim": 1.5, "store.fill.commit": math.NaN(),
+		"claims": 6, "jobs": 4,
+	})
+	checkQuery(t, r, Query{Metric: "fresh.within", Limit: 2 * time.Second}, 0.75)
+	if r.Jobs != 5 || r.Policy != 0 || len(r.Warnings) != 0 {
+		t.Errorf("run = %d jobs, policy %d, warnings %q", r.Jobs, r.Policy, r.Warnings)
+	}
+	if reason := r.Find(Query{Metric: "recovery.time"}).Reason; !strings.Contains(reason, "fewer than 20 windows") {
+		t.Errorf("recovery.time is null for %q", reason)
+	}
+}
+
+func TestSeriesOfAStory(t *testing.T) {
+	r := story(settings()).Finish(at(95), nil)
+	s := r.Series
+	if n := len(s.FreshReady); n != 10 {
+		t.Fatalf("%d elements, want 10: time goes on to the end of arrivals", n)
+	}
+	for _, tt := range []struct {
+		name   string
+		series []float64
+		want   float64
+	}{
+		{"fresh wait p50", s.FreshWaitP50, 1}, {"fresh wait p99", s.FreshWaitP99, 4}, {"fresh ready", s.FreshReady, 0.5},
+		{"retry ready", s.RetryReady, 0.2}, {"waiting", s.Waiting, 0.5}, {"utilization", s.Utilization, 0.2},
+		{"throughput", s.Throughput, 0.2}, {"goodput", s.Goodput, 0.1}, {"fresh claims", s.FreshClaims, 0.2},
+		{"retry claims", s.RetryClaims, 0}, {"failures", s.Failures, 0.1},
+	} {
+		if got := tt.series[2]; math.Abs(got-tt.want) > 0.004*tt.want {
+			t.Errorf("%s of [20 s, 30 s) = %v, want %v", tt.name, got, tt.want)
+		}
+	}
+	if !math.IsNaN(s.FreshWaitP99[1]) {
+		t.Errorf("fresh wait p99 of [10 s, 20 s) = %v, but nothing was claimed", s.FreshWaitP99[1])
+	}
+}
+
+// Fresh jobs stand by while retries are claimed.
+func TestStarvation(t *testing.T) {
+	s := settings()
+	s.Objectives = []Objective{{Query: Query{Metric: "starved.claims", During: "down"}}, {Query: Query{Metric: "starved.longest", After: "down"}},
+		{Query: Query{Metric: "starved.share", After: "down"}}}
+	tp := newTape(s, 1)
+	for id := engine.JobID(1); id <= 6; id++ { // become retries before the warm-up ends
+		tp.enqueue(1, id, 0)
+		token := tp.lease(1, id, 1)
+		tp.outcome(1, engine.Nacked, id, token, 0)
+		tp.promote(1, id, engine.Retry)
+	}
+	tp.enqueue(20, 10, 0)
+	tp.run(20.1, 10, 20, 0.1) // calm: mean wait 0.1 s, so the threshold is 1 s
+	tp.enqueue(35, 11, 0)
+	tp.enqueue(35, 12, 0)
+	for id := engine.JobID(1); id <= 5; id++ {
+		tp.lease(36+2*float64(id), id, 1) // at 38, 40, 42, 44, 46
+	}
+	tp.lease(55, 11, 35)
+	tp.lease(55, 6, 1)
+	tp.lease(56, 12, 35)
+	r := tp.Finish(at(100), nil)
+	check(t, r, map[string]float64{
+		"starved.longest": 20, "starved.claims": 5, "starved.share": 19 / 21.1,
+		// 0.5 promised: five claims go by (2.5), the next two in turn are worth −0.5 and +0.5.
+		"fresh.deficit": 2.5, "backlog.retry.max": 6,
+	})
+	checkQuery(t, r, Query{Metric: "starved.claims", During: "down"}, 4)
+	checkQuery(t, r, Query{Metric: "starved.longest", After: "down"}, 5)
+	checkQuery(t, r, Query{Metric: "starved.share", After: "down"}, 5.0/6)
+}
+
+// A deficit does not outlast the last ready fresh job.
+func TestDeficitEndsWithTheLastFreshJob(t *testing.T) {
+	tp := newTape(settings(), 1)
+	claims := func(from float64, kinds string) {
+		for i, kind := range kinds {
+			id := engine.JobID(100*from) + engine.JobID(i)
+			tp.enqueue(from, id, 0)
+			if kind == 'R' {
+				tp.outcome(from, engine.Nacked, id, tp.lease(from, id, from), 0)
+				tp.promote(from, id, engine.Retry)
+			}
+		}
+		tp.deficit = deficit{} // of setting the stage
+		for i := range kinds {
+			tp.lease(from+1, engine.JobID(100*from)+engine.JobID(i), from)
+		}
+	}
+	claims(20, "RRF") // +0.5 +1 +0.5, and none is left
+	claims(30, "RRRF")
+	claims(50, "FFRRRRF") // what fresh jobs got before does not count against +0.5 +1 +1.5 +2
+	check(t, tp.Finish(at(100), nil), map[string]float64{"fresh.deficit": 2})
+}
+
+func TestUnresolvedJobs(t *testing.T) {
+	s := settings()
+	s.Objectives = []Objective{{Query: Query{Metric: "fresh.within", Limit: 4 * time.Second}}, {Query: Query{Metric: "sojourn.p50.km"}}}
+	tp := newTape(s, 0)
+	for id := engine.JobID(1); id <= 7; id++ {
+		tp.enqueue(50, id, 0)
+	}
+	tp.run(52, 1, 50, 1)
+	tp.run(54, 2, 50, 1)
+	tp.lease(60, 3, 50) // never starts
+	tp.outcome(70, engine.Nacked, 4, tp.lease(70, 4, 50), 100)
+	r := tp.Finish(at(100), left(
+		Unresolved{Job: 3, State: engine.InFlight, Class: engine.Retry, Age: 50 * time.Second},
+		Unresolved{Job: 4, State: engine.Waiting, Class: engine.Retry, Age: 50 * time.Second},
+		Unresolved{Job: 5, State: engine.Ready, Class: engine.Fresh, Age: 50 * time.Second, ReadyFor: 50 * time.Second},
+		Unresolved{Job: 6, State: engine.Ready, Class: engine.Fresh, Age: 50 * time.Second, ReadyFor: 5 * time.Second},
+		Unresolved{Job: 7, State: engine.Ready, Class: engine.Retry, Age: 50 * time.Second, ReadyFor: 3 * time.Second},
+		Unresolved{Job: 9, State: engine.Ready, Class: engine.Fresh, Age: 95 * time.Second, ReadyFor: 95 * time.Second}, // of the warm-up
+	))
+	check(t, r, map[string]float64{
+		"unfinished.count": 5, "unfinished.share": 5.0 / 7,
+		"fresh.wait.p50": 10, "fresh.wait.p99": 50, "fresh.wait.mean": (2 + 4 + 10 + 20 + 50 + 5) / 6.0, "fresh.wait.max": 50,
+		"retry.wait.p50": 3, "attempt.wait.max": 50, "start.wait.max": 50, "start.wait.mean": (2 + 4 + 50 + 50 + 5 + 3) / 6.0,
+		"sojourn.p50": 50, "sojourn.p90": 50,
+	})
+	checkQuery(t, r, Query{Metric: "fresh.within", Limit: 4 * time.Second}, 2.0/6)
+	for name, want := range map[string]string{"fresh.wait.p50": "", "fresh.wait.p99": ">=", "fresh.wait.mean": ">=", "fresh.wait.max": ">=",
+		"retry.wait.p50": ">=", "sojourn.p50": ">=", "unfinished.count": ""} {
+		if v := r.Find(Query{Metric: name}); v.Bound != want {
+			t.Errorf("bound of %s = %q, want %q", name, v.Bound, want)
+		}
+	}
+}
+
+func TestEmptySetsAreNull(t *testing.T) {
+	r := newTape(settings(), 0).Finish(at(100), nil)
+	for i := range r.Values {
+		v := &r.Values[i]
+		info, _ := Lookup(v.Metric)
+		ofJobs := lookup(v.Metric).basis == onJobs
+		perJob := ofJobs && (info.Unit == "s" || strings.HasSuffix(v.Metric, ".mean")) || v.Metric == "duplicates.per10k"
+		if perJob && !v.Null {
+			t.Errorf("%s of no jobs = %v, want null", v.Query, v.Value)
+		}
+		if v.Null != (v.Reason != "") {
+			t.Errorf("%s: null %v for reason %q", v.Query, v.Null, v.Reason)
+		}
+	}
+}
+
+func TestFilters(t *testing.T) {
+	s := settings()
+	s.Tenants = []string{"", "a", "b", "c", "d", "e", "f", "seven"}
+	queries := map[Query]float64{
+		{Metric: "fresh.wait.p99", During: "down"}: 2, {Metric: "fresh.wait.max", After: "down"}: 5, {Metric: "fresh.wait.max", Class: "sums"}: 3,
+		{Metric: "jobs", During: "down", Class: "sums"}: 0, {Metric: "jobs", Tenant: "seven"}: 1, {Metric: "goodput", During: "down"}: 0.2,
+		{Metric: "jobs", During: "herd"}: 1, {Metric: "goodput", During: "herd"}: math.NaN(), {Metric: "claims", After: "down"}: 1, {Metric: "throughput", After: "down"}: 1.0 / 60, {Metric: "attempts.mean", Tenant: "seven"}: 1,
+		{Metric: "attempt.wait.max", Tenant: "seven"}: 5, {Metric: "jobs", Class: "none"}: math.NaN(), {Metric: "jobs", Tenant: "none"}: math.NaN(), {Metric: "jobs", During: "none"}: math.NaN(),
+		{Metric: "jobs", After: "none"}: math.NaN(), {Metric: "gini"}: math.NaN(), {Metric: "fresh.wait.p90", During: "down", Class: "sums"}: math.NaN(),
+		{Metric: "retry.delay.p99", During: "down"}: math.NaN(), {Metric: "backlog.fresh.max", After: "down"}: 1,
+	}
+	for q := range queries {
+		s.Objectives = append(s.Objectives, Objective{Query: q})
+	}
+	s.Storms = append(s.Storms, Window{"herd", 49 * time.Second, 49 * time.Second})
+	tp := newTape(s, 0)
+	tp.enqueue(20, 1, 1)
+	tp.run(23, 1, 20, 1)
+	tp.enqueue(42, 2, 0)
+	tp.run(44, 2, 42, 1)
+	tp.enqueue(49, 3, 0)
+	tp.run(49, 3, 49, 0.5)
+	tp.enqueued[4] = 60
+	tp.play(engine.Event{At: at(60), Kind: engine.Enqueued, Job: 4, Tenant: 7})
+	tp.play(engine.Event{At: at(65), Kind: engine.Leased, Job: 4, Tenant: 7, Delivery: 1, Token: 99, Waited: 5 * time.Second, Age: 5 * time.Second})
+	tp.start(65, 4, 99)
+	tp.finish(66, 4, 99, 1, engine.NoError)
+	tp.outcome(66, engine.Acked, 4, 99, 0)
+	r := tp.Finish(at(110), nil)
+	for q, want := range queries {
+		checkQuery(t, r, q, want)
+	}
+}
+
+// A fresh job that is buried where it stands was never claimed in time, and has no wait.
+func TestShedJobsCountAgainstTheLimit(t *testing.T) {
+	s := settings()
+	q := Query{Metric: "fresh.within", Limit: 2 * time.Second}
+	s.Objectives = []Objective{{Query: q}}
+	tp := newTape(s, 0)
+	for id := engine.JobID(1); id <= 3; id++ {
+		tp.enqueue(20, id, 0)
+	}
+	tp.run(21, 1, 20, 1)
+	tp.play(engine.Event{At: at(23), Kind: engine.Buried, Job: 2, From: engine.Ready, Class: engine.Fresh, Age: seconds(3)})
+	tp.run(25, 3, 20, 1)
+	r := tp.Finish(at(110), nil)
+	checkQuery(t, r, q, 1.0/3)
+	check(t, r, map[string]float64{"fresh.wait.mean": 3, "dead.count": 1, "backlog.fresh.max": 3})
+}

@@ -1,0 +1,125 @@
+package measure
+
+import (
+	"qsim/engine"
+)
+
+// cause is why an execution that ended in success was not the only one of its job.
+type cause uint8
+
+const (
+	noCause     cause = iota // none of the below: a job made ready again after its death, or whose outcome was overruled
+	leaseLapsed              // a lease expired under a handler that ran on, to a success: its process was alive then
+	crashed                  // a process died after the handler had succeeded and before its ack was accepted
+	ackLost                  // a handler succeeded while its lease lasted, its process lived, and its ack was not accepted
+	overran                  // a handler went on, to a success, after its attempt had been given up: an execution timeout
+	resubmitted              // a caller with patience enqueued another copy: not among duplicates.count
+	numCauses
+)
+
+// blame notes why a job whose lease is taken, from a process that is alive or dead, may be executed
+// with success once more. What has succeeded already explains more than what is still running, and
+// what had succeeded too late would have been done again whatever became of its ack.
+func (j *knownJob) blame(alive bool) {
+	switch x := j.successUnder(j.token); {
+	case x != nil && x.late:
+		j.cause = leaseLapsed
+	case x != nil && alive:
+		j.cause = ackLost
+	case x != nil:
+		j.cause = crashed
+	case alive && j.successes == 0:
+		j.cause = leaseLapsed
+	}
+}
+
+// overrun notes that the holder of a lease handed the job back. If its handler runs on, or has succeeded
+// while that was under way, it had been given up.
+func (j *knownJob) overrun() {
+	if j.successUnder(j.token) != nil || j.running > 0 && j.successes == 0 {
+		j.cause = overran
+	}
+}
+
+// successUnder is the execution under that lease that ended in success, nil if none of those
+// remembered has.
+func (j *knownJob) successUnder(token engine.Token) *execution {
+	for i := range j.ran {
+		if x := &j.ran[i]; x.token == token && token != 0 {
+			return x
+		}
+	}
+	return nil
+}
+
+// resubmission is what is known of a caller that has enqueued more than one copy of its job, until
+// all of them have ended.
+type resubmission struct {
+	open int // copies neither done nor dead
+	done int // copies executed with success
+}
+
+// callerOf is the ID of the first copy of a job's caller.
+func (c *Collector) callerOf(job engine.JobID) engine.JobID {
+	return job &^ (1<<c.settings.CopyBits - 1)
+}
+
+// onResubmitted takes note of a further copy of a job. The copies before it were open until now,
+// though the first may have been executed already.
+func (c *Collector) onResubmitted(job engine.JobID) {
+	if c.resubmitted == nil {
+		c.resubmitted = make(map[engine.JobID]resubmission)
+	}
+	caller := c.callerOf(job)
+	r, known := c.resubmitted[caller]
+	if !known {
+		r.open = 1
+		if j := c.known.find(caller); j != nil && j.successes > 0 {
+			r.done = 1
+		}
+	}
+	r.open++
+	c.resubmitted[caller] = r
+}
+
+// onCopyDone takes note of the first success of a copy.
+func (c *Collector) onCopyDone(j *knownJob) {
+	caller := c.callerOf(j.id)
+	r, known := c.resubmitted[caller]
+	if !known {
+		return
+	}
+	if r.done++; r.done > 1 {
+		c.ofCaller(j.id, j.kind, j.tenant, j.enqueued, func(s *jobSet) { s.causes[resubmitted]++ })
+	}
+	c.resubmitted[caller] = r
+}
+
+// onCopyEnded takes note that a copy is done or dead.
+func (c *Collector) onCopyEnded(job engine.JobID) {
+	caller := c.callerOf(job)
+	r, known := c.resubmitted[caller]
+	if !known {
+		return
+	}
+	if r.open--; r.open == 0 {
+		delete(c.resubmitted, caller)
+		return
+	}
+	c.resubmitted[caller] = r
+}
+
+// causeMetrics divide duplicates.count, which all but the last add up to.
+func causeMetrics() []metric {
+	of := func(name string, why cause, doc string) metric {
+		return ofJobs(less("duplicates."+name, "executions", byJobs, doc), func(a *answer) number { return count(a.jobs.causes[why]) })
+	}
+	return []metric{
+		of("lease", leaseLapsed, "duplicates because a lease expired, for its holder or the store, while the process that held it was alive and busy with the job"),
+		of("crash", crashed, "duplicates because a process died after the handler had succeeded and before the store had the ack"),
+		of("ack", ackLost, "duplicates because the ack of a success under a lease that lasted did not reach the store in time, though its process lived"),
+		of("timeout", overran, "duplicates because a handler went on, to a success, when its attempt had been given up"),
+		of("other", noCause, "duplicates for another reason, such as a dead job made ready again"),
+		of("resubmits", resubmitted, "with patience: copies executed with success after another copy of the same caller's job had been; not in duplicates.count"),
+	}
+}

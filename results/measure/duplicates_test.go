@@ -1,0 +1,312 @@
+package measure
+
+import (
+	"qsim/engine"
+	"slices"
+	"testing"
+	"time"
+)
+
+// duplicateStory plays what leads to duplicates of job 1 and returns the tape.
+var duplicateStories = []struct {
+	name string
+	play func(tp *tape)
+	want map[string]float64 // of the causes; the others must be 0
+}{
+	{"a slow execution outlives its lease", func(tp *tape) {
+		slow := tp.lease(20, 1, 20)
+		tp.start(20, 1, slow)
+		tp.outcome(30, engine.Returned, 1, tp.take(30, 1), 0)
+		tp.run(31, 1, 30, 1)
+		tp.finish(40, 1, slow, 20, engine.NoError)
+	}, map[string]float64{"lease": 1}},
+	{"and ends before the one that replaces it", func(tp *tape) {
+		slow := tp.lease(20, 1, 20)
+		tp.start(20, 1, slow)
+		tp.outcome(30, engine.Returned, 1, tp.take(30, 1), 0)
+		second := tp.lease(31, 1, 30)
+		tp.start(31, 1, second)
+		tp.finish(32, 1, slow, 12, engine.NoError)
+		tp.finish(33, 1, second, 2, engine.NoError)
+		tp.outcome(33, engine.Acked, 1, second, 0)
+	}, map[string]float64{"lease": 1}},
+	{"a process dies after the effect", func(tp *tape) {
+		first := tp.lease(20, 1, 20)
+		tp.start(20, 1, first)
+		tp.finish(21, 1, first, 1, engine.NoError)
+		tp.play(engine.Event{At: at(21), Kind: engine.NodeDown})
+		tp.play(engine.Event{At: at(26), Kind: engine.NodeUp})
+		tp.outcome(50, engine.Returned, 1, tp.take(50, 1), 0)
+		tp.run(51, 1, 50, 1)
+	}, map[string]float64{"crash": 1}},
+	{"an ack is lost", func(tp *tape) {
+		first := tp.lease(20, 1, 20)
+		tp.start(20, 1, first)
+		tp.finish(21, 1, first, 1, engine.NoError)
+		tp.outcome(50, engine.Returned, 1, tp.take(50, 1), 0)
+		tp.run(51, 1, 50, 1)
+	}, map[string]float64{"ack": 1}},
+	{"an ack is lost, then a retry fails", func(tp *tape) {
+		first := tp.lease(20, 1, 20)
+		tp.start(20, 1, first)
+		tp.finish(21, 1, first, 1, engine.NoError)
+		tp.outcome(50, engine.Returned, 1, tp.take(50, 1), 0)
+		second := tp.lease(51, 1, 50)
+		tp.start(51, 1, second)
+		tp.finish(52, 1, second, 1, engine.FirstErrorKind)
+		tp.outcome(52, engine.Nacked, 1, second, 1)
+		tp.promote(53, 1, engine.Retry)
+		tp.run(53, 1, 53, 1)
+	}, map[string]float64{"ack": 1}},
+	{"a lease lapses in vain, then an ack is lost", func(tp *tape) {
+		first := tp.lease(20, 1, 20)
+		tp.start(20, 1, first)
+		tp.outcome(50, engine.Returned, 1, tp.take(50, 1), 0)
+		tp.finish(51, 1, first, 31, engine.FirstErrorKind)
+		second := tp.lease(51, 1, 50)
+		tp.start(51, 1, second)
+		tp.finish(52, 1, second, 1, engine.NoError)
+		tp.outcome(80, engine.Returned, 1, tp.take(80, 1), 0)
+		tp.run(81, 1, 80, 1)
+	}, map[string]float64{"ack": 1}},
+	{"a handler goes on after its timeout", func(tp *tape) {
+		first := tp.lease(20, 1, 20)
+		tp.start(20, 1, first)
+		tp.outcome(25, engine.Nacked, 1, first, 1)
+		tp.promote(26, 1, engine.Retry)
+		tp.run(26, 1, 26, 1)
+		tp.finish(30, 1, first, 10, engine.NoError)
+	}, map[string]float64{"timeout": 1}},
+	{"and succeeds before the store hears of the timeout", func(tp *tape) {
+		first := tp.lease(20, 1, 20)
+		tp.start(20, 1, first)
+		tp.finish(25, 1, first, 5, engine.NoError)
+		tp.outcome(26, engine.Nacked, 1, first, 1)
+		tp.promote(27, 1, engine.Retry)
+		tp.run(27, 1, 27, 1)
+	}, map[string]float64{"timeout": 1}},
+	{"a process gives a lease up by its own clock, and its handler goes on", func(tp *tape) {
+		first := tp.lease(20, 1, 20)
+		tp.start(20, 1, first)
+		tp.loseLease(25, 1, first)
+		tp.finish(26, 1, first, 6, engine.NoError) // nothing is told to the store
+		tp.outcome(50, engine.Returned, 1, tp.take(50, 1), 0)
+		tp.run(51, 1, 50, 1)
+	}, map[string]float64{"lease": 1}},
+	{"a lease expires under a handler long before the reaper notices", func(tp *tape) {
+		first := tp.lease(20, 1, 20)
+		tp.start(20, 1, first)
+		tp.finish(30, 1, first, 10, engine.NoError)
+		tp.outcome(50, engine.Returned, 1, tp.take(50, 1), 0)
+		tp.run(51, 1, 50, 1)
+	}, map[string]float64{"lease": 1}},
+	{"and its process dies before the reaper comes", func(tp *tape) {
+		first := tp.lease(20, 1, 20)
+		tp.start(20, 1, first)
+		tp.finish(31, 1, first, 11, engine.NoError)
+		tp.play(engine.Event{At: at(32), Kind: engine.NodeDown})
+		tp.outcome(50, engine.Returned, 1, tp.take(50, 1), 0)
+		tp.run(51, 1, 50, 1)
+	}, map[string]float64{"lease": 1}},
+	{"a heartbeat prolongs a lease, and an ack is lost", func(tp *tape) {
+		first := tp.lease(20, 1, 20)
+		tp.start(20, 1, first)
+		tp.play(engine.Event{At: at(28), Kind: engine.Extended, Job: 1, Token: first})
+		tp.finish(31, 1, first, 11, engine.NoError)
+		tp.outcome(50, engine.Returned, 1, tp.take(50, 1), 0)
+		tp.run(51, 1, 50, 1)
+	}, map[string]float64{"ack": 1}},
+	{"an ack is not sent before its process gives the lease up", func(tp *tape) {
+		first := tp.lease(20, 1, 20)
+		tp.start(20, 1, first)
+		tp.finish(25, 1, first, 5, engine.NoError)
+		tp.loseLease(30, 1, first)
+		tp.outcome(50, engine.Returned, 1, tp.take(50, 1), 0)
+		tp.run(51, 1, 50, 1)
+	}, map[string]float64{"ack": 1}},
+	{"no duplicate at all", func(tp *tape) {
+		first := tp.lease(20, 1, 20)
+		tp.start(20, 1, first)
+		tp.play(engine.Event{At: at(21), Kind: engine.Aborted, Job: 1, Ran: time.Second})
+		tp.play(engine.Event{At: at(21), Kind: engine.NodeDown})
+		tp.outcome(50, engine.Returned, 1, tp.take(50, 1), 0)
+		tp.run(51, 1, 50, 1)
+	}, nil},
+}
+
+// Every duplicate has one cause, so that they add up.
+func TestDuplicatesByCause(t *testing.T) {
+	for _, tt := range duplicateStories {
+		t.Run(tt.name, func(t *testing.T) {
+			s := settings()
+			s.Policies[0].Lease = 10 * time.Second
+			tp := newTape(s, 0)
+			tp.enqueue(20, 1, 0)
+			tt.play(tp)
+			r := tp.Finish(at(100), nil)
+			sum := 0.0
+			for _, name := range []string{"lease", "crash", "ack", "timeout", "other"} {
+				checkQuery(t, r, Query{Metric: "duplicates." + name}, tt.want[name])
+				sum += r.Find(Query{Metric: "duplicates." + name}).Value
+			}
+			checkQuery(t, r, Query{Metric: "duplicates.count"}, sum)
+			checkQuery(t, r, Query{Metric: "duplicates.resubmits"}, 0)
+			if tp.known.used != 0 {
+				t.Errorf("%d jobs are still remembered", tp.known.used)
+			}
+		})
+	}
+}
+
+// A caller gives up on a copy that is executed but not acked, and on one that is not; a third
+// caller's copy dies.
+func TestResubmittedCopies(t *testing.T) {
+	s := settings()
+	s.Patience, s.CopyBits = []time.Duration{5 * time.Second, 0}, 8
+	tp := newTape(s, 0)
+	for caller := engine.JobID(1); caller <= 3; caller++ {
+		tp.enqueue(20, caller<<8, 0)
+	}
+	first := tp.lease(20, 1<<8, 20)
+	tp.start(20, 1<<8, first)
+	tp.finish(24, 1<<8, first, 4, engine.NoError) // its ack is under way
+	for caller := engine.JobID(1); caller <= 3; caller++ {
+		tp.enqueue(25, caller<<8+1, 0)
+	}
+	tp.outcome(26, engine.Acked, 1<<8, first, 0)
+	for caller := engine.JobID(1); caller <= 3; caller++ {
+		tp.run(30, caller<<8+1, 25, 1)
+	}
+	tp.run(40, 2<<8, 20, 1)
+	third := tp.lease(50, 3<<8, 20)
+	tp.start(50, 3<<8, third)
+	tp.finish(51, 3<<8, third, 1, engine.FirstErrorKind)
+	tp.outcome(51, engine.Buried, 3<<8, third, 0)
+	check(t, tp.Finish(at(100), nil), map[string]float64{"duplicates.count": 0, "duplicates.resubmits": 2})
+	if len(tp.resubmitted) != 0 {
+		t.Errorf("%d callers are still remembered", len(tp.resubmitted))
+	}
+}
+
+// What fresh jobs starved is told bucket by bucket: only stretches of over a second count.
+func TestStarvedSeries(t *testing.T) {
+	tp := newTape(settings(), 0) // buckets of 10 s
+	for id := engine.JobID(1); id <= 4; id++ {
+		tp.enqueue(15, id, 0)
+	}
+	tp.run(15.5, 1, 15, 0.1) // half a second: not starved
+	tp.run(38, 2, 15, 0.1)   // from 15.5 to 38
+	tp.run(38.9, 3, 15, 0.1) // 0.9 s
+	tp.run(41, 4, 15, 0.1)   // from 38.9 to 41
+	starved := tp.Finish(at(100), nil).Series.Starved
+	want := []float64{0, 0.45, 1, 0.8 + 0.11, 0.1, 0, 0, 0, 0, 0}
+	if len(starved) != len(want) {
+		t.Fatalf("%d buckets, want %d", len(starved), len(want))
+	}
+	for i := range want {
+		if d := starved[i] - want[i]; d > 1e-9 || d < -1e-9 {
+			t.Errorf("bucket %d: %v, want %v", i, starved[i], want[i])
+		}
+	}
+}
+
+// A stretch that lasts when the run ends counts too.
+func TestStarvedSeriesAtTheEnd(t *testing.T) {
+	tp := newTape(settings(), 0)
+	tp.enqueue(95, 1, 0)
+	r := tp.Finish(at(103), left(Unresolved{Job: 1, State: engine.Ready, Age: 8 * time.Second, ReadyFor: 8 * time.Second}))
+	if got := r.Series.Starved; len(got) != 11 || got[9] != 0.5 || got[10] < 0.29 || got[10] > 0.31 {
+		t.Errorf("starved = %v", got)
+	}
+}
+
+func TestTenantCounts(t *testing.T) {
+	s := settings()
+	s.Tenants = []string{"", "a", "b", "c"}
+	run := func(seconds float64) Run {
+		tp := newTape(s, 0)
+		play := func(at_ float64, kind engine.EventKind, job engine.JobID, tenant engine.TenantID, waited float64) {
+			tp.play(engine.Event{At: at(at_), Kind: kind, Job: job, Tenant: tenant, Token: engine.Token(job), Waited: time.Duration(waited * 1e9), Ran: time.Second})
+		}
+		for job := engine.JobID(1); job <= 3; job++ {
+			tenant := engine.TenantID(1 + job/3)
+			play(20+float64(job), engine.Enqueued, job, tenant, 0)
+			play(21+float64(job), engine.Leased, job, tenant, float64(job)*seconds)
+			play(21+float64(job), engine.Started, job, tenant, 0)
+			play(22+float64(job), engine.Finished, job, tenant, 0)
+		}
+		play(101, engine.Enqueued, 9, 1, 0) // after the end of arrivals
+		play(102, engine.Leased, 9, 1, 50)
+		return tp.Finish(at(110), nil)
+	}
+	a, b := run(1), run(2)
+	got := PoolTenants([]*Run{&a, &b})
+	want := []TenantCount{{Executions: 4, FreshClaims: 4, WaitSum: 9, WaitMax: 4}, {Executions: 2, FreshClaims: 2, WaitSum: 9, WaitMax: 6}, {}}
+	if len(got) != len(want) {
+		t.Fatalf("%d tenants, want %d", len(got), len(want))
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("tenant %d: %+v, want %+v", i+1, got[i], want[i])
+		}
+	}
+	s.Tenants = []string{"", "a"}
+	if r := run(1); r.Tenants != nil {
+		t.Errorf("a tenant alone is counted: %+v", r.Tenants)
+	}
+}
+
+// What is kept of the waits of tenants is what the metric says that is narrowed to one of them, bounds and all.
+func TestTenantWaits(t *testing.T) {
+	s := settings()
+	s.Tenants = []string{"", "a", "b", "c", "d"}
+	for _, name := range s.Tenants[1:] {
+		s.Objectives = append(s.Objectives, Objective{Query: Query{Metric: "fresh.wait.p99", Tenant: name}})
+	}
+	run := func(seed uint64) Run {
+		tp := newTape(s, 0)
+		var tape []engine.Event
+		for i := range uint64(900) {
+			job, tenant, enqueued := engine.JobID(i+1), engine.TenantID(1+i%3), 5+float64(i)/10 // some before the warm-up is over
+			waited := at(float64((i*7+seed*131)%97) / 10)
+			tape = append(tape, engine.Event{At: at(enqueued), Kind: engine.Enqueued, Job: job, Tenant: tenant},
+				engine.Event{At: at(enqueued) + waited, Kind: engine.Leased, Job: job, Tenant: tenant, Token: 1, Waited: time.Duration(waited), Age: time.Duration(waited)})
+		}
+		slices.SortStableFunc(tape, func(a, b engine.Event) int { return int(a.At - b.At) })
+		for _, e := range tape {
+			tp.play(e)
+		}
+		var unclaimed []Unresolved
+		for i := range 20 {
+			unclaimed = append(unclaimed, Unresolved{Job: engine.JobID(1000 + i), Tenant: 2, State: engine.Ready, Age: 40 * time.Second, ReadyFor: 40 * time.Second},
+				Unresolved{Job: engine.JobID(2000 + i), Tenant: 3, Class: engine.Retry, State: engine.Ready, Age: 40 * time.Second, ReadyFor: 40 * time.Second},
+				Unresolved{Job: engine.JobID(3000 + i), Tenant: 3, State: engine.Ready, Age: 109 * time.Second, ReadyFor: 109 * time.Second}) // of the warm-up
+		}
+		r := tp.Finish(at(110), left(unclaimed...))
+		r.Seed = seed
+		return r
+	}
+	var runs []*Run
+	for seed := range uint64(3) {
+		r := run(seed + 1)
+		runs = append(runs, &r)
+	}
+	pooled, got := Pool(runs), PoolTenantWaits(runs)
+	if len(got) != 4 {
+		t.Fatalf("%d tenants, want 4", len(got))
+	}
+	for i, w := range got {
+		want, bound, ok := PooledQuantile(Query{Metric: "fresh.wait.p99", Tenant: s.Tenants[i+1]}, pooled)
+		if ok != (w.Jobs > 0) || w.P99 != want || w.AtLeast != bound {
+			t.Errorf("tenant %s: %+v, but its fresh.wait.p99 is %v, a bound: %v", s.Tenants[i+1], w, want, bound)
+		}
+		for _, h := range pooled {
+			if n := h.Hist.Count() + h.Unresolved.Count(); h.Query == (Query{Metric: "fresh.wait", Tenant: s.Tenants[i+1]}) && n != w.Jobs {
+				t.Errorf("tenant %s: %d jobs, want %d", s.Tenants[i+1], w.Jobs, n)
+			}
+		}
+	}
+	if !got[1].AtLeast || got[0].AtLeast || got[2].AtLeast || got[3].Jobs != 0 || got[0].Jobs == 0 {
+		t.Errorf("%+v", got)
+	}
+}

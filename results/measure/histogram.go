@@ -1,0 +1,176 @@
+package measure
+
+import (
+	"math"
+	"math/bits"
+	"time"
+)
+
+// The buckets of a Histogram: one for each of 0 to 255 ns, then 128 of equal width
+// for each power of two, so that a bucket is at most 1/128 of its lowest value
+// wide and its middle at most 1/256 (0.4 %) off.
+const (
+	subBucketBits = 7
+	subBuckets    = 1 << subBucketBits
+	bucketCount   = (63-subBucketBits-1)<<subBucketBits + 2*subBuckets
+)
+
+// Histogram records durations from 0 up to the longest there is, in 29 KiB, with a
+// relative error of at most 0.4 %; durations below 256 ns, the largest one and the
+// mean are exact. The zero value is empty and ready to use. A bucket counts up
+// to 2^32 − 1 values.
+//
+// What a Histogram answers depends on what was recorded and merged, never on the order.
+type Histogram struct {
+	counts       [bucketCount]uint32
+	count        uint64
+	sumHi, sumLo uint64 // 128 bits, ns
+	max          int64
+}
+
+// bucketOf returns the index of the bucket that counts v, which must not be negative.
+func bucketOf(v int64) int {
+	shift := max(bits.Len64(uint64(v))-subBucketBits-1, 0)
+	return shift<<subBucketBits + int(uint64(v)>>uint(shift))
+}
+
+// bucketRange returns the lowest value that bucket i counts and how many values it spans.
+func bucketRange(i int) (low, width int64) {
+	if i < 2*subBuckets {
+		return int64(i), 1
+	}
+	shift := uint(i>>subBucketBits - 1)
+	return int64(i&(subBuckets-1)+subBuckets) << shift, 1 << shift
+}
+
+// bucketMiddle returns the value that stands for bucket i.
+func bucketMiddle(i int) int64 {
+	low, width := bucketRange(i)
+	return low + (width-1)/2
+}
+
+// Record counts d. A negative duration counts as 0.
+func (h *Histogram) Record(d time.Duration) {
+	v := max(int64(d), 0)
+	h.recordAt(bucketOf(v), v)
+}
+
+// recordAt counts v, whose bucket is i.
+func (h *Histogram) recordAt(i int, v int64) {
+	h.counts[i]++
+	h.count++
+	var carry uint64
+	h.sumLo, carry = bits.Add64(h.sumLo, uint64(v), 0)
+	h.sumHi += carry
+	h.max = max(h.max, v)
+}
+
+// Merge adds all that other counts to h. A nil other counts nothing.
+func (h *Histogram) Merge(other *Histogram) {
+	if other == nil || other.count == 0 {
+		return
+	}
+	for i := range bucketOf(other.max) + 1 {
+		sum := uint64(h.counts[i]) + uint64(other.counts[i])
+		h.counts[i] = uint32(min(sum, math.MaxUint32))
+	}
+	var carry uint64
+	h.sumLo, carry = bits.Add64(h.sumLo, other.sumLo, 0)
+	h.sumHi += other.sumHi + carry
+	h.count += other.count
+	h.max = max(h.max, other.max)
+}
+
+// Reset empties h.
+func (h *Histogram) Reset() {
+	clear(h.counts[:bucketOf(h.max)+1])
+	h.count, h.sumHi, h.sumLo, h.max = 0, 0, 0, 0
+}
+
+// Count returns how many durations were recorded.
+func (h *Histogram) Count() int64 {
+	if h == nil {
+		return 0
+	}
+	return int64(h.count)
+}
+
+// Max returns the largest duration recorded, 0 of an empty histogram.
+func (h *Histogram) Max() time.Duration {
+	if h == nil {
+		return 0
+	}
+	return time.Duration(h.max)
+}
+
+// Mean returns the mean of the durations recorded, 0 of an empty histogram.
+func (h *Histogram) Mean() time.Duration {
+	if h.Count() == 0 {
+		return 0
+	}
+	mean, _ := bits.Div64(h.sumHi, h.sumLo, h.count)
+	return time.Duration(mean)
+}
+
+// sum returns the sum of the durations recorded, in ns.
+func (h *Histogram) sum() float64 {
+	if h == nil {
+		return 0
+	}
+	return float64(float64(h.sumHi)*(1<<64)) + float64(h.sumLo)
+}
+
+// Quantile returns the smallest duration that at least the share q of the durations
+// recorded do not exceed, for q in (0, 1]; 0 of an empty histogram.
+func (h *Histogram) Quantile(q float64) time.Duration {
+	if h.Count() == 0 {
+		return 0
+	}
+	return h.atRank(rankOf(q, h.count))
+}
+
+// rankOf returns which of n sorted values, counted from 1, is their quantile q.
+// A product that rounding lifted a hair above a whole number is that number.
+func rankOf(q float64, n uint64) uint64 {
+	rank := uint64(math.Ceil(float64(q*float64(n)) * (1 - 1e-12)))
+	return min(max(rank, 1), n)
+}
+
+// atRank returns the rank-th smallest value, for rank in [1, Count].
+func (h *Histogram) atRank(rank uint64) time.Duration {
+	above := h.count - rank // as many values may lie above the one looked for
+	if above == 0 {
+		return time.Duration(h.max)
+	}
+	if rank <= uint64(h.counts[0]) {
+		return 0
+	}
+	seen := uint64(0)
+	for i := bucketOf(h.max); ; i-- {
+		if seen += uint64(h.counts[i]); seen > above {
+			return time.Duration(min(bucketMiddle(i), h.max))
+		}
+	}
+}
+
+// Bucket is a range of durations, both ends counted in, and how many were recorded in it.
+type Bucket struct {
+	Low, High time.Duration
+	Count     int64
+}
+
+// Buckets returns the buckets that are not empty, smallest durations first.
+func (h *Histogram) Buckets() []Bucket {
+	var buckets []Bucket
+	if h.Count() == 0 {
+		return nil
+	}
+	for i := range bucketOf(h.max) + 1 {
+		if h.counts[i] == 0 {
+			continue
+		}
+		low, width := bucketRange(i)
+		buckets = append(buckets, Bucket{time.Duration(low), time.Duration(min(low+width-1, h.max)), int64(h.counts[i])})
+	}
+	return buckets
+}

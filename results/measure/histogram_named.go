@@ -1,0 +1,76 @@
+package measure
+
+import (
+	"io"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// NamedHistogram is the distribution of a wait: of the jobs for which it has ended,
+// and how long it has lasted so far for those for which it has not.
+type NamedHistogram struct {
+	Name       string     // the query in words, for example "fresh.wait during payments-down"
+	Query      Query      // Metric is a family: fresh.wait, retry.wait, attempt.wait, start.wait or sojourn
+	Hist       *Histogram // never nil
+	Unresolved *Histogram // of ages; nil: every job was resolved
+}
+
+// Point of a CCDF: Share of all jobs waited longer than Wait.
+type Point struct {
+	Wait  time.Duration
+	Share float64
+}
+
+// CCDF returns the complementary distribution, one point for each bucket that
+// is not empty, longest waits last. The unresolved count as longer than all others, so the
+// last share is theirs.
+func (n *NamedHistogram) CCDF() []Point {
+	buckets := n.Hist.Buckets()
+	all := n.Hist.Count() + n.Unresolved.Count()
+	points := make([]Point, 0, len(buckets))
+	above := all
+	for _, b := range buckets {
+		above -= b.Count
+		points = append(points, Point{b.High, float64(above) / float64(all)})
+	}
+	return points
+}
+
+// merge adds other, of the same query, to n.
+func (n *NamedHistogram) merge(other *RunHistogram) {
+	n.Hist.mergePacked(&other.Ended)
+	if other.Unresolved.count == 0 {
+		return
+	}
+	if n.Unresolved == nil {
+		n.Unresolved = new(Histogram)
+	}
+	n.Unresolved.mergePacked(&other.Unresolved)
+}
+
+// HDR returns h as an HdrHistogram of microseconds with three significant figures.
+func (h *Histogram) HDR() (*hdrhistogram.Histogram, error) {
+	top := int64(h.Max()/time.Microsecond) + 1
+	hdr := hdrhistogram.New(1, max(top, 2), 3)
+	for _, b := range h.Buckets() {
+		middle := b.Low + (b.High-b.Low)/2
+		if b.High == h.Max() {
+			middle = b.High
+		}
+		if err := hdr.RecordValues(int64(middle/time.Microsecond), b.Count); err != nil {
+			return nil, err
+		}
+	}
+	return hdr, nil
+}
+
+// WriteHGRM writes the percentiles of h in milliseconds, as HdrHistogram's plotters read them.
+func (h *Histogram) WriteHGRM(w io.Writer) error {
+	hdr, err := h.HDR()
+	if err != nil {
+		return err
+	}
+	_, err = hdr.PercentilesPrint(w, 5, 1000)
+	return err
+}

@@ -1,0 +1,97 @@
+package measure
+
+import (
+	"errors"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// RunHistogram is a NamedHistogram of one run, with only the buckets that counted
+// something: a kilobyte or two instead of 29, since thousands of runs are kept.
+type RunHistogram struct {
+	Name       string
+	Query      Query
+	Ended      Packed
+	Unresolved Packed
+}
+
+// Packed is a Histogram without its empty buckets: which of them counted how many. This is also
+// how results are stored.
+type Packed struct {
+	Buckets []uint16 `json:"buckets"`
+	Counts  []uint32 `json:"counts"` // of Buckets
+	SumHigh uint64   `json:"sum_high"`
+	SumLow  uint64   `json:"sum_low"` // with SumHigh 128 bits, ns
+	Max     int64    `json:"max"`
+	count   uint64
+}
+
+// Pack returns the content of h, which may be nil.
+func (h *Histogram) Pack() Packed {
+	if h.Count() == 0 {
+		return Packed{}
+	}
+	p := Packed{count: h.count, SumHigh: h.sumHi, SumLow: h.sumLo, Max: h.max}
+	used := 0
+	for _, n := range h.counts {
+		if n > 0 {
+			used++
+		}
+	}
+	p.Buckets, p.Counts = make([]uint16, 0, used), make([]uint32, 0, used)
+	for i, n := range h.counts {
+		if n > 0 {
+			p.Buckets, p.Counts = append(p.Buckets, uint16(i)), append(p.Counts, n)
+		}
+	}
+	return p
+}
+
+// record counts v, whose bucket is i.
+func (p *Packed) record(i int, v int64) {
+	at, found := slices.BinarySearch(p.Buckets, uint16(i))
+	if !found {
+		p.Buckets, p.Counts = slices.Insert(p.Buckets, at, uint16(i)), slices.Insert(p.Counts, at, 0)
+	}
+	p.Counts[at]++
+	p.count++
+	var carry uint64
+	p.SumLow, carry = bits.Add64(p.SumLow, uint64(v), 0)
+	p.SumHigh += carry
+	p.Max = max(p.Max, v)
+}
+
+// mergePacked adds all that p counts to h.
+func (h *Histogram) mergePacked(p *Packed) {
+	for k, i := range p.Buckets {
+		h.counts[i] = uint32(min(uint64(h.counts[i])+uint64(p.Counts[k]), math.MaxUint32))
+	}
+	var carry uint64
+	h.sumLo, carry = bits.Add64(h.sumLo, p.SumLow, 0)
+	h.sumHi += p.SumHigh + carry
+	h.count += p.count
+	h.max = max(h.max, p.Max)
+}
+
+// Unpack returns the Histogram of p, nil if p counts nothing, or an error if p, which may have
+// been read from a file, contradicts itself.
+func (p *Packed) Unpack() (*Histogram, error) {
+	if len(p.Buckets) == 0 {
+		return nil, nil
+	}
+	if len(p.Buckets) != len(p.Counts) || p.Max < 0 {
+		return nil, errors.New("a histogram contradicts itself")
+	}
+	q := *p
+	q.count = 0
+	for i, bucket := range p.Buckets {
+		if int(bucket) > bucketOf(p.Max) || i > 0 && bucket <= p.Buckets[i-1] {
+			return nil, errors.New("a histogram contradicts itself")
+		}
+		q.count += uint64(p.Counts[i])
+	}
+	h := new(Histogram)
+	h.mergePacked(&q)
+	return h, nil
+}

@@ -1,0 +1,165 @@
+package measure
+
+import (
+	"qsim/engine"
+	"time"
+)
+
+// jobSet counts what becomes of the jobs enqueued in a window, perhaps of one
+// class or tenant only.
+type jobSet struct {
+	from   engine.Time
+	span   uint64 // ns from then on
+	narrow bool   // kind and tenant matter
+	kind   int32  // −1: any
+	tenant engine.TenantID
+
+	ended  [numFamilies]*Histogram // nil: nobody asks
+	ages   [numFamilies]*Histogram // of the unresolved
+	delays *Histogram              // that the retry policy set; nil: nobody asks
+	limits []limitCount
+
+	enqueued, revived, claims, retries, retriesDone, deaths, nacks, unresolved uint64
+
+	// Of the callers whose first copy is in the set: how many there are, how often their copies were
+	// claimed; of those who give up: how many there are, how many were answered, and of how many it was open.
+	callers, deliveries, patient, answered, undecided uint64
+
+	attemptsMax                int32
+	delaySum                   float64 // ns
+	duplicates, lapsed         uint64
+	causes                     [numCauses]uint64 // of the duplicates; the resubmits are beside them
+	doubled                    uint64
+	busy, accepted             float64 // ns
+	leasesExpired, leasesFalse uint64
+}
+
+// limitCount counts the fresh jobs claimed within a limit, and those unclaimed for longer or
+// for good.
+type limitCount struct {
+	limit        time.Duration
+	within, late uint64
+}
+
+// has reports whether a job enqueued then is in the set.
+func (s *jobSet) has(enqueued engine.Time, kind engine.Kind, tenant engine.TenantID) bool {
+	return uint64(enqueued-s.from) < s.span && (!s.narrow || s.matches(kind, tenant))
+}
+
+func (s *jobSet) matches(kind engine.Kind, tenant engine.TenantID) bool {
+	return (s.kind < 0 || s.kind == int32(kind)) && (s.tenant == 0 || s.tenant == tenant)
+}
+
+// want makes the set keep what metric m with limit needs.
+func (s *jobSet) want(m *metric, limit time.Duration) {
+	keep := func(f family) {
+		if s.ended[f] == nil {
+			s.ended[f] = new(Histogram)
+		}
+	}
+	switch {
+	case m.family == attemptWait:
+		keep(freshWait)
+		keep(retryWait)
+	case m.family != noFamily:
+		keep(m.family)
+	case m.Name == slowdown:
+		keep(freshWait)
+	case m.Name == "fresh.within":
+		s.limits = append(s.limits, limitCount{limit: limit})
+	case m.Name == "retry_latency_seconds":
+		keep(retryWait)
+	case m.Name == "retry.delay.p99" && s.delays == nil:
+		s.delays = new(Histogram)
+	}
+}
+
+// wait returns the distribution of a family that was asked for.
+func (s *jobSet) wait(f family) wait {
+	if f == attemptWait {
+		return wait{joined(s.ended[freshWait], s.ended[retryWait]), joined(s.ages[freshWait], s.ages[retryWait])}
+	}
+	return wait{s.ended[f], s.ages[f]}
+}
+
+// joined returns a histogram of what both count; nil if that is nothing.
+func joined(a, b *Histogram) *Histogram {
+	if a.Count()+b.Count() == 0 {
+		return nil
+	}
+	h := new(Histogram)
+	h.Merge(a)
+	h.Merge(b)
+	return h
+}
+
+// claimed counts a claim after waited, which lies in the given bucket.
+func (s *jobSet) claimed(e *engine.Event, waited int64, bucket int) {
+	s.claims++
+	s.attemptsMax = max(s.attemptsMax, e.Delivery)
+	if e.Class == engine.Fresh {
+		if h := s.ended[freshWait]; h != nil {
+			h.recordAt(bucket, waited)
+		}
+		for i := range s.limits {
+			if waited <= int64(s.limits[i].limit) {
+				s.limits[i].within++
+			} else {
+				s.limits[i].late++
+			}
+		}
+		return
+	}
+	s.retries++
+	if h := s.ended[retryWait]; h != nil {
+		h.recordAt(bucket, waited)
+	}
+}
+
+// neverClaimed counts a fresh job that was buried where it stood: it was not claimed within any
+// limit. It has no wait, however, as it ended without one.
+func (s *jobSet) neverClaimed() {
+	for i := range s.limits {
+		s.limits[i].late++
+	}
+}
+
+// leftOver counts a job that is unresolved at the end.
+func (s *jobSet) leftOver(u *Unresolved, unstarted time.Duration) {
+	s.unresolved++
+	age := func(f family, d time.Duration) {
+		if s.ended[f] == nil {
+			return
+		}
+		if s.ages[f] == nil {
+			s.ages[f] = new(Histogram)
+		}
+		s.ages[f].Record(d)
+	}
+	age(sojourn, u.Age)
+	if unstarted >= 0 {
+		age(startWait, unstarted)
+	}
+	switch {
+	case u.Class == engine.Fresh && u.State != engine.InFlight:
+		age(freshWait, u.ReadyFor) // one that is not yet due has waited for nothing so far
+		for i := range s.limits {
+			if u.ReadyFor > s.limits[i].limit {
+				s.limits[i].late++
+			}
+		}
+	case u.Class == engine.Retry && u.State == engine.Ready:
+		age(retryWait, u.ReadyFor)
+	}
+}
+
+// within is the share of fresh jobs claimed within limit. Who has waited for less
+// than that and was not claimed tells nothing.
+func (s *jobSet) within(limit time.Duration) number {
+	for i := range s.limits {
+		if l := &s.limits[i]; l.limit == limit {
+			return ratio(float64(l.within), float64(l.within+l.late), "no fresh job was ready")
+		}
+	}
+	return none("no limit was set")
+}

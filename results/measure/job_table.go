@@ -1,0 +1,171 @@
+package measure
+
+import (
+	"qsim/engine"
+	"time"
+)
+
+// knownJob is what must be remembered of a job from its first claim until it is
+// settled: it is not leased, none of its executions runs, and it either ended or never
+// succeeded.
+type knownJob struct {
+	id         engine.JobID // 0: the slot is free
+	enqueued   engine.Time
+	readySince engine.Time  // before the latest claim
+	token      engine.Token // of the latest claim
+	expires    engine.Time  // of the lease of that claim, as far as is known
+	taken      engine.Token // of the latest recovery; all earlier leases are void
+	acked      engine.Token // whose ack was accepted
+	ran        [2]execution // latest executions that ended, while no ack was accepted
+	tenant     engine.TenantID
+	kind       engine.Kind
+	running    uint16 // executions
+	pending    uint16 // claims whose execution has not started, and perhaps never will
+	successes  uint16 // executions
+	leased     bool
+	lost       bool  // its holder has learned that the lease of the latest claim is gone
+	ended      bool  // done or dead
+	cause      cause // why it may run again though it has succeeded, or will
+}
+
+// execution is one that ended, by its lease.
+type execution struct {
+	token engine.Token
+	ran   time.Duration
+	late  bool // it ended when its lease had expired
+}
+
+// remember keeps an execution that may yet be acked, in place of the older one.
+func (j *knownJob) remember(token engine.Token, ran time.Duration, now engine.Time) {
+	late := token == j.token && (j.lost || now >= j.expires)
+	j.ran[0], j.ran[1] = execution{token, ran, late}, j.ran[0]
+}
+
+// accept notes that the ack of token was accepted and returns how long its execution
+// ran, 0 if it has not ended yet.
+func (j *knownJob) accept(token engine.Token) time.Duration {
+	j.acked = token
+	for _, x := range j.ran {
+		if x.token == token {
+			return x.ran
+		}
+	}
+	return 0
+}
+
+// jobTable is a hash table of jobs by ID with linear probing, at most half full.
+// Pointers into it are valid until the next put or remove.
+type jobTable struct {
+	slots []knownJob
+	shift uint // 64 − log2(len(slots))
+	used  int
+}
+
+func newJobTable() jobTable {
+	return jobTable{slots: make([]knownJob, 256), shift: 64 - 8}
+}
+
+// home is the slot where id is looked for first: Fibonacci hashing.
+func (t *jobTable) home(id engine.JobID) int {
+	return int(uint64(id) * 0x9e3779b97f4a7c15 >> t.shift)
+}
+
+// find returns the job of that ID, nil if it is not known.
+func (t *jobTable) find(id engine.JobID) *knownJob {
+	mask := len(t.slots) - 1
+	for i := t.home(id); ; i = (i + 1) & mask {
+		switch j := &t.slots[i&mask]; j.id {
+		case id:
+			return j
+		case 0:
+			return nil
+		}
+	}
+}
+
+// put returns the job of that ID, a new one if it was not known.
+func (t *jobTable) put(id engine.JobID) *knownJob {
+	if 2*t.used >= len(t.slots) {
+		t.grow()
+	}
+	mask := len(t.slots) - 1
+	for i := t.home(id); ; i = (i + 1) & mask {
+		j := &t.slots[i&mask]
+		if j.id == id {
+			return j
+		}
+		if j.id == 0 {
+			*j = knownJob{id: id}
+			t.used++
+			return j
+		}
+	}
+}
+
+func (t *jobTable) grow() {
+	old := t.slots
+	t.slots, t.shift, t.used = make([]knownJob, 2*len(old)), t.shift-1, 0
+	for i := range old {
+		if old[i].id != 0 {
+			*t.put(old[i].id) = old[i]
+		}
+	}
+}
+
+// remove forgets the job of that ID. Jobs behind it that belong nearer to their homes
+// move up, so that no search ends early.
+func (t *jobTable) remove(id engine.JobID) {
+	mask := len(t.slots) - 1
+	gap := t.home(id)
+	for t.slots[gap].id != id {
+		if t.slots[gap].id == 0 {
+			return
+		}
+		gap = (gap + 1) & mask
+	}
+	for i := (gap + 1) & mask; t.slots[i].id != 0; i = (i + 1) & mask {
+		if distance := (i - t.home(t.slots[i].id)) & mask; distance >= (i-gap)&mask {
+			t.slots[gap] = t.slots[i]
+			gap = i
+		}
+	}
+	t.slots[gap].id = 0
+	t.used--
+}
+
+// limboSize is how many settled jobs are remembered of which a claim was never
+// heard of again: should its execution start after all, it is known for a duplicate.
+const limboSize = 4096
+
+// limbo is a ring of such jobs, the longest known forgotten first.
+type limbo struct {
+	ids  []engine.JobID
+	next int
+}
+
+// settle forgets j, or leaves it in limbo, if nothing more can come of it.
+func (c *Collector) settle(j *knownJob) {
+	if !j.settled() {
+		return
+	}
+	if j.pending == 0 {
+		c.known.remove(j.id)
+		return
+	}
+	ring := &c.limbo
+	if len(ring.ids) < limboSize {
+		ring.ids = append(ring.ids, j.id)
+		return
+	}
+	oldest := ring.ids[ring.next]
+	ring.ids[ring.next] = j.id
+	ring.next = (ring.next + 1) % limboSize
+	if old := c.known.find(oldest); old != nil && old.settled() {
+		c.known.remove(oldest)
+	}
+}
+
+// settled reports that j is not leased, does not run, and ended or never succeeded.
+func (j *knownJob) settled() bool {
+	return !j.leased && j.running == 0 && (j.ended || j.successes == 0)
+}

@@ -1,0 +1,49 @@
+package measure
+
+import (
+	"qsim/engine"
+	"testing"
+)
+
+// The table agrees with a map through any sequence of puts and removes.
+func TestJobTableAgainstAMap(t *testing.T) {
+	table, model := newJobTable(), make(map[engine.JobID]uint16)
+	rand := engine.Rand{Seed: 7}
+	for i := range uint64(200_000) {
+		id := engine.JobID(1 + rand.Uniform(engine.ForPolicy, i, 0, 0)*600)
+		switch op := rand.Uniform(engine.ForPolicy, i, 1, 0); {
+		case op < 0.5:
+			j := table.put(id)
+			j.running++
+			model[id]++
+		default:
+			table.remove(id)
+			delete(model, id)
+		}
+		j := table.find(id)
+		if want, ok := model[id]; (j != nil) != ok || ok && j.running != want {
+			t.Fatalf("step %d: job %d is %+v, want %d, %v", i, id, j, want, ok)
+		}
+	}
+	if table.used != len(model) {
+		t.Errorf("%d used, want %d", table.used, len(model))
+	}
+	for id, want := range model {
+		if j := table.find(id); j == nil || j.running != want {
+			t.Errorf("job %d is %+v, want %d", id, j, want)
+		}
+	}
+}
+
+// Jobs of which a claim was never heard of again do not pile up.
+func TestLimboIsBounded(t *testing.T) {
+	tp := newTape(settings(), 0)
+	for id := engine.JobID(1); id <= 3*limboSize; id++ {
+		tp.enqueue(20, id, 0)
+		tp.lease(20, id, 20) // lost
+		tp.outcome(20, engine.Nacked, id, tp.take(20, id), 0)
+	}
+	if n := tp.known.used; n > limboSize {
+		t.Errorf("%d jobs are remembered, want at most %d", n, limboSize)
+	}
+}

@@ -1,0 +1,199 @@
+package measure
+
+import (
+	"slices"
+	"strings"
+)
+
+// Filters is a set of ways to narrow a metric.
+type Filters uint8
+
+// The filters. NeedsLimit marks a metric that means nothing without Query.Limit.
+const (
+	ByDuring Filters = 1 << iota
+	ByAfter
+	ByClass
+	ByTenant
+	NeedsLimit
+)
+
+// Has reports whether all filters of f are in s.
+func (s Filters) Has(f Filters) bool { return s&f == f }
+
+// What a metric may be narrowed by, by what it is measured on.
+const (
+	byJobs   = byWindow | ByClass | ByTenant
+	byClock  = byWindow | ByClass | ByTenant
+	byWindow = ByDuring | ByAfter
+)
+
+// MetricInfo describes a metric to users. All metrics are at least 0.
+type MetricInfo struct {
+	Name         string
+	Unit         string // "s", "1" (a share or ratio), "1/s", "jobs", "claims", "job·s"...
+	Doc          string // what it is, without a full stop
+	Share        bool   // it is at most 1
+	LessIsBetter bool
+	MoreIsBetter bool // neither: it is a fact about the run
+	Filters      Filters
+	// OnRequest marks a metric that is computed for an objective only and has no
+	// row among the metrics of the whole run.
+	OnRequest bool
+	Quantile  float64 // of a wait, in (0, 1); 0: it is not a quantile
+	KM        bool    // Kaplan–Meier
+}
+
+// NotNarrower says why a metric cannot be narrowed by tenant, or by class or tenant if Filters
+// has neither, and what to look at instead; "" if it can be narrowed by both.
+func (m *MetricInfo) NotNarrower() string {
+	if m.Filters.Has(ByClass | ByTenant) {
+		return ""
+	}
+	name, _, _ := strings.Cut(m.Name, ".")
+	switch name {
+	case "fresh":
+		return "the share is promised to the fresh jobs of all together; of some: starved.longest, fresh.within"
+	case "jain":
+		return "it compares the tenants; of one tenant: throughput, fresh.wait.p99"
+	case "recovery":
+		return "how often a tenant's jobs come is not known beforehand; of one tenant: drain.time, fresh.wait.p99 after the storm"
+	case "store":
+		return "a call brings jobs of several classes; of one class: claims, stale.commits"
+	}
+	return "it is of the whole run"
+}
+
+// basis is what a metric is measured on.
+type basis uint8
+
+const (
+	onJobs   basis = iota // the jobs enqueued in a window
+	onClock               // what happens in a window of the clock
+	onStorm               // what happens after a storm
+	onEvents              // all that was recorded
+)
+
+// metric is how a metric is computed from what a Collector has seen.
+type metric struct {
+	MetricInfo
+	basis  basis
+	family family // noFamily: not a wait
+	of     func(a *answer) number
+}
+
+// answer is what a metric is computed from: of jobs, clock and storm that
+// which the metric's basis names is set.
+type answer struct {
+	*Collector
+	Query
+	jobs  *jobSet
+	clock *clockWindow
+	storm *stormWatch
+}
+
+// number is the value of a metric in one run.
+type number struct {
+	value  float64
+	reason string // why there is no value, if not ""
+	bound  bool   // the true value is at least value
+}
+
+func some(v float64) number { return number{value: v} }
+
+func none(reason string) number { return number{reason: reason} }
+
+func count[I int64 | uint64 | int](n I) number { return some(float64(n)) }
+
+// ratio is a/b, or nothing for reason if b is 0.
+func ratio(a, b float64, reason string) number {
+	if b == 0 {
+		return none(reason)
+	}
+	return some(a / b)
+}
+
+// allMetrics is filled by init, because the metrics' functions refer to what looks metrics up.
+var (
+	allMetrics    []metric
+	metricsByName map[string]int
+)
+
+func init() {
+	allMetrics = slices.Concat(waitMetrics(), fairnessMetrics(), attemptMetrics(), callerMetrics(), duplicateMetrics(), causeMetrics(), clockMetrics(),
+		stormMetrics(), storeMetrics(), countMetrics())
+	metricsByName = make(map[string]int, len(allMetrics))
+	for i := range allMetrics {
+		metricsByName[allMetrics[i].Name] = i
+	}
+}
+
+// lookup returns the metric of that name, nil if there is none.
+func lookup(name string) *metric {
+	if i, ok := metricsByName[name]; ok {
+		return &allMetrics[i]
+	}
+	return nil
+}
+
+// Rank returns where the metric of that name stands among Metrics, behind all if there is none.
+func Rank(name string) int {
+	if i, ok := metricsByName[name]; ok {
+		return i
+	}
+	return len(allMetrics)
+}
+
+// HistogramOf returns the query of the histogram that q is a quantile of, not ok if q asks for no
+// quantile.
+func HistogramOf(q Query) (histogram Query, ok bool) {
+	m := lookup(q.Metric)
+	if m == nil || m.Quantile == 0 {
+		return Query{}, false
+	}
+	return histogramQuery(m, q), true
+}
+
+// Metrics returns all metrics in the order of tables and files. The slice is the
+// caller's.
+func Metrics() []MetricInfo {
+	infos := make([]MetricInfo, len(allMetrics))
+	for i := range allMetrics {
+		infos[i] = allMetrics[i].MetricInfo
+	}
+	return infos
+}
+
+// Lookup returns the metric of that name.
+func Lookup(name string) (info MetricInfo, ok bool) {
+	m := lookup(name)
+	if m == nil {
+		return MetricInfo{}, false
+	}
+	return m.MetricInfo, true
+}
+
+// Queries returns what is computed beside the metrics of the whole run: for each
+// storm the p99 of fresh waits during it and the recovery after it, then what the objectives
+// are about and what else is asked for, each once.
+func Queries(s *Settings) []Query {
+	var queries []Query
+	add := func(q Query) {
+		if !slices.Contains(queries, q) {
+			queries = append(queries, q)
+		}
+	}
+	for _, storm := range s.Storms {
+		add(Query{Metric: "fresh.wait.p99", During: storm.Name})
+		add(Query{Metric: "recovery.time", After: storm.Name})
+	}
+	wanted := make([]Query, 0, len(s.Objectives)+len(s.Asked))
+	for i := range s.Objectives {
+		wanted = append(wanted, s.Objectives[i].Query)
+	}
+	for _, q := range append(wanted, s.Asked...) {
+		if m := lookup(q.Metric); m == nil || m.OnRequest || q != (Query{Metric: q.Metric}) {
+			add(q)
+		}
+	}
+	return queries
+}

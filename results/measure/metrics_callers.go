@@ -1,0 +1,122 @@
+package measure
+
+import (
+	"qsim/engine"
+	"time"
+)
+
+// slowdown compares a run with one that the collector has not seen.
+const slowdown = "slowdown"
+
+// callerMetrics are about who enqueued the jobs.
+func callerMetrics() []metric {
+	const noCallers, noPatience = "no caller came", "no caller gives up"
+	return []metric{
+		ofJobs(less("amplification", "1", byJobs, "claims of all copies of their jobs ÷ callers; a caller with patience may enqueue several copies"),
+			func(a *answer) number { return ratio(float64(a.jobs.deliveries), float64(a.jobs.callers), noCallers) }),
+		ofJobs(share(more("answered.share", "1", byJobs, "with patience: share of the callers of whose job a copy was done in time")),
+			func(a *answer) number {
+				switch {
+				case !a.anyPatience(a.Class):
+					return none(noPatience)
+				case a.jobs.patient == 0:
+					return none(noCallers)
+				}
+				return number{value: float64(a.jobs.answered) / float64(a.jobs.patient), bound: a.jobs.undecided > 0}
+			}),
+		ofClock(more("answered.rate", "1/s", byClock, "with patience: callers answered in time, per second"), func(a *answer) number {
+			if !a.anyPatience(a.Class) {
+				return none(noPatience)
+			}
+			return ratio(float64(a.clock.answered), a.clock.span.Seconds(), noTime)
+		}),
+	}
+}
+
+// anyPatience reports whether callers of a class give up; of any class if it is empty.
+func (c *Collector) anyPatience(class string) bool {
+	for kind, after := range c.settings.Patience {
+		if after > 0 && (class == "" || kind < len(c.settings.Classes) && c.settings.Classes[kind] == class) {
+			return true
+		}
+	}
+	return false
+}
+
+// patience is after how long callers of a kind give up; 0: never.
+func (c *Collector) patience(kind engine.Kind) time.Duration {
+	if int(kind) < len(c.settings.Patience) {
+		return c.settings.Patience[kind]
+	}
+	return 0
+}
+
+// copyOf is which copy of its caller's job a job is, from 0.
+func (c *Collector) copyOf(job engine.JobID) uint64 {
+	return uint64(job) & (1<<c.settings.CopyBits - 1)
+}
+
+// callerSince is when the caller of a job enqueued the first copy, given when it
+// enqueued this one.
+func (c *Collector) callerSince(job engine.JobID, kind engine.Kind, enqueued engine.Time) engine.Time {
+	if n := c.copyOf(job); n > 0 {
+		return enqueued - engine.Time(n)*engine.Time(c.patience(kind))
+	}
+	return enqueued
+}
+
+// ofCaller tells the sets that the caller of a job is in, which enqueued this copy then.
+func (c *Collector) ofCaller(job engine.JobID, kind engine.Kind, tenant engine.TenantID, enqueued engine.Time, tell func(s *jobSet)) {
+	since := c.callerSince(job, kind, enqueued)
+	for i := range c.sets {
+		if s := &c.sets[i]; s.has(since, kind, tenant) {
+			tell(s)
+		}
+	}
+}
+
+// slowdownMetric has no value until CompareWithCalm gives it one.
+func slowdownMetric() metric {
+	info := less(slowdown, "1", byJobs, "mean fresh wait ÷ that of the same seeds with all storms removed; asked for, it takes a second run")
+	info.OnRequest = true
+	return ofJobs(info, func(*answer) number { return none("the seed was not run without storms") })
+}
+
+// meanFreshWait is the mean of the fresh waits in the set.
+func (s *jobSet) meanFreshWait() number {
+	w := s.wait(freshWait)
+	if w.count() == 0 {
+		return none("no fresh job was ready")
+	}
+	return w.mean()
+}
+
+// CompareWithCalm gives the slowdowns of r their values: calm is a run of the same policy and seed,
+// with the same settings, in which there were no storms.
+func (r *Run) CompareWithCalm(calm *Run) {
+	k := 0
+	for i := range r.Values {
+		v := &r.Values[i]
+		if v.Metric != slowdown || k >= len(r.means) || k >= len(calm.means) {
+			continue
+		}
+		stormy, quiet := r.means[k], calm.means[k]
+		k++
+		v.Null = true
+		switch {
+		case stormy.reason != "":
+			v.Reason = stormy.reason
+		case quiet.reason != "":
+			v.Reason = quiet.reason + " without the storms"
+		case quiet.bound:
+			v.Reason = "without the storms, too, jobs were unclaimed at the end"
+		case quiet.value == 0:
+			v.Reason = "without the storms no fresh job waits"
+		default:
+			v.Value, v.Null, v.Reason = stormy.value/quiet.value, false, ""
+			if stormy.bound {
+				v.Bound = ">="
+			}
+		}
+	}
+}

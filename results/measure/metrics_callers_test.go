@@ -1,0 +1,193 @@
+package measure
+
+import (
+	"math"
+	"qsim/engine"
+	"slices"
+	"testing"
+	"time"
+)
+
+// callersOf returns settings in which callers of mail give up after 4 s and copies are
+// numbered by the two low bits of a job's ID.
+func callersOf() *Settings {
+	s := settings()
+	s.Patience, s.CopyBits = []time.Duration{4 * time.Second}, 2
+	return s
+}
+
+// Three callers with patience and one without: the first is answered by its first copy,
+// the second by its third, the third by none. The second came before the warm-up was over,
+// so that it is left out.
+func TestCallers(t *testing.T) {
+	s := callersOf()
+	s.Objectives = []Objective{{Query: Query{Metric: "answered.share", Class: "mail"}}, {Query: Query{Metric: "answered.share", Class: "sums"}},
+		{Query: Query{Metric: "answered.share", During: "down"}}, {Query: Query{Metric: "answered.rate", During: "down"}}}
+	tp := newTape(s, 0)
+	tp.enqueue(9, 4, 0) // caller 1, before the warm-up ends at 10
+	tp.enqueue(13, 5, 0)
+	tp.run(13, 4, 9, 2)
+	tp.enqueue(17, 6, 0)
+	tp.run(17, 6, 17, 4) // done at the last instant
+	tp.run(22, 5, 13, 1)
+	tp.enqueue(20, 8, 0) // caller 2
+	tp.run(20, 8, 20, 1)
+	tp.enqueue(36, 12, 0) // caller 3, before the storm from 40 on
+	tp.enqueue(40, 13, 0)
+	tp.run(41, 12, 36, 1)
+	tp.run(41, 13, 40, 4)
+	tp.enqueue(42, 16, 1) // caller 4, who waits for ever
+	tp.run(45, 16, 42, 6)
+	r := tp.Finish(at(110), nil)
+	check(t, r, map[string]float64{
+		"answered.share": 0.5, "answered.rate": 2.0 / 90, "jobs": 6, "attempts.mean": 1, "amplification": 4.0 / 3,
+	})
+	checkQuery(t, r, Query{Metric: "answered.share", Class: "mail"}, 0.5)
+	checkQuery(t, r, Query{Metric: "answered.share", Class: "sums"}, math.NaN())
+	checkQuery(t, r, Query{Metric: "answered.share", During: "down"}, math.NaN())
+	checkQuery(t, r, Query{Metric: "answered.rate", During: "down"}, 0)
+}
+
+// A caller who still waits when the run ends may be answered yet.
+func TestCallersAtTheEnd(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		age   float64
+		bound string
+	}{{"waits", 3.9, ">="}, {"has given up", 4, ""}} {
+		t.Run(tt.name, func(t *testing.T) {
+			tp := newTape(callersOf(), 0)
+			tp.enqueue(20, 8, 0)
+			tp.run(20, 8, 20, 1)
+			tp.enqueue(99-tt.age, 12, 0)
+			r := tp.Finish(at(99), left(Unresolved{Job: 12, State: engine.Ready, Age: seconds(tt.age), ReadyFor: seconds(tt.age)}))
+			if v := r.Find(Query{Metric: "answered.share"}); v.Value != 0.5 || v.Bound != tt.bound {
+				t.Errorf("answered.share = %s%v, want %s0.5", v.Bound, v.Value, tt.bound)
+			}
+		})
+	}
+}
+
+// Redriven jobs are not dead at the end, but have died.
+func TestRedriven(t *testing.T) {
+	s := settings()
+	s.Redrives = true
+	tp := newTape(s, 0)
+	for id := engine.JobID(1); id <= 3; id++ {
+		tp.enqueue(20, id, 0)
+		token := tp.lease(20, id, 20)
+		tp.start(20, id, token)
+		tp.finish(21, id, token, 1, engine.FirstErrorKind)
+		tp.outcome(21, engine.Buried, id, token, 0)
+	}
+	for id := engine.JobID(1); id <= 2; id++ {
+		tp.play(engine.Event{At: at(30), Kind: engine.Redriven, Class: engine.Retry, Job: id})
+	}
+	tp.run(31, 1, 30, 1)
+	token := tp.lease(32, 2, 30)
+	tp.start(32, 2, token)
+	tp.finish(33, 2, token, 1, engine.FirstErrorKind)
+	tp.outcome(33, engine.Buried, 2, token, 0)
+	check(t, tp.Finish(at(110), nil), map[string]float64{"deaths.count": 4, "dead.count": 2, "dead.share": 2.0 / 3, "unfinished.count": 0,
+		"retries.succeeded": 1, "backlog.retry.max": 2})
+}
+
+func TestFairShares(t *testing.T) {
+	for _, tt := range []struct {
+		total   int64
+		demands []int64
+		want    []float64
+	}{
+		{9, []int64{100, 100, 100}, []float64{3, 3, 3}},
+		{10, []int64{2, 8, 3}, []float64{2, 5, 3}},
+		{13, []int64{2, 8, 3}, []float64{2, 8, 3}},
+		{7, []int64{1, 100, 1}, []float64{1, 5, 1}},
+	} {
+		if got := fairShares(tt.total, tt.demands); !slices.Equal(got, tt.want) {
+			t.Errorf("%d among %v: %v, want %v", tt.total, tt.demands, got, tt.want)
+		}
+	}
+}
+
+// Tenant 1 gets 8 executions of the 10 it asks for, tenant 2 gets 2 of 10; tenant 3 has
+// its only one, tenant 4 nothing to do. Max-min fair were 5, 5 and 1. What was executed
+// before the warm-up ended does not count.
+func TestJain(t *testing.T) {
+	s := settings()
+	s.Objectives = []Objective{{Query: Query{Metric: "jain", During: "down"}}, {Query: Query{Metric: "jain", After: "down"}}}
+	tp := newTape(s, 0)
+	execute := func(tenant engine.TenantID, id engine.JobID, ends float64) {
+		tp.play(engine.Event{At: at(ends), Kind: engine.Finished, Job: id, Tenant: tenant, Ran: seconds(1)})
+		tp.play(engine.Event{At: at(ends), Kind: engine.Acked, Job: id, Tenant: tenant, From: engine.InFlight, Age: seconds(1)})
+	}
+	add := func(tenant engine.TenantID, s float64, delay time.Duration) {
+		tp.play(engine.Event{At: at(s), Kind: engine.Enqueued, Job: 1, Tenant: tenant, Delay: delay})
+	}
+	for range 7 {
+		add(2, 1, 0)
+		execute(2, 1, 2)
+	}
+	for range 10 {
+		add(1, 15, 0)
+		add(2, 15, 0)
+	}
+	add(3, 15, 0)
+	add(4, 15, time.Hour) // is not ready
+	for i := range 8 {
+		execute(1, 1, 20+float64(i))
+	}
+	execute(2, 1, 30)
+	execute(2, 1, 31)
+	execute(3, 1, 32)
+	r := tp.Finish(at(100), left())
+	x := []float64{8.0 / 5, 2.0 / 5, 1}
+	want := (x[0] + x[1] + x[2]) * (x[0] + x[1] + x[2]) / (3 * (x[0]*x[0] + x[1]*x[1] + x[2]*x[2]))
+	checkQuery(t, r, Query{Metric: "jain"}, want)
+	checkQuery(t, r, Query{Metric: "jain", During: "down"}, math.NaN())
+	checkQuery(t, r, Query{Metric: "jain", After: "down"}, math.NaN())
+}
+
+// The same waits as without storms, or twice as long.
+func TestSlowdown(t *testing.T) {
+	s := settings()
+	whole, during := Query{Metric: "slowdown"}, Query{Metric: "slowdown", During: "down"}
+	s.Objectives = []Objective{{Query: whole}, {Query: during}}
+	run := func(wait float64) Run {
+		tp := newTape(s, 0)
+		tp.enqueue(20, 1, 0)
+		tp.run(21, 1, 20, 1)
+		tp.enqueue(42, 2, 0)
+		tp.run(42+wait, 2, 42, 1)
+		return tp.Finish(at(110), nil)
+	}
+	stormy, calm := run(3), run(1)
+	checkQuery(t, stormy, whole, math.NaN())
+	stormy.CompareWithCalm(&calm)
+	checkQuery(t, stormy, whole, 2)
+	checkQuery(t, stormy, during, 3)
+
+	stormy, calm = run(3), run(0)
+	stormy.CompareWithCalm(&calm)
+	checkQuery(t, stormy, whole, 4)
+	checkQuery(t, stormy, during, math.NaN())
+	if want := "without the storms no fresh job waits"; stormy.Find(during).Reason != want {
+		t.Errorf("slowdown is null for %q, want %q", stormy.Find(during).Reason, want)
+	}
+
+	unclaimed := func(t *tape) Run {
+		t.enqueue(20, 1, 0)
+		t.run(21, 1, 20, 1)
+		t.enqueue(100, 2, 0)
+		return t.Finish(at(110), left(Unresolved{Job: 2, State: engine.Ready, Age: seconds(20), ReadyFor: seconds(20)}))
+	}
+	bound := unclaimed(newTape(s, 0))
+	calm = run(1)
+	bound.CompareWithCalm(&calm)
+	if v := bound.Find(whole); v.Null || v.Bound != ">=" {
+		t.Errorf("slowdown of a run with an unclaimed job = %+v, want a bound", v)
+	}
+	bound = unclaimed(newTape(s, 0))
+	stormy = run(3)
+	stormy.CompareWithCalm(&bound)
+	checkQuery(t, stormy, whole, math.NaN())
+}

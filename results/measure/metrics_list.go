@@ -1,0 +1,139 @@
+package measure
+
+import (
+	"qsim/engine"
+)
+
+const (
+	noJobs   = "no job was enqueued"
+	noTime   = "the window is empty"
+	noStorms = "there is no storm"
+)
+
+// less, more and fact begin the description of a metric.
+func less(name, unit string, f Filters, doc string) MetricInfo {
+	return MetricInfo{Name: name, Unit: unit, Doc: doc, LessIsBetter: true, Filters: f}
+}
+
+func more(name, unit string, f Filters, doc string) MetricInfo {
+	return MetricInfo{Name: name, Unit: unit, Doc: doc, MoreIsBetter: true, Filters: f}
+}
+
+func fact(name, unit string, f Filters, doc string) MetricInfo {
+	return MetricInfo{Name: name, Unit: unit, Doc: doc, Filters: f}
+}
+
+// share marks a metric that is at most 1.
+func share(info MetricInfo) MetricInfo {
+	info.Share = true
+	return info
+}
+
+func ofJobs(info MetricInfo, of func(a *answer) number) metric {
+	return metric{MetricInfo: info, basis: onJobs, of: of}
+}
+
+func ofClock(info MetricInfo, of func(a *answer) number) metric {
+	return metric{MetricInfo: info, basis: onClock, of: of}
+}
+
+func fairnessMetrics() []metric {
+	return []metric{
+		ofClock(less("starved.longest", "s", byClock, "longest stretch in which some fresh job was ready and none was claimed"),
+			func(a *answer) number { return some(a.clock.longest.Seconds()) }),
+		ofClock(less("starved.claims", "claims", byClock, "most consecutive claims of retries while a fresh job was ready"),
+			func(a *answer) number { return count(a.clock.streak) }),
+		ofClock(share(less("starved.share", "1", byClock, "share of the time fresh jobs were ready in which none had been claimed for more than "+
+			"10 times the mean fresh wait before the first storm, or 1 s if that is more")), (*answer).starvedShare),
+		ofClock(less("fresh.deficit", "claims", 0, "most claims by which fresh jobs fell short of the share the policy promises them, over stretches with fresh jobs ready"),
+			func(a *answer) number {
+				if a.entitled == 0 {
+					return none("the policy promises fresh jobs no share")
+				}
+				return some(a.deficit.worst)
+			}),
+		ofClock(share(more("jain", "1", byWindow|ByClass, "Jain index over the tenants that had work of executions finished ÷ the tenant's max-min fair share of them")),
+			func(a *answer) number { return a.clock.shares.jain() }),
+		slowdownMetric(),
+	}
+}
+
+func attemptMetrics() []metric {
+	perJob := func(of func(s *jobSet) float64) func(a *answer) number {
+		return func(a *answer) number { return ratio(of(a.jobs), float64(a.jobs.enqueued), noJobs) }
+	}
+	return []metric{
+		ofJobs(less("attempts.mean", "1", byJobs, "claims ÷ jobs enqueued"), perJob(func(s *jobSet) float64 { return float64(s.claims) })),
+		ofJobs(less("attempts.max", "claims", byJobs, "most claims of one job"), func(a *answer) number { return count(int64(a.jobs.attemptsMax)) }),
+		ofJobs(less("retries.total", "claims", byJobs, "claims of jobs claimed before"), func(a *answer) number { return count(a.jobs.retries) }),
+		ofJobs(fact("retries.succeeded", "jobs", byJobs, "jobs done by a later claim than their first"), func(a *answer) number { return count(a.jobs.retriesDone) }),
+		ofJobs(share(more("retries.success-rate", "1", byJobs, "retries.succeeded ÷ retries.total")),
+			func(a *answer) number {
+				return ratio(float64(a.jobs.retriesDone), float64(a.jobs.retries), "no job was retried")
+			}),
+		ofClock(share(fact("retry.share", "1", byClock, "share of the claims that were of retries")), func(a *answer) number {
+			return ratio(float64(a.clock.claims[engine.Retry]), float64(a.clock.allClaims()), "nothing was claimed")
+		}),
+		ofJobs(fact("retry.delay.mean", "s", byJobs, "mean delay that the retry policy set"), (*answer).retryDelay),
+		ofJobs(fact("retry.delay.p99", "s", byJobs, "p99 of the delay that the retry policy set"), func(a *answer) number {
+			if a.jobs.delays.Count() == 0 {
+				return none("no retry was delayed")
+			}
+			return some(a.jobs.delays.Quantile(0.99).Seconds())
+		}),
+		ofJobs(less("dead.count", "jobs", byJobs, "jobs dead at the end"), func(a *answer) number { return count(a.jobs.deaths - a.jobs.revived) }),
+		ofJobs(share(less("dead.share", "1", byJobs, "share of the jobs enqueued that are dead at the end")), perJob(func(s *jobSet) float64 { return float64(s.deaths - s.revived) })),
+		ofJobs(less("deaths.count", "jobs", byJobs, "deaths, whether or not the job was made ready again"), func(a *answer) number { return count(a.jobs.deaths) }),
+		ofJobs(less("unfinished.count", "jobs", byJobs, "jobs neither done nor dead at the end"), func(a *answer) number { return count(a.jobs.unresolved) }),
+		ofJobs(share(less("unfinished.share", "1", byJobs, "share of the jobs enqueued that are neither done nor dead at the end")), perJob(func(s *jobSet) float64 { return float64(s.unresolved) })),
+	}
+}
+
+func (a *answer) retryDelay() number {
+	return ratio(a.jobs.delaySum/1e9, float64(a.jobs.nacks), "no retry was delayed")
+}
+
+func duplicateMetrics() []metric {
+	return []metric{
+		ofJobs(less("duplicates.count", "executions", byJobs, "executions that ended in success after another of the same job had"),
+			func(a *answer) number { return count(a.jobs.duplicates) }),
+		ofJobs(less("duplicates.per10k", "executions", byJobs, "duplicates.count per 10,000 jobs"),
+			func(a *answer) number {
+				return ratio(10000*float64(a.jobs.duplicates), float64(a.jobs.enqueued), noJobs)
+			}),
+		ofJobs(less("duplicates.executions", "executions", byJobs, "executions run to the end, of whatever outcome but cancelled, whose lease had been taken"),
+			func(a *answer) number { return count(a.jobs.lapsed) }),
+		ofJobs(less("effects.double", "jobs", byJobs, "jobs whose side effect was applied more than once; none of idempotent classes"),
+			func(a *answer) number { return count(a.jobs.doubled) }),
+		ofJobs(share(less("wasted", "1", byJobs, "share of the busy worker time not in the execution whose ack was accepted")), func(a *answer) number {
+			if a.jobs.busy == 0 {
+				return none("no execution ended")
+			}
+			return some(max(0, 1-a.jobs.accepted/a.jobs.busy))
+		}),
+		ofClock(less("stale.commits", "commits", byClock, "commits refused because the lease had passed to another or the job had ended; to the end of the run"),
+			func(a *answer) number { return count(a.clock.fenced) }),
+		ofJobs(less("leases.expired", "leases", byJobs, "leases that expired and were recovered"), func(a *answer) number { return count(a.jobs.leasesExpired) }),
+		ofJobs(less("leases.false", "leases", byJobs, "leases that expired and were recovered while the process that held them was alive"),
+			func(a *answer) number { return count(a.jobs.leasesFalse) }),
+	}
+}
+
+func countMetrics() []metric {
+	return []metric{
+		ofClock(fact("claims", "claims", byClock, "jobs claimed"), func(a *answer) number { return count(a.clock.allClaims()) }),
+		{MetricInfo: fact("events", "events", 0, "events recorded, warm-up included"), basis: onEvents, of: func(a *answer) number { return count(a.events) }},
+		ofJobs(fact("jobs", "jobs", byJobs, "jobs enqueued"), func(a *answer) number { return count(a.jobs.enqueued) }),
+		ofJobs(less("retries_total", "claims", byJobs, "retries.total, by the name that operators use"), func(a *answer) number { return count(a.jobs.retries) }),
+		ofJobs(less("retry_exhausted_total", "jobs", byJobs, "deaths.count, by the name that operators use"), func(a *answer) number { return count(a.jobs.deaths) }),
+		ofJobs(less("retry_latency_seconds", "s", byJobs, "mean time from a failure to the claim that retries it: delay and wait"), func(a *answer) number {
+			w := a.jobs.wait(retryWait)
+			if a.jobs.nacks == 0 || w.count() == 0 {
+				return none("no job was retried")
+			}
+			latency := w.mean()
+			latency.value += a.retryDelay().value
+			return latency
+		}),
+	}
+}

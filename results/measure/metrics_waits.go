@@ -1,0 +1,168 @@
+package measure
+
+import (
+	"time"
+)
+
+// family is a kind of wait of which there is a histogram.
+type family uint8
+
+const (
+	noFamily family = iota
+	freshWait
+	retryWait
+	startWait
+	sojourn
+	numFamilies
+	attemptWait = numFamilies // freshWait and retryWait together
+)
+
+// families in the order of tables.
+var families = []struct {
+	family
+	name, doc string
+	empty     string // why there is no value
+}{
+	{freshWait, "fresh.wait", "from ready to the first claim of a job", "no fresh job was ready"},
+	{retryWait, "retry.wait", "from due to a later claim of a job", "no retry was ready"},
+	{attemptWait, "attempt.wait", "from ready or due to claim, over all claims", "no job was ready"},
+	{startWait, "start.wait", "from ready or due until the handler starts", "no job was ready"},
+	{sojourn, "sojourn", "from enqueued to done, over jobs that are not dead", "no job was done"},
+}
+
+// familyName returns the name of f as metrics spell it.
+func familyName(f family) string {
+	for _, known := range families {
+		if known.family == f {
+			return known.name
+		}
+	}
+	return ""
+}
+
+// waitQuantiles are the quantiles of waits that have a metric.
+var waitQuantiles = []struct {
+	name string
+	q    float64
+}{{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p999", 0.999}}
+
+func waitMetrics() []metric {
+	var list []metric
+	for _, f := range families {
+		base := metric{MetricInfo: MetricInfo{Unit: "s", LessIsBetter: true, Filters: byJobs}, family: f.family}
+		add := func(m metric, name, doc string, of func(w *wait) number) {
+			m.Name, m.Doc = f.name+"."+name, doc+" of the time "+f.doc
+			m.of = func(a *answer) number {
+				w := a.jobs.wait(f.family)
+				if w.count() == 0 {
+					return none(f.empty)
+				}
+				return of(&w)
+			}
+			list = append(list, m)
+		}
+		add(base, "mean", "mean", (*wait).mean)
+		for _, p := range waitQuantiles {
+			m := base
+			m.Quantile = p.q
+			add(m, p.name, p.name, func(w *wait) number { return w.quantile(p.q) })
+		}
+		add(base, "max", "longest", (*wait).longest)
+
+		requested := base
+		requested.OnRequest, requested.KM = true, true
+		add(requested, "mean.km", "Kaplan–Meier mean, up to the longest seen,", func(w *wait) number { return w.kaplanMeier().mean() })
+		for _, p := range waitQuantiles {
+			m := requested
+			m.Quantile = p.q
+			add(m, p.name+".km", "Kaplan–Meier "+p.name, func(w *wait) number { return w.kaplanMeier().quantile(p.q) })
+		}
+	}
+	return append(list, metric{
+		MetricInfo: MetricInfo{Name: "fresh.within", Unit: "1", Share: true, MoreIsBetter: true, Filters: byJobs | NeedsLimit, OnRequest: true,
+			Doc: "share of fresh jobs claimed within the limit; an unclaimed one counts against it once it has waited longer"},
+		of: func(a *answer) number { return a.jobs.within(a.Limit) },
+	})
+}
+
+// wait is the distribution of a wait: of those that ended, and the ages of those
+// that did not. An unresolved wait ranks above all that ended.
+type wait struct {
+	ended, ages *Histogram // may be nil
+}
+
+func (w *wait) count() uint64 { return uint64(w.ended.Count() + w.ages.Count()) }
+
+// mean takes ages for waits, which makes it a bound.
+func (w *wait) mean() number {
+	n := w.count()
+	sum := w.ended.sum() + w.ages.sum()
+	return number{value: sum / float64(n) / float64(time.Second), bound: w.ages.Count() > 0}
+}
+
+func (w *wait) longest() number {
+	return number{value: max(w.ended.Max(), w.ages.Max()).Seconds(), bound: w.ages.Count() > 0}
+}
+
+// quantile is a bound where the rank falls among the unresolved: what the
+// quantile would be if all of them ended now.
+func (w *wait) quantile(q float64) number {
+	rank := rankOf(q, w.count())
+	if rank <= uint64(w.ended.Count()) {
+		return some(w.ended.atRank(rank).Seconds())
+	}
+	var all Histogram
+	all.Merge(w.ended)
+	all.Merge(w.ages)
+	return number{value: all.atRank(rank).Seconds(), bound: true}
+}
+
+// survival is a Kaplan–Meier estimate: share[i] of the waits last longer than at[i].
+// Kaplan, Meier: Nonparametric estimation from incomplete observations (1958).
+type survival struct {
+	at    []time.Duration
+	share []float64
+	last  time.Duration // the longest that was seen, ended or not
+}
+
+func (w *wait) kaplanMeier() *survival {
+	s := &survival{last: max(w.ended.Max(), w.ages.Max())}
+	atRisk, share := float64(w.count()), 1.0
+	for i := range bucketOf(int64(s.last)) + 1 {
+		ended, left := w.ended.in(i), w.ages.in(i) // at the same time, those that end do so first
+		if ended > 0 {
+			share = float64(share * (1 - ended/atRisk))
+			s.at, s.share = append(s.at, min(time.Duration(bucketMiddle(i)), s.last)), append(s.share, share)
+		}
+		atRisk -= ended + left
+	}
+	return s
+}
+
+// in returns how many durations are in bucket i.
+func (h *Histogram) in(i int) float64 {
+	if h == nil {
+		return 0
+	}
+	return float64(h.counts[i])
+}
+
+func (s *survival) quantile(q float64) number {
+	for i, share := range s.share {
+		if share <= (1-q)*(1+1e-12) {
+			return some(s.at[i].Seconds())
+		}
+	}
+	return number{value: s.last.Seconds(), bound: true}
+}
+
+// mean is the area below the curve up to the longest wait seen.
+func (s *survival) mean() number {
+	area, before, share := 0.0, time.Duration(0), 1.0
+	for i, at := range s.at {
+		area += float64(share * (at - before).Seconds())
+		before, share = at, s.share[i]
+	}
+	area += float64(share * (s.last - before).Seconds())
+	return number{value: area, bound: share > 1e-12}
+}

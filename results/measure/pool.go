@@ -1,0 +1,101 @@
+package measure
+
+import (
+	"slices"
+)
+
+// Pool merges the histograms of runs by their queries.
+func Pool(runs []*Run) []NamedHistogram {
+	var pooled []NamedHistogram
+	for _, run := range runs {
+		for i := range run.Histograms {
+			pooled = PoolOne(pooled, &run.Histograms[i])
+		}
+	}
+	return pooled
+}
+
+// PoolOne merges a histogram into the one of its query.
+func PoolOne(pooled []NamedHistogram, h *RunHistogram) []NamedHistogram {
+	at := slices.IndexFunc(pooled, func(p NamedHistogram) bool { return p.Query == h.Query })
+	if at < 0 {
+		at = len(pooled)
+		pooled = append(pooled, NamedHistogram{Name: h.Name, Query: h.Query, Hist: new(Histogram)})
+	}
+	pooled[at].merge(h)
+	return pooled
+}
+
+// PooledQuantile returns the quantile that q asks for, of all jobs of all seeds, and whether it is
+// only a lower bound; not ok if q asks for no quantile or pooled has not its histogram.
+func PooledQuantile(q Query, pooled []NamedHistogram) (value float64, bound, ok bool) {
+	want, isQuantile := HistogramOf(q)
+	if !isQuantile {
+		return 0, false, false
+	}
+	m := lookup(q.Metric)
+	for i := range pooled {
+		if p := &pooled[i]; p.Query == want && p.Hist.Count()+p.Unresolved.Count() > 0 {
+			w := wait{p.Hist, p.Unresolved}
+			n := w.quantile(m.Quantile)
+			if m.KM {
+				n = w.kaplanMeier().quantile(m.Quantile)
+			}
+			return n.value, n.bound, true
+		}
+	}
+	return 0, false, false
+}
+
+// Find returns the value of q in r.
+func (r *Run) Find(q Query) Value {
+	for i := range r.Values {
+		if r.Values[i].Query == q {
+			return r.Values[i]
+		}
+	}
+	return Value{Query: q, Null: true, Reason: "it was not measured"}
+}
+
+// PoolTenants adds up what tenants got in runs; nil if a run did not count them.
+func PoolTenants(runs []*Run) []TenantCount {
+	var pooled []TenantCount
+	for i, run := range runs {
+		if len(run.Tenants) == 0 {
+			return nil
+		}
+		if i == 0 {
+			pooled = make([]TenantCount, len(run.Tenants))
+		}
+		for k, t := range run.Tenants {
+			if k < len(pooled) {
+				p := &pooled[k]
+				p.Executions, p.FreshClaims = p.Executions+t.Executions, p.FreshClaims+t.FreshClaims
+				p.WaitSum, p.WaitMax = p.WaitSum+t.WaitSum, max(p.WaitMax, t.WaitMax)
+			}
+		}
+	}
+	return pooled
+}
+
+// PoolTenantWaits joins how long fresh jobs of tenants waited in runs.
+func PoolTenantWaits(runs []*Run) []TenantWait {
+	pooled := make([]TenantWait, len(runs[0].tenantWaits))
+	var ended, ages Histogram
+	for k := range pooled {
+		ended.Reset()
+		ages.Reset()
+		for _, run := range runs {
+			if k >= len(run.tenantWaits) {
+				return nil
+			}
+			ended.mergePacked(&run.tenantWaits[k].ended)
+			ages.mergePacked(&run.tenantWaits[k].ages)
+		}
+		if w := (wait{&ended, &ages}); w.count() > 0 {
+			p99 := w.quantile(.99)
+			pooled[k] = TenantWait{Jobs: int64(w.count()), P99: p99.value, AtLeast: p99.bound}
+		}
+	}
+	return pooled
+}

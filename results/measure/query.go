@@ -1,0 +1,42 @@
+package measure
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// ParseQuery reads what Query.String writes: a metric, then the words during, after, class,
+// tenant and limit, each followed by its value, as in "fresh.wait.p99 during payments-down".
+// It does not know which metrics, storms, classes and tenants there are.
+func ParseQuery(text string) (Query, error) {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return Query{}, fmt.Errorf("want a metric, such as fresh.wait.p99")
+	}
+	q := Query{Metric: words[0]}
+	filters := map[string]*string{"during": &q.During, "after": &q.After, "class": &q.Class, "tenant": &q.Tenant}
+	for i := 1; i < len(words); i += 2 {
+		word := words[i]
+		if i+1 == len(words) {
+			return Query{}, fmt.Errorf("%s: a value is missing after %s", q, word)
+		}
+		value := words[i+1]
+		to := filters[word]
+		switch {
+		case word == "limit" && q.Limit != 0, to != nil && *to != "":
+			return Query{}, fmt.Errorf("%s is there twice", word)
+		case word == "limit":
+			limit, err := time.ParseDuration(value)
+			if err != nil || limit <= 0 {
+				return Query{}, fmt.Errorf("limit %s: want a duration such as 10s", value)
+			}
+			q.Limit = limit
+		case to == nil:
+			return Query{}, fmt.Errorf("%s: want during, after, class, tenant or limit behind the metric, not %s", q, word)
+		default:
+			*to = value
+		}
+	}
+	return q, nil
+}

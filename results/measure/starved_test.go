@@ -1,0 +1,60 @@
+package measure
+
+import (
+	"math"
+	"qsim/engine"
+	"testing"
+	"time"
+)
+
+// Ten thousand stretches of 1 to 6 s without a claim, too many to be kept one by one, and one
+// across the beginning of the storm: the share is what adding them up says.
+func TestStarvedShareOfManyStretches(t *testing.T) {
+	const jobs, gap = 10_000, 10.0
+	s := settings()
+	s.Warmup, s.Duration, s.Bucket = 0, time.Duration(jobs*gap*1e9), 0
+	s.Storms = []Window{{"down", 60_001 * time.Second, 70_000 * time.Second}}
+	during := Query{Metric: "starved.share", During: "down"}
+	s.Objectives = []Objective{{Query: during}}
+	tp := newTape(s, 0)
+	wait := func(i int) float64 { return 1.001 + 5*engine.Rand{Seed: 3}.Uniform(engine.ForPolicy, uint64(i), 0, 0) }
+	calmWaits, calm := 0.0, 0
+	for i := range jobs {
+		at := gap * float64(i)
+		tp.enqueue(at, engine.JobID(i+1), 0)
+		tp.run(at+wait(i), engine.JobID(i+1), at, 0.1)
+		if at < 60_001 {
+			calmWaits += wait(i)
+			calm++
+		}
+	}
+	if n := len(tp.starve.long); n > mostStretches {
+		t.Errorf("%d stretches are kept", n)
+	}
+	r := tp.Finish(tp.now, nil)
+	threshold := max(1, 10*calmWaits/float64(calm))
+	if threshold < 6 {
+		t.Fatalf("a threshold of %v s leaves none out", threshold)
+	}
+	checkQuery(t, r, Query{Metric: "starved.share"}, 0)
+
+	// With a shorter threshold there is something to add up.
+	tp.calm.freshWaits = 0 // as if claims had taken no time
+	var starved, present, inStorm, presentInStorm float64
+	for i := range jobs {
+		from, to := gap*float64(i), gap*float64(i)+wait(i)
+		starved += to - from - 1
+		present += to - from
+		inStorm += max(0, min(to, 70_000)-max(from+1, 60_001))
+		presentInStorm += max(0, min(to, 70_000)-max(from, 60_001))
+	}
+	tp.foldStretches()
+	if kept := tp.starve.long; len(kept) != 1 || kept[0].from != at(60_000) {
+		t.Errorf("kept %v, want the one across the beginning of the storm", kept)
+	}
+	whole := (&answer{Collector: tp.Collector, clock: tp.windows[0]}).starvedShare()
+	storm := (&answer{Collector: tp.Collector, clock: tp.windowOf(during)}).starvedShare()
+	if math.Abs(whole.value/(starved/present)-1) > 0.004 || math.Abs(storm.value/(inStorm/presentInStorm)-1) > 0.004 {
+		t.Errorf("%v and %v, want %v and %v", whole.value, storm.value, starved/present, inStorm/presentInStorm)
+	}
+}

@@ -1,0 +1,228 @@
+package measure
+
+import (
+	"qsim/engine"
+	"slices"
+	"time"
+)
+
+// drainQuantile of the jobs ready over the time before the first storm is where a
+// backlog counts as drained.
+const drainQuantile = 0.95
+
+// stormWatch measures how long it takes after a storm until all is as before.
+type stormWatch struct {
+	name        string
+	over        engine.Time
+	drainedAt   engine.Time // −1: not yet
+	recovery    *recovery   // nil: no window can be made
+	candidate   engine.Time // since then the p95 is back; −1: it is not
+	recoveredAt engine.Time // −1: not yet
+}
+
+// drained is the drain time, or the least it can be.
+func (w *stormWatch) drained(end engine.Time) number {
+	if w.drainedAt < 0 {
+		return number{value: end.Sub(w.over).Seconds(), bound: true}
+	}
+	return some(w.drainedAt.Sub(w.over).Seconds())
+}
+
+// recovered is the recovery time, or the least it can be. If nothing is left in the
+// store, nothing can undo a recovery that was still to be confirmed.
+func (w *stormWatch) recovered(end engine.Time, left bool) number {
+	switch {
+	case w.recovery == nil:
+		return none("the mean service time and the arrival rate are not known")
+	case w.recovery.windows < fewestWindows:
+		return none("there are fewer than 20 windows before the first storm")
+	case w.recoveredAt >= 0:
+		return some(w.recoveredAt.Sub(w.over).Seconds())
+	case w.candidate < 0:
+		return number{value: end.Sub(w.over).Seconds(), bound: true}
+	}
+	return number{value: w.candidate.Sub(w.over).Seconds(), bound: left}
+}
+
+// backlogLevels counts for how long how many jobs were ready.
+type backlogLevels struct{ time [bucketCount]int64 }
+
+// quantile returns the number of jobs that at most that many were ready for the share q of the time.
+func (l *backlogLevels) quantile(q float64) int64 {
+	total := int64(0)
+	for _, t := range l.time {
+		total += t
+	}
+	rest := float64(total) * q
+	for i, t := range l.time {
+		if rest -= float64(t); rest <= 0 {
+			return bucketMiddle(i)
+		}
+	}
+	return 0
+}
+
+const (
+	fewestWindows  = 20
+	windowSteps    = 10   // a window slides by a tenth of its length
+	windowServices = 30   // a window lasts so many mean service times, or for
+	windowArrivals = 200  // so many arrivals, if that is longer
+	stayWindows    = 3    // so many windows long the p95 must stay back
+	mostSteps      = 1e5  // of a run
+	windowQuantile = 0.95 // of the fresh waits in a window
+	calmQuantile   = 0.99 // of the windows before the first storm
+)
+
+// recovery follows the p95 of the waits of the fresh jobs claimed in a sliding window.
+type recovery struct {
+	window, step time.Duration
+	next         engine.Time // end of the step under way
+
+	slots  [][]uint16 // buckets of the waits, by step of the window
+	slot   int        // that of the step under way
+	counts [bucketCount]uint32
+	total  int
+	top    int // no bucket above it counts anything
+
+	windows   int       // before the first storm
+	calm      Histogram // their p95
+	threshold int64     // ns
+	back      bool      // the latest window was at or under it
+}
+
+// recoveryWindow returns the length of the sliding windows for a storm, 0 if there is
+// nothing to go by.
+func recoveryWindow(s *Settings, storm Window) time.Duration {
+	window, length := windowServices*s.Service, storm.To-storm.From
+	switch {
+	case s.Rate > 0:
+		arrivals := windowArrivals / s.Rate * float64(time.Second)
+		window = max(window, time.Duration(min(arrivals, float64(engine.Forever/2))))
+	case length > 0:
+		return length
+	}
+	if length > 0 { // a storm of an instant has no length to keep to
+		window = min(window, length)
+	}
+	return window
+}
+
+func newRecovery(s *Settings, window time.Duration) *recovery {
+	step := max(window/windowSteps, (s.Duration+s.Drain)/mostSteps, 1)
+	slots := max(int((window+step-1)/step), 1)
+	return &recovery{window: window, step: step, next: engine.Time(s.Warmup).Add(step), slots: make([][]uint16, slots)}
+}
+
+// claimed counts a wait of a fresh job, which lies in bucket.
+func (r *recovery) claimed(bucket int) {
+	r.slots[r.slot] = append(r.slots[r.slot], uint16(bucket))
+	r.counts[bucket]++
+	r.total++
+	r.top = max(r.top, bucket)
+}
+
+// slide moves the window on by a step.
+func (r *recovery) slide() {
+	r.slot = (r.slot + 1) % len(r.slots)
+	for _, bucket := range r.slots[r.slot] {
+		r.counts[bucket]--
+	}
+	r.total -= len(r.slots[r.slot])
+	r.slots[r.slot] = r.slots[r.slot][:0]
+	r.next = r.next.Add(r.step)
+}
+
+// p95 of the waits in the window, ns; total must not be 0.
+func (r *recovery) p95() int64 {
+	above := r.total - int(rankOf(windowQuantile, uint64(r.total)))
+	for r.top > 0 && r.counts[r.top] == 0 {
+		r.top--
+	}
+	seen := 0
+	for i := r.top; ; i-- {
+		if seen += int(r.counts[i]); seen > above {
+			return bucketMiddle(i)
+		}
+	}
+}
+
+// onStep judges the window that ends now.
+func (c *Collector) onStep(r *recovery) {
+	calm := c.calm
+	switch {
+	case c.now <= calm.to:
+		if c.now.Sub(calm.from) >= r.window && r.total > 0 {
+			r.windows++
+			r.calm.Record(time.Duration(r.p95()))
+		}
+	case r.total > 0:
+		r.back = r.p95() <= r.threshold
+	default: // no fresh job was claimed: was one passed over?
+		r.back = c.ready[engine.Fresh] == 0 || int64(c.now.Sub(c.starve.since)) <= r.threshold
+	}
+	pending := false
+	for _, w := range c.storms {
+		if w.recovery == r {
+			w.judge(c.now)
+			pending = pending || w.recoveredAt < 0
+		}
+	}
+	r.slide()
+	if !pending {
+		c.recoveries = slices.DeleteFunc(c.recoveries, func(other *recovery) bool { return other == r })
+	}
+}
+
+// judge takes note of whether the window that ends now is back in range.
+func (w *stormWatch) judge(now engine.Time) {
+	switch {
+	case now < w.over || w.recoveredAt >= 0:
+	case !w.recovery.back:
+		w.candidate = -1
+	case w.candidate < 0:
+		w.candidate = now
+	case now.Sub(w.candidate) >= stayWindows*w.recovery.window:
+		w.recoveredAt = w.candidate
+	}
+}
+
+// onCalmOver sets the thresholds, at the beginning of the first storm.
+func (c *Collector) onCalmOver() {
+	if c.calm.span == 0 {
+		return
+	}
+	c.calmBacklog = (c.calm.area[freshArea] + c.calm.area[retryArea]) / float64(c.calm.span)
+	c.drainLevel = c.levels.quantile(drainQuantile)
+	for _, r := range c.recoveries {
+		r.threshold = int64(c.calm.meanFreshWait() + c.settings.Service/10)
+		if r.windows > 0 {
+			r.threshold = max(r.threshold, int64(r.calm.Quantile(calmQuantile)))
+		}
+		r.back = r.total == 0 || r.p95() <= r.threshold
+	}
+}
+
+// onStormOver starts the watches of the storms that end now.
+func (c *Collector) onStormOver() {
+	for _, w := range c.storms {
+		if w.over != c.now {
+			continue
+		}
+		c.draining = append(c.draining, w)
+		if w.recovery != nil && w.recovery.back {
+			w.candidate = c.now
+		}
+	}
+}
+
+// checkDrains notes for the storms that are over whether the backlog that stands since now
+// is back at its level.
+func (c *Collector) checkDrains() {
+	if c.ready[engine.Fresh]+c.ready[engine.Retry] > c.drainLevel {
+		return
+	}
+	for _, w := range c.draining {
+		w.drainedAt = c.now
+	}
+	c.draining = slices.Delete(c.draining, 0, len(c.draining))
+}

@@ -1,0 +1,233 @@
+package measure
+
+import (
+	"math"
+	"qsim/engine"
+	"strings"
+	"testing"
+	"time"
+)
+
+// calmSettings have a storm from 600 s to 700 s of 1800 s, windows of 15 s.
+func calmSettings() *Settings {
+	s := settings()
+	s.Duration, s.Warmup, s.Drain = 1800*time.Second, 60*time.Second, 600*time.Second
+	s.Storms = []Window{{"down", 600 * time.Second, 700 * time.Second}}
+	s.Service, s.Rate = 500*time.Millisecond, 20
+	return s
+}
+
+// waits plays fresh jobs at 20/s for 1800 s that wait for as long as wait says.
+func waits(s *Settings, wait func(at, uniform float64) float64) Run {
+	c := NewCollector(s, 0)
+	rand := engine.Rand{Seed: 11}
+	type claim struct {
+		at     float64
+		waited float64
+	}
+	var pending []claim
+	id := engine.JobID(0)
+	release := func(until float64) {
+		for len(pending) > 0 && pending[0].at <= until {
+			p := pending[0]
+			pending = pending[1:]
+			id++
+			c.Record(&engine.Event{At: at(p.at), Kind: engine.Leased, Job: id, Delivery: 1, Token: 1, Waited: seconds(p.waited), Age: seconds(p.waited)})
+		}
+	}
+	last := 0.0
+	for i := range 36_000 {
+		now := float64(i) / 20
+		w := wait(now, rand.Uniform(engine.ForPolicy, uint64(i), 0, 0))
+		release(now)
+		c.Record(&engine.Event{At: at(now), Kind: engine.Enqueued, Job: 1})
+		last = max(last, now+w) // in order
+		pending = append(pending, claim{last, last - now})
+	}
+	release(1e9)
+	return c.Finish(c.now, nil)
+}
+
+func exponential(mean float64) func(at, u float64) float64 {
+	return func(_, u float64) float64 { return -mean * math.Log(u) }
+}
+
+func TestRecoveryWithoutEffectIsNearZero(t *testing.T) {
+	for _, mean := range []float64{0.001, 0.2, 2} {
+		r := waits(calmSettings(), exponential(mean))
+		v := r.Find(Query{Metric: "recovery.time", After: "down"})
+		if v.Null || v.Bound != "" || v.Value > 15 {
+			t.Errorf("mean wait %v s: recovery takes %+v, want less than a window", mean, v)
+		}
+	}
+}
+
+func TestRecoveryAfterAnEffect(t *testing.T) {
+	calm := exponential(0.05)
+	r := waits(calmSettings(), func(at, u float64) float64 {
+		if at >= 610 && at < 1000 {
+			return 3
+		}
+		return calm(at, u)
+	})
+	// The windows hold waits of 3 s until those of before 1003 s have left, 15 s later, but for the last 5 %.
+	if v := r.Find(Query{Metric: "recovery.time"}); v.Null || v.Bound != "" || v.Value < 300 || v.Value > 320 {
+		t.Errorf("recovery.time = %+v, want 1003 s + 15 s − 700 s", v)
+	}
+}
+
+func TestRecoveryThatIsOutOfSight(t *testing.T) {
+	r := waits(calmSettings(), func(at, u float64) float64 {
+		if at >= 600 {
+			return 3
+		}
+		return 0.05 * u
+	})
+	if v := r.Find(Query{Metric: "recovery.time"}); v.Bound != ">=" || math.Abs(v.Value-1103) > 1 {
+		t.Errorf("recovery.time = %+v, want at least 1103 s", v)
+	}
+}
+
+// Fresh jobs that nobody claims are no recovery, though no long wait is seen either.
+func TestStarvedIsNotRecovered(t *testing.T) {
+	s := calmSettings()
+	c := NewCollector(s, 0)
+	for i := range 12_000 {
+		now := float64(i) / 20
+		c.Record(&engine.Event{At: at(now), Kind: engine.Enqueued, Job: 1})
+		c.Record(&engine.Event{At: at(now), Kind: engine.Leased, Job: engine.JobID(i + 1), Delivery: 1, Token: 1})
+	}
+	c.Record(&engine.Event{At: at(650), Kind: engine.Enqueued, Job: 99_999})
+	r := c.Finish(at(2400), left(Unresolved{Job: 99_999, State: engine.Ready, Age: 1750 * time.Second, ReadyFor: 1750 * time.Second}))
+	if v := r.Find(Query{Metric: "recovery.time"}); v.Bound != ">=" || v.Value != 1700 {
+		t.Errorf("recovery.time = %+v, want at least 1700 s", v)
+	}
+	if v := r.Find(Query{Metric: "drain.time"}); v.Bound != ">=" || v.Value != 1700 {
+		t.Errorf("drain.time = %+v, want at least 1700 s", v)
+	}
+}
+
+// A recovery that the end of the run cuts off is a bound if jobs are left, and stands if not.
+func TestRecoveryAtTheEnd(t *testing.T) {
+	s := calmSettings()
+	s.Storms[0].To = 1790 * time.Second
+	s.Storms[0].From = 1000 * time.Second
+	play := func() *Collector {
+		c := NewCollector(s, 0)
+		for i := range 36_000 {
+			c.Record(&engine.Event{At: at(float64(i) / 20), Kind: engine.Enqueued, Job: 1})
+			c.Record(&engine.Event{At: at(float64(i) / 20), Kind: engine.Leased, Job: engine.JobID(i + 1), Delivery: 1, Token: 1})
+		}
+		return c
+	}
+	r := play().Finish(at(1800), nil)
+	checkQuery(t, r, Query{Metric: "recovery.time"}, 0)
+	if v := r.Find(Query{Metric: "recovery.time"}); v.Bound != "" {
+		t.Errorf("recovery.time = %+v, want no bound", v)
+	}
+	r = play().Finish(at(1800), left(Unresolved{Job: 5, State: engine.InFlight, Class: engine.Retry, Age: time.Second}))
+	if v := r.Find(Query{Metric: "recovery.time"}); v.Bound != ">=" || v.Value != 0 {
+		t.Errorf("recovery.time = %+v, want at least 0", v)
+	}
+}
+
+func TestWhyStormMetricsAreNull(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(s *Settings)
+		reason string
+	}{
+		{"no storm", func(s *Settings) { s.Storms = nil }, noStorms},
+		{"no calm", func(s *Settings) { s.Storms[0].From = 10 * time.Second }, noCalm},
+		{"past the end", func(s *Settings) { s.Storms[0].To = 3000 * time.Second }, "the run ended before the storm did"},
+		{"few windows", func(s *Settings) { s.Storms[0].From = 80 * time.Second }, "fewer than 20 windows"},
+		{"nothing known", func(s *Settings) { s.Storms[0].To, s.Service, s.Rate = s.Storms[0].From, 0, 0 }, "are not known"},
+	} {
+		s := calmSettings()
+		tt.change(s)
+		r := NewCollector(s, 0).Finish(at(1800), nil)
+		if v := r.Find(Query{Metric: "recovery.time"}); !v.Null || !strings.Contains(v.Reason, tt.reason) {
+			t.Errorf("%s: recovery.time = %+v, want null: %s", tt.name, v, tt.reason)
+		}
+	}
+}
+
+func TestRecoveryWindow(t *testing.T) {
+	for _, tt := range []struct {
+		service, storm time.Duration
+		rate           float64
+		want           time.Duration
+	}{
+		{time.Second, time.Hour, 100, 30 * time.Second},
+		{time.Millisecond, time.Hour, 100, 2 * time.Second},
+		{time.Second, 10 * time.Second, 100, 10 * time.Second},
+		{time.Second, 0, 100, 30 * time.Second},
+		{time.Second, time.Minute, 0, time.Minute},
+		{time.Second, 0, 0, 30 * time.Second},
+		{time.Second, time.Hour, 1e-30, time.Hour},
+		{0, 0, 0, 0},
+	} {
+		s := &Settings{Service: tt.service, Rate: tt.rate}
+		if got := recoveryWindow(s, Window{To: tt.storm}); got != tt.want {
+			t.Errorf("S %v, rate %v, storm %v: window = %v, want %v", tt.service, tt.rate, tt.storm, got, tt.want)
+		}
+	}
+}
+
+// A storm of a nanosecond does not make a run crawl.
+func TestShortStorm(t *testing.T) {
+	s := calmSettings()
+	s.Storms[0].To = s.Storms[0].From + 1
+	if r := newRecovery(s, recoveryWindow(s, s.Storms[0])); r.step < 24*time.Millisecond {
+		t.Errorf("a step of %v is too short for a run of %v", r.step, s.Duration+s.Drain)
+	}
+}
+
+func TestDrainTimes(t *testing.T) {
+	s := settings()
+	s.Storms = append(s.Storms, Window{"again", 60 * time.Second, 70 * time.Second})
+	s.Objectives = []Objective{{Query: Query{Metric: "drain.time", After: "down"}}}
+	tp := newTape(s, 0)
+	for id := engine.JobID(1); id <= 3; id++ { // one job ready for 21 s of the 30 s of calm
+		tp.enqueue(2+8*float64(id), id, 0)
+		tp.run(9+8*float64(id), id, 2+8*float64(id), 0)
+	}
+	for id := engine.JobID(10); id < 14; id++ {
+		tp.enqueue(45, id, 0)
+	}
+	tp.run(52, 10, 45, 0)
+	tp.run(55, 11, 45, 0)
+	tp.run(58, 12, 45, 0) // one left: calm
+	tp.run(59, 13, 45, 0)
+	r := tp.Finish(at(100), nil)
+	checkQuery(t, r, Query{Metric: "drain.time", After: "down"}, 8)
+	checkQuery(t, r, Query{Metric: "drain.time"}, 0)
+	// Above the mean of 21/30 before: 3.3 for 7 s, 2.3 and 1.3 for 3 s each, 0.3 for 1 s.
+	checkQuery(t, r, Query{Metric: "backlog.area"}, 7*3.3+3*2.3+3*1.3+0.3)
+}
+
+// What jobs waited before the end of the warm-up is no measure of calm.
+func TestRecoveryIgnoresTheWarmUp(t *testing.T) {
+	calm := exponential(0.05)
+	var want Value
+	for i, early := range []float64{0, 30} {
+		s := calmSettings()
+		s.Storms[0] = Window{"down", 150 * time.Second, 250 * time.Second} // before it, few enough windows for one to count
+		r := waits(s, func(at, u float64) float64 {
+			switch {
+			case at < 20: // claimed by 50 s, in order
+				return early
+			case at >= 160 && at < 550:
+				return 3
+			}
+			return calm(at, u)
+		})
+		got := r.Find(Query{Metric: "recovery.time"})
+		if i == 0 {
+			want = got
+		}
+		if got != want || got.Value < 300 {
+			t.Errorf("waits of %v s in the warm-up: recovery takes %v s, want %v s", early, got.Value, want.Value)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package plain
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Missing stands for a value that there is none of.
+const Missing = "–"
+
+// Duration writes seconds for people, with two to three significant digits: 11m52s, 1m41s,
+// 8.8s, 120ms, 3.2µs, 0s.
+func Duration(seconds float64) string {
+	if math.IsNaN(seconds) || math.IsInf(seconds, 0) {
+		return Missing
+	}
+	size := math.Abs(seconds)
+	sign := ""
+	if seconds < 0 {
+		sign = "−"
+	}
+	switch {
+	case size < 5e-10:
+		return "0s"
+	case size < 999.5e-9:
+		return sign + Digits(size*1e9, 3) + "ns"
+	case size < 999.5e-6:
+		return sign + Digits(size*1e6, 2) + "µs"
+	case size < 999.5e-3:
+		return sign + Digits(size*1e3, 2) + "ms"
+	case size < 59.95:
+		return sign + strconv.FormatFloat(size, 'f', 1, 64) + "s"
+	case size > 1e11:
+		return sign + Digits(size/(365.25*86400), 2) + "y"
+	}
+	return sign + clock(time.Duration(math.Round(size))*time.Second)
+}
+
+// clock writes whole seconds from a minute on: 4m13s, 1h02m, 3d04h.
+func clock(d time.Duration) string {
+	pair := func(big time.Duration, bigUnit string, small time.Duration, smallUnit string) string {
+		d = d.Round(small)
+		rest := int(d % big / small)
+		return strconv.Itoa(int(d/big)) + bigUnit + twoDigits(rest) + smallUnit
+	}
+	switch {
+	case d < time.Hour:
+		return pair(time.Minute, "m", time.Second, "s")
+	case d.Round(time.Minute) < 24*time.Hour:
+		return pair(time.Hour, "h", time.Minute, "m")
+	}
+	return pair(24*time.Hour, "d", time.Hour, "h")
+}
+
+func twoDigits(n int) string {
+	if n < 10 {
+		return "0" + strconv.Itoa(n)
+	}
+	return strconv.Itoa(n)
+}
+
+// Setting writes d as scenarios would: 30m, 1h30m, 500ms.
+func Setting(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// Digits writes v with at least n significant digits, and all digits before the point.
+func Digits(v float64, n int) string {
+	decimals := 0
+	if v != 0 {
+		decimals = max(0, n-1-int(math.Floor(math.Log10(math.Abs(v)))))
+	}
+	s := strconv.FormatFloat(v, 'f', min(decimals, 9), 64)
+	if strings.Contains(s, ".") {
+		s = strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+	}
+	return s
+}
+
+// Grouped sets commas between the thousands of a number.
+func Grouped(s string) string {
+	whole, fraction, point := strings.Cut(s, ".")
+	start := 0
+	if strings.HasPrefix(whole, "-") {
+		start = 1
+	}
+	for i := len(whole) - 3; i > start; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if point {
+		return whole + "." + fraction
+	}
+	return whole
+}
+
+// Plural writes "1 seed", "20 seeds".
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%s %ss", Grouped(fmt.Sprint(n)), noun)
+}
+
+// Number writes v in full, "" for NaN.
+func Number(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// SettingSeconds is for a duration of a scenario.
+func SettingSeconds(seconds float64) string {
+	return Setting(time.Duration(math.Round(seconds * 1e9)))
+}

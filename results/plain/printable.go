@@ -1,0 +1,45 @@
+package plain
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Printable returns text with � for control characters but the ends of lines and tabs, and
+// for those that turn the direction of text: this program writes none into any name.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
+			return utf8.RuneError
+		}
+		return r
+	}, text)
+}
+
+var escapes = regexp.MustCompile(`\\(?:u[0-9A-Fa-f]{4}|.)`)
+
+// PrintableJSON returns a JSON text all of whose strings are printable. Its lines stay.
+func PrintableJSON(text []byte) []byte {
+	text = escapes.ReplaceAllFunc(text, func(escape []byte) []byte {
+		switch escape[1] {
+		case 'b', 'f', 'r':
+			return []byte(`\ufffd`)
+		case 'u':
+			code, err := strconv.ParseUint(string(escape[2:]), 16, 32)
+			if err == nil && Printable(string(rune(code))) != string(rune(code)) {
+				return []byte(`\ufffd`)
+			}
+		}
+		return escape
+	})
+	return bytes.Map(func(r rune) rune {
+		if r == '\r' { // a space of JSON: in strings it is escaped
+			return r
+		}
+		return []rune(Printable(string(r)))[0]
+	}, text)
+}

@@ -1,0 +1,249 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/plain"
+	"strconv"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+const (
+	pairedNote      = "new − base by seed, ± = 95% CI; ≈ = no difference shown (paired t, Holm, α 0.05)"
+	independentNote = "new − base, ± = 95% CI; ≈ = no difference shown (Welch's t, Holm, α 0.05)"
+)
+
+// comparisonView is a comparison to be laid out.
+type comparisonView struct{ *results.Comparison }
+
+// WriteComparisons writes the tables of comparisons with one base, each with its heading;
+// Path and Note of o are not used.
+func WriteComparisons(w io.Writer, list []*results.Comparison, o TableOptions) error {
+	var out strings.Builder
+	switch o.Format {
+	case CSV:
+		c := cells{header: comparisonColumns}
+		for _, comparison := range list {
+			c.rows = append(c.rows, comparisonView{comparison}.plainRows()...)
+		}
+		out.WriteString(c.csv() + "\n")
+	case Markdown:
+		for i, comparison := range list {
+			if i > 0 {
+				out.WriteString("\n")
+			}
+			out.WriteString(comparisonView{comparison}.markdown())
+		}
+	default:
+		for i, comparison := range list {
+			if i > 0 {
+				out.WriteString("\n")
+			}
+			out.WriteString(comparisonView{comparison}.page(o))
+		}
+	}
+	if _, err := io.WriteString(w, out.String()); err != nil {
+		return fmt.Errorf("write comparison: %w", err)
+	}
+	return nil
+}
+
+// rows returns the cells for people. A policy is named in its first row only.
+func (c comparisonView) rows() cells {
+	t := cells{header: []string{"policy", "metric", "base", "new", "difference", "change"}}
+	if c.Gate.Set {
+		t.header = append(t.header, "")
+	}
+	marks := make([]bool, len(c.Changes))
+	values, halves, shares := make([]string, len(c.Changes)), make([]string, len(c.Changes)), make([]string, len(c.Changes))
+	for i := range c.Changes {
+		d := &c.Changes[i]
+		info, known := measure.Lookup(d.Metric)
+		if !known {
+			info.Unit = d.Unit
+		}
+		label := d.Policy
+		if i > 0 && c.Changes[i-1].Policy == label {
+			label = ""
+		}
+		t.rows = append(t.rows, []string{label, d.Query.String(), results.FormatEstimate(&d.Base, info), results.FormatEstimate(&d.New, info)})
+		values[i], shares[i] = formatDifference(d.Difference, info), relativeChange(d)
+		if !math.IsNaN(d.Half) {
+			halves[i] = results.FormatHalf(d.Half, info)
+			marks[i] = !d.Shown
+		}
+	}
+	t.add(beside(values, halves))
+	t.add(mark(shares, marks))
+	if c.Gate.Set {
+		for i := range c.Changes {
+			sign, _ := signOf(&c.Changes[i])
+			t.rows[i] = append(t.rows[i], strings.TrimSpace(sign+" "+c.Changes[i].Note()))
+		}
+	}
+	return t
+}
+
+// formatDifference writes a difference with its sign.
+func formatDifference(v float64, info measure.MetricInfo) string {
+	switch {
+	case math.IsNaN(v):
+		return plain.Missing
+	case v > 0:
+		return "+" + results.FormatValue(v, info)
+	case v < 0:
+		return "−" + results.FormatValue(-v, info)
+	}
+	return results.FormatValue(0, info)
+}
+
+// relativeChange writes the difference as a share of the base value.
+func relativeChange(d *results.Change) string {
+	switch relative := d.Relative(); {
+	case d.Difference == 0:
+		return "0%"
+	case math.IsNaN(relative):
+		return plain.Missing
+	default:
+		return formatChange(1 + relative)
+	}
+}
+
+// signOf returns the sign of a verdict, and its colour.
+func signOf(d *results.Change) (sign, color string) {
+	switch d.Verdict {
+	case results.Met:
+		return "✓", green
+	case results.Missed:
+		return "✗", red
+	case results.Unclear:
+		return "?", yellow
+	}
+	return "", ""
+}
+
+// title says what is compared.
+func (c comparisonView) title() []string {
+	side := func(s *results.Side) string {
+		return fmt.Sprintf("%s (%s, config %s)", s.Name, plain.Plural(len(s.Seeds), "seed"), s.ConfigHash)
+	}
+	return []string{c.Scenario, "base " + side(&c.Base), "new  " + side(&c.New)}
+}
+
+func (c comparisonView) footnote() string {
+	if c.Paired {
+		return pairedNote
+	}
+	return independentNote
+}
+
+// page lays out the comparison for a terminal.
+func (c comparisonView) page(o TableOptions) string {
+	paint := func(color, s string) string {
+		if !o.Color || color == "" {
+			return s
+		}
+		return color + s + plainS
+	}
+	var b strings.Builder
+	title := c.title()
+	b.WriteString(paint(bold, title[0]) + "\n   " + strings.Join(title[1:], "\n   ") + "\n\n")
+	t := c.rows()
+	left := []int{1, 2}
+	if c.Gate.Set {
+		left = append(left, len(t.header))
+	}
+	lines := layOutAligned(t, 3, left...)
+	if o.Width > 0 && widest(lines) > o.Width {
+		lines = layOutAligned(t, 2, left...)
+	}
+	for i, line := range lines {
+		color := dim
+		if i > 0 {
+			_, color = signOf(&c.Changes[i-1])
+			if color == green {
+				color = "" // as it should be
+			}
+		}
+		b.WriteString(paint(color, line) + "\n")
+	}
+	b.WriteString("\n" + paint(dim, c.footnote()) + "\n")
+	if end := c.conclusion(); end != "" {
+		b.WriteString(end + "\n")
+	}
+	return b.String()
+}
+
+// conclusion counts what is worse than the gate allows; "" without a gate.
+func (c comparisonView) conclusion() string {
+	if !c.Gate.Set {
+		return ""
+	}
+	missed, unclear := 0, 0
+	for i := range c.Changes {
+		switch c.Changes[i].Verdict {
+		case results.Missed:
+			missed++
+		case results.Unclear:
+			unclear++
+		}
+	}
+	most := plain.Digits(100*c.Gate.Most, 3) + "%"
+	var parts []string
+	if missed > 0 {
+		parts = append(parts, plain.Plural(missed, "metric")+" worse by more than "+most)
+	}
+	if unclear > 0 {
+		parts = append(parts, plain.Plural(unclear, "metric")+" unclear")
+	}
+	if len(parts) == 0 {
+		return "nothing is worse by more than " + most
+	}
+	return strings.Join(parts, ", ")
+}
+
+// markdown lays out the comparison for a document.
+func (c comparisonView) markdown() string {
+	title := c.title()
+	out := "**" + title[0] + "** " + title[1] + ", " + strings.Join(strings.Fields(title[2]), " ") + "\n\n"
+	t := c.rows()
+	for _, row := range t.rows {
+		for i := range row {
+			row[i] = strings.Join(strings.Fields(row[i]), " ")
+		}
+	}
+	w := t.writer()
+	configs := []table.ColumnConfig{}
+	for i := 2; i < 6; i++ {
+		configs = append(configs, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	w.SetColumnConfigs(configs)
+	out += w.RenderMarkdown() + "\n\n" + strings.ToUpper(c.footnote()[:1]) + c.footnote()[1:] + ".\n"
+	if end := c.conclusion(); end != "" {
+		out += "\n" + strings.ToUpper(end[:1]) + end[1:] + ".\n"
+	}
+	if len(c.Warnings) > 0 {
+		out += "\n- " + strings.Join(c.Warnings, "\n- ") + "\n"
+	}
+	return out
+}
+
+// comparisonColumns are those for programs, which get numbers in the metrics' units.
+var comparisonColumns = []string{"base", "new", "policy", "metric", "unit", "base value", "base bound", "new value", "new bound",
+	"difference", "low", "high", "relative", "n", "p", "shown", "verdict", "reason"}
+
+func (c comparisonView) plainRows() [][]string {
+	var rows [][]string
+	for i := range c.Changes {
+		d := &c.Changes[i]
+		rows = append(rows, []string{c.Base.Name, c.New.Name, d.Policy, d.Query.String(), d.Unit, plain.Number(d.Base.Mean), d.Base.Bound, plain.Number(d.New.Mean), d.New.Bound,
+			plain.Number(d.Difference), plain.Number(d.Low), plain.Number(d.High), plain.Number(d.Relative()), strconv.Itoa(d.N), plain.Number(d.P), strconv.FormatBool(d.Shown), string(d.Verdict), d.Reason})
+	}
+	return rows
+}

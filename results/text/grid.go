@@ -1,0 +1,126 @@
+package text
+
+import (
+	"math"
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/plain"
+)
+
+// Grid is the table of a summary's policies for a page: a row for each policy.
+type Grid struct {
+	Columns []GridColumn
+	Rows    [][]GridCell // by policy, then by column
+}
+
+// GridColumn is a metric in a Grid.
+type GridColumn struct {
+	measure.Query
+	Title string // for people: "fresh p99 in storm", or the query
+	Doc   string // what the metric is, without a full stop
+	Info  measure.MetricInfo
+}
+
+// GridCell is one value of a Grid in words.
+type GridCell struct {
+	Value  string // 4m13s, ≥ 2h00m; Missing: there is none, for Reason
+	Half   string // ±12.6s; "": there is no interval
+	Change string // against the baseline: −97%, base; "": not to be told
+	Same   bool   // no difference to the baseline is shown
+	Best   bool   // no policy has a better value, as far as it is printed, and one a worse one
+	Reason string
+}
+
+// GridOf returns the metrics of the table that WriteTable prints, then what the objectives are about,
+// then those asked for, each once and only if the summary has it.
+func GridOf(s *results.Summary, more ...measure.Query) Grid {
+	var g Grid
+	add := func(q measure.Query, title string) {
+		for i := range g.Columns {
+			if g.Columns[i].Query == q {
+				return
+			}
+		}
+		if len(s.Policies) == 0 || s.Policies[0].Find(q) == nil {
+			return
+		}
+		info, _ := measure.Lookup(q.Metric)
+		g.Columns = append(g.Columns, GridColumn{q, title, info.Doc, info})
+	}
+	for _, c := range s.Headline() {
+		add(c.Query, c.Title)
+	}
+	for i := range s.Objectives {
+		q := s.Objectives[i].Query
+		add(q, q.String())
+	}
+	for _, q := range more {
+		add(q, q.String())
+	}
+	for i := range s.Policies {
+		var row []GridCell
+		for k := range g.Columns {
+			row = append(row, cellOf(s, &s.Policies[i], g.Columns[k].Query))
+		}
+		g.Rows = append(g.Rows, row)
+	}
+	for k := range g.Columns {
+		g.markBest(s, k)
+	}
+	return g
+}
+
+// cellOf is the value of q under p.
+func cellOf(s *results.Summary, p *results.PolicySummary, q measure.Query) GridCell {
+	info, _ := measure.Lookup(q.Metric)
+	e, d := p.Find(q), p.Against(q)
+	cell := GridCell{Value: results.FormatEstimate(e, info)}
+	switch {
+	case e == nil:
+		cell.Reason = "it was not measured"
+	case e.Null():
+		cell.Reason = e.Reason
+	case !math.IsNaN(e.Half):
+		cell.Half = results.FormatHalf(e.Half, info)
+	}
+	if change := changeOf(s, p, q); change != plain.Missing {
+		cell.Change = change
+	}
+	cell.Same = d != nil && !d.Shown && !math.IsNaN(d.P)
+	return cell
+}
+
+// markBest marks the best values of column k, if the metric has a better and a worse. A lower
+// bound may in truth be anything above it.
+func (g *Grid) markBest(s *results.Summary, k int) {
+	info, q := g.Columns[k].Info, g.Columns[k].Query
+	best, worst, value := math.NaN(), math.NaN(), ""
+	sign := 1.0
+	if info.MoreIsBetter {
+		sign = -1
+	} else if !info.LessIsBetter {
+		return
+	}
+	for i := range s.Policies {
+		e := s.Policies[i].Find(q)
+		if e == nil || e.Null() {
+			continue
+		}
+		v := float64(sign * e.Mean)
+		if !(v <= worst) {
+			worst = v
+		}
+		if (e.Bound == "" || info.MoreIsBetter) && !(v >= best) {
+			best, value = v, g.Rows[i][k].Value
+		}
+	}
+	if math.IsNaN(best) || best == worst {
+		return
+	}
+	for i := range g.Rows {
+		g.Rows[i][k].Best = g.Rows[i][k].Value == value // which says whether it is a bound
+	}
+}
+
+// CellOf returns the value of q under policy i of s in words, as in a Grid but for Best.
+func CellOf(s *results.Summary, i int, q measure.Query) GridCell { return cellOf(s, &s.Policies[i], q) }

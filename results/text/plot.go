@@ -1,0 +1,314 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/plain"
+	"slices"
+	"strings"
+	"time"
+)
+
+// PlotOptions say how WritePlot draws.
+type PlotOptions struct {
+	Width int  // columns; 0: 80
+	ASCII bool // with characters that every terminal has
+	Color bool
+}
+
+const (
+	plotWidth  = 80
+	leastPlot  = 40  // columns
+	mostPlot   = 400 // columns
+	plotGutter = 8   // columns left of a plot
+	leastDot   = 1e-3
+	mostRange  = 1e6 // highest ÷ lowest of what a plot shows
+)
+
+// WritePlot draws, for each policy, how long fresh jobs wait over time: the p99 of each
+// stretch of time, median over seeds, on a logarithmic axis that all policies share, with
+// the storms marked below. It needs Settings and Data.
+func WritePlot(w io.Writer, s *results.Summary, o PlotOptions) error {
+	if s.Settings == nil || len(s.Data) != len(s.Policies) || s.Settings.Bucket <= 0 {
+		return fmt.Errorf("draw plot: the series are missing")
+	}
+	p := newTerminalPlot(s, o)
+	if _, err := io.WriteString(w, p.draw()); err != nil {
+		return fmt.Errorf("write plot: %w", err)
+	}
+	return nil
+}
+
+// terminalPlot is a plot before it is drawn.
+type terminalPlot struct {
+	s         *results.Summary
+	o         PlotOptions
+	columns   int // of a panel
+	rows      int // of a panel
+	marks     plotMarks
+	end       float64     // s: where the time axis ends
+	lines     [][]float64 // by policy, then by dot; NaN: nothing
+	peaks     []float64   // by policy, after the warm-up; NaN: no fresh job is claimed
+	low, high float64     // of the axis: powers of ten
+	nothing   bool        // no fresh job waits at all
+}
+
+// plotMarks are the characters of a plot.
+type plotMarks struct {
+	across, down int    // dots of a character
+	axis, tick   string // left of a row, and of one with a label
+	base, storm  string // below a panel, and there in a storm
+	corner       string
+	ellipsis     string
+	character    func(dots uint8) string
+}
+
+var (
+	unicodeMarks = plotMarks{across: 2, down: 4, axis: "│", tick: "┤", base: "─", storm: "▓", corner: "└", ellipsis: "…", character: braille}
+	asciiMarks   = plotMarks{across: 1, down: 2, axis: "|", tick: "+", base: "-", storm: "#", corner: "+", ellipsis: "...", character: asciiDots}
+)
+
+// braille is the character with the given dots: bit 4·column+row, from the top.
+func braille(dots uint8) string {
+	bits := [8]rune{0x01, 0x02, 0x04, 0x40, 0x08, 0x10, 0x20, 0x80}
+	r := rune(0x2800)
+	for i, bit := range bits {
+		if dots>>i&1 != 0 {
+			r |= bit
+		}
+	}
+	if r == 0x2800 {
+		return " "
+	}
+	return string(r)
+}
+
+// asciiDots is the character with an upper dot, bit 0, and a lower one, bit 1.
+func asciiDots(dots uint8) string { return [4]string{" ", "'", ".", ":"}[dots&3] }
+
+func newTerminalPlot(s *results.Summary, o PlotOptions) *terminalPlot {
+	p := &terminalPlot{s: s, o: o, marks: unicodeMarks, rows: 6}
+	if o.ASCII {
+		p.marks = asciiMarks
+	}
+	if len(s.Policies) > 4 {
+		p.rows = 4
+	}
+	if o.Width <= 0 {
+		p.o.Width = plotWidth
+	}
+	p.o.Width = min(max(p.o.Width, leastPlot), mostPlot)
+	p.columns = p.o.Width - plotGutter - 2
+	medians := make([][]float64, len(s.Data))
+	p.end = s.Settings.Duration.Seconds()
+	bucket := s.Settings.Bucket.Seconds()
+	for i := range s.Data {
+		medians[i] = medianWaits(s.Data[i].Series)
+		for k := len(medians[i]) - 1; k >= 0; k-- {
+			if !math.IsNaN(medians[i][k]) {
+				p.end = max(p.end, float64(k+1)*bucket)
+				break
+			}
+		}
+	}
+	for _, line := range medians {
+		p.lines = append(p.lines, p.resample(line, bucket))
+	}
+	p.scale(medians)
+	return p
+}
+
+// medianWaits is the median over the seeds of the p99 in each bucket. A minority of the
+// seeds does not speak for all.
+func medianWaits(series []measure.Series) []float64 {
+	var line, values []float64
+	for i := 0; ; i++ {
+		values = values[:0]
+		more := false
+		for k := range series {
+			if i < len(series[k].FreshWaitP99) {
+				more = true
+				if v := series[k].FreshWaitP99[i]; !math.IsNaN(v) && !math.IsInf(v, 0) {
+					values = append(values, max(v, 0))
+				}
+			}
+		}
+		if !more {
+			return line
+		}
+		median := math.NaN()
+		if len(values) > 0 && 2*len(values) >= len(series) {
+			slices.Sort(values)
+			median = (values[(len(values)-1)/2] + values[len(values)/2]) / 2
+		}
+		line = append(line, median)
+	}
+}
+
+// resample is the highest of line over the time of each dot across.
+func (p *terminalPlot) resample(line []float64, bucket float64) []float64 {
+	dots := make([]float64, p.columns*p.marks.across)
+	width := p.end / float64(len(dots))
+	for i := range dots {
+		dots[i] = math.NaN()
+		first, last := int(float64(i)*width/bucket), int(math.Ceil(float64(i+1)*width/bucket-1e-9))
+		for k := first; k < max(last, first+1) && k < len(line); k++ {
+			if !(line[k] <= dots[i]) && !math.IsNaN(line[k]) {
+				dots[i] = line[k]
+			}
+		}
+	}
+	return dots
+}
+
+// scale chooses the range of the axis, after the warm-up, and finds the peaks.
+func (p *terminalPlot) scale(medians [][]float64) {
+	low, high := math.Inf(1), 0.0
+	from := int(p.s.Settings.Warmup / p.s.Settings.Bucket)
+	for _, line := range medians {
+		peak := math.NaN()
+		for k := min(from, len(line)); k < len(line); k++ {
+			v := line[k]
+			if math.IsNaN(v) {
+				continue
+			}
+			if !(v <= peak) {
+				peak = v
+			}
+			if high = max(high, v); v > 0 {
+				low = min(low, v)
+			}
+		}
+		p.peaks = append(p.peaks, peak)
+	}
+	if p.nothing = !(high > 0); p.nothing {
+		low, high = leastDot, leastDot
+	}
+	low = max(low, high/mostRange, min(leastDot, high))
+	p.low, p.high = math.Pow(10, math.Floor(math.Log10(low)+1e-9)), math.Pow(10, math.Ceil(math.Log10(high)-1e-9))
+	if p.high <= p.low {
+		p.high = 10 * p.low
+	}
+}
+
+func (p *terminalPlot) draw() string {
+	var b strings.Builder
+	set := p.s.Settings
+	title := "fresh p99 wait per " + plain.Setting(set.Bucket) + " of virtual time"
+	if n := len(p.s.Seeds); n > 1 {
+		title += fmt.Sprintf(", median of %d seeds", n)
+	}
+	for _, line := range wrapped(title+", log scale", p.o.Width) {
+		b.WriteString(p.plain(line) + "\n")
+	}
+	for i := range p.s.Policies {
+		b.WriteString("\n" + p.panelTitle(i) + "\n")
+		p.panel(&b, i)
+	}
+	b.WriteString(p.timeAxis() + "\n")
+	for _, line := range p.stormLines() {
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
+
+func (p *terminalPlot) panelTitle(i int) string {
+	remark := "no fresh job is claimed"
+	switch peak := p.peaks[i]; {
+	case peak == 0:
+		remark = "never waits"
+	case !math.IsNaN(peak):
+		remark = "peak " + plain.Duration(peak)
+	}
+	room := p.columns - columns(remark) - 3
+	label := cut(p.s.Policies[i].Label, max(room, shortestName))
+	return strings.Repeat(" ", plotGutter) + p.paint(bold, p.plain(label)) + "   " + p.plain(remark)
+}
+
+// plain writes text with what the terminal has.
+func (p *terminalPlot) plain(text string) string {
+	if !p.o.ASCII {
+		return text
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '–' || r == '−':
+			return '-'
+		case r == 'µ':
+			return 'u'
+		case r > '~' || r < ' ':
+			return '?'
+		}
+		return r
+	}, strings.ReplaceAll(text, "…", p.marks.ellipsis))
+}
+
+func (p *terminalPlot) paint(color, text string) string {
+	if !p.o.Color {
+		return text
+	}
+	return color + text + plainS
+}
+
+// columnSpan is a storm in columns of a panel.
+type columnSpan struct {
+	from, to int // [from, to)
+	window   measure.Window
+}
+
+func (p *terminalPlot) storms() []columnSpan {
+	var spans []columnSpan
+	perColumn := p.end / float64(p.columns)
+	for _, w := range p.s.Settings.Storms {
+		from := int(w.From.Seconds() / perColumn)
+		to := max(int(math.Ceil(w.To.Seconds()/perColumn-1e-9)), from+1)
+		if from < p.columns {
+			spans = append(spans, columnSpan{from, min(to, p.columns), w})
+		}
+	}
+	return spans
+}
+
+// stormLines say which storm is when.
+func (p *terminalPlot) stormLines() []string {
+	var lines []string
+	for i, s := range p.storms() {
+		if i == 8 {
+			lines = append(lines, p.plain(fmt.Sprintf("%*sand %s more", plotGutter, "", plain.Plural(len(p.s.Settings.Storms)-i, "storm"))))
+			break
+		}
+		span := clockSpan(s.window)
+		name := cut(s.window.Name, max(p.columns-columns(span)-4, shortestName))
+		lines = append(lines, strings.Repeat(" ", plotGutter)+p.paint(red, p.marks.storm)+" "+p.plain(name+" "+span))
+	}
+	return lines
+}
+
+// timeAxis labels the time below the last panel.
+func (p *terminalPlot) timeAxis() string {
+	step := plotSteps[len(plotSteps)-1]
+	for _, s := range plotSteps {
+		if p.end/s.Seconds() <= float64(p.columns)/10 {
+			step = s
+			break
+		}
+	}
+	line := []rune(strings.Repeat(" ", p.o.Width+plotGutter))
+	for at := time.Duration(0); at.Seconds() <= p.end*(1+1e-9); at += step {
+		label := []rune(plain.Setting(at))
+		if at == 0 {
+			label = []rune("0")
+		}
+		column := plotGutter + 1 + int(math.Round(at.Seconds()/p.end*float64(p.columns)))
+		column = min(column, plotGutter+1+p.columns-len(label)+1)
+		copy(line[column:], label)
+	}
+	return strings.TrimRight(string(line), " ")
+}
+
+var plotSteps = []time.Duration{time.Millisecond, 10 * time.Millisecond, 100 * time.Millisecond, time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second,
+	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 20 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour,
+	24 * time.Hour, 5 * 24 * time.Hour, 30 * 24 * time.Hour, 365 * 24 * time.Hour}

@@ -1,0 +1,173 @@
+package text
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"qsim/results"
+	"qsim/results/measure"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+// plotted is a summary of policies whose fresh p99 waits over time are given, by seed.
+func plotted(labels []string, waits ...[][]float64) *results.Summary {
+	s := &results.Summary{Scenario: "s", Seeds: []uint64{1}, Settings: &measure.Settings{Duration: 10 * time.Minute, Bucket: 10 * time.Second,
+		Storms: []measure.Window{{Name: "down", From: 5 * time.Minute, To: 6 * time.Minute}}}}
+	for i, label := range labels {
+		s.Policies = append(s.Policies, results.PolicySummary{Label: label})
+		var data results.PolicyData
+		for _, line := range waits[i] {
+			data.Series = append(data.Series, measure.Series{FreshWaitP99: line})
+		}
+		s.Data = append(s.Data, data)
+	}
+	return s
+}
+
+// line is 60 buckets of v, with peak from bucket 30 to 36.
+func line(v, peak float64) []float64 {
+	values := make([]float64, 60)
+	for i := range values {
+		if values[i] = v; i >= 30 && i < 36 {
+			values[i] = peak
+		}
+	}
+	return values
+}
+
+func plotText(t *testing.T, s *results.Summary, o PlotOptions) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WritePlot(&b, s, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestPlotInASCII(t *testing.T) {
+	s := plotted([]string{"fifo", "capped µ"}, [][]float64{line(.01, 100)}, [][]float64{line(.01, .1)})
+	want := `fresh p99 wait per 10s of virtual time, log scale
+
+        fifo   peak 1m40s
+   100s +                        :''''.
+    10s +                        :    :
+     1s +                        :    :
+        |                        :    :
+  100ms +                        :    :
+   10ms +........................'    :..................
+        +------------------------#####-------------------
+
+        capped u   peak 100ms
+   100s +
+    10s +
+     1s +
+        |
+  100ms +                        :''''.
+   10ms +........................'    :..................
+        +------------------------#####-------------------
+         0                       5m                    10m
+        # down 5m-6m
+`
+	got := plotText(t, s, PlotOptions{Width: 58, ASCII: true})
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	for _, r := range got {
+		if r > '~' {
+			t.Errorf("%q is no ASCII", r)
+		}
+	}
+}
+
+// TestPlotShowsTheStorm finds the peak where the storm is, in both sets of characters.
+func TestPlotShowsTheStorm(t *testing.T) {
+	s := plotted([]string{"fifo"}, [][]float64{line(.01, 100)})
+	for _, ascii := range []bool{true, false} {
+		lines := strings.Split(plotText(t, s, PlotOptions{Width: 80, ASCII: ascii}), "\n")
+		top, base := []rune(lines[3]), []rune(lines[9])
+		storm := '▓'
+		if ascii {
+			storm = '#'
+		}
+		first := strings.IndexFunc(string(top[9:]), func(r rune) bool { return r != ' ' })
+		from := strings.IndexRune(string(base), storm)
+		column := utf8.RuneCountInString(string(base)[:from]) - 9
+		if first < column-1 || first > column+1 || len(top) > 9+column+10 {
+			t.Errorf("ascii %v: the peak begins in column %d, the storm in column %d:\n%s", ascii, first, column, strings.Join(lines, "\n"))
+		}
+	}
+}
+
+func TestPlotOfOddData(t *testing.T) {
+	nan := math.NaN()
+	silent := make([]float64, 60)
+	for i := range silent {
+		silent[i] = nan
+	}
+	many := make([]string, 20)
+	var waits [][][]float64
+	for i := range many {
+		many[i] = fmt.Sprintf("policy %d with a name of 日本語 and 🎉 that goes on and on and on and on", i)
+		waits = append(waits, [][]float64{line(float64(i), 1e12), line(nan, 3)})
+	}
+	for _, tt := range []struct {
+		name string
+		s    *results.Summary
+		want string
+	}{
+		{"all zero", plotted([]string{"a"}, [][]float64{line(0, 0)}), "never waits"},
+		{"nothing claimed", plotted([]string{"a"}, [][]float64{silent}), "no fresh job is claimed"},
+		{"no series", plotted([]string{"a"}, nil), "no fresh job is claimed"},
+		{"one bucket", plotted([]string{"a"}, [][]float64{{.5}}), "peak 500ms"},
+		{"goes on", plotted([]string{"a"}, [][]float64{append(line(.1, 1), line(.1, 1)...)}), "20m"},
+		{"infinite", plotted([]string{"a"}, [][]float64{{math.Inf(1), 2}}), "peak 2.0s"},
+		{"a minority", plotted([]string{"a"}, [][]float64{{1, nan}, {1, nan}, {1, 50}}), "peak 1.0s"},
+		{"many", plotted(many, waits...), "policy 19 with"},
+		{"tiny", plotted([]string{"a"}, [][]float64{{1e-9, 2e-9}}), "peak 2ns"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, width := range []int{0, 40, 80, 200} {
+				for _, ascii := range []bool{true, false} {
+					got := plotText(t, tt.s, PlotOptions{Width: width, ASCII: ascii})
+					if !strings.Contains(got, tt.want) {
+						t.Errorf("%q is missing in\n%s", tt.want, got)
+					}
+					if width == 0 {
+						width = 80
+					}
+					for line := range strings.Lines(got) {
+						if n := columns(strings.TrimSuffix(line, "\n")); n > max(width, 60) {
+							t.Errorf("width %d: a line of %d columns: %s", width, n, line)
+						}
+					}
+					if strings.Contains(got, "\x1b") {
+						t.Error("it is coloured")
+					}
+				}
+			}
+			if !strings.Contains(plotText(t, tt.s, PlotOptions{Color: true}), "\x1b[") {
+				t.Error("it is not coloured")
+			}
+		})
+	}
+	if err := WritePlot(&bytes.Buffer{}, &results.Summary{}, PlotOptions{}); err == nil {
+		t.Error("a summary without series was drawn")
+	}
+}
+
+// A plot needs some columns, and takes no more than anybody reads, whatever the terminal has.
+func TestPlotOfAnyWidth(t *testing.T) {
+	for width, want := range map[int]int{-1: plotWidth, 1: leastPlot, 20: leastPlot, leastPlot - 1: leastPlot, leastPlot: leastPlot, 57: 57, 1 << 40: mostPlot} {
+		text := plotText(t, plotted([]string{"fifo"}, [][]float64{line(.01, 100)}), PlotOptions{Width: width})
+		most := 0
+		for _, l := range strings.Split(text, "\n") {
+			most = max(most, utf8.RuneCountInString(l))
+		}
+		if most > want || most < want-3 {
+			t.Errorf("in %d columns it is %d wide, want %d:\n%s", width, most, want, text)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package text
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/plain"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// mostSweepRows is how many rows of a sweep Text shows.
+const mostSweepRows = 200
+
+// sweepView is a sweep to be laid out.
+type sweepView struct{ *results.Sweep }
+
+// WriteSweep writes a row for each cell and policy: Text and Markdown for people, CSV with
+// all numbers in full, each metric with its interval and the seeds that had a value.
+func WriteSweep(w io.Writer, sweep *results.Sweep, o TableOptions) error {
+	s := sweepView{sweep}
+	if o.Format == CSV {
+		rows := s.plainRows().inert()
+		out := csv.NewWriter(w)
+		if err := out.WriteAll(append([][]string{rows.header}, rows.rows...)); err != nil {
+			return fmt.Errorf("write table: %w", err)
+		}
+		return nil
+	}
+	rows, metrics := s.rows(o.Format == Text), len(s.Queries)
+	left := len(rows.rows)
+	if o.Format == Text && left > mostSweepRows {
+		rows.rows = rows.rows[:mostSweepRows]
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n", s.describe())
+	if err := WriteCells(&b, rows.header, rows.rows, len(rows.header)-metrics-1, o.Format); err != nil {
+		return err
+	}
+	if more := left - len(rows.rows); more > 0 {
+		fmt.Fprintf(&b, "and %s more: --format csv prints them all\n", countOf(more, "row"))
+	}
+	fmt.Fprintf(&b, "\n%s\n", s.footnote())
+	if line := strings.Trim(o.Path+"  "+o.Note, " "); o.Format == Text && line != "" {
+		fmt.Fprintf(&b, "%s\n", line)
+	}
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("write table: %w", err)
+	}
+	return nil
+}
+
+// describe says what was swept.
+func (s sweepView) describe() string {
+	var axes []string
+	for i := range s.Axes {
+		axes = append(axes, fmt.Sprintf("%s (%d)", s.Axes[i].Key, len(s.Axes[i].Values)))
+	}
+	return fmt.Sprintf("%s  %s: %s × %s × %s", s.Scenario, strings.Join(axes, " × "), countOf(len(s.Cells), "cell"),
+		countOfPolicies(len(s.Policies)), countOf(len(s.Seeds), "seed"))
+}
+
+func countOf(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return plain.Grouped(strconv.Itoa(n)) + " " + noun
+}
+
+func countOfPolicies(n int) string {
+	if n == 1 {
+		return "1 policy"
+	}
+	return strconv.Itoa(n) + " policies"
+}
+
+// footnote says how to read the numbers.
+func (s sweepView) footnote() string {
+	words := "± 95 % t-interval over the seeds, which are the same in every cell; ≥ the run ended too early to tell"
+	if len(s.Seeds) < 2 {
+		words = "one seed: no interval"
+	}
+	if len(s.Objectives) > 0 {
+		words += "; the last column: all objectives of the policy"
+	}
+	return words
+}
+
+// rows are the table for people. Under once, the values of a cell stand in its first row only.
+func (s sweepView) rows(once bool) cells {
+	c := cells{header: append(s.shortKeys(), "policy")}
+	for i := range s.Cells {
+		values := s.Values(s.Cells[i].Index)
+		for k := range s.Cells[i].Rows {
+			row := slices.Clone(values)
+			for i := range row {
+				row[i] = shortened(row[i])
+			}
+			if once && k > 0 {
+				row = make([]string, len(values))
+			}
+			c.rows = append(c.rows, append(row, s.Policies[s.Cells[i].Rows[k].Policy].Label))
+		}
+	}
+	titles := s.titles()
+	for q := range s.Queries {
+		info, _ := measure.Lookup(s.Queries[q].Metric)
+		var means, halves []string
+		for i := range s.Cells {
+			for k := range s.Cells[i].Rows {
+				e := &s.Cells[i].Rows[k].Estimates[q]
+				means = append(means, results.FormatEstimate(e, info))
+				half := ""
+				if !math.IsNaN(e.Half) && e.Half > 0 {
+					half = results.FormatHalf(e.Half, info)
+				}
+				halves = append(halves, half)
+			}
+		}
+		c.header = append(c.header, titles[q])
+		c.add(beside(means, halves))
+	}
+	c.header = append(c.header, "")
+	var outcomes []string
+	for i := range s.Cells {
+		for k := range s.Cells[i].Rows {
+			outcomes = append(outcomes, string(s.Cells[i].Rows[k].Outcome()))
+		}
+	}
+	c.add(outcomes)
+	return c
+}
+
+// shortened cuts a value that would make a column too wide: its end is kept, because those
+// that begin alike often differ there.
+func shortened(value string) string {
+	const most = 40
+	if r := []rune(value); len(r) > most {
+		return string(r[:most-14]) + "…" + string(r[len(r)-13:])
+	}
+	return value
+}
+
+// shortKeys are the last words of the axes' keys, or where those are alike the keys.
+func (s sweepView) shortKeys() []string {
+	var short []string
+	seen := map[string]int{}
+	for i := range s.Axes {
+		word := s.Axes[i].Key[strings.LastIndexByte(s.Axes[i].Key, '.')+1:]
+		short = append(short, word)
+		seen[word]++
+	}
+	for i := range short {
+		if seen[short[i]] > 1 {
+			short[i] = s.Axes[i].Key
+		}
+	}
+	return short
+}
+
+// titles name the queries above their columns.
+func (s sweepView) titles() []string {
+	known := results.Headline(s.Queries)
+	var titles []string
+	for _, q := range s.Queries {
+		title := q.String()
+		for _, column := range known {
+			if column.Query == q {
+				title = column.Title
+			}
+		}
+		titles = append(titles, title)
+	}
+	return titles
+}
+
+// plainRows are the table for programs.
+func (s sweepView) plainRows() cells {
+	c := cells{header: []string{"cell"}}
+	for i := range s.Axes {
+		c.header = append(c.header, s.Axes[i].Key)
+	}
+	c.header = append(c.header, "policy")
+	for _, q := range s.Queries {
+		name := q.String()
+		c.header = append(c.header, name, name+" low", name+" high", name+" n", name+" bound")
+	}
+	c.header = append(c.header, "objectives", "fingerprint")
+	for i := range s.Cells {
+		cell := &s.Cells[i]
+		values := s.Values(cell.Index)
+		for k := range cell.Rows {
+			r := &cell.Rows[k]
+			row := append([]string{strconv.Itoa(cell.Index)}, values...)
+			row = append(row, s.Policies[r.Policy].Label)
+			for q := range r.Estimates {
+				e := &r.Estimates[q]
+				row = append(row, plain.Number(e.Mean), plain.Number(e.Low), plain.Number(e.High), strconv.Itoa(e.N), e.Bound)
+			}
+			c.rows = append(c.rows, append(row, string(r.Outcome()), r.Fingerprint))
+		}
+	}
+	return c
+}

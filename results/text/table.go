@@ -1,0 +1,236 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/plain"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// Format of a table.
+type Format uint8
+
+// The formats of a table.
+const (
+	Text     Format = iota // for people
+	Markdown               // for people elsewhere
+	CSV                    // plain numbers in the metrics' units
+)
+
+// TableOptions say how WriteTable writes.
+type TableOptions struct {
+	Format Format
+	Color  bool // ANSI colours in Text; signs carry the meaning without them
+	Width  int  // columns that Text should fit in; 0: as wide as it gets
+	// Path and Note make the last line of Text, for example the path of the
+	// report and "8.4s, 1.7M jobs/s". There is none if both are empty.
+	Path, Note string
+}
+
+// Some signs are as wide as two letters in East Asian locales, and a table would shift
+// with the user's.
+func init() { text.OverrideRuneWidthEastAsianWidth(false) }
+
+// WriteTable writes the table of the policies; Text and Markdown also say what
+// was run, what became of the objectives, and how to read the numbers.
+func WriteTable(w io.Writer, s *results.Summary, o TableOptions) error {
+	var out string
+	switch o.Format {
+	case Markdown:
+		out = markdown(s)
+	case CSV:
+		out = plainCells(s).csv() + "\n"
+	default:
+		out = page(s, o)
+	}
+	if _, err := io.WriteString(w, out); err != nil {
+		return fmt.Errorf("write table: %w", err)
+	}
+	return nil
+}
+
+// cells is a table before it is laid out.
+type cells struct {
+	header []string
+	rows   [][]string
+}
+
+// values returns the table's cells for people.
+func values(s *results.Summary, short bool) cells {
+	c := cells{header: []string{"policy"}}
+	for i := range s.Policies {
+		c.rows = append(c.rows, []string{s.Policies[i].Label})
+	}
+	for _, column := range s.Headline() {
+		title := column.Title
+		if short {
+			title = column.Short
+		}
+		c.header = append(c.header, title)
+		info, _ := measure.Lookup(column.Metric)
+		values, halves, marks := make([]string, len(s.Policies)), make([]string, len(s.Policies)), make([]bool, len(s.Policies))
+		for i := range s.Policies {
+			e := s.Policies[i].Find(column.Query)
+			values[i] = results.FormatEstimate(e, info)
+			if column.HasHalf && e != nil && !math.IsNaN(e.Half) {
+				halves[i] = results.FormatHalf(e.Half, info)
+			}
+			d := s.Policies[i].Against(column.Query)
+			marks[i] = d != nil && !d.Shown && !math.IsNaN(d.P)
+		}
+		if !column.HasHalf {
+			c.add(mark(values, marks))
+			continue
+		}
+		c.add(beside(values, halves))
+		c.header = append(c.header, "vs base")
+		changes := make([]string, len(s.Policies))
+		for i := range s.Policies {
+			changes[i] = changeOf(s, &s.Policies[i], column.Query)
+		}
+		c.add(mark(changes, marks))
+	}
+	return c
+}
+
+// add appends a column.
+func (c *cells) add(values []string) {
+	for i := range c.rows {
+		c.rows[i] = append(c.rows[i], values[i])
+	}
+}
+
+// beside joins two columns, each right-aligned.
+func beside(left, right []string) []string {
+	joined := make([]string, len(left))
+	widest := func(column []string) int {
+		width := 0
+		for _, s := range column {
+			width = max(width, text.RuneWidthWithoutEscSequences(s))
+		}
+		return width
+	}
+	leftWidth, rightWidth := widest(left), widest(right)
+	for i := range left {
+		joined[i] = text.AlignRight.Apply(left[i], leftWidth)
+		if rightWidth > 0 {
+			joined[i] += " " + text.AlignRight.Apply(right[i], rightWidth)
+		}
+	}
+	return joined
+}
+
+// mark appends the sign of no difference where marks says so, and room for it elsewhere.
+func mark(values []string, marks []bool) []string {
+	if !slices.Contains(marks, true) {
+		return values
+	}
+	marked := make([]string, len(values))
+	for i, v := range values {
+		marked[i] = v + "  "
+		if marks[i] {
+			marked[i] = v + " ≈"
+		}
+	}
+	return marked
+}
+
+// changeOf writes by how much the estimate of q differs from the baseline's, relative to that.
+func changeOf(s *results.Summary, p *results.PolicySummary, q measure.Query) string {
+	e, base := p.Find(q), s.BaselinePolicy().Find(q)
+	switch {
+	case p.Baseline:
+		return "base"
+	case e == nil || base == nil || e.Null() || base.Null() || e.Bound != "" && base.Bound != "":
+		return plain.Missing
+	case e.Mean == base.Mean:
+		return "0%"
+	case base.Mean == 0:
+		return plain.Missing
+	}
+	sign := ""
+	switch {
+	case e.Bound != "":
+		sign = "≥ "
+	case base.Bound != "":
+		sign = "≤ "
+	}
+	return sign + formatChange(e.Mean/base.Mean)
+}
+
+// formatChange writes a ratio as a change: −97%, +12%, ×14.
+func formatChange(ratio float64) string {
+	percent := (ratio - 1) * 100
+	if percent >= 999.5 {
+		return "×" + plain.Grouped(plain.Digits(ratio, 2))
+	}
+	if size := math.Abs(percent); size >= 1 && percent > -99 {
+		return strings.Replace(fmt.Sprintf("%+.0f%%", percent), "-", "−", 1)
+	}
+	tenths := math.Trunc(percent*10) / 10 // not rounded: what is left of 100 % is not nothing
+	return strings.Replace(fmt.Sprintf("%+.1f%%", tenths), "-", "−", 1)
+}
+
+// plainCells returns the table's numbers for programs.
+func plainCells(s *results.Summary) cells {
+	c := cells{header: []string{"policy"}}
+	for i := range s.Policies {
+		c.rows = append(c.rows, []string{s.Policies[i].Label})
+	}
+	for _, column := range s.Headline() {
+		name := column.Query.String()
+		c.header = append(c.header, name, name+" low", name+" high", name+" bound", name+" difference", name+" shown")
+		for i := range s.Policies {
+			row := []string{"", "", "", "", "", ""}
+			if e := s.Policies[i].Find(column.Query); e != nil {
+				row[0], row[1], row[2], row[3] = plain.Number(e.Mean), plain.Number(e.Low), plain.Number(e.High), e.Bound
+			}
+			if d := s.Policies[i].Against(column.Query); d != nil {
+				row[4], row[5] = plain.Number(d.Difference), strconv.FormatBool(d.Shown)
+			}
+			c.rows[i] = append(c.rows[i], row...)
+		}
+	}
+	return c
+}
+
+// writer returns the cells as a table of the library.
+func (c cells) writer() table.Writer {
+	t := table.NewWriter()
+	row := func(cells []string) table.Row {
+		r := make(table.Row, len(cells))
+		for i, cell := range cells {
+			r[i] = cell
+		}
+		return r
+	}
+	if c.header != nil {
+		t.AppendHeader(row(c.header))
+	}
+	for _, cells := range c.rows {
+		t.AppendRow(row(cells))
+	}
+	return t
+}
+
+func (c cells) csv() string { return c.inert().writer().RenderCSV() }
+
+// clockSpan writes a storm's window: 10m–15m.
+func clockSpan(w measure.Window) string { return plain.Setting(w.From) + "–" + plain.Setting(w.To) }
+
+// inert are the same cells for a CSV file.
+func (c cells) inert() cells {
+	out := cells{header: c.header}
+	for _, row := range c.rows {
+		out.rows = append(out.rows, plain.InertRow(row))
+	}
+	return out
+}

@@ -1,0 +1,303 @@
+package text
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/plain"
+	"strings"
+	"testing"
+	"time"
+)
+
+func written(t *testing.T, s *results.Summary, o TableOptions) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WriteTable(&b, s, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestTables(t *testing.T) {
+	sum := summarized(t, 6)
+	golden(t, "table.txt", []byte(written(t, sum, TableOptions{Path: "results/runs/small/report.html", Note: "8.4s, 1.7M jobs/s"})))
+	golden(t, "table-80.txt", []byte(written(t, sum, TableOptions{Width: 80})))
+	golden(t, "table-color.txt", []byte(written(t, sum, TableOptions{Color: true})))
+	golden(t, "table.md", []byte(written(t, sum, TableOptions{Format: Markdown})))
+	golden(t, "table.csv", []byte(written(t, sum, TableOptions{Format: CSV})))
+}
+
+// What is read back makes the same table, but for what only the scenario knows.
+func TestTableOfAStoredSummary(t *testing.T) {
+	sum := summarized(t, 6)
+	read, err := results.ReadSummary(bytes.NewReader(encoded(t, sum)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tail := func(s string) string { return s[strings.Index(s, "\n"):] }
+	if got, want := tail(written(t, read, TableOptions{})), tail(written(t, sum, TableOptions{})); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+	read.Settings = sum.Settings
+	if got, want := written(t, read, TableOptions{}), written(t, sum, TableOptions{}); got != want {
+		t.Errorf("with settings:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+// However wide the labels, a table of 80 columns fits, and no label takes all of them.
+func TestTableFits(t *testing.T) {
+	for _, width := range []int{80, 100, 120} {
+		sum := summarized(t, 6)
+		sum.Policies[1].Label = "Weighted eighty to twenty, and 重试队列 in another language, 🚀 besides"
+		for i := range sum.Objectives {
+			if sum.Objectives[i].Policy == "Weighted" {
+				sum.Objectives[i].Policy = sum.Policies[1].Label
+			}
+		}
+		out := written(t, sum, TableOptions{Width: width})
+		table, _, _ := strings.Cut(out, "objectives")
+		for _, line := range strings.Split(table, "\n") {
+			if columns(line) > width {
+				t.Errorf("%d columns, not %d: %s", columns(line), width, line)
+			}
+		}
+		if !strings.Contains(out, "…") {
+			t.Errorf("nothing is cut:\n%s", out)
+		}
+	}
+}
+
+func TestHeadings(t *testing.T) {
+	sum := summarized(t, 6)
+	sum.Settings.Nodes, sum.Settings.Workers = 3, 50
+	sum.Settings.Storms = append(sum.Settings.Storms, measure.Window{Name: "second-storm", From: 60 * time.Second, To: 90 * time.Second})
+	want := "small   1m40s virtual · 6 seeds · 3 nodes × 50 workers · 20 jobs/s · down 40s–50s\n   second-storm 1m0s–1m30s"
+	if got := heading(sum, 85); got != strings.Replace(want, "1m0s", "1m", 1) {
+		t.Errorf("heading = %s", got)
+	}
+	sum.Settings = nil
+	if got := heading(sum, 80); got != "small   1m40s virtual · 6 seeds" {
+		t.Errorf("heading = %s", got)
+	}
+}
+
+// Without a storm the first column is of the whole run, and there is no recovery.
+func TestTableWithoutStorms(t *testing.T) {
+	s, runs := comparison(5)
+	several := *s
+	several.Storms = append([]measure.Window{{Name: "herd", From: 30 * time.Second, To: 30 * time.Second}}, s.Storms...)
+	if sum, err := results.Summarize(&several, runs, results.Options{}); err != nil || !strings.Contains(written(t, sum, TableOptions{}), "fresh p99 in herd") {
+		t.Errorf("the table does not name the storm: %v", err)
+	}
+	s.Storms, s.Objectives = nil, nil
+	sum, err := results.Summarize(s, runs, results.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := written(t, sum, TableOptions{})
+	if !strings.Contains(out, "policy      fresh p99") || strings.Contains(out, "in storm") || strings.Contains(out, "recovery") || strings.Contains(out, "objective") {
+		t.Errorf("table:\n%s", out)
+	}
+}
+
+func TestNullsAndBoundsInTables(t *testing.T) {
+	sum := summarized(t, 6)
+	info, _ := measure.Lookup("drain.time")
+	for _, tt := range []struct {
+		e    *results.Estimate
+		want string
+	}{{nil, "–"}, {&results.Estimate{Mean: math.NaN()}, "–"}, {&results.Estimate{Mean: 300, Bound: ">="}, "≥ 5m00s"}, {&results.Estimate{Mean: 0.12}, "120ms"}} {
+		if got := results.FormatEstimate(tt.e, info); got != tt.want {
+			t.Errorf("%+v = %q, want %q", tt.e, got, tt.want)
+		}
+	}
+	q := measure.Query{Metric: "fresh.wait.p99", During: "down"}
+	p, base := sum.Policies[1].Find(q), sum.Policies[0].Find(q)
+	base.Mean, base.Bound = 10, ">="
+	for _, tt := range []struct {
+		mean  float64
+		bound string
+		want  string
+	}{{1, "", "≤ −90%"}, {1, ">=", "–"}, {math.NaN(), "", "–"}} {
+		p.Mean, p.Bound = tt.mean, tt.bound
+		if got := changeOf(sum, &sum.Policies[1], q); got != tt.want {
+			t.Errorf("change of %v %s = %q, want %q", tt.mean, tt.bound, got, tt.want)
+		}
+	}
+	base.Bound, p.Mean, p.Bound = "", 12, ">="
+	if got := changeOf(sum, &sum.Policies[1], q); got != "≥ +20%" {
+		t.Errorf("change of a bound = %q", got)
+	}
+	base.Mean = 0
+	if got := changeOf(sum, &sum.Policies[1], q); got != "–" {
+		t.Errorf("change from nothing = %q", got)
+	}
+	p.Mean = 0
+	if got := changeOf(sum, &sum.Policies[1], q); got != "0%" {
+		t.Errorf("change from nothing to nothing = %q", got)
+	}
+}
+
+func TestConclusions(t *testing.T) {
+	v := func(o results.Outcome, expect bool) results.Verdict {
+		return results.Verdict{Outcome: o, Expect: expect}
+	}
+	for _, tt := range []struct {
+		verdicts []results.Verdict
+		want     string
+	}{
+		{nil, ""}, {[]results.Verdict{v(results.Met, false), v(results.Missed, true)}, "all objectives as wanted"},
+		{[]results.Verdict{v(results.Missed, false), v(results.Met, false)}, "1 objective missed"},
+		{[]results.Verdict{v(results.Missed, false), v(results.Missed, false), v(results.Met, true), v(results.Unclear, true)}, "2 objectives missed, 1 objective met that should have been missed, 1 objective unclear"},
+	} {
+		if got := conclusion(&results.Summary{Objectives: tt.verdicts}); got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.verdicts, got, tt.want)
+		}
+	}
+	signs := ""
+	for _, v := range []results.Verdict{v(results.Met, false), v(results.Met, true), v(results.Missed, false), v(results.Missed, true), v(results.Unclear, false)} {
+		color := outcomeColor(&v)
+		signs += v.Sign() + map[string]string{green: "g", red: "r", yellow: "y"}[color]
+	}
+	if signs != "✓g✓r✗r✗g?y" {
+		t.Errorf("signs = %s", signs)
+	}
+}
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("broken") }
+
+func TestWriteTableFails(t *testing.T) {
+	if err := WriteTable(brokenWriter{}, summarized(t, 2), TableOptions{}); err == nil || err.Error() != "write table: broken" {
+		t.Errorf("error = %v", err)
+	}
+}
+
+func TestFormatDuration(t *testing.T) {
+	for seconds, want := range map[float64]string{
+		0: "0s", 1e-12: "0s", 3e-9: "3ns", 9.56e-4: "956µs", 0.0123: "12ms", 0.12: "120ms", 0.9994: "999ms", 0.9996: "1.0s", 8.84: "8.8s",
+		59.94: "59.9s", 59.96: "1m00s", 253: "4m13s", 484: "8m04s", 712.4: "11m52s", 3599.6: "1h00m", 3725: "1h02m", 86399: "1d00h", 100000: "1d04h",
+		-8.8: "−8.8s", 5e11: "15844y", math.NaN(): "–", math.Inf(1): "–", 300: "5m00s", 0.00123: "1.2ms", 4.5e-6: "4.5µs",
+	} {
+		if got := plain.Duration(seconds); got != want {
+			t.Errorf("%v s = %q, want %q", seconds, got, want)
+		}
+	}
+}
+
+func TestFormatValue(t *testing.T) {
+	plain, share, wait := measure.MetricInfo{Unit: "executions"}, measure.MetricInfo{Unit: "1", Share: true}, measure.MetricInfo{Unit: "s"}
+	for _, tt := range []struct {
+		v    float64
+		info measure.MetricInfo
+		want string
+	}{
+		{4.43, plain, "4.43"}, {12300, plain, "12,300"}, {1234567.4, plain, "1,234,567"}, {0, plain, "0"}, {0.00012, plain, "0.00012"}, {-3, plain, "−3"},
+		{-1234.5, plain, "−1,234"}, {0.97, share, "97%"}, {0.12345, share, "12.3%"}, {1, share, "100%"}, {math.NaN(), plain, "–"}, {8.8, wait, "8.8s"},
+	} {
+		if got := results.FormatValue(tt.v, tt.info); got != tt.want {
+			t.Errorf("%v = %q, want %q", tt.v, got, tt.want)
+		}
+	}
+	for ratio, want := range map[float64]string{0.03: "−97%", 1.12: "+12%", 14: "×14", 1234: "×1,234", 0.9989: "−0.1%", 0.00001: "−99.9%", 1.0042: "+0.4%", 5: "+400%", 0: "−100.0%", 11: "×11"} {
+		if got := formatChange(ratio); got != want {
+			t.Errorf("change %v = %q, want %q", ratio, got, want)
+		}
+	}
+}
+
+func TestFormatHalfAndRate(t *testing.T) {
+	for _, tt := range []struct{ got, want string }{
+		{results.FormatHalf(36.44, measure.MetricInfo{Unit: "jobs"}), "±36"}, {results.FormatHalf(0.00091, measure.MetricInfo{Unit: "1", Share: true}), "±0.091%"},
+		{results.FormatHalf(0.5, measure.MetricInfo{Unit: "s"}), "±500ms"}, {results.FormatHalf(12345, measure.MetricInfo{Unit: "jobs"}), "±12,345"},
+		{formatRate(1200), "1,200 jobs/s"}, {formatRate(1.0 / 60), "1 jobs/min"}, {formatRate(0.001), "3.6 jobs/h"},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%q, want %q", tt.got, tt.want)
+		}
+	}
+}
+
+func TestRoundDuration(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		30 * time.Minute: "30m", 90 * time.Minute: "1h30m", time.Hour: "1h", 500 * time.Millisecond: "500ms", 0: "0s", 100 * time.Second: "1m40s",
+	} {
+		if got := plain.Setting(d); got != want {
+			t.Errorf("%v = %q, want %q", d, got, want)
+		}
+	}
+}
+
+// TestTableOnNarrowTerminals: what has no room is wrapped or left out, and that is said.
+func TestTableOnNarrowTerminals(t *testing.T) {
+	sum := narrowSummary()
+	for _, tt := range []struct {
+		width int
+		want  string
+	}{
+		{80, "about 26 seeds would tell"},
+		{70, "about 26 seeds would tell"},
+		{44, "no room for"},
+	} {
+		out := written(t, sum, TableOptions{Width: tt.width})
+		if !strings.Contains(out, tt.want) {
+			t.Errorf("width %d: no %q in\n%s", tt.width, tt.want, out)
+		}
+		for line := range strings.Lines(out) {
+			if n := columns(strings.TrimSuffix(line, "\n")); n > tt.width {
+				t.Errorf("width %d: a line of %d columns: %s", tt.width, n, line)
+			}
+		}
+	}
+}
+
+// narrowSummary has long names and an objective of which nothing is known.
+func narrowSummary() *results.Summary {
+	s := &results.Summary{Scenario: "narrow", Seeds: []uint64{1, 2}, Duration: 60}
+	recovery, fresh := measure.Query{Metric: "recovery.time", After: "down"}, measure.Query{Metric: "fresh.wait.p99", During: "down"}
+	for i, label := range []string{"Pruned jobs return, with a guard", "Pruned jobs return, without"} {
+		p := results.PolicySummary{Label: label, Baseline: i == 0}
+		for _, q := range []measure.Query{fresh, recovery, {Metric: "starved.longest"}, {Metric: "duplicates.per10k"}} {
+			p.Filtered = append(p.Filtered, results.Estimate{Query: q, Mean: 123.4 * float64(i+1), Low: 100, High: 400, Half: 44, N: 2})
+		}
+		s.Policies = append(s.Policies, p)
+		s.Objectives = append(s.Objectives, results.Verdict{Query: fresh, Policy: label, Text: "below 10s", Value: 123.4, Half: 44, Outcome: results.Unclear, Seeds: 26})
+	}
+	return s
+}
+
+// One seed has no intervals, and the table none that it made up.
+func TestTableOfOneSeed(t *testing.T) {
+	if out := written(t, summarized(t, 1), TableOptions{}); strings.Contains(out, "NaN") || strings.Contains(out, "±0") {
+		t.Error(out)
+	}
+}
+
+// A label that a spreadsheet would carry out is a text in CSV.
+func TestTableHasNoFormulas(t *testing.T) {
+	sum := summarized(t, 2)
+	for i, label := range []string{"=cmd|calc!A1", "'=cmd|calc!A1"} {
+		sum.Policies[i].Label, sum.Settings.Policies[i].Label = label, label
+	}
+	if out := written(t, sum, TableOptions{Format: CSV}); strings.Contains(out, "\n=") || !strings.Contains(out, "\n'=cmd|calc!A1") || !strings.Contains(out, "\n''=cmd|calc!A1") {
+		t.Error(out)
+	}
+}
+
+// What was read of others has no names that a terminal would carry out.
+func TestTableOfHostileNames(t *testing.T) {
+	const hostile = "a\x1b[8mb\x00\b\r\x7f\u009b2J\u202etxt\u2066\\u001b"
+	sum := summarized(t, 2)
+	sum.Scenario, sum.Warnings, sum.Policies[0].Label = hostile, []string{hostile}, hostile
+	read, err := results.ReadSummary(bytes.NewReader(encoded(t, sum)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := written(t, read, TableOptions{}); strings.ContainsAny(out, "\x1b\r\u009b\u202e") {
+		t.Errorf("%q", out)
+	}
+}

@@ -9,7 +9,7 @@ import (
 
 // mayImport is the import graph, one way and without a circle: for each package of
 // this module those it may import. Only scenarios/world knows the language, policies, simulation
-// and memory store together, and only cmd/qbench knows PostgreSQL. Tests are exempt.
+// and memory store together, and only cmd/bench knows PostgreSQL. Tests are exempt.
 var mayImport = map[string][]string{
 	"engine":           {},
 	"engine/dist":      {},
@@ -28,12 +28,14 @@ var mayImport = map[string][]string{
 	"results/report":   {"results", "results/measure", "results/text", "results/plain"},
 	"scenarios":        {"engine/quantity", "engine", "engine/dist", "policies", "results", "results/measure"}, // the language: see TestScenariosReachNoSimulation
 	"scenarios/world":  {"engine/quantity", "scenarios", "scenarios/pool", "engine", "engine/check", "engine/dist", "engine/sim", "engine/memstore", "policies", "results", "results/measure"},
-	"cmd/qsim":         {"engine/quantity", "cmd/cli", "scenarios", "scenarios/...", "results", "results/measure", "results/text", "results/plain", "results/report"},
-	"cmd/qbench":       {"engine/quantity", "cmd/cli", "scenarios", "scenarios/world", "engine", "engine/live", "engine/memstore", "engine/pgstore", "engine/pgstore/pgserver", "results", "results/measure", "results/text", "results/plain", "results/report"},
+	"cmd/qsim":         {"cmd/cli"},
+	"cmd/qbench":       {"cmd/bench"},
+	"cmd/cli":          {"engine/quantity", "policies", "cmd/ui", "scenarios", "scenarios/...", "results", "results/measure", "results/text", "results/plain", "results/report"},
+	"cmd/bench":        {"engine/quantity", "policies", "cmd/ui", "scenarios", "scenarios/world", "engine", "engine/live", "engine/memstore", "engine/pgstore", "engine/pgstore/pgserver", "results", "results/measure", "results/text", "results/plain", "results/report"},
 
 	// How both commands speak, and how that is tested: they know nothing of queues.
-	"cmd/cli":         {},
-	"cmd/cli/clitest": {"cmd/cli"},
+	"cmd/ui":         {},
+	"cmd/ui/clitest": {"cmd/ui"},
 
 	// Benchmarks of engines over any store.
 	"engine/live/livetest": {"engine", "engine/quantity", "engine/live", "policies"},
@@ -53,18 +55,18 @@ var mayImport = map[string][]string{
 var mayUse = map[string][]string{
 	"github.com/HdrHistogram/hdrhistogram-go": {"results/measure"},
 	"github.com/aclements/go-moremath":        {"results"},
-	"github.com/agnivade/levenshtein":         {"scenarios", "scenarios/verify", "cmd/cli"},
+	"github.com/agnivade/levenshtein":         {"scenarios", "scenarios/verify", "cmd/ui"},
 	"github.com/invopop/jsonschema":           {"scenarios"},
 	"github.com/jackc/pgx/v5":                 {"engine/pgstore"},
 	"github.com/jedib0t/go-pretty/v6":         {"results/text"},
-	"github.com/rogpeppe/go-internal":         {"cmd/cli/clitest"},
-	"github.com/spf13/cobra":                  {"cmd/cli", "cmd/cli/clitest", "cmd/qsim", "cmd/qbench"},
-	"github.com/spf13/pflag":                  {"cmd/cli", "cmd/cli/clitest"},
-	"github.com/vbauerster/mpb/v8":            {"cmd/qsim"},
+	"github.com/rogpeppe/go-internal":         {"cmd/ui/clitest"},
+	"github.com/spf13/cobra":                  {"cmd/ui", "cmd/ui/clitest", "cmd/cli", "cmd/bench"},
+	"github.com/spf13/pflag":                  {"cmd/ui", "cmd/ui/clitest"},
+	"github.com/vbauerster/mpb/v8":            {"cmd/cli"},
 	"go.yaml.in/yaml/v4":                      {"scenarios"},
 	"golang.org/x/image":                      {"results/report"}, // the types of font metrics
-	"golang.org/x/perf":                       {"results", "cmd/qbench"},
-	"golang.org/x/term":                       {"cmd/cli"},
+	"golang.org/x/perf":                       {"results", "cmd/bench"},
+	"golang.org/x/term":                       {"cmd/ui"},
 	"gonum.org/v1/gonum":                      {"results", "scenarios/imports"},
 	"gonum.org/v1/plot":                       {"results/report"},
 }
@@ -164,10 +166,10 @@ func TestImportGraphFindsFaults(t *testing.T) {
 		{"the language runs itself", "scenarios", `import _ "qsim/scenarios/world"`, []string{"scenarios may not import scenarios/world"}},
 		{"a library in the engine", "engine", `import _ "gonum.org/v1/gonum/stat"`, []string{"engine may not use gonum"}},
 		{"charts outside the report", "results", `import _ "gonum.org/v1/plot/vg"`, []string{"results may not use gonum.org/v1/plot/vg"}},
-		{"a library in no row", "cmd/qsim", `import _ "github.com/spf13/viper"`, []string{"may not use github.com/spf13/viper"}},
+		{"a library in no row", "cmd/cli", `import _ "github.com/spf13/viper"`, []string{"may not use github.com/spf13/viper"}},
 		{"a package in no row", "common", ``, []string{"has no row"}},
 		{"a room under scenarios", "scenarios/chaos", `import _ "qsim/scenarios"`, nil},
-		{"commands reach such rooms", "cmd/qsim", `import _ "qsim/scenarios/chaos"`, nil},
+		{"commands reach such rooms", "cmd/cli", `import _ "qsim/scenarios/chaos"`, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			wantProblems(t, checkImports(sample(t, tt.path, "package sample\n"+tt.text)), tt.want)

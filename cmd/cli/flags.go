@@ -1,62 +1,81 @@
 package cli
 
 import (
-	"errors"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
+
+	"qsim/cmd/ui"
+	"qsim/scenarios"
 )
 
-// explainFlag turns what pflag says of a wrong flag into a sentence that helps.
-func explainFlag(c *cobra.Command, arguments []string, err error) error {
-	var unknown *pflag.NotExistError
-	var invalid *pflag.InvalidValueError
-	var missing *pflag.ValueRequiredError
-	switch {
-	case errors.As(err, &unknown):
-		return unknownFlag(c, arguments, unknown)
-	case errors.As(err, &invalid):
-		return UsageError("--%s %s: %w", invalid.GetFlag().Name, invalid.GetValue(), plain(invalid.GetFlag(), invalid.Unwrap()))
-	case errors.As(err, &missing):
-		return UsageError("--%s needs a value; %s --help explains it", missing.GetFlag().Name, c.CommandPath())
-	}
-	return UsageError("%w", err)
+// scenarioFlags are the flags that change what a scenario says.
+type scenarioFlags struct {
+	seeds    int // 0: as the scenario says
+	seed     uint64
+	policies []string
+	set      []string
+	baseline string
+	strict   bool
 }
 
-func unknownFlag(c *cobra.Command, arguments []string, unknown *pflag.NotExistError) error {
-	name := unknown.GetSpecifiedName()
-	if !c.HasParent() {
-		// The flag may belong to a command that was misspelled or forgotten.
-		at := slices.IndexFunc(arguments, func(argument string) bool { return !strings.HasPrefix(argument, "-") })
-		if at >= 0 {
-			if err := c.ValidateArgs(arguments[at : at+1]); err != nil {
-				return err
-			}
+// addScenarioFlags defines them on c, under a heading of its help text. Defaults are
+// those of the scenario, which the zero value stands for.
+func addScenarioFlags(c *cobra.Command, heading string, f *scenarioFlags) {
+	flags := c.Flags()
+	flags.IntVarP(&f.seeds, "seeds", "n", 0, "`NUMBER` of seeds under every policy (default: the scenario's)")
+	flags.Uint64Var(&f.seed, "seed", 0, "the first `SEED` (default: the scenario's)")
+	flags.StringArrayVar(&f.policies, "policy", nil, "only the policies of this `LABEL` or kind; repeatable")
+	flags.StringArrayVar(&f.set, "set", nil, "lay `KEY=VALUE` upon the scenario, as engine.workers=80; repeatable")
+	flags.StringVar(&f.baseline, "baseline", "", "compare with the policy of this `LABEL` or kind (default: the scenario's)")
+	flags.BoolVar(&f.strict, "strict", false, "warnings are errors, and an unclear objective is a missed one")
+	ui.Group(c, heading, "seeds", "seed", "policy", "set", "baseline", "strict")
+}
+
+// overrides are what f makes of a scenario's keys.
+func (f *scenarioFlags) overrides(c *cobra.Command) ([]scenarios.Override, error) {
+	var all []scenarios.Override
+	for _, text := range f.set {
+		key, value, ok := strings.Cut(text, "=")
+		if !ok || key == "" {
+			return nil, ui.UsageError("--set %s: want KEY=VALUE, as engine.workers=80", text)
 		}
+		all = append(all, scenarios.Override{Path: strings.TrimSpace(key), Value: value})
 	}
-	if unknown.GetSpecifiedShortnames() != "" {
-		return UsageError("unknown flag -%s; %s --help lists them", name, c.CommandPath())
+	if c.Flags().Changed("seeds") {
+		if f.seeds < 1 {
+			return nil, ui.UsageError("--seeds %d: want at least 1", f.seeds)
+		}
+		all = append(all, scenarios.Override{Path: "seeds", Value: strconv.Itoa(f.seeds)})
 	}
-	var names []string
-	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	if near := Nearest(name, names); near != "" {
-		return UsageError("unknown flag --%s; did you mean --%s?", name, near)
+	if c.Flags().Changed("seed") {
+		if f.seed < 1 {
+			return nil, ui.UsageError("--seed %d: want at least 1", f.seed)
+		}
+		all = append(all, scenarios.Override{Path: "seed", Value: strconv.FormatUint(f.seed, 10)})
 	}
-	return UsageError("unknown flag --%s; %s --help lists them", name, c.CommandPath())
+	if c.Flags().Changed("baseline") {
+		all = append(all, scenarios.Override{Path: "baseline", Value: strconv.Quote(f.baseline)})
+	}
+	return all, nil
 }
 
-// plain says what a flag's value should have been.
-func plain(f *pflag.Flag, err error) error {
-	switch {
-	case errors.Is(err, strconv.ErrRange):
-		return errors.New("is out of range")
-	case !errors.Is(err, strconv.ErrSyntax):
-		return err
-	case f.Value.Type() == "bool":
-		return errors.New("want true or false")
+// oneScenario is what sweep and tune say of more scenarios than one, or none.
+func oneScenario(c *cobra.Command, names []string) error {
+	if len(names) != 1 {
+		return ui.UsageError("%s which scenario? Name one file or built-in one; qsim list scenarios lists those", c.Name())
 	}
-	return errors.New("want a whole number")
+	return nil
+}
+
+// addManyFlags defines what commands that run one scenario many times have in common: how many
+// simulations run at once, what is printed, and out, the folder of the files.
+func addManyFlags(c *cobra.Command, f *runFlags, out string) {
+	flags := c.Flags()
+	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
+	flags.VarP(&f.format, "format", "", "of the result: table, markdown, csv or json")
+	flags.StringVarP(&f.out, "out", "o", "", out)
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say more on standard error")
 }

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"qsim/cmd/cli"
+	"qsim/cmd/ui"
 )
 
 // interrupted starts qsim, waits for each text on its standard error in turn, sends
@@ -71,8 +71,8 @@ func TestInterrupt(t *testing.T) {
 	out := t.TempDir()
 	stdout, stderr, code := interrupted(t,
 		[]string{"run", "testdata/small.yaml", "--seeds", "10000", "--verbose", "--out", out}, []string{"Weighted 80/20: 2 of"})
-	if code != int(cli.ExitInterrupted) {
-		t.Errorf("exit %d, want %d; standard error:\n%s", code, cli.ExitInterrupted, stderr)
+	if code != int(ui.ExitInterrupted) {
+		t.Errorf("exit %d, want %d; standard error:\n%s", code, ui.ExitInterrupted, stderr)
 	}
 	if !strings.Contains(stdout, "Weighted 80/20") {
 		t.Errorf("no table on standard output:\n%s", stdout)
@@ -99,8 +99,8 @@ func TestInterruptTwice(t *testing.T) {
 	out := t.TempDir()
 	stdout, stderr, code := interrupted(t,
 		[]string{"run", "testdata/small.yaml", "--seeds", "10000", "--verbose", "--out", out}, []string{"Weighted 80/20: 2 of", "interrupted"})
-	if code != int(cli.ExitInterrupted) || stdout != "" {
-		t.Errorf("exit %d, want %d; standard output %q; standard error:\n%s", code, cli.ExitInterrupted, stdout, stderr)
+	if code != int(ui.ExitInterrupted) || stdout != "" {
+		t.Errorf("exit %d, want %d; standard output %q; standard error:\n%s", code, ui.ExitInterrupted, stdout, stderr)
 	}
 	if _, err := os.Lstat(filepath.Join(out, "small", "latest")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a result was written (%v)", err)
@@ -112,8 +112,8 @@ func TestInterruptEarly(t *testing.T) {
 	out := t.TempDir()
 	stdout, stderr, code := interrupted(t,
 		[]string{"run", "testdata/small.yaml", "--set", "duration=1000h", "--set", "drain=0s", "--seeds", "2", "--verbose", "--out", out}, []string{"2 policies"})
-	if code != int(cli.ExitInterrupted) || stdout != "" || !strings.Contains(stderr, "before a seed had finished") {
-		t.Errorf("exit %d, want %d; standard output %q; standard error:\n%s", code, cli.ExitInterrupted, stdout, stderr)
+	if code != int(ui.ExitInterrupted) || stdout != "" || !strings.Contains(stderr, "before a seed had finished") {
+		t.Errorf("exit %d, want %d; standard output %q; standard error:\n%s", code, ui.ExitInterrupted, stdout, stderr)
 	}
 	if left, err := os.ReadDir(out); err != nil || len(left) > 0 {
 		t.Errorf("%d entries are left in %s (%v)", len(left), out, err)
@@ -124,7 +124,7 @@ func TestInterruptEarly(t *testing.T) {
 func TestInterruptTrace(t *testing.T) {
 	_, stderr, code := interrupted(t,
 		[]string{"trace", "testdata/small.yaml", "--set", "duration=2h", "--find", "worst-wait"}, []string{"worst-wait: mail/"})
-	if code != int(cli.ExitInterrupted) || !strings.Contains(stderr, "interrupted: the trace ends here") {
-		t.Errorf("exit %d, want %d; standard error:\n%s", code, cli.ExitInterrupted, stderr)
+	if code != int(ui.ExitInterrupted) || !strings.Contains(stderr, "interrupted: the trace ends here") {
+		t.Errorf("exit %d, want %d; standard error:\n%s", code, ui.ExitInterrupted, stderr)
 	}
 }

@@ -1,13 +1,6 @@
 // Command qsim simulates job queues and compares their policies.
 package main
 
-import (
-	"context"
-	"os"
+import "qsim/cmd/cli"
 
-	"qsim/cmd/cli"
-)
-
-func main() {
-	os.Exit(int(cli.Execute(context.Background(), newRoot(), os.Args[1:])))
-}
+func main() { cli.Main() }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"qsim/cmd/cli/clitest"
+	"qsim/cmd/ui/clitest"
 )
 
 // TestMain lets this binary be qsim, for the scripts and for TestInterrupt.

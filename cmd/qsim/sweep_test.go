@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"qsim/cmd/cli"
+	"qsim/cmd/ui"
 )
 
 var sweptSmall = []string{"sweep", "testdata/small.yaml", "--vary", "engine.workers=6..35", "--seeds", "2", "--policy", "fifo"}
@@ -30,8 +30,8 @@ func TestInterruptedSweep(t *testing.T) {
 	}
 	run("--out", whole, "--quiet")
 	stdout, stderr, code := interrupted(t, append(append([]string{}, sweptSmall...), "--verbose", "--parallel", "1", "--out", out), []string{"2 of 30 cells"})
-	if code != int(cli.ExitInterrupted) || stdout != "" || !strings.Contains(stderr, "of 30 cells are finished and kept; the same command goes on with the others") {
-		t.Fatalf("exit %d, want %d; standard output %q; standard error:\n%s", code, cli.ExitInterrupted, stdout, stderr)
+	if code != int(ui.ExitInterrupted) || stdout != "" || !strings.Contains(stderr, "of 30 cells are finished and kept; the same command goes on with the others") {
+		t.Fatalf("exit %d, want %d; standard output %q; standard error:\n%s", code, ui.ExitInterrupted, stdout, stderr)
 	}
 	kept, err := filepath.Glob(filepath.Join(out, "shard-0-of-1.partial", "cell-*.json"))
 	if err != nil || len(kept) < 2 || len(kept) > 29 {

@@ -1,0 +1,131 @@
+package bench
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// metric is one number of one run, with its unit as benchmarks spell it.
+type metric struct {
+	name  string // unique: what benchstat groups by
+	unit  string // for people: s, jobs/s, jobs
+	value float64
+}
+
+// metrics are what a run under a load is reported as. A value that there is not is left
+// out, as a latency is where nothing came at a rate.
+func (l *loaded) metrics(open bool) []metric {
+	list := []metric{{"jobs/s", "jobs/s", rate(l.done+l.dead, l.took)}}
+	add := func(name, unit string, value float64) { list = append(list, metric{name, unit, value}) }
+	seconds := func(name string, d time.Duration) { add(name, "s", d.Seconds()) }
+	if open {
+		for _, q := range []struct {
+			name string
+			q    float64
+		}{{"p50", .5}, {"p99", .99}} {
+			seconds(q.name+"-pickup-sec", l.pickup.Quantile(q.q))
+			seconds(q.name+"-sojourn-sec", l.sojourn.Quantile(q.q))
+		}
+	}
+	for _, p := range []struct {
+		name string
+		*phase
+	}{{"enqueue", &l.enqueue}, {"claim", &l.claim}, {"execute", &l.execute}, {"commit", &l.commit}} {
+		if p.rows > 0 {
+			seconds(p.name+"-sec/job", p.perJob())
+			seconds("p99-"+p.name+"-sec", p.calls.Quantile(.99))
+		}
+	}
+	add("lost", "jobs", float64(l.lost()))
+	add("duplicates", "executions", float64(l.duplicates))
+	return list
+}
+
+func rate(n int64, took time.Duration) float64 {
+	if took <= 0 {
+		return math.NaN()
+	}
+	return float64(n) / took.Seconds()
+}
+
+// benchWriter writes results in the format of Go benchmarks, as benchstat reads it.
+type benchWriter struct {
+	out    io.Writer
+	begun  bool
+	failed error
+}
+
+// result writes one line. name has no spaces; of iterations there is at least one.
+func (w *benchWriter) result(name string, iterations int64, took time.Duration, metrics []metric) {
+	var b strings.Builder
+	if !w.begun {
+		w.begun = true
+		fmt.Fprintf(&b, "goos: %s\ngoarch: %s\npkg: qsim/cmd/qbench\n", runtime.GOOS, runtime.GOARCH)
+		if model := processor(); model != "" {
+			fmt.Fprintf(&b, "cpu: %s\n", model)
+		}
+	}
+	n := max(iterations, 1)
+	fmt.Fprintf(&b, "Benchmark%s-%d\t%8d\t%12s ns/op", name, runtime.GOMAXPROCS(0), n, number(float64(took.Nanoseconds())/float64(n)))
+	for _, m := range metrics {
+		if !math.IsNaN(m.value) {
+			fmt.Fprintf(&b, "\t%12s %s", number(m.value), m.name)
+		}
+	}
+	b.WriteByte('\n')
+	if _, err := io.WriteString(w.out, b.String()); err != nil && w.failed == nil {
+		w.failed = err
+	}
+}
+
+// number writes v with six significant digits or more, without an exponent where that is
+// short.
+func number(v float64) string {
+	if size := math.Abs(v); size < 1e15 && (v == math.Trunc(v) || size >= 1e5) {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 6, 64)
+}
+
+// benchName spells pairs of keys and values as benchstat can project them.
+func benchName(kind string, pairs ...string) string {
+	name := kind
+	for i := 0; i+1 < len(pairs); i += 2 {
+		name += "/" + pairs[i] + "=" + benchWord(pairs[i+1])
+	}
+	return name
+}
+
+// benchWord is s without what would end a name or one of its parts.
+func benchWord(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '/' || r == '=' || r == '"' || r < 33 || r == 127 || r == '\u00a0' || r == '\u2028':
+			return '_'
+		}
+		return r
+	}, s)
+}
+
+// processor is the model of the processor as Linux names it, or "".
+func processor() string {
+	file, err := os.Open("/proc/cpuinfo")
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		if key, value, found := strings.Cut(lines.Text(), ":"); found && strings.TrimSpace(key) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}

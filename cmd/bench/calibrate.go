@@ -1,0 +1,306 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"qsim/cmd/ui"
+	"qsim/engine"
+	"qsim/scenarios"
+	"qsim/scenarios/world"
+)
+
+// timings are what this machine and a store took in a run.
+type timings struct {
+	delays world.Delays
+	jobs   int64                        // that it was measured with
+	took   [engine.NumOps]time.Duration // median of a call
+	wake   [2]time.Duration             // from when a job is ready until it is claimed by an idle worker: median and p99
+	sleep  [2]time.Duration             // by how much a worker is busy longer than its handler was to sleep: likewise
+
+	neverIdle bool // no worker was when a job came: wake is a guess
+
+	stalled, held float64 // shares of the time in which engines, and what feeds them, were held up
+
+	coming, after [engine.NumOps]time.Duration // medians of calls while jobs came, and when no more did
+}
+
+// overrun is by how much workers were busy longer than their handlers were to sleep, on
+// average: that is what it takes of their capacity.
+func (t *timings) overrun() time.Duration {
+	sum := time.Duration(0)
+	for _, d := range t.delays.Overrun {
+		sum += d
+	}
+	return sum / time.Duration(max(1, len(t.delays.Overrun)))
+}
+
+// split fills in what calls took while jobs came and afterwards.
+func (t *timings) split(probes []*probe, arrivals time.Duration) {
+	for op := range t.took {
+		var before, after []time.Duration
+		for _, p := range probes {
+			for _, s := range p.samples[op] {
+				if time.Duration(s.ended) <= arrivals {
+					before = append(before, s.took)
+				} else {
+					after = append(after, s.took)
+				}
+			}
+		}
+		t.coming[op], t.after[op] = quantile(before, .5), quantile(after, .5)
+	}
+}
+
+// probe follows the calls of one engine: how long each took, and how long its answer waited
+// for the engine. A call is told of by OnCall and, next, by its event.
+type probe struct {
+	track
+	took    time.Duration
+	ended   engine.Time
+	dry     bool // the claim at hand brought all fresh jobs that were ready: none had waited for a worker
+	samples [engine.NumOps][]callSample
+	woken   []time.Duration // waits of fresh jobs that an idle worker was there for
+}
+
+type callSample struct {
+	took, hop time.Duration
+	rows      int
+	ended     engine.Time
+}
+
+// stallFrom is how long an answer lies there, or a job comes late, until that counts as a
+// stall: the whole engine, or all that feeds it, was held up, and not this call alone.
+const stallFrom = 2 * time.Millisecond
+
+// merged joins spans that overlap.
+func merged(spans []world.Span) (all []world.Span) {
+	slices.SortFunc(spans, func(a, b world.Span) int { return cmp.Compare(a.From, b.From) })
+	for _, s := range spans {
+		if n := len(all); n > 0 && s.From <= all[n-1].From+all[n-1].For {
+			all[n-1].For = max(all[n-1].For, s.From+s.For-all[n-1].From)
+		} else {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// within is how much of [from, to) lies in spans, which are in order and apart.
+func within(spans []world.Span, from, to time.Duration) (sum time.Duration) {
+	i, _ := slices.BinarySearchFunc(spans, from, func(s world.Span, t time.Duration) int { return cmp.Compare(s.From+s.For, t) })
+	for ; i < len(spans) && spans[i].From < to; i++ {
+		sum += max(0, min(to, spans[i].From+spans[i].For)-max(from, spans[i].From))
+	}
+	return sum
+}
+
+// shareOf is which share of a time spans are.
+func shareOf(spans []world.Span, whole time.Duration) float64 {
+	var sum time.Duration
+	for _, s := range spans {
+		sum += s.For
+	}
+	return sum.Seconds() / max(whole.Seconds(), 1e-9)
+}
+
+// stalls are when the engine let answers lie.
+func (p *probe) stalls() []world.Span {
+	var all []world.Span
+	for op := range p.samples {
+		for _, s := range p.samples[op] {
+			if s.hop > stallFrom {
+				all = append(all, world.Span{From: time.Duration(s.ended), For: s.hop})
+			}
+		}
+	}
+	return merged(all)
+}
+
+// Record implements engine.Recorder.
+func (p *probe) Record(e *engine.Event) {
+	switch e.Kind {
+	case engine.Called:
+		p.samples[e.Op] = append(p.samples[e.Op], callSample{p.took, e.At.Sub(p.ended), int(e.Count), p.ended})
+	case engine.Leased:
+		if e.Class == engine.Fresh && p.dry {
+			p.woken = append(p.woken, e.Waited)
+		}
+	}
+	p.track.Record(e)
+}
+
+// tell notes a call whose event comes next.
+func (p *probe) tell(c *engine.Call, r *engine.Reply, began, ended engine.Time) {
+	p.took, p.ended = ended.Sub(began), ended
+	if c.Op != engine.OpClaim {
+		return
+	}
+	fresh, allowed := 0, 0
+	for i := range r.Leases {
+		if r.Leases[i].Class() == engine.Fresh {
+			fresh++
+		}
+	}
+	for i := range c.Terms {
+		if t := &c.Terms[i]; t.Class != engine.Retry {
+			allowed += t.Limit
+		}
+	}
+	p.dry = len(r.Leases) < c.Limit && fresh < allowed
+}
+
+// calibrate measures with the arrivals and run times of the scenario at that speed, without
+// storms and with workers to spare, so that nothing waits but for the machine. Its seed is
+// none of those that are predicted.
+func calibrate(ctx context.Context, sc *scenarios.Scenario, o playOptions, lasts time.Duration, stores *stores) (*timings, error) {
+	calm := sc.Calm(o.policy, o.speed.Virtual(lasts))
+	calm.Engine.Workers = min(calm.Engine.Workers*4, 10_000)
+	o.seed += 1 << 40
+	o.learns = true
+	p, err := play(ctx, calm, o, stores)
+	if err != nil {
+		return nil, fmt.Errorf("calibrate: %w", err)
+	}
+	if !p.timings.suffice() {
+		return nil, ui.Fail(ui.ExitUsage, fmt.Errorf("calibrate: in %v at %v too few jobs come to measure anything; raise --calibrate or the speed", lasts, o.speed))
+	}
+	p.timings.delays.Period = p.took
+	return p.timings, nil
+}
+
+// suffice reports whether enough was measured to simulate with. Where no worker was ever
+// idle when a job came, as jobs come in heaps on a machine that is too slow for the speed,
+// waking one is taken for as long as the way of a claim to the store.
+func (t *timings) suffice() bool {
+	d := &t.delays
+	if len(d.Wake) == 0 {
+		t.neverIdle, d.Wake = true, slices.Clone(d.Request[engine.OpClaim])
+		t.wake = [2]time.Duration{quantile(d.Wake, .5), quantile(d.Wake, .99)}
+	}
+	return len(d.Overrun) > 0 && len(d.Wake) > 0
+}
+
+// learn turns what was recorded into delays. Of a call half is taken for the way to the
+// store and half for the way back.
+func learn(probes []*probe, asked map[attempt]time.Duration, perJob [engine.NumOps]time.Duration, speed scenarios.Speed) *timings {
+	t := &timings{delays: world.Delays{Speed: speed, PerJob: perJob}}
+	d := &t.delays
+	var took [engine.NumOps][]time.Duration
+	for _, p := range probes {
+		d.Wake = append(d.Wake, p.woken...)
+		stalls := p.stalls()
+		d.Stalls = append(d.Stalls, stalls)
+		d.Overrun = append(d.Overrun, p.overruns(asked, stalls)...)
+		for op := range p.samples {
+			for _, s := range p.samples[op] {
+				net := max(0, s.took-time.Duration(max(0, s.rows-1))*perJob[op])
+				hop := s.hop
+				if hop > stallFrom {
+					hop = 0 // it is among the stalls
+				}
+				d.Request[op] = append(d.Request[op], hop+net/2)
+				d.Reply[op] = append(d.Reply[op], hop+net/2)
+				took[op] = append(took[op], s.took)
+			}
+		}
+	}
+	for op := range took {
+		t.took[op] = quantile(took[op], .5)
+	}
+	t.wake = [2]time.Duration{quantile(d.Wake, .5), quantile(d.Wake, .99)}
+	t.sleep = [2]time.Duration{quantile(d.Overrun, .5), quantile(d.Overrun, .99)}
+	return t
+}
+
+// attempt names an execution.
+type attempt struct {
+	job      engine.JobID
+	delivery int32
+}
+
+// overruns are by how much the engine's workers were busy longer than their handlers were
+// to take, without the stalls that they ended in.
+func (p *probe) overruns(asked map[attempt]time.Duration, stalls []world.Span) []time.Duration {
+	var all []time.Duration
+	started := map[attempt]engine.Time{}
+	for _, events := range p.chunks {
+		for i := range events {
+			e := &events[i]
+			who := attempt{e.Job, e.Delivery}
+			switch e.Kind {
+			case engine.Started:
+				started[who] = e.At
+			case engine.Finished:
+				if runs, known := asked[who]; known && runs > 0 && e.Error != engine.Canceled && e.Error != engine.Timeout && e.Error != engine.LeaseExpired {
+					due := started[who].Add(runs)
+					all = append(all, e.At.Sub(due)-within(stalls, time.Duration(due), time.Duration(e.At)))
+				}
+				delete(started, who)
+			}
+		}
+	}
+	return all
+}
+
+// quantile of values; 0 of none.
+func quantile(values []time.Duration, q float64) time.Duration {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
+}
+
+// measurePerJob measures what each further job of a call costs: by how much claims and commits of
+// many take longer than those of one. The store is as empty afterwards as before.
+func measurePerJob(ctx context.Context, store engine.Store) (each [engine.NumOps]time.Duration, err error) {
+	const (
+		many  = 50
+		times = 15
+		ttl   = time.Minute
+	)
+	holder, seq, id := engine.NewEngineID(1<<20, 1), uint64(0), engine.JobID(1)<<40
+	var claims, commits [2][]time.Duration
+	for round := range times {
+		for size, n := range [2]int{1, many} {
+			jobs := make([]engine.NewJob, n)
+			for i := range jobs {
+				id++
+				jobs[i].ID = id
+			}
+			if err := store.Enqueue(ctx, jobs); err != nil {
+				return each, &storeError{"enqueue", err}
+			}
+			began := time.Now()
+			leases, _, err := store.Claim(ctx, holder, engine.Plan{Limit: n, Terms: []engine.Term{{Class: engine.AnyClass, Limit: n}}}, ttl, nil)
+			claimed := time.Since(began)
+			if err != nil {
+				return each, &storeError{"claim", err}
+			}
+			outcomes := make([]engine.Outcome, len(leases))
+			for i := range leases {
+				outcomes[i] = engine.Outcome{LeaseKey: leases[i].Key(), Verb: engine.Ack, Delivery: leases[i].Delivery}
+			}
+			seq++
+			began = time.Now()
+			_, err = store.Commit(ctx, engine.Batch{ID: engine.BatchID{Engine: holder, Seq: seq}, Settled: seq - 1, Outcomes: outcomes}, nil)
+			committed := time.Since(began)
+			if err != nil {
+				return each, &storeError{"commit", err}
+			}
+			if round > 2 && len(leases) == n { // what comes first fills caches
+				claims[size], commits[size] = append(claims[size], claimed), append(commits[size], committed)
+			}
+		}
+	}
+	slope := func(of *[2][]time.Duration) time.Duration {
+		return max(0, quantile(of[1], .5)-quantile(of[0], .5)) / (many - 1)
+	}
+	each[engine.OpClaim], each[engine.OpCommit] = slope(&claims), slope(&commits)
+	each[engine.OpRecover], each[engine.OpExtend] = each[engine.OpClaim], each[engine.OpCommit]
+	return each, nil
+}

@@ -1,0 +1,103 @@
+package bench
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"qsim/engine"
+	"qsim/scenarios"
+	"qsim/scenarios/world"
+)
+
+func TestSpans(t *testing.T) {
+	spans := merged([]world.Span{{From: 50, For: 10}, {From: 10, For: 5}, {From: 12, For: 8}, {From: 20, For: 1}, {From: 90, For: 10}})
+	want := []world.Span{{From: 10, For: 11}, {From: 50, For: 10}, {From: 90, For: 10}}
+	if !slices.Equal(spans, want) {
+		t.Fatalf("merged to %v, want %v", spans, want)
+	}
+	for _, tt := range []struct{ from, to, want time.Duration }{
+		{0, 10, 0}, {0, 11, 1}, {15, 55, 11}, {0, 200, 31}, {61, 90, 0}, {95, 96, 1}, {30, 20, 0}, {100, 300, 0},
+	} {
+		if got := within(spans, tt.from, tt.to); got != tt.want {
+			t.Errorf("%v of [%v, %v) lie in them, want %v", got, tt.from, tt.to, tt.want)
+		}
+	}
+	if got := shareOf(spans, 310); got != .1 {
+		t.Errorf("they are %v of 310, want 0.1", got)
+	}
+	if merged(nil) != nil || within(nil, 0, 100) != 0 {
+		t.Error("nothing is something")
+	}
+}
+
+// TestLearn tells by hand what a probe has seen: a claim that woke the engine, one that a
+// stall held up, and executions that took longer than asked for.
+func TestLearn(t *testing.T) {
+	const ms = time.Millisecond
+	p := new(probe)
+	call := func(op engine.Op, began, ended, known time.Duration, rows int) {
+		c, r := &engine.Call{Op: op, Limit: 10, Terms: []engine.Term{{Class: engine.AnyClass, Limit: 10}}}, &engine.Reply{Leases: make([]engine.Lease, rows)}
+		p.tell(c, r, engine.Time(began), engine.Time(ended))
+		p.Record(&engine.Event{Kind: engine.Called, Op: op, At: engine.Time(known), Count: int32(rows)})
+	}
+	started := func(job engine.JobID, at time.Duration) {
+		p.Record(&engine.Event{Kind: engine.Started, Job: job, Delivery: 1, At: engine.Time(at)})
+	}
+	finished := func(job engine.JobID, at time.Duration) {
+		p.Record(&engine.Event{Kind: engine.Finished, Job: job, Delivery: 1, At: engine.Time(at)})
+	}
+	leased := func(waited time.Duration) { p.Record(&engine.Event{Kind: engine.Leased, Waited: waited}) }
+	call(engine.OpClaim, 10*ms, 12*ms, 13*ms, 2) // took 2, of which one further job is 1; the answer lay for 1
+	leased(5 * ms)
+	leased(6 * ms)
+	started(1, 13*ms)
+	started(2, 13*ms)
+	call(engine.OpClaim, 20*ms, 21*ms, 41*ms, 10) // all that was asked for: what it brought had waited for a worker
+	leased(500 * ms)
+	finished(1, 41*ms) // was to end at 23, and the stall was from 21 on
+	finished(2, 46*ms) // was to end at 43
+	call(engine.OpCommit, 50*ms, 54*ms, 54*ms, 1)
+	var perJob [engine.NumOps]time.Duration
+	perJob[engine.OpClaim] = ms
+	got := learn([]*probe{p}, map[attempt]time.Duration{{1, 1}: 10 * ms, {2, 1}: 30 * ms}, perJob, scenarios.Speed{Num: 20, Den: 1})
+	d := &got.delays
+	if want := []time.Duration{5 * ms, 6 * ms}; !slices.Equal(d.Wake, want) {
+		t.Errorf("wakes %v, want %v", d.Wake, want)
+	}
+	if want := []time.Duration{0, 3 * ms}; !slices.Equal(d.Overrun, want) {
+		t.Errorf("overruns %v, want %v", d.Overrun, want)
+	}
+	if want := []world.Span{{From: 21 * ms, For: 20 * ms}}; !slices.Equal(d.Stalls[0], want) {
+		t.Errorf("stalls %v, want %v", d.Stalls[0], want)
+	}
+	if want := []time.Duration{ms + ms/2, 0}; !slices.Equal(d.Request[engine.OpClaim], want) || !slices.Equal(d.Reply[engine.OpClaim], want) {
+		t.Errorf("claims take %v and %v, want %v each way", d.Request[engine.OpClaim], d.Reply[engine.OpClaim], want)
+	}
+	if want := []time.Duration{2 * ms}; !slices.Equal(d.Request[engine.OpCommit], want) {
+		t.Errorf("commits take %v, want %v", d.Request[engine.OpCommit], want)
+	}
+}
+
+// TestSuffice goes on without a worker that was ever idle, and not without executions.
+func TestSuffice(t *testing.T) {
+	const ms = time.Millisecond
+	some := []time.Duration{2 * ms, 3 * ms}
+	for _, tt := range []struct {
+		name                   string
+		wake, claims, overruns []time.Duration
+		enough, neverIdle      bool
+		woken                  time.Duration
+	}{
+		{"all", some, []time.Duration{7 * ms}, some, true, false, 2 * ms},
+		{"never idle", nil, []time.Duration{7 * ms}, some, true, true, 7 * ms},
+		{"no execution", some, some, nil, false, false, 2 * ms},
+		{"nothing", nil, nil, nil, false, true, 0},
+	} {
+		d := &timings{delays: world.Delays{Wake: tt.wake, Overrun: tt.overruns}}
+		d.delays.Request[engine.OpClaim] = tt.claims
+		if got := d.suffice(); got != tt.enough || d.neverIdle != tt.neverIdle || len(d.delays.Wake) > 0 && d.delays.Wake[0] != tt.woken {
+			t.Errorf("%s: %v, never idle %v, woken within %v", tt.name, got, d.neverIdle, d.delays.Wake)
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"sync"
+
+	"qsim/cmd/ui"
+	"qsim/results"
+	"qsim/results/measure"
+)
+
+// sense is which way a unit gets better.
+type sense int8
+
+const (
+	noSense sense = iota // a fact about the run
+	lessIsBetter
+	moreIsBetter
+)
+
+// senseOf is that of a unit of a benchmark: of what qbench prints and of what go test does,
+// in the spelling of benchfmt, and of rates and times by their ends.
+func senseOf(unit string) sense {
+	if known, ok := metricSenses()[unit]; ok {
+		return known
+	}
+	switch {
+	case strings.HasSuffix(unit, "/s"):
+		return moreIsBetter
+	case unit == "lost", unit == "duplicates", unit == "never-enqueued":
+		return lessIsBetter
+	case strings.HasSuffix(unit, "-sec"), strings.HasSuffix(unit, "/op"), strings.HasSuffix(unit, "/job"), unit == "sec", unit == "ns", unit == "B":
+		return lessIsBetter
+	}
+	return noSense
+}
+
+// metricSenses are those of the metrics of scenarios, by the units that they are printed with.
+var metricSenses = sync.OnceValue(func() map[string]sense {
+	all := map[string]sense{}
+	for _, info := range measure.Metrics() {
+		s := noSense
+		switch {
+		case info.LessIsBetter:
+			s = lessIsBetter
+		case info.MoreIsBetter:
+			s = moreIsBetter
+		}
+		all[metricUnit(info)] = s
+	}
+	return all
+})
+
+// metricUnit is what a metric of a scenario is called in a benchmark.
+func metricUnit(info measure.MetricInfo) string {
+	name := strings.ReplaceAll(info.Name, ".", "-")
+	if info.Unit == "s" {
+		name += "-sec"
+	}
+	return name
+}
+
+// worse tests whether d is worse by more than a share of the base mean: the one-sided p
+// value of its not being so, NaN if that cannot be told.
+func (d *change) worse(most float64, paired bool) float64 {
+	less, factor := false, 1+most
+	if senseOf(d.unit) == moreIsBetter {
+		less, factor = true, max(0, 1-most)
+	}
+	_, p := results.Excess(d.base, d.new, factor, less, paired)
+	return p
+}
+
+// gate holds all changes against a limit, as one family (Holm): of what did not get worse by
+// more, one in twenty comparisons of files is stopped, however many units they have. More
+// jobs lost are too many in any case. Where nothing can be told the gate stays shut.
+func (f *compareFlags) gate(changes []change, lost []change, paired bool, notes io.Writer) error {
+	for i := range lost {
+		if before, after := results.MeanOf(lost[i].base), results.MeanOf(lost[i].new); after > before {
+			return ui.Fail(ui.ExitMissed, fmt.Errorf("%s: %s jobs were lost on average, and %s before", lost[i].name, number(after), number(before)))
+		}
+	}
+	p := make([]float64, len(changes))
+	decided, undecided, counted, ungated := 0, 0, false, []string{}
+	for i := range changes {
+		d := &changes[i]
+		p[i] = math.NaN()
+		if senseOf(d.unit) == noSense {
+			ungated = append(ungated, d.unit)
+			continue
+		}
+		if d.unit == "lost" {
+			counted = true
+			continue // see above
+		}
+		if p[i] = d.worse(f.most.value.Float(), paired); math.IsNaN(p[i]) {
+			fmt.Fprintf(notes, "qbench: %s: %s: undecided: n<2\n", d.name, d.unit)
+			undecided++
+			continue
+		}
+		decided++
+	}
+	if len(ungated) > 0 {
+		fmt.Fprintf(notes, "qbench: neither more nor less is better, and not held against the limit: %s\n", strings.Join(distinct(ungated), ", "))
+	}
+	var beyond error
+	for i, adjusted := range results.Holm(p) {
+		if adjusted < .05 && beyond == nil {
+			beyond = ui.Fail(ui.ExitMissed, fmt.Errorf("%s: %s is worse by more than %s (p %s)", changes[i].name, changes[i].unit, f.most.text, pText(adjusted)))
+		}
+	}
+	if beyond == nil && decided == 0 && (undecided > 0 || !counted) {
+		return ui.Fail(ui.ExitMissed, errors.New("undecided: n<2, or no unit of which it is known whether more or less is better"))
+	}
+	return beyond
+}
+
+// distinct are the words of a list, each once.
+func distinct(words []string) []string {
+	var all []string
+	known := map[string]bool{}
+	for _, w := range words {
+		if !known[w] {
+			known[w] = true
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// pText writes a p value.
+func pText(p float64) string {
+	switch {
+	case math.IsNaN(p):
+		return "–"
+	case p < .0001:
+		return "<0.0001"
+	}
+	return fmt.Sprintf("%.4f", p)
+}

@@ -1,0 +1,155 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"regexp"
+
+	"golang.org/x/perf/benchfmt"
+
+	"qsim/cmd/ui"
+)
+
+// benchmark is all that a file says of one benchmark of one package on so many processors.
+type benchmark struct {
+	name       string // for people: without what is the same of the whole file
+	pkg        string
+	full       string   // with the processors
+	processors string   // as -8, or "" for one
+	units      []string // in the order of the file
+	values     map[string][]float64
+}
+
+// onProcessors is the end of a benchmark's name that says on how many processors.
+var onProcessors = regexp.MustCompile(`-\d+$`)
+
+// bare is the name without the processors.
+func (b *benchmark) bare() string { return b.full[:len(b.full)-len(b.processors)] }
+
+// readBenchmarks reads a file, in its order.
+func readBenchmarks(path string, stdin io.Reader) ([]*benchmark, error) {
+	in := stdin
+	if path != "-" {
+		file, err := os.Open(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, ui.UsageError("there is no file %s", path)
+		}
+		if err != nil {
+			return nil, ui.IOError("read results", err)
+		}
+		defer file.Close()
+		in = file
+	}
+	var all []*benchmark
+	by := map[[2]string]*benchmark{}
+	reader := benchfmt.NewReader(in, path)
+	for reader.Scan() {
+		switch r := reader.Result().(type) {
+		case *benchfmt.SyntaxError:
+			return nil, ui.Fail(ui.ExitUsage, r)
+		case *benchfmt.Result:
+			key := [2]string{r.GetConfig("pkg"), string(r.Name)}
+			b := by[key]
+			if b == nil {
+				b = &benchmark{pkg: key[0], full: key[1], processors: onProcessors.FindString(key[1]), values: map[string][]float64{}}
+				by[key] = b
+				all = append(all, b)
+			}
+			for _, v := range r.Values {
+				if b.values[v.Unit] == nil {
+					b.units = append(b.units, v.Unit)
+				}
+				b.values[v.Unit] = append(b.values[v.Unit], v.Value)
+			}
+		}
+	}
+	if err := reader.Err(); err != nil {
+		return nil, ui.IOError("read "+path, err)
+	}
+	if len(all) == 0 {
+		return nil, ui.UsageError("%s holds no benchmark", path)
+	}
+	nameBenchmarks(all, sameProcessors(all))
+	return all, nil
+}
+
+// nameBenchmarks gives those of a file names without the package, if there is one, and bare
+// ones if asked to.
+func nameBenchmarks(all []*benchmark, bare bool) {
+	onePackage := true
+	for _, b := range all {
+		onePackage = onePackage && b.pkg == all[0].pkg
+	}
+	for _, b := range all {
+		if b.name = b.full; bare {
+			b.name = b.bare()
+		}
+		if !onePackage {
+			b.name = b.pkg + ": " + b.name
+		}
+	}
+}
+
+// sameProcessors reports whether all ran on the same number of processors.
+func sameProcessors(all []*benchmark) bool {
+	for _, b := range all {
+		if b.processors != all[0].processors {
+			return false
+		}
+	}
+	return true
+}
+
+// matched calls add with every benchmark that two files have in common, or with the two if
+// each has one, and returns what is to be said of the others. On how many processors each
+// file's ran does not matter if it is one number of each.
+func matched(files [][]*benchmark, paths []string, add func(base, new *benchmark)) (notes []string) {
+	alike := sameProcessors(files[0]) && sameProcessors(files[1])
+	key := func(b *benchmark) [2]string {
+		if alike {
+			return [2]string{b.pkg, b.bare()}
+		}
+		return [2]string{b.pkg, b.full}
+	}
+	if !alike {
+		nameBenchmarks(files[0], false)
+		nameBenchmarks(files[1], false)
+	}
+	if a, b := files[0][0].processors, files[1][0].processors; alike && a != b {
+		notes = append(notes, fmt.Sprintf("GOMAXPROCS differs: %s and %s", processorsText(a), processorsText(b)))
+	}
+	if len(files[0]) == 1 && len(files[1]) == 1 && key(files[0][0]) != key(files[1][0]) {
+		notes = append(notes, fmt.Sprintf("the benchmarks differ: %s and %s", files[0][0].name, files[1][0].name))
+		add(files[0][0], files[1][0])
+		return notes
+	}
+	news := map[[2]string]*benchmark{}
+	for _, b := range files[1] {
+		news[key(b)] = b
+	}
+	for _, base := range files[0] {
+		if b := news[key(base)]; b != nil {
+			add(base, b)
+			delete(news, key(base))
+			continue
+		}
+		notes = append(notes, fmt.Sprintf("%s: only in %s", base.name, paths[0]))
+	}
+	for _, b := range files[1] {
+		if news[key(b)] != nil {
+			notes = append(notes, fmt.Sprintf("%s: only in %s", b.name, paths[1]))
+		}
+	}
+	return notes
+}
+
+// processorsText is the end of a name as a number.
+func processorsText(end string) string {
+	if end == "" {
+		return "1"
+	}
+	return end[1:]
+}

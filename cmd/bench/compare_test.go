@@ -1,0 +1,167 @@
+package bench
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"qsim/cmd/ui"
+	"qsim/engine"
+	"qsim/engine/dist"
+	"qsim/results/measure"
+)
+
+// compareFiles runs qbench compare and returns how it ends and what it prints.
+func compareFiles(t *testing.T, arguments ...string) (ui.Exit, string) {
+	t.Helper()
+	var out bytes.Buffer
+	c := newCompare()
+	c.SilenceUsage, c.SilenceErrors = true, true
+	c.SetOut(&out)
+	c.SetErr(&out)
+	c.SetArgs(arguments)
+	err := c.Execute()
+	var f *ui.Failure
+	switch {
+	case err == nil:
+		return ui.ExitMet, out.String()
+	case !errors.As(err, &f):
+		t.Fatal(err)
+	}
+	fmt.Fprintln(&out, err)
+	return f.Exit, out.String()
+}
+
+// TestRegression holds changes against a limit: only one that lies beyond it with its whole
+// interval is a regression, and more jobs per second are none.
+func TestRegression(t *testing.T) {
+	steady := func(around float64) (values []float64) {
+		for i := range 8 {
+			values = append(values, around*(1+.001*float64(i%3)))
+		}
+		return values
+	}
+	file := func(unit string, values []float64) string {
+		text := ""
+		for _, v := range values {
+			text += fmt.Sprintf("BenchmarkX-2 1 %v %s\n", v, unit)
+		}
+		return text
+	}
+	for _, tt := range []struct {
+		name, unit string
+		base, new  []float64
+		code       ui.Exit
+	}{
+		{"slower by a tenth", "sec/job", steady(1), steady(1.1), ui.ExitMissed},
+		{"faster", "sec/job", steady(1.1), steady(1), ui.ExitMet},
+		{"fewer jobs per second", "jobs/s", steady(1.1), steady(1), ui.ExitMissed},
+		{"more jobs per second", "jobs/s", steady(1), steady(1.1), ui.ExitMet},
+		{"too little", "sec/job", steady(1), steady(1.02), ui.ExitMet},
+		{"cannot be told", "sec/job", []float64{1, 2, 3}, []float64{2, 3, 4}, ui.ExitMet},
+		{"one round", "sec/job", []float64{1}, []float64{3}, ui.ExitMissed},
+		{"less fair", "jain", steady(1.1), steady(1), ui.ExitMissed},
+		{"fairer", "jain", steady(1), steady(1.1), ui.ExitMet},
+		{"a fact", "jobs", steady(1), steady(1.1), ui.ExitMissed},
+		{"more lost", "lost", []float64{0, 0, 0}, []float64{0, 1, 0}, ui.ExitMissed},
+		{"none lost", "lost", []float64{0, 0, 0}, []float64{0, 0, 0}, ui.ExitMet},
+		{"fewer lost", "lost", []float64{1}, []float64{0}, ui.ExitMet},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			base, new := t.TempDir()+"/base.txt", t.TempDir()+"/new.txt"
+			writeText(t, base, file(tt.unit, tt.base))
+			writeText(t, new, file(tt.unit, tt.new))
+			code, _ := compareFiles(t, base, new, "--max-regression", "5%")
+			if code != tt.code {
+				t.Errorf("exit %d, want %d", code, tt.code)
+			}
+		})
+	}
+}
+
+// TestSenseOfMetrics holds what is gated against what the metrics themselves say.
+func TestSenseOfMetrics(t *testing.T) {
+	for _, info := range measure.Metrics() {
+		got := senseOf(metricUnit(info))
+		if (got == lessIsBetter) != info.LessIsBetter || (got == moreIsBetter) != info.MoreIsBetter {
+			t.Errorf("%s as %s: sense %d", info.Name, metricUnit(info), got)
+		}
+	}
+	for unit, want := range map[string]sense{"sec/op": lessIsBetter, "B/s": moreIsBetter, "jobs/s": moreIsBetter, "p99-claim-sec": lessIsBetter, "claim-sec/job": lessIsBetter,
+		"allocs/op": lessIsBetter, "furlongs": noSense} {
+		if got := senseOf(unit); got != want {
+			t.Errorf("%s: sense %d, want %d", unit, got, want)
+		}
+	}
+}
+
+// TestGateOfMany compares results of 13 units that are exactly as much worse as is allowed,
+// again and again: hardly ever may one be stopped.
+func TestGateOfMany(t *testing.T) {
+	const trials, units, rounds = 400, 13, 6
+	rand := engine.Rand{Seed: 5}
+	noise, err := dist.Normal(100, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := compareFlags{most: share("5%")}
+	stopped := 0
+	for trial := range trials {
+		changes := make([]change, units)
+		for u := range changes {
+			d := &changes[u]
+			d.unit = fmt.Sprintf("u%d-sec", u)
+			for r := range rounds {
+				d.base = append(d.base, 1+.05*(noise.Sample(rand.Uniform(1, uint64(trial), uint64(r), uint16(u)))-100))
+				d.new = append(d.new, 1.05+.05*(noise.Sample(rand.Uniform(2, uint64(trial), uint64(r), uint16(u)))-100))
+			}
+		}
+		if f.gate(changes, nil, false, &bytes.Buffer{}) != nil {
+			stopped++
+		}
+	}
+	if share := float64(stopped) / trials; share > .1 { // 0.05, and 4.6 standard deviations
+		t.Errorf("%v of the comparisons were stopped for no reason", share)
+	}
+}
+
+// TestCompareMatches compares files of several packages and numbers of processors.
+func TestCompareMatches(t *testing.T) {
+	three := func(name string, v int) string {
+		return strings.Repeat(fmt.Sprintf("Benchmark%s 1 %d sec/op\n", name, v), 3)
+	}
+	for _, tt := range []struct {
+		name, base, new string
+		shown, missing  []string
+		code            ui.Exit
+	}{
+		{"other processors, one each", three("X-2", 1) + three("Y-2", 1), three("X-8", 1) + three("Y-8", 1), []string{"GOMAXPROCS differs: 2 and 8", "X\n", "Y\n"}, nil, ui.ExitMet},
+		{"several each", three("X-2", 1) + three("X-4", 5), three("X-2", 1) + three("X-4", 5), []string{"X-2\n", "X-4\n"}, []string{"3 ±"}, ui.ExitMet},
+		{"several on one side", three("X-2", 1) + three("X-4", 5), three("X-4", 5) + three("Z-4", 5), []string{"X-4\n", "X-2: only in", "Z-4: only in"}, nil, ui.ExitMet},
+		{"packages", "pkg: a\n" + three("X-2", 1) + "pkg: b\n" + three("X-2", 9), "pkg: a\n" + three("X-2", 1) + "pkg: b\n" + three("X-2", 9), []string{"a: X\n", "b: X\n"}, []string{"5 ±"}, ui.ExitMet},
+		{"nothing in common", three("X-2", 1) + three("Y-2", 1), three("V-2", 1) + three("W-2", 1), nil, nil, ui.ExitUsage},
+		{"units on one side", three("X-2", 1), three("X-2", 1) + "BenchmarkX-2 1 3 jobs/s\n", []string{"only on one side: jobs/s"}, nil, ui.ExitMet},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			base, new := t.TempDir()+"/base.txt", t.TempDir()+"/new.txt"
+			writeText(t, base, tt.base)
+			writeText(t, new, tt.new)
+			code, out := compareFiles(t, base, new)
+			if code != tt.code {
+				t.Errorf("exit %d, want %d", code, tt.code)
+			}
+			for _, want := range tt.shown {
+				if !strings.Contains(out, want) {
+					t.Errorf("there is no %q in\n%s", want, out)
+				}
+			}
+			for _, not := range tt.missing {
+				if strings.Contains(out, not) {
+					t.Errorf("there is %q in\n%s", not, out)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,166 @@
+package bench
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"qsim/engine"
+	"qsim/scenarios/world"
+)
+
+// feeding is what enqueuing took.
+type feeding struct {
+	mutex sync.Mutex
+	calls phase
+	late  phase        // from when a job was to be enqueued until the store had it
+	held  []world.Span // when that took long
+}
+
+// Limits of an open loop's feeder: jobs that are due go into one call, so that a store
+// that answers slowly delays none of those that come meanwhile.
+const (
+	feeders       = 4
+	mostInOneCall = 200
+)
+
+// schedule yields jobs by when they are to be enqueued.
+type schedule func() (at time.Duration, j engine.NewJob, ok bool)
+
+// feeder enqueues the jobs of a schedule when they are due, from several goroutines.
+type feeder struct {
+	rig  *rig
+	next schedule
+	told func(j *engine.NewJob, began, ended engine.Time) // of each job that the store has; under no lock
+
+	mutex sync.Mutex // of the schedule: who holds it waits for what is due next
+	ahead engine.NewJob
+	at    time.Duration
+	over  bool
+	begun bool
+}
+
+// feed enqueues the jobs of a schedule until time is up. told may be nil; it is called from several goroutines.
+func (r *rig) feed(next schedule, told func(j *engine.NewJob, began, ended engine.Time)) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		f := &feeder{rig: r, next: next, told: told}
+		var group sync.WaitGroup
+		errs := make(chan error, feeders)
+		for range feeders {
+			group.Go(func() {
+				if err := f.work(ctx); err != nil {
+					errs <- err
+				}
+			})
+		}
+		group.Wait()
+		close(errs)
+		if err := <-errs; err != nil {
+			return err
+		}
+		return f.skip(ctx)
+	}
+}
+
+// skip counts what was still to come when time was up.
+func (f *feeder) skip(ctx context.Context) error {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if !f.begun {
+		f.begun = true
+		f.advance()
+	}
+	for n := 0; !f.over; n++ {
+		if n%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		f.rig.unfed.Add(1)
+		f.advance()
+	}
+	return nil
+}
+
+func (f *feeder) work(ctx context.Context) error {
+	var jobs []engine.NewJob
+	var due []time.Duration
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		var more bool
+		if jobs, due, more = f.take(ctx, timer, jobs[:0], due[:0]); !more {
+			return ctx.Err()
+		}
+		if len(jobs) == 0 {
+			continue // timers are early at times
+		}
+		began := f.rig.clock()
+		if err := f.rig.store.Enqueue(ctx, jobs); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return &storeError{"enqueue", err}
+		}
+		ended := f.rig.clock()
+		f.rig.enqueued.Add(int64(len(jobs)))
+		f.rig.feeding.add(ended, ended.Sub(began), due)
+		if f.told != nil {
+			for i := range jobs {
+				f.told(&jobs[i], began, ended)
+			}
+		}
+	}
+}
+
+// take waits for the next job and returns it with those that are due by then.
+func (f *feeder) take(ctx context.Context, timer *time.Timer, jobs []engine.NewJob, due []time.Duration) ([]engine.NewJob, []time.Duration, bool) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if !f.begun {
+		f.begun = true
+		f.advance()
+	}
+	if f.over {
+		return jobs, due, false
+	}
+	if wait := f.at - time.Duration(f.rig.clock()); wait > 0 {
+		timer.Reset(wait)
+		select {
+		case <-ctx.Done():
+			return jobs, due, false
+		case <-f.rig.timeUp:
+			return jobs, due, false
+		case <-timer.C:
+		}
+	}
+	select {
+	case <-ctx.Done():
+		return jobs, due, false
+	case <-f.rig.timeUp:
+		return jobs, due, false
+	default:
+	}
+	now := time.Duration(f.rig.clock())
+	for !f.over && f.at <= now && len(jobs) < mostInOneCall {
+		jobs, due = append(jobs, f.ahead), append(due, f.at)
+		f.advance()
+	}
+	return jobs, due, true
+}
+
+func (f *feeder) advance() {
+	at, j, ok := f.next()
+	f.at, f.ahead, f.over = at, j, !ok
+}
+
+func (f *feeding) add(ended engine.Time, took time.Duration, due []time.Duration) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	f.calls.add(took, len(due))
+	for _, at := range due {
+		late := time.Duration(ended) - at
+		f.late.add(late, 1)
+		if late > stallFrom {
+			f.held = append(f.held, world.Span{From: at, For: late})
+		}
+	}
+}

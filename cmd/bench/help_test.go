@@ -1,0 +1,9 @@
+package bench
+
+import (
+	"testing"
+
+	"qsim/cmd/ui/clitest"
+)
+
+func TestHelpIsTrue(t *testing.T) { clitest.CheckHelp(t, newRoot, 10) }

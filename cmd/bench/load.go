@@ -1,0 +1,315 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"qsim/cmd/ui"
+	"qsim/engine"
+	"qsim/engine/live"
+	"qsim/results/measure"
+	"qsim/scenarios"
+	"qsim/scenarios/world"
+)
+
+// load is what a candidate is measured under that is no scenario: jobs that come at a
+// rate, or all at once.
+type load struct {
+	jobs     int           // burn-down: how many; 0: open loop
+	rate     string        // open loop, as scenarios spell it
+	expected int           // open loop: how many jobs about
+	lasts    time.Duration // open loop: how long jobs come
+	warmup   time.Duration // open loop: jobs that come before are left out
+	work     time.Duration // of a handler
+	fails    string        // share of attempts, as scenarios spell it
+	workers  int           // of each engine
+	engines  int
+	batch    int
+}
+
+// idle reports whether handlers do nothing at all.
+func (l *load) idle() bool { return l.work == 0 && l.fails == "0%" }
+
+// scenario is l with a policy, which is a kind or a map in YAML, as a scenario.
+func (l *load) scenario(policies []string) string {
+	arrivals, lasts := "process: batch, size: 1, every: 1h", time.Hour
+	if l.jobs == 0 {
+		arrivals, lasts = "process: poisson, rate: "+l.rate, l.lasts
+	}
+	text := fmt.Sprintf(`name: load
+duration: %v
+warmup: 0s
+engine:
+  nodes: %d
+  workers: %d
+  fetch: {batch: %d}
+  commit: {batch: %[4]d}
+retry: {max-attempts: unlimited, backoff: {kind: exponential, first: 10ms, factor: 2, max: 1s}}
+jobs:
+  - {class: load, arrivals: {%s}, service: %v, fails: {rate: %s}}
+policies:
+`, lasts, l.engines, l.workers, l.batch, arrivals, l.work, l.fails)
+	for _, p := range policies {
+		text += "  - " + p + "\n"
+	}
+	return text
+}
+
+// loaded is what one run under a load gave.
+type loaded struct {
+	took       time.Duration // from the start of the engines to the last commit
+	enqueued   int64
+	done, dead int64
+	left       int64             // that the store still held
+	duplicates int64             // executions that ended in success after another of the same job had
+	late       int64             // calls without an answer in time
+	pickup     measure.Histogram // intended start of a job until its first handler begins; open loop
+	sojourn    measure.Histogram // until its ack was committed; open loop
+	enqueue    phase
+	claim      phase
+	commit     phase
+	execute    phase
+}
+
+// lost are jobs that the store took and nobody knows of any more.
+func (l *loaded) lost() int64 { return max(0, l.enqueued-l.done-l.dead-l.left) }
+
+// untold are jobs that the store holds although nobody was told that it took them.
+func (l *loaded) untold() int64 { return max(0, l.done+l.dead+l.left-l.enqueued) }
+
+// loadRun is one run under a load.
+type loadRun struct {
+	*load
+	*rig
+	records []jobRecord // by number
+	dead    atomic.Int64
+	done    atomic.Int64
+	runs    [64]struct {
+		sync.Mutex
+		phase
+		_ [64]byte // each on cache lines of its own
+	}
+}
+
+// jobRecord is what is known of one job, by its number.
+type jobRecord struct {
+	intended  engine.Time
+	started   atomic.Int64 // engine.Time of the first execution, plus 1; 0: none
+	acked     atomic.Int64 // engine.Time, plus 1
+	successes atomic.Int32
+}
+
+// sampled says of which jobs that do nothing the handlers are timed: reading the clock
+// twice would take longer than the handler.
+const sampled = 16
+
+// runLoad measures policy number index of a scenario of l on a new store.
+func runLoad(ctx context.Context, l *load, sc *scenarios.Scenario, index int, seed uint64, stores *stores, kind string) (result *loaded, err error) {
+	wall, err := world.OnWallClock(sc, index, seed, scenarios.Speed{Num: 1, Den: 1})
+	if err != nil {
+		return nil, ui.Fail(ui.ExitUsage, err)
+	}
+	defer wall.Close()
+	origin := time.Now()
+	store, err := stores.open(ctx, kind, wall.Options(), origin)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if e := store.close(); err == nil {
+			err = e
+		}
+	}()
+	run := &loadRun{load: l}
+	next, err := run.plan(ctx, wall)
+	if err != nil {
+		return nil, err
+	}
+	run.rig = newRig(wall, store.store, origin)
+	run.rig.onEnd = run.onEnd
+	if l.jobs > 0 { // they lie there before the first engine starts
+		if err := run.fill(ctx); err != nil {
+			return nil, err
+		}
+	}
+	run.rig.start(time.Now())
+	if err := run.rig.run(ctx, run.handle, run.rig.feed(next, nil), 0); err != nil {
+		return nil, err
+	}
+	return run.result(ctx)
+}
+
+// plan makes room for what will be known of the jobs and returns when they come.
+func (r *loadRun) plan(ctx context.Context, wall *world.Wall) (schedule, error) {
+	if r.load.jobs > 0 {
+		r.records = make([]jobRecord, r.jobs)
+		return func() (at time.Duration, j engine.NewJob, ok bool) { return }, nil
+	}
+	expected := min(r.expected+r.expected/50+1000, mostJobs)
+	all, times := make([]engine.NewJob, 0, expected), make([]time.Duration, 0, expected)
+	for {
+		if len(all)%4096 == 0 && ctx.Err() != nil {
+			return nil, context.Canceled
+		}
+		at, j, ok := wall.Next()
+		if !ok {
+			break
+		}
+		if len(all) == mostJobs {
+			return nil, ui.UsageError("--rate %s --for %v: these are more than %d jobs", r.rate, r.lasts, mostJobs)
+		}
+		j.ID = engine.JobID(len(all) + 1)
+		all, times = append(all, j), append(times, at)
+	}
+	r.records = make([]jobRecord, len(all))
+	for i, at := range times {
+		r.records[i].intended = engine.Time(at)
+	}
+	i := -1
+	return func() (at time.Duration, j engine.NewJob, ok bool) {
+		if i++; i >= len(all) {
+			return 0, j, false
+		}
+		return times[i], all[i], true
+	}, nil
+}
+
+// mostJobs bounds the memory of a run: 32 bytes for each.
+const mostJobs = 50_000_000
+
+// fill enqueues all jobs of a burn-down.
+func (r *loadRun) fill(ctx context.Context) error {
+	const batch = 1000
+	jobs := make([]engine.NewJob, 0, batch)
+	for i := range r.records {
+		jobs = append(jobs, engine.NewJob{ID: engine.JobID(i + 1)})
+		if len(jobs) < batch && i+1 < len(r.records) {
+			continue
+		}
+		began := r.clock()
+		if err := r.store.Enqueue(ctx, jobs); err != nil {
+			if ctx.Err() != nil {
+				return context.Canceled
+			}
+			return &storeError{"enqueue", err}
+		}
+		r.feeding.calls.add(r.clock().Sub(began), len(jobs))
+		r.enqueued.Add(int64(len(jobs)))
+		jobs = jobs[:0]
+	}
+	return nil
+}
+
+// handle executes one job.
+func (r *loadRun) handle(ctx context.Context, j *engine.Job) error {
+	record := &r.records[j.ID-1]
+	if r.idle() && r.load.jobs > 0 && j.ID%sampled != 0 {
+		record.successes.Add(1)
+		return nil
+	}
+	began := r.clock()
+	record.started.CompareAndSwap(0, int64(began)+1)
+	err := r.work(ctx, began, j)
+	if err == nil {
+		record.successes.Add(1)
+	}
+	shard := &r.runs[j.ID%jobID(len(r.runs))]
+	took := r.clock().Sub(began)
+	shard.Lock()
+	shard.add(took, 1)
+	shard.Unlock()
+	return err
+}
+
+type jobID = engine.JobID
+
+// work does what the load says of an execution.
+func (r *loadRun) work(ctx context.Context, began engine.Time, j *engine.Job) error {
+	if r.idle() {
+		return nil
+	}
+	a := r.wall.Begin(time.Duration(began), 0, j)
+	stopped := sleep(ctx, a.Runs, a.IgnoresCancel)
+	return outcomeOf(r.wall.End(time.Duration(r.clock()), 0, j, a, stopped), stopped)
+}
+
+// onEnd notes when a job was acked, and counts it once.
+func (r *loadRun) onEnd(o *engine.Outcome, _ *engine.Result, at engine.Time) {
+	if !r.records[o.Job-1].acked.CompareAndSwap(0, int64(at)+1) {
+		return
+	}
+	if o.Verb == engine.Ack {
+		r.done.Add(1)
+	} else {
+		r.dead.Add(1)
+	}
+}
+
+// result adds up what a run gave. It may use ctx although that is done.
+func (r *loadRun) result(ctx context.Context) (*loaded, error) {
+	l := &loaded{took: time.Duration(r.latest.Load()), enqueued: r.enqueued.Load(), done: r.done.Load(), dead: r.dead.Load(), late: r.rig.late.Load()}
+	var err error
+	if l.left, err = r.left(context.WithoutCancel(ctx)); err != nil {
+		return nil, err
+	}
+	l.enqueue.merge(&r.feeding.calls)
+	l.claim.merge(r.phaseOf(engine.OpClaim))
+	l.commit.merge(r.phaseOf(engine.OpCommit))
+	for i := range r.runs {
+		l.execute.merge(&r.runs[i].phase)
+	}
+	for i := range r.records {
+		record := &r.records[i]
+		l.duplicates += int64(max(0, record.successes.Load()-1))
+		if r.load.jobs > 0 || time.Duration(record.intended) < r.warmup {
+			continue
+		}
+		if at := record.started.Load(); at > 0 {
+			l.pickup.Record(engine.Time(at - 1).Sub(record.intended))
+		}
+		if at := record.acked.Load(); at > 0 {
+			l.sojourn.Record(engine.Time(at - 1).Sub(record.intended))
+		}
+	}
+	return l, nil
+}
+
+// sleep lasts d, or until the execution is told to stop; then it returns for what.
+func sleep(ctx context.Context, d time.Duration, ignoresCancel bool) engine.ErrorKind {
+	if d <= 0 {
+		return engine.NoError
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	if ignoresCancel {
+		<-timer.C
+		return engine.NoError
+	}
+	select {
+	case <-timer.C:
+		return engine.NoError
+	case <-ctx.Done():
+	}
+	switch context.Cause(ctx) {
+	case live.ErrTimeout:
+		return engine.Timeout
+	case live.ErrLeaseLost:
+		return engine.LeaseExpired
+	}
+	return engine.Canceled
+}
+
+// outcomeOf is the error of a handler whose execution went so. One that was stopped
+// because the process ends hands its job back.
+func outcomeOf(kind, stopped engine.ErrorKind) error {
+	switch {
+	case kind == engine.NoError:
+		return nil
+	case stopped == engine.Canceled:
+		return live.ErrStopped
+	}
+	return &live.Error{Kind: kind}
+}

@@ -1,0 +1,197 @@
+package bench
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"text/tabwriter"
+
+	"qsim/cmd/ui"
+	"qsim/results"
+	"qsim/results/measure"
+)
+
+// loadJSON is what --format json prints of a load. Times are in seconds.
+type loadJSON struct {
+	Version    int             `json:"version"`
+	Lost       int64           `json:"lost"`
+	Duplicates int64           `json:"duplicates"`
+	Candidates []candidateJSON `json:"candidates"`
+}
+
+type candidateJSON struct {
+	Name    string                `json:"name"`
+	Policy  string                `json:"policy"`
+	Store   string                `json:"store"`
+	Rounds  int                   `json:"rounds"`
+	Metrics map[string]metricJSON `json:"metrics"`
+}
+
+type metricJSON struct {
+	Unit   string    `json:"unit"`
+	Mean   float64   `json:"mean"`
+	Low    *float64  `json:"low"` // of the 95 % interval; null: one round has none
+	High   *float64  `json:"high"`
+	Values []float64 `json:"values"` // by round
+}
+
+// summary joins the rounds of c, by metric.
+func (c *candidate) summary(open bool) (names []string, all map[string]metricJSON) {
+	all = map[string]metricJSON{}
+	for _, r := range c.rounds {
+		for _, m := range r.metrics(open) {
+			if math.IsNaN(m.value) {
+				continue
+			}
+			s, known := all[m.name]
+			if !known {
+				names = append(names, m.name)
+			}
+			s.Unit, s.Values = m.unit, append(s.Values, m.value)
+			all[m.name] = s
+		}
+	}
+	for _, name := range names {
+		s := all[name]
+		mean, half := results.Interval(s.Values)
+		if s.Mean = mean; !math.IsNaN(half) {
+			low, high := mean-half, mean+half
+			s.Low, s.High = &low, &high
+		}
+		all[name] = s
+	}
+	return names, all
+}
+
+// report prints what the candidates gave, if that was not done line by line, and writes
+// the files.
+func (s *session) report(l *load, candidates []*candidate, hash string) error {
+	var text []byte
+	var err error
+	switch s.flags.format {
+	case "json":
+		text, err = s.json(l, candidates)
+	case "table":
+		text = table(l, candidates)
+	}
+	if err == nil {
+		_, err = s.stdout.Write(text)
+	}
+	if err != nil {
+		return ui.IOError("write result", err)
+	}
+	if s.flags.out == "" {
+		return nil
+	}
+	return s.files(l, candidates, hash)
+}
+
+func (s *session) json(l *load, candidates []*candidate) ([]byte, error) {
+	all := loadJSON{Version: 1, Candidates: []candidateJSON{}}
+	for _, c := range candidates {
+		for _, r := range c.rounds {
+			all.Lost, all.Duplicates = all.Lost+r.lost(), all.Duplicates+r.duplicates
+		}
+		_, metrics := c.summary(l.jobs == 0)
+		all.Candidates = append(all.Candidates, candidateJSON{c.name, c.policy, c.store, len(c.rounds), metrics})
+	}
+	text, err := json.MarshalIndent(all, "", " ")
+	return append(text, '\n'), err
+}
+
+// table lays metrics in rows and candidates in columns.
+func table(l *load, candidates []*candidate) []byte {
+	var out bytes.Buffer
+	w := tabwriter.NewWriter(&out, 0, 0, 3, ' ', tabwriter.AlignRight)
+	var names []string
+	summaries := make([]map[string]metricJSON, len(candidates))
+	fmt.Fprint(w, "\t")
+	for i, c := range candidates {
+		var own []string
+		own, summaries[i] = c.summary(l.jobs == 0)
+		if len(own) > len(names) {
+			names = own
+		}
+		fmt.Fprintf(w, "%s, %s\t", oneLine(c.policy), c.store)
+	}
+	fmt.Fprintln(w)
+	for _, name := range names {
+		fmt.Fprintf(w, "%s\t", name)
+		for i := range candidates {
+			m, known := summaries[i][name]
+			if !known {
+				fmt.Fprint(w, "–\t")
+				continue
+			}
+			fmt.Fprintf(w, "%s\t", withHalf(m))
+		}
+		fmt.Fprintln(w)
+	}
+	w.Flush()
+	return out.Bytes()
+}
+
+// withHalf writes a mean and by how many percent of it the 95 % interval extends to
+// either side.
+func withHalf(m metricJSON) string {
+	text := number(m.Mean)
+	if m.Unit == "s" {
+		text = seconds(m.Mean)
+	}
+	if m.High != nil && m.Mean != 0 {
+		text += fmt.Sprintf(" ±%.0f%%", (*m.High-m.Mean)/m.Mean*100)
+	}
+	return text
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// files writes, into a new folder, results.txt, summary.json and, for each candidate, a histogram of each phase.
+func (s *session) files(l *load, candidates []*candidate, hash string) error {
+	var lines bytes.Buffer
+	out := &benchWriter{out: &lines}
+	var files []results.File
+	labels := make([]string, len(candidates))
+	for i, c := range candidates {
+		labels[i] = c.policy + " " + c.store
+	}
+	words := results.Slugs(labels)
+	for i, c := range candidates {
+		var all loaded
+		for _, r := range c.rounds {
+			out.result(c.name, r.done+r.dead, r.took, r.metrics(l.jobs == 0))
+			all.pickup.Merge(&r.pickup)
+			all.sojourn.Merge(&r.sojourn)
+			all.enqueue.merge(&r.enqueue)
+			all.claim.merge(&r.claim)
+			all.commit.merge(&r.commit)
+			all.execute.merge(&r.execute)
+		}
+		for _, h := range []struct {
+			name string
+			*measure.Histogram
+		}{{"pickup", &all.pickup}, {"sojourn", &all.sojourn}, {"enqueue", &all.enqueue.calls}, {"claim", &all.claim.calls}, {"execute", &all.execute.calls}, {"commit", &all.commit.calls}} {
+			if h.Count() == 0 {
+				continue
+			}
+			var out bytes.Buffer
+			if err := h.WriteHGRM(&out); err != nil {
+				return ui.IOError("write histogram", err)
+			}
+			files = append(files, results.File{Path: fmt.Sprintf("hist/%s.%s.hgrm", words[i], h.name), Data: out.Bytes()})
+		}
+	}
+	summary, err := s.json(l, candidates)
+	if err != nil {
+		return ui.IOError("write summary.json", err)
+	}
+	files = append(files, results.File{Path: "results.txt", Data: lines.Bytes()}, results.File{Path: "summary.json", Data: summary})
+	folder, err := results.Write(results.Place{Out: s.flags.out, Scenario: "load", ConfigHash: hash, Start: s.begun}, files)
+	if err != nil {
+		return ui.IOError("write results", err)
+	}
+	s.console.Note("files in %s", folder)
+	return nil
+}

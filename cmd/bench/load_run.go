@@ -1,0 +1,189 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"qsim/cmd/ui"
+	"qsim/engine"
+	"qsim/scenarios"
+)
+
+// candidate is one policy on one store, and what its rounds gave.
+type candidate struct {
+	policy string // label
+	index  int    // of the policy in the scenario
+	store  string
+	name   string // of its benchmark
+	rounds []*loaded
+}
+
+// candidates are every policy on every store, in the order of the command line.
+func (s *session) candidates(sc *scenarios.Scenario) []*candidate {
+	var all []*candidate
+	for _, store := range s.flags.stores {
+		for i := range sc.Policies {
+			all = append(all, &candidate{policy: sc.Policies[i].Label, index: i, store: store})
+		}
+	}
+	return all
+}
+
+// load is what the flags say.
+func (f *runFlags) load() *load {
+	l := &load{jobs: int(f.jobs.value), work: f.work.value.Std(), fails: f.fails.value.String(),
+		workers: int(f.workers.value), engines: int(f.engines.value), batch: int(f.batch.value)}
+	if f.rate.text != "" {
+		l.jobs, l.rate, l.lasts, l.warmup = 0, f.rate.value.String(), f.lasts.value.Std(), f.warmup.value.Std()
+		l.expected = int(min(f.expected(), mostJobs))
+	}
+	return l
+}
+
+// name is that of the benchmark of a candidate under l.
+func (l *load) name(c *candidate) string {
+	pairs := []string{"policy", c.policy, "store", c.store, "workers", fmt.Sprint(l.workers), "engines", fmt.Sprint(l.engines), "batch", fmt.Sprint(l.batch)}
+	if l.work > 0 {
+		pairs = append(pairs, "work", l.work.String())
+	}
+	if l.fails != "0%" {
+		pairs = append(pairs, "fails", l.fails)
+	}
+	if l.jobs > 0 {
+		return benchName("Burndown", append(pairs, "jobs", fmt.Sprint(l.jobs))...)
+	}
+	return benchName("Open", append(pairs, "rate", strings.ReplaceAll(l.rate, "/s", ""), "for", l.lasts.String())...)
+}
+
+// policyScenario turns the policies of the command line into a scenario under l.
+func policyScenario(l *load, policies []string) (*scenarios.Scenario, error) {
+	if len(policies) == 0 {
+		policies = []string{"fifo"}
+	}
+	var kinds []string
+	for _, k := range scenarios.PolicyKinds() {
+		kinds = append(kinds, k.Name)
+	}
+	texts := make([]string, len(policies))
+	for i, p := range policies {
+		texts[i] = p
+		if strings.HasPrefix(p, "{") {
+			continue
+		}
+		if !slices.Contains(kinds, p) {
+			if near := ui.Nearest(p, kinds); near != "" {
+				return nil, ui.UsageError("--policy %s: there is no such policy; did you mean %s?", p, near)
+			}
+			return nil, ui.UsageError("--policy %s: there is no such policy; qsim list policies names them", p)
+		}
+		texts[i] = "{kind: " + p + "}"
+	}
+	if slices.ContainsFunc(policies, func(p string) bool { return strings.ContainsAny(p, "\n\r") }) {
+		return nil, ui.UsageError("--policy: want one line")
+	}
+	sc, diagnostics := scenarios.Load("load.yaml", []byte(l.scenario(texts)), nil)
+	if sc == nil {
+		var problems []string
+		for _, d := range diagnostics.Errors() {
+			text := d.Message
+			if d.Help != "" {
+				text += " (" + d.Help + ")"
+			}
+			problems = append(problems, text)
+		}
+		return nil, ui.UsageError("--policy: %s", strings.Join(problems, "; "))
+	}
+	return sc, nil
+}
+
+// runLoad measures all candidates in turn.
+func (s *session) runLoad(ctx context.Context) error {
+	l := s.flags.load()
+	sc, err := policyScenario(l, s.flags.policies)
+	if err != nil {
+		return err
+	}
+	candidates := s.candidates(sc)
+	for _, c := range candidates {
+		c.name = l.name(c)
+	}
+	out := &benchWriter{out: s.stdout}
+	rounds := int(s.flags.rounds.value)
+	err = s.measure(ctx, l, sc, candidates, rounds, func(c *candidate, r *loaded) error {
+		if s.flags.format == "bench" {
+			out.result(c.name, r.done+r.dead, r.took, r.metrics(l.jobs == 0))
+		}
+		return out.failed
+	})
+	if out.failed != nil {
+		return ui.IOError("write result", out.failed)
+	}
+	if err == nil || errors.Is(err, context.Canceled) {
+		if e := s.report(l, candidates, sc.ConfigHash()); e != nil {
+			return e
+		}
+	}
+	return s.verdict(err, candidates)
+}
+
+// measure runs rounds of all candidates and tells of each run, until an error of told.
+func (s *session) measure(ctx context.Context, l *load, sc *scenarios.Scenario, candidates []*candidate, rounds int, told func(c *candidate, r *loaded) error) error {
+	seed := max(s.flags.seed, 1)
+	for round := range rounds {
+		for _, c := range candidates {
+			r, err := runLoad(ctx, l, sc, c.index, seed+uint64(round), s.stores, c.store)
+			if err != nil {
+				return failed(c.policy, c.store, err)
+			}
+			c.rounds = append(c.rounds, r)
+			if r.late > 0 {
+				s.console.Note("warning: %s on %s: %d %s had no answer in time", c.policy, c.store, r.late, plural(int(r.late), "call"))
+			}
+			if err := told(c, r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// failed gives an error of a run of a policy, which may be empty, its exit code.
+func failed(policy, store string, err error) error {
+	var known *ui.Failure
+	switch {
+	case errors.As(err, &known), errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, engine.ErrUnsupported):
+		if policy == "" {
+			return ui.Fail(ui.ExitUsage, fmt.Errorf("%s: %w", store, err))
+		}
+		return ui.Fail(ui.ExitUsage, fmt.Errorf("policy %q wants what %s has not: %w", policy, store, err))
+	}
+	return ui.Fail(ui.ExitIO, fmt.Errorf("%s: %w", store, err))
+}
+
+// verdict says on standard error whether all jobs are accounted for, and how the command
+// ends.
+func (s *session) verdict(err error, candidates []*candidate) error {
+	var jobs, done, dead, left, lost, untold, duplicates int64
+	for _, c := range candidates {
+		for _, r := range c.rounds {
+			jobs, done, dead, left = jobs+r.enqueued, done+r.done, dead+r.dead, left+r.left
+			lost, untold, duplicates = lost+r.lost(), untold+r.untold(), duplicates+r.duplicates
+		}
+	}
+	s.noteUntold(untold)
+	if jobs > 0 {
+		s.console.Note("%d jobs: %d done, %d dead, %d left; lost %d, duplicates %d", jobs, done, dead, left, lost, duplicates)
+	}
+	switch {
+	case lost != 0:
+		return ui.Fail(ui.ExitInvariant, fmt.Errorf("%d jobs were lost", lost))
+	case errors.Is(err, context.Canceled):
+		return ui.Fail(ui.ExitInterrupted, nil)
+	}
+	return err
+}

@@ -1,0 +1,69 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"qsim/cmd/ui/clitest"
+	"qsim/engine/pgstore/pgserver"
+)
+
+// shared is the PostgreSQL of all tests that need one, each in schemas of its own; nil
+// where none is installed.
+var shared *pgserver.Server
+
+// tests start the shared server before the tests run, and stop it after them.
+type tests struct{ *testing.M }
+
+// Run implements testscript.TestingM.
+func (m tests) Run() int {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var err error
+	shared, err = pgserver.Start(ctx, pgserver.Options{Unsafe: true})
+	switch {
+	case errors.Is(err, pgserver.ErrMissing):
+		fmt.Fprintf(os.Stderr, "\nNO POSTGRESQL: the tests of qbench that need a server are SKIPPED: %v\n\n", err)
+	case err != nil:
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	default:
+		defer func() {
+			if err := shared.Stop(); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+			}
+		}()
+	}
+	return m.M.Run()
+}
+
+// TestMain lets this binary be qbench, for the scripts and for tests of processes.
+func TestMain(m *testing.M) {
+	testscript.Main(tests{m}, map[string]func(){"qbench": Main})
+}
+
+// needServer skips a test where there is no server.
+func needServer(t *testing.T) {
+	t.Helper()
+	if shared == nil {
+		t.Skip("NO POSTGRESQL: skipped, see the start of the output")
+	}
+}
+
+// TestScripts runs the stories of testdata/script, one process after the other.
+func TestScripts(t *testing.T) {
+	clitest.Scripts(t, testscript.Params{
+		Condition: func(name string) (bool, error) {
+			if name == "postgres" {
+				return shared != nil, nil
+			}
+			return false, fmt.Errorf("unknown condition %s", name)
+		},
+	})
+}

@@ -1,0 +1,233 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"qsim/cmd/ui"
+	"qsim/results"
+)
+
+// noiseFlags are the flags of noise.
+type noiseFlags struct {
+	runFlags
+	tell shareFlag
+}
+
+func newNoise() *cobra.Command {
+	f := noiseFlags{runFlags: newRunFlags(), tell: share("5%")}
+	f.rounds, f.format = count("12"), "table"
+	c := &cobra.Command{
+		Use:     "noise [flags]",
+		Short:   "say how noisy this machine is",
+		GroupID: "measure",
+		Long: `noise runs one candidate again and again and says how much the numbers scatter when
+nothing has changed: what two results may differ by for no reason, what difference the
+same number of rounds would show, and how many rounds it takes to show one of --tell. It
+also says whether the machine drifts, by comparing the first half of the rounds with the
+second.`,
+		Example: `  qbench noise                                  of a burn-down in memory
+  qbench noise --store postgres --rate 500/s --for 5s --rounds 20
+  qbench noise --tell 2%`,
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error { return noise(c, &f) },
+	}
+	flags := c.Flags()
+	flags.Var(&f.jobs, "jobs", "burn-down of so many jobs")
+	flags.Var(&f.rate, "rate", "open loop: jobs come at this rate, as 2k/s, at random times")
+	flags.Var(&f.lasts, "for", "open loop: jobs come for so long")
+	flags.Var(&f.warmup, "warmup", "open loop: leave out the latencies of jobs that come before")
+	flags.Var(&f.work, "work", "handlers sleep so long")
+	flags.Var(&f.workers, "workers", "handlers of an engine that run at once")
+	flags.Var(&f.engines, "engines", "engines in this process")
+	flags.Var(&f.rounds, "rounds", "measure so often")
+	flags.Var(&f.tell, "tell", "the difference that one would like to see")
+	flags.StringArrayVar(&f.policies, "policy", nil, "one `POLICY` (default fifo)")
+	flags.Var(&f.stores, "store", "memory or postgres (default memory)")
+	flags.StringVar(&f.dsn, "dsn", "", "reach PostgreSQL by this `DSN`, a URL or keywords")
+	flags.VarP(&f.format, "format", "", "of the result: table, bench or json")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	ui.Group(c, "What to run", "jobs", "rate", "for", "warmup", "work", "workers", "engines", "policy", "store", "dsn")
+	ui.Group(c, "How often", "rounds", "tell")
+	ui.Group(c, "Output", "format", "quiet")
+	return c
+}
+
+// scatter is what is known of one metric that should be the same every time.
+type scatter struct {
+	Metric     string   `json:"metric"`
+	Unit       string   `json:"unit"`
+	Mean       float64  `json:"mean"`
+	Least      float64  `json:"least"`
+	Most       float64  `json:"most"`
+	CV         float64  `json:"cv"`         // standard deviation ÷ mean
+	Detectable float64  `json:"detectable"` // share of the mean that as many rounds on each side would show
+	Rounds     int      `json:"rounds"`     // on each side to show what --tell says; 0: no number would
+	Drift      float64  `json:"drift"`      // second half ÷ first half − 1
+	DriftP     *float64 `json:"drift_p"`    // null: too few rounds
+}
+
+func noise(c *cobra.Command, f *noiseFlags) (err error) {
+	if err := f.check(c); err != nil {
+		return err
+	}
+	if n := int(f.rounds.value); n < 4 {
+		return ui.UsageError("--rounds %d: want at least 4 to say anything about scatter", n)
+	}
+	if len(f.policies) > 1 || len(f.stores) > 1 {
+		return ui.UsageError("noise is about one candidate: name one policy and one store")
+	}
+	if f.tell.value.Num == 0 {
+		return ui.UsageError("--tell %s: want more than 0%%", f.tell.text)
+	}
+	s := newSession(c, &f.runFlags)
+	ctx, stop := s.console.Interruptible(c.Context(), keeping)
+	defer stop()
+	defer func() {
+		if e := s.stores.stop(); err == nil && e != nil {
+			err = e
+		}
+	}()
+	l := f.load()
+	sc, err := policyScenario(l, f.policies)
+	if err != nil {
+		return err
+	}
+	candidates := s.candidates(sc)
+	candidates[0].name = l.name(candidates[0])
+	out := &benchWriter{out: s.stdout}
+	err = s.measure(ctx, l, sc, candidates, int(f.rounds.value), func(c *candidate, r *loaded) error {
+		if f.format == "bench" {
+			out.result(c.name, r.done+r.dead, r.took, r.metrics(l.jobs == 0))
+		}
+		return out.failed
+	})
+	if out.failed != nil {
+		return ui.IOError("write result", out.failed)
+	}
+	if err == nil || errors.Is(err, context.Canceled) && len(candidates[0].rounds) >= 4 {
+		if e := s.printNoise(l, candidates[0], f); e != nil {
+			return e
+		}
+	}
+	return s.verdict(err, candidates)
+}
+
+// scatters says of each metric how it scatters.
+func scatters(l *load, c *candidate, tell float64) []scatter {
+	names, all := c.summary(l.jobs == 0)
+	family := comparisons(names, all)
+	var list []scatter
+	for _, name := range names {
+		m := all[name]
+		n := len(m.Values)
+		if name == "lost" || name == "duplicates" || n < 4 {
+			continue
+		}
+		x := scatter{Metric: name, Unit: m.Unit, Mean: m.Mean, Least: slices.Min(m.Values), Most: slices.Max(m.Values)}
+		if m.Mean > 0 {
+			sum := 0.0
+			for _, v := range m.Values {
+				sum += float64((v - m.Mean) * (v - m.Mean))
+			}
+			x.CV = math.Sqrt(sum/float64(n-1)) / m.Mean
+			x.Detectable, x.Rounds = results.Detectable(x.CV, n, family), results.RunsToDetect(x.CV, tell, family)
+			first, second := m.Values[:n/2], m.Values[n/2:]
+			before, _ := results.Interval(first)
+			against := results.Against(first, second, false)
+			if before > 0 {
+				x.Drift = against.Difference / before
+			}
+			if !math.IsNaN(against.P) {
+				x.DriftP = &against.P
+			}
+		}
+		list = append(list, x)
+	}
+	return list
+}
+
+// comparisons is how many qbench compare makes of such a benchmark at once: of each metric
+// that does not always have the same value, and of the time per job.
+func comparisons(names []string, all map[string]metricJSON) int {
+	n := 1
+	for _, name := range names {
+		if v := all[name].Values; slices.Min(v) != slices.Max(v) {
+			n++
+		}
+	}
+	return n
+}
+
+// printNoise prints in the format asked for.
+func (s *session) printNoise(l *load, c *candidate, f *noiseFlags) error {
+	list := scatters(l, c, f.tell.value.Float())
+	var out bytes.Buffer
+	switch f.format {
+	case "json":
+		own, err := json.MarshalIndent(struct {
+			Version int       `json:"version"`
+			Name    string    `json:"name"`
+			Rounds  int       `json:"rounds"`
+			Tell    float64   `json:"tell"`
+			Metrics []scatter `json:"metrics"`
+		}{1, c.name, len(c.rounds), f.tell.value.Float(), list}, "", " ")
+		if err != nil {
+			return ui.IOError("write result", err)
+		}
+		out.Write(append(own, '\n'))
+	case "table":
+		noiseTable(&out, c, list, f.tell.text)
+	}
+	_, err := s.stdout.Write(out.Bytes())
+	return ui.IOError("write result", err)
+}
+
+func noiseTable(text *bytes.Buffer, c *candidate, list []scatter, tell string) {
+	fmt.Fprintf(text, "%s, %d rounds\n\n", c.name, len(c.rounds))
+	w := tabwriter.NewWriter(text, 0, 0, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "\tmean\tspread\tleast – most\tdrift\tshown from\trounds for %s\t\n", tell)
+	drifts := false
+	for _, x := range list {
+		of := func(v float64) string {
+			if x.Unit == "s" {
+				return seconds(v)
+			}
+			return number(v)
+		}
+		drift := errorText(x.Drift)
+		if x.DriftP != nil && *x.DriftP < .05/float64(len(list)) {
+			drift, drifts = drift+" !", true
+		}
+		rounds := fmt.Sprint(x.Rounds)
+		if x.Rounds == 0 {
+			rounds = "–"
+		}
+		fmt.Fprintf(w, "%s\t%s\t±%.1f%%\t%s – %s\t%s\t%.1f%%\t%s\t\n", x.Metric, of(x.Mean), x.CV*100, of(x.Least), of(x.Most), drift, x.Detectable*100, rounds)
+	}
+	w.Flush()
+	fmt.Fprintf(text, "\nspread = standard deviation ÷ mean; drift = second half against first; shown from = the least\n"+
+		"difference that %d rounds on each side show in four cases of five, in qbench compare of all metrics\nat once (a smaller one is, with --unit); rounds = on each side\n", len(c.rounds))
+	if len(list) > 0 {
+		x := list[0]
+		switch {
+		case x.Rounds == 0:
+			fmt.Fprintf(text, "a difference of %s in %s cannot be shown on this machine\n", tell, x.Metric)
+		case x.Rounds <= len(c.rounds):
+			fmt.Fprintf(text, "a difference of %s in %s can be shown with %d rounds on each side\n", tell, x.Metric, x.Rounds)
+		default:
+			fmt.Fprintf(text, "a difference of %s in %s takes %d rounds on each side: these were %d\n", tell, x.Metric, x.Rounds, len(c.rounds))
+		}
+	}
+	if drifts {
+		fmt.Fprintf(text, "! the machine drifts: compare candidates in turns, as qbench run does, and not one after the other\n")
+	}
+}

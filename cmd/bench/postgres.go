@@ -1,0 +1,92 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"qsim/cmd/ui"
+	"qsim/engine"
+	"qsim/engine/pgstore"
+	"qsim/engine/pgstore/pgserver"
+)
+
+// server is the PostgreSQL that is measured.
+type server struct {
+	dsn   string
+	own   *pgserver.Server // nil: somebody else's
+	name  string           // of the schemas of this process, without their numbers
+	count int
+}
+
+// pgVariables say where a server is, if any is set.
+var pgVariables = []string{"PGHOST", "PGHOSTADDR", "PGPORT", "PGSERVICE", "PGDATABASE", "PGUSER"}
+
+// find returns the server, and starts one if there is none.
+func (s *stores) find(ctx context.Context) (*server, error) {
+	if s.server != nil {
+		return s.server, nil
+	}
+	found := &server{dsn: s.dsn, name: fmt.Sprintf("qbench_%d_%d", os.Getpid(), time.Now().Unix())}
+	given := s.dsn != ""
+	for _, name := range pgVariables {
+		given = given || os.Getenv(name) != ""
+	}
+	if !given {
+		own, err := pgserver.Start(ctx, pgserver.Options{})
+		switch {
+		case errors.Is(err, pgserver.ErrMissing):
+			return nil, fmt.Errorf("neither --dsn nor PGHOST says where PostgreSQL is, and none is installed that could be started: %w", err)
+		case errors.Is(err, context.Canceled):
+			return nil, context.Canceled
+		case err != nil:
+			return nil, fmt.Errorf("start a PostgreSQL server: %w", err)
+		}
+		found.own, found.dsn = own, own.DSN()
+		s.console.Note("neither --dsn nor PGHOST says where PostgreSQL is: started a server of our own, in a temporary folder, for as long as this runs")
+	}
+	s.server = found
+	return found, nil
+}
+
+// openPostgres returns a store in a new schema, which close drops.
+func (s *stores) openPostgres(ctx context.Context, options engine.StoreOptions) (*opened, error) {
+	server, err := s.find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	server.count++
+	schema := fmt.Sprintf("%s_%d", server.name, server.count)
+	store, err := pgstore.Open(ctx, server.dsn, pgstore.Options{Schema: schema, Store: options})
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Canceled
+		}
+		return nil, err
+	}
+	drop := func() error {
+		defer store.Close()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
+		defer cancel()
+		if err := store.Drop(ctx); err != nil {
+			return fmt.Errorf("%w; drop schema %s by hand", err, schema)
+		}
+		return nil
+	}
+	return &opened{store, drop}, nil
+}
+
+// stop ends the server that was started.
+func (s *stores) stop() error {
+	if s.server == nil || s.server.own == nil {
+		return nil
+	}
+	own := s.server.own
+	s.server = nil
+	if err := own.Stop(); err != nil {
+		return ui.Fail(ui.ExitIO, fmt.Errorf("stop the PostgreSQL server: %w", err))
+	}
+	return nil
+}

@@ -1,0 +1,285 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"qsim/cmd/ui"
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/scenarios"
+	"qsim/scenarios/world"
+)
+
+// predictFlags are the flags of predict.
+type predictFlags struct {
+	runFlags
+	calibrate durationFlag
+	within    shareFlag
+	noFiles   bool
+}
+
+func newPredict() *cobra.Command {
+	f := predictFlags{runFlags: newRunFlags(), calibrate: duration("3s"), within: share("")}
+	f.format, f.rounds = "table", count("1")
+	c := &cobra.Command{
+		Use:     "predict --scenario SCENARIO [flags]",
+		Short:   "predict a run by simulation, run it, and compare",
+		GroupID: "measure",
+		Long: `predict says how well the simulation knows what will happen. For each policy it measures
+what this machine and the store take: calls by kind, what each further job of a call
+costs, how long it takes to wake an engine, and by how much handlers oversleep. That is
+done under the arrivals of the scenario without its storms, under a seed of its own. With
+these delays, as they are distributed, the scenario is simulated; then it is run for real,
+under the same seed. Printed are both, in the time of the scenario, and the error of the
+prediction relative to the real run. Where it is larger than aimed at (10 % with memory,
+15 % with PostgreSQL) what was measured says why, and how many jobs a quantile is off by:
+where waits go from milliseconds to minutes within a few jobs, one in a hundred of them
+makes an error of a thousand percent. An interrupt prints the predictions made so far.
+
+Exit codes: as qbench run; with --within, 1 if a prediction is further off than that.`,
+		Example: `  qbench predict --scenario retry-storm --speed 20x --policy fifo
+  qbench predict --scenario my.yaml --speed 60x --store memory,postgres --rounds 3
+  qbench predict --scenario retry-storm --speed 20x --within 15% --format json`,
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error { return predict(c, &f) },
+	}
+	addCandidateFlags(c, &f.runFlags)
+	flags := c.Flags()
+	flags.Var(&f.rounds, "rounds", "seeds, each simulated and run")
+	flags.Var(&f.calibrate, "calibrate", "measure delays for so long before each run")
+	flags.Var(&f.within, "within", "exit with 1 if a prediction is further off than this")
+	flags.VarP(&f.format, "format", "", "of the result: table or json")
+	flags.StringVarP(&f.out, "out", "o", "results/runs", "write results and charts below this `DIR`")
+	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	ui.Group(c, "Scenario", "scenario", "speed", "seed", "set")
+	ui.Group(c, "What to predict", "policy", "store", "rounds", "calibrate", "within", "dsn")
+	ui.Group(c, "Output", "format", "out", "no-files", "quiet")
+	return c
+}
+
+// prediction is one policy on one store.
+type prediction struct {
+	policy, store string
+	aim           float64
+	calibration   *timings
+	simulated     []measure.Run // by seed
+	real          []measure.Run
+	hindsight     []measure.Run // simulated with the delays that the real run had
+	played        []*played
+	settings      measure.Settings
+	summary       *results.Summary // of the two as policies
+	rows          []predicted
+}
+
+// predicted is one metric of both.
+type predicted struct {
+	measure.Query
+	unit            string
+	simulated, real float64 // NaN: none
+	err             float64 // relative to the real value; NaN: there is none
+	hindsight       float64 // that of a simulation with the delays that the real run had
+	aimed           bool
+	why             string // it is further off than aimed at
+	apart           *apart // then, of a quantile: by how many jobs
+}
+
+func predict(c *cobra.Command, f *predictFlags) (err error) {
+	if f.scenario == "" {
+		return ui.UsageError("predict which scenario? Name one with --scenario; qsim list scenarios lists those built in")
+	}
+	if n := int(f.rounds.value); n < 1 || n > 1000 {
+		return ui.UsageError("--rounds %s: want 1 to 1000", f.rounds.text)
+	}
+	if f.format != "table" && f.format != "json" {
+		return ui.UsageError("--format %s: want table or json", f.format)
+	}
+	if f.calibrate.value <= 0 {
+		return ui.UsageError("--calibrate %s: want more than 0s", f.calibrate.text)
+	}
+	if f.noFiles {
+		f.out = ""
+	}
+	s := newSession(c, &f.runFlags)
+	ctx, stop := s.console.Interruptible(c.Context(), keeping)
+	defer stop()
+	defer func() {
+		if e := s.stores.stop(); err == nil && e != nil {
+			err = e
+		}
+	}()
+	return s.predictAll(ctx, f)
+}
+
+// predictAll predicts, runs and prints every policy on every store.
+func (s *session) predictAll(ctx context.Context, f *predictFlags) error {
+	sc, err := s.loadScenario()
+	if err != nil {
+		return err
+	}
+	s.announce(sc, len(f.stores))
+	var all []*prediction
+	var balance account
+	var interrupted error
+predictions:
+	for _, store := range f.stores {
+		for i := range sc.Policies {
+			p, err := s.predict(ctx, sc, i, store, f, &balance)
+			if errors.Is(err, context.Canceled) {
+				interrupted = err
+				break predictions // those that are made are printed
+			}
+			if err != nil {
+				return failed(sc.Policies[i].Label, store, err)
+			}
+			all = append(all, p)
+		}
+	}
+	if len(all) > 0 || interrupted == nil {
+		if err := s.printPredictions(sc, all); err != nil {
+			return err
+		}
+	}
+	return s.settleScenario(&balance, worstOf(all, f), interrupted)
+}
+
+// worstOf is the exit code of all predictions.
+func worstOf(all []*prediction, f *predictFlags) ui.Exit {
+	if f.within.text == "" {
+		return ui.ExitMet
+	}
+	for _, p := range all {
+		if p.unfed() > 0 {
+			return ui.ExitMissed // that was not the scenario
+		}
+		for _, r := range p.rows {
+			if r.aimed && !(math.Abs(r.err) <= f.within.value.Float()) {
+				return ui.ExitMissed
+			}
+		}
+	}
+	return ui.ExitMet
+}
+
+// predict simulates and runs one policy under every seed.
+func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, policy int, store string, f *predictFlags, balance *account) (*prediction, error) {
+	p := &prediction{policy: sc.Policies[policy].Label, store: store, aim: .10}
+	if store == postgres {
+		p.aim = .15
+	}
+	only, err := sc.Select([]string{p.policy})
+	if err != nil {
+		return nil, ui.UsageError("%w", err)
+	}
+	for round := range int(f.rounds.value) {
+		o := playOptions{seed: sc.Seed + uint64(round), speed: f.speed.Speed, store: store}
+		if p.calibration, err = calibrate(ctx, only, o, f.calibrate.value.Std(), s.stores); err != nil {
+			return nil, err
+		}
+		if err := p.simulate(ctx, only, o.seed, p.calibration, &p.simulated); err != nil {
+			return nil, err
+		}
+		o.learns = true
+		real, err := play(ctx, only, o, s.stores)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.simulate(ctx, only, o.seed, real.timings, &p.hindsight); err != nil {
+			return nil, err
+		}
+		balance.add(real)
+		s.warn(p.policy, store, real)
+		real.run.Policy = 1
+		p.real, p.played = append(p.real, real.run), append(p.played, real)
+	}
+	return p, p.compare(only, f.speed.Speed)
+}
+
+// simulate appends to runs what a simulation with delays gives.
+func (p *prediction) simulate(ctx context.Context, sc *scenarios.Scenario, seed uint64, t *timings, runs *[]measure.Run) error {
+	overlay, err := t.delays.Overlay()
+	if err != nil {
+		return err
+	}
+	one := *sc
+	one.Seed, one.Seeds = seed, 1
+	more, err := world.Run(ctx, &one, world.Options{Alter: overlay.Alter})
+	*runs = append(*runs, more...)
+	return err
+}
+
+// aims are the metrics that a prediction aims at; the others are shown.
+var aims = []struct {
+	metric string
+	aimed  bool
+}{
+	{"fresh.wait.p50", true}, {"fresh.wait.p99", true}, {"throughput", true}, {"attempts.mean", true}, {"duplicates.count", true},
+	{"goodput", false}, {"sojourn.p50", false}, {"sojourn.p99", false}, {"retry.wait.p99", false}, {"utilization", false}, {"dead.count", false},
+}
+
+// compare joins what was simulated and what was real, as two policies of one scenario.
+func (p *prediction) compare(sc *scenarios.Scenario, speed scenarios.Speed) error {
+	p.settings = world.Settings(sc)
+	info := p.settings.Policies[0]
+	p.settings.Policies = []measure.PolicyInfo{info, info}
+	p.settings.Policies[0].Label, p.settings.Policies[1].Label = "simulated", "real"
+	p.settings.Baseline, p.settings.Objectives = 1, nil
+	var err error
+	if p.summary, err = results.Summarize(&p.settings, append(slices.Clone(p.simulated), p.real...), results.Options{}); err != nil {
+		return err
+	}
+	knowing, err := results.Summarize(&p.settings, append(slices.Clone(p.hindsight), p.real...), results.Options{})
+	if err != nil {
+		return err
+	}
+	var queries []predicted
+	for _, a := range aims {
+		queries = append(queries, predicted{Query: measure.Query{Metric: a.metric}, aimed: a.aimed})
+		if a.metric == "fresh.wait.p99" {
+			for _, storm := range p.settings.Storms {
+				queries = append(queries, predicted{Query: measure.Query{Metric: a.metric, During: storm.Name}, aimed: true})
+			}
+		}
+	}
+	for _, row := range queries {
+		a, b := p.summary.Policies[0].Find(row.Query), p.summary.Policies[1].Find(row.Query)
+		if a == nil || b == nil {
+			continue
+		}
+		row.simulated, row.real, row.unit = a.Mean, b.Mean, b.Unit
+		row.err, row.hindsight = relative(a.Mean, b.Mean), relative(knowing.Policies[0].Find(row.Query).Mean, b.Mean)
+		switch n := p.unfed(); {
+		case row.aimed && n > 0:
+			row.why = "what was real is not the scenario: " + neverEnqueued(n)
+		case row.aimed && !(math.Abs(row.err) <= p.aim):
+			row.why, row.apart = p.why(&row, speed), p.apartAt(&row)
+		}
+		p.rows = append(p.rows, row)
+	}
+	return nil
+}
+
+// unfed is how many jobs of the scenario never came in the real runs.
+func (p *prediction) unfed() int64 {
+	var n int64
+	for _, r := range p.played {
+		n += r.unfed
+	}
+	return n
+}
+
+// relative is by how much a differs from b, as a share of b.
+func relative(a, b float64) float64 {
+	switch {
+	case a == b:
+		return 0
+	case b == 0:
+		return math.Inf(int(math.Copysign(1, a)))
+	}
+	return a/b - 1
+}

@@ -1,0 +1,276 @@
+package bench
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"qsim/cmd/ui"
+	"qsim/engine"
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/plain"
+	"qsim/results/report"
+	"qsim/scenarios"
+)
+
+// predictionJSON is what --format json prints, in seconds of the scenario.
+type predictionJSON struct {
+	Version     int             `json:"version"`
+	Scenario    string          `json:"scenario"`
+	Speed       string          `json:"speed"`
+	Predictions []predictedJSON `json:"predictions"`
+}
+
+type predictedJSON struct {
+	Policy  string        `json:"policy"`
+	Store   string        `json:"store"`
+	Seeds   []uint64      `json:"seeds"`
+	Aim     float64       `json:"aim"`
+	Machine machineJSON   `json:"measured"` // on the wall clock, before the last run
+	Metrics []errorOfJSON `json:"metrics"`
+	Unfed   int64         `json:"never_enqueued"` // jobs of the scenario, in the real runs
+	Changes []string      `json:"changes"`        // what the last run took otherwise than its calibration
+}
+
+type machineJSON struct {
+	WakeP50  float64            `json:"wake_p50_s"`
+	WakeP99  float64            `json:"wake_p99_s"`
+	SleepP50 float64            `json:"oversleep_p50_s"`
+	SleepP99 float64            `json:"oversleep_p99_s"`
+	Stalled  float64            `json:"engines_held_up"` // share of the time
+	Held     float64            `json:"jobs_held_up"`
+	Guessed  bool               `json:"wake_guessed,omitempty"` // no worker was ever idle when a job came
+	Calls    map[string]float64 `json:"call_p50_s"`
+	PerJob   map[string]float64 `json:"per_job_s"`
+}
+
+type errorOfJSON struct {
+	Metric    string   `json:"metric"`
+	Unit      string   `json:"unit"`
+	Simulated *float64 `json:"simulated"`
+	Real      *float64 `json:"real"`
+	Error     *float64 `json:"error"` // simulated ÷ real − 1; null: there is none
+	Aimed     bool     `json:"aimed"`
+	Why       string   `json:"why,omitempty"`
+	// JobsWithin are, of a quantile further off than aimed at, the shares of jobs that
+	// waited no longer than its real value.
+	JobsWithin *sharesJSON `json:"jobs_within_real,omitempty"`
+}
+
+type sharesJSON struct {
+	Simulated float64 `json:"simulated"`
+	Real      float64 `json:"real"`
+}
+
+// printPredictions prints them in the format asked for and writes the files.
+func (s *session) printPredictions(sc *scenarios.Scenario, all []*prediction) error {
+	var text []byte
+	var err error
+	if s.flags.format == "json" {
+		text, err = predictionsJSON(sc, s.flags.speed.String(), all)
+	} else {
+		for i, p := range all {
+			if i > 0 {
+				text = append(text, '\n')
+			}
+			text = append(text, p.table(sc, s.flags.speed.String())...)
+		}
+	}
+	if err == nil {
+		_, err = s.stdout.Write(text)
+	}
+	if err != nil {
+		return ui.IOError("write result", err)
+	}
+	for _, p := range all {
+		if err := s.writePrediction(sc, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// table is p for people.
+func (p *prediction) table(sc *scenarios.Scenario, speed string) []byte {
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "%s at %s   %s, %s   %d %s\n\n", sc.Name, speed, p.policy, p.store, len(p.real), plural(len(p.real), "seed"))
+	w := tabwriter.NewWriter(&out, 0, 0, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "\tsimulated\treal\terror\t\n")
+	for _, r := range p.rows {
+		mark := ""
+		switch {
+		case r.aimed && r.why == "":
+			mark = " ✓"
+		case r.aimed:
+			mark = " ✗"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.Query, valueOf(r.simulated, r.Metric), valueOf(r.real, r.Metric), errorText(r.err), mark)
+	}
+	w.Flush()
+	c := p.calibration
+	when := ""
+	if len(p.real) > 1 {
+		when = " before the last run"
+	}
+	fmt.Fprintf(&out, "\nmeasured%s with %d jobs, on the wall clock: waking an idle worker %s (p99 %s), a worker busy longer than its handler was to take %s (p99 %s)",
+		when, c.jobs, seconds(c.wake[0].Seconds()), seconds(c.wake[1].Seconds()), seconds(c.sleep[0].Seconds()), seconds(c.sleep[1].Seconds()))
+	for op, took := range c.took {
+		if took > 0 {
+			fmt.Fprintf(&out, ", %s %s", opName(op), seconds(took.Seconds()))
+			if each := c.delays.PerJob[op]; each > 0 {
+				fmt.Fprintf(&out, " + %s/job", seconds(each.Seconds()))
+			}
+		}
+	}
+	fmt.Fprintf(&out, "; engines held up for %.1f%% of the time, jobs that came for %.1f%%", c.stalled*100, c.held*100)
+	if c.neverIdle {
+		out.WriteString("; no worker was ever idle when a job came: waking one is taken for a claim's way to the store")
+	}
+	fmt.Fprintf(&out, "\n✓ within the aim of %.0f%%", p.aim*100)
+	if p.missed() == 0 {
+		return append(out.Bytes(), '\n')
+	}
+	fmt.Fprintf(&out, ", ✗ not:\n")
+	for _, r := range p.rows {
+		if r.why != "" {
+			fmt.Fprintf(&out, "  %s: %s\n", r.Query, r.why)
+			if r.apart != nil {
+				fmt.Fprintf(&out, "    %s\n", r.apart)
+			}
+		}
+	}
+	for _, change := range p.changes() {
+		fmt.Fprintf(&out, "  measured%s: %s\n", ofTheLast(len(p.real)), change)
+	}
+	return out.Bytes()
+}
+
+// ofTheLast says, where there are several runs, that something is about one of them.
+func ofTheLast(runs int) string {
+	if runs > 1 {
+		return ", the last run"
+	}
+	return ""
+}
+
+// missed is how many metrics are further off than aimed at.
+func (p *prediction) missed() int {
+	n := 0
+	for _, r := range p.rows {
+		if r.why != "" {
+			n++
+		}
+	}
+	return n
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}
+
+func valueOf(v float64, metric string) string {
+	if math.IsNaN(v) {
+		return plain.Missing
+	}
+	info, _ := measure.Lookup(metric)
+	if info.Unit == "s" && v < 1e-3 {
+		return seconds(v)
+	}
+	return results.FormatValue(v, info)
+}
+
+func errorText(e float64) string {
+	switch {
+	case math.IsNaN(e):
+		return plain.Missing
+	case math.IsInf(e, 0):
+		return "∞"
+	}
+	return strings.Replace(fmt.Sprintf("%+.1f%%", e*100), "-", "−", 1)
+}
+
+func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([]byte, error) {
+	out := predictionJSON{Version: 1, Scenario: sc.Name, Speed: speed}
+	finite := func(v float64) *float64 {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil
+		}
+		return &v
+	}
+	for _, p := range all {
+		c := p.calibration
+		j := predictedJSON{Policy: p.policy, Store: p.store, Seeds: p.summary.Seeds, Aim: p.aim, Machine: machineJSON{
+			WakeP50: c.wake[0].Seconds(), WakeP99: c.wake[1].Seconds(), SleepP50: c.sleep[0].Seconds(), SleepP99: c.sleep[1].Seconds(), Stalled: c.stalled, Held: c.held, Guessed: c.neverIdle,
+			Calls: map[string]float64{}, PerJob: map[string]float64{}}, Unfed: p.unfed(), Changes: append([]string{}, p.changes()...)}
+		for op, took := range c.took {
+			if took > 0 {
+				j.Machine.Calls[opName(op)], j.Machine.PerJob[opName(op)] = took.Seconds(), c.delays.PerJob[op].Seconds()
+			}
+		}
+		for _, r := range p.rows {
+			e := errorOfJSON{Metric: r.Query.String(), Unit: r.unit, Simulated: finite(r.simulated), Real: finite(r.real), Error: finite(r.err), Aimed: r.aimed, Why: r.why}
+			if r.apart != nil {
+				e.Why += "; " + r.apart.String()
+				e.JobsWithin = &sharesJSON{r.apart.simulated, r.apart.real}
+			}
+			j.Metrics = append(j.Metrics, e)
+		}
+		out.Predictions = append(out.Predictions, j)
+	}
+	text, err := json.MarshalIndent(out, "", " ")
+	return append(text, '\n'), err
+}
+
+// title states how close the prediction is.
+func (p *prediction) title(speed string) string {
+	worst := 0.0
+	for _, r := range p.rows {
+		if r.Metric == "fresh.wait.p99" && !math.IsNaN(r.err) {
+			worst = math.Max(worst, math.Abs(r.err))
+		}
+	}
+	return fmt.Sprintf("The simulation predicts the fresh p99 of %s on %s at %s within %.0f%%", p.policy, p.store, speed, math.Ceil(worst*100))
+}
+
+// writePrediction writes the charts, and the summary of the two as of two policies.
+func (s *session) writePrediction(sc *scenarios.Scenario, p *prediction) error {
+	if s.flags.out == "" {
+		return nil
+	}
+	figures, err := report.Prediction(&p.settings, p.summary, p.title(s.flags.speed.String()), ui.Version)
+	if err != nil {
+		return ui.IOError("write results", err)
+	}
+	files, err := results.Files(p.summary, s.runInfo(), sc.Resolved())
+	if err != nil {
+		return ui.IOError("write results", err)
+	}
+	one, err := predictionsJSON(sc, s.flags.speed.String(), []*prediction{p})
+	if err != nil {
+		return ui.IOError("write results", err)
+	}
+	files = append(files, results.File{Path: "prediction.json", Data: one})
+	drawn, err := report.Files("charts", figures)
+	if err != nil {
+		return ui.IOError("write results", err)
+	}
+	files = append(files, drawn...)
+	at := results.Place{Out: s.flags.out, Scenario: sc.Name + "-prediction-" + p.store, ConfigHash: p.summary.ConfigHash, Start: s.begun.Truncate(time.Second)}
+	folder, err := results.Write(at, files)
+	if err != nil {
+		return ui.IOError("write results", err)
+	}
+	s.console.Note("files in %s", folder)
+	return nil
+}
+
+// opName is the name of an op by its number.
+func opName(op int) string { return engine.Op(op).String() }

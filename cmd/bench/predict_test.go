@@ -1,0 +1,347 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"qsim/cmd/ui"
+	"qsim/engine"
+	"qsim/engine/memstore"
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/scenarios"
+	"qsim/scenarios/world"
+)
+
+// stuckStore takes two lots of jobs and answers the next when time is up.
+type stuckStore struct {
+	*memstore.Store
+	lots  atomic.Int64
+	until time.Duration
+}
+
+func (s *stuckStore) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
+	if timing := jobs[0].ID > 1<<40 && jobs[0].ID < 1<<40+1000; !timing && s.lots.Add(1) > 2 {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(s.until):
+		}
+	}
+	return s.Store.Enqueue(ctx, jobs)
+}
+
+// predictSession is a session of predict on a scenario, and what it writes.
+func predictSession(t *testing.T, text string) (s *session, f *predictFlags, stdout, stderr *bytes.Buffer) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "predicted.yaml")
+	writeText(t, file, text)
+	f = &predictFlags{runFlags: newRunFlags(), calibrate: duration("100ms"), within: share("")}
+	f.scenario, f.format, f.rounds, f.noFiles = file, "table", count("1"), true
+	f.speed.Speed = scenarios.Speed{Num: 100, Den: 1}
+	c := newPredict()
+	stdout, stderr = new(bytes.Buffer), new(bytes.Buffer)
+	c.SetOut(stdout)
+	c.SetErr(stderr)
+	return newSession(c, &f.runFlags), f, stdout, stderr
+}
+
+// TestPredictCutShort predicts a run whose time is up before all jobs came: it says how many
+// never came, and takes no metric of it for that of the scenario.
+func TestPredictCutShort(t *testing.T) {
+	const scenario = `
+duration: 20s
+warmup: 0s
+drain: 1s
+jobs:
+  - {class: mail, arrivals: {process: constant, rate: 250/s}, service: 10ms}
+policies: [{kind: fifo}]
+`
+	s, f, stdout, stderr := predictSession(t, scenario)
+	if err := f.within.Set("100%"); err != nil {
+		t.Fatal(err)
+	}
+	opens := 0
+	s.stores.around = func(store engine.Store) engine.Store {
+		if opens++; opens == 1 {
+			return store // of the calibration
+		}
+		return &stuckStore{Store: store.(*memstore.Store), until: f.speed.Real(21 * time.Second)}
+	}
+	err := s.predictAll(t.Context(), f)
+	var failure *ui.Failure
+	if !errors.As(err, &failure) || failure.Exit != ui.ExitMissed {
+		t.Errorf("it ended with %v, want exit %d", err, ui.ExitMissed)
+	}
+	const what = "that were to come were never enqueued: time was up before"
+	for _, metric := range []string{"fresh.wait.p50", "fresh.wait.p99", "throughput", "attempts.mean", "duplicates.count"} {
+		if !strings.Contains(stdout.String(), metric+": what was real is not the scenario: ") {
+			t.Errorf("nothing is said of %s", metric)
+		}
+	}
+	if !strings.Contains(stdout.String(), what) || strings.Contains(stdout.String(), " ✓\n") || !strings.Contains(stderr.String(), what) || !strings.Contains(stderr.String(), "lost 0,") {
+		t.Errorf("it printed\n%s\nand\n%s", stdout, stderr)
+	}
+}
+
+// slowStore takes its time for every claim.
+type slowStore struct {
+	*memstore.Store
+	takes time.Duration
+}
+
+func (s *slowStore) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
+	select {
+	case <-ctx.Done():
+		return dst, engine.Forever, ctx.Err()
+	case <-time.After(s.takes):
+	}
+	return s.Store.Claim(ctx, holder, p, ttl, dst)
+}
+
+// TestPredictMeasures predicts a run on a store whose claims take 20 ms: at 100x these are
+// two seconds of the scenario, and half of the jobs wait a quarter of that in the simulation
+// too, with what was measured before the run and with what was measured in it.
+func TestPredictMeasures(t *testing.T) {
+	const scenario = `
+duration: 40s
+warmup: 0s
+drain: 10m
+engine: {workers: 50, call-timeout: 20m, commit: {timeout: 20m}, lease: {ttl: 2h}}
+jobs:
+  - {class: mail, arrivals: {process: constant, rate: 2/s}, service: 10ms}
+policies: [{kind: fifo}]
+`
+	const takes = 20 * time.Millisecond
+	s, f, stdout, _ := predictSession(t, scenario)
+	f.format = "json"
+	s.stores.around = func(store engine.Store) engine.Store { return &slowStore{store.(*memstore.Store), takes} }
+	if err := s.predictAll(t.Context(), f); err != nil {
+		t.Fatal(err)
+	}
+	var parsed predictionJSON
+	if err := json.Unmarshal(stdout.Bytes(), &parsed); err != nil {
+		t.Fatalf("%v\n%s", err, stdout)
+	}
+	p := parsed.Predictions[0]
+	if got := p.Machine.Calls["claim"]; got < takes.Seconds() {
+		t.Errorf("a claim was measured to take %v s, and takes %v", got, takes)
+	}
+	least := f.speed.Virtual(takes / 4).Seconds()
+	for _, m := range p.Metrics {
+		if m.Metric != "fresh.wait.p50" {
+			continue
+		}
+		if *m.Simulated < least {
+			t.Errorf("half of the jobs waited %v s in the simulation, want at least %v", *m.Simulated, least)
+		}
+		if want := *m.Simulated / *m.Real - 1; math.Abs(*m.Error-want) > 1e-9 {
+			t.Errorf("the error is %v, want %v", *m.Error, want)
+		}
+		return
+	}
+	t.Errorf("it printed\n%s", stdout)
+}
+
+// TestHindsight predicts a run: it was simulated with the delays of the calibration, and in
+// hindsight with those of the run itself.
+func TestHindsight(t *testing.T) {
+	s, f, _, _ := predictSession(t, `
+duration: 20s
+warmup: 0s
+jobs:
+  - {class: mail, arrivals: {process: poisson, rate: 10/s}, service: 10ms}
+policies: [{kind: fifo}]
+`)
+	sc, err := s.loadScenario()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.predict(t.Context(), sc, 0, memory, f, new(account))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again []measure.Run
+	for _, delays := range []*timings{p.calibration, p.played[0].timings} {
+		if err := p.simulate(t.Context(), sc, sc.Seed, delays, &again); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if again[0].Fingerprint == again[1].Fingerprint {
+		t.Fatal("the delays of the calibration and of the run are the same: it shows nothing")
+	}
+	if p.simulated[0].Fingerprint != again[0].Fingerprint {
+		t.Error("it was not simulated with the delays of the calibration")
+	}
+	if p.hindsight[0].Fingerprint != again[1].Fingerprint {
+		t.Error("in hindsight it was not simulated with the delays of the run")
+	}
+}
+
+// TestChanges names what took otherwise in the run than in the calibration, and nothing else.
+func TestChanges(t *testing.T) {
+	const ms = time.Millisecond
+	was := &timings{delays: world.Delays{Overrun: []time.Duration{ms, ms, 4 * ms}}, stalled: .01, held: .02}
+	was.took[engine.OpClaim], was.took[engine.OpCommit] = 3*ms, 5*ms
+	is := *was
+	p := &prediction{calibration: was, played: []*played{{timings: &is}}}
+	if got := p.changes(); len(got) != 0 {
+		t.Errorf("nothing has changed: %q", got)
+	}
+	is.delays.Overrun = []time.Duration{ms, ms, 10 * ms} // the median is the same, and the capacity is not
+	is.took[engine.OpCommit], is.stalled = 9*ms, .2
+	want := []string{
+		"workers were busy longer than their handlers were to take by (mean) 4ms in the run, 2ms in the calibration",
+		"a commit took 9ms in the run, 5ms in the calibration",
+		"engines were held up for 20.0% of the time in the run, 1.0% in the calibration",
+	}
+	if got := p.changes(); !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+}
+
+// TestPredictInterrupted interrupts the second of two predictions: the first is printed, and
+// no other.
+func TestPredictInterrupted(t *testing.T) {
+	const scenario = `
+duration: 20s
+warmup: 0s
+jobs:
+  - {class: mail, arrivals: {process: constant, rate: 10/s}, service: 10ms}
+policies: [{kind: fifo, label: first}, {kind: fifo, label: second}]
+`
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	s, f, stdout, stderr := predictSession(t, scenario)
+	opens := 0
+	s.stores.around = func(store engine.Store) engine.Store {
+		if opens++; opens == 3 {
+			interrupt()
+		}
+		return store
+	}
+	err := s.predictAll(ctx, f)
+	var failure *ui.Failure
+	if !errors.As(err, &failure) || failure.Exit != ui.ExitInterrupted || failure.Err != nil {
+		t.Errorf("it ended with %v, want exit %d and no word", err, ui.ExitInterrupted)
+	}
+	if strings.Count(stdout.String(), "1 seed") != 1 || !strings.Contains(stdout.String(), "   first, memory   ") || !strings.Contains(stderr.String(), "lost 0, duplicates 0") {
+		t.Errorf("it printed\n%s\nand\n%s", stdout, stderr)
+	}
+}
+
+// TestGateOfPrediction closes for an aimed metric that is further off than allowed, for one
+// that has no error, and for a run that was not the scenario however small its errors are.
+func TestGateOfPrediction(t *testing.T) {
+	row := func(aimed bool, err float64) []predicted { return []predicted{{aimed: aimed, err: err}} }
+	for _, tt := range []struct {
+		name   string
+		within string
+		rows   []predicted
+		unfed  int64
+		want   ui.Exit
+	}{
+		{"close", "10%", row(true, -.1), 0, ui.ExitMet},
+		{"far", "10%", row(true, -.11), 0, ui.ExitMissed},
+		{"without an error", "10%", row(true, math.NaN()), 0, ui.ExitMissed},
+		{"far, and only shown", "10%", row(false, 5), 0, ui.ExitMet},
+		{"cut short", "10%", row(true, 0), 1, ui.ExitMissed},
+		{"no gate", "", row(true, 5), 1, ui.ExitMet},
+	} {
+		f := &predictFlags{within: share(tt.within)}
+		if got := worstOf([]*prediction{{rows: tt.rows, played: []*played{{unfed: tt.unfed}}}}, f); got != tt.want {
+			t.Errorf("%s: exit %d, want %d", tt.name, got, tt.want)
+		}
+	}
+}
+
+// cliff is a prediction of a run in which all but one in a hundred jobs at the edge of a
+// cliff are as simulated: p50 is 60 ms in the run and 1 s in the simulation.
+func cliff() *prediction {
+	pooled := func(query measure.Query, below, above int, unresolved int) []measure.NamedHistogram {
+		n := measure.NamedHistogram{Query: query, Hist: new(measure.Histogram), Unresolved: new(measure.Histogram)}
+		for i := range below {
+			n.Hist.Record(time.Duration(i+1) * 60 * time.Millisecond / 500)
+		}
+		for i := range above {
+			n.Hist.Record(time.Second + time.Duration(i)*80*time.Millisecond)
+		}
+		for range unresolved {
+			n.Unresolved.Record(time.Minute)
+		}
+		return []measure.NamedHistogram{{Query: measure.Query{Metric: "fresh.wait"}, Hist: new(measure.Histogram)}, n}
+	}
+	query := measure.Query{Metric: "fresh.wait", During: "down"}
+	return &prediction{
+		aim: .15, calibration: new(timings), played: []*played{{timings: new(timings)}},
+		summary: &results.Summary{Data: []results.PolicyData{{Pooled: pooled(query, 486, 504, 10)}, {Pooled: pooled(query, 500, 490, 10)}}},
+	}
+}
+
+// TestApart tells by how many jobs a quantile is off that lies at a cliff.
+func TestApart(t *testing.T) {
+	p := cliff()
+	row := predicted{Query: measure.Query{Metric: "fresh.wait.p50", During: "down"}, unit: "s", simulated: 1.08, real: .06, err: 17, hindsight: .01, aimed: true}
+	row.why, row.apart = p.why(&row, scenarios.Speed{Num: 20, Den: 1}), p.apartAt(&row)
+	p.rows, p.real = []predicted{row}, make([]measure.Run, 1)
+	printed := p.table(&scenarios.Scenario{Name: "steep"}, "20x")
+	text := string(printed)
+	for _, want := range []string{
+		"+1700.0% ✗\n",
+		"with the delays of the run itself the simulation is off by +1.0%: the delays in the run were not those of the calibration",
+		"of the jobs 50.0% waited no longer than that in the run and 48.6% in the simulation, 1.4 points apart",
+		"the run's p45 is 54ms and its p55 4.9s: a cliff, and few jobs decide",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	var parsed predictionJSON
+	printed, err := predictionsJSON(&scenarios.Scenario{}, "20x", []*prediction{p})
+	if err != nil || json.Unmarshal(printed, &parsed) != nil {
+		t.Fatalf("%v\n%s", err, printed)
+	}
+	if e := parsed.Predictions[0].Metrics[0]; *e.Error != 17 || e.JobsWithin == nil || e.JobsWithin.Real != .5 || e.JobsWithin.Simulated != .486 || !strings.Contains(e.Why, "1.4 points") {
+		t.Errorf("it printed\n%s", printed)
+	}
+	for _, other := range []predicted{
+		{Query: measure.Query{Metric: "throughput"}, real: 100, simulated: 50},
+		{Query: measure.Query{Metric: "fresh.wait.p50"}, real: 1, simulated: 50},              // nobody waited
+		{Query: measure.Query{Metric: "sojourn.p50", During: "down"}, real: 1, simulated: 50}, // nobody asked
+		{Query: measure.Query{Metric: "fresh.wait.p50", During: "down"}, real: math.NaN(), simulated: 1},
+	} {
+		if a := p.apartAt(&other); a != nil {
+			t.Errorf("%v of %v: %v", other.Query, other.real, a)
+		}
+	}
+	// Without a step in it, the distribution is no cliff however few jobs it is off by; and
+	// jobs that still wait are longer than all others.
+	row.Metric, row.real = "fresh.wait.p99", 38.2
+	a := p.apartAt(&row)
+	if a == nil || digits(a.quantiles[0]) != "98.5" || a.around[1] < 59*time.Second || math.Abs(a.real-.968) > .0021 || strings.Contains(a.String(), "cliff") {
+		t.Errorf("of the p99: %+v, %v", a, a)
+	}
+}
+
+func TestQuantileOf(t *testing.T) {
+	for _, tt := range []struct {
+		metric, family string
+		q              float64
+	}{
+		{"fresh.wait.p50", "fresh.wait", .5}, {"sojourn.p999", "sojourn", .999}, {"retry.wait.p99", "retry.wait", .99},
+		{"fresh.wait.mean", "", 0}, {"fresh.wait.p50.km", "", 0}, {"throughput", "", 0}, {"a.p", "", 0}, {"drain.phase", "", 0},
+	} {
+		if family, q := quantileOf(tt.metric); family != tt.family || q != tt.q {
+			t.Errorf("%s: %s, %v", tt.metric, family, q)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"qsim/engine"
+	"qsim/results/measure"
+	"qsim/results/plain"
+	"qsim/scenarios"
+)
+
+// why says where an error comes from, as far as it can be told.
+func (p *prediction) why(row *predicted, speed scenarios.Speed) string {
+	c := p.calibration
+	if row.unit == "s" {
+		difference := math.Abs(row.simulated-row.real) / speed.Float()
+		if difference < c.sleep[0].Seconds() || difference < (c.wake[1]-c.wake[0]).Seconds() {
+			return fmt.Sprintf("below what this machine can time: the two are %s of the wall clock apart, where timers are %s late (median) and waking an idle worker takes %s to %s (median, p99)",
+				seconds(difference), seconds(c.sleep[0].Seconds()), seconds(c.wake[0].Seconds()), seconds(c.wake[1].Seconds()))
+		}
+	}
+	text := "with the delays of the run itself the simulation is off by " + errorText(row.hindsight)
+	if math.Abs(row.hindsight) <= p.aim {
+		text += ": the delays in the run were not those of the calibration (other load, or another machine state)"
+	} else {
+		text += ": there is more to it than was measured"
+	}
+	if len(p.played) == 1 {
+		text += "; one run: --rounds says how much of it is chance"
+	}
+	return text
+}
+
+// A quantile lies at a cliff if the distributions differ by few points of jobs where it is,
+// while the quantiles beside it are far from each other.
+const (
+	cliffPoints = .05
+	cliffRatio  = 2
+)
+
+// apart is how far the two distributions that a quantile is of are from each other where
+// the real quantile lies: counted in jobs, which is what a steep distribution turns into a
+// long time. The shares are pooled over the seeds.
+type apart struct {
+	simulated, real float64          // shares of jobs that waited no longer than the real value
+	quantiles       [2]float64       // below and above the one asked for
+	around          [2]time.Duration // what they are of the real run; those that still wait count with their ages
+}
+
+// points is by how many points of jobs the distributions differ.
+func (a *apart) points() float64 { return math.Abs(a.simulated - a.real) }
+
+// apartAt compares the distributions that row is a quantile of; nil: it is of none.
+func (p *prediction) apartAt(row *predicted) *apart {
+	family, q := quantileOf(row.Metric)
+	if q == 0 || math.IsNaN(row.real) {
+		return nil
+	}
+	query := row.Query
+	query.Metric = family
+	var of [2]*measure.NamedHistogram
+	for i := range of {
+		pooled := p.summary.Data[i].Pooled
+		at := slices.IndexFunc(pooled, func(n measure.NamedHistogram) bool { return n.Query == query })
+		if at < 0 || pooled[at].Hist.Count()+pooled[at].Unresolved.Count() == 0 {
+			return nil
+		}
+		of[i] = &pooled[at]
+	}
+	step := min(.05, (1-q)/2)
+	a := &apart{simulated: shareWithin(of[0], row.real), real: shareWithin(of[1], row.real), quantiles: [2]float64{q - step, q + step}}
+	var all measure.Histogram
+	all.Merge(of[1].Hist)
+	all.Merge(of[1].Unresolved)
+	for i, q := range a.quantiles {
+		a.around[i] = all.Quantile(q)
+	}
+	return a
+}
+
+// quantileOf is which quantile of which kind of wait a metric is: .99 of fresh.wait for
+// fresh.wait.p99. 0: it is none.
+func quantileOf(metric string) (family string, q float64) {
+	family, digits, found := strings.Cut(metric, ".p")
+	n, err := strconv.ParseUint(digits, 10, 16)
+	if !found || err != nil {
+		return "", 0
+	}
+	return family, float64(n) / math.Pow10(len(digits))
+}
+
+// shareWithin is the share of jobs that waited at most so many seconds, to the width of a
+// bucket. Those that still wait count as longer.
+func shareWithin(n *measure.NamedHistogram, limit float64) float64 {
+	within := int64(0)
+	for _, b := range n.Hist.Buckets() {
+		if b.Low.Seconds() <= limit {
+			within += b.Count
+		}
+	}
+	return float64(within) / float64(n.Hist.Count()+n.Unresolved.Count())
+}
+
+// String says it in words.
+func (a *apart) String() string {
+	text := fmt.Sprintf("of the jobs %s waited no longer than that in the run and %s in the simulation, %.1f points apart; the run's p%s is %s and its p%s %s",
+		percent(a.real), percent(a.simulated), a.points()*100, digits(a.quantiles[0]), plain.Duration(a.around[0].Seconds()), digits(a.quantiles[1]), plain.Duration(a.around[1].Seconds()))
+	if a.points() <= cliffPoints && a.around[1] >= cliffRatio*a.around[0] {
+		text += ": a cliff, and few jobs decide on which side of it the quantile lies"
+	}
+	return text
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.1f%%", share*100) }
+
+// digits names a quantile as metrics do: 45 for .45, 98.5 for .985.
+func digits(q float64) string { return strconv.FormatFloat(math.Round(q*1e4)/100, 'f', -1, 64) }
+
+// changes are what the last real run took otherwise than its calibration.
+func (p *prediction) changes() []string {
+	var list []string
+	is, was := p.played[len(p.played)-1], p.calibration
+	differ := func(what string, a, b time.Duration) {
+		if gap := (a - b).Abs(); gap > 20*time.Microsecond && gap > b/5 {
+			list = append(list, fmt.Sprintf("%s %s in the run, %s in the calibration", what, seconds(a.Seconds()), seconds(b.Seconds())))
+		}
+	}
+	differ("workers were busy longer than their handlers were to take by (mean)", is.timings.overrun(), was.overrun())
+	for _, op := range []engine.Op{engine.OpClaim, engine.OpCommit} {
+		differ("a "+op.String()+" took", is.timings.took[op], was.took[op])
+	}
+	for _, op := range []engine.Op{engine.OpClaim, engine.OpCommit} {
+		if a, b := is.timings.coming[op], is.timings.after[op]; b > 0 && a > b*6/5 && a-b > 20*time.Microsecond {
+			list = append(list, fmt.Sprintf("a %v took %s while jobs came and %s when no more did: the store was at its limit, and a simulation takes delays for independent of the load", op, seconds(a.Seconds()), seconds(b.Seconds())))
+		}
+	}
+	shares := func(what string, a, b float64) {
+		if math.Abs(a-b) > .005 {
+			list = append(list, fmt.Sprintf("%s %.1f%% of the time in the run, %.1f%% in the calibration", what, a*100, b*100))
+		}
+	}
+	shares("engines were held up for", is.timings.stalled, was.stalled)
+	shares("jobs that came were held up for", is.timings.held, was.held)
+	if is.late > 0 {
+		list = append(list, fmt.Sprintf("%d %s had no answer in time", is.late, plural(int(is.late), "call")))
+	}
+	return list
+}

@@ -1,0 +1,97 @@
+package bench
+
+import (
+	"sync"
+
+	"qsim/engine"
+)
+
+// recording keeps what happened in a run, to be put in order and judged when it is over:
+// doing so meanwhile would take time from what is measured.
+type recording struct {
+	probes []*probe // by node
+	mutex  sync.Mutex
+	feed   track // what feeders and second answers told; under mutex
+}
+
+func newRecording(r *rig) *recording {
+	rec := new(recording)
+	for range r.nodes {
+		rec.probes = append(rec.probes, new(probe))
+	}
+	return rec
+}
+
+// track is what one goroutine recorded.
+type track struct{ chunks [][]engine.Event }
+
+// chunk is how many events are kept in one piece: growing a slice would copy them all.
+const chunk = 4096
+
+// Record implements engine.Recorder. It leaves out what no metric looks at.
+func (t *track) Record(e *engine.Event) {
+	if e.Kind == engine.Extended || e.Kind == engine.ExtendRefused {
+		return
+	}
+	t.add(e)
+}
+
+func (t *track) add(e *engine.Event) {
+	n := len(t.chunks)
+	if n == 0 || len(t.chunks[n-1]) == chunk {
+		t.chunks = append(t.chunks, make([]engine.Event, 0, chunk))
+		n++
+	}
+	t.chunks[n-1] = append(t.chunks[n-1], *e)
+}
+
+// of returns the recorder of a node.
+func (r *recording) of(node int32) engine.Recorder { return r.probes[node] }
+
+// timed notes a call whose event comes next.
+func (r *recording) timed(node int32, c *engine.Call, reply *engine.Reply, began, ended engine.Time) {
+	r.probes[node].tell(c, reply, began, ended)
+}
+
+var verbEvents = map[engine.Verb]engine.EventKind{engine.Ack: engine.Acked, engine.Bury: engine.Buried}
+
+// repeated notes the end of a job that the store told at the second time of asking: the
+// first answer was lost, and nothing was recorded of it.
+func (r *recording) repeated(o *engine.Outcome, result *engine.Result, at engine.Time) {
+	if result.Status != engine.Repeated {
+		return
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.feed.add(&engine.Event{At: at, Kind: verbEvents[o.Verb], From: engine.InFlight, Error: o.Error, JobKind: o.Kind, Tenant: o.Tenant,
+		Delivery: o.Delivery, Job: o.Job, Token: o.Token, Age: result.Age})
+}
+
+// enqueued notes a job that the store took between two times.
+func (r *recording) enqueued(j *engine.NewJob, began, ended engine.Time) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.feed.add(&engine.Event{At: began + (ended-began)/2, Kind: engine.Enqueued, JobKind: j.Kind, Tenant: j.Tenant, Job: j.ID, Delay: j.Delay, Node: -1})
+}
+
+// events returns all that was recorded. Nothing may be recorded any more.
+func (r *recording) events() []engine.Event {
+	total := 0
+	tracks := []*track{&r.feed}
+	for _, p := range r.probes {
+		tracks = append(tracks, &p.track)
+	}
+	for _, t := range tracks {
+		for _, c := range t.chunks {
+			total += len(c)
+		}
+	}
+	all := make([]engine.Event, 0, total)
+	for _, t := range tracks {
+		for i, c := range t.chunks {
+			all = append(all, c...)
+			t.chunks[i] = nil
+		}
+	}
+	return all
+}

@@ -1,0 +1,280 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/live"
+	"qsim/results/measure"
+	"qsim/scenarios/world"
+)
+
+// rig runs the engines of one candidate once: it feeds them, times their calls, and stops
+// them when nothing is left. Its clock reads 0 when the engines start.
+type rig struct {
+	wall    *world.Wall
+	store   engine.Store
+	nodes   int
+	origin  time.Time
+	clock   func() engine.Time
+	meters  []*meter // by node
+	onEnd   func(o *engine.Outcome, r *engine.Result, at engine.Time)
+	records func(node int32) engine.Recorder                                            // nil: nothing is recorded
+	onTook  func(node int32, c *engine.Call, r *engine.Reply, began, ended engine.Time) // of every call, before its event; may be nil
+
+	enqueued atomic.Int64  // jobs that the store has taken
+	ended    atomic.Int64  // jobs done or dead, as commits were told
+	latest   atomic.Int64  // engine.Time of the last of those
+	late     atomic.Int64  // calls without an answer in time
+	fed      chan struct{} // closed when nothing more will be enqueued
+	timeUp   chan struct{} // closed when no job may be enqueued any more
+	unfed    atomic.Int64  // jobs that were to come and did not, because time was up
+	fail     context.CancelCauseFunc
+	stopping atomic.Bool
+	feeding  feeding
+}
+
+// meter is what one engine's calls took. It belongs to the goroutine of its loop.
+type meter struct {
+	ops [engine.NumOps]phase
+}
+
+// phase is how long something took that was done in batches.
+type phase struct {
+	calls measure.Histogram // of one call each
+	rows  int64             // jobs in all of them
+	total time.Duration
+}
+
+func (p *phase) add(took time.Duration, rows int) {
+	p.calls.Record(took)
+	p.rows += int64(rows)
+	p.total += took
+}
+
+func (p *phase) merge(other *phase) {
+	p.calls.Merge(&other.calls)
+	p.rows += other.rows
+	p.total += other.total
+}
+
+// perJob is the mean share of one job; 0 if there was none.
+func (p *phase) perJob() time.Duration {
+	if p.rows == 0 {
+		return 0
+	}
+	return p.total / time.Duration(p.rows)
+}
+
+func newRig(w *world.Wall, store engine.Store, origin time.Time) *rig {
+	r := &rig{wall: w, store: store, nodes: w.Nodes(), fed: make(chan struct{}), timeUp: make(chan struct{})}
+	r.start(origin)
+	for range r.nodes {
+		r.meters = append(r.meters, new(meter))
+	}
+	return r
+}
+
+// start sets the clock to 0 at origin.
+func (r *rig) start(origin time.Time) { r.origin, r.clock = origin, live.Clock(origin) }
+
+// storeError is an error of the store that ended a run.
+type storeError struct {
+	doing string
+	err   error
+}
+
+// Error says what was being done, once.
+func (e *storeError) Error() string {
+	if text := e.err.Error(); strings.HasPrefix(text, e.doing+": ") {
+		return text
+	}
+	return e.doing + ": " + e.err.Error()
+}
+
+// Unwrap returns what the store said.
+func (e *storeError) Unwrap() error { return e.err }
+
+// errFinished ends the engines when nothing is left to do.
+var errFinished = errors.New("finished")
+
+// How long nothing may happen before the store is asked what is left, and before that
+// counts as stuck; how long what is under way to the store when time is up may take.
+const (
+	quietFor  = time.Second
+	stuckFor  = time.Minute
+	answerFor = 10 * time.Second
+)
+
+// run feeds and runs the engines until all jobs have ended, until passes on the clock, or
+// ctx is done. It returns when the engines have stopped.
+func (r *rig) run(ctx context.Context, handler live.Handler, feed func(ctx context.Context) error, until time.Duration) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r.fail = cancel
+	var helpers sync.WaitGroup
+	defer helpers.Wait()
+	helpers.Go(func() {
+		if err := feed(ctx); err != nil && ctx.Err() == nil {
+			cancel(err)
+		}
+		close(r.fed)
+	})
+	helpers.Go(func() { r.watch(ctx, until) })
+	stop := context.AfterFunc(ctx, func() { r.stopping.Store(true) })
+	defer stop()
+	err := live.Run(ctx, r.config(handler))
+	cancel(errFinished) // if it did not run at all
+	helpers.Wait()
+	var abandoned *live.AbandonedError
+	switch cause := context.Cause(ctx); {
+	case !errors.Is(cause, errFinished) && !errors.Is(cause, context.Canceled):
+		return cause
+	case errors.Is(cause, context.Canceled):
+		return context.Canceled
+	case errors.As(err, &abandoned):
+		return nil // what it held is still in the store, and counted there
+	default:
+		return err
+	}
+}
+
+func (r *rig) config(handler live.Handler) live.Config {
+	c := live.Config{
+		Engine: r.wall.Engine(), Engines: r.nodes, Store: r.store, Handler: handler, Origin: r.origin,
+		Policy: func(int32) engine.Policy { return r.wall.Policy() }, Recorder: r.records, OnCall: r.onCall,
+		OnFailure: func(*engine.Job, engine.ErrorKind, error) {}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		CancelWithin: 10 * time.Second,
+	}
+	switch {
+	case r.wall.WakesAll():
+		c.Wake = live.WakeAll
+	case r.wall.WakesNone():
+		c.Wake = live.WakeNone
+	default:
+		c.Wake = live.WakeOne
+	}
+	return c
+}
+
+// onCall times a call and counts what it ended.
+func (r *rig) onCall(node int32, c *engine.Call, reply *engine.Reply, began, ended engine.Time) {
+	if r.onTook != nil {
+		r.onTook(node, c, reply, began, ended)
+	}
+	if reply.Err != nil {
+		r.onError(c.Op.String(), reply.Err)
+		return
+	}
+	r.meters[node].ops[c.Op].add(ended.Sub(began), reply.Rows())
+	if c.Op != engine.OpCommit {
+		return
+	}
+	done := int64(0)
+	for i := range reply.Results {
+		o, result := &c.Batch.Outcomes[i], &reply.Results[i]
+		if s := result.Status; (s == engine.Applied || s == engine.Repeated) && (o.Verb == engine.Ack || o.Verb == engine.Bury) {
+			done++
+			if r.onEnd != nil {
+				r.onEnd(o, result, ended)
+			}
+		}
+	}
+	if done > 0 {
+		r.latest.Store(int64(ended))
+		r.ended.Add(done)
+	}
+}
+
+// onError ends a run whose store fails: its numbers would be those of something else.
+func (r *rig) onError(doing string, err error) {
+	switch {
+	case r.stopping.Load():
+	case errors.Is(err, context.DeadlineExceeded):
+		r.late.Add(1)
+	default:
+		r.fail(&storeError{doing, err})
+	}
+}
+
+// watch stops the engines when nothing is left or time is up.
+func (r *rig) watch(ctx context.Context, until time.Duration) {
+	const often = 2 * time.Millisecond
+	tick := time.NewTicker(often)
+	defer tick.Stop()
+	fed, last, since := false, int64(-1), time.Now()
+	asked := since
+	var over time.Time // when time was up
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if !fed {
+			select {
+			case <-r.fed:
+				fed = true
+			default:
+			}
+		}
+		ended := r.ended.Load()
+		if now := time.Now(); ended != last {
+			last, since, asked = ended, now, now
+		}
+		switch {
+		case fed && (ended >= r.enqueued.Load() || !over.IsZero()):
+			r.fail(errFinished)
+			return
+		case !over.IsZero():
+			if time.Since(over) > answerFor {
+				r.fail(&storeError{"enqueue", fmt.Errorf("no answer within %v after the end of the run", answerFor)})
+				return
+			}
+		case until > 0 && time.Duration(r.clock()) >= until:
+			over = time.Now()
+			close(r.timeUp) // what is under way to the store still gets there: cut off, nobody would know of it
+		case fed && time.Since(asked) >= quietFor:
+			asked = time.Now()
+			left, err := r.left(ctx)
+			if err == nil && left == 0 {
+				r.fail(errFinished)
+				return
+			}
+			if until == 0 && time.Since(since) > stuckFor {
+				r.fail(fmt.Errorf("stuck: nothing has ended for %v, and the store holds %d jobs", stuckFor, left))
+				return
+			}
+		}
+	}
+}
+
+// left is how many jobs the store holds that are neither done nor dead.
+func (r *rig) left(ctx context.Context) (int64, error) {
+	stats, err := r.store.Stats(ctx, 0)
+	if err != nil {
+		return 0, &storeError{"count what is left", err}
+	}
+	n := 0
+	for class := range stats.Ready {
+		n += stats.Ready[class] + stats.Waiting[class] + stats.InFlight[class]
+	}
+	return int64(n), nil
+}
+
+// phaseOf is what calls of an op took in all engines.
+func (r *rig) phaseOf(op engine.Op) *phase {
+	var all phase
+	for _, m := range r.meters {
+		all.merge(&m.ops[op])
+	}
+	return &all
+}

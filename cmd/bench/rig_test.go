@@ -1,0 +1,384 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/perf/benchfmt"
+
+	"qsim/cmd/ui"
+	"qsim/engine"
+	"qsim/engine/live"
+	"qsim/engine/memstore"
+	"qsim/scenarios"
+	"qsim/scenarios/world"
+)
+
+// lame is a store with something wrong with it. It offers no more than engine.Store and
+// what wakes engines.
+type lame struct {
+	*memstore.Store
+	swallows atomic.Int64          // jobs that it takes and forgets
+	stalls   atomic.Int64          // nanoseconds that the next enqueue takes longer
+	refuses  atomic.Pointer[error] // what commits fail with
+}
+
+func (s *lame) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
+	if d := s.stalls.Swap(0); d > 0 {
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Duration(d)):
+		}
+	}
+	if s.swallows.Load() > 0 && len(jobs) > 0 {
+		s.swallows.Add(-1)
+		jobs = jobs[1:]
+	}
+	return s.Store.Enqueue(ctx, jobs)
+}
+
+func (s *lame) Commit(ctx context.Context, b engine.Batch, dst []engine.Result) ([]engine.Result, error) {
+	if err := s.refuses.Load(); err != nil {
+		return nil, *err
+	}
+	return s.Store.Commit(ctx, b, dst)
+}
+
+// runLame runs a load on a store with something wrong.
+func runLame(t *testing.T, l *load, prepare func(*lame)) (*loaded, error) {
+	t.Helper()
+	return runAround(t, l, func(s *memstore.Store) engine.Store {
+		store := &lame{Store: s}
+		prepare(store)
+		return store
+	})
+}
+
+// runAround runs a load on what is made of a store in memory.
+func runAround(t *testing.T, l *load, around func(*memstore.Store) engine.Store) (*loaded, error) {
+	t.Helper()
+	sc, err := policyScenario(l, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stores := &stores{around: func(s engine.Store) engine.Store { return around(s.(*memstore.Store)) }}
+	return runLoad(t.Context(), l, sc, 0, 1, stores, memory)
+}
+
+// openWall is a load on the wall clock, until the test ends.
+func openWall(t *testing.T, l *load) *world.Wall {
+	t.Helper()
+	sc, err := policyScenario(l, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wall, err := world.OnWallClock(sc, 0, 1, scenarios.Speed{Num: 1, Den: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { wall.Close() })
+	return wall
+}
+
+func smallLoad(jobs int) *load {
+	return &load{jobs: jobs, fails: "0%", workers: 8, engines: 1, batch: 100}
+}
+
+// TestNoLoss is the case without anything wrong, with failures and two engines.
+func TestNoLoss(t *testing.T) {
+	l := smallLoad(3000)
+	l.fails, l.engines = "20%", 2
+	r, err := runLame(t, l, func(*lame) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.enqueued != 3000 || r.done != 3000 || r.lost() != 0 || r.duplicates != 0 || r.left != 0 {
+		t.Errorf("enqueued %d, done %d, lost %d, duplicates %d, left %d", r.enqueued, r.done, r.lost(), r.duplicates, r.left)
+	}
+	if r.execute.rows < 3300 { // one in five attempts fails
+		t.Errorf("%d executions of 3000 jobs", r.execute.rows)
+	}
+}
+
+// TestLossIsFound has a store forget two of the jobs that it took.
+func TestLossIsFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, err := runLame(t, smallLoad(3000), func(s *lame) { s.swallows.Store(2) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.lost() != 2 || r.done != 2998 {
+			t.Errorf("lost %d, done %d, want 2 and 2998", r.lost(), r.done)
+		}
+		s := &session{console: &ui.Console{}, flags: &runFlags{}}
+		var f *ui.Failure
+		if err := s.verdict(nil, []*candidate{{rounds: []*loaded{r}}}); !errors.As(err, &f) || f.Exit != ui.ExitInvariant {
+			t.Errorf("the command ends with %v, want exit %d", err, ui.ExitInvariant)
+		}
+	})
+}
+
+// lasting is a store whose calls take so long, and so much longer for each job of one.
+type lasting struct {
+	*memstore.Store
+	enqueue, claim, commit time.Duration
+	perClaim, perCommit    time.Duration
+}
+
+func (s *lasting) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
+	time.Sleep(s.enqueue)
+	return s.Store.Enqueue(ctx, jobs)
+}
+
+func (s *lasting) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
+	leases, next, err := s.Store.Claim(ctx, holder, p, ttl, dst)
+	time.Sleep(s.claim + time.Duration(len(leases)-len(dst))*s.perClaim)
+	return leases, next, err
+}
+
+func (s *lasting) Commit(ctx context.Context, b engine.Batch, dst []engine.Result) ([]engine.Result, error) {
+	time.Sleep(s.commit + time.Duration(len(b.Outcomes))*s.perCommit)
+	return s.Store.Commit(ctx, b, dst)
+}
+
+// TestPhases measures a load in which each phase takes its own time, on a clock that does
+// not depend on the machine: each is told as what it took.
+func TestPhases(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const ms = time.Millisecond
+		l := smallLoad(200)
+		l.work = 5 * ms
+		r, err := runAround(t, l, func(s *memstore.Store) engine.Store {
+			return &lasting{Store: s, enqueue: 2 * ms, claim: 10 * ms, commit: 30 * ms}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.done != 200 || r.lost() != 0 {
+			t.Errorf("done %d, lost %d", r.done, r.lost())
+		}
+		for _, tt := range []struct {
+			name string
+			got  *phase
+			took time.Duration
+			rows int64
+		}{{"enqueue", &r.enqueue, 2 * ms, 200}, {"claim", &r.claim, 10 * ms, 200}, {"execute", &r.execute, 5 * ms, 200}, {"commit", &r.commit, 30 * ms, 200}} {
+			if longest := tt.got.calls.Max(); longest != tt.took || tt.got.rows != tt.rows || tt.got.total != time.Duration(tt.got.calls.Count())*tt.took {
+				t.Errorf("%s took %v for %d jobs, in all %v; want %v for %d", tt.name, longest, tt.got.rows, tt.got.total, tt.took, tt.rows)
+			}
+		}
+	})
+}
+
+// TestPerJob measures what each job of a call takes, on a clock of its own, and leaves
+// nothing in the store.
+func TestPerJob(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const us = time.Microsecond
+		s := &lasting{Store: memstore.New(live.Clock(time.Now()), engine.StoreOptions{}), claim: time.Millisecond, commit: 2 * time.Millisecond, perClaim: 300 * us, perCommit: 70 * us}
+		each, err := measurePerJob(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if each[engine.OpClaim] != 300*us || each[engine.OpCommit] != 70*us {
+			t.Errorf("each job of a claim takes %v and of a commit %v, want 300µs and 70µs", each[engine.OpClaim], each[engine.OpCommit])
+		}
+		if n := s.Live(); n != 0 {
+			t.Errorf("%d jobs were left in the store", n)
+		}
+	})
+}
+
+// TestDuplicatesAreCounted executes one job three times.
+func TestDuplicatesAreCounted(t *testing.T) {
+	l := smallLoad(20)
+	run := &loadRun{load: l, records: make([]jobRecord, 20)}
+	run.rig = &rig{clock: live.Clock(time.Now()), store: memstore.New(live.Clock(time.Now()), engine.StoreOptions{})}
+	for _, id := range []engine.JobID{3, 5, 5, 5, 16} {
+		if err := run.handle(t.Context(), &engine.Job{ID: id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := run.result(t.Context())
+	if err != nil || r.duplicates != 2 {
+		t.Errorf("%d duplicates, %v, want 2", r.duplicates, err)
+	}
+}
+
+// TestNoCoordinatedOmission has the store take 400 ms for one enqueue, for which three
+// feeders more go on, and then lets all four be held up at once: the jobs that were to
+// come meanwhile waited, and their latencies say so.
+func TestNoCoordinatedOmission(t *testing.T) {
+	const stall = 400 * time.Millisecond
+	l := smallLoad(0)
+	l.rate, l.lasts = "500/s", 600*time.Millisecond
+	r, err := runLame(t, l, func(s *lame) { s.stalls.Store(int64(stall)) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if worst := r.pickup.Max(); worst < stall*9/10 {
+		t.Errorf("the longest pickup took %v, but a job was under way to the store for %v", worst, stall)
+	}
+	if worst := r.sojourn.Max(); worst < stall*9/10 {
+		t.Errorf("the longest sojourn took %v, but a job was under way to the store for %v", worst, stall)
+	}
+	if r.lost() != 0 || r.done != r.enqueued {
+		t.Errorf("lost %d, done %d of %d", r.lost(), r.done, r.enqueued)
+	}
+	if p50 := r.pickup.Quantile(.5); p50 > stall/2 {
+		t.Errorf("half of the pickups took %v: one feeder held up the others", p50)
+	}
+}
+
+// TestStoreErrorEndsRun wants the error of a store that fails, at once.
+func TestStoreErrorEndsRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken := errors.New("the disk is on fire")
+		began := time.Now()
+		_, err := runLame(t, smallLoad(100), func(s *lame) { s.refuses.Store(&broken) })
+		if !errors.Is(err, broken) || err.Error() != "commit: the disk is on fire" {
+			t.Errorf("error %v", err)
+		}
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		var f *ui.Failure
+		if e := failed("fifo", memory, err); !errors.As(e, &f) || f.Exit != ui.ExitIO {
+			t.Errorf("the command ends with %v, want exit %d", e, ui.ExitIO)
+		}
+	})
+}
+
+// TestBenchFormat reads what is written as benchstat does, whatever a policy is called.
+func TestBenchFormat(t *testing.T) {
+	var text bytes.Buffer
+	w := &benchWriter{out: &text}
+	labels := []string{"fifo", `a "b" / c = d`, "<script>alert(1)</script>", "😀 über", strings.Repeat("x", 200), "-8"}
+	r := &loaded{took: time.Second, enqueued: 10, done: 10}
+	r.claim.add(time.Millisecond, 10)
+	for _, label := range labels {
+		w.result(benchName("Burndown", "policy", label, "store", memory), r.done, r.took, append(r.metrics(false), metric{"none", "s", math.NaN()}))
+	}
+	reader := benchfmt.NewReader(&text, "test")
+	n := 0
+	for reader.Scan() {
+		result, ok := reader.Result().(*benchfmt.Result)
+		if !ok {
+			t.Fatalf("%v", reader.Result())
+		}
+		if v, ok := result.Value("jobs/s"); !ok || v != 10 {
+			t.Errorf("%s: jobs/s is %v", result.Name, v)
+		}
+		if v, ok := result.Value("lost"); !ok || v != 0 {
+			t.Errorf("%s: lost is %v, %v", result.Name, v, ok)
+		}
+		if _, ok := result.Value("none"); ok {
+			t.Errorf("%s: a value that there is not was written", result.Name)
+		}
+		if base, parts := result.Name.Parts(); string(base) != "Burndown" || len(parts) != 3 {
+			t.Errorf("%s has %d parts", result.Name, len(parts))
+		}
+		n++
+	}
+	if reader.Err() != nil || n != len(labels) {
+		t.Errorf("%d lines, %v, want %d", n, reader.Err(), len(labels))
+	}
+}
+
+func TestNumber(t *testing.T) {
+	for _, tt := range []struct {
+		v    float64
+		want string
+	}{{0, "0"}, {1234567.25, "1234567"}, {12345.678, "12345.7"}, {1.5e-7, "1.5e-07"}, {100, "100"}} {
+		if got := number(tt.v); got != tt.want {
+			t.Errorf("%v is written %s, want %s", tt.v, got, tt.want)
+		}
+	}
+}
+
+// keeper is a store that takes jobs and is slow to say so.
+type keeper struct {
+	*memstore.Store
+	slow time.Duration
+}
+
+func (s *keeper) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
+	if err := s.Store.Enqueue(ctx, jobs); err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(s.slow):
+		return nil
+	}
+}
+
+// TestTimeUp ends a run while jobs are still being enqueued: the store and those who fed it
+// agree on how many it took, and those that it did not get are counted.
+func TestTimeUp(t *testing.T) {
+	l := smallLoad(0)
+	l.rate, l.lasts, l.work = "1k/s", 2*time.Second, time.Millisecond
+	wall := openWall(t, l)
+	run := &loadRun{load: l}
+	next, err := run.plan(t.Context(), wall)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.rig = newRig(wall, &keeper{memstore.New(live.Clock(time.Now()), wall.Options()), 100 * time.Millisecond}, time.Now())
+	run.rig.onEnd = run.onEnd
+	if err := run.rig.run(t.Context(), run.handle, run.rig.feed(next, nil), 800*time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	r, err := run.result(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.enqueued == 0 || r.lost() != 0 || r.untold() != 0 {
+		t.Errorf("enqueued %d: lost %d, untold %d", r.enqueued, r.lost(), r.untold())
+	}
+	if unfed := run.rig.unfed.Load(); unfed == 0 || r.enqueued+unfed != int64(len(run.records)) {
+		t.Errorf("enqueued %d, never %d, of %d", r.enqueued, unfed, len(run.records))
+	}
+}
+
+// TestAccounts judges runs one by one: a job too many in one is not one that another lost.
+func TestAccounts(t *testing.T) {
+	var a account
+	for _, p := range []*played{{left: 3, balance: world.Balance{Unresolved: 5, Duplicates: 4}}, {left: 7, balance: world.Balance{Unresolved: 5, Duplicates: 3}}} {
+		a.add(p)
+	}
+	if a.lost != 2 || a.untold != 2 || a.duplicates != 7 {
+		t.Errorf("lost %d, untold %d, duplicates %d, want 2, 2 and 7", a.lost, a.untold, a.duplicates)
+	}
+	s := &session{console: &ui.Console{}, flags: &runFlags{}}
+	if err := s.settleScenario(&account{jobs: 5, untold: 2}, ui.ExitMet, nil); err != nil {
+		t.Errorf("more jobs than were told of: %v", err)
+	}
+	if err := s.settleScenario(&account{}, ui.ExitMet, nil); err != nil {
+		t.Errorf("no job came: %v", err)
+	}
+	var f *ui.Failure
+	if err := s.settleScenario(&account{}, ui.ExitMet, context.Canceled); !errors.As(err, &f) || f.Exit != ui.ExitInterrupted || f.Err != nil {
+		t.Errorf("interrupted: %v", err)
+	}
+}
+
+// TestPlanStops is told to stop while it draws arrivals.
+func TestPlanStops(t *testing.T) {
+	l := smallLoad(0)
+	l.rate, l.lasts = "1M/s", 40*time.Second
+	wall := openWall(t, l)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (&loadRun{load: l}).plan(ctx, wall); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,207 @@
+package bench
+
+import (
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"qsim/cmd/ui"
+)
+
+// runFlags are the flags of run.
+type runFlags struct {
+	scenario string
+	speed    speedFlag
+	seed     uint64
+	set      []string
+
+	jobs    countFlag
+	rate    rateFlag
+	lasts   durationFlag
+	warmup  durationFlag
+	work    durationFlag
+	fails   shareFlag
+	workers countFlag
+	engines countFlag
+	batch   countFlag
+
+	policies []string
+	stores   storeKinds
+	rounds   countFlag
+	dsn      string
+
+	format format
+	out    string
+	quiet  bool
+}
+
+func newRunFlags() runFlags {
+	return runFlags{jobs: count("100k"), rate: perSecond(""), lasts: duration("10s"), warmup: duration("1s"), work: duration("0s"),
+		fails: share("0%"), workers: count("64"), engines: count("1"), batch: count("100"), rounds: count("5"), format: "bench"}
+}
+
+func newRun() *cobra.Command {
+	f := newRunFlags()
+	c := &cobra.Command{
+		Use:     "run [flags]",
+		Short:   "run the queue: a burn-down, at a rate, or a scenario",
+		GroupID: "measure",
+		Long: `run measures the queue engine with real workers and a real store.
+
+Without --rate it is a burn-down: --jobs are enqueued, then drained as fast as it goes.
+With --rate it is an open loop: jobs come when they come, whether or not the queue keeps
+up, and latencies count from when a job was to be enqueued (pickup: until its handler
+begins; sojourn: until its ack is committed). Candidates, each policy on each store, take
+turns, round after round. Enqueue, claim, execute and commit are timed apart: per job,
+and the p99 of a call.
+
+With --scenario it is a scenario at --speed: the same arrivals, run times and failures by
+the same draws as in a simulation, with handlers that sleep. Seeds are the rounds. All
+times that are printed are those of the scenario, so that they compare with qsim run.
+What only a simulation can do, such as a crash, is refused by its key.
+
+PostgreSQL is reached as --dsn or PGHOST, PGUSER and so on say. Where none of them is
+set, qbench starts a server of its own in a temporary folder, if one is installed. It
+works in a schema of its own and drops it at the end.
+
+Exit codes:
+    0  all jobs are accounted for, and objectives met
+    1  an objective missed
+    2  the command line or the scenario is wrong
+    3  jobs were lost
+    4  the store, reading or writing failed
+  130  interrupted`,
+		Example: `  qbench run                                            100k no-op jobs, memory
+  qbench run --engines 2 --jobs 2M --rounds 10 > new.txt     for benchstat or qbench compare
+  qbench run --store memory,postgres --policy fifo --policy '{kind: weighted, fresh: 70%}'
+  qbench run --store postgres --rate 2k/s --for 10s --work 5ms --fails 2%
+  qbench run --scenario retry-storm --speed 20x --rounds 1`,
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error { return run(c, &f) },
+	}
+	addCandidateFlags(c, &f)
+	flags := c.Flags()
+	flags.Var(&f.jobs, "jobs", "burn-down of so many jobs")
+	flags.Var(&f.rate, "rate", "open loop: jobs come at this rate, as 2k/s, at random times")
+	flags.Var(&f.lasts, "for", "open loop: jobs come for so long")
+	flags.Var(&f.warmup, "warmup", "open loop: leave out the latencies of jobs that come before")
+	flags.Var(&f.work, "work", "handlers sleep so long")
+	flags.Var(&f.fails, "fails", "share of attempts that fail, and are retried")
+	flags.Var(&f.workers, "workers", "handlers of an engine that run at once")
+	flags.Var(&f.engines, "engines", "engines in this process, each with a loop of its own")
+	flags.Var(&f.batch, "batch", "most jobs of one claim or commit")
+	flags.Var(&f.rounds, "rounds", "measure each candidate so often, in turn")
+	flags.VarP(&f.format, "format", "", "of the result: bench, table or json; of a scenario markdown and csv too, and by default table")
+	flags.StringVarP(&f.out, "out", "o", "", "write results and histograms below this `DIR` (default: none)")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	ui.Group(c, "Load", "jobs", "rate", "for", "warmup", "work", "fails", "workers", "engines", "batch")
+	ui.Group(c, "Candidates", "policy", "store", "rounds", "dsn")
+	ui.Group(c, "Scenario", "scenario", "speed", "seed", "set")
+	ui.Group(c, "Output", "format", "out", "quiet")
+	return c
+}
+
+// addCandidateFlags defines what run and predict have in common.
+func addCandidateFlags(c *cobra.Command, f *runFlags) {
+	flags := c.Flags()
+	flags.StringVar(&f.scenario, "scenario", "", "run this `SCENARIO`, a file or the name of a built-in one")
+	f.speed.Num, f.speed.Den = 1, 1
+	flags.Var(&f.speed, "speed", "of the scenario: how many seconds of it pass in one, as 20x")
+	flags.Uint64Var(&f.seed, "seed", 0, "the first `SEED` (default: the scenario's, or 1)")
+	flags.StringArrayVar(&f.set, "set", nil, "lay `KEY=VALUE` upon the scenario, as engine.workers=80; repeatable")
+	flags.StringArrayVar(&f.policies, "policy", nil, "a `POLICY`: a kind, or a map in YAML; of a scenario a label or kind; repeatable")
+	flags.Var(&f.stores, "store", "memory or postgres; both with a comma (default memory)")
+	flags.StringVar(&f.dsn, "dsn", "", "reach PostgreSQL by this `DSN`, a URL or keywords; a password is better in PGPASSWORD or a passfile")
+}
+
+// session is one invocation of a command that measures.
+type session struct {
+	flags   *runFlags
+	stdout  io.Writer
+	stderr  io.Writer
+	console *ui.Console
+	stores  *stores
+	begun   time.Time
+}
+
+func newSession(c *cobra.Command, f *runFlags) *session {
+	s := &session{flags: f, stdout: c.OutOrStdout(), stderr: c.ErrOrStderr(), console: ui.NewConsole(c, f.quiet), begun: time.Now()}
+	if len(f.stores) == 0 {
+		f.stores = storeKinds{memory}
+	}
+	s.stores = &stores{console: s.console, dsn: f.dsn}
+	return s
+}
+
+// run measures a load or a scenario.
+func run(c *cobra.Command, f *runFlags) (err error) {
+	if err := f.check(c); err != nil {
+		return err
+	}
+	s := newSession(c, f)
+	ctx, stop := s.console.Interruptible(c.Context(), keeping)
+	defer stop()
+	defer func() {
+		if e := s.stores.stop(); err == nil && e != nil {
+			err = e
+		}
+	}()
+	if f.scenario == "" {
+		return s.runLoad(ctx)
+	}
+	if !c.Flags().Changed("format") {
+		f.format = "table"
+	}
+	if !c.Flags().Changed("rounds") {
+		f.rounds = count("1")
+	}
+	return s.runScenario(ctx)
+}
+
+// check finds flags that exclude each other and values that no run can have.
+func (f *runFlags) check(c *cobra.Command) error {
+	ofLoad := changed(c, "jobs", "rate", "for", "warmup", "work", "fails", "workers", "engines", "batch")
+	ofScenario := changed(c, "speed", "set")
+	switch {
+	case f.scenario != "" && len(ofLoad) > 0:
+		return ui.UsageError("%s: a scenario says that itself; change it with --set", strings.Join(ofLoad, ", "))
+	case f.scenario == "" && len(ofScenario) > 0:
+		return ui.UsageError("%s: of which scenario? Name one with --scenario", strings.Join(ofScenario, ", "))
+	case len(changed(c, "jobs", "rate")) == 2:
+		return ui.UsageError("--jobs and --rate exclude each other: a burn-down, or an open loop")
+	case f.rate.text == "" && len(changed(c, "for", "warmup")) > 0:
+		return ui.UsageError("%s: only with --rate", strings.Join(changed(c, "for", "warmup"), ", "))
+	case f.scenario == "" && (f.format == "markdown" || f.format == "csv"):
+		return ui.UsageError("--format %s: only of a scenario", f.format)
+	case f.rate.text != "" && f.rate.value.PerSecond() == 0:
+		return ui.UsageError("--rate %s: nothing would come", f.rate.text)
+	case f.rate.text != "" && f.warmup.value >= f.lasts.value:
+		return ui.UsageError("--warmup %s is not less than --for %s: nothing would be measured", f.warmup.text, f.lasts.text)
+	}
+	if n := f.expected(); f.rate.text != "" && n > mostJobs {
+		return ui.UsageError("--rate %s --for %s: these are about %.0f jobs, and a run has at most %d", f.rate.text, f.lasts.text, n, mostJobs)
+	}
+	if f.fails.value.Float() >= 1 {
+		return ui.UsageError("--fails %s: no job would ever be done", f.fails.text)
+	}
+	for _, n := range []struct {
+		name string
+		*countFlag
+		most int
+	}{{"jobs", &f.jobs, mostJobs}, {"workers", &f.workers, 20_000}, {"engines", &f.engines, 1000}, {"batch", &f.batch, 10_000}, {"rounds", &f.rounds, 10_000}} {
+		if v := int(n.value); v < 1 || v > n.most {
+			return ui.UsageError("--%s %s: want 1 to %d", n.name, n.text, n.most)
+		}
+	}
+	if int(f.workers.value)*int(f.engines.value) > 20_000 {
+		return ui.UsageError("--workers %s of --engines %s: want at most 20000 workers in all", f.workers.text, f.engines.text)
+	}
+	return nil
+}
+
+// expected is how many jobs an open loop has, about.
+func (f *runFlags) expected() float64 {
+	return f.rate.value.PerSecond() * f.lasts.value.Std().Seconds()
+}

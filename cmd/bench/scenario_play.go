@@ -1,0 +1,182 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"qsim/cmd/ui"
+	"qsim/engine"
+	"qsim/results/measure"
+	"qsim/scenarios"
+	"qsim/scenarios/world"
+)
+
+// played is what one run of a scenario gave.
+type played struct {
+	run      measure.Run
+	balance  world.Balance
+	took     time.Duration
+	left     int64 // that the store still held
+	late     int64 // calls without an answer in time
+	unfed    int64 // jobs that were to come and were never enqueued: time was up
+	phases   [engine.NumOps]phase
+	enqueue  phase
+	lateness phase    // from when a job was to be enqueued until the store had it
+	timings  *timings // nil: nobody asked
+}
+
+// lost are jobs that the store took and nobody knows of any more.
+func (p *played) lost() int64 { return max(0, p.balance.Unresolved-p.left) }
+
+// untold are jobs that the store holds although nobody was told that it took them.
+func (p *played) untold() int64 { return max(0, p.left-p.balance.Unresolved) }
+
+// sleeper is the handler of a scenario.
+type sleeper struct {
+	*rig
+	learns bool
+	shards [16]struct {
+		sync.Mutex
+		list []asked
+		_    [64]byte
+	}
+}
+
+// asked is how long an execution was to take.
+type asked struct {
+	attempt
+	runs time.Duration
+}
+
+func (s *sleeper) handle(ctx context.Context, j *engine.Job) error {
+	a := s.wall.Begin(time.Duration(s.clock()), 0, j)
+	if s.learns {
+		shard := &s.shards[(uint64(j.ID)>>8)%uint64(len(s.shards))]
+		shard.Lock()
+		shard.list = append(shard.list, asked{attempt{j.ID, j.Delivery}, a.Runs})
+		shard.Unlock()
+	}
+	stopped := sleep(ctx, a.Runs, a.IgnoresCancel)
+	return outcomeOf(s.wall.End(time.Duration(s.clock()), 0, j, a, stopped), stopped)
+}
+
+// asked is how long each execution was to take.
+func (s *sleeper) asked() map[attempt]time.Duration {
+	all := map[attempt]time.Duration{}
+	for i := range s.shards {
+		for _, a := range s.shards[i].list {
+			all[a.attempt] = a.runs
+		}
+	}
+	return all
+}
+
+// playOptions are what differs between runs of one scenario.
+type playOptions struct {
+	policy int
+	seed   uint64
+	speed  scenarios.Speed
+	store  string
+	learns bool // the timings
+}
+
+// play runs a scenario on a new store.
+func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *stores) (result *played, err error) {
+	wall, err := world.OnWallClock(sc, o.policy, o.seed, o.speed)
+	if err != nil {
+		return nil, ui.Fail(ui.ExitUsage, err)
+	}
+	defer wall.Close()
+	origin := time.Now()
+	store, err := stores.open(ctx, o.store, wall.Options(), origin)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if e := store.close(); err == nil {
+			err = e
+		}
+	}()
+	var perJob [engine.NumOps]time.Duration
+	if o.learns {
+		if perJob, err = measurePerJob(ctx, store.store); err != nil {
+			return nil, err
+		}
+	}
+	runtime.GC() // of the run before, not in the midst of this one
+	r := newRig(wall, store.store, time.Now())
+	rec := newRecording(r)
+	r.records, r.onEnd, r.onTook = rec.of, rec.repeated, rec.timed
+	s := &sleeper{rig: r, learns: o.learns}
+	arrivals, until := wall.Length()
+	if err := r.run(ctx, s.handle, r.feed(wall.Next, rec.enqueued), until); err != nil {
+		return nil, err
+	}
+	if err := wall.Err(); err != nil {
+		return nil, ui.Fail(ui.ExitUsage, err)
+	}
+	p := &played{took: time.Duration(r.clock()), late: r.late.Load(), unfed: r.unfed.Load()}
+	if p.left, err = r.left(context.WithoutCancel(ctx)); err != nil {
+		return nil, err
+	}
+	if o.learns {
+		p.timings = learn(rec.probes, s.asked(), perJob, o.speed)
+		t := p.timings
+		t.split(rec.probes, arrivals)
+		t.jobs, t.delays.Held = r.enqueued.Load(), merged(r.feeding.held)
+		t.held = shareOf(t.delays.Held, p.took)
+		for _, stalls := range t.delays.Stalls {
+			t.stalled += shareOf(stalls, p.took) / float64(len(t.delays.Stalls))
+		}
+	}
+	p.run, p.balance = wall.Finish(rec.events(), p.took)
+	if p.unfed > 0 {
+		p.run.Warnings = append(p.run.Warnings, neverEnqueued(p.unfed))
+	}
+	for op := range p.phases {
+		p.phases[op].merge(r.phaseOf(engine.Op(op)))
+	}
+	p.enqueue.merge(&r.feeding.calls)
+	p.lateness.merge(&r.feeding.late)
+	return p, nil
+}
+
+// metrics are those of the whole run, in the time of the scenario, and what calls took.
+func (p *played) metrics() []metric {
+	var list []metric
+	for _, v := range p.run.Values {
+		if (v.Query != measure.Query{Metric: v.Metric}) || v.Null || math.IsNaN(v.Value) {
+			continue
+		}
+		info, _ := measure.Lookup(v.Metric)
+		name := strings.ReplaceAll(v.Metric, ".", "-")
+		if info.Unit == "s" {
+			name += "-sec"
+		}
+		list = append(list, metric{name, info.Unit, v.Value})
+	}
+	for _, op := range []engine.Op{engine.OpClaim, engine.OpCommit} {
+		if ph := &p.phases[op]; ph.rows > 0 {
+			list = append(list, metric{op.String() + "-sec/job", "s", ph.perJob().Seconds()})
+		}
+	}
+	list = append(list, metric{"never-enqueued", "jobs", float64(p.unfed)})
+	return append(list, metric{"lost", "jobs", float64(p.lost())}, metric{"duplicates", "executions", float64(p.balance.Duplicates)})
+}
+
+// neverEnqueued says what makes a run another one than the scenario asks for.
+func neverEnqueued(n int64) string {
+	return fmt.Sprintf("%d %s never enqueued: time was up before; choose a lower speed, or a longer drain", n, wereJobs(n))
+}
+
+func wereJobs(n int64) string {
+	if n == 1 {
+		return "job that was to come was"
+	}
+	return "jobs that were to come were"
+}

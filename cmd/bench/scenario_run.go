@@ -1,0 +1,234 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"qsim/cmd/ui"
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/text"
+	"qsim/scenarios"
+	"qsim/scenarios/world"
+)
+
+// loadScenario loads the scenario of the flags; errors and warnings are printed.
+func (s *session) loadScenario() (*scenarios.Scenario, error) {
+	shown, src, err := scenarios.Open(s.flags.scenario)
+	if err != nil {
+		return nil, ui.Fail(ui.ExitUsage, err)
+	}
+	var overrides []scenarios.Override
+	for _, text := range s.flags.set {
+		key, value, ok := strings.Cut(text, "=")
+		if !ok || key == "" {
+			return nil, ui.UsageError("--set %s: want KEY=VALUE, as engine.workers=80", text)
+		}
+		overrides = append(overrides, scenarios.Override{Path: strings.TrimSpace(key), Value: value})
+	}
+	if s.flags.seed > 0 {
+		overrides = append(overrides, scenarios.Override{Path: "seed", Value: strconv.FormatUint(s.flags.seed, 10)})
+	}
+	sc, diagnostics := scenarios.Load(shown, src, overrides)
+	var to io.Writer = s.console
+	if sc == nil {
+		to = s.stderr
+	}
+	if err := diagnostics.Render(to, shown, src); err != nil {
+		return nil, ui.IOError("write diagnostics", err)
+	}
+	if sc == nil {
+		return nil, ui.Fail(ui.ExitUsage, nil)
+	}
+	if len(s.flags.policies) == 0 {
+		return sc, nil
+	}
+	for _, name := range s.flags.policies {
+		if len(sc.PoliciesNamed(name)) > 0 {
+			continue
+		}
+		var names []string
+		for _, p := range sc.Policies {
+			names = append(names, p.Label, p.Kind)
+		}
+		if near := ui.Nearest(name, names); near != "" {
+			return nil, ui.UsageError("%s has no policy %q; did you mean %q?", shown, name, near)
+		}
+		return nil, ui.UsageError("%s has no policy %q: there are %s", shown, name, strings.Join(names, ", "))
+	}
+	if sc, err = sc.Select(s.flags.policies); err != nil {
+		return nil, ui.UsageError("%s: %w", shown, err)
+	}
+	return sc, nil
+}
+
+// runScenario runs all policies of a scenario in turn, on each store, seed after seed.
+func (s *session) runScenario(ctx context.Context) error {
+	sc, err := s.loadScenario()
+	if err != nil {
+		return err
+	}
+	s.announce(sc, len(s.flags.stores))
+	runs := make([][]measure.Run, len(s.flags.stores))
+	out := &benchWriter{out: s.stdout}
+	var balance account
+	err = s.eachRun(ctx, sc, func(store int, o playOptions, p *played) error {
+		runs[store] = append(runs[store], p.run)
+		balance.add(p)
+		s.warn(sc.Policies[o.policy].Label, o.store, p)
+		if s.flags.format == "bench" {
+			out.result(s.scenarioName(sc, o), p.balance.Enqueued, p.took, p.metrics())
+		}
+		return out.failed
+	})
+	if out.failed != nil {
+		return ui.IOError("write result", out.failed)
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	settings, exit := world.Settings(sc), ui.ExitMet
+	for i, store := range s.flags.stores {
+		if len(runs[i]) == 0 {
+			continue // interrupted before
+		}
+		code, e := s.summarize(sc, &settings, store, runs[i])
+		if e != nil && err == nil {
+			return e
+		}
+		exit = ui.Worse(exit, code)
+	}
+	return s.settleScenario(&balance, exit, err)
+}
+
+// eachRun makes the runs of a scenario and tells of each, with the number of its store,
+// until an error of told.
+func (s *session) eachRun(ctx context.Context, sc *scenarios.Scenario, told func(store int, o playOptions, p *played) error) error {
+	for round := range int(s.flags.rounds.value) {
+		for i, store := range s.flags.stores {
+			for policy := range sc.Policies {
+				o := playOptions{policy: policy, seed: sc.Seed + uint64(round), speed: s.flags.speed.Speed, store: store}
+				p, err := play(ctx, sc, o, s.stores)
+				if err != nil {
+					return failed(sc.Policies[policy].Label, store, err)
+				}
+				if err := told(i, o, p); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// settleScenario says on standard error whether all jobs are accounted for.
+func (s *session) settleScenario(a *account, exit ui.Exit, err error) error {
+	s.noteUntold(a.untold)
+	if a.jobs == 0 && err != nil {
+		return ui.Fail(ui.ExitInterrupted, nil)
+	}
+	if a.jobs == 0 {
+		s.console.Note("no job came: nothing was measured")
+	}
+	s.console.Note("%d jobs: %d done, %d dead, %d left; lost %d, duplicates %d", a.jobs, a.done, a.dead, a.left, a.lost, a.duplicates)
+	switch {
+	case a.lost != 0:
+		return ui.Fail(ui.ExitInvariant, fmt.Errorf("%d jobs were lost", a.lost))
+	case err != nil:
+		return ui.Fail(ui.ExitInterrupted, nil)
+	case exit != ui.ExitMet:
+		return ui.Fail(exit, nil)
+	}
+	return nil
+}
+
+// account adds up what became of the jobs of several runs.
+type account struct{ jobs, done, dead, left, lost, untold, duplicates, unfed int64 }
+
+func (a *account) add(p *played) {
+	a.jobs, a.done, a.dead, a.left = a.jobs+p.balance.Enqueued, a.done+p.balance.Done, a.dead+p.balance.Dead, a.left+p.left
+	a.lost, a.untold = a.lost+p.lost(), a.untold+p.untold()
+	a.duplicates, a.unfed = a.duplicates+p.balance.Duplicates, a.unfed+p.unfed
+}
+
+// noteUntold says that a store took jobs without an answer that says so.
+func (s *session) noteUntold(n int64) {
+	if n > 0 {
+		s.console.Note("warning: the store holds %d %s more than it said that it took", n, plural(int(n), "job"))
+	}
+}
+
+// announce says what is going to happen and how long it will take.
+func (s *session) announce(sc *scenarios.Scenario, stores int) {
+	speed, rounds := s.flags.speed, int(s.flags.rounds.value)
+	n := len(sc.Policies) * rounds * stores
+	s.console.Note("%s at %s: %d %s of %s, plus what it takes to drain", sc.Name, speed, n, plural(n, "run"), scenarios.Duration(speed.Real(sc.Duration.Std()).Round(time.Millisecond)))
+	s.console.Note("all times are the scenario's; %s is the real store and takes what it takes, whatever engine.store says", strings.Join(s.flags.stores, ", "))
+}
+
+// warn says what makes the numbers of a run doubtful.
+func (s *session) warn(policy, store string, p *played) {
+	if p.late > 0 {
+		s.console.Note("warning: %s on %s: %d %s had no answer in time", policy, store, p.late, plural(int(p.late), "call"))
+	}
+	if p.unfed > 0 {
+		s.console.Note("warning: %s on %s: %s", policy, store, neverEnqueued(p.unfed))
+	}
+	if late := p.lateness.calls.Quantile(.99); late > 50*time.Millisecond || late > p.took/20 {
+		s.console.Note("warning: %s on %s: 1 in 100 jobs was enqueued more than %s after its time: this machine is too slow for that speed", policy, store, seconds(late.Seconds()))
+	}
+}
+
+// summarize prints what the runs on one store say together, and writes it.
+func (s *session) summarize(sc *scenarios.Scenario, settings *measure.Settings, store string, runs []measure.Run) (ui.Exit, error) {
+	if s.flags.format == "bench" && s.flags.out == "" {
+		return ui.ExitMet, nil
+	}
+	summary, err := results.Summarize(settings, runs, results.Options{})
+	if err != nil {
+		return ui.ExitIO, ui.Fail(ui.ExitIO, fmt.Errorf("%s: %w", store, err))
+	}
+	for _, warning := range summary.Warnings {
+		s.console.Note("%s: warning: %s", store, warning)
+	}
+	var out bytes.Buffer
+	switch s.flags.format {
+	case "json":
+		own, err := summary.MarshalJSON()
+		if err != nil {
+			return ui.ExitIO, ui.IOError("write result", err)
+		}
+		out.Write(own)
+	case "markdown":
+		err = text.WriteTable(&out, summary, text.TableOptions{Format: text.Markdown})
+	case "csv":
+		err = text.WriteTable(&out, summary, text.TableOptions{Format: text.CSV})
+	case "table":
+		fmt.Fprintf(&out, "%s at %s on the wall clock, store %s\n", sc.Name, s.flags.speed, store)
+		err = text.WriteTable(&out, summary, text.TableOptions{})
+	}
+	if err == nil {
+		_, err = s.stdout.Write(out.Bytes())
+	}
+	if err != nil {
+		return ui.ExitIO, ui.IOError("write result", err)
+	}
+	if err := s.writeScenario(sc, settings, summary, store); err != nil {
+		return ui.ExitIO, err
+	}
+	if s.flags.format == "bench" {
+		return ui.ExitMet, nil
+	}
+	return ui.Exit(summary.Exit), nil
+}
+
+// scenarioName is that of the benchmark of a run.
+func (s *session) scenarioName(sc *scenarios.Scenario, o playOptions) string {
+	return benchName("Scenario", "scenario", sc.Name, "policy", sc.Policies[o.policy].Label, "store", o.store, "speed", o.speed.String())
+}

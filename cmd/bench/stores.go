@@ -1,0 +1,45 @@
+package bench
+
+import (
+	"context"
+	"time"
+
+	"qsim/cmd/ui"
+	"qsim/engine"
+	"qsim/engine/live"
+	"qsim/engine/memstore"
+)
+
+// The stores that can be measured.
+const (
+	memory   = "memory"
+	postgres = "postgres"
+)
+
+// opened is an empty store for one run.
+type opened struct {
+	store engine.Store
+	close func() error // takes away what it made
+}
+
+// stores makes stores of every kind. A server for PostgreSQL is found or started when it is
+// first needed.
+type stores struct {
+	console *ui.Console
+	dsn     string
+	server  *server                         // nil: not needed yet
+	around  func(engine.Store) engine.Store // laid around each store in memory; nil: nothing is
+}
+
+// open returns an empty store of a kind, whose clock, if it is this process's, reads 0 at
+// origin.
+func (s *stores) open(ctx context.Context, kind string, options engine.StoreOptions, origin time.Time) (*opened, error) {
+	if kind == memory {
+		var store engine.Store = memstore.New(live.Clock(origin), options)
+		if s.around != nil {
+			store = s.around(store)
+		}
+		return &opened{store, func() error { return nil }}, nil
+	}
+	return s.openPostgres(ctx, options)
+}

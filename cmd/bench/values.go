@@ -1,0 +1,140 @@
+package bench
+
+import (
+	"encoding"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"qsim/cmd/ui"
+	"qsim/scenarios"
+)
+
+// textual is a value that scenarios read, as a flag.
+type textual[T any, P interface {
+	*T
+	encoding.TextUnmarshaler
+}] struct {
+	value T
+	text  string // as it was given, or the default
+	kind  string // what the help text calls it
+}
+
+// String implements pflag.Value.
+func (t *textual[T, P]) String() string { return t.text }
+
+// Set implements pflag.Value.
+func (t *textual[T, P]) Set(text string) error {
+	if err := P(&t.value).UnmarshalText([]byte(text)); err != nil {
+		return err
+	}
+	t.text = text
+	return nil
+}
+
+// Type implements pflag.Value.
+func (t *textual[T, P]) Type() string { return t.kind }
+
+type (
+	durationFlag = textual[scenarios.Duration, *scenarios.Duration]
+	countFlag    = textual[scenarios.Count, *scenarios.Count]
+	rateFlag     = textual[scenarios.Rate, *scenarios.Rate]
+	shareFlag    = textual[scenarios.Share, *scenarios.Share]
+)
+
+// duration, count, rate and share are flags with a default; "" is none.
+func duration(text string) durationFlag { return preset(durationFlag{kind: "DURATION"}, text) }
+func count(text string) countFlag       { return preset(countFlag{kind: "COUNT"}, text) }
+func perSecond(text string) rateFlag    { return preset(rateFlag{kind: "RATE"}, text) }
+func share(text string) shareFlag       { return preset(shareFlag{kind: "SHARE"}, text) }
+
+func preset[T any, P interface {
+	*T
+	encoding.TextUnmarshaler
+}](t textual[T, P], text string) textual[T, P] {
+	if text != "" {
+		if err := t.Set(text); err != nil {
+			panic("qbench: default of a flag: " + err.Error())
+		}
+	}
+	return t
+}
+
+// speedFlag is how fast a scenario is run.
+type speedFlag struct{ scenarios.Speed }
+
+// Set implements pflag.Value.
+func (s *speedFlag) Set(text string) (err error) {
+	s.Speed, err = scenarios.ParseSpeed(text)
+	return err
+}
+
+// Type implements pflag.Value.
+func (*speedFlag) Type() string { return "SPEED" }
+
+// storeKind is which store is measured.
+type storeKinds []string
+
+// String implements pflag.Value.
+func (s *storeKinds) String() string { return strings.Join(*s, ",") }
+
+// Set implements pflag.Value: each use adds one, or several with commas between them.
+func (s *storeKinds) Set(text string) error {
+	for kind := range strings.SplitSeq(text, ",") {
+		kind = strings.TrimSpace(kind)
+		var chosen string
+		if err := ui.Choose(&chosen, kind, memory, postgres); err != nil {
+			return err
+		}
+		for _, other := range *s {
+			if other == kind {
+				return errors.New(kind + " is given twice")
+			}
+		}
+		*s = append(*s, kind)
+	}
+	return nil
+}
+
+// Type implements pflag.Value.
+func (*storeKinds) Type() string { return "STORE" }
+
+// format is how the result is printed.
+type format string
+
+// String implements pflag.Value.
+func (f *format) String() string { return string(*f) }
+
+// Set implements pflag.Value.
+func (f *format) Set(text string) error {
+	return ui.Choose((*string)(f), text, "table", "bench", "json", "markdown", "csv")
+}
+
+// Type implements pflag.Value.
+func (f *format) Type() string { return "FORMAT" }
+
+// changed reports which of the flags of c were given.
+func changed(c *cobra.Command, names ...string) (given []string) {
+	for _, name := range names {
+		if c.Flags().Changed(name) {
+			given = append(given, "--"+name)
+		}
+	}
+	return given
+}
+
+// seconds writes a duration for people: 1.234ms, 12.3s.
+func seconds(s float64) string {
+	d := time.Duration(s * float64(time.Second))
+	switch {
+	case d < 10*time.Microsecond:
+		return d.Round(10 * time.Nanosecond).String()
+	case d < 10*time.Millisecond:
+		return d.Round(time.Microsecond).String()
+	case d < 10*time.Second:
+		return d.Round(time.Millisecond).String()
+	}
+	return d.Round(100 * time.Millisecond).String()
+}

@@ -1,0 +1,264 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"qsim/cmd/ui"
+	"qsim/engine"
+	"qsim/engine/live"
+	"qsim/engine/pgstore"
+	"qsim/scenarios"
+	"qsim/scenarios/world"
+)
+
+// workerFlags are the flags of worker.
+type workerFlags struct {
+	runFlags
+	schema     string
+	node       int32
+	ttl        durationFlag
+	effects    bool
+	enqueue    countFlag
+	untilEmpty bool
+	stopWithin durationFlag
+}
+
+func newWorker() *cobra.Command {
+	f := workerFlags{runFlags: newRunFlags(), ttl: duration("30s"), enqueue: count("0"), stopWithin: duration("10s")}
+	c := &cobra.Command{
+		Use:     "worker [flags]",
+		Short:   "work on a queue in PostgreSQL, beside other processes",
+		GroupID: "measure",
+		Long: `worker is one process of a queue that several share: it claims jobs from a schema of
+PostgreSQL and runs handlers that sleep for --work, or as a scenario says, until it is told
+to stop. SIGTERM or an interrupt drains it: it claims no more, waits for what runs, hands
+back the rest and exits with 0. A worker that is killed loses nothing: its leases expire
+after --ttl and others take its jobs. A server that restarts interrupts it, no more.
+
+With --effects each job notes in a table beside the queue that its work is done, fenced by
+its delivery: a worker that was frozen past its lease is refused.`,
+		Example: `  qbench worker --enqueue 10k --until-empty            put jobs in and work them off
+  qbench worker --schema qsim --workers 100 --work 20ms    until SIGTERM
+  qbench worker --scenario retry-storm --speed 20x --effects`,
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error { return worker(c, &f) },
+	}
+	addCandidateFlags(c, &f.runFlags)
+	flags := c.Flags()
+	flags.Lookup("store").Hidden, flags.Lookup("seed").Hidden = true, true
+	flags.StringVar(&f.schema, "schema", pgstore.DefaultSchema, "the `SCHEMA` that the processes share; it is made if it is not there, and stays")
+	flags.Int32Var(&f.node, "node", -1, "the `NUMBER` of this process, which no other may have at a time (default: made of its process id)")
+	flags.Var(&f.workers, "workers", "handlers of an engine that run at once")
+	flags.Var(&f.engines, "engines", "engines in this process; each takes a number from --node on")
+	flags.Var(&f.batch, "batch", "most jobs of one claim or commit")
+	flags.Var(&f.work, "work", "handlers sleep so long")
+	flags.Var(&f.fails, "fails", "share of attempts that fail, and are retried")
+	flags.Var(&f.ttl, "ttl", "leases last so long; they are extended three times in that")
+	flags.BoolVar(&f.effects, "effects", false, "note in the table effects what was done, fenced")
+	flags.Var(&f.enqueue, "enqueue", "put so many jobs in first")
+	flags.BoolVar(&f.untilEmpty, "until-empty", false, "stop when no job is left")
+	flags.Var(&f.stopWithin, "stop-within", "how long handlers may go on when told to stop")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	ui.Group(c, "Queue", "dsn", "schema", "node", "enqueue", "until-empty", "stop-within")
+	ui.Group(c, "Work", "workers", "engines", "batch", "policy", "work", "fails", "ttl", "effects")
+	ui.Group(c, "Scenario", "scenario", "speed", "set")
+	ui.Group(c, "Output", "quiet")
+	return c
+}
+
+// workerScenario is what a worker that follows no scenario does.
+func (f *workerFlags) workerScenario() (*scenarios.Scenario, error) {
+	if len(f.policies) > 1 {
+		return nil, ui.UsageError("--policy: a worker has one")
+	}
+	sc, err := policyScenario(f.load(), f.policies)
+	if err != nil {
+		return nil, err
+	}
+	ttl := f.ttl.value
+	sc.Engine.Lease.TTL, sc.Engine.Lease.Heartbeat = ttl, ttl/3
+	sc.Engine.Reaper.Every = min(sc.Engine.Reaper.Every, ttl/3)
+	sc.Engine.CallTimeout, sc.Engine.Commit.Timeout = min(sc.Engine.CallTimeout, ttl/2), min(sc.Engine.Commit.Timeout, ttl/2)
+	return sc, nil
+}
+
+// process is one worker process.
+type process struct {
+	wall    *world.Wall
+	store   *pgstore.Store
+	effects *pgstore.Effects // nil: none are noted
+	node    int32
+	clock   func() engine.Time
+
+	executions, applied, known, stale atomic.Int64
+}
+
+func worker(c *cobra.Command, f *workerFlags) (err error) {
+	f.stores = nil
+	if err := f.checkWorker(c); err != nil {
+		return err
+	}
+	s := newSession(c, &f.runFlags)
+	ctx, stop := s.console.Interruptible(c.Context(), keeping)
+	defer stop()
+	defer func() {
+		if e := s.stores.stop(); err == nil && e != nil {
+			err = e
+		}
+	}()
+	var sc *scenarios.Scenario
+	if f.scenario != "" {
+		sc, err = s.loadScenario()
+	} else {
+		sc, err = f.workerScenario()
+	}
+	if err != nil {
+		return err
+	}
+	wall, err := world.OnWallClock(sc, 0, sc.Seed, f.speed.Speed)
+	if err != nil {
+		return ui.Fail(ui.ExitUsage, err)
+	}
+	defer wall.Close()
+	server, err := s.stores.find(ctx)
+	if err != nil {
+		return notServed(ctx, ui.Fail(ui.ExitIO, err))
+	}
+	store, err := pgstore.Open(ctx, server.dsn, pgstore.Options{Schema: f.schema, Store: wall.Options()})
+	if err != nil {
+		return notServed(ctx, failed("", postgres, err))
+	}
+	defer store.Close()
+	p := &process{wall: wall, store: store, node: f.node, clock: live.Clock(time.Now())}
+	if p.node < 0 {
+		p.node = int32(os.Getpid()) % (1 << 24)
+	}
+	if f.effects {
+		if p.effects, err = store.Effects(ctx); err != nil {
+			return notServed(ctx, failed("", postgres, err))
+		}
+	}
+	if err := p.fill(ctx, int(f.enqueue.value)); err != nil {
+		return notServed(ctx, failed("", postgres, err))
+	}
+	return p.serve(ctx, s, f)
+}
+
+// notServed is how a worker ends that did not come to serve.
+func notServed(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ui.Fail(ui.ExitInterrupted, nil)
+	}
+	return err
+}
+
+func (f *workerFlags) checkWorker(c *cobra.Command) error {
+	if f.scenario != "" {
+		if given := changed(c, "workers", "engines", "batch", "work", "fails", "ttl"); len(given) > 0 {
+			return ui.UsageError("%s: a scenario says that itself; change it with --set", strings.Join(given, ", "))
+		}
+	}
+	if f.ttl.value.Std() < 100*time.Millisecond {
+		return ui.UsageError("--ttl %s: want at least 100ms", f.ttl.text)
+	}
+	if f.node >= 0 && int(f.node) > 1<<30 {
+		return ui.UsageError("--node %d: want at most %d", f.node, 1<<30)
+	}
+	if n := int(f.enqueue.value); n > mostJobs {
+		return ui.UsageError("--enqueue %s: want at most %d", f.enqueue.text, mostJobs)
+	}
+	return f.check(c)
+}
+
+// fill enqueues jobs under numbers that no earlier process used.
+func (p *process) fill(ctx context.Context, n int) error {
+	const batch = 1000
+	base := engine.JobID(time.Now().UnixMicro()) << 10 &^ (1 << 63)
+	for n > 0 {
+		jobs := make([]engine.NewJob, min(n, batch))
+		for i := range jobs {
+			jobs[i].ID = base
+			base++
+		}
+		if err := p.store.Enqueue(ctx, jobs); err != nil {
+			return &storeError{"enqueue", err}
+		}
+		n -= len(jobs)
+	}
+	return nil
+}
+
+// serve runs the engines until they are told to stop.
+func (p *process) serve(ctx context.Context, s *session, f *workerFlags) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if f.untilEmpty {
+		go p.awaitEmpty(ctx, cancel)
+	}
+	c := live.Config{Engine: p.wall.Engine(), Engines: p.wall.Nodes(), FirstNode: p.node, Store: p.store, Handler: p.handle,
+		Policy: func(int32) engine.Policy { return p.wall.Policy() }, OnFailure: func(*engine.Job, engine.ErrorKind, error) {},
+		StopWithin: f.stopWithin.value.Std(), Logger: slog.New(slog.NewTextHandler(s.console, nil))}
+	s.console.Note("node %d, process %d: %d workers on schema %s; SIGTERM drains", p.node, os.Getpid(), c.Engine.Workers*c.Engines, f.schema)
+	err := live.Run(ctx, c)
+	s.console.Note("node %d: %d executions; effects: %d applied, %d known, %d refused as stale", p.node,
+		p.executions.Load(), p.applied.Load(), p.known.Load(), p.stale.Load())
+	var abandoned *live.AbandonedError
+	if errors.As(err, &abandoned) {
+		return ui.Fail(ui.ExitIO, fmt.Errorf("node %d: %w; their leases will expire and others will run them", p.node, err))
+	}
+	if err != nil {
+		return failed("", postgres, err)
+	}
+	return nil
+}
+
+// handle executes one job.
+func (p *process) handle(ctx context.Context, j *engine.Job) error {
+	p.executions.Add(1)
+	a := p.wall.Begin(time.Duration(p.clock()), 0, j)
+	stopped := sleep(ctx, a.Runs, a.IgnoresCancel)
+	kind := p.wall.End(time.Duration(p.clock()), 0, j, a, stopped)
+	if kind != engine.NoError || p.effects == nil {
+		return outcomeOf(kind, stopped)
+	}
+	effect, err := p.effects.Apply(ctx, j, p.node)
+	if err != nil {
+		return err
+	}
+	switch effect {
+	case pgstore.EffectApplied:
+		p.applied.Add(1)
+	case pgstore.EffectKnown:
+		p.known.Add(1)
+	default:
+		p.stale.Add(1)
+		return errors.New("the job is somebody else's by now")
+	}
+	return nil
+}
+
+// awaitEmpty calls stop when no job is left. It goes on when the server is away.
+func (p *process) awaitEmpty(ctx context.Context, stop func()) {
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if stats, err := p.store.Stats(ctx, 1); err == nil && stats.Ready == stats.Waiting && stats.Ready == stats.InFlight && stats.Ready == [engine.NumClasses]int{} {
+			stop()
+			return
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+
+	"qsim/cmd/ui"
+)
+
+// browser is what shows a file on this system, with the arguments before its path.
+func browser() []string {
+	switch runtime.GOOS {
+	case "darwin":
+		return []string{"open"}
+	case "windows":
+		return []string{"rundll32", "url.dll,FileProtocolHandler"}
+	}
+	return []string{"xdg-open"}
+}
+
+// browse shows a file in the browser. What that prints goes to notes.
+func browse(path string, notes io.Writer) error {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return ui.IOError("open report", err)
+	}
+	words := append(browser(), absolute)
+	command := exec.Command(words[0], words[1:]...)
+	command.Stdin, command.Stdout, command.Stderr = os.Stdin, notes, notes
+	if err := command.Run(); err != nil {
+		return ui.IOError("open report", fmt.Errorf("%s: %w; the page is %s", words[0], err, path))
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"qsim/cmd/ui"
+	"qsim/scenarios/chaos"
+)
+
+// chaosFlags are the flags of chaos.
+type chaosFlags struct {
+	seeds, seed uint64
+	time        time.Duration
+	only        string
+	failures    int
+	replay      string
+	print       bool
+	catalogue   bool
+	parallel    int
+	quiet       bool
+	bars        when
+}
+
+// usualSeeds is how many seeds chaos runs that is told neither how many nor how long.
+const usualSeeds = 1000
+
+func newChaos() *cobra.Command {
+	f := chaosFlags{bars: "auto"}
+	c := &cobra.Command{
+		Use:     "chaos [flags]",
+		Short:   "look for what breaks the engine",
+		GroupID: "scenarios",
+		Long: `chaos draws small worlds from seeds: nodes, their engines, the rules of the store, a policy, a
+load, and troubles such as crashes, frozen processes, lost and doubled calls, stalled stores
+and wrong clocks. After every event it holds the invariants that the world promises. Then all
+troubles end, and every job must come to its end in a time that the world explains.
+
+A seed that fails is made smaller first: fewer troubles, jobs and nodes, less that is not as
+usual. What is printed is a text that brings the same failure about again, in any later
+version too; --replay reads it.
+
+Exit codes:
+    0  every invariant held
+    2  the command line or a world is wrong
+    3  an invariant broke
+    4  reading or writing failed
+  130  interrupted`,
+		Example: `  qsim chaos --seeds 2000                 about ten seconds
+  qsim chaos --time 10m --seed 1000001    other seeds, for as long
+  qsim chaos --check-only I-6,I-7         leases and fencing alone
+  qsim chaos --seed 42 --print            the world of a seed, as a text
+  qsim chaos --replay world.txt           one world again; - reads standard input
+  qsim chaos --catalogue                  the troubles of production, as texts`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return runChaos(c, &f)
+		},
+	}
+	flags := c.Flags()
+	flags.Uint64VarP(&f.seeds, "seeds", "n", 0, "`NUMBER` of seeds (default: 1000, or as many as --time allows)")
+	flags.Uint64Var(&f.seed, "seed", 1, "the first `SEED`")
+	flags.DurationVar(&f.time, "time", 0, "begin no seed after this `TIME`, as 60s or 10m")
+	flags.StringVar(&f.only, "check-only", "", "hold only these `INVARIANTS`, as I-1,I-6")
+	flags.IntVar(&f.failures, "failures", 1, "go on until so many `SEEDS` have failed")
+	flags.StringVar(&f.replay, "replay", "", "run the world of this `FILE`; - is standard input")
+	flags.BoolVar(&f.print, "print", false, "print the world of --seed, and do not run it")
+	flags.BoolVar(&f.catalogue, "catalogue", false, "list the troubles of production with their texts")
+	flags.IntVarP(&f.parallel, "parallel", "j", 0, "run so many `WORLDS` at once (default: one for each processor)")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	flags.Var(&f.bars, "progress", "draw progress bars: auto, always or never")
+	ui.Group(c, "What to run", "seeds", "seed", "time", "check-only", "failures", "replay")
+	ui.Group(c, "How to run it", "parallel")
+	ui.Group(c, "Output", "print", "catalogue")
+	ui.Group(c, "Terminal", "quiet", "progress")
+	return c
+}
+
+func runChaos(c *cobra.Command, f *chaosFlags) error {
+	switch {
+	case f.parallel < 0 || c.Flags().Changed("parallel") && f.parallel == 0:
+		return ui.UsageError("--parallel %d: want at least 1", f.parallel)
+	case f.time < 0 || c.Flags().Changed("time") && f.time == 0:
+		return ui.UsageError("--time %v: want more than 0", f.time)
+	case f.failures < 1:
+		return ui.UsageError("--failures %d: want at least 1", f.failures)
+	case c.Flags().Changed("seeds") && f.seeds == 0:
+		return ui.UsageError("--seeds 0: want at least 1")
+	case f.seed+f.seeds < f.seed:
+		return ui.UsageError("--seed %d: there are no %d seeds from there", f.seed, f.seeds)
+	}
+	console := ui.NewConsole(c, f.quiet)
+	ui.WarnOfVariables(c, console)
+	options := chaos.Options{First: f.seed, Seeds: f.seeds, Time: f.time, Parallel: f.parallel, Failures: f.failures}
+	if c.Flags().Changed("check-only") {
+		var err error
+		if options.Only, err = chaos.ParseInvariants(f.only); err != nil {
+			return ui.UsageError("--check-only: %w", err)
+		}
+	}
+	switch {
+	case f.catalogue:
+		return printCatalogue(c.OutOrStdout())
+	case f.print:
+		_, err := io.WriteString(c.OutOrStdout(), chaos.Draw(f.seed).String())
+		return ui.IOError("write world", err)
+	case f.replay != "":
+		return replayWorld(c, f.replay, options)
+	}
+	if options.Seeds == 0 && options.Time == 0 {
+		options.Seeds = usualSeeds
+	}
+	return runSwarm(c, options, console, !f.quiet && f.bars.bars(os.Stderr))
+}
+
+// runSwarm runs seeds and prints what came of them.
+func runSwarm(c *cobra.Command, options chaos.Options, console *ui.Console, bars bool) error {
+	ctx, stop := console.Interruptible(c.Context(), keeping)
+	defer stop()
+	shown := newProgress([]string{"chaos"}, int(min(options.Seeds, 1<<31)), bars && options.Seeds > 0, nil)
+	if shown.container != nil {
+		console.Draw(shown.container)
+	}
+	options.Progress = func(ended uint64) { shown.finished(0, int(ended), 0) }
+	start := time.Now()
+	result, err := chaos.Swarm(ctx, options)
+	console.Draw(nil)
+	shown.close()
+	if failed := printSwarm(c.OutOrStdout(), options, result, time.Since(start)); failed != nil {
+		return ui.IOError("write result", failed)
+	}
+	switch {
+	case len(result.Failures) > 0:
+		return ui.Fail(ui.ExitInvariant, nil)
+	case errors.Is(err, context.Canceled):
+		return ui.Fail(ui.ExitInterrupted, nil)
+	}
+	return nil
+}
+
+// replayWorld runs the world of a file.
+func replayWorld(c *cobra.Command, name string, options chaos.Options) error {
+	var text []byte
+	var err error
+	if name == "-" {
+		text, err = io.ReadAll(io.LimitReader(c.InOrStdin(), 2<<20))
+	} else {
+		text, err = os.ReadFile(name)
+	}
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return ui.UsageError("--replay: %w", err)
+	case err != nil:
+		return ui.IOError("read world", err)
+	}
+	w, err := chaos.Parse(string(text))
+	if err != nil {
+		return ui.UsageError("--replay %s: %w", name, err)
+	}
+	f := chaos.Replay(w, options.Only)
+	said := "every invariant held\n"
+	if f != nil {
+		said = f.String()
+	}
+	if _, err := io.WriteString(c.OutOrStdout(), said); err != nil {
+		return ui.IOError("write result", err)
+	}
+	if f != nil {
+		return ui.Fail(ui.ExitInvariant, nil)
+	}
+	return nil
+}

@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"qsim/cmd/ui"
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/text"
+	"qsim/scenarios"
+	"qsim/scenarios/world"
+)
+
+// compareFlags are the flags of compare.
+type compareFlags struct {
+	runFlags
+	metrics       []string
+	maxRegression percent
+}
+
+func newCompare() *cobra.Command {
+	f := compareFlags{runFlags: runFlags{format: "table", color: "auto", bars: "auto", noFiles: true}}
+	c := &cobra.Command{
+		Use:     "compare BASE NEW... [flags]",
+		Short:   "compare results with earlier ones, for regressions",
+		GroupID: "scenarios",
+		Long: `compare says what became different from one result of a scenario to others of the same
+scenario, policy by policy. BASE is the folder of a run, or of all runs of a scenario for
+the latest one; NEW is such a folder or a scenario, a file or the name of a built-in one,
+which is then run with the seeds of BASE. Of results with the same seeds the differences
+are paired by seed; of others they are not, which takes more seeds to tell as much. The
+columns show a quantile of the jobs of all seeds together; paired, its difference is the mean
+of the differences between the quantiles by seed, and the change is relative to their mean.
+
+With --max-regression each metric of which less or more is better is judged: a change is
+too much if the whole 95 % interval of what exceeds the limit lies beyond it, after Holm's
+adjustment for the number of metrics. Where the interval lies on both sides the verdict is
+unclear, with the number of seeds that would tell.
+
+Exit codes:
+    0  nothing is worse by more than --max-regression, or there is none
+    1  something is, or under --strict may be
+    2  the command line, a result or a scenario is wrong
+    4  reading or writing failed`,
+		Example: `  qsim compare results/runs/retry-storm/latest retry-storm    is it still the same?
+  qsim compare before/retry-storm after/retry-storm --max-regression 5%
+  qsim compare results/runs/my/latest my.yaml --set engine.workers=80
+  qsim compare base new --metric goodput --metric sojourn.p99 --format json`,
+		Args: func(_ *cobra.Command, names []string) error {
+			if len(names) < 2 {
+				return ui.UsageError("compare what with what? Name the folder of a result, then one or more to compare with it")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, names []string) error {
+			return compare(c, names, &f)
+		},
+	}
+	flags := c.Flags()
+	flags.StringArrayVar(&f.metrics, "metric", nil, "compare this `METRIC` of the whole run, or all; repeatable (default: those of the table, the objectives and the usual ones)")
+	flags.Var(&f.maxRegression, "max-regression", "exit with 1 if a metric is worse by more than this `PERCENT` of its base value")
+	flags.BoolVar(&f.strict, "strict", false, "what is unclear is a regression, and warnings of a scenario are errors")
+	flags.StringArrayVar(&f.set, "set", nil, "lay `KEY=VALUE` upon a scenario that is run, as engine.workers=80; repeatable")
+	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
+	flags.VarP(&f.format, "format", "", "of the result: table, markdown, csv or json")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	flags.Var(&f.color, "color", "colour the table: auto, always or never")
+	flags.Var(&f.bars, "progress", "draw progress bars: auto, always or never")
+	ui.Group(c, "What to compare", "metric", "max-regression", "strict")
+	ui.Group(c, "How to run a scenario", "set", "parallel")
+	ui.Group(c, "Output", "format")
+	ui.Group(c, "Terminal", "quiet", "color", "progress")
+	return c
+}
+
+// result is one that is compared.
+type result struct {
+	name    string
+	summary *results.Summary
+	version string
+}
+
+func compare(c *cobra.Command, names []string, f *compareFlags) error {
+	s, err := newSession(c, &f.runFlags)
+	if err != nil {
+		return err
+	}
+	base, err := readResult(names[0])
+	if err != nil {
+		if isScenario(names[0]) {
+			err = ui.UsageError("%s is a scenario; the first argument is a result: compare with the folder of an earlier run", names[0])
+		}
+		return err
+	}
+	options := results.CompareOptions{BaseName: base.name, BaseVersion: base.version,
+		Gate: results.Gate{Set: c.Flags().Changed("max-regression"), Most: float64(f.maxRegression), Strict: f.strict}}
+	if options.Queries, err = f.queries(base.summary); err != nil {
+		return err
+	}
+	ctx, stop := s.console.Interruptible(c.Context(), keeping)
+	defer stop()
+	var list []*results.Comparison
+	worst := ui.ExitMet
+	for _, name := range names[1:] {
+		new, err := s.resultOf(ctx, c, name, base, f)
+		if err != nil {
+			return err
+		}
+		options.NewName, options.NewVersion = new.name, new.version
+		comparison, err := results.Compare(base.summary, new.summary, options)
+		if err != nil {
+			return ui.Fail(ui.ExitUsage, err)
+		}
+		worst = ui.Worse(worst, ui.Exit(comparison.Exit))
+		list = append(list, comparison)
+	}
+	for _, comparison := range list {
+		for _, warning := range comparison.Warnings {
+			s.console.Note("%s: warning: %s", comparison.New.Name, warning)
+		}
+	}
+	err = s.print(output{
+		json:  func() ([]byte, error) { return results.MarshalComparisons(list), nil },
+		table: func(w io.Writer, o text.TableOptions) error { return text.WriteComparisons(w, list, o) },
+	}, "", "")
+	if err != nil {
+		return err
+	}
+	if worst != ui.ExitMet {
+		return ui.Fail(worst, nil)
+	}
+	return nil
+}
+
+// queries returns what --metric asks for, nil for what is usual.
+func (f *compareFlags) queries(base *results.Summary) ([]measure.Query, error) {
+	var names []string
+	for _, m := range measure.Metrics() {
+		names = append(names, m.Name)
+	}
+	var queries []measure.Query
+	for _, name := range f.metrics {
+		if name == "all" {
+			for _, list := range [][]results.Estimate{base.Policies[0].Metrics, base.Policies[0].Filtered} {
+				for i := range list {
+					queries = append(queries, list[i].Query)
+				}
+			}
+			continue
+		}
+		if !slices.Contains(names, name) {
+			return nil, unknown("metric", name, names)
+		}
+		if q := (measure.Query{Metric: name}); !slices.Contains(queries, q) {
+			queries = append(queries, q)
+		}
+	}
+	return queries, nil
+}
+
+// readResult reads the folder of a run. What is wrong with one that is there is the
+// user's to mend; one that cannot be read is not.
+func readResult(name string) (result, error) {
+	summary, made, err := results.Read(name)
+	var path *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return result{}, ui.UsageError("there is no result %s", name)
+	case errors.As(err, &path):
+		return result{}, ui.Fail(ui.ExitIO, err)
+	case err != nil:
+		return result{}, ui.Fail(ui.ExitUsage, err)
+	}
+	return result{filepath.Clean(name), summary, made.Version}, nil
+}
+
+// resultOf reads a result, or makes it by running a scenario with the seeds of base.
+func (s *session) resultOf(ctx context.Context, c *cobra.Command, name string, base result, f *compareFlags) (result, error) {
+	info, err := os.Stat(name)
+	isFile := err == nil && !info.IsDir()
+	if err == nil && info.IsDir() || isFile && filepath.Ext(name) == ".json" || err != nil && !isScenario(name) {
+		return readResult(name)
+	}
+	overrides, err := f.overrides(c)
+	if err != nil {
+		return result{}, err
+	}
+	l, err := loadOne(name, overrides, &f.scenarioFlags, c.ErrOrStderr(), s.console)
+	if err != nil {
+		return result{}, err
+	}
+	seeds := base.summary.Seeds
+	l.scenario.Seed, l.scenario.Seeds = seeds[0], scenarios.Count(seeds[len(seeds)-1]-seeds[0]+1)
+	settings := world.Settings(l.scenario)
+	var runs []measure.Run
+	for at := 0; at < len(seeds); {
+		sc := *l.scenario
+		sc.Seed, sc.Seeds = seeds[at], 1
+		for at++; at < len(seeds) && seeds[at] == seeds[at-1]+1; at++ {
+			sc.Seeds++
+		}
+		more, err := s.simulate(ctx, &sc, &settings)
+		if err != nil {
+			return result{}, s.failure(l, err, "interrupted")
+		}
+		runs = append(runs, more...)
+	}
+	summary, err := results.Summarize(&settings, runs, results.Options{Seeds: seeds})
+	if err != nil {
+		return result{}, ui.Fail(ui.ExitIO, fmt.Errorf("summarize %s: %w", l.name, err))
+	}
+	return result{l.name, summary, ui.Version}, nil
+}

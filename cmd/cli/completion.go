@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"qsim/results/measure"
+	"qsim/scenarios"
+	"qsim/scenarios/imports"
+)
+
+// What a shell is told when somebody presses the key that completes: names with a short
+// description, which bash leaves out.
+
+// complete gives a command's arguments and flags their completions.
+func complete(root *cobra.Command) {
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "run", "validate", "explain", "trace", "map", "sweep", "tune":
+			c.ValidArgsFunction = completeScenarios
+		case "list":
+			c.ValidArgsFunction = completeList
+		case "compare":
+			c.ValidArgsFunction = completeResults
+		case "report", "merge":
+			c.ValidArgsFunction = completeFolders
+		case "verify":
+			c.ValidArgsFunction = completeRows
+		case "init", "schema", "version", "chaos":
+			c.ValidArgsFunction = cobra.NoFileCompletions
+		}
+		for name, function := range map[string]cobra.CompletionFunc{
+			"policy": completePolicies, "baseline": completePolicies, "set": completeKeys, "vary": completeKeys, "from": completeSources, "metric": completeMetrics,
+			"find": fixed("worst-wait", "duplicate", "dead", "fenced", "lost-lease"), "plot": fixed("auto", "unicode", "ascii", "never"),
+			"format": fixed("table", "markdown", "csv", "json"), "color": fixed("auto", "always", "never"), "progress": fixed("auto", "always", "never"),
+		} {
+			if c.Flags().Lookup(name) == nil || name == "from" && c.Name() != "init" && c.Name() != "import" {
+				continue
+			}
+			switch formats := formatsOf[c.Name()]; {
+			case name == "format" && formats != nil:
+				function = fixed(formats...)
+			case name == "from" && c.Name() == "import":
+				function = fixed(imports.Formats()...)
+			}
+			if err := c.RegisterFlagCompletionFunc(name, function); err != nil {
+				panic("qsim: " + err.Error())
+			}
+		}
+	}
+}
+
+// formatsOf are the formats of commands that have others than tables have.
+var formatsOf = map[string][]cobra.Completion{"trace": {"text", "table", "json", "chrome"}, "map": {"table", "csv", "json"}}
+
+func fixed(words ...cobra.Completion) cobra.CompletionFunc {
+	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// described are the entries of a topic of list.
+func described(topic string) []cobra.Completion {
+	var all []cobra.Completion
+	for _, t := range topics {
+		if t.name != topic {
+			continue
+		}
+		entries, err := t.entries()
+		if err != nil {
+			return nil
+		}
+		for _, e := range entries {
+			all = append(all, cobra.CompletionWithDesc(e.name, firstSentence(e.doc)))
+		}
+	}
+	return all
+}
+
+// completeScenarios offers the built-in scenarios and the files that may be some.
+func completeScenarios(c *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if c.Name() != "run" && c.Name() != "validate" && len(given) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return described("scenarios"), cobra.ShellCompDirectiveDefault
+}
+
+func completeList(_ *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var all []cobra.Completion
+	switch len(given) {
+	case 0:
+		for _, t := range topics {
+			all = append(all, cobra.CompletionWithDesc(t.name, t.doc))
+		}
+	case 1:
+		all = described(given[0])
+	}
+	return all, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completePolicies offers the policies of the scenarios on the command line, or else all
+// kinds.
+func completePolicies(_ *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var all []cobra.Completion
+	for _, name := range given {
+		if scenario := loadQuietly(name); scenario != nil {
+			all = append(all, policyNames(scenario)...)
+		}
+	}
+	if len(all) == 0 {
+		all = described("policies")
+	}
+	return all, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeResults offers folders first and, where something to compare with them is wanted, the
+// built-in scenarios too.
+func completeResults(_ *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(given) == 0 {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	}
+	return described("scenarios"), cobra.ShellCompDirectiveDefault
+}
+
+// completeFolders offers folders alone.
+func completeFolders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+func completeMetrics(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return append(described("metrics"), "all"), cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeSources offers what a new scenario may start from.
+func completeSources(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return append(described("scenarios"), described("presets")...), cobra.ShellCompDirectiveDefault
+}
+
+// completeKeys offers the keys of the scenario on the command line, and after the = of
+// some of them their values.
+func completeKeys(_ *cobra.Command, given []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if key, _, found := strings.Cut(typed, "="); found {
+		return completeValue(key), cobra.ShellCompDirectiveNoFileComp
+	}
+	scenario := loadQuietly(append(given, "retry-storm")[0])
+	if scenario == nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var all []cobra.Completion
+	for _, s := range scenario.Explain(nil) {
+		if !strings.HasPrefix(s.Path, "objectives.") {
+			all = append(all, cobra.CompletionWithDesc(s.Path+"=", s.Value))
+		}
+	}
+	return all, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveKeepOrder
+}
+
+func completeValue(key string) []cobra.Completion {
+	var words []string
+	switch {
+	case strings.HasSuffix(key, "preset"):
+		words = presetNames()
+	case strings.HasPrefix(key, "policies.") && strings.HasSuffix(key, ".kind"):
+		for _, kind := range scenarios.PolicyKinds() {
+			words = append(words, kind.Name)
+		}
+	case strings.HasPrefix(key, "objectives.") && strings.HasSuffix(key, ".metric"):
+		for _, m := range measure.Metrics() {
+			words = append(words, m.Name)
+		}
+	}
+	var all []cobra.Completion
+	for _, word := range words {
+		all = append(all, key+"="+word)
+	}
+	return all
+}
+
+// loadQuietly loads a scenario that may not be one: completion says nothing of it.
+func loadQuietly(name string) *scenarios.Scenario {
+	shown, src, err := scenarios.Open(name)
+	if err != nil {
+		return nil
+	}
+	scenario, _ := scenarios.Load(shown, src, nil)
+	return scenario
+}

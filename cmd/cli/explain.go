@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"qsim/cmd/ui"
+	"qsim/scenarios"
+)
+
+func newExplain() *cobra.Command {
+	var f scenarioFlags
+	c := &cobra.Command{
+		Use:     "explain SCENARIO",
+		Short:   "print every key of a scenario, its value and its origin",
+		GroupID: "scenarios",
+		Long: `explain prints every key that a scenario has, said or not, with its value and where that
+is from: a line of the file, a preset that a line names, the command line, or a default.
+What a policy's with: changes comes below. A key stands as --set takes it.`,
+		Example: `  qsim explain my.yaml
+  qsim explain my.yaml --set engine.preset=river | grep preset
+  qsim explain retry-storm --policy weighted`,
+		Args: exactlyOneScenario,
+		RunE: func(c *cobra.Command, names []string) error {
+			ui.WarnOfVariables(c, c.ErrOrStderr())
+			all, err := loadAll(c, names, &f, c.ErrOrStderr(), c.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			sets, err := f.overrides(c)
+			if err != nil {
+				return err
+			}
+			var text bytes.Buffer
+			explain(&text, all[0].scenario, sets)
+			_, err = c.OutOrStdout().Write(text.Bytes())
+			return ui.IOError("write result", err)
+		},
+	}
+	addScenarioFlags(c, "What to explain", &f)
+	return c
+}
+
+// exactlyOneScenario complains in the words of the help text.
+func exactlyOneScenario(c *cobra.Command, names []string) error {
+	if len(names) > 1 {
+		return ui.UsageError("%s takes one scenario, not %d", c.Name(), len(names))
+	}
+	return atLeastOneScenario(c, names)
+}
+
+func explain(w io.Writer, scenario *scenarios.Scenario, sets []scenarios.Override) {
+	writeSettings(w, scenario.Explain(sets))
+	for i := range scenario.Policies {
+		if others := scenario.ExplainPolicy(i, sets); len(others) > 0 {
+			fmt.Fprintf(w, "\nunder policy %s:\n", scenario.Policies[i].Label)
+			writeSettings(w, others)
+		}
+	}
+}
+
+// writeSettings prints one setting a line, in columns that long values stick out of.
+func writeSettings(w io.Writer, settings []scenarios.Setting) {
+	const widest = 40
+	path, value := 0, 0
+	for _, s := range settings {
+		path = max(path, utf8.RuneCountInString(s.Path))
+		if width := utf8.RuneCountInString(s.Value); width <= widest {
+			value = max(value, width)
+		}
+	}
+	for _, s := range settings {
+		if s.Origin == "" {
+			fmt.Fprintf(w, "%-*s  %s\n", path, s.Path, s.Value)
+			continue
+		}
+		fmt.Fprintf(w, "%-*s  %-*s  %s\n", path, s.Path, value, s.Value, s.Origin)
+	}
+}

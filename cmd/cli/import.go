@@ -1,0 +1,263 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	_ "time/tzdata" // zones by name, wherever it runs
+
+	"github.com/spf13/cobra"
+
+	"qsim/cmd/ui"
+	"qsim/scenarios/imports"
+	"qsim/scenarios/world"
+)
+
+// importFlags are the flags of import.
+type importFlags struct {
+	options  imports.Options
+	target   imports.Target
+	timezone string
+	parallel int
+	noRun    bool
+	quiet    bool
+}
+
+func newImport() *cobra.Command {
+	var f importFlags
+	c := &cobra.Command{
+		Use:     "import --from FORMAT FILE... [-o SCENARIO]",
+		Short:   "make a scenario of jobs that really ran",
+		GroupID: "scenarios",
+		Long: `import reads records of jobs and writes the scenario that they came from, as far as they
+tell: arrivals as a trace, a distribution of run times fitted for each class, how attempts
+fail, and by what settings they are tried again. It says how well each distribution fits,
+then simulates the scenario and compares the simulation's own waits with those on record.
+
+FORMAT is one of
+    csv       a row for each job or each attempt, with a line of names. Separators , ; tab
+              and | are recognised, and so are the usual names of columns
+    river     the table river_job, as CSV (\copy river_job to 'jobs.csv' csv header) or JSON
+    asynq     tasks as Asynqmon's API or Go's JSON of asynq.TaskInfo has them. Asynq keeps
+              neither when a task was enqueued nor how long it ran: name them with --columns
+              (payload.enqueued_at reaches into the payload), or say --service
+    sidekiq   payloads as JSON, one a line, and lines of the log, text or JSON, in any order
+
+Times are dates with or without a zone, or numbers: seconds, milliseconds, micro- or
+nanoseconds since 1970, or seconds from a start of their own. What is wrong is an error that
+names the line, or where there is one sensible reading it is repaired, counted and
+printed; --strict makes an error of that, too. At most 10,000,000 attempts are imported at once,
+which take about 2 GB of memory.`,
+		Example: `  qsim import --from csv jobs.csv -o checkout.yaml
+  qsim import --from river river_job.csv -o checkout.yaml --queue default --workers 50
+  qsim import --from csv jobs.csv --columns enqueued=inserted_on,started=picked_at,finished=done_at
+  qsim import --from sidekiq dead.json log/sidekiq.log -o mail.yaml --since 2026-01-05T09:00:00Z
+  qsim import --from river - -o checkout.yaml --timezone Europe/Berlin    from standard input`,
+		Args: func(_ *cobra.Command, names []string) error {
+			if len(names) == 0 {
+				return ui.UsageError("import which file? Name one, or - for standard input")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, names []string) error {
+			return runImport(c, names, &f)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.options.From, "from", "", "the `FORMAT`: river, asynq, sidekiq or csv")
+	flags.StringArrayVar(&f.options.Columns, "columns", nil, "which column says what, as `ROLE=COLUMN`,...; roles are "+roleNames()+"; repeatable")
+	flags.StringVar(&f.timezone, "timezone", "", "of times that do not name one, as `ZONE`: Europe/Berlin (default: UTC)")
+	flags.StringVar(&f.options.Since, "since", "", "only jobs that are enqueued at this `TIME` or later")
+	flags.StringVar(&f.options.Until, "until", "", "only jobs that are enqueued before this `TIME`")
+	flags.StringArrayVar(&f.options.Queues, "queue", nil, "only jobs of this `QUEUE`; repeatable")
+	flags.BoolVar(&f.options.Strict, "strict", false, "nothing is repaired: it is an error")
+	ui.Group(c, "What to read", "from", "columns", "timezone", "since", "until", "queue", "strict")
+	flags.StringVarP(&f.target.Scenario, "out", "o", "", "write the `SCENARIO` here, and other files beside it (default: the first file's name with .yaml, in this folder)")
+	flags.IntVar(&f.target.Workers, "workers", 0, "workers of each node: a `NUMBER` (default: as many as ran at once)")
+	flags.IntVar(&f.target.Nodes, "nodes", 0, "nodes: a `NUMBER` (default: as many as are named)")
+	flags.StringVar(&f.options.Service, "service", "", "run times where none are recorded, as a `DISTRIBUTION`: 2s or {dist: lognormal, p50: 1s, p99: 5s}")
+	flags.IntVarP(&f.target.Seeds, "seeds", "n", 0, "`NUMBER` of seeds of the scenario (default 5)")
+	flags.BoolVarP(&f.target.Force, "force", "f", false, "overwrite files that are there")
+	ui.Group(c, "What to write", "out", "workers", "nodes", "service", "seeds", "force")
+	flags.BoolVar(&f.noRun, "no-run", false, "do not simulate it: no waits are compared")
+	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	ui.Group(c, "How to run it", "no-run", "parallel", "quiet")
+	return c
+}
+
+func roleNames() string {
+	var names []string
+	for _, r := range imports.Roles() {
+		names = append(names, r[0])
+	}
+	return strings.Join(names, ", ")
+}
+
+// check complains about what flags say.
+func (f *importFlags) check(names []string) error {
+	formats := imports.Formats()
+	switch {
+	case f.options.From == "":
+		return ui.UsageError("import from what? Give --from river, asynq, sidekiq or csv")
+	case !contains(formats, f.options.From):
+		return unknown("format", f.options.From, formats)
+	case f.parallel < 0:
+		return ui.UsageError("--parallel %d: want at least 1", f.parallel)
+	case f.target.Workers < 0 || f.target.Nodes < 0 || f.target.Seeds < 0:
+		return ui.UsageError("--workers, --nodes and --seeds: want at least 1")
+	}
+	if f.timezone != "" {
+		zone, err := time.LoadLocation(f.timezone)
+		if err != nil {
+			return ui.UsageError("--timezone %s: want a name such as Europe/Berlin or UTC", f.timezone)
+		}
+		f.options.Zone = zone
+	}
+	if f.target.Scenario == "" {
+		base := filepath.Base(names[0])
+		if names[0] == "-" {
+			base = "imported"
+		}
+		f.target.Scenario = nameOf(strings.TrimSuffix(base, filepath.Ext(base))) + ".yaml"
+	}
+	if ext := filepath.Ext(f.target.Scenario); ext != ".yaml" && ext != ".yml" {
+		return ui.UsageError("-o %s: want a scenario's name, which ends with .yaml", f.target.Scenario)
+	}
+	if _, err := os.Stat(f.target.Scenario); err == nil && !f.target.Force {
+		return ui.UsageError("%s is there already; --force overwrites it", f.target.Scenario)
+	}
+	return nil
+}
+
+func contains(words []string, word string) bool {
+	for _, w := range words {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// nameOf makes a scenario's name of a file's.
+func nameOf(text string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r - 'A' + 'a'
+		}
+		return '-'
+	}, text)
+	if name = strings.Trim(name, "-"); name == "" {
+		return "imported"
+	}
+	return name
+}
+
+func runImport(c *cobra.Command, names []string, f *importFlags) error {
+	if err := f.check(names); err != nil {
+		return err
+	}
+	notes := ui.NewConsole(c, f.quiet)
+	ui.WarnOfVariables(c, notes)
+	files, closeAll, err := openFiles(names, c.InOrStdin())
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	ctx, stop := notes.Interruptible(c.Context(), "interrupted: a scenario that is not done is not written; once more to quit at once")
+	defer stop()
+	f.target.Keep = names
+	if !f.quiet && ui.Capable(os.Stderr) {
+		f.options.Progress = func(rows int64) { notes.Note("%d rows read", rows) }
+	}
+	found, err := imports.Read(ctx, files, f.options)
+	if err != nil {
+		return importError(err)
+	}
+	written, err := found.Write(f.target)
+	if errors.Is(err, fs.ErrExist) {
+		return ui.UsageError("%w; --force overwrites it", err)
+	}
+	if err != nil {
+		return importError(err)
+	}
+	out := c.OutOrStdout()
+	if err := printImport(out, names, found, written); err != nil {
+		return ui.IOError("write result", err)
+	}
+	if !f.noRun {
+		if err := compareImport(ctx, out, found, written, f); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(out, "\n%s: written; qsim run %[1]s\n", written.Path)
+	return ui.IOError("write result", err)
+}
+
+// compareImport simulates what was written.
+func compareImport(ctx context.Context, out io.Writer, found *imports.Recording, written *imports.Written, f *importFlags) error {
+	all, err := found.Compare(ctx, written, f.parallel, nil)
+	var broken *world.Broken
+	switch {
+	case errors.Is(err, context.Canceled):
+		return ui.Fail(ui.ExitInterrupted, fmt.Errorf("%s is written, but was not compared with the records", written.Path))
+	case errors.As(err, &broken):
+		return ui.Fail(ui.ExitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s", written.Path, err, broken.Stack))
+	case err != nil:
+		return ui.Fail(ui.ExitUsage, fmt.Errorf("%s: %w", written.Path, err))
+	}
+	return ui.IOError("write result", printComparisons(out, found, written, all))
+}
+
+// openFiles opens what is to be read.
+func openFiles(names []string, stdin io.Reader) (files []imports.File, closeAll func(), err error) {
+	var opened []*os.File
+	closeAll = func() {
+		for _, file := range opened {
+			file.Close() // it was only read
+		}
+	}
+	for _, name := range names {
+		if name == "-" {
+			files = append(files, imports.File{Name: "standard input", Reader: stdin})
+			continue
+		}
+		file, err := os.Open(name)
+		if err == nil {
+			opened = append(opened, file)
+			if info, e := file.Stat(); e == nil && info.IsDir() {
+				err = fmt.Errorf("%s is a folder", name)
+			}
+		}
+		if err != nil {
+			closeAll()
+			if errors.Is(err, fs.ErrNotExist) || !errors.Is(err, fs.ErrPermission) {
+				return nil, nil, ui.UsageError("import: %w", err)
+			}
+			return nil, nil, ui.IOError("import", err)
+		}
+		files = append(files, imports.File{Name: name, Reader: file})
+	}
+	return files, closeAll, nil
+}
+
+// importError tells what is wrong with the records from what is wrong with the machine.
+func importError(err error) error {
+	var path *fs.PathError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return ui.Fail(ui.ExitInterrupted, errors.New("interrupted: nothing is written"))
+	case errors.As(err, &path):
+		return ui.Fail(ui.ExitIO, err)
+	}
+	return ui.Fail(ui.ExitUsage, err)
+}

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"qsim/cmd/ui"
+	"qsim/scenarios"
+)
+
+func newInit() *cobra.Command {
+	var from string
+	var force bool
+	c := &cobra.Command{
+		Use:     "init NAME [--from X]",
+		Short:   "write a scenario to start from",
+		GroupID: "scenarios",
+		Long: `init writes NAME.yaml, a short scenario to make one's own: the load, one storm, three
+policies, one objective. With --from it starts from a preset, such as river, or is a copy
+of another scenario, under the new name.`,
+		Example: `  qsim init checkout
+  qsim init checkout --from river          jobs as River runs them
+  qsim init my-storm --from retry-storm    a copy of a built-in scenario`,
+		Args: func(_ *cobra.Command, arguments []string) error {
+			if len(arguments) != 1 {
+				return ui.UsageError("init takes one name: that of the scenario to write")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, arguments []string) error {
+			return initialize(c, arguments[0], from, force)
+		},
+	}
+	c.Flags().StringVar(&from, "from", "", "start from the preset or the scenario `X`")
+	c.Flags().BoolVarP(&force, "force", "f", false, "overwrite a file that is there")
+	ui.Group(c, "What to write", "from", "force")
+	return c
+}
+
+// initialize writes the scenario and says where it is.
+func initialize(c *cobra.Command, name, from string, force bool) error {
+	name = strings.TrimSuffix(name, ".yaml")
+	text, err := starter(name, from)
+	if err != nil {
+		return err
+	}
+	file := name + ".yaml"
+	scenario, diagnostics := scenarios.Load(file, text, nil)
+	if err := diagnostics.Render(c.ErrOrStderr(), file, text); err != nil {
+		return ui.IOError("write diagnostics", err)
+	}
+	if scenario == nil {
+		return ui.UsageError("%s would not be a scenario that runs: nothing is written", file)
+	}
+	mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if force {
+		mode = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	to, err := os.OpenFile(file, mode, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return ui.UsageError("%s is there already; --force overwrites it", file)
+	}
+	if err != nil {
+		return ui.IOError("write scenario", err)
+	}
+	if _, err := to.Write(text); err != nil {
+		to.Close()
+		return ui.IOError("write scenario", err)
+	}
+	if err := to.Close(); err != nil {
+		return ui.IOError("write scenario", err)
+	}
+	_, err = fmt.Fprintf(c.OutOrStdout(), "%s: written; qsim run %[1]s\n", file)
+	return ui.IOError("write result", err)
+}
+
+// starter returns the text of a new scenario.
+func starter(name, from string) ([]byte, error) {
+	if from == "" || scenarios.PresetNamed(from) != nil && !isFile(from) {
+		text, err := scenarios.Starter(name, from)
+		if err != nil {
+			return nil, ui.Fail(ui.ExitUsage, err)
+		}
+		return text, nil
+	}
+	if !isScenario(from) && !isFile(from) {
+		names := presetNames()
+		for _, info := range scenarios.Builtin() {
+			names = append(names, info.Name)
+		}
+		return nil, unknown("scenario or preset", from, names)
+	}
+	_, src, err := scenarios.Open(from)
+	if err != nil {
+		return nil, openError(err)
+	}
+	text, err := scenarios.Renamed(src, name)
+	if err != nil {
+		return nil, ui.Fail(ui.ExitUsage, err)
+	}
+	return text, nil
+}
+
+func isFile(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"qsim/cmd/ui"
+	"qsim/scenarios"
+	"qsim/scenarios/study"
+)
+
+// What sweep, map and tune have in common: one scenario under many values of its keys.
+
+// load loads the one scenario of a study, with what the flags lay upon it and then more.
+func (s *session) load(c *cobra.Command, name string, more ...scenarios.Override) (loaded, study.Source, error) {
+	overrides, err := s.flags.overrides(c)
+	if err != nil {
+		return loaded{}, study.Source{}, err
+	}
+	overrides = append(overrides, more...)
+	l, err := loadOne(name, overrides, &s.flags.scenarioFlags, s.stderr, s.console)
+	return l, study.Source{Name: l.name, Text: l.source, Sets: overrides, Policies: s.flags.policies}, err
+}
+
+// checkError is why the values that flag gave cannot be simulated; what is wrong with them is
+// written to standard error.
+func (s *session) checkError(err error, name, flag string) error {
+	var wrong *study.Wrong
+	switch {
+	case errors.Is(err, context.Canceled):
+		return ui.Fail(ui.ExitInterrupted, errors.New(name+": interrupted before anything was computed"))
+	case errors.As(err, &wrong):
+		if err := wrong.Render(s.stderr, flag); err != nil {
+			return ui.IOError("write diagnostics", err)
+		}
+		return ui.Fail(ui.ExitUsage, nil)
+	}
+	return ui.UsageError("%s: %w", name, err)
+}
+
+// mostNotes is how many warnings about cells are printed.
+const mostNotes = 10
+
+// tellNotes prints warnings about some of the cells, which count counts; where says where more are.
+func (s *session) tellNotes(name string, count func(int) string, where string, notes []study.Note) {
+	for i, note := range notes {
+		if i == mostNotes {
+			s.console.Note("and %d warnings more%s", len(notes)-i, where)
+			return
+		}
+		s.console.Note("%s: warning: %s (%s, first with %s)", name, note.Text, count(note.Cells), note.First)
+	}
+}
+
+// tellShort says which ranges do not reach their ends.
+func tellShort(console *ui.Console, axes []study.Axis) {
+	for i := range axes {
+		for _, short := range axes[i].Range.Short {
+			console.Note("%s=%s: one step more goes beyond", axes[i].Key, short)
+		}
+	}
+}
+
+// studyError tells what the user can mend from failures to read and write.
+func studyError(err error) error {
+	var refusal *study.Refusal
+	if errors.As(err, &refusal) {
+		return ui.Fail(ui.ExitUsage, err)
+	}
+	return ui.IOError("sweep", err)
+}

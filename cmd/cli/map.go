@@ -1,0 +1,304 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"qsim/cmd/ui"
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/report"
+	"qsim/results/text"
+	"qsim/scenarios"
+	"qsim/scenarios/study"
+	"qsim/scenarios/world"
+)
+
+// mapFlags are the flags of map.
+type mapFlags struct {
+	runFlags
+	x, y          string
+	metric        string
+	after, during string
+	class         string
+	edge          string
+	refine        int
+}
+
+// seedsOfMap is how many seeds a point has unless they are asked for.
+const seedsOfMap = 3
+
+func newMap() *cobra.Command {
+	f := mapFlags{runFlags: runFlags{format: "table", color: "never", bars: "auto"}}
+	c := &cobra.Command{
+		Use:     "map SCENARIO --x KEY=RANGE --y KEY=RANGE [flags]",
+		Short:   "map a metric over two keys, and the edge beyond which nothing recovers",
+		GroupID: "scenarios",
+		Long: `map measures a metric over two keys of a scenario, under each policy, and draws a heat map
+with the edge: where recovery.time, or whatever the metric is, no longer comes within the
+run, or with --edge where it passes a value. It measures the grid that the ranges span
+and then only halves, --refine times, the cells that the edge passes through.
+
+A RANGE is a list (8,16,32), steps (10s..60s/10s), a number of points (10s..60s/6,
+8..64/4points), log steps (1s..8m*2) or log points (1s..10m*9points).
+
+The files go to results/maps: map.png and map.svg with a panel for each policy, one of each
+policy alone, and map.csv with every point. Points have 3 seeds unless -n says otherwise.`,
+		Example: `  qsim map published/metastable-edge --x jobs.requests.arrivals.rate=10/s..30/s/2.5/s --y storms.outage.for=250ms..16s*2
+  qsim map retry-storm --x engine.workers=80..140/20 --y storms.payments-down.for=1m..8m*2 --policy fifo -n 1
+  qsim map retry-storm --x retry.max-attempts=2,4,8 --y jobs.mail.arrivals.rate=20/s..40/s/10/s --metric fresh.wait.p99 --edge 10s`,
+		Args: exactlyOneScenario,
+		RunE: func(c *cobra.Command, names []string) error {
+			return runMap(c, names[0], &f)
+		},
+	}
+	addMapFlags(c, &f)
+	return c
+}
+
+func addMapFlags(c *cobra.Command, f *mapFlags) {
+	flags := c.Flags()
+	flags.StringVar(&f.x, "x", "", "the key along the map and its values, `KEY=RANGE`")
+	flags.StringVar(&f.y, "y", "", "the key up the map and its values, `KEY=RANGE`")
+	flags.StringVar(&f.metric, "metric", "recovery.time", "what is measured: a `METRIC` of qsim list metrics")
+	flags.StringVar(&f.after, "after", "", "the metric after this `STORM` (default for recovery.time and drain.time: the first)")
+	flags.StringVar(&f.during, "during", "", "the metric during this `STORM`")
+	flags.StringVar(&f.class, "class", "", "the metric of the jobs of this `CLASS`")
+	flags.StringVar(&f.edge, "edge", "", "the `VALUE` that the edge follows, as 10s or 20% (default: where there is none within the run)")
+	flags.IntVar(&f.refine, "refine", 3, "halve the cells at the edge so many `TIMES`")
+	ui.Group(c, "What to map", "x", "y", "metric", "after", "during", "class", "edge", "refine")
+	addScenarioFlags(c, "What to run", &f.scenarioFlags)
+	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
+	ui.Group(c, "How to run it", "parallel")
+	flags.Var((*mapFormat)(&f.format), "format", "of the result: table, csv or json")
+	flags.StringVarP(&f.out, "out", "o", filepath.Join("results", "maps"), "write files below this `DIR`")
+	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
+	flags.Var(&f.bars, "progress", "draw progress bars: auto, always or never")
+	ui.Group(c, "Output", "format", "out", "no-files", "progress")
+}
+
+// mapFormat is how a map is printed.
+type mapFormat format
+
+// String implements pflag.Value.
+func (f *mapFormat) String() string { return string(*f) }
+
+// Set implements pflag.Value.
+func (f *mapFormat) Set(text string) error {
+	return ui.Choose((*string)(f), text, "table", "csv", "json")
+}
+
+// Type implements pflag.Value.
+func (f *mapFormat) Type() string { return "FORMAT" }
+
+// mapping is one invocation of map.
+type mapping struct {
+	*session
+	flags  *mapFlags
+	loaded loaded
+	plan   study.MapPlan
+}
+
+func runMap(c *cobra.Command, name string, f *mapFlags) error {
+	if !c.Flags().Changed("seeds") {
+		f.seeds = seedsOfMap
+		if err := c.Flags().Set("seeds", strconv.Itoa(seedsOfMap)); err != nil {
+			return err
+		}
+	}
+	s, err := newSession(c, &f.runFlags)
+	if err != nil {
+		return err
+	}
+	m := &mapping{session: s, flags: f, plan: study.MapPlan{Depth: f.refine, Parallel: f.parallel}}
+	if m.loaded, m.plan.Source, err = s.load(c, name); err != nil {
+		return err
+	}
+	if err := m.prepare(); err != nil {
+		return err
+	}
+	for _, short := range slices.Concat(m.plan.X.Range.Short, m.plan.Y.Range.Short) {
+		s.console.Note("%s: one step more goes beyond", short)
+	}
+	ctx, stop := s.console.Interruptible(c.Context(), "interrupted: a map that is not done is not kept; once more to quit at once")
+	defer stop()
+	found, err := m.measure(ctx)
+	if err != nil {
+		return m.failed(err)
+	}
+	folder, err := m.store(found)
+	if err != nil {
+		return err
+	}
+	return s.print(output{json: found.JSON, table: found.Write}, folder, "")
+}
+
+// prepare reads the axes, the metric and the edge.
+func (m *mapping) prepare() (err error) {
+	for _, a := range []struct {
+		flag, text string
+		to         *study.Axis
+	}{{"x", m.flags.x, &m.plan.X}, {"y", m.flags.y, &m.plan.Y}} {
+		if a.text == "" {
+			return ui.UsageError("--%s is missing: want KEY=RANGE, as engine.workers=80..140/20", a.flag)
+		}
+		if *a.to, err = study.ParseAxis(a.text); err != nil {
+			return ui.UsageError("--%s %w", a.flag, err)
+		}
+	}
+	if m.plan.X.Key == m.plan.Y.Key {
+		return ui.UsageError("--x and --y are one key, %s", m.plan.X.Key)
+	}
+	if _, err := study.NewLattice(m.plan.X, m.plan.Y, m.plan.Depth); err != nil {
+		return ui.UsageError("map: %w", err)
+	}
+	return m.readMetric()
+}
+
+// readMetric finds out what is measured, and where the edge is.
+func (m *mapping) readMetric() error {
+	f := m.flags
+	info, ok := measure.Lookup(f.metric)
+	if !ok {
+		var names []string
+		for _, i := range measure.Metrics() {
+			names = append(names, i.Name)
+		}
+		return unknown("metric", f.metric, names)
+	}
+	if info.Filters.Has(measure.NeedsLimit) {
+		return ui.UsageError("--metric %s: it needs a limit, which a map cannot give it", f.metric)
+	}
+	q := measure.Query{Metric: f.metric, During: f.during, After: f.after, Class: f.class}
+	if storms := world.Windows(m.loaded.scenario); q.After == "" && (f.metric == "recovery.time" || f.metric == "drain.time") {
+		if len(storms) == 0 {
+			return ui.UsageError("--metric %s: the scenario has no storm; choose another metric", f.metric)
+		}
+		q.After = storms[0].Name
+	}
+	probe := *m.loaded.scenario
+	if err := probe.Measure([]measure.Query{q}); err != nil {
+		return ui.UsageError("--metric %w", err)
+	}
+	m.plan.Query, m.plan.Edge, m.plan.EdgeText = q, math.NaN(), f.edge
+	if f.edge == "" {
+		return nil
+	}
+	var err error
+	if m.plan.Edge, err = readValue(f.edge, info); err != nil {
+		return ui.UsageError("--edge %s: %w", f.edge, err)
+	}
+	return nil
+}
+
+func (m *mapping) measure(ctx context.Context) (*study.Mapped, error) {
+	var current *progress
+	closeBars := func() {
+		if current != nil {
+			m.console.Draw(nil)
+			current.close()
+		}
+	}
+	m.plan.Progress = func(policy string, round, points int) func() {
+		closeBars()
+		label := policy + ": grid"
+		if round > 0 {
+			label = fmt.Sprintf("%s: edge, round %d", policy, round)
+		}
+		current = newProgressOf("points", []string{label}, points, m.flags.bars.bars(os.Stderr), nil)
+		if current.container != nil {
+			m.console.Draw(current.container)
+		}
+		count := 0
+		return func() {
+			count++
+			current.finished(0, count, points)
+		}
+	}
+	defer closeBars()
+	return m.plan.Run(ctx, m.loaded.scenario)
+}
+
+// failed is how the command ends when a point could not be simulated. A scenario that is wrong is shown with its place.
+func (m *mapping) failed(err error) error {
+	var setting *study.SettingError
+	var invalid *study.Invalid
+	if errors.As(err, &setting) && errors.As(err, &invalid) {
+		var text strings.Builder
+		if err := invalid.Found[:1].Render(&text, m.loaded.name, m.loaded.source); err != nil {
+			return ui.IOError("write diagnostics", err)
+		}
+		return ui.UsageError("map: %s: \n%s", strings.Join(setting.Values(), ", "), strings.TrimSpace(text.String()))
+	}
+	return m.failure(m.loaded, err, "")
+}
+
+// chart is the map as it is drawn.
+func chart(m *study.Mapped) *report.Map {
+	chart := &report.Map{Scenario: m.Scenario, ConfigHash: m.ConfigHash, Version: ui.Version, Query: m.Query, Seeds: m.Seeds,
+		XKey: m.X.Key, YKey: m.Y.Key, XValues: m.X.Range.Texts(), YValues: m.Y.Range.Texts(), Steps: m.Maps[0].Steps, Edge: m.EdgeWords()}
+	for i, found := range m.Maps {
+		panel := report.MapPanel{Label: m.Labels[i], Beyond: found.Beyond(), Measured: len(found.Values), Full: found.Size()}
+		for _, t := range found.Tiles() {
+			panel.Tiles = append(panel.Tiles, report.MapTile{X0: t.X0, X1: t.X1, Y0: t.Y0, Y1: t.Y1, Value: t.Value.Mean, AtLeast: t.Value.AtLeast(), Never: t.Value.Never})
+		}
+		for _, s := range found.Edge() {
+			panel.Edge = append(panel.Edge, [4]float64{s.X0, s.Y0, s.X1, s.Y1})
+		}
+		chart.Panels = append(chart.Panels, panel)
+	}
+	return chart
+}
+
+// store writes the files of the map and returns their folder, "" under --no-files.
+func (m *mapping) store(found *study.Mapped) (string, error) {
+	if m.flags.noFiles {
+		return "", nil
+	}
+	figures, err := report.MapCharts(chart(found))
+	if err != nil {
+		return "", ui.IOError("write map", err)
+	}
+	var table bytes.Buffer
+	if err := found.Write(&table, text.TableOptions{Format: text.CSV}); err != nil {
+		return "", ui.IOError("write map", err)
+	}
+	files := []results.File{{Path: "map.csv", Data: table.Bytes()}, {Path: "scenario.yaml", Data: m.loaded.scenario.Resolved()}}
+	charts, err := report.Files("", figures)
+	if err != nil {
+		return "", ui.IOError("write map", err)
+	}
+	place := results.Place{Out: m.flags.out, Scenario: found.Scenario, ConfigHash: found.ConfigHash, Start: time.Now()}
+	folder, err := results.Write(place, append(files, charts...))
+	return folder, ui.IOError("write map", err)
+}
+
+// readValue reads a value in the unit of a metric.
+func readValue(text string, info measure.MetricInfo) (float64, error) {
+	switch {
+	case info.Unit == "s":
+		var d scenarios.Duration
+		err := d.UnmarshalText([]byte(text))
+		return d.Std().Seconds(), err
+	case info.Share:
+		var s scenarios.Share
+		err := s.UnmarshalText([]byte(text))
+		return s.Float(), err
+	}
+	v, err := strconv.ParseFloat(strings.TrimSuffix(text, "/s"), 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, errors.New("want a number")
+	}
+	return v, nil
+}

@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"qsim/cmd/ui"
+	"qsim/results"
+	"qsim/results/report"
+	"qsim/results/text"
+	"qsim/scenarios/study"
+)
+
+func newMerge() *cobra.Command {
+	f := runFlags{format: "table", color: "auto"}
+	missing := false
+	c := &cobra.Command{
+		Use:     "merge DIR",
+		Short:   "join the shards of a sweep",
+		GroupID: "scenarios",
+		Long: `merge joins the shards that qsim sweep --shard I/N wrote to a folder, prints the table and
+writes sweep.json, sweep.csv, sweep.yaml and charts beside them: the bytes that one process
+would have written. It refuses shards of different scenarios, axes, metrics or versions, and
+names those that are missing, doubled or damaged.
+
+With --missing it prints which shards to submit again, as an array job takes them (1,3-5), or
+nothing if all are there.
+
+Exit codes:
+    0  the shards are joined, or with --missing: listed
+    2  the command line is wrong, or shards are missing or do not belong together
+    4  reading or writing failed`,
+		Example: `  qsim merge shared/sweep
+  qsim merge shared/sweep --missing`,
+		Args: func(_ *cobra.Command, names []string) error {
+			if len(names) != 1 {
+				return ui.UsageError("merge which folder? Name the one that qsim sweep --shard I/N -o DIR wrote to")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, names []string) error {
+			if missing {
+				return printMissing(c, names[0])
+			}
+			return merge(c, names[0], &f)
+		},
+	}
+	flags := c.Flags()
+	flags.BoolVar(&missing, "missing", false, "print which shards are not there")
+	flags.VarP(&f.format, "format", "", "of the result: table, markdown, csv or json")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	ui.Group(c, "Output", "missing", "format", "quiet")
+	return c
+}
+
+func printMissing(c *cobra.Command, dir string) error {
+	if err := isFolder(dir); err != nil {
+		return err
+	}
+	shards, damaged, err := study.Missing(dir)
+	if err != nil {
+		return studyError(err)
+	}
+	for _, err := range damaged {
+		fmt.Fprintf(c.ErrOrStderr(), "qsim: %v\n", err)
+	}
+	if len(shards) == 0 {
+		return nil
+	}
+	_, err = fmt.Fprintln(c.OutOrStdout(), study.List(shards))
+	return ui.IOError("write result", err)
+}
+
+func isFolder(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return ui.UsageError("there is no folder %s", dir)
+	case !info.IsDir():
+		return ui.UsageError("%s is not a folder", dir)
+	}
+	return nil
+}
+
+func merge(c *cobra.Command, dir string, f *runFlags) error {
+	if err := isFolder(dir); err != nil {
+		return err
+	}
+	s, err := newSession(c, f)
+	if err != nil {
+		return err
+	}
+	return s.mergeShards(dir, func(m *study.Merged) string { return counted(m.Shards, "shard", "shards") })
+}
+
+// mergeShards joins the shards of a folder, writes the files of the sweep beside them and prints it with a note.
+func (s *session) mergeShards(dir string, note func(*study.Merged) string) error {
+	merged, err := study.Merge(dir)
+	if err != nil {
+		return studyError(err)
+	}
+	files, err := merged.Files()
+	if err != nil {
+		return ui.IOError("write sweep", err)
+	}
+	figures, err := report.SweepCharts(merged.Sweep)
+	if err != nil {
+		return ui.IOError("write sweep", err)
+	}
+	charts, err := report.Files("charts", figures)
+	if err != nil {
+		return ui.IOError("write sweep", err)
+	}
+	if err := study.Place(dir, append(files, charts...)); err != nil {
+		return ui.IOError("write sweep", err)
+	}
+	return s.print(sweepOutput(merged.Sweep), dir, note(merged))
+}
+
+// sweepOutput prints a sweep, or a part of it.
+func sweepOutput(sweep *results.Sweep) output {
+	return output{
+		json:  func() ([]byte, error) { return study.MarshalSweep(sweep) },
+		table: func(w io.Writer, o text.TableOptions) error { return text.WriteSweep(w, sweep, o) },
+	}
+}

@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"qsim/cmd/ui"
+	"qsim/results/plain"
+)
+
+// progress shows on standard error how many seeds each policy has finished.
+type progress struct {
+	container *mpb.Progress // nil: no bars
+	bars      []*mpb.Bar
+	labels    []string
+	lines     io.Writer // nil: no lines either
+}
+
+// newProgress draws bars if bars is set, and else writes a line for each finished
+// seed to lines if that is not nil.
+func newProgress(labels []string, seeds int, bars bool, lines io.Writer) *progress {
+	return newProgressOf("seeds", labels, seeds, bars, lines)
+}
+
+// newProgressOf is newProgress for something else than seeds.
+func newProgressOf(what string, labels []string, seeds int, bars bool, lines io.Writer) *progress {
+	p := &progress{labels: labels, lines: lines}
+	if !bars {
+		return p
+	}
+	p.lines = nil
+	p.container = mpb.New(mpb.WithOutput(os.Stderr), mpb.WithAutoRefresh(), mpb.WithWidth(34), mpb.WithRefreshRate(100*time.Millisecond))
+	style := mpb.BarStyle().Lbound("").Rbound("").Filler("━").Tip("━").Padding("─")
+	for _, label := range labels {
+		p.bars = append(p.bars, p.container.New(int64(seeds), style,
+			mpb.PrependDecorators(decor.Name(label, decor.WCSyncSpaceR)),
+			mpb.AppendDecorators(
+				decor.CountersNoUnit("%d/%d "+what, decor.WCSyncSpace),
+				decor.Elapsed(decor.ET_STYLE_GO, decor.WCSyncSpace))))
+	}
+	return p
+}
+
+// finished says that so many of total seeds of a policy have finished. It may be
+// called from several goroutines.
+func (p *progress) finished(policy, finished, total int) {
+	switch {
+	case p.container != nil:
+		p.bars[policy].SetCurrent(int64(finished))
+	case p.lines != nil:
+		fmt.Fprintf(p.lines, "%s: %d of %d seeds\n", p.labels[policy], finished, total)
+	}
+}
+
+// close leaves the bars as they are, with an empty line below them.
+func (p *progress) close() {
+	if p.container == nil {
+		return
+	}
+	for _, bar := range p.bars {
+		if !bar.Completed() {
+			bar.Abort(false)
+		}
+	}
+	p.container.Wait()
+	fmt.Fprintln(os.Stderr)
+}
+
+// sweepBar shows on standard error how far a sweep is and how long it will still take: as
+// long for each simulation as those of this process took.
+type sweepBar struct {
+	mutex    sync.Mutex
+	console  *ui.Console
+	progress *progress
+	lines    bool // one for each cell
+	start    time.Time
+
+	there, all     int // cells that were there at the start; of the shard
+	done           int // cells, by this process
+	simulations    int
+	simulationsAll int
+}
+
+func (s *sweeping) newBar(there, all int) *sweepBar {
+	b := &sweepBar{console: s.console, start: time.Now(), there: there, all: all, simulationsAll: (all - there) * s.plan.Simulations()}
+	b.progress = &progress{}
+	if s.flags.quiet || !s.flags.bars.bars(os.Stderr) {
+		b.lines = s.flags.verbose
+		return b
+	}
+	container := mpb.New(mpb.WithOutput(os.Stderr), mpb.WithAutoRefresh(), mpb.WithWidth(34), mpb.WithRefreshRate(100*time.Millisecond))
+	style := mpb.BarStyle().Lbound("").Rbound("").Filler("━").Tip("━").Padding("─")
+	each := int64(s.plan.Simulations())
+	bar := container.New(int64(all)*each, style,
+		mpb.PrependDecorators(decor.Name(s.plan.Sweep.Scenario+" ")),
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return b.words() })))
+	bar.SetCurrent(int64(there) * each)
+	b.progress.container, b.progress.bars = container, []*mpb.Bar{bar}
+	s.console.Draw(b.progress.container)
+	return b
+}
+
+// words say how far it is.
+func (b *sweepBar) words() string {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return fmt.Sprintf("%d of %s%s", b.there+b.done, cellCount(b.all), b.left())
+}
+
+// left is how long it will still take, once there is something to go by.
+func (b *sweepBar) left() string {
+	if b.simulations == 0 || b.simulations == b.simulationsAll {
+		return ""
+	}
+	each := time.Since(b.start).Seconds() / float64(b.simulations)
+	return ", " + plain.Duration(each*float64(b.simulationsAll-b.simulations)) + " left"
+}
+
+// simulated counts a simulation. It may be called from several goroutines.
+func (b *sweepBar) simulated() {
+	b.mutex.Lock()
+	b.simulations++
+	b.mutex.Unlock()
+	if b.progress.container != nil {
+		b.progress.bars[0].Increment()
+	}
+}
+
+// kept counts a cell.
+func (b *sweepBar) kept() {
+	b.mutex.Lock()
+	b.done++
+	b.mutex.Unlock()
+	if b.lines {
+		fmt.Fprintln(b.console, b.words())
+	}
+}
+
+// close leaves the bar as it is.
+func (b *sweepBar) close() {
+	b.console.Draw(nil)
+	b.progress.close()
+}

@@ -1,0 +1,285 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"qsim/cmd/ui"
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/report"
+	"qsim/scenarios"
+	"qsim/scenarios/world"
+)
+
+const (
+	reportFile = "report.html" // in the folder of a run
+	indexFile  = "index.html"
+)
+
+func newReport() *cobra.Command {
+	var open bool
+	var out string
+	c := &cobra.Command{
+		Use:     "report DIR... [flags]",
+		Short:   "draw charts and report again from stored results",
+		GroupID: "scenarios",
+		Long: `report makes report.html and the charts of a run again, from what its folder holds, and
+prints the path of the page. DIR is the folder of a run, that of a scenario for its latest
+run, or one that holds folders of scenarios for the latest run of each. Of a folder that
+an earlier version wrote the page says what is missing.
+
+Of several runs it also makes a page that compares their policies, with a matrix of the
+verdicts: index.html in the folder that holds them all, or the file that --out names. Its
+path is the last that is printed.
+
+Exit codes:
+    0  all pages are written
+    2  the command line is wrong, or a folder holds no result
+    4  reading or writing failed, or no browser could be started`,
+		Example: `  qsim report results/runs/retry-storm --open
+  qsim report results/runs                    all scenarios, with an index
+  qsim report runs/a runs/b --out compared.html`,
+		Args: func(_ *cobra.Command, names []string) error {
+			if len(names) == 0 {
+				return ui.UsageError("report what? Name the folder of a run, as qsim run prints it")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, names []string) error {
+			return makeReports(c, names, open, out)
+		},
+	}
+	flags := c.Flags()
+	flags.BoolVar(&open, "open", false, "show the page in the browser")
+	flags.StringVarP(&out, "out", "o", "", "of several runs: write the index to this `FILE`")
+	ui.Group(c, "Output", "open", "out")
+	return c
+}
+
+func makeReports(c *cobra.Command, names []string, open bool, out string) error {
+	ui.WarnOfVariables(c, c.ErrOrStderr())
+	var folders []string
+	for _, name := range names {
+		found, err := runFolders(name)
+		if err != nil {
+			return err
+		}
+		for _, folder := range found {
+			if !slices.Contains(folders, folder) {
+				folders = append(folders, folder)
+			}
+		}
+	}
+	if out != "" && len(folders) == 1 {
+		return ui.UsageError("--out %s: there is one run, and its page lies in its folder; an index needs several", out)
+	}
+	var last string
+	var entries []report.IndexEntry
+	for _, folder := range folders {
+		summary, err := redraw(folder)
+		if err != nil {
+			return err
+		}
+		last = filepath.Join(folder, reportFile)
+		entries = append(entries, report.IndexEntry{Summary: summary, Href: last})
+		if _, err := fmt.Fprintln(c.OutOrStdout(), shown(last)); err != nil {
+			return ui.IOError("write result", err)
+		}
+	}
+	if len(entries) > 1 {
+		var err error
+		if last, err = writeIndex(entries, out); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(c.OutOrStdout(), shown(last)); err != nil {
+			return ui.IOError("write result", err)
+		}
+	}
+	if open {
+		return browse(last, c.ErrOrStderr())
+	}
+	return nil
+}
+
+// runFolders are the folders of runs that name means, without links.
+func runFolders(name string) ([]string, error) {
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && isScenario(name):
+		return nil, ui.UsageError("%s is a scenario; qsim run %s makes its report", name, name)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, ui.UsageError("there is no result %s", name)
+	case err != nil:
+		return nil, ui.IOError("read results", err)
+	case !info.IsDir():
+		name = filepath.Dir(name) // a file of the run
+	}
+	for _, folder := range []string{name, filepath.Join(name, "latest")} {
+		if hasSummary(folder) {
+			real, err := filepath.EvalSymlinks(folder)
+			return []string{real}, ui.IOError("read results", err)
+		}
+	}
+	inside, err := os.ReadDir(name) // in order
+	if err != nil {
+		return nil, ui.IOError("read results", err)
+	}
+	var folders []string
+	for _, entry := range inside {
+		if latest := filepath.Join(name, entry.Name(), "latest"); hasSummary(latest) {
+			real, err := filepath.EvalSymlinks(latest)
+			if err != nil {
+				return nil, ui.IOError("read results", err)
+			}
+			folders = append(folders, real)
+		}
+	}
+	if len(folders) == 0 {
+		return nil, ui.UsageError("%s has no summary.json: it is no folder of a run, nor of runs", name)
+	}
+	return folders, nil
+}
+
+func hasSummary(folder string) bool {
+	_, err := os.Stat(filepath.Join(folder, "summary.json"))
+	return err == nil
+}
+
+// redraw makes the charts and the report of a run again.
+func redraw(folder string) (*results.Summary, error) {
+	files, summary, err := drawn(func(path string) ([]byte, error) { return os.ReadFile(filepath.Join(folder, filepath.FromSlash(path))) })
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &path):
+		return nil, ui.IOError("read results", err)
+	case err != nil:
+		return nil, ui.Fail(ui.ExitUsage, fmt.Errorf("%s: %w", folder, err))
+	}
+	if err := results.Replace(folder, files); err != nil {
+		return nil, ui.IOError("write report", err)
+	}
+	return summary, nil
+}
+
+// reader reads files that are not written yet.
+func reader(files []results.File) func(path string) ([]byte, error) {
+	return func(path string) ([]byte, error) {
+		for i := range files {
+			if files[i].Path == path {
+				return files[i].Data, nil
+			}
+		}
+		return nil, fs.ErrNotExist
+	}
+}
+
+// drawn are the files of a run that are made from its other files: charts and report. They depend
+// on nothing else, so that they are the same whenever they are drawn.
+func drawn(read func(path string) ([]byte, error)) ([]results.File, *results.Summary, error) {
+	stored, err := results.ReadStored(read)
+	if err != nil {
+		return nil, nil, err
+	}
+	options := report.PageOptions{Version: stored.Made.Version, Scenario: stored.Scenario, Absent: absences(stored)}
+	if options.Version == "" {
+		options.Version = "of unknown version"
+	}
+	var figures []report.Figure
+	if summary := stored.Summary; summary.Settings != nil && summary.HasSeries() {
+		if figures, err = report.Charts(summary.Settings, summary, options.Version); err != nil {
+			return nil, nil, err
+		}
+	}
+	page, err := report.Page(stored.Summary, figures, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	files, err := report.Files("charts", figures)
+	return append(files, results.File{Path: reportFile, Data: page}), stored.Summary, err
+}
+
+// absences says what a page lacks because its folder does. Settings that are not stored are
+// those of the scenario, if it is there and still means the same policies.
+func absences(stored *results.Stored) []string {
+	var list []string
+	summary := stored.Summary
+	if slices.Contains(stored.Absent, "data.json.gz") {
+		list = append(list, "The distribution of waits and what tenants got: an earlier version wrote these results and did not store them.")
+		summary.Settings = settingsOf(stored)
+	}
+	switch {
+	case !summary.HasSeries():
+		list = append(list, "All charts: there is no series.csv.gz beside this page.")
+	case summary.Settings == nil:
+		list = append(list, "All charts: storms and times of the scenario are not stored, and scenario.yaml is missing or means something else today.")
+	case !summary.HasStarvation():
+		list = append(list, "When fresh jobs starved: an earlier version wrote these results and did not measure it.")
+	}
+	return list
+}
+
+// settingsOf are the settings of the stored scenario, nil if it does not fit the summary.
+func settingsOf(stored *results.Stored) *measure.Settings {
+	if stored.Scenario == nil {
+		return nil
+	}
+	scenario, diagnostics := scenarios.Load("scenario.yaml", stored.Scenario, nil)
+	if len(diagnostics.Errors()) > 0 {
+		return nil
+	}
+	settings := world.Settings(scenario)
+	if !slices.EqualFunc(settings.Policies, stored.Summary.Policies, func(a measure.PolicyInfo, b results.PolicySummary) bool { return a.Label == b.Label }) {
+		return nil
+	}
+	settings.ConfigHash = stored.Summary.ConfigHash
+	return &settings
+}
+
+// writeIndex writes the page that compares runs to out, by default into the folder that holds
+// them all, and returns its path. Href of an entry is the path of its report.
+func writeIndex(entries []report.IndexEntry, out string) (string, error) {
+	if out == "" {
+		out = filepath.Join(commonFolder(entries), indexFile)
+	}
+	from, err := filepath.Abs(filepath.Dir(out))
+	if err != nil {
+		return "", ui.IOError("write index", err)
+	}
+	for i := range entries {
+		to, err := filepath.Abs(entries[i].Href)
+		if err != nil {
+			return "", ui.IOError("write index", err)
+		}
+		if relative, err := filepath.Rel(from, to); err == nil {
+			to = relative
+		}
+		entries[i].Href = (&url.URL{Path: filepath.ToSlash(to)}).String()
+	}
+	page, err := report.Index(entries)
+	if err != nil {
+		return "", ui.IOError("write index", err)
+	}
+	return out, ui.IOError("write index", results.Replace(filepath.Dir(out), []results.File{{Path: filepath.Base(out), Data: page}}))
+}
+
+// commonFolder is the nearest one above all runs.
+func commonFolder(entries []report.IndexEntry) string {
+	common := filepath.Dir(filepath.Dir(entries[0].Href))
+	for _, e := range entries {
+		for up := filepath.Dir(e.Href); common != "." && common != filepath.Dir(common); common = filepath.Dir(common) {
+			if relative, err := filepath.Rel(common, up); err == nil && relative != ".." && !strings.HasPrefix(relative, ".."+string(filepath.Separator)) {
+				break
+			}
+		}
+	}
+	return common
+}

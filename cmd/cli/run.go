@@ -1,0 +1,253 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"qsim/cmd/ui"
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/text"
+	"qsim/scenarios"
+	"qsim/scenarios/world"
+)
+
+// runFlags are the flags of run.
+type runFlags struct {
+	scenarioFlags
+	parallel       int
+	untilCI        percent
+	maxSeeds       int
+	check          bool
+	out            string
+	format         format
+	noFiles        bool
+	quiet, verbose bool
+	color, bars    when
+	plot           plotMode
+}
+
+func newRun() *cobra.Command {
+	f := runFlags{format: "table", color: "auto", bars: "auto", plot: "never"}
+	c := &cobra.Command{
+		Use:     "run SCENARIO... [flags]",
+		Short:   "run scenarios: table, verdict, files",
+		GroupID: "scenarios",
+		Long: `run simulates a scenario under each of its policies with the same seeds, prints what
+the policies did with 95 % intervals, judges the objectives, and writes tables, series,
+histograms and charts to a new folder. SCENARIO is a file or the name of a built-in one.
+
+The result goes to standard output, all else to standard error. Exit codes:
+    0  objectives met, or missed where the scenario expects that
+    1  an objective missed
+    2  the command line or a scenario is wrong
+    3  an invariant of the engine broke
+    4  reading or writing failed
+  130  interrupted: what has finished is kept and marked partial
+
+A flag may be given by a variable: --no-files by QSIM_NO_FILES=true, a repeatable one
+with semicolons between its values. A flag wins over its variable, and both win over
+the scenario.`,
+		Example: `  qsim run retry-storm                              a built-in scenario
+  qsim run my.yaml --seeds 5 --no-files             a quick look
+  qsim run my.yaml --set engine.workers=80 --policy fifo
+  qsim run my.yaml --until-ci 5% --max-seeds 500    until the intervals are narrow
+  qsim run my.yaml --plot                           and a picture in the terminal
+  qsim run my.yaml --format json | jq .objectives   for programs
+  qsim run a.yaml b.yaml --strict -q                for continuous integration
+  qsim run my.yaml --check                          does the engine do what it must?`,
+		Args: atLeastOneScenario,
+		RunE: func(c *cobra.Command, names []string) error {
+			return run(c, names, &f)
+		},
+	}
+	addScenarioFlags(c, "What to run", &f.scenarioFlags)
+	flags := c.Flags()
+	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
+	addUntilFlags(c, &f.untilCI, &f.maxSeeds)
+	flags.BoolVar(&f.check, "check", false, "hold the engine to its invariants after every event, but I-17; I-12 to I-14 once all storms are over")
+	flags.VarP(&f.format, "format", "", "of the result: table, markdown, csv or json")
+	flags.StringVarP(&f.out, "out", "o", filepath.Join("results", "runs"), "write files below this `DIR`")
+	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say more on standard error")
+	flags.Var(&f.plot, "plot", "draw the wait of fresh jobs above the table: auto, unicode, ascii or never")
+	flags.Lookup("plot").NoOptDefVal = "auto"
+	flags.Var(&f.color, "color", "colour the table: auto, always or never")
+	flags.Var(&f.bars, "progress", "draw progress bars: auto, always or never")
+	ui.Group(c, "How to run it", "parallel", "until-ci", "max-seeds", "check")
+	ui.Group(c, "Output", "format", "plot", "out", "no-files")
+	ui.Group(c, "Terminal", "quiet", "verbose", "color", "progress")
+	return c
+}
+
+func run(c *cobra.Command, names []string, f *runFlags) error {
+	if err := checkUntilFlags(c, f.untilCI, f.maxSeeds); err != nil {
+		return err
+	}
+	if f.plot.on() && f.format != "table" {
+		return ui.UsageError("--plot draws above a table: leave --format %s away", f.format)
+	}
+	s, err := newSession(c, f)
+	if err != nil {
+		return err
+	}
+	all, err := loadAll(c, names, &f.scenarioFlags, c.ErrOrStderr(), s.console)
+	if err != nil {
+		return err
+	}
+	for _, l := range all {
+		if err := checkMostSeeds(f.maxSeeds, l); err != nil {
+			return err
+		}
+	}
+	ctx, stop := s.console.Interruptible(c.Context(), keeping)
+	defer stop()
+	worst := ui.ExitMet
+	for i, l := range all {
+		if i > 0 && f.format == "table" {
+			fmt.Fprintln(s.stdout)
+		}
+		code, err := s.one(ctx, l)
+		if err != nil {
+			code = ui.Settle(c, err)
+		}
+		if worst = ui.Worse(worst, code); worst == ui.ExitInterrupted {
+			break
+		}
+	}
+	if worst != ui.ExitMet {
+		return ui.Fail(worst, nil)
+	}
+	return nil
+}
+
+// one runs one scenario: simulate, summarize, write, print.
+func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
+	start := time.Now()
+	settings := world.Settings(l.scenario)
+	if s.flags.verbose {
+		s.console.Note("%s: %d policies × %d seeds, config %s", l.name, len(settings.Policies), l.scenario.Seeds, settings.ConfigHash)
+	}
+	runs, err := s.simulate(ctx, l.scenario, &settings)
+	interrupted := errors.Is(err, context.Canceled)
+	if err != nil && !interrupted {
+		return ui.ExitUsage, s.failure(l, err, "")
+	}
+	seeds := s.seedsOf(l.scenario, runs, interrupted)
+	summary, err := results.Summarize(&settings, runs, results.Options{Seeds: seeds, Strict: s.flags.strict, Until: float64(s.flags.untilCI)})
+	if err != nil {
+		if interrupted {
+			return ui.ExitInterrupted, ui.Fail(ui.ExitInterrupted, fmt.Errorf("%s: interrupted before a seed had finished under every policy", l.name))
+		}
+		return ui.ExitIO, fmt.Errorf("summarize %s: %w", l.name, err)
+	}
+	path, err := s.store(l, summary, start)
+	if err != nil {
+		return ui.ExitIO, err
+	}
+	for _, warning := range summary.Warnings {
+		s.console.Note("%s: warning: %s", l.name, warning)
+	}
+	if err := s.print(s.summaryOutput(summary), path, took(runs, time.Since(start))); err != nil {
+		return ui.ExitIO, err
+	}
+	if interrupted {
+		s.console.Note("interrupted: %s", finishedOf(summary, len(seeds)))
+		return ui.ExitInterrupted, nil
+	}
+	return ui.Exit(summary.Exit), nil
+}
+
+func (s *session) simulate(ctx context.Context, sc *scenarios.Scenario, settings *measure.Settings) ([]measure.Run, error) {
+	var labels []string
+	for _, p := range settings.Policies {
+		labels = append(labels, p.Label)
+	}
+	var lines io.Writer
+	if s.flags.verbose {
+		lines = s.console
+	}
+	bars := newProgress(labels, s.mostSeeds(sc), !s.flags.quiet && s.flags.bars.bars(os.Stderr), lines)
+	if bars.container != nil {
+		s.console.Draw(bars.container)
+		defer s.console.Draw(nil)
+	}
+	defer bars.close()
+	options := world.Options{Parallel: s.flags.parallel, Progress: bars.finished, MostSeeds: s.mostSeeds(sc), Check: s.flags.check}
+	if s.flags.untilCI > 0 {
+		options.Enough = s.enough(settings, int(sc.Seeds))
+	}
+	return world.Run(ctx, sc, options)
+}
+
+// store writes the files of a run and returns the path of its report, "" under --no-files.
+func (s *session) store(l loaded, summary *results.Summary, start time.Time) (string, error) {
+	if s.flags.noFiles {
+		return "", nil
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return "", ui.IOError("write results", err)
+	}
+	info := results.RunInfo{
+		Started: start.UTC(), Took: time.Since(start).Seconds(), Command: s.command, Folder: here,
+		Version: ui.Version, Commit: ui.Commit(), GoVersion: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.GOMAXPROCS(0),
+	}
+	files, err := results.Files(summary, info, l.scenario.Resolved())
+	if err != nil {
+		return "", ui.IOError("write results", err)
+	}
+	drawn, _, err := drawn(reader(files)) // from what is stored, as report would
+	if err != nil {
+		return "", ui.IOError("write results", err)
+	}
+	files = append(files, drawn...)
+	folder, err := results.Write(results.Place{Out: s.flags.out, Scenario: summary.Scenario, ConfigHash: summary.ConfigHash, Start: start}, files)
+	if folder == "" {
+		return "", ui.IOError("write results", err)
+	}
+	return filepath.Join(folder, reportFile), ui.IOError("write results", err)
+}
+
+// summaryOutput prints a run, below its picture under --plot.
+func (s *session) summaryOutput(summary *results.Summary) output {
+	return output{json: summary.MarshalJSON, table: func(w io.Writer, o text.TableOptions) error {
+		if s.flags.plot.on() {
+			if err := text.WritePlot(w, summary, text.PlotOptions{Width: o.Width, ASCII: s.flags.plot.ascii(), Color: o.Color}); err != nil {
+				return err
+			}
+			fmt.Fprintln(w)
+		}
+		return text.WriteTable(w, summary, o)
+	}}
+}
+
+// took says how long all of it took, and how many jobs were simulated in each second of that.
+func took(runs []measure.Run, elapsed time.Duration) string {
+	var jobs int64
+	for i := range runs {
+		jobs += runs[i].Jobs
+	}
+	rate := float64(jobs) / elapsed.Seconds()
+	switch {
+	case rate >= 1e6:
+		return fmt.Sprintf("%.1fs, %.1fM jobs/s", elapsed.Seconds(), rate/1e6)
+	case rate >= 1e3:
+		return fmt.Sprintf("%.1fs, %.0fk jobs/s", elapsed.Seconds(), rate/1e3)
+	}
+	return fmt.Sprintf("%.1fs, %.0f jobs/s", elapsed.Seconds(), rate)
+}
+
+// finishedOf says how much of an interrupted run there is.
+func finishedOf(summary *results.Summary, seeds int) string {
+	return fmt.Sprintf("%d of %d seeds finished under every policy", len(summary.Seeds), seeds)
+}

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"qsim/cmd/ui"
+	"qsim/results/text"
+	"qsim/scenarios/study"
+	"qsim/scenarios/world"
+)
+
+// session is one invocation of a command: its flags and where it speaks.
+type session struct {
+	flags   *runFlags
+	command []string
+	stdout  io.Writer
+	stderr  io.Writer // errors; all else goes to the console
+	console *ui.Console
+}
+
+// newSession checks the flags that commands share, and tells of variables that are those of no flag.
+func newSession(c *cobra.Command, f *runFlags) (*session, error) {
+	if f.parallel < 0 {
+		return nil, ui.UsageError("--parallel %d: want at least 1", f.parallel)
+	}
+	if f.quiet && f.verbose {
+		return nil, ui.UsageError("--quiet and --verbose exclude each other")
+	}
+	s := &session{flags: f, command: os.Args, stdout: c.OutOrStdout(), stderr: c.ErrOrStderr(), console: ui.NewConsole(c, f.quiet)}
+	ui.WarnOfVariables(c, s.console)
+	return s, nil
+}
+
+// output is a result that a command prints.
+type output struct {
+	json  func() ([]byte, error)
+	table func(w io.Writer, o text.TableOptions) error // as text, Markdown or CSV
+}
+
+// formats are those of a table.
+var formats = map[string]text.Format{"table": text.Text, "markdown": text.Markdown, "csv": text.CSV}
+
+// print prints a result in the format asked for. Where it is not for people, they are told on standard error where its
+// files are, if it has any.
+func (s *session) print(result output, path, note string) error {
+	var out bytes.Buffer
+	var err error
+	if s.flags.format == "json" {
+		var data []byte
+		data, err = result.json()
+		out.Write(data)
+	} else {
+		options := text.TableOptions{Format: formats[string(s.flags.format)], Path: shown(path), Note: note, Color: s.flags.color.coloured(os.Stdout)}
+		if options.Format == text.Text {
+			options.Width = ui.Width()
+		}
+		err = result.table(&out, options)
+	}
+	if err != nil {
+		return ui.IOError("write result", err)
+	}
+	_, err = s.stdout.Write(out.Bytes())
+	if s.flags.format != "table" && path != "" {
+		s.console.Note("%s", strings.TrimSpace(shown(path)+"  "+note))
+	}
+	return ui.IOError("write result", err)
+}
+
+// failure is how a command ends when a scenario could not be simulated, with the command that shows an invariant break
+// again. interrupted is what is said of an interrupt; empty: nothing more.
+func (s *session) failure(l loaded, err error, interrupted string) error {
+	var broken *world.Broken
+	var setting *study.SettingError
+	switch {
+	case errors.Is(err, context.Canceled) && interrupted == "":
+		return ui.Fail(ui.ExitInterrupted, nil)
+	case errors.Is(err, context.Canceled):
+		return ui.Fail(ui.ExitInterrupted, fmt.Errorf("%s: %s", l.name, interrupted))
+	case errors.As(err, &broken):
+		var sets []string
+		if errors.As(err, &setting) {
+			sets = setting.Values()
+		}
+		return ui.Fail(ui.ExitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s%s\nto see it again: %s\nwhat led to it:  %s",
+			l.name, err, broken.History, broken.Stack, s.replay(l, broken, sets), s.leading(l, broken, sets)))
+	}
+	return ui.UsageError("%s: %w", l.name, err)
+}
+
+// shown is a path as it is shown: from the working directory if it lies below.
+func shown(folder string) string {
+	here, err := os.Getwd()
+	if err != nil || !filepath.IsAbs(folder) {
+		return folder
+	}
+	if relative, err := filepath.Rel(here, folder); err == nil && !strings.HasPrefix(relative, "..") {
+		return relative
+	}
+	return folder
+}
+
+// counted writes a number with what it counts.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

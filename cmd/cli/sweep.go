@@ -1,0 +1,235 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"qsim/cmd/ui"
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/scenarios"
+	"qsim/scenarios/study"
+)
+
+// sweepFlags are the flags of sweep.
+type sweepFlags struct {
+	runFlags
+	vary    []string
+	metrics []string
+	shard   string
+	force   bool
+}
+
+func newSweep() *cobra.Command {
+	f := sweepFlags{runFlags: runFlags{format: "table", color: "auto", bars: "auto"}}
+	c := &cobra.Command{
+		Use:     "sweep SCENARIO --vary KEY=VALUES... [flags]",
+		Short:   "run a scenario under many values of its keys",
+		GroupID: "scenarios",
+		Long: `sweep runs a scenario once for every combination of the values given, with the same seeds
+each time, and prints a row for every combination and policy: the metrics of the objectives
+with their 95 % intervals, and whether the objectives are met. KEY is any key that --set
+takes, but for the names of things and the seeds. VALUES is one of
+
+    8,16,32              a list; quotes and brackets keep their commas
+    10s..60s/10s         from, to and step
+    10s..60s/6           so many values at equal distances; of plain numbers: 8..64/4points
+    1s..8m*2             log steps, each twice the one before; 1s..10m*5points
+    1..8                 every whole number
+    1,2,4..16*4          a list of such
+
+Every cell that is finished is kept. After an interrupt or a crash, the same command goes
+on where it was. With --shard I/N it computes the cells whose number leaves I when divided by
+N, on whatever machine, and qsim merge joins the shards to the very files that one process
+would have written: sweep.json, sweep.csv, sweep.yaml and charts.
+
+Objectives do not change the exit code: a sweep is to find where they are met.
+    0  all cells are computed
+    2  the command line or a scenario is wrong, or the folder holds another sweep
+    3  an invariant of the engine broke
+    4  reading or writing failed
+  130  interrupted: what has finished is kept`,
+		Example: `  qsim sweep retry-storm --vary engine.workers=60..140/20
+  qsim sweep my.yaml --vary retry.jitter=none,full,"±20%" --vary retry.backoff.first=1s..1m*2 -n 5
+  qsim sweep my.yaml --vary storms.down.for=1m..10m/1m --metric goodput --format csv
+  qsim sweep my.yaml --vary engine.workers=8..64/4points --shard 3/8 -o shared/sweep`,
+		Args: oneScenario,
+		RunE: func(c *cobra.Command, names []string) error {
+			return runSweep(c, names[0], &f)
+		},
+	}
+	flags := c.Flags()
+	flags.StringArrayVar(&f.vary, "vary", nil, "the values that a key takes, as `KEY=VALUES`; repeatable, for all combinations")
+	flags.StringArrayVar(&f.metrics, "metric", nil, "report this `METRIC` beside those of the objectives, as goodput or 'goodput during STORM'; or all; repeatable")
+	ui.Group(c, "What to vary", "vary", "metric")
+	addScenarioFlags(c, "What to run", &f.scenarioFlags)
+	flags.Lookup("baseline").Hidden = true // the table compares nothing
+	flags.Lookup("strict").Usage = "warnings are errors"
+	flags.StringVar(&f.shard, "shard", "", "compute only part `I/N` of the cells, I from 0")
+	addManyFlags(c, &f.runFlags, "the `DIR` of the sweep (default: results/runs/SCENARIO/sweep-CONFIG)")
+	flags.BoolVarP(&f.force, "force", "f", false, "compute again what is there, and replace another sweep in its folder")
+	flags.Var(&f.bars, "progress", "draw progress bars: auto, always or never")
+	ui.Group(c, "How to run it", "shard", "parallel", "force")
+	ui.Group(c, "Output", "format", "out")
+	ui.Group(c, "Terminal", "quiet", "verbose", "progress")
+	return c
+}
+
+// sweeping is one invocation of sweep.
+type sweeping struct {
+	*session
+	flags  *sweepFlags
+	loaded loaded
+	plan   *study.Plan
+	shard  study.Shard
+	dir    string
+}
+
+func runSweep(c *cobra.Command, name string, f *sweepFlags) error {
+	s := &sweeping{flags: f}
+	if err := s.prepare(c, name); err != nil {
+		return err
+	}
+	ctx, stop := s.console.Interruptible(c.Context(), keeping)
+	defer stop()
+	work, err := study.Open(s.dir, s.plan, s.shard, f.force)
+	if err != nil {
+		return studyError(err)
+	}
+	tellShort(s.console, s.plan.Axes)
+	// All cells are loaded before the first is simulated, so that a mistake is not found hours later.
+	notes, err := s.plan.Check(ctx, work.Left(), f.strict, f.parallel)
+	if err != nil {
+		return s.checkError(err, s.loaded.name, "--vary")
+	}
+	s.tellNotes(s.loaded.name, cellCount, "", notes)
+	start := time.Now()
+	if err := s.compute(ctx, work); err != nil {
+		return err
+	}
+	note := fmt.Sprintf("%s in %.1fs", cellCount(len(work.Left())), time.Since(start).Seconds())
+	if s.shard.Of > 1 {
+		part, err := work.Read()
+		if err != nil {
+			return studyError(err)
+		}
+		return s.print(sweepOutput(part), work.Path, note)
+	}
+	return s.mergeShards(s.dir, func(*study.Merged) string { return note })
+}
+
+// prepare makes the plan, and complains about whatever is wrong with flags and scenario.
+func (s *sweeping) prepare(c *cobra.Command, name string) (err error) {
+	f := s.flags
+	if len(f.vary) == 0 {
+		return ui.UsageError("sweep over what? Give --vary KEY=VALUES, as --vary engine.workers=40,80,160")
+	}
+	axes, err := study.ParseAxes("--vary", f.vary)
+	if err != nil {
+		return ui.Fail(ui.ExitUsage, err)
+	}
+	s.shard = study.Shard{Index: 0, Of: 1}
+	if c.Flags().Changed("shard") {
+		if s.shard, err = study.ParseShard(f.shard); err != nil {
+			return ui.UsageError("--shard %s: %w", f.shard, err)
+		}
+	}
+	if s.session, err = newSession(c, &f.runFlags); err != nil {
+		return err
+	}
+	var source study.Source
+	if s.loaded, source, err = s.load(c, name); err != nil {
+		return err
+	}
+	if source.Queries, err = queriesOf(f.metrics, s.loaded.scenario); err != nil {
+		return err
+	}
+	if s.plan, err = study.New(source, axes, ui.Version); err != nil {
+		return ui.UsageError("%s: %w", s.loaded.name, err)
+	}
+	if s.dir = f.out; s.dir == "" {
+		s.dir = filepath.Join("results", "runs", s.plan.Sweep.Scenario, "sweep-"+s.plan.Sweep.ConfigHash)
+	}
+	return nil
+}
+
+// queriesOf are what --metric asks of a scenario.
+func queriesOf(metrics []string, scenario *scenarios.Scenario) ([]measure.Query, error) {
+	var queries []measure.Query
+	for _, text := range metrics {
+		if text == "all" {
+			for _, m := range measure.Metrics() {
+				if !m.OnRequest {
+					queries = append(queries, measure.Query{Metric: m.Name})
+				}
+			}
+			continue
+		}
+		q, err := measure.ParseQuery(text)
+		if err != nil {
+			return nil, ui.UsageError("--metric %s: %w", text, err)
+		}
+		queries = append(queries, q)
+	}
+	probe := *scenario
+	if err := probe.Measure(queries); err != nil {
+		return nil, ui.UsageError("--metric %w", err)
+	}
+	return queries, nil
+}
+
+func cellCount(n int) string { return counted(n, "cell", "cells") }
+
+// compute simulates what is left of a shard and completes its file.
+func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
+	if err := work.Start(); err != nil {
+		return studyError(err)
+	}
+	for _, path := range work.Damaged {
+		s.console.Note("%s is damaged: what it held is computed again", path)
+	}
+	left := work.Left()
+	if there := work.Size() - len(left); there > 0 {
+		s.console.Note("%d of %s are there, in %s", there, cellCount(work.Size()), s.dir)
+	}
+	if s.flags.verbose {
+		s.console.Note("%s: %s × %d simulations, config %s", s.loaded.name, cellCount(len(left)), s.plan.Simulations(), s.plan.Sweep.ConfigHash)
+	}
+	bar := s.newBar(work.Size()-len(left), work.Size())
+	seen := s.plan.Sweep
+	err := s.plan.Run(ctx, left, study.Options{
+		Parallel: s.flags.parallel,
+		Progress: bar.simulated,
+		Keep: func(cell *results.Cell) error {
+			if err := work.Keep(cell); err != nil {
+				return ui.Fail(ui.ExitIO, err)
+			}
+			bar.kept()
+			seen.Cells = append(seen.Cells, results.Cell{Index: cell.Index, Warnings: cell.Warnings})
+			return nil
+		},
+	})
+	bar.close()
+	var setting *study.SettingError
+	switch {
+	case errors.Is(err, context.Canceled):
+		s.console.Note("interrupted: %d of %s are finished and kept; the same command goes on with the others", work.Size()-len(left)+bar.done, cellCount(work.Size()))
+		return ui.Fail(ui.ExitInterrupted, nil)
+	case errors.As(err, &setting):
+		return s.failure(s.loaded, err, "")
+	case err != nil:
+		return err
+	}
+	slices.SortFunc(seen.Cells, func(a, b results.Cell) int { return a.Index - b.Index })
+	s.tellNotes(s.loaded.name, cellCount, " in "+s.dir, study.Warnings(&seen))
+	if err := work.Finish(); err != nil {
+		return studyError(err)
+	}
+	return nil
+}

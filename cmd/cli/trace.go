@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"qsim/cmd/ui"
+	"qsim/scenarios"
+	"qsim/scenarios/trace"
+	"qsim/scenarios/world"
+)
+
+// traceFlags are the flags of trace.
+type traceFlags struct {
+	scenarioFlags
+	policy            string
+	job, find         string
+	from, to          string
+	limit             int
+	calls, heartbeats bool
+	format            traceFormat
+}
+
+// linesOfWindow is how much of a window is printed for people unless they want more.
+const linesOfWindow = 1000
+
+func newTrace() *cobra.Command {
+	f := traceFlags{format: "text"}
+	c := &cobra.Command{
+		Use:     "trace SCENARIO [flags]",
+		Short:   "say what happened to a job, or in a window of time",
+		GroupID: "scenarios",
+		Long: `trace repeats one simulation, one policy under one seed, and says what happened: to a job
+with --job, in a window of time with --from and --to, and with neither which jobs are worth
+a look: the one that waited longest, was done twice, died, was fenced or lost its lease.
+
+A job goes by its class and the number of its arrival from 0: payments/1234;
+payments/1234+1 is what its caller enqueued in its stead, mail/rush/7 is of those that the
+storm rush brings at once. The number of a job that a panic prints does as well.
+
+--format chrome is for ui.perfetto.dev or chrome://tracing: a track for each worker of each
+node, one for each storm, arrows from one attempt of a job to the next.`,
+		Example: `  qsim trace retry-storm --policy fifo --seed 1             jobs worth a look
+  qsim trace retry-storm --policy fifo --find dead          the life of the one that died
+  qsim trace retry-storm --policy fifo --job payments/41    the life of a job
+  qsim trace retry-storm --from 10m --to 10m0.5s            all that happened
+  qsim trace retry-storm --from 9m59s --to 10m10s --format chrome > storm.json`,
+		Args: exactlyOneScenario,
+		RunE: func(c *cobra.Command, names []string) error {
+			return runTrace(c, names, &f)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.policy, "policy", "", "the policy of this `LABEL` or kind (default: the baseline)")
+	flags.Uint64Var(&f.seed, "seed", 0, "the `SEED` (default: the scenario's first)")
+	flags.StringArrayVar(&f.set, "set", nil, "lay `KEY=VALUE` upon the scenario, as engine.workers=80; repeatable")
+	flags.StringVar(&f.job, "job", "", "the life of this `JOB`, as payments/1234")
+	flags.StringVar(&f.find, "find", "", "the life of the job that is most of a `KIND`: worst-wait, duplicate, dead, fenced or lost-lease")
+	flags.StringVar(&f.from, "from", "", "what happened from this virtual `TIME` on, as 10m30s")
+	flags.StringVar(&f.to, "to", "", "what happened up to this virtual `TIME`")
+	flags.IntVar(&f.limit, "limit", 0, "at most this `NUMBER` of events of a window (default 1000, but all for json and chrome)")
+	flags.BoolVar(&f.calls, "calls", false, "tell of calls to the store as well")
+	flags.BoolVar(&f.heartbeats, "heartbeats", false, "tell of heartbeats as well")
+	flags.Var(&f.format, "format", "text (words), table, json or chrome")
+	ui.Group(c, "Which simulation", "policy", "seed", "set")
+	ui.Group(c, "What of it", "job", "find", "from", "to", "limit", "calls", "heartbeats")
+	ui.Group(c, "Output", "format")
+	return c
+}
+
+// traceFormat is how a trace is printed.
+type traceFormat string
+
+// String implements pflag.Value.
+func (f *traceFormat) String() string { return string(*f) }
+
+// Set implements pflag.Value.
+func (f *traceFormat) Set(text string) error {
+	return ui.Choose((*string)(f), text, "text", "table", "json", "chrome")
+}
+
+// Type implements pflag.Value.
+func (f *traceFormat) Type() string { return "FORMAT" }
+
+// tracer is one invocation of trace.
+type tracer struct {
+	flags  *traceFlags
+	name   string // of the scenario, as it was given
+	sim    *trace.Simulation
+	window trace.WindowOptions
+	all    bool // --from and --to are open
+	out    *bufio.Writer
+	width  int
+}
+
+func runTrace(c *cobra.Command, names []string, f *traceFlags) error {
+	if err := f.check(c); err != nil {
+		return err
+	}
+	messages := ui.NewConsole(c, false)
+	ui.WarnOfVariables(c, messages)
+	all, err := loadAll(c, names, &f.scenarioFlags, c.ErrOrStderr(), messages)
+	if err != nil {
+		return err
+	}
+	t := &tracer{flags: f, name: all[0].name, out: bufio.NewWriter(c.OutOrStdout()), width: ui.Width()}
+	if err := t.choose(all[0].scenario); err != nil {
+		return err
+	}
+	ctx, stop := messages.Interruptible(c.Context(), "interrupted: the trace ends here")
+	defer stop()
+	err = t.print(ctx, messages)
+	var broken *world.Broken
+	switch {
+	case errors.As(err, &broken):
+		t.out.Flush() // what led to it
+		return ui.Fail(ui.ExitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s", t.name, err, broken.Stack))
+	case errors.Is(err, context.Canceled):
+		t.out.Flush()
+		return ui.Fail(ui.ExitInterrupted, nil)
+	}
+	var known *ui.Failure
+	if err == nil {
+		err = t.out.Flush()
+	}
+	if errors.As(err, &known) {
+		return err
+	}
+	return ui.IOError("write trace", err)
+}
+
+// check finds flags that exclude each other.
+func (f *traceFlags) check(c *cobra.Command) error {
+	switch {
+	case f.job == "" && c.Flags().Changed("job"):
+		return ui.UsageError("--job: name a job, such as payments/1234")
+	case f.job != "" && f.find != "":
+		return ui.UsageError("--job and --find exclude each other")
+	case f.find != "" && (f.from != "" || f.to != ""):
+		return ui.UsageError("--find looks at the whole run: leave --from and --to away")
+	case c.Flags().Changed("limit") && f.limit < 1:
+		return ui.UsageError("--limit %d: want at least 1", f.limit)
+	}
+	if f.find == "" {
+		return nil
+	}
+	var names []string
+	for _, i := range trace.Interests() {
+		names = append(names, string(i))
+	}
+	if err := ui.Choose(new(string), f.find, names...); err != nil {
+		return ui.UsageError("--find %s: %w", f.find, err)
+	}
+	return nil
+}
+
+// choose picks the policy and reads what the flags say of the run.
+func (t *tracer) choose(sc *scenarios.Scenario) error {
+	f := t.flags
+	if f.policy == "" {
+		f.policy = sc.Baseline
+	}
+	found := sc.PoliciesNamed(f.policy)
+	if len(found) == 0 {
+		return unknown("policy of "+t.name, f.policy, policyNames(sc))
+	}
+	if len(found) > 1 && t.flags.policy != sc.Baseline {
+		var labels []string
+		for _, i := range found {
+			labels = append(labels, fmt.Sprintf("%q", sc.Policies[i].Label))
+		}
+		return ui.UsageError("--policy %s: %d policies are of that kind; name one: %s", f.policy, len(found), strings.Join(labels, ", "))
+	}
+	one, err := sc.Select([]string{sc.Policies[found[0]].Label})
+	if err != nil {
+		return ui.UsageError("%s: %w", t.name, err)
+	}
+	if t.sim, err = trace.New(one, one.Seed); err != nil {
+		return ui.UsageError("%w", err)
+	}
+	return t.read()
+}
+
+func (t *tracer) read() error {
+	f, end := t.flags, t.sim.End()
+	t.window = trace.WindowOptions{To: end, Limit: f.limit, Calls: f.calls, Heartbeats: f.heartbeats}
+	t.all = f.from == "" && f.to == ""
+	for _, bound := range []struct {
+		flag, text string
+		to         *time.Duration
+	}{{"from", f.from, &t.window.From}, {"to", f.to, &t.window.To}} {
+		if bound.text == "" {
+			continue
+		}
+		var d scenarios.Duration
+		if err := d.UnmarshalText([]byte(bound.text)); err != nil {
+			return ui.UsageError("--%s %s: %w", bound.flag, bound.text, err)
+		}
+		if d.Std() > end {
+			return ui.UsageError("--%s %s: the run ends at %s", bound.flag, bound.text, trace.Clock(end))
+		}
+		*bound.to = d.Std()
+	}
+	if t.window.From > t.window.To {
+		return ui.UsageError("--from %s lies after --to %s", f.from, f.to)
+	}
+	if f.job != "" {
+		id, err := t.sim.Scenario().ParseJob(f.job)
+		if err != nil {
+			return ui.UsageError("--job: %w", err)
+		}
+		t.window.Job = id
+	}
+	if f.limit == 0 && f.format != "json" && f.format != "chrome" {
+		t.window.Limit = linesOfWindow
+	}
+	return nil
+}
+
+// noSuchJob says that the run does not have the job.
+func (t *tracer) noSuchJob() error {
+	return ui.UsageError("--job %s: no such job arrives under %s with seed %d", t.sim.Scenario().JobName(t.window.Job), t.sim.Policy(), t.sim.Seed())
+}

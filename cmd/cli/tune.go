@@ -1,0 +1,245 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+
+	"qsim/cmd/ui"
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/report"
+	"qsim/results/text"
+	"qsim/scenarios"
+	"qsim/scenarios/study"
+)
+
+// tuneFlags are the flags of tune.
+type tuneFlags struct {
+	runFlags
+	over                                  []string
+	objectives                            []string
+	minimize, maximize, smallest, largest string
+	confidence, indifference              percent
+}
+
+func newTune() *cobra.Command {
+	f := tuneFlags{runFlags: runFlags{format: "table", color: "auto", bars: "auto"}}
+	c := &cobra.Command{
+		Use:     "tune SCENARIO --over KEY=RANGE... [flags]",
+		Short:   "find the setting that meets the objectives best",
+		GroupID: "scenarios",
+		Long: `tune looks for the values of some keys under which each policy meets all objectives, and
+of those for the best by a goal: the smallest or largest value of the key, the least or
+greatest value of a metric, or else the greatest margin to the objectives. It simulates as
+little as that takes, and says how sure it is, how many simulations it spent and what it
+did not try. How sure holds if seeds scatter normally; as many fresh seeds check the answer. KEY is any key that --set takes, also a policy's own: policies.LABEL.PARAMETER;
+RANGE is that of sweep --vary.
+
+    --smallest, --largest   bisection, with more seeds until each verdict is clear, and a
+                            look at the neighbours of the answer
+    --minimize, --maximize  up to 32 settings: KN (Kim and Nelson 2001), which compares all
+                            after every seed and drops who has fallen behind; of more
+                            settings the worse half is dropped first, again and again
+
+All settings have the same seeds. Objectives are those of the scenario, expect: missed or not,
+unless --objective gives others. Files: tune.json, tune.csv and a chart of what was tried.
+
+    0  every policy has a setting that meets the objectives
+    1  some policy has none, or none that is sure
+    2  the command line or a scenario is wrong
+    3  an invariant of the engine broke
+    4  reading or writing failed
+  130  interrupted: nothing is kept`,
+		Example: `  qsim tune retry-storm --over engine.workers=40..160/10 --smallest engine.workers
+  qsim tune retry-storm --over storms.payments-down.for=1m..15m/1m --largest storms.payments-down.for
+  qsim tune my.yaml --over policies.inflight-cap.retries=5%..50%/5% --objective 'fresh.wait.p99 during down below 10s'
+  qsim tune my.yaml --over retry.backoff.first=250ms..32s*2 --over retry.jitter=none,full --minimize sojourn.p99`,
+		Args: oneScenario,
+		RunE: func(c *cobra.Command, names []string) error {
+			return runTune(c, names[0], &f)
+		},
+	}
+	flags := c.Flags()
+	flags.StringArrayVar(&f.over, "over", nil, "the values that a key may have, as `KEY=RANGE`; repeatable, for all combinations")
+	flags.StringArrayVar(&f.objectives, "objective", nil, "what must be met, as `'METRIC [during STORM] below BOUND'`; repeatable (default: the scenario's)")
+	flags.StringVar(&f.smallest, "smallest", "", "the smallest value of `KEY` that meets all objectives")
+	flags.StringVar(&f.largest, "largest", "", "the largest value of `KEY` that does")
+	flags.StringVar(&f.minimize, "minimize", "", "of settings that do, the one with the least `METRIC`")
+	flags.StringVar(&f.maximize, "maximize", "", "of settings that do, the one with the greatest `METRIC`")
+	ui.Group(c, "What to find", "over", "objective", "smallest", "largest", "minimize", "maximize")
+	addScenarioFlags(c, "What to run", &f.scenarioFlags)
+	if err := flags.MarkHidden("seeds"); err != nil {
+		panic("qsim: " + err.Error())
+	}
+	flags.IntVar(&f.maxSeeds, "max-seeds", 200, "at most this `NUMBER` of seeds for one setting")
+	f.confidence, f.indifference = 0.95, 0.05
+	flags.Var(&f.confidence, "confidence", "be right of a policy in so many `PERCENT` of cases")
+	flags.Var(&f.indifference, "indifference", "a difference of so many `PERCENT` is of no account")
+	addManyFlags(c, &f.runFlags, "write files to this `DIR` (default: results/runs/SCENARIO/tune-CONFIG)")
+	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
+	ui.Group(c, "How to search", "max-seeds", "confidence", "indifference", "parallel")
+	ui.Group(c, "Output", "format", "out", "no-files")
+	ui.Group(c, "Terminal", "quiet", "verbose")
+	return c
+}
+
+// problem is what the flags ask for.
+func (s *session) problem(c *cobra.Command, name string, f *tuneFlags) (p *study.Problem, l loaded, err error) {
+	p = &study.Problem{Confidence: float64(f.confidence), Indifference: float64(f.indifference), MostSeeds: f.maxSeeds, Version: ui.Version}
+	if err := f.goal(c, p); err != nil {
+		return nil, l, err
+	}
+	if p.Axes, err = study.ParseAxes("--over", f.over); err != nil {
+		return nil, l, ui.Fail(ui.ExitUsage, err)
+	}
+	var more []scenarios.Override
+	if len(f.objectives) > 0 {
+		o, err := study.Objectives(f.objectives)
+		if err != nil {
+			return nil, l, ui.Fail(ui.ExitUsage, err)
+		}
+		more = append(more, o)
+	}
+	l, p.Source, err = s.load(c, name, more...)
+	return p, l, err
+}
+
+// goal reads which of the four goals is asked for, if any is.
+func (f *tuneFlags) goal(c *cobra.Command, p *study.Problem) error {
+	switch {
+	case c.Flags().Changed("seeds"):
+		return ui.UsageError("--seeds: tune gives each setting as many as it takes; --max-seeds bounds them")
+	case len(f.over) == 0:
+		return ui.UsageError("tune what? Give --over KEY=RANGE, as --over engine.workers=40..160/10")
+	case f.maxSeeds < 20:
+		return ui.UsageError("--max-seeds %d: want at least 20", f.maxSeeds)
+	case f.confidence < 0.5 || f.confidence >= 1:
+		return ui.UsageError("--confidence %g%%: want at least 50%% and less than 100%%", 100*float64(f.confidence))
+	case f.indifference <= 0 || f.indifference >= 1:
+		return ui.UsageError("--indifference %g%%: want more than 0%% and less than 100%%", 100*float64(f.indifference))
+	}
+	given := 0
+	for _, g := range []struct {
+		name, value string
+		aim         study.Aim
+	}{{"smallest", f.smallest, study.Smallest}, {"largest", f.largest, study.Largest}, {"minimize", f.minimize, study.Minimize}, {"maximize", f.maximize, study.Maximize}} {
+		if g.value == "" {
+			continue
+		}
+		given++
+		p.Aim, p.Key = g.aim, g.value
+		if g.aim == study.Minimize || g.aim == study.Maximize {
+			q, err := measure.ParseQuery(g.value)
+			if err != nil {
+				return ui.UsageError("--%s %s: %w", g.name, g.value, err)
+			}
+			p.Query = q
+		}
+	}
+	if given > 1 {
+		return ui.UsageError("--smallest, --largest, --minimize and --maximize exclude each other: one goal")
+	}
+	return nil
+}
+
+func runTune(c *cobra.Command, name string, f *tuneFlags) error {
+	s, err := newSession(c, &f.runFlags)
+	if err != nil {
+		return err
+	}
+	problem, l, err := s.problem(c, name, f)
+	if err != nil {
+		return err
+	}
+	ctx, stop := s.console.Interruptible(c.Context(), "interrupted: a search that is not done is not kept; once more to quit at once")
+	defer stop()
+	tellShort(s.console, problem.Axes)
+	notes, err := problem.Check(ctx, f.strict, f.parallel)
+	if err != nil {
+		return s.checkError(err, l.name, "--over")
+	}
+	s.tellNotes(l.name, func(n int) string { return counted(n, "setting", "settings") }, "", notes)
+	counter := &tuneCounter{console: s.console, lines: f.verbose || !f.quiet && ui.Capable(os.Stderr)}
+	found, err := problem.Run(ctx, f.parallel, counter.count)
+	if err != nil {
+		return s.failure(l, err, "interrupted: nothing is kept")
+	}
+	result := output{json: found.MarshalJSON, table: func(w io.Writer, o text.TableOptions) error {
+		return study.WriteTuning(w, found, o.Format, func(policy string, sets []string) string {
+			words := []string{"qsim", "run", name, "--policy", policy}
+			for _, set := range sets {
+				words = append(words, "--set", set)
+			}
+			return shellLine(words)
+		})
+	}}
+	folder := ""
+	if !f.noFiles {
+		if folder, err = storeTuning(f.out, found, result); err != nil {
+			return err
+		}
+	}
+	if err := s.print(result, "", ""); err != nil {
+		return err
+	}
+	if folder != "" {
+		s.console.Note("%s", shown(folder))
+	}
+	for i := range found.Policies {
+		if found.Policies[i].Outcome != results.Met {
+			return ui.Fail(ui.ExitMissed, nil)
+		}
+	}
+	return nil
+}
+
+// tuneCounter tells now and then how many simulations there were.
+type tuneCounter struct {
+	console *ui.Console
+	lines   bool
+	done    atomic.Int64
+}
+
+// count counts a simulation. Reports become rarer as there are more: after 10, 20, ..., 100, 200, ...
+func (t *tuneCounter) count(policy string) {
+	n, step := t.done.Add(1), int64(10)
+	for step*10 <= n {
+		step *= 10
+	}
+	if t.lines && n%step == 0 {
+		t.console.Note("%s: %d simulations so far", policy, n)
+	}
+}
+
+// storeTuning writes the files and returns their folder.
+func storeTuning(out string, found *results.Tuning, result output) (string, error) {
+	if out == "" {
+		out = filepath.Join("results", "runs", found.Scenario, "tune-"+found.ConfigHash)
+	}
+	encoded, err := result.json()
+	if err != nil {
+		return "", ui.IOError("write tuning", err)
+	}
+	var table bytes.Buffer
+	if err := result.table(&table, text.TableOptions{Format: text.CSV}); err != nil {
+		return "", ui.IOError("write tuning", err)
+	}
+	figures, err := report.TuneCharts(found)
+	if err != nil {
+		return "", ui.IOError("write tuning", err)
+	}
+	charts, err := report.Files("charts", figures)
+	if err != nil {
+		return "", ui.IOError("write tuning", err)
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return "", ui.IOError("write tuning", err)
+	}
+	files := append([]results.File{{Path: "tune.json", Data: encoded}, {Path: "tune.csv", Data: table.Bytes()}}, charts...)
+	return out, ui.IOError("write tuning", study.Place(out, files))
+}

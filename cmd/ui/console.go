@@ -1,0 +1,94 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Console is standard error: notes, warnings and progress. It may be used from several
+// goroutines. The zero Console says nothing.
+type Console struct {
+	program string // begins every note
+
+	mutex sync.Mutex
+	out   io.Writer // nil: says nothing
+	above io.Writer // through which lines go while something is drawn; else nil
+}
+
+// NewConsole is the console of a command; under quiet it says nothing.
+func NewConsole(c *cobra.Command, quiet bool) *Console {
+	console := &Console{program: c.Root().Name()}
+	if !quiet {
+		console.out = c.ErrOrStderr()
+	}
+	return console
+}
+
+// Write prints above what is drawn, if there is anything.
+func (c *Console) Write(text []byte) (int, error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	switch {
+	case c.above != nil:
+		return c.above.Write(text)
+	case c.out != nil:
+		return c.out.Write(text)
+	}
+	return len(text), nil
+}
+
+// Note prints one line.
+func (c *Console) Note(format string, arguments ...any) {
+	fmt.Fprintf(c, c.program+": "+format+"\n", arguments...)
+}
+
+// Draw hands the terminal to what prints lines above that which it draws, such as
+// progress bars, or takes it back if above is nil.
+func (c *Console) Draw(above io.Writer) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.above = above
+}
+
+// Interruptible returns a context that the first interrupt cancels, with a note that says
+// what becomes of what has finished. The second one ends the process at once, but for the
+// hangup of a terminal, which comes twice at times. A hangup that is ignored, as under
+// nohup, stays so. Call stop when there is nothing left to interrupt.
+func (c *Console) Interruptible(parent context.Context, note string) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(parent)
+	signals := make(chan os.Signal, 2)
+	done := make(chan struct{})
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(signals, syscall.SIGHUP)
+	}
+	go func() {
+		for count := 0; ; count++ {
+			select {
+			case <-done:
+				return
+			case s := <-signals:
+				if count > 0 && s == syscall.SIGHUP {
+					continue
+				}
+				if count > 0 {
+					os.Exit(int(ExitInterrupted))
+				}
+				c.Note("%s", note)
+				cancel()
+			}
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(done)
+		cancel()
+	}
+}

@@ -1,0 +1,72 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// ReadEnvironment gives every flag that the command line leaves open the value of its
+// variable, the names of the program and of the flag in capitals: QSIM_MAX_SEEDS. That of
+// a repeatable flag has semicolons between its values.
+func ReadEnvironment(c *cobra.Command) error {
+	var problems []error
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		text := os.Getenv(variable(c, f))
+		if text == "" || f.Changed {
+			return
+		}
+		values := []string{text}
+		if _, repeatable := f.Value.(pflag.SliceValue); repeatable {
+			values = strings.Split(text, ";")
+		}
+		for _, value := range values {
+			if err := c.Flags().Set(f.Name, value); err != nil {
+				var invalid *pflag.InvalidValueError
+				if errors.As(err, &invalid) {
+					err = plain(f, invalid.Unwrap())
+				}
+				problems = append(problems, fmt.Errorf("%s=%s: %w", variable(c, f), text, err))
+				return
+			}
+		}
+	})
+	if len(problems) > 0 {
+		return Fail(ExitUsage, errors.Join(problems...))
+	}
+	return nil
+}
+
+// WarnOfVariables tells of variables that look like ours and are those of no flag of any
+// command.
+func WarnOfVariables(c *cobra.Command, to io.Writer) {
+	var known []string
+	for _, command := range c.Root().Commands() {
+		command.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, variable(c, f)) })
+	}
+	for _, setting := range os.Environ() {
+		name, _, _ := strings.Cut(setting, "=")
+		if !strings.HasPrefix(name, prefix(c)) || slices.Contains(known, name) {
+			continue
+		}
+		if near := Nearest(name, known); near != "" {
+			fmt.Fprintf(to, "%s: warning: no flag has the variable %s; did you mean %s?\n", c.Root().Name(), name, near)
+		} else {
+			fmt.Fprintf(to, "%s: warning: no flag has the variable %s\n", c.Root().Name(), name)
+		}
+	}
+}
+
+// variable is the environment variable of a flag.
+func variable(c *cobra.Command, f *pflag.Flag) string {
+	return prefix(c) + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+}
+
+// prefix begins the variables of a program.
+func prefix(c *cobra.Command) string { return strings.ToUpper(c.Root().Name()) + "_" }

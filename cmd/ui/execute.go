@@ -1,0 +1,34 @@
+// Package ui is how the commands of this repository speak: their exit codes and the
+// errors that carry them, notes on standard error, help texts, and what they say of a
+// flag, a command or a variable that does not exist. It knows nothing of queues.
+package ui
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// Execute runs the command below root that arguments name, prints the error that it
+// ends with and returns what the process should end with. On a terminal control characters
+// are shown and not carried out; files and pipes get what is written. The Args of root
+// should be UnknownCommand.
+func Execute(ctx context.Context, root *cobra.Command, arguments []string) Exit {
+	return execute(ctx, root, arguments, inertOn(os.Stdout), inertOn(os.Stderr))
+}
+
+func execute(ctx context.Context, root *cobra.Command, arguments []string, out, err io.Writer) Exit {
+	root.SetArgs(arguments)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return explainFlag(c, arguments, err) })
+	root.SetOut(out)
+	root.SetErr(err)
+	exit := Settle(root, root.ExecuteContext(ctx))
+	for _, to := range []io.Writer{out, err} {
+		if terminal, ok := to.(*inert); ok && terminal.flush() != nil {
+			exit = Worse(exit, ExitIO)
+		}
+	}
+	return exit
+}

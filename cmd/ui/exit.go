@@ -1,0 +1,86 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit is what a process ends with; of several the Worse counts.
+type Exit int
+
+const (
+	ExitMet         Exit = 0   // all went well: objectives met, or missed where a miss is expected
+	ExitMissed      Exit = 1   // an objective missed, or a difference was too large
+	ExitUsage       Exit = 2   // the command line or a scenario is wrong
+	ExitInvariant   Exit = 3   // the engine broke one of its invariants, or lost jobs
+	ExitIO          Exit = 4   // reading, writing or a store failed
+	ExitInterrupted Exit = 130 // stopped by a signal; what had finished is kept
+)
+
+// severity ranks exit codes: an interruption explains everything else, a broken
+// invariant makes numbers worthless, lost output comes before wrong input.
+var severity = map[Exit]int{ExitMet: 0, ExitMissed: 1, ExitUsage: 2, ExitIO: 3, ExitInvariant: 4, ExitInterrupted: 5}
+
+// Worse is the one of two exit codes that the process should end with.
+func Worse(a, b Exit) Exit {
+	if severity[b] > severity[a] {
+		return b
+	}
+	return a
+}
+
+// Failure is an error with the exit code it leads to.
+type Failure struct {
+	Exit Exit
+	Err  error // nil: printed already
+}
+
+// Fail is the Failure of an exit code; a nil err has been printed already.
+func Fail(exit Exit, err error) error { return &Failure{exit, err} }
+
+// Error implements error.
+func (f *Failure) Error() string {
+	if f.Err == nil {
+		return fmt.Sprintf("exit %d", f.Exit)
+	}
+	return f.Err.Error()
+}
+
+// Unwrap implements errors.Unwrap.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// UsageError is a complaint about the command line.
+func UsageError(format string, arguments ...any) error {
+	return Fail(ExitUsage, fmt.Errorf(format, arguments...))
+}
+
+// IOError is an error of reading or writing, or nil if err is. What a reader of our
+// output hung up on is not worth a word.
+func IOError(verb string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, syscall.EPIPE):
+		return Fail(ExitIO, nil)
+	}
+	return Fail(ExitIO, fmt.Errorf("%s: %w", verb, err))
+}
+
+// Settle prints err on the standard error of c and says how the process ends. An error
+// that is no Failure is cobra's own: all of those are about the command line.
+func Settle(c *cobra.Command, err error) Exit {
+	if err == nil {
+		return ExitMet
+	}
+	var f *Failure
+	if !errors.As(err, &f) {
+		f = &Failure{ExitUsage, err}
+	}
+	if f.Err != nil {
+		fmt.Fprintf(c.ErrOrStderr(), "%s: %v\n", c.Root().Name(), err)
+	}
+	return f.Exit
+}

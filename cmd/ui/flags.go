@@ -1,0 +1,62 @@
+package ui
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// explainFlag turns what pflag says of a wrong flag into a sentence that helps.
+func explainFlag(c *cobra.Command, arguments []string, err error) error {
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	var missing *pflag.ValueRequiredError
+	switch {
+	case errors.As(err, &unknown):
+		return unknownFlag(c, arguments, unknown)
+	case errors.As(err, &invalid):
+		return UsageError("--%s %s: %w", invalid.GetFlag().Name, invalid.GetValue(), plain(invalid.GetFlag(), invalid.Unwrap()))
+	case errors.As(err, &missing):
+		return UsageError("--%s needs a value; %s --help explains it", missing.GetFlag().Name, c.CommandPath())
+	}
+	return UsageError("%w", err)
+}
+
+func unknownFlag(c *cobra.Command, arguments []string, unknown *pflag.NotExistError) error {
+	name := unknown.GetSpecifiedName()
+	if !c.HasParent() {
+		// The flag may belong to a command that was misspelled or forgotten.
+		at := slices.IndexFunc(arguments, func(argument string) bool { return !strings.HasPrefix(argument, "-") })
+		if at >= 0 {
+			if err := c.ValidateArgs(arguments[at : at+1]); err != nil {
+				return err
+			}
+		}
+	}
+	if unknown.GetSpecifiedShortnames() != "" {
+		return UsageError("unknown flag -%s; %s --help lists them", name, c.CommandPath())
+	}
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if near := Nearest(name, names); near != "" {
+		return UsageError("unknown flag --%s; did you mean --%s?", name, near)
+	}
+	return UsageError("unknown flag --%s; %s --help lists them", name, c.CommandPath())
+}
+
+// plain says what a flag's value should have been.
+func plain(f *pflag.Flag, err error) error {
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return errors.New("is out of range")
+	case !errors.Is(err, strconv.ErrSyntax):
+		return err
+	case f.Value.Type() == "bool":
+		return errors.New("want true or false")
+	}
+	return errors.New("want a whole number")
+}

@@ -1,0 +1,110 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// flagGroup is the annotation that puts a flag under a heading of the help text.
+const flagGroup = "group"
+
+// Group puts the named flags of c, which must be there, under a heading; headings are
+// printed in the order in which this is called.
+func Group(c *cobra.Command, heading string, names ...string) {
+	for _, name := range names {
+		if err := c.Flags().SetAnnotation(name, flagGroup, []string{heading}); err != nil {
+			panic(fmt.Sprintf("ui: group of a flag that is not there: %v", err))
+		}
+	}
+	if c.Annotations == nil {
+		c.Annotations = map[string]string{}
+	}
+	c.Annotations[flagGroup] += heading + "\n"
+}
+
+// Headings are those of the flags of c, in the order in which they are printed.
+func Headings(c *cobra.Command) []string {
+	return strings.FieldsFunc(c.Annotations[flagGroup], func(letter rune) bool { return letter == '\n' })
+}
+
+// Heading is the one that a flag is under, or "".
+func Heading(f *pflag.Flag) string { return strings.Join(f.Annotations[flagGroup], "") }
+
+// SetHelp gives root and the commands below it the help texts of this package.
+func SetHelp(root *cobra.Command) {
+	root.SetUsageFunc(printUsage)
+	root.SetHelpFunc(printHelp)
+	root.InitDefaultHelpFlag()
+}
+
+// printHelp answers --help, on standard output.
+func printHelp(c *cobra.Command, _ []string) {
+	text := c.Long
+	if text == "" {
+		text = c.Short
+	}
+	out := c.OutOrStdout()
+	fmt.Fprintf(out, "%s\n\n", text)
+	writeUsage(out, c)
+}
+
+// printUsage is for cobra, which asks for it where it prints a usage by itself.
+func printUsage(c *cobra.Command) error {
+	writeUsage(c.ErrOrStderr(), c)
+	return nil
+}
+
+func writeUsage(out io.Writer, c *cobra.Command) {
+	if c.HasAvailableSubCommands() {
+		fmt.Fprintf(out, "Usage:\n  %s COMMAND [flags]\n", c.CommandPath())
+	} else {
+		fmt.Fprintf(out, "Usage:\n  %s\n", c.UseLine())
+	}
+	if c.Example != "" {
+		fmt.Fprintf(out, "\nExamples:\n%s\n", c.Example)
+	}
+	for _, g := range c.Groups() {
+		fmt.Fprintf(out, "\n%s:\n", g.Title)
+		for _, command := range c.Commands() {
+			if command.GroupID == g.ID && (command.IsAvailableCommand() || command.Name() == "help") {
+				fmt.Fprintf(out, "  %-12s %s\n", command.Name(), command.Short)
+			}
+		}
+	}
+	if c.HasAvailableSubCommands() && len(c.Groups()) == 0 {
+		fmt.Fprintf(out, "\nCommands:\n")
+		for _, command := range c.Commands() {
+			fmt.Fprintf(out, "  %-12s %s\n", command.Name(), command.Short)
+		}
+	}
+	for _, heading := range Headings(c) {
+		writeFlags(out, c, heading)
+	}
+	writeFlags(out, c, "")
+	if c.HasAvailableSubCommands() {
+		fmt.Fprintf(out, "\n%s COMMAND --help says more about a command.\n", c.CommandPath())
+	}
+}
+
+// writeFlags prints the flags of one heading; those of none come under "Flags".
+func writeFlags(out io.Writer, c *cobra.Command, heading string) {
+	chosen := pflag.NewFlagSet(heading, pflag.ContinueOnError)
+	chosen.SortFlags = false
+	c.Flags().SortFlags = false
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if Heading(f) == heading {
+			chosen.AddFlag(f)
+		}
+	})
+	if !chosen.HasAvailableFlags() {
+		return
+	}
+	if heading == "" {
+		heading = "Flags"
+	}
+	fmt.Fprintf(out, "\n%s:\n%s", heading, chosen.FlagUsages())
+}

@@ -1,0 +1,110 @@
+package ui
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+)
+
+// palette is every sequence that the commands themselves print.
+var palette = []string{"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m"}
+
+// inert is a writer to a terminal that shows what names and files contain and does not let
+// the terminal carry it out: of all control characters the ends of lines, tabs and the
+// palette pass, the others become �. So do those that turn the direction of text, and bytes
+// that are no UTF-8, which some terminals take for control characters.
+type inert struct {
+	mutex sync.Mutex
+	to    io.Writer
+	held  []byte // the begin of what may be a sequence, to be told by what is written next
+}
+
+// inertOn is what is written to for file: file itself, unless it is a terminal.
+func inertOn(file *os.File) io.Writer {
+	if !term.IsTerminal(int(file.Fd())) {
+		return file
+	}
+	return &inert{to: file}
+}
+
+// Write implements io.Writer. The end of text may be held back until more is written, or flush called.
+func (w *inert) Write(text []byte) (int, error) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if len(w.held) == 0 && !bytes.ContainsFunc(text, active) && utf8.Valid(text) {
+		return w.to.Write(text)
+	}
+	out, held := shown(append(w.held, text...), false)
+	w.held = bytes.Clone(held)
+	if _, err := w.to.Write(out); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// flush writes what is held back: nothing follows it.
+func (w *inert) flush() error {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if len(w.held) == 0 {
+		return nil
+	}
+	out, _ := shown(w.held, true)
+	w.held = nil
+	_, err := w.to.Write(out)
+	return err
+}
+
+// shown returns in without what a terminal carries out, and the end of it of which only what
+// follows can tell; at the end of all output there is none.
+func shown(in []byte, last bool) (out, held []byte) {
+	out = make([]byte, 0, len(in))
+	for len(in) > 0 {
+		size, more := colour(in)
+		if !last && (more || !utf8.FullRune(in) || in[0] == '\r' && len(in) == 1) {
+			return out, in
+		}
+		if size > 0 {
+			out, in = append(out, in[:size]...), in[size:]
+			continue
+		}
+		r, size := utf8.DecodeRune(in)
+		endsLine := r == '\r' && len(in) > 1 && in[1] == '\n'
+		if active(r) && !endsLine {
+			r = utf8.RuneError
+		}
+		out, in = utf8.AppendRune(out, r), in[size:]
+	}
+	return out, nil
+}
+
+// active reports whether a terminal does something at r but show it.
+func active(r rune) bool {
+	switch {
+	case r == '\n', r == '\t':
+		return false
+	case r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069': // directions
+		return true
+	}
+	return r < ' ' || r >= 0x7f && r < 0xa0
+}
+
+// colour is the length of the sequence of the palette that in begins with, 0 if there is none;
+// more says that what follows may make it one.
+func colour(in []byte) (size int, more bool) {
+	if in[0] != '\x1b' {
+		return 0, false
+	}
+	for _, sequence := range palette {
+		if bytes.HasPrefix(in, []byte(sequence)) {
+			return len(sequence), false
+		}
+		more = more || strings.HasPrefix(sequence, string(in[:min(len(in), len(sequence))]))
+	}
+	return 0, more
+}

@@ -1,0 +1,49 @@
+package ui
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// Version is that of the engine and of results: what equal inputs give is equal under
+// one version.
+const Version = "0.1.0"
+
+// NewVersion is the command that prints version, commit and Go version; arguments, of which
+// it needs none, complains of those given.
+func NewVersion(arguments cobra.PositionalArgs) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "print version, commit and Go version",
+		GroupID: "about",
+		Args:    arguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(c.OutOrStdout(), "%s %s %s %s %s/%s\n", c.Root().Name(), Version, Commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return IOError("write result", err)
+		},
+	}
+}
+
+// Commit is the commit that this binary was built from, marked if the checkout had
+// changes, or "unknown" where the build was not told.
+func Commit() string {
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	revision, changed := "unknown", ""
+	for _, setting := range build.Settings {
+		switch setting.Key {
+		case "vcs.revision":
+			revision = setting.Value[:min(12, len(setting.Value))]
+		case "vcs.modified":
+			if setting.Value == "true" {
+				changed = "+changes"
+			}
+		}
+	}
+	return revision + changed
+}

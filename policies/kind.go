@@ -112,6 +112,9 @@ func Add(more ...Kind) error {
 	return nil
 }
 
+// AddedKinds returns the kinds that Add has listed.
+func AddedKinds() []Kind { return Kinds()[shipped:] }
+
 // check reports what k lacks.
 func (k *Kind) check() error {
 	var problems []error

@@ -1,6 +1,6 @@
 package policies
 
-// kinds are listed in this order; Add appends to them.
+// kinds are listed in this order; Add appends to them. shipped is how many this package brings.
 var kinds = []Kind{
 	fifoKind,
 	lifoKind,
@@ -24,3 +24,5 @@ var kinds = []Kind{
 	queuesKind,
 	splitKind,
 }
+
+var shipped = len(kinds)

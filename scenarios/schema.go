@@ -1,6 +1,16 @@
 package scenarios
 
-import _ "embed"
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+
+	"qsim/engine/quantity"
+	"qsim/policies"
+)
 
 // The schema is made from the structs, their comments and the rules of the checker.
 //
@@ -12,4 +22,107 @@ var schema []byte
 // Schema returns the JSON schema (draft 2020-12) of scenario files, for editors. Load
 // refuses whatever the schema does, and more: what goes together, and names. The caller
 // must not change it.
-func Schema() []byte { return schema }
+func Schema() []byte {
+	added := policies.AddedKinds()
+	if len(added) == 0 {
+		return schema
+	}
+	var root jsonschema.Schema
+	if err := json.Unmarshal(schema, &root); err != nil {
+		panic("scenarios: " + err.Error()) // it is this package's own
+	}
+	s := root.Definitions["Policy"]
+	kinds, _ := s.Properties.Get("kind")
+	for i := range added {
+		kinds.Enum = append(kinds.Enum, added[i].Name)
+		s.AllOf = append(s.AllOf, kindSchema(&added[i]))
+	}
+	with, err := json.MarshalIndent(&root, "", " ")
+	if err != nil {
+		panic("scenarios: " + err.Error())
+	}
+	return append(with, '\n')
+}
+
+// kindSchema lets a policy have the parameters of its kind only.
+func kindSchema(kind *policies.Kind) *jsonschema.Schema {
+	then := &jsonschema.Schema{Properties: jsonschema.NewProperties(), PropertyNames: &jsonschema.Schema{}}
+	keys := []string{"kind", "label", "with"}
+	for _, p := range kind.Params {
+		parameter := parameterSchema(p.Type)
+		if len(p.Choices) > 0 {
+			parameter.Enum = enum(p.Choices)
+		}
+		parameter.Description = p.Doc + "; default " + p.Default
+		then.Properties.Set(p.Name, parameter)
+		keys = append(keys, p.Name)
+	}
+	then.PropertyNames.Enum = enum(keys)
+	return when("kind", kind.Name, then)
+}
+
+// parameterSchema is the schema of a policy's parameter.
+func parameterSchema(typ string) *jsonschema.Schema {
+	switch typ {
+	case policies.TypeShare:
+		return ref("Share")
+	case policies.TypeCountOrShare:
+		return ref("CountOrShare")
+	case policies.TypeDuration:
+		return ref("Duration")
+	case policies.TypeRate:
+		return ref("Rate")
+	case policies.TypeNumber:
+		return ref("Count")
+	case policies.TypeBool:
+		return anyOf(&jsonschema.Schema{Type: "boolean"}, &jsonschema.Schema{Enum: []any{"true", "false"}})
+	case policies.TypeQuantum:
+		return anyOf(ref("Duration"), number("integer", 1, quantity.MostCount), &jsonschema.Schema{Const: "mean"})
+	case policies.TypeWeights:
+		return &jsonschema.Schema{Type: "object", AdditionalProperties: number("integer", 1, 1e6)}
+	case policies.TypeBudget:
+		return anyOf(ref("Duration"), &jsonschema.Schema{Type: "object", AdditionalProperties: ref("Duration")})
+	}
+	return &jsonschema.Schema{}
+}
+
+// when is what holds where key has a value.
+func when(key, value string, then *jsonschema.Schema) *jsonschema.Schema {
+	properties := jsonschema.NewProperties()
+	properties.Set(key, &jsonschema.Schema{Const: value})
+	return &jsonschema.Schema{If: &jsonschema.Schema{Required: []string{key}, Properties: properties}, Then: then}
+}
+
+// Texts of numbers, as patterns.
+const (
+	unsigned      = `([0-9]+\.?[0-9]*|\.[0-9]+)`
+	exponent      = `([eE][+-]?[0-9]+)?`
+	numberText    = `[+-]?` + unsigned + exponent + `[kM]?`
+	definitionsAt = "#/$defs/"
+)
+
+// ref is a schema that stands elsewhere.
+func ref(name string) *jsonschema.Schema { return &jsonschema.Schema{Ref: definitionsAt + name} }
+
+func text(pattern string) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Pattern: "^" + pattern + "$"}
+}
+
+func anyOf(some ...*jsonschema.Schema) *jsonschema.Schema { return &jsonschema.Schema{AnyOf: some} }
+
+// number is a plain number in [least, most]: as such, or quoted, or with k or M.
+func number(kind string, least, most float64) *jsonschema.Schema {
+	return anyOf(
+		&jsonschema.Schema{Type: kind, Minimum: decimalNumber(least), Maximum: decimalNumber(most)},
+		text(strings.TrimPrefix(numberText, "[+-]?")))
+}
+
+func decimalNumber(v float64) json.Number { return json.Number(fmt.Sprintf("%.0f", v)) }
+
+func enum[S ~string](words []S) []any {
+	all := make([]any, len(words))
+	for i, w := range words {
+		all[i] = string(w)
+	}
+	return all
+}

@@ -116,13 +116,6 @@ func (b *schemaBuilder) kinds(name string, table *kindTable) {
 	}
 }
 
-// when is what holds where key has a value.
-func when(key, value string, then *jsonschema.Schema) *jsonschema.Schema {
-	properties := jsonschema.NewProperties()
-	properties.Set(key, &jsonschema.Schema{Const: value})
-	return &jsonschema.Schema{If: &jsonschema.Schema{Required: []string{key}, Properties: properties}, Then: then}
-}
-
 // policies lets a policy have the parameters of its kind only.
 func (b *schemaBuilder) policies() {
 	s := b.def("Policy")
@@ -137,19 +130,7 @@ func (b *schemaBuilder) policies() {
 	var names []string
 	for _, kind := range policies.Kinds() {
 		names = append(names, kind.Name)
-		then := &jsonschema.Schema{Properties: jsonschema.NewProperties(), PropertyNames: &jsonschema.Schema{}}
-		keys := []string{"kind", "label", "with"}
-		for _, p := range kind.Params {
-			parameter := parameterSchema(p.Type)
-			if len(p.Choices) > 0 {
-				parameter.Enum = enum(p.Choices)
-			}
-			parameter.Description = p.Doc + "; default " + p.Default
-			then.Properties.Set(p.Name, parameter)
-			keys = append(keys, p.Name)
-		}
-		then.PropertyNames.Enum = enum(keys)
-		s.AllOf = append(s.AllOf, when("kind", kind.Name, then))
+		s.AllOf = append(s.AllOf, kindSchema(&kind))
 	}
 	property(s, "kind").Enum = enum(names)
 	longest := uint64(40)

@@ -1,10 +1,7 @@
 package scenarios
 
 import (
-	"encoding/json"
-	"fmt"
 	"reflect"
-	"strings"
 
 	"github.com/invopop/jsonschema"
 
@@ -14,33 +11,14 @@ import (
 
 // Texts of values, as patterns.
 const (
-	unsigned      = `([0-9]+\.?[0-9]*|\.[0-9]+)`
-	exponent      = `([eE][+-]?[0-9]+)?`
-	durationText  = `\+?(` + unsigned + `(ns|us|µs|μs|ms|s|m|h))+`
-	rateText      = `\+?` + unsigned + exponent + `[kM]? */ *[smh]`
-	shareText     = `\+?(0*100(\.0*)?|0*[0-9]{1,2}(\.[0-9]*)?|\.[0-9]+)` + exponent + ` *%`
-	numberText    = `[+-]?` + unsigned + exponent + `[kM]?`
-	addendText    = `\+` + durationText + `(\*n)?(/` + durationText + `)?(\*n)?`
-	nameText      = `[a-z0-9_-]{1,64}`
-	nothingAtAll  = `^[^1-9]*$` // a duration without any digit but 0
-	definitionsAt = "#/$defs/"
+	durationText = `\+?(` + unsigned + `(ns|us|µs|μs|ms|s|m|h))+`
+	rateText     = `\+?` + unsigned + exponent + `[kM]? */ *[smh]`
+	shareText    = `\+?(0*100(\.0*)?|0*[0-9]{1,2}(\.[0-9]*)?|\.[0-9]+)` + exponent + ` *%`
+	addendText   = `\+` + durationText + `(\*n)?(/` + durationText + `)?(\*n)?`
+	nameText     = `[a-z0-9_-]{1,64}`
+	nothingAtAll = `^[^1-9]*$` // a duration without any digit but 0
+
 )
-
-// ref is a schema that stands elsewhere.
-func ref(name string) *jsonschema.Schema { return &jsonschema.Schema{Ref: definitionsAt + name} }
-
-func text(pattern string) *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "string", Pattern: "^" + pattern + "$"}
-}
-
-func anyOf(some ...*jsonschema.Schema) *jsonschema.Schema { return &jsonschema.Schema{AnyOf: some} }
-
-// number is a plain number in [least, most]: as such, or quoted, or with k or M.
-func number(kind string, least, most float64) *jsonschema.Schema {
-	return anyOf(
-		&jsonschema.Schema{Type: kind, Minimum: decimalNumber(least), Maximum: decimalNumber(most)},
-		text(strings.TrimPrefix(numberText, "[+-]?")))
-}
 
 // valueSchemas are the schemas of the types that read their own text.
 func valueSchemas() map[string]*jsonschema.Schema {
@@ -68,16 +46,6 @@ func valueSchemas() map[string]*jsonschema.Schema {
 	}
 }
 
-func decimalNumber(v float64) json.Number { return json.Number(fmt.Sprintf("%.0f", v)) }
-
-func enum[S ~string](words []S) []any {
-	all := make([]any, len(words))
-	for i, w := range words {
-		all[i] = string(w)
-	}
-	return all
-}
-
 // mapType gives the reflector the schemas of types that are no plain structs.
 func mapType(t reflect.Type) *jsonschema.Schema {
 	for t.Kind() == reflect.Pointer {
@@ -90,29 +58,4 @@ func mapType(t reflect.Type) *jsonschema.Schema {
 		return &jsonschema.Schema{Enum: enum(words.words())}
 	}
 	return nil
-}
-
-// parameterSchema is the schema of a policy's parameter.
-func parameterSchema(typ string) *jsonschema.Schema {
-	switch typ {
-	case policies.TypeShare:
-		return ref("Share")
-	case policies.TypeCountOrShare:
-		return ref("CountOrShare")
-	case policies.TypeDuration:
-		return ref("Duration")
-	case policies.TypeRate:
-		return ref("Rate")
-	case policies.TypeNumber:
-		return ref("Count")
-	case policies.TypeBool:
-		return anyOf(&jsonschema.Schema{Type: "boolean"}, &jsonschema.Schema{Enum: []any{"true", "false"}})
-	case policies.TypeQuantum:
-		return anyOf(ref("Duration"), number("integer", 1, quantity.MostCount), &jsonschema.Schema{Const: "mean"})
-	case policies.TypeWeights:
-		return &jsonschema.Schema{Type: "object", AdditionalProperties: number("integer", 1, 1e6)}
-	case policies.TypeBudget:
-		return anyOf(ref("Duration"), &jsonschema.Schema{Type: "object", AdditionalProperties: ref("Duration")})
-	}
-	return &jsonschema.Schema{}
 }

@@ -10,7 +10,7 @@ import (
 
 // TestMain lets this binary be qsim, for the scripts and for TestInterrupt.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"qsim": main})
+	testscript.Main(m, map[string]func(){"qsim": main, "qsim-extended": extended})
 }
 
 // TestScripts runs the stories of testdata/script, one process after the other.

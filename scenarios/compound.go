@@ -68,10 +68,18 @@ func (e ErrorShares) MarshalYAML() (any, error) {
 type Nodes struct {
 	CountOrShare
 	List []Count // if not nil, exactly these
+	That bool    // the one where the event happened that the storm begins with
 }
 
-// UnmarshalYAML reads a count, a share or a list of indexes.
+// thatNode is how a scenario says Nodes.That.
+const thatNode = "that"
+
+// UnmarshalYAML reads a count, a share, a list of indexes, or "that".
 func (n *Nodes) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind == yaml.ScalarNode && node.Value == thatNode {
+		n.That = true
+		return nil
+	}
 	if node.Kind == yaml.SequenceNode {
 		n.List = []Count{}
 		return node.Load(&n.List)
@@ -81,6 +89,9 @@ func (n *Nodes) UnmarshalYAML(node *yaml.Node) error {
 
 // MarshalYAML writes n as a scenario does.
 func (n Nodes) MarshalYAML() (any, error) {
+	if n.That {
+		return scalar(thatNode), nil
+	}
 	if n.List != nil {
 		node := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
 		for _, index := range n.List {

@@ -116,15 +116,6 @@ func (sc *Scenario) fill() {
 	}
 }
 
-func (s *Storm) fill() {
-	switch {
-	case s.Fail != nil && s.Fail.Error == "":
-		s.Fail.Error = defaultError
-	case s.Outage != nil && s.Outage.Error == "":
-		s.Outage.Error = "unavailable"
-	}
-}
-
 func (d *Dependency) fill() {
 	if d.Over.Slow != nil {
 		return

@@ -64,7 +64,7 @@ var processes = kindTable{what: "arrival process", key: "process", rows: []kindR
 	{kind: "trace", required: []string{"file"}, optional: startStop},
 }}
 
-var startStop = []string{"start", "stop"}
+var startStop = []string{"start", "stop", "only"}
 
 // check compares a map with the table.
 func (t *kindTable) check(node *yaml.Node) []*yaml.LoadError {

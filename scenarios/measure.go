@@ -42,7 +42,9 @@ func (sc *Scenario) checkQuery(q measure.Query) *quantity.Error {
 	}
 	var storms, classes []string
 	for i := range sc.Storms {
-		storms = append(storms, sc.Storms[i].Name)
+		if sc.Storms[i].On == "" {
+			storms = append(storms, sc.Storms[i].Name)
+		}
 	}
 	for i := range sc.Jobs {
 		classes = append(classes, sc.Jobs[i].Class)

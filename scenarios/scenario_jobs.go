@@ -112,7 +112,8 @@ type Arrivals struct {
 	Every   *Duration     `yaml:"every,omitempty"`  // more than 0
 	File    string        `yaml:"file,omitempty"`   // in the scenario's folder or below it; see OpenFile
 	Start   Duration      `yaml:"start"`
-	Stop    *Duration     `yaml:"stop,omitempty"` // nil: the end of the run's duration
+	Stop    *Duration     `yaml:"stop,omitempty"`      // nil: the end of the run's duration
+	Only    []Count       `yaml:"only,omitempty,flow"` // of the arrivals, numbered from 0, those that come: all others stay away; none: all come
 }
 
 // Fails is how attempts fail at rest, and poisoned ones at all times.

@@ -19,6 +19,7 @@ import (
 var beyond = []struct{ class, message string }{
 	{"names: which there are, and that no two are alike", `^no .* is named|^two .* are named|is named twice|are both named|^there is no node|nodes are more than there are|^class .* has no tenant|tenants have \d+ names`},
 	{"what a policy's with: holds", `a policy cannot|^bad path|under policy|^want a map of keys for|^the scenario has no`},
+	{"events: what begins with one, and what says so", `begins at a known time only|only on: called knows|begins with no event|begins with an event`},
 	{"files beside the scenario", `^file |^there is no file`},
 	{"how long a value with a unit is: a pattern sees digits", `^duration .* is too long|^rate .* is too high|too many digits|is out of range: want|is out of range \(|is too large \(|is too many: at most|^a limit of 0|is too large: at most|^bound .* is negative`},
 	{"bounds of a distribution's parameters, and one against the other", `is not positive$|is not above|is above max|is not in \[|^values: there are none|a fixed backoff has one delay|^file|must last at least|comes every .* is too busy`},

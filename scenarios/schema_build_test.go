@@ -163,6 +163,7 @@ func (b *schemaBuilder) names() {
 		property(b.def(at[0]), at[1]).Pattern = "^" + nameText + "$"
 	}
 	property(b.def("CallStorm"), "ops").Items.Enum = enum(calls)
+	property(b.def("Storm"), "op").Enum, property(b.def("Storm"), "on").Enum = enum(calls), enum(events)
 	property(b.def("Tenants"), "names").Items.Pattern = "^" + nameText + "$"
 	property(b.root, "version").Enum = []any{1}
 	seed := property(b.root, "seed")
@@ -195,15 +196,15 @@ func (b *schemaBuilder) together() {
 	exactlyOne("Objective", "below", "above")
 	exactlyOne("BurstStorm", "count", "factor")
 	exactlyOne("ClockStorm", "skew", "jump")
-	exactlyOne("StoreStorm", "stall", "slow", "error", "partial")
+	exactlyOne("StoreStorm", "stall", "slow", "error", "partial", "parallel")
 	exactlyOne("DependencyLimit", "rate", "concurrency")
 	b.def("Retry").Not = &jsonschema.Schema{Required: []string{"max-attempts", "max-retries"}}
 	b.def("Over").Not = &jsonschema.Schema{Required: []string{"slow"}, AnyOf: []*jsonschema.Schema{{Required: []string{"fail"}}, {Required: []string{"rejects-in"}}}}
 	b.def("Arrivals").Required = []string{"process"}
-	b.def("StallStorm").Required = []string{"stall"}
-	for _, at := range []string{"StallStorm", "StoreStorm"} {
+	for _, at := range []string{"ReaperStorm", "PromoterStorm", "StoreStorm"} {
 		property(b.def(at), "stall").Const = true
 	}
+	b.def("ReaperStorm").Required, b.def("PromoterStorm").Required = []string{"stall"}, []string{"stall"}
 }
 
 // rules asks the checker which keys must be there and which values have bounds, by letting

@@ -153,18 +153,26 @@ func unknownParameter(kind, name string, known []string) *quantity.Error {
 	return e
 }
 
+// checkWindow checks the storm whose window an objective is about, if it is about one.
+func (c *checker) checkWindow(name string, path ...any) {
+	if name == "" || !c.known("storm", c.near(path...), name, c.storms()) {
+		return
+	}
+	for i := range c.sc.Storms {
+		if s := &c.sc.Storms[i]; s.Name == name && s.On != "" {
+			c.errorf(c.near(path...), "storm %s begins with an event: nobody knows when it is", quantity.Quote(name))
+		}
+	}
+}
+
 func (c *checker) checkObjectives() {
 	for i := range c.sc.Objectives {
 		o := &c.sc.Objectives[i]
 		if c.required("objectives", i, "metric") && c.sound("objectives", i, "metric") {
 			c.checkMetric(i, o)
 		}
-		if o.During != "" {
-			c.known("storm", c.near("objectives", i, "during"), o.During, c.storms())
-		}
-		if o.After != "" {
-			c.known("storm", c.near("objectives", i, "after"), o.After, c.storms())
-		}
+		c.checkWindow(o.During, "objectives", i, "during")
+		c.checkWindow(o.After, "objectives", i, "after")
 		if o.Class != "" {
 			c.known("job class", c.near("objectives", i, "class"), o.Class, c.classes())
 		}

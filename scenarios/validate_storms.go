@@ -6,6 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"qsim/engine"
 	"qsim/engine/quantity"
 )
 
@@ -26,9 +27,11 @@ func (c *checker) checkStorm(i int, s *Storm) {
 			c.errorf(c.near("storms", i, "name"), "bad storm name %s: %s", quantity.Quote(s.Name), bad)
 		}
 	}
-	c.required("storms", i, "at")
 	c.checkTrouble(i, s)
-	c.checkWindows(i, s)
+	if !c.checkTrigger(i, s) {
+		c.required("storms", i, "at")
+		c.checkWindows(i, s)
+	}
 }
 
 // checkWindows compares the windows of a storm with the run, and with each other.
@@ -47,11 +50,8 @@ func (c *checker) checkWindows(i int, s *Storm) {
 	}
 }
 
-// mostRepeats bounds the windows of one storm, and mostRestarts the processes it kills.
-const (
-	mostRepeats  = 10_000
-	mostRestarts = 1_000_000
-)
+// mostRepeats bounds the windows of one storm.
+const mostRepeats = 10_000
 
 // checkRepeat reports whether the windows of a storm are apart, and end at a time that
 // can be told.
@@ -78,9 +78,6 @@ func (c *checker) checkRepeat(i int, s *Storm) bool {
 	return true
 }
 
-// troubles are the kinds of storm.
-var troubles = []string{"fail", "slow", "burst", "outage", "limit", "crash", "rolling", "pause", "heartbeats", "calls", "store", "reaper", "promoter", "leases", "clock", "redrive"}
-
 // checkTrouble checks the one kind of trouble that a storm brings.
 func (c *checker) checkTrouble(i int, s *Storm) {
 	var kinds []*yaml.Node
@@ -96,56 +93,148 @@ func (c *checker) checkTrouble(i int, s *Storm) {
 	case len(kinds) > 1:
 		c.errorf(kinds[1], "the storm brings two kinds of trouble").Help = "make them two storms with windows of their own"
 		return
-	case len(kinds) == 0:
+	}
+	t, key := s.Trouble()
+	if t == nil {
 		return
 	}
-	c.checkTroubleOf(i, s)
-	if s.lasts() && s.For == 0 && c.sound("storms", i) {
+	t.check(c, s, keyPath{"storms", i, key})
+	if of, ok := t.(instant); !(ok && of.instant()) && s.For == 0 && c.sound("storms", i) {
 		c.errorf(c.near("storms", i, "for"), "the storm lasts no time").Help = "write for: 5m"
 	}
 }
 
-// lasts reports whether the trouble of s is that of a window rather than of an instant.
-func (s *Storm) lasts() bool {
-	switch {
-	case s.Burst != nil:
-		return s.Burst.Factor != nil
-	case s.Clock != nil:
-		return s.Clock.Jump == nil
+// events are those that a storm may begin with: what happens on a node.
+var events = func() (names []string) {
+	for k := engine.EventKind(1); k < engine.NumEventKinds; k++ {
+		switch k {
+		case engine.Enqueued, engine.Promoted, engine.Redriven, engine.LeaseForgotten:
+		default:
+			names = append(names, k.String())
+		}
 	}
-	return s.Crash == nil && s.Leases == nil && s.Redrive == nil
+	return names
+}()
+
+// checkTrigger checks the event that a storm begins with, and reports whether there is one.
+func (c *checker) checkTrigger(i int, s *Storm) bool {
+	if c.node("storms", i, "on") == nil {
+		for _, key := range []string{"op", "nth", "before"} {
+			if c.node("storms", i, key) != nil {
+				c.errorf(c.key("storms", i, key), "the storm begins with no event").Help = "write on: leased, or another event"
+			}
+		}
+		return false
+	}
+	if !c.sound("storms", i) {
+		return true
+	}
+	on := c.near("storms", i, "on")
+	if !contains(events, s.On) {
+		e := unknownName("event", s.On, events)
+		if e.Help == "" {
+			e.Help = "want " + quantity.OrList(events)
+		}
+		c.add(on, Error, e)
+	}
+	t, key := s.Trouble()
+	if f, ok := t.(follower); t != nil && !(ok && f.follows()) {
+		c.errorf(c.key("storms", i, "on"), "this kind of storm (%s) begins at a known time only", key)
+	}
+	if c.node("storms", i, "nth") != nil {
+		c.count(s.Nth, 1, mostEvents, "", "storms", i, "nth")
+	}
+	if s.Op != "" {
+		at := c.near("storms", i, "op")
+		if c.checkCall(at, s.Op); s.On != engine.Called.String() {
+			c.errorf(at, "only on: %v knows calls", engine.Called)
+		}
+	}
+	if s.Repeat != nil {
+		c.checkRepeat(i, s)
+	}
+	return true
 }
 
-// checkTroubleOf checks the trouble of a storm that has one.
-func (c *checker) checkTroubleOf(i int, s *Storm) {
+// mostEvents bounds which event a storm begins with.
+const mostEvents = 1_000_000_000
+
+// checkHits checks the classes and dependencies that a storm hits; none means all.
+func (c *checker) checkHits(hits []string, path ...any) {
+	node := c.node(path...)
+	if node == nil || node.Kind != yaml.SequenceNode || len(node.Content) != len(hits) {
+		return
+	}
+	for k, name := range hits {
+		c.known("job class or dependency", node.Content[k], name, append(c.classes(), c.dependencies()...))
+	}
+}
+
+// checkNodes checks which processes a storm hits; it must say.
+func (c *checker) checkNodes(s *Storm, n Nodes, path ...any) {
+	if c.required(path...) {
+		c.checkWhichNodes(s, n, path...)
+	}
+}
+
+// checkWhichNodes checks nodes that a storm names.
+func (c *checker) checkWhichNodes(s *Storm, n Nodes, path ...any) {
+	if !c.sound(path...) || !c.sound("engine", "nodes") {
+		return
+	}
+	if n.That {
+		if s.On == "" {
+			c.errorf(c.near(path...), "no node is that one: the storm begins with no event").Help = "write on: leased, or another event"
+		}
+		return
+	}
+	nodes := int(c.sc.Engine.Nodes)
+	for k, index := range n.List {
+		if int(index) >= nodes {
+			item := c.near(append(append([]any{}, path...), k)...)
+			c.errorf(item, "there is no node %d: the nodes are 0 to %d", index, nodes-1)
+		}
+	}
 	switch {
-	case s.Fail != nil:
-		c.checkHits(s.Fail.Hits, "storms", i, "fail", "hits")
-		c.checkLoss(s.Fail.Rate, "the storm fails nothing", "storms", i, "fail", "rate")
-		c.checkErrorKind(s.Fail.Error, "storms", i, "fail", "error")
-	case s.Slow != nil:
-		c.checkHits(s.Slow.Hits, "storms", i, "slow", "hits")
-		c.required("storms", i, "slow", "factor")
-	case s.Burst != nil:
-		c.checkBurst(i, s.Burst)
-	case s.Outage != nil:
-		c.checkDependencyHit(s.Outage.Dependency, "storms", i, "outage")
-		c.checkErrorKind(s.Outage.Error, "storms", i, "outage", "error")
-	case s.Limit != nil:
-		c.checkLimit(i, s.Limit)
-	case s.Crash != nil:
-		c.checkNodes(s.Crash.Nodes, "storms", i, "crash", "nodes")
-		c.required("storms", i, "crash", "restart-after")
-	case s.Rolling != nil:
-		c.checkRolling(i, s)
-	case s.Pause != nil:
-		c.checkNodes(s.Pause.Nodes, "storms", i, "pause", "nodes")
-	case s.Clock != nil:
-		c.checkClock(i, s.Clock)
-	case s.Redrive != nil:
-		c.checkLoss(s.Redrive.Share, "the storm redrives nothing", "storms", i, "redrive", "share")
-	default:
-		c.checkStoreTrouble(i, s)
+	case n.List == nil && !n.IsShare && int(n.Count) > nodes:
+		c.errorf(c.near(path...), "%d nodes are more than there are (%d)", n.Count, nodes)
+	case n.List != nil && len(n.List) == 0, n.List == nil && n.Of(nodes) == 0:
+		c.warnf(c.near(path...), "the storm hits no node")
+	}
+}
+
+// checkLoss checks a share that a storm must say; at 0% it does nothing.
+func (c *checker) checkLoss(share Share, nothing string, path ...any) {
+	if c.required(path...) && share.Num == 0 && c.sound(path...) {
+		c.warnf(c.near(path...), "%s", nothing)
+	}
+}
+
+func (c *checker) checkErrorKind(name string, path ...any) {
+	if bad := checkErrorKind(name); bad != "" && c.sound(path...) {
+		c.errorf(c.near(path...), "bad error kind %s: %s", quantity.Quote(name), bad)
+	}
+}
+
+// checkDependencyHit checks the dependency that a storm at keyPath names, and returns it; nil
+// if there is none.
+func (c *checker) checkDependencyHit(name string, path ...any) *Dependency {
+	path = append(path, "dependency")
+	if !c.required(path...) || !c.sound(path...) || !c.known("dependency", c.near(path...), name, c.dependencies()) {
+		return nil
+	}
+	for i := range c.sc.Dependencies {
+		if c.sc.Dependencies[i].Name == name {
+			return &c.sc.Dependencies[i]
+		}
+	}
+	return nil
+}
+
+// checkSomeNodes checks which nodes a storm hits, if it says so.
+func (c *checker) checkSomeNodes(s *Storm, n *Nodes, path ...any) {
+	if n != nil {
+		c.checkWhichNodes(s, *n, path...)
 	}
 }
 

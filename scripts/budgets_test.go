@@ -33,7 +33,7 @@ var budgets = []budget{
 	{"engine/quantity", 700, 480},
 	{"engine/sim", 1850, 1400},
 	{"policies", 2550, 1850},
-	{"scenarios", 6700, 4700},
+	{"scenarios", 6850, 4700},
 	{"scenarios/chaos", 3150, 1350},
 	{"scenarios/imports", 4950, 3650},
 	{"scenarios/pool", 150, 100},

@@ -95,7 +95,7 @@ func burstFactors(sc *scenarios.Scenario, class int) []scaling {
 	for i := range sc.Storms {
 		s := &sc.Storms[i]
 		if b := s.Burst; b != nil && b.Class == sc.Jobs[class].Class && b.Factor != nil {
-			all = append(all, scaling{windowOf(s), float64(*b.Factor)})
+			all = append(all, scaling{windowOf(s), i, float64(*b.Factor)})
 		}
 	}
 	return all

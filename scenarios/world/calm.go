@@ -50,19 +50,18 @@ func roundTrip(sc *scenarios.Scenario, call *scenarios.Distribution, batch int) 
 func lastStorm(sc *scenarios.Scenario) (end engine.Time) {
 	slower, late := 1.0, time.Duration(0)
 	for i := range sc.Storms {
-		if s := &sc.Storms[i]; s.Store != nil && s.Store.Slow != nil {
-			slower *= max(1, float64(*s.Store.Slow))
+		if t := sc.Storms[i].Store; t != nil && t.Slow != nil {
+			slower *= max(1, float64(*t.Slow))
 		}
 	}
 	for i := range sc.Storms {
 		s := &sc.Storms[i]
-		if s.Clock != nil && sc.Engine.Lease.Check != "local" {
+		if c := s.Clock; c != nil && sc.Engine.Lease.Check != "local" {
 			continue // nobody looks at a clock
-		}
-		if s.Clock != nil && s.Clock.Jump != nil {
+		} else if c != nil && c.Jump != nil || s.On != "" && s.Before == 0 {
 			return engine.Never
 		}
-		end = max(end, engine.Time(s.End()).Add(sc.Engine.CallTimeout.Std()))
+		end = max(end, engine.Time(s.Before).Add(s.End()+sc.Engine.CallTimeout.Std()))
 		late = min(late+scaled(leaves(sc, s), slower), longestRun)
 	}
 	return end.Add(late)
@@ -74,17 +73,30 @@ const longestRun = time.Duration(math.MaxInt64 / 4)
 // leaves is how long what a storm has begun may last beyond its window, were the store not slower.
 func leaves(sc *scenarios.Scenario, s *scenarios.Storm) time.Duration {
 	e := &sc.Engine.Store
-	switch {
-	case s.Calls != nil && s.Calls.Delay != nil:
-		return longestDraw(s.Calls.Delay)
-	case s.Store != nil && s.Store.Slow != nil:
+	trouble, _ := s.Trouble()
+	switch x := trouble.(type) {
+	case *scenarios.CallStorm:
+		if x.Delay != nil {
+			return longestDraw(x.Delay)
+		}
+	case *scenarios.StoreStorm:
 		slowest := time.Duration(0)
 		for _, d := range []*scenarios.Distribution{&e.Claim, &e.Commit, &e.Extend, &e.Recover, &e.Promote} {
 			slowest = max(slowest, longestDraw(d))
 		}
-		return slowest
-	case s.Clock != nil: // leases were granted and prolonged by wrong clocks
-		return sc.Engine.Lease.TTL.Std() + max(s.Clock.Skew.Std(), -s.Clock.Skew.Std())
+		if x.Slow != nil {
+			return slowest
+		}
+	case *scenarios.ClockStorm: // leases were granted and prolonged by wrong clocks
+		return sc.Engine.Lease.TTL.Std() + max(x.Skew.Std(), -x.Skew.Std())
+	case *scenarios.HangStorm:
+		return x.Extra.Std()
+	case *scenarios.KillStorm: // the last of the attempts that kill begins at its end
+		longest := time.Duration(0)
+		for i := range sc.Jobs {
+			longest = max(longest, longestDraw(&sc.Jobs[i].Service))
+		}
+		return longest + sc.Engine.Restart.Std()
 	}
 	return 0
 }

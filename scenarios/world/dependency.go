@@ -63,11 +63,11 @@ func newDependency(sc *scenarios.Scenario, d *scenarios.Dependency, rand engine.
 	var limits []scaling
 	for i := range sc.Storms {
 		s := &sc.Storms[i]
-		switch {
-		case s.Outage != nil && s.Outage.Dependency == d.Name:
-			dep.outages = append(dep.outages, outage{windowOf(s), sc.ErrorKind(s.Outage.Error), distOf(s.Outage.Takes)})
-		case s.Limit != nil && s.Limit.Dependency == d.Name:
-			limits = append(limits, scaling{windowOf(s), float64(s.Limit.Factor)})
+		if o := s.Outage; o != nil && o.Dependency == d.Name {
+			dep.outages = append(dep.outages, outage{windowOf(s), sc.ErrorKind(o.Error), distOf(o.Takes)})
+		}
+		if l := s.Limit; l != nil && l.Dependency == d.Name {
+			limits = append(limits, scaling{windowOf(s), i, float64(l.Factor)})
 		}
 	}
 	dep.limits = levelsOf(limits, engine.Time(sc.Duration).Add(sc.Drain.Std()))

@@ -15,7 +15,8 @@ import (
 type handlers struct {
 	rand    engine.Rand
 	classes []handlerClass
-	quiet   []int // by node: executions under way during which it sends no heartbeat
+	quiet   []int   // by node: executions under way during which it sends no heartbeat
+	met     []int64 // by storm: the attempts of which it made something else
 }
 
 // handlerClass is what the handlers of one class do.
@@ -35,6 +36,8 @@ type handlerClass struct {
 
 	failing []failWindow
 	slow    []scaling
+	hangs   []hangWindow
+	killing []hangWindow
 }
 
 type errorShare struct {
@@ -42,8 +45,17 @@ type errorShare struct {
 	kind engine.ErrorKind
 }
 
+// hangWindow is when a share of the attempts takes longer and does not listen, or kills its process.
+type hangWindow struct {
+	sim.Window
+	storm int
+	rate  float64
+	extra time.Duration
+}
+
 type failWindow struct {
 	sim.Window
+	storm int
 	rate  float64
 	kind  engine.ErrorKind
 	takes *dist.Dist
@@ -59,10 +71,11 @@ const (
 	drawKill    = 0
 	drawKillAt  = 1
 	drawSilence = 2
+	drawStorm   = 1 << 15 // and the index of a storm: whether an attempt hangs, or kills, in it
 )
 
 func newHandlers(sc *scenarios.Scenario, rand engine.Rand) *handlers {
-	h := &handlers{rand: rand, classes: make([]handlerClass, len(sc.Jobs)), quiet: make([]int, sc.Engine.Nodes)}
+	h := &handlers{rand: rand, classes: make([]handlerClass, len(sc.Jobs)), quiet: make([]int, sc.Engine.Nodes), met: make([]int64, len(sc.Storms))}
 	dependencies := make(map[string]*dependency)
 	for i := range sc.Dependencies {
 		dependencies[sc.Dependencies[i].Name] = newDependency(sc, &sc.Dependencies[i], rand)
@@ -82,23 +95,31 @@ func newHandlers(sc *scenarios.Scenario, rand engine.Rand) *handlers {
 		}
 	}
 	for i := range sc.Storms {
-		h.addStorm(sc, &sc.Storms[i])
+		h.addStorm(sc, i)
 	}
 	return h
 }
 
-func (h *handlers) addStorm(sc *scenarios.Scenario, s *scenarios.Storm) {
-	switch {
-	case s.Fail != nil:
-		for _, class := range sc.ClassesHit(s.Fail.Hits) {
-			c := &h.classes[class]
-			c.failing = append(c.failing, failWindow{windowOf(s), s.Fail.Rate.Float(), sc.ErrorKind(s.Fail.Error), distOf(s.Fail.Takes)})
+// addStorm adds what a storm does to the attempts of each class that it hits.
+func (h *handlers) addStorm(sc *scenarios.Scenario, i int) {
+	s := &sc.Storms[i]
+	window, each := windowOf(s), func(hits []string, add func(c *handlerClass)) {
+		for _, class := range sc.ClassesHit(hits) {
+			add(&h.classes[class])
 		}
-	case s.Slow != nil:
-		for _, class := range sc.ClassesHit(s.Slow.Hits) {
-			c := &h.classes[class]
-			c.slow = append(c.slow, scaling{windowOf(s), float64(s.Slow.Factor)})
-		}
+	}
+	trouble, _ := s.Trouble()
+	switch x := trouble.(type) {
+	case *scenarios.FailStorm:
+		each(x.Hits, func(c *handlerClass) {
+			c.failing = append(c.failing, failWindow{window, i, x.Rate.Float(), sc.ErrorKind(x.Error), distOf(x.Takes)})
+		})
+	case *scenarios.SlowStorm:
+		each(x.Hits, func(c *handlerClass) { c.slow = append(c.slow, scaling{window, i, float64(x.Factor)}) })
+	case *scenarios.HangStorm:
+		each(x.Hits, func(c *handlerClass) { c.hangs = append(c.hangs, hangWindow{window, i, x.Rate.Float(), x.Extra.Std()}) })
+	case *scenarios.KillStorm:
+		each(x.Hits, func(c *handlerClass) { c.killing = append(c.killing, hangWindow{window, i, x.Rate.Float(), 0}) })
 	}
 }
 
@@ -126,8 +147,20 @@ func (h *handlers) Begin(now engine.Time, node int32, j *engine.Job) sim.Executi
 	} else {
 		h.call(now, c, j, &x)
 	}
-	if c.kills > 0 && h.rand.Uniform(engine.ForKill, job, number, drawKill) < c.kills {
-		x.Kills = true
+	for i := range c.hangs {
+		if w := &c.hangs[i]; w.Has(now) && h.rand.Uniform(engine.ForRunTime, job, number, uint16(drawStorm+w.storm)) < w.rate {
+			x.Runs, x.IgnoresCancel = min(x.Runs+w.extra, dist.LongestDraw), true
+			h.met[w.storm]++
+		}
+	}
+	x.Kills = c.kills > 0 && h.rand.Uniform(engine.ForKill, job, number, drawKill) < c.kills
+	for i := range c.killing {
+		if w := &c.killing[i]; !x.Kills && w.Has(now) && h.rand.Uniform(engine.ForKill, job, number, uint16(drawStorm+w.storm)) < w.rate {
+			x.Kills = true
+			h.met[w.storm]++
+		}
+	}
+	if x.Kills {
 		x.Runs = scaled(x.Runs, h.rand.Uniform(engine.ForKill, job, number, drawKillAt))
 	}
 	return x
@@ -157,6 +190,7 @@ func (h *handlers) runTime(now engine.Time, c *handlerClass, takes *dist.Dist, j
 	for i := range c.slow {
 		if s := &c.slow[i]; s.Has(now) {
 			runs = scaled(runs, s.factor)
+			h.met[s.storm]++
 		}
 	}
 	return runs
@@ -201,6 +235,7 @@ func (h *handlers) fails(now engine.Time, c *handlerClass, j *engine.Job) (engin
 	for i := range c.failing {
 		w := &c.failing[i]
 		if w.Has(now) && h.rand.Uniform(engine.ForFailure, job, number, uint16(i+1)) < w.rate {
+			h.met[w.storm]++
 			return w.kind, w.takes, true
 		}
 	}

@@ -117,11 +117,13 @@ func (d drawing) job(class string) string {
 
 func (d drawing) storm() string {
 	if d.IntN(5) == 0 {
-		return d.of("crash: {nodes: 1, restart-after: 4s}", "redrive: {share: 100%, reset: true}", "redrive: {share: 50%}", "leases: {lose: 40%}")
+		return d.of("crash: {nodes: 1, restart-after: 4s}", "stop: {nodes: 1, grace: 6s}", "on: leased, nth: 20, before: 30s, crash: {nodes: that, restart-after: 3s}",
+			"on: finished, nth: 7, crash: {nodes: that, restart-after: 3s}", "redrive: {share: 100%, reset: true}", "redrive: {share: 50%}", "leases: {lose: 40%}")
 	}
 	return "for: " + d.of("5", "20") + "s, " + d.of("rolling: {every: 3s, restart-after: 2s}", "pause: {nodes: 1}", "heartbeats: {lose: 70%}", "calls: {lose-request: 20%, lose-reply: 20%}", "calls: {duplicate: 60%}",
 		"calls: {delay: {dist: exponential, mean: 1s}}", "calls: {ops: [claim], delay: 7s}", "calls: {error: 50%}", "store: {stall: true}", "store: {slow: 30}", "store: {error: 60%}", "store: {partial: 40%}",
-		"reaper: {stall: true}", "clock: {nodes: 1, skew: 8s}", "clock: {nodes: 1, skew: -8s}")
+		"reaper: {stall: true}", "clock: {nodes: 1, skew: 8s}", "clock: {nodes: 1, skew: -8s}",
+		"store: {parallel: 1}", "hang: {rate: 10%, extra: 9s}", "kill: {rate: 3%}", "on: called, op: commit, nth: 30, before: 20s, pause: {nodes: that}")
 }
 
 func (d drawing) retry() string {

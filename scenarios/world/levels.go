@@ -12,6 +12,7 @@ import (
 // scaling is a factor that holds during the windows of a storm.
 type scaling struct {
 	sim.Window
+	storm  int // its index
 	factor float64
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/check"
+	"qsim/engine/sim"
 	"qsim/policies"
 	"qsim/scenarios"
 )
@@ -43,13 +44,16 @@ func (w *world) rules(rand engine.Rand) check.Rules {
 		}
 	}
 	r.Priority = func(k engine.Kind) int16 { return int16(sc.Jobs[k].Priority) }
-	r.Stalls = slices.ContainsFunc(sc.Storms, func(s scenarios.Storm) bool { return s.Reaper != nil })
-	r.Heeds = !slices.ContainsFunc(sc.Jobs, func(j scenarios.JobClass) bool { return j.IgnoresCancel })
+	t := troublesOf(sc, rand)
+	r.Stalls = t.has(sim.StallReaper)
+	r.Heeds = !slices.ContainsFunc(sc.Jobs, func(j scenarios.JobClass) bool { return j.IgnoresCancel }) &&
+		!slices.ContainsFunc(sc.Storms, func(s scenarios.Storm) bool { return s.Hang != nil })
 	r.Conserving = PromiseOfPolicy(&r, w.policy())
-	for i := range sc.Storms {
-		s := &sc.Storms[i]
-		r.Resets = r.Resets || s.Redrive != nil && s.Redrive.Reset
-		if s.Calls != nil && s.Calls.Duplicate.Float() > 0 && (len(s.Calls.Ops) == 0 || slices.Contains(s.Calls.Ops, "claim")) {
+	for i := range t.controls {
+		r.Resets = r.Resets || t.controls[i].Reset
+	}
+	for i := range t.faults {
+		if f := &t.faults[i]; f.Duplicate > 0 && f.Ops[engine.OpClaim] {
 			r.ShareDen = 0 // a claim that is executed twice brings what its node did not count
 		}
 	}

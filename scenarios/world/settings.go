@@ -8,12 +8,15 @@ import (
 	"qsim/scenarios"
 )
 
-// Windows returns the storms in order of their start. That of a crash lasts until the
+// Windows returns the storms that begin at a known time, in order of their start. That of a crash lasts until the
 // processes are back.
 func Windows(sc *scenarios.Scenario) []measure.Window {
 	var windows []measure.Window
 	for i := range sc.Storms {
 		s := &sc.Storms[i]
+		if s.On != "" {
+			continue // nobody knows when
+		}
 		w := measure.Window{Name: s.Name, From: s.At.Std(), To: s.End()}
 		k := len(windows)
 		for k > 0 && windows[k-1].From > w.From {

@@ -28,7 +28,8 @@ func fitsWallClock(sc *scenarios.Scenario, policy int, speed scenarios.Speed) er
 	}
 	for i := range sc.Storms {
 		s := &sc.Storms[i]
-		if key, why := onlySimulated(s); key != "" {
+		if why := s.OnlySimulated(); why != "" {
+			_, key := s.Trouble()
 			refuse("storms."+s.Name+"."+key, why)
 		}
 	}
@@ -43,37 +44,3 @@ func fitsWallClock(sc *scenarios.Scenario, policy int, speed scenarios.Speed) er
 
 // mostWallWorkers is how many handlers sleep in one process at the most.
 const mostWallWorkers = 20_000
-
-// onlySimulated is the key of s that a run on the wall clock cannot follow, and why.
-func onlySimulated(s *scenarios.Storm) (key, why string) {
-	const (
-		process = "a process of a run on the wall clock cannot be killed, frozen or set back from within"
-		network = "the network is real: its faults cannot be had at will"
-		store   = "the store is real: what it does cannot be had at will"
-	)
-	switch {
-	case s.Crash != nil:
-		return "crash", process
-	case s.Rolling != nil:
-		return "rolling", process
-	case s.Pause != nil:
-		return "pause", process
-	case s.Clock != nil:
-		return "clock", process
-	case s.Heartbeats != nil:
-		return "heartbeats", network
-	case s.Calls != nil:
-		return "calls", network
-	case s.Store != nil:
-		return "store", store
-	case s.Reaper != nil:
-		return "reaper", store
-	case s.Promoter != nil:
-		return "promoter", store
-	case s.Leases != nil:
-		return "leases", store
-	case s.Redrive != nil:
-		return "redrive", store
-	}
-	return "", ""
-}

@@ -39,6 +39,7 @@ type classStamp struct {
 	tenants dist.Zipf
 	only    bool                            // there is but one tenant
 	tenant  func(index int) engine.TenantID // by rank
+	these   []scenarios.Count               // of the arrivals those that come; nil: all
 	serials uint64                          // keys; 0: jobs have none
 	serial  uint32                          // the first key: classes share none
 }
@@ -49,7 +50,7 @@ func newWorkload(sc *scenarios.Scenario, rand engine.Rand) (*workload, error) {
 	key := uint32(1)
 	for class := range sc.Jobs {
 		c := &sc.Jobs[class]
-		stamp := &classStamp{class: class, proto: engine.NewJob{Kind: engine.Kind(class), Priority: c.Priority, Delay: c.Delay.Std()}, only: c.Tenants.Count <= 1}
+		stamp := &classStamp{class: class, proto: engine.NewJob{Kind: engine.Kind(class), Priority: c.Priority, Delay: c.Delay.Std()}, these: c.Arrivals.Only, only: c.Tenants.Count <= 1}
 		var err error
 		if stamp.tenants, err = dist.NewZipf(int(max(c.Tenants.Count, 1)), float64(c.Tenants.Skew)); err != nil {
 			return nil, err
@@ -94,6 +95,17 @@ func (s *stream) advance() {
 // Next returns the earliest arrival; at one instant the class that the file names
 // first comes first.
 func (w *workload) Next() (engine.Time, engine.NewJob, bool) {
+	for {
+		at, j, class, ok := w.next()
+		index := uint64(j.ID) >> scenarios.CopyBits & (1<<scenarios.IndexBits - 1)
+		if !ok || class.these == nil || index >= 1<<scenarios.BurstShift || slices.Contains(class.these, scenarios.Count(index)) {
+			return at, j, ok
+		}
+	}
+}
+
+// next returns the earliest arrival, of those as well that stay away.
+func (w *workload) next() (engine.Time, engine.NewJob, *classStamp, bool) {
 	best := w.streams[0]
 	for _, s := range w.streams[1:] {
 		if s.ahead.at < best.ahead.at {
@@ -101,15 +113,15 @@ func (w *workload) Next() (engine.Time, engine.NewJob, bool) {
 		}
 	}
 	if best.over {
-		return 0, engine.NewJob{}, false
+		return 0, engine.NewJob{}, nil, false
 	}
-	a := &best.ahead
-	at, j := a.at, w.job(best.class, a.index, a.tenant)
+	a, class := &best.ahead, best.class
+	at, j := a.at, w.job(class, a.index, a.tenant)
 	a.index++
 	if a.count--; a.count == 0 {
 		best.advance()
 	}
-	return at, j, true
+	return at, j, class, true
 }
 
 // job returns the first copy of an arrival; tenant 0 is drawn.

@@ -1,0 +1,50 @@
+package scenarios
+
+import (
+	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/quantity"
+)
+
+// CallStorm disturbs calls between nodes and store. Each share is drawn for itself.
+type CallStorm struct {
+	Ops         []string      `yaml:"ops,flow"`        // claim, commit, extend, recover, promote, lead, stats; none: all of them
+	LoseRequest Share         `yaml:"lose-request"`    // of requests: nothing happens
+	LoseReply   Share         `yaml:"lose-reply"`      // of replies: it happened, and the caller does not know
+	Duplicate   Share         `yaml:"duplicate"`       // of requests: they arrive twice
+	Error       Share         `yaml:"error"`           // of requests: the store refuses them
+	Delay       *Distribution `yaml:"delay,omitempty"` // added to every request; nil: none
+	Nodes       *Nodes        `yaml:"nodes,omitempty"` // nil: of all nodes
+}
+
+func (t *CallStorm) check(c *checker, s *Storm, at keyPath) {
+	if node := c.node(at.key("ops")...); node != nil && len(node.Content) == len(t.Ops) {
+		for k, op := range t.Ops {
+			c.checkCall(node.Content[k], op)
+		}
+	}
+	c.checkSomeNodes(s, t.Nodes, at.key("nodes")...)
+	if !c.sound(at...) {
+		return
+	}
+	if t.LoseRequest.Num+t.LoseReply.Num+t.Duplicate.Num+t.Error.Num == 0 && (t.Delay == nil || t.Delay.IsNone()) {
+		c.errorf(c.near(at...), "the calls are not disturbed").Help = "write lose-request, lose-reply, duplicate or error with a share, or delay with a time"
+	}
+}
+
+func (t *CallStorm) simulated() string { return ofNetwork }
+
+// calls are the calls between nodes and store that a storm can disturb, or begin with.
+var calls = []string{"claim", "commit", "extend", "recover", "promote", "lead", "stats"}
+
+// checkCall checks the name of a call.
+func (c *checker) checkCall(at *yaml.Node, op string) {
+	if contains(calls, op) {
+		return
+	}
+	e := unknownName("call", op, calls)
+	if e.Message = "unknown call " + quantity.Quote(op); e.Help == "" {
+		e.Help = "want " + quantity.OrList(calls)
+	}
+	c.add(at, Error, e)
+}

@@ -1,0 +1,33 @@
+package scenarios
+
+// ClockStorm sets the clocks of nodes off: by Skew for the window, or by Jump from its
+// start on. Exactly one of them is set. Only a node that looks at its clock notices: see
+// Lease.Check.
+type ClockStorm struct {
+	Nodes Nodes   `yaml:"nodes"`
+	Skew  *Offset `yaml:"skew,omitempty"`
+	Jump  *Offset `yaml:"jump,omitempty"`
+}
+
+func (t *ClockStorm) check(c *checker, s *Storm, at keyPath) {
+	c.checkNodes(s, t.Nodes, at.key("nodes")...)
+	switch {
+	case !c.sound(at...):
+		return
+	case t.Skew == nil && t.Jump == nil:
+		c.errorf(c.near(at...), "the clocks are not set off").Help = "skew: 30s lasts for the window; jump: -30s stays"
+		return
+	case t.Skew != nil && t.Jump != nil:
+		c.errorf(c.key(at.key("jump")...), "a clock is off by a skew or a jump, not both").Help = "make them two storms with windows of their own"
+		return
+	}
+	if c.sc.Engine.Lease.Check == "store" && c.sound("engine", "lease", "check") {
+		c.warnf(c.key(at...), "no node notices: leases are checked by the store alone").Help = "engine.lease.check: local lets the holder compare its own clock"
+	}
+}
+
+func (t *ClockStorm) instant() bool { return t.Jump != nil }
+
+func (t *ClockStorm) simulated() string { return ofProcess }
+
+func (t *ClockStorm) follows() bool { return true }

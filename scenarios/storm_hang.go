@@ -1,0 +1,16 @@
+package scenarios
+
+// HangStorm makes attempts take longer, and deaf to being told to stop.
+type HangStorm struct {
+	Hits  []string `yaml:"hits,flow"` // as those of FailStorm
+	Rate  Share    `yaml:"rate"`      // of the attempts that begin in the window
+	Extra Duration `yaml:"extra"`     // added to their run time; more than 0
+}
+
+func (t *HangStorm) check(c *checker, s *Storm, at keyPath) {
+	c.checkHits(t.Hits, at.key("hits")...)
+	c.checkLoss(t.Rate, "the storm hangs nothing", at.key("rate")...)
+	if c.required(at.key("extra")...) {
+		c.positive(t.Extra, at.key("extra")...)
+	}
+}

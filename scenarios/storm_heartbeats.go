@@ -1,0 +1,17 @@
+package scenarios
+
+// HeartbeatStorm loses heartbeats on their way to the store.
+type HeartbeatStorm struct {
+	Lose  Share  `yaml:"lose"`
+	Nodes *Nodes `yaml:"nodes,omitempty"` // nil: of all nodes
+}
+
+func (t *HeartbeatStorm) check(c *checker, s *Storm, at keyPath) {
+	c.checkLoss(t.Lose, "the storm loses nothing", at.key("lose")...)
+	c.checkSomeNodes(s, t.Nodes, at.key("nodes")...)
+	if c.sc.Engine.Lease.Heartbeat == 0 && c.sound("engine", "lease", "heartbeat") {
+		c.warnf(c.key(at...), "there are no heartbeats to lose: engine.lease.heartbeat is 0s")
+	}
+}
+
+func (t *HeartbeatStorm) simulated() string { return ofNetwork }

@@ -1,0 +1,17 @@
+package scenarios
+
+import "qsim/engine/quantity"
+
+// LimitStorm multiplies the limit of a dependency, which must have one; a concurrency
+// is rounded up.
+type LimitStorm struct {
+	Dependency string `yaml:"dependency"`
+	Factor     Factor `yaml:"factor"`
+}
+
+func (t *LimitStorm) check(c *checker, s *Storm, at keyPath) {
+	c.required(at.key("factor")...)
+	if d := c.checkDependencyHit(t.Dependency, at...); d != nil && d.Limit == nil && c.sound("dependencies") {
+		c.errorf(c.near(at.key("dependency")...), "dependency %s has no limit to change", quantity.Quote(d.Name)).Help = "write limit: {concurrency: 50} at the dependency"
+	}
+}

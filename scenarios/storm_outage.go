@@ -1,0 +1,19 @@
+package scenarios
+
+// OutageStorm makes every call to a dependency fail, whatever its limit.
+type OutageStorm struct {
+	Dependency string        `yaml:"dependency"`
+	Error      string        `yaml:"error"`           // what attempts fail with
+	Takes      *Distribution `yaml:"takes,omitempty"` // run time of a failing attempt; nil: the service time
+}
+
+func (t *OutageStorm) check(c *checker, s *Storm, at keyPath) {
+	c.checkDependencyHit(t.Dependency, at...)
+	c.checkErrorKind(t.Error, at.key("error")...)
+}
+
+func (t *OutageStorm) fill() {
+	if t.Error == "" {
+		t.Error = "unavailable"
+	}
+}

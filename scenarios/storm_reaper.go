@@ -1,0 +1,21 @@
+package scenarios
+
+// ReaperStorm stops whoever looks for expired leases.
+type ReaperStorm struct {
+	Stall bool `yaml:"stall"` // true
+}
+
+func (t *ReaperStorm) check(c *checker, s *Storm, at keyPath) {
+	c.checkStall(t.Stall, at)
+}
+
+func (t *ReaperStorm) simulated() string { return ofStore }
+
+func (t *ReaperStorm) follows() bool { return true }
+
+// checkStall checks that what a storm is to stall is stalled.
+func (c *checker) checkStall(stalls bool, at keyPath) {
+	if !stalls && c.sound(at...) {
+		c.errorf(c.near(at.key("stall")...), "the storm stalls nothing").Help = "write {stall: true}"
+	}
+}

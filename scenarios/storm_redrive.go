@@ -1,0 +1,17 @@
+package scenarios
+
+// RedriveStorm makes dead jobs ready again at its start; For does not matter.
+type RedriveStorm struct {
+	Share Share `yaml:"share"` // of the dead jobs
+	Reset bool  `yaml:"reset"` // forget their attempts; otherwise the next failure is their last
+}
+
+func (t *RedriveStorm) check(c *checker, s *Storm, at keyPath) {
+	c.checkLoss(t.Share, "the storm redrives nothing", at.key("share")...)
+}
+
+func (t *RedriveStorm) instant() bool { return true }
+
+func (t *RedriveStorm) simulated() string { return ofStore }
+
+func (t *RedriveStorm) follows() bool { return true }

@@ -1,0 +1,39 @@
+package scenarios
+
+import "time"
+
+// RollingStorm kills one process after the other, by index, as a deployment does: node 0
+// at the start of the window, the next every Every, and round again until the window ends.
+type RollingStorm struct {
+	Every        Duration `yaml:"every"` // more than 0
+	RestartAfter Duration `yaml:"restart-after"`
+}
+
+func (t *RollingStorm) check(c *checker, s *Storm, at keyPath) {
+	c.required(at.key("restart-after")...)
+	if !c.required(at.key("every")...) || !c.sound("engine", "nodes") || !c.sound(at[:2]...) {
+		return
+	}
+	c.positive(t.Every, at.key("every")...)
+	times := 1.0
+	if s.Repeat != nil {
+		times = float64(s.Repeat.Times)
+	}
+	every := c.near(at.key("every")...)
+	switch nodes := float64(c.sc.Engine.Nodes); {
+	case t.Every == 0:
+	case float64(s.For)/float64(t.Every)*times > mostRestarts:
+		c.errorf(every, "one run would kill %.1g processes: at most %d", float64(s.For)/float64(t.Every)*times, mostRestarts)
+	case float64(t.RestartAfter) >= float64(t.Every)*nodes && s.For > t.RestartAfter:
+		c.warnf(c.given(at.key("restart-after")), "it is a process's turn again before it is back: %v is not below %d × %v", t.RestartAfter, c.sc.Engine.Nodes, t.Every)
+	}
+}
+
+func (t *RollingStorm) simulated() string { return ofProcess }
+
+func (t *RollingStorm) length(window time.Duration) time.Duration {
+	return window + t.RestartAfter.Std()
+}
+
+// mostRestarts bounds the processes that one storm kills.
+const mostRestarts = 1_000_000

@@ -1,0 +1,39 @@
+package scenarios
+
+// StoreStorm disturbs the store: exactly one of the fields is set.
+type StoreStorm struct {
+	Stall    bool    `yaml:"stall,omitempty"`    // calls wait for the end of the window
+	Slow     *Factor `yaml:"slow,omitempty"`     // what calls cost × Slow
+	Error    *Share  `yaml:"error,omitempty"`    // of calls are refused
+	Parallel *Count  `yaml:"parallel,omitempty"` // calls are served at once, the rest wait their turn; at least 1
+	Partial  *Share  `yaml:"partial,omitempty"`  // of the outcomes of every commit are refused, the others take effect
+}
+
+func (t *StoreStorm) check(c *checker, s *Storm, at keyPath) {
+	node := c.node(at...)
+	switch {
+	case !c.sound(at...):
+	case len(node.Content) == 0:
+		c.errorf(node, "the store is not disturbed").Help = "write {stall: true}, {slow: 10}, {error: 5%}, {partial: 25%} or {parallel: 2}"
+	case len(node.Content) > 2:
+		c.errorf(c.given(at), "the storm disturbs the store in two ways").Help = "make them two storms with windows of their own"
+	case t.Error != nil:
+		c.checkRefused(*t.Error, at.key("error")...)
+	case t.Partial != nil:
+		c.checkRefused(*t.Partial, at.key("partial")...)
+	case t.Parallel != nil:
+		c.count(*t.Parallel, 1, mostBatch, "", at.key("parallel")...)
+	case t.Slow == nil && !t.Stall:
+		c.errorf(c.near(at.key("stall")...), "the storm stalls nothing").Help = "write stall: true"
+	}
+}
+
+func (t *StoreStorm) simulated() string { return ofStore }
+
+func (t *StoreStorm) follows() bool { return t.Stall || t.Parallel != nil }
+
+func (c *checker) checkRefused(share Share, path ...any) {
+	if share.Num == 0 {
+		c.warnf(c.near(path...), "the storm refuses nothing")
+	}
+}

@@ -1,0 +1,162 @@
+package world
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"qsim/engine"
+	"qsim/engine/sim"
+	"qsim/scenarios"
+)
+
+// troubled is a scenario that any storm makes a difference to.
+const troubled = `
+duration: 2m
+drain: 10m
+warmup: 0s
+seeds: 1
+engine:
+  nodes: 3
+  workers: 4
+  call-timeout: 1s
+  lease: {ttl: 5s, heartbeat: 1s, check: local}
+  commit: {linger: 0s}
+  promoter: {every: 500ms}
+retry: {max-attempts: 3, backoff: {kind: fixed, delay: 1s}}
+dependencies: [{name: api, limit: {concurrency: 5}}]
+jobs:
+  - {class: mail, arrivals: {process: poisson, rate: 20/s}, service: {dist: exponential, mean: 400ms}, fails: {rate: 20%}, calls: api}
+storms: [{name: a, `
+
+// samples are a storm of each kind.
+var samples = map[string]string{
+	"fail": "fail: {rate: 50%}", "slow": "slow: {factor: 3}", "hang": "hang: {rate: 10%, extra: 20s}", "kill": "kill: {rate: 1%}",
+	"burst": "burst: {class: mail, factor: 2}", "outage": "outage: {dependency: api}", "limit": "limit: {dependency: api, factor: 0.1}",
+	"crash": "crash: {nodes: 1, restart-after: 5s}", "rolling": "rolling: {every: 5s, restart-after: 2s}", "stop": "stop: {nodes: 1, grace: 5s}",
+	"pause": "pause: {nodes: 1}", "heartbeats": "heartbeats: {lose: 90%}", "calls": "calls: {lose-reply: 10%}", "store": "store: {slow: 30}",
+	"reaper": "reaper: {stall: true}", "promoter": "promoter: {stall: true}", "leases": "leases: {lose: 100%}", "clock": "clock: {nodes: 1, skew: 30s}",
+	"redrive": "redrive: {share: 100%, reset: true}",
+}
+
+// TestEveryTroubleActs: what the language knows as a storm makes a difference to a run, of every kind, and the checker
+// takes it for no mistake of the engine.
+func TestEveryTroubleActs(t *testing.T) {
+	if raced {
+		t.Skip("simulations by one goroutine")
+	}
+	fingerprint := func(text string) uint64 {
+		t.Helper()
+		sc, ds := scenarios.Load("test.yaml", []byte(text), nil)
+		if sc == nil {
+			t.Fatalf("%s", render(t, "test.yaml", []byte(text), ds))
+		}
+		runs, err := Run(context.Background(), sc, Options{Parallel: 1, Check: true})
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		return runs[0].Fingerprint
+	}
+	crash := "at: 40s, crash: {nodes: 1, restart-after: 5s}}" // so that there is something to reap
+	for _, key := range scenarios.Troubles() {
+		storm, ok := samples[key]
+		if !ok {
+			t.Errorf("no sample of %s", key)
+			continue
+		}
+		if fingerprint(troubled+"at: 30s, for: 30s, "+storm+"}, {name: b, "+crash+"]\n") == fingerprint(troubled+crash+"]\n") {
+			t.Errorf("%s makes no difference", storm)
+		}
+	}
+	if len(samples) != len(scenarios.Troubles()) {
+		t.Errorf("%d samples of %d kinds", len(samples), len(scenarios.Troubles()))
+	}
+}
+
+// TestStormsThatFollowEvents: which control of the simulation a storm turns into that begins with an event.
+func TestStormsThatFollowEvents(t *testing.T) {
+	for _, tt := range []struct {
+		storm string
+		want  sim.Control
+	}{
+		{"on: leased, nth: 5, at: 50ms, crash: {nodes: that, restart-after: 2s}", sim.Control{Kind: sim.Crash, On: engine.Leased, Nth: 5, Node: -1, At: 5e7, For: 2e9}},
+		{"on: called, op: promote, at: 0s, for: 1s, before: 30s, pause: {nodes: [1]}", sim.Control{Kind: sim.Pause, On: engine.Called, Op: engine.OpPromote, Node: 1, For: 1e9, Before: 30e9}},
+		{"on: finished, nth: 2, for: 1s, store: {stall: true}", sim.Control{Kind: sim.StallStore, On: engine.Finished, Nth: 2, Node: -1, For: 1e9}},
+		{"on: finished, for: 1s, store: {parallel: 2}", sim.Control{Kind: sim.LimitStore, On: engine.Finished, Node: -1, For: 1e9, Limit: 2}},
+	} {
+		sc := load(t, troubled+tt.storm+"}]\n")
+		if d := cmp.Diff([]sim.Control{tt.want}, troublesOf(sc, engine.Rand{Seed: 1}).controls); d != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.storm, d)
+		}
+		if windows := Windows(sc); len(windows) != 0 {
+			t.Errorf("%s has the windows %v", tt.storm, windows)
+		}
+	}
+}
+
+// TestCrashAfterTheEvent: the process dies where and when the event was.
+func TestCrashAfterTheEvent(t *testing.T) {
+	sc := load(t, troubled+"on: leased, nth: 5, at: 50ms, crash: {nodes: that, restart-after: 2s}}]\n")
+	leased := 0
+	var fifth, died engine.Event
+	_, err := Run(context.Background(), sc, Options{Parallel: 1, Alter: func(_ int, _ uint64, cfg *sim.Config) {
+		cfg.Recorder = watching{cfg.Recorder, func(e *engine.Event) {
+			switch e.Kind {
+			case engine.Leased:
+				if leased++; leased == 5 {
+					fifth = *e
+				}
+			case engine.NodeDown:
+				died = *e
+			}
+		}}
+	}})
+	if err != nil || died.Node != fifth.Node || died.At != fifth.At.Add(50e6) {
+		t.Errorf("%v: the fifth lease is that of node %d at %v, node %d dies at %v", err, fifth.Node, fifth.At, died.Node, died.At)
+	}
+}
+
+// watching shows all events to a function.
+type watching struct {
+	next engine.Recorder
+	see  func(*engine.Event)
+}
+
+func (w watching) Record(e *engine.Event) {
+	w.see(e)
+	w.next.Record(e)
+}
+
+// TestOnlySomeArrivals: of the arrivals of a class those come that it names, as they would have come among all.
+func TestOnlySomeArrivals(t *testing.T) {
+	arrivals := func(only string) (all map[engine.JobID]engine.Time) {
+		sc := load(t, "duration: 1m\nwarmup: 0s\njobs: [{class: a, arrivals: {process: poisson, rate: 1/s"+only+"}, service: 10ms}]\nstorms: [{name: s, at: 5s, burst: {class: a, count: 2}}]\n")
+		w, err := newWorkload(sc, engine.Rand{Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = map[engine.JobID]engine.Time{}
+		for {
+			at, j, ok := w.Next()
+			if !ok {
+				return all
+			}
+			all[j.ID] = at
+		}
+	}
+	all, some := arrivals(""), arrivals(", only: [17, 3]")
+	if len(some) != 4 {
+		t.Errorf("%d jobs, want two, and two of the burst", len(some))
+	}
+	for id, at := range some {
+		if all[id] != at {
+			t.Errorf("job %d comes at %v, among all at %v", id, at, all[id])
+		}
+	}
+	for _, index := range []uint64{3, 17} {
+		if _, comes := some[scenarios.JobID(0, index)]; !comes {
+			t.Errorf("job %d stays away", index)
+		}
+	}
+}

@@ -1,18 +1,26 @@
 // Package bench is the command qbench, which runs the queue engine on the wall clock, against memory and PostgreSQL:
-// how fast it is, how noisy the machine is, and how well the simulation predicts it.
+// how fast it is, how noisy the machine is, and how well the simulation predicts it. A program that calls Main is
+// qbench with policies of its own, as one that calls cli.Main is qsim.
 package bench
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"qsim/cmd/ui"
+	"qsim/policies"
 )
 
-// Main runs qbench with the arguments of the process, and ends the process.
-func Main() {
+// Main runs qbench with the arguments of the process, and ends the process. Kinds are policies beside those that there
+// are; one that policies.Add refuses ends the process with what is wrong with it.
+func Main(kinds ...policies.Kind) {
+	if err := policies.Add(kinds...); err != nil {
+		fmt.Fprintf(os.Stderr, "qbench: %v\n", err)
+		os.Exit(int(ui.ExitUsage))
+	}
 	// A reader that hangs up is an error of the write then, after which a schema is dropped
 	// and a server stopped; the signal would end the process at once.
 	signal.Ignore(syscall.SIGPIPE)

@@ -45,7 +45,7 @@ func (m tests) Run() int {
 
 // TestMain lets this binary be qbench, for the scripts and for tests of processes.
 func TestMain(m *testing.M) {
-	testscript.Main(tests{m}, map[string]func(){"qbench": Main})
+	testscript.Main(tests{m}, map[string]func(){"qbench": func() { Main() }})
 }
 
 // needServer skips a test where there is no server.

@@ -1,0 +1,86 @@
+package scripts
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestOwnPolicy builds qsim and qbench with a policy of a module of its own, testdata/own-policy, which finds this one
+// by the replace line that the README shows, and holds that every command knows the policy.
+func TestOwnPolicy(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const source = "testdata/own-policy"
+	for _, name := range []string{"go.mod", "qsim/main.go"} {
+		text, err := os.ReadFile(filepath.Join(source, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := map[string]string{"go.mod": "replace qsim => ", "qsim/main.go": "func main() { cli.Main(queue.Polite) }"}[name]
+		if !bytes.Contains(text, []byte(line)) || !bytes.Contains(readme, []byte(line)) {
+			t.Errorf("%s and the README do not both have %q", name, line)
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "queue")
+	if err := os.CopyFS(dir, os.DirFS(source)); err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, err := os.ReadFile("../go.sum")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go.sum"), sums, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	run := func(t *testing.T, name string, arguments ...string) string {
+		t.Helper()
+		process := exec.CommandContext(t.Context(), name, arguments...)
+		process.Dir, process.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
+		var out, errors bytes.Buffer
+		process.Stdout, process.Stderr = &out, &errors
+		if err := process.Run(); err != nil {
+			t.Fatalf("%s %q: %v\n%s", name, arguments, err, &errors)
+		}
+		return out.String()
+	}
+	run(t, "go", "mod", "edit", "-replace=qsim="+root)
+	run(t, "go", "build", "-o", "bin/", "./qsim", "./qbench")
+	for _, tt := range []struct {
+		arguments string
+		want      []string
+	}{
+		{"qsim list policies", []string{"polite", "fifo"}},
+		{"qsim list policies polite", []string{"how long no retries are claimed", "10s"}},
+		{"qsim validate outage.yaml", []string{"2 policies"}},
+		{"qsim explain outage.yaml", []string{"policies.polite.pause", "5s"}},
+		{"qsim run outage.yaml -q --no-files", []string{"polite"}},
+		{"qsim run outage.yaml -q --no-files --check --policy polite", []string{"polite"}},
+		{"qsim trace outage.yaml --policy polite", []string{"polite"}},
+		{"qsim sweep outage.yaml -q --vary policies.polite.pause=1s,20s --format csv", []string{"0,1s,polite", "1,20s,polite"}},
+		{"qsim tune outage.yaml -q --no-files --max-seeds 20 --over policies.polite.pause=1s,20s --minimize fresh.wait.mean", []string{"policies.polite.pause="}},
+		{"qsim map outage.yaml -n 1 --refine 0 --no-files --policy polite --x policies.polite.pause=1s,20s --y storms.down.for=10s,20s", []string{"polite: "}},
+		{"qsim chaos --seeds 40 -q", []string{"40 seeds"}},
+		{"qsim __complete run outage.yaml --policy pol", []string{"polite"}},
+		{"qbench run --scenario outage.yaml --policy polite --speed 100x", []string{"polite"}},
+	} {
+		t.Run(tt.arguments, func(t *testing.T) {
+			words := strings.Fields(tt.arguments)
+			out := run(t, filepath.Join(dir, "bin", words[0]), words[1:]...)
+			for _, want := range tt.want {
+				if !strings.Contains(out, want) {
+					t.Errorf("want %q in\n%s", want, out)
+				}
+			}
+		})
+	}
+}

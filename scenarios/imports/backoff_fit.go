@@ -169,8 +169,8 @@ func (p *Pause) ends() (low, high float64) {
 	return max(0, p.Recorded[0]-0.05*width), p.Recorded[2] + 0.05*width
 }
 
-// jitterOf tells none, full, equal and ±x% apart by the ratio of the shortest to the longest pause, which does not depend
-// on the delay. Jitter that only adds or only takes away is, with another base, the same distribution as ±x%.
+// jitterOf tells none, full, equal and ±x% apart by the ratio of the shortest to the longest pause, which does not
+// depend on the delay. Jitter that only adds or only takes away is, with another base, the same distribution as ±x%.
 func jitterOf(pauses []Pause, blur float64) jitter {
 	// The pauses weigh as their numbers do, those blurred least by waits most.
 	sum, weight, seen, blurred := 0.0, 0.0, int64(0), 0.0

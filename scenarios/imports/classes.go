@@ -79,8 +79,8 @@ func (r *reader) tooManyLabels(label, rank string) error {
 	if 2*len(names) <= mostLabels {
 		what, column, value = "classes and priorities of them", priority, rank
 	}
-	return fmt.Errorf("there are more than %d %s: is the column that says %s the right one? --columns %s=COLUMN names another",
-		mostLabels, what, shorten(value), column)
+	return fmt.Errorf("there are more than %d %s: is the column that says %s the right one? "+
+		"--columns %s=COLUMN names another", mostLabels, what, shorten(value), column)
 }
 
 // classNames chooses the groups of labels that are classes of their own, those with the most rows.
@@ -137,7 +137,8 @@ func (n *classNames) groups(labels []string, rows []int64) (groups []labelGroup)
 		groups = append(groups, own...)
 	}
 	slices.SortStableFunc(groups, func(a, b labelGroup) int {
-		return cmp.Or(cmp.Compare(b.rows, a.rows), strings.Compare(a.name, b.name), cmp.Compare(a.priority.value, b.priority.value))
+		return cmp.Or(cmp.Compare(b.rows, a.rows), strings.Compare(a.name, b.name),
+			cmp.Compare(a.priority.value, b.priority.value))
 	})
 	return groups
 }

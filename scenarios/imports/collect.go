@@ -29,11 +29,12 @@ type collected struct {
 	service, takes       sample // s
 	wait, sojourn        *measure.Histogram
 	retryWait            *measure.Histogram
-	pauses               [pauseNumbers][pauseEnds]sample // s, after that many failures and one, by what they run from and to
-	deadAfter            map[int32]int64                 // attempts
-	most                 map[int32]int64                 // as declared
-	highest              int32
-	tenants              map[uint32]bool
+	// pauses are after that many failures and one, by what they run from and to, s.
+	pauses    [pauseNumbers][pauseEnds]sample
+	deadAfter map[int32]int64 // attempts
+	most      map[int32]int64 // as declared
+	highest   int32
+	tenants   map[uint32]bool
 }
 
 // kindCount counts the failures of one kind.

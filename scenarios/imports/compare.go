@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"qsim/results"
@@ -17,8 +16,8 @@ type Comparison struct {
 	What      string // fresh wait, retry wait or sojourn; with a class, or of all
 	Recorded  Spread
 	Simulated Spread
-	// Distance is the largest difference of the shares of jobs up to any wait, in [0, 1], of
-	// waits that are apart by more than Slack and a twentieth; a sojourn by what acks linger besides.
+	// Distance is the largest difference of the shares of jobs up to any wait, in [0, 1], of waits that are apart by
+	// more than Slack and a twentieth; a sojourn by what acks linger besides.
 	Distance float64
 	// Number, if it is not nil, is compared instead: it is no wait.
 	Number *NumberPair
@@ -35,13 +34,24 @@ type NumberPair struct {
 type Spread struct {
 	Count    int64
 	P50, P99 time.Duration
-	// Low and High are where P99 may lie with so many waits: order statistics with a
-	// confidence of 99 %, as if waits did not depend on each other.
+	// Low and High are where P99 may lie with so many waits: order statistics with a confidence of 99 %, as if waits
+	// did not depend on each other.
 	Low, High time.Duration
 }
 
-// Close reports whether the two may stand for each other. Of few waits chance alone makes
-// more: 1.63/√n with a probability of 1 % (Smirnov's limit).
+// Slack is how far apart two waits may be that count as one: a record holds when a job began, a simulation when it was
+// claimed, with a store and a clock between them.
+const Slack = 10 * time.Millisecond
+
+const (
+	closeDistance = 0.1  // up to which a simulation has the waits of its record: one job in ten has another wait
+	closeTail     = 0.25 // by how much of itself the 99th percentile may be off, beyond chance
+	closeNumber   = 0.1  // by how much of itself a number may be off
+	leastCompared = 20   // waits that must be recorded for a comparison
+)
+
+// Close reports whether the two may stand for each other. Of few waits chance alone makes more: 1.63/√n with a
+// probability of 1 % (Smirnov's limit).
 func (c *Comparison) Close() bool {
 	if n := c.Number; n != nil {
 		return math.Abs(n.Recorded-n.Simulated) <= n.Tolerance
@@ -54,17 +64,6 @@ func (c *Comparison) Close() bool {
 	return c.Distance <= max(closeDistance, 1.63/math.Sqrt(float64(c.Recorded.Count)))
 }
 
-// Slack is how far apart two waits may be that count as one: a record says when a job began,
-// a simulation when it was claimed, with a store and a clock between them.
-const Slack = 10 * time.Millisecond
-
-// closeDistance is that up to which a simulation has the waits of its record: one job in ten
-// has another wait.
-const closeDistance = 0.1
-
-// closeTail is by how much of itself the 99th percentile may be off, beyond chance.
-const closeTail = 0.25
-
 // measured are the waits that are compared.
 var measured = []struct {
 	what, metric string
@@ -75,19 +74,22 @@ var measured = []struct {
 	{"sojourn", "sojourn", func(c *Class) *measure.Histogram { return c.Sojourn }},
 }
 
-// leastCompared is how many waits must be recorded for a comparison.
-const leastCompared = 20
-
-// Compare simulates the scenario that was written and compares its waits with those on
-// record. progress is told of every simulation that ends; nil: nobody is. Waits that are not
+// Compare simulates the scenario that was written and compares its waits with those on record, and how many jobs died
+// and how many attempts each had. progress is called after every simulation; nil: not at all. Waits that are not
 // recorded are left out.
-func (r *Recording) Compare(ctx context.Context, w *Written, parallel int, progress func(finished, total int)) ([]Comparison, error) {
+func (r *Recording) Compare(ctx context.Context, w *Written, parallel int, progress func(finished, total int)) (
+	all []Comparison, err error,
+) {
 	sc := w.Scenario
+	classes := r.Classes
+	if len(classes) == 1 {
+		classes = nil // it is all of them
+	}
 	var queries []measure.Query
-	for i := range r.Classes {
+	for i := range classes {
 		for _, m := range measured {
-			if m.of(&r.Classes[i]).Count() >= leastCompared && len(r.Classes) > 1 {
-				queries = append(queries, measure.Query{Metric: m.metric + ".p99", Class: r.Classes[i].Name})
+			if m.of(&classes[i]).Count() >= leastCompared {
+				queries = append(queries, measure.Query{Metric: m.metric + ".p99", Class: classes[i].Name})
 			}
 		}
 	}
@@ -107,34 +109,33 @@ func (r *Recording) Compare(ctx context.Context, w *Written, parallel int, progr
 	if err != nil {
 		return nil, fmt.Errorf("summarize: %w", err)
 	}
-	var all []Comparison
 	for _, m := range measured {
-		sum := new(measure.Histogram)
+		sum, slack := new(measure.Histogram), Slack
 		for i := range r.Classes {
 			sum.Merge(m.of(&r.Classes[i]))
 		}
-		slack := Slack
 		if m.metric == "sojourn" { // it ends with the ack, which waits for others; a record's with the run
 			slack += sc.Engine.Commit.Linger.Std()
 		}
-		all = appendComparison(all, m.what, slack, sum, find(summary, m.metric, ""))
-		for i := range r.Classes {
-			c := &r.Classes[i]
-			if len(r.Classes) > 1 {
-				all = appendComparison(all, m.what+" "+c.Name, slack, m.of(c), find(summary, m.metric, c.Name))
+		add := func(what string, recorded *measure.Histogram, class string) {
+			query := measure.Query{Metric: m.metric, Class: class}
+			for _, h := range summary.Data[0].Pooled {
+				if h.Query == query && recorded.Count() >= leastCompared && h.Hist.Count() > 0 {
+					all = append(all, Comparison{What: what, Recorded: spreadIn(recorded), Simulated: spreadIn(h.Hist),
+						Distance: apart(recorded, h.Hist, slack)})
+				}
 			}
+		}
+		add(m.what, sum, "")
+		for i := range classes {
+			add(m.what+" "+classes[i].Name, m.of(&classes[i]), classes[i].Name)
 		}
 	}
 	return append(all, r.numbers(summary)...), nil
 }
 
-const (
-	deadShare    = "dead.share"
-	attemptsMean = "attempts.mean"
-)
-
-// numbers compares how many jobs died and how many attempts each had. Attempts of jobs that
-// were open at the end of the records are those until then.
+// numbers compares how many jobs died and how many attempts each had. Attempts of jobs that were open at the end of the
+// records are those until then.
 func (r *Recording) numbers(summary *results.Summary) (all []Comparison) {
 	var jobs, dead, attempts int64
 	for i := range r.Classes {
@@ -149,50 +150,33 @@ func (r *Recording) numbers(summary *results.Summary) (all []Comparison) {
 		what, metric string
 		recorded     float64
 		share        bool
-	}{{"dead share", deadShare, float64(dead) / n, true}, {"attempts per job", attemptsMean, float64(attempts) / n, false}} {
-		metrics := summary.Policies[0].Metrics
-		at := slices.IndexFunc(metrics, func(e results.Estimate) bool { return e.Query == measure.Query{Metric: one.metric} })
-		if at < 0 || math.IsNaN(metrics[at].Mean) {
-			continue
+	}{
+		{"dead share", "dead.share", float64(dead) / n, true},
+		{"attempts per job", "attempts.mean", float64(attempts) / n, false},
+	} {
+		for _, e := range summary.Policies[0].Metrics {
+			if e.Query != (measure.Query{Metric: one.metric}) || math.IsNaN(e.Mean) {
+				continue
+			}
+			pair := NumberPair{one.recorded, e.Mean, closeNumber * one.recorded, one.share}
+			if one.share { // a share's own scatter, and that of the simulation, at 99 %
+				p := (one.recorded + e.Mean) / 2
+				pair.Tolerance += 2.58*math.Sqrt(2*p*(1-p)/n) + 1/n
+			}
+			all = append(all, Comparison{What: one.what, Number: &pair})
 		}
-		e := &metrics[at]
-		pair := NumberPair{Recorded: one.recorded, Simulated: e.Mean, Share: one.share, Tolerance: closeNumber * one.recorded}
-		if one.share { // a share's own scatter, and that of the simulation, at 99 %
-			p := (one.recorded + e.Mean) / 2
-			pair.Tolerance += 2.58*math.Sqrt(2*p*(1-p)/n) + 1/n
-		}
-		all = append(all, Comparison{What: one.what, Number: &pair})
 	}
 	return all
 }
 
-// closeNumber is by how much of itself a number may be off.
-const closeNumber = 0.1
-
-// find returns the pooled histogram of a family of waits, nil if there is none.
-func find(summary *results.Summary, family, class string) *measure.NamedHistogram {
-	for i := range summary.Data[0].Pooled {
-		if h := &summary.Data[0].Pooled[i]; h.Query == (measure.Query{Metric: family, Class: class}) {
-			return h
-		}
-	}
-	return nil
-}
-
-func appendComparison(all []Comparison, what string, slack time.Duration, recorded *measure.Histogram, simulated *measure.NamedHistogram) []Comparison {
-	if recorded.Count() < leastCompared || simulated == nil || simulated.Hist.Count() == 0 {
-		return all
-	}
-	return append(all, Comparison{What: what, Recorded: spreadIn(recorded), Simulated: spreadIn(simulated.Hist), Distance: apart(recorded, simulated.Hist, slack)})
-}
-
 func spreadIn(h *measure.Histogram) Spread {
 	chance := 2.58 * math.Sqrt(0.99*0.01/float64(h.Count()))
-	return Spread{h.Count(), h.Quantile(0.5), h.Quantile(0.99), h.Quantile(0.99 - min(chance, 0.99)), h.Quantile(min(1, 0.99+chance))}
+	return Spread{h.Count(), h.Quantile(0.5), h.Quantile(0.99), h.Quantile(0.99 - min(chance, 0.99)),
+		h.Quantile(min(1, 0.99+chance))}
 }
 
-// apart is the Kolmogorov-Smirnov distance of two histograms but for what slack allows: the
-// most by which the share of one up to a wait exceeds that of the other up to a little more.
+// apart returns the Kolmogorov-Smirnov distance of two histograms but for what slack allows: the most by which the
+// share of one up to a wait exceeds that of the other up to a little more.
 func apart(a, b *measure.Histogram, slack time.Duration) float64 {
 	return max(exceeds(a, b, slack), exceeds(b, a, slack))
 }

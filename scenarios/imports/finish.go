@@ -41,8 +41,9 @@ func (g *gathering) finish() error {
 			Wait: c.wait, RetryWait: c.retryWait, Sojourn: c.sojourn, Service: timesOf(&c.service), Takes: timesOf(&c.takes)}
 		one.Rate, one.Poison = c.rates()
 		if one.Service.Seen == 0 && f.options.Service == "" {
-			return fmt.Errorf("class %s: no run time of a job that succeeded is recorded, as started and finished; map columns, "+
-				"as --columns started=COLUMN, or say what it is, as --service '{dist: lognormal, p50: 1s, p99: 5s}'", one.Name)
+			return fmt.Errorf("class %s: no run time of a job that succeeded is recorded, as started and finished; "+
+				"map columns, as --columns started=COLUMN, or say what it is, "+
+				"as --service '{dist: lognormal, p50: 1s, p99: 5s}'", one.Name)
 		}
 		if !g.tenants.full {
 			for _, number := range slices.Sorted(maps.Keys(c.tenants)) {
@@ -57,15 +58,17 @@ func (g *gathering) finish() error {
 	return nil
 }
 
-// workers finds out how many there were: as many as were busy at once for as long as a job takes, since clocks of several
-// machines let the next job seem to begin before the last one ended.
+// workers finds out how many there were: as many as were busy at once for as long as a job takes, since clocks of
+// several machines let the next job seem to begin before the last one ended.
 func (g *gathering) workers() {
 	w := &g.found.Workers
 	w.Nodes, w.Named = max(1, len(g.seenNodes)), len(g.seenNodes) > 0
 	if len(g.changes) == 0 {
 		return
 	}
-	slices.SortFunc(g.changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.step, b.step)) })
+	slices.SortFunc(g.changes, func(a, b change) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.step, b.step))
+	})
 	spent := []time.Duration{0} // by how many attempts were under way
 	var busy, runs, above time.Duration
 	now, since := 0, g.changes[0].at
@@ -87,8 +90,8 @@ func (g *gathering) workers() {
 	w.Each = (w.Most + w.Nodes - 1) / w.Nodes
 }
 
-// rates returns the share of attempts that fail, and that of jobs whose every attempt does. With a share p of poison and a
-// rate f for the others, first attempts fail with a = p + (1-p)f, and the first two with b = p + (1-p)f²; so
+// rates returns the share of attempts that fail, and that of jobs whose every attempt does. With a share p of poison
+// and a rate f for the others, first attempts fail with a = p + (1-p)f, and the first two with b = p + (1-p)f²; so
 // (a-b) ÷ (1-a) = f and (a-f) ÷ (1-f) = p.
 func (c *collected) rates() (rate, poison float64) {
 	if c.ended == 0 {
@@ -152,8 +155,8 @@ func (g *gathering) notes() {
 		"%d queues share the workers in the simulation: if theirs are apart, import one at a time with --queue", queues)
 	g.priorityNotes(note)
 	note(g.firstDone.known() && g.firstDone.since(g.first) > g.last.since(g.first)/20,
-		"before %s there is no job that was done, as where those are deleted sooner than others: --since leaves the others out",
-		since(g.firstDone))
+		"before %s there is no job that was done, as where those are deleted sooner than others: "+
+			"--since leaves the others out", since(g.firstDone))
 	for _, class := range f.Classes {
 		note(len(class.Labels) > 1, "%d classes with few jobs are one, %s", len(class.Labels), class.Name)
 	}

@@ -6,18 +6,6 @@ import (
 	"slices"
 )
 
-// try is one attempt at a job.
-type try struct {
-	number   int32
-	at       sourcePos
-	due      timestamp // when it was to begin; for the first one: later than enqueued, or unknown
-	started  timestamp
-	finished timestamp
-	failure  uint16 // 0: none that is known
-	ended    bool   // how is known
-	node     uint32
-}
-
 // job is all that is recorded of one.
 type job struct {
 	key       key
@@ -86,9 +74,7 @@ func (s jobState) final() bool { return s == stateDone || s == stateDead || s ==
 
 // take adds a record to a job.
 func (r *reader) take(j *job, rec *record) {
-	t := try{number: rec.number, at: rec.at, due: rec.due, started: rec.started, finished: rec.finished,
-		failure: rec.failure, node: rec.node}
-	last := len(j.tries) - 1
+	t, last := rec.try, len(j.tries)-1
 	switch rec.sort {
 	case ofAttempt:
 		r.takeAttempt(j, rec, t)

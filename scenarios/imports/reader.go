@@ -74,7 +74,16 @@ func Read(ctx context.Context, files []File, options Options) (found *Recording,
 	}
 	r := &reader{options: options, files: files, labels: newNames(mostLabels), queues: newNames(mostLabels),
 		tenants: newNames(mostTenants), nodes: newNames(mostNodes), kinds: newNames(mostKinds), coarse: true,
-		since: unknown, until: unknown, latest: unknown, timestamps: timestamps{zone: options.Zone, last: unknown}}
+		latest: unknown, timestamps: timestamps{zone: options.Zone, last: unknown}}
+	for _, limit := range []struct {
+		name, text string
+		to         *timestamp
+	}{{"--since", options.Since, &r.since}, {"--until", options.Until, &r.until}} {
+		own := timestamps{zone: options.Zone}
+		if *limit.to, _, err = own.read(limit.text); err != nil {
+			return nil, fmt.Errorf("%s: %w", limit.name, err)
+		}
+	}
 	r.kinds.of("error") // number 1, for what has no room or no name
 	for number, file := range files {
 		if err := r.readFile(ctx, file, number, columns); err != nil {
@@ -110,9 +119,6 @@ func (r *reader) readFile(ctx context.Context, file File, number int, columns la
 
 // add makes records of a row.
 func (r *reader) add(one *row) error {
-	if err := r.window(); err != nil {
-		return err
-	}
 	if one.log != nil {
 		return r.addLog(one)
 	}
@@ -134,26 +140,9 @@ func (r *reader) add(one *row) error {
 	return r.keep(rec)
 }
 
-// window reads the limits once.
-func (r *reader) window() (err error) {
-	for _, limit := range []struct {
-		name, text string
-		to         *timestamp
-	}{{"--since", r.options.Since, &r.since}, {"--until", r.options.Until, &r.until}} {
-		if limit.text == "" || limit.to.known() {
-			continue
-		}
-		own := timestamps{zone: r.timestamps.zone}
-		if *limit.to, _, err = own.read(limit.text); err != nil {
-			return fmt.Errorf("%s: %w", limit.name, err)
-		}
-	}
-	return nil
-}
-
 // blank returns a record of which nothing but its place is known.
 func blank(at sourcePos) record {
-	return record{at: at, sort: ofAttempt, enqueued: unknown, due: unknown, started: unknown, finished: unknown}
+	return record{try: try{at: at, due: unknown, started: unknown, finished: unknown}, sort: ofAttempt, enqueued: unknown}
 }
 
 // plain reads what all formats have in common.

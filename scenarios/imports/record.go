@@ -7,24 +7,30 @@ import (
 	"encoding/binary"
 )
 
-// record is one row about a job or an attempt, in as few bytes as will do.
+// record is one row about a job and an attempt at it, in as few bytes as will do.
 type record struct {
+	try
 	key      key
-	at       sourcePos
 	sort     recordSort
 	state    jobState
 	class    uint16
 	queue    uint16
-	failure  uint16 // 0: none
 	tenant   uint32
-	node     uint32
-	number   int32 // of the attempt, from 1; 0: not said
 	most     int32 // attempts; 0: not said
 	enqueued timestamp
-	due      timestamp
+	check    uint32 // of the whole row, to tell what stands there twice
+}
+
+// try is one attempt at a job.
+type try struct {
+	at       sourcePos
+	number   int32     // from 1; 0: not said
+	due      timestamp // when it was to begin; for the first one: later than enqueued, or unknown
 	started  timestamp
 	finished timestamp
-	check    uint32 // of the whole row, to tell what stands there twice
+	failure  uint16 // 0: none that is known
+	ended    bool   // how is known
+	node     uint32
 }
 
 // key is the identity of a job: a hash of its id, or of the place of its row.
@@ -110,10 +116,8 @@ func (r *record) when() timestamp {
 	switch {
 	case r.sort == ofEnd: // its start has a line of its own, with another rounding
 		return r.finished
-	case r.started.known():
-		return r.started
-	case r.finished.known():
-		return r.finished
+	case r.try.when().known():
+		return r.try.when()
 	case r.due.known():
 		return r.due
 	}

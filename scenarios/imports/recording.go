@@ -111,7 +111,8 @@ type gathering struct {
 func (r *reader) gather(ctx context.Context) (*Recording, error) {
 	found := &Recording{From: r.options.From, Rows: r.rows, options: r.options, tenants: r.tenants.all}
 	g := &gathering{reader: r, found: found, names: r.classNames(), all: newCollected(), seenNodes: map[uint32]bool{},
-		attempts: &timeline{time.Second, map[int64]bin{}}, first: unknown, last: unknown, lastRun: unknown, firstDone: unknown}
+		attempts: &timeline{time.Second, map[int64]bin{}}, first: unknown, last: unknown, lastRun: unknown,
+		firstDone: unknown}
 	for range g.names.names {
 		g.classes = append(g.classes, newCollected())
 	}

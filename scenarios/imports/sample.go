@@ -29,7 +29,9 @@ func (s *sample) add(hash uint64, value float64) {
 
 // trim forgets what is not kept.
 func (s *sample) trim() {
-	slices.SortFunc(s.items, func(a, b sampled) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.value, b.value)) })
+	slices.SortFunc(s.items, func(a, b sampled) int {
+		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.value, b.value))
+	})
 	s.items = s.items[:min(len(s.items), s.most)]
 }
 

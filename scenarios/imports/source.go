@@ -90,7 +90,8 @@ func open(ctx context.Context, file File, number int, from string, columns layou
 		}
 	}
 	if at := bytes.IndexByte(start, 0); at >= 0 {
-		return nil, in.bad(int64(1+bytes.Count(start[:at], []byte("\n"))), errors.New("there is a zero byte: this is no text"))
+		line := 1 + bytes.Count(start[:at], []byte("\n"))
+		return nil, in.bad(int64(line), errors.New("there is a zero byte: this is no text"))
 	}
 	text := bytes.TrimSpace(start)
 	switch {

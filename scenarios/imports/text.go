@@ -24,7 +24,8 @@ func (w *writing) text(to *Written) string {
 	line("version: 1")
 	line("name: %s", w.name)
 	line("duration: %s", scenarios.Duration(w.Length.Truncate(time.Second)+emptyTail))
-	if tail := min(w.Tail.Truncate(time.Second)+emptyTail, longest/time.Duration(to.Nodes)-w.Length); tail > w.Length+emptyTail {
+	tail := min(w.Tail.Truncate(time.Second)+emptyTail, longest/time.Duration(to.Nodes)-w.Length)
+	if tail > w.Length+emptyTail {
 		line("drain: %s   # attempts are on record for so long", scenarios.Duration(tail.Truncate(time.Second)))
 	}
 	line("warmup: 0s   # all of it is on record")

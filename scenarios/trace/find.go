@@ -179,5 +179,6 @@ func (i Interest) words(c *candidate) string {
 	case i == Dead:
 		return "dies after " + attempts(c.delivery)
 	}
-	return map[Interest]string{Duplicate: "succeeds ", Fenced: "is fenced ", LostLease: "loses its lease "}[i] + times(int(c.score))
+	verb := map[Interest]string{Duplicate: "succeeds ", Fenced: "is fenced ", LostLease: "loses its lease "}[i]
+	return verb + times(int(c.score))
 }

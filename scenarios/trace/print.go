@@ -161,8 +161,8 @@ func WriteFact(w io.Writer, f *Fact, table bool, width int) error {
 func FactHeader() string { return factCells("time", "job", "#", "node", "event", "error") }
 
 func factCells(at, job, attempt, node, event, failure string) string {
-	return strings.TrimRight(pad(at, clockColumns)+pad(job, jobColumns)+pad(attempt, 4)+pad(node, 6)+pad(event, eventColumns)+
-		failure, " ")
+	line := pad(at, clockColumns) + pad(job, jobColumns) + pad(attempt, 4) + pad(node, 6) + pad(event, eventColumns)
+	return strings.TrimRight(line+failure, " ")
 }
 
 // pad fills text up to so many columns, and puts a gap behind what is longer.

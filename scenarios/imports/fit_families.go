@@ -1,0 +1,304 @@
+package imports
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"qsim/engine/dist"
+)
+
+// shape is what is needed of a distribution of gonum.
+type shape interface {
+	CDF(x float64) float64
+	LogProb(x float64) float64
+	Quantile(p float64) float64
+}
+
+// candidate is a distribution with its parameters still open.
+type candidate struct {
+	kind     string
+	free     int  // parameters
+	positive bool // its density at 0 is 0 or infinite
+	// estimate returns the distribution under which sorted values are most likely, nil if there is none, and its
+	// parameters as a scenario has them.
+	estimate func(sorted []float64) (shape, []FitParameter)
+	// drawn returns the simulation's distribution with these parameters, to draw from quicker than by Quantile; nil:
+	// Quantile is quick.
+	drawn func(parameters []FitParameter) (dist.Dist, error)
+}
+
+var candidates = []candidate{
+	{kind: "exponential", free: 1, estimate: func(v []float64) (shape, []FitParameter) {
+		mean := stat.Mean(v, nil)
+		return provided(mean > 0, distuv.Exponential{Rate: 1 / mean}, inTime("mean", mean))
+	}},
+	{kind: "uniform", free: 2, estimate: func(v []float64) (shape, []FitParameter) {
+		low, high := v[0], v[len(v)-1]
+		return provided(low < high, distuv.Uniform{Min: low, Max: high}, inTime("min", low), inTime("max", high))
+	}},
+	{kind: "normal", free: 2, estimate: estimateNormal, drawn: byTwo(dist.Normal)},
+	{kind: "lognormal", free: 2, positive: true, estimate: estimateLogNormal},
+	{kind: "gamma", free: 2, positive: true, estimate: estimateGamma, drawn: byTwo(dist.Gamma)},
+	// k is one of a few whole numbers and no parameter that is free, so that where a whole number fits, the simpler
+	// family does.
+	{kind: "erlang", free: 1, positive: true, estimate: estimateErlang,
+		drawn: byTwo(func(mean, k float64) (dist.Dist, error) { return dist.Erlang(mean, int(k)) })},
+	{kind: "weibull", free: 2, positive: true, estimate: estimateWeibull},
+	{kind: "hyperexponential", free: 2, estimate: estimateHyperexponential, drawn: byTwo(dist.HyperExponential)},
+	{kind: "pareto", free: 2, positive: true, estimate: func(v []float64) (shape, []FitParameter) {
+		low := v[0]
+		alpha := 1 / (meanLog(v) - math.Log(low))
+		return provided(low > 0 && alpha > 1 && alpha < 1e3, distuv.Pareto{Xm: low, Alpha: alpha}, inTime("min", low),
+			number("alpha", alpha))
+	}},
+}
+
+// provided returns a shape with its parameters where they are possible.
+func provided(possible bool, s shape, parameters ...FitParameter) (shape, []FitParameter) {
+	if !possible {
+		return nil, nil
+	}
+	return s, parameters
+}
+
+func inTime(name string, seconds float64) FitParameter { return FitParameter{name, seconds, true} }
+func number(name string, value float64) FitParameter    { return FitParameter{name, value, false} }
+
+func byTwo(of func(a, b float64) (dist.Dist, error)) func(p []FitParameter) (dist.Dist, error) {
+	return func(p []FitParameter) (dist.Dist, error) { return of(p[0].Value, p[1].Value) }
+}
+
+func meanLog(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += math.Log(x)
+	}
+	return sum / float64(len(v))
+}
+
+func estimateLogNormal(v []float64) (shape, []FitParameter) {
+	logs := make([]float64, len(v))
+	for i, x := range v {
+		logs[i] = math.Log(x)
+	}
+	mu, sigma := stat.PopMeanStdDev(logs, nil)
+	cv := math.Sqrt(math.Expm1(sigma * sigma))
+	mean := math.Exp(mu + sigma*sigma/2)
+	return provided(cv > 1e-4 && cv < 100, distuv.LogNormal{Mu: mu, Sigma: sigma}, inTime("mean", mean), number("cv", cv))
+}
+
+// estimateGamma finds the shape by the generalized Newton iteration of Minka: Estimating a Gamma distribution (2002),
+// which ends in four or five steps.
+func estimateGamma(v []float64) (shape, []FitParameter) {
+	mean := stat.Mean(v, nil)
+	s := math.Log(mean) - meanLog(v)
+	if !(s > 0) {
+		return nil, nil
+	}
+	k := (3 - s + math.Sqrt((s-3)*(s-3)+24*s)) / (12 * s)
+	for range 20 {
+		trigamma := mathext.Zeta(2, k)
+		next := 1 / (1/k + (math.Log(k)-s-mathext.Digamma(k))/(k*k*(1/k-trigamma)))
+		if !(next > 0) || math.IsInf(next, 0) {
+			return nil, nil
+		}
+		done := math.Abs(next-k) <= 1e-10*k
+		if k = next; done {
+			break
+		}
+	}
+	cv := 1 / math.Sqrt(k)
+	return provided(cv > 1e-3 && cv < 30, distuv.Gamma{Alpha: k, Beta: k / mean}, inTime("mean", mean), number("cv", cv))
+}
+
+// mostErlang is the largest k of an Erlang distribution that is looked for: beyond it a gamma distribution differs too
+// little from its neighbours.
+const mostErlang = 50
+
+// estimateErlang takes the better of the two whole numbers beside the shape of the most likely gamma distribution,
+// whose likelihood falls to both sides of it. With k = 1 it is exponential.
+func estimateErlang(v []float64) (shape, []FitParameter) {
+	s, parameters := estimateGamma(v)
+	if s == nil {
+		return nil, nil
+	}
+	mean, cv := parameters[0].Value, parameters[1].Value
+	logs, n := meanLog(v), float64(len(v))
+	best, most := 0.0, math.Inf(-1)
+	for _, k := range []float64{math.Floor(1 / (cv * cv)), math.Ceil(1 / (cv * cv))} {
+		logGamma, _ := math.Lgamma(k)
+		if likelihood := n * (k*math.Log(k/mean) + (k-1)*logs - k - logGamma); k >= 2 && likelihood > most {
+			best, most = k, likelihood
+		}
+	}
+	return provided(best >= 2 && best <= mostErlang, distuv.Gamma{Alpha: best, Beta: best / mean}, inTime("mean", mean),
+		number("k", best))
+}
+
+// estimateWeibull solves for the shape k: Σ xᵏ ln x ÷ Σ xᵏ − 1/k = mean of ln x (Cohen: Maximum likelihood estimation
+// in the Weibull distribution, 1965, equation 7), by Newton's method, of values divided by the largest so that no
+// power overflows.
+func estimateWeibull(v []float64) (shape, []FitParameter) {
+	largest := v[len(v)-1]
+	logs := make([]float64, len(v))
+	for i, x := range v {
+		logs[i] = math.Log(x / largest)
+	}
+	mean, deviation := stat.PopMeanStdDev(logs, nil)
+	k := math.Pi / math.Sqrt(6) / deviation // of a Weibull distribution, whose logarithm is a Gumbel one
+	for range 50 {
+		var s0, s1, s2 float64
+		for _, l := range logs {
+			p := math.Exp(k * l)
+			s0, s1, s2 = s0+p, s1+float64(p*l), s2+float64(float64(p*l)*l)
+		}
+		f := s1/s0 - 1/k - mean
+		slope := s2/s0 - (s1/s0)*(s1/s0) + 1/(k*k)
+		next := max(k-f/slope, k/2)
+		done := math.Abs(next-k) <= 1e-10*k
+		if k = next; done || math.IsNaN(k) {
+			break
+		}
+	}
+	sum := 0.0
+	for _, l := range logs {
+		sum += math.Exp(k * l)
+	}
+	scale := largest * math.Pow(sum/float64(len(v)), 1/k)
+	return provided(k > 0.1 && k < 1000, distuv.Weibull{K: k, Lambda: scale}, inTime("mean", scale*math.Gamma(1+1/k)),
+		number("shape", k))
+}
+
+// folded is the absolute value of a normal distribution.
+type folded struct{ mean, deviation float64 }
+
+// CDF implements shape.
+func (f folded) CDF(x float64) float64 {
+	return distuv.UnitNormal.CDF((x-f.mean)/f.deviation) - distuv.UnitNormal.CDF((-x-f.mean)/f.deviation)
+}
+
+// LogProb implements shape.
+func (f folded) LogProb(x float64) float64 {
+	return distuv.Normal{Mu: f.mean, Sigma: f.deviation}.LogProb(x) +
+		math.Log1p(math.Exp(-2*f.mean*x/(f.deviation*f.deviation)))
+}
+
+// Quantile implements shape.
+func (f folded) Quantile(p float64) float64 { return invert(f.CDF, p, f.mean+f.deviation) }
+
+// estimateNormal maximizes the likelihood of the absolute value by its fixed point (Leone, Nelson, Nottingham: The
+// folded normal distribution, 1961): mean = average of x·tanh(mean·x÷sd²), and sd² = that of x² less mean². Some
+// deviations above 0 those are mean and deviation of the sample.
+func estimateNormal(v []float64) (shape, []FitParameter) {
+	squares := 0.0
+	for _, x := range v {
+		squares += x * x
+	}
+	squares /= float64(len(v))
+	mean := stat.Mean(v, nil)
+	variance := squares - mean*mean
+	for range 200 {
+		if !(variance > 0) {
+			return nil, nil
+		}
+		sum := 0.0
+		for _, x := range v {
+			sum += x * math.Tanh(mean*x/variance)
+		}
+		next := sum / float64(len(v))
+		done := math.Abs(next-mean) <= 1e-7*mean
+		if mean, variance = next, squares-next*next; done {
+			break
+		}
+	}
+	deviation := math.Sqrt(variance)
+	return provided(mean > 0.01*deviation && deviation > 1e-4*mean, folded{mean, deviation}, inTime("mean", mean),
+		inTime("sd", deviation))
+}
+
+// hyperexponential is a mixture of two exponentials, the first with this share, each with half of the mean.
+type hyperexponential struct{ mean, share float64 }
+
+// rates returns those of the two branches.
+func (h hyperexponential) rates() (a, b float64) {
+	return 2 * h.share / h.mean, 2 * (1 - h.share) / h.mean
+}
+
+// CDF implements shape.
+func (h hyperexponential) CDF(x float64) float64 {
+	a, b := h.rates()
+	return 1 - h.share*math.Exp(-a*x) - (1-h.share)*math.Exp(-b*x)
+}
+
+// LogProb implements shape. It takes the larger branch out, since far from 0 the ratio of the two is beyond all
+// numbers.
+func (h hyperexponential) LogProb(x float64) float64 {
+	a, b := h.rates()
+	first, second := math.Log(h.share*a)-float64(a*x), math.Log((1-h.share)*b)-float64(b*x)
+	return max(first, second) + math.Log1p(math.Exp(-math.Abs(first-second)))
+}
+
+// Quantile implements shape.
+func (h hyperexponential) Quantile(p float64) float64 { return invert(h.CDF, p, h.mean) }
+
+// estimateHyperexponential maximizes the likelihood by expectation and maximization (Dempster, Laird, Rubin 1977).
+// With w the probability that a value is of the first branch, W the sum of w, A that of w·x and B that of (1-w)·x, the
+// mean is 2(pA+qB)÷n, and p solves 2W÷p − 2(n−W)÷q = n(A−B)÷(pA+qB), q = 1-p. It begins with the moments; what varies
+// less than an exponential is none.
+func estimateHyperexponential(v []float64) (shape, []FitParameter) {
+	n := float64(len(v))
+	mean, deviation := stat.PopMeanStdDev(v, nil)
+	square := deviation * deviation / (mean * mean)
+	if !(square > 1) {
+		return nil, nil
+	}
+	h := hyperexponential{mean, (1 + math.Sqrt((square-1)/(square+1))) / 2}
+	for range 100 {
+		a, b := h.rates()
+		odds := (1 - h.share) * b / (h.share * a)
+		var count, first, second float64
+		for _, x := range v {
+			w := 1 / (1 + odds*math.Exp((a-b)*x))
+			count, first, second = count+w, first+w*x, second+(1-w)*x
+		}
+		low, high := 0.0, 1.0
+		for range 60 {
+			p := (low + high) / 2
+			if 2*count/p-2*(n-count)/(1-p) > n*(first-second)/(p*first+(1-p)*second) {
+				low = p
+			} else {
+				high = p
+			}
+		}
+		next := hyperexponential{2 * (low*first + (1-low)*second) / n, low}
+		done := math.Abs(next.share-h.share) <= 1e-5 && math.Abs(next.mean-h.mean) <= 1e-5*h.mean
+		if h = next; done {
+			break
+		}
+	}
+	r := 2*h.share - 1
+	cv := math.Sqrt((1 + r*r) / (1 - r*r))
+	return provided(cv > 1 && cv < 1000, h, inTime("mean", h.mean), number("cv", cv))
+}
+
+// invert finds where a distribution function on [0, ∞) is p, by bisection; near is a first guess above 0.
+func invert(cdf func(float64) float64, p, near float64) float64 {
+	low, high := 0.0, near
+	for i := 0; cdf(high) < p; i++ {
+		if low, high = high, 2*high; i > 200 {
+			return math.Inf(1)
+		}
+	}
+	for range 100 {
+		middle := (low + high) / 2
+		if cdf(middle) < p {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return high
+}

@@ -65,7 +65,7 @@ func provided(possible bool, s shape, parameters ...FitParameter) (shape, []FitP
 }
 
 func inTime(name string, seconds float64) FitParameter { return FitParameter{name, seconds, true} }
-func number(name string, value float64) FitParameter    { return FitParameter{name, value, false} }
+func number(name string, value float64) FitParameter   { return FitParameter{name, value, false} }
 
 func byTwo(of func(a, b float64) (dist.Dist, error)) func(p []FitParameter) (dist.Dist, error) {
 	return func(p []FitParameter) (dist.Dist, error) { return of(p[0].Value, p[1].Value) }

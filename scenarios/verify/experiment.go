@@ -112,20 +112,18 @@ var metrics = []struct {
 	{"fresh.wait.mean", quotient(firstWait, firsts)},
 	{"retry.wait.mean", quotient(laterWait, laters)},
 	{"attempt.wait.mean", quotient(waited, claims)},
-	{"sojourn.mean", quotient(func(c *classCount) float64 { return c.doneAfter }, done)},
+	{"sojourn.mean", quotient(doneAfter, done)},
 	{"attempts.mean", quotient(claims, enqueued)},
 	{"dead.share", quotient(dead, enqueued)},
 	{"backlog.fresh.mean", func(o *observer) float64 { return o.mean(freshReady) }},
 	{"backlog.retry.mean", func(o *observer) float64 { return o.mean(retryReady) }},
-	{"claims", func(o *observer) float64 { return o.clockClaims[engine.Fresh] + o.clockClaims[engine.Retry] }},
-	{"throughput", func(o *observer) float64 {
-		return o.sum(func(c *classCount) float64 { return c.executions }) / o.length()
-	}},
+	{"claims", func(o *observer) float64 { return o.claimed(engine.Fresh, engine.Retry) }},
+	{"throughput", func(o *observer) float64 { return o.sum(executions) / o.length() }},
 	{"goodput", func(o *observer) float64 {
 		if o.taken > 0 {
 			return math.NaN() // a second success is none, and which that are is not followed
 		}
-		return o.sum(func(c *classCount) float64 { return c.successes }) / o.length()
+		return o.sum(successes) / o.length()
 	}},
 	{"utilization", func(o *observer) float64 { return o.mean(busy) / float64(o.workers) }},
 	{"fresh.wait.p50", quantileSeen(firstWaits, 0.5)},

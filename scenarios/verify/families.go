@@ -2,16 +2,16 @@ package verify
 
 // families are the models that can be measured, by the first part of a row's ID.
 var families = map[string]family{
-	"mmc":      markovian,
-	"md1":      deterministic,
-	"mdc":      deterministic,
-	"mg1_logn": lognormal,
-	"mh2_1":    hyperexponential,
+	"mmc":      plainQueue(exponentialService, true),
+	"md1":      plainQueue(constantService("D"), false),
+	"mdc":      plainQueue(constantService("D"), false),
+	"mg1_logn": plainQueue(variedService("lognormal"), false),
+	"mh2_1":    plainQueue(variedService("hyperexponential"), false),
 	"prio_mmc": priorities,
 	"prio_mg1": prioritiesByMoments,
 
-	"attempts":       attemptsLimited,
-	"three_retries":  threeRetries,
+	"attempts":       independentFailures(func(p *params) (float64, int) { return p.share("p"), p.limit("max_attempts") }),
+	"three_retries":  independentFailures(func(p *params) (float64, int) { return p.share("failure"), 4 }),
 	"feedback":       feedback,
 	"feedback_mg1":   feedbackAtOnce,
 	"decorr_cap":     decorrelatedDrawn,
@@ -28,10 +28,10 @@ var families = map[string]family{
 	"wrr":              frames,
 	"poll":             polling,
 
-	"lease_exp":  leaseExponential,
-	"lease_logn": leaseLognormal,
-	"hb_fixed":   heartbeatsFixed,
-	"hb_exp":     heartbeatsExponential,
+	"lease_exp":  lapsing(exponentialService),
+	"lease_logn": lapsing(variedService("lognormal")),
+	"hb_fixed":   heartbeats(constantService("service")),
+	"hb_exp":     heartbeats(exponentialService),
 	"crash":      crashes,
 
 	"storm":            transientStorm,
@@ -51,16 +51,8 @@ var families = map[string]family{
 	"trace.poll":           tracePolling,
 }
 
-// wordless are the families that the simulator has no words for, see inexpressible.
-var wordless = []string{"mmck", "shuffle"}
-
-// inexpressible is why the simulator has no words for a family; "" if it has.
-func inexpressible(family string) string {
-	switch family {
-	case "mmck":
-		return "a queue here refuses no job: there is no bound on how many may be in it"
-	case "shuffle":
-		return "there is no shuffle sharding: every worker may run every job"
-	}
-	return ""
+// wordless are the families that the simulator has no words for, with the reason.
+var wordless = map[string]string{
+	"mmck":    "a queue here refuses no job: there is no bound on how many may be in it",
+	"shuffle": "there is no shuffle sharding: every worker may run every job",
 }

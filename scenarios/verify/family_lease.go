@@ -12,44 +12,35 @@ import (
 
 // Leases that lapse.
 
-// lapsing is jobs with a worker for each, and leases that nobody extends, of which an
-// expired one is claimed again after a delay. The token is taken at the expiry, so that a
-// commit in between comes too late; fence none lets it count.
-func lapsing(p *params, service string, length float64) []experiment {
-	lease, delay := p.positive("lease"), p.number("reclaim_delay")
-	backoff := "{kind: none}"
-	if delay > 0 {
-		backoff = fmt.Sprintf("{kind: fixed, delay: %s}", seconds(delay))
+// lapsing is jobs with a worker for each, and leases that nobody extends, of which an expired one is claimed again after
+// a delay. The token is taken at the expiry, so that a commit in between comes too late; fence none lets it count.
+func lapsing(of func(p *params) service) family {
+	return func(p *params) ([]experiment, error) {
+		own, lease, delay := of(p), p.positive("lease"), p.number("reclaim_delay")
+		backoff := "{kind: none}"
+		if delay > 0 {
+			backoff = fmt.Sprintf("{kind: fixed, delay: %s}", seconds(delay))
+		}
+		rate := 50 / own.mean
+		var all []experiment
+		for _, fence := range []struct{ name, prefix string }{{"token", "fenced_"}, {"none", "unfenced_"}} {
+			s := setup{workers: manyWorkers, lease: noHeartbeats(lease), reaper: "{every: 0s, batch: 1000}", fence: fence.name,
+				retry: retry(0, backoff), classes: []string{class("job", poisson(rate), own.text)}}
+			s.warmup, s.window, s.drain = 20*(own.mean+lease+delay), 20_000/rate, 10_000*(own.mean+lease)
+			plan := observation{thresholds: []time.Duration{duration(lease)}}
+			all = append(all, experiment{setup: s, plan: plan, alter: countDuplicates, measures: map[string]gauge{
+				fence.prefix + "runs_mean":       meanOf(claims, enqueued),
+				fence.prefix + "duplicates_mean": mean(func(o *observer) float64 { return duplicates(o) / o.sum(enqueued) }),
+				fence.prefix + "finish_mean":     usual["sojourn_mean"],
+			}})
+		}
+		all[0].measures["p_overrun"] = shareOf(overran, executions)
+		return all, nil
 	}
-	rate := 50 / length
-	build := func(fence string) experiment {
-		s := setup{workers: manyWorkers, lease: fmt.Sprintf("{ttl: %s, heartbeat: 0s}", seconds(lease)), reaper: "{every: 0s, batch: 1000}",
-			fence: fence, retry: retry(0, backoff), classes: []string{class("job", poisson(rate), service)}}
-		s.warmup, s.window, s.drain = 20*(length+lease+delay), 20_000/rate, 10_000*(length+lease)
-		return experiment{setup: s, plan: observation{thresholds: []time.Duration{duration(lease)}}, alter: countDuplicates, measures: map[string]gauge{}}
-	}
-	fenced, unfenced := build("token"), build("none")
-	fenced.measures["p_overrun"] = shareOf(func(c *classCount) float64 { return c.overran }, func(c *classCount) float64 { return c.executions })
-	for _, x := range []struct {
-		prefix   string
-		measures map[string]gauge
-	}{{"fenced_", fenced.measures}, {"unfenced_", unfenced.measures}} {
-		x.measures[x.prefix+"runs_mean"] = mean(quotient(claims, enqueued))
-		x.measures[x.prefix+"duplicates_mean"] = mean(func(o *observer) float64 { return duplicates(o) / o.sum(enqueued) })
-		x.measures[x.prefix+"finish_mean"] = usual["sojourn_mean"]
-	}
-	return []experiment{fenced, unfenced}
 }
 
-func leaseExponential(p *params) ([]experiment, error) {
-	length := 1 / p.positive("mu")
-	return lapsing(p, exponential(length), length), nil
-}
-
-func leaseLognormal(p *params) ([]experiment, error) {
-	length := p.positive("mean")
-	return lapsing(p, fmt.Sprintf("{dist: lognormal, mean: %s, cv: %g}", seconds(length), p.positive("cv")), length), nil
-}
+// noHeartbeats is a lease of so many seconds that nobody extends.
+func noHeartbeats(ttl float64) string { return fmt.Sprintf("{ttl: %s, heartbeat: 0s}", seconds(ttl)) }
 
 // countDuplicates counts the executions that ended in success after another of the same job
 // had, of jobs enqueued in the window.
@@ -76,32 +67,41 @@ func countDuplicates(_ *sim.Config, o *observer) {
 // duplicates is what countDuplicates counted.
 func duplicates(o *observer) float64 { return o.own[0] }
 
-// heartbeats is jobs whose heartbeats are lost now and then. A job whose lease lapsed is
-// buried: only the first lease of each counts.
-func heartbeats(p *params, service string, mean float64) []experiment {
-	lease, beat := p.positive("lease"), p.positive("heartbeat")
-	rate := 1000 / mean
-	s := setup{workers: manyWorkers, lease: fmt.Sprintf("{ttl: %s, heartbeat: %s}", seconds(lease), seconds(beat)),
-		reaper: "{every: 0s, batch: 1000, after: dead}", classes: []string{class("job", poisson(rate), service)}}
-	s.window = 2000 / rate
-	s.drain = 30*mean + 10*lease
-	s.storms = []string{fmt.Sprintf("{name: lossy, at: 0s, for: %s, calls: {ops: [extend], lose-request: %s}}", seconds(s.warmup+s.window+s.drain), percent(p.share("loss")))}
-	plan := observation{on: func(o *observer, e *engine.Event) {
-		if e.Kind == engine.LeaseTaken && o.inWindow(e.At-engine.Time(e.Age)) {
-			o.own[0]++
+// heartbeats is jobs whose heartbeats are lost now and then. A job whose lease lapsed is buried: only the first lease of
+// each counts.
+func heartbeats(of func(p *params) service) family {
+	return func(p *params) ([]experiment, error) {
+		own, lease, beat := of(p), p.positive("lease"), p.positive("heartbeat")
+		if own.cv == 0 {
+			// In the model a job whose lease would lapse at the instant at which it ends is done. Here leases lapse first,
+			// so it ends a moment earlier.
+			own.mean *= 1 - 1e-7
+			own.text = seconds(own.mean)
 		}
-	}}
-	// What the false reclaims are counted over has ended by the end of the run.
-	share := func(o *observer) float64 {
-		if o.sum(ended) != o.sum(enqueued) {
-			return math.NaN()
+		rate := 1000 / own.mean
+		s := setup{workers: manyWorkers, lease: fmt.Sprintf("{ttl: %s, heartbeat: %s}", seconds(lease), seconds(beat)),
+			reaper: "{every: 0s, batch: 1000, after: dead}", classes: []string{class("job", poisson(rate), own.text)}}
+		s.window = 2000 / rate
+		s.drain = 30*own.mean + 10*lease
+		s.storms = []string{fmt.Sprintf("{name: lossy, at: 0s, for: %s, calls: {ops: [extend], lose-request: %s}}",
+			seconds(s.warmup+s.window+s.drain), percent(p.share("loss")))}
+		plan := observation{on: func(o *observer, e *engine.Event) {
+			if e.Kind == engine.LeaseTaken && o.inWindow(e.At-engine.Time(e.Age)) {
+				o.own[0]++
+			}
+		}}
+		// What the false reclaims are counted over has ended by the end of the run.
+		share := func(o *observer) float64 {
+			if o.sum(ended) != o.sum(enqueued) {
+				return math.NaN()
+			}
+			return o.own[0] / o.sum(enqueued)
 		}
-		return o.own[0] / o.sum(enqueued)
+		return []experiment{{setup: s, plan: plan, alter: countLosses(duration(lease)), measures: map[string]gauge{
+			"p_false_reclaim": shareBy(share, func(o *observer) float64 { return o.sum(enqueued) }),
+			"losses_needed":   sameText(func(o *observer) string { return string(o.text) }),
+		}}}, nil
 	}
-	return []experiment{{setup: s, plan: plan, alter: countLosses(duration(lease)), measures: map[string]gauge{
-		"p_false_reclaim": shareBy(share, func(o *observer) float64 { return o.sum(enqueued) }),
-		"losses_needed":   sameText(func(o *observer) string { return string(o.text) }),
-	}}}
 }
 
 // countLosses writes down how many heartbeats in a row were lost of leases that lapsed:
@@ -169,18 +169,6 @@ func (n *lossCounter) Request(now engine.Time, c *engine.Call) sim.Fate {
 		n.held[key.Job] = l
 	}
 	return fate
-}
-
-func heartbeatsFixed(p *params) ([]experiment, error) {
-	// In the model a job whose lease would lapse at the instant at which it ends is done.
-	// Here leases lapse first, so it ends a moment earlier.
-	service := p.positive("service") * (1 - 1e-7)
-	return heartbeats(p, seconds(service), service), nil
-}
-
-func heartbeatsExponential(p *params) ([]experiment, error) {
-	mean := 1 / p.positive("mu")
-	return heartbeats(p, exponential(mean), mean), nil
 }
 
 // crashes kills one of two processes again and again and measures when its jobs are ready

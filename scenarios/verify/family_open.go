@@ -94,7 +94,7 @@ func standUntil(o *observer, t engine.Time) {
 }
 
 func waitOfClass(i int) gauge {
-	return mean(func(o *observer) float64 { return firstWait(&o.class[i]) / firsts(&o.class[i]) })
+	return mean(func(o *observer) float64 { return o.class[i].n[firstWait] / o.class[i].n[firsts] })
 }
 
 func queueOfClass(i int) gauge {

@@ -11,49 +11,50 @@ import (
 
 // Policies that tell fresh jobs from retries.
 
-// serviceOf reads the keys service, mean and, for some, cv.
-func serviceOf(p *params) (service string, mean float64) {
-	mean = p.positive("mean")
-	switch word := p.text("service"); word {
-	case "exp", "exponential":
-		return exponential(mean), mean
-	case "det", "deterministic", "constant", "D":
-		return seconds(mean), mean
-	case "logn", "lognormal", "h2", "hyperexponential", "gamma":
-		kind := map[string]string{"logn": "lognormal", "lognormal": "lognormal", "h2": "hyperexponential", "hyperexponential": "hyperexponential", "gamma": "gamma"}[word]
-		return fmt.Sprintf("{dist: %s, mean: %s, cv: %g}", kind, seconds(mean), p.positive("cv")), mean
-	default:
-		p.wrong("params.service: %q is none of exp, det, logn, h2, gamma", word)
-		return "", mean
-	}
+// services are the words for service times.
+var services = map[string]func(p *params) service{
+	"exp": meanService, "exponential": meanService,
+	"det": constantService("mean"), "deterministic": constantService("mean"), "constant": constantService("mean"),
+	"D": constantService("mean"), "logn": variedService("lognormal"), "lognormal": variedService("lognormal"),
+	"h2": variedService("hyperexponential"), "hyperexponential": variedService("hyperexponential"),
+	"gamma": variedService("gamma"),
 }
 
-// freshFirst is one worker whose fresh jobs go first; when retries come does not matter to
-// them.
+func meanService(p *params) service {
+	mean := p.positive("mean")
+	return service{exponential(mean), mean, 1}
+}
+
+// freshFirst is one worker whose fresh jobs go first; when retries come does not matter to them.
 func freshFirst(p *params) ([]experiment, error) {
 	rate, fail, most := p.positive("lam"), p.share("p"), p.limit("max_attempts")
-	service, mean := serviceOf(p)
-	delay := 2 * mean
+	word := p.text("service")
+	of := services[word]
+	if of == nil {
+		p.wrong("params.service: %q is none of exp, det, logn, h2, gamma", word)
+		return nil, nil
+	}
+	own := of(p)
+	delay := 2 * own.mean
 	if p.has("backoff_mean") {
 		delay = p.number("backoff_mean")
 	}
-	x := retrying(rate, mean, 1, fail, most, fmt.Sprintf("{kind: random, delay: %s}", exponential(delay)), delay, "{kind: fresh-first}")
-	x[0].setup.classes = []string{class("job", poisson(rate), service, fails(fail))}
+	x := retrying(rate, own.mean, 1, fail, most, randomDelay(delay), delay, "{kind: fresh-first}")
+	x[0].setup.classes = []string{class("job", poisson(rate), own.text, fails(fail))}
 	return x, nil
 }
 
 // freshFirstOrbit is the same with c workers and exponential times.
 func freshFirstOrbit(p *params) ([]experiment, error) {
-	mean, delay := 1/p.positive("mu"), p.positive("backoff_mean")
-	return retrying(p.positive("lam"), mean, p.count("c"), p.share("p"), 0,
-		fmt.Sprintf("{kind: random, delay: %s}", exponential(delay)), delay, "{kind: fresh-first}"), nil
+	own, delay := exponentialService(p), p.positive("backoff_mean")
+	return retrying(p.positive("lam"), own.mean, p.count("c"), p.share("p"), 0, randomDelay(delay), delay, "{kind: fresh-first}"), nil
 }
 
 // policyChain is the same under any policy, perhaps with a cap on retries in flight.
 func policyChain(p *params) ([]experiment, error) {
 	rate, mean, c, fail := p.positive("lam_f"), 1/p.positive("mu"), p.count("c"), p.share("p")
 	delay := 1 / p.positive("theta")
-	x := retrying(rate, mean, c, fail, 0, fmt.Sprintf("{kind: random, delay: %s}", exponential(delay)), delay, "{kind: fifo}")
+	x := retrying(rate, mean, c, fail, 0, randomDelay(delay), delay, "{kind: fifo}")
 	phi, cap := 0.0, math.MaxInt
 	if p.has("cap") {
 		cap = p.count("cap")
@@ -124,26 +125,25 @@ func endless(workers int, service string) string {
 // saturated is fresh jobs beside retries that never run out, each claim going to a fresh
 // job with probability phi.
 func saturated(p *params) ([]experiment, error) {
-	mean := 1 / p.positive("mu")
-	return besideRetries(p, exponential(mean), mean, 1, exponential(mean), mean, p.count("c")), nil
+	own := exponentialService(p)
+	return besideRetries(p, own, own, p.count("c")), nil
 }
 
 func saturatedByMoments(p *params) ([]experiment, error) {
-	fresh, mean, cv := byMoments(p, "fresh_m1", "fresh_m2")
-	retries, retryMean, retryCV := byMoments(p, "retry_m1", "retry_m2")
-	return besideRetries(p, fresh, mean, max(cv, retryCV), retries, retryMean, 1), nil
+	return besideRetries(p, byMoments(p, "fresh_m1", "fresh_m2"), byMoments(p, "retry_m1", "retry_m2"), 1), nil
 }
 
-func besideRetries(p *params, service string, length, cv float64, retries string, retryLength float64, c int) []experiment {
+func besideRetries(p *params, own, retries service, c int) []experiment {
 	rate, phi := p.positive("lam_fresh"), p.share("phi")
-	turn := (phi*length + (1-phi)*retryLength) / phi / float64(c) // s between claims for fresh jobs
+	length, cv := own.mean, max(own.cv, retries.cv)
+	turn := (phi*length + (1-phi)*retries.mean) / phi / float64(c) // s between claims for fresh jobs
 	policy := fmt.Sprintf("{kind: bernoulli, fresh: %s}", percent(phi))
-	waits := setup{workers: c, policy: policy, classes: []string{endless(c, retries), class("job", poisson(rate), service)}}
+	waits := setup{workers: c, policy: policy, classes: []string{endless(c, retries.text), class("job", poisson(rate), own.text)}}
 	waits.horizon(relaxation(rate*turn, 1/turn, cv)+float64(10*c+100)*turn, rate, usualJobs)
 	waits.window = max(waits.window/4, usualJobs/rate)
 	waits.drain = 100 * turn / (1 - min(rate*turn, 0.99))
 	full := setup{workers: c, policy: policy, warmup: math.Ceil(float64(10*c+100) * turn), window: math.Ceil(20_000 * turn)}
-	full.classes = []string{endless(c, retries), class("job", atOnce(30_000+20*c, 0), service)}
+	full.classes = []string{endless(c, retries.text), class("job", atOnce(30_000+20*c, 0), own.text)}
 	capacity := func(o *observer) float64 { return o.clockClaims[engine.Fresh] / o.length() }
 	fresh := observation{counted: []bool{false, true}}
 	waiting := observation{counted: fresh.counted, on: countRetries}

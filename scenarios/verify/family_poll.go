@@ -51,12 +51,6 @@ func tracePolling(p *params) ([]experiment, error) {
 	s := pollingNode(p.positive("interval"), p.count("batch"))
 	x := traced(s, p.numbers("arrivals"), 0.001)
 	n := float64(len(x.setup.classes))
-	x.measures["wait_mean"] = same(func(o *observer) float64 {
-		waits := 0.0
-		for i := range o.class {
-			waits += o.class[i].waited[engine.Fresh]
-		}
-		return waits / n
-	})
+	x.measures["wait_mean"] = same(func(o *observer) float64 { return o.sum(firstWait) / n })
 	return []experiment{x}, nil
 }

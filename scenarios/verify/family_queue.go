@@ -3,6 +3,7 @@ package verify
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Queues whose jobs all succeed.
@@ -10,57 +11,68 @@ import (
 // usualJobs is how many jobs a replication has at least.
 const usualJobs = 50_000
 
-// plainQueue is one class at c workers, first come, first served.
-func plainQueue(rate, mean, cv float64, c int, service string) []experiment {
-	load := rate * mean / float64(c)
-	s := setup{workers: c, classes: []string{class("job", poisson(rate), service)}}
-	s.horizon(relaxation(load, float64(c)/mean, cv), rate, usualJobs)
-	return []experiment{{setup: s, load: load, others: true}}
+// service is a distribution of service times as a scenario writes it.
+type service struct {
+	text     string
+	mean, cv float64 // mean in s
 }
 
-func markovian(p *params) ([]experiment, error) {
-	rate, mean := p.positive("lam"), 1/p.positive("mu")
-	return plainQueue(rate, mean, 1, p.count("c"), exponential(mean)), nil
+// Ways in which rows give a service.
+
+func exponentialService(p *params) service {
+	mean := 1 / p.positive("mu")
+	return service{exponential(mean), mean, 1}
 }
 
-func deterministic(p *params) ([]experiment, error) {
-	c := 1
-	if p.has("c") {
-		c = p.count("c")
+func constantService(name string) func(p *params) service {
+	return func(p *params) service {
+		mean := p.positive(name)
+		return service{seconds(mean), mean, 0}
 	}
-	d := p.positive("D")
-	return plainQueue(p.positive("lam"), d, 0, c, seconds(d)), nil
 }
 
-func lognormal(p *params) ([]experiment, error) {
-	mean, cv := p.positive("mean"), p.positive("cv")
-	x := plainQueue(p.positive("lam"), mean, cv, 1, fmt.Sprintf("{dist: lognormal, mean: %s, cv: %g}", seconds(mean), cv))
-	x[0].heavy = cv > 1 // the spread of the second moment of waits depends on the fifth of services: (1+cv²)^10
-	return x, nil
+// variedService is of a distribution with a mean and a coefficient of variation.
+func variedService(dist string) func(p *params) service {
+	return func(p *params) service { return varied(dist, p.positive("mean"), p.positive("cv")) }
 }
 
-func hyperexponential(p *params) ([]experiment, error) {
-	mean, cv := p.positive("mean"), p.positive("cv")
-	return plainQueue(p.positive("lam"), mean, cv, 1, fmt.Sprintf("{dist: hyperexponential, mean: %s, cv: %g}", seconds(mean), cv)), nil
+func varied(dist string, mean, cv float64) service {
+	return service{fmt.Sprintf("{dist: %s, mean: %s, cv: %.9g}", dist, seconds(mean), cv), mean, cv}
 }
 
 // byMoments is a service time with these first two moments, where no further ones matter.
-func byMoments(p *params, first, second string) (service string, mean, cv float64) {
-	mean = p.positive(first)
+func byMoments(p *params, first, second string) service {
+	mean := p.positive(first)
 	square := p.positive(second)/(mean*mean) - 1
 	if square < -1e-9 {
 		p.wrong("params.%s: it is less than the square of %s", second, first)
 	}
-	cv = math.Sqrt(max(square, 0))
-	switch {
+	switch cv := math.Sqrt(max(square, 0)); {
 	case cv < 1e-6:
-		return seconds(mean), mean, 0
+		return service{seconds(mean), mean, 0}
 	case cv < 1-1e-9:
-		return fmt.Sprintf("{dist: gamma, mean: %s, cv: %.9g}", seconds(mean), cv), mean, cv
+		return varied("gamma", mean, cv)
 	case cv < 1+1e-9:
-		return exponential(mean), mean, 1
+		return service{exponential(mean), mean, 1}
+	default:
+		return varied("hyperexponential", mean, cv)
 	}
-	return fmt.Sprintf("{dist: hyperexponential, mean: %s, cv: %.9g}", seconds(mean), cv), mean, cv
+}
+
+// plainQueue is one class at c workers, first come, first served; manyServers: a row must give c.
+func plainQueue(of func(p *params) service, manyServers bool) family {
+	return func(p *params) ([]experiment, error) {
+		rate, own, c := p.positive("lam"), of(p), 1
+		if manyServers || p.has("c") {
+			c = p.count("c")
+		}
+		load := rate * own.mean / float64(c)
+		s := setup{workers: c, classes: []string{class("job", poisson(rate), own.text)}}
+		s.horizon(relaxation(load, float64(c)/own.mean, own.cv), rate, usualJobs)
+		// The spread of the second moment of waits depends on the fifth of lognormal services: (1+cv²)^10.
+		heavy := own.cv > 1 && strings.Contains(own.text, "lognormal")
+		return []experiment{{setup: s, load: load, heavy: heavy, others: true}}, nil
+	}
 }
 
 // priorities is two classes, the first of which goes before.
@@ -81,10 +93,7 @@ func priorities(p *params) ([]experiment, error) {
 func classWaits() map[string]gauge {
 	all := map[string]gauge{}
 	for i, name := range []string{"wait_high", "wait_low"} {
-		all[name] = mean(func(o *observer) float64 {
-			c := &o.class[i]
-			return firstWait(c) / firsts(c)
-		})
+		all[name] = waitOfClass(i)
 		for _, q := range []int{50, 90, 95, 99} {
 			all[fmt.Sprintf("%s_p%d", name, q)] = quantileOf(float64(q)/100, firstWaits, i, 1.0)
 		}
@@ -98,10 +107,10 @@ func prioritiesByMoments(p *params) ([]experiment, error) {
 	var load, rates, most float64
 	for i, c := range list {
 		rate := c.positive("lam")
-		service, mean, cv := byMoments(c, "m1", "m2")
+		own := byMoments(c, "m1", "m2")
 		p.problems = append(p.problems, c.problems...)
-		load, rates, most = load+rate*mean, rates+rate, max(most, cv)
-		s.classes = append(s.classes, class(fmt.Sprintf("c%d", i), poisson(rate), service, fmt.Sprintf("priority: %d", i)))
+		load, rates, most = load+rate*own.mean, rates+rate, max(most, own.cv)
+		s.classes = append(s.classes, class(fmt.Sprintf("c%d", i), poisson(rate), own.text, fmt.Sprintf("priority: %d", i)))
 	}
 	if len(list) != 2 {
 		return nil, fmt.Errorf("%d classes: only two are measured", len(list))

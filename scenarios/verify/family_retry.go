@@ -3,6 +3,8 @@ package verify
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"qsim/engine"
@@ -22,19 +24,15 @@ func meanAttempts(p float64, most int) float64 {
 	return (1 - math.Pow(p, float64(most))) / (1 - p)
 }
 
-// independentFailures has workers for all: only attempts count.
-func independentFailures(p float64, most int) []experiment {
-	s := setup{workers: 1000, retry: noDelay(most), warmup: 1, window: 50, drain: 50,
-		classes: []string{class("job", poisson(1000), "1ms", fails(p))}}
-	return []experiment{{setup: s, others: true}}
-}
-
-func attemptsLimited(p *params) ([]experiment, error) {
-	return independentFailures(p.share("p"), p.limit("max_attempts")), nil
-}
-
-func threeRetries(p *params) ([]experiment, error) {
-	return independentFailures(p.share("failure"), 4), nil
+// independentFailures has workers for all: only attempts count. of reads the share of attempts that fail and how many there
+// may be.
+func independentFailures(of func(p *params) (float64, int)) family {
+	return func(p *params) ([]experiment, error) {
+		failing, most := of(p)
+		s := setup{workers: 1000, retry: noDelay(most), warmup: 1, window: 50, drain: 50,
+			classes: []string{class("job", poisson(1000), "1ms", fails(failing))}}
+		return []experiment{{setup: s, others: true}}, nil
+	}
 }
 
 // feedback is a queue whose failed jobs come back after a backoff and stand where they
@@ -44,18 +42,15 @@ func feedback(p *params) ([]experiment, error) {
 	rate, mean, c := p.positive("lam"), 1/p.positive("mu"), p.count("c")
 	fail, most := p.share("p"), p.limit("max_attempts")
 	delays := p.numbers("backoff_mean")
-	backoff, longest := "{kind: none}", 0.0
+	backoff, longest := "{kind: none}", slices.Max(delays)
 	if len(delays) > 1 {
-		backoff = "{kind: table, delays: ["
-		for i, d := range delays {
-			if i > 0 {
-				backoff += ", "
-			}
-			backoff, longest = backoff+seconds(d), max(longest, d)
+		var words []string
+		for _, d := range delays {
+			words = append(words, seconds(d))
 		}
-		backoff += "]}"
-	} else if longest = delays[0]; longest > 0 {
-		backoff = fmt.Sprintf("{kind: random, delay: %s}", exponential(longest))
+		backoff = "{kind: table, delays: [" + strings.Join(words, ", ") + "]}"
+	} else if longest > 0 {
+		backoff = randomDelay(longest)
 	}
 	return retrying(rate, mean, c, fail, most, backoff, longest, "{kind: fifo}"), nil
 }
@@ -72,10 +67,10 @@ func retrying(rate, mean float64, c int, fail float64, most int, backoff string,
 // feedbackAtOnce is M/G/1 whose failed jobs stand at the end of the line at once.
 func feedbackAtOnce(p *params) ([]experiment, error) {
 	rate, fail := p.positive("lam"), p.share("p")
-	service, mean, cv := byMoments(p, "m1", "m2")
-	load := rate * mean / (1 - fail)
-	s := setup{workers: 1, classes: []string{class("job", poisson(rate), service, fails(fail))}}
-	s.horizon(2*relaxation(load, 1/mean, max(cv, 1)), rate, usualJobs)
+	own := byMoments(p, "m1", "m2")
+	load := rate * own.mean / (1 - fail)
+	s := setup{workers: 1, classes: []string{class("job", poisson(rate), own.text, fails(fail))}}
+	s.horizon(2*relaxation(load, 1/own.mean, max(own.cv, 1)), rate, usualJobs)
 	return []experiment{{setup: s, load: load, others: true}}, nil
 }
 
@@ -123,7 +118,7 @@ func overload(p *params) ([]experiment, error) {
 	}
 	scale := max(capacity/1000, 1)
 	const backoff = 0.1 // s; how long it is does not matter
-	s := setup{workers: 1000, retry: retry(n, fmt.Sprintf("{kind: random, delay: %s}", exponential(backoff))),
+	s := setup{workers: 1000, retry: retry(n, randomDelay(backoff)),
 		dependencies: []string{fmt.Sprintf("{name: service, limit: {rate: %s}, over: {fail: 100%%, rejects-in: 0s}}", perSecond(capacity/scale))},
 		classes:      []string{class("call", equalGaps(rate/scale), "1ms", "calls: service")}}
 	// The limiter has saved up a second of calls, which the excess must use up first; then
@@ -138,10 +133,8 @@ func overload(p *params) ([]experiment, error) {
 		}
 	}
 	return []experiment{{setup: s, others: true, alter: moved, measures: map[string]gauge{
-		"reject_prob": mean(rejected),
-		"attempt_rate": mean(func(o *observer) float64 {
-			return scale * (o.clockClaims[engine.Fresh] + o.clockClaims[engine.Retry]) / o.length()
-		}),
+		"reject_prob":  mean(rejected),
+		"attempt_rate": mean(func(o *observer) float64 { return scale * o.claimed(engine.Fresh, engine.Retry) / o.length() }),
 	}}}, nil
 }
 
@@ -153,11 +146,11 @@ func tokenBucket(p *params) ([]experiment, error) {
 			classes: []string{class("call", poisson(rate), "1ms", fails(failure))}, warmup: 100, window: 1000}
 	}
 	perCall := func(o *observer) float64 {
-		return (o.clockClaims[engine.Fresh] + o.clockClaims[engine.Retry]) / o.enqueued
+		return o.claimed(engine.Fresh, engine.Retry) / o.sum(enqueued)
 	}
 	own := experiment{setup: budget(100, failure), measures: map[string]gauge{
 		"load_per_call": mean(perCall),
-		"success":       mean(func(o *observer) float64 { return o.clockDone / o.enqueued }),
+		"success":       mean(func(o *observer) float64 { return o.clockDone / o.sum(enqueued) }),
 	}}
 	all := []experiment{own}
 	for _, it := range p.expected {

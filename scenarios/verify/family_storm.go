@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -28,7 +27,7 @@ func transientStorm(p *params) ([]experiment, error) {
 	gap := math.Ceil(max(200, 15*relaxation(load, mu*float64(c), 1)+10*delay))
 	cycle := max(slices.Max(append(times, 0)), window[1]) + gap
 	s := setup{workers: c, warmup: gap, window: stormCycles * cycle, drain: 10 * gap,
-		retry:   retry(0, fmt.Sprintf("{kind: random, delay: %s}", exponential(delay))),
+		retry:   retry(0, randomDelay(delay)),
 		classes: []string{class("job", poisson(rate), exponential(1/mu))}}
 	x := experiment{setup: s, measures: map[string]gauge{}}
 	for i := range stormCycles {

@@ -106,7 +106,7 @@ func (f *failFirst) Begin(now engine.Time, node int32, j *engine.Job) sim.Execut
 // traceLease is one job that takes longer than its lease, whoever finishes first being
 // heard.
 func traceLease(p *params) ([]experiment, error) {
-	s := setup{workers: p.count("workers"), lease: fmt.Sprintf("{ttl: %s, heartbeat: 0s}", seconds(p.positive("lease"))),
+	s := setup{workers: p.count("workers"), lease: noHeartbeats(p.positive("lease")),
 		reaper: "{every: 0s, after: ready}", fence: "none"}
 	service := p.positive("service")
 	x := traced(s, []float64{0}, service)

@@ -1,7 +1,9 @@
 package verify
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -50,92 +52,83 @@ func mean(of func(o *observer) float64) gauge    { return gauge{of: of} }
 func same(of func(o *observer) float64) gauge    { return gauge{shape: ofSame, of: of} }
 func sameText(of func(o *observer) string) gauge { return gauge{shape: ofSame, text: of} }
 func moment(of func(o *observer) float64) gauge  { return gauge{shape: ofMoment, of: of} }
-func level(which ...int) gauge                   { return mean(func(o *observer) float64 { return levels(o, which) }) }
 func firstWaits(c *classCount) *durations        { return &c.waits }
 func sojourns(c *classCount) *durations          { return &c.sojourns }
-func shareOf(a, b func(c *classCount) float64) gauge {
+func meanOf(a, b counter) gauge                  { return mean(quotient(a, b)) }
+func shareOf(a, b counter) gauge {
 	return shareBy(quotient(a, b), func(o *observer) float64 { return o.sum(b) })
 }
 func shareBy(of, trials func(o *observer) float64) gauge {
 	return gauge{shape: ofShare, of: of, trials: trials}
 }
-func quotient(a, b func(c *classCount) float64) func(o *observer) float64 {
+func quotient(a, b counter) func(o *observer) float64 {
 	return func(o *observer) float64 { return o.sum(a) / o.sum(b) }
 }
 
-func levels(o *observer, which []int) float64 {
-	total := 0.0
-	for _, l := range which {
-		total += o.mean(l)
-	}
-	return total
+// variance is that of something with this sum and sum of squares over n.
+func variance(sum, squares, n counter) gauge {
+	return moment(func(o *observer) float64 {
+		m := o.sum(sum) / o.sum(n)
+		return o.sum(squares)/o.sum(n) - float64(m*m)
+	})
 }
 
-// What quotients are made of.
-func enqueued(c *classCount) float64  { return c.enqueued }
-func done(c *classCount) float64      { return c.done }
-func dead(c *classCount) float64      { return c.dead }
-func ended(c *classCount) float64     { return c.done + c.dead }
-func attempts(c *classCount) float64  { return c.attempts }
-func claims(c *classCount) float64    { return c.claims[engine.Fresh] + c.claims[engine.Retry] }
-func waited(c *classCount) float64    { return c.waited[engine.Fresh] + c.waited[engine.Retry] }
-func firstWait(c *classCount) float64 { return c.waited[engine.Fresh] }
-func laterWait(c *classCount) float64 { return c.waited[engine.Retry] }
-func firsts(c *classCount) float64    { return c.claims[engine.Fresh] }
-func laters(c *classCount) float64    { return c.claims[engine.Retry] }
+// level is the mean of levels that are added up.
+func level(which ...int) gauge {
+	return mean(func(o *observer) float64 {
+		total := 0.0
+		for _, l := range which {
+			total += o.mean(l)
+		}
+		return total
+	})
+}
 
-// usual are the quantities that mean the same in every model.
-var usual = map[string]gauge{
-	"p_wait":                      shareOf(func(c *classCount) float64 { return c.claims[engine.Fresh] - c.atOnce }, firsts),
-	"wait_mean":                   mean(quotient(firstWait, firsts)),
-	"fresh_wait_mean":             mean(quotient(firstWait, firsts)),
-	"retry_wait_mean":             mean(quotient(laterWait, laters)),
-	"wait_mean_per_attempt":       mean(quotient(waited, claims)),
-	"all_attempts_wait_mean":      mean(quotient(waited, claims)),
-	"all_wait_mean":               mean(quotient(waited, claims)),
-	"wait_all":                    mean(quotient(waited, claims)),
-	"wait_m2":                     moment(quotient(func(c *classCount) float64 { return c.squared[engine.Fresh] }, firsts)),
-	"wait_var":                    moment(waitVariance),
-	"queue_len_mean":              level(freshReady, retryReady),
-	"fresh_queue_mean":            level(freshReady),
-	"retry_queue_mean":            level(retryReady),
-	"in_system_mean":              level(freshReady, retryReady, inFlight),
-	"orbit_mean":                  level(waiting),
-	"busy_mean":                   level(busy),
-	"concurrency":                 level(busy),
-	"sojourn_mean":                mean(quotient(func(c *classCount) float64 { return c.doneAfter }, done)),
-	"time_to_success_mean":        mean(quotient(func(c *classCount) float64 { return c.doneAfter }, done)),
-	"time_to_dead_mean":           mean(quotient(func(c *classCount) float64 { return c.deadAfter }, dead)),
-	"time_to_final_mean":          mean(quotient(func(c *classCount) float64 { return c.doneAfter + c.deadAfter }, ended)),
-	"attempts_mean":               mean(quotient(attempts, ended)),
-	"attempts_var":                moment(attemptsVariance),
-	"attempts_mean_given_success": mean(quotient(func(c *classCount) float64 { return c.attemptsDone }, done)),
-	"retry_amplification":         mean(quotient(claims, enqueued)),
-	"amplification":               mean(quotient(claims, enqueued)),
-	"load_per_call":               mean(quotient(claims, enqueued)),
-	"p_dead":                      shareOf(dead, ended),
-	"success":                     shareOf(done, enqueued),
-	"attempt_rate": mean(func(o *observer) float64 {
-		return (o.clockClaims[engine.Fresh] + o.clockClaims[engine.Retry]) / o.length()
-	}),
-	"fresh_rate":         mean(func(o *observer) float64 { return o.clockClaims[engine.Fresh] / o.length() }),
-	"retry_rate":         mean(func(o *observer) float64 { return o.clockClaims[engine.Retry] / o.length() }),
-	"retry_attempt_rate": mean(func(o *observer) float64 { return o.clockClaims[engine.Retry] / o.length() }),
+// claimRate is that of claims by the clock, of retries alone or of fresh jobs alone, or of both.
+func claimRate(classes ...engine.Class) gauge {
+	return mean(func(o *observer) float64 { return o.claimed(classes...) / o.length() })
+}
+
+// usual are the quantities that mean the same in every model, by their names, of which some have several.
+var usual = named(map[string]gauge{
+	"p_wait":                    shareOf(someWait, firsts),
+	"wait_mean fresh_wait_mean": meanOf(firstWait, firsts),
+	"retry_wait_mean":           meanOf(laterWait, laters),
+	"wait_mean_per_attempt all_attempts_wait_mean all_wait_mean wait_all": meanOf(waited, claims),
+	"wait_m2":                           moment(quotient(firstWait2, firsts)),
+	"wait_var":                          variance(firstWait, firstWait2, firsts),
+	"queue_len_mean":                    level(freshReady, retryReady),
+	"fresh_queue_mean":                  level(freshReady),
+	"retry_queue_mean":                  level(retryReady),
+	"in_system_mean":                    level(freshReady, retryReady, inFlight),
+	"orbit_mean":                        level(waiting),
+	"busy_mean concurrency":             level(busy),
+	"sojourn_mean time_to_success_mean": meanOf(doneAfter, done),
+	"time_to_dead_mean":                 meanOf(deadAfter, dead),
+	"time_to_final_mean":                meanOf(endedAfter, ended),
+	"attempts_mean":                     meanOf(attempts, ended),
+	"attempts_var":                      variance(attempts, attempts2, ended),
+	"attempts_mean_given_success":       meanOf(attemptsDone, done),
+	"retry_amplification amplification load_per_call": meanOf(claims, enqueued),
+	"p_dead":                        shareOf(dead, ended),
+	"success":                       shareOf(done, enqueued),
+	"attempt_rate":                  claimRate(engine.Fresh, engine.Retry),
+	"fresh_rate":                    claimRate(engine.Fresh),
+	"retry_rate retry_attempt_rate": claimRate(engine.Retry),
 	"retry_share_of_claims": mean(func(o *observer) float64 {
-		return o.clockClaims[engine.Retry] / (o.clockClaims[engine.Fresh] + o.clockClaims[engine.Retry])
+		return o.claimed(engine.Retry) / o.claimed(engine.Fresh, engine.Retry)
 	}),
-}
+})
 
-func waitVariance(o *observer) float64 {
-	n := o.sum(firsts)
-	m := o.sum(firstWait) / n
-	return o.sum(func(c *classCount) float64 { return c.squared[engine.Fresh] })/n - float64(m*m)
-}
-
-func attemptsVariance(o *observer) float64 {
-	n := o.sum(ended)
-	m := o.sum(attempts) / n
-	return o.sum(func(c *classCount) float64 { return c.attempts2 })/n - float64(m*m)
+// named gives a measure to each of the names in a key.
+func named(all map[string]gauge) map[string]gauge {
+	by := map[string]gauge{}
+	for _, names := range slices.Sorted(maps.Keys(all)) {
+		for _, name := range strings.Fields(names) {
+			by[name] = all[names]
+		}
+	}
+	return by
 }
 
 // negligible is below every wait that is measured: 1 ns.
@@ -151,7 +144,13 @@ func usualMeasure(key string, expected any, workers int, plan *observation) (gau
 		limit, err := strconv.ParseFloat(text, 64)
 		index := len(plan.thresholds)
 		plan.thresholds = append(plan.thresholds, time.Duration(limit*1e9))
-		return shareOf(func(c *classCount) float64 { return c.above[index] }, firsts), err == nil
+		above := func(o *observer) (total float64) {
+			for i := range o.class {
+				total += o.class[i].above[index]
+			}
+			return total / o.sum(firsts)
+		}
+		return shareBy(above, func(o *observer) float64 { return o.sum(firsts) }), err == nil
 	}
 	for _, family := range []struct {
 		prefix string
@@ -172,7 +171,7 @@ func usualMeasure(key string, expected any, workers int, plan *observation) (gau
 // in the lump of those that did not wait: what can be measured is how large that is.
 func quantileOf(q float64, of func(c *classCount) *durations, class int, expected any) gauge {
 	if v, ok := expected.(float64); ok && v < negligible {
-		m := shareOf(func(c *classCount) float64 { return c.atOnce }, firsts)
+		m := shareOf(noWait, firsts)
 		m.shape, m.bound = atLeast, q
 		return m
 	}

@@ -42,12 +42,12 @@ func build(row Row) (*model, []error) {
 	if m.expected, err = items(row.Expected); err != nil {
 		return nil, []error{fmt.Errorf("read expected: %w", err)}
 	}
-	if m.leftOut = inexpressible(row.Family()); m.leftOut != "" {
+	if m.leftOut = wordless[row.Family()]; m.leftOut != "" {
 		return m, nil
 	}
 	construct := families[row.Family()]
 	if construct == nil {
-		return nil, []error{unknown("family", row.Family(), slices.Concat(slices.Sorted(maps.Keys(families)), wordless))}
+		return nil, []error{unknown("family", row.Family(), slices.Concat(slices.Sorted(maps.Keys(families)), slices.Sorted(maps.Keys(wordless))))}
 	}
 	p, err := newParams(row.Params)
 	if err != nil {

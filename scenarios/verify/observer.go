@@ -29,8 +29,7 @@ type observation struct {
 	on func(o *observer, e *engine.Event)
 }
 
-// observer measures a run by its events, apart from package results, against which it is
-// checked.
+// observer measures a run by its events, apart from package results, against which it is checked.
 type observer struct {
 	*observation
 	next  engine.Recorder
@@ -38,8 +37,7 @@ type observer struct {
 	level [numLevels]int64
 	area  [numLevels]float64 // value × s, in [from, to)
 
-	enqueued    float64 // by the clock, in [from, to), as the next two
-	clockClaims [engine.NumClasses]float64
+	clockClaims [engine.NumClasses]float64 // by the clock, in [from, to), as the next one
 	clockDone   float64
 	taken       float64 // leases that lapsed, from the beginning on
 	class       []classCount
@@ -50,20 +48,41 @@ type observer struct {
 	text        []byte     // of on
 }
 
+// counter is something that is counted or added up of the jobs of a class.
+type counter int
+
+// The counters. Times are in seconds.
+const (
+	enqueued counter = iota
+	done
+	dead
+	ended        // done or dead
+	attempts     // of those
+	attempts2    // likewise, squared
+	attemptsDone // of those done
+	doneAfter    // since they were enqueued
+	deadAfter
+	endedAfter
+	claims // all of them; of jobs never claimed before; of others
+	firsts
+	laters
+	waited // for them
+	firstWait
+	laterWait
+	firstWait2
+	noWait     // first claims without a wait
+	someWait   // and with one
+	executions // finished, by the clock
+	successes  // of them
+	overran    // of them, those that took longer than the first threshold
+	numCounters
+)
+
 // classCount is of the jobs of one class that were enqueued in [from, to).
 type classCount struct {
-	enqueued, done, dead float64
-	claims               [engine.NumClasses]float64
-	waited, squared      [engine.NumClasses]float64 // s, s²
-	atOnce               float64                    // first claims without a wait
-	above                []float64                  // first claims that waited longer, by threshold
-	attempts, attempts2  float64                    // of jobs done or dead
-	attemptsDone         float64
-	doneAfter, deadAfter float64 // s since they were enqueued
-	overran              float64 // executions that took longer than the first threshold
-	executions           float64 // finished, by the clock
-	successes            float64 // of them
-	waits, sojourns      durations
+	n               [numCounters]float64
+	above           []float64 // first claims that waited longer, by threshold
+	waits, sojourns durations
 }
 
 func newObserver(plan *observation, next engine.Recorder) *observer {
@@ -110,10 +129,13 @@ func (o *observer) count(e *engine.Event) {
 	clock := counts && o.inWindow(o.now)
 	switch e.Kind {
 	case engine.Enqueued:
-		o.becomes(e.Class, e.Delay > 0)
+		if e.Delay > 0 {
+			o.level[waiting]++
+		} else {
+			o.level[int(e.Class)]++
+		}
 		if clock {
-			o.enqueued++
-			o.class[e.JobKind].enqueued++
+			o.class[e.JobKind].n[enqueued]++
 		}
 	case engine.Promoted:
 		o.level[waiting]--
@@ -132,13 +154,13 @@ func (o *observer) count(e *engine.Event) {
 	case engine.Finished, engine.Aborted:
 		o.level[busy]--
 		if clock && e.Kind == engine.Finished {
-			c := &o.class[e.JobKind]
-			c.executions++
+			n := &o.class[e.JobKind].n
+			n[executions]++
 			if e.Error == engine.NoError {
-				c.successes++
+				n[successes]++
 			}
 			if len(o.thresholds) > 0 && e.Ran > o.thresholds[0] {
-				c.overran++
+				n[overran]++
 			}
 		}
 	case engine.LeaseTaken:
@@ -151,15 +173,6 @@ func (o *observer) count(e *engine.Event) {
 		if counts && o.inWindow(e.At-engine.Time(e.Age)) {
 			o.onOutcome(&o.class[e.JobKind], e)
 		}
-	}
-}
-
-// becomes counts a job that is ready, or waits, from now on.
-func (o *observer) becomes(class engine.Class, delayed bool) {
-	if delayed {
-		o.level[waiting]++
-	} else {
-		o.level[int(class)]++
 	}
 }
 
@@ -184,14 +197,20 @@ func (o *observer) leaves(e *engine.Event) {
 
 func (o *observer) onLeased(c *classCount, e *engine.Event) {
 	wait := e.Waited.Seconds()
-	c.claims[e.Class]++
-	c.waited[e.Class] += wait
-	c.squared[e.Class] += float64(wait * wait)
+	c.n[claims]++
+	c.n[waited] += wait
 	if e.Class != engine.Fresh {
+		c.n[laters]++
+		c.n[laterWait] += wait
 		return
 	}
+	c.n[firsts]++
+	c.n[firstWait] += wait
+	c.n[firstWait2] += float64(wait * wait)
 	if e.Waited == 0 {
-		c.atOnce++
+		c.n[noWait]++
+	} else {
+		c.n[someWait]++
 	}
 	for i, limit := range o.thresholds {
 		if e.Waited > limit {
@@ -202,28 +221,30 @@ func (o *observer) onLeased(c *classCount, e *engine.Event) {
 }
 
 func (o *observer) onOutcome(c *classCount, e *engine.Event) {
-	if e.Kind != engine.Acked && e.Kind != engine.Buried {
+	n, age := float64(e.Delivery), e.Age.Seconds()
+	switch e.Kind {
+	case engine.Acked:
+		c.n[done]++
+		c.n[attemptsDone] += n
+		c.n[doneAfter] += age
+		c.sojourns.record(e.Age)
+	case engine.Buried:
+		c.n[dead]++
+		c.n[deadAfter] += age
+	default:
 		return
 	}
-	n := float64(e.Delivery)
-	c.attempts += n
-	c.attempts2 += float64(n * n)
-	if e.Kind == engine.Buried {
-		c.dead++
-		c.deadAfter += e.Age.Seconds()
-		return
-	}
-	c.done++
-	c.attemptsDone += n
-	c.doneAfter += e.Age.Seconds()
-	c.sojourns.record(e.Age)
+	c.n[ended]++
+	c.n[attempts] += n
+	c.n[attempts2] += float64(n * n)
+	c.n[endedAfter] += age
 }
 
-// sum adds up what of says of each class that is counted.
-func (o *observer) sum(of func(c *classCount) float64) float64 {
+// sum adds up a counter of each class that is counted.
+func (o *observer) sum(which counter) float64 {
 	total := 0.0
 	for i := range o.class {
-		total += of(&o.class[i])
+		total += o.class[i].n[which]
 	}
 	return total
 }
@@ -233,3 +254,11 @@ func (o *observer) length() float64 { return o.to.Sub(o.from).Seconds() }
 
 // mean is that of a level over the window.
 func (o *observer) mean(level int) float64 { return o.area[level] / o.length() }
+
+// claimed counts the claims by the clock of some classes.
+func (o *observer) claimed(classes ...engine.Class) (total float64) {
+	for _, class := range classes {
+		total += o.clockClaims[class]
+	}
+	return total
+}

@@ -113,3 +113,8 @@ func retry(attempts int, backoff string) string {
 	}
 	return fmt.Sprintf("{max-attempts: %s, backoff: %s, jitter: none, never: []}", most, backoff)
 }
+
+// randomDelay is a backoff of exponential delays.
+func randomDelay(mean float64) string {
+	return fmt.Sprintf("{kind: random, delay: %s}", exponential(mean))
+}

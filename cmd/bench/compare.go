@@ -16,13 +16,12 @@ import (
 
 // compareFlags are the flags of compare.
 type compareFlags struct {
-	units  []string
-	most   shareFlag
-	format format
+	units []string
+	most  shareFlag
 }
 
 func newCompare() *cobra.Command {
-	f := compareFlags{most: share(""), format: "table"}
+	f := compareFlags{most: share("")}
 	c := &cobra.Command{
 		Use:     "compare BASE [NEW] [flags]",
 		Short:   "compare results, with honest statistics",

@@ -68,19 +68,12 @@ func (c *candidate) summary(open bool) (names []string, all map[string]metricJSO
 // report prints what the candidates gave, if that was not done line by line, and writes
 // the files.
 func (s *session) report(l *load, candidates []*candidate, hash string) error {
-	var text []byte
-	var err error
-	switch s.flags.format {
-	case "json":
-		text, err = s.json(l, candidates)
-	case "table":
-		text = table(l, candidates)
-	}
-	if err == nil {
-		_, err = s.stdout.Write(text)
-	}
+	err := ui.Output{
+		"json":  ui.Bytes(func() ([]byte, error) { return s.json(l, candidates) }),
+		"table": ui.Bytes(func() ([]byte, error) { return table(l, candidates), nil }),
+	}.Print(s.stdout, s.flags.format)
 	if err != nil {
-		return ui.IOError("write result", err)
+		return err
 	}
 	if s.flags.out == "" {
 		return nil

@@ -1,11 +1,10 @@
 package bench
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"text/tabwriter"
@@ -53,7 +52,7 @@ second.`,
 	flags.StringArrayVar(&f.policies, "policy", nil, "one `POLICY` (default fifo)")
 	flags.Var(&f.stores, "store", "memory or postgres (default memory)")
 	flags.StringVar(&f.dsn, "dsn", "", "reach PostgreSQL by this `DSN`, a URL or keywords")
-	flags.VarP(&f.format, "format", "", "of the result: table, bench or json")
+	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: table, bench or json", "table", "bench", "json")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
 	ui.Group(c, "What to run", "jobs", "rate", "for", "warmup", "work", "workers", "engines", "policy", "store", "dsn")
 	ui.Group(c, "How often", "rounds", "tell")
@@ -170,28 +169,19 @@ func comparisons(names []string, all map[string]metricJSON) int {
 // printNoise prints in the format asked for.
 func (s *session) printNoise(l *load, c *candidate, f *noiseFlags) error {
 	list := scatters(l, c, f.tell.value.Float())
-	var out bytes.Buffer
-	switch f.format {
-	case "json":
-		own, err := json.MarshalIndent(struct {
+	return ui.Output{
+		"json": ui.JSON(struct {
 			Version int       `json:"version"`
 			Name    string    `json:"name"`
 			Rounds  int       `json:"rounds"`
 			Tell    float64   `json:"tell"`
 			Metrics []scatter `json:"metrics"`
-		}{1, c.name, len(c.rounds), f.tell.value.Float(), list}, "", " ")
-		if err != nil {
-			return ui.IOError("write result", err)
-		}
-		out.Write(append(own, '\n'))
-	case "table":
-		noiseTable(&out, c, list, f.tell.text)
-	}
-	_, err := s.stdout.Write(out.Bytes())
-	return ui.IOError("write result", err)
+		}{1, c.name, len(c.rounds), f.tell.value.Float(), list}, " "),
+		"table": func(w io.Writer) error { return noiseTable(w, c, list, f.tell.text) },
+	}.Print(s.stdout, f.format)
 }
 
-func noiseTable(text *bytes.Buffer, c *candidate, list []scatter, tell string) {
+func noiseTable(text io.Writer, c *candidate, list []scatter, tell string) error {
 	fmt.Fprintf(text, "%s, %d rounds\n\n", c.name, len(c.rounds))
 	w := tabwriter.NewWriter(text, 0, 0, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "\tmean\tspread\tleast – most\tdrift\tshown from\trounds for %s\t\n", tell)
@@ -230,4 +220,5 @@ func noiseTable(text *bytes.Buffer, c *candidate, list []scatter, tell string) {
 	if drifts {
 		fmt.Fprintf(text, "! the machine drifts: compare candidates in turns, as qbench run does, and not one after the other\n")
 	}
+	return nil
 }

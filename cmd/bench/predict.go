@@ -53,7 +53,7 @@ Exit codes: as qbench run; with --within, 1 if a prediction is further off than 
 	flags.Var(&f.rounds, "rounds", "seeds, each simulated and run")
 	flags.Var(&f.calibrate, "calibrate", "measure delays for so long before each run")
 	flags.Var(&f.within, "within", "exit with 1 if a prediction is further off than this")
-	flags.VarP(&f.format, "format", "", "of the result: table or json")
+	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: table or json", "table", "json")
 	flags.StringVarP(&f.out, "out", "o", "results/runs", "write results and charts below this `DIR`")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
@@ -95,9 +95,6 @@ func predict(c *cobra.Command, f *predictFlags) (err error) {
 	}
 	if n := int(f.rounds.value); n < 1 || n > 1000 {
 		return ui.UsageError("--rounds %s: want 1 to 1000", f.rounds.text)
-	}
-	if f.format != "table" && f.format != "json" {
-		return ui.UsageError("--format %s: want table or json", f.format)
 	}
 	if f.calibrate.value <= 0 {
 		return ui.UsageError("--calibrate %s: want more than 0s", f.calibrate.text)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 	"text/tabwriter"
@@ -69,23 +70,23 @@ type sharesJSON struct {
 
 // printPredictions prints them in the format asked for and writes the files.
 func (s *session) printPredictions(sc *scenarios.Scenario, all []*prediction) error {
-	var text []byte
-	var err error
-	if s.flags.format == "json" {
-		text, err = predictionsJSON(sc, s.flags.speed.String(), all)
-	} else {
-		for i, p := range all {
-			if i > 0 {
-				text = append(text, '\n')
+	speed := s.flags.speed.String()
+	err := ui.Output{
+		"json": ui.Bytes(func() ([]byte, error) { return predictionsJSON(sc, speed, all) }),
+		"table": func(w io.Writer) error {
+			for i, p := range all {
+				if i > 0 {
+					fmt.Fprintln(w)
+				}
+				if _, err := w.Write(p.table(sc, speed)); err != nil {
+					return err
+				}
 			}
-			text = append(text, p.table(sc, s.flags.speed.String())...)
-		}
-	}
-	if err == nil {
-		_, err = s.stdout.Write(text)
-	}
+			return nil
+		},
+	}.Print(s.stdout, s.flags.format)
 	if err != nil {
-		return ui.IOError("write result", err)
+		return err
 	}
 	for _, p := range all {
 		if err := s.writePrediction(sc, p); err != nil {

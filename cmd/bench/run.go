@@ -32,7 +32,7 @@ type runFlags struct {
 	rounds   countFlag
 	dsn      string
 
-	format format
+	format string
 	out    string
 	quiet  bool
 }
@@ -93,7 +93,7 @@ Exit codes:
 	flags.Var(&f.engines, "engines", "engines in this process, each with a loop of its own")
 	flags.Var(&f.batch, "batch", "most jobs of one claim or commit")
 	flags.Var(&f.rounds, "rounds", "measure each candidate so often, in turn")
-	flags.VarP(&f.format, "format", "", "of the result: bench, table or json; of a scenario markdown and csv too, and by default table")
+	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: bench, table or json; of a scenario markdown and csv too, and by default table", "table", "bench", "json", "markdown", "csv")
 	flags.StringVarP(&f.out, "out", "o", "", "write results and histograms below this `DIR` (default: none)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
 	ui.Group(c, "Load", "jobs", "rate", "for", "warmup", "work", "fails", "workers", "engines", "batch")

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -197,27 +196,17 @@ func (s *session) summarize(sc *scenarios.Scenario, settings *measure.Settings, 
 	for _, warning := range summary.Warnings {
 		s.console.Note("%s: warning: %s", store, warning)
 	}
-	var out bytes.Buffer
-	switch s.flags.format {
-	case "json":
-		own, err := summary.MarshalJSON()
-		if err != nil {
-			return ui.ExitIO, ui.IOError("write result", err)
+	in := func(f text.Format) func(w io.Writer) error {
+		return func(w io.Writer) error {
+			if f == text.Text {
+				fmt.Fprintf(w, "%s at %s on the wall clock, store %s\n", sc.Name, s.flags.speed, store)
+			}
+			return text.WriteTable(w, summary, text.TableOptions{Format: f})
 		}
-		out.Write(own)
-	case "markdown":
-		err = text.WriteTable(&out, summary, text.TableOptions{Format: text.Markdown})
-	case "csv":
-		err = text.WriteTable(&out, summary, text.TableOptions{Format: text.CSV})
-	case "table":
-		fmt.Fprintf(&out, "%s at %s on the wall clock, store %s\n", sc.Name, s.flags.speed, store)
-		err = text.WriteTable(&out, summary, text.TableOptions{})
 	}
-	if err == nil {
-		_, err = s.stdout.Write(out.Bytes())
-	}
-	if err != nil {
-		return ui.ExitIO, ui.IOError("write result", err)
+	printed := ui.Output{"json": ui.Bytes(summary.MarshalJSON), "table": in(text.Text), "markdown": in(text.Markdown), "csv": in(text.CSV)}
+	if err := printed.Print(s.stdout, s.flags.format); err != nil {
+		return ui.ExitIO, err
 	}
 	if err := s.writeScenario(sc, settings, summary, store); err != nil {
 		return ui.ExitIO, err

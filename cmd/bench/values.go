@@ -101,20 +101,6 @@ func (s *storeKinds) Set(text string) error {
 // Type implements pflag.Value.
 func (*storeKinds) Type() string { return "STORE" }
 
-// format is how the result is printed.
-type format string
-
-// String implements pflag.Value.
-func (f *format) String() string { return string(*f) }
-
-// Set implements pflag.Value.
-func (f *format) Set(text string) error {
-	return ui.Choose((*string)(f), text, "table", "bench", "json", "markdown", "csv")
-}
-
-// Type implements pflag.Value.
-func (f *format) Type() string { return "FORMAT" }
-
 // changed reports which of the flags of c were given.
 func changed(c *cobra.Command, names ...string) (given []string) {
 	for _, name := range names {

@@ -57,7 +57,8 @@ Exit codes:
   qsim chaos --seed 42 --print            the world of a seed, as a text
   qsim chaos --replay world.txt           one world again; - reads standard input
   qsim chaos --catalogue                  the troubles of production, as texts`,
-		Args: cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		Args:              cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return runChaos(c, &f)
 		},
@@ -73,7 +74,7 @@ Exit codes:
 	flags.BoolVar(&f.catalogue, "catalogue", false, "list the troubles of production with their texts")
 	flags.IntVarP(&f.parallel, "parallel", "j", 0, "run so many `WORLDS` at once (default: one for each processor)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
-	flags.Var(&f.bars, "progress", "draw progress bars: auto, always or never")
+	addWhen(c, &f.bars, "progress", "draw progress bars: auto, always or never")
 	ui.Group(c, "What to run", "seeds", "seed", "time", "check-only", "failures", "replay")
 	ui.Group(c, "How to run it", "parallel")
 	ui.Group(c, "Output", "print", "catalogue")

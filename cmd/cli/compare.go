@@ -55,6 +55,7 @@ Exit codes:
   qsim compare before/retry-storm after/retry-storm --max-regression 5%
   qsim compare results/runs/my/latest my.yaml --set engine.workers=80
   qsim compare base new --metric goodput --metric sojourn.p99 --format json`,
+		ValidArgsFunction: completeResults,
 		Args: func(_ *cobra.Command, names []string) error {
 			if len(names) < 2 {
 				return ui.UsageError("compare what with what? Name the folder of a result, then one or more to compare with it")
@@ -71,10 +72,10 @@ Exit codes:
 	flags.BoolVar(&f.strict, "strict", false, "what is unclear is a regression, and warnings of a scenario are errors")
 	flags.StringArrayVar(&f.set, "set", nil, "lay `KEY=VALUE` upon a scenario that is run, as engine.workers=80; repeatable")
 	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
-	flags.VarP(&f.format, "format", "", "of the result: table, markdown, csv or json")
+	addFormat(c, &f.format)
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
-	flags.Var(&f.color, "color", "colour the table: auto, always or never")
-	flags.Var(&f.bars, "progress", "draw progress bars: auto, always or never")
+	addWhen(c, &f.color, "color", "colour the table: auto, always or never")
+	addWhen(c, &f.bars, "progress", "draw progress bars: auto, always or never")
 	ui.Group(c, "What to compare", "metric", "max-regression", "strict")
 	ui.Group(c, "How to run a scenario", "set", "parallel")
 	ui.Group(c, "Output", "format")

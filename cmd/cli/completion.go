@@ -7,52 +7,31 @@ import (
 
 	"qsim/results/measure"
 	"qsim/scenarios"
-	"qsim/scenarios/imports"
 )
 
 // What a shell is told when somebody presses the key that completes: names with a short
 // description, which bash leaves out.
 
-// complete gives a command's arguments and flags their completions.
+// complete gives the flags of commands that have names of things as values their completions. Commands say how
+// their arguments are completed.
 func complete(root *cobra.Command) {
 	for _, c := range root.Commands() {
-		switch c.Name() {
-		case "run", "validate", "explain", "trace", "map", "sweep", "tune":
-			c.ValidArgsFunction = completeScenarios
-		case "list":
-			c.ValidArgsFunction = completeList
-		case "compare":
-			c.ValidArgsFunction = completeResults
-		case "report", "merge":
-			c.ValidArgsFunction = completeFolders
-		case "verify":
-			c.ValidArgsFunction = completeRows
-		case "init", "schema", "version", "chaos":
-			c.ValidArgsFunction = cobra.NoFileCompletions
-		}
 		for name, function := range map[string]cobra.CompletionFunc{
-			"policy": completePolicies, "baseline": completePolicies, "set": completeKeys, "vary": completeKeys, "from": completeSources, "metric": completeMetrics,
-			"find": fixed("worst-wait", "duplicate", "dead", "fenced", "lost-lease"), "plot": fixed("auto", "unicode", "ascii", "never"),
-			"format": fixed("table", "markdown", "csv", "json"), "color": fixed("auto", "always", "never"), "progress": fixed("auto", "always", "never"),
+			"policy": completePolicies, "baseline": completePolicies, "set": completeKeys, "vary": completeKeys, "metric": completeMetrics,
 		} {
-			if c.Flags().Lookup(name) == nil || name == "from" && c.Name() != "init" && c.Name() != "import" {
-				continue
-			}
-			switch formats := formatsOf[c.Name()]; {
-			case name == "format" && formats != nil:
-				function = fixed(formats...)
-			case name == "from" && c.Name() == "import":
-				function = fixed(imports.Formats()...)
-			}
-			if err := c.RegisterFlagCompletionFunc(name, function); err != nil {
-				panic("qsim: " + err.Error())
+			if c.Flags().Lookup(name) != nil {
+				completeFlag(c, name, function)
 			}
 		}
 	}
 }
 
-// formatsOf are the formats of commands that have others than tables have.
-var formatsOf = map[string][]cobra.Completion{"trace": {"text", "table", "json", "chrome"}, "map": {"table", "csv", "json"}}
+// completeFlag gives a flag of a command its completion.
+func completeFlag(c *cobra.Command, name string, function cobra.CompletionFunc) {
+	if err := c.RegisterFlagCompletionFunc(name, function); err != nil {
+		panic("qsim: " + err.Error())
+	}
+}
 
 func fixed(words ...cobra.Completion) cobra.CompletionFunc {
 	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)

@@ -24,7 +24,8 @@ What a policy's with: changes comes below. A key stands as --set takes it.`,
 		Example: `  qsim explain my.yaml
   qsim explain my.yaml --set engine.preset=river | grep preset
   qsim explain retry-storm --policy weighted`,
-		Args: exactlyOneScenario,
+		ValidArgsFunction: completeScenarios,
+		Args:              exactlyOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
 			ui.WarnOfVariables(c, c.ErrOrStderr())
 			all, err := loadAll(c, names, &f, c.ErrOrStderr(), c.ErrOrStderr())

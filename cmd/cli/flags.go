@@ -74,7 +74,7 @@ func oneScenario(c *cobra.Command, names []string) error {
 func addManyFlags(c *cobra.Command, f *runFlags, out string) {
 	flags := c.Flags()
 	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
-	flags.VarP(&f.format, "format", "", "of the result: table, markdown, csv or json")
+	addFormat(c, &f.format)
 	flags.StringVarP(&f.out, "out", "o", "", out)
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say more on standard error")

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	_ "time/tzdata" // zones by name, wherever it runs
@@ -77,6 +78,7 @@ which take about 2 GB of memory.`,
 	flags.StringVar(&f.options.Until, "until", "", "only jobs that are enqueued before this `TIME`")
 	flags.StringArrayVar(&f.options.Queues, "queue", nil, "only jobs of this `QUEUE`; repeatable")
 	flags.BoolVar(&f.options.Strict, "strict", false, "nothing is repaired: it is an error")
+	completeFlag(c, "from", fixed(imports.Formats()...))
 	ui.Group(c, "What to read", "from", "columns", "timezone", "since", "until", "queue", "strict")
 	flags.StringVarP(&f.target.Scenario, "out", "o", "", "write the `SCENARIO` here, and other files beside it (default: the first file's name with .yaml, in this folder)")
 	flags.IntVar(&f.target.Workers, "workers", 0, "workers of each node: a `NUMBER` (default: as many as ran at once)")
@@ -106,7 +108,7 @@ func (f *importFlags) check(names []string) error {
 	switch {
 	case f.options.From == "":
 		return ui.UsageError("import from what? Give --from river, asynq, sidekiq or csv")
-	case !contains(formats, f.options.From):
+	case !slices.Contains(formats, f.options.From):
 		return unknown("format", f.options.From, formats)
 	case f.parallel < 0:
 		return ui.UsageError("--parallel %d: want at least 1", f.parallel)
@@ -134,15 +136,6 @@ func (f *importFlags) check(names []string) error {
 		return ui.UsageError("%s is there already; --force overwrites it", f.target.Scenario)
 	}
 	return nil
-}
-
-func contains(words []string, word string) bool {
-	for _, w := range words {
-		if w == word {
-			return true
-		}
-	}
-	return false
 }
 
 // nameOf makes a scenario's name of a file's.

@@ -26,6 +26,7 @@ of another scenario, under the new name.`,
 		Example: `  qsim init checkout
   qsim init checkout --from river          jobs as River runs them
   qsim init my-storm --from retry-storm    a copy of a built-in scenario`,
+		ValidArgsFunction: cobra.NoFileCompletions,
 		Args: func(_ *cobra.Command, arguments []string) error {
 			if len(arguments) != 1 {
 				return ui.UsageError("init takes one name: that of the scenario to write")
@@ -38,6 +39,7 @@ of another scenario, under the new name.`,
 	}
 	c.Flags().StringVar(&from, "from", "", "start from the preset or the scenario `X`")
 	c.Flags().BoolVarP(&force, "force", "f", false, "overwrite a file that is there")
+	completeFlag(c, "from", completeSources)
 	ui.Group(c, "What to write", "from", "force")
 	return c
 }

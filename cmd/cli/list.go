@@ -51,7 +51,8 @@ and what they leave out, a metric's definition, a built-in scenario's text.`,
   qsim list presets river
   qsim list metrics fresh.wait.p99
   qsim list scenarios retry-storm > my.yaml     a file of one's own to start from`,
-		Args: cobra.MaximumNArgs(2),
+		ValidArgsFunction: completeList,
+		Args:              cobra.MaximumNArgs(2),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			var text bytes.Buffer
 			if err := list(&text, names, arguments, ui.Width()); err != nil {

@@ -118,7 +118,8 @@ error, or with --strict a warning.`,
 		Example: `  qsim validate my.yaml
   qsim validate --strict scenarios/*.yaml
   qsim validate my.yaml --set engine.workers=80`,
-		Args: atLeastOneScenario,
+		ValidArgsFunction: completeScenarios,
+		Args:              atLeastOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
 			ui.WarnOfVariables(c, c.ErrOrStderr())
 			all, err := loadAll(c, names, &f, c.ErrOrStderr(), c.ErrOrStderr())

@@ -58,7 +58,8 @@ policy alone, and map.csv with every point. Points have 3 seeds unless -n says o
 		Example: `  qsim map published/metastable-edge --x jobs.requests.arrivals.rate=10/s..30/s/2.5/s --y storms.outage.for=250ms..16s*2
   qsim map retry-storm --x engine.workers=80..140/20 --y storms.payments-down.for=1m..8m*2 --policy fifo -n 1
   qsim map retry-storm --x retry.max-attempts=2,4,8 --y jobs.mail.arrivals.rate=20/s..40/s/10/s --metric fresh.wait.p99 --edge 10s`,
-		Args: exactlyOneScenario,
+		ValidArgsFunction: completeScenarios,
+		Args:              exactlyOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
 			return runMap(c, names[0], &f)
 		},
@@ -81,26 +82,12 @@ func addMapFlags(c *cobra.Command, f *mapFlags) {
 	addScenarioFlags(c, "What to run", &f.scenarioFlags)
 	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
 	ui.Group(c, "How to run it", "parallel")
-	flags.Var((*mapFormat)(&f.format), "format", "of the result: table, csv or json")
+	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: table, csv or json", "table", "csv", "json")
 	flags.StringVarP(&f.out, "out", "o", filepath.Join("results", "maps"), "write files below this `DIR`")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
-	flags.Var(&f.bars, "progress", "draw progress bars: auto, always or never")
+	addWhen(c, &f.bars, "progress", "draw progress bars: auto, always or never")
 	ui.Group(c, "Output", "format", "out", "no-files", "progress")
 }
-
-// mapFormat is how a map is printed.
-type mapFormat format
-
-// String implements pflag.Value.
-func (f *mapFormat) String() string { return string(*f) }
-
-// Set implements pflag.Value.
-func (f *mapFormat) Set(text string) error {
-	return ui.Choose((*string)(f), text, "table", "csv", "json")
-}
-
-// Type implements pflag.Value.
-func (f *mapFormat) Type() string { return "FORMAT" }
 
 // mapping is one invocation of map.
 type mapping struct {

@@ -35,6 +35,7 @@ Exit codes:
     4  reading or writing failed`,
 		Example: `  qsim merge shared/sweep
   qsim merge shared/sweep --missing`,
+		ValidArgsFunction: completeFolders,
 		Args: func(_ *cobra.Command, names []string) error {
 			if len(names) != 1 {
 				return ui.UsageError("merge which folder? Name the one that qsim sweep --shard I/N -o DIR wrote to")
@@ -50,7 +51,7 @@ Exit codes:
 	}
 	flags := c.Flags()
 	flags.BoolVar(&missing, "missing", false, "print which shards are not there")
-	flags.VarP(&f.format, "format", "", "of the result: table, markdown, csv or json")
+	addFormat(c, &f.format)
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
 	ui.Group(c, "Output", "missing", "format", "quiet")
 	return c

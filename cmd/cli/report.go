@@ -48,6 +48,7 @@ Exit codes:
 		Example: `  qsim report results/runs/retry-storm --open
   qsim report results/runs                    all scenarios, with an index
   qsim report runs/a runs/b --out compared.html`,
+		ValidArgsFunction: completeFolders,
 		Args: func(_ *cobra.Command, names []string) error {
 			if len(names) == 0 {
 				return ui.UsageError("report what? Name the folder of a run, as qsim run prints it")

@@ -28,7 +28,7 @@ type runFlags struct {
 	maxSeeds       int
 	check          bool
 	out            string
-	format         format
+	format         string
 	noFiles        bool
 	quiet, verbose bool
 	color, bars    when
@@ -64,7 +64,8 @@ the scenario.`,
   qsim run my.yaml --format json | jq .objectives   for programs
   qsim run a.yaml b.yaml --strict -q                for continuous integration
   qsim run my.yaml --check                          does the engine do what it must?`,
-		Args: atLeastOneScenario,
+		ValidArgsFunction: completeScenarios,
+		Args:              atLeastOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
 			return run(c, names, &f)
 		},
@@ -74,15 +75,16 @@ the scenario.`,
 	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
 	addUntilFlags(c, &f.untilCI, &f.maxSeeds)
 	flags.BoolVar(&f.check, "check", false, "hold the engine to its invariants after every event, but I-17; I-12 to I-14 once all storms are over")
-	flags.VarP(&f.format, "format", "", "of the result: table, markdown, csv or json")
+	addFormat(c, &f.format)
 	flags.StringVarP(&f.out, "out", "o", filepath.Join("results", "runs"), "write files below this `DIR`")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say more on standard error")
 	flags.Var(&f.plot, "plot", "draw the wait of fresh jobs above the table: auto, unicode, ascii or never")
 	flags.Lookup("plot").NoOptDefVal = "auto"
-	flags.Var(&f.color, "color", "colour the table: auto, always or never")
-	flags.Var(&f.bars, "progress", "draw progress bars: auto, always or never")
+	completeFlag(c, "plot", fixed("auto", "unicode", "ascii", "never"))
+	addWhen(c, &f.color, "color", "colour the table: auto, always or never")
+	addWhen(c, &f.bars, "progress", "draw progress bars: auto, always or never")
 	ui.Group(c, "How to run it", "parallel", "until-ci", "max-seeds", "check")
 	ui.Group(c, "Output", "format", "plot", "out", "no-files")
 	ui.Group(c, "Terminal", "quiet", "verbose", "color", "progress")

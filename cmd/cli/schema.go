@@ -18,8 +18,9 @@ completes and checks a scenario that says where the schema is, in its first line
   # yaml-language-server: $schema=scenario.schema.json
 
 The schema knows keys, values and units; what goes together only validate knows.`,
-		Example: `  qsim schema > scenario.schema.json`,
-		Args:    cobra.NoArgs,
+		Example:           `  qsim schema > scenario.schema.json`,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		Args:              cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			_, err := c.OutOrStdout().Write(scenarios.Schema())
 			return ui.IOError("write result", err)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -40,39 +39,25 @@ func newSession(c *cobra.Command, f *runFlags) (*session, error) {
 	return s, nil
 }
 
-// output is a result that a command prints.
+// output is a result that a command prints as JSON, or by one function as text, Markdown or CSV.
 type output struct {
 	json  func() ([]byte, error)
-	table func(w io.Writer, o text.TableOptions) error // as text, Markdown or CSV
+	table func(w io.Writer, o text.TableOptions) error
 }
-
-// formats are those of a table.
-var formats = map[string]text.Format{"table": text.Text, "markdown": text.Markdown, "csv": text.CSV}
 
 // print prints a result in the format asked for. Where it is not for people, they are told on standard error where its
 // files are, if it has any.
 func (s *session) print(result output, path, note string) error {
-	var out bytes.Buffer
-	var err error
-	if s.flags.format == "json" {
-		var data []byte
-		data, err = result.json()
-		out.Write(data)
-	} else {
-		options := text.TableOptions{Format: formats[string(s.flags.format)], Path: shown(path), Note: note, Color: s.flags.color.coloured(os.Stdout)}
-		if options.Format == text.Text {
-			options.Width = ui.Width()
-		}
-		err = result.table(&out, options)
+	in := func(f text.Format, width int) func(w io.Writer) error {
+		o := text.TableOptions{Format: f, Width: width, Path: shown(path), Note: note, Color: s.flags.color.coloured(os.Stdout)}
+		return func(w io.Writer) error { return result.table(w, o) }
 	}
-	if err != nil {
-		return ui.IOError("write result", err)
-	}
-	_, err = s.stdout.Write(out.Bytes())
+	all := ui.Output{"json": ui.Bytes(result.json), "table": in(text.Text, ui.Width()), "markdown": in(text.Markdown, 0), "csv": in(text.CSV, 0)}
+	err := all.Print(s.stdout, s.flags.format)
 	if s.flags.format != "table" && path != "" {
 		s.console.Note("%s", strings.TrimSpace(shown(path)+"  "+note))
 	}
-	return ui.IOError("write result", err)
+	return err
 }
 
 // failure is how a command ends when a scenario could not be simulated, with the command that shows an invariant break

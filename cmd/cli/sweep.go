@@ -59,7 +59,8 @@ Objectives do not change the exit code: a sweep is to find where they are met.
   qsim sweep my.yaml --vary retry.jitter=none,full,"±20%" --vary retry.backoff.first=1s..1m*2 -n 5
   qsim sweep my.yaml --vary storms.down.for=1m..10m/1m --metric goodput --format csv
   qsim sweep my.yaml --vary engine.workers=8..64/4points --shard 3/8 -o shared/sweep`,
-		Args: oneScenario,
+		ValidArgsFunction: completeScenarios,
+		Args:              oneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
 			return runSweep(c, names[0], &f)
 		},
@@ -74,7 +75,7 @@ Objectives do not change the exit code: a sweep is to find where they are met.
 	flags.StringVar(&f.shard, "shard", "", "compute only part `I/N` of the cells, I from 0")
 	addManyFlags(c, &f.runFlags, "the `DIR` of the sweep (default: results/runs/SCENARIO/sweep-CONFIG)")
 	flags.BoolVarP(&f.force, "force", "f", false, "compute again what is there, and replace another sweep in its folder")
-	flags.Var(&f.bars, "progress", "draw progress bars: auto, always or never")
+	addWhen(c, &f.bars, "progress", "draw progress bars: auto, always or never")
 	ui.Group(c, "How to run it", "shard", "parallel", "force")
 	ui.Group(c, "Output", "format", "out")
 	ui.Group(c, "Terminal", "quiet", "verbose", "progress")

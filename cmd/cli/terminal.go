@@ -4,36 +4,23 @@ import (
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"qsim/cmd/ui"
 )
 
 // when is a flag that is one of auto, always and never.
 type when string
 
-// String implements pflag.Value.
-func (w *when) String() string { return string(*w) }
-
-// Set implements pflag.Value.
-func (w *when) Set(text string) error {
-	return ui.Choose((*string)(w), text, "auto", "always", "never")
+// addWhen defines a flag that is one of auto, always and never.
+func addWhen(c *cobra.Command, to *when, name, usage string) {
+	ui.AddChoice(c, (*string)(to), name, "WHEN", usage, "auto", "always", "never")
 }
 
-// Type implements pflag.Value: what the help text calls the value.
-func (w *when) Type() string { return "WHEN" }
-
-// format is how the result is printed.
-type format string
-
-// String implements pflag.Value.
-func (f *format) String() string { return string(*f) }
-
-// Set implements pflag.Value.
-func (f *format) Set(text string) error {
-	return ui.Choose((*string)(f), text, "table", "markdown", "csv", "json")
+// addFormat defines the flag --format of a command that prints a table.
+func addFormat(c *cobra.Command, to *string) {
+	ui.AddChoice(c, to, "format", "FORMAT", "of the result: table, markdown, csv or json", "table", "markdown", "csv", "json")
 }
-
-// Type implements pflag.Value.
-func (f *format) Type() string { return "FORMAT" }
 
 // coloured reports whether what is printed to file is coloured.
 func (w when) coloured(file *os.File) bool {

@@ -24,7 +24,7 @@ type traceFlags struct {
 	from, to          string
 	limit             int
 	calls, heartbeats bool
-	format            traceFormat
+	format            string
 }
 
 // linesOfWindow is how much of a window is printed for people unless they want more.
@@ -51,7 +51,8 @@ node, one for each storm, arrows from one attempt of a job to the next.`,
   qsim trace retry-storm --policy fifo --job payments/41    the life of a job
   qsim trace retry-storm --from 10m --to 10m0.5s            all that happened
   qsim trace retry-storm --from 9m59s --to 10m10s --format chrome > storm.json`,
-		Args: exactlyOneScenario,
+		ValidArgsFunction: completeScenarios,
+		Args:              exactlyOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
 			return runTrace(c, names, &f)
 		},
@@ -61,32 +62,18 @@ node, one for each storm, arrows from one attempt of a job to the next.`,
 	flags.Uint64Var(&f.seed, "seed", 0, "the `SEED` (default: the scenario's first)")
 	flags.StringArrayVar(&f.set, "set", nil, "lay `KEY=VALUE` upon the scenario, as engine.workers=80; repeatable")
 	flags.StringVar(&f.job, "job", "", "the life of this `JOB`, as payments/1234")
-	flags.StringVar(&f.find, "find", "", "the life of the job that is most of a `KIND`: worst-wait, duplicate, dead, fenced or lost-lease")
+	ui.AddChoice(c, &f.find, "find", "KIND", "the life of the job that is most of a `KIND`: worst-wait, duplicate, dead, fenced or lost-lease", interests()...)
 	flags.StringVar(&f.from, "from", "", "what happened from this virtual `TIME` on, as 10m30s")
 	flags.StringVar(&f.to, "to", "", "what happened up to this virtual `TIME`")
 	flags.IntVar(&f.limit, "limit", 0, "at most this `NUMBER` of events of a window (default 1000, but all for json and chrome)")
 	flags.BoolVar(&f.calls, "calls", false, "tell of calls to the store as well")
 	flags.BoolVar(&f.heartbeats, "heartbeats", false, "tell of heartbeats as well")
-	flags.Var(&f.format, "format", "text (words), table, json or chrome")
+	ui.AddChoice(c, &f.format, "format", "FORMAT", "text (words), table, json or chrome", "text", "table", "json", "chrome")
 	ui.Group(c, "Which simulation", "policy", "seed", "set")
 	ui.Group(c, "What of it", "job", "find", "from", "to", "limit", "calls", "heartbeats")
 	ui.Group(c, "Output", "format")
 	return c
 }
-
-// traceFormat is how a trace is printed.
-type traceFormat string
-
-// String implements pflag.Value.
-func (f *traceFormat) String() string { return string(*f) }
-
-// Set implements pflag.Value.
-func (f *traceFormat) Set(text string) error {
-	return ui.Choose((*string)(f), text, "text", "table", "json", "chrome")
-}
-
-// Type implements pflag.Value.
-func (f *traceFormat) Type() string { return "FORMAT" }
 
 // tracer is one invocation of trace.
 type tracer struct {
@@ -147,17 +134,14 @@ func (f *traceFlags) check(c *cobra.Command) error {
 	case c.Flags().Changed("limit") && f.limit < 1:
 		return ui.UsageError("--limit %d: want at least 1", f.limit)
 	}
-	if f.find == "" {
-		return nil
-	}
-	var names []string
+	return nil
+}
+
+func interests() (names []string) {
 	for _, i := range trace.Interests() {
 		names = append(names, string(i))
 	}
-	if err := ui.Choose(new(string), f.find, names...); err != nil {
-		return ui.UsageError("--find %s: %w", f.find, err)
-	}
-	return nil
+	return names
 }
 
 // choose picks the policy and reads what the flags say of the run.

@@ -59,7 +59,8 @@ unless --objective gives others. Files: tune.json, tune.csv and a chart of what 
   qsim tune retry-storm --over storms.payments-down.for=1m..15m/1m --largest storms.payments-down.for
   qsim tune my.yaml --over policies.inflight-cap.retries=5%..50%/5% --objective 'fresh.wait.p99 during down below 10s'
   qsim tune my.yaml --over retry.backoff.first=250ms..32s*2 --over retry.jitter=none,full --minimize sojourn.p99`,
-		Args: oneScenario,
+		ValidArgsFunction: completeScenarios,
+		Args:              oneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
 			return runTune(c, names[0], &f)
 		},

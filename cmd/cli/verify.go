@@ -21,7 +21,7 @@ type verifyFlags struct {
 	full     bool
 	rows     string
 	parallel int
-	format   format
+	format   string
 	quiet    bool
 	bars     when
 }
@@ -58,6 +58,7 @@ Exit codes:
   qsim verify --full                all of them: some twenty minutes on two cores
   qsim verify mmc feedback.1        a family and a row
   qsim verify --rows more.json      rows of one's own, in the form that --format json prints`,
+		ValidArgsFunction: completeRows,
 		RunE: func(c *cobra.Command, names []string) error {
 			return runVerify(c, names, &f)
 		},
@@ -66,9 +67,9 @@ Exit codes:
 	flags.BoolVar(&f.full, "full", false, "all rows, not only the quick ones")
 	flags.StringVar(&f.rows, "rows", "", "take the rows of this `FILE`, all of them")
 	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
-	flags.VarP(&f.format, "format", "", "of the result: table, markdown, csv or json")
+	addFormat(c, &f.format)
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
-	flags.Var(&f.bars, "progress", "draw progress bars: auto, always or never")
+	addWhen(c, &f.bars, "progress", "draw progress bars: auto, always or never")
 	ui.Group(c, "What to verify", "full", "rows")
 	ui.Group(c, "How to run it", "parallel")
 	ui.Group(c, "Output", "format")
@@ -103,10 +104,10 @@ func runVerify(c *cobra.Command, names []string, f *verifyFlags) error {
 
 // concludeVerify prints what became of the rows that were checked, of so many, and says how
 // the command ends; err is why it were not all.
-func concludeVerify(to io.Writer, console *ui.Console, list []verify.Result, rows int, f format, err error) error {
+func concludeVerify(to io.Writer, console *ui.Console, list []verify.Result, rows int, f string, err error) error {
 	if err == nil || len(list) > 0 {
 		if err := printVerified(to, list, f); err != nil {
-			return ui.IOError("write result", err)
+			return err
 		}
 	}
 	var broken *world.Broken

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -24,7 +23,7 @@ type verified struct {
 	Exit    int             `json:"exit"`
 }
 
-func printVerified(to io.Writer, list []verify.Result, f format) error {
+func printVerified(to io.Writer, list []verify.Result, f string) error {
 	sum := verified{Version: 1, Rows: list}
 	for i := range list {
 		switch {
@@ -36,23 +35,17 @@ func printVerified(to io.Writer, list []verify.Result, f format) error {
 			sum.Met++
 		}
 	}
-	switch f {
-	case "json":
-		encoder := json.NewEncoder(to)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(sum)
-	case "csv":
-		return text.WriteCells(to, verifyHeader, verifyCells(list, exactly, false), 2, text.CSV)
-	case "markdown":
-		if err := text.WriteCells(to, verifyHeader, verifyCells(list, briefly, true), 2, text.Markdown); err != nil {
-			return err
-		}
-	default:
-		if err := text.WriteCells(to, verifyHeader, named(verifyCells(list, briefly, true)), 2, text.Text); err != nil {
+	in := func(f text.Format, number func(v float64) string, rows func([][]string) [][]string) func(w io.Writer) error {
+		return func(w io.Writer) error {
+			err := text.WriteCells(w, verifyHeader, rows(verifyCells(list, number, f != text.CSV)), 2, f)
+			if err == nil && f != text.CSV {
+				err = printVerdict(w, &sum)
+			}
 			return err
 		}
 	}
-	return printVerdict(to, &sum)
+	all := func(rows [][]string) [][]string { return rows }
+	return ui.Output{"json": ui.JSON(&sum, "  "), "table": in(text.Text, briefly, named), "markdown": in(text.Markdown, briefly, all), "csv": in(text.CSV, exactly, all)}.Print(to, f)
 }
 
 var verifyHeader = []string{"model", "quantity", "expected", "measured", "half-width", "verdict"}

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
@@ -51,21 +50,4 @@ func Nearest(word string, names []string) string {
 		}
 	}
 	return best
-}
-
-// Choose sets to to text if that is one of choices, of which there are at least two, and
-// else says what was probably meant.
-func Choose(to *string, text string, choices ...string) error {
-	for _, choice := range choices {
-		if text == choice {
-			*to = text
-			return nil
-		}
-	}
-	last := len(choices) - 1
-	explanation := "want " + strings.Join(choices[:last], ", ") + " or " + choices[last]
-	if near := Nearest(text, choices); near != "" {
-		explanation = "did you mean " + near + "? (" + explanation + ")"
-	}
-	return errors.New(explanation)
 }

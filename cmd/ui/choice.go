@@ -1,0 +1,50 @@
+package ui
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// choice is a flag that is one of some words.
+type choice struct {
+	to    *string
+	kind  string
+	words []string
+}
+
+// AddChoice defines a flag that is one of at least two words, which a shell completes. It is kept in to, whose value is
+// the default; kind is what the help text calls it.
+func AddChoice(c *cobra.Command, to *string, name, kind, usage string, words ...string) {
+	c.Flags().Var(&choice{to, kind, words}, name, usage)
+	if err := c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic("ui: " + err.Error())
+	}
+}
+
+// String implements pflag.Value.
+func (c *choice) String() string { return *c.to }
+
+// Set implements pflag.Value.
+func (c *choice) Set(text string) error { return Choose(c.to, text, c.words...) }
+
+// Type implements pflag.Value.
+func (c *choice) Type() string { return c.kind }
+
+// Choose sets to to text if that is one of choices, of which there are at least two, and
+// else says what was probably meant.
+func Choose(to *string, text string, choices ...string) error {
+	for _, choice := range choices {
+		if text == choice {
+			*to = text
+			return nil
+		}
+	}
+	last := len(choices) - 1
+	explanation := "want " + strings.Join(choices[:last], ", ") + " or " + choices[last]
+	if near := Nearest(text, choices); near != "" {
+		explanation = "did you mean " + near + "? (" + explanation + ")"
+	}
+	return errors.New(explanation)
+}

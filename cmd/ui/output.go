@@ -1,0 +1,45 @@
+package ui
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+)
+
+// Output is a result that a command prints: what writes it, by format.
+type Output map[string]func(w io.Writer) error
+
+// Print writes a result in a format: at once, so that a result that cannot be written is not begun. A format that
+// there is not prints nothing, as where lines were printed one by one.
+func (o Output) Print(to io.Writer, format string) error {
+	write := o[format]
+	if write == nil {
+		return nil
+	}
+	var text bytes.Buffer
+	err := write(&text)
+	if err == nil {
+		_, err = to.Write(text.Bytes())
+	}
+	return IOError("write result", err)
+}
+
+// JSON writes a value as JSON with an indent for each level.
+func JSON(value any, indent string) func(w io.Writer) error {
+	return func(w io.Writer) error {
+		encoder := json.NewEncoder(w)
+		encoder.SetIndent("", indent)
+		return encoder.Encode(value)
+	}
+}
+
+// Bytes writes what a function returns.
+func Bytes(of func() ([]byte, error)) func(w io.Writer) error {
+	return func(w io.Writer) error {
+		text, err := of()
+		if err == nil {
+			_, err = w.Write(text)
+		}
+		return err
+	}
+}

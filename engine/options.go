@@ -1,9 +1,6 @@
 package engine
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
 // Fence is what a job must match for an outcome to take effect.
 type Fence uint8
@@ -83,26 +80,6 @@ type StoreOptions struct {
 	// Waited for how long the engine must hold it. It keeps its due time when it is
 	// returned or redone.
 	Held bool
-}
-
-// ParseFence returns the fence that scenarios spell s.
-func ParseFence(s string) (Fence, error) { return parseEnum("fence", s, FenceToken, FenceNone) }
-
-// ParsePlace returns the place that scenarios spell s.
-func ParsePlace(s string) (Place, error) { return parseEnum("place", s, PlaceHead, PlaceCreated) }
-
-func parseEnum[E interface {
-	~uint8
-	fmt.Stringer
-}](what, s string, first, last E) (E, error) {
-	var names []string
-	for e := first; e <= last; e++ {
-		if e.String() == s {
-			return e, nil
-		}
-		names = append(names, e.String())
-	}
-	return 0, fmt.Errorf("unknown %s %q: want one of %v", what, s, names)
 }
 
 // Complete returns o with what FenceDefault and PlaceDefault stand for.

@@ -80,25 +80,6 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestParse(t *testing.T) {
-	for f := engine.FenceToken; f <= engine.FenceNone; f++ {
-		if got, err := engine.ParseFence(f.String()); err != nil || got != f {
-			t.Errorf("fence %v: got %v, %v", f, got, err)
-		}
-	}
-	for p := engine.PlaceHead; p <= engine.PlaceCreated; p++ {
-		if got, err := engine.ParsePlace(p.String()); err != nil || got != p {
-			t.Errorf("place %v: got %v, %v", p, got, err)
-		}
-	}
-	if _, err := engine.ParseFence("tokens"); err == nil || err.Error() != `unknown fence "tokens": want one of [token state none]` {
-		t.Errorf("got %v", err)
-	}
-	if _, err := engine.ParsePlace(""); err == nil || err.Error() != `unknown place "": want one of [head due tail created]` {
-		t.Errorf("got %v", err)
-	}
-}
-
 func TestKinds(t *testing.T) {
 	tests := []struct {
 		name string

@@ -55,16 +55,6 @@ const (
 // String returns the rule's name as scenarios spell it.
 func (r CountRule) String() string { return [numCountRules]string{"claim", "failure"}[r] }
 
-// ParseCountRule returns the rule that scenarios spell s.
-func ParseCountRule(s string) (CountRule, error) {
-	for r := range numCountRules {
-		if r.String() == s {
-			return r, nil
-		}
-	}
-	return 0, fmt.Errorf("unknown count %q: want claim or failure", s)
-}
-
 // Quantile is a distribution of delays by its inverse: u in (0, 1) is the share of
 // delays below the one returned.
 type Quantile interface {

@@ -1,155 +1,131 @@
 package scenarios
 
-import "qsim/engine/quantity"
-
-// Words that a key may have for its value. Each type lists its own below.
-type (
-	Fence        string // token, state, none
-	Place        string // due, tail, head, created
-	LateClaim    string // return, run, ignore
-	GiveUp       string // requeue, drop
-	Counts       string // failure, nothing
-	Owner        string // every, leader
-	PromoteOrder string // oldest, newest
-	RetryCount   string // claim, failure
-	Expect       string // met, missed
-	Ack          string // late, early
-	Waiting      string // store, held
-	LeaseOf      string // job, node
-	NodeNames    string // new, kept
-	LeaseCheck   string // store, local
-	After        string // retry, ready, dead
-	ReaperFinds  string // in-flight, lease
-	ReaperPlace  string // retry: as every retry stands; due, tail, head, created
+import (
+	"qsim/engine"
+	"qsim/engine/quantity"
+	"qsim/policies"
 )
 
-// UnmarshalText reads one of the words of Fence.
-func (v *Fence) UnmarshalText(text []byte) error { return choose(v, text) }
+// Words that a key may have for its value, each with what it means.
+type (
+	Fence        = quantity.Choice[engine.Fence, fences]            // what a commit must match
+	Place        = quantity.Choice[engine.Place, places]            // where a due retry stands
+	ReaperPlace  = quantity.Choice[engine.Place, reaperPlaces]      // where a recovered job stands
+	LateClaim    = quantity.Choice[engine.LateClaim, lateClaims]    // what becomes of the answer of a claim given up on
+	GiveUp       = quantity.Choice[engine.GiveUp, giveUps]          // what becomes of outcomes after the last try
+	Owner        = quantity.Choice[engine.Owner, owners]            // who does a maintenance job
+	PromoteOrder = quantity.Choice[engine.Order, promoteOrders]     // which due jobs are promoted first
+	After        = quantity.Choice[engine.After, afters]            // what a recovered job becomes
+	RetryCount   = quantity.Choice[policies.CountRule, retryCounts] // what max-attempts counts
+	Counts       = quantity.Choice[bool, counts]                    // Value: an expiry is no failure
+	Expect       = quantity.Choice[bool, expects]                   // Value: the objective is to be missed
+	Ack          = quantity.Choice[bool, acks]                      // Value: the claim is the ack
+	Waiting      = quantity.Choice[bool, waitings]                  // Value: nodes hold their waiting jobs
+	LeaseOf      = quantity.Choice[bool, leasesOf]                  // Value: leases are those of a node
+	NodeNames    = quantity.Choice[bool, nodeNames]                 // Value: a process that starts again is the holder it was
+	LeaseCheck   = quantity.Choice[bool, leaseChecks]               // Value: holders look at their clocks
+	ReaperFinds  = quantity.Choice[bool, finds]                     // Value: jobs without a lease are found
+)
 
-func (Fence) words() []string { return []string{"token", "state", "none"} }
+// The tables of those words.
+type (
+	fences        struct{}
+	places        struct{}
+	reaperPlaces  struct{}
+	lateClaims    struct{}
+	giveUps       struct{}
+	owners        struct{}
+	promoteOrders struct{}
+	afters        struct{}
+	retryCounts   struct{}
+	counts        struct{}
+	expects       struct{}
+	acks          struct{}
+	waitings      struct{}
+	leasesOf      struct{}
+	nodeNames     struct{}
+	leaseChecks   struct{}
+	finds         struct{}
+)
 
-// UnmarshalText reads one of the words of Place.
-func (v *Place) UnmarshalText(text []byte) error { return choose(v, text) }
+func (fences) Words() ([]string, []engine.Fence) {
+	return []string{"token", "state", "none"},
+		[]engine.Fence{engine.FenceToken, engine.FenceState, engine.FenceNone}
+}
 
-func (Place) words() []string { return []string{"due", "tail", "head", "created"} }
+func (places) Words() ([]string, []engine.Place) {
+	return []string{"due", "tail", "head", "created"},
+		[]engine.Place{engine.PlaceDue, engine.PlaceTail, engine.PlaceHead, engine.PlaceCreated}
+}
 
-// UnmarshalText reads one of the words of LateClaim.
-func (v *LateClaim) UnmarshalText(text []byte) error { return choose(v, text) }
+func (reaperPlaces) Words() ([]string, []engine.Place) {
+	return []string{"retry", "due", "tail", "head", "created"},
+		[]engine.Place{engine.PlaceDefault, engine.PlaceDue, engine.PlaceTail, engine.PlaceHead, engine.PlaceCreated}
+}
 
-func (LateClaim) words() []string { return []string{"return", "run", "ignore"} }
+func (lateClaims) Words() ([]string, []engine.LateClaim) {
+	return []string{"return", "run", "ignore"},
+		[]engine.LateClaim{engine.ReturnLate, engine.RunLate, engine.IgnoreLate}
+}
 
-// UnmarshalText reads one of the words of GiveUp.
-func (v *GiveUp) UnmarshalText(text []byte) error { return choose(v, text) }
+func (giveUps) Words() ([]string, []engine.GiveUp) {
+	return []string{"requeue", "drop"},
+		[]engine.GiveUp{engine.Requeue, engine.Drop}
+}
 
-func (GiveUp) words() []string { return []string{"requeue", "drop"} }
+func (owners) Words() ([]string, []engine.Owner) {
+	return []string{"every", "leader"},
+		[]engine.Owner{engine.EveryNode, engine.LeaderOnly}
+}
 
-// UnmarshalText reads one of the words of Counts.
-func (v *Counts) UnmarshalText(text []byte) error { return choose(v, text) }
+func (promoteOrders) Words() ([]string, []engine.Order) {
+	return []string{"oldest", "newest"},
+		[]engine.Order{engine.OldestReady, engine.NewestReady}
+}
 
-func (Counts) words() []string { return []string{"failure", "nothing"} }
+func (afters) Words() ([]string, []engine.After) {
+	return []string{"retry", "ready", "dead"},
+		[]engine.After{engine.AsFailure, engine.ReadyAtOnce, engine.DeadAtOnce}
+}
 
-// UnmarshalText reads one of the words of Owner.
-func (v *Owner) UnmarshalText(text []byte) error { return choose(v, text) }
+func (retryCounts) Words() ([]string, []policies.CountRule) {
+	return []string{"claim", "failure"},
+		[]policies.CountRule{policies.CountClaim, policies.CountFailure}
+}
 
-func (Owner) words() []string { return []string{"every", "leader"} }
+func (counts) Words() ([]string, []bool)      { return pair("failure", "nothing") }
+func (expects) Words() ([]string, []bool)     { return pair("met", "missed") }
+func (acks) Words() ([]string, []bool)        { return pair("late", "early") }
+func (waitings) Words() ([]string, []bool)    { return pair("store", "held") }
+func (leasesOf) Words() ([]string, []bool)    { return pair("job", "node") }
+func (nodeNames) Words() ([]string, []bool)   { return pair("new", "kept") }
+func (leaseChecks) Words() ([]string, []bool) { return pair("store", "local") }
+func (finds) Words() ([]string, []bool)       { return []string{"in-flight", "lease"}, []bool{true, false} }
 
-// UnmarshalText reads one of the words of PromoteOrder.
-func (v *PromoteOrder) UnmarshalText(text []byte) error { return choose(v, text) }
-
-func (PromoteOrder) words() []string { return []string{"oldest", "newest"} }
-
-// UnmarshalText reads one of the words of RetryCount.
-func (v *RetryCount) UnmarshalText(text []byte) error { return choose(v, text) }
-
-func (RetryCount) words() []string { return []string{"claim", "failure"} }
-
-// UnmarshalText reads one of the words of Expect.
-func (v *Expect) UnmarshalText(text []byte) error { return choose(v, text) }
-
-func (Expect) words() []string { return []string{"met", "missed"} }
-
-// UnmarshalText reads one of the words of Ack.
-func (v *Ack) UnmarshalText(text []byte) error { return choose(v, text) }
-
-func (Ack) words() []string { return []string{"late", "early"} }
-
-// UnmarshalText reads one of the words of Waiting.
-func (v *Waiting) UnmarshalText(text []byte) error { return choose(v, text) }
-
-func (Waiting) words() []string { return []string{"store", "held"} }
-
-// UnmarshalText reads one of the words of LeaseOf.
-func (v *LeaseOf) UnmarshalText(text []byte) error { return choose(v, text) }
-
-func (LeaseOf) words() []string { return []string{"job", "node"} }
-
-// UnmarshalText reads one of the words of NodeNames.
-func (v *NodeNames) UnmarshalText(text []byte) error { return choose(v, text) }
-
-func (NodeNames) words() []string { return []string{"new", "kept"} }
-
-// UnmarshalText reads one of the words of LeaseCheck.
-func (v *LeaseCheck) UnmarshalText(text []byte) error { return choose(v, text) }
-
-func (LeaseCheck) words() []string { return []string{"store", "local"} }
-
-// UnmarshalText reads one of the words of After.
-func (v *After) UnmarshalText(text []byte) error { return choose(v, text) }
-
-func (After) words() []string { return []string{"retry", "ready", "dead"} }
-
-// UnmarshalText reads one of the words of ReaperFinds.
-func (v *ReaperFinds) UnmarshalText(text []byte) error { return choose(v, text) }
-
-func (ReaperFinds) words() []string { return []string{"in-flight", "lease"} }
-
-// UnmarshalText reads one of the words of ReaperPlace.
-func (v *ReaperPlace) UnmarshalText(text []byte) error { return choose(v, text) }
-
-func (ReaperPlace) words() []string { return []string{"retry", "due", "tail", "head", "created"} }
+// pair are the words of a Choice between false and true.
+func pair(no, yes string) ([]string, []bool) { return []string{no, yes}, []bool{false, true} }
 
 // Wake says who is told at once of new ready jobs: one (written true or one), all
 // or none (written false).
 type Wake string
 
 // UnmarshalText reads true, one, all or false.
-func (v *Wake) UnmarshalText(text []byte) error {
-	if err := choose(v, text); err != nil {
-		return err
+func (w *Wake) UnmarshalText(text []byte) error {
+	words := []string{"true", "one", "all", "false"}
+	i, err := quantity.Choose(string(text), words)
+	if err == nil {
+		*w = [...]Wake{"one", "one", "all", "none"}[i]
 	}
-	switch *v {
-	case "true":
-		*v = "one"
-	case "false":
-		*v = "none"
-	}
-	return nil
+	return err
 }
 
-func (Wake) words() []string { return []string{"true", "one", "all", "false"} }
-
-// MarshalYAML writes v as a scenario does.
-func (v Wake) MarshalYAML() (any, error) {
-	switch v {
+// MarshalYAML writes w as a scenario does.
+func (w Wake) MarshalYAML() (any, error) {
+	switch w {
 	case "one":
 		return true, nil
 	case "none":
 		return false, nil
 	}
-	return string(v), nil
-}
-
-// wordType is a type whose values are a few words.
-type wordType interface {
-	~string
-	words() []string
-}
-
-// choose sets v to text if it is one of its words.
-func choose[S wordType](v *S, text []byte) error {
-	i, err := quantity.Choose(string(text), (*v).words())
-	if err == nil {
-		*v = S((*v).words()[i])
-	}
-	return err
+	return string(w), nil
 }

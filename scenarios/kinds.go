@@ -236,13 +236,9 @@ func (r *Retry) retryPolicy(errorKind func(string) engine.ErrorKind) (*policies.
 	if err != nil {
 		return nil, err
 	}
-	count, err := policies.ParseCountRule(string(r.Count))
-	if err != nil {
-		return nil, err
-	}
 	b := &policies.Backoff{Kind: kind, First: r.Backoff.First.Std(), Factor: float64(r.Backoff.Factor), Step: r.Backoff.Step.Std(),
 		Power: int(r.Backoff.Power), Less: int(r.Backoff.Less), Plus: r.Backoff.Plus.Std(), Scale: int(r.Backoff.Scale), Max: r.Backoff.Max.Std(), Jitter: r.Jitter,
-		MaxAttempts: int(r.MaxAttempts), Count: count, Deadline: r.Deadline.Std()}
+		MaxAttempts: int(r.MaxAttempts), Count: r.Count.Value(), Deadline: r.Deadline.Std()}
 	if delay := r.Backoff.Delay; delay != nil && kind == policies.Fixed {
 		b.First = delay.Dist().Duration(0.5)
 	} else if delay != nil {

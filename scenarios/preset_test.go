@@ -125,7 +125,7 @@ policies:
 	if report.MaxAttempts != 21 || report.Backoff.Kind != "fixed" || report.Jitter != (Jitter{}) {
 		t.Errorf("report %+v", report)
 	}
-	if with.Engine.Ack != "early" || with.RetryOf(0).Count != "failure" || with.RetryOf(0).MaxAttempts != 7 {
+	if !with.Engine.Ack.Value() || with.RetryOf(0).Count != "failure" || with.RetryOf(0).MaxAttempts != 7 {
 		t.Errorf("variant %+v, %+v", with.Engine, with.RetryOf(0))
 	}
 }

@@ -54,8 +54,8 @@ func mapType(t reflect.Type) *jsonschema.Schema {
 	if valueSchemas()[t.Name()] != nil {
 		return ref(t.Name())
 	}
-	if words, ok := reflect.Zero(t).Interface().(interface{ words() []string }); ok {
-		return &jsonschema.Schema{Enum: enum(words.words())}
+	if words, ok := reflect.Zero(t).Interface().(interface{ Words() []string }); ok {
+		return &jsonschema.Schema{Enum: enum(words.Words())}
 	}
 	return nil
 }

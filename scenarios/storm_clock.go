@@ -21,7 +21,7 @@ func (t *ClockStorm) check(c *checker, s *Storm, at keyPath) {
 		c.errorf(c.key(at.key("jump")...), "a clock is off by a skew or a jump, not both").Help = "make them two storms with windows of their own"
 		return
 	}
-	if c.sc.Engine.Lease.Check == "store" && c.sound("engine", "lease", "check") {
+	if c.sc.Engine.Lease.Check != "local" && c.sound("engine", "lease", "check") {
 		c.warnf(c.key(at...), "no node notices: leases are checked by the store alone").Help = "engine.lease.check: local lets the holder compare its own clock"
 	}
 }

@@ -26,7 +26,7 @@ func (c *checker) checkFurther() {
 	c.checkReaper(&e.Reaper)
 	c.checkExpiries()
 	c.checkPromoter(&e.Promoter)
-	if e.Waiting == "held" && e.Promoter.On() && c.sound("engine", "promoter") {
+	if e.Waiting.Value() && e.Promoter.On() && c.sound("engine", "promoter") {
 		c.warnf(c.given([]any{"engine", "waiting"}, []any{"engine", "promoter"}), "waiting jobs are held by their nodes: the promoter has nothing to promote")
 	}
 	c.checkEarlyAck()
@@ -36,7 +36,7 @@ func (c *checker) checkFurther() {
 // checkEarlyAck refuses limits on what is in flight where the claim is the ack: of what
 // has been acked the store does not know whether it runs.
 func (c *checker) checkEarlyAck() {
-	if c.sc.Engine.Ack != "early" {
+	if !c.sc.Engine.Ack.Value() {
 		return
 	}
 	refuse := func(set bool, path ...any) {
@@ -61,7 +61,7 @@ func (c *checker) checkLease(l *Lease) {
 	if l.Max > 0 && l.Max < l.TTL {
 		c.warnf(c.given([]any{"engine", "lease", "max"}, []any{"engine", "lease", "ttl"}), "no lease lasts its ttl (%v): max is %v", l.TTL, l.Max)
 	}
-	if l.Of == "node" && l.Heartbeat == 0 {
+	if l.Of.Value() && l.Heartbeat == 0 {
 		c.warnf(c.given([]any{"engine", "lease", "of"}, []any{"engine", "lease", "heartbeat"}), "a node's leases live while it beats, but there are no heartbeats").Help =
 			"write heartbeat: 10s"
 	}

@@ -123,13 +123,26 @@ func commitStatement(r *rules, verbs []string) (string, error) {
 	return commitSQL(r, shape) + "\n", nil
 }
 
+// spelled returns the value in [first, last] that is written so.
+func spelled[E interface {
+	~uint8
+	fmt.Stringer
+}](text string, first, last E) (E, error) {
+	for e := first; e <= last; e++ {
+		if e.String() == text {
+			return e, nil
+		}
+	}
+	return 0, fmt.Errorf("%T: there is no %s", first, text)
+}
+
 func setOption(o *engine.StoreOptions, text string) (err error) {
 	name, value, _ := strings.Cut(text, "=")
 	switch name {
 	case "fence":
-		o.Fence, err = engine.ParseFence(value)
+		o.Fence, err = spelled(value, engine.FenceToken, engine.FenceNone)
 	case "place":
-		o.Place, err = engine.ParsePlace(value)
+		o.Place, err = spelled(value, engine.PlaceHead, engine.PlaceCreated)
 	case "lapse":
 		o.LapseAfter, err = time.ParseDuration(value)
 	case "promoted":

@@ -56,7 +56,7 @@ func lastStorm(sc *scenarios.Scenario) (end engine.Time) {
 	}
 	for i := range sc.Storms {
 		s := &sc.Storms[i]
-		if c := s.Clock; c != nil && sc.Engine.Lease.Check != "local" {
+		if c := s.Clock; c != nil && !sc.Engine.Lease.Check.Value() {
 			continue // nobody looks at a clock
 		} else if c != nil && c.Jump != nil || s.On != "" && s.Before == 0 {
 			return engine.Never

@@ -16,7 +16,7 @@ func engineConfig(e *scenarios.Engine) engine.Config {
 		Fetch: engine.FetchConfig{Batch: int(e.Fetch.Batch), Poll: e.Fetch.Poll.Std(), Prefetch: int(e.Fetch.Prefetch),
 			Cooldown: e.Fetch.Cooldown.Std(), ErrorPause: e.Fetch.ErrorPause.Std()},
 		Commit: engine.CommitConfig{Batch: int(e.Commit.Batch), Linger: e.Commit.Linger.Std(), Calls: int(e.Commit.Calls),
-			Timeout: e.Commit.Timeout.Std(), Tries: int(e.Commit.Tries), Backpressure: int(e.Commit.Backpressure)},
+			Timeout: e.Commit.Timeout.Std(), GiveUp: e.Commit.GiveUp.Value(), Tries: int(e.Commit.Tries), Backpressure: int(e.Commit.Backpressure)},
 		Lease:    leaseConfig(&e.Lease),
 		Reaper:   reaperConfig(&e.Reaper),
 		Promoter: promoterConfig(&e.Promoter),
@@ -30,16 +30,13 @@ func engineConfig(e *scenarios.Engine) engine.Config {
 	for _, pause := range e.Commit.Backoff {
 		c.Commit.Backoff = append(c.Commit.Backoff, pause.Std())
 	}
-	if e.Commit.GiveUp == "drop" {
-		c.Commit.GiveUp = engine.Drop
-	}
-	if e.Ack == "early" {
+	if e.Ack.Value() {
 		// What was claimed is out of the store for good: only the node that has it can
 		// say what became of it. In the simulation the job is in flight until then, under
 		// a lease that never ends, so that those of a process that died are lost, and
 		// counted as neither done nor dead. A node that holds what waits acks it when it
 		// starts it: until then its lease may end, and others get the job too.
-		held := e.Waiting == "held"
+		held := e.Waiting.Value()
 		c.Lease = engine.LeaseConfig{TTL: engine.Forever, LateClaim: c.Lease.LateClaim, AckAtStart: held}
 		if held {
 			c.Lease.TTL = e.Lease.TTL.Std()
@@ -50,63 +47,31 @@ func engineConfig(e *scenarios.Engine) engine.Config {
 }
 
 func leaseConfig(l *scenarios.Lease) engine.LeaseConfig {
-	c := engine.LeaseConfig{TTL: l.TTL.Std(), Heartbeat: l.Heartbeat.Std(), Max: l.Max.Std(), Local: l.Check == "local"}
-	if l.Of == "node" && l.Heartbeat > 0 { // a node that never beats has leases like any other's
-		c.OfNode, c.Kept = true, l.Names == "kept"
-	}
-	switch l.LateClaim {
-	case "run":
-		c.LateClaim = engine.RunLate
-	case "ignore":
-		c.LateClaim = engine.IgnoreLate
+	c := engine.LeaseConfig{TTL: l.TTL.Std(), Heartbeat: l.Heartbeat.Std(), Max: l.Max.Std(), Local: l.Check.Value(),
+		LateClaim: l.LateClaim.Value()}
+	if l.Of.Value() && l.Heartbeat > 0 { // a node that never beats has leases like any other's
+		c.OfNode, c.Kept = true, l.Names.Value()
 	}
 	return c
 }
 
 func reaperConfig(r *scenarios.Reaper) engine.ReaperConfig {
-	c := engine.ReaperConfig{Every: r.Every.Std(), Batch: int(r.Batch), Grace: r.Grace.Std(), OnStart: r.OnStart, Nothing: r.Counts == "nothing",
-		Owner: ownerOf(r.Owner), Gap: r.Gap.Std()}
+	c := engine.ReaperConfig{Every: r.Every.Std(), Batch: int(r.Batch), Grace: r.Grace.Std(), OnStart: r.OnStart, Nothing: r.Counts.Value(),
+		Owner: r.Owner.Value(), Gap: r.Gap.Std(), After: r.After.Value(), Stand: r.Place.Value()}
 	if r.Max >= 0 {
 		c.BuryAt = int32(r.Max) + 1
 	}
-	switch r.After {
-	case "ready":
-		c.After = engine.ReadyAtOnce
-	case "dead":
-		c.After = engine.DeadAtOnce
-	}
-	switch r.Place {
-	case "due":
-		c.Stand = engine.PlaceDue
-	case "tail":
-		c.Stand = engine.PlaceTail
-	case "head":
-		c.Stand = engine.PlaceHead
-	case "created":
-		c.Stand = engine.PlaceCreated
-	}
-	if r.Gap == 0 {
-		return c // read and written at once, there is nothing to guard against
-	}
-	switch r.Guard {
-	case "state":
-		c.Guard = engine.FenceState
-	case "none":
-		c.Guard = engine.FenceNone
-	default:
-		c.Guard = engine.FenceToken
+	if r.Gap > 0 { // otherwise it is read and written at once, and there is nothing to guard against
+		c.Guard = r.Guard.Value()
 	}
 	return c
 }
 
 func promoterConfig(p *scenarios.Promoter) engine.PromoterConfig {
-	c := engine.PromoterConfig{Batch: int(p.Batch), Owner: ownerOf(p.Owner), Gap: p.Gap.Std()}
+	c := engine.PromoterConfig{Batch: int(p.Batch), Order: p.Order.Value(), Owner: p.Owner.Value(), Gap: p.Gap.Std()}
 	if p.On() {
 		c.Every = max(1, p.Every.Average().Std())
 		c.Tick = tickOf(p, c.Every)
-	}
-	if p.Order == "newest" {
-		c.Order = engine.NewestReady
 	}
 	return c
 }
@@ -129,19 +94,13 @@ func tickOf(p *scenarios.Promoter, constant time.Duration) func(n uint64, u floa
 	}
 }
 
-func ownerOf(o scenarios.Owner) engine.Owner {
-	if o == "leader" {
-		return engine.LeaderOnly
-	}
-	return engine.EveryNode
-}
-
 // storeOptions are the rules of the shared store.
 func storeOptions(sc *scenarios.Scenario) engine.StoreOptions {
 	e := &sc.Engine
-	o := engine.StoreOptions{Promoted: e.Promoter.On(), LapseAfter: -1, RecoveriesWithin: e.Reaper.Within.Std(), Orphans: e.Reaper.Finds == "in-flight",
-		MaxInFlight: int(e.MaxInFlight), Held: e.Waiting == "held", CountAhead: e.Store.Scan.Claim.Ahead > 0}
-	if e.Reaper.Every == 0 && (e.Ack != "early" || e.Waiting == "held") {
+	o := engine.StoreOptions{Promoted: e.Promoter.On(), LapseAfter: -1, RecoveriesWithin: e.Reaper.Within.Std(), Orphans: e.Reaper.Finds.Value(),
+		MaxInFlight: int(e.MaxInFlight), Held: e.Waiting.Value(), CountAhead: e.Store.Scan.Claim.Ahead > 0,
+		Fence: e.Fence.Value(), Place: e.Place.Value()}
+	if e.Reaper.Every == 0 && (!e.Ack.Value() || e.Waiting.Value()) {
 		o.LapseAfter = e.Reaper.Grace.Std()
 	}
 	for i := range sc.Jobs {
@@ -150,13 +109,6 @@ func storeOptions(sc *scenarios.Scenario) engine.StoreOptions {
 	}
 	for i := range sc.Storms {
 		o.KeepDead = o.KeepDead || sc.Storms[i].Redrive != nil
-	}
-	var err error
-	if o.Fence, err = engine.ParseFence(string(e.Fence)); err != nil {
-		panic("scenarios: " + err.Error()) // Load has checked it
-	}
-	if o.Place, err = engine.ParsePlace(string(e.Place)); err != nil {
-		panic("scenarios: " + err.Error())
 	}
 	return o
 }

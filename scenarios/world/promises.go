@@ -35,7 +35,7 @@ func PromiseOfPolicy(r *check.Rules, p engine.Policy) (workConserving bool) {
 func (w *world) rules(rand engine.Rand) check.Rules {
 	sc := w.sc
 	r := check.Rules{Store: w.store, Node: w.node, Nodes: int(sc.Engine.Nodes), Calm: engine.Never,
-		LostWaiting: sc.Engine.Promoter.Gap > 0, LostInFlight: sc.Engine.Ack == "early" || w.node.Lease.OfNode}
+		LostWaiting: sc.Engine.Promoter.Gap > 0, LostInFlight: sc.Engine.Ack.Value() || w.node.Lease.OfNode}
 	for i := range sc.Jobs {
 		r.Retries = append(r.Retries, PromiseOfRetry(w.node.Kinds[i].Retry.(*policies.Backoff)))
 		r.Keyed = r.Keyed || sc.Jobs[i].Serial != nil

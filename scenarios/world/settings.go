@@ -53,7 +53,7 @@ func Settings(sc *scenarios.Scenario) measure.Settings {
 // leaseTold is how long a lease lasts from what an event tells of it, 0 if none does: what is acked
 // early is held for ever, and a heartbeat of a node prolongs all that it holds without naming it.
 func leaseTold(e *scenarios.Engine) time.Duration {
-	if e.Ack == "early" || e.Lease.Of == "node" && e.Lease.Heartbeat > 0 {
+	if e.Ack.Value() || e.Lease.Of.Value() && e.Lease.Heartbeat > 0 {
 		return 0
 	}
 	return e.Lease.TTL.Std()
@@ -103,7 +103,7 @@ func objectivesOf(sc *scenarios.Scenario) []measure.Objective {
 		o := &sc.Objectives[i]
 		r := measure.Objective{
 			Query:  measure.Query{Metric: o.Metric, During: o.During, After: o.After, Class: o.Class, Tenant: o.Tenant},
-			Expect: o.Expect == "missed",
+			Expect: o.Expect.Value(),
 		}
 		if o.Limit != nil {
 			r.Limit = o.Limit.Std()

@@ -135,7 +135,7 @@ func lacksContrast(sc *scenarios.Scenario) string {
 			of.limit = o.Limit.String()
 		}
 		outcome := meeting
-		if o.Expect == "missed" {
+		if o.Expect.Value() {
 			outcome = missing
 		}
 		if outcome[of] == nil {

@@ -23,7 +23,7 @@ type troubles struct {
 // equip gives a simulation what the engine and the storms of a scenario say of the store and of the nodes.
 func equip(sc *scenarios.Scenario, cfg *sim.Config, links *sim.Links, rand engine.Rand) *troubles {
 	t := troublesOf(sc, rand)
-	cfg.Rand, cfg.Controls, cfg.Parallel, cfg.Held, cfg.MakesRoom = rand, t.controls, int(sc.Engine.Store.Parallel), sc.Engine.Waiting == "held", makesRoom(sc)
+	cfg.Rand, cfg.Controls, cfg.Parallel, cfg.Held, cfg.MakesRoom = rand, t.controls, int(sc.Engine.Store.Parallel), sc.Engine.Waiting.Value(), makesRoom(sc)
 	cfg.CountRows = links.Scan != [engine.NumOps]sim.RowCosts{}
 	links.Rand, links.Faults, links.Slows = rand, t.faults, t.slows
 	return t

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -132,7 +133,7 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 	return nil
 }
 
-// one runs one scenario: simulate, summarize, write, print.
+// one runs one scenario: simulate, summarize, print, write.
 func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 	start := time.Now()
 	settings := world.Settings(l.scenario)
@@ -152,14 +153,16 @@ func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 		}
 		return ui.ExitIO, fmt.Errorf("summarize %s: %w", l.name, err)
 	}
-	path, err := s.store(l, summary, start)
-	if err != nil {
-		return ui.ExitIO, err
-	}
 	for _, warning := range summary.Warnings {
 		s.console.Note("%s: warning: %s", l.name, warning)
 	}
-	if err := s.print(s.summaryOutput(summary), path, took(runs, time.Since(start))); err != nil {
+	note := took(runs, time.Since(start))
+	printed := s.print(s.summaryOutput(summary), "", "") // before anything is drawn; the files are written even if nobody reads it
+	path, err := s.store(l, summary, start)
+	if err = cmp.Or(printed, err); err != nil {
+		return ui.ExitIO, err
+	}
+	if err := s.lastLine(path, note); err != nil {
 		return ui.ExitIO, err
 	}
 	if interrupted {

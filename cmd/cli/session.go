@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,10 +55,22 @@ func (s *session) print(result output, path, note string) error {
 	}
 	all := ui.Output{"json": ui.Bytes(result.json), "table": in(text.Text, ui.Width()), "markdown": in(text.Markdown, 0), "csv": in(text.CSV, 0)}
 	err := all.Print(s.stdout, s.flags.format)
-	if s.flags.format != "table" && path != "" {
-		s.console.Note("%s", strings.TrimSpace(shown(path)+"  "+note))
+	if s.flags.format != "table" {
+		err = cmp.Or(err, s.lastLine(path, note))
 	}
 	return err
+}
+
+// lastLine says where the files are, if there are any, and how long it took: below a table, else beside the output.
+func (s *session) lastLine(path, note string) error {
+	if s.flags.format == "table" {
+		_, err := fmt.Fprintln(s.stdout, strings.TrimSpace(shown(path)+"        "+note))
+		return ui.IOError("write result", err)
+	}
+	if path != "" {
+		s.console.Note("%s", strings.TrimSpace(shown(path)+"  "+note))
+	}
+	return nil
 }
 
 // failure is how a command ends when a scenario could not be simulated, with the command that shows an invariant break

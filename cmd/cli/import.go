@@ -184,7 +184,7 @@ func runImport(c *cobra.Command, names []string, f *importFlags) error {
 		return importError(err)
 	}
 	out := c.OutOrStdout()
-	if err := printImport(out, names, found, written); err != nil {
+	if err := found.Print(out, names, written); err != nil {
 		return ui.IOError("write result", err)
 	}
 	if !f.noRun {
@@ -208,7 +208,7 @@ func compareImport(ctx context.Context, out io.Writer, found *imports.Recording,
 	case err != nil:
 		return ui.Fail(ui.ExitUsage, fmt.Errorf("%s: %w", written.Path, err))
 	}
-	return ui.IOError("write result", printComparisons(out, found, written, all))
+	return ui.IOError("write result", imports.PrintComparisons(out, written, all))
 }
 
 // openFiles opens what is to be read.

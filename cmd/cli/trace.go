@@ -211,3 +211,113 @@ func (t *tracer) read() error {
 func (t *tracer) noSuchJob() error {
 	return ui.UsageError("--job %s: no such job arrives under %s with seed %d", t.sim.Scenario().JobName(t.window.Job), t.sim.Policy(), t.sim.Seed())
 }
+
+// print answers what the flags ask.
+func (t *tracer) print(ctx context.Context, messages *ui.Console) error {
+	f := t.flags
+	if f.find != "" {
+		if err := t.find(ctx, messages); err != nil {
+			return err
+		}
+	}
+	switch {
+	case f.format == "chrome":
+		if t.window.Job != 0 && f.find == "" {
+			if err := t.there(ctx); err != nil {
+				return err
+			}
+		}
+		stopped, limited, err := t.sim.Chrome(ctx, t.window, t.out)
+		if limited && err == nil {
+			messages.Note("the trace ends at %s, after --limit %d lines", trace.Clock(stopped), t.window.Limit)
+		}
+		return err
+	case t.window.Job != 0 && t.all:
+		return t.printLife(ctx)
+	case !t.all:
+		return t.printWindow(ctx, messages)
+	}
+	return t.printFindings(ctx)
+}
+
+// find chooses the job that --find asks for and says which it is.
+func (t *tracer) find(ctx context.Context, messages *ui.Console) error {
+	findings, err := t.sim.Find(ctx)
+	if err != nil {
+		return err
+	}
+	for _, found := range findings {
+		if string(found.Interest) != t.flags.find {
+			continue
+		}
+		if found.Job == 0 {
+			return ui.UsageError("--find %s: there is no such job under %s with seed %d", t.flags.find, t.sim.Policy(), t.sim.Seed())
+		}
+		messages.Note("%s: %s %s%s", found.Interest, found.Name, found.Words, ofJobs(&found))
+		t.window.Job = found.Job
+		return nil
+	}
+	panic("qsim: an interest without a finding")
+}
+
+// ofJobs says how many there are besides.
+func ofJobs(found *trace.Finding) string {
+	switch {
+	case found.Interest == trace.WorstWait:
+		return fmt.Sprintf("; there are %d jobs", found.Jobs)
+	case found.Jobs > 1:
+		return fmt.Sprintf("; it is one of %d such jobs", found.Jobs)
+	}
+	return "; it is the only such job"
+}
+
+// there fails if the run has no such job.
+func (t *tracer) there(ctx context.Context) error {
+	life, err := t.sim.Job(ctx, t.window.Job)
+	if err == nil && life == nil {
+		return t.noSuchJob()
+	}
+	return err
+}
+
+func (t *tracer) printLife(ctx context.Context) error {
+	life, err := t.sim.Job(ctx, t.window.Job)
+	if life == nil {
+		if err == nil {
+			err = t.noSuchJob()
+		}
+		return err
+	}
+	failed := t.sim.PrintHistory(t.out, life, t.flags.format, t.width)
+	if err == nil { // one that broke an invariant has a life up to there
+		err = failed
+	}
+	return err
+}
+
+func (t *tracer) printWindow(ctx context.Context, messages *ui.Console) error {
+	stopped, limited, err := t.sim.PrintWindow(ctx, t.out, t.window, t.flags.format, t.width)
+	if limited && err == nil {
+		messages.Note("there is more from %s on: these were the first %d; --limit NUMBER shows so many", trace.Clock(stopped), t.window.Limit)
+	}
+	return err
+}
+
+// printFindings lists the jobs worth a look, each with the command that shows it.
+func (t *tracer) printFindings(ctx context.Context) error {
+	findings, err := t.sim.Find(ctx)
+	if err != nil {
+		return err
+	}
+	return t.sim.PrintFindings(t.out, findings, t.flags.format, func(job string) string { return t.commandLine("--job", job) })
+}
+
+// commandLine is the command that repeats this trace with other flags.
+func (t *tracer) commandLine(more ...string) string {
+	words := []string{"qsim", "trace", openable(t.name)}
+	for _, set := range t.flags.set {
+		words = append(words, "--set", set)
+	}
+	words = append(words, "--policy", t.sim.Policy(), "--seed", fmt.Sprint(t.sim.Seed()))
+	return shellLine(append(words, more...))
+}

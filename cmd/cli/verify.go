@@ -2,9 +2,9 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -18,16 +18,13 @@ import (
 
 // verifyFlags are the flags of verify.
 type verifyFlags struct {
-	full     bool
-	rows     string
-	parallel int
-	format   string
-	quiet    bool
-	bars     when
+	runFlags
+	full bool
+	rows string
 }
 
 func newVerify() *cobra.Command {
-	f := verifyFlags{format: "table", bars: "auto"}
+	f := verifyFlags{runFlags: runFlags{format: "table", color: "never", bars: "auto"}}
 	c := &cobra.Command{
 		Use:     "verify [MODEL...] [flags]",
 		Short:   "hold the simulator against queueing theory",
@@ -78,9 +75,6 @@ Exit codes:
 }
 
 func runVerify(c *cobra.Command, names []string, f *verifyFlags) error {
-	if f.parallel < 0 {
-		return ui.UsageError("--parallel %d: want at least 1", f.parallel)
-	}
 	rows, err := chosenRows(names, f)
 	if err != nil {
 		return err
@@ -88,38 +82,45 @@ func runVerify(c *cobra.Command, names []string, f *verifyFlags) error {
 	if err := wrongRows(rows); err != nil {
 		return err
 	}
-	console := ui.NewConsole(c, f.quiet)
-	ui.WarnOfVariables(c, console)
-	ctx, stop := console.Interruptible(c.Context(), keeping)
+	s, err := newSession(c, &f.runFlags)
+	if err != nil {
+		return err
+	}
+	ctx, stop := s.console.Interruptible(c.Context(), keeping)
 	defer stop()
 	bars := newProgress([]string{"rows"}, len(rows), !f.quiet && f.bars.bars(os.Stderr), nil)
 	if bars.container != nil {
-		console.Draw(bars.container)
+		s.console.Draw(bars.container)
 	}
 	list, err := checkRows(ctx, rows, f.parallel, bars)
-	console.Draw(nil)
+	s.console.Draw(nil)
 	bars.close()
-	return concludeVerify(c.OutOrStdout(), console, list, len(rows), f.format, err)
+	return s.concludeVerify(list, len(rows), err)
 }
 
 // concludeVerify prints what became of the rows that were checked, of so many, and says how
 // the command ends; err is why it were not all.
-func concludeVerify(to io.Writer, console *ui.Console, list []verify.Result, rows int, f string, err error) error {
+func (s *session) concludeVerify(list []verify.Result, rows int, err error) error {
 	if err == nil || len(list) > 0 {
-		if err := printVerified(to, list, f); err != nil {
+		summary := verify.Summarize(list)
+		asJSON := func() ([]byte, error) {
+			text, err := json.MarshalIndent(summary, "", "  ")
+			return append(text, '\n'), err
+		}
+		if err := s.print(output{asJSON, summary.Write}, "", ""); err != nil {
 			return err
 		}
 	}
 	var broken *world.Broken
 	switch {
 	case errors.Is(err, context.Canceled):
-		console.Note("interrupted: %d of %d rows are done", len(list), rows)
+		s.console.Note("interrupted: %d of %d rows are done", len(list), rows)
 		return ui.Fail(ui.ExitInterrupted, nil)
 	case errors.As(err, &broken):
-		console.Note("%d of %d rows are done", len(list), rows)
+		s.console.Note("%d of %d rows are done", len(list), rows)
 		return ui.Fail(ui.ExitInvariant, fmt.Errorf("an invariant broke: %w\n%s", err, broken.Stack))
 	case err != nil:
-		console.Note("%d of %d rows are done", len(list), rows)
+		s.console.Note("%d of %d rows are done", len(list), rows)
 		return ui.UsageError("%w", err)
 	}
 	if slices.ContainsFunc(list, func(r verify.Result) bool { return r.Failed() }) {

@@ -32,7 +32,8 @@ func TestVerifyKeepsWhatIsDone(t *testing.T) {
 			var out, notes bytes.Buffer
 			c := newRoot()
 			c.SetErr(&notes)
-			err := concludeVerify(&out, ui.NewConsole(c, false), list, 3, "table", tt.err)
+			s := &session{flags: &runFlags{format: "table"}, stdout: &out, console: ui.NewConsole(c, false)}
+			err := s.concludeVerify(list, 3, tt.err)
 			if got := ui.Settle(c, err); got != tt.want || !strings.Contains(notes.String(), tt.note) || !strings.Contains(out.String(), "mmc.1") {
 				t.Errorf("exit %d, want %d\n%s%s", got, tt.want, out.String(), notes.String())
 			}

@@ -1,4 +1,4 @@
-package cli
+package imports
 
 import (
 	"fmt"
@@ -8,11 +8,10 @@ import (
 
 	"qsim/results/plain"
 	"qsim/results/text"
-	"qsim/scenarios/imports"
 )
 
-// printImport says what was found and what became of it.
-func printImport(out io.Writer, names []string, found *imports.Recording, written *imports.Written) error {
+// Print writes what was found in the files of these names and what became of it, for people.
+func (found *Recording) Print(out io.Writer, names []string, written *Written) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d rows, %d jobs of %s over %s, from %s on\n", strings.Join(names, " "), found.Rows, found.Jobs, classCount(len(found.Classes)),
 		plain.Duration(found.Length.Seconds()), found.When(0))
@@ -54,7 +53,7 @@ func plural(word string, n int) string {
 	return word + "s"
 }
 
-func printClasses(b *strings.Builder, found *imports.Recording) error {
+func printClasses(b *strings.Builder, found *Recording) error {
 	var rows [][]string
 	for i := range found.Classes {
 		c := &found.Classes[i]
@@ -72,13 +71,13 @@ func share(part, all int64) float64 {
 }
 
 // printFits shows every distribution that was tried, and which one stands for the run times.
-func printFits(b *strings.Builder, found *imports.Recording) error {
+func printFits(b *strings.Builder, found *Recording) error {
 	var rows [][]string
 	for i := range found.Classes {
 		c := &found.Classes[i]
 		for _, t := range []struct {
 			what  string
-			times *imports.Times
+			times *Times
 		}{{"", &c.Service}, {" failing", &c.Takes}} {
 			rows = append(rows, fitRows(c.Name+t.what, t.times)...)
 		}
@@ -93,7 +92,7 @@ func printFits(b *strings.Builder, found *imports.Recording) error {
 	return nil
 }
 
-func fitRows(name string, t *imports.Times) (rows [][]string) {
+func fitRows(name string, t *Times) (rows [][]string) {
 	if len(t.Values) == 0 {
 		return nil
 	}
@@ -120,12 +119,12 @@ func fitRows(name string, t *imports.Times) (rows [][]string) {
 		if i == t.Chosen {
 			mark = "chosen"
 		}
-		rows = append(rows, []string{"", imports.Spelled(f), distance, p, plain.Duration(f.P50), plain.Duration(f.P99), mark})
+		rows = append(rows, []string{"", Spelled(f), distance, p, plain.Duration(f.P50), plain.Duration(f.P99), mark})
 	}
 	return rows
 }
 
-func printFailures(b *strings.Builder, found *imports.Recording) {
+func printFailures(b *strings.Builder, found *Recording) {
 	for i := range found.Classes {
 		c := &found.Classes[i]
 		if c.Failed == 0 {
@@ -140,7 +139,7 @@ func printFailures(b *strings.Builder, found *imports.Recording) {
 }
 
 // printRetry shows the settings beside the pauses that they were recognised by.
-func printRetry(b *strings.Builder, found *imports.Recording) error {
+func printRetry(b *strings.Builder, found *Recording) error {
 	if err := printOneRetry(b, "retry", &found.Retry); err != nil {
 		return err
 	}
@@ -154,7 +153,7 @@ func printRetry(b *strings.Builder, found *imports.Recording) error {
 	return nil
 }
 
-func printOneRetry(b *strings.Builder, what string, r *imports.Retry) error {
+func printOneRetry(b *strings.Builder, what string, r *Retry) error {
 	if len(r.Keys) == 0 {
 		fmt.Fprintf(b, "%s: no second attempt is recorded\n", what)
 		return nil
@@ -185,8 +184,8 @@ func printOneRetry(b *strings.Builder, what string, r *imports.Retry) error {
 	return nil
 }
 
-// printComparisons is the validation: the simulation's own waits beside those on record.
-func printComparisons(out io.Writer, found *imports.Recording, written *imports.Written, all []imports.Comparison) error {
+// PrintComparisons writes the validation: the simulation's own waits beside those on record.
+func PrintComparisons(out io.Writer, written *Written, all []Comparison) error {
 	if len(all) == 0 {
 		_, err := fmt.Fprintf(out, "\nno wait is on record to compare those of a simulation with\n")
 		return err
@@ -203,7 +202,7 @@ func printComparisons(out io.Writer, found *imports.Recording, written *imports.
 			rows = append(rows, []string{c.What, "", plainOf(n, n.Recorded), "", plainOf(n, n.Simulated), "", mark})
 			continue
 		}
-		seconds := func(s imports.Spread) []string {
+		seconds := func(s Spread) []string {
 			return []string{plain.Duration(s.P50.Seconds()), plain.Duration(s.P99.Seconds())}
 		}
 		rows = append(rows, append(append(append([]string{c.What}, seconds(c.Recorded)...), seconds(c.Simulated)...), fmt.Sprintf("%.3f", c.Distance), mark))
@@ -213,7 +212,7 @@ func printComparisons(out io.Writer, found *imports.Recording, written *imports.
 	if err := text.WriteCells(&b, []string{"", "recorded p50", "p99 or mean", "simulated p50", "p99 or mean", "distance", ""}, rows, 1, text.Text); err != nil {
 		return err
 	}
-	fmt.Fprintf(&b, "distance: the largest difference of the shares of jobs up to any wait, of waits %s and 5%% apart; ✓ up to 0.1, or what chance makes of few, if the p99 is within 25%% but for chance, too; of shares and means within 10%%\n", plain.Duration(imports.Slack.Seconds()))
+	fmt.Fprintf(&b, "distance: the largest difference of the shares of jobs up to any wait, of waits %s and 5%% apart; ✓ up to 0.1, or what chance makes of few, if the p99 is within 25%% but for chance, too; of shares and means within 10%%\n", plain.Duration(Slack.Seconds()))
 	if far > 0 {
 		b.WriteString("where they differ, something is not as recorded here: workers (--workers), queues of their own (--queue), how jobs are fetched (engine.fetch.poll and wake), priorities, an incident (--since, --until)\n")
 	}
@@ -222,7 +221,7 @@ func printComparisons(out io.Writer, found *imports.Recording, written *imports.
 }
 
 // plainOf writes a share or a mean.
-func plainOf(n *imports.NumberPair, v float64) string {
+func plainOf(n *NumberPair, v float64) string {
 	if n.Share {
 		return fmt.Sprintf("%.2f%%", 100*v)
 	}

@@ -31,7 +31,16 @@ func (q *fifo[T]) pop() T {
 }
 
 // heap is a binary min-heap.
-type heap[T interface{ before(T) bool }] []T
+type heap[T ordered[T]] []T
+
+// ordered is a value with a total order.
+type ordered[T any] interface{ before(T) bool }
+
+var (
+	_ ordered[queued]   = queued{}
+	_ ordered[expiry]   = expiry{}
+	_ ordered[slotTime] = slotTime{}
+)
 
 func (h *heap[T]) push(v T) {
 	*h = append(*h, v)

@@ -30,11 +30,12 @@ var mayImport = map[string][]string{
 	"scenarios/world":  {"engine/quantity", "scenarios", "scenarios/pool", "engine", "engine/check", "engine/dist", "engine/sim", "engine/memstore", "policies", "results", "results/measure"},
 	"cmd/qsim":         {"cmd/cli"},
 	"cmd/qbench":       {"cmd/bench"},
-	"cmd/cli":          {"engine/quantity", "policies", "cmd/ui", "scenarios", "scenarios/...", "results", "results/measure", "results/text", "results/plain", "results/report"},
-	"cmd/bench":        {"engine/quantity", "policies", "cmd/ui", "scenarios", "scenarios/world", "engine", "engine/live", "engine/memstore", "engine/pgstore", "engine/pgstore/pgserver", "results", "results/measure", "results/text", "results/plain", "results/report"},
+	"cmd/cli":          {"engine/quantity", "policies", "cmd/input", "cmd/ui", "scenarios", "scenarios/...", "results", "results/measure", "results/text", "results/plain", "results/report"},
+	"cmd/bench":        {"engine/quantity", "policies", "cmd/input", "cmd/ui", "scenarios", "scenarios/world", "engine", "engine/live", "engine/memstore", "engine/pgstore", "engine/pgstore/pgserver", "results", "results/measure", "results/text", "results/plain", "results/report"},
 
 	// How both commands speak, and how that is tested: they know nothing of queues.
 	"cmd/ui":         {},
+	"cmd/input":      {"cmd/ui", "scenarios"}, // how both take scenarios
 	"cmd/ui/clitest": {"cmd/ui"},
 
 	// Benchmarks of engines over any store.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"qsim/cmd/input"
 	"qsim/cmd/ui"
 	"qsim/results"
 	"qsim/results/measure"
@@ -19,52 +20,15 @@ import (
 
 // loadScenario loads the scenario of the flags; errors and warnings are printed.
 func (s *session) loadScenario() (*scenarios.Scenario, error) {
-	shown, src, err := scenarios.Open(s.flags.scenario)
+	sets, err := input.Sets(s.flags.set)
 	if err != nil {
-		return nil, ui.Fail(ui.ExitUsage, err)
-	}
-	var overrides []scenarios.Override
-	for _, text := range s.flags.set {
-		key, value, ok := strings.Cut(text, "=")
-		if !ok || key == "" {
-			return nil, ui.UsageError("--set %s: want KEY=VALUE, as engine.workers=80", text)
-		}
-		overrides = append(overrides, scenarios.Override{Path: strings.TrimSpace(key), Value: value})
+		return nil, err
 	}
 	if s.flags.seed > 0 {
-		overrides = append(overrides, scenarios.Override{Path: "seed", Value: strconv.FormatUint(s.flags.seed, 10)})
+		sets = append(sets, scenarios.Override{Path: "seed", Value: strconv.FormatUint(s.flags.seed, 10)})
 	}
-	sc, diagnostics := scenarios.Load(shown, src, overrides)
-	var to io.Writer = s.console
-	if sc == nil {
-		to = s.stderr
-	}
-	if err := diagnostics.Render(to, shown, src); err != nil {
-		return nil, ui.IOError("write diagnostics", err)
-	}
-	if sc == nil {
-		return nil, ui.Fail(ui.ExitUsage, nil)
-	}
-	if len(s.flags.policies) == 0 {
-		return sc, nil
-	}
-	for _, name := range s.flags.policies {
-		if len(sc.PoliciesNamed(name)) > 0 {
-			continue
-		}
-		var names []string
-		for _, p := range sc.Policies {
-			names = append(names, p.Label, p.Kind)
-		}
-		if near := ui.Nearest(name, names); near != "" {
-			return nil, ui.UsageError("%s has no policy %q; did you mean %q?", shown, name, near)
-		}
-		return nil, ui.UsageError("%s has no policy %q: there are %s", shown, name, strings.Join(names, ", "))
-	}
-	if sc, err = sc.Select(s.flags.policies); err != nil {
-		return nil, ui.UsageError("%s: %w", shown, err)
-	}
-	return sc, nil
+	loaded, err := input.Load(s.flags.scenario, input.Options{Sets: sets, Policies: s.flags.policies, Errors: s.stderr, Notes: s.console})
+	return loaded.Scenario, err
 }
 
 // runScenario runs all policies of a scenario in turn, on each store, seed after seed.

@@ -159,7 +159,7 @@ func (f *compareFlags) queries(base *results.Summary) ([]measure.Query, error) {
 			continue
 		}
 		if !slices.Contains(names, name) {
-			return nil, unknown("metric", name, names)
+			return nil, ui.Unknown("metric", name, names)
 		}
 		if q := (measure.Query{Metric: name}); !slices.Contains(queries, q) {
 			queries = append(queries, q)
@@ -200,11 +200,11 @@ func (s *session) resultOf(ctx context.Context, c *cobra.Command, name string, b
 		return result{}, err
 	}
 	seeds := base.summary.Seeds
-	l.scenario.Seed, l.scenario.Seeds = seeds[0], scenarios.Count(seeds[len(seeds)-1]-seeds[0]+1)
-	settings := world.Settings(l.scenario)
+	l.Scenario.Seed, l.Scenario.Seeds = seeds[0], scenarios.Count(seeds[len(seeds)-1]-seeds[0]+1)
+	settings := world.Settings(l.Scenario)
 	var runs []measure.Run
 	for at := 0; at < len(seeds); {
-		sc := *l.scenario
+		sc := *l.Scenario
 		sc.Seed, sc.Seeds = seeds[at], 1
 		for at++; at < len(seeds) && seeds[at] == seeds[at-1]+1; at++ {
 			sc.Seeds++
@@ -217,7 +217,7 @@ func (s *session) resultOf(ctx context.Context, c *cobra.Command, name string, b
 	}
 	summary, err := results.Summarize(&settings, runs, results.Options{Seeds: seeds})
 	if err != nil {
-		return result{}, ui.Fail(ui.ExitIO, fmt.Errorf("summarize %s: %w", l.name, err))
+		return result{}, ui.Fail(ui.ExitIO, fmt.Errorf("summarize %s: %w", l.Name, err))
 	}
-	return result{l.name, summary, ui.Version}, nil
+	return result{l.Name, summary, ui.Version}, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/input"
 	"qsim/results/measure"
 	"qsim/scenarios"
 )
@@ -82,7 +83,7 @@ func completePolicies(_ *cobra.Command, given []string, _ string) ([]cobra.Compl
 	var all []cobra.Completion
 	for _, name := range given {
 		if scenario := loadQuietly(name); scenario != nil {
-			all = append(all, policyNames(scenario)...)
+			all = append(all, input.PolicyNames(scenario)...)
 		}
 	}
 	if len(all) == 0 {

@@ -37,7 +37,7 @@ What a policy's with: changes comes below. A key stands as --set takes it.`,
 				return err
 			}
 			var text bytes.Buffer
-			explain(&text, all[0].scenario, sets)
+			explain(&text, all[0].Scenario, sets)
 			_, err = c.OutOrStdout().Write(text.Bytes())
 			return ui.IOError("write result", err)
 		},

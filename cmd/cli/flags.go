@@ -2,10 +2,10 @@ package cli
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/input"
 	"qsim/cmd/ui"
 	"qsim/scenarios"
 )
@@ -35,13 +35,9 @@ func addScenarioFlags(c *cobra.Command, heading string, f *scenarioFlags) {
 
 // overrides are what f makes of a scenario's keys.
 func (f *scenarioFlags) overrides(c *cobra.Command) ([]scenarios.Override, error) {
-	var all []scenarios.Override
-	for _, text := range f.set {
-		key, value, ok := strings.Cut(text, "=")
-		if !ok || key == "" {
-			return nil, ui.UsageError("--set %s: want KEY=VALUE, as engine.workers=80", text)
-		}
-		all = append(all, scenarios.Override{Path: strings.TrimSpace(key), Value: value})
+	all, err := input.Sets(f.set)
+	if err != nil {
+		return nil, err
 	}
 	if c.Flags().Changed("seeds") {
 		if f.seeds < 1 {

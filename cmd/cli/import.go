@@ -109,7 +109,7 @@ func (f *importFlags) check(names []string) error {
 	case f.options.From == "":
 		return ui.UsageError("import from what? Give --from river, asynq, sidekiq or csv")
 	case !slices.Contains(formats, f.options.From):
-		return unknown("format", f.options.From, formats)
+		return ui.Unknown("format", f.options.From, formats)
 	case f.parallel < 0:
 		return ui.UsageError("--parallel %d: want at least 1", f.parallel)
 	case f.target.Workers < 0 || f.target.Nodes < 0 || f.target.Seeds < 0:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/input"
 	"qsim/cmd/ui"
 	"qsim/scenarios"
 )
@@ -95,11 +96,11 @@ func starter(name, from string) ([]byte, error) {
 		for _, info := range scenarios.Builtin() {
 			names = append(names, info.Name)
 		}
-		return nil, unknown("scenario or preset", from, names)
+		return nil, ui.Unknown("scenario or preset", from, names)
 	}
 	_, src, err := scenarios.Open(from)
 	if err != nil {
-		return nil, openError(err)
+		return nil, input.OpenError(err)
 	}
 	text, err := scenarios.Renamed(src, name)
 	if err != nil {

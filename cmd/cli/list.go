@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/input"
 	"qsim/cmd/ui"
 	"qsim/results/measure"
 	"qsim/scenarios"
@@ -76,7 +77,7 @@ func list(w io.Writer, names, arguments []string, width int) error {
 	}
 	index := slices.Index(names, arguments[0])
 	if index < 0 {
-		return unknown("topic", arguments[0], names)
+		return ui.Unknown("topic", arguments[0], names)
 	}
 	entries, err := topics[index].entries()
 	if err != nil {
@@ -92,7 +93,7 @@ func list(w io.Writer, names, arguments []string, width int) error {
 		}
 		known = append(known, e.name)
 	}
-	return unknown("name of "+arguments[0], arguments[1], known)
+	return ui.Unknown("name of "+arguments[0], arguments[1], known)
 }
 
 // writeEntries prints one entry a line, or more where width, if it is not 0, asks for it.
@@ -111,17 +112,6 @@ func writeEntries(w io.Writer, entries []entry, width int) error {
 		}
 	}
 	return nil
-}
-
-// unknown complains about a word that is none of names.
-func unknown(what, word string, names []string) error {
-	if near := ui.Nearest(word, names); near != "" {
-		return ui.UsageError("unknown %s %s; did you mean %s?", what, word, near)
-	}
-	if len(names) > 12 {
-		return ui.UsageError("unknown %s %s", what, word)
-	}
-	return ui.UsageError("unknown %s %s: want %s", what, word, strings.Join(names, ", "))
 }
 
 func policyEntries() ([]entry, error) {
@@ -203,7 +193,7 @@ func scenarioEntries() ([]entry, error) {
 	for _, info := range scenarios.Builtin() {
 		_, src, err := scenarios.Open(info.Name)
 		if err != nil {
-			return nil, openError(err)
+			return nil, input.OpenError(err)
 		}
 		entries = append(entries, entry{info.Name, info.Description, []string{path.Base(info.Name)}, func(w io.Writer) error {
 			_, err := w.Write(src)

@@ -1,23 +1,18 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/input"
 	"qsim/cmd/ui"
 	"qsim/scenarios"
 )
 
 // loaded is a scenario that may be run.
-type loaded struct {
-	name     string // as it is shown
-	scenario *scenarios.Scenario
-	source   []byte
-}
+type loaded = input.Scenario
 
 // loadAll loads every scenario before the first is run, so that a mistake in the last
 // one is seen at once. Errors go to stderr and warnings to notes; if any is in the
@@ -43,61 +38,9 @@ func loadAll(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes i
 	return all, nil
 }
 
+// loadOne loads a scenario with what f says of it, but for its overrides.
 func loadOne(name string, overrides []scenarios.Override, f *scenarioFlags, stderr, notes io.Writer) (loaded, error) {
-	shown, src, err := scenarios.Open(name)
-	if err != nil {
-		return loaded{}, openError(err)
-	}
-	scenario, diagnostics := scenarios.Load(shown, src, overrides)
-	problems := len(diagnostics.Errors())
-	if f.strict {
-		problems = len(diagnostics)
-	}
-	to := notes
-	if problems > 0 {
-		to = stderr
-	}
-	if err := diagnostics.Render(to, shown, src); err != nil {
-		return loaded{}, ui.IOError("write diagnostics", err)
-	}
-	if problems > 0 {
-		return loaded{}, ui.Fail(ui.ExitUsage, nil)
-	}
-	if len(f.policies) == 0 {
-		return loaded{shown, scenario, src}, nil
-	}
-	for _, policy := range f.policies {
-		if len(scenario.PoliciesNamed(policy)) == 0 {
-			return loaded{}, unknown("policy of "+shown, policy, policyNames(scenario))
-		}
-	}
-	scenario, err = scenario.Select(f.policies)
-	if err != nil {
-		return loaded{}, ui.UsageError("%s: %w", shown, err)
-	}
-	return loaded{shown, scenario, src}, nil
-}
-
-// policyNames are the labels and kinds by which --policy can select.
-func policyNames(scenario *scenarios.Scenario) []string {
-	var names []string
-	for _, p := range scenario.Policies {
-		names = append(names, p.Label)
-		if p.Kind != p.Label {
-			names = append(names, p.Kind)
-		}
-	}
-	return names
-}
-
-// openError tells a wrong name, which is a mistake on the command line, from a file
-// that cannot be read.
-func openError(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) && !errors.Is(err, fs.ErrNotExist) {
-		return ui.Fail(ui.ExitIO, err)
-	}
-	return ui.Fail(ui.ExitUsage, err)
+	return input.Load(name, input.Options{Sets: overrides, Policies: f.policies, Strict: f.strict, Errors: stderr, Notes: notes})
 }
 
 // isScenario reports whether name could be run.
@@ -127,8 +70,8 @@ error, or with --strict a warning.`,
 				return err
 			}
 			for _, l := range all {
-				s := l.scenario
-				if _, err := fmt.Fprintf(c.OutOrStdout(), "%s: ok: %d policies × %d seeds, config %s\n", l.name, len(s.Policies), s.Seeds, s.ConfigHash()); err != nil {
+				s := l.Scenario
+				if _, err := fmt.Fprintf(c.OutOrStdout(), "%s: ok: %d policies × %d seeds, config %s\n", l.Name, len(s.Policies), s.Seeds, s.ConfigHash()); err != nil {
 					return ui.IOError("write result", err)
 				}
 			}

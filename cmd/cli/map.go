@@ -162,19 +162,19 @@ func (m *mapping) readMetric() error {
 		for _, i := range measure.Metrics() {
 			names = append(names, i.Name)
 		}
-		return unknown("metric", f.metric, names)
+		return ui.Unknown("metric", f.metric, names)
 	}
 	if info.Filters.Has(measure.NeedsLimit) {
 		return ui.UsageError("--metric %s: it needs a limit, which a map cannot give it", f.metric)
 	}
 	q := measure.Query{Metric: f.metric, During: f.during, After: f.after, Class: f.class}
-	if storms := world.Windows(m.loaded.scenario); q.After == "" && (f.metric == "recovery.time" || f.metric == "drain.time") {
+	if storms := world.Windows(m.loaded.Scenario); q.After == "" && (f.metric == "recovery.time" || f.metric == "drain.time") {
 		if len(storms) == 0 {
 			return ui.UsageError("--metric %s: the scenario has no storm; choose another metric", f.metric)
 		}
 		q.After = storms[0].Name
 	}
-	probe := *m.loaded.scenario
+	probe := *m.loaded.Scenario
 	if err := probe.Measure([]measure.Query{q}); err != nil {
 		return ui.UsageError("--metric %w", err)
 	}
@@ -193,7 +193,6 @@ func (m *mapping) measure(ctx context.Context) (*study.Mapped, error) {
 	var current *progress
 	closeBars := func() {
 		if current != nil {
-			m.console.Draw(nil)
 			current.close()
 		}
 	}
@@ -203,10 +202,7 @@ func (m *mapping) measure(ctx context.Context) (*study.Mapped, error) {
 		if round > 0 {
 			label = fmt.Sprintf("%s: edge, round %d", policy, round)
 		}
-		current = newProgressOf("points", []string{label}, points, m.flags.bars.bars(os.Stderr), nil)
-		if current.container != nil {
-			m.console.Draw(current.container)
-		}
+		current = newProgress(m.console, "points", []string{label}, points, m.flags.bars.bars(os.Stderr), nil)
 		count := 0
 		return func() {
 			count++
@@ -214,7 +210,7 @@ func (m *mapping) measure(ctx context.Context) (*study.Mapped, error) {
 		}
 	}
 	defer closeBars()
-	return m.plan.Run(ctx, m.loaded.scenario)
+	return m.plan.Run(ctx, m.loaded.Scenario)
 }
 
 // failed is how the command ends when a point could not be simulated. A scenario that is wrong is shown with its place.
@@ -223,7 +219,7 @@ func (m *mapping) failed(err error) error {
 	var invalid *study.Invalid
 	if errors.As(err, &setting) && errors.As(err, &invalid) {
 		var text strings.Builder
-		if err := invalid.Found[:1].Render(&text, m.loaded.name, m.loaded.source); err != nil {
+		if err := invalid.Found[:1].Render(&text, m.loaded.Name, m.loaded.Source); err != nil {
 			return ui.IOError("write diagnostics", err)
 		}
 		return ui.UsageError("map: %s: \n%s", strings.Join(setting.Values(), ", "), strings.TrimSpace(text.String()))
@@ -261,7 +257,7 @@ func (m *mapping) store(found *study.Mapped) (string, error) {
 	if err := found.Write(&table, text.TableOptions{Format: text.CSV}); err != nil {
 		return "", ui.IOError("write map", err)
 	}
-	files := []results.File{{Path: "map.csv", Data: table.Bytes()}, {Path: "scenario.yaml", Data: m.loaded.scenario.Resolved()}}
+	files := []results.File{{Path: "map.csv", Data: table.Bytes()}, {Path: "scenario.yaml", Data: m.loaded.Scenario.Resolved()}}
 	charts, err := report.Files("", figures)
 	if err != nil {
 		return "", ui.IOError("write map", err)

@@ -14,47 +14,48 @@ import (
 	"qsim/results/plain"
 )
 
-// progress shows on standard error how many seeds each policy has finished.
+// progress shows on standard error how much of something has finished, such as the seeds of each policy.
 type progress struct {
+	console   *ui.Console
 	container *mpb.Progress // nil: no bars
 	bars      []*mpb.Bar
 	labels    []string
 	lines     io.Writer // nil: no lines either
 }
 
-// newProgress draws bars if bars is set, and else writes a line for each finished
-// seed to lines if that is not nil.
-func newProgress(labels []string, seeds int, bars bool, lines io.Writer) *progress {
-	return newProgressOf("seeds", labels, seeds, bars, lines)
-}
-
-// newProgressOf is newProgress for something else than seeds.
-func newProgressOf(what string, labels []string, seeds int, bars bool, lines io.Writer) *progress {
-	p := &progress{labels: labels, lines: lines}
+// newProgress draws a bar for each label of so many of what, or else, unless bars is set, writes a line for each
+// that finishes to lines if that is not nil.
+func newProgress(console *ui.Console, what string, labels []string, most int, bars bool, lines io.Writer) *progress {
+	p := &progress{console: console, labels: labels, lines: lines}
 	if !bars {
 		return p
 	}
-	p.lines = nil
-	p.container = mpb.New(mpb.WithOutput(os.Stderr), mpb.WithAutoRefresh(), mpb.WithWidth(34), mpb.WithRefreshRate(100*time.Millisecond))
-	style := mpb.BarStyle().Lbound("").Rbound("").Filler("━").Tip("━").Padding("─")
 	for _, label := range labels {
-		p.bars = append(p.bars, p.container.New(int64(seeds), style,
-			mpb.PrependDecorators(decor.Name(label, decor.WCSyncSpaceR)),
-			mpb.AppendDecorators(
-				decor.CountersNoUnit("%d/%d "+what, decor.WCSyncSpace),
-				decor.Elapsed(decor.ET_STYLE_GO, decor.WCSyncSpace))))
+		p.add(int64(most), decor.Name(label, decor.WCSyncSpaceR),
+			decor.CountersNoUnit("%d/%d "+what, decor.WCSyncSpace),
+			decor.Elapsed(decor.ET_STYLE_GO, decor.WCSyncSpace))
 	}
 	return p
 }
 
-// finished says that so many of total seeds of a policy have finished. It may be
+// add draws one more bar, with its name before it and decorations behind.
+func (p *progress) add(most int64, name decor.Decorator, behind ...decor.Decorator) {
+	if p.container == nil {
+		p.container = mpb.New(mpb.WithOutput(os.Stderr), mpb.WithAutoRefresh(), mpb.WithWidth(34), mpb.WithRefreshRate(100*time.Millisecond))
+		p.console.Draw(p.container)
+	}
+	style := mpb.BarStyle().Lbound("").Rbound("").Filler("━").Tip("━").Padding("─")
+	p.bars = append(p.bars, p.container.New(most, style, mpb.PrependDecorators(name), mpb.AppendDecorators(behind...)))
+}
+
+// finished counts so many of all of the bar of a label. It may be
 // called from several goroutines.
-func (p *progress) finished(policy, finished, total int) {
+func (p *progress) finished(label, finished, all int) {
 	switch {
 	case p.container != nil:
-		p.bars[policy].SetCurrent(int64(finished))
+		p.bars[label].SetCurrent(int64(finished))
 	case p.lines != nil:
-		fmt.Fprintf(p.lines, "%s: %d of %d seeds\n", p.labels[policy], finished, total)
+		fmt.Fprintf(p.lines, "%s: %d of %d seeds\n", p.labels[label], finished, all)
 	}
 }
 
@@ -63,6 +64,7 @@ func (p *progress) close() {
 	if p.container == nil {
 		return
 	}
+	p.console.Draw(nil)
 	for _, bar := range p.bars {
 		if !bar.Completed() {
 			bar.Abort(false)
@@ -89,20 +91,14 @@ type sweepBar struct {
 
 func (s *sweeping) newBar(there, all int) *sweepBar {
 	b := &sweepBar{console: s.console, start: time.Now(), there: there, all: all, simulationsAll: (all - there) * s.plan.Simulations()}
-	b.progress = &progress{}
+	b.progress = &progress{console: s.console}
 	if s.flags.quiet || !s.flags.bars.bars(os.Stderr) {
 		b.lines = s.flags.verbose
 		return b
 	}
-	container := mpb.New(mpb.WithOutput(os.Stderr), mpb.WithAutoRefresh(), mpb.WithWidth(34), mpb.WithRefreshRate(100*time.Millisecond))
-	style := mpb.BarStyle().Lbound("").Rbound("").Filler("━").Tip("━").Padding("─")
 	each := int64(s.plan.Simulations())
-	bar := container.New(int64(all)*each, style,
-		mpb.PrependDecorators(decor.Name(s.plan.Sweep.Scenario+" ")),
-		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return b.words() })))
-	bar.SetCurrent(int64(there) * each)
-	b.progress.container, b.progress.bars = container, []*mpb.Bar{bar}
-	s.console.Draw(b.progress.container)
+	b.progress.add(int64(all)*each, decor.Name(s.plan.Sweep.Scenario+" "), decor.Any(func(decor.Statistics) string { return b.words() }))
+	b.progress.bars[0].SetCurrent(int64(there) * each)
 	return b
 }
 
@@ -140,10 +136,4 @@ func (b *sweepBar) kept() {
 	if b.lines {
 		fmt.Fprintln(b.console, b.words())
 	}
-}
-
-// close leaves the bar as it is.
-func (b *sweepBar) close() {
-	b.console.Draw(nil)
-	b.progress.close()
 }

@@ -29,7 +29,7 @@ func (s *session) leading(l loaded, b *world.Broken, more []string) string {
 
 // naming are the words that a command needs to simulate the same.
 func (s *session) naming(command string, l loaded, b *world.Broken, more []string) []string {
-	words := []string{"qsim", command, openable(l.name)}
+	words := []string{"qsim", command, openable(l.Name)}
 	for _, set := range append(slices.Clip(s.flags.set), more...) {
 		words = append(words, "--set", set)
 	}

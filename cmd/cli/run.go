@@ -136,25 +136,25 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 // one runs one scenario: simulate, summarize, print, write.
 func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 	start := time.Now()
-	settings := world.Settings(l.scenario)
+	settings := world.Settings(l.Scenario)
 	if s.flags.verbose {
-		s.console.Note("%s: %d policies × %d seeds, config %s", l.name, len(settings.Policies), l.scenario.Seeds, settings.ConfigHash)
+		s.console.Note("%s: %d policies × %d seeds, config %s", l.Name, len(settings.Policies), l.Scenario.Seeds, settings.ConfigHash)
 	}
-	runs, err := s.simulate(ctx, l.scenario, &settings)
+	runs, err := s.simulate(ctx, l.Scenario, &settings)
 	interrupted := errors.Is(err, context.Canceled)
 	if err != nil && !interrupted {
 		return ui.ExitUsage, s.failure(l, err, "")
 	}
-	seeds := s.seedsOf(l.scenario, runs, interrupted)
+	seeds := s.seedsOf(l.Scenario, runs, interrupted)
 	summary, err := results.Summarize(&settings, runs, results.Options{Seeds: seeds, Strict: s.flags.strict, Until: float64(s.flags.untilCI)})
 	if err != nil {
 		if interrupted {
-			return ui.ExitInterrupted, ui.Fail(ui.ExitInterrupted, fmt.Errorf("%s: interrupted before a seed had finished under every policy", l.name))
+			return ui.ExitInterrupted, ui.Fail(ui.ExitInterrupted, fmt.Errorf("%s: interrupted before a seed had finished under every policy", l.Name))
 		}
-		return ui.ExitIO, fmt.Errorf("summarize %s: %w", l.name, err)
+		return ui.ExitIO, fmt.Errorf("summarize %s: %w", l.Name, err)
 	}
 	for _, warning := range summary.Warnings {
-		s.console.Note("%s: warning: %s", l.name, warning)
+		s.console.Note("%s: warning: %s", l.Name, warning)
 	}
 	note := took(runs, time.Since(start))
 	printed := s.print(s.summaryOutput(summary), "", "") // before anything is drawn; the files are written even if nobody reads it
@@ -181,11 +181,7 @@ func (s *session) simulate(ctx context.Context, sc *scenarios.Scenario, settings
 	if s.flags.verbose {
 		lines = s.console
 	}
-	bars := newProgress(labels, s.mostSeeds(sc), !s.flags.quiet && s.flags.bars.bars(os.Stderr), lines)
-	if bars.container != nil {
-		s.console.Draw(bars.container)
-		defer s.console.Draw(nil)
-	}
+	bars := newProgress(s.console, "seeds", labels, s.mostSeeds(sc), !s.flags.quiet && s.flags.bars.bars(os.Stderr), lines)
 	defer bars.close()
 	options := world.Options{Parallel: s.flags.parallel, Progress: bars.finished, MostSeeds: s.mostSeeds(sc), Check: s.flags.check}
 	if s.flags.untilCI > 0 {
@@ -207,7 +203,7 @@ func (s *session) store(l loaded, summary *results.Summary, start time.Time) (st
 		Started: start.UTC(), Took: time.Since(start).Seconds(), Command: s.command, Folder: here,
 		Version: ui.Version, Commit: ui.Commit(), GoVersion: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.GOMAXPROCS(0),
 	}
-	files, err := results.Files(summary, info, l.scenario.Resolved())
+	files, err := results.Files(summary, info, l.Scenario.Resolved())
 	if err != nil {
 		return "", ui.IOError("write results", err)
 	}

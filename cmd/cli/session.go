@@ -82,16 +82,16 @@ func (s *session) failure(l loaded, err error, interrupted string) error {
 	case errors.Is(err, context.Canceled) && interrupted == "":
 		return ui.Fail(ui.ExitInterrupted, nil)
 	case errors.Is(err, context.Canceled):
-		return ui.Fail(ui.ExitInterrupted, fmt.Errorf("%s: %s", l.name, interrupted))
+		return ui.Fail(ui.ExitInterrupted, fmt.Errorf("%s: %s", l.Name, interrupted))
 	case errors.As(err, &broken):
 		var sets []string
 		if errors.As(err, &setting) {
 			sets = setting.Values()
 		}
 		return ui.Fail(ui.ExitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s%s\nto see it again: %s\nwhat led to it:  %s",
-			l.name, err, broken.History, broken.Stack, s.replay(l, broken, sets), s.leading(l, broken, sets)))
+			l.Name, err, broken.History, broken.Stack, s.replay(l, broken, sets), s.leading(l, broken, sets)))
 	}
-	return ui.UsageError("%s: %w", l.name, err)
+	return ui.UsageError("%s: %w", l.Name, err)
 }
 
 // shown is a path as it is shown: from the working directory if it lies below.

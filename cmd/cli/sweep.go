@@ -107,9 +107,9 @@ func runSweep(c *cobra.Command, name string, f *sweepFlags) error {
 	// All cells are loaded before the first is simulated, so that a mistake is not found hours later.
 	notes, err := s.plan.Check(ctx, work.Left(), f.strict, f.parallel)
 	if err != nil {
-		return s.checkError(err, s.loaded.name, "--vary")
+		return s.checkError(err, s.loaded.Name, "--vary")
 	}
-	s.tellNotes(s.loaded.name, cellCount, "", notes)
+	s.tellNotes(s.loaded.Name, cellCount, "", notes)
 	start := time.Now()
 	if err := s.compute(ctx, work); err != nil {
 		return err
@@ -148,11 +148,11 @@ func (s *sweeping) prepare(c *cobra.Command, name string) (err error) {
 	if s.loaded, source, err = s.load(c, name); err != nil {
 		return err
 	}
-	if source.Queries, err = queriesOf(f.metrics, s.loaded.scenario); err != nil {
+	if source.Queries, err = queriesOf(f.metrics, s.loaded.Scenario); err != nil {
 		return err
 	}
 	if s.plan, err = study.New(source, axes, ui.Version); err != nil {
-		return ui.UsageError("%s: %w", s.loaded.name, err)
+		return ui.UsageError("%s: %w", s.loaded.Name, err)
 	}
 	if s.dir = f.out; s.dir == "" {
 		s.dir = filepath.Join("results", "runs", s.plan.Sweep.Scenario, "sweep-"+s.plan.Sweep.ConfigHash)
@@ -200,7 +200,7 @@ func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
 		s.console.Note("%d of %s are there, in %s", there, cellCount(work.Size()), s.dir)
 	}
 	if s.flags.verbose {
-		s.console.Note("%s: %s × %d simulations, config %s", s.loaded.name, cellCount(len(left)), s.plan.Simulations(), s.plan.Sweep.ConfigHash)
+		s.console.Note("%s: %s × %d simulations, config %s", s.loaded.Name, cellCount(len(left)), s.plan.Simulations(), s.plan.Sweep.ConfigHash)
 	}
 	bar := s.newBar(work.Size()-len(left), work.Size())
 	seen := s.plan.Sweep
@@ -216,7 +216,7 @@ func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
 			return nil
 		},
 	})
-	bar.close()
+	bar.progress.close()
 	var setting *study.SettingError
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -228,7 +228,7 @@ func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
 		return err
 	}
 	slices.SortFunc(seen.Cells, func(a, b results.Cell) int { return a.Index - b.Index })
-	s.tellNotes(s.loaded.name, cellCount, " in "+s.dir, study.Warnings(&seen))
+	s.tellNotes(s.loaded.Name, cellCount, " in "+s.dir, study.Warnings(&seen))
 	if err := work.Finish(); err != nil {
 		return studyError(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"qsim/cmd/input"
 	"qsim/cmd/ui"
 	"qsim/scenarios"
 	"qsim/scenarios/trace"
@@ -96,8 +97,8 @@ func runTrace(c *cobra.Command, names []string, f *traceFlags) error {
 	if err != nil {
 		return err
 	}
-	t := &tracer{flags: f, name: all[0].name, out: bufio.NewWriter(c.OutOrStdout()), width: ui.Width()}
-	if err := t.choose(all[0].scenario); err != nil {
+	t := &tracer{flags: f, name: all[0].Name, out: bufio.NewWriter(c.OutOrStdout()), width: ui.Width()}
+	if err := t.choose(all[0].Scenario); err != nil {
 		return err
 	}
 	ctx, stop := messages.Interruptible(c.Context(), "interrupted: the trace ends here")
@@ -152,7 +153,7 @@ func (t *tracer) choose(sc *scenarios.Scenario) error {
 	}
 	found := sc.PoliciesNamed(f.policy)
 	if len(found) == 0 {
-		return unknown("policy of "+t.name, f.policy, policyNames(sc))
+		return ui.Unknown("policy of "+t.name, f.policy, input.PolicyNames(sc))
 	}
 	if len(found) > 1 && t.flags.policy != sc.Baseline {
 		var labels []string

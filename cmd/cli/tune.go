@@ -162,9 +162,9 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 	tellShort(s.console, problem.Axes)
 	notes, err := problem.Check(ctx, f.strict, f.parallel)
 	if err != nil {
-		return s.checkError(err, l.name, "--over")
+		return s.checkError(err, l.Name, "--over")
 	}
-	s.tellNotes(l.name, func(n int) string { return counted(n, "setting", "settings") }, "", notes)
+	s.tellNotes(l.Name, func(n int) string { return counted(n, "setting", "settings") }, "", notes)
 	counter := &tuneCounter{console: s.console, lines: f.verbose || !f.quiet && ui.Capable(os.Stderr)}
 	found, err := problem.Run(ctx, f.parallel, counter.count)
 	if err != nil {

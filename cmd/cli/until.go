@@ -75,8 +75,8 @@ func checkUntilFlags(c *cobra.Command, until percent, most int) error {
 
 // checkMostSeeds refuses fewer seeds than the scenario asks for: these are run in any case.
 func checkMostSeeds(most int, l loaded) error {
-	if asked := int(l.scenario.Seeds); most > 0 && most < asked {
-		return ui.UsageError("--max-seeds %d is less than the %d seeds of %s, which are run in any case: want at least %d, or fewer --seeds", most, asked, l.name, asked)
+	if asked := int(l.Scenario.Seeds); most > 0 && most < asked {
+		return ui.UsageError("--max-seeds %d is less than the %d seeds of %s, which are run in any case: want at least %d, or fewer --seeds", most, asked, l.Name, asked)
 	}
 	return nil
 }

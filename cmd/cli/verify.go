@@ -88,12 +88,8 @@ func runVerify(c *cobra.Command, names []string, f *verifyFlags) error {
 	}
 	ctx, stop := s.console.Interruptible(c.Context(), keeping)
 	defer stop()
-	bars := newProgress([]string{"rows"}, len(rows), !f.quiet && f.bars.bars(os.Stderr), nil)
-	if bars.container != nil {
-		s.console.Draw(bars.container)
-	}
+	bars := newProgress(s.console, "seeds", []string{"rows"}, len(rows), !f.quiet && f.bars.bars(os.Stderr), nil)
 	list, err := checkRows(ctx, rows, f.parallel, bars)
-	s.console.Draw(nil)
 	bars.close()
 	return s.concludeVerify(list, len(rows), err)
 }

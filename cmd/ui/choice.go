@@ -2,6 +2,7 @@ package ui
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,11 +36,9 @@ func (c *choice) Type() string { return c.kind }
 // Choose sets to to text if that is one of choices, of which there are at least two, and
 // else says what was probably meant.
 func Choose(to *string, text string, choices ...string) error {
-	for _, choice := range choices {
-		if text == choice {
-			*to = text
-			return nil
-		}
+	if slices.Contains(choices, text) {
+		*to = text
+		return nil
 	}
 	last := len(choices) - 1
 	explanation := "want " + strings.Join(choices[:last], ", ") + " or " + choices[last]

@@ -51,3 +51,14 @@ func Nearest(word string, names []string) string {
 	}
 	return best
 }
+
+// Unknown complains about a word that is none of names.
+func Unknown(what, word string, names []string) error {
+	if near := Nearest(word, names); near != "" {
+		return UsageError("unknown %s %s; did you mean %s?", what, word, near)
+	}
+	if len(names) > 12 {
+		return UsageError("unknown %s %s", what, word)
+	}
+	return UsageError("unknown %s %s: want %s", what, word, strings.Join(names, ", "))
+}

@@ -1,0 +1,99 @@
+// Package input is how commands take scenarios: by name, with keys laid upon them and policies chosen, and what they
+// say of one that is wrong.
+package input
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+
+	"qsim/cmd/ui"
+	"qsim/scenarios"
+)
+
+// Sets reads what --set flags lay upon a scenario, KEY=VALUE each.
+func Sets(texts []string) ([]scenarios.Override, error) {
+	var all []scenarios.Override
+	for _, text := range texts {
+		key, value, ok := strings.Cut(text, "=")
+		if !ok || key == "" {
+			return nil, ui.UsageError("--set %s: want KEY=VALUE, as engine.workers=80", text)
+		}
+		all = append(all, scenarios.Override{Path: strings.TrimSpace(key), Value: value})
+	}
+	return all, nil
+}
+
+// Options of Load.
+type Options struct {
+	Sets     []scenarios.Override
+	Policies []string // labels or kinds; none: all
+	Strict   bool     // warnings are errors
+	Errors   io.Writer
+	Notes    io.Writer // warnings
+}
+
+// Scenario is one that may be run.
+type Scenario struct {
+	Name     string // as it is shown
+	Scenario *scenarios.Scenario
+	Source   []byte
+}
+
+// Load loads the scenario of a file, or a built-in one. Diagnostics are written, and if any is in the way of a run, the
+// failure that it returns has nothing left to print.
+func Load(name string, o Options) (Scenario, error) {
+	shown, src, err := scenarios.Open(name)
+	if err != nil {
+		return Scenario{}, OpenError(err)
+	}
+	scenario, diagnostics := scenarios.Load(shown, src, o.Sets)
+	problems := len(diagnostics.Errors())
+	if o.Strict {
+		problems = len(diagnostics)
+	}
+	to := o.Notes
+	if problems > 0 {
+		to = o.Errors
+	}
+	if err := diagnostics.Render(to, shown, src); err != nil {
+		return Scenario{}, ui.IOError("write diagnostics", err)
+	}
+	if problems > 0 {
+		return Scenario{}, ui.Fail(ui.ExitUsage, nil)
+	}
+	if len(o.Policies) > 0 {
+		for _, policy := range o.Policies {
+			if len(scenario.PoliciesNamed(policy)) == 0 {
+				return Scenario{}, ui.Unknown("policy of "+shown, policy, PolicyNames(scenario))
+			}
+		}
+		if scenario, err = scenario.Select(o.Policies); err != nil {
+			return Scenario{}, ui.UsageError("%s: %w", shown, err)
+		}
+	}
+	return Scenario{shown, scenario, src}, nil
+}
+
+// PolicyNames are the labels and kinds by which --policy can select.
+func PolicyNames(scenario *scenarios.Scenario) []string {
+	var names []string
+	for _, p := range scenario.Policies {
+		names = append(names, p.Label)
+		if p.Kind != p.Label {
+			names = append(names, p.Kind)
+		}
+	}
+	return names
+}
+
+// OpenError tells a wrong name, which is a mistake on the command line, from a file
+// that cannot be read.
+func OpenError(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) && !errors.Is(err, fs.ErrNotExist) {
+		return ui.Fail(ui.ExitIO, err)
+	}
+	return ui.Fail(ui.ExitUsage, err)
+}

@@ -43,7 +43,7 @@ var budgets = []budget{
 	{"scenarios/verify", 3620, 2600},
 	{"scenarios/world", 3750, 2700},
 	{"results", 3500, 2300},
-	{"results/measure", 3850, 3150},
+	{"results/measure", 3970, 3150},
 	{"results/plain", 250, 200}, // below results, which writes files and sentences, and below text
 	{"results/report", 6550, 4300},
 	{"results/text", 1900, 1700},
@@ -70,7 +70,7 @@ const (
 // wideStructs are those of more fields than mostFields, with a ceiling of their own.
 var wideStructs = map[string]int{
 	"engine/memstore.Store": 31, "engine/check.job": 44, "engine/check.Rules": 36,
-	"results/measure.Collector": 52, "results/measure.jobSet": 32,
+	"results/measure.jobSet": 32,
 }
 
 // helpers are functions that every package would write for itself, with how many of that name there may be: one is

@@ -2,95 +2,65 @@ package measure
 
 import (
 	"cmp"
-	"qsim/engine"
+	"iter"
 	"slices"
 	"time"
+
+	"qsim/engine"
 )
 
 // Collector is an engine.Recorder that turns the events of one run into a Run. Its
 // memory follows the jobs that are leased and the virtual time, not the number of jobs. A
 // Collector must be used from one goroutine and for one run.
+//
+// What is measured by the clock is kept by view, a filter with its windows of time; what is measured
+// of jobs is kept by set, a filter with a window in which they were enqueued. An event goes to the views
+// that its job belongs to and to the sets of the job's cohort.
 type Collector struct {
 	settings *Settings
 	policy   int
-	entitled float64
 	lease    time.Duration // see PolicyInfo
-	perNode  int64         // workers
-	workers  int64         // of all nodes
-	now      engine.Time
-	end      engine.Time
-	left     int64 // jobs unresolved at the end
-	all      int64 // jobs enqueued
+	machines machines
 	events   uint64
+	jobs     int64 // enqueued
+	end      engine.Time
 
-	ready       [engine.NumClasses]int64
-	waiting     int64
-	busy        int64
-	capacity    int64   // workers of the nodes that are up
-	nodesDown   []bool  // by node
-	generations []int64 // by node: how often it died
+	whole     *view     // of all jobs
+	views     []*view   // whole, and those that queries are about
+	sets      []*jobSet // the first is of the whole run
+	cohorts   cohorts
+	questions []question
 
 	known   jobTable
 	limbo   limbo
-	sets    []jobSet // the first is the whole run
-	strange uint64   // executions of jobs no longer known
-	tries   int32    // most claims of one job
+	strange uint64 // executions of jobs no longer known
+	tries   int32  // most claims of one job
 
-	boundary   engine.Time // end of the segment, at the latest
-	segment    segment
-	edges      []engine.Time // of the windows, ascending
-	windows    []*clockWindow
-	open       []*clockWindow // those that cover now
-	starve     starvation
-	deficit    deficit
-	bucket     bucketSum
-	series     Series
-	starved    []float64 // s, by bucket: of the long stretches
-	fencedLate uint64
-
-	calm        *clockWindow // between warm-up and the first storm; nil: there is no storm
-	inCalm      bool
-	levels      *backlogLevels // in calm times
-	calmBacklog float64        // jobs ready
-	drainLevel  int64
-	draining    []*stormWatch
-	stormy      bool    // the first storm has begun
-	excess      float64 // job·ns above calmBacklog since
-	storms      []*stormWatch
-	tenants     tenantCounts
+	byTenant    bool                          // waits are told apart by tenant
 	resubmitted map[engine.JobID]resubmission // by the first copy; nil: there are none
 	dead        map[engine.JobID]engine.Time  // when those were enqueued that may come back; nil: none may
-	recoveries  []*recovery                   // those still needed
 
-	questions []question
-	parts     []*Collector // of one class or tenant each
-	of        *part        // whose this is a part; nil: of all
-	acked     uint64
-	succeeded uint64
-	fenced    uint64
-}
-
-// deficit is by how much the fresh claims fall short of the share they are promised.
-type deficit struct {
-	now, worst float64 // claims; now: over the worst stretch that ends now
-}
-
-// question is a query and what it is answered from.
-type question struct {
-	Query
-	metric *metric // nil: there is none of that name
-	jobs   int     // index into sets
-	clock  *clockWindow
-	storm  *stormWatch
-	part   *Collector // that has the answer, to its question number index; nil: it is here
-	index  int
-	reason string // why there is no answer, if not ""
+	acked, succeeded, fenced uint64
 }
 
 // NewCollector returns a collector for a run of Policies[policy] of s, which it
 // keeps and does not change.
 func NewCollector(s *Settings, policy int) *Collector {
-	c := newCollector(s, policy)
+	info := &s.Policies[policy]
+	c := &Collector{
+		settings: s, policy: policy, lease: info.Lease, known: newJobTable(), byTenant: len(s.Tenants) > 2,
+		machines: newMachines(cmp.Or(info.Nodes, s.Nodes), cmp.Or(info.Workers, s.Workers)),
+	}
+	if s.Redrives {
+		c.dead = make(map[engine.JobID]engine.Time)
+	}
+	all := newView(c, filter{kind: -1})
+	all.entitled = info.Entitled
+	if s.Bucket > 0 {
+		all.series = &seriesSum{bucket: s.Bucket, next: engine.Time(s.Bucket)}
+	}
+	c.whole, c.views = all, []*view{all}
+	c.sets = []*jobSet{newJobSet(all.filter, s.Warmup, s.Duration)}
 	for i := range allMetrics {
 		if m := &allMetrics[i]; !m.OnRequest {
 			c.ask(Query{Metric: m.Name})
@@ -99,109 +69,38 @@ func NewCollector(s *Settings, policy int) *Collector {
 	for _, q := range Queries(s) {
 		c.ask(q)
 	}
-	c.begin()
-	for _, p := range c.parts {
-		p.begin()
+	if c.byTenant && len(s.Tenants) <= mostDense+1 {
+		all.tenants.dense = make([]Histogram, len(s.Tenants))
+	}
+	c.cohorts = newCohorts(c.sets)
+	for _, v := range c.views {
+		asked := func(q question) bool { return q.view == v && q.Metric == recoveryTime }
+		if v != all && !slices.ContainsFunc(c.questions, asked) {
+			v.forgetRecoveries()
+		}
+		v.begin()
 	}
 	return c
-}
-
-// newCollector returns a collector that has yet to be asked, and to begin.
-func newCollector(s *Settings, policy int) *Collector {
-	info := &s.Policies[policy]
-	nodes, perNode := cmp.Or(info.Nodes, s.Nodes), cmp.Or(info.Workers, s.Workers)
-	c := &Collector{
-		settings: s, policy: policy, entitled: info.Entitled, lease: info.Lease, known: newJobTable(),
-		perNode: int64(perNode), nodesDown: make([]bool, nodes), generations: make([]int64, nodes),
-	}
-	c.workers = int64(nodes) * c.perNode
-	c.capacity = c.workers
-	c.starve.hint = starvedAtLeast
-	if s.Redrives {
-		c.dead = make(map[engine.JobID]engine.Time)
-	}
-	c.sets = []jobSet{newJobSet(s.Warmup, s.Duration)}
-	c.windows = []*clockWindow{{from: engine.Time(s.Warmup), to: engine.Time(s.Duration)}}
-	c.watchStorms()
-	return c
-}
-
-// begin opens the books, when all is asked.
-func (c *Collector) begin() {
-	if c.of != nil && !slices.ContainsFunc(c.questions, func(q question) bool { return q.Metric == recoveryTime }) {
-		c.recoveries = nil // nobody asks
-		for _, w := range c.storms {
-			w.recovery = nil
-		}
-	}
-	for _, w := range c.windows {
-		c.edges = append(c.edges, w.from, w.to)
-	}
-	for _, w := range c.storms {
-		c.edges = append(c.edges, w.over)
-	}
-	slices.Sort(c.edges)
-	c.edges = slices.Compact(c.edges)
-	c.bucket.next = engine.Never
-	if c.settings.Bucket > 0 {
-		c.bucket.next = engine.Time(c.settings.Bucket)
-	}
-	c.cross(0)
-}
-
-// newJobSet returns the set of the jobs enqueued in [from, to).
-func newJobSet(from, to time.Duration) jobSet {
-	return jobSet{from: engine.Time(from), span: uint64(max(to-from, 0)), kind: -1}
-}
-
-// watchStorms prepares what is measured of storms.
-func (c *Collector) watchStorms() {
-	s := c.settings
-	if len(s.Storms) == 0 {
-		return
-	}
-	first := slices.MinFunc(s.Storms, func(a, b Window) int { return int(min(max(a.From-b.From, -1), 1)) })
-	c.calm = &clockWindow{from: engine.Time(s.Warmup), to: engine.Time(max(first.From, s.Warmup))}
-	c.windows = append(c.windows, c.calm)
-	c.levels = new(backlogLevels)
-	for _, storm := range s.Storms {
-		watch := &stormWatch{name: storm.Name, over: engine.Time(storm.To), drainedAt: -1, candidate: -1, recoveredAt: -1}
-		if window := recoveryWindow(s, storm); window > 0 {
-			watch.recovery = c.recoveryOf(window)
-		}
-		c.storms = append(c.storms, watch)
-	}
-}
-
-// recoveryOf returns the recovery with such windows.
-func (c *Collector) recoveryOf(window time.Duration) *recovery {
-	for _, r := range c.recoveries {
-		if r.window == window {
-			return r
-		}
-	}
-	r := newRecovery(c.settings, window)
-	c.recoveries = append(c.recoveries, r)
-	return r
 }
 
 // Record implements engine.Recorder.
 func (c *Collector) Record(e *engine.Event) {
 	c.events++
-	if e.At > c.now {
-		if e.At >= c.boundary {
-			c.cross(e.At)
+	if all := c.whole; e.At > all.now {
+		if e.At < all.boundary {
+			all.advance(e.At)
 		} else {
-			c.advance(e.At)
+			all.cross(e.At)
 		}
+	}
+	if len(c.views) > 1 {
+		c.advance(e)
 	}
 	switch e.Kind {
 	case engine.Enqueued:
 		c.onEnqueued(e)
 	case engine.Promoted:
-		c.waiting--
-		c.becomeReady(e.Class)
-		c.tenants.want(e.Tenant, 1)
+		c.onPromoted(e)
 	case engine.Leased:
 		c.onLeased(e)
 	case engine.Started:
@@ -219,72 +118,88 @@ func (c *Collector) Record(e *engine.Event) {
 	case engine.LeaseLost:
 		c.onLeaseLost(e)
 	case engine.Fenced:
-		c.segment.fenced++
-		c.fenced++
+		c.onFenced(e)
 	case engine.Called:
-		c.segment.calls[e.Op]++
-		c.segment.rows[e.Op] += uint64(e.Count)
+		c.onCalled(e.Op, e.Count)
 	case engine.NodeUp, engine.NodeDown:
-		c.onNode(int(e.Node), e.Kind == engine.NodeDown)
-	}
-	for _, p := range c.parts {
-		p.overhear(e)
+		c.machines.turn(int(e.Node), e.Kind == engine.NodeDown)
 	}
 }
 
-// reach lets the state stand until t.
-func (c *Collector) reach(t engine.Time) {
-	switch {
-	case t >= c.boundary:
-		c.cross(t)
-	case t > c.now:
-		c.advance(t)
-	}
+// Unresolved is a job that a store still holds when a run ends: it is neither done nor dead.
+type Unresolved struct {
+	Job      engine.JobID
+	Kind     engine.Kind
+	Tenant   engine.TenantID
+	State    engine.State  // Ready, Waiting or InFlight
+	Class    engine.Class  // Fresh: never claimed
+	Age      time.Duration // since it was enqueued
+	ReadyFor time.Duration // Ready: since it became ready (a retry: since it was due)
 }
 
-// advance lets the state stand until t, which no boundary lies before.
-func (c *Collector) advance(t engine.Time) {
-	dt := int64(t - c.now)
-	area := &c.segment.area
-	fresh := c.ready[engine.Fresh]
-	ready := fresh + c.ready[engine.Retry]
-	area[freshArea] += fresh * dt
-	area[retryArea] += c.ready[engine.Retry] * dt
-	area[waitingArea] += c.waiting * dt
-	area[busyArea] += c.busy * dt
-	if ready > 0 {
-		area[idleArea] += c.idle() * dt
+// Finish closes the books at end, which no event lies behind, and returns all of the Run
+// but Seed and Fingerprint. unresolved yields what the store still holds; nil: nothing. The
+// collector must not be used any more.
+func (c *Collector) Finish(end engine.Time, unresolved iter.Seq[Unresolved]) Run {
+	c.end = max(end, c.whole.now)
+	for _, v := range c.views {
+		v.stop(c.end)
 	}
-	if fresh > 0 {
-		area[presentArea] += dt
-	}
-	switch {
-	case c.inCalm:
-		c.levels.time[bucketOf(max(ready, 0))] += dt
-	case c.stormy:
-		c.stormGoesOn(ready, dt)
-	}
-	c.now = t
-}
-
-// stormGoesOn measures the backlog from the first storm on.
-func (c *Collector) stormGoesOn(ready, dt int64) {
-	if above := float64(ready) - c.calmBacklog; above > 0 && c.now < engine.Time(c.settings.Duration) {
-		c.excess += float64(above * float64(dt))
-	}
-	if len(c.draining) > 0 {
-		c.checkDrains()
-	}
-}
-
-// cross advances to t over all boundaries on the way, t included.
-func (c *Collector) cross(t engine.Time) {
-	for {
-		if c.boundary > t {
-			break
+	if unresolved != nil {
+		for u := range unresolved {
+			c.leave(&u)
 		}
-		c.advance(c.boundary)
-		c.onBoundary()
 	}
-	c.advance(t)
+	nothing := c.whole.left == 0
+	for _, v := range c.views {
+		v.close(nothing)
+	}
+	return c.run()
+}
+
+// leave counts a job that is left over.
+func (c *Collector) leave(u *Unresolved) {
+	for _, v := range c.views {
+		if v.has(u.Kind, u.Tenant) {
+			v.left++
+		}
+	}
+	unstarted := time.Duration(-1)
+	switch u.State {
+	case engine.Ready:
+		unstarted = u.ReadyFor
+	case engine.InFlight:
+		if j := c.known.find(u.Job); j != nil && j.pending > 0 && j.running == 0 && j.taken < j.token {
+			unstarted = c.end.Sub(j.readySince)
+		}
+	}
+	enqueued := c.end - engine.Time(u.Age)
+	for _, s := range c.setsOf(enqueued, u.Kind, u.Tenant) {
+		s.leftOver(u, unstarted)
+	}
+	if u.Class == engine.Fresh && u.State != engine.InFlight && c.byTenant && c.sets[0].has(enqueued, u.Kind, u.Tenant) {
+		c.whole.tenants.leftOver(u.Tenant, u.ReadyFor)
+	}
+	if c.patience(u.Kind) > u.Age {
+		for _, s := range c.setsOf(c.callerSince(u.Job, u.Kind, enqueued), u.Kind, u.Tenant) {
+			s.undecided++
+		}
+	}
+}
+
+// setsOf returns the sets that a job is in.
+func (c *Collector) setsOf(enqueued engine.Time, kind engine.Kind, tenant engine.TenantID) []*jobSet {
+	return c.cohorts.lists[c.cohorts.of(enqueued, kind, tenant)]
+}
+
+// Totals are what a Collector has counted of a whole run, whatever is asked of it: for who
+// counts the events again.
+type Totals struct {
+	Jobs, Acked, Fenced int64 // enqueued; done; commits refused
+	Claims, Deaths      int64 // of the jobs that were enqueued after the warm-up, while jobs arrive
+}
+
+// Totals returns what was counted so far.
+func (c *Collector) Totals() Totals {
+	return Totals{Jobs: c.jobs, Acked: int64(c.acked), Fenced: int64(c.fenced), Claims: int64(c.sets[0].claims), Deaths: int64(c.sets[0].deaths)}
 }

@@ -4,126 +4,100 @@ import (
 	"qsim/engine"
 )
 
-// becomeReady counts a job that is ready from now on.
-func (c *Collector) becomeReady(class engine.Class) {
-	c.ready[class]++
-	c.segment.peak[class] = max(c.segment.peak[class], c.ready[class])
-	if class == engine.Fresh && c.ready[class] == 1 {
-		c.starve.since = c.now
+// advance lets the state of the narrow views stand until an event: of all of them if it is about the workers,
+// whom all jobs share, or about a claim, which may pass over a job; else of those that its job belongs to.
+func (c *Collector) advance(e *engine.Event) {
+	shared := false
+	switch e.Kind {
+	case engine.Called, engine.Extended, engine.LeaseLost: // these do not say whose
+		return
+	case engine.Leased, engine.Started, engine.Finished, engine.Aborted, engine.NodeUp, engine.NodeDown:
+		shared = true
 	}
-}
-
-// leaveReady counts a job that is no longer ready, without having been claimed.
-func (c *Collector) leaveReady(class engine.Class) {
-	c.ready[class]--
-	if class == engine.Fresh && c.ready[class] == 0 {
-		c.endStretch()
-		c.endStreak()
-		c.deficit.now = 0
+	for _, v := range c.views[1:] {
+		if shared || v.has(e.JobKind, e.Tenant) {
+			v.advanceTo(e.At)
+		}
 	}
-}
-
-func (c *Collector) becomeWaiting() {
-	c.waiting++
-	c.segment.peak[waitingArea] = max(c.segment.peak[waitingArea], c.waiting)
 }
 
 func (c *Collector) onEnqueued(e *engine.Event) {
-	c.all++
-	for i := range c.sets {
-		if s := &c.sets[i]; s.has(e.At, e.JobKind, e.Tenant) {
-			s.enqueued++
-			if c.copyOf(e.Job) == 0 {
-				s.callers++
-				if c.patience(e.JobKind) > 0 {
-					s.patient++
-				}
+	c.jobs++
+	first := c.copyOf(e.Job) == 0
+	for _, s := range c.setsOf(e.At, e.JobKind, e.Tenant) {
+		s.enqueued++
+		if first {
+			s.callers++
+			if c.patience(e.JobKind) > 0 {
+				s.patient++
 			}
 		}
 	}
-	if len(c.settings.Patience) > 0 && c.copyOf(e.Job) > 0 {
+	if !first && len(c.settings.Patience) > 0 {
 		c.onResubmitted(e.Job)
 	}
-	if e.Delay > 0 {
-		c.becomeWaiting()
-	} else {
-		c.becomeReady(e.Class)
-		c.tenants.want(e.Tenant, 1)
+	for _, v := range c.views {
+		switch {
+		case !v.has(e.JobKind, e.Tenant):
+			continue
+		case e.Delay > 0:
+			v.becomeWaiting()
+		default:
+			v.becomeReady(e.Class, e.Tenant)
+		}
+	}
+}
+
+func (c *Collector) onPromoted(e *engine.Event) {
+	for _, v := range c.views {
+		if v.has(e.JobKind, e.Tenant) {
+			v.waiting--
+			v.becomeReady(e.Class, e.Tenant)
+		}
 	}
 }
 
 func (c *Collector) onLeased(e *engine.Event) {
 	waited := max(int64(e.Waited), 0)
 	bucket := bucketOf(waited)
-	c.segment.claims[e.Class]++
-	c.weighClaim(e.Class)
+	enqueued := e.At - engine.Time(e.Age)
 	c.tries = max(c.tries, e.Delivery)
-	if e.Class == engine.Fresh {
-		c.endStretch()
-		c.endStreak()
-		c.starve.since = c.now
-		c.ready[engine.Fresh]--
-		c.segment.freshWaits += uint64(waited)
-		if len(c.settings.Tenants) > 2 {
-			c.claimedOfTenant(e, waited, bucket)
-		}
-		if c.settings.Bucket > 0 {
-			c.bucket.waits.recordAt(bucket, waited)
-		}
-		if len(c.recoveries) > 0 && c.now >= c.calm.from { // what was before the warm-up's end is no measure of calm
-			for _, r := range c.recoveries {
-				r.claimed(bucket)
-			}
-		}
-	} else {
-		c.ready[engine.Retry]--
-		if c.ready[engine.Fresh] > 0 {
-			c.passOver()
+	for _, v := range c.views {
+		if v.has(e.JobKind, e.Tenant) {
+			v.claimed(e.Class, waited, bucket)
 		} else {
-			c.endStreak()
+			v.claimedElsewhere(e.Class)
 		}
 	}
-	enqueued := e.At - engine.Time(e.Age)
-	since := c.callerSince(e.Job, e.JobKind, enqueued)
-	for i := range c.sets {
-		s := &c.sets[i]
-		in := s.has(enqueued, e.JobKind, e.Tenant)
-		if in {
-			s.claimed(e, waited, bucket)
-		}
-		if since != enqueued {
-			in = s.has(since, e.JobKind, e.Tenant)
-		}
-		if in {
-			s.deliveries++
-		}
+	if c.byTenant && e.Class == engine.Fresh {
+		c.whole.claimedOfTenant(e.Tenant, waited, bucket, c.sets[0].has(enqueued, e.JobKind, e.Tenant))
+	}
+	cohort := c.cohorts.of(enqueued, e.JobKind, e.Tenant)
+	sets := c.cohorts.lists[cohort]
+	for _, s := range sets {
+		s.claimed(e, waited, bucket)
+	}
+	if since := c.callerSince(e.Job, e.JobKind, enqueued); since != enqueued {
+		sets = c.setsOf(since, e.JobKind, e.Tenant)
+	}
+	for _, s := range sets {
+		s.deliveries++
 	}
 	j := c.known.put(e.Job)
 	j.enqueued, j.readySince, j.token = enqueued, e.At-engine.Time(waited), e.Token
-	j.kind, j.tenant, j.leased, j.lost, j.ended = e.JobKind, e.Tenant, true, false, false
+	j.cohort, j.leased, j.lost, j.ended = cohort, true, false, false
 	j.expires = c.expiry(e.At)
 	j.pending++
 }
 
-// weighClaim follows the worst stretch of claims with fresh jobs ready throughout: the
-// sum of what each claim adds to the deficit, begun anew where it fell below nothing.
-func (c *Collector) weighClaim(class engine.Class) {
-	if c.entitled == 0 || c.ready[engine.Fresh] == 0 || !c.windows[0].covers(c.now) {
-		return
-	}
-	d := &c.deficit
-	d.now = max(d.now, 0) + c.entitled
-	if class == engine.Fresh {
-		d.now--
-	}
-	d.worst = max(d.worst, d.now)
-	if class == engine.Fresh && c.ready[engine.Fresh] == 1 {
-		d.now = 0 // that was the last one
-	}
-}
-
 func (c *Collector) onStarted(e *engine.Event) {
-	c.busy++
+	for _, v := range c.views {
+		if v.has(e.JobKind, e.Tenant) {
+			v.busy++
+		} else {
+			v.others++
+		}
+	}
 	j := c.known.find(e.Job)
 	if j == nil {
 		c.strange++
@@ -138,9 +112,8 @@ func (c *Collector) onStarted(e *engine.Event) {
 	}
 	waited := max(int64(e.At-j.readySince), 0)
 	bucket := bucketOf(waited)
-	for i := range c.sets {
-		s := &c.sets[i]
-		if h := s.ended[startWait]; h != nil && s.has(j.enqueued, j.kind, j.tenant) {
+	for _, s := range c.cohorts.lists[j.cohort] {
+		if h := s.ended[startWait]; h != nil {
 			h.recordAt(bucket, waited)
 		}
 	}
@@ -148,17 +121,25 @@ func (c *Collector) onStarted(e *engine.Event) {
 
 // onEnded takes note of an execution that finished, or died with its process.
 func (c *Collector) onEnded(e *engine.Event) {
-	c.busy--
 	finished := e.Kind == engine.Finished
 	success := finished && e.Error == engine.NoError
-	if finished {
-		c.segment.finished++
-		c.tenants.serve(e.Tenant)
-	}
-	if !success {
-		c.segment.failures++
-	}
 	j := c.known.find(e.Job)
+	for _, v := range c.views {
+		if !v.has(e.JobKind, e.Tenant) {
+			v.others--
+			continue
+		}
+		v.busy--
+		if finished {
+			v.segment.finished++
+			if v.tenants != nil {
+				v.tenants.serve(e.Tenant)
+			}
+		}
+		if !success {
+			v.segment.failures++
+		}
+	}
 	if j == nil {
 		c.strange++
 		return
@@ -169,7 +150,7 @@ func (c *Collector) onEnded(e *engine.Event) {
 	if success {
 		c.succeeded++
 		if j.successes++; j.successes == 1 {
-			c.segment.firsts++
+			c.firstSuccess(e)
 		}
 	}
 	accepted := success && j.acked != 0 && j.acked == e.Token
@@ -177,18 +158,11 @@ func (c *Collector) onEnded(e *engine.Event) {
 		j.remember(e.Token, e.Ran, e.At)
 	}
 	lapsed := finished && e.Error != engine.Canceled && j.taken > e.Token
-	why := noCause
-	if success && j.successes > 1 {
-		why = j.cause
+	again := success && j.successes > 1
+	if success && !again && len(c.settings.Patience) > 0 {
+		c.onCopyDone(j, e.JobKind, e.Tenant)
 	}
-	if success && j.successes == 1 && len(c.settings.Patience) > 0 {
-		c.onCopyDone(j)
-	}
-	for i := range c.sets {
-		s := &c.sets[i]
-		if !s.has(j.enqueued, j.kind, j.tenant) {
-			continue
-		}
+	for _, s := range c.cohorts.lists[j.cohort] {
 		s.busy += float64(e.Ran)
 		if accepted {
 			s.accepted += float64(e.Ran)
@@ -196,15 +170,24 @@ func (c *Collector) onEnded(e *engine.Event) {
 		if lapsed {
 			s.lapsed++
 		}
-		if success && j.successes > 1 {
+		if again {
 			s.duplicates++
-			s.causes[why]++
-			if j.successes == 2 && !c.idempotent(j.kind) {
+			s.causes[j.cause]++
+			if j.successes == 2 && !c.idempotent(e.JobKind) {
 				s.doubled++
 			}
 		}
 	}
 	c.settle(j)
+}
+
+// firstSuccess counts the first execution of a job that ended in success.
+func (c *Collector) firstSuccess(e *engine.Event) {
+	for _, v := range c.views {
+		if v.has(e.JobKind, e.Tenant) {
+			v.segment.firsts++
+		}
+	}
 }
 
 // idempotent reports whether jobs of that kind apply no second effect.
@@ -213,85 +196,134 @@ func (c *Collector) idempotent(kind engine.Kind) bool {
 }
 
 func (c *Collector) onOutcome(e *engine.Event) {
-	switch e.From {
-	case engine.Ready:
-		c.leaveReady(e.Class)
-	case engine.Waiting:
-		c.waiting--
+	after := c.patience(e.JobKind)
+	answered := e.Kind == engine.Acked && after > 0 && e.Age <= after
+	for _, v := range c.views {
+		if v.has(e.JobKind, e.Tenant) {
+			v.outcome(e, answered)
+		}
 	}
 	j := c.known.find(e.Job)
 	ran := c.closeLease(j, e)
 	enqueued := e.At - engine.Time(e.Age)
-	age := max(int64(e.Age), 0)
-	for i := range c.sets {
-		s := &c.sets[i]
-		if !s.has(enqueued, e.JobKind, e.Tenant) {
-			continue
-		}
-		switch e.Kind {
-		case engine.Acked:
-			if h := s.ended[sojourn]; h != nil {
-				h.recordAt(bucketOf(age), age)
-			}
-			if e.Delivery > 1 {
-				s.retriesDone++
-			}
-			s.accepted += float64(ran)
-		case engine.Nacked:
-			s.nacks++
-			s.delaySum += float64(e.Delay)
-			if s.delays != nil {
-				s.delays.Record(e.Delay)
-			}
-		case engine.Buried:
-			s.deaths++
-			if e.From == engine.Ready && e.Class == engine.Fresh {
-				s.neverClaimed()
-			}
-		}
-	}
-	if e.From == engine.Ready || e.From == engine.InFlight {
-		c.tenants.want(e.Tenant, -1)
+	for _, s := range c.setsOfJob(j, enqueued, e) {
+		s.outcome(e, ran)
 	}
 	if c.resubmitted != nil && (e.Kind == engine.Acked || e.Kind == engine.Buried) {
 		c.onCopyEnded(e.Job)
 	}
-	switch e.Kind {
-	case engine.Acked:
+	switch {
+	case e.Kind == engine.Acked:
 		c.acked++
-		if after := c.patience(e.JobKind); after > 0 && e.Age <= after {
-			c.segment.answered++
-			c.ofCaller(e.Job, e.JobKind, e.Tenant, enqueued, func(s *jobSet) { s.answered++ })
+		if answered {
+			for _, s := range c.setsOf(c.callerSince(e.Job, e.JobKind, enqueued), e.JobKind, e.Tenant) {
+				s.answered++
+			}
 		}
-	case engine.Buried:
-		if c.dead != nil {
-			c.dead[e.Job] = enqueued
-		}
-	case engine.Nacked:
-		c.becomeWaiting()
-	case engine.Returned:
-		c.becomeReady(engine.Retry)
-		c.tenants.want(e.Tenant, 1)
+	case e.Kind == engine.Buried && c.dead != nil:
+		c.dead[e.Job] = enqueued
 	}
 	if j != nil {
 		c.settle(j)
 	}
 }
 
+// setsOfJob returns the sets of the job that an event is about; j may be nil.
+func (c *Collector) setsOfJob(j *knownJob, enqueued engine.Time, e *engine.Event) []*jobSet {
+	if j != nil && j.enqueued == enqueued {
+		return c.cohorts.lists[j.cohort]
+	}
+	return c.setsOf(enqueued, e.JobKind, e.Tenant)
+}
+
+// outcome counts what became of one of these jobs.
+func (v *view) outcome(e *engine.Event, answered bool) {
+	switch e.From {
+	case engine.Ready:
+		v.leaveReady(e.Class)
+	case engine.Waiting:
+		v.waiting--
+	}
+	if v.tenants != nil && (e.From == engine.Ready || e.From == engine.InFlight) {
+		v.tenants.want(e.Tenant, -1)
+	}
+	switch {
+	case answered:
+		v.segment.answered++
+	case e.Kind == engine.Nacked:
+		v.becomeWaiting()
+	case e.Kind == engine.Returned:
+		v.becomeReady(engine.Retry, e.Tenant)
+	}
+}
+
 // onRedriven counts a dead job that is ready again.
 func (c *Collector) onRedriven(e *engine.Event) {
-	c.becomeReady(e.Class)
-	c.tenants.want(e.Tenant, 1)
+	for _, v := range c.views {
+		if v.has(e.JobKind, e.Tenant) {
+			v.becomeReady(e.Class, e.Tenant)
+		}
+	}
 	enqueued, known := c.dead[e.Job]
 	if !known {
 		return
 	}
 	delete(c.dead, e.Job)
-	for i := range c.sets {
-		if s := &c.sets[i]; s.has(enqueued, e.JobKind, e.Tenant) {
-			s.revived++
+	for _, s := range c.setsOf(enqueued, e.JobKind, e.Tenant) {
+		s.revived++
+	}
+}
+
+func (c *Collector) onFenced(e *engine.Event) {
+	c.fenced++
+	for _, v := range c.views {
+		if v.has(e.JobKind, e.Tenant) {
+			v.segment.fenced++
 		}
 	}
+}
+
+// onCalled counts a call, which brings jobs of any class.
+func (c *Collector) onCalled(op engine.Op, rows int32) {
+	c.whole.segment.calls[op]++
+	c.whole.segment.rows[op] += uint64(rows)
+}
+
+func (c *Collector) onLeaseTaken(e *engine.Event) {
+	alive := c.machines.alive(e.Holder)
+	for _, s := range c.setsOf(e.At-engine.Time(e.Age), e.JobKind, e.Tenant) {
+		s.leasesExpired++
+		if alive {
+			s.leasesFalse++
+		}
+	}
+	if j := c.known.find(e.Job); j != nil {
+		j.blame(alive)
+		j.taken = e.Token
+	}
+}
+
+// onExtended takes note that a heartbeat has reached the store.
+func (c *Collector) onExtended(e *engine.Event) {
+	if j := c.known.find(e.Job); j != nil && j.token == e.Token {
+		j.expires = c.expiry(e.At)
+	}
+}
+
+// onLeaseLost takes note that a holder has given up its lease, and will tell the store nothing
+// of what its handler goes on to do.
+func (c *Collector) onLeaseLost(e *engine.Event) {
+	if j := c.known.find(e.Job); j != nil && j.token == e.Token {
+		j.lost = true
+	}
+}
+
+// expiry is when a lease ends that begins now, or is prolonged now.
+func (c *Collector) expiry(now engine.Time) engine.Time {
+	if c.lease > 0 {
+		return now.Add(c.lease)
+	}
+	return engine.Never
 }
 
 // closeLease takes note in j, which may be nil, of an outcome, and returns how long

@@ -252,8 +252,8 @@ func TestPartThatIsTheWhole(t *testing.T) {
 		s.Objectives = append(s.Objectives, Objective{Query: q}, Objective{Query: ofClass})
 	}
 	c := NewCollector(s, 0)
-	if windows := c.parts[0].recoveries; len(windows) != 1 || windows[0].window != c.recoveries[0].window || windows[0].window != 5*time.Second {
-		t.Errorf("windows of the class %+v, of all %+v", windows, c.recoveries)
+	if windows := c.views[1].storms.recoveries; len(windows) != 1 || windows[0].window != c.views[0].storms.recoveries[0].window || windows[0].window != 5*time.Second {
+		t.Errorf("windows of the class %+v, of all %+v", windows, c.views[0].storms.recoveries)
 	}
 	playLives(c, list)
 	r := c.Finish(at(110), nil)

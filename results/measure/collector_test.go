@@ -154,7 +154,7 @@ func TestDeficitEndsWithTheLastFreshJob(t *testing.T) {
 				tp.promote(from, id, engine.Retry)
 			}
 		}
-		tp.deficit = deficit{} // of setting the stage
+		tp.views[0].deficit = deficit{} // of setting the stage
 		for i := range kinds {
 			tp.lease(from+1, engine.JobID(100*from)+engine.JobID(i), from)
 		}

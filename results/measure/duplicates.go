@@ -83,14 +83,16 @@ func (c *Collector) onResubmitted(job engine.JobID) {
 }
 
 // onCopyDone takes note of the first success of a copy.
-func (c *Collector) onCopyDone(j *knownJob) {
+func (c *Collector) onCopyDone(j *knownJob, kind engine.Kind, tenant engine.TenantID) {
 	caller := c.callerOf(j.id)
 	r, known := c.resubmitted[caller]
 	if !known {
 		return
 	}
 	if r.done++; r.done > 1 {
-		c.ofCaller(j.id, j.kind, j.tenant, j.enqueued, func(s *jobSet) { s.causes[resubmitted]++ })
+		for _, s := range c.setsOf(c.callerSince(j.id, kind, j.enqueued), kind, tenant) {
+			s.causes[resubmitted]++
+		}
 	}
 	c.resubmitted[caller] = r
 }

@@ -1,18 +1,17 @@
 package measure
 
 import (
-	"qsim/engine"
 	"time"
+
+	"qsim/engine"
 )
 
 // jobSet counts what becomes of the jobs enqueued in a window, perhaps of one
 // class or tenant only.
 type jobSet struct {
-	from   engine.Time
-	span   uint64 // ns from then on
-	narrow bool   // kind and tenant matter
-	kind   int32  // −1: any
-	tenant engine.TenantID
+	filter
+	from engine.Time
+	span uint64 // ns from then on
 
 	ended  [numFamilies]*Histogram // nil: nobody asks
 	ages   [numFamilies]*Histogram // of the unresolved
@@ -41,13 +40,14 @@ type limitCount struct {
 	within, late uint64
 }
 
-// has reports whether a job enqueued then is in the set.
-func (s *jobSet) has(enqueued engine.Time, kind engine.Kind, tenant engine.TenantID) bool {
-	return uint64(enqueued-s.from) < s.span && (!s.narrow || s.matches(kind, tenant))
+// newJobSet returns the set of the jobs of a filter that were enqueued in [from, to).
+func newJobSet(f filter, from, to time.Duration) *jobSet {
+	return &jobSet{filter: f, from: engine.Time(from), span: uint64(max(to-from, 0))}
 }
 
-func (s *jobSet) matches(kind engine.Kind, tenant engine.TenantID) bool {
-	return (s.kind < 0 || s.kind == int32(kind)) && (s.tenant == 0 || s.tenant == tenant)
+// has reports whether a job enqueued then is in the set.
+func (s *jobSet) has(enqueued engine.Time, kind engine.Kind, tenant engine.TenantID) bool {
+	return uint64(enqueued-s.from) < s.span && s.filter.has(kind, tenant)
 }
 
 // want makes the set keep what metric m with limit needs.
@@ -113,6 +113,31 @@ func (s *jobSet) claimed(e *engine.Event, waited int64, bucket int) {
 	s.retries++
 	if h := s.ended[retryWait]; h != nil {
 		h.recordAt(bucket, waited)
+	}
+}
+
+// outcome counts what became of a job; ran is how long the execution took whose ack it is.
+func (s *jobSet) outcome(e *engine.Event, ran int64) {
+	switch e.Kind {
+	case engine.Acked:
+		if h := s.ended[sojourn]; h != nil {
+			h.Record(e.Age)
+		}
+		if e.Delivery > 1 {
+			s.retriesDone++
+		}
+		s.accepted += float64(ran)
+	case engine.Nacked:
+		s.nacks++
+		s.delaySum += float64(e.Delay)
+		if s.delays != nil {
+			s.delays.Record(e.Delay)
+		}
+	case engine.Buried:
+		s.deaths++
+		if e.From == engine.Ready && e.Class == engine.Fresh {
+			s.neverClaimed()
+		}
 	}
 }
 

@@ -17,11 +17,10 @@ type knownJob struct {
 	taken      engine.Token // of the latest recovery; all earlier leases are void
 	acked      engine.Token // whose ack was accepted
 	ran        [2]execution // latest executions that ended, while no ack was accepted
-	tenant     engine.TenantID
-	kind       engine.Kind
-	running    uint16 // executions
-	pending    uint16 // claims whose execution has not started, and perhaps never will
-	successes  uint16 // executions
+	cohort     uint32       // see cohorts
+	running    uint16       // executions
+	pending    uint16       // claims whose execution has not started, and perhaps never will
+	successes  uint16       // executions
 	leased     bool
 	lost       bool  // its holder has learned that the lease of the latest claim is gone
 	ended      bool  // done or dead

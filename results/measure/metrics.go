@@ -85,6 +85,7 @@ type metric struct {
 // which the metric's basis names is set.
 type answer struct {
 	*Collector
+	*view
 	Query
 	jobs  *jobSet
 	clock *clockWindow

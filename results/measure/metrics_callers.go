@@ -65,16 +65,6 @@ func (c *Collector) callerSince(job engine.JobID, kind engine.Kind, enqueued eng
 	return enqueued
 }
 
-// ofCaller tells the sets that the caller of a job is in, which enqueued this copy then.
-func (c *Collector) ofCaller(job engine.JobID, kind engine.Kind, tenant engine.TenantID, enqueued engine.Time, tell func(s *jobSet)) {
-	since := c.callerSince(job, kind, enqueued)
-	for i := range c.sets {
-		if s := &c.sets[i]; s.has(since, kind, tenant) {
-			tell(s)
-		}
-	}
-}
-
 // slowdownMetric has no value until CompareWithCalm gives it one.
 func slowdownMetric() metric {
 	info := less(slowdown, "1", byJobs, "mean fresh wait ÷ that of the same seeds with all storms removed; asked for, it takes a second run")

@@ -13,7 +13,7 @@ func clockMetrics() []metric {
 		ofClock(more("goodput", "1/s", byClock, "jobs executed with success for the first time, per second"), perSecond(func(w *clockWindow) uint64 { return w.firsts })),
 		ofClock(fact("throughput", "1/s", byClock, "executions finished, per second"), perSecond(func(w *clockWindow) uint64 { return w.finished })),
 		ofClock(share(fact("utilization", "1", byClock, "share of the workers' time that was busy")), func(a *answer) number {
-			return ratio(a.clock.area[busyArea], float64(a.workers)*float64(a.clock.span), noTime)
+			return ratio(a.clock.area[busyArea], float64(a.workers.all)*float64(a.clock.span), noTime)
 		}),
 		ofClock(less("idle.ready", "worker·s", byClock, "integral of the idle workers while a job was ready"),
 			func(a *answer) number { return some(a.clock.area[idleArea] / float64(time.Second)) }),
@@ -27,13 +27,13 @@ func clockMetrics() []metric {
 	return append(list,
 		ofClock(less("waiting.max", "jobs", byClock, "most jobs waiting at once for their due time"), func(a *answer) number { return count(a.clock.peak[waitingArea]) }),
 		ofClock(less("backlog.area", "job·s", ByClass|ByTenant, "integral, from the first storm on, of the jobs ready above their mean before it"), func(a *answer) number {
-			if a.calm == nil {
+			if a.storms.calm == nil {
 				return none(noStorms)
 			}
-			if a.calm.span == 0 {
+			if a.storms.calm.span == 0 {
 				return none(noCalm)
 			}
-			return some(a.excess / float64(time.Second))
+			return some(a.storms.excess / float64(time.Second))
 		}))
 }
 
@@ -51,7 +51,7 @@ func stormMetrics() []metric {
 			switch {
 			case a.storm == nil:
 				return none(noStorms)
-			case a.calm.span == 0:
+			case a.storms.calm.span == 0:
 				return none(noCalm)
 			case a.storm.over > a.end:
 				return none("the run ended before the storm did")

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"fmt"
+	"qsim/results/plain"
 	"strings"
 	"time"
 )
@@ -39,4 +40,19 @@ func ParseQuery(text string) (Query, error) {
 		}
 	}
 	return q, nil
+}
+
+// String writes q as objectives do: "fresh.wait.p99 during payments-down".
+func (q Query) String() string {
+	var b strings.Builder
+	b.WriteString(q.Metric)
+	for _, part := range []struct{ word, value string }{{"during", q.During}, {"after", q.After}, {"class", q.Class}, {"tenant", q.Tenant}} {
+		if part.value != "" {
+			b.WriteString(" " + part.word + " " + part.value)
+		}
+	}
+	if q.Limit != 0 {
+		b.WriteString(" limit " + plain.Setting(q.Limit))
+	}
+	return b.String()
 }

@@ -28,10 +28,10 @@ func TestStarvedShareOfManyStretches(t *testing.T) {
 			calm++
 		}
 	}
-	if n := len(tp.starve.long); n > mostStretches {
+	if n := len(tp.views[0].starve.long); n > mostStretches {
 		t.Errorf("%d stretches are kept", n)
 	}
-	r := tp.Finish(tp.now, nil)
+	r := tp.Finish(tp.views[0].now, nil)
 	threshold := max(1, 10*calmWaits/float64(calm))
 	if threshold < 6 {
 		t.Fatalf("a threshold of %v s leaves none out", threshold)
@@ -39,7 +39,7 @@ func TestStarvedShareOfManyStretches(t *testing.T) {
 	checkQuery(t, r, Query{Metric: "starved.share"}, 0)
 
 	// With a shorter threshold there is something to add up.
-	tp.calm.freshWaits = 0 // as if claims had taken no time
+	tp.views[0].storms.calm.freshWaits = 0 // as if claims had taken no time
 	var starved, present, inStorm, presentInStorm float64
 	for i := range jobs {
 		from, to := gap*float64(i), gap*float64(i)+wait(i)
@@ -48,12 +48,12 @@ func TestStarvedShareOfManyStretches(t *testing.T) {
 		inStorm += max(0, min(to, 70_000)-max(from+1, 60_001))
 		presentInStorm += max(0, min(to, 70_000)-max(from, 60_001))
 	}
-	tp.foldStretches()
-	if kept := tp.starve.long; len(kept) != 1 || kept[0].from != at(60_000) {
+	tp.views[0].foldStretches()
+	if kept := tp.views[0].starve.long; len(kept) != 1 || kept[0].from != at(60_000) {
 		t.Errorf("kept %v, want the one across the beginning of the storm", kept)
 	}
-	whole := (&answer{Collector: tp.Collector, clock: tp.windows[0]}).starvedShare()
-	storm := (&answer{Collector: tp.Collector, clock: tp.windowOf(during)}).starvedShare()
+	whole := (&answer{view: tp.views[0], clock: tp.views[0].windows[0]}).starvedShare()
+	storm := (&answer{view: tp.views[0], clock: tp.windowOf(tp.views[0], during)}).starvedShare()
 	if math.Abs(whole.value/(starved/present)-1) > 0.004 || math.Abs(storm.value/(inStorm/presentInStorm)-1) > 0.004 {
 		t.Errorf("%v and %v, want %v and %v", whole.value, storm.value, starved/present, inStorm/presentInStorm)
 	}

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"qsim/engine"
 	"slices"
 	"time"
@@ -42,6 +43,96 @@ func (w *stormWatch) recovered(end engine.Time, left bool) number {
 		return number{value: end.Sub(w.over).Seconds(), bound: true}
 	}
 	return number{value: w.candidate.Sub(w.over).Seconds(), bound: left}
+}
+
+// stormState is what a view measures of storms: how it was before the first one, and for how long
+// it is not so again after each.
+type stormState struct {
+	calm       *clockWindow // between warm-up and the first storm; nil: there is no storm
+	inCalm     bool
+	levels     *backlogLevels // in calm times
+	backlog    float64        // jobs ready in calm times, on average
+	drainLevel int64
+	begun      bool    // the first storm has
+	excess     float64 // job·ns above backlog since
+	watches    []*stormWatch
+	draining   []*stormWatch
+	recoveries []*recovery // those still needed
+}
+
+// watchStorms prepares what is measured of storms.
+func (v *view) watchStorms() {
+	s := v.settings
+	if len(s.Storms) == 0 {
+		return
+	}
+	first := slices.MinFunc(s.Storms, func(a, b Window) int { return cmp.Compare(a.From, b.From) })
+	v.storms.calm = &clockWindow{from: engine.Time(s.Warmup), to: engine.Time(max(first.From, s.Warmup))}
+	v.windows = append(v.windows, v.storms.calm)
+	v.storms.levels = new(backlogLevels)
+	for _, storm := range s.Storms {
+		watch := &stormWatch{name: storm.Name, over: engine.Time(storm.To), drainedAt: -1, candidate: -1, recoveredAt: -1}
+		if window := recoveryWindow(v.rest, storm); window > 0 {
+			watch.recovery = v.recoveryOf(window)
+		}
+		v.storms.watches = append(v.storms.watches, watch)
+	}
+}
+
+// recoveryOf returns the recovery with such windows.
+func (v *view) recoveryOf(window time.Duration) *recovery {
+	for _, r := range v.storms.recoveries {
+		if r.window == window {
+			return r
+		}
+	}
+	r := newRecovery(v.settings, window)
+	v.storms.recoveries = append(v.storms.recoveries, r)
+	return r
+}
+
+// forgetRecoveries measures no recovery: nobody asks.
+func (v *view) forgetRecoveries() {
+	v.storms.recoveries = nil
+	for _, w := range v.storms.watches {
+		w.recovery = nil
+	}
+}
+
+// stormOf returns the watch of the storm of that name, or else of the last one; nil if there is none.
+func (v *view) stormOf(name string) *stormWatch {
+	watches := v.storms.watches
+	if len(watches) == 0 {
+		return nil
+	}
+	if i := slices.IndexFunc(watches, func(w *stormWatch) bool { return w.name == name }); i >= 0 {
+		return watches[i]
+	}
+	return watches[len(watches)-1]
+}
+
+// stormGoesOn measures the backlog from the first storm on.
+func (v *view) stormGoesOn(ready, dt int64) {
+	if above := float64(ready) - v.storms.backlog; above > 0 && v.now < engine.Time(v.settings.Duration) {
+		v.storms.excess += float64(above * float64(dt))
+	}
+	if len(v.storms.draining) > 0 {
+		v.checkDrains()
+	}
+}
+
+// onStormEdge looks at an edge whether calm ends, or a storm.
+func (v *view) onStormEdge() {
+	calm := v.storms.calm
+	if calm == nil {
+		return
+	}
+	v.storms.inCalm = calm.covers(v.now)
+	if v.now >= calm.to && !v.storms.begun {
+		v.storms.begun = true
+		v.onCalmOver()
+	}
+	v.onStormOver()
 }
 
 // backlogLevels counts for how long how many jobs were ready.
@@ -92,11 +183,11 @@ type recovery struct {
 
 // recoveryWindow returns the length of the sliding windows for a storm, 0 if there is
 // nothing to go by.
-func recoveryWindow(s *Settings, storm Window) time.Duration {
-	window, length := windowServices*s.Service, storm.To-storm.From
+func recoveryWindow(rest Load, storm Window) time.Duration {
+	window, length := windowServices*rest.Service, storm.To-storm.From
 	switch {
-	case s.Rate > 0:
-		arrivals := windowArrivals / s.Rate * float64(time.Second)
+	case rest.Rate > 0:
+		arrivals := windowArrivals / rest.Rate * float64(time.Second)
 		window = max(window, time.Duration(min(arrivals, float64(engine.Forever/2))))
 	case length > 0:
 		return length
@@ -146,30 +237,39 @@ func (r *recovery) p95() int64 {
 	}
 }
 
+// stepRecoveries judges the windows of all recoveries that end now.
+func (v *view) stepRecoveries() {
+	for i := len(v.storms.recoveries) - 1; i >= 0; i-- {
+		if r := v.storms.recoveries[i]; r.next == v.now {
+			v.onStep(r)
+		}
+	}
+}
+
 // onStep judges the window that ends now.
-func (c *Collector) onStep(r *recovery) {
-	calm := c.calm
+func (v *view) onStep(r *recovery) {
+	calm := v.storms.calm
 	switch {
-	case c.now <= calm.to:
-		if c.now.Sub(calm.from) >= r.window && r.total > 0 {
+	case v.now <= calm.to:
+		if v.now.Sub(calm.from) >= r.window && r.total > 0 {
 			r.windows++
 			r.calm.Record(time.Duration(r.p95()))
 		}
 	case r.total > 0:
 		r.back = r.p95() <= r.threshold
 	default: // no fresh job was claimed: was one passed over?
-		r.back = c.ready[engine.Fresh] == 0 || int64(c.now.Sub(c.starve.since)) <= r.threshold
+		r.back = v.ready[engine.Fresh] == 0 || int64(v.now.Sub(v.starve.since)) <= r.threshold
 	}
 	pending := false
-	for _, w := range c.storms {
+	for _, w := range v.storms.watches {
 		if w.recovery == r {
-			w.judge(c.now)
+			w.judge(v.now)
 			pending = pending || w.recoveredAt < 0
 		}
 	}
 	r.slide()
 	if !pending {
-		c.recoveries = slices.DeleteFunc(c.recoveries, func(other *recovery) bool { return other == r })
+		v.storms.recoveries = slices.DeleteFunc(v.storms.recoveries, func(other *recovery) bool { return other == r })
 	}
 }
 
@@ -187,14 +287,14 @@ func (w *stormWatch) judge(now engine.Time) {
 }
 
 // onCalmOver sets the thresholds, at the beginning of the first storm.
-func (c *Collector) onCalmOver() {
-	if c.calm.span == 0 {
+func (v *view) onCalmOver() {
+	if v.storms.calm.span == 0 {
 		return
 	}
-	c.calmBacklog = (c.calm.area[freshArea] + c.calm.area[retryArea]) / float64(c.calm.span)
-	c.drainLevel = c.levels.quantile(drainQuantile)
-	for _, r := range c.recoveries {
-		r.threshold = int64(c.calm.meanFreshWait() + c.settings.Service/10)
+	v.storms.backlog = (v.storms.calm.area[freshArea] + v.storms.calm.area[retryArea]) / float64(v.storms.calm.span)
+	v.storms.drainLevel = v.storms.levels.quantile(drainQuantile)
+	for _, r := range v.storms.recoveries {
+		r.threshold = int64(v.storms.calm.meanFreshWait() + v.rest.Service/10)
 		if r.windows > 0 {
 			r.threshold = max(r.threshold, int64(r.calm.Quantile(calmQuantile)))
 		}
@@ -203,26 +303,26 @@ func (c *Collector) onCalmOver() {
 }
 
 // onStormOver starts the watches of the storms that end now.
-func (c *Collector) onStormOver() {
-	for _, w := range c.storms {
-		if w.over != c.now {
+func (v *view) onStormOver() {
+	for _, w := range v.storms.watches {
+		if w.over != v.now {
 			continue
 		}
-		c.draining = append(c.draining, w)
+		v.storms.draining = append(v.storms.draining, w)
 		if w.recovery != nil && w.recovery.back {
-			w.candidate = c.now
+			w.candidate = v.now
 		}
 	}
 }
 
 // checkDrains notes for the storms that are over whether the backlog that stands since now
 // is back at its level.
-func (c *Collector) checkDrains() {
-	if c.ready[engine.Fresh]+c.ready[engine.Retry] > c.drainLevel {
+func (v *view) checkDrains() {
+	if v.ready[engine.Fresh]+v.ready[engine.Retry] > v.storms.drainLevel {
 		return
 	}
-	for _, w := range c.draining {
-		w.drainedAt = c.now
+	for _, w := range v.storms.draining {
+		w.drainedAt = v.now
 	}
-	c.draining = slices.Delete(c.draining, 0, len(c.draining))
+	v.storms.draining = slices.Delete(v.storms.draining, 0, len(v.storms.draining))
 }

@@ -45,7 +45,7 @@ func waits(s *Settings, wait func(at, uniform float64) float64) Run {
 		pending = append(pending, claim{last, last - now})
 	}
 	release(1e9)
-	return c.Finish(c.now, nil)
+	return c.Finish(c.views[0].now, nil)
 }
 
 func exponential(mean float64) func(at, u float64) float64 {
@@ -167,8 +167,7 @@ func TestRecoveryWindow(t *testing.T) {
 		{time.Second, time.Hour, 1e-30, time.Hour},
 		{0, 0, 0, 0},
 	} {
-		s := &Settings{Service: tt.service, Rate: tt.rate}
-		if got := recoveryWindow(s, Window{To: tt.storm}); got != tt.want {
+		if got := recoveryWindow(Load{Service: tt.service, Rate: tt.rate}, Window{To: tt.storm}); got != tt.want {
 			t.Errorf("S %v, rate %v, storm %v: window = %v, want %v", tt.service, tt.rate, tt.storm, got, tt.want)
 		}
 	}
@@ -178,7 +177,7 @@ func TestRecoveryWindow(t *testing.T) {
 func TestShortStorm(t *testing.T) {
 	s := calmSettings()
 	s.Storms[0].To = s.Storms[0].From + 1
-	if r := newRecovery(s, recoveryWindow(s, s.Storms[0])); r.step < 24*time.Millisecond {
+	if r := newRecovery(s, recoveryWindow(Load{s.Rate, s.Service}, s.Storms[0])); r.step < 24*time.Millisecond {
 		t.Errorf("a step of %v is too short for a run of %v", r.step, s.Duration+s.Drain)
 	}
 }

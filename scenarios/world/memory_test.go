@@ -67,7 +67,7 @@ jobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 10ms}]
 			const early, late = 100_000, 300_000
 			before, after := w.heapAt(t, early, late)
 			if growth := (after - before) / (late - early); growth > mostBytesPerJob {
-				t.Errorf("%.1f bytes are kept of a job", growth)
+				t.Errorf("%.2f bytes are kept of a job", growth)
 			}
 		})
 	}

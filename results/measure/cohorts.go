@@ -1,0 +1,86 @@
+package measure
+
+import (
+	"slices"
+
+	"qsim/engine"
+)
+
+// cohorts tells which sets a job is in, which depends on when it was enqueued, on its class and on its
+// tenant. All jobs between two edges of the sets' windows, of one class and of one tenant that a set
+// names, are a cohort.
+type cohorts struct {
+	lists     [][]*jobSet // by cohort
+	low, high engine.Time // between which edges the latest job lay: [low, high)
+	stretch   uint32      // the number of that stretch of time
+	alike     bool        // no set is narrowed: a stretch is a cohort
+	kinds     uint32      // that are told apart: those of a greater number are alike
+	named     uint32      // tenants that a set names, and 1 for all others
+	slots     []uint32    // by tenant: its number among those; 0, or beyond the end: no set names it
+	edges     []engine.Time
+}
+
+func newCohorts(sets []*jobSet) cohorts {
+	c := cohorts{named: 1, kinds: 1, low: -engine.Never, high: -engine.Never}
+	tenants := []engine.TenantID{0}
+	for _, s := range sets {
+		c.edges = append(c.edges, s.from, s.from+engine.Time(s.span))
+		c.kinds = max(c.kinds, uint32(s.kind+2))
+		if s.tenant == 0 || slices.Contains(tenants, s.tenant) {
+			continue
+		}
+		for int(s.tenant) >= len(c.slots) {
+			c.slots = append(c.slots, 0)
+		}
+		c.slots[s.tenant] = c.named
+		c.named++
+		tenants = append(tenants, s.tenant)
+	}
+	slices.Sort(c.edges)
+	c.edges = slices.Compact(c.edges)
+	c.alike = c.kinds*c.named == 1
+	for _, enqueued := range append([]engine.Time{-1}, c.edges...) {
+		for kind := range c.kinds {
+			for _, tenant := range tenants {
+				var list []*jobSet
+				for _, s := range sets {
+					if s.has(enqueued, engine.Kind(kind), tenant) {
+						list = append(list, s)
+					}
+				}
+				c.lists = append(c.lists, list)
+			}
+		}
+	}
+	return c
+}
+
+// of returns the cohort of a job.
+func (c *cohorts) of(enqueued engine.Time, kind engine.Kind, tenant engine.TenantID) uint32 {
+	if enqueued < c.low || enqueued >= c.high {
+		c.seek(enqueued)
+	}
+	if c.alike {
+		return c.stretch
+	}
+	slot := uint32(0)
+	if int(tenant) < len(c.slots) {
+		slot = c.slots[tenant]
+	}
+	return (c.stretch*c.kinds+min(uint32(kind), c.kinds-1))*c.named + slot
+}
+
+// seek finds between which edges a job lies.
+func (c *cohorts) seek(enqueued engine.Time) {
+	i, found := slices.BinarySearch(c.edges, enqueued)
+	if found {
+		i++
+	}
+	c.stretch, c.low, c.high = uint32(i), -engine.Never, engine.Never
+	if i > 0 {
+		c.low = c.edges[i-1]
+	}
+	if i < len(c.edges) {
+		c.high = c.edges[i]
+	}
+}

@@ -1,0 +1,42 @@
+package measure
+
+import "qsim/engine"
+
+// machines are the nodes of a run and the workers that they have.
+type machines struct {
+	perNode     int64   // workers
+	all         int64   // workers of all nodes
+	capacity    int64   // workers of the nodes that are up
+	down        []bool  // by node
+	generations []int64 // by node: how often it died
+}
+
+func newMachines(nodes, perNode int) machines {
+	all := int64(nodes) * int64(perNode)
+	return machines{perNode: int64(perNode), all: all, capacity: all, down: make([]bool, nodes), generations: make([]int64, nodes)}
+}
+
+// alive reports whether that life of an engine has not ended.
+func (m *machines) alive(holder engine.EngineID) bool {
+	node := int(holder.Node())
+	return node < 0 || node >= len(m.generations) || m.generations[node] <= int64(holder.Generation())
+}
+
+// turn takes note that a node goes down or comes up.
+func (m *machines) turn(node int, down bool) {
+	if node < 0 || node >= len(m.down) {
+		return
+	}
+	if down {
+		m.generations[node]++
+	}
+	if m.down[node] == down {
+		return
+	}
+	m.down[node] = down
+	if down {
+		m.capacity -= m.perNode
+	} else {
+		m.capacity += m.perNode
+	}
+}

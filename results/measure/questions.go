@@ -1,0 +1,207 @@
+package measure
+
+import (
+	"fmt"
+	"slices"
+
+	"qsim/engine"
+	"qsim/results/plain"
+)
+
+// question is a query and what it is answered from.
+type question struct {
+	Query
+	metric *metric // nil: there is none of that name
+	jobs   *jobSet
+	view   *view
+	clock  *clockWindow // of view
+	reason string       // why there is no answer, if not ""
+}
+
+// ask prepares to answer q.
+func (c *Collector) ask(q Query) {
+	m := lookup(q.Metric)
+	asked := question{Query: q, metric: m, view: c.whole}
+	switch {
+	case m == nil:
+		asked.reason = "there is no metric of that name"
+	case q.During != "" && c.window(q.During) == nil:
+		asked.reason = "there is no storm named " + q.During
+	case q.After != "" && c.window(q.After) == nil:
+		asked.reason = "there is no storm named " + q.After
+	case q.Class != "" && !slices.Contains(c.settings.Classes, q.Class):
+		asked.reason = "there is no class named " + q.Class
+	case q.Tenant != "" && c.tenantNamed(q.Tenant) == 0:
+		asked.reason = "there is no tenant named " + q.Tenant
+	case !m.Filters.Has(filtersOf(q)):
+		asked.reason = "it cannot be narrowed so"
+	case m.basis == onJobs:
+		asked.jobs = c.setOf(q)
+		asked.jobs.want(m, q.Limit)
+	default:
+		asked.view = c.viewOf(q)
+		if m.basis != onClock {
+			break
+		}
+		asked.clock = c.windowOf(asked.view, q)
+		if m.Name == "jain" && asked.clock.shares == nil {
+			asked.clock.shares = new(tenantShares)
+			if asked.view.tenants == nil {
+				asked.view.tenants = new(tenantCounts)
+			}
+		}
+	}
+	c.questions = append(c.questions, asked)
+}
+
+// filtersOf returns what narrows q.
+func filtersOf(q Query) (f Filters) {
+	for _, part := range []struct {
+		set bool
+		Filters
+	}{{q.During != "", ByDuring}, {q.After != "", ByAfter}, {q.Class != "", ByClass}, {q.Tenant != "", ByTenant}} {
+		if part.set {
+			f |= part.Filters
+		}
+	}
+	return f
+}
+
+// window returns the storm of that name, nil if there is none.
+func (c *Collector) window(name string) *Window {
+	storms := c.settings.Storms
+	if i := slices.IndexFunc(storms, func(w Window) bool { return w.Name == name }); i >= 0 {
+		return &storms[i]
+	}
+	return nil
+}
+
+// tenantNamed returns the tenant of that name, 0 if there is none.
+func (c *Collector) tenantNamed(name string) engine.TenantID {
+	if name == "" {
+		return 0
+	}
+	return engine.TenantID(max(slices.Index(c.settings.Tenants, name), 0))
+}
+
+// filterOf returns whose jobs q is about.
+func (c *Collector) filterOf(q Query) filter {
+	f := filter{kind: -1, tenant: c.tenantNamed(q.Tenant)}
+	if q.Class != "" {
+		f.kind = int32(slices.Index(c.settings.Classes, q.Class))
+	}
+	return f
+}
+
+// viewOf returns the view of the jobs that q is about.
+func (c *Collector) viewOf(q Query) *view {
+	f := c.filterOf(q)
+	for _, v := range c.views {
+		if v.filter == f {
+			return v
+		}
+	}
+	v := newView(c, f)
+	c.views = append(c.views, v)
+	return v
+}
+
+// setOf returns the set of jobs that q is about.
+func (c *Collector) setOf(q Query) *jobSet {
+	from, to := c.settings.Warmup, c.settings.Duration
+	if q.During != "" {
+		storm := c.window(q.During) // what an instant brings belongs to it
+		from, to = max(from, storm.From), min(to, max(storm.To, storm.From+1))
+	}
+	if q.After != "" {
+		from = max(from, c.window(q.After).To)
+	}
+	set := newJobSet(c.filterOf(q), from, to)
+	for _, s := range c.sets {
+		if s.from == set.from && s.span == set.span && s.filter == set.filter {
+			return s
+		}
+	}
+	c.sets = append(c.sets, set)
+	return set
+}
+
+// windowOf returns the window of v's clock that q is about.
+func (c *Collector) windowOf(v *view, q Query) *clockWindow {
+	from, to := v.windows[0].from, v.windows[0].to
+	if q.During != "" {
+		storm := c.window(q.During)
+		from, to = engine.Time(storm.From), engine.Time(storm.To)
+	}
+	if q.After != "" {
+		from, to = engine.Time(c.window(q.After).To), engine.Never
+	}
+	return v.window(from, to)
+}
+
+// run answers all questions.
+func (c *Collector) run() Run {
+	all := c.whole
+	r := Run{Policy: c.policy, Events: int64(c.events), Jobs: c.jobs, Tenants: all.tenants.counted(len(c.settings.Tenants), all.windows[0].shares)}
+	if all.series != nil {
+		r.Series = all.series.whole()
+	}
+	if r.Tenants != nil {
+		r.tenantWaits = all.tenants.distributions(len(r.Tenants))
+	}
+	for i := range c.questions {
+		q := &c.questions[i]
+		v := Value{Query: q.Query}
+		n := none(q.reason)
+		if q.reason == "" {
+			n = q.metric.of(&answer{c, q.view, q.Query, q.jobs, q.clock, q.view.stormOf(q.After)})
+		}
+		v.Value, v.Null, v.Reason = n.value, n.reason != "", n.reason
+		if n.bound && !v.Null {
+			v.Bound = ">="
+		}
+		r.Values = append(r.Values, v)
+		if q.reason == "" && q.Metric == slowdown {
+			r.means = append(r.means, q.jobs.meanFreshWait())
+		}
+		if m := q.metric; q.reason == "" && m.family != noFamily {
+			r.addHistogram(histogramQuery(m, q.Query), q.jobs.wait(m.family))
+		}
+	}
+	r.Warnings = c.warnings()
+	return r
+}
+
+// histogramQuery is the query of the histogram that q is a statistic of.
+func histogramQuery(m *metric, q Query) Query {
+	q.Metric = familyName(m.family)
+	return q
+}
+
+// addHistogram adds the distribution of q unless it is there.
+func (r *Run) addHistogram(q Query, w wait) {
+	for i := range r.Histograms {
+		if r.Histograms[i].Query == q {
+			return
+		}
+	}
+	r.Histograms = append(r.Histograms, RunHistogram{q.String(), q, w.ended.Pack(), w.ages.Pack()})
+}
+
+// endlessTries is how often a job is claimed that is thought never to end.
+const endlessTries = 1000
+
+// warnings says what makes the numbers of this run doubtful.
+func (c *Collector) warnings() []string {
+	var list []string
+	if c.succeeded > 0 && c.acked == 0 && c.fenced > 0 {
+		list = append(list, "livelock: executions succeed, but no ack is accepted: every lease lapses before its execution ends")
+	}
+	if c.tries >= endlessTries && c.whole.left > 0 {
+		list = append(list, fmt.Sprintf("livelock: jobs are tried again and again, more than %s times, and do not end: bound max-attempts, or let them wait longer", plain.Grouped(fmt.Sprint(endlessTries))))
+	}
+	if c.strange > 0 {
+		list = append(list, "executions of jobs that were settled long before are left out of the duplicates")
+	}
+	return list
+}

@@ -1,0 +1,92 @@
+package measure
+
+import (
+	"math"
+	"time"
+
+	"qsim/engine"
+)
+
+// seriesSum adds up the segments of one bucket of the series after the other.
+type seriesSum struct {
+	Series
+	bucket   time.Duration
+	starved  []float64   // s, by bucket: of the stretches of over a second
+	next     engine.Time // end of the bucket under way
+	span     float64     // s so far
+	area     [numAreas]float64
+	waits    Histogram // of the fresh jobs claimed
+	finished uint64
+	failures uint64
+	firsts   uint64
+	claims   [engine.NumClasses]uint64
+}
+
+// add counts the segment s, which ends at until, and returns when the bucket under way then ends.
+func (b *seriesSum) add(s *segment, until engine.Time, workers *machines) (next engine.Time) {
+	b.span += until.Sub(s.from).Seconds()
+	for i, a := range s.area {
+		b.area[i] += float64(a)
+	}
+	b.finished += s.finished
+	b.failures += s.failures
+	b.firsts += s.firsts
+	for i, n := range s.claims {
+		b.claims[i] += n
+	}
+	if until == b.next {
+		b.closeBucket(workers)
+		b.next = b.next.Add(b.bucket)
+	}
+	return b.next
+}
+
+// closeBucket appends the bucket that ends now to the series and empties it.
+func (b *seriesSum) closeBucket(workers *machines) {
+	if b.span == 0 {
+		return
+	}
+	s := &b.Series
+	mean := func(area int) float64 { return b.area[area] / 1e9 / b.span }
+	rate := func(n uint64) float64 { return float64(n) / b.span }
+	p50, p99 := math.NaN(), math.NaN()
+	if b.waits.count > 0 {
+		p50, p99 = b.waits.Quantile(0.5).Seconds(), b.waits.Quantile(0.99).Seconds()
+	}
+	s.FreshWaitP50 = append(s.FreshWaitP50, p50)
+	s.FreshWaitP99 = append(s.FreshWaitP99, p99)
+	s.FreshReady = append(s.FreshReady, mean(freshArea))
+	s.RetryReady = append(s.RetryReady, mean(retryArea))
+	s.Waiting = append(s.Waiting, mean(waitingArea))
+	s.Utilization = append(s.Utilization, mean(busyArea)/float64(max(workers.all, 1)))
+	s.Throughput = append(s.Throughput, rate(b.finished))
+	s.Goodput = append(s.Goodput, rate(b.firsts))
+	s.FreshClaims = append(s.FreshClaims, rate(b.claims[engine.Fresh]))
+	s.RetryClaims = append(s.RetryClaims, rate(b.claims[engine.Retry]))
+	s.Failures = append(s.Failures, rate(b.failures))
+	b.waits.Reset()
+	b.span, b.area, b.finished, b.failures, b.firsts = 0, [numAreas]float64{}, 0, 0, 0
+	b.claims = [engine.NumClasses]uint64{}
+}
+
+// chartStretch adds a stretch [since, until) in which fresh jobs starved to the buckets that it lies in.
+func (b *seriesSum) chartStretch(since, until engine.Time) {
+	bucket := engine.Time(b.bucket)
+	for i := since / bucket; i*bucket < until; i++ {
+		for int(i) >= len(b.starved) {
+			b.starved = append(b.starved, 0)
+		}
+		b.starved[i] += min((i+1)*bucket, until).Sub(max(i*bucket, since)).Seconds()
+	}
+}
+
+// whole returns the series of a run that has ended.
+func (b *seriesSum) whole() Series {
+	b.Starved = make([]float64, len(b.FreshReady))
+	for i := range b.Starved {
+		if i < len(b.starved) {
+			b.Starved[i] = min(b.starved[i]/b.bucket.Seconds(), 1)
+		}
+	}
+	return b.Series
+}

@@ -1,0 +1,311 @@
+package measure
+
+import (
+	"slices"
+
+	"qsim/engine"
+)
+
+// filter narrows what is measured to the jobs of a class, of a tenant, or of a class and a tenant.
+type filter struct {
+	kind   int32           // −1: any
+	tenant engine.TenantID // 0: any
+}
+
+// has reports whether a job of that class and tenant passes the filter.
+func (f filter) has(kind engine.Kind, tenant engine.TenantID) bool {
+	return (f.kind < 0 || f.kind == int32(kind)) && (f.tenant == 0 || f.tenant == tenant)
+}
+
+// view is the queue over time as the jobs of one filter see it: all jobs, or those of a class or
+// tenant that a query is about. Each metric means of them what it means of all: the jobs ready are
+// theirs, fresh jobs starve while none of theirs is claimed, and calm is how it was for them. Workers
+// serve all: they are idle when nobody's job runs, the busy share is of all workers' time, and
+// starved.claims counts retries that are claimed before a fresh job of theirs, whosever they are, up to
+// the next claim of any fresh job.
+//
+// Between two events the state stands. What is integrated over it goes into a segment, which ends
+// at the next boundary: the edge of a window, of a bucket of the series, of a step of a recovery.
+type view struct {
+	filter
+	settings *Settings
+	workers  *machines
+	rest     Load    // what the jobs of the filter bring at rest
+	entitled float64 // share of claims that fresh jobs are promised; 0: none is, or not to these
+	now      engine.Time
+	left     int64 // jobs unresolved at the end
+
+	ready   [engine.NumClasses]int64
+	waiting int64
+	busy    int64 // executions of these jobs
+	others  int64 // and of all others
+
+	boundary   engine.Time // end of the segment, at the latest
+	segment    segment
+	edges      []engine.Time  // of the windows, ascending: those ahead
+	windows    []*clockWindow // the first is the whole run
+	open       []*clockWindow // those that cover now
+	fencedLate uint64
+
+	starve  starvation
+	deficit deficit
+	storms  stormState
+	series  *seriesSum    // nil: there is none of these jobs alone
+	tenants *tenantCounts // nil: nobody asks
+}
+
+// newView returns a view that has yet to be asked, and to begin.
+func newView(c *Collector, f filter) *view {
+	s := c.settings
+	v := &view{filter: f, settings: s, workers: &c.machines, rest: Load{s.Rate, s.Service}}
+	if f.kind >= 0 && int(f.kind) < len(s.Loads) {
+		v.rest = s.Loads[f.kind]
+	}
+	v.starve.hint = starvedAtLeast
+	v.windows = []*clockWindow{{from: engine.Time(s.Warmup), to: engine.Time(s.Duration)}}
+	v.watchStorms()
+	return v
+}
+
+// window returns the window [from, to) of the clock, a new one if it was not asked for before.
+func (v *view) window(from, to engine.Time) *clockWindow {
+	for _, w := range v.windows {
+		if w.from == from && w.to == to && w != v.storms.calm {
+			return w
+		}
+	}
+	w := &clockWindow{from: from, to: to}
+	v.windows = append(v.windows, w)
+	return w
+}
+
+// begin opens the books, when all is asked.
+func (v *view) begin() {
+	for _, w := range v.windows {
+		v.edges = append(v.edges, w.from, w.to)
+	}
+	for _, w := range v.storms.watches {
+		v.edges = append(v.edges, w.over)
+	}
+	slices.Sort(v.edges)
+	v.edges = slices.Compact(v.edges)
+	v.cross(0)
+}
+
+// advanceTo lets the state stand until t, if that is ahead.
+func (v *view) advanceTo(t engine.Time) {
+	switch {
+	case t >= v.boundary:
+		v.cross(t)
+	case t > v.now:
+		v.advance(t)
+	}
+}
+
+// advance lets the state stand until t, which no boundary lies before.
+func (v *view) advance(t engine.Time) {
+	dt := int64(t - v.now)
+	area := &v.segment.area
+	fresh := v.ready[engine.Fresh]
+	ready := fresh + v.ready[engine.Retry]
+	area[freshArea] += fresh * dt
+	area[retryArea] += v.ready[engine.Retry] * dt
+	area[waitingArea] += v.waiting * dt
+	area[busyArea] += v.busy * dt
+	if ready > 0 {
+		area[idleArea] += max(v.workers.capacity-v.busy-v.others, 0) * dt
+	}
+	if fresh > 0 {
+		area[presentArea] += dt
+	}
+	switch {
+	case v.storms.inCalm:
+		v.storms.levels.time[bucketOf(max(ready, 0))] += dt
+	case v.storms.begun:
+		v.stormGoesOn(ready, dt)
+	}
+	v.now = t
+}
+
+// cross advances to t over all boundaries on the way, t included.
+func (v *view) cross(t engine.Time) {
+	for v.boundary <= t {
+		v.advance(v.boundary)
+		v.onBoundary()
+	}
+	v.advance(t)
+}
+
+// onBoundary ends the segment that lasted until now and begins the next one.
+func (v *view) onBoundary() {
+	for _, w := range v.open {
+		w.add(&v.segment, v.now)
+	}
+	if v.segment.from >= v.windows[0].to {
+		v.fencedLate += v.segment.fenced
+	}
+	next := engine.Never
+	if v.series != nil {
+		next = v.series.add(&v.segment, v.now, v.workers)
+	}
+	v.segment = segment{from: v.now, peak: [numPeaks]int64{v.ready[engine.Fresh], v.ready[engine.Retry], v.waiting}}
+	v.stepRecoveries()
+	if len(v.edges) > 0 && v.edges[0] == v.now {
+		v.edges = v.edges[1:]
+		v.onEdge()
+	}
+	v.boundary = min(v.now.Add(longestSegment), next)
+	if len(v.edges) > 0 {
+		v.boundary = min(v.boundary, v.edges[0])
+	}
+	for _, r := range v.storms.recoveries {
+		v.boundary = min(v.boundary, r.next)
+	}
+}
+
+// onEdge opens and closes the windows whose edge now is.
+func (v *view) onEdge() {
+	if v.ready[engine.Fresh] > 0 {
+		v.noteStretch(v.starve.since)
+	}
+	was := slices.Clone(v.open)
+	v.open = v.open[:0]
+	for _, w := range v.windows {
+		if w.shares != nil && v.now == w.to {
+			w.shares.end(v.tenants)
+		}
+		if !w.covers(v.now) {
+			continue
+		}
+		v.open = append(v.open, w)
+		if !slices.Contains(was, w) {
+			w.skip = v.starve.streak
+			v.starve.hint = 0
+			if w.shares != nil {
+				w.shares.begin(v.tenants)
+			}
+		}
+	}
+	if v.now == v.windows[0].from {
+		v.deficit = deficit{}
+	}
+	v.onStormEdge()
+}
+
+// stop lets the state stand until end, where nothing more happens.
+func (v *view) stop(end engine.Time) {
+	v.cross(end)
+	if v.storms.begun && len(v.storms.draining) > 0 {
+		v.checkDrains()
+	}
+	if v.ready[engine.Fresh] > 0 {
+		v.endStretch()
+	}
+}
+
+// close ends what was open when the run stopped; nothing was left over in all of it.
+func (v *view) close(nothing bool) {
+	end := v.now
+	v.onBoundary()
+	for _, w := range v.windows {
+		if w.to == engine.Never {
+			w.to = end
+		}
+	}
+	v.open = slices.DeleteFunc(v.open, func(w *clockWindow) bool { return !w.covers(v.now) })
+	if rest := engine.Time(v.settings.Duration); rest > end && nothing {
+		v.cross(rest) // nothing happens any more, but the windows of time go on
+		v.onBoundary()
+	}
+	if v.series != nil {
+		v.series.closeBucket(v.workers)
+	}
+	for _, w := range v.windows {
+		if w.shares != nil {
+			w.shares.end(v.tenants)
+		}
+	}
+	v.windows[0].fenced += v.fencedLate
+}
+
+// becomeReady counts a job that is ready from now on.
+func (v *view) becomeReady(class engine.Class, tenant engine.TenantID) {
+	v.ready[class]++
+	v.segment.peak[class] = max(v.segment.peak[class], v.ready[class])
+	if class == engine.Fresh && v.ready[class] == 1 {
+		v.starve.since = v.now
+	}
+	if v.tenants != nil {
+		v.tenants.want(tenant, 1)
+	}
+}
+
+// leaveReady counts a job that is no longer ready, without having been claimed.
+func (v *view) leaveReady(class engine.Class) {
+	v.ready[class]--
+	if class == engine.Fresh && v.ready[class] == 0 {
+		v.endStretch()
+		v.endStreak()
+		v.deficit.now = 0
+	}
+}
+
+func (v *view) becomeWaiting() {
+	v.waiting++
+	v.segment.peak[waitingArea] = max(v.segment.peak[waitingArea], v.waiting)
+}
+
+// claimed counts a claim of one of these jobs after so many nanoseconds, which lie in that bucket.
+func (v *view) claimed(class engine.Class, waited int64, bucket int) {
+	v.segment.claims[class]++
+	v.weighClaim(class)
+	if class == engine.Retry {
+		v.ready[engine.Retry]--
+		v.claimedElsewhere(class)
+		return
+	}
+	v.endStretch()
+	v.endStreak()
+	v.starve.since = v.now
+	v.ready[engine.Fresh]--
+	v.segment.freshWaits += uint64(waited)
+	if v.series != nil {
+		v.series.waits.recordAt(bucket, waited)
+	}
+	if r := v.storms.recoveries; len(r) > 0 && v.now >= v.storms.calm.from { // what was before the warm-up's end is no measure of calm
+		for _, r := range r {
+			r.claimed(bucket)
+		}
+	}
+}
+
+// claimedElsewhere counts a claim that passes over the fresh jobs that are ready, if there are any.
+func (v *view) claimedElsewhere(class engine.Class) {
+	if class == engine.Retry && v.ready[engine.Fresh] > 0 {
+		v.passOver()
+	} else {
+		v.endStreak()
+	}
+}
+
+// deficit is by how much the fresh claims fall short of the share they are promised.
+type deficit struct {
+	now, worst float64 // claims; now: over the worst stretch that ends now
+}
+
+// weighClaim follows the worst stretch of claims with fresh jobs ready throughout: the
+// sum of what each claim adds to the deficit, begun anew where it fell below nothing.
+func (v *view) weighClaim(class engine.Class) {
+	if v.entitled == 0 || v.ready[engine.Fresh] == 0 || !v.windows[0].covers(v.now) {
+		return
+	}
+	d := &v.deficit
+	d.now = max(d.now, 0) + v.entitled
+	if class == engine.Fresh {
+		d.now--
+	}
+	d.worst = max(d.worst, d.now)
+	if class == engine.Fresh && v.ready[engine.Fresh] == 1 {
+		d.now = 0 // that was the last one
+	}
+}

@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"testing"
 
@@ -43,4 +44,40 @@ func BenchmarkSim(b *testing.B) {
 			b.ReportMetric(float64(after.Mallocs-before.Mallocs)/float64(events), "allocs/event")
 		})
 	}
+}
+
+// BenchmarkOverBareLoop runs retry-storm and the bare loop in turns and prints what a job costs in
+// each, in time of the processor, and the ratio of the two: the least of each counts, which others on
+// the machine disturb least.
+func BenchmarkOverBareLoop(b *testing.B) {
+	display, src, err := scenarios.Open("retry-storm")
+	if err != nil {
+		b.Fatal(err)
+	}
+	sc, problems := scenarios.Load(display, src, []scenarios.Override{{Path: "seeds", Value: "1"}})
+	if sc == nil {
+		b.Fatalf("%v", problems)
+	}
+	simulated, bare := math.Inf(1), math.Inf(1)
+	for b.Loop() {
+		jobs, began := int64(0), cpuTime(b)
+		runs, err := scenarioworld.Run(context.Background(), sc, scenarioworld.Options{Parallel: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for i := range runs {
+			jobs += runs[i].Jobs
+		}
+		simulated = min(simulated, float64(cpuTime(b)-began)/float64(jobs))
+		jobs, began = 0, cpuTime(b)
+		for seed := range uint64(len(runs)) {
+			loop := newBareLoop(seed + 1)
+			loop.run()
+			jobs += loop.jobs
+		}
+		bare = min(bare, float64(cpuTime(b)-began)/float64(jobs))
+	}
+	b.ReportMetric(simulated, "ns/job")
+	b.ReportMetric(bare, "bare-ns/job")
+	b.ReportMetric(simulated/bare, "x-bare")
 }

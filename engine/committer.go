@@ -68,19 +68,37 @@ func (c *committer) full(e *Engine) bool {
 	return e.cfg.Commit.Backpressure > 0 && c.pending >= e.cfg.Commit.Backpressure
 }
 
-func (c *committer) add(e *Engine, s Slot, o Outcome) {
+// add puts what becomes of the job of l, which an attempt that ended with err leaves to the
+// retry policy, into the batch that is filling. s is its slot, or noSlot.
+func (c *committer) add(e *Engine, s Slot, l *Lease, err ErrorKind, heldAt Time) {
+	e.outcome(c.next(e, s), l, err, heldAt)
+	c.added(e)
+}
+
+// next returns the outcome that is to be filled in for slot s; added is to follow.
+func (c *committer) next(e *Engine, s Slot) *Outcome {
 	if c.filling == nil {
 		c.filling = c.newBatch()
 		c.flushAt = e.now.Add(e.cfg.Commit.Linger)
 		e.arm(c.flushAt)
 	}
 	b := c.filling
-	b.slots, b.outcomes = append(b.slots, s), append(b.outcomes, o)
-	c.pending++
+	b.slots = append(b.slots, s)
+	if len(b.outcomes) == cap(b.outcomes) {
+		b.outcomes = append(b.outcomes, Outcome{})[:len(b.outcomes)]
+	}
+	b.outcomes = b.outcomes[:len(b.slots)]
 	if e.cfg.Lease.Local && s != noSlot {
 		e.leases.slots[s].batch = b
 	}
-	if o.Guard != FenceDefault {
+	return &b.outcomes[len(b.slots)-1]
+}
+
+// added counts the outcome that next returned, and sends the batch if it is full.
+func (c *committer) added(e *Engine) {
+	c.pending++
+	b := c.filling
+	if b.outcomes[len(b.outcomes)-1].Guard != FenceDefault {
 		c.guarded++
 	}
 	if len(b.slots) >= e.cfg.Commit.Batch || e.stopping || e.cfg.Commit.Linger == 0 {
@@ -312,7 +330,7 @@ func (c *committer) close(e *Engine, b *batch) {
 	for i := 0; i < len(b.outcomes) && c.guarded > 0; i++ {
 		if b.outcomes[i].Guard != FenceDefault {
 			c.guarded--
-			e.due = e.now // the reaper may have waited for it
+			e.unsettle() // the reaper may have waited for it
 		}
 	}
 }

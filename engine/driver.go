@@ -6,7 +6,8 @@ package engine
 // an input of its own, later.
 type Driver interface {
 	// Call returns a record for the next call to the store, which the engine fills in. What
-	// the record held before does not matter, but its slices are reused.
+	// the record held before does not matter, but its slices are reused. It is used for nothing
+	// else until it has been given back by Handle, or the call is lost.
 	Call() *Call
 	// Send sends the call that Call returned last to the store. Once it is answered, if ever, it
 	// comes back by Handle.

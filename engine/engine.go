@@ -8,6 +8,8 @@ type Engine struct {
 	driver   Driver
 	now      Time
 	due      Time // no later than any component's deadline, see Due
+	seldom   Time // when the first of reaper, promoter and electors has something to do, unless stale
+	stale    bool // seldom must be found out
 	lastID   CallID
 	stopping bool
 	event    Event         // what is being recorded
@@ -30,7 +32,7 @@ func New(cfg Config, driver Driver, now Time) *Engine {
 	if err := cfg.Validate(); err != nil {
 		panic("engine: " + err.Error())
 	}
-	e := &Engine{cfg: cfg, driver: driver, now: now, due: now}
+	e := &Engine{cfg: cfg, driver: driver, now: now, due: now, stale: true}
 	e.leases.init(cfg.Workers)
 	e.fetch.init(&e.cfg, now)
 	e.run.init(&e.cfg)
@@ -45,16 +47,27 @@ func New(cfg Config, driver Driver, now Time) *Engine {
 
 // Deadline is when Tick is due; it changes with every input.
 func (e *Engine) Deadline() Time {
-	d := min(e.fetch.deadline(), e.run.deadline(e), e.commit.deadline(), e.heartbeat.deadline(e), e.reap.deadline(e), e.promote.deadline())
+	d := min(e.fetch.deadline(), e.run.deadline(e), e.commit.deadline(), e.heartbeat.deadline(e), e.maintenance())
 	if e.cfg.Lease.Local {
 		d = min(d, e.expire.deadline(e))
-	}
-	for r := range e.electors {
-		d = min(d, e.electors[r].deadline())
 	}
 	e.due = d
 	return d
 }
+
+// maintenance is when reaper, promoter or electors have something to do.
+func (e *Engine) maintenance() Time {
+	if e.stale {
+		e.seldom, e.stale = min(e.reap.deadline(e), e.promote.deadline()), false
+		for r := range e.electors {
+			e.seldom = min(e.seldom, e.electors[r].deadline())
+		}
+	}
+	return e.seldom
+}
+
+// unsettle takes note that any deadline may come earlier than was known.
+func (e *Engine) unsettle() { e.due, e.stale = e.now, true }
 
 // Due is a time that is not after Deadline and costs nothing to know. A driver that has many
 // engines, or many inputs, waits for it, and asks for the Deadline when it has come.
@@ -66,16 +79,20 @@ func (e *Engine) arm(t Time) { e.due = min(e.due, t) }
 // Tick tells the engine that its Deadline has come. Ticks that come early or late
 // are harmless.
 func (e *Engine) Tick(now Time) {
-	e.beginAny(now)
+	e.begin(now)
+	e.due = now
 	e.expireFirst()
 	e.run.tick(e)
 	e.commit.tick(e)
 	e.heartbeat.tick(e)
-	for r := range e.electors {
-		e.electors[r].tick(e)
+	if e.stopping || now >= e.maintenance() {
+		e.stale = true
+		for r := range e.electors {
+			e.electors[r].tick(e)
+		}
+		e.reap.tick(e)
+		e.promote.tick(e)
 	}
-	e.reap.tick(e)
-	e.promote.tick(e)
 	e.fetch.tick(e)
 }
 
@@ -91,7 +108,7 @@ func (e *Engine) expireFirst() {
 // recognised by their ID. When it returns the record is the driver's again.
 func (e *Engine) Handle(now Time, c *Call) {
 	if e.now = now; c.Op > OpCommit {
-		e.due = now // of what is asked for seldom, any deadline may come earlier
+		e.unsettle()
 	}
 	e.expireFirst()
 	switch c.Op {
@@ -131,7 +148,7 @@ func (e *Engine) Wake(now Time) {
 // Stop makes the engine claim no more and hand back what it has not started. It
 // is drained once Held is 0.
 func (e *Engine) Stop(now Time) {
-	e.beginAny(now)
+	e.beginSeldom(now)
 	e.stopping = true
 	e.run.returnBuffered(e)
 	e.commit.flush(e)
@@ -141,7 +158,7 @@ func (e *Engine) Stop(now Time) {
 // with by so much; negative: behind. Only LeaseConfig.Local looks at that clock: all
 // else goes by now, which never jumps.
 func (e *Engine) SetWallClock(now Time, ahead time.Duration) {
-	e.beginAny(now)
+	e.beginSeldom(now)
 	e.ahead = ahead
 }
 
@@ -149,7 +166,7 @@ func (e *Engine) SetWallClock(now Time, ahead time.Duration) {
 // An answer that is under way is taken all the same, and an engine that leads for the
 // role goes on leading.
 func (e *Engine) Stall(now Time, role Role, stalled bool) {
-	e.beginAny(now)
+	e.beginSeldom(now)
 	switch role {
 	case ReaperRole:
 		e.reap.stalled = stalled
@@ -177,8 +194,11 @@ func (e *Engine) Idle() int { return e.leases.idle }
 // begin takes the time of an input.
 func (e *Engine) begin(now Time) { e.now = now }
 
-// beginAny takes the time of an input after which any deadline may come earlier.
-func (e *Engine) beginAny(now Time) { e.now, e.due = now, now }
+// beginSeldom takes the time of an input that comes seldom and may change any deadline.
+func (e *Engine) beginSeldom(now Time) {
+	e.now = now
+	e.unsettle()
+}
 
 // call returns the record of a call of op, to be filled in and sent.
 func (e *Engine) call(op Op) *Call {
@@ -203,10 +223,11 @@ func (e *Engine) record(s Slot, h *heldLease) {
 	e.cfg.Recorder.Record(&e.event)
 }
 
-// outcome asks the retry policy what becomes of a job, whose lease was learned of
-// at heldAt.
-func (e *Engine) outcome(l *Lease, err ErrorKind, heldAt Time) Outcome {
-	o := Outcome{LeaseKey: l.Key(), Verb: Ack, Error: err, Kind: l.Kind, Tenant: l.Tenant, Delivery: l.Delivery}
+// outcome asks the retry policy what becomes of a job, whose lease was learned of at heldAt,
+// and fills it in.
+func (e *Engine) outcome(o *Outcome, l *Lease, err ErrorKind, heldAt Time) {
+	*o = Outcome{}
+	o.Job, o.Token, o.Ref, o.Verb, o.Error, o.Kind, o.Tenant, o.Delivery = l.ID, l.Token, l.Ref, Ack, err, l.Kind, l.Tenant, l.Delivery
 	switch err {
 	case NoError:
 	case Canceled:
@@ -218,5 +239,4 @@ func (e *Engine) outcome(l *Lease, err ErrorKind, heldAt Time) Outcome {
 		o.Verb, o.Delay = e.cfg.kind(l.Kind).Retry.Next(&l.Job, err, u)
 		l.Age = atClaim
 	}
-	return o
 }

@@ -11,7 +11,8 @@ type fetcher struct {
 	lostAt   Time             // when the claim under way counts as lost
 	again    bool             // woken while a claim was under way
 	empty    [NumClasses]bool // the last claim left no ready job of that class
-	terms    []Term
+	terms    []Term           // of the plan that comes next
+	sent     []Term           // of the claim under way: its record's
 	view     View
 	observed Observation
 	expiry   Time // of what the claim under way brings, by the wall clock
@@ -83,7 +84,9 @@ func (f *fetcher) claim(e *Engine) {
 		return
 	}
 	c := e.call(OpClaim)
-	c.TTL, c.Limit, c.Terms = e.ttl(), limit, append(c.Terms[:0], f.terms...)
+	c.TTL, c.Limit = e.ttl(), limit
+	c.Terms, f.terms = f.terms, c.Terms
+	f.sent = c.Terms
 	f.expiry = e.now.Add(c.TTL)
 	f.id, f.pollAt, f.again = c.ID, Never, false
 	f.lostAt = e.now.Add(e.cfg.CallTimeout)
@@ -183,8 +186,8 @@ func (f *fetcher) errorPause(c *FetchConfig) time.Duration {
 // fewer of them than its terms would have allowed.
 func (f *fetcher) noteEmpty(got [NumClasses]int) {
 	var allowed [NumClasses + 1]int
-	for i := range f.terms {
-		if t := &f.terms[i]; !t.filtered() {
+	for i := range f.sent {
+		if t := &f.sent[i]; !t.filtered() {
 			allowed[t.Class] += min(t.Limit, f.view.Idle)
 		}
 	}
@@ -212,7 +215,7 @@ func (f *fetcher) onLateClaim(e *Engine, r *Call) {
 		case e.cfg.Lease.LateClaim == RunLate && e.leases.idle > 0 && !e.stopping:
 			e.run.take(e, l, e.now.Add(e.ttl()))
 		default:
-			e.commit.add(e, noSlot, e.outcome(l, Canceled, e.now))
+			e.commit.add(e, noSlot, l, Canceled, e.now)
 		}
 	}
 }

@@ -146,7 +146,7 @@ type slotQueue struct{ fifo[slotTime] }
 
 // add puts slot s at the end. It drops what has become void once that is most of the list.
 func (q *slotQueue) add(t *leaseTable, at Time, s Slot) {
-	if q.size > 2*t.held+64 {
+	if q.size > 8*t.held+1024 {
 		for n := q.size; n > 0; n-- {
 			if d := q.pop(); t.of(d) != nil {
 				q.push(d)

@@ -90,7 +90,8 @@ func (r *reaper) onRecovered(e *Engine, reply *Call) {
 		return
 	}
 	for i := range reply.Leases {
-		e.commit.add(e, noSlot, r.outcome(e, &reply.Leases[i], e.now))
+		r.outcome(e, e.commit.next(e, noSlot), &reply.Leases[i], e.now)
+		e.commit.added(e)
 	}
 	if r.starting && len(reply.Leases) > 0 && r.grace(e) >= 0 { // else it would find its own leases
 		r.recover(e)
@@ -121,19 +122,20 @@ func (r *reaper) write(e *Engine) {
 	readAt := r.writeAt.Add(-e.cfg.Reaper.Gap)
 	r.writeAt = Never
 	for i := range r.read {
-		o := r.outcome(e, &r.read[i], readAt)
+		o := e.commit.next(e, noSlot)
+		r.outcome(e, o, &r.read[i], readAt)
 		o.Guard = e.cfg.Reaper.Guard
-		e.commit.add(e, noSlot, o)
+		e.commit.added(e)
 	}
 	if r.starting {
 		r.nextAt = e.now
 	}
 }
 
-// outcome is what becomes of a job whose lease was found expired at foundAt.
-func (r *reaper) outcome(e *Engine, l *Lease, foundAt Time) Outcome {
+// outcome fills in what becomes of a job whose lease was found expired at foundAt.
+func (r *reaper) outcome(e *Engine, o *Outcome, l *Lease, foundAt Time) {
 	c := &e.cfg.Reaper
-	o := e.outcome(l, LeaseExpired, foundAt)
+	e.outcome(o, l, LeaseExpired, foundAt)
 	switch {
 	case c.BuryAt > 0 && l.Recoveries >= c.BuryAt, c.After == DeadAtOnce:
 		o.Verb, o.Delay = Bury, 0
@@ -145,7 +147,6 @@ func (r *reaper) outcome(e *Engine, l *Lease, foundAt Time) Outcome {
 	if o.Verb != Bury {
 		o.Stand = c.Stand
 	}
-	return o
 }
 
 // grace is how long after its expiry a lease is taken. With LeaseConfig.Local a reaper

@@ -183,9 +183,12 @@ type Digest uint64
 // into three words, and each word by a multiply-xorshift round. The constants are
 // those of Steele's SplitMix64 and of the golden ratio.
 func (d *Digest) Add(e *Event) {
-	kinds := uint64(e.Kind) | uint64(e.Class)<<8 | uint64(e.From)<<16 | uint64(e.Op)<<24 | uint64(e.Error)<<32 | uint64(e.JobKind)<<48
-	who := uint64(uint32(e.Delivery)) | uint64(uint32(e.Node))<<32
-	where := uint64(uint32(e.Slot)) | uint64(uint32(e.Count))<<32
+	// Rotations, not shifts: of shifts the compiler makes one wide load, which must wait until the
+	// narrow stores before it have left the store buffer.
+	kinds := uint64(e.Kind) | bits.RotateLeft64(uint64(e.Class), 8) | bits.RotateLeft64(uint64(e.From), 16) | bits.RotateLeft64(uint64(e.Op), 24) |
+		bits.RotateLeft64(uint64(e.Error), 32) | bits.RotateLeft64(uint64(e.JobKind), 48)
+	who := uint64(uint32(e.Delivery)) | bits.RotateLeft64(uint64(uint32(e.Node)), 32)
+	where := uint64(uint32(e.Slot)) | bits.RotateLeft64(uint64(uint32(e.Count)), 32)
 	a := uint64(e.At) ^ bits.RotateLeft64(uint64(e.Waited), 23) ^ bits.RotateLeft64(uint64(e.Age), 47) ^ bits.RotateLeft64(uint64(e.Tenant), 13)
 	b := uint64(e.Job) ^ bits.RotateLeft64(uint64(e.Delay), 19) ^ bits.RotateLeft64(uint64(e.Ran), 41) ^ bits.RotateLeft64(where, 53)
 	c := kinds ^ bits.RotateLeft64(uint64(e.Token), 11) ^ bits.RotateLeft64(uint64(e.Holder), 29) ^ bits.RotateLeft64(who, 37)

@@ -72,7 +72,7 @@ func (r *runner) tick(e *Engine) {
 			e.record(s, h)
 			e.driver.Cancel(s, Timeout)
 			h.phase = timedOut
-			e.commit.add(e, s, e.outcome(&h.lease, Timeout, h.heldAt))
+			e.commit.add(e, s, &h.lease, Timeout, h.heldAt)
 			e.observe(&h.lease, Timeout)
 		}
 	}
@@ -150,7 +150,7 @@ func (r *runner) onFinished(e *Engine, s Slot, err ErrorKind, ran time.Duration)
 		e.leases.finish(h) // its outcome is under way
 	default:
 		e.leases.finish(h)
-		e.commit.add(e, s, e.outcome(&h.lease, err, h.heldAt))
+		e.commit.add(e, s, &h.lease, err, h.heldAt)
 		e.observe(&h.lease, err)
 	}
 	if e.leases.waiting > 0 && !e.stopping {
@@ -182,7 +182,7 @@ func (r *runner) returnBuffered(e *Engine) {
 		e.leases.waiting--
 		h := e.leases.get(s)
 		e.leases.finish(h)
-		e.commit.add(e, s, e.outcome(&h.lease, Canceled, h.heldAt))
+		e.commit.add(e, s, &h.lease, Canceled, h.heldAt)
 	}
 }
 

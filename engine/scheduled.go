@@ -46,7 +46,7 @@ func (r *runner) returnScheduled(e *Engine) {
 	for len(r.scheduled) > 0 {
 		if s, h := r.popScheduled(e); h != nil {
 			e.leases.finish(h)
-			e.commit.add(e, s, e.outcome(&h.lease, Canceled, h.heldAt))
+			e.commit.add(e, s, &h.lease, Canceled, h.heldAt)
 		}
 	}
 }

@@ -69,7 +69,6 @@ type script struct {
 	began  map[engine.Slot]engine.Time
 
 	now     engine.Time
-	call    engine.Call
 	calls   strings.Builder // what was asked for since it was last printed
 	starts  strings.Builder
 	cancels strings.Builder
@@ -298,7 +297,7 @@ func (s *script) effects() {
 }
 
 // Call implements engine.Driver.
-func (s *script) Call() *engine.Call { return &s.call }
+func (s *script) Call() *engine.Call { return new(engine.Call) }
 
 // Start implements engine.Driver.
 func (s *script) Start(slot engine.Slot, l *engine.Lease) {

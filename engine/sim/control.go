@@ -152,6 +152,7 @@ func (s *Sim) begin(c *Control, came int) bool {
 		end.life = n.lives
 		s.report(engine.NodePause, c.Node)
 		s.queue.timers.set(c.Node, engine.Never)
+		n.awake = false
 		s.awake.put(c.Node, false)
 	case StallReaper:
 		s.stall(engine.ReaperRole, 1)

@@ -10,7 +10,8 @@ import (
 // message is a call on its way to the store and its answer on the way back.
 type message struct {
 	engine.Call
-	fate Fate
+	drawn bool // it has a fate
+	fate  Fate
 }
 
 // Call implements engine.Driver.
@@ -23,11 +24,11 @@ func (n *node) Call() *engine.Call {
 func (n *node) Send(c *engine.Call) {
 	s, ref := n.sim, n.calling
 	if d := s.oneWay[c.Op]; d >= 0 {
-		s.queue.pushRequest(s.now.Add(d), ref)
+		s.queue.pushRequest(s.now+engine.Time(d), ref)
 		return
 	}
 	m := s.messages.at(ref)
-	m.fate = s.cfg.Network.Request(s.now, c)
+	m.fate, m.drawn = s.cfg.Network.Request(s.now, c), true
 	if m.fate.LoseRequest {
 		s.release(ref)
 		return
@@ -41,14 +42,16 @@ func (n *node) Send(c *engine.Call) {
 		again := s.messages.alloc()
 		twin := s.messages.at(again)
 		twin.CopyFrom(c)
-		twin.fate = m.fate
+		twin.fate, twin.drawn = m.fate, true
 		s.queue.pushRequest(at, again)
 	}
 }
 
 // release takes back the record of a call that is over.
 func (s *Sim) release(ref uint32) {
-	s.messages.at(ref).fate = Fate{}
+	if m := s.messages.at(ref); m.drawn {
+		m.fate, m.drawn = Fate{}, false
+	}
 	s.messages.release(ref)
 }
 
@@ -79,12 +82,11 @@ func (s *Sim) execute(ref uint32) {
 			s.wakeFor(len(m.Promoted))
 		}
 	}
-	s.admission.serving++
 	if m.fate.LoseReply && s.admission.parallel == 0 {
-		s.admission.serving--
 		s.release(ref)
 		return
 	}
+	s.admission.serving++
 	d := s.oneWay[m.Op]
 	if d < 0 {
 		d = s.cfg.Network.Reply(s.now, &m.Call, &m.Reply, rows)
@@ -132,7 +134,9 @@ func (s *Sim) answer(ref uint32) {
 	} else {
 		s.deliverReply(ref)
 	}
-	s.serveNext()
+	if s.admission.head < len(s.admission.line) {
+		s.serveNext()
+	}
 }
 
 // deliverReply gives a reply to the engine that asked, if it still lives.
@@ -152,28 +156,27 @@ func (s *Sim) deliverReply(ref uint32) {
 
 // slab keeps values that events refer to by index, and reuses freed ones. They do not move.
 type slab[T any] struct {
-	chunks []*[slabChunk]T
-	free   []uint32
-	size   uint32
-	used   int
+	items []*T
+	free  []uint32
+	used  int
 }
 
-const slabChunk = 64
-
-func (s *slab[T]) at(ref uint32) *T { return &s.chunks[ref/slabChunk][ref%slabChunk] }
+func (s *slab[T]) at(ref uint32) *T { return s.items[ref] }
 
 func (s *slab[T]) alloc() uint32 {
+	if len(s.free) == 0 {
+		made := make([]T, max(16, len(s.items)))
+		for i := range made {
+			s.items = append(s.items, &made[i])
+		}
+		for i := range made {
+			s.free = append(s.free, uint32(len(s.items)-1-i)) // the first is taken first
+		}
+	}
 	s.used++
-	if n := len(s.free); n > 0 {
-		ref := s.free[n-1]
-		s.free = s.free[:n-1]
-		return ref
-	}
-	if s.size%slabChunk == 0 {
-		s.chunks = append(s.chunks, new([slabChunk]T))
-	}
-	s.size++
-	return s.size - 1
+	ref := s.free[len(s.free)-1]
+	s.free = s.free[:len(s.free)-1]
+	return ref
 }
 
 func (s *slab[T]) release(ref uint32) {

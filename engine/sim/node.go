@@ -31,6 +31,7 @@ func (s *Sim) crash(i int32) {
 	}
 	n.missed = n.missed[:0]
 	s.queue.timers.set(i, engine.Never)
+	n.awake = false
 	s.awake.put(i, false)
 	for _, at := range n.runs {
 		if at == 0 {
@@ -77,8 +78,16 @@ func (s *Sim) stepped(n *node) {
 	if n.frozen > 0 {
 		return
 	}
-	s.queue.timers.set(n.index, max(s.now, n.engine.Due())) // long past in a process that was frozen
-	s.awake.put(n.index, n.engine.Idle() > 0)
+	due := max(s.now, n.engine.Due()) // long past in a process that was frozen
+	if s.single {
+		s.queue.timers.first = due
+		return
+	}
+	s.queue.timers.set(n.index, due)
+	if idle := n.engine.Idle() > 0; idle != n.awake {
+		n.awake = idle
+		s.awake.put(n.index, idle)
+	}
 }
 
 // Start implements engine.Driver.

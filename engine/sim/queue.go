@@ -76,8 +76,8 @@ func (q *queue) next() (at engine.Time, from rank) {
 	if q.arrival < at {
 		at, from = q.arrival, arrival
 	}
-	if t := q.timers.at[q.timers.heap[0]]; t < at {
-		at, from = t, timer
+	if q.timers.first < at {
+		at, from = q.timers.first, timer
 	}
 	if len(q.others) > 0 && q.others[0].at <= at && q.otherFirst(at, from) {
 		at, from = q.others[0].at, control
@@ -235,22 +235,21 @@ func (f *finishes) pop() brief {
 	h := f.heap
 	n := len(h) - 1
 	top, last := h[0], h[n]
-	h = h[:n]
-	f.heap = h
+	f.heap = h[:n]
 	if n == 0 {
 		f.first = engine.Never
 		return top
 	}
+	// The last event stays where it was while the hole sinks: so every child has a sibling, and
+	// should the hole end there it is filled as any other.
 	i := 0
-	for {
-		c := 2*i + 1
-		if c >= n {
-			break
-		}
-		if c+1 < n && h[c+1].before(&h[c]) {
+	for c := 1; c < n; c = 2*i + 1 {
+		left, right := h[c], h[c+1]
+		if right.at < left.at || right.at == left.at && right.key < left.key {
+			left = right
 			c++
 		}
-		h[i] = h[c]
+		h[i] = left
 		i = c
 	}
 	for i > 0 {
@@ -269,12 +268,14 @@ func (f *finishes) pop() brief {
 // timers keeps the deadline of every node in an indexed binary heap, so that a
 // deadline that moves leaves nothing behind.
 type timers struct {
+	first engine.Time   // of all deadlines
 	at    []engine.Time // by node
 	heap  []int32       // nodes by (deadline, node)
 	where []int32       // position in heap, by node
 }
 
 func (t *timers) init(nodes int) {
+	t.first = engine.Never
 	t.at, t.heap, t.where = make([]engine.Time, nodes), make([]int32, nodes), make([]int32, nodes)
 	for i := range nodes {
 		t.at[i], t.heap[i], t.where[i] = engine.Never, int32(i), int32(i)
@@ -289,10 +290,20 @@ func (t *timers) before(a, b int32) bool {
 }
 
 func (t *timers) set(node int32, at engine.Time) {
-	old := t.at[node]
-	if t.at[node] = at; at == old || len(t.heap) == 1 {
+	if len(t.heap) == 1 {
+		t.first = at
 		return
 	}
+	if t.at[node] == at {
+		return
+	}
+	t.at[node] = at
+	t.settle(node)
+	t.first = t.at[t.heap[0]]
+}
+
+// settle moves a node to where it belongs in the heap.
+func (t *timers) settle(node int32) {
 	i := int(t.where[node])
 	for i > 0 && t.before(node, t.heap[(i-1)/2]) {
 		t.put(i, t.heap[(i-1)/2])

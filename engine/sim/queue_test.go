@@ -198,7 +198,7 @@ func TestTimersAgainstSlice(t *testing.T) {
 			node := rapid.IntRange(0, nodes-1).Draw(t, "node")
 			tm.set(int32(node), at)
 			want[node] = at
-			if got, who := tm.at[tm.heap[0]], tm.heap[0]; got != slices.Min(want) || int(who) != slices.Index(want, got) {
+			if got, who := tm.first, tm.heap[0]; got != slices.Min(want) || int(who) != slices.Index(want, got) {
 				t.Fatalf("first is %d of node %d, want the least of %v", got, who, want)
 			}
 		}
@@ -211,7 +211,7 @@ func TestSlabReuses(t *testing.T) {
 	a, b := s.alloc(), s.alloc()
 	*s.at(a), *s.at(b) = 1, 2
 	s.release(a)
-	if c := s.alloc(); c != a || s.size != 2 || s.used != 2 || *s.at(b) != 2 {
-		t.Errorf("got item %d of %d, %d used", c, s.size, s.used)
+	if c := s.alloc(); c != a || s.used != 2 || *s.at(b) != 2 {
+		t.Errorf("got item %d of %d, %d used", c, len(s.items), s.used)
 	}
 }

@@ -17,6 +17,7 @@ type node struct {
 	sim     *Sim
 	index   int32
 	calling uint32         // the message that the engine fills in
+	awake   bool           // it is in Sim.awake
 	engine  *engine.Engine // nil: it is down
 	id      engine.EngineID
 	lives   uint32
@@ -50,7 +51,8 @@ type Sim struct {
 	store  Store
 	queue  queue
 	nodes  []node
-	awake  nodeSet                      // nodes with idle workers that can be told of work
+	single bool                         // there is one node
+	awake  nodeSet                      // of several nodes, those with idle workers that can be told of work
 	oneWay [engine.NumOps]time.Duration // where the network's are constant, whatever the call; negative: it must be asked
 
 	revoker  Revoker // the workload, if it is one
@@ -82,7 +84,7 @@ type Sim struct {
 func New(cfg Config) *Sim {
 	s := &Sim{cfg: cfg, rests: engine.Never}
 	s.store = cfg.Store(func() engine.Time { return s.now })
-	s.nodes = make([]node, len(cfg.Nodes))
+	s.nodes, s.single = make([]node, len(cfg.Nodes)), len(cfg.Nodes) == 1
 	s.queue.init(len(cfg.Nodes))
 	s.awake.init(len(cfg.Nodes))
 	s.oneWay = waysOf(cfg.Network)
@@ -120,26 +122,16 @@ func (s *Sim) Store() Store { return s.store }
 // arrives any more and no job or execution is left, for Config.Rest, or the next event is
 // after Config.Until; then the clock stands at the end.
 func (s *Sim) Step() bool {
-	at, from := s.next()
-	switch {
-	case s.ended:
-		return false
-	case at > s.cfg.Until || at == engine.Never:
-		s.ended = true
-		if s.cfg.Until != engine.Never {
-			s.now = max(s.now, s.cfg.Until)
-		}
-		return false
-	case !s.Over():
-		s.rests = engine.Never
-	case s.rests == engine.Never:
-		s.rests = s.now
-		fallthrough
-	default:
-		if s.cfg.Rest == 0 || at > s.rests.Add(s.cfg.Rest) {
-			s.ended = true
+	at, from := s.queue.next()
+	for from == timer && !s.isDue(at) {
+		at, from = s.queue.next()
+	}
+	if s.live == 0 || at > s.cfg.Until || at == engine.Never || s.ended {
+		if !s.goesOn(at) {
 			return false
 		}
+	} else {
+		s.rests = engine.Never
 	}
 	s.now = at
 	s.events++
@@ -165,20 +157,41 @@ func (s *Sim) Step() bool {
 	return true
 }
 
-// next is the next event of the queue. Timers are set to what engines are sure of: one that has
-// come is put off while its engine has nothing to do.
-func (s *Sim) next() (at engine.Time, from rank) {
-	for {
-		if at, from = s.queue.next(); from != timer {
-			return at, from
+// goesOn reports whether there is a next event, at that time, where that is in doubt.
+func (s *Sim) goesOn(at engine.Time) bool {
+	switch {
+	case s.ended:
+		return false
+	case at > s.cfg.Until || at == engine.Never:
+		s.ended = true
+		if s.cfg.Until != engine.Never {
+			s.now = max(s.now, s.cfg.Until)
 		}
-		i := s.queue.timers.heap[0]
-		exact := s.nodes[i].engine.Deadline()
-		if exact <= at {
-			return at, from
+		return false
+	case !s.Over():
+		s.rests = engine.Never
+	case s.rests == engine.Never:
+		s.rests = s.now
+		fallthrough
+	default:
+		if s.cfg.Rest == 0 || at > s.rests.Add(s.cfg.Rest) {
+			s.ended = true
+			return false
 		}
-		s.queue.timers.set(i, exact)
 	}
+	return true
+}
+
+// isDue reports whether the engine whose timer comes first has something to do at that time. Timers
+// are set to what engines are sure of: if it has nothing to do yet, the timer is put off.
+func (s *Sim) isDue(at engine.Time) bool {
+	i := s.queue.timers.heap[0]
+	exact := s.nodes[i].engine.Deadline()
+	if exact <= at {
+		return true
+	}
+	s.queue.timers.set(i, exact)
+	return false
 }
 
 // Over reports whether nothing is left to do: nothing arrives any more and no job or
@@ -250,6 +263,7 @@ func (s *Sim) enqueue() {
 	s.event = engine.Event{}
 	s.event.Kind, s.event.JobKind, s.event.Tenant, s.event.Job, s.event.Delay, s.event.Node = engine.Enqueued, j.Kind, j.Tenant, j.ID, j.Delay, -1
 	s.Record(&s.event)
+	s.total++
 	if j.Delay == 0 || s.cfg.Held {
 		s.wake()
 		return
@@ -284,6 +298,12 @@ func (s *Sim) wake() {
 	if s.cfg.Wake == WakeNone {
 		return
 	}
+	if s.single {
+		if n := &s.nodes[0]; n.engine != nil && n.frozen == 0 && n.engine.Idle() > 0 {
+			s.wakeNode(0)
+		}
+		return
+	}
 	if s.cfg.Wake == WakeAll {
 		for i := s.awake.from(0); i >= 0; i = s.awake.from(i + 1) {
 			s.wakeNode(i)
@@ -313,15 +333,7 @@ func (s *Sim) wakeNode(i int) {
 func (s *Sim) Record(e *engine.Event) {
 	e.At = s.now
 	s.digest.Add(e)
-	switch e.Kind {
-	case engine.Enqueued:
-		s.live++
-		s.total++
-	case engine.Redriven:
-		s.live++
-	case engine.Acked, engine.Buried:
-		s.live--
-	}
+	s.live += lives[e.Kind]
 	if s.cfg.Recorder != nil {
 		s.cfg.Recorder.Record(e)
 	}
@@ -329,3 +341,6 @@ func (s *Sim) Record(e *engine.Event) {
 		s.await(e)
 	}
 }
+
+// lives is by how much the number of jobs that are neither done nor dead changes, by event.
+var lives = [256]int64{engine.Enqueued: 1, engine.Redriven: 1, engine.Acked: -1, engine.Buried: -1}

@@ -3,6 +3,8 @@ package engine
 import (
 	"slices"
 	"time"
+
+	"qsim/engine/heap"
 )
 
 // committer batches outcomes and sends them until the store has answered. A batch
@@ -11,10 +13,10 @@ import (
 type committer struct {
 	filling *batch
 	flushAt Time
-	ready   heap[queued] // full, waiting for a call
-	paused  heap[queued] // pausing before they start over
-	queued  uint64       // batches that were ever put in ready or paused
-	flying  []*batch     // sent, or pausing before they are sent again
+	ready   heap.Heap[queued] // full, waiting for a call
+	paused  heap.Heap[queued] // pausing before they start over
+	queued  uint64            // batches that were ever put in ready or paused
+	flying  []*batch          // sent, or pausing before they are sent again
 	spare   []*batch
 	open    fifo[bool] // of the batches from the first that is not answered on: whether each is open
 	lastSeq uint64     // of the last of them
@@ -44,7 +46,8 @@ type queued struct {
 	*batch
 }
 
-func (a queued) before(b queued) bool { return a.at < b.at || a.at == b.at && a.order < b.order }
+// Before orders by time, then as they were queued.
+func (a queued) Before(b queued) bool { return a.at < b.at || a.at == b.at && a.order < b.order }
 
 // errorPause is the pause after a commit that the store refused, where
 // CommitConfig.Backoff says nothing.
@@ -140,8 +143,14 @@ func (c *committer) flush(e *Engine) {
 	if c.filling == nil {
 		return
 	}
-	c.enqueue(c.filling, 0)
+	b := c.filling
 	c.filling = nil
+	if len(c.flying) < c.calls && len(c.ready) == 0 && len(c.paused) == 0 { // the usual case
+		c.flying = append(c.flying, b)
+		c.send(e, b)
+		return
+	}
+	c.enqueue(b, 0)
 	c.launch(e)
 }
 
@@ -149,21 +158,21 @@ func (c *committer) flush(e *Engine) {
 func (c *committer) enqueue(b *batch, at Time) {
 	c.queued++
 	if at == 0 {
-		c.ready.push(queued{0, c.queued, b})
+		c.ready.Push(queued{0, c.queued, b})
 		return
 	}
-	c.paused.push(queued{at, c.queued, b})
+	c.paused.Push(queued{at, c.queued, b})
 }
 
 // launch sends what is ready so long as there may be more calls.
 func (c *committer) launch(e *Engine) {
 	for len(c.paused) > 0 && (c.paused[0].at <= e.now || c.paused[0].closed) {
-		q := c.paused.pop()
+		q := c.paused.Pop()
 		q.at = 0
-		c.ready.push(q)
+		c.ready.Push(q)
 	}
 	for len(c.ready) > 0 && len(c.flying) < c.calls {
-		b := c.ready.pop().batch
+		b := c.ready.Pop().batch
 		if b.closed {
 			c.recycle(b)
 			continue

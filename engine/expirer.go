@@ -1,10 +1,12 @@
 package engine
 
+import "qsim/engine/heap"
+
 // expirer gives up the leases that have expired by the node's own wall clock, where
 // LeaseConfig.Local wants it: without asking the store, and without telling it what
 // became of their jobs.
 type expirer struct {
-	due   heap[expiry]
+	due   heap.Heap[expiry]
 	count uint64
 }
 
@@ -14,7 +16,8 @@ type expiry struct {
 	order uint64 // in which those of one time come
 }
 
-func (a expiry) before(b expiry) bool { return a.at < b.at || a.at == b.at && a.order < b.order }
+// Before orders by time, then as they came.
+func (a expiry) Before(b expiry) bool { return a.at < b.at || a.at == b.at && a.order < b.order }
 
 func (x *expirer) deadline(e *Engine) Time {
 	if _, h := x.first(e); h != nil {
@@ -30,7 +33,7 @@ func (x *expirer) first(e *Engine) (Slot, *heldLease) {
 		if h := e.leases.of(d.slotTime); h != nil && h.expiry == d.at {
 			return d.slot, h
 		}
-		x.due.pop()
+		x.due.Pop()
 	}
 	return noSlot, nil
 }
@@ -39,7 +42,7 @@ func (x *expirer) first(e *Engine) (Slot, *heldLease) {
 func (x *expirer) onHeld(e *Engine, s Slot, at Time) {
 	e.leases.slots[s].expiry = at
 	x.count++
-	x.due.push(expiry{e.leases.at(at, s), x.count})
+	x.due.Push(expiry{e.leases.at(at, s), x.count})
 	e.arm(at.Add(-e.ahead))
 }
 

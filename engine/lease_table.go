@@ -126,8 +126,8 @@ type slotTime struct {
 	life uint32
 }
 
-// before orders by time, then by slot.
-func (a slotTime) before(b slotTime) bool { return a.at < b.at || a.at == b.at && a.slot < b.slot }
+// Before orders by time, then by slot.
+func (a slotTime) Before(b slotTime) bool { return a.at < b.at || a.at == b.at && a.slot < b.slot }
 
 // at is something due for slot s at that time.
 func (t *leaseTable) at(at Time, s Slot) slotTime { return slotTime{at, s, t.slots[s].life} }

@@ -1,14 +1,18 @@
 package engine
 
-import "time"
+import (
+	"time"
+
+	"qsim/engine/heap"
+)
 
 // runner hands leases to workers, watches execution timeouts, and hands what came
 // of them to the committer.
 type runner struct {
-	scheduled heap[slotTime] // leases claimed before they are due, by when they are, then by slot
-	line      slotQueue      // buffered leases, first come first
-	timeouts  []timeout      // one for each distinct execution timeout
-	byKind    []uint8        // index into timeouts, by kind; noTimeout: none
+	scheduled heap.Heap[slotTime] // leases claimed before they are due, by when they are, then by slot
+	line      slotQueue           // buffered leases, first come first
+	timeouts  []timeout           // one for each distinct execution timeout
+	byKind    []uint8             // index into timeouts, by kind; noTimeout: none
 }
 
 // timeout is one execution timeout, and the running leases that it is for.

@@ -7,7 +7,7 @@ func (r *runner) holdUntilDue(e *Engine, s Slot) {
 	h := &e.leases.slots[s]
 	h.phase, h.dueAt = scheduled, e.now.Add(-h.lease.Waited)
 	e.leases.inFlight[h.lease.Class()]--
-	r.scheduled.push(e.leases.at(h.dueAt, s))
+	r.scheduled.Push(e.leases.at(h.dueAt, s))
 	e.arm(h.dueAt)
 }
 
@@ -23,7 +23,7 @@ func (r *runner) nextScheduled() Time {
 // popScheduled takes out the scheduled lease that comes first, or nil in its place if it is held no
 // more.
 func (r *runner) popScheduled(e *Engine) (Slot, *heldLease) {
-	d := r.scheduled.pop()
+	d := r.scheduled.Pop()
 	if h := e.leases.of(d); h != nil && h.phase == scheduled {
 		return d.slot, h
 	}

@@ -11,13 +11,14 @@ import (
 // this module those it may import. Only scenarios/world knows the language, policies, simulation
 // and memory store together, and only cmd/bench knows PostgreSQL. Tests are exempt.
 var mayImport = map[string][]string{
-	"engine":           {},
+	"engine":           {"engine/heap"},
+	"engine/heap":      {},
 	"engine/dist":      {},
 	"engine/quantity":  {},
 	"engine/check":     {"engine"},
 	"engine/memstore":  {"engine"},
 	"engine/pgstore":   {"engine"},
-	"engine/sim":       {"engine", "engine/dist"},
+	"engine/sim":       {"engine", "engine/dist", "engine/heap"},
 	"engine/live":      {"engine"},
 	"engine/storetest": {"engine"},
 	"policies":         {"engine/quantity", "engine"},
@@ -27,7 +28,7 @@ var mayImport = map[string][]string{
 	"results/text":     {"results", "results/measure", "results/plain"},
 	"results/report":   {"results", "results/measure", "results/text", "results/plain"},
 	"scenarios":        {"engine/quantity", "engine", "engine/dist", "policies", "results", "results/measure"}, // the language: see TestScenariosReachNoSimulation
-	"scenarios/world":  {"engine/quantity", "scenarios", "scenarios/pool", "engine", "engine/check", "engine/dist", "engine/sim", "engine/memstore", "policies", "results", "results/measure"},
+	"scenarios/world":  {"engine/quantity", "scenarios", "scenarios/pool", "engine", "engine/check", "engine/dist", "engine/heap", "engine/sim", "engine/memstore", "policies", "results", "results/measure"},
 	"cmd/qsim":         {"cmd/cli"},
 	"cmd/qbench":       {"cmd/bench"},
 	"cmd/cli":          {"engine/quantity", "policies", "cmd/input", "cmd/ui", "scenarios", "scenarios/...", "results", "results/measure", "results/text", "results/plain", "results/report"},

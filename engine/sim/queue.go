@@ -1,6 +1,9 @@
 package sim
 
-import "qsim/engine"
+import (
+	"qsim/engine"
+	"qsim/engine/heap"
+)
 
 // rank orders what happens at one instant.
 type rank uint8
@@ -25,7 +28,8 @@ type event struct {
 	ref   uint32 // a message, a run, a job to enqueue or a control, by rank
 }
 
-func (a *event) before(b *event) bool { return a.at < b.at || a.at == b.at && a.order < b.order }
+// Before orders by time, rank and sequence.
+func (a event) Before(b event) bool { return a.at < b.at || a.at == b.at && a.order < b.order }
 
 // brief is an event whose rank goes without saying: 16 bytes.
 type brief struct {
@@ -51,7 +55,7 @@ type queue struct {
 	replies  ring
 	finishes finishes
 	timers   timers
-	others   []event
+	others   heap.Heap[event]
 	seq      uint64
 }
 
@@ -114,39 +118,7 @@ func (q *queue) key(ref uint32) uint64 {
 // push adds an event that may come at any time.
 func (q *queue) push(at engine.Time, r rank, ref uint32) {
 	q.seq++
-	q.others = append(q.others, event{})
-	h := q.others
-	e := event{at, uint64(r)<<rankBits | q.seq, ref}
-	i := len(h) - 1
-	for i > 0 && e.before(&h[(i-1)/2]) {
-		h[i] = h[(i-1)/2]
-		i = (i - 1) / 2
-	}
-	h[i] = e
-}
-
-// pop removes the top of others.
-func (q *queue) pop() event {
-	h := q.others
-	top, last := h[0], h[len(h)-1]
-	h = h[:len(h)-1]
-	q.others = h
-	i := 0
-	for {
-		c := 2*i + 1
-		if c+1 < len(h) && h[c+1].before(&h[c]) {
-			c++
-		}
-		if c >= len(h) || !h[c].before(&last) {
-			break
-		}
-		h[i] = h[c]
-		i = c
-	}
-	if len(h) > 0 {
-		h[i] = last
-	}
-	return top
+	q.others.Push(event{at, uint64(r)<<rankBits | q.seq, ref})
 }
 
 // pushFinish adds the end of a run and returns its key, which names it.

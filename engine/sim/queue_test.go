@@ -33,7 +33,7 @@ func (q *queue) take() (p popped, ok bool) {
 		e := q.finishes.pop()
 		p.seq, p.ref = e.key>>refBits, e.ref()
 	default:
-		e := q.pop()
+		e := q.others.Pop()
 		from, p.seq, p.ref = rank(e.order>>rankBits), e.order&(1<<rankBits-1), e.ref
 	}
 	p.at, p.rank = at, from

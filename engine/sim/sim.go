@@ -152,7 +152,7 @@ func (s *Sim) Step() bool {
 		n.engine.Tick(s.now)
 		s.stepped(n)
 	default:
-		s.happen(s.queue.pop())
+		s.happen(s.queue.others.Pop())
 	}
 	return true
 }

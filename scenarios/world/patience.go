@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/heap"
 	"qsim/engine/sim"
 	"qsim/scenarios"
 )
@@ -23,7 +24,7 @@ type callers struct {
 	classes []patience
 
 	waiting map[engine.JobID]struct{} // copies whose callers wait for them
-	ends    heap[deadline, *deadline] // when they give up
+	ends    heap.Heap[deadline]       // when they give up
 	order   uint64
 
 	ahead     engine.NewJob // the next arrival, if it is not a resubmission
@@ -99,7 +100,7 @@ func (c *callers) fetch() {
 // not come.
 func (c *callers) Next() (engine.Time, engine.NewJob, bool) {
 	for len(c.ends) > 0 && (c.exhausted || c.ends[0].at <= c.aheadAt) {
-		d := c.ends.pop()
+		d := c.ends.Pop()
 		if _, waits := c.waiting[d.copy.ID]; !waits {
 			continue
 		}
@@ -128,7 +129,7 @@ func (c *callers) Next() (engine.Time, engine.NewJob, bool) {
 // wait makes a caller wait for a copy until a time.
 func (c *callers) wait(until engine.Time, j engine.NewJob) {
 	c.waiting[j.ID] = struct{}{}
-	c.ends.push(deadline{until, c.order, j})
+	c.ends.Push(deadline{until, c.order, j})
 	c.order++
 }
 
@@ -160,6 +161,7 @@ func (c *callers) Record(e *engine.Event) {
 	c.next.Record(e)
 }
 
-func (a *deadline) before(b *deadline) bool {
+// Before orders by time, then as they came.
+func (a deadline) Before(b deadline) bool {
 	return a.at < b.at || a.at == b.at && a.order < b.order
 }

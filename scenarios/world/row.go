@@ -5,6 +5,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/heap"
 )
 
 // row is what all calls of a dependency update under optimistic locking: who writes must
@@ -16,7 +17,7 @@ type row struct {
 
 	version  int64
 	attempts map[delivery]*attempt
-	steps    heap[step, *step] // reads and writes that have not reached the row
+	steps    heap.Heap[step] // reads and writes that have not reached the row
 	order    uint64
 }
 
@@ -66,8 +67,8 @@ func (r *row) begin(now engine.Time, who delivery, runs time.Duration, writes bo
 	}
 	sends, answers := r.way(who, 2), r.way(who, 3)
 	r.attempts[who] = &attempt{sent: now.Add(worked)}
-	r.steps.push(step{now.Add(asks), r.order, who, false})
-	r.steps.push(step{now.Add(worked + sends), r.order + 1, who, true})
+	r.steps.Push(step{now.Add(asks), r.order, who, false})
+	r.steps.Push(step{now.Add(worked + sends), r.order + 1, who, true})
 	r.order += 2
 	return min(worked+sends+answers, dist.LongestDraw)
 }
@@ -94,7 +95,7 @@ func (r *row) end(now engine.Time, who delivery) {
 // catchUp lets all reach the row that does by now.
 func (r *row) catchUp(now engine.Time) {
 	for len(r.steps) > 0 && r.steps[0].at <= now {
-		s := r.steps.pop()
+		s := r.steps.Pop()
 		a := r.attempts[s.who]
 		switch {
 		case a == nil: // it was stopped before
@@ -111,4 +112,5 @@ func (r *row) catchUp(now engine.Time) {
 	}
 }
 
-func (s *step) before(t *step) bool { return s.at < t.at || s.at == t.at && s.order < t.order }
+// Before orders by time, then as they came.
+func (s step) Before(t step) bool { return s.at < t.at || s.at == t.at && s.order < t.order }

@@ -1,0 +1,44 @@
+// Package heap is the binary heap of what is due next, wherever speed is not all that counts.
+package heap
+
+// Before is what a Heap can hold: values that know which of two comes first.
+type Before[T any] interface{ Before(other T) bool }
+
+// Heap keeps values and gives back the first of them, which is its element 0. The zero Heap is
+// empty. Of values of which neither comes before the other, any may come first.
+type Heap[T Before[T]] []T
+
+// Push adds v.
+func (h *Heap[T]) Push(v T) {
+	*h = append(*h, v)
+	all, i := *h, len(*h)-1
+	for i > 0 && v.Before(all[(i-1)/2]) {
+		all[i] = all[(i-1)/2]
+		i = (i - 1) / 2
+	}
+	all[i] = v
+}
+
+// Pop takes the first out of a heap that is not empty.
+func (h *Heap[T]) Pop() T {
+	all := *h
+	top, last := all[0], all[len(all)-1]
+	all = all[:len(all)-1]
+	*h = all
+	i := 0
+	for {
+		k := 2*i + 1
+		if k+1 < len(all) && all[k+1].Before(all[k]) {
+			k++
+		}
+		if k >= len(all) || !all[k].Before(last) {
+			break
+		}
+		all[i] = all[k]
+		i = k
+	}
+	if len(all) > 0 {
+		all[i] = last
+	}
+	return top
+}

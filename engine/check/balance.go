@@ -46,11 +46,11 @@ func (c *Checker) Sweep(live iter.Seq[Live]) {
 		case r == isDone:
 			c.Complain(Final, l.Job, "the store has it %v, and it is done", l.State)
 			return
-		case seen[r-1]:
+		case seen[r]:
 			c.Complain(NoLoss, l.Job, "the store has it twice")
 			return
 		}
-		seen[r-1] = true
+		seen[r] = true
 		j := c.jobs.at(r)
 		if l.State != j.state || l.Tenant != j.tenant || l.State != engine.InFlight && l.Class != j.class {
 			c.Complain(NoLoss, l.Job, "the store has it %v, as %v of tenant %d; recorded was %v, as %v of tenant %d",
@@ -83,7 +83,9 @@ func (c *Checker) Settle() {
 			c.Complain(Starvation, j.id, "it has waited for %v, and waits still", waited)
 		}
 		if j.state == engine.Ready {
-			c.explained(j)
+			if c.d.explained && c.loadExplains(&subject{j: j}) {
+				c.hold(Starvation, Explained)
+			}
 		}
 		if isLive(j.state) && !c.mayBeLost(j) {
 			c.Complain(Liveness, j.id, "it is %v, after %d deliveries", j.state, j.delivery)
@@ -104,7 +106,7 @@ func (c *Checker) Released(node int32, held, idle int) {
 	if c.breach != nil {
 		return
 	}
-	c.parts[Releases]++ // Settle has counted the run
+	c.probes[Releases]++ // Settle has counted the run
 	n, lease := &c.nodes[node], &c.rules.Node.Lease
 	if lease.LateClaim == engine.ReturnLate && n.life == 1 && !n.wasStopped && !c.rules.Sheds && n.late > 0 {
 		c.hold(Recovery, LateReturns)

@@ -25,9 +25,18 @@ func (b *Breach) Error() string {
 	return fmt.Sprintf("%v broke at %v%s: %s (%s)", b.Invariant, time.Duration(b.At), who, b.What, b.Invariant.Says())
 }
 
-// complain keeps a breach by e, unless there is one already or it does not count.
-func (c *Checker) complain(i Invariant, e *engine.Event, format string, arguments ...any) {
+// complain keeps a breach by the event that is being checked, unless there is one already
+// or it does not count. It returns true: a rule was held.
+func (c *Checker) complain(i Invariant, format string, arguments ...any) bool {
+	e := c.at.Event
 	c.Complain(i, e.Job, "%v by node %d: %s", e.Kind, e.Node, fmt.Sprintf(format, arguments...))
+	return true
+}
+
+// astray is complain for an event that nothing can follow from.
+func (c *Checker) astray(i Invariant, format string, arguments ...any) bool {
+	c.at.lost = true
+	return c.complain(i, format, arguments...)
 }
 
 // Complain keeps a breach that the caller has found, of job or of none (0), now. The
@@ -64,20 +73,14 @@ func (h *History) Record(e *engine.Event) {
 	if e.At > h.Until {
 		return
 	}
-	switch e.Kind {
-	case engine.NodeUp, engine.NodeDown, engine.NodePause, engine.NodeWake:
-		if !h.nodes[e.Node] {
-			return
-		}
-	default:
-		if e.Job != h.Job || h.Job == 0 {
-			return
-		}
-		if h.nodes == nil {
-			h.nodes = make(map[int32]bool)
-		}
-		h.nodes[e.Node] = true
+	machine := e.Kind >= engine.NodeUp && e.Kind <= engine.NodeWake
+	switch {
+	case machine && !h.nodes[e.Node], !machine && (e.Job != h.Job || h.Job == 0):
+		return
+	case h.nodes == nil:
+		h.nodes = make(map[int32]bool)
 	}
+	h.nodes[e.Node] = true
 	if len(h.events) == 2*mostHistory {
 		h.events = append(h.events[:0], h.events[mostHistory:]...)
 	}

@@ -7,11 +7,14 @@ import (
 )
 
 // Checker is an engine.Recorder that follows a run and keeps the first breach of an
-// invariant. It belongs to one run.
+// invariant. It belongs to one run. At each event it asks the rules for that kind of event,
+// then follows what the event did to jobs and processes.
 type Checker struct {
 	rules Rules
 	d     derived
-	next  engine.Recorder // may be nil
+	asked [numKinds][]rule // in the order of the table
+	next  engine.Recorder  // may be nil
+	at    subject          // the event that is being checked
 
 	jobs         jobs
 	nodes        []node
@@ -29,8 +32,18 @@ type Checker struct {
 
 	events [engine.NumEventKinds]int64
 	checks [NumInvariants]int64
-	parts  [NumParts]int64
+	probes [NumProbes + 1]int64 // the last: of rules that are no probes
 	breach *Breach
+}
+
+// subject is an event and whom it is about.
+type subject struct {
+	*engine.Event
+	n    *node // nil: none in particular
+	r    ref
+	j    *job       // nil: none, or it is done
+	x    *execution // of an event of an execution: what runs in its slot
+	lost bool       // it makes no sense, and nothing follows from it
 }
 
 // New returns a Checker that holds a run to r and passes what it records on to next,
@@ -38,12 +51,19 @@ type Checker struct {
 func New(r Rules, next engine.Recorder) *Checker {
 	r.Store = r.Store.Complete()
 	c := &Checker{rules: r, d: r.derive(), next: next, nodes: make([]node, r.Nodes), ready: engine.Never}
-	c.running = make([]int, len(r.Store.MaxRunning))
+	c.running, c.jobs.rows = make([]int, len(r.Store.MaxRunning)), make([]job, 1)
 	if r.Serial != nil {
 		c.latest = make(map[uint32]engine.JobID)
 	}
 	for i := range c.nodes {
 		c.nodes[i].idleSince = engine.Never
+	}
+	for _, rule := range r.table(&c.d) {
+		for k := range c.asked {
+			if rule.on>>k&1 != 0 && rule.when {
+				c.asked[k] = append(c.asked[k], rule)
+			}
+		}
 	}
 	return c
 }
@@ -69,139 +89,119 @@ func (c *Checker) Record(e *engine.Event) {
 
 func (c *Checker) check(e *engine.Event) {
 	c.events[e.Kind]++
-	if e.At < c.now {
-		c.complain(Determinism, e, "time goes back from %v", time.Duration(c.now))
-	}
 	if c.now < c.rules.Calm && e.At >= c.rules.Calm {
 		c.load.spend(c.rules.Calm)
 		c.load.calm, c.load.before = c.load.idled, c.load.begun
 	}
+	s := &c.at
+	*s = subject{Event: e}
+	if e.Node >= 0 && int(e.Node) < len(c.nodes) {
+		s.n = &c.nodes[e.Node]
+	}
+	if e.At < c.now {
+		c.complain(Determinism, "time goes back from %v", time.Duration(c.now))
+	}
 	c.now = e.At
-	c.calm(e)
+	c.prepare(s)
+	if c.now >= c.rules.Calm {
+		c.ask(s, inCalm)
+	}
+	kind := int(e.Kind)
 	if e.Kind == engine.Called {
-		c.onCalled(e)
+		kind = firstCall + int(e.Op)
+	}
+	if c.ask(s, kind); !s.lost {
+		c.follow(s)
+	}
+}
+
+// ask holds an event against the rules for its kind, until it makes no sense.
+func (c *Checker) ask(s *subject, kind int) {
+	asked := c.asked[kind]
+	for i := range asked {
+		if asked[i].asks(c, s) {
+			c.hold(asked[i].invariant, asked[i].probe)
+		}
+		if s.lost {
+			return
+		}
+	}
+}
+
+// prepare finds whom an event is about.
+func (c *Checker) prepare(s *subject) {
+	if s.Job == 0 {
 		return
 	}
-	if e.Job == 0 {
-		c.onMachine(e)
-		return
+	if s.r = c.jobs.find(s.Job); s.r != noRef && s.r != isDone {
+		s.j = c.jobs.at(s.r)
 	}
-	r := c.jobs.find(e.Job)
-	if e.Error == engine.Canceled && (e.Kind == engine.Returned || e.Kind == engine.Fenced || e.Kind == engine.GaveUp) {
-		c.nodes[e.Node].back++
-	}
-	switch e.Kind {
-	case engine.Enqueued:
-		c.onEnqueued(e, r)
-		return
+	switch s.Kind {
 	case engine.Started, engine.Finished, engine.TimedOut, engine.Aborted:
-		c.onExecution(e, r)
-		return
-	case engine.GaveUp:
-		c.onGaveUp(e, r)
-		return
-	case engine.LeaseLost: // what an engine believes
-		c.onLeaseLost(e, r)
-		return
+		for len(s.n.slots) <= int(s.Slot) {
+			s.n.slots = append(s.n.slots, execution{})
+		}
+		s.x = &s.n.slots[s.Slot]
+	case engine.Returned, engine.Fenced, engine.GaveUp:
+		if s.Error == engine.Canceled {
+			s.n.back++
+		}
 	}
-	c.checks[NoLoss]++
-	if r == noRef {
-		c.complain(NoLoss, e, "no such job was enqueued")
-		return
+	if j := s.j; j != nil && committed>>s.Kind&1 != 0 && j.state != engine.Dead && s.From != engine.InFlight && c.d.asRead(s.Event) {
+		c.recovered(j) // what was in flight when it was read
 	}
-	if c.isOver(e, r) {
-		return
-	}
-	j := c.jobs.at(r)
-	switch e.Kind {
+}
+
+// follow brings what is known up to date after an event.
+func (c *Checker) follow(s *subject) {
+	j := s.j
+	switch s.Kind {
+	case engine.Called:
+		c.followCall(s)
+	case engine.Enqueued:
+		c.followEnqueued(s)
 	case engine.Promoted:
-		c.onPromoted(e, j)
-	case engine.Leased:
-		c.onLeased(e, r, j)
-	case engine.LeaseTaken:
-		c.onTaken(e, r, j)
-	case engine.LeaseForgotten:
-		c.onForgotten(e, r, j)
-	case engine.Acked, engine.Nacked, engine.Buried, engine.Returned:
-		c.onCommitted(e, r, j)
-	case engine.Fenced:
-		c.onFenced(e, j)
-	case engine.Extended, engine.ExtendRefused:
-		c.onExtended(e, r, j)
-	case engine.Redriven:
-		c.onRedriven(e, j)
-	}
-}
-
-// isOver deals with what is said of a job that has ended: it reports whether that was
-// all there is to say.
-func (c *Checker) isOver(e *engine.Event, r ref) bool {
-	state := engine.Done
-	if r != isDone {
-		if state = c.jobs.at(r).state; state != engine.Dead {
-			return false
-		}
-	}
-	c.checks[Final]++
-	switch {
-	case e.Kind == engine.Fenced, e.Kind == engine.ExtendRefused:
-	case e.Kind == engine.Redriven && state == engine.Dead:
-		return false
-	default:
-		c.complain(Final, e, "it is %v", state)
-	}
-	return true
-}
-
-// toReady counts a job that becomes ready, as class.
-func (c *Checker) toReady(j *job, class engine.Class, since engine.Time) {
-	j.state, j.class, j.ready, j.usual = engine.Ready, class, since, !j.odd
-	j.odd = false
-	if c.d.explained {
-		c.load.spend(c.now)
-		j.since, j.idled, j.others = c.now, c.load.idled, c.load.begun
-	}
-	if c.counts.Ready[engine.Fresh]+c.counts.Ready[engine.Retry] == 0 {
-		c.ready = c.now
-	}
-	c.counts.Ready[class]++
-	c.rank(j, 1)
-}
-
-// leave takes a job out of the counts of the state that it is in.
-func (c *Checker) leave(r ref, j *job) {
-	switch j.state {
-	case engine.Ready:
-		c.counts.Ready[j.class]--
-		c.rank(j, -1)
-		if c.counts.Ready[engine.Fresh]+c.counts.Ready[engine.Retry] == 0 {
-			c.ready = engine.Never
-		}
-	case engine.Waiting:
 		c.counts.Waiting[j.class]--
-	case engine.InFlight:
-		c.counts.InFlight[inFlightAs(j)]--
-		if !j.forgotten {
-			c.jobs.delist(r)
+		c.toReady(j, j.class, j.ready)
+	case engine.Leased:
+		c.followLeased(s)
+	case engine.LeaseTaken:
+		c.leave(s.r, j)
+		c.recovered(j)
+		j.reaped, j.forgotten, j.claimed, j.token = true, false, s.At, s.Token
+		c.enter(s.r, j)
+	case engine.LeaseForgotten:
+		c.jobs.delist(s.r) // it has no end
+		j.forgotten = true
+	case engine.Acked, engine.Nacked, engine.Buried, engine.Returned:
+		c.followCommitted(s)
+	case engine.Fenced, engine.GaveUp:
+		c.drops(s)
+	case engine.LeaseLost: // what an engine believes
+		c.drops(s)
+		if slots := s.n.slots; int(s.Slot) < len(slots) {
+			if x := &slots[s.Slot]; x.job == s.Job && x.delivery == s.Delivery {
+				if x.over = true; x.told == 0 { // it does not time out any more
+					x.told = c.now
+				}
+			}
 		}
-		c.uncount(j)
-		c.nodes[j.node].onSaid(j)
-	case engine.Dead:
-		c.counts.Dead--
-	}
-}
-
-// inFlightAs is the class that a job in flight counts as.
-func inFlightAs(j *job) engine.Class {
-	if j.delivery > 1 {
-		return engine.Retry
-	}
-	return engine.Fresh
-}
-
-// uncount takes a job out of those that a limit on its kind counts.
-func (c *Checker) uncount(j *job) {
-	if !j.reaped && int(j.kind) < len(c.running) {
-		c.running[j.kind]--
+	case engine.Extended, engine.ExtendRefused:
+		if s.Token == j.token {
+			j.asked = s.At
+		}
+		if s.Kind == engine.Extended {
+			j.untimed = c.rules.Node.Lease.AckAtStart
+			c.jobs.delist(s.r)
+			c.jobs.enlist(s.r, s.At)
+		}
+	case engine.Redriven:
+		c.followRedriven(s)
+	case engine.Started:
+		c.followStarted(s)
+	case engine.Finished, engine.TimedOut, engine.Aborted:
+		c.followEnded(s)
+	default:
+		c.followMachine(s)
 	}
 }

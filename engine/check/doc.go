@@ -23,7 +23,6 @@ package check
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -91,21 +90,17 @@ func (s Set) With(i Invariant) Set { return s | 1<<i }
 
 // ParseSet reads the numbers of invariants, separated by commas: "I-1,I-6" or "1,6".
 func ParseSet(text string) (Set, error) {
-	var names []string
-	for i := Conservation; i < NumInvariants; i++ {
-		names = append(names, i.String())
-	}
 	set := Set(0)
 	for word := range strings.SplitSeq(text, ",") {
-		word = strings.ToUpper(strings.TrimSpace(word))
-		if !strings.HasPrefix(word, "I-") {
-			word = "I-" + word
+		word = "I-" + strings.TrimPrefix(strings.ToUpper(strings.TrimSpace(word)), "I-")
+		i := Conservation
+		for i < NumInvariants && i.String() != word {
+			i++
 		}
-		at := slices.Index(names, word)
-		if at < 0 {
-			return 0, fmt.Errorf("no invariant is called %q: there are %s to %s", strings.TrimPrefix(word, "I-"), names[0], names[len(names)-1])
+		if i == NumInvariants {
+			return 0, fmt.Errorf("no invariant is called %q: there are %v to %v", strings.TrimPrefix(word, "I-"), Conservation, NumInvariants-1)
 		}
-		set = set.With(Conservation + Invariant(at))
+		set = set.With(i)
 	}
 	return set, nil
 }

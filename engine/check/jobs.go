@@ -1,10 +1,6 @@
 package check
 
-import (
-	"time"
-
-	"qsim/engine"
-)
+import "qsim/engine"
 
 // job is what is known of a live or dead job.
 type job struct {
@@ -69,17 +65,16 @@ const (
 
 // jobs holds a row for each job that is not done, and remembers those that are.
 type jobs struct {
+	// rows begin with one that is no job: the ends of the list of those in flight, whose
+	// lease was renewed longest ago first.
 	rows []job
 	free []ref
 	keys []engine.JobID // open addressing, a power of two long; 0 is no job
 	refs []ref
 	used int
-
-	// Those in flight, whose lease was renewed longest ago first.
-	head, tail ref
 }
 
-func (t *jobs) at(r ref) *job { return &t.rows[r-1] }
+func (t *jobs) at(r ref) *job { return &t.rows[r] }
 
 // place is where id is in the index, or would be.
 func (t *jobs) place(id engine.JobID) int {
@@ -97,11 +92,7 @@ func (t *jobs) find(id engine.JobID) ref {
 	if len(t.keys) == 0 {
 		return noRef
 	}
-	i := t.place(id)
-	if t.keys[i] == 0 {
-		return noRef
-	}
-	return t.refs[i]
+	return t.refs[t.place(id)] // of no job: noRef
 }
 
 // add makes a row for id, which is not 0 and has none.
@@ -111,7 +102,7 @@ func (t *jobs) add(id engine.JobID) ref {
 	}
 	if n := len(t.free); n == 0 {
 		t.rows = append(t.rows, job{})
-		t.free = append(t.free, ref(len(t.rows)))
+		t.free = append(t.free, ref(len(t.rows)-1))
 	}
 	r := t.free[len(t.free)-1]
 	t.free = t.free[:len(t.free)-1]
@@ -143,28 +134,14 @@ func (t *jobs) finish(r ref) {
 
 // enlist puts a job in flight behind all others.
 func (t *jobs) enlist(r ref, now engine.Time) {
-	j := t.at(r)
-	j.renewed, j.prev, j.next = now, t.tail, noRef
-	if t.tail == noRef {
-		t.head = r
-	} else {
-		t.at(t.tail).next = r
-	}
-	t.tail = r
+	j, ends := t.at(r), t.at(noRef)
+	j.renewed, j.prev, j.next = now, ends.prev, noRef
+	t.at(ends.prev).next, ends.prev = r, r
 }
 
 func (t *jobs) delist(r ref) {
 	j := t.at(r)
-	if j.prev == noRef {
-		t.head = j.next
-	} else {
-		t.at(j.prev).next = j.next
-	}
-	if j.next == noRef {
-		t.tail = j.prev
-	} else {
-		t.at(j.next).prev = j.prev
-	}
+	t.at(j.prev).next, t.at(j.next).prev = j.next, j.prev
 }
 
 // bit is where a delivery is in the masks of a job.
@@ -182,5 +159,3 @@ func (j *job) lapsed(d *derived, now engine.Time) bool {
 func (j *job) mayLapse(d *derived, now engine.Time) bool {
 	return d.lapse != engine.Forever && (!d.timed || j.untimed || j.lapsed(d, now))
 }
-
-func (j *job) waitedAt(now engine.Time) time.Duration { return max(0, now.Sub(j.ready)) }

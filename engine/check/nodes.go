@@ -1,8 +1,6 @@
 package check
 
 import (
-	"time"
-
 	"qsim/engine"
 )
 
@@ -27,14 +25,12 @@ type node struct {
 	late, back      int32       // jobs that came late in this life, and jobs that it handed back
 	wasStopped      bool        // it was told to stop in this life
 	owing           owing
-	starts, extends int           // in this life: executions that began, and calls for longer leases
-	debt            time.Duration // how far its claims are ahead of Fetch.Cooldown
-	claimedAt       engine.Time   // its latest claim
-	inVain          time.Duration // how far its recoveries that bring nothing are ahead of what they may be
-	inVainAt        engine.Time   // the latest of those
-	movedAt         int64         // what had happened to leases by then
-	holding         bool          // it held what it had not begun when it was told to stop
-	idleSince       engine.Time   // since when it has idle workers and has claimed nothing; Never: it has none
+	starts, extends int         // in this life: executions that began, and calls for longer leases
+	claims          pace        // ahead of Fetch.Cooldown
+	inVain          pace        // its recoveries that bring nothing, ahead of what they may be
+	movedAt         int64       // what had happened to leases by then
+	holding         bool        // it held what it had not begun when it was told to stop
+	idleSince       engine.Time // since when it has idle workers and has claimed nothing; Never: it has none
 }
 
 // execution is what runs in a slot.
@@ -47,205 +43,181 @@ type execution struct {
 	told     engine.Time // when it was told to stop; 0: it was not
 }
 
-// onMachine follows processes.
-func (c *Checker) onMachine(e *engine.Event) {
-	if e.Node < 0 {
+// owing counts the outcomes of a node that the store does not have, by whether its latest
+// claim came before the execution ended: how many there are at least when it claims again.
+type owing struct {
+	turn       uint32 // how many claims there were
+	since, all int    // of those that ended since the latest, and before
+}
+
+// owes counts an outcome that is to be committed.
+func (n *node) owes(j *job, token engine.Token, at engine.Time) {
+	if j != nil && j.token == token && j.owed == 0 && j.state == engine.InFlight {
+		n.owing.since++
+		j.finished = at
+		j.owed, j.turn = n.life, n.owing.turn
+	}
+}
+
+// toldOf counts that the store has an outcome, or that it will never have it.
+func (n *node) toldOf(j *job) {
+	if j.owed == n.life && j.owed != 0 {
+		if j.turn == n.owing.turn {
+			n.owing.since--
+		} else {
+			n.owing.all--
+		}
+	}
+	j.owed = 0
+}
+
+// followMachine follows processes.
+func (c *Checker) followMachine(s *subject) {
+	n := s.n
+	if n == nil {
 		return
 	}
-	n := &c.nodes[e.Node]
-	c.reaps.forget(e.Kind)
-	defer c.idles(n)
-	switch e.Kind {
+	switch s.Kind {
 	case engine.NodeUp:
-		n.life++
-		n.up, n.frozen, n.returnsLate, n.idleSince = true, false, false, c.now
-		n.stopped, n.unheard, n.began, n.missed, n.busiest = engine.Never, false, c.now, c.now, 0
-		n.late, n.back, n.wasStopped, n.owing = 0, 0, false, owing{}
-		n.starts, n.extends, n.debt, n.inVain = 0, 0, 0, 0
-		c.startsUp(n)
-	case engine.NodeDown:
-		if n.busy != 0 {
-			c.complain(Effects, e, "%d executions go on without it", n.busy)
+		*n = node{life: n.life + 1, up: true, slots: n.slots, woke: n.woke, lateAt: n.lateAt, busy: n.busy, retries: n.retries, asked: n.asked, idles: n.idles,
+			claims: pace{at: n.claims.at}, inVain: pace{at: n.inVain.at}, movedAt: n.movedAt, holding: n.holding,
+			stopped: engine.Never, began: c.now, missed: c.now, idleSince: c.now, reapBy: engine.Never}
+		r := &c.rules.Node.Reaper
+		if r.OnStart && !r.Off && r.Owner == engine.EveryNode && c.heard(c.now) && (!c.rules.Stalls || c.now >= c.rules.Calm) {
+			n.reapBy = c.now.Add(c.rules.Trip)
 		}
-		c.handedBack(e, n)
+	case engine.NodeDown:
 		n.up, n.idleSince = false, engine.Never
-		c.claim.onUnheard(e.Node, c.now)
+		c.claim.onUnheard(s.Node, c.now)
 	case engine.NodePause:
 		n.reapBy = engine.Never
 		n.frozen, n.idleSince, n.stopped = true, engine.Never, engine.Never
 	case engine.NodeWake:
 		n.frozen, n.woke, n.missed = false, c.now, c.now
-		n.rest(c)
+		c.rests(n)
 	case engine.RefusedLate:
 		n.returnsLate, n.lateAt, n.missed = true, c.now, c.now
-		n.late += e.Count
-		c.claim.onUnheard(e.Node, c.now)
+		n.late += s.Count
+		c.claim.onUnheard(s.Node, c.now)
 	case engine.CallTimedOut:
-		n.unheard = n.unheard || e.Op == engine.OpClaim || e.Op == engine.OpCommit
-		if e.Op == engine.OpClaim {
+		n.unheard = n.unheard || s.Op == engine.OpClaim || s.Op == engine.OpCommit
+		if s.Op == engine.OpClaim {
 			n.missed = c.now
-			c.claim.onUnheard(e.Node, c.now)
+			c.claim.onUnheard(s.Node, c.now)
 		}
 	}
+	if s.Kind >= engine.NodeUp && s.Kind <= engine.NodeWake {
+		c.reaps = reaps{} // who leads may have changed
+	}
+	c.idles(n)
 }
 
-// rest notes that the node has been idle since now, if it is.
-func (n *node) rest(c *Checker) {
+// rests notes that a node has been idle since now, if it is.
+func (c *Checker) rests(n *node) {
 	n.idleSince = engine.Never
 	if n.up && !n.frozen && n.busy < c.rules.Node.Workers {
 		n.idleSince = c.now
 	}
 }
 
-func (c *Checker) onExecution(e *engine.Event, r ref) {
-	c.checks[Effects]++
-	if r == noRef {
-		c.complain(NoLoss, e, "no such job was enqueued")
-		return
-	}
-	n := &c.nodes[e.Node]
-	for len(n.slots) <= int(e.Slot) {
-		n.slots = append(n.slots, execution{})
-	}
-	x := &n.slots[e.Slot]
-	var j *job
-	if r != isDone {
-		j = c.jobs.at(r)
-	}
-	if e.Kind == engine.Started {
-		c.onStarted(e, n, x, j)
-		return
-	}
-	if x.job != e.Job || x.delivery != e.Delivery {
-		c.complain(Effects, e, "job %d runs in slot %d, in delivery %d", x.job, e.Slot, x.delivery)
-		return
-	}
-	if j != nil && e.Delivery > j.delivery-64 {
-		switch {
-		case e.Kind == engine.Finished && e.Error == engine.NoError:
-			j.succeeded |= bit(e.Delivery)
-		case e.Kind != engine.Aborted:
-			j.failed |= bit(e.Delivery)
-		}
-	}
-	c.onTime(e, n, x)
-	if !x.over {
-		c.beats(n, j, e.Token, x.started)
-		if e.Kind != engine.Aborted {
-			n.onEnded(j, e.Token, c.now)
-		}
-	}
-	if e.Kind == engine.TimedOut {
-		x.over, x.told = true, c.now
-		return
-	}
-	c.obeys(e, n, x)
-	if x.class == engine.Retry {
-		n.retries--
-	}
-	*x = execution{}
-	if n.busy--; n.busy == c.rules.Node.Workers-1 {
-		n.rest(c)
-	}
-	c.idles(n)
-}
-
-func (c *Checker) onStarted(e *engine.Event, n *node, x *execution, j *job) {
-	switch {
-	case x.job != 0:
-		c.complain(Effects, e, "job %d runs in slot %d", x.job, e.Slot)
-	case n.busy == c.rules.Node.Workers:
-		c.complain(Effects, e, "all %d workers are busy", n.busy)
-	case !n.up || n.frozen:
-		c.complain(Effects, e, "the process does not run")
-	}
+func (c *Checker) followStarted(s *subject) {
+	n, j := s.n, s.j
 	if j != nil {
-		c.checks[Deliveries]++
-		switch {
-		case e.Token == j.token && j.state == engine.InFlight && c.rules.Store.Held && c.now < j.ready:
-			c.complain(Due, e, "it is due at %v", time.Duration(j.ready))
-		case e.Token > j.token || e.Delivery > j.delivery:
-			c.complain(Leases, e, "its latest token is %d, its latest delivery %d", j.token, j.delivery)
-		case e.Delivery > j.delivery-64 && j.begun&bit(e.Delivery) != 0:
-			c.complain(Deliveries, e, "delivery %d has begun before", e.Delivery)
-		}
-		j.begun |= bit(e.Delivery)
-		if e.Token == j.token {
+		j.begun |= bit(s.Delivery)
+		if s.Token == j.token {
 			j.started = c.now
-		}
-		if !n.returnsLate {
-			c.beats(n, j, e.Token, j.claimed.Add(c.rules.Trip))
-		}
-		if e.Token == j.token && n.lateAt != c.now {
-			c.claim.onHeard(e.Node, j.claimed)
+			if n.lateAt != c.now {
+				c.claim.onHeard(s.Node, j.claimed)
+			}
 		}
 	}
-	*x = execution{e.Job, e.Delivery, e.Class, e.At, false, 0}
+	*s.x = execution{job: s.Job, delivery: s.Delivery, class: s.Class, started: s.At}
 	if n.busy++; n.busy >= c.rules.Node.Workers {
 		n.idleSince = engine.Never
 	}
 	n.busiest = max(n.busiest, n.busy)
 	n.starts++
+	if s.Class == engine.Retry {
+		n.retries++
+	}
 	c.load.begun++
 	c.idles(n)
-	if e.Class != engine.Retry {
+}
+
+// followEnded follows an execution that ends, or goes on although it has timed out.
+func (c *Checker) followEnded(s *subject) {
+	n, x, j := s.n, s.x, s.j
+	if j != nil && s.Delivery > j.delivery-64 {
+		switch {
+		case s.Kind == engine.Finished && s.Error == engine.NoError:
+			j.succeeded |= bit(s.Delivery)
+		case s.Kind != engine.Aborted:
+			j.failed |= bit(s.Delivery)
+		}
+	}
+	if !x.over && s.Kind != engine.Aborted {
+		n.owes(j, s.Token, c.now)
+	}
+	if s.Kind == engine.TimedOut {
+		x.over, x.told = true, c.now
 		return
 	}
-	n.retries++
-	if c.rules.Capped {
-		c.checks[Shares]++
-		if n.retries > c.rules.RetryCap {
-			c.complain(Shares, e, "%d retries run there, and %d may", n.retries, c.rules.RetryCap)
-		}
+	if x.class == engine.Retry {
+		n.retries--
+	}
+	*x = execution{}
+	if n.busy--; n.busy == c.rules.Node.Workers-1 {
+		c.rests(n)
+	}
+	c.idles(n)
+}
+
+// load is what workers have done: a job that waits is explained by what they do meanwhile.
+type load struct {
+	idle   int     // workers that run nothing, of processes that run and were not told to stop
+	idled  float64 // nanoseconds, of all of them, up to at
+	at     engine.Time
+	begun  int64   // executions
+	calm   float64 // idled at Rules.Calm
+	before int64   // begun then
+}
+
+// spend counts the time up to now.
+func (l *load) spend(now engine.Time) {
+	l.idled += float64(now-l.at) * float64(l.idle)
+	l.at = now
+}
+
+// idles counts the idle workers of a node anew after an event.
+func (c *Checker) idles(n *node) {
+	if !c.d.explained {
+		return
+	}
+	idle := 0
+	if n.up && !n.frozen && n.stopped == engine.Never {
+		idle = max(0, c.rules.Node.Workers-n.busy)
+	}
+	if idle != n.idles {
+		c.load.spend(c.now)
+		c.load.idle += idle - n.idles
+		n.idles = idle
 	}
 }
 
-// calm checks what holds once nothing goes wrong any more.
-func (c *Checker) calm(e *engine.Event) {
-	if c.now < c.rules.Calm {
-		return
-	}
-	if c.d.idle && c.ready != engine.Never {
-		from := max(c.ready, c.rules.Calm)
-		for i := range c.nodes {
-			since := c.nodes[i].idleSince
-			if since == engine.Never {
-				continue
-			}
-			c.checks[Idleness]++
-			if c.now.Sub(max(since, from)) > c.rules.Idle {
-				c.Complain(Idleness, 0, "node %d has had idle workers and claimed nothing since %v, and jobs were ready", i, time.Duration(max(since, from)))
-			}
-		}
-	}
-	if head := c.jobs.head; head != noRef && c.d.lastTaken > 0 {
-		j := c.jobs.at(head)
-		at := max(j.ended(&c.d), c.rules.Calm)
-		if j.untimed || c.now <= at {
-			return
-		}
-		c.checks[Recovery]++
-		if c.now.Sub(at) > c.d.lastTaken+c.rules.RecoverEach*time.Duration(c.mostInFlight/max(1, c.rules.Node.Reaper.Batch)) {
-			c.Complain(Recovery, j.id, "its lease ended at %v, and nobody takes it", time.Duration(j.ended(&c.d)))
-		}
+// Stopped tells that a process was told to stop at a time: it is to hand back what it holds
+// and does not run.
+func (c *Checker) Stopped(node int32, at engine.Time) {
+	n := &c.nodes[node]
+	n.stopped, n.holding, n.wasStopped = at, false, true
+	c.idles(n)
+	for i := range c.jobs.rows {
+		n.holding = n.holding || c.ahead(&c.jobs.rows[i], node, n)
 	}
 }
 
-// Waits tightens, or promises, the longest that a job may be ready for before it is claimed.
-func (c *Checker) Waits(d time.Duration) {
-	if c.rules.Wait > 0 {
-		c.rules.Wait = d
-	}
-}
-
-// late checks that a job did not wait for too long.
-func (c *Checker) late(e *engine.Event, j *job) {
-	c.explained(j)
-	if c.rules.Wait == 0 || c.now < c.rules.Calm {
-		return
-	}
-	c.checks[Starvation]++
-	if waited := c.now.Sub(max(j.ready, c.rules.Calm)); waited > c.rules.Wait {
-		c.complain(Starvation, e, "it waited for %v", waited)
-	}
+// ahead reports whether a node has claimed a job, was told so before it was told to stop,
+// and has not begun it.
+func (c *Checker) ahead(j *job, node int32, n *node) bool {
+	return j.state == engine.InFlight && j.node == node && j.life == n.life && !j.reaped && !j.forgotten &&
+		j.begun&bit(j.delivery) == 0 && j.claimed.Add(c.rules.Node.CallTimeout) <= n.stopped
 }

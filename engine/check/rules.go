@@ -111,46 +111,183 @@ func (r *Retry) isFree(e engine.ErrorKind) bool { return slices.Contains(r.Free,
 
 // derived is what Rules come to.
 type derived struct {
-	fenced    bool          // only who holds the current token changes a job in flight
+	fenced    bool          // only who holds the current token changes a job in flight: limits on attempts hold
+	known     bool          // how long calls take that nothing disturbs
+	limited   bool          // there are limits on what is in flight
+	whole     bool          // every ready job may be claimed
+	idle      bool          // workers are not idle for long while jobs are ready
+	shares    bool          // fresh jobs get a share of claims
+	fills     bool          // claims bring what there is room for
+	explained bool          // what workers do explains how long jobs wait
+	ranked    bool          // the most urgent jobs of a class come first
+	aged      bool          // jobs of a kind come by their age
+	guarded   bool          // the reaper reads leases first, and takes them under a guard of its own
 	ttl       time.Duration // of every lease
 	timed     bool          // a lease ends ttl after it was granted or extended, by the store's clock
 	lapse     time.Duration // so long after that the holder has lost it; Forever: only when it is taken
-	attempts  bool          // limits on attempts hold
-	bounded   bool          // there are limits on what is in flight
-	shares    bool
-	idle      bool
-	rooms     bool
-	explained bool
-	ranked    bool
-	aged      bool
-	lastTaken time.Duration // from the end of a lease to its recovery, in calm
+	way       time.Duration // see Rules.Way
 	led       time.Duration // another node that reaped between two calls of one must have led for longer; 0: whoever likes reaps
 }
 
 func (r *Rules) derive() derived {
-	l, g := &r.Node.Lease, r.Node.Reaper.Guard
-	d := derived{ttl: l.TTL, lapse: engine.Forever}
+	l, reaper := &r.Node.Lease, &r.Node.Reaper
+	g := reaper.Guard
+	d := derived{ttl: l.TTL, lapse: engine.Forever, guarded: g != engine.FenceDefault, known: r.Trip > 0 && r.Heard > 0}
 	d.fenced = r.Store.Fence == engine.FenceToken && (g == engine.FenceDefault || g == engine.FenceToken)
 	d.timed = !l.Local && !l.OfNode && !l.AckAtStart
 	if r.Store.LapseAfter >= 0 {
 		d.lapse = r.Store.LapseAfter
 	}
-	d.attempts = d.fenced
-	d.bounded = r.Store.MaxInFlight > 0 || slices.ContainsFunc(r.Store.MaxRunning, func(n int) bool { return n > 0 })
-	// Jobs that may not be claimed although they are ready make a class look empty.
-	whole := !d.bounded && r.Serial == nil && !r.Keyed && !r.Store.Held
-	d.shares = r.ShareDen > 0 && whole
-	d.idle = r.Idle > 0 && whole && r.Node.Fetch.Cooldown == 0 && !r.LostInFlight
-	d.ranked = r.Ranked && r.Priority != nil && whole
-	d.aged = r.Aged && whole && r.Store.Place == engine.PlaceDue
-	d.rooms = r.Conserving && r.Trip > 0 && r.Heard > 0 && whole && !r.Sheds && r.Node.Lease.LateClaim != engine.RunLate
-	d.explained = r.Between > 0 && d.idle && r.Conserving
-	d.lastTaken = r.Recover
-	if !d.timed || r.Node.Reaper.Off || r.LostInFlight {
-		d.lastTaken = 0
+	if d.way = r.Way; d.way == 0 {
+		d.way = r.Trip
 	}
-	if r.Settled > 0 && r.Nodes > 1 && r.Node.Reaper.Owner == engine.LeaderOnly && !r.Node.Reaper.Off {
+	d.limited = r.Store.MaxInFlight > 0 || slices.ContainsFunc(r.Store.MaxRunning, func(n int) bool { return n > 0 })
+	// Jobs that may not be claimed although they are ready make a class look empty.
+	d.whole = !d.limited && r.Serial == nil && !r.Keyed && !r.Store.Held
+	d.shares = r.ShareDen > 0 && d.whole
+	d.fills = r.Conserving && d.known && d.whole && !r.Sheds && l.LateClaim != engine.RunLate
+	d.idle = r.Idle > 0 && d.whole && r.Node.Fetch.Cooldown == 0 && !r.LostInFlight
+	d.explained = r.Between > 0 && d.idle && r.Conserving
+	d.ranked = r.Ranked && r.Priority != nil && d.whole
+	d.aged = r.Aged && d.whole && r.Store.Place == engine.PlaceDue
+	if r.Settled > 0 && r.Nodes > 1 && reaper.Owner == engine.LeaderOnly && !reaper.Off {
 		d.led = r.Node.Leader.TTL * 2 / 3 // less what calls take
 	}
 	return d
+}
+
+// asRead reports whether e is a reaper's that had read the lease before it took it.
+func (d *derived) asRead(e *engine.Event) bool { return d.guarded && e.Error == engine.LeaseExpired }
+
+// rule is one thing that must hold: asked at each event of some kinds, before what the event
+// did is followed.
+type rule struct {
+	invariant Invariant
+	probe     Probe
+	on        kinds
+	when      bool // it is promised, and something in the run may break it
+	// asks complains if the event breaks the rule, and reports whether the rule came into
+	// it. If nothing can follow from the event, it marks the event as lost.
+	asks func(c *Checker, s *subject) bool
+}
+
+// kinds is a set of event kinds; calls are told apart by their Op.
+type kinds uint64
+
+// firstCall is where calls begin in kinds, and inCalm stands for every event of the calm.
+const (
+	firstCall = int(engine.NumEventKinds)
+	inCalm    = firstCall + int(engine.NumOps)
+	numKinds  = inCalm + 1
+)
+
+func of(list ...engine.EventKind) (set kinds) {
+	for _, k := range list {
+		set |= 1 << k
+	}
+	return set
+}
+
+func calls(list ...engine.Op) (set kinds) {
+	for _, op := range list {
+		set |= 1 << (firstCall + int(op))
+	}
+	return set
+}
+
+var (
+	committed = of(engine.Acked, engine.Nacked, engine.Buried, engine.Returned)
+	stored    = committed | of(engine.Promoted, engine.Leased, engine.LeaseTaken, engine.LeaseForgotten,
+		engine.Fenced, engine.Extended, engine.ExtendRefused, engine.Redriven)
+	ended   = of(engine.Finished, engine.TimedOut, engine.Aborted)
+	leased  = of(engine.Leased)
+	taken   = of(engine.LeaseTaken)
+	started = of(engine.Started)
+	called  = calls(engine.OpClaim, engine.OpCommit, engine.OpExtend, engine.OpRecover, engine.OpPromote, engine.OpLead, engine.OpStats)
+)
+
+// table returns every rule that is asked at events, in the order in which they are: of
+// several that an event breaks, the first one tells.
+func (r *Rules) table(d *derived) []rule {
+	return slices.Concat(r.ofCalls(d), r.ofExecutions(d), r.ofLeases(d), r.ofOutcomes(d))
+}
+
+func (r *Rules) ofCalls(d *derived) []rule {
+	node, reaper := &r.Node, &r.Node.Reaper
+	claims, recovers, calm, down := calls(engine.OpClaim), calls(engine.OpRecover), kinds(1<<inCalm), of(engine.NodeDown)
+	looks := d.known && reaper.OnStart && !reaper.Off && reaper.Owner == engine.EveryNode
+	return []rule{
+		{Idleness, noProbe, calm, d.idle, (*Checker).claimsWhileReady},
+		{Recovery, noProbe, calm, r.Recover > 0 && d.timed && !reaper.Off && !r.LostInFlight, (*Checker).takesEndedLeases},
+		{Recovery, noProbe, recovers, d.led > 0, (*Checker).leaderReaps},
+		{Shares, noProbe, recovers, d.known, (*Checker).reapsSeldomInVain},
+		{Shares, noProbe, called, true, (*Checker).keepsToBatch},
+		{Recovery, noProbe, claims, d.known, (*Checker).stopsClaiming},
+		{Recovery, StartUps, called, looks, (*Checker).looksAtStart},
+		{Shares, noProbe, claims, d.known && d.fenced && node.Commit.Backpressure > 0, (*Checker).keepsToPressure},
+		{Shares, noProbe, claims, d.known && node.Fetch.Cooldown > 0, (*Checker).keepsToCooldown},
+		{Idleness, Capacity, called, d.fills, (*Checker).fillsRoom},
+		{Shares, noProbe, called, d.shares, (*Checker).sharesClaims},
+		{Effects, noProbe, down, true, (*Checker).diesWhole},
+		{Recovery, HandBacks, down, r.HandBack > 0 && d.fenced && d.timed, (*Checker).handsBack},
+	}
+}
+
+func (r *Rules) ofExecutions(d *derived) []rule {
+	beats := d.known && r.Node.Lease.Heartbeat > 0
+	return []rule{
+		{Effects, noProbe, ended | started, true, (*Checker).runsKnown},
+		{Deliveries, noProbe, started, true, (*Checker).beginsOnce},
+		{Leases, Heartbeats, started, beats, (*Checker).beatsBefore},
+		{Shares, noProbe, started, r.Capped, (*Checker).keepsToCap},
+		{Effects, noProbe, ended, len(r.Node.Kinds) > 0, (*Checker).timesOut},
+		{Leases, Heartbeats, ended, beats, (*Checker).beatsWhileRun},
+		{Effects, Obedience, of(engine.Finished, engine.Aborted), r.Heeds, (*Checker).obeys},
+	}
+}
+
+func (r *Rules) ofLeases(d *derived) []rule {
+	lease, promoted := &r.Node.Lease, of(engine.Promoted)
+	return []rule{
+		{NoLoss, noProbe, of(engine.Enqueued), true, (*Checker).isNew},
+		{NoLoss, noProbe, stored, true, (*Checker).goesOn},
+		{Due, noProbe, promoted, true, (*Checker).isDue},
+		{Due, noProbe, promoted, r.Promote > 0 && r.Store.Promoted, (*Checker).isPromotedInTime},
+		{Due, noProbe, leased, true, (*Checker).isReady},
+		{Deliveries, noProbe, leased, true, (*Checker).isNextDelivery},
+		{Recount, noProbe, leased, true, (*Checker).waitedSo},
+		{Due, noProbe, leased, r.Serial != nil, (*Checker).isFirstOfKey},
+		{Starvation, Explained, leased, d.explained, (*Checker).loadExplains},
+		{Starvation, noProbe, leased, r.Wait > 0, (*Checker).waitedBriefly},
+		{Due, noProbe, leased, d.aged, (*Checker).comesByAge},
+		{Due, Ranks, leased, d.ranked, (*Checker).isMostUrgent},
+		{Limit, noProbe, leased, d.fenced && len(r.Retries) > 0, (*Checker).mayBeTried},
+		{Leases, noProbe, leased, true, (*Checker).raisesToken},
+		{Due, noProbe, leased, d.limited, (*Checker).keepsToLimits},
+		{Leases, noProbe, taken, true, (*Checker).isTakeable},
+		{Leases, Heartbeats, taken, d.known && lease.Heartbeat > 0, (*Checker).beatsTillTaken},
+		{Leases, noProbe, taken, d.known && lease.AckAtStart, (*Checker).asksForEver},
+		{Atomicity, Commits, taken, d.known && r.Commits > 0, (*Checker).tellsInTime},
+		{Leases, noProbe, taken, true, (*Checker).raisesToken},
+		{Leases, noProbe, of(engine.LeaseForgotten), true, (*Checker).hadRecord},
+		{Leases, Heartbeats, of(engine.Extended), d.known && lease.Max > 0, (*Checker).isNotProlonged},
+		{Fencing, noProbe, of(engine.Extended, engine.ExtendRefused), true, (*Checker).extendsCurrent},
+	}
+}
+
+func (r *Rules) ofOutcomes(d *derived) []rule {
+	retries, buried, requeued := len(r.Retries) > 0, of(engine.Buried), of(engine.Nacked, engine.Returned)
+	return []rule{
+		{Fencing, noProbe, committed, true, (*Checker).passesFence},
+		{Effects, noProbe, committed, true, (*Checker).wasSo},
+		{Limit, noProbe, buried, retries && d.fenced, (*Checker).mayDie},
+		{Limit, Unfenced, buried, retries && !d.fenced, (*Checker).mayDie},
+		{Limit, noProbe, requeued, retries && d.fenced, (*Checker).mayGoOn},
+		{Limit, Unfenced, requeued, retries && !d.fenced, (*Checker).mayGoOn},
+		{Limit, noProbe, requeued, retries, (*Checker).burySuch},
+		{Delays, noProbe, of(engine.Nacked), retries && d.fenced, (*Checker).delaysSo},
+		{Fencing, noProbe, of(engine.Fenced), true, (*Checker).wasNotCurrent},
+		{Atomicity, noProbe, of(engine.Fenced), true, (*Checker).wasNotDone},
+		{Atomicity, noProbe, of(engine.GaveUp), true, (*Checker).mayGiveUp},
+	}
 }

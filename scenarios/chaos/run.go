@@ -24,7 +24,7 @@ type Report struct {
 	Checks [check.NumInvariants]int64
 	Kinds  [engine.NumEventKinds]int64 // events recorded, by kind
 	Faults [numFaultKinds]int64        // troubles that made a difference, by kind
-	Parts  [check.NumParts]int64       // how often parts of invariants were held
+	Parts  [check.NumProbes]int64      // how often parts of invariants were held
 
 	deadline engine.Time // by which every job had to end; 0: all had before
 }
@@ -144,7 +144,7 @@ func (r *runner) once(w *World, checked bool, history *check.History) (report Re
 	s = sim.New(set.config)
 	set.drive(s, checker, checked)
 	report.Breach, report.Checks, report.Kinds = checker.Breach(), checker.Checks(), checker.Events()
-	report.Parts = checker.Parts()
+	report.Parts = checker.Probes()
 	report.Faults, report.deadline = set.troubles(), set.due
 	report.Events, report.At, report.Digest = s.Events(), s.Now(), s.Digest()
 	return report, s

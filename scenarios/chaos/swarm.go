@@ -46,7 +46,7 @@ type Result struct {
 	Kinds   [engine.NumEventKinds]int64
 	Checks  [check.NumInvariants]int64
 	Faults  [numFaultKinds]int64       // how many troubles made a difference, by kind: each time that one came, or one that lies in wait for calls or executions and met with some
-	Parts   [check.NumParts]int64      // the seeds in which parts of invariants were held
+	Parts   [check.NumProbes]int64     // the seeds in which parts of invariants were held
 	Held    [check.NumInvariants]int64 // the seeds in which each invariant was held against anything
 	// Fingerprint is that of all events of all seeds, in whatever order they ran: equal on
 	// any processor.

@@ -39,14 +39,14 @@ func TestSwarm(t *testing.T) {
 	}
 	for p, n := range result.Parts {
 		seeds := uint64(leastPart)
-		switch check.Part(p) {
+		switch check.Probe(p) {
 		case check.HandBacks:
 			seeds = leastHeld
 		case check.Commits: // it takes commits that fail for as long as a lease lasts
 			seeds = 5 * leastHeld
 		}
 		if least := int64(result.Seeds / seeds); n < least {
-			t.Errorf("%v were held in %d of %d seeds, want %d", check.Part(p), n, result.Seeds, least)
+			t.Errorf("%v were held in %d of %d seeds, want %d", check.Probe(p), n, result.Seeds, least)
 		}
 	}
 	if n, least := seedsWithShares(*firstSeed, result.Seeds), int(result.Seeds/leastHeld); n < least {

@@ -1,0 +1,83 @@
+package check
+
+import (
+	"slices"
+
+	"qsim/engine"
+)
+
+// The rules of retry policies: how often a job is tried, when it dies, how long it waits.
+
+// mayBeTried checks that a job may be claimed once more.
+func (c *Checker) mayBeTried(s *subject) bool {
+	retry, attempt := c.rules.retry(s.j.kind), s.j.charged.least+1
+	if retry.MaxAttempts == 0 || retry.ByFailure {
+		return false
+	}
+	return attempt <= retry.MaxAttempts || c.complain(Limit, "it is attempt %d of %d", attempt, retry.MaxAttempts)
+}
+
+// mayDie checks that a job had a reason to die. Without a fence by token whoever had it some
+// time may say so, by what was counted then.
+func (c *Checker) mayDie(s *subject) bool {
+	j, retry, reaper := s.j, c.rules.retry(s.j.kind), &c.rules.Node.Reaper
+	attempts, recovered := j.charged.most, j.counted.most
+	if !c.d.fenced {
+		attempts, recovered = max(attempts, j.peak), max(recovered, j.most)
+	}
+	if retry.ByFailure {
+		attempts = j.failures.most + 1
+	}
+	reaped := s.Error == engine.LeaseExpired && (reaper.After == engine.DeadAtOnce || reaper.BuryAt > 0 && recovered >= reaper.BuryAt)
+	switch {
+	case reaped, retry.Aged, slices.Contains(retry.Never, s.Error), s.From == engine.Ready && c.rules.Sheds:
+	case retry.MaxAttempts > 0 && attempts >= retry.MaxAttempts:
+	default:
+		c.complain(Limit, "it has had %d of %d attempts, and was recovered %d times of %d", attempts, retry.MaxAttempts, recovered, reaper.BuryAt)
+	}
+	return true
+}
+
+// mayGoOn checks that no job goes on that should have been buried. Without a fence by token
+// only those are judged who had its latest lease: others went by what was counted before.
+func (c *Checker) mayGoOn(s *subject) bool {
+	j, retry, reaper := s.j, c.rules.retry(s.j.kind), &c.rules.Node.Reaper
+	expired := s.Error == engine.LeaseExpired
+	if s.Delivery != j.delivery || s.From != engine.InFlight || s.Error == engine.Canceled || !c.d.fenced && s.Token != j.token {
+		return false
+	}
+	exact := c.d.fenced || reaper.Guard <= engine.FenceToken
+	switch {
+	case expired && (reaper.After == engine.DeadAtOnce || exact && reaper.BuryAt > 0 && j.counted.least >= reaper.BuryAt):
+		return c.complain(Limit, "it was recovered %d times, and was to be buried at %d", j.counted.least, reaper.BuryAt)
+	case c.d.fenced: // the next claim is one too many
+		return false
+	case expired && reaper.Nothing, retry.ByFailure, retry.MaxAttempts == 0, retry.isFree(s.Error):
+	case j.last.least >= retry.MaxAttempts:
+		c.complain(Limit, "it was attempt %d of %d", j.last.least, retry.MaxAttempts)
+	}
+	return true
+}
+
+func (c *Checker) burySuch(s *subject) bool {
+	if !(s.Kind == engine.Returned && s.Error == engine.Canceled) && !c.rules.Node.Reaper.Nothing &&
+		slices.Contains(c.rules.retry(s.j.kind).Never, s.Error) {
+		c.complain(Limit, "such an error buries")
+	}
+	return false
+}
+
+func (c *Checker) delaysSo(s *subject) bool {
+	j, retry := s.j, c.rules.retry(s.j.kind)
+	if retry.Delay == nil {
+		return false
+	}
+	n := min(j.failures.most, 1<<20) // no delay grows for longer
+	shortest, longest := retry.Delay(n + 1)
+	if least := min(j.failures.least, n); least < n {
+		a, b := retry.Delay(least + 1)
+		shortest, longest = min(a, shortest), max(b, longest)
+	}
+	return s.Delay >= shortest && s.Delay <= longest ||
+		c.complain(Delays, "a delay of %v after failure %d, want %v to %v", s.Delay, n+1, shortest, longest)
+}

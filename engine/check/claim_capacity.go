@@ -1,0 +1,108 @@
+package check
+
+import (
+	"time"
+
+	"qsim/engine"
+)
+
+// claim is the latest claim, whose leases are recorded after it.
+type claim struct {
+	node   int32
+	open   bool // the latest call is a claim
+	judged bool // by the room of its node
+	// Of the job that it brought last: whether it is known, since when it was ready, and its kind.
+	lastKnown bool
+	lastReady engine.Time
+	lastKind  engine.Kind
+	busiest   int // the most that its node ran since the claim before
+	before    [engine.NumClasses]int
+	claimed   [engine.NumClasses]int
+	owed      []owed // by node
+}
+
+// followCall closes the claim before a call, and opens its own.
+func (c *Checker) followCall(s *subject) {
+	n := s.n
+	switch s.Op {
+	case engine.OpRecover:
+		n.reapBy = engine.Never
+		if c.d.led > 0 && c.now >= c.rules.Settled {
+			c.reaps.by(s.Node+1, c.now)
+		}
+	case engine.OpClaim:
+		n.owing.turn++
+		n.owing.all, n.owing.since = n.owing.all+n.owing.since, 0
+	case engine.OpExtend:
+		n.asked = s.At
+		n.extends++
+	}
+	if !c.d.shares && !c.d.fills && !c.d.aged {
+		return
+	}
+	l := &c.claim
+	if l.open {
+		l.owed[l.node], _ = c.share(l)
+	}
+	if l.open = s.Op == engine.OpClaim; !l.open {
+		return
+	}
+	if l.owed == nil {
+		l.owed = make([]owed, len(c.nodes))
+	}
+	l.busiest, n.busiest = n.busiest, n.busy
+	l.judged = c.undisturbed(n) && n.stopped == engine.Never && l.busiest < c.rules.Node.Workers
+	l.lastKnown, l.node = false, s.Node
+	l.before, l.claimed = c.counts.Ready, [engine.NumClasses]int{}
+}
+
+// fillsRoom holds the latest claim against the room that its node had: none may leave jobs
+// ready that there was room for. While workers are idle no job waits in a process, so how
+// much room there was when the claim was made is known by how many were busy, at the most,
+// since the claim before was executed.
+func (c *Checker) fillsRoom(*subject) bool {
+	l, cfg := &c.claim, &c.rules.Node
+	claimed := sum(l.claimed)
+	left := sum(l.before) - claimed
+	if !l.open || !l.judged || left <= 0 {
+		return false
+	}
+	if room := min(cfg.Workers-l.busiest+cfg.Fetch.Prefetch, cfg.Fetch.Batch); claimed < room {
+		c.Complain(Idleness, 0, "node %d claimed %d jobs and had room for %d, and left %d that were ready", l.node, claimed, room, left)
+	}
+	return true
+}
+
+// comesByAge checks that jobs of one claim come by their age where the policy goes by that.
+func (c *Checker) comesByAge(s *subject) bool {
+	l, j := &c.claim, s.j
+	if l.open && l.lastKnown && j.usual && l.lastKind == j.kind && l.lastReady != j.ready && (c.rules.Order == engine.OldestReady) != (l.lastReady <= j.ready) {
+		c.complain(Due, "it is ready since %v, and one that is since %v came before it", time.Duration(j.ready), time.Duration(l.lastReady))
+	}
+	return false // it is counted with the job's being ready
+}
+
+// isMostUrgent checks that no job of its class was more urgent than one that is claimed.
+func (c *Checker) isMostUrgent(s *subject) bool {
+	mine := c.rules.Priority(s.j.kind)
+	for k, n := range c.ranks[s.Class] {
+		if n > 0 && c.rules.Priority(engine.Kind(k)) < mine {
+			c.complain(Due, "%d jobs of its class are more urgent, of kind %d", n, k)
+		}
+	}
+	return true
+}
+
+// reaps are the latest calls to recover leases: by one node, and by another before.
+type reaps struct {
+	node, other int32       // plus 1; 0: none
+	otherAt     engine.Time // when other made its last one
+	at          engine.Time // and node
+}
+
+func (r *reaps) by(node int32, now engine.Time) {
+	if node != r.node {
+		*r = reaps{node: node, other: r.node, otherAt: r.at}
+	}
+	r.at = now
+}

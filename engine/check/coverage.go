@@ -1,0 +1,37 @@
+package check
+
+// Probe is a rule that few runs come to: how often it was held is counted by itself.
+type Probe uint8
+
+// The probes.
+const (
+	Heartbeats  Probe = iota // a process asks for its leases as often as it should
+	Capacity                 // a claim brings what there is room for
+	Explained                // a job waits for as long as workers are busy
+	HandBacks                // a process that stops hands back what it has not begun
+	Unfenced                 // what becomes of a job that has no fence by token
+	Releases                 // a process holds nothing when nothing is left
+	StartUps                 // a process that starts looks for expired leases
+	Commits                  // what came of an execution is committed in time
+	Ranks                    // the most urgent jobs of a class are claimed first
+	LateReturns              // jobs that came late are handed back
+	Obedience                // an execution that is told to stop ends
+	NumProbes
+	noProbe = NumProbes
+)
+
+// String returns what is held.
+func (p Probe) String() string {
+	return [...]string{"heartbeats", "room of claims", "waits that the load explains", "hand-backs", "burials and requeues without a fence",
+		"processes that let go", "looks for leases at a start", "outcomes that are committed in time", "claims by priority",
+		"late claims that are handed back", "executions that are told to stop"}[p]
+}
+
+// Probes are how often each probe was held against what happened.
+func (c *Checker) Probes() [NumProbes]int64 { return [NumProbes]int64(c.probes[:NumProbes]) }
+
+// hold counts that a rule is held against what happened.
+func (c *Checker) hold(i Invariant, p Probe) {
+	c.checks[i]++
+	c.probes[p]++
+}

@@ -1,0 +1,59 @@
+package check
+
+import "qsim/engine"
+
+// owed is what fresh jobs are owed by a node: claims, times the denominator of their
+// share. since counts claims since the sum began.
+type owed struct {
+	sum    int64
+	since  int64
+	unsure bool // claims may be under way whose answers do not count for the node
+	at     engine.Time
+}
+
+// share returns what is owed after a claim, and whether the claim counts for it: only those
+// do that left jobs of both classes. In any other, one class may have taken what the other
+// could not.
+func (c *Checker) share(l *claim) (o owed, counts bool) {
+	o = l.owed[l.node]
+	switch fresh, retry := int64(l.claimed[engine.Fresh]), int64(l.claimed[engine.Retry]); {
+	case o.unsure, !c.d.shares:
+		return o, false
+	case l.before[engine.Fresh] == l.claimed[engine.Fresh], l.before[engine.Retry] == l.claimed[engine.Retry]:
+		return owed{}, false
+	default:
+		o.sum += (fresh+retry)*c.rules.ShareNum - fresh*c.rules.ShareDen
+		o.since += fresh + retry
+	}
+	return o, true
+}
+
+// sharesClaims holds the latest claim against the share of fresh jobs.
+func (c *Checker) sharesClaims(*subject) bool {
+	l, den := &c.claim, c.rules.ShareDen
+	if !l.open {
+		return false
+	}
+	o, counts := c.share(l)
+	// A sum may begin anywhere in (-1, 1), and be anywhere there.
+	if counts && (o.sum <= -2*den || o.sum >= 2*den) {
+		c.Complain(Shares, 0, "node %d owes fresh jobs %d/%d of %d claims, while jobs of both classes were ready", l.node, o.sum, den, o.since)
+	}
+	return counts
+}
+
+// onUnheard forgets what a node claimed: it does not know of all of it, and perhaps not of
+// what it claims next.
+func (c *claim) onUnheard(node int32, now engine.Time) {
+	if int(node) < len(c.owed) {
+		c.owed[node] = owed{unsure: true, at: now}
+	}
+}
+
+// onHeard is told that a node begins a job that it claimed at a time, which shows that the
+// answer counted for it.
+func (c *claim) onHeard(node int32, claimed engine.Time) {
+	if int(node) < len(c.owed) && c.owed[node].unsure && claimed > c.owed[node].at {
+		c.owed[node] = owed{}
+	}
+}

@@ -1,0 +1,230 @@
+package check
+
+import (
+	"math"
+
+	"qsim/engine"
+)
+
+func (c *Checker) followEnqueued(s *subject) {
+	j := c.jobs.at(c.jobs.add(s.Job))
+	j.enqueued, j.tenant, j.kind = s.At, s.Tenant, s.JobKind
+	c.toWaiting(j, engine.Fresh, s.At.Add(s.Delay), s.Delay > 0)
+	if c.rules.Serial == nil {
+		return
+	}
+	if key := c.rules.Serial(s.Job); key != 0 {
+		j.before, c.latest[key] = c.latest[key], s.Job
+	}
+}
+
+// toWaiting counts a job that waits, if it does, or is ready at once.
+func (c *Checker) toWaiting(j *job, class engine.Class, due engine.Time, waits bool) {
+	if !waits || c.rules.Store.Held {
+		c.toReady(j, class, due)
+		return
+	}
+	j.state, j.class, j.ready = engine.Waiting, class, due
+	c.counts.Waiting[class]++
+	c.mostWaiting = max(c.mostWaiting, sum(c.counts.Waiting))
+}
+
+func sum(of [engine.NumClasses]int) int { return of[engine.Fresh] + of[engine.Retry] }
+
+// toReady counts a job that becomes ready, as class.
+func (c *Checker) toReady(j *job, class engine.Class, since engine.Time) {
+	j.state, j.class, j.ready, j.usual = engine.Ready, class, since, !j.odd
+	j.odd = false
+	if c.d.explained {
+		c.load.spend(c.now)
+		j.since, j.idled, j.others = c.now, c.load.idled, c.load.begun
+	}
+	if sum(c.counts.Ready) == 0 {
+		c.ready = c.now
+	}
+	c.counts.Ready[class]++
+	c.rank(j, 1)
+}
+
+// rank counts one job more, or less, that is ready.
+func (c *Checker) rank(j *job, by int) {
+	if !c.d.ranked {
+		return
+	}
+	of := &c.ranks[j.class]
+	for len(*of) <= int(j.kind) {
+		*of = append(*of, 0)
+	}
+	(*of)[j.kind] += by
+}
+
+// leave takes a job out of the counts of the state that it is in.
+func (c *Checker) leave(r ref, j *job) {
+	switch j.state {
+	case engine.Ready:
+		c.counts.Ready[j.class]--
+		c.rank(j, -1)
+		if sum(c.counts.Ready) == 0 {
+			c.ready = engine.Never
+		}
+	case engine.Waiting:
+		c.counts.Waiting[j.class]--
+	case engine.InFlight:
+		c.counts.InFlight[inFlightAs(j)]--
+		if !j.forgotten {
+			c.jobs.delist(r)
+		}
+		c.countRunning(j, -1)
+		c.nodes[j.node].toldOf(j)
+	case engine.Dead:
+		c.counts.Dead--
+	}
+}
+
+// inFlightAs is the class that a job in flight counts as.
+func inFlightAs(j *job) engine.Class {
+	if j.delivery > 1 {
+		return engine.Retry
+	}
+	return engine.Fresh
+}
+
+// countRunning counts a job among those that a limit on its kind counts, or not any more.
+func (c *Checker) countRunning(j *job, by int) {
+	if !j.reaped && int(j.kind) < len(c.running) {
+		c.running[j.kind] += by
+	}
+}
+
+// enter counts a job that comes to be in flight, or has another lease now.
+func (c *Checker) enter(r ref, j *job) {
+	c.counts.InFlight[inFlightAs(j)]++
+	c.mostInFlight = max(c.mostInFlight, sum(c.counts.InFlight))
+	c.countRunning(j, 1)
+	j.untimed, j.asked = false, 0
+	c.jobs.enlist(r, c.now)
+}
+
+func (c *Checker) followLeased(s *subject) {
+	j := s.j
+	c.leave(s.r, j)
+	c.claim.lastKnown, c.claim.lastReady, c.claim.lastKind = j.usual, j.ready, j.kind
+	j.state, j.delivery, j.reaped, j.forgotten, j.token = engine.InFlight, s.Delivery, false, false, s.Token
+	mask := ^bit(j.delivery)
+	j.begun, j.succeeded, j.failed = j.begun&mask, j.succeeded&mask, j.failed&mask
+	j.started, j.finished = 0, 0
+	j.node, j.life, j.claimed = s.Node, s.n.life, s.At
+	j.charged.add(1)
+	j.last, j.peak = j.charged, max(j.peak, j.charged.most)
+	c.enter(s.r, j)
+	if c.claim.open {
+		c.claim.claimed[s.Class]++
+	}
+	if s.n.idleSince != engine.Never {
+		s.n.idleSince = c.now // it has claimed
+	}
+}
+
+// recovered counts a recovery. A reaper that reads first has counted before: what lapses in
+// between may have counted for it.
+func (c *Checker) recovered(j *job) {
+	within, before := c.rules.Store.RecoveriesWithin, j.recoveries
+	if within > 0 && c.now.Sub(j.recovered) > within {
+		j.recoveries = 0
+	}
+	if j.recoveries == 0 {
+		j.recovered = c.now
+	}
+	j.recoveries++
+	j.counted = span{j.recoveries, j.recoveries}
+	if c.d.guarded {
+		j.counted.most = before + 1
+	}
+	if j.vague {
+		j.counted = span{0, math.MaxInt32}
+	}
+	j.most = max(j.most, j.counted.most)
+}
+
+func (c *Checker) followCommitted(s *subject) {
+	j := s.j
+	j.committed = s.Token
+	class := engine.Retry
+	if j.delivery == 0 {
+		class = engine.Fresh
+	}
+	c.leave(s.r, j)
+	j.odd = s.Kind == engine.Returned || s.Error == engine.LeaseExpired
+	switch s.Kind {
+	case engine.Acked:
+		c.jobs.finish(s.r)
+	case engine.Buried:
+		j.state = engine.Dead
+		if s.From == engine.Ready { // shed: that is no failure of its own
+			j.failures.most++
+		} else {
+			j.failures.add(1)
+		}
+		c.counts.Dead++
+	case engine.Nacked:
+		c.charge(s)
+		c.toWaiting(j, class, s.At.Add(s.Delay), true)
+	case engine.Returned:
+		c.charge(s)
+		due := s.At
+		if c.rules.Store.Held {
+			due = max(due, j.ready)
+		}
+		c.toReady(j, class, due)
+	}
+}
+
+// charge counts what an attempt costs whose job goes on: a failure, a snooze that gives the
+// charge back, or nothing.
+func (c *Checker) charge(s *subject) {
+	j, retry, returned := s.j, c.rules.retry(s.j.kind), s.Kind == engine.Returned
+	switch {
+	case returned && s.From != engine.InFlight:
+		j.failures.most++
+	case returned && (s.Error == engine.Canceled || c.rules.Node.Reaper.Nothing):
+		j.charged.add(-1)
+	case retry == nil && !returned:
+	case retry == nil || !retry.isFree(s.Error): // a return: it is redone
+		j.failures.add(1)
+	case !c.d.fenced || j.vague: // a failure or a snooze
+		j.failures.most++
+		if s.From == engine.InFlight {
+			j.charged.least--
+		}
+	case retry.FreeMax < 0 || j.snoozes < retry.FreeMax:
+		if !returned { // a snooze that became a return counts as none
+			j.snoozes++
+		}
+		j.charged.add(-1)
+	default:
+		j.failures.add(1)
+	}
+}
+
+func (c *Checker) followRedriven(s *subject) {
+	j := s.j
+	c.counts.Dead--
+	if retry := c.rules.retry(j.kind); retry != nil && retry.MaxAttempts > 0 {
+		j.charged.least = min(j.charged.least, retry.MaxAttempts-1) // it may be claimed once more
+	}
+	if c.rules.Resets {
+		j.charged = span{0, math.MaxInt32 / 2}
+		j.failures = span{0, math.MaxInt32 / 2}
+		j.vague = true
+	}
+	j.odd = true
+	c.toReady(j, s.Class, s.At)
+}
+
+// drops notes that a process holds a lease no more, and says no more what became of it.
+func (c *Checker) drops(s *subject) {
+	if j := s.j; j != nil && j.token == s.Token {
+		j.dropped = s.Token
+		s.n.toldOf(j)
+	}
+}

@@ -1,0 +1,321 @@
+package check
+
+import (
+	"time"
+
+	"qsim/engine"
+)
+
+// The rules that rest on a bound or on what a policy promises.
+
+// heard reports whether no call that was executed since so long ago was lost, refused or
+// late.
+func (c *Checker) heard(since engine.Time) bool {
+	return c.rules.Trip > 0 && c.rules.Heard > 0 && since >= c.rules.Heard
+}
+
+// claimsWhileReady checks that no process with idle workers leaves off claiming while jobs
+// are ready, once nothing goes wrong any more.
+func (c *Checker) claimsWhileReady(*subject) bool {
+	if c.ready == engine.Never {
+		return false
+	}
+	from := max(c.ready, c.rules.Calm)
+	for i := range c.nodes {
+		since := c.nodes[i].idleSince
+		if since == engine.Never {
+			continue
+		}
+		c.checks[Idleness]++
+		if c.now.Sub(max(since, from)) > c.rules.Idle {
+			c.Complain(Idleness, 0, "node %d has had idle workers and claimed nothing since %v, and jobs were ready", i, time.Duration(max(since, from)))
+		}
+	}
+	return false // each process is counted
+}
+
+// takesEndedLeases checks the same of reapers and the lease that ended longest ago.
+func (c *Checker) takesEndedLeases(*subject) bool {
+	head := c.jobs.at(noRef).next
+	if head == noRef {
+		return false
+	}
+	j := c.jobs.at(head)
+	at := max(j.ended(&c.d), c.rules.Calm)
+	if j.untimed || c.now <= at {
+		return false
+	}
+	if c.now.Sub(at) > c.rules.Recover+c.rules.RecoverEach*time.Duration(c.mostInFlight/max(1, c.rules.Node.Reaper.Batch)) {
+		c.Complain(Recovery, j.id, "its lease ended at %v, and nobody takes it", time.Duration(j.ended(&c.d)))
+	}
+	return true
+}
+
+// leaderReaps checks that reapers do not take turns where the leader alone reaps. One that
+// leads again has let another lead meanwhile, for as long as leadership lasts.
+func (c *Checker) leaderReaps(s *subject) bool {
+	r, by := &c.reaps, s.Node+1
+	if c.now < c.rules.Settled || by == r.node || by != r.other {
+		return false
+	}
+	if c.now.Sub(r.otherAt) < c.d.led {
+		c.Complain(Recovery, 0, "nodes %d and %d look for expired leases in turn, at %v, %v and now, and only the leader may",
+			by-1, r.node-1, time.Duration(r.otherAt), time.Duration(r.at))
+	}
+	return true
+}
+
+// shortestRest is the least that recoveries which bring nothing are apart, on average, where
+// they come when leases end, and those are long.
+const shortestRest = 20 * time.Millisecond
+
+// rest is the least that recoveries which bring nothing are apart, on average.
+func (c *Checker) rest() time.Duration {
+	if every := c.rules.Node.Reaper.Every; every > 0 {
+		return every / 2
+	}
+	l := &c.rules.Node.Lease
+	least := min(shortestRest, l.TTL/8)
+	if l.Heartbeat > 0 {
+		least = min(least, l.Heartbeat/8)
+	}
+	return least
+}
+
+// reapsSeldomInVain checks that a process does not look for expired leases again and again.
+func (c *Checker) reapsSeldomInVain(s *subject) bool {
+	if s.Count > 0 || !c.heard(c.now) {
+		return false
+	}
+	n, least := s.n, c.rest()
+	moved := int64(0) // what gave, extended or ended leases
+	for _, k := range []engine.EventKind{engine.Leased, engine.LeaseTaken, engine.Extended, engine.Acked, engine.Nacked, engine.Buried, engine.Returned} {
+		moved += c.events[k]
+	}
+	if c.rules.Node.Reaper.Every == 0 && moved != n.movedAt {
+		// It came when a lease was to end, and another process took that, or its holder was
+		// done or asked for more time just before.
+		n.movedAt, n.inVain.ahead = moved, 0
+	}
+	ahead := n.inVain.step(c.now, least)
+	return ahead <= 4*least+c.rules.Trip || c.complain(Shares, "it looks for expired leases again and again, and finds none: %v ahead of one every %v", ahead, least)
+}
+
+// pace is how far calls are ahead of one each so often.
+type pace struct {
+	ahead time.Duration
+	at    engine.Time // the latest call
+}
+
+func (p *pace) step(now engine.Time, each time.Duration) time.Duration {
+	p.ahead, p.at = max(0, p.ahead-now.Sub(p.at))+each, now
+	return p.ahead
+}
+
+// keepsToCooldown checks that claims keep apart. One may be on its way for longer than the
+// next.
+func (c *Checker) keepsToCooldown(s *subject) bool {
+	least := c.rules.Node.Fetch.Cooldown
+	if !c.heard(c.now) {
+		return false
+	}
+	ahead := s.n.claims.step(c.now, least)
+	return ahead <= 2*least+c.rules.Trip || c.complain(Shares, "its claims are to be %v apart, and are %v ahead of that", least, ahead)
+}
+
+// keepsToBatch checks that a call is about no more jobs than one may be.
+func (c *Checker) keepsToBatch(s *subject) bool {
+	cfg := &c.rules.Node
+	most := [engine.NumOps]int{engine.OpClaim: cfg.Fetch.Batch, engine.OpCommit: cfg.Commit.Batch, engine.OpRecover: cfg.Reaper.Batch,
+		engine.OpPromote: cfg.Promoter.Batch}[s.Op]
+	if s.Op == engine.OpClaim && c.rules.Sheds { // those that it buries do not count
+		most = 0
+	}
+	if most > 0 && int(s.Count) > most {
+		c.complain(Shares, "a %v is about %d jobs, and %d may be in a batch", s.Op, s.Count, most)
+	}
+	return false // it comes with every call
+}
+
+func (c *Checker) stopsClaiming(s *subject) bool {
+	if n := s.n; n.stopped != engine.Never && n.up && c.heard(n.stopped) && c.now.Sub(n.stopped) > c.rules.Trip {
+		c.complain(Recovery, "it was told to stop at %v, and claims", time.Duration(n.stopped))
+	}
+	return false
+}
+
+// looksAtStart checks that a process that has started looks for expired leases in time.
+func (c *Checker) looksAtStart(s *subject) bool {
+	n := s.n
+	if n.reapBy == engine.Never || n.life == 0 {
+		return false
+	}
+	if s.Op != engine.OpRecover && c.now > n.reapBy && n.up && !n.frozen {
+		c.complain(Recovery, "it started at %v, and has not looked for expired leases", time.Duration(n.began))
+	}
+	return s.Op == engine.OpRecover
+}
+
+// undisturbed reports whether a process runs, and its latest claims were all answered.
+func (c *Checker) undisturbed(n *node) bool {
+	return c.heard(c.now) && n.up && !n.frozen && (n.missed == 0 || c.now.Sub(n.missed) > c.rules.Trip)
+}
+
+// keepsToPressure checks, at a claim, that its node had not too much to commit when it made
+// it: what had ended when its claim before was executed and is not committed yet was so then.
+func (c *Checker) keepsToPressure(s *subject) bool {
+	most := c.rules.Node.Commit.Backpressure
+	if !c.undisturbed(s.n) {
+		return false
+	}
+	return s.n.owing.all < most || c.complain(Shares, "it has %d outcomes to commit, and claims nothing with %d", s.n.owing.all, most)
+}
+
+// handsBack checks, at the end of a process that had the time to stop, that it has handed
+// back all it had claimed ahead.
+func (c *Checker) handsBack(s *subject) bool {
+	n := s.n
+	if n.unheard || n.returnsLate || n.stopped == engine.Never || c.now.Sub(n.stopped) < c.rules.HandBack {
+		return false
+	}
+	for i := range c.jobs.rows {
+		if j := &c.jobs.rows[i]; c.ahead(j, s.Node, n) {
+			c.Complain(Recovery, j.id, "node %d claimed it at %v and was told to stop at %v: it has neither begun it nor handed it back",
+				s.Node, time.Duration(j.claimed), time.Duration(n.stopped))
+			break
+		}
+	}
+	return n.holding
+}
+
+func (c *Checker) keepsToCap(s *subject) bool {
+	if s.Class != engine.Retry {
+		return false
+	}
+	return s.n.retries < c.rules.RetryCap || c.complain(Shares, "%d retries run there, and %d may", s.n.retries+1, c.rules.RetryCap)
+}
+
+// beats checks that a process has asked for a lease that it holds as often as it should,
+// since it learned of it, which it did at a time at the latest.
+func (c *Checker) beats(n *node, j *job, token engine.Token, learned engine.Time) bool {
+	l := &c.rules.Node.Lease
+	if n.frozen || j == nil || j.reaped || token != j.token || j.dropped == token {
+		return false
+	}
+	if l.Max > 0 && c.now.Sub(j.claimed)+c.d.ttl+l.Heartbeat > l.Max {
+		return false // it must lapse
+	}
+	last := j.asked
+	if l.OfNode {
+		last = n.asked
+	}
+	from := max(learned, last, n.woke, n.began, c.rules.Heard)
+	least := l.Heartbeat + c.rules.Trip
+	if silent := c.now.Sub(from); silent > least {
+		c.Complain(Leases, j.id, "node %d holds its lease and has not asked for longer since %v: a heartbeat is due every %v", j.node, time.Duration(from), l.Heartbeat)
+	}
+	return c.now.Sub(learned) > least
+}
+
+func (c *Checker) beatsBefore(s *subject) bool {
+	return s.j != nil && !s.n.returnsLate && c.beats(s.n, s.j, s.Token, s.j.claimed.Add(c.rules.Trip))
+}
+
+func (c *Checker) beatsWhileRun(s *subject) bool {
+	return !s.x.over && c.beats(s.n, s.j, s.Token, s.x.started)
+}
+
+// beatsTillTaken is for an execution that has begun: until the store knows what came of it,
+// its process holds the lease.
+func (c *Checker) beatsTillTaken(s *subject) bool {
+	j := s.j
+	n := &c.nodes[j.node]
+	return n.up && j.life == n.life && j.begun&bit(j.delivery) != 0 && c.beats(n, j, j.token, j.claimed.Add(c.rules.Trip))
+}
+
+// isNotProlonged checks that a lease lasts for no longer than Lease.Max lets it.
+func (c *Checker) isNotProlonged(s *subject) bool {
+	j, longest := s.j, c.rules.Node.Lease.Max
+	n := &c.nodes[j.node]
+	if s.Token != j.token || n.returnsLate || n.woke > 0 && n.woke >= j.claimed || !c.heard(s.At) {
+		return false
+	}
+	// It learned of the lease when the answer had come, and asks when its call sets out.
+	had := s.At.Sub(j.claimed) + c.d.ttl - 2*c.d.way
+	return had <= longest || c.complain(Leases, "the lease of %v is prolonged %v after its claim, and may last for %v", c.d.ttl, s.At.Sub(j.claimed), longest)
+}
+
+// holderSpeaks reports whether the holder of a lease that is taken ran it, and may tell the
+// store about it.
+func (c *Checker) holderSpeaks(j *job) bool {
+	n := &c.nodes[j.node]
+	return !j.reaped && n.up && !n.frozen && j.life == n.life && j.dropped != j.token && j.started != 0
+}
+
+func (c *Checker) asksForEver(s *subject) bool {
+	j := s.j
+	if c.holderSpeaks(j) && c.heard(j.started) && j.asked < j.started &&
+		c.now.Sub(max(j.started, c.nodes[j.node].woke)) > c.rules.Trip {
+		c.complain(Leases, "it began at %v, and its lease was to last for ever from then on", time.Duration(j.started))
+	}
+	return false
+}
+
+// tellsInTime checks, when the lease of a job is taken, that its process had not had the
+// time to tell the store what came of it.
+func (c *Checker) tellsInTime(s *subject) bool {
+	j, n := s.j, &c.nodes[s.j.node]
+	if !c.holderSpeaks(j) || j.finished == 0 || !c.heard(c.now) {
+		return false
+	}
+	from := max(j.finished, n.woke, c.rules.Heard, c.rules.Calm)
+	most := c.rules.Commits + c.rules.CommitEach*time.Duration(n.owing.all+n.owing.since)
+	return c.now.Sub(from) <= most || c.complain(Atomicity, "its execution ended at %v, and the store has not been told of it", time.Duration(j.finished))
+}
+
+func (c *Checker) isPromotedInTime(s *subject) bool {
+	from := max(s.j.ready, c.rules.Calm, c.rules.Settled)
+	if c.now < from {
+		return false
+	}
+	late, node := c.now.Sub(from), &c.rules.Node
+	if late > c.rules.Promote*time.Duration(2+c.mostWaiting/node.Promoter.Batch)+node.Leader.TTL+node.Leader.Renew {
+		c.complain(Due, "it was due at %v, %v ago", time.Duration(s.j.ready), late)
+	}
+	return true
+}
+
+// loadExplains checks that workers are not idle for longer, while a job is ready, than it takes
+// them to find the next one each time.
+func (c *Checker) loadExplains(s *subject) bool {
+	if c.now < c.rules.Calm {
+		return false
+	}
+	j, l := s.j, &c.load
+	l.spend(c.now)
+	idled, begun := l.idled-j.idled, l.begun-j.others
+	if j.since < c.rules.Calm {
+		idled, begun = l.idled-l.calm, l.begun-l.before
+	}
+	all := c.rules.Nodes * c.rules.Node.Workers
+	if most := float64(c.rules.Idle)*float64(all) + float64(c.rules.Between)*float64(begun+int64(all)); idled > most {
+		c.Complain(Starvation, j.id, "it has waited for %v, in which %d executions began and workers were idle for %v in all",
+			c.now.Sub(max(j.since, c.rules.Calm)), begun, time.Duration(idled))
+	}
+	return true
+}
+
+func (c *Checker) waitedBriefly(s *subject) bool {
+	if c.now < c.rules.Calm {
+		return false
+	}
+	waited := c.now.Sub(max(s.j.ready, c.rules.Calm))
+	return waited <= c.rules.Wait || c.complain(Starvation, "it waited for %v", waited)
+}
+
+// Waits tightens, or promises, the longest that a job may be ready for before it is claimed.
+func (c *Checker) Waits(d time.Duration) {
+	if c.rules.Wait > 0 {
+		c.rules.Wait = d
+	}
+}

@@ -1,0 +1,291 @@
+package check
+
+import (
+	"time"
+
+	"qsim/engine"
+)
+
+// The rules that rest on no bound: what a job may never do, whatever goes wrong.
+
+func (c *Checker) isNew(s *subject) bool {
+	return s.r == noRef || c.astray(NoLoss, "it was enqueued before")
+}
+
+// goesOn checks that a job was enqueued and has not ended, or is dead and redriven.
+func (c *Checker) goesOn(s *subject) bool {
+	switch {
+	case s.r == noRef:
+		return c.astray(NoLoss, "no such job was enqueued")
+	case s.j != nil && s.j.state != engine.Dead:
+		return s.Kind != engine.Redriven || c.astray(Final, "it is %v", s.j.state)
+	}
+	c.checks[Final]++
+	switch {
+	case s.Kind == engine.Fenced, s.Kind == engine.ExtendRefused:
+		s.lost = true // that is all there is to say
+	case s.j == nil:
+		c.astray(Final, "it is %v", engine.Done)
+	case s.Kind != engine.Redriven:
+		c.astray(Final, "it is %v", engine.Dead)
+	}
+	return true
+}
+
+func (c *Checker) isDue(s *subject) bool {
+	j := s.j
+	switch {
+	case j.state != engine.Waiting:
+		c.astray(NoLoss, "it is %v", j.state)
+	case s.At < j.ready, !c.rules.Store.Promoted && s.At != j.ready:
+		c.complain(Due, "it is due at %v", time.Duration(j.ready))
+	case s.Class != j.class:
+		c.complain(Conservation, "it is %v, not %v", j.class, s.Class)
+	}
+	return true
+}
+
+func (c *Checker) isReady(s *subject) bool {
+	switch j := s.j; j.state {
+	case engine.Ready:
+	case engine.InFlight:
+		c.astray(Leases, "node %d has it under token %d since %v", j.node, j.token, time.Duration(j.renewed))
+	default:
+		c.astray(Due, "it is %v until %v", j.state, time.Duration(j.ready))
+	}
+	return true
+}
+
+func (c *Checker) isNextDelivery(s *subject) bool {
+	switch {
+	case s.Delivery != s.j.delivery+1:
+		c.complain(Deliveries, "delivery %d comes after %d", s.Delivery, s.j.delivery)
+	case s.Class != s.j.class:
+		c.complain(Conservation, "it is %v, not %v", s.j.class, s.Class)
+	}
+	return true
+}
+
+func (c *Checker) waitedSo(s *subject) bool {
+	waited, age := max(0, s.At.Sub(s.j.ready)), s.At.Sub(s.j.enqueued)
+	return s.Waited == waited && s.Age == age || c.complain(Recount, "it waited %v of %v, and says %v of %v", waited, age, s.Waited, s.Age)
+}
+
+func (c *Checker) isFirstOfKey(s *subject) bool {
+	if s.j.before != 0 {
+		if r := c.jobs.find(s.j.before); r != isDone && c.jobs.at(r).state != engine.Dead {
+			c.complain(Due, "job %d of the same serial key comes first", s.j.before)
+		}
+	}
+	return false // it is counted with the job's being ready
+}
+
+// raisesToken checks that the token of a lease is above all earlier ones.
+func (c *Checker) raisesToken(s *subject) bool {
+	return s.Token > s.j.token || c.complain(Leases, "token %d comes after %d", s.Token, s.j.token)
+}
+
+// keepsToLimits checks that no more is in flight than may be.
+func (c *Checker) keepsToLimits(s *subject) bool {
+	n, kind := sum(c.counts.InFlight)+1, int(s.j.kind)
+	if most := c.rules.Store.MaxInFlight; most > 0 && n > most {
+		c.complain(Due, "%d jobs are in flight, and %d may be", n, most)
+	}
+	if kind < len(c.running) {
+		if most := c.rules.Store.MaxRunning[kind]; most > 0 && c.running[kind] >= most {
+			c.complain(Due, "%d jobs of its class are in flight, and %d may be", c.running[kind]+1, most)
+		}
+	}
+	return false // it is counted with the job's being ready
+}
+
+func (c *Checker) isTakeable(s *subject) bool {
+	j := s.j
+	switch {
+	case j.state != engine.InFlight:
+		c.astray(Leases, "it is %v", j.state)
+	case s.Delivery != j.delivery:
+		c.complain(Deliveries, "it is of delivery %d, not %d", j.delivery, s.Delivery)
+	case j.forgotten && !c.rules.Store.Orphans && !c.d.guarded: // else it may have been read before
+		c.complain(Leases, "the record of its lease is lost")
+	case s.At < c.takeable(j):
+		c.complain(Leases, "its lease ends at %v", time.Duration(c.takeable(j)))
+	}
+	return false // it is counted with the token
+}
+
+// takeable is the earliest that the lease of a job may be taken, as far as that is known.
+func (c *Checker) takeable(j *job) engine.Time {
+	reaper := &c.rules.Node.Reaper
+	switch {
+	case !c.d.timed, j.untimed, j.forgotten:
+	case !c.d.guarded:
+		return j.ended(&c.d).Add(reaper.Grace)
+	case reaper.Guard == engine.FenceToken:
+		// It had ended when it was read, and has been extended since, or not; but it is
+		// the same lease.
+		return j.claimed.Add(c.d.ttl).Add(reaper.Grace)
+	}
+	return 0
+}
+
+func (c *Checker) hadRecord(s *subject) bool {
+	if j := s.j; j.state != engine.InFlight || j.forgotten || s.Delivery != j.delivery {
+		c.astray(Leases, "it is %v in delivery %d, not %d", j.state, j.delivery, s.Delivery)
+	}
+	return false
+}
+
+// extendsCurrent checks that a lease is prolonged if its holder has it, and only then.
+func (c *Checker) extendsCurrent(s *subject) bool {
+	j := s.j
+	current := j.state == engine.InFlight && !j.forgotten && (c.rules.Store.Fence != engine.FenceToken || s.Token == j.token)
+	switch {
+	case s.Kind == engine.ExtendRefused:
+		if current && !j.mayLapse(&c.d, s.At) && c.rules.Store.Fence != engine.FenceNone {
+			c.complain(Fencing, "the lease is current")
+		}
+	case !current || c.d.timed && !j.untimed && j.lapsed(&c.d, s.At):
+		c.astray(Fencing, "it is %v under token %d, the lease was to end at %v", j.state, j.token, time.Duration(j.ended(&c.d)))
+	}
+	return true
+}
+
+// passesFence checks that an outcome matched what it must to take effect.
+func (c *Checker) passesFence(s *subject) bool {
+	j, fence := s.j, c.rules.Store.Fence
+	if s.Error == engine.LeaseExpired { // it may be a reaper's, under a guard of its own
+		fence = max(fence, c.rules.Node.Reaper.Guard.Or(fence))
+	}
+	if c.rules.Sheds && s.Kind == engine.Buried && s.From == engine.Ready {
+		fence = engine.FenceNone
+	}
+	switch {
+	case s.From != j.state:
+		c.astray(Conservation, "it was %v, not %v", j.state, s.From)
+	case fence != engine.FenceNone && j.state != engine.InFlight,
+		fence == engine.FenceToken && s.Token != j.token:
+		c.complain(Fencing, "it is %v under token %d, the outcome has %d", j.state, j.token, s.Token)
+	case fence == engine.FenceToken && c.d.timed && !j.untimed && !j.forgotten && !j.reaped && j.lapsed(&c.d, s.At):
+		c.complain(Fencing, "its lease lapsed at %v", time.Duration(j.ended(&c.d).Add(c.d.lapse)))
+	}
+	return true
+}
+
+// wasSo checks that an outcome is what came of its execution.
+func (c *Checker) wasSo(s *subject) bool {
+	j := s.j
+	switch {
+	case s.Delivery <= j.delivery-64: // forgotten
+	case s.Kind == engine.Acked:
+		if j.succeeded&bit(s.Delivery) == 0 {
+			c.complain(Effects, "delivery %d did not succeed", s.Delivery)
+		}
+	case s.Error == engine.LeaseExpired:
+		if c.d.fenced && !j.reaped {
+			c.complain(Effects, "no reaper has it")
+		}
+	case s.Error != engine.Canceled && s.From != engine.Ready:
+		if j.failed&bit(s.Delivery) == 0 {
+			c.complain(Effects, "delivery %d did not fail", s.Delivery)
+		}
+	}
+	return true
+}
+
+// wasNotCurrent checks that an outcome that was refused did not match the fence.
+func (c *Checker) wasNotCurrent(s *subject) bool {
+	j, fence := s.j, c.rules.Store.Fence
+	if c.d.asRead(s.Event) {
+		fence = engine.FenceToken // the strictest there may be
+	}
+	if j.state == engine.InFlight && !j.mayLapse(&c.d, s.At) && (s.Token == j.token || fence == engine.FenceState) {
+		c.complain(Fencing, "the lease under token %d is current", j.token)
+	}
+	return true
+}
+
+// wasNotDone checks that a copy of an outcome that has taken effect is recognised as that:
+// one process says once what becomes of a lease.
+func (c *Checker) wasNotDone(s *subject) bool {
+	j := s.j
+	if inFlight := j.state == engine.InFlight && !j.mayLapse(&c.d, s.At); !inFlight && c.d.fenced && !c.d.asRead(s.Event) &&
+		s.Token == j.committed && s.Node == j.node && j.life == s.n.life && !s.n.returnsLate {
+		c.complain(Atomicity, "the outcome under token %d took effect already", s.Token)
+	}
+	return true
+}
+
+func (c *Checker) mayGiveUp(*subject) bool {
+	if commit := &c.rules.Node.Commit; commit.Tries == 0 || commit.GiveUp != engine.Drop {
+		c.complain(Atomicity, "it was to be tried for ever")
+	}
+	return true
+}
+
+func (c *Checker) diesWhole(s *subject) bool {
+	if s.n.busy != 0 {
+		c.complain(Effects, "%d executions go on without it", s.n.busy)
+	}
+	return false
+}
+
+// runsKnown checks that an event of an execution is about a job that there is and about what
+// runs in its slot, and that one begins in a slot of a process that runs.
+func (c *Checker) runsKnown(s *subject) bool {
+	switch x, n := s.x, s.n; {
+	case s.r == noRef:
+		c.astray(NoLoss, "no such job was enqueued")
+	case s.Kind != engine.Started:
+		if x.job != s.Job || x.delivery != s.Delivery {
+			c.astray(Effects, "job %d runs in slot %d, in delivery %d", x.job, s.Slot, x.delivery)
+		}
+	case x.job != 0:
+		c.complain(Effects, "job %d runs in slot %d", x.job, s.Slot)
+	case n.busy == c.rules.Node.Workers:
+		c.complain(Effects, "all %d workers are busy", n.busy)
+	case !n.up || n.frozen:
+		c.complain(Effects, "the process does not run")
+	}
+	return true
+}
+
+// beginsOnce checks that an execution begins under a lease that was granted, once.
+func (c *Checker) beginsOnce(s *subject) bool {
+	j := s.j
+	switch {
+	case j == nil:
+		return false
+	case s.Token == j.token && j.state == engine.InFlight && c.rules.Store.Held && c.now < j.ready:
+		c.complain(Due, "it is due at %v", time.Duration(j.ready))
+	case s.Token > j.token || s.Delivery > j.delivery:
+		c.complain(Leases, "its latest token is %d, its latest delivery %d", j.token, j.delivery)
+	case s.Delivery > j.delivery-64 && j.begun&bit(s.Delivery) != 0:
+		c.complain(Deliveries, "delivery %d has begun before", s.Delivery)
+	}
+	return true
+}
+
+// timesOut checks that an execution times out when it should.
+func (c *Checker) timesOut(s *subject) bool {
+	kinds := c.rules.Node.Kinds
+	timeout := kinds[min(int(s.JobKind), len(kinds)-1)].Timeout
+	ran := s.At.Sub(s.x.started)
+	switch {
+	case s.Kind == engine.TimedOut:
+		if timeout == 0 || ran < timeout {
+			c.complain(Effects, "it has run for %v, its timeout is %v", ran, timeout)
+		}
+	case timeout > 0 && ran > timeout && !s.x.over && !s.n.frozen && (s.n.woke == 0 || s.n.woke < s.x.started):
+		c.complain(Effects, "it ran for %v and did not time out after %v", ran, timeout)
+	}
+	return false // it is counted with the execution
+}
+
+// obeys checks that an execution ended at once that was told to stop.
+func (c *Checker) obeys(s *subject) bool {
+	if s.x.told == 0 || s.n.frozen || s.n.woke >= s.x.told {
+		return false
+	}
+	return s.At <= s.x.told || c.complain(Effects, "it was to be told to stop at %v", time.Duration(s.x.told))
+}

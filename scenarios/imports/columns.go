@@ -42,11 +42,11 @@ func Formats() []string { return slices.Clone(formats) }
 // headings that it may have, of which the first that is there counts. Headings are compared without case, spaces
 // and signs.
 //
-// River's are those of the table river_job: github.com/riverqueue/river, rivermigrate and rivertype/job_row.go.
-// Asynq's are tasks as its inspector has them, by the names of Go (asynq.TaskInfo) or those of Asynqmon's API
-// (github.com/hibiken/asynqmon, ui/src/api.ts); neither says when a task was enqueued or, once it has ended, when
-// it started. Sidekiq's are payloads of jobs: github.com/sidekiq/sidekiq/wiki/Job-Format; what its log adds comes
-// from the log's lines. Those of csv are what people call columns.
+// River's are those of the table river_job: github.com/riverqueue/river, rivermigrate and rivertype/job_row.go. Asynq's
+// are tasks as its inspector has them, by the names of Go (asynq.TaskInfo) or those of Asynqmon's API
+// (github.com/hibiken/asynqmon, ui/src/api.ts); neither says when a task was enqueued or, once it has ended, when it
+// started. Sidekiq's are payloads of jobs: github.com/sidekiq/sidekiq/wiki/Job-Format; what its log adds comes from the
+// log's lines. Those of csv are what people call columns.
 var columns = [columnCount]struct {
 	name, doc string
 	headings  [4]string // by format, each separated by commas

@@ -16,8 +16,8 @@ type Comparison struct {
 	What      string // fresh wait, retry wait or sojourn; with a class, or of all
 	Recorded  Spread
 	Simulated Spread
-	// Distance is the largest difference of the shares of jobs up to any wait, in [0, 1], of waits that are apart by
-	// more than Slack and a twentieth; a sojourn by what acks linger besides.
+	// Distance is the largest difference of the shares of jobs up to any wait, in [0, 1], of waits that are apart by more
+	// than Slack and a twentieth; a sojourn by what acks linger besides.
 	Distance float64
 	// Number, if it is not nil, is compared instead: it is no wait.
 	Number *NumberPair
@@ -34,8 +34,8 @@ type NumberPair struct {
 type Spread struct {
 	Count    int64
 	P50, P99 time.Duration
-	// Low and High are where P99 may lie with so many waits: order statistics with a confidence of 99 %, as if waits
-	// did not depend on each other.
+	// Low and High are where P99 may lie with so many waits: order statistics with a confidence of 99 %, as if waits did
+	// not depend on each other.
 	Low, High time.Duration
 }
 

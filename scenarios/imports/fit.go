@@ -11,16 +11,16 @@ import (
 	"qsim/engine"
 )
 
-// Fit is a distribution of a scenario with the parameters under which a sample is most
-// likely, and how far the two are apart.
+// Fit is a distribution of a scenario with the parameters under which a sample is most likely, and how far the two are
+// apart.
 type Fit struct {
 	Kind       string // as a scenario names it: exponential, lognormal, ...
 	Parameters []FitParameter
-	// Distance is that of Kolmogorov and Smirnov: the largest difference between the share of
-	// the sample up to a value and the probability of it, in [0, 1].
+	// Distance is that of Kolmogorov and Smirnov: the largest difference between the share of the sample up to a value and
+	// the probability of it, in [0, 1].
 	Distance float64
-	// P is how often a sample of this very distribution, fitted again, is as far from its fit
-	// as this one; NaN for constant, which has no tests, and where Score leaves no hope.
+	// P is how often a sample of this very distribution, fitted again, is as far from its fit as this one; NaN for
+	// constant, which has no tests, and where Score leaves no hope.
 	P     float64
 	Score float64 // the Bayesian information criterion: of two fits the lower one is better
 	// P50 and P99 are quantiles of the distribution.
@@ -45,10 +45,9 @@ const (
 	constantSpread = 0.005 // half the distance from the 1st to the 99th percentile, relative to the median
 )
 
-// FitDistributions fits the distributions of the scenario language to a sample of times
-// in seconds, by maximum likelihood, the best by Score first. There are none for fewer than
-// FewestToFit values. Zeros count as half the smallest value above 0, for the logarithm;
-// if that is more than 1 in 100 values, only what allows zeros is fitted.
+// FitDistributions fits the distributions of the scenario language to a sample of times in seconds, by maximum
+// likelihood, the best by Score first. There are none for fewer than FewestToFit values. Zeros count as half the
+// smallest value above 0, for the logarithm; if that is more than 1 in 100 values, only what allows zeros is fitted.
 func FitDistributions(sample []float64) []Fit {
 	n := len(sample)
 	if n < FewestToFit {
@@ -87,9 +86,8 @@ func FitDistributions(sample []float64) []Fit {
 	return fits
 }
 
-// Acceptable reports whether f may stand for the sample that it was fitted to: its test
-// does not refuse it, or it is so near that the test, which finds any difference in a sample
-// that is large enough, is of no account.
+// Acceptable reports whether f may stand for the sample that it was fitted to: its test does not refuse it, or it is so
+// near that the test, which finds any difference in a sample that is large enough, is of no account.
 func (f *Fit) Acceptable(sample []float64) bool {
 	if f.Kind == "constant" || f.P >= level {
 		return true
@@ -123,8 +121,8 @@ func distance(sorted []float64, cdf func(float64) float64) float64 {
 	return most
 }
 
-// thinned is every k-th of sorted values in the order in which a hash of their rank puts
-// them, most of them, sorted: as a random part of them would be.
+// thinned is every k-th of sorted values in the order in which a hash of their rank puts them, most of them, sorted: as
+// a random part of them would be.
 func thinned(sorted []float64, most int) []float64 {
 	if len(sorted) <= most {
 		return sorted
@@ -169,10 +167,9 @@ const (
 	resamples  = 99   // so that P has two digits
 )
 
-// p is by the parametric bootstrap, since the tables of Kolmogorov and Smirnov are for
-// parameters that were known beforehand, and accept too much where they were fitted: Stute,
-// González Manteiga, Presedo Quindimil: Bootstrap based goodness-of-fit-tests (1993). Its draws are
-// the same each time.
+// p is by the parametric bootstrap, since the tables of Kolmogorov and Smirnov are for parameters that were known
+// beforehand, and accept too much where they were fitted: Stute, González Manteiga, Presedo Quindimil: Bootstrap based
+// goodness-of-fit-tests (1993). Its draws are the same each time.
 func (f *candidate) p(sorted []float64) float64 {
 	tested := thinned(sorted, mostTested)
 	own, parameters := f.estimate(tested)

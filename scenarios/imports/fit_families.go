@@ -42,8 +42,8 @@ var candidates = []candidate{
 	{kind: "normal", free: 2, estimate: estimateNormal, drawn: byTwo(dist.Normal)},
 	{kind: "lognormal", free: 2, positive: true, estimate: estimateLogNormal},
 	{kind: "gamma", free: 2, positive: true, estimate: estimateGamma, drawn: byTwo(dist.Gamma)},
-	// k is one of a few whole numbers and no parameter that is free, so that where a whole number fits, the simpler
-	// family does.
+	// k is one of a few whole numbers and no parameter that is free, so that where a whole number fits, the simpler family
+	// does.
 	{kind: "erlang", free: 1, positive: true, estimate: estimateErlang,
 		drawn: byTwo(func(mean, k float64) (dist.Dist, error) { return dist.Erlang(mean, int(k)) })},
 	{kind: "weibull", free: 2, positive: true, estimate: estimateWeibull},
@@ -139,8 +139,8 @@ func estimateErlang(v []float64) (shape, []FitParameter) {
 }
 
 // estimateWeibull solves for the shape k: Σ xᵏ ln x ÷ Σ xᵏ − 1/k = mean of ln x (Cohen: Maximum likelihood estimation
-// in the Weibull distribution, 1965, equation 7), by Newton's method, of values divided by the largest so that no
-// power overflows.
+// in the Weibull distribution, 1965, equation 7), by Newton's method, of values divided by the largest so that no power
+// overflows.
 func estimateWeibull(v []float64) (shape, []FitParameter) {
 	largest := v[len(v)-1]
 	logs := make([]float64, len(v))
@@ -244,10 +244,10 @@ func (h hyperexponential) LogProb(x float64) float64 {
 // Quantile implements shape.
 func (h hyperexponential) Quantile(p float64) float64 { return invert(h.CDF, p, h.mean) }
 
-// estimateHyperexponential maximizes the likelihood by expectation and maximization (Dempster, Laird, Rubin 1977).
-// With w the probability that a value is of the first branch, W the sum of w, A that of w·x and B that of (1-w)·x, the
-// mean is 2(pA+qB)÷n, and p solves 2W÷p − 2(n−W)÷q = n(A−B)÷(pA+qB), q = 1-p. It begins with the moments; what varies
-// less than an exponential is none.
+// estimateHyperexponential maximizes the likelihood by expectation and maximization (Dempster, Laird, Rubin 1977). With
+// w the probability that a value is of the first branch, W the sum of w, A that of w·x and B that of (1-w)·x, the mean
+// is 2(pA+qB)÷n, and p solves 2W÷p − 2(n−W)÷q = n(A−B)÷(pA+qB), q = 1-p. It begins with the moments; what varies less
+// than an exponential is none.
 func estimateHyperexponential(v []float64) (shape, []FitParameter) {
 	n := float64(len(v))
 	mean, deviation := stat.PopMeanStdDev(v, nil)

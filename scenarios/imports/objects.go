@@ -75,8 +75,8 @@ func (o *objects) next(r *row) error {
 	return nil
 }
 
-// more decodes what comes next. Of an array at the start of the file each element comes by itself, so that it is
-// not decoded as a whole.
+// more decodes what comes next. Of an array at the start of the file each element comes by itself, so that it is not
+// decoded as a whole.
 func (o *objects) more() error {
 	if o.inArray && !o.decoder.More() {
 		o.inArray = false
@@ -124,8 +124,8 @@ func (o *objects) explain(err error) error {
 	return o.bad(o.lines.line(offset), err)
 }
 
-// fillRow takes out of an object what the layout names: keys compared as headings are, with points for what is
-// deeper: payload.enqueued_at.
+// fillRow takes out of an object what the layout names: keys compared as headings are, with points for what is deeper:
+// payload.enqueued_at.
 func fillRow(r *row, object map[string]any, columns layout) {
 	plain := plainKeys(object)
 	for i := range columns {

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"qsim/results/plain"
 )
 
 // Options of Read.
@@ -59,8 +61,8 @@ type reader struct {
 	since, until timestamp
 }
 
-// Read reads records of jobs, at most MostRecords. What is wrong with a row is a *LineError, as is a file in which
-// too much is. Reading ends with ctx.Err() when ctx is done.
+// Read reads records of jobs, at most MostRecords. What is wrong with a row is a *LineError, as is a file in which too
+// much is. Reading ends with ctx.Err() when ctx is done.
 func Read(ctx context.Context, files []File, options Options) (found *Recording, err error) {
 	columns, err := layoutOf(options.From, options.Columns)
 	if err != nil {
@@ -272,7 +274,7 @@ func (r *reader) keep(rec record) error {
 	}
 	if len(r.records) == r.options.mostRecords {
 		return fmt.Errorf("more than %s attempts are on record, which is how many are imported at once: "+
-			"import one queue of them with --queue, or split the files", grouped(int64(len(r.records))))
+			"import one queue of them with --queue, or split the files", plain.Grouped(fmt.Sprint(len(r.records))))
 	}
 	for int(rec.class) >= len(r.labelRows) {
 		r.labelRows = append(r.labelRows, 0)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// sample keeps some of many values: those whose hashes are the smallest, a uniform part of them that does not depend
-// on the order in which they come.
+// sample keeps some of many values: those whose hashes are the smallest, a uniform part of them that does not depend on
+// the order in which they come.
 type sample struct {
 	most  int
 	seen  int64

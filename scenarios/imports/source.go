@@ -40,8 +40,7 @@ type input struct {
 }
 
 const (
-	// mostRowBytes is how long one row may be: a quote that is never closed would else make one row of the whole
-	// file.
+	// mostRowBytes is how long one row may be: a quote that is never closed would else make one row of the whole file.
 	mostRowBytes = 16 << 20
 	peeked       = 64 << 10
 )

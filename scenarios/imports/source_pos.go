@@ -62,8 +62,7 @@ const (
 	repairCount
 )
 
-// repairs is what is done about each kind, and whether it loses so much that a few are a repair and many are a
-// mistake.
+// repairs is what is done about each kind, and whether it loses so much that a few are a repair and many are a mistake.
 var repairs = [repairCount]struct {
 	what  string
 	loses bool

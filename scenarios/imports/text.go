@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"qsim/results/plain"
 	"qsim/scenarios"
 )
 
@@ -19,7 +20,8 @@ func (w *writing) text(to *Written) string {
 	if seeds == 0 {
 		seeds = 5
 	}
-	line("# %s jobs of %s records, from %s on. Arrivals are as recorded;", grouped(w.Jobs), w.From, w.When(0))
+	jobs := plain.Grouped(fmt.Sprint(w.Jobs))
+	line("# %s jobs of %s records, from %s on. Arrivals are as recorded;", jobs, w.From, w.When(0))
 	line("# run times are drawn, failures too.")
 	line("version: 1")
 	line("name: %s", w.name)
@@ -141,11 +143,11 @@ func (t *Times) comment() string {
 	case t.Chosen < 0:
 		return "no distribution fits: the recorded values"
 	}
-	f := &t.Fits[t.Chosen]
+	f, seen := &t.Fits[t.Chosen], "of "+plain.Grouped(fmt.Sprint(t.Seen))+" recorded"
 	if math.IsNaN(f.P) {
-		return fmt.Sprintf("of %s recorded", grouped(t.Seen))
+		return seen
 	}
-	return fmt.Sprintf("Kolmogorov-Smirnov distance %.3f, p %.2f, of %s recorded", f.Distance, f.P, grouped(t.Seen))
+	return fmt.Sprintf("Kolmogorov-Smirnov distance %.3f, p %.2f, %s", f.Distance, f.P, seen)
 }
 
 // percent writes a share with up to three digits.
@@ -153,8 +155,7 @@ func percent(share float64) string {
 	return strconv.FormatFloat(share*100, 'g', 3, 64) + "%"
 }
 
-// shares are those of error kinds, in tenths of a percent that add up to 100 %: the
-// rest goes to the most frequent one.
+// shares are those of error kinds, in tenths of a percent that add up to 100 %: the rest goes to the most frequent one.
 func shares(kinds []Kind) []string {
 	all := int64(0)
 	for _, k := range kinds {
@@ -172,13 +173,4 @@ func shares(kinds []Kind) []string {
 		words = append(words, fmt.Sprintf("%s: %s%%", k.Name, strconv.FormatFloat(float64(parts[i])/10, 'f', -1, 64)))
 	}
 	return words
-}
-
-// grouped writes a count with commas.
-func grouped(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	for at := len(text) - 3; at > 0; at -= 3 {
-		text = text[:at] + "," + text[at:]
-	}
-	return text
 }

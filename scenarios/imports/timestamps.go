@@ -79,8 +79,8 @@ func (m *timestamps) read(text string) (at timestamp, zero bool, err error) {
 	return at, false, err
 }
 
-// The largest numbers that count seconds, milliseconds and microseconds since 1970, in the year 5138; what is below
-// the first of them cannot be a date after 1973.
+// The largest numbers that count seconds, milliseconds and microseconds since 1970, in the year 5138; what is below the
+// first of them cannot be a date after 1973.
 const (
 	leastEpoch  = 1e8
 	mostSeconds = 1e11

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"qsim/engine"
+	"qsim/results/plain"
 )
 
 // Interest is what makes a job worth a look.
@@ -126,8 +127,8 @@ func (f *finder) see(e *engine.Event) {
 			j.readySince = e.At
 		}
 	}
-	// A commit of a job that lost a lease may be refused long after another has ended the job; so may be one of a job
-	// that was fenced before.
+	// A commit of a job that lost a lease may be refused long after another has ended the job; so may be one of a job that
+	// was fenced before.
 	if j.ended && j.open <= 0 && j.lapsed == 0 && j.fenced == 0 && !(j.died && f.redrives) {
 		delete(f.open, e.Job) // nothing more can come of it that is counted
 	}
@@ -177,7 +178,7 @@ func (i Interest) words(c *candidate) string {
 	case i == Dead && c.delivery == 0:
 		return "dies without having been claimed"
 	case i == Dead:
-		return "dies after " + attempts(c.delivery)
+		return "dies after " + plain.Plural(int(c.delivery), "attempt")
 	}
 	verb := map[Interest]string{Duplicate: "succeeds ", Fenced: "is fenced ", LostLease: "loses its lease "}[i]
 	return verb + times(int(c.score))

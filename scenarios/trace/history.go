@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/results/plain"
 	"qsim/scenarios"
 )
 
@@ -35,8 +36,8 @@ type JobHistory struct {
 	State    string       `json:"state"`            // at the end of the run: ready, waiting, in-flight, done, dead
 	Enqueued Span         `json:"enqueued_s"`
 	Ended    Span         `json:"ended_s"` // when it was acked or buried; none: not, or it was made ready again
-	// Successes counts executions that ended in success, Fenced commits that were refused and Lapsed leases that a
-	// reaper took.
+	// Successes counts executions that ended in success, Fenced commits that were refused and Lapsed leases that a reaper
+	// took.
 	Successes int       `json:"successes"`
 	Lapsed    int       `json:"leases_expired"`
 	Fenced    int       `json:"commits_fenced"`
@@ -381,7 +382,7 @@ func (t *jobTracer) finish() {
 		}
 		a.Storms = t.s.Storms(time.Duration(a.Leased), end)
 		if a.heartbeats > 0 {
-			a.note("%s prolonged its lease", plural(a.heartbeats, "heartbeat"))
+			a.note("%s prolonged its lease", plain.Plural(a.heartbeats, "heartbeat"))
 		}
 		if a.Status == "claimed" && !a.Began() && a.process == lives {
 			a.note("node %d never began it", a.Node)

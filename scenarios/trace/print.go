@@ -65,15 +65,15 @@ func (s *Simulation) sentence(h *JobHistory) string {
 	} else {
 		b.WriteString("when the run ends at " + Clock(s.End()))
 	}
-	b.WriteString(", after " + plural(len(h.Attempts), "attempt"))
+	b.WriteString(", after " + plain.Plural(len(h.Attempts), "attempt"))
 	if h.Successes > 1 {
 		b.WriteString("; it succeeded " + times(h.Successes))
 	}
 	if h.Lapsed > 0 {
-		b.WriteString("; " + plural(h.Lapsed, "lease") + " expired")
+		b.WriteString("; " + plain.Plural(h.Lapsed, "lease") + " expired")
 	}
 	if h.Fenced > 0 {
-		b.WriteString("; " + plural(h.Fenced, "commit") + " fenced")
+		b.WriteString("; " + plain.Plural(h.Fenced, "commit") + " fenced")
 	}
 	return b.String() + "."
 }

@@ -23,8 +23,7 @@ type Simulation struct {
 	windows []measure.Window
 }
 
-// New returns the simulation of sc, which must have exactly one policy, under a seed of at
-// least 1.
+// New returns the simulation of sc, which must have exactly one policy, under a seed of at least 1.
 func New(sc *scenarios.Scenario, seed uint64) (*Simulation, error) {
 	if len(sc.Policies) != 1 {
 		return nil, fmt.Errorf("trace %s: %d policies, want one", sc.Name, len(sc.Policies))
@@ -82,8 +81,8 @@ func (s *Simulation) Storms(from, to time.Duration) []string {
 // errEnough ends a simulation that nobody looks at any more.
 var errEnough = errors.New("nobody looks any more")
 
-// watch runs the simulation up to a time and shows see all events until that returns false
-// or an error, which watch returns. Events are see's for the call only.
+// watch runs the simulation up to a time and shows see all events until that returns false or an error, which watch
+// returns. Events are see's for the call only.
 func (s *Simulation) watch(ctx context.Context, until time.Duration, see func(e *engine.Event) (bool, error)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

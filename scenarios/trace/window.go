@@ -19,9 +19,8 @@ type WindowOptions struct {
 	Heartbeats bool          // and of every heartbeat
 }
 
-// Window tells emit all that happened in a window, in order, storms and nodes included. It
-// stops where emit returns an error, which it returns. stopped is when the limit was
-// reached, if it was.
+// Window tells emit all that happened in a window, in order, storms and nodes included. It stops where emit returns an
+// error, which it returns. stopped is when the limit was reached, if it was.
 func (s *Simulation) Window(ctx context.Context, o WindowOptions, emit func(f Fact) error) (
 	stopped time.Duration, limited bool, err error,
 ) {
@@ -79,8 +78,7 @@ func (s *Simulation) edges(from, to time.Duration) []Fact {
 	return all
 }
 
-// Storm is the stretch of time of a storm, the first time it comes, or nil if there is none
-// of that name.
+// Storm is the stretch of time of a storm, the first time it comes, or nil if there is none of that name.
 func (s *Simulation) Storm(name string) *measure.Window {
 	for i := range s.windows {
 		if s.windows[i].Name == name {

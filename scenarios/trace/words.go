@@ -50,8 +50,7 @@ func shed(e *engine.Event) bool {
 	return e.Kind == engine.Buried && e.From == engine.Ready && e.Error == engine.NoError
 }
 
-// deliveries is which attempt e is about. That of a job that is shed names the one that
-// would have been.
+// deliveries is which attempt e is about. That of a job that is shed names the one that would have been.
 func deliveries(e *engine.Event) int32 {
 	if shed(e) {
 		return e.Delivery - 1
@@ -128,7 +127,7 @@ func (s *Simulation) field(e *engine.Event, name string) string {
 	case "attempt":
 		return fmt.Sprint(e.Delivery)
 	case "attempts":
-		return attempts(e.Delivery)
+		return plain.Plural(int(e.Delivery), "attempt")
 	case "node":
 		return fmt.Sprint(e.Node)
 	case "holder":
@@ -145,9 +144,9 @@ func (s *Simulation) field(e *engine.Event, name string) string {
 	case "op":
 		return e.Op.String()
 	case "rows":
-		return plural(int(e.Count), "row")
+		return plain.Plural(int(e.Count), "row")
 	case "jobs":
-		return plural(int(e.Count), "job")
+		return plain.Plural(int(e.Count), "job")
 	case "ran":
 		return Length(e.Ran)
 	case "age":
@@ -184,20 +183,11 @@ func (s *Simulation) manyTenants(kind engine.Kind) bool {
 	return tenants.Count > 1 || len(tenants.Names) > 0
 }
 
-func attempts(n int32) string { return plural(int(n), "attempt") }
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
-}
-
 // Length writes a length of time for people: 4m13s, 8.8s, 120ms.
 func Length[T ~int64](d T) string { return plain.Duration(time.Duration(d).Seconds()) }
 
-// Clock writes a time of the run to the millisecond: 3.250s, 10m03.250s, 1h02m03.250s. What
-// is at distinct instants may read alike.
+// Clock writes a time of the run to the millisecond: 3.250s, 10m03.250s, 1h02m03.250s. What is at distinct instants may
+// read alike.
 func Clock[T ~int64](at T) string {
 	sign := ""
 	if at < 0 {

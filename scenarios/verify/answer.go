@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"qsim/results"
+	"qsim/results/measure"
 )
 
 // Verdict on a quantity or a row.
@@ -23,14 +24,13 @@ const (
 // confidence of the intervals: two-sided, t(0.9995).
 const confidence = 0.999
 
-// Quantity is one thing that a row expects, and what was measured. Values are in the
-// unit of the row.
+// Quantity is one thing that a row expects, and what was measured. Values are in the unit of the row.
 type Quantity struct {
 	Name         string  `json:"quantity"`
 	Expected     any     `json:"expected"`        // a number, true or false, text, or nil
 	Measured     any     `json:"measured"`        // likewise; nil if there was nothing
 	Half         float64 `json:"half_width"`      // of the interval at 99.9 %; 0: all replications were the same
-	Allowed      float64 `json:"allowed"`         // how wide Half may be; of exact and model rows: how far apart the two may be
+	Allowed      float64 `json:"allowed"`         // how wide Half may be; of exact and model rows: how far off
 	Loose        bool    `json:"loose,omitempty"` // that is more than 1 % of what is expected, 2 % for a 99th percentile
 	Replications int     `json:"replications"`
 	Repeated     bool    `json:"repeated,omitempty"` // it was missed, and this is the second measurement
@@ -60,7 +60,7 @@ func (a *answer) reset() {
 	a.values, a.texts, a.pooled, a.nothing, a.seen, a.tries = nil, nil, durations{}, 0, 0, 0
 }
 
-func (a *answer) add(o *observer) {
+func (a *answer) add(o *observer, run *measure.Run) {
 	a.seen++
 	switch {
 	case a.text != nil:
@@ -86,7 +86,14 @@ func (a *answer) add(o *observer) {
 			return a.given(o, expected)
 		}
 	}
-	if v := of(o); math.IsNaN(v) {
+	v, known := 0.0, false
+	if a.metric != "" && a.kind != "exact" && o.counted == nil {
+		v, known = valueOf(run, a.metric)
+	}
+	if !known {
+		v = of(o)
+	}
+	if math.IsNaN(v) {
 		a.nothing++
 	} else {
 		a.values = append(a.values, v)
@@ -117,8 +124,8 @@ func (a *answer) centre() float64 {
 	return results.MeanOf(a.values)
 }
 
-// half is the half-width of the interval. If all replications say the same it is 0, or for a
-// share, which may be close to what they say, the bound that goes with that.
+// half is the half-width of the interval. If all replications say the same it is 0, or for a share, which may be close
+// to what they say, the bound that goes with that.
 func (a *answer) half() float64 {
 	if a.shape == ofLeast || a.shape == ofMost || a.text != nil {
 		return 0
@@ -132,8 +139,7 @@ func (a *answer) half() float64 {
 		half = results.HalfWidth(a.values, a.centre(), confidence)
 	}
 	if a.tries > 0 {
-		// Without an event in n trials its probability p is at most -ln((1-confidence)/2)/n:
-		// (1-p)^n ≤ e^-np.
+		// Without an event in n trials its probability p is at most -ln((1-confidence)/2)/n: (1-p)^n ≤ e^-np.
 		half = max(half, -math.Log((1-confidence)/2)/a.tries)
 	}
 	return half
@@ -257,7 +263,8 @@ func met(ok bool) Verdict {
 
 // quantity is a for the result.
 func (a *answer) quantity() Quantity {
-	q := Quantity{Name: a.path, Expected: a.value, Half: a.half(), Allowed: a.allowed(), Loose: a.loose(), Replications: a.seen, Repeated: a.repeated, Verdict: a.judge()}
+	q := Quantity{Name: a.path, Expected: a.value, Half: a.half(), Allowed: a.allowed(), Loose: a.loose(),
+		Replications: a.seen, Repeated: a.repeated, Verdict: a.judge()}
 	switch centre := a.centre(); {
 	case a.text != nil && len(a.texts) > 0:
 		q.Measured = a.texts[0]
@@ -268,7 +275,8 @@ func (a *answer) quantity() Quantity {
 		q.Measured = centre
 	}
 	if a.shape == atLeast {
-		q.Reason = "measured: the share of those up to it, which must be at least " + strconv.FormatFloat(a.bound, 'f', -1, 64)
+		least := strconv.FormatFloat(a.bound, 'f', -1, 64)
+		q.Reason = "measured: the share of those up to it, which must be at least " + least
 	}
 	if expected, ok := a.value.(float64); ok && a.shape == ofLimit {
 		switch p, sharp := a.law(expected); {

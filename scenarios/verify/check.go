@@ -11,8 +11,8 @@ import (
 type Options struct {
 	// Parallel is how many simulations run at once; 0: one per core that Go uses.
 	Parallel int
-	// MostJobs is how many jobs are simulated at the most for one experiment before an
-	// interval that is still too wide is given up; 0: 400 million.
+	// MostJobs is how many jobs are simulated at the most for one experiment before an interval that is still too wide is
+	// given up; 0: 400 million.
 	MostJobs float64
 }
 
@@ -27,12 +27,11 @@ type Result struct {
 	Jobs       int64      `json:"jobs"`             // simulated
 }
 
-// Failed reports whether the simulator and the row do not agree, or not well enough to
-// tell.
+// Failed reports whether the simulator and the row do not agree, or not well enough to tell.
 func (r *Result) Failed() bool { return r.Verdict == Missed || r.Verdict == Wide }
 
-// Check measures what row expects. A row that the simulator cannot express is left out,
-// with a reason. An error says that the row is wrong, a simulation broke, or ctx is done.
+// Check measures what row expects. A row that the simulator cannot express is left out, with a reason. An error says
+// that the row is wrong, a simulation broke, or ctx is done.
 func Check(ctx context.Context, row Row, o Options) (Result, error) {
 	result := Result{Row: row}
 	m, problems := build(row)

@@ -262,25 +262,59 @@ func TestAgreesOnEveryMetric(t *testing.T) {
 	if err := x.agrees(seen, run); err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range metrics {
+	for _, m := range usual {
+		if m.metric == "" {
+			continue
+		}
 		changed := 0
 		for i := range run.Values {
 			v := &run.Values[i]
-			if v.Query != (measure.Query{Metric: m.name}) || v.Null || v.Bound != "" {
+			if v.Query != (measure.Query{Metric: m.metric}) || v.Null || v.Bound != "" {
 				continue
 			}
 			changed++
 			was := v.Value
 			v.Value *= 1.01
 			var apart *disagreement
-			if err := x.agrees(seen, run); !errors.As(err, &apart) || apart.metric != m.name {
-				t.Errorf("%s: %v became %v: %v", m.name, was, v.Value, err)
+			if err := x.agrees(seen, run); !errors.As(err, &apart) || apart.metric != m.metric {
+				t.Errorf("%s: %v became %v: %v", m.metric, was, v.Value, err)
 			}
 			v.Value = was
 		}
 		if changed != 1 {
-			t.Errorf("%s is measured %d times", m.name, changed)
+			t.Errorf("%s is measured %d times", m.metric, changed)
 		}
+	}
+}
+
+// TestMetricsAreMeasured holds that a row is measured by what users read, where they read it, and that exact rows and
+// what is only a bound are left to the observer.
+func TestMetricsAreMeasured(t *testing.T) {
+	const own, read = 1.0, 2.0
+	o := newObserver(&observation{classes: 1}, nil)
+	o.class[0].n[firstWait], o.class[0].n[firsts] = own, 1
+	m, _ := usualGauge("wait_mean")
+	for _, tt := range []struct {
+		name, kind string
+		value      measure.Value
+		counted    []bool
+		want       float64
+	}{
+		{name: "the metric", kind: "sim", value: measure.Value{Value: read}, want: read},
+		{name: "of a model", kind: "model", value: measure.Value{Value: read}, want: read},
+		{name: "an exact row", kind: "exact", value: measure.Value{Value: read}, want: own},
+		{name: "a bound", kind: "sim", value: measure.Value{Value: read, Bound: ">="}, want: own},
+		{name: "no value", kind: "sim", value: measure.Value{Value: read, Null: true}, want: own},
+		{name: "some classes only", kind: "sim", value: measure.Value{Value: read}, counted: []bool{true}, want: own},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.value.Query, o.counted = measure.Query{Metric: "fresh.wait.mean"}, tt.counted
+			a := answer{item: item{"wait_mean", own}, gauge: m, kind: tt.kind}
+			a.add(o, &measure.Run{Values: []measure.Value{tt.value}})
+			if len(a.values) != 1 || a.values[0] != tt.want {
+				t.Errorf("got %v, want %v", a.values, tt.want)
+			}
+		})
 	}
 }
 

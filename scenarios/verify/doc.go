@@ -9,6 +9,13 @@
 //		fmt.Println(row.ID, result.Verdict)
 //	}
 //
+// # What is measured
+//
+// A quantity that users read as a metric is measured by that metric, as the collector of package results/measure has it.
+// An observer counts the same events in its own way; in every replication each metric that both have must be equal to
+// within 1e-6, and quantiles to within half a percent, which is what their histograms may be off. Quantities without a
+// metric, exact rows and what is only a bound, as not all jobs have ended, are the observer's own.
+//
 // # The rule
 //
 // What a sim row expects is measured by independent replications, as many as it takes: it

@@ -62,8 +62,7 @@ func (x *experiment) prepare() error {
 	return nil
 }
 
-// replicate runs the seeds from first on, count of them, and adds what they say to the
-// answers.
+// replicate runs the seeds from first on, count of them, and adds what they say to the answers.
 func (x *experiment) replicate(ctx context.Context, first uint64, count, parallel int) error {
 	for count > 0 {
 		n := min(count, chunk)
@@ -98,86 +97,49 @@ func (x *experiment) replicateChunk(ctx context.Context, first uint64, count, pa
 		x.ran++
 		x.jobs += float64(runs[i].Jobs)
 		for _, a := range x.answers {
-			a.add(o)
+			a.add(o, &runs[i])
 		}
 	}
 	return nil
-}
-
-// metrics are those of results that an observer measures too.
-var metrics = []struct {
-	name string
-	of   func(o *observer) float64
-}{
-	{"fresh.wait.mean", quotient(firstWait, firsts)},
-	{"retry.wait.mean", quotient(laterWait, laters)},
-	{"attempt.wait.mean", quotient(waited, claims)},
-	{"sojourn.mean", quotient(doneAfter, done)},
-	{"attempts.mean", quotient(claims, enqueued)},
-	{"dead.share", quotient(dead, enqueued)},
-	{"backlog.fresh.mean", func(o *observer) float64 { return o.mean(freshReady) }},
-	{"backlog.retry.mean", func(o *observer) float64 { return o.mean(retryReady) }},
-	{"claims", func(o *observer) float64 { return o.claimed(engine.Fresh, engine.Retry) }},
-	{"throughput", func(o *observer) float64 { return o.sum(executions) / o.length() }},
-	{"goodput", func(o *observer) float64 {
-		if o.taken > 0 {
-			return math.NaN() // a second success is none, and which that are is not followed
-		}
-		return o.sum(successes) / o.length()
-	}},
-	{"utilization", func(o *observer) float64 { return o.mean(busy) / float64(o.workers) }},
-	{"fresh.wait.p50", quantileSeen(firstWaits, 0.5)},
-	{"fresh.wait.p90", quantileSeen(firstWaits, 0.9)},
-	{"fresh.wait.p99", quantileSeen(firstWaits, 0.99)},
-	{"sojourn.p50", quantileSeen(sojourns, 0.5)},
-	{"sojourn.p90", quantileSeen(sojourns, 0.9)},
-	{"sojourn.p99", quantileSeen(sojourns, 0.99)},
-}
-
-// quantileSeen is a quantile of the durations of all classes, if all jobs have ended: others
-// rank above them.
-func quantileSeen(of func(c *classCount) *durations, q float64) func(o *observer) float64 {
-	return func(o *observer) float64 {
-		var all durations
-		for i := range o.class {
-			all.merge(of(&o.class[i]))
-		}
-		if all.total == 0 || o.sum(ended) != o.sum(enqueued) {
-			return math.NaN()
-		}
-		return all.quantile(q)
-	}
 }
 
 // histogramError is how far, at most and relative, quantiles of users' histograms may be off.
 const histogramError = 0.005
 
-// agrees holds the metrics that users see against the observer, which counts the same
-// events in its own way. What is a bound only, of jobs that have not ended, is let pass.
+// agrees holds the metrics that users see against the observer. What is a bound only, of jobs that have not ended, is
+// let pass.
 func (x *experiment) agrees(o *observer, run *measure.Run) error {
 	if x.plan.counted != nil {
 		return nil // it counts only some
 	}
-	for _, m := range metrics {
-		for i := range run.Values {
-			v := &run.Values[i]
-			if v.Query != (measure.Query{Metric: m.name}) || v.Null || v.Bound != "" {
-				continue
-			}
-			within := 1e-6
-			if info, _ := measure.Lookup(m.name); info.Unit == "s" && !strings.HasSuffix(m.name, ".mean") {
-				within = histogramError
-			}
-			if own := m.of(o); math.Abs(own-v.Value) > within*math.Abs(own)+1e-9 {
-				return &disagreement{m.name, v.Value, own}
-			}
+	for i := range usual {
+		metric := usual[i].metric
+		value, known := valueOf(run, metric)
+		if !known {
+			continue
+		}
+		within := 1e-6
+		if info, _ := measure.Lookup(metric); info.Unit == "s" && !strings.HasSuffix(metric, ".mean") {
+			within = histogramError
+		}
+		if own := usual[i].gauge.of(o); math.Abs(own-value) > within*math.Abs(own)+1e-9 {
+			return &disagreement{metric, value, own}
 		}
 	}
 	return nil
 }
 
-// measureAll replicates until every answer is as narrow as it must be, or there is no
-// hope for that.
+// valueOf returns what a metric is in a run, if that is known exactly.
+func valueOf(run *measure.Run, metric string) (float64, bool) {
+	for i := range run.Values {
+		if v := &run.Values[i]; v.Query == (measure.Query{Metric: metric}) {
+			return v.Value, !v.Null && v.Bound == ""
+		}
+	}
+	return 0, false
+}
+
+// measureAll replicates until every answer is as narrow as it must be, or there is no hope for that.
 func (x *experiment) measureAll(ctx context.Context, o Options, count int) error {
 	for round := 0; ; round++ {
 		if err := x.replicate(ctx, x.from+uint64(x.ran), count, o.Parallel); err != nil {
@@ -206,12 +168,11 @@ func (x *experiment) begin(first uint64) {
 	}
 }
 
-// run measures what x has to answer; what is missed is measured again with other seeds
-// and twice as many of them.
+// run measures what x has to answer; what is missed is measured again with other seeds and twice as many of them.
 func (x *experiment) run(ctx context.Context, o Options) error {
 	if x.known {
 		for _, a := range x.answers {
-			a.add(nil)
+			a.add(nil, nil)
 		}
 		return nil
 	}
@@ -260,16 +221,16 @@ func (d *disagreement) Error() string {
 	return fmt.Sprintf("the metric %s is %v, but the events say %v", d.metric, d.value, d.own)
 }
 
-// relaxation is how many seconds a queue of c workers takes to forget how it began:
-// 1/(cμ(1-√ρ)²), Abate and Whitt: Transient behavior of the M/M/1 queue (1987); for
-// service of another variability than the exponential's times (1+cv²)/2.
+// relaxation is how many seconds a queue of c workers takes to forget how it began: 1/(cμ(1-√ρ)²), Abate and Whitt:
+// Transient behavior of the M/M/1 queue (1987); for service of another variability than the exponential's times
+// (1+cv²)/2.
 func relaxation(load, rate, cv float64) float64 {
 	root := 1 - math.Sqrt(min(load, 0.99))
 	return max((1+float64(cv*cv))/2, 1) / (rate * root * root)
 }
 
-// horizon sets for how long s runs: a warm-up of ten relaxation times, where five are
-// enough for the mean, and 20 times as long again, or the time of so many arrivals.
+// horizon sets for how long s runs: a warm-up of ten relaxation times, where five are enough for the mean, and 20 times
+// as long again, or the time of so many arrivals.
 func (s *setup) horizon(relaxes, rate, jobs float64) {
 	s.warmup = math.Ceil(10 * relaxes)
 	s.window = math.Ceil(max(20*s.warmup, jobs/rate))

@@ -10,9 +10,8 @@ import (
 	"qsim/policies"
 )
 
-// Moments of the delays that retry policies set, to the last digit: a delay is a linear
-// function of each uniform number it is made of, so that two nodes of Gauss and Legendre for
-// each give the exact mean and variance.
+// Moments of the delays that retry policies set, to the last digit: a delay is a linear function of each uniform number
+// it is made of, so that two nodes of Gauss and Legendre for each give the exact mean and variance.
 
 // exactly is an experiment that needs no run: its measures are numbers.
 func exactly(values map[string]float64) []experiment {
@@ -46,7 +45,8 @@ func jitterMoments(p *params) ([]experiment, error) {
 	if kind.Kind() == policies.Decorrelated {
 		return decorrelatedMoments(p)
 	}
-	b := &policies.Backoff{Kind: policies.Exponential, First: scaledUnit(p.positive("base")), Factor: p.positive("factor"), Max: scaledUnit(p.positive("cap")), Jitter: kind}
+	b := &policies.Backoff{Kind: policies.Exponential, First: scaledUnit(p.positive("base")),
+		Factor: p.positive("factor"), Max: scaledUnit(p.positive("cap")), Jitter: kind}
 	if err := b.Validate(); err != nil {
 		p.wrong("params: %w", err)
 		return nil, nil
@@ -57,7 +57,8 @@ func jitterMoments(p *params) ([]experiment, error) {
 		return float64(d) / float64(delayUnit)
 	}
 	low, high := delay(nodes[0]), delay(nodes[1])
-	return exactly(map[string]float64{"mean": (low + high) / 2, "var": (low - high) * (low - high) / 4, "min": delay(nearZero), "max": delay(nearOne)}), nil
+	return exactly(map[string]float64{"mean": (low + high) / 2, "var": (low - high) * (low - high) / 4,
+		"min": delay(nearZero), "max": delay(nearOne)}), nil
 }
 
 func scaledUnit(v float64) time.Duration { return time.Duration(math.Round(v * float64(delayUnit))) }
@@ -65,8 +66,8 @@ func scaledUnit(v float64) time.Duration { return time.Duration(math.Round(v * f
 // mostNodes bounds the work: two to the power of that.
 const mostNodes = 12
 
-// decorrelatedMoments are those of the n-th delay of decorrelated jitter, which is drawn
-// from each one before it, without a cap.
+// decorrelatedMoments are those of the n-th delay of decorrelated jitter, which is drawn from each one before it,
+// without a cap.
 func decorrelatedMoments(p *params) ([]experiment, error) {
 	n := p.count("retry")
 	if n > mostNodes {
@@ -75,7 +76,8 @@ func decorrelatedMoments(p *params) ([]experiment, error) {
 	if p.has("cap") {
 		return nil, fmt.Errorf("with a cap a delay is no linear function: see decorr_cap")
 	}
-	b := &policies.Backoff{Kind: policies.Fixed, First: scaledUnit(p.positive("base")) / 100, Jitter: policies.NewJitter(policies.Decorrelated, quantity.Share{})}
+	b := &policies.Backoff{Kind: policies.Fixed, First: scaledUnit(p.positive("base")) / 100,
+		Jitter: policies.NewJitter(policies.Decorrelated, quantity.Share{})}
 	last := func(u func(i int) float64) float64 {
 		j := engine.Job{Charged: 1}
 		for i := range n {

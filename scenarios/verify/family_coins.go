@@ -8,8 +8,7 @@ import (
 // coinWindows is how many windows of claims a replication of coins has.
 const coinWindows = 50
 
-// coins looks at windows of so many claims, each of which goes to a fresh job with
-// probability phi.
+// coins looks at windows of so many claims, each of which goes to a fresh job with probability phi.
 func coins(p *params) ([]experiment, error) {
 	n, phi := p.count("claims"), p.share("phi")
 	if phi == 0 || phi == 1 {
@@ -36,11 +35,12 @@ func coins(p *params) ([]experiment, error) {
 		return count
 	}
 	perWindow := func(*observer) float64 { return coinWindows }
-	// within is a limit that a share of at least least of the windows keep, and no tighter one
-	// does. That a window keeps it has by the law of the coin the probability law(limit): of so
-	// many windows about as many must, but for telling the limit from the next the law alone is
-	// sharp enough.
-	within := func(least float64, tighter int, law func(limit int) float64, ok func(window []byte, limit float64) bool) gauge {
+	// within is a limit that a share of at least least of the windows keep, and no tighter one does. That a window keeps
+	// it has by the law of the coin the probability law(limit): of so many windows about as many must, but for telling the
+	// limit from the next the law alone is sharp enough.
+	within := func(
+		least float64, tighter int, law func(limit int) float64, ok func(window []byte, limit float64) bool,
+	) gauge {
 		return gauge{shape: ofLimit, trials: perWindow,
 			given: func(o *observer, limit float64) float64 {
 				return share(func(w []byte) bool { return ok(w, limit) })(o)
@@ -68,7 +68,7 @@ func coins(p *params) ([]experiment, error) {
 			func(w []byte, limit float64) bool { return fresh(w) <= limit }),
 		"longest_nonfresh_run_p999": within(0.999, -1, func(k int) float64 { return noLongerRun(n, 1-phi, k) },
 			func(w []byte, limit float64) bool { return float64(longestRun(w, 'R')) <= limit }),
-		"p_longest_run_le_10": {shape: ofShare, trials: perWindow, of: share(func(w []byte) bool { return longestRun(w, 'R') <= 10 })},
+		"p_longest_run_le_10": shareBy(share(func(w []byte) bool { return longestRun(w, 'R') <= 10 }), perWindow),
 	}}}, nil
 }
 
@@ -84,8 +84,8 @@ func binomial(n int, p float64, k int) float64 {
 	return min(sum, 1)
 }
 
-// noLongerRun is the probability that of n trials never more than k successes, each of
-// probability p, follow one another: the chain of the length of the run at hand.
+// noLongerRun is the probability that of n trials never more than k successes, each of probability p, follow one
+// another: the chain of the length of the run at hand.
 func noLongerRun(n int, p float64, k int) float64 {
 	if k < 0 {
 		return 0

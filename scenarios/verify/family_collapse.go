@@ -49,8 +49,9 @@ func watchBacklog(end, patience, capacity float64) func(o *observer, e *engine.E
 		if o.own[drainedAt] == 0 && ready == 0 {
 			o.own[drainedAt] = now
 		}
-		if enqueued := now - e.Age.Seconds(); e.Kind == engine.Acked && o.own[timelyAt] == 0 && enqueued >= 0 && e.Age.Seconds() <= patience {
-			o.own[timelyAt] = enqueued
+		timely := e.Kind == engine.Acked && e.Age.Seconds() <= patience
+		if came := now - e.Age.Seconds(); timely && o.own[timelyAt] == 0 && came >= 0 {
+			o.own[timelyAt] = came
 		}
 	}
 }
@@ -65,21 +66,23 @@ func kept(which int) gauge {
 	})
 }
 
-// metastable is callers that give up and ask again while nothing gets through for a time.
-// It has recovered when the backlog is no more than is served within their patience.
+// metastable is callers that give up and ask again while nothing gets through for a time. It has recovered when the
+// backlog is no more than is served within their patience.
 func metastable(p *params) ([]experiment, error) {
 	rate, capacity, patience := p.positive("lam"), p.positive("capacity"), p.positive("timeout")
 	again, outage := p.count("retries"), p.positive("outage")
 	const longest = 2000.0
-	s := fluidQueue(rate, capacity, outage+longest, fmt.Sprintf("patience: {after: %s, resubmits: %d}", seconds(patience), again))
-	s.storms = []string{fmt.Sprintf("{name: outage, at: %s, for: %s, pause: {nodes: [0]}}", seconds(calmFor), seconds(outage))}
+	s := fluidQueue(rate, capacity, outage+longest,
+		fmt.Sprintf("patience: {after: %s, resubmits: %d}", seconds(patience), again))
+	s.storms = []string{storm("outage", calmFor, outage, "pause: {nodes: [0]}")}
 	end := calmFor + outage
-	return []experiment{{setup: s, fixed: true, plan: observation{counted: []bool{false}, on: watchBacklog(end, patience, capacity)}, measures: map[string]gauge{
+	plan := observation{counted: []bool{false}, on: watchBacklog(end, patience, capacity)}
+	return []experiment{{setup: s, fixed: true, plan: plan, measures: map[string]gauge{
 		"backlog_at_reconnect": kept(peakBacklog),
 		"recovery_s":           kept(answeredAt),
 		"metastable":           sameText(func(o *observer) string { return fmt.Sprint(o.own[answeredAt] == 0) }),
-		// As long as nobody is answered, so many times the rate is asked for, and the
-		// capacity served: the rate at which the two are equal.
+		// As long as nobody is answered, so many times the rate is asked for, and the capacity served: the rate at which the
+		// two are equal.
 		"stable_below": mean(func(o *observer) float64 {
 			span := o.own[answeredAt]
 			if span == 0 {
@@ -95,16 +98,17 @@ func staleWork(p *params) ([]experiment, error) {
 	rate, capacity, factor := p.positive("lam"), p.positive("capacity"), p.positive("factor")
 	dip, patience := p.positive("duration"), p.positive("timeout")
 	s := fluidQueue(rate, capacity, dip+2000)
-	s.storms = []string{fmt.Sprintf("{name: dip, at: %s, for: %s, slow: {factor: %.9g}}", seconds(calmFor), seconds(dip), 1/factor)}
-	return []experiment{{setup: s, fixed: true, plan: observation{on: watchBacklog(calmFor+dip, patience, capacity)}, measures: map[string]gauge{
+	s.storms = []string{storm("dip", calmFor, dip, fmt.Sprintf("slow: {factor: %.9g}", 1/factor))}
+	plan := observation{on: watchBacklog(calmFor+dip, patience, capacity)}
+	return []experiment{{setup: s, fixed: true, plan: plan, measures: map[string]gauge{
 		"backlog":                 kept(peakBacklog),
 		"goodput_returns_after_s": kept(timelyAt),
 		"drained_after_s":         kept(drainedAt),
 	}}}, nil
 }
 
-// congested is a service that slows down by slope for each call in progress. Where there are
-// several attempts, each of them fails.
+// congested is a service that slows down by slope for each call in progress. Where there are several attempts, each of
+// them fails.
 func congested(p *params) ([]experiment, error) {
 	rate, n, base, slope := p.positive("lam"), p.count("attempts"), p.positive("base"), p.positive("slope")
 	failing := 0.0
@@ -112,9 +116,10 @@ func congested(p *params) ([]experiment, error) {
 		failing = 1
 	}
 	concurrency := max(math.Floor(base/slope), 1) // what the slope is said relative to
-	s := setup{workers: 200_000, lease: "{ttl: 24h, heartbeat: 0s}", retry: noDelay(n), warmup: 3000, window: 2000, drain: 0,
-		dependencies: []string{fmt.Sprintf("{name: service, limit: {concurrency: %.0f}, over: {slow: 1}, slows: %s}", concurrency, percent(min(slope*concurrency/base, 1)))},
-		classes:      []string{class("call", poisson(rate), seconds(base), "calls: service", fails(failing))}}
+	s := setup{workers: 200_000, lease: "{ttl: 24h, heartbeat: 0s}", retry: noDelay(n), warmup: 3000, window: 2000,
+		dependencies: []string{fmt.Sprintf("{name: service, limit: {concurrency: %.0f}, over: {slow: 1}, slows: %s}",
+			concurrency, percent(min(slope*concurrency/base, 1)))},
+		classes: []string{class("call", poisson(rate), seconds(base), "calls: service", fails(failing))}}
 	early, late := calmFor, s.warmup+s.window-1
 	plan := observation{samples: []engine.Time{engine.Time(duration((early + late) / 2)), engine.Time(duration(late))}}
 	return []experiment{{setup: s, plan: plan, measures: map[string]gauge{
@@ -128,21 +133,18 @@ func congested(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// runsAway reports whether there is half as much again in progress in the end as in the
-// middle.
+// runsAway reports whether there is half as much again in progress in the end as in the middle.
 func runsAway(o *observer) bool {
 	return float64(o.sampled[1][busy]) > 1.5*float64(o.sampled[0][busy])
 }
 
-// retryBudget is callers whose attempts all fail, with retries up to a share of the first
-// tries. The rate beyond which the queue grows is that at which first tries and paid retries
-// would use all of the capacity.
+// retryBudget is callers whose attempts all fail, with retries up to a share of the first tries. The rate beyond which
+// the queue grows is that at which first tries and paid retries would use all of the capacity.
 func retryBudget(p *params) ([]experiment, error) {
 	rate, capacity, budget := p.positive("lam"), p.positive("capacity"), p.share("budget")
-	policy := fmt.Sprintf("{kind: retry-budget, ratio: %s, min-rate: 0/s, window: 10s}", percent(budget))
 	build := func(rate float64) setup {
 		s := fluidQueue(rate, capacity, 0, fails(1))
-		s.policy, s.warmup, s.window = policy, 600, 600
+		s.policy, s.warmup, s.window = budgetOf(budget), 600, 600
 		return s
 	}
 	own := build(rate)
@@ -162,8 +164,8 @@ func retryBudget(p *params) ([]experiment, error) {
 	}, nil
 }
 
-// lockstep is clients that update one row under optimistic locking, all at once and with a
-// network that always takes as long. Parameters are milliseconds.
+// lockstep is clients that update one row under optimistic locking, all at once and with a network that always takes as
+// long. Parameters are milliseconds.
 func lockstep(p *params) ([]experiment, error) {
 	n, base, most, way := p.count("clients"), p.positive("base"), p.positive("cap"), p.positive("net_mean")
 	const unit = 1e-3

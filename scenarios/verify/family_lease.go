@@ -12,8 +12,9 @@ import (
 
 // Leases that lapse.
 
-// lapsing is jobs with a worker for each, and leases that nobody extends, of which an expired one is claimed again after
-// a delay. The token is taken at the expiry, so that a commit in between comes too late; fence none lets it count.
+// lapsing is jobs with a worker for each, and leases that nobody extends, of which an expired one is claimed again
+// after a delay. The token is taken at the expiry, so that a commit in between comes too late; fence none lets it
+// count.
 func lapsing(of func(p *params) service) family {
 	return func(p *params) ([]experiment, error) {
 		own, lease, delay := of(p), p.positive("lease"), p.number("reclaim_delay")
@@ -31,7 +32,7 @@ func lapsing(of func(p *params) service) family {
 			all = append(all, experiment{setup: s, plan: plan, alter: countDuplicates, measures: map[string]gauge{
 				fence.prefix + "runs_mean":       meanOf(claims, enqueued),
 				fence.prefix + "duplicates_mean": mean(func(o *observer) float64 { return duplicates(o) / o.sum(enqueued) }),
-				fence.prefix + "finish_mean":     usual["sojourn_mean"],
+				fence.prefix + "finish_mean":     meanOf(doneAfter, done),
 			}})
 		}
 		all[0].measures["p_overrun"] = shareOf(overran, executions)
@@ -42,8 +43,8 @@ func lapsing(of func(p *params) service) family {
 // noHeartbeats is a lease of so many seconds that nobody extends.
 func noHeartbeats(ttl float64) string { return fmt.Sprintf("{ttl: %s, heartbeat: 0s}", seconds(ttl)) }
 
-// countDuplicates counts the executions that ended in success after another of the same job
-// had, of jobs enqueued in the window.
+// countDuplicates counts the executions that ended in success after another of the same job had, of jobs enqueued in
+// the window.
 func countDuplicates(_ *sim.Config, o *observer) {
 	succeeded := map[engine.JobID]bool{}
 	plan := *o.observation
@@ -67,14 +68,14 @@ func countDuplicates(_ *sim.Config, o *observer) {
 // duplicates is what countDuplicates counted.
 func duplicates(o *observer) float64 { return o.own[0] }
 
-// heartbeats is jobs whose heartbeats are lost now and then. A job whose lease lapsed is buried: only the first lease of
-// each counts.
+// heartbeats is jobs whose heartbeats are lost now and then. A job whose lease lapsed is buried: only the first lease
+// of each counts.
 func heartbeats(of func(p *params) service) family {
 	return func(p *params) ([]experiment, error) {
 		own, lease, beat := of(p), p.positive("lease"), p.positive("heartbeat")
 		if own.cv == 0 {
-			// In the model a job whose lease would lapse at the instant at which it ends is done. Here leases lapse first,
-			// so it ends a moment earlier.
+			// In the model a job whose lease would lapse at the instant at which it ends is done. Here leases lapse first, so it
+			// ends a moment earlier.
 			own.mean *= 1 - 1e-7
 			own.text = seconds(own.mean)
 		}
@@ -83,8 +84,8 @@ func heartbeats(of func(p *params) service) family {
 			reaper: "{every: 0s, batch: 1000, after: dead}", classes: []string{class("job", poisson(rate), own.text)}}
 		s.window = 2000 / rate
 		s.drain = 30*own.mean + 10*lease
-		s.storms = []string{fmt.Sprintf("{name: lossy, at: 0s, for: %s, calls: {ops: [extend], lose-request: %s}}",
-			seconds(s.warmup+s.window+s.drain), percent(p.share("loss")))}
+		s.storms = []string{storm("lossy", 0, s.warmup+s.window+s.drain,
+			fmt.Sprintf("calls: {ops: [extend], lose-request: %s}", percent(p.share("loss"))))}
 		plan := observation{on: func(o *observer, e *engine.Event) {
 			if e.Kind == engine.LeaseTaken && o.inWindow(e.At-engine.Time(e.Age)) {
 				o.own[0]++
@@ -104,8 +105,8 @@ func heartbeats(of func(p *params) service) family {
 	}
 }
 
-// countLosses writes down how many heartbeats in a row were lost of leases that lapsed:
-// one number if it was always the same, as "2", or more of them, as "2,3".
+// countLosses writes down how many heartbeats in a row were lost of leases that lapsed: one number if it was always the
+// same, as "2", or more of them, as "2,3".
 func countLosses(lease time.Duration) func(cfg *sim.Config, o *observer) {
 	return func(cfg *sim.Config, o *observer) {
 		n := &lossCounter{Network: cfg.Network, lease: lease, held: map[engine.JobID]lossesOf{}}
@@ -142,8 +143,7 @@ type lossesOf struct {
 	lost  int
 }
 
-// lossCounter counts the heartbeats that a network loses. One at the very expiry comes too
-// late, lost or not.
+// lossCounter counts the heartbeats that a network loses. One at the very expiry comes too late, lost or not.
 type lossCounter struct {
 	sim.Network
 	lease time.Duration
@@ -171,9 +171,8 @@ func (n *lossCounter) Request(now engine.Time, c *engine.Call) sim.Fate {
 	return fate
 }
 
-// crashes kills one of two processes again and again and measures when its jobs are ready
-// again. The times fall evenly between two looks of the other's reaper: they are a lattice
-// that each seed moves by an amount of its own.
+// crashes kills one of two processes again and again and measures when its jobs are ready again. The times fall evenly
+// between two looks of the other's reaper: they are a lattice that each seed moves by an amount of its own.
 func crashes(p *params) ([]experiment, error) {
 	lease, beat, reaper := p.positive("lease"), p.positive("heartbeat"), p.positive("reaper")
 	service := 20 * beat // so that the ages of jobs, modulo a heartbeat, are uniform
@@ -185,8 +184,8 @@ func crashes(p *params) ([]experiment, error) {
 		lease:   fmt.Sprintf("{ttl: %s, heartbeat: %s}", seconds(lease), seconds(beat)),
 		reaper:  fmt.Sprintf("{every: %s, batch: 1000, after: ready}", seconds(reaper)),
 		classes: []string{class("job", poisson(400/service), seconds(service))},
-		storms: []string{fmt.Sprintf("{name: crash, at: %s, for: %s, crash: {nodes: [1], restart-after: %s}, repeat: {every: %s, times: %d}}",
-			seconds(5*service), seconds(down), seconds(down), seconds(cycle), times)}}
+		storms: []string{storm("crash", 5*service, down, fmt.Sprintf("crash: {nodes: [1], restart-after: %s}, "+
+			"repeat: {every: %s, times: %d}", seconds(down), seconds(cycle), times))}}
 	s.window = times * cycle
 	s.drain = 10 * service
 	var plan observation

@@ -7,10 +7,9 @@ import (
 	"qsim/engine"
 )
 
-// openChain is two independent classes of jobs beside each other, all of which succeed. The
-// second arrives as retries would, but never was tried; so it is a class of its own, and who
-// goes first is said by what tells classes apart: priorities, weighted queues, and a bound on
-// how many of a class run.
+// openChain is two independent classes of jobs beside each other, all of which succeed. The second arrives as retries
+// would, but never was tried; so it is a class of its own, and who goes first is said by what tells classes apart:
+// priorities, weighted queues, and a bound on how many of a class run.
 func openChain(p *params) ([]experiment, error) {
 	fresh, retries, mean, c := p.positive("lam_f"), p.positive("lam_r"), 1/p.positive("mu"), p.count("c")
 	first, second, policy := 0, 0, "{kind: fifo}"

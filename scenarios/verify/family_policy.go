@@ -47,7 +47,8 @@ func freshFirst(p *params) ([]experiment, error) {
 // freshFirstOrbit is the same with c workers and exponential times.
 func freshFirstOrbit(p *params) ([]experiment, error) {
 	own, delay := exponentialService(p), p.positive("backoff_mean")
-	return retrying(p.positive("lam"), own.mean, p.count("c"), p.share("p"), 0, randomDelay(delay), delay, "{kind: fresh-first}"), nil
+	return retrying(p.positive("lam"), own.mean, p.count("c"), p.share("p"), 0, randomDelay(delay), delay,
+		"{kind: fresh-first}"), nil
 }
 
 // policyChain is the same under any policy, perhaps with a cap on retries in flight.
@@ -88,15 +89,14 @@ func policyChain(p *params) ([]experiment, error) {
 	return x, nil
 }
 
-// cappedCoins is policies.Bernoulli with a cap on retries in flight, which no policy of a
-// scenario has.
+// cappedCoins is policies.Bernoulli with a cap on retries in flight, which no policy of a scenario has.
 type cappedCoins struct {
 	fresh float64
 	cap   int
 }
 
-// Plan lets coins fall for idle workers; what a class leaves goes to the other, but never
-// more retries than there is room for.
+// Plan lets coins fall for idle workers; what a class leaves goes to the other, but never more retries than there is
+// room for.
 func (c *cappedCoins) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	fresh := 0
 	for n := range v.Idle {
@@ -116,14 +116,13 @@ func (c *cappedCoins) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 // Observe ignores o.
 func (*cappedCoins) Observe(*engine.Observation) {}
 
-// endless is a class whose jobs fail again and again at once: retries that never run out.
-// The worker that takes one is busy for the service time.
+// endless is a class whose jobs fail again and again at once: retries that never run out. The worker that takes one is
+// busy for the service time.
 func endless(workers int, service string) string {
 	return class("again", atOnce(10*workers+100, 0), service, fails(1))
 }
 
-// saturated is fresh jobs beside retries that never run out, each claim going to a fresh
-// job with probability phi.
+// saturated is fresh jobs beside retries that never run out, each claim going to a fresh job with probability phi.
 func saturated(p *params) ([]experiment, error) {
 	own := exponentialService(p)
 	return besideRetries(p, own, own, p.count("c")), nil
@@ -138,12 +137,13 @@ func besideRetries(p *params, own, retries service, c int) []experiment {
 	length, cv := own.mean, max(own.cv, retries.cv)
 	turn := (phi*length + (1-phi)*retries.mean) / phi / float64(c) // s between claims for fresh jobs
 	policy := fmt.Sprintf("{kind: bernoulli, fresh: %s}", percent(phi))
-	waits := setup{workers: c, policy: policy, classes: []string{endless(c, retries.text), class("job", poisson(rate), own.text)}}
+	again := endless(c, retries.text)
+	waits := setup{workers: c, policy: policy, classes: []string{again, class("job", poisson(rate), own.text)}}
 	waits.horizon(relaxation(rate*turn, 1/turn, cv)+float64(10*c+100)*turn, rate, usualJobs)
 	waits.window = max(waits.window/4, usualJobs/rate)
 	waits.drain = 100 * turn / (1 - min(rate*turn, 0.99))
-	full := setup{workers: c, policy: policy, warmup: math.Ceil(float64(10*c+100) * turn), window: math.Ceil(20_000 * turn)}
-	full.classes = []string{endless(c, retries.text), class("job", atOnce(30_000+20*c, 0), own.text)}
+	full := setup{workers: c, policy: policy, classes: []string{again, class("job", atOnce(30_000+20*c, 0), own.text)}}
+	full.warmup, full.window = math.Ceil(float64(10*c+100)*turn), math.Ceil(20_000*turn)
 	capacity := func(o *observer) float64 { return o.clockClaims[engine.Fresh] / o.length() }
 	fresh := observation{counted: []bool{false, true}}
 	waiting := observation{counted: fresh.counted, on: countRetries}
@@ -166,13 +166,13 @@ func countRetries(o *observer, e *engine.Event) {
 	}
 }
 
-// backlogged is one worker whose process starts at time from and finds n fresh jobs and n
-// retries ready: the retries have failed once before, and then it was down.
+// backlogged is one worker whose process starts at time from and finds n fresh jobs and n retries ready: the retries
+// have failed once before, and then it was down.
 func backlogged(n int, policy string) setup {
 	return setup{
 		workers: 1, warmup: 1, window: from + float64(n)/500 + 10, policy: policy,
 		retry:  retry(0, fmt.Sprintf("{kind: fixed, delay: %s}", seconds(from-500))),
-		storms: []string{fmt.Sprintf("{name: down, at: %s, for: 600s, crash: {nodes: [0], restart-after: 600s}}", seconds(from-600))},
+		storms: []string{storm("down", from-600, 600, "crash: {nodes: [0], restart-after: 600s}")},
 		classes: []string{
 			class("again", atOnce(n, 0), "1ms", "fails: {rate: 100%, takes: 0s}"),
 			class("job", atOnce(n, from-400), "1ms"),
@@ -221,7 +221,8 @@ func frames(p *params) ([]experiment, error) {
 			return float64(best)
 		})
 	}
-	return []experiment{{setup: backlogged(total, ""), fixed: true, policy: framePolicy(p), plan: observation{on: claimLog(total)},
+	plan := observation{on: claimLog(total)}
+	return []experiment{{setup: backlogged(total, ""), fixed: true, policy: framePolicy(p), plan: plan,
 		measures: map[string]gauge{
 			"fresh_min":             windows(func(a, b int) bool { return a < b }),
 			"fresh_max":             windows(func(a, b int) bool { return a > b }),

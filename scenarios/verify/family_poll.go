@@ -7,11 +7,10 @@ import (
 	"qsim/engine"
 )
 
-// pollingNode claims up to batch jobs every interval, with a worker for each, and is told of
-// nothing.
+// pollingNode claims up to batch jobs every interval, with a worker for each, and is told of nothing.
 func pollingNode(interval float64, batch int) setup {
-	at := seconds(interval)
-	return setup{workers: manyWorkers, fetch: fmt.Sprintf("{batch: %d, poll: %s, cooldown: %s, wake: false}", batch, at, at)}
+	const fetch = "{batch: %d, poll: %s, cooldown: %[2]s, wake: false}"
+	return setup{workers: manyWorkers, fetch: fmt.Sprintf(fetch, batch, seconds(interval))}
 }
 
 // polling measures the wait of Poisson arrivals for the next poll that has room for them.
@@ -36,13 +35,14 @@ func polling(p *params) ([]experiment, error) {
 	}}
 	return []experiment{
 		{setup: build(batch), load: load, heavy: true, plan: plan, measures: map[string]gauge{
-			"wait_mean":         usual["wait_mean"],
+			"wait_mean":         meanOf(firstWait, firsts),
 			"queue_before_poll": mean(func(o *observer) float64 { return o.own[1] / o.own[0] }),
 			// What is seldom there has the spread of a second moment.
 			"left_after_poll": moment(func(o *observer) float64 { return (o.own[1] - o.own[2]) / o.own[0] }),
 		}},
 		// With room for all that come in an interval the wait is half of it.
-		{setup: build(int(math.Ceil(rate*interval))*20 + 100), measures: map[string]gauge{"half_interval": usual["wait_mean"]}},
+		{setup: build(int(math.Ceil(rate*interval))*20 + 100),
+			measures: map[string]gauge{"half_interval": meanOf(firstWait, firsts)}},
 	}, nil
 }
 

@@ -24,8 +24,8 @@ func meanAttempts(p float64, most int) float64 {
 	return (1 - math.Pow(p, float64(most))) / (1 - p)
 }
 
-// independentFailures has workers for all: only attempts count. of reads the share of attempts that fail and how many there
-// may be.
+// independentFailures has workers for all: only attempts count. of reads the share of attempts that fail and how many
+// there may be.
 func independentFailures(of func(p *params) (float64, int)) family {
 	return func(p *params) ([]experiment, error) {
 		failing, most := of(p)
@@ -35,9 +35,8 @@ func independentFailures(of func(p *params) (float64, int)) family {
 	}
 }
 
-// feedback is a queue whose failed jobs come back after a backoff and stand where they
-// are due. A list of backoffs is constant delays; the mean of one is that of an exponential:
-// the model's values depend on means alone.
+// feedback is a queue whose failed jobs come back after a backoff and stand where they are due. A list of backoffs is
+// constant delays; the mean of one is that of an exponential: the model's values depend on means alone.
 func feedback(p *params) ([]experiment, error) {
 	rate, mean, c := p.positive("lam"), 1/p.positive("mu"), p.count("c")
 	fail, most := p.share("p"), p.limit("max_attempts")
@@ -56,7 +55,9 @@ func feedback(p *params) ([]experiment, error) {
 }
 
 // retrying is one class at c workers whose attempts fail.
-func retrying(rate, mean float64, c int, fail float64, most int, backoff string, delay float64, policy string) []experiment {
+func retrying(
+	rate, mean float64, c int, fail float64, most int, backoff string, delay float64, policy string,
+) []experiment {
 	load := rate * meanAttempts(fail, most) * mean / float64(c)
 	s := setup{workers: c, retry: retry(most, backoff), policy: policy,
 		classes: []string{class("job", poisson(rate), exponential(mean), fails(fail))}}
@@ -74,13 +75,12 @@ func feedbackAtOnce(p *params) ([]experiment, error) {
 	return []experiment{{setup: s, load: load, others: true}}, nil
 }
 
-// decorrelatedDrawn looks at the delay before the n-th retry of jobs that always fail.
-// The parameters are milliseconds.
+// decorrelatedDrawn looks at the delay before the n-th retry of jobs that always fail. The parameters are milliseconds.
 func decorrelatedDrawn(p *params) ([]experiment, error) {
 	base, most, n := p.positive("base"), p.positive("cap"), p.count("retry")
 	const unit = 1e-3
-	policy := fmt.Sprintf("{max-attempts: %d, backoff: {kind: exponential, first: %s, max: %s}, jitter: decorrelated, never: []}",
-		n+1, seconds(base*unit), seconds(most*unit))
+	policy := fmt.Sprintf("{max-attempts: %d, backoff: {kind: exponential, first: %s, max: %s}, jitter: decorrelated, "+
+		"never: []}", n+1, seconds(base*unit), seconds(most*unit))
 	s := setup{workers: manyWorkers, retry: policy, warmup: 1, window: 20,
 		classes: []string{class("job", poisson(1000), "1us", fails(1))}}
 	s.drain = 10 + float64(n)*most*unit
@@ -103,14 +103,14 @@ func decorrelatedDrawn(p *params) ([]experiment, error) {
 			m := o.own[1] / o.own[0]
 			return o.own[2]/o.own[0] - float64(m*m)
 		}),
-		"p_at_cap": shareBy(func(o *observer) float64 { return o.own[3] / o.own[0] }, func(o *observer) float64 { return o.own[0] }),
+		"p_at_cap": shareBy(func(o *observer) float64 { return o.own[3] / o.own[0] },
+			func(o *observer) float64 { return o.own[0] }),
 	}}}, nil
 }
 
-// overload is a dependency that serves so many calls a second and refuses the others at
-// once. It is scaled to at most 1000 calls a second, which changes no ratio. Arrivals come at
-// equal gaps, as in a fluid, but each is moved by up to a second: no call comes at a better
-// time than another.
+// overload is a dependency that serves so many calls a second and refuses the others at once. It is scaled to at most
+// 1000 calls a second, which changes no ratio. Arrivals come at equal gaps, as in a fluid, but each is moved by up to a
+// second: no call comes at a better time than another.
 func overload(p *params) ([]experiment, error) {
 	rate, capacity, n := p.positive("lam"), p.positive("capacity"), p.count("attempts")
 	if rate <= capacity {
@@ -119,10 +119,11 @@ func overload(p *params) ([]experiment, error) {
 	scale := max(capacity/1000, 1)
 	const backoff = 0.1 // s; how long it is does not matter
 	s := setup{workers: 1000, retry: retry(n, randomDelay(backoff)),
-		dependencies: []string{fmt.Sprintf("{name: service, limit: {rate: %s}, over: {fail: 100%%, rejects-in: 0s}}", perSecond(capacity/scale))},
-		classes:      []string{class("call", equalGaps(rate/scale), "1ms", "calls: service")}}
-	// The limiter has saved up a second of calls, which the excess must use up first; then
-	// attempts grow by the excess in each backoff until the limit on them binds.
+		dependencies: []string{fmt.Sprintf("{name: service, limit: {rate: %s}, over: {fail: 100%%, rejects-in: 0s}}",
+			perSecond(capacity/scale))},
+		classes: []string{class("call", equalGaps(rate/scale), "1ms", "calls: service")}}
+	// The limiter has saved up a second of calls, which the excess must use up first; then attempts grow by the excess in
+	// each backoff until the limit on them binds.
 	s.warmup = math.Ceil((2 + 3*backoff*float64(n)) * rate / (rate - capacity))
 	s.window, s.drain = 60, 60
 	rejected := func(o *observer) float64 { return 1 - o.sum(done)/o.sum(claims) }
@@ -142,7 +143,7 @@ func overload(p *params) ([]experiment, error) {
 func tokenBucket(p *params) ([]experiment, error) {
 	fill, failure := p.share("fill"), p.share("failure")
 	budget := func(rate, failure float64) setup {
-		return setup{workers: 100, policy: fmt.Sprintf("{kind: retry-budget, ratio: %s, min-rate: 0/s, window: 10s}", percent(fill)),
+		return setup{workers: 100, policy: budgetOf(fill),
 			classes: []string{class("call", poisson(rate), "1ms", fails(failure))}, warmup: 100, window: 1000}
 	}
 	perCall := func(o *observer) float64 {
@@ -168,10 +169,9 @@ const (
 	kneeSettle = 100 // s after which what was saved before is used up
 )
 
-// kneeOf lets calls fail first a tenth more seldom than at the knee, then a tenth more often. The
-// knee is between the two if at first all retries are paid for, so that every call succeeds in
-// the end, and then not; it is the failure rate at which retries without a limit would be as
-// many as those paid for then: 1 - 1/load.
+// kneeOf lets calls fail first a tenth more seldom than at the knee, then a tenth more often. The knee is between the
+// two if at first all retries are paid for, so that every call succeeds in the end, and then not; it is the failure
+// rate at which retries without a limit would be as many as those paid for then: 1 - 1/load.
 func kneeOf(s setup, knee, fill float64) experiment {
 	s.warmup, s.window = kneeSettle, 2*kneeTurn
 	turn := s.warmup + kneeTurn

@@ -12,9 +12,9 @@ import (
 
 const stormCycles = 100 // of a replication
 
-// transientStorm is a queue whose attempts fail with another probability for a while. In
-// the model an attempt succeeds or fails when it ends. Each replication has many storms, far
-// enough apart for the queue to forget one before the next.
+// transientStorm is a queue whose attempts fail with another probability for a while. In the model an attempt succeeds
+// or fails when it ends. Each replication has many storms, far enough apart for the queue to forget one before the
+// next.
 func transientStorm(p *params) ([]experiment, error) {
 	rate, mu, c, delay := p.positive("lam"), p.positive("mu"), p.count("c"), p.positive("backoff_mean")
 	calm, bad, window := p.share("p_normal"), p.share("p_storm"), p.numbers("storm")
@@ -54,7 +54,8 @@ func transientStorm(p *params) ([]experiment, error) {
 			{"fresh_virtual_wait", func(n, _ float64) float64 { return max(n-float64(c)+1, 0) / (float64(c) * mu) }},
 		} {
 			key := "." + level.name
-			x.measures["at."+strconv.FormatFloat(t, 'f', -1, 64)+key] = gauge{shape: ofCurve, peak: peakOf(p.expected, key), of: func(o *observer) float64 {
+			name := "at." + strconv.FormatFloat(t, 'f', -1, 64) + key
+			x.measures[name] = gauge{shape: ofCurve, peak: peakOf(p.expected, key), of: func(o *observer) float64 {
 				sum := 0.0
 				for i := range stormCycles {
 					l := &o.sampled[i*len(times)+k]

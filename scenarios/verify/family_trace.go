@@ -28,15 +28,14 @@ func traced(s setup, arrivals []float64, service float64) experiment {
 			at = arrivals[i]
 		}
 		x.measures[fmt.Sprintf("wait[%d]", i)] = same(func(o *observer) float64 { return o.when(engine.Leased, i, 1) - at })
-		x.measures[fmt.Sprintf("finish[%d]", i)] = same(func(o *observer) float64 { return o.when(engine.Acked, i, 1) })
+		x.measures[fmt.Sprintf("finish[%d]", i)] = whenIs(engine.Acked, i, 1)
 	}
 	return x
 }
 
 func jobName(i int) string { return "j" + strconv.Itoa(i+1) }
 
-// when is the time, in seconds, of the n-th event of a kind and class; NaN if there are
-// fewer.
+// when is the time, in seconds, of the n-th event of a kind and class; NaN if there are fewer.
 func (o *observer) when(kind engine.EventKind, class, n int) float64 {
 	for i := range o.events {
 		if e := &o.events[i]; e.Kind == kind && int(e.JobKind) == class {
@@ -48,12 +47,17 @@ func (o *observer) when(kind engine.EventKind, class, n int) float64 {
 	return math.NaN()
 }
 
+// whenIs is the time of the n-th event of a kind and class.
+func whenIs(kind engine.EventKind, class, n int) gauge {
+	return same(func(o *observer) float64 { return o.when(kind, class, n) })
+}
+
 func traceFIFO(p *params) ([]experiment, error) {
 	return []experiment{traced(setup{workers: 1}, p.numbers("arrivals"), p.positive("service"))}, nil
 }
 
-// traceRetryOrder runs the same jobs, the first attempts of some of which fail, under
-// several orders: PREFIX.Ji_start, PREFIX.Ji_attemptN_start, PREFIX.Ji_done.
+// traceRetryOrder runs the same jobs, the first attempts of some of which fail, under several orders: PREFIX.Ji_start,
+// PREFIX.Ji_attemptN_start, PREFIX.Ji_done.
 func traceRetryOrder(p *params) ([]experiment, error) {
 	arrivals, service := p.numbers("arrivals"), p.positive("service")
 	failing, _ := p.values["fails"].(map[string]any)
@@ -77,10 +81,10 @@ func traceRetryOrder(p *params) ([]experiment, error) {
 		x.alter = func(cfg *sim.Config, _ *observer) { cfg.Handlers = &failFirst{cfg.Handlers, times} }
 		for i := range arrivals {
 			name := order.prefix + "." + strings.ToUpper(jobName(i))
-			x.measures[name+"_start"] = same(func(o *observer) float64 { return o.when(engine.Started, i, 1) })
-			x.measures[name+"_done"] = same(func(o *observer) float64 { return o.when(engine.Acked, i, 1) })
+			x.measures[name+"_start"] = whenIs(engine.Started, i, 1)
+			x.measures[name+"_done"] = whenIs(engine.Acked, i, 1)
 			for n := 1; n <= int(times[i])+1; n++ {
-				x.measures[fmt.Sprintf("%s_attempt%d_start", name, n)] = same(func(o *observer) float64 { return o.when(engine.Started, i, n) })
+				x.measures[fmt.Sprintf("%s_attempt%d_start", name, n)] = whenIs(engine.Started, i, n)
 			}
 		}
 		all = append(all, x)
@@ -103,21 +107,20 @@ func (f *failFirst) Begin(now engine.Time, node int32, j *engine.Job) sim.Execut
 	return x
 }
 
-// traceLease is one job that takes longer than its lease, whoever finishes first being
-// heard.
+// traceLease is one job that takes longer than its lease, whoever finishes first being heard.
 func traceLease(p *params) ([]experiment, error) {
 	s := setup{workers: p.count("workers"), lease: noHeartbeats(p.positive("lease")),
 		reaper: "{every: 0s, after: ready}", fence: "none"}
 	service := p.positive("service")
 	x := traced(s, []float64{0}, service)
 	x.measures = map[string]gauge{
-		"done_at":    same(func(o *observer) float64 { return o.when(engine.Acked, 0, 1) }),
+		"done_at":    whenIs(engine.Acked, 0, 1),
 		"runs":       same(runs),
 		"duplicates": same(duplicates),
 	}
 	x.alter = countDuplicates
 	for i := range 10 {
-		x.measures[fmt.Sprintf("run_starts[%d]", i)] = same(func(o *observer) float64 { return o.when(engine.Started, 0, i+1) })
+		x.measures[fmt.Sprintf("run_starts[%d]", i)] = whenIs(engine.Started, 0, i+1)
 	}
 	return []experiment{x}, nil
 }

@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -31,16 +30,18 @@ const (
 type gauge struct {
 	shape shape
 	of    func(o *observer) float64 // NaN: there is none
-	text  func(o *observer) string  // instead, for what is no number
+	// metric is read in place of of, where that is known exactly and the row is not of kind exact; "": there is none.
+	metric string
+	text   func(o *observer) string // instead, for what is no number
 	// given is instead of of for what depends on what is expected.
 	given func(o *observer, expected float64) float64
-	// trials is, for shares, how many a replication takes it of: one so close to 0 or 1 that
-	// none of them differed may still be another. nil: it is no share.
+	// trials is, for shares, how many a replication takes it of: one so close to 0 or 1 that none of them differed may
+	// still be another. nil: it is no share.
 	trials func(o *observer) float64
 	bound  float64
 	peak   float64
-	// law says of a limit what share of all keeps it, by what is known exactly, and whether it
-	// is the tightest of which enough do.
+	// law says of a limit what share of all keeps it, by what is known exactly, and whether it is the tightest of which
+	// enough do.
 	law func(limit float64) (p float64, sharp bool)
 	// distribution and quantile, in (0, 1), are instead of of for quantiles of durations.
 	distribution func(c *classCount) *durations
@@ -89,57 +90,99 @@ func claimRate(classes ...engine.Class) gauge {
 	return mean(func(o *observer) float64 { return o.claimed(classes...) / o.length() })
 }
 
-// usual are the quantities that mean the same in every model, by their names, of which some have several.
-var usual = named(map[string]gauge{
-	"p_wait":                    shareOf(someWait, firsts),
-	"wait_mean fresh_wait_mean": meanOf(firstWait, firsts),
-	"retry_wait_mean":           meanOf(laterWait, laters),
-	"wait_mean_per_attempt all_attempts_wait_mean all_wait_mean wait_all": meanOf(waited, claims),
-	"wait_m2":                           moment(quotient(firstWait2, firsts)),
-	"wait_var":                          variance(firstWait, firstWait2, firsts),
-	"queue_len_mean":                    level(freshReady, retryReady),
-	"fresh_queue_mean":                  level(freshReady),
-	"retry_queue_mean":                  level(retryReady),
-	"in_system_mean":                    level(freshReady, retryReady, inFlight),
-	"orbit_mean":                        level(waiting),
-	"busy_mean concurrency":             level(busy),
-	"sojourn_mean time_to_success_mean": meanOf(doneAfter, done),
-	"time_to_dead_mean":                 meanOf(deadAfter, dead),
-	"time_to_final_mean":                meanOf(endedAfter, ended),
-	"attempts_mean":                     meanOf(attempts, ended),
-	"attempts_var":                      variance(attempts, attempts2, ended),
-	"attempts_mean_given_success":       meanOf(attemptsDone, done),
-	"retry_amplification amplification load_per_call": meanOf(claims, enqueued),
-	"p_dead":                        shareOf(dead, ended),
-	"success":                       shareOf(done, enqueued),
-	"attempt_rate":                  claimRate(engine.Fresh, engine.Retry),
-	"fresh_rate":                    claimRate(engine.Fresh),
-	"retry_rate retry_attempt_rate": claimRate(engine.Retry),
-	"retry_share_of_claims": mean(func(o *observer) float64 {
+// usual are the quantities that mean the same in every model, and the metrics that users read of each. Rows other than
+// exact ones are measured by the metric; the observer, which counts the same events in its own way, holds it in every
+// replication. One without a name is only held so.
+var usual = []struct {
+	names  string // of which some have several
+	metric string // "": there is none
+	gauge  gauge
+}{
+	{"p_wait", "", shareOf(someWait, firsts)},
+	{"wait_mean fresh_wait_mean", "fresh.wait.mean", meanOf(firstWait, firsts)},
+	{"retry_wait_mean", "retry.wait.mean", meanOf(laterWait, laters)},
+	{"wait_mean_per_attempt all_attempts_wait_mean all_wait_mean wait_all", "attempt.wait.mean", meanOf(waited, claims)},
+	{"", "fresh.wait.p50", quantileSeen(firstWaits, 0.5)},
+	{"", "fresh.wait.p90", quantileSeen(firstWaits, 0.9)},
+	{"", "fresh.wait.p99", quantileSeen(firstWaits, 0.99)},
+	{"wait_m2", "", moment(quotient(firstWait2, firsts))},
+	{"wait_var", "", variance(firstWait, firstWait2, firsts)},
+	{"queue_len_mean", "", level(freshReady, retryReady)},
+	{"fresh_queue_mean", "backlog.fresh.mean", level(freshReady)},
+	{"retry_queue_mean", "backlog.retry.mean", level(retryReady)},
+	{"in_system_mean", "", level(freshReady, retryReady, inFlight)},
+	{"orbit_mean", "", level(waiting)},
+	{"busy_mean concurrency", "", level(busy)},
+	{"rho", "utilization", mean(func(o *observer) float64 { return o.mean(busy) / float64(o.workers) })},
+	{"sojourn_mean time_to_success_mean", "sojourn.mean", meanOf(doneAfter, done)},
+	{"", "sojourn.p50", quantileSeen(sojourns, 0.5)},
+	{"", "sojourn.p90", quantileSeen(sojourns, 0.9)},
+	{"", "sojourn.p99", quantileSeen(sojourns, 0.99)},
+	{"time_to_dead_mean", "", meanOf(deadAfter, dead)},
+	{"time_to_final_mean", "", meanOf(endedAfter, ended)},
+	{"attempts_mean", "", meanOf(attempts, ended)},
+	{"attempts_var", "", variance(attempts, attempts2, ended)},
+	{"attempts_mean_given_success", "", meanOf(attemptsDone, done)},
+	{"retry_amplification amplification load_per_call", "attempts.mean", meanOf(claims, enqueued)},
+	{"p_dead", "", shareOf(dead, ended)},
+	{"", "dead.share", shareOf(dead, enqueued)},
+	{"success", "", shareOf(done, enqueued)},
+	{"", "claims", mean(func(o *observer) float64 { return o.claimed(engine.Fresh, engine.Retry) })},
+	{"attempt_rate", "", claimRate(engine.Fresh, engine.Retry)},
+	{"fresh_rate", "", claimRate(engine.Fresh)},
+	{"retry_rate retry_attempt_rate", "", claimRate(engine.Retry)},
+	{"retry_share_of_claims", "retry.share", mean(func(o *observer) float64 {
 		return o.claimed(engine.Retry) / o.claimed(engine.Fresh, engine.Retry)
-	}),
-})
+	})},
+	{"", "throughput", mean(func(o *observer) float64 { return o.sum(executions) / o.length() })},
+	{"", "goodput", mean(func(o *observer) float64 {
+		if o.taken > 0 {
+			return math.NaN() // a second success is none, and which that are is not followed
+		}
+		return o.sum(successes) / o.length()
+	})},
+}
 
-// named gives a measure to each of the names in a key.
-func named(all map[string]gauge) map[string]gauge {
-	by := map[string]gauge{}
-	for _, names := range slices.Sorted(maps.Keys(all)) {
-		for _, name := range strings.Fields(names) {
-			by[name] = all[names]
+// usualGauge returns that of a name.
+func usualGauge(name string) (gauge, bool) {
+	for i := range usual {
+		if slices.Contains(strings.Fields(usual[i].names), name) {
+			m := usual[i].gauge
+			m.metric = usual[i].metric
+			return m, true
 		}
 	}
-	return by
+	return gauge{}, false
+}
+
+// usualNames are those of all.
+func usualNames() (names []string) {
+	for i := range usual {
+		names = append(names, strings.Fields(usual[i].names)...)
+	}
+	return names
+}
+
+// quantileSeen is a quantile of the durations of all classes, if all jobs have ended: others rank above them.
+func quantileSeen(of func(c *classCount) *durations, q float64) gauge {
+	return mean(func(o *observer) float64 {
+		var all durations
+		for i := range o.class {
+			all.merge(of(&o.class[i]))
+		}
+		if all.total == 0 || o.sum(ended) != o.sum(enqueued) {
+			return math.NaN()
+		}
+		return all.quantile(q)
+	})
 }
 
 // negligible is below every wait that is measured: 1 ns.
 const negligible = 1e-9
 
-// usualMeasure finds what is of no family: one of usual, a quantile by its name, or a
-// probability to wait longer than it says. It adds to plan what they need.
-func usualMeasure(key string, expected any, workers int, plan *observation) (gauge, bool) {
-	if key == "rho" {
-		return mean(func(o *observer) float64 { return o.mean(busy) / float64(workers) }), true
-	}
+// usualMeasure finds what is of no family: one of usual, a quantile by its name, or a probability to wait longer than
+// it says. It adds to plan what they need.
+func usualMeasure(key string, expected any, plan *observation) (gauge, bool) {
 	if text, ok := strings.CutPrefix(key, "p_wait_gt_"); ok {
 		limit, err := strconv.ParseFloat(text, 64)
 		index := len(plan.thresholds)
@@ -163,12 +206,11 @@ func usualMeasure(key string, expected any, workers int, plan *observation) (gau
 		}
 		return quantileOf(float64(digits)/math.Pow(10, float64(len(text))), family.of, -1, expected), true
 	}
-	m, ok := usual[key]
-	return m, ok
+	return usualGauge(key)
 }
 
-// quantileOf is a quantile of a distribution. One that is expected to be as good as 0 lies
-// in the lump of those that did not wait: what can be measured is how large that is.
+// quantileOf is a quantile of a distribution. One that is expected to be as good as 0 lies in the lump of those that
+// did not wait: what can be measured is how large that is.
 func quantileOf(q float64, of func(c *classCount) *durations, class int, expected any) gauge {
 	if v, ok := expected.(float64); ok && v < negligible {
 		m := shareOf(noWait, firsts)

@@ -10,8 +10,8 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// family builds the experiments that answer the rows of a family. The error says why the
-// simulator cannot express the row; what is wrong with it is a problem of p.
+// family builds the experiments that answer the rows of a family. The error says why the simulator cannot express the
+// row; what is wrong with it is a problem of p.
 type family func(p *params) ([]experiment, error)
 
 // facts are items that are no property of the model, with the reason.
@@ -28,8 +28,8 @@ type model struct {
 	leftOut     string        // why it cannot be expressed, "" if it can
 }
 
-// Problems is everything that is wrong with a row, as far as it can be told before it is
-// run; nil: Check will run it, or leave it out.
+// Problems is everything that is wrong with a row, as far as it can be told before it is run; nil: Check will run it,
+// or leave it out.
 func Problems(row Row) []error {
 	_, problems := build(row)
 	return problems
@@ -47,7 +47,8 @@ func build(row Row) (*model, []error) {
 	}
 	construct := families[row.Family()]
 	if construct == nil {
-		return nil, []error{unknown("family", row.Family(), slices.Concat(slices.Sorted(maps.Keys(families)), slices.Sorted(maps.Keys(wordless))))}
+		known := slices.Concat(slices.Sorted(maps.Keys(families)), slices.Sorted(maps.Keys(wordless)))
+		return nil, []error{unknown("family", row.Family(), known)}
 	}
 	p, err := newParams(row.Params)
 	if err != nil {
@@ -85,14 +86,13 @@ func build(row Row) (*model, []error) {
 	return m, problems
 }
 
-// quantities are the names of what the experiments of m measure, but for quantiles: of
-// lists one for all.
+// quantities are the names of what the experiments of m measure, but for quantiles: of lists one for all.
 func (m *model) quantities() []string {
 	var names []string
 	for i := range m.experiments {
 		x := &m.experiments[i]
 		if names = append(names, slices.Collect(maps.Keys(x.measures))...); x.others {
-			names = append(append(names, slices.Collect(maps.Keys(usual))...), "rho")
+			names = append(names, usualNames()...)
 		}
 	}
 	for i, name := range names {
@@ -110,8 +110,7 @@ func unknown(what, name string, known []string) error {
 	return fmt.Errorf("there is no %s %s", what, name)
 }
 
-// nearest is the name that word was probably meant to be, or "". Of names equally far it is
-// the one that is as long.
+// nearest is the name that word was probably meant to be, or "". Of names equally far it is the one that is as long.
 func nearest(word string, names []string) string {
 	best, least := "", 2*(1+len(word)/3)+2
 	for _, name := range names {
@@ -134,13 +133,14 @@ func (x *experiment) ask(row *Row, expected []item, asked []*experiment) {
 		}
 		m, ok := x.measures[it.path]
 		if !ok && x.others {
-			m, ok = usualMeasure(it.path, it.value, x.setup.workers, &x.plan)
+			m, ok = usualMeasure(it.path, it.value, &x.plan)
 		}
 		if !ok {
 			continue
 		}
 		asked[i] = x
-		a := &answer{item: it, gauge: m, kind: row.Kind, busy: x.load > highLoad, heavy: x.heavy, slack: slack(it.path, expected)}
+		a := &answer{item: it, gauge: m, kind: row.Kind, busy: x.load > highLoad, heavy: x.heavy}
+		a.slack = slack(it.path, expected)
 		x.answers = append(x.answers, a)
 	}
 }

@@ -176,8 +176,8 @@ func (o *observer) count(e *engine.Event) {
 	}
 }
 
-// leaves moves a job from what it was to what its outcome makes of it. A nacked job waits,
-// if only for no time: Promoted follows.
+// leaves moves a job from what it was to what its outcome makes of it. A nacked job waits, if only for no time:
+// Promoted follows.
 func (o *observer) leaves(e *engine.Event) {
 	switch e.From {
 	case engine.Ready:

@@ -119,8 +119,7 @@ func flatten(decoder *json.Decoder, path string, all *[]item) error {
 	return err
 }
 
-// params are the parameters of a row. What is missing or of another type is remembered
-// as a problem, and reads as 0.
+// params are the parameters of a row. What is missing or of another type is remembered as a problem, and reads as 0.
 type params struct {
 	values   map[string]any
 	read     []string // names that were looked for
@@ -146,8 +145,8 @@ func (p *params) has(name string) bool {
 	return p.values[name] != nil
 }
 
-// misspelt finds parameters that nobody looked for and that are spelt almost as one that
-// was not found. Others are remarks.
+// misspelt finds parameters that nobody looked for and that are spelt almost as one that was not found. Others are
+// remarks.
 func (p *params) misspelt() {
 	var missing []string
 	for _, name := range p.read {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// setup is a scenario in the making. Texts are YAML in flow style; empty ones stand for
-// what is usual here. Times are in seconds.
+// setup is a scenario in the making. Texts are YAML in flow style; empty ones stand for what is usual here. Times are
+// in seconds.
 type setup struct {
 	warmup, window, drain float64 // arrivals go on for warmup + window
 	nodes, workers        int     // 0: one; per node
@@ -19,27 +19,26 @@ type setup struct {
 	dependencies          []string
 	storms                []string
 	policy                string
-	engine                []string // further keys
 }
 
 // manyWorkers are as good as an unlimited number where jobs are few.
 const manyWorkers = 20_000
 
-// yaml is the text of the scenario. Calls to the store take no time, so that a free worker
-// has the next job at once; all else is at work: leases, heartbeats, commits.
+// yaml is the text of the scenario. Calls to the store take no time, so that a free worker has the next job at once;
+// all else is at work: leases, heartbeats, commits.
 func (s *setup) yaml() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "name: verify\nduration: %s\nwarmup: %s\ndrain: %s\n", seconds(s.warmup+s.window), seconds(s.warmup), seconds(s.drain))
-	fmt.Fprintf(&b, "engine:\n  nodes: %d\n  workers: %d\n  timeout: 0s\n", max(s.nodes, 1), s.workers)
-	fmt.Fprintf(&b, "  fetch: %s\n", or(s.fetch, fmt.Sprintf("{batch: %d, poll: 1h, wake: true}", min(s.workers, 100_000))))
-	fmt.Fprintf(&b, "  commit: {batch: 1000, linger: 0s, calls: 100, backpressure: 0}\n")
-	fmt.Fprintf(&b, "  lease: %s\n  fence: %s\n  place: %s\n", or(s.lease, "{ttl: 30s, heartbeat: 10s}"), or(s.fence, "token"), or(s.place, "due"))
-	fmt.Fprintf(&b, "  reaper: %s\n", or(s.reaper, "{every: 30s}"))
-	fmt.Fprintf(&b, "  store: {claim: 0s, commit: 0s, extend: 0s, recover: 0s, promote: 0s, stats: 0s, enqueue: 0s, per-job: 0s}\n")
-	for _, more := range s.engine {
-		fmt.Fprintf(&b, "  %s\n", more)
-	}
-	fmt.Fprintf(&b, "retry: %s\n", or(s.retry, noDelay(0)))
+	line := func(format string, arguments ...any) { fmt.Fprintf(&b, format+"\n", arguments...) }
+	line("name: verify\nduration: %s", seconds(s.warmup+s.window))
+	line("warmup: %s\ndrain: %s", seconds(s.warmup), seconds(s.drain))
+	line("engine:\n  nodes: %d\n  workers: %d\n  timeout: 0s", max(s.nodes, 1), s.workers)
+	line("  fetch: %s", or(s.fetch, fmt.Sprintf("{batch: %d, poll: 1h, wake: true}", min(s.workers, 100_000))))
+	line("  commit: {batch: 1000, linger: 0s, calls: 100, backpressure: 0}")
+	line("  lease: %s", or(s.lease, "{ttl: 30s, heartbeat: 10s}"))
+	line("  fence: %s\n  place: %s", or(s.fence, "token"), or(s.place, "due"))
+	line("  reaper: %s", or(s.reaper, "{every: 30s}"))
+	line("  store: {claim: 0s, commit: 0s, extend: 0s, recover: 0s, promote: 0s, stats: 0s, enqueue: 0s, per-job: 0s}")
+	line("retry: %s", or(s.retry, noDelay(0)))
 	list(&b, "dependencies", s.dependencies)
 	list(&b, "jobs", s.classes)
 	list(&b, "storms", s.storms)
@@ -96,7 +95,8 @@ func exponential(mean float64) string {
 
 // class writes a job class; more are further keys.
 func class(name, arrivals, service string, more ...string) string {
-	return fmt.Sprintf("{%s}", strings.Join(append([]string{"class: " + name, "arrivals: " + arrivals, "service: " + service}, more...), ", "))
+	keys := append([]string{"class: " + name, "arrivals: " + arrivals, "service: " + service}, more...)
+	return "{" + strings.Join(keys, ", ") + "}"
 }
 
 // fails is the key of a class that lets a share of its attempts fail.
@@ -117,4 +117,14 @@ func retry(attempts int, backoff string) string {
 // randomDelay is a backoff of exponential delays.
 func randomDelay(mean float64) string {
 	return fmt.Sprintf("{kind: random, delay: %s}", exponential(mean))
+}
+
+// storm writes one that begins at a time and lasts so long, in seconds; what it does are further keys.
+func storm(name string, at, length float64, what string) string {
+	return fmt.Sprintf("{name: %s, at: %s, for: %s, %s}", name, seconds(at), seconds(length), what)
+}
+
+// budgetOf is the policy that pays retries by a share of the first tries.
+func budgetOf(share float64) string {
+	return fmt.Sprintf("{kind: retry-budget, ratio: %s, min-rate: 0/s, window: 10s}", percent(share))
 }

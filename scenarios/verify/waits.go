@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// durations counts durations in buckets that are narrower than 1/4096 of what is in them:
-// next to intervals of a percent, quantiles are as good as exact. Its zero value is empty.
+// durations counts durations in buckets that are narrower than 1/4096 of what is in them: next to intervals of a
+// percent, quantiles are as good as exact. Its zero value is empty.
 type durations struct {
 	counts []uint32
 	total  uint64
@@ -46,8 +46,7 @@ func (d *durations) merge(other *durations) {
 	d.total += other.total
 }
 
-// quantile is, in seconds, the least duration that a share q of all do not exceed; of an
-// empty set 0.
+// quantile is, in seconds, the least duration that a share q of all do not exceed; of an empty set 0.
 func (d *durations) quantile(q float64) float64 {
 	rank := q * float64(d.total)
 	var below uint64

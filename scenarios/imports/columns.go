@@ -39,8 +39,8 @@ var formats = []string{"river", "asynq", "sidekiq", "csv"}
 func Formats() []string { return slices.Clone(formats) }
 
 // columns is the layout of every source: the name of each column in --columns, what it means, and by format the
-// headings that it may have, of which the first that is there counts. Headings are compared without case, spaces
-// and signs.
+// headings that it may have, of which the first that is there counts. Headings are compared without case, spaces and
+// signs.
 //
 // River's are those of the table river_job: github.com/riverqueue/river, rivermigrate and rivertype/job_row.go. Asynq's
 // are tasks as its inspector has them, by the names of Go (asynq.TaskInfo) or those of Asynqmon's API

@@ -79,19 +79,14 @@ func (a *answer) add(o *observer, run *measure.Run) {
 		a.values = append(a.values, d.quantile(a.quantile))
 		return
 	}
-	of := a.of
-	if a.given != nil {
-		of = func(o *observer) float64 {
-			expected, _ := a.value.(float64)
-			return a.given(o, expected)
-		}
-	}
 	v, known := 0.0, false
 	if a.metric != "" && a.kind != "exact" && o.counted == nil {
 		v, known = valueOf(run, a.metric)
 	}
-	if !known {
-		v = of(o)
+	if expected, _ := a.value.(float64); !known && a.given != nil {
+		v = a.given(o, expected)
+	} else if !known {
+		v = a.of(o)
 	}
 	if math.IsNaN(v) {
 		a.nothing++

@@ -49,22 +49,21 @@ type gauge struct {
 	quantile     float64
 }
 
-func mean(of func(o *observer) float64) gauge    { return gauge{of: of} }
-func same(of func(o *observer) float64) gauge    { return gauge{shape: ofSame, of: of} }
+// observed is a number that an observer has when a replication has ended, NaN for none.
+type observed = func(o *observer) float64
+
+func mean(of observed) gauge                     { return gauge{of: of} }
+func same(of observed) gauge                     { return gauge{shape: ofSame, of: of} }
 func sameText(of func(o *observer) string) gauge { return gauge{shape: ofSame, text: of} }
-func moment(of func(o *observer) float64) gauge  { return gauge{shape: ofMoment, of: of} }
+func moment(of observed) gauge                   { return gauge{shape: ofMoment, of: of} }
 func firstWaits(c *classCount) *durations        { return &c.waits }
 func sojourns(c *classCount) *durations          { return &c.sojourns }
 func meanOf(a, b counter) gauge                  { return mean(quotient(a, b)) }
 func shareOf(a, b counter) gauge {
 	return shareBy(quotient(a, b), func(o *observer) float64 { return o.sum(b) })
 }
-func shareBy(of, trials func(o *observer) float64) gauge {
-	return gauge{shape: ofShare, of: of, trials: trials}
-}
-func quotient(a, b counter) func(o *observer) float64 {
-	return func(o *observer) float64 { return o.sum(a) / o.sum(b) }
-}
+func shareBy(of, trials observed) gauge { return gauge{shape: ofShare, of: of, trials: trials} }
+func quotient(a, b counter) observed    { return func(o *observer) float64 { return o.sum(a) / o.sum(b) } }
 
 // variance is that of something with this sum and sum of squares over n.
 func variance(sum, squares, n counter) gauge {

@@ -55,8 +55,8 @@ func (s *Summary) Write(w io.Writer, o text.TableOptions) error {
 	return err
 }
 
-// cells has a row for each quantity, and for each row that was left out; for people with
-// how wide an interval may be where that is wider than usual.
+// cells has a row for each quantity, and for each row that was left out; for people with how wide an interval may be
+// where that is wider than usual.
 func (s *Summary) cells(people bool) (rows [][]string) {
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	if people {
@@ -104,8 +104,8 @@ func countOf(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// writeVerdict writes the notes below the table: what was left out and why, what failed,
-// and how likely a false alarm is.
+// writeVerdict writes the notes below the table: what was left out and why, what failed, and how likely a false alarm
+// is.
 func (s *Summary) writeVerdict(to io.Writer) error {
 	var notes, lines []string
 	measured, passedOver := 0, 0

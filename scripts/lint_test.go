@@ -81,7 +81,7 @@ func load(t *testing.T) *program {
 }
 
 // sampleImports are what samples of faulty code import and the module may not.
-var sampleImports = []string{"maps", "math", "math/rand/v2", "slices", "time"}
+var sampleImports = []string{"maps", "math", "math/rand/v2", "slices", "sync", "time"}
 
 // listed is what these checks read of the output of go list.
 type listed struct {

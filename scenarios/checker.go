@@ -18,13 +18,6 @@ type checker struct {
 	asked    func(rule, []any) // if not nil, is told of every rule that holds for one key alone, and for which
 }
 
-// rule is what must be true of one key: that it is there, that it is a count in
-// [least, most], or that it is a duration of more than 0.
-type rule struct {
-	required, positive bool
-	least, most        int
-}
-
 // ask tells whoever listens of a rule.
 func (c *checker) ask(r rule, path []any) {
 	if c.asked != nil {
@@ -58,6 +51,9 @@ func (c *checker) node(path ...any) *yaml.Node {
 	}
 	return node
 }
+
+// has reports whether there is something at path.
+func (c *checker) has(path ...any) bool { return c.node(path...) != nil }
 
 // key returns the key at the end of path, or what is nearest to it.
 func (c *checker) key(path ...any) *yaml.Node {

@@ -230,36 +230,15 @@ func (e *explainer) because(path string) string {
 	return ""
 }
 
-// optional are keys that may say nothing, by the pattern of their path, in which * is a
-// name, and what it means that they do.
-var optional = []struct{ around, key, value, because string }{
-	{"engine", "preset", "none", ""},
-	{"engine.promoter", "first", "", "every"},
-	{"retry", "preset", "none", ""},
-	{"dependencies.*", "limit", "none", ""},
-	{"dependencies.*", "conflict", "none", ""},
-	{"jobs.*", "calls", "none", ""},
-	{"jobs.*", "patience", "none", ""},
-	{"jobs.*.patience", "budget", "none", ""},
-	{"jobs.*", "serial", "none", ""},
-	{"jobs.*", "timeout", "", "engine.timeout"},
-	{"jobs.*.fails", "takes", "", "service"},
-	{"jobs.*.arrivals", "stop", "", "duration"},
-	{"storms.*", "repeat", "none", ""},
-}
-
 // unsaid adds the keys around path that the scenario does not say, and the parameters of
 // a policy that it leaves to the kind.
 func (e *explainer) unsaid(path string, value *yaml.Node) {
-	for _, o := range optional {
-		if !matches(o.around, path) || lookup(value, o.key) != nil {
+	for _, k := range keys {
+		dot := strings.LastIndexByte(k.path, '.')
+		if k.unsaid == "" || !matches(k.path[:dot], path) || lookup(value, k.path[dot+1:]) != nil {
 			continue
 		}
-		s := Setting{join(path, o.key), o.value, "default"}
-		if o.because != "" {
-			s.Value = "as " + o.because
-		}
-		e.settings = append(e.settings, s)
+		e.settings = append(e.settings, Setting{join(path, k.path[dot+1:]), k.unsaid, "default"})
 	}
 	if !matches("policies.*", path) {
 		return

@@ -19,7 +19,7 @@ type layers struct {
 // engine and retry upon them. The retry policy of the engine's preset counts unless retry
 // names its own.
 func (l *layers) base(given *yaml.Node) *yaml.Node {
-	base := scenarioDefaults()
+	base := defaultTrees()[""]
 	engine, retry := lookup(lookup(given, "engine"), "preset"), lookup(lookup(given, "retry"), "preset")
 	if p := l.named(engine); p != nil {
 		if p.Engine == nil {
@@ -97,4 +97,28 @@ func (l *layers) placed(node, at *yaml.Node, name string) *yaml.Node {
 	}
 	l.preset[own] = name
 	return own
+}
+
+// withDefaults returns given with presets and defaults below it. Elements of lists that are
+// not maps are reported and left out, so that indexes agree with those of the Scenario.
+func withDefaults(given *yaml.Node, l *layers) (*yaml.Node, []*yaml.LoadError) {
+	var problems []*yaml.LoadError
+	root := merged(l.base(given), given)
+	for _, list := range []string{"jobs", "storms", "dependencies", "objectives", "policies"} {
+		i := position(root, list)
+		if i < 0 || root.Content[i+1].Kind != yaml.SequenceNode {
+			continue
+		}
+		items := *root.Content[i+1]
+		items.Content = nil
+		for _, item := range root.Content[i+1].Content {
+			if item.Kind != yaml.MappingNode {
+				problems = append(problems, errorAt(item, quantity.Errorf("want a map of keys, not %s", describe(item))))
+				continue
+			}
+			items.Content = append(items.Content, merged(defaultTrees()[list], item))
+		}
+		root.Content[i+1] = &items // root is ours: merged made it
+	}
+	return root, problems
 }

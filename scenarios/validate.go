@@ -25,6 +25,7 @@ const (
 
 // all checks everything.
 func (c *checker) all() {
+	c.checkKeys()
 	c.checkRun()
 	c.checkEngine()
 	c.checkTimes()
@@ -49,8 +50,6 @@ func (c *checker) checkRun() {
 		}
 		c.errorf(c.near("name"), "bad name %s: %s", quantity.Quote(sc.Name), bad)
 	}
-	c.positive(sc.Duration, "duration")
-	c.count(sc.Seeds, 1, mostSeeds, "since every seed's results are kept", "seeds")
 	if c.sound("seed") && (sc.Seed < 1 || sc.Seed > math.MaxInt64) {
 		c.errorf(c.near("seed"), "seed %d is out of range: want at least 1 and at most %d", sc.Seed, int64(math.MaxInt64))
 	}
@@ -62,24 +61,10 @@ func (c *checker) checkRun() {
 
 func (c *checker) checkEngine() {
 	e := &c.sc.Engine
-	memory := "since each takes memory"
-	c.count(e.Nodes, 1, mostNodes, memory, "engine", "nodes")
-	c.count(e.Workers, 1, mostWorkers, memory, "engine", "workers")
 	if e.Nodes <= mostNodes && e.Workers <= mostWorkers && int(e.Nodes)*int(e.Workers) > mostWorkers {
 		at := c.given([]any{"engine", "workers"}, []any{"engine", "nodes"})
 		c.errorf(at, "%d nodes of %d workers are too many: at most %d workers in all, since each takes memory", e.Nodes, e.Workers, mostWorkers)
 	}
-	batch := "since a call carries them all"
-	c.count(e.Fetch.Batch, 1, mostBatch, batch, "engine", "fetch", "batch")
-	c.count(e.Fetch.Prefetch, 0, mostWorkers, memory, "engine", "fetch", "prefetch")
-	c.count(e.Commit.Batch, 1, mostBatch, batch, "engine", "commit", "batch")
-	c.count(e.Commit.Calls, 1, 1000, memory, "engine", "commit", "calls")
-	c.count(e.Reaper.Batch, 1, mostBatch, batch, "engine", "reaper", "batch")
-	c.count(e.Promoter.Batch, 1, mostBatch, batch, "engine", "promoter", "batch")
-	c.positive(e.Fetch.Poll, "engine", "fetch", "poll")
-	c.positive(e.Commit.Timeout, "engine", "commit", "timeout")
-	c.positive(e.Lease.TTL, "engine", "lease", "ttl")
-	c.positive(e.CallTimeout, "engine", "call-timeout")
 	for _, p := range []struct {
 		every Duration
 		what  string
@@ -216,13 +201,12 @@ func (c *checker) checkJobs() {
 }
 
 func (c *checker) checkJob(i int, job *JobClass) {
-	if c.required("jobs", i, "class") && c.sound("jobs", i, "class") {
+	if c.has("jobs", i, "class") && c.sound("jobs", i, "class") {
 		if bad := checkName(job.Class); bad != "" {
 			c.errorf(c.near("jobs", i, "class"), "bad class name %s: %s", quantity.Quote(job.Class), bad)
 		}
 	}
-	c.required("jobs", i, "service")
-	if c.required("jobs", i, "arrivals") {
+	if c.has("jobs", i, "arrivals") {
 		c.checkArrivals(i, &job.Arrivals)
 	}
 	if mean := job.Service.Dist().Mean(); math.IsInf(mean, 1) && c.sound("jobs", i, "service") {

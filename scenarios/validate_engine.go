@@ -18,7 +18,6 @@ func (c *checker) stated(path ...any) bool {
 // checkFurther checks the keys of the engine that few scenarios need.
 func (c *checker) checkFurther() {
 	e := &c.sc.Engine
-	c.count(e.Store.Parallel, 0, mostNodes, "which is as many as there can be nodes", "engine", "store", "parallel")
 	if len(e.Commit.Backoff) > mostSteps {
 		c.errorf(c.near("engine", "commit", "backoff"), "%d pauses are too many: at most %d", len(e.Commit.Backoff), mostSteps)
 	}

@@ -48,7 +48,7 @@ func (c *checker) dependencies() []nameAt {
 }
 
 func (c *checker) checkDependency(i int, d *Dependency) {
-	if c.required("dependencies", i, "name") && c.sound("dependencies", i, "name") {
+	if c.has("dependencies", i, "name") && c.sound("dependencies", i, "name") {
 		if bad := checkName(d.Name); bad != "" {
 			c.errorf(c.near("dependencies", i, "name"), "bad dependency name %s: %s", quantity.Quote(d.Name), bad)
 		}
@@ -68,17 +68,12 @@ func (c *checker) checkDependency(i int, d *Dependency) {
 		c.errorf(c.key("dependencies", i, "limit", "concurrency"), "a limit is a rate or a concurrency, not both")
 	case l.Rate != nil && l.Rate.Num == 0:
 		c.errorf(c.near("dependencies", i, "limit", "rate"), "a limit of %v lets nothing through", *l.Rate).Help = "an outage storm does that for a while"
-	case l.Concurrency != nil:
-		c.count(*l.Concurrency, 1, mostWorkers, "which is as many as there can be workers", "dependencies", i, "limit", "concurrency")
 	}
 	if d.Over.Slow != nil && (d.Over.Fail != nil || d.Over.RejectsIn != nil) {
 		c.errorf(c.key("dependencies", i, "over", "slow"), "calls over the limit fail or are slow, not both")
 	}
 	if d.Slows.Num > 0 && (d.Limit == nil || d.Limit.Concurrency == nil) {
 		c.errorf(c.near("dependencies", i, "slows"), "slows needs limit: {concurrency: N}: it counts calls in progress against that")
-	}
-	if d.Conflict != nil {
-		c.required("dependencies", i, "conflict", "network")
 	}
 	if d.Name != "" && !c.sc.called(d.Name) {
 		c.warnf(c.near("dependencies", i, "name"), "no job class calls %s", quantity.Quote(d.Name)).Help = "write calls: " + d.Name + " beside a class"
@@ -99,15 +94,6 @@ func (c *checker) checkFurtherOf(i int, job *JobClass) {
 	if job.Calls != "" {
 		c.known("dependency", c.near("jobs", i, "calls"), job.Calls, c.dependencies())
 	}
-	if p := job.Patience; p != nil {
-		if c.required("jobs", i, "patience", "after") {
-			c.positive(p.After, "jobs", i, "patience", "after")
-		}
-		c.count(p.Resubmits, 0, mostResubmits, "since each is a copy of the job", "jobs", i, "patience", "resubmits")
-	}
-	if job.Serial != nil && c.required("jobs", i, "serial", "keys") {
-		c.count(job.Serial.Keys, 1, mostKeys, "since each takes memory", "jobs", i, "serial", "keys")
-	}
 	if job.Silences.Num > 0 && c.sc.Engine.Lease.Heartbeat == 0 && c.sound("engine", "lease", "heartbeat") {
 		c.warnf(c.near("jobs", i, "silences"), "silences change nothing: there are no heartbeats")
 	}
@@ -118,7 +104,6 @@ func (c *checker) checkTenants(i int, t *Tenants) {
 	if !c.sound("jobs", i, "tenants") {
 		return
 	}
-	c.count(t.Count, 1, mostTenants, "since each is measured", "jobs", i, "tenants", "count")
 	if t.Skew > 10 {
 		c.errorf(c.near("jobs", i, "tenants", "skew"), "skew %v is out of range: want at least 0 and at most 10", float64(t.Skew))
 	}
@@ -182,11 +167,6 @@ func (c *checker) checkProcess(i int, a *Arrivals) {
 				c.errorf(c.near(at(phase.key)...), "%s must last at least 1us on the average", phase.key)
 			}
 		}
-	case "diurnal":
-		c.positive(*a.Period, at("period")...)
-	case "batch":
-		c.count(*a.Size, 1, mostJobs, "which is all that one run can have", at("size")...)
-		c.positive(*a.Every, at("every")...)
 	case "trace":
 		if err := c.checkTrace(i, a.File); err != nil {
 			e := quantity.Errorf("%v", err)

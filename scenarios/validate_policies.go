@@ -30,7 +30,7 @@ func (c *checker) checkPolicies() {
 		if bad := checkLabel(p.Label); bad != "" && c.sound("policies", i) && p.Kind != "" {
 			c.errorf(labels[i].at, "bad label %s: %s", quantity.Quote(p.Label), bad)
 		}
-		if c.required("policies", i, "kind") && c.sound("policies", i, "kind") {
+		if c.has("policies", i, "kind") && c.sound("policies", i, "kind") {
 			c.checkPolicy(i, p)
 		}
 	}
@@ -168,7 +168,7 @@ func (c *checker) checkWindow(name string, path ...any) {
 func (c *checker) checkObjectives() {
 	for i := range c.sc.Objectives {
 		o := &c.sc.Objectives[i]
-		if c.required("objectives", i, "metric") && c.sound("objectives", i, "metric") {
+		if c.has("objectives", i, "metric") && c.sound("objectives", i, "metric") {
 			c.checkMetric(i, o)
 		}
 		c.checkWindow(o.During, "objectives", i, "during")

@@ -22,7 +22,7 @@ func (c *checker) checkStorms() {
 }
 
 func (c *checker) checkStorm(i int, s *Storm) {
-	if c.required("storms", i, "name") && c.sound("storms", i, "name") {
+	if c.has("storms", i, "name") && c.sound("storms", i, "name") {
 		if bad := checkName(s.Name); bad != "" {
 			c.errorf(c.near("storms", i, "name"), "bad storm name %s: %s", quantity.Quote(s.Name), bad)
 		}

@@ -1,0 +1,225 @@
+package scenarios
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// key is what the language says of one key: its default, what must be true of it whatever the others are, and what it
+// means that a scenario leaves it out.
+type key struct {
+	path   string // in which * stands for each element of a list
+	usual  string // its default, as YAML; empty: it has none
+	rule   rule
+	unsaid string // what stands for it where it may be left out: "none", or "as" another key; empty: its default
+}
+
+// rule is what must be true of one key: that it is there, that it is a count in
+// [least, most], or that it is a duration of more than 0.
+type rule struct {
+	required, positive bool
+	least, most        int
+	why                string // of most
+}
+
+func count(least, most int, why string) rule { return rule{least: least, most: most, why: why} }
+
+func (r rule) needed() rule { r.required = true; return r }
+
+// Rules of keys, and reasons for their bounds.
+var (
+	free     = rule{}
+	positive = rule{positive: true}
+	required = rule{required: true}
+)
+
+const (
+	memory = "since each takes memory"
+	batch  = "since a call carries them all"
+)
+
+// keys are those with a default or a rule of their own, in the order in which the schema names what is required. Keys
+// with nothing but a default stand together, in the row of the key above them. What goes with a kind of distribution,
+// backoff or arrival process is in the tables of kinds; troubles of storms have files of their own.
+var keys = []key{
+	{"version", "1", free, ""},
+	{"name", "scenario", free, ""},
+	{"description", `""`, free, ""},
+	{"duration", "30m", positive, ""},
+	{"warmup", "2m", free, ""},
+	{"seeds", "20", count(1, mostSeeds, "since every seed's results are kept"), ""},
+	{"seed", "1", free, ""},
+
+	{"engine", "{max-in-flight: 0, ack: late, fence: token, waiting: store, place: due, timeout: 5m, restart: 5s}", free, ""},
+	{"engine.preset", "", free, "none"},
+	{"engine.nodes", "1", count(1, mostNodes, memory), ""},
+	{"engine.workers", "100", count(1, mostWorkers, memory), ""},
+	{"engine.fetch", "{wake: true, cooldown: 0s, error-pause: 100ms}", free, ""},
+	{"engine.fetch.batch", "100", count(1, mostBatch, batch), ""},
+	{"engine.fetch.poll", "100ms", positive, ""},
+	{"engine.fetch.prefetch", "0", count(0, mostWorkers, memory), ""},
+	{"engine.commit", "{linger: 5ms, tries: 0, backoff: [], give-up: requeue, backpressure: 10000}", free, ""},
+	{"engine.commit.batch", "100", count(1, mostBatch, batch), ""},
+	{"engine.commit.calls", "2", count(1, 1000, memory), ""},
+	{"engine.commit.timeout", "5s", positive, ""},
+	{"engine.lease", "{heartbeat: 10s, max: 0s, of: job, names: new, check: store, late-claim: return}", free, ""},
+	{"engine.lease.ttl", "30s", positive, ""},
+	{"engine.reaper", "{every: 1s, grace: 0s, on-start: true, counts: failure, owner: every, max: unlimited, within: 0s, " +
+		"after: retry, place: retry, gap: 0s, guard: token, finds: in-flight}", free, ""},
+	{"engine.reaper.batch", "100", count(1, mostBatch, batch), ""},
+	{"engine.promoter", "{every: 0s, order: oldest, owner: every, gap: 0s}", free, ""},
+	{"engine.promoter.first", "", free, "as every"},
+	{"engine.promoter.batch", "1000", count(1, mostBatch, batch), ""},
+	{"engine.call-timeout", "5s", positive, ""},
+	{"engine.leader", "{ttl: 10s, renew: 5s}", free, ""},
+	{"engine.store", "{claim: 500us, commit: 500us, extend: 500us, recover: 500us, promote: 500us, stats: 500us, " +
+		"enqueue: 0s, per-job: 0s}", free, ""},
+	{"engine.store.parallel", "0", count(0, mostNodes, "which is as many as there can be nodes"), ""},
+
+	{"retry", "{max-attempts: 4, backoff: {kind: exponential, first: 500ms, factor: 2, max: 30s}, jitter: full, " +
+		"never: [validation, not-found, unauthorized, forbidden, syntax], count: claim, deadline: 0s, " +
+		"free: [], free-max: unlimited}", free, ""},
+	{"retry.preset", "", free, "none"},
+
+	{"dependencies", "[]", free, ""},
+	{"dependencies.*.name", "", required, ""},
+	{"dependencies.*.limit", "", free, "none"},
+	{"dependencies.*.limit.concurrency", "", count(1, mostWorkers, "which is as many as there can be workers"), ""},
+	{"dependencies.*.slows", "0%", free, ""},
+	{"dependencies.*.conflict", "", free, "none"},
+	{"dependencies.*.conflict.network", "", required, ""},
+
+	{"jobs.*", "{priority: 0, poison: 0%, kills: 0%, silences: 0%, ignores-cancel: false, idempotent: false, " +
+		"delay: 0s, max-running: 0}", free, ""},
+	{"jobs.*.class", "", required, ""},
+	{"jobs.*.service", "", required, ""},
+	{"jobs.*.arrivals", "", required, ""},
+	{"jobs.*.arrivals.period", "", positive, ""},
+	{"jobs.*.arrivals.size", "", count(1, mostJobs, "which is all that one run can have"), ""},
+	{"jobs.*.arrivals.every", "", positive, ""},
+	{"jobs.*.arrivals.stop", "", free, "as duration"},
+	{"jobs.*.tenants.count", "1", count(1, mostTenants, "since each is measured"), ""},
+	{"jobs.*.tenants.skew", "0", free, ""},
+	{"jobs.*.calls", "", free, "none"},
+	{"jobs.*.fails.rate", "0%", free, ""},
+	{"jobs.*.fails.takes", "", free, "as service"},
+	{"jobs.*.patience", "", free, "none"},
+	{"jobs.*.patience.after", "", positive.needed(), ""},
+	{"jobs.*.patience.resubmits", "", count(0, mostResubmits, "since each is a copy of the job"), ""},
+	{"jobs.*.patience.budget", "", free, "none"},
+	{"jobs.*.serial", "", free, "none"},
+	{"jobs.*.serial.keys", "", count(1, mostKeys, memory).needed(), ""},
+	{"jobs.*.timeout", "", free, "as engine.timeout"},
+
+	{"storms", "[]", free, ""},
+	{"storms.*.name", "", required, ""},
+	{"storms.*.for", "0s", free, ""},
+	{"storms.*.repeat", "", free, "none"},
+	{"policies", "[{kind: fifo}]", free, ""},
+	{"policies.*.kind", "", required, ""},
+	{"objectives", "[]", free, ""},
+	{"objectives.*.metric", "", required, ""},
+	{"objectives.*.expect", "met", free, ""},
+}
+
+// defaultError is the error kind of attempts that fail for no stated reason.
+const defaultError = "error"
+
+// defaultTrees are the defaults of a scenario, under "", and those of each element of its lists, by the key of the list.
+// Their nodes have no position.
+var defaultTrees = sync.OnceValue(func() map[string]*yaml.Node {
+	trees := map[string]*yaml.Node{}
+	for _, k := range keys {
+		if k.usual == "" {
+			continue
+		}
+		value, problems := parse([]byte(k.usual))
+		if len(problems) > 0 {
+			panic("scenarios: default of " + k.path + ": " + problems[0].Error())
+		}
+		place(value, &yaml.Node{})
+		list, path, inList := strings.Cut(k.path+".", ".*.")
+		if !inList {
+			list, path = "", list
+		}
+		words := strings.FieldsFunc(path, func(r rune) bool { return r == '.' })
+		for _, word := range slices.Backward(words) {
+			value = &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{scalar(word), value}}
+		}
+		trees[list] = merged(trees[list], value)
+	}
+	return trees
+})
+
+// checkKeys holds every key to its rule.
+func (c *checker) checkKeys() {
+	for i := range keys {
+		if keys[i].rule != free {
+			c.hold(keys[i].rule, nil, strings.Split(keys[i].path, "."))
+		}
+	}
+}
+
+// hold holds the keys that rest leads to from path to r.
+func (c *checker) hold(r rule, path []any, rest []string) {
+	switch list := c.node(path...); {
+	case len(rest) == 0:
+		c.holdOne(r, path)
+	case rest[0] != "*":
+		c.hold(r, append(path[:len(path):len(path)], rest[0]), rest[1:])
+	case list != nil && list.Kind == yaml.SequenceNode:
+		for i := range list.Content {
+			c.hold(r, append(path[:len(path):len(path)], i), rest[1:])
+		}
+	}
+}
+
+func (c *checker) holdOne(r rule, path []any) {
+	if r.required && !c.required(path...) {
+		return
+	}
+	switch v := c.value(path).(type) {
+	case Duration:
+		if r.positive {
+			c.positive(v, path...)
+		}
+	case Count:
+		c.count(v, r.least, r.most, r.why, path...)
+	}
+}
+
+// value returns what the key at path was decoded into; nil if the scenario does not have it.
+func (c *checker) value(path []any) any {
+	v := reflect.ValueOf(c.sc).Elem()
+	for _, step := range path {
+		if index, ok := step.(int); ok {
+			if index >= v.Len() {
+				return nil
+			}
+			v = v.Index(index)
+		} else {
+			v = fieldOf(v, step.(string))
+		}
+		if v.Kind() == reflect.Pointer {
+			v = v.Elem() // the zero Value of nil
+		}
+		if !v.IsValid() {
+			return nil
+		}
+	}
+	return v.Interface()
+}
+
+// fieldOf returns the field of a struct that a key is decoded into; the zero Value if there is none.
+func fieldOf(v reflect.Value, key string) reflect.Value {
+	for i := range v.NumField() {
+		if name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ","); name == key {
+			return v.Field(i)
+		}
+	}
+	return reflect.Value{}
+}

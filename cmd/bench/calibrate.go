@@ -186,7 +186,7 @@ func (t *timings) suffice() bool {
 
 // learn turns what was recorded into delays. Of a call half is taken for the way to the
 // store and half for the way back.
-func learn(probes []*probe, asked map[attempt]time.Duration, perJob [engine.NumOps]time.Duration, speed scenarios.Speed) *timings {
+func learn(probes []*probe, asked map[attempt]time.Duration, perJob [engine.NumOps]time.Duration, speed world.Speed) *timings {
 	t := &timings{delays: world.Delays{Speed: speed, PerJob: perJob}}
 	d := &t.delays
 	var took [engine.NumOps][]time.Duration

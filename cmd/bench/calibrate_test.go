@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"qsim/engine"
-	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
 
@@ -60,7 +59,7 @@ func TestLearn(t *testing.T) {
 	call(engine.OpCommit, 50*ms, 54*ms, 54*ms, 1)
 	var perJob [engine.NumOps]time.Duration
 	perJob[engine.OpClaim] = ms
-	got := learn([]*probe{p}, map[attempt]time.Duration{{1, 1}: 10 * ms, {2, 1}: 30 * ms}, perJob, scenarios.Speed{Num: 20, Den: 1})
+	got := learn([]*probe{p}, map[attempt]time.Duration{{1, 1}: 10 * ms, {2, 1}: 30 * ms}, perJob, world.Speed{Num: 20, Den: 1})
 	d := &got.delays
 	if want := []time.Duration{5 * ms, 6 * ms}; !slices.Equal(d.Wake, want) {
 		t.Errorf("wakes %v, want %v", d.Wake, want)

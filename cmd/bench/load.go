@@ -108,7 +108,7 @@ const sampled = 16
 
 // runLoad measures policy number index of a scenario of l on a new store.
 func runLoad(ctx context.Context, l *load, sc *scenarios.Scenario, index int, seed uint64, stores *stores, kind string) (result *loaded, err error) {
-	wall, err := world.OnWallClock(sc, index, seed, scenarios.Speed{Num: 1, Den: 1})
+	wall, err := world.OnWallClock(sc, index, seed, world.Speed{Num: 1, Den: 1})
 	if err != nil {
 		return nil, ui.Fail(ui.ExitUsage, err)
 	}

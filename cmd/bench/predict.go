@@ -220,7 +220,7 @@ var aims = []struct {
 }
 
 // compare joins what was simulated and what was real, as two policies of one scenario.
-func (p *prediction) compare(sc *scenarios.Scenario, speed scenarios.Speed) error {
+func (p *prediction) compare(sc *scenarios.Scenario, speed world.Speed) error {
 	p.settings = world.Settings(sc)
 	info := p.settings.Policies[0]
 	p.settings.Policies = []measure.PolicyInfo{info, info}

@@ -47,7 +47,7 @@ func predictSession(t *testing.T, text string) (s *session, f *predictFlags, std
 	writeText(t, file, text)
 	f = &predictFlags{runFlags: newRunFlags(), calibrate: duration("100ms"), within: share("")}
 	f.scenario, f.format, f.rounds, f.noFiles = file, "table", count("1"), true
-	f.speed.Speed = scenarios.Speed{Num: 100, Den: 1}
+	f.speed.Speed = world.Speed{Num: 100, Den: 1}
 	c := newPredict()
 	stdout, stderr = new(bytes.Buffer), new(bytes.Buffer)
 	c.SetOut(stdout)
@@ -291,7 +291,7 @@ func cliff() *prediction {
 func TestApart(t *testing.T) {
 	p := cliff()
 	row := predicted{Query: measure.Query{Metric: "fresh.wait.p50", During: "down"}, unit: "s", simulated: 1.08, real: .06, err: 17, hindsight: .01, aimed: true}
-	row.why, row.apart = p.why(&row, scenarios.Speed{Num: 20, Den: 1}), p.apartAt(&row)
+	row.why, row.apart = p.why(&row, world.Speed{Num: 20, Den: 1}), p.apartAt(&row)
 	p.rows, p.real = []predicted{row}, make([]measure.Run, 1)
 	printed := p.table(&scenarios.Scenario{Name: "steep"}, "20x")
 	text := string(printed)

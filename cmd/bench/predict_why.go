@@ -11,11 +11,11 @@ import (
 	"qsim/engine"
 	"qsim/results/measure"
 	"qsim/results/plain"
-	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // why says where an error comes from, as far as it can be told.
-func (p *prediction) why(row *predicted, speed scenarios.Speed) string {
+func (p *prediction) why(row *predicted, speed world.Speed) string {
 	c := p.calibration
 	if row.unit == "s" {
 		difference := math.Abs(row.simulated-row.real) / speed.Float()

@@ -17,7 +17,6 @@ import (
 	"qsim/engine"
 	"qsim/engine/live"
 	"qsim/engine/memstore"
-	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
 
@@ -79,7 +78,7 @@ func openWall(t *testing.T, l *load) *world.Wall {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wall, err := world.OnWallClock(sc, 0, 1, scenarios.Speed{Num: 1, Den: 1})
+	wall, err := world.OnWallClock(sc, 0, 1, world.Speed{Num: 1, Den: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

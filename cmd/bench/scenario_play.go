@@ -80,7 +80,7 @@ func (s *sleeper) asked() map[attempt]time.Duration {
 type playOptions struct {
 	policy int
 	seed   uint64
-	speed  scenarios.Speed
+	speed  world.Speed
 	store  string
 	learns bool // the timings
 }

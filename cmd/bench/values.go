@@ -10,6 +10,7 @@ import (
 
 	"qsim/cmd/ui"
 	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // textual is a value that scenarios read, as a flag.
@@ -63,11 +64,11 @@ func preset[T any, P interface {
 }
 
 // speedFlag is how fast a scenario is run.
-type speedFlag struct{ scenarios.Speed }
+type speedFlag struct{ world.Speed }
 
 // Set implements pflag.Value.
 func (s *speedFlag) Set(text string) (err error) {
-	s.Speed, err = scenarios.ParseSpeed(text)
+	s.Speed, err = world.ParseSpeed(text)
 	return err
 }
 

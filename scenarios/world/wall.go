@@ -19,7 +19,7 @@ import (
 type Wall struct {
 	world *world
 	seed  uint64
-	speed scenarios.Speed
+	speed Speed
 
 	workload *workload
 	config   engine.Config
@@ -30,7 +30,7 @@ type Wall struct {
 
 // OnWallClock returns policy of sc under a seed at a speed. The error says by its key
 // what of the scenario only a simulation can do. The caller closes it.
-func OnWallClock(sc *scenarios.Scenario, policy int, seed uint64, speed scenarios.Speed) (*Wall, error) {
+func OnWallClock(sc *scenarios.Scenario, policy int, seed uint64, speed Speed) (*Wall, error) {
 	seen := sc.Variant(policy)
 	if err := fitsWallClock(seen, policy, speed); err != nil {
 		return nil, fmt.Errorf("policy %q: %w", sc.Policies[policy].Label, err)
@@ -54,7 +54,7 @@ func OnWallClock(sc *scenarios.Scenario, policy int, seed uint64, speed scenario
 func (w *Wall) Close() error { return w.workload.Close() }
 
 // Speed is how fast w goes.
-func (w *Wall) Speed() scenarios.Speed { return w.speed }
+func (w *Wall) Speed() Speed { return w.speed }
 
 // Nodes is how many engines there are.
 func (w *Wall) Nodes() int { return int(w.world.sc.Engine.Nodes) }

@@ -8,7 +8,6 @@ import (
 	"qsim/engine"
 	"qsim/engine/dist"
 	"qsim/engine/sim"
-	"qsim/scenarios"
 )
 
 // Delays are what a machine and its store took in a run on the wall clock, for a simulation
@@ -27,8 +26,8 @@ type Delays struct {
 	// once and is in none of the above. In order, and apart.
 	Stalls [][]Span
 	Held   []Span
-	Period time.Duration   // after which Stalls and Held come again; 0: they do not
-	Speed  scenarios.Speed // at which the run went
+	Period time.Duration // after which Stalls and Held come again; 0: they do not
+	Speed  Speed         // at which the run went
 }
 
 // Span is a stretch of time.

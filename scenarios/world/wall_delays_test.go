@@ -40,7 +40,7 @@ seeds: 1
 engine: {workers: 4, commit: {linger: 0s}, store: {claim: 9s, commit: 9s}}
 jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 1s}]
 `)
-	d := &Delays{Speed: scenarios.Speed{Num: 10, Den: 1}, Wake: []time.Duration{4 * time.Millisecond}, Overrun: []time.Duration{20 * time.Millisecond}}
+	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: []time.Duration{4 * time.Millisecond}, Overrun: []time.Duration{20 * time.Millisecond}}
 	d.Request[engine.OpClaim] = []time.Duration{time.Hour} // no worker's end asks for more here
 	d.Reply[engine.OpClaim] = []time.Duration{3 * time.Millisecond}
 	d.Request[engine.OpCommit], d.Reply[engine.OpCommit] = []time.Duration{5 * time.Millisecond}, []time.Duration{time.Millisecond}
@@ -70,7 +70,7 @@ seeds: 1
 engine: {workers: 2, commit: {linger: 0s}}
 jobs: [{class: mail, arrivals: {process: batch, size: 20, every: 200s}, service: 1s}]
 `)
-	base := &Delays{Speed: scenarios.Speed{Num: 1, Den: 1}, Wake: []time.Duration{0}}
+	base := &Delays{Speed: Speed{Num: 1, Den: 1}, Wake: []time.Duration{0}}
 	undelayed := metricOf(t, delayed(t, sc, base), "sojourn.max")
 	if undelayed != 10 {
 		t.Fatalf("without delays 20 jobs of 1 s take 2 workers %v s, want 10", undelayed)
@@ -85,7 +85,7 @@ jobs: [{class: mail, arrivals: {process: batch, size: 20, every: 200s}, service:
 
 // TestDelaysPerJob asks for the way back of answers of several jobs.
 func TestDelaysPerJob(t *testing.T) {
-	d := &Delays{Speed: scenarios.Speed{Num: 10, Den: 1}}
+	d := &Delays{Speed: Speed{Num: 10, Den: 1}}
 	d.Reply[engine.OpClaim], d.PerJob[engine.OpClaim] = []time.Duration{2 * time.Millisecond}, 300*time.Microsecond
 	overlay, err := d.Overlay()
 	if err != nil {
@@ -110,7 +110,7 @@ seeds: 1
 engine: {workers: 100, commit: {linger: 0s}, fetch: {poll: 1ms}}
 jobs: [{class: mail, arrivals: {process: constant, rate: 10/s}, service: 10ms}]
 `)
-	d := &Delays{Speed: scenarios.Speed{Num: 10, Den: 1}, Stalls: [][]Span{{{100 * time.Millisecond, 300 * time.Millisecond}}}, Period: time.Second}
+	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Stalls: [][]Span{{{100 * time.Millisecond, 300 * time.Millisecond}}}, Period: time.Second}
 	stalled := delayed(t, sc, d)
 	// Of the 30 jobs that come in a stall, or one of 29, the first waits for all of it.
 	if got := metricOf(t, stalled, "fresh.wait.max"); math.Abs(got-3) > .11 {
@@ -153,7 +153,7 @@ objectives: [{metric: fresh.wait.p99, during: down, below: 10s}]
 	if len(sc.Storms) != 1 || sc.Duration != scenarios.Duration(10*time.Minute) {
 		t.Error("the scenario has changed")
 	}
-	w, err := OnWallClock(calm, 1, 9, scenarios.Speed{Num: 20, Den: 1})
+	w, err := OnWallClock(calm, 1, 9, Speed{Num: 20, Den: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

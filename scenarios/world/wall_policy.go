@@ -4,14 +4,13 @@ import (
 	"time"
 
 	"qsim/engine"
-	"qsim/scenarios"
 )
 
 // fastRetry asks a retry policy of a scenario on behalf of an engine that runs speed
 // times as fast. So whatever the policy computes delays from, it is right.
 type fastRetry struct {
 	engine.RetryPolicy
-	speed scenarios.Speed
+	speed Speed
 }
 
 // Next implements engine.RetryPolicy.
@@ -26,7 +25,7 @@ func (r fastRetry) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Ve
 // sees the times of the scenario, and its plans are turned into those of the engine.
 type fastPolicy struct {
 	engine.Policy
-	speed scenarios.Speed
+	speed Speed
 	view  engine.View
 	seen  engine.Observation
 	rules map[*engine.Rule]*engine.Rule // a rule must not change once a plan has used it
@@ -38,7 +37,7 @@ type fastReader struct {
 	reader engine.StatsReader
 }
 
-func newFastPolicy(p engine.Policy, speed scenarios.Speed) engine.Policy {
+func newFastPolicy(p engine.Policy, speed Speed) engine.Policy {
 	fast := &fastPolicy{Policy: p, speed: speed, rules: map[*engine.Rule]*engine.Rule{}}
 	if reader, ok := p.(engine.StatsReader); ok {
 		return fastReader{fast, reader}

@@ -8,7 +8,7 @@ import (
 )
 
 // fitsWallClock says what of sc, as one of its policies sees it, only a simulation can do.
-func fitsWallClock(sc *scenarios.Scenario, policy int, speed scenarios.Speed) error {
+func fitsWallClock(sc *scenarios.Scenario, policy int, speed Speed) error {
 	var problems []error
 	refuse := func(key, why string) {
 		problems = append(problems, fmt.Errorf("%s: %s", key, why))

@@ -4,12 +4,11 @@ import (
 	"time"
 
 	"qsim/engine"
-	"qsim/scenarios"
 )
 
 // fastConfig is c of a scenario as an engine needs it that runs s times as fast. Policies
 // and retry policies are told the times of the scenario; see fastPolicy.
-func fastConfig(s scenarios.Speed, c engine.Config) engine.Config {
+func fastConfig(s Speed, c engine.Config) engine.Config {
 	for _, d := range []*time.Duration{
 		&c.CallTimeout, &c.Fetch.Poll, &c.Fetch.Cooldown, &c.Fetch.ErrorPause, &c.Commit.Linger, &c.Commit.Timeout,
 		&c.Lease.TTL, &c.Lease.Heartbeat, &c.Lease.Max, &c.Reaper.Every, &c.Reaper.Grace, &c.Reaper.Gap,
@@ -34,7 +33,7 @@ func fastConfig(s scenarios.Speed, c engine.Config) engine.Config {
 }
 
 // fastOptions are o of a scenario as a store needs them whose jobs run s times as fast.
-func fastOptions(s scenarios.Speed, o engine.StoreOptions) engine.StoreOptions {
+func fastOptions(s Speed, o engine.StoreOptions) engine.StoreOptions {
 	o.LapseAfter, o.RecoveriesWithin = s.Real(o.LapseAfter), s.Real(o.RecoveriesWithin)
 	service := o.Service
 	o.Service = nil

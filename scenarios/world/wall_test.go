@@ -68,7 +68,7 @@ func (s *slowly) Record(e *engine.Event) {
 // slowNetwork is a network whose delays are as long as the speed makes them.
 type slowNetwork struct {
 	sim.Network
-	speed scenarios.Speed
+	speed Speed
 }
 
 func (n slowNetwork) Request(now engine.Time, c *engine.Call) sim.Fate {
@@ -82,7 +82,7 @@ func (n slowNetwork) Reply(now engine.Time, c *engine.Call, r *engine.Reply, row
 }
 
 // simulateWall runs a policy through its Wall.
-func simulateWall(t *testing.T, sc *scenarios.Scenario, policy int, speed scenarios.Speed, next engine.Recorder) *slowly {
+func simulateWall(t *testing.T, sc *scenarios.Scenario, policy int, speed Speed, next engine.Recorder) *slowly {
 	t.Helper()
 	w, err := OnWallClock(sc, policy, sc.Seed, speed)
 	if err != nil {
@@ -165,7 +165,7 @@ func TestSpeedIsExact(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := simulateWall(t, sc, 0, scenarios.Speed{Num: 1, Den: 20}, nil)
+			s := simulateWall(t, sc, 0, Speed{Num: 1, Den: 20}, nil)
 			if got, want := uint64(s.digest), all[0].Fingerprint; got != want {
 				t.Errorf("fingerprint %x at a twentieth of the speed, %x at the scenario's", got, want)
 			}
@@ -190,7 +190,7 @@ func TestSpeedOfConfig(t *testing.T) {
 	fill(reflect.ValueOf(&c).Elem(), was)
 	c.Promoter.Tick = func(uint64, float64) time.Duration { return was }
 	c.Commit.Backoff, c.Kinds = []time.Duration{was, was}, []engine.KindConfig{{Timeout: was}}
-	got := fastConfig(scenarios.Speed{Num: 20, Den: 1}, c)
+	got := fastConfig(Speed{Num: 20, Den: 1}, c)
 	if tick := got.Promoter.Tick(1, 0.5); tick != want {
 		t.Errorf("a tick is %v, want %v", tick, want)
 	}
@@ -205,7 +205,7 @@ func TestSpeedOfConfig(t *testing.T) {
 	var o engine.StoreOptions
 	fill(reflect.ValueOf(&o).Elem(), was)
 	o.Service = []time.Duration{was}
-	o = fastOptions(scenarios.Speed{Num: 20, Den: 1}, o)
+	o = fastOptions(Speed{Num: 20, Den: 1}, o)
 	visitAll(reflect.ValueOf(&o).Elem(), "StoreOptions", func(path string, d time.Duration) {
 		if d != want {
 			t.Errorf("%s is %v, want %v", path, d, want)
@@ -248,7 +248,7 @@ func TestParseSpeed(t *testing.T) {
 		{"", "", "bad speed"}, {"x", "", "bad speed"}, {"1e400x", "", "bad speed"}, {"20kx", "", "bad speed"}, {"0.1234567890123x", "", "too many digits"},
 		{"<script>x", "", "bad speed"}, {strings.Repeat("9", 200) + "x", "", "bad speed"},
 	} {
-		got, err := scenarios.ParseSpeed(tt.text)
+		got, err := ParseSpeed(tt.text)
 		switch {
 		case tt.err == "" && (err != nil || got.String() != tt.want):
 			t.Errorf("%q: %v, %v, want %s", tt.text, got, err, tt.want)
@@ -259,7 +259,7 @@ func TestParseSpeed(t *testing.T) {
 }
 
 func TestSpeedRounds(t *testing.T) {
-	s := scenarios.Speed{Num: 20, Den: 1}
+	s := Speed{Num: 20, Den: 1}
 	for _, tt := range []struct{ virtual, real time.Duration }{
 		{0, 0}, {20 * time.Second, time.Second}, {time.Second, 50 * time.Millisecond}, {1, 1}, {-1, -1},
 		{engine.Forever, engine.Forever}, {dist.LongestDraw, dist.LongestDraw / 20},
@@ -268,7 +268,7 @@ func TestSpeedRounds(t *testing.T) {
 			t.Errorf("%v takes %v, want %v", tt.virtual, got, tt.real)
 		}
 	}
-	if got := (scenarios.Speed{Num: 1, Den: 1_000_000}).Real(dist.LongestDraw); got != engine.Forever-1 {
+	if got := (Speed{Num: 1, Den: 1_000_000}).Real(dist.LongestDraw); got != engine.Forever-1 {
 		t.Errorf("a hundred years at a millionth of the speed take %v", got)
 	}
 	if got := s.Virtual(time.Second); got != 20*time.Second {
@@ -313,7 +313,7 @@ policies: [%s]
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			sc := loadWall(t, fmt.Sprintf(tt.text, tt.class, tt.policy))
-			w, err := OnWallClock(sc, 0, 1, scenarios.Speed{Num: 20, Den: 1})
+			w, err := OnWallClock(sc, 0, 1, Speed{Num: 20, Den: 1})
 			switch {
 			case tt.want == "" && err != nil:
 				t.Fatal(err)
@@ -356,7 +356,7 @@ func TestReconcile(t *testing.T) {
 			t.Fatal(err)
 		}
 		seen := &witness{rand: engine.Rand{Seed: 7}, late: true, hides: promoter == ""}
-		s := simulateWall(t, sc, 0, scenarios.Speed{Num: 1, Den: 1}, seen)
+		s := simulateWall(t, sc, 0, Speed{Num: 1, Den: 1}, seen)
 		for i := range seen.events { // a shuffle, always the same
 			j := int(seen.rand.Uniform(engine.ForChaos, uint64(i), 0, 0) * float64(i+1))
 			seen.events[i], seen.events[j] = seen.events[j], seen.events[i]

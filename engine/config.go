@@ -221,21 +221,4 @@ func (c *Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Warnings reports times of c that are possible but work against each other.
-func (c *Config) Warnings() []string {
-	var w []string
-	warn := func(bad bool, format string, args ...any) {
-		if bad {
-			w = append(w, fmt.Sprintf(format, args...))
-		}
-	}
-	l := c.Lease
-	warn(c.CallTimeout >= l.TTL, "call-timeout %v is not below the lease ttl %v: a lost claim's jobs are recovered before the claim counts as lost", c.CallTimeout, l.TTL)
-	warn(l.Heartbeat >= l.TTL, "heartbeat %v is not below the lease ttl %v: it cannot keep a lease", l.Heartbeat, l.TTL)
-	warn(l.Heartbeat > 0 && l.Heartbeat < l.TTL && l.Heartbeat+c.CallTimeout >= l.TTL,
-		"heartbeat %v and call-timeout %v together are not below the lease ttl %v: one lost heartbeat may lose the lease", l.Heartbeat, c.CallTimeout, l.TTL)
-	warn(c.Commit.Linger*10 > c.Commit.Timeout, "commit linger %v is not well below the commit timeout %v", c.Commit.Linger, c.Commit.Timeout)
-	return w
-}
-
 func (c *Config) kind(k Kind) *KindConfig { return &c.Kinds[min(int(k), len(c.Kinds)-1)] }

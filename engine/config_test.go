@@ -69,36 +69,6 @@ func TestValidateReportsEverything(t *testing.T) {
 	}
 }
 
-func TestWarnings(t *testing.T) {
-	tests := []struct {
-		name   string
-		change func(c *engine.Config)
-		want   []string
-	}{
-		{"none", func(*engine.Config) {}, nil},
-		{"heartbeat in good time", func(c *engine.Config) { c.Lease.Heartbeat = 10 * time.Second }, nil},
-		{"call timeout", func(c *engine.Config) { c.CallTimeout = 30 * time.Second }, []string{"call-timeout 30s is not below the lease ttl 30s"}},
-		{"late heartbeat", func(c *engine.Config) { c.Lease.Heartbeat = 30 * time.Second }, []string{"heartbeat 30s is not below the lease ttl 30s"}},
-		{"tight heartbeat", func(c *engine.Config) { c.Lease.Heartbeat = 29 * time.Second }, []string{"heartbeat 29s and call-timeout 1s together"}},
-		{"long linger", func(c *engine.Config) { c.Commit.Linger = 101 * time.Millisecond }, []string{"commit linger 101ms is not well below"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			c := newScript(t).cfg
-			tt.change(&c)
-			got := c.Warnings()
-			if len(got) != len(tt.want) {
-				t.Fatalf("got %q, want %q", got, tt.want)
-			}
-			for i := range got {
-				if !strings.HasPrefix(got[i], tt.want[i]) {
-					t.Errorf("got %q, want %q", got[i], tt.want[i])
-				}
-			}
-		})
-	}
-}
-
 func expectPanic(t *testing.T, want string, f func()) {
 	t.Helper()
 	defer func() {

@@ -23,7 +23,7 @@ type budget struct {
 
 // budgets has a row for each package. `go test ./scripts -run Budgets -v` prints the figures of today.
 var budgets = []budget{
-	{"engine", 3400, 2850},
+	{"engine", 3350, 2850},
 	{"engine/check", 2400, 1650},
 	{"engine/dist", 1150, 1020},
 	{"engine/heap", 50, 50},
@@ -63,7 +63,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 const (
 	mostLines, goalLines             = 73_000, 56_000
 	mostWideLines, goalWideLines     = 1_030, 0 // longer than lineWidth
-	mostEngineNames, goalEngineNames = 203, 140 // exported by package engine
+	mostEngineNames, goalEngineNames = 201, 140 // exported by package engine
 	lineWidth                        = 120      // in characters; a tab is one
 	mostFields                       = 30       // of a struct
 )

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -213,5 +214,25 @@ func TestSlabReuses(t *testing.T) {
 	s.release(a)
 	if c := s.alloc(); c != a || s.used != 2 || *s.at(b) != 2 {
 		t.Errorf("got item %d of %d, %d used", c, len(s.items), s.used)
+	}
+}
+
+// BenchmarkWakeNobody looks for a node to wake while all are busy, and BenchmarkWakeOne while one
+// is idle, far from whose turn it is: neither looks at every node.
+func BenchmarkWakeNobody(b *testing.B) { benchmarkWake(b, false) }
+func BenchmarkWakeOne(b *testing.B)    { benchmarkWake(b, true) }
+
+func benchmarkWake(b *testing.B, idle bool) {
+	for _, nodes := range []int{100, 10_000, 1_000_000} {
+		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
+			var s nodeSet
+			s.init(nodes)
+			s.put(int32(nodes-1), idle)
+			for b.Loop() {
+				if (s.from(0) == nodes-1) != idle {
+					b.Fatal("found another node")
+				}
+			}
+		})
 	}
 }

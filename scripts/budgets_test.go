@@ -36,7 +36,7 @@ var budgets = []budget{
 	{"policies", 2550, 1850},
 	{"scenarios", 6850, 4700},
 	{"scenarios/chaos", 3150, 1350},
-	{"scenarios/imports", 4990, 3650},
+	{"scenarios/imports", 4960, 3650},
 	{"scenarios/pool", 150, 100},
 	{"scenarios/ranges", 550, 0},
 	{"scenarios/study", 4200, 3000},

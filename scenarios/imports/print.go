@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -10,98 +11,101 @@ import (
 	"qsim/results/text"
 )
 
-// Print writes what was found in the files of these names and what became of it, for people.
-func (found *Recording) Print(out io.Writer, names []string, written *Written) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d rows, %d jobs of %s over %s, from %s on\n", strings.Join(names, " "), found.Rows, found.Jobs, classCount(len(found.Classes)),
-		plain.Duration(found.Length.Seconds()), found.When(0))
-	for _, r := range found.Repairs {
-		fmt.Fprintf(&b, "repaired: %d rows %s (first: %s, line %d)\n", r.Count, r.What, r.File, r.Line)
+// report is a text for people in the making.
+type report struct {
+	strings.Builder
+	err error // of a table
+}
+
+func (b *report) line(format string, arguments ...any) { fmt.Fprintf(b, format+"\n", arguments...) }
+
+// table writes a table of which so many columns are aligned to the left; nothing without rows.
+func (b *report) table(left int, rows [][]string, header ...string) {
+	if len(rows) > 0 {
+		b.err = errors.Join(b.err, text.WriteCells(b, header, rows, left, text.Text))
 	}
-	for _, note := range found.Notes {
-		fmt.Fprintf(&b, "note: %s\n", note)
+}
+
+// write sends the whole text.
+func (b *report) write(out io.Writer) error {
+	if b.err != nil {
+		return b.err
 	}
-	b.WriteString("\n")
-	if err := printClasses(&b, found); err != nil {
-		return err
-	}
-	b.WriteString("\n")
-	if err := printFits(&b, found); err != nil {
-		return err
-	}
-	printFailures(&b, found)
-	if err := printRetry(&b, found); err != nil {
-		return err
-	}
-	fmt.Fprintf(&b, "workers: %d %s of %d; at most %d attempts ran at once, %.1f%% of the busy time\n", written.Nodes, plural("node", written.Nodes), written.Workers,
-		found.Workers.Most, 100*found.Workers.AllBusy)
 	_, err := io.WriteString(out, b.String())
 	return err
 }
 
-func classCount(n int) string {
-	if n == 1 {
-		return "1 class"
-	}
-	return fmt.Sprintf("%d classes", n)
+// share writes a part of all with three digits.
+func share(part, all int64) string {
+	return fmt.Sprintf("%.3g%%", 100*float64(part)/float64(max(all, 1)))
 }
 
-func plural(word string, n int) string {
-	if n == 1 {
-		return word
+// Print writes what was found in the files of these names and what became of it, for people.
+func (r *Recording) Print(out io.Writer, names []string, written *Written) error {
+	var b report
+	classes, nodes := "1 class", "node"
+	if n := len(r.Classes); n != 1 {
+		classes = fmt.Sprintf("%d classes", n)
 	}
-	return word + "s"
-}
-
-func printClasses(b *strings.Builder, found *Recording) error {
-	var rows [][]string
-	for i := range found.Classes {
-		c := &found.Classes[i]
-		rows = append(rows, []string{c.Name, fmt.Sprint(c.Jobs), fmt.Sprint(c.Done), fmt.Sprint(c.Dead), fmt.Sprint(c.Open), fmt.Sprint(c.Attempts),
-			fmt.Sprintf("%.3g%%", 100*share(c.Failed, c.Attempts)), fmt.Sprintf("%.3g%%", 100*c.Poison)})
+	if written.Nodes != 1 {
+		nodes = "nodes"
 	}
-	return text.WriteCells(b, []string{"class", "jobs", "done", "dead", "open", "attempts", "failed", "poison"}, rows, 1, text.Text)
-}
-
-func share(part, all int64) float64 {
-	if all == 0 {
-		return 0
+	b.line("%s: %d rows, %d jobs of %s over %s, from %s on", strings.Join(names, " "), r.Rows, r.Jobs, classes,
+		plain.Duration(r.Length.Seconds()), r.When(0))
+	for _, repair := range r.Repairs {
+		b.line("repaired: %d rows %s (first: %s, line %d)", repair.Count, repair.What, repair.File, repair.Line)
 	}
-	return float64(part) / float64(all)
-}
-
-// printFits shows every distribution that was tried, and which one stands for the run times.
-func printFits(b *strings.Builder, found *Recording) error {
-	var rows [][]string
-	for i := range found.Classes {
-		c := &found.Classes[i]
-		for _, t := range []struct {
-			what  string
-			times *Times
-		}{{"", &c.Service}, {" failing", &c.Takes}} {
-			rows = append(rows, fitRows(c.Name+t.what, t.times)...)
+	for _, note := range r.Notes {
+		b.line("note: %s", note)
+	}
+	b.line("")
+	var counts, fits [][]string
+	for i := range r.Classes {
+		c := &r.Classes[i]
+		cells := []string{c.Name}
+		for _, n := range []int64{c.Jobs, c.Done, c.Dead, c.Open, c.Attempts} {
+			cells = append(cells, fmt.Sprint(n))
+		}
+		counts = append(counts, append(cells, share(c.Failed, c.Attempts), fmt.Sprintf("%.3g%%", 100*c.Poison)))
+		fits = append(append(fits, c.Service.cells(c.Name)...), c.Takes.cells(c.Name+" failing")...)
+	}
+	b.table(1, counts, "class", "jobs", "done", "dead", "open", "attempts", "failed", "poison")
+	b.line("")
+	if b.table(2, fits, "run times", "distribution", "distance", "p", "p50", "p99", ""); len(fits) > 0 {
+		b.line("distance: Kolmogorov-Smirnov, 0 to 1; p: how often a sample of that distribution is as far off\n")
+	}
+	for i := range r.Classes {
+		var kinds []string
+		c := &r.Classes[i]
+		for _, k := range c.Kinds {
+			kinds = append(kinds, fmt.Sprintf("%s %d (%s of attempts)", k.Name, k.Count, share(k.Count, c.Attempts)))
+		}
+		if c.Failed > 0 {
+			b.line("failures of %s: %s", c.Name, strings.Join(kinds, ", "))
 		}
 	}
-	if len(rows) == 0 {
-		return nil
+	b.retry("retry", &r.Retry)
+	for i := range r.Classes {
+		if own := r.Classes[i].Retry; own != nil {
+			b.retry("retry of "+r.Classes[i].Name, own)
+		}
 	}
-	if err := text.WriteCells(b, []string{"run times", "distribution", "distance", "p", "p50", "p99", ""}, rows, 2, text.Text); err != nil {
-		return err
-	}
-	b.WriteString("distance: Kolmogorov-Smirnov, 0 to 1; p: how often a sample of that distribution is as far off\n\n")
-	return nil
+	b.line("workers: %d %s of %d; at most %d attempts ran at once, %.1f%% of the busy time", written.Nodes, nodes,
+		written.Workers, r.Workers.Most, 100*r.Workers.AllBusy)
+	return b.write(out)
 }
 
-func fitRows(name string, t *Times) (rows [][]string) {
+// cells returns a row for the times and one for every distribution that was tried, with which one stands for them.
+func (t *Times) cells(name string) (rows [][]string) {
 	if len(t.Values) == 0 {
 		return nil
 	}
 	last := ""
-	if len(t.Fits) == 0 || t.Chosen < 0 {
-		last = "chosen: none fits"
-	}
-	if len(t.Fits) == 0 {
+	switch {
+	case len(t.Fits) == 0:
 		last = "chosen: too few to fit"
+	case t.Chosen < 0:
+		last = "chosen: none fits"
 	}
 	at := func(q float64) string {
 		return plain.Duration(t.Values[min(len(t.Values)-1, int(q*float64(len(t.Values))))])
@@ -124,104 +128,71 @@ func fitRows(name string, t *Times) (rows [][]string) {
 	return rows
 }
 
-func printFailures(b *strings.Builder, found *Recording) {
-	for i := range found.Classes {
-		c := &found.Classes[i]
-		if c.Failed == 0 {
-			continue
-		}
-		var kinds []string
-		for _, k := range c.Kinds {
-			kinds = append(kinds, fmt.Sprintf("%s %d (%.3g%% of attempts)", k.Name, k.Count, 100*share(k.Count, c.Attempts)))
-		}
-		fmt.Fprintf(b, "failures of %s: %s\n", c.Name, strings.Join(kinds, ", "))
-	}
-}
-
-// printRetry shows the settings beside the pauses that they were recognised by.
-func printRetry(b *strings.Builder, found *Recording) error {
-	if err := printOneRetry(b, "retry", &found.Retry); err != nil {
-		return err
-	}
-	for i := range found.Classes {
-		if r := found.Classes[i].Retry; r != nil {
-			if err := printOneRetry(b, "retry of "+found.Classes[i].Name, r); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func printOneRetry(b *strings.Builder, what string, r *Retry) error {
+// retry writes settings beside the pauses that they were recognised by.
+func (b *report) retry(what string, r *Retry) {
 	if len(r.Keys) == 0 {
-		fmt.Fprintf(b, "%s: no second attempt is recorded\n", what)
-		return nil
+		b.line("%s: no second attempt is recorded", what)
+		return
 	}
-	fmt.Fprintf(b, "%s: {%s}\n", what, strings.Join(r.Keys, ", "))
+	b.line("%s: {%s}", what, r.text())
 	if r.Source != "" {
-		fmt.Fprintf(b, "  max-attempts %s\n", r.Source)
+		b.line("  max-attempts %s", r.Source)
 	}
 	for _, note := range r.Notes {
-		fmt.Fprintf(b, "  note: %s\n", note)
+		b.line("  note: %s", note)
 	}
-	if len(r.Pauses) == 0 {
-		return nil
-	}
-	var rows [][]string
 	three := func(q [3]float64) string {
 		return plain.Duration(q[0]) + "  " + plain.Duration(q[1]) + "  " + plain.Duration(q[2])
 	}
+	var rows [][]string
 	for _, p := range r.Pauses {
-		rows = append(rows, []string{fmt.Sprintf("  pause after failure %d", p.N), fmt.Sprint(p.Seen), three(p.Recorded), three(p.Said)})
+		name := fmt.Sprintf("  pause after failure %d", p.N)
+		rows = append(rows, []string{name, fmt.Sprint(p.Seen), three(p.Recorded), three(p.Said)})
 	}
-	if err := text.WriteCells(b, []string{"", "recorded", "p5 p50 p95", "by these settings"}, rows, 1, text.Text); err != nil {
-		return err
+	if b.table(1, rows, "", "recorded", "p5 p50 p95", "by these settings"); len(rows) > 0 && !r.Exact {
+		b.line("  the pauses do not follow these settings closely: look at them")
 	}
-	if !r.Exact {
-		b.WriteString("  the pauses do not follow these settings closely: look at them\n")
-	}
-	return nil
 }
 
 // PrintComparisons writes the validation: the simulation's own waits beside those on record.
 func PrintComparisons(out io.Writer, written *Written, all []Comparison) error {
+	var b report
 	if len(all) == 0 {
-		_, err := fmt.Fprintf(out, "\nno wait is on record to compare those of a simulation with\n")
-		return err
+		b.line("\nno wait is on record to compare those of a simulation with")
+		return b.write(out)
 	}
 	var rows [][]string
-	far := 0
+	far := false
 	for i := range all {
 		c := &all[i]
 		mark := "✓"
 		if !c.Close() {
-			mark, far = "✗", far+1
+			mark, far = "✗", true
 		}
 		if n := c.Number; n != nil {
-			rows = append(rows, []string{c.What, "", plainOf(n, n.Recorded), "", plainOf(n, n.Simulated), "", mark})
+			rows = append(rows, []string{c.What, "", n.spelled(n.Recorded), "", n.spelled(n.Simulated), "", mark})
 			continue
 		}
-		seconds := func(s Spread) []string {
-			return []string{plain.Duration(s.P50.Seconds()), plain.Duration(s.P99.Seconds())}
+		cells := []string{c.What}
+		for _, s := range []Spread{c.Recorded, c.Simulated} {
+			cells = append(cells, plain.Duration(s.P50.Seconds()), plain.Duration(s.P99.Seconds()))
 		}
-		rows = append(rows, append(append(append([]string{c.What}, seconds(c.Recorded)...), seconds(c.Simulated)...), fmt.Sprintf("%.3f", c.Distance), mark))
+		rows = append(rows, append(cells, fmt.Sprintf("%.3f", c.Distance), mark))
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "\nvalidation: %d seeds of %s beside the records\n", written.Scenario.Seeds, written.Path)
-	if err := text.WriteCells(&b, []string{"", "recorded p50", "p99 or mean", "simulated p50", "p99 or mean", "distance", ""}, rows, 1, text.Text); err != nil {
-		return err
+	b.line("\nvalidation: %d seeds of %s beside the records", written.Scenario.Seeds, written.Path)
+	b.table(1, rows, "", "recorded p50", "p99 or mean", "simulated p50", "p99 or mean", "distance", "")
+	b.line("distance: the largest difference of the shares of jobs up to any wait, of waits %s and 5%% apart; "+
+		"✓ up to 0.1, or what chance makes of few, if the p99 is within 25%% but for chance, too; "+
+		"of shares and means within 10%%", plain.Duration(Slack.Seconds()))
+	if far {
+		b.line("where they differ, something is not as recorded here: workers (--workers), queues of their own (--queue), " +
+			"how jobs are fetched (engine.fetch.poll and wake), priorities, an incident (--since, --until)")
 	}
-	fmt.Fprintf(&b, "distance: the largest difference of the shares of jobs up to any wait, of waits %s and 5%% apart; ✓ up to 0.1, or what chance makes of few, if the p99 is within 25%% but for chance, too; of shares and means within 10%%\n", plain.Duration(Slack.Seconds()))
-	if far > 0 {
-		b.WriteString("where they differ, something is not as recorded here: workers (--workers), queues of their own (--queue), how jobs are fetched (engine.fetch.poll and wake), priorities, an incident (--since, --until)\n")
-	}
-	_, err := io.WriteString(out, b.String())
-	return err
+	return b.write(out)
 }
 
-// plainOf writes a share or a mean.
-func plainOf(n *NumberPair, v float64) string {
+// spelled writes one of the two numbers.
+func (n *NumberPair) spelled(v float64) string {
 	if n.Share {
 		return fmt.Sprintf("%.2f%%", 100*v)
 	}

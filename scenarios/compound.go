@@ -1,14 +1,12 @@
 package scenarios
 
 import (
-	"fmt"
 	"math/big"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
-	"qsim/engine"
 	"qsim/engine/quantity"
 )
 
@@ -147,35 +145,3 @@ func (b *Bound) UnmarshalText(text []byte) error {
 
 // MarshalYAML writes b as the scenario did.
 func (b Bound) MarshalYAML() (any, error) { return scalar(b.Text), nil }
-
-// scalar is a YAML node that is written as it stands.
-func scalar(text string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: text} }
-
-// checkErrorKind says what is wrong with the error kind of a failing attempt. An
-// attempt that is canceled or whose lease expires has not failed: the engine says so.
-func checkErrorKind(name string) string {
-	for _, kind := range []engine.ErrorKind{engine.Canceled, engine.LeaseExpired} {
-		if name == engine.ReservedErrorKinds[kind] {
-			return "it is the engine's own word, for what it does itself"
-		}
-	}
-	return checkName(name)
-}
-
-// checkName says what is wrong with a name that paths, files and tables will carry.
-func checkName(name string) string {
-	const most = 64
-	switch {
-	case name == "":
-		return "it is empty"
-	case len(name) > most:
-		return fmt.Sprintf("it is longer than %d letters", most)
-	}
-	for _, r := range name {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
-			continue
-		}
-		return "want only a-z, 0-9 and -"
-	}
-	return ""
-}

@@ -3,14 +3,11 @@ package scenarios
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 
-	"github.com/agnivade/levenshtein"
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
@@ -138,33 +135,6 @@ var constantNone = func() Distribution {
 	return d
 }()
 
-// lookupAt returns an element of a list, or nil.
-func lookupAt(node *yaml.Node, index int) *yaml.Node {
-	if node == nil || node.Kind != yaml.SequenceNode || index >= len(node.Content) {
-		return nil
-	}
-	return node.Content[index]
-}
-
-// errorAt is e with the position of a node.
-func errorAt(node *yaml.Node, e *quantity.Error) *yaml.LoadError {
-	return yaml.NewLoadError(yaml.ConstructorStage, e.Message, yaml.Mark{Line: node.Line, Column: node.Column}, e)
-}
-
-// loadErrors returns the errors that make up err.
-func loadErrors(err error) []*yaml.LoadError {
-	if err == nil {
-		return nil
-	}
-	if many := (*yaml.LoadErrors)(nil); errors.As(err, &many) {
-		return many.Errors
-	}
-	if one := (*yaml.LoadError)(nil); errors.As(err, &one) {
-		return []*yaml.LoadError{one}
-	}
-	return []*yaml.LoadError{yaml.NewLoadError(yaml.ReaderStage, err.Error(), yaml.Mark{}, err)}
-}
-
 var (
 	unknownField = regexp.MustCompile(`(?s)^field (.*) not found in type (\S+)$`)
 	wrongType    = regexp.MustCompile(`(?s)^cannot construct (.*) into (\S+?)(?: \(TextUnmarshaler\))?$`)
@@ -218,17 +188,6 @@ func words(e *yaml.LoadError, node *yaml.Node) *quantity.Error {
 		return quantity.Errorf("want %s, not %s", what, got)
 	}
 	return syntaxError(e)
-}
-
-// describe says what a node is, to somebody who wrote it.
-func describe(node *yaml.Node) string {
-	switch node.Kind {
-	case yaml.MappingNode:
-		return "a map"
-	case yaml.SequenceNode:
-		return "a list"
-	}
-	return quantity.Quote(node.Value)
 }
 
 // syntaxError rewords what is not YAML at all.
@@ -291,23 +250,4 @@ func collectKeys(t reflect.Type, keys map[string][]string) {
 			collectKeys(t.Field(i).Type, keys)
 		}
 	}
-}
-
-// closest returns the one of known that is nearly word, or nothing.
-func closest(word string, known []string) string {
-	if len(word) > 64 {
-		return ""
-	}
-	best, distance := "", 1+len(word)/3
-	for _, k := range known {
-		if d := levenshtein.ComputeDistance(strings.ToLower(word), strings.ToLower(k)); d < distance || d == distance && best == "" && len(word) > 2 {
-			best, distance = k, d
-		}
-	}
-	return best
-}
-
-// sortedKeys returns the keys of a map in order.
-func sortedKeys[V any](m map[string]V) []string {
-	return slices.Sorted(maps.Keys(m))
 }

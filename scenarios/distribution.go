@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"math"
+
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/dist"
@@ -81,4 +83,9 @@ func (d Distribution) MarshalYAML() (any, error) {
 	}
 	node.Style = yaml.FlowStyle
 	return node, nil
+}
+
+// Average returns the mean of a distribution as a duration, at most the longest.
+func (d *Distribution) Average() Duration {
+	return Duration(math.Min(d.Dist().Mean()*1e9, float64(quantity.Longest)))
 }

@@ -276,16 +276,6 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// oneLine writes a value as YAML on one line.
-func oneLine(value *yaml.Node) string {
-	flow := inFlow(value)
-	out, err := yaml.Dump(flow, yaml.WithLineWidth(-1), yaml.WithQuotePreference(yaml.QuoteDouble))
-	if err != nil {
-		panic("scenarios: " + err.Error()) // every value came from YAML
-	}
-	return strings.TrimSpace(strings.ReplaceAll(string(out), "\n", " "))
-}
-
 // inFlow returns a copy of node that takes no line of its own.
 func inFlow(node *yaml.Node) *yaml.Node {
 	flow := *node

@@ -47,14 +47,6 @@ func (o Override) position(index int) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Line: -1 - index, Column: 1}
 }
 
-// place gives node and all in it the position of at.
-func place(node, at *yaml.Node) {
-	node.Line, node.Column = at.Line, at.Column
-	for _, c := range node.Content {
-		place(c, at)
-	}
-}
-
 // apply returns root with value laid upon what path names. New keys stand at the
 // position of at.
 func apply(root, at *yaml.Node, path string, value *yaml.Node) (*yaml.Node, *quantity.Error) {
@@ -127,20 +119,6 @@ func applyInList(list, at *yaml.Node, done, path []string, value *yaml.Node) (*y
 		}
 	}
 	return nil, unknownName(wordFor[name], path[0], names)
-}
-
-// unknownName says that nothing of the sort has that name, and which one may be meant.
-func unknownName(what, name string, names []string) *quantity.Error {
-	e := quantity.Errorf("no %s is named %s", what, quantity.Quote(name))
-	switch near := closest(name, names); {
-	case near != "":
-		e.Help = fmt.Sprintf("did you mean %q?", near)
-	case len(names) > 0 && len(names) <= 12:
-		e.Help = "there is " + strings.Join(quotedAll(names), ", ")
-	case len(names) == 0:
-		e.Note = "the scenario has no " + what
-	}
-	return e
 }
 
 func quotedAll(names []string) []string {
@@ -233,13 +211,4 @@ func before(a, b string) bool {
 		return as[i] < bs[i]
 	}
 	return len(as) < len(bs)
-}
-
-func contains(words []string, word string) bool {
-	for _, w := range words {
-		if w == word {
-			return true
-		}
-	}
-	return false
 }

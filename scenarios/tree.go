@@ -187,31 +187,6 @@ func (r *reader) merge(source, plain *yaml.Node, have map[string]*yaml.Node) {
 	}
 }
 
-func isNull(node *yaml.Node) bool {
-	return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null"
-}
-
-// lookup returns the value of key in a plain map, or nil.
-func lookup(node *yaml.Node, key string) *yaml.Node {
-	if i := position(node, key); i >= 0 {
-		return node.Content[i+1]
-	}
-	return nil
-}
-
-// position returns the index of key among the content of a plain map, or -1.
-func position(node *yaml.Node, key string) int {
-	if node == nil || node.Kind != yaml.MappingNode {
-		return -1
-	}
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		if node.Content[i].Value == key {
-			return i
-		}
-	}
-	return -1
-}
-
 // replacing are the keys whose presence makes a map replace an older one.
 var replacing = []string{"kind", "dist", "process"}
 

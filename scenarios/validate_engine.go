@@ -1,11 +1,7 @@
 package scenarios
 
 import (
-	"math"
-
-	"go.yaml.in/yaml/v4"
-
-	"qsim/engine/quantity"
+	"fmt"
 )
 
 // stated reports whether the file or an override says what is at path, rather than a
@@ -13,6 +9,59 @@ import (
 func (c *checker) stated(path ...any) bool {
 	node := c.node(path...)
 	return node != nil && node.Line != 0 && c.sc.tree.preset[node] == ""
+}
+
+func (c *checker) checkEngine() {
+	e := &c.sc.Engine
+	if e.Nodes <= mostNodes && e.Workers <= mostWorkers && int(e.Nodes)*int(e.Workers) > mostWorkers {
+		at := c.given([]any{"engine", "workers"}, []any{"engine", "nodes"})
+		c.errorf(at, "%d nodes of %d workers are too many: at most %d workers in all, since each takes memory", e.Nodes, e.Workers, mostWorkers)
+	}
+	for _, p := range []struct {
+		every Duration
+		what  string
+		path  []any
+	}{{e.Fetch.Poll, "polls", []any{"engine", "fetch", "poll"}}, {e.Lease.Heartbeat, "heartbeats", []any{"engine", "lease", "heartbeat"}},
+		{e.Reaper.Every, "recoveries", []any{"engine", "reaper", "every"}}, {e.Promoter.Every.Average(), "promotions", []any{"engine", "promoter", "every"}},
+		{e.Leader.Renew, "renewals", []any{"engine", "leader", "renew"}}} {
+		if p.every <= 0 || !c.sound(p.path...) || e.Nodes > mostNodes {
+			continue
+		}
+		if ticks := float64(c.total()) / float64(p.every) * float64(e.Nodes); ticks > mostTicks {
+			c.errorf(c.near(p.path...), "one run would make %.1g %s: at most %.0g", ticks, p.what, float64(mostTicks)).Note =
+				fmt.Sprintf("every %v for %v on %d nodes", p.every, Duration(c.total()), e.Nodes)
+		}
+	}
+}
+
+// checkTimes finds times that work against each other.
+func (c *checker) checkTimes() {
+	e := &c.sc.Engine
+	if !c.sound("engine") {
+		return
+	}
+	ttl := []any{"engine", "lease", "ttl"}
+	heartbeat := []any{"engine", "lease", "heartbeat"}
+	callTimeout := []any{"engine", "call-timeout"}
+	if e.Lease.TTL > 0 && e.CallTimeout >= e.Lease.TTL {
+		c.warnf(c.given(ttl, callTimeout), "the lease (%v) is not longer than a call may take (%v): jobs are recovered while their claim is still awaited", e.Lease.TTL, e.CallTimeout)
+	}
+	switch {
+	case e.Lease.TTL == 0 || e.Lease.Heartbeat == 0:
+	case e.Lease.Heartbeat >= e.Lease.TTL:
+		c.warnf(c.given(heartbeat, ttl), "a heartbeat every %v cannot keep a lease of %v", e.Lease.Heartbeat, e.Lease.TTL).Help = "a third of the lease is usual; 0s turns heartbeats off"
+	case e.Lease.Heartbeat+e.CallTimeout >= e.Lease.TTL:
+		c.warnf(c.given(heartbeat, ttl, callTimeout), "one lost heartbeat may lose the lease: %v + call-timeout %v is not below %v", e.Lease.Heartbeat, e.CallTimeout, e.Lease.TTL)
+	}
+	if e.Commit.Timeout > 0 && e.Commit.Linger >= e.Commit.Timeout {
+		c.warnf(c.given([]any{"engine", "commit", "linger"}, []any{"engine", "commit", "timeout"}),
+			"outcomes linger (%v) as long as a commit may take (%v)", e.Commit.Linger, e.Commit.Timeout)
+	}
+	needsLeader := e.Reaper.Owner == "leader" || e.Promoter.Owner == "leader"
+	if needsLeader && (e.Leader.Renew == 0 || e.Leader.Renew >= e.Leader.TTL) {
+		c.errorf(c.given([]any{"engine", "leader", "renew"}, []any{"engine", "leader", "ttl"}),
+			"a leader that renews every %v cannot keep its office, which lasts %v", e.Leader.Renew, e.Leader.TTL)
+	}
 }
 
 // checkFurther checks the keys of the engine that few scenarios need.
@@ -120,27 +169,4 @@ func (c *checker) checkHotLoop() {
 				"let a commit take some time (engine.store.commit), or pause between tries (engine.commit.backoff)"
 		}
 	}
-}
-
-// checkFree checks the error kinds that cost no attempt; node is what r was decoded from.
-func (c *checker) checkFree(node *yaml.Node, r *Retry) {
-	free := lookup(node, "free")
-	c.checkNever(free, r.Free)
-	for i, name := range r.Free {
-		if contains(r.Never, name) && free != nil && i < len(free.Content) {
-			at := free.Content[i]
-			if never := lookup(node, "never"); at.Line == 0 && never != nil {
-				at = never
-			}
-			c.errorf(at, "%s cannot be free and bury at once", quantity.Quote(name)).Help = "take it out of free or of never"
-		}
-	}
-	if at := lookup(node, "free-max"); at != nil && at.Line != 0 && c.sc.tree.preset[at] == "" && r.FreeMax >= 0 && len(r.Free) == 0 {
-		c.warnf(at, "free-max changes nothing: no error kind is free")
-	}
-}
-
-// Average returns the mean of a distribution as a duration, at most the longest.
-func (d *Distribution) Average() Duration {
-	return Duration(math.Min(d.Dist().Mean()*1e9, float64(quantity.Longest)))
 }

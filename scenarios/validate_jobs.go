@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,50 @@ const (
 	mostDependencies = 64
 	mostPhases       = 10_000_000 // pairs of on and off
 )
+
+func (c *checker) checkJobs() {
+	jobs := c.sc.Jobs
+	if c.node("jobs") == nil {
+		c.errorf(&yaml.Node{Line: 1, Column: 1}, "there are no jobs").Help = "a scenario needs `jobs:`, a list of at least one class"
+		return
+	}
+	if len(jobs) == 0 {
+		if list := lookup(c.sc.tree.given, "jobs"); list == nil || list.Kind != yaml.SequenceNode || len(list.Content) > 0 {
+			return // what stands there has been found wrong
+		}
+		c.errorf(c.near("jobs"), "there are no jobs: want at least one class")
+	}
+	if len(jobs) > mostClasses {
+		c.errorf(c.near("jobs", mostClasses), "%d job classes are too many: at most %d", len(jobs), mostClasses)
+		return
+	}
+	for i := range jobs {
+		c.checkJob(i, &jobs[i])
+	}
+	c.unique("job classes", c.classes())
+}
+
+func (c *checker) checkJob(i int, job *JobClass) {
+	if c.has("jobs", i, "class") && c.sound("jobs", i, "class") {
+		if bad := checkName(job.Class); bad != "" {
+			c.errorf(c.near("jobs", i, "class"), "bad class name %s: %s", quantity.Quote(job.Class), bad)
+		}
+	}
+	if c.has("jobs", i, "arrivals") {
+		c.checkArrivals(i, &job.Arrivals)
+	}
+	if mean := job.Service.Dist().Mean(); math.IsInf(mean, 1) && c.sound("jobs", i, "service") {
+		c.warnf(c.near("jobs", i, "service"), "the mean service time is infinite: no number of workers keeps up")
+	}
+	if job.Delay > c.sc.Duration && c.sound("jobs", i, "delay") && c.sound("duration") {
+		c.warnf(c.near("jobs", i, "delay"), "jobs become ready %v after they are enqueued, but the run lasts %v", job.Delay, c.sc.Duration)
+	}
+	if own := &job.RetryKeys; !own.IsZero() && own.Kind == yaml.MappingNode {
+		c.checkClassRetry(i, own)
+	}
+	c.checkFurtherOf(i, job)
+	c.checkEndless(i, job)
+}
 
 func (c *checker) checkDependencies() {
 	if len(c.sc.Dependencies) > mostDependencies {

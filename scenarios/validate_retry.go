@@ -1,0 +1,100 @@
+package scenarios
+
+import (
+	"fmt"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/quantity"
+)
+
+// checkRetry checks a retry policy; node is what it was decoded from, path leads to
+// what the file says of it.
+func (c *checker) checkRetry(node *yaml.Node, r *Retry, path ...any) {
+	if node == nil || node.Kind != yaml.MappingNode {
+		return
+	}
+	if first, second := position(node, "max-attempts"), position(node, "max-retries"); first >= 0 && second >= 0 {
+		at := node.Content[max(first, second)]
+		c.errorf(at, "max-attempts and max-retries are both given").Help = "max-retries: 3 says the same as max-attempts: 4; keep one"
+	}
+	backoff := lookup(node, "backoff")
+	if backoff == nil || backoff.Kind != yaml.MappingNode || !c.soundNode(backoff) {
+		return
+	}
+	problems := backoffs.check(backoff)
+	for _, p := range problems {
+		c.problems = append(c.problems, problem{p, Error})
+	}
+	if len(problems) > 0 || !c.soundNode(node) {
+		return
+	}
+	b := &r.Backoff
+	at := backoff
+	if at.Line == 0 {
+		at = c.near(path...)
+	}
+	switch {
+	case b.Kind == "fixed" && b.Delay.Kind != "constant":
+		c.errorf(lookup(backoff, "delay"), "a fixed backoff has one delay, not a distribution").Help = "kind: random draws its delay from one"
+	case b.Kind == "table" && len(b.Delays) == 0:
+		c.errorf(lookup(backoff, "delays"), "the table of delays is empty")
+	case b.Kind == "table" && len(b.Delays) > mostSteps:
+		c.errorf(lookup(backoff, "delays"), "%d delays are too many: at most %d", len(b.Delays), mostSteps)
+	case b.Kind == "polynomial" && b.Power > 100:
+		c.errorf(lookup(backoff, "power"), "power %d is too large: at most 100", b.Power)
+	case b.Kind == "polynomial" && b.Less > 100:
+		c.errorf(lookup(backoff, "less"), "less %d is too large: at most 100", b.Less)
+	case b.Scale > quantity.MostAttempts:
+		c.errorf(lookup(backoff, "scale"), "scale %d is too large: at most %d", b.Scale, quantity.MostAttempts)
+	case b.Max > 0 && b.First > b.Max:
+		c.warnf(at, "the first delay (%v) is longer than the longest (%v)", b.First, b.Max)
+	}
+	if jitter := lookup(c.node(path...), "jitter"); b.Kind == "random" && jitter != nil && jitter.Line != 0 && jitter.Value != "none" {
+		c.warnf(jitter, "a random backoff takes no jitter: it is drawn already")
+	}
+	c.checkNever(lookup(node, "never"), r.Never)
+	c.checkFree(node, r)
+}
+
+// checkNever warns of error kinds that nothing fails with, but only where it looks
+// like a slip: the default names some for everybody.
+func (c *checker) checkNever(node *yaml.Node, never []string) {
+	if node == nil || node.Line == 0 || node.Kind != yaml.SequenceNode || len(node.Content) != len(never) {
+		return
+	}
+	kinds := c.sc.errorNames()
+	for i, name := range never {
+		if contains(kinds, name) {
+			continue
+		}
+		if near := closest(name, kinds); near != "" && near != defaultError {
+			c.warnf(node.Content[i], "nothing fails with %s", quantity.Quote(name)).Help = fmt.Sprintf("did you mean %q?", near)
+		}
+	}
+}
+
+// checkFree checks the error kinds that cost no attempt; node is what r was decoded from.
+func (c *checker) checkFree(node *yaml.Node, r *Retry) {
+	free := lookup(node, "free")
+	c.checkNever(free, r.Free)
+	for i, name := range r.Free {
+		if contains(r.Never, name) && free != nil && i < len(free.Content) {
+			at := free.Content[i]
+			if never := lookup(node, "never"); at.Line == 0 && never != nil {
+				at = never
+			}
+			c.errorf(at, "%s cannot be free and bury at once", quantity.Quote(name)).Help = "take it out of free or of never"
+		}
+	}
+	if at := lookup(node, "free-max"); at != nil && at.Line != 0 && c.sc.tree.preset[at] == "" && r.FreeMax >= 0 && len(r.Free) == 0 {
+		c.warnf(at, "free-max changes nothing: no error kind is free")
+	}
+}
+
+// checkClassRetry checks what a class says of its own, which stands upon what all say.
+func (c *checker) checkClassRetry(i int, own *yaml.Node) {
+	if base := c.node("retry"); base != nil && base.Kind == yaml.MappingNode {
+		c.checkRetry(merged((&layers{}).class(base, own), own), &c.sc.retry[i], "jobs", i, "retry")
+	}
+}

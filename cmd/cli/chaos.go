@@ -108,7 +108,7 @@ func runChaos(c *cobra.Command, f *chaosFlags) error {
 	case f.catalogue:
 		return printCatalogue(c.OutOrStdout())
 	case f.print:
-		_, err := io.WriteString(c.OutOrStdout(), chaos.Draw(f.seed).String())
+		_, err := io.WriteString(c.OutOrStdout(), chaos.Draw(f.seed).Text)
 		return ui.IOError("write world", err)
 	case f.replay != "":
 		return replayWorld(c, f.replay, options)
@@ -155,7 +155,7 @@ func replayWorld(c *cobra.Command, name string, options chaos.Options) error {
 	case err != nil:
 		return ui.IOError("read world", err)
 	}
-	w, err := chaos.Parse(string(text))
+	w, err := chaos.Parse(name, string(text))
 	if err != nil {
 		return ui.UsageError("--replay %s: %w", name, err)
 	}

@@ -146,7 +146,7 @@ func (w wrongRetry) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.V
 func retry(next retryBug) func(*setup) {
 	return node(func(s *setup, c *engine.Config) {
 		kind := c.Kinds[0]
-		kind.Retry = wrongRetry{s.world.retryPolicy(), next}
+		kind.Retry = wrongRetry{s.Retry(0), next}
 		c.Kinds = []engine.KindConfig{kind}
 	})
 }
@@ -155,7 +155,7 @@ func retry(next retryBug) func(*setup) {
 func policy[P engine.Policy](f func(s *setup, right P) engine.Policy) func(*setup) {
 	return func(s *setup) {
 		s.config.Policy = func(int32) engine.Policy {
-			right := s.world.mustPolicy()
+			right := s.Policy()
 			if p, ok := right.(P); ok {
 				return f(s, p)
 			}

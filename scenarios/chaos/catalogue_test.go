@@ -6,78 +6,75 @@ import (
 	"testing"
 
 	"qsim/engine"
+	"qsim/scenarios"
 )
 
-// base is a world in which nothing goes wrong, to which the catalogue adds.
-const base = `world seed=1 heal=1m nodes=3 workers=4 call-timeout=1s restart=1s timeout=3s
-load jobs=300 gap=60ms kinds=2
-work p50=300ms p99=1s cap=2s fails=0.1 error=failure ignores-cancel=true
-retry attempts=10 first=500ms factor=2 max=10s jitter=full
-links claim=2ms commit=2ms extend=2ms recover=2ms promote=2ms lead=2ms stats=2ms
-fetch batch=4 poll=500ms
-commit batch=4 linger=2ms calls=2 timeout=1s
-lease ttl=3s heartbeat=1s
-reaper every=1s batch=20
-promoter batch=20
-leader ttl=3s renew=1s
-policy fifo
+// base is a world in which little goes wrong, to which the catalogue adds.
+const base = `
+name: base
+seed: 1
+seeds: 1
+duration: 3m
+drain: 1h
+warmup: 0s
+engine:
+  nodes: 3
+  workers: 4
+  call-timeout: 1s
+  restart: 1s
+  timeout: 3s
+  fetch: {batch: 4, poll: 500ms, error-pause: 500ms}
+  commit: {batch: 4, linger: 2ms, calls: 2, timeout: 1s, backpressure: 0}
+  lease: {ttl: 3s, heartbeat: 1s}
+  reaper: {every: 1s, batch: 20}
+  promoter: {batch: 20}
+  leader: {ttl: 3s, renew: 1s}
+  store: {claim: {dist: exponential, mean: 2ms}, commit: {dist: exponential, mean: 2ms}, extend: {dist: exponential, mean: 2ms}, recover: {dist: exponential, mean: 2ms}, promote: {dist: exponential, mean: 2ms}}
+retry: {max-attempts: 10, backoff: {kind: exponential, first: 500ms, max: 10s}, jitter: full, never: []}
+dependencies: [{name: api, limit: {concurrency: 1000}}]
+jobs:
+  - {class: a, arrivals: {process: poisson, rate: 4/s, stop: 36s}, service: {dist: uniform, min: 100ms, max: 1900ms}, fails: {rate: 10%}, ignores-cancel: true, calls: api}
+  - {class: b, arrivals: {process: poisson, rate: 4/s, stop: 36s}, service: {dist: uniform, min: 100ms, max: 1900ms}, fails: {rate: 10%}, ignores-cancel: true, calls: api}
+policies: [{kind: fifo}]
 `
 
-// with returns the text of a world with what lines say instead of what it says.
-func with(text, lines string) string {
-	all := strings.Split(strings.TrimSpace(text), "\n")
-	for line := range strings.SplitSeq(lines, "\n") {
-		words := strings.Fields(line)
-		at := -1
-		for i := range all {
-			if words[0] != "fault" && strings.Fields(all[i])[0] == words[0] {
-				at = i
-			}
-		}
-		if at < 0 {
-			all = append(all, line)
-			continue
-		}
-		for _, word := range words[1:] {
-			name, _, _ := strings.Cut(word, "=")
-			kept := []string{}
-			for _, old := range strings.Fields(all[at]) {
-				if !strings.HasPrefix(old, name+"=") {
-					kept = append(kept, old)
-				}
-			}
-			all[at] = strings.Join(append(kept, word), " ")
-		}
+// with returns a world with what lines say, each of a key and its value, instead of what it says.
+func with(t testing.TB, text, lines string) *World {
+	t.Helper()
+	var sets []scenarios.Override
+	for line := range strings.Lines(lines) {
+		path, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		sets = append(sets, scenarios.Override{Path: path, Value: value})
 	}
-	return strings.Join(all, "\n") + "\n"
+	sc, problems := scenarios.Load("base", []byte(text), sets)
+	if sc == nil {
+		t.Fatalf("%v\n%s", problems, lines)
+	}
+	w, err := Parse("base", string(sc.Resolved()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
 }
 
 // TestCatalogue brings about every trouble of the catalogue: it makes a difference, and
 // every invariant holds.
 func TestCatalogue(t *testing.T) {
-	calm, err := Parse(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := calm.Run(0, false)
+	at := with(t, base, "seed: 1").Run(0, false)
 	for i, entry := range Catalogue {
 		if want := "F" + strconv.Itoa(i+1); entry.ID != want {
 			t.Errorf("entry %d is %s, want %s", i, entry.ID, want)
 		}
 		for _, lines := range entry.Texts {
 			t.Run(entry.ID, func(t *testing.T) {
-				w, err := Parse(with(base, lines))
-				if err != nil {
-					t.Fatalf("%v\n%s", err, with(base, lines))
-				}
+				w := with(t, base, lines)
 				if f := Replay(w, 0); f != nil {
 					t.Errorf("%s\n%s", f.Report.String(), f.History)
 				}
-				trouble := *w
-				trouble.Faults = nil
+				without := with(t, base, lines+"\nstorms: []")
 				report := w.Run(0, false)
-				if report.Digest == at.Digest || len(w.Faults) > 0 && report.Digest == trouble.runDigest() {
-					t.Errorf("it makes no difference:\n%s", w)
+				if report.Digest == at.Digest || strings.Contains(lines, "storms:") && report.Digest == without.runDigest() {
+					t.Errorf("it makes no difference:\n%s", lines)
 				}
 			})
 		}

@@ -21,25 +21,6 @@ func Invariants() (numbers, says []string) {
 // Holds reports whether the i-th of Invariants is among those that are held.
 func (o *Options) Holds(i int) bool { return o.Only.Has(check.Conservation + check.Invariant(i)) }
 
-// Size says how large a world is, in words.
-func (w *World) Size() string {
-	jobs, _ := w.jobs()
-	troubles := 0
-	for i := range w.Faults {
-		if w.Faults[i].Kind != Burst {
-			troubles++
-		}
-	}
-	return strings.Join([]string{plural(w.Nodes, "node"), plural(w.Engine.Workers, "worker"), plural(jobs, "job"), plural(troubles, "trouble")}, ", ")
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // String tells a failure: what broke, what happened to the job, and how it is seen again.
 func (f *Failure) String() string {
 	var text strings.Builder
@@ -52,6 +33,6 @@ func (f *Failure) String() string {
 	} else {
 		text.WriteString("\nTo see it again:\n")
 	}
-	fmt.Fprintf(&text, "\nqsim chaos --replay - <<'END'\n%sEND\n", f.World)
+	fmt.Fprintf(&text, "\n# A scenario as any other: qsim run, trace and explain take it too.\nqsim chaos --replay - <<'END'\n%sEND\n", f.World.Text)
 	return text.String()
 }

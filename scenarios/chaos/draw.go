@@ -1,11 +1,12 @@
 package chaos
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"qsim/engine"
-	"qsim/engine/sim"
 	"qsim/policies"
 )
 
@@ -32,8 +33,11 @@ func (d *die) milliseconds(least, most int) time.Duration {
 	return time.Duration(d.between(least, most)) * time.Millisecond
 }
 
-// share draws a share of up to a percentage.
-func (d *die) share(most int) float64 { return float64(d.between(1, most)) / 100 }
+// of returns one of some words.
+func (d *die) of(words ...string) string { return words[d.below(len(words))] }
+
+// percent draws a share of up to a percentage.
+func (d *die) percent(most int) string { return fmt.Sprintf("%d%%", d.between(1, most)) }
 
 // zeroOr returns 0 or, as often, x.
 func zeroOr[T any](d *die, x T) (zero T) {
@@ -49,199 +53,252 @@ const (
 	latestStart = 30 * time.Second
 )
 
+// plan is what is drawn of a world, on the way to its text.
+type plan struct {
+	seed   uint64
+	keys   map[string]string // of the scenario: engine.fetch.batch
+	class  map[string]string // of every class of jobs
+	storms []string          // each without its name
+
+	nodes, workers, prefetch   int
+	ttl, poll, cap, every, p99 time.Duration // of leases, claims, backoffs, promotions and run times; the longest
+	early, held, ofNode, local bool          // how leases are: see scenarios.Lease and scenarios.Engine.Ack
+	fence                      string
+	jobs, kinds, serials       int
+	gap, delay                 time.Duration // between two jobs, of the last class
+	ranked, poison, loses      bool
+	fails                      string // the share of attempts that fail until all is healed; empty: none
+	error                      string
+	attempts                   int // 0: no limit
+	policy                     string
+	slowed                     bool // a storm makes the store slower
+}
+
+func (p *plan) set(path string, value any) { p.keys[path] = fmt.Sprint(value) }
+
+func (p *plan) drop(paths ...string) {
+	for _, path := range paths {
+		delete(p.keys, path)
+	}
+}
+
 // Draw returns the world of a seed.
 func Draw(seed uint64) *World {
 	d := &die{rand: engine.Rand{Seed: seed}}
-	w := &World{Seed: seed, Heal: healing, Nodes: d.between(1, 4), Store: engine.StoreOptions{LapseAfter: -1}.Complete()}
-	d.engine(w)
-	d.retry(w)
-	d.store(w)
-	d.policy(w)
-	d.load(w)
-	d.work(w)
-	d.links(w)
-	d.reaper(w)
-	d.leases(w)
+	p := &plan{seed: seed, keys: map[string]string{}, class: map[string]string{}}
+	d.engine(p)
+	d.leases(p)
+	d.retry(p)
+	d.store(p)
+	d.policy(p)
+	d.load(p)
 	if d.seldom(8) {
-		d.plain(w)
+		d.plain(p)
 	}
-	d.faults(w)
+	d.storms(p)
 	if d.seldom(8) {
-		d.deployed(w)
+		d.deployed(p)
 	}
-	d.compatible(w)
+	d.compatible(p)
+	text := p.text()
+	w, err := Parse("world", text)
+	if err != nil {
+		panic(fmt.Sprintf("chaos: seed %d: %v\n%s", seed, err, text))
+	}
 	return w
 }
 
-func (d *die) engine(w *World) {
-	e := &w.Engine
-	e.Workers = d.between(1, 8)
-	e.CallTimeout = d.milliseconds(200, 1000)
-	e.Fetch = engine.FetchConfig{Batch: d.between(1, 10), Poll: d.milliseconds(50, 2000), Prefetch: zeroOr(d, d.between(1, 4)), Cooldown: zeroOr(d, d.milliseconds(1, 50))}
+func (d *die) engine(p *plan) {
+	p.nodes, p.workers, p.prefetch, p.poll = d.between(1, 4), d.between(1, 8), zeroOr(d, d.between(1, 4)), d.milliseconds(50, 2000)
+	p.set("engine.call-timeout", d.milliseconds(200, 1000))
+	p.set("engine.fetch.batch", d.between(1, 10))
 	if d.seldom(3) {
-		e.Fetch.Batch = 1
+		p.set("engine.fetch.batch", 1)
 	}
+	p.set("engine.fetch.cooldown", zeroOr(d, d.milliseconds(1, 50)))
+	p.set("engine.fetch.wake", d.of("true", "all", "false"))
+	p.set("engine.fetch.error-pause", p.poll)
 	if d.seldom(4) {
-		e.Fetch.ErrorPause = []time.Duration{-1, d.milliseconds(1, 5000)}[d.below(2)]
+		p.set("engine.fetch.error-pause", zeroOr(d, d.milliseconds(1, 5000)))
 	}
-	e.Commit = engine.CommitConfig{Batch: d.between(1, 8), Linger: zeroOr(d, d.milliseconds(1, 10)), Calls: d.between(1, 3), Timeout: d.milliseconds(200, 2000),
-		Tries: zeroOr(d, d.between(1, 3)), GiveUp: engine.GiveUp(d.below(2)), Backpressure: zeroOr(d, d.between(1, 20))}
+	p.set("engine.commit.batch", d.between(1, 8))
+	p.set("engine.commit.linger", zeroOr(d, d.milliseconds(1, 10)))
+	p.set("engine.commit.calls", d.between(1, 3))
+	p.set("engine.commit.timeout", d.milliseconds(200, 2000))
+	p.set("engine.commit.tries", zeroOr(d, d.between(1, 3)))
+	p.set("engine.commit.give-up", d.of("requeue", "drop"))
+	p.set("engine.commit.backpressure", zeroOr(d, d.between(1, 20)))
 	if d.coin() {
-		e.Commit.Backoff = []time.Duration{d.milliseconds(0, 50), d.milliseconds(50, 500)}
+		p.set("engine.commit.backoff", fmt.Sprintf("[%v, %v]", d.milliseconds(0, 50), d.milliseconds(50, 500)))
 	}
-	e.Leader = engine.LeaderConfig{TTL: 3 * time.Second, Renew: time.Second}
-	w.Timeout = zeroOr(d, d.milliseconds(300, 3000))
-	w.Wake = sim.WakeMode(d.below(3))
-	w.Restart = d.milliseconds(100, 5000)
+	p.set("engine.leader.ttl", "3s")
+	p.set("engine.leader.renew", "1s")
+	p.set("engine.timeout", zeroOr(d, d.milliseconds(300, 3000)))
+	p.set("engine.restart", d.milliseconds(100, 5000))
 }
 
-func (d *die) retry(w *World) {
-	w.Retry = Retry{Attempts: d.between(1, 12), First: d.milliseconds(0, 1000), Factor: float64(d.between(2, 8)) / 2, Max: d.milliseconds(1000, 30000),
-		Jitter: policies.JitterKind(d.below(4))}
+// leases draws how jobs are held, and who looks for those that are not any more.
+func (d *die) leases(p *plan) {
+	// A reaper may take all jobs at once, and must be able to commit what becomes of
+	// them before its own leases expire: else it takes them again and again. A commit
+	// takes 40 ms and more, and without linger it carries one outcome.
+	p.ttl = 15*time.Second/time.Duration(p.number("engine.commit.calls")*p.batch()) + d.milliseconds(3000, 20000)
+	p.set("engine.lease.heartbeat", zeroOr(d, (p.ttl/3).Round(time.Millisecond)))
+	p.set("engine.lease.late-claim", d.of("return", "run", "ignore"))
+	p.fence = d.of("token", "token", "token", "token", "state", "none") // by token is what most invariants are about
+	p.set("engine.reaper.every", zeroOr(d, d.milliseconds(500, 3000)))
+	p.set("engine.reaper.batch", d.between(1, 20))
+	p.set("engine.reaper.grace", zeroOr(d, d.milliseconds(1, 1000)))
+	p.set("engine.reaper.on-start", d.coin())
+	p.set("engine.reaper.counts", d.of("failure", "failure", "failure", "nothing"))
+	p.set("engine.reaper.owner", d.of("every", "leader"))
+	if d.seldom(3) {
+		p.set("engine.reaper.max", d.between(0, 3))
+		p.set("engine.reaper.within", zeroOr(d, d.milliseconds(1000, 20000)))
+	}
+	p.set("engine.reaper.after", d.of("retry", "retry", "retry", "ready", "dead"))
+	p.set("engine.reaper.place", d.of("retry", "head", "due", "tail", "created"))
+	if p.keys["engine.reaper.every"] != "0s" && d.seldom(4) {
+		p.set("engine.reaper.gap", d.milliseconds(1, 3000))
+		p.set("engine.reaper.guard", d.of("token", "state", "none"))
+	}
+	p.set("engine.reaper.finds", d.of("in-flight", "lease"))
+	p.held = d.seldom(6)
+	switch d.below(16) {
+	case 0:
+		p.set("engine.lease.max", p.ttl+d.milliseconds(0, 20000))
+	case 1, 2: // a node keeps alive what it never heard of
+		p.ofNode = true
+		p.set("engine.lease.names", d.of("new", "kept"))
+		p.set("engine.lease.heartbeat", (p.ttl / 3).Round(time.Millisecond))
+	case 3, 4, 5:
+		p.local = true
+	case 6: // the claim is the ack
+		p.early, p.held = true, false
+	case 7: // the start is
+		p.early, p.held = true, true
+		p.set("engine.lease.heartbeat", "0s")
+	}
+}
+
+// batch is how many outcomes a commit may carry.
+func (p *plan) batch() int {
+	if p.keys["engine.commit.linger"] == "0s" {
+		return 1
+	}
+	return p.number("engine.commit.batch")
+}
+
+// number is the value of a key that is one.
+func (p *plan) number(path string) (n int) {
+	fmt.Sscan(p.keys[path], &n) // which was drawn as one
+	return n
+}
+
+func (d *die) retry(p *plan) {
+	p.attempts, p.cap = d.between(1, 12), d.milliseconds(1000, 30000)
 	if d.seldom(8) {
-		w.Retry.Attempts = 0
+		p.attempts = 0
+	}
+	p.set("retry.backoff", fmt.Sprintf("{kind: exponential, first: %v, factor: %g, max: %v}", d.milliseconds(1, 1000), float64(d.between(2, 8))/2, p.cap))
+	p.set("retry.jitter", d.of("none", "full", "equal", "decorrelated"))
+	p.set("retry.never", "[]")
+	p.set("retry.free-max", 3)
+	if d.seldom(4) {
+		p.set("retry.free", "["+d.of("timeout", "throttled", "conflict")+"]")
+	}
+	if d.seldom(8) && p.keys["retry.free"] != "[conflict]" {
+		p.set("retry.never", "[conflict]")
+	}
+}
+
+func (d *die) store(p *plan) {
+	if d.seldom(2) && d.seldom(2) || d.seldom(4) {
+		p.every = d.milliseconds(100, 1000)
+		p.set("engine.promoter.every", p.every)
+		if d.seldom(4) {
+			p.set("engine.promoter.every", fmt.Sprintf("{dist: uniform, min: 1ms, max: %v}", d.milliseconds(100, 2000)))
+			p.set("engine.promoter.first", fmt.Sprintf("{dist: uniform, min: 1ms, max: %v}", d.milliseconds(100, 1000)))
+		}
+		if d.seldom(6) {
+			p.set("engine.promoter.gap", d.milliseconds(1, 2000))
+		}
+	}
+	p.set("engine.promoter.batch", d.between(1, 20))
+	p.set("engine.promoter.order", d.of("oldest", "newest"))
+	p.set("engine.promoter.owner", d.of("every", "leader"))
+	p.set("engine.place", d.of("due", "tail", "head", "created"))
+	if d.seldom(4) {
+		p.class["max-running"] = fmt.Sprint(d.between(1, 8))
 	}
 	if d.seldom(4) {
-		w.Retry.Free = engine.ErrorKind(d.between(int(engine.Timeout), int(engine.Throttled)))
+		p.set("engine.max-in-flight", d.between(1, 20))
 	}
-	if d.seldom(8) {
-		w.Retry.Never = engine.Conflict
+	most := 20
+	if d.seldom(4) { // calls are shorter then: a store that serves few at once must keep up
+		p.set("engine.store.parallel", d.between(2, 8))
+		most, p.poll = 4, d.milliseconds(300, 2000)
 	}
-}
-
-func (d *die) store(w *World) {
-	o := &w.Store
-	p := &w.Engine.Promoter
-	*p = engine.PromoterConfig{Every: zeroOr(d, d.milliseconds(100, 1000)), Batch: d.between(1, 20), Order: engine.Order(d.below(2)), Owner: engine.Owner(d.below(2))}
+	for _, call := range []string{"claim", "commit", "extend", "recover", "promote", "stats"} {
+		p.set("engine.store."+call, fmt.Sprintf("{dist: exponential, mean: %v}", d.milliseconds(1, most)))
+	}
+	p.set("engine.store.per-job", zeroOr(d, time.Millisecond))
+	if d.seldom(4) {
+		row := time.Duration(d.between(1, 20)) * time.Microsecond
+		cost := fmt.Sprintf("{ready: %v, waiting: %[1]v, in-flight: %[1]v, ended: %[1]v", row)
+		p.set("engine.store.scan", fmt.Sprintf("{claim: %s, ahead: %v}, commit: %[1]s}, recover: %[1]s}, promote: %[1]s}}", cost, row))
+	}
 	if d.coin() {
-		p.Every = 0
+		p.set("engine.store.enqueue", fmt.Sprintf("{dist: uniform, min: 0s, max: %v}", d.milliseconds(1, 600)))
 	}
-	if p.Every > 0 && d.seldom(4) {
-		w.Drawn, w.First = d.milliseconds(100, 2000), d.milliseconds(100, 1000)
-	}
-	if p.Every > 0 && d.seldom(6) {
-		p.Gap = d.milliseconds(1, 2000)
-	}
-	// A fence by token is what most invariants are about.
-	o.Fence = engine.FenceToken + engine.Fence(max(0, d.below(6)-3))
-	o.Place, o.Promoted = [...]engine.Place{engine.PlaceDue, engine.PlaceTail, engine.PlaceHead, engine.PlaceCreated}[d.below(4)], p.Every > 0
-	o.Held = d.seldom(6)
-	if d.seldom(4) {
-		o.MaxRunning = []int{d.between(1, 8)}
-	}
-	if d.seldom(4) {
-		o.MaxInFlight = d.between(1, 20)
-	}
-	w.MakesRoom = d.coin()
 }
 
-func (d *die) policy(w *World) {
+func (d *die) policy(p *plan) {
 	var names []string // each as often as its weight
 	for _, k := range policies.Kinds() {
 		names = append(names, slices.Repeat([]string{k.Name}, k.Drawn.Weight)...)
 	}
-	d.kind(w, names[d.below(len(names))])
+	d.kind(p, names[d.below(len(names))])
 }
 
 // kind draws the parameters of a policy; fifo stands for one that needs more workers.
-func (d *die) kind(w *World, name string) {
+func (d *die) kind(p *plan, name string) {
 	k, err := policies.Find(name)
 	if err != nil {
 		panic("chaos: " + err.Error())
 	}
-	if w.Policy = (Policy{Kind: name}); w.Engine.Workers < k.Drawn.Workers {
-		w.Policy.Kind = "fifo"
+	if p.workers < k.Drawn.Workers {
+		name = "fifo"
 	}
-	if p := k.Drawn.Param; p != "" {
-		w.Policy.Params = []Param{{p, k.Drawn.Values[d.below(len(k.Drawn.Values))]}}
+	if p.policy = "{kind: " + name; k.Drawn.Param != "" && name == k.Name {
+		p.policy += ", " + k.Drawn.Param + ": " + k.Drawn.Values[d.below(len(k.Drawn.Values))]
 	}
+	p.policy += "}"
 }
 
-func (d *die) load(w *World) {
-	w.Load = Load{Jobs: d.between(50, 200), Gap: 100 * time.Millisecond, Kinds: d.between(1, 3), Ranked: d.coin(), Tenants: d.between(1, 7),
-		Delay: zeroOr(d, d.milliseconds(100, 20000))}
+func (d *die) load(p *plan) {
+	p.jobs, p.gap, p.kinds, p.ranked, p.delay = d.between(50, 200), 100*time.Millisecond, d.between(1, 3), d.coin(), zeroOr(d, d.milliseconds(100, 20000))
+	p.class["tenants"] = fmt.Sprintf("{count: %d}", d.between(1, 7))
 	if d.seldom(3) {
-		w.Load.Gap = d.milliseconds(5, 50) // faster than they are worked off
+		p.gap = d.milliseconds(5, 50) // faster than they are worked off
 	}
 	if d.seldom(4) {
-		w.Load.Keys = d.between(1, 30)
+		p.serials = d.between(1, 30)
 	}
-}
-
-func (d *die) work(w *World) {
-	w.Work = Work{P50: 100 * time.Millisecond, P99: 500 * time.Millisecond, Cap: 2 * time.Second, Fails: zeroOr(d, d.share(30)), Kills: zeroOr(d, 0.01), IgnoresCancel: d.coin(),
-		Error: []engine.ErrorKind{engine.FirstErrorKind, engine.FirstErrorKind, engine.Throttled, engine.Conflict}[d.below(4)]}
+	p.class["service"], p.p99 = "{dist: uniform, min: 10ms, max: 500ms}", 500*time.Millisecond
 	if d.seldom(4) {
-		w.Work.P50, w.Work.P99 = 400*time.Millisecond, 1500*time.Millisecond
+		p.class["service"], p.p99 = "{dist: uniform, min: 100ms, max: 1500ms}", 1500*time.Millisecond
 	}
-	if w.Retry.Attempts > 0 {
-		w.Work.Poison = zeroOr(d, d.share(10))
+	if p.ofNode && d.coin() { // longer than a lease that nobody prolongs
+		p.class["service"], p.p99 = "{dist: uniform, min: 500ms, max: 12s}", 12*time.Second
 	}
-}
-
-func (d *die) links(w *World) {
-	l := &w.Links
-	most := 20
-	if d.seldom(4) { // calls are shorter then: a store that serves few at once must keep up
-		l.Parallel, most = d.between(2, 8), 4
-		w.Engine.Fetch.Poll = d.milliseconds(300, 2000)
+	p.error = d.of("error", "error", "throttled", "conflict")
+	p.fails = zeroOr(d, d.percent(30))
+	p.class["ignores-cancel"] = fmt.Sprint(d.coin())
+	if p.poison = p.attempts > 0 && d.coin(); p.poison {
+		p.class["poison"] = d.percent(10)
 	}
-	for op := engine.OpClaim; op < engine.NumOps; op++ {
-		l.Delay[op] = d.milliseconds(1, most)
-	}
-	if d.coin() {
-		l.PerJob = time.Millisecond
-	}
-	if d.seldom(4) {
-		l.PerRow, w.Store.CountAhead = time.Duration(d.between(1, 20))*time.Microsecond, true
-	}
-	l.Enqueue = zeroOr(d, d.milliseconds(1, 300))
-}
-
-func (d *die) reaper(w *World) {
-	e := &w.Engine
-	// A reaper may take all jobs at once, and must be able to commit what becomes of
-	// them before its own leases expire: else it takes them again and again. A commit
-	// takes 40 ms and more, and without linger it carries one outcome.
-	perCall := e.Commit.Calls
-	if e.Commit.Linger > 0 {
-		perCall *= e.Commit.Batch
-	}
-	e.Lease = engine.LeaseConfig{TTL: 15*time.Second/time.Duration(perCall) + d.milliseconds(3000, 20000), LateClaim: engine.LateClaim(d.below(3))}
-	e.Lease.Heartbeat = zeroOr(d, e.Lease.TTL/3)
-	r := &e.Reaper
-	*r = engine.ReaperConfig{Every: zeroOr(d, d.milliseconds(500, 3000)), Batch: d.between(1, 20), Grace: zeroOr(d, d.milliseconds(1, 1000)),
-		OnStart: d.coin(), Nothing: d.seldom(4), Owner: engine.Owner(d.below(2))}
-	if d.seldom(3) {
-		r.BuryAt = int32(d.between(1, 4))
-		w.Store.RecoveriesWithin = zeroOr(d, d.milliseconds(1000, 20000))
-	}
-	r.After, r.Stand = engine.After(max(0, d.between(-2, 2))), engine.Place(d.below(5))
-	if r.Every > 0 && d.seldom(3) {
-		r.Guard, r.Gap = engine.Fence(d.between(1, 3)), zeroOr(d, d.milliseconds(1, 3000))
-	}
-	if r.Every == 0 {
-		w.Store.LapseAfter = r.Grace
-	}
-	w.Store.Orphans = d.coin()
-}
-
-// leases draws leases of other kinds than usual.
-func (d *die) leases(w *World) {
-	l := &w.Engine.Lease
-	switch d.below(16) {
-	case 0:
-		l.Max = l.TTL + d.milliseconds(0, 20000)
-	case 1, 2: // a node keeps alive what it never heard of
-		l.OfNode, l.Kept, l.Heartbeat = true, d.coin(), l.TTL/3
-	case 3, 4, 5:
-		l.Local = true
-	case 6: // the claim is the ack
-		*l = engine.LeaseConfig{TTL: engine.Forever, LateClaim: l.LateClaim}
-		w.Engine.Reaper.Off, w.Store.LapseAfter = true, -1
-	case 7: // the start is
-		l.AckAtStart, l.Heartbeat, w.Store.Held = true, 0, true
-	}
+	p.class["fails"] = "{rate: 0%, errors: {" + p.error + ": 100%}}"
 }
 
 // busyPolicies leave no worker idle while a job is ready.
@@ -250,51 +307,91 @@ var busyPolicies = []string{"weighted", "weighted", "weighted", "fifo", "lifo", 
 // plain makes a world of which much is promised: nothing but its workers limits what is in
 // flight, and its jobs keep coming when all is healed, now and then faster than they are
 // worked off.
-func (d *die) plain(w *World) {
-	e := &w.Engine
-	w.Store.MaxInFlight, w.Store.MaxRunning, w.Store.Held, w.Store.Promoted, w.Load.Keys = 0, nil, false, false, 0
-	w.Drawn, w.First, w.Links.Parallel, w.Links.PerRow = 0, 0, 0, 0
-	e.Promoter.Every, e.Promoter.Gap, e.Fetch.Cooldown, e.Commit.Backpressure = 0, 0, 0, 0
-	w.recovers()
-	d.kind(w, busyPolicies[d.below(len(busyPolicies))])
-	w.Load.Jobs = d.between(150, 300)
-	w.Load.Gap = (healing + d.milliseconds(2000, 15000)) / time.Duration(w.Load.Jobs)
+func (d *die) plain(p *plan) {
+	p.unlimited()
+	p.drop("engine.promoter.every", "engine.promoter.first", "engine.promoter.gap", "engine.store.parallel", "engine.store.scan", "engine.fetch.cooldown")
+	p.every = 0
+	d.kind(p, busyPolicies[d.below(len(busyPolicies))])
+	p.jobs = d.between(150, 300)
+	p.gap = (healing + d.milliseconds(15000, 40000)) / time.Duration(p.jobs)
 	if d.coin() { // more fails than is worked off: jobs of both classes are ready
-		w.Nodes, e.Workers = d.between(1, 2), d.between(1, 3)
-		w.Work.P50, w.Work.P99, w.Work.Fails = 300*time.Millisecond, time.Second, float64(d.between(20, 40))/100
+		p.nodes, p.workers, p.fails = d.between(1, 2), d.between(1, 3), fmt.Sprintf("%d%%", d.between(20, 40))
+		p.class["service"], p.p99 = "{dist: uniform, min: 100ms, max: 1s}", time.Second
 	}
 }
 
-// recovers makes leases of a world end, so that they are recovered.
-func (w *World) recovers() {
-	e := &w.Engine
-	e.Lease.OfNode, e.Lease.Kept, e.Lease.AckAtStart = false, false, false
-	if e.Reaper.Off {
-		e.Reaper.Off, e.Lease.TTL, w.Store.LapseAfter = false, 10*time.Second, -1
-		if e.Reaper.Every == 0 {
-			w.Store.LapseAfter = e.Reaper.Grace
-		}
+// unlimited takes back what limits how many jobs are in flight, or leaves them there for ever.
+func (p *plan) unlimited() {
+	p.early, p.held, p.ofNode, p.serials = false, false, false, 0
+	p.drop("engine.max-in-flight", "engine.lease.names")
+	delete(p.class, "max-running")
+	p.set("engine.commit.backpressure", 0)
+}
+
+// deployed makes a world whose processes are told to stop while they hold jobs that they have
+// claimed ahead, and have the time for it. No call is held up there.
+func (d *die) deployed(p *plan) {
+	p.unlimited()
+	p.fence, p.local = "token", false
+	p.drop("engine.reaper.gap", "engine.reaper.guard", "engine.store.parallel", "engine.store.scan")
+	p.workers, p.prefetch = d.between(1, 3), d.between(2, 8)
+	p.storms = slices.DeleteFunc(p.storms, func(s string) bool {
+		return strings.Contains(s, "calls: ") || strings.Contains(s, "heartbeats: ") || strings.Contains(s, "store: ")
+	})
+	if strings.Contains(p.policy, "separate") {
+		p.policy = "{kind: fifo}"
 	}
+	p.gap = d.milliseconds(5, 50) // more than is worked off
+	p.class["service"], p.p99 = "{dist: uniform, min: 200ms, max: 1900ms}", 1900*time.Millisecond
+	p.set("engine.timeout", zeroOr(d, 3*time.Second))
+	if d.coin() {
+		for range d.between(1, 3) {
+			p.storms = append(p.storms, fmt.Sprintf("at: %v, stop: {nodes: [%d], grace: %v}", d.milliseconds(2000, 8000), d.below(p.nodes), d.milliseconds(4000, 15000)))
+		}
+		return
+	}
+	// Or they freeze until they have lost their leases, and the store takes commits in part.
+	// When all is over there is more than they can hold.
+	p.ttl = d.milliseconds(4000, 6000)
+	p.set("engine.lease.heartbeat", (p.ttl / 3).Round(time.Millisecond))
+	p.drop("engine.lease.max")
+	if d.seldom(3) {
+		p.set("engine.lease.max", p.ttl+time.Second)
+		p.prefetch = min(p.prefetch, 2*p.workers) // what waits longer is lost, again and again
+	}
+	p.policy = "{kind: " + d.of(busyPolicies[3:]...) + "}"
+	p.set("engine.fetch.batch", 10)
+	p.drop("engine.fetch.cooldown")
+	p.set("engine.commit.batch", 8) // what is taken must be committed before its lease ends
+	p.set("engine.commit.linger", "5ms")
+	p.set("engine.commit.calls", 3)
+	p.storms = append(p.storms, fmt.Sprintf("at: %v, for: %v, pause: {nodes: [%d]}", d.milliseconds(2000, 8000), d.milliseconds(8000, 12000), d.below(p.nodes)),
+		fmt.Sprintf("at: %v, for: %v, store: {partial: %s}", d.milliseconds(0, 5000), d.milliseconds(5000, 20000), d.percent(60)),
+		fmt.Sprintf("at: %v, burst: {class: a, count: %d}", healing+d.milliseconds(20000, 60000), 2*p.nodes*(p.workers+p.prefetch)))
 }
 
 // compatible takes back what would leave jobs behind for reasons of its own.
-func (d *die) compatible(w *World) {
-	e := &w.Engine
-	if e.Reaper.Off || e.Lease.OfNode || e.Lease.AckAtStart || w.has(LoseLeases) && !w.Store.Orphans {
-		// What is in flight for ever must not keep others waiting.
-		w.Store.MaxInFlight, w.Store.MaxRunning, w.Load.Keys = 0, nil, 0
+func (d *die) compatible(p *plan) {
+	redrives := slices.ContainsFunc(p.storms, func(s string) bool { return strings.Contains(s, "redrive:") })
+	if p.early || p.held || p.ofNode || p.loses && p.keys["engine.reaper.finds"] == "lease" {
+		// What is in flight for ever, or while it waits, must not keep others waiting.
+		p.drop("engine.max-in-flight")
+		delete(p.class, "max-running")
+		p.serials = 0
 	}
-	if e.Promoter.Gap > 0 || w.has(Redrive) {
-		w.Load.Keys = 0
+	if p.keys["engine.lease.heartbeat"] == "0s" { // what waits longer than its lease lasts is lost, again and again
+		p.prefetch = min(p.prefetch, p.workers*max(0, int(p.ttl/p.p99)-2))
 	}
-	w.Store.KeepDead = w.has(Redrive) || d.seldom(4)
-	if w.Load.Keys > 0 && w.Load.Keys < 8 {
-		w.Load.Jobs = min(w.Load.Jobs, 100)
+	if p.keys["engine.promoter.gap"] != "" || redrives {
+		p.serials = 0
 	}
-	if w.Retry.Attempts == 0 { // jobs that are tried for ever must succeed some time
-		w.Timeout = zeroOr(d, max(w.Timeout, time.Second))
-		if w.Store.Held { // and must not wait in a process for longer than their lease lasts, every time
-			w.Retry.Max = min(w.Retry.Max, e.Lease.TTL/2)
+	if p.serials > 0 && p.serials < 8 {
+		p.jobs = min(p.jobs, 100)
+	}
+	if p.attempts == 0 { // jobs that are tried for ever must succeed some time
+		p.set("engine.timeout", zeroOr(d, 2*p.p99))
+		if p.held { // and must not wait in a process for longer than their lease lasts, every time
+			p.set("retry.backoff", fmt.Sprintf("{kind: exponential, first: 1s, max: %v}", min(p.cap, p.ttl/2)))
 		}
 	}
 }

@@ -3,7 +3,6 @@ package chaos
 import (
 	"fmt"
 	"runtime"
-	"strings"
 	"testing"
 	"time"
 
@@ -29,32 +28,30 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// crowd is a world of a few strong nodes, to be filled with jobs by a burst.
-const crowd = `world seed=1 heal=%s nodes=2 workers=5000 call-timeout=5s restart=1s
-load jobs=0 gap=1s
-work p50=100ms p99=500ms cap=1s error=failure
-retry attempts=5 first=%s factor=1 max=100h
-fetch batch=1000 poll=1s
-commit batch=1000 linger=2ms calls=4 timeout=5s
-lease ttl=%s
-links claim=1ms commit=1ms extend=1ms recover=1ms promote=1ms
-reaper every=1s batch=1000 on-start=true
-promoter batch=1000
-leader ttl=3s renew=1s
+// crowd are keys of a world of a few strong nodes, to be filled with jobs by a burst.
+const crowd = `duration: 100h
+drain: 1000h
+engine.nodes: 2
+engine.workers: 5000
+engine.call-timeout: 5s
+engine.timeout: 0s
+engine.fetch: {batch: 1000, poll: 1s}
+engine.commit: {batch: 1000, linger: 2ms, calls: 4, timeout: 5s}
+engine.reaper: {every: 1s, batch: 1000, on-start: true}
+engine.promoter.batch: 1000
+engine.store: {claim: 1ms, commit: 1ms, extend: 1ms, recover: 1ms, promote: 1ms}
+jobs: [{class: a, arrivals: {process: poisson, rate: 1/s, stop: 1ns}, service: {dist: uniform, min: 50ms, max: 200ms}}]
+retry.max-attempts: 5
 `
 
 // begin builds a world and starts it, with a checker if it is to be watched.
-func begin(t *testing.T, text string, watched bool) (*setup, *sim.Sim, *check.Checker) {
+func begin(t *testing.T, lines string, watched bool) (*setup, *sim.Sim, *check.Checker) {
 	t.Helper()
-	w, err := Parse(text)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	s, err := w.setup()
+	s, err := with(t, base, lines).setup()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := check.New(s.rules, nil)
+	c := check.New(s.checked, nil)
 	if watched {
 		s.config.Recorder = c
 	}
@@ -66,7 +63,8 @@ func begin(t *testing.T, text string, watched bool) (*setup, *sim.Sim, *check.Ch
 func TestManyWaitingRetries(t *testing.T) {
 	n := scaleOf(10_000_000)
 	before := heap()
-	text := fmt.Sprintf(crowd, "100h", "50h", "30s") + fmt.Sprintf("fault burst count=%d id=30000000\nfault fail for=100h share=1\n", n)
+	text := crowd + "engine.lease: {ttl: 30s, heartbeat: 0s}\nretry.backoff: {kind: fixed, delay: 50h}\nretry.jitter: none\n" +
+		fmt.Sprintf("storms: [{name: all, at: 0s, burst: {class: a, count: %d}}, {name: fail, at: 0s, for: 100h, fail: {rate: 100%%}}]", n)
 	s, run, _ := begin(t, text, false)
 	for run.Step() && run.Now() < engine.Time(49*time.Hour) {
 	}
@@ -90,11 +88,8 @@ func TestManyWaitingRetries(t *testing.T) {
 // TestManyDueAtOnce makes jobs due in the same nanosecond, with a promoter and without.
 func TestManyDueAtOnce(t *testing.T) {
 	n := scaleOf(1_000_000)
-	for _, promoter := range []string{"", "promoter every=1s batch=1000\nstore promoted=true"} {
-		text := fmt.Sprintf(crowd, "1s", "1s", "30s") + fmt.Sprintf("fault burst count=%d id=30000000 extra=1h\n", n)
-		if promoter != "" {
-			text = with(text, promoter)
-		}
+	for _, promoter := range []string{"", "engine.promoter.every: 1s\n"} {
+		text := crowd + "engine.lease: {ttl: 30s, heartbeat: 0s}\njobs.a.delay: 1h\n" + promoter + fmt.Sprintf("storms: [{name: all, at: 0s, burst: {class: a, count: %d}}]", n)
 		s, run, c := begin(t, text, true)
 		ready := 0
 		for run.Step() && c.Breach() == nil {
@@ -120,8 +115,8 @@ func TestManyDueAtOnce(t *testing.T) {
 // all have expired: all are recovered, and none twice.
 func TestStartWithExpiredLeases(t *testing.T) {
 	n := scaleOf(100_000)
-	text := with(fmt.Sprintf(crowd, "10m", "1s", "20s")+fmt.Sprintf("fault burst count=%d id=30000000\nfault hang for=10s share=1 extra=1h\nfault crash at=10s node=all for=60s\n", n),
-		fmt.Sprintf("world workers=%d", max(1, n/2)))
+	text := crowd + fmt.Sprintf("engine.lease: {ttl: 20s, heartbeat: 0s}\nengine.workers: %d\n", max(1, n/2)) + fmt.Sprintf("storms: [{name: all, at: 0s, burst: {class: a, count: %d}}, "+
+		"{name: hang, at: 0s, for: 10s, hang: {rate: 100%%, extra: 1h}}, {name: crash, at: 10s, crash: {nodes: 100%%, restart-after: 60s}}]", n)
 	s, run, c := begin(t, text, true)
 	for run.Step() && c.Breach() == nil {
 		if run.Now() < engine.Time(60*time.Second) && run.Now() > engine.Time(50*time.Second) {
@@ -145,10 +140,9 @@ func TestStartWithExpiredLeases(t *testing.T) {
 // TestSilentStore lets a store answer nothing for an hour, as calls that wait or that are
 // lost: nobody asks in a hot loop, nothing piles up, and then all jobs are done.
 func TestSilentStore(t *testing.T) {
-	for _, fault := range []string{"fault stall-store at=5s for=1h", "fault calls at=5s for=1h node=all ops=claim,commit,extend,recover,promote,lead,stats lose-request=1",
-		"fault calls at=5s for=1h node=all ops=claim,commit,extend,recover,promote,lead,stats error=1"} {
-		t.Run(strings.Fields(fault)[1], func(t *testing.T) {
-			text := with(base, "world heal=2h\nload jobs=300 gap=40ms") + fault + "\n"
+	for _, storm := range []string{"store: {stall: true}", "calls: {lose-request: 100%}", "store: {error: 100%}"} {
+		t.Run(storm, func(t *testing.T) {
+			text := "duration: 2h\nstorms: [{name: silence, at: 5s, for: 1h, " + storm + "}]"
 			before := heap()
 			_, run, c := begin(t, text, true)
 			for run.Step() && run.Now() < engine.Time(time.Hour) && c.Breach() == nil {

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"qsim/engine"
 	"qsim/engine/check"
@@ -23,7 +24,7 @@ type Report struct {
 	Digest engine.Digest // of all events
 	Checks [check.NumInvariants]int64
 	Kinds  [engine.NumEventKinds]int64 // events recorded, by kind
-	Faults [numFaultKinds]int64        // troubles that made a difference, by kind
+	Faults counts                      // storms that made a difference, by kind
 	Parts  [check.NumProbes]int64      // how often parts of invariants were held
 
 	deadline engine.Time // by which every job had to end; 0: all had before
@@ -127,7 +128,7 @@ func (r *runner) once(w *World, checked bool, history *check.History) (report Re
 		report.Panic = "set up: " + err.Error()
 		return report, nil
 	}
-	set.rules.Only = r.only
+	set.checked.Only = r.only
 	if r.plant != nil {
 		r.plant(set)
 	}
@@ -135,17 +136,17 @@ func (r *runner) once(w *World, checked bool, history *check.History) (report Re
 	if history != nil {
 		next = history
 	}
-	checker := check.New(set.rules, next)
+	checker := check.New(set.checked, next)
 	if checked {
 		set.config.Recorder = checker
 		set.stops, set.waits = checker.Stopped, checker.Waits
 	}
-	set.config.Rest = w.rest()
+	set.config.Rest = set.rest()
 	s = sim.New(set.config)
 	set.drive(s, checker, checked)
 	report.Breach, report.Checks, report.Kinds = checker.Breach(), checker.Checks(), checker.Events()
 	report.Parts = checker.Probes()
-	report.Faults, report.deadline = set.troubles(), set.due
+	report.Faults, report.deadline = set.storms(), set.due
 	report.Events, report.At, report.Digest = s.Events(), s.Now(), s.Digest()
 	return report, s
 }
@@ -153,7 +154,7 @@ func (r *runner) once(w *World, checked bool, history *check.History) (report Re
 // drive runs s until nothing is left that may still end, its time is over or an
 // invariant breaks.
 func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
-	healed, deadline := engine.Time(s.world.Heal+2*s.world.Links.Enqueue), engine.Never // what is on its way then has come
+	healed, deadline := engine.Time(min(s.heal+s.enqueue, forEver)), engine.Never // what is on its way then has come
 	for n := 1; run.Step(); n++ {
 		if checker.Breach() != nil {
 			return
@@ -162,8 +163,11 @@ func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
 			break
 		}
 		if deadline == engine.Never && run.Now() > healed && run.Store().NextDue() > run.Now() {
-			deadline = s.deadline(run.Now())
-			s.due = deadline
+			var waits time.Duration
+			deadline, waits = s.deadline(run.Now(), s.memory)
+			if s.due = deadline; s.waits != nil {
+				s.waits(waits)
+			}
 		}
 		if run.Now() > deadline && !run.Over() {
 			break
@@ -174,7 +178,7 @@ func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
 		if checked {
 			s.look(run.Store(), checker, n%(4*looks) == 0)
 		}
-		if run.Now() > engine.Time(s.world.Heal) && s.idle(run) {
+		if run.Now() > engine.Time(s.heal) && s.resting(run) {
 			break
 		}
 	}
@@ -188,15 +192,15 @@ func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
 	if run.Over() {
 		s.released(run, checker)
 	}
-	if s.handlers.begun != s.handlers.ended {
-		checker.Complain(check.Effects, 0, "%d executions began, %d ended", s.handlers.begun, s.handlers.ended)
+	if s.begun != s.ended {
+		checker.Complain(check.Effects, 0, "%d executions began, %d ended", s.begun, s.ended)
 	}
 }
 
 // letGo reports whether no process holds anything any more.
 func (s *setup) letGo(run *sim.Sim) bool {
-	for node := range int32(s.world.Nodes) {
-		if held, idle, ok := run.Holds(node); ok && (held != 0 || idle != s.world.Engine.Workers) {
+	for node := range int32(s.nodes) {
+		if held, idle, ok := run.Holds(node); ok && (held != 0 || idle != s.node.Workers) {
 			return false
 		}
 	}
@@ -205,7 +209,7 @@ func (s *setup) letGo(run *sim.Sim) bool {
 
 // released tells the checker what every process holds at the end.
 func (s *setup) released(run *sim.Sim, checker *check.Checker) {
-	for node := range int32(s.world.Nodes) {
+	for node := range int32(s.nodes) {
 		if held, idle, ok := run.Holds(node); ok {
 			checker.Released(node, held, idle)
 		}
@@ -232,19 +236,19 @@ func live(store *memstore.Store) iter.Seq[check.Live] {
 	}
 }
 
-// idle reports whether all that is left are jobs that may be lost, and nothing has become
+// resting reports whether all that is left are jobs that may be lost, and nothing has become
 // of any of them for as long as something could.
-func (s *setup) idle(run *sim.Sim) bool {
-	if left := s.memory.Live(); s.handlers.begun != s.still.begun || left != s.still.left {
-		s.still = still{run.Now(), s.handlers.begun, left}
+func (s *setup) resting(run *sim.Sim) bool {
+	if left := s.memory.Live(); s.begun != s.still.begun || left != s.still.left {
+		s.still = still{run.Now(), s.begun, left}
 	}
-	if run.Now() <= s.still.since.Add(s.world.patience()) || s.handlers.begun != s.handlers.ended {
+	if run.Now() <= s.still.since.Add(s.patience()) || s.begun != s.ended {
 		return false
 	}
 	for j := range live(s.memory) {
 		switch {
-		case j.State == engine.InFlight && (s.rules.LostInFlight || s.world.has(LoseLeases) && !s.world.Store.Orphans):
-		case j.State == engine.Waiting && s.rules.LostWaiting:
+		case j.State == engine.InFlight && (s.checked.LostInFlight || s.loses):
+		case j.State == engine.Waiting && s.checked.LostWaiting:
 		default:
 			return false
 		}

@@ -1,11 +1,13 @@
 package chaos
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"qsim/engine"
+	"qsim/scenarios"
 )
 
 // What a shrinker spends at the most.
@@ -27,17 +29,17 @@ type shrinker struct {
 }
 
 // shrink returns the smallest world that it finds which fails as w does, and its report:
-// fewer troubles, jobs, nodes and workers, less that is not as usual, a shorter run.
+// fewer storms, jobs, nodes and workers, less that is not as usual. It goes by the lines of
+// the text that Draw writes: a storm is a line, a class of jobs is one, and so is each other key.
 func (r *runner) shrink(w *World, failed Report, twice bool, stop func() bool) (*World, Report) {
 	s := &shrinker{runner: r, twice: twice, want: failed, best: w, report: failed, stop: stop}
-	for before := ""; before != s.best.String() && !s.over(); {
-		before = s.best.String()
-		s.dropFaults()
+	for before := ""; before != s.best.Text && !s.over(); {
+		before = s.best.Text
+		s.dropStorms()
 		s.dropJobs()
-		s.shorten()
-		s.fewer(func(w *World) *int { return &w.Nodes })
-		s.fewer(func(w *World) *int { return &w.Engine.Workers })
-		s.dropWords()
+		s.fewer("nodes")
+		s.fewer("workers")
+		s.dropKeys()
 	}
 	return s.best, s.report
 }
@@ -47,12 +49,18 @@ func (s *shrinker) over() bool {
 }
 
 // try takes the world of a text for the best if it fails alike.
-func (s *shrinker) try(text string) bool {
+func (s *shrinker) try(lines []string) bool {
 	if s.over() {
 		return false
 	}
-	w, err := Parse(text)
-	if err != nil {
+	var kept []string
+	for i, line := range lines {
+		if !strings.HasSuffix(line, ":") || i+1 < len(lines) && strings.HasPrefix(lines[i+1], " ") {
+			kept = append(kept, line) // and nothing that has nothing in it
+		}
+	}
+	w, err := Parse("world", strings.Join(kept, "\n")+"\n")
+	if err != nil || w.Text == s.best.Text {
 		return false
 	}
 	s.tries++
@@ -65,20 +73,27 @@ func (s *shrinker) try(text string) bool {
 	return true
 }
 
-// change tries the best world as f changes it.
-func (s *shrinker) change(f func(w *World)) bool {
-	w, err := Parse(s.best.String())
-	if err != nil {
-		return false
+func (s *shrinker) lines() []string { return strings.Split(strings.TrimSpace(s.best.Text), "\n") }
+
+// entries are the indexes of the lines that list things under a key.
+func entries(lines []string, key string) (at []int) {
+	within := false
+	for i, line := range lines {
+		if !strings.HasPrefix(line, " ") {
+			within = line == key+":"
+		} else if within {
+			at = append(at, i)
+		}
 	}
-	f(w)
-	return s.try(w.String())
+	return at
 }
 
-// dropFaults tries to do without troubles: all, then halves, then single ones.
-func (s *shrinker) dropFaults() {
-	without(len(s.best.Faults), func(from, to int) bool {
-		return s.change(func(w *World) { w.Faults = slices.Delete(w.Faults, from, to) })
+// dropStorms tries to do without storms: all, then halves, then single ones.
+func (s *shrinker) dropStorms() {
+	without(len(entries(s.lines(), "storms")), func(from, to int) bool {
+		lines := s.lines()
+		at := entries(lines, "storms")
+		return s.try(slices.Delete(lines, at[from], at[to-1]+1))
 	})
 }
 
@@ -99,89 +114,137 @@ func without(n int, remove func(from, to int) bool) {
 
 // dropJobs tries to keep jobs away.
 func (s *shrinker) dropJobs() {
-	ids := s.best.ids()
-	if b := s.report.Breach; b != nil && b.Job != 0 && len(ids) > 1 {
-		s.change(func(w *World) { w.Load.Only = []engine.JobID{b.Job} })
-		ids = s.best.ids()
+	ids := s.best.arrivals()
+	if b := s.report.Breach; b != nil && b.Job != 0 && slices.Contains(ids, b.Job) && s.try(s.only([]engine.JobID{b.Job})) {
+		ids = []engine.JobID{b.Job}
 	}
 	without(len(ids), func(from, to int) bool {
 		left := slices.Delete(slices.Clone(ids), from, to)
-		if len(left) == 0 || !s.change(func(w *World) { w.Load.Only = left }) {
+		if !s.try(s.only(left)) {
 			return false
 		}
 		ids = left
 		return true
 	})
-}
-
-// ids are the jobs that come.
-func (w *World) ids() []engine.JobID {
-	if w.Load.Only != nil {
-		return w.Load.Only
-	}
-	var ids []engine.JobID
-	for i := range w.Load.Jobs {
-		ids = append(ids, engine.JobID(i+1))
-	}
-	for i := range w.Faults {
-		if f := &w.Faults[i]; f.Kind == Burst {
-			for n := range f.Count * max(1, f.Times) {
-				ids = append(ids, f.ID+engine.JobID(n))
+	for _, i := range entries(s.lines(), "storms") {
+		for n := 1; n < 64; n *= 2 { // of a burst
+			lines := s.lines()
+			if i < len(lines) && s.try(slices.Replace(lines, i, i+1, burstCount.ReplaceAllString(lines[i], fmt.Sprintf("count: %d}", n)))) {
+				break
 			}
 		}
 	}
-	slices.Sort(ids)
+}
+
+var (
+	burstCount  = regexp.MustCompile(`count: \d+}`)
+	arrivalOnly = regexp.MustCompile(`(, only: \[[0-9, ]*\])?(, stop: [0-9a-zµ.]+)(, only: \[[0-9, ]*\])?}`)
+	nodeIndex   = regexp.MustCompile(`nodes: \[\d+\]`)
+)
+
+// arrivals are the jobs that come, but for those of bursts.
+func (w *World) arrivals() (ids []engine.JobID) {
+	s, err := w.setup()
+	if err != nil {
+		return nil
+	}
+	s.Jobs(func(_ engine.Time, j engine.NewJob) bool {
+		if indexOf(j.ID) < 1<<scenarios.BurstShift {
+			ids = append(ids, j.ID)
+		}
+		return true
+	})
 	return ids
 }
 
-// fewer tries smaller counts.
-func (s *shrinker) fewer(of func(w *World) *int) {
-	for n := 1; n < *of(s.best); n++ {
-		done := s.change(func(w *World) {
-			*of(w) = n
-			for i := range w.Faults {
-				w.Faults[i].Node = min(w.Faults[i].Node, int32(w.Nodes-1))
+// indexOf is the number of a job among those of its class.
+func indexOf(id engine.JobID) uint64 {
+	return uint64(id) >> scenarios.CopyBits & (1<<scenarios.IndexBits - 1)
+}
+
+// only returns the lines of the best world, in which those jobs come and no others.
+func (s *shrinker) only(ids []engine.JobID) []string {
+	lines := s.lines()
+	for class, i := range entries(lines, "jobs") {
+		var these []string
+		for _, id := range ids {
+			if int(id>>(scenarios.IndexBits+scenarios.CopyBits)) == class+1 {
+				these = append(these, fmt.Sprint(indexOf(id)))
 			}
-		})
-		if done {
+		}
+		with := "${2}, only: [" + strings.Join(these, ", ") + "]}"
+		if len(these) == 0 {
+			with = ", stop: 1ns}" // nobody comes
+		}
+		lines[i] = arrivalOnly.ReplaceAllString(lines[i], with)
+	}
+	return lines
+}
+
+// fewer tries smaller counts of nodes or workers.
+func (s *shrinker) fewer(key string) {
+	lines := s.lines()
+	at := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "  "+key+": ") })
+	if at < 0 {
+		return
+	}
+	most := 0
+	if _, err := fmt.Sscanf(lines[at], "  "+key+": %d", &most); err != nil {
+		return
+	}
+	for n := 1; n < most; n++ {
+		lines := s.lines()
+		lines[at] = fmt.Sprintf("  %s: %d", key, n)
+		for _, i := range entries(lines, "storms") {
+			if key == "nodes" {
+				lines[i] = nodeIndex.ReplaceAllStringFunc(lines[i], func(list string) string {
+					index := 0
+					fmt.Sscanf(list, "nodes: [%d]", &index) // which is what matched
+					return fmt.Sprintf("nodes: [%d]", min(index, n-1))
+				})
+			}
+		}
+		if s.try(lines) {
 			return
 		}
 	}
 }
 
-// dropWords tries to leave everything as usual that is not.
-func (s *shrinker) dropWords() {
-	lines := strings.Split(strings.TrimSpace(s.best.String()), "\n")
-	for i := range lines {
-		words := strings.Fields(lines[i])
-		fixed := 1 // the first word says what the line is about
-		if words[0] == "fault" || words[0] == "policy" {
-			fixed = 2
+// dropKeys tries to leave everything as usual that is not: whole lines, and keys of those that have several.
+func (s *shrinker) dropKeys() {
+	for i := len(s.lines()) - 1; i >= 0; i-- {
+		lines := s.lines()
+		if i >= len(lines) || s.try(slices.Delete(slices.Clone(lines), i, i+1)) {
+			continue
 		}
-		for k := len(words) - 1; k >= fixed; k-- {
-			if strings.HasPrefix(words[k], "only=") {
-				continue // without it, all jobs come
-			}
-			without := slices.Delete(slices.Clone(words), k, k+1)
-			kept := lines[i]
-			if lines[i] = strings.Join(without, " "); s.try(strings.Join(lines, "\n")) {
-				words = without
-			} else {
-				lines[i] = kept
+		for k := len(keysOf(lines[i])) - 1; k >= 0; k-- {
+			lines := s.lines()
+			from, _, ok := strings.Cut(lines[i], "{")
+			if keys := keysOf(lines[i]); ok && k < len(keys) && !strings.HasPrefix(keys[k], "arrivals:") {
+				lines[i] = from + "{" + strings.Join(slices.Delete(keys, k, k+1), ", ") + "}"
+				s.try(lines)
 			}
 		}
 	}
 }
 
-// shorten tries earlier ends.
-func (s *shrinker) shorten() {
-	last := time.Duration(0)
-	for i := range s.best.Faults {
-		last = max(last, s.best.Faults[i].last())
+// keysOf splits what stands in the outermost braces of a line at its commas.
+func keysOf(line string) (keys []string) {
+	from, to := strings.IndexByte(line, '{'), strings.LastIndexByte(line, '}')
+	if from < 0 || to < from {
+		return nil
 	}
-	for _, heal := range []time.Duration{0, last, s.report.At.Sub(0) + time.Second} {
-		if heal < s.best.Heal && s.change(func(w *World) { w.Heal = heal.Round(time.Millisecond) }) {
-			return
+	depth, start := 0, from+1
+	for i := from + 1; i <= to; i++ {
+		switch c := line[i]; {
+		case c == '{' || c == '[':
+			depth++
+		case (c == '}' || c == ']') && i < to:
+			depth--
+		case i == to || c == ',' && depth == 0:
+			keys = append(keys, strings.TrimSpace(line[start:i]))
+			start = i + 1
 		}
 	}
+	return keys
 }

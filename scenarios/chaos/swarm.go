@@ -10,6 +10,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/check"
+	"qsim/scenarios"
 	"qsim/scenarios/pool"
 )
 
@@ -45,7 +46,7 @@ type Result struct {
 	Virtual time.Duration // time that passed in all of them
 	Kinds   [engine.NumEventKinds]int64
 	Checks  [check.NumInvariants]int64
-	Faults  [numFaultKinds]int64       // how many troubles made a difference, by kind: each time that one came, or one that lies in wait for calls or executions and met with some
+	Faults  counts                     // how many troubles made a difference, by kind: each time that one came, or one that lies in wait for calls or executions and met with some
 	Parts   [check.NumProbes]int64     // the seeds in which parts of invariants were held
 	Held    [check.NumInvariants]int64 // the seeds in which each invariant was held against anything
 	// Fingerprint is that of all events of all seeds, in whatever order they ran: equal on
@@ -56,8 +57,8 @@ type Result struct {
 
 // FaultCounts are the kinds of trouble with how many there were of each.
 func (r *Result) FaultCounts() (kinds []string, counts []int64) {
-	for k := Crash; k < numFaultKinds; k++ {
-		kinds, counts = append(kinds, k.String()), append(counts, r.Faults[k])
+	for k, kind := range scenarios.Troubles() {
+		kinds, counts = append(kinds, kind), append(counts, r.Faults[k])
 	}
 	return kinds, counts
 }
@@ -133,7 +134,7 @@ func (s *swarm) count(w *World, report *Report) {
 	r := &s.result
 	r.Seeds++
 	r.Events += report.Events
-	r.Fingerprint += (uint64(report.Digest) ^ w.Seed) * 0x9e3779b97f4a7c15 // of the golden ratio: seeds do not cancel each other out
+	r.Fingerprint += (uint64(report.Digest) ^ w.Seed()) * 0x9e3779b97f4a7c15 // of the golden ratio: seeds do not cancel each other out
 	r.Virtual += report.At.Sub(0)
 	for k, n := range report.Kinds {
 		r.Kinds[k] += n
@@ -159,7 +160,7 @@ func (s *swarm) count(w *World, report *Report) {
 // Replay runs w as a swarm would and returns what failed, or nil. It does not shrink.
 func Replay(w *World, only check.Set) *Failure {
 	r := runner{only: only}
-	f := &Failure{Seed: w.Seed, Drawn: w, World: w, Report: r.run(w, true)}
+	f := &Failure{Seed: w.Seed(), Drawn: w, World: w, Report: r.run(w, true)}
 	if !f.Report.Failed() {
 		return nil
 	}

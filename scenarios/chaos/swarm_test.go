@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,7 +28,7 @@ func TestSwarm(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range result.Failures {
-		t.Errorf("seed %d: %s\n%s%s", f.Seed, f.Report.String(), f.History, f.World)
+		t.Errorf("seed %d: %s\n%s%s", f.Seed, f.Report.String(), f.History, f.World.Text)
 	}
 	if t.Failed() || seeds/slowdown < 300 {
 		return
@@ -57,9 +58,10 @@ func TestSwarm(t *testing.T) {
 			t.Errorf("no %v in %d seeds", k, result.Seeds)
 		}
 	}
-	for k := Crash; k < numFaultKinds; k++ {
-		if result.Faults[k] == 0 {
-			t.Errorf("no %v in %d seeds", k, result.Seeds)
+	kinds, came := result.FaultCounts()
+	for i, kind := range kinds {
+		if came[i] == 0 {
+			t.Errorf("no %v in %d seeds", kind, result.Seeds)
 		}
 	}
 	t.Logf("%d seeds, %d events, checks %v, in seeds %v, parts in seeds %v, troubles %v", result.Seeds, result.Events, result.Checks, result.Held, result.Parts, result.Faults)
@@ -77,7 +79,7 @@ const leastPart = 100
 func seedsWithShares(first, seeds uint64) (n int) {
 	for seed := first; seed < first+seeds; seed++ {
 		w := Draw(seed)
-		if w.Policy.Kind != "weighted" {
+		if w.scenario.Policies[0].Kind != "weighted" {
 			continue
 		}
 		if report := w.Run(check.Set(0).With(check.Shares), false); report.Checks[check.Shares] > 0 {
@@ -98,17 +100,18 @@ func TestBound(t *testing.T) {
 		if report.deadline == 0 { // all had ended before
 			continue
 		}
-		bounds, ends = append(bounds, report.deadline.Sub(0)-w.Heal), append(ends, report.At.Sub(0)-w.Heal)
+		s, err := w.setup()
+		if err != nil {
+			t.Fatal(err)
+		}
+		bounds, ends = append(bounds, report.deadline.Sub(0)-s.heal), append(ends, report.At.Sub(0)-s.heal)
 	}
 	slices.Sort(bounds)
 	slices.Sort(ends)
 	if middle := bounds[len(bounds)/2]; len(bounds) < 50 || middle > 12*time.Minute {
 		t.Errorf("of %d runs the half must end within %v, and did within %v", len(bounds), middle, ends[len(ends)/2])
 	}
-	w, err := Parse(with(base, "world heal=1s\nload jobs=20\nwork fails=0\nretry attempts=3"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := with(t, base, few+"\nretry.max-attempts: 3")
 	bounded := runner{only: check.Set(0).With(check.Liveness), plant: func(s *setup) {
 		stuck := s.config.Policy
 		s.config.Policy = func(node int32) engine.Policy { return sleepy{stuck(node)} }
@@ -131,38 +134,37 @@ func (p sleepy) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 
 // TestTroublesThatMeetNothing counts what made a difference, not what was drawn.
 func TestTroublesThatMeetNothing(t *testing.T) {
-	small := with(base, "load jobs=20\nwork fails=0\nstore keep-dead=true fence=token")
-	for fault, want := range map[string]int64{
-		"fault crash node=0 at=1s for=200ms times=3 every=300ms":           3,
-		"fault crash node=0 at=30s for=1s":                                 0, // all is over
-		"fault crash node=0 on=nacked nth=500 for=1s":                      0, // never
-		"fault pause node=1 at=100ms for=200ms":                            1,
-		"fault redrive at=500ms share=1":                                   0, // nobody is dead
-		"fault calls ops=claim at=0s for=10s lose-reply=0.5":               1,
-		"fault calls ops=claim at=0s for=10s":                              0,
-		"fault calls ops=promote at=0s for=10s lose-reply=1":               0, // nobody promotes
-		"fault calls ops=claim at=30s for=10s lose-reply=1":                0,
-		"fault slow-store at=0s for=10s factor=3":                          1,
-		"fault fail at=0s for=10s share=1":                                 1,
-		"fault fail at=30s for=10s share=1":                                0,
-		"fault hang at=0s for=10s share=0 extra=1s":                        0,
-		"fault burst at=1s count=5 id=30000000":                            1,
-		"fault crash node=0 at=1s for=5s\nfault crash node=0 at=2s for=1s": 1, // it is down already
+	for storms, want := range map[string]int64{
+		"{at: 1s, crash: {nodes: [0], restart-after: 200ms}, repeat: {every: 300ms, times: 3}}":              3,
+		"{at: 30s, crash: {nodes: [0], restart-after: 1s}}":                                                  0, // all is over
+		"{on: nacked, nth: 500, crash: {nodes: [0], restart-after: 1s}}":                                     0, // never
+		"{at: 100ms, for: 200ms, pause: {nodes: [1]}}":                                                       1,
+		"{at: 500ms, redrive: {share: 100%}}":                                                                0, // nobody is dead
+		"{at: 0s, for: 10s, calls: {ops: [claim], lose-reply: 50%}}":                                         1,
+		"{at: 0s, for: 10s, calls: {ops: [promote], lose-reply: 100%}}":                                      0, // nobody promotes
+		"{at: 30s, for: 10s, calls: {ops: [claim], lose-reply: 100%}}":                                       0,
+		"{at: 0s, for: 10s, store: {slow: 3}}":                                                               1,
+		"{at: 0s, for: 10s, fail: {rate: 100%}}":                                                             1,
+		"{at: 30s, for: 10s, fail: {rate: 100%}}":                                                            0,
+		"{at: 0s, for: 10s, hang: {rate: 0%, extra: 1s}}":                                                    0,
+		"{at: 0s, for: 10s, limit: {dependency: api, factor: 0.001}}":                                        1,
+		"{at: 1s, burst: {class: a, count: 5}}":                                                              1,
+		"{at: 1s, crash: {nodes: [0], restart-after: 5s}}, {at: 2s, crash: {nodes: [0], restart-after: 1s}}": 1, // it is down already
 	} {
-		w, err := Parse(small + fault)
-		if err != nil {
-			t.Fatalf("%v\n%s", err, small+fault)
-		}
-		report := w.Run(0, false)
+		named := strings.Replace(strings.Replace(storms, "{", "{name: x, ", 1), "}, {at", "}, {name: y, at", 1)
+		report := with(t, base, few+"\nstorms: ["+named+"]").Run(0, false)
 		got := int64(0)
 		for _, n := range report.Faults {
 			got += n
 		}
 		if report.Failed() || got != want {
-			t.Errorf("%s: %d times, want %d; %s", fault, got, want, report.String())
+			t.Errorf("%s: %d times, want %d; %s", storms, got, want, report.String())
 		}
 	}
 }
+
+// few makes base a world of a few jobs that all go well.
+const few = "jobs.a.arrivals.stop: 2s\njobs.b.arrivals.stop: 2s\njobs.a.fails.rate: 0%\njobs.b.fails.rate: 0%"
 
 // TestSwarmIsTheSame runs the same seeds on one goroutine and on several.
 func TestSwarmIsTheSame(t *testing.T) {

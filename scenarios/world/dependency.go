@@ -16,10 +16,11 @@ import (
 // second, or one token if that is less, and each call that is let through takes one. Calls
 // over a limit that are let through all the same take no token, but are in progress.
 type dependency struct {
-	rate        float64 // per nanosecond; 0: no limit on it
-	concurrency float64 // 0: no limit on it
-	limits      levels  // what multiplies the limit
-	fails       float64 // share of the calls over the limit that fail
+	rate        float64   // per nanosecond; 0: no limit on it
+	concurrency float64   // 0: no limit on it
+	limits      levels    // what multiplies the limit
+	limiting    []scaling // the storms that do
+	fails       float64   // share of the calls over the limit that fail
 	rejectsIn   dist.Dist
 	overSlow    float64 // run time of the others over the limit × this
 	slows       float64
@@ -34,6 +35,7 @@ type dependency struct {
 // outage is when every call fails.
 type outage struct {
 	sim.Window
+	storm int
 	kind  engine.ErrorKind
 	takes *dist.Dist // nil: the service time
 }
@@ -64,9 +66,10 @@ func newDependency(sc *scenarios.Scenario, d *scenarios.Dependency, rand engine.
 	for i := range sc.Storms {
 		s := &sc.Storms[i]
 		if o := s.Outage; o != nil && o.Dependency == d.Name {
-			dep.outages = append(dep.outages, outage{windowOf(s), sc.ErrorKind(o.Error), distOf(o.Takes)})
+			dep.outages = append(dep.outages, outage{windowOf(s), i, sc.ErrorKind(o.Error), distOf(o.Takes)})
 		}
 		if l := s.Limit; l != nil && l.Dependency == d.Name {
+			dep.limiting = append(dep.limiting, scaling{windowOf(s), i, 1})
 			limits = append(limits, scaling{windowOf(s), i, float64(l.Factor)})
 		}
 	}

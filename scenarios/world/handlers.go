@@ -205,11 +205,17 @@ func (h *handlers) call(now engine.Time, c *handlerClass, j *engine.Job, x *sim.
 		if o.takes != nil {
 			takes, draw = o.takes, drawTakes
 		}
+		h.met[o.storm]++
 		x.Error, x.Runs = o.kind, h.runTime(now, c, takes, job, number, draw)
 		return
 	}
 	over := d.over(now)
 	if over && d.fails > 0 && h.rand.Uniform(engine.ForFailure, job, number, drawOver) < d.fails {
+		for i := range d.limiting {
+			if l := &d.limiting[i]; l.Has(now) {
+				h.met[l.storm]++
+			}
+		}
 		x.Error, x.Runs = engine.Throttled, d.rejectsIn.Duration(h.rand.Uniform(engine.ForRunTime, job, number, drawTakes))
 		return
 	}

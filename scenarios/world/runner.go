@@ -192,35 +192,12 @@ func (w *world) withoutStorms() (*world, error) {
 // start returns a simulation that has not begun, and what watches it. watch is given the
 // recorder of the simulation and returns the one to use.
 func (w *world) start(seed uint64, workload *workload, watch func(engine.Recorder) engine.Recorder) (*sim.Sim, *measure.Collector) {
-	sc, rand := w.sc, engine.Rand{Seed: seed}
 	collector := measure.NewCollector(&w.settings, w.index)
-	links := w.links
-	node := w.node
-	node.Rand = rand
-	handlers := newHandlers(sc, rand)
-	cfg := sim.Config{
-		Nodes:    slices.Repeat([]engine.Config{node}, int(sc.Engine.Nodes)),
-		Policy:   func(int32) engine.Policy { return w.policy() },
-		Store:    func(clock func() engine.Time) sim.Store { return memstore.NewSingle(clock, w.store) },
-		Network:  handlers.quietly(&links),
-		Handlers: handlers,
-		Workload: workload,
-		Recorder: collector,
-		Wake:     wakeMode(sc.Engine.Fetch.Wake),
-		Restart:  sc.Engine.Restart.Std(),
-		Until:    engine.Time(sc.Duration).Add(sc.Drain.Std()),
-	}
-	equip(sc, &cfg, &links, rand)
-	if enqueue := sc.Engine.Store.Enqueue.Dist(); !enqueue.IsConstant() || enqueue.Mean() > 0 {
-		cfg.EnqueueDelay = func(j *engine.NewJob) time.Duration {
-			if j.ID&scenarios.CopyMask != 0 {
-				return 0 // see callers
-			}
-			return enqueue.Duration(rand.Uniform(engine.ForRequestDelay, uint64(j.ID), 0, 0))
-		}
-	}
-	if c := newCallers(sc, workload, collector, cfg.EnqueueDelay); c != nil {
+	cfg := w.setup(seed, workload).Config
+	if c := newCallers(w.sc, workload, collector, cfg.EnqueueDelay); c != nil {
 		cfg.Workload, cfg.Recorder = c, c
+	} else {
+		cfg.Recorder = collector
 	}
 	cfg.Recorder = watch(cfg.Recorder)
 	if w.alter != nil {

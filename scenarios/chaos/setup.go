@@ -1,0 +1,105 @@
+package chaos
+
+import (
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/check"
+	"qsim/engine/memstore"
+	"qsim/engine/sim"
+	"qsim/scenarios"
+	"qsim/scenarios/world"
+)
+
+// setup is a world that is ready to run. A test may plant a bug in it: what the engines
+// and the store are given, while the facts and what is checked stay what they should be.
+type setup struct {
+	*facts
+	config  sim.Config
+	options engine.StoreOptions // of the store
+	checked check.Rules
+	memory  *memstore.Store                             // once the run has started
+	wrap    func(*memstore.Store) sim.Store             // what the simulation has for it; nil: the store as it is
+	clock   func(func() engine.Time) func() engine.Time // of the store; nil: as it is
+	still   still
+	waits   func(time.Duration) // is told, when all is healed, how long a job may be ready for; nil: nobody asks
+	due     engine.Time         // when every job must have ended; 0: it is not healed yet
+
+	begun, ended int                              // executions
+	stops        func(node int32, at engine.Time) // is told of processes that are told to stop; nil: nobody asks
+}
+
+// setup builds what w says.
+func (w *World) setup() (*setup, error) {
+	compiled, err := world.Compile(w.scenario, 0, w.scenario.Seed)
+	if err != nil {
+		return nil, err
+	}
+	s := &setup{facts: factsOf(compiled), config: compiled.Config, options: compiled.Options}
+	s.checked = s.rules()
+	if s.heal < forEver {
+		s.config.Until = engine.Time(s.heal + s.bound())
+	}
+	s.config.Handlers = &counted{s.config.Handlers, s}
+	met := s.config.Befell
+	s.config.Befell = func(control int, node int32, at engine.Time) {
+		if met(control, node, at); s.config.Controls[control].Kind == sim.StopNode && s.stops != nil {
+			s.stops(node, at)
+		}
+	}
+	s.config.Store = func(clock func() engine.Time) sim.Store {
+		if s.clock != nil {
+			clock = s.clock(clock)
+		}
+		s.memory = memstore.NewSingle(clock, s.options)
+		if s.wrap != nil {
+			return s.wrap(s.memory)
+		}
+		return s.memory
+	}
+	return s, nil
+}
+
+// counted are handlers whose executions are counted.
+type counted struct {
+	sim.Handlers
+	setup *setup
+}
+
+// Begin implements sim.Handlers.
+func (c *counted) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
+	c.setup.begun++
+	return c.Handlers.Begin(now, node, j)
+}
+
+// End implements sim.Handlers.
+func (c *counted) End(now engine.Time, node int32, j *engine.Job, err engine.ErrorKind, aborted bool) {
+	c.setup.ended++
+	c.Handlers.End(now, node, j, err, aborted)
+}
+
+// Decide is asked only of handlers that decide.
+func (c *counted) Decide(now engine.Time, node int32, j *engine.Job) engine.ErrorKind {
+	return c.Handlers.(sim.Judge).Decide(now, node, j)
+}
+
+// counts are numbers of storms, by kind: an index of scenarios.Troubles.
+type counts [32]int64
+
+// storms are how many storms made a difference, by kind: see world.Setup.Met. Of one of attempts it is once, if it met with
+// any.
+func (s *setup) storms() (n counts) {
+	kinds := map[string]int{}
+	for i, kind := range scenarios.Troubles() {
+		kinds[kind] = i
+	}
+	for i, met := range s.Met() {
+		storm := &s.Scenario.Storms[i]
+		_, kind := storm.Trouble()
+		if storm.Fail != nil || storm.Slow != nil || storm.Hang != nil || storm.Kill != nil || storm.Outage != nil || storm.Limit != nil {
+			met = min(met, 1)
+		}
+		n[kinds[kind]] += met
+	}
+	return n
+}

@@ -1,0 +1,79 @@
+package chaos
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"qsim/scenarios"
+)
+
+// TestDrawnTexts: the text of a drawn world is a scenario without a storm that hits nothing, and is drawn the same again.
+func TestDrawnTexts(t *testing.T) {
+	kinds := map[string]int{}
+	for seed := uint64(1); seed <= 300; seed++ {
+		w := Draw(seed)
+		if again := Draw(seed); again.Text != w.Text {
+			t.Fatalf("seed %d is drawn as\n%s\nand as\n%s", seed, w.Text, again.Text)
+		}
+		if w.Seed() != seed || len(w.scenario.Policies) != 1 {
+			t.Errorf("seed %d: the world has seed %d and %d policies", seed, w.Seed(), len(w.scenario.Policies))
+		}
+		for i := range w.scenario.Storms {
+			_, kind := w.scenario.Storms[i].Trouble()
+			kinds[kind]++
+		}
+		resolved, err := Parse("resolved", string(w.scenario.Resolved()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seed <= 20 {
+			if a, b := w.Run(0, false), resolved.Run(0, false); a.Digest != b.Digest {
+				t.Errorf("seed %d runs differently with all keys spelled out", seed)
+			}
+		}
+	}
+	for _, kind := range scenarios.Troubles() {
+		if kinds[kind] == 0 || rarely[kind] == 0 {
+			t.Errorf("no storm of kind %s is ever drawn", kind)
+		}
+	}
+	if len(rarely) != len(scenarios.Troubles()) {
+		t.Errorf("%d kinds are drawn, there are %d", len(rarely), len(scenarios.Troubles()))
+	}
+}
+
+// TestKeptWorlds runs the worlds that once failed.
+func TestKeptWorlds(t *testing.T) {
+	files, err := filepath.Glob("testdata/failed/*.yaml")
+	if err != nil || len(files) < 3 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, err := Parse(file, string(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasPrefix(string(text), "# ") {
+				t.Error("it does not say what went wrong")
+			}
+			if f := Replay(w, 0); f != nil {
+				t.Errorf("%s\n%s", f.Report.String(), f.History)
+			}
+		})
+	}
+}
+
+// TestWhatIsNoWorld: errors say where.
+func TestWhatIsNoWorld(t *testing.T) {
+	_, err := Parse("wrong.yaml", "jobs: [{class: a, arrivals: {process: poisson, rate: 1/s}, service: 1s}]\nstorms: [{name: x, at: 1s, plague: {}}]\n")
+	if err == nil || !strings.Contains(err.Error(), `wrong.yaml:2:`) || !strings.Contains(err.Error(), "plague") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,139 @@
+package world
+
+import (
+	"slices"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/check"
+	"qsim/engine/memstore"
+	"qsim/engine/sim"
+	"qsim/policies"
+	"qsim/scenarios"
+)
+
+// Setup is one simulation of a scenario that has not begun, in plain values of the engine: what Run makes of a policy and a seed.
+type Setup struct {
+	Scenario *scenarios.Scenario  // as the policy sees it
+	Config   sim.Config           // all but a recorder
+	Options  engine.StoreOptions  // of the store that Config.Store makes
+	Policy   func() engine.Policy // makes that of one node
+
+	world    *world
+	seed     uint64
+	handlers *handlers
+	links    *sim.Links
+	troubles *troubles
+	came     []int64 // by storm: how often a control of it met with anything
+}
+
+// Compile returns the simulation of a policy of sc (an index of Policies) under a seed. Its callers wait for ever: patience
+// takes a Run. The error says what is wrong with a file that arrivals come from.
+func Compile(sc *scenarios.Scenario, policy int, seed uint64) (*Setup, error) {
+	w, err := newWorld(sc.Variant(policy), policy)
+	if err != nil {
+		return nil, err
+	}
+	workload, err := newWorkload(w.sc, engine.Rand{Seed: seed})
+	if err != nil {
+		return nil, &FileError{err}
+	}
+	return w.setup(seed, workload), nil
+}
+
+// setup returns what w is under a seed.
+func (w *world) setup(seed uint64, workload *workload) *Setup {
+	sc, rand := w.sc, engine.Rand{Seed: seed}
+	links, node := w.links, w.node
+	node.Rand = rand
+	s := &Setup{Scenario: sc, Options: w.store, Policy: w.policy, world: w, seed: seed, handlers: newHandlers(sc, rand), links: &links,
+		came: make([]int64, len(sc.Storms))}
+	s.Config = sim.Config{
+		Nodes:    slices.Repeat([]engine.Config{node}, int(sc.Engine.Nodes)),
+		Policy:   func(int32) engine.Policy { return w.policy() },
+		Store:    func(clock func() engine.Time) sim.Store { return memstore.NewSingle(clock, w.store) },
+		Network:  s.handlers.quietly(&links),
+		Handlers: s.handlers,
+		Workload: workload,
+		Wake:     wakeMode(sc.Engine.Fetch.Wake),
+		Restart:  sc.Engine.Restart.Std(),
+		Until:    engine.Time(sc.Duration).Add(sc.Drain.Std()),
+		Befell:   s.befell,
+	}
+	s.troubles = equip(sc, &s.Config, &links, rand)
+	if enqueue := sc.Engine.Store.Enqueue.Dist(); !enqueue.IsConstant() || enqueue.Mean() > 0 {
+		s.Config.EnqueueDelay = func(j *engine.NewJob) time.Duration {
+			if j.ID&scenarios.CopyMask != 0 {
+				return 0 // see callers
+			}
+			return enqueue.Duration(rand.Uniform(engine.ForRequestDelay, uint64(j.ID), 0, 0))
+		}
+	}
+	return s
+}
+
+func (s *Setup) befell(control int, _ int32, _ engine.Time) { s.came[s.troubles.ofControl[control]]++ }
+
+// Rules returns what a checker may hold the simulation to.
+func (s *Setup) Rules() check.Rules { return s.world.rules(engine.Rand{Seed: s.seed}) }
+
+// Retry returns the retry policy of a class (an index of Scenario.Jobs).
+func (s *Setup) Retry(class int) *policies.Backoff {
+	return s.world.node.Kinds[class].Retry.(*policies.Backoff)
+}
+
+// Calm returns when the last storm is over with what storms leave behind; engine.Never if one never is.
+func (s *Setup) Calm() engine.Time { return lastStorm(s.Scenario) }
+
+// Skew returns how far clocks are off at the most.
+func (s *Setup) Skew() time.Duration { return s.troubles.skew() }
+
+// Met returns how often each storm has made a difference by now, by its index: one of nodes or of the store as often as it
+// came and met with anything, one that lies in wait for calls once if it met with any, one of attempts as often as it
+// changed one, and a burst once.
+func (s *Setup) Met() []int64 {
+	met := slices.Clone(s.came)
+	for i, n := range s.handlers.met {
+		met[i] += n
+	}
+	once := func(counts []int64, of []int) {
+		for k, n := range counts {
+			met[of[k]] += min(n, 1)
+		}
+	}
+	once(s.links.Met, s.troubles.ofFault)
+	once(s.links.Slowed, s.troubles.ofSlow)
+	for i := range s.Scenario.Storms {
+		if storm := &s.Scenario.Storms[i]; storm.Burst != nil && storm.At < s.Scenario.Duration {
+			met[i]++
+		}
+	}
+	return met
+}
+
+// Jobs yields all jobs that come, in order, with the time at which each is enqueued.
+func (s *Setup) Jobs(yield func(engine.Time, engine.NewJob) bool) {
+	w, err := newWorkload(s.Scenario, engine.Rand{Seed: s.seed})
+	if err != nil {
+		return // Compile has opened the same files
+	}
+	defer w.Close()
+	for {
+		at, j, ok := w.Next()
+		if !ok || !yield(at, j) {
+			return
+		}
+	}
+}
+
+// Undisturbed returns how attempts go without storms: an attempt by its job, kind and delivery.
+func (s *Setup) Undisturbed() func(j *engine.Job) sim.Execution {
+	calm := *s.Scenario
+	calm.Storms = nil
+	h := newHandlers(&calm, engine.Rand{Seed: s.seed})
+	return func(j *engine.Job) sim.Execution {
+		x := h.Begin(0, 0, j)
+		h.End(0, 0, j, x.Error, true)
+		return x
+	}
+}

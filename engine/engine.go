@@ -69,8 +69,8 @@ func (e *Engine) maintenance() Time {
 // unsettle takes note that any deadline may come earlier than was known.
 func (e *Engine) unsettle() { e.due, e.stale = e.now, true }
 
-// Due is a time that is not after Deadline and costs nothing to know. A driver that has many
-// engines, or many inputs, waits for it, and asks for the Deadline when it has come.
+// Due is a time that is not after Deadline, unless that has passed already, and costs nothing to know.
+// A driver with many inputs waits for it, and asks for the Deadline once it has come.
 func (e *Engine) Due() Time { return e.due }
 
 // arm takes note that something is due at t.

@@ -289,9 +289,12 @@ func (s *script) effects() {
 		s.out.WriteString(b.String())
 		b.Reset()
 	}
-	deadline := "never"
+	deadline, due := "never", s.engine.Due()
 	if d := s.engine.Deadline(); d != engine.Never {
 		deadline = time.Duration(d).String()
+	}
+	if exact := s.engine.Deadline(); due > max(exact, s.now) || s.engine.Due() != exact {
+		s.t.Errorf("at %v: the engine was sure of nothing before %v, its deadline is %v", time.Duration(s.now), time.Duration(due), deadline)
 	}
 	fmt.Fprintf(&s.out, "  deadline %s held %d idle %d\n", deadline, s.engine.Held(), s.engine.Idle())
 }

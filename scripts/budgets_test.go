@@ -39,7 +39,7 @@ var budgets = []budget{
 	{"scenarios/imports", 4960, 3650},
 	{"scenarios/pool", 150, 100},
 	{"scenarios/ranges", 550, 0},
-	{"scenarios/study", 4200, 3000},
+	{"scenarios/study", 4160, 3000},
 	{"scenarios/trace", 1710, 1250},
 	{"scenarios/verify", 3620, 2600},
 	{"scenarios/world", 3850, 2700},
@@ -48,8 +48,8 @@ var budgets = []budget{
 	{"results/plain", 250, 200}, // below results, which writes files and sentences, and below text
 	{"results/report", 6550, 4300},
 	{"results/text", 1900, 1700},
-	{"cmd/bench", 4400, 3000},
-	{"cmd/cli", 4300, 3600},
+	{"cmd/bench", 4460, 3000},
+	{"cmd/cli", 4340, 3600},
 	{"cmd/input", 110, 100},
 	{"cmd/qbench", 20, 0},
 	{"cmd/qsim", 20, 0},
@@ -61,8 +61,8 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // Ceilings of the whole module, and what they are to come down to.
 const (
-	mostLines, goalLines             = 73_000, 56_000
-	mostWideLines, goalWideLines     = 1_030, 0 // longer than lineWidth
+	mostLines, goalLines             = 73_300, 56_000
+	mostWideLines, goalWideLines     = 740, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 201, 140 // exported by package engine
 	lineWidth                        = 120      // in characters; a tab is one
 	mostFields                       = 30       // of a struct

@@ -73,7 +73,8 @@ func (w *benchWriter) result(name string, iterations int64, took time.Duration, 
 		}
 	}
 	n := max(iterations, 1)
-	fmt.Fprintf(&b, "Benchmark%s-%d\t%8d\t%12s ns/op", name, runtime.GOMAXPROCS(0), n, number(float64(took.Nanoseconds())/float64(n)))
+	fmt.Fprintf(&b, "Benchmark%s-%d\t%8d\t%12s ns/op", name, runtime.GOMAXPROCS(0), n,
+		number(float64(took.Nanoseconds())/float64(n)))
 	for _, m := range metrics {
 		if !math.IsNaN(m.value) {
 			fmt.Fprintf(&b, "\t%12s %s", number(m.value), m.name)

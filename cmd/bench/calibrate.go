@@ -91,7 +91,8 @@ func merged(spans []world.Span) (all []world.Span) {
 
 // within is how much of [from, to) lies in spans, which are in order and apart.
 func within(spans []world.Span, from, to time.Duration) (sum time.Duration) {
-	i, _ := slices.BinarySearchFunc(spans, from, func(s world.Span, t time.Duration) int { return cmp.Compare(s.From+s.For, t) })
+	i, _ := slices.BinarySearchFunc(spans, from,
+		func(s world.Span, t time.Duration) int { return cmp.Compare(s.From+s.For, t) })
 	for ; i < len(spans) && spans[i].From < to; i++ {
 		sum += max(0, min(to, spans[i].From+spans[i].For)-max(from, spans[i].From))
 	}
@@ -156,7 +157,8 @@ func (p *probe) tell(c *engine.Call, r *engine.Reply, began, ended engine.Time) 
 // calibrate measures with the arrivals and run times of the scenario at that speed, without
 // storms and with workers to spare, so that nothing waits but for the machine. Its seed is
 // none of those that are predicted.
-func calibrate(ctx context.Context, sc *scenarios.Scenario, o playOptions, lasts time.Duration, stores *stores) (*timings, error) {
+func calibrate(ctx context.Context, sc *scenarios.Scenario, o playOptions, lasts time.Duration,
+	stores *stores) (*timings, error) {
 	calm := sc.Calm(o.policy, o.speed.Virtual(lasts))
 	calm.Engine.Workers = min(calm.Engine.Workers*4, 10_000)
 	o.seed += 1 << 40
@@ -166,7 +168,8 @@ func calibrate(ctx context.Context, sc *scenarios.Scenario, o playOptions, lasts
 		return nil, fmt.Errorf("calibrate: %w", err)
 	}
 	if !p.timings.suffice() {
-		return nil, ui.Fail(ui.ExitUsage, fmt.Errorf("calibrate: in %v at %v too few jobs come to measure anything; raise --calibrate or the speed", lasts, o.speed))
+		return nil, ui.Fail(ui.ExitUsage, fmt.Errorf("calibrate: in %v at %v too few jobs come to measure anything; raise "+
+			"--calibrate or the speed", lasts, o.speed))
 	}
 	p.timings.delays.Period = p.took
 	return p.timings, nil
@@ -186,7 +189,8 @@ func (t *timings) suffice() bool {
 
 // learn turns what was recorded into delays. Of a call half is taken for the way to the
 // store and half for the way back.
-func learn(probes []*probe, asked map[attempt]time.Duration, perJob [engine.NumOps]time.Duration, speed world.Speed) *timings {
+func learn(probes []*probe, asked map[attempt]time.Duration, perJob [engine.NumOps]time.Duration,
+	speed world.Speed) *timings {
 	t := &timings{delays: world.Delays{Speed: speed, PerJob: perJob}}
 	d := &t.delays
 	var took [engine.NumOps][]time.Duration
@@ -235,7 +239,8 @@ func (p *probe) overruns(asked map[attempt]time.Duration, stalls []world.Span) [
 			case engine.Started:
 				started[who] = e.At
 			case engine.Finished:
-				if runs, known := asked[who]; known && runs > 0 && e.Error != engine.Canceled && e.Error != engine.Timeout && e.Error != engine.LeaseExpired {
+				if runs, known := asked[who]; known && runs > 0 && e.Error != engine.Canceled && e.Error != engine.Timeout &&
+					e.Error != engine.LeaseExpired {
 					due := started[who].Add(runs)
 					all = append(all, e.At.Sub(due)-within(stalls, time.Duration(due), time.Duration(e.At)))
 				}
@@ -276,7 +281,8 @@ func measurePerJob(ctx context.Context, store engine.Store) (each [engine.NumOps
 				return each, &storeError{"enqueue", err}
 			}
 			began := time.Now()
-			leases, _, err := store.Claim(ctx, holder, engine.Plan{Limit: n, Terms: []engine.Term{{Class: engine.AnyClass, Limit: n}}}, ttl, nil)
+			leases, _, err := store.Claim(ctx, holder,
+				engine.Plan{Limit: n, Terms: []engine.Term{{Class: engine.AnyClass, Limit: n}}}, ttl, nil)
 			claimed := time.Since(began)
 			if err != nil {
 				return each, &storeError{"claim", err}
@@ -287,7 +293,8 @@ func measurePerJob(ctx context.Context, store engine.Store) (each [engine.NumOps
 			}
 			seq++
 			began = time.Now()
-			_, err = store.Commit(ctx, engine.Batch{ID: engine.BatchID{Engine: holder, Seq: seq}, Settled: seq - 1, Outcomes: outcomes}, nil)
+			_, err = store.Commit(ctx, engine.Batch{ID: engine.BatchID{Engine: holder, Seq: seq}, Settled: seq - 1,
+				Outcomes: outcomes}, nil)
 			committed := time.Since(began)
 			if err != nil {
 				return each, &storeError{"commit", err}

@@ -85,7 +85,8 @@ func compare(c *cobra.Command, paths []string, f *compareFlags) error {
 		d := &changes[i]
 		d.Contrast = results.Against(d.base, d.new, paired)
 		p[i] = d.P
-		if slices.Max(d.base) == slices.Min(d.base) && slices.Equal(d.base[:1], d.new[:1]) && slices.Max(d.new) == slices.Min(d.new) {
+		if slices.Max(d.base) == slices.Min(d.base) && slices.Equal(d.base[:1], d.new[:1]) &&
+			slices.Max(d.new) == slices.Min(d.new) {
 			p[i] = math.NaN() // always the same on both sides: there is nothing to test
 		}
 	}
@@ -136,7 +137,8 @@ func pairUp(files [][]*benchmark, paths, units []string) (changes, lost []change
 		for _, b := range files[0][1:] {
 			for unit, values := range b.values {
 				if len(values) != len(base.values[unit]) && len(base.values[unit]) > 0 {
-					return nil, nil, nil, ui.UsageError("%s: %s has %d rounds of %s, and %s has %d: they did not take turns", paths[0], base.name, len(base.values[unit]), unit, b.name, len(values))
+					return nil, nil, nil, ui.UsageError("%s: %s has %d rounds of %s, and %s has %d: they did not take turns", paths[0],
+						base.name, len(base.values[unit]), unit, b.name, len(values))
 				}
 			}
 			add(base, b)
@@ -149,9 +151,11 @@ func pairUp(files [][]*benchmark, paths, units []string) (changes, lost []change
 	}
 	if len(changes) == 0 {
 		if len(units) > 0 {
-			return nil, nil, nil, ui.UsageError("nothing to compare: no benchmark of both has the unit %s", strings.Join(units, ", "))
+			return nil, nil, nil, ui.UsageError("nothing to compare: no benchmark of both has the unit %s",
+				strings.Join(units, ", "))
 		}
-		return nil, nil, nil, ui.UsageError("nothing to compare: %s have no benchmark in common", strings.Join(paths, " and "))
+		return nil, nil, nil, ui.UsageError("nothing to compare: %s have no benchmark in common",
+			strings.Join(paths, " and "))
 	}
 	return changes, lost, notes, nil
 }
@@ -169,14 +173,16 @@ func changeTable(changes []change, paired bool) []byte {
 			}
 			fmt.Fprintf(w, "%s\n\tbase\tnew\tchange\tp (Holm)\n", name)
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", d.unit, sample(d.base, d.unit), sample(d.new, d.unit), d.changed(), pText(d.adjusted))
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", d.unit, sample(d.base, d.unit), sample(d.new, d.unit), d.changed(),
+			pText(d.adjusted))
 	}
 	w.Flush()
 	test := "Welch"
 	if paired {
 		test = "paired"
 	}
-	fmt.Fprintf(&out, "\nmeans, ± = 95%% CI; ≈ = no difference shown (%s t, Holm over %d comparisons, α 0.05)\n", test, len(changes))
+	fmt.Fprintf(&out, "\nmeans, ± = 95%% CI; ≈ = no difference shown (%s t, Holm over %d comparisons, α 0.05)\n", test,
+		len(changes))
 	return out.Bytes()
 }
 

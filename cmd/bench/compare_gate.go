@@ -33,7 +33,8 @@ func senseOf(unit string) sense {
 		return moreIsBetter
 	case unit == "lost", unit == "duplicates", unit == "never-enqueued":
 		return lessIsBetter
-	case strings.HasSuffix(unit, "-sec"), strings.HasSuffix(unit, "/op"), strings.HasSuffix(unit, "/job"), unit == "sec", unit == "ns", unit == "B":
+	case strings.HasSuffix(unit, "-sec"), strings.HasSuffix(unit, "/op"), strings.HasSuffix(unit,
+		"/job"), unit == "sec", unit == "ns", unit == "B":
 		return lessIsBetter
 	}
 	return noSense
@@ -81,7 +82,8 @@ func (d *change) worse(most float64, paired bool) float64 {
 func (f *compareFlags) gate(changes []change, lost []change, paired bool, notes io.Writer) error {
 	for i := range lost {
 		if before, after := results.MeanOf(lost[i].base), results.MeanOf(lost[i].new); after > before {
-			return ui.Fail(ui.ExitMissed, fmt.Errorf("%s: %s jobs were lost on average, and %s before", lost[i].name, number(after), number(before)))
+			return ui.Fail(ui.ExitMissed, fmt.Errorf("%s: %s jobs were lost on average, and %s before", lost[i].name,
+				number(after), number(before)))
 		}
 	}
 	p := make([]float64, len(changes))
@@ -105,16 +107,20 @@ func (f *compareFlags) gate(changes []change, lost []change, paired bool, notes 
 		decided++
 	}
 	if len(ungated) > 0 {
-		fmt.Fprintf(notes, "qbench: neither more nor less is better, and not held against the limit: %s\n", strings.Join(distinct(ungated), ", "))
+		fmt.Fprintf(notes, "qbench: neither more nor less is better, and not held against the limit: %s\n",
+			strings.Join(distinct(ungated), ", "))
 	}
 	var beyond error
 	for i, adjusted := range results.Holm(p) {
 		if adjusted < .05 && beyond == nil {
-			beyond = ui.Fail(ui.ExitMissed, fmt.Errorf("%s: %s is worse by more than %s (p %s)", changes[i].name, changes[i].unit, f.most.text, pText(adjusted)))
+			beyond = ui.Fail(ui.ExitMissed,
+				fmt.Errorf("%s: %s is worse by more than %s (p %s)", changes[i].name, changes[i].unit, f.most.text,
+					pText(adjusted)))
 		}
 	}
 	if beyond == nil && decided == 0 && (undecided > 0 || !counted) {
-		return ui.Fail(ui.ExitMissed, errors.New("undecided: n<2, or no unit of which it is known whether more or less is better"))
+		return ui.Fail(ui.ExitMissed, errors.New("undecided: n<2, or no unit of which it is known whether more or less is "+
+			"better"))
 	}
 	return beyond
 }

@@ -54,7 +54,8 @@ func readBenchmarks(path string, stdin io.Reader) ([]*benchmark, error) {
 			key := [2]string{r.GetConfig("pkg"), string(r.Name)}
 			b := by[key]
 			if b == nil {
-				b = &benchmark{pkg: key[0], full: key[1], processors: onProcessors.FindString(key[1]), values: map[string][]float64{}}
+				b = &benchmark{pkg: key[0], full: key[1], processors: onProcessors.FindString(key[1]),
+					values: map[string][]float64{}}
 				by[key] = b
 				all = append(all, b)
 			}

@@ -41,7 +41,8 @@ type feeder struct {
 }
 
 // feed enqueues the jobs of a schedule until time is up. told may be nil; it is called from several goroutines.
-func (r *rig) feed(next schedule, told func(j *engine.NewJob, began, ended engine.Time)) func(ctx context.Context) error {
+func (r *rig) feed(next schedule,
+	told func(j *engine.NewJob, began, ended engine.Time)) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		f := &feeder{rig: r, next: next, told: told}
 		var group sync.WaitGroup
@@ -112,7 +113,8 @@ func (f *feeder) work(ctx context.Context) error {
 }
 
 // take waits for the next job and returns it with those that are due by then.
-func (f *feeder) take(ctx context.Context, timer *time.Timer, jobs []engine.NewJob, due []time.Duration) ([]engine.NewJob, []time.Duration, bool) {
+func (f *feeder) take(ctx context.Context, timer *time.Timer, jobs []engine.NewJob,
+	due []time.Duration) ([]engine.NewJob, []time.Duration, bool) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	if !f.begun {

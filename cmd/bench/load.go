@@ -107,7 +107,8 @@ type jobRecord struct {
 const sampled = 16
 
 // runLoad measures policy number index of a scenario of l on a new store.
-func runLoad(ctx context.Context, l *load, sc *scenarios.Scenario, index int, seed uint64, stores *stores, kind string) (result *loaded, err error) {
+func runLoad(ctx context.Context, l *load, sc *scenarios.Scenario, index int, seed uint64, stores *stores,
+	kind string) (result *loaded, err error) {
 	wall, err := world.OnWallClock(sc, index, seed, world.Speed{Num: 1, Den: 1})
 	if err != nil {
 		return nil, ui.Fail(ui.ExitUsage, err)
@@ -250,7 +251,8 @@ func (r *loadRun) onEnd(o *engine.Outcome, _ *engine.Result, at engine.Time) {
 
 // result adds up what a run gave. It may use ctx although that is done.
 func (r *loadRun) result(ctx context.Context) (*loaded, error) {
-	l := &loaded{took: time.Duration(r.latest.Load()), enqueued: r.enqueued.Load(), done: r.done.Load(), dead: r.dead.Load(), late: r.rig.late.Load()}
+	l := &loaded{took: time.Duration(r.latest.Load()), enqueued: r.enqueued.Load(), done: r.done.Load(),
+		dead: r.dead.Load(), late: r.rig.late.Load()}
 	var err error
 	if l.left, err = r.left(context.WithoutCancel(ctx)); err != nil {
 		return nil, err

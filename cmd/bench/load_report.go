@@ -165,7 +165,8 @@ func (s *session) files(l *load, candidates []*candidate, hash string) error {
 		for _, h := range []struct {
 			name string
 			*measure.Histogram
-		}{{"pickup", &all.pickup}, {"sojourn", &all.sojourn}, {"enqueue", &all.enqueue.calls}, {"claim", &all.claim.calls}, {"execute", &all.execute.calls}, {"commit", &all.commit.calls}} {
+		}{{"pickup", &all.pickup}, {"sojourn", &all.sojourn}, {"enqueue", &all.enqueue.calls}, {"claim",
+			&all.claim.calls}, {"execute", &all.execute.calls}, {"commit", &all.commit.calls}} {
 			if h.Count() == 0 {
 				continue
 			}
@@ -180,8 +181,10 @@ func (s *session) files(l *load, candidates []*candidate, hash string) error {
 	if err != nil {
 		return ui.IOError("write summary.json", err)
 	}
-	files = append(files, results.File{Path: "results.txt", Data: lines.Bytes()}, results.File{Path: "summary.json", Data: summary})
-	folder, err := results.Write(results.Place{Out: s.flags.out, Scenario: "load", ConfigHash: hash, Start: s.begun}, files)
+	files = append(files, results.File{Path: "results.txt", Data: lines.Bytes()},
+		results.File{Path: "summary.json", Data: summary})
+	folder, err := results.Write(results.Place{Out: s.flags.out, Scenario: "load", ConfigHash: hash, Start: s.begun},
+		files)
 	if err != nil {
 		return ui.IOError("write results", err)
 	}

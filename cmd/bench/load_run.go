@@ -45,7 +45,8 @@ func (f *runFlags) load() *load {
 
 // name is that of the benchmark of a candidate under l.
 func (l *load) name(c *candidate) string {
-	pairs := []string{"policy", c.policy, "store", c.store, "workers", fmt.Sprint(l.workers), "engines", fmt.Sprint(l.engines), "batch", fmt.Sprint(l.batch)}
+	pairs := []string{"policy", c.policy, "store", c.store, "workers", fmt.Sprint(l.workers), "engines",
+		fmt.Sprint(l.engines), "batch", fmt.Sprint(l.batch)}
 	if l.work > 0 {
 		pairs = append(pairs, "work", l.work.String())
 	}
@@ -130,7 +131,8 @@ func (s *session) runLoad(ctx context.Context) error {
 }
 
 // measure runs rounds of all candidates and tells of each run, until an error of told.
-func (s *session) measure(ctx context.Context, l *load, sc *scenarios.Scenario, candidates []*candidate, rounds int, told func(c *candidate, r *loaded) error) error {
+func (s *session) measure(ctx context.Context, l *load, sc *scenarios.Scenario, candidates []*candidate, rounds int,
+	told func(c *candidate, r *loaded) error) error {
 	seed := max(s.flags.seed, 1)
 	for round := range rounds {
 		for _, c := range candidates {
@@ -140,7 +142,8 @@ func (s *session) measure(ctx context.Context, l *load, sc *scenarios.Scenario, 
 			}
 			c.rounds = append(c.rounds, r)
 			if r.late > 0 {
-				s.console.Note("warning: %s on %s: %d %s had no answer in time", c.policy, c.store, r.late, plural(int(r.late), "call"))
+				s.console.Note("warning: %s on %s: %d %s had no answer in time", c.policy, c.store, r.late,
+					plural(int(r.late), "call"))
 			}
 			if err := told(c, r); err != nil {
 				return err

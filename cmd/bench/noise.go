@@ -201,11 +201,13 @@ func noiseTable(text io.Writer, c *candidate, list []scatter, tell string) error
 		if x.Rounds == 0 {
 			rounds = "–"
 		}
-		fmt.Fprintf(w, "%s\t%s\t±%.1f%%\t%s – %s\t%s\t%.1f%%\t%s\t\n", x.Metric, of(x.Mean), x.CV*100, of(x.Least), of(x.Most), drift, x.Detectable*100, rounds)
+		fmt.Fprintf(w, "%s\t%s\t±%.1f%%\t%s – %s\t%s\t%.1f%%\t%s\t\n", x.Metric, of(x.Mean), x.CV*100, of(x.Least),
+			of(x.Most), drift, x.Detectable*100, rounds)
 	}
 	w.Flush()
 	fmt.Fprintf(text, "\nspread = standard deviation ÷ mean; drift = second half against first; shown from = the least\n"+
-		"difference that %d rounds on each side show in four cases of five, in qbench compare of all metrics\nat once (a smaller one is, with --unit); rounds = on each side\n", len(c.rounds))
+		"difference that %d rounds on each side show in four cases of five, in qbench compare of all metrics\nat once (a "+
+		"smaller one is, with --unit); rounds = on each side\n", len(c.rounds))
 	if len(list) > 0 {
 		x := list[0]
 		switch {
@@ -214,11 +216,13 @@ func noiseTable(text io.Writer, c *candidate, list []scatter, tell string) error
 		case x.Rounds <= len(c.rounds):
 			fmt.Fprintf(text, "a difference of %s in %s can be shown with %d rounds on each side\n", tell, x.Metric, x.Rounds)
 		default:
-			fmt.Fprintf(text, "a difference of %s in %s takes %d rounds on each side: these were %d\n", tell, x.Metric, x.Rounds, len(c.rounds))
+			fmt.Fprintf(text, "a difference of %s in %s takes %d rounds on each side: these were %d\n", tell, x.Metric, x.Rounds,
+				len(c.rounds))
 		}
 	}
 	if drifts {
-		fmt.Fprintf(text, "! the machine drifts: compare candidates in turns, as qbench run does, and not one after the other\n")
+		fmt.Fprintf(text, "! the machine drifts: compare candidates in turns, as qbench run does, and not one after the "+
+			"other\n")
 	}
 	return nil
 }

@@ -38,14 +38,16 @@ func (s *stores) find(ctx context.Context) (*server, error) {
 		own, err := pgserver.Start(ctx, pgserver.Options{})
 		switch {
 		case errors.Is(err, pgserver.ErrMissing):
-			return nil, fmt.Errorf("neither --dsn nor PGHOST says where PostgreSQL is, and none is installed that could be started: %w", err)
+			return nil, fmt.Errorf("neither --dsn nor PGHOST says where PostgreSQL is, and none is installed that could be "+
+				"started: %w", err)
 		case errors.Is(err, context.Canceled):
 			return nil, context.Canceled
 		case err != nil:
 			return nil, fmt.Errorf("start a PostgreSQL server: %w", err)
 		}
 		found.own, found.dsn = own, own.DSN()
-		s.console.Note("neither --dsn nor PGHOST says where PostgreSQL is: started a server of our own, in a temporary folder, for as long as this runs")
+		s.console.Note("neither --dsn nor PGHOST says where PostgreSQL is: started a server of our own, in a temporary " +
+			"folder, for as long as this runs")
 	}
 	s.server = found
 	return found, nil

@@ -164,7 +164,8 @@ func worstOf(all []*prediction, f *predictFlags) ui.Exit {
 }
 
 // predict simulates and runs one policy under every seed.
-func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, policy int, store string, f *predictFlags, balance *account) (*prediction, error) {
+func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, policy int, store string, f *predictFlags,
+	balance *account) (*prediction, error) {
 	p := &prediction{policy: sc.Policies[policy].Label, store: store, aim: .10}
 	if store == postgres {
 		p.aim = .15
@@ -198,7 +199,8 @@ func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, policy in
 }
 
 // simulate appends to runs what a simulation with delays gives.
-func (p *prediction) simulate(ctx context.Context, sc *scenarios.Scenario, seed uint64, t *timings, runs *[]measure.Run) error {
+func (p *prediction) simulate(ctx context.Context, sc *scenarios.Scenario, seed uint64, t *timings,
+	runs *[]measure.Run) error {
 	overlay, err := t.delays.Overlay()
 	if err != nil {
 		return err
@@ -215,8 +217,10 @@ var aims = []struct {
 	metric string
 	aimed  bool
 }{
-	{"fresh.wait.p50", true}, {"fresh.wait.p99", true}, {"throughput", true}, {"attempts.mean", true}, {"duplicates.count", true},
-	{"goodput", false}, {"sojourn.p50", false}, {"sojourn.p99", false}, {"retry.wait.p99", false}, {"utilization", false}, {"dead.count", false},
+	{"fresh.wait.p50", true}, {"fresh.wait.p99", true}, {"throughput", true}, {"attempts.mean", true}, {"duplicates.count",
+		true},
+	{"goodput", false}, {"sojourn.p50", false}, {"sojourn.p99", false}, {"retry.wait.p99", false}, {"utilization",
+		false}, {"dead.count", false},
 }
 
 // compare joins what was simulated and what was real, as two policies of one scenario.
@@ -227,7 +231,8 @@ func (p *prediction) compare(sc *scenarios.Scenario, speed world.Speed) error {
 	p.settings.Policies[0].Label, p.settings.Policies[1].Label = "simulated", "real"
 	p.settings.Baseline, p.settings.Objectives = 1, nil
 	var err error
-	if p.summary, err = results.Summarize(&p.settings, append(slices.Clone(p.simulated), p.real...), results.Options{}); err != nil {
+	if p.summary, err = results.Summarize(&p.settings, append(slices.Clone(p.simulated), p.real...),
+		results.Options{}); err != nil {
 		return err
 	}
 	knowing, err := results.Summarize(&p.settings, append(slices.Clone(p.hindsight), p.real...), results.Options{})

@@ -99,7 +99,8 @@ func (s *session) printPredictions(sc *scenarios.Scenario, all []*prediction) er
 // table is p for people.
 func (p *prediction) table(sc *scenarios.Scenario, speed string) []byte {
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "%s at %s   %s, %s   %d %s\n\n", sc.Name, speed, p.policy, p.store, len(p.real), plural(len(p.real), "seed"))
+	fmt.Fprintf(&out, "%s at %s   %s, %s   %d %s\n\n", sc.Name, speed, p.policy, p.store, len(p.real),
+		plural(len(p.real), "seed"))
 	w := tabwriter.NewWriter(&out, 0, 0, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "\tsimulated\treal\terror\t\n")
 	for _, r := range p.rows {
@@ -110,7 +111,8 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string) []byte {
 		case r.aimed:
 			mark = " ✗"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.Query, valueOf(r.simulated, r.Metric), valueOf(r.real, r.Metric), errorText(r.err), mark)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.Query, valueOf(r.simulated, r.Metric), valueOf(r.real, r.Metric),
+			errorText(r.err), mark)
 	}
 	w.Flush()
 	c := p.calibration
@@ -118,8 +120,10 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string) []byte {
 	if len(p.real) > 1 {
 		when = " before the last run"
 	}
-	fmt.Fprintf(&out, "\nmeasured%s with %d jobs, on the wall clock: waking an idle worker %s (p99 %s), a worker busy longer than its handler was to take %s (p99 %s)",
-		when, c.jobs, seconds(c.wake[0].Seconds()), seconds(c.wake[1].Seconds()), seconds(c.sleep[0].Seconds()), seconds(c.sleep[1].Seconds()))
+	fmt.Fprintf(&out, "\nmeasured%s with %d jobs, on the wall clock: waking an idle worker %s (p99 %s), a worker busy "+
+		"longer than its handler was to take %s (p99 %s)",
+		when, c.jobs, seconds(c.wake[0].Seconds()), seconds(c.wake[1].Seconds()), seconds(c.sleep[0].Seconds()),
+		seconds(c.sleep[1].Seconds()))
 	for op, took := range c.took {
 		if took > 0 {
 			fmt.Fprintf(&out, ", %s %s", opName(op), seconds(took.Seconds()))
@@ -209,15 +213,19 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 	for _, p := range all {
 		c := p.calibration
 		j := predictedJSON{Policy: p.policy, Store: p.store, Seeds: p.summary.Seeds, Aim: p.aim, Machine: machineJSON{
-			WakeP50: c.wake[0].Seconds(), WakeP99: c.wake[1].Seconds(), SleepP50: c.sleep[0].Seconds(), SleepP99: c.sleep[1].Seconds(), Stalled: c.stalled, Held: c.held, Guessed: c.neverIdle,
-			Calls: map[string]float64{}, PerJob: map[string]float64{}}, Unfed: p.unfed(), Changes: append([]string{}, p.changes()...)}
+			WakeP50: c.wake[0].Seconds(), WakeP99: c.wake[1].Seconds(),
+			SleepP50: c.sleep[0].Seconds(), SleepP99: c.sleep[1].Seconds(),
+			Stalled: c.stalled, Held: c.held, Guessed: c.neverIdle,
+			Calls: map[string]float64{}, PerJob: map[string]float64{}}, Unfed: p.unfed(), Changes: append([]string{},
+			p.changes()...)}
 		for op, took := range c.took {
 			if took > 0 {
 				j.Machine.Calls[opName(op)], j.Machine.PerJob[opName(op)] = took.Seconds(), c.delays.PerJob[op].Seconds()
 			}
 		}
 		for _, r := range p.rows {
-			e := errorOfJSON{Metric: r.Query.String(), Unit: r.unit, Simulated: finite(r.simulated), Real: finite(r.real), Error: finite(r.err), Aimed: r.aimed, Why: r.why}
+			e := errorOfJSON{Metric: r.Query.String(), Unit: r.unit, Simulated: finite(r.simulated), Real: finite(r.real),
+				Error: finite(r.err), Aimed: r.aimed, Why: r.why}
 			if r.apart != nil {
 				e.Why += "; " + r.apart.String()
 				e.JobsWithin = &sharesJSON{r.apart.simulated, r.apart.real}
@@ -238,7 +246,8 @@ func (p *prediction) title(speed string) string {
 			worst = math.Max(worst, math.Abs(r.err))
 		}
 	}
-	return fmt.Sprintf("The simulation predicts the fresh p99 of %s on %s at %s within %.0f%%", p.policy, p.store, speed, math.Ceil(worst*100))
+	return fmt.Sprintf("The simulation predicts the fresh p99 of %s on %s at %s within %.0f%%", p.policy, p.store, speed,
+		math.Ceil(worst*100))
 }
 
 // writePrediction writes the charts, and the summary of the two as of two policies.
@@ -264,7 +273,8 @@ func (s *session) writePrediction(sc *scenarios.Scenario, p *prediction) error {
 		return ui.IOError("write results", err)
 	}
 	files = append(files, drawn...)
-	at := results.Place{Out: s.flags.out, Scenario: sc.Name + "-prediction-" + p.store, ConfigHash: p.summary.ConfigHash, Start: s.begun.Truncate(time.Second)}
+	at := results.Place{Out: s.flags.out, Scenario: sc.Name + "-prediction-" + p.store, ConfigHash: p.summary.ConfigHash,
+		Start: s.begun.Truncate(time.Second)}
 	folder, err := results.Write(at, files)
 	if err != nil {
 		return ui.IOError("write results", err)

@@ -20,7 +20,8 @@ func (p *prediction) why(row *predicted, speed world.Speed) string {
 	if row.unit == "s" {
 		difference := math.Abs(row.simulated-row.real) / speed.Float()
 		if difference < c.sleep[0].Seconds() || difference < (c.wake[1]-c.wake[0]).Seconds() {
-			return fmt.Sprintf("below what this machine can time: the two are %s of the wall clock apart, where timers are %s late (median) and waking an idle worker takes %s to %s (median, p99)",
+			return fmt.Sprintf("below what this machine can time: the two are %s of the wall clock apart, where timers are "+
+				"%s late (median) and waking an idle worker takes %s to %s (median, p99)",
 				seconds(difference), seconds(c.sleep[0].Seconds()), seconds(c.wake[0].Seconds()), seconds(c.wake[1].Seconds()))
 		}
 	}
@@ -73,7 +74,8 @@ func (p *prediction) apartAt(row *predicted) *apart {
 		of[i] = &pooled[at]
 	}
 	step := min(.05, (1-q)/2)
-	a := &apart{simulated: shareWithin(of[0], row.real), real: shareWithin(of[1], row.real), quantiles: [2]float64{q - step, q + step}}
+	a := &apart{simulated: shareWithin(of[0], row.real), real: shareWithin(of[1], row.real),
+		quantiles: [2]float64{q - step, q + step}}
 	var all measure.Histogram
 	all.Merge(of[1].Hist)
 	all.Merge(of[1].Unresolved)
@@ -108,8 +110,10 @@ func shareWithin(n *measure.NamedHistogram, limit float64) float64 {
 
 // String says it in words.
 func (a *apart) String() string {
-	text := fmt.Sprintf("of the jobs %s waited no longer than that in the run and %s in the simulation, %.1f points apart; the run's p%s is %s and its p%s %s",
-		percent(a.real), percent(a.simulated), a.points()*100, digits(a.quantiles[0]), plain.Duration(a.around[0].Seconds()), digits(a.quantiles[1]), plain.Duration(a.around[1].Seconds()))
+	text := fmt.Sprintf("of the jobs %s waited no longer than that in the run and %s in the simulation, %.1f points "+
+		"apart; the run's p%s is %s and its p%s %s",
+		percent(a.real), percent(a.simulated), a.points()*100, digits(a.quantiles[0]), plain.Duration(a.around[0].Seconds()),
+		digits(a.quantiles[1]), plain.Duration(a.around[1].Seconds()))
 	if a.points() <= cliffPoints && a.around[1] >= cliffRatio*a.around[0] {
 		text += ": a cliff, and few jobs decide on which side of it the quantile lies"
 	}
@@ -127,7 +131,8 @@ func (p *prediction) changes() []string {
 	is, was := p.played[len(p.played)-1], p.calibration
 	differ := func(what string, a, b time.Duration) {
 		if gap := (a - b).Abs(); gap > 20*time.Microsecond && gap > b/5 {
-			list = append(list, fmt.Sprintf("%s %s in the run, %s in the calibration", what, seconds(a.Seconds()), seconds(b.Seconds())))
+			list = append(list, fmt.Sprintf("%s %s in the run, %s in the calibration", what, seconds(a.Seconds()),
+				seconds(b.Seconds())))
 		}
 	}
 	differ("workers were busy longer than their handlers were to take by (mean)", is.timings.overrun(), was.overrun())
@@ -136,7 +141,8 @@ func (p *prediction) changes() []string {
 	}
 	for _, op := range []engine.Op{engine.OpClaim, engine.OpCommit} {
 		if a, b := is.timings.coming[op], is.timings.after[op]; b > 0 && a > b*6/5 && a-b > 20*time.Microsecond {
-			list = append(list, fmt.Sprintf("a %v took %s while jobs came and %s when no more did: the store was at its limit, and a simulation takes delays for independent of the load", op, seconds(a.Seconds()), seconds(b.Seconds())))
+			list = append(list, fmt.Sprintf("a %v took %s while jobs came and %s when no more did: the store was at its "+
+				"limit, and a simulation takes delays for independent of the load", op, seconds(a.Seconds()), seconds(b.Seconds())))
 		}
 	}
 	shares := func(what string, a, b float64) {

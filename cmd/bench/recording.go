@@ -63,7 +63,8 @@ func (r *recording) repeated(o *engine.Outcome, result *engine.Result, at engine
 	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.feed.add(&engine.Event{At: at, Kind: verbEvents[o.Verb], From: engine.InFlight, Error: o.Error, JobKind: o.Kind, Tenant: o.Tenant,
+	r.feed.add(&engine.Event{At: at, Kind: verbEvents[o.Verb], From: engine.InFlight, Error: o.Error, JobKind: o.Kind,
+		Tenant:   o.Tenant,
 		Delivery: o.Delivery, Job: o.Job, Token: o.Token, Age: result.Age})
 }
 
@@ -71,7 +72,8 @@ func (r *recording) repeated(o *engine.Outcome, result *engine.Result, at engine
 func (r *recording) enqueued(j *engine.NewJob, began, ended engine.Time) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.feed.add(&engine.Event{At: began + (ended-began)/2, Kind: engine.Enqueued, JobKind: j.Kind, Tenant: j.Tenant, Job: j.ID, Delay: j.Delay, Node: -1})
+	r.feed.add(&engine.Event{At: began + (ended-began)/2, Kind: engine.Enqueued, JobKind: j.Kind, Tenant: j.Tenant,
+		Job: j.ID, Delay: j.Delay, Node: -1})
 }
 
 // events returns all that was recorded. Nothing may be recorded any more.

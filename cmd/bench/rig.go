@@ -27,8 +27,9 @@ type rig struct {
 	clock   func() engine.Time
 	meters  []*meter // by node
 	onEnd   func(o *engine.Outcome, r *engine.Result, at engine.Time)
-	records func(node int32) engine.Recorder                                            // nil: nothing is recorded
-	onTook  func(node int32, c *engine.Call, r *engine.Reply, began, ended engine.Time) // of every call, before its event; may be nil
+	records func(node int32) engine.Recorder // nil: nothing is recorded
+	// of every call, before its event; may be nil
+	onTook func(node int32, c *engine.Call, r *engine.Reply, began, ended engine.Time)
 
 	enqueued atomic.Int64  // jobs that the store has taken
 	ended    atomic.Int64  // jobs done or dead, as commits were told
@@ -116,7 +117,8 @@ const (
 
 // run feeds and runs the engines until all jobs have ended, until passes on the clock, or
 // ctx is done. It returns when the engines have stopped.
-func (r *rig) run(ctx context.Context, handler live.Handler, feed func(ctx context.Context) error, until time.Duration) error {
+func (r *rig) run(ctx context.Context, handler live.Handler, feed func(ctx context.Context) error,
+	until time.Duration) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r.fail = cancel
@@ -181,7 +183,8 @@ func (r *rig) onCall(node int32, c *engine.Call, reply *engine.Reply, began, end
 	done := int64(0)
 	for i := range reply.Results {
 		o, result := &c.Batch.Outcomes[i], &reply.Results[i]
-		if s := result.Status; (s == engine.Applied || s == engine.Repeated) && (o.Verb == engine.Ack || o.Verb == engine.Bury) {
+		if s := result.Status; (s == engine.Applied || s == engine.Repeated) &&
+			(o.Verb == engine.Ack || o.Verb == engine.Bury) {
 			done++
 			if r.onEnd != nil {
 				r.onEnd(o, result, ended)

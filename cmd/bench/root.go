@@ -45,7 +45,8 @@ func newVersion() *cobra.Command { return ui.NewVersion(noArguments) }
 // noArguments complains about an argument of a command that takes none.
 func noArguments(c *cobra.Command, arguments []string) error {
 	if len(arguments) > 0 {
-		return ui.UsageError("%s takes no argument, but got %q; %s --help lists its flags", c.CommandPath(), arguments[0], c.CommandPath())
+		return ui.UsageError("%s takes no argument, but got %q; %s --help lists its flags", c.CommandPath(), arguments[0],
+			c.CommandPath())
 	}
 	return nil
 }

@@ -38,8 +38,10 @@ type runFlags struct {
 }
 
 func newRunFlags() runFlags {
-	return runFlags{jobs: count("100k"), rate: perSecond(""), lasts: duration("10s"), warmup: duration("1s"), work: duration("0s"),
-		fails: share("0%"), workers: count("64"), engines: count("1"), batch: count("100"), rounds: count("5"), format: "bench"}
+	return runFlags{jobs: count("100k"), rate: perSecond(""), lasts: duration("10s"), warmup: duration("1s"),
+		work:  duration("0s"),
+		fails: share("0%"), workers: count("64"), engines: count("1"), batch: count("100"), rounds: count("5"),
+		format: "bench"}
 }
 
 func newRun() *cobra.Command {
@@ -93,7 +95,8 @@ Exit codes:
 	flags.Var(&f.engines, "engines", "engines in this process, each with a loop of its own")
 	flags.Var(&f.batch, "batch", "most jobs of one claim or commit")
 	flags.Var(&f.rounds, "rounds", "measure each candidate so often, in turn")
-	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: bench, table or json; of a scenario markdown and csv too, and by default table", "table", "bench", "json", "markdown", "csv")
+	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: bench, table or json; of a scenario markdown and "+
+		"csv too, and by default table", "table", "bench", "json", "markdown", "csv")
 	flags.StringVarP(&f.out, "out", "o", "", "write results and histograms below this `DIR` (default: none)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
 	ui.Group(c, "Load", "jobs", "rate", "for", "warmup", "work", "fails", "workers", "engines", "batch")
@@ -111,9 +114,11 @@ func addCandidateFlags(c *cobra.Command, f *runFlags) {
 	flags.Var(&f.speed, "speed", "of the scenario: how many seconds of it pass in one, as 20x")
 	flags.Uint64Var(&f.seed, "seed", 0, "the first `SEED` (default: the scenario's, or 1)")
 	flags.StringArrayVar(&f.set, "set", nil, "lay `KEY=VALUE` upon the scenario, as engine.workers=80; repeatable")
-	flags.StringArrayVar(&f.policies, "policy", nil, "a `POLICY`: a kind, or a map in YAML; of a scenario a label or kind; repeatable")
+	flags.StringArrayVar(&f.policies, "policy", nil, "a `POLICY`: a kind, or a map in YAML; of a scenario a label or "+
+		"kind; repeatable")
 	flags.Var(&f.stores, "store", "memory or postgres; both with a comma (default memory)")
-	flags.StringVar(&f.dsn, "dsn", "", "reach PostgreSQL by this `DSN`, a URL or keywords; a password is better in PGPASSWORD or a passfile")
+	flags.StringVar(&f.dsn, "dsn", "", "reach PostgreSQL by this `DSN`, a URL or keywords; a password is better in "+
+		"PGPASSWORD or a passfile")
 }
 
 // session is one invocation of a command that measures.
@@ -127,7 +132,8 @@ type session struct {
 }
 
 func newSession(c *cobra.Command, f *runFlags) *session {
-	s := &session{flags: f, stdout: c.OutOrStdout(), stderr: c.ErrOrStderr(), console: ui.NewConsole(c, f.quiet), begun: time.Now()}
+	s := &session{flags: f, stdout: c.OutOrStdout(), stderr: c.ErrOrStderr(), console: ui.NewConsole(c, f.quiet),
+		begun: time.Now()}
 	if len(f.stores) == 0 {
 		f.stores = storeKinds{memory}
 	}
@@ -181,7 +187,8 @@ func (f *runFlags) check(c *cobra.Command) error {
 		return ui.UsageError("--warmup %s is not less than --for %s: nothing would be measured", f.warmup.text, f.lasts.text)
 	}
 	if n := f.expected(); f.rate.text != "" && n > mostJobs {
-		return ui.UsageError("--rate %s --for %s: these are about %.0f jobs, and a run has at most %d", f.rate.text, f.lasts.text, n, mostJobs)
+		return ui.UsageError("--rate %s --for %s: these are about %.0f jobs, and a run has at most %d", f.rate.text,
+			f.lasts.text, n, mostJobs)
 	}
 	if f.fails.value.Float() >= 1 {
 		return ui.UsageError("--fails %s: no job would ever be done", f.fails.text)
@@ -190,13 +197,15 @@ func (f *runFlags) check(c *cobra.Command) error {
 		name string
 		*countFlag
 		most int
-	}{{"jobs", &f.jobs, mostJobs}, {"workers", &f.workers, 20_000}, {"engines", &f.engines, 1000}, {"batch", &f.batch, 10_000}, {"rounds", &f.rounds, 10_000}} {
+	}{{"jobs", &f.jobs, mostJobs}, {"workers", &f.workers, 20_000}, {"engines", &f.engines, 1000}, {"batch", &f.batch,
+		10_000}, {"rounds", &f.rounds, 10_000}} {
 		if v := int(n.value); v < 1 || v > n.most {
 			return ui.UsageError("--%s %s: want 1 to %d", n.name, n.text, n.most)
 		}
 	}
 	if int(f.workers.value)*int(f.engines.value) > 20_000 {
-		return ui.UsageError("--workers %s of --engines %s: want at most 20000 workers in all", f.workers.text, f.engines.text)
+		return ui.UsageError("--workers %s of --engines %s: want at most 20000 workers in all", f.workers.text,
+			f.engines.text)
 	}
 	return nil
 }

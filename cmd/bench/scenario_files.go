@@ -14,7 +14,8 @@ import (
 
 // writeScenario writes the files that qsim run writes of a scenario, so that qsim compare
 // reads them, below a folder that is named for the store and the speed.
-func (s *session) writeScenario(sc *scenarios.Scenario, settings *measure.Settings, summary *results.Summary, store string) error {
+func (s *session) writeScenario(sc *scenarios.Scenario, settings *measure.Settings, summary *results.Summary,
+	store string) error {
 	if s.flags.out == "" {
 		return nil
 	}
@@ -31,7 +32,8 @@ func (s *session) writeScenario(sc *scenarios.Scenario, settings *measure.Settin
 		return ui.IOError("write results", err)
 	}
 	files = append(files, drawn...)
-	at := results.Place{Out: s.flags.out, Scenario: sc.Name + "-" + store + "-" + s.flags.speed.String(), ConfigHash: summary.ConfigHash, Start: s.begun}
+	at := results.Place{Out: s.flags.out, Scenario: sc.Name + "-" + store + "-" + s.flags.speed.String(),
+		ConfigHash: summary.ConfigHash, Start: s.begun}
 	folder, err := results.Write(at, files)
 	if err != nil {
 		return ui.IOError("write results", err)
@@ -44,6 +46,8 @@ func (s *session) writeScenario(sc *scenarios.Scenario, settings *measure.Settin
 // password.
 func (s *session) runInfo() results.RunInfo {
 	here, _ := os.Getwd() // for people; "" says that it is not known
-	return results.RunInfo{Started: s.begun.UTC(), Took: time.Since(s.begun).Seconds(), Command: []string{"qbench"}, Folder: here,
-		Version: ui.Version, Commit: ui.Commit(), GoVersion: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.GOMAXPROCS(0)}
+	return results.RunInfo{Started: s.begun.UTC(), Took: time.Since(s.begun).Seconds(), Command: []string{"qbench"},
+		Folder:  here,
+		Version: ui.Version, Commit: ui.Commit(), GoVersion: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+		CPUs: runtime.GOMAXPROCS(0)}
 }

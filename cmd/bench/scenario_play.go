@@ -166,7 +166,8 @@ func (p *played) metrics() []metric {
 		}
 	}
 	list = append(list, metric{"never-enqueued", "jobs", float64(p.unfed)})
-	return append(list, metric{"lost", "jobs", float64(p.lost())}, metric{"duplicates", "executions", float64(p.balance.Duplicates)})
+	return append(list, metric{"lost", "jobs", float64(p.lost())},
+		metric{"duplicates", "executions", float64(p.balance.Duplicates)})
 }
 
 // neverEnqueued says what makes a run another one than the scenario asks for.

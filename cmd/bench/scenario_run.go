@@ -27,7 +27,8 @@ func (s *session) loadScenario() (*scenarios.Scenario, error) {
 	if s.flags.seed > 0 {
 		sets = append(sets, scenarios.Override{Path: "seed", Value: strconv.FormatUint(s.flags.seed, 10)})
 	}
-	loaded, err := input.Load(s.flags.scenario, input.Options{Sets: sets, Policies: s.flags.policies, Errors: s.stderr, Notes: s.console})
+	loaded, err := input.Load(s.flags.scenario,
+		input.Options{Sets: sets, Policies: s.flags.policies, Errors: s.stderr, Notes: s.console})
 	return loaded.Scenario, err
 }
 
@@ -72,7 +73,8 @@ func (s *session) runScenario(ctx context.Context) error {
 
 // eachRun makes the runs of a scenario and tells of each, with the number of its store,
 // until an error of told.
-func (s *session) eachRun(ctx context.Context, sc *scenarios.Scenario, told func(store int, o playOptions, p *played) error) error {
+func (s *session) eachRun(ctx context.Context, sc *scenarios.Scenario,
+	told func(store int, o playOptions, p *played) error) error {
 	for round := range int(s.flags.rounds.value) {
 		for i, store := range s.flags.stores {
 			for policy := range sc.Policies {
@@ -99,7 +101,8 @@ func (s *session) settleScenario(a *account, exit ui.Exit, err error) error {
 	if a.jobs == 0 {
 		s.console.Note("no job came: nothing was measured")
 	}
-	s.console.Note("%d jobs: %d done, %d dead, %d left; lost %d, duplicates %d", a.jobs, a.done, a.dead, a.left, a.lost, a.duplicates)
+	s.console.Note("%d jobs: %d done, %d dead, %d left; lost %d, duplicates %d", a.jobs, a.done, a.dead, a.left, a.lost,
+		a.duplicates)
 	switch {
 	case a.lost != 0:
 		return ui.Fail(ui.ExitInvariant, fmt.Errorf("%d jobs were lost", a.lost))
@@ -131,8 +134,10 @@ func (s *session) noteUntold(n int64) {
 func (s *session) announce(sc *scenarios.Scenario, stores int) {
 	speed, rounds := s.flags.speed, int(s.flags.rounds.value)
 	n := len(sc.Policies) * rounds * stores
-	s.console.Note("%s at %s: %d %s of %s, plus what it takes to drain", sc.Name, speed, n, plural(n, "run"), scenarios.Duration(speed.Real(sc.Duration.Std()).Round(time.Millisecond)))
-	s.console.Note("all times are the scenario's; %s is the real store and takes what it takes, whatever engine.store says", strings.Join(s.flags.stores, ", "))
+	s.console.Note("%s at %s: %d %s of %s, plus what it takes to drain", sc.Name, speed, n, plural(n, "run"),
+		scenarios.Duration(speed.Real(sc.Duration.Std()).Round(time.Millisecond)))
+	s.console.Note("all times are the scenario's; %s is the real store and takes what it takes, whatever engine.store "+
+		"says", strings.Join(s.flags.stores, ", "))
 }
 
 // warn says what makes the numbers of a run doubtful.
@@ -144,12 +149,14 @@ func (s *session) warn(policy, store string, p *played) {
 		s.console.Note("warning: %s on %s: %s", policy, store, neverEnqueued(p.unfed))
 	}
 	if late := p.lateness.calls.Quantile(.99); late > 50*time.Millisecond || late > p.took/20 {
-		s.console.Note("warning: %s on %s: 1 in 100 jobs was enqueued more than %s after its time: this machine is too slow for that speed", policy, store, seconds(late.Seconds()))
+		s.console.Note("warning: %s on %s: 1 in 100 jobs was enqueued more than %s after its time: this machine is too "+
+			"slow for that speed", policy, store, seconds(late.Seconds()))
 	}
 }
 
 // summarize prints what the runs on one store say together, and writes it.
-func (s *session) summarize(sc *scenarios.Scenario, settings *measure.Settings, store string, runs []measure.Run) (ui.Exit, error) {
+func (s *session) summarize(sc *scenarios.Scenario, settings *measure.Settings, store string,
+	runs []measure.Run) (ui.Exit, error) {
 	if s.flags.format == "bench" && s.flags.out == "" {
 		return ui.ExitMet, nil
 	}
@@ -168,7 +175,8 @@ func (s *session) summarize(sc *scenarios.Scenario, settings *measure.Settings, 
 			return text.WriteTable(w, summary, text.TableOptions{Format: f})
 		}
 	}
-	printed := ui.Output{"json": ui.Bytes(summary.MarshalJSON), "table": in(text.Text), "markdown": in(text.Markdown), "csv": in(text.CSV)}
+	printed := ui.Output{"json": ui.Bytes(summary.MarshalJSON), "table": in(text.Text), "markdown": in(text.Markdown),
+		"csv": in(text.CSV)}
 	if err := printed.Print(s.stdout, s.flags.format); err != nil {
 		return ui.ExitIO, err
 	}
@@ -183,5 +191,6 @@ func (s *session) summarize(sc *scenarios.Scenario, settings *measure.Settings, 
 
 // scenarioName is that of the benchmark of a run.
 func (s *session) scenarioName(sc *scenarios.Scenario, o playOptions) string {
-	return benchName("Scenario", "scenario", sc.Name, "policy", sc.Policies[o.policy].Label, "store", o.store, "speed", o.speed.String())
+	return benchName("Scenario", "scenario", sc.Name, "policy", sc.Policies[o.policy].Label, "store", o.store, "speed",
+		o.speed.String())
 }

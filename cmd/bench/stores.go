@@ -33,7 +33,8 @@ type stores struct {
 
 // open returns an empty store of a kind, whose clock, if it is this process's, reads 0 at
 // origin.
-func (s *stores) open(ctx context.Context, kind string, options engine.StoreOptions, origin time.Time) (*opened, error) {
+func (s *stores) open(ctx context.Context, kind string, options engine.StoreOptions, origin time.Time) (*opened,
+	error) {
 	if kind == memory {
 		var store engine.Store = memstore.New(live.Clock(origin), options)
 		if s.around != nil {

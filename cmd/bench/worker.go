@@ -55,8 +55,10 @@ its delivery: a worker that was frozen past its lease is refused.`,
 	addCandidateFlags(c, &f.runFlags)
 	flags := c.Flags()
 	flags.Lookup("store").Hidden, flags.Lookup("seed").Hidden = true, true
-	flags.StringVar(&f.schema, "schema", pgstore.DefaultSchema, "the `SCHEMA` that the processes share; it is made if it is not there, and stays")
-	flags.Int32Var(&f.node, "node", -1, "the `NUMBER` of this process, which no other may have at a time (default: made of its process id)")
+	flags.StringVar(&f.schema, "schema", pgstore.DefaultSchema,
+		"the `SCHEMA` that the processes share; it is made if it is not there, and stays")
+	flags.Int32Var(&f.node, "node", -1, "the `NUMBER` of this process, which no other may have at a time (default: "+
+		"made of its process id)")
 	flags.Var(&f.workers, "workers", "handlers of an engine that run at once")
 	flags.Var(&f.engines, "engines", "engines in this process; each takes a number from --node on")
 	flags.Var(&f.batch, "batch", "most jobs of one claim or commit")
@@ -87,7 +89,8 @@ func (f *workerFlags) workerScenario() (*scenarios.Scenario, error) {
 	ttl := f.ttl.value
 	sc.Engine.Lease.TTL, sc.Engine.Lease.Heartbeat = ttl, ttl/3
 	sc.Engine.Reaper.Every = min(sc.Engine.Reaper.Every, ttl/3)
-	sc.Engine.CallTimeout, sc.Engine.Commit.Timeout = min(sc.Engine.CallTimeout, ttl/2), min(sc.Engine.Commit.Timeout, ttl/2)
+	sc.Engine.CallTimeout, sc.Engine.Commit.Timeout = min(sc.Engine.CallTimeout, ttl/2), min(sc.Engine.Commit.Timeout,
+		ttl/2)
 	return sc, nil
 }
 
@@ -204,10 +207,14 @@ func (p *process) serve(ctx context.Context, s *session, f *workerFlags) error {
 	if f.untilEmpty {
 		go p.awaitEmpty(ctx, cancel)
 	}
-	c := live.Config{Engine: p.wall.Engine(), Engines: p.wall.Nodes(), FirstNode: p.node, Store: p.store, Handler: p.handle,
-		Policy: func(int32) engine.Policy { return p.wall.Policy() }, OnFailure: func(*engine.Job, engine.ErrorKind, error) {},
+	c := live.Config{Engine: p.wall.Engine(), Engines: p.wall.Nodes(), FirstNode: p.node, Store: p.store,
+		Handler: p.handle,
+		Policy:  func(int32) engine.Policy { return p.wall.Policy() }, OnFailure: func(*engine.Job, engine.ErrorKind,
+			error) {
+		},
 		StopWithin: f.stopWithin.value.Std(), Logger: slog.New(slog.NewTextHandler(s.console, nil))}
-	s.console.Note("node %d, process %d: %d workers on schema %s; SIGTERM drains", p.node, os.Getpid(), c.Engine.Workers*c.Engines, f.schema)
+	s.console.Note("node %d, process %d: %d workers on schema %s; SIGTERM drains", p.node, os.Getpid(),
+		c.Engine.Workers*c.Engines, f.schema)
 	err := live.Run(ctx, c)
 	s.console.Note("node %d: %d executions; effects: %d applied, %d known, %d refused as stale", p.node,
 		p.executions.Load(), p.applied.Load(), p.known.Load(), p.stale.Load())
@@ -256,7 +263,8 @@ func (p *process) awaitEmpty(ctx context.Context, stop func()) {
 			return
 		case <-tick.C:
 		}
-		if stats, err := p.store.Stats(ctx, 1); err == nil && stats.Ready == stats.Waiting && stats.Ready == stats.InFlight && stats.Ready == [engine.NumClasses]int{} {
+		if stats, err := p.store.Stats(ctx, 1); err == nil && stats.Ready == stats.Waiting && stats.Ready == stats.InFlight &&
+			stats.Ready == [engine.NumClasses]int{} {
 			stop()
 			return
 		}

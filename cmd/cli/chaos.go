@@ -123,7 +123,8 @@ func runChaos(c *cobra.Command, f *chaosFlags) error {
 func runSwarm(c *cobra.Command, options chaos.Options, console *ui.Console, bars bool) error {
 	ctx, stop := console.Interruptible(c.Context(), keeping)
 	defer stop()
-	shown := newProgress(console, "seeds", []string{"chaos"}, int(min(options.Seeds, 1<<31)), bars && options.Seeds > 0, nil)
+	shown := newProgress(console, "seeds", []string{"chaos"}, int(min(options.Seeds, 1<<31)), bars && options.Seeds > 0,
+		nil)
 	options.Progress = func(ended uint64) { shown.finished(0, int(ended), 0) }
 	start := time.Now()
 	result, err := chaos.Swarm(ctx, options)

@@ -27,7 +27,8 @@ func printSwarm(out io.Writer, options chaos.Options, r *chaos.Result, took time
 	if n := len(r.Failures); n > 0 {
 		said = fmt.Sprintf("%d failed", n)
 	}
-	fmt.Fprintf(&text, "%d seeds from %d on, %s events, %s, fingerprint %016x: %s\n", r.Seeds, options.First, amount(r.Events), took.Round(100*time.Millisecond), r.Fingerprint, said)
+	fmt.Fprintf(&text, "%d seeds from %d on, %s events, %s, fingerprint %016x: %s\n", r.Seeds, options.First,
+		amount(r.Events), took.Round(100*time.Millisecond), r.Fingerprint, said)
 	kinds, counts := r.FaultCounts()
 	fmt.Fprintln(&text, "troubles: "+pairs(kinds, counts))
 	numbers, _ := chaos.Invariants()

@@ -67,10 +67,13 @@ Exit codes:
 		},
 	}
 	flags := c.Flags()
-	flags.StringArrayVar(&f.metrics, "metric", nil, "compare this `METRIC` of the whole run, or all; repeatable (default: those of the table, the objectives and the usual ones)")
-	flags.Var(&f.maxRegression, "max-regression", "exit with 1 if a metric is worse by more than this `PERCENT` of its base value")
+	flags.StringArrayVar(&f.metrics, "metric", nil, "compare this `METRIC` of the whole run, or all; repeatable "+
+		"(default: those of the table, the objectives and the usual ones)")
+	flags.Var(&f.maxRegression, "max-regression", "exit with 1 if a metric is worse by more than this `PERCENT` of its "+
+		"base value")
 	flags.BoolVar(&f.strict, "strict", false, "what is unclear is a regression, and warnings of a scenario are errors")
-	flags.StringArrayVar(&f.set, "set", nil, "lay `KEY=VALUE` upon a scenario that is run, as engine.workers=80; repeatable")
+	flags.StringArrayVar(&f.set, "set", nil, "lay `KEY=VALUE` upon a scenario that is run, as engine.workers=80; "+
+		"repeatable")
 	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
 	addFormat(c, &f.format)
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
@@ -98,7 +101,8 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 	base, err := readResult(names[0])
 	if err != nil {
 		if isScenario(names[0]) {
-			err = ui.UsageError("%s is a scenario; the first argument is a result: compare with the folder of an earlier run", names[0])
+			err = ui.UsageError("%s is a scenario; the first argument is a result: compare with the folder of an earlier run",
+				names[0])
 		}
 		return err
 	}
@@ -185,7 +189,8 @@ func readResult(name string) (result, error) {
 }
 
 // resultOf reads a result, or makes it by running a scenario with the seeds of base.
-func (s *session) resultOf(ctx context.Context, c *cobra.Command, name string, base result, f *compareFlags) (result, error) {
+func (s *session) resultOf(ctx context.Context, c *cobra.Command, name string, base result, f *compareFlags) (result,
+	error) {
 	info, err := os.Stat(name)
 	isFile := err == nil && !info.IsDir()
 	if err == nil && info.IsDir() || isFile && filepath.Ext(name) == ".json" || err != nil && !isScenario(name) {

@@ -18,7 +18,8 @@ import (
 func complete(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		for name, function := range map[string]cobra.CompletionFunc{
-			"policy": completePolicies, "baseline": completePolicies, "set": completeKeys, "vary": completeKeys, "metric": completeMetrics,
+			"policy": completePolicies, "baseline": completePolicies, "set": completeKeys, "vary": completeKeys,
+			"metric": completeMetrics,
 		} {
 			if c.Flags().Lookup(name) != nil {
 				completeFlag(c, name, function)

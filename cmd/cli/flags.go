@@ -28,7 +28,8 @@ func addScenarioFlags(c *cobra.Command, heading string, f *scenarioFlags) {
 	flags.Uint64Var(&f.seed, "seed", 0, "the first `SEED` (default: the scenario's)")
 	flags.StringArrayVar(&f.policies, "policy", nil, "only the policies of this `LABEL` or kind; repeatable")
 	flags.StringArrayVar(&f.set, "set", nil, "lay `KEY=VALUE` upon the scenario, as engine.workers=80; repeatable")
-	flags.StringVar(&f.baseline, "baseline", "", "compare with the policy of this `LABEL` or kind (default: the scenario's)")
+	flags.StringVar(&f.baseline, "baseline", "", "compare with the policy of this `LABEL` or kind (default: the "+
+		"scenario's)")
 	flags.BoolVar(&f.strict, "strict", false, "warnings are errors, and an unclear objective is a missed one")
 	ui.Group(c, heading, "seeds", "seed", "policy", "set", "baseline", "strict")
 }

@@ -72,7 +72,8 @@ which take about 2 GB of memory.`,
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.options.From, "from", "", "the `FORMAT`: river, asynq, sidekiq or csv")
-	flags.StringArrayVar(&f.options.Columns, "columns", nil, "which column says what, as `ROLE=COLUMN`,...; roles are "+roleNames()+"; repeatable")
+	flags.StringArrayVar(&f.options.Columns, "columns", nil,
+		"which column says what, as `ROLE=COLUMN`,...; roles are "+roleNames()+"; repeatable")
 	flags.StringVar(&f.timezone, "timezone", "", "of times that do not name one, as `ZONE`: Europe/Berlin (default: UTC)")
 	flags.StringVar(&f.options.Since, "since", "", "only jobs that are enqueued at this `TIME` or later")
 	flags.StringVar(&f.options.Until, "until", "", "only jobs that are enqueued before this `TIME`")
@@ -80,10 +81,12 @@ which take about 2 GB of memory.`,
 	flags.BoolVar(&f.options.Strict, "strict", false, "nothing is repaired: it is an error")
 	completeFlag(c, "from", fixed(imports.Formats()...))
 	ui.Group(c, "What to read", "from", "columns", "timezone", "since", "until", "queue", "strict")
-	flags.StringVarP(&f.target.Scenario, "out", "o", "", "write the `SCENARIO` here, and other files beside it (default: the first file's name with .yaml, in this folder)")
+	flags.StringVarP(&f.target.Scenario, "out", "o", "", "write the `SCENARIO` here, and other files beside it "+
+		"(default: the first file's name with .yaml, in this folder)")
 	flags.IntVar(&f.target.Workers, "workers", 0, "workers of each node: a `NUMBER` (default: as many as ran at once)")
 	flags.IntVar(&f.target.Nodes, "nodes", 0, "nodes: a `NUMBER` (default: as many as are named)")
-	flags.StringVar(&f.options.Service, "service", "", "run times where none are recorded, as a `DISTRIBUTION`: 2s or {dist: lognormal, p50: 1s, p99: 5s}")
+	flags.StringVar(&f.options.Service, "service", "", "run times where none are recorded, as a `DISTRIBUTION`: 2s or "+
+		"{dist: lognormal, p50: 1s, p99: 5s}")
 	flags.IntVarP(&f.target.Seeds, "seeds", "n", 0, "`NUMBER` of seeds of the scenario (default 5)")
 	flags.BoolVarP(&f.target.Force, "force", "f", false, "overwrite files that are there")
 	ui.Group(c, "What to write", "out", "workers", "nodes", "service", "seeds", "force")
@@ -166,7 +169,8 @@ func runImport(c *cobra.Command, names []string, f *importFlags) error {
 		return err
 	}
 	defer closeAll()
-	ctx, stop := notes.Interruptible(c.Context(), "interrupted: a scenario that is not done is not written; once more to quit at once")
+	ctx, stop := notes.Interruptible(c.Context(), "interrupted: a scenario that is not done is not written; once more "+
+		"to quit at once")
 	defer stop()
 	f.target.Keep = names
 	if !f.quiet && ui.Capable(os.Stderr) {
@@ -197,7 +201,8 @@ func runImport(c *cobra.Command, names []string, f *importFlags) error {
 }
 
 // compareImport simulates what was written.
-func compareImport(ctx context.Context, out io.Writer, found *imports.Recording, written *imports.Written, f *importFlags) error {
+func compareImport(ctx context.Context, out io.Writer, found *imports.Recording, written *imports.Written,
+	f *importFlags) error {
 	all, err := found.Compare(ctx, written, f.parallel, nil)
 	var broken *world.Broken
 	switch {

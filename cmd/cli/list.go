@@ -122,7 +122,8 @@ func policyEntries() ([]entry, error) {
 			if kind.Conserving() {
 				idles = "No worker idles while a job is ready."
 			}
-			fmt.Fprintf(w, "%s\n\n%s\n%s It counts %s; where it keeps state: %s.\n", kind.Name, wrap(kind.Doc, 80), idles, kind.Cost, kind.State)
+			fmt.Fprintf(w, "%s\n\n%s\n%s It counts %s; where it keeps state: %s.\n", kind.Name, wrap(kind.Doc, 80), idles,
+				kind.Cost, kind.State)
 			if len(kind.Params) == 0 {
 				_, err := fmt.Fprintf(w, "\nIt takes no parameters: {kind: %s}\n", kind.Name)
 				return err
@@ -219,7 +220,8 @@ func metricEntries() ([]entry, error) {
 			for _, f := range []struct {
 				filter measure.Filters
 				key    string
-			}{{measure.ByDuring, "during"}, {measure.ByAfter, "after"}, {measure.ByClass, "class"}, {measure.ByTenant, "tenant"}, {measure.NeedsLimit, "limit"}} {
+			}{{measure.ByDuring, "during"}, {measure.ByAfter, "after"}, {measure.ByClass, "class"}, {measure.ByTenant,
+				"tenant"}, {measure.NeedsLimit, "limit"}} {
 				if m.Filters.Has(f.filter) {
 					keys = append(keys, f.key)
 				}

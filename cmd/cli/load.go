@@ -40,7 +40,8 @@ func loadAll(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes i
 
 // loadOne loads a scenario with what f says of it, but for its overrides.
 func loadOne(name string, overrides []scenarios.Override, f *scenarioFlags, stderr, notes io.Writer) (loaded, error) {
-	return input.Load(name, input.Options{Sets: overrides, Policies: f.policies, Strict: f.strict, Errors: stderr, Notes: notes})
+	return input.Load(name, input.Options{Sets: overrides, Policies: f.policies, Strict: f.strict, Errors: stderr,
+		Notes: notes})
 }
 
 // isScenario reports whether name could be run.
@@ -71,7 +72,8 @@ error, or with --strict a warning.`,
 			}
 			for _, l := range all {
 				s := l.Scenario
-				if _, err := fmt.Fprintf(c.OutOrStdout(), "%s: ok: %d policies × %d seeds, config %s\n", l.Name, len(s.Policies), s.Seeds, s.ConfigHash()); err != nil {
+				if _, err := fmt.Fprintf(c.OutOrStdout(), "%s: ok: %d policies × %d seeds, config %s\n", l.Name, len(s.Policies),
+					s.Seeds, s.ConfigHash()); err != nil {
 					return ui.IOError("write result", err)
 				}
 			}

@@ -73,10 +73,12 @@ func addMapFlags(c *cobra.Command, f *mapFlags) {
 	flags.StringVar(&f.x, "x", "", "the key along the map and its values, `KEY=RANGE`")
 	flags.StringVar(&f.y, "y", "", "the key up the map and its values, `KEY=RANGE`")
 	flags.StringVar(&f.metric, "metric", "recovery.time", "what is measured: a `METRIC` of qsim list metrics")
-	flags.StringVar(&f.after, "after", "", "the metric after this `STORM` (default for recovery.time and drain.time: the first)")
+	flags.StringVar(&f.after, "after", "", "the metric after this `STORM` (default for recovery.time and drain.time: "+
+		"the first)")
 	flags.StringVar(&f.during, "during", "", "the metric during this `STORM`")
 	flags.StringVar(&f.class, "class", "", "the metric of the jobs of this `CLASS`")
-	flags.StringVar(&f.edge, "edge", "", "the `VALUE` that the edge follows, as 10s or 20% (default: where there is none within the run)")
+	flags.StringVar(&f.edge, "edge", "", "the `VALUE` that the edge follows, as 10s or 20% (default: where there is "+
+		"none within the run)")
 	flags.IntVar(&f.refine, "refine", 3, "halve the cells at the edge so many `TIMES`")
 	ui.Group(c, "What to map", "x", "y", "metric", "after", "during", "class", "edge", "refine")
 	addScenarioFlags(c, "What to run", &f.scenarioFlags)
@@ -118,7 +120,8 @@ func runMap(c *cobra.Command, name string, f *mapFlags) error {
 	for _, short := range slices.Concat(m.plan.X.Range.Short, m.plan.Y.Range.Short) {
 		s.console.Note("%s: one step more goes beyond", short)
 	}
-	ctx, stop := s.console.Interruptible(c.Context(), "interrupted: a map that is not done is not kept; once more to quit at once")
+	ctx, stop := s.console.Interruptible(c.Context(), "interrupted: a map that is not done is not kept; once more to "+
+		"quit at once")
 	defer stop()
 	found, err := m.measure(ctx)
 	if err != nil {
@@ -168,7 +171,8 @@ func (m *mapping) readMetric() error {
 		return ui.UsageError("--metric %s: it needs a limit, which a map cannot give it", f.metric)
 	}
 	q := measure.Query{Metric: f.metric, During: f.during, After: f.after, Class: f.class}
-	if storms := world.Windows(m.loaded.Scenario); q.After == "" && (f.metric == "recovery.time" || f.metric == "drain.time") {
+	if storms := world.Windows(m.loaded.Scenario); q.After == "" &&
+		(f.metric == "recovery.time" || f.metric == "drain.time") {
 		if len(storms) == 0 {
 			return ui.UsageError("--metric %s: the scenario has no storm; choose another metric", f.metric)
 		}
@@ -229,12 +233,16 @@ func (m *mapping) failed(err error) error {
 
 // chart is the map as it is drawn.
 func chart(m *study.Mapped) *report.Map {
-	chart := &report.Map{Scenario: m.Scenario, ConfigHash: m.ConfigHash, Version: ui.Version, Query: m.Query, Seeds: m.Seeds,
-		XKey: m.X.Key, YKey: m.Y.Key, XValues: m.X.Range.Texts(), YValues: m.Y.Range.Texts(), Steps: m.Maps[0].Steps, Edge: m.EdgeWords()}
+	chart := &report.Map{Scenario: m.Scenario, ConfigHash: m.ConfigHash, Version: ui.Version, Query: m.Query,
+		Seeds: m.Seeds,
+		XKey:  m.X.Key, YKey: m.Y.Key, XValues: m.X.Range.Texts(), YValues: m.Y.Range.Texts(), Steps: m.Maps[0].Steps,
+		Edge: m.EdgeWords()}
 	for i, found := range m.Maps {
 		panel := report.MapPanel{Label: m.Labels[i], Beyond: found.Beyond(), Measured: len(found.Values), Full: found.Size()}
 		for _, t := range found.Tiles() {
-			panel.Tiles = append(panel.Tiles, report.MapTile{X0: t.X0, X1: t.X1, Y0: t.Y0, Y1: t.Y1, Value: t.Value.Mean, AtLeast: t.Value.AtLeast(), Never: t.Value.Never})
+			panel.Tiles = append(panel.Tiles,
+				report.MapTile{X0: t.X0, X1: t.X1, Y0: t.Y0, Y1: t.Y1, Value: t.Value.Mean, AtLeast: t.Value.AtLeast(),
+					Never: t.Value.Never})
 		}
 		for _, s := range found.Edge() {
 			panel.Edge = append(panel.Edge, [4]float64{s.X0, s.Y0, s.X1, s.Y1})
@@ -257,7 +265,8 @@ func (m *mapping) store(found *study.Mapped) (string, error) {
 	if err := found.Write(&table, text.TableOptions{Format: text.CSV}); err != nil {
 		return "", ui.IOError("write map", err)
 	}
-	files := []results.File{{Path: "map.csv", Data: table.Bytes()}, {Path: "scenario.yaml", Data: m.loaded.Scenario.Resolved()}}
+	files := []results.File{{Path: "map.csv", Data: table.Bytes()},
+		{Path: "scenario.yaml", Data: m.loaded.Scenario.Resolved()}}
 	charts, err := report.Files("", figures)
 	if err != nil {
 		return "", ui.IOError("write map", err)

@@ -115,7 +115,7 @@ func (s *session) mergeShards(dir string, note func(*study.Merged) string) error
 	if err != nil {
 		return ui.IOError("write sweep", err)
 	}
-	if err := study.Place(dir, append(files, charts...)); err != nil {
+	if err := results.Replace(dir, append(files, charts...)); err != nil {
 		return ui.IOError("write sweep", err)
 	}
 	return s.print(sweepOutput(merged.Sweep), dir, note(merged))

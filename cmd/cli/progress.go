@@ -41,7 +41,8 @@ func newProgress(console *ui.Console, what string, labels []string, most int, ba
 // add draws one more bar, with its name before it and decorations behind.
 func (p *progress) add(most int64, name decor.Decorator, behind ...decor.Decorator) {
 	if p.container == nil {
-		p.container = mpb.New(mpb.WithOutput(os.Stderr), mpb.WithAutoRefresh(), mpb.WithWidth(34), mpb.WithRefreshRate(100*time.Millisecond))
+		p.container = mpb.New(mpb.WithOutput(os.Stderr), mpb.WithAutoRefresh(), mpb.WithWidth(34),
+			mpb.WithRefreshRate(100*time.Millisecond))
 		p.console.Draw(p.container)
 	}
 	style := mpb.BarStyle().Lbound("").Rbound("").Filler("━").Tip("━").Padding("─")
@@ -90,14 +91,16 @@ type sweepBar struct {
 }
 
 func (s *sweeping) newBar(there, all int) *sweepBar {
-	b := &sweepBar{console: s.console, start: time.Now(), there: there, all: all, simulationsAll: (all - there) * s.plan.Simulations()}
+	b := &sweepBar{console: s.console, start: time.Now(), there: there, all: all,
+		simulationsAll: (all - there) * s.plan.Simulations()}
 	b.progress = &progress{console: s.console}
 	if s.flags.quiet || !s.flags.bars.bars(os.Stderr) {
 		b.lines = s.flags.verbose
 		return b
 	}
 	each := int64(s.plan.Simulations())
-	b.progress.add(int64(all)*each, decor.Name(s.plan.Sweep.Scenario+" "), decor.Any(func(decor.Statistics) string { return b.words() }))
+	b.progress.add(int64(all)*each, decor.Name(s.plan.Sweep.Scenario+" "),
+		decor.Any(func(decor.Statistics) string { return b.words() }))
 	b.progress.bars[0].SetCurrent(int64(there) * each)
 	return b
 }

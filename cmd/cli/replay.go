@@ -50,7 +50,8 @@ func shellLine(words []string) string {
 	line := make([]string, len(words))
 	for i, word := range words {
 		line[i] = word
-		if word == "" || strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,%+@") != "" {
+		if word == "" || strings.Trim(word,
+			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,%+@") != "" {
 			line[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 		}
 	}

@@ -157,7 +157,10 @@ func hasSummary(folder string) bool {
 
 // redraw makes the charts and the report of a run again.
 func redraw(folder string) (*results.Summary, error) {
-	files, summary, err := drawn(func(path string) ([]byte, error) { return os.ReadFile(filepath.Join(folder, filepath.FromSlash(path))) })
+	files, summary, err := drawn(func(path string) ([]byte,
+		error) {
+		return os.ReadFile(filepath.Join(folder, filepath.FromSlash(path)))
+	})
 	var path *fs.PathError
 	switch {
 	case errors.As(err, &path):
@@ -214,14 +217,16 @@ func absences(stored *results.Stored) []string {
 	var list []string
 	summary := stored.Summary
 	if slices.Contains(stored.Absent, "data.json.gz") {
-		list = append(list, "The distribution of waits and what tenants got: an earlier version wrote these results and did not store them.")
+		list = append(list, "The distribution of waits and what tenants got: an earlier version wrote these results and "+
+			"did not store them.")
 		summary.Settings = settingsOf(stored)
 	}
 	switch {
 	case !summary.HasSeries():
 		list = append(list, "All charts: there is no series.csv.gz beside this page.")
 	case summary.Settings == nil:
-		list = append(list, "All charts: storms and times of the scenario are not stored, and scenario.yaml is missing or means something else today.")
+		list = append(list, "All charts: storms and times of the scenario are not stored, and scenario.yaml is missing or "+
+			"means something else today.")
 	case !summary.HasStarvation():
 		list = append(list, "When fresh jobs starved: an earlier version wrote these results and did not measure it.")
 	}
@@ -238,7 +243,8 @@ func settingsOf(stored *results.Stored) *measure.Settings {
 		return nil
 	}
 	settings := world.Settings(scenario)
-	if !slices.EqualFunc(settings.Policies, stored.Summary.Policies, func(a measure.PolicyInfo, b results.PolicySummary) bool { return a.Label == b.Label }) {
+	if !slices.EqualFunc(settings.Policies, stored.Summary.Policies,
+		func(a measure.PolicyInfo, b results.PolicySummary) bool { return a.Label == b.Label }) {
 		return nil
 	}
 	settings.ConfigHash = stored.Summary.ConfigHash
@@ -269,7 +275,8 @@ func writeIndex(entries []report.IndexEntry, out string) (string, error) {
 	if err != nil {
 		return "", ui.IOError("write index", err)
 	}
-	return out, ui.IOError("write index", results.Replace(filepath.Dir(out), []results.File{{Path: filepath.Base(out), Data: page}}))
+	return out, ui.IOError("write index",
+		results.Replace(filepath.Dir(out), []results.File{{Path: filepath.Base(out), Data: page}}))
 }
 
 // commonFolder is the nearest one above all runs.
@@ -277,7 +284,8 @@ func commonFolder(entries []report.IndexEntry) string {
 	common := filepath.Dir(filepath.Dir(entries[0].Href))
 	for _, e := range entries {
 		for up := filepath.Dir(e.Href); common != "." && common != filepath.Dir(common); common = filepath.Dir(common) {
-			if relative, err := filepath.Rel(common, up); err == nil && relative != ".." && !strings.HasPrefix(relative, ".."+string(filepath.Separator)) {
+			if relative, err := filepath.Rel(common, up); err == nil && relative != ".." && !strings.HasPrefix(relative,
+				".."+string(filepath.Separator)) {
 				break
 			}
 		}

@@ -27,7 +27,8 @@ under every policy, and says with intervals what each policy does and what it co
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return ui.ReadEnvironment(c) },
 	}
 	root.AddGroup(&cobra.Group{ID: "scenarios", Title: "Scenarios"}, &cobra.Group{ID: "about", Title: "About"})
-	root.AddCommand(newRun(), newTrace(), newMap(), newCompare(), newReport(), newSweep(), newMerge(), newTune(), newImport(), newVerify(), newChaos(), newValidate(), newExplain(), newInit(), newList(), newSchema(), newVersion())
+	root.AddCommand(newRun(), newTrace(), newMap(), newCompare(), newReport(), newSweep(), newMerge(), newTune(),
+		newImport(), newVerify(), newChaos(), newValidate(), newExplain(), newInit(), newList(), newSchema(), newVersion())
 	root.SetHelpCommandGroupID("about")
 	root.SetCompletionCommandGroupID("about")
 	root.InitDefaultHelpCmd()

@@ -75,7 +75,8 @@ the scenario.`,
 	flags := c.Flags()
 	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
 	addUntilFlags(c, &f.untilCI, &f.maxSeeds)
-	flags.BoolVar(&f.check, "check", false, "hold the engine to its invariants after every event, but I-17; I-12 to I-14 once all storms are over")
+	flags.BoolVar(&f.check, "check", false, "hold the engine to its invariants after every event, but I-17; I-12 to "+
+		"I-14 once all storms are over")
 	addFormat(c, &f.format)
 	flags.StringVarP(&f.out, "out", "o", filepath.Join("results", "runs"), "write files below this `DIR`")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
@@ -138,7 +139,8 @@ func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 	start := time.Now()
 	settings := world.Settings(l.Scenario)
 	if s.flags.verbose {
-		s.console.Note("%s: %d policies × %d seeds, config %s", l.Name, len(settings.Policies), l.Scenario.Seeds, settings.ConfigHash)
+		s.console.Note("%s: %d policies × %d seeds, config %s", l.Name, len(settings.Policies), l.Scenario.Seeds,
+			settings.ConfigHash)
 	}
 	runs, err := s.simulate(ctx, l.Scenario, &settings)
 	interrupted := errors.Is(err, context.Canceled)
@@ -146,10 +148,12 @@ func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 		return ui.ExitUsage, s.failure(l, err, "")
 	}
 	seeds := s.seedsOf(l.Scenario, runs, interrupted)
-	summary, err := results.Summarize(&settings, runs, results.Options{Seeds: seeds, Strict: s.flags.strict, Until: float64(s.flags.untilCI)})
+	summary, err := results.Summarize(&settings, runs,
+		results.Options{Seeds: seeds, Strict: s.flags.strict, Until: float64(s.flags.untilCI)})
 	if err != nil {
 		if interrupted {
-			return ui.ExitInterrupted, ui.Fail(ui.ExitInterrupted, fmt.Errorf("%s: interrupted before a seed had finished under every policy", l.Name))
+			return ui.ExitInterrupted, ui.Fail(ui.ExitInterrupted, fmt.Errorf("%s: interrupted before a seed had finished "+
+				"under every policy", l.Name))
 		}
 		return ui.ExitIO, fmt.Errorf("summarize %s: %w", l.Name, err)
 	}
@@ -157,7 +161,8 @@ func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 		s.console.Note("%s: warning: %s", l.Name, warning)
 	}
 	note := took(runs, time.Since(start))
-	printed := s.print(s.summaryOutput(summary), "", "") // before anything is drawn; the files are written even if nobody reads it
+	// before anything is drawn; the files are written even if nobody reads it
+	printed := s.print(s.summaryOutput(summary), "", "")
 	path, err := s.store(l, summary, start)
 	if err = cmp.Or(printed, err); err != nil {
 		return ui.ExitIO, err
@@ -172,7 +177,8 @@ func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 	return ui.Exit(summary.Exit), nil
 }
 
-func (s *session) simulate(ctx context.Context, sc *scenarios.Scenario, settings *measure.Settings) ([]measure.Run, error) {
+func (s *session) simulate(ctx context.Context, sc *scenarios.Scenario, settings *measure.Settings) ([]measure.Run,
+	error) {
 	var labels []string
 	for _, p := range settings.Policies {
 		labels = append(labels, p.Label)
@@ -183,7 +189,8 @@ func (s *session) simulate(ctx context.Context, sc *scenarios.Scenario, settings
 	}
 	bars := newProgress(s.console, "seeds", labels, s.mostSeeds(sc), !s.flags.quiet && s.flags.bars.bars(os.Stderr), lines)
 	defer bars.close()
-	options := world.Options{Parallel: s.flags.parallel, Progress: bars.finished, MostSeeds: s.mostSeeds(sc), Check: s.flags.check}
+	options := world.Options{Parallel: s.flags.parallel, Progress: bars.finished, MostSeeds: s.mostSeeds(sc),
+		Check: s.flags.check}
 	if s.flags.untilCI > 0 {
 		options.Enough = s.enough(settings, int(sc.Seeds))
 	}
@@ -201,7 +208,8 @@ func (s *session) store(l loaded, summary *results.Summary, start time.Time) (st
 	}
 	info := results.RunInfo{
 		Started: start.UTC(), Took: time.Since(start).Seconds(), Command: s.command, Folder: here,
-		Version: ui.Version, Commit: ui.Commit(), GoVersion: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.GOMAXPROCS(0),
+		Version: ui.Version, Commit: ui.Commit(), GoVersion: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+		CPUs: runtime.GOMAXPROCS(0),
 	}
 	files, err := results.Files(summary, info, l.Scenario.Resolved())
 	if err != nil {
@@ -212,7 +220,8 @@ func (s *session) store(l loaded, summary *results.Summary, start time.Time) (st
 		return "", ui.IOError("write results", err)
 	}
 	files = append(files, drawn...)
-	folder, err := results.Write(results.Place{Out: s.flags.out, Scenario: summary.Scenario, ConfigHash: summary.ConfigHash, Start: start}, files)
+	folder, err := results.Write(results.Place{Out: s.flags.out, Scenario: summary.Scenario,
+		ConfigHash: summary.ConfigHash, Start: start}, files)
 	if folder == "" {
 		return "", ui.IOError("write results", err)
 	}
@@ -223,7 +232,8 @@ func (s *session) store(l loaded, summary *results.Summary, start time.Time) (st
 func (s *session) summaryOutput(summary *results.Summary) output {
 	return output{json: summary.MarshalJSON, table: func(w io.Writer, o text.TableOptions) error {
 		if s.flags.plot.on() {
-			if err := text.WritePlot(w, summary, text.PlotOptions{Width: o.Width, ASCII: s.flags.plot.ascii(), Color: o.Color}); err != nil {
+			if err := text.WritePlot(w, summary,
+				text.PlotOptions{Width: o.Width, ASCII: s.flags.plot.ascii(), Color: o.Color}); err != nil {
 				return err
 			}
 			fmt.Fprintln(w)

@@ -35,7 +35,8 @@ func newSession(c *cobra.Command, f *runFlags) (*session, error) {
 	if f.quiet && f.verbose {
 		return nil, ui.UsageError("--quiet and --verbose exclude each other")
 	}
-	s := &session{flags: f, command: os.Args, stdout: c.OutOrStdout(), stderr: c.ErrOrStderr(), console: ui.NewConsole(c, f.quiet)}
+	s := &session{flags: f, command: os.Args, stdout: c.OutOrStdout(), stderr: c.ErrOrStderr(),
+		console: ui.NewConsole(c, f.quiet)}
 	ui.WarnOfVariables(c, s.console)
 	return s, nil
 }
@@ -50,10 +51,12 @@ type output struct {
 // files are, if it has any.
 func (s *session) print(result output, path, note string) error {
 	in := func(f text.Format, width int) func(w io.Writer) error {
-		o := text.TableOptions{Format: f, Width: width, Path: shown(path), Note: note, Color: s.flags.color.coloured(os.Stdout)}
+		o := text.TableOptions{Format: f, Width: width, Path: shown(path), Note: note,
+			Color: s.flags.color.coloured(os.Stdout)}
 		return func(w io.Writer) error { return result.table(w, o) }
 	}
-	all := ui.Output{"json": ui.Bytes(result.json), "table": in(text.Text, ui.Width()), "markdown": in(text.Markdown, 0), "csv": in(text.CSV, 0)}
+	all := ui.Output{"json": ui.Bytes(result.json), "table": in(text.Text, ui.Width()), "markdown": in(text.Markdown, 0),
+		"csv": in(text.CSV, 0)}
 	err := all.Print(s.stdout, s.flags.format)
 	if s.flags.format != "table" {
 		err = cmp.Or(err, s.lastLine(path, note))
@@ -88,7 +91,8 @@ func (s *session) failure(l loaded, err error, interrupted string) error {
 		if errors.As(err, &setting) {
 			sets = setting.Values()
 		}
-		return ui.Fail(ui.ExitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s%s\nto see it again: %s\nwhat led to it:  %s",
+		return ui.Fail(ui.ExitInvariant, fmt.Errorf("%s: an invariant broke: %w\n%s%s\nto see it again: %s\nwhat led to "+
+			"it:  %s",
 			l.Name, err, broken.History, broken.Stack, s.replay(l, broken, sets), s.leading(l, broken, sets)))
 	}
 	return ui.UsageError("%s: %w", l.Name, err)

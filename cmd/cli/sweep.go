@@ -66,8 +66,10 @@ Objectives do not change the exit code: a sweep is to find where they are met.
 		},
 	}
 	flags := c.Flags()
-	flags.StringArrayVar(&f.vary, "vary", nil, "the values that a key takes, as `KEY=VALUES`; repeatable, for all combinations")
-	flags.StringArrayVar(&f.metrics, "metric", nil, "report this `METRIC` beside those of the objectives, as goodput or 'goodput during STORM'; or all; repeatable")
+	flags.StringArrayVar(&f.vary, "vary", nil, "the values that a key takes, as `KEY=VALUES`; repeatable, for all "+
+		"combinations")
+	flags.StringArrayVar(&f.metrics, "metric", nil, "report this `METRIC` beside those of the objectives, as goodput "+
+		"or 'goodput during STORM'; or all; repeatable")
 	ui.Group(c, "What to vary", "vary", "metric")
 	addScenarioFlags(c, "What to run", &f.scenarioFlags)
 	flags.Lookup("baseline").Hidden = true // the table compares nothing
@@ -200,7 +202,8 @@ func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
 		s.console.Note("%d of %s are there, in %s", there, cellCount(work.Size()), s.dir)
 	}
 	if s.flags.verbose {
-		s.console.Note("%s: %s × %d simulations, config %s", s.loaded.Name, cellCount(len(left)), s.plan.Simulations(), s.plan.Sweep.ConfigHash)
+		s.console.Note("%s: %s × %d simulations, config %s", s.loaded.Name, cellCount(len(left)), s.plan.Simulations(),
+			s.plan.Sweep.ConfigHash)
 	}
 	bar := s.newBar(work.Size()-len(left), work.Size())
 	seen := s.plan.Sweep
@@ -220,7 +223,8 @@ func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
 	var setting *study.SettingError
 	switch {
 	case errors.Is(err, context.Canceled):
-		s.console.Note("interrupted: %d of %s are finished and kept; the same command goes on with the others", work.Size()-len(left)+bar.done, cellCount(work.Size()))
+		s.console.Note("interrupted: %d of %s are finished and kept; the same command goes on with the others",
+			work.Size()-len(left)+bar.done, cellCount(work.Size()))
 		return ui.Fail(ui.ExitInterrupted, nil)
 	case errors.As(err, &setting):
 		return s.failure(s.loaded, err, "")

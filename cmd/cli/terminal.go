@@ -19,7 +19,8 @@ func addWhen(c *cobra.Command, to *when, name, usage string) {
 
 // addFormat defines the flag --format of a command that prints a table.
 func addFormat(c *cobra.Command, to *string) {
-	ui.AddChoice(c, to, "format", "FORMAT", "of the result: table, markdown, csv or json", "table", "markdown", "csv", "json")
+	ui.AddChoice(c, to, "format", "FORMAT", "of the result: table, markdown, csv or json", "table", "markdown", "csv",
+		"json")
 }
 
 // coloured reports whether what is printed to file is coloured.

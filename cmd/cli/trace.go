@@ -63,13 +63,16 @@ node, one for each storm, arrows from one attempt of a job to the next.`,
 	flags.Uint64Var(&f.seed, "seed", 0, "the `SEED` (default: the scenario's first)")
 	flags.StringArrayVar(&f.set, "set", nil, "lay `KEY=VALUE` upon the scenario, as engine.workers=80; repeatable")
 	flags.StringVar(&f.job, "job", "", "the life of this `JOB`, as payments/1234")
-	ui.AddChoice(c, &f.find, "find", "KIND", "the life of the job that is most of a `KIND`: worst-wait, duplicate, dead, fenced or lost-lease", interests()...)
+	ui.AddChoice(c, &f.find, "find", "KIND", "the life of the job that is most of a `KIND`: worst-wait, duplicate, "+
+		"dead, fenced or lost-lease", interests()...)
 	flags.StringVar(&f.from, "from", "", "what happened from this virtual `TIME` on, as 10m30s")
 	flags.StringVar(&f.to, "to", "", "what happened up to this virtual `TIME`")
-	flags.IntVar(&f.limit, "limit", 0, "at most this `NUMBER` of events of a window (default 1000, but all for json and chrome)")
+	flags.IntVar(&f.limit, "limit", 0, "at most this `NUMBER` of events of a window (default 1000, but all for json "+
+		"and chrome)")
 	flags.BoolVar(&f.calls, "calls", false, "tell of calls to the store as well")
 	flags.BoolVar(&f.heartbeats, "heartbeats", false, "tell of heartbeats as well")
-	ui.AddChoice(c, &f.format, "format", "FORMAT", "text (words), table, json or chrome", "text", "table", "json", "chrome")
+	ui.AddChoice(c, &f.format, "format", "FORMAT", "text (words), table, json or chrome", "text", "table", "json",
+		"chrome")
 	ui.Group(c, "Which simulation", "policy", "seed", "set")
 	ui.Group(c, "What of it", "job", "find", "from", "to", "limit", "calls", "heartbeats")
 	ui.Group(c, "Output", "format")
@@ -160,7 +163,8 @@ func (t *tracer) choose(sc *scenarios.Scenario) error {
 		for _, i := range found {
 			labels = append(labels, fmt.Sprintf("%q", sc.Policies[i].Label))
 		}
-		return ui.UsageError("--policy %s: %d policies are of that kind; name one: %s", f.policy, len(found), strings.Join(labels, ", "))
+		return ui.UsageError("--policy %s: %d policies are of that kind; name one: %s", f.policy, len(found),
+			strings.Join(labels, ", "))
 	}
 	one, err := sc.Select([]string{sc.Policies[found[0]].Label})
 	if err != nil {
@@ -210,7 +214,8 @@ func (t *tracer) read() error {
 
 // noSuchJob says that the run does not have the job.
 func (t *tracer) noSuchJob() error {
-	return ui.UsageError("--job %s: no such job arrives under %s with seed %d", t.sim.Scenario().JobName(t.window.Job), t.sim.Policy(), t.sim.Seed())
+	return ui.UsageError("--job %s: no such job arrives under %s with seed %d", t.sim.Scenario().JobName(t.window.Job),
+		t.sim.Policy(), t.sim.Seed())
 }
 
 // print answers what the flags ask.
@@ -252,7 +257,8 @@ func (t *tracer) find(ctx context.Context, messages *ui.Console) error {
 			continue
 		}
 		if found.Job == 0 {
-			return ui.UsageError("--find %s: there is no such job under %s with seed %d", t.flags.find, t.sim.Policy(), t.sim.Seed())
+			return ui.UsageError("--find %s: there is no such job under %s with seed %d", t.flags.find, t.sim.Policy(),
+				t.sim.Seed())
 		}
 		messages.Note("%s: %s %s%s", found.Interest, found.Name, found.Words, ofJobs(&found))
 		t.window.Job = found.Job
@@ -299,7 +305,8 @@ func (t *tracer) printLife(ctx context.Context) error {
 func (t *tracer) printWindow(ctx context.Context, messages *ui.Console) error {
 	stopped, limited, err := t.sim.PrintWindow(ctx, t.out, t.window, t.flags.format, t.width)
 	if limited && err == nil {
-		messages.Note("there is more from %s on: these were the first %d; --limit NUMBER shows so many", trace.Clock(stopped), t.window.Limit)
+		messages.Note("there is more from %s on: these were the first %d; --limit NUMBER shows so many", trace.Clock(stopped),
+			t.window.Limit)
 	}
 	return err
 }
@@ -310,7 +317,8 @@ func (t *tracer) printFindings(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.sim.PrintFindings(t.out, findings, t.flags.format, func(job string) string { return t.commandLine("--job", job) })
+	return t.sim.PrintFindings(t.out, findings, t.flags.format,
+		func(job string) string { return t.commandLine("--job", job) })
 }
 
 // commandLine is the command that repeats this trace with other flags.

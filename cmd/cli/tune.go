@@ -66,8 +66,10 @@ unless --objective gives others. Files: tune.json, tune.csv and a chart of what 
 		},
 	}
 	flags := c.Flags()
-	flags.StringArrayVar(&f.over, "over", nil, "the values that a key may have, as `KEY=RANGE`; repeatable, for all combinations")
-	flags.StringArrayVar(&f.objectives, "objective", nil, "what must be met, as `'METRIC [during STORM] below BOUND'`; repeatable (default: the scenario's)")
+	flags.StringArrayVar(&f.over, "over", nil, "the values that a key may have, as `KEY=RANGE`; repeatable, for all "+
+		"combinations")
+	flags.StringArrayVar(&f.objectives, "objective", nil, "what must be met, as `'METRIC [during STORM] below BOUND'`; "+
+		"repeatable (default: the scenario's)")
 	flags.StringVar(&f.smallest, "smallest", "", "the smallest value of `KEY` that meets all objectives")
 	flags.StringVar(&f.largest, "largest", "", "the largest value of `KEY` that does")
 	flags.StringVar(&f.minimize, "minimize", "", "of settings that do, the one with the least `METRIC`")
@@ -91,7 +93,8 @@ unless --objective gives others. Files: tune.json, tune.csv and a chart of what 
 
 // problem is what the flags ask for.
 func (s *session) problem(c *cobra.Command, name string, f *tuneFlags) (p *study.Problem, l loaded, err error) {
-	p = &study.Problem{Confidence: float64(f.confidence), Indifference: float64(f.indifference), MostSeeds: f.maxSeeds, Version: ui.Version}
+	p = &study.Problem{Confidence: float64(f.confidence), Indifference: float64(f.indifference), MostSeeds: f.maxSeeds,
+		Version: ui.Version}
 	if err := f.goal(c, p); err != nil {
 		return nil, l, err
 	}
@@ -128,7 +131,8 @@ func (f *tuneFlags) goal(c *cobra.Command, p *study.Problem) error {
 	for _, g := range []struct {
 		name, value string
 		aim         study.Aim
-	}{{"smallest", f.smallest, study.Smallest}, {"largest", f.largest, study.Largest}, {"minimize", f.minimize, study.Minimize}, {"maximize", f.maximize, study.Maximize}} {
+	}{{"smallest", f.smallest, study.Smallest}, {"largest", f.largest, study.Largest}, {"minimize", f.minimize,
+		study.Minimize}, {"maximize", f.maximize, study.Maximize}} {
 		if g.value == "" {
 			continue
 		}
@@ -157,7 +161,8 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := s.console.Interruptible(c.Context(), "interrupted: a search that is not done is not kept; once more to quit at once")
+	ctx, stop := s.console.Interruptible(c.Context(), "interrupted: a search that is not done is not kept; once more "+
+		"to quit at once")
 	defer stop()
 	tellShort(s.console, problem.Axes)
 	notes, err := problem.Check(ctx, f.strict, f.parallel)
@@ -242,5 +247,5 @@ func storeTuning(out string, found *results.Tuning, result output) (string, erro
 		return "", ui.IOError("write tuning", err)
 	}
 	files := append([]results.File{{Path: "tune.json", Data: encoded}, {Path: "tune.csv", Data: table.Bytes()}}, charts...)
-	return out, ui.IOError("write tuning", study.Place(out, files))
+	return out, ui.IOError("write tuning", results.Replace(out, files))
 }

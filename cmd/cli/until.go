@@ -57,14 +57,16 @@ const (
 func addUntilFlags(c *cobra.Command, until *percent, most *int) {
 	flags := c.Flags()
 	flags.Var(until, "until-ci", "add seeds until the intervals of the objectives' metrics are within ± `PERCENT`")
-	flags.IntVar(most, "max-seeds", 0, "with --until-ci: at most this `NUMBER` of seeds (default 200, or the scenario's if they are more)")
+	flags.IntVar(most, "max-seeds", 0, "with --until-ci: at most this `NUMBER` of seeds (default 200, or the "+
+		"scenario's if they are more)")
 }
 
 func checkUntilFlags(c *cobra.Command, until percent, most int) error {
 	changed := c.Flags().Changed
 	switch {
 	case changed("until-ci") && (until <= 0 || until >= 1):
-		return ui.UsageError("--until-ci %s%%: want more than 0%% and less than 100%%", strconv.FormatFloat(float64(until)*100, 'g', -1, 64))
+		return ui.UsageError("--until-ci %s%%: want more than 0%% and less than 100%%",
+			strconv.FormatFloat(float64(until)*100, 'g', -1, 64))
 	case changed("max-seeds") && !changed("until-ci"):
 		return ui.UsageError("--max-seeds goes with --until-ci; --seeds sets a fixed number")
 	case changed("max-seeds") && most < fewestUntil:
@@ -76,7 +78,8 @@ func checkUntilFlags(c *cobra.Command, until percent, most int) error {
 // checkMostSeeds refuses fewer seeds than the scenario asks for: these are run in any case.
 func checkMostSeeds(most int, l loaded) error {
 	if asked := int(l.Scenario.Seeds); most > 0 && most < asked {
-		return ui.UsageError("--max-seeds %d is less than the %d seeds of %s, which are run in any case: want at least %d, or fewer --seeds", most, asked, l.Name, asked)
+		return ui.UsageError("--max-seeds %d is less than the %d seeds of %s, which are run in any case: want at least "+
+			"%d, or fewer --seeds", most, asked, l.Name, asked)
 	}
 	return nil
 }

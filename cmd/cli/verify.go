@@ -177,7 +177,8 @@ func chosenRows(names []string, f *verifyFlags) ([]verify.Row, error) {
 				return nil, ui.UsageError("no row is called %s; did you mean %s?", name, near)
 			}
 			slices.Sort(groups)
-			return nil, ui.UsageError("no row is called %s; the families are %s", name, strings.Join(slices.Compact(groups), ", "))
+			return nil, ui.UsageError("no row is called %s; the families are %s", name,
+				strings.Join(slices.Compact(groups), ", "))
 		}
 	}
 	return slices.DeleteFunc(rows, func(r verify.Row) bool {

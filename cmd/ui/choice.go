@@ -19,7 +19,8 @@ type choice struct {
 // the default; kind is what the help text calls it.
 func AddChoice(c *cobra.Command, to *string, name, kind, usage string, words ...string) {
 	c.Flags().Var(&choice{to, kind, words}, name, usage)
-	if err := c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+	if err := c.RegisterFlagCompletionFunc(name,
+		cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic("ui: " + err.Error())
 	}
 }

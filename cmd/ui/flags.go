@@ -19,7 +19,8 @@ func explainFlag(c *cobra.Command, arguments []string, err error) error {
 	case errors.As(err, &unknown):
 		return unknownFlag(c, arguments, unknown)
 	case errors.As(err, &invalid):
-		return UsageError("--%s %s: %w", invalid.GetFlag().Name, invalid.GetValue(), plain(invalid.GetFlag(), invalid.Unwrap()))
+		return UsageError("--%s %s: %w", invalid.GetFlag().Name, invalid.GetValue(),
+			plain(invalid.GetFlag(), invalid.Unwrap()))
 	case errors.As(err, &missing):
 		return UsageError("--%s needs a value; %s --help explains it", missing.GetFlag().Name, c.CommandPath())
 	}

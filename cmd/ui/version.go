@@ -23,7 +23,8 @@ func NewVersion(arguments cobra.PositionalArgs) *cobra.Command {
 
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(c *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(c.OutOrStdout(), "%s %s %s %s %s/%s\n", c.Root().Name(), Version, Commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(c.OutOrStdout(), "%s %s %s %s %s/%s\n", c.Root().Name(), Version, Commit(), runtime.Version(),
+				runtime.GOOS, runtime.GOARCH)
 			return IOError("write result", err)
 		},
 	}

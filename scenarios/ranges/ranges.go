@@ -126,7 +126,8 @@ func (r *Range) append(part string, first bool) error {
 	}
 	switch {
 	case a.unit.sort != b.unit.sort:
-		return fmt.Errorf("%s: %s and %s are not of one sort: give both ends a unit, or none", shorten(part), a.typed, b.typed)
+		return fmt.Errorf("%s: %s and %s are not of one sort: give both ends a unit, or none", shorten(part), a.typed,
+			b.typed)
 	case a.value.Cmp(b.value) >= 0:
 		return fmt.Errorf("%s: %s is not below %s; ranges go up", shorten(part), a.typed, b.typed)
 	}

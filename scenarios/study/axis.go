@@ -106,9 +106,11 @@ const (
 type wording struct{ none, twice, wider, set, many string }
 
 var (
-	ofSweep = wording{"a sweep varies at least one key", "%s is varied twice: give all its values at once", "vary", "%s is both varied and set",
+	ofSweep = wording{"a sweep varies at least one key", "%s is varied twice: give all its values at once", "vary",
+		"%s is both varied and set",
 		"%[1]s make more than %[2]d cells, the most that a sweep has: take fewer values, or several sweeps"}
-	ofTuning = wording{"there is no key to tune", "%s is there twice: give all its values at once", "give", "%s is both searched and set",
+	ofTuning = wording{"there is no key to tune", "%s is there twice: give all its values at once", "give",
+		"%s is both searched and set",
 		"the keys have more than %[2]d settings: take fewer values"}
 )
 

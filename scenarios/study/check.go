@@ -31,7 +31,8 @@ type problem struct {
 
 // Error says how many problems there are; Render shows them.
 func (w *Wrong) Error() string {
-	return fmt.Sprintf("%d problems, the first in %s: %s", len(w.problems), w.plan.CellName(w.problems[0].cell), w.problems[0].Message)
+	return fmt.Sprintf("%d problems, the first in %s: %s", len(w.problems), w.plan.CellName(w.problems[0].cell),
+		w.problems[0].Message)
 }
 
 // Render writes all problems for a person, each with its place: in the text of an axis, which

@@ -145,7 +145,8 @@ func expectation(missed bool) string {
 
 // newHeader is that of a shard of s.
 func newHeader(s *results.Sweep, shard Shard, cells int, scenario []byte) *header {
-	h := &header{Format: format, Shard: shard.Index, Of: shard.Of, Config: s.ConfigHash, Version: s.Version, Scenario: s.Scenario,
+	h := &header{Format: format, Shard: shard.Index, Of: shard.Of, Config: s.ConfigHash, Version: s.Version,
+		Scenario: s.Scenario,
 		Duration: s.Duration, Cells: cells, Seeds: s.Seeds, YAML: string(scenario), Objectives: []objectiveJSON{}}
 	for _, a := range s.Axes {
 		h.Vary = append(h.Vary, axisJSON{a.Key, a.Values, a.Numbers, a.Log})
@@ -157,14 +158,16 @@ func newHeader(s *results.Sweep, shard Shard, cells int, scenario []byte) *heade
 		h.Metrics = append(h.Metrics, jsonOfQuery(q))
 	}
 	for _, o := range s.Objectives {
-		h.Objectives = append(h.Objectives, objectiveJSON{jsonOfQuery(o.Query), o.Bound, o.Above, o.Text, o.Policy, expectation(o.Expect)})
+		h.Objectives = append(h.Objectives,
+			objectiveJSON{jsonOfQuery(o.Query), o.Bound, o.Above, o.Text, o.Policy, expectation(o.Expect)})
 	}
 	return h
 }
 
 // sweep returns what h describes, without cells.
 func (h *header) sweep() *results.Sweep {
-	s := &results.Sweep{Scenario: h.Scenario, ConfigHash: h.Config, Version: h.Version, Seeds: h.Seeds, Duration: h.Duration}
+	s := &results.Sweep{Scenario: h.Scenario, ConfigHash: h.Config, Version: h.Version, Seeds: h.Seeds,
+		Duration: h.Duration}
 	for _, a := range h.Vary {
 		s.Axes = append(s.Axes, results.Axis{Key: a.Key, Values: a.Values, Numbers: a.Numbers, Log: a.Log})
 	}
@@ -193,12 +196,14 @@ func newLine(s *results.Sweep, cell *results.Cell) *line {
 		r := rowJSON{Fingerprint: row.Fingerprint, Seeds: row.Seeds, Objectives: []verdictJSON{}}
 		for k := range row.Estimates {
 			e := &row.Estimates[k]
-			r.Metrics = append(r.Metrics, estimateJSON{number(e.Mean), number(e.Low), number(e.High), number(e.Half), e.N, e.Bound, e.Reason})
+			r.Metrics = append(r.Metrics, estimateJSON{number(e.Mean), number(e.Low), number(e.High), number(e.Half), e.N,
+				e.Bound, e.Reason})
 		}
 		for k := range row.Verdicts {
 			v := &row.Verdicts[k]
-			r.Objectives = append(r.Objectives, verdictJSON{slices.Index(s.Queries, v.Query), v.Text, number(v.Value), number(v.Low), number(v.High),
-				v.Bound, string(v.Outcome), expectation(v.Expect), v.Seeds, v.Reason})
+			r.Objectives = append(r.Objectives,
+				verdictJSON{slices.Index(s.Queries, v.Query), v.Text, number(v.Value), number(v.Low), number(v.High),
+					v.Bound, string(v.Outcome), expectation(v.Expect), v.Seeds, v.Reason})
 		}
 		l.Rows = append(l.Rows, r)
 	}
@@ -222,7 +227,8 @@ func readLine(s *results.Sweep, size int, text []byte) (*results.Cell, error) {
 	case l.Config != s.ConfigHash || l.Version != s.Version:
 		return nil, &otherSweep{l.Config, l.Version}
 	case l.Cell < 0 || l.Cell >= size || len(l.Rows) != len(s.Policies):
-		return nil, fmt.Errorf("read a cell: cell %d with %d policies is not of a sweep of %d cells with %d", l.Cell, len(l.Rows), size, len(s.Policies))
+		return nil, fmt.Errorf("read a cell: cell %d with %d policies is not of a sweep of %d cells with %d", l.Cell,
+			len(l.Rows), size, len(s.Policies))
 	}
 	cell := &results.Cell{Index: l.Cell, Warnings: l.Warnings}
 	for i := range l.Rows {
@@ -232,16 +238,19 @@ func readLine(s *results.Sweep, size int, text []byte) (*results.Cell, error) {
 		}
 		row := results.CellRow{Policy: i, Fingerprint: r.Fingerprint, Seeds: r.Seeds}
 		for k, e := range r.Metrics {
-			row.Estimates = append(row.Estimates, results.Estimate{Query: s.Queries[k], Unit: unitOf(s.Queries[k]), Mean: float64(e.Mean),
-				Low: float64(e.Low), High: float64(e.High), Half: float64(e.Half), N: e.N, Bound: e.Bound, Reason: e.Reason})
+			row.Estimates = append(row.Estimates,
+				results.Estimate{Query: s.Queries[k], Unit: unitOf(s.Queries[k]), Mean: float64(e.Mean),
+					Low: float64(e.Low), High: float64(e.High), Half: float64(e.Half), N: e.N, Bound: e.Bound, Reason: e.Reason})
 		}
 		for _, v := range r.Objectives {
 			if v.Metric < 0 || v.Metric >= len(s.Queries) {
 				return nil, fmt.Errorf("read cell %d: an objective is about metric %d of %d", l.Cell, v.Metric, len(s.Queries))
 			}
-			row.Verdicts = append(row.Verdicts, results.Verdict{Query: s.Queries[v.Metric], Policy: s.Policies[i].Label, Text: v.Limit,
-				Value: float64(v.Value), Low: float64(v.Low), High: float64(v.High), Bound: v.Bound, Outcome: results.Outcome(v.Verdict),
-				Expect: v.Expect == string(results.Missed), Seeds: v.Seeds, Reason: v.Reason})
+			row.Verdicts = append(row.Verdicts,
+				results.Verdict{Query: s.Queries[v.Metric], Policy: s.Policies[i].Label, Text: v.Limit,
+					Value: float64(v.Value), Low: float64(v.Low), High: float64(v.High), Bound: v.Bound,
+					Outcome: results.Outcome(v.Verdict),
+					Expect:  v.Expect == string(results.Missed), Seeds: v.Seeds, Reason: v.Reason})
 		}
 		cell.Rows = append(cell.Rows, row)
 	}

@@ -8,22 +8,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"qsim/results"
 	"qsim/results/text"
 )
 
-// WriteFile writes a file so that it is there whole or not at all, for whoever reads it at
-// the same time; synced, after a power failure too.
-func WriteFile(path string, data []byte, synced bool) error {
-	return writeTo(filepath.Dir(path), path, synced, func(out io.Writer) error {
-		_, err := out.Write(data)
-		return err
-	})
-}
-
-// writeTo lets write fill a temporary file in a folder, and renames that to path.
+// writeTo writes a file so that it is there whole or not at all, for whoever reads it at the same time; synced, after
+// a power failure too. It lets write fill a temporary file in a folder, and renames that to path.
 func writeTo(folder, path string, synced bool, write func(out io.Writer) error) (err error) {
 	file, err := os.CreateTemp(folder, ".unfinished-")
 	if err != nil {
@@ -69,21 +60,8 @@ func (m *Merged) Files() ([]results.File, error) {
 	if err := text.WriteSweep(&table, m.Sweep, text.TableOptions{Format: text.CSV}); err != nil {
 		return nil, err
 	}
-	return []results.File{{Path: summaryJSON, Data: data}, {Path: summaryCSV, Data: table.Bytes()}, {Path: scenarioOf, Data: m.Scenario}}, nil
-}
-
-// Place writes files into a folder that is there, each whole or not at all.
-func Place(dir string, files []results.File) error {
-	for _, f := range files {
-		path := filepath.Join(dir, filepath.FromSlash(f.Path))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			return fmt.Errorf("write %s: %w", path, err)
-		}
-		if err := WriteFile(path, f.Data, true); err != nil {
-			return err
-		}
-	}
-	return nil
+	return []results.File{{Path: summaryJSON, Data: data}, {Path: summaryCSV, Data: table.Bytes()},
+		{Path: scenarioOf, Data: m.Scenario}}, nil
 }
 
 // member is a key of an object with its value, in an order that is kept.
@@ -132,8 +110,10 @@ func MarshalSweep(s *results.Sweep) ([]byte, error) {
 	h := newHeader(s, Shard{0, 1}, len(s.Cells), nil)
 	var b bytes.Buffer
 	b.WriteString("{")
-	for _, m := range (object{{"version", 1}, {"scenario", h.Scenario}, {"config", h.Config}, {"program", h.Version}, {"seeds", h.Seeds}, {"duration_s", h.Duration},
-		{"vary", h.Vary}, {"cells", h.Cells}, {"policies", h.Policies}, {"metrics", h.Metrics}, {"objectives", h.Objectives}}) {
+	for _, m := range (object{{"version", 1}, {"scenario", h.Scenario}, {"config", h.Config}, {"program", h.Version},
+		{"seeds", h.Seeds}, {"duration_s", h.Duration},
+		{"vary", h.Vary}, {"cells", h.Cells}, {"policies", h.Policies}, {"metrics", h.Metrics}, {"objectives",
+			h.Objectives}}) {
 		value, err := marshal(m.value)
 		if err != nil {
 			return nil, fmt.Errorf("encode sweep: %w", err)
@@ -176,7 +156,8 @@ func rowOf(s *results.Sweep, cell *results.Cell, row *results.CellRow) object {
 	}
 	for i := range row.Estimates {
 		e := &row.Estimates[i]
-		o := object{{"mean", number(e.Mean)}, {"low", number(e.Low)}, {"high", number(e.High)}, {"n", e.N}, {"bound", e.Bound}}
+		o := object{{"mean", number(e.Mean)}, {"low", number(e.Low)}, {"high", number(e.High)}, {"n", e.N},
+			{"bound", e.Bound}}
 		if e.Reason != "" {
 			o = append(o, member{"reason", e.Reason})
 		}
@@ -185,9 +166,11 @@ func rowOf(s *results.Sweep, cell *results.Cell, row *results.CellRow) object {
 	objectives := []object{}
 	for i := range row.Verdicts {
 		v := &row.Verdicts[i]
-		objectives = append(objectives, object{{"metric", v.Query.String()}, {"limit", v.Text}, {"value", number(v.Value)}, {"low", number(v.Low)},
-			{"high", number(v.High)}, {"bound", v.Bound}, {"verdict", string(v.Outcome)}, {"expect", expectation(v.Expect)}})
+		objectives = append(objectives,
+			object{{"metric", v.Query.String()}, {"limit", v.Text}, {"value", number(v.Value)}, {"low", number(v.Low)},
+				{"high", number(v.High)}, {"bound", v.Bound}, {"verdict", string(v.Outcome)}, {"expect", expectation(v.Expect)}})
 	}
-	return object{{"cell", cell.Index}, {"set", set}, {"policy", s.Policies[row.Policy].Label}, {"fingerprint", row.Fingerprint},
+	return object{{"cell", cell.Index}, {"set", set}, {"policy", s.Policies[row.Policy].Label},
+		{"fingerprint", row.Fingerprint},
 		{"seeds", row.Seeds}, {"metrics", metrics}, {"objectives", objectives}, {"verdict", string(row.Outcome())}}
 }

@@ -139,7 +139,10 @@ func (w *Work) Keep(cell *results.Cell) error {
 	if err != nil {
 		return fmt.Errorf("encode cell %d: %w", cell.Index, err)
 	}
-	err = WriteFile(w.file(cell.Index), append(text, '\n'), false)
+	err = writeTo(w.dir, w.file(cell.Index), false, func(out io.Writer) error {
+		_, err := out.Write(append(text, '\n'))
+		return err
+	})
 	if err != nil && w.completed() {
 		return nil // by another process, which cleared the cells away
 	}

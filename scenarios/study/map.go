@@ -93,7 +93,8 @@ func (p *MapPlan) sets(l *Lattice, at Point) []scenarios.Override {
 }
 
 // measure measures points under one policy, with every seed.
-func (p *MapPlan) measure(ctx context.Context, s *simulator, l *Lattice, policy string, points []Point, measured func()) ([]PointValue, error) {
+func (p *MapPlan) measure(ctx context.Context, s *simulator, l *Lattice, policy string, points []Point,
+	measured func()) ([]PointValue, error) {
 	tasks, values := make([]task, len(points)), make([]PointValue, len(points))
 	for i, at := range points {
 		tasks[i] = task{sets: p.sets(l, at), policy: policy}

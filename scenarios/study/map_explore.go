@@ -26,7 +26,8 @@ type Lattice struct {
 	Steps int            // from one value of an axis to the next
 }
 
-// NewLattice returns the lattice of two axes, of at least two ascending values each, whose cells are halved depth times.
+// NewLattice returns the lattice of two axes, of at least two ascending values each, whose cells are halved depth
+// times.
 func NewLattice(x, y Axis, depth int) (*Lattice, error) {
 	if depth < 0 || depth > MostDepth {
 		return nil, fmt.Errorf("refine %d times: want 0 to %d", depth, MostDepth)

@@ -34,7 +34,8 @@ func (m *Mapped) rows() []mapRow {
 	for i, found := range m.Maps {
 		for _, at := range found.Points() {
 			v := found.Values[at]
-			row := mapRow{Policy: m.Labels[i], X: found.X[at.X].Text, Y: found.Y[at.Y].Text, Never: v.Bounds, Seeds: v.Seeds, Beyond: v.Beyond,
+			row := mapRow{Policy: m.Labels[i], X: found.X[at.X].Text, Y: found.Y[at.Y].Text, Never: v.Bounds, Seeds: v.Seeds,
+				Beyond: v.Beyond,
 				Coarse: at.X%found.Steps == 0 && at.Y%found.Steps == 0}
 			if !math.IsNaN(v.Mean) {
 				row.Value = &v.Mean
@@ -84,10 +85,12 @@ func (m *Mapped) Write(w io.Writer, o text.TableOptions) error {
 	if o.Format == text.CSV {
 		return m.writeCSV(w)
 	}
-	fmt.Fprintf(w, "%s   %s, mean of %s\n%s across, %s up\n", m.Scenario, m.Query, counted(m.Seeds, "seed", "seeds"), m.X.Key, m.Y.Key)
+	fmt.Fprintf(w, "%s   %s, mean of %s\n%s across, %s up\n", m.Scenario, m.Query, counted(m.Seeds, "seed", "seeds"),
+		m.X.Key, m.Y.Key)
 	for i, found := range m.Maps {
 		share := results.FormatValue(found.Beyond(), measure.MetricInfo{Unit: "1", Share: true})
-		fmt.Fprintf(w, "\n%s: %s of the map beyond the edge, %d points measured of %d\n\n", m.Labels[i], share, len(found.Values), found.Size())
+		fmt.Fprintf(w, "\n%s: %s of the map beyond the edge, %d points measured of %d\n\n", m.Labels[i], share,
+			len(found.Values), found.Size())
 		if err := m.writeGrid(w, found, o.Width); err != nil {
 			return err
 		}
@@ -116,7 +119,8 @@ func (m *Mapped) writeCSV(w io.Writer) error {
 		if r.Value != nil {
 			value = strconv.FormatFloat(*r.Value, 'g', -1, 64)
 		}
-		rows = append(rows, []string{r.Policy, r.X, r.Y, value, r.Bound, strconv.Itoa(r.Never), strconv.Itoa(r.Seeds), strconv.FormatBool(r.Beyond), strconv.FormatBool(r.Coarse)})
+		rows = append(rows, []string{r.Policy, r.X, r.Y, value, r.Bound, strconv.Itoa(r.Never), strconv.Itoa(r.Seeds),
+			strconv.FormatBool(r.Beyond), strconv.FormatBool(r.Coarse)})
 	}
 	return text.WriteCells(w, header, rows, 0, text.CSV)
 }

@@ -21,7 +21,6 @@ type inventory struct {
 	dir      string
 	of       int
 	files    []string // by shard; empty: none
-	headers  []*header
 	cells    [][]results.Cell
 	begun    []string // folders of shards that are not complete
 	damaged  []error
@@ -127,15 +126,18 @@ func (v *inventory) file(name string) error {
 	want := len(shard.cells(h.Cells))
 	switch m := v.model; {
 	case h.Config != m.Config:
-		v.problem("%s has config %s, but %s has %s: they are of different scenarios, axes or metrics", name, h.Config, v.first, m.Config)
+		v.problem("%s has config %s, but %s has %s: they are of different scenarios, axes or metrics", name, h.Config,
+			v.first, m.Config)
 	case h.Version != m.Version:
-		v.problem("%s is of version %s, but %s is of %s: results are comparable within a version", name, h.Version, v.first, m.Version)
+		v.problem("%s is of version %s, but %s is of %s: results are comparable within a version", name, h.Version, v.first,
+			m.Version)
 	case !h.alike(m):
 		v.problem("%s and %s have one config but do not say the same of it", name, v.first)
 	case v.files[h.Shard] != "":
 		v.problem("shard %s is doubled: %s and %s", shard, v.files[h.Shard], name)
 	case isNamed && named != shard || !isNamed:
-		v.problem("%s is shard %s by what it holds: rename it to %s, unless that is there too", name, shard, shard.name()+complete)
+		v.problem("%s is shard %s by what it holds: rename it to %s, unless that is there too", name, shard,
+			shard.name()+complete)
 	case len(cells) < want:
 		v.damaged = append(v.damaged, fmt.Errorf("%s is cut short: it has %d of its %d cells", path, len(cells), want))
 		return nil
@@ -144,7 +146,7 @@ func (v *inventory) file(name string) error {
 		return nil
 	}
 	if v.files[h.Shard] == "" {
-		v.files[h.Shard], v.headers[h.Shard], v.cells[h.Shard] = name, h, cells
+		v.files[h.Shard], v.cells[h.Shard] = name, cells
 	}
 	return nil
 }
@@ -166,7 +168,7 @@ func (v *inventory) count(of int, name string) bool {
 	case of:
 	case 0:
 		v.of, v.first = of, name
-		v.files, v.headers, v.cells = make([]string, of), make([]*header, of), make([][]results.Cell, of)
+		v.files, v.cells = make([]string, of), make([][]results.Cell, of)
 	default:
 		v.problem("%s is one of %d shards, but %s is one of %d: a folder has one set of shards", name, of, v.first, v.of)
 		return false

@@ -27,7 +27,8 @@ func (w *Work) checkOthers(dir string) error {
 	if len(strays) > 1 {
 		more = fmt.Sprintf(" (and %d more)", len(strays)-1)
 	}
-	return refuse("%s is of another sweep%s: %s\ntake another folder with --out, or replace what is there with --force", filepath.Join(dir, strays[0].name), more, strays[0].why)
+	return refuse("%s is of another sweep%s: %s\ntake another folder with --out, or replace what is there with --force",
+		filepath.Join(dir, strays[0].name), more, strays[0].why)
 }
 
 // strays finds what is not of this sweep.
@@ -56,7 +57,8 @@ func (w *Work) strays(dir string) ([]stray, error) {
 		case config != own.ConfigHash:
 			strays = append(strays, stray{name, fmt.Sprintf("its config is %s, not %s", config, own.ConfigHash)})
 		case version != own.Version:
-			strays = append(strays, stray{name, fmt.Sprintf("it was computed by version %s, and this is %s", version, own.Version)})
+			strays = append(strays, stray{name,
+				fmt.Sprintf("it was computed by version %s, and this is %s", version, own.Version)})
 		}
 	}
 	return strays, nil

@@ -200,7 +200,8 @@ func (p *Plan) Load(cell int) (*scenarios.Scenario, scenarios.Diagnostics, error
 	}
 	for i := range sc.Policies {
 		if i >= len(p.Sweep.Policies) || sc.Policies[i].Label != p.Sweep.Policies[i].Label {
-			return nil, found, fmt.Errorf("policy %s: the policies of all cells have the labels they have in the scenario; give the policy a label", sc.Policies[i].Label)
+			return nil, found, fmt.Errorf("policy %s: the policies of all cells have the labels they have in the scenario; "+
+				"give the policy a label", sc.Policies[i].Label)
 		}
 	}
 	return sc, found, nil

@@ -28,7 +28,8 @@ type simulator struct {
 // run simulates tasks, several at once, and calls done with what came of each, in any order and from several goroutines
 // at once. Its error is ctx.Err(), that of done, or a *SettingError, which leads to a *world.Broken if an invariant
 // broke; of several it is that of the first task.
-func (s *simulator) run(ctx context.Context, tasks []task, done func(i int, settings *measure.Settings, runs []measure.Run) error) error {
+func (s *simulator) run(ctx context.Context, tasks []task,
+	done func(i int, settings *measure.Settings, runs []measure.Run) error) error {
 	gate := pool.NewGate(s.parallel)
 	// So many are open that there is always one to simulate while another is loaded, summarized and
 	// written: the simulations of all of them share the processors, and few are in memory.

@@ -19,7 +19,8 @@ func (p *Problem) Run(ctx context.Context, parallel int, progress func(policy st
 	if err := p.prepare(); err != nil {
 		return nil, err
 	}
-	t := &results.Tuning{Scenario: p.settings.Scenario, Version: p.Version, Goal: p.goal(), Axes: p.plan.Sweep.Axes, Confidence: p.Confidence, Margin: !p.Aim.ofMetric()}
+	t := &results.Tuning{Scenario: p.settings.Scenario, Version: p.Version, Goal: p.goal(), Axes: p.plan.Sweep.Axes,
+		Confidence: p.Confidence, Margin: !p.Aim.ofMetric()}
 	if !t.Margin {
 		t.Query = p.Query
 	}
@@ -38,7 +39,8 @@ func (p *Problem) Run(ctx context.Context, parallel int, progress func(policy st
 	}
 	for _, policy := range p.policies {
 		label := p.settings.Policies[policy].Label
-		s := &simulated{problem: p, policy: policy, label: label, simulator: simulator{source: &p.Source, parallel: parallel, each: 1}}
+		s := &simulated{problem: p, policy: policy, label: label,
+			simulator: simulator{source: &p.Source, parallel: parallel, each: 1}}
 		if progress != nil {
 			s.simulator.ended = func() { progress(label) }
 		}
@@ -64,9 +66,11 @@ func (p *Problem) one(ctx context.Context, s *simulated) (*results.TunedPolicy, 
 		if p.Aim == Largest {
 			slices.Reverse(settings)
 		}
-		a, err = bisect(ctx, &bisection{arena: s, objectives: objectives, confidence: p.Confidence, most: p.MostSeeds, order: settings})
+		a, err = bisect(ctx, &bisection{arena: s, objectives: objectives, confidence: p.Confidence, most: p.MostSeeds,
+			order: settings})
 	} else {
-		a, err = choose(ctx, &selection{arena: s, objectives: objectives, confidence: p.Confidence, indifference: p.Indifference, absolute: p.Aim == Margin, most: p.MostSeeds, settings: settings})
+		a, err = choose(ctx, &selection{arena: s, objectives: objectives, confidence: p.Confidence,
+			indifference: p.Indifference, absolute: p.Aim == Margin, most: p.MostSeeds, settings: settings})
 	}
 	if err != nil {
 		return nil, err
@@ -116,7 +120,8 @@ func (p *Problem) confirm(ctx context.Context, s *simulated, a *answer, out *res
 		return nil
 	}
 	var fresh []observation
-	if fresh, out.Checked, err = s.check(ctx, ask{best.setting, a.spent + len(best.seen), a.spent + 2*len(best.seen)}); err != nil {
+	if fresh, out.Checked, err = s.check(ctx,
+		ask{best.setting, a.spent + len(best.seen), a.spent + 2*len(best.seen)}); err != nil {
 		return err
 	}
 	if a.refuted = !best.holds(fresh, objectives, p.Confidence); a.refuted {
@@ -154,7 +159,8 @@ func (s *simulated) observe(ctx context.Context, asks []ask) ([][]observation, e
 	return answers, err
 }
 
-func (s *simulated) run(ctx context.Context, asks []ask, done func(i int, settings *measure.Settings, runs []measure.Run) error) error {
+func (s *simulated) run(ctx context.Context, asks []ask,
+	done func(i int, settings *measure.Settings, runs []measure.Run) error) error {
 	tasks := make([]task, len(asks))
 	for i, a := range asks {
 		tasks[i] = task{sets: s.problem.plan.Overrides(a.setting), policy: s.label, from: a.from, seeds: a.to - a.from}
@@ -186,7 +192,8 @@ func (s *simulated) check(ctx context.Context, a ask) (fresh []observation, verd
 
 // trial is what results have of a candidate.
 func (p *Problem) trial(c *candidate) results.Trial {
-	t := results.Trial{Setting: c.setting, Values: p.values(c.setting), Number: p.number(c.setting), Seeds: len(c.seen), Outcome: c.outcome, Why: c.why, Mean: math.NaN(), Half: math.NaN(), Margin: math.NaN(), Half2: math.NaN()}
+	t := results.Trial{Setting: c.setting, Values: p.values(c.setting), Number: p.number(c.setting), Seeds: len(c.seen),
+		Outcome: c.outcome, Why: c.why, Mean: math.NaN(), Half: math.NaN(), Margin: math.NaN(), Half2: math.NaN()}
 	if len(c.seen) == 0 {
 		return t
 	}

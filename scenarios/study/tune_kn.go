@@ -41,7 +41,8 @@ func choose(ctx context.Context, s *selection) (*answer, error) {
 	if err := s.race(ctx); err != nil {
 		return nil, err
 	}
-	a := &answer{best: -1, monotone: true, dropped: len(dropped), decided: s.decided, delta: s.delta, absolute: s.least == 0, spent: s.offset}
+	a := &answer{best: -1, monotone: true, dropped: len(dropped), decided: s.decided, delta: s.delta,
+		absolute: s.least == 0, spent: s.offset}
 	for _, c := range s.all {
 		if c.why == "" && c.outcome == results.Met && (a.best < 0 || mean(c) < mean(a.tried[a.best])) {
 			a.best = len(a.tried)

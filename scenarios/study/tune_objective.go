@@ -21,7 +21,8 @@ func ParseObjective(text string) (yaml string, err error) {
 		}
 	}
 	if at < 0 {
-		return "", fmt.Errorf("%s: want METRIC below BOUND or METRIC above BOUND, such as fresh.wait.p99 during STORM below 10s", text)
+		return "", fmt.Errorf("%s: want METRIC below BOUND or METRIC above BOUND, such as fresh.wait.p99 during STORM "+
+			"below 10s", text)
 	}
 	q, err := measure.ParseQuery(text[:at])
 	if err != nil {

@@ -147,7 +147,8 @@ func (p *Problem) chooseObjectives() error {
 		}
 	}
 	if !any && !p.Aim.ofMetric() {
-		return errors.New("there is no objective: give one, as --objective 'fresh.wait.p99 below 10s', or a metric to minimize")
+		return errors.New("there is no objective: give one, as --objective 'fresh.wait.p99 below 10s', or a metric to " +
+			"minimize")
 	}
 	return nil
 }

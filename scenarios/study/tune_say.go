@@ -19,13 +19,17 @@ func (p *Problem) say(a *answer, out *results.TunedPolicy) []string {
 	}
 	switch disagreement := disagreement(out.Checked); {
 	case a.refuted:
-		add("But with %d fresh seeds beside the %[1]d it was chosen by, it is no longer clear that it meets the objectives: seeds scatter more than the first ones show. Give more with --max-seeds, or a longer scenario.", len(a.tried[a.best].seen))
+		add("But with %d fresh seeds beside the %[1]d it was chosen by, it is no longer clear that it meets the "+
+			"objectives: seeds scatter more than the first ones show. Give more with --max-seeds, or a longer scenario.",
+			len(a.tried[a.best].seen))
 	case disagreement != "":
-		add("But qsim run, which pools the jobs of all seeds, finds %s with %d fresh seeds: look at it with more.", disagreement, len(a.tried[a.best].seen))
+		add("But qsim run, which pools the jobs of all seeds, finds %s with %d fresh seeds: look at it with more.",
+			disagreement, len(a.tried[a.best].seen))
 	case len(out.Checked) > 0:
 		add("It meets them with %d fresh seeds, too.", len(a.tried[a.best].seen))
 	}
-	add("%d simulations; a full grid, all %d settings with as many seeds as the one that took most, takes %d.", out.Runs, p.plan.Size(), out.Grid)
+	add("%d simulations; a full grid, all %d settings with as many seeds as the one that took most, takes %d.", out.Runs,
+		p.plan.Size(), out.Grid)
 	return said
 }
 
@@ -46,7 +50,8 @@ func (p *Problem) sayBisection(a *answer, out *results.TunedPolicy, add func(str
 		easiest := a.tried[len(a.tried)-1]
 		add("No value meets all objectives: even %s %s.", text(easiest), easiest.why)
 	case edge(a.tried[a.best]):
-		add("%s=%s meets all objectives, and it is the end of the range: %s it nothing was tried.", p.Key, text(a.tried[a.best]), wanted)
+		add("%s=%s meets all objectives, and it is the end of the range: %s it nothing was tried.", p.Key,
+			text(a.tried[a.best]), wanted)
 	case !a.decided && a.monotone:
 		p.sayBracket(a, word, add)
 	default:
@@ -82,7 +87,8 @@ func (p *Problem) sayBracket(a *answer, word string, add func(string, ...any)) {
 			unclear = nil
 		}
 	}
-	add("%s=%s is the %s value known to meet all objectives; %s %s unclear after %d seeds.", p.Key, best, word, strings.Join(unclear, ", "), isOrAre(len(unclear)), seeds)
+	add("%s=%s is the %s value known to meet all objectives; %s %s unclear after %d seeds.", p.Key, best, word,
+		strings.Join(unclear, ", "), isOrAre(len(unclear)), seeds)
 	if a.misses != nil {
 		add("The %s one that does is %s %s, which %s, and %s %s.", word, beyond, text(a.misses), a.misses.why, most, best)
 	}
@@ -93,15 +99,19 @@ func (p *Problem) saySure(a *answer, word string, add func(string, ...any)) {
 	judged := counted(len(a.tried), "value was", "values were")
 	switch {
 	case !a.monotone:
-		add("Values contradict each other (one does where an easier one does not), so all of them were judged. The verdicts, each at %s, are no longer sure to %s together.", share(a.level), share(p.Confidence))
+		add("Values contradict each other (one does where an easier one does not), so all of them were judged. The "+
+			"verdicts, each at %s, are no longer sure to %s together.", share(a.level), share(p.Confidence))
 	case a.refuted:
 		add("%s judged, each verdict at %s if seeds scatter normally, which they do not seem to.", judged, share(a.level))
 	case a.decided && len(a.tried) == 1:
-		add("Sure to %s if seeds scatter normally: 1 value was judged, each verdict at %s.", share(p.Confidence), share(a.level))
+		add("Sure to %s if seeds scatter normally: 1 value was judged, each verdict at %s.", share(p.Confidence),
+			share(a.level))
 	case a.decided:
-		add("Sure to %s if seeds scatter normally: %s judged, each verdict at %s, and what meets the objectives at one value is taken to meet them at all easier ones, as the neighbours do.", share(p.Confidence), judged, share(a.level))
+		add("Sure to %s if seeds scatter normally: %s judged, each verdict at %s, and what meets the objectives at one "+
+			"value is taken to meet them at all easier ones, as the neighbours do.", share(p.Confidence), judged, share(a.level))
 	case a.best >= 0:
-		add("Sure to %s if seeds scatter normally that it meets them (%s judged, each verdict at %s); not that it is the %s.", share(p.Confidence), judged, share(a.level), word)
+		add("Sure to %s if seeds scatter normally that it meets them (%s judged, each verdict at %s); not that it is the %s.",
+			share(p.Confidence), judged, share(a.level), word)
 	}
 }
 
@@ -148,7 +158,8 @@ func (p *Problem) sayChoice(a *answer, out *results.TunedPolicy, add func(string
 		near = fmt.Sprintf("%s of the bounds", share(p.Indifference))
 	case a.absolute: // a share of the least value, 0, is none
 		info, _ := measure.Lookup(p.Query.Metric)
-		near = fmt.Sprintf("%s (%s of the largest %s: the least is 0)", results.FormatValue(a.delta, info), share(p.Indifference), p.Query.String())
+		near = fmt.Sprintf("%s (%s of the largest %s: the least is 0)", results.FormatValue(a.delta, info),
+			share(p.Indifference), p.Query.String())
 	}
 	switch {
 	case a.best < 0 && len(a.rivals) == 0:
@@ -156,12 +167,14 @@ func (p *Problem) sayChoice(a *answer, out *results.TunedPolicy, add func(string
 	case a.best < 0:
 		add("No setting is known to meet all objectives; of %d it is unclear after %d seeds.", len(a.rivals), p.MostSeeds)
 	case !a.decided:
-		add("%s is the best so far, but %s not told apart from it after %d seeds: %s.", p.nameOf(a.tried[a.best]), counted(len(a.rivals), "other is", "others are"), p.MostSeeds, p.list(a, a.rivals))
+		add("%s is the best so far, but %s not told apart from it after %d seeds: %s.", p.nameOf(a.tried[a.best]),
+			counted(len(a.rivals), "other is", "others are"), p.MostSeeds, p.list(a, a.rivals))
 	default:
 		if missed > 0 { // which may be better, but for that
 			meeting = fmt.Sprintf(" but for %d that %s objectives, and meets them", missed, missOrMisses(missed))
 		}
-		add("%s has the %s of the %s%s.", p.nameOf(a.tried[a.best]), p.goal(), counted(k, "setting that was compared", "settings that were compared to the end"), meeting)
+		add("%s has the %s of the %s%s.", p.nameOf(a.tried[a.best]), p.goal(),
+			counted(k, "setting that was compared", "settings that were compared to the end"), meeting)
 	}
 	if len(equal) > 0 {
 		add("As good on average: %s.", p.list(a, equal))
@@ -171,10 +184,12 @@ func (p *Problem) sayChoice(a *answer, out *results.TunedPolicy, add func(string
 		if missed > 0 {
 			none = "none that meets the objectives"
 		}
-		add("Sure to %s if seeds scatter normally that of the %d settings compared %s is better by more than %s (KN, common random numbers).", share(p.Confidence), k, none, near)
+		add("Sure to %s if seeds scatter normally that of the %d settings compared %s is better by more than %s (KN, "+
+			"common random numbers).", share(p.Confidence), k, none, near)
 	}
 	if a.dropped > 0 {
-		add("Not compared to the end: %s in the worse half after some seeds (successive halving); nothing is promised about them.", counted(a.dropped, "setting that was", "settings that were"))
+		add("Not compared to the end: %s in the worse half after some seeds (successive halving); nothing is promised "+
+			"about them.", counted(a.dropped, "setting that was", "settings that were"))
 	}
 	add("Not tried: what lies between the values given.")
 }

@@ -14,7 +14,8 @@ import (
 
 // WriteTuning writes what was tried: as CSV a row for each setting, or for people a table for each policy, with what
 // was found and command, the one that runs a policy with sets, keys and values as of --set.
-func WriteTuning(w io.Writer, t *results.Tuning, f text.Format, command func(policy string, sets []string) string) error {
+func WriteTuning(w io.Writer, t *results.Tuning, f text.Format,
+	command func(policy string, sets []string) string) error {
 	if f == text.CSV {
 		header, rows := tuneTable(t, t.Policies, true)
 		return text.WriteCells(w, header, rows, 1, text.CSV)

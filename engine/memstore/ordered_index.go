@@ -52,12 +52,12 @@ func (x *treap) before(a, b *row) bool {
 	return a.id < b.id
 }
 
-// less is before for two rows of a tree.
-func (x *treap) less(a, b uint32) bool {
+// less reports whether the row at ref comes before another one.
+func (x *treap) less(ref uint32, r *row, other uint32) bool {
 	if x.sort == sortByTurn {
-		return x.tenants.ofRow(a).turn < x.tenants.ofRow(b).turn
+		return x.tenants.ofRow(ref).turn < x.tenants.ofRow(other).turn
 	}
-	return x.before(x.rows.at(a), x.rows.at(b))
+	return x.before(r, x.rows.at(other))
 }
 
 func (x *treap) rank(ref uint32) uint64 { return rank(x.rows.at(ref).id) }
@@ -65,57 +65,74 @@ func (x *treap) rank(ref uint32) uint64 { return rank(x.rows.at(ref).id) }
 // insert descends to where the new row outranks the subtree, splits that subtree and hangs
 // the halves below it.
 func (x *treap) insert(root *uint32, ref uint32) {
-	*x.nodes.reach(ref) = node{}
-	*root = x.inserted(*root, ref, x.rank(ref))
-}
-
-// inserted returns the subtree at with ref in it.
-func (x *treap) inserted(at, ref uint32, mine uint64) uint32 {
-	if at == 0 || x.rank(at-1) <= mine {
-		n := x.nodes.at(ref)
-		n.left, n.right = x.split(at, ref)
-		x.update(ref + 1)
-		return ref + 1
+	n, r := x.nodes.reach(ref), x.rows.at(ref)
+	for mine := rank(r.id); *root != 0 && rank(x.rows.at(*root-1).id) > mine; {
+		at := x.nodes.at(*root - 1)
+		switch {
+		case x.counts:
+			at.of++
+		case x.sort == sortByDue:
+			at.of = x.firstOf(at.of, ref+1)
+		}
+		if x.less(ref, r, *root-1) {
+			root = &at.left
+		} else {
+			root = &at.right
+		}
 	}
-	n := x.nodes.at(at - 1)
-	if x.less(ref, at-1) {
-		n.left = x.inserted(n.left, ref, mine)
-	} else {
-		n.right = x.inserted(n.right, ref, mine)
-	}
-	x.update(at)
-	return at
+	*n = node{}
+	n.left, n.right = x.split(*root, ref, r)
+	x.update(ref + 1)
+	*root = ref + 1
 }
 
 // split divides a subtree into what comes before ref and what comes after it.
-func (x *treap) split(at, ref uint32) (left, right uint32) {
+func (x *treap) split(at, ref uint32, r *row) (left, right uint32) {
 	if at == 0 {
 		return 0, 0
 	}
 	n := x.nodes.at(at - 1)
-	if x.less(ref, at-1) {
-		left, n.left = x.split(n.left, ref)
+	if x.less(ref, r, at-1) {
+		left, n.left = x.split(n.left, ref, r)
 		right = at
 	} else {
-		n.right, right = x.split(n.right, ref)
+		n.right, right = x.split(n.right, ref, r)
 		left = at
 	}
 	x.update(at)
 	return left, right
 }
 
-func (x *treap) remove(root *uint32, ref uint32) { *root = x.removed(*root, ref) }
+func (x *treap) remove(root *uint32, ref uint32) {
+	r := x.rows.at(ref)
+	if x.sort == sortByDue {
+		*root = x.removed(*root, ref, r)
+		return
+	}
+	for *root != ref+1 {
+		at := x.nodes.at(*root - 1)
+		at.of-- // means nothing in a treap that does not count
+		if x.less(ref, r, *root-1) {
+			root = &at.left
+		} else {
+			root = &at.right
+		}
+	}
+	n := x.nodes.at(ref)
+	*root = x.merge(n.left, n.right)
+}
 
-// removed returns the subtree at without ref, which is in it.
-func (x *treap) removed(at, ref uint32) uint32 {
+// removed returns the subtree at without ref, which is in it, where nodes know what comes
+// first below them.
+func (x *treap) removed(at, ref uint32, r *row) uint32 {
 	n := x.nodes.at(at - 1)
 	if at == ref+1 {
 		return x.merge(n.left, n.right)
 	}
-	if x.less(ref, at-1) {
-		n.left = x.removed(n.left, ref)
+	if x.less(ref, r, at-1) {
+		n.left = x.removed(n.left, ref, r)
 	} else {
-		n.right = x.removed(n.right, ref)
+		n.right = x.removed(n.right, ref, r)
 	}
 	x.update(at)
 	return at
@@ -143,11 +160,15 @@ func (x *treap) merge(left, right uint32) uint32 {
 
 // update works out what the node at knows of its subtree.
 func (x *treap) update(at uint32) {
-	n := x.nodes.at(at - 1)
-	switch {
-	case x.counts:
+	if x.counts || x.sort == sortByDue {
+		x.sum(at, x.nodes.at(at-1))
+	}
+}
+
+func (x *treap) sum(at uint32, n *node) {
+	if x.counts {
 		n.of = 1 + x.below(n.left) + x.below(n.right)
-	case x.sort == sortByDue:
+	} else {
 		n.of = x.firstOf(x.firstOf(at, x.below(n.left)), x.below(n.right))
 	}
 }

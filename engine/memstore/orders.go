@@ -156,21 +156,48 @@ func (s *Store) leave(ref uint32, r *row) {
 // search returns the first ready row of a tenant, or with nil of all, that matches t: with
 // late the one that has waited longest, otherwise the one that t takes first.
 func (s *Store) search(t *engine.Term, of *tenant, late bool) uint32 {
-	best := none
+	best, by := none, sortOf(t, late)
 	if of == nil {
 		for i := range s.lines.lanes {
-			best = s.searchCell(best, t, &s.lines.lanes[i].cell, nil, late)
+			best = s.searchCell(best, t, &s.lines.lanes[i].cell, nil, by, late)
 		}
 		return best
 	}
+	if by == sortByKey && t.Order != engine.OldestOfAny {
+		return s.offer(t, of)
+	}
 	for i := range of.cells {
-		best = s.searchCell(best, t, &of.cells[i], of, late)
+		best = s.searchCell(best, t, &of.cells[i], of, by, late)
+	}
+	return best
+}
+
+// offer is search for a tenant and an order by priority and place, the usual one.
+func (s *Store) offer(t *engine.Term, of *tenant) uint32 {
+	best, priority, newest := none, int16(0), t.Order == engine.NewestReady
+	var bestRow *row
+	for i := range of.cells {
+		c := &of.cells[i]
+		l := &s.lines.lanes[c.lane]
+		if !s.admits(t, l) {
+			continue
+		}
+		for class, root := range c.roots[sortByKey] {
+			if root == 0 || t.Class != engine.AnyClass && t.Class != engine.Class(class) {
+				continue
+			}
+			ref := s.tenants.indexes[sortByKey].end(root, newest)
+			r := s.rows.at(ref)
+			if best == none || l.priority < priority || l.priority == priority && r.before(bestRow) != newest {
+				best, bestRow, priority = ref, r, l.priority
+			}
+		}
 	}
 	return best
 }
 
 // searchCell returns what comes first of best and the rows of a cell.
-func (s *Store) searchCell(best uint32, t *engine.Term, c *cell, of *tenant, late bool) uint32 {
+func (s *Store) searchCell(best uint32, t *engine.Term, c *cell, of *tenant, by sort, late bool) uint32 {
 	l := &s.lines.lanes[c.lane]
 	if !s.admits(t, l) {
 		return best
@@ -179,7 +206,7 @@ func (s *Store) searchCell(best uint32, t *engine.Term, c *cell, of *tenant, lat
 		if t.Class != engine.AnyClass && t.Class != class {
 			continue
 		}
-		if ref := s.first(t, l, c, class, of, late); ref != none && (best == none || s.before(t, ref, best, late)) {
+		if ref := s.first(t, l, c, class, of, by, late); ref != none && (best == none || s.before(t, ref, best, late)) {
 			best = ref
 		}
 	}
@@ -190,8 +217,8 @@ func (s *Store) searchCell(best uint32, t *engine.Term, c *cell, of *tenant, lat
 func (s *Store) admits(t *engine.Term, l *lane) bool { return t.Kinds.Has(l.kind) && !s.full(l.kind) }
 
 // first returns the row of a cell and class that search looks for, or none.
-func (s *Store) first(t *engine.Term, l *lane, c *cell, class engine.Class, of *tenant, late bool) uint32 {
-	by, newest := sortOf(t, late), t.Order == engine.NewestReady
+func (s *Store) first(t *engine.Term, l *lane, c *cell, class engine.Class, of *tenant, by sort, late bool) uint32 {
+	newest := t.Order == engine.NewestReady
 	kept, root := &s.indexes, c.roots[by][class]
 	if of != nil {
 		kept = &s.tenants.indexes

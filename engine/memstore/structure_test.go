@@ -129,7 +129,7 @@ func checkTree(t fatal, x *treap, root uint32, visit func(ref uint32)) int {
 		}
 		n := x.nodes.at(at - 1)
 		leftFirst, leftBelow := walk(n.left)
-		if last != none && !x.less(last, at-1) {
+		if last != none && !x.less(last, x.rows.at(last), at-1) {
 			t.Fatalf("row %d is in a tree of order %d behind row %d", at-1, x.sort, last)
 		}
 		last = at - 1
@@ -170,7 +170,7 @@ func checkWaiting(t fatal, s *Store, visit func(uint32, string) *row, stats *eng
 		}
 		stats.Waiting[r.class()]++
 	}
-	if left != len(w.left) || len(w.chunks) > w.size>>chunkBits+2 {
+	if left != len(w.left) || len(w.chunks) > (w.size+3)>>chunkBits+2 {
 		t.Fatalf("%d of %d entries of the heap in %d chunks are left, the store says %d", left, w.size, len(w.chunks), len(w.left))
 	}
 	checkList(t, s, &w.due, "the due list", func(ref uint32) *row {

@@ -84,7 +84,7 @@ func (s *Store) newTenants() {
 	s.eachReady(func(ref uint32, _ *row) { line = append(line, ref) })
 	byDue := treap{rows: &s.rows, sort: sortByDue}
 	slices.SortFunc(line, func(a, b uint32) int {
-		if byDue.less(a, b) {
+		if byDue.before(s.rows.at(a), s.rows.at(b)) {
 			return -1
 		}
 		return 1
@@ -261,20 +261,22 @@ func (x *tenants) exit(t *tenant) {
 // pass puts t, which has ready jobs, at the end of the ring: its turn is over.
 func (x *tenants) pass(t *tenant) {
 	t.granted = false
-	turns := x.fronts[frontInTurn]
-	for i := range t.cells {
-		for class, ref := range t.cells[i].fronts[frontInTurn] {
-			if ref != 0 {
-				turns.remove(&x.lines.lanes[t.cells[i].lane].cell.fronts[frontInTurn][class], ref-1)
-			}
-		}
-	}
+	x.eachFace(t, (*treap).remove)
 	x.exit(t)
 	x.enter(t)
+	x.eachFace(t, (*treap).insert)
+}
+
+// eachFace calls do for every row that stands for t in a tree by turns.
+func (x *tenants) eachFace(t *tenant, do func(x *treap, root *uint32, ref uint32)) {
+	if x.fronts[frontInTurn] == nil {
+		return
+	}
 	for i := range t.cells {
+		roots := &x.lines.lanes[t.cells[i].lane].cell.fronts[frontInTurn]
 		for class, ref := range t.cells[i].fronts[frontInTurn] {
 			if ref != 0 {
-				turns.insert(&x.lines.lanes[t.cells[i].lane].cell.fronts[frontInTurn][class], ref-1)
+				do(x.fronts[frontInTurn], &roots[class], ref-1)
 			}
 		}
 	}

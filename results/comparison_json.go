@@ -1,94 +1,79 @@
 package results
 
-import (
-	"math"
-)
-
 // comparisonVersion is that of the JSON of comparisons.
 const comparisonVersion = 1
 
+type storedComparison struct {
+	Scenario string         `json:"scenario"`
+	Base     storedSide     `json:"base"`
+	New      storedSide     `json:"new"`
+	Paired   bool           `json:"paired"`
+	Most     *Float         `json:"max_regression"`
+	Changes  []storedChange `json:"changes"`
+	Warnings []string       `json:"warnings"`
+	Exit     int            `json:"exit"`
+}
+
+type storedSide struct {
+	Name    string   `json:"name"`
+	Config  string   `json:"config"`
+	Seeds   []uint64 `json:"seeds"`
+	Partial bool     `json:"partial"`
+	Version string   `json:"made_by,omitempty"`
+}
+
+type storedChange struct {
+	Policy     string       `json:"policy"`
+	Metric     string       `json:"metric"`
+	Filter     storedFilter `json:"filter"`
+	Unit       string       `json:"unit"`
+	Base       *Float       `json:"base"`
+	BaseBound  string       `json:"base_bound"`
+	New        *Float       `json:"new"`
+	NewBound   string       `json:"new_bound"`
+	Difference *Float       `json:"difference"`
+	Low        *Float       `json:"low"`
+	High       *Float       `json:"high"`
+	Relative   *Float       `json:"relative"`
+	N          int          `json:"n"`
+	P          *Float       `json:"p"`
+	Shown      bool         `json:"shown"`
+	Verdict    Outcome      `json:"verdict"`
+	Seeds      int          `json:"seeds,omitempty"`
+	Reason     string       `json:"reason,omitempty"`
+}
+
 // MarshalComparisons returns comparisons with one base as JSON: keys in a fixed order, a
 // change to a line. Equal comparisons give equal bytes. exit is the worst of all.
-func MarshalComparisons(list []*Comparison) []byte {
-	var w jsonWriter
-	exit := 0
-	w.open("", '{')
-	w.number("version", comparisonVersion)
-	w.open("comparisons", '[')
+func MarshalComparisons(list []*Comparison) ([]byte, error) {
+	all := struct {
+		Version     int                `json:"version"`
+		Comparisons []storedComparison `json:"comparisons"`
+		Exit        int                `json:"exit"`
+	}{Version: comparisonVersion, Comparisons: []storedComparison{}}
 	for _, c := range list {
-		c.appendTo(&w)
-		exit = max(exit, c.Exit)
+		all.Comparisons = append(all.Comparisons, c.stored())
+		all.Exit = max(all.Exit, c.Exit)
 	}
-	w.close(']')
-	w.number("exit", float64(exit))
-	w.close('}')
-	return append(w.buf, '\n')
+	return marshalLines(all)
 }
 
-func (c *Comparison) appendTo(w *jsonWriter) {
-	w.open("", '{')
-	w.text("scenario", c.Scenario)
-	c.Base.appendTo(w, "base")
-	c.New.appendTo(w, "new")
-	w.bool("paired", c.Paired)
-	most := math.NaN()
+func (c *Comparison) stored() storedComparison {
+	stored := storedComparison{Scenario: c.Scenario, Base: c.Base.stored(), New: c.New.stored(), Paired: c.Paired,
+		Changes: []storedChange{}, Warnings: orEmpty(c.Warnings), Exit: c.Exit}
 	if c.Gate.Set {
-		most = c.Gate.Most
+		stored.Most = orNull(c.Gate.Most)
 	}
-	w.number("max_regression", most)
-	w.open("changes", '[')
 	for i := range c.Changes {
-		c.Changes[i].appendTo(w)
+		d := &c.Changes[i]
+		stored.Changes = append(stored.Changes, storedChange{Policy: d.Policy, Metric: d.Metric, Filter: filterOf(d.Query), Unit: d.Unit,
+			Base: orNull(d.Base.Mean), BaseBound: d.Base.Bound, New: orNull(d.New.Mean), NewBound: d.New.Bound,
+			Difference: orNull(d.Difference), Low: orNull(d.Low), High: orNull(d.High), Relative: orNull(d.Relative()),
+			N: d.N, P: orNull(d.P), Shown: d.Shown, Verdict: d.Verdict, Seeds: d.Seeds, Reason: d.Reason})
 	}
-	w.close(']')
-	w.open("warnings", '[')
-	for _, text := range c.Warnings {
-		w.item()
-		w.quote(text)
-	}
-	w.close(']')
-	w.number("exit", float64(c.Exit))
-	w.close('}')
+	return stored
 }
 
-func (s *Side) appendTo(w *jsonWriter, name string) {
-	w.line(name)
-	w.text("name", s.Name)
-	w.text("config", s.ConfigHash)
-	w.key("seeds")
-	w.seeds(s.Seeds)
-	w.bool("partial", s.Partial)
-	if s.Version != "" {
-		w.text("made_by", s.Version)
-	}
-	w.lineEnd()
-}
-
-func (d *Change) appendTo(w *jsonWriter) {
-	w.line("")
-	w.text("policy", d.Policy)
-	w.text("metric", d.Metric)
-	w.line("filter")
-	appendFilter(w, &d.Query)
-	w.lineEnd()
-	w.text("unit", d.Unit)
-	w.number("base", d.Base.Mean)
-	w.text("base_bound", d.Base.Bound)
-	w.number("new", d.New.Mean)
-	w.text("new_bound", d.New.Bound)
-	w.number("difference", d.Difference)
-	w.number("low", d.Low)
-	w.number("high", d.High)
-	w.number("relative", d.Relative())
-	w.number("n", float64(d.N))
-	w.number("p", d.P)
-	w.bool("shown", d.Shown)
-	w.text("verdict", string(d.Verdict))
-	if d.Seeds > 0 {
-		w.number("seeds", float64(d.Seeds))
-	}
-	if d.Reason != "" {
-		w.text("reason", d.Reason)
-	}
-	w.lineEnd()
+func (s *Side) stored() storedSide {
+	return storedSide{Name: s.Name, Config: s.ConfigHash, Seeds: orEmpty(s.Seeds), Partial: s.Partial, Version: s.Version}
 }

@@ -378,7 +378,11 @@ func TestComparisonJSON(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(MarshalComparisons(list), &decoded); err != nil {
+	encoded, err := MarshalComparisons(list)
+	if err == nil {
+		err = json.Unmarshal(encoded, &decoded)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	if c := decoded.Comparisons; len(c) != 2 || !c[0].Paired || c[1].Paired || *c[0].Most != 0.05 || c[1].Most != nil {

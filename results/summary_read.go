@@ -6,82 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"qsim/results/measure"
 	"qsim/results/plain"
 	"slices"
 	"time"
 )
-
-// storedSummary is summary.json as it is read.
-type storedSummary struct {
-	Version    int             `json:"version"`
-	Scenario   string          `json:"scenario"`
-	Config     string          `json:"config"`
-	Seeds      []uint64        `json:"seeds"`
-	Duration   float64         `json:"duration_s"`
-	Partial    bool            `json:"partial"`
-	Policies   []storedPolicy  `json:"policies"`
-	Objectives []storedVerdict `json:"objectives"`
-	Warnings   []string        `json:"warnings"`
-	Exit       int             `json:"exit"`
-}
-
-type storedPolicy struct {
-	Kind        string                      `json:"name"`
-	Label       string                      `json:"label"`
-	Baseline    bool                        `json:"baseline"`
-	Fingerprint string                      `json:"fingerprint"`
-	Metrics     map[string]storedEstimate   `json:"metrics"`
-	Filtered    []storedEstimate            `json:"filtered"`
-	Versus      map[string]storedDifference `json:"versus_baseline"`
-}
-
-type storedFilter struct {
-	During string  `json:"during"`
-	After  string  `json:"after"`
-	Class  string  `json:"class"`
-	Tenant string  `json:"tenant"`
-	Limit  float64 `json:"limit"`
-}
-
-type storedEstimate struct {
-	Metric string `json:"metric"`
-	storedFilter
-	Unit   string            `json:"unit"`
-	Mean   *float64          `json:"mean"`
-	Low    *float64          `json:"low"`
-	High   *float64          `json:"high"`
-	N      int               `json:"n"`
-	Bound  string            `json:"bound"`
-	Values []*float64        `json:"values"`
-	Reason string            `json:"reason"`
-	Versus *storedDifference `json:"versus_baseline"`
-}
-
-type storedDifference struct {
-	Difference *float64 `json:"difference"`
-	Low        *float64 `json:"low"`
-	High       *float64 `json:"high"`
-	P          *float64 `json:"p"`
-	Shown      bool     `json:"shown"`
-}
-
-type storedVerdict struct {
-	Metric  string       `json:"metric"`
-	Filter  storedFilter `json:"filter"`
-	Policy  string       `json:"policy"`
-	Limit   string       `json:"limit"`
-	Value   *float64     `json:"value"`
-	Low     *float64     `json:"low"`
-	High    *float64     `json:"high"`
-	Bound   string       `json:"bound"`
-	Verdict Outcome      `json:"verdict"`
-	Expect  Outcome      `json:"expect"`
-	Seeds   int          `json:"seeds"`
-	Reason  string       `json:"reason"`
-}
 
 // ReadSummary reads a summary.json. It ignores keys and keeps metrics that it does not
 // know. Control characters, which this program writes into no name, become �. Settings and
@@ -118,7 +48,7 @@ func ReadSummary(r io.Reader) (*Summary, error) {
 }
 
 func (stored *storedSummary) summary() (*Summary, error) {
-	s := &Summary{Scenario: stored.Scenario, ConfigHash: stored.Config, Seeds: stored.Seeds, Duration: stored.Duration,
+	s := &Summary{Scenario: stored.Scenario, ConfigHash: stored.Config, Seeds: stored.Seeds, Duration: float64(stored.Duration),
 		Partial: stored.Partial, Warnings: stored.Warnings, Exit: stored.Exit}
 	for i := range stored.Policies {
 		s.Policies = append(s.Policies, stored.Policies[i].summary())
@@ -141,21 +71,19 @@ func (stored *storedSummary) summary() (*Summary, error) {
 
 func (stored *storedPolicy) summary() PolicySummary {
 	p := PolicySummary{Kind: stored.Kind, Label: stored.Label, Baseline: stored.Baseline, Fingerprint: stored.Fingerprint}
-	names := slices.Sorted(maps.Keys(stored.Metrics))
-	slices.SortStableFunc(names, func(a, b string) int { return measure.Rank(a) - measure.Rank(b) })
-	for _, name := range names {
-		e := stored.Metrics[name]
-		e.Metric = name
-		p.Metrics = append(p.Metrics, e.estimate())
-		if d, ok := stored.Versus[name]; ok {
-			p.Versus = append(p.Versus, d.difference(measure.Query{Metric: name}))
+	for i := range stored.Metrics {
+		q := measure.Query{Metric: stored.Metrics[i].name}
+		p.Metrics = append(p.Metrics, stored.Metrics[i].value.estimate(q))
+		at := slices.IndexFunc(stored.Versus, func(d named[storedDifference]) bool { return d.name == q.Metric })
+		if at >= 0 {
+			p.Versus = append(p.Versus, stored.Versus[at].value.difference(q))
 		}
 	}
 	for i := range stored.Filtered {
-		e := stored.Filtered[i].estimate()
-		p.Filtered = append(p.Filtered, e)
+		q := stored.Filtered[i].query(stored.Filtered[i].Metric)
+		p.Filtered = append(p.Filtered, stored.Filtered[i].estimate(q))
 		if d := stored.Filtered[i].Versus; d != nil {
-			p.Versus = append(p.Versus, d.difference(e.Query))
+			p.Versus = append(p.Versus, d.difference(q))
 		}
 	}
 	return p
@@ -163,11 +91,11 @@ func (stored *storedPolicy) summary() PolicySummary {
 
 func (f storedFilter) query(metric string) measure.Query {
 	return measure.Query{Metric: metric, During: f.During, After: f.After, Class: f.Class, Tenant: f.Tenant,
-		Limit: time.Duration(math.Round(f.Limit * 1e9))}
+		Limit: time.Duration(math.Round(float64(f.Limit) * 1e9))}
 }
 
-func (stored *storedEstimate) estimate() Estimate {
-	e := Estimate{Query: stored.query(stored.Metric), Unit: stored.Unit, Mean: orNaN(stored.Mean), Low: orNaN(stored.Low),
+func (stored *storedEstimate) estimate(q measure.Query) Estimate {
+	e := Estimate{Query: q, Unit: stored.Unit, Mean: orNaN(stored.Mean), Low: orNaN(stored.Low),
 		High: orNaN(stored.High), N: stored.N, Bound: stored.Bound, Reason: stored.Reason}
 	for _, v := range stored.Values {
 		e.Values = append(e.Values, orNaN(v))
@@ -182,11 +110,4 @@ func (stored *storedEstimate) estimate() Estimate {
 func (stored storedDifference) difference(q measure.Query) Difference {
 	return Difference{Query: q, Difference: orNaN(stored.Difference), Low: orNaN(stored.Low), High: orNaN(stored.High),
 		P: orNaN(stored.P), Adjusted: math.NaN(), Shown: stored.Shown}
-}
-
-func orNaN(v *float64) float64 {
-	if v == nil {
-		return math.NaN()
-	}
-	return *v
 }

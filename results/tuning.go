@@ -2,7 +2,6 @@ package results
 
 import (
 	"encoding/json"
-	"math"
 	"qsim/results/measure"
 )
 
@@ -98,17 +97,10 @@ func (t *Tuning) MarshalJSON() ([]byte, error) {
 		}
 		for k := range p.Trials {
 			r := &p.Trials[k]
-			one.Trials = append(one.Trials, trial{r.Values, r.Seeds, orNull(r.Mean), orNull(r.Half), orNull(r.Margin), string(r.Outcome), r.Why})
+			one.Trials = append(one.Trials, trial{r.Values, r.Seeds, (*float64)(orNull(r.Mean)), (*float64)(orNull(r.Half)), (*float64)(orNull(r.Margin)), string(r.Outcome), r.Why})
 		}
 		out.Policies = append(out.Policies, one)
 	}
 	text, err := json.MarshalIndent(out, "", "  ")
 	return append(text, '\n'), err
-}
-
-func orNull(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
 }

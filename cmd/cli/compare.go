@@ -134,7 +134,7 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 		}
 	}
 	err = s.print(output{
-		json:  func() ([]byte, error) { return results.MarshalComparisons(list), nil },
+		json:  func() ([]byte, error) { return results.MarshalComparisons(list) },
 		table: func(w io.Writer, o text.TableOptions) error { return text.WriteComparisons(w, list, o) },
 	}, "", "")
 	if err != nil {

@@ -1,0 +1,190 @@
+package results
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"math"
+	"qsim/results/measure"
+	"slices"
+	"strconv"
+)
+
+// Float is a number of a JSON file. A pointer to one that is nil stands for a value that there is
+// none of, null.
+type Float float64
+
+// MarshalJSON writes f as short as it can be.
+func (f Float) MarshalJSON() ([]byte, error) {
+	format := byte('f')
+	if size := math.Abs(float64(f)); size != 0 && (size < 1e-6 || size >= 1e21) {
+		format = 'e'
+	}
+	return strconv.AppendFloat(nil, float64(f), format, -1, 64), nil
+}
+
+// orNull returns v for a file, nil if it is not a number, or not finite.
+func orNull(v float64) *Float {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	f := Float(v)
+	return &f
+}
+
+func orNaN(v *Float) float64 {
+	if v == nil {
+		return math.NaN()
+	}
+	return float64(*v)
+}
+
+// byName is a JSON object whose keys are the names of metrics, in their order.
+type byName[T any] []named[T]
+
+type named[T any] struct {
+	name  string
+	value T
+}
+
+// MarshalJSON writes the object in the order that it has.
+func (list byName[T]) MarshalJSON() ([]byte, error) {
+	out := []byte{'{'}
+	for i, one := range list {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		name, err := encodeJSON(one.name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := encodeJSON(one.value)
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(append(out, name...), ':'), value...)
+	}
+	return append(out, '}'), nil
+}
+
+// UnmarshalJSON reads an object and puts what it has in order.
+func (list *byName[T]) UnmarshalJSON(text []byte) error {
+	var values map[string]T
+	if err := json.Unmarshal(text, &values); err != nil {
+		return err
+	}
+	*list = nil
+	names := slices.Sorted(maps.Keys(values))
+	slices.SortStableFunc(names, func(a, b string) int { return measure.Rank(a) - measure.Rank(b) })
+	for _, name := range names {
+		*list = append(*list, named[T]{name, values[name]})
+	}
+	return nil
+}
+
+// marshalLines returns v as JSON over lines: what has parts of its own has a line for each, a metric
+// has one.
+func marshalLines(v any) ([]byte, error) {
+	text, err := encodeJSON(v)
+	if err != nil {
+		return nil, err
+	}
+	root, _ := parseJSON(text)
+	return append(root.appendTo(nil, 0), '\n'), nil
+}
+
+// encodeJSON returns v as JSON without spaces, in which < and > are as they are.
+func encodeJSON(v any) ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(v)
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
+}
+
+// jsonNode is a value of a JSON text without spaces.
+type jsonNode struct {
+	key    []byte // with its quotes; nil: of an array
+	text   []byte // of a scalar
+	open   byte   // of an object or array: its bracket
+	parts  []jsonNode
+	height int // of the containers in it, and it
+}
+
+// parseJSON reads a value and returns what follows it. text must be what encodeJSON returns.
+func parseJSON(text []byte) (n jsonNode, rest []byte) {
+	if text[0] != '{' && text[0] != '[' {
+		end := scalarEnd(text)
+		return jsonNode{text: text[:end]}, text[end:]
+	}
+	n.open, n.height = text[0], 1
+	for text = text[1:]; text[0] != '}' && text[0] != ']'; {
+		if text[0] == ',' {
+			text = text[1:]
+		}
+		var key []byte
+		if n.open == '{' {
+			end := scalarEnd(text)
+			key, text = text[:end], text[end+1:]
+		}
+		var part jsonNode
+		part, text = parseJSON(text)
+		part.key = key
+		n.parts, n.height = append(n.parts, part), max(n.height, 1+part.height)
+	}
+	return n, text[1:]
+}
+
+// scalarEnd returns how long the string, number or word is that text begins with.
+func scalarEnd(text []byte) int {
+	if text[0] != '"' {
+		if end := bytes.IndexAny(text, ",]}"); end >= 0 {
+			return end
+		}
+		return len(text)
+	}
+	for i := 1; ; i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+}
+
+// spread reports whether the parts of n have a line each: those of large objects, of lists of objects, and texts.
+func (n *jsonNode) spread() bool {
+	return n.height > 3 || len(n.parts) > 0 && !slices.ContainsFunc(n.parts, func(part jsonNode) bool {
+		return part.open == 0 && (n.open == '{' || part.text[0] != '"')
+	})
+}
+
+func (n *jsonNode) appendTo(out []byte, depth int) []byte {
+	if n.key != nil {
+		out = append(append(out, n.key...), ':', ' ')
+	}
+	if n.open == 0 {
+		return append(out, n.text...)
+	}
+	line := func(depth int) {
+		out = append(append(out, '\n'), bytes.Repeat([]byte(" "), depth)...)
+	}
+	out = append(out, n.open)
+	spread := n.spread()
+	for i := range n.parts {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		if spread {
+			line(depth + 1)
+		} else if i > 0 {
+			out = append(out, ' ')
+		}
+		out = n.parts[i].appendTo(out, depth+1)
+	}
+	if spread {
+		line(depth)
+	}
+	return append(out, n.open+2) // the other bracket
+}

@@ -177,7 +177,7 @@ func TestCoDel(t *testing.T) {
 			}
 		}
 		before := policy.emptyAt
-		policy.limit = 0
+		policy.plan.limit = 0
 		policy.Observe(&engine.Observation{Now: view.Now, Kind: engine.Claimed}) // an answer to no plan
 		if policy.emptyAt != before {
 			t.Error("an answer to no plan emptied the queue")

@@ -44,10 +44,7 @@ type CoDel struct {
 
 	begun   bool
 	emptyAt engine.Time // when a claim last left nothing, or the first plan was made
-	// The latest plan, until it is answered: its size; 0: none.
-	limit    int
-	claimed  [engine.NumClasses]int
-	answered [engine.NumClasses]bool
+	plan    pending
 }
 
 // Plan appends a term for everything that buries what is late; or one for what is not
@@ -56,7 +53,7 @@ func (p *CoDel) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	if !p.begun {
 		p.begun, p.emptyAt = true, v.Now
 	}
-	p.limit, p.answered = v.Idle, [engine.NumClasses]bool{}
+	p.plan = pending{limit: v.Idle}
 	term := engine.Term{Class: engine.AnyClass, MaxWait: p.Target, Limit: v.Idle}
 	if v.Now.Sub(p.emptyAt) <= p.Interval {
 		term.MaxWait = p.Interval
@@ -70,17 +67,13 @@ func (p *CoDel) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 
 // Observe notes when a plan brought less than it asked for: then nothing was left.
 func (p *CoDel) Observe(o *engine.Observation) {
-	if o.Kind != engine.Claimed || p.limit == 0 {
+	if !p.plan.answers(o) {
 		return
 	}
-	p.claimed[o.Class], p.answered[o.Class] = o.Count, true
-	if !p.answered[engine.Fresh] || !p.answered[engine.Retry] {
-		return
-	}
-	if p.claimed[engine.Fresh]+p.claimed[engine.Retry] < p.limit {
+	if p.plan.total() < p.plan.limit {
 		p.emptyAt = o.Now
 	}
-	p.limit = 0
+	p.plan.limit = 0
 }
 
 // Guarantees implements Guarantor.

@@ -25,19 +25,16 @@ type Split struct {
 
 	// carry is what the most urgent are owed, in claims times the denominator of
 	// Priority, in (-1, 0] claims.
-	carry int64
-	// The latest plan, until it is answered: its size (0: none) and its urgent part.
-	limit, urgent int
-	claimed       [engine.NumClasses]int
-	answered      [engine.NumClasses]bool
+	carry  int64
+	plan   pending
+	urgent int // part of the plan
 }
 
 // Plan appends ⌈carry + share·idle⌉ by priority, and the rest oldest first.
 func (p *Split) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	num, den := p.Priority.Fraction()
-	p.limit = v.Idle
+	p.plan = pending{limit: v.Idle}
 	p.urgent = int((p.carry + int64(v.Idle)*num + den - 1) / den)
-	p.answered = [engine.NumClasses]bool{}
 	if p.urgent > 0 {
 		dst = append(dst, engine.Term{Class: engine.AnyClass, Limit: p.urgent})
 	}
@@ -50,20 +47,16 @@ func (p *Split) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 // Observe settles the carry once the claim is answered for both classes. A plan that
 // brought less than it asked for has emptied the queue: nothing is owed any more.
 func (p *Split) Observe(o *engine.Observation) {
-	if o.Kind != engine.Claimed || p.limit == 0 {
-		return
-	}
-	p.claimed[o.Class], p.answered[o.Class] = o.Count, true
-	if !p.answered[engine.Fresh] || !p.answered[engine.Retry] {
+	if !p.plan.answers(o) {
 		return
 	}
 	num, den := p.Priority.Fraction()
-	if p.claimed[engine.Fresh]+p.claimed[engine.Retry] == p.limit {
-		p.carry += int64(p.limit)*num - int64(p.urgent)*den
+	if p.plan.total() == p.plan.limit {
+		p.carry += int64(p.plan.limit)*num - int64(p.urgent)*den
 	} else {
 		p.carry = 0
 	}
-	p.limit = 0
+	p.plan.limit = 0
 }
 
 // Guarantees implements Guarantor.

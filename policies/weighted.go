@@ -33,10 +33,8 @@ type Weighted struct {
 	// carry is what fresh jobs are owed, in claims times the denominator of Fresh. It
 	// is in (-1, 0] claims: the round-up in Plan serves fresh jobs first.
 	carry int64
-	// The latest plan, until it is answered: its size (0: none) and its fresh part.
-	limit, fresh int
-	claimed      [engine.NumClasses]int
-	answered     [engine.NumClasses]bool
+	plan  pending
+	fresh int // part of the plan
 }
 
 // Guarantees implements Guarantor.
@@ -49,11 +47,10 @@ func (p *Weighted) Guarantees() Promise {
 // term.
 func (p *Weighted) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	num, den := p.Fresh.Fraction()
-	p.limit = v.Idle
+	p.plan = pending{limit: v.Idle}
 	// carry is above -den, so the dividend is not negative: the quotient rounds down,
 	// which den-1 turns into up.
 	p.fresh = int((p.carry + int64(v.Idle)*num + den - 1) / den)
-	p.answered = [engine.NumClasses]bool{}
 	return shares(dst, v.Idle, p.fresh, !p.NoLending)
 }
 
@@ -77,18 +74,33 @@ func shares(dst []engine.Term, idle, fresh int, lend bool) []engine.Term {
 // brought less than its part was found empty: then nothing is owed any more, since
 // what could not be used must not be hoarded.
 func (p *Weighted) Observe(o *engine.Observation) {
-	if o.Kind != engine.Claimed || p.limit == 0 {
-		return
-	}
-	p.claimed[o.Class], p.answered[o.Class] = o.Count, true
-	if !p.answered[engine.Fresh] || !p.answered[engine.Retry] {
+	if !p.plan.answers(o) {
 		return
 	}
 	num, den := p.Fresh.Fraction()
-	if p.claimed[engine.Fresh] == p.fresh && p.claimed[engine.Retry] == p.limit-p.fresh {
-		p.carry += int64(p.limit)*num - int64(p.fresh)*den
+	if p.plan.claimed[engine.Fresh] == p.fresh && p.plan.claimed[engine.Retry] == p.plan.limit-p.fresh {
+		p.carry += int64(p.plan.limit)*num - int64(p.fresh)*den
 	} else {
 		p.carry = 0
 	}
-	p.limit = 0
+	p.plan.limit = 0
 }
+
+// pending is a plan until its claim is answered for both classes.
+type pending struct {
+	limit    int // its size; 0: there is none
+	claimed  [engine.NumClasses]int
+	answered [engine.NumClasses]bool
+}
+
+// answers notes what a claim brought, and reports whether that was the last answer to the plan.
+func (p *pending) answers(o *engine.Observation) bool {
+	if o.Kind != engine.Claimed || p.limit == 0 {
+		return false
+	}
+	p.claimed[o.Class], p.answered[o.Class] = o.Count, true
+	return p.answered[engine.Fresh] && p.answered[engine.Retry]
+}
+
+// total is how many jobs the plan brought.
+func (p *pending) total() int { return p.claimed[engine.Fresh] + p.claimed[engine.Retry] }

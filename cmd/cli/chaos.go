@@ -55,7 +55,7 @@ Exit codes:
   qsim chaos --time 10m --seed 1000001    other seeds, for as long
   qsim chaos --check-only I-6,I-7         leases and fencing alone
   qsim chaos --seed 42 --print            the world of a seed, as a text
-  qsim chaos --replay world.txt           one world again; - reads standard input
+  qsim chaos --replay world.yaml          one world again; - reads standard input
   qsim chaos --catalogue                  the troubles of production, as texts`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Args:              cobra.NoArgs,

@@ -72,7 +72,12 @@ func (w *world) setup(seed uint64, workload *workload) *Setup {
 	return s
 }
 
-func (s *Setup) befell(control int, _ int32, _ engine.Time) { s.came[s.troubles.ofControl[control]]++ }
+// befell counts a control that met with anything; whoever alters the configuration may have added some of no storm.
+func (s *Setup) befell(control int, _ int32, _ engine.Time) {
+	if of := s.troubles.ofControl; control < len(of) {
+		s.came[of[control]]++
+	}
+}
 
 // Rules returns what a checker may hold the simulation to.
 func (s *Setup) Rules() check.Rules { return s.world.rules(engine.Rand{Seed: s.seed}) }

@@ -42,7 +42,7 @@ func WriteSweep(w io.Writer, sweep *results.Sweep, o TableOptions) error {
 		return err
 	}
 	if more := left - len(rows.rows); more > 0 {
-		fmt.Fprintf(&b, "and %s more: --format csv prints them all\n", countOf(more, "row"))
+		fmt.Fprintf(&b, "and %s more: --format csv prints them all\n", plain.Plural(more, "row"))
 	}
 	fmt.Fprintf(&b, "\n%s\n", s.footnote())
 	if line := strings.Trim(o.Path+"  "+o.Note, " "); o.Format == Text && line != "" {
@@ -60,15 +60,8 @@ func (s sweepView) describe() string {
 	for i := range s.Axes {
 		axes = append(axes, fmt.Sprintf("%s (%d)", s.Axes[i].Key, len(s.Axes[i].Values)))
 	}
-	return fmt.Sprintf("%s  %s: %s × %s × %s", s.Scenario, strings.Join(axes, " × "), countOf(len(s.Cells), "cell"),
-		countOfPolicies(len(s.Policies)), countOf(len(s.Seeds), "seed"))
-}
-
-func countOf(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return plain.Grouped(strconv.Itoa(n)) + " " + noun
+	return fmt.Sprintf("%s  %s: %s × %s × %s", s.Scenario, strings.Join(axes, " × "), plain.Plural(len(s.Cells), "cell"),
+		countOfPolicies(len(s.Policies)), plain.Plural(len(s.Seeds), "seed"))
 }
 
 func countOfPolicies(n int) string {

@@ -379,7 +379,7 @@ func (f *facts) drain(l *left) time.Duration {
 	turns := all / time.Duration(f.abreast(min(e.Workers, e.Fetch.Batch)))
 	d := 2*turns + f.Skew() + 2*f.settleOutcome() + max(0, f.last-f.heal) + e.Leader.TTL + e.Leader.Renew
 	d += f.hesitates(l.fails)
-	if f.Scenario.Policies[0].Kind == "aimd" { // one retry after the other, at the least
+	if kind := f.Scenario.Policies[0].Kind; kind == "aimd" || kind == "separate" { // one retry after the other, at the least
 		d += all
 	}
 	if f.lease() > 0 {

@@ -213,7 +213,9 @@ func (d *die) retry(p *plan) {
 }
 
 func (d *die) store(p *plan) {
-	if d.seldom(2) && d.seldom(2) || d.seldom(4) {
+	promotes := d.seldom(2)
+	promotes = promotes && d.seldom(2)
+	if promotes || d.seldom(4) {
 		p.every = d.milliseconds(100, 1000)
 		p.set("engine.promoter.every", p.every)
 		if d.seldom(4) {

@@ -38,10 +38,9 @@ type batch struct {
 	applied  []bool // of an earlier try, by outcome; empty: none that is known of
 }
 
-// queued is a batch that waits for a call, not before a time; of several, for the one that was
-// queued first.
+// queued is a batch that waits for a call; of several, the one that was queued first gets it.
 type queued struct {
-	at    Time
+	at    Time // paused: not before; ready: 0
 	order uint64
 	*batch
 }
@@ -150,18 +149,14 @@ func (c *committer) flush(e *Engine) {
 		c.send(e, b)
 		return
 	}
-	c.enqueue(b, 0)
+	c.enqueue(&c.ready, b, 0)
 	c.launch(e)
 }
 
-// enqueue has b wait for a call, not before a time.
-func (c *committer) enqueue(b *batch, at Time) {
+// enqueue has b wait for a call, in paused not before a time.
+func (c *committer) enqueue(in *heap.Heap[queued], b *batch, at Time) {
 	c.queued++
-	if at == 0 {
-		c.ready.Push(queued{0, c.queued, b})
-		return
-	}
-	c.paused.Push(queued{at, c.queued, b})
+	in.Push(queued{at, c.queued, b})
 }
 
 // launch sends what is ready so long as there may be more calls.
@@ -276,7 +271,7 @@ func (c *committer) tryAgain(e *Engine, b *batch, pause time.Duration) bool {
 	}
 	if e.cfg.Commit.GiveUp == Requeue {
 		b.tries = 0
-		c.enqueue(b, max(b.againAt, 1))
+		c.enqueue(&c.paused, b, b.againAt)
 		return false
 	}
 	for i, s := range b.slots {

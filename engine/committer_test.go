@@ -23,19 +23,19 @@ func (burying) Next(*Job, ErrorKind, float64) (Verb, time.Duration) { return Bur
 
 // backlog returns an engine that has as many outcomes as jobs, one in each batch, and what it
 // asks for from then on, the first commits included.
-func backlog(jobs int, commit CommitConfig) (*Engine, *Asked) {
+func backlog(jobs int, commit CommitConfig, now Time) (*Engine, *Asked) {
 	commit.Batch = 1
 	asked := &Asked{}
 	e := New(Config{Workers: jobs, Fetch: FetchConfig{Batch: jobs, Poll: time.Second}, Commit: commit, Lease: LeaseConfig{TTL: time.Hour},
-		Reaper: ReaperConfig{Off: true}, CallTimeout: time.Second, Kinds: []KindConfig{{Retry: burying{}}}, Policy: oldest{}}, asked, 0)
-	e.Tick(0)
+		Reaper: ReaperConfig{Off: true}, CallTimeout: time.Second, Kinds: []KindConfig{{Retry: burying{}}}, Policy: oldest{}}, asked, now)
+	e.Tick(now)
 	r := asked.Take()[0]
 	for id := range JobID(jobs) {
 		r.Leases = append(r.Leases, Lease{Job: Job{ID: id + 1, Delivery: 1}, Token: 1})
 	}
-	e.Handle(0, r)
+	e.Handle(now, r)
 	for _, s := range asked.Starts {
-		e.Finish(0, s, NoError, time.Millisecond)
+		e.Finish(now, s, NoError, time.Millisecond)
 	}
 	return e, asked
 }
@@ -65,7 +65,7 @@ func lowest(c *committer) uint64 {
 func TestSettled(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e, asked := backlog(rapid.IntRange(1, 30).Draw(t, "jobs"), CommitConfig{Calls: rapid.IntRange(1, 4).Draw(t, "calls"), Timeout: time.Second,
-			Tries: rapid.IntRange(0, 2).Draw(t, "tries"), GiveUp: GiveUp(rapid.IntRange(0, 1).Draw(t, "give up"))})
+			Tries: rapid.IntRange(0, 2).Draw(t, "tries"), GiveUp: GiveUp(rapid.IntRange(0, 1).Draw(t, "give up"))}, 0)
 		calls, now := asked.commits(), Time(0)
 		for range 200 {
 			if len(calls) == 0 || rapid.IntRange(0, 3).Draw(t, "action") == 0 {
@@ -96,12 +96,52 @@ func TestSettled(t *testing.T) {
 	})
 }
 
+// TestStartsOverBeforeTheOrigin refuses a commit on a clock that has not come to 0 yet, as it is
+// where live.Config.Origin lies in the future: the batch starts over after its pause as ever.
+func TestStartsOverBeforeTheOrigin(t *testing.T) {
+	now := Time(-time.Hour)
+	e, asked := backlog(1, CommitConfig{Calls: 1, Timeout: time.Second, Tries: 1, GiveUp: Requeue}, now)
+	c := asked.commits()[0]
+	c.Err = ErrUnavailable
+	e.Handle(now, c)
+	if at := e.Deadline(); at != now.Add(errorPause) {
+		t.Errorf("due %v after the refusal, want %v", at.Sub(now), errorPause)
+	}
+	e.Tick(now.Add(errorPause))
+	if n := len(asked.commits()); n != 1 {
+		t.Errorf("%d commits after the pause, want 1", n)
+	}
+}
+
+// TestEveryTimeout has more kinds of jobs, each with an execution timeout of its own, than a
+// byte counts: the last of them times out too.
+func TestEveryTimeout(t *testing.T) {
+	c := Config{Workers: 1, Fetch: FetchConfig{Batch: 1, Poll: time.Hour}, Commit: CommitConfig{Batch: 1, Calls: 1, Timeout: time.Hour},
+		Lease: LeaseConfig{TTL: time.Hour}, Reaper: ReaperConfig{Off: true}, CallTimeout: time.Hour, Policy: oldest{}}
+	for k := range 300 {
+		c.Kinds = append(c.Kinds, KindConfig{Retry: burying{}, Timeout: time.Duration(k+1) * time.Second})
+	}
+	asked := &Asked{}
+	e := New(c, asked, 0)
+	e.Tick(0)
+	r := asked.Take()[0]
+	r.Leases = []Lease{{Job: Job{ID: 1, Delivery: 1, Kind: 299}, Token: 1}}
+	e.Handle(0, r)
+	if at, want := e.Deadline(), Time(300*time.Second); at != want {
+		t.Errorf("due at %v, want %v", time.Duration(at), time.Duration(want))
+	}
+	e.Tick(Time(300 * time.Second))
+	if len(asked.Cancels) != 1 {
+		t.Errorf("%d executions told to stop, want 1", len(asked.Cancels))
+	}
+}
+
 // BenchmarkCommitBacklog answers one commit after the other while others wait: what one
 // costs does not depend on how many those are.
 func BenchmarkCommitBacklog(b *testing.B) {
 	for _, waiting := range []int{100, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("waiting=%d", waiting), func(b *testing.B) {
-			e, asked := backlog(waiting, CommitConfig{Calls: 4, Timeout: time.Hour, GiveUp: Requeue, Tries: 1, Backoff: []time.Duration{1}})
+			e, asked := backlog(waiting, CommitConfig{Calls: 4, Timeout: time.Hour, GiveUp: Requeue, Tries: 1, Backoff: []time.Duration{1}}, 0)
 			calls, now := asked.commits(), Time(0)
 			b.ReportAllocs()
 			for b.Loop() { // refused, so that as many wait afterwards: behind the others

@@ -12,7 +12,7 @@ type runner struct {
 	scheduled heap.Heap[slotTime] // leases claimed before they are due, by when they are, then by slot
 	line      slotQueue           // buffered leases, first come first
 	timeouts  []timeout           // one for each distinct execution timeout
-	byKind    []uint8             // index into timeouts, by kind; noTimeout: none
+	byKind    []int               // index into timeouts, by kind; noTimeout: none
 }
 
 // timeout is one execution timeout, and the running leases that it is for.
@@ -21,18 +21,18 @@ type timeout struct {
 	due   slotQueue
 }
 
-const noTimeout = ^uint8(0)
+const noTimeout = -1
 
 func (r *runner) init(cfg *Config) {
 	for _, k := range cfg.Kinds {
 		at := noTimeout
 		for i := range r.timeouts {
 			if r.timeouts[i].after == k.Timeout {
-				at = uint8(i)
+				at = i
 			}
 		}
-		if k.Timeout > 0 && at == noTimeout && len(r.timeouts) < int(noTimeout) {
-			at = uint8(len(r.timeouts))
+		if k.Timeout > 0 && at == noTimeout {
+			at = len(r.timeouts)
 			r.timeouts = append(r.timeouts, timeout{after: k.Timeout})
 		}
 		r.byKind = append(r.byKind, at)

@@ -58,6 +58,10 @@ func newLoop(p *process, node int32, id engine.EngineID) *loop {
 	l.box.init(c.Workers)
 	l.callers.init(c.Commit.Calls)
 	l.at = p.now()
+	l.deaf = l.at // it may be before 0, see Config.Origin
+	for op := range l.quiet {
+		l.quiet[op] = l.at
+	}
 	l.engine = engine.New(c, l, l.at)
 	l.idle.Store(int32(c.Workers))
 	return l

@@ -131,6 +131,35 @@ func TestListenAgain(t *testing.T) {
 	})
 }
 
+// TestBeforeTheOrigin runs on a clock that has not come to 0 yet: new jobs are heard of as ever,
+// and so are errors of the store.
+func TestBeforeTheOrigin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(engine.StoreOptions{})
+		w.fault = func(op engine.Op, _ []engine.JobID) fault { return fault{refuse: op == engine.OpRecover} }
+		var log bytes.Buffer
+		c := live.Config{Engine: settings(1), Origin: time.Now().Add(24 * time.Hour), Logger: slog.New(slog.NewTextHandler(&log, nil)),
+			Handler: func(_ context.Context, j *engine.Job) error {
+				if j.Waited != 0 {
+					t.Errorf("job %d waited %v", j.ID, j.Waited)
+				}
+				return nil
+			}}
+		c.Engine.Fetch.Poll = time.Hour
+		s := start(t, w, c)
+		time.Sleep(50 * time.Millisecond)
+		w.enqueue(t, 1, 1)
+		time.Sleep(time.Minute)
+		if err := s.end(); err != nil {
+			t.Error(err)
+		}
+		w.once(t, 1)
+		if !strings.Contains(log.String(), errFault.Error()) {
+			t.Errorf("no complaint of %v:\n%s", errFault, log.String())
+		}
+	})
+}
+
 // TestManyDeafCalls has more calls under way than there are callers, for longer than
 // their time: what has not been sent by then never is, and all works again once the store
 // answers.

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -115,6 +117,9 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 	}
 	ctx, stop := s.console.Interruptible(c.Context(), keeping)
 	defer stop()
+	if !f.noFiles {
+		signal.Ignore(syscall.SIGPIPE) // files are written after the table, also if its reader has hung up
+	}
 	worst := ui.ExitMet
 	for i, l := range all {
 		if i > 0 && f.format == "table" {
@@ -164,10 +169,10 @@ func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 	// before anything is drawn; the files are written even if nobody reads it
 	printed := s.print(s.summaryOutput(summary), "", "")
 	path, err := s.store(l, summary, start)
-	if err = cmp.Or(printed, err); err != nil {
-		return ui.ExitIO, err
+	if err == nil {
+		err = s.lastLine(path, note)
 	}
-	if err := s.lastLine(path, note); err != nil {
+	if err = cmp.Or(printed, err); err != nil {
 		return ui.ExitIO, err
 	}
 	if interrupted {

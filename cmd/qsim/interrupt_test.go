@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -23,12 +24,20 @@ import (
 // an interrupt after each, and returns what was printed and the exit code.
 func interrupted(t *testing.T, arguments, after []string) (stdout, stderr string, code int) {
 	t.Helper()
+	var out bytes.Buffer
+	stderr, code = interruptedInto(t, &out, arguments, after)
+	return out.String(), stderr, code
+}
+
+// interruptedInto is interrupted with a standard output of the test's own.
+func interruptedInto(t *testing.T, stdout io.Writer, arguments, after []string) (stderr string, code int) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // if it does not print what is waited for
 	defer cancel()
 	command := exec.CommandContext(ctx, "qsim", arguments...)
 	command.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
-	var out, all bytes.Buffer
-	command.Stdout = &out
+	var all bytes.Buffer
+	command.Stdout = stdout
 	pipe, err := command.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +71,7 @@ func interrupted(t *testing.T, arguments, after []string) (stdout, stderr string
 	default:
 		t.Fatal(err)
 	}
-	return out.String(), all.String(), code
+	return all.String(), code
 }
 
 // The first interrupt keeps the seeds that have finished, as a partial result that is
@@ -93,18 +102,40 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// The second interrupt ends the process at once: while it draws charts of what it
-// would have kept.
+// The second interrupt ends the process at once: here while it prints what it keeps, into a pipe that is full and that
+// nobody reads.
 func TestInterruptTwice(t *testing.T) {
+	full, err := fullPipe(t)
+	if err != nil {
+		t.Fatal(err)
+	}
 	out := t.TempDir()
-	stdout, stderr, code := interrupted(t,
-		[]string{"run", "testdata/small.yaml", "--seeds", "10000", "--verbose", "--out", out}, []string{"Weighted 80/20: 2 of", "interrupted"})
-	if code != int(ui.ExitInterrupted) || stdout != "" {
-		t.Errorf("exit %d, want %d; standard output %q; standard error:\n%s", code, ui.ExitInterrupted, stdout, stderr)
+	stderr, code := interruptedInto(t, full,
+		[]string{"run", "testdata/small.yaml", "--seeds", "10000", "--verbose", "--out", out},
+		[]string{"Weighted 80/20: 2 of", "interrupted"})
+	if code != int(ui.ExitInterrupted) {
+		t.Errorf("exit %d, want %d; standard error:\n%s", code, ui.ExitInterrupted, stderr)
 	}
 	if _, err := os.Lstat(filepath.Join(out, "small", "latest")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a result was written (%v)", err)
 	}
+}
+
+// fullPipe is the end to write to of a pipe that takes nothing, as nobody reads what it is full of.
+func fullPipe(t *testing.T) (*os.File, error) {
+	t.Helper()
+	from, to, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	t.Cleanup(func() { from.Close(); to.Close() })
+	if err := to.SetWriteDeadline(time.Now().Add(20 * time.Millisecond)); err != nil {
+		return nil, err
+	}
+	if _, err := to.Write(make([]byte, 1<<22)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil, fmt.Errorf("a pipe took 4 MiB: %w", err)
+	}
+	return to, nil
 }
 
 // An interrupt before any seed has finished leaves nothing, and says so.

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+
 	"qsim/results/measure"
 	"qsim/results/plain"
-	"slices"
 )
 
 // Comparison says what became different from one result of a scenario to another.

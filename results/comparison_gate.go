@@ -3,9 +3,10 @@ package results
 import (
 	"fmt"
 	"math"
-	"qsim/results/measure"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"qsim/results/measure"
 )
 
 // sample is the values of a metric by seed and what they scatter about: their mean, or for a

@@ -3,9 +3,10 @@ package results
 import (
 	"encoding/json"
 	"math"
-	"qsim/results/measure"
 	"strings"
 	"testing"
+
+	"qsim/results/measure"
 )
 
 // result returns a summary of one policy whose metrics have these values by seed.

@@ -2,13 +2,14 @@ package results
 
 import (
 	"math"
-	"qsim/engine"
-	"qsim/results/measure"
-	"qsim/results/plain"
 	"testing"
 	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"qsim/engine"
+	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // What is claimed of intervals and tests, held against 1000 meta-replications: experiments on

@@ -8,10 +8,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"qsim/results/measure"
-	"qsim/results/plain"
 	"strconv"
 	"time"
+
+	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // RunInfo is run.json: what may differ between two runs of the same inputs. No other

@@ -1,9 +1,10 @@
 package results
 
 import (
-	"qsim/results/measure"
 	"testing"
 	"time"
+
+	"qsim/results/measure"
 )
 
 // settings returns those of a small scenario: two classes, one of them idempotent, one

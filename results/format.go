@@ -2,10 +2,11 @@ package results
 
 import (
 	"math"
-	"qsim/results/measure"
-	"qsim/results/plain"
 	"strconv"
 	"strings"
+
+	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // FormatValue writes a value in the unit of its metric for people: 4m13s, 8.8s, 120ms, 97%,

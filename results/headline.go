@@ -1,8 +1,9 @@
 package results
 
 import (
-	"qsim/results/measure"
 	"slices"
+
+	"qsim/results/measure"
 )
 
 // Column is a metric of the table of a scenario's policies.

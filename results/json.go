@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"maps"
 	"math"
-	"qsim/results/measure"
 	"slices"
 	"strconv"
+
+	"qsim/results/measure"
 )
 
 // Float is a number of a JSON file. A pointer to one that is nil stands for a value that there is

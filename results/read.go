@@ -8,9 +8,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+
 	"qsim/results/measure"
 	"qsim/results/plain"
-	"slices"
 )
 
 // Read returns the summary of the run in folder dir, and what run.json says of how it was

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+
 	"qsim/results/measure"
 	"qsim/results/plain"
 )

@@ -8,10 +8,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"qsim/results/measure"
-	"qsim/results/plain"
 	"slices"
 	"strconv"
+
+	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // seriesReader reads series.csv.gz into the Data of a Summary.

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
-	"qsim/results/measure"
 	"slices"
+
+	"qsim/results/measure"
 )
 
 // Summarize joins the runs of the policies of s, in any order: what it returns does

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
-	"qsim/engine"
-	"qsim/results/measure"
 	"slices"
 	"strings"
 	"testing"
+
+	"qsim/engine"
+	"qsim/results/measure"
 )
 
 func TestSummaryJSON(t *testing.T) {

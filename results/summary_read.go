@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"qsim/results/measure"
-	"qsim/results/plain"
 	"slices"
 	"time"
+
+	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // ReadSummary reads a summary.json. It ignores keys and keeps metrics that it does not

@@ -7,12 +7,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"qsim/engine"
-	"qsim/results/measure"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"qsim/engine"
+	"qsim/results/measure"
 )
 
 var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")

@@ -2,8 +2,9 @@ package results
 
 import (
 	"fmt"
-	"qsim/results/measure"
 	"slices"
+
+	"qsim/results/measure"
 )
 
 // Sweep is what a scenario does under other values of some of its keys: a cell for each

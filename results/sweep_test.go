@@ -2,9 +2,10 @@ package results
 
 import (
 	"math"
-	"qsim/results/measure"
 	"strings"
 	"testing"
+
+	"qsim/results/measure"
 )
 
 // made is a sweep of two keys and two policies with numbers that say where they belong.

@@ -2,6 +2,7 @@ package results
 
 import (
 	"encoding/json"
+
 	"qsim/results/measure"
 )
 

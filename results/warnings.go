@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+
 	"qsim/results/measure"
 	"qsim/results/plain"
 )

@@ -2,6 +2,7 @@ package results
 
 import (
 	"math"
+
 	"qsim/results/measure"
 )
 

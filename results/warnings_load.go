@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"qsim/results/measure"
-	"qsim/results/plain"
 	"slices"
 	"time"
+
+	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // workersOf is how many workers policy i has on all nodes.

@@ -1,11 +1,12 @@
 package results
 
 import (
-	"qsim/results/measure"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"qsim/results/measure"
 )
 
 // The warm-up that a queue needs, by the formula: 5 ÷ (cμ(1 − √ρ)²).

@@ -3,6 +3,7 @@ package results
 import (
 	"fmt"
 	"math"
+
 	"qsim/results/measure"
 	"qsim/results/plain"
 )

@@ -2,11 +2,12 @@ package results
 
 import (
 	"math"
-	"qsim/engine"
-	"qsim/results/measure"
 	"slices"
 	"strings"
 	"testing"
+
+	"qsim/engine"
+	"qsim/results/measure"
 )
 
 // scattered returns runs of a policy whose goodput scatters about 1 with that deviation.

@@ -1,9 +1,10 @@
 package measure
 
 import (
-	"qsim/engine"
 	"testing"
 	"time"
+
+	"qsim/engine"
 )
 
 // mix plays a steady stream: a job each 10 ms, each fifth of which fails once and waits for

@@ -1,8 +1,9 @@
 package measure
 
 import (
-	"qsim/engine"
 	"time"
+
+	"qsim/engine"
 )
 
 // What is integrated over time. The first three have peaks too.

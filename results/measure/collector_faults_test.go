@@ -2,10 +2,11 @@ package measure
 
 import (
 	"math"
-	"qsim/engine"
 	"strings"
 	"testing"
 	"time"
+
+	"qsim/engine"
 )
 
 // A process dies with two executions; their leases expire and are taken.

@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"math"
 	"math/rand/v2"
-	"qsim/engine"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"qsim/engine"
 )
 
 // life is a job in a world that is drawn: it is ready, runs and fails or is done, again and again.

@@ -2,10 +2,11 @@ package measure
 
 import (
 	"math"
-	"qsim/engine"
 	"strings"
 	"testing"
 	"time"
+
+	"qsim/engine"
 )
 
 // story plays five jobs: one before the warm-up ends, one that fails once, one that runs

@@ -1,10 +1,11 @@
 package measure
 
 import (
-	"qsim/engine"
 	"slices"
 	"testing"
 	"time"
+
+	"qsim/engine"
 )
 
 // duplicateStory plays what leads to duplicates of job 1 and returns the tape.

@@ -3,10 +3,11 @@ package measure
 import (
 	"iter"
 	"math"
-	"qsim/engine"
 	"slices"
 	"testing"
 	"time"
+
+	"qsim/engine"
 )
 
 // settings returns those of a small scenario: two classes, one of them idempotent, one

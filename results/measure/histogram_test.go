@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math"
 	"math/bits"
-	"qsim/engine"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +11,8 @@ import (
 	"unsafe"
 
 	"pgregory.net/rapid"
+
+	"qsim/engine"
 )
 
 // TestHistogramProperties holds what a histogram answers against the values themselves.

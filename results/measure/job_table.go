@@ -1,8 +1,9 @@
 package measure
 
 import (
-	"qsim/engine"
 	"time"
+
+	"qsim/engine"
 )
 
 // knownJob is what must be remembered of a job from its first claim until it is

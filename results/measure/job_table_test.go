@@ -1,8 +1,9 @@
 package measure
 
 import (
-	"qsim/engine"
 	"testing"
+
+	"qsim/engine"
 )
 
 // The table agrees with a map through any sequence of puts and removes.

@@ -1,8 +1,9 @@
 package measure
 
 import (
-	"qsim/engine"
 	"time"
+
+	"qsim/engine"
 )
 
 // slowdown compares a run with one that the collector has not seen.

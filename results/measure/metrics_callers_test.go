@@ -2,10 +2,11 @@ package measure
 
 import (
 	"math"
-	"qsim/engine"
 	"slices"
 	"testing"
 	"time"
+
+	"qsim/engine"
 )
 
 // callersOf returns settings in which callers of mail give up after 4 s and copies are

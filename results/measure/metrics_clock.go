@@ -1,8 +1,9 @@
 package measure
 
 import (
-	"qsim/engine"
 	"time"
+
+	"qsim/engine"
 )
 
 func clockMetrics() []metric {

@@ -2,9 +2,10 @@ package measure
 
 import (
 	"math"
-	"qsim/engine"
 	"testing"
 	"time"
+
+	"qsim/engine"
 )
 
 // What is counted by the clock is counted by class and tenant too: mail has three

@@ -2,9 +2,10 @@ package measure
 
 import (
 	"fmt"
-	"qsim/results/plain"
 	"strings"
 	"time"
+
+	"qsim/results/plain"
 )
 
 // ParseQuery reads what Query.String writes: a metric, then the words during, after, class,

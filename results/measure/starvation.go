@@ -1,9 +1,10 @@
 package measure
 
 import (
-	"qsim/engine"
 	"slices"
 	"time"
+
+	"qsim/engine"
 )
 
 // stretch is a time in which a fresh job was ready and none was claimed.

@@ -2,9 +2,10 @@ package measure
 
 import (
 	"math"
-	"qsim/engine"
 	"testing"
 	"time"
+
+	"qsim/engine"
 )
 
 // Ten thousand stretches of 1 to 6 s without a claim, too many to be kept one by one, and one

@@ -2,9 +2,10 @@ package measure
 
 import (
 	"cmp"
-	"qsim/engine"
 	"slices"
 	"time"
+
+	"qsim/engine"
 )
 
 // drainQuantile of the jobs ready over the time before the first storm is where a

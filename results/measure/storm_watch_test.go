@@ -2,10 +2,11 @@ package measure
 
 import (
 	"math"
-	"qsim/engine"
 	"strings"
 	"testing"
 	"time"
+
+	"qsim/engine"
 )
 
 // calmSettings have a storm from 600 s to 700 s of 1800 s, windows of 15 s.

@@ -1,9 +1,10 @@
 package measure
 
 import (
-	"qsim/engine"
 	"slices"
 	"time"
+
+	"qsim/engine"
 )
 
 // tenantCounts are kept by tenant.

@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"qsim/results"
-	"qsim/results/measure"
-	"qsim/results/plain"
 	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 const (

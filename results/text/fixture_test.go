@@ -7,12 +7,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"qsim/engine"
-	"qsim/results"
-	"qsim/results/measure"
 	"strings"
 	"testing"
 	"time"
+
+	"qsim/engine"
+	"qsim/results"
+	"qsim/results/measure"
 )
 
 // result returns a summary of one policy whose metrics have these values by seed.

@@ -2,6 +2,7 @@ package text
 
 import (
 	"math"
+
 	"qsim/results"
 	"qsim/results/measure"
 	"qsim/results/plain"

@@ -2,10 +2,11 @@ package text
 
 import (
 	"math"
-	"qsim/results"
-	"qsim/results/measure"
 	"slices"
 	"testing"
+
+	"qsim/results"
+	"qsim/results/measure"
 )
 
 func TestGrid(t *testing.T) {

@@ -2,14 +2,15 @@ package text
 
 import (
 	"fmt"
-	"qsim/results"
-	"qsim/results/measure"
-	"qsim/results/plain"
 	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // The palette: the only escape sequences there are.

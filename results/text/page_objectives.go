@@ -1,12 +1,13 @@
 package text
 
 import (
-	"qsim/results"
-	"qsim/results/measure"
-	"qsim/results/plain"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // outcomeColor is that of the sign of an objective's outcome: red for one that is not as expected.

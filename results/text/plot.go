@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"qsim/results"
-	"qsim/results/measure"
-	"qsim/results/plain"
 	"slices"
 	"strings"
 	"time"
+
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // PlotOptions say how WritePlot draws.

@@ -2,8 +2,9 @@ package text
 
 import (
 	"math"
-	"qsim/results/plain"
 	"strings"
+
+	"qsim/results/plain"
 )
 
 // panel draws the line of one policy, with the axis to its left and the storms below it.

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"qsim/results"
-	"qsim/results/measure"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"qsim/results"
+	"qsim/results/measure"
 )
 
 // plotted is a summary of policies whose fresh p99 waits over time are given, by seed.

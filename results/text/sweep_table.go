@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"qsim/results"
-	"qsim/results/measure"
-	"qsim/results/plain"
 	"slices"
 	"strconv"
 	"strings"
+
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // mostSweepRows is how many rows of a sweep Text shows.

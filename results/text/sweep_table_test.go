@@ -2,11 +2,12 @@ package text
 
 import (
 	"math"
-	"qsim/results"
-	"qsim/results/measure"
 	"slices"
 	"strings"
 	"testing"
+
+	"qsim/results"
+	"qsim/results/measure"
 )
 
 // A metric of the whole run is not called one of a storm.

@@ -4,15 +4,16 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"qsim/results"
-	"qsim/results/measure"
-	"qsim/results/plain"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // Format of a table.

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"math"
-	"qsim/results"
-	"qsim/results/measure"
-	"qsim/results/plain"
 	"strings"
 	"testing"
 	"time"
+
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 func written(t *testing.T, s *results.Summary, o TableOptions) string {

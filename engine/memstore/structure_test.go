@@ -541,3 +541,42 @@ func storeOfEveryState(t *testing.T) *Store {
 	c.commit(l[4], engine.Ack)
 	return c.Store
 }
+
+// TestRefIsAHint names jobs beside the row of another one, which took the row of one that has
+// ended, and beside rows that there are not: what counts is the job.
+func TestRefIsAHint(t *testing.T) {
+	for fence := engine.FenceToken; fence <= engine.FenceNone; fence++ {
+		t.Run(fence.String(), func(t *testing.T) {
+			c := newClient(t, engine.StoreOptions{LapseAfter: -1, Fence: fence})
+			c.add(engine.NewJob{ID: 1}, engine.NewJob{ID: 2})
+			leases := c.claim(2)
+			ended, held := leases[0], leases[1]
+			c.commit(ended, engine.Ack)
+			c.add(engine.NewJob{ID: 3})
+			heir := c.claim(1)[0]
+			if heir.Ref != ended.Ref {
+				t.Fatalf("job 3 is in row %d, want %d", heir.Ref, ended.Ref)
+			}
+			if c.extend(ended) {
+				t.Error("the lease of job 1, which has ended, was extended")
+			}
+			for _, v := range []engine.Verb{engine.Ack, engine.Nack, engine.Return} {
+				if got := c.commit(ended, v); got.Status != engine.Stale {
+					t.Errorf("%v of job 1, which has ended: %+v", v, got)
+				}
+			}
+			for _, ref := range []engine.Ref{0, heir.Ref, 1000, 1<<32 - 1, held.Ref} {
+				if held.Ref = ref; !c.extend(held) {
+					t.Errorf("job 2 is not found beside row %d", ref)
+				}
+			}
+			held.Ref = heir.Ref
+			if got := c.commit(held, engine.Ack); got.Status != engine.Applied {
+				t.Errorf("ack of job 2 beside the row of job 3: %+v", got)
+			}
+			if got := c.commit(heir, engine.Ack); got.Status != engine.Applied {
+				t.Errorf("ack of job 3: %+v", got)
+			}
+		})
+	}
+}

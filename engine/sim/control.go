@@ -58,7 +58,7 @@ type controls struct {
 	awaits   []int // what events some wait for: how many more, by control; 0: it waits for none
 	awaited  int   // controls that wait for an event
 	ends     slab[ending]
-	redrives int // that are still to come
+	redrives int // that are still to come, of those whose time is known
 }
 
 // ending is what will be over.
@@ -106,6 +106,9 @@ func (s *Sim) await(e *engine.Event) {
 		}
 		if c.Node < 0 {
 			c.Node = e.Node
+		}
+		if c.Kind == Redrive {
+			s.controls.redrives += max(1, c.Times)
 		}
 		s.queue.push(s.now.Add(c.At.Sub(0)), control, uint32(i))
 	}
@@ -275,9 +278,7 @@ func (s *Sim) redrive(c *Control, came int) int {
 		panic("sim: the store redrives no jobs")
 	}
 	s.promoteFirst()
-	if c.On == 0 {
-		s.controls.redrives--
-	}
+	s.controls.redrives--
 	s.promoted = redriver.Redrive(func(job engine.JobID) bool { return s.happens(c, job, came) }, c.Reset, s.promoted[:0])
 	for i := range s.promoted {
 		p := &s.promoted[i]

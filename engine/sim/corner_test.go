@@ -130,6 +130,28 @@ func TestRedriveWakesEveryNode(t *testing.T) {
 	}
 }
 
+// A redrive that follows an event comes although nothing is left to do until then.
+func TestRedriveAfterAnEvent(t *testing.T) {
+	w := quietWorld(t, 20)
+	w.flaky.fail, w.store.KeepDead = 1, true
+	w.node.Kinds[0].Retry = &policies.Backoff{MaxAttempts: 1}
+	w.config.Controls = []sim.Control{{Kind: sim.Redrive, On: engine.Buried, Nth: 20, At: 3600 * second, Share: 1, Times: 2, Every: time.Hour}}
+	var died engine.Time
+	came := map[time.Duration]int{}
+	w.config.Until = 10 * 3600 * second
+	for _, e := range w.events(engine.Redriven, engine.Buried) {
+		switch {
+		case e.Kind == engine.Redriven:
+			came[e.At.Sub(died)]++
+		case len(came) == 0:
+			died = e.At
+		}
+	}
+	if came[time.Hour] != 20 || came[2*time.Hour] != 20 || len(came) != 2 {
+		t.Errorf("after the last death jobs came back: %v, want 20 after 1h and 20 after 2h", came)
+	}
+}
+
 // With acks at the start of handlers, what a node holds for its time has a lease that
 // ends: others get the job too. What has started belongs to its node, and is lost with it.
 func TestAckAtStart(t *testing.T) {

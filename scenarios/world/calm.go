@@ -94,11 +94,49 @@ func leaves(sc *scenarios.Scenario, s *scenarios.Storm) time.Duration {
 	case *scenarios.KillStorm: // the last of the attempts that kill begins at its end
 		longest := time.Duration(0)
 		for i := range sc.Jobs {
-			longest = max(longest, longestDraw(&sc.Jobs[i].Service))
+			longest = max(longest, longestAttempt(sc, &sc.Jobs[i]))
 		}
 		return longest + sc.Engine.Restart.Std()
 	}
 	return 0
+}
+
+// longestAttempt is more than any attempt of a class runs, whatever storms and the dependency that it calls do to it, but
+// for those that hang.
+func longestAttempt(sc *scenarios.Scenario, job *scenarios.JobClass) time.Duration {
+	takes, more, slower := longestDraw(&job.Service), time.Duration(0), 1.0
+	may := func(d *scenarios.Distribution) {
+		if d != nil {
+			takes = max(takes, longestDraw(d))
+		}
+	}
+	may(job.Fails.Takes)
+	for i := range sc.Storms {
+		trouble, _ := sc.Storms[i].Trouble()
+		switch x := trouble.(type) {
+		case *scenarios.FailStorm:
+			may(x.Takes)
+		case *scenarios.OutageStorm:
+			may(x.Takes)
+		case *scenarios.SlowStorm:
+			slower *= max(1, float64(x.Factor))
+		}
+	}
+	for i := range sc.Dependencies {
+		d := &sc.Dependencies[i]
+		if d.Name != job.Calls {
+			continue
+		}
+		may(d.Over.RejectsIn)
+		if d.Over.Slow != nil {
+			slower *= max(1, float64(*d.Over.Slow))
+		}
+		slower *= 1 + d.Slows.Float()*float64(sc.Engine.Nodes*sc.Engine.Workers) // a call a worker at the most
+		if d.Conflict != nil {
+			more = 4 * min(longestDraw(&d.Conflict.Network), longestRun/4)
+		}
+	}
+	return scaled(takes, slower) + more
 }
 
 // longestDraw is the longest that a draw from d can be.

@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"qsim/engine"
 	"qsim/scenarios"
 )
 
@@ -38,6 +40,37 @@ func TestLegalScenariosHold(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// TestCalmAfterKills: the last storm is not over while an attempt may run that began in it and kills its process.
+func TestCalmAfterKills(t *testing.T) {
+	for _, tt := range []struct {
+		name, job, api, storm string
+		runs                  time.Duration // the longest attempt
+	}{
+		{"a success", "service: 30s", "", "", 30 * time.Second},
+		{"a failure", "service: 1s, fails: {rate: 1%, takes: 10m}", "", "", 10 * time.Minute},
+		{"a failure in a storm", "service: 1s", "", "fail: {rate: 100%, takes: 11m}", 11 * time.Minute},
+		{"slow", "service: 1s", "", "slow: {factor: 100}", 100 * time.Second},
+		{"an outage", "service: 1s, calls: api", "limit: {rate: 100/s}", "outage: {dependency: api, takes: 12m}", 12 * time.Minute},
+		{"over a limit", "service: 1s, calls: api", "limit: {concurrency: 1}, over: {slow: 400}", "", 400 * time.Second},
+		{"beside others", "service: 10s, calls: api", "limit: {concurrency: 1}, over: {fail: 1%}, slows: 100%", "", 100 * time.Second},
+		{"refused", "service: 1s, calls: api", "limit: {rate: 1/s}, over: {rejects-in: 13m}", "", 13 * time.Minute},
+		{"a row", "service: 1s, calls: api", "conflict: {network: 100s}", "", 401 * time.Second},
+	} {
+		text := "duration: 5m\nwarmup: 0s\nseeds: 1\nengine: {nodes: 1, workers: 10, restart: 3s, call-timeout: 1s}\n"
+		if tt.api != "" {
+			text += "dependencies: [{name: api, " + tt.api + "}]\n"
+		}
+		text += "jobs:\n  - {class: a, arrivals: {process: poisson, rate: 10/h}, " + tt.job + "}\nstorms:\n  - {name: k, at: 1m, for: 1s, kill: {rate: 1%}}\n"
+		if tt.storm != "" {
+			text += "  - {name: s, at: 1m, for: 1s, " + tt.storm + "}\n"
+		}
+		sc := load(t, text)
+		if least := engine.Time(0).Add(61*time.Second + tt.runs + 3*time.Second); lastStorm(sc) < least {
+			t.Errorf("%s: it is calm at %v, a process may be down until %v", tt.name, time.Duration(lastStorm(sc)), time.Duration(least))
+		}
 	}
 }
 

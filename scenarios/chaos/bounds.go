@@ -53,7 +53,9 @@ func factsOf(s *world.Setup) *facts {
 	sc := s.Scenario
 	e := &sc.Engine
 	f := &facts{Setup: s, node: s.Config.Nodes[0], nodes: len(s.Config.Nodes), serial: map[engine.JobID]uint32{}}
-	f.heal = min(time.Duration(s.Calm()), forEver)
+	if f.heal = min(time.Duration(s.Calm()), forEver); !reckons(sc) {
+		f.heal = forEver
+	}
 	s.Jobs(func(at engine.Time, j engine.NewJob) bool {
 		f.jobs++
 		f.last = max(f.last, time.Duration(at.Add(j.Delay)))

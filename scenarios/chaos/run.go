@@ -188,6 +188,9 @@ func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
 	if run.Store().NextDue() > run.Now() {
 		s.look(run.Store(), checker, true)
 	}
+	if s.heal >= forEver && !run.Over() {
+		return // its time was over first
+	}
 	checker.Settle()
 	if run.Over() {
 		s.released(run, checker)

@@ -44,6 +44,39 @@ func TestDrawnTexts(t *testing.T) {
 	}
 }
 
+// TestOnlyWhatCanBeReckoned: all drawn worlds have a time by which every job has ended. A scenario whose jobs take what
+// nobody can tell, or never end, is not said to break anything.
+func TestOnlyWhatCanBeReckoned(t *testing.T) {
+	for seed := uint64(1); seed <= 1000; seed++ {
+		if w := Draw(seed); !reckons(w.scenario) {
+			t.Errorf("seed %d cannot be reckoned:\n%s", seed, w.Text)
+		}
+	}
+	for _, entry := range Catalogue {
+		for _, lines := range entry.Texts {
+			if !reckons(with(t, base, lines).scenario) {
+				t.Errorf("%s cannot be reckoned", entry.ID)
+			}
+		}
+	}
+	if testing.Short() {
+		return
+	}
+	for _, name := range []string{"poison-kills-processes", "retry-keeps-its-old-place"} {
+		text, err := os.ReadFile("../incidents/" + name + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := Parse(name, string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := Replay(w, 0); f != nil {
+			t.Errorf("%s: %s", name, f.Report.String())
+		}
+	}
+}
+
 // TestKeptWorlds runs the worlds that once failed.
 func TestKeptWorlds(t *testing.T) {
 	files, err := filepath.Glob("testdata/failed/*.yaml")

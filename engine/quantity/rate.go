@@ -44,6 +44,9 @@ func (r *Rate) UnmarshalText(text []byte) error {
 	number, unit = strings.TrimSpace(number), strings.TrimSpace(unit)
 	if !found {
 		if IsNumber(s) {
+			if strings.HasPrefix(s, "-") {
+				return Errorf("rate %s is negative", Quote(s))
+			}
 			return Errorf("rate %s has no unit: write %[1]s/s, %[1]s/m or %[1]s/h", Quote(s))
 		}
 		return bad

@@ -58,6 +58,9 @@ func (s *Share) UnmarshalText(text []byte) error {
 	number, found := strings.CutSuffix(word, "%")
 	if !found {
 		if f, err := strconv.ParseFloat(word, 64); err == nil && IsNumber(word) {
+			if f < 0 {
+				return Errorf("share %s is negative", Quote(word))
+			}
 			if f > 0 && f <= 1 {
 				return Errorf("share %s has no percent sign: write %s%%", word, strconv.FormatFloat(f*100, 'g', 10, 64))
 			}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Op says what a call asks of the Store.
+// Op is the operation of a store call.
 type Op uint8
 
 const (
@@ -63,7 +63,7 @@ type Call struct {
 	Reply // once it is answered
 }
 
-// Reply is what a store answers to a Call. The engine keeps none of its slices.
+// Reply is the result of a store call. The engine keeps none of its slices.
 type Reply struct {
 	Err      error
 	Leases   []Lease       // OpClaim, OpRecover

@@ -14,7 +14,7 @@ type Storm struct {
 	For        Duration        `yaml:"for"`              // 0: an instant
 	On         string          `yaml:"on,omitempty"`     // the event that it begins with, such as leased; empty: it begins at a known time
 	Op         string          `yaml:"op,omitempty"`     // for on: called, the call: claim, commit, extend, recover, promote, lead or stats; empty: any
-	Nth        Count           `yaml:"nth,omitempty"`    // which of those events, from 1; not set: the first
+	Nth        Count           `yaml:"nth,omitempty"`    // which of them, by each named node or over all; not set: 1
 	Before     Duration        `yaml:"before,omitempty"` // an event at this time or later brings nothing; 0: whenever it is
 	Fail       *FailStorm      `yaml:"fail,omitempty"`
 	Slow       *SlowStorm      `yaml:"slow,omitempty"`

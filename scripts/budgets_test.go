@@ -23,37 +23,37 @@ type budget struct {
 
 // budgets has a row for each package. `go test ./scripts -run Budgets -v` prints the figures of today.
 var budgets = []budget{
-	{"engine", 3350, 2850},
-	{"engine/check", 2400, 1650},
-	{"engine/dist", 1150, 1020},
+	{"engine", 3308, 2850},
+	{"engine/check", 2399, 1650},
+	{"engine/dist", 1108, 1020},
 	{"engine/heap", 50, 50},
-	{"engine/live", 1350, 1300},
-	{"engine/memstore", 3100, 2250},
-	{"engine/pgstore", 2700, 2130},
-	{"engine/pgstore/pgserver", 600, 500},
-	{"engine/quantity", 640, 480},
-	{"engine/sim", 1850, 1400},
-	{"policies", 2450, 1850},
-	{"scenarios", 6830, 4700},
+	{"engine/live", 1300, 1300},
+	{"engine/memstore", 3093, 2250},
+	{"engine/pgstore", 2607, 2130},
+	{"engine/pgstore/pgserver", 563, 500},
+	{"engine/quantity", 635, 480},
+	{"engine/sim", 1841, 1400},
+	{"policies", 2430, 1850},
+	{"scenarios", 6814, 4700},
 	{"scenarios/chaos", 2050, 1350},
-	{"scenarios/imports", 4960, 3650},
-	{"scenarios/pool", 150, 100},
-	{"scenarios/ranges", 550, 0},
-	{"scenarios/study", 4160, 3000},
-	{"scenarios/trace", 1710, 1250},
+	{"scenarios/imports", 4956, 3650},
+	{"scenarios/pool", 117, 100},
+	{"scenarios/ranges", 521, 0},
+	{"scenarios/study", 4146, 3000},
+	{"scenarios/trace", 1703, 1250},
 	{"scenarios/verify", 3620, 2600},
-	{"scenarios/world", 3850, 2700},
-	{"results", 3490, 2300},
-	{"results/measure", 3970, 3150},
-	{"results/plain", 250, 200}, // below results, which writes files and sentences, and below text
-	{"results/report", 6550, 4300},
+	{"scenarios/world", 3834, 2700},
+	{"results", 3484, 2300},
+	{"results/measure", 3965, 3150},
+	{"results/plain", 208, 200}, // below results, which writes files and sentences, and below text
+	{"results/report", 6382, 4300},
 	{"results/text", 1700, 1700},
-	{"cmd/bench", 4460, 3000},
-	{"cmd/cli", 4340, 3600},
-	{"cmd/input", 110, 100},
-	{"cmd/qbench", 20, 0},
-	{"cmd/qsim", 20, 0},
-	{"cmd/ui", 810, 700},
+	{"cmd/bench", 4451, 3000},
+	{"cmd/cli", 4333, 3600},
+	{"cmd/input", 100, 100},
+	{"cmd/qbench", 7, 0},
+	{"cmd/qsim", 6, 0},
+	{"cmd/ui", 806, 700},
 }
 
 // testKits are packages for the tests of several others. They are tests, and have no budget.
@@ -61,8 +61,8 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // Ceilings of the whole module, and what they are to come down to.
 const (
-	mostLines, goalLines             = 73_300, 56_000
-	mostWideLines, goalWideLines     = 740, 0   // longer than lineWidth
+	mostLines, goalLines             = 72_500, 56_000
+	mostWideLines, goalWideLines     = 641, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 201, 140 // exported by package engine
 	lineWidth                        = 120      // in characters; a tab is one
 	mostFields                       = 30       // of a struct

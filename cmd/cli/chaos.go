@@ -69,7 +69,7 @@ Exit codes:
 	flags.DurationVar(&f.time, "time", 0, "begin no seed after this `TIME`, as 60s or 10m")
 	flags.StringVar(&f.only, "check-only", "", "hold only these `INVARIANTS`, as I-1,I-6")
 	flags.IntVar(&f.failures, "failures", 1, "go on until so many `SEEDS` have failed")
-	flags.StringVar(&f.replay, "replay", "", "run the world of this `FILE`; - is standard input")
+	flags.StringVar(&f.replay, "replay", "", "run the first policy and seed of this `FILE`; - is standard input")
 	flags.BoolVar(&f.print, "print", false, "print the world of --seed, and do not run it")
 	flags.BoolVar(&f.catalogue, "catalogue", false, "list the troubles of production with their texts")
 	flags.IntVarP(&f.parallel, "parallel", "j", 0, "run so many `WORLDS` at once (default: one for each processor)")

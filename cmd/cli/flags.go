@@ -34,7 +34,7 @@ func addScenarioFlags(c *cobra.Command, heading string, f *scenarioFlags) {
 	ui.Group(c, heading, "seeds", "seed", "policy", "set", "baseline", "strict")
 }
 
-// overrides are what f makes of a scenario's keys.
+// overrides returns the scenario keys that the flags set: --set in its order, then --seeds and the like.
 func (f *scenarioFlags) overrides(c *cobra.Command) ([]scenarios.Override, error) {
 	all, err := input.Sets(f.set)
 	if err != nil {
@@ -58,7 +58,7 @@ func (f *scenarioFlags) overrides(c *cobra.Command) ([]scenarios.Override, error
 	return all, nil
 }
 
-// oneScenario is what sweep and tune say of more scenarios than one, or none.
+// oneScenario returns a usage error unless exactly one scenario is named.
 func oneScenario(c *cobra.Command, names []string) error {
 	if len(names) != 1 {
 		return ui.UsageError("%s which scenario? Name one file or built-in one; qsim list scenarios lists those", c.Name())

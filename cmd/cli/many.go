@@ -63,7 +63,7 @@ func tellShort(console *ui.Console, axes []study.Axis) {
 	}
 }
 
-// studyError tells what the user can mend from failures to read and write.
+// studyError gives an error of a study its exit code: 2 for a refused setting, 4 for a failure to read or write.
 func studyError(err error) error {
 	var refusal *study.Refusal
 	if errors.As(err, &refusal) {

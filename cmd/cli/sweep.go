@@ -162,7 +162,7 @@ func (s *sweeping) prepare(c *cobra.Command, name string) (err error) {
 	return nil
 }
 
-// queriesOf are what --metric asks of a scenario.
+// queriesOf parses the values of --metric into queries, "all" into every metric that is computed unasked.
 func queriesOf(metrics []string, scenario *scenarios.Scenario) ([]measure.Query, error) {
 	var queries []measure.Query
 	for _, text := range metrics {

@@ -91,7 +91,7 @@ unless --objective gives others. Files: tune.json, tune.csv and a chart of what 
 	return c
 }
 
-// problem is what the flags ask for.
+// problem builds the search problem (ranges, goal, limits) from the flags and loads its scenario.
 func (s *session) problem(c *cobra.Command, name string, f *tuneFlags) (p *study.Problem, l loaded, err error) {
 	p = &study.Problem{Confidence: float64(f.confidence), Indifference: float64(f.indifference), MostSeeds: f.maxSeeds,
 		Version: ui.Version}

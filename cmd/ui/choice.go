@@ -34,8 +34,8 @@ func (c *choice) Set(text string) error { return Choose(c.to, text, c.words...) 
 // Type implements pflag.Value.
 func (c *choice) Type() string { return c.kind }
 
-// Choose sets to to text if that is one of choices, of which there are at least two, and
-// else says what was probably meant.
+// Choose sets to to text if that is one of choices, of which there are at least two; any other text is an error with
+// the nearest choice.
 func Choose(to *string, text string, choices ...string) error {
 	if slices.Contains(choices, text) {
 		*to = text

@@ -49,7 +49,7 @@ func unknownFlag(c *cobra.Command, arguments []string, unknown *pflag.NotExistEr
 	return UsageError("unknown flag --%s; %s --help lists them", name, c.CommandPath())
 }
 
-// plain says what a flag's value should have been.
+// plain replaces the error of a flag's parser by the form that the flag's value must have.
 func plain(f *pflag.Flag, err error) error {
 	switch {
 	case errors.Is(err, strconv.ErrRange):

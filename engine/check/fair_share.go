@@ -2,8 +2,8 @@ package check
 
 import "qsim/engine"
 
-// owed is what fresh jobs are owed by a node: claims, times the denominator of their
-// share. since counts claims since the sum began.
+// owed is a node's deficit of fresh claims: by how many claims, times the denominator of their share, fresh jobs lag
+// behind a policy's weight. since counts claims since the sum began.
 type owed struct {
 	sum    int64
 	since  int64

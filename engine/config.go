@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"qsim/engine/keyed"
 )
 
 // Config says how an Engine behaves. Durations are at least 0; Validate says what
@@ -28,7 +30,7 @@ type Config struct {
 
 	Policy   Policy   // of this engine alone
 	Recorder Recorder // what the engine perceives; nil: nobody listens
-	Rand     Rand
+	Rand     keyed.Rand
 }
 
 // FetchConfig says when and how much an engine claims.

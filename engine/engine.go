@@ -1,6 +1,10 @@
 package engine
 
-import "time"
+import (
+	"time"
+
+	"qsim/engine/keyed"
+)
 
 // Engine is the state machine. It is not safe for concurrent use.
 type Engine struct {
@@ -233,7 +237,7 @@ func (e *Engine) outcome(o *Outcome, l *Lease, err ErrorKind, heldAt Time) {
 	case Canceled:
 		o.Verb = Return
 	default:
-		u := e.cfg.Rand.Uniform(ForJitter, uint64(l.ID), uint64(l.Delivery), 0)
+		u := e.cfg.Rand.Uniform(keyed.ForJitter, uint64(l.ID), uint64(l.Delivery), 0)
 		atClaim := l.Age
 		l.Age += e.now.Sub(heldAt)
 		o.Verb, o.Delay = e.cfg.kind(l.Kind).Retry.Next(&l.Job, err, u)

@@ -1,6 +1,10 @@
 package engine
 
-import "time"
+import (
+	"time"
+
+	"qsim/engine/keyed"
+)
 
 // View is what a Policy may base a plan on. Idle, InFlight and Committing are
 // exact and free; Store is as old as StatsAge says.
@@ -13,7 +17,7 @@ type View struct {
 	Store      Stats           // only for a policy that is a StatsReader
 	StatsAge   time.Duration   // negative: no Stats yet
 
-	rand   Rand
+	rand   keyed.Rand
 	engine EngineID
 	number uint64
 }
@@ -21,7 +25,7 @@ type View struct {
 // Draw returns a number in (0, 1), a function of the seed, the engine and the
 // number of this plan and n alone.
 func (v *View) Draw(n uint16) float64 {
-	return v.rand.Uniform(ForPolicy, uint64(v.engine), v.number, n)
+	return v.rand.Uniform(keyed.ForPolicy, uint64(v.engine), v.number, n)
 }
 
 // ObservationKind says what happened to the jobs of an Observation.

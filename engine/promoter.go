@@ -1,6 +1,10 @@
 package engine
 
-import "time"
+import (
+	"time"
+
+	"qsim/engine/keyed"
+)
 
 // promoter makes waiting jobs that are due ready, a batch at each tick.
 type promoter struct {
@@ -28,7 +32,7 @@ func (p *promoter) pause(cfg *Config) time.Duration {
 	if tick == nil {
 		return every
 	}
-	return max(tick(p.ticks, cfg.Rand.Uniform(ForTick, uint64(cfg.Engine), p.ticks, 0)), min(every, shortestTick))
+	return max(tick(p.ticks, cfg.Rand.Uniform(keyed.ForTick, uint64(cfg.Engine), p.ticks, 0)), min(every, shortestTick))
 }
 
 // shortestTick bounds what is drawn from a distribution that reaches down to 0.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 )
 
 func TestTime(t *testing.T) {
@@ -298,7 +299,7 @@ func TestViewDraws(t *testing.T) {
 	draw := func(seed uint64, node int32) []float64 {
 		c := newScript(t).cfg
 		var draws []float64
-		c.Engine, c.Rand, c.Policy = engine.NewEngineID(node, 0), engine.Rand{Seed: seed}, drawing{&draws}
+		c.Engine, c.Rand, c.Policy = engine.NewEngineID(node, 0), keyed.Rand{Seed: seed}, drawing{&draws}
 		c.Recorder = nil
 		e := engine.New(c, &engine.Asked{}, 0)
 		for i := range 2 {

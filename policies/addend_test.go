@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"qsim/engine"
+	"qsim/engine/keyed"
 )
 
 func TestParseAddend(t *testing.T) {
@@ -49,7 +49,7 @@ func TestParseAddend(t *testing.T) {
 
 // What comes in steps comes in all of them, equally often.
 func TestAddendIsUniform(t *testing.T) {
-	rand := engine.Rand{Seed: 1}
+	rand := keyed.Rand{Seed: 1}
 	for _, tt := range []struct {
 		text  string
 		n     int64
@@ -68,7 +68,7 @@ func TestAddendIsUniform(t *testing.T) {
 			}
 			seen := make([]int, tt.count)
 			for id := range uint64(tt.count * 1000) {
-				d := a.draw(tt.n, rand.Uniform(engine.ForJitter, id, 1, 0))
+				d := a.draw(tt.n, rand.Uniform(keyed.ForJitter, id, 1, 0))
 				if d%tt.unit != 0 || int(d/tt.unit) >= tt.count {
 					t.Fatalf("drew %v", d)
 				}

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 	"qsim/engine/quantity"
 )
 
@@ -147,10 +148,10 @@ func TestJitterRanges(t *testing.T) {
 // A hundred jobs that fail together come back within 48 to 72 s, evenly.
 func TestJitterSpreadsTheHerd(t *testing.T) {
 	b := Backoff{Kind: Fixed, First: minute, Jitter: NewJitter(Around, quantity.Percent(20))}
-	rand := engine.Rand{Seed: 1}
+	rand := keyed.Rand{Seed: 1}
 	var slots [4]int
 	for id := range uint64(1000) {
-		_, d := b.Next(&engine.Job{}, engine.Timeout, rand.Uniform(engine.ForJitter, id, 1, 0))
+		_, d := b.Next(&engine.Job{}, engine.Timeout, rand.Uniform(keyed.ForJitter, id, 1, 0))
 		slots[int((d-48*second)/(6*second))]++
 	}
 	for _, n := range slots { // 250 each, standard deviation 14
@@ -267,7 +268,7 @@ func TestBackoffNeverOverflows(t *testing.T) {
 
 // Delays are the same on every processor: a digest of many.
 func TestBackoffDigest(t *testing.T) {
-	digest, rand := fnv.New64a(), engine.Rand{Seed: 7}
+	digest, rand := fnv.New64a(), keyed.Rand{Seed: 7}
 	for kind := Exponential; kind < Table; kind++ {
 		for jitter := NoJitter; jitter <= Below; jitter++ {
 			b := Backoff{Kind: kind, First: 1234567891, Factor: 1.6180339887, Step: 987654321, Power: 3, Plus: 31415926, Max: 9 * hour,
@@ -276,7 +277,7 @@ func TestBackoffDigest(t *testing.T) {
 			j := engine.Job{}
 			for n := range int32(60) {
 				j.Failures = n
-				_, j.LastDelay = b.Next(&j, engine.Timeout, rand.Uniform(engine.ForJitter, uint64(kind), uint64(n), uint16(jitter)))
+				_, j.LastDelay = b.Next(&j, engine.Timeout, rand.Uniform(keyed.ForJitter, uint64(kind), uint64(n), uint16(jitter)))
 				for shift := 0; shift < 64; shift += 8 {
 					digest.Write([]byte{byte(j.LastDelay >> shift)})
 				}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 	"qsim/engine/quantity"
 )
 
@@ -134,8 +135,8 @@ func TestConformance(t *testing.T) {
 			}
 			conserving, left, choices := k.Conserving() && variant.values["lend"] != "false", 0, 0
 			for n := range uint64(testSteps) {
-				claimed := first.step(engine.Rand{Seed: 1}, n)
-				if again := second.step(engine.Rand{Seed: 1}, n); !slices.Equal(claimed, again) || !reflect.DeepEqual(first.terms, second.terms) {
+				claimed := first.step(keyed.Rand{Seed: 1}, n)
+				if again := second.step(keyed.Rand{Seed: 1}, n); !slices.Equal(claimed, again) || !reflect.DeepEqual(first.terms, second.terms) {
 					t.Fatalf("step %d: two policies told the same differ: %v %v, %v %v", n, first.terms, claimed, second.terms, again)
 				}
 				v := &first.view
@@ -279,7 +280,7 @@ func TestTwins(t *testing.T) {
 			one, other := newWorker(twins[0], testWorkers), newWorker(twins[1], testWorkers)
 			total := 0
 			for n := range uint64(testSteps) {
-				a, b := one.step(engine.Rand{Seed: 2}, n), other.step(engine.Rand{Seed: 2}, n)
+				a, b := one.step(keyed.Rand{Seed: 2}, n), other.step(keyed.Rand{Seed: 2}, n)
 				if total += len(a); !slices.Equal(a, b) {
 					t.Fatalf("step %d: claimed %v and %v", n, a, b)
 				}

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 )
 
 // ready is a model of a store: jobs by ready time, which is their number. Orders by
@@ -139,8 +140,8 @@ func (w *worker) finish(class engine.Class, kind engine.ObservationKind, e engin
 }
 
 // step lets a random thing happen: random, but the same for every policy.
-func (w *worker) step(rand engine.Rand, n uint64) []job {
-	draw := func(k uint16, limit int) int { return int(rand.Uniform(engine.ForChaos, n, 0, k) * float64(limit)) }
+func (w *worker) step(rand keyed.Rand, n uint64) []job {
+	draw := func(k uint16, limit int) int { return int(rand.Uniform(keyed.ForChaos, n, 0, k) * float64(limit)) }
 	w.view.Now = w.view.Now.Add(time.Duration(draw(0, 50)) * time.Millisecond)
 	switch draw(1, 4) {
 	case 0:

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"qsim/engine"
+	"qsim/engine/keyed"
 	"qsim/results/measure"
 	"qsim/results/plain"
 )
@@ -45,7 +45,7 @@ var ninetyFive = band{931, 967, 0.95, 0.008}
 
 // draw is uniform in (0, 1) and depends on its keys alone.
 func draw(meta, seed, i, purpose int) float64 {
-	return engine.Rand{Seed: uint64(meta)}.Uniform(engine.ForPolicy, uint64(seed), uint64(i), uint16(purpose))
+	return keyed.Rand{Seed: uint64(meta)}.Uniform(keyed.ForPolicy, uint64(seed), uint64(i), uint16(purpose))
 }
 
 // skipRaced leaves out the longest sums where the race detector slows them down: nothing runs

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/keyed"
 )
 
 // TestDetectable draws samples that differ by what Detectable says, and wants the
@@ -13,7 +13,7 @@ import (
 // draws, which a right formula misses once in a million runs.
 func TestDetectable(t *testing.T) {
 	const trials, cv = 2000, .1
-	rand := engine.Rand{Seed: 11}
+	rand := keyed.Rand{Seed: 11}
 	noise, err := dist.Normal(100, 1) // far from 0: the absolute value is the value
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestRunsToDetect(t *testing.T) {
 // not differ, and wants it shown after Holm's adjustment in about four cases of five.
 func TestDetectableAmong(t *testing.T) {
 	const trials, cv, n, metrics = 1000, .1, 12, 13
-	rand := engine.Rand{Seed: 12}
+	rand := keyed.Rand{Seed: 12}
 	noise, err := dist.Normal(100, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"qsim/engine"
+	"qsim/engine/keyed"
 	"qsim/results/measure"
 )
 
@@ -82,12 +82,12 @@ func TestSummaryDoesNotDependOnOrder(t *testing.T) {
 	s, runs := comparison(6)
 	var first map[string][]byte
 	for i := range 3 {
-		rand := engine.Rand{Seed: uint64(i)}
+		rand := keyed.Rand{Seed: uint64(i)}
 		keys := make(map[*measure.Run]float64)
 		shuffled := make([]*measure.Run, len(runs))
 		for j := range runs {
 			shuffled[j] = &runs[j]
-			keys[shuffled[j]] = rand.Uniform(engine.ForPolicy, uint64(j), 0, 0)
+			keys[shuffled[j]] = rand.Uniform(keyed.ForPolicy, uint64(j), 0, 0)
 		}
 		slices.SortFunc(shuffled, func(a, b *measure.Run) int { return int(math.Copysign(1, keys[a]-keys[b])) })
 		var order []measure.Run

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 	"qsim/results/measure"
 )
 
@@ -69,11 +70,11 @@ func comparison(seeds int) (*measure.Settings, []measure.Run) {
 // and less than half a second else, and runs for 0.3 s.
 func simulated(s *measure.Settings, policy int, seed uint64, slow float64) measure.Run {
 	c := measure.NewCollector(s, policy)
-	rand := engine.Rand{Seed: seed}
+	rand := keyed.Rand{Seed: seed}
 	now := engine.Time(0)
 	for id := engine.JobID(1); id < 90; id++ {
 		ready := engine.Time(id) * engine.Time(time.Second)
-		wait := 0.5 * rand.Uniform(engine.ForPolicy, uint64(id), 0, 0)
+		wait := 0.5 * rand.Uniform(keyed.ForPolicy, uint64(id), 0, 0)
 		if id >= 40 && id < 50 {
 			wait += slow
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"qsim/engine"
+	"qsim/engine/keyed"
 	"qsim/results/measure"
 )
 
@@ -14,7 +14,7 @@ import (
 func scattered(policy, seeds int, deviation float64) []measure.Run {
 	var runs []measure.Run
 	for seed := range uint64(seeds) {
-		u := engine.Rand{Seed: seed + 1}.Uniform(engine.ForPolicy, uint64(policy), 0, 0)
+		u := keyed.Rand{Seed: seed + 1}.Uniform(keyed.ForPolicy, uint64(policy), 0, 0)
 		v := 1 + float64(deviation*math.Sqrt(12)*(u-0.5))
 		runs = append(runs, measure.Run{Policy: policy, Seed: seed + 1, Values: []measure.Value{{Query: measure.Query{Metric: "goodput"}, Value: v}}})
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 	"qsim/policies"
 )
 
@@ -118,7 +119,7 @@ func presetPolicy(t *testing.T, preset string) (Retry, *policies.Backoff) {
 // TestPresetDelays holds every retry preset to the means, ranges and limits of its system:
 // by the formula, by the ends of the range and by draws.
 func TestPresetDelays(t *testing.T) {
-	rand := engine.Rand{Seed: 1}
+	rand := keyed.Rand{Seed: 1}
 	for i, tt := range goldenRetries {
 		t.Run(tt.preset, func(t *testing.T) {
 			retry, b := presetPolicy(t, tt.preset)
@@ -146,7 +147,7 @@ func TestPresetDelays(t *testing.T) {
 				const draws = 4000
 				sum := 0.0
 				for id := range uint64(draws) {
-					d := delay(n, rand.Uniform(engine.ForJitter, uint64(i*10+n)<<32+id, 1, 0))
+					d := delay(n, rand.Uniform(keyed.ForJitter, uint64(i*10+n)<<32+id, 1, 0))
 					if d < low-1e-9*low-1e-9 || d > high+1e-9*high+1e-9 {
 						t.Fatalf("failure %d: %v is not in [%v, %v]", n, d, low, high)
 					}

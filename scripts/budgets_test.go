@@ -27,6 +27,7 @@ var budgets = []budget{
 	{"engine/check", 2399, 1650},
 	{"engine/dist", 1108, 1020},
 	{"engine/heap", 50, 50},
+	{"engine/keyed", 66, 66},
 	{"engine/live", 1300, 1300},
 	{"engine/memstore", 3093, 2250},
 	{"engine/pgstore", 2607, 2130},
@@ -63,7 +64,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 const (
 	mostLines, goalLines             = 72_500, 56_000
 	mostWideLines, goalWideLines     = 641, 0   // longer than lineWidth
-	mostEngineNames, goalEngineNames = 201, 140 // exported by package engine
+	mostEngineNames, goalEngineNames = 183, 140 // exported by package engine
 	lineWidth                        = 120      // in characters; a tab is one
 	mostFields                       = 30       // of a struct
 )

@@ -13,7 +13,7 @@ import (
 // randomness and lets the order of no map reach its output.
 
 // deterministic are the packages that this holds for.
-var deterministic = []string{"engine", "engine/check", "engine/dist", "engine/memstore", "engine/sim", "policies", "results", "results/report", "scenarios", "scenarios/chaos", "scenarios/imports", "scenarios/pool", "scenarios/ranges", "scenarios/study", "scenarios/world"}
+var deterministic = []string{"engine", "engine/check", "engine/dist", "engine/keyed", "engine/memstore", "engine/sim", "policies", "results", "results/report", "scenarios", "scenarios/chaos", "scenarios/imports", "scenarios/pool", "scenarios/ranges", "scenarios/study", "scenarios/world"}
 
 // concurrent are the files in them that may start goroutines and read the clock: the
 // pool spreads seeds, worlds, cells and settings over processors, and who uses it stores what they give by index; no
@@ -23,7 +23,7 @@ var concurrent = []string{"engine/memstore/listen.go", "scenarios/pool/pool.go"}
 // portable are the packages whose floats decide what happens next in a run. The
 // fingerprint of a run must be equal on every processor, so they may not call what has
 // assembly of its own on some of them.
-var portable = []string{"engine", "engine/check", "engine/dist", "engine/memstore", "engine/sim", "policies"}
+var portable = []string{"engine", "engine/check", "engine/dist", "engine/keyed", "engine/memstore", "engine/sim", "policies"}
 
 // bannedCalls are functions whose answer depends on the machine and the moment, by package.
 var bannedCalls = map[string][]string{

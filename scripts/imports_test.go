@@ -11,16 +11,17 @@ import (
 // this module those it may import. Only scenarios/world knows the language, policies, simulation
 // and memory store together, and only cmd/bench knows PostgreSQL. Tests are exempt.
 var mayImport = map[string][]string{
-	"engine":           {"engine/heap"},
+	"engine":           {"engine/heap", "engine/keyed"},
 	"engine/heap":      {},
+	"engine/keyed":     {},
 	"engine/dist":      {},
 	"engine/quantity":  {},
 	"engine/check":     {"engine"},
 	"engine/memstore":  {"engine"},
 	"engine/pgstore":   {"engine"},
-	"engine/sim":       {"engine", "engine/dist", "engine/heap"},
+	"engine/sim":       {"engine", "engine/dist", "engine/heap", "engine/keyed"},
 	"engine/live":      {"engine"},
-	"engine/storetest": {"engine"},
+	"engine/storetest": {"engine", "engine/keyed"},
 	"policies":         {"engine/quantity", "engine"},
 	"results/plain":    {},
 	"results/measure":  {"engine", "results/plain"},
@@ -28,7 +29,7 @@ var mayImport = map[string][]string{
 	"results/text":     {"results", "results/measure", "results/plain"},
 	"results/report":   {"results", "results/measure", "results/text", "results/plain"},
 	"scenarios":        {"engine/quantity", "engine", "engine/dist", "policies", "results", "results/measure"}, // the language: see TestScenariosReachNoSimulation
-	"scenarios/world":  {"engine/quantity", "scenarios", "scenarios/pool", "engine", "engine/check", "engine/dist", "engine/heap", "engine/sim", "engine/memstore", "policies", "results", "results/measure"},
+	"scenarios/world":  {"engine/quantity", "scenarios", "scenarios/pool", "engine", "engine/check", "engine/dist", "engine/heap", "engine/keyed", "engine/sim", "engine/memstore", "policies", "results", "results/measure"},
 	"cmd/qsim":         {"cmd/cli"},
 	"cmd/qbench":       {"cmd/bench"},
 	"cmd/cli":          {"engine/quantity", "policies", "cmd/input", "cmd/ui", "scenarios", "scenarios/...", "results", "results/measure", "results/text", "results/plain", "results/report"},
@@ -49,7 +50,7 @@ var mayImport = map[string][]string{
 	"scenarios/pool": {},
 
 	// What builds on whole scenarios: chaos, verification, studies.
-	"scenarios/...": {"engine/quantity", "scenarios", "scenarios/pool", "scenarios/world", "scenarios/ranges", "engine", "engine/check", "engine/dist", "engine/sim", "engine/memstore", "policies", "results", "results/measure", "results/text", "results/plain"},
+	"scenarios/...": {"engine/quantity", "scenarios", "scenarios/pool", "scenarios/world", "scenarios/ranges", "engine", "engine/check", "engine/dist", "engine/keyed", "engine/sim", "engine/memstore", "policies", "results", "results/measure", "results/text", "results/plain"},
 }
 
 // mayUse is, for each module that is not ours, the packages that may import it. The

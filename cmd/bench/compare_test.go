@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"qsim/cmd/ui"
-	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/keyed"
 	"qsim/results/measure"
 )
 
@@ -101,7 +101,7 @@ func TestSenseOfMetrics(t *testing.T) {
 // again and again: hardly ever may one be stopped.
 func TestGateOfMany(t *testing.T) {
 	const trials, units, rounds = 400, 13, 6
-	rand := engine.Rand{Seed: 5}
+	rand := keyed.Rand{Seed: 5}
 	noise, err := dist.Normal(100, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -3,13 +3,13 @@ package dist
 import (
 	"testing"
 
-	"qsim/engine"
+	"qsim/engine/keyed"
 )
 
 func BenchmarkDist(b *testing.B) {
 	var us [4096]float64
 	for i := range us {
-		us[i] = engine.Rand{Seed: 1}.Uniform(engine.ForRunTime, uint64(i), 1, 0)
+		us[i] = keyed.Rand{Seed: 1}.Uniform(keyed.ForRunTime, uint64(i), 1, 0)
 	}
 	benchmarks := []distCase{
 		{name: "constant", dist: mustDist(Constant(1))},

@@ -2,7 +2,7 @@
 // one uniform number into one value, of the same bits on every processor:
 //
 //	service, err := dist.LogNormalQuantiles(0.4, 1.5) // seconds: the median and the 99th percentile
-//	d := service.Duration(rand.Uniform(engine.ForRunTime, job, delivery, 0))
+//	d := service.Duration(rand.Uniform(keyed.ForRunTime, job, delivery, 0))
 package dist
 
 import (

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"qsim/engine"
+	"qsim/engine/keyed"
 )
 
 // mustDist returns d, of parameters that are known to be good.
@@ -54,9 +54,9 @@ func TestDistAgreesWithGonum(t *testing.T) {
 
 // Random parameters, the table against the exact function it was built from.
 func TestTableAgreesWithExactFunction(t *testing.T) {
-	r := engine.Rand{Seed: 1}
+	r := keyed.Rand{Seed: 1}
 	draw := func(i int, n uint16, low, high float64) float64 { // evenly over the logarithm
-		return low * math.Pow(high/low, r.Uniform(engine.ForChaos, uint64(i), 0, n))
+		return low * math.Pow(high/low, r.Uniform(keyed.ForChaos, uint64(i), 0, n))
 	}
 	for i := range 8 {
 		dists := []Dist{
@@ -69,7 +69,7 @@ func TestTableAgreesWithExactFunction(t *testing.T) {
 		}
 		for _, d := range dists {
 			for n := range uint16(300) {
-				u := r.Uniform(engine.ForRunTime, uint64(i), 0, n)
+				u := r.Uniform(keyed.ForRunTime, uint64(i), 0, n)
 				got, want := d.Sample(u), d.curve.sampleExactly(u)
 				if math.Abs(got-want) > 1e-6*math.Max(want, 1e-12*d.curve.unit) {
 					t.Fatalf("%v: Sample(%v) = %v, exactly %v", d, u, got, want)
@@ -82,7 +82,7 @@ func TestTableAgreesWithExactFunction(t *testing.T) {
 // Neighbouring numbers at the joins of cells, of the two halves and of table and
 // tails, and at random places: rounding must not turn the curve back by one bit.
 func TestSampleDoesNotFall(t *testing.T) {
-	r := engine.Rand{Seed: 3}
+	r := keyed.Rand{Seed: 3}
 	for _, tt := range allDists() {
 		t.Run(tt.name, func(t *testing.T) {
 			var starts []float64
@@ -93,7 +93,7 @@ func TestSampleDoesNotFall(t *testing.T) {
 				}
 			}
 			for n := range uint16(100) {
-				u := r.Uniform(engine.ForRunTime, 1, 1, n)
+				u := r.Uniform(keyed.ForRunTime, 1, 1, n)
 				starts = append(starts, u, math.Ldexp(u, -20), math.Ldexp(u, -300), 1-math.Ldexp(u, -20))
 			}
 			for _, u := range starts {

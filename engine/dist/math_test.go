@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
-	"qsim/engine"
+	"qsim/engine/keyed"
 )
 
 // ulps is how many representable numbers lie between two of the same sign.
@@ -23,7 +23,7 @@ func ulps(a, b float64) uint64 {
 func spread(low, high float64, n int) []float64 {
 	xs := make([]float64, n)
 	for i := range xs {
-		xs[i] = low + (high-low)*(float64(i)+engine.Rand{Seed: 5}.Uniform(engine.ForChaos, uint64(i), 1, 0))/float64(n)
+		xs[i] = low + (high-low)*(float64(i)+keyed.Rand{Seed: 5}.Uniform(keyed.ForChaos, uint64(i), 1, 0))/float64(n)
 	}
 	return xs
 }

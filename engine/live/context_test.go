@@ -10,7 +10,7 @@ import (
 	"qsim/engine/live"
 )
 
-type keyed struct{}
+type contextKey struct{}
 
 // TestContext looks at a handler's context as a library would: it carries the values of
 // Run's, has no deadline without an execution timeout, others can be derived from it, and
@@ -37,7 +37,7 @@ func TestContext(t *testing.T) {
 				return nil
 			}
 			context.AfterFunc(derived, cancel)
-			if v := ctx.Value(keyed{}); v != "value" {
+			if v := ctx.Value(contextKey{}); v != "value" {
 				t.Errorf("the value of Run's context is %v", v)
 			}
 			if ends, ok := ctx.Deadline(); ok {
@@ -46,7 +46,7 @@ func TestContext(t *testing.T) {
 			kept[j.ID] = append(kept[j.ID], derived)
 			return nil
 		}}
-		ctx, stop := context.WithCancel(context.WithValue(t.Context(), keyed{}, "value"))
+		ctx, stop := context.WithCancel(context.WithValue(t.Context(), contextKey{}, "value"))
 		done := make(chan error)
 		go func() { done <- live.Run(ctx, c) }()
 		time.Sleep(time.Second)

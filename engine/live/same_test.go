@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 	"qsim/engine/live"
 	"qsim/engine/memstore"
 	"qsim/engine/quantity"
@@ -69,7 +70,7 @@ func scriptEngine() engine.Config {
 	c.Fetch.Prefetch, c.Fetch.Poll = 1, 97*ms
 	c.Commit.Linger = 2 * ms
 	c.Kinds = append(c.Kinds, engine.KindConfig{Retry: c.Kinds[0].Retry, Timeout: 601 * ms})
-	c.Rand = engine.Rand{Seed: 7}
+	c.Rand = keyed.Rand{Seed: 7}
 	return c
 }
 

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 )
 
 // TestAgainstModel plays random calls on the store and on the model and compares
@@ -52,7 +53,7 @@ func (p *pair) roll(n int) int {
 		return p.draw(n)
 	}
 	p.rolls++
-	return int(engine.Rand{Seed: p.seed}.Uniform(engine.ForChaos, p.rolls, 0, 0) * float64(n))
+	return int(keyed.Rand{Seed: p.seed}.Uniform(keyed.ForChaos, p.rolls, 0, 0) * float64(n))
 }
 
 // between returns a number in [least, most].

@@ -8,6 +8,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/keyed"
 )
 
 // bareLoop is the life of every job of retry-storm in one loop over flat slices, with nothing
@@ -16,7 +17,7 @@ import (
 // that run out, takes outcomes by token, has failures wait for their backoff, and records how long
 // jobs waited and how long they took. What the simulator costs is a multiple of what this costs.
 type bareLoop struct {
-	rand     engine.Rand
+	rand     keyed.Rand
 	now      engine.Time
 	rows     []bareRow
 	free     []uint32
@@ -144,7 +145,7 @@ func must2(d dist.Dist, err error) dist.Dist {
 }
 
 func newBareLoop(seed uint64) *bareLoop {
-	b := &bareLoop{rand: engine.Rand{Seed: seed}, idle: 100}
+	b := &bareLoop{rand: keyed.Rand{Seed: seed}, idle: 100}
 	b.gap = [2]dist.Dist{must2(dist.Exponential(1.0 / 72)), must2(dist.Exponential(1.0 / 28))}
 	b.service = [2]dist.Dist{must2(dist.LogNormalQuantiles(0.4, 1.5)), must2(dist.Exponential(1))}
 	for class := range b.arrivals {
@@ -155,7 +156,7 @@ func newBareLoop(seed uint64) *bareLoop {
 
 func (b *bareLoop) nextArrival(class uint8) {
 	b.count[class]++
-	u := b.rand.Uniform(engine.ForArrival, uint64(class), b.count[class], 0)
+	u := b.rand.Uniform(keyed.ForArrival, uint64(class), b.count[class], 0)
 	if b.arrivals[class] = b.arrivals[class].Add(b.gap[class].Duration(u)); b.arrivals[class] >= bareEnd {
 		b.arrivals[class] = engine.Never
 	}
@@ -248,7 +249,7 @@ func (b *bareLoop) claim() {
 // begin draws how an execution goes.
 func (b *bareLoop) begin(r *bareRow) time.Duration {
 	if r.class == 0 {
-		u, rate := b.rand.Uniform(engine.ForFailure, r.id, uint64(r.delivery), 0), 0.01
+		u, rate := b.rand.Uniform(keyed.ForFailure, r.id, uint64(r.delivery), 0), 0.01
 		if b.now >= bareDown && b.now < bareUp {
 			rate = 0.97
 		}
@@ -256,7 +257,7 @@ func (b *bareLoop) begin(r *bareRow) time.Duration {
 			return 620 * time.Millisecond
 		}
 	}
-	return b.service[r.class].Duration(b.rand.Uniform(engine.ForRunTime, r.id, uint64(r.delivery), 0))
+	return b.service[r.class].Duration(b.rand.Uniform(keyed.ForRunTime, r.id, uint64(r.delivery), 0))
 }
 
 func (b *bareLoop) finish(ref uint32) {
@@ -277,7 +278,7 @@ func (b *bareLoop) finish(ref uint32) {
 		r.fails = false
 		r.failures++
 		most := min(500*time.Millisecond<<(r.failures-1), 30*time.Second)
-		u := b.rand.Uniform(engine.ForJitter, r.id, uint64(r.delivery), 0)
+		u := b.rand.Uniform(keyed.ForJitter, r.id, uint64(r.delivery), 0)
 		b.note(4, r)
 		b.waiting.push(b.now.Add(time.Duration(float64(most)*u)), ref)
 		return

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 )
 
 // Store is what a simulation keeps its jobs in: memstore.Store.
@@ -43,7 +44,7 @@ type Config struct {
 	// Befell is told when a control has made a difference, by its index in Controls, and to
 	// which node, if it is one of a node; nil: nobody asks.
 	Befell func(control int, node int32, at engine.Time)
-	Rand   engine.Rand // of what befalls the store
+	Rand   keyed.Rand // of what befalls the store
 	// Parallel is how many calls the store serves at once, the rest wait their turn: a
 	// call is being served until its answer has arrived. 0: no limit.
 	Parallel  int

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 )
 
 // ControlKind is what a Control does.
@@ -252,7 +253,7 @@ func (s *Sim) shiftClock(node int32, by time.Duration) {
 
 // happens draws whether a job is among the share that the control hits.
 func (s *Sim) happens(c *Control, job engine.JobID, came int) bool {
-	return s.cfg.Rand.Uniform(engine.ForStore, uint64(job), c.Draw, uint16(came)) < c.Share
+	return s.cfg.Rand.Uniform(keyed.ForStore, uint64(job), c.Draw, uint16(came)) < c.Share
 }
 
 // loseLeases returns how many it lost.

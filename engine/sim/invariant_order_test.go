@@ -10,6 +10,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/keyed"
 	"qsim/engine/quantity"
 	"qsim/engine/sim"
 	"qsim/policies"
@@ -108,19 +109,19 @@ type byClaim struct {
 func (h *byClaim) Begin(now engine.Time, _ int32, j *engine.Job) sim.Execution {
 	h.claims++
 	h.claim[delivered{j.ID, j.Delivery}] = h.claims
-	x := sim.Execution{Runs: h.service.Duration(h.rand.Uniform(engine.ForRunTime, h.claims, 0, 0))}
+	x := sim.Execution{Runs: h.service.Duration(h.rand.Uniform(keyed.ForRunTime, h.claims, 0, 0))}
 	p := h.fail
 	if now >= h.from && now < h.until {
 		p = h.stormFail
 	}
-	if h.rand.Uniform(engine.ForFailure, h.claims, 0, 0) < p {
+	if h.rand.Uniform(keyed.ForFailure, h.claims, 0, 0) < p {
 		x.Error = engine.FirstErrorKind
 	}
 	return x
 }
 
 func (h *byClaim) Next(j *engine.Job, _ engine.ErrorKind, _ float64) (engine.Verb, time.Duration) {
-	d := h.backoff.Duration(h.rand.Uniform(engine.ForJitter, h.claim[delivered{j.ID, j.Delivery}], 0, 0))
+	d := h.backoff.Duration(h.rand.Uniform(keyed.ForJitter, h.claim[delivered{j.ID, j.Delivery}], 0, 0))
 	switch {
 	case h.limit > 0 && j.Delivery >= h.limit:
 		return engine.Bury, 0

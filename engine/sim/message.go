@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 )
 
 // message is a call on its way to the store and its answer on the way back.
@@ -121,7 +122,7 @@ func (m *message) makesReady(i int, held, makesRoom bool) bool {
 func (s *Sim) refuseSome(m *message) {
 	for i := range m.Batch.Outcomes {
 		o := &m.Batch.Outcomes[i]
-		o.Refused = s.cfg.Rand.Uniform(engine.ForStore, uint64(o.Job), uint64(m.ID), uint16(m.Engine.Node())) < m.fate.Partial
+		o.Refused = s.cfg.Rand.Uniform(keyed.ForStore, uint64(o.Job), uint64(m.ID), uint16(m.Engine.Node())) < m.fate.Partial
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/keyed"
 )
 
 // Fate is what the network and the store do to one call.
@@ -30,7 +31,7 @@ type Network interface {
 // Its draws are keyed by (engine, call), so those of two policies do not
 // correspond: calls do not.
 type Links struct {
-	Rand   engine.Rand
+	Rand   keyed.Rand
 	OneWay [engine.NumOps]dist.Dist // seconds, drawn for each way
 	PerJob dist.Dist                // seconds, added to the answer for each job of the call
 	Scan   [engine.NumOps]RowCosts  // added to the answer; wants Config.CountRows
@@ -49,7 +50,7 @@ var _ Network = (*Links)(nil)
 
 // Request draws what becomes of a call.
 func (l *Links) Request(now engine.Time, c *engine.Call) Fate {
-	f := Fate{Delay: l.delay(engine.ForRequestDelay, c, 0)}
+	f := Fate{Delay: l.delay(keyed.ForRequestDelay, c, 0)}
 	if l.Slows != nil {
 		f.Delay = l.slowed(now, f.Delay)
 	}
@@ -68,7 +69,7 @@ func (l *Links) Request(now engine.Time, c *engine.Call) Fate {
 		}
 		f.Partial += float64((1 - f.Partial) * w.Partial)
 		if w.Delay != nil {
-			f.Delay = addDelays(f.Delay, w.Delay.Duration(l.Rand.Uniform(engine.ForFault, uint64(c.ID), key(c), n+4)))
+			f.Delay = addDelays(f.Delay, w.Delay.Duration(l.Rand.Uniform(keyed.ForFault, uint64(c.ID), key(c), n+4)))
 		}
 		if c.Op != engine.OpCommit {
 			before.Partial = f.Partial // it has no outcomes
@@ -82,9 +83,9 @@ func (l *Links) Request(now engine.Time, c *engine.Call) Fate {
 
 // Reply draws how long the answer takes.
 func (l *Links) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *Rows) time.Duration {
-	d := l.delay(engine.ForResponseDelay, c, 0)
+	d := l.delay(keyed.ForResponseDelay, c, 0)
 	if n := r.Rows(); n > 0 && !l.free {
-		d = addDelays(d, times(float64(n), l.draw(&l.PerJob, engine.ForResponseDelay, c, 1)))
+		d = addDelays(d, times(float64(n), l.draw(&l.PerJob, keyed.ForResponseDelay, c, 1)))
 	}
 	if rows != nil {
 		d = addDelays(d, times(l.Scan[c.Op].of(rows), 1))
@@ -126,7 +127,7 @@ func times(factor float64, d time.Duration) time.Duration {
 // addDelays is a+b, at most dist.LongestDraw, which neither exceeds.
 func addDelays(a, b time.Duration) time.Duration { return min(a+b, dist.LongestDraw) }
 
-func (l *Links) delay(p engine.Purpose, c *engine.Call, n uint16) time.Duration {
+func (l *Links) delay(p keyed.Purpose, c *engine.Call, n uint16) time.Duration {
 	if !l.prepared {
 		l.prepare()
 	}
@@ -148,7 +149,7 @@ func (l *Links) prepare() {
 	l.prepared = true
 }
 
-func (l *Links) draw(d *dist.Dist, p engine.Purpose, c *engine.Call, n uint16) time.Duration {
+func (l *Links) draw(d *dist.Dist, p keyed.Purpose, c *engine.Call, n uint16) time.Duration {
 	return d.Duration(l.Rand.Uniform(p, uint64(c.ID), key(c), n))
 }
 
@@ -174,5 +175,5 @@ func key(c *engine.Call) uint64 {
 }
 
 func (l *Links) happens(p float64, c *engine.Call, n uint16) bool {
-	return p > 0 && l.Rand.Uniform(engine.ForFault, uint64(c.ID), key(c), n) < p
+	return p > 0 && l.Rand.Uniform(keyed.ForFault, uint64(c.ID), key(c), n) < p
 }

@@ -9,6 +9,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/check"
 	"qsim/engine/dist"
+	"qsim/engine/keyed"
 	"qsim/engine/memstore"
 	"qsim/engine/sim"
 	"qsim/policies"
@@ -16,14 +17,14 @@ import (
 
 // die draws numbers for a test's own choices.
 type die struct {
-	rand engine.Rand
+	rand keyed.Rand
 	n    uint64
 }
 
 // below returns a number in [0, n).
 func (d *die) below(n int) int {
 	d.n++
-	return int(d.rand.Uint64(engine.ForChaos, d.n, 0, 0) % uint64(n))
+	return int(d.rand.Uint64(keyed.ForChaos, d.n, 0, 0) % uint64(n))
 }
 
 func (d *die) between(least, most int) int { return least + d.below(most-least+1) }
@@ -51,7 +52,7 @@ const healed = engine.Time(40 * time.Second)
 
 // swarmWorld draws a whole configuration and its faults from a seed.
 func swarmWorld(t testing.TB, seed uint64) *world {
-	d := &die{rand: engine.Rand{Seed: seed}}
+	d := &die{rand: keyed.Rand{Seed: seed}}
 	must := drawn(t)
 	w := newWorld(t, seed, uint64(d.between(50, 200)), 10)
 	w.nodes = d.between(1, 4)

@@ -7,6 +7,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/keyed"
 	"qsim/engine/memstore"
 	"qsim/engine/quantity"
 	"qsim/engine/sim"
@@ -15,7 +16,7 @@ import (
 
 // poisson yields n jobs at a rate per second.
 type poisson struct {
-	rand engine.Rand
+	rand keyed.Rand
 	gap  dist.Dist
 	n, i uint64
 	at   engine.Time
@@ -26,13 +27,13 @@ func (w *poisson) Next() (engine.Time, engine.NewJob, bool) {
 		return 0, engine.NewJob{}, false
 	}
 	w.i++
-	w.at = w.at.Add(w.gap.Duration(w.rand.Uniform(engine.ForArrival, w.i, 0, 0)))
+	w.at = w.at.Add(w.gap.Duration(w.rand.Uniform(keyed.ForArrival, w.i, 0, 0)))
 	return w.at, engine.NewJob{ID: engine.JobID(w.i)}, true
 }
 
 // flaky handlers run for a drawn time and fail with a probability that a storm raises.
 type flaky struct {
-	rand           engine.Rand
+	rand           keyed.Rand
 	service        dist.Dist
 	fail           float64
 	from, until    engine.Time
@@ -52,15 +53,15 @@ func (h *flaky) Begin(now engine.Time, _ int32, j *engine.Job) sim.Execution {
 		h.runningByJob[j.ID]++
 		h.mostConcurrent = max(h.mostConcurrent, h.runningByJob[j.ID])
 	}
-	x := sim.Execution{Runs: h.service.Duration(h.rand.Uniform(engine.ForRunTime, uint64(j.ID), uint64(j.Delivery), 0)), IgnoresCancel: h.ignoresCancel}
+	x := sim.Execution{Runs: h.service.Duration(h.rand.Uniform(keyed.ForRunTime, uint64(j.ID), uint64(j.Delivery), 0)), IgnoresCancel: h.ignoresCancel}
 	p := h.fail
 	if now >= h.from && now < h.until {
 		p = h.stormFail
 	}
-	if h.rand.Uniform(engine.ForFailure, uint64(j.ID), uint64(j.Delivery), 0) < p {
+	if h.rand.Uniform(keyed.ForFailure, uint64(j.ID), uint64(j.Delivery), 0) < p {
 		x.Error = engine.FirstErrorKind
 	}
-	x.Kills = h.kill > 0 && h.rand.Uniform(engine.ForKill, uint64(j.ID), uint64(j.Delivery), 0) < h.kill
+	x.Kills = h.kill > 0 && h.rand.Uniform(keyed.ForKill, uint64(j.ID), uint64(j.Delivery), 0) < h.kill
 	return x
 }
 
@@ -176,7 +177,7 @@ func (f freeOf) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Verb,
 
 func newWorld(t testing.TB, seed uint64, jobs uint64, rate float64) *world {
 	must := drawn(t)
-	rand := engine.Rand{Seed: seed}
+	rand := keyed.Rand{Seed: seed}
 	w := &world{nodes: 1, store: engine.StoreOptions{LapseAfter: -1}, ledger: &ledger{},
 		jobs:  &poisson{rand: rand, gap: must(dist.Exponential(1 / rate)), n: jobs},
 		flaky: &flaky{rand: rand, service: must(dist.LogNormalQuantiles(0.4, 1.5)), fail: 0.02},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 )
 
 // Lives are what Same plays.
@@ -85,7 +86,7 @@ func newPair(t *testing.T, seed uint64, reference, subject Open) *pair {
 // roll returns a number below n.
 func (p *pair) roll(n int) int {
 	p.rolls++
-	return int(engine.Rand{Seed: p.seed}.Uniform(engine.ForChaos, p.rolls, 0, 0) * float64(n))
+	return int(keyed.Rand{Seed: p.seed}.Uniform(keyed.ForChaos, p.rolls, 0, 0) * float64(n))
 }
 
 // between returns a number in [least, most].

@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"qsim/engine"
+	"qsim/engine/keyed"
 )
 
 // TestHistogramProperties holds what a histogram answers against the values themselves.
@@ -54,10 +54,10 @@ func TestHistogramProperties(t *testing.T) {
 
 // spread returns n waits from nanoseconds to years, the same for the same seed.
 func spread(seed uint64, n int) []time.Duration {
-	rand := engine.Rand{Seed: seed}
+	rand := keyed.Rand{Seed: seed}
 	waits := make([]time.Duration, n)
 	for i := range waits {
-		waits[i] = time.Duration(math.Exp(43 * rand.Uniform(engine.ForPolicy, uint64(i), 0, 0)))
+		waits[i] = time.Duration(math.Exp(43 * rand.Uniform(keyed.ForPolicy, uint64(i), 0, 0)))
 	}
 	return waits
 }

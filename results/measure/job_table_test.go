@@ -4,15 +4,16 @@ import (
 	"testing"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 )
 
 // The table agrees with a map through any sequence of puts and removes.
 func TestJobTableAgainstAMap(t *testing.T) {
 	table, model := newJobTable(), make(map[engine.JobID]uint16)
-	rand := engine.Rand{Seed: 7}
+	rand := keyed.Rand{Seed: 7}
 	for i := range uint64(200_000) {
-		id := engine.JobID(1 + rand.Uniform(engine.ForPolicy, i, 0, 0)*600)
-		switch op := rand.Uniform(engine.ForPolicy, i, 1, 0); {
+		id := engine.JobID(1 + rand.Uniform(keyed.ForPolicy, i, 0, 0)*600)
+		switch op := rand.Uniform(keyed.ForPolicy, i, 1, 0); {
 		case op < 0.5:
 			j := table.put(id)
 			j.running++

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 )
 
 // Ten thousand stretches of 1 to 6 s without a claim, too many to be kept one by one, and one
@@ -18,7 +19,7 @@ func TestStarvedShareOfManyStretches(t *testing.T) {
 	during := Query{Metric: "starved.share", During: "down"}
 	s.Objectives = []Objective{{Query: during}}
 	tp := newTape(s, 0)
-	wait := func(i int) float64 { return 1.001 + 5*engine.Rand{Seed: 3}.Uniform(engine.ForPolicy, uint64(i), 0, 0) }
+	wait := func(i int) float64 { return 1.001 + 5*keyed.Rand{Seed: 3}.Uniform(keyed.ForPolicy, uint64(i), 0, 0) }
 	calmWaits, calm := 0.0, 0
 	for i := range jobs {
 		at := gap * float64(i)

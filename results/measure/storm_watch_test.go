@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 )
 
 // calmSettings have a storm from 600 s to 700 s of 1800 s, windows of 15 s.
@@ -21,7 +22,7 @@ func calmSettings() *Settings {
 // waits plays fresh jobs at 20/s for 1800 s that wait for as long as wait says.
 func waits(s *Settings, wait func(at, uniform float64) float64) Run {
 	c := NewCollector(s, 0)
-	rand := engine.Rand{Seed: 11}
+	rand := keyed.Rand{Seed: 11}
 	type claim struct {
 		at     float64
 		waited float64
@@ -39,7 +40,7 @@ func waits(s *Settings, wait func(at, uniform float64) float64) Run {
 	last := 0.0
 	for i := range 36_000 {
 		now := float64(i) / 20
-		w := wait(now, rand.Uniform(engine.ForPolicy, uint64(i), 0, 0))
+		w := wait(now, rand.Uniform(keyed.ForPolicy, uint64(i), 0, 0))
 		release(now)
 		c.Record(&engine.Event{At: at(now), Kind: engine.Enqueued, Job: 1})
 		last = max(last, now+w) // in order

@@ -6,20 +6,20 @@ import (
 	"strings"
 	"time"
 
-	"qsim/engine"
+	"qsim/engine/keyed"
 	"qsim/policies"
 )
 
 // die draws what a world is like.
 type die struct {
-	rand engine.Rand
+	rand keyed.Rand
 	n    uint64
 }
 
 // below returns a number in [0, n).
 func (d *die) below(n int) int {
 	d.n++
-	return int(d.rand.Uint64(engine.ForChaos, d.n, 0, 0) % uint64(n))
+	return int(d.rand.Uint64(keyed.ForChaos, d.n, 0, 0) % uint64(n))
 }
 
 func (d *die) between(least, most int) int { return least + d.below(most-least+1) }
@@ -84,7 +84,7 @@ func (p *plan) drop(paths ...string) {
 
 // Draw returns the world of a seed.
 func Draw(seed uint64) *World {
-	d := &die{rand: engine.Rand{Seed: seed}}
+	d := &die{rand: keyed.Rand{Seed: seed}}
 	p := &plan{seed: seed, keys: map[string]string{}, class: map[string]string{}}
 	d.engine(p)
 	d.leases(p)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 	"qsim/policies"
 	"qsim/scenarios"
 )
@@ -243,12 +244,12 @@ func pauseOf(b *policies.Backoff, n int) (q [3]float64) {
 		}
 		return q
 	}
-	rand, delays := engine.Rand{Seed: 1}, make([]float64, chains)
+	rand, delays := keyed.Rand{Seed: 1}, make([]float64, chains)
 	for i := range delays {
 		job := engine.Job{}
 		for k := range n {
 			job.Failures = int32(k)
-			_, job.LastDelay = free.Next(&job, engine.Panicked, rand.Uniform(engine.ForRunTime, uint64(i), uint64(k), 0))
+			_, job.LastDelay = free.Next(&job, engine.Panicked, rand.Uniform(keyed.ForRunTime, uint64(i), uint64(k), 0))
 		}
 		delays[i] = job.LastDelay.Seconds()
 	}

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"qsim/engine"
+	"qsim/engine/keyed"
 )
 
 // Fit is a distribution of a scenario with the parameters under which a sample is most likely, and how far the two are
@@ -131,9 +131,9 @@ func thinned(sorted []float64, most int) []float64 {
 	for i := range ranks {
 		ranks[i] = i
 	}
-	rand := engine.Rand{Seed: 2}
+	rand := keyed.Rand{Seed: 2}
 	slices.SortFunc(ranks, func(a, b int) int {
-		return cmp.Compare(rand.Uint64(engine.ForRunTime, uint64(a), 0, 0), rand.Uint64(engine.ForRunTime, uint64(b), 0, 0))
+		return cmp.Compare(rand.Uint64(keyed.ForRunTime, uint64(a), 0, 0), rand.Uint64(keyed.ForRunTime, uint64(b), 0, 0))
 	})
 	ranks = ranks[:most]
 	slices.Sort(ranks)
@@ -185,11 +185,11 @@ func (f *candidate) p(sorted []float64) float64 {
 		draw = dist.Sample
 	}
 	far := distance(tested, own.CDF)
-	rand, above := engine.Rand{Seed: 1}, 0
+	rand, above := keyed.Rand{Seed: 1}, 0
 	values := make([]float64, len(tested))
 	for r := range resamples {
 		for i := range values {
-			values[i] = draw(rand.Uniform(engine.ForRunTime, uint64(i), uint64(r), 0))
+			values[i] = draw(rand.Uniform(keyed.ForRunTime, uint64(i), uint64(r), 0))
 		}
 		slices.Sort(values)
 		again, _ := f.estimate(values)

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/keyed"
 )
 
 // drawn are n draws of a distribution of the engine, which is not that of the fits.
@@ -17,7 +17,7 @@ func drawn(t *testing.T, n int, seed uint64, dist dist.Dist, err error) []float6
 	}
 	values := make([]float64, n)
 	for i := range values {
-		values[i] = dist.Sample(engine.Rand{Seed: seed}.Uniform(engine.ForArrival, uint64(i), 7, 0))
+		values[i] = dist.Sample(keyed.Rand{Seed: seed}.Uniform(keyed.ForArrival, uint64(i), 7, 0))
 	}
 	return values
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"qsim/engine"
+	"qsim/engine/keyed"
 )
 
 const known = `
@@ -180,9 +180,9 @@ func TestOrderChangesNothing(t *testing.T) {
 	rows := lines[1 : len(lines)-1]
 	whole := describe(text)
 	for seed := range uint64(2) {
-		rand := engine.Rand{Seed: seed}
+		rand := keyed.Rand{Seed: seed}
 		for i := range rows {
-			k := int(rand.Uniform(engine.ForRunTime, uint64(i), 0, 0) * float64(len(rows)))
+			k := int(rand.Uniform(keyed.ForRunTime, uint64(i), 0, 0) * float64(len(rows)))
 			rows[i], rows[k] = rows[k], rows[i]
 		}
 		if got := describe(strings.Join(lines, "")); got != whole {

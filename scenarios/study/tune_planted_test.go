@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/keyed"
 	"qsim/results"
 	"qsim/results/measure"
 )
@@ -32,9 +32,9 @@ var standard = func() dist.Dist {
 
 func (p *planted) observe(_ context.Context, asks []ask) ([][]observation, error) {
 	normal := func(setting, seed int, n uint16) float64 {
-		r := engine.Rand{Seed: p.seed}
-		v := standard.Sample(r.Uniform(engine.ForChaos, uint64(seed), uint64(setting+1), n))
-		if r.Uniform(engine.ForChaos, uint64(seed), uint64(setting+1), n+1) < 0.5 {
+		r := keyed.Rand{Seed: p.seed}
+		v := standard.Sample(r.Uniform(keyed.ForChaos, uint64(seed), uint64(setting+1), n))
+		if r.Uniform(keyed.ForChaos, uint64(seed), uint64(setting+1), n+1) < 0.5 {
 			return -v
 		}
 		return v
@@ -68,13 +68,13 @@ type rare struct {
 }
 
 func (a *rare) observe(_ context.Context, asks []ask) ([][]observation, error) {
-	r := engine.Rand{Seed: a.seed}
+	r := keyed.Rand{Seed: a.seed}
 	answers := make([][]observation, len(asks))
 	for i, q := range asks {
 		for seed := q.from; seed < q.to; seed++ {
 			a.runs++
 			o := observation{goal: float64(q.setting), slacks: []float64{1}, open: []bool{false}}
-			if r.Uniform(engine.ForChaos, uint64(seed), uint64(q.setting), 0) < 1.0/7 {
+			if r.Uniform(keyed.ForChaos, uint64(seed), uint64(q.setting), 0) < 1.0/7 {
 				o.slacks[0] = -19
 			}
 			answers[i] = append(answers[i], o)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 	"qsim/engine/sim"
 )
 
@@ -210,7 +211,7 @@ func crashes(p *params) ([]experiment, error) {
 		}
 	}
 	moved := func(cfg *sim.Config, _ *observer) {
-		by := duration(reaper * cfg.Nodes[0].Rand.Uniform(engine.ForStorm, 0, 0, 0))
+		by := duration(reaper * cfg.Nodes[0].Rand.Uniform(keyed.ForStorm, 0, 0, 0))
 		for i := range cfg.Controls {
 			cfg.Controls[i].At = cfg.Controls[i].At.Add(by)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 	"qsim/engine/sim"
 )
 
@@ -130,7 +131,7 @@ func overload(p *params) ([]experiment, error) {
 	moved := func(cfg *sim.Config, _ *observer) {
 		rand := cfg.Nodes[0].Rand
 		cfg.EnqueueDelay = func(j *engine.NewJob) time.Duration {
-			return duration(rand.Uniform(engine.ForRequestDelay, uint64(j.ID), 0, 0))
+			return duration(rand.Uniform(keyed.ForRequestDelay, uint64(j.ID), 0, 0))
 		}
 	}
 	return []experiment{{setup: s, others: true, alter: moved, measures: map[string]gauge{

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 	"qsim/engine/sim"
 )
 
@@ -96,7 +97,7 @@ func peakOf(expected []item, end string) float64 {
 // failAtEnd lets attempts fail at their end, with a probability that depends on the time.
 type failAtEnd struct {
 	sim.Handlers
-	rand   engine.Rand
+	rand   keyed.Rand
 	chance func(now engine.Time) float64
 }
 
@@ -109,7 +110,7 @@ func (f *failAtEnd) Begin(now engine.Time, node int32, j *engine.Job) sim.Execut
 
 // Decide draws the outcome.
 func (f *failAtEnd) Decide(now engine.Time, _ int32, j *engine.Job) engine.ErrorKind {
-	if f.rand.Uniform(engine.ForFailure, uint64(j.ID), uint64(j.Delivery), 0) < f.chance(now) {
+	if f.rand.Uniform(keyed.ForFailure, uint64(j.ID), uint64(j.Delivery), 0) < f.chance(now) {
 		return engine.FirstErrorKind
 	}
 	return engine.NoError

@@ -5,6 +5,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/keyed"
 	"qsim/scenarios"
 )
 
@@ -41,7 +42,7 @@ const (
 //
 // A burst by a factor multiplies the rate, of batches the size, and of a trace how often a
 // line comes: a factor of 2.5 brings each twice, and again with probability 1/2.
-func newProcess(sc *scenarios.Scenario, class int, rand engine.Rand) (process, error) {
+func newProcess(sc *scenarios.Scenario, class int, rand keyed.Rand) (process, error) {
 	a := &sc.Jobs[class].Arrivals
 	stop := engine.Time(sc.Duration)
 	if a.Stop != nil {
@@ -103,12 +104,12 @@ func burstFactors(sc *scenarios.Scenario, class int) []scaling {
 
 // classDraws are the random numbers of the arrivals of one class.
 type classDraws struct {
-	rand  engine.Rand
+	rand  keyed.Rand
 	class int
 }
 
 func (d *classDraws) uniform(number uint64, n uint16) float64 {
-	return d.rand.Uniform(engine.ForArrival, uint64(scenarios.JobID(d.class, number)), 0, n)
+	return d.rand.Uniform(keyed.ForArrival, uint64(scenarios.JobID(d.class, number)), 0, n)
 }
 
 // renewal is a process with independent gaps on the scale of an intensity.

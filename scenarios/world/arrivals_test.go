@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 	"qsim/scenarios"
 )
 
@@ -26,7 +27,7 @@ func arriving(t *testing.T, duration, arrivals, more string) *scenarios.Scenario
 // times returns when jobs arrive, in seconds.
 func times(t *testing.T, sc *scenarios.Scenario, seed uint64) []float64 {
 	t.Helper()
-	w, err := newWorkload(sc, engine.Rand{Seed: seed})
+	w, err := newWorkload(sc, keyed.Rand{Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +239,7 @@ jobs:
   - {class: sums, service: 1us, arrivals: {process: poisson, rate: 1/s}}
 `
 	sc := load(t, text)
-	w, err := newWorkload(sc, engine.Rand{Seed: 3})
+	w, err := newWorkload(sc, keyed.Rand{Seed: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 	"qsim/scenarios"
 )
 
@@ -84,7 +85,7 @@ func TestStormWithoutHits(t *testing.T) {
 	if err != nil || runs[0].Jobs == 0 {
 		t.Fatal(err)
 	}
-	h := newHandlers(sc, engine.Rand{Seed: 1})
+	h := newHandlers(sc, keyed.Rand{Seed: 1})
 	for id := range engine.JobID(100) {
 		if x := h.Begin(engine.Time(minute), 0, &engine.Job{ID: id + 1, Delivery: 1}); x.Error == engine.NoError {
 			t.Fatalf("an attempt of job %d succeeds", id+1)

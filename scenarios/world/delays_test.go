@@ -7,6 +7,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/keyed"
 	"qsim/engine/quantity"
 	"qsim/policies"
 )
@@ -48,7 +49,7 @@ func TestDelayBounds(t *testing.T) {
 // those of a policy that counts one failure too many or forgets its bound break out.
 func TestDelaysKeepTheirBounds(t *testing.T) {
 	jitters := []string{"none", "full", "equal", "decorrelated", "±20%", "+10%", "-50%", "+30s", "+10s*n", "+30s/1s*n"}
-	rand := engine.Rand{Seed: 1}
+	rand := keyed.Rand{Seed: 1}
 	for _, kind := range policies.BackoffKinds() {
 		for _, text := range jitters {
 			b := policies.Backoff{First: 700 * time.Millisecond, Factor: 1.7, Step: 3 * time.Second, Power: 3, Less: 1, Plus: time.Second,
@@ -66,7 +67,7 @@ func TestDelaysKeepTheirBounds(t *testing.T) {
 			last := time.Duration(0)
 			bounds := delayBounds(&b)
 			for n := int32(1); n < 60; n++ {
-				_, d := b.Next(&engine.Job{Failures: n - 1, LastDelay: last}, engine.FirstErrorKind, rand.Uniform(engine.ForJitter, uint64(n), 0, 0))
+				_, d := b.Next(&engine.Job{Failures: n - 1, LastDelay: last}, engine.FirstErrorKind, rand.Uniform(keyed.ForJitter, uint64(n), 0, 0))
 				if shortest, longest := bounds(n); d < shortest || d > longest {
 					t.Errorf("%s, jitter %s: %v after failure %d, want %v to %v", kind, text, d, n, shortest, longest)
 				}

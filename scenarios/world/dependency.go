@@ -5,6 +5,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/keyed"
 	"qsim/engine/sim"
 	"qsim/scenarios"
 )
@@ -41,7 +42,7 @@ type outage struct {
 }
 
 // newDependency returns the state of a dependency at time 0, under one seed.
-func newDependency(sc *scenarios.Scenario, d *scenarios.Dependency, rand engine.Rand) *dependency {
+func newDependency(sc *scenarios.Scenario, d *scenarios.Dependency, rand keyed.Rand) *dependency {
 	dep := &dependency{overSlow: 1, slows: d.Slows.Float()}
 	if l := d.Limit; l != nil && l.Rate != nil {
 		dep.rate = l.Rate.PerSecond() / 1e9

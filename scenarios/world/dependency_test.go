@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 	"qsim/engine/sim"
 	"qsim/scenarios"
 )
@@ -111,7 +112,7 @@ func newBench(t *testing.T, dependency, class, more string) *bench {
 	if sc == nil {
 		t.Fatalf("%s", render(t, "test.yaml", []byte(text), ds))
 	}
-	return &bench{newHandlers(sc, engine.Rand{Seed: 1}), t}
+	return &bench{newHandlers(sc, keyed.Rand{Seed: 1}), t}
 }
 
 func ms(n int) engine.Time { return engine.Time(time.Duration(n) * time.Millisecond) }
@@ -255,7 +256,7 @@ jobs:
   - {class: sums, arrivals: {process: constant, rate: 1/s}, service: 1s}
 storms: [{name: s, at: 10s, for: 10s, slow: {hits: [api], factor: 3}}, {name: f, at: 30s, for: 10s, fail: {hits: [api], rate: 100%, error: down}}]
 `
-	h := newHandlers(load(t, text), engine.Rand{Seed: 1})
+	h := newHandlers(load(t, text), keyed.Rand{Seed: 1})
 	for kind, want := range []string{"1s 0 3s 0 1s 8", "1s 0 1s 0 1s 0"} {
 		got := ""
 		for i, at := range []int{0, 15_000, 35_000} {

@@ -7,6 +7,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/check"
+	"qsim/engine/keyed"
 	"qsim/engine/memstore"
 	"qsim/engine/sim"
 	"qsim/results/measure"
@@ -25,7 +26,7 @@ func (w *world) guard(seed uint64) *guard {
 	if !w.checked {
 		return &guard{}
 	}
-	return &guard{until: engine.Time(w.sc.Duration).Add(w.sc.Drain.Std()), rules: w.rules(engine.Rand{Seed: seed}), checker: &check.Checker{}}
+	return &guard{until: engine.Time(w.sc.Duration).Add(w.sc.Drain.Std()), rules: w.rules(keyed.Rand{Seed: seed}), checker: &check.Checker{}}
 }
 
 // watch puts the checker before next.
@@ -115,7 +116,7 @@ func (w *world) breached(seed uint64, g *guard) error {
 	if b.Job == 0 {
 		return err
 	}
-	workload, problem := newWorkload(w.sc, engine.Rand{Seed: seed})
+	workload, problem := newWorkload(w.sc, keyed.Rand{Seed: seed})
 	if problem != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/check"
+	"qsim/engine/keyed"
 	"qsim/engine/sim"
 	"qsim/policies"
 	"qsim/results/measure"
@@ -93,7 +94,7 @@ func TestSerialKeysOfScenario(t *testing.T) {
 	if sc == nil {
 		t.Fatal(problems)
 	}
-	rand := engine.Rand{Seed: 3}
+	rand := keyed.Rand{Seed: 3}
 	w, err := newWorkload(sc, rand)
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +198,7 @@ func TestSettleCountsAgain(t *testing.T) {
 		}
 		w := worlds[0]
 		w.settings, w.checked = settingsOf(sc, 0), true
-		workload, err := newWorkload(sc, engine.Rand{Seed: 1})
+		workload, err := newWorkload(sc, keyed.Rand{Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,7 +246,7 @@ func TestCalmAfterTheLastStorm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := worlds[0].rules(engine.Rand{Seed: 1})
+		r := worlds[0].rules(keyed.Rand{Seed: 1})
 		if r.Calm != want || r.Recover == 0 || r.Idle == 0 || r.Between == 0 || r.Settled != max(1, want) || r.Heard != r.Settled {
 			t.Errorf("%s: calm from %v, want %v; recovery %v, idle %v, between %v", storms, time.Duration(r.Calm), time.Duration(want), r.Recover, r.Idle, r.Between)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/keyed"
 	"qsim/engine/sim"
 	"qsim/scenarios"
 )
@@ -13,7 +14,7 @@ import (
 // scenario say. Every draw is keyed by (job, delivery), so that it is the same under every
 // policy; what a dependency does with a call depends on the others besides.
 type handlers struct {
-	rand    engine.Rand
+	rand    keyed.Rand
 	classes []handlerClass
 	quiet   []int   // by node: executions under way during which it sends no heartbeat
 	met     []int64 // by storm: the attempts of which it made something else
@@ -74,7 +75,7 @@ const (
 	drawStorm   = 1 << 15 // and the index of a storm: whether an attempt hangs, or kills, in it
 )
 
-func newHandlers(sc *scenarios.Scenario, rand engine.Rand) *handlers {
+func newHandlers(sc *scenarios.Scenario, rand keyed.Rand) *handlers {
 	h := &handlers{rand: rand, classes: make([]handlerClass, len(sc.Jobs)), quiet: make([]int, sc.Engine.Nodes), met: make([]int64, len(sc.Storms))}
 	dependencies := make(map[string]*dependency)
 	for i := range sc.Dependencies {
@@ -148,20 +149,20 @@ func (h *handlers) Begin(now engine.Time, node int32, j *engine.Job) sim.Executi
 		h.call(now, c, j, &x)
 	}
 	for i := range c.hangs {
-		if w := &c.hangs[i]; w.Has(now) && h.rand.Uniform(engine.ForRunTime, job, number, uint16(drawStorm+w.storm)) < w.rate {
+		if w := &c.hangs[i]; w.Has(now) && h.rand.Uniform(keyed.ForRunTime, job, number, uint16(drawStorm+w.storm)) < w.rate {
 			x.Runs, x.IgnoresCancel = min(x.Runs+w.extra, dist.LongestDraw), true
 			h.met[w.storm]++
 		}
 	}
-	x.Kills = c.kills > 0 && h.rand.Uniform(engine.ForKill, job, number, drawKill) < c.kills
+	x.Kills = c.kills > 0 && h.rand.Uniform(keyed.ForKill, job, number, drawKill) < c.kills
 	for i := range c.killing {
-		if w := &c.killing[i]; !x.Kills && w.Has(now) && h.rand.Uniform(engine.ForKill, job, number, uint16(drawStorm+w.storm)) < w.rate {
+		if w := &c.killing[i]; !x.Kills && w.Has(now) && h.rand.Uniform(keyed.ForKill, job, number, uint16(drawStorm+w.storm)) < w.rate {
 			x.Kills = true
 			h.met[w.storm]++
 		}
 	}
 	if x.Kills {
-		x.Runs = scaled(x.Runs, h.rand.Uniform(engine.ForKill, job, number, drawKillAt))
+		x.Runs = scaled(x.Runs, h.rand.Uniform(keyed.ForKill, job, number, drawKillAt))
 	}
 	return x
 }
@@ -185,7 +186,7 @@ func (h *handlers) runTime(now engine.Time, c *handlerClass, takes *dist.Dist, j
 	if takes.IsConstant() {
 		runs = takes.Duration(0.5)
 	} else {
-		runs = takes.Duration(h.rand.Uniform(engine.ForRunTime, job, number, draw))
+		runs = takes.Duration(h.rand.Uniform(keyed.ForRunTime, job, number, draw))
 	}
 	for i := range c.slow {
 		if s := &c.slow[i]; s.Has(now) {
@@ -210,13 +211,13 @@ func (h *handlers) call(now engine.Time, c *handlerClass, j *engine.Job, x *sim.
 		return
 	}
 	over := d.over(now)
-	if over && d.fails > 0 && h.rand.Uniform(engine.ForFailure, job, number, drawOver) < d.fails {
+	if over && d.fails > 0 && h.rand.Uniform(keyed.ForFailure, job, number, drawOver) < d.fails {
 		for i := range d.limiting {
 			if l := &d.limiting[i]; l.Has(now) {
 				h.met[l.storm]++
 			}
 		}
-		x.Error, x.Runs = engine.Throttled, d.rejectsIn.Duration(h.rand.Uniform(engine.ForRunTime, job, number, drawTakes))
+		x.Error, x.Runs = engine.Throttled, d.rejectsIn.Duration(h.rand.Uniform(keyed.ForRunTime, job, number, drawTakes))
 		return
 	}
 	h.work(now, c, j, x)
@@ -240,19 +241,19 @@ func (h *handlers) fails(now engine.Time, c *handlerClass, j *engine.Job) (engin
 	job, number := uint64(j.ID), uint64(j.Delivery)
 	for i := range c.failing {
 		w := &c.failing[i]
-		if w.Has(now) && h.rand.Uniform(engine.ForFailure, job, number, uint16(i+1)) < w.rate {
+		if w.Has(now) && h.rand.Uniform(keyed.ForFailure, job, number, uint16(i+1)) < w.rate {
 			h.met[w.storm]++
 			return w.kind, w.takes, true
 		}
 	}
 	// What is poison is so in every copy.
-	poisoned := c.poison > 0 && h.rand.Uniform(engine.ForPoison, uint64(j.ID&^scenarios.CopyMask), 0, 0) < c.poison
-	if !poisoned && (c.fails == 0 || h.rand.Uniform(engine.ForFailure, job, number, drawAtRest) >= c.fails) {
+	poisoned := c.poison > 0 && h.rand.Uniform(keyed.ForPoison, uint64(j.ID&^scenarios.CopyMask), 0, 0) < c.poison
+	if !poisoned && (c.fails == 0 || h.rand.Uniform(keyed.ForFailure, job, number, drawAtRest) >= c.fails) {
 		return engine.NoError, nil, false
 	}
 	kind := c.errors[len(c.errors)-1].kind
 	if len(c.errors) > 1 {
-		u := h.rand.Uniform(engine.ForErrorKind, job, number, 0)
+		u := h.rand.Uniform(keyed.ForErrorKind, job, number, 0)
 		for _, e := range c.errors {
 			if u < e.upTo {
 				kind = e.kind
@@ -301,7 +302,7 @@ func (c *handlerClass) hangUp(now engine.Time, who delivery) {
 
 // silent draws whether a node sends no heartbeat while it executes a delivery.
 func (h *handlers) silent(c *handlerClass, j *engine.Job) bool {
-	return c.silences > 0 && h.rand.Uniform(engine.ForKill, uint64(j.ID), uint64(j.Delivery), drawSilence) < c.silences
+	return c.silences > 0 && h.rand.Uniform(keyed.ForKill, uint64(j.ID), uint64(j.Delivery), drawSilence) < c.silences
 }
 
 // quietly returns n as nodes use it that are quiet at times.

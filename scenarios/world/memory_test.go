@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 	"qsim/engine/memstore"
 	"qsim/scenarios"
 )
@@ -76,7 +77,7 @@ jobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 10ms}]
 // heapAt returns how many bytes the heap holds after about so many jobs were enqueued, but
 // for what live jobs may take.
 func (w *world) heapAt(t *testing.T, early, late int) (before, after float64) {
-	workload, err := newWorkload(w.sc, engine.Rand{Seed: 1})
+	workload, err := newWorkload(w.sc, keyed.Rand{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 	"qsim/engine/sim"
 	"qsim/scenarios"
 )
@@ -53,7 +54,7 @@ func TestControls(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.storm, func(t *testing.T) {
 			var cfg sim.Config
-			equip(stormy(t, "", tt.storm), &cfg, &sim.Links{}, engine.Rand{Seed: 1})
+			equip(stormy(t, "", tt.storm), &cfg, &sim.Links{}, keyed.Rand{Seed: 1})
 			if d := cmp.Diff(tt.want, cfg.Controls, cmp.AllowUnexported(sim.Control{})); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
@@ -68,14 +69,14 @@ func TestPickedNodes(t *testing.T) {
 	for seed := range uint64(100) {
 		var cfg sim.Config
 		var links sim.Links
-		equip(stormy(t, "", "crash: {nodes: 50%, restart-after: 5s}"), &cfg, &links, engine.Rand{Seed: seed})
+		equip(stormy(t, "", "crash: {nodes: 50%, restart-after: 5s}"), &cfg, &links, keyed.Rand{Seed: seed})
 		if len(cfg.Controls) != 2 || cfg.Controls[0].Node >= cfg.Controls[1].Node {
 			t.Fatalf("seed %d: %v, want two of four nodes", seed, cfg.Controls)
 		}
 		seen[cfg.Controls[0].Node]++
 		seen[cfg.Controls[1].Node]++
 		var again sim.Config
-		equip(stormy(t, "", "heartbeats: {lose: 5%, nodes: 50%}"), &again, &links, engine.Rand{Seed: seed})
+		equip(stormy(t, "", "heartbeats: {lose: 5%, nodes: 50%}"), &again, &links, keyed.Rand{Seed: seed})
 		if got := links.Faults[0].Nodes; len(got) != 2 || got[0] != cfg.Controls[0].Node || got[1] != cfg.Controls[1].Node {
 			t.Errorf("seed %d: heartbeats of %v, crashes of %v", seed, got, cfg.Controls)
 		}
@@ -116,18 +117,18 @@ func TestFaults(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.storm, func(t *testing.T) {
 			var links sim.Links
-			equip(stormy(t, "", tt.storm), new(sim.Config), &links, engine.Rand{Seed: 1})
+			equip(stormy(t, "", tt.storm), new(sim.Config), &links, keyed.Rand{Seed: 1})
 			if d := cmp.Diff(tt.want, links.Faults); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 		})
 	}
 	var links sim.Links
-	equip(stormy(t, "", "calls: {delay: {dist: exponential, mean: 2s}}"), new(sim.Config), &links, engine.Rand{})
+	equip(stormy(t, "", "calls: {delay: {dist: exponential, mean: 2s}}"), new(sim.Config), &links, keyed.Rand{})
 	if d := links.Faults[0].Delay; d == nil || d.Mean() != 2 {
 		t.Errorf("the delay is %v", d)
 	}
-	equip(stormy(t, "", "store: {slow: 10}"), new(sim.Config), &links, engine.Rand{})
+	equip(stormy(t, "", "store: {slow: 10}"), new(sim.Config), &links, keyed.Rand{})
 	if d := cmp.Diff([]sim.Slow{{Window: window, Factor: 10}}, links.Slows); d != "" || links.Faults != nil {
 		t.Errorf("slow: faults %v (-want +got):\n%s", links.Faults, d)
 	}
@@ -148,7 +149,7 @@ func TestEngineKeys(t *testing.T) {
 	of := func(sc *scenarios.Scenario) made {
 		var cfg sim.Config
 		links := linksOf(&sc.Engine.Store)
-		equip(sc, &cfg, &links, engine.Rand{})
+		equip(sc, &cfg, &links, keyed.Rand{})
 		return made{engineConfig(&sc.Engine), storeOptions(sc), cfg.Parallel, cfg.CountRows, cfg.Held, cfg.MakesRoom, links.Scan}
 	}
 	tests := []struct {

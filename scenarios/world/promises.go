@@ -5,6 +5,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/check"
+	"qsim/engine/keyed"
 	"qsim/engine/sim"
 	"qsim/policies"
 	"qsim/scenarios"
@@ -32,7 +33,7 @@ func PromiseOfPolicy(r *check.Rules, p engine.Policy) (workConserving bool) {
 }
 
 // rules are what a run of w promises.
-func (w *world) rules(rand engine.Rand) check.Rules {
+func (w *world) rules(rand keyed.Rand) check.Rules {
 	sc := w.sc
 	r := check.Rules{Store: w.store, Node: w.node, Nodes: int(sc.Engine.Nodes), Calm: engine.Never,
 		LostWaiting: sc.Engine.Promoter.Gap > 0, LostInFlight: sc.Engine.Ack.Value() || w.node.Lease.OfNode}
@@ -64,7 +65,7 @@ func (w *world) rules(rand engine.Rand) check.Rules {
 }
 
 // serialKeys returns the serial key of every job, 0 if it has none.
-func serialKeys(sc *scenarios.Scenario, rand engine.Rand) func(engine.JobID) uint32 {
+func serialKeys(sc *scenarios.Scenario, rand keyed.Rand) func(engine.JobID) uint32 {
 	type keys struct {
 		n     uint64
 		first uint32
@@ -84,6 +85,6 @@ func serialKeys(sc *scenarios.Scenario, rand engine.Rand) func(engine.JobID) uin
 		if k.n == 0 {
 			return 0
 		}
-		return k.first + uint32(float64(k.n)*rand.Uniform(engine.ForTenant, uint64(id&^scenarios.CopyMask), 0, drawSerial))
+		return k.first + uint32(float64(k.n)*rand.Uniform(keyed.ForTenant, uint64(id&^scenarios.CopyMask), 0, drawSerial))
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"qsim/engine"
+	"qsim/engine/keyed"
 	"qsim/results/measure"
 	"qsim/scenarios"
 )
@@ -86,9 +86,9 @@ func TestEnoughWhateverEndsFirst(t *testing.T) {
 func TestBitmap(t *testing.T) {
 	var b bitmap
 	in := map[uint64]bool{}
-	rand := engine.Rand{Seed: 1}
+	rand := keyed.Rand{Seed: 1}
 	for i := range uint64(5000) {
-		n := uint64(rand.Uniform(engine.ForPolicy, i, 0, 0)*200_000) + i%3<<40
+		n := uint64(rand.Uniform(keyed.ForPolicy, i, 0, 0)*200_000) + i%3<<40
 		if b.has(n) != in[n] {
 			t.Fatalf("%d: %v", n, b.has(n))
 		}

@@ -6,6 +6,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/dist"
 	"qsim/engine/heap"
+	"qsim/engine/keyed"
 )
 
 // row is what all calls of a dependency update under optimistic locking: who writes must
@@ -13,7 +14,7 @@ import (
 // stopped or die.
 type row struct {
 	network dist.Dist // one way
-	rand    engine.Rand
+	rand    keyed.Rand
 
 	version  int64
 	attempts map[delivery]*attempt
@@ -44,7 +45,7 @@ type step struct {
 	write bool
 }
 
-func newRow(network dist.Dist, rand engine.Rand) *row {
+func newRow(network dist.Dist, rand keyed.Rand) *row {
 	return &row{network: network, rand: rand, attempts: map[delivery]*attempt{}}
 }
 
@@ -54,7 +55,7 @@ func (r *row) way(who delivery, n uint16) time.Duration {
 	if r.network.IsConstant() {
 		return r.network.Duration(0.5)
 	}
-	return r.network.Duration(r.rand.Uniform(engine.ForRunTime, uint64(who.job), uint64(who.number), drawNetwork+n))
+	return r.network.Duration(r.rand.Uniform(keyed.ForRunTime, uint64(who.job), uint64(who.number), drawNetwork+n))
 }
 
 // begin returns how long an attempt takes in all that begins now and works for runs. If

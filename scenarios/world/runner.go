@@ -9,6 +9,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/keyed"
 	"qsim/engine/memstore"
 	"qsim/engine/sim"
 	"qsim/results/measure"
@@ -139,7 +140,7 @@ func (w *world) replicate(ctx context.Context, seed uint64) (*measure.Run, error
 
 // simulate runs one seed. The error is ctx.Err(), a *FileError or a *Broken.
 func (w *world) simulate(ctx context.Context, seed uint64) (run *measure.Run, err error) {
-	workload, err := newWorkload(w.sc, engine.Rand{Seed: seed})
+	workload, err := newWorkload(w.sc, keyed.Rand{Seed: seed})
 	if err != nil {
 		return nil, &FileError{err}
 	}

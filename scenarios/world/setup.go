@@ -6,6 +6,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/check"
+	"qsim/engine/keyed"
 	"qsim/engine/memstore"
 	"qsim/engine/sim"
 	"qsim/policies"
@@ -34,7 +35,7 @@ func Compile(sc *scenarios.Scenario, policy int, seed uint64) (*Setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	workload, err := newWorkload(w.sc, engine.Rand{Seed: seed})
+	workload, err := newWorkload(w.sc, keyed.Rand{Seed: seed})
 	if err != nil {
 		return nil, &FileError{err}
 	}
@@ -43,7 +44,7 @@ func Compile(sc *scenarios.Scenario, policy int, seed uint64) (*Setup, error) {
 
 // setup returns what w is under a seed.
 func (w *world) setup(seed uint64, workload *workload) *Setup {
-	sc, rand := w.sc, engine.Rand{Seed: seed}
+	sc, rand := w.sc, keyed.Rand{Seed: seed}
 	links, node := w.links, w.node
 	node.Rand = rand
 	s := &Setup{Scenario: sc, Options: w.store, Policy: w.policy, world: w, seed: seed, handlers: newHandlers(sc, rand), links: &links,
@@ -66,7 +67,7 @@ func (w *world) setup(seed uint64, workload *workload) *Setup {
 			if j.ID&scenarios.CopyMask != 0 {
 				return 0 // see callers
 			}
-			return enqueue.Duration(rand.Uniform(engine.ForRequestDelay, uint64(j.ID), 0, 0))
+			return enqueue.Duration(rand.Uniform(keyed.ForRequestDelay, uint64(j.ID), 0, 0))
 		}
 	}
 	return s
@@ -80,7 +81,7 @@ func (s *Setup) befell(control int, _ int32, _ engine.Time) {
 }
 
 // Rules returns what a checker may hold the simulation to.
-func (s *Setup) Rules() check.Rules { return s.world.rules(engine.Rand{Seed: s.seed}) }
+func (s *Setup) Rules() check.Rules { return s.world.rules(keyed.Rand{Seed: s.seed}) }
 
 // Retry returns the retry policy of a class (an index of Scenario.Jobs).
 func (s *Setup) Retry(class int) *policies.Backoff {
@@ -118,7 +119,7 @@ func (s *Setup) Met() []int64 {
 
 // Jobs yields all jobs that come, in order, with the time at which each is enqueued.
 func (s *Setup) Jobs(yield func(engine.Time, engine.NewJob) bool) {
-	w, err := newWorkload(s.Scenario, engine.Rand{Seed: s.seed})
+	w, err := newWorkload(s.Scenario, keyed.Rand{Seed: s.seed})
 	if err != nil {
 		return // Compile has opened the same files
 	}
@@ -135,7 +136,7 @@ func (s *Setup) Jobs(yield func(engine.Time, engine.NewJob) bool) {
 func (s *Setup) Undisturbed() func(j *engine.Job) sim.Execution {
 	calm := *s.Scenario
 	calm.Storms = nil
-	h := newHandlers(&calm, engine.Rand{Seed: s.seed})
+	h := newHandlers(&calm, keyed.Rand{Seed: s.seed})
 	return func(j *engine.Job) sim.Execution {
 		x := h.Begin(0, 0, j)
 		h.End(0, 0, j, x.Error, true)

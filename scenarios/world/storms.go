@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 	"qsim/engine/sim"
 	"qsim/scenarios"
 )
@@ -21,7 +22,7 @@ type troubles struct {
 }
 
 // equip gives a simulation what the engine and the storms of a scenario say of the store and of the nodes.
-func equip(sc *scenarios.Scenario, cfg *sim.Config, links *sim.Links, rand engine.Rand) *troubles {
+func equip(sc *scenarios.Scenario, cfg *sim.Config, links *sim.Links, rand keyed.Rand) *troubles {
 	t := troublesOf(sc, rand)
 	cfg.Rand, cfg.Controls, cfg.Parallel, cfg.Held, cfg.MakesRoom = rand, t.controls, int(sc.Engine.Store.Parallel), sc.Engine.Waiting.Value(), makesRoom(sc)
 	cfg.CountRows = links.Scan != [engine.NumOps]sim.RowCosts{}
@@ -29,7 +30,7 @@ func equip(sc *scenarios.Scenario, cfg *sim.Config, links *sim.Links, rand engin
 	return t
 }
 
-func troublesOf(sc *scenarios.Scenario, rand engine.Rand) *troubles {
+func troublesOf(sc *scenarios.Scenario, rand keyed.Rand) *troubles {
 	t := &troubles{}
 	for i := range sc.Storms {
 		t.add(sc, i, rand)
@@ -38,7 +39,7 @@ func troublesOf(sc *scenarios.Scenario, rand engine.Rand) *troubles {
 }
 
 // add adds what storm i does. Which nodes it hits is drawn by the seed.
-func (t *troubles) add(sc *scenarios.Scenario, i int, rand engine.Rand) {
+func (t *troubles) add(sc *scenarios.Scenario, i int, rand keyed.Rand) {
 	s := &sc.Storms[i]
 	nodes := func(which *scenarios.Nodes) []int32 {
 		if which == nil {

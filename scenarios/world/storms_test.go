@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 	"qsim/engine/sim"
 	"qsim/scenarios"
 )
@@ -86,7 +87,7 @@ func TestStormsThatFollowEvents(t *testing.T) {
 		{"on: finished, for: 1s, store: {parallel: 2}", sim.Control{Kind: sim.LimitStore, On: engine.Finished, Node: -1, For: 1e9, Limit: 2}},
 	} {
 		sc := load(t, troubled+tt.storm+"}]\n")
-		if d := cmp.Diff([]sim.Control{tt.want}, troublesOf(sc, engine.Rand{Seed: 1}).controls); d != "" {
+		if d := cmp.Diff([]sim.Control{tt.want}, troublesOf(sc, keyed.Rand{Seed: 1}).controls); d != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.storm, d)
 		}
 		if windows := Windows(sc); len(windows) != 0 {
@@ -132,7 +133,7 @@ func (w watching) Record(e *engine.Event) {
 func TestOnlySomeArrivals(t *testing.T) {
 	arrivals := func(only string) (all map[engine.JobID]engine.Time) {
 		sc := load(t, "duration: 1m\nwarmup: 0s\njobs: [{class: a, arrivals: {process: poisson, rate: 1/s"+only+"}, service: 10ms}]\nstorms: [{name: s, at: 5s, burst: {class: a, count: 2}}]\n")
-		w, err := newWorkload(sc, engine.Rand{Seed: 1})
+		w, err := newWorkload(sc, keyed.Rand{Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 	"qsim/scenarios"
 )
 
@@ -86,7 +87,7 @@ func traced(t *testing.T, lines, more string) *scenarios.Scenario {
 
 func TestTrace(t *testing.T) {
 	sc := traced(t, "0,ann\n0.5,bob\n0.5 , bob\r\n2.000000001\n6.9999,ann\n7,ann\n8,ann\n", "")
-	w, err := newWorkload(sc, engine.Rand{Seed: 1})
+	w, err := newWorkload(sc, keyed.Rand{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

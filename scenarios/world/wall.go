@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 	"qsim/engine/sim"
 	"qsim/results/measure"
 	"qsim/scenarios"
@@ -40,7 +41,7 @@ func OnWallClock(sc *scenarios.Scenario, policy int, seed uint64, speed Speed) (
 		return nil, fmt.Errorf("policy %q: %w", sc.Policies[policy].Label, err)
 	}
 	world.settings = settingsOf(sc, policy)
-	rand := engine.Rand{Seed: seed}
+	rand := keyed.Rand{Seed: seed}
 	w := &Wall{world: world, seed: seed, speed: speed, handlers: newHandlers(seen, rand)}
 	w.config = fastConfig(speed, world.node)
 	w.config.Rand = rand

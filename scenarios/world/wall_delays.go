@@ -7,6 +7,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/keyed"
 	"qsim/engine/sim"
 )
 
@@ -149,7 +150,7 @@ func (w *heldUp) Next() (engine.Time, engine.NewJob, bool) {
 // measured is a network, and handlers, that take as long as real ones were seen to.
 type measured struct {
 	*Overlay
-	rand     engine.Rand
+	rand     keyed.Rand
 	handlers sim.Handlers
 	awake    []engine.Time // by node: when something last reached it that was no wake
 }
@@ -165,22 +166,22 @@ const (
 // Request draws how long a call is under way to the store.
 func (m *measured) Request(now engine.Time, c *engine.Call) sim.Fate {
 	if c.Op == engine.OpClaim && m.awake[c.Engine.Node()] != now {
-		return sim.Fate{Delay: m.draw(&m.wake, engine.ForRequestDelay, c, drawWoken)}
+		return sim.Fate{Delay: m.draw(&m.wake, keyed.ForRequestDelay, c, drawWoken)}
 	}
-	return sim.Fate{Delay: m.draw(&m.request[c.Op], engine.ForRequestDelay, c, drawAsked)}
+	return sim.Fate{Delay: m.draw(&m.request[c.Op], keyed.ForRequestDelay, c, drawAsked)}
 }
 
 // Reply draws how long its answer takes.
 func (m *measured) Reply(now engine.Time, c *engine.Call, r *engine.Reply, _ *sim.Rows) time.Duration {
 	more := max(0, r.Rows()-1)
-	d := m.draw(&m.reply[c.Op], engine.ForResponseDelay, c, drawAsked) + time.Duration(more)*m.perJob[c.Op]
+	d := m.draw(&m.reply[c.Op], keyed.ForResponseDelay, c, drawAsked) + time.Duration(more)*m.perJob[c.Op]
 	if c.Op == engine.OpClaim {
 		m.awake[c.Engine.Node()] = now.Add(d)
 	}
 	return d
 }
 
-func (m *measured) draw(d *dist.Dist, p engine.Purpose, c *engine.Call, n uint16) time.Duration {
+func (m *measured) draw(d *dist.Dist, p keyed.Purpose, c *engine.Call, n uint16) time.Duration {
 	node := uint64(uint32(c.Engine.Node()))<<16 | uint64(c.Engine.Generation()&0xffff)
 	return d.Duration(m.rand.Uniform(p, uint64(c.ID), node, n))
 }
@@ -188,7 +189,7 @@ func (m *measured) draw(d *dist.Dist, p engine.Purpose, c *engine.Call, n uint16
 // Begin adds what a worker takes besides the handler.
 func (m *measured) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
 	x := m.handlers.Begin(now, node, j)
-	x.Runs += m.overrun.Duration(m.rand.Uniform(engine.ForRunTime, uint64(j.ID), uint64(j.Delivery), drawOverrun))
+	x.Runs += m.overrun.Duration(m.rand.Uniform(keyed.ForRunTime, uint64(j.ID), uint64(j.Delivery), drawOverrun))
 	return x
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/keyed"
 	"qsim/engine/memstore"
 	"qsim/engine/sim"
 	"qsim/results/measure"
@@ -100,7 +101,7 @@ func simulateWall(t *testing.T, sc *scenarios.Scenario, policy int, speed Speed,
 	}
 	_, all := w.Length()
 	cfg.Until = engine.Time(all)
-	equip(w.world.sc, &cfg, &links, engine.Rand{Seed: sc.Seed})
+	equip(w.world.sc, &cfg, &links, keyed.Rand{Seed: sc.Seed})
 	cfg.Network = slowNetwork{&links, speed}
 	sim.New(cfg).Run()
 	return s
@@ -330,7 +331,7 @@ policies: [%s]
 // job becomes due before its eyes, and what a call did it learns up to 40 ms late.
 type witness struct {
 	events []engine.Event
-	rand   engine.Rand
+	rand   keyed.Rand
 	late   bool
 	hides  bool
 }
@@ -341,7 +342,7 @@ func (w *witness) Record(e *engine.Event) {
 		return
 	}
 	if w.late && own.Age > 0 {
-		own.At = own.At.Add(time.Duration(w.rand.Uniform(engine.ForFault, uint64(len(w.events)), 0, 0) * 40e6))
+		own.At = own.At.Add(time.Duration(w.rand.Uniform(keyed.ForFault, uint64(len(w.events)), 0, 0) * 40e6))
 	}
 	w.events = append(w.events, own)
 }
@@ -355,10 +356,10 @@ func TestReconcile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		seen := &witness{rand: engine.Rand{Seed: 7}, late: true, hides: promoter == ""}
+		seen := &witness{rand: keyed.Rand{Seed: 7}, late: true, hides: promoter == ""}
 		s := simulateWall(t, sc, 0, Speed{Num: 1, Den: 1}, seen)
 		for i := range seen.events { // a shuffle, always the same
-			j := int(seen.rand.Uniform(engine.ForChaos, uint64(i), 0, 0) * float64(i+1))
+			j := int(seen.rand.Uniform(keyed.ForChaos, uint64(i), 0, 0) * float64(i+1))
 			seen.events[i], seen.events[j] = seen.events[j], seen.events[i]
 		}
 		got, balance := s.Finish(seen.events, 170*time.Second)

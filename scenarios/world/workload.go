@@ -8,6 +8,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/dist"
+	"qsim/engine/keyed"
 	"qsim/scenarios"
 )
 
@@ -19,7 +20,7 @@ const (
 
 // workload merges the arrivals of all classes.
 type workload struct {
-	rand    engine.Rand
+	rand    keyed.Rand
 	classes []*classStamp
 	streams []*stream
 }
@@ -45,7 +46,7 @@ type classStamp struct {
 }
 
 // newWorkload returns the arrivals of sc under one seed. The caller closes it.
-func newWorkload(sc *scenarios.Scenario, rand engine.Rand) (*workload, error) {
+func newWorkload(sc *scenarios.Scenario, rand keyed.Rand) (*workload, error) {
 	w := &workload{rand: rand}
 	key := uint32(1)
 	for class := range sc.Jobs {
@@ -131,10 +132,10 @@ func (w *workload) job(c *classStamp, index uint64, tenant engine.TenantID) engi
 	if tenant != 0 {
 		j.Tenant = tenant
 	} else if !c.only {
-		j.Tenant = c.tenant(c.tenants.Rank(w.rand.Uniform(engine.ForTenant, uint64(j.ID), 0, drawTenant)))
+		j.Tenant = c.tenant(c.tenants.Rank(w.rand.Uniform(keyed.ForTenant, uint64(j.ID), 0, drawTenant)))
 	}
 	if c.serials > 0 {
-		j.Serial = c.serial + uint32(float64(c.serials)*w.rand.Uniform(engine.ForTenant, uint64(j.ID), 0, drawSerial))
+		j.Serial = c.serial + uint32(float64(c.serials)*w.rand.Uniform(keyed.ForTenant, uint64(j.ID), 0, drawSerial))
 	}
 	return j
 }
@@ -198,7 +199,7 @@ func (b *bursts) next() (arrival, bool) {
 
 // pickNodes returns which of n nodes a storm hits, in ascending order: those of
 // its list, or as many as it says, drawn by the seed.
-func pickNodes(which scenarios.Nodes, n int, rand engine.Rand, storm int) []int32 {
+func pickNodes(which scenarios.Nodes, n int, rand keyed.Rand, storm int) []int32 {
 	var picked []int32
 	if which.List != nil {
 		for _, i := range which.List {
@@ -212,7 +213,7 @@ func pickNodes(which scenarios.Nodes, n int, rand engine.Rand, storm int) []int3
 	}
 	tickets := make([]ticket, n)
 	for i := range tickets {
-		tickets[i] = ticket{int32(i), rand.Uint64(engine.ForStorm, uint64(storm), uint64(i), 0)}
+		tickets[i] = ticket{int32(i), rand.Uint64(keyed.ForStorm, uint64(storm), uint64(i), 0)}
 	}
 	slices.SortFunc(tickets, func(a, b ticket) int { return cmp.Compare(a.draw, b.draw) })
 	for _, t := range tickets[:which.Of(n)] {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"qsim/engine"
+	"qsim/engine/keyed"
 	"qsim/results/measure"
 	"qsim/scenarios"
 )
@@ -203,7 +204,7 @@ policies: [{kind: fifo}, {kind: lifo, with: {engine.workers: 7, engine.nodes: 3,
 	var seen [2]strings.Builder
 	for i := range seen {
 		v := sc.Variant(i)
-		rand := engine.Rand{Seed: 5}
+		rand := keyed.Rand{Seed: 5}
 		w, err := newWorkload(v, rand)
 		if err != nil {
 			t.Fatal(err)

@@ -1,4 +1,6 @@
-package engine
+// Package keyed draws random numbers that are functions and no sequence: of a seed, of what the number is for, and of
+// whom it is drawn for. Nothing that is drawn besides, or in another order, changes any of them.
+package keyed
 
 import "math/bits"
 

@@ -19,7 +19,9 @@ type Comparison struct {
 	Gate      Gate     // as it was asked for
 	Changes   []Change // by policy, then by query
 	Warnings  []string
-	Exit      int // 1: something regressed, or under Gate.Strict may have; else 0
+	// SameWithin is the half-width of the equivalence band, as a share of the base's value.
+	SameWithin float64
+	Exit       int // 1: something regressed, or under Gate.Strict may have; else 0
 }
 
 // Side is one of the two results that are compared.
@@ -52,10 +54,11 @@ type Change struct {
 	P          float64 // two-sided, not adjusted; NaN without an interval
 	Adjusted   float64 // P after Holm over all changes of the comparison
 	Shown      bool    // Adjusted is below 0.05, and bounds on the values do not undo it
-	N          int     // pairs; not paired: values of the side that has fewer
-	Reason     string  // why there is no difference, or no verdict
-	Verdict    Outcome // met: no worse than the gate allows; missed: worse; unclear; "": no gate, or neither more nor less is worse
-	Seeds      int     // unclear: about so many seeds would tell; 0: no number would, for Reason
+	Likeness
+	N       int     // pairs; not paired: values of the side that has fewer
+	Reason  string  // why there is no difference, or no verdict
+	Verdict Outcome // met: no worse than the gate allows; missed: worse; unclear; "": no gate, or neither more nor less is worse
+	Seeds   int     // unclear: about so many seeds would tell; 0: no number would, for Reason
 
 	of float64 // what of the base the difference is to; NaN without one
 
@@ -124,6 +127,7 @@ func Compare(base, new *Summary, o CompareOptions) (*Comparison, error) {
 		return nil, fmt.Errorf("compare %s with %s: they have no metric in common that was asked for", o.BaseName, o.NewName)
 	}
 	c.decide()
+	c.FindLikeness(DefaultSameWithin)
 	return c, nil
 }
 

@@ -8,6 +8,7 @@ type storedComparison struct {
 	Base     storedSide     `json:"base"`
 	New      storedSide     `json:"new"`
 	Paired   bool           `json:"paired"`
+	Within   *Float         `json:"same_within"`
 	Most     *Float         `json:"max_regression"`
 	Changes  []storedChange `json:"changes"`
 	Warnings []string       `json:"warnings"`
@@ -38,6 +39,8 @@ type storedChange struct {
 	N          int          `json:"n"`
 	P          *Float       `json:"p"`
 	Shown      bool         `json:"shown"`
+	Same       bool         `json:"same"`
+	Tell       int          `json:"seeds_to_tell,omitempty"`
 	Verdict    Outcome      `json:"verdict"`
 	Seeds      int          `json:"seeds,omitempty"`
 	Reason     string       `json:"reason,omitempty"`
@@ -59,7 +62,7 @@ func MarshalComparisons(list []*Comparison) ([]byte, error) {
 }
 
 func (c *Comparison) stored() storedComparison {
-	stored := storedComparison{Scenario: c.Scenario, Base: c.Base.stored(), New: c.New.stored(), Paired: c.Paired,
+	stored := storedComparison{Scenario: c.Scenario, Base: c.Base.stored(), New: c.New.stored(), Paired: c.Paired, Within: orNull(c.SameWithin),
 		Changes: []storedChange{}, Warnings: orEmpty(c.Warnings), Exit: c.Exit}
 	if c.Gate.Set {
 		stored.Most = orNull(c.Gate.Most)
@@ -69,7 +72,7 @@ func (c *Comparison) stored() storedComparison {
 		stored.Changes = append(stored.Changes, storedChange{Policy: d.Policy, Metric: d.Metric, Filter: filterOf(d.Query), Unit: d.Unit,
 			Base: orNull(d.Base.Mean), BaseBound: d.Base.Bound, New: orNull(d.New.Mean), NewBound: d.New.Bound,
 			Difference: orNull(d.Difference), Low: orNull(d.Low), High: orNull(d.High), Relative: orNull(d.Relative()),
-			N: d.N, P: orNull(d.P), Shown: d.Shown, Verdict: d.Verdict, Seeds: d.Seeds, Reason: d.Reason})
+			N: d.N, P: orNull(d.P), Shown: d.Shown, Same: d.Same, Tell: d.Tell, Verdict: d.Verdict, Seeds: d.Seeds, Reason: d.Reason})
 	}
 	return stored
 }

@@ -67,7 +67,7 @@ func Files(s *Summary, info RunInfo, scenario []byte) ([]File, error) {
 func writeSummaryCSV(w io.Writer, s *Summary) error {
 	out := csv.NewWriter(w)
 	rows := [][]string{{"policy", "metric", "unit", "during", "after", "class", "tenant", "limit_s",
-		"mean", "low", "high", "n", "bound", "difference", "difference_low", "difference_high", "p", "shown"}}
+		"mean", "low", "high", "n", "bound", "difference", "difference_low", "difference_high", "p", "shown", "same"}}
 	for i := range s.Policies {
 		p := &s.Policies[i]
 		for _, list := range [][]Estimate{p.Metrics, p.Filtered} {
@@ -81,12 +81,13 @@ func writeSummaryCSV(w io.Writer, s *Summary) error {
 
 func (p *PolicySummary) csvRow(e *Estimate) []string {
 	row := []string{plain.Inert(p.Label), e.Metric, e.Unit, e.During, e.After, e.Class, e.Tenant, "",
-		plain.Number(e.Mean), plain.Number(e.Low), plain.Number(e.High), strconv.Itoa(e.N), e.Bound, "", "", "", "", ""}
+		plain.Number(e.Mean), plain.Number(e.Low), plain.Number(e.High), strconv.Itoa(e.N), e.Bound, "", "", "", "", "", ""}
 	if e.Limit != 0 {
 		row[7] = plain.Number(e.Limit.Seconds())
 	}
 	if d := p.Against(e.Query); d != nil {
-		row[13], row[14], row[15], row[16], row[17] = plain.Number(d.Difference), plain.Number(d.Low), plain.Number(d.High), plain.Number(d.P), strconv.FormatBool(d.Shown)
+		row[13], row[14], row[15], row[16] = plain.Number(d.Difference), plain.Number(d.Low), plain.Number(d.High), plain.Number(d.P)
+		row[17], row[18] = strconv.FormatBool(d.Shown), strconv.FormatBool(d.Same)
 	}
 	return row
 }

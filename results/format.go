@@ -58,6 +58,25 @@ func (v *Verdict) Sign() string {
 	return "✗"
 }
 
+// Limit returns the bound as people read it, of which it is a part: "≤ 10s", "≥ 90%", and "= 0" for at most 0,
+// below which no metric is.
+func (v *Verdict) Limit() string {
+	if bound, ok := strings.CutPrefix(v.Text, "above "); ok {
+		return "≥ " + bound
+	}
+	bound, ok := strings.CutPrefix(v.Text, "below ")
+	if !ok {
+		return v.Text
+	}
+	if rest := strings.TrimLeft(bound, "0."); rest == "" || rest != bound && (rest[0] < '1' || rest[0] > '9') {
+		return "= " + bound
+	}
+	return "≤ " + bound
+}
+
+// Expected reports whether v is a miss that the scenario expects: neither a success nor a failure.
+func (v *Verdict) Expected() bool { return v.Outcome == Missed && v.Expect }
+
 // Words returns the value of v with its interval, as in a table.
 func (v *Verdict) Words() string {
 	info, _ := measure.Lookup(v.Metric)

@@ -40,6 +40,7 @@ func Summarize(s *measure.Settings, runs []measure.Run, o Options) (*Summary, er
 		sum.Policies, sum.Data = append(sum.Policies, policy), append(sum.Data, data)
 	}
 	sum.compare()
+	sum.FindLikeness(DefaultSameWithin)
 	sum.judge()
 	sum.warn(grid, max(len(o.Seeds), len(seeds)))
 	sum.warnOfError(o.Until)

@@ -17,7 +17,8 @@ type Summary struct {
 	Policies   []PolicySummary
 	Objectives []Verdict // in the order of the objectives, then of the policies
 	Warnings   []string
-	Exit       int // 0: no objective says otherwise; 1: an objective is missed that was not expected to be, or met that was
+	SameWithin float64 // half-width of the equivalence band, as a share of the baseline's value
+	Exit       int     // 0: no objective says otherwise; 1: an objective is missed that was not expected to be, or met that was
 
 	// Settings of the scenario, for headers and units. Not in summary.json: nil
 	// after ReadSummary until the caller sets it.
@@ -75,6 +76,7 @@ type Difference struct {
 	P          float64 // two-sided, paired t, not adjusted; NaN with fewer than 2 seeds
 	Adjusted   float64 // P after Holm over its family; not in summary.json
 	Shown      bool    // Adjusted is below 0.05, and bounds on the values do not undo it
+	Likeness
 }
 
 // Outcome of an objective.

@@ -12,6 +12,7 @@ type storedSummary struct {
 	Seeds      []uint64        `json:"seeds"`
 	Duration   Float           `json:"duration_s"`
 	Partial    bool            `json:"partial"`
+	SameWithin *Float          `json:"same_within"` // of the baseline's value; null or none: an earlier version wrote the file
 	Policies   []storedPolicy  `json:"policies"`
 	Objectives []storedVerdict `json:"objectives"`
 	Warnings   []string        `json:"warnings"`
@@ -60,6 +61,8 @@ type storedDifference struct {
 	High       *Float `json:"high"`
 	P          *Float `json:"p"`
 	Shown      bool   `json:"shown"`
+	Same       bool   `json:"same"`
+	Tell       int    `json:"seeds_to_tell,omitempty"`
 }
 
 type storedVerdict struct {
@@ -84,7 +87,7 @@ const summaryVersion = 1
 // as short as they can be. Equal summaries give equal bytes.
 func (s *Summary) MarshalJSON() ([]byte, error) {
 	stored := storedSummary{Version: summaryVersion, Scenario: s.Scenario, Config: s.ConfigHash, Seeds: orEmpty(s.Seeds), Duration: Float(s.Duration),
-		Partial: s.Partial, Policies: []storedPolicy{}, Objectives: []storedVerdict{}, Warnings: orEmpty(s.Warnings), Exit: s.Exit}
+		Partial: s.Partial, SameWithin: orNull(s.SameWithin), Policies: []storedPolicy{}, Objectives: []storedVerdict{}, Warnings: orEmpty(s.Warnings), Exit: s.Exit}
 	for i := range s.Policies {
 		stored.Policies = append(stored.Policies, s.Policies[i].stored())
 	}
@@ -143,5 +146,6 @@ func (e *Estimate) stored() storedEstimate {
 }
 
 func (d *Difference) stored() storedDifference {
-	return storedDifference{Difference: orNull(d.Difference), Low: orNull(d.Low), High: orNull(d.High), P: orNull(d.P), Shown: d.Shown}
+	return storedDifference{Difference: orNull(d.Difference), Low: orNull(d.Low), High: orNull(d.High), P: orNull(d.P), Shown: d.Shown,
+		Same: d.Same, Tell: d.Tell}
 }

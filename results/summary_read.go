@@ -67,6 +67,11 @@ func (stored *storedSummary) summary() (*Summary, error) {
 	if err := s.check(); err != nil {
 		return nil, fmt.Errorf("read summary: %w", err)
 	}
+	if stored.SameWithin == nil {
+		s.FindLikeness(DefaultSameWithin)
+	} else {
+		s.SameWithin = float64(*stored.SameWithin)
+	}
 	return s, nil
 }
 
@@ -110,5 +115,5 @@ func (stored *storedEstimate) estimate(q measure.Query) Estimate {
 
 func (stored storedDifference) difference(q measure.Query) Difference {
 	return Difference{Query: q, Difference: orNaN(stored.Difference), Low: orNaN(stored.Low), High: orNaN(stored.High),
-		P: orNaN(stored.P), Adjusted: math.NaN(), Shown: stored.Shown}
+		P: orNaN(stored.P), Adjusted: math.NaN(), Shown: stored.Shown, Likeness: Likeness{stored.Same, stored.Tell}}
 }

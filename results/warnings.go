@@ -32,7 +32,7 @@ func (s *Summary) warn(grid [][]*measure.Run, asked int) {
 	for i := range s.Objectives {
 		v := &s.Objectives[i]
 		if v.Outcome == Unclear {
-			add("%s: %s %s is %s", v.Policy, v.Query, v.Text, v.Note())
+			add("%s: %s %s is %s", v.Policy, v.Query, v.Limit(), v.Note())
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"qsim/cmd/ui"
 	"qsim/results"
+	"qsim/results/text"
 )
 
 // compareFlags are the flags of compare.
@@ -30,7 +31,8 @@ func newCompare() *cobra.Command {
 print them. Of two files it compares the benchmarks of one name, as independent samples
 (Welch). Of one file it compares all benchmarks with the first, round by round, as they
 took turns (paired). A difference is shown if its p value, after Holm's adjustment for the
-number of comparisons, is below 0.05; ≈ says that none is shown.
+number of comparisons, is below 0.05; ≈ says that both are the same within 5%, as the whole
+interval of the difference shows, and ? that neither is shown: more rounds would tell.
 
 With --max-regression the exit code is 1 if something is worse by more than that, by a
 one-sided test at 0.05 after Holm's adjustment; if more jobs were lost than before; or if
@@ -181,8 +183,8 @@ func changeTable(changes []change, paired bool) []byte {
 	if paired {
 		test = "paired"
 	}
-	fmt.Fprintf(&out, "\nmeans, ± = 95%% CI; ≈ = no difference shown (%s t, Holm over %d comparisons, α 0.05)\n", test,
-		len(changes))
+	fmt.Fprintf(&out, "\nmeans, ± = 95%% CI; ≈ = the same within %s; ? = not told apart (%s t, Holm over %d comparisons, α 0.05)\n",
+		text.Percent(results.DefaultSameWithin), test, len(changes))
 	return out.Bytes()
 }
 
@@ -203,8 +205,11 @@ func sample(values []float64, unit string) string {
 func (d *change) changed() string {
 	base, _ := results.Interval(d.base)
 	mark := ""
-	if !(d.adjusted < .05) {
+	switch {
+	case results.Equivalent(d.Difference-d.Half, d.Difference+d.Half, base, results.DefaultSameWithin):
 		mark = " ≈"
+	case !(d.adjusted < .05):
+		mark = " ?"
 	}
 	switch {
 	case d.Difference == 0:
@@ -212,9 +217,9 @@ func (d *change) changed() string {
 	case base == 0:
 		return "–" + mark
 	}
-	text := errorText(d.Difference / base)
+	changed := errorText(d.Difference / base)
 	if !math.IsNaN(d.Half) {
-		text += fmt.Sprintf(" ±%.1f%%", math.Abs(d.Half/base)*100)
+		changed += fmt.Sprintf(" ±%.1f%%", math.Abs(d.Half/base)*100)
 	}
-	return text + mark
+	return changed + mark
 }

@@ -28,7 +28,7 @@ type compareFlags struct {
 }
 
 func newCompare() *cobra.Command {
-	f := compareFlags{runFlags: runFlags{format: "table", color: "auto", bars: "auto", noFiles: true}}
+	f := compareFlags{runFlags: runFlags{format: "table", color: "auto", bars: "auto", noFiles: true, sameWithin: results.DefaultSameWithin}}
 	c := &cobra.Command{
 		Use:     "compare BASE NEW... [flags]",
 		Short:   "compare results with earlier ones, for regressions",
@@ -76,12 +76,13 @@ Exit codes:
 		"repeatable")
 	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
 	addFormat(c, &f.format)
+	addSameWithin(c, &f.sameWithin)
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
 	addWhen(c, &f.color, "color", "colour the table: auto, always or never")
 	addWhen(c, &f.bars, "progress", "draw progress bars: auto, always or never")
 	ui.Group(c, "What to compare", "metric", "max-regression", "strict")
 	ui.Group(c, "How to run a scenario", "set", "parallel")
-	ui.Group(c, "Output", "format")
+	ui.Group(c, "Output", "format", "same-within")
 	ui.Group(c, "Terminal", "quiet", "color", "progress")
 	return c
 }
@@ -125,6 +126,7 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 		if err != nil {
 			return ui.Fail(ui.ExitUsage, err)
 		}
+		comparison.FindLikeness(float64(f.sameWithin))
 		worst = ui.Worse(worst, ui.Exit(comparison.Exit))
 		list = append(list, comparison)
 	}

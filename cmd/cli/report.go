@@ -27,6 +27,7 @@ const (
 
 func newReport() *cobra.Command {
 	var open bool
+	within := percent(results.DefaultSameWithin)
 	var out string
 	c := &cobra.Command{
 		Use:     "report DIR... [flags]",
@@ -56,17 +57,18 @@ Exit codes:
 			return nil
 		},
 		RunE: func(c *cobra.Command, names []string) error {
-			return makeReports(c, names, open, out)
+			return makeReports(c, names, open, out, within)
 		},
 	}
 	flags := c.Flags()
 	flags.BoolVar(&open, "open", false, "show the page in the browser")
 	flags.StringVarP(&out, "out", "o", "", "of several runs: write the index to this `FILE`")
-	ui.Group(c, "Output", "open", "out")
+	addSameWithin(c, &within)
+	ui.Group(c, "Output", "open", "same-within", "out")
 	return c
 }
 
-func makeReports(c *cobra.Command, names []string, open bool, out string) error {
+func makeReports(c *cobra.Command, names []string, open bool, out string, within percent) error {
 	ui.WarnOfVariables(c, c.ErrOrStderr())
 	var folders []string
 	for _, name := range names {
@@ -86,7 +88,7 @@ func makeReports(c *cobra.Command, names []string, open bool, out string) error 
 	var last string
 	var entries []report.IndexEntry
 	for _, folder := range folders {
-		summary, err := redraw(folder)
+		summary, err := redraw(folder, c.Flags().Changed("same-within"), float64(within))
 		if err != nil {
 			return err
 		}
@@ -155,11 +157,14 @@ func hasSummary(folder string) bool {
 	return err == nil
 }
 
-// redraw makes the charts and the report of a run again.
-func redraw(folder string) (*results.Summary, error) {
-	files, summary, err := drawn(func(path string) ([]byte,
-		error) {
+// redraw makes the charts and the report of a run again, if anew with another equivalence band.
+func redraw(folder string, anew bool, within float64) (*results.Summary, error) {
+	files, summary, err := drawn(func(path string) ([]byte, error) {
 		return os.ReadFile(filepath.Join(folder, filepath.FromSlash(path)))
+	}, func(sum *results.Summary) {
+		if anew {
+			sum.FindLikeness(within)
+		}
 	})
 	var path *fs.PathError
 	switch {
@@ -188,10 +193,13 @@ func reader(files []results.File) func(path string) ([]byte, error) {
 
 // drawn are the files of a run that are made from its other files: charts and report. They depend
 // on nothing else, so that they are the same whenever they are drawn.
-func drawn(read func(path string) ([]byte, error)) ([]results.File, *results.Summary, error) {
+func drawn(read func(path string) ([]byte, error), adjust func(*results.Summary)) ([]results.File, *results.Summary, error) {
 	stored, err := results.ReadStored(read)
 	if err != nil {
 		return nil, nil, err
+	}
+	if adjust != nil {
+		adjust(stored.Summary)
 	}
 	options := report.PageOptions{Version: stored.Made.Version, Scenario: stored.Scenario, Absent: absences(stored)}
 	if options.Version == "" {

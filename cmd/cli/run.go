@@ -36,10 +36,11 @@ type runFlags struct {
 	quiet, verbose bool
 	color, bars    when
 	plot           plotMode
+	sameWithin     percent
 }
 
 func newRun() *cobra.Command {
-	f := runFlags{format: "table", color: "auto", bars: "auto", plot: "never"}
+	f := runFlags{format: "table", color: "auto", bars: "auto", plot: "never", sameWithin: results.DefaultSameWithin}
 	c := &cobra.Command{
 		Use:     "run SCENARIO... [flags]",
 		Short:   "run scenarios: table, verdict, files",
@@ -80,6 +81,7 @@ the scenario.`,
 	flags.BoolVar(&f.check, "check", false, "hold the engine to its invariants after every event, but I-17; I-12 to "+
 		"I-14 once all storms are over")
 	addFormat(c, &f.format)
+	addSameWithin(c, &f.sameWithin)
 	flags.StringVarP(&f.out, "out", "o", filepath.Join("results", "runs"), "write files below this `DIR`")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
@@ -90,7 +92,7 @@ the scenario.`,
 	addWhen(c, &f.color, "color", "colour the table: auto, always or never")
 	addWhen(c, &f.bars, "progress", "draw progress bars: auto, always or never")
 	ui.Group(c, "How to run it", "parallel", "until-ci", "max-seeds", "check")
-	ui.Group(c, "Output", "format", "plot", "out", "no-files")
+	ui.Group(c, "Output", "format", "same-within", "plot", "out", "no-files")
 	ui.Group(c, "Terminal", "quiet", "verbose", "color", "progress")
 	return c
 }
@@ -162,6 +164,7 @@ func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 		}
 		return ui.ExitIO, fmt.Errorf("summarize %s: %w", l.Name, err)
 	}
+	summary.FindLikeness(float64(s.flags.sameWithin))
 	for _, warning := range summary.Warnings {
 		s.console.Note("%s: warning: %s", l.Name, warning)
 	}
@@ -220,7 +223,7 @@ func (s *session) store(l loaded, summary *results.Summary, start time.Time) (st
 	if err != nil {
 		return "", ui.IOError("write results", err)
 	}
-	drawn, _, err := drawn(reader(files)) // from what is stored, as report would
+	drawn, _, err := drawn(reader(files), nil) // from what is stored, as report would
 	if err != nil {
 		return "", ui.IOError("write results", err)
 	}

@@ -48,6 +48,11 @@ const mostPercent = 1e9
 // Type implements pflag.Value: what the help text calls the value.
 func (p *percent) Type() string { return "PERCENT" }
 
+// addSameWithin defines the flag of the equivalence band.
+func addSameWithin(c *cobra.Command, within *percent) {
+	c.Flags().Var(within, "same-within", "≈ marks a difference whose whole interval lies within this `PERCENT` of the baseline")
+}
+
 const (
 	fewestUntil     = 10  // seeds, below which no interval is narrow enough
 	defaultMaxSeeds = 200 // or those of the scenario, if they are more

@@ -74,7 +74,7 @@ func seedRanges(seeds []uint64) string {
 
 // card is an objective with what became of it under each policy.
 type card struct {
-	Kind, Sign, Text, Verdict string // Kind: met, missed or unclear, of the worst line; good and bad as the scenario wants it
+	Kind, Sign, Text, Verdict string // Kind: met, missed, expected (to be missed) or unclear, of the worst line; good and bad as the scenario wants it
 	Lines                     []verdictLine
 }
 
@@ -113,7 +113,7 @@ func cards(sum *results.Summary) []card {
 
 // objectiveText is what v is a verdict on.
 func objectiveText(v *results.Verdict) string {
-	text := v.Query.String() + " " + v.Text
+	text := v.Query.String() + " " + v.Limit()
 	if v.Expect {
 		text += ", expected to be missed"
 	}
@@ -128,11 +128,13 @@ func clean0(s string) string {
 	return clean(s)
 }
 
-// kindOf says whether a verdict is as wanted, in the words of one that is to be met.
+// kindOf says whether a verdict is as wanted, in the words of one that is to be met, or missed as expected.
 func kindOf(v *results.Verdict) string {
 	switch {
 	case v.Outcome == results.Unclear:
 		return "unclear"
+	case v.Expected():
+		return "expected"
 	case v.Failed(false):
 		return "missed"
 	}
@@ -147,16 +149,16 @@ func (c *card) conclude(expect bool) {
 		switch {
 		case l.Kind == "missed" || c.Kind == "":
 			c.Kind = l.Kind
-		case l.Kind == "unclear" && c.Kind == "met":
+		case l.Kind == "unclear" && c.Kind != "missed":
 			c.Kind = l.Kind
 		}
 	}
-	word := string(results.Met)
+	word, how := string(results.Met), ""
 	if expect {
-		word = string(results.Missed)
+		word, how = string(results.Missed), ", as expected,"
 	}
-	c.Sign = map[string]string{"met": "✓", "missed": "✗", "unclear": "?"}[c.Kind]
-	c.Verdict = fmt.Sprintf("%s by %d of %s", word, counts[word], policiesOf(len(c.Lines)))
+	c.Sign = map[string]string{"met": "✓", "missed": "✗", "expected": "✗", "unclear": "?"}[c.Kind]
+	c.Verdict = fmt.Sprintf("%s%s by %d of %s", word, how, counts[word], policiesOf(len(c.Lines)))
 	if n := counts["unclear"]; n > 0 {
 		c.Verdict += fmt.Sprintf(", unclear for %d", n)
 	}
@@ -219,7 +221,7 @@ func policyTable(sum *results.Summary) valueTable {
 	case len(sum.Seeds) < 2:
 		t.Key = "One seed: there is no interval, and no difference can be shown"
 	case len(sum.Policies) > 1:
-		t.Key += "; ≈ = no difference shown (paired t, Holm, α 0.05); bold = best of the column; ≥ = at least"
+		t.Key += "; ≈ = the same within " + text.Percent(sum.SameWithin) + "; ? = not told apart yet (paired t, Holm, α 0.05); bold = best of the column; ≥ = at least"
 	}
 	t.Key += "."
 	return t

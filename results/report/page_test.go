@@ -225,10 +225,10 @@ func TestPageSays(t *testing.T) {
 	wantWords(t, page,
 		"what a page says", "qsim v0.1.0 · config 9e41c0d2 · seeds 1–10 · 30m of virtual time, up to 30m more to drain, warm-up 2m · 100 workers · 100 jobs/s · payments-down 10m–15m",
 		"Warnings one job was left over",
-		"fresh.wait.p99 during payments-down below 10s ✗ met by 1 of 3 policies, unclear for 1",
+		"fresh.wait.p99 during payments-down ≤ 10s ✗ met by 1 of 3 policies, unclear for 1",
 		"✗ missed Weighted 80/20: 54.0s ±500ms", "✓ met In-flight cap 20%: 6.5s ±500ms", "? unclear Separate queue: 10.1s ±500ms unclear; about 40 seeds would tell",
-		"below 10s, expected to be missed ✓ missed by 1 of 1 policy",
-		"Shared FIFO baseline", "6.5s (best) ±327ms −96%", "1.21 ±0.06 +0.8% ≈",
+		"≤ 10s, expected to be missed ✗ missed, as expected, by 1 of 1 policy",
+		"Shared FIFO baseline", "6.5s (best) ±327ms −96%", "1.21 ±0.06 +0.8% ?",
 		"Fresh p99 wait peaks at", "Fresh jobs starve for 7m38s with Shared FIFO",
 		"Most duplicates: 30 per seed with In-flight cap 20%, 80% of them: lease expired while its holder lived.", "24 ±1",
 		"Fresh jobs of bolt wait 400ms on the mean with In-flight cap 20%, those of the quickest tenant 100ms.", "acme 90%, 0.054/s, 100ms 90%, 0.054/s, 100ms", "bolt 10%, 0.006/s, 100ms 10%, 0.006/s, 200ms",
@@ -430,7 +430,7 @@ func TestIndex(t *testing.T) {
 		t.Error("two indexes of the same differ")
 	}
 	wantWords(t, page, "3 runs · 5 policies", "Shared FIFO ✗ missed: objective 2 2m43s ±8.1s no objective 2m43s",
-		"Weighted 80/20 ✗ missed: objective 1 54.5s ±2.7s · not in it", "fresh.wait.p99 during payments-down below 10s fresh.wait.p99 during payments-down below 10s, expected to be missed other none", "2 of 4, 1 unclear", "config 9e41c0d2, seeds 1–10", `<b>"x"`)
+		"Weighted 80/20 ✗ missed: objective 1 54.5s ±2.7s · not in it", "fresh.wait.p99 during payments-down ≤ 10s fresh.wait.p99 during payments-down ≤ 10s, expected to be missed other none", "2 of 4, 1 unclear", "config 9e41c0d2, seeds 1–10", `<b>"x"`)
 	if !bytes.Contains(page, []byte(`href="other/2/report.html"`)) || bytes.Contains(page, []byte("javascript:")) {
 		t.Error("a link is missing or leads to a script")
 	}

@@ -15,11 +15,6 @@ import (
 	"qsim/results/plain"
 )
 
-const (
-	pairedNote      = "new − base by seed, ± = 95% CI; ≈ = no difference shown (paired t, Holm, α 0.05)"
-	independentNote = "new − base, ± = 95% CI; ≈ = no difference shown (Welch's t, Holm, α 0.05)"
-)
-
 // comparisonView is a comparison to be laid out.
 type comparisonView struct{ *results.Comparison }
 
@@ -61,7 +56,7 @@ func (c comparisonView) rows() cells {
 	if c.Gate.Set {
 		t.header = append(t.header, "")
 	}
-	marks := make([]bool, len(c.Changes))
+	marks := make([]string, len(c.Changes))
 	values, halves, shares := make([]string, len(c.Changes)), make([]string, len(c.Changes)), make([]string, len(c.Changes))
 	for i := range c.Changes {
 		d := &c.Changes[i]
@@ -77,7 +72,7 @@ func (c comparisonView) rows() cells {
 		values[i], shares[i] = formatDifference(d.Difference, info), relativeChange(d)
 		if !math.IsNaN(d.Half) {
 			halves[i] = results.FormatHalf(d.Half, info)
-			marks[i] = !d.Shown
+			marks[i] = d.Mark()
 		}
 	}
 	t.add(beside(values, halves))
@@ -138,10 +133,20 @@ func (c comparisonView) title() []string {
 }
 
 func (c comparisonView) footnote() string {
+	pairs, test := "", "Welch's"
 	if c.Paired {
-		return pairedNote
+		pairs, test = " by seed", "paired"
 	}
-	return independentNote
+	open, tell := "", 0
+	for i := range c.Changes {
+		if d := &c.Changes[i]; d.Mark() == "?" {
+			open, tell = "; ? = cannot be told", max(tell, d.Tell)
+		}
+	}
+	if tell > 0 {
+		open = fmt.Sprintf("; ? = not told apart yet, about %s seeds would tell", plain.Grouped(fmt.Sprint(tell)))
+	}
+	return fmt.Sprintf("new − base%s, ± = 95%% CI; ≈ = the same within %s%s (%s t, Holm, α 0.05)", pairs, Percent(c.SameWithin), open, test)
 }
 
 // page lays out the comparison for a terminal.
@@ -237,14 +242,14 @@ func (c comparisonView) markdown() string {
 
 // comparisonColumns are those for programs, which get numbers in the metrics' units.
 var comparisonColumns = []string{"base", "new", "policy", "metric", "unit", "base value", "base bound", "new value", "new bound",
-	"difference", "low", "high", "relative", "n", "p", "shown", "verdict", "reason"}
+	"difference", "low", "high", "relative", "n", "p", "shown", "same", "verdict", "reason"}
 
 func (c comparisonView) plainRows() [][]string {
 	var rows [][]string
 	for i := range c.Changes {
 		d := &c.Changes[i]
 		rows = append(rows, []string{c.Base.Name, c.New.Name, d.Policy, d.Query.String(), d.Unit, plain.Number(d.Base.Mean), d.Base.Bound, plain.Number(d.New.Mean), d.New.Bound,
-			plain.Number(d.Difference), plain.Number(d.Low), plain.Number(d.High), plain.Number(d.Relative()), strconv.Itoa(d.N), plain.Number(d.P), strconv.FormatBool(d.Shown), string(d.Verdict), d.Reason})
+			plain.Number(d.Difference), plain.Number(d.Low), plain.Number(d.High), plain.Number(d.Relative()), strconv.Itoa(d.N), plain.Number(d.P), strconv.FormatBool(d.Shown), strconv.FormatBool(d.Same), string(d.Verdict), d.Reason})
 	}
 	return rows
 }

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"fmt"
 	"math"
 
 	"qsim/results"
@@ -27,9 +28,23 @@ type GridCell struct {
 	Value  string // 4m13s, ≥ 2h00m; Missing: there is none, for Reason
 	Half   string // ±12.6s; "": there is no interval
 	Change string // against the baseline: −97%, base; "": not to be told
-	Same   bool   // no difference to the baseline is shown
+	Mark   string // beside Change: ≈ as good as equal to the baseline, ? not to be told yet, or nothing
+	Tell   int    // ?: about so many seeds would tell; 0: nobody knows
 	Best   bool   // no policy has a better value, as far as it is printed, and one a worse one
 	Reason string
+}
+
+// MarkWords says what Mark means.
+func (c *GridCell) MarkWords() string {
+	switch {
+	case c.Mark == "≈":
+		return "the same as the baseline"
+	case c.Mark == "?" && c.Tell > 0:
+		return fmt.Sprintf("not told apart from the baseline yet: about %d seeds would tell", c.Tell)
+	case c.Mark == "?":
+		return "cannot be told apart from the baseline"
+	}
+	return ""
 }
 
 // GridOf returns the metrics of the table that WriteTable prints, then what the objectives are about,
@@ -87,7 +102,9 @@ func cellOf(s *results.Summary, p *results.PolicySummary, q measure.Query) GridC
 	if change := changeOf(s, p, q); change != plain.Missing {
 		cell.Change = change
 	}
-	cell.Same = d != nil && !d.Shown && !math.IsNaN(d.P)
+	if cell.Mark = d.Mark(); cell.Mark == "?" {
+		cell.Tell = d.Tell
+	}
 	return cell
 }
 

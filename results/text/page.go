@@ -24,9 +24,32 @@ const (
 )
 
 const (
-	footnote     = "means over seeds, ± = 95% CI; ≈ = no difference shown (paired t, Holm, α 0.05)"
 	shortestName = 8 // columns to which the name of a policy is cut at the most
 )
+
+// footnote explains how to read the numbers.
+func footnote(s *results.Summary) string {
+	tell, bounded := 0, false
+	for _, column := range s.Headline() {
+		for i := range s.Policies {
+			if d := s.Policies[i].Against(column.Query); d.Mark() == "?" {
+				bounded = bounded || d.Tell == 0
+				tell = max(tell, d.Tell)
+			}
+		}
+	}
+	open := ""
+	switch {
+	case tell > 0:
+		open = fmt.Sprintf("; ? = not told apart yet, about %s seeds would tell", plain.Grouped(fmt.Sprint(tell)))
+	case bounded:
+		open = "; ? = cannot be told"
+	}
+	return "means over seeds, ± = 95% CI; ≈ = the same within " + Percent(s.SameWithin) + open + " (paired t, Holm, α 0.05)"
+}
+
+// Percent writes a share as ±5%.
+func Percent(share float64) string { return "±" + plain.Digits(share*100, 3) + "%" }
 
 // page lays out the summary for a terminal.
 func page(s *results.Summary, o TableOptions) string {
@@ -58,7 +81,7 @@ func page(s *results.Summary, o TableOptions) string {
 		}
 	}
 	b.WriteString("\n")
-	for _, line := range wrapped(footnote, o.Width) {
+	for _, line := range wrapped(footnote(s), o.Width) {
 		b.WriteString(paint(dim, line) + "\n")
 	}
 	if end := conclusion(s); end != "" {
@@ -200,7 +223,7 @@ func layOut(c cells, gap int) []string {
 	header := append([]string(nil), c.header...)
 	for i := range header {
 		for _, row := range c.rows {
-			if strings.HasSuffix(row[i], " ≈") {
+			if strings.HasSuffix(row[i], " ≈") || strings.HasSuffix(row[i], " ?") {
 				header[i] += "  "
 				break
 			}
@@ -262,11 +285,12 @@ func markdown(s *results.Summary) string {
 			b.WriteString("\n")
 		}
 		info, _ := measure.Lookup(v.Metric)
-		line := fmt.Sprintf("- %s %s %s: %s %s", v.Sign(), v.Query, v.Text, v.Policy, results.FormatEstimate(&results.Estimate{Mean: v.Value, Bound: v.Bound}, info))
+		line := fmt.Sprintf("- %s %s %s: %s %s", v.Sign(), v.Query, v.Limit(), v.Policy, results.FormatEstimate(&results.Estimate{Mean: v.Value, Bound: v.Bound}, info))
 		if note := v.Note(); note != "" {
 			line += " (" + note + ")"
 		}
 		b.WriteString(line + "\n")
 	}
-	return b.String() + "\n" + strings.ToUpper(footnote[:1]) + footnote[1:] + ".\n"
+	note := footnote(s)
+	return b.String() + "\n" + strings.ToUpper(note[:1]) + note[1:] + ".\n"
 }

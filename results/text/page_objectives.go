@@ -10,12 +10,15 @@ import (
 	"qsim/results/plain"
 )
 
-// outcomeColor is that of the sign of an objective's outcome: red for one that is not as expected.
+// outcomeColor is that of the sign of an objective's outcome: red for one that is not as wanted, none for an
+// expected miss, which is no success.
 func outcomeColor(v *results.Verdict) string {
 	switch {
 	case v.Outcome == results.Unclear:
 		return yellow
-	case (v.Outcome == results.Met) == v.Expect:
+	case v.Expected():
+		return dim
+	case v.Failed(false):
 		return red
 	}
 	return green
@@ -31,7 +34,7 @@ func objectiveLines(s *results.Summary, width int) [][]string {
 		if half := v.Half; half == half { // not NaN
 			value += " " + results.FormatHalf(half, info)
 		}
-		c.rows = append(c.rows, []string{v.Query.String() + " " + v.Text, v.Policy, value, v.Note()})
+		c.rows = append(c.rows, []string{v.Query.String() + " " + v.Limit(), v.Policy, value, v.Note()})
 	}
 	const signs = 3 // columns before a line
 	lines := make([][]string, len(c.rows))

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -77,15 +78,14 @@ func values(s *results.Summary, short bool) cells {
 		}
 		c.header = append(c.header, title)
 		info, _ := measure.Lookup(column.Metric)
-		values, halves, marks := make([]string, len(s.Policies)), make([]string, len(s.Policies)), make([]bool, len(s.Policies))
+		values, halves, marks := make([]string, len(s.Policies)), make([]string, len(s.Policies)), make([]string, len(s.Policies))
 		for i := range s.Policies {
 			e := s.Policies[i].Find(column.Query)
 			values[i] = results.FormatEstimate(e, info)
 			if column.HasHalf && e != nil && !math.IsNaN(e.Half) {
 				halves[i] = results.FormatHalf(e.Half, info)
 			}
-			d := s.Policies[i].Against(column.Query)
-			marks[i] = d != nil && !d.Shown && !math.IsNaN(d.P)
+			marks[i] = s.Policies[i].Against(column.Query).Mark()
 		}
 		if !column.HasHalf {
 			c.add(mark(values, marks))
@@ -129,17 +129,14 @@ func beside(left, right []string) []string {
 	return joined
 }
 
-// mark appends the sign of no difference where marks says so, and room for it elsewhere.
-func mark(values []string, marks []bool) []string {
-	if !slices.Contains(marks, true) {
+// mark appends the signs of marks, and room for one where there is none.
+func mark(values, marks []string) []string {
+	if !slices.ContainsFunc(marks, func(m string) bool { return m != "" }) {
 		return values
 	}
 	marked := make([]string, len(values))
 	for i, v := range values {
-		marked[i] = v + "  "
-		if marks[i] {
-			marked[i] = v + " ≈"
-		}
+		marked[i] = v + " " + cmp.Or(marks[i], " ")
 	}
 	return marked
 }
@@ -188,14 +185,14 @@ func plainCells(s *results.Summary) cells {
 	}
 	for _, column := range s.Headline() {
 		name := column.Query.String()
-		c.header = append(c.header, name, name+" low", name+" high", name+" bound", name+" difference", name+" shown")
+		c.header = append(c.header, name, name+" low", name+" high", name+" bound", name+" difference", name+" shown", name+" same")
 		for i := range s.Policies {
-			row := []string{"", "", "", "", "", ""}
+			row := []string{"", "", "", "", "", "", ""}
 			if e := s.Policies[i].Find(column.Query); e != nil {
 				row[0], row[1], row[2], row[3] = plain.Number(e.Mean), plain.Number(e.Low), plain.Number(e.High), e.Bound
 			}
 			if d := s.Policies[i].Against(column.Query); d != nil {
-				row[4], row[5] = plain.Number(d.Difference), strconv.FormatBool(d.Shown)
+				row[4], row[5], row[6] = plain.Number(d.Difference), strconv.FormatBool(d.Shown), strconv.FormatBool(d.Same)
 			}
 			c.rows[i] = append(c.rows[i], row...)
 		}

@@ -1,0 +1,139 @@
+package results
+
+import (
+	"math"
+	"slices"
+
+	"qsim/results/measure"
+)
+
+// DefaultSameWithin is the half-width of the equivalence band as a share of the baseline's value: ±5 %.
+const DefaultSameWithin = 0.05
+
+// Likeness is what the interval of a difference says where a difference is not shown. Equivalence is shown as
+// in the confidence interval inclusion rule of Westlake (1976), but by the 95 % interval that is printed, which
+// is stricter than the 90 % interval of two one-sided tests at 5 %.
+type Likeness struct {
+	Same bool // the whole interval lies within the equivalence band around the baseline
+	// Tell is about how many seeds would show either a difference or equivalence, if neither is shown; 0:
+	// no number of seeds would.
+	Tell int
+}
+
+// Equivalent reports whether the interval [low, high] of a difference lies within ±within·|base|.
+func Equivalent(low, high, base, within float64) bool {
+	band := float64(within * math.Abs(base))
+	return low >= -band && high <= band // NaN is not
+}
+
+// likeness judges a difference with a 95 % interval of ± half from n values. base is the mean of the baseline's
+// values, tests the number of differences that are tested together, bound true if a value is only a lower bound.
+func likeness(difference, half, base, within float64, n, tests int, shown, bound bool) Likeness {
+	switch {
+	case bound, math.IsNaN(half):
+		return Likeness{}
+	case Equivalent(difference-half, difference+half, base, within):
+		return Likeness{Same: true}
+	case shown:
+		return Likeness{}
+	}
+	different := seedsToReach(half, difference, n, alpha/float64(max(tests, 1)))
+	band := float64(within*math.Abs(base)) - math.Abs(difference)
+	if band <= 0 {
+		return Likeness{Tell: different}
+	}
+	same := seedsToReach(half, band, n, alpha)
+	if different == 0 || same > 0 && same < different {
+		return Likeness{Tell: same}
+	}
+	return Likeness{Tell: different}
+}
+
+// Mark is the sign beside a difference: "≈" equivalent, "?" neither a difference nor equivalence is shown, "" a
+// difference is shown, or there is no interval. d may be nil.
+func (d *Difference) Mark() string {
+	if d == nil {
+		return ""
+	}
+	return markOf(d.Likeness, d.Shown, math.IsNaN(d.High))
+}
+
+// Mark is the sign beside a change, as that of a Difference.
+func (c *Change) Mark() string { return markOf(c.Likeness, c.Shown, math.IsNaN(c.Half)) }
+
+func markOf(l Likeness, shown, single bool) string {
+	switch {
+	case single:
+		return ""
+	case l.Same:
+		return "≈"
+	case !shown:
+		return "?"
+	}
+	return ""
+}
+
+// FindLikeness judges all changes anew, with an equivalence band of ± within, in [0, 1), of the base's value.
+func (c *Comparison) FindLikeness(within float64) {
+	c.SameWithin = within
+	tests := 0
+	for i := range c.Changes {
+		if !math.IsNaN(c.Changes[i].P) {
+			tests++
+		}
+	}
+	for i := range c.Changes {
+		d := &c.Changes[i]
+		d.Likeness = likeness(d.Difference, d.Half, d.of, within, d.N, tests, d.Shown, d.Base.Bound != "" || d.New.Bound != "")
+	}
+}
+
+// FindLikeness judges all differences to the baseline anew, with an equivalence band of ± within, in [0, 1), of
+// the baseline's value.
+func (s *Summary) FindLikeness(within float64) {
+	s.SameWithin = within
+	var inTable []measure.Query
+	for _, column := range s.Headline() {
+		inTable = append(inTable, column.Query)
+	}
+	shown, others := 0, 0
+	each := func(do func(p *PolicySummary, d *Difference, headline bool)) {
+		for i := range s.Policies {
+			p := &s.Policies[i]
+			for j := range p.Versus {
+				do(p, &p.Versus[j], slices.Contains(inTable, p.Versus[j].Query))
+			}
+		}
+	}
+	each(func(_ *PolicySummary, _ *Difference, headline bool) {
+		if headline {
+			shown++
+		} else {
+			others++
+		}
+	})
+	base := s.BaselinePolicy()
+	each(func(p *PolicySummary, d *Difference, headline bool) {
+		e, b := p.Find(d.Query), base.Find(d.Query)
+		if e == nil || b == nil {
+			return
+		}
+		tests := others
+		if headline {
+			tests = shown
+		}
+		of, n := pairedWith(e, b)
+		d.Likeness = likeness(d.Difference, d.High-d.Difference, of, s.SameWithin, n, tests, d.Shown, e.Bound != "" || b.Bound != "")
+	})
+}
+
+// pairedWith returns the mean of the base's values in the seeds in which both sides have one, and their number.
+func pairedWith(e, base *Estimate) (mean float64, n int) {
+	var values []float64
+	for i := range min(len(e.Values), len(base.Values)) {
+		if !math.IsNaN(e.Values[i]) && !math.IsNaN(base.Values[i]) {
+			values = append(values, base.Values[i])
+		}
+	}
+	return MeanOf(values), len(values)
+}

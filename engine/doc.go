@@ -37,6 +37,11 @@
 // new token, asks the retry policy as for any failure and commits the outcome. From
 // then on the first holder is fenced off: its commit, should it come, is stale.
 //
+// # Reading order
+//
+// Nine files explain how a job moves through the queue: job.go, store.go, policy.go, engine.go, fetcher.go,
+// committer.go and reaper.go of this package, sim.go of package sim, and inflight_cap.go of package policies.
+//
 // # What an engine may believe
 //
 // Between a Call and its Reply lies every fault there is. A call may never arrive,

@@ -10,9 +10,9 @@ import (
 )
 
 // TestOwnPolicy builds qsim and qbench with a policy of a module of its own, testdata/own-policy, which finds this one
-// by the replace line that the README shows, and holds that every command knows the policy.
+// by the replace line that policies/README.md shows, and holds that every command knows the policy.
 func TestOwnPolicy(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
+	readme, err := os.ReadFile("../policies/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestOwnPolicy(t *testing.T) {
 		}
 		line := map[string]string{"go.mod": "replace qsim => ", "qsim/main.go": "func main() { cli.Main(queue.Polite) }"}[name]
 		if !bytes.Contains(text, []byte(line)) || !bytes.Contains(readme, []byte(line)) {
-			t.Errorf("%s and the README do not both have %q", name, line)
+			t.Errorf("%s and policies/README.md do not both have %q", name, line)
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "queue")

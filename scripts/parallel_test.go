@@ -29,7 +29,7 @@ objectives:
   - {metric: fresh.wait.p99, below: 10s}
 `
 
-// TestShards runs what the README and the manifest say of a sweep in shards: their files are
+// TestShards runs what README.md here and the manifest say of a sweep in shards: their files are
 // those of one process, byte for byte.
 func TestShards(t *testing.T) {
 	dir := t.TempDir()
@@ -66,7 +66,7 @@ func parallelShards(t *testing.T, dir string, run func(*testing.T, string, ...st
 	if _, err := exec.LookPath("parallel"); err != nil {
 		t.Skipf("SKIPPED: THE LINES FOR GNU PARALLEL ARE NOT TESTED: %v; scripts/test installs it as root (parallel)", err)
 	}
-	readme, err := os.ReadFile("../README.md")
+	readme, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}

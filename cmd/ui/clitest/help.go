@@ -1,6 +1,8 @@
 package clitest
 
 import (
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -38,6 +40,62 @@ func CheckHelp(t *testing.T, newRoot func() *cobra.Command, least int) {
 		t.Errorf("found %d examples, want at least %d", examples, least)
 	}
 }
+
+// CheckDocument wants every command line of a document that begins with the program's name to be one that it
+// understands. In running text, between backquotes, a line may leave out arguments and the values of flags. There are
+// to be at least so many lines.
+func CheckDocument(t *testing.T, newRoot func() *cobra.Command, path string, least int) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := newRoot().Name() + " "
+	lines := 0
+	for _, block := range fenced.FindAllString(string(text), -1) {
+		block = strings.ReplaceAll(block, "\\\n", " ")
+		for line := range strings.Lines(block) {
+			line = strings.TrimPrefix(line, "$ ")
+			if !strings.HasPrefix(line, name) {
+				continue
+			}
+			lines++
+			for _, words := range commandLines(line) {
+				if root := newRoot(); words[0] == root.Name() {
+					checkCommandLine(t, root, words[1:], line)
+				}
+			}
+		}
+	}
+	for _, span := range codeSpan.FindAllStringSubmatch(fenced.ReplaceAllString(string(text), ""), -1) {
+		if !strings.HasPrefix(span[1], name) || strings.HasPrefix(span[1], name+"COMMAND") {
+			continue
+		}
+		lines++
+		words := commandLines(span[1])[0][1:]
+		found, _, err := newRoot().Find(words)
+		if err != nil {
+			t.Errorf("%s: %v: %q", path, err, span[1])
+			continue
+		}
+		found.InitDefaultHelpFlag()
+		for _, word := range words {
+			if flag, isFlag := strings.CutPrefix(word, "--"); isFlag {
+				if flag, _, _ = strings.Cut(flag, "="); found.Flag(flag) == nil {
+					t.Errorf("%s: %s has no flag --%s: %q", path, found.Name(), flag, span[1])
+				}
+			}
+		}
+	}
+	if lines < least {
+		t.Errorf("%s: found %d command lines of %s, want at least %d", path, lines, name, least)
+	}
+}
+
+var (
+	fenced   = regexp.MustCompile("(?ms)^```.*?^```$")
+	codeSpan = regexp.MustCompile("`([^`\n]+)`")
+)
 
 // commandLines splits what a shell would: at ; and | into commands, and those into words,
 // without the files that > names. What follows three blanks explains the line.

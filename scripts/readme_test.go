@@ -1,0 +1,286 @@
+package scripts
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/format"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"qsim/policies"
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/plain"
+	"qsim/scenarios"
+)
+
+// mostReadmeWords is what a stranger reads before the first result: all else is in the README of its folder.
+const mostReadmeWords = 900
+
+// readmes are the folders that explain themselves.
+var readmes = []string{".", "cmd/qbench", "cmd/qsim", "engine", "policies", "results", "scenarios", "scripts"}
+
+// snippetWorld is what the examples that are no whole scenarios speak of.
+const snippetWorld = `
+dependencies: [{name: payments-api, limit: {rate: 300/s}}]
+jobs:
+  - {class: payments, arrivals: {process: poisson, rate: 9/s}, service: 500ms, calls: payments-api}
+  - {class: mail, arrivals: {process: poisson, rate: 9/s}, service: 500ms}
+`
+
+var (
+	fenced       = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
+	codeSpan     = regexp.MustCompile("`([^`\n]+)`")
+	markdownLink = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading      = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	sourcePath   = regexp.MustCompile(`^[a-z_]+(/[a-zA-Z_]+)*\.(go|ya?ml|sh)$`)
+	runLine      = regexp.MustCompile(`qsim (?:run|trace|sweep|map|tune) ([a-z][a-z/-]*)(?:\s|$|` + "`" + `)`)
+	testLine     = regexp.MustCompile(`go test (\./[a-z/]+)[^` + "`" + `\n]*?(?:-bench|-run) '?([A-Z][A-Za-z|\\]*)`)
+)
+
+// readme is the text of the README of a folder.
+func readme(t *testing.T, folder string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", folder, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// anchor is the fragment by which a heading is reached.
+func anchor(title string) string {
+	title = strings.ToLower(strings.ReplaceAll(title, "`", ""))
+	return strings.ReplaceAll(regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(title, ""), " ", "-")
+}
+
+// TestDocsReadmes holds what the READMEs show to the code: links lead somewhere, examples load, files and tests that
+// are named are there. Their command lines are parsed by cmd/cli and cmd/bench.
+func TestDocsReadmes(t *testing.T) {
+	anchors := map[string][]string{}
+	for _, folder := range readmes {
+		for _, title := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(readme(t, folder), ""), -1) {
+			anchors[folder] = append(anchors[folder], anchor(title[1]))
+		}
+	}
+	for _, folder := range readmes {
+		t.Run(folder, func(t *testing.T) {
+			text := readme(t, folder)
+			for _, link := range markdownLink.FindAllStringSubmatch(text, -1) {
+				if !strings.Contains(link[1], "://") {
+					checkLink(t, folder, link[1], anchors)
+				}
+			}
+			for _, block := range fenced.FindAllStringSubmatch(text, -1) {
+				switch block[1] {
+				case "yaml":
+					checkExample(t, block[2])
+				case "go":
+					if formatted, err := format.Source([]byte(block[2])); err != nil || string(formatted) != block[2] {
+						t.Errorf("is this Go, and formatted? %v\n%s", err, block[2])
+					}
+				case "", "sh":
+				default:
+					t.Errorf("a block in %s", block[1])
+				}
+			}
+			for _, span := range codeSpan.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
+				if sourcePath.MatchString(span[1]) && strings.Contains(span[1], "/") {
+					checkThere(t, span[1])
+				}
+			}
+			for _, line := range runLine.FindAllStringSubmatch(text, -1) {
+				if _, _, err := scenarios.Open(line[1]); err != nil {
+					t.Errorf("no scenario is called %s: %v", line[1], err)
+				}
+			}
+			for _, line := range testLine.FindAllStringSubmatch(text, -1) {
+				checkTests(t, line[1], line[2])
+			}
+		})
+	}
+}
+
+func checkThere(t *testing.T, name string) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join("..", name)); err != nil {
+		t.Errorf("%s is not there", name)
+	}
+}
+
+func checkLink(t *testing.T, folder, link string, anchors map[string][]string) {
+	t.Helper()
+	to, fragment, _ := strings.Cut(link, "#")
+	target := path.Join(folder, to)
+	if to == "" {
+		target = path.Join(folder, "README.md")
+	}
+	checkThere(t, target)
+	if fragment != "" && !slices.Contains(anchors[path.Dir(target)], fragment) {
+		t.Errorf("%s has no heading %q", target, fragment)
+	}
+}
+
+// checkExample loads an example, alone if it has jobs of its own.
+func checkExample(t *testing.T, text string) {
+	t.Helper()
+	whole := text
+	if !strings.Contains(text, "jobs:") {
+		whole += snippetWorld
+	}
+	if strings.Contains(text, "during: payments-down") && !strings.Contains(text, "storms:") {
+		whole += "storms: [{name: payments-down, at: 10m, for: 5m, fail: {hits: [payments], rate: 97%}}]\npolicies: [{kind: fifo}, {kind: inflight-cap}]\n"
+	}
+	scenario, problems := scenarios.Load("example.yaml", []byte(whole), nil)
+	if scenario == nil {
+		var shown bytes.Buffer
+		problems.Render(&shown, "example.yaml", []byte(whole))
+		t.Errorf("the example does not load:\n%s", &shown)
+	}
+}
+
+// checkTests wants a test or benchmark for each of the names in a folder.
+func checkTests(t *testing.T, folder, names string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", folder, "*_test.go"))
+	if err != nil || len(files) == 0 {
+		t.Errorf("%s has no tests", folder)
+	}
+	var all []byte
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, text...)
+	}
+	for name := range strings.SplitSeq(strings.ReplaceAll(names, `\`, ""), "|") {
+		if !regexp.MustCompile(`(?m)^func (Benchmark|Test)[A-Za-z]*` + strings.TrimPrefix(name, "Test")).Match(all) {
+			t.Errorf("%s has no test or benchmark %s", folder, name)
+		}
+	}
+}
+
+// TestDocsReadmeIsShort: whoever reads more has decided to.
+func TestDocsReadmeIsShort(t *testing.T) {
+	if words := len(strings.Fields(readme(t, "."))); words > mostReadmeWords {
+		t.Errorf("README.md has %d words, more than %d: move some to the README of a folder", words, mostReadmeWords)
+	}
+}
+
+// TestDocsReadmesAreComplete: what a scenario may name is explained in the README of its folder.
+func TestDocsReadmesAreComplete(t *testing.T) {
+	named := func(folder, name string) bool { return strings.Contains(readme(t, folder), "`"+name+"`") }
+	for _, kind := range policies.Kinds() {
+		if !named("policies", kind.Name) {
+			t.Errorf("policies/README.md does not name %s", kind.Name)
+		}
+	}
+	for _, kind := range scenarios.Troubles() {
+		if !named("scenarios", kind) {
+			t.Errorf("scenarios/README.md does not name the storm %s", kind)
+		}
+	}
+	for _, preset := range scenarios.Presets() {
+		family, variant, _ := strings.Cut(preset.Name, "-")
+		if !named("scenarios", preset.Name) && !(named("scenarios", family) && named("scenarios", "-"+variant)) {
+			t.Errorf("scenarios/README.md does not name the preset %s", preset.Name)
+		}
+	}
+	for _, folder := range readmes[1:] {
+		if !strings.Contains(readme(t, "."), "("+folder+"/README.md)") {
+			t.Errorf("README.md has no link to that of %s", folder)
+		}
+	}
+}
+
+// TestDocsReadingOrder: the README and the package comment of the engine show a newcomer the same nine files.
+func TestDocsReadingOrder(t *testing.T) {
+	comment, err := os.ReadFile("../engine/doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, order, _ := strings.Cut(string(comment), "# Reading order")
+	order, _, _ = strings.Cut(order, "# What")
+	var inReadme []string
+	for _, line := range regexp.MustCompile("(?m)^[1-9]\\. `([^`]*)`").FindAllStringSubmatch(readme(t, "engine"), -1) {
+		inReadme = append(inReadme, path.Base(line[1]))
+	}
+	if inComment := regexp.MustCompile(`[a-z_]+\.go`).FindAllString(order, -1); len(inReadme) != 9 || !slices.Equal(inComment, inReadme) {
+		t.Errorf("engine/README.md has %v, engine/doc.go %v", inReadme, inComment)
+	}
+}
+
+var summaryFile = flag.String("summary", "", "summary.json of all seeds of retry-storm: the figures of README.md are held to it")
+
+// TestReadmeFigures holds the table of README.md to a run of its scenario, which scripts/test makes anyway. With
+// -rewrite it writes the table anew.
+func TestReadmeFigures(t *testing.T) {
+	if *summaryFile == "" {
+		t.Skip("SKIPPED: THE FIGURES OF README.md ARE NOT CHECKED: scripts/test gives the summary of a run by -summary")
+	}
+	stored, err := os.ReadFile(*summaryFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := readme(t, ".")
+	for _, row := range figureRows(t, stored) {
+		label, _, _ := strings.Cut(row, " |")
+		line := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(label) + ` \|.*$`)
+		if !line.MatchString(text) {
+			t.Errorf("README.md has no row for %s", label)
+		}
+		if want := "| " + row + " |"; *rewrite {
+			text = line.ReplaceAllLiteralString(text, want)
+		} else if got := line.FindString(text); got != want {
+			t.Errorf("README.md has\n%s\nand a run\n%s", got, want)
+		}
+	}
+	if *rewrite {
+		if err := os.WriteFile("../README.md", []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// figureRows are the rows of the table of README.md, without the first and last bar.
+func figureRows(t *testing.T, stored []byte) (rows []string) {
+	t.Helper()
+	summary, err := results.ReadSummary(bytes.NewReader(stored))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(summary.Seeds) != 20 {
+		t.Fatalf("%d seeds, want 20", len(summary.Seeds))
+	}
+	value := func(policy int, q measure.Query) *results.Estimate {
+		e := summary.Policies[policy].Find(q)
+		if e == nil {
+			t.Fatalf("the summary has no %s", q)
+		}
+		return e
+	}
+	for i, p := range summary.Policies {
+		shown := func(q measure.Query) string {
+			info, _ := measure.Lookup(q.Metric)
+			return results.FormatEstimate(value(i, q), info)
+		}
+		retries := measure.Query{Metric: "retry.wait.mean"}
+		wait := shown(retries)
+		if i > 0 {
+			wait += fmt.Sprintf(" (×%.1f)", value(i, retries).Mean/value(0, retries).Mean)
+		}
+		rows = append(rows, strings.Join([]string{
+			p.Label, shown(measure.Query{Metric: "fresh.wait.p99", During: "payments-down"}), shown(measure.Query{Metric: "dead.count"}),
+			shown(measure.Query{Metric: "recovery.time", After: "payments-down"}), wait, shown(measure.Query{Metric: "backlog.retry.max"}),
+			plain.Duration(value(i, measure.Query{Metric: "idle.ready"}).Mean),
+		}, " | "))
+	}
+	return rows
+}

@@ -11,20 +11,22 @@ import (
 
 // Distribution is how a duration varies. Which fields count depends on Kind.
 type Distribution struct {
-	Kind   string     `yaml:"dist"`
-	Value  *Duration  `yaml:"value,omitempty"` // constant
-	Mean   *Duration  `yaml:"mean,omitempty"`
-	Min    *Duration  `yaml:"min,omitempty"`
-	Max    *Duration  `yaml:"max,omitempty"`
-	CV     *Factor    `yaml:"cv,omitempty"` // standard deviation ÷ mean
-	P50    *Duration  `yaml:"p50,omitempty"`
-	P99    *Duration  `yaml:"p99,omitempty"`
-	SD     *Duration  `yaml:"sd,omitempty"`
-	K      *Count     `yaml:"k,omitempty"`
+	Kind  string    `yaml:"dist"`            // how durations vary
+	Value *Duration `yaml:"value,omitempty"` // the duration
+	Mean  *Duration `yaml:"mean,omitempty"`  // the mean
+	Min   *Duration `yaml:"min,omitempty"`   // the least
+	Max   *Duration `yaml:"max,omitempty"`   // the most
+	CV    *Factor   `yaml:"cv,omitempty"`    // standard deviation ÷ mean
+	P50   *Duration `yaml:"p50,omitempty"`   // the median
+	P99   *Duration `yaml:"p99,omitempty"`   // what 99 of 100 are below
+	SD    *Duration `yaml:"sd,omitempty"`    // the standard deviation
+	K     *Count    `yaml:"k,omitempty"`     // the number of phases, at least 1
+	// the shape: below 1 a longer tail than exponential, above 1 a shorter one
 	Shape  *Factor    `yaml:"shape,omitempty"`
-	Alpha  *Factor    `yaml:"alpha,omitempty"`
-	Values []Duration `yaml:"values,omitempty,flow"` // empirical
-	File   string     `yaml:"file,omitempty"`        // empirical: values from a file beside the scenario; see OpenFile
+	Alpha  *Factor    `yaml:"alpha,omitempty"`       // the exponent of the tail, above 1
+	Values []Duration `yaml:"values,omitempty,flow"` // durations, each as likely as the others
+	// durations from a file in the folder of the scenario or below it; see OpenFile
+	File string `yaml:"file,omitempty"`
 
 	dist dist.Dist
 }

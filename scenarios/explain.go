@@ -196,7 +196,7 @@ func (e *explainer) add(path string, value, given *yaml.Node) {
 // origin says where the value of a node is from.
 func (e *explainer) origin(path string, node *yaml.Node) string {
 	if node == nil || node.Line == 0 {
-		if why := e.because(path); why != "" {
+		if why := because(path); why != "" {
 			return "default: " + why
 		}
 		return "default"
@@ -215,7 +215,7 @@ func (e *explainer) origin(path string, node *yaml.Node) string {
 }
 
 // because says what a default follows from.
-func (e *explainer) because(path string) string {
+func because(path string) string {
 	last := path[strings.LastIndexByte(path, '.')+1:]
 	switch {
 	case path == "name":

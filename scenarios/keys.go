@@ -107,6 +107,7 @@ var keys = []key{
 	{"jobs.*.calls", "", free, "none"},
 	{"jobs.*.fails.rate", "0%", free, ""},
 	{"jobs.*.fails.takes", "", free, "as service"},
+	{"jobs.*.fails.errors", "", free, "{" + defaultError + ": 100%}"},
 	{"jobs.*.patience", "", free, "none"},
 	{"jobs.*.patience.after", "", positive.needed(), ""},
 	{"jobs.*.patience.resubmits", "", count(0, mostResubmits, "since each is a copy of the job"), ""},

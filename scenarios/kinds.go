@@ -20,48 +20,77 @@ type kindTable struct {
 	rows []kindRow
 }
 
-// kindRow is one way of giving a kind; a kind may have several.
+// kindRow is one way of giving a kind; a kind may have several, of which the first says what it is.
 type kindRow struct {
 	kind               string
 	required, optional []string
+	doc, example       string
 }
 
 var distributions = kindTable{what: "distribution", key: "dist", rows: []kindRow{
-	{kind: "constant", required: []string{"value"}},
-	{kind: "exponential", required: []string{"mean"}},
-	{kind: "uniform", required: []string{"min", "max"}},
-	{kind: "lognormal", required: []string{"mean", "cv"}},
-	{kind: "lognormal", required: []string{"p50", "p99"}},
-	{kind: "normal", required: []string{"mean", "sd"}},
-	{kind: "gamma", required: []string{"mean", "cv"}},
-	{kind: "erlang", required: []string{"mean", "k"}},
-	{kind: "weibull", required: []string{"mean", "shape"}},
-	{kind: "pareto", required: []string{"min", "alpha"}},
-	{kind: "hyperexponential", required: []string{"mean", "cv"}},
-	{kind: "empirical", required: []string{"values"}},
-	{kind: "empirical", required: []string{"file"}},
+	{kind: "constant", required: []string{"value"},
+		doc: "always the same; a bare duration says it too", example: "value: 100ms"},
+	{kind: "exponential", required: []string{"mean"},
+		doc: "without memory: a short tail, a standard deviation as long as the mean", example: "mean: 100ms"},
+	{kind: "uniform", required: []string{"min", "max"},
+		doc: "every duration between two is as likely", example: "min: 50ms, max: 150ms"},
+	{kind: "lognormal", required: []string{"mean", "cv"},
+		doc: "a long tail, as run times of services have", example: "mean: 100ms, cv: 1.5"},
+	{kind: "lognormal", required: []string{"p50", "p99"}, example: "p50: 400ms, p99: 1.5s"},
+	{kind: "normal", required: []string{"mean", "sd"},
+		doc: "a bell; of negative values the absolute one", example: "mean: 10ms, sd: 2ms"},
+	{kind: "gamma", required: []string{"mean", "cv"},
+		doc: "between constant (cv below 1) and a long tail (cv above 1)", example: "mean: 100ms, cv: 2"},
+	{kind: "erlang", required: []string{"mean", "k"},
+		doc: "the sum of k exponential phases", example: "mean: 100ms, k: 3"},
+	{kind: "weibull", required: []string{"mean", "shape"},
+		doc:     "a tail longer (shape below 1) or shorter (above 1) than exponential",
+		example: "mean: 100ms, shape: 0.7"},
+	{kind: "pareto", required: []string{"min", "alpha"},
+		doc: "a heavy tail: a few are very long", example: "min: 50ms, alpha: 2.5"},
+	{kind: "hyperexponential", required: []string{"mean", "cv"},
+		doc:     "two exponentials, one short and often, one long and seldom; cv above 1",
+		example: "mean: 100ms, cv: 3"},
+	{kind: "empirical", required: []string{"values"},
+		doc: "drawn from given durations", example: "values: [80ms, 95ms, 1.2s]"},
+	{kind: "empirical", required: []string{"file"}, example: "file: durations.txt"},
 }}
 
 var backoffs = kindTable{what: "backoff", key: "kind", rows: []kindRow{
-	{kind: "exponential", required: []string{"first"}, optional: []string{"factor", "plus", "scale", "max"}},
-	{kind: "linear", required: []string{"first", "step"}, optional: []string{"max"}},
-	{kind: "fixed", required: []string{"delay"}},
-	{kind: "fibonacci", required: []string{"first"}, optional: []string{"max"}},
-	{kind: "polynomial", required: []string{"power"}, optional: []string{"less", "plus", "max"}},
-	{kind: "table", required: []string{"delays"}},
-	{kind: "random", required: []string{"delay"}},
-	{kind: "none"},
+	{kind: "exponential", required: []string{"first"}, optional: []string{"factor", "plus", "scale", "max"},
+		doc: "first × factor^(n-1) + plus after the n-th failure, at most max", example: "first: 500ms, factor: 2, max: 30s"},
+	{kind: "linear", required: []string{"first", "step"}, optional: []string{"max"},
+		doc: "first + step × (n-1) after the n-th failure, at most max", example: "first: 1s, step: 5s, max: 1m"},
+	{kind: "fixed", required: []string{"delay"}, doc: "always the same delay", example: "delay: 30s"},
+	{kind: "fibonacci", required: []string{"first"}, optional: []string{"max"},
+		doc: "first × 1, 1, 2, 3, 5, ..., at most max", example: "first: 1s, max: 5m"},
+	{kind: "polynomial", required: []string{"power"}, optional: []string{"less", "plus", "max"},
+		doc: "(n-less)^power seconds + plus after the n-th failure, at most max", example: "power: 4, plus: 15s"},
+	{kind: "table", required: []string{"delays"},
+		doc: "one delay after the other; the last repeats", example: "delays: [1s, 10s, 1m]"},
+	{kind: "random", required: []string{"delay"},
+		doc: "drawn anew each time", example: "delay: {dist: uniform, min: 1s, max: 9s}"},
+	{kind: "none", doc: "no delay: due again at once"},
 }}
 
 var processes = kindTable{what: "arrival process", key: "process", rows: []kindRow{
-	{kind: "poisson", required: []string{"rate"}, optional: startStop},
-	{kind: "constant", required: []string{"rate"}, optional: startStop},
-	{kind: "gamma", required: []string{"rate", "cv"}, optional: startStop},
-	{kind: "on-off", required: []string{"rate", "on", "off"}, optional: startStop},
-	{kind: "ramp", required: []string{"from", "to"}, optional: startStop},
-	{kind: "diurnal", required: []string{"mean", "swing", "period"}, optional: startStop},
-	{kind: "batch", required: []string{"size", "every"}, optional: startStop},
-	{kind: "trace", required: []string{"file"}, optional: startStop},
+	{kind: "poisson", required: []string{"rate"}, optional: startStop,
+		doc: "independent jobs at a rate: exponential gaps", example: "rate: 72/s"},
+	{kind: "constant", required: []string{"rate"}, optional: startStop, doc: "equal gaps", example: "rate: 90/m"},
+	{kind: "gamma", required: []string{"rate", "cv"}, optional: startStop,
+		doc:     "gamma gaps: more even (cv below 1) or more bursty (above 1) than poisson",
+		example: "rate: 72/s, cv: 2"},
+	{kind: "on-off", required: []string{"rate", "on", "off"}, optional: startStop,
+		doc:     "poisson while on, nothing while off, and again; it starts on",
+		example: "rate: 100/s, on: 1m, off: 30s"},
+	{kind: "ramp", required: []string{"from", "to"}, optional: startStop,
+		doc: "poisson at a rate that goes from one to the other in a line", example: "from: 10/s, to: 200/s"},
+	{kind: "diurnal", required: []string{"mean", "swing", "period"}, optional: startStop,
+		doc: "poisson at the rate mean × (1 + swing × sin(2π (t - start) / period))", example: "mean: 50/s, swing: 60%, period: 24h"},
+	{kind: "batch", required: []string{"size", "every"}, optional: startStop,
+		doc: "so many at the start and then at equal gaps", example: "size: 10k, every: 1h"},
+	{kind: "trace", required: []string{"file"}, optional: startStop,
+		doc: "recorded arrivals", example: "file: arrivals.csv"},
 }}
 
 var startStop = []string{"start", "stop", "only"}
@@ -74,12 +103,7 @@ func (t *kindTable) check(node *yaml.Node) []*yaml.LoadError {
 		bad.Help = "want " + quantity.OrList(t.kinds())
 		return []*yaml.LoadError{errorAt(node, bad)}
 	}
-	var rows []kindRow
-	for _, row := range t.rows {
-		if row.kind == name.Value {
-			rows = append(rows, row)
-		}
-	}
+	rows := t.rowsOf(name.Value)
 	if len(rows) == 0 {
 		bad := unknownName(t.what, name.Value, t.kinds())
 		bad.Message = fmt.Sprintf("unknown %s %s", t.what, quantity.Quote(name.Value))
@@ -162,6 +186,20 @@ func (t *kindTable) kinds() []string {
 	}
 	return kinds
 }
+
+// rowsOf returns the ways of giving a kind.
+func (t *kindTable) rowsOf(kind string) []kindRow {
+	var rows []kindRow
+	for _, row := range t.rows {
+		if row.kind == kind {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// doc returns what a kind is.
+func (t *kindTable) doc(kind string) string { return t.rowsOf(kind)[0].doc }
 
 func (t *kindTable) has(key string) bool {
 	for _, row := range t.rows {

@@ -12,22 +12,23 @@ import (
 // it; its values have been checked and need no checking again.
 type Scenario struct {
 	Version     int      `yaml:"version"`     // of the language: 1
-	Name        string   `yaml:"name"`        // a-z 0-9 -
+	Name        string   `yaml:"name"`        // of results and reports: a-z, 0-9 and -
 	Description string   `yaml:"description"` // text for the report
-	Duration    Duration `yaml:"duration"`    // virtual time; arrivals stop here
-	Drain       Duration `yaml:"drain"`       // how much longer a run may go on to finish what is left
+	Duration    Duration `yaml:"duration"`    // virtual time in which jobs arrive
+	Drain       Duration `yaml:"drain"`       // how much longer a run may go on to finish what is left; 0s: not at all
 	Warmup      Duration `yaml:"warmup"`      // jobs enqueued before this are left out of every number
-	Seeds       Count    `yaml:"seeds"`       // replications: seeds Seed, Seed+1, ...
-	Seed        uint64   `yaml:"seed"`        // the first seed, at least 1
-	Baseline    string   `yaml:"baseline"`    // a label or kind of Policies
-	Engine      Engine   `yaml:"engine"`
-	Retry       Retry    `yaml:"retry"` // for every class; see RetryOf
+	// replications: so many seeds, each with other arrivals, run times and failures
+	Seeds    Count  `yaml:"seeds"`
+	Seed     uint64 `yaml:"seed"`     // the first seed, at least 1; the others follow it
+	Baseline string `yaml:"baseline"` // label or kind of the policy that the others are compared with
+	Engine   Engine `yaml:"engine"`   // the processes of the queue and the store they share
+	Retry    Retry  `yaml:"retry"`    // what becomes of failed jobs of every class; see RetryOf
 
 	Dependencies []Dependency `yaml:"dependencies"` // what handlers call; shared by all nodes
-	Jobs         []JobClass   `yaml:"jobs"`         // at least one; the index is the engine.Kind
-	Storms       []Storm      `yaml:"storms"`
-	Policies     []Policy     `yaml:"policies"` // compared on the same seeds
-	Objectives   []Objective  `yaml:"objectives"`
+	Jobs         []JobClass   `yaml:"jobs"`         // classes of jobs, at least one; see ClassIndex
+	Storms       []Storm      `yaml:"storms"`       // windows of trouble
+	Policies     []Policy     `yaml:"policies"`     // what is claimed next: compared on the same seeds
+	Objectives   []Objective  `yaml:"objectives"`   // bounds on metrics: they decide the exit code
 
 	tree       *tree                                   // what the scenario was made from
 	retry      []Retry                                 // by class
@@ -41,16 +42,22 @@ type Scenario struct {
 
 // Retry is what becomes of a failed job.
 type Retry struct {
-	Preset      string     `yaml:"preset,omitempty"`      // the retry preset that lies below the other keys; empty: none, or the engine preset's
-	MaxAttempts Attempts   `yaml:"max-attempts"`          // executions in all
-	MaxRetries  *Limit     `yaml:"max-retries,omitempty"` // Load turns it into MaxAttempts
-	Backoff     Backoff    `yaml:"backoff"`
-	Jitter      Jitter     `yaml:"jitter"`
-	Never       []string   `yaml:"never,flow"` // error kinds that bury at once
-	Count       RetryCount `yaml:"count"`      // what MaxAttempts counts
-	Deadline    Duration   `yaml:"deadline"`   // give up once a job is this old; 0: never
-	Free        []string   `yaml:"free,flow"`  // error kinds that cost no attempt; none of them is in Never
-	FreeMax     Limit      `yaml:"free-max"`   // how many failures of one job may be free; those above it cost an attempt
+	// a system whose retry policy lies below the other keys; none: the one of the engine's preset
+	Preset      string   `yaml:"preset,omitempty"`
+	MaxAttempts Attempts `yaml:"max-attempts"` // executions in all, or unlimited
+	// executions after the first one: another way of writing max-attempts
+	MaxRetries *Limit  `yaml:"max-retries,omitempty"`
+	Backoff    Backoff `yaml:"backoff"` // delay after a failure, before jitter
+	// how delays are spread: none, full, equal, decorrelated, ±20%, +10%, -50%, +30s
+	Jitter Jitter   `yaml:"jitter"`
+	Never  []string `yaml:"never,flow"` // error kinds that bury at once
+	// what max-attempts counts: claim, every delivery; failure, those alone that fail
+	Count    RetryCount `yaml:"count"`
+	Deadline Duration   `yaml:"deadline"` // give up once a job is this old; 0s: never
+	// error kinds that cost no attempt; none of them is among never
+	Free []string `yaml:"free,flow"`
+	// how many failures of one job may be free; those above it cost an attempt
+	FreeMax Limit `yaml:"free-max"`
 }
 
 // Backoff is the delay after the n-th failure, before jitter. Which fields count
@@ -60,25 +67,28 @@ type Retry struct {
 // repeats; random Delay; none. With Scale, and more attempts in all than that, an exponential
 // one takes n*Scale/max-attempts, rounded, for n.
 type Backoff struct {
-	Kind   string        `yaml:"kind"`
-	First  Duration      `yaml:"first,omitempty"`
-	Factor Factor        `yaml:"factor,omitempty"` // of exponential, if it says none: 2
-	Step   Duration      `yaml:"step,omitempty"`
-	Power  Count         `yaml:"power,omitempty"`
-	Less   Count         `yaml:"less,omitempty"`
-	Plus   Duration      `yaml:"plus,omitempty"`
-	Scale  Count         `yaml:"scale,omitempty"` // 0: n as it is
-	Max    Duration      `yaml:"max,omitempty"`   // 0: no bound
-	Delay  *Distribution `yaml:"delay,omitempty"`
-	Delays []Duration    `yaml:"delays,omitempty,flow"`
+	Kind   string   `yaml:"kind"`             // how the delay grows with the number of failures
+	First  Duration `yaml:"first,omitempty"`  // delay after the first failure
+	Factor Factor   `yaml:"factor,omitempty"` // each delay is so many times the last one; left out: 2
+	Step   Duration `yaml:"step,omitempty"`   // added to the delay at each failure
+	Power  Count    `yaml:"power,omitempty"`  // exponent of the number of failures, in seconds
+	// subtracted from the number of failures before the power is taken
+	Less Count    `yaml:"less,omitempty"`
+	Plus Duration `yaml:"plus,omitempty"` // added to every delay
+	// with more attempts in all than this, the delays are stretched over them; 0: never
+	Scale  Count         `yaml:"scale,omitempty"`
+	Max    Duration      `yaml:"max,omitempty"`         // longest delay; 0s: no bound
+	Delay  *Distribution `yaml:"delay,omitempty"`       // the delay: a duration for fixed, a distribution for random
+	Delays []Duration    `yaml:"delays,omitempty,flow"` // delays by number of failures; the last repeats
 }
 
 // Policy is one of the policies compared.
 type Policy struct {
-	Kind   string               `yaml:"kind"`
-	Label  string               `yaml:"label"`          // unique; default: the kind
-	With   map[string]yaml.Node `yaml:"with,omitempty"` // overrides of other keys, by path; see Variant
-	Params map[string]yaml.Node `yaml:",inline"`        // the kind's own parameters
+	Kind  string `yaml:"kind"`  // which policy it is: `qsim list policies` describes them
+	Label string `yaml:"label"` // its name in tables and charts, at most 40 characters; unique
+	// other keys of engine, retry, dependencies, jobs and storms for this policy alone, by path; see Variant
+	With   map[string]yaml.Node `yaml:"with,omitempty"`
+	Params map[string]yaml.Node `yaml:",inline"` // the kind's own parameters
 
 	values  map[string]policies.Value
 	spelled map[string]yaml.Node // With as Resolved writes it
@@ -86,14 +96,17 @@ type Policy struct {
 
 // Objective is a bound on a metric: exactly one of Below and Above is set.
 type Objective struct {
-	Metric   string    `yaml:"metric"`
-	During   string    `yaml:"during,omitempty"` // jobs enqueued in the storm of that name, or its window
-	After    string    `yaml:"after,omitempty"`  // jobs enqueued after it
-	Class    string    `yaml:"class,omitempty"`
-	Tenant   string    `yaml:"tenant,omitempty"`        // its name: see TenantName
-	Limit    *Duration `yaml:"limit,omitempty"`         // of fresh.within
-	Below    *Bound    `yaml:"below,omitempty"`         // inclusive
-	Above    *Bound    `yaml:"above,omitempty"`         // inclusive
-	Policies []string  `yaml:"policies,omitempty,flow"` // labels or kinds; none: every policy
-	Expect   Expect    `yaml:"expect"`
+	Metric string `yaml:"metric"`           // what is bounded: `qsim list metrics` describes them
+	During string `yaml:"during,omitempty"` // only jobs enqueued in the storm of that name, or its window
+	After  string `yaml:"after,omitempty"`  // only jobs enqueued after the storm of that name
+	Class  string `yaml:"class,omitempty"`  // only jobs of that class
+	Tenant string `yaml:"tenant,omitempty"` // only jobs of the tenant of that name; see TenantName
+	// the limit of fresh.within: a share of jobs claimed in this time
+	Limit *Duration `yaml:"limit,omitempty"`
+	Below *Bound    `yaml:"below,omitempty"` // at most this
+	Above *Bound    `yaml:"above,omitempty"` // at least this
+	// labels or kinds of the policies that it is for; none: every policy
+	Policies []string `yaml:"policies,omitempty,flow"`
+	// missed: a scenario that shows a failure says so, and the objective is met by being missed
+	Expect Expect `yaml:"expect"`
 }

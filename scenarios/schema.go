@@ -1,9 +1,11 @@
 package scenarios
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -27,21 +29,38 @@ func Schema() []byte {
 	if len(added) == 0 {
 		return schema
 	}
-	var root jsonschema.Schema
-	if err := json.Unmarshal(schema, &root); err != nil {
+	// The definition of a policy alone is read and written again: the rest has keywords that this library does not know.
+	at := bytes.Index(schema, policyAt) + len(policyAt)
+	decoder := json.NewDecoder(bytes.NewReader(schema[at:]))
+	var s jsonschema.Schema
+	if err := decoder.Decode(&s); err != nil {
 		panic("scenarios: " + err.Error()) // it is this package's own
 	}
-	s := root.Definitions["Policy"]
 	kinds, _ := s.Properties.Get("kind")
+	kinds.Enum = nil
+	for _, kind := range policies.Kinds() {
+		choice(kinds, kind.Name, kind.Doc)
+	}
 	for i := range added {
-		kinds.Enum = append(kinds.Enum, added[i].Name)
 		s.AllOf = append(s.AllOf, kindSchema(&added[i]))
 	}
-	with, err := json.MarshalIndent(&root, "", " ")
+	with, err := json.MarshalIndent(&s, "  ", " ")
 	if err != nil {
 		panic("scenarios: " + err.Error())
 	}
-	return append(with, '\n')
+	return slices.Concat(schema[:at], with, schema[at+int(decoder.InputOffset()):])
+}
+
+var policyAt = []byte("\n  \"Policy\": ")
+
+// choice adds a word to those that s allows, and what it means.
+func choice(s *jsonschema.Schema, word, doc string) {
+	if s.Extras == nil {
+		s.Extras = map[string]any{"enumDescriptions": []string(nil)}
+	}
+	doc, _, _ = strings.Cut(strings.TrimSuffix(doc, "."), ". ")
+	s.Enum = append(s.Enum, word)
+	s.Extras["enumDescriptions"] = append(s.Extras["enumDescriptions"].([]string), doc)
 }
 
 // kindSchema lets a policy have the parameters of its kind only.

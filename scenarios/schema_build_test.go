@@ -2,16 +2,16 @@ package scenarios
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
+	"maps"
 	"os"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/invopop/jsonschema"
+	"go.yaml.in/yaml/v4"
 
 	"qsim/policies"
 	"qsim/results/measure"
@@ -31,10 +31,8 @@ func TestSchemaFile(t *testing.T) {
 // bounds, from the checker.
 func buildSchema(t *testing.T) *jsonschema.Schema {
 	r := &jsonschema.Reflector{FieldNameTag: "yaml", Anonymous: true, ExpandedStruct: true, RequiredFromJSONSchemaTags: true, Mapper: mapType}
-	for _, folder := range []string{".", "../engine/quantity", "../policies"} {
-		if err := r.AddGoComments("qsim/scenarios", folder); err != nil {
-			t.Fatal(err)
-		}
+	if err := r.AddGoComments("qsim/scenarios", "."); err != nil {
+		t.Fatal(err)
 	}
 	root := r.Reflect(&Scenario{})
 	root.Title = "qsim scenario"
@@ -44,10 +42,8 @@ func buildSchema(t *testing.T) *jsonschema.Schema {
 	}
 	root.Definitions["DistributionMap"] = plain.Reflect(&plainDistribution{})
 	root.Definitions["DistributionMap"].Version = ""
-	for name, value := range valueSchemas() {
-		value.Description = cmp.Or(r.CommentMap["qsim/engine/quantity."+name], r.CommentMap["qsim/policies."+name], r.CommentMap["qsim/scenarios."+name])
-		root.Definitions[name] = value
-	}
+	maps.Copy(root.Definitions, valueSchemas())
+	root.ID = "urn:qsim:scenario:1"
 	b := schemaBuilder{root: root}
 	b.kinds("DistributionMap", &distributions)
 	b.kinds("Backoff", &backoffs)
@@ -56,9 +52,9 @@ func buildSchema(t *testing.T) *jsonschema.Schema {
 	b.names()
 	b.together()
 	b.rules(t)
-	for _, s := range b.all() {
-		s.Description = plainWords(s.Description)
-	}
+	b.describe()
+	b.defaults()
+	b.examples(t)
 	return root
 }
 
@@ -72,22 +68,6 @@ func (b *schemaBuilder) def(name string) *jsonschema.Schema {
 	panic("no definition of " + name)
 }
 
-// all returns every schema that has a description of its own.
-func (b *schemaBuilder) all() []*jsonschema.Schema {
-	all := []*jsonschema.Schema{b.root}
-	for _, name := range sortedKeys(b.root.Definitions) {
-		all = append(all, b.root.Definitions[name])
-	}
-	for _, s := range slices.Clone(all) {
-		if s.Properties != nil {
-			for p := s.Properties.Oldest(); p != nil; p = p.Next() {
-				all = append(all, p.Value)
-			}
-		}
-	}
-	return all
-}
-
 func property(s *jsonschema.Schema, key string) *jsonschema.Schema {
 	p, found := s.Properties.Get(key)
 	if !found {
@@ -99,8 +79,8 @@ func property(s *jsonschema.Schema, key string) *jsonschema.Schema {
 // kinds lets a map have the keys of its kind only.
 func (b *schemaBuilder) kinds(name string, table *kindTable) {
 	s := b.def(name)
-	property(s, table.key).Enum = enum(table.kinds())
 	for _, kind := range table.kinds() {
+		choice(property(s, table.key), kind, table.doc(kind))
 		var ways []*jsonschema.Schema
 		for _, row := range table.rows {
 			if row.kind == kind {
@@ -127,37 +107,39 @@ func (b *schemaBuilder) policies() {
 	}
 	s.Properties.Set("with", &jsonschema.Schema{Type: "object", Description: property(s, "with").Description,
 		PropertyNames: &jsonschema.Schema{Pattern: "^(" + strings.Join(overridable, "|") + `)(\.[^.]+)*$`}})
-	var names []string
 	for _, kind := range policies.Kinds() {
-		names = append(names, kind.Name)
+		choice(property(s, "kind"), kind.Name, kind.Doc)
 		s.AllOf = append(s.AllOf, kindSchema(&kind))
 	}
-	property(s, "kind").Enum = enum(names)
 	longest := uint64(40)
 	property(s, "label").MaxLength = &longest
 }
 
 // names lists what a value may name outside the file, and how names are spelled.
 func (b *schemaBuilder) names() {
-	var engines, retries, metrics []string
+	var underscores [2][]string // as code spells them
+	engine, retry, metric := property(b.def("Engine"), "preset"), property(b.def("Retry"), "preset"), property(b.def("Objective"), "metric")
 	for _, p := range Presets() {
 		for _, name := range append([]string{p.Name}, p.Aliases...) {
-			for _, spelled := range slices.Compact([]string{name, strings.ReplaceAll(name, "-", "_")}) {
-				if p.Engine != nil {
-					engines = append(engines, spelled)
+			for i, part := range []*yaml.Node{p.Engine, p.Retry} {
+				if part == nil {
+					continue
 				}
-				if p.Retry != nil {
-					retries = append(retries, spelled)
+				choice([]*jsonschema.Schema{engine, retry}[i], name, p.Doc)
+				if strings.Contains(name, "-") {
+					underscores[i] = append(underscores[i], strings.ReplaceAll(name, "-", "_"))
 				}
 			}
 		}
 	}
-	for _, m := range measure.Metrics() {
-		metrics = append(metrics, m.Name)
+	for i, preset := range []*jsonschema.Schema{engine, retry} {
+		spelled := text("(" + strings.Join(underscores[i], "|") + ")")
+		preset.AnyOf = []*jsonschema.Schema{{Enum: preset.Enum, Extras: preset.Extras}, spelled}
+		preset.Enum, preset.Extras = nil, nil
 	}
-	property(b.def("Engine"), "preset").Enum = enum(engines)
-	property(b.def("Retry"), "preset").Enum = enum(retries)
-	property(b.def("Objective"), "metric").Enum = enum(metrics)
+	for _, m := range measure.Metrics() {
+		choice(metric, m.Name, m.Doc)
+	}
 	property(b.root, "name").Pattern = `^[a-z0-9-]{1,64}$`
 	for _, at := range [][2]string{{"JobClass", "class"}, {"Storm", "name"}, {"Dependency", "name"}, {"FailStorm", "error"}, {"OutageStorm", "error"}} {
 		property(b.def(at[0]), at[1]).Pattern = "^" + nameText + "$"
@@ -250,19 +232,6 @@ func (b *schemaBuilder) at(path []any) *jsonschema.Schema {
 		}
 	}
 	return s
-}
-
-var (
-	seeGo   = regexp.MustCompile(`;? see [A-Z][A-Za-z.]*\b(\([a-z]*\))?`)
-	nilWord = regexp.MustCompile(`\bnil:`)
-	spaces  = regexp.MustCompile(`\s+`)
-)
-
-// plainWords turns a comment for readers of the code into one for authors of scenarios.
-func plainWords(comment string) string {
-	comment = seeGo.ReplaceAllString(comment, "")
-	comment = nilWord.ReplaceAllString(comment, "left out:")
-	return strings.TrimSpace(spaces.ReplaceAllString(comment, " "))
 }
 
 // TestSchemaIsShort: editors read it whole at every keystroke.

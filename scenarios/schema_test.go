@@ -46,3 +46,50 @@ func TestSchemaHasKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestSchemaIsAboutScenarios: every key has a description of its own, types have none, and nothing of the YAML library
+// is in it.
+func TestSchemaIsAboutScenarios(t *testing.T) {
+	type object struct {
+		Description string `json:"description"`
+		Properties  map[string]struct {
+			Description string          `json:"description"`
+			Default     json.RawMessage `json:"default"`
+			Examples    []any           `json:"examples"`
+		} `json:"properties"`
+	}
+	var s struct {
+		object
+		ID          string            `json:"$id"`
+		Definitions map[string]object `json:"$defs"`
+	}
+	if err := json.Unmarshal(Schema(), &s); err != nil {
+		t.Fatal(err)
+	}
+	if s.ID == "" {
+		t.Error("no $id")
+	}
+	defaults, examples := 0, 0
+	for name, d := range s.Definitions {
+		if strings.Contains(name, "Node") && name != "Nodes" || strings.Contains(name, "Stream") {
+			t.Errorf("%s is of the YAML library", name)
+		}
+		if d.Description != "" {
+			t.Errorf("%s: %q would stand in place of what its keys say", name, d.Description)
+		}
+		for key, p := range d.Properties {
+			if p.Description == "" {
+				t.Errorf("%s: %s has no description", name, key)
+			}
+			if p.Default != nil {
+				defaults++
+			}
+			if len(p.Examples) > 0 {
+				examples++
+			}
+		}
+	}
+	if defaults < 80 || examples < 120 {
+		t.Errorf("%d defaults and %d examples", defaults, examples)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"github.com/invopop/jsonschema"
+	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
 	"qsim/policies"
@@ -27,10 +28,10 @@ func valueSchemas() map[string]*jsonschema.Schema {
 	positive.AnyOf[0].Minimum, positive.AnyOf[0].ExclusiveMinimum = "", "0"
 	one := uint64(1)
 	return map[string]*jsonschema.Schema{
-		"Duration":     text(durationText),
-		"Offset":       text(`[+-]?` + durationText),
-		"Rate":         text(rateText),
-		"Share":        text(shareText),
+		"Duration":     explained(text(durationText), "want a duration with its unit, such as 500ms, 30s or 1h30m"),
+		"Offset":       explained(text(`[+-]?`+durationText), "want a duration with its unit, and a minus sign if it is back: 30s, -30s"),
+		"Rate":         explained(text(rateText), "want a rate: so many per second, minute or hour, such as 30/s"),
+		"Share":        explained(text(shareText), "want a share between 0% and 100%, such as 20%"),
 		"Count":        number("integer", 0, quantity.MostCount),
 		"CountOrShare": anyOf(ref("Count"), ref("Share")),
 		"Nodes":        anyOf(ref("Count"), ref("Share"), &jsonschema.Schema{Const: thatNode}, &jsonschema.Schema{Type: "array", Items: ref("Count")}),
@@ -46,10 +47,19 @@ func valueSchemas() map[string]*jsonschema.Schema {
 	}
 }
 
+// explained is s with what an editor says of a value that s refuses.
+func explained(s *jsonschema.Schema, message string) *jsonschema.Schema {
+	s.Extras = map[string]any{"errorMessage": message, "patternErrorMessage": message}
+	return s
+}
+
 // mapType gives the reflector the schemas of types that are no plain structs.
 func mapType(t reflect.Type) *jsonschema.Schema {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
+	}
+	if t == reflect.TypeFor[yaml.Node]() {
+		return &jsonschema.Schema{} // whoever has one says what it holds
 	}
 	if valueSchemas()[t.Name()] != nil {
 		return ref(t.Name())

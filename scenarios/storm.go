@@ -9,13 +9,16 @@ import (
 // Storm is a named fault: what goes wrong in it is one of the pointers to a Trouble. It has a window of time, which
 // may come again, or begins with an event.
 type Storm struct {
-	Name       string          `yaml:"name"`
-	At         Duration        `yaml:"at"`               // its start; with On: how long after that event
-	For        Duration        `yaml:"for"`              // 0: an instant
-	On         string          `yaml:"on,omitempty"`     // the event that it begins with, such as leased; empty: it begins at a known time
-	Op         string          `yaml:"op,omitempty"`     // for on: called, the call: claim, commit, extend, recover, promote, lead or stats; empty: any
-	Nth        Count           `yaml:"nth,omitempty"`    // which of them, by each named node or over all; not set: 1
-	Before     Duration        `yaml:"before,omitempty"` // an event at this time or later brings nothing; 0: whenever it is
+	Name string   `yaml:"name"` // as objectives and paths name it: a-z, 0-9, - and _
+	At   Duration `yaml:"at"`   // its start; with on: how long after that event
+	For  Duration `yaml:"for"`  // how long it lasts; 0s: an instant
+	// the event that it begins with, such as leased; left out: it begins at a known time
+	On string `yaml:"on,omitempty"`
+	Op string `yaml:"op,omitempty"` // for on: called, which call; left out: any
+	// which of those events, by each named node or over all; left out: 1
+	Nth Count `yaml:"nth,omitempty"`
+	// an event at this time or later brings nothing; 0s: whenever it is
+	Before     Duration        `yaml:"before,omitempty"`
 	Fail       *FailStorm      `yaml:"fail,omitempty"`
 	Slow       *SlowStorm      `yaml:"slow,omitempty"`
 	Hang       *HangStorm      `yaml:"hang,omitempty"`
@@ -35,7 +38,7 @@ type Storm struct {
 	Leases     *LeaseStorm     `yaml:"leases,omitempty"`
 	Clock      *ClockStorm     `yaml:"clock,omitempty"`
 	Redrive    *RedriveStorm   `yaml:"redrive,omitempty"`
-	Repeat     *Repeat         `yaml:"repeat,omitempty"` // nil: it comes once; see Starts
+	Repeat     *Repeat         `yaml:"repeat,omitempty"` // it comes again; see Starts. Left out: once
 }
 
 // Trouble is a kind of storm: its keys and what must be true of them. Each has a file of its own, storm_KIND.go, and a

@@ -1,10 +1,10 @@
 package scenarios
 
-// BurstStorm brings more jobs: Count at once, or Factor times the rate during the window.
+// BurstStorm brings more jobs: a count at once, or a multiple of the rate during the window.
 type BurstStorm struct {
-	Class  string  `yaml:"class"`
-	Count  *Count  `yaml:"count,omitempty"`
-	Factor *Factor `yaml:"factor,omitempty"`
+	Class  string  `yaml:"class"`            // whose jobs come
+	Count  *Count  `yaml:"count,omitempty"`  // so many come at once
+	Factor *Factor `yaml:"factor,omitempty"` // the rate in the window is so many times as high
 }
 
 func (t *BurstStorm) check(c *checker, s *Storm, at keyPath) {

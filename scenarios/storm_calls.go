@@ -8,13 +8,15 @@ import (
 
 // CallStorm disturbs calls between nodes and store. Each share is drawn for itself.
 type CallStorm struct {
-	Ops         []string      `yaml:"ops,flow"`        // claim, commit, extend, recover, promote, lead, stats; none: all of them
-	LoseRequest Share         `yaml:"lose-request"`    // of requests: nothing happens
-	LoseReply   Share         `yaml:"lose-reply"`      // of replies: it happened, and the caller does not know
-	Duplicate   Share         `yaml:"duplicate"`       // of requests: they arrive twice
-	Error       Share         `yaml:"error"`           // of requests: the store refuses them
-	Delay       *Distribution `yaml:"delay,omitempty"` // added to every request; nil: none
-	Nodes       *Nodes        `yaml:"nodes,omitempty"` // nil: of all nodes
+	// which calls: claim, commit, extend, recover, promote, lead, stats; none: all of them
+	Ops         []string `yaml:"ops,flow"`
+	LoseRequest Share    `yaml:"lose-request"` // share of requests that get lost: nothing happens
+	// share of replies that get lost: it happened, and the caller does not know
+	LoseReply Share         `yaml:"lose-reply"`
+	Duplicate Share         `yaml:"duplicate"`       // share of requests that arrive twice
+	Error     Share         `yaml:"error"`           // share of requests that the store refuses
+	Delay     *Distribution `yaml:"delay,omitempty"` // added to every request; left out: none
+	Nodes     *Nodes        `yaml:"nodes,omitempty"` // whose calls; left out: those of all nodes
 }
 
 func (t *CallStorm) check(c *checker, s *Storm, at keyPath) {

@@ -1,12 +1,12 @@
 package scenarios
 
-// ClockStorm sets the clocks of nodes off: by Skew for the window, or by Jump from its
+// ClockStorm sets the clocks of nodes off: by a skew for the window, or by a jump from its
 // start on. Exactly one of them is set. Only a node that looks at its clock notices: see
 // Lease.Check.
 type ClockStorm struct {
-	Nodes Nodes   `yaml:"nodes"`
-	Skew  *Offset `yaml:"skew,omitempty"`
-	Jump  *Offset `yaml:"jump,omitempty"`
+	Nodes Nodes   `yaml:"nodes"`          // whose clocks
+	Skew  *Offset `yaml:"skew,omitempty"` // forward or back while the storm lasts
+	Jump  *Offset `yaml:"jump,omitempty"` // forward or back from its start on
 }
 
 func (t *ClockStorm) check(c *checker, s *Storm, at keyPath) {

@@ -2,10 +2,11 @@ package scenarios
 
 import "time"
 
-// CrashStorm kills processes at its start; For does not matter.
+// CrashStorm kills processes at its start, whatever its length.
 type CrashStorm struct {
+	// which processes: a count, a share, a list by index from 0, or that one where the event happened
 	Nodes        Nodes    `yaml:"nodes"`
-	RestartAfter Duration `yaml:"restart-after"`
+	RestartAfter Duration `yaml:"restart-after"` // how long they stay down
 }
 
 func (t *CrashStorm) check(c *checker, s *Storm, at keyPath) {

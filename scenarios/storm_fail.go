@@ -2,10 +2,11 @@ package scenarios
 
 // FailStorm makes attempts fail.
 type FailStorm struct {
-	Hits  []string      `yaml:"hits,flow"` // classes, and dependencies: all classes that call them; none: every class; see Classes
-	Rate  Share         `yaml:"rate"`
-	Error string        `yaml:"error"`
-	Takes *Distribution `yaml:"takes,omitempty"` // run time of a failing attempt; nil: the service time
+	// classes, and dependencies: all classes that call them; none: every class; see Classes
+	Hits  []string      `yaml:"hits,flow"`
+	Rate  Share         `yaml:"rate"`            // share of attempts that fail
+	Error string        `yaml:"error"`           // what they fail with
+	Takes *Distribution `yaml:"takes,omitempty"` // run time of a failing attempt; left out: the service time
 }
 
 func (t *FailStorm) check(c *checker, s *Storm, at keyPath) {

@@ -2,9 +2,9 @@ package scenarios
 
 // HangStorm makes attempts take longer, and deaf to being told to stop.
 type HangStorm struct {
-	Hits  []string `yaml:"hits,flow"` // as those of FailStorm
-	Rate  Share    `yaml:"rate"`      // of the attempts that begin in the window
-	Extra Duration `yaml:"extra"`     // added to their run time; more than 0
+	Hits  []string `yaml:"hits,flow"` // classes, and dependencies: all classes that call them; none: every class
+	Rate  Share    `yaml:"rate"`      // share of the attempts that begin in the window
+	Extra Duration `yaml:"extra"`     // added to their run time; more than 0s
 }
 
 func (t *HangStorm) check(c *checker, s *Storm, at keyPath) {

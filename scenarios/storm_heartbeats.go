@@ -2,8 +2,8 @@ package scenarios
 
 // HeartbeatStorm loses heartbeats on their way to the store.
 type HeartbeatStorm struct {
-	Lose  Share  `yaml:"lose"`
-	Nodes *Nodes `yaml:"nodes,omitempty"` // nil: of all nodes
+	Lose  Share  `yaml:"lose"`            // share of heartbeats that get lost
+	Nodes *Nodes `yaml:"nodes,omitempty"` // whose heartbeats; left out: those of all nodes
 }
 
 func (t *HeartbeatStorm) check(c *checker, s *Storm, at keyPath) {

@@ -1,9 +1,9 @@
 package scenarios
 
-// KillStorm makes attempts crash the process of their node, as JobClass.Kills does at rest.
+// KillStorm makes attempts crash the process of their node.
 type KillStorm struct {
-	Hits []string `yaml:"hits,flow"` // as those of FailStorm
-	Rate Share    `yaml:"rate"`      // of the attempts that begin in the window
+	Hits []string `yaml:"hits,flow"` // classes, and dependencies: all classes that call them; none: every class
+	Rate Share    `yaml:"rate"`      // share of the attempts that begin in the window
 }
 
 func (t *KillStorm) check(c *checker, s *Storm, at keyPath) {

@@ -1,8 +1,8 @@
 package scenarios
 
-// LeaseStorm loses the lease records of in-flight jobs at its start; For does not matter.
+// LeaseStorm loses the lease records of in-flight jobs at its start, whatever its length.
 type LeaseStorm struct {
-	Lose Share `yaml:"lose"`
+	Lose Share `yaml:"lose"` // share of the jobs in flight
 }
 
 func (t *LeaseStorm) check(c *checker, s *Storm, at keyPath) {

@@ -5,8 +5,8 @@ import "qsim/engine/quantity"
 // LimitStorm multiplies the limit of a dependency, which must have one; a concurrency
 // is rounded up.
 type LimitStorm struct {
-	Dependency string `yaml:"dependency"`
-	Factor     Factor `yaml:"factor"`
+	Dependency string `yaml:"dependency"` // which one; it must have a limit
+	Factor     Factor `yaml:"factor"`     // its limit is so many times as high; below 1: lower
 }
 
 func (t *LimitStorm) check(c *checker, s *Storm, at keyPath) {

@@ -2,9 +2,9 @@ package scenarios
 
 // OutageStorm makes every call to a dependency fail, whatever its limit.
 type OutageStorm struct {
-	Dependency string        `yaml:"dependency"`
+	Dependency string        `yaml:"dependency"`      // which one
 	Error      string        `yaml:"error"`           // what attempts fail with
-	Takes      *Distribution `yaml:"takes,omitempty"` // run time of a failing attempt; nil: the service time
+	Takes      *Distribution `yaml:"takes,omitempty"` // run time of a failing attempt; left out: the service time
 }
 
 func (t *OutageStorm) check(c *checker, s *Storm, at keyPath) {

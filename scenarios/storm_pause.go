@@ -2,6 +2,7 @@ package scenarios
 
 // PauseStorm freezes processes for the window. Then they go on as if nothing had been.
 type PauseStorm struct {
+	// which processes: a count, a share, a list by index from 0, or that one where the event happened
 	Nodes Nodes `yaml:"nodes"`
 }
 

@@ -1,8 +1,8 @@
 package scenarios
 
-// RedriveStorm makes dead jobs ready again at its start; For does not matter.
+// RedriveStorm makes dead jobs ready again at its start, whatever its length.
 type RedriveStorm struct {
-	Share Share `yaml:"share"` // of the dead jobs
+	Share Share `yaml:"share"` // share of the dead jobs
 	Reset bool  `yaml:"reset"` // forget their attempts; otherwise the next failure is their last
 }
 

@@ -3,10 +3,10 @@ package scenarios
 import "time"
 
 // RollingStorm kills one process after the other, by index, as a deployment does: node 0
-// at the start of the window, the next every Every, and round again until the window ends.
+// at the start of the window, then the next one, and round again until the window ends.
 type RollingStorm struct {
-	Every        Duration `yaml:"every"` // more than 0
-	RestartAfter Duration `yaml:"restart-after"`
+	Every        Duration `yaml:"every"`         // from one process to the next; more than 0s
+	RestartAfter Duration `yaml:"restart-after"` // how long each stays down
 }
 
 func (t *RollingStorm) check(c *checker, s *Storm, at keyPath) {

@@ -2,8 +2,8 @@ package scenarios
 
 // SlowStorm multiplies run times.
 type SlowStorm struct {
-	Hits   []string `yaml:"hits,flow"` // as those of FailStorm
-	Factor Factor   `yaml:"factor"`
+	Hits   []string `yaml:"hits,flow"` // classes, and dependencies: all classes that call them; none: every class
+	Factor Factor   `yaml:"factor"`    // run times are so many times as long
 }
 
 func (t *SlowStorm) check(c *checker, s *Storm, at keyPath) {

@@ -3,8 +3,9 @@ package scenarios
 import "time"
 
 // StopStorm tells processes to stop at its start, as a deployment does (SIGTERM): they claim no more, hand back what
-// they have not begun and finish what they run. For does not matter.
+// they have not begun and finish what they run. The window does not matter.
 type StopStorm struct {
+	// which processes: a count, a share, a list by index from 0, or that one where the event happened
 	Nodes Nodes    `yaml:"nodes"`
 	Grace Duration `yaml:"grace"` // after it they end, whatever they still do, and others start in their place
 }

@@ -1,12 +1,14 @@
 package scenarios
 
-// StoreStorm disturbs the store: exactly one of the fields is set.
+// StoreStorm disturbs the store: exactly one of its keys is set.
 type StoreStorm struct {
-	Stall    bool    `yaml:"stall,omitempty"`    // calls wait for the end of the window
-	Slow     *Factor `yaml:"slow,omitempty"`     // what calls cost × Slow
-	Error    *Share  `yaml:"error,omitempty"`    // of calls are refused
-	Parallel *Count  `yaml:"parallel,omitempty"` // calls are served at once, the rest wait their turn; at least 1
-	Partial  *Share  `yaml:"partial,omitempty"`  // of the outcomes of every commit are refused, the others take effect
+	Stall bool    `yaml:"stall,omitempty"` // true: calls wait for the end of the window
+	Slow  *Factor `yaml:"slow,omitempty"`  // calls cost so many times as much
+	Error *Share  `yaml:"error,omitempty"` // share of calls that are refused
+	// so many calls are served at once, the rest wait their turn; at least 1
+	Parallel *Count `yaml:"parallel,omitempty"`
+	// share of the outcomes of every commit that are refused, while the others take effect
+	Partial *Share `yaml:"partial,omitempty"`
 }
 
 func (t *StoreStorm) check(c *checker, s *Storm, at keyPath) {

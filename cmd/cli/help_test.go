@@ -13,5 +13,3 @@ func TestDocumentsAreTrue(t *testing.T) {
 		clitest.CheckDocument(t, newRoot, "../../"+folder+"/README.md", least)
 	}
 }
-
-func TestManual(t *testing.T) { clitest.CheckManual(t, newRoot) }

@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"path"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -17,11 +15,13 @@ import (
 	"qsim/scenarios"
 )
 
-// entry is something that a scenario may name.
+// entry is something that a scenario may name, or a key of it.
 type entry struct {
 	name, doc string
 	aliases   []string
 	detail    func(w io.Writer) error // all there is to say of it
+	data      any                     // the same, for programs
+	kind      *scenarios.Kind         // not nil: it is a map with keys of its own
 }
 
 // topics are what there is to list, in the order of the help text.
@@ -33,67 +33,127 @@ var topics = []struct {
 	{"presets", "what may stand under engine: or retry:, preset", presetEntries},
 	{"scenarios", "built-in scenarios, for run and validate", scenarioEntries},
 	{"metrics", "what objectives may be about", metricEntries},
+	{"keys", "what a scenario file may say: every key, its values and its default", keyEntries},
+	{"storms", "what may stand in a storm: kinds of trouble", kindEntries(func(k *scenarios.Kinds) []scenarios.Kind { return k.Storms })},
+	{"arrivals", "what may stand under arrivals:, process", kindEntries(func(k *scenarios.Kinds) []scenarios.Kind { return k.Arrivals })},
+	{"distributions", "what may stand for a duration, dist", kindEntries(func(k *scenarios.Kinds) []scenarios.Kind { return k.Distributions })},
+	{"backoffs", "what may stand under retry:, backoff, kind", kindEntries(func(k *scenarios.Kinds) []scenarios.Kind { return k.Backoffs })},
 }
 
 func newList() *cobra.Command {
-	var names []string
-	for _, topic := range topics {
-		names = append(names, topic.name)
-	}
-	return &cobra.Command{
-		Use:     "list [policies|presets|scenarios|metrics] [NAME]",
-		Short:   "list policies, presets, scenarios or metrics, or explain one",
+	var format string
+	c := &cobra.Command{
+		Use:     "list [TOPIC] [NAME]",
+		Short:   "list policies, presets, scenarios, metrics or keys, or explain one",
 		GroupID: "scenarios",
-		Long: `list prints what a scenario may name, one a line; with a NAME it prints all there is to
-say of it: a policy's parameters with their defaults, a preset's values with their source
-and what they leave out, a metric's definition, a built-in scenario's text.`,
+		Long: `list prints what a scenario may say and name, one a line; with a NAME it prints all there is
+to say of it: a policy's parameters with their defaults, a preset's values with their source
+and what they leave out, a metric's definition, a built-in scenario's text, a key's values,
+the keys of a kind of storm. A NAME alone is looked for in every topic.`,
 		Example: `  qsim list policies
   qsim list policies weighted
   qsim list presets river
   qsim list metrics fresh.wait.p99
+  qsim list keys engine.lease                   the keys below one
+  qsim list storms fail
   qsim list scenarios retry-storm > my.yaml     a file of one's own to start from`,
 		ValidArgsFunction: completeList,
 		Args:              cobra.MaximumNArgs(2),
 		RunE: func(c *cobra.Command, arguments []string) error {
-			var text bytes.Buffer
-			if err := list(&text, names, arguments, ui.Width()); err != nil {
+			entries, one, err := listed(arguments)
+			if err != nil {
 				return err
 			}
-			_, err := c.OutOrStdout().Write(text.Bytes())
-			return ui.IOError("write result", err)
+			return ui.Output{
+				"table":    func(w io.Writer) error { return list(w, entries, one, ui.Width()) },
+				"markdown": func(w io.Writer) error { return listMarkdown(w, entries) },
+				"json":     ui.JSON(data(entries), "  "),
+			}.Print(c.OutOrStdout(), format)
 		},
 	}
+	format = "table"
+	ui.AddChoice(c, &format, "format", "FORMAT", "print `FORMAT`: table, markdown or json", "table", "markdown", "json")
+	ui.Group(c, "What to print", "format")
+	return c
 }
 
-// list prints what arguments name: nothing, a topic, or an entry of it. A width of 0
-// is that of no terminal.
-func list(w io.Writer, names, arguments []string, width int) error {
+// listed returns what arguments name: the topics, the entries of one, or some of these; one reports that it is a
+// single entry.
+func listed(arguments []string) (entries []entry, one bool, err error) {
 	if len(arguments) == 0 {
-		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		for _, topic := range topics {
-			fmt.Fprintf(table, "qsim list %s\t%s\n", topic.name, topic.doc)
+			entries = append(entries, entry{name: "qsim list " + topic.name, doc: topic.doc})
 		}
-		return table.Flush()
+		return entries, false, nil
+	}
+	var names []string
+	for _, topic := range topics {
+		names = append(names, topic.name)
 	}
 	index := slices.Index(names, arguments[0])
 	if index < 0 {
-		return ui.Unknown("topic", arguments[0], names)
-	}
-	entries, err := topics[index].entries()
-	if err != nil {
-		return err
-	}
-	if len(arguments) == 1 {
-		return writeEntries(w, entries, width)
-	}
-	var known []string
-	for _, e := range entries {
-		if e.name == arguments[1] || slices.Contains(e.aliases, arguments[1]) {
-			return e.detail(w)
+		if len(arguments) == 1 {
+			return anywhere(arguments[0], names)
 		}
-		known = append(known, e.name)
+		return nil, false, ui.Unknown("topic", arguments[0], names)
 	}
-	return ui.Unknown("name of "+arguments[0], arguments[1], known)
+	if entries, err = topics[index].entries(); err != nil || len(arguments) == 1 {
+		return entries, false, err
+	}
+	if some := named(entries, arguments[1]); len(some) > 0 {
+		return some, len(some) == 1, nil
+	}
+	if names[index] == "keys" {
+		return keysBelow(entries, arguments[1])
+	}
+	return nil, false, ui.Unknown("name of "+arguments[0], arguments[1], entryNames(entries))
+}
+
+// named returns the entry of that name.
+func named(entries []entry, name string) []entry {
+	for _, e := range entries {
+		if e.name == name || slices.Contains(e.aliases, name) {
+			return []entry{e}
+		}
+	}
+	return nil
+}
+
+func entryNames(entries []entry) []string {
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.name)
+	}
+	return names
+}
+
+// anywhere looks for a name in every topic.
+func anywhere(name string, names []string) (found []entry, one bool, err error) {
+	var in []string
+	for _, topic := range topics {
+		entries, err := topic.entries()
+		if err != nil {
+			return nil, false, err
+		}
+		if some := named(entries, name); len(some) > 0 {
+			found, in = some, append(in, topic.name)
+		}
+	}
+	switch len(in) {
+	case 0:
+		return nil, false, ui.Unknown("topic", name, names)
+	case 1:
+		return found, true, nil
+	}
+	return nil, false, ui.UsageError("%s is one of the %s: say of which, as in qsim list %s %[1]s", name, strings.Join(in, ", and of the "), in[0])
+}
+
+// list prints one entry in full, or each on a line. A width of 0 is that of no terminal.
+func list(w io.Writer, entries []entry, one bool, width int) error {
+	if one {
+		return entries[0].detail(w)
+	}
+	return writeEntries(w, entries, width)
 }
 
 // writeEntries prints one entry a line, or more where width, if it is not 0, asks for it.
@@ -116,36 +176,23 @@ func writeEntries(w io.Writer, entries []entry, width int) error {
 
 func policyEntries() ([]entry, error) {
 	var entries []entry
-	for _, kind := range scenarios.PolicyKinds() {
-		entries = append(entries, entry{kind.Name, kind.Doc, nil, func(w io.Writer) error {
-			idles := "Workers may idle while jobs are ready."
-			if kind.Conserving() {
-				idles = "No worker idles while a job is ready."
+	for _, policy := range scenarios.PolicyKinds() {
+		idles := "Workers may idle while jobs are ready."
+		if policy.Conserving() {
+			idles = "No worker idles while a job is ready."
+		}
+		kind := &scenarios.Kind{Name: policy.Name, Doc: fmt.Sprintf("%s\n%s It counts %s; where it keeps state: %s.", policy.Doc, idles, policy.Cost, policy.State)}
+		kind.Example = "{kind: " + policy.Name
+		for _, p := range policy.Params {
+			value := p.Type
+			if len(p.Choices) > 0 {
+				value = strings.Join(p.Choices, " | ")
 			}
-			fmt.Fprintf(w, "%s\n\n%s\n%s It counts %s; where it keeps state: %s.\n", kind.Name, wrap(kind.Doc, 80), idles,
-				kind.Cost, kind.State)
-			if len(kind.Params) == 0 {
-				_, err := fmt.Fprintf(w, "\nIt takes no parameters: {kind: %s}\n", kind.Name)
-				return err
-			}
-			var example strings.Builder
-			fmt.Fprintln(w)
-			table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-			fmt.Fprint(table, "parameter\tvalue\tdefault\tmeaning\n")
-			for _, p := range kind.Params {
-				value := p.Type
-				if len(p.Choices) > 0 {
-					value = strings.Join(p.Choices, " | ")
-				}
-				fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", p.Name, value, p.Default, p.Doc)
-				fmt.Fprintf(&example, ", %s: %s", p.Name, p.Default)
-			}
-			if err := table.Flush(); err != nil {
-				return err
-			}
-			_, err := fmt.Fprintf(w, "\n{kind: %s%s}\n", kind.Name, &example)
-			return err
-		}})
+			kind.Keys = append(kind.Keys, scenarios.Key{Path: p.Name, Value: value, Default: p.Default, Doc: p.Doc})
+			kind.Example += ", " + p.Name + ": " + p.Default
+		}
+		kind.Example += "}"
+		entries = append(entries, kindEntry(kind, "parameter"))
 	}
 	return entries, nil
 }
@@ -153,7 +200,7 @@ func policyEntries() ([]entry, error) {
 func presetEntries() ([]entry, error) {
 	var entries []entry
 	for _, p := range scenarios.Presets() {
-		entries = append(entries, entry{p.Name, p.Doc, p.Aliases, func(w io.Writer) error {
+		entries = append(entries, entry{name: p.Name, doc: p.Doc, aliases: p.Aliases, data: presetData(&p), detail: func(w io.Writer) error {
 			fmt.Fprintf(w, "%s (%s)\n", p.Name, p.Family)
 			if len(p.Aliases) > 0 {
 				fmt.Fprintf(w, "also called %s\n", strings.Join(p.Aliases, ", "))
@@ -196,7 +243,7 @@ func scenarioEntries() ([]entry, error) {
 		if err != nil {
 			return nil, input.OpenError(err)
 		}
-		entries = append(entries, entry{info.Name, info.Description, []string{path.Base(info.Name)}, func(w io.Writer) error {
+		entries = append(entries, entry{name: info.Name, doc: info.Description, aliases: []string{path.Base(info.Name)}, detail: func(w io.Writer) error {
 			_, err := w.Write(src)
 			return err
 		}})
@@ -207,7 +254,17 @@ func scenarioEntries() ([]entry, error) {
 func metricEntries() ([]entry, error) {
 	var entries []entry
 	for _, m := range measure.Metrics() {
-		entries = append(entries, entry{m.Name, m.Doc, nil, func(w io.Writer) error {
+		var keys []string
+		for _, f := range []struct {
+			filter measure.Filters
+			key    string
+		}{{measure.ByDuring, "during"}, {measure.ByAfter, "after"}, {measure.ByClass, "class"}, {measure.ByTenant, "tenant"}, {measure.NeedsLimit, "limit"}} {
+			if m.Filters.Has(f.filter) {
+				keys = append(keys, f.key)
+			}
+		}
+		data := map[string]any{"name": m.Name, "unit": m.Unit, "doc": m.Doc, "narrowed_by": keys}
+		entries = append(entries, entry{name: m.Name, doc: m.Doc, data: data, detail: func(w io.Writer) error {
 			unit := m.Unit
 			switch unit {
 			case "":
@@ -216,16 +273,6 @@ func metricEntries() ([]entry, error) {
 				unit = "1 (a share or a ratio)"
 			}
 			fmt.Fprintf(w, "%s\n\n%s\n\nunit: %s\n", m.Name, wrap(m.Doc, 80), unit)
-			var keys []string
-			for _, f := range []struct {
-				filter measure.Filters
-				key    string
-			}{{measure.ByDuring, "during"}, {measure.ByAfter, "after"}, {measure.ByClass, "class"}, {measure.ByTenant,
-				"tenant"}, {measure.NeedsLimit, "limit"}} {
-				if m.Filters.Has(f.filter) {
-					keys = append(keys, f.key)
-				}
-			}
 			if len(keys) > 0 {
 				fmt.Fprintf(w, "an objective may narrow it by: %s\n", strings.Join(keys, ", "))
 			}

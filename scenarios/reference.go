@@ -1,0 +1,224 @@
+package scenarios
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// Key is one key of the language, as a reference describes it.
+type Key struct {
+	Path     string   `json:"path"`               // with a word in capitals for the name of an element of a list: jobs.CLASS.service
+	Value    string   `json:"value"`              // what it takes: duration, late | early, map
+	Default  string   `json:"default,omitempty"`  // what stands for it where it is left out, as YAML; empty: the text says
+	Required bool     `json:"required,omitempty"` // of the map that it is a key of
+	Doc      string   `json:"doc"`                // what it means
+	Examples []string `json:"examples,omitempty"` // of values, as YAML
+}
+
+// Kind is one of several things that a map of the language may be.
+type Kind struct {
+	Name    string `json:"name"`
+	Doc     string `json:"doc"`
+	Keys    []Key  `json:"keys"`    // those that go with it; their paths begin where its map does
+	Example string `json:"example"` // the map, as YAML
+}
+
+// Kinds are the kinds of everything that has some, but policies.
+type Kinds struct{ Storms, Arrivals, Distributions, Backoffs []Kind }
+
+// Keys returns every key of the language, each after the map it is a key of.
+func Keys() []Key { return slices.Clone(reference().keys) }
+
+// AllKinds returns the kinds of storms, arrivals, distributions and backoffs, in the order of the language. The caller
+// must not change them.
+func AllKinds() *Kinds { return &reference().kinds }
+
+// referenceText is what Keys and AllKinds return.
+type referenceText struct {
+	keys  []Key
+	kinds Kinds
+}
+
+// reference reads the schema, in which the comments of the structs are.
+var reference = sync.OnceValue(func() *referenceText {
+	root, problems := parse(schema) // JSON is YAML, and so the values in it stand in their order
+	if len(problems) > 0 {
+		panic("scenarios: " + problems[0].Error()) // it is this package's own
+	}
+	r := referenceReader{defs: lookup(root, "$defs")}
+	text := &referenceText{keys: r.walk("", root)}
+	text.kinds.Arrivals = r.ofTable(&processes, "Arrivals")
+	text.kinds.Distributions = r.ofTable(&distributions, "DistributionMap")
+	text.kinds.Backoffs = r.ofTable(&backoffs, "Backoff")
+	for _, name := range troubles {
+		p := lookup(lookup(lookup(r.defs, "Storm"), "properties"), name)
+		kind := Kind{Name: name, Doc: word(p, "description"), Keys: r.walk("", r.resolved(p))}
+		if example := lookupAt(lookup(p, "examples"), 0); example != nil {
+			kind.Example = "{name: " + name + ", at: 10m, for: 5m, " + name + ": " + oneLine(plainStyle(example)) + "}"
+		}
+		text.kinds.Storms = append(text.kinds.Storms, kind)
+	}
+	return text
+})
+
+// referenceReader reads the maps of a schema.
+type referenceReader struct{ defs *yaml.Node }
+
+// placeholders stand for the names of elements of lists.
+var placeholders = map[string]string{"jobs": "CLASS", "storms": "STORM", "dependencies": "NAME", "policies": "LABEL", "objectives": "NUMBER"}
+
+// walk returns the keys of s, whose own path is given. The costs of rows are the same for every call: their keys come
+// once.
+func (r *referenceReader) walk(path string, s *yaml.Node) []Key {
+	var all []Key
+	properties, rows := lookup(s, "properties"), lookup(r.defs, "RowCosts")
+	for i := 0; i+1 < len(properties.Content); i += 2 {
+		key, p := properties.Content[i].Value, properties.Content[i+1]
+		at, inner := join(path, key), r.resolved(p)
+		all = append(all, r.key(at, p, has(lookup(s, "required"), key)))
+		switch items := r.resolved(lookup(inner, "items")); {
+		case at == "jobs.CLASS.retry", inner == rows && i+2 < len(properties.Content):
+		case inner == rows:
+			all = append(all, r.walk(join(path, "CALL"), inner)...)
+		case lookup(inner, "properties") != nil:
+			all = append(all, r.walk(at, inner)...)
+		case lookup(items, "properties") != nil:
+			all = append(all, r.walk(join(at, placeholders[key]), items)...)
+		}
+	}
+	return all
+}
+
+// resolved returns what a schema refers to, or itself.
+func (r *referenceReader) resolved(s *yaml.Node) *yaml.Node {
+	if name, isRef := strings.CutPrefix(word(s, "$ref"), definitionsAt); isRef {
+		return lookup(r.defs, name)
+	}
+	return s
+}
+
+// key describes the key whose schema is s.
+func (r *referenceReader) key(path string, s *yaml.Node, required bool) Key {
+	k := Key{Path: path, Value: r.value(s), Required: required, Doc: word(s, "description"), Default: because(path)}
+	if usual := lookup(s, "default"); usual != nil {
+		k.Default = oneLine(plainStyle(usual))
+	}
+	pattern := starred(path)
+	for i := range keys {
+		if keys[i].unsaid != "" && keys[i].path == pattern {
+			k.Default = keys[i].unsaid
+		}
+	}
+	if examples := lookup(s, "examples"); examples != nil {
+		for _, example := range examples.Content {
+			k.Examples = append(k.Examples, oneLine(plainStyle(example)))
+		}
+	}
+	return k
+}
+
+// starred returns a path with * for what stands for a name.
+func starred(path string) string {
+	words := strings.Split(path, ".")
+	for i, w := range words {
+		if w == strings.ToUpper(w) {
+			words[i] = "*"
+		}
+	}
+	return strings.Join(words, ".")
+}
+
+// valueWords say what a value of a type is.
+var valueWords = map[string]string{
+	"Duration": "duration", "Offset": "duration, may be negative", "Rate": "rate", "Share": "share", "Count": "count",
+	"CountOrShare": "count or share", "Nodes": "count, share, list of indexes, or that", "Attempts": "count or unlimited",
+	"Limit": "count or unlimited", "Number": "number", "Factor": "number above 0", "Bound": "duration, share, rate or number",
+	"Jitter": "none, full, equal, decorrelated, or by how much", "Wake": "true | one | all | false",
+	"ErrorShares": "map of shares", "Distribution": "duration or distribution",
+}
+
+// value says what a key takes.
+func (r *referenceReader) value(s *yaml.Node) string {
+	if name, isRef := strings.CutPrefix(word(s, "$ref"), definitionsAt); isRef {
+		return cmp.Or(valueWords[name], "map")
+	}
+	words, items := lookup(s, "enum"), lookup(s, "items")
+	switch typ := word(s, "type"); {
+	case words != nil && len(words.Content) <= 12:
+		var all []string
+		for _, w := range words.Content {
+			all = append(all, w.Value)
+		}
+		return strings.Join(all, " | ")
+	case words != nil, lookup(s, "anyOf") != nil:
+		return "word"
+	case typ == "array" && word(items, "$ref") == "":
+		return "list of words"
+	case typ == "array":
+		return "list of " + r.value(items) + "s"
+	case typ == "boolean":
+		return "true | false"
+	case typ == "integer":
+		return "whole number"
+	case typ == "object":
+		return "map of keys by path"
+	}
+	return "text"
+}
+
+// ofTable returns the kinds of a table whose keys are those of a map of the schema.
+func (r *referenceReader) ofTable(table *kindTable, def string) []Kind {
+	var kinds []Kind
+	all := r.walk("", lookup(r.defs, def))
+	for _, name := range table.kinds() {
+		kind := Kind{Name: name, Doc: table.doc(name)}
+		for _, k := range all {
+			in, needs := 0, 0
+			for _, row := range table.rowsOf(name) {
+				if contains(row.required, k.Path) {
+					in, needs = in+1, needs+1
+				} else if contains(row.optional, k.Path) {
+					in++
+				}
+			}
+			if k.Required = needs == len(table.rowsOf(name)); in > 0 {
+				kind.Keys = append(kind.Keys, k)
+			}
+		}
+		for i, row := range table.rowsOf(name) {
+			example := "{" + strings.TrimSuffix(table.key+": "+name+", "+row.example, ", ") + "}"
+			if i > 0 {
+				example = kind.Example + " or " + example
+			}
+			kind.Example = example
+		}
+		kinds = append(kinds, kind)
+	}
+	return kinds
+}
+
+// word returns the text of a key, "" if it has none.
+func word(node *yaml.Node, key string) string {
+	if value := lookup(node, key); value != nil {
+		return value.Value
+	}
+	return ""
+}
+
+// has reports whether a word is in a list.
+func has(list *yaml.Node, w string) bool {
+	return list != nil && slices.ContainsFunc(list.Content, func(item *yaml.Node) bool { return item.Value == w })
+}
+
+// plainStyle takes the quotes off what needs none.
+func plainStyle(node *yaml.Node) *yaml.Node {
+	node.Style = 0
+	for _, child := range node.Content {
+		plainStyle(child)
+	}
+	return node
+}

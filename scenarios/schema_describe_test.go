@@ -1,0 +1,167 @@
+package scenarios
+
+import (
+	"encoding/json"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/invopop/jsonschema"
+	"go.yaml.in/yaml/v4"
+)
+
+// describe gives every key its own description: what an editor shows of a key that has the schema of a type is the
+// type's description where that has one. A key without a comment has that of the map it holds.
+func (b *schemaBuilder) describe() {
+	maps := []*jsonschema.Schema{b.root}
+	for _, name := range sortedKeys(b.root.Definitions) {
+		maps = append(maps, b.root.Definitions[name])
+	}
+	for _, s := range maps {
+		if s.Properties == nil {
+			continue
+		}
+		for p := s.Properties.Oldest(); p != nil; p = p.Next() {
+			if of := strings.TrimPrefix(p.Value.Ref, definitionsAt); p.Value.Description == "" && of != "" {
+				_, p.Value.Description, _ = strings.Cut(b.def(of).Description, " ") // without the name of the type
+			}
+			p.Value.Description = strings.TrimSuffix(plainWords(p.Value.Description), ".")
+		}
+	}
+	for _, s := range maps {
+		s.Description = ""
+	}
+	b.root.Description = "a load, trouble and policies for a job queue, as qsim runs them"
+}
+
+// defaults gives keys the value that stands for them where they are left out.
+func (b *schemaBuilder) defaults() {
+	for list, tree := range defaultTrees() {
+		s := b.root
+		if list != "" {
+			s = b.resolved(property(s, list).Items)
+		}
+		b.each(s, tree, false, func(p *jsonschema.Schema, value *yaml.Node) { p.Default = asJSON(value) })
+	}
+	own := []any{&Storm{}, &Arrivals{}}
+	for _, i := range troubleFields {
+		trouble := reflect.New(reflect.TypeFor[Storm]().Field(i).Type.Elem()).Interface()
+		if f, ok := trouble.(filler); ok {
+			f.fill()
+		}
+		own = append(own, trouble)
+	}
+	for _, zero := range own { // what is left out of them is zero, or filled in
+		s := b.def(reflect.TypeOf(zero).Elem().Name())
+		tree := dumped(zero)
+		b.each(s, &tree, false, func(p *jsonschema.Schema, value *yaml.Node) {
+			if p.Default == nil && (value.Value != "" || value.Kind == yaml.SequenceNode) {
+				p.Default = asJSON(value)
+			}
+		})
+		for _, key := range s.Required {
+			property(s, key).Default = nil
+		}
+	}
+	property(b.def("Policy"), "kind").Default, property(b.def("Backoff"), "factor").Default = nil, 2
+}
+
+// examples gives keys the values that they have in the scenario that has every key.
+func (b *schemaBuilder) examples(t *testing.T) {
+	src, err := os.ReadFile("testdata/good/everything.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, _ := parse(src)
+	b.each(b.root, tree, true, func(p *jsonschema.Schema, value *yaml.Node) {
+		if element := lookupAt(value, 0); len(p.Enum) > 0 || p.Type == "boolean" || element != nil && element.Kind == yaml.MappingNode {
+			return
+		}
+		example := asJSON(value)
+		same := func(other any) bool { return reflect.DeepEqual(other, example) }
+		if len(p.Examples) < 5 && !slices.ContainsFunc(p.Examples, same) {
+			p.Examples = append(p.Examples, example)
+		}
+	})
+}
+
+// each calls f for the schema of every key of tree, a map of s, whose value is not a map of keys: a map of a kind is
+// one value, but inside has f called for its keys as well.
+func (b *schemaBuilder) each(s *jsonschema.Schema, tree *yaml.Node, inside bool, f func(p *jsonschema.Schema, value *yaml.Node)) {
+	for i := 0; i+1 < len(tree.Content); i += 2 {
+		key, value := tree.Content[i].Value, tree.Content[i+1]
+		p, found := s.Properties.Get(key)
+		if !found || slices.Contains([]string{"name", "description", "baseline", "label", "with"}, key) {
+			continue // a parameter of a policy, or free
+		}
+		inner := b.resolved(p)
+		whole := lookup(value, "kind") != nil || lookup(value, "process") != nil || s == b.def("Storm") && slices.Contains(troubles, key)
+		if whole || value.Kind != yaml.MappingNode || inner.Properties == nil {
+			f(p, value)
+		}
+		switch {
+		case value.Kind == yaml.MappingNode && inner.Properties != nil && (inside || !whole):
+			b.each(inner, value, inside, f)
+		case value.Kind == yaml.SequenceNode && inner.Items != nil && b.resolved(inner.Items).Properties != nil:
+			for _, item := range value.Content {
+				b.each(b.resolved(inner.Items), item, inside, f)
+			}
+		}
+	}
+}
+
+// asJSON writes a plain tree as JSON, its keys in order.
+func asJSON(node *yaml.Node) json.RawMessage {
+	var b strings.Builder
+	writeJSON(&b, node)
+	return json.RawMessage(b.String())
+}
+
+func writeJSON(b *strings.Builder, node *yaml.Node) {
+	switch node.Kind {
+	case yaml.MappingNode, yaml.SequenceNode:
+		ends, step := "{}", 2
+		if node.Kind == yaml.SequenceNode {
+			ends, step = "[]", 1
+		}
+		b.WriteString(ends[:1])
+		for i, child := range node.Content {
+			if i > 0 {
+				b.WriteString([]string{",", ":"}[i%step])
+			}
+			writeJSON(b, child)
+		}
+		b.WriteString(ends[1:])
+	default:
+		var value any
+		if node.Load(&value) != nil || node.Tag == "!!str" {
+			value = node.Value
+		}
+		text, err := json.Marshal(value)
+		if err != nil {
+			panic(err) // a word
+		}
+		b.Write(text)
+	}
+}
+
+// resolved returns what s refers to, or s.
+func (b *schemaBuilder) resolved(s *jsonschema.Schema) *jsonschema.Schema {
+	if name, isRef := strings.CutPrefix(s.Ref, definitionsAt); isRef {
+		return b.def(name)
+	}
+	return s
+}
+
+var (
+	seeGo  = regexp.MustCompile(`;? see [A-Z][A-Za-z.]*\b(\([a-z]*\))?`)
+	spaces = regexp.MustCompile(`\s+`)
+)
+
+// plainWords turns a comment for readers of the code into one for authors of scenarios.
+func plainWords(comment string) string {
+	return strings.TrimSpace(spaces.ReplaceAllString(seeGo.ReplaceAllString(comment, ""), " "))
+}

@@ -16,6 +16,7 @@ type Engine struct {
 	stale    bool // seldom must be found out
 	lastID   CallID
 	stopping bool
+	recorder JobRecorder   // nil: nobody listens
 	event    Event         // what is being recorded
 	ahead    time.Duration // of the wall clock, see SetWallClock
 
@@ -36,7 +37,7 @@ func New(cfg Config, driver Driver, now Time) *Engine {
 	if err := cfg.Validate(); err != nil {
 		panic("engine: " + err.Error())
 	}
-	e := &Engine{cfg: cfg, driver: driver, now: now, due: now, stale: true}
+	e := &Engine{cfg: cfg, driver: driver, recorder: RecordJobs(cfg.Recorder), now: now, due: now, stale: true}
 	e.leases.init(cfg.Workers)
 	e.fetch.init(&e.cfg, now)
 	e.run.init(&e.cfg)
@@ -215,16 +216,14 @@ func (e *Engine) call(op Op) *Call {
 
 // record reports e.event, completed with what is known of h, which may be nil.
 func (e *Engine) record(s Slot, h *heldLease) {
-	if e.cfg.Recorder == nil {
+	if e.recorder == nil {
 		return
 	}
 	e.event.At, e.event.Node = e.now, e.cfg.Engine.Node()
 	if h != nil {
-		l := &h.lease
-		e.event.Slot, e.event.Job, e.event.JobKind, e.event.Tenant, e.event.Token = s, l.ID, l.Kind, l.Tenant, l.Token
-		e.event.Delivery, e.event.Class = l.Delivery, l.Class()
+		e.event.runs(e.event.Node, s, &h.lease)
 	}
-	e.cfg.Recorder.Record(&e.event)
+	e.recorder.Record(&e.event)
 }
 
 // outcome asks the retry policy what becomes of a job, whose lease was learned of at heldAt,

@@ -63,7 +63,7 @@ func TestCallsBeyondTheContract(t *testing.T) {
 				t.Errorf("asked %q, want %q; error %v; %d rows asked for, %d came, want %d and %d", store.asked, tt.asked, c.Err, c.Rows(), c.Reply.Rows(), tt.rows, tt.came)
 			}
 			var got events
-			c.Record(99, &got, new(engine.Event))
+			c.Record(99, engine.RecordJobs(&got), new(engine.Event))
 			if d := cmp.Diff(tt.want, got[1:], cmp.Transformer("slice", func(v events) []engine.Event { return append([]engine.Event{}, v...) })); d != "" {
 				t.Errorf("recorded (-want +got):\n%s", d)
 			}
@@ -99,7 +99,7 @@ func TestRecordGuardedOutcomes(t *testing.T) {
 				{LeaseKey: engine.LeaseKey{Job: 7, Token: 9}, Verb: engine.Nack, Guard: engine.FenceState, Delivery: 2}}}}
 			c.Reply = engine.Reply{Results: []engine.Result{{Status: tt.status, From: tt.from, Class: engine.Retry, Delivery: tt.delivery, Holder: 6, Token: 12}}}
 			var got events
-			c.Record(99, &got, new(engine.Event))
+			c.Record(99, engine.RecordJobs(&got), new(engine.Event))
 			var kinds []engine.EventKind
 			for _, e := range got[1:] {
 				kinds = append(kinds, e.Kind)

@@ -1,9 +1,6 @@
 package engine
 
-import (
-	"math/bits"
-	"time"
-)
+import "time"
 
 // EventKind is a point in a job's life. The first group is the truth, recorded by
 // the driver where a call takes effect; the second is what an engine perceives;
@@ -84,35 +81,30 @@ type Recorder interface{ Record(e *Event) }
 
 // Record reports to rec what c, just executed, did to each job. scratch is what the events
 // are written in.
-func (c *Call) Record(at Time, rec Recorder, scratch *Event) {
+func (c *Call) Record(at Time, rec JobRecorder, scratch *Event) {
 	r := &c.Reply
 	node := c.Engine.Node()
-	// Fields are set one by one: a composite literal would be built elsewhere and
-	// copied.
-	*scratch = Event{}
-	scratch.At, scratch.Kind, scratch.Node, scratch.Op, scratch.Count = at, Called, node, c.Op, int32(r.Rows())
-	rec.Record(scratch)
+	rec.Called(at, node, c.Op, int32(r.Rows()))
 	if r.Err != nil {
 		return
 	}
 	switch c.Op {
-	case OpClaim, OpRecover:
+	case OpClaim:
+		for i := range r.Leases {
+			if l := &r.Leases[i]; !l.Shed {
+				rec.Leased(at, node, l)
+			} else {
+				scratch.fill(at, Buried, node, l)
+				scratch.From = Ready
+				rec.Record(scratch)
+			}
+		}
+	case OpRecover:
 		if c.Form == ReadOnly {
 			return // nothing has changed
 		}
-		kind := Leased
-		if c.Op == OpRecover {
-			kind = LeaseTaken
-		}
 		for i := range r.Leases {
-			l := &r.Leases[i]
-			*scratch = Event{}
-			scratch.At, scratch.Kind, scratch.Node, scratch.Class, scratch.Delivery = at, kind, node, l.Class(), l.Delivery
-			scratch.JobKind, scratch.Tenant, scratch.Job, scratch.Token, scratch.Holder = l.Kind, l.Tenant, l.ID, l.Token, l.Holder
-			scratch.Waited, scratch.Age = max(0, l.Waited), l.Age
-			if l.Shed {
-				scratch.Kind, scratch.From = Buried, Ready
-			}
+			scratch.fill(at, LeaseTaken, node, &r.Leases[i])
 			rec.Record(scratch)
 		}
 	case OpCommit:
@@ -130,68 +122,59 @@ func (c *Call) Record(at Time, rec Recorder, scratch *Event) {
 		if c.Form == TakeDue {
 			return // they are Waiting still
 		}
-		for _, p := range r.Promoted {
-			*scratch = Event{At: at, Kind: Promoted, Node: node, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job}
+		for i := range r.Promoted {
+			rec.Promoted(at, node, &r.Promoted[i])
+		}
+	}
+}
+
+// fill makes e what a claim or a recovery did to the job of l.
+func (e *Event) fill(at Time, kind EventKind, node int32, l *Lease) {
+	// Fields are set one by one: a composite literal would be built elsewhere and
+	// copied.
+	*e = Event{}
+	e.At, e.Kind, e.Node, e.Class, e.Delivery = at, kind, node, l.Class(), l.Delivery
+	e.JobKind, e.Tenant, e.Job, e.Token, e.Holder = l.Kind, l.Tenant, l.ID, l.Token, l.Holder
+	e.Waited, e.Age = max(0, l.Waited), l.Age
+}
+
+var verbEvents = [...]EventKind{Ack: Acked, Nack: Nacked, Bury: Buried, Return: Returned, Redo: Returned, Snooze: Nacked}
+
+func (c *Call) recordOutcomes(at Time, r *Reply, rec JobRecorder, scratch *Event) {
+	node := c.Engine.Node()
+	for i := range c.Batch.Outcomes {
+		o, result := &c.Batch.Outcomes[i], &r.Results[i]
+		switch {
+		case result.Status == Applied && o.Guard == FenceDefault:
+			rec.Committed(at, node, verbEvents[o.Verb], o, result)
+		case result.Status == Applied:
+			// It takes the lease, if there is one, and ends it in one.
+			if result.From == InFlight {
+				c.recordTaken(at, o, result, rec, scratch)
+			}
+			scratch.judge(at, verbEvents[o.Verb], node, o, result)
+			scratch.Token = result.Token
+			rec.Record(scratch)
+		case result.Status == Stale:
+			scratch.judge(at, Fenced, node, o, result)
 			rec.Record(scratch)
 		}
 	}
 }
 
-var verbEvents = [...]EventKind{Ack: Acked, Nack: Nacked, Bury: Buried, Return: Returned, Redo: Returned, Snooze: Nacked}
-
-func (c *Call) recordOutcomes(at Time, r *Reply, rec Recorder, scratch *Event) {
-	for i := range c.Batch.Outcomes {
-		o, result := &c.Batch.Outcomes[i], &r.Results[i]
-		kind := verbEvents[o.Verb]
-		switch result.Status {
-		case Applied:
-		case Stale:
-			kind = Fenced
-		default:
-			continue
-		}
-		token := o.Token
-		if o.Guard != FenceDefault && kind != Fenced {
-			// It takes the lease, if there is one, and ends it in one.
-			token = result.Token
-			if result.From == InFlight {
-				c.recordTaken(at, o, result, rec, scratch)
-			}
-		}
-		*scratch = Event{}
-		scratch.At, scratch.Kind, scratch.Node, scratch.Class, scratch.From = at, kind, c.Engine.Node(), result.Class, result.From
-		scratch.Error, scratch.JobKind, scratch.Tenant, scratch.Delivery = o.Error, o.Kind, o.Tenant, o.Delivery
-		scratch.Job, scratch.Token, scratch.Age, scratch.Delay = o.Job, token, result.Age, o.Delay
-		rec.Record(scratch)
-	}
+// judge makes e what became of an outcome.
+func (e *Event) judge(at Time, kind EventKind, node int32, o *Outcome, r *Result) {
+	*e = Event{}
+	e.At, e.Kind, e.Node, e.Class, e.From = at, kind, node, r.Class, r.From
+	e.Error, e.JobKind, e.Tenant, e.Delivery = o.Error, o.Kind, o.Tenant, o.Delivery
+	e.Job, e.Token, e.Age, e.Delay = o.Job, o.Token, r.Age, o.Delay
 }
 
-func (c *Call) recordTaken(at Time, o *Outcome, r *Result, rec Recorder, scratch *Event) {
+func (c *Call) recordTaken(at Time, o *Outcome, r *Result, rec JobRecorder, scratch *Event) {
 	*scratch = Event{At: at, Kind: LeaseTaken, Node: c.Engine.Node(), JobKind: o.Kind, Tenant: o.Tenant, Delivery: r.Delivery,
 		Job: o.Job, Token: r.Token, Holder: r.Holder, Age: r.Age}
 	if r.Delivery > 1 {
 		scratch.Class = Retry
 	}
 	rec.Record(scratch)
-}
-
-// Digest is a fingerprint of a sequence of events: equal sequences have equal
-// digests on any processor. It ignores nothing that an Event holds.
-type Digest uint64
-
-// Add folds e into the digest: all fields, each turned by an amount of its own,
-// into three words, and each word by a multiply-xorshift round. The constants are
-// those of Steele's SplitMix64 and of the golden ratio.
-func (d *Digest) Add(e *Event) {
-	// Rotations, not shifts: of shifts the compiler makes one wide load, which must wait until the
-	// narrow stores before it have left the store buffer.
-	kinds := uint64(e.Kind) | bits.RotateLeft64(uint64(e.Class), 8) | bits.RotateLeft64(uint64(e.From), 16) | bits.RotateLeft64(uint64(e.Op), 24) |
-		bits.RotateLeft64(uint64(e.Error), 32) | bits.RotateLeft64(uint64(e.JobKind), 48)
-	who := uint64(uint32(e.Delivery)) | bits.RotateLeft64(uint64(uint32(e.Node)), 32)
-	where := uint64(uint32(e.Slot)) | bits.RotateLeft64(uint64(uint32(e.Count)), 32)
-	a := uint64(e.At) ^ bits.RotateLeft64(uint64(e.Waited), 23) ^ bits.RotateLeft64(uint64(e.Age), 47) ^ bits.RotateLeft64(uint64(e.Tenant), 13)
-	b := uint64(e.Job) ^ bits.RotateLeft64(uint64(e.Delay), 19) ^ bits.RotateLeft64(uint64(e.Ran), 41) ^ bits.RotateLeft64(where, 53)
-	c := kinds ^ bits.RotateLeft64(uint64(e.Token), 11) ^ bits.RotateLeft64(uint64(e.Holder), 29) ^ bits.RotateLeft64(who, 37)
-	h := (uint64(*d)^a)*0xbf58476d1ce4e5b9 ^ b*0x94d049bb133111eb ^ c*0x9e3779b97f4a7c15
-	*d = Digest(h ^ h>>31)
 }

@@ -129,9 +129,9 @@ func (r *runner) start(e *Engine, s Slot) {
 		c.TTL, c.Keys = Forever, append(c.Keys[:0], h.lease.Key())
 		e.driver.Send(c)
 	}
-	e.event = Event{}
-	e.event.Kind, e.event.Waited = Started, h.lease.Waited+e.now.Sub(h.heldAt)
-	e.record(s, h)
+	if e.recorder != nil {
+		e.recorder.Started(e.now, e.cfg.Engine.Node(), s, &h.lease, h.lease.Waited+e.now.Sub(h.heldAt))
+	}
 	e.driver.Start(s, &h.lease)
 }
 
@@ -141,9 +141,9 @@ func (r *runner) onFinished(e *Engine, s Slot, err ErrorKind, ran time.Duration)
 	if h.phase != running && h.phase != timedOut {
 		panic("engine: no handler runs in that slot")
 	}
-	e.event = Event{}
-	e.event.Kind, e.event.Error, e.event.Ran = Finished, err, ran
-	e.record(s, h)
+	if e.recorder != nil {
+		e.recorder.Finished(e.now, e.cfg.Engine.Node(), s, &h.lease, err, ran)
+	}
 	busy := e.leases.idle == 0
 	e.leases.idle++
 	h.dueAt = Never

@@ -195,7 +195,7 @@ func TestExecuteAndRecord(t *testing.T) {
 				want[i].At, want[i].Node = 99, 5
 			}
 			var got events
-			c.Record(99, &got, new(engine.Event))
+			c.Record(99, engine.RecordJobs(&got), new(engine.Event))
 			if d := cmp.Diff(want, got); d != "" {
 				t.Errorf("recorded (-want +got):\n%s", d)
 			}
@@ -206,7 +206,7 @@ func TestExecuteAndRecord(t *testing.T) {
 				t.Errorf("refused: asked %q, error %v, %d rows", store.asked, c.Err, c.Reply.Rows())
 			}
 			got = nil
-			c.Record(99, &got, new(engine.Event))
+			c.Record(99, engine.RecordJobs(&got), new(engine.Event))
 			if len(got) != 1 || got[0].Kind != engine.Called || got[0].Count != 0 {
 				t.Errorf("refused: recorded %v", got)
 			}
@@ -230,7 +230,7 @@ func TestRecordOutcomes(t *testing.T) {
 			{LeaseKey: engine.LeaseKey{Job: 7, Token: 9}, Verb: tt.verb, Error: engine.Conflict, Kind: 2, Tenant: 3, Delivery: 2, Delay: 30}}}}
 		c.Reply = engine.Reply{Results: []engine.Result{{Status: tt.status, From: engine.InFlight, Class: engine.Retry, Age: 40}}}
 		var got events
-		c.Record(99, &got, new(engine.Event))
+		c.Record(99, engine.RecordJobs(&got), new(engine.Event))
 		got = got[1:] // Called
 		var want events
 		if tt.want != 0 {

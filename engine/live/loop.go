@@ -15,7 +15,7 @@ type loop struct {
 	*process
 	node     int32
 	engine   *engine.Engine
-	recorder engine.Recorder
+	recorder engine.JobRecorder // nil: nobody listens
 	log      *slog.Logger
 
 	box     mailbox
@@ -51,9 +51,9 @@ func newLoop(p *process, node int32, id engine.EngineID) *loop {
 		c.Policy = p.Policy(node)
 	}
 	if p.Recorder != nil {
-		l.recorder = p.Recorder(node)
+		c.Recorder = p.Recorder(node)
 	}
-	c.Recorder = l.recorder
+	l.recorder = engine.RecordJobs(c.Recorder)
 	l.calls, l.hangUp = context.WithCancel(p.values)
 	l.box.init(c.Workers)
 	l.callers.init(c.Commit.Calls)

@@ -266,7 +266,7 @@ func (s *Sim) loseLeases(c *Control, came int) (lost int) {
 	for _, l := range loser.LoseLeases(func(job engine.JobID) bool { return s.happens(c, job, came) }, nil) {
 		s.event = engine.Event{Kind: engine.LeaseForgotten, Class: l.Class(), JobKind: l.Kind, Tenant: l.Tenant, Job: l.ID, Token: l.Token,
 			Delivery: l.Delivery, Holder: l.Holder, Age: l.Age, Node: -1}
-		s.Record(&s.event)
+		witness{s}.Record(&s.event)
 		lost++
 	}
 	return lost
@@ -284,7 +284,7 @@ func (s *Sim) redrive(c *Control, came int) int {
 	for i := range s.promoted {
 		p := &s.promoted[i]
 		s.event = engine.Event{Kind: engine.Redriven, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job, Node: -1}
-		s.Record(&s.event)
+		witness{s}.Record(&s.event)
 	}
 	n := len(s.promoted)
 	s.wakeFor(n)

@@ -71,7 +71,7 @@ func (s *Sim) execute(ref uint32) {
 	if rows != nil && m.Op == engine.OpClaim && m.Err == nil {
 		s.countAhead()
 	}
-	m.Record(s.now, s, &s.event)
+	m.Record(s.now, witness{s}, &s.event)
 	switch m.Op {
 	case engine.OpCommit:
 		s.queue.due = s.store.NextDue()

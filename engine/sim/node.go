@@ -8,7 +8,7 @@ func (s *Sim) boot(i int32) {
 	cfg := s.cfg.Nodes[i]
 	n.id = engine.NewEngineID(i, n.lives)
 	n.lives++
-	cfg.Engine, cfg.Policy, cfg.Recorder = n.id, s.cfg.Policy(i), s
+	cfg.Engine, cfg.Policy, cfg.Recorder = n.id, s.cfg.Policy(i), witness{s}
 	n.engine = engine.New(cfg, n, s.now)
 	if n.ahead != 0 {
 		n.engine.SetWallClock(s.now, n.ahead)
@@ -40,7 +40,7 @@ func (s *Sim) crash(i int32) {
 		r := s.runs.at(at - 1)
 		s.event = engine.Event{Kind: engine.Aborted, Node: i, Slot: r.slot, Job: r.job.ID, JobKind: r.job.Kind, Tenant: r.job.Tenant,
 			Class: r.job.Class(), Delivery: r.job.Delivery, Ran: s.now.Sub(r.started)}
-		s.Record(&s.event)
+		witness{s}.Record(&s.event)
 		s.cfg.Handlers.End(s.now, i, r.job, engine.Canceled, true)
 		s.endRun(at - 1)
 	}
@@ -70,7 +70,7 @@ func (s *Sim) thaw(i int32) {
 
 func (s *Sim) report(k engine.EventKind, node int32) {
 	s.event = engine.Event{Kind: k, Node: node}
-	s.Record(&s.event)
+	witness{s}.Record(&s.event)
 }
 
 // stepped takes note of what an input changed at a node.

@@ -71,13 +71,14 @@ type Sim struct {
 	admission admission
 	rows      Rows // what the call being served found
 
-	event  engine.Event
-	digest engine.Digest
-	events int64
-	live   int64       // enqueued, neither done nor dead
-	total  int64       // enqueued
-	rests  engine.Time // since when nothing is left to do; Never: something is
-	ended  bool
+	listening engine.JobRecorder // for Config.Recorder; nil: nobody listens
+	event     engine.Event
+	digest    engine.Digest
+	events    int64
+	live      int64       // enqueued, neither done nor dead
+	total     int64       // enqueued
+	rests     engine.Time // since when nothing is left to do; Never: something is
+	ended     bool
 }
 
 // New returns a run ready to start at time 0.
@@ -92,6 +93,7 @@ func New(cfg Config) *Sim {
 	s.admission.usual = cfg.Parallel
 	s.admission.adjust()
 	s.initControls(cfg.Controls)
+	s.listening = s.listener()
 	for i := range s.nodes {
 		s.nodes[i].sim, s.nodes[i].index = s, int32(i)
 		s.boot(int32(i))
@@ -260,9 +262,7 @@ func (s *Sim) enqueue() {
 	if err := s.store.Enqueue(context.Background(), s.one[:]); err != nil {
 		panic("sim: " + err.Error())
 	}
-	s.event = engine.Event{}
-	s.event.Kind, s.event.JobKind, s.event.Tenant, s.event.Job, s.event.Delay, s.event.Node = engine.Enqueued, j.Kind, j.Tenant, j.ID, j.Delay, -1
-	s.Record(&s.event)
+	witness{s}.Enqueued(s.now, j)
 	s.total++
 	if j.Delay == 0 || s.cfg.Held {
 		s.wake()
@@ -275,9 +275,7 @@ func (s *Sim) enqueue() {
 func (s *Sim) becomeDue() {
 	s.promoted = s.store.PromoteDue(s.promoted[:0])
 	for i := range s.promoted {
-		p := &s.promoted[i]
-		s.event = engine.Event{Kind: engine.Promoted, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job, Node: -1}
-		s.Record(&s.event)
+		witness{s}.Promoted(s.now, -1, &s.promoted[i])
 	}
 	s.queue.due = s.store.NextDue()
 	s.wakeFor(len(s.promoted))
@@ -327,20 +325,3 @@ func (s *Sim) wakeNode(i int) {
 	n.engine.Wake(s.now)
 	s.stepped(n)
 }
-
-// Record stamps an event with the time of the simulation, whatever the clock of
-// the node that it happened on, and passes it on.
-func (s *Sim) Record(e *engine.Event) {
-	e.At = s.now
-	s.digest.Add(e)
-	s.live += lives[e.Kind]
-	if s.cfg.Recorder != nil {
-		s.cfg.Recorder.Record(e)
-	}
-	if s.controls.awaited > 0 {
-		s.await(e)
-	}
-}
-
-// lives is by how much the number of jobs that are neither done nor dead changes, by event.
-var lives = [256]int64{engine.Enqueued: 1, engine.Redriven: 1, engine.Acked: -1, engine.Buried: -1}

@@ -36,6 +36,7 @@ type Collector struct {
 	strange uint64 // executions of jobs no longer known
 	tries   int32  // most claims of one job
 
+	copies      engine.JobID                  // the bits of an ID that say which copy it is
 	byTenant    bool                          // waits are told apart by tenant
 	resubmitted map[engine.JobID]resubmission // by the first copy; nil: there are none
 	dead        map[engine.JobID]engine.Time  // when those were enqueued that may come back; nil: none may
@@ -48,7 +49,7 @@ type Collector struct {
 func NewCollector(s *Settings, policy int) *Collector {
 	info := &s.Policies[policy]
 	c := &Collector{
-		settings: s, policy: policy, lease: info.Lease, known: newJobTable(), byTenant: len(s.Tenants) > 2,
+		settings: s, policy: policy, copies: 1<<s.CopyBits - 1, lease: info.Lease, known: newJobTable(), byTenant: len(s.Tenants) > 2,
 		machines: newMachines(cmp.Or(info.Nodes, s.Nodes), cmp.Or(info.Workers, s.Workers)),
 	}
 	if s.Redrives {
@@ -81,49 +82,6 @@ func NewCollector(s *Settings, policy int) *Collector {
 		v.begin()
 	}
 	return c
-}
-
-// Record implements engine.Recorder.
-func (c *Collector) Record(e *engine.Event) {
-	c.events++
-	if all := c.whole; e.At > all.now {
-		if e.At < all.boundary {
-			all.advance(e.At)
-		} else {
-			all.cross(e.At)
-		}
-	}
-	if len(c.views) > 1 {
-		c.advance(e)
-	}
-	switch e.Kind {
-	case engine.Enqueued:
-		c.onEnqueued(e)
-	case engine.Promoted:
-		c.onPromoted(e)
-	case engine.Leased:
-		c.onLeased(e)
-	case engine.Started:
-		c.onStarted(e)
-	case engine.Finished, engine.Aborted:
-		c.onEnded(e)
-	case engine.Acked, engine.Nacked, engine.Buried, engine.Returned:
-		c.onOutcome(e)
-	case engine.Redriven:
-		c.onRedriven(e)
-	case engine.LeaseTaken:
-		c.onLeaseTaken(e)
-	case engine.Extended:
-		c.onExtended(e)
-	case engine.LeaseLost:
-		c.onLeaseLost(e)
-	case engine.Fenced:
-		c.onFenced(e)
-	case engine.Called:
-		c.onCalled(e.Op, e.Count)
-	case engine.NodeUp, engine.NodeDown:
-		c.machines.turn(int(e.Node), e.Kind == engine.NodeDown)
-	}
 }
 
 // Unresolved is a job that a store still holds when a run ends: it is neither done nor dead.

@@ -1,104 +1,100 @@
 package measure
 
 import (
+	"time"
+
 	"qsim/engine"
 )
 
-// advance lets the state of the narrow views stand until an event: of all of them if it is about the workers,
-// whom all jobs share, or about a claim, which may pass over a job; else of those that its job belongs to.
-func (c *Collector) advance(e *engine.Event) {
-	shared := false
-	switch e.Kind {
-	case engine.Called, engine.Extended, engine.LeaseLost: // these do not say whose
-		return
-	case engine.Leased, engine.Started, engine.Finished, engine.Aborted, engine.NodeUp, engine.NodeDown:
-		shared = true
-	}
-	for _, v := range c.views[1:] {
-		if shared || v.has(e.JobKind, e.Tenant) {
-			v.advanceTo(e.At)
-		}
-	}
-}
-
-func (c *Collector) onEnqueued(e *engine.Event) {
+// Enqueued implements engine.JobRecorder.
+func (c *Collector) Enqueued(at engine.Time, j *engine.NewJob) {
+	c.passOf(at, j.Kind, j.Tenant)
 	c.jobs++
-	first := c.copyOf(e.Job) == 0
-	for _, s := range c.setsOf(e.At, e.JobKind, e.Tenant) {
+	first := c.copyOf(j.ID) == 0
+	for _, s := range c.setsOf(at, j.Kind, j.Tenant) {
 		s.enqueued++
 		if first {
 			s.callers++
-			if c.patience(e.JobKind) > 0 {
+			if c.patience(j.Kind) > 0 {
 				s.patient++
 			}
 		}
 	}
 	if !first && len(c.settings.Patience) > 0 {
-		c.onResubmitted(e.Job)
+		c.onResubmitted(j.ID)
 	}
 	for _, v := range c.views {
 		switch {
-		case !v.has(e.JobKind, e.Tenant):
+		case !v.has(j.Kind, j.Tenant):
 			continue
-		case e.Delay > 0:
+		case j.Delay > 0:
 			v.becomeWaiting()
 		default:
-			v.becomeReady(e.Class, e.Tenant)
+			v.becomeReady(engine.Fresh, j.Tenant)
 		}
 	}
 }
 
-func (c *Collector) onPromoted(e *engine.Event) {
+// Promoted implements engine.JobRecorder.
+func (c *Collector) Promoted(at engine.Time, _ int32, p *engine.Promotion) {
+	c.passOf(at, p.Kind, p.Tenant)
 	for _, v := range c.views {
-		if v.has(e.JobKind, e.Tenant) {
+		if v.has(p.Kind, p.Tenant) {
 			v.waiting--
-			v.becomeReady(e.Class, e.Tenant)
+			v.becomeReady(p.Class, p.Tenant)
 		}
 	}
 }
 
-func (c *Collector) onLeased(e *engine.Event) {
-	waited := max(int64(e.Waited), 0)
+// Leased implements engine.JobRecorder.
+func (c *Collector) Leased(at engine.Time, _ int32, l *engine.Lease) { c.leased(at, l, l.Class()) }
+
+// leased counts a claim of a job as class.
+func (c *Collector) leased(at engine.Time, l *engine.Lease, class engine.Class) {
+	c.passAll(at)
+	waited := max(int64(l.Waited), 0)
 	bucket := bucketOf(waited)
-	enqueued := e.At - engine.Time(e.Age)
-	c.tries = max(c.tries, e.Delivery)
+	enqueued := at - engine.Time(l.Age)
+	c.tries = max(c.tries, l.Delivery)
 	for _, v := range c.views {
-		if v.has(e.JobKind, e.Tenant) {
-			v.claimed(e.Class, waited, bucket)
+		if v.has(l.Kind, l.Tenant) {
+			v.claimed(class, waited, bucket)
 		} else {
-			v.claimedElsewhere(e.Class)
+			v.claimedElsewhere(class)
 		}
 	}
-	if c.byTenant && e.Class == engine.Fresh {
-		c.whole.claimedOfTenant(e.Tenant, waited, bucket, c.sets[0].has(enqueued, e.JobKind, e.Tenant))
+	if c.byTenant && class == engine.Fresh {
+		c.whole.claimedOfTenant(l.Tenant, waited, bucket, c.sets[0].has(enqueued, l.Kind, l.Tenant))
 	}
-	cohort := c.cohorts.of(enqueued, e.JobKind, e.Tenant)
+	cohort := c.cohorts.of(enqueued, l.Kind, l.Tenant)
 	sets := c.cohorts.lists[cohort]
 	for _, s := range sets {
-		s.claimed(e, waited, bucket)
+		s.claimed(class, l.Delivery, waited, bucket)
 	}
-	if since := c.callerSince(e.Job, e.JobKind, enqueued); since != enqueued {
-		sets = c.setsOf(since, e.JobKind, e.Tenant)
+	if since := c.callerSince(l.ID, l.Kind, enqueued); since != enqueued {
+		sets = c.setsOf(since, l.Kind, l.Tenant)
 	}
 	for _, s := range sets {
 		s.deliveries++
 	}
-	j := c.known.put(e.Job)
-	j.enqueued, j.readySince, j.token = enqueued, e.At-engine.Time(waited), e.Token
+	j := c.known.put(l.ID)
+	j.enqueued, j.readySince, j.token = enqueued, at-engine.Time(waited), l.Token
 	j.cohort, j.leased, j.lost, j.ended = cohort, true, false, false
-	j.expires = c.expiry(e.At)
+	j.expires = c.expiry(at)
 	j.pending++
 }
 
-func (c *Collector) onStarted(e *engine.Event) {
+// Started implements engine.JobRecorder.
+func (c *Collector) Started(at engine.Time, _ int32, _ engine.Slot, l *engine.Lease, _ time.Duration) {
+	c.passAll(at)
 	for _, v := range c.views {
-		if v.has(e.JobKind, e.Tenant) {
+		if v.has(l.Kind, l.Tenant) {
 			v.busy++
 		} else {
 			v.others++
 		}
 	}
-	j := c.known.find(e.Job)
+	j := c.known.find(l.ID)
 	if j == nil {
 		c.strange++
 		return
@@ -107,10 +103,10 @@ func (c *Collector) onStarted(e *engine.Event) {
 	if j.pending > 0 {
 		j.pending--
 	}
-	if j.token != e.Token {
+	if j.token != l.Token {
 		return // of a lease that is no longer the latest: when it became ready is forgotten
 	}
-	waited := max(int64(e.At-j.readySince), 0)
+	waited := max(int64(at-j.readySince), 0)
 	bucket := bucketOf(waited)
 	for _, s := range c.cohorts.lists[j.cohort] {
 		if h := s.ended[startWait]; h != nil {
@@ -119,13 +115,18 @@ func (c *Collector) onStarted(e *engine.Event) {
 	}
 }
 
+// Finished implements engine.JobRecorder.
+func (c *Collector) Finished(at engine.Time, _ int32, _ engine.Slot, l *engine.Lease, err engine.ErrorKind, ran time.Duration) {
+	c.onEnded(at, l, true, err, ran)
+}
+
 // onEnded takes note of an execution that finished, or died with its process.
-func (c *Collector) onEnded(e *engine.Event) {
-	finished := e.Kind == engine.Finished
-	success := finished && e.Error == engine.NoError
-	j := c.known.find(e.Job)
+func (c *Collector) onEnded(at engine.Time, l *engine.Lease, finished bool, err engine.ErrorKind, ran time.Duration) {
+	c.passAll(at)
+	success := finished && err == engine.NoError
+	j := c.known.find(l.ID)
 	for _, v := range c.views {
-		if !v.has(e.JobKind, e.Tenant) {
+		if !v.has(l.Kind, l.Tenant) {
 			v.others--
 			continue
 		}
@@ -133,7 +134,7 @@ func (c *Collector) onEnded(e *engine.Event) {
 		if finished {
 			v.segment.finished++
 			if v.tenants != nil {
-				v.tenants.serve(e.Tenant)
+				v.tenants.serve(l.Tenant)
 			}
 		}
 		if !success {
@@ -150,22 +151,22 @@ func (c *Collector) onEnded(e *engine.Event) {
 	if success {
 		c.succeeded++
 		if j.successes++; j.successes == 1 {
-			c.firstSuccess(e)
+			c.firstSuccess(l.Kind, l.Tenant)
 		}
 	}
-	accepted := success && j.acked != 0 && j.acked == e.Token
+	accepted := success && j.acked != 0 && j.acked == l.Token
 	if success && !accepted {
-		j.remember(e.Token, e.Ran, e.At)
+		j.remember(l.Token, ran, at)
 	}
-	lapsed := finished && e.Error != engine.Canceled && j.taken > e.Token
+	lapsed := finished && err != engine.Canceled && j.taken > l.Token
 	again := success && j.successes > 1
 	if success && !again && len(c.settings.Patience) > 0 {
-		c.onCopyDone(j, e.JobKind, e.Tenant)
+		c.onCopyDone(j, l.Kind, l.Tenant)
 	}
 	for _, s := range c.cohorts.lists[j.cohort] {
-		s.busy += float64(e.Ran)
+		s.busy += float64(ran)
 		if accepted {
-			s.accepted += float64(e.Ran)
+			s.accepted += float64(ran)
 		}
 		if lapsed {
 			s.lapsed++
@@ -173,7 +174,7 @@ func (c *Collector) onEnded(e *engine.Event) {
 		if again {
 			s.duplicates++
 			s.causes[j.cause]++
-			if j.successes == 2 && !c.idempotent(e.JobKind) {
+			if j.successes == 2 && !c.idempotent(l.Kind) {
 				s.doubled++
 			}
 		}
@@ -182,9 +183,9 @@ func (c *Collector) onEnded(e *engine.Event) {
 }
 
 // firstSuccess counts the first execution of a job that ended in success.
-func (c *Collector) firstSuccess(e *engine.Event) {
+func (c *Collector) firstSuccess(kind engine.Kind, tenant engine.TenantID) {
 	for _, v := range c.views {
-		if v.has(e.JobKind, e.Tenant) {
+		if v.has(kind, tenant) {
 			v.segment.firsts++
 		}
 	}
@@ -195,65 +196,67 @@ func (c *Collector) idempotent(kind engine.Kind) bool {
 	return int(kind) < len(c.settings.Idempotent) && c.settings.Idempotent[kind]
 }
 
-func (c *Collector) onOutcome(e *engine.Event) {
-	after := c.patience(e.JobKind)
-	answered := e.Kind == engine.Acked && after > 0 && e.Age <= after
+// Committed implements engine.JobRecorder.
+func (c *Collector) Committed(at engine.Time, _ int32, kind engine.EventKind, o *engine.Outcome, r *engine.Result) {
+	c.passOf(at, o.Kind, o.Tenant)
+	after := c.patience(o.Kind)
+	answered := kind == engine.Acked && after > 0 && r.Age <= after
 	for _, v := range c.views {
-		if v.has(e.JobKind, e.Tenant) {
-			v.outcome(e, answered)
+		if v.has(o.Kind, o.Tenant) {
+			v.outcome(kind, o.Tenant, r, answered)
 		}
 	}
-	j := c.known.find(e.Job)
-	ran := c.closeLease(j, e)
-	enqueued := e.At - engine.Time(e.Age)
-	for _, s := range c.setsOfJob(j, enqueued, e) {
-		s.outcome(e, ran)
+	j := c.known.find(o.Job)
+	ran := c.closeLease(j, kind, o.Token)
+	enqueued := at - engine.Time(r.Age)
+	for _, s := range c.setsOfJob(j, enqueued, o) {
+		s.outcome(kind, o, r, ran)
 	}
-	if c.resubmitted != nil && (e.Kind == engine.Acked || e.Kind == engine.Buried) {
-		c.onCopyEnded(e.Job)
+	if c.resubmitted != nil && (kind == engine.Acked || kind == engine.Buried) {
+		c.onCopyEnded(o.Job)
 	}
 	switch {
-	case e.Kind == engine.Acked:
+	case kind == engine.Acked:
 		c.acked++
 		if answered {
-			for _, s := range c.setsOf(c.callerSince(e.Job, e.JobKind, enqueued), e.JobKind, e.Tenant) {
+			for _, s := range c.setsOf(c.callerSince(o.Job, o.Kind, enqueued), o.Kind, o.Tenant) {
 				s.answered++
 			}
 		}
-	case e.Kind == engine.Buried && c.dead != nil:
-		c.dead[e.Job] = enqueued
+	case kind == engine.Buried && c.dead != nil:
+		c.dead[o.Job] = enqueued
 	}
 	if j != nil {
 		c.settle(j)
 	}
 }
 
-// setsOfJob returns the sets of the job that an event is about; j may be nil.
-func (c *Collector) setsOfJob(j *knownJob, enqueued engine.Time, e *engine.Event) []*jobSet {
+// setsOfJob returns the sets of the job that an outcome is of; j may be nil.
+func (c *Collector) setsOfJob(j *knownJob, enqueued engine.Time, o *engine.Outcome) []*jobSet {
 	if j != nil && j.enqueued == enqueued {
 		return c.cohorts.lists[j.cohort]
 	}
-	return c.setsOf(enqueued, e.JobKind, e.Tenant)
+	return c.setsOf(enqueued, o.Kind, o.Tenant)
 }
 
 // outcome counts what became of one of these jobs.
-func (v *view) outcome(e *engine.Event, answered bool) {
-	switch e.From {
+func (v *view) outcome(kind engine.EventKind, tenant engine.TenantID, r *engine.Result, answered bool) {
+	switch r.From {
 	case engine.Ready:
-		v.leaveReady(e.Class)
+		v.leaveReady(r.Class)
 	case engine.Waiting:
 		v.waiting--
 	}
-	if v.tenants != nil && (e.From == engine.Ready || e.From == engine.InFlight) {
-		v.tenants.want(e.Tenant, -1)
+	if v.tenants != nil && (r.From == engine.Ready || r.From == engine.InFlight) {
+		v.tenants.want(tenant, -1)
 	}
 	switch {
 	case answered:
 		v.segment.answered++
-	case e.Kind == engine.Nacked:
+	case kind == engine.Nacked:
 		v.becomeWaiting()
-	case e.Kind == engine.Returned:
-		v.becomeReady(engine.Retry, e.Tenant)
+	case kind == engine.Returned:
+		v.becomeReady(engine.Retry, tenant)
 	}
 }
 
@@ -283,8 +286,9 @@ func (c *Collector) onFenced(e *engine.Event) {
 	}
 }
 
-// onCalled counts a call, which brings jobs of any class.
-func (c *Collector) onCalled(op engine.Op, rows int32) {
+// Called implements engine.JobRecorder. A call brings jobs of any class.
+func (c *Collector) Called(at engine.Time, _ int32, op engine.Op, rows int32) {
+	c.pass(at)
 	c.whole.segment.calls[op]++
 	c.whole.segment.rows[op] += uint64(rows)
 }
@@ -328,25 +332,25 @@ func (c *Collector) expiry(now engine.Time) engine.Time {
 
 // closeLease takes note in j, which may be nil, of an outcome, and returns how long
 // the execution ran whose ack it is.
-func (c *Collector) closeLease(j *knownJob, e *engine.Event) (ran int64) {
+func (c *Collector) closeLease(j *knownJob, kind engine.EventKind, token engine.Token) (ran int64) {
 	if j == nil {
 		return 0
 	}
 	j.leased = false
-	switch e.Kind {
+	switch kind {
 	case engine.Nacked, engine.Returned:
-		if e.Token == j.token && j.taken < j.token { // by its holder
+		if token == j.token && j.taken < j.token { // by its holder
 			j.overrun()
 		}
 	}
-	switch e.Kind {
+	switch kind {
 	case engine.Acked:
 		j.ended = true
-		return int64(j.accept(e.Token))
+		return int64(j.accept(token))
 	case engine.Buried:
 		j.ended = true
 	case engine.Returned:
-		if e.Token != j.taken && j.pending > 0 {
+		if token != j.taken && j.pending > 0 {
 			j.pending-- // handed back by who claimed it, not run
 		}
 	}

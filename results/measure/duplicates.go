@@ -61,7 +61,7 @@ type resubmission struct {
 
 // callerOf is the ID of the first copy of a job's caller.
 func (c *Collector) callerOf(job engine.JobID) engine.JobID {
-	return job &^ (1<<c.settings.CopyBits - 1)
+	return job &^ c.copies
 }
 
 // onResubmitted takes note of a further copy of a job. The copies before it were open until now,

@@ -94,10 +94,10 @@ func joined(a, b *Histogram) *Histogram {
 }
 
 // claimed counts a claim after waited, which lies in the given bucket.
-func (s *jobSet) claimed(e *engine.Event, waited int64, bucket int) {
+func (s *jobSet) claimed(class engine.Class, delivery int32, waited int64, bucket int) {
 	s.claims++
-	s.attemptsMax = max(s.attemptsMax, e.Delivery)
-	if e.Class == engine.Fresh {
+	s.attemptsMax = max(s.attemptsMax, delivery)
+	if class == engine.Fresh {
 		if h := s.ended[freshWait]; h != nil {
 			h.recordAt(bucket, waited)
 		}
@@ -117,25 +117,25 @@ func (s *jobSet) claimed(e *engine.Event, waited int64, bucket int) {
 }
 
 // outcome counts what became of a job; ran is how long the execution took whose ack it is.
-func (s *jobSet) outcome(e *engine.Event, ran int64) {
-	switch e.Kind {
+func (s *jobSet) outcome(kind engine.EventKind, o *engine.Outcome, r *engine.Result, ran int64) {
+	switch kind {
 	case engine.Acked:
 		if h := s.ended[sojourn]; h != nil {
-			h.Record(e.Age)
+			h.Record(r.Age)
 		}
-		if e.Delivery > 1 {
+		if o.Delivery > 1 {
 			s.retriesDone++
 		}
 		s.accepted += float64(ran)
 	case engine.Nacked:
 		s.nacks++
-		s.delaySum += float64(e.Delay)
+		s.delaySum += float64(o.Delay)
 		if s.delays != nil {
-			s.delays.Record(e.Delay)
+			s.delays.Record(o.Delay)
 		}
 	case engine.Buried:
 		s.deaths++
-		if e.From == engine.Ready && e.Class == engine.Fresh {
+		if r.From == engine.Ready && r.Class == engine.Fresh {
 			s.neverClaimed()
 		}
 	}

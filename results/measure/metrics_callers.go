@@ -54,7 +54,7 @@ func (c *Collector) patience(kind engine.Kind) time.Duration {
 
 // copyOf is which copy of its caller's job a job is, from 0.
 func (c *Collector) copyOf(job engine.JobID) uint64 {
-	return uint64(job) & (1<<c.settings.CopyBits - 1)
+	return uint64(job & c.copies)
 }
 
 // callerSince is when the caller of a job enqueued the first copy, given when it

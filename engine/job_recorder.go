@@ -1,0 +1,80 @@
+package engine
+
+import "time"
+
+// JobRecorder is a Recorder that takes what most jobs go through by methods of their own, each in place of
+// Record with an Event of that kind, which costs more to build than to look at. What the pointers lead to is
+// good for the time of the call. A type that embeds one and has a Record of its own must have these too.
+type JobRecorder interface {
+	Recorder
+	// Called is an Event of that kind, like all that follow.
+	Called(at Time, node int32, op Op, rows int32)
+	Enqueued(at Time, j *NewJob)
+	// Promoted by the call of a node, or by itself: node is -1.
+	Promoted(at Time, node int32, p *Promotion)
+	Leased(at Time, node int32, l *Lease)
+	Started(at Time, node int32, s Slot, l *Lease, waited time.Duration)
+	Finished(at Time, node int32, s Slot, l *Lease, err ErrorKind, ran time.Duration)
+	// Committed is Acked, Nacked, Buried or Returned, whatever kind says, by an outcome without a Guard.
+	Committed(at Time, node int32, kind EventKind, o *Outcome, r *Result)
+}
+
+// RecordJobs returns rec if it is a JobRecorder, and otherwise one that builds the events for it; nil for nil.
+func RecordJobs(rec Recorder) JobRecorder {
+	if rec == nil {
+		return nil
+	}
+	if j, ok := rec.(JobRecorder); ok {
+		return j
+	}
+	return &eventBuilder{Recorder: rec}
+}
+
+// eventBuilder is a JobRecorder for who wants events.
+type eventBuilder struct {
+	Recorder
+	event Event
+}
+
+func (b *eventBuilder) Called(at Time, node int32, op Op, rows int32) {
+	b.event = Event{At: at, Kind: Called, Node: node, Op: op, Count: rows}
+	b.Record(&b.event)
+}
+
+func (b *eventBuilder) Enqueued(at Time, j *NewJob) {
+	b.event = Event{At: at, Kind: Enqueued, JobKind: j.Kind, Tenant: j.Tenant, Job: j.ID, Delay: j.Delay, Node: -1}
+	b.Record(&b.event)
+}
+
+func (b *eventBuilder) Promoted(at Time, node int32, p *Promotion) {
+	b.event = Event{At: at, Kind: Promoted, Node: node, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job}
+	b.Record(&b.event)
+}
+
+func (b *eventBuilder) Leased(at Time, node int32, l *Lease) {
+	b.event.fill(at, Leased, node, l)
+	b.Record(&b.event)
+}
+
+func (b *eventBuilder) Started(at Time, node int32, s Slot, l *Lease, waited time.Duration) {
+	b.event = Event{At: at, Kind: Started, Waited: waited}
+	b.event.runs(node, s, l)
+	b.Record(&b.event)
+}
+
+func (b *eventBuilder) Finished(at Time, node int32, s Slot, l *Lease, err ErrorKind, ran time.Duration) {
+	b.event = Event{At: at, Kind: Finished, Error: err, Ran: ran}
+	b.event.runs(node, s, l)
+	b.Record(&b.event)
+}
+
+func (b *eventBuilder) Committed(at Time, node int32, kind EventKind, o *Outcome, r *Result) {
+	b.event.judge(at, kind, node, o, r)
+	b.Record(&b.event)
+}
+
+// runs completes e with the lease that a slot holds.
+func (e *Event) runs(node int32, s Slot, l *Lease) {
+	e.Node, e.Slot, e.Job, e.JobKind, e.Tenant, e.Token = node, s, l.ID, l.Kind, l.Tenant, l.Token
+	e.Delivery, e.Class = l.Delivery, l.Class()
+}

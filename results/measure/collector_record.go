@@ -1,0 +1,97 @@
+package measure
+
+import "qsim/engine"
+
+var _ engine.JobRecorder = (*Collector)(nil)
+
+// Record implements engine.Recorder: for who has events, and for what comes seldom.
+func (c *Collector) Record(e *engine.Event) {
+	switch e.Kind {
+	case engine.Called:
+		c.Called(e.At, e.Node, e.Op, e.Count)
+	case engine.Enqueued:
+		c.Enqueued(e.At, &engine.NewJob{ID: e.Job, Kind: e.JobKind, Tenant: e.Tenant, Delay: e.Delay})
+	case engine.Promoted:
+		c.Promoted(e.At, e.Node, &engine.Promotion{Job: e.Job, Kind: e.JobKind, Tenant: e.Tenant, Class: e.Class})
+	case engine.Leased:
+		c.leased(e.At, leaseOf(e), e.Class)
+	case engine.Started:
+		c.Started(e.At, e.Node, e.Slot, leaseOf(e), e.Waited)
+	case engine.Finished, engine.Aborted:
+		c.onEnded(e.At, leaseOf(e), e.Kind == engine.Finished, e.Error, e.Ran)
+	case engine.Acked, engine.Nacked, engine.Buried, engine.Returned:
+		o := engine.Outcome{Error: e.Error, Kind: e.JobKind, Tenant: e.Tenant, Delivery: e.Delivery, Delay: e.Delay}
+		o.Job, o.Token = e.Job, e.Token
+		c.Committed(e.At, e.Node, e.Kind, &o, &engine.Result{From: e.From, Class: e.Class, Age: e.Age})
+	default:
+		c.recordOther(e)
+	}
+}
+
+// leaseOf returns the lease that e is about, as far as e says.
+func leaseOf(e *engine.Event) *engine.Lease {
+	l := &engine.Lease{Token: e.Token}
+	l.ID, l.Kind, l.Tenant, l.Delivery, l.Waited, l.Age = e.Job, e.JobKind, e.Tenant, e.Delivery, e.Waited, e.Age
+	return l
+}
+
+// recordOther counts what no method of its own is for.
+func (c *Collector) recordOther(e *engine.Event) {
+	switch e.Kind {
+	case engine.Extended, engine.LeaseLost: // these do not say whose
+		c.pass(e.At)
+	case engine.NodeUp, engine.NodeDown:
+		c.passAll(e.At)
+	default:
+		c.passOf(e.At, e.JobKind, e.Tenant)
+	}
+	switch e.Kind {
+	case engine.Redriven:
+		c.onRedriven(e)
+	case engine.LeaseTaken:
+		c.onLeaseTaken(e)
+	case engine.Extended:
+		c.onExtended(e)
+	case engine.LeaseLost:
+		c.onLeaseLost(e)
+	case engine.Fenced:
+		c.onFenced(e)
+	case engine.NodeUp, engine.NodeDown:
+		c.machines.turn(int(e.Node), e.Kind == engine.NodeDown)
+	}
+}
+
+// pass counts an event and lets the state of all jobs stand until its time.
+func (c *Collector) pass(at engine.Time) {
+	c.events++
+	if all := c.whole; at > all.now {
+		if at < all.boundary {
+			all.advance(at)
+		} else {
+			all.cross(at)
+		}
+	}
+}
+
+// passOf is pass for an event of a job: the views that it belongs to advance too.
+func (c *Collector) passOf(at engine.Time, kind engine.Kind, tenant engine.TenantID) {
+	c.pass(at)
+	if len(c.views) > 1 {
+		for _, v := range c.views[1:] {
+			if v.has(kind, tenant) {
+				v.advanceTo(at)
+			}
+		}
+	}
+}
+
+// passAll is pass for an event that every view sees: about the workers, whom all jobs share, or about a
+// claim, which may pass over a job.
+func (c *Collector) passAll(at engine.Time) {
+	c.pass(at)
+	if len(c.views) > 1 {
+		for _, v := range c.views[1:] {
+			v.advanceTo(at)
+		}
+	}
+}

@@ -3,57 +3,67 @@ package results
 // comparisonVersion is that of the JSON of comparisons.
 const comparisonVersion = 1
 
+// storedComparisons are comparisons of one result with others of the same scenario.
+type storedComparisons struct {
+	Version     int                `json:"version"`     // version of this format: 1
+	Comparisons []storedComparison `json:"comparisons"` // one for each new result
+	Exit        int                `json:"exit"`        // the worst of all
+}
+
+// storedComparison says what is different in one result.
 type storedComparison struct {
-	Scenario string         `json:"scenario"`
-	Base     storedSide     `json:"base"`
-	New      storedSide     `json:"new"`
-	Paired   bool           `json:"paired"`
-	Within   *Float         `json:"same_within"`
+	Scenario string     `json:"scenario"`    // name of the scenario
+	Base     storedSide `json:"base"`        // the earlier result
+	New      storedSide `json:"new"`         // the later result
+	Paired   bool       `json:"paired"`      // both have the same seeds: differences are paired by seed
+	Within   *Float     `json:"same_within"` // share of the base value within which a difference counts as none
+	// Share of the base value by which a metric may get worse; null: nothing is judged
 	Most     *Float         `json:"max_regression"`
-	Changes  []storedChange `json:"changes"`
-	Warnings []string       `json:"warnings"`
-	Exit     int            `json:"exit"`
+	Changes  []storedChange `json:"changes"`  // one for each policy and metric
+	Warnings []string       `json:"warnings"` // warnings as sentences
+	Exit     int            `json:"exit"`     // exit code: 0 nothing is worse than allowed, 1 something is
 }
 
+// storedSide is one of the results compared.
 type storedSide struct {
-	Name    string   `json:"name"`
-	Config  string   `json:"config"`
-	Seeds   []uint64 `json:"seeds"`
-	Partial bool     `json:"partial"`
-	Version string   `json:"made_by,omitempty"`
+	Name    string   `json:"name"`              // folder or scenario, as the command line names it
+	Config  string   `json:"config"`            // digest of the whole configuration
+	Seeds   []uint64 `json:"seeds"`             // seeds that every policy finished
+	Partial bool     `json:"partial"`           // the run was interrupted
+	Version string   `json:"made_by,omitempty"` // version of the program that ran it
 }
 
+// storedChange is the change of one metric under one policy.
 type storedChange struct {
-	Policy     string       `json:"policy"`
-	Metric     string       `json:"metric"`
-	Filter     storedFilter `json:"filter"`
-	Unit       string       `json:"unit"`
-	Base       *Float       `json:"base"`
-	BaseBound  string       `json:"base_bound"`
-	New        *Float       `json:"new"`
-	NewBound   string       `json:"new_bound"`
-	Difference *Float       `json:"difference"`
-	Low        *Float       `json:"low"`
-	High       *Float       `json:"high"`
-	Relative   *Float       `json:"relative"`
-	N          int          `json:"n"`
-	P          *Float       `json:"p"`
-	Shown      bool         `json:"shown"`
-	Same       bool         `json:"same"`
-	Tell       int          `json:"seeds_to_tell,omitempty"`
-	Verdict    Outcome      `json:"verdict"`
-	Seeds      int          `json:"seeds,omitempty"`
-	Reason     string       `json:"reason,omitempty"`
+	Policy string       `json:"policy"` // label of the policy
+	Metric string       `json:"metric"` // name of the metric
+	Filter storedFilter `json:"filter"` // what the metric is narrowed to
+	// S, 1 (a share or ratio), 1/s, or a name of what is counted
+	Unit       string `json:"unit"`
+	Base       *Float `json:"base"`       // value of the earlier result; null: there is none
+	BaseBound  string `json:"base_bound"` // ">=": base is a lower bound; else empty
+	New        *Float `json:"new"`        // value of the later result; null: there is none
+	NewBound   string `json:"new_bound"`  // ">=": new is a lower bound; else empty
+	Difference *Float `json:"difference"` // new minus base; paired: the mean over seeds
+	Low        *Float `json:"low"`        // lower end of its 95 % interval
+	High       *Float `json:"high"`       // upper end of its 95 % interval
+	Relative   *Float `json:"relative"`   // difference as a share of the base value
+	N          int    `json:"n"`          // seeds, of the side with fewer
+	P          *Float `json:"p"`          // two-sided p value, adjusted by Holm
+	Shown      bool   `json:"shown"`      // the difference is significant: p is below 0.05
+	// The whole interval lies within same_within of the base value
+	Same bool `json:"same"`
+	// Where it is neither shown nor the same: about so many seeds would decide
+	Tell    int     `json:"seeds_to_tell,omitempty"`
+	Verdict Outcome `json:"verdict"`          // with max_regression: met, missed or unclear; else empty
+	Seeds   int     `json:"seeds,omitempty"`  // of an unclear verdict: about so many seeds would decide
+	Reason  string  `json:"reason,omitempty"` // why it is unclear
 }
 
 // MarshalComparisons returns comparisons with one base as JSON: keys in a fixed order, a
 // change to a line. Equal comparisons give equal bytes. exit is the worst of all.
 func MarshalComparisons(list []*Comparison) ([]byte, error) {
-	all := struct {
-		Version     int                `json:"version"`
-		Comparisons []storedComparison `json:"comparisons"`
-		Exit        int                `json:"exit"`
-	}{Version: comparisonVersion, Comparisons: []storedComparison{}}
+	all := storedComparisons{Version: comparisonVersion, Comparisons: []storedComparison{}}
 	for _, c := range list {
 		all.Comparisons = append(all.Comparisons, c.stored())
 		all.Exit = max(all.Exit, c.Exit)

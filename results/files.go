@@ -15,19 +15,18 @@ import (
 	"qsim/results/plain"
 )
 
-// RunInfo is run.json: what may differ between two runs of the same inputs. No other
-// file holds any of it.
+// RunInfo is run.json: when, where and by what a run was made. No other file differs between equal runs.
 type RunInfo struct {
-	Started   time.Time `json:"started"`
-	Took      float64   `json:"took_s"`
-	Command   []string  `json:"command"`
-	Folder    string    `json:"folder"` // where the command ran
-	Version   string    `json:"version"`
-	Commit    string    `json:"commit"`
-	GoVersion string    `json:"go"`
-	OS        string    `json:"os"`
-	Arch      string    `json:"arch"`
-	CPUs      int       `json:"cpus"`
+	Started   time.Time `json:"started"` // when the command began
+	Took      float64   `json:"took_s"`  // wall-clock time in seconds
+	Command   []string  `json:"command"` // the command line
+	Folder    string    `json:"folder"`  // where the command ran
+	Version   string    `json:"version"` // version of the program
+	Commit    string    `json:"commit"`  // commit that the program was built from; unknown: the build was not told
+	GoVersion string    `json:"go"`      // version of Go that it was built by
+	OS        string    `json:"os"`      // operating system, as Go names it
+	Arch      string    `json:"arch"`    // processor architecture, as Go names it
+	CPUs      int       `json:"cpus"`    // processors that it could use
 }
 
 // Files returns the files of a run but for charts and report: run.json, scenario.yaml

@@ -4,80 +4,97 @@ import (
 	"qsim/results/measure"
 )
 
-// storedSummary is summary.json.
+// storedSummary is the summary of one run: every metric of every policy, differences to the baseline, and verdicts.
+// Times are in seconds and shares in [0, 1].
 type storedSummary struct {
-	Version    int             `json:"version"`
-	Scenario   string          `json:"scenario"`
-	Config     string          `json:"config"`
-	Seeds      []uint64        `json:"seeds"`
-	Duration   Float           `json:"duration_s"`
-	Partial    bool            `json:"partial"`
-	SameWithin *Float          `json:"same_within"` // of the baseline's value; null or none: an earlier version wrote the file
-	Policies   []storedPolicy  `json:"policies"`
-	Objectives []storedVerdict `json:"objectives"`
-	Warnings   []string        `json:"warnings"`
-	Exit       int             `json:"exit"`
+	Version  int      `json:"version"`    // version of this format: 1
+	Scenario string   `json:"scenario"`   // name of the scenario
+	Config   string   `json:"config"`     // digest of the whole configuration: equal for equal scenarios
+	Seeds    []uint64 `json:"seeds"`      // seeds that every policy finished
+	Duration Float    `json:"duration_s"` // virtual time, without the drain
+	Partial  bool     `json:"partial"`    // the run was interrupted, and seeds are missing
+	// Share of the baseline's value within which a difference counts as none; null or missing: an earlier version
+	// wrote the file
+	SameWithin *Float          `json:"same_within"`
+	Policies   []storedPolicy  `json:"policies"`   // policies in the order of the scenario
+	Objectives []storedVerdict `json:"objectives"` // one for each objective and policy that it is about
+	Warnings   []string        `json:"warnings"`   // warnings as sentences
+	Exit       int             `json:"exit"`       // exit code of the run: 0 objectives met, 1 one missed
 }
 
+// storedPolicy is what one policy did.
 type storedPolicy struct {
-	Kind        string                   `json:"name"`
-	Label       string                   `json:"label"`
-	Baseline    bool                     `json:"baseline"`
-	Fingerprint string                   `json:"fingerprint"`
-	Metrics     byName[storedEstimate]   `json:"metrics"`
-	Filtered    []storedFiltered         `json:"filtered"`
-	Versus      byName[storedDifference] `json:"versus_baseline"`
+	Kind     string `json:"name"`     // kind of policy
+	Label    string `json:"label"`    // label, unique within the scenario
+	Baseline bool   `json:"baseline"` // the other policies are compared with this one
+	// Digest of every event of every seed: equal runs have equal ones, on any machine
+	Fingerprint string                 `json:"fingerprint"`
+	Metrics     byName[storedEstimate] `json:"metrics"`  // metrics of the whole run, by name
+	Filtered    []storedFiltered       `json:"filtered"` // metrics narrowed to a storm, a class or a tenant
+	// Versus is the differences to the baseline, by metric; empty for the baseline itself.
+	Versus byName[storedDifference] `json:"versus_baseline"`
 }
 
+// storedFilter is the part of a run that a metric is narrowed to.
 type storedFilter struct {
-	During string `json:"during"`
-	After  string `json:"after"`
-	Class  string `json:"class"`
-	Tenant string `json:"tenant"`
-	Limit  Float  `json:"limit"` // s
+	During string `json:"during"` // storm that the metric is narrowed to; empty: none
+	After  string `json:"after"`  // storm after whose end it is measured; empty: none
+	Class  string `json:"class"`  // job class; empty: all
+	Tenant string `json:"tenant"` // tenant; empty: all
+	Limit  Float  `json:"limit"`  // of fresh.within, in seconds; 0: the metric takes none
 }
 
+// storedEstimate is the value of a metric over all seeds.
 type storedEstimate struct {
-	Unit   string   `json:"unit"`
-	Mean   *Float   `json:"mean"`
-	Low    *Float   `json:"low"`
-	High   *Float   `json:"high"`
-	N      int      `json:"n"`
+	Unit string `json:"unit"` // s (seconds), 1 (a share or ratio), 1/s, or what is counted; empty: a count
+	// Mean over seeds; of a quantile, that of the jobs of all seeds together; null: there is no value
+	Mean *Float `json:"mean"`
+	Low  *Float `json:"low"`  // lower end of the 95 % interval; null: one seed has none
+	High *Float `json:"high"` // upper end of the 95 % interval; null: one seed has none
+	N    int    `json:"n"`    // seeds with a value
+	// ">=": the value is a lower bound, as jobs were unfinished at the end; else empty
 	Bound  string   `json:"bound"`
-	Values []*Float `json:"values"`
-	Reason string   `json:"reason,omitempty"`
+	Values []*Float `json:"values"`           // value by seed, in the order of seeds; null where a seed has none
+	Reason string   `json:"reason,omitempty"` // why there is no value
 }
 
+// storedFiltered is a metric narrowed to a part of the run.
 type storedFiltered struct {
-	Metric string `json:"metric"`
+	Metric string `json:"metric"` // name of the metric
 	storedFilter
 	storedEstimate
+	// Difference to the baseline; missing for the baseline itself
 	Versus *storedDifference `json:"versus_baseline,omitempty"`
 }
 
+// storedDifference is a difference to the baseline, paired by seed.
 type storedDifference struct {
-	Difference *Float `json:"difference"`
-	Low        *Float `json:"low"`
-	High       *Float `json:"high"`
-	P          *Float `json:"p"`
-	Shown      bool   `json:"shown"`
-	Same       bool   `json:"same"`
-	Tell       int    `json:"seeds_to_tell,omitempty"`
+	Difference *Float `json:"difference"` // mean over seeds of the policy's value minus the baseline's
+	Low        *Float `json:"low"`        // lower end of its 95 % interval
+	High       *Float `json:"high"`       // upper end of its 95 % interval
+	// Two-sided p value of the paired t test, adjusted by Holm over the table
+	P     *Float `json:"p"`
+	Shown bool   `json:"shown"` // the difference is significant: p is below 0.05
+	// The whole interval lies within same_within of the baseline's value
+	Same bool `json:"same"`
+	// Where it is neither shown nor the same: about so many seeds would decide
+	Tell int `json:"seeds_to_tell,omitempty"`
 }
 
+// storedVerdict is an objective applied to one policy.
 type storedVerdict struct {
-	Metric  string       `json:"metric"`
-	Filter  storedFilter `json:"filter"`
-	Policy  string       `json:"policy"`
-	Limit   string       `json:"limit"`
-	Value   *Float       `json:"value"`
-	Low     *Float       `json:"low"`
-	High    *Float       `json:"high"`
-	Bound   string       `json:"bound"`
-	Verdict Outcome      `json:"verdict"`
-	Expect  Outcome      `json:"expect"`
-	Seeds   int          `json:"seeds,omitempty"`
-	Reason  string       `json:"reason,omitempty"`
+	Metric  string       `json:"metric"`           // name of the metric
+	Filter  storedFilter `json:"filter"`           // what the metric is narrowed to
+	Policy  string       `json:"policy"`           // label of the policy
+	Limit   string       `json:"limit"`            // the bound in words, inclusive: below 10s
+	Value   *Float       `json:"value"`            // the metric; null: there is no value
+	Low     *Float       `json:"low"`              // lower end of its 95 % interval
+	High    *Float       `json:"high"`             // upper end of its 95 % interval
+	Bound   string       `json:"bound"`            // ">=": the value is a lower bound; else empty
+	Verdict Outcome      `json:"verdict"`          // met, missed or unclear
+	Expect  Outcome      `json:"expect"`           // what the scenario expects: met or missed
+	Seeds   int          `json:"seeds,omitempty"`  // of an unclear one: about so many seeds would decide
+	Reason  string       `json:"reason,omitempty"` // why it is unclear
 }
 
 // summaryVersion is that of summary.json.

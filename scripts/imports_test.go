@@ -11,29 +11,30 @@ import (
 // this module those it may import. Only scenarios/world knows the language, policies, simulation
 // and memory store together, and only cmd/bench knows PostgreSQL. Tests are exempt.
 var mayImport = map[string][]string{
-	"engine":           {"engine/heap", "engine/keyed"},
-	"engine/heap":      {},
-	"engine/keyed":     {},
-	"engine/dist":      {},
-	"engine/quantity":  {},
-	"engine/check":     {"engine"},
-	"engine/memstore":  {"engine"},
-	"engine/pgstore":   {"engine"},
-	"engine/sim":       {"engine", "engine/dist", "engine/heap", "engine/keyed"},
-	"engine/live":      {"engine"},
-	"engine/storetest": {"engine", "engine/keyed"},
-	"policies":         {"engine/quantity", "engine"},
-	"results/plain":    {},
-	"results/measure":  {"engine", "results/plain"},
-	"results":          {"engine", "results/measure", "results/plain"},
-	"results/text":     {"results", "results/measure", "results/plain"},
-	"results/report":   {"results", "results/measure", "results/text", "results/plain"},
-	"scenarios":        {"engine/quantity", "engine", "engine/dist", "policies", "results", "results/measure"}, // the language: see TestScenariosReachNoSimulation
-	"scenarios/world":  {"engine/quantity", "scenarios", "scenarios/pool", "engine", "engine/check", "engine/dist", "engine/heap", "engine/keyed", "engine/sim", "engine/memstore", "policies", "results", "results/measure"},
-	"cmd/qsim":         {"cmd/cli"},
-	"cmd/qbench":       {"cmd/bench"},
-	"cmd/cli":          {"engine/quantity", "policies", "cmd/input", "cmd/ui", "scenarios", "scenarios/...", "results", "results/measure", "results/text", "results/plain", "results/report"},
-	"cmd/bench":        {"engine/quantity", "policies", "cmd/input", "cmd/ui", "scenarios", "scenarios/world", "engine", "engine/live", "engine/memstore", "engine/pgstore", "engine/pgstore/pgserver", "results", "results/measure", "results/text", "results/plain", "results/report"},
+	"engine":             {"engine/heap", "engine/keyed"},
+	"engine/heap":        {},
+	"engine/keyed":       {},
+	"engine/dist":        {},
+	"engine/quantity":    {},
+	"engine/check":       {"engine"},
+	"engine/memstore":    {"engine"},
+	"engine/pgstore":     {"engine"},
+	"engine/sim":         {"engine", "engine/dist", "engine/heap", "engine/keyed"},
+	"engine/live":        {"engine"},
+	"engine/storetest":   {"engine", "engine/keyed"},
+	"policies":           {"engine/quantity", "engine"},
+	"results/plain":      {},
+	"results/measure":    {"engine", "results/plain"},
+	"results":            {"engine", "results/measure", "results/plain"},
+	"results/schematest": {}, // for tests of what is written: it knows no result
+	"results/text":       {"results", "results/measure", "results/plain"},
+	"results/report":     {"results", "results/measure", "results/text", "results/plain"},
+	"scenarios":          {"engine/quantity", "engine", "engine/dist", "policies", "results", "results/measure"}, // the language: see TestScenariosReachNoSimulation
+	"scenarios/world":    {"engine/quantity", "scenarios", "scenarios/pool", "engine", "engine/check", "engine/dist", "engine/heap", "engine/keyed", "engine/sim", "engine/memstore", "policies", "results", "results/measure"},
+	"cmd/qsim":           {"cmd/cli"},
+	"cmd/qbench":         {"cmd/bench"},
+	"cmd/cli":            {"engine/quantity", "policies", "cmd/input", "cmd/ui", "scenarios", "scenarios/...", "results", "results/measure", "results/text", "results/plain", "results/report"},
+	"cmd/bench":          {"engine/quantity", "policies", "cmd/input", "cmd/ui", "scenarios", "scenarios/world", "engine", "engine/live", "engine/memstore", "engine/pgstore", "engine/pgstore/pgserver", "results", "results/measure", "results/text", "results/plain", "results/report"},
 
 	// How both commands speak, and how that is tested: they know nothing of queues.
 	"cmd/ui":         {},
@@ -56,22 +57,23 @@ var mayImport = map[string][]string{
 // mayUse is, for each module that is not ours, the packages that may import it. The
 // engine is not among them: it is the standard library only.
 var mayUse = map[string][]string{
-	"github.com/HdrHistogram/hdrhistogram-go": {"results/measure"},
-	"github.com/aclements/go-moremath":        {"results"},
-	"github.com/agnivade/levenshtein":         {"scenarios", "scenarios/verify", "cmd/ui"},
-	"github.com/invopop/jsonschema":           {"scenarios"},
-	"github.com/jackc/pgx/v5":                 {"engine/pgstore"},
-	"github.com/jedib0t/go-pretty/v6":         {"results/text"},
-	"github.com/rogpeppe/go-internal":         {"cmd/ui/clitest"},
-	"github.com/spf13/cobra":                  {"cmd/ui", "cmd/ui/clitest", "cmd/cli", "cmd/bench"},
-	"github.com/spf13/pflag":                  {"cmd/ui", "cmd/ui/clitest"},
-	"github.com/vbauerster/mpb/v8":            {"cmd/cli"},
-	"go.yaml.in/yaml/v4":                      {"scenarios"},
-	"golang.org/x/image":                      {"results/report"}, // the types of font metrics
-	"golang.org/x/perf":                       {"results", "cmd/bench"},
-	"golang.org/x/term":                       {"cmd/ui"},
-	"gonum.org/v1/gonum":                      {"results", "scenarios/imports"},
-	"gonum.org/v1/plot":                       {"results/report"},
+	"github.com/HdrHistogram/hdrhistogram-go":  {"results/measure"},
+	"github.com/aclements/go-moremath":         {"results"},
+	"github.com/agnivade/levenshtein":          {"scenarios", "scenarios/verify", "cmd/ui"},
+	"github.com/invopop/jsonschema":            {"scenarios", "results/schematest"},
+	"github.com/jackc/pgx/v5":                  {"engine/pgstore"},
+	"github.com/jedib0t/go-pretty/v6":          {"results/text"},
+	"github.com/rogpeppe/go-internal":          {"cmd/ui/clitest"},
+	"github.com/spf13/cobra":                   {"cmd/ui", "cmd/ui/clitest", "cmd/cli", "cmd/bench"},
+	"github.com/spf13/pflag":                   {"cmd/ui", "cmd/ui/clitest"},
+	"github.com/vbauerster/mpb/v8":             {"cmd/cli"},
+	"go.yaml.in/yaml/v4":                       {"scenarios"},
+	"golang.org/x/image":                       {"results/report"}, // the types of font metrics
+	"golang.org/x/perf":                        {"results", "cmd/bench"},
+	"golang.org/x/term":                        {"cmd/ui"},
+	"github.com/santhosh-tekuri/jsonschema/v6": {"results/schematest"},
+	"gonum.org/v1/gonum":                       {"results", "scenarios/imports"},
+	"gonum.org/v1/plot":                        {"results/report"},
 }
 
 // rule finds the row of a table for a package or module: its own, or that of the

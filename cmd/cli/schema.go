@@ -4,26 +4,53 @@ import (
 	"github.com/spf13/cobra"
 
 	"qsim/cmd/ui"
+	"qsim/results"
 	"qsim/scenarios"
+	"qsim/scenarios/trace"
 )
 
+// documents are what there are schemas of. The first is that of no name.
+var documents = []struct {
+	name   string
+	schema func() []byte
+}{
+	{"scenario", scenarios.Schema},
+	{"summary", func() []byte { return results.Schema("summary") }},
+	{"run", func() []byte { return results.Schema("run") }},
+	{"compare", func() []byte { return results.Schema("compare") }},
+	{"trace", trace.Schema},
+}
+
 func newSchema() *cobra.Command {
+	var names []string
+	for _, d := range documents {
+		names = append(names, d.name)
+	}
 	return &cobra.Command{
-		Use:     "schema",
-		Short:   "print the JSON schema of scenarios, for editors",
+		Use:     "schema [scenario|summary|run|compare|trace]",
+		Short:   "print the JSON schema of scenarios, for editors, or of results",
 		GroupID: "scenarios",
 		Long: `schema prints the JSON schema of scenario files. An editor with a YAML language server
 completes and checks a scenario that says where the schema is, in its first line:
 
   # yaml-language-server: $schema=scenario.schema.json
 
-The schema knows keys, values and units; what goes together only validate knows.`,
-		Example:           `  qsim schema > scenario.schema.json`,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		Args:              cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			_, err := c.OutOrStdout().Write(scenarios.Schema())
-			return ui.IOError("write result", err)
+The schema knows keys, values and units; what goes together only validate knows.
+
+With a name it prints the schema of what a command writes, for programs that read it:
+summary.json (also run --format json), run.json, compare --format json, trace --format json.`,
+		Example: `  qsim schema > scenario.schema.json
+  qsim schema summary`,
+		ValidArgsFunction: cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp),
+		Args:              cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			for _, d := range documents {
+				if len(arguments) == 0 || arguments[0] == d.name {
+					_, err := c.OutOrStdout().Write(d.schema())
+					return ui.IOError("write result", err)
+				}
+			}
+			return ui.Unknown("schema", arguments[0], names)
 		},
 	}
 }

@@ -29,45 +29,45 @@ func (s Span) MarshalJSON() ([]byte, error) {
 
 // JobHistory is what happened to one job.
 type JobHistory struct {
-	Job      string       `json:"job"`
-	ID       engine.JobID `json:"id"`
-	Class    string       `json:"class"`
-	Tenant   string       `json:"tenant,omitempty"` // empty: the class has one
-	State    string       `json:"state"`            // at the end of the run: ready, waiting, in-flight, done, dead
-	Enqueued Span         `json:"enqueued_s"`
-	Ended    Span         `json:"ended_s"` // when it was acked or buried; none: not, or it was made ready again
-	// Successes counts executions that ended in success, Fenced commits that were refused and Lapsed leases that a reaper
-	// took.
-	Successes int       `json:"successes"`
-	Lapsed    int       `json:"leases_expired"`
-	Fenced    int       `json:"commits_fenced"`
-	Attempts  []Attempt `json:"attempts"`
-	Copies    []string  `json:"copies,omitempty"`          // of a caller that enqueued the same again: the other ones
-	Facts     []Fact    `json:"events"`                    // in order; what happened to the nodes that held it among them
-	LeftOut   int       `json:"events_left_out,omitempty"` // facts that were too many to keep
+	Job    string       `json:"job"`              // class and number of its arrival: payments/1234
+	ID     engine.JobID `json:"id"`               // number by which the engine knows it
+	Class  string       `json:"class"`            // job class
+	Tenant string       `json:"tenant,omitempty"` // tenant; missing: the class has one
+	// At the end of the run: ready, waiting, in-flight, done, dead
+	State    string `json:"state"`
+	Enqueued Span   `json:"enqueued_s"` // when it was enqueued
+	// When it was done or dead; null: not, or it was made ready again
+	Ended     Span      `json:"ended_s"`
+	Successes int       `json:"successes"`      // executions that ended in success
+	Lapsed    int       `json:"leases_expired"` // leases that a reaper took back
+	Fenced    int       `json:"commits_fenced"` // commits that were refused
+	Attempts  []Attempt `json:"attempts"`       // deliveries, in order
+	// Other jobs that the same caller enqueued for the same work
+	Copies  []string `json:"copies,omitempty"`
+	Facts   []Fact   `json:"events"`                    // events in order, with those of the nodes that held it
+	LeftOut int      `json:"events_left_out,omitempty"` // events that were too many to keep
 }
 
-// Attempt is one delivery.
+// Attempt is one delivery of a job to a worker.
 type Attempt struct {
-	Number int32 `json:"attempt"`
-	// Status is what became of it: done, retried, dead, lapsed, handed-back, dropped, succeeded, failed, running, claimed.
-	Status string       `json:"status"`
-	Node   int32        `json:"node"`  // that claimed it
-	Token  engine.Token `json:"token"` // that it was claimed under
-	Fresh  bool         `json:"fresh"`
-	Leased Span         `json:"claimed_s"` // when it was claimed
-	Waited Span         `json:"waited_s"`  // ready until then
-	// Ran is how long its handler ran, if it ended; it began at Started. Neither shows that the node heard of the claim.
-	Started Span     `json:"started_s"`
-	Ran     Span     `json:"ran_s"`
-	Error   string   `json:"error,omitempty"`  // why it failed; empty: it did not, or has not ended
-	Storms  []string `json:"storms,omitempty"` // that were on while it was claimed
-	Notes   []string `json:"notes,omitempty"`
+	Number int32 `json:"attempt"` // number of the attempt, from 1
+	// Status is what became of it: done, retried, dead, lapsed, handed-back, dropped, succeeded, failed, running or claimed.
+	Status  string       `json:"status"`
+	Node    int32        `json:"node"`             // node that claimed it
+	Token   engine.Token `json:"token"`            // token of its lease
+	Fresh   bool         `json:"fresh"`            // the job had not been claimed before
+	Leased  Span         `json:"claimed_s"`        // when it was claimed
+	Waited  Span         `json:"waited_s"`         // how long the job had been ready
+	Started Span         `json:"started_s"`        // when its handler started; null: none did
+	Ran     Span         `json:"ran_s"`            // how long its handler ran; null: it did not end
+	Error   string       `json:"error,omitempty"`  // kind of error; missing: it did not fail, or has not ended
+	Storms  []string     `json:"storms,omitempty"` // storms that were on while it was claimed
+	Notes   []string     `json:"notes,omitempty"`  // further facts, in words
 
 	until      time.Duration // when its part of the job's history was over; 0: not yet
 	taken      bool          // a reaper took its lease
 	aborted    bool          // it died with its process
-	process    process       // that claimed it
+	process    process       // node that claimed it
 	heartbeats int
 }
 

@@ -10,12 +10,33 @@ import (
 	"qsim/results/text"
 )
 
-// header is what the JSON of a trace begins with: which simulation it is.
+// header says which simulation a trace is of.
 type header struct {
-	Version  int    `json:"version"`
-	Scenario string `json:"scenario"`
-	Policy   string `json:"policy"`
-	Seed     uint64 `json:"seed"`
+	Version  int    `json:"version"`  // version of this format: 1
+	Scenario string `json:"scenario"` // name of the scenario
+	Policy   string `json:"policy"`   // label of the policy
+	Seed     uint64 `json:"seed"`     // seed of the simulation
+}
+
+// document is a trace of one simulation: the life of a job (--job, --find), what happened in a window of time (--from,
+// --to), or jobs worth a look. Times are in seconds of virtual time.
+type document struct {
+	header
+	Life  *JobHistory `json:"life,omitempty"`   // what happened to one job
+	From  *Span       `json:"from_s,omitempty"` // start of the window
+	To    *Span       `json:"to_s,omitempty"`   // end of the window
+	Facts []Fact      `json:"events,omitempty"` // events of the window, in order
+	// Where the window ended early because of --limit; null: it did not
+	Stopped  *Span      `json:"stopped_s,omitempty"`
+	Findings []foundJob `json:"findings,omitempty"` // jobs worth a look
+}
+
+// foundJob is the job that is most of some kind.
+type foundJob struct {
+	Find  Interest `json:"find"`            // kind: worst-wait, duplicate, dead, fenced or lost-lease
+	Job   string   `json:"job,omitempty"`   // its name, for --job; missing: there is none
+	Words string   `json:"words,omitempty"` // what happened to it, in words
+	Jobs  int64    `json:"jobs"`            // how many jobs are of that kind
 }
 
 func (s *Simulation) header() header {
@@ -33,10 +54,7 @@ func writeJSON(w io.Writer, v any) error {
 func (s *Simulation) PrintHistory(w io.Writer, history *JobHistory, format string, width int) error {
 	switch format {
 	case "json":
-		return writeJSON(w, struct {
-			header
-			Life *JobHistory `json:"life"`
-		}{s.header(), history})
+		return writeJSON(w, document{header: s.header(), Life: history})
 	case "table":
 		return s.WriteAttempts(w, history, width)
 	}
@@ -81,20 +99,11 @@ func (s *Simulation) PrintWindow(ctx context.Context, w io.Writer, o WindowOptio
 // PrintFindings lists the jobs worth a look as json or a table, with the command that shows one of them.
 func (s *Simulation) PrintFindings(w io.Writer, findings []Finding, format string, command func(job string) string) error {
 	if format == "json" {
-		type entry struct {
-			Find  Interest `json:"find"`
-			Job   string   `json:"job,omitempty"`
-			Words string   `json:"words,omitempty"`
-			Jobs  int64    `json:"jobs"`
-		}
-		var entries []entry
+		found := document{header: s.header()}
 		for _, f := range findings {
-			entries = append(entries, entry{f.Interest, f.Name, f.Words, f.Jobs})
+			found.Findings = append(found.Findings, foundJob{f.Interest, f.Name, f.Words, f.Jobs})
 		}
-		return writeJSON(w, struct {
-			header
-			Findings []entry `json:"findings"`
-		}{s.header(), entries})
+		return writeJSON(w, found)
 	}
 	fmt.Fprintf(w, "%s under %s with seed %d: jobs worth a look\n\n", s.Scenario().Name, s.Policy(), s.Seed())
 	var rows [][]string

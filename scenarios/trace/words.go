@@ -14,12 +14,12 @@ import (
 // Fact is something that happened.
 type Fact struct {
 	At      Span   `json:"at_s"`              // virtual time
-	Event   string `json:"event"`             // the name of the engine's event, or storm-begins or storm-ends
-	Job     string `json:"job,omitempty"`     // empty: it is about no job
-	Attempt int32  `json:"attempt,omitempty"` // of the job; 0: none in particular
-	Node    NodeID `json:"node,omitzero"`
-	Error   string `json:"error,omitempty"` // name of an error kind; empty: none
-	Words   string `json:"words"`           // a sentence without its subject and stop
+	Event   string `json:"event"`             // name of the engine's event, or storm-begins or storm-ends
+	Job     string `json:"job,omitempty"`     // name of the job; missing: it is about none
+	Attempt int32  `json:"attempt,omitempty"` // attempt of the job, from 1; missing: none in particular
+	Node    NodeID `json:"node,omitzero"`     // number of the node; missing: it happened on none
+	Error   string `json:"error,omitempty"`   // name of an error kind; missing: none
+	Words   string `json:"words"`             // a sentence without its subject and full stop
 }
 
 // NodeID is the number of a node, below 0 for none.

@@ -1,0 +1,32 @@
+package results
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/invopop/jsonschema"
+
+	"qsim/results/schematest"
+)
+
+// TestSchemas holds the schemas to the types that are written. Package cli holds what a run writes to the schemas.
+func TestSchemas(t *testing.T) {
+	for name, v := range map[string]any{"summary": &storedSummary{}, "run": &RunInfo{}, "compare": &storedComparisons{}} {
+		schematest.Golden(t, name+".schema.json", schematest.Build(t, "qsim "+name, v, ".", storedTypes), *rewrite)
+	}
+}
+
+// storedTypes are the schemas of types that write themselves.
+func storedTypes(of reflect.Type, reflected func(reflect.Type) *jsonschema.Schema) *jsonschema.Schema {
+	switch {
+	case strings.HasPrefix(of.Name(), "byName["):
+		one, _ := of.Elem().FieldByName("value")
+		return &jsonschema.Schema{Type: "object", AdditionalProperties: reflected(one.Type)}
+	case of == reflect.TypeFor[Float]():
+		return schematest.NumberOrNull()
+	case of == reflect.TypeFor[Outcome]():
+		return &jsonschema.Schema{Enum: []any{"", Met, Missed, Unclear}}
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+// Package schematest makes JSON schemas of what the program writes from the Go types that are written, and holds
+// documents to them. It is for tests.
+package schematest
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/invopop/jsonschema"
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Build returns the JSON schema (draft 2020-12) of v as encoding/json writes it. Descriptions are the comments of its
+// types and fields in folder. Types that write themselves have the schema that special returns, which may reflect others
+// by the function that it is given; nil leaves a type to its fields.
+func Build(t *testing.T, title string, v any, folder string, special func(of reflect.Type, reflected func(reflect.Type) *jsonschema.Schema) *jsonschema.Schema) []byte {
+	t.Helper()
+	comments := readComments(t, folder)
+	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true, AllowAdditionalProperties: true}
+	r.LookupComment = func(of reflect.Type, field string) string { return comments[of.Name()+"."+field] }
+	reflected := func(of reflect.Type) *jsonschema.Schema {
+		s := r.ReflectFromType(of)
+		s.Version = ""
+		return s
+	}
+	r.Mapper = func(of reflect.Type) *jsonschema.Schema { return special(of, reflected) }
+	s := r.Reflect(v)
+	s.Title = title
+	text, err := json.MarshalIndent(s, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(text, '\n')
+}
+
+// NumberOrNull is the schema of a number that may be missing.
+func NumberOrNull() *jsonschema.Schema {
+	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "number"}, {Type: "null"}}}
+}
+
+// readComments returns the comments of the types ("T.") and fields ("T.F") of a folder.
+func readComments(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	comments := map[string]string{}
+	text := func(name string, groups ...*ast.CommentGroup) string {
+		for _, g := range groups {
+			if words := strings.Join(strings.Fields(g.Text()), " "); words != "" {
+				words = strings.TrimPrefix(strings.TrimPrefix(words, name+" is "), name+" says ")
+				return strings.ToUpper(words[:1]) + words[1:]
+			}
+		}
+		return ""
+	}
+	for _, path := range paths {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			group, ok := n.(*ast.GenDecl)
+			if !ok {
+				return true
+			}
+			for _, spec := range group.Specs {
+				s, ok := spec.(*ast.TypeSpec)
+				if !ok {
+					continue
+				}
+				comments[s.Name.Name+"."] = text(s.Name.Name, s.Doc, group.Doc)
+				if fields, ok := s.Type.(*ast.StructType); ok {
+					for _, f := range fields.Fields.List {
+						for _, name := range f.Names {
+							comments[s.Name.Name+"."+name.Name] = text(name.Name, f.Doc, f.Comment)
+						}
+					}
+				}
+			}
+			return true
+		})
+	}
+	return comments
+}
+
+// Golden holds a schema to the file that the program carries, or writes the file anew.
+func Golden(t *testing.T, path string, schema []byte, rewrite bool) {
+	t.Helper()
+	if rewrite {
+		if err := os.WriteFile(path, schema, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	kept, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(kept, schema) {
+		t.Errorf("%s is not what the types say: run the test with -rewrite", path)
+	}
+}
+
+// Validate wants a document to be as its schema says, and to have no key that the schema does not describe.
+func Validate(t *testing.T, schema, document []byte) {
+	t.Helper()
+	parsed, err := validator.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := validator.NewCompiler()
+	if err := compiler.AddResource("it.schema.json", closed(t, parsed, "")); err != nil {
+		t.Fatal(err)
+	}
+	s, err := compiler.Compile("it.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	instance, err := validator.UnmarshalJSON(bytes.NewReader(document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Validate(instance); err != nil {
+		t.Errorf("%#v", err)
+	}
+}
+
+// closed is a schema whose objects have the described keys only; each of them must have a description.
+func closed(t *testing.T, schema any, key string) any {
+	t.Helper()
+	switch s := schema.(type) {
+	case map[string]any:
+		if properties, ok := s["properties"].(map[string]any); ok {
+			s["additionalProperties"] = false
+			for name, p := range properties {
+				if p, _ := p.(map[string]any); p["description"] == nil {
+					t.Errorf("%s.%s has no description: a comment on its field is one", key, name)
+				}
+			}
+		}
+		for name := range s {
+			s[name] = closed(t, s[name], name)
+		}
+	case []any:
+		for i := range s {
+			s[i] = closed(t, s[i], key)
+		}
+	}
+	return schema
+}

@@ -187,7 +187,8 @@ func comparedQueries(base, new *Summary) []measure.Query {
 			queries = append(queries, q)
 		}
 	}
-	for _, column := range base.Headline() {
+	t := TableOf(base)
+	for _, column := range append(t.Columns, t.Alike...) {
 		add(column.Query)
 	}
 	for _, s := range []*Summary{base, new} {

@@ -18,6 +18,9 @@ func FormatValue(v float64, info measure.MetricInfo) string {
 	case info.Unit == "s":
 		return plain.Duration(v)
 	case info.Share:
+		if v < 1e-4 {
+			return plain.Digits(v*100, 2) + "%"
+		}
 		return plain.Digits(v*100, 3) + "%"
 	case v != 0 && math.Abs(v) < 0.0005:
 		return strings.Replace(strconv.FormatFloat(v, 'g', 2, 64), "-", "−", -1)
@@ -25,15 +28,23 @@ func FormatValue(v float64, info measure.MetricInfo) string {
 	return strings.Replace(plain.Grouped(plain.Digits(v, 3)), "-", "−", 1)
 }
 
+// vague is the half-width of an interval, as a multiple of the value, from which one digit of the value says all.
+const vague = 5
+
 // FormatEstimate writes the value of e for people; a bound with its sign.
 func FormatEstimate(e *Estimate, info measure.MetricInfo) string {
-	switch {
-	case e == nil || e.Null():
+	if e == nil || e.Null() {
 		return plain.Missing
-	case e.Bound != "":
-		return "≥ " + FormatValue(e.Mean, info)
 	}
-	return FormatValue(e.Mean, info)
+	mean := e.Mean
+	if e.Half > vague*math.Abs(mean) && mean != 0 {
+		unit := math.Pow(10, math.Floor(math.Log10(math.Abs(mean))))
+		mean = math.Round(mean/unit) * unit
+	}
+	if e.Bound != "" {
+		return "≥ " + FormatValue(mean, info)
+	}
+	return FormatValue(mean, info)
 }
 
 // FormatHalf writes a half-width, with two significant digits.

@@ -3,8 +3,6 @@ package results
 import (
 	"math"
 	"slices"
-
-	"qsim/results/measure"
 )
 
 // DefaultSameWithin is the half-width of the equivalence band as a share of the baseline's value: ±5 %.
@@ -92,10 +90,7 @@ func (c *Comparison) FindLikeness(within float64) {
 // the baseline's value.
 func (s *Summary) FindLikeness(within float64) {
 	s.SameWithin = within
-	var inTable []measure.Query
-	for _, column := range s.Headline() {
-		inTable = append(inTable, column.Query)
-	}
+	inTable := s.tableQueries()
 	shown, others := 0, 0
 	each := func(do func(p *PolicySummary, d *Difference, headline bool)) {
 		for i := range s.Policies {

@@ -232,7 +232,7 @@ func TestWarningsOfASummary(t *testing.T) {
 					v.Value = 1000
 				case v.Query == measure.Query{Metric: "fresh.wait.p99", During: "down"} && r.Seed == 1:
 					v.Null, v.Reason = true, "none"
-				case v.Metric == "recovery.time":
+				case v.Metric == "fresh.within":
 					v.Null, v.Reason = true, "it was a long day"
 				}
 			}
@@ -252,7 +252,7 @@ func TestWarningsOfASummary(t *testing.T) {
 		"FIFO: the backlog was still growing when arrivals stopped, in 6 of 6 seeds",
 		"FIFO: odd, in 1 of 6 seeds", "Weighted: odd, in 1 of 6 seeds",
 		"FIFO: fresh.wait.p99 during down has a value in 5 of 6 seeds only",
-		"FIFO: recovery.time after down has no value: it was a long day",
+		"FIFO: fresh.within limit 2s has no value: it was a long day",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no warning %q in\n%s", want, all)

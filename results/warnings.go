@@ -86,7 +86,7 @@ func (s *Summary) warnOfRuns(i int, runs []*measure.Run, add func(string, ...any
 
 // warnOfGaps says which values of the table are missing, and why.
 func (s *Summary) warnOfGaps(p *PolicySummary, add func(string, ...any)) {
-	for _, q := range tableQueries(s.Settings) {
+	for _, q := range shownQueries(s.Settings) {
 		e := p.Find(q)
 		switch {
 		case e == nil:

@@ -159,7 +159,7 @@ func TestFiles(t *testing.T) {
 		t.Error("run.json or scenario.yaml does not hold what it was given")
 	}
 	rows := readCSV(t, bytes.NewReader(content["summary.csv"]))
-	if len(rows) != 1+2*(len(sum.Policies[0].Metrics)+len(sum.Policies[0].Filtered)) || len(rows[0]) != 18 {
+	if len(rows) != 1+2*(len(sum.Policies[0].Metrics)+len(sum.Policies[0].Filtered)) || len(rows[0]) != 19 {
 		t.Errorf("summary.csv has %d rows of %d", len(rows), len(rows[0]))
 	}
 	zip, err := gzip.NewReader(bytes.NewReader(content["series.csv.gz"]))

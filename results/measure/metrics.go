@@ -175,7 +175,7 @@ func Lookup(name string) (info MetricInfo, ok bool) {
 
 // Queries returns what is computed beside the metrics of the whole run: for each
 // storm the p99 of fresh waits during it and the recovery after it, then what the objectives
-// are about and what else is asked for, each once.
+// are about, or the usual waits without objectives, and what else is asked for, each once.
 func Queries(s *Settings) []Query {
 	var queries []Query
 	add := func(q Query) {
@@ -191,10 +191,30 @@ func Queries(s *Settings) []Query {
 	for i := range s.Objectives {
 		wanted = append(wanted, s.Objectives[i].Query)
 	}
+	if len(s.Objectives) == 0 {
+		wanted = UsualWaits(s)
+	}
 	for _, q := range append(wanted, s.Asked...) {
 		if m := lookup(q.Metric); m == nil || m.OnRequest || q != (Query{Metric: q.Metric}) {
 			add(q)
 		}
+	}
+	return queries
+}
+
+// UsualWait is what a policy is judged by where no objective says what matters.
+const UsualWait = "fresh.wait.p99"
+
+// mostUsual is how many classes are looked at one by one where no objective says which matter.
+const mostUsual = 4
+
+// UsualWaits are the p99 waits of the first classes of a scenario, or of all its jobs if there is one class.
+func UsualWaits(s *Settings) (queries []Query) {
+	if len(s.Classes) < 2 {
+		return []Query{{Metric: UsualWait}}
+	}
+	for _, class := range s.Classes[:min(len(s.Classes), mostUsual)] {
+		queries = append(queries, Query{Metric: UsualWait, Class: class})
 	}
 	return queries
 }

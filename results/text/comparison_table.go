@@ -107,7 +107,7 @@ func relativeChange(d *results.Change) string {
 	case math.IsNaN(relative):
 		return plain.Missing
 	default:
-		return formatChange(1 + relative)
+		return results.FormatChange(1 + relative)
 	}
 }
 

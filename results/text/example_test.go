@@ -45,9 +45,9 @@ func Example() {
 	// Output:
 	// example   1m virtual · 2 seeds · 1 worker · 1 jobs/s
 	//
-	// policy        fresh p99   vs base   starved   duplicates/10k
-	// FIFO           1.0s ±0s      base      1.0s                0
-	// Fresh first      0s ±0s   −100.0%        0s                0 ≈
+	// policy        longest wait of fresh jobs   vs base
+	// FIFO                                1.0s      base
+	// Fresh first                           0s   −100.0%
 	//
 	// objectives
 	//  ✓ fresh.wait.max ≤ 2s   FIFO          1.0s ±0s

@@ -6,7 +6,6 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
-	"qsim/results/plain"
 )
 
 // Grid is the table of a summary's policies for a page: a row for each policy.
@@ -63,20 +62,17 @@ func GridOf(s *results.Summary, more ...measure.Query) Grid {
 		info, _ := measure.Lookup(q.Metric)
 		g.Columns = append(g.Columns, GridColumn{q, title, info.Doc, info})
 	}
-	for _, c := range s.Headline() {
-		add(c.Query, c.Title)
-	}
-	for i := range s.Objectives {
-		q := s.Objectives[i].Query
-		add(q, q.String())
+	t := results.TableOf(s)
+	for _, c := range append(t.Columns, t.Alike...) {
+		add(c.Query, c.Label)
 	}
 	for _, q := range more {
-		add(q, q.String())
+		add(q, q.Label())
 	}
 	for i := range s.Policies {
 		var row []GridCell
 		for k := range g.Columns {
-			row = append(row, cellOf(s, &s.Policies[i], g.Columns[k].Query))
+			row = append(row, cellOf(s, i, g.Columns[k].Query))
 		}
 		g.Rows = append(g.Rows, row)
 	}
@@ -86,26 +82,10 @@ func GridOf(s *results.Summary, more ...measure.Query) Grid {
 	return g
 }
 
-// cellOf is the value of q under p.
-func cellOf(s *results.Summary, p *results.PolicySummary, q measure.Query) GridCell {
-	info, _ := measure.Lookup(q.Metric)
-	e, d := p.Find(q), p.Against(q)
-	cell := GridCell{Value: results.FormatEstimate(e, info)}
-	switch {
-	case e == nil:
-		cell.Reason = "it was not measured"
-	case e.Null():
-		cell.Reason = e.Reason
-	case !math.IsNaN(e.Half):
-		cell.Half = results.FormatHalf(e.Half, info)
-	}
-	if change := changeOf(s, p, q); change != plain.Missing {
-		cell.Change = change
-	}
-	if cell.Mark = d.Mark(); cell.Mark == "?" {
-		cell.Tell = d.Tell
-	}
-	return cell
+// cellOf is the value of q under policy i.
+func cellOf(s *results.Summary, i int, q measure.Query) GridCell {
+	c := results.CellOf(s, i, q)
+	return GridCell{Value: c.Value, Half: c.Half, Change: c.Change, Mark: c.Mark, Tell: c.Tell, Reason: c.Reason}
 }
 
 // markBest marks the best values of column k, if the metric has a better and a worse. A lower
@@ -141,4 +121,4 @@ func (g *Grid) markBest(s *results.Summary, k int) {
 }
 
 // CellOf returns the value of q under policy i of s in words, as in a Grid but for Best.
-func CellOf(s *results.Summary, i int, q measure.Query) GridCell { return cellOf(s, &s.Policies[i], q) }
+func CellOf(s *results.Summary, i int, q measure.Query) GridCell { return cellOf(s, i, q) }

@@ -16,7 +16,7 @@ func TestGrid(t *testing.T) {
 	for _, c := range g.Columns {
 		titles = append(titles, c.Title)
 	}
-	if n := len(titles); n < 5 || titles[0] != "fresh p99 in storm" || titles[n-1] != "goodput" || slices.Index(titles, "goodput") != n-1 {
+	if n := len(titles); n < 5 || titles[0] != "p99 wait of fresh jobs in down" || titles[n-1] != "jobs done per second" || slices.Index(titles, "jobs done per second") != n-1 {
 		t.Errorf("columns %q", titles)
 	}
 	if len(g.Rows) != 2 || len(g.Rows[0]) != len(g.Columns) {

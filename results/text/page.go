@@ -30,11 +30,11 @@ const (
 // footnote explains how to read the numbers.
 func footnote(s *results.Summary) string {
 	tell, bounded := 0, false
-	for _, column := range s.Headline() {
-		for i := range s.Policies {
-			if d := s.Policies[i].Against(column.Query); d.Mark() == "?" {
-				bounded = bounded || d.Tell == 0
-				tell = max(tell, d.Tell)
+	for _, column := range results.TableOf(s).Columns {
+		for _, cell := range column.Cells {
+			if cell.Mark == "?" {
+				bounded = bounded || cell.Tell == 0
+				tell = max(tell, cell.Tell)
 			}
 		}
 	}
@@ -134,20 +134,16 @@ func formatRate(perSecond float64) string {
 // columns that s takes on a terminal.
 func columns(s string) int { return text.RuneWidthWithoutEscSequences(s) }
 
-// fitTable lays the table out in width columns: closer together, with shorter titles, with
-// names cut, as far as need be.
+// fitTable lays the table out in width columns: closer together, with names cut, as far as need be.
 func fitTable(s *results.Summary, width int) []string {
 	var lines []string
-	for _, try := range []struct {
-		gap   int
-		short bool
-	}{{3, false}, {2, false}, {2, true}} {
-		lines = layOut(values(s, try.short), try.gap)
+	for _, gap := range []int{3, 2} {
+		lines = layOut(values(s), gap)
 		if width == 0 || widest(lines) <= width {
 			return lines
 		}
 	}
-	c, name := values(s, true), 0
+	c, name := values(s), 0
 	for i := range s.Policies {
 		name = max(name, columns(s.Policies[i].Label))
 	}
@@ -159,7 +155,7 @@ func fitTable(s *results.Summary, width int) []string {
 }
 
 // fewestColumns stay in a table, however narrow the terminal: the policy and how it fares.
-const fewestColumns = 3
+const fewestColumns = 2
 
 // dropped leaves out as many of the last columns as must be for a table to fit in width, and
 // says which.
@@ -266,7 +262,7 @@ func trimmed(s string) []string {
 func markdown(s *results.Summary) string {
 	var b strings.Builder
 	b.WriteString("**" + s.Scenario + "**" + strings.TrimPrefix(heading(s, 0), s.Scenario) + "\n\n")
-	c := values(s, false)
+	c := values(s)
 	for _, row := range c.rows {
 		for i := range row {
 			row[i] = strings.Join(strings.Fields(row[i]), " ")

@@ -158,16 +158,9 @@ func (s sweepView) shortKeys() []string {
 
 // titles name the queries above their columns.
 func (s sweepView) titles() []string {
-	known := results.Headline(s.Queries)
 	var titles []string
 	for _, q := range s.Queries {
-		title := q.String()
-		for _, column := range known {
-			if column.Query == q {
-				title = column.Title
-			}
-		}
-		titles = append(titles, title)
+		titles = append(titles, q.Label())
 	}
 	return titles
 }

@@ -2,32 +2,12 @@ package text
 
 import (
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
 	"qsim/results"
 	"qsim/results/measure"
 )
-
-// A metric of the whole run is not called one of a storm.
-func TestTitlesOfWholeRuns(t *testing.T) {
-	whole, storm := measure.Query{Metric: "fresh.wait.p99"}, measure.Query{Metric: "fresh.wait.p99", During: "down"}
-	for _, tt := range []struct {
-		queries []measure.Query
-		want    []string
-	}{
-		{[]measure.Query{whole}, []string{"fresh p99"}},
-		{[]measure.Query{storm}, []string{"fresh p99 in storm"}},
-	} {
-		if got := (sweepView{&results.Sweep{Queries: tt.queries}}).titles(); !slices.Equal(got, tt.want) {
-			t.Errorf("%v: got titles %q, want %q", tt.queries, got, tt.want)
-		}
-	}
-	if got := (sweepView{&results.Sweep{Queries: []measure.Query{whole, storm}}}).titles(); strings.Contains(got[0], "storm") || !strings.Contains(got[1], "in storm") {
-		t.Errorf("got titles %q", got)
-	}
-}
 
 // made is a sweep of two keys and two policies with numbers that say where they belong.
 func made() *results.Sweep {
@@ -59,16 +39,16 @@ func TestSweepTable(t *testing.T) {
 	}
 	want := `made  engine.workers (2) × retry.jitter (2): 4 cells × 2 policies × 2 seeds
 
-workers  jitter  policy       fresh p99 in storm  goodput
-────────────────────────────────────────────────────────────────────
-8        none    FIFO                30.0s ±1.0s        –  met
-                 LIFO, "odd"         31.0s ±1.0s        –  met
-8        "±20%"  FIFO                20.0s ±1.0s        –  unclear
-                 LIFO, "odd"         21.0s ±1.0s        –  unclear
-16       none    FIFO                10.0s ±1.0s        –  missed
-                 LIFO, "odd"         11.0s ±1.0s        –  missed
-16       "±20%"  FIFO                   0s ±1.0s        –  met
-                 LIFO, "odd"          1.0s ±1.0s        –  met
+workers  jitter  policy       p99 wait of fresh jobs in down  jobs done per second
+─────────────────────────────────────────────────────────────────────────────────────────────
+8        none    FIFO                            30.0s ±1.0s                     –  met
+                 LIFO, "odd"                     31.0s ±1.0s                     –  met
+8        "±20%"  FIFO                            20.0s ±1.0s                     –  unclear
+                 LIFO, "odd"                     21.0s ±1.0s                     –  unclear
+16       none    FIFO                            10.0s ±1.0s                     –  missed
+                 LIFO, "odd"                     11.0s ±1.0s                     –  missed
+16       "±20%"  FIFO                               0s ±1.0s                     –  met
+                 LIFO, "odd"                      1.0s ±1.0s                     –  met
 
 ± 95 % t-interval over the seeds, which are the same in every cell; ≥ the run ended too early to tell; the last column: all objectives of the policy
 here  in no time

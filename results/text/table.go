@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -66,37 +64,24 @@ type cells struct {
 }
 
 // values returns the table's cells for people.
-func values(s *results.Summary, short bool) cells {
+func values(s *results.Summary) cells {
 	c := cells{header: []string{"policy"}}
 	for i := range s.Policies {
 		c.rows = append(c.rows, []string{s.Policies[i].Label})
 	}
-	for _, column := range s.Headline() {
-		title := column.Title
-		if short {
-			title = column.Short
+	for _, column := range results.TableOf(s).Columns {
+		c.header = append(c.header, column.Label)
+		values, halves := make([]string, len(s.Policies)), make([]string, len(s.Policies))
+		changes, marks := make([]string, len(s.Policies)), make([]string, len(s.Policies))
+		for i, cell := range column.Cells {
+			values[i], halves[i], changes[i], marks[i] = cell.Value, cell.Half, cmp.Or(cell.Change, plain.Missing), cell.Mark
 		}
-		c.header = append(c.header, title)
-		info, _ := measure.Lookup(column.Metric)
-		values, halves, marks := make([]string, len(s.Policies)), make([]string, len(s.Policies)), make([]string, len(s.Policies))
-		for i := range s.Policies {
-			e := s.Policies[i].Find(column.Query)
-			values[i] = results.FormatEstimate(e, info)
-			if column.HasHalf && e != nil && !math.IsNaN(e.Half) {
-				halves[i] = results.FormatHalf(e.Half, info)
-			}
-			marks[i] = s.Policies[i].Against(column.Query).Mark()
-		}
-		if !column.HasHalf {
+		if column.Part == results.Pays {
 			c.add(mark(values, marks))
 			continue
 		}
 		c.add(beside(values, halves))
 		c.header = append(c.header, "vs base")
-		changes := make([]string, len(s.Policies))
-		for i := range s.Policies {
-			changes[i] = changeOf(s, &s.Policies[i], column.Query)
-		}
 		c.add(mark(changes, marks))
 	}
 	return c
@@ -141,49 +126,14 @@ func mark(values, marks []string) []string {
 	return marked
 }
 
-// changeOf writes by how much the estimate of q differs from the baseline's, relative to that.
-func changeOf(s *results.Summary, p *results.PolicySummary, q measure.Query) string {
-	e, base := p.Find(q), s.BaselinePolicy().Find(q)
-	switch {
-	case p.Baseline:
-		return "base"
-	case e == nil || base == nil || e.Null() || base.Null() || e.Bound != "" && base.Bound != "":
-		return plain.Missing
-	case e.Mean == base.Mean:
-		return "0%"
-	case base.Mean == 0:
-		return plain.Missing
-	}
-	sign := ""
-	switch {
-	case e.Bound != "":
-		sign = "≥ "
-	case base.Bound != "":
-		sign = "≤ "
-	}
-	return sign + formatChange(e.Mean/base.Mean)
-}
-
-// formatChange writes a ratio as a change: −97%, +12%, ×14.
-func formatChange(ratio float64) string {
-	percent := (ratio - 1) * 100
-	if percent >= 999.5 {
-		return "×" + plain.Grouped(plain.Digits(ratio, 2))
-	}
-	if size := math.Abs(percent); size >= 1 && percent > -99 {
-		return strings.Replace(fmt.Sprintf("%+.0f%%", percent), "-", "−", 1)
-	}
-	tenths := math.Trunc(percent*10) / 10 // not rounded: what is left of 100 % is not nothing
-	return strings.Replace(fmt.Sprintf("%+.1f%%", tenths), "-", "−", 1)
-}
-
 // plainCells returns the table's numbers for programs.
 func plainCells(s *results.Summary) cells {
 	c := cells{header: []string{"policy"}}
 	for i := range s.Policies {
 		c.rows = append(c.rows, []string{s.Policies[i].Label})
 	}
-	for _, column := range s.Headline() {
+	t := results.TableOf(s)
+	for _, column := range append(t.Columns, t.Alike...) {
 		name := column.Query.String()
 		c.header = append(c.header, name, name+" low", name+" high", name+" bound", name+" difference", name+" shown", name+" same")
 		for i := range s.Policies {

@@ -1,0 +1,190 @@
+package results
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"qsim/results/measure"
+	"qsim/results/plain"
+)
+
+// TableCell is one metric under one policy, in the words that every page uses for it.
+type TableCell struct {
+	Mean     float64    // NaN: there is no value, for Reason
+	Value    string     // 4m13s, ≥ 2h00m, or plain.Missing
+	Half     string     // ±12.6s; "": there is no interval, or it is narrower than the last digit of Value
+	Change   string     // against the baseline: −97%, ×2.4, base; "": there is none to tell
+	Mark     string     // beside Change: ≈ the same, ? neither a difference nor sameness is shown, or ""
+	Tell     int        // with a "?": about so many seeds would tell; 0: no number would
+	Shown    bool       // a difference to the baseline is shown
+	Verdicts []*Verdict // of the objectives, in their order
+	Best     bool       // no policy has a better value, as it is printed, and one a worse one
+	Reason   string
+}
+
+// CellOf returns the cell of q under policy i of s, but for Best.
+func CellOf(s *Summary, i int, q measure.Query) TableCell {
+	p := &s.Policies[i]
+	info, _ := measure.Lookup(q.Metric)
+	e, d := p.Find(q), p.Against(q)
+	cell := TableCell{Mean: math.NaN(), Value: FormatEstimate(e, info), Change: s.changeOf(p, q)}
+	switch {
+	case e == nil:
+		cell.Reason = "it was not measured"
+		return cell
+	case e.Null():
+		cell.Reason = e.Reason
+	default:
+		cell.Mean, cell.Half = e.Mean, halfOf(e, info)
+	}
+	if d != nil {
+		cell.Shown = d.Shown
+		if cell.Mark = d.Mark(); cell.Mark == "?" {
+			cell.Tell = d.Tell
+		}
+	}
+	for k := range s.Objectives {
+		if v := &s.Objectives[k]; v.Query == q && v.Policy == p.Label {
+			cell.Verdicts = append(cell.Verdicts, v)
+		}
+	}
+	return cell
+}
+
+// halfOf writes the half-width of the interval of e, "" if e is as exact as it is printed.
+func halfOf(e *Estimate, info measure.MetricInfo) string {
+	value := FormatValue(e.Mean, info)
+	if math.IsNaN(e.Half) || FormatValue(e.Mean+e.Half, info) == value && FormatValue(e.Mean-e.Half, info) == value {
+		return ""
+	}
+	return FormatHalf(e.Half, info)
+}
+
+// Marks are the signs of the verdicts, each once: "✓", "✗", "✓✗", "" without objectives.
+func (c *TableCell) Marks() string {
+	marks := ""
+	for _, v := range c.Verdicts {
+		if sign := v.Sign(); !strings.Contains(marks, sign) {
+			marks += sign
+		}
+	}
+	return marks
+}
+
+// Unwanted returns the verdicts that came out as the scenario does not want it, or are unclear.
+func (c *TableCell) Unwanted() (verdicts []*Verdict) {
+	for _, v := range c.Verdicts {
+		if v.Failed(true) {
+			verdicts = append(verdicts, v)
+		}
+	}
+	return verdicts
+}
+
+// changeOf writes by how much the estimate of q differs from the baseline's, relative to that.
+func (s *Summary) changeOf(p *PolicySummary, q measure.Query) string {
+	e, base := p.Find(q), s.BaselinePolicy().Find(q)
+	switch {
+	case p.Baseline:
+		return "base"
+	case e == nil || base == nil || e.Null() || base.Null() || e.Bound != "" && base.Bound != "":
+		return ""
+	case e.Mean == base.Mean:
+		return "0%"
+	case base.Mean == 0:
+		return ""
+	}
+	sign := ""
+	switch {
+	case e.Bound != "":
+		sign = "≥ "
+	case base.Bound != "":
+		sign = "≤ "
+	}
+	return sign + FormatChange(e.Mean/base.Mean)
+}
+
+// FormatChange writes a ratio as a change: −97%, +12%, ×2.4.
+func FormatChange(ratio float64) string {
+	percent := (ratio - 1) * 100
+	if percent >= 99.5 {
+		return "×" + plain.Grouped(plain.Digits(ratio, 2))
+	}
+	if size := math.Abs(percent); size >= 1 && percent > -99 {
+		return strings.Replace(fmt.Sprintf("%+.0f%%", percent), "-", "−", 1)
+	}
+	tenths := math.Trunc(percent*10) / 10 // not rounded: what is left of 100 % is not nothing
+	if tenths == 0 {
+		return "0%"
+	}
+	return strings.Replace(fmt.Sprintf("%+.1f%%", tenths), "-", "−", 1)
+}
+
+// markBest marks the best cells, if the metric has a better and a worse. A lower bound may in truth be anything above
+// it, and the times of the jobs that are done say nothing where one policy lets more of them die.
+func (c *Column) markBest(s *Summary) {
+	best, worst, value := math.NaN(), math.NaN(), ""
+	sign := 1.0
+	if c.Info.MoreIsBetter {
+		sign = -1
+	} else if !c.Info.LessIsBetter || strings.HasPrefix(c.Metric, "sojourn.") && s.deathsDiffer() {
+		return
+	}
+	for i := range s.Policies {
+		e := s.Policies[i].Find(c.Query)
+		if e == nil || e.Null() {
+			continue
+		}
+		v := float64(sign * e.Mean)
+		if !(v <= worst) {
+			worst = v
+		}
+		if (e.Bound == "" || c.Info.MoreIsBetter) && !(v >= best) {
+			best, value = v, c.Cells[i].Value
+		}
+	}
+	if math.IsNaN(best) || best == worst {
+		return
+	}
+	for i := range c.Cells {
+		c.Cells[i].Best = c.Cells[i].Value == value // which says whether it is a bound
+	}
+}
+
+// deathsDiffer reports whether more jobs die under one policy than under another.
+func (s *Summary) deathsDiffer() bool {
+	dead := make([]float64, 0, len(s.Policies))
+	for i := range s.Policies {
+		if e := s.Policies[i].Metric("dead.count"); e != nil && !e.Null() {
+			dead = append(dead, e.Mean)
+		}
+	}
+	return len(dead) > 0 && slices.Min(dead) != slices.Max(dead)
+}
+
+// AlikeText says of a column in which all policies are equal what they have in common: "no dead jobs", "attempts per
+// job 1.2 (✓ ≤ 2)".
+func (c *Column) AlikeText() string {
+	cell := &c.Cells[0]
+	text := c.Label + " " + cell.Value
+	switch {
+	case c.zero() && !c.Info.MoreIsBetter && c.Info.Unit != "s":
+		whose, what, found := strings.Cut(c.Label, ": ")
+		if !found {
+			whose, what = "", c.Label
+		} else {
+			whose += ": "
+		}
+		text = whose + "no " + strings.TrimSuffix(strings.TrimPrefix(what, "share of "), " per 10k jobs")
+	case math.IsNaN(cell.Mean):
+		text = c.Label + ": " + cell.Reason
+	case cell.Half != "":
+		text += " " + cell.Half
+	}
+	if marks := cell.Marks(); marks != "" {
+		text += " (" + marks + " " + c.GoalText() + ")"
+	}
+	return text
+}

@@ -1,0 +1,166 @@
+package results
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"qsim/results/measure"
+)
+
+// tableSummary returns the summary of policies named A, B, ... of which the first is the baseline. Values are by
+// metric and policy; they have an interval of ± half.
+func tableSummary(seeds int, half float64, metrics ...any) *Summary {
+	s := &Summary{Scenario: "made", Duration: 600}
+	for seed := range seeds {
+		s.Seeds = append(s.Seeds, uint64(seed+1))
+	}
+	for i := 0; i < len(metrics); i += 2 {
+		q, err := measure.ParseQuery(metrics[i].(string))
+		if err != nil {
+			panic(err)
+		}
+		for k, mean := range metrics[i+1].([]float64) {
+			if k == len(s.Policies) {
+				s.Policies = append(s.Policies, PolicySummary{Label: string(rune('A' + k)), Kind: "fifo", Baseline: k == 0})
+			}
+			p := &s.Policies[k]
+			p.Filtered = append(p.Filtered, Estimate{Query: q, Mean: mean, Low: mean - half, High: mean + half, Half: half, N: seeds, Values: make([]float64, seeds)})
+			if k > 0 {
+				d := Difference{Query: q, Difference: mean - s.Policies[0].Find(q).Mean, Shown: seeds > 1, P: 0.001}
+				if mean == s.Policies[0].Find(q).Mean {
+					d.Shown, d.P = false, 1
+				}
+				p.Versus = append(p.Versus, d)
+			}
+		}
+	}
+	return s
+}
+
+// judged adds the verdicts on an objective of some policies, by index.
+func (s *Summary) judged(query, text string, outcomes map[int]Outcome, expect bool) *Summary {
+	q, err := measure.ParseQuery(query)
+	if err != nil {
+		panic(err)
+	}
+	for i := range s.Policies {
+		if o := outcomes[i]; o != "" {
+			e := s.Policies[i].Find(q)
+			s.Objectives = append(s.Objectives, Verdict{Query: q, Policy: s.Policies[i].Label, Text: text, Value: e.Mean, Half: e.Half, Outcome: o, Expect: expect})
+		}
+	}
+	return s
+}
+
+func labelsOf(columns []Column) (list []string) {
+	for i := range columns {
+		list = append(list, columns[i].Part.String()+"/"+columns[i].Query.String())
+	}
+	return list
+}
+
+// storm is a baseline that misses its goal and two policies that reach it and make retries wait.
+func storm() *Summary {
+	s := tableSummary(20, 0.1, "fresh.wait.p99 during down", []float64{119, 0.186, 0.209}, "recovery.time after down", []float64{339, 81, 3.3},
+		"dead.count", []float64{548, 0, 0}, "duplicates.per10k", []float64{0, 0, 0}, "retry.wait.mean", []float64{68, 163, 261},
+		"sojourn.mean", []float64{40, 34, 50}, "idle.ready", []float64{2070, 2180, 13228}, "wasted", []float64{0.1, 0.1, 0.1})
+	s.judged("fresh.wait.p99 during down", "below 1s", map[int]Outcome{1: Met, 2: Met}, false)
+	s.judged("fresh.wait.p99 during down", "below 1s", map[int]Outcome{0: Missed}, true)
+	return s.judged("recovery.time after down", "below 5m", map[int]Outcome{1: Met, 2: Met}, false)
+}
+
+// The columns are the objectives' metrics in their order, then the costs, the worst first; deaths wherever there are
+// any. What is equal under all policies takes no column.
+func TestColumns(t *testing.T) {
+	table := TableOf(storm())
+	if got, want := labelsOf(table.Columns), []string{"what you get/fresh.wait.p99 during down", "what you get/recovery.time after down",
+		"what you pay/dead.count", "what you pay/idle.ready", "what you pay/retry.wait.mean", "what you pay/sojourn.mean"}; !slices.Equal(got, want) {
+		t.Errorf("columns\n%q, want\n%q", got, want)
+	}
+	var alike []string
+	for i := range table.Alike {
+		alike = append(alike, table.Alike[i].AlikeText())
+	}
+	if want := []string{"no duplicates", "wasted worker time 10% ±10%"}; !slices.Equal(alike, want) {
+		t.Errorf("alike: %q, want %q", alike, want)
+	}
+	fresh := table.Columns[0]
+	if fresh.GoalText() != "≤ 1s" || fresh.Label != "p99 wait of fresh jobs in down" {
+		t.Errorf("header %q, goal %q", fresh.Label, fresh.GoalText())
+	}
+	for i, want := range []string{"✗ 1m59s base", "✓ 186ms −99.8%", "✓ 209ms −99.8%"} {
+		if c := fresh.Cells[i]; c.Marks()+" "+c.Value+" "+c.Change != want {
+			t.Errorf("cell %d: %q %q %q, want %s", i, c.Marks(), c.Value, c.Change, want)
+		}
+	}
+	if len(fresh.Cells[0].Unwanted()) != 0 {
+		t.Error("a miss that is expected is unwanted")
+	}
+	if c := table.Columns[5]; slices.ContainsFunc(c.Cells, func(c TableCell) bool { return c.Best }) {
+		t.Error("a policy is best by the time until done though more jobs die under another")
+	}
+}
+
+// A metric that gets better is no price, nor is one that differs by chance or by next to nothing.
+func TestPrices(t *testing.T) {
+	s := tableSummary(20, 0.1, "goodput", []float64{1, 2}, "retry.wait.mean", []float64{5, 4}, "idle.ready", []float64{0.01, 0.5}, "wasted", []float64{.1, .2},
+		"dead.share", []float64{0.1, 0.2}, "dead.count", []float64{1, 2})
+	s.judged("goodput", "above 1", map[int]Outcome{0: Met, 1: Met}, false).judged("dead.share", "below 50%", map[int]Outcome{0: Met, 1: Met}, false)
+	s.Policies[1].Against(measure.Query{Metric: "wasted"}).P = 0.2
+	if got, want := labelsOf(TableOf(s).Columns), []string{"what you get/goodput", "what you get/dead.share"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Without objectives a table has the waits of the classes, deaths and duplicates.
+func TestColumnsWithoutObjectives(t *testing.T) {
+	s := tableSummary(5, 0.1, "fresh.wait.p99 class mail", []float64{1, 2}, "fresh.wait.p99 class sums", []float64{3, 3}, "dead.count", []float64{0, 1},
+		"duplicates.per10k", []float64{1, 2}, "retry.wait.mean", []float64{1, 9})
+	want := []string{"what you get/fresh.wait.p99 class mail", "what you pay/dead.count", "what you pay/duplicates.per10k"}
+	if got := labelsOf(TableOf(s).Columns); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	settings := settings()
+	settings.Classes = []string{"a", "b", "c", "d", "e"}
+	if got := shownQueries(settings); len(got) != 6 || got[3].Class != "d" {
+		t.Errorf("queries %v", got)
+	}
+}
+
+func TestGoalTexts(t *testing.T) {
+	for text, want := range map[string]string{"below 10s": "≤ 10s", "above 90%": "≥ 90%", "below 0": "= 0", "below 0%": "= 0", "below 0.0s": "= 0", "below 500ms": "≤ 500ms", "below 100": "≤ 100"} {
+		if got := goalText(text); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+	s := tableSummary(5, 0, "dead.count", []float64{4, 0, 0}).judged("dead.count", "above 3", map[int]Outcome{0: Met}, false).
+		judged("dead.count", "below 0", map[int]Outcome{1: Met, 2: Met}, false)
+	if got, want := TableOf(s).Columns[0].GoalText(), "≥ 3 (A), = 0 (B, C)"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// An interval that is narrower than the last digit of a value is not printed, and a value has no digits that its
+// interval does not know.
+func TestNoFalsePrecision(t *testing.T) {
+	for _, tt := range []struct {
+		metric     string
+		mean, half float64
+		want       string
+	}{
+		{"amplification", 1.13, 0.000092, "1.13"}, {"amplification", 1.19, 0.00033, "1.19"}, {"sojourn.mean", 28.4, 0, "28.4s"},
+		{"sojourn.mean", 0.000981, 0.233, "1ms ±233ms"}, {"amplification", 1.13, 0.2, "1.13 ±0.2"}, {"fresh.wait.p99", 0.186, 0.133, "186ms ±133ms"},
+		{"dead.share", 0.0000158, math.NaN(), "0.0016%"}, {"sojourn.mean", 12.4, 17, "12.4s ±17.0s"}, {"dead.count", 4.4, 6.2, "4.4 ±6.2"},
+	} {
+		s := tableSummary(5, tt.half, tt.metric, []float64{tt.mean})
+		c := CellOf(s, 0, measure.Query{Metric: tt.metric})
+		got := c.Value
+		if c.Half != "" {
+			got += " " + c.Half
+		}
+		if got != tt.want {
+			t.Errorf("%s %v ± %v: %q, want %q", tt.metric, tt.mean, tt.half, got, tt.want)
+		}
+	}
+}

@@ -105,6 +105,32 @@ func TestFrozen(t *testing.T) {
 		fmt.Fprintf(&all, "== qsim schema: %d bytes, sha256 %x\n", len(schema), sha256.Sum256(schema))
 		compareFrozen(t, "list.txt", all.String())
 	})
+
+	t.Run("reference", func(t *testing.T) {
+		for _, r := range references {
+			var all strings.Builder
+			fmt.Fprintf(&all, "# %s\n\n<!-- Written by go test ./scripts -run Frozen -rewrite: do not edit. -->\n\n%s\n", r.title, r.about)
+			for _, topic := range r.topics {
+				text, _ := qsim(t, []int{0}, "list", topic, "--format", "markdown")
+				if len(r.topics) > 1 {
+					fmt.Fprintf(&all, "\n## %s%s\n", strings.ToUpper(topic[:1]), topic[1:])
+				}
+				fmt.Fprintf(&all, "\n%s", text)
+			}
+			compareFrozen(t, filepath.Join("..", "..", "..", r.folder, "REFERENCE.md"), all.String())
+		}
+	})
+}
+
+// references are the manuals that qsim list writes.
+var references = []struct {
+	folder, title, about string
+	topics               []string
+}{
+	{"scenarios", "Scenario reference", "Every key of a scenario, with its values and its default, and the presets. Concepts and examples: [README](README.md).",
+		[]string{"keys", "storms", "arrivals", "distributions", "backoffs", "presets"}},
+	{"policies", "Policy reference", "Every kind of policy with its parameters. Which one to use: [README](README.md).", []string{"policies"}},
+	{"results", "Metric reference", "Every metric, its unit, and what an objective may narrow it by. How they are measured: [README](README.md).", []string{"metrics"}},
 }
 
 // firstWords is the first word of each line.

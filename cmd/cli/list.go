@@ -22,6 +22,8 @@ type entry struct {
 	detail    func(w io.Writer) error // all there is to say of it
 	data      any                     // the same, for programs
 	kind      *scenarios.Kind         // not nil: it is a map with keys of its own
+	preset    *scenarios.Preset       // not nil: it is a preset
+	columns   []column                // of a table for a manual, beside its name and doc
 }
 
 // topics are what there is to list, in the order of the help text.
@@ -200,7 +202,7 @@ func policyEntries() ([]entry, error) {
 func presetEntries() ([]entry, error) {
 	var entries []entry
 	for _, p := range scenarios.Presets() {
-		entries = append(entries, entry{name: p.Name, doc: p.Doc, aliases: p.Aliases, data: presetData(&p), detail: func(w io.Writer) error {
+		entries = append(entries, entry{name: p.Name, doc: p.Doc, aliases: p.Aliases, data: presetData(&p), preset: &p, detail: func(w io.Writer) error {
 			fmt.Fprintf(w, "%s (%s)\n", p.Name, p.Family)
 			if len(p.Aliases) > 0 {
 				fmt.Fprintf(w, "also called %s\n", strings.Join(p.Aliases, ", "))
@@ -264,14 +266,15 @@ func metricEntries() ([]entry, error) {
 			}
 		}
 		data := map[string]any{"name": m.Name, "unit": m.Unit, "doc": m.Doc, "narrowed_by": keys}
-		entries = append(entries, entry{name: m.Name, doc: m.Doc, data: data, detail: func(w io.Writer) error {
-			unit := m.Unit
-			switch unit {
-			case "":
-				unit = "a count"
-			case "1":
-				unit = "1 (a share or a ratio)"
-			}
+		unit := m.Unit
+		switch unit {
+		case "":
+			unit = "a count"
+		case "1":
+			unit = "1 (a share or a ratio)"
+		}
+		columns := []column{{"unit", unit}, {"narrowed by", strings.Join(keys, ", ")}}
+		entries = append(entries, entry{name: m.Name, doc: m.Doc, data: data, columns: columns, detail: func(w io.Writer) error {
 			fmt.Fprintf(w, "%s\n\n%s\n\nunit: %s\n", m.Name, wrap(m.Doc, 80), unit)
 			if len(keys) > 0 {
 				fmt.Fprintf(w, "an objective may narrow it by: %s\n", strings.Join(keys, ", "))

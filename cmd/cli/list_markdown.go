@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"qsim/scenarios"
+)
+
+// listMarkdown prints entries for a manual: keys as a table for each part of a scenario; kinds and presets under
+// headings of their own; all else as one table.
+func listMarkdown(w io.Writer, entries []entry) error {
+	var out strings.Builder
+	part := ""
+	for i, e := range entries {
+		k, isKey := e.data.(scenarios.Key)
+		switch {
+		case e.kind != nil:
+			writeHeading(&out, i, e.name, e.kind.Doc)
+			writeKind(&out, e.kind)
+		case e.preset != nil:
+			writeHeading(&out, i, e.name, e.doc)
+			writePreset(&out, e.preset)
+		case isKey:
+			of, _, below := strings.Cut(k.Path, ".")
+			if !below && k.Value != "map" && k.Value != "list of maps" {
+				of = "top level"
+			}
+			if of != part {
+				writeHeading(&out, i, of, "")
+				writeRow(&out, "key", "value", "default", "meaning")
+				writeRow(&out, "---", "---", "---", "---")
+			}
+			part = of
+			writeKeyRow(&out, k.Path, &k)
+		default:
+			headers, rules, cells := []string{"name", "meaning"}, []string{"---", "---"}, []string{"`" + e.name + "`", e.doc}
+			for _, c := range e.columns {
+				headers, rules, cells = append(headers, c.name), append(rules, "---"), append(cells, c.text)
+			}
+			if i == 0 {
+				writeRow(&out, headers...)
+				writeRow(&out, rules...)
+			}
+			writeRow(&out, cells...)
+		}
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// column is what a table says of an entry beside its name and meaning.
+type column struct{ name, text string }
+
+func writeHeading(out *strings.Builder, index int, title, doc string) {
+	if index > 0 {
+		out.WriteByte('\n')
+	}
+	fmt.Fprintf(out, "### %s\n\n", title)
+	if doc = strings.ReplaceAll(strings.TrimSpace(doc), "\n", " "); doc != "" {
+		fmt.Fprintf(out, "%s\n\n", markdown(doc))
+	}
+}
+
+func writeKind(out *strings.Builder, kind *scenarios.Kind) {
+	if len(kind.Keys) > 0 {
+		writeRow(out, "key", "value", "default", "meaning")
+		writeRow(out, "---", "---", "---", "---")
+		for _, k := range kind.Keys {
+			writeKeyRow(out, k.Path, &k)
+		}
+		out.WriteByte('\n')
+	}
+	fmt.Fprintf(out, "```yaml\n%s\n```\n", kind.Example)
+}
+
+// writePreset prints the values of a preset, where they are from and what they leave out.
+func writePreset(out *strings.Builder, p *scenarios.Preset) {
+	if len(p.Aliases) > 0 {
+		fmt.Fprintf(out, "Also called `%s`.\n\n", strings.Join(p.Aliases, "`, `"))
+	}
+	writeRow(out, "key", "value")
+	writeRow(out, "---", "---")
+	for _, s := range p.Settings() {
+		writeRow(out, "`"+s.Path+"`", "`"+s.Value+"`")
+	}
+	fmt.Fprintf(out, "\nSource: %s.\n", markdown(strings.TrimSuffix(p.Source, ".")))
+	for i, a := range p.Approximates {
+		if i == 0 {
+			fmt.Fprint(out, "\nWhat differs from it:\n\n")
+		}
+		fmt.Fprintf(out, "- %s\n", markdown(a))
+	}
+}
+
+func writeKeyRow(out *strings.Builder, name string, k *scenarios.Key) {
+	usual := shortUsual(k)
+	if usual != "-" && usual != "required" {
+		usual = "`" + usual + "`"
+	}
+	writeRow(out, "`"+name+"`", k.Value, usual, k.Doc)
+}
+
+func writeRow(out *strings.Builder, cells ...string) {
+	for _, cell := range cells {
+		fmt.Fprintf(out, "| %s ", markdown(cell))
+	}
+	out.WriteString("|\n")
+}
+
+// markdown escapes what a cell of a table cannot hold, and what would be taken for emphasis or a tag.
+func markdown(text string) string {
+	text = strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(text), "|", "\\|"), "\n", " ")
+	parts := strings.Split(text, "`")
+	for i := 0; i < len(parts); i += 2 { // what stands between backquotes stays
+		parts[i] = strings.NewReplacer("*", "\\*", "<", "&lt;").Replace(parts[i])
+	}
+	return strings.Join(parts, "`")
+}

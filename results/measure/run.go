@@ -45,4 +45,10 @@ type Series struct {
 	// Starved is the share of the bucket that lay in stretches of over a second in which some fresh
 	// job was ready and none was claimed. Nil: an earlier version did not measure it.
 	Starved []float64
+	// Classes is FreshWaitP99 by class. Nil: there is one, or so many that they are not told apart, or an
+	// earlier version did not.
+	Classes [][]float64
 }
+
+// MostClassSeries is how many classes have a time series of their own, at the most.
+const MostClassSeries = 8

@@ -156,7 +156,7 @@ func (e *Engine) Stop(now Time) {
 	e.beginSeldom(now)
 	e.stopping = true
 	e.run.returnBuffered(e)
-	e.commit.lingered(e)
+	e.commit.flush(e)
 }
 
 // SetWallClock tells the engine that its wall clock is ahead of what it was started

@@ -238,7 +238,11 @@ func (e *explainer) unsaid(path string, value *yaml.Node) {
 		if k.unsaid == "" || !matches(k.path[:dot], path) || lookup(value, k.path[dot+1:]) != nil {
 			continue
 		}
-		e.settings = append(e.settings, Setting{join(path, k.path[dot+1:]), k.unsaid, "default"})
+		own := Setting{join(path, k.path[dot+1:]), k.unsaid, "default"}
+		if class := e.sc.ClassIndex(strings.TrimPrefix(path, "jobs.")); k.path == "jobs.*.starved-after" && class >= 0 {
+			own.Value, own.Origin = Duration(e.sc.Jobs[class].StarvesAfter()).String(), "default: "+k.unsaid
+		}
+		e.settings = append(e.settings, own)
 	}
 	if !matches("policies.*", path) {
 		return

@@ -15,7 +15,7 @@ type key struct {
 	path   string // in which * stands for each element of a list
 	usual  string // its default, as YAML; empty: it has none
 	rule   rule
-	unsaid string // what stands for it where it may be left out: "none", or "as" another key; empty: its default
+	unsaid string // what stands for it where it may be left out: "none", "as" another key, or how it is reckoned; empty: its default
 }
 
 // rule is what must be true of one key: that it is there, that it is a count in
@@ -104,6 +104,7 @@ var keys = []key{
 	{"jobs.*.arrivals.stop", "", free, "as duration"},
 	{"jobs.*.tenants.count", "1", count(1, mostTenants, "since each is measured"), ""},
 	{"jobs.*.tenants.skew", "0", free, ""},
+	{"jobs.*.starved-after", "", positive, "10 × the mean of service, at least 1s"},
 	{"jobs.*.calls", "", free, "none"},
 	{"jobs.*.fails.rate", "0%", free, ""},
 	{"jobs.*.fails.takes", "", free, "as service"},

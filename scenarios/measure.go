@@ -59,6 +59,10 @@ func (sc *Scenario) checkQuery(q measure.Query) *quantity.Error {
 	} {
 		switch {
 		case f.value == "":
+		case f.filter == measure.ByTenant && f.value == measure.WorstTenant && info.Filters.Has(f.filter):
+			if why := info.NoWorst(len(f.names)); why != "" {
+				return quantity.Errorf("%s has no worst tenant: %s", q.Metric, why)
+			}
 		case !info.Filters.Has(f.filter):
 			return quantity.Errorf("%s cannot be narrowed by %s", q.Metric, f.key)
 		case !contains(f.names, f.value):

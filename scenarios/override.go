@@ -191,6 +191,8 @@ func keepsNames(path string, value *yaml.Node) *quantity.Error {
 		return e
 	case len(words) == 2 && value.Kind != yaml.MappingNode:
 		return quantity.Errorf("want a map of keys for %s, not %s", quantity.Quote(path), describe(value))
+	case words[0] == "jobs" && (len(words) == 2 && lookup(value, "starved-after") != nil || len(words) == 3 && words[2] == "starved-after"):
+		return quantity.Errorf("a policy cannot change when jobs starve: it is the same under all")
 	case len(words) == 2 && lookup(value, key) != nil, len(words) == 3 && words[2] == key:
 		return quantity.Errorf("a policy cannot rename a %s", wordFor[words[0]])
 	}

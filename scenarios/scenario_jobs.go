@@ -62,8 +62,11 @@ type JobClass struct {
 	Silences      Share `yaml:"silences"`
 	IgnoresCancel bool  `yaml:"ignores-cancel"` // the handler runs on after timeout or lease loss
 	// an execution that finds the work done ends at once, and applies no second effect
-	Idempotent bool     `yaml:"idempotent"`
-	Delay      Duration `yaml:"delay"` // scheduled jobs: ready this long after they are enqueued
+	Idempotent bool `yaml:"idempotent"`
+	// a fresh job that waits for longer starves, under every policy alike; left out: 10 × the mean of service, at
+	// least 1s
+	StarvedAfter *Duration `yaml:"starved-after,omitempty"`
+	Delay        Duration  `yaml:"delay"` // scheduled jobs: ready this long after they are enqueued
 	// callers that do not wait for ever: one gives up on a copy that is not done in time and enqueues another
 	Patience *Patience `yaml:"patience,omitempty"`
 	// most jobs of the class in flight, of all nodes; 0: no limit

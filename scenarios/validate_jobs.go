@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"qsim/engine/quantity"
+	"qsim/results/measure"
 )
 
 // Limits on what the jobs of one scenario may be.
@@ -155,6 +156,9 @@ func (c *checker) checkTenants(i int, t *Tenants) {
 	for k, name := range t.Names {
 		if bad := checkName(name); bad != "" {
 			c.errorf(c.near("jobs", i, "tenants", "names", k), "bad tenant name %s: %s", quantity.Quote(name), bad)
+		}
+		if name == measure.WorstTenant {
+			c.errorf(c.near("jobs", i, "tenants", "names", k), "no tenant is named worst: objectives mean the worst of all by it")
 		}
 		for _, earlier := range t.Names[:min(k, mostSteps)] {
 			if earlier == name {

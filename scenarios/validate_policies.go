@@ -176,7 +176,9 @@ func (c *checker) checkObjectives() {
 		if o.Class != "" {
 			c.known("job class", c.near("objectives", i, "class"), o.Class, c.classes())
 		}
-		if o.Tenant != "" && c.sound("jobs") {
+		if o.Tenant == measure.WorstTenant {
+			c.checkWorst(i, o)
+		} else if o.Tenant != "" && c.sound("jobs") {
 			c.checkTenantNamed(i, o)
 		}
 		node := c.node("objectives", i, "policies")
@@ -191,6 +193,18 @@ func (c *checker) checkObjectives() {
 		case o.Below == nil && o.Above == nil && c.sound("objectives", i):
 			c.errorf(c.near("objectives", i), "the objective has no bound").Help = "write below: or above:"
 		}
+	}
+}
+
+// checkWorst checks an objective on the worst tenant.
+func (c *checker) checkWorst(i int, o *Objective) {
+	tenants := 0
+	for k := range c.sc.Jobs {
+		tenants += int(c.sc.Jobs[k].Tenants.Count)
+	}
+	info, found := lookupMetric(o.Metric)
+	if why := info.NoWorst(tenants); found && why != "" && info.Filters.Has(measure.ByTenant) {
+		c.errorf(c.near("objectives", i, "tenant"), "%s has no worst tenant: %s", o.Metric, why)
 	}
 }
 
@@ -213,7 +227,7 @@ func (c *checker) checkTenantNamed(i int, o *Objective) {
 	}
 	at := c.near("objectives", i, "tenant")
 	if len(names) == 0 {
-		c.errorf(at, "no tenant is named %s", quantity.Quote(o.Tenant)).Help = "tenants without names go by CLASS/INDEX, such as mail/0"
+		c.errorf(at, "no tenant is named %s", quantity.Quote(o.Tenant)).Help = "tenants without names go by CLASS/INDEX, such as mail/0; the worst of all by worst"
 		return
 	}
 	c.known("tenant", at, o.Tenant, names)

@@ -25,8 +25,9 @@ type Collector struct {
 	jobs     int64 // enqueued
 	end      engine.Time
 
-	whole     *view     // of all jobs
-	views     []*view   // whole, and those that queries are about
+	whole     *view   // of all jobs
+	views     []*view // whole, and those that queries are about
+	starving  starving
 	sets      []*jobSet // the first is of the whole run
 	cohorts   cohorts
 	questions []question
@@ -59,11 +60,10 @@ func NewCollector(s *Settings, policy int) *Collector {
 	all.entitled = info.Entitled
 	if s.Bucket > 0 {
 		all.series = &seriesSum{bucket: s.Bucket, next: engine.Time(s.Bucket)}
-		if n := len(s.Classes); n > 1 && n <= MostClassSeries {
-			all.series.classes, all.series.Classes = make([]Histogram, n), make([][]float64, n)
-		}
 	}
 	c.whole, c.views = all, []*view{all}
+	c.starving = newStarving(s)
+	c.starving.of(c.filterOf(s.Charted()), false).series = all.series
 	c.sets = []*jobSet{newJobSet(all.filter, s.Warmup, s.Duration)}
 	for i := range allMetrics {
 		if m := &allMetrics[i]; !m.OnRequest {
@@ -112,6 +112,11 @@ func (c *Collector) Finish(end engine.Time, unresolved iter.Seq[Unresolved]) Run
 		}
 	}
 	nothing := c.whole.left == 0
+	if nothing {
+		c.starving.close(max(c.end, engine.Time(c.settings.Duration)))
+	} else {
+		c.starving.close(c.end)
+	}
 	for _, v := range c.views {
 		v.close(nothing)
 	}
@@ -134,9 +139,10 @@ func (c *Collector) leave(u *Unresolved) {
 			unstarted = c.end.Sub(j.readySince)
 		}
 	}
+	starved := u.Class == engine.Fresh && u.State == engine.Ready && c.starving.starved(c.end, u.Kind, u.Tenant, u.ReadyFor)
 	enqueued := c.end - engine.Time(u.Age)
 	for _, s := range c.setsOf(enqueued, u.Kind, u.Tenant) {
-		s.leftOver(u, unstarted)
+		s.leftOver(u, unstarted, starved)
 	}
 	if u.Class == engine.Fresh && u.State != engine.InFlight && c.byTenant && c.sets[0].has(enqueued, u.Kind, u.Tenant) {
 		c.whole.tenants.leftOver(u.Tenant, u.ReadyFor)

@@ -33,6 +33,9 @@ func (c *Collector) Enqueued(at engine.Time, j *engine.NewJob) {
 			v.becomeReady(engine.Fresh, j.Tenant)
 		}
 	}
+	if j.Delay <= 0 {
+		c.starving.ready(at, j.Kind, j.Tenant)
+	}
 }
 
 // Promoted implements engine.JobRecorder.
@@ -43,6 +46,9 @@ func (c *Collector) Promoted(at engine.Time, _ int32, p *engine.Promotion) {
 			v.waiting--
 			v.becomeReady(p.Class, p.Tenant)
 		}
+	}
+	if p.Class == engine.Fresh {
+		c.starving.ready(at, p.Kind, p.Tenant)
 	}
 }
 
@@ -63,16 +69,14 @@ func (c *Collector) leased(at engine.Time, l *engine.Lease, class engine.Class) 
 			v.claimedElsewhere(class)
 		}
 	}
-	if series := c.whole.series; series != nil && int(l.Kind) < len(series.classes) && class == engine.Fresh {
-		series.classes[l.Kind].recordAt(bucket, waited)
-	}
+	starved := c.starving.claimed(at, l, class)
 	if c.byTenant && class == engine.Fresh {
 		c.whole.claimedOfTenant(l.Tenant, waited, bucket, c.sets[0].has(enqueued, l.Kind, l.Tenant))
 	}
 	cohort := c.cohorts.of(enqueued, l.Kind, l.Tenant)
 	sets := c.cohorts.lists[cohort]
 	for _, s := range sets {
-		s.claimed(class, l.Delivery, waited, bucket)
+		s.claimed(class, l.Delivery, waited, bucket, starved)
 	}
 	if since := c.callerSince(l.ID, l.Kind, enqueued); since != enqueued {
 		sets = c.setsOf(since, l.Kind, l.Tenant)
@@ -201,6 +205,11 @@ func (c *Collector) idempotent(kind engine.Kind) bool {
 
 // Committed implements engine.JobRecorder.
 func (c *Collector) Committed(at engine.Time, _ int32, kind engine.EventKind, o *engine.Outcome, r *engine.Result) {
+	c.committed(at, kind, o, r, 0)
+}
+
+// committed counts an outcome; waited is how long the job had stood ready, if that is known and it did.
+func (c *Collector) committed(at engine.Time, kind engine.EventKind, o *engine.Outcome, r *engine.Result, waited time.Duration) {
 	c.passOf(at, o.Kind, o.Tenant)
 	after := c.patience(o.Kind)
 	answered := kind == engine.Acked && after > 0 && r.Age <= after
@@ -212,8 +221,9 @@ func (c *Collector) Committed(at engine.Time, _ int32, kind engine.EventKind, o 
 	j := c.known.find(o.Job)
 	ran := c.closeLease(j, kind, o.Token)
 	enqueued := at - engine.Time(r.Age)
+	starved := r.From == engine.Ready && r.Class == engine.Fresh && c.starving.left(at, o.Kind, o.Tenant, waited)
 	for _, s := range c.setsOfJob(j, enqueued, o) {
-		s.outcome(kind, o, r, ran)
+		s.outcome(kind, o, r, ran, starved)
 	}
 	if c.resubmitted != nil && (kind == engine.Acked || kind == engine.Buried) {
 		c.onCopyEnded(o.Job)
@@ -269,6 +279,9 @@ func (c *Collector) onRedriven(e *engine.Event) {
 		if v.has(e.JobKind, e.Tenant) {
 			v.becomeReady(e.Class, e.Tenant)
 		}
+	}
+	if e.Class == engine.Fresh {
+		c.starving.ready(e.At, e.JobKind, e.Tenant)
 	}
 	enqueued, known := c.dead[e.Job]
 	if !known {

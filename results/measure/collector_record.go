@@ -22,7 +22,7 @@ func (c *Collector) Record(e *engine.Event) {
 	case engine.Acked, engine.Nacked, engine.Buried, engine.Returned:
 		o := engine.Outcome{Error: e.Error, Kind: e.JobKind, Tenant: e.Tenant, Delivery: e.Delivery, Delay: e.Delay}
 		o.Job, o.Token = e.Job, e.Token
-		c.Committed(e.At, e.Node, e.Kind, &o, &engine.Result{From: e.From, Class: e.Class, Age: e.Age})
+		c.committed(e.At, e.Kind, &o, &engine.Result{From: e.From, Class: e.Class, Age: e.Age}, e.Waited)
 	default:
 		c.recordOther(e)
 	}

@@ -72,9 +72,9 @@ func TestMetricsOfAStory(t *testing.T) {
 		"goodput": 3.0 / 90, "throughput": 6.0 / 90, "utilization": 15.0 / 180, "idle.ready": 11,
 		"backlog.fresh.max": 2, "backlog.fresh.mean": 5.0 / 90, "backlog.retry.max": 1, "backlog.retry.mean": 3.0 / 90, "waiting.max": 1,
 		"backlog.area": 1 - 7.0/30, "drain.time": 0, "recovery.time": math.NaN(),
-		"starved.longest": 3, "starved.claims": 0, "starved.share": 0, "fresh.deficit": math.NaN(),
+		"claim.gap.longest": 3, "starved.claims": 0, "claim.gap.share": 0, "fresh.deficit": math.NaN(),
 		"store.calls.claim": 2, "store.calls.commit": 0, "store.rows": 3, "store.fill.claim": 1.5, "store.fill.commit": math.NaN(),
-		"claims": 6, "jobs": 4,
+		"claims": 6, "jobs": 4, "starved.jobs": 0.25, "starved.share": 3.0 / 90, "starved.longest": 3, "starved.crowding": 0,
 	})
 	checkQuery(t, r, Query{Metric: "fresh.within", Limit: 2 * time.Second}, 0.75)
 	if r.Jobs != 5 || r.Policy != 0 || len(r.Warnings) != 0 {
@@ -111,10 +111,10 @@ func TestSeriesOfAStory(t *testing.T) {
 }
 
 // Fresh jobs stand by while retries are claimed.
-func TestStarvation(t *testing.T) {
+func TestClaimGaps(t *testing.T) {
 	s := settings()
-	s.Objectives = []Objective{{Query: Query{Metric: "starved.claims", During: "down"}}, {Query: Query{Metric: "starved.longest", After: "down"}},
-		{Query: Query{Metric: "starved.share", After: "down"}}}
+	s.Objectives = []Objective{{Query: Query{Metric: "starved.claims", During: "down"}}, {Query: Query{Metric: "claim.gap.longest", After: "down"}},
+		{Query: Query{Metric: "claim.gap.share", After: "down"}}}
 	tp := newTape(s, 1)
 	for id := engine.JobID(1); id <= 6; id++ { // become retries before the warm-up ends
 		tp.enqueue(1, id, 0)
@@ -134,13 +134,14 @@ func TestStarvation(t *testing.T) {
 	tp.lease(56, 12, 35)
 	r := tp.Finish(at(100), nil)
 	check(t, r, map[string]float64{
-		"starved.longest": 20, "starved.claims": 5, "starved.share": 19 / 21.1,
+		"claim.gap.longest": 20, "starved.claims": 5, "claim.gap.share": 19 / 21.1,
+		"starved.jobs": 2.0 / 3, "starved.share": 20.0 / 90, "starved.longest": 20, "starved.crowding": 6.0 / 8,
 		// 0.5 promised: five claims go by (2.5), the next two in turn are worth −0.5 and +0.5.
 		"fresh.deficit": 2.5, "backlog.retry.max": 6,
 	})
 	checkQuery(t, r, Query{Metric: "starved.claims", During: "down"}, 4)
-	checkQuery(t, r, Query{Metric: "starved.longest", After: "down"}, 5)
-	checkQuery(t, r, Query{Metric: "starved.share", After: "down"}, 5.0/6)
+	checkQuery(t, r, Query{Metric: "claim.gap.longest", After: "down"}, 5)
+	checkQuery(t, r, Query{Metric: "claim.gap.share", After: "down"}, 5.0/6)
 }
 
 // A deficit does not outlast the last ready fresh job.

@@ -189,18 +189,18 @@ func TestResubmittedCopies(t *testing.T) {
 	}
 }
 
-// What fresh jobs starved is told bucket by bucket: only stretches of over a second count.
+// When fresh jobs starved is told bucket by bucket: from when the oldest had waited for a second.
 func TestStarvedSeries(t *testing.T) {
 	tp := newTape(settings(), 0) // buckets of 10 s
 	for id := engine.JobID(1); id <= 4; id++ {
 		tp.enqueue(15, id, 0)
 	}
 	tp.run(15.5, 1, 15, 0.1) // half a second: not starved
-	tp.run(38, 2, 15, 0.1)   // from 15.5 to 38
-	tp.run(38.9, 3, 15, 0.1) // 0.9 s
-	tp.run(41, 4, 15, 0.1)   // from 38.9 to 41
+	tp.run(38, 2, 15, 0.1)   // from 16 to 38
+	tp.run(38.9, 3, 15, 0.1) // still the same
+	tp.run(41, 4, 15, 0.1)
 	starved := tp.Finish(at(100), nil).Series.Starved
-	want := []float64{0, 0.45, 1, 0.8 + 0.11, 0.1, 0, 0, 0, 0, 0}
+	want := []float64{0, 0.4, 1, 1, 0.1, 0, 0, 0, 0, 0}
 	if len(starved) != len(want) {
 		t.Fatalf("%d buckets, want %d", len(starved), len(want))
 	}
@@ -216,7 +216,7 @@ func TestStarvedSeriesAtTheEnd(t *testing.T) {
 	tp := newTape(settings(), 0)
 	tp.enqueue(95, 1, 0)
 	r := tp.Finish(at(103), left(Unresolved{Job: 1, State: engine.Ready, Age: 8 * time.Second, ReadyFor: 8 * time.Second}))
-	if got := r.Series.Starved; len(got) != 11 || got[9] != 0.5 || got[10] < 0.29 || got[10] > 0.31 {
+	if got := r.Series.Starved; len(got) != 11 || got[9] != 0.4 || got[10] < 0.29 || got[10] > 0.31 {
 		t.Errorf("starved = %v", got)
 	}
 }

@@ -18,6 +18,8 @@ type jobSet struct {
 	delays *Histogram              // that the retry policy set; nil: nobody asks
 	limits []limitCount
 
+	starved, timely uint64 // fresh jobs that waited for longer than their class may, and that were claimed before
+
 	enqueued, revived, claims, retries, retriesDone, deaths, nacks, unresolved uint64
 
 	// Of the callers whose first copy is in the set: how many there are, how often their copies were
@@ -93,11 +95,16 @@ func joined(a, b *Histogram) *Histogram {
 	return h
 }
 
-// claimed counts a claim after waited, which lies in the given bucket.
-func (s *jobSet) claimed(class engine.Class, delivery int32, waited int64, bucket int) {
+// claimed counts a claim after waited, which lies in the given bucket; starved: a fresh job that waited for too long.
+func (s *jobSet) claimed(class engine.Class, delivery int32, waited int64, bucket int, starved bool) {
 	s.claims++
 	s.attemptsMax = max(s.attemptsMax, delivery)
 	if class == engine.Fresh {
+		if starved {
+			s.starved++
+		} else {
+			s.timely++
+		}
 		if h := s.ended[freshWait]; h != nil {
 			h.recordAt(bucket, waited)
 		}
@@ -116,8 +123,9 @@ func (s *jobSet) claimed(class engine.Class, delivery int32, waited int64, bucke
 	}
 }
 
-// outcome counts what became of a job; ran is how long the execution took whose ack it is.
-func (s *jobSet) outcome(kind engine.EventKind, o *engine.Outcome, r *engine.Result, ran int64) {
+// outcome counts what became of a job; ran is how long the execution took whose ack it is, starved that it was never
+// claimed and waited for too long.
+func (s *jobSet) outcome(kind engine.EventKind, o *engine.Outcome, r *engine.Result, ran int64, starved bool) {
 	switch kind {
 	case engine.Acked:
 		if h := s.ended[sojourn]; h != nil {
@@ -137,6 +145,9 @@ func (s *jobSet) outcome(kind engine.EventKind, o *engine.Outcome, r *engine.Res
 		s.deaths++
 		if r.From == engine.Ready && r.Class == engine.Fresh {
 			s.neverClaimed()
+			if starved {
+				s.starved++
+			}
 		}
 	}
 }
@@ -150,7 +161,7 @@ func (s *jobSet) neverClaimed() {
 }
 
 // leftOver counts a job that is unresolved at the end.
-func (s *jobSet) leftOver(u *Unresolved, unstarted time.Duration) {
+func (s *jobSet) leftOver(u *Unresolved, unstarted time.Duration, starved bool) {
 	s.unresolved++
 	age := func(f family, d time.Duration) {
 		if s.ended[f] == nil {
@@ -167,6 +178,9 @@ func (s *jobSet) leftOver(u *Unresolved, unstarted time.Duration) {
 	}
 	switch {
 	case u.Class == engine.Fresh && u.State != engine.InFlight:
+		if starved {
+			s.starved++
+		}
 		age(freshWait, u.ReadyFor) // one that is not yet due has waited for nothing so far
 		for i := range s.limits {
 			if u.ReadyFor > s.limits[i].limit {

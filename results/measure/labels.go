@@ -114,6 +114,9 @@ func LabelOf(metric string) string {
 // Label names q for people: "mail: p99 wait of fresh jobs in payments-down".
 func (q Query) Label() string {
 	label := LabelOf(q.Metric)
+	if q.Tenant == WorstTenant {
+		q.Tenant = "worst tenant"
+	}
 	switch {
 	case q.Class != "" && q.Tenant != "":
 		label = q.Class + ", " + q.Tenant + ": " + label

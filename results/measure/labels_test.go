@@ -31,6 +31,7 @@ func TestLabelOfQuery(t *testing.T) {
 		{Query{Metric: "recovery.time", After: "down"}, "back to normal after down"},
 		{Query{Metric: "fresh.within", Limit: 2 * time.Second, Tenant: "acme"}, "acme: fresh jobs claimed in time (2s)"},
 		{Query{Metric: "dead.count", Class: "mail", Tenant: "acme"}, "mail, acme: dead jobs"},
+		{Query{Metric: "fresh.wait.p99", Tenant: WorstTenant}, "worst tenant: p99 wait of fresh jobs"},
 		{Query{Metric: "store.calls.claim"}, "claim calls"},
 		{Query{Metric: "no.such"}, "no.such"},
 	} {

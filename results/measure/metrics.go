@@ -52,7 +52,7 @@ func (m *MetricInfo) NotNarrower() string {
 	name, _, _ := strings.Cut(m.Name, ".")
 	switch name {
 	case "fresh":
-		return "the share is promised to the fresh jobs of all together; of some: starved.longest, fresh.within"
+		return "the share is promised to the fresh jobs of all together; of some: starved.share, fresh.within"
 	case "jain":
 		return "it compares the tenants; of one tenant: throughput, fresh.wait.p99"
 	case "recovery":
@@ -69,6 +69,7 @@ type basis uint8
 const (
 	onJobs   basis = iota // the jobs enqueued in a window
 	onClock               // what happens in a window of the clock
+	onHunger              // when jobs starve, in a window of the clock
 	onStorm               // what happens after a storm
 	onEvents              // all that was recorded
 )
@@ -87,9 +88,10 @@ type answer struct {
 	*Collector
 	*view
 	Query
-	jobs  *jobSet
-	clock *clockWindow
-	storm *stormWatch
+	jobs   *jobSet
+	clock  *clockWindow
+	storm  *stormWatch
+	hungry *hungerWindow
 }
 
 // number is the value of a metric in one run.
@@ -120,7 +122,7 @@ var (
 )
 
 func init() {
-	allMetrics = slices.Concat(waitMetrics(), fairnessMetrics(), attemptMetrics(), callerMetrics(), duplicateMetrics(), causeMetrics(), clockMetrics(),
+	allMetrics = slices.Concat(waitMetrics(), starvingMetrics(), fairnessMetrics(), attemptMetrics(), callerMetrics(), duplicateMetrics(), causeMetrics(), clockMetrics(),
 		stormMetrics(), storeMetrics(), countMetrics())
 	metricsByName = make(map[string]int, len(allMetrics))
 	for i := range allMetrics {

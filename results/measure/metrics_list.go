@@ -39,12 +39,12 @@ func ofClock(info MetricInfo, of func(a *answer) number) metric {
 
 func fairnessMetrics() []metric {
 	return []metric{
-		ofClock(less("starved.longest", "s", byClock, "longest stretch in which some fresh job was ready and none was claimed"),
+		ofClock(less("claim.gap.longest", "s", byClock, "longest stretch in which some fresh job was ready and none was claimed"),
 			func(a *answer) number { return some(a.clock.longest.Seconds()) }),
 		ofClock(less("starved.claims", "claims", byClock, "most consecutive claims of retries while a fresh job was ready"),
 			func(a *answer) number { return count(a.clock.streak) }),
-		ofClock(share(less("starved.share", "1", byClock, "share of the time fresh jobs were ready in which none had been claimed for more than "+
-			"10 times the mean fresh wait before the first storm, or 1 s if that is more")), (*answer).starvedShare),
+		ofClock(share(less("claim.gap.share", "1", byClock, "share of the time fresh jobs were ready in which none had been claimed for more than "+
+			"10 times the mean fresh wait before the first storm, or 1 s if that is more")), (*answer).gapShare),
 		ofClock(less("fresh.deficit", "claims", 0, "most claims by which fresh jobs fell short of the share the policy promises them, over stretches with fresh jobs ready"),
 			func(a *answer) number {
 				if a.entitled == 0 {

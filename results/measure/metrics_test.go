@@ -21,7 +21,7 @@ func TestMetricsAreDescribed(t *testing.T) {
 		}
 	}
 	for _, name := range strings.Fields(`fresh.wait.mean fresh.wait.p50 fresh.wait.p90 fresh.wait.p99 fresh.wait.p999 fresh.wait.max retry.wait.p99
-		attempt.wait.p99 start.wait.p99 sojourn.p99 fresh.within starved.longest starved.claims starved.share fresh.deficit attempts.mean amplification
+		attempt.wait.p99 start.wait.p99 sojourn.p99 fresh.within starved.jobs starved.share starved.longest starved.crowding starved.claims claim.gap.longest claim.gap.share fresh.deficit attempts.mean amplification
 		retries.total retries.succeeded retries.success-rate dead.count dead.share retry.delay.mean goodput throughput duplicates.count duplicates.per10k
 		duplicates.executions effects.double wasted stale.commits leases.expired leases.false backlog.fresh.max backlog.fresh.mean backlog.retry.max
 		backlog.retry.mean waiting.max backlog.area utilization idle.ready drain.time recovery.time store.calls.claim store.calls.commit store.rows claims

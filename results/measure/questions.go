@@ -11,15 +11,21 @@ import (
 // question is a query and what it is answered from.
 type question struct {
 	Query
-	metric *metric // nil: there is none of that name
-	jobs   *jobSet
-	view   *view
-	clock  *clockWindow // of view
-	reason string       // why there is no answer, if not ""
+	metric  *metric // nil: there is none of that name
+	jobs    *jobSet
+	view    *view
+	clock   *clockWindow // of view
+	hungry  *hungerWindow
+	parts   []question // of WorstTenant: by tenant
+	present *jobSet    // a part: the jobs of its tenant
+	reason  string     // why there is no answer, if not ""
 }
 
 // ask prepares to answer q.
-func (c *Collector) ask(q Query) {
+func (c *Collector) ask(q Query) { c.questions = append(c.questions, c.question(q)) }
+
+// question prepares to answer q.
+func (c *Collector) question(q Query) question {
 	m := lookup(q.Metric)
 	asked := question{Query: q, metric: m, view: c.whole}
 	switch {
@@ -31,6 +37,8 @@ func (c *Collector) ask(q Query) {
 		asked.reason = "there is no storm named " + q.After
 	case q.Class != "" && !slices.Contains(c.settings.Classes, q.Class):
 		asked.reason = "there is no class named " + q.Class
+	case q.Tenant == WorstTenant && m.Filters.Has(filtersOf(q)):
+		asked.parts, asked.reason = c.byTenants(m, q)
 	case q.Tenant != "" && c.tenantNamed(q.Tenant) == 0:
 		asked.reason = "there is no tenant named " + q.Tenant
 	case !m.Filters.Has(filtersOf(q)):
@@ -38,6 +46,9 @@ func (c *Collector) ask(q Query) {
 	case m.basis == onJobs:
 		asked.jobs = c.setOf(q)
 		asked.jobs.want(m, q.Limit)
+	case m.basis == onHunger:
+		from, to := c.spanOf(q)
+		asked.hungry = c.starving.of(c.filterOf(q), m.Name == crowding).window(from, to)
 	default:
 		asked.view = c.viewOf(q)
 		if m.basis != onClock {
@@ -51,7 +62,7 @@ func (c *Collector) ask(q Query) {
 			}
 		}
 	}
-	c.questions = append(c.questions, asked)
+	return asked
 }
 
 // filtersOf returns what narrows q.
@@ -128,7 +139,12 @@ func (c *Collector) setOf(q Query) *jobSet {
 
 // windowOf returns the window of v's clock that q is about.
 func (c *Collector) windowOf(v *view, q Query) *clockWindow {
-	from, to := v.windows[0].from, v.windows[0].to
+	return v.window(c.spanOf(q))
+}
+
+// spanOf returns the part [from, to) of the clock that q is about.
+func (c *Collector) spanOf(q Query) (from, to engine.Time) {
+	from, to = engine.Time(c.settings.Warmup), engine.Time(c.settings.Duration)
 	if q.During != "" {
 		storm := c.window(q.During)
 		from, to = engine.Time(storm.From), engine.Time(storm.To)
@@ -136,7 +152,7 @@ func (c *Collector) windowOf(v *view, q Query) *clockWindow {
 	if q.After != "" {
 		from, to = engine.Time(c.window(q.After).To), engine.Never
 	}
-	return v.window(from, to)
+	return from, to
 }
 
 // run answers all questions.
@@ -152,19 +168,16 @@ func (c *Collector) run() Run {
 	for i := range c.questions {
 		q := &c.questions[i]
 		v := Value{Query: q.Query}
-		n := none(q.reason)
-		if q.reason == "" {
-			n = q.metric.of(&answer{c, q.view, q.Query, q.jobs, q.clock, q.view.stormOf(q.After)})
-		}
+		n := c.answer(q)
 		v.Value, v.Null, v.Reason = n.value, n.reason != "", n.reason
 		if n.bound && !v.Null {
 			v.Bound = ">="
 		}
 		r.Values = append(r.Values, v)
-		if q.reason == "" && q.Metric == slowdown {
+		if q.jobs != nil && q.Metric == slowdown {
 			r.means = append(r.means, q.jobs.meanFreshWait())
 		}
-		if m := q.metric; q.reason == "" && m.family != noFamily {
+		if m := q.metric; q.jobs != nil && m.family != noFamily {
 			r.addHistogram(histogramQuery(m, q.Query), q.jobs.wait(m.family))
 		}
 	}

@@ -42,13 +42,6 @@ type Series struct {
 	FreshClaims  []float64 // per second
 	RetryClaims  []float64 // per second
 	Failures     []float64 // failed executions per second
-	// Starved is the share of the bucket that lay in stretches of over a second in which some fresh
-	// job was ready and none was claimed. Nil: an earlier version did not measure it.
+	// Starved is the share of the bucket in which some fresh job starved of those that Settings.Charted says. Nil: an earlier version did not measure it.
 	Starved []float64
-	// Classes is FreshWaitP99 by class. Nil: there is one, or so many that they are not told apart, or an
-	// earlier version did not.
-	Classes [][]float64
 }
-
-// MostClassSeries is how many classes have a time series of their own, at the most.
-const MostClassSeries = 8

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -17,7 +18,7 @@ type Query struct {
 	During string        // jobs enqueued in the storm of that name, or its window
 	After  string        // jobs enqueued after it, or from its end on
 	Class  string        // jobs of that class
-	Tenant string        // jobs of that tenant, by its name in Settings.Tenants; empty: all
+	Tenant string        // jobs of that tenant, by its name in Settings.Tenants; WorstTenant: of the worst one; empty: all
 	Limit  time.Duration // fresh.within: claimed within this
 }
 
@@ -41,18 +42,20 @@ type Settings struct {
 	Warmup      time.Duration
 	Bucket      time.Duration // of time series
 	Nodes       int
-	Workers     int           // per node
-	Classes     []string      // by engine.Kind
-	Idempotent  []bool        // by engine.Kind
-	ErrorKinds  []string      // by engine.ErrorKind
-	Storms      []Window      // in order of From
-	Service     time.Duration // mean service time of a job at rest, over classes
-	Rate        float64       // fresh arrivals per second at rest, over classes
-	Loads       []Load        // of each class alone, by engine.Kind
-	Objectives  []Objective
-	Asked       []Query // measured beside what the objectives are about
-	Baseline    int     // index into Policies
-	Policies    []PolicyInfo
+	Workers     int      // per node
+	Classes     []string // by engine.Kind
+	Idempotent  []bool   // by engine.Kind
+	// StarvedAfter is, by engine.Kind, how long a fresh job may wait until it starves: the same under all policies.
+	StarvedAfter []time.Duration
+	ErrorKinds   []string      // by engine.ErrorKind
+	Storms       []Window      // in order of From
+	Service      time.Duration // mean service time of a job at rest, over classes
+	Rate         float64       // fresh arrivals per second at rest, over classes
+	Loads        []Load        // of each class alone, by engine.Kind
+	Objectives   []Objective
+	Asked        []Query // measured beside what the objectives are about
+	Baseline     int     // index into Policies
+	Policies     []PolicyInfo
 
 	Tenants []string // by engine.TenantID; number 0 is no tenant
 	// Patience is, by engine.Kind, after how long the caller of a job gives up on a copy of it
@@ -79,6 +82,25 @@ func (s *Settings) Wants(metric string) bool {
 		}
 	}
 	return slices.ContainsFunc(s.Asked, func(q Query) bool { return q.Metric == metric })
+}
+
+// Charted returns the class and the tenant whose starvation the time series have: those that the first objective on
+// starvation is about, or else the first objective that names either; both empty: all jobs.
+func (s *Settings) Charted() Query {
+	var charted Query
+	for i := range s.Objectives {
+		q := Query{Class: s.Objectives[i].Class, Tenant: s.Objectives[i].Tenant}
+		if q.Tenant == WorstTenant {
+			q.Tenant = ""
+		}
+		if strings.HasPrefix(s.Objectives[i].Metric, "starved.") {
+			return q
+		}
+		if charted == (Query{}) {
+			charted = q
+		}
+	}
+	return charted
 }
 
 // PolicyInfo names a policy of a scenario.

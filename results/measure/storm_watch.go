@@ -259,7 +259,7 @@ func (v *view) onStep(r *recovery) {
 	case r.total > 0:
 		r.back = r.p95() <= r.threshold
 	default: // no fresh job was claimed: was one passed over?
-		r.back = v.ready[engine.Fresh] == 0 || int64(v.now.Sub(v.starve.since)) <= r.threshold
+		r.back = v.ready[engine.Fresh] == 0 || int64(v.now.Sub(v.gaps.since)) <= r.threshold
 	}
 	pending := false
 	for _, w := range v.storms.watches {

@@ -19,7 +19,7 @@ func (f filter) has(kind engine.Kind, tenant engine.TenantID) bool {
 
 // view is the queue over time as the jobs of one filter see it: all jobs, or those of a class or
 // tenant that a query is about. Each metric means of them what it means of all: the jobs ready are
-// theirs, fresh jobs starve while none of theirs is claimed, and calm is how it was for them. Workers
+// theirs, a gap lasts while none of theirs is claimed, and calm is how it was for them. Workers
 // serve all: they are idle when nobody's job runs, the busy share is of all workers' time, and
 // starved.claims counts retries that are claimed before a fresh job of theirs, whosever they are, up to
 // the next claim of any fresh job.
@@ -47,7 +47,7 @@ type view struct {
 	open       []*clockWindow // those that cover now
 	fencedLate uint64
 
-	starve  starvation
+	gaps    claimGaps
 	deficit deficit
 	storms  stormState
 	series  *seriesSum    // nil: there is none of these jobs alone
@@ -61,7 +61,7 @@ func newView(c *Collector, f filter) *view {
 	if f.kind >= 0 && int(f.kind) < len(s.Loads) {
 		v.rest = s.Loads[f.kind]
 	}
-	v.starve.hint = starvedAtLeast
+	v.gaps.hint = gapAtLeast
 	v.windows = []*clockWindow{{from: engine.Time(s.Warmup), to: engine.Time(s.Duration)}}
 	v.watchStorms()
 	return v
@@ -166,7 +166,7 @@ func (v *view) onBoundary() {
 // onEdge opens and closes the windows whose edge now is.
 func (v *view) onEdge() {
 	if v.ready[engine.Fresh] > 0 {
-		v.noteStretch(v.starve.since)
+		v.noteStretch(v.gaps.since)
 	}
 	was := slices.Clone(v.open)
 	v.open = v.open[:0]
@@ -179,8 +179,8 @@ func (v *view) onEdge() {
 		}
 		v.open = append(v.open, w)
 		if !slices.Contains(was, w) {
-			w.skip = v.starve.streak
-			v.starve.hint = 0
+			w.skip = v.gaps.streak
+			v.gaps.hint = 0
 			if w.shares != nil {
 				w.shares.begin(v.tenants)
 			}
@@ -233,7 +233,7 @@ func (v *view) becomeReady(class engine.Class, tenant engine.TenantID) {
 	v.ready[class]++
 	v.segment.peak[class] = max(v.segment.peak[class], v.ready[class])
 	if class == engine.Fresh && v.ready[class] == 1 {
-		v.starve.since = v.now
+		v.gaps.since = v.now
 	}
 	if v.tenants != nil {
 		v.tenants.want(tenant, 1)
@@ -266,7 +266,7 @@ func (v *view) claimed(class engine.Class, waited int64, bucket int) {
 	}
 	v.endStretch()
 	v.endStreak()
-	v.starve.since = v.now
+	v.gaps.since = v.now
 	v.ready[engine.Fresh]--
 	v.segment.freshWaits += uint64(waited)
 	if v.series != nil {

@@ -39,6 +39,7 @@ func Settings(sc *scenarios.Scenario) measure.Settings {
 	}
 	for i := range sc.Jobs {
 		s.Classes = append(s.Classes, sc.Jobs[i].Class)
+		s.StarvedAfter = append(s.StarvedAfter, sc.Jobs[i].StarvesAfter())
 	}
 	describeLoad(sc, &s)
 	for i := range sc.Policies {

@@ -10,8 +10,8 @@ import (
 // stretch is a time in which a fresh job was ready and none was claimed.
 type stretch struct{ from, to engine.Time }
 
-// starvation follows the stretches in which fresh jobs are passed over.
-type starvation struct {
+// claimGaps follows the stretches in which a fresh job was ready and none was claimed.
+type claimGaps struct {
 	since  engine.Time // when the stretch under way began: a fresh job is ready
 	streak uint64      // consecutive claims of retries while a fresh job was ready
 	long   []stretch   // over a second, of the whole run, but for those that windows have folded
@@ -20,19 +20,16 @@ type starvation struct {
 
 // endStretch ends the stretch under way, if a fresh job was ready.
 func (v *view) endStretch() {
-	length := v.now.Sub(v.starve.since)
-	if length <= v.starve.hint {
+	length := v.now.Sub(v.gaps.since)
+	if length <= v.gaps.hint {
 		return
 	}
-	v.noteStretch(v.starve.since)
-	if length > starvedAtLeast {
-		if v.series != nil {
-			v.series.chartStretch(v.starve.since, v.now)
-		}
-		if len(v.starve.long) == mostStretches {
+	v.noteStretch(v.gaps.since)
+	if length > gapAtLeast {
+		if len(v.gaps.long) == mostStretches {
 			v.foldStretches()
 		}
-		v.starve.long = append(v.starve.long, stretch{v.starve.since, v.now})
+		v.gaps.long = append(v.gaps.long, stretch{v.gaps.since, v.now})
 	}
 }
 
@@ -43,8 +40,8 @@ const mostStretches = 4096
 // foldStretches keeps of the stretches only how long they were, but for those across the edge
 // of a window: their part in it depends on where they lie.
 func (v *view) foldStretches() {
-	kept := v.starve.long[:0]
-	for _, s := range v.starve.long {
+	kept := v.gaps.long[:0]
+	for _, s := range v.gaps.long {
 		across := slices.ContainsFunc(v.windows, func(w *clockWindow) bool {
 			return s.from < w.from && s.to > w.from || s.from < w.to && s.to > w.to
 		})
@@ -61,46 +58,46 @@ func (v *view) foldStretches() {
 			}
 		}
 	}
-	v.starve.long = kept
+	v.gaps.long = kept
 }
 
 // noteStretch tells the windows of a stretch that lasted until now.
 func (v *view) noteStretch(since engine.Time) {
-	shortest := starvedAtLeast
+	shortest := gapAtLeast
 	for _, w := range v.open {
 		w.note(since, v.now)
 		shortest = min(shortest, w.longest)
 	}
-	v.starve.hint = shortest
+	v.gaps.hint = shortest
 }
 
 // passOver counts a claim of a retry while a fresh job is ready.
 func (v *view) passOver() {
-	v.starve.streak++
+	v.gaps.streak++
 	for _, w := range v.open {
-		w.streak = max(w.streak, v.starve.streak-w.skip)
+		w.streak = max(w.streak, v.gaps.streak-w.skip)
 	}
 }
 
 // endStreak ends the consecutive claims of retries.
 func (v *view) endStreak() {
-	if v.starve.streak == 0 {
+	if v.gaps.streak == 0 {
 		return
 	}
-	v.starve.streak = 0
+	v.gaps.streak = 0
 	for _, w := range v.open {
 		w.skip = 0
 	}
 }
 
 const (
-	starvedAtLeast  = time.Second
-	starvedMultiple = 10 // of the mean fresh wait in calm times
+	gapAtLeast  = time.Second
+	gapMultiple = 10 // of the mean fresh wait in calm times
 )
 
-// starvedShare is the share of the time with fresh jobs ready in which the latest
+// gapShare is the share of the time with fresh jobs ready in which the latest
 // claim of one, or the time since which one was ready, lay further back than the threshold.
-func (a *answer) starvedShare() number {
+func (a *answer) gapShare() number {
 	present := a.clock.area[presentArea]
 	if present == 0 {
 		if a.clock.claims[engine.Fresh] == 0 {
@@ -112,15 +109,15 @@ func (a *answer) starvedShare() number {
 	if calm == nil || calm.span == 0 {
 		calm = a.windows[0]
 	}
-	threshold := max(starvedAtLeast, starvedMultiple*calm.meanFreshWait())
-	starved := time.Duration(0)
-	for _, s := range a.starve.long {
+	threshold := max(gapAtLeast, gapMultiple*calm.meanFreshWait())
+	long := time.Duration(0)
+	for _, s := range a.gaps.long {
 		from, to := max(s.from.Add(threshold), a.clock.from), min(s.to, a.clock.to)
 		if to > from {
-			starved += to.Sub(from)
+			long += to.Sub(from)
 		}
 	}
-	sum := float64(starved)
+	sum := float64(long)
 	for _, b := range a.clock.folded.Buckets() {
 		if over := b.Low + (b.High-b.Low)/2 - threshold; over > 0 {
 			sum += float64(float64(b.Count) * float64(over))

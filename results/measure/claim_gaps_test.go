@@ -11,12 +11,12 @@ import (
 
 // Ten thousand stretches of 1 to 6 s without a claim, too many to be kept one by one, and one
 // across the beginning of the storm: the share is what adding them up says.
-func TestStarvedShareOfManyStretches(t *testing.T) {
+func TestGapShareOfManyStretches(t *testing.T) {
 	const jobs, gap = 10_000, 10.0
 	s := settings()
 	s.Warmup, s.Duration, s.Bucket = 0, time.Duration(jobs*gap*1e9), 0
 	s.Storms = []Window{{"down", 60_001 * time.Second, 70_000 * time.Second}}
-	during := Query{Metric: "starved.share", During: "down"}
+	during := Query{Metric: "claim.gap.share", During: "down"}
 	s.Objectives = []Objective{{Query: during}}
 	tp := newTape(s, 0)
 	wait := func(i int) float64 { return 1.001 + 5*keyed.Rand{Seed: 3}.Uniform(keyed.ForPolicy, uint64(i), 0, 0) }
@@ -30,7 +30,7 @@ func TestStarvedShareOfManyStretches(t *testing.T) {
 			calm++
 		}
 	}
-	if n := len(tp.views[0].starve.long); n > mostStretches {
+	if n := len(tp.views[0].gaps.long); n > mostStretches {
 		t.Errorf("%d stretches are kept", n)
 	}
 	r := tp.Finish(tp.views[0].now, nil)
@@ -38,7 +38,7 @@ func TestStarvedShareOfManyStretches(t *testing.T) {
 	if threshold < 6 {
 		t.Fatalf("a threshold of %v s leaves none out", threshold)
 	}
-	checkQuery(t, r, Query{Metric: "starved.share"}, 0)
+	checkQuery(t, r, Query{Metric: "claim.gap.share"}, 0)
 
 	// With a shorter threshold there is something to add up.
 	tp.views[0].storms.calm.freshWaits = 0 // as if claims had taken no time
@@ -51,11 +51,11 @@ func TestStarvedShareOfManyStretches(t *testing.T) {
 		presentInStorm += max(0, min(to, 70_000)-max(from, 60_001))
 	}
 	tp.views[0].foldStretches()
-	if kept := tp.views[0].starve.long; len(kept) != 1 || kept[0].from != at(60_000) {
+	if kept := tp.views[0].gaps.long; len(kept) != 1 || kept[0].from != at(60_000) {
 		t.Errorf("kept %v, want the one across the beginning of the storm", kept)
 	}
-	whole := (&answer{view: tp.views[0], clock: tp.views[0].windows[0]}).starvedShare()
-	storm := (&answer{view: tp.views[0], clock: tp.windowOf(tp.views[0], during)}).starvedShare()
+	whole := (&answer{view: tp.views[0], clock: tp.views[0].windows[0]}).gapShare()
+	storm := (&answer{view: tp.views[0], clock: tp.windowOf(tp.views[0], during)}).gapShare()
 	if math.Abs(whole.value/(starved/present)-1) > 0.004 || math.Abs(storm.value/(inStorm/presentInStorm)-1) > 0.004 {
 		t.Errorf("%v and %v, want %v and %v", whole.value, storm.value, starved/present, inStorm/presentInStorm)
 	}

@@ -1,0 +1,362 @@
+package measure
+
+import (
+	"time"
+
+	"qsim/engine"
+)
+
+// starving follows when fresh jobs starve: from when one has waited for as long as its class may until it is
+// claimed. That a job has starved is learned when it is claimed, from its wait; what is claimed in its place is
+// judged at once, by the jobs that are ready.
+type starving struct {
+	after    []time.Duration // by kind: longer waits starve
+	lanes    []*lane         // by kind: fresh jobs that are ready
+	own      [][]*lane       // by kind, then by tenant: likewise; nil: nobody asks for crowding by tenant
+	hungers  []*hunger       // the first is of all jobs
+	byTenant [][]*hunger     // of those narrowed to a tenant: by tenant
+	general  []*hunger       // the others
+	crowded  []*hunger       // those of which the claims are judged
+	tenants  bool            // some hunger of crowded is narrowed to a tenant
+}
+
+// starvedByDefault is after how long jobs starve of classes of which the settings say nothing.
+const starvedByDefault = time.Second
+
+func newStarving(s *Settings) starving {
+	b := starving{after: make([]time.Duration, max(len(s.Classes), 1))}
+	for kind := range b.after {
+		b.after[kind] = starvedByDefault
+		if kind < len(s.StarvedAfter) {
+			b.after[kind] = s.StarvedAfter[kind]
+		}
+		b.lanes = append(b.lanes, &lane{after: b.after[kind]})
+	}
+	return b
+}
+
+// limit is how long a job of that kind may wait.
+func (b *starving) limit(kind engine.Kind) time.Duration {
+	if int(kind) < len(b.after) {
+		return b.after[kind]
+	}
+	return starvedByDefault
+}
+
+// of returns what follows the jobs of a filter, which judges claims if crowding is asked for.
+func (b *starving) of(f filter, crowding bool) *hunger {
+	var h *hunger
+	for _, known := range b.hungers {
+		if known.filter == f {
+			h = known
+		}
+	}
+	if h == nil {
+		h = &hunger{filter: f}
+		b.hungers = append(b.hungers, h)
+		if f.tenant == 0 {
+			b.general = append(b.general, h)
+		} else {
+			for int(f.tenant) >= len(b.byTenant) {
+				b.byTenant = append(b.byTenant, nil)
+			}
+			b.byTenant[f.tenant] = append(b.byTenant[f.tenant], h)
+		}
+	}
+	if !crowding || h.lanes != nil {
+		return h
+	}
+	b.crowded = append(b.crowded, h)
+	for kind := range b.lanes {
+		switch {
+		case f.kind >= 0 && int(f.kind) != kind:
+		case f.tenant == 0:
+			h.lanes = append(h.lanes, b.lanes[kind])
+		default:
+			b.tenants = true
+			h.lanes = append(h.lanes, b.ownLane(kind, f.tenant))
+		}
+	}
+	return h
+}
+
+// ownLane is the lane of one tenant's jobs of a kind.
+func (b *starving) ownLane(kind int, tenant engine.TenantID) *lane {
+	for kind >= len(b.own) {
+		b.own = append(b.own, nil)
+	}
+	for int(tenant) >= len(b.own[kind]) {
+		b.own[kind] = append(b.own[kind], nil)
+	}
+	if b.own[kind][tenant] == nil {
+		b.own[kind][tenant] = &lane{after: b.after[kind]}
+	}
+	return b.own[kind][tenant]
+}
+
+// ready counts a fresh job that is ready from now on.
+func (b *starving) ready(now engine.Time, kind engine.Kind, tenant engine.TenantID) {
+	if int(kind) >= len(b.lanes) {
+		return
+	}
+	b.lanes[kind].push(now)
+	if b.tenants && int(kind) < len(b.own) && int(tenant) < len(b.own[kind]) && b.own[kind][tenant] != nil {
+		b.own[kind][tenant].push(now)
+	}
+}
+
+// claimed judges a claim, and reports whether it is of a fresh job that starved.
+func (b *starving) claimed(now engine.Time, l *engine.Lease, class engine.Class) bool {
+	waited := max(l.Waited, 0)
+	for _, h := range b.crowded {
+		h.judge(now, now.Add(-waited), class)
+	}
+	return class == engine.Fresh && b.left(now, l.Kind, l.Tenant, waited)
+}
+
+// left counts a fresh job that is no longer ready and has waited so long, and reports whether it starved.
+func (b *starving) left(now engine.Time, kind engine.Kind, tenant engine.TenantID, waited time.Duration) bool {
+	if int(kind) < len(b.lanes) {
+		b.lanes[kind].leave(now.Add(-waited))
+	}
+	if b.tenants && int(kind) < len(b.own) && int(tenant) < len(b.own[kind]) && b.own[kind][tenant] != nil {
+		b.own[kind][tenant].leave(now.Add(-waited))
+	}
+	return b.starved(now, kind, tenant, waited)
+}
+
+// starved counts the time that a fresh job has starved which has waited so long until now, and reports whether it has.
+func (b *starving) starved(now engine.Time, kind engine.Kind, tenant engine.TenantID, waited time.Duration) bool {
+	hungry := waited - b.limit(kind)
+	if hungry <= 0 {
+		return false
+	}
+	from := now.Add(-hungry)
+	for _, h := range b.general {
+		if h.kind < 0 || h.kind == int32(kind) {
+			h.add(from, now)
+		}
+	}
+	if int(tenant) < len(b.byTenant) {
+		for _, h := range b.byTenant[tenant] {
+			if h.kind < 0 || h.kind == int32(kind) {
+				h.add(from, now)
+			}
+		}
+	}
+	return true
+}
+
+// close adds up what has not been added up; nothing happened after end.
+func (b *starving) close(end engine.Time) {
+	for _, h := range b.hungers {
+		h.settle(len(h.spells))
+		for _, w := range h.windows {
+			w.to = min(w.to, end)
+		}
+	}
+}
+
+// hunger is when some fresh job of a filter starves, and what is claimed then.
+type hunger struct {
+	filter
+	// spells are disjoint, and ascend. A job that is claimed later may have starved since before the last of them,
+	// which then are one.
+	spells  []stretch
+	settled engine.Time // spells up to then are in the windows
+	windows []*hungerWindow
+	lanes   []*lane    // of the filter's jobs, by kind; nil: nobody asks for crowding
+	series  *seriesSum // nil: none
+}
+
+// hungerWindow adds up the spells in a window of the clock.
+type hungerWindow struct {
+	from, to         engine.Time
+	starved, longest time.Duration
+	claims, crowded  uint64 // made while some job starved; of those: of retries and of jobs ready later than it
+}
+
+// mostSpells is how many spells are kept one by one. Of a job that is claimed after that many of them had ended since it
+// began to starve, only the time after the older half of them counts.
+const mostSpells = 1 << 13
+
+// window returns what is added up over [from, to).
+func (h *hunger) window(from, to engine.Time) *hungerWindow {
+	for _, w := range h.windows {
+		if w.from == from && w.to == to {
+			return w
+		}
+	}
+	w := &hungerWindow{from: from, to: to}
+	h.windows = append(h.windows, w)
+	return w
+}
+
+// add adds a spell that ends at to, before which all others ended that were added earlier.
+func (h *hunger) add(from, to engine.Time) {
+	from = max(from, h.settled)
+	n := len(h.spells)
+	for n > 0 && h.spells[n-1].to >= from {
+		n--
+		from = min(from, h.spells[n].from)
+	}
+	if h.spells = append(h.spells[:n], stretch{from, to}); n+1 == mostSpells {
+		h.settle(mostSpells / 2)
+	}
+}
+
+// settle adds the first n spells to the windows, and forgets them.
+func (h *hunger) settle(n int) {
+	for _, s := range h.spells[:n] {
+		for _, w := range h.windows {
+			if part := min(s.to, w.to).Sub(max(s.from, w.from)); part > 0 {
+				w.starved += part
+				w.longest = max(w.longest, part)
+			}
+		}
+		if h.series != nil {
+			h.series.chartStretch(s.from, s.to)
+		}
+		h.settled = s.to
+	}
+	h.spells = h.spells[:copy(h.spells, h.spells[n:])]
+}
+
+// judge counts a claim if some job starves.
+func (h *hunger) judge(now, ready engine.Time, class engine.Class) {
+	starves, passed := false, false
+	for _, l := range h.lanes {
+		if l.live == 0 {
+			continue
+		}
+		if oldest := l.queue[l.first].at; now.Sub(oldest) > l.after {
+			starves = true
+			passed = passed || class == engine.Retry || oldest < ready
+		}
+	}
+	if !starves {
+		return
+	}
+	for _, w := range h.windows {
+		if now >= w.from && now < w.to {
+			w.claims++
+			if passed {
+				w.crowded++
+			}
+		}
+	}
+}
+
+// lane is when the fresh jobs became ready that are, ascending. It is exact but for scheduled jobs that a promoter
+// brings late, whose waits count from when they were due: of those, another one may be taken for the one that leaves.
+type lane struct {
+	after time.Duration
+	queue []readied
+	first int // of the queue: jobs are ready since then, if live > 0
+	live  int // jobs
+	empty int // elements of the queue behind first without jobs
+}
+
+// readied are jobs that became ready at one instant.
+type readied struct {
+	at   engine.Time
+	jobs int
+}
+
+// push adds a job that is ready now.
+func (l *lane) push(now engine.Time) {
+	l.live++
+	if n := len(l.queue); n > 0 && l.queue[n-1].at == now && l.queue[n-1].jobs > 0 {
+		l.queue[n-1].jobs++
+		return
+	}
+	l.queue = append(l.queue, readied{now, 1})
+}
+
+// leave removes a job that was ready since then.
+func (l *lane) leave(since engine.Time) {
+	if l.live == 0 {
+		return
+	}
+	if l.live--; l.live == 0 {
+		l.queue, l.first, l.empty = l.queue[:0], 0, 0
+		return
+	}
+	at := l.first
+	if l.queue[at].at < since {
+		at = l.find(since)
+	}
+	if l.queue[at].jobs--; l.queue[at].jobs == 0 {
+		l.empty++
+	}
+	for l.queue[l.first].jobs == 0 {
+		l.first++
+		l.empty--
+	}
+	l.tidy()
+}
+
+// find returns the jobs that became ready then, or those next to it.
+func (l *lane) find(since engine.Time) int {
+	low, high := l.first, len(l.queue)
+	for low < high {
+		if middle := (low + high) / 2; l.queue[middle].at < since {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	for at := low; at < len(l.queue); at++ {
+		if l.queue[at].jobs > 0 {
+			return at
+		}
+	}
+	for low--; l.queue[low].jobs == 0; low-- {
+	}
+	return low
+}
+
+// tidy gives back the room of jobs that have left, once it is most of the queue.
+func (l *lane) tidy() {
+	if gone := l.first + l.empty; gone < 1024 || 2*gone < len(l.queue) {
+		return
+	}
+	kept := l.queue[:0]
+	for _, r := range l.queue[l.first:] {
+		if r.jobs > 0 {
+			kept = append(kept, r)
+		}
+	}
+	l.queue, l.first, l.empty = kept, 0, 0
+}
+
+// starvingMetrics are about fresh jobs that wait for longer than their class may.
+func starvingMetrics() []metric {
+	const who = "; a fresh job starves from when it has waited for as long as starved-after of its class says until it is claimed"
+	ofHunger := func(info MetricInfo, of func(a *answer, span time.Duration) number) metric {
+		return metric{MetricInfo: info, basis: onHunger, of: func(a *answer) number {
+			if span := a.hungry.to.Sub(a.hungry.from); span > 0 {
+				return of(a, span)
+			}
+			return none(noTime)
+		}}
+	}
+	return []metric{
+		ofJobs(share(less("starved.jobs", "1", byJobs, "share of the fresh jobs that starved, unclaimed ones once they do"+who)), func(a *answer) number {
+			return ratio(float64(a.jobs.starved), float64(a.jobs.starved+a.jobs.timely), "no fresh job was ready")
+		}),
+		ofHunger(share(less("starved.share", "1", byClock, "share of the time in which some fresh job starved"+who)), func(a *answer, span time.Duration) number {
+			return some(float64(a.hungry.starved) / float64(span))
+		}),
+		ofHunger(less("starved.longest", "s", byClock, "longest stretch in which some fresh job starved"+who), func(a *answer, _ time.Duration) number {
+			return some(a.hungry.longest.Seconds())
+		}),
+		ofHunger(share(less(crowding, "1", byClock, "of the claims made while some fresh job starved, the share that went to retries and to jobs ready later"+who)),
+			func(a *answer, _ time.Duration) number {
+				return ratio(float64(a.hungry.crowded), float64(a.hungry.claims), "no job starved while another was claimed")
+			}),
+	}
+}
+
+// crowding is the metric for which claims are judged.
+const crowding = "starved.crowding"

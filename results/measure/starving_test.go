@@ -1,0 +1,216 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"qsim/engine"
+)
+
+// mayWait are the thresholds of the two classes of drawn worlds.
+var mayWait = []float64{1, 2.5}
+
+// hungryByHand measures when the lives that are in starve in [from, to), instant by instant, by definition.
+func hungryByHand(list []life, in func(l *life) bool, from, to float64) map[string]float64 {
+	times := []float64{from, to}
+	starves := func(l *life, now float64) bool {
+		return in(l) && l.tries[0].ready+mayWait[l.kind] <= now && now < l.tries[0].runs
+	}
+	for i := range list {
+		times = append(times, list[i].tries[0].runs, list[i].tries[0].ready+mayWait[list[i].kind])
+	}
+	slices.Sort(times)
+	m := map[string]float64{}
+	stretch := 0.0
+	for k, now := range times {
+		if now < from || now >= to {
+			continue
+		}
+		hungry := false
+		for i := range list {
+			hungry = hungry || starves(&list[i], now)
+		}
+		if d := times[k+1] - now; hungry {
+			m["starved.share"] += d / (to - from)
+			stretch += d
+			m["starved.longest"] = max(m["starved.longest"], stretch)
+		} else {
+			stretch = 0
+		}
+	}
+	claims, crowded := 0.0, 0.0
+	for i := range list {
+		for n, t := range list[i].tries {
+			if t.runs < from || t.runs >= to {
+				continue
+			}
+			some, passed := false, false
+			for j := range list {
+				if before := math.Nextafter(t.runs, 0); starves(&list[j], before) {
+					some = true
+					passed = passed || n > 0 || list[j].tries[0].ready < t.ready
+				}
+			}
+			if some {
+				claims++
+			}
+			if passed {
+				crowded++
+			}
+		}
+	}
+	m[crowding] = crowded / claims // nothing of nothing is none
+	starved, jobs := 0.0, 0.0
+	for i := range list {
+		if t := list[i].tries[0]; in(&list[i]) && t.ready >= from && t.ready < min(to, 100) {
+			jobs++
+			if t.runs-t.ready > mayWait[list[i].kind] {
+				starved++
+			}
+		}
+	}
+	m["starved.jobs"] = starved / jobs
+	return m
+}
+
+// When jobs starve, of all, of a class, a tenant or both, and what is claimed then, is what it is by definition, in
+// worlds that are drawn, over the run, a storm and after it; and so is what the worst of the tenants bears.
+func TestStarvingByHand(t *testing.T) {
+	names := []string{"starved.jobs", "starved.share", "starved.longest", crowding}
+	tenants := []string{"", "a", "b", "c"}
+	values := map[string]map[float64]bool{}
+	for seed := range uint64(40) {
+		list := world(rand.New(rand.NewPCG(seed, 5)))
+		s := settings()
+		s.Workers, s.Tenants = 50, tenants
+		s.StarvedAfter = []time.Duration{seconds(mayWait[0]), seconds(mayWait[1])}
+		type asked struct {
+			Query
+			want float64
+		}
+		var queries []asked
+		for _, window := range []struct {
+			during, after string
+			from, to      float64
+		}{{"", "", 10, 100}, {"down", "", 40, 50}, {"", "down", 50, 110}} {
+			for class := -1; class < 2; class++ {
+				worst := map[string]float64{}
+				for _, name := range names {
+					worst[name] = math.NaN()
+				}
+				for tenant := range len(tenants) + 1 {
+					of, want := WorstTenant, worst
+					if tenant < len(tenants) {
+						of, want = tenants[tenant], hungryByHand(list, func(l *life) bool {
+							return (class < 0 || class == int(l.kind)) && (tenant == 0 || tenant == int(l.tenant))
+						}, window.from, window.to)
+					}
+					for _, name := range names {
+						if v := want[name]; tenant > 0 && !(v <= worst[name]) && !math.IsNaN(v) {
+							worst[name] = v
+						}
+						q := Query{Metric: name, During: window.during, After: window.after, Tenant: of}
+						if class >= 0 {
+							q.Class = s.Classes[class]
+						}
+						s.Objectives = append(s.Objectives, Objective{Query: q})
+						queries = append(queries, asked{q, want[name]})
+					}
+				}
+			}
+		}
+		c := NewCollector(s, 0)
+		playLives(c, list)
+		r := c.Finish(at(110), nil)
+		for _, q := range queries {
+			v := r.Find(q.Query)
+			if v.Null != math.IsNaN(q.want) || !v.Null && math.Abs(v.Value-q.want) > 1e-6 {
+				t.Errorf("seed %d: %s = %v %s, want %v", seed, q.Query, v.Value, v.Reason, q.want)
+			}
+			key := fmt.Sprint(q.Metric, q.Tenant == WorstTenant)
+			if values[key] == nil {
+				values[key] = map[float64]bool{}
+			}
+			values[key][q.want] = true
+		}
+	}
+	for key, list := range values {
+		if len(list) < 50 {
+			t.Errorf("%s has but %d values", key, len(list))
+		}
+	}
+}
+
+// A job that is never claimed starves until the end, one that is not ready does not.
+func TestStarvingAtTheEnd(t *testing.T) {
+	s := settings()
+	s.Objectives = []Objective{{Query: Query{Metric: "starved.share", After: "down"}}}
+	tp := newTape(s, 0)
+	tp.enqueue(80, 1, 0)
+	tp.enqueue(80, 2, 0)
+	r := tp.Finish(at(150), left(Unresolved{Job: 1, State: engine.Ready, Age: 70 * time.Second, ReadyFor: 70 * time.Second},
+		Unresolved{Job: 2, State: engine.Waiting, Age: 70 * time.Second}))
+	check(t, r, map[string]float64{"starved.jobs": 1, "starved.share": 19.0 / 90, "starved.longest": 19, crowding: math.NaN()})
+	checkQuery(t, r, Query{Metric: "starved.share", After: "down"}, 69.0/100)
+}
+
+// More spells than are kept one by one add up all the same, each in the windows that it lies in.
+func TestManySpells(t *testing.T) {
+	const jobs, gap = 3 * mostSpells, 10.0
+	s := settings()
+	s.Warmup, s.Duration, s.Bucket = 0, time.Duration(jobs*gap*1e9), 0
+	s.Storms = []Window{{"down", 60_003 * time.Second, 70_000 * time.Second}}
+	during := Query{Metric: "starved.share", During: "down"}
+	s.Objectives = []Objective{{Query: during}}
+	tp := newTape(s, 0)
+	for i := range jobs {
+		tp.enqueue(gap*float64(i), engine.JobID(i+1), 0)
+		tp.run(gap*float64(i)+5, engine.JobID(i+1), gap*float64(i), 0.1) // starves for 4 s
+	}
+	if n := len(tp.starving.hungers[0].spells); n >= mostSpells {
+		t.Errorf("%d spells are kept", n)
+	}
+	r := tp.Finish(tp.whole.now, nil)
+	check(t, r, map[string]float64{"starved.share": .4, "starved.longest": 4})
+	checkQuery(t, r, during, (2+999*4)/9997.0)
+}
+
+// However jobs leave, those that are ready are known: the oldest that is, and how many.
+func TestLane(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 6))
+	var l lane
+	var ready []engine.Time
+	longest := 0
+	for now := engine.Time(0); now < 200_000; now++ {
+		for range r.IntN(4) {
+			l.push(now)
+			ready = append(ready, now)
+		}
+		for len(ready) > 0 && r.IntN(5) < 3 {
+			at := len(ready) - 1 - r.IntN(min(len(ready), 40)) // the latest
+			if now > 150_000 {
+				at = 0
+			}
+			l.leave(ready[at])
+			ready = slices.Delete(ready, at, at+1)
+		}
+		if l.live != len(ready) || l.live > 0 && l.queue[l.first].at != ready[0] {
+			t.Fatalf("%d: %d live, the oldest of %v; want %d", now, l.live, l.queue[l.first], len(ready))
+		}
+		longest = max(longest, len(l.queue)-4*len(ready))
+	}
+	if longest > 4096 {
+		t.Errorf("the queue has %d elements more than four for each job", longest)
+	}
+	l = lane{}
+	l.push(5)
+	l.push(7)
+	l.leave(6) // of a time when none became ready: the next one
+	if l.live != 1 || l.queue[l.first].at != 5 {
+		t.Errorf("%+v", l)
+	}
+}

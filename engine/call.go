@@ -25,30 +25,17 @@ var opNames = [NumOps]string{"?", "claim", "commit", "extend", "recover", "promo
 // String returns the op's name as scenarios spell it.
 func (o Op) String() string { return opNames[o] }
 
-// CallID numbers the calls of one engine from 1.
-type CallID uint64
-
-// Form is the variant of an op that a call asks for.
-type Form uint8
-
-const (
-	Plain    Form = iota
-	OfNode        // OpExtend: all leases of the engine, see NodeExtender
-	ReadOnly      // OpRecover: only show the leases, see ExpiryReader
-	TakeDue       // OpPromote: the first of two steps, see TwoStepPromoter
-	Insert        // OpPromote: the second
-)
-
 // Call is a request to the store and, once it is answered, the answer: a record of the
 // driver's, which the engine fills in and the store answers in place. Fields that an op does
 // not speak of mean nothing: they may hold what an earlier call left there.
 type Call struct {
-	ID     CallID
+	ID     uint64 // of the engine's calls, counted from 1
 	Op     Op
-	Form   Form
-	Kept   bool  // OpExtend OfNode: those of its former lives too
-	Order  Order // OpPromote, but for Insert
-	Role   Role  // OpLead
+	Step   uint8 // OpRecover, OpPromote: 0: all at once; 1: the first of two steps, which reads or takes, see TwoStep; 2: the second, which inserts
+	OfNode bool  // OpExtend: all leases of the engine, see Store.ExtendNode
+	Kept   bool  // OpExtend of a node: those of its former lives too
+	Order  Order // OpPromote, but for the second step
+	Role   Op    // OpLead: OpRecover or OpPromote
 	Engine EngineID
 	TTL    time.Duration // OpClaim, OpExtend, OpRecover, OpLead
 	Grace  time.Duration // OpRecover
@@ -58,7 +45,7 @@ type Call struct {
 	// does not change once it has been sent: who wants it otherwise makes a copy.
 	Batch Batch
 	Keys  []LeaseKey // OpExtend
-	Jobs  []JobID    // OpPromote Insert
+	Jobs  []JobID    // OpPromote, second step
 
 	Reply // once it is answered
 }
@@ -70,7 +57,7 @@ type Reply struct {
 	Next     time.Duration // OpClaim: until a waiting job is due; OpRecover: until a lease expires
 	Results  []Result      // OpCommit
 	Current  []bool        // OpExtend
-	Extended int           // OpExtend OfNode
+	Extended int           // OpExtend of a node
 	Promoted []Promotion   // OpPromote
 	Leading  bool          // OpLead
 	Stats    Stats         // OpStats
@@ -84,11 +71,11 @@ func (c *Call) Rows() int {
 	case OpCommit:
 		return len(c.Batch.Outcomes)
 	case OpExtend:
-		if c.Form == Plain {
+		if !c.OfNode {
 			return len(c.Keys)
 		}
 	case OpPromote:
-		if c.Form == Insert {
+		if c.Step == 2 {
 			return len(c.Jobs)
 		}
 		return c.Limit
@@ -120,12 +107,14 @@ func (c *Call) Execute(ctx context.Context, store Store, refuse error) {
 		return
 	}
 	switch {
-	case c.Form != Plain:
-		c.executeForm(ctx, store)
+	case c.Step > 0:
+		c.executeStep(ctx, store)
 	case c.Op == OpClaim:
 		c.Leases, c.Next, c.Err = store.Claim(ctx, c.Engine, Plan{c.Limit, c.Terms}, c.TTL, c.Leases)
 	case c.Op == OpCommit:
 		c.Results, c.Err = store.Commit(ctx, c.Batch, c.Results)
+	case c.Op == OpExtend && c.OfNode:
+		c.Extended, c.Err = store.ExtendNode(ctx, c.Engine, c.Kept, c.TTL)
 	case c.Op == OpExtend:
 		c.Current, c.Err = store.ExtendLease(ctx, c.Keys, c.TTL, c.Current)
 	case c.Op == OpRecover:
@@ -139,25 +128,17 @@ func (c *Call) Execute(ctx context.Context, store Store, refuse error) {
 	}
 }
 
-// executeForm performs what only some stores can do.
-func (c *Call) executeForm(ctx context.Context, store Store) {
-	c.Err = ErrUnsupported
-	switch c.Form {
-	case OfNode:
-		if x, ok := store.(NodeExtender); ok {
-			c.Extended, c.Err = x.ExtendNode(ctx, c.Engine, c.Kept, c.TTL)
-		}
-	case ReadOnly:
-		if x, ok := store.(ExpiryReader); ok {
-			c.Leases, c.Next, c.Err = x.Expired(ctx, c.Limit, c.Grace, c.Leases)
-		}
-	case TakeDue:
-		if x, ok := store.(TwoStepPromoter); ok {
-			c.Promoted, c.Err = x.TakeDue(ctx, c.Limit, c.Order, c.Promoted)
-		}
-	case Insert:
-		if x, ok := store.(TwoStepPromoter); ok {
-			c.Promoted, c.Err = x.Insert(ctx, c.Jobs, c.Promoted)
-		}
+// executeStep performs one of two steps, which only some stores can take.
+func (c *Call) executeStep(ctx context.Context, store Store) {
+	x, ok := store.(TwoStep)
+	switch {
+	case !ok:
+		c.Err = ErrUnsupported
+	case c.Op == OpRecover:
+		c.Leases, c.Next, c.Err = x.Expired(ctx, c.Limit, c.Grace, c.Leases)
+	case c.Step == 1:
+		c.Promoted, c.Err = x.TakeDue(ctx, c.Limit, c.Order, c.Promoted)
+	default:
+		c.Promoted, c.Err = x.Insert(ctx, c.Jobs, c.Promoted)
 	}
 }

@@ -27,7 +27,7 @@ type committer struct {
 
 type batch struct {
 	seq      uint64
-	id       CallID // of the latest call; 0: none is under way
+	id       uint64 // of the latest call; 0: none is under way
 	againAt  Time   // flying: when the call counts as lost, or the pause is over
 	tries    int
 	out      int    // calls that carry outcomes and are not known to be over
@@ -269,7 +269,7 @@ func (c *committer) tryAgain(e *Engine, b *batch, pause time.Duration) bool {
 			break
 		}
 	}
-	if e.cfg.Commit.GiveUp == Requeue {
+	if !e.cfg.Commit.Drop {
 		b.tries = 0
 		c.enqueue(&c.paused, b, b.againAt)
 		return false

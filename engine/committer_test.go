@@ -65,7 +65,7 @@ func lowest(c *committer) uint64 {
 func TestSettled(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e, asked := backlog(rapid.IntRange(1, 30).Draw(t, "jobs"), CommitConfig{Calls: rapid.IntRange(1, 4).Draw(t, "calls"), Timeout: time.Second,
-			Tries: rapid.IntRange(0, 2).Draw(t, "tries"), GiveUp: GiveUp(rapid.IntRange(0, 1).Draw(t, "give up"))}, 0)
+			Tries: rapid.IntRange(0, 2).Draw(t, "tries"), Drop: rapid.Bool().Draw(t, "drop")}, 0)
 		calls, now := asked.commits(), Time(0)
 		for range 200 {
 			if len(calls) == 0 || rapid.IntRange(0, 3).Draw(t, "action") == 0 {
@@ -100,7 +100,7 @@ func TestSettled(t *testing.T) {
 // where live.Config.Origin lies in the future: the batch starts over after its pause as ever.
 func TestStartsOverBeforeTheOrigin(t *testing.T) {
 	now := Time(-time.Hour)
-	e, asked := backlog(1, CommitConfig{Calls: 1, Timeout: time.Second, Tries: 1, GiveUp: Requeue}, now)
+	e, asked := backlog(1, CommitConfig{Calls: 1, Timeout: time.Second, Tries: 1}, now)
 	c := asked.commits()[0]
 	c.Err = ErrUnavailable
 	e.Handle(now, c)
@@ -141,7 +141,7 @@ func TestEveryTimeout(t *testing.T) {
 func BenchmarkCommitBacklog(b *testing.B) {
 	for _, waiting := range []int{100, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("waiting=%d", waiting), func(b *testing.B) {
-			e, asked := backlog(waiting, CommitConfig{Calls: 4, Timeout: time.Hour, GiveUp: Requeue, Tries: 1, Backoff: []time.Duration{1}}, 0)
+			e, asked := backlog(waiting, CommitConfig{Calls: 4, Timeout: time.Hour, Tries: 1, Backoff: []time.Duration{1}}, 0)
 			calls, now := asked.commits(), Time(0)
 			b.ReportAllocs()
 			for b.Loop() { // refused, so that as many wait afterwards: behind the others

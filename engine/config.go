@@ -19,7 +19,9 @@ type Config struct {
 	Lease    LeaseConfig
 	Reaper   ReaperConfig
 	Promoter PromoterConfig
-	Leader   LeaderConfig
+	// Leader says how engines agree on a leader: one that has not renewed for TTL is deposed; it renews, and the
+	// others try, every Renew, which is below TTL.
+	Leader struct{ TTL, Renew time.Duration }
 
 	// CallTimeout is how long a call other than a commit may go unanswered before
 	// it counts as lost.
@@ -44,48 +46,33 @@ type FetchConfig struct {
 	ErrorPause time.Duration
 }
 
-// GiveUp is what a committer does with a batch after its tries.
-type GiveUp uint8
-
-const (
-	Requeue GiveUp = iota // start over, behind the other batches
-	Drop                  // forget it: the leases expire
-)
-
 // CommitConfig says how outcomes reach the store.
 type CommitConfig struct {
 	Batch        int             // most outcomes of one call: at least 1
 	Linger       time.Duration   // longest wait for a batch to fill
 	Calls        int             // commits under way at once: at least 1
 	Timeout      time.Duration   // a commit unanswered this long is sent again: above 0
-	Tries        int             // how often a batch is sent before GiveUp; 0: for ever
-	GiveUp       GiveUp          //
+	Tries        int             // how often a batch is sent; 0: for ever
+	Drop         bool            // forgets a batch after its tries: the leases expire. Otherwise it starts over, behind the other batches
 	Backpressure int             // no claims while this many outcomes are uncommitted; 0: no bound
 	Backoff      []time.Duration // pauses before the second try, the third...; the last repeats; none: 100 ms after an error, 0 after a time-out
 }
-
-// LateClaim is what an engine does with a claim's answer that comes after
-// CallTimeout, or comes twice.
-type LateClaim uint8
-
-const (
-	ReturnLate LateClaim = iota // hand the jobs back: costs no attempt
-	RunLate                     // run as many as there are idle workers, return the rest
-	IgnoreLate                  // let the leases expire
-)
 
 // LeaseConfig says how long a claim holds.
 type LeaseConfig struct {
 	TTL       time.Duration // above 0
 	Heartbeat time.Duration // each lease is extended this often, counted from its claim; 0: never
-	LateClaim LateClaim
+	// RunLate and IgnoreLate are what becomes of a claim's answer that comes after CallTimeout, or comes twice: its
+	// jobs run where workers are idle, or it is ignored and the leases expire. Otherwise, and for what does not run,
+	// the jobs are handed back, which costs no attempt.
+	RunLate, IgnoreLate bool
 	// Max is the longest time from a claim to the end of its lease: an extension that
 	// would take it further is not asked for, and the lease lapses while its job runs
 	// on. 0: no limit.
 	Max time.Duration
 	// OfNode makes all leases of the node live while it beats: one heartbeat extends
-	// them all, whichever they are. It wants a Store that is a NodeExtender, and
-	// Heartbeat above 0.
+	// them all, whichever they are. It wants a Store that can extend a
+	// node, and Heartbeat above 0.
 	OfNode bool
 	// Kept, with OfNode, lets a restarted node beat under its old name: it keeps the
 	// leases of its former lives alive, whose jobs it has forgotten.
@@ -103,14 +90,6 @@ type LeaseConfig struct {
 	AckAtStart bool
 }
 
-// Owner says which engines do a maintenance job.
-type Owner uint8
-
-const (
-	EveryNode  Owner = iota // each on its own
-	LeaderOnly              // the one that leads, see Store.Lead
-)
-
 // ReaperConfig says how expired leases are recovered.
 type ReaperConfig struct {
 	// Every is the time between two recoveries. 0: at the expiry of each lease,
@@ -121,35 +100,28 @@ type ReaperConfig struct {
 	OnStart bool // recover at once, until nothing is left
 	// Nothing makes an expiry count for nothing: the job is ready again at once
 	// and the retry policy is not asked. Otherwise it is a failure like any other.
-	Nothing bool
-	Owner   Owner
-	Off     bool // this engine recovers nothing
+	Nothing    bool
+	LeaderOnly bool // only the engine that leads recovers, see Store.Lead; otherwise each on its own
+	Off        bool // this engine recovers nothing
 
 	// BuryAt buries a job whose Recoveries are at least this, whatever else is said
 	// here; 0: never.
 	BuryAt int32
-	After  After
-	Stand  Place // where a job stands when it is ready again
+	// After is what becomes of a job whose lease was recovered. Redo: ready at once, unless the retry policy buries
+	// it, which is not asked when; Bury: dead; no verb: what the retry policy says, as of any failure.
+	After Verb
+	Stand Place // where a job stands when it is ready again
 
 	// Guard, if not FenceDefault, makes a recovery of two steps: it reads which leases
 	// have expired, and after Gap, whatever has happened meanwhile, it writes what
 	// becomes of their jobs, if Guard lets it. With FenceToken it yields to a commit
 	// and to another recovery that came in between, but overrules an extension, which
 	// leaves the token as it is; with FenceState it also overrules a new claim; with
-	// FenceNone it yields only to the end of the job. It wants a Store that is an
-	// ExpiryReader. FenceDefault: one atomic call.
+	// FenceNone it yields only to the end of the job. It wants a Store that is a
+	// TwoStep. FenceDefault: one atomic call.
 	Guard Fence
 	Gap   time.Duration // at least 0
 }
-
-// After is what becomes of a job whose lease was recovered.
-type After uint8
-
-const (
-	AsFailure   After = iota // what the retry policy says, as of any failure
-	ReadyAtOnce              // ready, unless the retry policy buries it: it is not asked when
-	DeadAtOnce               // buried
-)
 
 // PromoterConfig says how waiting jobs become ready.
 type PromoterConfig struct {
@@ -158,20 +130,14 @@ type PromoterConfig struct {
 	Every time.Duration
 	// Tick, if not nil, replaces Every as the time before the n-th promotion of a process, n from 1, by a number in
 	// (0, 1) drawn for it. What it returns is raised to a millisecond, or to Every if that is shorter.
-	Tick  func(n uint64, u float64) time.Duration
-	Batch int   // most jobs of one promotion: at least 1
-	Order Order // which of the due jobs first
-	Owner Owner
+	Tick       func(n uint64, u float64) time.Duration
+	Batch      int   // most jobs of one promotion: at least 1
+	Order      Order // which of the due jobs first
+	LeaderOnly bool  // only the engine that leads promotes, see Store.Lead; otherwise each on its own
 	// Gap, if above 0, makes a promotion of two steps: jobs are taken from where they
 	// wait, and this much later put where they are ready. A process that dies in
-	// between loses them. It wants a Store that is a TwoStepPromoter.
+	// between loses them. It wants a Store that is a TwoStep.
 	Gap time.Duration
-}
-
-// LeaderConfig says how engines agree on a leader.
-type LeaderConfig struct {
-	TTL   time.Duration // a leader that has not renewed for this long is deposed
-	Renew time.Duration // how often it renews, and the others try: below TTL
 }
 
 // KindConfig is what may differ between job kinds.
@@ -206,7 +172,7 @@ func (c *Config) Validate() error {
 	need(c.Reaper.Every >= 0 && c.Reaper.Grace >= 0, "reaper: every %v, grace %v: neither may be negative", c.Reaper.Every, c.Reaper.Grace)
 	need(c.Promoter.Every == 0 || c.Promoter.Every > 0 && c.Promoter.Batch >= 1, "promoter: every %v, batch %d: want 0, or both positive", c.Promoter.Every, c.Promoter.Batch)
 	need(c.Promoter.Gap >= 0, "promoter.gap: %v is negative", c.Promoter.Gap)
-	needsLeader := c.Reaper.Owner == LeaderOnly || c.Promoter.Owner == LeaderOnly
+	needsLeader := c.Reaper.LeaderOnly || c.Promoter.LeaderOnly
 	need(!needsLeader || c.Leader.Renew > 0 && c.Leader.Renew < c.Leader.TTL, "leader: renew %v must be in (0, ttl %v)", c.Leader.Renew, c.Leader.TTL)
 	need(!l.AckAtStart || l.Heartbeat == 0, "lease: acked at the start, and a heartbeat of %v", l.Heartbeat)
 	need(l.Max >= 0, "lease.max: %v is negative", l.Max)

@@ -32,7 +32,7 @@ func TestValidate(t *testing.T) {
 		{"negative grace", func(c *engine.Config) { c.Reaper.Grace = -1 }, "reaper: every 0s, grace -1ns: neither may be negative"},
 		{"no promoter batch", func(c *engine.Config) { c.Promoter = engine.PromoterConfig{Every: 1} }, "promoter: every 1ns, batch 0: want 0, or both positive"},
 		{"renewed too late", func(c *engine.Config) {
-			c.Promoter.Owner, c.Leader.Renew = engine.LeaderOnly, c.Leader.TTL
+			c.Promoter.LeaderOnly, c.Leader.Renew = true, c.Leader.TTL
 		}, "leader: renew 10s must be in (0, ttl 10s)"},
 		{"no call timeout", func(c *engine.Config) { c.CallTimeout = 0 }, "call-timeout: 0s is not positive"},
 		{"no policy", func(c *engine.Config) { c.Policy = nil }, "policy: none"},

@@ -14,7 +14,7 @@ type Engine struct {
 	due      Time // no later than any component's deadline, see Due
 	seldom   Time // when the first of reaper, promoter and electors has something to do, unless stale
 	stale    bool // seldom must be found out
-	lastID   CallID
+	lastID   uint64
 	stopping bool
 	recorder JobRecorder   // nil: nobody listens
 	event    Event         // what is being recorded
@@ -28,7 +28,7 @@ type Engine struct {
 	reap      reaper
 	promote   promoter
 	expire    expirer
-	electors  [NumRoles]elector
+	electors  [numRoles]elector
 }
 
 // New returns an engine that asks driver for what it wants done and whose first Deadline is now.
@@ -45,8 +45,8 @@ func New(cfg Config, driver Driver, now Time) *Engine {
 	e.heartbeat.init(&e.cfg, now)
 	e.reap.init(&e.cfg, now)
 	e.promote.init(&e.cfg, now)
-	e.electors[ReaperRole].init(ReaperRole, cfg.Reaper.Owner == LeaderOnly && !cfg.Reaper.Off, now)
-	e.electors[PromoterRole].init(PromoterRole, cfg.Promoter.Owner == LeaderOnly && cfg.Promoter.Every > 0, now)
+	e.electors[recovering].init(OpRecover, cfg.Reaper.LeaderOnly && !cfg.Reaper.Off, now)
+	e.electors[promoting].init(OpPromote, cfg.Promoter.LeaderOnly && cfg.Promoter.Every > 0, now)
 	return e
 }
 
@@ -167,15 +167,15 @@ func (e *Engine) SetWallClock(now Time, ahead time.Duration) {
 	e.ahead = ahead
 }
 
-// Stall makes the reaper or the promoter ask for nothing until it is told otherwise.
+// Stall makes the reaper (role OpRecover) or the promoter (OpPromote) ask for nothing until it is told otherwise.
 // An answer that is under way is taken all the same, and an engine that leads for the
 // role goes on leading.
-func (e *Engine) Stall(now Time, role Role, stalled bool) {
+func (e *Engine) Stall(now Time, role Op, stalled bool) {
 	e.beginSeldom(now)
 	switch role {
-	case ReaperRole:
+	case OpRecover:
 		e.reap.stalled = stalled
-	case PromoterRole:
+	case OpPromote:
 		e.promote.stalled = stalled
 	}
 }
@@ -209,7 +209,7 @@ func (e *Engine) beginSeldom(now Time) {
 func (e *Engine) call(op Op) *Call {
 	e.lastID++
 	c := e.driver.Call()
-	c.ID, c.Op, c.Form, c.Engine = e.lastID, op, Plain, e.cfg.Engine
+	c.ID, c.Op, c.Step, c.OfNode, c.Engine = e.lastID, op, 0, false, e.cfg.Engine
 	c.Batch.Outcomes = nil // the engine's own, of which a record keeps no more than it carries
 	return c
 }

@@ -44,11 +44,11 @@ func TestCallsBeyondTheContract(t *testing.T) {
 		rows, came int
 		want       events
 	}{
-		{"read", engine.Call{Op: engine.OpRecover, Form: engine.ReadOnly, Limit: 3, Grace: 4}, "expired 3 4ns", 3, 1, nil},
-		{"node", engine.Call{Op: engine.OpExtend, Form: engine.OfNode, TTL: 5}, "extend node 21474836480 false 5ns", 0, 3, nil},
-		{"kept node", engine.Call{Op: engine.OpExtend, Form: engine.OfNode, Kept: true, TTL: 5}, "extend node 21474836480 true 5ns", 0, 3, nil},
-		{"take", engine.Call{Op: engine.OpPromote, Form: engine.TakeDue, Limit: 4, Order: engine.NewestReady}, "take 4 newest", 4, 1, nil},
-		{"insert", engine.Call{Op: engine.OpPromote, Form: engine.Insert, Jobs: []engine.JobID{7, 8}}, "insert [7 8]", 2, 1,
+		{"read", engine.Call{Op: engine.OpRecover, Step: 1, Limit: 3, Grace: 4}, "expired 3 4ns", 3, 1, nil},
+		{"node", engine.Call{Op: engine.OpExtend, OfNode: true, TTL: 5}, "extend node 21474836480 false 5ns", 0, 3, nil},
+		{"kept node", engine.Call{Op: engine.OpExtend, OfNode: true, Kept: true, TTL: 5}, "extend node 21474836480 true 5ns", 0, 3, nil},
+		{"take", engine.Call{Op: engine.OpPromote, Step: 1, Limit: 4, Order: engine.NewestReady}, "take 4 newest", 4, 1, nil},
+		{"insert", engine.Call{Op: engine.OpPromote, Step: 2, Jobs: []engine.JobID{7, 8}}, "insert [7 8]", 2, 1,
 			events{{At: 99, Node: 5, Kind: engine.Promoted, Job: 7, JobKind: 2, Tenant: 3, Class: engine.Retry}}},
 	}
 	for _, tt := range tests {

@@ -7,7 +7,7 @@ import "time"
 type fetcher struct {
 	pollAt   Time // next claim if nothing else triggers one
 	openAt   Time // no claim before: cooldown
-	id       CallID
+	id       uint64
 	lostAt   Time             // when the claim under way counts as lost
 	again    bool             // woken while a claim was under way
 	empty    [NumClasses]bool // the last claim left no ready job of that class
@@ -18,7 +18,7 @@ type fetcher struct {
 	expiry   Time // of what the claim under way brings, by the wall clock
 
 	statsEvery time.Duration // 0: the policy needs none
-	statsID    CallID
+	statsID    uint64
 	statsAt    Time // next stats call
 	statsGot   Time
 }
@@ -118,7 +118,7 @@ func (f *fetcher) mayBring() bool {
 }
 
 func (t *Term) filtered() bool {
-	return t.Kinds != 0 || t.Tenant != 0 || t.PerTenant != 0 || t.MaxWait > 0 && t.Late == LeaveLate
+	return t.Kinds != 0 || t.Tenant != 0 || t.PerTenant != 0 || t.MaxWait > 0 && t.Shed == 0
 }
 
 func (f *fetcher) onClaimed(e *Engine, r *Call) {
@@ -148,7 +148,7 @@ func (f *fetcher) onClaimed(e *Engine, r *Call) {
 	claimed := count[Fresh] + count[Retry]
 	for c, n := range count {
 		o := &f.observed
-		o.Now, o.Kind, o.Class, o.Job, o.Error, o.Kinds, o.Count = e.now, Claimed, Class(c), 0, NoError, kinds[c], n
+		o.Now, o.Ended, o.Class, o.Job, o.Error, o.Kinds, o.Count = e.now, false, Class(c), 0, NoError, kinds[c], n
 		e.cfg.Policy.Observe(o)
 	}
 	if e.stopping {
@@ -205,14 +205,14 @@ func (f *fetcher) onLateClaim(e *Engine, r *Call) {
 	}
 	e.event = Event{Kind: RefusedLate, Count: int32(len(r.Leases))}
 	e.record(noSlot, nil)
-	if e.cfg.Lease.LateClaim == IgnoreLate {
+	if e.cfg.Lease.IgnoreLate {
 		return
 	}
 	for i := range r.Leases {
 		l := &r.Leases[i]
 		switch {
 		case l.Shed, e.leases.find(l.Key()) != noSlot: // no lease, or the same answer twice
-		case e.cfg.Lease.LateClaim == RunLate && e.leases.idle > 0 && !e.stopping:
+		case e.cfg.Lease.RunLate && e.leases.idle > 0 && !e.stopping:
 			e.run.take(e, l, e.now.Add(e.ttl()))
 		default:
 			e.commit.add(e, noSlot, l, Canceled, e.now)

@@ -12,7 +12,7 @@ type heartbeater struct {
 
 // beat is a call under way.
 type beat struct {
-	id     CallID
+	id     uint64
 	lostAt Time
 	expiry Time // of what it extends, by the wall clock
 	slots  []Slot
@@ -103,7 +103,7 @@ func (h *heartbeater) send(e *Engine, b beat) {
 	c := e.call(OpExtend)
 	c.TTL, c.Keys = e.ttl(), append(c.Keys[:0], b.keys...)
 	if e.cfg.Lease.OfNode {
-		c.Form, c.Kept = OfNode, e.cfg.Lease.Kept
+		c.OfNode, c.Kept = true, e.cfg.Lease.Kept
 	}
 	b.id, b.lostAt, b.expiry = c.ID, e.now.Add(e.cfg.CallTimeout), e.now.Add(c.TTL)
 	h.flying = append(h.flying, b)

@@ -87,8 +87,10 @@ const (
 	FirstErrorKind
 )
 
-// ReservedErrorKinds names the error kinds below FirstErrorKind, by kind.
-var ReservedErrorKinds = [FirstErrorKind]string{"", "timeout", "lease-expired", "throttled", "canceled", "conflict", "panic"}
+// Name returns the name of a reserved kind, and nothing for those that programs number.
+func (k ErrorKind) Name() string {
+	return [...]string{"", "timeout", "lease-expired", "throttled", "canceled", "conflict", "panic", ""}[min(k, FirstErrorKind)]
+}
 
 // Job is one unit of work as the store hands it out.
 type Job struct {
@@ -128,11 +130,11 @@ func (j *Job) Class() Class {
 type Lease struct {
 	Job
 	Token Token
-	Ref   Ref // of the store, see LeaseKey
+	Ref   uint32 // of the store, see LeaseKey
 	// Holder is, in the answer to Recover, the engine that let the lease expire.
 	Holder EngineID
 	// Shed says, in the answer to Claim, that there is no lease: the job is dead, see
-	// ShedLate.
+	// Term.Shed.
 	Shed bool
 }
 
@@ -140,14 +142,12 @@ type Lease struct {
 type LeaseKey struct {
 	Job   JobID
 	Token Token
-	Ref   Ref
+	// Ref is a store's own handle of a job, which only that store can read: it hands one out with
+	// each lease, gets it back with each outcome and extension, and need look nothing up. It is a
+	// hint: a store that gets a Ref which is not of the job that is named beside it goes by the ID.
+	// 0: none.
+	Ref uint32
 }
-
-// Ref is a store's own handle of a job, which only that store can read: it hands one out with
-// each lease, gets it back with each outcome and extension, and need look nothing up. It is a
-// hint: a store that gets a Ref which is not of the job that is named beside it goes by the ID.
-// 0: none.
-type Ref uint32
 
 // Key returns the name of l.
 func (l *Lease) Key() LeaseKey { return LeaseKey{l.ID, l.Token, l.Ref} }

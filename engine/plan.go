@@ -35,19 +35,10 @@ const (
 	// TenantFair claims the oldest ready job of the quiet tenants, then from the noisy
 	// tenant with the fewest jobs in flight. A tenant is noisy while it has
 	// Rule.AtLeast jobs in flight and more than Rule.Share of all, or has used more than
-	// a tenth of the processing time of the last minutes, see RecentHalfLife; but it is
-	// quiet when it has not enqueued for QuietAfter, and what it used is forgotten when
-	// none of its jobs is ready any more (as SQS fair queues).
+	// a tenth of the processing time of the last minutes, which is halved every minute;
+	// but it is quiet when it has not enqueued for five minutes, and what it used is
+	// forgotten when none of its jobs is ready any more (as SQS fair queues).
 	TenantFair
-)
-
-// What TenantFair goes by.
-const (
-	// RecentHalfLife is how often the processing times that TenantFair remembers are
-	// halved.
-	RecentHalfLife = time.Minute
-	// QuietAfter is how long a tenant must have enqueued nothing to be quiet.
-	QuietAfter = 5 * time.Minute
 )
 
 var orderNames = [...]string{"oldest", "newest", "oldest-of-any", "aging", "deadline", "tenant-round-robin", "tenant-drr", "tenant-fair"}
@@ -83,15 +74,18 @@ func (s Kinds) With(k Kind) Kinds { return s | 1<<k }
 type Term struct {
 	Class     Class    // Fresh, Retry or AnyClass
 	Order     Order    //
-	Late      Late     // what becomes of jobs that have waited longer than MaxWait
 	Kinds     Kinds    // empty: every kind
 	Tenant    TenantID // 0 matches every tenant
 	PerTenant int      // at most this many per tenant; 0 means no cap; OldestReady and NewestReady only
 	Limit     int      // at least 0
 	Rule      *Rule    // of the orders that have parameters
 	// MaxWait, if above 0, is how long a job may have waited since it became ready.
-	// OldestReady only.
+	// OldestReady only. Longer ones are left where they are, unless Shed is above 0.
 	MaxWait time.Duration
+	// Shed is how many at the most of the jobs that match and have waited longer than MaxWait are buried, longest waiting first:
+	// the answer shows each as a Lease that is Shed and that counts in no limit. What is late beyond that is claimed
+	// as any other.
+	Shed int32
 }
 
 // Validate returns what keeps every store from claiming by t: ErrUnsupported, wrapped, for
@@ -103,8 +97,8 @@ func (t *Term) Validate() error {
 		return fmt.Errorf("order %d: %w", t.Order, ErrUnsupported)
 	case t.Class > AnyClass:
 		return fmt.Errorf("class %d: %w", t.Class, ErrUnsupported)
-	case t.PerTenant < 0 || t.MaxWait < 0:
-		return fmt.Errorf("%d per tenant, wait of %v: neither may be negative", t.PerTenant, t.MaxWait)
+	case t.PerTenant < 0 || t.MaxWait < 0 || t.Shed < 0:
+		return fmt.Errorf("%d per tenant, wait of %v, %d shed: none may be negative", t.PerTenant, t.MaxWait, t.Shed)
 	case t.PerTenant > 0 && !byPlace || t.MaxWait > 0 && t.Order != OldestReady:
 		return fmt.Errorf("%d per tenant, wait of %v, order %v: %w", t.PerTenant, t.MaxWait, t.Order, ErrUnsupported)
 	case t.Order == Aging && (r == nil || r.Every <= 0),
@@ -115,20 +109,6 @@ func (t *Term) Validate() error {
 	}
 	return nil
 }
-
-// Late is what a Term does with ready jobs that have waited longer than MaxWait.
-type Late uint8
-
-const (
-	LeaveLate Late = iota // leaves them where they are
-	// ShedLate buries those that match, longest waiting first and at most MostShed in
-	// one term: the answer shows each as a Lease that is Shed and that counts in no
-	// limit. What is late beyond that is claimed as any other.
-	ShedLate
-)
-
-// MostShed is how many jobs one Term with ShedLate buries at the most.
-const MostShed = 1000
 
 // Plan is an ordered list of Terms: each claims from what the earlier ones left,
 // until Limit jobs are claimed in all. A last Term of AnyClass makes a plan

@@ -28,25 +28,23 @@ func (v *View) Draw(n uint16) float64 {
 	return v.rand.Uniform(keyed.ForPolicy, uint64(v.engine), v.number, n)
 }
 
-// ObservationKind says what happened to the jobs of an Observation.
-type ObservationKind uint8
-
-const (
-	Claimed   ObservationKind = iota + 1 // the latest plan brought Count jobs of Class; Count may be 0
-	Succeeded                            // one execution ended well
-	Failed                               // one execution failed with Error
-)
-
-// Observation tells a Policy what came of its plans.
+// Observation tells a Policy what came of its plans: an execution ended, or else the latest plan brought Count jobs
+// of Class.
 type Observation struct {
 	Now   Time
-	Kind  ObservationKind
+	Ended bool // one execution
 	Class Class
-	Job   Kind      // Succeeded, Failed: the job's kind
-	Error ErrorKind // Failed
-	Kinds Kinds     // Claimed: of the jobs, those below 64; empty: Count is 0, or all are above
-	Count int
+	Job   Kind      // Ended: the job's kind
+	Error ErrorKind // Ended: why it failed, or NoError
+	Kinds Kinds     // of the jobs that a plan brought, those below 64; empty: Count is 0, or all are above
+	Count int       // may be 0
 }
+
+// Succeeded reports whether an execution ended well.
+func (o *Observation) Succeeded() bool { return o.Ended && o.Error == NoError }
+
+// Failed reports whether an execution failed, with Error.
+func (o *Observation) Failed() bool { return o.Ended && o.Error != NoError }
 
 // Policy decides what an engine claims next. A Policy belongs to one engine and
 // is called from one goroutine. It may keep state, but must be deterministic:
@@ -57,7 +55,7 @@ type Policy interface {
 	// terms may claim is bounded by v.Idle whatever their limits say.
 	Plan(v *View, dst []Term) []Term
 	// Observe is called for every claim that was answered (at most one is under
-	// way), with one Claimed observation for each class, and for every execution
+	// way), with one observation for each class, and for every execution
 	// that ended.
 	Observe(o *Observation)
 }

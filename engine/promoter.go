@@ -9,7 +9,7 @@ import (
 // promoter makes waiting jobs that are due ready, a batch at each tick.
 type promoter struct {
 	nextAt Time
-	id     CallID
+	id     uint64
 	lostAt Time
 	ticks  uint64
 
@@ -64,13 +64,13 @@ func (p *promoter) tick(e *Engine) {
 		return
 	}
 	p.nextAt = e.now.Add(p.pause(&e.cfg))
-	if p.id != 0 || len(p.taken) > 0 || e.stopping || e.cfg.Promoter.Owner == LeaderOnly && !e.electors[PromoterRole].leading(e.now) {
+	if p.id != 0 || len(p.taken) > 0 || e.stopping || e.cfg.Promoter.LeaderOnly && !e.electors[promoting].leading(e.now) {
 		return
 	}
 	c := e.call(OpPromote)
 	c.Limit, c.Order = e.cfg.Promoter.Batch, e.cfg.Promoter.Order
 	if e.cfg.Promoter.Gap > 0 {
-		c.Form = TakeDue
+		c.Step = 1
 	}
 	p.id, p.lostAt = c.ID, e.now.Add(e.cfg.CallTimeout)
 	e.driver.Send(c)
@@ -80,7 +80,7 @@ func (p *promoter) tick(e *Engine) {
 func (p *promoter) insert(e *Engine) {
 	p.insertAt = Never
 	c := e.call(OpPromote)
-	c.Form, c.Jobs = Insert, append(c.Jobs[:0], p.taken...)
+	c.Step, c.Jobs = 2, append(c.Jobs[:0], p.taken...)
 	p.id, p.lostAt = c.ID, e.now.Add(e.cfg.CallTimeout)
 	e.driver.Send(c)
 }
@@ -110,16 +110,23 @@ func (p *promoter) onPromoted(e *Engine, r *Call) {
 	}
 }
 
+// The electors of an engine.
+const (
+	recovering = iota
+	promoting
+	numRoles
+)
+
 // elector tries to lead, and renews, for a role that only a leader fills.
 type elector struct {
-	role   Role
+	role   Op
 	nextAt Time
-	id     CallID
+	id     uint64
 	sentAt Time
 	until  Time // leads until then, by this engine's clock
 }
 
-func (l *elector) init(role Role, on bool, now Time) {
+func (l *elector) init(role Op, on bool, now Time) {
 	*l = elector{role: role, nextAt: Never, until: -Never}
 	if on {
 		l.nextAt = now
@@ -161,12 +168,12 @@ func (l *elector) onLead(e *Engine, r *Call) {
 		return
 	}
 	switch l.role { // a new leader starts at once
-	case ReaperRole:
+	case OpRecover:
 		if e.reap.id == 0 {
 			e.reap.nextAt = e.now
 			e.reap.tick(e)
 		}
-	case PromoterRole:
+	case OpPromote:
 		e.promote.nextAt = e.now
 		e.promote.tick(e)
 	}

@@ -7,7 +7,7 @@ import "time"
 // expire.
 type reaper struct {
 	nextAt   Time
-	id       CallID
+	id       uint64
 	lostAt   Time
 	starting bool    // recovering until nothing comes back
 	stalled  bool    // see Engine.Stall
@@ -59,7 +59,7 @@ func (r *reaper) tick(e *Engine) {
 		r.nextAt = Never
 		return
 	}
-	if e.cfg.Reaper.Owner == LeaderOnly && !e.electors[ReaperRole].leading(e.now) {
+	if e.cfg.Reaper.LeaderOnly && !e.electors[recovering].leading(e.now) {
 		r.nextAt = e.now.Add(r.pause(e))
 		return
 	}
@@ -71,7 +71,7 @@ func (r *reaper) recover(e *Engine) {
 	c := e.call(OpRecover)
 	c.Limit, c.Grace, c.TTL = e.cfg.Reaper.Batch, r.grace(e), e.cfg.Lease.TTL
 	if e.cfg.Reaper.Guard != FenceDefault {
-		c.Form = ReadOnly
+		c.Step = 1
 	}
 	r.id, r.lostAt = c.ID, e.now.Add(e.cfg.CallTimeout)
 	e.driver.Send(c)
@@ -137,11 +137,11 @@ func (r *reaper) outcome(e *Engine, o *Outcome, l *Lease, foundAt Time) {
 	c := &e.cfg.Reaper
 	e.outcome(o, l, LeaseExpired, foundAt)
 	switch {
-	case c.BuryAt > 0 && l.Recoveries >= c.BuryAt, c.After == DeadAtOnce:
+	case c.BuryAt > 0 && l.Recoveries >= c.BuryAt, c.After == Bury:
 		o.Verb, o.Delay = Bury, 0
-	case c.Nothing, c.After == ReadyAtOnce && o.Verb == Snooze:
+	case c.Nothing, c.After == Redo && o.Verb == Snooze:
 		o.Verb, o.Delay = Return, 0
-	case c.After == ReadyAtOnce && o.Verb == Nack:
+	case c.After == Redo && o.Verb == Nack:
 		o.Verb, o.Delay = Redo, 0
 	}
 	if o.Verb != Bury {

@@ -100,7 +100,7 @@ func (c *Call) Record(at Time, rec JobRecorder, scratch *Event) {
 			}
 		}
 	case OpRecover:
-		if c.Form == ReadOnly {
+		if c.Step > 0 {
 			return // nothing has changed
 		}
 		for i := range r.Leases {
@@ -110,7 +110,7 @@ func (c *Call) Record(at Time, rec JobRecorder, scratch *Event) {
 	case OpCommit:
 		c.recordOutcomes(at, r, rec, scratch)
 	case OpExtend:
-		for i := range r.Current { // none of OfNode
+		for i := range r.Current { // none of a node
 			k := &c.Keys[i]
 			*scratch = Event{At: at, Kind: Extended, Node: node, Job: k.Job, Token: k.Token}
 			if !r.Current[i] {
@@ -119,7 +119,7 @@ func (c *Call) Record(at Time, rec JobRecorder, scratch *Event) {
 			rec.Record(scratch)
 		}
 	case OpPromote:
-		if c.Form == TakeDue {
+		if c.Step == 1 {
 			return // they are Waiting still
 		}
 		for i := range r.Promoted {

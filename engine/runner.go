@@ -212,9 +212,6 @@ func (e *Engine) drop(s Slot) { e.leases.release(s) }
 
 func (e *Engine) observe(l *Lease, err ErrorKind) {
 	o := &e.fetch.observed
-	o.Now, o.Kind, o.Class, o.Job, o.Error, o.Kinds, o.Count = e.now, Succeeded, l.Class(), l.Kind, err, 0, 1
-	if err != NoError {
-		o.Kind = Failed
-	}
+	o.Now, o.Ended, o.Class, o.Job, o.Error, o.Kinds, o.Count = e.now, true, l.Class(), l.Kind, err, 0, 1
 	e.cfg.Policy.Observe(o)
 }

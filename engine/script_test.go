@@ -64,8 +64,8 @@ type script struct {
 	out    strings.Builder
 	cfg    engine.Config
 	engine *engine.Engine
-	asked  map[engine.CallID]int // outcomes or keys of a call
-	keys   map[engine.CallID][]engine.LeaseKey
+	asked  map[uint64]int // outcomes or keys of a call
+	keys   map[uint64][]engine.LeaseKey
 	began  map[engine.Slot]engine.Time
 
 	now     engine.Time
@@ -75,7 +75,7 @@ type script struct {
 }
 
 func newScript(t *testing.T) *script {
-	s := &script{t: t, asked: map[engine.CallID]int{}, keys: map[engine.CallID][]engine.LeaseKey{}, began: map[engine.Slot]engine.Time{}}
+	s := &script{t: t, asked: map[uint64]int{}, keys: map[uint64][]engine.LeaseKey{}, began: map[engine.Slot]engine.Time{}}
 	s.cfg = engine.Config{
 		Engine: engine.NewEngineID(3, 1), Workers: 2, CallTimeout: time.Second,
 		Fetch:    engine.FetchConfig{Batch: 10, Poll: 50 * time.Millisecond},
@@ -83,7 +83,7 @@ func newScript(t *testing.T) *script {
 		Lease:    engine.LeaseConfig{TTL: 30 * time.Second},
 		Reaper:   engine.ReaperConfig{Off: true, Batch: 10},
 		Promoter: engine.PromoterConfig{Batch: 10},
-		Leader:   engine.LeaderConfig{TTL: 10 * time.Second, Renew: 5 * time.Second},
+		Leader:   struct{ TTL, Renew time.Duration }{10 * time.Second, 5 * time.Second},
 		Kinds:    []engine.KindConfig{{}},
 		Policy:   policies.FIFO{}, Recorder: s,
 	}
@@ -143,7 +143,12 @@ func (s *script) number(text string) int {
 	return n
 }
 
-var errorKinds = append(slices.Clone(engine.ReservedErrorKinds[:]), "failed")
+var errorKinds = func() (names []string) {
+	for k := range engine.FirstErrorKind {
+		names = append(names, k.Name())
+	}
+	return append(names, "failed")
+}()
 
 func (s *script) input(now engine.Time, verb string, words []string) {
 	switch verb {
@@ -154,7 +159,7 @@ func (s *script) input(now engine.Time, verb string, words []string) {
 	case "stop":
 		s.engine.Stop(now)
 	case "stall", "resume":
-		role, ok := map[string]engine.Role{"reaper": engine.ReaperRole, "promoter": engine.PromoterRole}[words[0]]
+		role, ok := map[string]engine.Op{"reaper": engine.OpRecover, "promoter": engine.OpPromote}[words[0]]
 		if !ok {
 			s.t.Fatalf("unknown role %q", words[0])
 		}
@@ -182,7 +187,7 @@ var statuses = map[string]engine.Status{"unapplied": engine.Unapplied, "applied"
 
 // reply reads an answer to the call words[0].
 func (s *script) reply(verb string, words []string) *engine.Call {
-	r := &engine.Call{ID: engine.CallID(s.number(words[0])), Op: replies[verb], Reply: engine.Reply{Next: engine.Forever}}
+	r := &engine.Call{ID: uint64(s.number(words[0])), Op: replies[verb], Reply: engine.Reply{Next: engine.Forever}}
 	status := "applied"
 	var gone []engine.JobID
 	for _, w := range words[1:] {
@@ -344,10 +349,10 @@ func (s *script) Send(c *engine.Call) {
 	case engine.OpExtend:
 		s.keys[c.ID] = slices.Clone(c.Keys)
 		fmt.Fprintf(out, " ttl=%v:", c.TTL)
-		if c.Form == engine.OfNode {
+		if c.OfNode {
 			out.WriteString(" all of the node")
 		}
-		if c.Form == engine.OfNode && c.Kept {
+		if c.OfNode && c.Kept {
 			out.WriteString(" and its former lives")
 		}
 		for _, k := range c.Keys {
@@ -355,20 +360,20 @@ func (s *script) Send(c *engine.Call) {
 		}
 	case engine.OpRecover:
 		fmt.Fprintf(out, " limit=%d grace=%v ttl=%v", c.Limit, c.Grace, c.TTL)
-		if c.Form == engine.ReadOnly {
+		if c.Step == 1 {
 			out.WriteString(" read")
 		}
 	case engine.OpPromote:
-		switch c.Form {
-		case engine.Insert:
+		switch c.Step {
+		case 2:
 			fmt.Fprintf(out, " insert %v", c.Jobs)
-		case engine.TakeDue:
+		case 1:
 			fmt.Fprintf(out, " take limit=%d %v", c.Limit, c.Order)
 		default:
 			fmt.Fprintf(out, " limit=%d %v", c.Limit, c.Order)
 		}
 	case engine.OpLead:
-		fmt.Fprintf(out, " %s ttl=%v", [...]string{"reaper", "promoter"}[c.Role], c.TTL)
+		fmt.Fprintf(out, " %s ttl=%v", map[engine.Op]string{engine.OpRecover: "reaper", engine.OpPromote: "promoter"}[c.Role], c.TTL)
 	case engine.OpStats:
 		fmt.Fprintf(out, " limit=%d", c.Limit)
 	}

@@ -64,15 +64,6 @@ type Promotion struct {
 	Class  Class
 }
 
-// Role is what at most one engine at a time should do for all, see Store.Lead.
-type Role uint8
-
-const (
-	ReaperRole Role = iota
-	PromoterRole
-	NumRoles
-)
-
 // Store keeps jobs and lends them out. Every method is atomic and safe for
 // concurrent use. On error a method may or may not have taken effect. The
 // append-style dst lets a driver reuse memory.
@@ -94,6 +85,10 @@ type Store interface {
 	// whether the holder still has it. A lease that expired but was not recovered
 	// is still held.
 	ExtendLease(ctx context.Context, leases []LeaseKey, ttl time.Duration, dst []bool) ([]bool, error)
+	// ExtendNode restarts the TTL of every lease of holder, or with kept of every
+	// life of its node, and reports how many those are. Leases that lapsed or are
+	// held by a reaper are not among them. A store that cannot answers ErrUnsupported.
+	ExtendNode(ctx context.Context, holder EngineID, kept bool, ttl time.Duration) (extended int, err error)
 	// Recover takes up to limit leases that expired at least grace ago from their
 	// holders, leases the jobs to holder for ttl under new tokens and appends them
 	// to dst: the caller commits what becomes of them. It counts as no delivery.
@@ -104,8 +99,9 @@ type Store interface {
 	// appends them to dst. Only OldestReady and NewestReady are valid orders.
 	Promote(ctx context.Context, limit int, order Order, dst []Promotion) ([]Promotion, error)
 	// Lead makes engine the leader for role for ttl, or prolongs that, unless
-	// another engine is. It reports whether engine leads now.
-	Lead(ctx context.Context, role Role, engine EngineID, ttl time.Duration) (bool, error)
+	// another engine is. It reports whether engine leads now. The roles, what at most one engine at a time
+	// should do for all, are those of the ops: OpRecover and OpPromote.
+	Lead(ctx context.Context, role Op, engine EngineID, ttl time.Duration) (bool, error)
 	// Stats counts jobs; a store may stop counting at limit (0: exact).
 	Stats(ctx context.Context, limit int) (Stats, error)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"testing"
 	"time"
 
@@ -132,7 +131,11 @@ func (s *scripted) Promote(_ context.Context, limit int, o engine.Order, dst []e
 	return append(dst, engine.Promotion{Job: 7, Kind: 2, Tenant: 3, Class: engine.Retry}), s.err
 }
 
-func (s *scripted) Lead(_ context.Context, r engine.Role, e engine.EngineID, ttl time.Duration) (bool, error) {
+func (*scripted) ExtendNode(context.Context, engine.EngineID, bool, time.Duration) (int, error) {
+	return 0, engine.ErrUnsupported
+}
+
+func (s *scripted) Lead(_ context.Context, r engine.Op, e engine.EngineID, ttl time.Duration) (bool, error) {
 	s.note("lead %d %d %v", r, e, ttl)
 	return true, s.err
 }
@@ -170,7 +173,7 @@ func TestExecuteAndRecord(t *testing.T) {
 			events{{Kind: engine.Extended, Job: 7, Token: 9}, {Kind: engine.ExtendRefused, Job: 8, Token: 1}}},
 		{engine.Call{Op: engine.OpPromote, Limit: 4, Order: engine.NewestReady}, "promote 4 newest", 4, 1,
 			events{{Kind: engine.Promoted, Job: 7, JobKind: 2, Tenant: 3, Class: engine.Retry}}},
-		{engine.Call{Op: engine.OpLead, Role: engine.PromoterRole, TTL: 5}, "lead 1 21474836480 5ns", 0, 0, nil},
+		{engine.Call{Op: engine.OpLead, Role: engine.OpPromote, TTL: 5}, "lead 5 21474836480 5ns", 0, 0, nil},
 		{engine.Call{Op: engine.OpStats, Limit: 8}, "stats 8", 0, 0, nil},
 		{engine.Call{Op: engine.OpCommit, Batch: engine.Batch{ID: engine.BatchID{Engine: 1, Seq: 2}, Outcomes: []engine.Outcome{outcome(engine.Ack)}}}, "commit 1 2", 1, 1, nil}, // unapplied
 	}
@@ -243,46 +246,6 @@ func TestRecordOutcomes(t *testing.T) {
 	}
 }
 
-// TestDigestSeesEveryField changes one field of an event after another, each in its
-// lowest and its highest bit, and the order of two events.
-func TestDigestSeesEveryField(t *testing.T) {
-	base := engine.Event{At: 1, Kind: 2, Class: 1, From: 3, Op: 4, Error: 5, JobKind: 6, Tenant: 7, Delivery: 8, Node: 9, Slot: 10, Count: 11,
-		Job: 12, Token: 13, Holder: 14, Waited: 15, Age: 16, Delay: 17, Ran: 18}
-	digest := func(events ...engine.Event) (d engine.Digest) {
-		for i := range events {
-			d.Add(&events[i])
-		}
-		return d
-	}
-	low := map[engine.Digest]string{digest(base): "nothing"}
-	for i := range reflect.TypeFor[engine.Event]().NumField() {
-		f := reflect.TypeFor[engine.Event]().Field(i)
-		for _, bit := range []int{0, f.Type.Bits() - 1} {
-			changed := base
-			if v := reflect.ValueOf(&changed).Elem().Field(i); v.CanInt() {
-				v.SetInt(v.Int() ^ -1<<bit ^ -1<<bit<<1)
-			} else {
-				v.SetUint(v.Uint() ^ 1<<bit)
-			}
-			d := digest(changed)
-			if d == digest(base) {
-				t.Errorf("the digest does not see bit %d of %s", bit, f.Name)
-			}
-			if bit == 0 {
-				if same, ok := low[d]; ok {
-					t.Errorf("changes of %s and of %s have the same digest", f.Name, same)
-				}
-				low[d] = f.Name
-			}
-		}
-	}
-	other := base
-	other.At++
-	if digest(base, other) == digest(other, base) {
-		t.Errorf("the digest does not see the order of events")
-	}
-}
-
 // drawing claims by the parity of a draw and notes the draws.
 type drawing struct{ draws *[]float64 }
 
@@ -304,7 +267,7 @@ func TestViewDraws(t *testing.T) {
 		e := engine.New(c, &engine.Asked{}, 0)
 		for i := range 2 {
 			e.Wake(engine.Time(i))
-			e.Handle(engine.Time(i), &engine.Call{ID: engine.CallID(i + 1), Op: engine.OpClaim, Reply: engine.Reply{Next: engine.Forever}})
+			e.Handle(engine.Time(i), &engine.Call{ID: uint64(i + 1), Op: engine.OpClaim, Reply: engine.Reply{Next: engine.Forever}})
 		}
 		return draws
 	}
@@ -348,11 +311,11 @@ func TestPolicyIsTold(t *testing.T) {
 	e.Tick(engine.Time(1 + time.Second))
 	e.Finish(engine.Time(2*time.Second), 2, engine.NoError, 1)
 	want := []engine.Observation{
-		{Now: 1, Kind: engine.Claimed, Class: engine.Fresh, Kinds: 1 << 5, Count: 1},
-		{Now: 1, Kind: engine.Claimed, Class: engine.Retry, Kinds: 1, Count: 2},
-		{Now: 2, Kind: engine.Succeeded, Class: engine.Fresh, Job: 5, Count: 1},
-		{Now: 3, Kind: engine.Failed, Class: engine.Retry, Error: engine.Throttled, Count: 1},
-		{Now: engine.Time(1 + time.Second), Kind: engine.Failed, Class: engine.Retry, Error: engine.Timeout, Count: 1},
+		{Now: 1, Class: engine.Fresh, Kinds: 1 << 5, Count: 1},
+		{Now: 1, Class: engine.Retry, Kinds: 1, Count: 2},
+		{Now: 2, Ended: true, Class: engine.Fresh, Job: 5, Count: 1},
+		{Now: 3, Ended: true, Class: engine.Retry, Error: engine.Throttled, Count: 1},
+		{Now: engine.Time(1 + time.Second), Ended: true, Class: engine.Retry, Error: engine.Timeout, Count: 1},
 	}
 	if d := cmp.Diff(want, told); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

@@ -54,14 +54,14 @@ func (p *AIMD) Observe(o *engine.Observation) {
 	if o.Class != engine.Retry {
 		return
 	}
-	switch o.Kind {
-	case engine.Succeeded:
+	switch {
+	case o.Succeeded():
 		p.successes++
 		if p.successes*capUnit >= p.cap {
 			p.successes = 0
 			p.cap = min(p.cap+capUnit, int64(p.Max)*capUnit)
 		}
-	case engine.Failed:
+	case o.Failed():
 		p.cap = max(p.cap*9/10, int64(p.Min)*capUnit)
 	}
 }

@@ -124,19 +124,19 @@ func (p *Breaker) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 // one is sent.
 func (p *Breaker) Observe(o *engine.Observation) {
 	p.begin()
-	if o.Kind == engine.Claimed {
+	if !o.Ended {
 		p.onClaimed(o)
 		return
 	}
 	i := p.circuitOf(o.Job)
-	if i < 0 || o.Kind == engine.Failed && (o.Error == engine.Canceled || o.Error == engine.LeaseExpired) {
+	if i < 0 || o.Failed() && (o.Error == engine.Canceled || o.Error == engine.LeaseExpired) {
 		return
 	}
 	c := &p.circuits[i]
 	switch {
-	case o.Kind == engine.Succeeded && c.state == circuitOpen:
+	case o.Succeeded() && c.state == circuitOpen:
 		// It began before the breaker opened: the dependency may have failed since.
-	case o.Kind == engine.Succeeded:
+	case o.Succeeded():
 		p.set(c, circuitClosed)
 		c.failures = 0
 	case c.state == circuitProbing:

@@ -54,14 +54,11 @@ func TestBreaker(t *testing.T) {
 	} {
 		view.Now = view.Now.Add(step.after)
 		if step.claimed != 0 {
-			policy.Observe(&engine.Observation{Now: view.Now, Kind: engine.Claimed, Class: engine.Fresh, Kinds: step.claimed, Count: 2})
-			policy.Observe(&engine.Observation{Now: view.Now, Kind: engine.Claimed, Class: engine.Retry})
+			policy.Observe(&engine.Observation{Now: view.Now, Class: engine.Fresh, Kinds: step.claimed, Count: 2})
+			policy.Observe(&engine.Observation{Now: view.Now, Class: engine.Retry})
 		}
 		for range step.times {
-			o := engine.Observation{Now: view.Now, Kind: engine.Failed, Job: step.kind, Error: step.err, Count: 1}
-			if step.err == engine.NoError {
-				o.Kind = engine.Succeeded
-			}
+			o := engine.Observation{Now: view.Now, Ended: true, Job: step.kind, Error: step.err, Count: 1}
 			policy.Observe(&o)
 		}
 		setPlanNumber(&view, uint64(n))
@@ -90,7 +87,7 @@ func spellKinds(terms []engine.Term) (out string) {
 func TestBreakersOfTwo(t *testing.T) {
 	policy := &Breaker{Failures: 1, ProbeAfter: time.Minute, Kinds: []engine.Kinds{1, 2}}
 	fail := func(kind engine.Kind, at engine.Time) {
-		policy.Observe(&engine.Observation{Now: at, Kind: engine.Failed, Job: kind, Error: engine.Timeout, Count: 1})
+		policy.Observe(&engine.Observation{Now: at, Ended: true, Job: kind, Error: engine.Timeout, Count: 1})
 	}
 	const minute = engine.Time(time.Minute)
 	plan := func(at engine.Time) string {
@@ -107,7 +104,7 @@ func TestBreakersOfTwo(t *testing.T) {
 	if got := plan(2 * minute); got != "001 any 1" {
 		t.Errorf("one at a time: got %q", got)
 	}
-	policy.Observe(&engine.Observation{Now: 2 * minute, Kind: engine.Claimed, Class: engine.Retry, Kinds: 1, Count: 1})
+	policy.Observe(&engine.Observation{Now: 2 * minute, Class: engine.Retry, Kinds: 1, Count: 1})
 	if got := plan(2 * minute); got != "010 any 1" {
 		t.Errorf("then the other: got %q", got)
 	}
@@ -164,11 +161,11 @@ func TestCoDel(t *testing.T) {
 		} {
 			view.Now = view.Now.Add(step.after)
 			if n > 0 {
-				policy.Observe(&engine.Observation{Now: view.Now, Kind: engine.Claimed, Class: engine.Fresh, Count: step.got - step.got/2})
-				policy.Observe(&engine.Observation{Now: view.Now, Kind: engine.Claimed, Class: engine.Retry, Count: step.got / 2})
+				policy.Observe(&engine.Observation{Now: view.Now, Class: engine.Fresh, Count: step.got - step.got/2})
+				policy.Observe(&engine.Observation{Now: view.Now, Class: engine.Retry, Count: step.got / 2})
 			}
 			terms := policy.Plan(&view, nil)
-			want := []engine.Term{{Class: engine.AnyClass, MaxWait: step.want, Late: engine.ShedLate, Limit: 4}}
+			want := []engine.Term{{Class: engine.AnyClass, MaxWait: step.want, Shed: 1000, Limit: 4}}
 			if last {
 				want = []engine.Term{{Class: engine.AnyClass, MaxWait: step.want, Limit: 4}, {Class: engine.AnyClass, Limit: 4}}
 			}
@@ -178,7 +175,7 @@ func TestCoDel(t *testing.T) {
 		}
 		before := policy.emptyAt
 		policy.plan.limit = 0
-		policy.Observe(&engine.Observation{Now: view.Now, Kind: engine.Claimed}) // an answer to no plan
+		policy.Observe(&engine.Observation{Now: view.Now}) // an answer to no plan
 		if policy.emptyAt != before {
 			t.Error("an answer to no plan emptied the queue")
 		}
@@ -223,7 +220,7 @@ func TestBreakerTriesEveryDependency(t *testing.T) {
 	view := engine.View{Idle: 9}
 	p.Plan(&view, nil)
 	for kind := range engine.Kind(2) {
-		p.Observe(&engine.Observation{Kind: engine.Failed, Job: kind, Error: engine.Timeout, Count: 1})
+		p.Observe(&engine.Observation{Ended: true, Job: kind, Error: engine.Timeout, Count: 1})
 	}
 	view.Now = engine.Time(time.Minute)
 	var tried []engine.Kinds
@@ -232,7 +229,7 @@ func TestBreakerTriesEveryDependency(t *testing.T) {
 			tried = append(tried, term.Kinds)
 		}
 		for class := range engine.NumClasses {
-			p.Observe(&engine.Observation{Now: view.Now, Kind: engine.Claimed, Class: class})
+			p.Observe(&engine.Observation{Now: view.Now, Class: class})
 		}
 	}
 	want := []engine.Kinds{p.Kinds[0], p.Kinds[1], p.Kinds[0], p.Kinds[1]}

@@ -11,22 +11,31 @@ import (
 	"qsim/engine/quantity"
 )
 
+// observed is what happened to the jobs of an observation.
+type observed int
+
+const (
+	claimed observed = iota
+	succeeded
+	failed
+)
+
 // The script of a policy that is moved by what it observes: each line is an event,
 // and how many retries a plan may bring after it.
 type line struct {
 	at    time.Duration
-	kind  engine.ObservationKind
+	kind  observed
 	class engine.Class
 	err   engine.ErrorKind
-	count int // Claimed: jobs; else: how often it happens
+	count int // claimed: jobs; else: how often it happens
 	want  int // room for retries, of 1000 idle workers
 }
 
 func play(t *testing.T, policy engine.Policy, script []line) {
 	t.Helper()
 	for n, l := range script {
-		o := engine.Observation{Now: engine.Time(l.at), Kind: l.kind, Class: l.class, Error: l.err, Count: 1}
-		if l.kind == engine.Claimed {
+		o := engine.Observation{Now: engine.Time(l.at), Ended: l.kind != claimed, Class: l.class, Error: l.err, Count: 1}
+		if l.kind == claimed {
 			o.Count, l.count = l.count, 1
 		}
 		for range l.count {
@@ -47,30 +56,30 @@ func TestRetryBudget(t *testing.T) {
 	const second = time.Second
 	play(t, &RetryBudget{Ratio: quantity.Percent(20), MinRate: quantity.Rate{Num: 10, Den: 1, Per: time.Second}, Window: 10 * second}, []line{
 		{at: 0, want: 100}, // the reserve: 10/s for 10 s
-		{0, engine.Claimed, engine.Fresh, 0, 4, 100},
-		{0, engine.Claimed, engine.Fresh, 0, 1, 101},
-		{0, engine.Succeeded, engine.Fresh, 0, 9, 101},
-		{0, engine.Claimed, engine.Retry, 0, 0, 101},
-		{5 * second, engine.Claimed, engine.Retry, 0, 101, 0},
-		{5 * second, engine.Claimed, engine.Fresh, 0, 10, 2},
-		{9 * second, engine.Claimed, engine.Fresh, 0, 0, 2},
+		{0, claimed, engine.Fresh, 0, 4, 100},
+		{0, claimed, engine.Fresh, 0, 1, 101},
+		{0, succeeded, engine.Fresh, 0, 9, 101},
+		{0, claimed, engine.Retry, 0, 0, 101},
+		{5 * second, claimed, engine.Retry, 0, 101, 0},
+		{5 * second, claimed, engine.Fresh, 0, 10, 2},
+		{9 * second, claimed, engine.Fresh, 0, 0, 2},
 		{10*second - 1, 0, 0, 0, 0, 2},
 		{10 * second, 0, 0, 0, 0, 1},   // the first five deposits are forgotten
 		{3 * second, 0, 0, 0, 0, 1},    // a clock that is set back changes nothing
 		{15 * second, 0, 0, 0, 0, 100}, // and so is what was spent
-		{500 * second, engine.Claimed, engine.Retry, 0, 100, 0},
+		{500 * second, claimed, engine.Retry, 0, 100, 0},
 		{510 * second, 0, 0, 0, 0, 100},
 	})
 	play(t, &RetryBudget{MinRate: quantity.Rate{Num: 3, Den: 1, Per: time.Second}, Window: second}, []line{
 		{at: 0, want: 3},
-		{0, engine.Claimed, engine.Fresh, 0, 100, 3}, // deposits nothing
-		{0, engine.Claimed, engine.Retry, 0, 2, 1},
+		{0, claimed, engine.Fresh, 0, 100, 3}, // deposits nothing
+		{0, claimed, engine.Retry, 0, 2, 1},
 	})
 	play(t, &RetryBudget{Ratio: quantity.Percent(50), Window: second}, []line{
 		{at: 0, want: 0},
-		{0, engine.Claimed, engine.Fresh, 0, 3, 1},
-		{second / 2, engine.Claimed, engine.Retry, 0, 1, 0}, // half a retry is left
-		{second, 0, 0, 0, 0, 0},                             // the deposit is forgotten before what it paid for: below nothing
+		{0, claimed, engine.Fresh, 0, 3, 1},
+		{second / 2, claimed, engine.Retry, 0, 1, 0}, // half a retry is left
+		{second, 0, 0, 0, 0, 0},                      // the deposit is forgotten before what it paid for: below nothing
 		{3 * second / 2, 0, 0, 0, 0, 0},
 	})
 }
@@ -118,39 +127,39 @@ func TestTokenBucket(t *testing.T) {
 	policy := &TokenBucket{Capacity: 500, Cost: 5, TimeoutCost: 10, Refill: 1}
 	play(t, policy, []line{
 		{at: 0, want: 100},
-		{0, engine.Succeeded, engine.Fresh, 0, 9, 100}, // full is full
-		{0, engine.Claimed, engine.Fresh, 0, 50, 100},  // fresh jobs cost nothing
-		{0, engine.Failed, engine.Fresh, engine.Timeout, 50, 100},
-		{0, engine.Claimed, engine.Retry, 0, 10, 90},
-		{0, engine.Succeeded, engine.Retry, 0, 10, 100},
-		{0, engine.Claimed, engine.Retry, 0, 20, 80},
-		{0, engine.Failed, engine.Retry, engine.Throttled, 10, 80},
-		{0, engine.Failed, engine.Retry, engine.Timeout, 10, 70},
-		{0, engine.Succeeded, engine.Fresh, 0, 4, 70},
-		{0, engine.Succeeded, engine.Fresh, 0, 1, 71},
-		{0, engine.Claimed, engine.Retry, 0, 71, 0},
-		{0, engine.Failed, engine.Retry, engine.Timeout, 71, 0}, // never below empty
-		{0, engine.Succeeded, engine.Fresh, 0, 5, 1},
+		{0, succeeded, engine.Fresh, 0, 9, 100}, // full is full
+		{0, claimed, engine.Fresh, 0, 50, 100},  // fresh jobs cost nothing
+		{0, failed, engine.Fresh, engine.Timeout, 50, 100},
+		{0, claimed, engine.Retry, 0, 10, 90},
+		{0, succeeded, engine.Retry, 0, 10, 100},
+		{0, claimed, engine.Retry, 0, 20, 80},
+		{0, failed, engine.Retry, engine.Throttled, 10, 80},
+		{0, failed, engine.Retry, engine.Timeout, 10, 70},
+		{0, succeeded, engine.Fresh, 0, 4, 70},
+		{0, succeeded, engine.Fresh, 0, 1, 71},
+		{0, claimed, engine.Retry, 0, 71, 0},
+		{0, failed, engine.Retry, engine.Timeout, 71, 0}, // never below empty
+		{0, succeeded, engine.Fresh, 0, 5, 1},
 	})
 }
 
 func TestAIMD(t *testing.T) {
 	play(t, &AIMD{Min: 2, Max: 20}, []line{
 		{at: 0, want: 20},
-		{0, engine.Succeeded, engine.Retry, 0, 60, 20}, // never above max
-		{0, engine.Failed, engine.Fresh, engine.Timeout, 9, 20},
-		{0, engine.Failed, engine.Retry, engine.Timeout, 1, 18},
-		{0, engine.Failed, engine.Retry, engine.Throttled, 1, 16}, // 16.2
-		{0, engine.Claimed, engine.Retry, 0, 9, 16},
-		{0, engine.Succeeded, engine.Fresh, 0, 99, 16},
-		{0, engine.Succeeded, engine.Retry, 0, 16, 16},
-		{0, engine.Succeeded, engine.Retry, 0, 1, 17},  // 17.2, the 17th success
-		{0, engine.Succeeded, engine.Retry, 0, 18, 18}, // 18.2
-		{0, engine.Failed, engine.Retry, engine.Timeout, 50, 2},
-		{0, engine.Succeeded, engine.Retry, 0, 2, 3},
-		{0, engine.Succeeded, engine.Retry, 0, 3, 4},
-		{0, engine.Succeeded, engine.Retry, 0, 3, 4},
-		{0, engine.Succeeded, engine.Retry, 0, 1, 5},
+		{0, succeeded, engine.Retry, 0, 60, 20}, // never above max
+		{0, failed, engine.Fresh, engine.Timeout, 9, 20},
+		{0, failed, engine.Retry, engine.Timeout, 1, 18},
+		{0, failed, engine.Retry, engine.Throttled, 1, 16}, // 16.2
+		{0, claimed, engine.Retry, 0, 9, 16},
+		{0, succeeded, engine.Fresh, 0, 99, 16},
+		{0, succeeded, engine.Retry, 0, 16, 16},
+		{0, succeeded, engine.Retry, 0, 1, 17},  // 17.2, the 17th success
+		{0, succeeded, engine.Retry, 0, 18, 18}, // 18.2
+		{0, failed, engine.Retry, engine.Timeout, 50, 2},
+		{0, succeeded, engine.Retry, 0, 2, 3},
+		{0, succeeded, engine.Retry, 0, 3, 4},
+		{0, succeeded, engine.Retry, 0, 3, 4},
+		{0, succeeded, engine.Retry, 0, 1, 5},
 	})
 	view := engine.View{Workers: 100, Idle: 10, InFlight: [engine.NumClasses]int{60, 18}}
 	if got := spell((&AIMD{Min: 1, Max: 20}).Plan(&view, nil)); got != "any 2, fresh 8" {

@@ -59,7 +59,7 @@ func (p *CoDel) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 		term.MaxWait = p.Interval
 	}
 	if !p.Last {
-		term.Late = engine.ShedLate
+		term.Shed = 1000
 		return append(dst, term)
 	}
 	return append(dst, term, engine.Term{Class: engine.AnyClass, Limit: v.Idle})

@@ -177,10 +177,12 @@ func TestNoAllocations(t *testing.T) {
 			view.Now = view.Now.Add(1e8)
 			terms = policy.Plan(&view, terms[:0])
 			for class := range engine.NumClasses {
-				for _, kind := range []engine.ObservationKind{engine.Claimed, engine.Succeeded, engine.Failed} {
-					o = engine.Observation{Now: view.Now, Kind: kind, Class: class, Count: 1}
-					policy.Observe(&o)
-				}
+				o = engine.Observation{Now: view.Now, Class: class, Count: 1}
+				policy.Observe(&o)
+				o.Ended = true
+				policy.Observe(&o)
+				o.Error = engine.Timeout
+				policy.Observe(&o)
 			}
 		})
 		if got != 0 {
@@ -243,7 +245,7 @@ func TestCapsHold(t *testing.T) {
 						t.Fatalf("%s, batch %d: %d retries in flight of %d", name, batch, got, limit)
 					}
 					if n%2 == 0 {
-						w.finish(engine.Fresh, engine.Succeeded, engine.NoError)
+						w.finish(engine.Fresh, engine.NoError)
 					}
 				}
 				if got := w.view.InFlight; got[engine.Retry] != limit || got[engine.Fresh] < workers-limit-1 {

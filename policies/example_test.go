@@ -24,7 +24,7 @@ func (p *Polite) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 }
 
 func (p *Polite) Observe(o *engine.Observation) {
-	if o.Kind == engine.Failed && o.Class == engine.Retry {
+	if o.Failed() && o.Class == engine.Retry {
 		p.until = o.Now.Add(p.Pause)
 	}
 }
@@ -38,7 +38,7 @@ func Example() {
 		}
 	}
 	at(1 * time.Second)
-	policy.Observe(&engine.Observation{Now: engine.Time(2 * time.Second), Kind: engine.Failed, Class: engine.Retry})
+	policy.Observe(&engine.Observation{Now: engine.Time(2 * time.Second), Ended: true, Class: engine.Retry, Error: engine.Timeout})
 	at(3 * time.Second)
 	at(12 * time.Second)
 	// Output:

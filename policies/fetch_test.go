@@ -76,13 +76,13 @@ func TestWeightedAfterLostClaim(t *testing.T) {
 	for range 5 {
 		policy.Plan(&engine.View{Workers: 100, Idle: 1}, nil)
 	}
-	policy.Observe(&engine.Observation{Kind: engine.Succeeded, Count: 1})
+	policy.Observe(&engine.Observation{Ended: true, Count: 1})
 	if got += w.sequence(3, 1); got != "FFRFF" {
 		t.Errorf("got %s, want FFRFF", got)
 	}
 	before := policy.carry
-	policy.Observe(&engine.Observation{Kind: engine.Claimed, Class: engine.Fresh, Count: 7}) // no plan was made
-	policy.Observe(&engine.Observation{Kind: engine.Claimed, Class: engine.Retry, Count: 7})
+	policy.Observe(&engine.Observation{Class: engine.Fresh, Count: 7}) // no plan was made
+	policy.Observe(&engine.Observation{Class: engine.Retry, Count: 7})
 	if policy.carry != before || before == 0 {
 		t.Errorf("an answer to no plan changed the carry from %d to %d", before, policy.carry)
 	}
@@ -119,7 +119,7 @@ func TestWeightedRule(t *testing.T) {
 				order[0], order[1] = order[1], order[0]
 			}
 			for _, class := range order {
-				policy.Observe(&engine.Observation{Kind: engine.Claimed, Class: class, Count: got[class]})
+				policy.Observe(&engine.Observation{Class: class, Count: got[class]})
 			}
 		}
 	})
@@ -235,8 +235,8 @@ func TestSeparateRetryPoll(t *testing.T) {
 	w := backlogged(policy, 10)
 	at := func(now time.Duration) string {
 		w.view.Now = engine.Time(now)
-		w.finish(engine.Retry, engine.Succeeded, engine.NoError)
-		w.finish(engine.Fresh, engine.Succeeded, engine.NoError)
+		w.finish(engine.Retry, engine.NoError)
+		w.finish(engine.Fresh, engine.NoError)
 		return w.sequence(1, 10)
 	}
 	for _, tt := range []struct {

@@ -61,7 +61,7 @@ func (r *ready) claim(limit int, terms []engine.Term) []job {
 			late := term.MaxWait > 0 && r.now.Sub(j.since) > term.MaxWait
 			matches := (term.Class == engine.AnyClass || term.Class == j.class) && term.Kinds.Has(j.kind())
 			switch {
-			case matches && late && term.Late == engine.ShedLate:
+			case matches && late && term.Shed > 0:
 				r.shed++
 			case matches && !late && left > 0:
 				claimed = append(claimed, j)
@@ -124,18 +124,18 @@ func (w *worker) fetch(batch int) []job {
 	}
 	for class := range engine.NumClasses {
 		v.InFlight[class] += count[class]
-		w.policy.Observe(&engine.Observation{Now: v.Now, Kind: engine.Claimed, Class: class, Kinds: kinds[class], Count: count[class]})
+		w.policy.Observe(&engine.Observation{Now: v.Now, Class: class, Kinds: kinds[class], Count: count[class]})
 	}
 	return claimed
 }
 
 // finish ends an execution of class, if there is one.
-func (w *worker) finish(class engine.Class, kind engine.ObservationKind, e engine.ErrorKind) {
+func (w *worker) finish(class engine.Class, e engine.ErrorKind) {
 	if w.view.InFlight[class] > 0 {
 		w.view.InFlight[class]--
 		ended := w.running[class][0]
 		w.running[class] = w.running[class][1:]
-		w.policy.Observe(&engine.Observation{Now: w.view.Now, Kind: kind, Class: class, Job: ended, Error: e, Count: 1})
+		w.policy.Observe(&engine.Observation{Now: w.view.Now, Ended: true, Class: class, Job: ended, Error: e, Count: 1})
 	}
 }
 
@@ -155,9 +155,9 @@ func (w *worker) step(rand keyed.Rand, n uint64) []job {
 		class := engine.Class(draw(2, 2))
 		for range draw(3, 6) {
 			if draw(4, 3) == 0 {
-				w.finish(class, engine.Failed, engine.Timeout)
+				w.finish(class, engine.Timeout)
 			} else {
-				w.finish(class, engine.Succeeded, engine.NoError)
+				w.finish(class, engine.NoError)
 			}
 		}
 	}

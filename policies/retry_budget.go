@@ -69,7 +69,7 @@ func (p *RetryBudget) balance(limit int) int {
 
 // Observe deposits first claims and withdraws retries.
 func (p *RetryBudget) Observe(o *engine.Observation) {
-	if o.Kind != engine.Claimed {
+	if o.Ended {
 		return
 	}
 	p.advance(o.Now)

@@ -91,7 +91,7 @@ func (p *Separate) mayPoll(now engine.Time) bool {
 // Observe notes that the latest plan was carried out: one that was not, or whose
 // answer was lost, is no look for retries and no lane's turn.
 func (p *Separate) Observe(o *engine.Observation) {
-	if o.Kind != engine.Claimed {
+	if o.Ended {
 		return
 	}
 	if p.withRetries {

@@ -60,17 +60,14 @@ func (s *stored) fetch(idle int) []engine.Lease {
 		}
 	}
 	for class := range engine.NumClasses {
-		s.policy.Observe(&engine.Observation{Now: s.view.Now, Kind: engine.Claimed, Class: class, Count: count[class], Kinds: kinds[class]})
+		s.policy.Observe(&engine.Observation{Now: s.view.Now, Class: class, Count: count[class], Kinds: kinds[class]})
 	}
 	return leases
 }
 
 // ended tells the policy that an execution of kind has ended with e.
 func (s *stored) ended(kind engine.Kind, e engine.ErrorKind) {
-	o := engine.Observation{Now: s.view.Now, Kind: engine.Failed, Job: kind, Error: e, Count: 1}
-	if e == engine.NoError {
-		o.Kind = engine.Succeeded
-	}
+	o := engine.Observation{Now: s.view.Now, Ended: true, Job: kind, Error: e, Count: 1}
 	s.policy.Observe(&o)
 }
 

@@ -57,13 +57,13 @@ func (p *TokenBucket) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 // Observe takes and returns tokens.
 func (p *TokenBucket) Observe(o *engine.Observation) {
 	switch {
-	case o.Kind == engine.Claimed && o.Class == engine.Retry:
+	case !o.Ended && o.Class == engine.Retry:
 		p.spent += int64(o.Count) * p.Cost
-	case o.Kind == engine.Succeeded && o.Class == engine.Retry:
+	case o.Succeeded() && o.Class == engine.Retry:
 		p.spent -= p.Cost
-	case o.Kind == engine.Succeeded:
+	case o.Succeeded():
 		p.spent -= p.Refill
-	case o.Kind == engine.Failed && o.Class == engine.Retry && o.Error == engine.Timeout:
+	case o.Failed() && o.Class == engine.Retry && o.Error == engine.Timeout:
 		p.spent += p.TimeoutCost - p.Cost
 	}
 	p.spent = max(0, min(p.spent, p.Capacity))

@@ -95,7 +95,7 @@ type pending struct {
 
 // answers notes what a claim brought, and reports whether that was the last answer to the plan.
 func (p *pending) answers(o *engine.Observation) bool {
-	if o.Kind != engine.Claimed || p.limit == 0 {
+	if o.Ended || p.limit == 0 {
 		return false
 	}
 	p.claimed[o.Class], p.answered[o.Class] = o.Count, true

@@ -11,11 +11,11 @@ type (
 	Fence        = quantity.Choice[engine.Fence, fences]            // what a commit must match
 	Place        = quantity.Choice[engine.Place, places]            // where a due retry stands
 	ReaperPlace  = quantity.Choice[engine.Place, reaperPlaces]      // where a recovered job stands
-	LateClaim    = quantity.Choice[engine.LateClaim, lateClaims]    // what becomes of the answer of a claim given up on
-	GiveUp       = quantity.Choice[engine.GiveUp, giveUps]          // what becomes of outcomes after the last try
-	Owner        = quantity.Choice[engine.Owner, owners]            // who does a maintenance job
+	LateClaim    = quantity.Choice[Late, lateClaims]                // what becomes of the answer of a claim given up on
+	GiveUp       = quantity.Choice[bool, giveUps]                   // Value: outcomes are forgotten after the last try
+	Owner        = quantity.Choice[bool, owners]                    // Value: only the leader does a maintenance job
 	PromoteOrder = quantity.Choice[engine.Order, promoteOrders]     // which due jobs are promoted first
-	After        = quantity.Choice[engine.After, afters]            // what a recovered job becomes
+	After        = quantity.Choice[engine.Verb, afters]             // what a recovered job becomes
 	RetryCount   = quantity.Choice[policies.CountRule, retryCounts] // what max-attempts counts
 	Counts       = quantity.Choice[bool, counts]                    // Value: an expiry is no failure
 	Expect       = quantity.Choice[bool, expects]                   // Value: the objective is to be missed
@@ -26,6 +26,9 @@ type (
 	LeaseCheck   = quantity.Choice[bool, leaseChecks]               // Value: holders look at their clocks
 	ReaperFinds  = quantity.Choice[bool, finds]                     // Value: jobs without a lease are found
 )
+
+// Late is what becomes of the answer of a claim given up on, see engine.LeaseConfig.
+type Late struct{ Run, Ignore bool }
 
 // The tables of those words.
 type (
@@ -63,19 +66,8 @@ func (reaperPlaces) Words() ([]string, []engine.Place) {
 		[]engine.Place{engine.PlaceDefault, engine.PlaceDue, engine.PlaceTail, engine.PlaceHead, engine.PlaceCreated}
 }
 
-func (lateClaims) Words() ([]string, []engine.LateClaim) {
-	return []string{"return", "run", "ignore"},
-		[]engine.LateClaim{engine.ReturnLate, engine.RunLate, engine.IgnoreLate}
-}
-
-func (giveUps) Words() ([]string, []engine.GiveUp) {
-	return []string{"requeue", "drop"},
-		[]engine.GiveUp{engine.Requeue, engine.Drop}
-}
-
-func (owners) Words() ([]string, []engine.Owner) {
-	return []string{"every", "leader"},
-		[]engine.Owner{engine.EveryNode, engine.LeaderOnly}
+func (lateClaims) Words() ([]string, []Late) {
+	return []string{"return", "run", "ignore"}, []Late{{}, {Run: true}, {Ignore: true}}
 }
 
 func (promoteOrders) Words() ([]string, []engine.Order) {
@@ -83,9 +75,9 @@ func (promoteOrders) Words() ([]string, []engine.Order) {
 		[]engine.Order{engine.OldestReady, engine.NewestReady}
 }
 
-func (afters) Words() ([]string, []engine.After) {
+func (afters) Words() ([]string, []engine.Verb) {
 	return []string{"retry", "ready", "dead"},
-		[]engine.After{engine.AsFailure, engine.ReadyAtOnce, engine.DeadAtOnce}
+		[]engine.Verb{0, engine.Redo, engine.Bury}
 }
 
 func (retryCounts) Words() ([]string, []policies.CountRule) {
@@ -94,6 +86,8 @@ func (retryCounts) Words() ([]string, []policies.CountRule) {
 }
 
 func (counts) Words() ([]string, []bool)      { return pair("failure", "nothing") }
+func (giveUps) Words() ([]string, []bool)     { return pair("requeue", "drop") }
+func (owners) Words() ([]string, []bool)      { return pair("every", "leader") }
 func (expects) Words() ([]string, []bool)     { return pair("met", "missed") }
 func (acks) Words() ([]string, []bool)        { return pair("late", "early") }
 func (waitings) Words() ([]string, []bool)    { return pair("store", "held") }

@@ -69,7 +69,10 @@ func (sc *Scenario) ErrorKind(name string) engine.ErrorKind {
 // errorNames returns the reserved error kinds and those that sc names, in order of
 // appearance.
 func (sc *Scenario) errorNames() []string {
-	names := append([]string(nil), engine.ReservedErrorKinds[:]...)
+	names := []string(nil)
+	for kind := range engine.FirstErrorKind {
+		names = append(names, kind.Name())
+	}
 	add := func(name string) {
 		if !contains(names, name) {
 			names = append(names, name)

@@ -162,7 +162,7 @@ func checkName(name string) string {
 // attempt that is canceled or whose lease expires has not failed: the engine says so.
 func checkErrorKind(name string) string {
 	for _, kind := range []engine.ErrorKind{engine.Canceled, engine.LeaseExpired} {
-		if name == engine.ReservedErrorKinds[kind] {
+		if name == kind.Name() {
 			return "it is the engine's own word, for what it does itself"
 		}
 	}

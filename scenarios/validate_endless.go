@@ -154,7 +154,7 @@ func (c *checker) failings(i int, job *JobClass) []failing {
 		if job.IgnoresCancel {
 			takes = max(limit, job.takes(nil)) // its worker is busy so long
 		}
-		add([]string{engine.ReservedErrorKinds[engine.Timeout]}, above(job.Service.Dist(), limit), jobs, takes, total)
+		add([]string{engine.Timeout.Name()}, above(job.Service.Dist(), limit), jobs, takes, total)
 	}
 	for k := range c.sc.Dependencies {
 		d := &c.sc.Dependencies[k]
@@ -165,7 +165,7 @@ func (c *checker) failings(i int, job *JobClass) []failing {
 		if d.Over.Fail != nil {
 			share = d.Over.Fail.Float()
 		}
-		add([]string{engine.ReservedErrorKinds[engine.Throttled]}, share, jobs, job.takes(d.Over.RejectsIn), total)
+		add([]string{engine.Throttled.Name()}, share, jobs, job.takes(d.Over.RejectsIn), total)
 	}
 	for k := range c.sc.Storms {
 		s := &c.sc.Storms[k]

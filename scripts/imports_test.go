@@ -21,7 +21,7 @@ var mayImport = map[string][]string{
 	"engine/pgstore":     {"engine"},
 	"engine/sim":         {"engine", "engine/dist", "engine/heap", "engine/keyed"},
 	"engine/live":        {"engine"},
-	"engine/storetest":   {"engine", "engine/keyed"},
+	"engine/storetest":   {"engine", "engine/keyed", "engine/live"},
 	"policies":           {"engine/quantity", "engine"},
 	"results/plain":      {},
 	"results/measure":    {"engine", "results/plain"},

@@ -28,7 +28,7 @@ func (c *Checker) mayDie(s *subject) bool {
 	if retry.ByFailure {
 		attempts = j.failures.most + 1
 	}
-	reaped := s.Error == engine.LeaseExpired && (reaper.After == engine.DeadAtOnce || reaper.BuryAt > 0 && recovered >= reaper.BuryAt)
+	reaped := s.Error == engine.LeaseExpired && (reaper.After == engine.Bury || reaper.BuryAt > 0 && recovered >= reaper.BuryAt)
 	switch {
 	case reaped, retry.Aged, slices.Contains(retry.Never, s.Error), s.From == engine.Ready && c.rules.Sheds:
 	case retry.MaxAttempts > 0 && attempts >= retry.MaxAttempts:
@@ -48,7 +48,7 @@ func (c *Checker) mayGoOn(s *subject) bool {
 	}
 	exact := c.d.fenced || reaper.Guard <= engine.FenceToken
 	switch {
-	case expired && (reaper.After == engine.DeadAtOnce || exact && reaper.BuryAt > 0 && j.counted.least >= reaper.BuryAt):
+	case expired && (reaper.After == engine.Bury || exact && reaper.BuryAt > 0 && j.counted.least >= reaper.BuryAt):
 		return c.complain(Limit, "it was recovered %d times, and was to be buried at %d", j.counted.least, reaper.BuryAt)
 	case c.d.fenced: // the next claim is one too many
 		return false

@@ -108,7 +108,7 @@ func (c *Checker) Released(node int32, held, idle int) {
 	}
 	c.probes[Releases]++ // Settle has counted the run
 	n, lease := &c.nodes[node], &c.rules.Node.Lease
-	if lease.LateClaim == engine.ReturnLate && n.life == 1 && !n.wasStopped && !c.rules.Sheds && n.late > 0 {
+	if !lease.RunLate && !lease.IgnoreLate && n.life == 1 && !n.wasStopped && !c.rules.Sheds && n.late > 0 {
 		c.hold(Recovery, LateReturns)
 		if n.late > n.back { // what is given up may have been handed back before
 			c.Complain(Recovery, 0, "%d jobs came to node %d too late, and it has handed %d back", n.late, node, n.back)

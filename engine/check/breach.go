@@ -128,7 +128,7 @@ func Line(e *engine.Event) string {
 
 func errorName(k engine.ErrorKind) string {
 	if k < engine.FirstErrorKind {
-		return engine.ReservedErrorKinds[k]
+		return k.Name()
 	}
 	return fmt.Sprint(uint16(k))
 }

@@ -194,7 +194,7 @@ func TestBreaches(t *testing.T) {
 		{"an outcome that does not come", later().lease(1, 0, 1, 0, 0).start(1, 0, 0, 1).finish(1, 0, 0, 1, engine.NoError).after(11*time.Second).take(1, 1), func(r *check.Rules) { conserving(r); r.Commits = 5 * time.Second }, "I-16"},
 		{"an outcome that was given up", later().lease(1, 0, 1, 0, 0).start(1, 0, 0, 1).finish(1, 0, 0, 1, engine.NoError).add(engine.Event{Kind: engine.GaveUp, Job: 1, Token: 1}).after(11*time.Second).take(1, 1), func(r *check.Rules) {
 			conserving(r)
-			r.Commits, r.Node.Commit.GiveUp = 5*time.Second, engine.Drop
+			r.Commits, r.Node.Commit.Drop = 5*time.Second, true
 		}, ""},
 		{"told to stop, it runs on", running().after(time.Second).add(engine.Event{Kind: engine.LeaseLost, Job: 1, Delivery: 1, Token: 1}).after(time.Second).finish(1, 0, 0, 1, engine.LeaseExpired), func(r *check.Rules) { r.Heeds = true }, "I-10"},
 		{"the less urgent job first", begun().enqueueAs(2, 1).lease(2, 0, 1, 0, 0), func(r *check.Rules) {

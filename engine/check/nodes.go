@@ -83,7 +83,7 @@ func (c *Checker) followMachine(s *subject) {
 			claims: pace{at: n.claims.at}, inVain: pace{at: n.inVain.at}, movedAt: n.movedAt, holding: n.holding,
 			stopped: engine.Never, began: c.now, missed: c.now, idleSince: c.now, reapBy: engine.Never}
 		r := &c.rules.Node.Reaper
-		if r.OnStart && !r.Off && r.Owner == engine.EveryNode && c.heard(c.now) && (!c.rules.Stalls || c.now >= c.rules.Calm) {
+		if r.OnStart && !r.Off && !r.LeaderOnly && c.heard(c.now) && (!c.rules.Stalls || c.now >= c.rules.Calm) {
 			n.reapBy = c.now.Add(c.rules.Trip)
 		}
 	case engine.NodeDown:

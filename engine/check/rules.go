@@ -145,12 +145,12 @@ func (r *Rules) derive() derived {
 	// Jobs that may not be claimed although they are ready make a class look empty.
 	d.whole = !d.limited && r.Serial == nil && !r.Keyed && !r.Store.Held
 	d.shares = r.ShareDen > 0 && d.whole
-	d.fills = r.Conserving && d.known && d.whole && !r.Sheds && l.LateClaim != engine.RunLate
+	d.fills = r.Conserving && d.known && d.whole && !r.Sheds && !l.RunLate
 	d.idle = r.Idle > 0 && d.whole && r.Node.Fetch.Cooldown == 0 && !r.LostInFlight
 	d.explained = r.Between > 0 && d.idle && r.Conserving
 	d.ranked = r.Ranked && r.Priority != nil && d.whole
 	d.aged = r.Aged && d.whole && r.Store.Place == engine.PlaceDue
-	if r.Settled > 0 && r.Nodes > 1 && reaper.Owner == engine.LeaderOnly && !reaper.Off {
+	if r.Settled > 0 && r.Nodes > 1 && reaper.LeaderOnly && !reaper.Off {
 		d.led = r.Node.Leader.TTL * 2 / 3 // less what calls take
 	}
 	return d
@@ -215,7 +215,7 @@ func (r *Rules) table(d *derived) []rule {
 func (r *Rules) ofCalls(d *derived) []rule {
 	node, reaper := &r.Node, &r.Node.Reaper
 	claims, recovers, calm, down := calls(engine.OpClaim), calls(engine.OpRecover), kinds(1<<inCalm), of(engine.NodeDown)
-	looks := d.known && reaper.OnStart && !reaper.Off && reaper.Owner == engine.EveryNode
+	looks := d.known && reaper.OnStart && !reaper.Off && !reaper.LeaderOnly
 	return []rule{
 		{Idleness, noProbe, calm, d.idle, (*Checker).claimsWhileReady},
 		{Recovery, noProbe, calm, r.Recover > 0 && d.timed && !reaper.Off && !r.LostInFlight, (*Checker).takesEndedLeases},

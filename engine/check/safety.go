@@ -217,7 +217,7 @@ func (c *Checker) wasNotDone(s *subject) bool {
 }
 
 func (c *Checker) mayGiveUp(*subject) bool {
-	if commit := &c.rules.Node.Commit; commit.Tries == 0 || commit.GiveUp != engine.Drop {
+	if commit := &c.rules.Node.Commit; commit.Tries == 0 || !commit.Drop {
 		c.complain(Atomicity, "it was to be tried for ever")
 	}
 	return true

@@ -58,7 +58,7 @@ type Call struct {
 	Error   string         // what the store said, if anything
 	TTL     time.Duration  // Claim, Recover, Extend, ExtendNode, Lead
 	Batch   engine.BatchID // Commit; Claim, Recover, ExtendNode, Lead: for which engine, Seq is 0
-	Role    engine.Role    // Lead
+	Role    engine.Op      // Lead
 	Kept    bool           // ExtendNode
 	Granted int            // if Answered: ExtendNode: how many leases; Lead: 1 if the engine leads
 	// Items are what the call named and what it was answered; of a claim or a recovery

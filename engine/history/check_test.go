@@ -61,7 +61,7 @@ func redriven(began, ended int) Call {
 }
 
 // led is for 100 ms.
-func led(role engine.Role, e engine.EngineID, granted, began, ended int) Call {
+func led(role engine.Op, e engine.EngineID, granted, began, ended int) Call {
 	return at(Call{Op: Lead, TTL: 100 * time.Millisecond, Role: role, Batch: engine.BatchID{Engine: e}, Granted: granted}, began, ended)
 }
 

@@ -26,9 +26,8 @@ import (
 // store is a store with all that engines and operators use of it.
 type store interface {
 	engine.Store
-	engine.NodeExtender
-	engine.Registry
-	engine.Announcer
+	live.Registry
+	live.Announcer
 	history.Redriver
 }
 
@@ -393,7 +392,7 @@ func everybodyLeads(good *pgstore.Store, rows *pgxpool.Pool) store {
 	return &flattering{broken{Store: good, rows: rows}}
 }
 
-func (b *flattering) Lead(context.Context, engine.Role, engine.EngineID, time.Duration) (bool, error) {
+func (b *flattering) Lead(context.Context, engine.Op, engine.EngineID, time.Duration) (bool, error) {
 	return true, nil
 }
 

@@ -20,7 +20,7 @@ type entry struct {
 	TTL     time.Duration   `json:"ttl,omitempty"`
 	Engine  engine.EngineID `json:"engine,omitempty"`
 	Seq     uint64          `json:"seq,omitempty"`
-	Role    engine.Role     `json:"role,omitempty"`
+	Role    engine.Op       `json:"role,omitempty"`
 	Kept    bool            `json:"kept,omitempty"`
 	Answer  Answer          `json:"answer,omitempty"`
 	Granted int             `json:"granted,omitempty"`
@@ -235,23 +235,18 @@ func promoted(ready []engine.Promotion, from int, err error) (items []Item) {
 	return items
 }
 
-// ExtendNode implements engine.NodeExtender where the store does; another one answers
-// ErrUnsupported.
+// ExtendNode implements engine.Store.
 func (r *Recorder) ExtendNode(ctx context.Context, holder engine.EngineID, kept bool, ttl time.Duration) (int, error) {
-	store, ok := r.Store.(engine.NodeExtender)
-	if !ok {
-		return 0, fmt.Errorf("extend leases of a node: %w", engine.ErrUnsupported)
-	}
 	n, err := r.begin(entry{Op: ExtendNode, TTL: ttl, Engine: holder, Kept: kept})
 	if err != nil {
 		return 0, err
 	}
-	extended, err := store.ExtendNode(ctx, holder, kept, ttl)
+	extended, err := r.Store.ExtendNode(ctx, holder, kept, ttl)
 	return extended, r.endGranted(n, extended, nil, err)
 }
 
 // Lead implements engine.Store.
-func (r *Recorder) Lead(ctx context.Context, role engine.Role, e engine.EngineID, ttl time.Duration) (bool, error) {
+func (r *Recorder) Lead(ctx context.Context, role engine.Op, e engine.EngineID, ttl time.Duration) (bool, error) {
 	n, err := r.begin(entry{Op: Lead, TTL: ttl, Engine: e, Role: role})
 	if err != nil {
 		return false, err

@@ -62,8 +62,8 @@ func wallClock() engine.Time { return engine.Time(time.Now().UnixNano()) }
 // recorded is a store that notes its calls and offers what pgstore does.
 type recorded struct {
 	*history.Recorder
-	engine.Registry
-	engine.Announcer
+	live.Registry
+	live.Announcer
 }
 
 // storeOptions are those of the store: a whole one has a promoter, and keeps the dead.
@@ -84,9 +84,9 @@ func engineConfig(ttl time.Duration, whole bool) engine.Config {
 	c.Fetch.Batch, c.Fetch.Prefetch = 16, 6
 	c.Commit.Batch, c.Commit.Timeout, c.CallTimeout = 16, callTimeout, callTimeout
 	if whole {
-		c.Reaper.Owner = engine.LeaderOnly
-		c.Promoter = engine.PromoterConfig{Every: 50 * time.Millisecond, Batch: 100, Owner: engine.LeaderOnly}
-		c.Leader = engine.LeaderConfig{TTL: ttl, Renew: ttl / 3}
+		c.Reaper.LeaderOnly = true
+		c.Promoter = engine.PromoterConfig{Every: 50 * time.Millisecond, Batch: 100, LeaderOnly: true}
+		c.Leader.TTL, c.Leader.Renew = ttl, ttl/3
 	}
 	return c
 }

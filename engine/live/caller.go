@@ -133,7 +133,7 @@ func (f *flight) check() {
 		return
 	case f.Op == engine.OpCommit:
 		want, got = len(f.Batch.Outcomes), len(f.Results)
-	case f.Op == engine.OpExtend && f.Form == engine.Plain:
+	case f.Op == engine.OpExtend && !f.OfNode:
 		want, got = len(f.Keys), len(f.Current)
 	}
 	if got != want {

@@ -25,7 +25,7 @@ import (
 // goroutine outlives Run: a goroutine cannot be stopped from outside.
 type Handler func(ctx context.Context, j *engine.Job) error
 
-// WakeMode says which engines of the process are told when an engine.Announcer calls.
+// WakeMode says which engines of the process are told when an Announcer calls.
 type WakeMode uint8
 
 const (
@@ -48,7 +48,7 @@ type Config struct {
 	FirstNode int32
 	// Generation says how many lives these engines had before. It must grow with every
 	// Run of the same node on the same store: a store takes the commits of a life that
-	// it knows for repetitions. 0: an engine.Registry is asked; with other stores it is
+	// it knows for repetitions. 0: an Registry is asked; with other stores it is
 	// the Unix time in seconds, or one more than that of the Run before in this process.
 	Generation uint32
 	// Policy returns the policy of a node, which is its alone. nil: the oldest ready job
@@ -66,7 +66,7 @@ type Config struct {
 	// learn what became of their jobs, before it abandons them; 0: 5 s.
 	CancelWithin time.Duration
 
-	// Wake says who is told of new ready jobs, if Store is an engine.Announcer.
+	// Wake says who is told of new ready jobs, if Store is an Announcer.
 	Wake WakeMode
 	// Origin is when the clock of the engines reads 0; zero: when Run is called. Only
 	// what is recorded shows it. It may be in the past or in the future.

@@ -97,7 +97,7 @@ func storm(t *testing.T, seed uint64) {
 func stormy(seed uint64) live.Config {
 	c := live.Config{Engine: settings(20), Engines: 2, StopWithin: 5 * time.Second, Wake: live.WakeMode(seed % 3)}
 	c.Engine.CallTimeout, c.Engine.Commit.Timeout = 500*time.Millisecond, 500*time.Millisecond
-	c.Engine.Lease = engine.LeaseConfig{TTL: 3 * time.Second, Heartbeat: time.Second, LateClaim: engine.LateClaim(seed % 2)}
+	c.Engine.Lease = engine.LeaseConfig{TTL: 3 * time.Second, Heartbeat: time.Second, RunLate: seed%2 == 1}
 	c.Engine.Kinds[0].Timeout = 2 * time.Second
 	c.Engine.Fetch.Prefetch = int(seed%2) * 7
 	c.Engine.Commit.Batch, c.Engine.Fetch.Batch = 16, 16

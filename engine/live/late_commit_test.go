@@ -47,14 +47,14 @@ func (d *dawdling) Commit(ctx context.Context, b engine.Batch, dst []engine.Resu
 // TestLateCommits commits in time, late, in vain and again: what a call carries stays as it was
 // sent until the store has done with it, whatever has become of the batch meanwhile.
 func TestLateCommits(t *testing.T) {
-	for _, giveUp := range []engine.GiveUp{engine.Requeue, engine.Drop} {
+	for _, drop := range []bool{false, true} {
 		for _, tries := range []int{0, 1, 2} {
-			t.Run(fmt.Sprint(giveUp, tries), func(t *testing.T) {
+			t.Run(fmt.Sprint("drop=", drop, " ", tries), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					d := &dawdling{world: newWorld(engine.StoreOptions{}), t: t, rand: rand.New(rand.NewPCG(1, uint64(tries)))}
 					c := live.Config{Engine: settings(20), StopWithin: time.Minute, CancelWithin: time.Minute, Handler: none}
 					c.Engine.Commit = engine.CommitConfig{Batch: 3, Linger: time.Millisecond, Calls: 3, Timeout: 10 * time.Millisecond,
-						Tries: tries, GiveUp: giveUp, Backoff: []time.Duration{time.Millisecond}}
+						Tries: tries, Drop: drop, Backoff: []time.Duration{time.Millisecond}}
 					c.Engine.Lease = engine.LeaseConfig{TTL: 10 * time.Second}
 					s := start(t, d, c)
 					const jobs = 300

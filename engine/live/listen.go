@@ -5,9 +5,19 @@ import (
 	"log/slog"
 	"sync"
 	"time"
-
-	"qsim/engine"
 )
+
+// Announcer is a Store that tells of new ready work, so that engines need not poll
+// for it.
+type Announcer interface {
+	// Listen calls wake, from any goroutine, whenever jobs may have become ready, or
+	// may be claimed now that could not be before; several at once may be told of by
+	// one call. wake does not block and may be called while a method of the store runs.
+	// It returns when ctx is done, or with an error when it cannot listen any more:
+	// what became ready since may have gone unheard, so whoever listens again asks the
+	// store first.
+	Listen(ctx context.Context, wake func()) error
+}
 
 // Pauses between two tries to listen: doubled after each that lasted less than the
 // longest.
@@ -19,7 +29,7 @@ const (
 // listen has the loops told of new ready jobs until ctx is done; then the channel that
 // it returns is closed. nil: nobody announces anything.
 func (p *process) listen(ctx context.Context, loops []*loop) <-chan struct{} {
-	store, ok := p.Store.(engine.Announcer)
+	store, ok := p.Store.(Announcer)
 	if !ok || p.Wake == WakeNone {
 		return nil
 	}

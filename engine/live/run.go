@@ -70,6 +70,14 @@ func conclude(loops []*loop, heard <-chan struct{}, within time.Duration) error 
 	return &sum
 }
 
+// Registry is a Store that counts the lives of engines.
+type Registry interface {
+	// NextLife returns how many lives the engine of that node had before this one:
+	// each call returns more than those before it, those of other processes included,
+	// so that the EngineID made of it was never used.
+	NextLife(ctx context.Context, node int32) (generation uint32, err error)
+}
+
 // latestGeneration is what generationOf returned last without a Registry.
 var latestGeneration atomic.Uint32
 
@@ -82,7 +90,7 @@ func generationOf(ctx context.Context, c *Config, node int32) (uint32, error) {
 	if c.Generation != 0 {
 		return c.Generation, nil
 	}
-	if r, ok := c.Store.(engine.Registry); ok {
+	if r, ok := c.Store.(Registry); ok {
 		ctx, cancel := context.WithTimeout(ctx, max(c.Engine.CallTimeout, leastStart))
 		defer cancel()
 		return r.NextLife(ctx, node)

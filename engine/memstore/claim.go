@@ -33,7 +33,7 @@ func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, 
 		t := &p.Terms[i]
 		var special order
 		if !s.isPlain(t) {
-			if t.Late == engine.ShedLate && t.MaxWait > 0 {
+			if t.Shed > 0 && t.MaxWait > 0 {
 				dst = s.shed(now, t, dst)
 			}
 			special = s.orderOf(t)
@@ -134,7 +134,7 @@ func (s *Store) describe(ref uint32, r *row, now engine.Time, l *engine.Lease) {
 	// Fields are set one by one: a composite literal would be built elsewhere and
 	// copied.
 	l.ID, l.Kind, l.Priority, l.Tenant = r.id, r.kind, s.lines.lanes[r.lane].priority, s.tenantOf(ref, r)
-	l.Ref = engine.Ref(ref + 1)
+	l.Ref = uint32(ref + 1)
 	l.Delivery, l.Charged, l.Failures = r.delivery, r.charged, r.failures
 	l.Waited, l.Age = now.Sub(r.dueAt), now.Sub(r.enqueuedAt)
 	if r.has&hasHistory != 0 {

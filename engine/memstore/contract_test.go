@@ -636,17 +636,17 @@ func TestLead(t *testing.T) {
 	one, again, two := engine.NewEngineID(1, 0), engine.NewEngineID(1, 1), engine.NewEngineID(2, 0)
 	steps := []struct {
 		at   engine.Time
-		role engine.Role
+		role engine.Op
 		who  engine.EngineID
 		want bool
 	}{
-		{0, engine.ReaperRole, two, true}, {5, engine.ReaperRole, one, false}, {5, engine.PromoterRole, one, true},
-		{9, engine.ReaperRole, two, true},     // renewed until 19
-		{18, engine.ReaperRole, one, false},   //
-		{19, engine.ReaperRole, one, true},    // deposed at the instant its time is over
-		{20, engine.ReaperRole, two, false},   //
-		{21, engine.ReaperRole, again, false}, // a restarted process is another engine
-		{29, engine.ReaperRole, again, true},
+		{0, engine.OpRecover, two, true}, {5, engine.OpRecover, one, false}, {5, engine.OpPromote, one, true},
+		{9, engine.OpRecover, two, true},     // renewed until 19
+		{18, engine.OpRecover, one, false},   //
+		{19, engine.OpRecover, one, true},    // deposed at the instant its time is over
+		{20, engine.OpRecover, two, false},   //
+		{21, engine.OpRecover, again, false}, // a restarted process is another engine
+		{29, engine.OpRecover, again, true},
 	}
 	c := newClient(t, plain)
 	for _, s := range steps {

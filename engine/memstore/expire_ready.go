@@ -8,7 +8,7 @@ func (s *Store) shed(now engine.Time, t *engine.Term, dst []engine.Lease) []engi
 	if t.Tenant != 0 {
 		of = s.tenants.called(t.Tenant)
 	}
-	for range engine.MostShed {
+	for range t.Shed {
 		ref := s.search(t, of, true)
 		if ref == none || now.Sub(s.rows.at(ref).dueAt) <= t.MaxWait {
 			break

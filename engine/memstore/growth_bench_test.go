@@ -87,7 +87,7 @@ var growths = map[string]func(g *growth) (call func()){
 	"tenants/fade": func(g *growth) func() {
 		g.fill(true, 0)
 		return func() {
-			g.at = g.at.Add(engine.RecentHalfLife)
+			g.at = g.at.Add(recentHalfLife)
 			g.claim(engine.Term{Class: engine.AnyClass, Order: engine.TenantFair, Limit: 10, Rule: &growthRule})
 		}
 	},

@@ -15,7 +15,7 @@ type listener struct {
 	sooner chan struct{} // of one place: a job is due earlier than was known
 }
 
-// Listen calls wake when jobs may have become ready, see engine.Announcer: by an enqueue,
+// Listen calls wake when jobs may have become ready, as live.Announcer does: by an enqueue,
 // by an outcome that makes them ready or makes room for others, by a promotion, and by
 // becoming due. It takes the goroutine that calls it, and starts none. A store of
 // NewSingle has nobody to tell.
@@ -77,7 +77,7 @@ func (m *mutex) tell() {
 	}
 }
 
-// NextLife counts the lives of a node, see engine.Registry.
+// NextLife counts the lives of a node, as live.Registry does.
 func (s *Store) NextLife(_ context.Context, node int32) (generation uint32, err error) {
 	if node < 0 {
 		return 0, fmt.Errorf("count the lives of node %d: it must not be negative", node)

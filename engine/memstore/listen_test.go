@@ -9,7 +9,13 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/live"
 	"qsim/engine/memstore"
+)
+
+var (
+	_ live.Announcer = (*memstore.Store)(nil)
+	_ live.Registry  = (*memstore.Store)(nil)
 )
 
 // ear counts what a listener is told.

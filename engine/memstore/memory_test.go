@@ -133,7 +133,7 @@ func specials() map[string]func(m *mill) {
 		},
 		"held":   func(m *mill) { options(m, func(o *engine.StoreOptions) { o.Held = true }) },
 		"serial": func(m *mill) { m.serials = true },
-		"shed":   func(m *mill) { m.terms[0].MaxWait, m.terms[0].Late = 3*time.Second, engine.ShedLate },
+		"shed":   func(m *mill) { m.terms[0].MaxWait, m.terms[0].Shed = 3*time.Second, 1000 },
 		"timely": func(m *mill) {
 			m.terms[0].MaxWait = 3 * time.Second
 			m.terms = append(m.terms, engine.Term{Class: engine.AnyClass, Limit: 100})

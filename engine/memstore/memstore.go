@@ -54,7 +54,7 @@ type Store struct {
 	scratch  []uint32
 
 	stats   engine.Stats
-	leaders [engine.NumRoles]leader
+	leaders [engine.NumOps]leader
 	batches []*answered // by node; nil: it has committed nothing
 	lives   []uint32    // by node: how often NextLife was asked
 }
@@ -191,7 +191,7 @@ func (s *Store) Stats(context.Context, int) (engine.Stats, error) {
 }
 
 // Lead makes e the leader for role unless another one is.
-func (s *Store) Lead(_ context.Context, role engine.Role, e engine.EngineID, ttl time.Duration) (bool, error) {
+func (s *Store) Lead(_ context.Context, role engine.Op, e engine.EngineID, ttl time.Duration) (bool, error) {
 	s.mu.lock()
 	defer s.mu.unlock()
 	now := s.now()
@@ -225,10 +225,6 @@ func (s *Store) now() engine.Time {
 }
 
 var (
-	_ engine.Store           = (*Store)(nil)
-	_ engine.ExpiryReader    = (*Store)(nil)
-	_ engine.NodeExtender    = (*Store)(nil)
-	_ engine.TwoStepPromoter = (*Store)(nil)
-	_ engine.Announcer       = (*Store)(nil)
-	_ engine.Registry        = (*Store)(nil)
+	_ engine.Store   = (*Store)(nil)
+	_ engine.TwoStep = (*Store)(nil)
 )

@@ -24,7 +24,7 @@ func (m *model) claim(holder engine.EngineID, p engine.Plan, ttl time.Duration) 
 	claimed := 0
 	for i := range p.Terms {
 		t := &p.Terms[i]
-		if t.Late == engine.ShedLate && t.MaxWait > 0 {
+		if t.Shed > 0 && t.MaxWait > 0 {
 			out = append(out, m.shed(t)...)
 		}
 		of := map[engine.TenantID]int{}
@@ -78,7 +78,7 @@ func (m *model) offered(t *engine.Term, j *modelJob) bool {
 
 func (m *model) shed(t *engine.Term) []engine.Lease {
 	var out []engine.Lease
-	for len(out) < engine.MostShed {
+	for len(out) < int(t.Shed) {
 		late := m.matching(func(j *modelJob) bool { return m.offered(t, j) && m.at.Sub(j.due) > t.MaxWait }, byDue)
 		if len(late) == 0 {
 			break
@@ -137,7 +137,7 @@ func (m *model) pick(t *engine.Term, of map[engine.TenantID]int) *modelJob {
 		}
 	}
 	line := m.matching(func(j *modelJob) bool {
-		late := t.MaxWait > 0 && t.Late == engine.LeaveLate && m.at.Sub(j.due) > t.MaxWait
+		late := t.MaxWait > 0 && t.Shed == 0 && m.at.Sub(j.due) > t.MaxWait
 		return offered(j) && !late && (t.PerTenant == 0 || of[j.Tenant] < t.PerTenant)
 	}, order)
 	if len(line) == 0 {
@@ -162,7 +162,7 @@ type modelTenant struct {
 }
 
 func (m *model) meetTenants() {
-	m.tenants = &modelTenants{of: map[engine.TenantID]*modelTenant{}, used: new(big.Int), halved: m.at / engine.Time(engine.RecentHalfLife)}
+	m.tenants = &modelTenants{of: map[engine.TenantID]*modelTenant{}, used: new(big.Int), halved: m.at / engine.Time(recentHalfLife)}
 	for _, j := range m.jobs {
 		if j.live() {
 			t := m.tenant(j.Tenant)
@@ -230,7 +230,7 @@ func (m *model) stop(j *modelJob) {
 }
 
 func (m *model) fade() {
-	for now := m.at / engine.Time(engine.RecentHalfLife); m.tenants.halved < now; m.tenants.halved++ {
+	for now := m.at / engine.Time(recentHalfLife); m.tenants.halved < now; m.tenants.halved++ {
 		m.tenants.used.Rsh(m.tenants.used, 1)
 		for _, t := range m.tenants.of {
 			t.used.Rsh(t.used, 1)
@@ -313,7 +313,7 @@ func (m *model) pickFair(t *engine.Term) *modelJob {
 		of := m.tenant(id)
 		ten := new(big.Int).Mul(of.used, big.NewInt(10))
 		many := running(id) >= t.Rule.AtLeast && int64(running(id))*t.Rule.ShareDen > int64(running(everyone))*t.Rule.ShareNum
-		if m.at.Sub(of.enqueued) < engine.QuietAfter && (many || ten.Cmp(m.tenants.used) > 0) {
+		if m.at.Sub(of.enqueued) < quietAfter && (many || ten.Cmp(m.tenants.used) > 0) {
 			noisy = append(noisy, j)
 		} else {
 			quiet = append(quiet, j)

@@ -143,7 +143,7 @@ func (m *model) insert(ids []engine.JobID) []engine.Promotion {
 	return out
 }
 
-func (m *model) lead(role engine.Role, e engine.EngineID, ttl time.Duration) bool {
+func (m *model) lead(role engine.Op, e engine.EngineID, ttl time.Duration) bool {
 	m.catchUp()
 	l, ok := m.leaders[role]
 	if ok && l.engine != e && m.at < l.until {

@@ -16,7 +16,7 @@ type model struct {
 	turn    int // numbers leases and moves, to keep the order of equal times
 	passed  int
 	answers map[int32]*modelMemory
-	leaders map[engine.Role]leader
+	leaders map[engine.Op]leader
 	tenants *modelTenants // nil: nobody has asked
 }
 

@@ -66,7 +66,7 @@ func (s *Store) orderOf(t *engine.Term) order {
 }
 
 // isTimely reports whether a term leaves jobs that have waited too long.
-func isTimely(t *engine.Term) bool { return t.MaxWait > 0 && t.Late == engine.LeaveLate }
+func isTimely(t *engine.Term) bool { return t.MaxWait > 0 && t.Shed == 0 }
 
 // leavesOut reports whether a term, or the options, may pass by a tenant with ready jobs.
 func (s *Store) leavesOut(t *engine.Term) bool {

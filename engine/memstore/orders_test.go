@@ -342,17 +342,17 @@ func TestMaxWait(t *testing.T) {
 		}
 		return c
 	}
-	term := func(wait time.Duration, l engine.Late, limit int) engine.Term {
-		return engine.Term{Class: engine.AnyClass, MaxWait: wait, Late: l, Limit: limit}
+	term := func(wait time.Duration, shed int32, limit int) engine.Term {
+		return engine.Term{Class: engine.AnyClass, MaxWait: wait, Shed: shed, Limit: limit}
 	}
 	t.Run("left", func(t *testing.T) {
 		c := fill(t)
-		c.wantIDs("timely", ids(c.plan(9, term(20, engine.LeaveLate, 9))), 3, 5, 4)
+		c.wantIDs("timely", ids(c.plan(9, term(20, 0, 9))), 3, 5, 4)
 		c.wantIDs("the others", ids(c.claim(9)), 1, 2)
 	})
 	t.Run("shed", func(t *testing.T) {
 		c := fill(t)
-		got := c.plan(2, term(20, engine.ShedLate, 9)) // what is shed counts in no limit
+		got := c.plan(2, term(20, 1000, 9)) // what is shed counts in no limit
 		c.wantIDs("shed and claimed", ids(got), 1, 2, 3, 5)
 		for i, l := range got {
 			if l.Shed != (i < 2) || l.Shed && (l.Token != 0 || l.Waited != time.Duration(40-10*i)) || l.Class() != engine.Fresh {
@@ -367,7 +367,7 @@ func TestMaxWait(t *testing.T) {
 		c := fill(t)
 		c.commit(c.claim(1)[0], engine.Return)
 		c.at = 100
-		for _, l := range c.plan(0, engine.Term{Class: engine.Retry, MaxWait: 1, Late: engine.ShedLate}) {
+		for _, l := range c.plan(0, engine.Term{Class: engine.Retry, MaxWait: 1, Shed: 1000}) {
 			if l.ID != 1 || !l.Shed || l.Class() != engine.Retry {
 				t.Errorf("%+v", l)
 			}
@@ -378,12 +378,12 @@ func TestMaxWait(t *testing.T) {
 	})
 	t.Run("at most so many, the others are claimed", func(t *testing.T) {
 		c := newClient(t, plain)
-		for i := range engine.JobID(engine.MostShed + 5) {
+		for i := range engine.JobID(1005) {
 			c.add(engine.NewJob{ID: i + 1})
 		}
 		c.at = 9
-		l := c.plan(2, term(1, engine.ShedLate, 9))
-		if len(l) != engine.MostShed+2 || l[engine.MostShed].ID != engine.MostShed+1 || l[engine.MostShed].Shed {
+		l := c.plan(2, term(1, 1000, 9))
+		if len(l) != 1002 || l[1000].ID != 1001 || l[1000].Shed {
 			t.Errorf("%d, %+v", len(l), l[len(l)-1])
 		}
 	})
@@ -391,10 +391,10 @@ func TestMaxWait(t *testing.T) {
 		c := newClient(t, plain)
 		c.crowd(2, 1, 2)
 		c.at += 100
-		all := term(1, engine.ShedLate, 9)
+		all := term(1, 1000, 9)
 		all.Tenant = 2
 		c.wantIDs("shed", ids(c.plan(9, all)), 3, 4)
-		late := term(1, engine.LeaveLate, 9)
+		late := term(1, 0, 9)
 		late.PerTenant = 1
 		c.wantIDs("left", ids(c.plan(9, late)))
 	})

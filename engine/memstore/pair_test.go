@@ -81,7 +81,7 @@ type pair struct {
 
 func newPair(seed uint64, draw func(int) int) *pair {
 	p := &pair{seq: map[engine.EngineID]uint64{}, seed: seed, draw: draw}
-	p.m = &model{jobs: map[engine.JobID]*modelJob{}, answers: map[int32]*modelMemory{}, leaders: map[engine.Role]leader{}, o: engine.StoreOptions{
+	p.m = &model{jobs: map[engine.JobID]*modelJob{}, answers: map[int32]*modelMemory{}, leaders: map[engine.Op]leader{}, o: engine.StoreOptions{
 		Fence: engine.Fence(p.between(0, 3)), Place: engine.Place(p.between(0, 4)),
 		Promoted: p.roll(2) == 0, LapseAfter: time.Duration(p.between(-1, 3)),
 		Orphans: p.roll(2) == 0, KeepDead: p.roll(2) == 0, CountAhead: true,
@@ -217,7 +217,7 @@ func (p *pair) aTerm() engine.Term {
 		term.PerTenant = max(0, p.roll(6)-3)
 	}
 	if term.Order == engine.OldestReady {
-		term.MaxWait, term.Late = time.Duration(max(0, p.roll(16)-4)), engine.Late(p.roll(2))
+		term.MaxWait, term.Shed = time.Duration(max(0, p.roll(16)-4)), int32(1000*p.roll(2))
 	}
 	return term
 }
@@ -304,7 +304,7 @@ func (p *pair) promote(t fatal) {
 }
 
 func (p *pair) lead(t fatal) {
-	role, e, ttl := engine.Role(p.between(0, 1)), p.anEngine(), p.duration(1, 9)
+	role, e, ttl := [...]engine.Op{engine.OpRecover, engine.OpPromote}[p.between(0, 1)], p.anEngine(), p.duration(1, 9)
 	got, err := p.s.Lead(background, role, e, ttl)
 	p.same(t, "leads", p.m.lead(role, e, ttl), got)
 	p.same(t, "error", nil, err)

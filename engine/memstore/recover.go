@@ -50,7 +50,7 @@ func (x *nodeLists) insert(rows *rows, node int32, ref uint32) {
 
 func (x *nodeLists) remove(node int32, ref uint32) { x.chains.remove(&x.of[node], ref) }
 
-// ExtendNode restarts all leases of a holder, see engine.NodeExtender. It looks at those
+// ExtendNode restarts all leases of a holder, see engine.Store. It looks at those
 // of its node.
 func (s *Store) ExtendNode(_ context.Context, holder engine.EngineID, kept bool, ttl time.Duration) (int, error) {
 	s.mu.lock()
@@ -112,7 +112,7 @@ func (s *Store) Recover(_ context.Context, holder engine.EngineID, limit int, gr
 	return dst, s.nextExpiry(now, grace), nil
 }
 
-// Expired shows expired leases, see engine.ExpiryReader. Of a lease that has lapsed it
+// Expired shows expired leases, see engine.TwoStep. Of a lease that has lapsed it
 // shows the token that the job has now.
 func (s *Store) Expired(_ context.Context, limit int, grace time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
 	s.mu.lock()

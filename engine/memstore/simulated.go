@@ -34,12 +34,12 @@ func (s *Store) PromoteDue(dst []engine.Promotion) []engine.Promotion {
 	return dst
 }
 
-// TakeDue is the first half of Promote, see engine.TwoStepPromoter.
+// TakeDue is the first half of Promote, see engine.TwoStep.
 func (s *Store) TakeDue(_ context.Context, limit int, order engine.Order, dst []engine.Promotion) ([]engine.Promotion, error) {
 	return s.takeDue(limit, order, dst, func(_ uint32, r *row, _ engine.Time) { r.place = inTransit })
 }
 
-// Insert is the second half of Promote, see engine.TwoStepPromoter.
+// Insert is the second half of Promote, see engine.TwoStep.
 func (s *Store) Insert(_ context.Context, jobs []engine.JobID, dst []engine.Promotion) ([]engine.Promotion, error) {
 	s.mu.lock()
 	defer s.mu.unlock()

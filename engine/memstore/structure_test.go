@@ -565,7 +565,7 @@ func TestRefIsAHint(t *testing.T) {
 					t.Errorf("%v of job 1, which has ended: %+v", v, got)
 				}
 			}
-			for _, ref := range []engine.Ref{0, heir.Ref, 1000, 1<<32 - 1, held.Ref} {
+			for _, ref := range []uint32{0, heir.Ref, 1000, 1<<32 - 1, held.Ref} {
 				if held.Ref = ref; !c.extend(held) {
 					t.Errorf("job 2 is not found beside row %d", ref)
 				}

@@ -200,7 +200,7 @@ func (s byNoise) pick(t *engine.Term) uint32 {
 }
 
 func (x *tenants) isNoisy(t *tenant, rule *engine.Rule, now engine.Time) bool {
-	if now.Sub(t.enqueuedAt) >= engine.QuietAfter {
+	if now.Sub(t.enqueuedAt) >= quietAfter {
 		return false
 	}
 	return t.running >= rule.AtLeast && int64(t.running)*rule.ShareDen > rule.ShareNum*int64(x.running) || x.usedBy(t) > x.used/10

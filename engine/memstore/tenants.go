@@ -3,6 +3,7 @@ package memstore
 import (
 	"math"
 	"slices"
+	"time"
 
 	"qsim/engine"
 )
@@ -26,7 +27,7 @@ type tenants struct {
 	turns   uint64  // counts who came to the end of the ring
 	active  int     // how many have ready jobs
 	running int     // jobs in flight that no reaper holds
-	used    int64   // processing time of all tenants, see engine.RecentHalfLife
+	used    int64   // processing time of all tenants, see recentHalfLife
 	halved  int64   // how often that has been halved
 	term    uint64  // numbers the terms that count what they take
 }
@@ -309,7 +310,14 @@ func addUp(a, b int64) int64 {
 	return a + b
 }
 
-func halvings(now engine.Time) int64 { return int64(now) / int64(engine.RecentHalfLife) }
+// recentHalfLife is how often the processing times that engine.TenantFair remembers are halved, and quietAfter how long
+// a tenant must have enqueued nothing to be quiet.
+const (
+	recentHalfLife = time.Minute
+	quietAfter     = 5 * time.Minute
+)
+
+func halvings(now engine.Time) int64 { return int64(now) / int64(recentHalfLife) }
 
 // halve makes what was used fade.
 func (x *tenants) halve(now engine.Time) {

@@ -134,7 +134,7 @@ const (
 	longestPause  = 2 * time.Second
 )
 
-// Listen calls wake when jobs may have become ready, see engine.Announcer, also by
+// Listen calls wake when jobs may have become ready, as live.Announcer does, also by
 // becoming due. It connects
 // again by itself when the server was gone, and calls wake then, as notifications may have
 // been missed. It returns an error only if the server denies access.

@@ -72,7 +72,7 @@ func allStatements(t *testing.T, s *Store) []statement {
 		"whatever":    {{Class: engine.AnyClass, Order: engine.OldestOfAny, Limit: 9}},
 		"kinds":       {{Class: engine.AnyClass, Kinds: 2, Limit: 9}, {Class: engine.Fresh, Kinds: 6, Limit: 9}, {Class: engine.Retry, Kinds: 6, Order: engine.NewestReady, Limit: 9}},
 		"tenants":     {{Class: engine.AnyClass, Tenant: 3, Kinds: 6, Limit: 9}, {Class: engine.Fresh, PerTenant: 3, Limit: 9}},
-		"late":        {{Class: engine.AnyClass, MaxWait: late, Limit: 9}, {Class: engine.Retry, MaxWait: late, Late: engine.ShedLate, Limit: 9}},
+		"late":        {{Class: engine.AnyClass, MaxWait: late, Limit: 9}, {Class: engine.Retry, MaxWait: late, Shed: 1000, Limit: 9}},
 	}
 	var out []statement
 	for name, terms := range plans {

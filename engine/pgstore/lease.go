@@ -63,7 +63,7 @@ where j.state = 3 and not j.reaped and ` + whose + r.notLapsed()
 	return out
 }
 
-// ExtendNode restarts all leases of a holder, see engine.NodeExtender. It looks at every
+// ExtendNode restarts all leases of a holder, see engine.Store. It looks at every
 // job in flight.
 func (s *Store) ExtendNode(ctx context.Context, holder engine.EngineID, kept bool, ttl time.Duration) (int, error) {
 	text := s.text.extendNode[0]
@@ -136,7 +136,7 @@ on conflict (role) do update set engine = excluded.engine, until = excluded.unti
 where l.engine = excluded.engine or l.until <= excluded.until - $3::bigint`
 
 // Lead makes e the leader for role unless another one is, see engine.Store.
-func (s *Store) Lead(ctx context.Context, role engine.Role, e engine.EngineID, ttl time.Duration) (bool, error) {
+func (s *Store) Lead(ctx context.Context, role engine.Op, e engine.EngineID, ttl time.Duration) (bool, error) {
 	done, err := s.pool.Exec(ctx, leadSQL, int16(role), int64(e), nanoseconds(ttl))
 	return done.RowsAffected() == 1, s.wrap("lead", err)
 }
@@ -144,7 +144,7 @@ func (s *Store) Lead(ctx context.Context, role engine.Role, e engine.EngineID, t
 const nextLifeSQL = `insert into lives as l (node, generation) values ($1, 0)
 on conflict (node) do update set generation = l.generation + 1 returning generation`
 
-// NextLife counts the lives of a node's engine, see engine.Registry.
+// NextLife counts the lives of a node's engine, as live.Registry does.
 func (s *Store) NextLife(ctx context.Context, node int32) (uint32, error) {
 	var generation int64
 	err := s.pool.QueryRow(ctx, nextLifeSQL, node).Scan(&generation)

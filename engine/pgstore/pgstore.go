@@ -181,9 +181,4 @@ func nanoseconds(d time.Duration) int64 { return int64(min(max(d, 0), longest)) 
 // limit is a number of jobs as a parameter.
 func limit(n int) int64 { return int64(max(n, 0)) }
 
-var (
-	_ engine.Store        = (*Store)(nil)
-	_ engine.NodeExtender = (*Store)(nil)
-	_ engine.Announcer    = (*Store)(nil)
-	_ engine.Registry     = (*Store)(nil)
-)
+var _ engine.Store = (*Store)(nil)

@@ -70,7 +70,7 @@ func planOf(data []byte, r *rules, other int) (text string, arguments []any, ok 
 			break
 		}
 		tm := engine.Term{Class: engine.Class(term[0] % 4), Order: engine.Order(term[1]), Kinds: engine.Kinds(term[2]), Tenant: engine.TenantID(term[3]),
-			PerTenant: int(int8(term[4])), Limit: int(term[5]) + other, MaxWait: time.Duration(int8(term[6])), Late: engine.Late(term[7] % 2)}
+			PerTenant: int(int8(term[4])), Limit: int(term[5]) + other, MaxWait: time.Duration(int8(term[6])), Shed: int32(term[7] % 2 * 100)}
 		if tm.Tenant > 0 {
 			tm.Tenant += engine.TenantID(other)
 		}

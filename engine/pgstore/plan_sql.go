@@ -3,8 +3,6 @@ package pgstore
 import (
 	"fmt"
 	"strings"
-
-	"qsim/engine"
 )
 
 // planSQL writes the statement that claims by a plan: one common table expression for
@@ -80,7 +78,7 @@ func (w *planWriter) term(i int, shapes []shape) {
 		w.parts = append(w.parts, fmt.Sprintf(`s%d as materialized (
 	select j.id from jobs j
 	where %s and j.due_at < (select now from t) - %s
-	order by j.due_at, j.id limit %d for update of j skip locked)`, i, strings.Join(late, " and "), maxWait, engine.MostShed))
+	order by j.due_at, j.id limit %d for update of j skip locked)`, i, strings.Join(late, " and "), maxWait, s.shed))
 		where = append(where, fmt.Sprintf("j.id <> all (array(select id from s%d))", i))
 	}
 	if s.wait == waitLeave {

@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"encoding/binary"
 	"fmt"
 	"sync"
 
@@ -15,6 +16,7 @@ type shape struct {
 	tenant    bool // of one
 	perTenant bool
 	wait      wait
+	shed      int32 // with waitShed: how many at the most
 }
 
 // wait says what MaxWait does.
@@ -44,8 +46,8 @@ func shapeOf(t *engine.Term) (shape, error) {
 		s.kinds = 2
 	}
 	switch {
-	case t.MaxWait > 0 && t.Late == engine.ShedLate:
-		s.wait = waitShed
+	case t.MaxWait > 0 && t.Shed > 0:
+		s.wait, s.shed = waitShed, t.Shed
 	case t.MaxWait > 0:
 		s.wait = waitLeave
 	}
@@ -111,6 +113,7 @@ func key(shapes []shape) string {
 	}
 	for _, s := range shapes {
 		text = append(text, byte(s.class), byte(s.order), s.kinds, flag(s.tenant), flag(s.perTenant), byte(s.wait))
+		text = binary.AppendUvarint(text, uint64(s.shed))
 	}
 	return string(text)
 }

@@ -185,7 +185,7 @@ func parseTerm(fields []string) (t engine.Term, err error) {
 				return t, err
 			}
 			if name == "shed" {
-				t.Late = engine.ShedLate
+				t.Shed = 1000
 			}
 		default:
 			return t, fmt.Errorf("term: %q", f)

@@ -10,8 +10,14 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/live"
 	"qsim/engine/memstore"
 	"qsim/engine/storetest"
+)
+
+var (
+	_ live.Announcer = (*Store)(nil)
+	_ live.Registry  = (*Store)(nil)
 )
 
 // stopClock replaces the clock of a store's schema by a row, and returns what moves it.

@@ -159,9 +159,9 @@ func (s *Sim) begin(c *Control, came int) bool {
 		n.awake = false
 		s.awake.put(c.Node, false)
 	case StallReaper:
-		s.stall(engine.ReaperRole, 1)
+		s.stall(engine.OpRecover, 1)
 	case StallPromoter:
-		s.stall(engine.PromoterRole, 1)
+		s.stall(engine.OpPromote, 1)
 	case StallStore:
 		s.admission.stalls++
 	case ShiftClock:
@@ -206,9 +206,9 @@ func (s *Sim) end(e *ending) {
 			s.thaw(e.node)
 		}
 	case StallReaper:
-		s.stall(engine.ReaperRole, -1)
+		s.stall(engine.OpRecover, -1)
 	case StallPromoter:
-		s.stall(engine.PromoterRole, -1)
+		s.stall(engine.OpPromote, -1)
 	case StallStore:
 		if s.admission.stalls--; s.admission.stalls == 0 {
 			s.serveNext()
@@ -227,7 +227,7 @@ func (s *Sim) end(e *ending) {
 }
 
 // stall makes one more trouble, or one less, hold up all who do the work of role.
-func (s *Sim) stall(role engine.Role, by int) {
+func (s *Sim) stall(role engine.Op, by int) {
 	s.stalled[role] += by
 	if s.stalled[role] > 1 || s.stalled[role] == 1 && by < 0 {
 		return

@@ -18,7 +18,7 @@ func TestRequeuedBatchKeepsItsOutcomes(t *testing.T) {
 		w := newWorld(t, seed, 500, 50)
 		w.flaky.service = drawn(t)(dist.Exponential(1))
 		w.node.Lease = engine.LeaseConfig{TTL: 2 * time.Second, Local: true}
-		w.node.Commit.Tries, w.node.Commit.GiveUp = 1, engine.Requeue
+		w.node.Commit.Tries = 1
 		w.links.Faults = []sim.Fault{{Window: sim.Window{For: 5 * time.Second}, Ops: allOps(), Partial: 0.5}}
 		w.config.Until = 100 * second
 		s := w.start()
@@ -45,7 +45,7 @@ func TestControlsLeavePromotionsAlone(t *testing.T) {
 
 // A job that a node holds for its time waits: a cap of all workers changes nothing.
 func TestHeldJobsAreNotInFlight(t *testing.T) {
-	var digests []engine.Digest
+	var digests []sim.Digest
 	for _, p := range []engine.Policy{policies.FIFO{}, policies.InFlightCap{Retries: 10}} {
 		w := newWorld(t, 1, 2000, 20)
 		w.node.Workers = 10

@@ -65,7 +65,7 @@ func TestPoliciesThatAreTheSame(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {
 				c := calms.Draw(rt, "world")
 				c.Workers++ // a cap of no retries would let none of them run
-				run := func(p policy) engine.Digest {
+				run := func(p policy) sim.Digest {
 					return runToEnd(c.remote(t, func() engine.Policy { return p(c.Workers) }).start())
 				}
 				worlds++
@@ -89,7 +89,7 @@ var classOnly = []string{"fifo", "fresh-first", "retry-first", "weighted", "bern
 
 // ofJobs is the digest of what happens to jobs. It leaves out calls: a policy that bounds retries
 // cannot tell whether its bound or the store held a claim back, and asks once more.
-type ofJobs struct{ engine.Digest }
+type ofJobs struct{ sim.Digest }
 
 func (d *ofJobs) Record(e *engine.Event) {
 	if e.Kind != engine.Called {
@@ -110,7 +110,7 @@ func TestPoliciesWithoutFailures(t *testing.T) {
 		worlds++
 		for _, fails := range []float64{0, 0.5} {
 			c.Fails, c.Storm = fails, fails
-			var first engine.Digest
+			var first sim.Digest
 			for i, kind := range classOnly {
 				w, seen := c.world(t), new(ofJobs)
 				w.use(func() engine.Policy { return kindOf(t, kind, c.Workers) })

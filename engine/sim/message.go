@@ -79,7 +79,7 @@ func (s *Sim) execute(ref uint32) {
 			s.wake()
 		}
 	case engine.OpPromote:
-		if len(m.Promoted) > 0 && m.Form != engine.TakeDue {
+		if len(m.Promoted) > 0 && m.Step != 1 {
 			s.wakeFor(len(m.Promoted))
 		}
 	}

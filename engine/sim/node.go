@@ -14,7 +14,7 @@ func (s *Sim) boot(i int32) {
 		n.engine.SetWallClock(s.now, n.ahead)
 	}
 	for role, stalls := range s.stalled {
-		n.engine.Stall(s.now, engine.Role(role), stalls > 0)
+		n.engine.Stall(s.now, engine.Op(role), stalls > 0)
 	}
 	s.report(engine.NodeUp, i)
 	s.stepped(n)

@@ -67,13 +67,13 @@ type Sim struct {
 	turn     int // whom WakeOne looks at first
 
 	controls  controls
-	stalled   [engine.NumRoles]int // troubles that hold up who does the work of a role
+	stalled   [engine.NumOps]int // troubles that hold up who does the work of a role
 	admission admission
 	rows      Rows // what the call being served found
 
 	listening engine.JobRecorder // for Config.Recorder; nil: nobody listens
 	event     engine.Event
-	digest    engine.Digest
+	digest    Digest
 	events    int64
 	live      int64       // enqueued, neither done nor dead
 	total     int64       // enqueued
@@ -115,7 +115,7 @@ func (s *Sim) Now() engine.Time { return s.now }
 func (s *Sim) Events() int64 { return s.events }
 
 // Digest is the fingerprint of all recorded events so far.
-func (s *Sim) Digest() engine.Digest { return s.digest }
+func (s *Sim) Digest() Digest { return s.digest }
 
 // Store is where the jobs are.
 func (s *Sim) Store() Store { return s.store }

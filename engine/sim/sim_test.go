@@ -20,7 +20,7 @@ func allOps() (ops [engine.NumOps]bool) {
 // exactly once, the same in each of three runs.
 func TestEveryJobEndsOnce(t *testing.T) {
 	const jobs = 20_000
-	var first engine.Digest
+	var first sim.Digest
 	for i := range 3 {
 		w := newWorld(t, 7, jobs, 200)
 		w.nodes, w.ledger.detail = 3, true

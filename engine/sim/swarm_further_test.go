@@ -75,7 +75,7 @@ func swarmReaper(d *die, w *world) {
 		r.BuryAt = int32(d.between(1, 4))
 		w.store.RecoveriesWithin = zeroOr(d, d.milliseconds(1000, 20000))
 	}
-	r.After, r.Stand = engine.After(max(0, d.between(-2, 2))), engine.Place(d.below(5))
+	r.After, r.Stand = [...]engine.Verb{0, engine.Redo, engine.Bury}[max(0, d.between(-2, 2))], engine.Place(d.below(5))
 	if r.Every > 0 && d.seldom(3) {
 		r.Guard, r.Gap = engine.Fence(d.between(1, 3)), zeroOr(d, d.milliseconds(1, 3000))
 	}
@@ -96,7 +96,7 @@ func swarmLeases(d *die, w *world) {
 	case 3, 4:
 		l.Local = true
 	case 5: // the claim is the ack
-		*l = engine.LeaseConfig{TTL: engine.Forever, LateClaim: l.LateClaim}
+		*l = engine.LeaseConfig{TTL: engine.Forever, RunLate: l.RunLate, IgnoreLate: l.IgnoreLate}
 		c.Reaper.Off, w.store.LapseAfter = true, -1
 		w.lost.inFlight = true
 	}

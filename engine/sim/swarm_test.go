@@ -61,7 +61,7 @@ func swarmWorld(t testing.TB, seed uint64) *world {
 	c.CallTimeout = d.milliseconds(200, 1000)
 	c.Fetch = engine.FetchConfig{Batch: d.between(1, 10), Poll: d.milliseconds(50, 2000), Prefetch: zeroOr(d, d.between(1, 4)), Cooldown: zeroOr(d, d.milliseconds(1, 50))}
 	c.Commit = engine.CommitConfig{Batch: d.between(1, 8), Linger: zeroOr(d, d.milliseconds(1, 10)), Calls: d.between(1, 3), Timeout: d.milliseconds(200, 2000),
-		Tries: zeroOr(d, d.between(1, 3)), GiveUp: engine.GiveUp(d.below(2)), Backpressure: zeroOr(d, d.between(1, 20))}
+		Tries: zeroOr(d, d.between(1, 3)), Drop: d.below(2) == 1, Backpressure: zeroOr(d, d.between(1, 20))}
 	if d.coin() {
 		c.Commit.Backoff = []time.Duration{d.milliseconds(0, 50), d.milliseconds(50, 500)}
 	}
@@ -72,12 +72,14 @@ func swarmWorld(t testing.TB, seed uint64) *world {
 	if c.Commit.Linger > 0 {
 		perCall *= c.Commit.Batch
 	}
-	c.Lease = engine.LeaseConfig{TTL: 15*time.Second/time.Duration(perCall) + d.milliseconds(3000, 20000), LateClaim: engine.LateClaim(d.below(3))}
+	c.Lease = engine.LeaseConfig{TTL: 15*time.Second/time.Duration(perCall) + d.milliseconds(3000, 20000)}
+	late := d.below(3)
+	c.Lease.RunLate, c.Lease.IgnoreLate = late == 1, late == 2
 	c.Lease.Heartbeat = zeroOr(d, c.Lease.TTL/3)
 	c.Reaper = engine.ReaperConfig{Every: zeroOr(d, d.milliseconds(500, 3000)), Batch: d.between(1, 20), Grace: zeroOr(d, d.milliseconds(1, 1000)),
-		OnStart: d.coin(), Nothing: d.below(4) == 0, Owner: engine.Owner(d.below(2))}
-	c.Promoter = engine.PromoterConfig{Every: zeroOr(d, d.milliseconds(100, 1000)), Batch: d.between(1, 20), Order: engine.Order(d.below(2)), Owner: engine.Owner(d.below(2))}
-	c.Leader = engine.LeaderConfig{TTL: 3 * time.Second, Renew: time.Second}
+		OnStart: d.coin(), Nothing: d.below(4) == 0, LeaderOnly: d.below(2) == 1}
+	c.Promoter = engine.PromoterConfig{Every: zeroOr(d, d.milliseconds(100, 1000)), Batch: d.between(1, 20), Order: engine.Order(d.below(2)), LeaderOnly: d.below(2) == 1}
+	c.Leader.TTL, c.Leader.Renew = 3*time.Second, time.Second
 	c.Kinds[0].Timeout = zeroOr(d, d.milliseconds(300, 3000))
 	c.Kinds[0].Retry.(*policies.Backoff).MaxAttempts = d.between(1, 12)
 
@@ -227,7 +229,7 @@ func (w *world) audit(t testing.TB, c *check.Checker) {
 	})
 }
 
-func runToEnd(s *sim.Sim) engine.Digest {
+func runToEnd(s *sim.Sim) sim.Digest {
 	s.Run()
 	return s.Digest()
 }

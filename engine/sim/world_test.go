@@ -191,7 +191,7 @@ func newWorld(t testing.TB, seed uint64, jobs uint64, rate float64) *world {
 		Commit: engine.CommitConfig{Batch: 100, Linger: 5 * time.Millisecond, Calls: 2, Timeout: 5 * time.Second, Backpressure: 10000},
 		Lease:  engine.LeaseConfig{TTL: 30 * time.Second, Heartbeat: 10 * time.Second},
 		Reaper: engine.ReaperConfig{Every: time.Second, Batch: 100, OnStart: true},
-		Leader: engine.LeaderConfig{TTL: 10 * time.Second, Renew: 5 * time.Second},
+		Leader: struct{ TTL, Renew time.Duration }{10 * time.Second, 5 * time.Second},
 		Kinds: []engine.KindConfig{{Timeout: 5 * time.Minute, Retry: &policies.Backoff{MaxAttempts: 8, Kind: policies.Exponential,
 			First: 500 * time.Millisecond, Factor: 2, Max: 30 * time.Second, Jitter: policies.NewJitter(policies.Full, quantity.Share{})}}},
 	}

@@ -174,7 +174,7 @@ func (p *pair) term() engine.Term {
 	case 3:
 		t.Order, t.MaxWait = engine.OldestReady, p.duration(1, 20)
 		if p.serials == 0 { // whether a burial frees the next of its key for the same claim is left open
-			t.Late = engine.Late(p.roll(2))
+			t.Shed = int32(1000 * p.roll(2))
 		}
 	}
 	return t
@@ -245,14 +245,7 @@ func (p *pair) extend() {
 
 func (p *pair) extendNode() {
 	holder, kept, ttl := p.engineID(), p.roll(2) == 0, p.duration(1, 15)
-	for i := range p.stores {
-		if _, ok := p.stores[i].Store.(engine.NodeExtender); !ok {
-			return
-		}
-	}
-	p.both("extended a node", func(s engine.Store, _ int) (any, error) {
-		return s.(engine.NodeExtender).ExtendNode(p.Context(), holder, kept, ttl)
-	})
+	p.both("extended a node", func(s engine.Store, _ int) (any, error) { return s.ExtendNode(p.Context(), holder, kept, ttl) })
 }
 
 func (p *pair) compareCounts() {

@@ -98,7 +98,7 @@ func (p *pair) promote() {
 }
 
 func (p *pair) lead() {
-	role, e, ttl := engine.Role(p.roll(int(engine.NumRoles))), p.engineID(), p.duration(1, 15)
+	role, e, ttl := [...]engine.Op{engine.OpRecover, engine.OpPromote}[p.roll(2)], p.engineID(), p.duration(1, 15)
 	p.both("leads", func(s engine.Store, _ int) (any, error) { return s.Lead(p.Context(), role, e, ttl) })
 }
 

@@ -40,13 +40,13 @@ var commitStories = []story{
 						if got := c.extend(l); got != tt.extend[fence-engine.FenceToken] {
 							c.Errorf("extended: %v, want %v", got, tt.extend[fence-engine.FenceToken])
 						}
-						want, before := tt.commit[fence-engine.FenceToken], live(c.counts())
+						want, before := tt.commit[fence-engine.FenceToken], unended(c.counts())
 						r := c.outcomes(engine.Outcome{LeaseKey: l.Key(), Verb: verb, Delay: c.ticks(50)})[0]
 						if (r.Status == engine.Applied) != want || want && r.From != tt.from || !want && r != (engine.Result{Status: engine.Stale}) {
 							c.Errorf("%+v, want it applied: %v, from %v", r, want, tt.from)
 						}
 						ended := want && (verb == engine.Ack || verb == engine.Bury)
-						if after := live(c.counts()); ended != (after == before-1) {
+						if after := unended(c.counts()); ended != (after == before-1) {
 							c.Errorf("%d live jobs, %d before", after, before)
 						}
 					})
@@ -104,7 +104,7 @@ var commitStories = []story{
 	}},
 }
 
-func live(s engine.Stats) (n int) {
+func unended(s engine.Stats) (n int) {
 	for class := range engine.NumClasses {
 		n += s.Ready[class] + s.Waiting[class] + s.InFlight[class]
 	}

@@ -44,7 +44,7 @@ var crowdStories = []story{
 	{"one leader", plain, func(c *client) {
 		var leaders atomic.Int32
 		c.crowd(8, func(i int) error {
-			led, err := c.Store.Lead(c.ctx, engine.ReaperRole, engine.NewEngineID(int32(i), 0), time.Hour)
+			led, err := c.Store.Lead(c.ctx, engine.OpRecover, engine.NewEngineID(int32(i), 0), time.Hour)
 			if led {
 				leaders.Add(1)
 			}

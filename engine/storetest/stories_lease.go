@@ -1,9 +1,11 @@
 package storetest
 
 import (
+	"errors"
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/live"
 )
 
 var leaseStories = []story{
@@ -48,8 +50,7 @@ var leaseStories = []story{
 		})
 	}},
 	{"all leases of a node", plain, func(c *client) {
-		x, ok := c.Store.(engine.NodeExtender)
-		if !ok {
+		if _, err := c.Store.ExtendNode(c.ctx, engine.NewEngineID(9, 0), false, c.ticks(1)); errors.Is(err, engine.ErrUnsupported) {
 			c.Skip("not offered")
 		}
 		c.add(engine.NewJob{ID: 1}, engine.NewJob{ID: 2}, engine.NewJob{ID: 3}, engine.NewJob{ID: 4})
@@ -59,7 +60,7 @@ var leaseStories = []story{
 			c.claim(1)
 		}
 		extend := func(e engine.EngineID, kept bool) int {
-			n, err := x.ExtendNode(c.ctx, e, kept, c.ticks(100))
+			n, err := c.Store.ExtendNode(c.ctx, e, kept, c.ticks(100))
 			c.must(err)
 			return n
 		}
@@ -79,16 +80,16 @@ var leaseStories = []story{
 		at := 0.0
 		for _, s := range []struct {
 			at   float64
-			role engine.Role
+			role engine.Op
 			who  engine.EngineID
 			want bool
 		}{
-			{0, engine.ReaperRole, two, true}, {2, engine.ReaperRole, one, false}, {2, engine.PromoterRole, one, true},
-			{4, engine.ReaperRole, two, true}, // renewed until 10
-			{9, engine.ReaperRole, one, false},
-			{11, engine.ReaperRole, one, true}, {12, engine.ReaperRole, two, false},
-			{13, engine.ReaperRole, again, false}, // a restarted process is another engine
-			{18, engine.ReaperRole, again, true},
+			{0, engine.OpRecover, two, true}, {2, engine.OpRecover, one, false}, {2, engine.OpPromote, one, true},
+			{4, engine.OpRecover, two, true}, // renewed until 10
+			{9, engine.OpRecover, one, false},
+			{11, engine.OpRecover, one, true}, {12, engine.OpRecover, two, false},
+			{13, engine.OpRecover, again, false}, // a restarted process is another engine
+			{18, engine.OpRecover, again, true},
 		} {
 			c.elapse(s.at - at)
 			at = s.at
@@ -99,7 +100,7 @@ var leaseStories = []story{
 		}
 	}},
 	{"lives", plain, func(c *client) {
-		r, ok := c.Store.(engine.Registry)
+		r, ok := c.Store.(live.Registry)
 		if !ok {
 			c.Skip("not offered")
 		}

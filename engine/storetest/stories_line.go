@@ -84,7 +84,7 @@ var lineStories = []story{
 		c.must(err)
 		c.wantIDs("by priority, of those in time", ids(l), 4)
 		c.commit(l[0], engine.Ack)
-		term.Late, term.Limit = engine.ShedLate, 9
+		term.Shed, term.Limit = 1000, 9
 		l = c.plan(9, term)
 		c.wantIDs("buried, then claimed", ids(l), 1, 2, 3)
 		if !l[0].Shed || !l[1].Shed || l[2].Shed || l[0].Delivery != 1 || l[0].Token != 0 {

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/live"
 )
 
 // wakeStories have somebody listen, and go through all that lets a job be claimed that
 // could not be before.
 var wakeStories = []story{
 	{"announcements", plain, func(c *client) {
-		if _, ok := c.Store.(engine.Announcer); !ok {
+		if _, ok := c.Store.(live.Announcer); !ok {
 			c.Skip("not offered")
 		}
 		for _, w := range wakes {
@@ -125,7 +126,7 @@ var wakes = []wake{
 		c.elapse(2)
 		c.add(engine.NewJob{ID: 1, Serial: 7})
 	}, func(c *client) {
-		l, _, err := c.try(0, engine.Term{Class: engine.AnyClass, MaxWait: c.ticks(1), Late: engine.ShedLate})
+		l, _, err := c.try(0, engine.Term{Class: engine.AnyClass, MaxWait: c.ticks(1), Shed: 1000})
 		if errors.Is(err, engine.ErrUnsupported) {
 			c.Skip("not offered")
 		}
@@ -142,7 +143,7 @@ func playWake(c *client, w wake) {
 	ctx, cancel := context.WithCancel(c.ctx)
 	woken, ended := make(chan struct{}, 1), make(chan error, 1)
 	go func() {
-		ended <- c.Store.(engine.Announcer).Listen(ctx, func() {
+		ended <- c.Store.(live.Announcer).Listen(ctx, func() {
 			select {
 			case woken <- struct{}{}:
 			default:

@@ -4,7 +4,7 @@ package measure
 type Run struct {
 	Policy      int // index into Settings.Policies
 	Seed        uint64
-	Fingerprint uint64 // engine.Digest of all events
+	Fingerprint uint64 // sim.Digest of all events
 	Events      int64  // simulated
 	Jobs        int64  // enqueued, warm-up included
 	Values      []Value

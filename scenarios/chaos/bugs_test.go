@@ -379,7 +379,7 @@ var bugs = []bug{
 			return t.Store.Commit(context.Background(), b, dst)
 		}
 	})},
-	{name: "a batch is given up after one try", plant: node(func(_ *setup, c *engine.Config) { c.Commit.Tries, c.Commit.GiveUp = 1, engine.Drop })},
+	{name: "a batch is given up after one try", plant: node(func(_ *setup, c *engine.Config) { c.Commit.Tries, c.Commit.Drop = 1, true })},
 	{name: "the clocks of nodes are trusted", plant: node(func(_ *setup, c *engine.Config) { c.Lease.Local = true })},
 	{name: "the store's clock is ahead of its due times", plant: func(s *setup) {
 		s.clock = func(clock func() engine.Time) func() engine.Time {
@@ -418,7 +418,7 @@ var bugs = []bug{
 		kind.Timeout /= 2
 		c.Kinds = []engine.KindConfig{kind}
 	})},
-	{name: "every node reaps where the leader should", plant: node(func(_ *setup, c *engine.Config) { c.Reaper.Owner = engine.EveryNode })},
+	{name: "every node reaps where the leader should", plant: node(func(_ *setup, c *engine.Config) { c.Reaper.LeaderOnly = false })},
 	{name: "a stop hands nothing back", plant: store(func(_ *setup, t *tampered) {
 		t.commit = func(b engine.Batch, dst []engine.Result) ([]engine.Result, error) {
 			kept := b
@@ -637,8 +637,8 @@ var bugs = []bug{
 		}
 	})},
 	{name: "what comes late is not handed back", plant: node(func(_ *setup, c *engine.Config) {
-		if c.Lease.LateClaim == engine.ReturnLate {
-			c.Lease.LateClaim = engine.IgnoreLate
+		if !c.Lease.RunLate {
+			c.Lease.IgnoreLate = true
 		}
 	})},
 	{name: "nobody looks for leases at a start", plant: node(func(_ *setup, c *engine.Config) { c.Reaper.OnStart = false })},

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"qsim/engine"
+	"qsim/engine/sim"
 	"qsim/scenarios"
 )
 
@@ -84,7 +84,7 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-func (w *World) runDigest() engine.Digest {
+func (w *World) runDigest() sim.Digest {
 	r := w.Run(0, false)
 	return r.Digest
 }

@@ -20,8 +20,8 @@ type Report struct {
 	Breach *check.Breach // nil: every invariant held
 	Panic  string        // what the engine panicked with, and where; "": it did not
 	Events int64
-	At     engine.Time   // the end
-	Digest engine.Digest // of all events
+	At     engine.Time // the end
+	Digest sim.Digest  // of all events
 	Checks [check.NumInvariants]int64
 	Kinds  [engine.NumEventKinds]int64 // events recorded, by kind
 	Faults counts                      // storms that made a difference, by kind

@@ -7,6 +7,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/check"
+	"qsim/engine/sim"
 )
 
 // TestSameWhoeverWatches runs worlds without a recorder, with a checker, with a recorder of
@@ -15,14 +16,14 @@ func TestSameWhoeverWatches(t *testing.T) {
 	for seed := uint64(1); seed <= 30; seed++ {
 		w := Draw(seed)
 		r := runner{}
-		digest := func(checked bool, h *check.History) engine.Digest {
+		digest := func(checked bool, h *check.History) sim.Digest {
 			report, _ := r.once(w, checked, h)
 			return report.Digest
 		}
 		want := digest(false, nil)
-		for name, got := range map[string]engine.Digest{
+		for name, got := range map[string]sim.Digest{
 			"with a checker": digest(true, nil), "with a history": digest(true, &check.History{Job: 7, Until: engine.Never}), "again": digest(false, nil),
-			"with a checker that looks for one thing": func() engine.Digest {
+			"with a checker that looks for one thing": func() sim.Digest {
 				report := w.Run(check.Set(0).With(check.Due), false)
 				return report.Digest
 			}(),

@@ -423,7 +423,7 @@ func TestWatchChangesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var digest engine.Digest
+	var digest sim.Digest
 	for _, e := range events(t, s) {
 		digest.Add(&e)
 	}

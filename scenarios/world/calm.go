@@ -32,7 +32,7 @@ func (w *world) calmRules(r *check.Rules) {
 	}
 	// A reaper that pauses between its read and its write tells the store by the committer, behind all else;
 	// jobs that are held while they wait keep their leases for as long as they like.
-	led := e.Reaper.Owner != engine.LeaderOnly || isQuick(sc, &sc.Engine.Store.Extend)
+	led := !e.Reaper.LeaderOnly || isQuick(sc, &sc.Engine.Store.Extend)
 	if !e.Reaper.Off && e.Reaper.Gap == 0 && !r.Store.Held && led {
 		r.RecoverEach = e.Reaper.Every + r.Trip
 		r.Recover = e.Reaper.Grace + 2*r.RecoverEach + e.Leader.TTL + e.Leader.Renew

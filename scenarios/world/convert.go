@@ -16,14 +16,14 @@ func engineConfig(e *scenarios.Engine) engine.Config {
 		Fetch: engine.FetchConfig{Batch: int(e.Fetch.Batch), Poll: e.Fetch.Poll.Std(), Prefetch: int(e.Fetch.Prefetch),
 			Cooldown: e.Fetch.Cooldown.Std(), ErrorPause: e.Fetch.ErrorPause.Std()},
 		Commit: engine.CommitConfig{Batch: int(e.Commit.Batch), Linger: e.Commit.Linger.Std(), Calls: int(e.Commit.Calls),
-			Timeout: e.Commit.Timeout.Std(), GiveUp: e.Commit.GiveUp.Value(), Tries: int(e.Commit.Tries), Backpressure: int(e.Commit.Backpressure)},
+			Timeout: e.Commit.Timeout.Std(), Drop: e.Commit.GiveUp.Value(), Tries: int(e.Commit.Tries), Backpressure: int(e.Commit.Backpressure)},
 		Lease:    leaseConfig(&e.Lease),
 		Reaper:   reaperConfig(&e.Reaper),
 		Promoter: promoterConfig(&e.Promoter),
-		Leader:   engine.LeaderConfig{TTL: e.Leader.TTL.Std(), Renew: e.Leader.Renew.Std()},
 
 		CallTimeout: e.CallTimeout.Std(),
 	}
+	c.Leader.TTL, c.Leader.Renew = e.Leader.TTL.Std(), e.Leader.Renew.Std()
 	if e.Fetch.ErrorPause == 0 {
 		c.Fetch.ErrorPause = -1 // none; the engine's 0 is the poll interval
 	}
@@ -37,7 +37,7 @@ func engineConfig(e *scenarios.Engine) engine.Config {
 		// counted as neither done nor dead. A node that holds what waits acks it when it
 		// starts it: until then its lease may end, and others get the job too.
 		held := e.Waiting.Value()
-		c.Lease = engine.LeaseConfig{TTL: engine.Forever, LateClaim: c.Lease.LateClaim, AckAtStart: held}
+		c.Lease = engine.LeaseConfig{TTL: engine.Forever, RunLate: c.Lease.RunLate, IgnoreLate: c.Lease.IgnoreLate, AckAtStart: held}
 		if held {
 			c.Lease.TTL = e.Lease.TTL.Std()
 		}
@@ -48,7 +48,7 @@ func engineConfig(e *scenarios.Engine) engine.Config {
 
 func leaseConfig(l *scenarios.Lease) engine.LeaseConfig {
 	c := engine.LeaseConfig{TTL: l.TTL.Std(), Heartbeat: l.Heartbeat.Std(), Max: l.Max.Std(), Local: l.Check.Value(),
-		LateClaim: l.LateClaim.Value()}
+		RunLate: l.LateClaim.Value().Run, IgnoreLate: l.LateClaim.Value().Ignore}
 	if l.Of.Value() && l.Heartbeat > 0 { // a node that never beats has leases like any other's
 		c.OfNode, c.Kept = true, l.Names.Value()
 	}
@@ -57,7 +57,7 @@ func leaseConfig(l *scenarios.Lease) engine.LeaseConfig {
 
 func reaperConfig(r *scenarios.Reaper) engine.ReaperConfig {
 	c := engine.ReaperConfig{Every: r.Every.Std(), Batch: int(r.Batch), Grace: r.Grace.Std(), OnStart: r.OnStart, Nothing: r.Counts.Value(),
-		Owner: r.Owner.Value(), Gap: r.Gap.Std(), After: r.After.Value(), Stand: r.Place.Value()}
+		LeaderOnly: r.Owner.Value(), Gap: r.Gap.Std(), After: r.After.Value(), Stand: r.Place.Value()}
 	if r.Max >= 0 {
 		c.BuryAt = int32(r.Max) + 1
 	}
@@ -68,7 +68,7 @@ func reaperConfig(r *scenarios.Reaper) engine.ReaperConfig {
 }
 
 func promoterConfig(p *scenarios.Promoter) engine.PromoterConfig {
-	c := engine.PromoterConfig{Batch: int(p.Batch), Order: p.Order.Value(), Owner: p.Owner.Value(), Gap: p.Gap.Std()}
+	c := engine.PromoterConfig{Batch: int(p.Batch), Order: p.Order.Value(), LeaderOnly: p.Owner.Value(), Gap: p.Gap.Std()}
 	if p.On() {
 		c.Every = max(1, p.Every.Average().Std())
 		c.Tick = tickOf(p, c.Every)

@@ -71,7 +71,7 @@ type watched struct {
 
 // Observe notes claims of retries.
 func (w *watched) Observe(o *engine.Observation) {
-	if o.Kind == engine.Claimed && o.Class == engine.Retry {
+	if !o.Ended && o.Class == engine.Retry {
 		for range o.Count {
 			*w.claims = append(*w.claims, time.Duration(o.Now))
 		}

@@ -168,7 +168,7 @@ func TestEngineKeys(t *testing.T) {
 			m.Engine.Lease, m.Engine.Reaper.Off = engine.LeaseConfig{TTL: engine.Forever}, true
 		}},
 		{"ack: early, reaper: {every: 0s}, lease: {late-claim: run}", func(m *made) {
-			m.Engine.Lease, m.Engine.Reaper.Off = engine.LeaseConfig{TTL: engine.Forever, LateClaim: engine.RunLate}, true
+			m.Engine.Lease, m.Engine.Reaper.Off = engine.LeaseConfig{TTL: engine.Forever, RunLate: true}, true
 			m.Engine.Reaper.Every = 0
 		}},
 		{"reaper: {every: 0s, grace: 2s}", func(m *made) {
@@ -176,8 +176,8 @@ func TestEngineKeys(t *testing.T) {
 		}},
 		{"reaper: {max: 3, within: 1h}", func(m *made) { m.Engine.Reaper.BuryAt, m.Store.RecoveriesWithin = 4, time.Hour }},
 		{"reaper: {max: 0}", func(m *made) { m.Engine.Reaper.BuryAt = 1 }},
-		{"reaper: {after: ready, place: head}", func(m *made) { m.Engine.Reaper.After, m.Engine.Reaper.Stand = engine.ReadyAtOnce, engine.PlaceHead }},
-		{"reaper: {after: dead, place: due}", func(m *made) { m.Engine.Reaper.After, m.Engine.Reaper.Stand = engine.DeadAtOnce, engine.PlaceDue }},
+		{"reaper: {after: ready, place: head}", func(m *made) { m.Engine.Reaper.After, m.Engine.Reaper.Stand = engine.Redo, engine.PlaceHead }},
+		{"reaper: {after: dead, place: due}", func(m *made) { m.Engine.Reaper.After, m.Engine.Reaper.Stand = engine.Bury, engine.PlaceDue }},
 		{"reaper: {place: tail}", func(m *made) { m.Engine.Reaper.Stand = engine.PlaceTail }},
 		{"reaper: {place: created}", func(m *made) { m.Engine.Reaper.Stand = engine.PlaceCreated }},
 		{"reaper: {guard: none}", func(*made) {}},
@@ -223,7 +223,7 @@ func TestPromoterKeys(t *testing.T) {
 	if drawn.Every != 5*time.Second || drawn.Tick == nil || drawn.Tick(1, 0.5) != 12*time.Second || drawn.Tick(2, 0.5) != 5*time.Second {
 		t.Errorf("drawn: %+v", drawn)
 	}
-	if drawn.Gap != 20*time.Millisecond || drawn.Order != engine.NewestReady || drawn.Owner != engine.LeaderOnly {
+	if drawn.Gap != 20*time.Millisecond || drawn.Order != engine.NewestReady || !drawn.LeaderOnly {
 		t.Errorf("drawn: %+v", drawn)
 	}
 	if c := of("{every: 5s}"); c.Every != 5*time.Second || c.Tick != nil || c.Gap != 0 {

@@ -24,7 +24,7 @@ func PromiseOfPolicy(r *check.Rules, p engine.Policy) (workConserving bool) {
 	g := policies.Guarantees(p)
 	r.Ranked, r.Aged, r.Order, r.Sheds = g.Ranked, g.Ordered, g.Order, g.Sheds
 	// Leases that come late, or that were held, run whatever the policy says.
-	asPlanned := r.Node.Lease.LateClaim != engine.RunLate && !r.Store.Held
+	asPlanned := !r.Node.Lease.RunLate && !r.Store.Held
 	r.Capped, r.RetryCap = g.Capped && asPlanned, g.Cap
 	if g.Exact {
 		r.ShareNum, r.ShareDen = g.Share.Num, g.Share.Den

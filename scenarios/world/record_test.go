@@ -15,7 +15,7 @@ import (
 // onlyEvents hides whatever else a recorder takes, and folds the events into a digest.
 type onlyEvents struct {
 	next   engine.Recorder
-	digest engine.Digest
+	digest sim.Digest
 }
 
 func (o *onlyEvents) Record(e *engine.Event) {

@@ -132,7 +132,7 @@ func (w *Wall) End(now time.Duration, node int32, j *engine.Job, a Attempt, stop
 func (w *Wall) Finish(events []engine.Event, end time.Duration) (measure.Run, Balance) {
 	ordered, balance := reconcile(events, end, w.config.Promoter.Every > 0)
 	c := measure.NewCollector(&w.world.settings, w.world.index)
-	var digest engine.Digest
+	var digest sim.Digest
 	for i := range ordered {
 		e := *ordered[i]
 		e.At, e.Waited, e.Age = w.speed.At(e.At), w.speed.Virtual(e.Waited), w.speed.Virtual(e.Age)

@@ -24,7 +24,7 @@ import (
 type slowly struct {
 	*Wall
 	next     engine.Recorder // of events with the times of the scenario
-	digest   engine.Digest
+	digest   sim.Digest
 	attempts map[delivery]Attempt
 }
 

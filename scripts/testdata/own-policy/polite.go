@@ -36,7 +36,7 @@ func (p *polite) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 
 // Observe begins a pause when a retry has failed.
 func (p *polite) Observe(o *engine.Observation) {
-	if o.Kind == engine.Failed && o.Class == engine.Retry {
+	if o.Failed() && o.Class == engine.Retry {
 		p.until = o.Now.Add(p.pause)
 	}
 }

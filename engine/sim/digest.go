@@ -1,0 +1,91 @@
+package sim
+
+import (
+	"math/bits"
+	"time"
+
+	"qsim/engine"
+)
+
+// Digest is a fingerprint of a sequence of events: equal sequences have equal
+// digests on any processor. It ignores nothing that an engine.Event holds.
+type Digest uint64
+
+// Add folds e into the digest.
+func (d *Digest) Add(e *engine.Event) {
+	// Rotations, not shifts: of shifts the compiler makes one wide load, which must wait until the
+	// narrow stores before it have left the store buffer.
+	kinds := uint64(e.Kind) | bits.RotateLeft64(uint64(e.Class), 8) | bits.RotateLeft64(uint64(e.From), 16) | bits.RotateLeft64(uint64(e.Op), 24) |
+		bits.RotateLeft64(uint64(e.Error), 32) | bits.RotateLeft64(uint64(e.JobKind), 48)
+	who := uint64(uint32(e.Delivery)) | bits.RotateLeft64(uint64(uint32(e.Node)), 32)
+	where := uint64(uint32(e.Slot)) | bits.RotateLeft64(uint64(uint32(e.Count)), 32)
+	d.fold(firstWord(e.At, e.Waited, e.Age, e.Tenant), secondWord(e.Job, e.Delay, e.Ran, where), thirdWord(kinds, e.Token, e.Holder, who))
+}
+
+// fold turns the three words that hold an event, each field turned by an amount of its own, by a
+// multiply-xorshift round each. The constants are those of Steele's SplitMix64 and of the golden ratio.
+func (d *Digest) fold(a, b, c uint64) {
+	h := (uint64(*d)^a)*0xbf58476d1ce4e5b9 ^ b*0x94d049bb133111eb ^ c*0x9e3779b97f4a7c15
+	*d = Digest(h ^ h>>31)
+}
+
+func firstWord(at engine.Time, waited, age time.Duration, tenant engine.TenantID) uint64 {
+	return uint64(at) ^ bits.RotateLeft64(uint64(waited), 23) ^ bits.RotateLeft64(uint64(age), 47) ^ bits.RotateLeft64(uint64(tenant), 13)
+}
+
+func secondWord(job engine.JobID, delay, ran time.Duration, where uint64) uint64 {
+	return uint64(job) ^ bits.RotateLeft64(uint64(delay), 19) ^ bits.RotateLeft64(uint64(ran), 41) ^ bits.RotateLeft64(where, 53)
+}
+
+func thirdWord(kinds uint64, token engine.Token, holder engine.EngineID, who uint64) uint64 {
+	return kinds ^ bits.RotateLeft64(uint64(token), 11) ^ bits.RotateLeft64(uint64(holder), 29) ^ bits.RotateLeft64(who, 37)
+}
+
+// Digests of what a JobRecorder takes, as Add of their events.
+
+// AddCalled folds in a call that was executed.
+func (d *Digest) AddCalled(at engine.Time, node int32, op engine.Op, rows int32) {
+	d.fold(uint64(at), secondWord(0, 0, 0, uint64(uint32(rows))<<32), thirdWord(uint64(engine.Called)|uint64(op)<<24, 0, 0, uint64(uint32(node))<<32))
+}
+
+// AddEnqueued folds in a new job.
+func (d *Digest) AddEnqueued(at engine.Time, j *engine.NewJob) {
+	const nobody = 0xffffffff << 32
+	d.fold(firstWord(at, 0, 0, j.Tenant), secondWord(j.ID, j.Delay, 0, 0), thirdWord(uint64(engine.Enqueued)|uint64(j.Kind)<<48, 0, 0, nobody))
+}
+
+// AddPromoted folds in a job that became ready.
+func (d *Digest) AddPromoted(at engine.Time, node int32, p *engine.Promotion) {
+	kinds := uint64(engine.Promoted) | uint64(p.Class)<<8 | uint64(p.Kind)<<48
+	d.fold(firstWord(at, 0, 0, p.Tenant), uint64(p.Job), thirdWord(kinds, 0, 0, uint64(uint32(node))<<32))
+}
+
+// AddLeased folds in a claim.
+func (d *Digest) AddLeased(at engine.Time, node int32, l *engine.Lease) {
+	d.fold(firstWord(at, max(0, l.Waited), l.Age, l.Tenant), uint64(l.ID), thirdWord(kindsOf(l, engine.Leased), l.Token, l.Holder, whose(l, node)))
+}
+
+// AddStarted folds in the start of an execution.
+func (d *Digest) AddStarted(at engine.Time, node int32, s engine.Slot, l *engine.Lease, waited time.Duration) {
+	d.fold(firstWord(at, waited, 0, l.Tenant), secondWord(l.ID, 0, 0, uint64(uint32(s))), thirdWord(kindsOf(l, engine.Started), l.Token, 0, whose(l, node)))
+}
+
+// AddFinished folds in the end of an execution.
+func (d *Digest) AddFinished(at engine.Time, node int32, s engine.Slot, l *engine.Lease, err engine.ErrorKind, ran time.Duration) {
+	d.fold(firstWord(at, 0, 0, l.Tenant), secondWord(l.ID, 0, ran, uint64(uint32(s))), thirdWord(kindsOf(l, engine.Finished)|uint64(err)<<32, l.Token, 0, whose(l, node)))
+}
+
+func kindsOf(l *engine.Lease, k engine.EventKind) uint64 {
+	return uint64(k) | uint64(l.Class())<<8 | uint64(l.Kind)<<48
+}
+
+func whose(l *engine.Lease, node int32) uint64 {
+	return uint64(uint32(l.Delivery)) | uint64(uint32(node))<<32
+}
+
+// AddCommitted folds in what became of an outcome.
+func (d *Digest) AddCommitted(at engine.Time, node int32, kind engine.EventKind, o *engine.Outcome, r *engine.Result) {
+	kinds := uint64(kind) | bits.RotateLeft64(uint64(r.Class), 8) | bits.RotateLeft64(uint64(r.From), 16) |
+		bits.RotateLeft64(uint64(o.Error), 32) | bits.RotateLeft64(uint64(o.Kind), 48)
+	d.fold(firstWord(at, 0, r.Age, o.Tenant), secondWord(o.Job, o.Delay, 0, 0), thirdWord(kinds, o.Token, 0, uint64(uint32(o.Delivery))|uint64(uint32(node))<<32))
+}

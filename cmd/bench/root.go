@@ -27,7 +27,7 @@ noise, and how well the simulation predicts a run of a scenario.`,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.AddGroup(&cobra.Group{ID: "measure", Title: "Measure"}, &cobra.Group{ID: "about", Title: "About"})
-	root.AddCommand(newRun(), newCompare(), newNoise(), newPredict(), newWorker(), newVersion())
+	root.AddCommand(newRun(), newCompare(), newNoise(), newPredict(), newWorker(), newVersion(), ui.NewDocs())
 	root.SetHelpCommandGroupID("about")
 	root.InitDefaultHelpCmd()
 	root.CompletionOptions.DisableDefaultCmd = true

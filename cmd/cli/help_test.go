@@ -13,3 +13,5 @@ func TestDocumentsAreTrue(t *testing.T) {
 		clitest.CheckDocument(t, newRoot, "../../"+folder+"/README.md", least)
 	}
 }
+
+func TestManual(t *testing.T) { clitest.CheckManual(t, newRoot) }

@@ -28,7 +28,7 @@ under every policy, and says with intervals what each policy does and what it co
 	}
 	root.AddGroup(&cobra.Group{ID: "scenarios", Title: "Scenarios"}, &cobra.Group{ID: "about", Title: "About"})
 	root.AddCommand(newRun(), newTrace(), newMap(), newCompare(), newReport(), newSweep(), newMerge(), newTune(),
-		newImport(), newVerify(), newChaos(), newValidate(), newExplain(), newInit(), newList(), newSchema(), newVersion())
+		newImport(), newVerify(), newChaos(), newValidate(), newExplain(), newInit(), newList(), newSchema(), newVersion(), ui.NewDocs())
 	root.SetHelpCommandGroupID("about")
 	root.SetCompletionCommandGroupID("about")
 	root.InitDefaultHelpCmd()

@@ -1,7 +1,10 @@
 package clitest
 
 import (
+	"bytes"
+	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -89,6 +92,48 @@ func CheckDocument(t *testing.T, newRoot func() *cobra.Command, path string, lea
 	}
 	if lines < least {
 		t.Errorf("%s: found %d command lines of %s, want at least %d", path, lines, name, least)
+	}
+}
+
+// CheckManual wants the command docs to write a man page and a Markdown page for every command, with all its flags,
+// and the same bytes twice.
+func CheckManual(t *testing.T, newRoot func() *cobra.Command) {
+	t.Helper()
+	write := func(form string) string {
+		dir := filepath.Join(t.TempDir(), form)
+		root := newRoot()
+		root.SetArgs([]string{"docs", form, dir})
+		if err := root.Execute(); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	name := newRoot().Name()
+	for form, page := range map[string]string{"man": name + "-%s.1", "markdown": name + "_%s.md"} {
+		first, second := write(form), write(form)
+		for _, c := range newRoot().Commands() {
+			if !c.IsAvailableCommand() || c.Name() == "help" {
+				continue
+			}
+			path := fmt.Sprintf(page, c.Name())
+			text, err := os.ReadFile(filepath.Join(first, path))
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			if again, err := os.ReadFile(filepath.Join(second, path)); err != nil || !bytes.Equal(text, again) {
+				t.Errorf("%s is different the second time (%v)", path, err)
+			}
+			shown := strings.ReplaceAll(string(text), `\-`, "-")
+			c.Flags().VisitAll(func(f *pflag.Flag) {
+				if !f.Hidden && !strings.Contains(shown, "--"+f.Name) {
+					t.Errorf("%s lacks --%s", path, f.Name)
+				}
+			})
+			if strings.Contains(shown, "Auto generated") || !strings.Contains(shown, name+" "+c.Name()) {
+				t.Errorf("%s is no page of %s %s", path, name, c.Name())
+			}
+		}
 	}
 }
 

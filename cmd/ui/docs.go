@@ -1,0 +1,88 @@
+package ui
+
+import (
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+	"github.com/spf13/pflag"
+)
+
+// NewDocs is a hidden command that writes the help texts of all commands as man pages or as Markdown, a file for each.
+func NewDocs() *cobra.Command {
+	return &cobra.Command{
+		Use:     "docs man|markdown DIR",
+		Short:   "write man pages or Markdown of all commands",
+		GroupID: "about",
+		Hidden:  true,
+		Long: `docs writes the help texts of all commands to the folder DIR, a file for each: man
+pages of section 1, or Markdown. Equal programs write equal bytes.`,
+		Args: cobra.ExactArgs(2),
+
+		ValidArgsFunction: func(_ *cobra.Command, arguments []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(arguments) == 0 {
+				return []string{"man", "markdown"}, cobra.ShellCompDirectiveNoFileComp
+			}
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
+		RunE: func(c *cobra.Command, arguments []string) error {
+			write, ok := map[string]func(root *cobra.Command, dir string) error{"man": writeMan, "markdown": doc.GenMarkdownTree}[arguments[0]]
+			if !ok {
+				return Unknown("form", arguments[0], []string{"man", "markdown"})
+			}
+			dir := filepath.Clean(arguments[1])
+			if err := os.MkdirAll(dir, 0o777); err != nil {
+				return IOError("write documents", err)
+			}
+			root := c.Root()
+			root.DisableAutoGenTag = true // which has the date of today
+			return IOError("write documents", write(root, dir))
+		},
+	}
+}
+
+func writeMan(root *cobra.Command, dir string) error {
+	for _, c := range root.Commands() {
+		c.Flags().VisitAll(showArgument)
+	}
+	built := commitTime()
+	return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: root.Name() + " " + Version, Date: &built}, dir)
+}
+
+// showArgument makes a man page show a flag as the help text does: with the name of its argument, where the generator
+// puts the default, and the default behind the sentence.
+func showArgument(f *pflag.Flag) {
+	name, usage := pflag.UnquoteUsage(f)
+	if name == "" || f.NoOptDefVal != "" {
+		f.Usage = usage
+		return
+	}
+	if !slices.Contains([]string{"", "0", "0s", "0%", "[]", "false"}, f.DefValue) {
+		usage += " (default " + f.DefValue + ")"
+	}
+	f.Usage, f.DefValue, f.Value = usage, name, shownValue{f.Value}
+}
+
+// shownValue is a flag's value whose default is not put into quotes.
+type shownValue struct{ pflag.Value }
+
+// Type returns none of the types that the generator knows.
+func (shownValue) Type() string { return "argument" }
+
+// commitTime is when the commit was made that this program was built from, or the epoch if the build was not told.
+func commitTime() time.Time {
+	if build, ok := debug.ReadBuildInfo(); ok {
+		for _, setting := range build.Settings {
+			if setting.Key == "vcs.time" {
+				if at, err := time.Parse(time.RFC3339, setting.Value); err == nil {
+					return at.UTC()
+				}
+			}
+		}
+	}
+	return time.Unix(0, 0).UTC()
+}

@@ -14,6 +14,7 @@ type checker struct {
 	sc       *Scenario
 	policy   int                // whose overrides are in sc; noPolicy: nobody's
 	failed   map[yaml.Mark]bool // where decoding failed already
+	unknown  map[yaml.Mark]bool // where keys are that there are not
 	problems []problem
 	asked    func(rule, []any) // if not nil, is told of every rule that holds for one key alone, and for which
 }
@@ -120,6 +121,13 @@ func (c *checker) soundNode(node *yaml.Node) bool {
 	return true
 }
 
+// checkKind checks the kind of a map of which something else is wrong.
+func (c *checker) checkKind(t *kindTable, node *yaml.Node) {
+	if name := lookup(node, t.key); name != nil && name.Kind == yaml.ScalarNode && len(t.rowsOf(name.Value)) == 0 {
+		c.problems = append(c.problems, problem{t.unknown(name), Error})
+	}
+}
+
 func (c *checker) errorf(at *yaml.Node, format string, arguments ...any) *quantity.Error {
 	return c.report(at, Error, format, arguments...)
 }
@@ -139,10 +147,43 @@ func (c *checker) add(at *yaml.Node, severity Severity, e *quantity.Error) {
 	c.problems = append(c.problems, problem{yaml.NewLoadError(yaml.ConstructorStage, e.Message, yaml.Mark{Line: at.Line, Column: at.Column}, e), severity})
 }
 
+// unsaid reports whether the file does not give the value at a path, in maps of which one has a key that there is not:
+// the value is what it is for that mistake, or for none of the author's.
+func (c *checker) unsaid(path []any) bool {
+	if node := c.node(path...); node != nil && node.Line != 0 {
+		return false
+	}
+	for i := range path {
+		if c.hasUnknown(c.node(path[:i]...), func(string) bool { return true }) {
+			return true
+		}
+	}
+	return false
+}
+
+// misspelled reports whether a map has a key that there is not and that is probably the one named.
+func (c *checker) misspelled(parent *yaml.Node, name any) bool {
+	return c.hasUnknown(parent, func(key string) bool {
+		return closest(key, []string{fmt.Sprint(name)}) != "" || meansElsewhere(key, name)
+	})
+}
+
+func (c *checker) hasUnknown(node *yaml.Node, is func(key string) bool) bool {
+	if node == nil || node.Kind != yaml.MappingNode {
+		return false
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if key := node.Content[i]; c.unknown[yaml.Mark{Line: key.Line, Column: key.Column}] && is(key.Value) {
+			return true
+		}
+	}
+	return false
+}
+
 // count holds a count to [least, most].
 func (c *checker) count(value Count, least, most int, why string, path ...any) {
 	c.ask(rule{least: least, most: most}, path)
-	if !c.sound(path...) || int(value) >= least && int(value) <= most {
+	if int(value) >= least && int(value) <= most || !c.sound(path...) || c.unsaid(path) {
 		return
 	}
 	name := path[len(path)-1]
@@ -156,7 +197,7 @@ func (c *checker) count(value Count, least, most int, why string, path ...any) {
 // positive refuses a duration of 0.
 func (c *checker) positive(value Duration, path ...any) {
 	c.ask(rule{positive: true}, path)
-	if value == 0 && c.sound(path...) {
+	if value == 0 && c.sound(path...) && !c.unsaid(path) {
 		c.errorf(c.near(path...), "%s must be longer than 0s", path[len(path)-1])
 	}
 }
@@ -168,7 +209,7 @@ func (c *checker) required(path ...any) bool {
 		return true
 	}
 	parent := c.node(path[:len(path)-1]...)
-	if parent != nil && parent.Kind == yaml.MappingNode {
+	if parent != nil && parent.Kind == yaml.MappingNode && !c.misspelled(parent, path[len(path)-1]) {
 		c.errorf(c.near(path[:len(path)-1]...), "%q is missing", path[len(path)-1])
 	}
 	return false
@@ -181,10 +222,12 @@ func (c *checker) known(what string, at *yaml.Node, name string, there []nameAt)
 		if n.name == name {
 			return true
 		}
-		names = append(names, n.name)
+		if !contains(names, n.name) {
+			names = append(names, n.name)
+		}
 	}
 	e := unknownName(what, name, names)
-	if near := closest(name, names); near != "" {
+	if near := closest(name, names); near != "" && at.Line > 0 { // on a command line nobody sees the file's lines
 		for _, n := range there {
 			if n.name == near && n.at != nil && n.at.Line > 0 {
 				e.Help = fmt.Sprintf("did you mean %q (line %d)?", near, n.at.Line)

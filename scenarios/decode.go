@@ -149,8 +149,9 @@ var wanted = map[string]string{
 	"Number": "a number", "Limit": "a whole number or `unlimited`", "Offset": "a duration such as 30s or -30s",
 }
 
-// words turns an error of the library into words for the author of the file.
-func words(e *yaml.LoadError, node *yaml.Node) *quantity.Error {
+// words turns an error of the library into words for the author of the file: node is the scalar that it is about, around
+// the map of which that is a key; either may be nil.
+func words(e *yaml.LoadError, node, around *yaml.Node) *quantity.Error {
 	if own := (*quantity.Error)(nil); errors.As(e, &own) {
 		if near := closest(own.Typed, own.Known); near != "" {
 			own.Help = "did you mean \"" + near + "\"?"
@@ -158,7 +159,7 @@ func words(e *yaml.LoadError, node *yaml.Node) *quantity.Error {
 		return own
 	}
 	if m := unknownField.FindStringSubmatch(e.Message); m != nil {
-		return unknownKey(m[1], knownKeys()[m[2]])
+		return unknownKeyIn(m[2], m[1], around)
 	}
 	if m := wrongType.FindStringSubmatch(e.Message); m != nil {
 		name := m[2][strings.LastIndexAny(m[2], "*.")+1:]
@@ -185,45 +186,13 @@ func words(e *yaml.LoadError, node *yaml.Node) *quantity.Error {
 			_, value, _ := strings.Cut(got, " ")
 			got = quantity.Quote(strings.Trim(value, "`"))
 		}
-		return quantity.Errorf("want %s, not %s", what, got)
+		bad := quantity.Errorf("want %s, not %s", what, got)
+		if name == "Retry" && node != nil && quantity.IsNumber(node.Value) {
+			bad.Help = fmt.Sprintf("write retry: {max-retries: %s}", node.Value)
+		}
+		return bad
 	}
 	return syntaxError(e)
-}
-
-// syntaxError rewords what is not YAML at all.
-func syntaxError(e *yaml.LoadError) *quantity.Error {
-	bad := quantity.Errorf("%s", strings.TrimPrefix(e.Message, "yaml: "))
-	switch {
-	case strings.Contains(e.Message, "exceeded max depth"):
-		return quantity.Errorf("nested too deeply (at most %d levels)", mostDepth)
-	case strings.Contains(e.Message, "cannot start any token"):
-		bad.Message = "a value cannot start with this character"
-		bad.Help = "put the value in quotes"
-	case strings.Contains(e.Message, "mapping values are not allowed"):
-		bad.Message = "a `:` cannot stand here"
-		bad.Help = "put each key on a line of its own and a value that holds `: ` in quotes; does the line before lack its `:`?"
-	case strings.Contains(e.Message, "could not find expected ':'"):
-		bad.Message = "this line has no `:`"
-	}
-	if bad.Note == "" && e.ContextMsg != "" && e.ContextMark.Line > 0 && e.ContextMark != e.Mark {
-		bad.Note = fmt.Sprintf("%s that starts on line %d", e.ContextMsg, e.ContextMark.Line)
-	}
-	return bad
-}
-
-// unknownKey says that there is no such key, and which one may be meant.
-func unknownKey(key string, known []string) *quantity.Error {
-	e := quantity.Errorf("unknown key %s", quantity.Quote(key))
-	if !quantity.IsNumber(key) {
-		e.Message = fmt.Sprintf("unknown key %q", key)
-	}
-	switch near := closest(key, known); {
-	case near != "":
-		e.Help = fmt.Sprintf("did you mean %q?", near)
-	case len(known) > 0:
-		e.Help = "known keys here: " + strings.Join(known, ", ")
-	}
-	return e
 }
 
 // knownKeys returns the keys of every struct of a scenario by the name of its type.

@@ -14,7 +14,7 @@ func TestExplain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sets := []Override{{"engine.workers", "60"}, {"retry.preset", "sidekiq"}, {"jobs.gamma.retry.jitter", "full"}}
+	sets := []Override{{Path: "engine.workers", Value: "60"}, {Path: "retry.preset", Value: "sidekiq"}, {Path: "jobs.gamma.retry.jitter", Value: "full"}}
 	sc := load(t, string(src), sets...)
 	var b strings.Builder
 	write := func(settings []Setting) {
@@ -43,7 +43,7 @@ jobs:
   - {class: post, arrivals: {process: poisson, rate: 1/s}, service: 1s, retry: {preset: sidekiq, never: [teapot]}}
 policies: [{kind: fifo}, {kind: weighted, with: {retry.jitter: none, engine.preset: oban}}]
 `
-	sets := []Override{{"engine.lease.ttl", "90s"}, {"seeds", "3"}}
+	sets := []Override{{Path: "engine.lease.ttl", Value: "90s"}, {Path: "seeds", Value: "3"}}
 	sc := load(t, text, sets...)
 	origins := map[string]string{}
 	for _, s := range sc.Explain(sets) {
@@ -97,7 +97,7 @@ func TestExplainIsWhole(t *testing.T) {
 		if first == "objectives" || s.Origin == "as retry" || s.Value == "none" || strings.HasPrefix(s.Value, "as ") || strings.HasSuffix(s.Path, ".starved-after") || strings.Contains(s.Path, ".with.") || s.Value == "[]" && !strings.Contains(s.Path, ".") || strings.HasPrefix(s.Path, "policies.") && (strings.HasSuffix(s.Path, ".kind") || strings.Contains(s.Path, "no: 3")) {
 			continue
 		}
-		sets = append(sets, Override{s.Path, s.Value})
+		sets = append(sets, Override{Path: s.Path, Value: s.Value})
 	}
 	if len(sets) < 100 {
 		t.Errorf("%d settings", len(sets))

@@ -105,12 +105,7 @@ func (t *kindTable) check(node *yaml.Node) []*yaml.LoadError {
 	}
 	rows := t.rowsOf(name.Value)
 	if len(rows) == 0 {
-		bad := unknownName(t.what, name.Value, t.kinds())
-		bad.Message = fmt.Sprintf("unknown %s %s", t.what, quantity.Quote(name.Value))
-		if bad.Help == "" || strings.HasPrefix(bad.Help, "there is") {
-			bad.Help = "want " + quantity.OrList(t.kinds())
-		}
-		return []*yaml.LoadError{errorAt(name, bad)}
+		return []*yaml.LoadError{t.unknown(name)}
 	}
 	row := closestRow(rows, node)
 	var problems []*yaml.LoadError
@@ -133,6 +128,16 @@ func (t *kindTable) check(node *yaml.Node) []*yaml.LoadError {
 		problems = append(problems, errorAt(key, bad))
 	}
 	return problems
+}
+
+// unknown says that there is no kind of the name at a node.
+func (t *kindTable) unknown(name *yaml.Node) *yaml.LoadError {
+	bad := unknownName(t.what, name.Value, t.kinds())
+	bad.Message = fmt.Sprintf("unknown %s %s", t.what, quantity.Quote(name.Value))
+	if bad.Help == "" || strings.HasPrefix(bad.Help, "there is") {
+		bad.Help = "want " + quantity.OrList(t.kinds())
+	}
+	return errorAt(name, bad)
 }
 
 func (t *kindTable) missing(rows []kindRow, keys []string) *quantity.Error {

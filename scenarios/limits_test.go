@@ -101,7 +101,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add([]byte(rich), "jobs.mail.retry.max-attempts", "unlimited")
 	f.Fuzz(func(t *testing.T, src []byte, path, value string) {
 		start := busy(t)
-		sc, ds := Load("fuzz.yaml", src, []Override{{path, value}})
+		sc, ds := Load("fuzz.yaml", src, []Override{{Path: path, Value: value}})
 		render(t, "fuzz.yaml", src, ds)
 		if took := busy(t) - start; took > time.Second {
 			t.Errorf("took %v of processor time", took)
@@ -122,7 +122,7 @@ func FuzzLoad(f *testing.F) {
 		if again == nil || string(again.Resolved()) != string(text) {
 			t.Fatalf("resolved as\n%s\nit loads with %v", text, ds)
 		}
-		sc.Explain([]Override{{path, value}})
+		sc.Explain([]Override{{Path: path, Value: value}})
 		for i := range sc.Policies {
 			sc.ExplainPolicy(i, nil)
 			for class := range sc.Jobs {

@@ -1,8 +1,10 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -26,7 +28,8 @@ func Load(name string, src []byte, sets []Override) (*Scenario, Diagnostics) {
 	if problems := checkEntries(src); len(problems) > 0 {
 		return nil, problems
 	}
-	l := loader{sets: sets, files: folderOf(name), lines: splitLines(src), width: map[yaml.Mark]*yaml.Node{}}
+	l := loader{sets: sets, files: folderOf(name), src: src, lines: splitLines(src), width: map[yaml.Mark]*yaml.Node{},
+		around: map[*yaml.Node]*yaml.Node{}, paths: map[yaml.Mark]string{}}
 	file, problems := parse(src)
 	if file != nil && file.Kind != yaml.MappingNode {
 		problems = append(problems, errorAt(file, quantity.Errorf("a scenario is a map of keys such as `jobs:`, not %s", describe(file))))
@@ -36,13 +39,13 @@ func Load(name string, src []byte, sets []Override) (*Scenario, Diagnostics) {
 		l.add(problems, "")
 		return nil, l.found.sorted()
 	}
-	l.index(file)
+	l.index(file, "")
 	l.add(problems, "")
-	given := named(file, name)
+	given := l.expand(named(file, name), "")
 	for i, set := range sets {
 		given = l.override(given, i, set)
 	}
-	return l.finish(given)
+	return l.finish(l.expand(given, ""))
 }
 
 // checkEntries refuses text that would keep the parser busy. It counts what separates
@@ -75,22 +78,50 @@ func named(file *yaml.Node, path string) *yaml.Node {
 	return merged(file, over)
 }
 
-// loader collects the diagnostics of one Load.
-type loader struct {
-	sets  []Override
-	files *folder
-	lines []string
-	found Diagnostics
-	width map[yaml.Mark]*yaml.Node // the scalars of the file by where they start
+// expand writes the short forms of given out.
+func (l *loader) expand(given *yaml.Node, policy string) *yaml.Node {
+	whole, problems := expand(given)
+	l.add(problems, policy)
+	for _, p := range problems {
+		l.failed = append(l.failed, p.Mark)
+	}
+	return whole
 }
 
-// index notes where the scalars of the file are.
-func (l *loader) index(node *yaml.Node) {
+// loader collects the diagnostics of one Load.
+type loader struct {
+	sets   []Override
+	files  *folder
+	src    []byte
+	lines  []string
+	found  Diagnostics
+	failed []yaml.Mark               // where a short form could not be written out
+	width  map[yaml.Mark]*yaml.Node  // the scalars of the file by where they start
+	around map[*yaml.Node]*yaml.Node // the maps of the file by their keys
+	paths  map[yaml.Mark]string      // of the values of the file
+	last   lastLine
+}
+
+// index notes where the scalars of the file are, and in what.
+func (l *loader) index(node *yaml.Node, path string) {
+	mark := yaml.Mark{Line: node.Line, Column: node.Column}
 	if node.Kind == yaml.ScalarNode {
-		l.width[yaml.Mark{Line: node.Line, Column: node.Column}] = node
+		l.width[mark] = node
 	}
-	for _, c := range node.Content {
-		l.index(c)
+	if l.paths[mark] == "" || node.Kind == yaml.ScalarNode {
+		l.paths[mark] = path
+	}
+	for i, c := range node.Content {
+		at := path
+		switch {
+		case node.Kind == yaml.SequenceNode:
+			at = join(path, cmp.Or(word(c, "class"), word(c, "name"), word(c, "label"), word(c, "kind"), strconv.Itoa(i+1)))
+		case i%2 == 0:
+			l.around[c] = node
+		default:
+			at = join(path, node.Content[i-1].Value)
+		}
+		l.index(c, at)
 	}
 }
 
@@ -121,7 +152,7 @@ func (l *loader) finish(given *yaml.Node) (*Scenario, Diagnostics) {
 		}
 		seen, problems := withPolicy(given, i)
 		l.add(problems, "")
-		sc.variants[i] = l.check(seen, sc.Policies[i].Label, i)
+		sc.variants[i] = l.check(l.expand(seen, sc.Policies[i].Label), sc.Policies[i].Label, i)
 	}
 	ds := l.found.sorted()
 	if len(ds.Errors()) > 0 {
@@ -139,11 +170,15 @@ func (l *loader) finish(given *yaml.Node) (*Scenario, Diagnostics) {
 func (l *loader) check(given *yaml.Node, policy string, number int) *Scenario {
 	sc, problems := decode(given, l.files)
 	l.add(problems, policy)
-	failed := map[yaml.Mark]bool{}
+	failed, unknown := map[yaml.Mark]bool{}, map[yaml.Mark]bool{}
 	for _, p := range problems {
 		failed[p.Mark] = true
+		unknown[p.Mark] = unknownField.MatchString(p.Message)
 	}
-	c := checker{sc: sc, failed: failed, policy: number}
+	for _, mark := range l.failed {
+		failed[mark] = true
+	}
+	c := checker{sc: sc, failed: failed, unknown: unknown, policy: number}
 	c.all()
 	for _, p := range c.problems {
 		l.addOne(p.error, p.severity, policy)
@@ -163,11 +198,14 @@ func (l *loader) addOne(e *yaml.LoadError, severity Severity, policy string) {
 		return
 	}
 	node := l.width[e.Mark]
-	text := words(e, node)
+	text, mark := words(e, node, l.around[node]), e.Mark
 	if e.Stage == yaml.ScannerStage && l.character(e.Mark) == '\t' {
 		text = &quantity.Error{Message: "a tab in the indentation", Help: "YAML is indented by spaces only"}
 	}
-	d := Diagnostic{Line: e.Mark.Line, Col: e.Mark.Column, Width: 1, Severity: severity, Message: text.Message, Help: text.Help, Note: text.Note}
+	if cause := l.cause(e, &mark); cause != nil && severity == Error {
+		text, node = cause, nil
+	}
+	d := Diagnostic{Line: mark.Line, Col: mark.Column, Width: 1, Severity: severity, Message: text.Message, Help: text.Help, Note: text.Note}
 	if node != nil {
 		d.Width = writtenWidth(node)
 	}
@@ -176,7 +214,7 @@ func (l *loader) addOne(e *yaml.LoadError, severity Severity, policy string) {
 		d.Line, d.Col = 0, 0
 	}
 	for _, earlier := range l.found {
-		if policy != "" && earlier.Line == d.Line && earlier.Col == d.Col && earlier.Set == d.Set && earlier.Message == d.Message {
+		if (policy != "" || node == nil && mark != e.Mark) && earlier.Line == d.Line && earlier.Col == d.Col && earlier.Set == d.Set && earlier.Message == d.Message {
 			return
 		}
 	}

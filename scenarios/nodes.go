@@ -98,15 +98,28 @@ func loadErrors(err error) []*yaml.LoadError {
 	return []*yaml.LoadError{yaml.NewLoadError(yaml.ReaderStage, err.Error(), yaml.Mark{}, err)}
 }
 
-// closest returns the one of known that is nearly word, or nothing.
+// closest returns the one of known that is nearly word, or that alone begins with it, or nothing. Of several it is the
+// one whose case is nearest, too.
 func closest(word string, known []string) string {
 	if len(word) > 64 {
 		return ""
 	}
-	best, distance := "", 1+len(word)/3
+	best, distance, inCase := "", 1+len(word)/3, 0
 	for _, k := range known {
-		if d := levenshtein.ComputeDistance(strings.ToLower(word), strings.ToLower(k)); d < distance || d == distance && best == "" && len(word) > 2 {
-			best, distance = k, d
+		d, own := levenshtein.ComputeDistance(strings.ToLower(word), strings.ToLower(k)), levenshtein.ComputeDistance(word, k)
+		if d < distance || d == distance && (best == "" && len(word) > 2 || best != "" && own < inCase) {
+			best, distance, inCase = k, d, own
+		}
+	}
+	if best != "" || len(word) < 3 {
+		return best
+	}
+	for _, k := range known {
+		if strings.HasPrefix(k, strings.ToLower(word)) {
+			if best != "" {
+				return ""
+			}
+			best = k
 		}
 	}
 	return best

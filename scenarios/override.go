@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 	"sort"
 	"strings"
@@ -14,10 +15,11 @@ import (
 type Override struct {
 	Path  string // such as engine.workers or jobs.mail.retry.jitter: elements of lists go by their name
 	Value string // as YAML: 80, 30s, {kind: fixed, delay: 60s}
+	Flag  string // what the user typed, if it was not --set
 }
 
 // String writes o as it stands on a command line.
-func (o Override) String() string { return "--set " + o.Path + "=" + o.Value }
+func (o Override) String() string { return cmp.Or(o.Flag, "--set "+o.Path+"="+o.Value) }
 
 // Positions in the values of overrides have negative lines: -1 is the first override.
 
@@ -64,7 +66,7 @@ func apply(root, at *yaml.Node, path string, value *yaml.Node) (*yaml.Node, *qua
 
 func applyAt(node, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.Node, *quantity.Error) {
 	if len(path) == 0 {
-		return merged(node, value), nil
+		return mergedValue(last(done), node, value), nil
 	}
 	if node != nil && node.Kind == yaml.SequenceNode {
 		return applyInList(node, at, done, path, value)
@@ -85,6 +87,13 @@ func applyAt(node, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.
 		over.Line, over.Column = node.Line, node.Column
 	}
 	return merged(node, over), nil
+}
+
+func last(words []string) string {
+	if len(words) == 0 {
+		return ""
+	}
+	return words[len(words)-1]
 }
 
 // namesOf tells by which keys the elements of a list go.

@@ -10,16 +10,16 @@ import (
 // TestOverrides lays values upon a scenario from the command line.
 func TestOverrides(t *testing.T) {
 	sc := load(t, rich,
-		Override{"engine.workers", "80"},
-		Override{"duration", "2h"},
-		Override{"jobs.mail.retry", "{max-attempts: 2, backoff: {kind: fixed, delay: 3s}}"},
-		Override{"retry.max-attempts", "9"},
-		Override{"retry.jitter", "±30%"},
-		Override{"storms.z.for", "7m"},
-		Override{"policies.W.fresh", "50%"},
-		Override{"jobs.post.service", "{dist: exponential, mean: 2s}"},
-		Override{"engine.store.commit", "9ms"},
-		Override{"engine.lease", "{heartbeat: 15s}"},
+		Override{Path: "engine.workers", Value: "80"},
+		Override{Path: "duration", Value: "2h"},
+		Override{Path: "jobs.mail.retry", Value: "{max-attempts: 2, backoff: {kind: fixed, delay: 3s}}"},
+		Override{Path: "retry.max-attempts", Value: "9"},
+		Override{Path: "retry.jitter", Value: "±30%"},
+		Override{Path: "storms.z.for", Value: "7m"},
+		Override{Path: "policies.W.fresh", Value: "50%"},
+		Override{Path: "jobs.post.service", Value: "{dist: exponential, mean: 2s}"},
+		Override{Path: "engine.store.commit", Value: "9ms"},
+		Override{Path: "engine.lease", Value: "{heartbeat: 15s}"},
 	)
 	got := fmt.Sprintln(sc.Engine.Workers, sc.Duration, sc.RetryOf(0).MaxAttempts, sc.RetryOf(0).Backoff.Kind, sc.RetryOf(1).MaxAttempts, sc.Retry.Jitter,
 		sc.Storms[0].For, sc.Policies[0].Entitled(), sc.Jobs[1].Service.Dist().Mean(), sc.Engine.Store.Commit.Dist().Mean(), sc.Engine.Lease)
@@ -37,7 +37,7 @@ func TestBadOverrides(t *testing.T) {
 		{"engine.workres", "3", `--set engine.workres=3: error: unknown key "workres"`},
 		{"engine.workers", "", "--set engine.workers=: error: there is no value"},
 		{"engine.workers", "~", "error: there is nothing in it"},
-		{"engine.workers", "[1", "error: did not find expected"},
+		{"engine.workers", "[1", "error: the [ is never closed"},
 		{"engine.workers", "1\n---\n2", "error: a second document starts here"},
 		{"engine.workers", "a\x00", "error: control character"},
 		{"engine.workers", "*x", "error: unknown anchor"},
@@ -59,7 +59,7 @@ func TestBadOverrides(t *testing.T) {
 	} {
 		t.Run(tt.path+"="+tt.value, func(t *testing.T) {
 			src := []byte(smallest + "seeds: x\n")
-			sc, ds := Load("test.yaml", src, []Override{{tt.path, tt.value}})
+			sc, ds := Load("test.yaml", src, []Override{{Path: tt.path, Value: tt.value}})
 			out := string(render(t, "test.yaml", src, ds))
 			if sc != nil || !strings.Contains(out, tt.want) || !strings.Contains(out, "--set "+cut(tt.path)[:min(len(tt.path), 20)]) {
 				t.Errorf("loaded %v, said\n%s\nwant %s", sc != nil, out, tt.want)

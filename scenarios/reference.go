@@ -93,8 +93,17 @@ func (r *referenceReader) walk(path string, s *yaml.Node) []Key {
 	return all
 }
 
+// long returns the schema of the long form where s has a short one, too.
+func long(s *yaml.Node) *yaml.Node {
+	if first := lookupAt(lookup(s, "anyOf"), 0); first != nil && (lookup(first, "$ref") != nil || lookup(first, "items") != nil) {
+		return first
+	}
+	return s
+}
+
 // resolved returns what a schema refers to, or itself.
 func (r *referenceReader) resolved(s *yaml.Node) *yaml.Node {
+	s = long(s)
 	if name, isRef := strings.CutPrefix(word(s, "$ref"), definitionsAt); isRef {
 		return lookup(r.defs, name)
 	}
@@ -143,10 +152,11 @@ var valueWords = map[string]string{
 
 // value says what a key takes.
 func (r *referenceReader) value(s *yaml.Node) string {
+	s = long(s)
 	if name, isRef := strings.CutPrefix(word(s, "$ref"), definitionsAt); isRef {
 		return cmp.Or(valueWords[name], "map")
 	}
-	words, items := lookup(s, "enum"), lookup(s, "items")
+	words, items := lookup(s, "enum"), long(lookup(s, "items"))
 	switch typ := word(s, "type"); {
 	case words != nil && len(words.Content) <= 12:
 		var all []string

@@ -55,6 +55,7 @@ func buildSchema(t *testing.T) *jsonschema.Schema {
 	b.describe()
 	b.defaults()
 	b.examples(t)
+	b.short()
 	return root
 }
 

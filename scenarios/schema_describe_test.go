@@ -148,6 +148,26 @@ func writeJSON(b *strings.Builder, node *yaml.Node) {
 	}
 }
 
+// short lets short forms stand for what they are short for.
+func (b *schemaBuilder) short() {
+	kind := &jsonschema.Schema{Enum: property(b.def("Policy"), "kind").Enum}
+	objective := text(`\S+ .*(below|above) +\S+`)
+	either := func(p, or *jsonschema.Schema) {
+		long := &jsonschema.Schema{Ref: p.Ref, Type: p.Type, Items: p.Items, MinItems: p.MinItems, MaxItems: p.MaxItems}
+		p.Ref, p.Type, p.Items, p.MinItems, p.MaxItems = "", "", nil, nil, nil
+		p.AnyOf = []*jsonschema.Schema{long, or}
+	}
+	for key, or := range map[string]*jsonschema.Schema{"policies": kind, "objectives": objective} {
+		list := property(b.root, key)
+		list.Items = anyOf(list.Items, or)
+		either(list, or)
+	}
+	either(property(b.def("JobClass"), "arrivals"), ref("Rate"))
+	for _, name := range []string{"FailStorm", "SlowStorm", "HangStorm", "KillStorm"} {
+		either(property(b.def(name), "hits"), &jsonschema.Schema{Type: "string"})
+	}
+}
+
 // resolved returns what s refers to, or s.
 func (b *schemaBuilder) resolved(s *jsonschema.Schema) *jsonschema.Schema {
 	if name, isRef := strings.CutPrefix(s.Ref, definitionsAt); isRef {

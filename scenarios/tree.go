@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -139,6 +140,12 @@ func (r *reader) copyMapping(node, plain *yaml.Node) {
 			continue
 		}
 		first[key.Value] = key
+		if n := len(plain.Content); n > 0 && isNull(value) && afterComma(plain.Content[n-1], key) {
+			before := plain.Content[n-1]
+			r.report(key, &quantity.Error{Message: "a comma ends a value here", Help: "write " + before.Value + key.Value})
+			before.Value, before.Tag = before.Value+key.Value, "!!str" // of which nothing else is wrong
+			continue
+		}
 		if isNull(value) {
 			r.report(key, &quantity.Error{Message: fmt.Sprintf("key %s has no value", quantity.Quote(key.Value)), Help: "write one, or leave the key out for its default"})
 			continue
@@ -152,6 +159,15 @@ func (r *reader) copyMapping(node, plain *yaml.Node) {
 	for _, m := range merges {
 		r.merge(m, plain, first)
 	}
+}
+
+// thousands is what stands behind the comma of a number such as 1,000/s.
+var thousands = regexp.MustCompile(`^[0-9]{3}(\D.*)?$`)
+
+// afterComma reports whether key is what a comma cut off a number.
+func afterComma(value, key *yaml.Node) bool {
+	return value.Kind == yaml.ScalarNode && quantity.IsNumber(value.Value) && thousands.MatchString(key.Value) &&
+		key.Line == value.Line && key.Column == value.Column+len(value.Value)+1
 }
 
 // merge adds to plain what `<<: source` brings: keys that are not there already.
@@ -187,7 +203,7 @@ func (r *reader) merge(source, plain *yaml.Node, have map[string]*yaml.Node) {
 	}
 }
 
-// replacing are the keys whose presence makes a map replace an older one.
+// replacing are the keys that make a map one of a kind: see replaces.
 var replacing = []string{"kind", "dist", "process"}
 
 // exclusive are pairs of keys of which a newer one drops the older other.
@@ -195,14 +211,12 @@ var exclusive = [][2]string{{"max-attempts", "max-retries"}, {"below", "above"}}
 
 // merged returns base with over laid upon it. It shares nodes with both and
 // changes neither.
-func merged(base, over *yaml.Node) *yaml.Node {
-	if base == nil || base.Kind != yaml.MappingNode || over.Kind != yaml.MappingNode {
+func merged(base, over *yaml.Node) *yaml.Node { return mergedValue("", base, over) }
+
+// mergedValue returns base with over laid upon it, both values of key.
+func mergedValue(key string, base, over *yaml.Node) *yaml.Node {
+	if base == nil || base.Kind != yaml.MappingNode || over.Kind != yaml.MappingNode || replaces(key, base, over) {
 		return over
-	}
-	for _, key := range replacing {
-		if lookup(over, key) != nil {
-			return over
-		}
 	}
 	result := &yaml.Node{Kind: yaml.MappingNode, Tag: over.Tag, Style: over.Style, Line: over.Line, Column: over.Column}
 	for i := 0; i+1 < len(base.Content); i += 2 {
@@ -222,13 +236,17 @@ func merged(base, over *yaml.Node) *yaml.Node {
 	return result
 }
 
-// mergedValue lays over upon base, both values of key. The shares of errors add up to
-// one, so that old ones beside new ones would be wrong.
-func mergedValue(key string, base, over *yaml.Node) *yaml.Node {
-	if key == "errors" {
-		return over
+// replaces reports whether over, a map, takes the place of base, another value of key: where each is of a kind, of which
+// keys of another kind would be wrong. The shares of errors add up to one, so that old ones beside new ones would be
+// wrong, too.
+func replaces(key string, base, over *yaml.Node) bool {
+	for _, k := range replacing {
+		belongs := key == "backoff" && k == "kind" || key == "arrivals" && k == "process" || lookup(base, k) != nil
+		if belongs && lookup(over, k) != nil {
+			return true
+		}
 	}
-	return merged(base, over)
+	return key == "errors"
 }
 
 // overruled reports whether over has the key that excludes key.

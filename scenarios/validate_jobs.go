@@ -31,7 +31,7 @@ func (c *checker) checkJobs() {
 		return
 	}
 	if len(jobs) == 0 {
-		if list := lookup(c.sc.tree.given, "jobs"); list == nil || list.Kind != yaml.SequenceNode || len(list.Content) > 0 {
+		if list := lookup(c.sc.tree.given, "jobs"); list == nil || c.failedAt(list) || list.Kind != yaml.SequenceNode || len(list.Content) > 0 {
 			return // what stands there has been found wrong
 		}
 		c.errorf(c.near("jobs"), "there are no jobs: want at least one class")

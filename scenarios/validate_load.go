@@ -131,7 +131,7 @@ func (c *checker) checkOffered() {
 	if len(c.sc.Storms) > 0 {
 		even = " even without the storm"
 	}
-	e := c.warnf(at, "offered load is %s of capacity%s: the backlog will never drain", short(worst/workers), even)
+	e := c.warnf(at, "offered load is %s × the capacity%s: the backlog will never drain", short(worst/workers), even)
 	e.Note = fmt.Sprintf("%s ÷ %.0f workers", strings.Join(terms, " + "), workers)
 	if len(terms) > 1 {
 		e.Note = fmt.Sprintf("(%s) ÷ %.0f workers", strings.Join(terms, " + "), workers)

@@ -19,7 +19,11 @@ func (c *checker) checkRetry(node *yaml.Node, r *Retry, path ...any) {
 		c.errorf(at, "max-attempts and max-retries are both given").Help = "max-retries: 3 says the same as max-attempts: 4; keep one"
 	}
 	backoff := lookup(node, "backoff")
-	if backoff == nil || backoff.Kind != yaml.MappingNode || !c.soundNode(backoff) {
+	if backoff == nil || backoff.Kind != yaml.MappingNode {
+		return
+	}
+	if !c.soundNode(backoff) {
+		c.checkKind(&backoffs, backoff)
 		return
 	}
 	problems := backoffs.check(backoff)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -44,16 +45,16 @@ func (f *scenarioFlags) overrides(c *cobra.Command) ([]scenarios.Override, error
 		if f.seeds < 1 {
 			return nil, ui.UsageError("--seeds %d: want at least 1", f.seeds)
 		}
-		all = append(all, scenarios.Override{Path: "seeds", Value: strconv.Itoa(f.seeds)})
+		all = append(all, scenarios.Override{Path: "seeds", Value: strconv.Itoa(f.seeds), Flag: fmt.Sprintf("--seeds %d", f.seeds)})
 	}
 	if c.Flags().Changed("seed") {
 		if f.seed < 1 {
 			return nil, ui.UsageError("--seed %d: want at least 1", f.seed)
 		}
-		all = append(all, scenarios.Override{Path: "seed", Value: strconv.FormatUint(f.seed, 10)})
+		all = append(all, scenarios.Override{Path: "seed", Value: strconv.FormatUint(f.seed, 10), Flag: fmt.Sprintf("--seed %d", f.seed)})
 	}
 	if c.Flags().Changed("baseline") {
-		all = append(all, scenarios.Override{Path: "baseline", Value: strconv.Quote(f.baseline)})
+		all = append(all, scenarios.Override{Path: "baseline", Value: strconv.Quote(f.baseline), Flag: "--baseline " + f.baseline})
 	}
 	return all, nil
 }

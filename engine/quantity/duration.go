@@ -57,11 +57,22 @@ func ParseDuration(s string) (time.Duration, error) {
 		return 0, Errorf("duration %s has no unit: write %[1]ss or %[1]sms", s)
 	}
 	value, err := time.ParseDuration(s)
+	bad := &Error{Message: "bad duration " + Quote(s)}
+	if meant := meantDuration(s); err != nil && meant != "" {
+		bad.Help = "write " + meant
+		if together := strings.ReplaceAll(s, " ", ""); together != s && unknownUnit(together) == "" {
+			bad.Message, bad.Help = bad.Message+": a space in it", "no space: write "+together
+		} else if unit := unknownUnit(s); unit != "" && unit != ":" && unit != "," {
+			bad.Message += ": unknown unit " + Quote(unit)
+		}
+		return 0, bad
+	}
 	switch unit := unknownUnit(s); {
 	case err != nil && unit != "":
 		return 0, Errorf("bad duration %s: unknown unit %s (want us, ms, s, m or h)", Quote(s), Quote(unit))
 	case err != nil && !(startsWithNumber(s) && unitsOnly(s)):
-		return 0, &Error{Message: "bad duration " + Quote(s), Help: "write a number and a unit, such as 500ms, 1.5s, 2m or 1h30m"}
+		bad.Help = "write a number and a unit, such as 500ms, 1.5s, 2m or 1h30m"
+		return 0, bad
 	case err == nil && value < 0:
 		return 0, Errorf("duration %s is negative", Quote(s))
 	case err != nil || value > Longest:

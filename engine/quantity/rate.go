@@ -40,6 +40,9 @@ func (r Rate) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 func (r *Rate) UnmarshalText(text []byte) error {
 	s := string(text)
 	bad := &Error{Message: "bad rate " + Quote(s), Help: "write a number and a unit of time, such as 120/s, 3/m or 10/h"}
+	if meant := meantRate(s); meant != "" {
+		bad.Help = "write " + meant
+	}
 	number, unit, found := strings.Cut(s, "/")
 	number, unit = strings.TrimSpace(number), strings.TrimSpace(unit)
 	if !found {
@@ -53,7 +56,11 @@ func (r *Rate) UnmarshalText(text []byte) error {
 	}
 	per, known := perUnit[unit]
 	if !known {
-		return Errorf("bad rate %s: unknown unit %s (want s, m or h)", Quote(s), Quote(unit))
+		e := Errorf("bad rate %s: unknown unit %s (want s, m or h)", Quote(s), Quote(unit))
+		if meant := meantRate(s); meant != "" {
+			e.Help = bad.Help
+		}
+		return e
 	}
 	if f, err := strconv.ParseFloat(number, 64); IsNumber(number) && (err != nil || math.Abs(f) >= 1e18) {
 		return Errorf("rate %s is too high (at most %d/s)", Quote(s), int64(Fastest))

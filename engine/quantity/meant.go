@@ -1,0 +1,120 @@
+package quantity
+
+import (
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What authors write that other tools take: durations with other units, as a clock shows them, or as ISO 8601 has them;
+// rates per another time; commas in numbers.
+
+// otherUnits are units of time under the names that other tools have for them.
+var otherUnits = map[string]time.Duration{
+	"w": 7 * 24 * time.Hour, "week": 7 * 24 * time.Hour, "weeks": 7 * 24 * time.Hour,
+	"d": 24 * time.Hour, "day": 24 * time.Hour, "days": 24 * time.Hour,
+	"hr": time.Hour, "hrs": time.Hour, "hour": time.Hour, "hours": time.Hour,
+	"min": time.Minute, "mins": time.Minute, "minute": time.Minute, "minutes": time.Minute,
+	"sec": time.Second, "secs": time.Second, "second": time.Second, "seconds": time.Second,
+	"msec": time.Millisecond, "millis": time.Millisecond, "millisecond": time.Millisecond, "milliseconds": time.Millisecond,
+	"usec": time.Microsecond, "micros": time.Microsecond, "microsecond": time.Microsecond, "microseconds": time.Microsecond,
+	"ms": time.Millisecond, "us": time.Microsecond, "s": time.Second, "m": time.Minute, "h": time.Hour,
+}
+
+var (
+	numberAndUnit = regexp.MustCompile(`^([0-9][0-9.]*) *([A-Za-z]+)$`)
+	ofClock       = regexp.MustCompile(`^(?:([0-9]{1,3}):)?([0-9]{1,2}):([0-9]{2})$`)
+	ofISO         = regexp.MustCompile(`^P(?:([0-9]+)D)?(?:T(?:([0-9]+)H)?(?:([0-9]+)M)?(?:([0-9]+)S)?)?$`)
+	withCommas    = regexp.MustCompile(`^([0-9]{1,3}(?:[,_'][0-9]{3})+)(.*)$`)
+	perTime       = regexp.MustCompile(`^([0-9][0-9.]*) *(?:/| per ) *(?:([0-9]+) *)?([A-Za-z]+)$`)
+)
+
+// meantDuration returns what s says in another notation, as a duration is written here; empty if it says nothing.
+func meantDuration(s string) string {
+	if plain := withoutCommas(s); plain != "" && unknownUnit(plain) == "" {
+		return plain
+	}
+	if m := numberAndUnit.FindStringSubmatch(s); m != nil && otherUnits[strings.ToLower(m[2])] > 0 {
+		if number, ok := ParseNumber(m[1]); ok {
+			return durationOf(number, otherUnits[strings.ToLower(m[2])])
+		}
+	}
+	units := []time.Duration{time.Hour, time.Minute, time.Second}
+	m := ofClock.FindStringSubmatch(s)
+	if m == nil {
+		units = []time.Duration{24 * time.Hour, time.Hour, time.Minute, time.Second}
+		if m = ofISO.FindStringSubmatch(s); m == nil || len(s) < 3 {
+			return ""
+		}
+	}
+	sum := time.Duration(0)
+	for i, unit := range units {
+		n, err := strconv.ParseInt(m[i+1], 10, 32)
+		if err == nil {
+			sum += time.Duration(n) * unit
+		}
+	}
+	if sum < 0 || sum > Longest {
+		return ""
+	}
+	return Duration(sum).String()
+}
+
+func durationOf(number *big.Rat, unit time.Duration) string {
+	exact := new(big.Rat).Mul(number, big.NewRat(int64(unit), 1))
+	if !exact.IsInt() || !exact.Num().IsInt64() || time.Duration(exact.Num().Int64()) > Longest {
+		return ""
+	}
+	return Duration(exact.Num().Int64()).String()
+}
+
+// meantRate returns what s says in another notation, as a rate is written here; empty if it says nothing.
+func meantRate(s string) string {
+	if plain := withoutCommas(s); plain != "" {
+		s = plain
+		if _, unit, found := strings.Cut(s, "/"); found && perUnit[strings.TrimSpace(unit)] > 0 {
+			return s
+		}
+	}
+	for _, unit := range []string{"rps", "qps", "tps", "hz", "req/s", "jobs/s", "requests/s"} {
+		if number, found := strings.CutSuffix(strings.ToLower(s), unit); found && IsNumber(strings.TrimSpace(number)) {
+			return strings.TrimSpace(number) + "/s"
+		}
+	}
+	m := perTime.FindStringSubmatch(s)
+	if m == nil {
+		return ""
+	}
+	number, ok := ParseNumber(m[1])
+	per := otherUnits[strings.ToLower(m[3])]
+	if !ok || per == 0 {
+		return ""
+	}
+	if n, err := strconv.ParseInt(m[2], 10, 32); err == nil && n > 0 {
+		per *= time.Duration(n)
+	}
+	for _, unit := range []string{"s", "m", "h"} { // the first in which it is a short number
+		rate := new(big.Rat).Mul(number, big.NewRat(int64(perUnit[unit]), int64(per)))
+		if text := Decimal(rate, 3); text != "0" && rate.Cmp(ratOf(text)) == 0 {
+			return text + "/" + unit
+		}
+	}
+	return ""
+}
+
+func ratOf(text string) *big.Rat {
+	r, _ := new(big.Rat).SetString(text)
+	return r
+}
+
+// withoutCommas returns a number with what stands behind it, without the commas that part its thousands; empty if it
+// has none.
+func withoutCommas(s string) string {
+	m := withCommas.FindStringSubmatch(s)
+	if m == nil {
+		return ""
+	}
+	return strings.NewReplacer(",", "", "_", "", "'", "").Replace(m[1]) + m[2]
+}

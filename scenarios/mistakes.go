@@ -1,0 +1,167 @@
+package scenarios
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/quantity"
+)
+
+// cause returns what an error comes from that the parser sees only the effect of: a space that is none, a dash for a
+// hyphen, a template. It moves mark there. It is nil if the text shows no such thing.
+func (l *loader) cause(e *yaml.LoadError, mark *yaml.Mark) *quantity.Error {
+	if e.Mark.Line < 1 || e.Mark.Line > len(l.lines) {
+		return nil
+	}
+	syntax := e.Stage != yaml.ConstructorStage
+	lines := []int{e.Mark.Line}
+	if syntax && e.Mark.Line > 1 {
+		lines = []int{e.Mark.Line - 1, e.Mark.Line}
+	} else if strings.HasSuffix(e.Message, "has no value") && e.Mark.Line < len(l.lines) {
+		lines = []int{e.Mark.Line, e.Mark.Line + 1} // which is perhaps no part of it
+	}
+	for _, line := range lines {
+		if bad, column := l.strange(line); bad != nil {
+			*mark = yaml.Mark{Line: line, Column: column}
+			return bad
+		}
+	}
+	from, text := 0, l.lines[e.Mark.Line-1]
+	if !syntax {
+		if from = e.Mark.Column - 1; from > 0 && l.character(yaml.Mark{Line: e.Mark.Line, Column: from}) == '{' {
+			from-- // the outer one of two
+		}
+		text = from64(l.runes(e.Mark.Line), from)
+	}
+	found := template.FindStringIndex(text)
+	switch {
+	case found == nil && syntax && e.ContextMark.Line > 0 && neverClosed(e):
+		*mark = e.ContextMark
+		return syntaxError(e)
+	case found == nil, !syntax && len(strings.Trim(text[:found[0]], `"'{ `)) > 0:
+		return nil
+	}
+	*mark = yaml.Mark{Line: e.Mark.Line, Column: 1 + from + len([]rune(text[:found[0]]))}
+	return &quantity.Error{Message: "there are no templates in scenarios",
+		Help: fmt.Sprintf("write a value, and give another by --set %s=VALUE", l.pathAt(*mark))}
+}
+
+// from64 returns the text of at most 64 characters that begins at one of a line.
+func from64(line []rune, from int) string {
+	from = max(0, min(from, len(line)))
+	return string(line[from:min(len(line), from+64)])
+}
+
+// runes returns the characters of a line. Those of the last line asked for are kept: a line may be as long as the file,
+// and have as many errors.
+func (l *loader) runes(line int) []rune {
+	if l.last.line != line {
+		l.last.line, l.last.runes = line, []rune(l.lines[line-1])
+		l.last.bad, l.last.column = strange(l.lines[line-1])
+	}
+	return l.last.runes
+}
+
+func (l *loader) strange(line int) (*quantity.Error, int) {
+	l.runes(line)
+	return l.last.bad, l.last.column
+}
+
+// lastLine is what was found out of the line that was looked at last.
+type lastLine struct {
+	line   int
+	runes  []rune
+	bad    *quantity.Error
+	column int
+}
+
+// template are the ways in which other tools write that a value comes from elsewhere.
+var template = regexp.MustCompile(`\$\{[^}]*\}|\$\([^)]*\)|\{\{[^}]*\}\}|<%.*%>|\$[A-Z_][A-Z0-9_]*`)
+
+// pathAt returns the path of the value at a place of the file, in which something else may stand for the templates;
+// KEY if it has none.
+func (l *loader) pathAt(at yaml.Mark) string {
+	masked := template.ReplaceAllFunc(l.src, func(found []byte) []byte { return bytes.Repeat([]byte("0"), len(found)) })
+	plain, _ := parse(masked)
+	if plain == nil {
+		return "KEY"
+	}
+	seen := loader{width: map[yaml.Mark]*yaml.Node{}, around: map[*yaml.Node]*yaml.Node{}, paths: map[yaml.Mark]string{}}
+	seen.index(plain, "")
+	if path := seen.paths[at]; path != "" {
+		return path
+	}
+	return "KEY"
+}
+
+// strange returns what is wrong with a character of a line that looks like another, and its column; nil if nothing is.
+func strange(line string) (*quantity.Error, int) {
+	column, quote, begun := 0, rune(0), false
+	for _, r := range line {
+		column++
+		switch {
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+		case r == '"' || r == '\'':
+			quote = r
+		case r == '#':
+			return nil, 0
+		case spacesLookAlike[r] != "":
+			return &quantity.Error{Message: fmt.Sprintf("%s (U+%04X)", spacesLookAlike[r], r), Help: "replace it by a plain space"}, column
+		case !begun && (r == '–' || r == '—' || r == '−'):
+			return &quantity.Error{Message: fmt.Sprintf("a dash (U+%04X) begins no item of a list", r), Help: "write a hyphen: -"}, column
+		case r == '“' || r == '”' || r == '„' || r == '‘' || r == '’':
+			return &quantity.Error{Message: fmt.Sprintf("a typographic quote (U+%04X)", r), Help: `write a plain one: "`}, column
+		}
+		begun = begun || r != ' ' && spacesLookAlike[r] == ""
+	}
+	return nil, 0
+}
+
+var spacesLookAlike = map[rune]string{'\u00a0': "a no-break space", '\u2007': "a figure space", '\u202f': "a narrow no-break space",
+	'\u3000': "an ideographic space", '\u200b': "a zero-width space", '\u2009': "a thin space"}
+
+// neverClosed reports whether an error is found at the end of what it is about.
+func neverClosed(e *yaml.LoadError) bool {
+	return strings.Contains(e.Message, "unexpected end of stream") || strings.Contains(e.Message, "did not find expected ','")
+}
+
+// syntaxError rewords what is not YAML at all.
+func syntaxError(e *yaml.LoadError) *quantity.Error {
+	bad := quantity.Errorf("%s", strings.TrimPrefix(e.Message, "yaml: "))
+	says := func(text string) bool { return strings.Contains(e.Message, text) }
+	switch {
+	case says("exceeded max depth"):
+		return quantity.Errorf("nested too deeply (at most %d levels)", mostDepth)
+	case says("cannot start any token"):
+		bad.Message = "a value cannot start with this character"
+		bad.Help = "put the value in quotes"
+	case says("mapping values are not allowed"):
+		bad.Message = "a `:` cannot stand here"
+		bad.Help = "put each key on a line of its own and a value that holds `: ` in quotes; does the line before lack its `:`?"
+	case says("could not find expected ':'"):
+		bad.Message = "this line has no `:`"
+		bad.Help = "write a key, a colon, a space and a value"
+	case says("did not find expected ',' or '}'"):
+		return &quantity.Error{Message: "the { is never closed", Help: "close it with }, or put a comma between its keys"}
+	case says("did not find expected ',' or ']'"):
+		return &quantity.Error{Message: "the [ is never closed", Help: "close it with ], or put a comma between its items"}
+	case says("found unexpected end of stream"):
+		return &quantity.Error{Message: "the quote is never closed", Help: "end the text with the same quote"}
+	case says("did not find expected key"), says("did not find expected '-' indicator"):
+		return &quantity.Error{Message: "the indentation fits nothing above it",
+			Help: "put the keys of one map, or the hyphens of one list, in one column"}
+	case says("did not find expected node content"):
+		return &quantity.Error{Message: "a value is missing here", Help: "is a bracket or a brace left over?"}
+	}
+	if bad.Note == "" && e.ContextMsg != "" && e.ContextMark.Line > 0 && e.ContextMark != e.Mark {
+		bad.Note = fmt.Sprintf("%s that starts on line %d", e.ContextMsg, e.ContextMark.Line)
+	}
+	return bad
+}

@@ -1,0 +1,194 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestMistakes: whoever comes from another system, or mistypes, is told where, what and what to write. Each mistake has
+// these diagnostics, as line:col: message = help, and no others.
+func TestMistakes(t *testing.T) {
+	job := "jobs:\n  - {class: mail, arrivals: {process: poisson, rate: 1/s}, service: 1ms}\n"
+	in := func(job string) string {
+		return "jobs:\n  - {class: mail, arrivals: {process: poisson, rate: 1/s}, service: 1ms, " + job + "}\n"
+	}
+	storm := func(storm string) string { return job + "storms:\n  - {name: down, " + storm + "}\n" }
+	for _, tt := range []struct {
+		name, src string
+		want      []string
+	}{
+		// A key of another place throws no defaults away.
+		{"kind in engine", "engine: {kind: river, workers: 10}\n" + job, []string{`1:10: unknown key "kind" = write preset: a system whose settings`}},
+		{"kind in retry", "retry: {kind: exponential, max-attempts: 3}\n" + job, []string{`1:9: unknown key "kind" = write backoff.kind: how the delay`}},
+		{"kind in a class", in("kind: mail"), []string{`2:74: unknown key "kind" = write class: `}},
+		{"dist in a class", in("dist: exponential"), []string{`2:74: unknown key "dist" = write service.dist: `}},
+		{"a Kubernetes file", "apiVersion: v1\nkind: Deployment\nmetadata: {name: x}\nspec: {replicas: 3}\n", []string{
+			`1:1: unknown key "apiVersion" = this looks like a Kubernetes manifest`, `1:1: there are no jobs = `, `2:1: unknown key "kind"`, `3:1: unknown key "metadata"`, `4:1: unknown key "spec"`}},
+		{"a Compose file", "services:\n  web: {image: x}\n", []string{
+			`1:1: unknown key "services" = write dependencies: `, `1:1: there are no jobs = `}},
+
+		// Words of other systems.
+		{"Sidekiq's", "engine: {concurrency: 10}\n" + job, []string{`1:10: unknown key "concurrency" = write workers: jobs that a node runs at once`}},
+		{"SQS's", "engine: {visibility-timeout: 30s}\nretry: {maxReceiveCount: 3}\n" + job, []string{
+			`1:10: unknown key "visibility-timeout" = write lease.ttl: how long a claim lasts`, `2:9: unknown key "maxReceiveCount" = write max-attempts: executions in all`}},
+		{"k6's", "thresholds: []\n" + job, []string{`1:1: unknown key "thresholds" = write objectives: bounds on metrics`}},
+		{"Celery's", "engine: {acks_late: true, worker_prefetch_multiplier: 4}\n" + job, []string{
+			`1:10: unknown key "acks_late" = write ack: `, `1:27: unknown key "worker_prefetch_multiplier" = write fetch.prefetch: `}},
+		{"a queue of queues", "queues: [mail]\n" + job, []string{`1:1: unknown key "queues" = write jobs: `}},
+		{"exp", "retry: {backoff: {kind: exp, initial: 1s, multiplier: 2, cap: 1m}}\n" + job, []string{
+			`1:25: unknown backoff "exp" = did you mean "exponential"?`, `1:30: unknown key "initial" = write first: `,
+			`1:43: unknown key "multiplier" = write factor: `, `1:58: unknown key "cap" = write max: `}},
+		{"keys of the kind alone", "retry: {backoff: {kind: fixed, zzz: 1}}\n" + job, []string{`1:32: unknown key "zzz" = fixed takes delay`}},
+		{"a class's duration", in("duration: 5ms"), []string{`2:74: unknown key "duration" = write service: `}},
+		{"a storm's start", storm("start: 10m, duration: 1m, fail: {rate: 5%}"), []string{
+			`4:18: unknown key "start" = write at: its start`, `4:30: unknown key "duration" = write for: how long it lasts`}},
+		{"a storm's rate", storm("at: 10m, rate: 5%, fail: {rate: 5%}"), []string{`4:27: unknown key "rate" = write it inside the kind of storm: fail: {rate: ...}`}},
+		{"a storm's type", storm("at: 10m, type: fail"), []string{
+			`4:27: unknown key "type" = the kind of a storm is a key of its own: fail: {rate: 97%}, see qsim list storms`}},
+		{"lt", job + "objectives:\n  - {metric: fresh.wait.p99, lt: 10s}\n", []string{`4:30: unknown key "lt" = write below: at most this`}},
+		{"retry: 5", "retry: 5\n" + job, []string{`1:8: want a map of keys, not 5 = write retry: {max-retries: 5}`}},
+
+		// Values.
+		{"a space", "duration: 100 ms\n" + job, []string{`1:11: bad duration "100 ms": a space in it = no space: write 100ms`}},
+		{"a day", "duration: 1d\n" + job, []string{`1:11: bad duration "1d": unknown unit "d" = write 24h`}},
+		{"minutes", "duration: 5 minutes\n" + job, []string{`1:11: bad duration "5 minutes": unknown unit "minutes" = write 5m`}},
+		{"a clock", "duration: 00:02:00\n" + job, []string{`1:11: bad duration "00:02:00" = write 2m`}},
+		{"ISO 8601", "duration: PT1H2M\n" + job, []string{`1:11: bad duration "PT1H2M" = write 1h2m`}},
+		{"per millisecond", "jobs: [{class: mail, service: 1ms, arrivals: {process: poisson, rate: 2/ms}}]\n", []string{
+			`1:71: bad rate "2/ms": unknown unit "ms" (want s, m or h) = write 2000/s`}},
+		{"per second in words", "jobs: [{class: mail, service: 1ms, arrivals: {process: poisson, rate: 20/sec}}]\n", []string{
+			`1:71: bad rate "20/sec": unknown unit "sec" (want s, m or h) = write 20/s`}},
+		{"a comma in a rate", "jobs: [{class: mail, service: 1us, arrivals: {process: poisson, rate: 1,000/s}}]\n", []string{
+			`1:73: a comma ends a value here = write 1000/s`}},
+		{"a comma in a count", "seeds: 1,000\n" + job, []string{`1:8: want a whole number, not "1,000" = write 1000`}},
+		{"a comma in a rate in a block", "jobs:\n  - class: mail\n    service: 1us\n    arrivals:\n      process: poisson\n      rate: 1,000/s\n", []string{
+			`6:13: bad rate "1,000/s" = write 1000/s`}},
+
+		// Lists and maps.
+		{"jobs by name", "jobs: {mail: {service: 1ms}}\n", []string{`1:7: want a list, not a map = write each as an item: - class: mail`}},
+		{"one job", "jobs:\n  class: mail\n  service: 1ms\n", []string{`2:3: want a list, not a map = put a hyphen before its first key: - class: mail`}},
+		{"objectives by metric", job + "objectives: {fresh.wait.p99: 10s}\n", []string{`3:13: want a list, not a map = write each as an item: - metric: fresh.wait.p99`}},
+		{"an objective that is none", job + "objectives: [fresh.wait.p99 < 10s]\n", []string{
+			`3:14: bad objective "fresh.wait.p99 < 10s" = want METRIC below BOUND or METRIC above BOUND, such as fresh.wait.p99 during STORM below 10s`}},
+
+		// Text.
+		{"a template", "engine:\n  workers: ${WORKERS}\n" + job, []string{`2:12: there are no templates in scenarios = write a value, and give another by --set engine.workers=VALUE`}},
+		{"a template in a map", "engine: {workers: ${WORKERS}}\n" + job, []string{`1:19: there are no templates in scenarios = write a value, and give another by --set engine.workers=VALUE`}},
+		{"braces", "engine:\n  workers: {{ workers }}\n" + job, []string{`2:12: there are no templates in scenarios = write a value, and give another by --set engine.workers=VALUE`}},
+		{"a no-break space", "engine:\n\u00a0\u00a0workers: 5\n" + job, []string{`2:1: a no-break space (U+00A0) = replace it by a plain space`}},
+		{"a no-break space behind a colon", "engine:\n  workers:\u00a05\n" + job, []string{`2:11: a no-break space (U+00A0) = replace it by a plain space`}},
+		{"a dash", "policies:\n  – kind: fifo\n" + job, []string{`2:3: a dash (U+2013) begins no item of a list = write a hyphen: -`}},
+		{"unclosed", "engine: {workers: 5\n" + job, []string{`1:9: the { is never closed = close it with }, or put a comma between its keys`}},
+		{"unclosed list", "seeds: 3\npolicies: [{kind: fifo}\n" + job, []string{`2:11: the [ is never closed = close it with ], or put a comma between its items`}},
+		{"a quote", "description: \"all\nseeds: 3\n" + job, []string{`1:14: the quote is never closed = end the text with the same quote`}},
+		{"bad indent", "engine:\n    workers: 5\n  nodes: 2\n" + job, []string{`3:3: the indentation fits nothing above it = put the keys of one map, or the hyphens of one list, in one column`}},
+		{"bad indent in a list", "policies:\n  - kind: fifo\n   - kind: lifo\n" + job, []string{`3:4: the indentation fits nothing above it = `}},
+
+		// Sums, and positions.
+		{"overload", "engine: {workers: 1}\njobs:\n  - {class: mail, arrivals: {process: poisson, rate: 20/s}, service: 1s}\n", []string{
+			`3:54: offered load is 20 × the capacity: the backlog will never drain`}},
+		{"two of one name", "baseline: FIFA\npolicies: [{kind: weighted}, {kind: weighted, label: W}]\n" + job, []string{
+			`1:11: no policy is named "FIFA" = there is "weighted", "W"`}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, ds := Load("test.yaml", []byte(tt.src), nil)
+			for i, d := range ds {
+				got := fmt.Sprintf("%d:%d: %s", d.Line, d.Col, d.Message)
+				if d.Help != "" {
+					got += " = " + d.Help
+				}
+				if i >= len(tt.want) || !strings.HasPrefix(got, tt.want[i]) {
+					t.Errorf("got  %s", got)
+					if i < len(tt.want) {
+						t.Errorf("want %s", tt.want[i])
+					}
+				}
+			}
+			if len(ds) < len(tt.want) {
+				t.Errorf("%d diagnostics, want %d: %s", len(ds), len(tt.want), tt.want[len(ds):])
+			}
+		})
+	}
+}
+
+// TestShortForms: what everybody types is what the long form says.
+func TestShortForms(t *testing.T) {
+	for _, tt := range []struct{ name, short, long string }{
+		{"policies", "policies: [fifo, {kind: weighted, fresh: 70%}, lifo]\n" + smallest, "policies: [{kind: fifo}, {kind: weighted, fresh: 70%}, {kind: lifo}]\n" + smallest},
+		{"one policy", "policies: lifo\n" + smallest, "policies: [{kind: lifo}]\n" + smallest},
+		{"hits", smallest + "storms: [{name: z, at: 10m, for: 5m, fail: {hits: mail, rate: 5%}}]\n",
+			smallest + "storms: [{name: z, at: 10m, for: 5m, fail: {hits: [mail], rate: 5%}}]\n"},
+		{"arrivals", "jobs: [{class: mail, arrivals: 20/s, service: 1ms}]", "jobs: [{class: mail, arrivals: {process: poisson, rate: 20/s}, service: 1ms}]"},
+		{"objectives", smallest + "storms: [{name: z, at: 10m, for: 5m, fail: {rate: 5%}}]\nobjectives:\n  - fresh.wait.p99 during z class mail below 10s\n  - fresh.within limit 5s above 99%\n",
+			smallest + "storms: [{name: z, at: 10m, for: 5m, fail: {rate: 5%}}]\nobjectives:\n  - {metric: fresh.wait.p99, during: z, class: mail, below: 10s}\n  - {metric: fresh.within, limit: 5s, above: 99%}\n"},
+		{"one objective", smallest + "objectives: dead.count below 3\n", smallest + "objectives: [{metric: dead.count, below: 3}]\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			short, long := load(t, tt.short), load(t, tt.long)
+			if got, want := string(short.Resolved()), string(long.Resolved()); got != want {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+	sc := load(t, "policies: [fifo, lifo]\n"+smallest, Override{Path: "policies.fifo.label", Value: "F"}, Override{Path: "jobs.mail.arrivals", Value: "5/s"},
+		Override{Path: "objectives", Value: "[dead.count below 3]"})
+	if sc.Policies[0].Label != "F" || sc.Jobs[0].Arrivals.Rate.PerSecond() != 5 || len(sc.Objectives) != 1 {
+		t.Errorf("%+v", sc)
+	}
+}
+
+// TestOverrideMistakes: what is wrong with a flag is said of the flag.
+func TestOverrideMistakes(t *testing.T) {
+	_, ds := Load("test.yaml", []byte("policies:\n  - {kind: fifo, label: FIFO}\n"+smallest), []Override{{Path: "baseline", Value: `"FIFA"`, Flag: "--baseline FIFA"}})
+	if len(ds) != 1 || ds[0].Set != "--baseline FIFA" || ds[0].Help != `did you mean "FIFO"?` {
+		t.Errorf("%+v", ds)
+	}
+}
+
+func TestParseObjective(t *testing.T) {
+	for _, tt := range []struct{ text, query, bound, bad string }{
+		{"fresh.wait.p99 during payments-down below 10s", "fresh.wait.p99 during payments-down", "below 10s", ""},
+		{"goodput above 20/s", "goodput", "above 20/s", ""},
+		{"fresh.within limit 2s class below above 90%", "fresh.within class below limit 2s", "above 90%", ""},
+		{"fresh.wait.p99", "", "", "want METRIC below BOUND"},
+		{"below 10s", "", "", "want METRIC below BOUND"},
+		{"fresh.wait.p99 below ", "", "", "want a bound behind below"},
+		{"fresh.wait.p99 below {a: 1}", "", "", "want a bound behind below"},
+		{"fresh.wait.p99 while x below 1s", "", "", "want during, after"},
+	} {
+		q, word, bound, err := ParseObjective(tt.text)
+		switch {
+		case tt.bad != "":
+			if err == nil || !strings.Contains(err.Error(), tt.bad) {
+				t.Errorf("%q: error %v, want %q", tt.text, err, tt.bad)
+			}
+		case err != nil || q.String() != tt.query || word+" "+bound != tt.bound:
+			t.Errorf("%q: %s, %s %s, %v", tt.text, q, word, bound, err)
+		}
+	}
+}
+
+// TestSynonymsAreKeys: every other system's word leads to a key that there is.
+func TestSynonymsAreKeys(t *testing.T) {
+	types, first := knownKeys(), map[string]bool{}
+	for i := range synonyms {
+		s := &synonyms[i]
+		known := types["scenarios."+s.in]
+		if known == nil || s.key == "" && s.hint == "" {
+			t.Errorf("%+v", s)
+		}
+		if s.key != "" && s.hint == "" && docOf(join(s.at, s.key)) == "" {
+			t.Errorf("%s.%s is no key", s.at, s.key)
+		}
+		for _, word := range strings.Fields(s.words) {
+			if contains(known, word) || word != strings.ToLower(word) || first[s.in+" "+word] {
+				t.Errorf("%s: %s is a key of its own, or twice", s.in, word)
+			}
+			first[s.in+" "+word] = true
+		}
+	}
+	if len(synonyms) < 40 {
+		t.Errorf("%d", len(synonyms))
+	}
+}

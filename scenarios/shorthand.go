@@ -1,0 +1,166 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/quantity"
+	"qsim/results/measure"
+)
+
+// expand returns given with its short forms written out: one policy, or one class hit, for a list; the kind of a policy
+// for a policy; a rate for arrivals; the text of an objective for its map. What is no short form stays as it is.
+func expand(given *yaml.Node) (*yaml.Node, []*yaml.LoadError) {
+	e := expander{}
+	result := e.keys(given, map[string]func(*yaml.Node) *yaml.Node{
+		"policies":     e.list("kind", func(item *yaml.Node) *yaml.Node { return mapOf(item, "kind", item) }),
+		"objectives":   e.list("metric", e.objective),
+		"jobs":         e.list("class", e.job),
+		"storms":       e.list("name", e.storm),
+		"dependencies": e.list("name", nil),
+	})
+	return result, e.problems
+}
+
+type expander struct{ problems []*yaml.LoadError }
+
+// keys returns a map with some of its values replaced.
+func (e *expander) keys(node *yaml.Node, replace map[string]func(*yaml.Node) *yaml.Node) *yaml.Node {
+	if node.Kind != yaml.MappingNode {
+		return node
+	}
+	result := *node
+	result.Content = nil
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key, value := node.Content[i], node.Content[i+1]
+		if f := replace[key.Value]; f != nil {
+			if value = f(value); value == nil {
+				continue
+			}
+		}
+		result.Content = append(result.Content, key, value)
+	}
+	return &result
+}
+
+// list writes a list out whose elements item writes out; an element goes by its key name. A map in its place is
+// an error that says how to make it a list.
+func (e *expander) list(name string, item func(*yaml.Node) *yaml.Node) func(*yaml.Node) *yaml.Node {
+	return func(list *yaml.Node) *yaml.Node {
+		if list.Kind == yaml.MappingNode && len(list.Content) > 0 {
+			bad := quantity.Errorf("want a list, not a map")
+			bad.Help = fmt.Sprintf("write each as an item: - %s: %s", name, list.Content[0].Value)
+			if own := lookup(list, name); own != nil {
+				bad.Help = fmt.Sprintf("put a hyphen before its first key: - %s: %s", name, own.Value)
+			}
+			e.problems = append(e.problems, errorAt(list, bad))
+			return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: list.Line, Column: list.Column}
+		}
+		if item == nil || list.Kind == yaml.MappingNode {
+			return list
+		}
+		result := *list
+		if list.Kind == yaml.ScalarNode {
+			result = yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: list.Line, Column: list.Column}
+			list = &yaml.Node{Content: []*yaml.Node{list}}
+		}
+		result.Content = nil
+		for _, element := range list.Content {
+			if name != "kind" && name != "metric" || element.Kind == yaml.ScalarNode {
+				element = item(element)
+			}
+			if element != nil {
+				result.Content = append(result.Content, element)
+			}
+		}
+		return &result
+	}
+}
+
+// job writes the arrivals of a class out.
+func (e *expander) job(node *yaml.Node) *yaml.Node {
+	return e.keys(node, map[string]func(*yaml.Node) *yaml.Node{"arrivals": func(value *yaml.Node) *yaml.Node {
+		if value.Kind != yaml.ScalarNode {
+			return value
+		}
+		process := scalar("poisson")
+		process.Tag, process.Line, process.Column = "!!str", value.Line, value.Column
+		return mapOf(value, "process", process, "rate", value)
+	}})
+}
+
+// storm writes the hits of a storm out.
+func (e *expander) storm(node *yaml.Node) *yaml.Node {
+	hits := func(trouble *yaml.Node) *yaml.Node {
+		return e.keys(trouble, map[string]func(*yaml.Node) *yaml.Node{"hits": func(value *yaml.Node) *yaml.Node {
+			if value.Kind != yaml.ScalarNode {
+				return value
+			}
+			return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: value.Line, Column: value.Column, Content: []*yaml.Node{value}}
+		}})
+	}
+	of := map[string]func(*yaml.Node) *yaml.Node{}
+	for _, kind := range troubles {
+		of[kind] = hits
+	}
+	return e.keys(node, of)
+}
+
+// objective writes the text of an objective out: nil, and a problem, if it is none.
+func (e *expander) objective(node *yaml.Node) *yaml.Node {
+	q, word, bound, err := ParseObjective(node.Value)
+	if err != nil {
+		bad := quantity.Errorf("bad objective %s", quantity.Quote(node.Value))
+		bad.Help = err.Error()
+		e.problems = append(e.problems, errorAt(node, bad))
+		return nil
+	}
+	pairs := []any{"metric", q.Metric}
+	for _, f := range [][2]string{{"during", q.During}, {"after", q.After}, {"class", q.Class}, {"tenant", q.Tenant}} {
+		if f[1] != "" {
+			pairs = append(pairs, f[0], f[1])
+		}
+	}
+	if q.Limit > 0 {
+		pairs = append(pairs, "limit", Duration(q.Limit).String())
+	}
+	return mapOf(node, append(pairs, word, bound)...)
+}
+
+// ParseObjective reads an objective as text: a query, "below" or "above", and a bound, as in "fresh.wait.p99 during
+// payments-down below 10s". Which metrics and storms there are is not known here.
+func ParseObjective(text string) (q measure.Query, word, bound string, err error) {
+	at := -1
+	for _, w := range []string{"below", "above"} {
+		if i := strings.LastIndex(text, " "+w+" "); i > at {
+			at, word = i, w
+		}
+	}
+	if at < 0 {
+		return q, "", "", fmt.Errorf("want METRIC below BOUND or METRIC above BOUND, such as fresh.wait.p99 during STORM below 10s")
+	}
+	if bound = strings.TrimSpace(text[at+len(word)+2:]); bound == "" || strings.ContainsAny(bound, "{}[]#&*!|>'\"\\,:\n\t ") {
+		return q, "", "", fmt.Errorf("want a bound behind %s, such as 10s, 20%% or 5", word)
+	}
+	q, err = measure.ParseQuery(text[:at])
+	return q, word, bound, err
+}
+
+// mapOf returns a map whose keys, and whose values that are no nodes, stand where at does.
+func mapOf(at *yaml.Node, pairs ...any) *yaml.Node {
+	result := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: at.Line, Column: at.Column}
+	for _, p := range pairs {
+		node, isNode := p.(*yaml.Node)
+		if !isNode {
+			node = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: p.(string), Line: at.Line, Column: at.Column}
+			var number float64
+			if scalar(node.Value).Load(&number) == nil {
+				node.Tag = ""
+			}
+		}
+		result.Content = append(result.Content, node)
+	}
+	return result
+}

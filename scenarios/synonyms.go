@@ -1,0 +1,222 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/engine/quantity"
+)
+
+// synonym is what other systems call keys of this language, and what to write instead.
+type synonym struct {
+	in    string // the type of the map in which a word is met
+	at    string // the path of that map, as Keys has it
+	words string // separated by spaces, in lower case without - and _
+	key   string // from that map on; empty: the hint says all
+	hint  string
+}
+
+// synonyms are words of Sidekiq, Celery, SQS, RabbitMQ, BullMQ, River, Temporal, k6, Gatling, Kubernetes and SLOs.
+var synonyms = []synonym{
+	{"Scenario", "", "queues classes tasks workload streams scenarios", "jobs", ""},
+	{"Scenario", "", "thresholds slos slo goals assertions checks expectations limits", "objectives", ""},
+	{"Scenario", "", "services upstreams backends apis", "dependencies", ""},
+	{"Scenario", "", "faults chaos incidents outages failures", "storms", ""},
+	{"Scenario", "", "algorithms strategies schedulers scheduling policy", "policies", ""},
+	{"Scenario", "", "replications runs iterations repeats trials", "seeds", ""},
+	{"Scenario", "", "rampup rampuptime discard", "warmup", ""},
+	{"Scenario", "", "time length runtime until", "duration", ""},
+	{"Scenario", "", "cooldown gracefulstop", "drain", ""},
+	{"Scenario", "", "stages executor vus", "", "write jobs: [{class: NAME, arrivals: {process: ramp, from: 10/s, to: 100/s}, service: 100ms}]"},
+	{"Scenario", "", "apiversion kind metadata spec", "", "this looks like a Kubernetes manifest; qsim init NAME writes a scenario to start from"},
+
+	{"Engine", "engine", "concurrency threads maxworkers workercount poolsize parallelism goroutines consumers processes maxprocs", "workers", ""},
+	{"Engine", "engine", "replicas instances pods hosts servers", "nodes", ""},
+	{"Engine", "engine", "kind type system driver", "preset", ""},
+	{"Engine", "engine", "acklate ackslate acksonfailure noack autoack", "ack", ""},
+	{"Engine", "engine", "visibilitytimeout leasetimeout lockduration lockttl ackdeadline ackwait invisibility claimtimeout consumertimeout", "lease.ttl", ""},
+	{"Engine", "engine", "heartbeatinterval lockrenewtime extendevery keepalive", "lease.heartbeat", ""},
+	{"Engine", "engine", "prefetchcount prefetchmultiplier workerprefetchmultiplier qos", "fetch.prefetch", ""},
+	{"Engine", "engine", "pollinterval pollingtime fetchinterval waittimeseconds", "fetch.poll", ""},
+	{"Engine", "engine", "batchsize maxnumberofmessages", "fetch.batch", ""},
+	{"Engine", "engine", "averagescheduledpollinterval schedulerinterval", "promoter.every", ""},
+	{"Engine", "engine", "stalledinterval rescueinterval reapinterval", "reaper.every", ""},
+	{"Engine", "engine", "maxstalledcount", "reaper.max", ""},
+	{"Engine", "engine", "jobtimeout executiontimeout tasktimelimit timelimit softtimelimit", "timeout", ""},
+	{"Lease", "engine.lease", "timeout duration length visibilitytimeout", "ttl", ""},
+
+	{"Retry", "retry", "maxreceivecount attempts tries maxtries maxdeliver maxdeliveries deliverylimit maximumattempts", "max-attempts", ""},
+	{"Retry", "retry", "retries maxretry retrylimit retrycount limit", "max-retries", ""},
+	{"Retry", "retry", "kind strategy type", "backoff.kind", ""},
+	{"Retry", "retry", "first initial initialinterval initialdelay delay wait", "backoff.first", ""},
+	{"Retry", "retry", "factor multiplier backoffcoefficient", "backoff.factor", ""},
+	{"Retry", "retry", "max cap maxdelay maxinterval maximuminterval", "backoff.max", ""},
+	{"Retry", "retry", "discardon fatal nonretryable nonretryableerrortypes dontretry", "never", ""},
+	{"Backoff", "retry.backoff", "initial initialinterval initialdelay base mindelay minbackoff start interval", "first", ""},
+	{"Backoff", "retry.backoff", "multiplier coefficient backoffcoefficient rate exponentialbase", "factor", ""},
+	{"Backoff", "retry.backoff", "cap maxinterval maxdelay maxbackoff limit ceiling maximuminterval", "max", ""},
+	{"Backoff", "retry.backoff", "increment add", "step", ""},
+	{"Backoff", "retry.backoff", "exponent", "power", ""},
+	{"Backoff", "retry.backoff", "schedule intervals steps", "delays", ""},
+	{"Backoff", "retry.backoff", "type strategy", "kind", ""},
+	{"Backoff", "retry.backoff", "jitter randomizationfactor randomization", "", "jitter stands beside backoff: retry: {jitter: full}"},
+
+	{"JobClass", "jobs.CLASS", "kind type id queue job name task", "class", ""},
+	{"JobClass", "jobs.CLASS", "duration latency runtime processingtime takes work time", "service", ""},
+	{"JobClass", "jobs.CLASS", "dist distribution", "service.dist", "such as {dist: exponential, mean: 100ms}"},
+	{"JobClass", "jobs.CLASS", "rate load arrival qps rps tps throughput process", "arrivals", ""},
+	{"JobClass", "jobs.CLASS", "errorrate failurerate failure fail errors", "fails.rate", ""},
+	{"JobClass", "jobs.CLASS", "maxconcurrency concurrency limit", "max-running", ""},
+	{"JobClass", "jobs.CLASS", "dependency depends uses dependson", "calls", ""},
+	{"JobClass", "jobs.CLASS", "retries maxretries maxretry", "retry.max-retries", "executions after the first one"},
+	{"JobClass", "jobs.CLASS", "attempts maxattempts", "retry.max-attempts", "executions in all"},
+	{"Arrivals", "jobs.CLASS.arrivals", "rps qps tps lambda persecond frequency", "rate", ""},
+	{"Arrivals", "jobs.CLASS.arrivals", "type kind dist distribution", "process", ""},
+	{"Arrivals", "jobs.CLASS.arrivals", "count jobs", "size", ""},
+	{"plainDistribution", "", "type kind distribution", "", "write dist, such as {dist: exponential, mean: 100ms}; qsim list distributions"},
+	{"plainDistribution", "", "median", "", "write p50: the median"},
+	{"plainDistribution", "", "std stddev sigma deviation stdev", "", "write sd (of a normal one), or cv: standard deviation ÷ mean"},
+	{"plainDistribution", "", "average avg mu", "", "write mean: the mean"},
+
+	{"Storm", "storms.STORM", "start starts begin begins from after time when", "at", ""},
+	{"Storm", "storms.STORM", "duration length lasts during ends until", "for", ""},
+	{"Storm", "storms.STORM", "type kind trouble fault", "", "the kind of a storm is a key of its own: fail: {rate: 97%}, see qsim list storms"},
+	{"Storm", "storms.STORM", "rate hits error takes target targets class", "", "write it inside the kind of storm: fail: {rate: ...}"},
+	{"FailStorm", "storms.STORM.fail", "class classes targets target jobs on", "hits", ""},
+	{"FailStorm", "storms.STORM.fail", "share probability ratio percent failurerate", "rate", ""},
+	{"FailStorm", "storms.STORM.fail", "kind type code status", "error", ""},
+	{"FailStorm", "storms.STORM.fail", "latency duration delay", "takes", ""},
+	{"CrashStorm", "storms.STORM.crash", "restart downtime down", "restart-after", ""},
+	{"CrashStorm", "storms.STORM.crash", "count node processes", "nodes", ""},
+
+	{"Objective", "objectives.NUMBER", "lt lte le max atmost under lessthan threshold target value", "below", ""},
+	{"Objective", "objectives.NUMBER", "gt gte ge min atleast over morethan", "above", ""},
+	{"Objective", "objectives.NUMBER", "name query sli indicator", "metric", ""},
+	{"Objective", "objectives.NUMBER", "storm window in", "during", ""},
+	{"Objective", "objectives.NUMBER", "job queue", "class", ""},
+	{"Objective", "objectives.NUMBER", "policy", "policies", ""},
+	{"Policy", "policies.LABEL", "type policy strategy", "kind", ""},
+	{"Policy", "policies.LABEL", "name title", "label", ""},
+	{"Policy", "policies.LABEL", "params parameters options config", "", "parameters stand beside kind: {kind: weighted, fresh: 80%}"},
+}
+
+// help says what to write instead of the word, to somebody in the map whose type is in.
+func (s *synonym) help(in string) string {
+	if s.key == "" {
+		return s.hint
+	}
+	path, write := join(s.at, s.key), s.key
+	if in != s.in {
+		write = path
+	}
+	if s.hint != "" {
+		return fmt.Sprintf("write %s: %s", write, s.hint)
+	}
+	return fmt.Sprintf("write %s: %s", write, docOf(path))
+}
+
+// docOf returns what the reference says of a key.
+func docOf(path string) string {
+	for _, k := range reference().keys {
+		if k.Path == path {
+			return k.Doc
+		}
+	}
+	return "" // every path of the table is one: a test
+}
+
+// synonymOf returns the row for a word in a map of a type, or nil.
+func synonymOf(in, word string) *synonym {
+	word = strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(word))
+	var elsewhere *synonym
+	for i := range synonyms {
+		s := &synonyms[i]
+		if !contains(strings.Fields(s.words), word) {
+			continue
+		}
+		if s.in == in {
+			return s
+		}
+		if elsewhere == nil && s.key != "" && s.at == strings.ToLower(s.at) && s.at != "" {
+			elsewhere = s
+		}
+	}
+	return elsewhere
+}
+
+// unknownKey says that there is no such key, and which of those known may be meant.
+func unknownKey(key string, known []string) *quantity.Error {
+	e := quantity.Errorf("unknown key %s", quantity.Quote(key))
+	if !quantity.IsNumber(key) {
+		e.Message = fmt.Sprintf("unknown key %q", key)
+	}
+	switch near := closest(key, known); {
+	case near != "":
+		e.Help = fmt.Sprintf("did you mean %q?", near)
+	case len(known) > 0:
+		e.Help = "known keys here: " + strings.Join(known, ", ")
+	}
+	return e
+}
+
+// unknownKeyIn says so of a map of a type, which may be nil, and what the words of other systems mean.
+func unknownKeyIn(in, key string, around *yaml.Node) *quantity.Error {
+	known := knownKeys()[in]
+	in = in[strings.LastIndexByte(in, '.')+1:]
+	e := unknownKey(key, known)
+	s, near, rows := synonymOf(in, key), closest(key, known), rowsAround(in, around)
+	switch {
+	case s != nil && s.in == in && near != strings.ToLower(key):
+		e.Help = s.help(in)
+	case near != "":
+	case elsewhere(key) != "":
+		e.Help = "write " + elsewhere(key)
+	case s != nil:
+		e.Help = s.help(in)
+	case len(rows) > 0:
+		e.Help = spell(rows)
+	}
+	return e
+}
+
+// elsewhere returns the path of a key that there is in one other map, and what it means; empty if it is in none or in
+// several.
+func elsewhere(key string) string {
+	found := ""
+	for _, k := range reference().keys {
+		if k.Path == strings.ToLower(k.Path) && strings.HasSuffix(k.Path, "."+key) {
+			if found != "" {
+				return ""
+			}
+			found = k.Path + ": " + k.Doc
+		}
+	}
+	return found
+}
+
+// rowsAround returns what goes with the kind of a map, nil if it has none.
+func rowsAround(in string, around *yaml.Node) []kindRow {
+	tables := map[string]*kindTable{"Backoff": &backoffs, "Arrivals": &processes, "plainDistribution": &distributions}
+	table := tables[in]
+	if table == nil || around == nil {
+		return nil
+	}
+	kind := word(around, table.key)
+	if near := closest(kind, table.kinds()); kind != "" && near != "" {
+		kind = near
+	}
+	return table.rowsOf(kind)
+}
+
+// meansElsewhere reports whether some other system's word for a key may be what is written.
+func meansElsewhere(word string, key any) bool {
+	word = strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(word))
+	for i := range synonyms {
+		if s := &synonyms[i]; contains(strings.Fields(s.words), word) && (s.key == key || strings.HasPrefix(s.key, fmt.Sprint(key)+".")) {
+			return true
+		}
+	}
+	return false
+}

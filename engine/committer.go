@@ -54,8 +54,9 @@ const errorPause = 100 * time.Millisecond
 
 func (c *committer) init(cfg *Config) { c.flushAt, c.calls = Never, cfg.Commit.Calls }
 
+// deadline leaves flushAt out, which Engine.Due looks at.
 func (c *committer) deadline() Time {
-	d := c.flushAt
+	d := Never
 	for _, b := range c.flying {
 		d = min(d, b.againAt)
 	}
@@ -82,7 +83,6 @@ func (c *committer) next(e *Engine, s Slot) *Outcome {
 	if c.filling == nil {
 		c.filling = c.newBatch()
 		c.flushAt = e.now.Add(e.cfg.Commit.Linger)
-		e.arm(c.flushAt)
 	}
 	b := c.filling
 	b.slots = append(b.slots, s)
@@ -108,10 +108,15 @@ func (c *committer) added(e *Engine) {
 	}
 }
 
-func (c *committer) tick(e *Engine) {
+// linger closes the batch that is filling if it has waited long enough.
+func (c *committer) linger(e *Engine) {
 	if e.now >= c.flushAt {
 		c.flush(e)
 	}
+}
+
+func (c *committer) tick(e *Engine) {
+	c.linger(e)
 	gaveUp := false
 	for i := 0; i < len(c.flying); i++ {
 		b := c.flying[i]
@@ -205,7 +210,7 @@ func (c *committer) onCommitted(e *Engine, r *Call) {
 			b.note(r)
 			c.tryAgain(e, b, errorPause)
 		} else {
-			c.flying = append(c.flying[:i], c.flying[i+1:]...)
+			c.flying = slices.Delete(c.flying, i, i+1)
 			for _, s := range b.slots {
 				c.settle(e, s)
 			}
@@ -345,6 +350,7 @@ func (c *committer) recycle(b *batch) {
 	if b.out > 0 {
 		return
 	}
-	*b = batch{slots: b.slots[:0], outcomes: b.outcomes[:0], applied: b.applied[:0]}
+	b.id, b.tries, b.sent, b.closed = 0, 0, false, false
+	b.slots, b.outcomes, b.applied = b.slots[:0], b.outcomes[:0], b.applied[:0]
 	c.spare = append(c.spare, b)
 }

@@ -11,7 +11,7 @@ type Engine struct {
 	cfg      Config
 	driver   Driver
 	now      Time
-	due      Time // no later than any component's deadline, see Due
+	due      Time // no later than any deadline but that of the batch that fills, see Due
 	seldom   Time // when the first of reaper, promoter and electors has something to do, unless stale
 	stale    bool // seldom must be found out
 	lastID   uint64
@@ -57,7 +57,7 @@ func (e *Engine) Deadline() Time {
 		d = min(d, e.expire.deadline(e))
 	}
 	e.due = d
-	return d
+	return e.Due()
 }
 
 // maintenance is when reaper, promoter or electors have something to do.
@@ -75,8 +75,11 @@ func (e *Engine) maintenance() Time {
 func (e *Engine) unsettle() { e.due, e.stale = e.now, true }
 
 // Due is a time that is not after Deadline, unless that has passed already, and costs nothing to know.
-// A driver with many inputs waits for it, and asks for the Deadline once it has come.
-func (e *Engine) Due() Time { return e.due }
+// A driver with many inputs waits for it, and asks IsDue once it has come.
+func (e *Engine) Due() Time { return min(e.due, e.commit.flushAt) }
+
+// IsDue reports whether the Deadline has come by now. If it has not, Due is the Deadline from here on.
+func (e *Engine) IsDue(now Time) bool { return e.commit.flushAt <= now || e.Deadline() <= now }
 
 // arm takes note that something is due at t.
 func (e *Engine) arm(t Time) { e.due = min(e.due, t) }
@@ -85,6 +88,10 @@ func (e *Engine) arm(t Time) { e.due = min(e.due, t) }
 // are harmless.
 func (e *Engine) Tick(now Time) {
 	e.begin(now)
+	if now < e.due { // the usual case: a batch has waited long enough for others to join it
+		e.commit.linger(e)
+		return
+	}
 	e.due = now
 	e.expireFirst()
 	e.run.tick(e)

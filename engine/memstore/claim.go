@@ -17,8 +17,10 @@ func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, 
 	s.mu.lock()
 	defer s.mu.unlock()
 	now := s.now()
+	plain := true
 	for i := range p.Terms {
 		if t := &p.Terms[i]; !s.isPlain(t) {
+			plain = false
 			if err := s.prepare(t); err != nil {
 				return dst, engine.Forever, fmt.Errorf("claim: term %d: %w", i, err)
 			}
@@ -32,7 +34,7 @@ func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, 
 	for i := range p.Terms {
 		t := &p.Terms[i]
 		var special order
-		if !s.isPlain(t) {
+		if !plain && !s.isPlain(t) {
 			if t.Shed > 0 && t.MaxWait > 0 {
 				dst = s.shed(now, t, dst)
 			}
@@ -83,6 +85,9 @@ func (s *Store) isPlain(t *engine.Term) bool {
 
 // pick returns the first ready row that matches t, by priority and then by place.
 func (s *Store) pick(t *engine.Term) uint32 {
+	if !s.anyReady(t.Class) {
+		return none
+	}
 	best, bestPriority := none, int16(0)
 	var bestRow *row
 	newest := t.Order == engine.NewestReady
@@ -107,6 +112,14 @@ func (s *Store) pick(t *engine.Term) uint32 {
 		}
 	}
 	return best
+}
+
+// anyReady reports whether a job of a class is ready, if perhaps behind another of its serial key.
+func (s *Store) anyReady(class engine.Class) bool {
+	if class != engine.AnyClass {
+		return s.stats.Ready[class] > 0
+	}
+	return s.stats.Ready[engine.Fresh]+s.stats.Ready[engine.Retry] > 0
 }
 
 // lend leases a row that is in no structure to holder and describes it in l.

@@ -12,12 +12,12 @@ type answered struct {
 	engine  engine.EngineID
 	settled uint64
 	batches []answeredBatch
-	spare   [][]engine.Result
+	spare   [][]engine.Status
 }
 
 type answeredBatch struct {
-	seq     uint64
-	results []engine.Result
+	seq      uint64
+	statuses []engine.Status // by outcome: all that another copy of the batch is answered with
 }
 
 // settle forgets the batches up to seq.
@@ -31,27 +31,30 @@ func (a *answered) settle(seq uint64) {
 		if b.seq > seq {
 			kept = append(kept, b)
 		} else {
-			a.spare = append(a.spare, b.results[:0])
+			a.spare = append(a.spare, b.statuses[:0])
 		}
 	}
 	a.batches = kept
 }
 
-func (a *answered) find(seq uint64) []engine.Result {
+func (a *answered) find(seq uint64) []engine.Status {
 	for i := range a.batches {
 		if a.batches[i].seq == seq {
-			return a.batches[i].results
+			return a.batches[i].statuses
 		}
 	}
 	return nil
 }
 
 func (a *answered) remember(seq uint64, results []engine.Result) {
-	var kept []engine.Result
+	var kept []engine.Status
 	if n := len(a.spare); n > 0 {
 		kept, a.spare = a.spare[n-1], a.spare[:n-1]
 	}
-	a.batches = append(a.batches, answeredBatch{seq, append(kept, results...)})
+	for i := range results {
+		kept = append(kept, results[i].Status)
+	}
+	a.batches = append(a.batches, answeredBatch{seq, kept})
 }
 
 // memoryOf returns what is remembered of e's commits: nil for a life of the node
@@ -91,9 +94,9 @@ func (s *Store) Commit(_ context.Context, b engine.Batch, dst []engine.Result) (
 		if earlier := memory.find(b.ID.Seq); earlier != nil {
 			for i := range earlier {
 				dst = append(dst, repeated(earlier[i]))
-				if earlier[i].Status == engine.Unapplied {
-					earlier[i] = s.apply(now, &b.Outcomes[i])
-					dst[len(dst)-1] = earlier[i]
+				if earlier[i] == engine.Unapplied {
+					dst[len(dst)-1] = s.apply(now, &b.Outcomes[i])
+					earlier[i] = dst[len(dst)-1].Status
 				}
 			}
 			return dst, nil
@@ -117,8 +120,8 @@ func (r *row) refund(from engine.State) {
 	}
 }
 
-func repeated(r engine.Result) engine.Result {
-	if r.Status == engine.Stale {
+func repeated(s engine.Status) engine.Result {
+	if s == engine.Stale {
 		return engine.Result{Status: engine.RepeatedStale}
 	}
 	return engine.Result{Status: engine.Repeated}

@@ -78,12 +78,13 @@ type Sim struct {
 	live      int64       // enqueued, neither done nor dead
 	total     int64       // enqueued
 	rests     engine.Time // since when nothing is left to do; Never: something is
+	last      engine.Time // that something may happen at
 	ended     bool
 }
 
 // New returns a run ready to start at time 0.
 func New(cfg Config) *Sim {
-	s := &Sim{cfg: cfg, rests: engine.Never}
+	s := &Sim{cfg: cfg, rests: engine.Never, last: min(cfg.Until, engine.Never-1)}
 	s.store = cfg.Store(func() engine.Time { return s.now })
 	s.nodes, s.single = make([]node, len(cfg.Nodes)), len(cfg.Nodes) == 1
 	s.queue.init(len(cfg.Nodes))
@@ -128,7 +129,7 @@ func (s *Sim) Step() bool {
 	for from == timer && !s.isDue(at) {
 		at, from = s.queue.next()
 	}
-	if s.live == 0 || at > s.cfg.Until || at == engine.Never || s.ended {
+	if s.live == 0 || at > s.last || s.ended {
 		if !s.goesOn(at) {
 			return false
 		}
@@ -164,7 +165,7 @@ func (s *Sim) goesOn(at engine.Time) bool {
 	switch {
 	case s.ended:
 		return false
-	case at > s.cfg.Until || at == engine.Never:
+	case at > s.last:
 		s.ended = true
 		if s.cfg.Until != engine.Never {
 			s.now = max(s.now, s.cfg.Until)
@@ -188,11 +189,11 @@ func (s *Sim) goesOn(at engine.Time) bool {
 // are set to what engines are sure of: if it has nothing to do yet, the timer is put off.
 func (s *Sim) isDue(at engine.Time) bool {
 	i := s.queue.timers.heap[0]
-	exact := s.nodes[i].engine.Deadline()
-	if exact <= at {
+	e := s.nodes[i].engine
+	if e.IsDue(at) {
 		return true
 	}
-	s.queue.timers.set(i, exact)
+	s.queue.timers.set(i, e.Due())
 	return false
 }
 

@@ -42,11 +42,8 @@ func (g *guard) watch(next engine.Recorder) engine.Recorder {
 // the least.
 const stepsBetweenBalances = 1 << 10
 
-// broken reports whether an invariant broke by the n-th step.
+// broken reports whether an invariant broke by the n-th step; there is a checker.
 func (g *guard) broken(s *sim.Sim, n int) bool {
-	if g.checker == nil {
-		return false
-	}
 	if n >= g.next && s.Store().NextDue() > s.Now() { // else it would become ready by being looked at
 		// Every job of the store is looked at: seldom enough to cost little.
 		g.next = n + max(stepsBetweenBalances, 4*s.Store().(*memstore.Store).Live())

@@ -52,12 +52,12 @@ func (x *treap) before(a, b *row) bool {
 	return a.id < b.id
 }
 
-// less reports whether the row at ref comes before another one.
-func (x *treap) less(ref uint32, r *row, other uint32) bool {
+// less reports whether the row r at ref comes before another one, o at other.
+func (x *treap) less(ref uint32, r *row, other uint32, o *row) bool {
 	if x.sort == sortByTurn {
 		return x.tenants.ofRow(ref).turn < x.tenants.ofRow(other).turn
 	}
-	return x.before(r, x.rows.at(other))
+	return x.before(r, o)
 }
 
 func (x *treap) rank(ref uint32) uint64 { return rank(x.rows.at(ref).id) }
@@ -66,7 +66,11 @@ func (x *treap) rank(ref uint32) uint64 { return rank(x.rows.at(ref).id) }
 // the halves below it.
 func (x *treap) insert(root *uint32, ref uint32) {
 	n, r := x.nodes.reach(ref), x.rows.at(ref)
-	for mine := rank(r.id); *root != 0 && rank(x.rows.at(*root-1).id) > mine; {
+	for mine := rank(r.id); *root != 0; {
+		o := x.rows.at(*root - 1)
+		if rank(o.id) <= mine {
+			break
+		}
 		at := x.nodes.at(*root - 1)
 		switch {
 		case x.counts:
@@ -74,7 +78,7 @@ func (x *treap) insert(root *uint32, ref uint32) {
 		case x.sort == sortByDue:
 			at.of = x.firstOf(at.of, ref+1)
 		}
-		if x.less(ref, r, *root-1) {
+		if x.less(ref, r, *root-1, o) {
 			root = &at.left
 		} else {
 			root = &at.right
@@ -92,7 +96,7 @@ func (x *treap) split(at, ref uint32, r *row) (left, right uint32) {
 		return 0, 0
 	}
 	n := x.nodes.at(at - 1)
-	if x.less(ref, r, at-1) {
+	if x.less(ref, r, at-1, x.rows.at(at-1)) {
 		left, n.left = x.split(n.left, ref, r)
 		right = at
 	} else {
@@ -112,7 +116,7 @@ func (x *treap) remove(root *uint32, ref uint32) {
 	for *root != ref+1 {
 		at := x.nodes.at(*root - 1)
 		at.of-- // means nothing in a treap that does not count
-		if x.less(ref, r, *root-1) {
+		if x.less(ref, r, *root-1, x.rows.at(*root-1)) {
 			root = &at.left
 		} else {
 			root = &at.right
@@ -129,7 +133,7 @@ func (x *treap) removed(at, ref uint32, r *row) uint32 {
 	if at == ref+1 {
 		return x.merge(n.left, n.right)
 	}
-	if x.less(ref, r, at-1) {
+	if x.less(ref, r, at-1, x.rows.at(at-1)) {
 		n.left = x.removed(n.left, ref, r)
 	} else {
 		n.right = x.removed(n.right, ref, r)

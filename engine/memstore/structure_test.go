@@ -129,7 +129,7 @@ func checkTree(t fatal, x *treap, root uint32, visit func(ref uint32)) int {
 		}
 		n := x.nodes.at(at - 1)
 		leftFirst, leftBelow := walk(n.left)
-		if last != none && !x.less(last, x.rows.at(last), at-1) {
+		if last != none && !x.less(last, x.rows.at(last), at-1, x.rows.at(at-1)) {
 			t.Fatalf("row %d is in a tree of order %d behind row %d", at-1, x.sort, last)
 		}
 		last = at - 1

@@ -12,8 +12,9 @@ import (
 // flight and has used.
 type tenants struct {
 	rows  *rows
-	by    map[engine.TenantID]*tenant
-	all   []*tenant // in the order in which they were met
+	few   []*tenant                   // by ID, those of small IDs
+	by    map[engine.TenantID]*tenant // the others
+	all   []*tenant                   // in the order in which they were met
 	lines *lines
 	// indexes have the ready rows that may be claimed, in trees of the cells of their
 	// tenants.
@@ -107,13 +108,26 @@ func (s *Store) newTenants() {
 	s.tenants, s.counting = x, true
 }
 
+// mostFew is from which ID on a tenant is looked up in a map.
+const mostFew = 1 << 16
+
 // called returns the tenant of that ID.
 func (x *tenants) called(id engine.TenantID) *tenant {
+	if int(id) < len(x.few) && x.few[id] != nil {
+		return x.few[id]
+	}
 	t := x.by[id]
 	if t == nil {
 		t = &tenant{id: id}
-		x.by[id] = t
 		x.all = append(x.all, t)
+		if id >= mostFew {
+			x.by[id] = t
+			return t
+		}
+		for int(id) >= len(x.few) {
+			x.few = append(x.few, nil)
+		}
+		x.few[id] = t
 	}
 	return t
 }
@@ -139,29 +153,32 @@ func (x *tenants) join(ref uint32, r *row, id engine.TenantID) {
 	if t.ready++; t.ready == 1 {
 		x.enter(t)
 	}
-	x.moved(t, c, r.class())
+	x.moved(c, r.class())
+	if x.heads != nil {
+		x.rise(t, ref, r)
+	}
 }
 
 func (x *tenants) leave(ref uint32, r *row) {
 	t := x.ofRow(ref)
 	c := t.cell(r.lane)
 	x.indexes.remove(c, r.class(), ref)
-	x.moved(t, c, r.class())
+	x.moved(c, r.class())
+	if t.head == ref+1 {
+		x.lead(t)
+	}
 	if t.ready--; t.ready == 0 {
 		x.exit(t)
 		t.deficit, t.granted, t.used = 0, false, 0
 	}
 }
 
-// moved brings what stands for a tenant up to date when a row has joined or left a cell.
-func (x *tenants) moved(t *tenant, c *cell, class engine.Class) {
+// moved brings what stands for a cell up to date when a row has joined or left it.
+func (x *tenants) moved(c *cell, class engine.Class) {
 	for f := range numFronts {
 		if x.fronts[f] != nil {
 			x.face(f, c, class)
 		}
-	}
-	if x.heads != nil {
-		x.lead(t)
 	}
 }
 
@@ -233,6 +250,20 @@ func (x *tenants) lead(t *tenant) {
 	if t.head = best + 1; best != none {
 		x.heads.insert(&x.root, best)
 	}
+}
+
+// rise puts a row that has joined t into heads, if it comes before what stands there for t.
+func (x *tenants) rise(t *tenant, ref uint32, r *row) {
+	if t.head != 0 {
+		head := x.rows.at(t.head - 1)
+		mine, its := x.lines.lanes[r.lane].priority, x.lines.lanes[head.lane].priority
+		if mine > its || mine == its && !r.before(head) {
+			return
+		}
+		x.heads.remove(&x.root, t.head-1)
+	}
+	t.head = ref + 1
+	x.heads.insert(&x.root, ref)
 }
 
 // enter puts t at the end of the ring.

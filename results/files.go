@@ -91,19 +91,27 @@ func (p *PolicySummary) csvRow(e *Estimate) []string {
 	return row
 }
 
-// seriesColumns are the columns of a series, in the order of series.csv.
-func seriesColumns(s *measure.Series) []seriesColumn {
-	return []seriesColumn{
-		{"fresh_wait_p50_s", s.FreshWaitP50}, {"fresh_wait_p99_s", s.FreshWaitP99}, {"fresh_ready", s.FreshReady},
-		{"retry_ready", s.RetryReady}, {"waiting", s.Waiting}, {"utilization", s.Utilization}, {"throughput", s.Throughput},
-		{"goodput", s.Goodput}, {"fresh_claims", s.FreshClaims}, {"retry_claims", s.RetryClaims}, {"failures", s.Failures},
-		{"starved", s.Starved},
+// seriesColumns are the columns of a series, in the order of series.csv. The last are those of its classes, which
+// have these names.
+func seriesColumns(s *measure.Series, classes []string) []seriesColumn {
+	columns := []seriesColumn{
+		{"fresh_wait_p50_s", &s.FreshWaitP50}, {"fresh_wait_p99_s", &s.FreshWaitP99}, {"fresh_ready", &s.FreshReady},
+		{"retry_ready", &s.RetryReady}, {"waiting", &s.Waiting}, {"utilization", &s.Utilization}, {"throughput", &s.Throughput},
+		{"goodput", &s.Goodput}, {"fresh_claims", &s.FreshClaims}, {"retry_claims", &s.RetryClaims}, {"failures", &s.Failures},
+		{"starved", &s.Starved},
 	}
+	for k := range s.Classes {
+		columns = append(columns, seriesColumn{classSeries + classes[k], &s.Classes[k]})
+	}
+	return columns
 }
+
+// classSeries begins the name of the series of a class.
+const classSeries = "fresh_wait_p99_s:"
 
 type seriesColumn struct {
 	name   string
-	values []float64
+	values *[]float64
 }
 
 // writeSeries writes a row for each policy, seed and element of the series, with six
@@ -115,20 +123,24 @@ func writeSeries(w io.Writer, s *Summary) error {
 	}
 	out := csv.NewWriter(zip)
 	header := []string{"policy", "seed", "time_s"}
-	for _, column := range seriesColumns(new(measure.Series)) {
-		header = append(header, column.name)
+	named := new(measure.Series)
+	if len(s.Data) > 0 && len(s.Data[0].Series) > 0 {
+		named = &s.Data[0].Series[0]
+	}
+	for _, column := range seriesColumns(named, s.Settings.Classes) {
+		header = append(header, plain.Inert(column.name))
 	}
 	if err := out.Write(header); err != nil {
 		return err
 	}
 	for p := range s.Data {
 		for i := range s.Data[p].Series {
-			columns := seriesColumns(&s.Data[p].Series[i])
-			for j := range columns[0].values {
+			columns := seriesColumns(&s.Data[p].Series[i], s.Settings.Classes)
+			for j := range *columns[0].values {
 				at := time.Duration(j) * s.Settings.Bucket
 				row := []string{plain.Inert(s.Policies[p].Label), strconv.FormatUint(s.Seeds[i], 10), plain.Number(at.Seconds())}
 				for _, column := range columns {
-					row = append(row, sixDigits(column.values, j))
+					row = append(row, sixDigits(*column.values, j))
 				}
 				if err := out.Write(row); err != nil {
 					return err

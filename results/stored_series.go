@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"qsim/results/measure"
 	"qsim/results/plain"
@@ -103,20 +104,18 @@ func (r *seriesReader) begin(label, seed string) error {
 		return fmt.Errorf("the rows of %q and seed %s do not stand together", label, seed)
 	}
 	r.columns = r.columns[:0]
-	own := seriesColumns(r.into)
-	targets := seriesTargets(r.into)
+	var classes []string
+	if slices.ContainsFunc(r.names, func(name string) bool { return strings.HasPrefix(name, classSeries) }) && r.Settings != nil {
+		classes = r.Settings.Classes
+		r.into.Classes = make([][]float64, len(classes))
+	}
+	own := seriesColumns(r.into, classes)
 	for _, name := range r.names {
 		var target *[]float64
-		if i := slices.IndexFunc(own, func(c seriesColumn) bool { return c.name == name }); i >= 0 {
-			target = targets[i]
+		if i := slices.IndexFunc(own, func(c seriesColumn) bool { return plain.Inert(c.name) == name }); i >= 0 {
+			target = own[i].values
 		}
 		r.columns = append(r.columns, target)
 	}
 	return nil
-}
-
-// seriesTargets are the slices of seriesColumns, in their order.
-func seriesTargets(s *measure.Series) []*[]float64 {
-	return []*[]float64{&s.FreshWaitP50, &s.FreshWaitP99, &s.FreshReady, &s.RetryReady, &s.Waiting, &s.Utilization, &s.Throughput,
-		&s.Goodput, &s.FreshClaims, &s.RetryClaims, &s.Failures, &s.Starved}
 }

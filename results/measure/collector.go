@@ -60,6 +60,9 @@ func NewCollector(s *Settings, policy int) *Collector {
 	all.entitled = info.Entitled
 	if s.Bucket > 0 {
 		all.series = &seriesSum{bucket: s.Bucket, next: engine.Time(s.Bucket)}
+		if n := len(s.Classes); n > 1 && n <= MostClassSeries {
+			all.series.classes, all.series.Classes = make([]Histogram, n), make([][]float64, n)
+		}
 	}
 	c.whole, c.views = all, []*view{all}
 	c.starving = newStarving(s)

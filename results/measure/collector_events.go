@@ -70,6 +70,9 @@ func (c *Collector) leased(at engine.Time, l *engine.Lease, class engine.Class) 
 		}
 	}
 	starved := c.starving.claimed(at, l, class)
+	if series := c.whole.series; series != nil && int(l.Kind) < len(series.classes) && class == engine.Fresh {
+		series.classes[l.Kind].recordAt(bucket, waited)
+	}
 	if c.byTenant && class == engine.Fresh {
 		c.whole.claimedOfTenant(l.Tenant, waited, bucket, c.sets[0].has(enqueued, l.Kind, l.Tenant))
 	}

@@ -44,4 +44,10 @@ type Series struct {
 	Failures     []float64 // failed executions per second
 	// Starved is the share of the bucket in which some fresh job starved of those that Settings.Charted says. Nil: an earlier version did not measure it.
 	Starved []float64
+	// Classes is FreshWaitP99 by class. Nil: there is one, or so many that they are not told apart, or an
+	// earlier version did not.
+	Classes [][]float64
 }
+
+// MostClassSeries is how many classes have a time series of their own, at the most.
+const MostClassSeries = 8

@@ -15,7 +15,8 @@ type seriesSum struct {
 	next     engine.Time // end of the bucket under way
 	span     float64     // s so far
 	area     [numAreas]float64
-	waits    Histogram // of the fresh jobs claimed
+	waits    Histogram   // of the fresh jobs claimed
+	classes  []Histogram // likewise, by class; nil: they are not told apart
 	finished uint64
 	failures uint64
 	firsts   uint64
@@ -64,6 +65,14 @@ func (b *seriesSum) closeBucket(workers *machines) {
 	s.FreshClaims = append(s.FreshClaims, rate(b.claims[engine.Fresh]))
 	s.RetryClaims = append(s.RetryClaims, rate(b.claims[engine.Retry]))
 	s.Failures = append(s.Failures, rate(b.failures))
+	for k := range b.classes {
+		p99 := math.NaN()
+		if b.classes[k].count > 0 {
+			p99 = b.classes[k].Quantile(0.99).Seconds()
+			b.classes[k].Reset()
+		}
+		s.Classes[k] = append(s.Classes[k], p99)
+	}
 	b.waits.Reset()
 	b.span, b.area, b.finished, b.failures, b.firsts = 0, [numAreas]float64{}, 0, 0, 0
 	b.claims = [engine.NumClasses]uint64{}

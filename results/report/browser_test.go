@@ -227,82 +227,170 @@ func scheme(name, media string) chromedp.Action[chromedp.Void] {
 	return protocol(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: media, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
 }
 
+// ready is when the script has done its part.
+const ready = `document.getElementById("tools") && !document.getElementById("tools").hidden`
+
 const inkOf = `getComputedStyle(document.documentElement).getPropertyValue("--ink").trim()`
 
 func TestPageInBrowser(t *testing.T) {
 	tb := openTab(t, pageOf(t, storm()), 1100)
-	tb.until(`document.querySelectorAll(".live canvas").length === 5`)
-	if n := eval[int](tb, `[...document.querySelectorAll(".static")].filter(e => e.getClientRects().length > 0).length`); n != 3 {
-		t.Errorf("%d drawings are shown, want the 3 that no script draws", n)
-	}
+	tb.until(ready)
 	tb.picture("light")
 
 	// The pointer moves one cursor in all charts.
-	tb.run(chromedp.ScrollIntoView(`[data-chart=wait]`))
-	box := eval[struct{ X, Y, W, H float64 }](tb, `(r => ({X: r.x, Y: r.y, W: r.width, H: r.height}))(document.querySelector("[data-chart=wait] .u-over").getBoundingClientRect())`)
+	tb.run(chromedp.ScrollIntoView(`#waits svg.time`))
+	box := eval[struct{ X, Y, W, H float64 }](tb, `(r => ({X: r.x, Y: r.y, W: r.width, H: r.height}))(document.querySelector("#waits svg.time rect").getBoundingClientRect())`)
 	middle := box.Y + box.H/2
 	tb.run(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, box.X+box.W*.45, middle))
-	tb.until(`[...document.querySelectorAll(".readout")].every(r => r.textContent.startsWith("at 13m"))`)
-	if words := eval[string](tb, `document.querySelector(".readout").textContent`); !strings.Contains(words, "Shared FIFO") || !strings.Contains(words, "In-flight cap 20%") {
+	tb.until(`document.getElementById("at").textContent.startsWith("at 13m")`)
+	if words := eval[string](tb, `document.getElementById("at").textContent`); !strings.Contains(words, "Shared FIFO") || !strings.Contains(words, "In-flight cap 20%") {
 		t.Errorf("the readout is %q", words)
+	}
+	if n := eval[int](tb, `[...document.querySelectorAll(".cursor")].filter(e => e.getAttribute("visibility") === "visible").length`); n != 8 {
+		t.Errorf("%d cursors, want one in each of 4 + 1 + 1 + 2 plots", n)
+	}
+	if words := eval[string](tb, `document.querySelector("#backlog .remark").textContent`); !strings.Contains(words, "fresh") || strings.Contains(words, "peak") {
+		t.Errorf("a panel says %q at the cursor", words)
 	}
 	tb.picture("cursor")
 
-	// Dragging zooms all of them, and the button shows the whole run again.
+	// Dragging zooms all of them, the address keeps it, and the button shows the whole run again.
 	tb.run(chromedp.MouseEvent(chromedp.MousePressed, box.X+box.W*.32, middle, chromedp.ButtonLeft, chromedp.ClickCount(1)),
 		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, box.X+box.W*.4, middle, chromedp.ButtonLeft), chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, box.X+box.W*.6, middle, chromedp.ButtonLeft),
 		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, box.X+box.W*.6, middle, chromedp.ButtonLeft, chromedp.ClickCount(1)))
-	tb.until(`document.getElementById("range").textContent.startsWith("9m")`)
+	tb.until(`document.getElementById("range").textContent.startsWith("9m") && location.hash.startsWith("#t=9m")`)
+	if same := eval[int](tb, `new Set([...document.querySelectorAll("svg.time")].map(e => (v => Math.round(1000 * v.width / e.width.baseVal.value))(e.viewBox.baseVal))).size`); same != 1 {
+		t.Errorf("plots show stretches of %d lengths", same)
+	}
 	tb.picture("zoomed")
 	tb.run(chromedp.Click("#reset"))
-	tb.until(`document.getElementById("range").textContent === ""`)
+	tb.until(`document.getElementById("range").textContent === "" && location.hash === ""`)
 	for _, step := range []struct{ button, range_ string }{{"#zoom-in", `^\d`}, {"#later", `^\d`}, {"#earlier", `^\d`}, {"#zoom-out", `^$`}} {
 		before := eval[string](tb, `document.getElementById("range").textContent`)
 		tb.run(chromedp.Click(step.button))
 		tb.until(fmt.Sprintf(`(r => r !== %q && /%s/.test(r))(document.getElementById("range").textContent)`, before, step.range_))
 	}
+	// A link leads to a stretch of time. The storm is named above what is seen of it, and not beside the plot.
+	tb.run(chromedp.Evaluate[chromedp.Void](`location.hash = "#t=14m-22m"`))
+	tb.until(`document.getElementById("range").textContent === "14m to 22m"`)
+	if wrong := eval[string](tb, `(() => {
+		const plot = document.querySelector("#waits svg.time"), m = plot.ownerSVGElement.getScreenCTM(), box = {left: m.a * plot.x.baseVal.value + m.e, width: m.a * plot.width.baseVal.value}, name = [...plot.parentNode.querySelectorAll(".name")].find(e => e.textContent.trim() === "payments-down");
+		const at = name.getBoundingClientRect(), ticks = plot.nextElementSibling.textContent;
+		return at.left < box.left - 5 || at.right > box.left + box.width / 2 ? "the name is from " + at.left + " to " + at.right + " on a plot from " + box.left + ", " + box.width + " wide" : !/16m/.test(ticks) || /5m/.test(ticks) ? "the ticks are " + ticks : "";
+	})()`); wrong != "" {
+		t.Error(wrong)
+	}
+	tb.picture("linked")
+	tb.run(chromedp.Click("#reset"))
 
 	// A toggle hides its policy everywhere, by click and by keyboard.
-	if n := tb.ink("fresh", 0); n < 50 {
-		t.Fatalf("%d pixels of the first policy's colour", n)
+	const shown = `[...document.querySelectorAll('[data-policy="0"]:not(svg.time)')].filter(e => e.getClientRects().length > 0).length`
+	if n := eval[int](tb, shown); n < 8 {
+		t.Fatalf("%d parts are of the first policy", n)
 	}
-	tb.run(chromedp.Click(`[data-policy="0"]`))
-	tb.until(`document.querySelector('[data-policy="0"]').getAttribute("aria-pressed") === "false"`)
-	eval[bool](tb, `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
-	if n := tb.ink("fresh", 0); n > 0 {
-		t.Errorf("%d pixels of a policy that is switched off", n)
+	tb.run(chromedp.Click(`[data-toggle="0"]`))
+	tb.until(`document.querySelector('[data-toggle="0"]').getAttribute("aria-pressed") === "false"`)
+	if n := eval[int](tb, shown); n > 0 {
+		t.Errorf("%d parts of a policy that is switched off", n)
 	}
-	tb.run(chromedp.Focus(`[data-policy="0"]`), chromedp.KeyEvent(" "))
-	tb.until(`document.querySelector('[data-policy="0"]').getAttribute("aria-pressed") === "true"`)
+	tb.run(chromedp.Focus(`[data-toggle="0"]`), chromedp.KeyEvent(" "))
+	tb.until(`document.querySelector('[data-toggle="0"]').getAttribute("aria-pressed") === "true"`)
 
 	// The cursor by keyboard, which is spoken.
-	tb.run(chromedp.Focus(`[data-chart=wait]`), chromedp.KeyEvent(kb.End))
+	tb.run(chromedp.Focus(`#waits .timed`), chromedp.KeyEvent(kb.End))
 	tb.until(`/^at 29m45s, Shared FIFO /.test(document.getElementById("spoken").textContent)`)
 	tb.run(chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent("+"))
 	tb.until(`/^at 29m15s, /.test(document.getElementById("spoken").textContent) && document.getElementById("range").textContent !== ""`)
 	tb.run(chromedp.KeyEvent(kb.Escape))
 	tb.until(`document.getElementById("range").textContent === ""`)
+
+	// A click on the head of a column sorts by it, and a second one the other way.
+	const first = `document.querySelector("#head tbody th").textContent.trim()`
+	tb.run(chromedp.Click(`#head thead tr:last-child th:nth-child(2) button`))
+	tb.until(first + ` === "In-flight cap 20%"`)
+	tb.run(chromedp.Click(`#head thead tr:last-child th:nth-child(2) button`))
+	tb.until(first + `.startsWith("Shared FIFO")`)
 	tb.quiet()
 }
 
-// ink counts the pixels of a chart over time that have the colour of a hue.
-func (tb *tab) ink(chart string, hue int) int {
-	tb.t.Helper()
-	return eval[int](tb, fmt.Sprintf(`(() => {
-		const c = document.querySelector("[data-chart=%s] canvas"), copy = new OffscreenCanvas(c.width, c.height).getContext("2d", {willReadFrequently: true});
-		copy.drawImage(c, 0, 0);
-		const d = copy.getImageData(0, 0, c.width, c.height).data;
-		const v = parseInt(getComputedStyle(document.documentElement).getPropertyValue("--p%d").trim().slice(1), 16);
+// What the buttons give is the table in the words of the terminal, and the chart in the colours of the page.
+func TestPageTakenAlong(t *testing.T) {
+	tb := openTab(t, pageOf(t, storm()), 1100, scheme("light", ""))
+	tb.until(ready)
+	eval[bool](tb, `(() => { window.taken = []; URL.createObjectURL = blob => { taken.push(blob); return "#"; }; HTMLAnchorElement.prototype.click = function () { taken.push(this.download); }; return true; })()`)
+	tb.run(chromedp.Click("#csv"))
+	tb.until(`taken[1] === "retry-storm.csv"`)
+	if csv := eval[string](tb, `taken[0].text()`); !strings.HasPrefix(csv, "policy,") || strings.Count(csv, "\n") != 5 {
+		t.Errorf("the CSV is %q", csv)
+	}
+	tb.run(chromedp.Click("#copy"))
+	tb.until(`document.getElementById("copied").textContent === "Copied."`)
+	if markdown := eval[string](tb, `page.data.markdown`); !strings.Contains(markdown, "| Shared FIFO |") {
+		t.Errorf("the Markdown is %q", markdown)
+	}
+	tb.run(chromedp.Click(`#waits .save`))
+	tb.until(`taken[3] === "retry-storm-1-fresh-p99.png"`)
+	if n := eval[int](tb, `createImageBitmap(taken[2]).then(image => {
+		const c = new OffscreenCanvas(image.width, image.height).getContext("2d"), orange = [0xd5, 0x5e, 0];
+		c.drawImage(image, 0, 0);
+		const d = c.getImageData(0, 0, image.width, image.height).data;
 		let n = 0;
-		for (let i = 0; i < d.length; i += 4) if (d[i] === v >> 16 && d[i + 1] === (v >> 8 & 255) && d[i + 2] === (v & 255) && d[i + 3] === 255) n++;
+		for (let i = 0; i < d.length; i += 4) if (orange.every((v, k) => d[i + k] === v)) n++;
 		return n;
-	})()`, chart, hue))
+	})`); n < 500 {
+		t.Errorf("the PNG has %d pixels of the first policy's line", n)
+	}
+	tb.quiet()
 }
 
-// A value with none before or after it is a dot, as in the drawing: lines alone would not show it.
+// The replay moves when it is told to, and in steps where no motion is wanted.
+func TestPageReplay(t *testing.T) {
+	at := func(tb *tab) int { return eval[int](tb, `Number(document.getElementById("when").value)`) }
+	tb := openTab(t, pageOf(t, storm()), 1100)
+	tb.until(ready)
+	still := at(tb)
+	if still != 500 {
+		t.Errorf("the still is at %d in a thousand, want the end of the storm", still)
+	}
+	if n := eval[int](tb, `(() => {
+		const c = document.getElementById("film"), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, amber = [0xe6, 0x9f, 0];
+		let n = 0;
+		for (let i = 0; i < d.length; i += 4) if (amber.every((v, k) => d[i + k] === v)) n++;
+		return n;
+	})()`); n < 2000 {
+		t.Errorf("%d pixels of retries are drawn", n)
+	}
+	tb.picture("replay")
+	tb.run(chromedp.Click("#play"))
+	tb.until(`document.getElementById("play").textContent === "Pause" && Number(document.getElementById("when").value) > 20`)
+	tb.run(chromedp.Focus("#play"), chromedp.KeyEvent(" "))
+	tb.until(`document.getElementById("play").textContent === "Play"`)
+	before := at(tb)
+	tb.run(chromedp.Focus("#when"), chromedp.KeyEvent(kb.End))
+	tb.until(`/^at 30m: Shared FIFO 0 fresh/.test(document.getElementById("when").getAttribute("aria-valuetext"))`)
+	if at(tb) <= before {
+		t.Errorf("the end lies at %d, it stood at %d", at(tb), before)
+	}
+	tb.quiet()
+
+	tb = openTab(t, pageOf(t, storm()), 1100, protocol(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}}}))
+	tb.until(ready)
+	tb.run(chromedp.Click("#play"))
+	seen := eval[[]int](tb, `new Promise(done => { const seen = [], look = () => { seen.push(Number(document.getElementById("when").value)); if (seen.length < 70) setTimeout(look, 50); else done(seen); }; look(); })`)
+	values := map[int]bool{}
+	for _, v := range seen {
+		values[v] = true
+	}
+	if len(values) < 2 || len(values) > 6 {
+		t.Errorf("it stood at %d places in three and a half seconds: %v", len(values), seen)
+	}
+}
+
+// A value with none before or after it is a dot: lines alone would not show it.
 func TestPageShowsLonelyValues(t *testing.T) {
-	lonely := func(every int) fixture {
-		return with(fmt.Sprintf("lonely %d", every), func(f *fixture) {
+	t.Parallel()
+	for _, every := range []int{2, 20} {
+		f := with(fmt.Sprintf("lonely %d", every), func(f *fixture) {
 			f.policies, f.seeds = 2, 1
 			f.adjust = func(_ *measure.Settings, sum *results.Summary) {
 				for i := range sum.Data {
@@ -315,18 +403,14 @@ func TestPageShowsLonelyValues(t *testing.T) {
 				}
 			}
 		})
-	}
-	for _, f := range []fixture{lonely(2), lonely(20)} {
-		tb := openTab(t, pageOf(t, f), 1100)
-		tb.until(`document.querySelectorAll(".live canvas").length === 5`)
-		dots := 60 / map[string]int{"lonely 2": 2, "lonely 20": 20}[f.name]
-		for hue := range 2 {
-			if n := tb.ink("wait", hue); n < 4*dots {
-				t.Errorf("%s: %d pixels of policy %d for %d dots", f.name, n, hue, dots)
+		pageOf(t, f)
+		for _, figure := range drawnOf(f.name) {
+			if figure.Name == "1-fresh-p99" {
+				if n, want := strings.Count(string(figure.inline), " 0 1 0 -"), 2*60/every; n != want {
+					t.Errorf("%d dots for %d values alone", n, want)
+				}
 			}
 		}
-		tb.picture(f.name)
-		tb.quiet()
 	}
 }
 
@@ -335,16 +419,19 @@ func TestPageShowsLonelyValues(t *testing.T) {
 func TestPageLinksLeadBelowTheTools(t *testing.T) {
 	for _, f := range []fixture{storm(), with("nasty links", func(f *fixture) { f.policies, f.labels = 8, nasty })} {
 		tb := openTab(t, pageOf(t, f), 1100)
-		tb.until(`document.querySelectorAll(".live canvas").length === 5`)
+		tb.until(ready)
 		if at := eval[string](tb, `getComputedStyle(document.getElementById("tools")).position`); at != "sticky" {
 			t.Fatalf("the tools are %s: what is tried here is nothing", at)
 		}
-		for _, id := range eval[[]string](tb, `[...document.querySelectorAll("nav a")].map(a => a.getAttribute("href"))`) {
-			tb.run(chromedp.Evaluate[chromedp.Void](`scrollTo(0, 0)`), chromedp.Click(fmt.Sprintf(`nav a[href=%q]`, id)))
-			tb.until(fmt.Sprintf(`location.hash === %q`, id))
+		ids := eval[[]string](tb, `[...document.querySelectorAll("#tools ~ section h2")].map(h => h.parentNode.id)`)
+		if len(ids) < 6 {
+			t.Errorf("%d sections", len(ids))
+		}
+		for _, id := range ids {
+			tb.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`scrollTo(0, 0); location.hash = %q`, id)))
 			eval[bool](tb, `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
 			if covered := eval[bool](tb, fmt.Sprintf(`(() => {
-				const h = document.querySelector("%s h2").getBoundingClientRect(), tools = document.getElementById("tools").getBoundingClientRect();
+				const h = document.querySelector("#%s h2").getBoundingClientRect(), tools = document.getElementById("tools").getBoundingClientRect();
 				return h.top < 0 || h.top < tools.bottom && h.bottom > tools.top;
 			})()`, id)); covered {
 				t.Errorf("%s: the heading of %s is covered", f.name, id)
@@ -357,7 +444,7 @@ func TestPageLinksLeadBelowTheTools(t *testing.T) {
 func TestPageInTheDark(t *testing.T) {
 	light := openTab(t, pageOf(t, storm()), 1100)
 	dark := openTab(t, pageOf(t, storm()), 1100, scheme("dark", ""))
-	dark.until(`document.querySelectorAll(".live canvas").length === 5`)
+	dark.until(ready)
 	if a, b := eval[string](light, inkOf), eval[string](dark, inkOf); a == b {
 		t.Errorf("ink is %s by day and by night", a)
 	}
@@ -377,10 +464,13 @@ func TestPageOnATelephone(t *testing.T) {
 	}), with("20 policies", func(f *fixture) { f.policies = 20 })} {
 		for _, width := range []int64{390, 320} {
 			tb := openTab(t, pageOf(t, f), width)
-			tb.until(`document.querySelectorAll(".live canvas").length === 5`)
+			tb.until(ready)
 			if wide := eval[int64](tb, `document.documentElement.scrollWidth`); wide > width {
 				t.Errorf("%s: the page is %d pixels wide on a screen of %d: %s", f.name, wide, width,
 					eval[string](tb, `[...document.querySelectorAll("body *")].filter(e => !e.closest(".scroll, pre, .hide, .skip") && e.getBoundingClientRect().right > innerWidth).map(e => e.tagName + "." + e.className + "#" + e.id).slice(0, 5).join(" ")`))
+			}
+			if silent := eval[string](tb, `[...document.querySelectorAll(".scroll")].filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth + 4 && !e.matches(".wide")).map(e => e.getAttribute("aria-label")).join(", ")`); silent != "" {
+				t.Errorf("%s: cut off without a sign: %s", f.name, silent)
 			}
 			tb.picture(fmt.Sprintf("%s-%d", strings.ReplaceAll(f.name, " ", "-"), width))
 			tb.quiet()
@@ -394,10 +484,10 @@ func TestPageWithoutScripts(t *testing.T) {
 	shown := func(selector string) int {
 		return eval[int](tb, fmt.Sprintf(`[...document.querySelectorAll(%q)].filter(e => e.getClientRects().length > 0).length`, selector))
 	}
-	if n := shown(".static .chart"); n != 6 {
+	if n := shown(".drawing"); n != 6 {
 		t.Errorf("%d drawings are shown, want 6", n)
 	}
-	if n := shown(".live, .tools"); n != 0 {
+	if n := shown(".tools, .buttons, #replay, .save"); n != 0 {
 		t.Errorf("%d parts that need a script are shown", n)
 	}
 	tb.picture("no-script")
@@ -406,7 +496,7 @@ func TestPageWithoutScripts(t *testing.T) {
 
 func TestPagePrints(t *testing.T) {
 	tb := openTab(t, pageOf(t, storm()), 1100, scheme("dark", ""))
-	tb.until(`document.querySelectorAll(".live canvas").length === 5`)
+	tb.until(ready)
 	pdf, err := chromedp.Run(tb, chromedp.PrintToPDF(chromedp.PDFPrintBackground()))
 	if err != nil {
 		t.Fatal(err)
@@ -421,10 +511,10 @@ func TestPagePrints(t *testing.T) {
 	}
 	tb.run(scheme("dark", "print"))
 	tb.picture("print")
-	if n := eval[int](tb, `[...document.querySelectorAll(".static .chart")].filter(e => e.getClientRects().length > 0).length`); n != 6 {
+	if n := eval[int](tb, `[...document.querySelectorAll(".drawing")].filter(e => e.getClientRects().length > 0).length`); n != 6 {
 		t.Errorf("%d drawings are printed, want 6", n)
 	}
-	if n := eval[int](tb, `[...document.querySelectorAll(".live, .tools, nav")].filter(e => e.getClientRects().length > 0).length`); n != 0 {
+	if n := eval[int](tb, `[...document.querySelectorAll(".tools, .buttons, #replay, .save")].filter(e => e.getClientRects().length > 0).length`); n != 0 {
 		t.Errorf("%d parts for a screen are printed", n)
 	}
 	if ink := eval[string](tb, inkOf); ink != "#1b1f24" {
@@ -437,8 +527,8 @@ func TestPagePrints(t *testing.T) {
 // where one is, clear of the tools that stay on top. Nothing moves by itself.
 func TestPageByKeyboard(t *testing.T) {
 	tb := openTab(t, pageOf(t, judged()), 1100, scheme("dark", ""))
-	tb.until(`document.querySelectorAll(".live canvas").length === 5`)
-	eval[bool](tb, `window.focusable = [...document.querySelectorAll("a, button, summary, [tabindex]")].filter(e => e.checkVisibility()), focusable.length > 30`)
+	tb.until(ready)
+	eval[bool](tb, `window.focusable = [...document.querySelectorAll("a, button, input, summary, [tabindex]")].filter(e => e.checkVisibility()), focusable.length > 30`)
 	all := eval[int](tb, `focusable.length`)
 	for i := range all {
 		tb.run(chromedp.KeyEvent(kb.Tab))
@@ -496,9 +586,9 @@ func TestPageBearsAnyNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	tb := openTab(t, html, 1100)
-	tb.until(`document.querySelectorAll(".live canvas").length === 5`)
-	if n := eval[int](tb, `document.querySelectorAll("script").length`); n != 3 {
-		t.Errorf("%d scripts, want 3", n)
+	tb.until(ready)
+	if n := eval[int](tb, `document.querySelectorAll("script").length`); n != 2 {
+		t.Errorf("%d scripts, want 2", n)
 	}
 	if n := eval[int](tb, `document.querySelectorAll("img, b, [onclick], [onerror], [style*=url]").length`); n != 0 {
 		t.Errorf("%d elements that a name has made", n)
@@ -506,7 +596,7 @@ func TestPageBearsAnyNames(t *testing.T) {
 	if title := eval[string](tb, `document.title`); !strings.HasPrefix(title, `<script>alert("x")</script> & 'y'`) {
 		t.Errorf("the title is %q", title)
 	}
-	if words := eval[string](tb, `document.querySelector('[data-policy="2"]').textContent`); words != nasty[2] {
+	if words := eval[string](tb, `document.querySelector('[data-toggle="2"]').textContent`); words != nasty[2] {
 		t.Errorf("a toggle says %q", words)
 	}
 	tb.picture("nasty")
@@ -528,7 +618,7 @@ func TestPageAsksForNothing(t *testing.T) {
 	defer server.Close()
 	tb := openTab(t, html, 1100)
 	tb.run(chromedp.Navigate(server.URL + "/report.html"))
-	tb.until(`document.querySelectorAll(".live canvas").length === 5`)
+	tb.until(ready)
 	mutex.Lock()
 	defer mutex.Unlock()
 	if len(paths) != 1 {
@@ -557,18 +647,23 @@ func TestIndexInBrowser(t *testing.T) {
 	tb.quiet()
 }
 
-// So many policies that each has a panel of its own: at first three have colour in the charts over
-// time, and all may have.
+// Of many policies four are shown at first, in the charts and in the table, and all may be.
 func TestPageOfManyPolicies(t *testing.T) {
 	tb := openTab(t, pageOf(t, with("20 policies", func(f *fixture) { f.policies = 20 })), 1100)
-	tb.until(`document.querySelectorAll(".live canvas").length === 5`)
+	tb.until(ready)
 	const pressed = `document.querySelectorAll('.toggle[aria-pressed="true"]').length`
-	if n := eval[int](tb, pressed); n != 3 {
-		t.Errorf("%d policies are on at first, want 3", n)
+	const rows = `[...document.querySelectorAll("#head tbody tr")].filter(e => e.getClientRects().length > 0).length`
+	const panels = `[...document.querySelectorAll("#backlog .chart")].filter(e => e.getClientRects().length > 0).length`
+	for what, count := range map[string]string{"toggles": pressed, "rows": rows, "panels": panels} {
+		if n := eval[int](tb, count); n != 4 {
+			t.Errorf("%d %s are on at first, want 4", n, what)
+		}
 	}
 	tb.picture("20-policies")
+	tb.run(chromedp.Focus("#more"), chromedp.KeyEvent(" "))
+	tb.until(rows + ` === 20`)
 	tb.run(chromedp.Click("#all"))
-	tb.until(pressed + ` === 20`)
+	tb.until(pressed + ` === 20 && ` + panels + ` === 20`)
 	tb.run(chromedp.Click("#none"))
 	tb.until(pressed + ` === 0`)
 	tb.quiet()

@@ -164,12 +164,12 @@ func (s *svgCanvas) tenths(p vg.Point) place {
 // FillString implements vg.Canvas. A text gets the length that it was laid out with, so that it keeps to its
 // place in a font of other widths, unless the chart's font lacks one of its characters.
 func (s *svgCanvas) FillString(face plotfont.Face, at vg.Point, words string) {
-	if face.Font.Size == 0 || words == "" {
+	if face.Font.Size == 0 || strings.TrimSpace(words) == "" {
 		return
 	}
 	state, to := s.now(), s.tenths(at)
 	s.out = append(s.out, "<text"...)
-	if strings.TrimSpace(words) != "" && !strings.ContainsFunc(words, lacked) {
+	if !strings.ContainsFunc(words, lacked) {
 		s.out = fmt.Appendf(s.out, ` lengthAdjust="spacingAndGlyphs" textLength="%s"`, number(float64(face.Width(words)), 1))
 	}
 	s.out = append(appendTenths(append(s.out, ` x="`...), to.x), `" y="`...)

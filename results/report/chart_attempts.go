@@ -1,10 +1,10 @@
 package report
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
@@ -29,49 +29,37 @@ func attemptsChart(d *drawing) *sheet {
 	if top == 0 {
 		top = 1 // as good a scale as any for lines at zero
 	}
-	axes := func(p *plot.Plot, steps int) {
-		p.X.Tick.Marker, p.Y.Tick.Marker = clock(steps), counts(4)
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, until, 0, top*1.04
+	axes := func(p *plot.Plot) {
+		p.Y.Tick.Marker, p.Y.Min, p.Y.Max = counts(4), 0, top*1.04
 	}
 	if len(d.policies) > together {
 		s.subtitle += ", the others in grey" + d.shadeWords(false) + d.panelWords()
-		s.height, s.body = panels(d.shown(best, worst), axes, func(p *plot.Plot, own policy) {
-			p.Add(windows{d.windows(until), false})
-			p.Add(d.backdropOf(func(p *policy) []float64 { return p.attempts }))
-			p.Add(curve{d.xs, own.attempts, draw.LineStyle{Color: own.hue.line, Width: 1.4}})
-			p.Add(heading{own.name, []string{"peak " + rate(peaks[own.index]), rate(peaks[own.index])}})
+		s.panels = panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
+			axes(p)
+			addTimeline(p, timeline{until, steps, fmt.Sprintf(` data-show="attempts" data-policy="%d"`, own.index), []plot.Plotter{windows(d.windows(until)),
+				d.backdropOf(func(p *policy) []float64 { return p.attempts }), curve{d.xs, own.attempts, draw.LineStyle{Color: own.hue.line, Width: 1.4}}},
+				[]plot.Plotter{heading{own.name, []string{"peak " + rate(peaks[own.index]), rate(peaks[own.index])}}}})
 		})
 		return s
 	}
-	s.subtitle += "; below: busy workers ÷ workers" + d.shadeWords(false)
-	legend := key{}
-	for _, p := range d.policies {
-		legend = append(legend, entry{name: p.name, color: p.hue.line, dashes: dashOf(p.index)})
-	}
-	const gap = vg.Length(30)
-	s.height = 1.75*vg.Inch + gap + 1.35*vg.Inch + legend.height(room)
-	s.body = func(c draw.Canvas) {
-		above, below := newPlot(), newPlot()
-		axes(above, 8)
-		below.X.Tick.Marker, below.X.Min, below.X.Max = clock(8), 0, until
-		below.X.Label.Text = "virtual time"
-		below.Y.Tick.Marker, below.Y.Min, below.Y.Max = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: .5, Label: "50%"}, {Value: 1, Label: "100%"}}, 0, 1.04
-		above.Add(windows{d.windows(until), false}, heading{"attempts per second", nil})
-		below.Add(windows{d.windows(until), false}, heading{"utilization", nil})
-		for _, own := range d.policies {
-			style := draw.LineStyle{Color: own.hue.line, Width: 1.3, Dashes: dashOf(own.index)}
-			above.Add(curve{d.xs, own.attempts, style})
-			below.Add(curve{d.xs, own.busy, style})
+	s.subtitle += "; busy workers ÷ workers" + d.shadeWords(false)
+	s.key = d.policyKey()
+	s.panels = newPanels(2)
+	s.panels.build = func(i int, _ bool) *plot.Plot {
+		p := newPlot()
+		axes(p)
+		t := timeline{until: until, steps: s.panels.steps, about: ` data-show="attempts"`, around: []plot.Plotter{heading{"attempts per second", nil}}}
+		if i == 1 {
+			t.about, t.around = ` data-show="busy"`, []plot.Plotter{heading{"utilization of the workers", nil}}
+			p.Y.Tick.Marker, p.Y.Max = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: .5, Label: "50%"}, {Value: 1, Label: "100%"}}, 1.04
 		}
-		c = draw.Crop(legend.draw(c), 0, 0, 0, -16)
-		low := c.Min.Y + 1.35*vg.Inch
-		grid := [][]*plot.Plot{{above}, {below}}
-		canvases := plot.Align(grid, draw.Tiles{Rows: 2, Cols: 1}, c) // for the widths of their labels
-		upper, lower := canvases[0][0], canvases[1][0]
-		upper.Min.Y, upper.Max.Y = low+gap, c.Max.Y
-		lower.Min.Y, lower.Max.Y = c.Min.Y, low
-		above.Draw(upper)
-		below.Draw(lower)
+		t.inside = append(t.inside, windows(d.windows(until)))
+		for k, own := range d.policies {
+			values := [][]float64{own.attempts, own.busy}[i]
+			t.inside = append(t.inside, ofPolicy(k, curve{d.xs, values, draw.LineStyle{Color: own.hue.line, Width: 1.3, Dashes: dashOf(own.index)}}))
+		}
+		addTimeline(p, t)
+		return p
 	}
 	return s
 }

@@ -24,7 +24,8 @@ func backlogChart(d *drawing) *sheet {
 	// backlog, which is what the chart is about.
 	withLater := later > 1.05*top && later <= 3*top
 	best, worst := extremes(fresh)
-	s := &sheet{name: "2-backlog", title: d.backlogTitle(fresh, retry, all), footer: d.footer(d.backlogMarks())}
+	few := d.fewJobs()
+	s := &sheet{name: "2-backlog", none: n > 0 && all[highest(all)] <= few, title: d.backlogTitle(fresh, retry, all), footer: d.footer(d.backlogMarks())}
 	s.subtitle = "Jobs ready to be claimed"
 	switch {
 	case withLater:
@@ -40,26 +41,39 @@ func backlogChart(d *drawing) *sheet {
 	s.alt = d.alt(s.title, "Highest backlog of fresh jobs, and with retries", func(i int) string { return jobs(fresh[i]) + " and " + jobs(all[i]) })
 
 	until := d.end(func(p *policy, bucket int) bool { return p.due[bucket] > all[p.index]/100 })
-	axes := func(p *plot.Plot, steps int) {
-		p.X.Tick.Marker, p.Y.Tick.Marker = clock(steps), counts(4)
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, until, 0, math.Max(top*1.04, 1)
-	}
-	height, body := panels(d.shown(best, worst), axes, func(p *plot.Plot, own policy) {
+	s.key = d.backlogKey(withLater)
+	twin := d.twinNames(func(p *policy) []float64 { return p.due })
+	s.panels = panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
+		p.Y.Tick.Marker, p.Y.Min, p.Y.Max = counts(4), 0, math.Max(top*1.04, 1)
 		zero, sum := make([]float64, len(d.xs)), make([]float64, len(d.xs))
 		for k := range sum {
 			sum[k] = own.due[k] + own.later[k]
 		}
-		p.Add(windows{d.windows(until), false})
+		inside := []plot.Plotter{windows(d.windows(until))}
 		if withLater {
-			p.Add(area{d.xs, own.due, sum, waitingColor})
+			inside = append(inside, area{d.xs, own.due, sum, waitingColor})
 		}
-		p.Add(area{d.xs, zero, own.fresh, alpha(freshColor, 205)}, area{d.xs, own.fresh, own.due, alpha(retryColor, 215)},
-			curve{d.xs, own.due, draw.LineStyle{Color: ink, Width: .6}}, heading{own.name, d.backlogWords(fresh[own.index], all[own.index])})
+		inside = append(inside, area{d.xs, zero, own.fresh, alpha(freshColor, 205)}, area{d.xs, own.fresh, own.due, alpha(retryColor, 215)},
+			curve{d.xs, own.due, draw.LineStyle{Color: ink, Width: .6}})
+		addTimeline(p, timeline{until, steps, fmt.Sprintf(` data-show="backlog" data-policy="%d"`, own.index), inside,
+			[]plot.Plotter{heading{own.name + twin[own.index], d.backlogWords(fresh[own.index], all[own.index])}}})
 	})
-	legend := d.backlogKey(withLater)
-	s.height = height + legend.height(room)
-	s.body = func(c draw.Canvas) { body(legend.draw(c)) }
 	return s
+}
+
+// twinNames name, for each policy, an earlier one whose line is the same; empty if there is none.
+func (d *drawing) twinNames(line func(p *policy) []float64) []string {
+	var lines [][]float64
+	for i := range d.policies {
+		lines = append(lines, line(&d.policies[i]))
+	}
+	names := make([]string, len(lines))
+	for i, first := range twins(lines) {
+		if first != i {
+			names[i] = " = " + d.policies[first].name
+		}
+	}
+	return names
 }
 
 // jobs spells a number of jobs that was averaged over time and seeds.
@@ -112,7 +126,7 @@ func (d *drawing) backlogTitle(fresh, retry, all []float64) string {
 	best, worst := extremes(fresh)
 	_, most := extremes(retry)
 	_, highest := extremes(all)
-	few := max(1, float64(d.settings.Nodes*d.settings.Workers)/2) // what is gone within half a job's time
+	few := d.fewJobs()
 	switch {
 	case all[highest] < 1:
 		return "No backlog forms" + d.under()
@@ -127,6 +141,9 @@ func (d *drawing) backlogTitle(fresh, retry, all []float64) string {
 	}
 	return d.rangeTitle("Fresh backlog peaks at", jobs, fresh, best, worst)
 }
+
+// fewJobs is a backlog that is gone within half a job's time.
+func (d *drawing) fewJobs() float64 { return max(1, float64(d.settings.Nodes*d.settings.Workers)/2) }
 
 // under names whom a finding is about when it is about all.
 func (d *drawing) under() string {

@@ -3,10 +3,10 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"qsim/results"
 	"qsim/results/measure"
@@ -15,8 +15,7 @@ import (
 // panelMetric is one panel of the comparison: a metric of every policy.
 type panelMetric struct {
 	name      string // of the panel
-	short     string // in titles
-	unit      string // "s", or that of a count
+	info      measure.MetricInfo
 	log       bool
 	estimates []*results.Estimate   // by policy; nil: not computed
 	against   []*results.Difference // by policy, from the baseline; nil: none
@@ -26,14 +25,6 @@ type panelMetric struct {
 func (m *panelMetric) value(i int) (e *results.Estimate, ok bool) {
 	e = m.estimates[i]
 	return e, e != nil && !e.Null() && !math.IsInf(e.Mean, 0)
-}
-
-// spell is a value in the measure's unit.
-func (m *panelMetric) spell(v float64) string {
-	if m.unit == "s" {
-		return seconds(v)
-	}
-	return significant(v, 3)
 }
 
 // words are the estimate of policy i, or why there is none.
@@ -46,57 +37,39 @@ func (m *panelMetric) words(i int) string {
 		return "no value"
 	case !ok:
 		return "no value: " + shorten(clean(e.Reason), 120)
-	case e.Bound != "":
-		return "≥ " + m.spell(e.Mean)
 	}
-	return m.spell(e.Mean)
+	return results.FormatEstimate(e, m.info)
 }
 
 // shown reports whether policy i is shown to differ from the baseline.
 func (m *panelMetric) shown(i int) bool { return m.against[i] != nil && m.against[i].Shown }
 
-// comparisonChart shows three metrics of every policy with their intervals.
+// mostMeasures is how many metrics the comparison shows.
+const mostMeasures = 4
+
+// comparisonChart shows the first columns of the table with their intervals: what the policies give, and what they
+// cost.
 func comparisonChart(d *drawing) *sheet {
 	measures := d.measures()
-	s := &sheet{name: "4-dots", title: d.comparisonTitle(measures)}
+	s := &sheet{name: "4-dots", title: d.finding(), footer: d.footer(d.comparisonMarks(measures))}
 	s.subtitle = fmt.Sprintf("Estimate over %s with 95%% confidence interval (Student t)", plural(d.seeds, "seed"))
 	if d.seeds < 2 {
 		s.subtitle = sentence(plural(d.seeds, "seed")) + ": no interval and no difference can be shown"
 	}
-	s.subtitle += "; left is better"
-	if storm := d.storm(); storm != "" {
-		s.subtitle += "; storm: " + shorten(clean(storm), nameLimit)
+	var names []string
+	for i := range measures {
+		names = append(names, measures[i].name)
 	}
-	s.footer = d.footer(d.comparisonMarks(measures))
-	s.alt = d.alt(s.title, fmt.Sprintf("%s, %s and %s", sentence(measures[0].name), measures[1].name, measures[2].name), func(i int) string {
-		return fmt.Sprintf("%s, %s and %s", measures[0].words(i), measures[1].words(i), measures[2].words(i))
+	s.alt = d.alt(s.title, sentence(list(names)), func(i int) string {
+		var words []string
+		for k := range measures {
+			words = append(words, measures[k].words(i))
+		}
+		return list(words)
 	})
-	s.height = 16 + 28*vg.Length(max(len(d.policies), 2)) + 26
-	s.body = func(c draw.Canvas) {
-		row := make([]*plot.Plot, len(measures))
-		for i := range measures {
-			row[i] = d.comparisonPanel(&measures[i], i == 0)
-		}
-		tiles := draw.Tiles{Rows: 1, Cols: len(row), PadX: 16, PadTop: 16, PadRight: 8}
-		for i, canvas := range plot.Align([][]*plot.Plot{row}, tiles, c)[0] {
-			row[i].Draw(canvas)
-		}
-	}
+	s.panels = &panels{n: len(measures), columns: min(len(measures), 2), axis: 14, above: abovePanel + 12, tall: 27 * vg.Length(max(len(d.policies), 2))}
+	s.panels.build = func(i int, alone bool) *plot.Plot { return d.comparisonPanel(&measures[i], alone) }
 	return s
-}
-
-// storm names the storm that the comparison is about: that of the first objective
-// on fresh waits, else the first one; empty if there is none.
-func (d *drawing) storm() string {
-	for _, l := range d.limits() {
-		if l.during != "" {
-			return l.during
-		}
-	}
-	if len(d.settings.Storms) > 0 {
-		return d.settings.Storms[0].Name
-	}
-	return ""
 }
 
 // comparisonMarks explain the marks that are there.
@@ -122,50 +95,35 @@ func (d *drawing) comparisonMarks(measures []panelMetric) string {
 	return marks
 }
 
-// measures are the panels: fresh waits in the storm, recovery after it, duplicates;
-// or, where there is no storm or no duplicate, what comes nearest.
+// measures are the panels: what the objectives are about, and what that costs.
 func (d *drawing) measures() []panelMetric {
-	storm := d.storm()
-	whole := panelMetric{name: "fresh wait p99", short: "fresh p99", unit: "s", log: true}
-	var waiting, after panelMetric
-	if storm == "" {
-		d.fill(&whole, measure.Query{Metric: waitMetric})
-		waiting = whole
-		after = d.choose(panelMetric{name: "sojourn p99", short: "sojourn p99", unit: "s", log: true}, measure.Query{Metric: "sojourn.p99"},
-			panelMetric{name: "longest starvation", short: "starvation", unit: "s"}, measure.Query{Metric: "starved.longest"})
-	} else {
-		words := shorten(clean(storm), stormLimit)
-		waiting = d.choose(panelMetric{name: "fresh wait p99 in the storm", short: "fresh p99 in " + words, unit: "s", log: true}, measure.Query{Metric: waitMetric, During: storm},
-			whole, measure.Query{Metric: waitMetric})
-		after = d.choose(panelMetric{name: "recovery after the storm", short: "recovery", unit: "s"}, measure.Query{Metric: "recovery.time", After: storm},
-			panelMetric{name: "time to drain after it", short: "drain", unit: "s"}, measure.Query{Metric: "drain.time", After: storm})
+	gets, pays := d.table.In(results.Gets), d.table.In(results.Pays)
+	most := max(mostMeasures-len(pays), mostMeasures-1)
+	columns := slices.Concat(gets[:min(len(gets), most)], pays, gets[min(len(gets), most):])
+	if len(columns) == 0 && len(d.table.Alike) > 0 {
+		columns = append(columns, &d.table.Alike[0])
 	}
-	twice := d.choose(panelMetric{name: "duplicates per 10k jobs", short: "duplicates per 10k"}, measure.Query{Metric: "duplicates.per10k"},
-		panelMetric{name: "attempts per job", short: "attempts per job"}, measure.Query{Metric: "attempts.mean"})
-	return []panelMetric{waiting, after, twice}
-}
-
-// choose is the first measure, filled in, unless no policy has a value of it but 0;
-// then it is the second one if that has any.
-func (d *drawing) choose(first panelMetric, q measure.Query, second panelMetric, other measure.Query) panelMetric {
-	if d.fill(&first, q) || !d.fill(&second, other) {
-		return first
-	}
-	return second
-}
-
-// fill adds the estimates of q to m and reports whether one is not 0.
-func (d *drawing) fill(m *panelMetric, q measure.Query) bool {
-	any := false
-	for i := range d.summary.Policies {
-		p := &d.summary.Policies[i]
-		m.estimates = append(m.estimates, p.Find(q))
-		m.against = append(m.against, p.Against(q))
-		if e, ok := m.value(i); ok && e.Mean != 0 {
-			any = true
+	var list []panelMetric
+	for _, c := range columns[:min(len(columns), mostMeasures)] {
+		m := panelMetric{name: clean(c.Label), info: c.Info}
+		switch {
+		case c.Info.MoreIsBetter:
+			m.name += " (more is better)"
+		case !c.Info.LessIsBetter:
+			m.name += " (neither is better)"
 		}
+		low, high := math.Inf(1), 0.0
+		for i := range d.summary.Policies {
+			p := &d.summary.Policies[i]
+			m.estimates, m.against = append(m.estimates, p.Find(c.Query)), append(m.against, p.Against(c.Query))
+			if e, ok := m.value(i); ok && e.Mean > 0 {
+				low, high = math.Min(low, e.Mean), math.Max(high, e.Mean)
+			}
+		}
+		m.log = c.Info.Unit == "s" && high > 20*low
+		list = append(list, m)
 	}
-	return any
+	return list
 }
 
 func (d *drawing) comparisonPanel(m *panelMetric, first bool) *plot.Plot {
@@ -185,8 +143,12 @@ func (d *drawing) comparisonPanel(m *panelMetric, first bool) *plot.Plot {
 		from, to, floor := waitRange(low, high*1.5)
 		p.X.Scale, p.X.Tick.Marker = logScale{}, waits(floor, 5)
 		p.X.Min, p.X.Max, least = from/1.5, to, from
-	case m.unit == "s":
+	case m.info.Unit == "s":
 		p.X.Tick.Marker = clock(5)
+		p.X.Max = max(high*1.18, 1e-3)
+		p.X.Min = -p.X.Max / 30
+	case m.info.Share:
+		p.X.Tick.Marker = percents(4)
 		p.X.Max = max(high*1.18, 1e-3)
 		p.X.Min = -p.X.Max / 30
 	default:

@@ -34,16 +34,13 @@ func distributionChart(d *drawing) *sheet {
 	at := d.distributionLimit()
 	all := make([]distribution, len(d.policies))
 	for i, p := range d.policies {
-		all[i] = newDistribution(p, find(d.summary.Data[i].Pooled, at.during))
+		all[i] = newDistribution(p, find(d.summary.Data[i].Pooled, at.during, at.class))
 	}
 	values, spell := distributionValues(all, at)
 	best, worst := extremes(values)
 	s := &sheet{name: "3-ccdf", footer: d.footer("all seeds pooled")}
 	s.title = d.distributionTitle(all, at, values, best, worst)
-	s.subtitle = "Share of fresh jobs that waited longer than x"
-	if at.during != "" {
-		s.subtitle = "Share of the fresh jobs enqueued during " + shorten(clean(at.during), stormLimit) + " that waited longer than x"
-	}
+	s.subtitle = "Share of the " + at.jobs() + " that waited longer than x"
 	s.subtitle += " (CCDF, both axes log)"
 	s.alt = d.alt(s.title, distributionWords(at), func(i int) string {
 		if all[i].none {
@@ -60,10 +57,9 @@ func distributionChart(d *drawing) *sheet {
 	}
 	if len(all) > together {
 		s.subtitle += ", the others in grey" + d.panelWords()
-		s.height, s.body = panels(d.shown(best, worst), func(p *plot.Plot, steps int) {
+		s.panels = panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
 			axes(p, steps)
 			p.Y.Tick.Marker = plot.ConstantTicks{{Value: 1, Label: "all"}, {Value: .1, Label: "p90"}, {Value: .01, Label: "p99"}, {Value: .001, Label: "p99.9"}}
-		}, func(p *plot.Plot, own policy) {
 			var behind backdropLines
 			for _, other := range all {
 				behind = append(behind, other.lines(p, draw.LineStyle{Color: backdrop, Width: .6})...)
@@ -74,24 +70,25 @@ func distributionChart(d *drawing) *sheet {
 		})
 		return s
 	}
-	legend := key{}
-	for _, p := range d.policies {
-		legend = append(legend, entry{name: p.name, color: p.hue.line, dashes: dashOf(p.index)})
-	}
-	s.height = 2.9*vg.Inch + legend.height(room)
-	s.body = func(c draw.Canvas) {
+	s.key = d.policyKey()
+	s.height, s.body = 2.9*vg.Inch, func(c draw.Canvas) {
 		p := newPlot()
 		axes(p, 10)
 		p.X.Label.Text = "wait until first claim"
 		var curves []curve
 		for _, own := range all {
-			curves = append(curves, own.lines(p, draw.LineStyle{Color: own.hue.line, Width: 1.8, Dashes: dashOf(own.index)})...)
+			lines := own.lines(p, draw.LineStyle{Color: own.hue.line, Width: 1.8, Dashes: dashOf(own.index)})
+			curves = append(curves, lines...)
+			group := ofPolicy(own.index)
+			for _, l := range lines {
+				group.inside = append(group.inside, l)
+			}
+			p.Add(group)
 		}
-		add(p, curves)
 		if at.seconds > 0 {
 			p.Add(limitLine{at.seconds, "objective: " + at.text, curves})
 		}
-		p.Draw(legend.draw(c))
+		p.Draw(c)
 	}
 	return s
 }
@@ -102,7 +99,7 @@ func (d *drawing) distributionLimit() limit {
 	for _, l := range d.limits() {
 		known := true
 		for _, data := range d.summary.Data {
-			known = known && find(data.Pooled, l.during) != nil
+			known = known && find(data.Pooled, l.during, l.class) != nil
 		}
 		if known {
 			return l
@@ -111,11 +108,23 @@ func (d *drawing) distributionLimit() limit {
 	return limit{}
 }
 
-// find is the histogram of the waits of all fresh jobs enqueued in a storm, or in
-// the whole run; nil if there is none.
-func find(pooled []measure.NamedHistogram, during string) *measure.NamedHistogram {
+// jobs names those that a limit is about.
+func (l limit) jobs() string {
+	words := "fresh jobs"
+	if l.class != "" {
+		words += " of " + shorten(clean(l.class), stormLimit)
+	}
+	if l.during != "" {
+		words += " enqueued in " + shorten(clean(l.during), stormLimit)
+	}
+	return words
+}
+
+// find is the histogram of the waits of the fresh jobs of a class, or of all, enqueued in a storm, or in the whole run;
+// nil if there is none.
+func find(pooled []measure.NamedHistogram, during, class string) *measure.NamedHistogram {
 	for i := range pooled {
-		if pooled[i].Query == (measure.Query{Metric: "fresh.wait", During: during}) {
+		if pooled[i].Query == (measure.Query{Metric: "fresh.wait", During: during, Class: class}) {
 			return &pooled[i]
 		}
 	}

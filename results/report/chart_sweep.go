@@ -6,9 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
 	"qsim/results"
 	"qsim/results/measure"
 )
@@ -246,21 +243,11 @@ func (d *sweepDrawing) spellEstimate(e *results.Estimate) string {
 func (d *sweepDrawing) sheet(name string) *sheet {
 	s := &sheet{name: name, title: d.title(), subtitle: d.subtitle(), footer: d.footer()}
 	s.alt = s.title + ". " + d.alt()
-	legend := key{}
 	for i := range d.policies {
-		legend = append(legend, entry{name: clean(d.Policies[i].Label), color: hueOf(i).line, dashes: dashOf(i)})
-	}
-	above := vg.Length(0)
-	if d.policies > 1 {
-		above = legend.height(room)
-	}
-	height, body := grid(len(d.panels), d.panel)
-	s.height = above + height
-	s.body = func(c draw.Canvas) {
-		if above > 0 {
-			c = legend.draw(c)
+		if d.policies > 1 {
+			s.key = append(s.key, entry{name: clean(d.Policies[i].Label), color: hueOf(i).line, dashes: dashOf(i)})
 		}
-		body(c)
 	}
+	s.height, s.body = grid(len(d.panels), d.panel)
 	return s
 }

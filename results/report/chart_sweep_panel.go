@@ -61,7 +61,7 @@ func (d *sweepDrawing) panel(i, steps int) *plot.Plot {
 
 // ticks are the values of the axis, as many as have room.
 func (d *sweepDrawing) ticks(p *plot.Plot) []plot.Tick {
-	across := columnsOf(len(d.panels))
+	across := newPanels(len(d.panels)).columns
 	wide := (room-vg.Length(across-1)*18)/vg.Length(across) - 44 // what the values at the left take
 	at := func(i int) vg.Length { return wide * vg.Length(p.X.Norm(d.xs[i])) }
 	style := p.X.Tick.Label

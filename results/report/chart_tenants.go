@@ -64,7 +64,8 @@ func tenantsChart(d *drawing) *sheet {
 	line := func(i int, style draw.LineStyle) curve { return curve{all[i].ranks, all[i].waits, style} }
 	if len(all) > together {
 		s.subtitle += ", the others in grey" + d.panelWords()
-		s.height, s.body = panels(d.shown(best, worst), axes, func(p *plot.Plot, own policy) {
+		s.panels = panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
+			axes(p, steps)
 			var behind backdropLines
 			for i := range all {
 				behind = append(behind, others(all[i].ranks, all[i].waits))
@@ -74,19 +75,15 @@ func tenantsChart(d *drawing) *sheet {
 		})
 		return s
 	}
-	legend := key{}
-	for _, p := range d.policies {
-		legend = append(legend, entry{name: p.name, color: p.hue.line, dashes: dashOf(p.index)})
-	}
-	s.height = 2.6*vg.Inch + legend.height(room)
-	s.body = func(c draw.Canvas) {
+	s.key = d.policyKey()
+	s.height, s.body = 2.6*vg.Inch, func(c draw.Canvas) {
 		p := newPlot()
 		axes(p, 10)
 		p.X.Label.Text = "tenants, the slowest first"
 		for i, own := range d.policies {
-			p.Add(line(i, draw.LineStyle{Color: own.hue.line, Width: 1.8, Dashes: dashOf(own.index)}))
+			p.Add(ofPolicy(i, line(i, draw.LineStyle{Color: own.hue.line, Width: 1.8, Dashes: dashOf(own.index)})))
 		}
-		p.Draw(legend.draw(c))
+		p.Draw(c)
 	}
 	return s
 }

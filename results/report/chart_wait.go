@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -12,45 +13,134 @@ import (
 
 const waitMetric = "fresh.wait.p99"
 
+// waitLines are lines of one plot of the waits: of all fresh jobs, or of those of a class.
+type waitLines struct {
+	class string
+	of    func(p *policy) (median, low, high []float64)
+}
+
+// waitRows are the plots of the waits: one for each class if there are several, which mixed would hide each other.
+func (d *drawing) waitRows() []waitLines {
+	if n := len(d.policies[0].classes); n < 2 || n != len(d.settings.Classes) {
+		return []waitLines{{of: func(p *policy) (median, low, high []float64) { return p.median, p.low, p.high }}}
+	}
+	var rows []waitLines
+	for k := range d.policies[0].classes {
+		rows = append(rows, waitLines{clean(d.settings.Classes[k]), func(p *policy) (median, low, high []float64) { return p.classes[k], nil, nil }})
+	}
+	return rows
+}
+
 // waitChart shows how long fresh jobs wait, over time.
 func waitChart(d *drawing) *sheet {
-	peaks := make([]float64, len(d.policies))
+	highest := make([]float64, len(d.policies))
 	for i, p := range d.policies {
-		peaks[i] = d.peak(p.median)
+		highest[i] = d.peak(p.median)
 	}
-	best, worst := extremes(peaks)
+	best, worst := extremes(highest)
+	rows := d.waitRows()
 	s := &sheet{
 		name:     "1-fresh-p99",
-		title:    d.waitTitle(peaks, best, worst),
+		title:    d.waitTitle(highest, best, worst),
 		subtitle: "Wait of fresh jobs until their first claim, p99 per " + seconds(d.settings.Bucket.Seconds()) + " of virtual time (log scale)",
 		footer:   d.footer(d.bandMarks()),
 	}
 	s.alt = d.alt(s.title, "Highest fresh p99 wait", func(i int) string {
-		if math.IsNaN(peaks[i]) {
+		if math.IsNaN(highest[i]) {
 			return "none claimed"
 		}
-		return seconds(peaks[i])
+		return seconds(highest[i])
 	})
-	low, high := d.waitExtent()
+	low, high := d.waitExtent(rows)
 	from, to, floor := waitRange(low, high)
 	until := d.end(func(p *policy, bucket int) bool { return !math.IsNaN(p.median[bucket]) })
-	axes := func(p *plot.Plot, steps int) {
-		p.X.Tick.Marker, p.Y.Tick.Marker = clock(steps), waits(floor, 10)
-		p.Y.Scale = logScale{}
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, until, from, to
-	}
-	if len(d.policies) > together {
+	if len(d.policies) > together && len(rows) == 1 {
 		s.subtitle += ", the others in grey" + d.shadeWords(true) + d.panelWords()
-		s.height, s.body = panels(d.shown(best, worst), axes, func(p *plot.Plot, own policy) {
-			p.Add(windows{d.windows(until), false})
-			p.Add(d.backdropOf(func(p *policy) []float64 { return p.median }))
-			p.Add(area{d.xs, own.low, own.high, alpha(own.hue.line, 38)}, curve{d.xs, own.median, draw.LineStyle{Color: own.hue.line, Width: 1.4}})
-			p.Add(limitLines{limits: d.limits()}, heading{own.name, peakWords(peaks[own.index])})
+		s.panels = panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
+			p.Y.Scale, p.Y.Tick.Marker, p.Y.Min, p.Y.Max = logScale{}, waits(floor, 10), from, to
+			addTimeline(p, timeline{until, steps, fmt.Sprintf(` data-show="wait" data-policy="%d"`, own.index), []plot.Plotter{windows(d.windows(until)),
+				d.backdropOf(func(p *policy) []float64 { return p.median }), area{d.xs, own.low, own.high, alpha(own.hue.line, 38)},
+				curve{d.xs, own.median, draw.LineStyle{Color: own.hue.line, Width: 1.4}}, limitLines{limits: d.limits()}},
+				[]plot.Plotter{heading{own.name, peakWords(highest[own.index])}}})
 		})
 		return s
 	}
-	s.height, s.body = 3.15*vg.Inch, func(c draw.Canvas) { d.drawWaits(c, axes, peaks) }
+	names := windowNames(d.windows(until))
+	s.key = d.policyKey()
+	s.panels = &panels{n: len(rows), columns: 1, steps: 8, tall: 190, axis: 14, above: 4 + windowLine*vg.Length(names.rows(until))}
+	if len(rows) > 1 {
+		s.subtitle += "; a plot for each class of jobs"
+		s.panels.tall, s.panels.above = 118, abovePanel
+	}
+	s.panels.build = func(i int, _ bool) *plot.Plot {
+		p := newPlot()
+		p.Y.Scale, p.Y.Tick.Marker, p.Y.Min, p.Y.Max = logScale{}, waits(floor, 10), from, to
+		around := []plot.Plotter{plot.Plotter(names)}
+		if len(rows) > 1 {
+			around[0] = heading{name: rows[i].class}
+		}
+		d.addWaits(p, rows[i], timeline{until: until, steps: 8, about: fmt.Sprintf(` data-show="wait" data-row="%d"`, i), around: around})
+		return p
+	}
 	return s
+}
+
+// addWaits adds the lines of all policies to a plot.
+func (d *drawing) addWaits(p *plot.Plot, row waitLines, t timeline) {
+	t.inside = append(t.inside, windows(d.windows(t.until)))
+	var names peaks
+	var curves []curve
+	front := d.inFront()
+	var medians [][]float64
+	for i := range d.policies {
+		median, _, _ := row.of(&d.policies[i])
+		medians = append(medians, median)
+	}
+	first := twins(medians)
+	for i := range d.policies {
+		own := &d.policies[i]
+		median, low, high := row.of(own)
+		style := draw.LineStyle{Color: own.hue.line, Width: 1.6, Dashes: dashOf(own.index)}
+		if !front[i] {
+			style = others(nil, nil).style
+		}
+		line := curve{d.xs, median, style}
+		var inside []plot.Plotter
+		if front[i] && low != nil {
+			inside = append(inside, marked{`class="band"`, []plot.Plotter{area{d.xs, above(low, median, p.Y.Min), above(high, median, p.Y.Min), alpha(own.hue.line, 38)}}})
+		}
+		t.inside = append(t.inside, ofPolicy(i, append(inside, line)...))
+		curves = append(curves, line)
+		if !front[i] {
+			continue
+		}
+		if twin := slices.IndexFunc(names, func(n peak) bool { return first[i] == first[n.policy] }); twin >= 0 {
+			names[twin].name += " = " + own.name
+			continue
+		}
+		names = append(names, peak{i, own.name, own.hue, line})
+	}
+	limits := limitLines{curves: curves}
+	for _, l := range d.limits() {
+		if l.class == "" || l.class == row.class || row.class == "" {
+			limits.limits, limits.names = append(limits.limits, l), append(limits.names, d.limitLabel(l))
+		}
+	}
+	t.inside = append(t.inside, limitLines{limits: limits.limits})
+	t.around = append(t.around, names, limitNames(limits))
+	addTimeline(p, t)
+}
+
+// above is a band's edge where the line is not at the lower end of the axis: a band there is much ink about
+// nothing.
+func above(edge, median []float64, least float64) []float64 {
+	out := slices.Clone(edge)
+	for i := range out {
+		if !(median[i] > 2*least) {
+			out[i] = math.NaN()
+		}
+	}
+	return out
 }
 
 // peakWords are remarks on a policy's highest wait.
@@ -61,41 +151,8 @@ func peakWords(peak float64) []string {
 	return []string{"peak " + seconds(peak), seconds(peak)}
 }
 
-// drawWaits draws all policies into one plot.
-func (d *drawing) drawWaits(c draw.Canvas, axes func(p *plot.Plot, steps int), peaks []float64) {
-	p := newPlot()
-	axes(p, 8)
-	p.X.Label.Text = "virtual time"
-	shades := windows{d.windows(p.X.Max), true}
-	p.Add(shades)
-	for _, own := range d.policies {
-		p.Add(area{d.xs, own.low, own.high, alpha(own.hue.line, 38)})
-	}
-	var ends endings
-	var curves []curve
-	for i, own := range d.policies {
-		curves = append(curves, curve{d.xs, own.median, draw.LineStyle{Color: own.hue.line, Width: 1.5}})
-		p.Add(curves[i])
-		e := ending{x: p.X.Max, y: p.Y.Min, rank: peaks[i], name: own.name, hue: own.hue, none: true}
-		for k := len(own.median) - 1; k >= 0; k-- {
-			if !math.IsNaN(own.median[k]) {
-				e.x, e.y, e.none = min(d.xs[k], p.X.Max), own.median[k], false
-				break
-			}
-		}
-		ends = append(ends, e)
-	}
-	limits := limitLines{limits: d.limits(), curves: curves}
-	for _, l := range limits.limits {
-		limits.names = append(limits.names, d.limitLabel(l))
-	}
-	p.Add(limits, ends)
-	c = draw.Crop(c, 0, -ends.room(), 0, 0)
-	p.Draw(draw.Crop(c, 0, 0, 0, -shades.height(c, p)))
-}
-
 // waitExtent is the range of what the wait chart draws: lines, bands and limits.
-func (d *drawing) waitExtent() (low, high float64) {
+func (d *drawing) waitExtent(rows []waitLines) (low, high float64) {
 	low, high = math.NaN(), math.NaN()
 	include := func(v float64) {
 		if !math.IsNaN(v) {
@@ -107,10 +164,13 @@ func (d *drawing) waitExtent() (low, high float64) {
 			}
 		}
 	}
-	for _, p := range d.policies {
-		for i := range p.median {
-			include(p.median[i])
-			include(p.high[i])
+	for i := range d.policies {
+		for _, row := range rows {
+			median, _, band := row.of(&d.policies[i])
+			for k := range median {
+				include(median[k])
+				include(at(band, k))
+			}
 		}
 	}
 	for _, l := range d.limits() {
@@ -162,8 +222,11 @@ func (d *drawing) rangeTitle(what string, spell func(float64) string, values []f
 	case same:
 		return fmt.Sprintf("%s %s to %s under %s", what, low, high, every)
 	}
-	preposition := what[strings.LastIndexByte(what, ' ')+1:]
-	return fmt.Sprintf("%s %s with %s, %s %s with %s", what, high, d.policies[worst].name, preposition, low, d.policies[best].name)
+	preposition := what[strings.LastIndexByte(what, ' ')+1:] + " "
+	if preposition == "is " {
+		preposition = ""
+	}
+	return fmt.Sprintf("%s %s with %s, %s%s with %s", what, high, d.policies[worst].name, preposition, low, d.policies[best].name)
 }
 
 // alt is a title with the number behind it for each policy.

@@ -21,7 +21,7 @@ func Charts(s *measure.Settings, sum *results.Summary, version string) ([]Figure
 		return nil, fmt.Errorf("draw charts: %w", err)
 	}
 	var figures []Figure
-	for _, chart := range []func(*drawing) *sheet{waitChart, backlogChart, distributionChart, comparisonChart, attemptsChart, starvationChart, tenantsChart} {
+	for _, chart := range []func(*drawing) *sheet{waitChart, backlogChart, distributionChart, comparisonChart, attemptsChart, stormChart, tenantsChart} {
 		if sheet := chart(d); sheet != nil {
 			figures = append(figures, sheet.render())
 		}
@@ -40,6 +40,7 @@ const (
 type drawing struct {
 	settings *measure.Settings
 	summary  *results.Summary
+	table    *results.Table
 	version  string
 	seeds    int
 	policies []policy
@@ -49,19 +50,21 @@ type drawing struct {
 
 // policy is one policy's share of the series. A NaN is a gap.
 type policy struct {
-	name   string
-	hue    hue
-	index  int // in the scenario
-	median []float64
-	low    []float64 // of the band around median
-	high   []float64
-	fresh  []float64 // jobs ready, mean over seeds
-	retry  []float64
-	due    []float64 // fresh + retry
-	later  []float64 // jobs not yet due
+	name    string
+	hue     hue
+	index   int // in the scenario
+	median  []float64
+	low     []float64 // of the band around median
+	high    []float64
+	classes [][]float64 // as median, by class; nil: there is one, or they were not told apart
+	fresh   []float64   // jobs ready, mean over seeds
+	retry   []float64
+	due     []float64 // fresh + retry
+	later   []float64 // jobs not yet due
 
 	attempts []float64 // claims per second, mean over seeds; NaN where every seed has ended
 	busy     []float64 // share of the workers, likewise
+	again    []float64 // share of the claims that are retries, likewise
 	starved  []float64 // share of the time in which fresh jobs starved, likewise; nil: not measured
 }
 
@@ -76,7 +79,7 @@ func newDrawing(s *measure.Settings, sum *results.Summary, version string) (*dra
 	case !(s.Bucket > 0):
 		return nil, fmt.Errorf("bucket %v is not positive", s.Bucket)
 	}
-	d := &drawing{settings: s, summary: sum, version: clean(version), seeds: len(sum.Seeds)}
+	d := &drawing{settings: s, summary: sum, table: results.TableOf(sum), version: clean(version), seeds: len(sum.Seeds)}
 	buckets := 0
 	for _, data := range sum.Data {
 		for _, series := range data.Series {
@@ -114,7 +117,20 @@ func newPolicy(index int, label string, series []measure.Series, buckets int) po
 	if measured {
 		p.starved = make([]float64, 0, buckets)
 	}
+	if len(series) > 0 && !slices.ContainsFunc(series, func(s measure.Series) bool { return len(s.Classes) != len(series[0].Classes) }) {
+		p.classes = make([][]float64, len(series[0].Classes))
+	}
 	for i := range buckets {
+		for class := range p.classes {
+			values = values[:0]
+			for k := range series {
+				if v := at(series[k].Classes[class], i); !math.IsNaN(v) {
+					values = append(values, max(v, 0))
+				}
+			}
+			median, _, _ := middle(values, len(series), lower, upper)
+			p.classes[class] = append(p.classes[class], median)
+		}
 		values = values[:0]
 		var fresh, retry, later float64
 		for k := range series {
@@ -131,16 +147,24 @@ func newPolicy(index int, label string, series []measure.Series, buckets int) po
 		if measured {
 			p.starved = append(p.starved, meanOf(series, func(s *measure.Series) float64 { return at(s.Starved, i) }))
 		}
+		claims := meanOf(series, func(s *measure.Series) float64 { return at(s.RetryClaims, i) }) / p.attempts[i]
+		p.again = append(p.again, claims)
 		p.fresh, p.retry = append(p.fresh, fresh/n), append(p.retry, retry/n)
 		p.due, p.later = append(p.due, fresh/n+retry/n), append(p.later, later/n)
-		median, low, high := math.NaN(), math.NaN(), math.NaN()
-		if 2*len(values) >= len(series) && len(values) > 0 { // a minority does not speak for all
-			slices.Sort(values)
-			median, low, high = quantile(values, .5), quantile(values, lower), quantile(values, upper)
-		}
+		median, low, high := middle(values, len(series), lower, upper)
 		p.median, p.low, p.high = append(p.median, median), append(p.low, low), append(p.high, high)
 	}
 	return p
+}
+
+// middle is the median over seeds of what has a value, NaN if that is a minority, which does not speak for all;
+// and its band. It sorts values.
+func middle(values []float64, seeds int, lower, upper float64) (median, low, high float64) {
+	if 2*len(values) < seeds || len(values) == 0 {
+		return math.NaN(), math.NaN(), math.NaN()
+	}
+	slices.Sort(values)
+	return quantile(values, .5), quantile(values, lower), quantile(values, upper)
 }
 
 // meanOf is the mean of what series say of a bucket; those that have ended say nothing happens. NaN
@@ -161,8 +185,11 @@ func meanOf(series []measure.Series, of func(s *measure.Series) float64) float64
 
 // repeat draws a single bucket from its beginning to its end.
 func (p *policy) repeat() {
-	for _, values := range []*[]float64{&p.median, &p.low, &p.high, &p.fresh, &p.retry, &p.due, &p.later, &p.attempts, &p.busy} {
+	for _, values := range []*[]float64{&p.median, &p.low, &p.high, &p.fresh, &p.retry, &p.due, &p.later, &p.attempts, &p.busy, &p.again} {
 		*values = append(*values, (*values)[0])
+	}
+	for k := range p.classes {
+		p.classes[k] = append(p.classes[k], p.classes[k][0])
 	}
 }
 

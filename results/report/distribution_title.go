@@ -50,11 +50,9 @@ func (d *drawing) distributionTitle(all []distribution, at limit, values []float
 	if at.seconds == 0 {
 		return d.exceededTitle(all, values, best, worst)
 	}
-	jobs, which := "fresh jobs", ""
-	if at.during != "" {
-		which = " enqueued in " + shorten(clean(at.during), stormLimit)
-	}
-	what := jobs + which + " wait longer than " + seconds(at.seconds)
+	jobs := at.jobs()
+	which := strings.TrimPrefix(jobs, "fresh jobs")
+	what := jobs + " wait longer than " + seconds(at.seconds)
 	if all[best].unclaimed > 0 || all[worst].unclaimed > 0 {
 		what += " or are never claimed"
 	}

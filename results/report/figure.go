@@ -36,7 +36,9 @@ type Figure struct {
 	Alt      string // the finding and its numbers, for those who cannot see it
 	SVG      []byte // a document of its own, with an XML declaration
 
-	inline []byte // an SVG element for a page: the drawing without the texts around it
+	inline []byte // for a page: the drawing without the texts around it
+	legend string // for a page, as HTML
+	none   bool   // there is nothing to see
 	height vg.Length
 	paint  func(c draw.Canvas) // draws all of it
 }
@@ -53,8 +55,11 @@ const (
 type sheet struct {
 	name, title, subtitle, alt, footer string
 
-	height vg.Length           // of everything below the subtitle and above the footer
+	key    key                 // below the subtitle
+	height vg.Length           // of everything below that and above the footer
 	body   func(c draw.Canvas) // draws it; called once for each format
+	panels *panels             // instead of height and body
+	none   bool                // there is nothing to see
 }
 
 var (
@@ -79,13 +84,20 @@ func (s *sheet) render() Figure {
 	titles, subtitles, footers := wrap(titleStyle, s.title, room), wrap(subtitleStyle, s.subtitle, room), wrap(footerStyle, s.footer, room)
 	top := margin + vg.Length(len(titles))*titleLine + 2 + vg.Length(len(subtitles))*subtitleLine + 10
 	bottom := 11 + vg.Length(len(footers))*footerLine
+	if s.panels != nil {
+		s.height, s.body = s.panels.height(), s.panels.draw
+	}
+	if len(s.key) > 0 {
+		top += s.key.height(room)
+	}
 	height := top + s.height + bottom
 
 	frame := func(c draw.Canvas) {
 		c.SetColor(color.White)
 		c.Fill(c.Rectangle.Path())
 		y := lines(c, titleStyle, titles, c.Max.Y-margin, titleLine)
-		lines(c, subtitleStyle, subtitles, y-2, subtitleLine)
+		y = lines(c, subtitleStyle, subtitles, y-2, subtitleLine)
+		s.key.draw(draw.Crop(c, margin, -margin, 0, y-8-c.Max.Y))
 		lines(c, footerStyle, footers, c.Min.Y+6+vg.Length(len(footers)-1)*footerLine, footerLine)
 	}
 	body := func(c draw.Canvas) { s.body(draw.Crop(c, margin, -margin, bottom, -top)) }
@@ -98,14 +110,19 @@ func (s *sheet) render() Figure {
 	drawing := append(canvas.definitions(), canvas.out[framed:]...)
 
 	words := `role="img" aria-label="` + html.EscapeString(s.alt) + `"`
-	inline := fmt.Appendf(nil, `<svg class="chart" %s viewBox="%s %s %s %s">`+"\n%s</svg>", words, number(float64(margin-edge), 1), number(float64(top-edge), 1),
-		number(float64(room+2*edge), 1), number(float64(s.height+2*edge), 1), drawing)
+	inline := []byte(nil)
+	if s.panels != nil {
+		inline = s.panels.inline(s.name, s.alt)
+	} else {
+		inline = fmt.Appendf(nil, `<svg class="chart" %s viewBox="%s %s %s %s">`+"\n%s</svg>", words, number(float64(margin-edge), 1), number(float64(top-edge), 1),
+			number(float64(room+2*edge), 1), number(float64(s.height+2*edge), 1), drawing)
+	}
 	w, h := number(float64(width), 1), number(float64(height), 1)
 	alone := fmt.Appendf(nil, `<?xml version="1.0"?>
 <svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" %s width="%spt" height="%spt" viewBox="0 0 %s %s" font-family="'Liberation Sans',Arial,Helvetica,sans-serif">
 %s%s</svg>
 `, words, w, h, w, h, canvas.out[:framed], drawing)
-	return Figure{Name: s.name, Title: s.title, Subtitle: s.subtitle, Footer: s.footer, Alt: s.alt, SVG: alone, inline: inline,
+	return Figure{Name: s.name, Title: s.title, Subtitle: s.subtitle, Footer: s.footer, Alt: s.alt, SVG: alone, inline: inline, legend: s.key.legend(), none: s.none,
 		height: height, paint: func(c draw.Canvas) { frame(c); body(c) }}
 }
 

@@ -2,6 +2,10 @@ package report
 
 import (
 	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,30 +17,59 @@ import (
 	"qsim/results/measure"
 )
 
-func TestSpreadKeepsLabelsApartAndInside(t *testing.T) {
-	tests := []struct {
-		name string
-		ys   []vg.Length
+// Lines that cannot be told apart share a name; what they do where nothing is to be seen does not matter.
+func TestTwins(t *testing.T) {
+	nan := math.NaN()
+	high := []float64{0, 100, 1000, 1000, 900, 100, .01, 0}
+	almost := []float64{.5, 101, 1010, 990, 900, 110, .2, .5}
+	for _, tt := range []struct {
+		name  string
+		lines [][]float64
+		want  []int
 	}{
-		{"together", []vg.Length{50, 50, 50, 50, 50, 50, 50, 50}},
-		{"at the bottom", []vg.Length{0, 0, 0, 1}},
-		{"at the top", []vg.Length{198, 199, 200, 200}},
-		{"apart already", []vg.Length{20, 60, 100}},
-		{"two groups", []vg.Length{20, 21, 22, 150, 151}},
+		{"equal but for what is too low", [][]float64{high, almost}, []int{0, 0}},
+		{"different", [][]float64{high, {0, 200, 2000, 2000, 1800, 200, 0, 0}}, []int{0, 1}},
+		{"different below a third", [][]float64{high, {0, 1, 1, 1, 1, 1, 0, 0}, {0, 1, 1, 1.1, 1, 1, 9, 0}}, []int{0, 1, 1}},
+		{"a gap is no value", [][]float64{high, {nan, nan, nan, nan, nan, nan, nan, nan}}, []int{0, 1}},
+		{"nothing at all", [][]float64{{0, 0}, {0, 0}}, []int{0, 1}},
+	} {
+		if got := twins(tt.lines); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+		}
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			ys := append([]vg.Length(nil), tt.ys...)
-			spread(ys, 5, 195)
-			for i, y := range ys {
-				if y < 5-.01 || y > 195+.01 {
-					t.Errorf("label %d is at %v, outside", i, y)
-				}
-				if i > 0 && y-ys[i-1] < endingGap-.5 {
-					t.Errorf("labels %d and %d are only %v apart", i-1, i, y-ys[i-1])
-				}
+}
+
+// The names of lines lie inside the plot and not on each other, also where all lines peak at one place.
+func TestPeakNamesDoNotOverlap(t *testing.T) {
+	c := draw.NewCanvas(newSVGCanvas("names", 200), 400, 200)
+	p := plot.New()
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 10, 0, 10
+	var lines peaks
+	for i := range 5 {
+		lines = append(lines, peak{i, "Some policy", hueOf(i), curve{xs: []float64{0, 5, 10}, ys: []float64{0, 9 + .1*float64(i), 0}}})
+	}
+	lines.Plot(c, p)
+	svg := string(c.Canvas.(*svgCanvas).out)
+	type box struct{ x, y float64 }
+	var boxes []box
+	for _, m := range regexp.MustCompile(`<text [^>]*x="([\d.]+)" y="([\d.]+)"`).FindAllStringSubmatch(svg, -1) {
+		x, _ := strconv.ParseFloat(m[1], 64)
+		y, _ := strconv.ParseFloat(m[2], 64)
+		boxes = append(boxes, box{x, y})
+	}
+	wide := float64(peakStyle.Width("Some policy"))
+	if len(boxes) != len(lines) || strings.Count(svg, `<g class="name" data-policy=`) != len(lines) {
+		t.Fatalf("%d names for %d lines: %s", len(boxes), len(lines), svg)
+	}
+	for i, a := range boxes {
+		if a.x < 0 || a.x+wide > 400 || a.y < 0 || a.y > 200 {
+			t.Errorf("name %d lies outside, at %v", i, a)
+		}
+		for k, b := range boxes[:i] {
+			if math.Abs(a.x-b.x) < wide && math.Abs(a.y-b.y) < 8 {
+				t.Errorf("names %d and %d overlap: %v and %v", k, i, b, a)
 			}
-		})
+		}
 	}
 }
 
@@ -53,7 +86,7 @@ func TestWindowNamesDoNotOverlap(t *testing.T) {
 	p := plot.New()
 	p.X.Min, p.X.Max = 0, 1800
 	tx, _ := p.Transforms(&c)
-	names := windows{d.windows(1800), true}.names(c, tx)
+	names := windowNames(d.windows(1800)).place(c, tx)
 	if len(names) < 6 {
 		t.Errorf("only %d names are placed", len(names))
 	}

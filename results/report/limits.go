@@ -14,6 +14,7 @@ import (
 type limit struct {
 	seconds float64
 	during  string // jobs enqueued in that storm; empty: all
+	class   string // jobs of that class; empty: all
 	text    string // for example "below 10s"
 }
 
@@ -25,13 +26,12 @@ var (
 	limitText  = textStyle(8, ink, false)
 )
 
-// limits are the distinct bounds that objectives put on the fresh p99 wait of all
-// classes and tenants, in their order.
+// limits are the distinct bounds that objectives put on the fresh p99 wait of all tenants, in their order.
 func (d *drawing) limits() []limit {
 	var found []limit
 	for _, o := range d.settings.Objectives {
-		l := limit{o.Bound, o.During, o.Text}
-		if o.Query != (measure.Query{Metric: waitMetric, During: o.During}) || o.Above || !(o.Bound > 0) || math.IsInf(o.Bound, 0) {
+		l := limit{o.Bound, o.During, o.Class, o.Text}
+		if o.Query != (measure.Query{Metric: waitMetric, During: o.During, Class: o.Class}) || o.Above || !(o.Bound > 0) || math.IsInf(o.Bound, 0) {
 			continue
 		}
 		if l.text == "" {
@@ -40,7 +40,7 @@ func (d *drawing) limits() []limit {
 		l.text = shorten(clean(l.text), 30)
 		known := false
 		for _, f := range found {
-			known = known || f.seconds == l.seconds && f.during == l.during
+			known = known || f.seconds == l.seconds && f.during == l.during && f.class == l.class
 		}
 		if !known && len(found) < limitCount {
 			found = append(found, l)
@@ -51,7 +51,11 @@ func (d *drawing) limits() []limit {
 
 // limitLabel names l on a chart.
 func (d *drawing) limitLabel(l limit) string {
-	words := "objective: p99 " + l.text
+	words := "objective: p99 "
+	if l.class != "" {
+		words += "of " + shorten(clean(l.class), stormLimit) + " "
+	}
+	words += l.text
 	switch {
 	case l.during != "" && len(d.settings.Storms) == 1:
 		words += " in the storm"
@@ -65,18 +69,22 @@ func (d *drawing) limitLabel(l limit) string {
 // stand where they hide least of the curves.
 type limitLines struct {
 	limits []limit
-	names  []string // none: the lines have no names
+	names  []string // of limitNames
 	curves []curve
 }
 
 func (b limitLines) Plot(c draw.Canvas, p *plot.Plot) {
-	tx, ty := p.Transforms(&c)
+	_, ty := p.Transforms(&c)
 	for _, l := range b.limits {
 		c.StrokeLine2(limitStyle, c.Min.X, ty(l.seconds), c.Max.X, ty(l.seconds))
 	}
-	if b.names == nil {
-		return
-	}
+}
+
+// limitNames are their names, where they stand.
+type limitNames limitLines
+
+func (b limitNames) Plot(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
 	taken := along(b.curves, tx, ty, p)
 	for _, l := range b.limits {
 		for x := c.Min.X; x < c.Max.X; x += apart {

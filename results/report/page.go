@@ -12,7 +12,7 @@ import (
 	"qsim/results"
 )
 
-//go:embed page uplot
+//go:embed page
 var assets embed.FS
 
 // PageOptions is what a page says beside the summary.
@@ -31,55 +31,101 @@ func Page(sum *results.Summary, figures []Figure, o PageOptions) ([]byte, error)
 	if set := sum.Settings; set != nil && strings.TrimSpace(set.Description) != "" {
 		p.Description = clean(set.Description)
 	}
-	p.Facts = p.facts()
+	p.Scene, p.Facts = p.scene(), p.facts()
 	for _, w := range sum.Warnings {
 		p.Warnings = append(p.Warnings, clean(w))
 	}
-	p.Cards = cards(sum)
-	p.Table = policyTable(sum)
-	p.addFigures(figures)
-	p.addTenantFigure(figures)
+	t := results.TableOf(sum)
+	finding := results.FindingOf(sum, t)
+	p.Headline, p.Price = p.headline(finding)
+	p.Table = tableOf(sum, t)
+	p.Numbers = allNumbers(sum, t)
+	p.arrange(p.sections(figures))
 	if sum.Settings != nil && len(sum.Data) > 0 && len(figures) > 0 {
 		if err := p.goLive(); err != nil {
 			return nil, fmt.Errorf("write report: %w", err)
 		}
 	}
-	p.Duplicates = duplicates(sum)
-	p.Tenants = tenants(sum)
 	p.Command, p.Fingerprints = command(sum), fingerprints(sum)
-	p.Sections = p.sections()
 	p.Style = template.CSS(style)
-	p.Policy = contentPolicy(style, string(p.UPlot), string(p.Script))
+	p.Policy = contentPolicy(style, string(p.Script))
 	return execute("report.html.tmpl", p)
 }
 
 // page is what the template is filled with.
 type page struct {
 	Name, Version, Description, Policy string
-	Facts                              []string
-	Sections                           []link
+	Scene, Facts                       []string
+	Headline, Price                    []phrase
 	Warnings, Absent                   []string
-	Cards                              []card
-	Table                              valueTable
-	Figures                            []pageFigure
-	Duplicates, Tenants                finding
-	TenantFigure                       *pageFigure // nil: the table names all
+	Table                              headTable
+	Numbers                            valueTable
+	Sections, Quiet                    []section // in order; Quiet: where there is nothing to see
 	Command                            string
 	Fingerprints                       plainTable
 	Scenario                           string
 	Style                              template.CSS
 
-	Live    bool // there are charts over time that a script draws
-	Many    bool // so many policies that not all are shown at first
+	Live    bool // there are charts over time
 	Toggles []toggle
 	Data    template.JS
-	UPlot   template.JS
 	Script  template.JS
 
 	summary *results.Summary
 }
 
-type link struct{ ID, Title string }
+// phrase is a part of a sentence; one that names a policy has its colour.
+type phrase struct {
+	Text string
+	Hue  string // t0, t1...; "": of no policy
+}
+
+// headline is the finding as a headline, and its price as the sentence below.
+func (p *page) headline(f results.Finding) (headline, price []phrase) {
+	if f.Worst == "" {
+		return []phrase{{Text: p.Name}}, nil
+	}
+	words := sentence(clean(f.Worst)) + "."
+	if f.Cure != "" {
+		words += " " + sentence(clean(f.Cure)) + "."
+	}
+	if f.Price != "" {
+		price = p.colored("The price: " + clean(f.Price) + ".")
+	}
+	return p.colored(words), price
+}
+
+// colored splits a sentence at the names of policies; the longest of those that begin at a place is meant.
+func (p *page) colored(words string) []phrase {
+	var list []phrase
+	from := 0
+	for at := 0; at < len(words); {
+		policy, longest := -1, 0
+		for i := range p.summary.Policies {
+			if label := clean(p.summary.Policies[i].Label); len(label) > longest && strings.HasPrefix(words[at:], label) {
+				policy, longest = i, len(label)
+			}
+		}
+		if policy < 0 || at > 0 && isLetter(words[at-1]) || at+longest < len(words) && isLetter(words[at+longest]) {
+			at++
+			continue
+		}
+		if from < at {
+			list = append(list, phrase{Text: words[from:at]})
+		}
+		list = append(list, phrase{words[at : at+longest], fmt.Sprintf("t%d", policy%len(hues))})
+		at += longest
+		from = at
+	}
+	if from < len(words) {
+		list = append(list, phrase{Text: words[from:]})
+	}
+	return list
+}
+
+func isLetter(b byte) bool {
+	return b >= 0x80 || b|0x20 >= 'a' && b|0x20 <= 'z' || b >= '0' && b <= '9'
+}
 
 // swatch is the mark of a policy.
 type swatch struct {
@@ -93,12 +139,6 @@ func swatchOf(policy int) swatch {
 	return swatch{policy % len(hues), []string{"", "5 2", "2 2"}[min(policy/len(hues), 2)]}
 }
 
-// finding is a section with a sentence and perhaps tables.
-type finding struct {
-	Finding string
-	Tables  []plainTable
-}
-
 // plainTable is one of words; the first of a row is its header.
 type plainTable struct {
 	Caption, Key string
@@ -106,67 +146,9 @@ type plainTable struct {
 	Rows         [][]string
 }
 
-type pageFigure struct {
-	ID, Heading        string
-	Finding, What, Key string
-	SVG                template.HTML
-	Live               []liveChart
-	LiveWhat           string // instead of What and Key, where Live is shown
-}
-
-// liveChart is a chart that a script draws.
-type liveChart struct{ Chart, Title string }
-
-// placed says where the figures of a run stand on a page.
-var placed = []struct {
-	figure, id, heading string
-	live                []liveChart
-	what                string // what live charts show
-}{
-	{"1-fresh-p99", "waits", "Wait of fresh jobs", []liveChart{{"wait", "p99 of fresh waits"}}, "Wait of fresh jobs until their first claim, p99 per %s of virtual time, log scale; %s"},
-	{"2-backlog", "backlog", "Backlog", []liveChart{{"fresh", "Fresh jobs ready"}, {"retry", "Retries ready"}}, "Jobs ready to be claimed, per %s of virtual time; %s"},
-	{"5-attempts", "attempts", "Attempts and utilization", []liveChart{{"attempts", "Attempts per second"}, {"busy", "Utilization of the workers"}}, "Claims of fresh jobs and retries together, and busy workers ÷ workers, per %s of virtual time; %s"},
-	{"3-ccdf", "distribution", "Distribution of fresh waits", nil, ""},
-	{"4-dots", "comparison", "Comparison", nil, ""},
-	{"6-starvation", "starvation", "Starvation", nil, ""},
-}
-
-func (p *page) addFigures(figures []Figure) {
-	for _, place := range placed {
-		for i := range figures {
-			f := &figures[i]
-			if f.Name != place.figure {
-				continue
-			}
-			p.Figures = append(p.Figures, pageFigure{ID: place.id, Heading: place.heading, Finding: f.Title, What: f.Subtitle, Key: f.Footer,
-				SVG: template.HTML(f.inline)})
-		}
-	}
-}
-
-// addTenantFigure adds the figure of the tenants, if there is one.
-func (p *page) addTenantFigure(figures []Figure) {
-	for i := range figures {
-		if f := &figures[i]; f.Name == tenantsFigure {
-			p.TenantFigure = &pageFigure{Heading: "Waits of tenants", Finding: f.Title, What: f.Subtitle, Key: f.Footer, SVG: template.HTML(f.inline)}
-		}
-	}
-}
-
-func (p *page) sections() []link {
-	list := []link{{"objectives", "Objectives"}, {"policies", "Policies"}}
-	if len(p.Warnings) > 0 {
-		list = append([]link{{"warnings", "Warnings"}}, list...)
-	}
-	for i := range p.Figures {
-		list = append(list, link{p.Figures[i].ID, p.Figures[i].Heading})
-	}
-	return append(list, link{"duplicates", "Duplicates"}, link{"tenants", "Tenants"}, link{"reproduce", "Reproduce"})
-}
-
 var (
 	templates = template.Must(template.ParseFS(assets, "page/*.tmpl"))
-	style     = asset("uplot/uPlot.min.css") + "\n" + asset("page/report.css") + chartRules()
+	style     = asset("page/report.css") + chartRules()
 )
 
 func asset(path string) string {

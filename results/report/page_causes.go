@@ -6,65 +6,88 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
-	"qsim/results/text"
 )
 
-// causes are the columns of the table of duplicates, with what is said in one row of all.
-var causes = []struct{ metric, title string }{
-	{"duplicates.lease", "lease expired while its holder lived"},
-	{"duplicates.crash", "crash after the effect"},
-	{"duplicates.ack", "ack lost or late"},
-	{"duplicates.timeout", "ran on after its timeout"},
-	{"duplicates.other", "another cause"},
-	{"duplicates.count", "in all"},
-	{"duplicates.resubmits", "resubmitted by its caller"},
-}
+// cause is a column of a table of causes.
+type cause struct{ metric, title string }
+
+// The first column of such a table is the sum of those that follow, and perhaps more.
+var (
+	duplicateCauses = []cause{
+		{"duplicates.count", "in all"},
+		{"duplicates.lease", "lease expired while its holder lived"},
+		{"duplicates.crash", "crash after the effect"},
+		{"duplicates.ack", "ack lost or late"},
+		{"duplicates.timeout", "ran on after its timeout"},
+		{"duplicates.other", "another cause"},
+		{"duplicates.resubmits", "resubmitted by its caller"},
+		{"effects.double", "jobs whose effect came twice"},
+	}
+	deathCauses = []cause{
+		{"deaths.count", "in all"},
+		{"deaths.limit", "attempts used up"},
+		{"deaths.error", "an error that is not retried"},
+		{"deaths.deadline", "past its deadline"},
+		{"deaths.reaper", "given up by the reaper"},
+		{"deaths.shed", "shed by the policy"},
+		{"dead.share", "share of the jobs dead at the end"},
+	}
+)
 
 // duplicates says why executions were duplicates.
 func duplicates(sum *results.Summary) finding {
-	var f finding
-	known, any := false, false
-	most, worst := 0.0, -1
-	t := plainTable{Caption: "Duplicate executions per seed, by cause", Header: []string{"policy"}}
-	for _, c := range causes {
-		t.Header = append(t.Header, c.title)
-	}
-	for i := range sum.Policies {
-		p := &sum.Policies[i]
-		row := []string{shorten(clean(p.Label), nameLimit)}
-		total := 0.0
-		for _, c := range causes {
-			e := p.Metric(c.metric)
-			if e != nil && c.metric != "duplicates.count" {
-				known = true
-			}
-			if e != nil && !e.Null() && e.Mean > 0 {
-				any = true
-				if c.metric == "duplicates.count" || c.metric == "duplicates.resubmits" {
-					total += e.Mean
-				}
-			}
-			cell := text.CellOf(sum, i, measure.Query{Metric: c.metric})
-			row = append(row, strings.TrimSpace(cell.Value+" "+cell.Half))
-		}
-		if total > most {
-			most, worst = total, i
-		}
-		t.Rows = append(t.Rows, row)
-	}
+	t, worst, most := causeTable(sum, "Duplicate executions per seed, by cause", duplicateCauses)
+	f := finding{Finding: "No job was executed twice with success" + under(sum) + ".", none: true}
 	switch {
-	case !known:
-		f.Finding = "The causes of duplicates were not stored: an earlier version did not panelMetric them."
-	case !any:
-		f.Finding = "No job was executed twice with success" + under(sum) + "."
-	default:
-		f.Finding = fmt.Sprintf("Most duplicates: %s per seed with %s%s.", count(most), shorten(clean(sum.Policies[worst].Label), nameLimit), mainCause(&sum.Policies[worst], most))
-	}
-	if any {
-		t.Key = "Executions that ended in success after another of the same job had. The last column counts copies that callers with patience enqueued again and that were done twice; they are not in the sum before it."
-		f.Tables = []plainTable{t}
+	case t == nil:
+		f.Finding = "Duplicates were not measured."
+	case worst >= 0:
+		t.Key = "Executions that ended in success after another of the same job had. Copies that callers with patience enqueued again and that were done twice are not in the first column."
+		f = finding{fmt.Sprintf("Most duplicates: %s per seed with %s%s.", count(most), shorten(clean(sum.Policies[worst].Label), nameLimit), mainCause(&sum.Policies[worst], duplicateCauses, most)),
+			[]plainTable{*t}, false}
 	}
 	return f
+}
+
+// deaths says why jobs were given up.
+func deaths(sum *results.Summary) finding {
+	t, worst, most := causeTable(sum, "Jobs given up per seed, by cause", deathCauses)
+	f := finding{Finding: "No job dies" + under(sum) + ".", none: true}
+	switch {
+	case t == nil:
+		f.Finding = "Deaths were not measured."
+	case worst >= 0:
+		f = finding{fmt.Sprintf("Most deaths: %s per seed with %s%s.", count(most), shorten(clean(sum.Policies[worst].Label), nameLimit), mainCause(&sum.Policies[worst], deathCauses, most)),
+			[]plainTable{*t}, false}
+	}
+	return f
+}
+
+// causeTable has a column for each cause that was measured, and the policy with the most in all, −1 if there is none.
+// It is nil if nothing was measured.
+func causeTable(sum *results.Summary, caption string, causes []cause) (t *plainTable, worst int, most float64) {
+	t, worst = &plainTable{Caption: caption, Header: []string{"policy"}}, -1
+	for i := range sum.Policies {
+		t.Rows = append(t.Rows, []string{shorten(clean(sum.Policies[i].Label), nameLimit)})
+	}
+	for k, c := range causes {
+		if len(sum.Policies) == 0 || sum.Policies[0].Metric(c.metric) == nil {
+			continue
+		}
+		t.Header = append(t.Header, c.title)
+		for i := range sum.Policies {
+			e := sum.Policies[i].Metric(c.metric)
+			if e != nil && !e.Null() && e.Mean > most && (k == 0 || worst < 0) {
+				worst, most = i, e.Mean
+			}
+			cell := results.CellOf(sum, i, measure.Query{Metric: c.metric})
+			t.Rows[i] = append(t.Rows[i], strings.TrimSpace(cell.Value+" "+cell.Half))
+		}
+	}
+	if len(t.Header) == 1 {
+		return nil, -1, 0
+	}
+	return t, worst, most
 }
 
 // under names whom a finding about all policies is about.
@@ -75,10 +98,10 @@ func under(sum *results.Summary) string {
 	return " under any policy"
 }
 
-// mainCause names the cause of most of so many duplicates, if there is one.
-func mainCause(p *results.PolicySummary, all float64) string {
-	for _, c := range causes {
-		if e := p.Metric(c.metric); c.metric != "duplicates.count" && e != nil && !e.Null() && e.Mean > all/2 {
+// mainCause names the cause of most of so many, if there is one.
+func mainCause(p *results.PolicySummary, causes []cause, all float64) string {
+	for _, c := range causes[1:] {
+		if e := p.Metric(c.metric); c.metric != "effects.double" && c.metric != "dead.share" && e != nil && !e.Null() && e.Mean > all/2 {
 			return fmt.Sprintf(", %s of them: %s", percent(e.Mean/all), c.title)
 		}
 	}

@@ -2,11 +2,13 @@ package report
 
 import (
 	"encoding/json"
-	"fmt"
 	"html/template"
 	"math"
-	"slices"
 	"strconv"
+	"strings"
+
+	"qsim/results"
+	"qsim/results/text"
 )
 
 // toggle is a button that shows or hides a policy in the charts over time.
@@ -17,16 +19,17 @@ type toggle struct {
 	On    bool
 }
 
-// liveData is what the script of a page draws from.
+// liveData is what the script of a page reads.
 type liveData struct {
-	X        []float64    `json:"x"` // s
-	Seeds    int          `json:"seeds"`
-	Together int          `json:"together"` // more policies than this are in grey at first
+	Name     string       `json:"name"` // for files that are saved
+	X        []float64    `json:"x"`    // s
 	Warmup   float64      `json:"warmup"`
+	Workers  int          `json:"workers"`
 	Storms   []liveStorm  `json:"storms"`
-	Limits   []liveLimit  `json:"limits"`
-	Wait     liveRange    `json:"wait"`
+	Classes  []string     `json:"classes"`
 	Policies []livePolicy `json:"policies"`
+	Markdown string       `json:"markdown"`
+	CSV      string       `json:"csv"`
 }
 
 type liveStorm struct {
@@ -35,32 +38,19 @@ type liveStorm struct {
 	To   float64 `json:"to"`
 }
 
-type liveLimit struct {
-	At   float64 `json:"at"` // s
-	Text string  `json:"text"`
-}
-
-// liveRange is that of a logarithmic axis. Floor: smaller values are drawn at its lower end.
-type liveRange struct {
-	From  float64 `json:"from"`
-	To    float64 `json:"to"`
-	Floor float64 `json:"floor"`
-}
-
 type livePolicy struct {
-	Name     string `json:"name"`
-	Hue      int    `json:"hue"`
-	On       bool   `json:"on"`
-	P99      series `json:"p99"`
-	Low      series `json:"low"`
-	High     series `json:"high"`
-	Fresh    series `json:"fresh"`
-	Retry    series `json:"retry"`
-	Attempts series `json:"attempts"`
-	Busy     series `json:"busy"`
+	Name     string   `json:"name"`
+	Hue      int      `json:"hue"`
+	On       bool     `json:"on"`
+	P99      []series `json:"p99"` // of all fresh jobs, or by class
+	Fresh    series   `json:"fresh"`
+	Retry    series   `json:"retry"`
+	Attempts series   `json:"attempts"`
+	Busy     series   `json:"busy"`
+	Again    series   `json:"again"` // share of the claims that are retries
 }
 
-// series is an array of numbers with four digits, null for none.
+// series is an array of numbers with three digits, null for none.
 type series []float64
 
 // MarshalJSON implements json.Marshaler.
@@ -74,40 +64,40 @@ func (s series) MarshalJSON() ([]byte, error) {
 			out = append(out, "null"...)
 			continue
 		}
-		out = strconv.AppendFloat(out, v, 'g', 4, 64)
+		out = strconv.AppendFloat(out, v, 'g', 3, 64)
 	}
 	return append(out, ']'), nil
 }
 
-// goLive adds the charts that a script draws.
+// goLive adds the script of a page, and what it reads.
 func (p *page) goLive() error {
 	d, err := newDrawing(p.summary.Settings, p.summary, p.Version)
 	if err != nil {
 		return err
 	}
 	data := d.live()
-	text, err := json.Marshal(data) // with < > & escaped, so that no name ends the script
+	if data.Markdown, err = p.copied(text.Markdown); err != nil {
+		return err
+	}
+	if data.CSV, err = p.copied(text.CSV); err != nil {
+		return err
+	}
+	encoded, err := json.Marshal(data) // with < > & escaped, so that no name ends the script
 	if err != nil {
 		return err
 	}
-	p.Live, p.Many, p.Data = true, len(d.policies) > together, template.JS(text)
-	p.UPlot, p.Script = template.JS(asset("uplot/uPlot.iife.min.js")), template.JS(asset("page/report.js"))
+	p.Live, p.Data, p.Script = true, template.JS(encoded), template.JS(asset("page/report.js")+asset("page/replay.js"))
 	for i, own := range data.Policies {
 		p.Toggles = append(p.Toggles, toggle{i, own.Name, swatchOf(i), own.On})
 	}
-	for i := range p.Figures {
-		for _, place := range placed {
-			if place.id != p.Figures[i].ID || place.live == nil {
-				continue
-			}
-			marks := d.meanMarks()
-			if place.id == "waits" {
-				marks = d.bandMarks()
-			}
-			p.Figures[i].Live, p.Figures[i].LiveWhat = place.live, fmt.Sprintf(place.what, duration(p.summary.Settings.Bucket), marks)
-		}
-	}
 	return nil
+}
+
+// copied is the table as the page's buttons copy it.
+func (p *page) copied(format text.Format) (string, error) {
+	var out strings.Builder
+	err := text.WriteTable(&out, p.summary, text.TableOptions{Format: format})
+	return out.String(), err
 }
 
 // live is the data of the charts over time, to the last bucket in which there is something to see.
@@ -119,48 +109,34 @@ func (d *drawing) live() liveData {
 	for n > 0 && d.xs[n-1] > until {
 		n--
 	}
-	low, high := d.waitExtent()
-	from, to, floor := waitRange(low, high)
-	data := liveData{X: d.xs[:n], Seeds: d.seeds, Together: together, Warmup: d.settings.Warmup.Seconds(), Storms: []liveStorm{}, Limits: []liveLimit{},
-		Wait: liveRange{from, to, floor}}
+	data := liveData{Name: d.settings.Scenario, X: d.xs[:n], Warmup: d.settings.Warmup.Seconds(), Workers: d.settings.Nodes * d.settings.Workers, Storms: []liveStorm{}, Classes: []string{}}
 	for _, s := range d.settings.Storms {
 		data.Storms = append(data.Storms, liveStorm{clean(s.Name), s.From.Seconds(), s.To.Seconds()})
 	}
-	for _, l := range d.limits() {
-		data.Limits = append(data.Limits, liveLimit{l.seconds, d.limitLabel(l)})
+	rows, front := d.waitRows(), d.inFront()
+	for _, row := range rows {
+		data.Classes = append(data.Classes, row.class)
 	}
-	shown := d.shownFirst()
 	for i := range d.policies {
 		p := &d.policies[i]
-		own := livePolicy{Name: p.name, Hue: p.index % len(hues), On: slices.Contains(shown, i), P99: p.median[:n], Low: series{}, High: series{},
-			Fresh: p.fresh[:n], Retry: p.retry[:n], Attempts: p.attempts[:n], Busy: p.busy[:n]}
-		if d.seeds > 1 {
-			own.Low, own.High = p.low[:n], p.high[:n]
+		own := livePolicy{Name: p.name, Hue: p.index % len(hues), On: front[i], Fresh: p.fresh[:n], Retry: p.retry[:n], Attempts: p.attempts[:n], Busy: p.busy[:n], Again: p.again[:n]}
+		for _, row := range rows {
+			median, _, _ := row.of(p)
+			own.P99 = append(own.P99, median[:n])
 		}
 		data.Policies = append(data.Policies, own)
 	}
 	return data
 }
 
-// shownFirst are the policies that a page shows at first: all or, if they are many, the baseline and
-// those whose fresh jobs wait longest and shortest.
-func (d *drawing) shownFirst() []int {
-	var list []int
-	peaks := make([]float64, len(d.policies))
-	for i := range d.policies {
-		peaks[i] = d.peak(d.policies[i].median)
-		if len(d.policies) <= together {
-			list = append(list, i)
-		}
+// inFront are the policies that are shown at first.
+func (d *drawing) inFront() []bool { return inFront(d.summary, d.table) }
+
+// finding is what the table says, in a sentence.
+func (d *drawing) finding() string {
+	words := strings.TrimSuffix(clean0(results.FindingOf(d.summary, d.table).String()), ".")
+	if words == "" {
+		return "There is nothing to compare"
 	}
-	if len(d.policies) <= together {
-		return list
-	}
-	best, worst := extremes(peaks)
-	for _, i := range []int{d.baseline(), worst, best} {
-		if i >= 0 && !slices.Contains(list, i) {
-			list = append(list, i)
-		}
-	}
-	return list
+	return words
 }

@@ -1,14 +1,32 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"qsim/results"
 	"qsim/results/measure"
-	"qsim/results/text"
 )
+
+// scene is what was run, in a line.
+func (p *page) scene() []string {
+	sum := p.summary
+	list := []string{p.Name}
+	if set := sum.Settings; set != nil {
+		for i, s := range set.Storms {
+			if i == 3 {
+				list = append(list, plural(len(set.Storms)-i, "more storm"))
+				break
+			}
+			list = append(list, fmt.Sprintf("%s %s–%s", shorten(clean(s.Name), stormLimit), duration(s.From), duration(s.To)))
+		}
+	}
+	return append(list, plural(len(sum.Seeds), "seed"))
+}
 
 // facts are what was run.
 func (p *page) facts() []string {
@@ -35,13 +53,6 @@ func (p *page) facts() []string {
 		list = append(list, workers)
 		if set.Rate > 0 {
 			list = append(list, count(set.Rate)+" jobs/s")
-		}
-		for i, s := range set.Storms {
-			if i == 3 {
-				list = append(list, plural(len(set.Storms)-i, "more storm"))
-				break
-			}
-			list = append(list, fmt.Sprintf("%s %s–%s", shorten(clean(s.Name), stormLimit), duration(s.From), duration(s.To)))
 		}
 		return list
 	}
@@ -70,45 +81,6 @@ func seedRanges(seeds []uint64) string {
 		return "none"
 	}
 	return strings.Join(parts, ", ")
-}
-
-// card is an objective with what became of it under each policy.
-type card struct {
-	Kind, Sign, Text, Verdict string // Kind: met, missed, expected (to be missed) or unclear, of the worst line; good and bad as the scenario wants it
-	Lines                     []verdictLine
-}
-
-type verdictLine struct{ Kind, Sign, Outcome, Policy, Value, Note string }
-
-// cards groups the verdicts by objective.
-func cards(sum *results.Summary) []card {
-	type key struct {
-		query  measure.Query
-		text   string
-		expect bool
-	}
-	var keys []key
-	var list []card
-	for i := range sum.Objectives {
-		v := &sum.Objectives[i]
-		k := key{v.Query, v.Text, v.Expect}
-		at := 0
-		for at < len(keys) && keys[at] != k {
-			at++
-		}
-		if at == len(keys) {
-			keys, list = append(keys, k), append(list, card{Text: objectiveText(v)})
-		}
-		note := v.Note()
-		if v.Expect && v.Outcome == results.Missed {
-			note = "" // the card says so
-		}
-		list[at].Lines = append(list[at].Lines, verdictLine{kindOf(v), v.Sign(), string(v.Outcome), shorten(clean(v.Policy), nameLimit), v.Words(), clean0(note)})
-	}
-	for i := range list {
-		list[i].conclude(keys[i].expect)
-	}
-	return list
 }
 
 // objectiveText is what v is a verdict on.
@@ -141,29 +113,6 @@ func kindOf(v *results.Verdict) string {
 	return "met"
 }
 
-// conclude sums up the lines.
-func (c *card) conclude(expect bool) {
-	counts := map[string]int{}
-	for _, l := range c.Lines {
-		counts[l.Outcome]++
-		switch {
-		case l.Kind == "missed" || c.Kind == "":
-			c.Kind = l.Kind
-		case l.Kind == "unclear" && c.Kind != "missed":
-			c.Kind = l.Kind
-		}
-	}
-	word, how := string(results.Met), ""
-	if expect {
-		word, how = string(results.Missed), ", as expected,"
-	}
-	c.Sign = map[string]string{"met": "✓", "missed": "✗", "expected": "✗", "unclear": "?"}[c.Kind]
-	c.Verdict = fmt.Sprintf("%s%s by %d of %s", word, how, counts[word], policiesOf(len(c.Lines)))
-	if n := counts["unclear"]; n > 0 {
-		c.Verdict += fmt.Sprintf(", unclear for %d", n)
-	}
-}
-
 func policiesOf(n int) string {
 	if n == 1 {
 		return "1 policy"
@@ -184,45 +133,192 @@ type valueRow struct {
 	Name     string
 	Baseline bool
 	Style    swatch
-	Cells    []text.GridCell
+	Cells    []results.TableCell
 }
 
-// usual are the metrics that the table has beside those of the terminal's table and the objectives.
-var usual = []measure.Query{{Metric: "sojourn.p99"}, {Metric: "backlog.retry.max"}, {Metric: "attempts.mean"}}
+// usual are the metrics that the table of all numbers has beside those of the table of the page.
+var usual = []measure.Query{{Metric: "fresh.wait.p99"}, {Metric: "sojourn.p99"}, {Metric: "backlog.retry.max"}, {Metric: "attempts.mean"}, {Metric: "dead.count"}, {Metric: "duplicates.per10k"}}
 
-func policyTable(sum *results.Summary) valueTable {
-	grid := text.GridOf(sum, usual...)
-	t := valueTable{Caption: "What each policy does: estimate, ± half of its 95 % interval, change against the baseline; less is better where nothing else is said"}
-	for _, c := range grid.Columns {
-		column := valueColumn{Title: shorten(clean(c.Title), 60), Doc: clean(c.Query.String())}
-		if c.Doc != "" {
-			column.Doc += ": " + c.Doc
+// allNumbers are the columns of the table of the page, those that are alike, and the usual ones.
+func allNumbers(sum *results.Summary, t *results.Table) valueTable {
+	v := valueTable{Caption: "Estimate, ± half of its 95 % interval, change against the baseline; less is better where nothing else is said"}
+	var queries []measure.Query
+	for _, c := range slices.Concat(t.Columns, t.Alike) {
+		queries = append(queries, c.Query)
+	}
+	for _, q := range usual {
+		if len(sum.Policies) > 0 && sum.Policies[0].Find(q) != nil && !slices.Contains(queries, q) {
+			queries = append(queries, q)
 		}
-		switch {
-		case c.Info.MoreIsBetter:
-			column.Better = "more is better"
-		case !c.Info.LessIsBetter:
-			column.Better = "neither is better"
-		}
-		t.Columns = append(t.Columns, column)
 	}
 	for i := range sum.Policies {
-		row := valueRow{clean(sum.Policies[i].Label), sum.Policies[i].Baseline && len(sum.Policies) > 1, swatchOf(i), grid.Rows[i]}
-		for k := range row.Cells {
-			row.Cells[k].Reason = clean0(row.Cells[k].Reason)
-			if row.Cells[k].Change == "base" {
-				row.Cells[k].Change = ""
-			}
-		}
-		t.Rows = append(t.Rows, row)
+		v.Rows = append(v.Rows, valueRow{clean(sum.Policies[i].Label), sum.Policies[i].Baseline && len(sum.Policies) > 1, swatchOf(i), nil})
 	}
-	t.Key = "Means over " + plural(len(sum.Seeds), "seed") + ", quantiles of all their jobs; ± = 95 % confidence interval"
+	for _, q := range queries {
+		info, _ := measure.Lookup(q.Metric)
+		column := valueColumn{Title: shorten(clean(q.Label()), 80), Doc: clean(q.String())}
+		if info.Doc != "" {
+			column.Doc += ": " + info.Doc
+		}
+		switch {
+		case info.MoreIsBetter:
+			column.Better = "more is better"
+		case !info.LessIsBetter:
+			column.Better = "neither is better"
+		}
+		v.Columns = append(v.Columns, column)
+		for i := range sum.Policies {
+			cell := results.CellOf(sum, i, q)
+			if c := t.Find(q); c != nil {
+				cell = c.Cells[i]
+			}
+			cell.Reason = clean0(cell.Reason)
+			if cell.Change == "base" {
+				cell.Change = ""
+			}
+			v.Rows[i].Cells = append(v.Rows[i].Cells, cell)
+		}
+	}
+	v.Key = "Means over " + plural(len(sum.Seeds), "seed") + ", quantiles of all their jobs; ± = 95 % confidence interval"
 	switch {
 	case len(sum.Seeds) < 2:
-		t.Key = "One seed: there is no interval, and no difference can be shown"
+		v.Key = "One seed: there is no interval, and no difference can be shown"
 	case len(sum.Policies) > 1:
-		t.Key += "; ≈ = the same within " + text.Percent(sum.SameWithin) + "; ? = not told apart yet (paired t, Holm, α 0.05); bold = best of the column; ≥ = at least"
+		v.Key += "; ≈ = the same within " + percent(sum.SameWithin) + "; ? = not told apart yet (paired t, Holm, α 0.05); bold = best of the column; ≥ = at least"
 	}
-	t.Key += "."
-	return t
+	v.Key += "."
+	return v
+}
+
+// headTable is the table of the page: what each policy gives, and what it costs.
+type headTable struct {
+	Parts []tablePart
+	Rows  []headRow
+	Alike string // what is the same under all policies, in a line
+	More  int    // rows that are hidden at first
+}
+
+// tablePart is a group of columns.
+type tablePart struct {
+	Class, Title string
+	Columns      []headColumn
+}
+
+type headColumn struct{ Label, Goal, Query string }
+
+type headRow struct {
+	Name     string
+	Baseline bool
+	More     bool // hidden at first
+	Index    int
+	Style    swatch
+	Cells    []headCell
+}
+
+// headCell is a value with its verdict.
+type headCell struct {
+	Kind, Sign, Outcome string // of the verdict: met, missed or unclear; empty: there is none
+	Value, Change, Note string
+	Mark                string
+	Best                bool
+	Sort                string // the number; empty: there is none
+}
+
+// tableOf lays out the table of a summary for a page.
+func tableOf(sum *results.Summary, t *results.Table) headTable {
+	var h headTable
+	front := inFront(sum, t)
+	for i := range sum.Policies {
+		h.Rows = append(h.Rows, headRow{Name: clean(sum.Policies[i].Label), Baseline: sum.Policies[i].Baseline && len(sum.Policies) > 1, More: !front[i], Index: i, Style: swatchOf(i)})
+		if !front[i] {
+			h.More++
+		}
+	}
+	for k := range t.Columns {
+		c := &t.Columns[k]
+		if k == 0 || c.Part != t.Columns[k-1].Part {
+			h.Parts = append(h.Parts, tablePart{Class: [...]string{"gets", "asked", "pays"}[c.Part], Title: c.Part.String()})
+		}
+		part := &h.Parts[len(h.Parts)-1]
+		column := headColumn{Label: clean(c.Label), Query: clean(c.Query.String())}
+		if len(c.Goals) > 0 {
+			column.Goal = "goal " + clean(c.GoalText())
+		}
+		part.Columns = append(part.Columns, column)
+		for i := range h.Rows {
+			h.Rows[i].Cells = append(h.Rows[i].Cells, headCellOf(&c.Cells[i]))
+		}
+	}
+	var alike []string
+	for k := range t.Alike {
+		alike = append(alike, clean(t.Alike[k].AlikeText()))
+	}
+	if len(alike) > 0 {
+		h.Alike = "The same under every policy: " + strings.Join(alike, " · ") + "."
+	}
+	return h
+}
+
+func headCellOf(c *results.TableCell) headCell {
+	cell := headCell{Value: c.Value, Change: c.Change, Mark: c.Mark, Best: c.Best, Note: clean0(c.Reason)}
+	if cell.Change == "base" {
+		cell.Change = ""
+	}
+	if !math.IsNaN(c.Mean) {
+		cell.Sort = strconv.FormatFloat(c.Mean, 'g', 6, 64)
+	}
+	for _, v := range c.Verdicts {
+		kind := string(v.Outcome)
+		if cell.Kind == "" || kind == "missed" || kind == "unclear" && cell.Kind == "met" {
+			cell.Kind, cell.Sign, cell.Outcome = kind, v.Sign(), kind
+			if v.Expect {
+				cell.Outcome += ", as the scenario expects"
+			}
+			if note := v.Note(); note != "" && v.Outcome == results.Unclear {
+				cell.Note = clean(note)
+			}
+		}
+	}
+	return cell
+}
+
+// mostInFront is how many of many policies are shown at first.
+const mostInFront = 4
+
+// inFront are the policies that a page shows at first: all or, if they are many, the baseline, the one that the finding
+// names, and those that are best and worst in what the first objective is about.
+func inFront(sum *results.Summary, t *results.Table) []bool {
+	front := make([]bool, len(sum.Policies))
+	if len(front) <= together {
+		for i := range front {
+			front[i] = true
+		}
+		return front
+	}
+	left := mostInFront
+	add := func(i int) {
+		if i >= 0 && !front[i] && left > 0 {
+			front[i], left = true, left-1
+		}
+	}
+	add(slices.IndexFunc(sum.Policies, func(p results.PolicySummary) bool { return p.Baseline }))
+	add(results.FindingOf(sum, t).Policy)
+	var order []int
+	for i := range front {
+		order = append(order, i)
+	}
+	if len(t.Columns) > 0 {
+		c := &t.Columns[0]
+		slices.SortStableFunc(order, func(a, b int) int {
+			if c.Info.MoreIsBetter {
+				a, b = b, a
+			}
+			return cmp.Compare(c.Cells[a].Mean, c.Cells[b].Mean)
+		})
+	}
+	add(order[len(order)-1])
+	for _, i := range order {
+		add(i)
+	}
+	return front
 }

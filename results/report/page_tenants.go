@@ -3,10 +3,10 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"qsim/results"
 	"qsim/results/measure"
-	"qsim/results/text"
 )
 
 // tenantLimit is how many tenants have a row of their own.
@@ -15,15 +15,15 @@ const tenantLimit = 12
 // tenants says what each of the busiest tenants got.
 func tenants(sum *results.Summary) finding {
 	if sum.Settings == nil || len(sum.Data) != len(sum.Policies) {
-		return finding{Finding: "What tenants got was not stored."}
+		return finding{Finding: "What tenants got was not stored.", none: true}
 	}
 	all := sum.Settings.Tenants
 	if len(all) < 3 { // the first is nobody
-		return finding{Finding: "There is one tenant: all jobs are equal."}
+		return finding{Finding: "There is one tenant.", none: true}
 	}
 	counted := mostCounted(sum)
 	if counted < 2 {
-		return finding{Finding: "What tenants got was not stored: an earlier version did not count it."}
+		return finding{Finding: "What tenants got was not stored: an earlier version did not count it.", none: true}
 	}
 	order := busiest(sum, counted)
 	f := finding{Finding: tenantFinding(sum, order)}
@@ -35,6 +35,7 @@ func tenants(sum *results.Summary) finding {
 		f.Tables = append(f.Tables, tenantWaits(sum, order, known))
 	}
 	f.Tables = append(f.Tables, tenantShares(sum, order))
+	f.none = strings.HasPrefix(f.Finding, "Tenants wait alike")
 	return f
 }
 
@@ -71,7 +72,7 @@ func tenantShares(sum *results.Summary, order []int) plainTable {
 	}
 	t := tenantTable(sum, "Share of the executions, executions per second, and mean wait of fresh jobs, by tenant; busiest first", order,
 		func(policy, tenant int) string { return tenantWords(sum.Data[policy].Tenants, tenant, rate) })
-	t.add("Jain index of all", len(sum.Policies), func(i int) string { return text.CellOf(sum, i, measure.Query{Metric: "jain"}).Value })
+	t.add("Jain index of all", len(sum.Policies), func(i int) string { return results.CellOf(sum, i, measure.Query{Metric: "jain"}).Value })
 	if all := len(sum.Settings.Tenants) - 1; len(order) < all {
 		t.Key = fmt.Sprintf("The %d busiest of %d tenants. ", len(order), all)
 		if all > mostCounted(sum) {

@@ -1,71 +1,123 @@
 package report
 
 import (
+	"fmt"
+	"html"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// panels lays out a plot for each policy, all with the same axes. It returns the
-// height of the whole and what draws it. axes sets ranges and ticks, of which time
-// gets at most the steps it is told; fill adds what a panel shows.
-func panels(policies []policy, axes func(p *plot.Plot, steps int), fill func(p *plot.Plot, own policy)) (vg.Length, func(draw.Canvas)) {
-	return grid(len(policies), func(i, steps int) *plot.Plot {
-		p := newPlot()
-		axes(p, steps)
-		fill(p, policies[i])
-		return p
-	})
+// panels are plots of one size. A file has them beside and below each other; a page has each as a drawing of its
+// own, in as many columns as there is room for.
+type panels struct {
+	n, columns int
+	steps      int       // ticks of a time axis, at most
+	tall       vg.Length // of a plot without its axis
+	above      vg.Length // of it, for headings
+	axis       vg.Length // below it
+	right      vg.Length // of it, for words
+	// build makes plot i. alone: nothing at its left names its rows.
+	build  func(i int, alone bool) *plot.Plot
+	policy func(i int) int // that plot i is about; nil: about all
 }
 
-// columnsOf is how many panels of n stand beside each other.
-func columnsOf(n int) int {
+const (
+	abovePanel   = vg.Length(16)
+	betweenRows  = vg.Length(26)
+	betweenPanel = vg.Length(18)
+)
+
+// newPanels lays out n plots over time.
+func newPanels(n int) *panels {
+	p := &panels{n: n, columns: 4, steps: 3, tall: 66, above: abovePanel, axis: 14}
 	switch {
 	case n == 1:
-		return 1
-	case n == 2, n == 4:
-		return 2
+		p.columns, p.steps, p.tall = 1, 8, 180
+	case n == 2:
+		p.columns, p.steps, p.tall = 2, 6, 130
+	case n == 4:
+		p.columns, p.steps, p.tall = 2, 6, 82
 	case n <= 9:
-		return 3
+		p.columns, p.steps, p.tall = 3, 4, 82
 	}
-	return 4
+	if n == 3 {
+		p.tall = 110
+	}
+	return p
+}
+
+// panelsOf has a plot for each of some policies, which fill makes for at most so many ticks of time.
+func panelsOf(policies []policy, fill func(p *plot.Plot, own policy, steps int)) *panels {
+	all := newPanels(len(policies))
+	all.build = func(i int, _ bool) *plot.Plot {
+		p := newPlot()
+		fill(p, policies[i], all.steps)
+		return p
+	}
+	all.policy = func(i int) int { return policies[i].index }
+	return all
+}
+
+func (g *panels) height() vg.Length {
+	rows := vg.Length((g.n + g.columns - 1) / g.columns)
+	return g.above + rows*(g.tall+g.axis) + (rows-1)*g.between()
+}
+
+// between is the distance of two rows.
+func (g *panels) between() vg.Length { return max(betweenRows, g.above+10) }
+
+// draw draws all of them on one canvas.
+func (g *panels) draw(c draw.Canvas) {
+	rows := (g.n + g.columns - 1) / g.columns
+	plots := make([][]*plot.Plot, rows)
+	for r := range plots {
+		plots[r] = make([]*plot.Plot, g.columns)
+	}
+	for i := range g.n {
+		plots[i/g.columns][i%g.columns] = g.build(i, i%g.columns == 0)
+	}
+	tiles := draw.Tiles{Rows: rows, Cols: g.columns, PadX: betweenPanel, PadY: g.between(), PadTop: g.above, PadRight: max(g.right, 4)}
+	for r, row := range plot.Align(plots, tiles, c) {
+		for k, canvas := range row {
+			if plots[r][k] != nil {
+				plots[r][k].Draw(canvas)
+			}
+		}
+	}
+}
+
+// inline draws each by itself, as elements of a page.
+func (g *panels) inline(name, alt string) []byte {
+	wide := (room - vg.Length(g.columns-1)*betweenPanel) / vg.Length(g.columns)
+	height := g.above + g.tall + g.axis + 4
+	out := fmt.Appendf(nil, `<div class="panels c%d" role="img" aria-label="%s">`+"\n", g.columns, html.EscapeString(alt))
+	var first *svgCanvas
+	for i := range g.n {
+		canvas := newSVGCanvas(name, height)
+		if first != nil {
+			canvas.shared, canvas.panel = first.shared, first.panel
+		}
+		c := draw.NewCanvas(canvas, wide, height)
+		g.build(i, true).Draw(draw.Crop(c, 2, -max(g.right, 10), 4, -g.above))
+		about := ""
+		if g.policy != nil {
+			about = fmt.Sprintf(` data-policy="%d"`, g.policy(i))
+		}
+		definitions := canvas.definitions()
+		if first != nil {
+			definitions = nil
+		}
+		first = canvas
+		out = fmt.Appendf(out, `<svg class="chart"%s viewBox="0 0 %s %s">`+"\n%s%s</svg>\n", about, number(float64(wide), 1), number(float64(height), 1), definitions, canvas.out)
+	}
+	return append(out, "</div>"...)
 }
 
 // grid lays out n plots, which build makes for an axis of time with at most so many steps.
 func grid(n int, build func(i, steps int) *plot.Plot) (vg.Length, func(draw.Canvas)) {
-	columns, steps, tall := columnsOf(n), 3, vg.Length(66)
-	switch {
-	case n == 1:
-		steps, tall = 8, 180
-	case n == 2, n == 4:
-		steps, tall = 6, 82
-	case n <= 9:
-		steps, tall = 4, 82
-	}
-	if n == 2 {
-		tall = 130
-	}
-	if n == 3 {
-		tall = 110
-	}
-	rows := (n + columns - 1) / columns
-	const above, between, axis = vg.Length(16), vg.Length(26), vg.Length(14)
-	height := above + vg.Length(rows)*(tall+axis) + vg.Length(rows-1)*between
-	return height, func(c draw.Canvas) {
-		grid := make([][]*plot.Plot, rows)
-		for r := range grid {
-			grid[r] = make([]*plot.Plot, columns)
-		}
-		for i := range n {
-			grid[i/columns][i%columns] = build(i, steps)
-		}
-		tiles := draw.Tiles{Rows: rows, Cols: columns, PadX: 18, PadY: between, PadTop: above}
-		for r, row := range plot.Align(grid, tiles, c) {
-			for k, canvas := range row {
-				if grid[r][k] != nil {
-					grid[r][k].Draw(canvas)
-				}
-			}
-		}
-	}
+	g := newPanels(n)
+	g.build = func(i int, _ bool) *plot.Plot { return build(i, g.steps) }
+	return g.height(), g.draw
 }

@@ -210,7 +210,16 @@ func (h heading) Plot(c draw.Canvas, _ *plot.Plot) {
 			break
 		}
 	}
+	if h.remarks == nil { // in two lines, if it must be
+		lines := wrap(left, h.name, room)
+		for i, line := range lines[max(len(lines)-2, 0):] {
+			c.FillText(left, vg.Point{X: c.Min.X, Y: y + 11*vg.Length(min(len(lines), 2)-1-i)}, line)
+		}
+		return
+	}
 	c.FillText(left, vg.Point{X: c.Min.X, Y: y}, fit(left, h.name, room-8-right.Width(remark)))
 	right.XAlign = draw.XRight
+	mark(c, "<g class=\"remark\">")
 	c.FillText(right, vg.Point{X: c.Max.X, Y: y}, remark)
+	mark(c, "</g>\n")
 }

@@ -42,6 +42,17 @@ func TestTitlesNameTheExtremes(t *testing.T) {
 				}
 			}
 			title := waitChart(d).title
+			if table := d.tableTitle(d.waitQuery()); table != "" && d.lost() == nil { // the numbers of the table, and no others
+				low, high := math.Inf(1), math.Inf(-1)
+				for i := range sum.Policies {
+					mean := sum.Policies[i].Find(d.waitQuery()).Mean
+					low, high = math.Min(low, mean), math.Max(high, mean)
+				}
+				if !strings.HasPrefix(title, "Fresh p99 wait") || !strings.Contains(title, seconds(low)) || !strings.Contains(title, seconds(high)) {
+					t.Errorf("title %q does not go from %s to %s", title, seconds(low), seconds(high))
+				}
+				return
+			}
 			if top < 0 {
 				if !strings.HasPrefix(title, "No fresh job is claimed") {
 					t.Errorf("got title %q of data without a claim", title)
@@ -65,6 +76,20 @@ func TestTitlesNameTheExtremes(t *testing.T) {
 // TestWaitTitleRanksNoBounds: where jobs were never claimed, those that were say little.
 func TestWaitTitleRanksNoBounds(t *testing.T) {
 	t.Parallel()
+	untold := with("not in the table", func(f *fixture) {
+		f.policies, f.storms, f.limits = 2, nil, nil
+		f.adjust = func(_ *measure.Settings, sum *results.Summary) {
+			sum.Policies[0].Metric("fresh.wait.p99").Bound = ">="
+			for i := range sum.Data {
+				for k := range sum.Data[i].Series {
+					sum.Data[i].Series[k].FreshWaitP99[40] = float64(10 * (i + 1))
+				}
+			}
+		}
+	})
+	if got, want := waitChart(untold.drawing(t)).title, "In the worst 30s fresh p99 wait is 20s with Weighted 80/20, 10s with Shared FIFO"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 	lost := func(policies int, share ...float64) func(f *fixture) {
 		return func(f *fixture) {
 			f.policies, f.seeds, f.storms, f.limits = policies, 1, nil, nil
@@ -81,8 +106,8 @@ func TestWaitTitleRanksNoBounds(t *testing.T) {
 		change func(f *fixture)
 		want   string
 	}{
-		{"none", lost(2, 0, 0), "Fresh p99 wait peaks at 20s with Weighted 80/20, at 10s with Shared FIFO"},
-		{"too few to matter", lost(2, .004, 0), "Fresh p99 wait peaks at 20s with Weighted 80/20, at 10s with Shared FIFO"},
+		{"none", lost(2, 0, 0), "Fresh p99 wait is 54.2s with Shared FIFO, 18.2s with Weighted 80/20"},
+		{"too few to matter", lost(2, .004, 0), "Fresh p99 wait is 54.2s with Shared FIFO, 18.2s with Weighted 80/20"},
 		{"both", lost(2, .5, .1), "Of the jobs that were claimed, fresh p99 wait peaks at 10s to 20s under every policy; 1k never were with Shared FIFO, 200 with Weighted 80/20"},
 		{"one", lost(2, 0, .1), "Of the jobs that were claimed, fresh p99 wait peaks at 10s to 20s under every policy; 200 never were with Weighted 80/20"},
 		{"alone", lost(1, .5), "Of the jobs that were claimed, fresh p99 wait peaks at 10s with Shared FIFO; 1k never were"},
@@ -174,76 +199,39 @@ func TestDistributionTitle(t *testing.T) {
 	}
 }
 
-// estimates are the values of one measure: of the baseline, of A and of B. A NaN is
-// null, a negative value a lower bound.
-type estimates [3]float64
-
-func (e estimates) measure(short string, shown [3]bool) panelMetric {
-	m := panelMetric{name: short, short: short, unit: "s"}
-	for i, v := range e {
-		estimate := &results.Estimate{Mean: math.Abs(v), Low: math.NaN(), High: math.NaN(), Reason: "nothing"}
-		if v < 0 {
-			estimate.Bound = ">="
-		}
-		m.estimates = append(m.estimates, estimate)
-		m.against = append(m.against, &results.Difference{Difference: math.Abs(v) - math.Abs(e[0]), Shown: shown[i]})
-	}
-	return m
-}
-
-func TestComparisonTitle(t *testing.T) {
-	nan := math.NaN()
-	all, none := [3]bool{false, true, true}, [3]bool{}
-	tests := []struct {
-		name            string
-		waits, recovery estimates
-		shown, shown2   [3]bool
-		want            string
-	}{
-		{"best of two", estimates{100, 50, 5}, estimates{60, 60, 102}, all, all, "B: fresh p99 20 times shorter than with base, recovery 1.7 times longer"},
-		{"a little", estimates{100, 80, 90}, estimates{60, 30, 30}, all, all, "A: fresh p99 20% shorter than with base, recovery 2 times shorter"},
-		{"only what is shown", estimates{100, 50, 5}, estimates{60, 60, 102}, [3]bool{false, true, false}, none, "A: fresh p99 2 times shorter than with base, no difference in recovery shown"},
-		{"baseline is a bound", estimates{-100, 50, 60}, estimates{60, nan, 60}, all, all, "A: fresh p99 at least 2 times shorter than with base"},
-		{"a bound is no winner", estimates{100, 50, -5}, estimates{60, 90, 60}, all, all, "A: fresh p99 2 times shorter than with base, recovery 1.5 times longer"},
-		{"recovery is a bound", estimates{100, 50, 60}, estimates{60, -90, 60}, all, all, "A: fresh p99 2 times shorter than with base; recovery takes at least 1m30s"},
-		{"down to nothing", estimates{100, 0, 60}, estimates{nan, nan, 60}, all, all, "A: fresh p99 shorter (0s instead of 1m40s) than with base"},
-		{"only worse", estimates{10, 50, 40}, estimates{60, 60, 60}, all, all, "No policy is shown to shorten fresh p99 against base; with A it is 5 times longer"},
-		{"worse by a bound", estimates{10, -50, 40}, estimates{60, 60, 60}, all, all, "No policy is shown to shorten fresh p99 against base; with A it is at least 5 times longer"},
-		{"nothing shown", estimates{100, 50, 5}, estimates{60, 60, 60}, none, none, "Fresh p99: no policy is shown to differ from base"},
-		{"shown elsewhere", estimates{100, 50, 5}, estimates{60, 90, 300}, none, all, "Fresh p99: no difference shown; recovery 5m with B, 1m with base"},
-		{"no baseline", estimates{nan, 50, 5}, estimates{60, 60, 60}, all, all, "base has no fresh p99 to compare with"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := with(tt.name, func(f *fixture) { f.policies, f.labels = 3, []string{"base", "A", "B"} })
-			got := f.drawing(t).comparisonTitle([]panelMetric{tt.waits.measure("fresh p99", tt.shown), tt.recovery.measure("recovery", tt.shown2)})
-			if got != tt.want {
-				t.Errorf("got %q, want %q", got, tt.want)
-			}
-		})
-	}
-}
-
-func TestComparisonFallsBack(t *testing.T) {
-	f := with("no duplicates", func(f *fixture) {
-		f.adjust = func(_ *measure.Settings, sum *results.Summary) {
+// The comparison shows what the table has: first what the objectives are about, then what it costs.
+func TestComparisonShowsTheTable(t *testing.T) {
+	t.Parallel()
+	f := with("comparison", func(f *fixture) {
+		f.adjust = func(s *measure.Settings, sum *results.Summary) {
+			q := measure.Query{Metric: "recovery.time", After: "payments-down"}
+			s.Objectives = append(s.Objectives, measure.Objective{Query: q, Bound: 300, Text: "below 5m"})
 			for i := range sum.Policies {
-				sum.Policies[i].Metric("duplicates.per10k").Mean = 0
-				recovery := sum.Policies[i].Find(measure.Query{Metric: "recovery.time", After: "payments-down"})
-				recovery.Mean, recovery.Reason = math.NaN(), "fewer than 20 windows before the storm"
+				sum.Policies[i].Find(q).Mean, sum.Policies[i].Find(q).Reason = math.NaN(), "fewer than 20 windows before the storm"
 			}
+			sum.Policies[1].Find(q).Mean, sum.Policies[1].Find(q).Bound = 70, ">="
 		}
 	})
 	d := f.drawing(t)
 	measures := d.measures()
-	if got, want := measures[2].name, "attempts per job"; got != want {
-		t.Errorf("got third panel %q, want %q", got, want)
+	var names []string
+	for i := range measures {
+		names = append(names, measures[i].name)
 	}
-	if got, want := measures[1].words(0), "no value: fewer than 20 windows before the storm"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+	if got, want := strings.Join(names, "; "), "p99 wait of fresh jobs in payments-down; back to normal after payments-down"; !strings.HasPrefix(got, want) {
+		t.Errorf("got panels %q, want %q first", got, want)
 	}
-	if got, want := measures[0].name, "fresh wait p99 in the storm"; got != want {
-		t.Errorf("got first panel %q, want %q", got, want)
+	for i, want := range []string{"no value: fewer than 20 windows before the storm", "≥ 1m10s"} {
+		if got := measures[1].words(i); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	if !measures[0].log || measures[1].log {
+		t.Error("a logarithmic axis is for what differs twentyfold")
+	}
+	chart := comparisonChart(d)
+	if !strings.HasPrefix(chart.title, "Shared FIFO: p99 wait of fresh jobs in payments-down") || !strings.Contains(chart.alt, names[1]) {
+		t.Errorf("it says %q, %q", chart.title, chart.alt)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"qsim/results/measure"
 )
 
 // waitTitle states which policy lets fresh jobs wait longest, and which shortest.
@@ -22,13 +24,12 @@ func (d *drawing) waitTitle(peaks []float64, best, worst int) string {
 		}
 		return "No fresh job is claimed under any policy"
 	}
-	what := "Fresh p99 wait peaks at"
-	if peaks[worst] == 0 {
-		what = "Fresh p99 wait stays at"
-	}
-	title := d.rangeTitle(what, seconds, peaks, best, worst)
+	title := d.tableTitle(d.waitQuery())
 	if lost := d.lost(); lost != nil {
-		title = d.claimedTitle(what, peaks, best, worst) + d.lostWords(lost)
+		title = d.claimedTitle("Fresh p99 wait peaks at", peaks, best, worst) + d.lostWords(lost)
+	} else if title == "" {
+		what := "In the worst " + duration(d.settings.Bucket) + " fresh p99 wait is"
+		title = d.rangeTitle(what, seconds, peaks, best, worst)
 	}
 	if len(silent) > 3 {
 		silent = append(silent[:2], fmt.Sprintf("%d others", len(silent)-2))
@@ -39,13 +40,51 @@ func (d *drawing) waitTitle(peaks []float64, best, worst int) string {
 	return title
 }
 
+// waitQuery is what the table has of the p99 of fresh waits: what the first objective is about, else the first storm
+// or the whole run.
+func (d *drawing) waitQuery() measure.Query {
+	q := measure.Query{Metric: waitMetric}
+	for _, l := range d.limits() {
+		return measure.Query{Metric: waitMetric, During: l.during, Class: l.class}
+	}
+	if len(d.settings.Storms) > 0 {
+		q.During = d.settings.Storms[0].Name
+		if d.summary.Policies[0].Find(q) == nil {
+			q.During = ""
+		}
+	}
+	return q
+}
+
+// tableTitle says how the estimates of q differ between policies, by the numbers that tables have; empty unless every
+// policy has one that is no bound.
+func (d *drawing) tableTitle(q measure.Query) string {
+	values := make([]float64, len(d.policies))
+	for i := range values {
+		e := d.summary.Policies[i].Find(q)
+		if e == nil || e.Null() || e.Bound != "" || math.IsInf(e.Mean, 0) {
+			return ""
+		}
+		values[i] = e.Mean
+	}
+	what := "Fresh p99 wait"
+	if q.Class != "" {
+		what += " of " + shorten(clean(q.Class), stormLimit)
+	}
+	if q.During != "" {
+		what += " in " + shorten(clean(q.During), stormLimit)
+	}
+	best, worst := extremes(values)
+	return d.rangeTitle(what+" is", seconds, values, best, worst)
+}
+
 // lost are, by policy, the fresh jobs of all seeds that were never claimed, where they are so
 // many that the p99 wait of the whole run is but a bound; nil if that is so under no policy. The
 // waits of the others, which are what the chart shows, then tell no policy from another.
 func (d *drawing) lost() []int64 {
 	lost, any := make([]int64, len(d.policies)), false
 	for i := range d.policies {
-		h := find(d.summary.Data[i].Pooled, "")
+		h := find(d.summary.Data[i].Pooled, "", "")
 		if h == nil || h.Unresolved.Count() == 0 {
 			continue
 		}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"image/color"
 	"math"
 
@@ -16,11 +17,11 @@ type window struct {
 	color    color.NRGBA // of its name and, paler, of its ground
 }
 
-// windows are shaded over the full height of a plot, and named above it.
-type windows struct {
-	all   []window
-	named bool
-}
+// windows are shaded over the full height of a plot.
+type windows []window
+
+// windowNames name them above the plot.
+type windowNames []window
 
 const (
 	windowRows = 3 // of names, at most
@@ -35,25 +36,24 @@ func (w window) ground() color.NRGBA { return alpha(w.color, 18) }
 
 func (w windows) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, _ := p.Transforms(&c)
-	for _, s := range w.all {
+	for _, s := range w {
 		x0, x1 := edges(c, tx, s)
 		c.FillPolygon(s.ground(), []vg.Point{{X: x0, Y: c.Min.Y}, {X: x1, Y: c.Min.Y}, {X: x1, Y: c.Max.Y}, {X: x0, Y: c.Max.Y}})
 	}
-	if !w.named {
-		return
-	}
-	for _, s := range w.all {
-		x0, x1 := edges(c, tx, s)
-		c.StrokeLine2(draw.LineStyle{Color: s.color, Width: vg.Points(1.6)}, x0, c.Max.Y, x1, c.Max.Y)
-	}
-	for _, n := range w.names(c, tx) {
+}
+
+func (w windowNames) Plot(c draw.Canvas, p *plot.Plot) {
+	tx, _ := p.Transforms(&c)
+	for _, n := range w.place(c, tx) {
+		mark(c, fmt.Sprintf("<g class=\"name\" %s>\n", dated(n.window.from, n.window.to)))
 		style := windowStyle
-		style.Color = n.color
-		y := c.Max.Y + 2 + vg.Length(n.row)*windowLine
+		style.Color = n.window.color
+		y := c.Max.Y + 3 + vg.Length(n.row)*windowLine
 		if n.row > 0 { // a thread from the name to its window, past the names below
-			c.StrokeLine2(draw.LineStyle{Color: alpha(n.color, 120), Width: vg.Points(.5)}, n.middle, c.Max.Y, n.middle, y+1)
+			c.StrokeLine2(draw.LineStyle{Color: alpha(n.window.color, 120), Width: vg.Points(.5)}, n.middle, c.Max.Y, n.middle, y+1)
 		}
 		tag(c, style, vg.Point{X: n.x, Y: y}, n.text)
+		mark(c, "</g>\n")
 	}
 }
 
@@ -69,28 +69,28 @@ func edges(c draw.Canvas, tx func(float64) vg.Length, s window) (x0, x1 vg.Lengt
 }
 
 type windowLabel struct {
+	window
 	text      string
 	x, middle vg.Length // left end of the text; middle of the window
 	row       int
-	color     color.NRGBA
 }
 
-// names places the windows' names so that none covers another: in the lowest row with
+// place places the windows' names so that none covers another: in the lowest row with
 // room. Those that find none are not written; their shade remains.
-func (w windows) names(c draw.Canvas, tx func(float64) vg.Length) []windowLabel {
+func (w windowNames) place(c draw.Canvas, tx func(float64) vg.Length) []windowLabel {
 	var placed []windowLabel
 	var ends [windowRows]vg.Length
 	for i := range ends {
 		ends[i] = vg.Length(math.Inf(-1))
 	}
-	for _, s := range w.all {
+	for _, s := range w {
 		x0, x1 := edges(c, tx, s)
 		text := fit(windowStyle, s.name, windowName)
 		wide := windowStyle.Width(text)
 		x := min(max((x0+x1)/2-wide/2, c.Min.X), c.Max.X-wide)
 		for row := range ends {
 			if x > ends[row]+6 {
-				placed = append(placed, windowLabel{text, x, (x0 + x1) / 2, row, s.color})
+				placed = append(placed, windowLabel{s, text, x, (x0 + x1) / 2, row})
 				ends[row] = x + wide
 				break
 			}
@@ -99,13 +99,12 @@ func (w windows) names(c draw.Canvas, tx func(float64) vg.Length) []windowLabel 
 	return placed
 }
 
-// height is what the names take above the plot p, whose canvas is c.
-func (w windows) height(c draw.Canvas, p *plot.Plot) vg.Length {
-	data := p.DataCanvas(c)
-	tx, _ := p.Transforms(&data)
+// rows is how many lines of names a plot as wide as a figure has.
+func (w windowNames) rows(until float64) int {
 	rows := 0
-	for _, n := range w.names(data, tx) {
+	span := draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: room - 40}}}
+	for _, n := range w.place(span, func(v float64) vg.Length { return vg.Length(v/until) * span.Max.X }) {
 		rows = max(rows, n.row+1)
 	}
-	return vg.Length(rows) * windowLine
+	return rows
 }

@@ -1,19 +1,12 @@
 "use strict";
-(() => {
-const data = JSON.parse(document.getElementById("data").textContent);
+// What the parts of the script share.
+const page = (() => {
 const $ = id => document.getElementById(id);
-const many = data.policies.length > data.together;
+const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+const data = JSON.parse($("data").textContent);
 const on = data.policies.map(p => p.on);
-const charts = []; // {u, box, readout, spec}
-let theme = {};
-const readTheme = () => {
-  const style = getComputedStyle(document.documentElement);
-  theme = new Proxy({}, {get: (cache, name) => name in cache ? cache[name] : cache[name] = style.getPropertyValue("--" + name).trim()});
-};
-readTheme();
-
-const step = data.x.length > 1 ? data.x[1] - data.x[0] : 1;
-const first = 0, last = data.x[data.x.length - 1] + step / 2;
+const step = data.x.length > 1 ? data.x[1] - data.x[0] : 1, last = data.x[data.x.length - 1] + step / 2;
+const color = name => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 
 // Words, as the rest of the page spells them.
 const digits = (v, n) => { const s = v.toPrecision(n); return s.includes("e") ? String(Number(s)) : s.includes(".") ? s.replace(/\.?0+$/, "") : s; };
@@ -32,242 +25,308 @@ function seconds(v) {
   const h = Math.round(v / 3600);
   return Math.floor(h / 24) + "d" + (h % 24 ? two(h % 24) + "h" : "");
 }
+const parse = words => [...words.matchAll(/([\d.]+)(ms|µs|d|h|m|s)/g)].reduce((sum, [, n, unit]) => sum + n * {d: 86400, h: 3600, m: 60, s: 1, ms: 1e-3, µs: 1e-6}[unit], 0);
 const count = v => v == null ? "–" : v >= 999.5 ? v >= 999500 ? digits(v / 1e6, 3) + "M" : digits(v / 1e3, 3) + "k" : digits(v, v < 10 ? 2 : 3);
 const share = v => v == null ? "–" : digits(v * 100, 3) + "%";
-
-const specs = {
-  wait: {key: "p99", title: "p99 of fresh waits", height: 300, words: seconds, log: data.wait, band: true, limits: true},
-  fresh: {key: "fresh", height: 190, words: count, least: 1},
-  retry: {key: "retry", height: 190, words: count, least: 1},
-  attempts: {key: "attempts", height: 190, words: v => v == null ? "–" : count(v) + "/s"},
-  busy: {key: "busy", height: 160, words: share, top: 1},
+const values = { // of a policy at a time, by what a plot shows
+  wait: (p, i, row) => seconds(p.p99[row][i]),
+  backlog: (p, i) => count(p.fresh[i]) + " fresh, " + count(p.retry[i]) + (p.retry[i] === 1 ? " retry" : " retries"),
+  attempts: (p, i) => p.attempts[i] == null ? "–" : count(p.attempts[i]) + "/s",
+  busy: (p, i) => share(p.busy[i]),
 };
 
-const clockSteps = [1e-3, 2e-3, 5e-3, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 432000, 864000, 1728000, 4320000, 8640000, 86400000];
-const decades = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, .1, 1, 10, 60, 600, 3600, 36000, 864000, 8640000, 86400000, 864000000];
+// Plots over time: the part of a drawing that the script zooms, and what stands around it.
+const svg = (name, attributes, into) => {
+  const e = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const key in attributes) e.setAttribute(key, attributes[key]);
+  return into.appendChild(e);
+};
+const number = (e, name) => Number(e.getAttribute(name));
+const plots = all("svg.time").map(el => {
+  const root = el.ownerSVGElement, box = {x: number(el, "x"), y: number(el, "y"), w: number(el, "width"), h: number(el, "height")};
+  el.prepend(svg("rect", {x: box.x, y: box.y, width: box.w, height: box.h, fill: "transparent"}, el)); // which the pointer hits
+  const line = svg("line", {class: "cursor", y1: box.y, y2: box.y + box.h, visibility: "hidden"}, el);
+  const chosen = svg("rect", {class: "chosen", y: box.y, height: box.h, visibility: "hidden"}, el);
+  const ticks = el.nextElementSibling, around = [];
+  for (let e = ticks.nextElementSibling; e && !e.matches("svg.time"); e = e.nextElementSibling) around.push(e);
+  return {el, root, box, line, chosen, ticks, until: Number(el.dataset.until), from: 0, to: Number(el.dataset.until), show: el.dataset.show, policy: el.dataset.policy,
+    row: Number(el.dataset.row || 0), first: all("text", ticks).map(t => t.cloneNode(true)), names: around.filter(e => e.matches("g.name")).map(e => ({e, from: Number(e.dataset.from), to: Number(e.dataset.to), box: null})),
+    remark: around.find(e => e.matches("g.remark"))?.querySelector("text")};
+});
+for (const p of plots) if (p.remark) p.peak = p.remark.cloneNode(true);
+const timeAt = (plot, event) => {
+  const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(plot.el.getScreenCTM().inverse());
+  return Math.min(Math.max((at.x - plot.box.x) / plot.box.w * plot.until, 0), plot.until);
+};
+const place = (plot, t) => plot.box.x + plot.box.w * t / plot.until;
 
-function shade(u, from, to, color) {
-  const x0 = Math.max(u.valToPos(from, "x", true), u.bbox.left), x1 = Math.min(u.valToPos(to, "x", true), u.bbox.left + u.bbox.width);
-  if (x1 < u.bbox.left || x0 > u.bbox.left + u.bbox.width) return;
-  u.ctx.save();
-  u.ctx.globalAlpha = .1;
-  u.ctx.fillStyle = color;
-  u.ctx.fillRect(x0, u.bbox.top, Math.max(x1 - x0, devicePixelRatio), u.bbox.height);
-  u.ctx.restore();
-}
-function drawWindows(u) {
-  const c = u.ctx, ratio = devicePixelRatio;
-  if (data.warmup > 0) shade(u, 0, data.warmup, theme.warm);
-  let free = -Infinity; // where the names so far end
-  for (const s of data.storms) {
-    shade(u, s.from, s.to, theme.storm);
-    const x0 = Math.max(u.valToPos(s.from, "x", true), u.bbox.left), x1 = Math.min(u.valToPos(s.to, "x", true), u.bbox.left + u.bbox.width);
-    if (x1 < u.bbox.left || x0 > u.bbox.left + u.bbox.width) continue;
-    c.save();
-    c.fillStyle = theme.storm;
-    c.fillRect(x0, u.bbox.top, Math.max(x1 - x0, ratio), 2 * ratio);
-    c.font = `600 ${11 * ratio}px system-ui, sans-serif`;
-    c.textBaseline = "bottom";
-    const name = s.name.length > 30 ? s.name.slice(0, 19) + "…" + s.name.slice(-10) : s.name;
-    const left = Math.min(x0, u.bbox.left + u.bbox.width - c.measureText(name).width);
-    if (left > free) {
-      c.fillText(name, left, u.bbox.top - ratio);
-      free = left + c.measureText(name).width + 6 * ratio;
+let cursor = null; // index of data.x
+function point(i) {
+  cursor = i;
+  for (const p of plots) {
+    const seen = i != null && data.x[i] <= p.until;
+    p.line.setAttribute("visibility", seen ? "visible" : "hidden");
+    if (seen) for (const end of ["x1", "x2"]) p.line.setAttribute(end, place(p, data.x[i]));
+    if (!p.remark || p.policy == null || !values[p.show]) continue;
+    p.remark.textContent = seen ? values[p.show](data.policies[p.policy], i, p.row) : p.peak.textContent;
+    if (seen) { // it ends where it ended
+      p.remark.removeAttribute("textLength");
+      p.remark.setAttribute("text-anchor", "end");
+      p.remark.setAttribute("x", p.box.x + p.box.w);
+    } else {
+      p.remark.removeAttribute("text-anchor");
+      for (const name of ["x", "textLength"]) if (p.peak.hasAttribute(name)) p.remark.setAttribute(name, p.peak.getAttribute(name));
     }
-    c.restore();
   }
 }
-function drawLimits(u) {
-  const c = u.ctx, ratio = devicePixelRatio;
-  for (const l of data.limits) {
-    const y = u.valToPos(l.at, "y", true);
-    if (!(y >= u.bbox.top && y <= u.bbox.top + u.bbox.height)) continue;
-    c.save();
-    c.strokeStyle = c.fillStyle = theme.ink;
-    c.lineWidth = ratio;
-    c.setLineDash([5 * ratio, 4 * ratio]);
-    c.beginPath(); c.moveTo(u.bbox.left, y); c.lineTo(u.bbox.left + u.bbox.width, y); c.stroke();
-    c.font = `${11 * ratio}px system-ui, sans-serif`;
-    c.textAlign = "right";
-    c.textBaseline = "bottom";
-    const x = u.bbox.left + u.bbox.width - 4 * ratio, wide = c.measureText(l.text).width;
-    c.save(); c.globalAlpha = .8; c.fillStyle = theme.bg; c.fillRect(x - wide - 2 * ratio, y - 15 * ratio, wide + 4 * ratio, 14 * ratio); c.restore();
-    c.fillText(l.text, x, y - 2 * ratio);
-    c.restore();
-  }
+// In words: what a plot shows at the cursor, or the backlog if it shows something else.
+function read(plot) {
+  if (cursor == null) return;
+  const show = values[plot.show] ? plot.show : "backlog";
+  const parts = ["at " + seconds(data.x[cursor]) + (show === "wait" && data.classes[plot.row] ? ", " + data.classes[plot.row] : "")];
+  data.policies.forEach((p, i) => { if (on[i]) parts.push(p.name + " " + values[show](p, cursor, plot.row)); });
+  $("at").replaceChildren(...parts.map(words => Object.assign(document.createElement("span"), {textContent: words})));
+  return parts.join(", ");
 }
+const indexAt = t => Math.min(Math.max(Math.round((t - data.x[0]) / step), 0), data.x.length - 1);
 
-// Values with a gap on both sides are dots: a line needs two.
-function lonely(values, size, color) {
-  const at = values.flatMap((v, i) => v != null && values[i - 1] == null && values[i + 1] == null ? [i] : []);
-  return {show: false, size, width: 0, stroke: color, fill: color, filter: () => at.length ? at : null};
-}
-
-function build(box, readout, spec) {
-  const own = data.policies.map(p => spec.log ? p[spec.key].map(v => v == null ? null : Math.min(Math.max(v, spec.log.from), spec.log.to)) : p[spec.key]);
-  const edge = values => values.map(v => v == null ? null : Math.min(Math.max(v, spec.log.from), spec.log.to));
-  const columns = [data.x], series = [{}], bands = [], lines = [];
-  const dashes = [[], [7, 4], [2, 3]];
-  if (many) data.policies.forEach((p, i) => { // the others, in grey, below all
-    columns.push(own[i]);
-    series.push({stroke: () => theme.backdrop, width: 1, points: lonely(own[i], 3, () => theme.backdrop)});
-  });
-  data.policies.forEach((p, i) => {
-    const line = {i, at: 0, parts: []};
-    if (spec.band && data.seeds > 1) {
-      columns.push(edge(p.high), edge(p.low));
-      for (const _ of [0, 1]) { series.push({stroke: "transparent", width: 0, points: {show: false}, show: on[i]}); line.parts.push(series.length - 1); }
-      bands.push({series: [series.length - 2, series.length - 1], fill: () => theme["p" + p.hue] + "30"});
-    }
-    columns.push(own[i]);
-    series.push({label: p.name, stroke: () => theme["p" + p.hue], width: 1.7, dash: dashes[Math.min(Math.floor(i / 8), 2)], points: lonely(own[i], 5, () => theme["p" + p.hue]), show: on[i]});
-    line.at = series.length - 1;
-    line.parts.push(line.at);
-    lines.push(line);
-  });
-  const axis = {stroke: () => theme.muted, ticks: {show: false}, font: "12px system-ui, sans-serif"};
-  const y = spec.log ? {distr: 3, range: () => [spec.log.from, spec.log.to]}
-    : {range: (u, low, high) => [0, spec.top ? spec.top * 1.04 : Math.max(high || 0, spec.least || 0) * 1.06 || 1]};
-  const marks = decades.filter(v => spec.log && v >= spec.log.from * .999 && v <= spec.log.to * 1.001);
-  const chart = {box, readout, spec, lines, at: null}; // at: where the cursor is, or will be when all is drawn
-  chart.u = new uPlot({
-    width: Math.max(box.clientWidth, 200), height: spec.height, padding: [18, 20, 0, 0],
-    legend: {show: false}, series, bands,
-    cursor: {sync: {key: "qsim", setSeries: false}, drag: {x: true, y: false, setScale: true}, points: {size: 7}, y: false},
-    scales: {x: {time: false, range: (u, min, max) => [min <= data.x[0] ? first : min, max >= data.x[data.x.length - 1] ? last : max]}, y},
-    axes: [
-      {...axis, size: 32, grid: {show: false}, incrs: clockSteps, space: 74, values: (u, ticks) => ticks.map(seconds)},
-      {...axis, size: 58, grid: {stroke: () => theme.grid, width: 1}, space: 34,
-        ...(spec.log ? {splits: () => marks, filter: (u, splits) => splits, values: (u, ticks) => ticks.map((v, i) => i === 0 && spec.log.floor && v <= spec.log.floor * 3 ? "≤ " + seconds(v) : seconds(v))}
-          : {values: (u, ticks) => ticks.map(v => spec.top ? share(v) : count(v))})},
-    ],
-    hooks: {
-      drawClear: [drawWindows],
-      draw: spec.limits ? [drawLimits] : [],
-      setCursor: [u => { chart.at = u.cursor.left >= 0 ? u.cursor.idx : null; read(chart); }],
-      setScale: [(u, key) => { if (key === "x") follow(u); }],
-    },
-  }, columns, box);
-  charts.push(chart);
-}
-
-// What the cursor is at, below a chart.
-function read(chart) {
-  const at = chart.u.cursor.idx;
-  const none = at == null || chart.u.cursor.left < 0;
-  chart.readout.classList.toggle("hint", none);
-  chart.readout.replaceChildren(none && chart === charts[0] ? "Point at a chart, or move through it with the arrow keys, for values; drag to zoom." : "");
-  if (none) return;
-  const part = (text, hue) => {
-    const span = document.createElement("span");
-    if (hue != null) {
-      const mark = document.createElement("i");
-      mark.style.background = theme["p" + hue];
-      span.append(mark);
-    }
-    span.append(text);
-    chart.readout.append(span);
-  };
-  part("at " + seconds(data.x[at]));
-  data.policies.forEach((p, i) => { if (on[i]) part(p.name + " " + chart.spec.words(p[chart.spec.key][at]), p.hue); });
-}
-
-// All charts show the same stretch of time.
-let following = false;
-function follow(from) {
-  if (following) return;
-  following = true;
-  const {min, max} = from.scales.x;
-  if (min != null) {
-    for (const c of charts) if (c.u !== from && (c.u.scales.x.min !== min || c.u.scales.x.max !== max)) c.u.setScale("x", {min, max});
-    $("range").textContent = min > first || max < last ? seconds(Math.max(min, 0)) + " to " + seconds(max) : "";
-  }
-  following = false;
-}
+// Zoom. All plots show the same stretch, and the address keeps it: #t=9m-22m.
+const clockSteps = [1e-3, 2e-3, 5e-3, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 432000, 864000, 1728000, 4320000, 8640000];
+let from = 0, to = last;
+const whole = () => from <= 0 && to >= last * .9999;
 function show(min, max) {
-  const wide = Math.min(Math.max(max - min, 4 * step), last - first);
-  min = Math.min(Math.max((min + max - wide) / 2, first), last - wide);
-  if (charts.length) charts[0].u.setScale("x", {min, max: min + wide});
-}
-const zoom = factor => {
-  const {min, max} = charts[0].u.scales.x, at = charts.map(c => c.at).find(at => at != null);
-  const middle = at != null ? data.x[at] : (min + max) / 2, half = (max - min) * factor / 2;
-  show(middle - half, middle + half);
-};
-const move = part => { const {min, max} = charts[0].u.scales.x, by = (max - min) * part; show(min + by, max + by); };
-const reset = () => show(first, last);
-
-function toggle(i, state) {
-  on[i] = state;
-  document.querySelector(`.toggle[data-policy="${i}"]`).setAttribute("aria-pressed", String(state));
-  for (const c of charts) {
-    c.u.batch(() => c.lines[i].parts.forEach(k => c.u.setSeries(k, {show: state})));
-    read(c);
+  const wide = Math.min(Math.max(max - min, 4 * step), last);
+  from = Math.min(Math.max((min + max - wide) / 2, 0), last - wide);
+  to = from + wide;
+  for (const p of plots) {
+    p.from = whole() ? 0 : Math.min(from, p.until - step);
+    p.to = whole() ? p.until : Math.min(to, p.until);
+    const {x, y, w, h} = p.box, left = x + w * p.from / p.until;
+    p.el.setAttribute("viewBox", [left, y, w * (p.to - p.from) / p.until, h].join(" "));
+    const seen = t => x + w * (t - p.from) / (p.to - p.from);
+    p.ticks.replaceChildren();
+    if (whole()) p.ticks.append(...p.first.map(t => t.cloneNode(true)));
+    else {
+      const most = Math.max(p.first.length - 1, 2), every = clockSteps.find(s => (p.to - p.from) / s <= most) || 864e4;
+      for (let t = Math.ceil(p.from / every - 1e-9) * every; t <= p.to; t += every) {
+        const tick = p.first[0].cloneNode(true);
+        tick.removeAttribute("textLength");
+        tick.setAttribute("text-anchor", "middle");
+        tick.setAttribute("x", seen(t));
+        tick.textContent = t ? seconds(t) : "0";
+        p.ticks.append(tick);
+      }
+    }
+    for (const n of p.names) { // over the middle of what is seen of their stretch, and not beyond the plot
+      if (!n.e.getClientRects().length) continue;
+      n.box ||= n.e.querySelector("text").getBBox();
+      const a = Math.max(n.from, p.from), b = Math.min(n.to, p.to);
+      n.e.setAttribute("visibility", a <= b ? "visible" : "hidden");
+      const point = n.from === n.to, middle = (seen(a) + seen(b)) / 2, home = place(p, n.from);
+      const at = whole() ? n.box.x : point ? n.box.x + seen(a) - home : middle - n.box.width / 2;
+      n.e.setAttribute("transform", `translate(${Math.min(Math.max(at, x), x + w - n.box.width) - n.box.x} 0)`);
+    }
   }
+  $("range").textContent = whole() ? "" : seconds(from) + " to " + seconds(to);
+}
+function zoomed(min, max) {
+  show(min, max);
+  history.replaceState(null, "", whole() ? location.pathname + location.search : "#t=" + seconds(from) + "-" + seconds(to));
+}
+const zoom = factor => { const middle = cursor != null ? data.x[cursor] : (from + to) / 2, half = (to - from) * factor / 2; zoomed(middle - half, middle + half); };
+const move = part => { const by = (to - from) * part; zoomed(from + by, to + by); };
+function follow() {
+  const wanted = /^#t=([^-]+)-(.+)$/.exec(decodeURIComponent(location.hash));
+  if (wanted) show(parse(wanted[1]), parse(wanted[2]));
+  const target = /^#[\w-]+$/.test(location.hash) && $(location.hash.slice(1));
+  if (target instanceof HTMLDetailsElement) target.open = true;
 }
 
+for (const plot of plots) {
+  let began = null;
+  plot.el.addEventListener("pointermove", event => {
+    const t = timeAt(plot, event);
+    point(indexAt(t));
+    read(plot);
+    if (began == null) return;
+    for (const p of plots) {
+      p.chosen.setAttribute("visibility", "visible");
+      p.chosen.setAttribute("x", place(p, Math.min(began, t)));
+      p.chosen.setAttribute("width", Math.max(p.box.w * Math.abs(t - began) / p.until, 0));
+    }
+  });
+  plot.el.addEventListener("pointerdown", event => { if (event.button === 0 && event.pointerType === "mouse") { began = timeAt(plot, event); plot.el.setPointerCapture(event.pointerId); event.preventDefault(); } });
+  plot.el.addEventListener("pointerup", event => {
+    const t = timeAt(plot, event), start = began;
+    began = null;
+    for (const p of plots) p.chosen.setAttribute("visibility", "hidden");
+    if (start != null && Math.abs(t - start) > (to - from) / 100) zoomed(Math.min(start, t), Math.max(start, t));
+  });
+  plot.el.addEventListener("pointerleave", () => { if (began == null) point(null); });
+  plot.el.addEventListener("dblclick", () => zoomed(0, last));
+}
 // The cursor by keyboard, spoken.
-function onKey(event, chart) {
-  const u = chart.u, n = data.x.length;
+function onKey(event, plot) {
   if (event.ctrlKey || event.altKey || event.metaKey) return;
-  let at = chart.at;
-  const step = event.shiftKey ? 10 : 1;
-  const from = data.x.findIndex(v => v >= u.scales.x.min), to = data.x.findLastIndex(v => v <= u.scales.x.max);
+  const by = event.shiftKey ? 10 : 1, first = indexAt(from + step / 2), end = indexAt(to - step / 2);
+  let at = cursor;
   switch (event.key) {
-  case "ArrowRight": at = at == null ? from : Math.min(at + step, n - 1); break;
-  case "ArrowLeft": at = at == null ? to : Math.max(at - step, 0); break;
-  case "Home": at = from; break;
-  case "End": at = to; break;
+  case "ArrowRight": at = at == null ? first : Math.min(at + by, data.x.length - 1); break;
+  case "ArrowLeft": at = at == null ? end : Math.max(at - by, 0); break;
+  case "Home": at = first; break;
+  case "End": at = end; break;
   case "+": case "=": zoom(.5); break;
   case "-": zoom(2); break;
-  case "Escape": reset(); break;
+  case "Escape": zoomed(0, last); break;
   default: return;
   }
   event.preventDefault();
   if (at == null) return;
-  chart.at = at;
-  if (data.x[at] < u.scales.x.min || data.x[at] > u.scales.x.max) {
-    const half = (u.scales.x.max - u.scales.x.min) / 2;
-    show(data.x[at] - half, data.x[at] + half);
-  }
-  requestAnimationFrame(() => { // when a new stretch of time is laid out
-    u.setCursor({left: u.valToPos(data.x[at], "x"), top: u.over.clientHeight / 2});
-    $("spoken").textContent = [...chart.readout.children].map(part => part.textContent).join(", ");
+  if (data.x[at] < from || data.x[at] > to) zoomed(data.x[at] - (to - from) / 2, data.x[at] + (to - from) / 2);
+  point(at);
+  $("spoken").textContent = read(plot);
+}
+for (const box of all(".timed")) {
+  box.setAttribute("role", "application");
+  box.setAttribute("aria-describedby", "keys");
+  const plot = plots.find(p => box.contains(p.el));
+  box.addEventListener("keydown", event => onKey(event, plot));
+}
+for (const [id, act] of [["zoom-in", () => zoom(.5)], ["zoom-out", () => zoom(2)], ["earlier", () => move(-.25)], ["later", () => move(.25)], ["reset", () => zoomed(0, last)]]) $(id).addEventListener("click", act);
+
+// Policies: a click shows or hides one, with shift that one alone.
+function apply() {
+  for (const e of all("[data-policy]")) if (!e.matches("svg.time")) e.classList.toggle("off", !on[e.dataset.policy]);
+  for (const b of all("[data-toggle]")) b.setAttribute("aria-pressed", String(on[b.dataset.toggle]));
+  dispatchEvent(new Event("policies"));
+}
+for (const button of all("[data-toggle]")) {
+  const i = Number(button.dataset.toggle);
+  button.title = "Shift: this one alone";
+  button.addEventListener("click", event => { if (event.shiftKey) on.fill(false); on[i] = event.shiftKey || !on[i]; apply(); });
+  const dim = state => all("g[data-policy]").forEach(e => e.classList.toggle("dim", state && e.dataset.policy != i));
+  button.addEventListener("mouseenter", () => dim(true));
+  button.addEventListener("mouseleave", () => dim(false));
+}
+for (const [id, state] of [["all", true], ["none", false]]) $(id).addEventListener("click", () => { on.fill(state); apply(); });
+
+// The table: sorted by a column, and the rows that are hidden at first.
+const table = $("head");
+if (table.tBodies[0].rows.length > 1) for (const [k, th] of all("thead tr:last-child th", table).entries()) {
+  const button = Object.assign(document.createElement("button"), {type: "button", className: "sort"});
+  button.append(...th.childNodes);
+  th.append(button);
+  button.addEventListener("click", () => {
+    const down = th.getAttribute("aria-sort") === "ascending", rows = [...table.tBodies[0].rows];
+    const key = row => k === 0 ? row.cells[0].textContent : Number(row.cells[k].dataset.value ?? Infinity);
+    rows.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0) * (down ? -1 : 1));
+    table.tBodies[0].append(...rows);
+    for (const other of all("th", table)) other.removeAttribute("aria-sort");
+    th.setAttribute("aria-sort", down ? "descending" : "ascending");
   });
 }
-
-if (data.x.length > 1) {
-  for (const live of document.querySelectorAll(".live")) {
-    live.hidden = false;
-    for (const still of live.closest("figure").querySelectorAll(".still")) still.hidden = true;
-  }
-  for (const live of document.querySelectorAll(".chart-box")) {
-    const box = live.querySelector(".plot");
-    build(box, live.querySelector(".readout"), specs[box.dataset.chart]);
-    const chart = charts[charts.length - 1];
-    box.addEventListener("keydown", event => onKey(event, chart));
-  }
-  charts.forEach(read);
-  $("tools").hidden = false;
-  $("tools").classList.toggle("few", !many);
-  // What links and the keyboard lead to must not lie below the tools, where they stay on top.
-  if (!many) new ResizeObserver(() => document.documentElement.style.setProperty("--tools", $("tools").offsetHeight + 8 + "px")).observe($("tools"));
-  for (const button of document.querySelectorAll(".toggle")) {
-    const i = Number(button.dataset.policy);
-    button.addEventListener("click", () => toggle(i, !on[i]));
-  }
-  for (const [id, state] of [["all", true], ["none", false]]) if ($(id)) $(id).addEventListener("click", () => on.forEach((_, i) => toggle(i, state)));
-  $("zoom-in").addEventListener("click", () => zoom(.5));
-  $("zoom-out").addEventListener("click", () => zoom(2));
-  $("earlier").addEventListener("click", () => move(-.25));
-  $("later").addEventListener("click", () => move(.25));
-  $("reset").addEventListener("click", reset);
-  addEventListener("resize", () => charts.forEach(c => c.u.setSize({width: Math.max(c.box.clientWidth, 200), height: c.spec.height})));
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readTheme(); charts.forEach(c => c.u.redraw(false)); });
+if ($("more")) {
+  const more = $("more"), words = more.textContent;
+  const fold = state => {
+    for (const row of all("tr.more", table)) row.hidden = state;
+    more.setAttribute("aria-expanded", String(!state));
+    more.textContent = state ? words : "Show fewer policies";
+  };
+  fold(true);
+  more.hidden = false;
+  more.addEventListener("click", () => fold(more.getAttribute("aria-expanded") === "true"));
 }
+const signs = () => { for (const e of all(".scroll")) e.classList.toggle("wide", e.scrollWidth > e.clientWidth + 4); };
 
-// A printed page shows all there is.
+// What can be taken along.
+function save(blob, name) {
+  const a = Object.assign(document.createElement("a"), {href: URL.createObjectURL(blob), download: name});
+  a.click();
+  setTimeout(() => URL.revokeObjectURL(a.href), 1000);
+}
+// A drawing of the page as a bitmap: its elements drawn again, as nothing may be loaded.
+function bitmap(figure) {
+  const roots = all("svg.chart", figure).filter(e => e.getClientRects().length), area = figure.querySelector(".drawing").getBoundingClientRect();
+  const above = 58, ratio = 2, wide = Math.max(area.width, ...roots.map(e => e.getBoundingClientRect().right - area.left)), canvas = document.createElement("canvas"), c = canvas.getContext("2d");
+  canvas.width = ratio * (wide + 32);
+  canvas.height = ratio * (area.height + above + 44);
+  c.fillStyle = color("bg");
+  c.fillRect(0, 0, canvas.width, canvas.height);
+  const base = new DOMMatrix([ratio, 0, 0, ratio, ratio * (16 - area.left), ratio * (above - area.top)]);
+  const words = (text, font, y, ink) => { c.setTransform(ratio, 0, 0, ratio, 0, 0); c.fillStyle = color(ink); c.font = font + " sans-serif"; c.fillText(text, 16, y, wide); };
+  const section = figure.closest("section, details");
+  words((section.querySelector(".finding, summary") || {}).textContent || "", "bold 17px", 26, "ink");
+  words([...all(".legend li", figure).filter(e => e.getClientRects().length).map(e => e.textContent), ""].join("   ") + figure.querySelector(".what").textContent, "12px", 46, "muted");
+  words(figure.querySelector(".key").textContent, "11px", area.height + above + 30, "muted");
+  const paint = (e, matrix) => {
+    const style = getComputedStyle(e), clip = e.closest("svg.time");
+    c.save();
+    if (clip) { c.setTransform(base.multiply(clip.getScreenCTM())); const v = clip.viewBox.baseVal; c.beginPath(); c.rect(v.x, v.y, v.width, v.height); c.clip(); }
+    c.setTransform(base.multiply(matrix));
+    c.globalAlpha = style.opacity;
+    if (e.tagName === "text") {
+      c.font = `${style.fontWeight} ${e.getAttribute("font-size")}px "Liberation Sans", Arial, sans-serif`;
+      c.fillStyle = style.fill;
+      c.textAlign = {end: "right", middle: "center"}[style.textAnchor] || "left";
+      c.fillText(e.textContent, number(e, "x"), number(e, "y"));
+    } else {
+      const path = new Path2D(e.getAttribute("d"));
+      if (style.fill !== "none") { c.globalAlpha = style.fillOpacity; c.fillStyle = style.fill; c.fill(path); }
+      if (style.stroke !== "none") {
+        c.globalAlpha = style.strokeOpacity;
+        c.strokeStyle = style.stroke;
+        c.lineWidth = number(e, "stroke-width") || 1;
+        c.setLineDash((e.getAttribute("stroke-dasharray") || "").split(",").filter(Boolean).map(Number));
+        c.stroke(path);
+      }
+    }
+    c.restore();
+  };
+  for (const root of roots) for (const e of all("path, text, use", root)) {
+    if (e.closest("defs") || !e.checkVisibility({visibilityProperty: true})) continue;
+    if (e.tagName !== "use") { paint(e, e.getScreenCTM()); continue; }
+    const shared = document.getElementById(e.getAttribute("xlink:href").slice(1));
+    c.strokeStyle = color("backdrop");
+    c.setTransform(base.multiply(e.getScreenCTM()).translate(number(e, "x"), number(e, "y")));
+    for (const path of all("path", shared)) { c.lineWidth = number(path, "stroke-width") || .6; c.stroke(new Path2D(path.getAttribute("d"))); }
+  }
+  return canvas;
+}
+const png = figure => bitmap(figure).toBlob(blob => save(blob, data.name + "-" + figure.dataset.chart + ".png"));
+for (const figure of all("figure[data-chart]")) {
+  const button = Object.assign(document.createElement("button"), {type: "button", className: "save", textContent: "PNG"});
+  button.setAttribute("aria-label", "Save this chart as PNG");
+  button.addEventListener("click", () => png(figure));
+  figure.querySelector("figcaption").prepend(button);
+}
+$("csv").addEventListener("click", () => save(new Blob([data.csv], {type: "text/csv"}), data.name + ".csv"));
+$("png").addEventListener("click", () => png(document.querySelector("section > figure[data-chart]")));
+$("copy").addEventListener("click", async () => {
+  try {
+    await navigator.clipboard.writeText(data.markdown);
+  } catch {
+    const box = Object.assign(document.createElement("textarea"), {value: data.markdown, className: "hide"});
+    document.body.append(box);
+    box.select();
+    document.execCommand("copy");
+    box.remove();
+  }
+  $("copied").textContent = "Copied.";
+});
+
+for (const id of ["tools", "copies"]) $(id).hidden = false;
+$("tools").classList.toggle("few", data.policies.length <= 8);
+// What links and the keyboard lead to must not lie below the tools, where they stay on top.
+if (data.policies.length <= 8) new ResizeObserver(() => document.documentElement.style.setProperty("--tools", $("tools").offsetHeight + 8 + "px")).observe($("tools"));
+addEventListener("resize", signs);
+addEventListener("hashchange", follow);
+apply();
+signs();
+follow();
+
+// A printed page shows all there is but the scenario, which lies beside it.
 let opened = [];
-addEventListener("beforeprint", () => { opened = [...document.querySelectorAll("details:not([open])")]; opened.forEach(d => d.open = true); });
+addEventListener("beforeprint", () => { opened = all("details:not([open]):not(#scenario)"); opened.forEach(d => d.open = true); });
 addEventListener("afterprint", () => opened.forEach(d => d.open = false));
+return {$, data, on, last, step, color, count, seconds, values};
 })();

@@ -1,0 +1,240 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"image/color"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"qsim/results/measure"
+)
+
+const (
+	laneHeight = vg.Length(20)
+	laneNames  = 118 // points for the names of policies
+)
+
+// stormChart shows what each policy went through, a lane for each: when fresh jobs starved, how long retries were left
+// over, and when all was as before the storm. It is nil if starvation was not measured.
+func stormChart(d *drawing) *sheet {
+	totals := make([]float64, len(d.policies))
+	most, any := 0.0, false
+	for i, p := range d.policies {
+		if p.starved == nil {
+			return nil
+		}
+		totals[i] = d.starvedTime(p.starved)
+		most = math.Max(most, zeroed(d.peak(p.retry)))
+		any = any || totals[i] > 0
+	}
+	best, worst := extremes(totals)
+	s := &sheet{name: "6-starvation", title: d.stormTitle(totals, best, worst), footer: d.footer(d.starvationMarks())}
+	s.subtitle = "When some fresh job" + d.charted() + " had waited for longer than its class may" + d.mayWait()
+	s.key = key{{name: "fresh jobs starve", color: stormInk, area: true}}
+	left := math.Max(most/50, d.fewJobs())
+	if most > left {
+		s.subtitle += ", when more than a few retries were ready"
+		s.key = append(s.key, entry{name: "retries left over", color: retryColor, area: true})
+	}
+	lanes := d.shown(best, worst)
+	back := d.backToNormal(lanes)
+	if back != nil {
+		s.subtitle += ", and ◆ when the waits of fresh jobs were back at what they were before the storm (at the right: how long after it)"
+	}
+	s.subtitle += d.panelWords()
+	s.alt = d.alt(s.title, "Time in which fresh jobs starved", func(i int) string { return seconds(totals[i]) })
+	until := d.end(func(p *policy, bucket int) bool { return at(p.starved, bucket) > 0 || p.retry[bucket] > left })
+	names := windowNames(d.windows(until))
+	s.panels = &panels{n: 1, columns: 1, steps: 8, axis: 14, above: 6 + windowLine*vg.Length(max(names.rows(until), 1)), tall: laneHeight * vg.Length(max(len(lanes), 2))}
+	s.panels.build = func(int, bool) *plot.Plot {
+		p := newPlot()
+		rows := plot.ConstantTicks{}
+		label := textStyle(8.5, ink, false)
+		t := timeline{until: until, steps: 8, about: ` data-show="strip"`, inside: []plot.Plotter{windows(d.windows(until))}, around: []plot.Plotter{names}}
+		for i, own := range lanes {
+			row := float64(len(lanes) - 1 - i)
+			rows = append(rows, plot.Tick{Value: row, Label: fit(label, own.name, laneNames)})
+			l := lane{bucket: d.settings.Bucket.Seconds(), row: row}
+			t.inside = append(t.inside, l.of(own.retry, retryColor, .36, func(v float64) float64 {
+				if v > left {
+					return .75
+				}
+				return 0
+			}), l.of(own.starved, stormInk, .24, func(v float64) float64 { return math.Min(v, 1) }))
+			words := seconds(totals[own.index])
+			if totals[own.index] == 0 {
+				words = "none"
+			}
+			if back != nil {
+				t.inside = append(t.inside, recovered{back[i].at, row})
+				words = back[i].words
+			}
+			t.around = append(t.around, laneWords{row, words})
+		}
+		p.Y.Tick.Marker, p.Y.Tick.Label.Color = rows, ink
+		p.Y.Min, p.Y.Max = -.5, float64(len(lanes))-.5
+		addTimeline(p, t)
+		return p
+	}
+	s.panels.right = 52
+	s.none = !any && back == nil
+	return s
+}
+
+// recovery is when the waits of fresh jobs were back to normal after each storm, and the first of these in words.
+type recovery struct {
+	at    []float64 // s
+	words string
+}
+
+// backToNormal are the recoveries of some policies; nil if none was measured.
+func (d *drawing) backToNormal(lanes []policy) []recovery {
+	list, any := make([]recovery, len(lanes)), false
+	for i, own := range lanes {
+		for _, storm := range d.settings.Storms {
+			e := d.summary.Policies[own.index].Find(measure.Query{Metric: "recovery.time", After: storm.Name})
+			if e == nil {
+				continue
+			}
+			any = true
+			if list[i].words == "" {
+				list[i].words = "–"
+				if !e.Null() {
+					list[i].words = e.Bound + seconds(e.Mean)
+				}
+			}
+			if !e.Null() && e.Bound == "" {
+				list[i].at = append(list[i].at, storm.To.Seconds()+e.Mean)
+			}
+		}
+	}
+	if !any {
+		return nil
+	}
+	return list
+}
+
+// starvedTime is the s in which fresh jobs starved after the warm-up, on the average over seeds.
+func (d *drawing) starvedTime(shares []float64) float64 {
+	sum := 0.0
+	for i := d.from; i < len(shares); i++ {
+		sum += float64(zeroed(shares[i]) * d.settings.Bucket.Seconds())
+	}
+	return sum
+}
+
+func (d *drawing) starvationMarks() string {
+	if d.seeds == 1 {
+		return "the stronger the colour, the larger the share of the time"
+	}
+	return "the stronger the colour, the larger the share of the time, mean over seeds"
+}
+
+func (d *drawing) stormTitle(totals []float64, best, worst int) string {
+	switch {
+	case best < 0:
+		return "There is nothing to say of starvation"
+	case totals[worst] == 0:
+		return "No fresh job" + d.charted() + " starves" + d.under()
+	case totals[best] == 0 && len(d.policies) > 1:
+		return fmt.Sprintf("Fresh jobs%s starve for %s with %s, never with %s", d.charted(), seconds(totals[worst]), d.policies[worst].name, d.policies[best].name)
+	}
+	return d.rangeTitle("Fresh jobs"+d.charted()+" starve for", seconds, totals, best, worst)
+}
+
+// charted names the jobs whose starvation is shown, unless they are all: " of mail".
+func (d *drawing) charted() string {
+	q := d.settings.Charted()
+	if name := cmp.Or(q.Tenant, q.Class); name != "" {
+		return " of " + shorten(clean(name), stormLimit)
+	}
+	return ""
+}
+
+// mayWait is how long fresh jobs may wait, if classes do not differ in it.
+func (d *drawing) mayWait() string {
+	after, q := d.settings.StarvedAfter, d.settings.Charted()
+	if kind := slices.Index(d.settings.Classes, q.Class); kind >= 0 && kind < len(after) {
+		return " (" + duration(after[kind]) + ")"
+	}
+	if len(after) > 0 && slices.Min(after) == slices.Max(after) {
+		return " (" + duration(after[0]) + ")"
+	}
+	return " (starved-after)"
+}
+
+// lane is a row of boxes, as dark as a degree of 0 to 1 by bucket.
+type lane struct {
+	bucket float64 // s
+	row    float64
+	values []float64
+	color  color.NRGBA
+	half   float64 // of its height, in rows
+	degree func(v float64) float64
+}
+
+func (l lane) of(values []float64, c color.NRGBA, half float64, degree func(v float64) float64) lane {
+	l.values, l.color, l.half, l.degree = values, c, half, degree
+	return l
+}
+
+// shadesOfLane are how many degrees of darkness there are: boxes of like darkness are joined.
+const shadesOfLane = 6
+
+func (l lane) Plot(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
+	low, high := ty(l.row-l.half), ty(l.row+l.half)
+	degree := func(i int) int {
+		if v := l.degree(zeroed(l.values[i])); v > 0 {
+			return max(int(math.Ceil(v*shadesOfLane)), 1)
+		}
+		return 0
+	}
+	for from := 0; from < len(l.values); {
+		to, own := from+1, degree(from)
+		for to < len(l.values) && degree(to) == own {
+			to++
+		}
+		if own > 0 && float64(from)*l.bucket < p.X.Max {
+			x0, x1 := tx(float64(from)*l.bucket), tx(math.Min(float64(to)*l.bucket, p.X.Max))
+			x1 = max(x1, x0+.8) // far enough apart to be seen
+			c.FillPolygon(alpha(l.color, uint8(40+215*own/shadesOfLane)), []vg.Point{{X: x0, Y: low}, {X: x1, Y: low}, {X: x1, Y: high}, {X: x0, Y: high}})
+		}
+		from = to
+	}
+}
+
+// recovered marks when all was as before.
+type recovered struct {
+	at  []float64
+	row float64
+}
+
+func (r recovered) Plot(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
+	for _, at := range r.at {
+		if at > p.X.Max {
+			continue
+		}
+		x, y, size := tx(at), ty(r.row), vg.Length(5)
+		c.FillPolygon(ink, []vg.Point{{X: x - size, Y: y}, {X: x, Y: y + size}, {X: x + size, Y: y}, {X: x, Y: y - size}})
+	}
+}
+
+// laneWords stand at the right of a lane.
+type laneWords struct {
+	row   float64
+	words string
+}
+
+func (l laneWords) Plot(c draw.Canvas, p *plot.Plot) {
+	_, ty := p.Transforms(&c)
+	style := textStyle(8.5, ink, false)
+	style.YAlign = draw.YCenter
+	c.FillText(style, vg.Point{X: c.Max.X + 6, Y: ty(l.row)}, l.words)
+}

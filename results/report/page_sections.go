@@ -1,0 +1,112 @@
+package report
+
+import (
+	"cmp"
+	"html/template"
+	"slices"
+	"strings"
+)
+
+// section is a part of a page below the table.
+type section struct {
+	ID, Heading string
+	Drawing     *drawnFigure // nil: there is none
+	Replay      bool         // a replay of the queue belongs to it
+	finding
+}
+
+// finding is a sentence with the tables that it rests on.
+type finding struct {
+	Finding string
+	Tables  []plainTable
+	none    bool // there is nothing to see
+}
+
+// drawnFigure is a figure on a page.
+type drawnFigure struct {
+	What, Key   string
+	Legend, SVG template.HTML
+	Chart       string // name of the file without its ending
+	Timed       bool   // it is over virtual time
+}
+
+// families are the metrics that a section shows, by how they begin.
+var families = []struct {
+	id       string
+	metrics  []string
+	standard string // figure; empty: tables
+	heading  string
+}{
+	{"backlog", []string{"fresh.wait", "fresh.within", "start.wait", "starved", "claim.gap", "fresh.deficit", "recovery", "slowdown", "backlog", "waiting", "drain", "retry.wait", "attempt.wait", "sojourn", "unfinished", "idle", "answered"}, "2-backlog", "Where the queue went"},
+	{"storm", []string{"recovery", "drain", "starved", "claim.gap"}, "6-starvation", "Policy by policy through the run"},
+	{"waits", []string{"fresh.wait", "fresh.within", "start.wait", "fresh.deficit", "slowdown", "attempt.wait"}, "1-fresh-p99", "Wait of fresh jobs"},
+	{"distribution", []string{"fresh.wait", "fresh.within"}, "3-ccdf", "Who waits how long"},
+	{"duplicates", []string{"duplicates", "effects", "wasted", "stale", "leases"}, "", "Work that is done twice"},
+	{"deaths", []string{"dead", "deaths", "retry_exhausted"}, "", "Jobs that die"},
+	{"attempts", []string{"attempts", "retries", "retry", "amplification", "goodput", "throughput", "utilization", "store", "claims", "answered", "idle"}, "5-attempts", "Attempts and utilization"},
+	{"tenants", []string{"jain"}, tenantsFigure, "Tenants"},
+	{"comparison", nil, "4-dots", "Gain and price with their intervals"},
+}
+
+// sections are all that there is to say, in the standard order.
+func (p *page) sections(figures []Figure) []section {
+	var list []section
+	for _, family := range families {
+		s := section{ID: family.id, Heading: family.heading}
+		for i := range figures {
+			if f := &figures[i]; f.Name == family.standard {
+				s.Finding, s.none = f.Title, f.none
+				s.Drawing = &drawnFigure{What: f.Subtitle, Key: f.Footer, Legend: template.HTML(f.legend), SVG: template.HTML(f.inline), Chart: f.Name,
+					Timed: strings.Contains(string(f.inline), `class="time"`)}
+			}
+		}
+		switch family.id {
+		case "duplicates":
+			s.finding = duplicates(p.summary)
+		case "deaths":
+			s.finding = deaths(p.summary)
+		case "tenants":
+			if s.Drawing != nil {
+				s.Drawing.What = s.Finding + ". " + s.Drawing.What
+			}
+			s.finding = tenants(p.summary)
+		case "comparison":
+			s.Finding, s.none = "", len(p.summary.Policies) == 1 // the headline of the page
+		case "backlog":
+			s.Replay = s.Drawing != nil && !s.none
+		}
+		if s.none && s.ID == "comparison" {
+			continue // the table has it all
+		}
+		if s.Drawing != nil || s.Tables != nil || s.Finding != "" {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// arrange puts the sections that the objectives are about first, in the order of the objectives, and those with nothing
+// to see at the end. What no objective asks for and is as good as nothing is put there too.
+func (p *page) arrange(list []section) {
+	rank := func(id string) int {
+		for i := range p.summary.Objectives {
+			for _, family := range families {
+				if family.id == id && slices.ContainsFunc(family.metrics, func(begins string) bool { return strings.HasPrefix(p.summary.Objectives[i].Metric, begins) }) {
+					return i
+				}
+			}
+			if id == "tenants" && p.summary.Objectives[i].Tenant != "" {
+				return i
+			}
+		}
+		return len(p.summary.Objectives)
+	}
+	for _, s := range list {
+		if s.none {
+			p.Quiet = append(p.Quiet, s)
+		} else {
+			p.Sections = append(p.Sections, s)
+		}
+	}
+	slices.SortStableFunc(p.Sections, func(a, b section) int { return cmp.Compare(rank(a.ID), rank(b.ID)) })
+}

@@ -1,0 +1,215 @@
+package report
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// timeline is a plot over virtual time. What is inside lies between the axes, and a page may zoom it; what is
+// above and beside it keeps its size. In an SVG both carry attributes that a page's script reads.
+type timeline struct {
+	until  float64 // s
+	steps  int     // ticks, at most
+	about  string  // attributes of the plot, for the script
+	inside []plot.Plotter
+	around []plot.Plotter
+}
+
+// addTimeline makes the x axis of a plot one of virtual time, and fills the plot.
+func addTimeline(p *plot.Plot, t timeline) {
+	p.X.Min, p.X.Max = 0, t.until
+	p.X.Tick.Marker, p.X.Tick.Length = plot.ConstantTicks{{Value: 0, Label: " "}}, 0 // room for the ticks of Plot
+	p.Add(t)
+}
+
+// overhang is how far a line at the edge of a plot may reach beyond it.
+const overhang = vg.Length(3)
+
+func (t timeline) Plot(c draw.Canvas, p *plot.Plot) {
+	svg := svgBelow(c)
+	if svg != nil {
+		svg.openPlot(c.Rectangle, fmt.Sprintf(`data-until="%s"%s`, number(t.until, 3), t.about))
+	}
+	for _, inside := range t.inside {
+		inside.Plot(c, p)
+	}
+	mark(c, "</svg>\n<g class=\"ticks\">\n")
+	style := textStyle(8.5, muted, false)
+	style.XAlign, style.YAlign = draw.XCenter, draw.YTop
+	tx, _ := p.Transforms(&c)
+	for _, tick := range clock(t.steps).Ticks(0, t.until) {
+		c.FillText(style, vg.Point{X: tx(tick.Value), Y: c.Min.Y - 3}, tick.Label)
+	}
+	mark(c, "</g>\n")
+	for _, around := range t.around {
+		around.Plot(c, p)
+	}
+}
+
+// openPlot begins an element that clips what it holds to the width of a plot, in the coordinates of the drawing.
+func (s *svgCanvas) openPlot(at vg.Rectangle, attributes string) {
+	x, y := number(float64(at.Min.X), 1), number(float64(s.height-at.Max.Y-overhang), 1)
+	w, h := number(float64(at.Max.X-at.Min.X), 1), number(float64(at.Max.Y-at.Min.Y+2*overhang), 1)
+	s.out = fmt.Appendf(s.out, `<svg class="time" x="%[1]s" y="%[2]s" width="%[3]s" height="%[4]s" viewBox="%[1]s %[2]s %[3]s %[4]s" preserveAspectRatio="none" %[5]s>`+"\n",
+		x, y, w, h, attributes)
+}
+
+// mark adds markup to the SVG that a canvas belongs to, if it is one.
+func mark(c draw.Canvas, markup string) {
+	if svg := svgBelow(c); svg != nil {
+		svg.out = append(svg.out, markup...)
+	}
+}
+
+// marked are plotters whose elements of an SVG form a group with attributes for a page's script and style.
+type marked struct {
+	attributes string
+	inside     []plot.Plotter
+}
+
+func (m marked) Plot(c draw.Canvas, p *plot.Plot) {
+	mark(c, "<g "+m.attributes+">\n")
+	for _, inside := range m.inside {
+		inside.Plot(c, p)
+	}
+	mark(c, "</g>\n")
+}
+
+// ofPolicy marks what is about one policy, so that a page can hide it.
+func ofPolicy(index int, inside ...plot.Plotter) marked {
+	return marked{fmt.Sprintf(`data-policy="%d"`, index), inside}
+}
+
+// dated is the attribute of what stands at a time, or between two, so that it moves when a page zooms.
+func dated(from, to float64) string {
+	return fmt.Sprintf(`data-from="%s" data-to="%s"`, number(from, 3), number(to, 3))
+}
+
+// peaks names lines where they are highest: better than a legend, and needing no colour vision.
+type peaks []peak
+
+type peak struct {
+	policy int
+	name   string
+	hue    hue
+	line   curve
+}
+
+var peakStyle = textStyle(8.5, ink, true)
+
+// Plot writes each name where it hides least of the lines and of the names before it.
+func (l peaks) Plot(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
+	var curves []curve
+	for i := range l {
+		curves = append(curves, l[i].line)
+	}
+	taken := along(curves, tx, ty, p)
+	for _, own := range l {
+		top := highest(own.line.ys)
+		if top < 0 {
+			continue
+		}
+		name := fit(peakStyle, own.name, (c.Max.X-c.Min.X)/2)
+		wide, x, y := peakStyle.Width(name), tx(own.line.xs[top]), ty(floored(own.line.ys[top], p))
+		var places []vg.Point
+		for _, dy := range [...]vg.Length{-4, 6, -16, 18, -28, 30} {
+			for _, dx := range [...]vg.Length{8, -8 - wide, -wide / 2, 40, -40 - wide} {
+				at := vg.Point{X: x + dx, Y: y + dy}
+				if at.X >= c.Min.X+2 && at.X+wide <= c.Max.X-2 && at.Y >= c.Min.Y+2 && at.Y+10 <= c.Max.Y+8 {
+					places = append(places, at)
+				}
+			}
+		}
+		if places == nil {
+			places = []vg.Point{{X: min(max(x-wide/2, c.Min.X), c.Max.X-wide), Y: min(y+4, c.Max.Y-8)}}
+		}
+		at := emptiest(places, wide, taken)
+		style := peakStyle
+		style.Color = own.hue.text
+		mark(c, fmt.Sprintf("<g class=\"name\" data-policy=\"%d\" %s>\n", own.policy, dated(own.line.xs[top], own.line.xs[top])))
+		tag(c, style, at, name)
+		mark(c, "</g>\n")
+		for dx := vg.Length(0); dx < wide; dx += 2 {
+			taken = append(taken, vg.Point{X: at.X + dx, Y: at.Y + 2}, vg.Point{X: at.X + dx, Y: at.Y + 8})
+		}
+	}
+}
+
+// highest is the index of the largest value, −1 if there is none.
+func highest(values []float64) int {
+	_, top := extremes(values)
+	return top
+}
+
+// twins returns, for each of some lines over time, the first that it cannot be told from, itself if there is none: where
+// anything is to be seen, nine in ten of their values are within a quarter.
+func twins(lines [][]float64) []int {
+	top := 0.0
+	for _, l := range lines {
+		for _, v := range l {
+			top = math.Max(top, zeroed(v))
+		}
+	}
+	first := make([]int, len(lines))
+	for i := range lines {
+		first[i] = slices.IndexFunc(lines, func(other []float64) bool { return coincide(lines, other, lines[i], top/100) })
+		if first[i] < 0 || top == 0 {
+			first[i] = i
+		}
+	}
+	return first
+}
+
+// coincide reports whether a and b are close in nearly all places in which any line is at least that high.
+func coincide(lines [][]float64, a, b []float64, least float64) bool {
+	apart, seen := 0, 0
+	for i := range a {
+		if !slices.ContainsFunc(lines, func(l []float64) bool { return l[i] >= least }) {
+			continue
+		}
+		seen++
+		low, high := math.Min(a[i], b[i]), math.Max(a[i], b[i])
+		if math.IsNaN(a[i]) != math.IsNaN(b[i]) || high > similar*low && high-low > least/1000 {
+			apart++
+		}
+	}
+	return apart*10 <= seen
+}
+
+// legend is a key as HTML, for a page.
+func (k key) legend() string {
+	if len(k) == 0 {
+		return ""
+	}
+	out := `<ul class="legend">`
+	for _, e := range k {
+		mark := fmt.Sprintf(`<line x1="0" y1="5" x2="22" y2="5" stroke="%s" stroke-width="3"%s/>`, hex(e.color), dashAttribute(e.dashes))
+		if e.area {
+			mark = fmt.Sprintf(`<rect x="6" width="11" height="10" fill="%s" fill-opacity="%s"/>`, hex(e.color), number(float64(e.color.A)/255, 2))
+		}
+		policy := ""
+		if e.policy > 0 {
+			policy = fmt.Sprintf(` data-policy="%d"`, e.policy-1)
+		}
+		out += fmt.Sprintf(`<li%s><svg class="sample" viewBox="0 0 22 10" aria-hidden="true">%s</svg>%s</li>`, policy, mark, html.EscapeString(e.name))
+	}
+	return out + "</ul>"
+}
+
+func dashAttribute(dashes []vg.Length) string {
+	if len(dashes) == 0 {
+		return ""
+	}
+	words := ""
+	for i, d := range dashes {
+		words += [...]string{"", " "}[min(i, 1)] + number(float64(d), 1)
+	}
+	return fmt.Sprintf(` stroke-dasharray="%s"`, words)
+}

@@ -349,8 +349,8 @@ func TestPageReplay(t *testing.T) {
 	tb := openTab(t, pageOf(t, storm()), 1100)
 	tb.until(ready)
 	still := at(tb)
-	if still != 500 {
-		t.Errorf("the still is at %d in a thousand, want the end of the storm", still)
+	if still < 480 || still > 520 {
+		t.Errorf("the still is at %d in a thousand, want the end of the storm, when most jobs are ready", still)
 	}
 	if n := eval[int](tb, `(() => {
 		const c = document.getElementById("film"), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, amber = [0xe6, 0x9f, 0];

@@ -21,6 +21,7 @@ func attemptsChart(d *drawing) *sheet {
 	}
 	best, worst := extremes(peaks)
 	s := &sheet{name: "5-attempts", title: d.attemptsTitle(peaks, best, worst), footer: d.footer(d.meanMarks())}
+	s.dull = best >= 0 && peaks[worst] <= similar*peaks[best]
 	s.subtitle = "Claims per second of fresh jobs and retries together, per " + seconds(d.settings.Bucket.Seconds()) + " of virtual time"
 	s.alt = d.alt(s.title, "Most attempts per second, and the highest utilization of the workers", func(i int) string {
 		return rate(peaks[i]) + " and " + percent(zeroed(d.peak(d.policies[i].busy)))

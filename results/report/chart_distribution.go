@@ -48,6 +48,7 @@ func distributionChart(d *drawing) *sheet {
 		}
 		return spell(values[i]) + all[i].unclaimedWords()
 	})
+	s.dull = at.seconds == 0 && best >= 0 && values[worst] < shortWait
 	from, to := distributionRange(all, at)
 	axes := func(p *plot.Plot, steps int) {
 		p.X.Scale, p.Y.Scale = logScale{}, logScale{}

@@ -13,6 +13,9 @@ import (
 
 const waitMetric = "fresh.wait.p99"
 
+// shortWait is how long fresh jobs may wait, s, before anybody looks unasked.
+const shortWait = .05
+
 // waitLines are lines of one plot of the waits: of all fresh jobs, or of those of a class.
 type waitLines struct {
 	class string
@@ -45,6 +48,7 @@ func waitChart(d *drawing) *sheet {
 		subtitle: "Wait of fresh jobs until their first claim, p99 per " + seconds(d.settings.Bucket.Seconds()) + " of virtual time (log scale)",
 		footer:   d.footer(d.bandMarks()),
 	}
+	s.dull = best >= 0 && highest[worst] < shortWait
 	s.alt = d.alt(s.title, "Highest fresh p99 wait", func(i int) string {
 		if math.IsNaN(highest[i]) {
 			return "none claimed"

@@ -39,6 +39,7 @@ type Figure struct {
 	inline []byte // for a page: the drawing without the texts around it
 	legend string // for a page, as HTML
 	none   bool   // there is nothing to see
+	dull   bool   // there is little to see
 	height vg.Length
 	paint  func(c draw.Canvas) // draws all of it
 }
@@ -60,6 +61,7 @@ type sheet struct {
 	body   func(c draw.Canvas) // draws it; called once for each format
 	panels *panels             // instead of height and body
 	none   bool                // there is nothing to see
+	dull   bool                // there is little to see
 }
 
 var (
@@ -122,7 +124,7 @@ func (s *sheet) render() Figure {
 <svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" %s width="%spt" height="%spt" viewBox="0 0 %s %s" font-family="'Liberation Sans',Arial,Helvetica,sans-serif">
 %s%s</svg>
 `, words, w, h, w, h, canvas.out[:framed], drawing)
-	return Figure{Name: s.name, Title: s.title, Subtitle: s.subtitle, Footer: s.footer, Alt: s.alt, SVG: alone, inline: inline, legend: s.key.legend(), none: s.none,
+	return Figure{Name: s.name, Title: s.title, Subtitle: s.subtitle, Footer: s.footer, Alt: s.alt, SVG: alone, inline: inline, legend: s.key.legend(), none: s.none, dull: s.dull,
 		height: height, paint: func(c draw.Canvas) { frame(c); body(c) }}
 }
 

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"qsim/results"
 	"qsim/results/measure"
 )
 
@@ -15,7 +16,7 @@ type limit struct {
 	seconds float64
 	during  string // jobs enqueued in that storm; empty: all
 	class   string // jobs of that class; empty: all
-	text    string // for example "below 10s"
+	text    string // for example "≤ 10s"
 }
 
 // limitCount is how many limits a chart draws.
@@ -37,7 +38,7 @@ func (d *drawing) limits() []limit {
 		if l.text == "" {
 			l.text = "below " + seconds(o.Bound)
 		}
-		l.text = shorten(clean(l.text), 30)
+		l.text = shorten(clean((&results.Verdict{Text: l.text}).Limit()), 30)
 		known := false
 		for _, f := range found {
 			known = known || f.seconds == l.seconds && f.during == l.during && f.class == l.class

@@ -40,7 +40,7 @@ func Page(sum *results.Summary, figures []Figure, o PageOptions) ([]byte, error)
 	p.Headline, p.Price = p.headline(finding)
 	p.Table = tableOf(sum, t)
 	p.Numbers = allNumbers(sum, t)
-	p.arrange(p.sections(figures))
+	p.arrange(p.sections(figures), t)
 	if sum.Settings != nil && len(sum.Data) > 0 && len(figures) > 0 {
 		if err := p.goLive(); err != nil {
 			return nil, fmt.Errorf("write report: %w", err)
@@ -85,9 +85,9 @@ func (p *page) headline(f results.Finding) (headline, price []phrase) {
 	if f.Worst == "" {
 		return []phrase{{Text: p.Name}}, nil
 	}
-	words := sentence(clean(f.Worst)) + "."
+	words := clean(f.Worst) + "."
 	if f.Cure != "" {
-		words += " " + sentence(clean(f.Cure)) + "."
+		words += " " + clean(f.Cure) + "."
 	}
 	if f.Price != "" {
 		price = p.colored("The price: " + clean(f.Price) + ".")

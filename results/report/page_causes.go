@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"qsim/results"
@@ -43,8 +44,8 @@ func duplicates(sum *results.Summary) finding {
 		f.Finding = "Duplicates were not measured."
 	case worst >= 0:
 		t.Key = "Executions that ended in success after another of the same job had. Copies that callers with patience enqueued again and that were done twice are not in the first column."
-		f = finding{fmt.Sprintf("Most duplicates: %s per seed with %s%s.", count(most), shorten(clean(sum.Policies[worst].Label), nameLimit), mainCause(&sum.Policies[worst], duplicateCauses, most)),
-			[]plainTable{*t}, false}
+		f = finding{Finding: fmt.Sprintf("Most duplicates: %s per seed with %s%s.", count(most), shorten(clean(sum.Policies[worst].Label), nameLimit), mainCause(&sum.Policies[worst], duplicateCauses, most)),
+			Tables: []plainTable{*t}}
 	}
 	return f
 }
@@ -57,8 +58,8 @@ func deaths(sum *results.Summary) finding {
 	case t == nil:
 		f.Finding = "Deaths were not measured."
 	case worst >= 0:
-		f = finding{fmt.Sprintf("Most deaths: %s per seed with %s%s.", count(most), shorten(clean(sum.Policies[worst].Label), nameLimit), mainCause(&sum.Policies[worst], deathCauses, most)),
-			[]plainTable{*t}, false}
+		f = finding{Finding: fmt.Sprintf("Most deaths: %s per seed with %s%s.", count(most), shorten(clean(sum.Policies[worst].Label), nameLimit), mainCause(&sum.Policies[worst], deathCauses, most)),
+			Tables: []plainTable{*t}}
 	}
 	return f
 }
@@ -73,6 +74,9 @@ func causeTable(sum *results.Summary, caption string, causes []cause) (t *plainT
 	for k, c := range causes {
 		if len(sum.Policies) == 0 || sum.Policies[0].Metric(c.metric) == nil {
 			continue
+		}
+		if k > 0 && !slices.ContainsFunc(sum.Policies, func(p results.PolicySummary) bool { e := p.Metric(c.metric); return e != nil && e.Mean > 0 }) {
+			continue // no cause of anything
 		}
 		t.Header = append(t.Header, c.title)
 		for i := range sum.Policies {

@@ -5,6 +5,8 @@ import (
 	"html/template"
 	"slices"
 	"strings"
+
+	"qsim/results"
 )
 
 // section is a part of a page below the table.
@@ -20,6 +22,7 @@ type finding struct {
 	Finding string
 	Tables  []plainTable
 	none    bool // there is nothing to see
+	dull    bool // there is, if an objective asks for it
 }
 
 // drawnFigure is a figure on a page.
@@ -55,7 +58,7 @@ func (p *page) sections(figures []Figure) []section {
 		s := section{ID: family.id, Heading: family.heading}
 		for i := range figures {
 			if f := &figures[i]; f.Name == family.standard {
-				s.Finding, s.none = f.Title, f.none
+				s.Finding, s.none, s.dull = f.Title, f.none, f.dull
 				s.Drawing = &drawnFigure{What: f.Subtitle, Key: f.Footer, Legend: template.HTML(f.legend), SVG: template.HTML(f.inline), Chart: f.Name,
 					Timed: strings.Contains(string(f.inline), `class="time"`)}
 			}
@@ -85,28 +88,37 @@ func (p *page) sections(figures []Figure) []section {
 	return list
 }
 
-// arrange puts the sections that the objectives are about first, in the order of the objectives, and those with nothing
-// to see at the end. What no objective asks for and is as good as nothing is put there too.
-func (p *page) arrange(list []section) {
+// arrange puts the sections first that show what the policies differ in, in the order of the table, and folds those with
+// nothing to see.
+func (p *page) arrange(list []section, t *results.Table) {
+	columns := slices.Concat(t.Columns, t.Alike)
 	rank := func(id string) int {
-		for i := range p.summary.Objectives {
+		for i := range columns {
+			c := &columns[i]
+			if c.Part == results.Pays {
+				continue
+			}
 			for _, family := range families {
-				if family.id == id && slices.ContainsFunc(family.metrics, func(begins string) bool { return strings.HasPrefix(p.summary.Objectives[i].Metric, begins) }) {
+				if family.id == id && slices.ContainsFunc(family.metrics, func(begins string) bool { return strings.HasPrefix(c.Metric, begins) }) {
 					return i
 				}
 			}
-			if id == "tenants" && p.summary.Objectives[i].Tenant != "" {
+			if id == "tenants" && c.Tenant != "" {
 				return i
 			}
 		}
-		return len(p.summary.Objectives)
+		return len(columns)
 	}
+	ranks := map[string]int{}
 	for _, s := range list {
-		if s.none {
+		if ranks[s.ID] = rank(s.ID); s.none || s.dull && ranks[s.ID] == len(columns) {
 			p.Quiet = append(p.Quiet, s)
 		} else {
 			p.Sections = append(p.Sections, s)
 		}
 	}
-	slices.SortStableFunc(p.Sections, func(a, b section) int { return cmp.Compare(rank(a.ID), rank(b.ID)) })
+	if ranks["backlog"] > 0 {
+		ranks["comparison"] = 0 // what it is about has no chart over time
+	}
+	slices.SortStableFunc(p.Sections, func(a, b section) int { return cmp.Compare(ranks[a.ID], ranks[b.ID]) })
 }

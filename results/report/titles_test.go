@@ -265,7 +265,7 @@ func TestShadesAreExplained(t *testing.T) {
 		waits, shades  string
 		spoken, absent string
 	}{
-		{with("shades", many), "; shaded: payments-down (red) and warm-up (grey); dashed: objective: p99 below 10s in the storm", "; shaded: payments-down (red) and warm-up (grey)", " Storm: payments-down from 10m to 15m.", "Shaded"},
+		{with("shades", many), "; shaded: payments-down (red) and warm-up (grey); dashed: objective: p99 ≤ 10s in the storm", "; shaded: payments-down (red) and warm-up (grey)", " Storm: payments-down from 10m to 15m.", "Shaded"},
 		{with("no shades", func(f *fixture) { many(f); f.storms, f.limits, f.warmup = nil, nil, 0 }), "", "", " There is no storm.", "haded"},
 		{with("two storms", func(f *fixture) {
 			many(f)

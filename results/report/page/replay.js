@@ -98,6 +98,7 @@ addEventListener("resize", draw);
 addEventListener("policies", draw);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 $("replay").hidden = false;
-now = Math.min(data.storms.length ? data.storms[0].to : last / 2, last); // a still of what there is to see
+const top = data.x.reduce((best, _, i) => { const jobs = Math.max(...data.policies.map(p => p.fresh[i] + p.retry[i])); return jobs > best.jobs ? {i, jobs} : best; }, {i: 0, jobs: 0});
+now = data.x[top.i]; // a still of what there is to see
 draw();
 })();

@@ -109,6 +109,9 @@ func (s *Summary) changeOf(p *PolicySummary, q measure.Query) string {
 // FormatChange writes a ratio as a change: −97%, +12%, ×2.4.
 func FormatChange(ratio float64) string {
 	percent := (ratio - 1) * 100
+	if ratio == 0 {
+		return "−100%"
+	}
 	if percent >= 99.5 {
 		return "×" + plain.Grouped(plain.Digits(ratio, 2))
 	}

@@ -76,6 +76,8 @@ type price struct {
 	longer string   // what gets so much longer, "retries wait"; "": more says it
 	more   string   // what there is so much more of
 	least  float64  // a smaller difference is no price
+	// machine marks what workers pay, not jobs.
+	machine bool
 }
 
 // prices in the order of alike ones. Deaths stand first wherever there are any.
@@ -84,8 +86,8 @@ var prices = []price{
 	{metric: "duplicates.per10k", like: []string{"duplicates.count"}, more: "duplicates", least: 0.1},
 	{metric: "retry.wait.mean", like: waits("retry.wait"), longer: "retries wait", least: 0.01},
 	{metric: "sojourn.mean", like: waits("sojourn"), longer: "jobs take", least: 0.01},
-	{metric: "idle.ready", more: "idle worker time beside ready jobs", least: 1},
-	{metric: "wasted", more: "wasted worker time", least: 0.001},
+	{metric: "idle.ready", more: "idle worker time beside ready jobs", least: 1, machine: true},
+	{metric: "wasted", more: "wasted worker time", least: 0.001, machine: true},
 }
 
 const (
@@ -316,7 +318,7 @@ func columnOf(s *Summary, q measure.Query, part Part) Column {
 
 // addGoal adds the bound of a verdict, or the verdict's policy to those of the bound.
 func (c *Column) addGoal(v *Verdict, policies int) {
-	text := goalText(v.Text)
+	text := v.Limit()
 	at := slices.IndexFunc(c.Goals, func(g Goal) bool { return g.Text == text && g.Expect == v.Expect })
 	if at < 0 {
 		at = len(c.Goals)
@@ -325,21 +327,6 @@ func (c *Column) addGoal(v *Verdict, policies int) {
 	if g := &c.Goals[at]; !slices.Contains(g.Policies, v.Policy) {
 		g.Policies = append(g.Policies, v.Policy)
 	}
-}
-
-// goalText writes a bound as a sign: ≤ 10s, ≥ 90%, = 0. Bounds are inclusive, and no metric is below 0.
-func goalText(text string) string {
-	bound, below := strings.CutPrefix(text, "below ")
-	switch {
-	case below && strings.Trim(bound, "0.%smhu") == "":
-		return "= 0"
-	case below:
-		return "≤ " + bound
-	}
-	if bound, above := strings.CutPrefix(text, "above "); above {
-		return "≥ " + bound
-	}
-	return text
 }
 
 // GoalText writes the bounds of a column: "≤ 10s"; where they are of some policies only and there are several, with

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -190,12 +191,22 @@ func inWords(n int) string {
 	return fmt.Sprint(n)
 }
 
-// price says in which metric but c policy i is worst against the baseline: deaths before all else.
+// notable is a rise of what jobs pay that is told before what machines pay, however much that rises.
+const notable = 1.2
+
+// price says in which metric but c policy i is worst against the baseline: deaths before all else, then what jobs pay,
+// then idle and wasted time of workers, of which little is many times next to nothing.
 func (f *finder) price(c *Column, i int) string {
-	var worst *Column
+	var worst, machine *Column
 	for k := range f.Columns {
 		column := &f.Columns[k]
 		if column.Part == Asked || column.Query == c.Query || f.gain(column, i) > 1/leastChange {
+			continue
+		}
+		if p := priceOf(column.Metric); p != nil && p.machine && column.Part == Pays {
+			if machine == nil || f.gain(column, i) < f.gain(machine, i) {
+				machine = column
+			}
 			continue
 		}
 		if column.Metric == "dead.count" && column.Part == Pays {
@@ -205,6 +216,9 @@ func (f *finder) price(c *Column, i int) string {
 		if worst == nil || f.gain(column, i) < f.gain(worst, i) {
 			worst = column
 		}
+	}
+	if worst == nil || machine != nil && worst.Metric != "dead.count" && f.gain(worst, i) > 1/notable {
+		worst = cmp.Or(machine, worst)
 	}
 	if worst == nil {
 		return ""

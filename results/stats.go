@@ -110,8 +110,12 @@ func judge(e *Estimate, above bool, bound float64) (o Outcome, seeds int, reason
 		return Missed, 0, ""
 	case e.Bound != "":
 		return Unclear, 0, "the run ended too early to tell"
+	case e.N < 2 && e.counts() && right(e.Mean):
+		return Met, 0, ""
+	case e.N < 2 && e.counts() && bound == 0: // no metric is below 0: the mean of any seeds is above it
+		return Missed, 0, ""
 	case e.N < 2:
-		return Unclear, 0, "one seed has no interval"
+		return Unclear, 0, oneSeed
 	case right(e.Low) && right(e.High):
 		return Met, 0, ""
 	case !right(e.Low) && !right(e.High):
@@ -122,6 +126,19 @@ func judge(e *Estimate, above bool, bound float64) (o Outcome, seeds int, reason
 		reason = "the value is at the bound"
 	}
 	return Unclear, seeds, reason
+}
+
+// oneSeed is why nothing is known of a value's spread.
+const oneSeed = "one seed has no interval"
+
+// counts reports whether e is a number of things, which is exact in the one run that there is, and no estimate of a
+// time, a share or a rate.
+func (e *Estimate) counts() bool {
+	switch e.Unit {
+	case "jobs", "claims", "executions", "commits", "leases", "events", "calls":
+		return e.Mean == math.Trunc(e.Mean)
+	}
+	return false
 }
 
 // atLeast is the lower end of the interval, or the value if there is no interval.

@@ -109,6 +109,8 @@ func TestJudge(t *testing.T) {
 		{"at least more, above", of(12, 1, ">="), true, Met, 0, ""},
 		{"at least less, above", of(5, 1, ">="), true, Unclear, 0, "the run ended too early to tell"},
 		{"one seed", Estimate{Mean: 5, Low: nan, High: nan, Half: nan, N: 1}, false, Unclear, 0, "one seed has no interval"},
+		{"one seed of a count", Estimate{Unit: "jobs", Mean: 5, Low: nan, High: nan, Half: nan, N: 1}, false, Met, 0, ""},
+		{"one seed of a count, on the wrong side", Estimate{Unit: "jobs", Mean: 12, Low: nan, High: nan, Half: nan, N: 1}, false, Unclear, 0, "one seed has no interval"},
 		{"one seed, at least more", Estimate{Mean: 12, Low: nan, High: nan, Half: nan, N: 1, Bound: ">="}, false, Missed, 0, ""},
 		{"null", Estimate{Mean: nan, Reason: "no jobs"}, false, Unclear, 0, "no jobs"},
 	} {

@@ -213,7 +213,7 @@ func TestOneSeed(t *testing.T) {
 			t.Errorf("verdict = %+v", v)
 		}
 	}
-	if sum.Exit != 1 || !strings.HasPrefix(sum.Warnings[0], "one seed") {
+	if sum.Exit != 1 || !strings.HasPrefix(sum.Warnings[0], "one seed") || strings.Contains(strings.Join(sum.Warnings, "\n"), "unclear") {
 		t.Errorf("exit %d, warnings %q", sum.Exit, sum.Warnings)
 	}
 	if !bytes.Contains(encoded(t, sum), []byte(`"low": null, "high": null, "n": 1`)) {
@@ -285,5 +285,31 @@ func TestPrecise(t *testing.T) {
 	}
 	if few := summarized(t, 6); few.Precise(0.5) {
 		t.Error("six seeds are taken for enough")
+	}
+}
+
+// No job that is dead in the one run that there is: nothing is unclear about that. Any that is dead is one too many
+// for an objective of none. Many unclear objectives have one warning.
+func TestCountsOfOneSeed(t *testing.T) {
+	s, runs := comparison(1)
+	s.Objectives = []measure.Objective{{Query: measure.Query{Metric: "dead.count"}, Bound: 0, Text: "below 0"},
+		{Query: measure.Query{Metric: "jobs"}, Bound: 0, Text: "below 0"}}
+	sum, err := Summarize(s, runs, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []Outcome{Met, Met, Missed, Missed} {
+		if v := &sum.Objectives[i]; v.Outcome != want {
+			t.Errorf("%s of %s: %v is %s, want %s", v.Query, v.Policy, v.Value, v.Outcome, want)
+		}
+	}
+	many := &Summary{Seeds: []uint64{1, 2}}
+	for range 7 {
+		many.Objectives = append(many.Objectives, Verdict{Outcome: Unclear, Seeds: 40})
+	}
+	var warnings []string
+	many.warnOfUnclear(func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) })
+	if len(warnings) != 1 || warnings[0] != "7 of 7 objectives are unclear; about 40 seeds would tell" {
+		t.Errorf("warnings %q", warnings)
 	}
 }

@@ -29,11 +29,32 @@ func (s *Summary) warn(grid [][]*measure.Run, asked int) {
 		s.warnOfOverload(i, grid[i], add)
 		s.warnOfGaps(&s.Policies[i], add)
 	}
+	s.warnOfUnclear(add)
+}
+
+// mostUnclear is how many unclear objectives have a warning each.
+const mostUnclear = 3
+
+// warnOfUnclear says which objectives are unclear: each if they are few, else how many and how many seeds would tell.
+// Of one seed it is said already that it gives no verdicts.
+func (s *Summary) warnOfUnclear(add func(string, ...any)) {
+	var unclear []*Verdict
+	seeds := 0
 	for i := range s.Objectives {
-		v := &s.Objectives[i]
-		if v.Outcome == Unclear {
-			add("%s: %s %s is %s", v.Policy, v.Query, v.Limit(), v.Note())
+		if v := &s.Objectives[i]; v.Outcome == Unclear && (len(s.Seeds) > 1 || v.Reason != oneSeed) {
+			unclear, seeds = append(unclear, v), max(seeds, v.Seeds)
 		}
+	}
+	if len(unclear) > mostUnclear {
+		words := ""
+		if seeds > 0 {
+			words = fmt.Sprintf("; about %s seeds would tell", plain.Grouped(fmt.Sprint(seeds)))
+		}
+		add("%d of %d objectives are unclear%s", len(unclear), len(s.Objectives), words)
+		return
+	}
+	for _, v := range unclear {
+		add("%s: %s %s is %s", v.Policy, v.Query, v.Limit(), v.Note())
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,7 +52,7 @@ type output struct {
 // files are, if it has any.
 func (s *session) print(result output, path, note string) error {
 	in := func(f text.Format, width int) func(w io.Writer) error {
-		o := text.TableOptions{Format: f, Width: width, Path: shown(path), Note: note,
+		o := text.TableOptions{Format: f, Width: width, Path: shown(path), Link: s.link(path), Note: note,
 			Color: s.flags.color.coloured(os.Stdout)}
 		return func(w io.Writer) error { return result.table(w, o) }
 	}
@@ -67,13 +68,29 @@ func (s *session) print(result output, path, note string) error {
 // lastLine says where the files are, if there are any, and how long it took: below a table, else beside the output.
 func (s *session) lastLine(path, note string) error {
 	if s.flags.format == "table" {
-		_, err := fmt.Fprintln(s.stdout, strings.TrimSpace(shown(path)+"        "+note))
+		lines := note + "\n"
+		if path != "" { // alone on the last line, so that it is easily selected
+			lines += text.Linked(shown(path), s.link(path)) + "\n"
+		}
+		_, err := io.WriteString(s.stdout, strings.TrimLeft(lines, "\n"))
 		return ui.IOError("write result", err)
 	}
 	if path != "" {
 		s.console.Note("%s", strings.TrimSpace(shown(path)+"  "+note))
 	}
 	return nil
+}
+
+// link is the address of a file for a terminal that opens links, "" for others.
+func (s *session) link(path string) string {
+	if s.stdout != os.Stdout || path == "" || !s.flags.color.coloured(os.Stdout) {
+		return ""
+	}
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return ""
+	}
+	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(absolute)}).String()
 }
 
 // failure is how a command ends when a scenario could not be simulated, with the command that shows an invariant break

@@ -317,7 +317,7 @@ func (t *tracer) printFindings(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.sim.PrintFindings(t.out, findings, t.flags.format,
+	return t.sim.PrintFindings(t.out, findings, t.flags.format, ui.Width(),
 		func(job string) string { return t.commandLine("--job", job) })
 }
 

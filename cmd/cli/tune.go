@@ -176,7 +176,7 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 		return s.failure(l, err, "interrupted: nothing is kept")
 	}
 	result := output{json: found.MarshalJSON, table: func(w io.Writer, o text.TableOptions) error {
-		return study.WriteTuning(w, found, o.Format, func(policy string, sets []string) string {
+		return study.WriteTuning(w, found, o, func(policy string, sets []string) string {
 			words := []string{"qsim", "run", name, "--policy", policy}
 			for _, set := range sets {
 				words = append(words, "--set", set)

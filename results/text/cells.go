@@ -10,35 +10,60 @@ import (
 )
 
 // WriteCells writes a table of plain cells. Text has no lines but one below the header, and
-// columns from the number right on aligned to the right, but for the last one.
-func WriteCells(w io.Writer, header []string, rows [][]string, right int, f Format) error {
-	t := cells{header: header, rows: rows}.writer()
+// columns from the number right on aligned to the right, but for the last one, whose texts may be wrapped.
+func WriteCells(w io.Writer, header []string, rows [][]string, right int, o TableOptions) error {
+	t := Table{Rule: true}
+	for i, title := range header {
+		last := i == len(header)-1
+		t.Columns = append(t.Columns, Column{Title: title, Key: i == 0, Right: i >= right && !last, Wrap: last})
+	}
+	for _, row := range rows {
+		t.Add(row...)
+	}
+	return t.Write(w, o)
+}
+
+// Write writes t in a format; Path and Note of o are not used.
+func (t *Table) Write(w io.Writer, o TableOptions) error {
 	var out string
-	switch f {
+	switch o.Format {
 	case Markdown:
-		out = t.RenderMarkdown()
+		out = t.markdown()
 	case CSV:
-		out = cells{header: header, rows: rows}.csv()
+		out = t.cells(func(c *Column) string { return c.Title }).csv()
 	default:
-		style := table.StyleLight
-		style.Options = table.Options{SeparateHeader: true}
-		style.Format.Header = text.FormatDefault
-		style.Box.PaddingLeft = ""
-		style.Box.PaddingRight = "  "
-		t.SetStyle(style)
-		var columns []table.ColumnConfig
-		for i := right; i < len(header)-1; i++ {
-			columns = append(columns, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
-		}
-		t.SetColumnConfigs(columns)
-		lines := strings.Split(t.Render(), "\n")
-		for i := range lines {
-			lines[i] = strings.TrimRight(lines[i], " ")
-		}
-		out = strings.Join(lines, "\n")
+		out = strings.Join(t.Lines(o.Width, o.Color), "\n")
 	}
 	if _, err := io.WriteString(w, out+"\n"); err != nil {
 		return fmt.Errorf("write table: %w", err)
 	}
 	return nil
+}
+
+// cells are t without its layout.
+func (t *Table) cells(title func(c *Column) string) cells {
+	var c cells
+	for i := range t.Columns {
+		c.header = append(c.header, title(&t.Columns[i]))
+	}
+	for _, row := range t.Rows {
+		var line []string
+		for _, cell := range row {
+			line = append(line, cell.joined())
+		}
+		c.rows = append(c.rows, line)
+	}
+	return c
+}
+
+func (t *Table) markdown() string {
+	w := t.cells(func(c *Column) string { return strings.TrimSpace(c.Title + " " + c.Under) }).writer()
+	var configs []table.ColumnConfig
+	for i := range t.Columns {
+		if t.Columns[i].Right {
+			configs = append(configs, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
+		}
+	}
+	w.SetColumnConfigs(configs)
+	return w.RenderMarkdown()
 }

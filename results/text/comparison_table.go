@@ -7,9 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
-
 	"qsim/results"
 	"qsim/results/measure"
 	"qsim/results/plain"
@@ -50,14 +47,13 @@ func WriteComparisons(w io.Writer, list []*results.Comparison, o TableOptions) e
 	return nil
 }
 
-// rows returns the cells for people. A policy is named in its first row only.
-func (c comparisonView) rows() cells {
-	t := cells{header: []string{"policy", "metric", "base", "new", "difference", "change"}}
+// table is what people read. A policy is named in its first row only.
+func (c comparisonView) table() Table {
+	t := Table{Columns: []Column{{Title: "policy", Key: true, Least: shortestName}, {Title: "metric", Key: true, Wrap: true}, {Title: "base", Right: true},
+		{Title: "new", Right: true}, {Title: "difference", Right: true}, {Title: "change", Right: true}}}
 	if c.Gate.Set {
-		t.header = append(t.header, "")
+		t.Columns = append(t.Columns, Column{Wrap: true})
 	}
-	marks := make([]string, len(c.Changes))
-	values, halves, shares := make([]string, len(c.Changes)), make([]string, len(c.Changes)), make([]string, len(c.Changes))
 	for i := range c.Changes {
 		d := &c.Changes[i]
 		info, known := measure.Lookup(d.Metric)
@@ -68,20 +64,21 @@ func (c comparisonView) rows() cells {
 		if i > 0 && c.Changes[i-1].Policy == label {
 			label = ""
 		}
-		t.rows = append(t.rows, []string{label, d.Query.String(), results.FormatEstimate(&d.Base, info), results.FormatEstimate(&d.New, info)})
-		values[i], shares[i] = formatDifference(d.Difference, info), relativeChange(d)
+		half := ""
 		if !math.IsNaN(d.Half) {
-			halves[i] = results.FormatHalf(d.Half, info)
-			marks[i] = d.Mark()
+			half = results.FormatHalf(d.Half, info)
 		}
-	}
-	t.add(beside(values, halves))
-	t.add(mark(shares, marks))
-	if c.Gate.Set {
-		for i := range c.Changes {
-			sign, _ := signOf(&c.Changes[i])
-			t.rows[i] = append(t.rows[i], strings.TrimSpace(sign+" "+c.Changes[i].Note()))
+		row := []Cell{Plain(label), Plain(d.Query.String()), Plain(results.FormatEstimate(&d.Base, info)), Plain(results.FormatEstimate(&d.New, info)),
+			{{Text: formatDifference(d.Difference, info)}, {Text: half}}, {{Text: relativeChange(d)}, {Text: d.Mark(), Left: true}}}
+		if c.Gate.Set {
+			sign, color := signOf(d)
+			if color == green {
+				color = "" // as it should be
+			}
+			row[5][0].Color = color
+			row = append(row, Cell{{Text: strings.TrimSpace(sign + " " + d.Note()), Color: color, Left: true}})
 		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }
@@ -160,26 +157,11 @@ func (c comparisonView) page(o TableOptions) string {
 	var b strings.Builder
 	title := c.title()
 	b.WriteString(paint(bold, title[0]) + "\n   " + strings.Join(title[1:], "\n   ") + "\n\n")
-	t := c.rows()
-	left := []int{1, 2}
-	if c.Gate.Set {
-		left = append(left, len(t.header))
+	t := c.table()
+	b.WriteString(strings.Join(t.Lines(o.Width, o.Color), "\n") + "\n\n")
+	for _, line := range Wrapped(c.footnote(), o.Width) {
+		b.WriteString(paint(dim, line) + "\n")
 	}
-	lines := layOutAligned(t, 3, left...)
-	if o.Width > 0 && widest(lines) > o.Width {
-		lines = layOutAligned(t, 2, left...)
-	}
-	for i, line := range lines {
-		color := dim
-		if i > 0 {
-			_, color = signOf(&c.Changes[i-1])
-			if color == green {
-				color = "" // as it should be
-			}
-		}
-		b.WriteString(paint(color, line) + "\n")
-	}
-	b.WriteString("\n" + paint(dim, c.footnote()) + "\n")
 	if end := c.conclusion(); end != "" {
 		b.WriteString(end + "\n")
 	}
@@ -218,21 +200,10 @@ func (c comparisonView) conclusion() string {
 func (c comparisonView) markdown() string {
 	title := c.title()
 	out := "**" + title[0] + "** " + title[1] + ", " + strings.Join(strings.Fields(title[2]), " ") + "\n\n"
-	t := c.rows()
-	for _, row := range t.rows {
-		for i := range row {
-			row[i] = strings.Join(strings.Fields(row[i]), " ")
-		}
-	}
-	w := t.writer()
-	configs := []table.ColumnConfig{}
-	for i := 2; i < 6; i++ {
-		configs = append(configs, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	w.SetColumnConfigs(configs)
-	out += w.RenderMarkdown() + "\n\n" + strings.ToUpper(c.footnote()[:1]) + c.footnote()[1:] + ".\n"
+	t := c.table()
+	out += t.markdown() + "\n\n" + sentence(c.footnote()) + "\n"
 	if end := c.conclusion(); end != "" {
-		out += "\n" + strings.ToUpper(end[:1]) + end[1:] + ".\n"
+		out += "\n" + sentence(end) + "\n"
 	}
 	if len(c.Warnings) > 0 {
 		out += "\n- " + strings.Join(c.Warnings, "\n- ") + "\n"

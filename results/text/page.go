@@ -2,14 +2,11 @@ package text
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
+	"unicode"
+	"unicode/utf8"
 
 	"qsim/results"
-	"qsim/results/measure"
 	"qsim/results/plain"
 )
 
@@ -27,70 +24,133 @@ const (
 	shortestName = 8 // columns to which the name of a policy is cut at the most
 )
 
-// footnote explains how to read the numbers.
-func footnote(s *results.Summary) string {
-	tell, bounded := 0, false
-	for _, column := range results.TableOf(s).Columns {
-		for _, cell := range column.Cells {
-			if cell.Mark == "?" {
-				bounded = bounded || cell.Tell == 0
-				tell = max(tell, cell.Tell)
-			}
-		}
-	}
-	open := ""
-	switch {
-	case tell > 0:
-		open = fmt.Sprintf("; ? = not told apart yet, about %s seeds would tell", plain.Grouped(fmt.Sprint(tell)))
-	case bounded:
-		open = "; ? = cannot be told"
-	}
-	return "means over seeds, ± = 95% CI; ≈ = the same within " + Percent(s.SameWithin) + open + " (paired t, Holm, α 0.05)"
+// page is a summary for people.
+type page struct {
+	*results.Summary
+	table   *results.Table
+	finding results.Finding
+}
+
+func pageOf(s *results.Summary) page {
+	t := results.TableOf(s)
+	return page{s, t, results.FindingOf(s, t)}
 }
 
 // Percent writes a share as ±5%.
 func Percent(share float64) string { return "±" + plain.Digits(share*100, 3) + "%" }
 
-// page lays out the summary for a terminal.
-func page(s *results.Summary, o TableOptions) string {
+// text lays the page out for a terminal.
+func (p *page) text(o TableOptions) string {
 	paint := func(color, s string) string {
-		if !o.Color {
+		if !o.Color || s == "" {
 			return s
 		}
 		return color + s + plainS
 	}
 	var b strings.Builder
-	title, rest, _ := strings.Cut(heading(s, o.Width), "\n")
-	name := min(len(s.Scenario), len(title)) // what was stored may have any name
+	line := func(color, words string) {
+		for _, part := range Wrapped(words, o.Width) {
+			b.WriteString(paint(color, part) + "\n")
+		}
+	}
+	title, rest, _ := strings.Cut(heading(p.Summary, o.Width), "\n")
+	name := min(len(p.Scenario), len(title)) // what was stored may have any name
 	b.WriteString(paint(bold, title[:name]) + title[name:] + "\n")
 	if rest != "" {
 		b.WriteString(rest + "\n")
 	}
-	for i, line := range fitTable(s, o.Width) {
-		if i == 0 {
-			b.WriteString("\n" + paint(dim, line) + "\n")
-			continue
-		}
-		b.WriteString(line + "\n")
+	layout := p.layout()
+	b.WriteString("\n" + strings.Join(layout.Lines(o.Width, o.Color), "\n") + "\n\n")
+	if alike := p.alike(); alike != "" {
+		line("", alike)
 	}
-	if len(s.Objectives) > 0 {
-		b.WriteString("\nobjectives\n")
-		for i, lines := range objectiveLines(s, o.Width) {
-			v := &s.Objectives[i]
-			b.WriteString(" " + paint(outcomeColor(v), v.Sign()) + " " + strings.Join(lines, "\n     ") + "\n")
-		}
+	if finding := p.finding.String(); finding != "" {
+		line(bold, finding)
+	}
+	for _, words := range p.unwanted() {
+		line(red, words)
 	}
 	b.WriteString("\n")
-	for _, line := range wrapped(footnote(s), o.Width) {
-		b.WriteString(paint(dim, line) + "\n")
+	if note := p.footnote(); note != "" {
+		line(dim, note)
 	}
-	if end := conclusion(s); end != "" {
-		b.WriteString(end + "\n")
+	if end := conclusion(p.Summary); end != "" {
+		line("", end)
 	}
-	if o.Path != "" || o.Note != "" {
-		b.WriteString(strings.TrimSpace(o.Path+"        "+o.Note) + "\n")
+	if o.Note != "" {
+		line("", o.Note)
+	}
+	if o.Path != "" {
+		b.WriteString(Linked(o.Path, o.Link) + "\n")
 	}
 	return b.String()
+}
+
+// Linked is a path that a terminal which can opens: a link of the kind OSC 8, if there is an address.
+func Linked(path, address string) string {
+	if address == "" {
+		return path
+	}
+	return "\x1b]8;;" + address + "\x1b\\" + path + "\x1b]8;;\x1b\\"
+}
+
+// layout is the table of the policies: a row for each, and each with its verdicts in the cells.
+func (p *page) layout() Table {
+	t := Table{Columns: []Column{{Title: "policy", Key: true, Least: shortestName}}}
+	for i, label := range p.table.Policies {
+		if len(p.table.Policies) > 1 && p.Policies[i].Baseline {
+			label += " (base)"
+		}
+		t.Rows = append(t.Rows, []Cell{Plain(label)})
+	}
+	for k := range p.table.Columns {
+		c := &p.table.Columns[k]
+		t.Columns = append(t.Columns, Column{Group: c.Part.String(), Title: c.Label, Under: c.GoalText(), Right: true})
+		for i := range c.Cells {
+			t.Rows[i] = append(t.Rows[i], p.cell(c, i))
+		}
+	}
+	return t
+}
+
+// cell is the verdict, the value with its interval and the change against the baseline. What is paid has no interval
+// here: the files have it.
+func (p *page) cell(c *results.Column, i int) Cell {
+	cell := &c.Cells[i]
+	value := Part{Text: cell.Value}
+	if cell.Best {
+		value.Color = bold
+	}
+	marks := make(Cell, 0, 8)
+	for n := range p.signs(c) { // as many in all cells of the column
+		part := Part{Left: true}
+		if signs := []rune(cell.Marks()); n < len(signs) {
+			part.Text = string(signs[n])
+			for _, v := range cell.Verdicts {
+				if v.Sign() == part.Text && (part.Color == "" || v.Failed(false)) {
+					part.Color = outcomeColor(v)
+				}
+			}
+		}
+		marks = append(marks, part)
+	}
+	change := cell.Change
+	if change == "base" { // its name says so
+		change = ""
+	}
+	half := Part{Text: cell.Half}
+	if c.Part == results.Pays {
+		half.Text = ""
+	}
+	return append(marks, value, half, Part{Text: change}, Part{Text: cell.Mark, Left: true})
+}
+
+// signs is the most signs of verdicts that a cell of c has.
+func (p *page) signs(c *results.Column) (most int) {
+	for i := range c.Cells {
+		most = max(most, utf8.RuneCountInString(c.Cells[i].Marks()))
+	}
+	return most
 }
 
 // heading says what was run. Lines after the first are indented.
@@ -131,162 +191,22 @@ func formatRate(perSecond float64) string {
 	return plain.Digits(perSecond*3600, 3) + " jobs/h"
 }
 
-// columns that s takes on a terminal.
-func columns(s string) int { return text.RuneWidthWithoutEscSequences(s) }
-
-// fitTable lays the table out in width columns: closer together, with names cut, as far as need be.
-func fitTable(s *results.Summary, width int) []string {
-	var lines []string
-	for _, gap := range []int{3, 2} {
-		lines = layOut(values(s), gap)
-		if width == 0 || widest(lines) <= width {
-			return lines
+// markdown lays the page out for a document.
+func (p *page) markdown() string {
+	layout := p.layout()
+	blocks := []string{"**" + p.Scenario + "**" + strings.TrimPrefix(heading(p.Summary, 0), p.Scenario), layout.markdown()}
+	list := p.unwanted()
+	for _, words := range []string{p.alike(), p.finding.String(), strings.Join(list, "  \n"), p.footnote(), conclusion(p.Summary)} {
+		if words != "" {
+			blocks = append(blocks, sentence(words))
 		}
 	}
-	c, name := values(s), 0
-	for i := range s.Policies {
-		name = max(name, columns(s.Policies[i].Label))
-	}
-	room := max(name-(widest(lines)-width), shortestName)
-	for i := range c.rows {
-		c.rows[i][0] = cut(c.rows[i][0], room)
-	}
-	return dropped(c, width)
+	return strings.Join(blocks, "\n\n") + "\n"
 }
 
-// fewestColumns stay in a table, however narrow the terminal: the policy and how it fares.
-const fewestColumns = 2
-
-// dropped leaves out as many of the last columns as must be for a table to fit in width, and
-// says which.
-func dropped(c cells, width int) []string {
-	var left []string
-	lines := layOut(c, 2)
-	for widest(lines) > width && len(c.header) > fewestColumns {
-		last := len(c.header) - 1
-		left = append([]string{c.header[last]}, left...)
-		c.header = c.header[:last]
-		for i := range c.rows {
-			c.rows[i] = c.rows[i][:last]
-		}
-		lines = layOut(c, 2)
-	}
-	if len(left) > 0 {
-		lines = append(append(lines, ""), wrapped("no room for "+strings.Join(left, ", ")+"; --format csv has all", width)...)
-	}
-	return lines
-}
-
-// wrapped breaks a text at its spaces into lines of width columns, 0: into one.
-func wrapped(s string, width int) []string {
-	if width == 0 || columns(s) <= width {
-		return []string{s}
-	}
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(s) {
-		switch {
-		case line == "":
-			line = word
-		case columns(line)+1+columns(word) <= width:
-			line += " " + word
-		default:
-			lines, line = append(lines, line), word
-		}
-	}
-	return append(lines, line)
-}
-
-func widest(lines []string) int {
-	most := 0
-	for _, line := range lines {
-		most = max(most, columns(line))
-	}
-	return most
-}
-
-// cut shortens s to width columns.
-func cut(s string, width int) string {
-	if columns(s) <= width {
-		return s
-	}
-	return text.Snip(s, width, "…")
-}
-
-// layOut renders cells with gap spaces between columns, the first one left-aligned. A
-// column with marks has room for them behind its title.
-func layOut(c cells, gap int) []string {
-	header := append([]string(nil), c.header...)
-	for i := range header {
-		for _, row := range c.rows {
-			if strings.HasSuffix(row[i], " ≈") || strings.HasSuffix(row[i], " ?") {
-				header[i] += "  "
-				break
-			}
-		}
-	}
-	return layOutAligned(cells{header, c.rows}, gap, 1)
-}
-
-// layOutAligned renders cells with gap spaces between columns, those numbered in left, from
-// 1, left-aligned.
-func layOutAligned(c cells, gap int, left ...int) []string {
-	t := c.writer()
-	style := table.StyleDefault
-	style.Options = table.Options{}
-	style.Format.Header = text.FormatDefault
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", strings.Repeat(" ", gap)
-	t.SetStyle(style)
-	var configs []table.ColumnConfig
-	for i := range c.header {
-		align := text.AlignRight
-		if slices.Contains(left, i+1) {
-			align = text.AlignLeft
-		}
-		configs = append(configs, table.ColumnConfig{Number: i + 1, Align: align, AlignHeader: align})
-	}
-	t.SetColumnConfigs(configs)
-	return trimmed(t.Render())
-}
-
-// trimmed splits s into lines without spaces at their ends.
-func trimmed(s string) []string {
-	lines := strings.Split(s, "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	return lines
-}
-
-// markdown lays out the summary for a document.
-func markdown(s *results.Summary) string {
-	var b strings.Builder
-	b.WriteString("**" + s.Scenario + "**" + strings.TrimPrefix(heading(s, 0), s.Scenario) + "\n\n")
-	c := values(s)
-	for _, row := range c.rows {
-		for i := range row {
-			row[i] = strings.Join(strings.Fields(row[i]), " ")
-		}
-	}
-	t := c.writer()
-	configs := []table.ColumnConfig{}
-	for i := 1; i < len(c.header); i++ {
-		configs = append(configs, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(configs)
-	b.WriteString(t.RenderMarkdown() + "\n")
-	for i := range s.Objectives {
-		v := &s.Objectives[i]
-		if i == 0 {
-			b.WriteString("\n")
-		}
-		info, _ := measure.Lookup(v.Metric)
-		line := fmt.Sprintf("- %s %s %s: %s %s", v.Sign(), v.Query, v.Limit(), v.Policy, results.FormatEstimate(&results.Estimate{Mean: v.Value, Bound: v.Bound}, info))
-		if note := v.Note(); note != "" {
-			line += " (" + note + ")"
-		}
-		b.WriteString(line + "\n")
-	}
-	note := footnote(s)
-	return b.String() + "\n" + strings.ToUpper(note[:1]) + note[1:] + ".\n"
+// sentence begins s with a capital and ends it with a full stop.
+func sentence(s string) string {
+	letter, size := utf8.DecodeRuneInString(s)
+	s = string(unicode.ToUpper(letter)) + s[size:]
+	return strings.TrimSuffix(s, ".") + "."
 }

@@ -1,12 +1,11 @@
 package text
 
 import (
+	"cmp"
+	"fmt"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
 	"qsim/results"
-	"qsim/results/measure"
 	"qsim/results/plain"
 )
 
@@ -24,85 +23,98 @@ func outcomeColor(v *results.Verdict) string {
 	return green
 }
 
-// objectiveLines lays out the objectives: in columns if they fit, else each over two lines.
-func objectiveLines(s *results.Summary, width int) [][]string {
-	var c cells
-	for i := range s.Objectives {
-		v := &s.Objectives[i]
-		info, _ := measure.Lookup(v.Metric)
-		value := results.FormatEstimate(&results.Estimate{Mean: v.Value, Bound: v.Bound}, info)
-		if half := v.Half; half == half { // not NaN
-			value += " " + results.FormatHalf(half, info)
-		}
-		c.rows = append(c.rows, []string{v.Query.String() + " " + v.Limit(), v.Policy, value, v.Note()})
+// alike says what is equal under all policies.
+func (p *page) alike() string {
+	var parts []string
+	for i := range p.table.Alike {
+		parts = append(parts, p.table.Alike[i].AlikeText())
 	}
-	const signs = 3 // columns before a line
-	lines := make([][]string, len(c.rows))
-	for _, gap := range []int{3, 2} {
-		rendered := layOutLeft(c, gap)
-		if width > 0 && widest(rendered)+signs > width {
+	if parts == nil {
+		return ""
+	}
+	return "alike for all: " + strings.Join(parts, ", ")
+}
+
+// unwanted says which objectives came out as the scenario does not want it: a line for each, with all its policies.
+func (p *page) unwanted() (lines []string) {
+	line := map[string]int{}
+	for i := range p.Objectives {
+		v := &p.Objectives[i]
+		if !v.Failed(false) {
 			continue
 		}
-		for i := range rendered {
-			lines[i] = rendered[i : i+1]
+		what := v.Sign() + " " + v.Query.Label() + " " + v.Limit()
+		if v.Expect {
+			what += ", expected to be missed"
 		}
-		return lines
-	}
-	below := cells{}
-	for _, row := range c.rows {
-		below.rows = append(below.rows, row[1:])
-	}
-	const indent = 5 // columns before a further line
-	rendered := layOutLeft(below, 3)
-	if width > 0 && widest(rendered)+indent > width {
-		for i := range below.rows {
-			below.rows[i] = below.rows[i][:2]
+		at, there := line[what]
+		if !there {
+			at = len(lines)
+			line[what], lines = at, append(lines, what+": ")
+		} else {
+			lines[at] += ", "
 		}
-		rendered = layOutLeft(below, 2)
-		if over := widest(rendered) + indent - width; over > 0 {
-			name := 0
-			for _, row := range below.rows {
-				name = max(name, columns(row[0]))
-			}
-			for i, row := range below.rows {
-				below.rows[i] = []string{cut(row[0], max(name-over, shortestName)), row[1]}
-			}
-			rendered = layOutLeft(below, 2)
-		}
-	}
-	for i, line := range rendered {
-		lines[i] = []string{c.rows[i][0], line}
-		if note := c.rows[i][3]; len(below.rows[i]) == 2 && note != "" {
-			lines[i] = append(lines[i], note)
-		}
+		lines[at] += v.Policy + " " + v.Words()
 	}
 	return lines
 }
 
-// layOutLeft renders cells without a header, all left-aligned.
-func layOutLeft(c cells, gap int) []string {
-	t := c.writer()
-	style := table.StyleDefault
-	style.Options = table.Options{}
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", strings.Repeat(" ", gap)
-	t.SetStyle(style)
-	return trimmed(t.Render())
+// footnote explains the signs that the table has.
+func (p *page) footnote() string {
+	half, same, bound, open, tell := false, false, false, false, 0
+	for _, c := range p.table.Columns {
+		for _, cell := range c.Cells {
+			half = half || cell.Half != "" && c.Part != results.Pays
+			same = same || cell.Mark == "≈"
+			bound = bound || strings.HasPrefix(cell.Value, "≥")
+			if cell.Mark == "?" {
+				open, tell = true, max(tell, cell.Tell)
+			}
+		}
+	}
+	var parts []string
+	if half {
+		parts = append(parts, "± = 95% CI over "+plain.Plural(len(p.Seeds), "seed"))
+	}
+	if bound {
+		parts = append(parts, "≥ = at least: the run ended before")
+	}
+	test := ""
+	if same || open {
+		test = " (paired t, Holm, α 0.05)"
+	}
+	if same {
+		parts = append(parts, "≈ = the same within "+Percent(p.SameWithin))
+	}
+	switch {
+	case tell > 0:
+		parts = append(parts, fmt.Sprintf("? = not told apart yet, about %s seeds would tell", plain.Grouped(fmt.Sprint(tell))))
+	case open:
+		parts = append(parts, "? = cannot be told")
+	}
+	if parts == nil {
+		return ""
+	}
+	return strings.Join(parts, "; ") + test
 }
 
-// conclusion counts the objectives that did not come out as wanted; "" if there are none at all.
+// conclusion says whether the objectives came out as the scenario expects; "" if there are none at all.
 func conclusion(s *results.Summary) string {
 	if len(s.Objectives) == 0 {
 		return ""
 	}
-	missed, met, unclear := 0, 0, 0
+	missed, met, unclear, expected, seeds, reason := 0, 0, 0, 0, 0, ""
 	for i := range s.Objectives {
 		switch v := &s.Objectives[i]; {
 		case v.Outcome == results.Unclear:
 			unclear++
+			seeds, reason = max(seeds, v.Seeds), cmp.Or(reason, v.Reason)
 		case v.Failed(false) && v.Outcome == results.Missed:
 			missed++
 		case v.Failed(false):
 			met++
+		case v.Expected():
+			expected++
 		}
 	}
 	var parts []string
@@ -112,11 +124,19 @@ func conclusion(s *results.Summary) string {
 	if met > 0 {
 		parts = append(parts, plain.Plural(met, "objective")+" met that should have been missed")
 	}
-	if unclear > 0 {
+	switch {
+	case unclear > 0 && seeds > 0:
+		parts = append(parts, fmt.Sprintf("%s unclear: about %s seeds would tell", plain.Plural(unclear, "objective"), plain.Grouped(fmt.Sprint(seeds))))
+	case unclear > 0 && reason != "":
+		parts = append(parts, plain.Plural(unclear, "objective")+" unclear: "+reason)
+	case unclear > 0:
 		parts = append(parts, plain.Plural(unclear, "objective")+" unclear")
 	}
-	if len(parts) == 0 {
-		return "all objectives as wanted"
+	switch {
+	case len(parts) > 0:
+		return strings.Join(parts, ", ")
+	case expected > 0:
+		return fmt.Sprintf("all objectives as expected, %d of %d missed as the scenario says", expected, len(s.Objectives))
 	}
-	return strings.Join(parts, ", ")
+	return "all objectives met"
 }

@@ -202,7 +202,7 @@ func (p *terminalPlot) draw() string {
 	if n := len(p.s.Seeds); n > 1 {
 		title += fmt.Sprintf(", median of %d seeds", n)
 	}
-	for _, line := range wrapped(title+", log scale", p.o.Width) {
+	for _, line := range Wrapped(title+", log scale", p.o.Width) {
 		b.WriteString(p.plain(line) + "\n")
 	}
 	for i := range p.s.Policies {

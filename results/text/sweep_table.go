@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -32,22 +31,24 @@ func WriteSweep(w io.Writer, sweep *results.Sweep, o TableOptions) error {
 		}
 		return nil
 	}
-	rows, metrics := s.rows(o.Format == Text), len(s.Queries)
-	left := len(rows.rows)
+	t := s.table(o.Format == Text)
+	left := len(t.Rows)
 	if o.Format == Text && left > mostSweepRows {
-		rows.rows = rows.rows[:mostSweepRows]
+		t.Rows = t.Rows[:mostSweepRows]
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", s.describe())
-	if err := WriteCells(&b, rows.header, rows.rows, len(rows.header)-metrics-1, o.Format); err != nil {
+	if err := t.Write(&b, o); err != nil {
 		return err
 	}
-	if more := left - len(rows.rows); more > 0 {
+	if more := left - len(t.Rows); more > 0 {
 		fmt.Fprintf(&b, "and %s more: --format csv prints them all\n", plain.Plural(more, "row"))
 	}
-	fmt.Fprintf(&b, "\n%s\n", s.footnote())
-	if line := strings.Trim(o.Path+"  "+o.Note, " "); o.Format == Text && line != "" {
-		fmt.Fprintf(&b, "%s\n", line)
+	fmt.Fprintf(&b, "\n%s\n", strings.Join(Wrapped(s.footnote(), o.Width), "\n"))
+	for _, line := range []string{o.Note, Linked(o.Path, o.Link)} {
+		if o.Format == Text && line != "" {
+			fmt.Fprintf(&b, "%s\n", line)
+		}
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("write table: %w", err)
@@ -84,49 +85,40 @@ func (s sweepView) footnote() string {
 	return words
 }
 
-// rows are the table for people. Under once, the values of a cell stand in its first row only.
-func (s sweepView) rows(once bool) cells {
-	c := cells{header: append(s.shortKeys(), "policy")}
-	for i := range s.Cells {
-		values := s.Values(s.Cells[i].Index)
-		for k := range s.Cells[i].Rows {
-			row := slices.Clone(values)
-			for i := range row {
-				row[i] = shortened(row[i])
-			}
-			if once && k > 0 {
-				row = make([]string, len(values))
-			}
-			c.rows = append(c.rows, append(row, s.Policies[s.Cells[i].Rows[k].Policy].Label))
-		}
+// table is what people read. Under once, the values of a cell stand in its first row only.
+func (s sweepView) table(once bool) Table {
+	t := Table{Rule: true}
+	for _, key := range append(s.shortKeys(), "policy") {
+		t.Columns = append(t.Columns, Column{Title: key, Key: true})
 	}
-	titles := s.titles()
-	for q := range s.Queries {
-		info, _ := measure.Lookup(s.Queries[q].Metric)
-		var means, halves []string
-		for i := range s.Cells {
-			for k := range s.Cells[i].Rows {
-				e := &s.Cells[i].Rows[k].Estimates[q]
-				means = append(means, results.FormatEstimate(e, info))
-				half := ""
+	t.Columns[len(t.Columns)-1].Least = shortestName
+	for _, q := range s.Queries {
+		t.Columns = append(t.Columns, Column{Title: q.Label(), Right: true})
+	}
+	t.Columns = append(t.Columns, Column{})
+	for i := range s.Cells {
+		for k := range s.Cells[i].Rows {
+			r := &s.Cells[i].Rows[k]
+			var row []Cell
+			for _, value := range s.Values(s.Cells[i].Index) {
+				if once && k > 0 {
+					value = ""
+				}
+				row = append(row, Plain(shortened(value)))
+			}
+			row = append(row, Plain(s.Policies[r.Policy].Label))
+			for q := range s.Queries {
+				info, _ := measure.Lookup(s.Queries[q].Metric)
+				e, half := &r.Estimates[q], ""
 				if !math.IsNaN(e.Half) && e.Half > 0 {
 					half = results.FormatHalf(e.Half, info)
 				}
-				halves = append(halves, half)
+				row = append(row, Cell{{Text: results.FormatEstimate(e, info)}, {Text: half}})
 			}
-		}
-		c.header = append(c.header, titles[q])
-		c.add(beside(means, halves))
-	}
-	c.header = append(c.header, "")
-	var outcomes []string
-	for i := range s.Cells {
-		for k := range s.Cells[i].Rows {
-			outcomes = append(outcomes, string(s.Cells[i].Rows[k].Outcome()))
+			t.Rows = append(t.Rows, append(row, Plain(string(r.Outcome()))))
 		}
 	}
-	c.add(outcomes)
-	return c
+	return t
 }
 
 // shortened cuts a value that would make a column too wide: its end is kept, because those
@@ -154,15 +146,6 @@ func (s sweepView) shortKeys() []string {
 		}
 	}
 	return short
-}
-
-// titles name the queries above their columns.
-func (s sweepView) titles() []string {
-	var titles []string
-	for _, q := range s.Queries {
-		titles = append(titles, q.Label())
-	}
-	return titles
 }
 
 // plainRows are the table for programs.

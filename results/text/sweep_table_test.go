@@ -40,7 +40,7 @@ func TestSweepTable(t *testing.T) {
 	want := `made  engine.workers (2) × retry.jitter (2): 4 cells × 2 policies × 2 seeds
 
 workers  jitter  policy       p99 wait of fresh jobs in down  jobs done per second
-─────────────────────────────────────────────────────────────────────────────────────────────
+───────────────────────────────────────────────────────────────────────────────────────────
 8        none    FIFO                            30.0s ±1.0s                     –  met
                  LIFO, "odd"                     31.0s ±1.0s                     –  met
 8        "±20%"  FIFO                            20.0s ±1.0s                     –  unclear
@@ -51,7 +51,8 @@ workers  jitter  policy       p99 wait of fresh jobs in down  jobs done per seco
                  LIFO, "odd"                      1.0s ±1.0s                     –  met
 
 ± 95 % t-interval over the seeds, which are the same in every cell; ≥ the run ended too early to tell; the last column: all objectives of the policy
-here  in no time
+in no time
+here
 `
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)

@@ -1,10 +1,8 @@
 package text
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -30,9 +28,9 @@ type TableOptions struct {
 	Format Format
 	Color  bool // ANSI colours in Text; signs carry the meaning without them
 	Width  int  // columns that Text should fit in; 0: as wide as it gets
-	// Path and Note make the last line of Text, for example the path of the
-	// report and "8.4s, 1.7M jobs/s". There is none if both are empty.
-	Path, Note string
+	// Note and Path are the last lines of Text, for example "8.4s, 1.7M jobs/s" and the path of the report; "": none.
+	// Link is the address that Path leads to on a terminal that knows links.
+	Note, Path, Link string
 }
 
 // Some signs are as wide as two letters in East Asian locales, and a table would shift
@@ -45,11 +43,13 @@ func WriteTable(w io.Writer, s *results.Summary, o TableOptions) error {
 	var out string
 	switch o.Format {
 	case Markdown:
-		out = markdown(s)
+		p := pageOf(s)
+		out = p.markdown()
 	case CSV:
 		out = plainCells(s).csv() + "\n"
 	default:
-		out = page(s, o)
+		p := pageOf(s)
+		out = p.text(o)
 	}
 	if _, err := io.WriteString(w, out); err != nil {
 		return fmt.Errorf("write table: %w", err)
@@ -61,69 +61,6 @@ func WriteTable(w io.Writer, s *results.Summary, o TableOptions) error {
 type cells struct {
 	header []string
 	rows   [][]string
-}
-
-// values returns the table's cells for people.
-func values(s *results.Summary) cells {
-	c := cells{header: []string{"policy"}}
-	for i := range s.Policies {
-		c.rows = append(c.rows, []string{s.Policies[i].Label})
-	}
-	for _, column := range results.TableOf(s).Columns {
-		c.header = append(c.header, column.Label)
-		values, halves := make([]string, len(s.Policies)), make([]string, len(s.Policies))
-		changes, marks := make([]string, len(s.Policies)), make([]string, len(s.Policies))
-		for i, cell := range column.Cells {
-			values[i], halves[i], changes[i], marks[i] = cell.Value, cell.Half, cmp.Or(cell.Change, plain.Missing), cell.Mark
-		}
-		if column.Part == results.Pays {
-			c.add(mark(values, marks))
-			continue
-		}
-		c.add(beside(values, halves))
-		c.header = append(c.header, "vs base")
-		c.add(mark(changes, marks))
-	}
-	return c
-}
-
-// add appends a column.
-func (c *cells) add(values []string) {
-	for i := range c.rows {
-		c.rows[i] = append(c.rows[i], values[i])
-	}
-}
-
-// beside joins two columns, each right-aligned.
-func beside(left, right []string) []string {
-	joined := make([]string, len(left))
-	widest := func(column []string) int {
-		width := 0
-		for _, s := range column {
-			width = max(width, text.RuneWidthWithoutEscSequences(s))
-		}
-		return width
-	}
-	leftWidth, rightWidth := widest(left), widest(right)
-	for i := range left {
-		joined[i] = text.AlignRight.Apply(left[i], leftWidth)
-		if rightWidth > 0 {
-			joined[i] += " " + text.AlignRight.Apply(right[i], rightWidth)
-		}
-	}
-	return joined
-}
-
-// mark appends the signs of marks, and room for one where there is none.
-func mark(values, marks []string) []string {
-	if !slices.ContainsFunc(marks, func(m string) bool { return m != "" }) {
-		return values
-	}
-	marked := make([]string, len(values))
-	for i, v := range values {
-		marked[i] = v + " " + cmp.Or(marks[i], " ")
-	}
-	return marked
 }
 
 // plainCells returns the table's numbers for programs.

@@ -22,7 +22,7 @@ func (b *report) line(format string, arguments ...any) { fmt.Fprintf(b, format+"
 // table writes a table of which so many columns are aligned to the left; nothing without rows.
 func (b *report) table(left int, rows [][]string, header ...string) {
 	if len(rows) > 0 {
-		b.err = errors.Join(b.err, text.WriteCells(b, header, rows, left, text.Text))
+		b.err = errors.Join(b.err, text.WriteCells(b, header, rows, left, text.TableOptions{}))
 	}
 }
 

@@ -7,8 +7,6 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"qsim/results"
 	"qsim/results/measure"
@@ -91,7 +89,7 @@ func (m *Mapped) Write(w io.Writer, o text.TableOptions) error {
 		share := results.FormatValue(found.Beyond(), measure.MetricInfo{Unit: "1", Share: true})
 		fmt.Fprintf(w, "\n%s: %s of the map beyond the edge, %d points measured of %d\n\n", m.Labels[i], share,
 			len(found.Values), found.Size())
-		if err := m.writeGrid(w, found, o.Width); err != nil {
+		if err := m.writeGrid(w, found, o); err != nil {
 			return err
 		}
 	}
@@ -122,7 +120,7 @@ func (m *Mapped) writeCSV(w io.Writer) error {
 		rows = append(rows, []string{r.Policy, r.X, r.Y, value, r.Bound, strconv.Itoa(r.Never), strconv.Itoa(r.Seeds),
 			strconv.FormatBool(r.Beyond), strconv.FormatBool(r.Coarse)})
 	}
-	return text.WriteCells(w, header, rows, 0, text.CSV)
+	return text.WriteCells(w, header, rows, 0, text.TableOptions{Format: text.CSV})
 }
 
 // reason is why a point has no value, of the first that has none.
@@ -137,40 +135,21 @@ func (m *Mapped) reason() string {
 	return ""
 }
 
-// writeGrid writes one grid: as many of its columns as fit into width, if that is not 0.
-func (m *Mapped) writeGrid(w io.Writer, found *Map, width int) error {
-	xs, left := m.X.Range.Texts(), 0
-	for {
-		header := append(append([]string{""}, xs...), "") // the last column would stand left
-		var rows [][]string
-		for y := len(found.Y) - 1; y >= 0; y -= found.Steps {
-			row := []string{found.Y[y].Text}
-			for i := range xs {
-				row = append(row, m.cell(found.Values[Point{X: i * found.Steps, Y: y}]))
-			}
-			rows = append(rows, append(row, ""))
-		}
-		var out bytes.Buffer
-		if err := text.WriteCells(&out, header, rows, 0, text.Text); err != nil {
-			return err
-		}
-		if width == 0 || len(xs) == 1 || widestLine(out.String()) <= width {
-			if left > 0 {
-				fmt.Fprintf(&out, "no room for %d columns more; the files and --format csv have all\n", left)
-			}
-			_, err := w.Write(out.Bytes())
-			return err
-		}
-		xs, left = xs[:len(xs)-1], left+1
+// writeGrid writes one grid.
+func (m *Mapped) writeGrid(w io.Writer, found *Map, o text.TableOptions) error {
+	t := text.Table{Rule: true, Columns: []text.Column{{Key: true}}}
+	xs := m.X.Range.Texts()
+	for _, x := range xs {
+		t.Columns = append(t.Columns, text.Column{Title: x, Right: true})
 	}
-}
-
-func widestLine(text string) int {
-	widest := 0
-	for line := range strings.Lines(text) {
-		widest = max(widest, utf8.RuneCountInString(strings.TrimRight(line, "\n")))
+	for y := len(found.Y) - 1; y >= 0; y -= found.Steps {
+		row := []string{found.Y[y].Text}
+		for i := range xs {
+			row = append(row, m.cell(found.Values[Point{X: i * found.Steps, Y: y}]))
+		}
+		t.Add(row...)
 	}
-	return widest
+	return t.Write(w, o)
 }
 
 // cell writes a value; a sign says on which side of the edge it lies.

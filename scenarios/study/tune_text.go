@@ -14,11 +14,11 @@ import (
 
 // WriteTuning writes what was tried: as CSV a row for each setting, or for people a table for each policy, with what
 // was found and command, the one that runs a policy with sets, keys and values as of --set.
-func WriteTuning(w io.Writer, t *results.Tuning, f text.Format,
+func WriteTuning(w io.Writer, t *results.Tuning, o text.TableOptions,
 	command func(policy string, sets []string) string) error {
-	if f == text.CSV {
+	if o.Format == text.CSV {
 		header, rows := tuneTable(t, t.Policies, true)
-		return text.WriteCells(w, header, rows, 1, text.CSV)
+		return text.WriteCells(w, header, rows, 1, o)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s", t.Scenario, t.Goal)
@@ -29,11 +29,11 @@ func WriteTuning(w io.Writer, t *results.Tuning, f text.Format,
 	for i := range t.Policies {
 		p := &t.Policies[i]
 		fmt.Fprintf(&b, "\n%s\n", p.Label)
-		if f == text.Markdown {
+		if o.Format == text.Markdown {
 			b.WriteString("\n")
 		}
 		header, rows := tuneTable(t, t.Policies[i:i+1], false)
-		if err := text.WriteCells(&b, header, rows, len(t.Axes)+1, f); err != nil {
+		if err := text.WriteCells(&b, header, rows, len(t.Axes)+1, o); err != nil {
 			return err
 		}
 		b.WriteString("\n")

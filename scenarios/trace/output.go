@@ -97,7 +97,7 @@ func (s *Simulation) PrintWindow(ctx context.Context, w io.Writer, o WindowOptio
 }
 
 // PrintFindings lists the jobs worth a look as json or a table, with the command that shows one of them.
-func (s *Simulation) PrintFindings(w io.Writer, findings []Finding, format string, command func(job string) string) error {
+func (s *Simulation) PrintFindings(w io.Writer, findings []Finding, format string, width int, command func(job string) string) error {
 	if format == "json" {
 		found := document{header: s.header()}
 		for _, f := range findings {
@@ -118,7 +118,7 @@ func (s *Simulation) PrintFindings(w io.Writer, findings []Finding, format strin
 		}
 		rows = append(rows, row)
 	}
-	err := text.WriteCells(w, []string{"--find", "jobs", "job", "what it is"}, rows, 4, text.Text)
+	err := text.WriteCells(w, []string{"--find", "jobs", "job", "what it is"}, rows, 4, text.TableOptions{Width: width})
 	if err == nil && example != "" {
 		_, err = fmt.Fprintf(w, "\nits life: %s\n", command(example))
 	}

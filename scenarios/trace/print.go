@@ -23,7 +23,7 @@ const (
 // happened, in width columns, 0 for as wide as it gets.
 func (s *Simulation) WriteHistory(w io.Writer, h *JobHistory, width int) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", strings.Join(wrap(s.sentence(h), width), "\n"))
+	fmt.Fprintf(&b, "%s\n\n", strings.Join(text.Wrapped(s.sentence(h), width), "\n"))
 	if err := s.WriteAttempts(&b, h, width); err != nil {
 		return err
 	}
@@ -92,18 +92,6 @@ func (s *Simulation) WriteAttempts(w io.Writer, h *JobHistory, width int) error 
 		_, err := io.WriteString(w, "never claimed\n")
 		return err
 	}
-	header, room := []string{"#", "status", "claimed", "wait", "ran", "error", "node", "note"}, 40
-	if width > 0 {
-		room = width - 2 // the gap behind the last column
-		for k, name := range header[:len(header)-1] {
-			widest := len(name)
-			for i := range h.Attempts {
-				widest = max(widest, utf8.RuneCountInString(attemptCells(&h.Attempts[i])[k]))
-			}
-			room -= widest + 2
-		}
-		room = max(room, 16)
-	}
 	var rows [][]string
 	for i := range h.Attempts {
 		a := &h.Attempts[i]
@@ -111,15 +99,10 @@ func (s *Simulation) WriteAttempts(w io.Writer, h *JobHistory, width int) error 
 		if len(a.Storms) > 0 {
 			notes = append([]string{"in " + strings.Join(a.Storms, ", ")}, notes...)
 		}
-		for k, line := range wrap(strings.Join(notes, "; "), room) {
-			cells := make([]string, len(header)-1)
-			if k == 0 {
-				cells = attemptCells(a)
-			}
-			rows = append(rows, append(cells, line))
-		}
+		rows = append(rows, append(attemptCells(a), strings.Join(notes, "; ")))
 	}
-	return text.WriteCells(w, header, rows, 2, text.Text)
+	header := []string{"#", "status", "claimed", "wait", "ran", "error", "node", "note"}
+	return text.WriteCells(w, header, rows, 2, text.TableOptions{Width: width})
 }
 
 func attemptCells(a *Attempt) []string {
@@ -170,34 +153,14 @@ func pad(text string, columns int) string {
 	return text + strings.Repeat(" ", max(columns-utf8.RuneCountInString(text), 2))
 }
 
-// writeLine writes text behind a lead of so many columns, its further lines below it.
-func writeLine(b *strings.Builder, lead string, columns int, text string, width int) {
+// writeLine writes words behind a lead of so many columns, its further lines below it.
+func writeLine(b *strings.Builder, lead string, columns int, words string, width int) {
 	room := 0
 	if width > 0 {
 		room = max(width-columns, 24)
 	}
-	for _, line := range wrap(text, room) {
+	for _, line := range text.Wrapped(words, room) {
 		b.WriteString(lead + strings.Repeat(" ", max(columns-utf8.RuneCountInString(lead), 0)) + line + "\n")
 		lead = ""
 	}
-}
-
-// wrap breaks text at spaces into lines of at most so many columns, 0 for one line. A word that is longer has a line of
-// its own.
-func wrap(text string, columns int) (lines []string) {
-	if columns <= 0 {
-		return []string{text}
-	}
-	line := ""
-	for _, word := range strings.Fields(text) {
-		switch {
-		case line == "":
-			line = word
-		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= columns:
-			line += " " + word
-		default:
-			lines, line = append(lines, line), word
-		}
-	}
-	return append(lines, line)
 }

@@ -48,7 +48,7 @@ func (s *Summary) Write(w io.Writer, o text.TableOptions) error {
 			}
 		}
 	}
-	err := text.WriteCells(w, []string{"model", "quantity", "expected", "measured", "half-width", "verdict"}, rows, 2, o.Format)
+	err := text.WriteCells(w, []string{"model", "quantity", "expected", "measured", "half-width", "verdict"}, rows, 2, o)
 	if err == nil && o.Format != text.CSV {
 		err = s.writeVerdict(w)
 	}

@@ -1,0 +1,361 @@
+package text
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// Table is rows and columns before they are laid out: the one layout of all tables for a terminal, Markdown and CSV.
+// A table that is wider than the terminal has narrower gaps, then wrapped texts, then its columns in several blocks
+// one below the other, each with those that identify a row. Nothing is left out.
+type Table struct {
+	Columns []Column
+	Rows    [][]Cell // by row, then by column
+	Rule    bool     // a line below the header
+}
+
+// Column is how a column of a Table looks.
+type Column struct {
+	Group string // a heading over neighbouring columns of the same group
+	Title string // wrapped to what the cells need
+	Under string // a further line of the header
+	Right bool   // aligned to the right
+	Key   bool   // it identifies a row: it stands in every block
+	Least int    // above 0: its cells may be cut to so many columns of the terminal
+	Wrap  bool   // its cells are texts, which may be broken into lines
+}
+
+// Cell is what stands in a row and a column: parts that are aligned to each other down the column.
+type Cell []Part
+
+// Part of a cell.
+type Part struct {
+	Text  string
+	Color string // "" or one of the palette
+	Left  bool   // aligned to the left among the parts of its column
+}
+
+// Plain is a cell of one part without colour.
+func Plain(words string) Cell { return Cell{{Text: words, Left: true}} }
+
+// Add adds a row of plain cells.
+func (t *Table) Add(cells ...string) {
+	row := make([]Cell, len(cells))
+	for i, words := range cells {
+		row[i] = Plain(words)
+	}
+	t.Rows = append(t.Rows, row)
+}
+
+// joined is the text of a cell on one line, without colour.
+func (c Cell) joined() string {
+	var words []string
+	for _, part := range c {
+		if part.Text != "" {
+			words = append(words, part.Text)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+const (
+	wideGap, narrowGap = 3, 2
+	leastWrap          = 16 // columns to which a text is wrapped at the least
+	leastTitle         = 16 // columns to which a title is wrapped at the least
+)
+
+// Lines lays t out in width columns of a terminal, 0: as wide as it gets.
+func (t *Table) Lines(width int, color bool) []string {
+	l := layout{Table: t, color: color, gap: wideGap, limit: width}
+	if t.Rule {
+		l.gap = narrowGap
+	}
+	all := make([]int, len(t.Columns))
+	for i := range all {
+		all[i] = i
+	}
+	for _, title := range []int{math.MaxInt, leastTitle} {
+		l.measure(title)
+		if width == 0 || l.total(all) <= width {
+			return l.render(all)
+		}
+	}
+	if l.gap = narrowGap; l.total(all) <= width {
+		return l.render(all)
+	}
+	l.shrink(all, width)
+	var lines []string
+	for i, block := range l.blocks(all, width) {
+		if i > 0 {
+			lines = append(lines, "")
+		}
+		lines = append(lines, l.render(block)...)
+	}
+	return lines
+}
+
+// layout is a Table that is being laid out.
+type layout struct {
+	*Table
+	color bool
+	gap   int
+	limit int     // of a line, 0: none
+	parts [][]int // by column: the width of each part
+	width []int   // by column
+}
+
+// measure finds the widths of all columns, whose titles may be broken from a width of title on.
+func (l *layout) measure(title int) {
+	l.parts, l.width = nil, nil
+	for i := range l.Columns {
+		l.measureColumn(i, title)
+	}
+}
+
+func (l *layout) measureColumn(i, broken int) {
+	var parts []int
+	for _, row := range l.Rows {
+		for k, part := range row[i] {
+			if k == len(parts) {
+				parts = append(parts, 0)
+			}
+			parts[k] = max(parts[k], columns(part.Text))
+		}
+	}
+	l.parts = append(l.parts, parts)
+	content := 0
+	for _, part := range parts {
+		if part > 0 {
+			content += part + 1
+		}
+	}
+	title := 0
+	for _, words := range []string{l.Columns[i].Title, l.Columns[i].Under} {
+		title = max(title, min(columns(words), broken))
+		for _, word := range strings.Fields(words) {
+			title = max(title, columns(word))
+		}
+	}
+	l.width = append(l.width, max(content-1, title))
+}
+
+// total is the width of some columns beside each other.
+func (l *layout) total(of []int) int {
+	total := -l.gap
+	for _, i := range of {
+		total += l.width[i] + l.gap
+	}
+	return total
+}
+
+// shrink makes the columns of texts narrower, the widest first, until all fit or none may be narrower.
+func (l *layout) shrink(all []int, width int) {
+	for over := l.total(all) - width; over > 0; over = l.total(all) - width {
+		widest := -1
+		for _, i := range all {
+			if l.Columns[i].Wrap && l.width[i] > leastWrap && (widest < 0 || l.width[i] > l.width[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return
+		}
+		l.width[widest]--
+	}
+}
+
+// blocks divides the columns into as few blocks as fit in width, with those of a group in one block if they fit.
+func (l *layout) blocks(all []int, width int) (blocks [][]int) {
+	var keys []int
+	for _, i := range all {
+		if l.Columns[i].Key {
+			keys = append(keys, i)
+		}
+	}
+	widest := 0
+	for _, i := range all {
+		if !l.Columns[i].Key {
+			widest = max(widest, l.width[i])
+		}
+	}
+	for _, i := range keys { // cut what may be cut so that each of the others fits beside the keys
+		over := l.total(keys) + l.gap + widest - width
+		if least := l.Columns[i].Least; over > 0 && least > 0 && l.width[i] > least {
+			l.width[i] = max(l.width[i]-over, least)
+		}
+	}
+	block := slices.Clone(keys)
+	flush := func() {
+		if len(block) > len(keys) {
+			blocks, block = append(blocks, block), slices.Clone(keys)
+		}
+	}
+	for at := 0; at < len(all); at++ {
+		if l.Columns[all[at]].Key {
+			continue
+		}
+		rest := []int{all[at]} // of the group
+		for end := at + 1; end < len(all) && l.Columns[all[end]].Group == l.Columns[all[at]].Group && !l.Columns[all[end]].Key; end++ {
+			rest = append(rest, all[end])
+		}
+		begins := at == 0 || l.Columns[all[at-1]].Group != l.Columns[all[at]].Group
+		if begins && l.total(append(slices.Clone(block), rest...)) > width || l.total(append(slices.Clone(block), all[at])) > width {
+			flush()
+		}
+		block = append(block, all[at])
+	}
+	flush()
+	if blocks == nil {
+		blocks = [][]int{all}
+	}
+	return blocks
+}
+
+// render lays some columns out beside each other.
+func (l *layout) render(of []int) []string {
+	var lines []string
+	if groups := l.groups(of); groups != "" {
+		lines = append(lines, l.paint(dim, groups))
+	}
+	header := l.header(of)
+	lines = append(lines, header...)
+	if l.Rule {
+		lines = append(lines, strings.Repeat("─", l.total(of)))
+	}
+	for _, row := range l.Rows {
+		lines = append(lines, l.row(of, row)...)
+	}
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return lines
+}
+
+func (l *layout) paint(color, s string) string {
+	if !l.color || color == "" || s == "" {
+		return s
+	}
+	return color + s + plainS
+}
+
+// groups is the line of the groups' headings: each with a rule as wide as its columns.
+func (l *layout) groups(of []int) string {
+	line, some := "", false
+	for k := 0; k < len(of); {
+		group, end := l.Columns[of[k]].Group, k+1
+		for end < len(of) && l.Columns[of[end]].Group == group {
+			end++
+		}
+		width := l.total(of[k:end])
+		words := strings.Repeat(" ", width)
+		if group != "" {
+			some = true
+			words = text.Pad(group+" ", width, '─')
+			if end == len(of) && l.limit > 0 { // it may stick out
+				width = max(width, l.limit-columns(line))
+			}
+			if end < len(of) || l.limit > 0 {
+				words = cut(words, width)
+			}
+		}
+		line += words + strings.Repeat(" ", l.gap)
+		k = end
+	}
+	if !some {
+		return ""
+	}
+	return line
+}
+
+// header is the lines of the titles, which end at the bottom.
+func (l *layout) header(of []int) []string {
+	heads, height := make([][]string, len(of)), 0
+	for k, i := range of {
+		if c := &l.Columns[i]; c.Title != "" || c.Under != "" {
+			heads[k] = Wrapped(c.Title, l.width[i])
+			if slices.ContainsFunc(of, func(other int) bool { return l.Columns[other].Under != "" }) && !c.Key {
+				heads[k] = append(heads[k], Wrapped(c.Under, l.width[i])...)
+			}
+		}
+		height = max(height, len(heads[k]))
+	}
+	lines := make([]string, height)
+	for k, i := range of {
+		for n := range lines {
+			words := ""
+			if at := n - (height - len(heads[k])); at >= 0 {
+				words = heads[k][at]
+			}
+			lines[n] += l.aligned(i, words) + strings.Repeat(" ", l.gap)
+		}
+	}
+	for n := range lines {
+		lines[n] = l.paint(dim, strings.TrimRight(lines[n], " "))
+	}
+	return lines
+}
+
+func (l *layout) aligned(i int, words string) string {
+	if l.Columns[i].Right {
+		return text.AlignRight.Apply(words, l.width[i])
+	}
+	return text.AlignLeft.Apply(words, l.width[i])
+}
+
+// row lays a row out on as many lines as its texts take.
+func (l *layout) row(of []int, row []Cell) []string {
+	texts, height := make([][]string, len(of)), 1
+	for k, i := range of {
+		texts[k] = l.cell(i, row[i])
+		height = max(height, len(texts[k]))
+	}
+	lines := make([]string, height)
+	for k, i := range of {
+		for n := range lines {
+			words := ""
+			if n < len(texts[k]) {
+				words = texts[k][n]
+			}
+			lines[n] += l.aligned(i, words) + strings.Repeat(" ", l.gap)
+		}
+	}
+	return lines
+}
+
+// cell is the lines of a cell.
+func (l *layout) cell(i int, c Cell) []string {
+	column := &l.Columns[i]
+	if len(c) == 1 && column.Wrap && columns(c[0].Text) > l.width[i] {
+		lines := Wrapped(c[0].Text, l.width[i])
+		for n := range lines {
+			lines[n] = l.paint(c[0].Color, lines[n])
+		}
+		return lines
+	}
+	line := ""
+	for k, width := range l.parts[i] {
+		if width == 0 {
+			continue
+		}
+		var part Part
+		if k < len(c) {
+			part = c[k]
+		}
+		if len(l.parts[i]) == 1 {
+			width = min(width, l.width[i])
+		}
+		align := text.AlignRight
+		if part.Left && !(column.Right && len(l.parts[i]) == 1) || part.Text == "" {
+			align = text.AlignLeft
+		}
+		if line != "" {
+			line += " "
+		}
+		words := cut(part.Text, width)
+		line += strings.Replace(align.Apply(words, width), words, l.paint(part.Color, words), 1)
+	}
+	return []string{line}
+}

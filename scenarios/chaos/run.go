@@ -3,7 +3,6 @@ package chaos
 import (
 	"context"
 	"fmt"
-	"iter"
 	"regexp"
 	"runtime/debug"
 	"strings"
@@ -11,8 +10,8 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/check"
-	"qsim/engine/memstore"
 	"qsim/engine/sim"
+	"qsim/scenarios/world"
 )
 
 // Report is what came of one run.
@@ -141,7 +140,7 @@ func (r *runner) once(w *World, checked bool, history *check.History) (report Re
 		set.config.Recorder = checker
 		set.stops, set.waits = checker.Stopped, checker.Waits
 	}
-	set.config.Rest = set.rest()
+	set.config.Rest = set.Rest()
 	s = sim.New(set.config)
 	set.drive(s, checker, checked)
 	report.Breach, report.Checks, report.Kinds = checker.Breach(), checker.Checks(), checker.Events()
@@ -154,7 +153,7 @@ func (r *runner) once(w *World, checked bool, history *check.History) (report Re
 // drive runs s until nothing is left that may still end, its time is over or an
 // invariant breaks.
 func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
-	healed, deadline := engine.Time(min(s.heal+s.enqueue, forEver)), engine.Never // what is on its way then has come
+	healed, deadline := engine.Time(min(s.Heal+s.Enqueue, world.ForEver)), engine.Never // what is on its way then has come
 	for n := 1; run.Step(); n++ {
 		if checker.Breach() != nil {
 			return
@@ -164,7 +163,7 @@ func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
 		}
 		if deadline == engine.Never && run.Now() > healed && run.Store().NextDue() > run.Now() {
 			var waits time.Duration
-			deadline, waits = s.deadline(run.Now(), s.memory)
+			deadline, waits = s.Deadline(run.Now(), s.memory)
 			if s.due = deadline; s.waits != nil {
 				s.waits(waits)
 			}
@@ -178,7 +177,7 @@ func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
 		if checked {
 			s.look(run.Store(), checker, n%(4*looks) == 0)
 		}
-		if run.Now() > engine.Time(s.heal) && s.resting(run) {
+		if run.Now() > engine.Time(s.Heal) && s.resting(run) {
 			break
 		}
 	}
@@ -188,7 +187,7 @@ func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
 	if run.Store().NextDue() > run.Now() {
 		s.look(run.Store(), checker, true)
 	}
-	if s.heal >= forEver && !run.Over() {
+	if s.Heal >= world.ForEver && !run.Over() {
 		return // its time was over first
 	}
 	checker.Settle()
@@ -202,8 +201,8 @@ func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
 
 // letGo reports whether no process holds anything any more.
 func (s *setup) letGo(run *sim.Sim) bool {
-	for node := range int32(s.nodes) {
-		if held, idle, ok := run.Holds(node); ok && (held != 0 || idle != s.node.Workers) {
+	for node := range int32(s.Nodes) {
+		if held, idle, ok := run.Holds(node); ok && (held != 0 || idle != s.Node.Workers) {
 			return false
 		}
 	}
@@ -212,7 +211,7 @@ func (s *setup) letGo(run *sim.Sim) bool {
 
 // released tells the checker what every process holds at the end.
 func (s *setup) released(run *sim.Sim, checker *check.Checker) {
-	for node := range int32(s.nodes) {
+	for node := range int32(s.Nodes) {
 		if held, idle, ok := run.Holds(node); ok {
 			checker.Released(node, held, idle)
 		}
@@ -227,15 +226,7 @@ func (s *setup) look(store engine.Store, checker *check.Checker, jobs bool) {
 	}
 	checker.Balance(stats)
 	if jobs {
-		checker.Sweep(live(s.memory))
-	}
-}
-
-func live(store *memstore.Store) iter.Seq[check.Live] {
-	return func(yield func(check.Live) bool) {
-		store.Each(func(u memstore.Unfinished) bool {
-			return yield(check.Live{Job: u.Job, Tenant: u.Tenant, State: u.State, Class: u.Class})
-		})
+		checker.Sweep(world.LiveJobs(s.memory))
 	}
 }
 
@@ -245,12 +236,12 @@ func (s *setup) resting(run *sim.Sim) bool {
 	if left := s.memory.Live(); s.begun != s.still.begun || left != s.still.left {
 		s.still = still{run.Now(), s.begun, left}
 	}
-	if run.Now() <= s.still.since.Add(s.patience()) || s.begun != s.ended {
+	if run.Now() <= s.still.since.Add(s.Patience()) || s.begun != s.ended {
 		return false
 	}
-	for j := range live(s.memory) {
+	for j := range world.LiveJobs(s.memory) {
 		switch {
-		case j.State == engine.InFlight && (s.checked.LostInFlight || s.loses):
+		case j.State == engine.InFlight && (s.checked.LostInFlight || s.Loses):
 		case j.State == engine.Waiting && s.checked.LostWaiting:
 		default:
 			return false

@@ -12,9 +12,9 @@ import (
 )
 
 // setup is a world that is ready to run. A test may plant a bug in it: what the engines
-// and the store are given, while the facts and what is checked stay what they should be.
+// and the store are given, while the bounds and what is checked stay what they should be.
 type setup struct {
-	*facts
+	*world.Bounds
 	config  sim.Config
 	options engine.StoreOptions // of the store
 	checked check.Rules
@@ -35,10 +35,10 @@ func (w *World) setup() (*setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &setup{facts: factsOf(compiled), config: compiled.Config, options: compiled.Options}
-	s.checked = s.rules()
-	if s.heal < forEver {
-		s.config.Until = engine.Time(s.heal + s.bound())
+	s := &setup{Bounds: compiled.Bounds(), config: compiled.Config, options: compiled.Options}
+	s.checked = s.Rules()
+	if s.Heal < world.ForEver {
+		s.config.Until = engine.Time(s.Heal + s.Most())
 	}
 	s.config.Handlers = &counted{s.config.Handlers, s}
 	met := s.config.Befell

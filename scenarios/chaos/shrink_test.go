@@ -141,5 +141,5 @@ func jobsOf(t *testing.T, w *World) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.jobs
+	return s.Come
 }

@@ -104,7 +104,7 @@ func TestBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		bounds, ends = append(bounds, report.deadline.Sub(0)-s.heal), append(ends, report.At.Sub(0)-s.heal)
+		bounds, ends = append(bounds, report.deadline.Sub(0)-s.Heal), append(ends, report.At.Sub(0)-s.Heal)
 	}
 	slices.Sort(bounds)
 	slices.Sort(ends)

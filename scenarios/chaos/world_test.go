@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"qsim/scenarios"
+	"qsim/scenarios/world"
 )
 
 // TestDrawnTexts: the text of a drawn world is a scenario without a storm that hits nothing, and is drawn the same again.
@@ -48,13 +49,13 @@ func TestDrawnTexts(t *testing.T) {
 // nobody can tell, or never end, is not said to break anything.
 func TestOnlyWhatCanBeReckoned(t *testing.T) {
 	for seed := uint64(1); seed <= 1000; seed++ {
-		if w := Draw(seed); !reckons(w.scenario) {
+		if w := Draw(seed); !world.Reckons(w.scenario) {
 			t.Errorf("seed %d cannot be reckoned:\n%s", seed, w.Text)
 		}
 	}
 	for _, entry := range Catalogue {
 		for _, lines := range entry.Texts {
-			if !reckons(with(t, base, lines).scenario) {
+			if !world.Reckons(with(t, base, lines).scenario) {
 				t.Errorf("%s cannot be reckoned", entry.ID)
 			}
 		}

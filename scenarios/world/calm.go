@@ -144,6 +144,14 @@ func longestDraw(d *scenarios.Distribution) time.Duration {
 	return d.Dist().Duration(math.Nextafter(1, 0))
 }
 
+// longestOf is longestDraw of a distribution that may not be there.
+func longestOf(d *scenarios.Distribution) time.Duration {
+	if d == nil {
+		return 0
+	}
+	return longestDraw(d)
+}
+
 // isCalm reports whether nothing goes wrong with nodes, calls and the store but by storms,
 // and calls are answered well before they time out.
 func isCalm(sc *scenarios.Scenario) bool {

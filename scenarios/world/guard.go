@@ -60,7 +60,7 @@ func (g *guard) audit(s *sim.Sim) {
 		panic("scenarios: " + err.Error())
 	}
 	g.checker.Balance(stats)
-	g.checker.Sweep(liveJobs(store))
+	g.checker.Sweep(LiveJobs(store))
 }
 
 // settle holds what the run came to against what was recorded, and reports whether an
@@ -96,8 +96,8 @@ func countsAll(sc *scenarios.Scenario) bool {
 		!slices.ContainsFunc(sc.Jobs, func(j scenarios.JobClass) bool { return j.Patience != nil })
 }
 
-// liveJobs are those of a store, for a checker.
-func liveJobs(store *memstore.Store) iter.Seq[check.Live] {
+// LiveJobs are those of a store, for a checker.
+func LiveJobs(store *memstore.Store) iter.Seq[check.Live] {
 	return func(yield func(check.Live) bool) {
 		store.Each(func(u memstore.Unfinished) bool {
 			return yield(check.Live{Job: u.Job, Tenant: u.Tenant, State: u.State, Class: u.Class})

@@ -11,16 +11,16 @@ import (
 	"qsim/scenarios"
 )
 
-// PromiseOfRetry is what a checker may hold a retry policy to.
-func PromiseOfRetry(b *policies.Backoff) check.Retry {
+// retryRules is what a checker may hold a retry policy to.
+func retryRules(b *policies.Backoff) check.Retry {
 	return check.Retry{MaxAttempts: int32(min(b.MaxAttempts, 1<<30)), ByFailure: b.Count == policies.CountFailure, Never: b.Never, Free: b.Free, FreeMax: int32(min(b.FreeMax, 1<<30)),
 		Aged: b.Deadline > 0, Delay: delayBounds(b)}
 }
 
-// PromiseOfPolicy adds to r what a checker may hold a policy to, of nodes that are
+// policyRules adds to r what a checker may hold a policy to, of nodes that are
 // configured as r says. It returns whether the policy leaves no worker idle while a job
 // is ready.
-func PromiseOfPolicy(r *check.Rules, p engine.Policy) (workConserving bool) {
+func policyRules(r *check.Rules, p engine.Policy) (workConserving bool) {
 	g := policies.Guarantees(p)
 	r.Ranked, r.Aged, r.Order, r.Sheds = g.Ranked, g.Ordered, g.Order, g.Sheds
 	// Leases that come late, or that were held, run whatever the policy says.
@@ -32,13 +32,23 @@ func PromiseOfPolicy(r *check.Rules, p engine.Policy) (workConserving bool) {
 	return g.Conserving
 }
 
-// rules are what a run of w promises.
+// rules are what a checker may hold a run of w to without knowing what jobs come: what every run promises and, where calls
+// are quick, what holds from when its last storm is over. Bounds reckon more closely.
 func (w *world) rules(rand keyed.Rand) check.Rules {
+	r := w.promises(rand)
+	if isCalm(w.sc) {
+		w.calmRules(&r)
+	}
+	return r
+}
+
+// promises are what a checker may hold every run of w to, whatever befalls it.
+func (w *world) promises(rand keyed.Rand) check.Rules {
 	sc := w.sc
 	r := check.Rules{Store: w.store, Node: w.node, Nodes: int(sc.Engine.Nodes), Calm: engine.Never,
 		LostWaiting: sc.Engine.Promoter.Gap > 0, LostInFlight: sc.Engine.Ack.Value() || w.node.Lease.OfNode}
 	for i := range sc.Jobs {
-		r.Retries = append(r.Retries, PromiseOfRetry(w.node.Kinds[i].Retry.(*policies.Backoff)))
+		r.Retries = append(r.Retries, retryRules(w.node.Kinds[i].Retry.(*policies.Backoff)))
 		r.Keyed = r.Keyed || sc.Jobs[i].Serial != nil
 		if sc.Jobs[i].Serial != nil && !redrives(sc) { // one that comes back comes out of its order
 			r.Serial = serialKeys(sc, rand)
@@ -49,7 +59,7 @@ func (w *world) rules(rand keyed.Rand) check.Rules {
 	r.Stalls = t.has(sim.StallReaper)
 	r.Heeds = !slices.ContainsFunc(sc.Jobs, func(j scenarios.JobClass) bool { return j.IgnoresCancel }) &&
 		!slices.ContainsFunc(sc.Storms, func(s scenarios.Storm) bool { return s.Hang != nil })
-	r.Conserving = PromiseOfPolicy(&r, w.policy())
+	r.Conserving = policyRules(&r, w.policy())
 	for i := range t.controls {
 		r.Resets = r.Resets || t.controls[i].Reset
 	}
@@ -57,9 +67,6 @@ func (w *world) rules(rand keyed.Rand) check.Rules {
 		if f := &t.faults[i]; f.Duplicate > 0 && f.Ops[engine.OpClaim] {
 			r.ShareDen = 0 // a claim that is executed twice brings what its node did not count
 		}
-	}
-	if isCalm(sc) {
-		w.calmRules(&r)
 	}
 	return r
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"qsim/engine"
-	"qsim/engine/check"
 	"qsim/engine/keyed"
 	"qsim/engine/memstore"
 	"qsim/engine/sim"
@@ -80,19 +79,13 @@ func (s *Setup) befell(control int, _ int32, _ engine.Time) {
 	}
 }
 
-// Rules returns what a checker may hold the simulation to.
-func (s *Setup) Rules() check.Rules { return s.world.rules(keyed.Rand{Seed: s.seed}) }
-
 // Retry returns the retry policy of a class (an index of Scenario.Jobs).
 func (s *Setup) Retry(class int) *policies.Backoff {
 	return s.world.node.Kinds[class].Retry.(*policies.Backoff)
 }
 
-// Calm returns when the last storm is over with what storms leave behind; engine.Never if one never is.
-func (s *Setup) Calm() engine.Time { return lastStorm(s.Scenario) }
-
-// Skew returns how far clocks are off at the most.
-func (s *Setup) Skew() time.Duration { return s.troubles.skew() }
+// skew is how far clocks are off at the most.
+func (s *Setup) skew() time.Duration { return s.troubles.skew() }
 
 // Met returns how often each storm has made a difference by now, by its index: one of nodes or of the store as often as it
 // came and met with anything, one that lies in wait for calls once if it met with any, one of attempts as often as it
@@ -132,8 +125,8 @@ func (s *Setup) Jobs(yield func(engine.Time, engine.NewJob) bool) {
 	}
 }
 
-// Undisturbed returns how attempts go without storms: an attempt by its job, kind and delivery.
-func (s *Setup) Undisturbed() func(j *engine.Job) sim.Execution {
+// undisturbed returns how attempts go without storms: an attempt by its job, kind and delivery.
+func (s *Setup) undisturbed() func(j *engine.Job) sim.Execution {
 	calm := *s.Scenario
 	calm.Storms = nil
 	h := newHandlers(&calm, keyed.Rand{Seed: s.seed})

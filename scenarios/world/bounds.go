@@ -1,0 +1,270 @@
+package world
+
+import (
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/check"
+	"qsim/engine/keyed"
+	"qsim/scenarios"
+)
+
+// Bounds are how long jobs, calls and processes of a simulation may take at the most when all its storms are over. They
+// are reckoned from the configuration, the jobs that come and how their attempts will go, which the seed knows.
+type Bounds struct {
+	*Setup
+	Node    engine.Config // of each
+	Nodes   int
+	Heal    time.Duration // when all storms are over, and what they leave behind; ForEver: never
+	Come    int           // jobs that come
+	Loses   bool          // leases may be lost for good
+	Enqueue time.Duration // the longest that an enqueue is on its way
+
+	last   time.Duration
+	serial map[engine.JobID]uint32 // by job; none: it has no key
+	keys   int                     // that jobs have
+
+	mean, most      [engine.NumOps]time.Duration // of each way of a call
+	perJob          time.Duration                // the longest
+	congested       bool                         // calls may wait for each other, or for rows
+	perRow          time.Duration
+	every, first    time.Duration // between two promotions, and to the first, the longest
+	attempts        int           // of a job; 0: no limit
+	pause           time.Duration // between two of them, the longest
+	service         time.Duration // the longest
+	timeout         time.Duration
+	free            bool // some failures cost no attempt, three at the most
+	redrives        bool // dead jobs come back
+	delays, touches bool // a storm holds up calls, or does anything to them
+	undisturbed     func(id engine.JobID, delivery int32) (runs time.Duration, fails bool)
+}
+
+// ForEver stands for what never ends.
+const ForEver = 1000 * time.Hour
+
+// Bounds reckons the bounds of s.
+func (s *Setup) Bounds() *Bounds {
+	sc := s.Scenario
+	e := &sc.Engine
+	f := &Bounds{Setup: s, Node: s.Config.Nodes[0], Nodes: len(s.Config.Nodes), serial: map[engine.JobID]uint32{}}
+	if f.Heal = min(time.Duration(lastStorm(sc)), ForEver); !Reckons(sc) {
+		f.Heal = ForEver
+	}
+	s.Jobs(func(at engine.Time, j engine.NewJob) bool {
+		f.Come++
+		f.last = max(f.last, time.Duration(at.Add(j.Delay)))
+		if j.Serial != 0 {
+			f.serial[j.ID] = j.Serial
+		}
+		return true
+	})
+	for op, d := range [engine.NumOps]*scenarios.Distribution{engine.OpClaim: &e.Store.Claim, engine.OpCommit: &e.Store.Commit, engine.OpExtend: &e.Store.Extend,
+		engine.OpRecover: &e.Store.Recover, engine.OpPromote: &e.Store.Promote, engine.OpLead: &e.Store.Extend, engine.OpStats: &e.Store.Stats} {
+		if d != nil {
+			f.mean[op], f.most[op] = d.Average().Std(), longestOf(d)
+		}
+	}
+	f.perJob, f.Enqueue = longestOf(&e.Store.PerJob), longestOf(&e.Store.Enqueue)
+	f.perRow, f.congested = e.Store.Scan.Claim.Ready.Std(), e.Store.Parallel > 0 || e.Store.Scan != scenarios.Scan{}
+	if e.Promoter.On() {
+		f.every, f.first = longestOf(&e.Promoter.Every), longestOf(e.Promoter.First)
+	}
+	for i := range sc.Jobs {
+		r := s.Retry(i)
+		f.attempts, f.pause, f.free = r.MaxAttempts, r.Max, len(r.Free) > 0
+		f.service = max(f.service, longestOf(&sc.Jobs[i].Service))
+		f.timeout = sc.TimeoutOf(i)
+		if sc.Jobs[i].Serial != nil {
+			f.keys += int(sc.Jobs[i].Serial.Keys)
+		}
+	}
+	for i := range sc.Storms {
+		storm := &sc.Storms[i]
+		f.Loses = f.Loses || storm.Leases != nil && !s.Options.Orphans
+		f.redrives = f.redrives || storm.Redrive != nil
+		f.touches = f.touches || storm.Calls != nil || storm.Heartbeats != nil || storm.Store != nil
+		f.delays = f.delays || storm.Calls != nil || storm.Heartbeats != nil || storm.Store != nil && storm.Store.Partial == nil
+	}
+	calm := s.undisturbed()
+	f.undisturbed = func(id engine.JobID, delivery int32) (time.Duration, bool) {
+		kind := engine.Kind(uint64(id)>>(scenarios.IndexBits+scenarios.CopyBits) - 1)
+		x := calm(&engine.Job{ID: id, Kind: kind, Delivery: delivery})
+		return x.Runs, x.Error != engine.NoError || f.timeout > 0 && x.Runs >= f.timeout
+	}
+	return f
+}
+
+// Rules are what a checker may hold the simulation to: beside what any scenario does, what holds when all is healed.
+func (b *Bounds) Rules() check.Rules {
+	r := b.world.promises(keyed.Rand{Seed: b.seed})
+	if b.Heal >= ForEver {
+		return r
+	}
+	r.Calm = engine.Time(b.Heal)
+	if b.congested {
+		return r // calls may wait for long
+	}
+	c := &b.Node.Commit
+	if r.Conserving {
+		r.Idle, r.Between = b.idle(), b.looking()
+	}
+	r.Recover = b.recovery(b.Come)
+	r.Trip, r.Way = b.trip(), b.way()
+	r.Commits = c.Linger + 2*c.Timeout + 100*time.Millisecond + 2*b.trip() + b.pauses()
+	r.CommitEach = 16 * b.mean[engine.OpCommit]
+	r.Promote = max(b.Node.Promoter.Every, b.every) + b.first + b.Node.Promoter.Gap + b.Config.Restart + b.trip()
+	if b.Node.Promoter.Order == engine.NewestReady && b.Node.Promoter.Batch < b.Come {
+		r.Promote = 0 // the oldest may wait for ever behind newer ones
+	}
+	r.Settled = max(1, engine.Time(b.Heal+b.trip()))
+	if r.Heard = r.Settled; !b.delays {
+		r.Heard = 1 // never is any call held up
+	}
+	if !b.touches {
+		r.HandBack = c.Linger + 2*c.Timeout + time.Duration(8*(b.Node.Workers+b.Node.Fetch.Prefetch))*b.mean[engine.OpCommit]
+	}
+	if r.Idle > 0 && b.keys == 0 && !b.Options.Held { // while a job is ready some worker makes headway
+		r.Wait = b.Most() // see Deadline
+	}
+	return r
+}
+
+// way is the longest that a call is on its way, there and back, and trip that with the time after which it counts as lost.
+func (b *Bounds) way() (d time.Duration) {
+	for _, most := range b.most {
+		d = max(d, 2*most)
+	}
+	return d + b.perJob*time.Duration(b.Node.Fetch.Batch+b.Node.Commit.Batch)
+}
+
+func (b *Bounds) trip() time.Duration { return max(b.way(), b.Node.CallTimeout) + b.Node.CallTimeout }
+
+func (b *Bounds) pauses() (d time.Duration) {
+	for _, pause := range b.Node.Commit.Backoff {
+		d += pause
+	}
+	return d
+}
+
+// idle is the longest that a worker may be idle in calm while a job is ready.
+func (b *Bounds) idle() time.Duration {
+	d := max(b.Node.Fetch.Poll, b.Node.Fetch.ErrorPause) + b.trip()
+	if b.Node.Commit.Backpressure > 0 { // until what is not yet committed is
+		d += b.settleOutcome() + time.Duration(8*b.Come)*b.mean[engine.OpCommit]
+	}
+	return d
+}
+
+// looking is how long a worker that has ended a job looks for the next one while jobs are
+// ready, on average at the most: one claim after the other brings a batch each.
+func (b *Bounds) looking() time.Duration {
+	e := &b.Node
+	claims := 1 + (e.Workers+e.Fetch.Batch-1)/e.Fetch.Batch
+	return time.Duration(claims) * (16*b.mean[engine.OpClaim] + b.perJob*time.Duration(e.Fetch.Batch))
+}
+
+// settleOutcome is the longest from when an outcome is known to when the store has it.
+func (b *Bounds) settleOutcome() time.Duration {
+	return b.Node.Commit.Linger + 4*(b.Node.Commit.Timeout+b.trip()) + b.pauses()
+}
+
+// Rest is the longest that a process holds anything when nothing is left to do.
+func (b *Bounds) Rest() time.Duration {
+	return b.Heal + b.Patience() + time.Duration(8*b.Come)*b.mean[engine.OpCommit]
+}
+
+// recovery is the longest from the end of a lease to its recovery, when nothing goes
+// wrong any more, no call waits for another and no more than that many jobs are in flight.
+func (b *Bounds) recovery(jobs int) time.Duration {
+	c := &b.Node.Reaper
+	if c.Off {
+		return 0
+	}
+	round := c.Every + b.trip() + c.Gap
+	if c.Guard != engine.FenceDefault {
+		round += b.settleOutcome()
+	}
+	if c.Every == 0 {
+		round += b.Node.Lease.TTL + c.Grace
+	}
+	return c.Grace + round*time.Duration(2+jobs/max(1, c.Batch)) + b.Node.Leader.TTL + b.Node.Leader.Renew
+}
+
+// lease is the longest from the beginning of a lease to its end; 0: it may last for ever.
+func (b *Bounds) lease() time.Duration {
+	if l := &b.Node.Lease; l.TTL < ForEver {
+		return max(l.TTL, l.Max)
+	}
+	return 0
+}
+
+// tries is how many attempts a job has at most.
+func (b *Bounds) tries() int {
+	n := b.attempts
+	if n <= 0 || n > 1000 {
+		n = 16 // of attempts that fail only by running too long
+	}
+	if b.free {
+		n += 3
+	}
+	return n
+}
+
+// abreast is how many jobs run at once when there are enough.
+func (b *Bounds) abreast(workers int) int {
+	n := b.Nodes * workers
+	for _, most := range append([]int{b.Options.MaxInFlight}, b.Options.MaxRunning...) {
+		if most > 0 {
+			n = min(n, most)
+		}
+	}
+	return max(1, n)
+}
+
+// promotions is the time that so many jobs take to be promoted.
+func (b *Bounds) promotions(jobs int) time.Duration {
+	p := &b.Node.Promoter
+	if p.Every == 0 {
+		return 0
+	}
+	return (max(p.Every, b.every) + b.first + p.Gap + b.trip()) * time.Duration(1+jobs/p.Batch)
+}
+
+// Most is how long after all is healed every job has ended whatever happened before: all
+// attempts of all jobs, one after the other as far as they must be, with every pause and
+// every recovery that an attempt may meet. A run goes by what is left then, see Deadline.
+func (b *Bounds) Most() time.Duration {
+	e := &b.Node
+	each := b.service + e.Fetch.Poll + max(0, e.Fetch.ErrorPause) + e.Fetch.Cooldown + 3*b.trip() + b.settleOutcome() + b.promotions(b.Come)
+	rest := b.pause + b.skew()
+	if l := b.lease(); l > 0 {
+		rest += l + b.recovery(b.Come)
+	}
+	if b.congested {
+		each *= 2
+		rest += time.Duration(b.Come) * 8 * b.perRow * time.Duration(b.Come)
+	}
+	tries := b.tries()
+	bound := each*time.Duration(tries*(1+b.Come/b.abreast(e.Workers))) + rest*time.Duration(tries)
+	if b.keys > 0 {
+		bound = (each + rest) * time.Duration(tries*(1+b.Come/b.keys))
+	}
+	return bound + max(0, b.last-b.Heal) + rest + b.hesitates(tries*b.Come) + 10*time.Minute
+}
+
+// Patience is the longest that nothing becomes of a job, when all is healed, of which
+// something will become.
+func (b *Bounds) Patience() time.Duration {
+	return 2*(b.recovery(b.Come)+2*b.settleOutcome()+3*b.trip()+b.pause+b.Node.Fetch.Poll+b.Node.Promoter.Every+b.every+b.skew()+b.lease()) + time.Minute
+}
+
+// hesitates is how long a policy may let jobs wait for reasons of its own, if so many attempts fail.
+func (b *Bounds) hesitates(fails int) time.Duration {
+	switch b.Scenario.Policies[0].Kind {
+	case "breaker": // a try every minute and a tenth, of which any failure brings the next, here and at another dependency
+		return 66 * time.Second * time.Duration(2*fails+2)
+	case "retry-budget", "aimd", "bernoulli":
+		return 3 * time.Minute
+	}
+	return 0
+}

@@ -1,0 +1,154 @@
+package world
+
+import (
+	"context"
+	"reflect"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/memstore"
+	"qsim/scenarios"
+)
+
+// left is what the jobs need that have not ended when all is healed, at the most.
+type left struct {
+	jobs, inFlight int
+	attempts       int           // of all
+	fails          int           // of these
+	runs           time.Duration // of all, one after the other
+	chain          time.Duration // the attempts of one job, with all that lies between them; of one serial key, where jobs wait for each other
+	keys           map[uint32]time.Duration
+	delay          func(n int32) (shortest, longest time.Duration)
+	step           time.Duration // between two attempts, beside their delay
+}
+
+// Deadline is when every job has ended, at the latest, and waits how long a job may be ready for before it is claimed, where
+// no worker is idle meanwhile. It is computed when all is healed, from the jobs that live then or are still to come and
+// from how their attempts will go, which the seed knows.
+func (b *Bounds) Deadline(now engine.Time, store *memstore.Store) (end engine.Time, waits time.Duration) {
+	l := &left{keys: make(map[uint32]time.Duration), delay: retryRules(b.Retry(0)).Delay}
+	var coming []engine.JobID
+	b.Jobs(func(at engine.Time, j engine.NewJob) bool {
+		if at > now.Add(-b.Enqueue) {
+			coming = append(coming, j.ID)
+		}
+		return true
+	})
+	l.jobs = len(coming)
+	store.Each(func(u memstore.Unfinished) bool {
+		l.jobs++
+		if u.State == engine.InFlight {
+			l.inFlight++
+		}
+		return true
+	})
+	e := &b.Node
+	l.step = e.Fetch.Poll + max(0, e.Fetch.ErrorPause) + e.Fetch.Cooldown + e.Commit.Linger + b.trip() + b.promotions(l.jobs)
+	if b.congested {
+		l.step *= 2
+	}
+	store.Each(func(u memstore.Unfinished) bool {
+		b.need(l, u.Job, u.Delivery, u.Charged)
+		return true
+	})
+	for _, id := range coming {
+		b.need(l, id, 0, 0)
+	}
+	if b.redrives { // all that are dead may come back, and start over
+		stats, err := store.Stats(context.Background(), 0)
+		if err != nil {
+			panic("scenarios: " + err.Error())
+		}
+		tries := b.tries()
+		l.jobs += stats.Dead
+		l.attempts += stats.Dead * tries
+		l.fails += stats.Dead * tries
+		l.runs += time.Duration(stats.Dead*tries) * b.service
+		l.chain += time.Duration(tries) * (b.service + b.pause + l.step)
+	}
+	return now.Add(b.drain(l)), b.drain(l) - l.chain + l.step
+}
+
+// need adds what a job needs after that many deliveries.
+func (b *Bounds) need(l *left, id engine.JobID, delivery, charged int32) {
+	most := b.tries()
+	if b.attempts > 0 && b.attempts <= 1000 {
+		most = max(1, most-int(charged))
+	}
+	chain := time.Duration(0)
+	spare := 2          // attempts that come to nothing although they succeed: their lease is over, or was when all was healed
+	if b.Options.Held { // a lease may end while its job waits in a process for its time, again and again
+		spare = 6
+	}
+	for n := range most {
+		runs, fails := b.undisturbed(id, delivery+int32(n)+1)
+		_, delay := l.delay(delivery + int32(n) + 1)
+		l.attempts++
+		l.runs += runs
+		chain += runs + delay + l.step
+		if b.Options.Held {
+			chain += l.step + b.Node.Lease.TTL%ForEver + b.Node.Reaper.Every
+		}
+		if fails {
+			l.fails++
+		} else if spare--; spare < 0 {
+			break
+		}
+	}
+	if key := b.serial[id]; key != 0 {
+		l.keys[key] += chain
+		chain = l.keys[key]
+	}
+	l.chain = max(l.chain, chain)
+}
+
+// drain is how long all that is left takes at the most.
+func (b *Bounds) drain(l *left) time.Duration {
+	e := &b.Node
+	// What lies between two attempts holds a worker up only while it looks for the next one.
+	each := e.Fetch.Poll + e.Fetch.Cooldown + e.Commit.Linger + b.perJob*time.Duration(e.Fetch.Batch+e.Commit.Batch) + b.perRow*time.Duration(2*l.jobs)
+	for _, op := range []engine.Op{engine.OpClaim, engine.OpCommit} {
+		each += 2 * b.mean[op]
+	}
+	all := l.runs + each*time.Duration(l.attempts)
+	turns := all / time.Duration(b.abreast(min(e.Workers, e.Fetch.Batch)))
+	d := 2*turns + b.skew() + 2*b.settleOutcome() + max(0, b.last-b.Heal) + e.Leader.TTL + e.Leader.Renew
+	d += b.hesitates(l.fails)
+	if kind := b.Scenario.Policies[0].Kind; kind == "aimd" || kind == "separate" { // one retry after the other, at the least
+		d += all
+	}
+	if b.lease() > 0 {
+		// What is in flight may be nobody's any more, and so may be what a process has claimed
+		// too far ahead.
+		d += 2 * (b.lease() + b.recovery(l.inFlight+b.Nodes*(e.Workers+e.Fetch.Prefetch)))
+	}
+	return d + l.chain
+}
+
+// Reckons reports whether it can be told how long the jobs of a scenario take when all is healed: its classes fail and
+// are retried alike, for them an end is in sight, and nothing but storms makes an attempt longer than its service or
+// kills its process.
+func Reckons(sc *scenarios.Scenario) bool {
+	calls := int(sc.Engine.Nodes) * int(sc.Engine.Workers)
+	for i := range sc.Dependencies {
+		d, l := &sc.Dependencies[i], sc.Dependencies[i].Limit
+		if d.Conflict != nil || d.Slows.Num > 0 || l != nil && (l.Concurrency == nil || int(*l.Concurrency) < calls) {
+			return false
+		}
+	}
+	retry := sc.RetryOf(0)
+	for i := range sc.Jobs {
+		j := &sc.Jobs[i]
+		switch {
+		case j.Kills.Num > 0 || j.Silences.Num > 0 || j.Patience != nil || j.Fails.Takes != nil:
+			return false
+		case !reflect.DeepEqual(sc.RetryOf(i), retry) || sc.TimeoutOf(i) != sc.TimeoutOf(0):
+			return false
+		case len(retry.Free) > 0 && (retry.FreeMax < 0 || retry.FreeMax > 3):
+			return false
+		case retry.MaxAttempts == 0 && (j.Poison.Num > 0 || j.Fails.Rate.Float() > 0.5):
+			return false
+		}
+	}
+	return true
+}

@@ -13,7 +13,7 @@ import (
 // BenchmarkSim runs whole scenarios on one core, metrics and all: every policy of
 // the file under one seed. A job is one that was enqueued, whatever its retries.
 func BenchmarkSim(b *testing.B) {
-	for _, name := range []string{"retry-storm"} {
+	for _, name := range []string{"retry-storm", "thundering-herd", "noisy-customer"} {
 		b.Run("scenario="+name, func(b *testing.B) {
 			display, src, err := scenarios.Open(name)
 			if err != nil {

@@ -15,6 +15,7 @@ type Engine struct {
 	seldom   Time // when the first of reaper, promoter and electors has something to do, unless stale
 	stale    bool // seldom must be found out
 	lastID   uint64
+	cause    Cause // the input that is being dealt with
 	stopping bool
 	recorder JobRecorder   // nil: nobody listens
 	event    Event         // what is being recorded
@@ -87,7 +88,7 @@ func (e *Engine) arm(t Time) { e.due = min(e.due, t) }
 // Tick tells the engine that its Deadline has come. Ticks that come early or late
 // are harmless.
 func (e *Engine) Tick(now Time) {
-	e.begin(now)
+	e.begin(now, ByTimer)
 	if now < e.due { // the usual case: a batch has waited long enough for others to join it
 		e.commit.linger(e)
 		return
@@ -119,7 +120,7 @@ func (e *Engine) expireFirst() {
 // Handle tells the engine that the store answered a call. Answers that come late or twice are
 // recognised by their ID. When it returns the record is the driver's again.
 func (e *Engine) Handle(now Time, c *Call) {
-	if e.now = now; c.Op > OpCommit {
+	if e.begin(now, ByAnswer); c.Op > OpCommit {
 		e.unsettle()
 	}
 	e.expireFirst()
@@ -146,14 +147,14 @@ func (e *Engine) Handle(now Time, c *Call) {
 // Finish tells the engine that the handler in slot s returned after ran, with err
 // or NoError. It panics if no handler runs there.
 func (e *Engine) Finish(now Time, s Slot, err ErrorKind, ran time.Duration) {
-	e.begin(now)
+	e.begin(now, ByEnd)
 	e.expireFirst()
 	e.run.onFinished(e, s, err, ran)
 }
 
 // Wake tells the engine that there is new ready work.
 func (e *Engine) Wake(now Time) {
-	e.begin(now)
+	e.begin(now, ByWake)
 	e.fetch.onWoken(e)
 }
 
@@ -203,12 +204,12 @@ func (e *Engine) Held() int { return e.leases.held + e.commit.pending + len(e.pr
 // Idle counts the workers that run nothing.
 func (e *Engine) Idle() int { return e.leases.idle }
 
-// begin takes the time of an input.
-func (e *Engine) begin(now Time) { e.now = now }
+// begin takes the time of an input, and what it is.
+func (e *Engine) begin(now Time, by Cause) { e.now, e.cause = now, by }
 
 // beginSeldom takes the time of an input that comes seldom and may change any deadline.
 func (e *Engine) beginSeldom(now Time) {
-	e.now = now
+	e.begin(now, ByOther)
 	e.unsettle()
 }
 
@@ -216,7 +217,7 @@ func (e *Engine) beginSeldom(now Time) {
 func (e *Engine) call(op Op) *Call {
 	e.lastID++
 	c := e.driver.Call()
-	c.ID, c.Op, c.Step, c.OfNode, c.Engine = e.lastID, op, 0, false, e.cfg.Engine
+	c.ID, c.Op, c.Cause, c.Step, c.OfNode, c.Engine = e.lastID, op, e.cause, 0, false, e.cfg.Engine
 	c.Batch.Outcomes = nil // the engine's own, of which a record keeps no more than it carries
 	return c
 }

@@ -18,8 +18,8 @@ type Delays struct {
 	Request [engine.NumOps][]time.Duration // from an engine's asking until the store acts
 	Reply   [engine.NumOps][]time.Duration // from then until the engine has the answer
 	PerJob  [engine.NumOps]time.Duration   // added to the answer for each job but the first
-	// Wake takes the place of Request for a claim that no worker's end and no answer has
-	// caused: from when a job is ready until an engine that had to be told of it has it.
+	// Wake takes the place of Request for a claim that a wake has caused: from when a job is
+	// ready until an engine that had to be told of it has it.
 	Wake    []time.Duration
 	Overrun []time.Duration // how much longer a worker is busy than its handler was to take
 	// Stalls are, by node, when an engine did nothing although it had something to do, and
@@ -108,10 +108,7 @@ func (d *Delays) dist(samples []time.Duration) (dist.Dist, error) {
 
 // Alter gives a simulation these delays in place of its scenario's: see Options.Alter.
 func (o *Overlay) Alter(_ int, _ uint64, cfg *sim.Config) {
-	m := &measured{Overlay: o, rand: cfg.Rand, handlers: cfg.Handlers, awake: make([]engine.Time, len(cfg.Nodes))}
-	for i := range m.awake {
-		m.awake[i] = -1
-	}
+	m := &measured{Overlay: o, rand: cfg.Rand, handlers: cfg.Handlers}
 	cfg.Network, cfg.Handlers = m, m
 	cfg.Controls = slices.Clone(cfg.Controls)
 	for node := range cfg.Nodes {
@@ -152,7 +149,6 @@ type measured struct {
 	*Overlay
 	rand     keyed.Rand
 	handlers sim.Handlers
-	awake    []engine.Time // by node: when something last reached it that was no wake
 }
 
 // Draws for the run time of an attempt and the delay of a call; those below are told apart
@@ -164,21 +160,17 @@ const (
 )
 
 // Request draws how long a call is under way to the store.
-func (m *measured) Request(now engine.Time, c *engine.Call) sim.Fate {
-	if c.Op == engine.OpClaim && m.awake[c.Engine.Node()] != now {
+func (m *measured) Request(_ engine.Time, c *engine.Call) sim.Fate {
+	if c.Op == engine.OpClaim && c.Cause == engine.ByWake {
 		return sim.Fate{Delay: m.draw(&m.wake, keyed.ForRequestDelay, c, drawWoken)}
 	}
 	return sim.Fate{Delay: m.draw(&m.request[c.Op], keyed.ForRequestDelay, c, drawAsked)}
 }
 
 // Reply draws how long its answer takes.
-func (m *measured) Reply(now engine.Time, c *engine.Call, r *engine.Reply, _ *sim.Rows) time.Duration {
+func (m *measured) Reply(_ engine.Time, c *engine.Call, r *engine.Reply, _ *sim.Rows) time.Duration {
 	more := max(0, r.Rows()-1)
-	d := m.draw(&m.reply[c.Op], keyed.ForResponseDelay, c, drawAsked) + time.Duration(more)*m.perJob[c.Op]
-	if c.Op == engine.OpClaim {
-		m.awake[c.Engine.Node()] = now.Add(d)
-	}
-	return d
+	return m.draw(&m.reply[c.Op], keyed.ForResponseDelay, c, drawAsked) + time.Duration(more)*m.perJob[c.Op]
 }
 
 func (m *measured) draw(d *dist.Dist, p keyed.Purpose, c *engine.Call, n uint16) time.Duration {
@@ -198,8 +190,7 @@ func (m *measured) Decide(now engine.Time, node int32, j *engine.Job) engine.Err
 	return m.handlers.(sim.Judge).Decide(now, node, j)
 }
 
-// End notes that the node is awake.
+// End is what it is of the handlers.
 func (m *measured) End(now engine.Time, node int32, j *engine.Job, err engine.ErrorKind, aborted bool) {
-	m.awake[node] = now
 	m.handlers.End(now, node, j, err, aborted)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/sim"
 	"qsim/results/measure"
 	"qsim/scenarios"
 )
@@ -37,11 +38,11 @@ func TestDelays(t *testing.T) {
 duration: 100s
 warmup: 0s
 seeds: 1
-engine: {workers: 4, commit: {linger: 0s}, store: {claim: 9s, commit: 9s}}
+engine: {workers: 4, fetch: {poll: 1h}, commit: {linger: 0s}, store: {claim: 9s, commit: 9s}}
 jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 1s}]
 `)
 	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: []time.Duration{4 * time.Millisecond}, Overrun: []time.Duration{20 * time.Millisecond}}
-	d.Request[engine.OpClaim] = []time.Duration{time.Hour} // no worker's end asks for more here
+	d.Request[engine.OpClaim] = []time.Duration{time.Hour} // only wakes claim here
 	d.Reply[engine.OpClaim] = []time.Duration{3 * time.Millisecond}
 	d.Request[engine.OpCommit], d.Reply[engine.OpCommit] = []time.Duration{5 * time.Millisecond}, []time.Duration{time.Millisecond}
 	r := delayed(t, sc, d)
@@ -83,6 +84,53 @@ jobs: [{class: mail, arrivals: {process: batch, size: 20, every: 200s}, service:
 	}
 }
 
+// asking counts the claims that a simulation asks for, and those whose way to the store takes so long.
+type asking struct {
+	sim.Network
+	long          time.Duration
+	claims, among int
+}
+
+// Request implements sim.Network.
+func (a *asking) Request(now engine.Time, c *engine.Call) sim.Fate {
+	f := a.Network.Request(now, c)
+	if c.Op == engine.OpClaim {
+		a.claims++
+		if f.Delay == a.long {
+			a.among++
+		}
+	}
+	return f
+}
+
+// TestWakesInABacklog has answers to claims under way while workers end, and all the time more
+// jobs ready than can be run: no claim but the first takes as long as waking an idle engine.
+func TestWakesInABacklog(t *testing.T) {
+	sc := loadWall(t, `
+duration: 100s
+warmup: 0s
+seeds: 1
+engine: {workers: 10, fetch: {poll: 1h}, commit: {linger: 0s}}
+jobs: [{class: mail, arrivals: {process: batch, size: 2000, every: 200s}, service: {dist: exponential, mean: 300ms}}]
+`)
+	d := &Delays{Speed: Speed{Num: 1, Den: 1}, Wake: []time.Duration{7 * time.Millisecond}}
+	d.Request[engine.OpClaim], d.Reply[engine.OpClaim] = []time.Duration{20 * time.Millisecond}, []time.Duration{20 * time.Millisecond}
+	overlay, err := d.Overlay()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &asking{long: 7 * time.Millisecond}
+	if _, err := Run(context.Background(), sc, Options{Alter: func(policy int, seed uint64, cfg *sim.Config) {
+		overlay.Alter(policy, seed, cfg)
+		a.Network, cfg.Network = cfg.Network, a
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	if a.claims < 500 || a.among > 1 {
+		t.Errorf("%d of %d claims in a backlog take as long as a wake", a.among, a.claims)
+	}
+}
+
 // TestDelaysPerJob asks for the way back of answers of several jobs.
 func TestDelaysPerJob(t *testing.T) {
 	d := &Delays{Speed: Speed{Num: 10, Den: 1}}
@@ -91,7 +139,7 @@ func TestDelaysPerJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &measured{Overlay: overlay, awake: make([]engine.Time, 1)}
+	m := &measured{Overlay: overlay}
 	c := &engine.Call{ID: 1, Op: engine.OpClaim}
 	for jobs, want := range []time.Duration{20 * time.Millisecond, 20 * time.Millisecond, 23 * time.Millisecond, 26 * time.Millisecond} {
 		if got := m.Reply(1000, c, &engine.Reply{Leases: make([]engine.Lease, jobs)}, nil); got != want {

@@ -12,7 +12,8 @@ import (
 // it did then.
 type committer struct {
 	filling *batch
-	flushAt Time
+	flushAt Time              // when filling has lingered long enough; Never: it has, or nothing is filling
+	due     bool              // filling has lingered long enough: it goes as soon as a call is free
 	ready   heap.Heap[queued] // full, waiting for a call
 	paused  heap.Heap[queued] // pausing before they start over
 	queued  uint64            // batches that were ever put in ready or paused
@@ -103,15 +104,17 @@ func (c *committer) added(e *Engine) {
 	if b.outcomes[len(b.outcomes)-1].Guard != FenceDefault {
 		c.guarded++
 	}
-	if len(b.slots) >= e.cfg.Commit.Batch || e.stopping || e.cfg.Commit.Linger == 0 {
+	if len(b.slots) >= e.cfg.Commit.Batch {
 		c.flush(e)
+	} else if e.stopping || e.cfg.Commit.Linger == 0 {
+		c.lingered(e)
 	}
 }
 
 // linger closes the batch that is filling if it has waited long enough.
 func (c *committer) linger(e *Engine) {
 	if e.now >= c.flushAt {
-		c.flush(e)
+		c.lingered(e)
 	}
 }
 
@@ -141,9 +144,18 @@ func (c *committer) tick(e *Engine) {
 	}
 }
 
+// lingered ends the linger of the batch that is filling: it is sent at once, or goes on filling
+// while every call is busy, so that slow commits never queue up as many small batches.
+func (c *committer) lingered(e *Engine) {
+	c.flushAt, c.due = Never, c.filling != nil
+	if len(c.flying) < c.calls {
+		c.flush(e)
+	}
+}
+
 // flush closes the batch that is filling.
 func (c *committer) flush(e *Engine) {
-	c.flushAt = Never
+	c.flushAt, c.due = Never, false
 	if c.filling == nil {
 		return
 	}
@@ -164,7 +176,7 @@ func (c *committer) enqueue(in *heap.Heap[queued], b *batch, at Time) {
 	in.Push(queued{at, c.queued, b})
 }
 
-// launch sends what is ready so long as there may be more calls.
+// launch sends what is ready so long as there may be more calls, then what has lingered long enough.
 func (c *committer) launch(e *Engine) {
 	for len(c.paused) > 0 && (c.paused[0].at <= e.now || c.paused[0].closed) {
 		q := c.paused.Pop()
@@ -179,6 +191,9 @@ func (c *committer) launch(e *Engine) {
 		}
 		c.flying = append(c.flying, b)
 		c.send(e, b)
+	}
+	if c.due && len(c.flying) < c.calls {
+		c.flush(e)
 	}
 	if len(c.flying) < c.calls && len(c.paused) > 0 {
 		e.arm(c.paused[0].at)
@@ -311,7 +326,7 @@ func (c *committer) onExpired(e *Engine, s Slot) {
 	}
 	c.close(e, b)
 	if b == c.filling { // else it leaves the queue when its turn comes
-		c.filling, c.flushAt = nil, Never
+		c.filling, c.flushAt, c.due = nil, Never, false
 		c.recycle(b)
 	}
 }

@@ -164,7 +164,7 @@ func (e *Engine) Stop(now Time) {
 	e.beginSeldom(now)
 	e.stopping = true
 	e.run.returnBuffered(e)
-	e.commit.flush(e)
+	e.commit.lingered(e)
 }
 
 // SetWallClock tells the engine that its wall clock is ahead of what it was started

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"sync"
 )
 
 // builtin has the scenarios of this folder, of incidents and of published, if there are any; a
@@ -76,16 +77,29 @@ func openBuiltin(name string) (display string, src []byte, found bool) {
 	return "", nil, false
 }
 
-// Open reads a scenario: a file, or else the built-in one of that name. display is
-// what diagnostics should call it.
+// standardInput is what this process is given, which can be read once.
+var standardInput = sync.OnceValues(func() ([]byte, error) {
+	src, err := io.ReadAll(io.LimitReader(os.Stdin, mostBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("read scenario: %w", err)
+	}
+	return src, nil
+})
+
+// Open reads a scenario: a file, or else the built-in one of that name, or else the file NAME.yaml or NAME.yml; of
+// "-" standard input. display is what diagnostics should call it.
 func Open(nameOrPath string) (display string, src []byte, err error) {
+	if nameOrPath == "-" {
+		src, err := standardInput()
+		return "<stdin>", src, err
+	}
 	info, err := os.Stat(nameOrPath)
 	switch {
 	case err == nil && info.IsDir():
 		if display, src, found := openBuiltin(nameOrPath); found {
 			return display, src, nil
 		}
-		return "", nil, fmt.Errorf("open scenario: %s is a directory", nameOrPath)
+		return "", nil, fmt.Errorf("open scenario: %s is a folder: name a file in it", nameOrPath)
 	case err == nil:
 		src, err := readFile(nameOrPath)
 		return nameOrPath, src, err
@@ -94,6 +108,15 @@ func Open(nameOrPath string) (display string, src []byte, err error) {
 	}
 	if display, src, found := openBuiltin(nameOrPath); found {
 		return display, src, nil
+	}
+	for _, ending := range []string{".yaml", ".yml"} {
+		if info, err := os.Stat(nameOrPath + ending); err == nil && info.Mode().IsRegular() {
+			src, err := readFile(nameOrPath + ending)
+			return nameOrPath + ending, src, err
+		}
+	}
+	if strings.HasPrefix(nameOrPath, "http://") || strings.HasPrefix(nameOrPath, "https://") {
+		return "", nil, fmt.Errorf("open scenario: %s is no file: fetch it first, as in curl -L URL | qsim run -", nameOrPath)
 	}
 	err = fmt.Errorf("open scenario: there is no file %s and no built-in scenario of that name", nameOrPath)
 	names := builtinNames()

@@ -71,6 +71,10 @@ func applyAt(node, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.
 	if node != nil && node.Kind == yaml.SequenceNode {
 		return applyInList(node, at, done, path, value)
 	}
+	if len(done) == 1 && done[0] == "policies" && path[0] == another {
+		one := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: at.Line, Column: at.Column, Content: []*yaml.Node{mapOf(at, "kind", "fifo")}}
+		return applyInList(one, at, done, path, value) // beside the default
+	}
 	if len(done) == 1 && namesOf[done[0]] != nil {
 		return nil, quantity.Errorf("the scenario has no %s", done[0])
 	}
@@ -96,6 +100,9 @@ func last(words []string) string {
 	return words[len(words)-1]
 }
 
+// another stands in a path for an element that a list gets.
+const another = "+"
+
 // namesOf tells by which keys the elements of a list go.
 var namesOf = map[string][]string{"jobs": {"class"}, "storms": {"name"}, "dependencies": {"name"}, "policies": {"label", "kind"}}
 
@@ -106,6 +113,11 @@ func applyInList(list, at *yaml.Node, done, path []string, value *yaml.Node) (*y
 	keys := namesOf[name]
 	if keys == nil {
 		return nil, quantity.Errorf("%s is a list: override it as a whole", name)
+	}
+	if len(path) == 1 && path[0] == another {
+		result := *list
+		result.Content = append(append([]*yaml.Node(nil), list.Content...), value)
+		return &result, nil
 	}
 	var names []string
 	for _, key := range keys {

@@ -106,8 +106,12 @@ func TestSignalsWhileStarting(t *testing.T) {
 					own = append(own, line)
 				}
 			}
-			if code := c.ProcessState.ExitCode(); code != int(ui.ExitInterrupted) || len(own) != 1 || !strings.Contains(own[0], "interrupted: tidying up") {
-				t.Errorf("%v, want exit %d and one line\n%s", c.ProcessState, ui.ExitInterrupted, out.String())
+			want := ui.ExitInterrupted
+			if tt.signal == syscall.SIGTERM {
+				want = ui.ExitTerminated
+			}
+			if code := c.ProcessState.ExitCode(); code != int(want) || len(own) != 1 || !strings.Contains(own[0], "interrupted: tidying up") {
+				t.Errorf("%v, want exit %d and one line\n%s", c.ProcessState, want, out.String())
 			}
 		})
 	}

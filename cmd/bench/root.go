@@ -28,14 +28,7 @@ noise, and how well the simulation predicts a run of a scenario.`,
 	}
 	root.AddGroup(&cobra.Group{ID: "measure", Title: "Measure"}, &cobra.Group{ID: "about", Title: "About"})
 	root.AddCommand(newRun(), newCompare(), newNoise(), newPredict(), newWorker(), newVersion(), ui.NewDocs())
-	root.SetHelpCommandGroupID("about")
-	root.InitDefaultHelpCmd()
-	root.CompletionOptions.DisableDefaultCmd = true
-	for _, command := range root.Commands() {
-		if command.Name() == "help" {
-			command.Short = "explain a command"
-		}
-	}
+	ui.AddAbout(root)
 	ui.SetHelp(root)
 	return root
 }

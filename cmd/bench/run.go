@@ -74,7 +74,7 @@ Exit codes:
     2  the command line or the scenario is wrong
     3  jobs were lost
     4  the store, reading or writing failed
-  130  interrupted`,
+  130  interrupted; 143 if it was by SIGTERM`,
 		Example: `  qbench run                                            100k no-op jobs, memory
   qbench run --engines 2 --jobs 2M --rounds 10 > new.txt     for benchstat or qbench compare
   qbench run --store memory,postgres --policy fifo --policy '{kind: weighted, fresh: 70%}'

@@ -57,8 +57,9 @@ its delivery: a worker that was frozen past its lease is refused.`,
 	flags.Lookup("store").Hidden, flags.Lookup("seed").Hidden = true, true
 	flags.StringVar(&f.schema, "schema", pgstore.DefaultSchema,
 		"the `SCHEMA` that the processes share; it is made if it is not there, and stays")
-	flags.Int32Var(&f.node, "node", -1, "the `NUMBER` of this process, which no other may have at a time (default: "+
-		"made of its process id)")
+	flags.Int32Var(&f.node, "node", -1, "the `NUMBER` of this process, which no other may have at a time (default: made of "+
+		"its process id)")
+	flags.Lookup("node").DefValue = "0" // which is not printed
 	flags.Var(&f.workers, "workers", "handlers of an engine that run at once")
 	flags.Var(&f.engines, "engines", "engines in this process; each takes a number from --node on")
 	flags.Var(&f.batch, "batch", "most jobs of one claim or commit")

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -22,7 +21,7 @@ func browser() []string {
 	return []string{"xdg-open"}
 }
 
-// browse shows a file in the browser. What that prints goes to notes.
+// browse shows a file in the browser. What that prints goes to notes, unless it fails.
 func browse(path string, notes io.Writer) error {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -30,9 +29,10 @@ func browse(path string, notes io.Writer) error {
 	}
 	words := append(browser(), absolute)
 	command := exec.Command(words[0], words[1:]...)
-	command.Stdin, command.Stdout, command.Stderr = os.Stdin, notes, notes
-	if err := command.Run(); err != nil {
+	said, err := command.CombinedOutput()
+	if err != nil { // what a launcher says that found no browser is about launchers
 		return ui.IOError("open report", fmt.Errorf("%s: %w; the page is %s", words[0], err, path))
 	}
-	return nil
+	_, err = notes.Write(said)
+	return ui.IOError("open report", err)
 }

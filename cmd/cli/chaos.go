@@ -35,7 +35,7 @@ func newChaos() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "chaos [flags]",
 		Short:   "look for what breaks the engine",
-		GroupID: "scenarios",
+		GroupID: "trust",
 		Long: `chaos draws small worlds from seeds: nodes, their engines, the rules of the store, a policy, a
 load, and troubles such as crashes, frozen processes, lost and doubled calls, stalled stores
 and wrong clocks. After every event it holds the invariants that the world promises. Then all
@@ -50,7 +50,7 @@ Exit codes:
     2  the command line or a world is wrong
     3  an invariant broke
     4  reading or writing failed
-  130  interrupted`,
+  130  interrupted; 143 if it was by SIGTERM`,
 		Example: `  qsim chaos --seeds 2000                 about ten seconds
   qsim chaos --time 10m --seed 1000001    other seeds, for as long
   qsim chaos --check-only I-6,I-7         leases and fencing alone

@@ -32,7 +32,7 @@ func newCompare() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "compare BASE NEW... [flags]",
 		Short:   "compare results with earlier ones, for regressions",
-		GroupID: "scenarios",
+		GroupID: "run",
 		Long: `compare says what became different from one result of a scenario to others of the same
 scenario, policy by policy. BASE is the folder of a run, or of all runs of a scenario for
 the latest one; NEW is such a folder or a scenario, a file or the name of a built-in one,

@@ -17,7 +17,7 @@ func newExplain() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "explain SCENARIO",
 		Short:   "print every key of a scenario, its value and its origin",
-		GroupID: "scenarios",
+		GroupID: "write",
 		Long: `explain prints every key that a scenario has, said or not, with its value and where that
 is from: a line of the file, a preset that a line names, the command line, or a default.
 What a policy's with: changes comes below. A key stands as --set takes it.`,
@@ -42,7 +42,7 @@ What a policy's with: changes comes below. A key stands as --set takes it.`,
 			return ui.IOError("write result", err)
 		},
 	}
-	addScenarioFlags(c, "What to explain", &f)
+	addScenarioFlags(c, "What to explain", &f, "baseline", "strict")
 	return c
 }
 

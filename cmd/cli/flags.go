@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -23,16 +24,24 @@ type scenarioFlags struct {
 
 // addScenarioFlags defines them on c, under a heading of its help text. Defaults are
 // those of the scenario, which the zero value stands for.
-func addScenarioFlags(c *cobra.Command, heading string, f *scenarioFlags) {
+// A command that draws no verdict, or compares nothing, goes without some.
+func addScenarioFlags(c *cobra.Command, heading string, f *scenarioFlags, without ...string) {
 	flags := c.Flags()
 	flags.IntVarP(&f.seeds, "seeds", "n", 0, "`NUMBER` of seeds under every policy (default: the scenario's)")
 	flags.Uint64Var(&f.seed, "seed", 0, "the first `SEED` (default: the scenario's)")
-	flags.StringArrayVar(&f.policies, "policy", nil, "only the policies of this `LABEL` or kind; repeatable")
+	flags.StringArrayVar(&f.policies, "policy", nil, "only the policies of this `LABEL` or kind; another kind, or {kind: ...}, is added; repeatable")
 	flags.StringArrayVar(&f.set, "set", nil, "lay `KEY=VALUE` upon the scenario, as engine.workers=80; repeatable")
-	flags.StringVar(&f.baseline, "baseline", "", "compare with the policy of this `LABEL` or kind (default: the "+
-		"scenario's)")
-	flags.BoolVar(&f.strict, "strict", false, "warnings are errors, and an unclear objective is a missed one")
-	ui.Group(c, heading, "seeds", "seed", "policy", "set", "baseline", "strict")
+	names := []string{"seeds", "seed", "policy", "set"}
+	if !slices.Contains(without, "baseline") {
+		flags.StringVar(&f.baseline, "baseline", "", "compare with the policy of this `LABEL` or kind (default: the "+
+			"scenario's)")
+		names = append(names, "baseline")
+	}
+	if !slices.Contains(without, "strict") {
+		flags.BoolVar(&f.strict, "strict", false, "warnings are errors, and an unclear objective is a missed one")
+		names = append(names, "strict")
+	}
+	ui.Group(c, heading, names...)
 }
 
 // overrides returns the scenario keys that the flags set: --set in its order, then --seeds and the like.

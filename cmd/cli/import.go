@@ -35,7 +35,7 @@ func newImport() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "import --from FORMAT FILE... [-o SCENARIO]",
 		Short:   "make a scenario of jobs that really ran",
-		GroupID: "scenarios",
+		GroupID: "write",
 		Long: `import reads records of jobs and writes the scenario that they came from, as far as they
 tell: arrivals as a trace, a distribution of run times fitted for each class, how attempts
 fail, and by what settings they are tried again. It says how well each distribution fits,

@@ -20,7 +20,7 @@ func newInit() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "init NAME [--from X]",
 		Short:   "write a scenario to start from",
-		GroupID: "scenarios",
+		GroupID: "write",
 		Long: `init writes NAME.yaml, a short scenario to make one's own: the load, one storm, three
 policies, one objective. With --from it starts from a preset, such as river, or is a copy
 of another scenario, under the new name.`,

@@ -3,6 +3,9 @@ package cli
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"regexp"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +25,9 @@ func loadAll(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes i
 	if err != nil {
 		return nil, err
 	}
+	if names, err = unfold(names, notes); err != nil {
+		return nil, err
+	}
 	var all []loaded
 	worst := ui.ExitMet
 	for _, name := range names {
@@ -34,6 +40,40 @@ func loadAll(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes i
 	}
 	if worst != ui.ExitMet {
 		return nil, ui.Fail(worst, nil)
+	}
+	return all, nil
+}
+
+// hasJobs matches a scenario that is worth loading: a folder may hold other YAML.
+var hasJobs = regexp.MustCompile(`(?m)^[\s{]*"?jobs"?\s*:`)
+
+// unfold puts the scenarios in a folder in its place, in the order of their names.
+func unfold(names []string, notes io.Writer) ([]string, error) {
+	var all []string
+	for _, name := range names {
+		if info, err := os.Stat(name); err != nil || !info.IsDir() || isScenario(name) {
+			all = append(all, name)
+			continue
+		}
+		entries, err := os.ReadDir(name)
+		if err != nil {
+			return nil, ui.IOError("read folder", err)
+		}
+		there := len(all)
+		for _, e := range entries {
+			file := filepath.Join(name, e.Name())
+			if ending := filepath.Ext(file); e.IsDir() || ending != ".yaml" && ending != ".yml" {
+				continue
+			}
+			if _, src, err := scenarios.Open(file); err == nil && !hasJobs.Match(src) {
+				fmt.Fprintf(notes, "qsim: %s has no jobs: it is passed over\n", file)
+				continue
+			}
+			all = append(all, file)
+		}
+		if len(all) == there {
+			return nil, ui.UsageError("there is no scenario in %s", name)
+		}
 	}
 	return all, nil
 }
@@ -52,20 +92,28 @@ func isScenario(name string) bool {
 
 func newValidate() *cobra.Command {
 	var f scenarioFlags
+	format := "table"
 	c := &cobra.Command{
 		Use:     "validate SCENARIO...",
 		Short:   "check scenarios without running them",
-		GroupID: "scenarios",
+		GroupID: "write",
 		Long: `validate reads scenarios as run does and prints all errors and warnings, each with its
 place and, where it can, with what may have been meant. It exits with 2 if there is an
-error, or with --strict a warning.`,
+error, or with --strict a warning. A folder stands for the scenarios in it, - for standard input.
+
+With --format json it prints a list of {file, line, column, severity, message, help} for programs, with
+--format github the annotations of a workflow: ::error file=...`,
 		Example: `  qsim validate my.yaml
   qsim validate --strict scenarios/*.yaml
-  qsim validate my.yaml --set engine.workers=80`,
+  qsim validate my.yaml --set engine.workers=80
+  qsim validate scenarios --format github`,
 		ValidArgsFunction: completeScenarios,
 		Args:              atLeastOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
 			ui.WarnOfVariables(c, c.ErrOrStderr())
+			if format != "table" {
+				return annotate(c, names, &f, format)
+			}
 			all, err := loadAll(c, names, &f, c.ErrOrStderr(), c.ErrOrStderr())
 			if err != nil {
 				return err
@@ -81,6 +129,9 @@ error, or with --strict a warning.`,
 		},
 	}
 	addScenarioFlags(c, "What to check", &f)
+	c.Flags().Lookup("strict").Usage = "warnings are errors"
+	ui.AddChoice(c, &format, "format", "FORMAT", "print `FORMAT`: table, json or github", "table", "json", "github")
+	ui.Group(c, "Output", "format")
 	return c
 }
 

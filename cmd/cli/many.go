@@ -21,7 +21,7 @@ func (s *session) load(c *cobra.Command, name string, more ...scenarios.Override
 	}
 	overrides = append(overrides, more...)
 	l, err := loadOne(name, overrides, &s.flags.scenarioFlags, s.stderr, s.console)
-	return l, study.Source{Name: l.Name, Text: l.Source, Sets: overrides, Policies: s.flags.policies}, err
+	return l, study.Source{Name: l.Name, Text: l.Source, Sets: l.Sets, Policies: l.Policies}, err
 }
 
 // checkError is why the values that flag gave cannot be simulated; what is wrong with them is

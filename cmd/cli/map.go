@@ -44,7 +44,7 @@ func newMap() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "map SCENARIO --x KEY=RANGE --y KEY=RANGE [flags]",
 		Short:   "map a metric over two keys, and the edge beyond which nothing recovers",
-		GroupID: "scenarios",
+		GroupID: "explore",
 		Long: `map measures a metric over two keys of a scenario, under each policy, and draws a heat map
 with the edge: where recovery.time, or whatever the metric is, no longer comes within the
 run, or with --edge where it passes a value. It measures the grid that the ranges span
@@ -81,7 +81,7 @@ func addMapFlags(c *cobra.Command, f *mapFlags) {
 		"none within the run)")
 	flags.IntVar(&f.refine, "refine", 3, "halve the cells at the edge so many `TIMES`")
 	ui.Group(c, "What to map", "x", "y", "metric", "after", "during", "class", "edge", "refine")
-	addScenarioFlags(c, "What to run", &f.scenarioFlags)
+	addScenarioFlags(c, "What to run", &f.scenarioFlags, "strict")
 	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
 	ui.Group(c, "How to run it", "parallel")
 	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: table, csv or json", "table", "csv", "json")

@@ -20,7 +20,7 @@ func newMerge() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "merge DIR",
 		Short:   "join the shards of a sweep",
-		GroupID: "scenarios",
+		GroupID: "cluster",
 		Long: `merge joins the shards that qsim sweep --shard I/N wrote to a folder, prints the table and
 writes sweep.json, sweep.csv, sweep.yaml and charts beside them: the bytes that one process
 would have written. It refuses shards of different scenarios, axes, metrics or versions, and

@@ -32,7 +32,7 @@ func newReport() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "report DIR... [flags]",
 		Short:   "draw charts and report again from stored results",
-		GroupID: "scenarios",
+		GroupID: "run",
 		Long: `report makes report.html and the charts of a run again, from what its folder holds, and
 prints the path of the page. DIR is the folder of a run, that of a scenario for its latest
 run, or one that holds folders of scenarios for the latest run of each. Of a folder that

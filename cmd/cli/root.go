@@ -26,22 +26,14 @@ under every policy, and says with intervals what each policy does and what it co
 
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return ui.ReadEnvironment(c) },
 	}
-	root.AddGroup(&cobra.Group{ID: "scenarios", Title: "Scenarios"}, &cobra.Group{ID: "about", Title: "About"})
-	root.AddCommand(newRun(), newTrace(), newMap(), newCompare(), newReport(), newSweep(), newMerge(), newTune(),
-		newImport(), newVerify(), newChaos(), newValidate(), newExplain(), newInit(), newList(), newSchema(), newVersion(), ui.NewDocs())
-	root.SetHelpCommandGroupID("about")
-	root.SetCompletionCommandGroupID("about")
-	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
-	complete(root)
-	for _, command := range root.Commands() {
-		switch command.Name() {
-		case "help":
-			command.Short = "explain a command"
-		case "completion":
-			command.Short = "print a script that completes commands in a shell"
-		}
+	for _, g := range []cobra.Group{{ID: "run", Title: "Run"}, {ID: "explore", Title: "Explore"}, {ID: "write", Title: "Write"},
+		{ID: "trust", Title: "Trust"}, {ID: "cluster", Title: "Cluster"}, {ID: "about", Title: "About"}} {
+		root.AddGroup(&g)
 	}
+	root.AddCommand(newRun(), newCompare(), newReport(), newMap(), newSweep(), newTune(), newTrace(), newInit(), newValidate(),
+		newExplain(), newList(), newSchema(), newImport(), newVerify(), newChaos(), newMerge(), newVersion(), ui.NewDocs())
+	ui.AddAbout(root)
+	complete(root)
 	ui.SetHelp(root)
 	return root
 }

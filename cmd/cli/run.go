@@ -44,7 +44,7 @@ func newRun() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "run SCENARIO... [flags]",
 		Short:   "run scenarios: table, verdict, files",
-		GroupID: "scenarios",
+		GroupID: "run",
 		Long: `run simulates a scenario under each of its policies with the same seeds, prints what
 the policies did with 95 % intervals, judges the objectives, and writes tables, series,
 histograms and charts to a new folder. SCENARIO is a file or the name of a built-in one.
@@ -55,7 +55,7 @@ The result goes to standard output, all else to standard error. Exit codes:
     2  the command line or a scenario is wrong
     3  an invariant of the engine broke
     4  reading or writing failed
-  130  interrupted: what has finished is kept and marked partial
+  130  interrupted: what has finished is kept and marked partial; 143 if it was by SIGTERM
 
 A flag may be given by a variable: --no-files by QSIM_NO_FILES=true, a repeatable one
 with semicolons between its values. A flag wins over its variable, and both win over
@@ -71,7 +71,7 @@ the scenario.`,
 		ValidArgsFunction: completeScenarios,
 		Args:              atLeastOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
-			return run(c, names, &f)
+			return run(c, f.plot.apart(names), &f)
 		},
 	}
 	addScenarioFlags(c, "What to run", &f.scenarioFlags)

@@ -29,7 +29,7 @@ func newSchema() *cobra.Command {
 	return &cobra.Command{
 		Use:     "schema [scenario|summary|run|compare|trace]",
 		Short:   "print the JSON schema of scenarios, for editors, or of results",
-		GroupID: "scenarios",
+		GroupID: "write",
 		Long: `schema prints the JSON schema of scenario files. An editor with a YAML language server
 completes and checks a scenario that says where the schema is, in its first line:
 

@@ -31,7 +31,7 @@ func newSweep() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "sweep SCENARIO --vary KEY=VALUES... [flags]",
 		Short:   "run a scenario under many values of its keys",
-		GroupID: "scenarios",
+		GroupID: "explore",
 		Long: `sweep runs a scenario once for every combination of the values given, with the same seeds
 each time, and prints a row for every combination and policy: the metrics of the objectives
 with their 95 % intervals, and whether the objectives are met. KEY is any key that --set
@@ -54,7 +54,7 @@ Objectives do not change the exit code: a sweep is to find where they are met.
     2  the command line or a scenario is wrong, or the folder holds another sweep
     3  an invariant of the engine broke
     4  reading or writing failed
-  130  interrupted: what has finished is kept`,
+  130  interrupted: what has finished is kept; 143 if it was by SIGTERM`,
 		Example: `  qsim sweep retry-storm --vary engine.workers=60..140/20
   qsim sweep my.yaml --vary retry.jitter=none,full,"±20%" --vary retry.backoff.first=1s..1m*2 -n 5
   qsim sweep my.yaml --vary storms.down.for=1m..10m/1m --metric goodput --format csv

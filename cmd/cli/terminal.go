@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -65,6 +66,21 @@ func (m *plotMode) Set(text string) error {
 
 // Type implements pflag.Value.
 func (m *plotMode) Type() string { return "HOW" }
+
+// apart takes the word for how to plot from names, where it stands apart from its flag: --plot needs no value, so that
+// one behind a space is taken for a scenario.
+func (m *plotMode) apart(names []string) []string {
+	if *m != "auto" {
+		return names
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		is := (name == "ascii" || name == "unicode" || name == "auto" || name == "never") && !isScenario(name)
+		if is {
+			*m = plotMode(name)
+		}
+		return is
+	})
+}
 
 // on reports whether there is a plot at all.
 func (m plotMode) on() bool { return m != "never" }

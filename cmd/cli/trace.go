@@ -36,7 +36,7 @@ func newTrace() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "trace SCENARIO [flags]",
 		Short:   "say what happened to a job, or in a window of time",
-		GroupID: "scenarios",
+		GroupID: "explore",
 		Long: `trace repeats one simulation, one policy under one seed, and says what happened: to a job
 with --job, in a window of time with --from and --to, and with neither which jobs are worth
 a look: the one that waited longest, was done twice, died, was fenced or lost its lease.

@@ -32,7 +32,7 @@ func newTune() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "tune SCENARIO --over KEY=RANGE... [flags]",
 		Short:   "find the setting that meets the objectives best",
-		GroupID: "scenarios",
+		GroupID: "explore",
 		Long: `tune looks for the values of some keys under which each policy meets all objectives, and
 of those for the best by a goal: the smallest or largest value of the key, the least or
 greatest value of a metric, or else the greatest margin to the objectives. It simulates as
@@ -54,7 +54,7 @@ unless --objective gives others. Files: tune.json, tune.csv and a chart of what 
     2  the command line or a scenario is wrong
     3  an invariant of the engine broke
     4  reading or writing failed
-  130  interrupted: nothing is kept`,
+  130  interrupted: nothing is kept; 143 if it was by SIGTERM`,
 		Example: `  qsim tune retry-storm --over engine.workers=40..160/10 --smallest engine.workers
   qsim tune retry-storm --over storms.payments-down.for=1m..15m/1m --largest storms.payments-down.for
   qsim tune my.yaml --over policies.inflight-cap.retries=5%..50%/5% --objective 'fresh.wait.p99 during down below 10s'

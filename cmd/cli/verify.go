@@ -28,7 +28,7 @@ func newVerify() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "verify [MODEL...] [flags]",
 		Short:   "hold the simulator against queueing theory",
-		GroupID: "scenarios",
+		GroupID: "trust",
 		Long: `verify simulates models whose answers are known without it, by closed forms, exact Markov
 chains, fluid limits or by hand, and compares. Each runs through the whole queue, leases and
 all, with a store that answers at once. Without --full it takes those that are done in
@@ -50,7 +50,7 @@ Exit codes:
     1  a row is missed, or its interval is too wide to tell
     2  the command line or a row is wrong
     3  an invariant of the engine broke
-  130  interrupted`,
+  130  interrupted; 143 if it was by SIGTERM`,
 		Example: `  qsim verify                       the quick rows
   qsim verify --full                all of them: some twenty minutes on two cores
   qsim verify mmc feedback.1        a family and a row

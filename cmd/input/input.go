@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"qsim/cmd/ui"
@@ -28,7 +29,7 @@ func Sets(texts []string) ([]scenarios.Override, error) {
 // Options of Load.
 type Options struct {
 	Sets     []scenarios.Override
-	Policies []string // labels or kinds; none: all
+	Policies []string // labels or kinds, all others go; or kinds and maps of policies to add; none: all
 	Strict   bool     // warnings are errors
 	Errors   io.Writer
 	Notes    io.Writer // warnings
@@ -39,6 +40,8 @@ type Scenario struct {
 	Name     string // as it is shown
 	Scenario *scenarios.Scenario
 	Source   []byte
+	Sets     []scenarios.Override // all that was laid upon the source: those of the options, and the policies added
+	Policies []string             // those selected: see scenarios.Scenario.Select; none: all
 }
 
 // Load loads the scenario of a file, or a built-in one. Diagnostics are written, and if any is in the way of a run, the
@@ -49,6 +52,16 @@ func Load(name string, o Options) (Scenario, error) {
 		return Scenario{}, OpenError(err)
 	}
 	scenario, diagnostics := scenarios.Load(shown, src, o.Sets)
+	named := scenario
+	if len(o.Policies) > 0 && named == nil { // perhaps for want of a baseline that is to be added
+		named, _ = scenarios.Load(shown, src, slices.DeleteFunc(slices.Clone(o.Sets),
+			func(set scenarios.Override) bool { return set.Path == "baseline" }))
+	}
+	keep, added := chosen(named, o.Policies)
+	if len(added) > 0 {
+		o.Sets = slices.Concat(o.Sets, added)
+		scenario, diagnostics = scenarios.Load(shown, src, o.Sets)
+	}
 	problems := len(diagnostics.Errors())
 	if o.Strict {
 		problems = len(diagnostics)
@@ -63,17 +76,43 @@ func Load(name string, o Options) (Scenario, error) {
 	if problems > 0 {
 		return Scenario{}, ui.Fail(ui.ExitUsage, nil)
 	}
-	if len(o.Policies) > 0 {
-		for _, policy := range o.Policies {
+	if len(keep) > 0 {
+		for _, p := range scenario.Policies[len(scenario.Policies)-len(added):] {
+			keep = append(keep, p.Label)
+		}
+		for _, policy := range keep {
 			if len(scenario.PoliciesNamed(policy)) == 0 {
-				return Scenario{}, ui.Unknown("policy of "+shown, policy, PolicyNames(scenario))
+				return Scenario{}, ui.Unknown("policy", policy, append(PolicyNames(scenario), kinds()...))
 			}
 		}
-		if scenario, err = scenario.Select(o.Policies); err != nil {
+		if scenario, err = scenario.Select(keep); err != nil {
 			return Scenario{}, ui.UsageError("%s: %w", shown, err)
 		}
 	}
-	return Scenario{shown, scenario, src}, nil
+	return Scenario{shown, scenario, src, o.Sets, keep}, nil
+}
+
+// chosen parts what --policy names: labels and kinds of the scenario, to which it is narrowed, and other kinds or maps,
+// which are added to it.
+func chosen(scenario *scenarios.Scenario, policies []string) (keep []string, added []scenarios.Override) {
+	for _, policy := range policies {
+		isMap := strings.HasPrefix(strings.TrimSpace(policy), "{")
+		switch {
+		case scenario == nil, !isMap && len(scenario.PoliciesNamed(policy)) > 0, !isMap && !slices.Contains(kinds(), policy):
+			keep = append(keep, policy)
+		default:
+			added = append(added, scenarios.Override{Path: "policies.+", Value: policy, Flag: "--policy " + policy})
+		}
+	}
+	return keep, added
+}
+
+func kinds() []string {
+	var names []string
+	for _, kind := range scenarios.PolicyKinds() {
+		names = append(names, kind.Name)
+	}
+	return names
 }
 
 // PolicyNames are the labels and kinds by which --policy can select.

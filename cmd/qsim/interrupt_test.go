@@ -20,6 +20,36 @@ import (
 	"qsim/cmd/ui"
 )
 
+// TestTerminated: who is told to stop by SIGTERM keeps what has finished, too, and says by whom it was stopped.
+func TestTerminated(t *testing.T) {
+	out := t.TempDir()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	command := exec.CommandContext(ctx, "qsim", "run", "testdata/small.yaml", "--seeds", "10000", "--verbose", "--out", out)
+	pipe, err := command.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines, told := bufio.NewScanner(pipe), false
+	for lines.Scan() {
+		if !told && strings.Contains(lines.Text(), "Weighted 80/20: 2 of") {
+			told = true
+			if err := command.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := command.Wait(); command.ProcessState.ExitCode() != int(ui.ExitTerminated) {
+		t.Errorf("%v, want exit %d", err, ui.ExitTerminated)
+	}
+	if _, err := os.Stat(filepath.Join(out, "small", "latest", "summary.json")); err != nil {
+		t.Error(err)
+	}
+}
+
 // interrupted starts qsim, waits for each text on its standard error in turn, sends
 // an interrupt after each, and returns what was printed and the exit code.
 func interrupted(t *testing.T, arguments, after []string) (stdout, stderr string, code int) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -57,6 +58,17 @@ func (c *Console) Draw(above io.Writer) {
 	c.above = above
 }
 
+// terminated says that the last signal was SIGTERM. Signals are the process's, and so is this.
+var terminated atomic.Bool
+
+// stopped is the exit code of a process that a signal may have stopped.
+func stopped(exit Exit) Exit {
+	if exit == ExitInterrupted && terminated.Load() {
+		return ExitTerminated
+	}
+	return exit
+}
+
 // Interruptible returns a context that the first interrupt cancels, with a note that says
 // what becomes of what has finished. The second one ends the process at once, but for the
 // hangup of a terminal, which comes twice at times. A hangup that is ignored, as under
@@ -78,8 +90,9 @@ func (c *Console) Interruptible(parent context.Context, note string) (ctx contex
 				if count > 0 && s == syscall.SIGHUP {
 					continue
 				}
+				terminated.Store(s == syscall.SIGTERM)
 				if count > 0 {
-					os.Exit(int(ExitInterrupted))
+					os.Exit(int(stopped(ExitInterrupted)))
 				}
 				c.Note("%s", note)
 				cancel()

@@ -24,11 +24,12 @@ func execute(ctx context.Context, root *cobra.Command, arguments []string, out, 
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return explainFlag(c, arguments, err) })
 	root.SetOut(out)
 	root.SetErr(err)
+	terminated.Store(false)
 	exit := Settle(root, root.ExecuteContext(ctx))
 	for _, to := range []io.Writer{out, err} {
 		if terminal, ok := to.(*inert); ok && terminal.flush() != nil {
 			exit = Worse(exit, ExitIO)
 		}
 	}
-	return exit
+	return stopped(exit)
 }

@@ -17,7 +17,8 @@ const (
 	ExitUsage       Exit = 2   // the command line or a scenario is wrong
 	ExitInvariant   Exit = 3   // the engine broke one of its invariants, or lost jobs
 	ExitIO          Exit = 4   // reading, writing or a store failed
-	ExitInterrupted Exit = 130 // stopped by a signal; what had finished is kept
+	ExitInterrupted Exit = 130 // stopped from the keyboard; what had finished is kept
+	ExitTerminated  Exit = 143 // the same, by SIGTERM: what Execute makes of ExitInterrupted
 )
 
 // severity ranks exit codes: an interruption explains everything else, a broken

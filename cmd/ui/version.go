@@ -23,11 +23,14 @@ func NewVersion(arguments cobra.PositionalArgs) *cobra.Command {
 
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(c *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(c.OutOrStdout(), "%s %s %s %s %s/%s\n", c.Root().Name(), Version, Commit(), runtime.Version(),
-				runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintln(c.OutOrStdout(), versionLine(c.Root()))
 			return IOError("write result", err)
 		},
 	}
+}
+
+func versionLine(root *cobra.Command) string {
+	return fmt.Sprintf("%s %s %s %s %s/%s", root.Name(), Version, Commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // Commit is the commit that this binary was built from, marked if the checkout had

@@ -15,6 +15,7 @@ import (
 	"qsim/cmd/ui"
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/report"
 	"qsim/results/text"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
@@ -25,6 +26,7 @@ type compareFlags struct {
 	runFlags
 	metrics       []string
 	maxRegression percent
+	report        string
 }
 
 func newCompare() *cobra.Command {
@@ -54,6 +56,7 @@ Exit codes:
 		Example: `  qsim compare results/runs/retry-storm/latest retry-storm    is it still the same?
   qsim compare before/retry-storm after/retry-storm --max-regression 5%
   qsim compare results/runs/my/latest my.yaml --set engine.workers=80
+  qsim compare before/my after/my --report compared.html      and a page to look at
   qsim compare base new --metric goodput --metric sojourn.p99 --format json`,
 		ValidArgsFunction: completeResults,
 		Args: func(_ *cobra.Command, names []string) error {
@@ -69,6 +72,8 @@ Exit codes:
 	flags := c.Flags()
 	flags.StringArrayVar(&f.metrics, "metric", nil, "compare this `METRIC` of the whole run, or all; repeatable "+
 		"(default: those of the table, the objectives and the usual ones)")
+	flags.StringVar(&f.report, "report", "", "draw both results over each other, with one cursor, into this `FILE`: a page like "+
+		"that of a run")
 	flags.Var(&f.maxRegression, "max-regression", "exit with 1 if a metric is worse by more than this `PERCENT` of its "+
 		"base value")
 	flags.BoolVar(&f.strict, "strict", false, "what is unclear is a regression, and warnings of a scenario are errors")
@@ -82,7 +87,7 @@ Exit codes:
 	addWhen(c, &f.bars, "progress", "draw progress bars: auto, always or never")
 	ui.Group(c, "What to compare", "metric", "max-regression", "strict")
 	ui.Group(c, "How to run a scenario", "set", "parallel")
-	ui.Group(c, "Output", "format", "same-within")
+	ui.Group(c, "Output", "format", "same-within", "report")
 	ui.Group(c, "Terminal", "quiet", "color", "progress")
 	return c
 }
@@ -95,6 +100,9 @@ type result struct {
 }
 
 func compare(c *cobra.Command, names []string, f *compareFlags) error {
+	if f.report != "" && len(names) > 2 {
+		return ui.UsageError("--report %s: a page is of two results, and here are %d", f.report, len(names))
+	}
 	s, err := newSession(c, &f.runFlags)
 	if err != nil {
 		return err
@@ -129,6 +137,11 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 		comparison.FindLikeness(float64(f.sameWithin))
 		worst = ui.Worse(worst, ui.Exit(comparison.Exit))
 		list = append(list, comparison)
+		if f.report != "" {
+			if err := writeComparison(f.report, base, new, comparison); err != nil {
+				return err
+			}
+		}
 	}
 	for _, comparison := range list {
 		for _, warning := range comparison.Warnings {
@@ -146,6 +159,31 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 		return ui.Fail(worst, nil)
 	}
 	return nil
+}
+
+// writeComparison writes the page that draws two results over each other.
+func writeComparison(file string, base, new result, c *results.Comparison) error {
+	var sides [2]*results.Summary
+	for i, r := range [...]result{base, new} {
+		if sides[i] = r.summary; r.summary.Data != nil {
+			continue
+		}
+		folders, err := runFolders(r.name)
+		if err != nil {
+			return err
+		}
+		stored, err := results.ReadStored(inFolder(folders[0]))
+		if err != nil {
+			return ui.Fail(ui.ExitUsage, fmt.Errorf("%s: %w", folders[0], err))
+		}
+		absences(stored) // which finds the settings of what an earlier version wrote
+		sides[i] = stored.Summary
+	}
+	page, err := report.ComparePage(sides[0], sides[1], c, ui.Version)
+	if err != nil {
+		return ui.Fail(ui.ExitUsage, err)
+	}
+	return ui.IOError("write report", results.Replace(filepath.Dir(file), []results.File{{Path: filepath.Base(file), Data: page}}))
 }
 
 // queries returns what --metric asks for, nil for what is usual.

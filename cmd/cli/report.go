@@ -88,12 +88,12 @@ func makeReports(c *cobra.Command, names []string, open bool, out string, within
 	var last string
 	var entries []report.IndexEntry
 	for _, folder := range folders {
-		summary, err := redraw(folder, c.Flags().Changed("same-within"), float64(within))
+		stored, err := redraw(folder, c.Flags().Changed("same-within"), float64(within))
 		if err != nil {
 			return err
 		}
 		last = filepath.Join(folder, reportFile)
-		entries = append(entries, report.IndexEntry{Summary: summary, Href: last})
+		entries = append(entries, report.IndexEntry{Summary: stored.Summary, Href: last, Made: stored.Made})
 		if _, err := fmt.Fprintln(c.OutOrStdout(), shown(last)); err != nil {
 			return ui.IOError("write result", err)
 		}
@@ -158,10 +158,8 @@ func hasSummary(folder string) bool {
 }
 
 // redraw makes the charts and the report of a run again, if anew with another equivalence band.
-func redraw(folder string, anew bool, within float64) (*results.Summary, error) {
-	files, summary, err := drawn(func(path string) ([]byte, error) {
-		return os.ReadFile(filepath.Join(folder, filepath.FromSlash(path)))
-	}, func(sum *results.Summary) {
+func redraw(folder string, anew bool, within float64) (*results.Stored, error) {
+	files, stored, err := drawn(inFolder(folder), func(sum *results.Summary) {
 		if anew {
 			sum.FindLikeness(within)
 		}
@@ -176,7 +174,12 @@ func redraw(folder string, anew bool, within float64) (*results.Summary, error) 
 	if err := results.Replace(folder, files); err != nil {
 		return nil, ui.IOError("write report", err)
 	}
-	return summary, nil
+	return stored, nil
+}
+
+// inFolder reads the files of a folder.
+func inFolder(folder string) func(path string) ([]byte, error) {
+	return func(path string) ([]byte, error) { return os.ReadFile(filepath.Join(folder, filepath.FromSlash(path))) }
 }
 
 // reader reads files that are not written yet.
@@ -193,7 +196,7 @@ func reader(files []results.File) func(path string) ([]byte, error) {
 
 // drawn are the files of a run that are made from its other files: charts and report. They depend
 // on nothing else, so that they are the same whenever they are drawn.
-func drawn(read func(path string) ([]byte, error), adjust func(*results.Summary)) ([]results.File, *results.Summary, error) {
+func drawn(read func(path string) ([]byte, error), adjust func(*results.Summary)) ([]results.File, *results.Stored, error) {
 	stored, err := results.ReadStored(read)
 	if err != nil {
 		return nil, nil, err
@@ -216,7 +219,7 @@ func drawn(read func(path string) ([]byte, error), adjust func(*results.Summary)
 		return nil, nil, err
 	}
 	files, err := report.Files("charts", figures)
-	return append(files, results.File{Path: reportFile, Data: page}), stored.Summary, err
+	return append(files, results.File{Path: reportFile, Data: page}), stored, err
 }
 
 // absences says what a page lacks because its folder does. Settings that are not stored are

@@ -635,7 +635,7 @@ func TestIndexInBrowser(t *testing.T) {
 	g := judged()
 	_, other := g.build()
 	other.Scenario = nasty[7]
-	html, err := Index([]IndexEntry{{sum, "a/report.html"}, {other, "b/report.html"}})
+	html, err := Index([]IndexEntry{{Summary: sum, Href: "a/report.html"}, {Summary: other, Href: "b/report.html"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func attemptsChart(d *drawing) *sheet {
 	}
 	if len(d.policies) > together {
 		s.subtitle += ", the others in grey" + d.shadeWords(false) + d.panelWords()
-		s.panels = panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
+		s.panels = d.panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
 			axes(p)
 			addTimeline(p, timeline{until, steps, fmt.Sprintf(` data-show="attempts" data-policy="%d"`, own.index), []plot.Plotter{windows(d.windows(until)),
 				d.backdropOf(func(p *policy) []float64 { return p.attempts }), curve{d.xs, own.attempts, draw.LineStyle{Color: own.hue.line, Width: 1.4}}},

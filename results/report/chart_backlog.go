@@ -43,7 +43,7 @@ func backlogChart(d *drawing) *sheet {
 	until := d.end(func(p *policy, bucket int) bool { return p.due[bucket] > all[p.index]/100 })
 	s.key = d.backlogKey(withLater)
 	twin := d.twinNames(func(p *policy) []float64 { return p.due })
-	s.panels = panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
+	s.panels = d.panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
 		p.Y.Tick.Marker, p.Y.Min, p.Y.Max = counts(4), 0, math.Max(top*1.04, 1)
 		zero, sum := make([]float64, len(d.xs)), make([]float64, len(d.xs))
 		for k := range sum {

@@ -58,7 +58,7 @@ func distributionChart(d *drawing) *sheet {
 	}
 	if len(all) > together {
 		s.subtitle += ", the others in grey" + d.panelWords()
-		s.panels = panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
+		s.panels = d.panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
 			axes(p, steps)
 			p.Y.Tick.Marker = plot.ConstantTicks{{Value: 1, Label: "all"}, {Value: .1, Label: "p90"}, {Value: .01, Label: "p99"}, {Value: .001, Label: "p99.9"}}
 			var behind backdropLines

@@ -64,7 +64,7 @@ func tenantsChart(d *drawing) *sheet {
 	line := func(i int, style draw.LineStyle) curve { return curve{all[i].ranks, all[i].waits, style} }
 	if len(all) > together {
 		s.subtitle += ", the others in grey" + d.panelWords()
-		s.panels = panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
+		s.panels = d.panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
 			axes(p, steps)
 			var behind backdropLines
 			for i := range all {

@@ -60,7 +60,7 @@ func waitChart(d *drawing) *sheet {
 	until := d.end(func(p *policy, bucket int) bool { return !math.IsNaN(p.median[bucket]) })
 	if len(d.policies) > together && len(rows) == 1 {
 		s.subtitle += ", the others in grey" + d.shadeWords(true) + d.panelWords()
-		s.panels = panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
+		s.panels = d.panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
 			p.Y.Scale, p.Y.Tick.Marker, p.Y.Min, p.Y.Max = logScale{}, waits(floor, 10), from, to
 			addTimeline(p, timeline{until, steps, fmt.Sprintf(` data-show="wait" data-policy="%d"`, own.index), []plot.Plotter{windows(d.windows(until)),
 				d.backdropOf(func(p *policy) []float64 { return p.median }), area{d.xs, own.low, own.high, alpha(own.hue.line, 38)},

@@ -42,6 +42,7 @@ type drawing struct {
 	summary  *results.Summary
 	table    *results.Table
 	version  string
+	pairs    bool // policies belong together in twos
 	seeds    int
 	policies []policy
 	xs       []float64 // s: the middle of each bucket
@@ -53,6 +54,7 @@ type policy struct {
 	name    string
 	hue     hue
 	index   int // in the scenario
+	color   int // of hues
 	median  []float64
 	low     []float64 // of the band around median
 	high    []float64
@@ -104,7 +106,7 @@ func newDrawing(s *measure.Settings, sum *results.Summary, version string) (*dra
 }
 
 func newPolicy(index int, label string, series []measure.Series, buckets int) policy {
-	p := policy{name: shorten(label, nameLimit), hue: hueOf(index), index: index}
+	p := policy{name: shorten(label, nameLimit), hue: hueOf(index), index: index, color: index % len(hues)}
 	lower, upper := .05, .95
 	if len(series) < 10 { // too few for such percentiles: the whole range
 		lower, upper = 0, 1

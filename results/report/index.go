@@ -1,19 +1,20 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"slices"
+	"strings"
 
 	"qsim/results"
-	"qsim/results/measure"
-	"qsim/results/text"
 )
 
 // IndexEntry is a run on an index page.
 type IndexEntry struct {
 	Summary *results.Summary
 	Href    string // of its report, relative to the index
+	Made    results.RunInfo
 }
 
 // indexPage is what its template is filled with.
@@ -26,6 +27,7 @@ type indexPage struct {
 
 type indexRun struct {
 	Href, Name, Detail, Config, Seeds, Wanted string
+	Shown, Started, Commit                    string
 	Policies, Warnings                        int
 	Objectives                                []string
 }
@@ -54,7 +56,7 @@ func Index(entries []IndexEntry) ([]byte, error) {
 	if len(entries) == 0 {
 		return nil, fmt.Errorf("write index: there is no run")
 	}
-	p := indexPage{Title: "Scenarios compared", Measure: "p99 of fresh waits in the first storm, or in the whole run"}
+	p := indexPage{Title: "Scenarios compared", Measure: "the first column of the table of each scenario, which its head names"}
 	var labels []string
 	names := map[string]int{}
 	for i := range entries {
@@ -62,7 +64,7 @@ func Index(entries []IndexEntry) ([]byte, error) {
 	}
 	for i := range entries {
 		sum := entries[i].Summary
-		p.Runs = append(p.Runs, indexRunOf(sum, entries[i].Href, names[sum.Scenario] > 1))
+		p.Runs = append(p.Runs, indexRunOf(sum, &entries[i], names[sum.Scenario] > 1))
 		for k := range sum.Policies {
 			if label := sum.Policies[k].Label; !slices.Contains(labels, label) {
 				labels = append(labels, label)
@@ -81,10 +83,16 @@ func Index(entries []IndexEntry) ([]byte, error) {
 	return execute("index.html.tmpl", p)
 }
 
-func indexRunOf(sum *results.Summary, href string, several bool) indexRun {
-	r := indexRun{Href: href, Name: clean(sum.Scenario), Config: clean(sum.ConfigHash), Seeds: seedRanges(sum.Seeds), Policies: len(sum.Policies), Warnings: len(sum.Warnings)}
+func indexRunOf(sum *results.Summary, e *IndexEntry, several bool) indexRun {
+	r := indexRun{Href: e.Href, Started: "–", Commit: cmp.Or(clean0(e.Made.Commit), "–"), Name: clean(sum.Scenario), Config: clean(sum.ConfigHash), Seeds: seedRanges(sum.Seeds), Policies: len(sum.Policies), Warnings: len(sum.Warnings)}
 	if several {
 		r.Detail = "config " + r.Config + ", seeds " + r.Seeds
+	}
+	if !e.Made.Started.IsZero() {
+		r.Started = e.Made.Started.UTC().Format("2006-01-02 15:04")
+	}
+	if t := results.TableOf(sum); len(t.Columns) > 0 {
+		r.Shown = clean(t.Columns[0].Label)
 	}
 	wanted, unclear := 0, 0
 	for i := range sum.Objectives {
@@ -123,14 +131,8 @@ func indexCellOf(sum *results.Summary, label string, objectives []string) indexC
 		}
 		c.Marks = append(c.Marks, indexMark{kindOf(v), v.Sign(), string(v.Outcome), 1 + slices.Index(objectives, objectiveText(v))})
 	}
-	q := measure.Query{Metric: waitMetric}
-	for _, e := range sum.Policies[at].Filtered {
-		if e.Metric == waitMetric && e.Query == (measure.Query{Metric: waitMetric, During: e.During}) {
-			q = e.Query
-			break
-		}
+	if t := results.TableOf(sum); len(t.Columns) > 0 {
+		c.Value = strings.TrimSpace(t.Columns[0].Cells[at].Value + " " + t.Columns[0].Cells[at].Half)
 	}
-	cell := text.CellOf(sum, at, q)
-	c.Value = cell.Value + " " + cell.Half
 	return c
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"qsim/results"
+	"qsim/results/text"
 )
 
 //go:embed page
@@ -42,7 +44,15 @@ func Page(sum *results.Summary, figures []Figure, o PageOptions) ([]byte, error)
 	p.Numbers = allNumbers(sum, t)
 	p.arrange(p.sections(figures), t)
 	if sum.Settings != nil && len(sum.Data) > 0 && len(figures) > 0 {
-		if err := p.goLive(); err != nil {
+		d, err := newDrawing(sum.Settings, sum, p.Version)
+		if err != nil {
+			return nil, fmt.Errorf("write report: %w", err)
+		}
+		var markdown, csv strings.Builder
+		if err := cmp.Or(text.WriteTable(&markdown, sum, text.TableOptions{Format: text.Markdown}), text.WriteTable(&csv, sum, text.TableOptions{Format: text.CSV})); err != nil {
+			return nil, fmt.Errorf("write report: %w", err)
+		}
+		if err := p.goLive(d, markdown.String(), csv.String()); err != nil {
 			return nil, fmt.Errorf("write report: %w", err)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"qsim/results"
-	"qsim/results/text"
 )
 
 // toggle is a button that shows or hides a policy in the charts over time.
@@ -70,34 +69,18 @@ func (s series) MarshalJSON() ([]byte, error) {
 }
 
 // goLive adds the script of a page, and what it reads.
-func (p *page) goLive() error {
-	d, err := newDrawing(p.summary.Settings, p.summary, p.Version)
-	if err != nil {
-		return err
-	}
+func (p *page) goLive(d *drawing, markdown, csv string) error {
 	data := d.live()
-	if data.Markdown, err = p.copied(text.Markdown); err != nil {
-		return err
-	}
-	if data.CSV, err = p.copied(text.CSV); err != nil {
-		return err
-	}
+	data.Markdown, data.CSV = markdown, csv
 	encoded, err := json.Marshal(data) // with < > & escaped, so that no name ends the script
 	if err != nil {
 		return err
 	}
 	p.Live, p.Data, p.Script = true, template.JS(encoded), template.JS(asset("page/report.js")+asset("page/replay.js"))
 	for i, own := range data.Policies {
-		p.Toggles = append(p.Toggles, toggle{i, own.Name, swatchOf(i), own.On})
+		p.Toggles = append(p.Toggles, toggle{i, own.Name, swatchOf(d.policies[i].color + i/len(hues)*len(hues)), own.On})
 	}
 	return nil
-}
-
-// copied is the table as the page's buttons copy it.
-func (p *page) copied(format text.Format) (string, error) {
-	var out strings.Builder
-	err := text.WriteTable(&out, p.summary, text.TableOptions{Format: format})
-	return out.String(), err
 }
 
 // live is the data of the charts over time, to the last bucket in which there is something to see.
@@ -119,7 +102,7 @@ func (d *drawing) live() liveData {
 	}
 	for i := range d.policies {
 		p := &d.policies[i]
-		own := livePolicy{Name: p.name, Hue: p.index % len(hues), On: front[i], Fresh: p.fresh[:n], Retry: p.retry[:n], Attempts: p.attempts[:n], Busy: p.busy[:n], Again: p.again[:n]}
+		own := livePolicy{Name: p.name, Hue: p.color, On: front[i], Fresh: p.fresh[:n], Retry: p.retry[:n], Attempts: p.attempts[:n], Busy: p.busy[:n], Again: p.again[:n]}
 		for _, row := range rows {
 			median, _, _ := row.of(p)
 			own.P99 = append(own.P99, median[:n])

@@ -429,7 +429,7 @@ func TestIndex(t *testing.T) {
 	_, a := f.build()
 	_, b := other.build()
 	b.Scenario = "other"
-	entries := []IndexEntry{{a, "retry-storm/1/report.html"}, {b, "other/2/report.html"}, {a, "javascript:alert(1)"}}
+	entries := []IndexEntry{{Summary: a, Href: "retry-storm/1/report.html"}, {Summary: b, Href: "other/2/report.html"}, {Summary: a, Href: "javascript:alert(1)"}}
 	page, err := Index(entries)
 	if err != nil {
 		t.Fatal(err)

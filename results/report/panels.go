@@ -49,8 +49,11 @@ func newPanels(n int) *panels {
 }
 
 // panelsOf has a plot for each of some policies, which fill makes for at most so many ticks of time.
-func panelsOf(policies []policy, fill func(p *plot.Plot, own policy, steps int)) *panels {
+func (d *drawing) panelsOf(policies []policy, fill func(p *plot.Plot, own policy, steps int)) *panels {
 	all := newPanels(len(policies))
+	if d.pairs {
+		all.columns, all.steps = 2, 6
+	}
 	all.build = func(i int, _ bool) *plot.Plot {
 		p := newPlot()
 		fill(p, policies[i], all.steps)

@@ -212,7 +212,7 @@ for (const [id, state] of [["all", true], ["none", false]]) $(id).addEventListen
 
 // The table: sorted by a column, and the rows that are hidden at first.
 const table = $("head");
-if (table.tBodies[0].rows.length > 1) for (const [k, th] of all("thead tr:last-child th", table).entries()) {
+if (table && table.tBodies[0].rows.length > 1) for (const [k, th] of all("thead tr:last-child th", table).entries()) {
   const button = Object.assign(document.createElement("button"), {type: "button", className: "sort"});
   button.append(...th.childNodes);
   th.append(button);

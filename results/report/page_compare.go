@@ -1,0 +1,188 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"strings"
+
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/results/text"
+)
+
+// ComparePage returns a page that draws two results of a scenario over each other, policy by policy and with one
+// cursor in all charts, below what became different. Both need Settings and Data, of equal steps of time.
+func ComparePage(base, new *results.Summary, c *results.Comparison, version string) ([]byte, error) {
+	sum, err := paired(base, new)
+	if err != nil {
+		return nil, fmt.Errorf("compare %s with %s: %w", c.Base.Name, c.New.Name, err)
+	}
+	d, err := newDrawing(sum.Settings, sum, version)
+	if err != nil {
+		return nil, fmt.Errorf("compare %s with %s: %w", c.Base.Name, c.New.Name, err)
+	}
+	d.pairs = true
+	for i := range d.policies { // the two of a pair have one colour, and dashes of their own
+		d.policies[i].color = i / 2 % len(hues)
+		d.policies[i].hue = hues[d.policies[i].color]
+	}
+	var figures []Figure
+	for _, chart := range []func(*drawing) *sheet{backlogChart, stormChart, waitChart, distributionChart, attemptsChart} {
+		if sheet := chart(d); sheet != nil {
+			figures = append(figures, sheet.render())
+		}
+	}
+	p := &page{Name: clean(c.Scenario), Version: shorten(clean(version), 40), summary: sum}
+	p.Scene = []string{p.Name, "base " + clean(c.Base.Name), "new " + clean(c.New.Name), plural(len(base.Seeds), "seed")}
+	p.Facts = []string{"qsim " + p.Version, "base: config " + clean(c.Base.ConfigHash) + ", seeds " + seedRanges(c.Base.Seeds), "new: config " + clean(c.New.ConfigHash) + ", seeds " + seedRanges(c.New.Seeds)}
+	for _, w := range c.Warnings {
+		p.Warnings = append(p.Warnings, clean(w))
+	}
+	p.Headline = []phrase{{Text: changed(c, d.table)}}
+	shown, others := changeTables(c)
+	if len(shown.Rows) > 0 {
+		p.Sections = append(p.Sections, section{ID: "changes", Heading: "What became different", finding: finding{Tables: []plainTable{shown}}})
+	}
+	if len(others.Rows) > 0 {
+		p.Quiet = append(p.Quiet, section{ID: "unchanged", finding: finding{Finding: "No difference is shown in " + plural(len(others.Rows), "other number") + ".", Tables: []plainTable{others}}})
+	}
+	for _, s := range p.sections(figures) {
+		switch {
+		case s.Drawing == nil:
+		case s.none || s.dull:
+			p.Quiet = append(p.Quiet, s)
+		default:
+			p.Sections = append(p.Sections, s)
+		}
+	}
+	var markdown, csv strings.Builder
+	for format, out := range []*strings.Builder{text.Markdown: &markdown, text.CSV: &csv} {
+		if out == nil {
+			continue
+		}
+		if err := text.WriteComparisons(out, []*results.Comparison{c}, text.TableOptions{Format: text.Format(format)}); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.goLive(d, markdown.String(), csv.String()); err != nil {
+		return nil, fmt.Errorf("write comparison: %w", err)
+	}
+	p.Style, p.Policy = template.CSS(style), contentPolicy(style, string(p.Script))
+	return execute("report.html.tmpl", p)
+}
+
+// paired is a summary of the policies that are in both results, each twice.
+func paired(base, new *results.Summary) (*results.Summary, error) {
+	for _, s := range []*results.Summary{base, new} {
+		if s.Settings == nil || len(s.Data) != len(s.Policies) || !s.HasSeries() {
+			return nil, fmt.Errorf("what charts draw is not stored with both")
+		}
+	}
+	if a, b := base.Settings.Bucket, new.Settings.Bucket; a != b {
+		return nil, fmt.Errorf("their series have steps of %v and %v: they cannot be drawn over each other", a, b)
+	}
+	settings := *base.Settings
+	settings.Duration = max(settings.Duration, new.Settings.Duration)
+	for _, w := range new.Settings.Storms {
+		if !slices.Contains(settings.Storms, w) {
+			settings.Storms = append(slices.Clip(settings.Storms), w)
+		}
+	}
+	slices.SortStableFunc(settings.Storms, func(a, b measure.Window) int { return cmp.Compare(a.From, b.From) })
+	sum := &results.Summary{Scenario: base.Scenario, ConfigHash: base.ConfigHash, Seeds: base.Seeds, Duration: settings.Duration.Seconds(), Partial: base.Partial || new.Partial, Settings: &settings}
+	classes := slices.Equal(base.Settings.Classes, new.Settings.Classes)
+	add := func(s *results.Summary, i int, side string) {
+		p := s.Policies[i]
+		p.Label, p.Baseline, p.Versus = p.Label+" · "+side, len(sum.Policies) == 0, nil
+		data := s.Data[i]
+		if !classes {
+			data.Series = slices.Clone(data.Series)
+			for k := range data.Series {
+				data.Series[k].Classes = nil
+			}
+		}
+		sum.Policies, sum.Data = append(sum.Policies, p), append(sum.Data, data)
+	}
+	for i := range base.Policies {
+		k := slices.IndexFunc(new.Policies, func(p results.PolicySummary) bool { return p.Label == base.Policies[i].Label })
+		if k < 0 && len(base.Policies) == 1 && len(new.Policies) == 1 {
+			k = 0 // it is what was changed
+		}
+		if k >= 0 {
+			add(base, i, "base")
+			add(new, k, "new")
+		}
+	}
+	return sum, nil
+}
+
+// changed is the largest change that is shown in what the table has, or one that the gate does not allow, in a sentence.
+func changed(c *results.Comparison, t *results.Table) string {
+	var most *results.Change
+	for i := range c.Changes {
+		d := &c.Changes[i]
+		size := func(d *results.Change) float64 {
+			v := math.Abs(d.Relative())
+			if math.IsNaN(v) {
+				v = 0
+			}
+			switch {
+			case d.Verdict == results.Missed:
+				v += 2e9
+			case t.Find(d.Query) != nil:
+				v += 1e9
+			}
+			return v
+		}
+		if d.Shown && (most == nil || size(d) > size(most)) {
+			most = d
+		}
+	}
+	if most == nil {
+		return "Nothing is shown to have become different"
+	}
+	base, new, _, change := changeWords(most)
+	return fmt.Sprintf("%s: %s %s, was %s (%s)", clean(most.Policy), clean(most.Query.Label()), new, base, change)
+}
+
+// changeWords are the cells of a change.
+func changeWords(d *results.Change) (base, new, difference, change string) {
+	info, _ := measure.Lookup(d.Metric)
+	base, new, difference, change = results.FormatEstimate(&d.Base, info), results.FormatEstimate(&d.New, info), "–", "–"
+	if !math.IsNaN(d.Difference) {
+		difference = map[bool]string{true: "−", false: "+"}[d.Difference < 0] + results.FormatValue(math.Abs(d.Difference), info)
+		if !math.IsNaN(d.Half) {
+			difference += " " + results.FormatHalf(d.Half, info)
+		}
+	}
+	if relative := d.Relative(); !math.IsNaN(relative) {
+		change = results.FormatChange(1 + relative)
+	}
+	return base, new, difference, change
+}
+
+// changeTables are the changes that are shown or judged, and all others.
+func changeTables(c *results.Comparison) (shown, others plainTable) {
+	header := []string{"policy", "metric", "base", "new", "difference", "change", "verdict"}
+	if !c.Gate.Set {
+		header = header[:6]
+	}
+	shown, others = plainTable{Caption: "Differences that are shown, with their 95 % intervals", Header: header}, plainTable{Caption: "Differences that are not shown", Header: header}
+	for i := range c.Changes {
+		d := &c.Changes[i]
+		base, new, difference, change := changeWords(d)
+		row := []string{clean(d.Policy), clean(d.Query.Label()), base, new, difference, change}
+		if c.Gate.Set {
+			row = append(row, strings.TrimSpace(string(d.Verdict)+" "+clean0(d.Note())))
+		}
+		if d.Shown || d.Verdict == results.Missed {
+			shown.Rows = append(shown.Rows, row)
+		} else {
+			others.Rows = append(others.Rows, row)
+		}
+	}
+	return shown, others
+}

@@ -1,0 +1,91 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+
+	"qsim/results"
+	"qsim/results/measure"
+)
+
+// compared are a storm, one that is worse by half, and what was made of them.
+func compared() (base, new *results.Summary, c *results.Comparison) {
+	f := storm()
+	_, base = f.build()
+	f.wait *= 1.5
+	_, new = f.build()
+	c = &results.Comparison{Scenario: "retry-storm", Base: results.Side{Name: "before", ConfigHash: "0a", Seeds: base.Seeds}, New: results.Side{Name: "after", ConfigHash: "0b", Seeds: base.Seeds}}
+	for i := range base.Policies {
+		for k, q := range []measure.Query{{Metric: "fresh.wait.p99", During: "payments-down"}, {Metric: "attempts.mean"}} {
+			a, b := base.Policies[i].Find(q), new.Policies[i].Find(q)
+			c.Changes = append(c.Changes, results.Change{Query: q, Policy: base.Policies[i].Label, Base: *a, New: *b, Difference: b.Mean - a.Mean, Half: a.Half, Shown: k == 0})
+		}
+	}
+	return base, new, c
+}
+
+func TestComparePage(t *testing.T) {
+	base, new, c := compared()
+	page, err := ComparePage(base, new, c, "v0.1.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, _ := ComparePage(base, new, c, "v0.1.0")
+	if !bytes.Equal(page, again) {
+		t.Error("two pages of the same differ")
+	}
+	wantWords(t, page, "retry-storm · base before · new after · 10 seeds", "Shared FIFO: p99 wait of fresh jobs in payments-down 4m04s, was 2m43s",
+		"What became different", "Shared FIFO p99 wait of fresh jobs in payments-down 2m43s 4m04s +1m21s", "No difference is shown in 4 other numbers.", "base: config 0a, seeds 1–10")
+	tb := openTab(t, page, 1100)
+	tb.until(ready)
+	tb.run(chromedp.ScrollIntoView(`#backlog .chart`))
+	box := eval[struct{ X, Y, W, H float64 }](tb, `(r => ({X: r.x, Y: r.y, W: r.width, H: r.height}))(document.querySelector("#backlog svg.time rect").getBoundingClientRect())`)
+	tb.run(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, box.X+box.W*.45, box.Y+box.H/2))
+	tb.until(`/^at 13m.*Shared FIFO · base .*Shared FIFO · new /.test(document.getElementById("at").textContent)`)
+	if n := eval[int](tb, `[...document.querySelectorAll("svg.time .cursor")].filter(e => e.getAttribute("visibility") !== "visible").length`); n > 0 {
+		t.Errorf("%d plots have no cursor", n)
+	}
+	tb.picture("compared")
+	tb.quiet()
+}
+
+// What cannot be drawn over each other is refused, and a policy that only one of them has is left out.
+func TestComparePageRefuses(t *testing.T) {
+	t.Parallel()
+	for want, spoil := range map[string]func(base, new *results.Summary){
+		"compare before with after: what charts draw is not stored with both":                                      func(_, new *results.Summary) { new.Data = nil },
+		"compare before with after: their series have steps of 30s and 1m0s: they cannot be drawn over each other": func(_, new *results.Summary) { new.Settings.Bucket = time.Minute },
+	} {
+		base, new, c := compared()
+		spoil(base, new)
+		if _, err := ComparePage(base, new, c, ""); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	base, new, c := compared()
+	new.Policies[2].Label = "renamed"
+	new.Settings.Storms = append(new.Settings.Storms[:1:1], measure.Window{Name: "again", From: 20 * time.Minute, To: 21 * time.Minute})
+	for i := range c.Changes {
+		c.Changes[i].Shown, c.Changes[i].Difference = false, math.NaN()
+	}
+	page, err := ComparePage(base, new, c, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantWords(t, page, "Nothing is shown to have become different", "No difference is shown in 8 other numbers.")
+	for policy, want := range map[string]bool{"Weighted 80/20 · base": true, "Separate queue · base": false, "renamed · new": false} {
+		if strings.Contains(string(page), fmt.Sprintf(`"name":%q`, policy)) != want {
+			t.Errorf("%s is drawn: %v", policy, !want)
+		}
+	}
+	if !bytes.Contains(page, []byte(`{"name":"again","from":1200,"to":1260}`)) {
+		t.Error("the storm that only the new run has is not drawn")
+	}
+}

@@ -99,7 +99,7 @@ func Open(nameOrPath string) (display string, src []byte, err error) {
 		if display, src, found := openBuiltin(nameOrPath); found {
 			return display, src, nil
 		}
-		return "", nil, fmt.Errorf("open scenario: %s is a folder: name a file in it", nameOrPath)
+		return "", nil, fmt.Errorf("open scenario: %s is a directory: name a file in it", nameOrPath)
 	case err == nil:
 		src, err := readFile(nameOrPath)
 		return nameOrPath, src, err

@@ -72,7 +72,7 @@ func unfold(names []string, notes io.Writer) ([]string, error) {
 			all = append(all, file)
 		}
 		if len(all) == there {
-			return nil, ui.UsageError("there is no scenario in %s", name)
+			return nil, ui.UsageError("%s is a directory without a scenario", name)
 		}
 	}
 	return all, nil

@@ -48,7 +48,7 @@ func distributionChart(d *drawing) *sheet {
 		}
 		return spell(values[i]) + all[i].unclaimedWords()
 	})
-	s.dull = at.seconds == 0 && best >= 0 && values[worst] < shortWait
+	s.dull = at.seconds == 0 && best >= 0 && (values[worst] < shortWait || len(values) > 1 && values[worst] <= similar*values[best])
 	from, to := distributionRange(all, at)
 	axes := func(p *plot.Plot, steps int) {
 		p.X.Scale, p.Y.Scale = logScale{}, logScale{}

@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -82,7 +83,7 @@ func stormChart(d *drawing) *sheet {
 		return p
 	}
 	s.panels.right = 52
-	s.none = !any && back == nil
+	s.none = !any && !slices.ContainsFunc(back, func(r recovery) bool { return r.late })
 	return s
 }
 
@@ -90,6 +91,7 @@ func stormChart(d *drawing) *sheet {
 type recovery struct {
 	at    []float64 // s
 	words string
+	late  bool // some took more than a moment
 }
 
 // backToNormal are the recoveries of some policies; nil if none was measured.
@@ -105,9 +107,10 @@ func (d *drawing) backToNormal(lanes []policy) []recovery {
 			if list[i].words == "" {
 				list[i].words = "–"
 				if !e.Null() {
-					list[i].words = e.Bound + seconds(e.Mean)
+					list[i].words = strings.Replace(e.Bound, ">=", "≥ ", 1) + seconds(e.Mean)
 				}
 			}
+			list[i].late = list[i].late || e.Null() || e.Bound != "" || e.Mean > 1
 			if !e.Null() && e.Bound == "" {
 				list[i].at = append(list[i].at, storm.To.Seconds()+e.Mean)
 			}

@@ -48,7 +48,7 @@ func waitChart(d *drawing) *sheet {
 		subtitle: "Wait of fresh jobs until their first claim, p99 per " + seconds(d.settings.Bucket.Seconds()) + " of virtual time (log scale)",
 		footer:   d.footer(d.bandMarks()),
 	}
-	s.dull = best >= 0 && highest[worst] < shortWait
+	s.dull = best >= 0 && (highest[worst] < shortWait || len(highest) > 1 && highest[worst] <= similar*highest[best])
 	s.alt = d.alt(s.title, "Highest fresh p99 wait", func(i int) string {
 		if math.IsNaN(highest[i]) {
 			return "none claimed"

@@ -149,7 +149,7 @@ func highest(values []float64) int {
 }
 
 // twins returns, for each of some lines over time, the first that it cannot be told from, itself if there is none: where
-// anything is to be seen, nine in ten of their values are within a quarter.
+// anything is to be seen, nine in ten of their values are within 6 %.
 func twins(lines [][]float64) []int {
 	top := 0.0
 	for _, l := range lines {
@@ -176,7 +176,7 @@ func coincide(lines [][]float64, a, b []float64, least float64) bool {
 		}
 		seen++
 		low, high := math.Min(a[i], b[i]), math.Max(a[i], b[i])
-		if math.IsNaN(a[i]) != math.IsNaN(b[i]) || high > similar*low && high-low > least/1000 {
+		if math.IsNaN(a[i]) != math.IsNaN(b[i]) || high > 1.06*low && high-low > least/1000 {
 			apart++
 		}
 	}

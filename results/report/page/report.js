@@ -208,7 +208,7 @@ for (const button of all("[data-toggle]")) {
   button.addEventListener("mouseenter", () => dim(true));
   button.addEventListener("mouseleave", () => dim(false));
 }
-for (const [id, state] of [["all", true], ["none", false]]) $(id).addEventListener("click", () => { on.fill(state); apply(); });
+for (const [id, state] of [["all", true], ["none", false]]) $(id)?.addEventListener("click", () => { on.fill(state); apply(); });
 
 // The table: sorted by a column, and the rows that are hidden at first.
 const table = $("head");

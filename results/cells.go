@@ -17,7 +17,7 @@ type TableCell struct {
 	Half     string     // ±12.6s; "": there is no interval, or it is narrower than the last digit of Value
 	Change   string     // against the baseline: −97%, ×2.4, base; "": there is none to tell
 	Mark     string     // beside Change: ≈ the same, ? neither a difference nor sameness is shown, or ""
-	Tell     int        // with a "?": about so many seeds would tell; 0: no number would
+	Tell     int        // with a "?": about this many seeds would decide; 0: no number would
 	Shown    bool       // a difference to the baseline is shown
 	Verdicts []*Verdict // of the objectives, in their order
 	Best     bool       // no policy has a better value, as it is printed, and one a worse one

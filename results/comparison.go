@@ -58,7 +58,7 @@ type Change struct {
 	N       int     // pairs; not paired: values of the side that has fewer
 	Reason  string  // why there is no difference, or no verdict
 	Verdict Outcome // met: no worse than the gate allows; missed: worse; unclear; "": no gate, or neither more nor less is worse
-	Seeds   int     // unclear: about so many seeds would tell; 0: no number would, for Reason
+	Seeds   int     // unclear: about this many seeds would decide; 0: no number would, for Reason
 
 	of float64 // what of the base the difference is to; NaN without one
 

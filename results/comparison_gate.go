@@ -180,7 +180,7 @@ func (c *Comparison) confirm() {
 func (d *Change) Note() string {
 	switch {
 	case d.Verdict == Unclear && d.Seeds > 0:
-		return fmt.Sprintf("unclear; about %d seeds would tell", d.Seeds)
+		return fmt.Sprintf("unclear; run about %d seeds", d.Seeds)
 	case d.Verdict == Unclear:
 		return "unclear; " + d.Reason
 	case d.Verdict == Missed:

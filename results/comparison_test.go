@@ -123,7 +123,7 @@ func TestGate(t *testing.T) {
 		{"a little more, none allowed", "sojourn.mean", before, scaled(before, 1.02), 0, Missed, "worse"},
 		{"half as long", "sojourn.mean", before, scaled(before, 0.5), 0, Met, ""},
 		{"the same", "sojourn.mean", before, before, 0, Met, ""},
-		{"about the limit", "sojourn.mean", before, after, 0.05, Unclear, "unclear; about 12 seeds would tell"},
+		{"about the limit", "sojourn.mean", before, after, 0.05, Unclear, "unclear; run about 12 seeds"},
 		{"half as much, where more is better", "goodput", before, scaled(before, 0.5), 0.05, Missed, "worse"},
 		{"twice as much, where more is better", "goodput", before, scaled(before, 2), 0, Met, ""},
 		{"all gone, all allowed", "goodput", before, scaled(before, 0), 1, Met, ""},
@@ -218,7 +218,7 @@ func TestGateSaysHowManySeedsTellAmongManyMetrics(t *testing.T) {
 	// Of 21 metrics the first is told at 0.05/21: t(14, 1-0.00119) = 3.71 is less than √15, but
 	// t(13, 1-0.00119) = 3.75 more than √14.
 	if few.Seeds != 15 {
-		t.Errorf("%d seeds would tell, want 15", few.Seeds)
+		t.Errorf("%d seeds would decide, want 15", few.Seeds)
 	}
 	if d := with(14); d.Verdict != Unclear || d.Seeds != 15 {
 		t.Errorf("with 14 seeds: %s (%s)", d.Verdict, d.Note())

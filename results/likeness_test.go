@@ -34,7 +34,7 @@ func TestLikeness(t *testing.T) {
 			d := Difference{Difference: tt.difference, Low: tt.difference - tt.half, High: tt.difference + tt.half, Shown: tt.shown}
 			d.Likeness = likeness(tt.difference, tt.half, tt.base, DefaultSameWithin, tt.n, 4, tt.shown, tt.bound)
 			if got := d.Mark(); got != tt.mark || d.Tell < tt.leastTell || d.Tell > tt.atMost {
-				t.Errorf("%q, %d seeds would tell; want %q, %d to %d", got, d.Tell, tt.mark, tt.leastTell, tt.atMost)
+				t.Errorf("%q, %d seeds would decide; want %q, %d to %d", got, d.Tell, tt.mark, tt.leastTell, tt.atMost)
 			}
 		})
 	}

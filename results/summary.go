@@ -101,7 +101,7 @@ type Verdict struct {
 	Bound   string // of Value: "" or ">="
 	Outcome Outcome
 	Expect  bool    // it is expected to be missed
-	Seeds   int     // Unclear: about so many seeds would tell; 0: no number of seeds would, for Reason
+	Seeds   int     // Unclear: about this many seeds would decide; 0: no number of seeds would, for Reason
 	Reason  string  // Unclear: why, if more seeds would not help
 	Half    float64 // of the interval; not in summary.json
 }

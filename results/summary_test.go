@@ -309,7 +309,7 @@ func TestCountsOfOneSeed(t *testing.T) {
 	}
 	var warnings []string
 	many.warnOfUnclear(func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) })
-	if len(warnings) != 1 || warnings[0] != "7 of 7 objectives are unclear; about 40 seeds would tell" {
+	if len(warnings) != 1 || warnings[0] != "7 of 7 objectives are unclear; run about 40 seeds" {
 		t.Errorf("warnings %q", warnings)
 	}
 }

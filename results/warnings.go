@@ -48,7 +48,7 @@ func (s *Summary) warnOfUnclear(add func(string, ...any)) {
 	if len(unclear) > mostUnclear {
 		words := ""
 		if seeds > 0 {
-			words = fmt.Sprintf("; about %s seeds would tell", plain.Grouped(fmt.Sprint(seeds)))
+			words = fmt.Sprintf("; run about %s seeds", plain.Grouped(fmt.Sprint(seeds)))
 		}
 		add("%d of %d objectives are unclear%s", len(unclear), len(s.Objectives), words)
 		return
@@ -62,7 +62,7 @@ func (s *Summary) warnOfUnclear(add func(string, ...any)) {
 func (v *Verdict) Note() string {
 	switch {
 	case v.Outcome == Unclear && v.Seeds > 0:
-		return fmt.Sprintf("unclear; about %d seeds would tell", v.Seeds)
+		return fmt.Sprintf("unclear; run about %d seeds", v.Seeds)
 	case v.Outcome == Unclear:
 		return "unclear; " + v.Reason
 	case v.Expect && v.Outcome == Missed:

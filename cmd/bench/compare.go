@@ -25,19 +25,19 @@ func newCompare() *cobra.Command {
 	f := compareFlags{most: share("")}
 	c := &cobra.Command{
 		Use:     "compare BASE [NEW] [flags]",
-		Short:   "compare results, with honest statistics",
+		Short:   "compare results, with statistics",
 		GroupID: "measure",
 		Long: `compare reads results in the format of Go benchmarks, as qbench run and go test -bench
 print them. Of two files it compares the benchmarks of one name, as independent samples
 (Welch). Of one file it compares all benchmarks with the first, round by round, as they
 took turns (paired). A difference is shown if its p value, after Holm's adjustment for the
 number of comparisons, is below 0.05; ≈ says that both are the same within 5%, as the whole
-interval of the difference shows, and ? that neither is shown: more rounds would tell.
+interval of the difference shows, and ? that neither is shown: more rounds would decide.
 
 With --max-regression the exit code is 1 if something is worse by more than that, by a
 one-sided test at 0.05 after Holm's adjustment; if more jobs were lost than before; or if
-nothing could be decided, as with a single round. What a metric that is neither better
-for being more nor for being less does is shown, and not held against the limit.
+nothing could be decided, as with a single round. A metric without a better direction is
+shown, but not judged.
 
 Results of other packages, or of another number of processors, are other benchmarks.`,
 		Example: `  qbench run > old.txt; ...; qbench run > new.txt; qbench compare old.txt new.txt

@@ -26,12 +26,12 @@ func newNoise() *cobra.Command {
 	f.rounds, f.format = count("12"), "table"
 	c := &cobra.Command{
 		Use:     "noise [flags]",
-		Short:   "say how noisy this machine is",
+		Short:   "measure how noisy this machine is",
 		GroupID: "measure",
-		Long: `noise runs one candidate again and again and says how much the numbers scatter when
-nothing has changed: what two results may differ by for no reason, what difference the
+		Long: `noise runs one candidate again and again and measures how much the numbers scatter when
+nothing has changed: how much two results may differ for no reason, which difference the
 same number of rounds would show, and how many rounds it takes to show one of --tell. It
-also says whether the machine drifts, by comparing the first half of the rounds with the
+also checks whether the machine drifts, by comparing the first half of the rounds with the
 second.`,
 		Example: `  qbench noise                                  of a burn-down in memory
   qbench noise --store postgres --rate 500/s --for 5s --rounds 20
@@ -42,18 +42,18 @@ second.`,
 	flags := c.Flags()
 	flags.Var(&f.jobs, "jobs", "burn-down of so many jobs")
 	flags.Var(&f.rate, "rate", "open loop: jobs come at this rate, as 2k/s, at random times")
-	flags.Var(&f.lasts, "for", "open loop: jobs come for so long")
+	flags.Var(&f.lasts, "for", "open loop: jobs come for this long")
 	flags.Var(&f.warmup, "warmup", "open loop: leave out the latencies of jobs that come before")
-	flags.Var(&f.work, "work", "handlers sleep so long")
+	flags.Var(&f.work, "work", "handlers sleep this long")
 	flags.Var(&f.workers, "workers", "handlers of an engine that run at once")
 	flags.Var(&f.engines, "engines", "engines in this process")
-	flags.Var(&f.rounds, "rounds", "measure so often")
-	flags.Var(&f.tell, "tell", "the difference that one would like to see")
+	flags.Var(&f.rounds, "rounds", "number of measurements")
+	flags.Var(&f.tell, "tell", "the difference that should be detected")
 	flags.StringArrayVar(&f.policies, "policy", nil, "one `POLICY` (default fifo)")
 	flags.Var(&f.stores, "store", "memory or postgres (default memory)")
 	flags.StringVar(&f.dsn, "dsn", "", "reach PostgreSQL by this `DSN`, a URL or keywords")
 	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: table, bench or json", "table", "bench", "json")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors to standard error")
 	ui.Group(c, "What to run", "jobs", "rate", "for", "warmup", "work", "workers", "engines", "policy", "store", "dsn")
 	ui.Group(c, "How often", "rounds", "tell")
 	ui.Group(c, "Output", "format", "quiet")

@@ -30,15 +30,14 @@ func newPredict() *cobra.Command {
 		Use:     "predict --scenario SCENARIO [flags]",
 		Short:   "predict a run by simulation, run it, and compare",
 		GroupID: "measure",
-		Long: `predict says how well the simulation knows what will happen. For each policy it measures
-what this machine and the store take: calls by kind, what each further job of a call
-costs, how long it takes to wake an engine, and by how much handlers oversleep. That is
-done under the arrivals of the scenario without its storms, under a seed of its own. With
-these delays, as they are distributed, the scenario is simulated; then it is run for real,
-under the same seed. Printed are both, in the time of the scenario, and the error of the
-prediction relative to the real run. Where it is larger than aimed at (10 % with memory,
-15 % with PostgreSQL) what was measured says why, and how many jobs a quantile is off by:
-where waits go from milliseconds to minutes within a few jobs, one in a hundred of them
+		Long: `predict compares the simulation with reality. For each policy it measures this machine and
+store: calls by kind, the cost of each further job of a call, the time to wake an engine, and
+how much handlers oversleep, under the arrivals of the scenario without its storms and with
+another seed. It simulates the scenario with the distributions of these delays, then runs it
+for real under the same seed. It prints both, in the time of the scenario, and the error of
+the prediction relative to the real run. Where the error is larger than aimed at (10 % with
+memory, 15 % with PostgreSQL), it prints the measured reason, and how many jobs a quantile is
+off by: where waits go from milliseconds to minutes within a few jobs, one job in a hundred
 makes an error of a thousand percent. An interrupt prints the predictions made so far.
 
 Exit codes: as qbench run; with --within, 1 if a prediction is further off than that.`,
@@ -51,12 +50,12 @@ Exit codes: as qbench run; with --within, 1 if a prediction is further off than 
 	addCandidateFlags(c, &f.runFlags)
 	flags := c.Flags()
 	flags.Var(&f.rounds, "rounds", "seeds, each simulated and run")
-	flags.Var(&f.calibrate, "calibrate", "measure delays for so long before each run")
-	flags.Var(&f.within, "within", "exit with 1 if a prediction is further off than this")
+	flags.Var(&f.calibrate, "calibrate", "measure delays for this long before each run")
+	flags.Var(&f.within, "within", "exit with 1 if a prediction is off by more than this")
 	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: table or json", "table", "json")
 	flags.StringVarP(&f.out, "out", "o", "results/runs", "write results and charts below this `DIR`")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors to standard error")
 	ui.Group(c, "Scenario", "scenario", "speed", "seed", "set")
 	ui.Group(c, "What to predict", "policy", "store", "rounds", "calibrate", "within", "dsn")
 	ui.Group(c, "Output", "format", "out", "no-files", "quiet")

@@ -15,8 +15,8 @@ func newRoot() *cobra.Command {
 		Use:   "qbench",
 		Short: "measure the queue on the wall clock",
 		Long: `qbench runs the same engine and policies as qsim, on the wall clock and against a real
-store: the memory of this process, or PostgreSQL. It says how fast they are, what is
-noise, and how well the simulation predicts a run of a scenario.`,
+store: the memory of this process, or PostgreSQL. It measures how fast they are, how much
+results scatter, and how well the simulation predicts a run of a scenario.`,
 		Example: `  qbench run                                        no-op jobs, memory: jobs per second
   qbench run --store postgres --rate 2000/s --for 10s   latency at a rate
   qbench run --scenario retry-storm --speed 20x     a scenario, twenty times as fast

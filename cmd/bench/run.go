@@ -53,8 +53,8 @@ func newRun() *cobra.Command {
 		Long: `run measures the queue engine with real workers and a real store.
 
 Without --rate it is a burn-down: --jobs are enqueued, then drained as fast as it goes.
-With --rate it is an open loop: jobs come when they come, whether or not the queue keeps
-up, and latencies count from when a job was to be enqueued (pickup: until its handler
+With --rate it is an open loop: jobs arrive whether or not the queue keeps up, and
+latencies count from when a job should have been enqueued (pickup: until its handler
 begins; sojourn: until its ack is committed). Candidates, each policy on each store, take
 turns, round after round. Enqueue, claim, execute and commit are timed apart: per job,
 and the p99 of a call.
@@ -64,8 +64,8 @@ the same draws as in a simulation, with handlers that sleep. Seeds are the round
 times that are printed are those of the scenario, so that they compare with qsim run.
 What only a simulation can do, such as a crash, is refused by its key.
 
-PostgreSQL is reached as --dsn or PGHOST, PGUSER and so on say. Where none of them is
-set, qbench starts a server of its own in a temporary folder, if one is installed. It
+PostgreSQL is reached by --dsn or PGHOST, PGUSER and so on. If none of them is set,
+qbench starts a server of its own in a temporary folder, if one is installed. It
 works in a schema of its own and drops it at the end.
 
 Exit codes:
@@ -87,18 +87,18 @@ Exit codes:
 	flags := c.Flags()
 	flags.Var(&f.jobs, "jobs", "burn-down of so many jobs")
 	flags.Var(&f.rate, "rate", "open loop: jobs come at this rate, as 2k/s, at random times")
-	flags.Var(&f.lasts, "for", "open loop: jobs come for so long")
+	flags.Var(&f.lasts, "for", "open loop: jobs come for this long")
 	flags.Var(&f.warmup, "warmup", "open loop: leave out the latencies of jobs that come before")
-	flags.Var(&f.work, "work", "handlers sleep so long")
+	flags.Var(&f.work, "work", "handlers sleep this long")
 	flags.Var(&f.fails, "fails", "share of attempts that fail, and are retried")
 	flags.Var(&f.workers, "workers", "handlers of an engine that run at once")
 	flags.Var(&f.engines, "engines", "engines in this process, each with a loop of its own")
 	flags.Var(&f.batch, "batch", "most jobs of one claim or commit")
-	flags.Var(&f.rounds, "rounds", "measure each candidate so often, in turn")
+	flags.Var(&f.rounds, "rounds", "number of measurements of each candidate, in turn")
 	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: bench, table or json; of a scenario markdown and "+
 		"csv too, and by default table", "table", "bench", "json", "markdown", "csv")
 	flags.StringVarP(&f.out, "out", "o", "", "write results and histograms below this `DIR` (default: none)")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors to standard error")
 	ui.Group(c, "Load", "jobs", "rate", "for", "warmup", "work", "fails", "workers", "engines", "batch")
 	ui.Group(c, "Candidates", "policy", "store", "rounds", "dsn")
 	ui.Group(c, "Scenario", "scenario", "speed", "seed", "set")
@@ -111,9 +111,9 @@ func addCandidateFlags(c *cobra.Command, f *runFlags) {
 	flags := c.Flags()
 	flags.StringVar(&f.scenario, "scenario", "", "run this `SCENARIO`, a file or the name of a built-in one")
 	f.speed.Num, f.speed.Den = 1, 1
-	flags.Var(&f.speed, "speed", "of the scenario: how many seconds of it pass in one, as 20x")
+	flags.Var(&f.speed, "speed", "seconds of the scenario that pass in one second, such as 20x")
 	flags.Uint64Var(&f.seed, "seed", 0, "the first `SEED` (default: the scenario's, or 1)")
-	flags.StringArrayVar(&f.set, "set", nil, "lay `KEY=VALUE` upon the scenario, as engine.workers=80; repeatable")
+	flags.StringArrayVar(&f.set, "set", nil, "set `KEY=VALUE` in the scenario, such as engine.workers=80; repeatable")
 	flags.StringArrayVar(&f.policies, "policy", nil, "a `POLICY`: a kind, or a map in YAML; of a scenario a label or "+
 		"kind; repeatable")
 	flags.Var(&f.stores, "store", "memory or postgres; both with a comma (default memory)")

@@ -56,21 +56,21 @@ its delivery: a worker that was frozen past its lease is refused.`,
 	flags := c.Flags()
 	flags.Lookup("store").Hidden, flags.Lookup("seed").Hidden = true, true
 	flags.StringVar(&f.schema, "schema", pgstore.DefaultSchema,
-		"the `SCHEMA` that the processes share; it is made if it is not there, and stays")
-	flags.Int32Var(&f.node, "node", -1, "the `NUMBER` of this process, which no other may have at a time (default: made of "+
+		"the `SCHEMA` that the processes share; created if it does not exist, and kept")
+	flags.Int32Var(&f.node, "node", -1, "the `NUMBER` of this process, which no other may have at a time (default: from "+
 		"its process id)")
 	flags.Lookup("node").DefValue = "0" // which is not printed
 	flags.Var(&f.workers, "workers", "handlers of an engine that run at once")
 	flags.Var(&f.engines, "engines", "engines in this process; each takes a number from --node on")
 	flags.Var(&f.batch, "batch", "most jobs of one claim or commit")
-	flags.Var(&f.work, "work", "handlers sleep so long")
+	flags.Var(&f.work, "work", "handlers sleep this long")
 	flags.Var(&f.fails, "fails", "share of attempts that fail, and are retried")
-	flags.Var(&f.ttl, "ttl", "leases last so long; they are extended three times in that")
-	flags.BoolVar(&f.effects, "effects", false, "note in the table effects what was done, fenced")
-	flags.Var(&f.enqueue, "enqueue", "put so many jobs in first")
+	flags.Var(&f.ttl, "ttl", "leases last this long, and are extended three times in that time")
+	flags.BoolVar(&f.effects, "effects", false, "record finished work in the table effects, fenced")
+	flags.Var(&f.enqueue, "enqueue", "enqueue this many jobs first")
 	flags.BoolVar(&f.untilEmpty, "until-empty", false, "stop when no job is left")
-	flags.Var(&f.stopWithin, "stop-within", "how long handlers may go on when told to stop")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	flags.Var(&f.stopWithin, "stop-within", "how long handlers may go on after a stop")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors to standard error")
 	ui.Group(c, "Queue", "dsn", "schema", "node", "enqueue", "until-empty", "stop-within")
 	ui.Group(c, "Work", "workers", "engines", "batch", "policy", "work", "fails", "ttl", "effects")
 	ui.Group(c, "Scenario", "scenario", "speed", "set")

@@ -34,16 +34,16 @@ func newChaos() *cobra.Command {
 	f := chaosFlags{bars: "auto"}
 	c := &cobra.Command{
 		Use:     "chaos [flags]",
-		Short:   "look for what breaks the engine",
+		Short:   "test the engine under random faults",
 		GroupID: "trust",
-		Long: `chaos draws small worlds from seeds: nodes, their engines, the rules of the store, a policy, a
+		Long: `chaos draws a small world from each seed: nodes, engine settings, store rules, a policy, a
 load, and troubles such as crashes, frozen processes, lost and doubled calls, stalled stores
-and wrong clocks. After every event it holds the invariants that the world promises. Then all
-troubles end, and every job must come to its end in a time that the world explains.
+and wrong clocks. It checks the engine's invariants after every event. Then all troubles end,
+and every job must finish within a time that the world explains.
 
-A seed that fails is made smaller first: fewer troubles, jobs and nodes, less that is not as
-usual. What is printed is a text that brings the same failure about again, in any later
-version too; --replay reads it.
+A seed that fails is reduced first: fewer troubles, jobs and nodes, fewer unusual settings.
+The result is printed as a scenario that shows the same failure again, also in later versions;
+--replay runs it.
 
 Exit codes:
     0  every invariant held
@@ -66,14 +66,14 @@ Exit codes:
 	flags := c.Flags()
 	flags.Uint64VarP(&f.seeds, "seeds", "n", 0, "`NUMBER` of seeds (default: 1000, or as many as --time allows)")
 	flags.Uint64Var(&f.seed, "seed", 1, "the first `SEED`")
-	flags.DurationVar(&f.time, "time", 0, "begin no seed after this `TIME`, as 60s or 10m")
-	flags.StringVar(&f.only, "check-only", "", "hold only these `INVARIANTS`, as I-1,I-6")
-	flags.IntVar(&f.failures, "failures", 1, "go on until so many `SEEDS` have failed")
-	flags.StringVar(&f.replay, "replay", "", "run the first policy and seed of this `FILE`; - is standard input")
+	flags.DurationVar(&f.time, "time", 0, "start no seed after this `TIME`, such as 60s or 10m")
+	flags.StringVar(&f.only, "check-only", "", "check only these `INVARIANTS`, such as I-1,I-6")
+	flags.IntVar(&f.failures, "failures", 1, "stop once this many `SEEDS` have failed")
+	flags.StringVar(&f.replay, "replay", "", "run the first policy and seed of this `FILE`; - for standard input")
 	flags.BoolVar(&f.print, "print", false, "print the world of --seed, and do not run it")
-	flags.BoolVar(&f.catalogue, "catalogue", false, "list the troubles of production with their texts")
-	flags.IntVarP(&f.parallel, "parallel", "j", 0, "run so many `WORLDS` at once (default: one for each processor)")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	flags.BoolVar(&f.catalogue, "catalogue", false, "list troubles known from production, with the settings that cause them")
+	flags.IntVarP(&f.parallel, "parallel", "j", 0, "run this many `WORLDS` at once (default: one for each processor)")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors to standard error")
 	addWhen(c, &f.bars, "progress", "draw progress bars: auto, always or never")
 	ui.Group(c, "What to run", "seeds", "seed", "time", "check-only", "failures", "replay")
 	ui.Group(c, "How to run it", "parallel")

@@ -35,18 +35,18 @@ func newCompare() *cobra.Command {
 		Use:     "compare BASE NEW... [flags]",
 		Short:   "compare results with earlier ones, for regressions",
 		GroupID: "run",
-		Long: `compare says what became different from one result of a scenario to others of the same
-scenario, policy by policy. BASE is the folder of a run, or of all runs of a scenario for
-the latest one; NEW is such a folder or a scenario, a file or the name of a built-in one,
-which is then run with the seeds of BASE. Of results with the same seeds the differences
-are paired by seed; of others they are not, which takes more seeds to tell as much. The
-columns show a quantile of the jobs of all seeds together; paired, its difference is the mean
-of the differences between the quantiles by seed, and the change is relative to their mean.
+		Long: `compare shows what changed from one result of a scenario to others of the same scenario,
+policy by policy. BASE is the folder of a run, or the folder of a scenario for its latest
+run. NEW is such a folder, or a scenario (a file or a built-in name), which is then run with
+the seeds of BASE. If the seeds are the same, differences are paired by seed; if not, the
+results are independent samples, and it takes more seeds to show a difference. The columns
+show a quantile of the jobs of all seeds together; its paired difference is the mean of the
+differences by seed, and the change is relative to their mean.
 
-With --max-regression each metric of which less or more is better is judged: a change is
-too much if the whole 95 % interval of what exceeds the limit lies beyond it, after Holm's
-adjustment for the number of metrics. Where the interval lies on both sides the verdict is
-unclear, with the number of seeds that would tell.
+With --max-regression every metric that has a better direction is judged: it is a regression
+if the whole 95 % interval lies beyond the limit, after Holm's adjustment for the number of
+metrics. If the limit lies inside the interval, the verdict is unclear, with the number of
+seeds that would decide.
 
 Exit codes:
     0  nothing is worse by more than --max-regression, or there is none
@@ -76,13 +76,13 @@ Exit codes:
 		"that of a run")
 	flags.Var(&f.maxRegression, "max-regression", "exit with 1 if a metric is worse by more than this `PERCENT` of its "+
 		"base value")
-	flags.BoolVar(&f.strict, "strict", false, "what is unclear is a regression, and warnings of a scenario are errors")
-	flags.StringArrayVar(&f.set, "set", nil, "lay `KEY=VALUE` upon a scenario that is run, as engine.workers=80; "+
+	flags.BoolVar(&f.strict, "strict", false, "an unclear change counts as a regression, and warnings of a scenario are errors")
+	flags.StringArrayVar(&f.set, "set", nil, "set `KEY=VALUE` in a scenario that is run, such as engine.workers=80; "+
 		"repeatable")
-	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
+	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate this many `RUNS` at once (default: one for each processor)")
 	addFormat(c, &f.format)
 	addSameWithin(c, &f.sameWithin)
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors to standard error")
 	addWhen(c, &f.color, "color", "colour the table: auto, always or never")
 	addWhen(c, &f.bars, "progress", "draw progress bars: auto, always or never")
 	ui.Group(c, "What to compare", "metric", "max-regression", "strict")

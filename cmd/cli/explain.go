@@ -18,9 +18,9 @@ func newExplain() *cobra.Command {
 		Use:     "explain SCENARIO",
 		Short:   "print every key of a scenario, its value and its origin",
 		GroupID: "write",
-		Long: `explain prints every key that a scenario has, said or not, with its value and where that
-is from: a line of the file, a preset that a line names, the command line, or a default.
-What a policy's with: changes comes below. A key stands as --set takes it.`,
+		Long: `explain prints every key of a scenario, written or not, with its value and where that comes
+from: a line of the file, a preset that a line names, the command line, or a default. Changes
+by a policy's with: follow. Keys are printed as --set takes them.`,
 		Example: `  qsim explain my.yaml
   qsim explain my.yaml --set engine.preset=river | grep preset
   qsim explain retry-storm --policy weighted`,

@@ -30,7 +30,7 @@ func addScenarioFlags(c *cobra.Command, heading string, f *scenarioFlags, withou
 	flags.IntVarP(&f.seeds, "seeds", "n", 0, "`NUMBER` of seeds under every policy (default: the scenario's)")
 	flags.Uint64Var(&f.seed, "seed", 0, "the first `SEED` (default: the scenario's)")
 	flags.StringArrayVar(&f.policies, "policy", nil, "only the policies of this `LABEL` or kind; another kind, or {kind: ...}, is added; repeatable")
-	flags.StringArrayVar(&f.set, "set", nil, "lay `KEY=VALUE` upon the scenario, as engine.workers=80; repeatable")
+	flags.StringArrayVar(&f.set, "set", nil, "set `KEY=VALUE` in the scenario, such as engine.workers=80; repeatable")
 	names := []string{"seeds", "seed", "policy", "set"}
 	if !slices.Contains(without, "baseline") {
 		flags.StringVar(&f.baseline, "baseline", "", "compare with the policy of this `LABEL` or kind (default: the "+
@@ -38,7 +38,7 @@ func addScenarioFlags(c *cobra.Command, heading string, f *scenarioFlags, withou
 		names = append(names, "baseline")
 	}
 	if !slices.Contains(without, "strict") {
-		flags.BoolVar(&f.strict, "strict", false, "warnings are errors, and an unclear objective is a missed one")
+		flags.BoolVar(&f.strict, "strict", false, "warnings are errors, and an unclear objective counts as missed")
 		names = append(names, "strict")
 	}
 	ui.Group(c, heading, names...)
@@ -80,9 +80,9 @@ func oneScenario(c *cobra.Command, names []string) error {
 // simulations run at once, what is printed, and out, the folder of the files.
 func addManyFlags(c *cobra.Command, f *runFlags, out string) {
 	flags := c.Flags()
-	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
+	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate this many `RUNS` at once (default: one for each processor)")
 	addFormat(c, &f.format)
 	flags.StringVarP(&f.out, "out", "o", "", out)
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say more on standard error")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors to standard error")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "print more to standard error")
 }

@@ -34,12 +34,12 @@ func newImport() *cobra.Command {
 	var f importFlags
 	c := &cobra.Command{
 		Use:     "import --from FORMAT FILE... [-o SCENARIO]",
-		Short:   "make a scenario of jobs that really ran",
+		Short:   "make a scenario from records of real jobs",
 		GroupID: "write",
-		Long: `import reads records of jobs and writes the scenario that they came from, as far as they
-tell: arrivals as a trace, a distribution of run times fitted for each class, how attempts
-fail, and by what settings they are tried again. It says how well each distribution fits,
-then simulates the scenario and compares the simulation's own waits with those on record.
+		Long: `import reads records of jobs and writes a scenario that reproduces them: arrivals as a
+trace, a fitted distribution of run times for each class, how attempts fail, and the retry
+policy. It reports how well each distribution fits, then simulates the scenario and compares
+its waits with the recorded ones.
 
 FORMAT is one of
     csv       a row for each job or each attempt, with a line of names. Separators , ; tab
@@ -51,9 +51,9 @@ FORMAT is one of
     sidekiq   payloads as JSON, one a line, and lines of the log, text or JSON, in any order
 
 Times are dates with or without a zone, or numbers: seconds, milliseconds, micro- or
-nanoseconds since 1970, or seconds from a start of their own. What is wrong is an error that
-names the line, or where there is one sensible reading it is repaired, counted and
-printed; --strict makes an error of that, too. At most 10,000,000 attempts are imported at once,
+nanoseconds since 1970, or seconds from any start. A mistake is an error that names the
+line; or, where there is one sensible reading, it is repaired, counted and printed, unless
+--strict makes it an error. At most 10,000,000 attempts are imported at once,
 which take about 2 GB of memory.`,
 		Example: `  qsim import --from csv jobs.csv -o checkout.yaml
   qsim import --from river river_job.csv -o checkout.yaml --queue default --workers 50
@@ -74,25 +74,25 @@ which take about 2 GB of memory.`,
 	flags.StringVar(&f.options.From, "from", "", "the `FORMAT`: river, asynq, sidekiq or csv")
 	flags.StringArrayVar(&f.options.Columns, "columns", nil,
 		"which column says what, as `ROLE=COLUMN`,...; roles are "+roleNames()+"; repeatable")
-	flags.StringVar(&f.timezone, "timezone", "", "of times that do not name one, as `ZONE`: Europe/Berlin (default: UTC)")
-	flags.StringVar(&f.options.Since, "since", "", "only jobs that are enqueued at this `TIME` or later")
-	flags.StringVar(&f.options.Until, "until", "", "only jobs that are enqueued before this `TIME`")
+	flags.StringVar(&f.timezone, "timezone", "", "time `ZONE` of times that name none, such as Europe/Berlin (default: UTC)")
+	flags.StringVar(&f.options.Since, "since", "", "only jobs enqueued at this `TIME` or later")
+	flags.StringVar(&f.options.Until, "until", "", "only jobs enqueued before this `TIME`")
 	flags.StringArrayVar(&f.options.Queues, "queue", nil, "only jobs of this `QUEUE`; repeatable")
-	flags.BoolVar(&f.options.Strict, "strict", false, "nothing is repaired: it is an error")
+	flags.BoolVar(&f.options.Strict, "strict", false, "do not repair the data: report errors")
 	completeFlag(c, "from", fixed(imports.Formats()...))
 	ui.Group(c, "What to read", "from", "columns", "timezone", "since", "until", "queue", "strict")
 	flags.StringVarP(&f.target.Scenario, "out", "o", "", "write the `SCENARIO` here, and other files beside it "+
 		"(default: the first file's name with .yaml, in this folder)")
-	flags.IntVar(&f.target.Workers, "workers", 0, "workers of each node: a `NUMBER` (default: as many as ran at once)")
-	flags.IntVar(&f.target.Nodes, "nodes", 0, "nodes: a `NUMBER` (default: as many as are named)")
+	flags.IntVar(&f.target.Workers, "workers", 0, "`NUMBER` of workers of each node (default: as many as ran at once)")
+	flags.IntVar(&f.target.Nodes, "nodes", 0, "`NUMBER` of nodes (default: as many as are named)")
 	flags.StringVar(&f.options.Service, "service", "", "run times where none are recorded, as a `DISTRIBUTION`: 2s or "+
 		"{dist: lognormal, p50: 1s, p99: 5s}")
 	flags.IntVarP(&f.target.Seeds, "seeds", "n", 0, "`NUMBER` of seeds of the scenario (default 5)")
-	flags.BoolVarP(&f.target.Force, "force", "f", false, "overwrite files that are there")
+	flags.BoolVarP(&f.target.Force, "force", "f", false, "overwrite existing files")
 	ui.Group(c, "What to write", "out", "workers", "nodes", "service", "seeds", "force")
-	flags.BoolVar(&f.noRun, "no-run", false, "do not simulate it: no waits are compared")
-	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	flags.BoolVar(&f.noRun, "no-run", false, "do not simulate the scenario: no waits are compared")
+	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate this many `RUNS` at once (default: one for each processor)")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors to standard error")
 	ui.Group(c, "How to run it", "no-run", "parallel", "quiet")
 	return c
 }

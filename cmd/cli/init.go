@@ -21,8 +21,8 @@ func newInit() *cobra.Command {
 		Use:     "init NAME [--from X]",
 		Short:   "write a scenario to start from",
 		GroupID: "write",
-		Long: `init writes NAME.yaml, a short scenario to make one's own: the load, one storm, three
-policies, one objective. With --from it starts from a preset, such as river, or is a copy
+		Long: `init writes NAME.yaml, a short scenario to start from: a load, one storm, three policies, one
+objective. With --from it starts from a preset, such as river, or is a copy
 of another scenario, under the new name.`,
 		Example: `  qsim init checkout
   qsim init checkout --from river          jobs as River runs them
@@ -39,7 +39,7 @@ of another scenario, under the new name.`,
 		},
 	}
 	c.Flags().StringVar(&from, "from", "", "start from the preset or the scenario `X`")
-	c.Flags().BoolVarP(&force, "force", "f", false, "overwrite a file that is there")
+	c.Flags().BoolVarP(&force, "force", "f", false, "overwrite an existing file")
 	completeFlag(c, "from", completeSources)
 	ui.Group(c, "What to write", "from", "force")
 	return c

@@ -98,8 +98,8 @@ func newValidate() *cobra.Command {
 		Short:   "check scenarios without running them",
 		GroupID: "write",
 		Long: `validate reads scenarios as run does and prints all errors and warnings, each with its
-place and, where it can, with what may have been meant. It exits with 2 if there is an
-error, or with --strict a warning. A folder stands for the scenarios in it, - for standard input.
+position and, where possible, a suggestion. It exits with 2 if there is an error, or with
+--strict a warning. A folder stands for the scenarios in it, - for standard input.
 
 With --format json it prints a list of {file, line, column, severity, message, help} for programs, with
 --format github the annotations of a workflow: ::error file=...`,

@@ -46,9 +46,9 @@ func newMap() *cobra.Command {
 		Short:   "map a metric over two keys, and the edge beyond which nothing recovers",
 		GroupID: "explore",
 		Long: `map measures a metric over two keys of a scenario, under each policy, and draws a heat map
-with the edge: where recovery.time, or whatever the metric is, no longer comes within the
-run, or with --edge where it passes a value. It measures the grid that the ranges span
-and then only halves, --refine times, the cells that the edge passes through.
+with an edge: beyond it the queue does not recover within the run (or the metric has no
+value), or with --edge the metric exceeds that value. It measures the grid of the two
+ranges, and then halves only the cells that the edge passes through, --refine times.
 
 A RANGE is a list (8,16,32), steps (10s..60s/10s), a number of points (10s..60s/6,
 8..64/4points), log steps (1s..8m*2) or log points (1s..10m*9points).
@@ -72,17 +72,17 @@ func addMapFlags(c *cobra.Command, f *mapFlags) {
 	flags := c.Flags()
 	flags.StringVar(&f.x, "x", "", "the key along the map and its values, `KEY=RANGE`")
 	flags.StringVar(&f.y, "y", "", "the key up the map and its values, `KEY=RANGE`")
-	flags.StringVar(&f.metric, "metric", "recovery.time", "what is measured: a `METRIC` of qsim list metrics")
-	flags.StringVar(&f.after, "after", "", "the metric after this `STORM` (default for recovery.time and drain.time: "+
+	flags.StringVar(&f.metric, "metric", "recovery.time", "measure this `METRIC`, see qsim list metrics")
+	flags.StringVar(&f.after, "after", "", "measure after this `STORM` (default for recovery.time and drain.time: "+
 		"the first)")
-	flags.StringVar(&f.during, "during", "", "the metric during this `STORM`")
-	flags.StringVar(&f.class, "class", "", "the metric of the jobs of this `CLASS`")
+	flags.StringVar(&f.during, "during", "", "measure during this `STORM`")
+	flags.StringVar(&f.class, "class", "", "measure jobs of this `CLASS`")
 	flags.StringVar(&f.edge, "edge", "", "the `VALUE` that the edge follows, as 10s or 20% (default: where there is "+
 		"none within the run)")
-	flags.IntVar(&f.refine, "refine", 3, "halve the cells at the edge so many `TIMES`")
+	flags.IntVar(&f.refine, "refine", 3, "halve the cells at the edge this many `TIMES`")
 	ui.Group(c, "What to map", "x", "y", "metric", "after", "during", "class", "edge", "refine")
 	addScenarioFlags(c, "What to run", &f.scenarioFlags, "strict")
-	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
+	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate this many `RUNS` at once (default: one for each processor)")
 	ui.Group(c, "How to run it", "parallel")
 	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: table, csv or json", "table", "csv", "json")
 	flags.StringVarP(&f.out, "out", "o", filepath.Join("results", "maps"), "write files below this `DIR`")

@@ -50,9 +50,9 @@ Exit codes:
 		},
 	}
 	flags := c.Flags()
-	flags.BoolVar(&missing, "missing", false, "print which shards are not there")
+	flags.BoolVar(&missing, "missing", false, "print the shards that are missing")
 	addFormat(c, &f.format)
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors to standard error")
 	ui.Group(c, "Output", "missing", "format", "quiet")
 	return c
 }

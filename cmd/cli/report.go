@@ -35,8 +35,8 @@ func newReport() *cobra.Command {
 		GroupID: "run",
 		Long: `report makes report.html and the charts of a run again, from what its folder holds, and
 prints the path of the page. DIR is the folder of a run, that of a scenario for its latest
-run, or one that holds folders of scenarios for the latest run of each. Of a folder that
-an earlier version wrote the page says what is missing.
+run, or one that holds folders of scenarios for the latest run of each. If an
+earlier version wrote the folder, the page says what is missing.
 
 Of several runs it also makes a page that compares their policies, with a matrix of the
 verdicts: index.html in the folder that holds them all, or the file that --out names. Its

@@ -14,8 +14,8 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "qsim",
 		Short: "simulate job queues, compare their policies",
-		Long: `qsim runs a job queue in virtual time, on the same arrivals, run times and failures
-under every policy, and says with intervals what each policy does and what it costs.`,
+		Long: `qsim runs a job queue in virtual time, with the same arrivals, run times and failures
+under every policy, and reports what each policy does and costs, with intervals.`,
 		Example: `  qsim run retry-storm                 the main scenario: an outage and its retries
   qsim list scenarios                  the other ones that are built in
   qsim run my.yaml --seeds 5           your own, quickly`,

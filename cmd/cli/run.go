@@ -57,8 +57,8 @@ The result goes to standard output, all else to standard error. Exit codes:
     4  reading or writing failed
   130  interrupted: what has finished is kept and marked partial; 143 if it was by SIGTERM
 
-A flag may be given by a variable: --no-files by QSIM_NO_FILES=true, a repeatable one
-with semicolons between its values. A flag wins over its variable, and both win over
+A flag can also be set by a variable: --no-files by QSIM_NO_FILES=true, a repeatable one
+with semicolons between its values. The flag wins over the variable, and both win over
 the scenario.`,
 		Example: `  qsim run retry-storm                              a built-in scenario
   qsim run my.yaml --seeds 5 --no-files             a quick look
@@ -67,7 +67,7 @@ the scenario.`,
   qsim run my.yaml --plot                           and a picture in the terminal
   qsim run my.yaml --format json | jq .objectives   for programs
   qsim run a.yaml b.yaml --strict -q                for continuous integration
-  qsim run my.yaml --check                          does the engine do what it must?`,
+  qsim run my.yaml --check                          with the engine's invariants checked`,
 		ValidArgsFunction: completeScenarios,
 		Args:              atLeastOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
@@ -76,16 +76,15 @@ the scenario.`,
 	}
 	addScenarioFlags(c, "What to run", &f.scenarioFlags)
 	flags := c.Flags()
-	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
+	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate this many `RUNS` at once (default: one for each processor)")
 	addUntilFlags(c, &f.untilCI, &f.maxSeeds)
-	flags.BoolVar(&f.check, "check", false, "hold the engine to its invariants after every event, but I-17; I-12 to "+
-		"I-14 once all storms are over")
+	flags.BoolVar(&f.check, "check", false, "check the engine's invariants after every event (slower)")
 	addFormat(c, &f.format)
 	addSameWithin(c, &f.sameWithin)
 	flags.StringVarP(&f.out, "out", "o", filepath.Join("results", "runs"), "write files below this `DIR`")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say more on standard error")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors to standard error")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "print more to standard error")
 	flags.Var(&f.plot, "plot", "draw the wait of fresh jobs above the table: auto, unicode, ascii or never")
 	flags.Lookup("plot").NoOptDefVal = "auto"
 	completeFlag(c, "plot", fixed("auto", "unicode", "ascii", "never"))

@@ -39,17 +39,17 @@ takes, but for the names of things and the seeds. VALUES is one of
 
     8,16,32              a list; quotes and brackets keep their commas
     10s..60s/10s         from, to and step
-    10s..60s/6           so many values at equal distances; of plain numbers: 8..64/4points
+    10s..60s/6           six values at equal distances; for plain numbers: 8..64/4points
     1s..8m*2             log steps, each twice the one before; 1s..10m*5points
     1..8                 every whole number
     1,2,4..16*4          a list of such
 
-Every cell that is finished is kept. After an interrupt or a crash, the same command goes
-on where it was. With --shard I/N it computes the cells whose number leaves I when divided by
-N, on whatever machine, and qsim merge joins the shards to the very files that one process
+Every finished cell is kept. After an interrupt or a crash, the same command continues
+where it stopped. With --shard I/N it computes the cells whose number leaves I when divided by
+N, on any machine, and qsim merge joins the shards to the same files that one process
 would have written: sweep.json, sweep.csv, sweep.yaml and charts.
 
-Objectives do not change the exit code: a sweep is to find where they are met.
+Objectives do not change the exit code: a sweep explores where they are met.
     0  all cells are computed
     2  the command line or a scenario is wrong, or the folder holds another sweep
     3  an invariant of the engine broke
@@ -76,7 +76,7 @@ Objectives do not change the exit code: a sweep is to find where they are met.
 	flags.Lookup("strict").Usage = "warnings are errors"
 	flags.StringVar(&f.shard, "shard", "", "compute only part `I/N` of the cells, I from 0")
 	addManyFlags(c, &f.runFlags, "the `DIR` of the sweep (default: results/runs/SCENARIO/sweep-CONFIG)")
-	flags.BoolVarP(&f.force, "force", "f", false, "compute again what is there, and replace another sweep in its folder")
+	flags.BoolVarP(&f.force, "force", "f", false, "compute existing cells again, and replace another sweep in its folder")
 	addWhen(c, &f.bars, "progress", "draw progress bars: auto, always or never")
 	ui.Group(c, "How to run it", "shard", "parallel", "force")
 	ui.Group(c, "Output", "format", "out")

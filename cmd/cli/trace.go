@@ -35,21 +35,21 @@ func newTrace() *cobra.Command {
 	f := traceFlags{format: "text"}
 	c := &cobra.Command{
 		Use:     "trace SCENARIO [flags]",
-		Short:   "say what happened to a job, or in a window of time",
+		Short:   "show what happened to a job, or in a window of time",
 		GroupID: "explore",
-		Long: `trace repeats one simulation, one policy under one seed, and says what happened: to a job
-with --job, in a window of time with --from and --to, and with neither which jobs are worth
-a look: the one that waited longest, was done twice, died, was fenced or lost its lease.
+		Long: `trace repeats one simulation, one policy under one seed, and shows what happened: to one
+job (--job), or in a window of time (--from, --to). Without these it lists jobs worth a look:
+the one that waited longest, ran twice, died, was fenced or lost its lease.
 
-A job goes by its class and the number of its arrival from 0: payments/1234;
-payments/1234+1 is what its caller enqueued in its stead, mail/rush/7 is of those that the
-storm rush brings at once. The number of a job that a panic prints does as well.
+A job is named by its class and the number of its arrival, from 0: payments/1234.
+payments/1234+1 is what its caller enqueued in its place, mail/rush/7 is one of those that
+the storm rush brings at once. The number of a job that a panic prints works as well.
 
 --format chrome is for ui.perfetto.dev or chrome://tracing: a track for each worker of each
 node, one for each storm, arrows from one attempt of a job to the next.`,
 		Example: `  qsim trace retry-storm --policy fifo --seed 1             jobs worth a look
-  qsim trace retry-storm --policy fifo --find dead          the life of the one that died
-  qsim trace retry-storm --policy fifo --job payments/41    the life of a job
+  qsim trace retry-storm --policy fifo --find dead          the history of the one that died
+  qsim trace retry-storm --policy fifo --job payments/41    the history of a job
   qsim trace retry-storm --from 10m --to 10m0.5s            all that happened
   qsim trace retry-storm --from 9m59s --to 10m10s --format chrome > storm.json`,
 		ValidArgsFunction: completeScenarios,
@@ -61,16 +61,16 @@ node, one for each storm, arrows from one attempt of a job to the next.`,
 	flags := c.Flags()
 	flags.StringVar(&f.policy, "policy", "", "the policy of this `LABEL` or kind (default: the baseline)")
 	flags.Uint64Var(&f.seed, "seed", 0, "the `SEED` (default: the scenario's first)")
-	flags.StringArrayVar(&f.set, "set", nil, "lay `KEY=VALUE` upon the scenario, as engine.workers=80; repeatable")
-	flags.StringVar(&f.job, "job", "", "the life of this `JOB`, as payments/1234")
-	ui.AddChoice(c, &f.find, "find", "KIND", "the life of the job that is most of a `KIND`: worst-wait, duplicate, "+
+	flags.StringArrayVar(&f.set, "set", nil, "set `KEY=VALUE` in the scenario, such as engine.workers=80; repeatable")
+	flags.StringVar(&f.job, "job", "", "the history of this `JOB`, such as payments/1234")
+	ui.AddChoice(c, &f.find, "find", "KIND", "the history of the most extreme job of a `KIND`: worst-wait, duplicate, "+
 		"dead, fenced or lost-lease", interests()...)
-	flags.StringVar(&f.from, "from", "", "what happened from this virtual `TIME` on, as 10m30s")
-	flags.StringVar(&f.to, "to", "", "what happened up to this virtual `TIME`")
+	flags.StringVar(&f.from, "from", "", "show events from this virtual `TIME` on, such as 10m30s")
+	flags.StringVar(&f.to, "to", "", "show events up to this virtual `TIME`")
 	flags.IntVar(&f.limit, "limit", 0, "at most this `NUMBER` of events of a window (default 1000, but all for json "+
 		"and chrome)")
-	flags.BoolVar(&f.calls, "calls", false, "tell of calls to the store as well")
-	flags.BoolVar(&f.heartbeats, "heartbeats", false, "tell of heartbeats as well")
+	flags.BoolVar(&f.calls, "calls", false, "include calls to the store")
+	flags.BoolVar(&f.heartbeats, "heartbeats", false, "include heartbeats")
 	ui.AddChoice(c, &f.format, "format", "FORMAT", "text (words), table, json or chrome", "text", "table", "json",
 		"chrome")
 	ui.Group(c, "Which simulation", "policy", "seed", "set")

@@ -33,24 +33,25 @@ func newTune() *cobra.Command {
 		Use:     "tune SCENARIO --over KEY=RANGE... [flags]",
 		Short:   "find the setting that meets the objectives best",
 		GroupID: "explore",
-		Long: `tune looks for the values of some keys under which each policy meets all objectives, and
-of those for the best by a goal: the smallest or largest value of the key, the least or
-greatest value of a metric, or else the greatest margin to the objectives. It simulates as
-little as that takes, and says how sure it is, how many simulations it spent and what it
-did not try. How sure holds if seeds scatter normally; as many fresh seeds check the answer. KEY is any key that --set takes, also a policy's own: policies.LABEL.PARAMETER;
-RANGE is that of sweep --vary.
+		Long: `tune finds the values of some keys under which each policy meets all objectives, and among
+them the best by a goal: the smallest or largest value of the key, the least or greatest
+value of a metric, or by default the greatest margin to the objectives. It simulates as
+little as possible, and prints its confidence, the number of simulations and what it did not
+try. The confidence holds if seeds scatter normally; as many fresh seeds check the answer.
+KEY is any key that --set takes, and a policy's own: policies.LABEL.PARAMETER. RANGE is as
+for sweep --vary.
 
     --smallest, --largest   bisection, with more seeds until each verdict is clear, and a
                             look at the neighbours of the answer
     --minimize, --maximize  up to 32 settings: KN (Kim and Nelson 2001), which compares all
-                            after every seed and drops who has fallen behind; of more
-                            settings the worse half is dropped first, again and again
+                            after every seed and drops those that fall behind; with more
+                            settings, the worse half is dropped first, again and again
 
 All settings have the same seeds. Objectives are those of the scenario, expect: missed or not,
 unless --objective gives others. Files: tune.json, tune.csv and a chart of what was tried.
 
     0  every policy has a setting that meets the objectives
-    1  some policy has none, or none that is sure
+    1  some policy has none, or none that is certain
     2  the command line or a scenario is wrong
     3  an invariant of the engine broke
     4  reading or writing failed
@@ -71,9 +72,9 @@ unless --objective gives others. Files: tune.json, tune.csv and a chart of what 
 	flags.StringArrayVar(&f.objectives, "objective", nil, "what must be met, as `'METRIC [during STORM] below BOUND'`; "+
 		"repeatable (default: the scenario's)")
 	flags.StringVar(&f.smallest, "smallest", "", "the smallest value of `KEY` that meets all objectives")
-	flags.StringVar(&f.largest, "largest", "", "the largest value of `KEY` that does")
-	flags.StringVar(&f.minimize, "minimize", "", "of settings that do, the one with the least `METRIC`")
-	flags.StringVar(&f.maximize, "maximize", "", "of settings that do, the one with the greatest `METRIC`")
+	flags.StringVar(&f.largest, "largest", "", "the largest value of `KEY` that meets all objectives")
+	flags.StringVar(&f.minimize, "minimize", "", "of the settings that meet all objectives, the one with the least `METRIC`")
+	flags.StringVar(&f.maximize, "maximize", "", "of the settings that meet all objectives, the one with the greatest `METRIC`")
 	ui.Group(c, "What to find", "over", "objective", "smallest", "largest", "minimize", "maximize")
 	addScenarioFlags(c, "What to run", &f.scenarioFlags)
 	if err := flags.MarkHidden("seeds"); err != nil {
@@ -81,8 +82,8 @@ unless --objective gives others. Files: tune.json, tune.csv and a chart of what 
 	}
 	flags.IntVar(&f.maxSeeds, "max-seeds", 200, "at most this `NUMBER` of seeds for one setting")
 	f.confidence, f.indifference = 0.95, 0.05
-	flags.Var(&f.confidence, "confidence", "be right of a policy in so many `PERCENT` of cases")
-	flags.Var(&f.indifference, "indifference", "a difference of so many `PERCENT` is of no account")
+	flags.Var(&f.confidence, "confidence", "`PERCENT` of confidence in the answer for each policy")
+	flags.Var(&f.indifference, "indifference", "ignore differences below this `PERCENT`")
 	addManyFlags(c, &f.runFlags, "write files to this `DIR` (default: results/runs/SCENARIO/tune-CONFIG)")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
 	ui.Group(c, "How to search", "max-seeds", "confidence", "indifference", "parallel")

@@ -27,23 +27,23 @@ func newVerify() *cobra.Command {
 	f := verifyFlags{runFlags: runFlags{format: "table", color: "never", bars: "auto"}}
 	c := &cobra.Command{
 		Use:     "verify [MODEL...] [flags]",
-		Short:   "hold the simulator against queueing theory",
+		Short:   "compare the simulator with queueing theory",
 		GroupID: "trust",
-		Long: `verify simulates models whose answers are known without it, by closed forms, exact Markov
-chains, fluid limits or by hand, and compares. Each runs through the whole queue, leases and
-all, with a store that answers at once. Without --full it takes those that are done in
-under a minute; MODEL is a row such as mmc.1, or a family of rows such as mmc or trace.
+		Long: `verify simulates models with known answers (closed forms, exact Markov chains, fluid limits,
+or worked out by hand) and compares. Each model runs through the whole queue, with leases, on
+a store that answers at once. Without --full it checks the rows that take less than a
+minute; MODEL is a row such as mmc.1, or a family of rows such as mmc or trace.
 
-A simulated value is met if the known one lies within its interval at 99.9 %, and the
-interval is narrow enough for that to mean something: 1 % of the value, 2 % for a 99th
-percentile; for a probability 0.002 if that is more, but not more than half of it. Where the
-load is above 0.8 it is 4 %, and 10 % for a second moment; 5 % for a second moment where
-services have a heavy tail, for what a poll seldom leaves over and for the spread of a
-coin's windows; for the course of a storm 1 % of the peak and 4 % of each value.
-The table says where it is more than usual. A fluid model is met to within 2 %.
+A value is met if the known one lies in its 99.9 % interval, and the interval is narrow
+enough to be meaningful: 1 % of the value, 2 % for a 99th percentile; for a probability
+0.002 if that is more, but at most half of it. At a load above 0.8 it is 4 %, and 10 % for a
+second moment; 5 % for a second moment with heavy-tailed services, for rare leftovers of a
+poll and for the spread of windows of a coin; for the course of a storm 1 % of the peak and
+4 % of each value. The table marks wider ones. A fluid model is met within 2 %.
 
-What is missed is measured again with other seeds, and failed if missed again: a false alarm
-comes once in a million values. Rows that cannot be expressed are listed with the reason.
+A missed value is measured again with other seeds, and fails if it is missed again: a false
+alarm occurs once in a million values. Rows that cannot be expressed are listed with the
+reason.
 
 Exit codes:
     0  all rows are met
@@ -61,11 +61,11 @@ Exit codes:
 		},
 	}
 	flags := c.Flags()
-	flags.BoolVar(&f.full, "full", false, "all rows, not only the quick ones")
-	flags.StringVar(&f.rows, "rows", "", "take the rows of this `FILE`, all of them")
-	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate so many `RUNS` at once (default: one for each processor)")
+	flags.BoolVar(&f.full, "full", false, "check check all rows, not only the quick ones")
+	flags.StringVar(&f.rows, "rows", "", "check all rows of this `FILE`")
+	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate this many `RUNS` at once (default: one for each processor)")
 	addFormat(c, &f.format)
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "nothing on standard error but errors")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors to standard error")
 	addWhen(c, &f.bars, "progress", "draw progress bars: auto, always or never")
 	ui.Group(c, "What to verify", "full", "rows")
 	ui.Group(c, "How to run it", "parallel")

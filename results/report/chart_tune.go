@@ -125,7 +125,7 @@ func (d *tuneDrawing) title() string {
 			parts = append(parts, fmt.Sprintf("%d more", len(d.shown)-i))
 			break
 		}
-		answer := "nothing that is known to do"
+		answer := "no setting found"
 		if p.Best >= 0 {
 			answer = shorten(strings.Join(p.Trials[p.Best].Values, ", "), 40)
 		}

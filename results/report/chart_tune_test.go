@@ -57,7 +57,7 @@ func TestTuneCharts(t *testing.T) {
 		{"infinite", tuning([]results.Axis{workers}, 1, false, func(int, int) (float64, float64) { return math.Inf(1), math.Inf(1) }), ""},
 		{"a metric, log steps", tuning([]results.Axis{numbers("retry.backoff.first", true, 1, 2, 4, 8, 16, 32)}, 1, false, func(s, _ int) (float64, float64) { return math.Pow(4, float64(s)), 0.3 }), ""},
 		{"words", tuning([]results.Axis{wordsAxis("retry.jitter", "none", "full", "equal"), workers}, 3, false, func(s, p int) (float64, float64) { return float64(s%7 + p), 0.2 }), ""},
-		{"one value", tuning([]results.Axis{numbers("engine.workers", false, 8)}, 1, true, rising), "Smallest engine.workers: nothing that is known to do with"},
+		{"one value", tuning([]results.Axis{numbers("engine.workers", false, 8)}, 1, true, rising), "Smallest engine.workers: no setting found with"},
 		{"many policies", tuning([]results.Axis{workers}, 30, true, rising), ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

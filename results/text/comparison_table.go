@@ -141,7 +141,7 @@ func (c comparisonView) footnote() string {
 		}
 	}
 	if tell > 0 {
-		open = fmt.Sprintf("; ? = not told apart yet, about %s seeds would tell", plain.Grouped(fmt.Sprint(tell)))
+		open = fmt.Sprintf("; ? = not told apart yet, run about %s seeds", plain.Grouped(fmt.Sprint(tell)))
 	}
 	return fmt.Sprintf("new − base%s, ± = 95%% CI; ≈ = the same within %s%s (%s t, Holm, α 0.05)", pairs, Percent(c.SameWithin), open, test)
 }

@@ -10,9 +10,9 @@ import (
 func TestComparisonFormats(t *testing.T) {
 	list := unusual(t)
 	for format, wants := range map[Format][]string{
-		Text: {"sojourn.mean    10.2s   10.9s   +660ms ±286ms      +6%   ? unclear; about 18 seeds would tell", "dead.share          –      6%        –               –   ? unclear",
+		Text: {"sojourn.mean    10.2s   10.9s   +660ms ±286ms      +6%   ? unclear; run about 18 seeds", "dead.share          –      6%        –               –   ? unclear",
 			"? unclear; old: nothing happened", "3 metrics unclear", "Welch"},
-		Markdown: {"| A | sojourn.mean | 10.2s | 10.9s | +660ms ±286ms | +6% | ? unclear; about 18 seeds would tell |", "- the seeds differ"},
+		Markdown: {"| A | sojourn.mean | 10.2s | 10.9s | +660ms ±286ms | +6% | ? unclear; run about 18 seeds |", "- the seeds differ"},
 		CSV:      {"old,new,A,sojourn.mean,s,10.2,,10.86,,0.66"},
 	} {
 		var b bytes.Buffer

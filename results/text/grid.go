@@ -28,7 +28,7 @@ type GridCell struct {
 	Half   string // ±12.6s; "": there is no interval
 	Change string // against the baseline: −97%, base; "": not to be told
 	Mark   string // beside Change: ≈ as good as equal to the baseline, ? not to be told yet, or nothing
-	Tell   int    // ?: about so many seeds would tell; 0: nobody knows
+	Tell   int    // ?: about this many seeds would decide; 0: unknown
 	Best   bool   // no policy has a better value, as far as it is printed, and one a worse one
 	Reason string
 }
@@ -39,7 +39,7 @@ func (c *GridCell) MarkWords() string {
 	case c.Mark == "≈":
 		return "the same as the baseline"
 	case c.Mark == "?" && c.Tell > 0:
-		return fmt.Sprintf("not told apart from the baseline yet: about %d seeds would tell", c.Tell)
+		return fmt.Sprintf("not told apart from the baseline yet: run about %d seeds", c.Tell)
 	case c.Mark == "?":
 		return "cannot be told apart from the baseline"
 	}

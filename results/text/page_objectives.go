@@ -88,7 +88,7 @@ func (p *page) footnote() string {
 	}
 	switch {
 	case tell > 0:
-		parts = append(parts, fmt.Sprintf("? = not told apart yet, about %s seeds would tell", plain.Grouped(fmt.Sprint(tell))))
+		parts = append(parts, fmt.Sprintf("? = not told apart yet, run about %s seeds", plain.Grouped(fmt.Sprint(tell))))
 	case open:
 		parts = append(parts, "? = cannot be told")
 	}
@@ -126,7 +126,7 @@ func conclusion(s *results.Summary) string {
 	}
 	switch {
 	case unclear > 0 && seeds > 0:
-		parts = append(parts, fmt.Sprintf("%s unclear: about %s seeds would tell", plain.Plural(unclear, "objective"), plain.Grouped(fmt.Sprint(seeds))))
+		parts = append(parts, fmt.Sprintf("%s unclear: run about %s seeds", plain.Plural(unclear, "objective"), plain.Grouped(fmt.Sprint(seeds))))
 	case unclear > 0 && reason != "":
 		parts = append(parts, plain.Plural(unclear, "objective")+" unclear: "+reason)
 	case unclear > 0:

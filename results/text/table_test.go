@@ -241,7 +241,7 @@ func TestTableFitsTerminals(t *testing.T) {
 				}
 			}
 			words := strings.Join(strings.Fields(out), " ")
-			for _, want := range []string{"payments-down", "normal", "? 2m03s ±44.0s", "about 26 seeds would tell"} {
+			for _, want := range []string{"payments-down", "normal", "? 2m03s ±44.0s", "run about 26 seeds"} {
 				if !strings.Contains(words, want) {
 					t.Errorf("%d policies, width %d: no %q in\n%s", policies, width, want, out)
 				}

@@ -38,7 +38,7 @@ func (r *Retry) usual(pauses []Pause, blur float64) *Retry {
 	found := r.familiar(pauses, blur, how)
 	if last := how.base(pauses[len(pauses)-1].ends()); blur > 0.25*last {
 		found.note("the pauses are blurred by waits or run times about as long: a column with the due time of each attempt " +
-			"would tell more")
+			"would show more")
 	}
 	if !found.family {
 		found.note("no family of backoffs fits: the delays themselves stand in a table")
@@ -55,7 +55,7 @@ func (r *Retry) familiar(pauses []Pause, blur float64, how jitter) *Retry {
 	backoff, family, alike := familyOf(pauses, bases)
 	found := r.with(pauses, blur, append(slices.Clone(r.Keys), "backoff: "+backoff, "jitter: "+how.text))
 	if found.family = family; len(alike) > 1 {
-		found.note("two different pauses fit %s alike: %s is what most systems have; more attempts on record would tell",
+		found.note("two different pauses fit %s alike: %s is what most systems have; more recorded attempts would decide",
 			strings.Join(alike, ", "), alike[0])
 	}
 	return found

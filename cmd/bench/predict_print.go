@@ -35,7 +35,10 @@ type predictedJSON struct {
 	Machine machineJSON   `json:"measured"` // on the wall clock, before the last run
 	Metrics []errorOfJSON `json:"metrics"`
 	Unfed   int64         `json:"never_enqueued"` // jobs of the scenario, in the real runs
-	Changes []string      `json:"changes"`        // what the last run took otherwise than its calibration
+	// Mechanism is how the engines worked, by phase, in the simulation and in the run.
+	Mechanism []mechanismJSON `json:"mechanism"`
+	Rounds    int             `json:"rounds"`  // real runs under the seed
+	Changes   []string        `json:"changes"` // what the last run took otherwise than its calibration
 }
 
 type machineJSON struct {
@@ -57,6 +60,7 @@ type errorOfJSON struct {
 	Real      *float64 `json:"real"`
 	Error     *float64 `json:"error"` // simulated ÷ real − 1; null: there is none
 	Aimed     bool     `json:"aimed"`
+	Floor     float64  `json:"floor"` // largest error of a real run against the mean of all of them; 0 of one
 	Why       string   `json:"why,omitempty"`
 	// JobsWithin are, of a quantile further off than aimed at, the shares of jobs that
 	// waited no longer than its real value.
@@ -100,9 +104,15 @@ func (s *session) printPredictions(sc *scenarios.Scenario, all []*prediction) er
 func (p *prediction) table(sc *scenarios.Scenario, speed string) []byte {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%s at %s   %s, %s   %d %s\n\n", sc.Name, speed, p.policy, p.store, len(p.real),
-		plural(len(p.real), "seed"))
+		plural(len(p.real), "round"))
 	w := tabwriter.NewWriter(&out, 0, 0, 3, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "\tsimulated\treal\terror\t\n")
+	floor := func(text string) string {
+		if len(p.real) < 2 {
+			return ""
+		}
+		return text + "\t"
+	}
+	fmt.Fprintf(w, "\tsimulated\treal\terror\t%s\n", floor("between real runs"))
 	for _, r := range p.rows {
 		mark := ""
 		switch {
@@ -111,10 +121,11 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string) []byte {
 		case r.aimed:
 			mark = " ✗"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.Query, valueOf(r.simulated, r.Metric), valueOf(r.real, r.Metric),
-			errorText(r.err), mark)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s%s\n", r.Query, valueOf(r.simulated, r.Metric), valueOf(r.real, r.Metric),
+			errorText(r.err), floor("±"+percent(r.floor)), mark)
 	}
 	w.Flush()
+	p.writeMechanism(&out)
 	c := p.calibration
 	when := ""
 	if len(p.real) > 1 {
@@ -137,6 +148,9 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string) []byte {
 		out.WriteString("; no worker was ever idle when a job came: waking one is taken for a claim's way to the store")
 	}
 	fmt.Fprintf(&out, "\n✓ within the aim of %.0f%%", p.aim*100)
+	if len(p.real) > 1 {
+		out.WriteString(", or within what real runs of the seed differ by")
+	}
 	if p.missed() == 0 {
 		return append(out.Bytes(), '\n')
 	}
@@ -212,7 +226,7 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 	}
 	for _, p := range all {
 		c := p.calibration
-		j := predictedJSON{Policy: p.policy, Store: p.store, Seeds: p.summary.Seeds, Aim: p.aim, Machine: machineJSON{
+		j := predictedJSON{Policy: p.policy, Store: p.store, Seeds: p.summary.Seeds[:min(1, len(p.summary.Seeds))], Mechanism: p.mechanism(), Rounds: len(p.real), Aim: p.aim, Machine: machineJSON{
 			WakeP50: c.wake[0].Seconds(), WakeP99: c.wake[1].Seconds(),
 			SleepP50: c.sleep[0].Seconds(), SleepP99: c.sleep[1].Seconds(),
 			Stalled: c.stalled, Held: c.held, Guessed: c.neverIdle,
@@ -225,7 +239,7 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 		}
 		for _, r := range p.rows {
 			e := errorOfJSON{Metric: r.Query.String(), Unit: r.unit, Simulated: finite(r.simulated), Real: finite(r.real),
-				Error: finite(r.err), Aimed: r.aimed, Why: r.why}
+				Error: finite(r.err), Aimed: r.aimed, Floor: r.floor, Why: r.why}
 			if r.apart != nil {
 				e.Why += "; " + r.apart.String()
 				e.JobsWithin = &sharesJSON{r.apart.simulated, r.apart.real}

@@ -152,6 +152,85 @@ policies: [{kind: fifo}]
 	t.Errorf("it printed\n%s", stdout)
 }
 
+// TestMechanism predicts a run on a store whose claims take 20 ms, twice: the engines claim as
+// often in the simulation as in the run, as much each time, and are as seldom woken for it.
+func TestMechanism(t *testing.T) {
+	s, f, stdout, _ := predictSession(t, `
+duration: 60s
+warmup: 0s
+drain: 10m
+engine: {workers: 50, call-timeout: 20m, commit: {timeout: 20m}, lease: {ttl: 2h}}
+jobs:
+  - {class: mail, arrivals: {process: constant, rate: 4/s}, service: 10ms}
+policies: [{kind: fifo}]
+`)
+	f.format, f.rounds = "json", count("2")
+	s.stores.around = func(store engine.Store) engine.Store {
+		return &slowStore{store.(*memstore.Store), 20 * time.Millisecond}
+	}
+	if err := s.predictAll(t.Context(), f); err != nil {
+		t.Fatal(err)
+	}
+	var parsed predictionJSON
+	if err := json.Unmarshal(stdout.Bytes(), &parsed); err != nil {
+		t.Fatalf("%v\n%s", err, stdout)
+	}
+	p := parsed.Predictions[0]
+	if p.Rounds != 2 || len(p.Seeds) != 1 || len(p.Mechanism) != 4 {
+		t.Fatalf("%d rounds of seeds %v, mechanism %v", p.Rounds, p.Seeds, p.Mechanism)
+	}
+	simulated, real := p.Mechanism[0], p.Mechanism[1]
+	near := func(what string, got, want, share float64) {
+		if !(math.Abs(got-want) <= share*want) {
+			t.Errorf("%s: %v in the simulation, %v in the run", what, got, want)
+		}
+	}
+	near("attempts a second", simulated.Attempts, 400, .1)
+	near("attempts a second", real.Attempts, 400, .1)
+	near("claims a second", simulated.Claims, real.Claims, .3)
+	near("rows a claim", simulated.Claimed, real.Claimed, .3)
+	near("a claim", simulated.Claim, real.Claim, .3)
+	if simulated.Phase != "calm" || simulated.Of != "simulated" || real.Of != "real" || math.Abs(simulated.Woken-real.Woken) > .2 {
+		t.Errorf("simulated %+v\nreal %+v", simulated, real)
+	}
+	for _, m := range p.Metrics {
+		if m.Metric == "throughput" && m.Floor > .2 {
+			t.Errorf("two runs of 400 jobs a second differ by %v", m.Floor)
+		}
+	}
+}
+
+// TestFloor judges a prediction by how far real runs of one seed differ from their mean.
+func TestFloor(t *testing.T) {
+	query := measure.Query{Metric: "throughput"}
+	of := func(v float64, null bool) measure.Run {
+		return measure.Run{Values: []measure.Value{{Query: query, Value: v, Null: null}}}
+	}
+	row := &predicted{Query: query, real: 100}
+	for _, tt := range []struct {
+		name string
+		runs []measure.Run
+		want float64
+	}{
+		{"one", []measure.Run{of(100, false)}, 0},
+		{"three", []measure.Run{of(80, false), of(110, false), of(110, false)}, .2},
+		{"one without a value", []measure.Run{of(80, false), of(0, true)}, 0},
+		{"none", []measure.Run{{}, {}}, 0},
+	} {
+		if got := (&prediction{real: tt.runs}).floorOf(row); math.Abs(got-tt.want) > 1e-9 {
+			t.Errorf("%s: the floor is %v, want %v", tt.name, got, tt.want)
+		}
+	}
+	far := &prediction{rows: []predicted{{aimed: true, err: .3, floor: .25}}}
+	f := &predictFlags{within: share("10%")}
+	if worstOf([]*prediction{far}, f) != ui.ExitMissed {
+		t.Error("an error above the floor meets the aim")
+	}
+	if far.rows[0].floor = .31; worstOf([]*prediction{far}, f) != ui.ExitMet {
+		t.Error("an error below the floor misses the aim")
+	}
+}
+
 // TestHindsight predicts a run: it was simulated with the delays of the calibration, and in
 // hindsight with those of the run itself.
 func TestHindsight(t *testing.T) {
@@ -172,7 +251,7 @@ policies: [{kind: fifo}]
 	}
 	var again []measure.Run
 	for _, delays := range []*timings{p.calibration, p.played[0].timings} {
-		if err := p.simulate(t.Context(), sc, sc.Seed, delays, &again); err != nil {
+		if err := p.simulate(t.Context(), sc, sc.Seed, delays, nil, &again); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -234,7 +313,7 @@ policies: [{kind: fifo, label: first}, {kind: fifo, label: second}]
 	if !errors.As(err, &failure) || failure.Exit != ui.ExitInterrupted || failure.Err != nil {
 		t.Errorf("it ended with %v, want exit %d and no word", err, ui.ExitInterrupted)
 	}
-	if strings.Count(stdout.String(), "1 seed") != 1 || !strings.Contains(stdout.String(), "   first, memory   ") || !strings.Contains(stderr.String(), "lost 0, duplicates 0") {
+	if strings.Count(stdout.String(), "1 round") != 1 || !strings.Contains(stdout.String(), "   first, memory   ") || !strings.Contains(stderr.String(), "lost 0, duplicates 0") {
 		t.Errorf("it printed\n%s\nand\n%s", stdout, stderr)
 	}
 }

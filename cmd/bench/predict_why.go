@@ -32,7 +32,7 @@ func (p *prediction) why(row *predicted, speed world.Speed) string {
 		text += ": there is more to it than was measured"
 	}
 	if len(p.played) == 1 {
-		text += "; one run: --rounds says how much of it is chance"
+		text += "; one run: --rounds says how far real runs of the seed differ"
 	}
 	return text
 }

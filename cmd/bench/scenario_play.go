@@ -83,6 +83,8 @@ type playOptions struct {
 	speed  world.Speed
 	store  string
 	learns bool // the timings
+	// mechanics is told how the engines worked; nil: nobody asks.
+	mechanics *world.Mechanics
 }
 
 // play runs a scenario on a new store.
@@ -133,6 +135,9 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 		for _, stalls := range t.delays.Stalls {
 			t.stalled += shareOf(stalls, p.took) / float64(len(t.delays.Stalls))
 		}
+	}
+	if o.mechanics != nil {
+		follow(o.mechanics, rec.probes)
 	}
 	p.run, p.balance = wall.Finish(rec.events(), p.took)
 	if p.unfed > 0 {

@@ -42,11 +42,14 @@ type Overlay struct {
 	stalls         [][]Span
 	held           []Span
 	period         time.Duration
+	speed          Speed
+	// Mechanics, if not nil, is told how a simulation went: of one at a time.
+	Mechanics *Mechanics
 }
 
 // Overlay prepares d, in the time of the scenario.
 func (d *Delays) Overlay() (*Overlay, error) {
-	o := new(Overlay)
+	o := &Overlay{speed: d.Speed}
 	var err error
 	for op := range d.Request {
 		if o.request[op], err = d.dist(d.Request[op]); err != nil {
@@ -109,6 +112,9 @@ func (d *Delays) dist(samples []time.Duration) (dist.Dist, error) {
 // Alter gives a simulation these delays in place of its scenario's: see Options.Alter.
 func (o *Overlay) Alter(_ int, _ uint64, cfg *sim.Config) {
 	m := &measured{Overlay: o, rand: cfg.Rand, handlers: cfg.Handlers}
+	if o.Mechanics != nil {
+		m.asked, m.began = make(map[callKey]engine.Time), make(map[delivery]engine.Time)
+	}
 	cfg.Network, cfg.Handlers = m, m
 	cfg.Controls = slices.Clone(cfg.Controls)
 	for node := range cfg.Nodes {
@@ -149,6 +155,14 @@ type measured struct {
 	*Overlay
 	rand     keyed.Rand
 	handlers sim.Handlers
+	asked    map[callKey]engine.Time  // calls under way
+	began    map[delivery]engine.Time // executions
+}
+
+// callKey names a call.
+type callKey struct {
+	engine engine.EngineID
+	id     uint64
 }
 
 // Draws for the run time of an attempt and the delay of a call; those below are told apart
@@ -160,7 +174,10 @@ const (
 )
 
 // Request draws how long a call is under way to the store.
-func (m *measured) Request(_ engine.Time, c *engine.Call) sim.Fate {
+func (m *measured) Request(now engine.Time, c *engine.Call) sim.Fate {
+	if m.asked != nil {
+		m.asked[callKey{c.Engine, c.ID}] = now
+	}
 	if c.Op == engine.OpClaim && c.Cause == engine.ByWake {
 		return sim.Fate{Delay: m.draw(&m.wake, keyed.ForRequestDelay, c, drawWoken)}
 	}
@@ -168,10 +185,19 @@ func (m *measured) Request(_ engine.Time, c *engine.Call) sim.Fate {
 }
 
 // Reply draws how long its answer takes.
-func (m *measured) Reply(_ engine.Time, c *engine.Call, r *engine.Reply, _ *sim.Rows) time.Duration {
+func (m *measured) Reply(now engine.Time, c *engine.Call, r *engine.Reply, _ *sim.Rows) time.Duration {
 	more := max(0, r.Rows()-1)
-	return m.draw(&m.reply[c.Op], keyed.ForResponseDelay, c, drawAsked) + time.Duration(more)*m.perJob[c.Op]
+	d := m.draw(&m.reply[c.Op], keyed.ForResponseDelay, c, drawAsked) + time.Duration(more)*m.perJob[c.Op]
+	if m.asked != nil {
+		key := callKey{c.Engine, c.ID}
+		m.Mechanics.Call(c, r.Rows(), m.real(m.asked[key]), m.real(now.Add(d)))
+		delete(m.asked, key)
+	}
+	return d
 }
+
+// real is a time on the wall clock.
+func (m *measured) real(t engine.Time) time.Duration { return m.speed.Real(time.Duration(t)) }
 
 func (m *measured) draw(d *dist.Dist, p keyed.Purpose, c *engine.Call, n uint16) time.Duration {
 	node := uint64(uint32(c.Engine.Node()))<<16 | uint64(c.Engine.Generation()&0xffff)
@@ -181,6 +207,9 @@ func (m *measured) draw(d *dist.Dist, p keyed.Purpose, c *engine.Call, n uint16)
 // Begin adds what a worker takes besides the handler.
 func (m *measured) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
 	x := m.handlers.Begin(now, node, j)
+	if m.began != nil {
+		m.began[delivery{j.ID, j.Delivery}] = now
+	}
 	x.Runs += m.overrun.Duration(m.rand.Uniform(keyed.ForRunTime, uint64(j.ID), uint64(j.Delivery), drawOverrun))
 	return x
 }
@@ -192,5 +221,9 @@ func (m *measured) Decide(now engine.Time, node int32, j *engine.Job) engine.Err
 
 // End is what it is of the handlers.
 func (m *measured) End(now engine.Time, node int32, j *engine.Job, err engine.ErrorKind, aborted bool) {
+	if key := (delivery{j.ID, j.Delivery}); m.began != nil {
+		m.Mechanics.Attempt(m.real(m.began[key]), m.real(now))
+		delete(m.began, key)
+	}
 	m.handlers.End(now, node, j, err, aborted)
 }

@@ -1,0 +1,132 @@
+package world
+
+import (
+	"slices"
+	"time"
+
+	"qsim/engine"
+	"qsim/results/measure"
+)
+
+// Mechanism is how the engines of a run worked in one phase of the scenario: what its waits and its
+// throughput come from. Times are those of the wall clock.
+type Mechanism struct {
+	Phase    string        // the storms that blow, or "calm", or "drain" when no more jobs come
+	From, To time.Duration // of the scenario; the last phase ends with the last execution
+	Lasts    time.Duration // on the wall clock, over all rounds
+	Attempts int64
+	Busy     time.Duration // of all workers together
+	Claims   Calls
+	Woken    int64         // claims that a wake caused
+	Gap      time.Duration // of all claims together: from the answer to the claim before, of the same engine
+	Commits  Calls
+}
+
+// Calls are calls of one op that were answered.
+type Calls struct {
+	Count, Rows int64
+	Took        time.Duration
+}
+
+func (c *Calls) add(rows int, took time.Duration) {
+	c.Count++
+	c.Rows += int64(rows)
+	c.Took += took
+}
+
+// Mechanics follows the calls and the executions of runs of one scenario, and adds them up by phase.
+// All times that it is told are those of the wall clock.
+type Mechanics struct {
+	Phases   []Mechanism
+	speed    Speed
+	answered []time.Duration // by node: when the latest claim was answered
+	last     time.Duration   // end of the latest execution
+}
+
+// NewMechanics returns the phases of a scenario, in which nothing has happened yet: they change where
+// a storm begins or ends, and where no more jobs come.
+func NewMechanics(s *measure.Settings, speed Speed) *Mechanics {
+	m := &Mechanics{speed: speed}
+	cuts := []time.Duration{0, s.Duration}
+	for _, w := range s.Storms {
+		cuts = append(cuts, min(w.From, s.Duration), min(w.To, s.Duration))
+	}
+	slices.Sort(cuts)
+	cuts = slices.Compact(cuts)
+	for i, from := range cuts {
+		p := Mechanism{Phase: "drain", From: from, To: time.Duration(engine.Never)}
+		if i+1 < len(cuts) {
+			p.Phase, p.To = "calm", cuts[i+1]
+			blowing := ""
+			for _, w := range s.Storms {
+				if w.From <= from && from < w.To {
+					blowing += "+" + w.Name
+				}
+			}
+			if blowing != "" {
+				p.Phase = blowing[1:]
+			}
+		}
+		m.Phases = append(m.Phases, p)
+	}
+	return m
+}
+
+// at is the phase that a time is in.
+func (m *Mechanics) at(t time.Duration) *Mechanism {
+	of := m.speed.Virtual(t)
+	i := len(m.Phases) - 1
+	for i > 0 && m.Phases[i].From > of {
+		i--
+	}
+	return &m.Phases[i]
+}
+
+// Call takes note of a call that brought or changed so many rows.
+func (m *Mechanics) Call(c *engine.Call, rows int, began, ended time.Duration) {
+	p := m.at(ended)
+	switch c.Op {
+	case engine.OpCommit:
+		p.Commits.add(rows, ended-began)
+	case engine.OpClaim:
+		p.Claims.add(rows, ended-began)
+		if c.Cause == engine.ByWake {
+			p.Woken++
+		}
+		node := int(c.Engine.Node())
+		for len(m.answered) <= node {
+			m.answered = append(m.answered, 0)
+		}
+		p.Gap += max(0, began-m.answered[node])
+		m.answered[node] = ended
+	}
+}
+
+// Attempt takes note of an execution.
+func (m *Mechanics) Attempt(began, ended time.Duration) {
+	m.at(began).Attempts++
+	m.last = max(m.last, ended)
+	for i := range m.Phases {
+		p := &m.Phases[i]
+		from, to := m.bounds(p)
+		p.Busy += max(0, min(ended, to)-max(began, from))
+	}
+}
+
+// bounds are when a phase begins and ends on the wall clock.
+func (m *Mechanics) bounds(p *Mechanism) (from, to time.Duration) {
+	if p.To == time.Duration(engine.Never) {
+		return m.speed.Real(p.From), p.To
+	}
+	return m.speed.Real(p.From), m.speed.Real(p.To)
+}
+
+// Over ends a round: what comes next is of another run of the same scenario.
+func (m *Mechanics) Over() {
+	for i := range m.Phases {
+		p := &m.Phases[i]
+		from, to := m.bounds(p)
+		p.Lasts += max(0, min(to, m.last)-from)
+	}
+	m.answered, m.last = nil, 0
+}

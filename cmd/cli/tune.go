@@ -2,12 +2,16 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
+	"github.com/vbauerster/mpb/v8/decor"
 
 	"qsim/cmd/ui"
 	"qsim/results"
@@ -49,13 +53,15 @@ for sweep --vary.
 
 All settings have the same seeds. Objectives are those of the scenario, expect: missed or not,
 unless --objective gives others. Files: tune.json, tune.csv and a chart of what was tried.
+What was simulated is kept there until the search is done: after an interrupt or a crash the
+same command goes on where it was.
 
     0  every policy has a setting that meets the objectives
     1  some policy has none, or none that is certain
     2  the command line or a scenario is wrong
     3  an invariant of the engine broke
     4  reading or writing failed
-  130  interrupted: nothing is kept; 143 if it was by SIGTERM`,
+  130  interrupted: what was simulated is kept; 143 if it was by SIGTERM`,
 		Example: `  qsim tune retry-storm --over engine.workers=40..160/10 --smallest engine.workers
   qsim tune retry-storm --over storms.payments-down.for=1m..15m/1m --largest storms.payments-down.for
   qsim tune my.yaml --over policies.inflight-cap.retries=5%..50%/5% --objective 'fresh.wait.p99 during down below 10s'
@@ -88,7 +94,8 @@ unless --objective gives others. Files: tune.json, tune.csv and a chart of what 
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
 	ui.Group(c, "How to search", "max-seeds", "confidence", "indifference", "parallel")
 	ui.Group(c, "Output", "format", "out", "no-files")
-	ui.Group(c, "Terminal", "quiet", "verbose")
+	addWhen(c, &f.bars, "progress", "draw progress bars: auto, always or never")
+	ui.Group(c, "Terminal", "quiet", "verbose", "progress")
 	return c
 }
 
@@ -162,8 +169,7 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := s.console.Interruptible(c.Context(), "interrupted: a search that is not done is not kept; once more "+
-		"to quit at once")
+	ctx, stop := s.console.Interruptible(c.Context(), keeping)
 	defer stop()
 	tellShort(s.console, problem.Axes)
 	notes, err := problem.Check(ctx, f.strict, f.parallel)
@@ -171,10 +177,20 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 		return s.checkError(err, l.Name, "--over")
 	}
 	s.tellNotes(l.Name, func(n int) string { return counted(n, "setting", "settings") }, "", notes)
-	counter := &tuneCounter{console: s.console, lines: f.verbose || !f.quiet && ui.Capable(os.Stderr)}
+	counter := &tuneCounter{progress: &progress{console: s.console}, bars: map[string]int{}, lines: f.verbose}
+	counter.drawn = !f.quiet && f.bars.bars(os.Stderr)
+	problem.Judged = counter.judged
+	interrupted := "interrupted: nothing is kept"
+	if !f.noFiles {
+		problem.Keep = func(hash string) string {
+			return filepath.Join(tuneFolder(f.out, l.Scenario.Name, hash), "observed.jsonl")
+		}
+		interrupted = "interrupted: what was simulated is kept; the same command goes on"
+	}
 	found, err := problem.Run(ctx, f.parallel, counter.count)
+	counter.progress.close()
 	if err != nil {
-		return s.failure(l, err, "interrupted: nothing is kept")
+		return s.failure(l, err, interrupted)
 	}
 	result := output{json: found.MarshalJSON, table: func(w io.Writer, o text.TableOptions) error {
 		return study.WriteTuning(w, found, o, func(policy string, sets []string) string {
@@ -205,11 +221,31 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 	return nil
 }
 
-// tuneCounter tells now and then how many simulations there were.
+// tuneCounter shows how many settings of each policy have been judged: by a bar for each, or else, now and then, how
+// many simulations there were.
 type tuneCounter struct {
-	console *ui.Console
-	lines   bool
-	done    atomic.Int64
+	progress     *progress
+	drawn, lines bool
+	done         atomic.Int64
+	mutex        sync.Mutex
+	bars         map[string]int // by policy
+}
+
+// judged shows how far a policy is. It may be called from several goroutines.
+func (t *tuneCounter) judged(policy string, settings, of int) {
+	if !t.drawn {
+		return
+	}
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	bar, there := t.bars[policy]
+	if !there {
+		bar = len(t.bars)
+		t.bars[policy] = bar
+		t.progress.add(int64(of), decor.Name(policy+": ", decor.WCSyncSpaceR), decor.CountersNoUnit("%d of %d settings judged"),
+			decor.Any(func(decor.Statistics) string { return fmt.Sprintf(", %d simulations", t.done.Load()) }))
+	}
+	t.progress.bars[bar].SetCurrent(int64(settings))
 }
 
 // count counts a simulation. Reports become rarer as there are more: after 10, 20, ..., 100, 200, ...
@@ -219,15 +255,18 @@ func (t *tuneCounter) count(policy string) {
 		step *= 10
 	}
 	if t.lines && n%step == 0 {
-		t.console.Note("%s: %d simulations so far", policy, n)
+		t.progress.console.Note("%s: %d simulations so far", policy, n)
 	}
+}
+
+// tuneFolder is where the files of a search are.
+func tuneFolder(out, scenario, hash string) string {
+	return cmp.Or(out, filepath.Join("results", "runs", scenario, "tune-"+hash))
 }
 
 // storeTuning writes the files and returns their folder.
 func storeTuning(out string, found *results.Tuning, result output) (string, error) {
-	if out == "" {
-		out = filepath.Join("results", "runs", found.Scenario, "tune-"+found.ConfigHash)
-	}
+	out = tuneFolder(out, found.Scenario, found.ConfigHash)
 	encoded, err := result.json()
 	if err != nil {
 		return "", ui.IOError("write tuning", err)

@@ -2,10 +2,12 @@ package study
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"qsim/results"
 	"qsim/results/measure"
@@ -37,20 +39,37 @@ func (p *Problem) Run(ctx context.Context, parallel int, progress func(policy st
 	if t.ConfigHash, err = p.plan.hash(append(parts, fmt.Sprint(p.Confidence, p.Indifference, p.MostSeeds))); err != nil {
 		return nil, err
 	}
+	var kept *memory
+	if p.Keep != nil {
+		if kept, err = openMemory(p.Keep(t.ConfigHash), t.ConfigHash+" "+p.Version); err != nil {
+			return nil, fmt.Errorf("keep observations: %w", err)
+		}
+	}
+	if err := p.search(ctx, t, kept, parallel, progress); err != nil {
+		return nil, errors.Join(err, kept.close(false))
+	}
+	return t, kept.close(true)
+}
+
+// search searches for every policy.
+func (p *Problem) search(ctx context.Context, t *results.Tuning, kept *memory, parallel int, progress func(policy string)) error {
 	for _, policy := range p.policies {
 		label := p.settings.Policies[policy].Label
-		s := &simulated{problem: p, policy: policy, label: label,
+		s := &simulated{problem: p, policy: policy, label: label, kept: kept, judged: map[int]bool{},
 			simulator: simulator{source: &p.Source, parallel: parallel, each: 1}}
 		if progress != nil {
 			s.simulator.ended = func() { progress(label) }
 		}
 		one, err := p.one(ctx, s)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		t.Policies = append(t.Policies, *one)
+		if p.Judged != nil {
+			p.Judged(label, p.plan.Size(), p.plan.Size())
+		}
 	}
-	return t, nil
+	return nil
 }
 
 // one searches for one policy.
@@ -148,15 +167,40 @@ type simulated struct {
 	label     string
 	simulator simulator
 	runs      int // so far
+	kept      *memory
+	mutex     sync.Mutex
+	judged    map[int]bool // settings
 }
 
 func (s *simulated) observe(ctx context.Context, asks []ask) ([][]observation, error) {
 	answers := make([][]observation, len(asks))
-	err := s.run(ctx, asks, func(i int, _ *measure.Settings, runs []measure.Run) error {
-		answers[i] = s.observations(runs)
-		return nil
+	var left []ask
+	var of []int // the answers that those are for
+	for i := range asks {
+		if seen, known := s.kept.recall(s.label, &asks[i]); known {
+			answers[i] = seen
+			s.runs += asks[i].to - asks[i].from
+			s.judge(asks[i].setting)
+			continue
+		}
+		left, of = append(left, asks[i]), append(of, i)
+	}
+	err := s.run(ctx, left, func(i int, _ *measure.Settings, runs []measure.Run) error {
+		answers[of[i]] = s.observations(runs)
+		s.judge(left[i].setting)
+		return s.kept.keep(s.label, &left[i], answers[of[i]])
 	})
 	return answers, err
+}
+
+// judge notes that something is known of a setting.
+func (s *simulated) judge(setting int) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.judged[setting] = true
+	if s.problem.Judged != nil {
+		s.problem.Judged(s.label, len(s.judged), s.problem.plan.Size())
+	}
 }
 
 func (s *simulated) run(ctx context.Context, asks []ask,

@@ -40,6 +40,12 @@ type Problem struct {
 	Indifference float64       // KN: a relative difference that is of no account, of margins an absolute one; 0: 0.05
 	MostSeeds    int           // of one setting; 0: 200
 	Version      string        // of the program
+	// Keep, if it is not nil, returns the file that what was observed is kept in until the search is done, given the
+	// hash of its configuration.
+	Keep func(hash string) string
+	// Judged, if it is not nil, is told how many settings of a policy something is known of, and of how many; all of them
+	// once the policy is done.
+	Judged func(policy string, settings, of int)
 
 	plan       *Plan // its cells are the settings
 	settings   measure.Settings

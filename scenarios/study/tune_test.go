@@ -2,11 +2,14 @@ package study
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"qsim/results"
@@ -203,5 +206,55 @@ func TestProblemsThatAreNone(t *testing.T) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// TestTuningGoesOn: a search that was interrupted simulates only what it had not, and finds what one that was not does.
+func TestTuningGoesOn(t *testing.T) {
+	if raced {
+		t.Skip("TestSettingsInParallel runs the same goroutines")
+	}
+	path := filepath.Join(t.TempDir(), "folder", "observed.jsonl")
+	problem := func(keep bool) *Problem {
+		p := &Problem{Source: Source{Name: "queue.yaml", Text: []byte(queue), Policies: []string{"fifo"}}, Axes: []Axis{axis(t, "engine.workers=6..20/1")}, Aim: Smallest,
+			Key: "engine.workers", MostSeeds: 40}
+		p.Source.Sets = []scenarios.Override{{Path: "duration", Value: "4m"}, {Path: "objectives", Value: "[fresh.wait.p99 below 5s]"}}
+		if keep {
+			p.Keep = func(string) string { return path }
+		}
+		return p
+	}
+	var all atomic.Int64
+	want, err := problem(false).Run(t.Context(), 1, func(string) { all.Add(1) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var first atomic.Int64
+	if _, err := problem(true).Run(ctx, 1, func(string) {
+		if first.Add(1) > all.Load()/2 {
+			cancel()
+		}
+	}); !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v, want that of the context", err)
+	}
+	var second atomic.Int64
+	judged := 0
+	p := problem(true)
+	p.Judged = func(_ string, settings, of int) { judged = settings }
+	got, err := p.Run(t.Context(), 1, func(string) { second.Add(1) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := want.MarshalJSON()
+	b, _ := got.MarshalJSON()
+	if string(a) != string(b) {
+		t.Errorf("got\n%s\nwant\n%s", b, a)
+	}
+	if second.Load() >= all.Load() || second.Load() == 0 || judged != 15 {
+		t.Errorf("%d simulations after %d, where %d are needed in all; %d settings judged", second.Load(), first.Load(), all.Load(), judged)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what was kept is still there: %v", err)
 	}
 }

@@ -56,12 +56,11 @@ const (
 	Unapplied Status = iota // the store could not apply it: send it again
 	Applied                 // it took effect
 	Stale                   // fenced off: the lease had passed to another, or the job had ended
-	// Repeated marks an outcome of a batch that had taken effect when an earlier
-	// copy of it arrived. For the engine it is Applied; nothing is recorded.
-	Repeated
-	// RepeatedStale is the same for an outcome that was Stale then.
-	RepeatedStale
 )
+
+// Again is the status, Applied or Stale, of an outcome of a batch that had taken effect when an earlier
+// copy of it arrived: as it was then. For the engine it is the same; nothing is recorded.
+func (s Status) Again() Status { return s | 1<<7 }
 
 // Result answers one Outcome.
 type Result struct {

@@ -183,7 +183,7 @@ func (s *script) input(now engine.Time, verb string, words []string) {
 var replies = map[string]engine.Op{"claimed": engine.OpClaim, "committed": engine.OpCommit, "extended": engine.OpExtend, "recovered": engine.OpRecover,
 	"promoted": engine.OpPromote, "lead": engine.OpLead, "stats": engine.OpStats}
 
-var statuses = map[string]engine.Status{"unapplied": engine.Unapplied, "applied": engine.Applied, "stale": engine.Stale, "repeated": engine.Repeated}
+var statuses = map[string]engine.Status{"unapplied": engine.Unapplied, "applied": engine.Applied, "stale": engine.Stale, "repeated": engine.Applied.Again()}
 
 // reply reads an answer to the call words[0].
 func (s *script) reply(verb string, words []string) *engine.Call {

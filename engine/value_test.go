@@ -226,7 +226,7 @@ func TestRecordOutcomes(t *testing.T) {
 	}{
 		{engine.Ack, engine.Applied, engine.Acked}, {engine.Nack, engine.Applied, engine.Nacked}, {engine.Bury, engine.Applied, engine.Buried},
 		{engine.Return, engine.Applied, engine.Returned}, {engine.Redo, engine.Applied, engine.Returned}, {engine.Snooze, engine.Applied, engine.Nacked}, {engine.Ack, engine.Stale, engine.Fenced}, {engine.Nack, engine.Unapplied, 0},
-		{engine.Ack, engine.Repeated, 0}, {engine.Nack, engine.RepeatedStale, 0},
+		{engine.Ack, engine.Applied.Again(), 0}, {engine.Nack, engine.Stale.Again(), 0},
 	}
 	for _, tt := range tests {
 		c := engine.Call{Op: engine.OpCommit, Engine: engine.NewEngineID(5, 0), Batch: engine.Batch{Outcomes: []engine.Outcome{

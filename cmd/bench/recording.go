@@ -58,7 +58,7 @@ var verbEvents = map[engine.Verb]engine.EventKind{engine.Ack: engine.Acked, engi
 // repeated notes the end of a job that the store told at the second time of asking: the
 // first answer was lost, and nothing was recorded of it.
 func (r *recording) repeated(o *engine.Outcome, result *engine.Result, at engine.Time) {
-	if result.Status != engine.Repeated {
+	if result.Status != engine.Applied.Again() {
 		return
 	}
 	r.mutex.Lock()

@@ -183,7 +183,7 @@ func (r *rig) onCall(node int32, c *engine.Call, reply *engine.Reply, began, end
 	done := int64(0)
 	for i := range reply.Results {
 		o, result := &c.Batch.Outcomes[i], &reply.Results[i]
-		if s := result.Status; (s == engine.Applied || s == engine.Repeated) &&
+		if s := result.Status; (s == engine.Applied || s == engine.Applied.Again()) &&
 			(o.Verb == engine.Ack || o.Verb == engine.Bury) {
 			done++
 			if r.onEnd != nil {

@@ -104,9 +104,9 @@ func TestCheck(t *testing.T) {
 		{"claimed before it was enqueued", []Call{at(enqueued(1), 10, 11), leased(1, 2, 3), acked(1, 1, 14, 15)}, nil, []Kind{Unexpected}},
 
 		{"acked by two batches", []Call{enqueued(1), leased(1, 2, 3), acked(1, 1, 4, 5), acked(2, 1, 6, 7)}, nil, []Kind{AckedTwice}},
-		{"acked by two batches, one by an earlier copy", []Call{enqueued(1), leased(1, 2, 3), acked(1, 1, 4, 5), committed(engine.Ack, 2, 1, engine.Repeated, 6, 7)}, nil, []Kind{AckedTwice}},
+		{"acked by two batches, one by an earlier copy", []Call{enqueued(1), leased(1, 2, 3), acked(1, 1, 4, 5), committed(engine.Ack, 2, 1, engine.Applied.Again(), 6, 7)}, nil, []Kind{AckedTwice}},
 		{"a batch applied twice", []Call{enqueued(1), leased(1, 2, 3), acked(1, 1, 4, 5), acked(1, 1, 6, 7)}, nil, []Kind{AckedTwice}},
-		{"a batch sent twice", []Call{enqueued(1), leased(1, 2, 3), lost(acked(1, 1, 4, 5)), committed(engine.Ack, 1, 1, engine.Repeated, 6, 7)}, nil, nil},
+		{"a batch sent twice", []Call{enqueued(1), leased(1, 2, 3), lost(acked(1, 1, 4, 5)), committed(engine.Ack, 1, 1, engine.Applied.Again(), 6, 7)}, nil, nil},
 		{"the second ack is stale", []Call{enqueued(1), leased(1, 2, 3), acked(1, 1, 4, 5), committed(engine.Ack, 2, 1, engine.Stale, 6, 7)}, nil, nil},
 
 		{"claimed after its ack", []Call{enqueued(1), leased(1, 2, 3), acked(1, 1, 4, 5), leased(2, 6, 7)}, nil, []Kind{Redelivered}},

@@ -20,7 +20,7 @@ func (s sighting) String() string { return s.call.tell(s.item) }
 // accepted reports whether a commit is known to have taken effect, by this call or by an
 // earlier copy.
 func (s sighting) accepted() bool {
-	return s.call.Answer == Answered && (s.item.Status == engine.Applied || s.item.Status == engine.Repeated)
+	return s.call.Answer == Answered && (s.item.Status == engine.Applied || s.item.Status == engine.Applied.Again())
 }
 
 // possible reports whether a commit may have taken effect.
@@ -107,9 +107,9 @@ func (r *Report) count(c *Call) {
 	case c.Op == Commit && c.Answer == Answered:
 		for i := range c.Items {
 			switch c.Items[i].Status {
-			case engine.Stale, engine.RepeatedStale:
+			case engine.Stale, engine.Stale.Again():
 				r.Stale++
-			case engine.Repeated:
+			case engine.Applied.Again():
 				r.Repeated++
 			}
 		}

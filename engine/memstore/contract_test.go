@@ -362,22 +362,22 @@ func TestBatches(t *testing.T) {
 	t.Run("answered as then", func(t *testing.T) {
 		c, l := start(t)
 		expect(t, "first", send(c, one, 1, 0, l[0], l[1]), engine.Stale, engine.Applied)
-		expect(t, "again", send(c, one, 1, 0, l[0], l[1]), engine.RepeatedStale, engine.Repeated)
-		expect(t, "and again", send(c, one, 1, 0, l[0], l[1]), engine.RepeatedStale, engine.Repeated)
+		expect(t, "again", send(c, one, 1, 0, l[0], l[1]), engine.Stale.Again(), engine.Applied.Again())
+		expect(t, "and again", send(c, one, 1, 0, l[0], l[1]), engine.Stale.Again(), engine.Applied.Again())
 	})
 	t.Run("out of order", func(t *testing.T) {
 		c, l := start(t)
 		expect(t, "second", send(c, one, 2, 0, l[2]), engine.Applied)
 		expect(t, "first", send(c, one, 1, 0, l[1]), engine.Applied)
-		expect(t, "second again", send(c, one, 2, 0, l[2]), engine.Repeated)
+		expect(t, "second again", send(c, one, 2, 0, l[2]), engine.Applied.Again())
 		expect(t, "third settles both", send(c, one, 3, 2, l[3]), engine.Applied)
-		expect(t, "a late copy of a settled batch", send(c, one, 1, 0, l[1], l[0]), engine.Repeated, engine.Repeated)
-		expect(t, "third again", send(c, one, 3, 2, l[3]), engine.Repeated)
+		expect(t, "a late copy of a settled batch", send(c, one, 1, 0, l[1], l[0]), engine.Applied.Again(), engine.Applied.Again())
+		expect(t, "third again", send(c, one, 3, 2, l[3]), engine.Applied.Again())
 	})
 	t.Run("a settled batch that never came is not applied late", func(t *testing.T) {
 		c, l := start(t)
 		expect(t, "second", send(c, one, 2, 1, l[2]), engine.Applied)
-		expect(t, "a dropped batch", send(c, one, 1, 0, l[1]), engine.Repeated)
+		expect(t, "a dropped batch", send(c, one, 1, 0, l[1]), engine.Applied.Again())
 		expect(t, "its job by another batch", send(c, one, 3, 2, l[1]), engine.Applied)
 	})
 	t.Run("generations", func(t *testing.T) {
@@ -387,7 +387,7 @@ func TestBatches(t *testing.T) {
 		expect(t, "the first life's copy: by its token", send(c, one, 1, 0, l[1]), engine.Stale)
 		expect(t, "the first life's late batch", send(c, one, 2, 1, l[3]), engine.Applied)
 		expect(t, "and its copy", send(c, one, 2, 1, l[3]), engine.Stale)
-		expect(t, "second life again", send(c, two, 1, 0, l[2]), engine.Repeated)
+		expect(t, "second life again", send(c, two, 1, 0, l[2]), engine.Applied.Again())
 	})
 	t.Run("nodes do not share numbers", func(t *testing.T) {
 		c, l := start(t)

@@ -348,9 +348,9 @@ func TestPartialBatch(t *testing.T) {
 		check(t, c.Store)
 	}
 	send(true, engine.Applied, engine.Unapplied)
-	send(true, engine.Repeated, engine.Unapplied)
-	send(false, engine.Repeated, engine.Applied)
-	send(false, engine.Repeated, engine.Repeated)
+	send(true, engine.Applied.Again(), engine.Unapplied)
+	send(false, engine.Applied.Again(), engine.Applied)
+	send(false, engine.Applied.Again(), engine.Applied.Again())
 }
 
 func TestPassed(t *testing.T) {

@@ -87,13 +87,13 @@ func (s *Store) Commit(_ context.Context, b engine.Batch, dst []engine.Result) (
 		memory.settle(b.Settled)
 		if b.ID.Seq <= memory.settled {
 			for range b.Outcomes {
-				dst = append(dst, engine.Result{Status: engine.Repeated})
+				dst = append(dst, engine.Result{Status: engine.Applied.Again()})
 			}
 			return dst, nil
 		}
 		if earlier := memory.find(b.ID.Seq); earlier != nil {
 			for i := range earlier {
-				dst = append(dst, repeated(earlier[i]))
+				dst = append(dst, engine.Result{Status: earlier[i].Again()})
 				if earlier[i] == engine.Unapplied {
 					dst[len(dst)-1] = s.apply(now, &b.Outcomes[i])
 					earlier[i] = dst[len(dst)-1].Status
@@ -118,13 +118,6 @@ func (r *row) refund(from engine.State) {
 	if from == engine.InFlight {
 		r.charged--
 	}
-}
-
-func repeated(s engine.Status) engine.Result {
-	if s == engine.Stale {
-		return engine.Result{Status: engine.RepeatedStale}
-	}
-	return engine.Result{Status: engine.Repeated}
 }
 
 // apply carries out one outcome.

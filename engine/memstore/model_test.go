@@ -256,10 +256,10 @@ func (m *model) commit(b engine.Batch) []engine.Result {
 			r = m.apply(&b.Outcomes[i])
 			kept = append(kept, r)
 		case before[i].Status == engine.Stale:
-			r.Status = engine.RepeatedStale
+			r.Status = engine.Stale.Again()
 			kept = append(kept, before[i])
 		default:
-			r.Status = engine.Repeated
+			r.Status = engine.Applied.Again()
 			kept = append(kept, before[i])
 		}
 		out = append(out, r)

@@ -144,8 +144,8 @@ func (s *Store) commitOnce(ctx context.Context, b *engine.Batch, parts [][]int32
 			if a.repeated {
 				// The first part knows what became of all.
 				for at := range results {
-					if results[at].Status != engine.RepeatedStale {
-						results[at] = engine.Result{Status: engine.Repeated}
+					if results[at].Status != engine.Stale.Again() {
+						results[at] = engine.Result{Status: engine.Applied.Again()}
 					}
 				}
 				return nil
@@ -239,10 +239,10 @@ func readResults(rows pgx.Rows, part []int32, results []engine.Result, a *answer
 	}
 	if a.repeated {
 		for _, at := range part {
-			results[at] = engine.Result{Status: engine.Repeated}
+			results[at] = engine.Result{Status: engine.Applied.Again()}
 		}
 		for _, at := range stale {
-			results[at] = engine.Result{Status: engine.RepeatedStale}
+			results[at] = engine.Result{Status: engine.Stale.Again()}
 		}
 	}
 	return rows.Err()

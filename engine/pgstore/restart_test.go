@@ -154,10 +154,10 @@ func workOnce(ctx context.Context, s *Store, e engine.EngineID, seq uint64, done
 	}
 	for i, r := range results {
 		switch r.Status {
-		case engine.Applied, engine.Repeated:
+		case engine.Applied, engine.Applied.Again():
 			acks[leases[i].ID].Add(1)
 			done.Add(1)
-		case engine.Stale, engine.RepeatedStale: // it took more than a lease
+		case engine.Stale, engine.Stale.Again(): // it took more than a lease
 		default:
 			return fmt.Errorf("job %d: %+v", leases[i].ID, r)
 		}

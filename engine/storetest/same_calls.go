@@ -60,8 +60,8 @@ func (p *pair) send(b pairBatch) {
 	p.both("committed", func(s engine.Store, i int) (any, error) {
 		r, err := s.Commit(p.Context(), b[i], nil)
 		for k := range r {
-			if r[k].Status == engine.RepeatedStale && id.Seq <= p.settled[id.Engine] {
-				r[k].Status = engine.Repeated
+			if r[k].Status == engine.Stale.Again() && id.Seq <= p.settled[id.Engine] {
+				r[k].Status = engine.Applied.Again()
 			}
 		}
 		return r, err

@@ -51,22 +51,22 @@ var batchStories = []story{
 		c.commit(s.leases[0], engine.Return)
 		s.expect("first", firstLife, 1, 0, []int{0, 1}, engine.Stale, engine.Applied)
 		for range 2 {
-			s.expect("again", firstLife, 1, 0, []int{0, 1}, engine.RepeatedStale, engine.Repeated)
+			s.expect("again", firstLife, 1, 0, []int{0, 1}, engine.Stale.Again(), engine.Applied.Again())
 		}
 	}},
 	{"batches out of order", plain, func(c *client) {
 		s := newSender(c, 5)
 		s.expect("second", firstLife, 2, 0, []int{2}, engine.Applied)
 		s.expect("first", firstLife, 1, 0, []int{1}, engine.Applied)
-		s.expect("second again", firstLife, 2, 0, []int{2}, engine.Repeated)
+		s.expect("second again", firstLife, 2, 0, []int{2}, engine.Applied.Again())
 		s.expect("third settles both", firstLife, 3, 2, []int{3}, engine.Applied)
-		s.expect("a late copy of a settled batch", firstLife, 1, 0, []int{1}, engine.Repeated)
-		s.expect("third again", firstLife, 3, 2, []int{3}, engine.Repeated)
+		s.expect("a late copy of a settled batch", firstLife, 1, 0, []int{1}, engine.Applied.Again())
+		s.expect("third again", firstLife, 3, 2, []int{3}, engine.Applied.Again())
 	}},
 	{"a settled batch that never came is not applied late", plain, func(c *client) {
 		s := newSender(c, 3)
 		s.expect("second", firstLife, 2, 1, []int{2}, engine.Applied)
-		s.expect("a dropped batch", firstLife, 1, 0, []int{1}, engine.Repeated)
+		s.expect("a dropped batch", firstLife, 1, 0, []int{1}, engine.Applied.Again())
 		s.expect("its job by another batch", firstLife, 3, 2, []int{1}, engine.Applied)
 	}},
 	{"lives of an engine", plain, func(c *client) {
@@ -76,7 +76,7 @@ var batchStories = []story{
 		s.expect("the first life's copy: by its token", firstLife, 1, 0, []int{1}, engine.Stale)
 		s.expect("the first life's late batch", firstLife, 2, 1, []int{3}, engine.Applied)
 		s.expect("and its copy", firstLife, 2, 1, []int{3}, engine.Stale)
-		s.expect("second life again", secondLife, 1, 0, []int{2}, engine.Repeated)
+		s.expect("second life again", secondLife, 1, 0, []int{2}, engine.Applied.Again())
 	}},
 	{"nodes do not share numbers", plain, func(c *client) {
 		s := newSender(c, 2)
@@ -90,11 +90,11 @@ var batchStories = []story{
 		for i := range 100 {
 			seq := uint64(i + 1)
 			s.expect("in turn", firstLife, seq, uint64(max(0, i-2)), []int{i}, engine.Applied)
-			s.expect("again", firstLife, seq, uint64(max(0, i-2)), []int{i}, engine.Repeated)
+			s.expect("again", firstLife, seq, uint64(max(0, i-2)), []int{i}, engine.Applied.Again())
 			if i > 0 {
-				s.expect("the one before", firstLife, seq-1, 0, []int{i - 1}, engine.Repeated)
+				s.expect("the one before", firstLife, seq-1, 0, []int{i - 1}, engine.Applied.Again())
 			}
 		}
-		s.expect("long ago", firstLife, 3, 0, []int{2}, engine.Repeated)
+		s.expect("long ago", firstLife, 3, 0, []int{2}, engine.Applied.Again())
 	}},
 }

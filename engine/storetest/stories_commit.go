@@ -96,7 +96,7 @@ var commitStories = []story{
 				c.Errorf("outcome %d: %+v, want %+v", i, r[i], want)
 			}
 		}
-		for i, want := range []engine.Status{engine.Repeated, engine.Repeated, engine.RepeatedStale, engine.Repeated} {
+		for i, want := range []engine.Status{engine.Applied.Again(), engine.Applied.Again(), engine.Stale.Again(), engine.Applied.Again()} {
 			if got := c.send(b)[i].Status; got != want {
 				c.Errorf("outcome %d again: status %d, want %d", i, got, want)
 			}

@@ -31,7 +31,7 @@ var crowdStories = []story{
 				switch r[0].Status {
 				case engine.Applied:
 					applied.Add(1)
-				case engine.Repeated:
+				case engine.Applied.Again():
 					repeated.Add(1)
 				}
 				return nil

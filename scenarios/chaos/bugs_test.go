@@ -286,7 +286,7 @@ var bugs = []bug{
 			from := len(dst)
 			dst, err := t.Store.Commit(context.Background(), b, dst)
 			for i := range dst[from:] {
-				if dst[from+i].Status == engine.Repeated {
+				if dst[from+i].Status == engine.Applied.Again() {
 					extra[b.Outcomes[i].Job]++
 				}
 			}
@@ -433,7 +433,7 @@ var bugs = []bug{
 				if b.Outcomes[i].Error != engine.Canceled {
 					dst, results = append(dst, results[0]), results[1:]
 				} else {
-					dst = append(dst, engine.Result{Status: engine.Repeated})
+					dst = append(dst, engine.Result{Status: engine.Applied.Again()})
 				}
 			}
 			return dst, err
@@ -657,7 +657,7 @@ var bugs = []bug{
 			dst, err := t.Store.Commit(context.Background(), b, dst)
 			for i := range dst[from:] {
 				if dst[from+i].Status == engine.Unapplied {
-					dst[from+i].Status = engine.Repeated
+					dst[from+i].Status = engine.Applied.Again()
 				}
 			}
 			return dst, err

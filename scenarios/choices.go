@@ -4,6 +4,7 @@ import (
 	"qsim/engine"
 	"qsim/engine/quantity"
 	"qsim/policies"
+	"qsim/results/measure"
 )
 
 // Words that a key may have for its value, each with what it means.
@@ -18,6 +19,7 @@ type (
 	After        = quantity.Choice[engine.Verb, afters]             // what a recovered job becomes
 	RetryCount   = quantity.Choice[policies.CountRule, retryCounts] // what max-attempts counts
 	Counts       = quantity.Choice[bool, counts]                    // Value: an expiry is no failure
+	Guard        = quantity.Choice[measure.Guard, guards]           // what keeps an effect from being applied twice
 	Expect       = quantity.Choice[bool, expects]                   // Value: the objective is to be missed
 	Ack          = quantity.Choice[bool, acks]                      // Value: the claim is the ack
 	Waiting      = quantity.Choice[bool, waitings]                  // Value: nodes hold their waiting jobs
@@ -42,6 +44,7 @@ type (
 	afters        struct{}
 	retryCounts   struct{}
 	counts        struct{}
+	guards        struct{}
 	expects       struct{}
 	acks          struct{}
 	waitings      struct{}
@@ -83,6 +86,10 @@ func (afters) Words() ([]string, []engine.Verb) {
 func (retryCounts) Words() ([]string, []policies.CountRule) {
 	return []string{"claim", "failure"},
 		[]policies.CountRule{policies.CountClaim, policies.CountFailure}
+}
+
+func (guards) Words() ([]string, []measure.Guard) {
+	return []string{"none", "check", "atomic"}, []measure.Guard{measure.NoGuard, measure.CheckGuard, measure.AtomicGuard}
 }
 
 func (counts) Words() ([]string, []bool)      { return pair("failure", "nothing") }

@@ -96,6 +96,12 @@ func (sc *Scenario) fill() {
 		sc.Baseline = sc.Policies[0].Label
 	}
 	for i := range sc.Jobs {
+		if j := &sc.Jobs[i]; j.Idempotent != nil {
+			if *j.Idempotent {
+				j.Guard = "check"
+			}
+			j.Idempotent = nil
+		}
 		if f := &sc.Jobs[i].Fails; len(f.Errors) == 0 {
 			f.Errors = ErrorShares{{defaultError, quantity.Percent(100)}}
 		}

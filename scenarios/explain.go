@@ -118,10 +118,14 @@ func branches(value *yaml.Node) bool {
 
 // source returns what the value of key was decoded from.
 func (e *explainer) source(given *yaml.Node, key string) *yaml.Node {
-	if node := lookup(given, key); node != nil || key != "max-attempts" {
-		return node
+	node := lookup(given, key)
+	switch {
+	case node == nil && key == "max-attempts":
+		return lookup(given, "max-retries")
+	case node == nil && key == "guard":
+		return lookup(given, "idempotent")
 	}
-	return lookup(given, "max-retries")
+	return node
 }
 
 // list adds the elements of a list of maps by their names.
@@ -235,7 +239,7 @@ func because(path string) string {
 func (e *explainer) unsaid(path string, value *yaml.Node) {
 	for _, k := range keys {
 		dot := strings.LastIndexByte(k.path, '.')
-		if k.unsaid == "" || !matches(k.path[:dot], path) || lookup(value, k.path[dot+1:]) != nil {
+		if k.unsaid == "" || k.path == "jobs.*.idempotent" || !matches(k.path[:dot], path) || lookup(value, k.path[dot+1:]) != nil {
 			continue
 		}
 		own := Setting{join(path, k.path[dot+1:]), k.unsaid, "default"}

@@ -93,7 +93,7 @@ var keys = []key{
 	{"dependencies.*.conflict", "", free, "none"},
 	{"dependencies.*.conflict.network", "", required, ""},
 
-	{"jobs.*", "{priority: 0, poison: 0%, kills: 0%, silences: 0%, ignores-cancel: false, idempotent: false, " +
+	{"jobs.*", "{priority: 0, poison: 0%, kills: 0%, silences: 0%, ignores-cancel: false, guard: none, " +
 		"delay: 0s, max-running: 0}", free, ""},
 	{"jobs.*.class", "", required, ""},
 	{"jobs.*.service", "", required, ""},
@@ -104,6 +104,7 @@ var keys = []key{
 	{"jobs.*.arrivals.stop", "", free, "as duration"},
 	{"jobs.*.tenants.count", "1", count(1, mostTenants, "since each is measured"), ""},
 	{"jobs.*.tenants.skew", "0", free, ""},
+	{"jobs.*.idempotent", "", free, "as guard"},
 	{"jobs.*.starved-after", "", positive, "10 × the mean of service, at least 1s"},
 	{"jobs.*.calls", "", free, "none"},
 	{"jobs.*.fails.rate", "0%", free, ""},

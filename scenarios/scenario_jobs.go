@@ -61,8 +61,11 @@ type JobClass struct {
 	// share of attempts during which their node sends no heartbeat at all
 	Silences      Share `yaml:"silences"`
 	IgnoresCancel bool  `yaml:"ignores-cancel"` // the handler runs on after timeout or lease loss
-	// an execution that finds the work done ends at once, and applies no second effect
-	Idempotent bool `yaml:"idempotent"`
+	// what keeps the effect of a job from being applied twice: none; check, a key that is looked up when an execution
+	// starts and set when it ends, so that two which overlap both apply it; atomic, effect and key in one step
+	Guard Guard `yaml:"guard"`
+	// true says guard: check, and false guard: none
+	Idempotent *bool `yaml:"idempotent,omitempty"`
 	// a fresh job that waits for longer starves, under every policy alike; left out: 10 × the mean of service, at
 	// least 1s
 	StarvedAfter *Duration `yaml:"starved-after,omitempty"`

@@ -25,7 +25,7 @@ var beyond = []struct{ class, message string }{
 	{"bounds of a distribution's parameters, and one against the other", `is not positive$|is not above|is above max|is not in \[|^values: there are none|a fixed backoff has one delay|^file|must last at least|comes every .* is too busy`},
 	{"one key against another", `lasts as long as the run|cannot keep its office|leave no gap|cannot be free and|are too many: at most \d+ workers|^the class stops|never ends: want|last more than ten years|with \d+ workers|^slows needs|has no limit to change|lasts no time|needs ack: late|^the calls are not disturbed`},
 	{"sums", `add up to|^one run would|would be (tried|repeated) (again and again )?at one instant`},
-	{"what goes with a metric", `cannot be narrowed|takes no limit|needs a limit|: want a|wants a `},
+	{"what goes with a metric", `cannot be narrowed|has no worst tenant|takes no limit|needs a limit|: want a|wants a `},
 	{"what may come from a preset below", `a map here needs "dist"`},
 	{"error kinds that are the engine's own words", `the engine's own word`},
 	{"what is printable, and spaces around a label", `^bad label`},

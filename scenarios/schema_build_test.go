@@ -182,6 +182,7 @@ func (b *schemaBuilder) together() {
 	exactlyOne("StoreStorm", "stall", "slow", "error", "partial", "parallel")
 	exactlyOne("DependencyLimit", "rate", "concurrency")
 	b.def("Retry").Not = &jsonschema.Schema{Required: []string{"max-attempts", "max-retries"}}
+	b.def("JobClass").Not = &jsonschema.Schema{Required: []string{"guard", "idempotent"}}
 	b.def("Over").Not = &jsonschema.Schema{Required: []string{"slow"}, AnyOf: []*jsonschema.Schema{{Required: []string{"fail"}}, {Required: []string{"rejects-in"}}}}
 	b.def("Arrivals").Required = []string{"process"}
 	for _, at := range []string{"ReaperStorm", "PromoterStorm", "StoreStorm"} {

@@ -207,7 +207,7 @@ func (r *reader) merge(source, plain *yaml.Node, have map[string]*yaml.Node) {
 var replacing = []string{"kind", "dist", "process"}
 
 // exclusive are pairs of keys of which a newer one drops the older other.
-var exclusive = [][2]string{{"max-attempts", "max-retries"}, {"below", "above"}}
+var exclusive = [][2]string{{"max-attempts", "max-retries"}, {"below", "above"}, {"guard", "idempotent"}}
 
 // merged returns base with over laid upon it. It shares nodes with both and
 // changes neither.

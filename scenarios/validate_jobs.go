@@ -143,6 +143,9 @@ func (c *checker) checkFurtherOf(i int, job *JobClass) {
 	if job.Silences.Num > 0 && c.sc.Engine.Lease.Heartbeat == 0 && c.sound("engine", "lease", "heartbeat") {
 		c.warnf(c.near("jobs", i, "silences"), "silences change nothing: there are no heartbeats")
 	}
+	if list := lookup(c.sc.tree.given, "jobs"); list != nil && lookup(lookupAt(list, i), "guard") != nil && lookup(lookupAt(list, i), "idempotent") != nil {
+		c.errorf(c.key("jobs", i, "idempotent"), "guard and idempotent are both given").Help = "idempotent: true says the same as guard: check; keep guard"
+	}
 	c.checkTenants(i, &job.Tenants)
 }
 

@@ -110,6 +110,9 @@ func (c *Collector) Started(at engine.Time, _ int32, _ engine.Slot, l *engine.Le
 		return
 	}
 	j.running++
+	if j.successes > 0 {
+		j.found = l.Token
+	}
 	if j.pending > 0 {
 		j.pending--
 	}
@@ -170,6 +173,8 @@ func (c *Collector) onEnded(at engine.Time, l *engine.Lease, finished bool, err 
 	}
 	lapsed := finished && err != engine.Canceled && j.taken > l.Token
 	again := success && j.successes > 1
+	twice := again && !j.twice && c.appliesAgain(j, l, ran)
+	j.twice = j.twice || twice
 	if success && !again && len(c.settings.Patience) > 0 {
 		c.onCopyDone(j, l.Kind, l.Tenant)
 	}
@@ -184,7 +189,7 @@ func (c *Collector) onEnded(at engine.Time, l *engine.Lease, finished bool, err 
 		if again {
 			s.duplicates++
 			s.causes[j.cause]++
-			if j.successes == 2 && !c.idempotent(l.Kind) {
+			if twice {
 				s.doubled++
 			}
 		}
@@ -201,9 +206,14 @@ func (c *Collector) firstSuccess(kind engine.Kind, tenant engine.TenantID) {
 	}
 }
 
-// idempotent reports whether jobs of that kind apply no second effect.
-func (c *Collector) idempotent(kind engine.Kind) bool {
-	return int(kind) < len(c.settings.Idempotent) && c.settings.Idempotent[kind]
+// appliesAgain reports whether an execution that ended in success, and is not the first of its job, applies the effect
+// once more: without a guard, or if it had looked for the key before the first one set it.
+func (c *Collector) appliesAgain(j *knownJob, l *engine.Lease, ran time.Duration) bool {
+	guard := NoGuard
+	if int(l.Kind) < len(c.settings.Guards) {
+		guard = c.settings.Guards[l.Kind]
+	}
+	return guard == NoGuard || guard == CheckGuard && j.found != l.Token && ran > 0
 }
 
 // Committed implements engine.JobRecorder.

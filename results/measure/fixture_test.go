@@ -10,12 +10,12 @@ import (
 	"qsim/engine"
 )
 
-// settings returns those of a small scenario: two classes, one of them idempotent, one
+// settings returns those of a small scenario: two classes, one of them guarded by a key, one
 // storm, two workers, two policies.
 func settings() *Settings {
 	return &Settings{
 		Scenario: "small", ConfigHash: "0a1b2c3d", Duration: 100 * time.Second, Drain: 100 * time.Second, Warmup: 10 * time.Second,
-		Bucket: 10 * time.Second, Nodes: 1, Workers: 2, Classes: []string{"mail", "sums"}, Idempotent: []bool{false, true},
+		Bucket: 10 * time.Second, Nodes: 1, Workers: 2, Classes: []string{"mail", "sums"}, Guards: []Guard{NoGuard, CheckGuard},
 		Storms: []Window{{"down", 40 * time.Second, 50 * time.Second}}, Service: 100 * time.Millisecond, Rate: 20,
 		Policies: []PolicyInfo{{Kind: "fifo", Label: "FIFO"}, {Kind: "weighted", Label: "Weighted", Entitled: 0.5}},
 	}

@@ -17,6 +17,7 @@ type knownJob struct {
 	expires    engine.Time  // of the lease of that claim, as far as is known
 	taken      engine.Token // of the latest recovery; all earlier leases are void
 	acked      engine.Token // whose ack was accepted
+	found      engine.Token // of the latest execution that found the work done when it started
 	ran        [2]execution // latest executions that ended, while no ack was accepted
 	cohort     uint32       // see cohorts
 	running    uint16       // executions
@@ -25,6 +26,7 @@ type knownJob struct {
 	leased     bool
 	lost       bool  // its holder has learned that the lease of the latest claim is gone
 	ended      bool  // done or dead
+	twice      bool  // its effect was applied more than once
 	cause      cause // why it may run again though it has succeeded, or will
 }
 

@@ -103,7 +103,7 @@ func duplicateMetrics() []metric {
 			}),
 		ofJobs(less("duplicates.executions", "executions", byJobs, "executions run to the end, of whatever outcome but cancelled, whose lease had been taken"),
 			func(a *answer) number { return count(a.jobs.lapsed) }),
-		ofJobs(less("effects.double", "jobs", byJobs, "jobs whose side effect was applied more than once; none of idempotent classes"),
+		ofJobs(less("effects.double", "jobs", byJobs, "jobs whose side effect was applied more than once, under any guard of their class"),
 			func(a *answer) number { return count(a.jobs.doubled) }),
 		ofJobs(share(less("wasted", "1", byJobs, "share of the busy worker time not in the execution whose ack was accepted")), func(a *answer) number {
 			if a.jobs.busy == 0 {

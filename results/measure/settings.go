@@ -44,7 +44,7 @@ type Settings struct {
 	Nodes       int
 	Workers     int      // per node
 	Classes     []string // by engine.Kind
-	Idempotent  []bool   // by engine.Kind
+	Guards      []Guard  // by engine.Kind; none is NoGuard
 	// StarvedAfter is, by engine.Kind, how long a fresh job may wait until it starves: the same under all policies.
 	StarvedAfter []time.Duration
 	ErrorKinds   []string      // by engine.ErrorKind
@@ -67,6 +67,17 @@ type Settings struct {
 	CopyBits uint
 	Redrives bool // dead jobs may be made ready again
 }
+
+// Guard is what keeps the effect of a job from being applied twice.
+type Guard uint8
+
+// The guards. The key that a CheckGuard looks up when an execution starts is set when one ends in success, so that two
+// that overlap both apply the effect; an AtomicGuard applies it and sets the key in one step.
+const (
+	NoGuard Guard = iota
+	CheckGuard
+	AtomicGuard
+)
 
 // Load is what the jobs of a class bring at rest.
 type Load struct {

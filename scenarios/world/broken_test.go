@@ -8,6 +8,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/keyed"
+	"qsim/results/measure"
 	"qsim/scenarios"
 )
 
@@ -62,8 +63,8 @@ policies:
 		t.Fatal(problems)
 	}
 	base, later := settingsOf(sc, 0), settingsOf(sc, 1)
-	if base.Idempotent[0] || !later.Idempotent[0] {
-		t.Errorf("idempotent: %v and %v", base.Idempotent, later.Idempotent)
+	if base.Guards[0] != measure.NoGuard || later.Guards[0] != measure.CheckGuard {
+		t.Errorf("guards: %v and %v", base.Guards, later.Guards)
 	}
 	if base.Storms[0].From != 3*minute || later.Storms[0].From != 6*minute || later.Storms[0].To != 7*minute {
 		t.Errorf("storms: %v and %v", base.Storms, later.Storms)

@@ -7,6 +7,7 @@ import (
 	"qsim/engine/dist"
 	"qsim/engine/keyed"
 	"qsim/engine/sim"
+	"qsim/results/measure"
 	"qsim/scenarios"
 )
 
@@ -30,8 +31,8 @@ type handlerClass struct {
 	kills         float64
 	silences      float64
 	ignoresCancel bool
-	idempotent    bool
-	applied       bitmap           // idempotent: jobs, without which copy they are, whose work is done
+	looksUp       bool             // an execution that finds the work done ends at once
+	applied       bitmap           // looksUp: jobs, without which copy they are, whose work is done
 	calls         *dependency      // nil: none
 	calling       map[delivery]int // attempts whose calls are in progress, if that is counted
 
@@ -85,7 +86,7 @@ func newHandlers(sc *scenarios.Scenario, rand keyed.Rand) *handlers {
 		c := &sc.Jobs[i]
 		hc := &h.classes[i]
 		*hc = handlerClass{service: c.Service.Dist(), fails: c.Fails.Rate.Float(), failTakes: distOf(c.Fails.Takes), poison: c.Poison.Float(),
-			kills: c.Kills.Float(), silences: c.Silences.Float(), ignoresCancel: c.IgnoresCancel, idempotent: c.Idempotent, calls: dependencies[c.Calls]}
+			kills: c.Kills.Float(), silences: c.Silences.Float(), ignoresCancel: c.IgnoresCancel, looksUp: c.Guard.Value() == measure.CheckGuard, calls: dependencies[c.Calls]}
 		if hc.calls != nil && hc.calls.counts() {
 			hc.calling = make(map[delivery]int)
 		}
@@ -139,7 +140,7 @@ func (h *handlers) Begin(now engine.Time, node int32, j *engine.Job) sim.Executi
 	if h.silent(c, j) {
 		h.quiet[node]++
 	}
-	if c.idempotent && c.applied.has(uint64(j.ID)>>scenarios.CopyBits) {
+	if c.looksUp && c.applied.has(uint64(j.ID)>>scenarios.CopyBits) {
 		return sim.Execution{}
 	}
 	x := sim.Execution{IgnoresCancel: c.ignoresCancel}
@@ -272,7 +273,7 @@ func (h *handlers) Decide(now engine.Time, _ int32, j *engine.Job) engine.ErrorK
 	return engine.Conflict
 }
 
-// End notes what an idempotent class has done, and that a call is over.
+// End notes what a class that looks it up has done, and that a call is over.
 func (h *handlers) End(now engine.Time, node int32, j *engine.Job, err engine.ErrorKind, aborted bool) {
 	c := &h.classes[j.Kind]
 	if c.calls != nil {
@@ -281,7 +282,7 @@ func (h *handlers) End(now engine.Time, node int32, j *engine.Job, err engine.Er
 	if h.silent(c, j) {
 		h.quiet[node]--
 	}
-	if c.idempotent && err == engine.NoError && !aborted {
+	if c.looksUp && err == engine.NoError && !aborted {
 		c.applied.add(uint64(j.ID) >> scenarios.CopyBits)
 	}
 }

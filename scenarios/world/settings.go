@@ -63,10 +63,10 @@ func leaseTold(e *scenarios.Engine) time.Duration {
 // describeLoad sets what s says of the jobs.
 func describeLoad(sc *scenarios.Scenario, s *measure.Settings) {
 	var work float64
-	s.Idempotent, s.Loads, s.Rate, s.Service = nil, nil, 0, 0
+	s.Guards, s.Loads, s.Rate, s.Service = nil, nil, 0, 0
 	for i := range sc.Jobs {
 		job := &sc.Jobs[i]
-		s.Idempotent = append(s.Idempotent, job.Idempotent)
+		s.Guards = append(s.Guards, job.Guard.Value())
 		rate := job.Arrivals.MeanRate()
 		s.Rate += rate
 		mean := job.Service.Dist().Mean()

@@ -91,7 +91,7 @@ objectives:
 	check("last objective", fmt.Sprint(s.Objectives[2].Bound, s.Objectives[2].Above, s.Objectives[2].Expect, s.Objectives[2].Limit), "0.99 true true 5s")
 	check("entitled", fmt.Sprint(s.Policies[0].Entitled, s.Policies[1].Entitled), "0.667 0")
 	check("rate", s.Rate, 1.5+3.0/3600)
-	check("classes", fmt.Sprint(s.Classes, s.Idempotent), "[mail post] [true false]")
+	check("classes", fmt.Sprint(s.Classes, s.Guards), "[mail post] [1 0]")
 }
 
 // FuzzSettings holds the settings of whatever loads to be made without a panic.

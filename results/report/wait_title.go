@@ -1,11 +1,8 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 
 	"qsim/results/measure"
 )
@@ -25,11 +22,8 @@ func (d *drawing) waitTitle(peaks []float64, best, worst int) string {
 		return "No fresh job is claimed under any policy"
 	}
 	title := d.tableTitle(d.waitQuery())
-	if lost := d.lost(); lost != nil {
-		title = d.claimedTitle("Fresh p99 wait peaks at", peaks, best, worst) + d.lostWords(lost)
-	} else if title == "" {
-		what := "In the worst " + duration(d.settings.Bucket) + " fresh p99 wait is"
-		title = d.rangeTitle(what, seconds, peaks, best, worst)
+	if title == "" {
+		title = d.rangeTitle("In the worst "+duration(d.settings.Bucket)+" fresh p99 wait is", seconds, peaks, best, worst)
 	}
 	if len(silent) > 3 {
 		silent = append(silent[:2], fmt.Sprintf("%d others", len(silent)-2))
@@ -56,16 +50,21 @@ func (d *drawing) waitQuery() measure.Query {
 	return q
 }
 
-// tableTitle says how the estimates of q differ between policies, by the numbers that tables have; empty unless every
-// policy has one that is no bound.
+// tableTitle says how the estimates of q differ between policies, by the numbers and words of the tables; empty unless
+// every policy has one. A lower bound is longer than what is no bound, and no winner.
 func (d *drawing) tableTitle(q measure.Query) string {
-	values := make([]float64, len(d.policies))
+	values, words := make([]float64, len(d.policies)), map[float64]string{}
 	for i := range values {
 		e := d.summary.Policies[i].Find(q)
-		if e == nil || e.Null() || e.Bound != "" || math.IsInf(e.Mean, 0) {
+		if e == nil || e.Null() || math.IsInf(e.Mean, 0) {
 			return ""
 		}
 		values[i] = e.Mean
+		words[e.Mean] = seconds(e.Mean)
+		if e.Bound != "" {
+			values[i] += boundRank
+			words[values[i]] = "≥ " + seconds(e.Mean)
+		}
 	}
 	what := "Fresh p99 wait"
 	if q.Class != "" {
@@ -75,66 +74,11 @@ func (d *drawing) tableTitle(q measure.Query) string {
 		what += " in " + shorten(clean(q.During), stormLimit)
 	}
 	best, worst := extremes(values)
-	return d.rangeTitle(what+" is", seconds, values, best, worst)
+	if len(values) > 1 && values[best] >= boundRank {
+		return fmt.Sprintf("%s is not known under any policy: jobs were left; at least %s with %s", what, seconds(values[worst]-boundRank), d.policies[worst].name)
+	}
+	return d.rangeTitle(what+" is", func(v float64) string { return words[v] }, values, best, worst)
 }
 
-// lost are, by policy, the fresh jobs of all seeds that were never claimed, where they are so
-// many that the p99 wait of the whole run is but a bound; nil if that is so under no policy. The
-// waits of the others, which are what the chart shows, then tell no policy from another.
-func (d *drawing) lost() []int64 {
-	lost, any := make([]int64, len(d.policies)), false
-	for i := range d.policies {
-		h := find(d.summary.Data[i].Pooled, "", "")
-		if h == nil || h.Unresolved.Count() == 0 {
-			continue
-		}
-		e := d.summary.Policies[i].Metric(waitMetric)
-		n, all := h.Unresolved.Count(), h.Hist.Count()+h.Unresolved.Count()
-		if e != nil && e.Bound != "" || n*100 > all {
-			lost[i], any = n, true
-		}
-	}
-	if !any {
-		return nil
-	}
-	return lost
-}
-
-// claimedTitle gives the waits of the jobs that were claimed without naming a best policy.
-func (d *drawing) claimedTitle(what string, peaks []float64, best, worst int) string {
-	what = "Of the jobs that were claimed, " + strings.ToLower(what[:1]) + what[1:]
-	low, high, every := seconds(peaks[best]), seconds(peaks[worst]), "every policy"
-	if slices.ContainsFunc(peaks, math.IsNaN) {
-		every = "every other policy"
-	}
-	switch {
-	case len(d.policies) == 1:
-		return fmt.Sprintf("%s %s with %s", what, high, d.policies[worst].name)
-	case low == high:
-		return fmt.Sprintf("%s %s under %s", what, high, every)
-	}
-	return fmt.Sprintf("%s %s to %s under %s", what, low, high, every)
-}
-
-// lostWords say under which policies most jobs were never claimed.
-func (d *drawing) lostWords(lost []int64) string {
-	var order []int
-	for i, n := range lost {
-		if n > 0 {
-			order = append(order, i)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(lost[b], lost[a]) })
-	words := "; " + count(float64(lost[order[0]])) + " never were"
-	if len(d.policies) == 1 {
-		return words
-	}
-	words += " with " + d.policies[order[0]].name
-	if len(order) > 1 {
-		words += ", " + count(float64(lost[order[1]])) + " with " + d.policies[order[1]].name
-	}
-	if len(order) > 2 {
-		words += fmt.Sprintf(", and some with %s", plural(len(order)-2, "other"))
-	}
-	return words
-}
+// boundRank is more than any wait, s: what is at least a time ranks above what is a time.
+const boundRank = 1e12

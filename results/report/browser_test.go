@@ -325,7 +325,7 @@ func TestPageTakenAlong(t *testing.T) {
 	}
 	tb.run(chromedp.Click("#copy"))
 	tb.until(`document.getElementById("copied").textContent === "Copied."`)
-	if markdown := eval[string](tb, `page.data.markdown`); !strings.Contains(markdown, "| Shared FIFO |") {
+	if markdown := eval[string](tb, `page.data.markdown`); !strings.Contains(markdown, "| Shared FIFO (base) | 2m43s") {
 		t.Errorf("the Markdown is %q", markdown)
 	}
 	tb.run(chromedp.Click(`#waits .save`))

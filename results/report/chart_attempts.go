@@ -37,8 +37,10 @@ func attemptsChart(d *drawing) *sheet {
 		s.subtitle += ", the others in grey" + d.shadeWords(false) + d.panelWords()
 		s.panels = d.panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
 			axes(p)
-			addTimeline(p, timeline{until, steps, fmt.Sprintf(` data-show="attempts" data-policy="%d"`, own.index), []plot.Plotter{windows(d.windows(until)),
-				d.backdropOf(func(p *policy) []float64 { return p.attempts }), curve{d.xs, own.attempts, draw.LineStyle{Color: own.hue.line, Width: 1.4}}},
+			addTimeline(p, timeline{until, steps, fmt.Sprintf(` data-show="attempts" data-policy="%d"`, own.index),
+				[]plot.Plotter{windows(d.windows(until)),
+					d.backdropOf(func(p *policy) []float64 { return p.attempts }), curve{d.xs, own.attempts,
+						draw.LineStyle{Color: own.hue.line, Width: 1.4}}},
 				[]plot.Plotter{heading{own.name, []string{"peak " + rate(peaks[own.index]), rate(peaks[own.index])}}}})
 		})
 		return s
@@ -49,15 +51,18 @@ func attemptsChart(d *drawing) *sheet {
 	s.panels.build = func(i int, _ bool) *plot.Plot {
 		p := newPlot()
 		axes(p)
-		t := timeline{until: until, steps: s.panels.steps, about: ` data-show="attempts"`, around: []plot.Plotter{heading{"attempts per second", nil}}}
+		t := timeline{until: until, steps: s.panels.steps, about: ` data-show="attempts"`,
+			around: []plot.Plotter{heading{"attempts per second", nil}}}
 		if i == 1 {
 			t.about, t.around = ` data-show="busy"`, []plot.Plotter{heading{"utilization of the workers", nil}}
-			p.Y.Tick.Marker, p.Y.Max = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: .5, Label: "50%"}, {Value: 1, Label: "100%"}}, 1.04
+			p.Y.Tick.Marker, p.Y.Max = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: .5, Label: "50%"}, {Value: 1,
+				Label: "100%"}}, 1.04
 		}
 		t.inside = append(t.inside, windows(d.windows(until)))
 		for k, own := range d.policies {
 			values := [][]float64{own.attempts, own.busy}[i]
-			t.inside = append(t.inside, ofPolicy(k, curve{d.xs, values, draw.LineStyle{Color: own.hue.line, Width: 1.3, Dashes: dashOf(own.index)}}))
+			t.inside = append(t.inside, ofPolicy(k, curve{d.xs, values, draw.LineStyle{Color: own.hue.line, Width: 1.3,
+				Dashes: dashOf(own.index)}}))
 		}
 		addTimeline(p, t)
 		return p

@@ -25,7 +25,8 @@ func backlogChart(d *drawing) *sheet {
 	withLater := later > 1.05*top && later <= 3*top
 	best, worst := extremes(fresh)
 	few := d.fewJobs()
-	s := &sheet{name: "2-backlog", none: n > 0 && all[highest(all)] <= few, title: d.backlogTitle(fresh, retry, all), footer: d.footer(d.backlogMarks())}
+	s := &sheet{name: "2-backlog", none: n > 0 && all[highest(all)] <= few, title: d.backlogTitle(fresh, retry, all),
+		footer: d.footer(d.backlogMarks())}
 	s.subtitle = "Jobs ready to be claimed"
 	switch {
 	case withLater:
@@ -38,7 +39,8 @@ func backlogChart(d *drawing) *sheet {
 	if len(d.policies) == 1 {
 		s.subtitle = s.subtitle[:len(s.subtitle)-len("; same scale in every panel")]
 	}
-	s.alt = d.alt(s.title, "Highest backlog of fresh jobs, and with retries", func(i int) string { return jobs(fresh[i]) + " and " + jobs(all[i]) })
+	s.alt = d.alt(s.title, "Highest backlog of fresh jobs, and with retries",
+		func(i int) string { return jobs(fresh[i]) + " and " + jobs(all[i]) })
 
 	until := d.end(func(p *policy, bucket int) bool { return p.due[bucket] > all[p.index]/100 })
 	s.key = d.backlogKey(withLater)
@@ -53,7 +55,8 @@ func backlogChart(d *drawing) *sheet {
 		if withLater {
 			inside = append(inside, area{d.xs, own.due, sum, waitingColor})
 		}
-		inside = append(inside, area{d.xs, zero, own.fresh, alpha(freshColor, 205)}, area{d.xs, own.fresh, own.due, alpha(retryColor, 215)},
+		inside = append(inside, area{d.xs, zero, own.fresh, alpha(freshColor, 205)}, area{d.xs, own.fresh, own.due,
+			alpha(retryColor, 215)},
 			curve{d.xs, own.due, draw.LineStyle{Color: ink, Width: .6}})
 		addTimeline(p, timeline{until, steps, fmt.Sprintf(` data-show="backlog" data-policy="%d"`, own.index), inside,
 			[]plot.Plotter{heading{own.name + twin[own.index], d.backlogWords(fresh[own.index], all[own.index])}}})
@@ -104,7 +107,8 @@ func (d *drawing) backlogMarks() string {
 }
 
 func (d *drawing) backlogKey(withLater bool) key {
-	k := key{{name: "fresh", color: alpha(freshColor, 205), area: true}, {name: "retry", color: alpha(retryColor, 215), area: true}}
+	k := key{{name: "fresh", color: alpha(freshColor, 205), area: true}, {name: "retry", color: alpha(retryColor, 215),
+		area: true}}
 	if withLater {
 		k = append(k, entry{name: "not due yet", color: waitingColor, area: true})
 	}
@@ -133,7 +137,8 @@ func (d *drawing) backlogTitle(fresh, retry, all []float64) string {
 	case all[highest] <= few:
 		return fmt.Sprintf("Hardly a backlog forms%s: at most %s jobs", d.under(), jobs(all[highest]))
 	case fresh[worst] <= retry[most]/20:
-		return fmt.Sprintf("Retries pile up, to %s with %s; fresh jobs do not: at most %s%s", jobs(retry[most]), d.policies[most].name, jobs(fresh[worst]), d.under())
+		return fmt.Sprintf("Retries pile up, to %s with %s; fresh jobs do not: at most %s%s", jobs(retry[most]),
+			d.policies[most].name, jobs(fresh[worst]), d.under())
 	}
 	least, _ := extremes(retry)
 	if fresh[worst] <= similar*fresh[best] && retry[most] > max(similar*retry[least], few) {

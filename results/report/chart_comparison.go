@@ -67,7 +67,8 @@ func comparisonChart(d *drawing) *sheet {
 		}
 		return list(words)
 	})
-	s.panels = &panels{n: len(measures), columns: min(len(measures), 2), axis: 14, above: abovePanel + 12, tall: 27 * vg.Length(max(len(d.policies), 2))}
+	s.panels = &panels{n: len(measures), columns: min(len(measures), 2), axis: 14, above: abovePanel + 12,
+		tall: 27 * vg.Length(max(len(d.policies), 2))}
 	s.panels.build = func(i int, alone bool) *plot.Plot { return d.comparisonPanel(&measures[i], alone) }
 	return s
 }
@@ -174,7 +175,8 @@ func (d *drawing) comparisonPanel(m *panelMetric, first bool) *plot.Plot {
 			p.Add(remark{row, m.words(i)})
 			continue
 		}
-		p.Add(dot{mean: max(e.Mean, least), low: max(nanTo(e.Low, e.Mean), least), high: max(nanTo(e.High, e.Mean), least), row: row, color: own.hue.line, label: m.words(i),
+		p.Add(dot{mean: max(e.Mean, least), low: max(nanTo(e.Low, e.Mean), least), high: max(nanTo(e.High, e.Mean), least),
+			row: row, color: own.hue.line, label: m.words(i),
 			hollow: i != base && !m.shown(i), more: e.Bound != ""})
 	}
 	p.Y.Tick.Marker = names

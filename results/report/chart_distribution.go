@@ -48,19 +48,22 @@ func distributionChart(d *drawing) *sheet {
 		}
 		return spell(values[i]) + all[i].unclaimedWords()
 	})
-	s.dull = at.seconds == 0 && best >= 0 && (values[worst] < shortWait || len(values) > 1 && values[worst] <= similar*values[best])
+	s.dull = at.seconds == 0 && best >= 0 && (values[worst] < shortWait || len(values) > 1 &&
+		values[worst] <= similar*values[best])
 	from, to := distributionRange(all, at)
 	axes := func(p *plot.Plot, steps int) {
 		p.X.Scale, p.Y.Scale = logScale{}, logScale{}
 		p.X.Tick.Marker = waits(0, steps)
-		p.Y.Tick.Marker = plot.ConstantTicks{{Value: 1, Label: "all"}, {Value: .1, Label: "1 in 10 (p90)"}, {Value: .01, Label: "1 in 100 (p99)"}, {Value: .001, Label: "1 in 1000 (p99.9)"}}
+		p.Y.Tick.Marker = plot.ConstantTicks{{Value: 1, Label: "all"}, {Value: .1, Label: "1 in 10 (p90)"}, {Value: .01,
+			Label: "1 in 100 (p99)"}, {Value: .001, Label: "1 in 1000 (p99.9)"}}
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = from, to, leastShare, 1.15
 	}
 	if len(all) > together {
 		s.subtitle += ", the others in grey" + d.panelWords()
 		s.panels = d.panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
 			axes(p, steps)
-			p.Y.Tick.Marker = plot.ConstantTicks{{Value: 1, Label: "all"}, {Value: .1, Label: "p90"}, {Value: .01, Label: "p99"}, {Value: .001, Label: "p99.9"}}
+			p.Y.Tick.Marker = plot.ConstantTicks{{Value: 1, Label: "all"}, {Value: .1, Label: "p90"}, {Value: .01,
+				Label: "p99"}, {Value: .001, Label: "p99.9"}}
 			var behind backdropLines
 			for _, other := range all {
 				behind = append(behind, other.lines(p, draw.LineStyle{Color: backdrop, Width: .6})...)

@@ -51,12 +51,14 @@ func stormChart(d *drawing) *sheet {
 	s.alt = d.alt(s.title, "Time in which fresh jobs starved", func(i int) string { return seconds(totals[i]) })
 	until := d.end(func(p *policy, bucket int) bool { return at(p.starved, bucket) > 0 || p.retry[bucket] > left })
 	names := windowNames(d.windows(until))
-	s.panels = &panels{n: 1, columns: 1, steps: 8, axis: 14, above: 6 + windowLine*vg.Length(max(names.rows(until), 1)), tall: laneHeight * vg.Length(max(len(lanes), 2))}
+	s.panels = &panels{n: 1, columns: 1, steps: 8, axis: 14, above: 6 + windowLine*vg.Length(max(names.rows(until), 1)),
+		tall: laneHeight * vg.Length(max(len(lanes), 2))}
 	s.panels.build = func(int, bool) *plot.Plot {
 		p := newPlot()
 		rows := plot.ConstantTicks{}
 		label := textStyle(8.5, ink, false)
-		t := timeline{until: until, steps: 8, about: ` data-show="strip"`, inside: []plot.Plotter{windows(d.windows(until))}, around: []plot.Plotter{names}}
+		t := timeline{until: until, steps: 8, about: ` data-show="strip"`,
+			inside: []plot.Plotter{windows(d.windows(until))}, around: []plot.Plotter{names}}
 		for i, own := range lanes {
 			row := float64(len(lanes) - 1 - i)
 			rows = append(rows, plot.Tick{Value: row, Label: fit(label, own.name, laneNames)})
@@ -145,7 +147,8 @@ func (d *drawing) stormTitle(totals []float64, best, worst int) string {
 	case totals[worst] == 0:
 		return "No fresh job" + d.charted() + " starves" + d.under()
 	case totals[best] == 0 && len(d.policies) > 1:
-		return fmt.Sprintf("Fresh jobs%s starve for %s with %s, never with %s", d.charted(), seconds(totals[worst]), d.policies[worst].name, d.policies[best].name)
+		return fmt.Sprintf("Fresh jobs%s starve for %s with %s, never with %s", d.charted(), seconds(totals[worst]),
+			d.policies[worst].name, d.policies[best].name)
 	}
 	return d.rangeTitle("Fresh jobs"+d.charted()+" starve for", seconds, totals, best, worst)
 }
@@ -206,7 +209,7 @@ func (l lane) Plot(c draw.Canvas, p *plot.Plot) {
 		if own > 0 && float64(from)*l.bucket < p.X.Max {
 			x0, x1 := tx(float64(from)*l.bucket), tx(math.Min(float64(to)*l.bucket, p.X.Max))
 			x1 = max(x1, x0+.8) // far enough apart to be seen
-			c.FillPolygon(alpha(l.color, uint8(40+215*own/shadesOfLane)), []vg.Point{{X: x0, Y: low}, {X: x1, Y: low}, {X: x1, Y: high}, {X: x0, Y: high}})
+			c.FillPolygon(alpha(l.color, uint8(40+215*own/shadesOfLane)), box(x0, low, x1, high))
 		}
 		from = to
 	}

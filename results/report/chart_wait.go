@@ -29,7 +29,8 @@ func (d *drawing) waitRows() []waitLines {
 	}
 	var rows []waitLines
 	for k := range d.policies[0].classes {
-		rows = append(rows, waitLines{clean(d.settings.Classes[k]), func(p *policy) (median, low, high []float64) { return p.classes[k], nil, nil }})
+		of := func(p *policy) (median, low, high []float64) { return p.classes[k], nil, nil }
+		rows = append(rows, waitLines{clean(d.settings.Classes[k]), of})
 	}
 	return rows
 }
@@ -62,16 +63,18 @@ func waitChart(d *drawing) *sheet {
 		s.subtitle += ", the others in grey" + d.shadeWords(true) + d.panelWords()
 		s.panels = d.panelsOf(d.shown(best, worst), func(p *plot.Plot, own policy, steps int) {
 			p.Y.Scale, p.Y.Tick.Marker, p.Y.Min, p.Y.Max = logScale{}, waits(floor, 10), from, to
-			addTimeline(p, timeline{until, steps, fmt.Sprintf(` data-show="wait" data-policy="%d"`, own.index), []plot.Plotter{windows(d.windows(until)),
-				d.backdropOf(func(p *policy) []float64 { return p.median }), area{d.xs, own.low, own.high, alpha(own.hue.line, 38)},
-				curve{d.xs, own.median, draw.LineStyle{Color: own.hue.line, Width: 1.4}}, limitLines{limits: d.limits()}},
+			addTimeline(p, timeline{until, steps, fmt.Sprintf(` data-show="wait" data-policy="%d"`, own.index),
+				[]plot.Plotter{windows(d.windows(until)),
+					d.backdropOf(func(p *policy) []float64 { return p.median }), area{d.xs, own.low, own.high, alpha(own.hue.line, 38)},
+					curve{d.xs, own.median, draw.LineStyle{Color: own.hue.line, Width: 1.4}}, limitLines{limits: d.limits()}},
 				[]plot.Plotter{heading{own.name, peakWords(highest[own.index])}}})
 		})
 		return s
 	}
 	names := windowNames(d.windows(until))
 	s.key = d.policyKey()
-	s.panels = &panels{n: len(rows), columns: 1, steps: 8, tall: 190, axis: 14, above: 4 + windowLine*vg.Length(names.rows(until))}
+	s.panels = &panels{n: len(rows), columns: 1, steps: 8, tall: 190, axis: 14,
+		above: 4 + windowLine*vg.Length(names.rows(until))}
 	if len(rows) > 1 {
 		s.subtitle += "; a plot for each class of jobs"
 		s.panels.tall, s.panels.above = 118, abovePanel
@@ -83,7 +86,8 @@ func waitChart(d *drawing) *sheet {
 		if len(rows) > 1 {
 			around[0] = heading{name: rows[i].class}
 		}
-		d.addWaits(p, rows[i], timeline{until: until, steps: 8, about: fmt.Sprintf(` data-show="wait" data-row="%d"`, i), around: around})
+		d.addWaits(p, rows[i], timeline{until: until, steps: 8, about: fmt.Sprintf(` data-show="wait" data-row="%d"`, i),
+			around: around})
 		return p
 	}
 	return s
@@ -111,7 +115,8 @@ func (d *drawing) addWaits(p *plot.Plot, row waitLines, t timeline) {
 		line := curve{d.xs, median, style}
 		var inside []plot.Plotter
 		if front[i] && low != nil {
-			inside = append(inside, marked{`class="band"`, []plot.Plotter{area{d.xs, above(low, median, p.Y.Min), above(high, median, p.Y.Min), alpha(own.hue.line, 38)}}})
+			band := area{d.xs, above(low, median, p.Y.Min), above(high, median, p.Y.Min), alpha(own.hue.line, 38)}
+			inside = append(inside, marked{`class="band"`, []plot.Plotter{band}})
 		}
 		t.inside = append(t.inside, ofPolicy(i, append(inside, line)...))
 		curves = append(curves, line)
@@ -230,7 +235,8 @@ func (d *drawing) rangeTitle(what string, spell func(float64) string, values []f
 	if preposition == "is " {
 		preposition = ""
 	}
-	return fmt.Sprintf("%s %s with %s, %s%s with %s", what, high, d.policies[worst].name, preposition, low, d.policies[best].name)
+	return fmt.Sprintf("%s %s with %s, %s%s with %s", what, high, d.policies[worst].name, preposition, low,
+		d.policies[best].name)
 }
 
 // alt is a title with the number behind it for each policy.

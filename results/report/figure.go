@@ -83,7 +83,8 @@ func topped(s text.Style) text.Style {
 
 // render draws s as an SVG.
 func (s *sheet) render() Figure {
-	titles, subtitles, footers := wrap(titleStyle, s.title, room), wrap(subtitleStyle, s.subtitle, room), wrap(footerStyle, s.footer, room)
+	titles, subtitles := wrap(titleStyle, s.title, room), wrap(subtitleStyle, s.subtitle, room)
+	footers := wrap(footerStyle, s.footer, room)
 	top := margin + vg.Length(len(titles))*titleLine + 2 + vg.Length(len(subtitles))*subtitleLine + 10
 	bottom := 11 + vg.Length(len(footers))*footerLine
 	if s.panels != nil {
@@ -116,7 +117,8 @@ func (s *sheet) render() Figure {
 	if s.panels != nil {
 		inline = s.panels.inline(s.name, s.alt)
 	} else {
-		inline = fmt.Appendf(nil, `<svg class="chart" %s viewBox="%s %s %s %s">`+"\n%s</svg>", words, number(float64(margin-edge), 1), number(float64(top-edge), 1),
+		inline = fmt.Appendf(nil, `<svg class="chart" %s viewBox="%s %s %s %s">`+"\n%s</svg>", words,
+			number(float64(margin-edge), 1), number(float64(top-edge), 1),
 			number(float64(room+2*edge), 1), number(float64(s.height+2*edge), 1), drawing)
 	}
 	w, h := number(float64(width), 1), number(float64(height), 1)
@@ -124,7 +126,8 @@ func (s *sheet) render() Figure {
 <svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" %s width="%spt" height="%spt" viewBox="0 0 %s %s" font-family="'Liberation Sans',Arial,Helvetica,sans-serif">
 %s%s</svg>
 `, words, w, h, w, h, canvas.out[:framed], drawing)
-	return Figure{Name: s.name, Title: s.title, Subtitle: s.subtitle, Footer: s.footer, Alt: s.alt, SVG: alone, inline: inline, legend: s.key.legend(), none: s.none, dull: s.dull,
+	return Figure{Name: s.name, Title: s.title, Subtitle: s.subtitle, Footer: s.footer, Alt: s.alt, SVG: alone,
+		inline: inline, legend: s.key.legend(), none: s.none, dull: s.dull,
 		height: height, paint: func(c draw.Canvas) { frame(c); body(c) }}
 }
 
@@ -137,7 +140,8 @@ func Files(folder string, figures []Figure) ([]results.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, results.File{Path: path.Join(folder, f.Name+".png"), Data: bitmap}, results.File{Path: path.Join(folder, f.Name+".svg"), Data: f.SVG})
+		files = append(files, results.File{Path: path.Join(folder, f.Name+".png"), Data: bitmap},
+			results.File{Path: path.Join(folder, f.Name+".svg"), Data: f.SVG})
 	}
 	return files, nil
 }
@@ -180,7 +184,8 @@ func asSeen(s string) string {
 			continue
 		}
 		end := from + 1
-		for at := end; at < len(runes) && (fromRight(runes[at]) || !unicode.IsLetter(runes[at]) && !unicode.IsNumber(runes[at])); at++ {
+		for at := end; at < len(runes) && (fromRight(runes[at]) || !unicode.IsLetter(runes[at]) &&
+			!unicode.IsNumber(runes[at])); at++ {
 			if fromRight(runes[at]) {
 				end = at + 1
 			}

@@ -84,7 +84,8 @@ func Index(entries []IndexEntry) ([]byte, error) {
 }
 
 func indexRunOf(sum *results.Summary, e *IndexEntry, several bool) indexRun {
-	r := indexRun{Href: e.Href, Started: "–", Commit: cmp.Or(clean0(e.Made.Commit), "–"), Name: clean(sum.Scenario), Config: clean(sum.ConfigHash), Seeds: seedRanges(sum.Seeds), Policies: len(sum.Policies), Warnings: len(sum.Warnings)}
+	r := indexRun{Href: e.Href, Started: "–", Commit: cmp.Or(clean0(e.Made.Commit), "–"), Name: clean(sum.Scenario),
+		Config: clean(sum.ConfigHash), Seeds: seedRanges(sum.Seeds), Policies: len(sum.Policies), Warnings: len(sum.Warnings)}
 	if several {
 		r.Detail = "config " + r.Config + ", seeds " + r.Seeds
 	}
@@ -129,7 +130,8 @@ func indexCellOf(sum *results.Summary, label string, objectives []string) indexC
 		if v.Policy != label {
 			continue
 		}
-		c.Marks = append(c.Marks, indexMark{kindOf(v), v.Sign(), string(v.Outcome), 1 + slices.Index(objectives, objectiveText(v))})
+		c.Marks = append(c.Marks, indexMark{kindOf(v), v.Sign(), string(v.Outcome), 1 + slices.Index(objectives,
+			objectiveText(v))})
 	}
 	if t := results.TableOf(sum); len(t.Columns) > 0 {
 		c.Value = strings.TrimSpace(t.Columns[0].Cells[at].Value + " " + t.Columns[0].Cells[at].Half)

@@ -14,7 +14,7 @@ import (
 func tag(c draw.Canvas, style text.Style, at vg.Point, s string) {
 	w, h := style.Width(s), style.Font.Size
 	ground := color.NRGBA{R: 255, G: 255, B: 255, A: 215}
-	c.FillPolygon(ground, []vg.Point{{X: at.X - 1.5, Y: at.Y}, {X: at.X + w + 1.5, Y: at.Y}, {X: at.X + w + 1.5, Y: at.Y + h + 1}, {X: at.X - 1.5, Y: at.Y + h + 1}})
+	c.FillPolygon(ground, box(at.X-1.5, at.Y, at.X+w+1.5, at.Y+h+1))
 	c.FillText(style, at, s)
 }
 
@@ -87,7 +87,7 @@ func (k key) draw(c draw.Canvas) {
 	k.place(c.Max.X-c.Min.X, func(e entry, name string, x, y vg.Length) {
 		x, y = c.Min.X+x, c.Max.Y-y-6
 		if e.area {
-			c.FillPolygon(e.color, []vg.Point{{X: x, Y: y}, {X: x + 10, Y: y}, {X: x + 10, Y: y + 8}, {X: x, Y: y + 8}})
+			c.FillPolygon(e.color, box(x, y, x+10, y+8))
 		} else {
 			c.StrokeLine2(draw.LineStyle{Color: e.color, Width: 2, Dashes: e.dashes}, x, y+3, x+22, y+3)
 		}

@@ -32,7 +32,8 @@ func (d *drawing) limits() []limit {
 	var found []limit
 	for _, o := range d.settings.Objectives {
 		l := limit{o.Bound, o.During, o.Class, o.Text}
-		if o.Query != (measure.Query{Metric: waitMetric, During: o.During, Class: o.Class}) || o.Above || !(o.Bound > 0) || math.IsInf(o.Bound, 0) {
+		if o.Query != (measure.Query{Metric: waitMetric, During: o.During, Class: o.Class}) || o.Above || !(o.Bound > 0) ||
+			math.IsInf(o.Bound, 0) {
 			continue
 		}
 		if l.text == "" {
@@ -141,7 +142,8 @@ func along(curves []curve, tx, ty func(float64) vg.Length, p *plot.Plot) []vg.Po
 				before := points[len(points)-1]
 				steps := math.Ceil(math.Max(math.Abs(float64(at.X-before.X)), math.Abs(float64(at.Y-before.Y))) / apart)
 				for k := 1.0; k < steps; k++ {
-					points = append(points, vg.Point{X: before.X + (at.X-before.X)*vg.Length(k/steps), Y: before.Y + (at.Y-before.Y)*vg.Length(k/steps)})
+					points = append(points, vg.Point{X: before.X + (at.X-before.X)*vg.Length(k/steps),
+						Y: before.Y + (at.Y-before.Y)*vg.Length(k/steps)})
 				}
 			}
 			points = append(points, at)
@@ -164,7 +166,8 @@ func (l limitLine) Plot(c draw.Canvas, p *plot.Plot) {
 	var places []vg.Point
 	for _, side := range [...]vg.Length{x + 3, x - 3 - wide} {
 		if side >= c.Min.X && side+wide <= c.Max.X {
-			places = append(places, vg.Point{X: side, Y: c.Max.Y - 12}, vg.Point{X: side, Y: c.Min.Y + 4}, vg.Point{X: side, Y: (c.Min.Y + c.Max.Y) / 2})
+			places = append(places, vg.Point{X: side, Y: c.Max.Y - 12}, vg.Point{X: side, Y: c.Min.Y + 4}, vg.Point{X: side,
+				Y: (c.Min.Y + c.Max.Y) / 2})
 		}
 	}
 	if places == nil {

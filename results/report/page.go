@@ -29,7 +29,8 @@ type PageOptions struct {
 // needed for is left out. figures are those that Charts drew of it, if any. Equal input gives
 // equal bytes.
 func Page(sum *results.Summary, figures []Figure, o PageOptions) ([]byte, error) {
-	p := &page{Name: clean(sum.Scenario), Version: shorten(clean(o.Version), 40), Absent: o.Absent, summary: sum, Scenario: string(o.Scenario)}
+	p := &page{Name: clean(sum.Scenario), Version: shorten(clean(o.Version), 40), Absent: o.Absent, summary: sum,
+		Scenario: string(o.Scenario)}
 	if set := sum.Settings; set != nil && strings.TrimSpace(set.Description) != "" {
 		p.Description = clean(set.Description)
 	}
@@ -49,7 +50,8 @@ func Page(sum *results.Summary, figures []Figure, o PageOptions) ([]byte, error)
 			return nil, fmt.Errorf("write report: %w", err)
 		}
 		var markdown, csv strings.Builder
-		if err := cmp.Or(text.WriteTable(&markdown, sum, text.TableOptions{Format: text.Markdown}), text.WriteTable(&csv, sum, text.TableOptions{Format: text.CSV})); err != nil {
+		if err := cmp.Or(text.WriteTable(&markdown, sum, text.TableOptions{Format: text.Markdown}), text.WriteTable(&csv,
+			sum, text.TableOptions{Format: text.CSV})); err != nil {
 			return nil, fmt.Errorf("write report: %w", err)
 		}
 		if err := p.goLive(d, markdown.String(), csv.String()); err != nil {

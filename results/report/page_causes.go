@@ -37,31 +37,32 @@ var (
 
 // duplicates says why executions were duplicates.
 func duplicates(sum *results.Summary) finding {
-	t, worst, most := causeTable(sum, "Duplicate executions per seed, by cause", duplicateCauses)
-	f := finding{Finding: "No job was executed twice with success" + under(sum) + ".", none: true}
-	switch {
-	case t == nil:
-		f.Finding = "Duplicates were not measured."
-	case worst >= 0:
-		t.Key = "Executions that ended in success after another of the same job had. Copies that callers with patience enqueued again and that were done twice are not in the first column."
-		f = finding{Finding: fmt.Sprintf("Most duplicates: %s per seed with %s%s.", count(most), shorten(clean(sum.Policies[worst].Label), nameLimit), mainCause(&sum.Policies[worst], duplicateCauses, most)),
-			Tables: []plainTable{*t}}
+	f := causesOf(sum, "Duplicate executions", "duplicates", "No job was executed twice with success", duplicateCauses)
+	for i := range f.Tables {
+		f.Tables[i].Key = "Executions that ended in success after another of the same job had. " +
+			"Copies that callers with patience enqueued again and that were done twice are not in the first column."
 	}
 	return f
 }
 
 // deaths says why jobs were given up.
 func deaths(sum *results.Summary) finding {
-	t, worst, most := causeTable(sum, "Jobs given up per seed, by cause", deathCauses)
-	f := finding{Finding: "No job dies" + under(sum) + ".", none: true}
+	return causesOf(sum, "Jobs given up", "deaths", "No job dies", deathCauses)
+}
+
+// causesOf names the policy with the most of what has these causes, and the main one; none says that there is nothing.
+func causesOf(sum *results.Summary, caption, what, none string, causes []cause) finding {
+	t, worst, most := causeTable(sum, caption+" per seed, by cause", causes)
 	switch {
 	case t == nil:
-		f.Finding = "Deaths were not measured."
-	case worst >= 0:
-		f = finding{Finding: fmt.Sprintf("Most deaths: %s per seed with %s%s.", count(most), shorten(clean(sum.Policies[worst].Label), nameLimit), mainCause(&sum.Policies[worst], deathCauses, most)),
-			Tables: []plainTable{*t}}
+		return finding{Finding: sentence(what) + " were not measured.", none: true}
+	case worst < 0:
+		return finding{Finding: none + under(sum) + ".", none: true}
 	}
-	return f
+	p := &sum.Policies[worst]
+	words := fmt.Sprintf("Most %s: %s per seed with %s%s.", what, count(most), shorten(clean(p.Label), nameLimit),
+		mainCause(p, causes, most))
+	return finding{Finding: words, Tables: []plainTable{*t}}
 }
 
 // causeTable has a column for each cause that was measured, and the policy with the most in all, −1 if there is none.
@@ -105,7 +106,8 @@ func under(sum *results.Summary) string {
 // mainCause names the cause of most of so many, if there is one.
 func mainCause(p *results.PolicySummary, causes []cause, all float64) string {
 	for _, c := range causes[1:] {
-		if e := p.Metric(c.metric); c.metric != "effects.double" && c.metric != "dead.share" && e != nil && !e.Null() && e.Mean > all/2 {
+		if e := p.Metric(c.metric); c.metric != "effects.double" && c.metric != "dead.share" && e != nil && !e.Null() &&
+			e.Mean > all/2 {
 			return fmt.Sprintf(", %s of them: %s", percent(e.Mean/all), c.title)
 		}
 	}

@@ -44,7 +44,8 @@ func ComparePage(base, new *results.Summary, c *results.Comparison, version stri
 	p.Headline = []phrase{{Text: changed(c, d.table)}}
 	shown, others := changeTables(c)
 	if len(shown.Rows) > 0 {
-		p.Sections = append(p.Sections, section{ID: "changes", Heading: "What became different", finding: finding{Tables: []plainTable{shown}}})
+		p.Sections = append(p.Sections, section{ID: "changes", Heading: "What became different",
+			finding: finding{Tables: []plainTable{shown}}})
 	}
 	if len(others.Rows) > 0 {
 		p.Quiet = append(p.Quiet, section{ID: "unchanged", finding: finding{Finding: "No difference is shown in " + plural(len(others.Rows), "other number") + ".", Tables: []plainTable{others}}})
@@ -63,7 +64,8 @@ func ComparePage(base, new *results.Summary, c *results.Comparison, version stri
 		if out == nil {
 			continue
 		}
-		if err := text.WriteComparisons(out, []*results.Comparison{c}, text.TableOptions{Format: text.Format(format)}); err != nil {
+		if err := text.WriteComparisons(out, []*results.Comparison{c},
+			text.TableOptions{Format: text.Format(format)}); err != nil {
 			return nil, err
 		}
 	}
@@ -92,7 +94,8 @@ func paired(base, new *results.Summary) (*results.Summary, error) {
 		}
 	}
 	slices.SortStableFunc(settings.Storms, func(a, b measure.Window) int { return cmp.Compare(a.From, b.From) })
-	sum := &results.Summary{Scenario: base.Scenario, ConfigHash: base.ConfigHash, Seeds: base.Seeds, Duration: settings.Duration.Seconds(), Partial: base.Partial || new.Partial, Settings: &settings}
+	sum := &results.Summary{Scenario: base.Scenario, ConfigHash: base.ConfigHash, Seeds: base.Seeds,
+		Duration: settings.Duration.Seconds(), Partial: base.Partial || new.Partial, Settings: &settings}
 	classes := slices.Equal(base.Settings.Classes, new.Settings.Classes)
 	add := func(s *results.Summary, i int, side string) {
 		p := s.Policies[i]
@@ -119,7 +122,8 @@ func paired(base, new *results.Summary) (*results.Summary, error) {
 	return sum, nil
 }
 
-// changed is the largest change that is shown in what the table has, or one that the gate does not allow, in a sentence.
+// changed is the largest change that is shown in what the table has, or one that the gate does not allow, in a
+// sentence.
 func changed(c *results.Comparison, t *results.Table) string {
 	var most *results.Change
 	for i := range c.Changes {
@@ -153,7 +157,8 @@ func changeWords(d *results.Change) (base, new, difference, change string) {
 	info, _ := measure.Lookup(d.Metric)
 	base, new, difference, change = results.FormatEstimate(&d.Base, info), results.FormatEstimate(&d.New, info), "–", "–"
 	if !math.IsNaN(d.Difference) {
-		difference = map[bool]string{true: "−", false: "+"}[d.Difference < 0] + results.FormatValue(math.Abs(d.Difference), info)
+		difference = map[bool]string{true: "−", false: "+"}[d.Difference < 0] + results.FormatValue(math.Abs(d.Difference),
+			info)
 		if !math.IsNaN(d.Half) {
 			difference += " " + results.FormatHalf(d.Half, info)
 		}
@@ -170,7 +175,8 @@ func changeTables(c *results.Comparison) (shown, others plainTable) {
 	if !c.Gate.Set {
 		header = header[:6]
 	}
-	shown, others = plainTable{Caption: "Differences that are shown, with their 95 % intervals", Header: header}, plainTable{Caption: "Differences that are not shown", Header: header}
+	shown, others = plainTable{Caption: "Differences that are shown, with their 95 % intervals",
+		Header: header}, plainTable{Caption: "Differences that are not shown", Header: header}
 	for i := range c.Changes {
 		d := &c.Changes[i]
 		base, new, difference, change := changeWords(d)

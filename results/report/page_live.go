@@ -92,7 +92,8 @@ func (d *drawing) live() liveData {
 	for n > 0 && d.xs[n-1] > until {
 		n--
 	}
-	data := liveData{Name: d.settings.Scenario, X: d.xs[:n], Warmup: d.settings.Warmup.Seconds(), Workers: d.settings.Nodes * d.settings.Workers, Storms: []liveStorm{}, Classes: []string{}}
+	data := liveData{Name: d.settings.Scenario, X: d.xs[:n], Warmup: d.settings.Warmup.Seconds(),
+		Workers: d.settings.Nodes * d.settings.Workers, Storms: []liveStorm{}, Classes: []string{}}
 	for _, s := range d.settings.Storms {
 		data.Storms = append(data.Storms, liveStorm{clean(s.Name), s.From.Seconds(), s.To.Seconds()})
 	}
@@ -102,7 +103,8 @@ func (d *drawing) live() liveData {
 	}
 	for i := range d.policies {
 		p := &d.policies[i]
-		own := livePolicy{Name: p.name, Hue: p.color, On: front[i], Fresh: p.fresh[:n], Retry: p.retry[:n], Attempts: p.attempts[:n], Busy: p.busy[:n], Again: p.again[:n]}
+		own := livePolicy{Name: p.name, Hue: p.color, On: front[i], Fresh: p.fresh[:n], Retry: p.retry[:n],
+			Attempts: p.attempts[:n], Busy: p.busy[:n], Again: p.again[:n]}
 		for _, row := range rows {
 			median, _, _ := row.of(p)
 			own.P99 = append(own.P99, median[:n])

@@ -40,13 +40,16 @@ var families = []struct {
 	standard string // figure; empty: tables
 	heading  string
 }{
-	{"backlog", []string{"fresh.wait", "fresh.within", "start.wait", "starved", "claim.gap", "fresh.deficit", "recovery", "slowdown", "backlog", "waiting", "drain", "retry.wait", "attempt.wait", "sojourn", "unfinished", "idle", "answered"}, "2-backlog", "Where the queue went"},
+	{"backlog", []string{"fresh.wait", "fresh.within", "start.wait", "starved", "claim.gap", "fresh.deficit",
+		"recovery", "slowdown", "backlog", "waiting", "drain", "retry.wait", "attempt.wait", "sojourn", "unfinished", "idle", "answered"}, "2-backlog", "Where the queue went"},
 	{"storm", []string{"recovery", "drain", "starved", "claim.gap"}, "6-starvation", "Policy by policy through the run"},
-	{"waits", []string{"fresh.wait", "fresh.within", "start.wait", "fresh.deficit", "slowdown", "attempt.wait"}, "1-fresh-p99", "Wait of fresh jobs"},
+	{"waits", []string{"fresh.wait", "fresh.within", "start.wait", "fresh.deficit", "slowdown", "attempt.wait"},
+		"1-fresh-p99", "Wait of fresh jobs"},
 	{"distribution", []string{"fresh.wait", "fresh.within"}, "3-ccdf", "Who waits how long"},
 	{"duplicates", []string{"duplicates", "effects", "wasted", "stale", "leases"}, "", "Work that is done twice"},
 	{"deaths", []string{"dead", "deaths", "retry_exhausted"}, "", "Jobs that die"},
-	{"attempts", []string{"attempts", "retries", "retry", "amplification", "goodput", "throughput", "utilization", "store", "claims", "answered", "idle"}, "5-attempts", "Attempts and utilization"},
+	{"attempts", []string{"attempts", "retries", "retry", "amplification", "goodput", "throughput", "utilization",
+		"store", "claims", "answered", "idle"}, "5-attempts", "Attempts and utilization"},
 	{"tenants", []string{"jain"}, tenantsFigure, "Tenants"},
 	{"comparison", nil, "4-dots", "Gain and price with their intervals"},
 }
@@ -59,7 +62,8 @@ func (p *page) sections(figures []Figure) []section {
 		for i := range figures {
 			if f := &figures[i]; f.Name == family.standard {
 				s.Finding, s.none, s.dull = f.Title, f.none, f.dull
-				s.Drawing = &drawnFigure{What: f.Subtitle, Key: f.Footer, Legend: template.HTML(f.legend), SVG: template.HTML(f.inline), Chart: f.Name,
+				s.Drawing = &drawnFigure{What: f.Subtitle, Key: f.Footer, Legend: template.HTML(f.legend),
+					SVG: template.HTML(f.inline), Chart: f.Name,
 					Timed: strings.Contains(string(f.inline), `class="time"`)}
 			}
 		}
@@ -88,8 +92,8 @@ func (p *page) sections(figures []Figure) []section {
 	return list
 }
 
-// arrange puts the sections first that show what the policies differ in, in the order of the table, and folds those with
-// nothing to see.
+// arrange puts the sections first that show what the policies differ in, in the order of the table, and folds those
+// with nothing to see.
 func (p *page) arrange(list []section, t *results.Table) {
 	columns := slices.Concat(t.Columns, t.Alike)
 	rank := func(id string) int {
@@ -99,7 +103,8 @@ func (p *page) arrange(list []section, t *results.Table) {
 				continue
 			}
 			for _, family := range families {
-				if family.id == id && slices.ContainsFunc(family.metrics, func(begins string) bool { return strings.HasPrefix(c.Metric, begins) }) {
+				if family.id == id && slices.ContainsFunc(family.metrics,
+					func(begins string) bool { return strings.HasPrefix(c.Metric, begins) }) {
 					return i
 				}
 			}

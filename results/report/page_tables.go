@@ -137,7 +137,8 @@ type valueRow struct {
 }
 
 // usual are the metrics that the table of all numbers has beside those of the table of the page.
-var usual = []measure.Query{{Metric: "fresh.wait.p99"}, {Metric: "sojourn.p99"}, {Metric: "backlog.retry.max"}, {Metric: "attempts.mean"}, {Metric: "dead.count"}, {Metric: "duplicates.per10k"}}
+var usual = []measure.Query{{Metric: "fresh.wait.p99"}, {Metric: "sojourn.p99"}, {Metric: "backlog.retry.max"},
+	{Metric: "attempts.mean"}, {Metric: "dead.count"}, {Metric: "duplicates.per10k"}}
 
 // allNumbers are the columns of the table of the page, those that are alike, and the usual ones.
 func allNumbers(sum *results.Summary, t *results.Table) valueTable {
@@ -152,7 +153,8 @@ func allNumbers(sum *results.Summary, t *results.Table) valueTable {
 		}
 	}
 	for i := range sum.Policies {
-		v.Rows = append(v.Rows, valueRow{clean(sum.Policies[i].Label), sum.Policies[i].Baseline && len(sum.Policies) > 1, swatchOf(i), nil})
+		v.Rows = append(v.Rows, valueRow{clean(sum.Policies[i].Label), sum.Policies[i].Baseline && len(sum.Policies) > 1,
+			swatchOf(i), nil})
 	}
 	for _, q := range queries {
 		info, _ := measure.Lookup(q.Metric)
@@ -229,7 +231,8 @@ func tableOf(sum *results.Summary, t *results.Table) headTable {
 	var h headTable
 	front := inFront(sum, t)
 	for i := range sum.Policies {
-		h.Rows = append(h.Rows, headRow{Name: clean(sum.Policies[i].Label), Baseline: sum.Policies[i].Baseline && len(sum.Policies) > 1, More: !front[i], Index: i, Style: swatchOf(i)})
+		h.Rows = append(h.Rows, headRow{Name: clean(sum.Policies[i].Label), Baseline: sum.Policies[i].Baseline &&
+			len(sum.Policies) > 1, More: !front[i], Index: i, Style: swatchOf(i)})
 		if !front[i] {
 			h.More++
 		}

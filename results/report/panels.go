@@ -81,7 +81,8 @@ func (g *panels) draw(c draw.Canvas) {
 	for i := range g.n {
 		plots[i/g.columns][i%g.columns] = g.build(i, i%g.columns == 0)
 	}
-	tiles := draw.Tiles{Rows: rows, Cols: g.columns, PadX: betweenPanel, PadY: g.between(), PadTop: g.above, PadRight: max(g.right, 4)}
+	tiles := draw.Tiles{Rows: rows, Cols: g.columns, PadX: betweenPanel, PadY: g.between(), PadTop: g.above,
+		PadRight: max(g.right, 4)}
 	for r, row := range plot.Align(plots, tiles, c) {
 		for k, canvas := range row {
 			if plots[r][k] != nil {
@@ -113,7 +114,8 @@ func (g *panels) inline(name, alt string) []byte {
 			definitions = nil
 		}
 		first = canvas
-		out = fmt.Appendf(out, `<svg class="chart"%s viewBox="0 0 %s %s">`+"\n%s%s</svg>\n", about, number(float64(wide), 1), number(float64(height), 1), definitions, canvas.out)
+		out = fmt.Appendf(out, `<svg class="chart"%s viewBox="0 0 %s %s">`+"\n%s%s</svg>\n", about, number(float64(wide),
+			1), number(float64(height), 1), definitions, canvas.out)
 	}
 	return append(out, "</div>"...)
 }

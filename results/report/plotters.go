@@ -25,6 +25,11 @@ func others(xs, ys []float64) curve {
 	return curve{xs, ys, draw.LineStyle{Color: backdrop, Width: .6}}
 }
 
+// box is a rectangle with two opposite corners.
+func box(x0, y0, x1, y1 vg.Length) []vg.Point {
+	return []vg.Point{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}}
+}
+
 const (
 	fineColumn = vg.Length(.25) // half a pixel
 	greyColumn = vg.Length(2.5)

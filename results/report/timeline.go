@@ -133,7 +133,8 @@ func (l peaks) Plot(c draw.Canvas, p *plot.Plot) {
 		at := emptiest(places, wide, taken)
 		style := peakStyle
 		style.Color = own.hue.text
-		mark(c, fmt.Sprintf("<g class=\"name\" data-policy=\"%d\" %s>\n", own.policy, dated(own.line.xs[top], own.line.xs[top])))
+		when := own.line.xs[top]
+		mark(c, fmt.Sprintf("<g class=\"name\" data-policy=\"%d\" %s>\n", own.policy, dated(when, when)))
 		tag(c, style, at, name)
 		mark(c, "</g>\n")
 		for dx := vg.Length(0); dx < wide; dx += 2 {
@@ -148,8 +149,8 @@ func highest(values []float64) int {
 	return top
 }
 
-// twins returns, for each of some lines over time, the first that it cannot be told from, itself if there is none: where
-// anything is to be seen, nine in ten of their values are within 6 %.
+// twins returns, for each of some lines over time, the first that it cannot be told from, itself if there is none:
+// where anything is to be seen, nine in ten of their values are within 6 %.
 func twins(lines [][]float64) []int {
 	top := 0.0
 	for _, l := range lines {
@@ -190,15 +191,18 @@ func (k key) legend() string {
 	}
 	out := `<ul class="legend">`
 	for _, e := range k {
-		mark := fmt.Sprintf(`<line x1="0" y1="5" x2="22" y2="5" stroke="%s" stroke-width="3"%s/>`, hex(e.color), dashAttribute(e.dashes))
+		mark := fmt.Sprintf(`<line x1="0" y1="5" x2="22" y2="5" stroke="%s" stroke-width="3"%s/>`, hex(e.color),
+			dashAttribute(e.dashes))
 		if e.area {
-			mark = fmt.Sprintf(`<rect x="6" width="11" height="10" fill="%s" fill-opacity="%s"/>`, hex(e.color), number(float64(e.color.A)/255, 2))
+			mark = fmt.Sprintf(`<rect x="6" width="11" height="10" fill="%s" fill-opacity="%s"/>`, hex(e.color),
+				number(float64(e.color.A)/255, 2))
 		}
 		policy := ""
 		if e.policy > 0 {
 			policy = fmt.Sprintf(` data-policy="%d"`, e.policy-1)
 		}
-		out += fmt.Sprintf(`<li%s><svg class="sample" viewBox="0 0 22 10" aria-hidden="true">%s</svg>%s</li>`, policy, mark, html.EscapeString(e.name))
+		out += fmt.Sprintf(`<li%s><svg class="sample" viewBox="0 0 22 10" aria-hidden="true">%s</svg>%s</li>`, policy,
+			mark, html.EscapeString(e.name))
 	}
 	return out + "</ul>"
 }

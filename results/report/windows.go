@@ -38,7 +38,7 @@ func (w windows) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, _ := p.Transforms(&c)
 	for _, s := range w {
 		x0, x1 := edges(c, tx, s)
-		c.FillPolygon(s.ground(), []vg.Point{{X: x0, Y: c.Min.Y}, {X: x1, Y: c.Min.Y}, {X: x1, Y: c.Max.Y}, {X: x0, Y: c.Max.Y}})
+		c.FillPolygon(s.ground(), box(x0, c.Min.Y, x1, c.Max.Y))
 	}
 }
 
@@ -50,7 +50,8 @@ func (w windowNames) Plot(c draw.Canvas, p *plot.Plot) {
 		style.Color = n.window.color
 		y := c.Max.Y + 3 + vg.Length(n.row)*windowLine
 		if n.row > 0 { // a thread from the name to its window, past the names below
-			c.StrokeLine2(draw.LineStyle{Color: alpha(n.window.color, 120), Width: vg.Points(.5)}, n.middle, c.Max.Y, n.middle, y+1)
+			c.StrokeLine2(draw.LineStyle{Color: alpha(n.window.color, 120), Width: vg.Points(.5)}, n.middle, c.Max.Y,
+				n.middle, y+1)
 		}
 		tag(c, style, vg.Point{X: n.x, Y: y}, n.text)
 		mark(c, "</g>\n")

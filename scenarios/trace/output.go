@@ -120,7 +120,7 @@ func (s *Simulation) PrintFindings(w io.Writer, findings []Finding, format strin
 	}
 	err := text.WriteCells(w, []string{"--find", "jobs", "job", "what it is"}, rows, 4, text.TableOptions{Width: width})
 	if err == nil && example != "" {
-		_, err = fmt.Fprintf(w, "\nits life: %s\n", command(example))
+		_, err = fmt.Fprintf(w, "\nits history: %s\n", command(example))
 	}
 	return err
 }

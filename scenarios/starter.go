@@ -2,6 +2,8 @@ package scenarios
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"qsim/engine/quantity"
@@ -11,8 +13,8 @@ import (
 const starterText = `# What this scenario asks: do fresh jobs still start soon while payments fail and are retried?
 #
 # qsim explain %[1]s.yaml prints every key that may stand here, with its default.
-# qsim schema > scenario.schema.json, and an editor completes keys by this line:
-# yaml-language-server: $schema=scenario.schema.json
+# An editor completes and checks keys by the next line and the file that it names, which qsim schema prints:
+` + modeline + `
 name: %[1]s
 duration: 10m
 seeds: 5
@@ -56,6 +58,19 @@ func Starter(name, preset string) ([]byte, error) {
 		}
 	}
 	return fmt.Appendf(nil, starterText, name, engine), nil
+}
+
+// SchemaFile is the name of the file that WithSchema points editors at.
+const SchemaFile = "scenario.schema.json"
+
+// modeline tells an editor's YAML language server where the schema is: beside the scenario.
+const modeline = "# yaml-language-server: $schema=" + SchemaFile
+
+var anyModeline = regexp.MustCompile(`(?m)^# yaml-language-server: \$schema=.*\n?`)
+
+// WithSchema returns a scenario that points editors at SchemaFile beside it.
+func WithSchema(src []byte) []byte {
+	return slices.Concat([]byte(modeline+"\n"), anyModeline.ReplaceAll(src, nil))
 }
 
 // Renamed returns a copy of the scenario src under another name, its comments kept.

@@ -93,6 +93,34 @@ func completePolicies(_ *cobra.Command, given []string, _ string) ([]cobra.Compl
 	return all, cobra.ShellCompDirectiveNoFileComp
 }
 
+// completeOf offers what the scenario on the command line has.
+func completeOf(names func(*scenarios.Scenario) []string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(given) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		scenario := loadQuietly(given[0])
+		if scenario == nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return names(scenario), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func stormNames(sc *scenarios.Scenario) (names []string) {
+	for i := range sc.Storms {
+		names = append(names, sc.Storms[i].Name)
+	}
+	return names
+}
+
+func classNames(sc *scenarios.Scenario) (names []string) {
+	for i := range sc.Jobs {
+		names = append(names, sc.Jobs[i].Class)
+	}
+	return names
+}
+
 // completeResults offers folders first and, where something to compare with them is wanted, the
 // built-in scenarios too.
 func completeResults(_ *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {

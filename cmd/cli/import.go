@@ -196,6 +196,9 @@ func runImport(c *cobra.Command, names []string, f *importFlags) error {
 			return err
 		}
 	}
+	if err := writeSchema(filepath.Dir(written.Path)); err != nil {
+		return err
+	}
 	_, err = fmt.Fprintf(out, "\n%s: written; qsim run %[1]s\n", written.Path)
 	return ui.IOError("write result", err)
 }

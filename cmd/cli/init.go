@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,7 +24,8 @@ func newInit() *cobra.Command {
 		GroupID: "write",
 		Long: `init writes NAME.yaml, a short scenario to start from: a load, one storm, three policies, one
 objective. With --from it starts from a preset, such as river, or is a copy
-of another scenario, under the new name.`,
+of another scenario, under the new name. scenario.schema.json, by which editors complete and
+check it, comes beside it unless it is there.`,
 		Example: `  qsim init checkout
   qsim init checkout --from river          jobs as River runs them
   qsim init my-storm --from retry-storm    a copy of a built-in scenario`,
@@ -78,8 +80,27 @@ func initialize(c *cobra.Command, name, from string, force bool) error {
 	if err := to.Close(); err != nil {
 		return ui.IOError("write scenario", err)
 	}
+	if err := writeSchema(filepath.Dir(file)); err != nil {
+		return err
+	}
 	_, err = fmt.Fprintf(c.OutOrStdout(), "%s: written; qsim run %[1]s\n", file)
 	return ui.IOError("write result", err)
+}
+
+// writeSchema writes the schema that new scenarios point editors at into their folder, unless it is there.
+func writeSchema(folder string) error {
+	to, err := os.OpenFile(filepath.Join(folder, scenarios.SchemaFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return ui.IOError("write schema", err)
+	}
+	if _, err := to.Write(scenarios.Schema()); err != nil {
+		to.Close()
+		return ui.IOError("write schema", err)
+	}
+	return ui.IOError("write schema", to.Close())
 }
 
 // starter returns the text of a new scenario.
@@ -106,7 +127,7 @@ func starter(name, from string) ([]byte, error) {
 	if err != nil {
 		return nil, ui.Fail(ui.ExitUsage, err)
 	}
-	return text, nil
+	return scenarios.WithSchema(text), nil
 }
 
 func isFile(name string) bool {

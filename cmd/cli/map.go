@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,7 +73,8 @@ func addMapFlags(c *cobra.Command, f *mapFlags) {
 	flags := c.Flags()
 	flags.StringVar(&f.x, "x", "", "the key along the map and its values, `KEY=RANGE`")
 	flags.StringVar(&f.y, "y", "", "the key up the map and its values, `KEY=RANGE`")
-	flags.StringVar(&f.metric, "metric", "recovery.time", "measure this `METRIC`, see qsim list metrics")
+	flags.StringVar(&f.metric, "metric", "recovery.time", "measure this `METRIC`, alone or narrowed as in "+
+		"'fresh.wait.p99 during STORM class CLASS'; see qsim list metrics")
 	flags.StringVar(&f.after, "after", "", "measure after this `STORM` (default for recovery.time and drain.time: "+
 		"the first)")
 	flags.StringVar(&f.during, "during", "", "measure during this `STORM`")
@@ -82,6 +84,10 @@ func addMapFlags(c *cobra.Command, f *mapFlags) {
 	flags.IntVar(&f.refine, "refine", 3, "halve the cells at the edge this many `TIMES`")
 	ui.Group(c, "What to map", "x", "y", "metric", "after", "during", "class", "edge", "refine")
 	addScenarioFlags(c, "What to run", &f.scenarioFlags, "strict")
+	flags.Lookup("seeds").Usage = fmt.Sprintf("`NUMBER` of seeds at every point (default: %d)", seedsOfMap)
+	for flag, offered := range map[string]func(*scenarios.Scenario) []string{"after": stormNames, "during": stormNames, "class": classNames} {
+		completeFlag(c, flag, completeOf(offered))
+	}
 	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate this many `RUNS` at once (default: one for each processor)")
 	ui.Group(c, "How to run it", "parallel")
 	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: table, csv or json", "table", "csv", "json")
@@ -159,22 +165,31 @@ func (m *mapping) prepare() (err error) {
 // readMetric finds out what is measured, and where the edge is.
 func (m *mapping) readMetric() error {
 	f := m.flags
-	info, ok := measure.Lookup(f.metric)
+	q, err := measure.ParseQuery(f.metric)
+	if err != nil {
+		return ui.UsageError("--metric %s: %w", f.metric, err)
+	}
+	for _, part := range []struct {
+		name, flag string
+		to         *string
+	}{{"during", f.during, &q.During}, {"after", f.after, &q.After}, {"class", f.class, &q.Class}} {
+		if part.flag != "" && *part.to != "" {
+			return ui.UsageError("--metric %s and --%s %s: %[2]s is there twice", f.metric, part.name, part.flag)
+		}
+		*part.to = cmp.Or(*part.to, part.flag)
+	}
+	info, ok := measure.Lookup(q.Metric)
 	if !ok {
 		var names []string
 		for _, i := range measure.Metrics() {
 			names = append(names, i.Name)
 		}
-		return ui.Unknown("metric", f.metric, names)
+		return ui.Unknown("metric", q.Metric, names)
 	}
-	if info.Filters.Has(measure.NeedsLimit) {
-		return ui.UsageError("--metric %s: it needs a limit, which a map cannot give it", f.metric)
-	}
-	q := measure.Query{Metric: f.metric, During: f.during, After: f.after, Class: f.class}
 	if storms := world.Windows(m.loaded.Scenario); q.After == "" &&
-		(f.metric == "recovery.time" || f.metric == "drain.time") {
+		(q.Metric == "recovery.time" || q.Metric == "drain.time") {
 		if len(storms) == 0 {
-			return ui.UsageError("--metric %s: the scenario has no storm; choose another metric", f.metric)
+			return ui.UsageError("--metric %s: the scenario has no storm; choose another metric", q.Metric)
 		}
 		q.After = storms[0].Name
 	}
@@ -186,7 +201,6 @@ func (m *mapping) readMetric() error {
 	if f.edge == "" {
 		return nil
 	}
-	var err error
 	if m.plan.Edge, err = readValue(f.edge, info); err != nil {
 		return ui.UsageError("--edge %s: %w", f.edge, err)
 	}

@@ -21,6 +21,7 @@ func (w *writing) text(to *Written) string {
 		seeds = 5
 	}
 	jobs := plain.Grouped(fmt.Sprint(w.Jobs))
+	line("# yaml-language-server: $schema=%s", scenarios.SchemaFile)
 	line("# %s jobs of %s records, from %s on. Arrivals are as recorded;", jobs, w.From, w.When(0))
 	line("# run times are drawn, failures too.")
 	line("version: 1")

@@ -7,7 +7,7 @@ import (
 )
 
 var aimdKind = Kind{
-	Name: "aimd", Cost: CostJobs, State: StateNode, Drawn: Drawn{Weight: 1},
+	Name: "aimd", Needs: NeedsRetries, Cost: CostJobs, State: StateNode, Drawn: Drawn{Weight: 1},
 	Doc: "As inflight-cap, with a cap in each node that starts at max, falls to nine tenths at every retry that " +
 		"fails and rises by one whenever as many retries as the cap have succeeded.",
 	Params: []Param{

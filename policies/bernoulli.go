@@ -8,7 +8,7 @@ import (
 )
 
 var bernoulliKind = Kind{
-	Name: "bernoulli", Cost: CostJobs, State: StateNone, Drawn: Drawn{Weight: 1},
+	Name: "bernoulli", Needs: NeedsRetries, Cost: CostJobs, State: StateNone, Drawn: Drawn{Weight: 1},
 	Doc:    "As weighted, with a coin tossed for every claim: the share is right in the mean, with runs of bad luck.",
 	Params: []Param{freshShare, lend},
 	New: func(a Arguments) (engine.Policy, error) {

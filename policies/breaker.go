@@ -10,7 +10,7 @@ import (
 )
 
 var breakerKind = Kind{
-	Name: "breaker", Cost: CostJobs, State: StateNode, Drawn: Drawn{Weight: 1},
+	Name: "breaker", Needs: NeedsDependency, Cost: CostJobs, State: StateNode, Drawn: Drawn{Weight: 1},
 	Doc: "As fifo, with a circuit breaker for each dependency in each node: it opens when so many executions in a " +
 		"row that call the dependency have failed; then no job that calls it is claimed until the time has " +
 		"passed (and up to a tenth more, drawn), and then a single one to try: success closes it, failure starts " +

@@ -3,7 +3,7 @@ package policies
 import "qsim/engine"
 
 var freshFirstKind = Kind{
-	Name: "fresh-first", Cost: CostNothing, State: StateNone, Drawn: Drawn{Weight: 1},
+	Name: "fresh-first", Needs: NeedsRetries, Cost: CostNothing, State: StateNone, Drawn: Drawn{Weight: 1},
 	Doc: "Retries only when no fresh job is ready. Fresh jobs wait as if there were no retries in the queue; " +
 		"retries may starve.",
 	New: always(FreshFirst{}),

@@ -24,6 +24,7 @@ type Kind struct {
 	// parameter at fault and a colon. What the policy guarantees, it says itself: see Guarantor.
 	New   func(Arguments) (engine.Policy, error)
 	Drawn Drawn
+	Needs Need // what a scenario without makes of it a fifo
 }
 
 // What a kind of policy counts.

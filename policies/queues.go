@@ -8,7 +8,7 @@ import (
 )
 
 var queuesKind = Kind{
-	Name: "queues", Cost: CostJobs, State: StateNone, Drawn: Drawn{Weight: 1},
+	Name: "queues", Needs: NeedsClasses, Cost: CostJobs, State: StateNone, Drawn: Drawn{Weight: 1},
 	Doc: "Every job class is a queue, tried at each fetch in an order drawn by weight, and a fetch takes what it " +
 		"can of each (Sidekiq, Asynq). With a batch of one, classes that have jobs ready get claims in " +
 		"proportion to their weights, in the mean; no class starves. Of one class the jobs go as in fifo.",

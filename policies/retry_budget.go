@@ -10,7 +10,7 @@ import (
 )
 
 var retryBudgetKind = Kind{
-	Name: "retry-budget", Cost: CostJobs, State: StateNode, Drawn: Drawn{Weight: 1},
+	Name: "retry-budget", Needs: NeedsRetries, Cost: CostJobs, State: StateNode, Drawn: Drawn{Weight: 1},
 	Doc: "As fifo, with retries paid from a budget in each node: every first claim deposits a fraction of a " +
 		"retry, every retry spends one, both are forgotten after the window (Finagle). Workers idle rather than " +
 		"overspend.",

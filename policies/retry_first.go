@@ -3,7 +3,7 @@ package policies
 import "qsim/engine"
 
 var retryFirstKind = Kind{
-	Name: "retry-first", Cost: CostNothing, State: StateNone, Drawn: Drawn{Weight: 1},
+	Name: "retry-first", Needs: NeedsRetries, Cost: CostNothing, State: StateNone, Drawn: Drawn{Weight: 1},
 	Doc: "Fresh jobs only when no retry is ready, as brokers do that put redeliveries first. Fresh jobs starve in " +
 		"a storm of retries.",
 	New: always(RetryFirst{}),

@@ -6,7 +6,7 @@ import (
 )
 
 var splitKind = Kind{
-	Name: "split", Cost: CostJobs, State: StateNode, Drawn: Drawn{Weight: 1},
+	Name: "split", Needs: NeedsPriorities, Cost: CostJobs, State: StateNode, Drawn: Drawn{Weight: 1},
 	Doc: "A share of all claims for the most urgent jobs, the rest for those that have been ready longest, " +
 		"whatever their priority; exact over any number of claims because fractions are carried to the next. " +
 		"Urgent jobs keep most of the workers, and no job of low priority starves.",

@@ -8,7 +8,7 @@ import (
 )
 
 var tokenBucketKind = Kind{
-	Name: "token-bucket", Cost: CostJobs, State: StateNode,
+	Name: "token-bucket", Needs: NeedsRetries, Cost: CostJobs, State: StateNode,
 	Drawn: Drawn{Never: "once nothing fails any more, an empty bucket still keeps retries waiting for ever"},
 	Doc: "As fifo, with retries paid from a bucket of tokens in each node that starts full: a retry takes its " +
 		"cost and gives it back if it succeeds; first attempts that succeed refill it (AWS SDKs). Blips are " +

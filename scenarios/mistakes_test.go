@@ -115,7 +115,7 @@ func TestMistakes(t *testing.T) {
 // TestShortForms: what everybody types is what the long form says.
 func TestShortForms(t *testing.T) {
 	for _, tt := range []struct{ name, short, long string }{
-		{"policies", "policies: [fifo, {kind: weighted, fresh: 70%}, lifo]\n" + smallest, "policies: [{kind: fifo}, {kind: weighted, fresh: 70%}, {kind: lifo}]\n" + smallest},
+		{"policies", "policies: [fifo, {kind: adaptive-lifo, older-than: 7s}, lifo]\n" + smallest, "policies: [{kind: fifo}, {kind: adaptive-lifo, older-than: 7s}, {kind: lifo}]\n" + smallest},
 		{"one policy", "policies: lifo\n" + smallest, "policies: [{kind: lifo}]\n" + smallest},
 		{"hits", smallest + "storms: [{name: z, at: 10m, for: 5m, fail: {hits: mail, rate: 5%}}]\n",
 			smallest + "storms: [{name: z, at: 10m, for: 5m, fail: {hits: [mail], rate: 5%}}]\n"},

@@ -34,6 +34,7 @@ func (c *checker) all() {
 	c.checkPolicies()
 	c.checkObjectives()
 	c.checkLoad()
+	c.checkNeeds()
 }
 
 func (c *checker) checkRun() {

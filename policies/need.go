@@ -1,0 +1,20 @@
+package policies
+
+// Need is what a scenario must have for a kind of policy to act at all. Without it the policy claims what fifo would.
+type Need uint8
+
+// The needs.
+const (
+	NeedsNothing    Need = iota
+	NeedsRetries         // jobs that are claimed again
+	NeedsDependency      // a job class whose handlers call a dependency
+	NeedsTenants         // two tenants
+	NeedsPriorities      // job classes of two priorities
+	NeedsClasses         // two job classes
+)
+
+// Lacks describes a scenario that does not have n: "no job class calls a dependency".
+func (n Need) Lacks() string {
+	return [...]string{"nothing is missing", "nothing here can fail, so no job is ever retried", "no job class calls a dependency",
+		"all jobs belong to one tenant", "all job classes have one priority", "there is one job class"}[n]
+}

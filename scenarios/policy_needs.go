@@ -1,0 +1,106 @@
+package scenarios
+
+import (
+	"slices"
+
+	"qsim/policies"
+)
+
+// checkNeeds warns of policies that cannot act in a scenario without errors.
+func (c *checker) checkNeeds() {
+	if len(c.failed) > 0 || slices.ContainsFunc(c.problems, func(p problem) bool { return p.severity == Error }) {
+		return
+	}
+	kinds := policies.Kinds()
+	for i := range c.sc.Policies {
+		p := &c.sc.Policies[i]
+		at := slices.IndexFunc(kinds, func(k policies.Kind) bool { return k.Name == p.Kind })
+		seen := c.policy == i || c.policy == noPolicy && len(p.With) == 0 // with what it overrides
+		if need := kinds[max(at, 0)].Needs; at >= 0 && seen && !c.sc.meets(need) && !c.sc.expectedToFail(p) {
+			c.warnf(c.near("policies", i, "kind"), "%s has nothing to do: %s; it acts as fifo", p.Kind, need.Lacks())
+		}
+	}
+}
+
+// meets reports whether sc has what a kind of policy needs to act otherwise than fifo.
+func (sc *Scenario) meets(need policies.Need) bool {
+	if len(sc.Jobs) == 0 { // which is wrong by itself
+		return true
+	}
+	switch need {
+	case policies.NeedsRetries:
+		return sc.mayRetry()
+	case policies.NeedsDependency:
+		for i := range sc.Jobs {
+			if sc.Jobs[i].Calls != "" {
+				return true
+			}
+		}
+		return false
+	case policies.NeedsTenants:
+		return sc.severalTenants()
+	case policies.NeedsPriorities:
+		for i := range sc.Jobs {
+			if sc.Jobs[i].Priority != sc.Jobs[0].Priority {
+				return true
+			}
+		}
+		return false
+	case policies.NeedsClasses:
+		return len(sc.Jobs) > 1
+	}
+	return true
+}
+
+// expectedToFail reports whether an objective says of p by its name that it will be missed: who writes that knows that
+// the policy does not help.
+func (sc *Scenario) expectedToFail(p *Policy) bool {
+	for i := range sc.Objectives {
+		if o := &sc.Objectives[i]; o.Expect == "missed" && slices.Contains(o.Policies, p.Label) {
+			return true
+		}
+	}
+	return false
+}
+
+// severalTenants reports whether jobs belong to two tenants at least. A class whose jobs come from a trace may have
+// any number.
+func (sc *Scenario) severalTenants() bool {
+	names := map[string]bool{}
+	for i := range sc.Jobs {
+		job := &sc.Jobs[i]
+		if job.Tenants.Count > 1 || job.Arrivals.Process == "trace" {
+			return true
+		}
+		for _, name := range job.Tenants.Names {
+			names[name] = true
+		}
+		if len(job.Tenants.Names) == 0 {
+			names[job.Class+"/"] = true // no name has a slash
+		}
+	}
+	return len(names) > 1
+}
+
+// longRun is how many times its mean a run time is not thought to exceed.
+const longRun = 20
+
+// mayRetry reports whether a job may be claimed twice: anything but a burst or an instant may make attempts fail or
+// leases lapse, so that it is false only where it is sure.
+func (sc *Scenario) mayRetry() bool {
+	for i := range sc.Storms {
+		if sc.Storms[i].Burst == nil {
+			return true
+		}
+	}
+	beats := sc.Engine.Lease.Heartbeat > 0
+	for i := range sc.Jobs {
+		job := &sc.Jobs[i]
+		longest := longRun * job.Service.Average().Std()
+		if job.Fails.Rate.Num > 0 || job.Poison.Num > 0 || job.Kills.Num > 0 || job.Silences.Num > 0 || job.Calls != "" ||
+			longest >= sc.TimeoutOf(i) || !beats && longest >= sc.Engine.Lease.TTL.Std() {
+			return true
+		}
+	}
+	return false
+}

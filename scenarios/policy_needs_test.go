@@ -1,0 +1,54 @@
+package scenarios
+
+import (
+	"strings"
+	"testing"
+)
+
+// A policy that cannot act in a scenario has a warning at its kind; one that can has none. It is fifo that is warned of otherwise.
+func TestPoliciesThatCannotAct(t *testing.T) {
+	const plain = "{class: mail, arrivals: {process: poisson, rate: 5/s}, service: 100ms}"
+	const failing = "{class: mail, arrivals: {process: poisson, rate: 5/s}, service: 100ms, fails: {rate: 10%}}"
+	const second = "\n  - {class: sums, arrivals: {process: poisson, rate: 5/s}, service: 100ms}"
+	for _, tt := range []struct {
+		name, policy, jobs, more, want string
+	}{
+		{"breaker without a dependency", "{kind: breaker}", failing, "", "breaker has nothing to do: no job class calls a dependency; it acts as fifo"},
+		{"breaker", "{kind: breaker}", strings.Replace(failing, "fails", "calls: api, fails", 1), "dependencies: [{name: api}]\n", ""},
+		{"one tenant", "{kind: tenant-drr}", failing, "", "tenant-drr has nothing to do: all jobs belong to one tenant; it acts as fifo"},
+		{"two tenants", "{kind: tenant-drr}", strings.Replace(failing, "fails", "tenants: {count: 2}, fails", 1), "", ""},
+		{"two classes are two tenants", "{kind: tenant-fair}", plain + second, "", ""},
+		{"one priority", "{kind: aging}", failing + second, "", "aging has nothing to do: all job classes have one priority; it acts as fifo"},
+		{"two priorities", "{kind: aging}", failing + strings.Replace(second, "service", "priority: 3, service", 1), "", ""},
+		{"one class", "{kind: queues, weights: {mail: 2}}", failing, "", "queues has nothing to do: there is one job class; it acts as fifo"},
+		{"nothing fails", "{kind: inflight-cap}", plain, "", "inflight-cap has nothing to do: nothing here can fail, so no job is ever retried; it acts as fifo"},
+		{"something fails", "{kind: inflight-cap}", failing, "", ""},
+		{"a storm", "{kind: weighted}", plain, "storms: [{name: down, at: 1m, for: 10s, fail: {hits: [mail], rate: 50%}}]\n", ""},
+		{"a burst makes nothing fail", "{kind: weighted}", plain, "storms: [{name: rush, at: 1m, burst: {class: mail, count: 100}}]\n", "weighted has nothing to do: nothing here can fail"},
+		{"a lease too short", "{kind: weighted}", plain, "engine: {lease: {ttl: 1500ms, heartbeat: 0s}}\n", ""},
+		{"a variant without failures", "{kind: weighted, with: {jobs.mail.fails.rate: 0%}}", failing, "", "weighted has nothing to do"},
+		{"it is known not to help", "{kind: aging}", failing, "objectives: [{metric: goodput, above: 900/s, policies: [aging], expect: missed}]\n", ""},
+		{"fifo", "{kind: fifo}", plain, "", ""},
+		{"a kind that orders", "{kind: lifo}", plain, "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			text := "name: x\nduration: 5m\npolicies:\n  - " + tt.policy + "\njobs:\n  - " + tt.jobs + "\n" + tt.more
+			sc, found := Load("x.yaml", []byte(text), nil)
+			if sc == nil {
+				t.Fatalf("it does not load: %v", found)
+			}
+			var got []Diagnostic
+			for _, d := range found {
+				if strings.Contains(d.Message, "nothing to do") {
+					got = append(got, d)
+				}
+			}
+			switch {
+			case tt.want == "" && len(got) > 0:
+				t.Errorf("warned: %v", got)
+			case tt.want != "" && (len(got) != 1 || !strings.Contains(got[0].Message, tt.want) || got[0].Severity != Warning || got[0].Line != 4):
+				t.Errorf("got %v, want one warning in line 4: %s", got, tt.want)
+			}
+		})
+	}
+}

@@ -37,6 +37,7 @@ type runFlags struct {
 	color, bars    when
 	plot           plotMode
 	sameWithin     percent
+	asked          []string // metrics
 }
 
 func newRun() *cobra.Command {
@@ -64,6 +65,7 @@ the scenario.`,
   qsim run my.yaml --seeds 5 --no-files             a quick look
   qsim run my.yaml --set engine.workers=80 --policy fifo
   qsim run my.yaml --until-ci 5% --max-seeds 500    until the intervals are narrow
+  qsim run my.yaml --metric 'goodput during down'    a column more
   qsim run my.yaml --plot                           and a picture in the terminal
   qsim run my.yaml --format json | jq .objectives   for programs
   qsim run a.yaml b.yaml --strict -q                for continuous integration
@@ -81,6 +83,8 @@ the scenario.`,
 	flags.BoolVar(&f.check, "check", false, "check the engine's invariants after every event (slower)")
 	addFormat(c, &f.format)
 	addSameWithin(c, &f.sameWithin)
+	flags.StringArrayVar(&f.asked, "metric", nil, "a column more: a `METRIC` of qsim list metrics, as goodput or 'goodput during "+
+		"STORM class CLASS'; repeatable")
 	flags.StringVarP(&f.out, "out", "o", filepath.Join("results", "runs"), "write files below this `DIR`")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors to standard error")
@@ -91,7 +95,7 @@ the scenario.`,
 	addWhen(c, &f.color, "color", "colour the table: auto, always or never")
 	addWhen(c, &f.bars, "progress", "draw progress bars: auto, always or never")
 	ui.Group(c, "How to run it", "parallel", "until-ci", "max-seeds", "check")
-	ui.Group(c, "Output", "format", "same-within", "plot", "out", "no-files")
+	ui.Group(c, "Output", "format", "metric", "same-within", "plot", "out", "no-files")
 	ui.Group(c, "Terminal", "quiet", "verbose", "color", "progress")
 	return c
 }
@@ -114,6 +118,13 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 	for _, l := range all {
 		if err := checkMostSeeds(f.maxSeeds, l); err != nil {
 			return err
+		}
+		queries, err := queriesOf(f.asked, l.Scenario)
+		if err != nil {
+			return err
+		}
+		if err := l.Scenario.Measure(queries); err != nil {
+			return ui.UsageError("--metric %w", err)
 		}
 	}
 	ctx, stop := s.console.Interruptible(c.Context(), keeping)

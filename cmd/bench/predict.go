@@ -44,7 +44,7 @@ the aim. A table compares how the engines worked on both sides, phase by phase: 
 rows, the share of claims that were woken, busy workers, calls and gaps. An interrupt prints
 the predictions made so far.
 
-Exit codes: as qbench run; with --within, 1 if a prediction is further off than that.`,
+Exit codes: as qbench run; 1 if a judged metric is off by more than the aim, or than --within.`,
 		Example: `  qbench predict --scenario retry-storm --speed 20x --policy fifo
   qbench predict --scenario my.yaml --speed 60x --store memory,postgres --rounds 3
   qbench predict --scenario retry-storm --speed 20x --within 15% --format json`,
@@ -55,7 +55,7 @@ Exit codes: as qbench run; with --within, 1 if a prediction is further off than 
 	flags := c.Flags()
 	flags.Var(&f.rounds, "rounds", "real runs of the one seed, each predicted; their spread is the floor of the errors")
 	flags.Var(&f.calibrate, "calibrate", "measure delays for this long before each run")
-	flags.Var(&f.within, "within", "exit with 1 if a prediction is off by more than this")
+	flags.Var(&f.within, "within", "exit with 1 if a prediction is off by more than this (default: the aim)")
 	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: table or json", "table", "json")
 	flags.StringVarP(&f.out, "out", "o", "results/runs", "write results and charts below this `DIR`")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
@@ -152,15 +152,16 @@ predictions:
 
 // worstOf is the exit code of all predictions.
 func worstOf(all []*prediction, f *predictFlags) ui.Exit {
-	if f.within.text == "" {
-		return ui.ExitMet
-	}
 	for _, p := range all {
+		within := p.aim
+		if f.within.text != "" {
+			within = f.within.value.Float()
+		}
 		if p.unfed() > 0 {
 			return ui.ExitMissed // that was not the scenario
 		}
 		for _, r := range p.rows {
-			if r.aimed && !(math.Abs(r.err) <= max(f.within.value.Float(), r.floor)) {
+			if r.aimed && !(math.Abs(r.err) <= max(within, r.floor)) {
 				return ui.ExitMissed
 			}
 		}

@@ -105,6 +105,7 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string) []byte {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%s at %s   %s, %s   %d %s\n\n", sc.Name, speed, p.policy, p.store, len(p.real),
 		plural(len(p.real), "round"))
+	fmt.Fprintf(&out, "%s.\n\n", p.title(speed))
 	w := tabwriter.NewWriter(&out, 0, 0, 3, ' ', tabwriter.AlignRight)
 	floor := func(text string) string {
 		if len(p.real) < 2 {
@@ -252,16 +253,56 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 	return append(text, '\n'), err
 }
 
-// title states how close the prediction is.
+// lateJobs is the share of jobs held up on their way from which a machine is too busy for a fair test.
+const lateJobs = .25
+
+// title states how far the prediction is off at its worst, among the metrics that it is judged by.
 func (p *prediction) title(speed string) string {
-	worst := 0.0
-	for _, r := range p.rows {
-		if r.Metric == "fresh.wait.p99" && !math.IsNaN(r.err) {
-			worst = math.Max(worst, math.Abs(r.err))
+	what := fmt.Sprintf("%s on %s at %s", p.policy, p.store, speed)
+	if n := p.unfed(); n > 0 {
+		return fmt.Sprintf("Not a fair test of %s: %s", what, neverEnqueued(n))
+	}
+	var worst *predicted
+	judged, met := 0, 0
+	for i := range p.rows {
+		r := &p.rows[i]
+		if !r.aimed {
+			continue
+		}
+		judged++
+		if r.why == "" {
+			met++
+		}
+		if worst == nil || off(r) > off(worst) {
+			worst = r
 		}
 	}
-	return fmt.Sprintf("The simulation predicts the fresh p99 of %s on %s at %s within %.0f%%", p.policy, p.store, speed,
-		math.Ceil(worst*100))
+	busy := ""
+	if held := p.calibration.held; held >= lateJobs {
+		busy = fmt.Sprintf(": the machine was too busy, %.0f%% of the jobs came late", held*100)
+	}
+	switch {
+	case worst == nil:
+		return "Nothing is predicted of " + what
+	case met == judged:
+		return fmt.Sprintf("The simulation predicts %s within %.0f%%, in all %d metrics that it is judged by", what, math.Ceil(off(worst)*100), judged)
+	case math.IsInf(off(worst), 1):
+		return fmt.Sprintf("The simulation of %s is wrong about the %s; %d of %d judged metrics are within %.0f%%%s", what, worst.Query.Label(),
+			met, judged, p.aim*100, busy)
+	}
+	return fmt.Sprintf("The simulation of %s is off by %.0f%% in the %s; %d of %d judged metrics are within %.0f%%%s", what, math.Ceil(off(worst)*100),
+		worst.Query.Label(), met, judged, p.aim*100, busy)
+}
+
+// off is the size of an error, +Inf if there is none to tell though the metric is judged.
+func off(r *predicted) float64 {
+	if math.IsNaN(r.err) {
+		if r.why == "" {
+			return 0
+		}
+		return math.Inf(1)
+	}
+	return math.Abs(r.err)
 }
 
 // writePrediction writes the charts, and the summary of the two as of two policies.

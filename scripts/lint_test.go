@@ -91,7 +91,8 @@ type listed struct {
 }
 
 func loadModule() (*program, error) {
-	command := exec.Command("go", append([]string{"list", "-e", "-export", "-deps",
+	// With the profiles of commands, each would have packages of its own.
+	command := exec.Command("go", append([]string{"list", "-pgo=off", "-e", "-export", "-deps",
 		"-json=ImportPath,Dir,Export,GoFiles,IgnoredGoFiles,TestGoFiles,XTestGoFiles,Module", "./..."}, sampleImports...)...)
 	command.Dir = ".."
 	output, err := command.Output()

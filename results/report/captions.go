@@ -29,6 +29,14 @@ func (d *drawing) bandMarks() string {
 	return "line = median, band = 5th–95th percentile over seeds"
 }
 
+// medianMarks explains a line without a band.
+func (d *drawing) medianMarks() string {
+	if d.seeds > 1 {
+		return "line = median over seeds"
+	}
+	return d.bandMarks()
+}
+
 // shadeWords explain the shades and, if they are drawn, the limits of a chart that does not name them.
 func (d *drawing) shadeWords(limits bool) string {
 	var shades []string

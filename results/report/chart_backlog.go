@@ -112,6 +112,11 @@ func (d *drawing) backlogKey(withLater bool) key {
 	if withLater {
 		k = append(k, entry{name: "not due yet", color: waitingColor, area: true})
 	}
+	return append(k, d.windowKey()...)
+}
+
+// windowKey explains the shades.
+func (d *drawing) windowKey() (k key) {
 	switch storms := d.settings.Storms; {
 	case len(storms) == 1:
 		k = append(k, entry{name: clean(storms[0].Name), color: alpha(stormInk, 40), area: true})

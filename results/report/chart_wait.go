@@ -77,6 +77,7 @@ func waitChart(d *drawing) *sheet {
 		above: 4 + windowLine*vg.Length(names.rows(until))}
 	if len(rows) > 1 {
 		s.subtitle += "; a plot for each class of jobs"
+		s.key, s.footer = append(s.key, d.windowKey()...), d.footer(d.medianMarks())
 		s.panels.tall, s.panels.above = 118, abovePanel
 	}
 	s.panels.build = func(i int, _ bool) *plot.Plot {

@@ -291,3 +291,31 @@ func TestDistributionShowsTheLimit(t *testing.T) {
 		}
 	}
 }
+
+// Classes have a plot each, with the lines of all policies, and are not told apart in one.
+func TestWaitsByClass(t *testing.T) {
+	t.Parallel()
+	f := with("two classes", func(f *fixture) {
+		f.adjust = func(s *measure.Settings, sum *results.Summary) {
+			s.Classes = []string{"payments", "mail"}
+			for i := range sum.Data {
+				for k := range sum.Data[i].Series {
+					series := &sum.Data[i].Series[k]
+					series.Classes = [][]float64{series.FreshWaitP99, make([]float64, len(series.FreshWaitP99))}
+				}
+			}
+		}
+	})
+	chart := waitChart(f.drawing(t))
+	figure := chart.render()
+	inline := string(figure.inline)
+	if chart.panels.n != 2 || !strings.Contains(inline, ">payments<") || !strings.Contains(inline, ">mail<") || strings.Count(inline, `data-row="`) != 2 {
+		t.Errorf("%d plots: %.300s", chart.panels.n, inline)
+	}
+	if !strings.Contains(figure.legend, "payments-down") || !strings.Contains(chart.footer, "line = median over seeds") {
+		t.Errorf("it says %q, %q", figure.legend, chart.footer)
+	}
+	if n := strings.Count(inline, `class="band"`); n > 0 {
+		t.Errorf("%d bands that nobody measured", n)
+	}
+}

@@ -28,6 +28,7 @@ type load struct {
 	workers  int           // of each engine
 	engines  int
 	batch    int
+	prefetch int
 }
 
 // idle reports whether handlers do nothing at all.
@@ -45,13 +46,13 @@ warmup: 0s
 engine:
   nodes: %d
   workers: %d
-  fetch: {batch: %d}
+  fetch: {batch: %[4]d, prefetch: %[5]d}
   commit: {batch: %[4]d}
 retry: {max-attempts: unlimited, backoff: {kind: exponential, first: 10ms, factor: 2, max: 1s}}
 jobs:
-  - {class: load, arrivals: {%s}, service: %v, fails: {rate: %s}}
+  - {class: load, arrivals: {%[6]s}, service: %[7]v, fails: {rate: %[8]s}}
 policies:
-`, lasts, l.engines, l.workers, l.batch, arrivals, l.work, l.fails)
+`, lasts, l.engines, l.workers, l.batch, l.prefetch, arrivals, l.work, l.fails)
 	for _, p := range policies {
 		text += "  - " + p + "\n"
 	}

@@ -154,3 +154,27 @@ func TestVerdictSaysLost(t *testing.T) {
 		t.Errorf("it said %q, want %q", stderr.String(), want)
 	}
 }
+
+// TestPrefetch claims ahead where handlers are short, unless told otherwise, and names a benchmark
+// by it only then.
+func TestPrefetch(t *testing.T) {
+	for _, tt := range []struct {
+		flag, work string
+		want       int
+		named      bool
+	}{{"", "0s", 30, false}, {"", "9ms", 30, false}, {"", "10ms", 0, false}, {"0", "0s", 0, true}, {"30", "0s", 30, false}, {"7", "1s", 7, true}} {
+		f := newRunFlags()
+		f.workers, f.prefetch, f.work = count("10"), count(tt.flag), duration(tt.work)
+		l := f.load()
+		sc, err := policyScenario(l, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.prefetch != tt.want || int(sc.Engine.Fetch.Prefetch) != tt.want {
+			t.Errorf("--prefetch %q --work %s: %d, and %d in the scenario, want %d", tt.flag, tt.work, l.prefetch, sc.Engine.Fetch.Prefetch, tt.want)
+		}
+		if name := l.name(&candidate{policy: "fifo", store: memory}); strings.Contains(name, "prefetch=") != tt.named {
+			t.Errorf("--prefetch %q --work %s: the benchmark is called %s", tt.flag, tt.work, name)
+		}
+	}
+}

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"qsim/cmd/ui"
 	"qsim/engine"
+	"qsim/engine/live"
 	"qsim/scenarios"
 )
 
@@ -35,7 +37,10 @@ func (s *session) candidates(sc *scenarios.Scenario) []*candidate {
 // load is what the flags say.
 func (f *runFlags) load() *load {
 	l := &load{jobs: int(f.jobs.value), work: f.work.value.Std(), fails: f.fails.value.String(),
-		workers: int(f.workers.value), engines: int(f.engines.value), batch: int(f.batch.value)}
+		workers: int(f.workers.value), engines: int(f.engines.value), batch: int(f.batch.value), prefetch: int(f.prefetch.value)}
+	if f.prefetch.text == "" {
+		l.prefetch = l.usualPrefetch()
+	}
 	if f.rate.text != "" {
 		l.jobs, l.rate, l.lasts, l.warmup = 0, f.rate.value.String(), f.lasts.value.Std(), f.warmup.value.Std()
 		l.expected = int(min(f.expected(), mostJobs))
@@ -43,10 +48,24 @@ func (f *runFlags) load() *load {
 	return l
 }
 
+// usualPrefetch is that of live.Defaults, unless handlers take so long that it would gain nothing.
+func (l *load) usualPrefetch() int {
+	if l.work >= 10*time.Millisecond {
+		return 0
+	}
+	return live.Defaults(l.workers, nil).Fetch.Prefetch
+}
+
+// mostPrefetch bounds what an engine holds.
+const mostPrefetch = 100_000
+
 // name is that of the benchmark of a candidate under l.
 func (l *load) name(c *candidate) string {
 	pairs := []string{"policy", c.policy, "store", c.store, "workers", fmt.Sprint(l.workers), "engines",
 		fmt.Sprint(l.engines), "batch", fmt.Sprint(l.batch)}
+	if l.prefetch != l.usualPrefetch() {
+		pairs = append(pairs, "prefetch", fmt.Sprint(l.prefetch))
+	}
 	if l.work > 0 {
 		pairs = append(pairs, "work", l.work.String())
 	}

@@ -17,15 +17,16 @@ type runFlags struct {
 	seed     uint64
 	set      []string
 
-	jobs    countFlag
-	rate    rateFlag
-	lasts   durationFlag
-	warmup  durationFlag
-	work    durationFlag
-	fails   shareFlag
-	workers countFlag
-	engines countFlag
-	batch   countFlag
+	jobs     countFlag
+	rate     rateFlag
+	lasts    durationFlag
+	warmup   durationFlag
+	work     durationFlag
+	fails    shareFlag
+	workers  countFlag
+	engines  countFlag
+	batch    countFlag
+	prefetch countFlag // none: as live.Defaults
 
 	policies []string
 	stores   storeKinds
@@ -40,8 +41,8 @@ type runFlags struct {
 func newRunFlags() runFlags {
 	return runFlags{jobs: count("100k"), rate: perSecond(""), lasts: duration("10s"), warmup: duration("1s"),
 		work:  duration("0s"),
-		fails: share("0%"), workers: count("64"), engines: count("1"), batch: count("100"), rounds: count("5"),
-		format: "bench"}
+		fails: share("0%"), workers: count("64"), engines: count("1"), batch: count("100"), prefetch: count(""),
+		rounds: count("5"), format: "bench"}
 }
 
 func newRun() *cobra.Command {
@@ -94,17 +95,21 @@ Exit codes:
 	flags.Var(&f.workers, "workers", "handlers of an engine that run at once")
 	flags.Var(&f.engines, "engines", "engines in this process, each with a loop of its own")
 	flags.Var(&f.batch, "batch", "most jobs of one claim or commit")
+	flags.Var(&f.prefetch, "prefetch", prefetchUsage)
 	flags.Var(&f.rounds, "rounds", "number of measurements of each candidate, in turn")
 	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: bench, table or json; of a scenario markdown and "+
 		"csv too, and by default table", "table", "bench", "json", "markdown", "csv")
 	flags.StringVarP(&f.out, "out", "o", "", "write results and histograms below this `DIR` (default: none)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors to standard error")
-	ui.Group(c, "Load", "jobs", "rate", "for", "warmup", "work", "fails", "workers", "engines", "batch")
+	ui.Group(c, "Load", "jobs", "rate", "for", "warmup", "work", "fails", "workers", "engines", "batch", "prefetch")
 	ui.Group(c, "Candidates", "policy", "store", "rounds", "dsn")
 	ui.Group(c, "Scenario", "scenario", "speed", "seed", "set")
 	ui.Group(c, "Output", "format", "out", "quiet")
 	return c
 }
+
+const prefetchUsage = "claim this many jobs ahead of free workers; 0 suits handlers that take long " +
+	"(default: three times the workers, or 0 if --work is 10ms or more)"
 
 // addCandidateFlags defines what run and predict have in common.
 func addCandidateFlags(c *cobra.Command, f *runFlags) {
@@ -168,7 +173,7 @@ func run(c *cobra.Command, f *runFlags) (err error) {
 
 // check finds flags that exclude each other and values that no run can have.
 func (f *runFlags) check(c *cobra.Command) error {
-	ofLoad := changed(c, "jobs", "rate", "for", "warmup", "work", "fails", "workers", "engines", "batch")
+	ofLoad := changed(c, "jobs", "rate", "for", "warmup", "work", "fails", "workers", "engines", "batch", "prefetch")
 	ofScenario := changed(c, "speed", "set")
 	switch {
 	case f.scenario != "" && len(ofLoad) > 0:
@@ -202,6 +207,9 @@ func (f *runFlags) check(c *cobra.Command) error {
 		if v := int(n.value); v < 1 || v > n.most {
 			return ui.UsageError("--%s %s: want 1 to %d", n.name, n.text, n.most)
 		}
+	}
+	if f.prefetch.value > mostPrefetch {
+		return ui.UsageError("--prefetch %s: want at most %d", f.prefetch.text, mostPrefetch)
 	}
 	if int(f.workers.value)*int(f.engines.value) > 20_000 {
 		return ui.UsageError("--workers %s of --engines %s: want at most 20000 workers in all", f.workers.text,

@@ -63,6 +63,7 @@ its delivery: a worker that was frozen past its lease is refused.`,
 	flags.Var(&f.workers, "workers", "handlers of an engine that run at once")
 	flags.Var(&f.engines, "engines", "engines in this process; each takes a number from --node on")
 	flags.Var(&f.batch, "batch", "most jobs of one claim or commit")
+	flags.Var(&f.prefetch, "prefetch", prefetchUsage)
 	flags.Var(&f.work, "work", "handlers sleep this long")
 	flags.Var(&f.fails, "fails", "share of attempts that fail, and are retried")
 	flags.Var(&f.ttl, "ttl", "leases last this long, and are extended three times in that time")
@@ -72,7 +73,7 @@ its delivery: a worker that was frozen past its lease is refused.`,
 	flags.Var(&f.stopWithin, "stop-within", "how long handlers may go on after a stop")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors to standard error")
 	ui.Group(c, "Queue", "dsn", "schema", "node", "enqueue", "until-empty", "stop-within")
-	ui.Group(c, "Work", "workers", "engines", "batch", "policy", "work", "fails", "ttl", "effects")
+	ui.Group(c, "Work", "workers", "engines", "batch", "prefetch", "policy", "work", "fails", "ttl", "effects")
 	ui.Group(c, "Scenario", "scenario", "speed", "set")
 	ui.Group(c, "Output", "quiet")
 	return c
@@ -167,7 +168,7 @@ func notServed(ctx context.Context, err error) error {
 
 func (f *workerFlags) checkWorker(c *cobra.Command) error {
 	if f.scenario != "" {
-		if given := changed(c, "workers", "engines", "batch", "work", "fails", "ttl"); len(given) > 0 {
+		if given := changed(c, "workers", "engines", "batch", "prefetch", "work", "fails", "ttl"); len(given) > 0 {
 			return ui.UsageError("%s: a scenario says that itself; change it with --set", strings.Join(given, ", "))
 		}
 	}

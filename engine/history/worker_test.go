@@ -81,7 +81,7 @@ func engineConfig(ttl time.Duration, whole bool) engine.Config {
 	c := live.Defaults(12, retry)
 	c.Lease = engine.LeaseConfig{TTL: ttl, Heartbeat: ttl / 3, OfNode: whole}
 	c.Reaper.Every = 150 * time.Millisecond
-	c.Fetch.Batch, c.Fetch.Prefetch = 16, 6
+	c.Fetch.Batch = 16
 	c.Commit.Batch, c.Commit.Timeout, c.CallTimeout = 16, callTimeout, callTimeout
 	if whole {
 		c.Reaper.LeaderOnly = true

@@ -153,6 +153,8 @@ func (s *session) runLoad(ctx context.Context) error {
 func (s *session) measure(ctx context.Context, l *load, sc *scenarios.Scenario, candidates []*candidate, rounds int,
 	told func(c *candidate, r *loaded) error) error {
 	seed := max(s.flags.seed, 1)
+	shown := s.rounds(rounds * len(candidates))
+	defer shown.close()
 	for round := range rounds {
 		for _, c := range candidates {
 			r, err := runLoad(ctx, l, sc, c.index, seed+uint64(round), s.stores, c.store)
@@ -160,6 +162,7 @@ func (s *session) measure(ctx context.Context, l *load, sc *scenarios.Scenario, 
 				return failed(c.policy, c.store, err)
 			}
 			c.rounds = append(c.rounds, r)
+			shown.measured(c.policy, c.store)
 			if r.late > 0 {
 				s.console.Note("warning: %s on %s: %d %s had no answer in time", c.policy, c.store, r.late,
 					plural(int(r.late), "call"))

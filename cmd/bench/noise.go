@@ -57,6 +57,7 @@ second.`,
 	ui.Group(c, "What to run", "jobs", "rate", "for", "warmup", "work", "workers", "engines", "policy", "store", "dsn")
 	ui.Group(c, "How often", "rounds", "tell")
 	ui.Group(c, "Output", "format", "quiet")
+	addProgress(c, &f.runFlags)
 	return c
 }
 

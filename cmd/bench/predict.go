@@ -63,6 +63,7 @@ Exit codes: as qbench run; 1 if a judged metric is off by more than the aim, or 
 	ui.Group(c, "Scenario", "scenario", "speed", "seed", "set")
 	ui.Group(c, "What to predict", "policy", "store", "rounds", "calibrate", "within", "dsn")
 	ui.Group(c, "Output", "format", "out", "no-files", "quiet")
+	addProgress(c, &f.runFlags)
 	return c
 }
 
@@ -128,6 +129,7 @@ func (s *session) predictAll(ctx context.Context, f *predictFlags) error {
 	var all []*prediction
 	var balance account
 	var interrupted error
+	shown := s.rounds(len(f.stores) * len(sc.Policies))
 predictions:
 	for _, store := range f.stores {
 		for i := range sc.Policies {
@@ -137,11 +139,14 @@ predictions:
 				break predictions // those that are made are printed
 			}
 			if err != nil {
+				shown.close()
 				return failed(sc.Policies[i].Label, store, err)
 			}
 			all = append(all, p)
+			shown.measured(sc.Policies[i].Label, store)
 		}
 	}
+	shown.close()
 	if len(all) > 0 || interrupted == nil {
 		if err := s.printPredictions(sc, all); err != nil {
 			return err

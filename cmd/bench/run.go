@@ -2,6 +2,7 @@ package bench
 
 import (
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -36,6 +37,9 @@ type runFlags struct {
 	format string
 	out    string
 	quiet  bool
+
+	verbose  bool
+	progress string // auto, always, never
 }
 
 func newRunFlags() runFlags {
@@ -97,14 +101,15 @@ Exit codes:
 	flags.Var(&f.batch, "batch", "most jobs of one claim or commit")
 	flags.Var(&f.prefetch, "prefetch", prefetchUsage)
 	flags.Var(&f.rounds, "rounds", "number of measurements of each candidate, in turn")
-	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: bench, table or json; of a scenario markdown and "+
-		"csv too, and by default table", "table", "bench", "json", "markdown", "csv")
+	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: bench (default into a file or a pipe), table (default "+
+		"on a terminal and of a scenario) or json; of a scenario markdown and csv too", "table", "bench", "json", "markdown", "csv")
 	flags.StringVarP(&f.out, "out", "o", "", "write results and histograms below this `DIR` (default: none)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors to standard error")
 	ui.Group(c, "Load", "jobs", "rate", "for", "warmup", "work", "fails", "workers", "engines", "batch", "prefetch")
 	ui.Group(c, "Candidates", "policy", "store", "rounds", "dsn")
 	ui.Group(c, "Scenario", "scenario", "speed", "seed", "set")
 	ui.Group(c, "Output", "format", "out", "quiet")
+	addProgress(c, &f)
 	return c
 }
 
@@ -160,6 +165,9 @@ func run(c *cobra.Command, f *runFlags) (err error) {
 		}
 	}()
 	if f.scenario == "" {
+		if !c.Flags().Changed("format") && ui.Capable(os.Stdout) {
+			f.format = "table" // a benchmark line is for programs
+		}
 		return s.runLoad(ctx)
 	}
 	if !c.Flags().Changed("format") {

@@ -75,6 +75,8 @@ func (s *session) runScenario(ctx context.Context) error {
 // until an error of told.
 func (s *session) eachRun(ctx context.Context, sc *scenarios.Scenario,
 	told func(store int, o playOptions, p *played) error) error {
+	shown := s.rounds(int(s.flags.rounds.value) * len(s.flags.stores) * len(sc.Policies))
+	defer shown.close()
 	for round := range int(s.flags.rounds.value) {
 		for i, store := range s.flags.stores {
 			for policy := range sc.Policies {
@@ -83,6 +85,7 @@ func (s *session) eachRun(ctx context.Context, sc *scenarios.Scenario,
 				if err != nil {
 					return failed(sc.Policies[policy].Label, store, err)
 				}
+				shown.measured(sc.Policies[policy].Label, store)
 				if err := told(i, o, p); err != nil {
 					return err
 				}

@@ -82,7 +82,12 @@ func Load(name string, o Options) (Scenario, error) {
 		}
 		for _, policy := range keep {
 			if len(scenario.PoliciesNamed(policy)) == 0 {
-				return Scenario{}, ui.Unknown("policy", policy, append(PolicyNames(scenario), kinds()...))
+				names := PolicyNames(scenario)
+				if near := ui.Nearest(policy, append(names, kinds()...)); near != "" {
+					return Scenario{}, ui.UsageError("unknown policy %s; did you mean %s?", policy, near)
+				}
+				return Scenario{}, ui.UsageError("unknown policy %s: %s has %s, and qsim list policies names those that could be added",
+					policy, shown, strings.Join(names, ", "))
 			}
 		}
 		if scenario, err = scenario.Select(keep); err != nil {

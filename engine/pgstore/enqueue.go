@@ -53,22 +53,10 @@ func (s *Store) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	plain, ready, soonest := true, false, engine.Forever
-	for i := range jobs {
-		j := &jobs[i]
-		if j.ID == 0 || j.Delay < 0 {
-			return fmt.Errorf("enqueue job %d, delay %v: the ID must not be 0, the delay not negative", j.ID, j.Delay)
-		}
-		if _, err := number("enqueue: the ID", j.ID); err != nil {
-			return err
-		}
-		plain = plain && j.Delay == 0 && j.Serial == 0
-		ready = ready || j.Delay == 0 || s.rules.options.Held
-		if j.Delay > 0 {
-			soonest = min(soonest, j.Delay)
-		}
+	plain, err := checkNew(jobs)
+	if err != nil {
+		return err
 	}
-	var err error
 	if plain && len(jobs) >= copyFrom {
 		err = s.copyJobs(ctx, jobs)
 	} else {
@@ -77,20 +65,62 @@ func (s *Store) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
 	if err != nil {
 		return s.wrap(fmt.Sprintf("enqueue %d jobs", len(jobs)), err)
 	}
+	s.announceNew(jobs)
+	return nil
+}
+
+// checkNew reports what is impossible in new jobs, and whether all of them are plain: ready at
+// once, and without a serial key.
+func checkNew(jobs []engine.NewJob) (plain bool, err error) {
+	plain = true
+	for i := range jobs {
+		j := &jobs[i]
+		if j.ID == 0 || j.Delay < 0 {
+			return false, fmt.Errorf("enqueue job %d, delay %v: the ID must not be 0, the delay not negative", j.ID, j.Delay)
+		}
+		if _, err := number("enqueue: the ID", j.ID); err != nil {
+			return false, err
+		}
+		plain = plain && j.Delay == 0 && j.Serial == 0
+	}
+	return plain, nil
+}
+
+// announceNew has engines told of jobs that were committed.
+func (s *Store) announceNew(jobs []engine.NewJob) {
+	ready, soonest := false, engine.Forever
+	for i := range jobs {
+		ready = ready || jobs[i].Delay == 0 || s.rules.options.Held
+		if jobs[i].Delay > 0 {
+			soonest = min(soonest, jobs[i].Delay)
+		}
+	}
 	if ready {
 		s.wake()
 	}
 	if soonest < engine.Forever {
 		s.wakeIn(soonest)
 	}
-	return nil
 }
 
 func (s *Store) insertJobs(ctx context.Context, jobs []engine.NewJob) error {
+	columns, locks := columnsOf(jobs)
+	if locks == nil {
+		_, err := s.pool.Exec(ctx, s.text.enqueue, columns...)
+		return err
+	}
+	b := &pgx.Batch{}
+	b.Queue(lockSerials, s.serialLock(), locks)
+	b.Queue(s.text.enqueue, columns...)
+	return s.pool.SendBatch(ctx, b).Close()
+}
+
+// columnsOf are the arguments of enqueueSQL, and the stripes of the jobs' serial keys in order;
+// nil: there are none.
+func columnsOf(jobs []engine.NewJob) (columns []any, locks []int32) {
 	n := len(jobs)
 	ids, kinds, priorities, tenants := make([]int64, n), make([]int32, n), make([]int16, n), make([]int32, n)
 	serials, delays, payloads := make([]*int64, n), make([]int64, n), make([][]byte, n)
-	var locks []int32
 	for i := range jobs {
 		j := &jobs[i]
 		ids[i], kinds[i], priorities[i], tenants[i] = int64(j.ID), int32(j.Kind), j.Priority, int32(j.Tenant)
@@ -101,15 +131,8 @@ func (s *Store) insertJobs(ctx context.Context, jobs []engine.NewJob) error {
 			locks = append(locks, int32(j.Serial%stripes))
 		}
 	}
-	if locks == nil {
-		_, err := s.pool.Exec(ctx, s.text.enqueue, ids, kinds, priorities, tenants, serials, delays, payloads)
-		return err
-	}
 	slices.Sort(locks)
-	b := &pgx.Batch{}
-	b.Queue(lockSerials, s.serialLock(), slices.Compact(locks))
-	b.Queue(s.text.enqueue, ids, kinds, priorities, tenants, serials, delays, payloads)
-	return s.pool.SendBatch(ctx, b).Close()
+	return []any{ids, kinds, priorities, tenants, serials, delays, payloads}, slices.Compact(locks)
 }
 
 // copyJobs sends jobs in PostgreSQL's binary COPY format: a header, for each row the

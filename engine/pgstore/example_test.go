@@ -7,6 +7,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"qsim/engine"
 	"qsim/engine/live"
 	"qsim/engine/pgstore"
@@ -37,6 +40,27 @@ func Example() {
 	if err != nil {
 		fmt.Println(err)
 	}
+}
+
+// An order and the job that delivers it, in one transaction: either both are there or neither.
+func ExampleStore_EnqueueTx() {
+	ctx := context.Background()
+	var store *pgstore.Store // as above
+	order := func(db *pgxpool.Pool, id int64) error {
+		announce := func() {}
+		err := pgx.BeginFunc(ctx, db, func(tx pgx.Tx) (err error) {
+			if _, err = tx.Exec(ctx, "insert into orders (id) values ($1)", id); err != nil {
+				return err
+			}
+			announce, err = store.EnqueueTx(ctx, tx, []engine.NewJob{{ID: engine.JobID(id), Payload: []byte("deliver")}})
+			return err
+		})
+		if err == nil {
+			announce() // or engines find the job at their next poll
+		}
+		return err
+	}
+	_ = order
 }
 
 func deliver(context.Context, []byte) error { return nil }

@@ -1,0 +1,52 @@
+package pgstore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"qsim/engine"
+)
+
+// enterSchema has names stand for those of the store until leaveSchema, which puts the caller's search
+// path back; temporary tables, which come first unless they are named, come last. Both end with the
+// transaction at the latest.
+const (
+	enterSchema = `select set_config('qsim.search_path', current_setting('search_path'), true),
+	set_config('search_path', $1, true)`
+	leaveSchema = `select set_config('search_path', current_setting('qsim.search_path'), true)`
+)
+
+// EnqueueTx adds jobs in a transaction of the caller's on the database of the store: they are there if and
+// only if it commits, together with whatever else it writes. The rules are those of Enqueue; after an
+// error the transaction can only be rolled back, to a savepoint at least. Jobs with a serial key hold
+// back others of their keys until it ends: keep it short.
+//
+// Engines are not told by the commit. Call announce after it, or they hear of the jobs at their next
+// poll; without a commit it does no harm.
+func (s *Store) EnqueueTx(ctx context.Context, tx pgx.Tx, jobs []engine.NewJob) (announce func(), err error) {
+	if _, err := checkNew(jobs); err != nil {
+		return nil, err
+	}
+	if len(jobs) == 0 {
+		return func() {}, nil
+	}
+	doing := fmt.Sprintf("enqueue %d jobs in a transaction", len(jobs))
+	columns, locks := columnsOf(jobs)
+	if _, err := tx.Exec(ctx, enterSchema, quoted(s.schema)+", pg_temp"); err != nil {
+		return nil, s.wrap(doing, err)
+	}
+	if locks != nil {
+		if _, err := tx.Exec(ctx, lockSerials, s.serialLock(), locks); err != nil {
+			return nil, s.wrap(doing, err)
+		}
+	}
+	if _, err := tx.Exec(ctx, s.text.enqueue, columns...); err != nil {
+		return nil, s.wrap(doing, err)
+	}
+	if _, err := tx.Exec(ctx, leaveSchema); err != nil {
+		return nil, s.wrap(doing, err)
+	}
+	return func() { s.announceNew(jobs) }, nil
+}

@@ -46,7 +46,7 @@ var budgets = []budget{
 	{"scenarios/world", 4279, 2700},
 	{"results", 3484, 2300},
 	{"results/measure", 3965, 3150},
-	{"results/plain", 208, 200}, // below results, which writes files and sentences, and below text
+	{"results/plain", 258, 200}, // below results, which writes files and sentences, and below text
 	{"results/report", 6382, 4300},
 	{"results/text", 1700, 1700},
 	{"cmd/bench", 4451, 3000},
@@ -77,7 +77,7 @@ var wideStructs = map[string]int{
 
 // helpers are functions that every package would write for itself, with how many of that name there may be: one is
 // enough.
-var helpers = map[string]int{"percent": 4, "plural": 5, "quantile": 3, "seconds": 4, "shorten": 3}
+var helpers = map[string]int{"percent": 4, "plural": 4, "quantile": 3, "seconds": 4, "shorten": 3}
 
 // mostSpelled is how many values are spelled to be parsed again: none should be.
 const mostSpelled = 5

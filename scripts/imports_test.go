@@ -37,8 +37,8 @@ var mayImport = map[string][]string{
 	"cmd/bench":          {"engine/quantity", "policies", "cmd/input", "cmd/ui", "scenarios", "scenarios/world", "engine", "engine/live", "engine/memstore", "engine/pgstore", "engine/pgstore/pgserver", "results", "results/measure", "results/text", "results/plain", "results/report"},
 
 	// How both commands speak, and how that is tested: they know nothing of queues.
-	"cmd/ui":         {},
-	"cmd/input":      {"cmd/ui", "scenarios"}, // how both take scenarios
+	"cmd/ui":         {"results/plain"},
+	"cmd/input":      {"cmd/ui", "results/plain", "scenarios"}, // how both take scenarios
 	"cmd/ui/clitest": {"cmd/ui"},
 
 	// Benchmarks of engines over any store.
@@ -59,7 +59,7 @@ var mayImport = map[string][]string{
 var mayUse = map[string][]string{
 	"github.com/HdrHistogram/hdrhistogram-go":  {"results/measure"},
 	"github.com/aclements/go-moremath":         {"results"},
-	"github.com/agnivade/levenshtein":          {"scenarios", "scenarios/verify", "cmd/ui"},
+	"github.com/agnivade/levenshtein":          {"scenarios", "results/plain"},
 	"github.com/invopop/jsonschema":            {"scenarios", "results/schematest"},
 	"github.com/jackc/pgx/v5":                  {"engine/pgstore"},
 	"github.com/jedib0t/go-pretty/v6":          {"results/text"},

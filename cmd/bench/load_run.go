@@ -11,6 +11,7 @@ import (
 	"qsim/cmd/ui"
 	"qsim/engine"
 	"qsim/engine/live"
+	"qsim/results/plain"
 	"qsim/scenarios"
 )
 
@@ -94,7 +95,7 @@ func policyScenario(l *load, policies []string) (*scenarios.Scenario, error) {
 			continue
 		}
 		if !slices.Contains(kinds, p) {
-			if near := ui.Nearest(p, kinds); near != "" {
+			if near := plain.Nearest(p, kinds); near != "" {
 				return nil, ui.UsageError("--policy %s: there is no such policy; did you mean %s?", p, near)
 			}
 			return nil, ui.UsageError("--policy %s: there is no such policy; qsim list policies names them", p)
@@ -164,8 +165,7 @@ func (s *session) measure(ctx context.Context, l *load, sc *scenarios.Scenario, 
 			c.rounds = append(c.rounds, r)
 			shown.measured(c.policy, c.store)
 			if r.late > 0 {
-				s.console.Note("warning: %s on %s: %d %s had no answer in time", c.policy, c.store, r.late,
-					plural(int(r.late), "call"))
+				s.console.Note("warning: %s on %s: %s had no answer in time", c.policy, c.store, plain.Plural(int(r.late), "call"))
 			}
 			if err := told(c, r); err != nil {
 				return err

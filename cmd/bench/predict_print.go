@@ -103,8 +103,7 @@ func (s *session) printPredictions(sc *scenarios.Scenario, all []*prediction) er
 // table is p for people.
 func (p *prediction) table(sc *scenarios.Scenario, speed string) []byte {
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "%s at %s   %s, %s   %d %s\n\n", sc.Name, speed, p.policy, p.store, len(p.real),
-		plural(len(p.real), "round"))
+	fmt.Fprintf(&out, "%s at %s   %s, %s   %s\n\n", sc.Name, speed, p.policy, p.store, plain.Plural(len(p.real), "round"))
 	fmt.Fprintf(&out, "%s.\n\n", p.title(speed))
 	w := tabwriter.NewWriter(&out, 0, 0, 3, ' ', tabwriter.AlignRight)
 	floor := func(text string) string {
@@ -187,13 +186,6 @@ func (p *prediction) missed() int {
 		}
 	}
 	return n
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
 }
 
 func valueOf(v float64, metric string) string {

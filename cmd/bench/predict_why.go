@@ -153,7 +153,7 @@ func (p *prediction) changes() []string {
 	shares("engines were held up for", is.timings.stalled, was.stalled)
 	shares("jobs that came were held up for", is.timings.held, was.held)
 	if is.late > 0 {
-		list = append(list, fmt.Sprintf("%d %s had no answer in time", is.late, plural(int(is.late), "call")))
+		list = append(list, plain.Plural(int(is.late), "call")+" had no answer in time")
 	}
 	return list
 }

@@ -13,6 +13,7 @@ import (
 	"qsim/cmd/ui"
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/results/text"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
@@ -129,7 +130,7 @@ func (a *account) add(p *played) {
 // noteUntold says that a store took jobs without an answer that says so.
 func (s *session) noteUntold(n int64) {
 	if n > 0 {
-		s.console.Note("warning: the store holds %d %s more than it said that it took", n, plural(int(n), "job"))
+		s.console.Note("warning: the store holds %s more than it said that it took", plain.Plural(int(n), "job"))
 	}
 }
 
@@ -137,7 +138,7 @@ func (s *session) noteUntold(n int64) {
 func (s *session) announce(sc *scenarios.Scenario, stores int) {
 	speed, rounds := s.flags.speed, int(s.flags.rounds.value)
 	n := len(sc.Policies) * rounds * stores
-	s.console.Note("%s at %s: %d %s of %s, plus what it takes to drain", sc.Name, speed, n, plural(n, "run"),
+	s.console.Note("%s at %s: %s of %s, plus what it takes to drain", sc.Name, speed, plain.Plural(n, "run"),
 		scenarios.Duration(speed.Real(sc.Duration.Std()).Round(time.Millisecond)))
 	s.console.Note("all times are the scenario's; %s is the real store and takes what it takes, whatever engine.store "+
 		"says", strings.Join(s.flags.stores, ", "))
@@ -146,7 +147,7 @@ func (s *session) announce(sc *scenarios.Scenario, stores int) {
 // warn says what makes the numbers of a run doubtful.
 func (s *session) warn(policy, store string, p *played) {
 	if p.late > 0 {
-		s.console.Note("warning: %s on %s: %d %s had no answer in time", policy, store, p.late, plural(int(p.late), "call"))
+		s.console.Note("warning: %s on %s: %s had no answer in time", policy, store, plain.Plural(int(p.late), "call"))
 	}
 	if p.unfed > 0 {
 		s.console.Note("warning: %s on %s: %s", policy, store, neverEnqueued(p.unfed))

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"qsim/cmd/ui"
+	"qsim/results/plain"
 	"qsim/scenarios/verify"
 	"qsim/scenarios/world"
 )
@@ -173,7 +174,7 @@ func chosenRows(names []string, f *verifyFlags) ([]verify.Row, error) {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			if near := ui.Nearest(name, known); near != "" {
+			if near := plain.Nearest(name, known); near != "" {
 				return nil, ui.UsageError("no row is called %s; did you mean %s?", name, near)
 			}
 			slices.Sort(groups)

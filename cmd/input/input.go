@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"qsim/cmd/ui"
+	"qsim/results/plain"
 	"qsim/scenarios"
 )
 
@@ -83,7 +84,7 @@ func Load(name string, o Options) (Scenario, error) {
 		for _, policy := range keep {
 			if len(scenario.PoliciesNamed(policy)) == 0 {
 				names := PolicyNames(scenario)
-				if near := ui.Nearest(policy, append(names, kinds()...)); near != "" {
+				if near := plain.Nearest(policy, append(names, kinds()...)); near != "" {
 					return Scenario{}, ui.UsageError("unknown policy %s; did you mean %s?", policy, near)
 				}
 				return Scenario{}, ui.UsageError("unknown policy %s: %s has %s, and qsim list policies names those that could be added",

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"qsim/results/plain"
 )
 
 // choice is a flag that is one of some words.
@@ -43,7 +45,7 @@ func Choose(to *string, text string, choices ...string) error {
 	}
 	last := len(choices) - 1
 	explanation := "want " + strings.Join(choices[:last], ", ") + " or " + choices[last]
-	if near := Nearest(text, choices); near != "" {
+	if near := plain.Nearest(text, choices); near != "" {
 		explanation = "did you mean " + near + "? (" + explanation + ")"
 	}
 	return errors.New(explanation)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"qsim/results/plain"
 )
 
 // ReadEnvironment gives every flag that the command line leaves open the value of its
@@ -30,7 +32,7 @@ func ReadEnvironment(c *cobra.Command) error {
 			if err := c.Flags().Set(f.Name, value); err != nil {
 				var invalid *pflag.InvalidValueError
 				if errors.As(err, &invalid) {
-					err = plain(f, invalid.Unwrap())
+					err = wantedForm(f, invalid.Unwrap())
 				}
 				problems = append(problems, fmt.Errorf("%s=%s: %w", variable(c, f), text, err))
 				return
@@ -55,7 +57,7 @@ func WarnOfVariables(c *cobra.Command, to io.Writer) {
 		if !strings.HasPrefix(name, prefix(c)) || slices.Contains(known, name) {
 			continue
 		}
-		if near := Nearest(name, known); near != "" {
+		if near := plain.Nearest(name, known); near != "" {
 			fmt.Fprintf(to, "%s: warning: no flag has the variable %s; did you mean %s?\n", c.Root().Name(), name, near)
 		} else {
 			fmt.Fprintf(to, "%s: warning: no flag has the variable %s\n", c.Root().Name(), name)

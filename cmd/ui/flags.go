@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"qsim/results/plain"
 )
 
 // explainFlag turns what pflag says of a wrong flag into a sentence that helps.
@@ -20,7 +22,7 @@ func explainFlag(c *cobra.Command, arguments []string, err error) error {
 		return unknownFlag(c, arguments, unknown)
 	case errors.As(err, &invalid):
 		return UsageError("--%s %s: %w", invalid.GetFlag().Name, invalid.GetValue(),
-			plain(invalid.GetFlag(), invalid.Unwrap()))
+			wantedForm(invalid.GetFlag(), invalid.Unwrap()))
 	case errors.As(err, &missing):
 		return UsageError("--%s needs a value; %s --help explains it", missing.GetFlag().Name, c.CommandPath())
 	}
@@ -43,14 +45,14 @@ func unknownFlag(c *cobra.Command, arguments []string, unknown *pflag.NotExistEr
 	}
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	if near := Nearest(name, names); near != "" {
+	if near := plain.Nearest(name, names); near != "" {
 		return UsageError("unknown flag --%s; did you mean --%s?", name, near)
 	}
 	return UsageError("unknown flag --%s; %s --help lists them", name, c.CommandPath())
 }
 
-// plain replaces the error of a flag's parser by the form that the flag's value must have.
-func plain(f *pflag.Flag, err error) error {
+// wantedForm replaces the error of a flag's parser by the form that the flag's value must have.
+func wantedForm(f *pflag.Flag, err error) error {
 	switch {
 	case errors.Is(err, strconv.ErrRange):
 		return errors.New("is out of range")

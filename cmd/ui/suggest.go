@@ -3,8 +3,9 @@ package ui
 import (
 	"strings"
 
-	"github.com/agnivade/levenshtein"
 	"github.com/spf13/cobra"
+
+	"qsim/results/plain"
 )
 
 // UnknownCommand complains about an argument of a root command where a command should be,
@@ -22,7 +23,7 @@ func UnknownCommand(ask func(word string) string) cobra.PositionalArgs {
 			}
 		}
 		wrong := arguments[0]
-		meant := Nearest(wrong, names)
+		meant := plain.Nearest(wrong, names)
 		if meant == "" && ask != nil {
 			meant = ask(wrong)
 		}
@@ -33,28 +34,9 @@ func UnknownCommand(ask func(word string) string) cobra.PositionalArgs {
 	}
 }
 
-// Nearest is the name that word was probably meant to be, or "". Of names equally far
-// it is the one that is as long: letters are swapped more often than lost.
-func Nearest(word string, names []string) string {
-	best, least := "", 2*(1+len(word)/3)+1
-	for _, name := range names {
-		distance := 2 * levenshtein.ComputeDistance(word, name)
-		if len(word) >= 2 && strings.HasPrefix(name, word) {
-			distance = 2 // cut short
-		}
-		if len(name) != len(word) {
-			distance++
-		}
-		if distance <= least && (best == "" || distance < least) {
-			best, least = name, distance
-		}
-	}
-	return best
-}
-
 // Unknown complains about a word that is none of names.
 func Unknown(what, word string, names []string) error {
-	if near := Nearest(word, names); near != "" {
+	if near := plain.Nearest(word, names); near != "" {
 		return UsageError("unknown %s %s; did you mean %s?", what, word, near)
 	}
 	if len(names) > 12 {

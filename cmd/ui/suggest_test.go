@@ -69,17 +69,6 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	names := []string{"seed", "seeds", "set", "format", "no-files"}
-	for _, tt := range []struct{ word, want string }{
-		{"sedes", "seeds"}, {"fromat", "format"}, {"form", "format"}, {"nofiles", "no-files"}, {"x", ""}, {"frobnicate", ""}, {"", ""},
-	} {
-		if got := Nearest(tt.word, names); got != tt.want {
-			t.Errorf("Nearest(%q) is %q, want %q", tt.word, got, tt.want)
-		}
-	}
-}
-
 func TestChoose(t *testing.T) {
 	for _, tt := range []struct{ text, chosen, want string }{
 		{"csv", "csv", ""},

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
+	"qsim/results/plain"
 )
 
 // family builds the experiments that answer the rows of a family. The error says why the simulator cannot express the
@@ -104,25 +104,10 @@ func (m *model) quantities() []string {
 
 // unknown is the error that there is nothing of that name.
 func unknown(what, name string, known []string) error {
-	if near := nearest(name, known); near != "" {
+	if near := plain.Nearest(name, known); near != "" {
 		return fmt.Errorf("there is no %s %s; did you mean %s?", what, name, near)
 	}
 	return fmt.Errorf("there is no %s %s", what, name)
-}
-
-// nearest is the name that word was probably meant to be, or "". Of names equally far it is the one that is as long.
-func nearest(word string, names []string) string {
-	best, least := "", 2*(1+len(word)/3)+2
-	for _, name := range names {
-		distance := 2 * levenshtein.ComputeDistance(word, name)
-		if len(name) != len(word) {
-			distance++
-		}
-		if distance < least {
-			best, least = name, distance
-		}
-	}
-	return best
 }
 
 // ask finds out which items x answers that nobody before it does.

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"qsim/results/plain"
 )
 
 // Row is something known about a model.
@@ -146,7 +148,7 @@ func (p *params) has(name string) bool {
 }
 
 // misspelt finds parameters that nobody looked for and that are spelt almost as one that was not found. Others are
-// remarks.
+// remarks, also those that are the first word of one that was not found.
 func (p *params) misspelt() {
 	var missing []string
 	for _, name := range p.read {
@@ -155,7 +157,7 @@ func (p *params) misspelt() {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.values)) {
-		if near := nearest(name, missing); near != "" && len(name) > 1 && !slices.Contains(p.read, name) {
+		if near := plain.Nearest(name, missing); near != "" && !strings.HasPrefix(near, name+"_") && len(name) > 1 && !slices.Contains(p.read, name) {
 			p.wrong("there is no parameter %s; did you mean %s?", name, near)
 		}
 	}

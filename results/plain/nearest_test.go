@@ -1,0 +1,14 @@
+package plain
+
+import "testing"
+
+func TestNearest(t *testing.T) {
+	names := []string{"seed", "seeds", "set", "format", "no-files"}
+	for _, tt := range []struct{ word, want string }{
+		{"sedes", "seeds"}, {"fromat", "format"}, {"form", "format"}, {"nofiles", "no-files"}, {"x", ""}, {"frobnicate", ""}, {"", ""},
+	} {
+		if got := Nearest(tt.word, names); got != tt.want {
+			t.Errorf("Nearest(%q) is %q, want %q", tt.word, got, tt.want)
+		}
+	}
+}

@@ -8,7 +8,7 @@ import (
 	"qsim/engine/keyed"
 )
 
-// Config says how an Engine behaves. Durations are at least 0; Validate says what
+// Config is the configuration of an Engine. Durations are at least 0; Validate says what
 // else must hold.
 type Config struct {
 	Engine  EngineID
@@ -35,7 +35,7 @@ type Config struct {
 	Rand     keyed.Rand
 }
 
-// FetchConfig says when and how much an engine claims.
+// FetchConfig configures when an engine claims, and how many jobs at once.
 type FetchConfig struct {
 	Batch    int           // most jobs of one claim: at least 1
 	Poll     time.Duration // pause after a claim that found too little: above 0
@@ -46,7 +46,7 @@ type FetchConfig struct {
 	ErrorPause time.Duration
 }
 
-// CommitConfig says how outcomes reach the store.
+// CommitConfig configures how outcomes are batched and sent to the store.
 type CommitConfig struct {
 	Batch        int             // most outcomes of one call: at least 1
 	Linger       time.Duration   // longest wait for a batch to fill
@@ -58,7 +58,7 @@ type CommitConfig struct {
 	Backoff      []time.Duration // pauses before the second try, the third...; the last repeats; none: 100 ms after an error, 0 after a time-out
 }
 
-// LeaseConfig says how long a claim holds.
+// LeaseConfig configures the lease of a claim: its TTL (visibility timeout) and heartbeats.
 type LeaseConfig struct {
 	TTL       time.Duration // above 0
 	Heartbeat time.Duration // each lease is extended this often, counted from its claim; 0: never
@@ -90,7 +90,7 @@ type LeaseConfig struct {
 	AckAtStart bool
 }
 
-// ReaperConfig says how expired leases are recovered.
+// ReaperConfig configures how expired leases are recovered.
 type ReaperConfig struct {
 	// Every is the time between two recoveries. 0: at the expiry of each lease,
 	// which wants a store with StoreOptions.LapseAfter = Grace.
@@ -123,7 +123,7 @@ type ReaperConfig struct {
 	Gap   time.Duration // at least 0
 }
 
-// PromoterConfig says how waiting jobs become ready.
+// PromoterConfig configures how waiting jobs become ready.
 type PromoterConfig struct {
 	// Every is the time between two promotions. 0: waiting jobs become ready by
 	// themselves, which wants a store without StoreOptions.Promoted.
@@ -140,7 +140,7 @@ type PromoterConfig struct {
 	Gap time.Duration
 }
 
-// KindConfig is what may differ between job kinds.
+// KindConfig is the configuration of one job kind.
 type KindConfig struct {
 	Retry   RetryPolicy
 	Timeout time.Duration // execution timeout; 0: none

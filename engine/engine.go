@@ -85,7 +85,7 @@ func (e *Engine) IsDue(now Time) bool { return e.commit.flushAt <= now || e.Dead
 // arm takes note that something is due at t.
 func (e *Engine) arm(t Time) { e.due = min(e.due, t) }
 
-// Tick tells the engine that its Deadline has come. Ticks that come early or late
+// Tick reports to the engine that its Deadline has come. Ticks that come early or late
 // are harmless.
 func (e *Engine) Tick(now Time) {
 	e.begin(now, ByTimer)
@@ -117,7 +117,7 @@ func (e *Engine) expireFirst() {
 	}
 }
 
-// Handle tells the engine that the store answered a call. Answers that come late or twice are
+// Handle gives the engine the store's answer to a call. Answers that come late or twice are
 // recognised by their ID. When it returns the record is the driver's again.
 func (e *Engine) Handle(now Time, c *Call) {
 	if e.begin(now, ByAnswer); c.Op > OpCommit {
@@ -144,7 +144,7 @@ func (e *Engine) Handle(now Time, c *Call) {
 	}
 }
 
-// Finish tells the engine that the handler in slot s returned after ran, with err
+// Finish reports to the engine that the handler in slot s returned after ran, with err
 // or NoError. It panics if no handler runs there.
 func (e *Engine) Finish(now Time, s Slot, err ErrorKind, ran time.Duration) {
 	e.begin(now, ByEnd)
@@ -152,7 +152,7 @@ func (e *Engine) Finish(now Time, s Slot, err ErrorKind, ran time.Duration) {
 	e.run.onFinished(e, s, err, ran)
 }
 
-// Wake tells the engine that there is new ready work.
+// Wake reports to the engine that jobs have become ready.
 func (e *Engine) Wake(now Time) {
 	e.begin(now, ByWake)
 	e.fetch.onWoken(e)

@@ -59,7 +59,7 @@ func (e EngineID) Node() int32 { return int32(e >> 32) }
 // Generation counts the earlier lives of the node.
 func (e EngineID) Generation() uint32 { return uint32(e) }
 
-// Class is what fetch policies discriminate by.
+// Class is fresh or retry: the distinction that fetch policies make.
 type Class uint8
 
 const (
@@ -72,7 +72,7 @@ const (
 // String returns "fresh", "retry" or "any".
 func (c Class) String() string { return [...]string{"fresh", "retry", "any"}[min(c, AnyClass)] }
 
-// ErrorKind says why an attempt failed. The kinds below are reserved; a program
+// ErrorKind is the reason why an attempt failed. The kinds below are reserved; a program
 // numbers its own from FirstErrorKind on.
 type ErrorKind uint16
 

@@ -2,7 +2,7 @@ package engine
 
 import "time"
 
-// Fence is what a job must match for an outcome to take effect.
+// Fence is the condition under which an outcome takes effect: the token, the state, or none.
 type Fence uint8
 
 const (

@@ -2,7 +2,7 @@ package engine
 
 import "time"
 
-// Verb is what a commit does to a job.
+// Verb is the action of a commit on a job: ack, nack, bury or return.
 type Verb uint8
 
 const (
@@ -40,7 +40,7 @@ type BatchID struct {
 	Seq    uint64
 }
 
-// Batch is what one commit call carries.
+// Batch is the list of outcomes in one commit call.
 type Batch struct {
 	ID BatchID
 	// Settled says that every batch of this engine with Seq <= Settled has been
@@ -49,7 +49,7 @@ type Batch struct {
 	Outcomes []Outcome
 }
 
-// Status is what became of one outcome of a batch.
+// Status is the store's answer to one outcome of a batch.
 type Status uint8
 
 const (

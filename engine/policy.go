@@ -6,7 +6,7 @@ import (
 	"qsim/engine/keyed"
 )
 
-// View is what a Policy may base a plan on. Idle, InFlight and Committing are
+// View is the state of an engine that a Policy sees when it plans. Idle, InFlight and Committing are
 // exact and free; Store is as old as StatsAge says.
 type View struct {
 	Now        Time
@@ -28,7 +28,7 @@ func (v *View) Draw(n uint16) float64 {
 	return v.rand.Uniform(keyed.ForPolicy, uint64(v.engine), v.number, n)
 }
 
-// Observation tells a Policy what came of its plans: an execution ended, or else the latest plan brought Count jobs
+// Observation is an event reported to a Policy: an execution ended, or else the latest plan brought Count jobs
 // of Class.
 type Observation struct {
 	Now   Time

@@ -42,7 +42,7 @@ type AIMD struct {
 // tenths leave.
 const capUnit = 1000
 
-// Plan appends the terms of capped.
+// Plan appends terms that claim any job, and retries only up to the present cap.
 func (p *AIMD) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	p.begin()
 	return capped(dst, v.Idle, int(p.cap/capUnit)-v.InFlight[engine.Retry])

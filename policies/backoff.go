@@ -43,7 +43,7 @@ func ParseBackoffKind(s string) (BackoffKind, error) {
 	return BackoffKind(i), nil
 }
 
-// CountRule says what MaxAttempts counts.
+// CountRule is the kind of event that MaxAttempts counts: claims or failures.
 type CountRule uint8
 
 const (
@@ -137,7 +137,7 @@ func (b *Backoff) Validate() error {
 	return errors.Join(problems...)
 }
 
-// Next buries j or gives it its delay, with a Snooze if the failure is free.
+// Next decides what becomes of job j after a failure: bury, or nack with a delay (snooze if the failure is free).
 func (b *Backoff) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Verb, time.Duration) {
 	failures := max(1, int64(j.Failures)+1)
 	counted := int64(j.Charged)

@@ -10,7 +10,7 @@
 // the name and parameters that scenario files use, and Kinds lists them all. NewFor
 // tells it besides what job classes there are and what they call. What a
 // policy counts, it counts in its own engine: a cap for a fleet is the cap divided by
-// the number of engines, as one would deploy it.
+// the number of engines.
 //
 // # Writing one's own
 //

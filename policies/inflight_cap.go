@@ -23,7 +23,7 @@ type InFlightCap struct {
 	Retries int // at least 0; 0 never runs a retry
 }
 
-// Plan appends the terms of capped.
+// Plan appends terms that claim any job, and retries only up to the cap.
 func (p InFlightCap) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return capped(dst, v.Idle, p.Retries-v.InFlight[engine.Retry])
 }

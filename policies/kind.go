@@ -50,7 +50,7 @@ type Drawn struct {
 	Never   string   // why Weight is 0: what is drawn must leave no retry waiting for ever once nothing fails
 }
 
-// Class is what a policy may know of a job class.
+// Class is the part of a job class that policies see: its name, its dependency and its mean run time.
 type Class struct {
 	Name  string
 	Calls string // the dependency that its handlers call; empty: none
@@ -61,7 +61,7 @@ type Class struct {
 
 func (c Class) cost() time.Duration { return cmp.Or(c.Cost, time.Second) }
 
-// Arguments are what a policy is made from.
+// Arguments holds the parameters and the setting from which a Kind makes a policy.
 type Arguments struct {
 	Workers int     // of the engine
 	Classes []Class // by job kind: at least one

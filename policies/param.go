@@ -72,7 +72,7 @@ func (q Quantum) String() string {
 	return meanQuantum
 }
 
-// ByClass are values of job classes, in the order in which they were given.
+// ByClass holds a value for each of some job classes, in the order of the scenario.
 type ByClass []ClassValue
 
 // ClassValue is the value of one job class.
@@ -106,7 +106,7 @@ func (b ByClass) each(what string, classes []Class, visit func(class int, value 
 // TakesMapping reports whether values of a type may be mappings from job classes, which ParseMapping reads.
 func TakesMapping(typ string) bool { return entries[typ] != nil }
 
-// Entry is what a mapping gives for one job class.
+// Entry is the text and value of one job class in a mapping.
 type Entry struct{ Class, Text string }
 
 // parsers read a value of each type, and entries an entry of a mapping, from text.

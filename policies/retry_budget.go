@@ -54,7 +54,7 @@ type RetryBudget struct {
 	started bool
 }
 
-// Plan appends the terms of capped, with as much room as the balance pays.
+// Plan appends terms that claim any job, and as many retries as the budget pays for.
 func (p *RetryBudget) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	p.advance(v.Now)
 	return capped(dst, v.Idle, p.balance(v.Idle))
@@ -67,7 +67,7 @@ func (p *RetryBudget) balance(limit int) int {
 	return int(max(0, min(int64(limit), (p.sum+reserve)/cost)))
 }
 
-// Observe deposits first claims and withdraws retries.
+// Observe adds first claims to the budget and takes retries from it.
 func (p *RetryBudget) Observe(o *engine.Observation) {
 	if o.Ended {
 		return

@@ -34,8 +34,7 @@ func TenantDeficit(quantum time.Duration) Ordered {
 	return Ordered{Order: engine.TenantDeficit, Rule: &engine.Rule{Quantum: int64(quantum)}}
 }
 
-// TenantDeficitJobs is TenantDeficit with a quantum of so many jobs, at least 1: turns of
-// quantum jobs each.
+// TenantDeficitJobs returns a deficit round robin in which each tenant claims quantum jobs at its turn, at least 1.
 func TenantDeficitJobs(quantum int64) Ordered {
 	return Ordered{Order: engine.TenantDeficit, Rule: &engine.Rule{Quantum: quantum, PerJob: true}}
 }

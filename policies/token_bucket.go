@@ -49,7 +49,7 @@ type TokenBucket struct {
 	spent int64 // Capacity less the tokens in the bucket
 }
 
-// Plan appends the terms of capped, with as much room as the tokens pay.
+// Plan appends terms that claim any job, and as many retries as the tokens pay for.
 func (p *TokenBucket) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return capped(dst, v.Idle, int(min(int64(v.Idle), (p.Capacity-p.spent)/p.Cost)))
 }

@@ -9,7 +9,7 @@ import (
 	"qsim/results/measure"
 )
 
-// Part is what a column of a Table is there for.
+// Part is the group of a column in a Table: what one gets, or what one pays.
 type Part uint8
 
 // The parts of a table, from left to right.

@@ -11,7 +11,7 @@ import (
 	"qsim/results/plain"
 )
 
-// Comparison says what became different from one result of a scenario to another.
+// Comparison holds the differences between two results of one scenario.
 type Comparison struct {
 	Scenario  string
 	Base, New Side
@@ -33,7 +33,7 @@ type Side struct {
 	Version    string // of the program that made it, "" if it is not known
 }
 
-// Gate says what is too much.
+// Gate is the limit beyond which a change is a regression.
 type Gate struct {
 	Set    bool
 	Most   float64 // a metric may be worse by this share of its base value, at least 0

@@ -176,7 +176,7 @@ func (c *Comparison) confirm() {
 	}
 }
 
-// Note says in words what there is to say of a verdict, or why there is no difference.
+// Note returns the remark that stands beside a verdict, or why there is no difference.
 func (d *Change) Note() string {
 	switch {
 	case d.Verdict == Unclear && d.Seeds > 0:

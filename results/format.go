@@ -69,8 +69,8 @@ func (v *Verdict) Sign() string {
 	return "✗"
 }
 
-// Limit returns the bound as people read it, of which it is a part: "≤ 10s", "≥ 90%", and "= 0" for at most 0,
-// below which no metric is.
+// Limit returns the bound of an objective for people: "≤ 10s", "≥ 90%", and "= 0" for at most 0, as no metric is
+// negative.
 func (v *Verdict) Limit() string {
 	if bound, ok := strings.CutPrefix(v.Text, "above "); ok {
 		return "≥ " + bound

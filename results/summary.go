@@ -6,7 +6,7 @@ import (
 	"qsim/results/measure"
 )
 
-// Summary is what all runs of a scenario say together. It is what summary.json
+// Summary holds the joint results of all runs of a scenario. It is what summary.json
 // holds, where times are in seconds, shares in [0, 1] and a missing value is null.
 type Summary struct {
 	Scenario   string
@@ -38,7 +38,7 @@ type PolicySummary struct {
 	Versus      []Difference // of Metrics, then of Filtered, where both sides have values; none for the baseline
 }
 
-// PolicyData is what charts draw of one policy.
+// PolicyData holds the data that charts draw for one policy.
 type PolicyData struct {
 	Series []measure.Series         // by seed; a run that ended earlier has fewer elements
 	Pooled []measure.NamedHistogram // over all seeds: fresh.wait, retry.wait, attempt.wait, start.wait, sojourn, then filtered ones

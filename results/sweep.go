@@ -39,7 +39,7 @@ type Cell struct {
 	Warnings []string
 }
 
-// CellRow is what one policy did in a cell.
+// CellRow holds the results of one policy in a cell.
 type CellRow struct {
 	Policy      int        // index into Policies
 	Fingerprint string     // 16 hex digits: of all events of all seeds

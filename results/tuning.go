@@ -21,7 +21,7 @@ type Tuning struct {
 	Policies   []TunedPolicy
 }
 
-// TunedPolicy is what was found for one policy.
+// TunedPolicy is the result of the search for one policy.
 type TunedPolicy struct {
 	Label   string
 	Index   int // in the scenario

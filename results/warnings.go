@@ -58,7 +58,7 @@ func (s *Summary) warnOfUnclear(add func(string, ...any)) {
 	}
 }
 
-// Note says in words what there is to say of an outcome beside its sign, "" for nothing.
+// Note returns the remark that stands beside the sign of an outcome, "" for none.
 func (v *Verdict) Note() string {
 	switch {
 	case v.Outcome == Unclear && v.Seeds > 0:

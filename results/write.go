@@ -17,7 +17,7 @@ type File struct {
 	Data []byte
 }
 
-// Place says where the folder of a run goes: <Out>/<Scenario>/<UTC>-<ConfigHash>, with
+// Place returns the folder of a run: <Out>/<Scenario>/<UTC>-<ConfigHash>, with
 // -2, -3... appended while that is taken.
 type Place struct {
 	Out, Scenario, ConfigHash string

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Severity tells what stops a run from what only deserves a look.
+// Severity is the weight of a diagnostic: an error prevents a run, a warning does not.
 type Severity uint8
 
 const (

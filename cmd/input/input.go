@@ -133,7 +133,7 @@ func PolicyNames(scenario *scenarios.Scenario) []string {
 	return names
 }
 
-// OpenError tells a wrong name, which is a mistake on the command line, from a file
+// OpenError distinguishes a wrong name, which is a mistake on the command line, from a file
 // that cannot be read.
 func OpenError(err error) error {
 	var path *fs.PathError

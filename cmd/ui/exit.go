@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Exit is what a process ends with; of several the Worse counts.
+// Exit is the exit code of a process; of several the worse one counts, see Worse.
 type Exit int
 
 const (

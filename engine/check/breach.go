@@ -8,7 +8,7 @@ import (
 	"qsim/engine"
 )
 
-// Breach says which invariant broke, when, and by what.
+// Breach describes a broken invariant: which, when, and by which event.
 type Breach struct {
 	Invariant Invariant
 	At        engine.Time
@@ -100,7 +100,7 @@ func (h *History) String() string {
 	return text.String()
 }
 
-// Line tells an event in words.
+// Line returns an event in words.
 func Line(e *engine.Event) string {
 	var line strings.Builder
 	fmt.Fprintf(&line, "%-14v %s", time.Duration(e.At), e.Kind)

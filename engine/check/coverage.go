@@ -27,7 +27,7 @@ func (p Probe) String() string {
 		"late claims that are handed back", "executions that are told to stop"}[p]
 }
 
-// Probes are how often each probe was held against what happened.
+// Probes returns, for each rule that was checked, the number of events it was checked against.
 func (c *Checker) Probes() [NumProbes]int64 { return [NumProbes]int64(c.probes[:NumProbes]) }
 
 // hold counts that a rule is held against what happened.

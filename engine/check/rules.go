@@ -7,7 +7,7 @@ import (
 	"qsim/engine"
 )
 
-// Rules are what a run promises. The zero value of a field that bounds something means
+// Rules are the guarantees of a run that the checker holds it to. The zero value of a field that bounds something means
 // that nothing is promised there.
 type Rules struct {
 	Store engine.StoreOptions
@@ -86,7 +86,7 @@ type Rules struct {
 	Only Set // the invariants that count
 }
 
-// Retry is what a retry policy promises.
+// Retry is the part of a retry policy that the checker holds a run to.
 type Retry struct {
 	MaxAttempts int32 // 0: no limit
 	// ByFailure says that MaxAttempts counts failures, which a claim alone is not.

@@ -25,7 +25,7 @@ import (
 // goroutine outlives Run: a goroutine cannot be stopped from outside.
 type Handler func(ctx context.Context, j *engine.Job) error
 
-// WakeMode says which engines of the process are told when an Announcer calls.
+// WakeMode selects the engines of the process that are woken when the store announces ready jobs.
 type WakeMode uint8
 
 const (
@@ -34,7 +34,7 @@ const (
 	WakeNone                 // none: Listen is not called, engines poll
 )
 
-// Config says what Run runs. Engine, Store and Handler must be given.
+// Config is the configuration of Run. Engine, Store and Handler must be given.
 type Config struct {
 	// Engine configures each engine. Its Engine, Policy and Recorder are filled in.
 	// Defaults returns one to start from.

@@ -44,7 +44,7 @@ type PanicError struct {
 	Stack []byte // of the goroutine, as debug.Stack formats it
 }
 
-// Error says what the handler panicked with; the stack is not part of it.
+// Error returns the value that the handler panicked with, without the stack.
 func (e *PanicError) Error() string {
 	if e.Value == nil {
 		return "handler called runtime.Goexit"
@@ -58,7 +58,7 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// AbandonedError is what Run returns when it stopped before everything was drained.
+// AbandonedError reports that Run stopped before everything was drained.
 // The leases of what it abandoned expire, and the jobs run again.
 type AbandonedError struct {
 	Jobs     int // claimed, and the store was not told their end; those of Handlers among them
@@ -66,7 +66,7 @@ type AbandonedError struct {
 	Calls    int // to the store, that still go on
 }
 
-// Error says how much was abandoned.
+// Error returns how many jobs were abandoned.
 func (e *AbandonedError) Error() string {
 	return fmt.Sprintf("stop: abandoned %d jobs; %d handlers and %d calls to the store did not return", e.Jobs, e.Handlers, e.Calls)
 }

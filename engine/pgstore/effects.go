@@ -7,7 +7,7 @@ import (
 	"qsim/engine"
 )
 
-// Effect says what became of an effect that a handler wanted to apply.
+// Effect is the answer to a handler that applies an effect: applied, applied before, or refused.
 type Effect uint8
 
 const (

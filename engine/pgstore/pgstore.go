@@ -16,7 +16,7 @@ import (
 	"qsim/engine"
 )
 
-// Options are what a Store is opened with. All processes that share a schema must give
+// Options configures a Store. All processes that share a schema must give
 // the same Store options.
 type Options struct {
 	// Schema holds everything that the store keeps: lower-case letters, digits and _, at

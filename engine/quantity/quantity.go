@@ -26,7 +26,7 @@ const (
 	MostCount    = 1_000_000_000
 )
 
-// Error is what is wrong with one value, in words for its author.
+// Error describes what is wrong with one value, for the author of a scenario.
 type Error struct {
 	Message string
 	Help    string // what to write instead; may be empty
@@ -66,7 +66,7 @@ func OrList(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
-// IsNumber tells plain decimals from what strconv.ParseFloat takes besides: hexadecimals,
+// IsNumber distinguishes plain decimals from what strconv.ParseFloat takes besides: hexadecimals,
 // infinities, NaN.
 func IsNumber(s string) bool {
 	return s != "" && strings.Trim(s, "+-.0123456789eE") == "" && strings.ContainsAny(s, "0123456789")

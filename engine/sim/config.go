@@ -7,7 +7,7 @@ import (
 	"qsim/engine/keyed"
 )
 
-// Store is what a simulation keeps its jobs in: memstore.Store.
+// Store is a store as a simulation needs it: memstore.Store.
 type Store interface {
 	engine.Store
 	// NextDue is when the earliest waiting job becomes ready by itself.
@@ -16,7 +16,7 @@ type Store interface {
 	PromoteDue(dst []engine.Promotion) []engine.Promotion
 }
 
-// WakeMode says who is told of new ready jobs.
+// WakeMode selects the nodes that are woken when jobs become ready.
 type WakeMode uint8
 
 const (

@@ -7,7 +7,7 @@ import (
 	"qsim/engine/keyed"
 )
 
-// ControlKind is what a Control does.
+// ControlKind is the action of a Control: crash, freeze, stop and so on.
 type ControlKind uint8
 
 const (

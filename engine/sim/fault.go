@@ -60,7 +60,7 @@ type Slow struct {
 	Factor float64 // at least 0
 }
 
-// RowCosts are what one call pays for each row in a state.
+// RowCosts holds the added duration of a call for each row in a state.
 type RowCosts struct{ Ready, Ahead, Waiting, InFlight, Ended time.Duration }
 
 // of is what a call pays that found those rows, in nanoseconds.

@@ -9,7 +9,7 @@ import (
 	"qsim/engine/keyed"
 )
 
-// Fate is what the network and the store do to one call.
+// Fate is the treatment of one call by the network and the store: delays, loss, duplication, refusal.
 type Fate struct {
 	Delay       time.Duration // to the store
 	LoseRequest bool          // never reaches the store

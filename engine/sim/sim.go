@@ -203,8 +203,8 @@ func (s *Sim) Over() bool {
 	return s.live == 0 && s.queue.arrival == engine.Never && s.running == 0 && s.late.used == 0 && s.controls.redrives == 0
 }
 
-// Holds is what the engine of a node holds, see engine.Engine.Held, and how many of its
-// workers are idle. A process that is down or frozen does not say: ok is false.
+// Holds returns the number of leases that the engine of a node holds (engine.Engine.Held) and of its idle workers.
+// ok is false for a process that is down or frozen.
 func (s *Sim) Holds(node int32) (held, idle int, ok bool) {
 	n := &s.nodes[node]
 	if n.engine == nil || n.frozen > 0 {

@@ -43,7 +43,7 @@ type MetricInfo struct {
 	KM        bool    // Kaplan–Meier
 }
 
-// NotNarrower says why a metric cannot be narrowed by tenant, or by class or tenant if Filters
+// NotNarrower returns why a metric cannot be narrowed by tenant, or by class or tenant if Filters
 // has neither, and what to look at instead; "" if it can be narrowed by both.
 func (m *MetricInfo) NotNarrower() string {
 	if m.Filters.Has(ByClass | ByTenant) {

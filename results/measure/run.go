@@ -1,6 +1,6 @@
 package measure
 
-// Run is what one policy did under one seed.
+// Run holds the measurements of one policy under one seed.
 type Run struct {
 	Policy      int // index into Settings.Policies
 	Seed        uint64

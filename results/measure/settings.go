@@ -32,7 +32,7 @@ type Objective struct {
 	Expect bool    // true: the objective is expected to be missed
 }
 
-// Settings is what results must know of a scenario.
+// Settings describes a scenario for measurements and reports.
 type Settings struct {
 	Scenario    string
 	Description string
@@ -68,7 +68,7 @@ type Settings struct {
 	Redrives bool // dead jobs may be made ready again
 }
 
-// Guard is what keeps the effect of a job from being applied twice.
+// Guard is the kind of protection against applying the effect of a job twice.
 type Guard uint8
 
 // The guards. The key that a CheckGuard looks up when an execution starts is set when one ends in success, so that two
@@ -79,7 +79,7 @@ const (
 	AtomicGuard
 )
 
-// Load is what the jobs of a class bring at rest.
+// Load is the work that the jobs of a class bring outside of storms.
 type Load struct {
 	Rate    float64       // fresh arrivals per second
 	Service time.Duration // mean

@@ -27,7 +27,7 @@ type tenantWaits struct {
 	longest int64   // ns
 }
 
-// TenantCount is what a tenant got, in the window of time metrics: from the end of the warm-up to the
+// TenantCount counts the executions of one tenant, in the window of time metrics: from the end of the warm-up to the
 // end of arrivals.
 type TenantCount struct {
 	Executions  int64   // finished
@@ -40,7 +40,7 @@ type TenantCount struct {
 // the end of arrivals: those that were claimed, and the ages of those that were not.
 type tenantWait struct{ ended, ages Packed }
 
-// TenantWait is what fresh.wait.p99 says of a tenant, of the jobs of all seeds.
+// TenantWait is the p99 wait of fresh jobs of one tenant, over the jobs of all seeds.
 type TenantWait struct {
 	Jobs    int64   // that were ready, claimed or not
 	P99     float64 // s; 0 of no job

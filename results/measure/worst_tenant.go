@@ -9,7 +9,7 @@ const WorstTenant = "worst"
 // MostWorst is how many tenants there may be for the worst of them to be told.
 const MostWorst = mostTenants
 
-// NoWorst says why the metric has no worst of so many tenants, "" if it has.
+// NoWorst returns why the metric has no worst tenant among so many, "" if it has one.
 func (m *MetricInfo) NoWorst(tenants int) string {
 	switch {
 	case m.Name == slowdown:

@@ -17,7 +17,7 @@ import (
 //go:embed page
 var assets embed.FS
 
-// PageOptions is what a page says beside the summary.
+// PageOptions holds what a page shows beside the summary.
 type PageOptions struct {
 	Version  string   // of the program that ran the scenario
 	Scenario []byte   // resolved, as YAML; nil: it is not known

@@ -33,7 +33,7 @@ type GridCell struct {
 	Reason string
 }
 
-// MarkWords says what Mark means.
+// MarkWords returns the meaning of Mark.
 func (c *GridCell) MarkWords() string {
 	switch {
 	case c.Mark == "≈":

@@ -28,7 +28,7 @@ type Column struct {
 	Wrap  bool   // its cells are texts, which may be broken into lines
 }
 
-// Cell is what stands in a row and a column: parts that are aligned to each other down the column.
+// Cell is the content of one row and column: parts that are aligned to each other down the column.
 type Cell []Part
 
 // Part of a cell.

@@ -21,7 +21,7 @@ func Invariants() (numbers, says []string) {
 // Holds reports whether the i-th of Invariants is among those that are held.
 func (o *Options) Holds(i int) bool { return o.Only.Has(check.Conservation + check.Invariant(i)) }
 
-// String tells a failure: what broke, what happened to the job, and how it is seen again.
+// String returns a failure in words: the invariant, the history of the job, and the command that shows it again.
 func (f *Failure) String() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "seed %d: %s\n", f.Seed, f.Report.String())

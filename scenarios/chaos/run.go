@@ -14,7 +14,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// Report is what came of one run.
+// Report is the result of one run of a world.
 type Report struct {
 	Breach *check.Breach // nil: every invariant held
 	Panic  string        // what the engine panicked with, and where; "": it did not
@@ -68,7 +68,7 @@ func where(panicked string) string {
 	return form(cause)
 }
 
-// String says what broke.
+// String returns the broken invariant and its circumstances in words.
 func (r *Report) String() string {
 	switch {
 	case r.Breach != nil:

@@ -39,7 +39,7 @@ type Failure struct {
 	History string // of the job that the report complains of
 }
 
-// Result is what came of a swarm.
+// Result is the outcome of running many seeds.
 type Result struct {
 	Seeds   uint64 // that ended
 	Events  int64

@@ -32,7 +32,7 @@ func Parse(name, text string) (*World, error) {
 // Seed is that of every draw during the run.
 func (w *World) Seed() uint64 { return w.scenario.Seed }
 
-// Size says how large a world is, in words.
+// Size describes the size of a world in words: nodes, jobs, troubles.
 func (w *World) Size() string {
 	jobs := 0
 	if s, err := w.setup(); err == nil {

@@ -25,7 +25,7 @@ type Source struct {
 	Queries  []measure.Query      // measured beside what the objectives are about
 }
 
-// Load loads the scenario with more laid upon it. It is nil if a diagnostic is an error or
+// Load loads the scenario with further overrides. It is nil if a diagnostic is an error or
 // err is not nil.
 func (s *Source) Load(more []scenarios.Override) (*scenarios.Scenario, scenarios.Diagnostics, error) {
 	sc, found := scenarios.Load(s.Name, s.Text, slices.Concat(s.Sets, more))

@@ -26,7 +26,7 @@ import (
 // be used on this system.
 var ErrMissing = errors.New("pgserver: no PostgreSQL server is installed")
 
-// Options are what a server is started with. The zero value is the server as it is
+// Options configures a server. The zero value is the server as it is
 // delivered: what is committed is on the disk.
 type Options struct {
 	// Unsafe turns fsync, full_page_writes and synchronous_commit off: a power failure may

@@ -267,7 +267,7 @@ func quantile(values []time.Duration, q float64) time.Duration {
 func measurePerJob(ctx context.Context, store engine.Store) (each [engine.NumOps]time.Duration, err error) {
 	const (
 		many  = 50
-		times = 15
+		times = 40
 		ttl   = time.Minute
 	)
 	holder, seq, id := engine.NewEngineID(1<<20, 1), uint64(0), engine.JobID(1)<<40

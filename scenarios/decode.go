@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 
 	"go.yaml.in/yaml/v4"
 
@@ -78,11 +79,17 @@ func (r *Retry) normalize() {
 	r.MaxRetries = nil
 }
 
+// longestWarmup is that of scenarios that say nothing; of short ones it is a tenth of the duration.
+const longestWarmup = Duration(2 * time.Minute)
+
 // fill sets the defaults that depend on other values.
 func (sc *Scenario) fill() {
 	sc.Retry.normalize()
 	if lookup(sc.tree.full, "drain") == nil {
 		sc.Drain = sc.Duration
+	}
+	if lookup(sc.tree.full, "warmup") == nil {
+		sc.Warmup = min(longestWarmup, sc.Duration/10)
 	}
 	if p := &sc.Engine.Promoter; p.First != nil && p.First.same(&p.Every) {
 		p.First = nil

@@ -224,6 +224,8 @@ func because(path string) string {
 	switch {
 	case path == "name":
 		return "the file's name"
+	case path == "warmup":
+		return "2m, or a tenth of the duration if that is less"
 	case path == "drain":
 		return "the duration"
 	case path == "baseline":

@@ -162,3 +162,19 @@ func TestPresetSettings(t *testing.T) {
 		}
 	}
 }
+
+// The warm-up of a scenario that says nothing is two minutes, and of a short one a tenth of it: no run is too short for
+// a default.
+func TestDefaultWarmup(t *testing.T) {
+	for duration, want := range map[string]string{"30m": "2m", "20m": "2m", "2m": "12s", "1s": "100ms"} {
+		sc := load(t, "duration: "+duration+"\njobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 100ms}]\n")
+		if got := sc.Warmup.String(); got != want {
+			t.Errorf("of %s: %s, want %s", duration, got, want)
+		}
+		for _, s := range sc.Explain(nil) {
+			if s.Path == "warmup" && s.Origin != "default: 2m, or a tenth of the duration if that is less" {
+				t.Errorf("explained as %s", s.Origin)
+			}
+		}
+	}
+}

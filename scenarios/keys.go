@@ -50,7 +50,6 @@ var keys = []key{
 	{"name", "scenario", free, ""},
 	{"description", `""`, free, ""},
 	{"duration", "30m", positive, ""},
-	{"warmup", "2m", free, ""},
 	{"seeds", "20", count(1, mostSeeds, "since every seed's results are kept"), ""},
 	{"seed", "1", free, ""},
 

@@ -52,7 +52,7 @@ func TestBadOverrides(t *testing.T) {
 		{"objectives.0.metric", "x", "error: "},
 		{"retry.backoff.kind", "fixed", "error: backoff fixed needs delay"},
 		{"retry.jitter", "ful", "error: bad jitter"},
-		{"duration", "1m", "error: the warmup (2m) lasts as long as the run (1m)"},
+		{"warmup", "2h", "error: the warmup (2h) lasts as long as the run"},
 		{"engine.lease.ttl", "3s", "warning: a heartbeat every 10s cannot keep a lease of 3s"},
 		{"name", strings.Repeat("x", 70000), "error: the value is too long"},
 		{"policies.fifo.kind", "lifo", "error: the scenario has no policies"},

@@ -235,8 +235,12 @@ func (c *Collector) committed(at engine.Time, kind engine.EventKind, o *engine.O
 	ran := c.closeLease(j, kind, o.Token)
 	enqueued := at - engine.Time(r.Age)
 	starved := r.From == engine.Ready && r.Class == engine.Fresh && c.starving.left(at, o.Kind, o.Tenant, waited)
+	var why death
+	if kind == engine.Buried {
+		why = c.deathOf(j, o, r)
+	}
 	for _, s := range c.setsOfJob(j, enqueued, o) {
-		s.outcome(kind, o, r, ran, starved)
+		s.outcome(kind, o, r, ran, starved, why)
 	}
 	if c.resubmitted != nil && (kind == engine.Acked || kind == engine.Buried) {
 		c.onCopyEnded(o.Job)
@@ -333,6 +337,7 @@ func (c *Collector) onLeaseTaken(e *engine.Event) {
 	if j := c.known.find(e.Job); j != nil {
 		j.blame(alive)
 		j.taken = e.Token
+		j.recovered++
 	}
 }
 

@@ -21,6 +21,7 @@ type jobSet struct {
 	starved, timely uint64 // fresh jobs that waited for longer than their class may, and that were claimed before
 
 	enqueued, revived, claims, retries, retriesDone, deaths, nacks, unresolved uint64
+	deathsBy                                                                   [numDeaths]uint64
 
 	// Of the callers whose first copy is in the set: how many there are, how often their copies were
 	// claimed; of those who give up: how many there are, how many were answered, and of how many it was open.
@@ -69,8 +70,6 @@ func (s *jobSet) want(m *metric, limit time.Duration) {
 		keep(freshWait)
 	case m.Name == "fresh.within":
 		s.limits = append(s.limits, limitCount{limit: limit})
-	case m.Name == "retry_latency_seconds":
-		keep(retryWait)
 	case m.Name == "retry.delay.p99" && s.delays == nil:
 		s.delays = new(Histogram)
 	}
@@ -124,8 +123,8 @@ func (s *jobSet) claimed(class engine.Class, delivery int32, waited int64, bucke
 }
 
 // outcome counts what became of a job; ran is how long the execution took whose ack it is, starved that it was never
-// claimed and waited for too long.
-func (s *jobSet) outcome(kind engine.EventKind, o *engine.Outcome, r *engine.Result, ran int64, starved bool) {
+// claimed and waited for too long, why of what it died if it did.
+func (s *jobSet) outcome(kind engine.EventKind, o *engine.Outcome, r *engine.Result, ran int64, starved bool, why death) {
 	switch kind {
 	case engine.Acked:
 		if h := s.ended[sojourn]; h != nil {
@@ -143,6 +142,7 @@ func (s *jobSet) outcome(kind engine.EventKind, o *engine.Outcome, r *engine.Res
 		}
 	case engine.Buried:
 		s.deaths++
+		s.deathsBy[why]++
 		if r.From == engine.Ready && r.Class == engine.Fresh {
 			s.neverClaimed()
 			if starved {

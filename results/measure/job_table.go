@@ -23,6 +23,7 @@ type knownJob struct {
 	running    uint16       // executions
 	pending    uint16       // claims whose execution has not started, and perhaps never will
 	successes  uint16       // executions
+	recovered  uint16       // leases of it that were taken
 	leased     bool
 	lost       bool  // its holder has learned that the lease of the latest claim is gone
 	ended      bool  // done or dead

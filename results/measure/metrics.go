@@ -122,7 +122,7 @@ var (
 )
 
 func init() {
-	allMetrics = slices.Concat(waitMetrics(), starvingMetrics(), fairnessMetrics(), attemptMetrics(), callerMetrics(), duplicateMetrics(), causeMetrics(), clockMetrics(),
+	allMetrics = slices.Concat(waitMetrics(), starvingMetrics(), fairnessMetrics(), attemptMetrics(), deathMetrics(), callerMetrics(), duplicateMetrics(), causeMetrics(), clockMetrics(),
 		stormMetrics(), storeMetrics(), countMetrics())
 	metricsByName = make(map[string]int, len(allMetrics))
 	for i := range allMetrics {

@@ -74,6 +74,7 @@ func attemptMetrics() []metric {
 		ofClock(share(fact("retry.share", "1", byClock, "share of the claims that were of retries")), func(a *answer) number {
 			return ratio(float64(a.clock.claims[engine.Retry]), float64(a.clock.allClaims()), "nothing was claimed")
 		}),
+		ofJobs(less("retry.rate", "1", byJobs, "retries ÷ jobs enqueued"), perJob(func(s *jobSet) float64 { return float64(s.retries) })),
 		ofJobs(fact("retry.delay.mean", "s", byJobs, "mean delay that the retry policy set"), (*answer).retryDelay),
 		ofJobs(fact("retry.delay.p99", "s", byJobs, "p99 of the delay that the retry policy set"), func(a *answer) number {
 			if a.jobs.delays.Count() == 0 {
@@ -125,15 +126,8 @@ func countMetrics() []metric {
 		{MetricInfo: fact("events", "events", 0, "events recorded, warm-up included"), basis: onEvents, of: func(a *answer) number { return count(a.events) }},
 		ofJobs(fact("jobs", "jobs", byJobs, "jobs enqueued"), func(a *answer) number { return count(a.jobs.enqueued) }),
 		ofJobs(less("retries_total", "claims", byJobs, "retries.total, by the name that operators use"), func(a *answer) number { return count(a.jobs.retries) }),
-		ofJobs(less("retry_exhausted_total", "jobs", byJobs, "deaths.count, by the name that operators use"), func(a *answer) number { return count(a.jobs.deaths) }),
-		ofJobs(less("retry_latency_seconds", "s", byJobs, "mean time from a failure to the claim that retries it: delay and wait"), func(a *answer) number {
-			w := a.jobs.wait(retryWait)
-			if a.jobs.nacks == 0 || w.count() == 0 {
-				return none("no job was retried")
-			}
-			latency := w.mean()
-			latency.value += a.retryDelay().value
-			return latency
-		}),
+		ofJobs(less("retry_exhausted_total", "jobs", byJobs, "deaths.limit, by the name that operators use"), func(a *answer) number { return count(a.jobs.deathsBy[byLimit]) }),
+		ofJobs(less("retry_latency_seconds", "s", byJobs, "mean time in backoff, from a failure until the retry is due: retry.delay.mean, by the name that operators use"),
+			(*answer).retryDelay),
 	}
 }

@@ -45,6 +45,7 @@ type Settings struct {
 	Workers     int      // per node
 	Classes     []string // by engine.Kind
 	Guards      []Guard  // by engine.Kind; none is NoGuard
+	Burials     []Burial // by engine.Kind; none: a limit on attempts alone buries
 	// StarvedAfter is, by engine.Kind, how long a fresh job may wait until it starves: the same under all policies.
 	StarvedAfter []time.Duration
 	ErrorKinds   []string      // by engine.ErrorKind
@@ -126,4 +127,7 @@ type PolicyInfo struct {
 	// Lease is how long a lease lasts from its claim and from each heartbeat that the events
 	// tell of; 0: for ever, or the events tell of no heartbeat.
 	Lease time.Duration
+	// ReaperBuries says that a job whose lease expired is dead; BuryAt that one is dead that was recovered so often, 0: never.
+	ReaperBuries bool
+	BuryAt       int32
 }

@@ -2,7 +2,6 @@ package trace
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -10,22 +9,6 @@ import (
 	"qsim/results/plain"
 	"qsim/scenarios"
 )
-
-// Span is a time of the run or a length of time. In JSON it is seconds, or null if there is none.
-type Span time.Duration
-
-const none Span = -1
-
-// Seconds returns s in seconds.
-func (s Span) Seconds() float64 { return time.Duration(s).Seconds() }
-
-// MarshalJSON implements json.Marshaler.
-func (s Span) MarshalJSON() ([]byte, error) {
-	if s < 0 {
-		return []byte("null"), nil
-	}
-	return json.Marshal(s.Seconds())
-}
 
 // JobHistory is what happened to one job.
 type JobHistory struct {
@@ -60,6 +43,8 @@ type Attempt struct {
 	Waited  Span         `json:"waited_s"`         // how long the job had been ready
 	Started Span         `json:"started_s"`        // when its handler started; null: none did
 	Ran     Span         `json:"ran_s"`            // how long its handler ran; null: it did not end
+	Delay   Span         `json:"delay_s"`          // pause that the retry policy set after it; null: none did
+	Due     Span         `json:"due_s"`            // when that pause was over; null: there was none
 	Error   string       `json:"error,omitempty"`  // kind of error; missing: it did not fail, or has not ended
 	Storms  []string     `json:"storms,omitempty"` // storms that were on while it was claimed
 	Notes   []string     `json:"notes,omitempty"`  // further facts, in words
@@ -256,7 +241,7 @@ func (t *jobTracer) move(e *engine.Event) {
 		h.State = "in-flight"
 		t.byToken[e.Token] = len(h.Attempts)
 		h.Attempts = append(h.Attempts, Attempt{Number: e.Delivery, Node: e.Node, Token: e.Token, Leased: Span(e.At),
-			Waited: Span(e.Waited), Fresh: e.Class == engine.Fresh, Status: "claimed", Started: none, Ran: none})
+			Waited: Span(e.Waited), Fresh: e.Class == engine.Fresh, Status: "claimed", Started: none, Ran: none, Delay: none, Due: none})
 	case engine.Nacked:
 		if h.State = "waiting"; e.Delay == 0 && t.s.seen.Engine.Waiting != "held" {
 			h.State = "ready"
@@ -274,6 +259,9 @@ func (t *jobTracer) track(e *engine.Event, index int) {
 	after := Length(Span(e.At)-a.Leased) + " after the claim"
 	switch e.Kind {
 	case engine.Acked, engine.Buried, engine.Nacked, engine.Returned:
+		if e.Kind == engine.Nacked {
+			a.Delay, a.Due = Span(e.Delay), Span(e.At.Add(e.Delay))
+		}
 		t.settle(e, a)
 	case engine.Started:
 		a.Started = Span(e.At)
@@ -299,7 +287,11 @@ func (t *jobTracer) track(e *engine.Event, index int) {
 		a.note("a heartbeat of node %d was refused", e.Node)
 	case engine.Fenced:
 		h.Fenced++
-		a.note("its commit %s was fenced: token %d, the lease had gone on", after, e.Token)
+		if h.Ended != none {
+			a.note("its commit %s was refused: the job had ended", after)
+		} else {
+			a.note("its commit %s was fenced: token %d, the lease had gone on", after, e.Token)
+		}
 	case engine.GaveUp:
 		a.note("node %d gave up telling the store", e.Node)
 		a.become("dropped")

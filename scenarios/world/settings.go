@@ -3,6 +3,7 @@ package world
 import (
 	"time"
 
+	"qsim/engine"
 	"qsim/engine/quantity"
 	"qsim/results/measure"
 	"qsim/scenarios"
@@ -46,9 +47,18 @@ func Settings(sc *scenarios.Scenario) measure.Settings {
 		p := &sc.Policies[i]
 		seen := sc.Variant(i).Engine
 		s.Policies = append(s.Policies, measure.PolicyInfo{Kind: p.Kind, Label: p.Label, Entitled: p.Entitled(),
-			Nodes: int(seen.Nodes), Workers: int(seen.Workers), Lease: leaseTold(&seen)})
+			Nodes: int(seen.Nodes), Workers: int(seen.Workers), Lease: leaseTold(&seen),
+			ReaperBuries: seen.Reaper.After == "dead", BuryAt: buryAt(&seen.Reaper)})
 	}
 	return s
+}
+
+// buryAt is after how many recoveries a reaper buries a job; 0: never.
+func buryAt(r *scenarios.Reaper) int32 {
+	if r.Max < 0 {
+		return 0
+	}
+	return int32(r.Max) + 1
 }
 
 // leaseTold is how long a lease lasts from what an event tells of it, 0 if none does: what is acked
@@ -63,10 +73,18 @@ func leaseTold(e *scenarios.Engine) time.Duration {
 // describeLoad sets what s says of the jobs.
 func describeLoad(sc *scenarios.Scenario, s *measure.Settings) {
 	var work float64
-	s.Guards, s.Loads, s.Rate, s.Service = nil, nil, 0, 0
+	s.Guards, s.Burials, s.Loads, s.Rate, s.Service = nil, nil, nil, 0, 0
 	for i := range sc.Jobs {
 		job := &sc.Jobs[i]
 		s.Guards = append(s.Guards, job.Guard.Value())
+		retry := sc.RetryOf(i)
+		rule := measure.Burial{Attempts: int32(retry.MaxAttempts), Deadline: retry.Deadline.Std()}
+		for _, name := range retry.Never {
+			if kind := sc.ErrorKind(name); kind != engine.NoError {
+				rule.Errors = append(rule.Errors, kind)
+			}
+		}
+		s.Burials = append(s.Burials, rule)
 		rate := job.Arrivals.MeanRate()
 		s.Rate += rate
 		mean := job.Service.Dist().Mean()

@@ -1,0 +1,62 @@
+package measure
+
+import (
+	"slices"
+	"time"
+
+	"qsim/engine"
+)
+
+// death is why a job was buried.
+type death uint8
+
+const (
+	byLimit    death = iota // its attempts were used up
+	byError                 // it failed with an error kind that buries at once
+	byDeadline              // it was too old for another attempt
+	byReaper                // its lease expired, and the reaper buries such jobs, or those recovered too often
+	byShedding              // a policy gave it up where it stood
+	numDeaths
+)
+
+// Burial is when the retry policy of a class gives a job up.
+type Burial struct {
+	Errors   []engine.ErrorKind // that bury at once
+	Attempts int32              // that a job has at most; 0: no limit
+	Deadline time.Duration      // age at which there are no more; 0: none
+}
+
+// deathOf returns why an outcome buried a job, which is nil if it is no longer known. Of a class with a limit and a
+// deadline, a job that has had as many deliveries as attempts died by the limit.
+func (c *Collector) deathOf(j *knownJob, o *engine.Outcome, r *engine.Result) death {
+	policy := &c.settings.Policies[c.policy]
+	var rule Burial
+	if int(o.Kind) < len(c.settings.Burials) {
+		rule = c.settings.Burials[o.Kind]
+	}
+	switch taken := j != nil && j.taken != 0 && o.Token == j.taken; {
+	case r.From == engine.Ready && o.Error == engine.NoError:
+		return byShedding
+	case taken && (policy.ReaperBuries || policy.BuryAt > 0 && int32(j.recovered) >= policy.BuryAt):
+		return byReaper
+	case slices.Contains(rule.Errors, o.Error):
+		return byError
+	case rule.Deadline > 0 && (rule.Attempts == 0 || o.Delivery < rule.Attempts):
+		return byDeadline
+	}
+	return byLimit
+}
+
+// deathMetrics divide deaths.count.
+func deathMetrics() []metric {
+	of := func(name string, why death, doc string) metric {
+		return ofJobs(less("deaths."+name, "jobs", byJobs, doc), func(a *answer) number { return count(a.jobs.deathsBy[why]) })
+	}
+	return []metric{
+		of("limit", byLimit, "deaths of jobs whose attempts were used up"),
+		of("error", byError, "deaths by an error kind that buries at once"),
+		of("deadline", byDeadline, "deaths of jobs too old for another attempt"),
+		of("reaper", byReaper, "deaths of jobs whose lease expired, where the reaper buries those, or those recovered too often"),
+		of("shed", byShedding, "deaths of jobs that a policy gave up where they stood"),
+	}
+}

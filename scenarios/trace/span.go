@@ -1,0 +1,22 @@
+package trace
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Span is a time of the run or a length of time. In JSON it is seconds, or null if there is none.
+type Span time.Duration
+
+const none Span = -1
+
+// Seconds returns s in seconds.
+func (s Span) Seconds() float64 { return time.Duration(s).Seconds() }
+
+// MarshalJSON implements json.Marshaler.
+func (s Span) MarshalJSON() ([]byte, error) {
+	if s < 0 {
+		return []byte("null"), nil
+	}
+	return json.Marshal(s.Seconds())
+}

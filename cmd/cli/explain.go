@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"qsim/cmd/ui"
+	layout "qsim/results/text"
 	"qsim/scenarios"
 )
 
@@ -64,15 +66,26 @@ func explain(w io.Writer, scenario *scenarios.Scenario, sets []scenarios.Overrid
 	}
 }
 
-// writeSettings prints one setting a line, in columns that long values stick out of.
+// mostValue is the width of a value from which it sticks out of its column.
+const mostValue = 40
+
+// writeSettings prints one setting a line, in columns that long values stick out of; on a terminal that is too narrow for
+// that, in columns of wrapped texts.
 func writeSettings(w io.Writer, settings []scenarios.Setting) {
-	const widest = 40
 	path, value := 0, 0
 	for _, s := range settings {
 		path = max(path, utf8.RuneCountInString(s.Path))
-		if width := utf8.RuneCountInString(s.Value); width <= widest {
+		if width := utf8.RuneCountInString(s.Value); width <= mostValue {
 			value = max(value, width)
 		}
+	}
+	if width := ui.Width(); width > 0 && path+2+value+2+widestOrigin(settings) > width {
+		t := layout.Table{Columns: []layout.Column{{Key: true, Wrap: true}, {Wrap: true}, {Wrap: true}}}
+		for _, s := range settings {
+			t.Add(s.Path, s.Value, s.Origin)
+		}
+		fmt.Fprintln(w, strings.Join(t.Lines(width, false), "\n"))
+		return
 	}
 	for _, s := range settings {
 		if s.Origin == "" {
@@ -81,4 +94,11 @@ func writeSettings(w io.Writer, settings []scenarios.Setting) {
 		}
 		fmt.Fprintf(w, "%-*s  %-*s  %s\n", path, s.Path, value, s.Value, s.Origin)
 	}
+}
+
+func widestOrigin(settings []scenarios.Setting) (most int) {
+	for _, s := range settings {
+		most = max(most, utf8.RuneCountInString(s.Origin), utf8.RuneCountInString(s.Value)-mostValue)
+	}
+	return most
 }

@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	layout "qsim/results/text"
 )
 
 // flagGroup is the annotation that puts a flag under a heading of the help text.
@@ -48,7 +51,7 @@ func printHelp(c *cobra.Command, _ []string) {
 		text = c.Short
 	}
 	out := c.OutOrStdout()
-	fmt.Fprintf(out, "%s\n\n", text)
+	fmt.Fprintf(out, "%s\n\n", fit(text, Width()))
 	writeUsage(out, c)
 }
 
@@ -65,20 +68,20 @@ func writeUsage(out io.Writer, c *cobra.Command) {
 		fmt.Fprintf(out, "Usage:\n  %s\n", c.UseLine())
 	}
 	if c.Example != "" {
-		fmt.Fprintf(out, "\nExamples:\n%s\n", c.Example)
+		fmt.Fprintf(out, "\nExamples:\n%s\n", fit(c.Example, Width()))
 	}
 	for _, g := range c.Groups() {
 		fmt.Fprintf(out, "\n%s:\n", g.Title)
 		for _, command := range c.Commands() {
 			if command.GroupID == g.ID && (command.IsAvailableCommand() || command.Name() == "help") {
-				fmt.Fprintf(out, "  %-12s %s\n", command.Name(), command.Short)
+				fmt.Fprintf(out, "  %-12s %s\n", command.Name(), layout.Indented(command.Short, Width(), 15))
 			}
 		}
 	}
 	if c.HasAvailableSubCommands() && len(c.Groups()) == 0 {
 		fmt.Fprintf(out, "\nCommands:\n")
 		for _, command := range c.Commands() {
-			fmt.Fprintf(out, "  %-12s %s\n", command.Name(), command.Short)
+			fmt.Fprintf(out, "  %-12s %s\n", command.Name(), layout.Indented(command.Short, Width(), 15))
 		}
 	}
 	for _, heading := range Headings(c) {
@@ -106,5 +109,53 @@ func writeFlags(out io.Writer, c *cobra.Command, heading string) {
 	if heading == "" {
 		heading = "Flags"
 	}
-	fmt.Fprintf(out, "\n%s:\n%s", heading, chosen.FlagUsages())
+	fmt.Fprintf(out, "\n%s:\n%s", heading, chosen.FlagUsagesWrapped(Width()))
+}
+
+// fit breaks a text into lines of width columns, 0: it stays as it is. Lines that are indented stay lines of their own,
+// and what is broken off them is indented further.
+func fit(text string, width int) string {
+	if width == 0 {
+		return text
+	}
+	var out []string
+	paragraph := ""
+	flush := func() {
+		if paragraph != "" {
+			out, paragraph = append(out, layout.Wrapped(paragraph, width)...), ""
+		}
+	}
+	for _, line := range strings.Split(text, "\n") {
+		words := strings.TrimLeft(line, " ")
+		switch indent := len(line) - len(words); {
+		case words == "":
+			flush()
+			out = append(out, "")
+		case indent == 0:
+			paragraph = strings.TrimSpace(paragraph + " " + line)
+		case utf8.RuneCountInString(line) <= width:
+			flush()
+			out = append(out, line)
+		default:
+			flush()
+			out = append(out, line[:indent]+explained(words, width, indent))
+		}
+	}
+	flush()
+	return strings.Join(out, "\n")
+}
+
+// explained breaks a line that has been indented, and may be something with its explanation behind two spaces or more:
+// that begins below the former, or beside it if it is short.
+func explained(words string, width, indent int) string {
+	what, rest, found := strings.Cut(words, "  ")
+	explanation := strings.TrimLeft(rest, " ")
+	beside := utf8.RuneCountInString(words) - utf8.RuneCountInString(explanation)
+	switch {
+	case !found:
+		return layout.Indented(words, width, indent+4)
+	case beside <= 12:
+		return words[:len(words)-len(explanation)] + layout.Indented(explanation, width, indent+beside)
+	}
+	return what + "\n" + strings.Repeat(" ", indent+4) + layout.Indented(explanation, width, indent+4)
 }

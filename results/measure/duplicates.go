@@ -21,12 +21,12 @@ const (
 // with success once more. What has succeeded already explains more than what is still running, and
 // what had succeeded too late would have been done again whatever became of its ack.
 func (j *knownJob) blame(alive bool) {
-	switch x := j.successUnder(j.token); {
-	case x != nil && x.late:
+	switch late, succeeded := j.successUnder(j.token); {
+	case succeeded && late:
 		j.cause = leaseLapsed
-	case x != nil && alive:
+	case succeeded && alive:
 		j.cause = ackLost
-	case x != nil:
+	case succeeded:
 		j.cause = crashed
 	case alive && j.successes == 0:
 		j.cause = leaseLapsed
@@ -36,20 +36,20 @@ func (j *knownJob) blame(alive bool) {
 // overrun notes that the holder of a lease handed the job back. If its handler runs on, or has succeeded
 // while that was under way, it had been given up.
 func (j *knownJob) overrun() {
-	if j.successUnder(j.token) != nil || j.running > 0 && j.successes == 0 {
+	if _, succeeded := j.successUnder(j.token); succeeded || j.running > 0 && j.successes == 0 {
 		j.cause = overran
 	}
 }
 
-// successUnder is the execution under that lease that ended in success, nil if none of those
-// remembered has.
-func (j *knownJob) successUnder(token engine.Token) *execution {
+// successUnder reports whether one of the executions remembered ended in success under that lease, and whether it had
+// expired by then.
+func (j *knownJob) successUnder(token engine.Token) (late, succeeded bool) {
 	for i := range j.ran {
-		if x := &j.ran[i]; x.token == token && token != 0 {
-			return x
+		if j.ran[i].token == token && token != 0 {
+			return j.late[i], true
 		}
 	}
-	return nil
+	return false, false
 }
 
 // resubmission is what is known of a caller that has enqueued more than one copy of its job, until

@@ -24,6 +24,7 @@ type knownJob struct {
 	pending    uint16       // claims whose execution has not started, and perhaps never will
 	successes  uint16       // executions
 	recovered  uint16       // leases of it that were taken
+	late       [2]bool      // whether the lease of each of ran had expired when it ended
 	leased     bool
 	lost       bool  // its holder has learned that the lease of the latest claim is gone
 	ended      bool  // done or dead
@@ -35,13 +36,13 @@ type knownJob struct {
 type execution struct {
 	token engine.Token
 	ran   time.Duration
-	late  bool // it ended when its lease had expired
 }
 
 // remember keeps an execution that may yet be acked, in place of the older one.
 func (j *knownJob) remember(token engine.Token, ran time.Duration, now engine.Time) {
 	late := token == j.token && (j.lost || now >= j.expires)
-	j.ran[0], j.ran[1] = execution{token, ran, late}, j.ran[0]
+	j.ran[0], j.ran[1] = execution{token, ran}, j.ran[0]
+	j.late[0], j.late[1] = late, j.late[0]
 }
 
 // accept notes that the ack of token was accepted and returns how long its execution

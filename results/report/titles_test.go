@@ -319,3 +319,24 @@ func TestWaitsByClass(t *testing.T) {
 		t.Errorf("%d bands that nobody measured", n)
 	}
 }
+
+// The title of the waits speaks of the window and class of the objective, as the table does, also after a storm.
+func TestWaitTitleIsOfTheObjective(t *testing.T) {
+	t.Parallel()
+	asked := measure.Query{Metric: "fresh.wait.p99", After: "payments-down", Class: "mail"}
+	f := with("after the storm", func(f *fixture) {
+		f.policies = 2
+		f.limits = []measure.Objective{{Query: asked, Bound: 1, Text: "below 1s"}}
+		f.adjust = func(_ *measure.Settings, sum *results.Summary) {
+			for i := range sum.Policies {
+				e := *sum.Policies[i].Metric("fresh.wait.p99")
+				e.Query, e.Mean = asked, float64(2-i)
+				sum.Policies[i].Filtered = append(sum.Policies[i].Filtered, e)
+			}
+		}
+	})
+	want := "Fresh p99 wait of mail after payments-down is 2s with Shared FIFO, 1s with Weighted 80/20"
+	if got := waitChart(f.drawing(t)).title; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -38,8 +38,10 @@ func (d *drawing) waitTitle(peaks []float64, best, worst int) string {
 // or the whole run.
 func (d *drawing) waitQuery() measure.Query {
 	q := measure.Query{Metric: waitMetric}
-	for _, l := range d.limits() {
-		return measure.Query{Metric: waitMetric, During: l.during, Class: l.class}
+	for _, o := range d.settings.Objectives {
+		if o.Metric == waitMetric && o.Tenant == "" {
+			return o.Query
+		}
 	}
 	if len(d.settings.Storms) > 0 {
 		q.During = d.settings.Storms[0].Name
@@ -72,6 +74,9 @@ func (d *drawing) tableTitle(q measure.Query) string {
 	}
 	if q.During != "" {
 		what += " in " + shorten(clean(q.During), stormLimit)
+	}
+	if q.After != "" {
+		what += " after " + shorten(clean(q.After), stormLimit)
 	}
 	best, worst := extremes(values)
 	if len(values) > 1 && values[best] >= boundRank {

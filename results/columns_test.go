@@ -159,3 +159,43 @@ func TestNoFalsePrecision(t *testing.T) {
 		}
 	}
 }
+
+// The best cell is bold, unless all are alike or it is not known to be.
+func TestBestCells(t *testing.T) {
+	t.Parallel()
+	nan := math.NaN()
+	for _, tt := range []struct {
+		name, metric string
+		means        []float64
+		bounds       []string
+		want         []bool
+	}{
+		{"less is better", "sojourn.p99", []float64{3, 1, 2}, nil, []bool{false, true, false}},
+		{"more is better", "goodput", []float64{3, 1, 2}, nil, []bool{true, false, false}},
+		{"neither", "utilization", []float64{.3, .1, .2}, nil, []bool{false, false, false}},
+		{"alike", "sojourn.p99", []float64{2, 2, 2}, nil, []bool{false, false, false}},
+		{"alike when printed", "sojourn.p99", []float64{60.1, 60.2, 90}, nil, []bool{true, true, false}},
+		{"a lower bound may be worse", "sojourn.p99", []float64{1, 2, 3}, []string{">=", "", ""}, []bool{false, true, false}},
+		{"or best of what is more", "goodput", []float64{1, 2, 3}, []string{"", "", ">="}, []bool{false, false, true}},
+		{"nothing known", "sojourn.p99", []float64{nan, nan, nan}, nil, []bool{false, false, false}},
+		{"one known", "sojourn.p99", []float64{nan, 4, nan}, nil, []bool{false, false, false}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			sum := tableSummary(1, nan, tt.metric, tt.means)
+			q := measure.Query{Metric: tt.metric}
+			for i := range sum.Policies {
+				if tt.bounds != nil {
+					sum.Policies[i].Find(q).Bound = tt.bounds[i]
+				}
+			}
+			c := columnOf(sum, q, Gets)
+			var got []bool
+			for i := range c.Cells {
+				got = append(got, c.Cells[i].Best)
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("best: %v, want %v", got, tt.want)
+			}
+		})
+	}
+}

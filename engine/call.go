@@ -25,25 +25,13 @@ var opNames = [NumOps]string{"?", "claim", "commit", "extend", "recover", "promo
 // String returns the op's name as scenarios spell it.
 func (o Op) String() string { return opNames[o] }
 
-// Cause is the input that had an engine make a call. How long a call takes to reach the store may
-// depend on it: an engine that must be told of new work hears of it later than of its own workers.
-type Cause uint8
-
-const (
-	ByOther  Cause = iota // an input from outside, as a stop
-	ByTimer               // Tick: something was due, as a poll
-	ByWake                // Wake: there was new ready work
-	ByEnd                 // Finish: an execution ended
-	ByAnswer              // Handle: the store answered another call
-)
-
 // Call is a request to the store and, once it is answered, the answer: a record of the
 // driver's, which the engine fills in and the store answers in place. Fields that an op does
 // not speak of mean nothing: they may hold what an earlier call left there.
 type Call struct {
 	ID     uint64 // of the engine's calls, counted from 1
 	Op     Op
-	Cause  Cause
+	Woken  bool  // Wake made the engine call: there was new ready work; not a timer, the end of an execution or another answer
 	Step   uint8 // OpRecover, OpPromote: 0: all at once; 1: the first of two steps, which reads or takes, see TwoStep; 2: the second, which inserts
 	OfNode bool  // OpExtend: all leases of the engine, see Store.ExtendNode
 	Kept   bool  // OpExtend of a node: those of its former lives too

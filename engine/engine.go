@@ -15,7 +15,7 @@ type Engine struct {
 	seldom   Time // when the first of reaper, promoter and electors has something to do, unless stale
 	stale    bool // seldom must be found out
 	lastID   uint64
-	cause    Cause // the input that is being dealt with
+	woken    bool // the input that is being dealt with is a wake
 	stopping bool
 	recorder JobRecorder   // nil: nobody listens
 	event    Event         // what is being recorded
@@ -88,7 +88,7 @@ func (e *Engine) arm(t Time) { e.due = min(e.due, t) }
 // Tick reports to the engine that its Deadline has come. Ticks that come early or late
 // are harmless.
 func (e *Engine) Tick(now Time) {
-	e.begin(now, ByTimer)
+	e.begin(now, false)
 	if now < e.due { // the usual case: a batch has waited long enough for others to join it
 		e.commit.linger(e)
 		return
@@ -120,7 +120,7 @@ func (e *Engine) expireFirst() {
 // Handle gives the engine the store's answer to a call. Answers that come late or twice are
 // recognised by their ID. When it returns the record is the driver's again.
 func (e *Engine) Handle(now Time, c *Call) {
-	if e.begin(now, ByAnswer); c.Op > OpCommit {
+	if e.begin(now, false); c.Op > OpCommit {
 		e.unsettle()
 	}
 	e.expireFirst()
@@ -147,14 +147,14 @@ func (e *Engine) Handle(now Time, c *Call) {
 // Finish reports to the engine that the handler in slot s returned after ran, with err
 // or NoError. It panics if no handler runs there.
 func (e *Engine) Finish(now Time, s Slot, err ErrorKind, ran time.Duration) {
-	e.begin(now, ByEnd)
+	e.begin(now, false)
 	e.expireFirst()
 	e.run.onFinished(e, s, err, ran)
 }
 
 // Wake reports to the engine that jobs have become ready.
 func (e *Engine) Wake(now Time) {
-	e.begin(now, ByWake)
+	e.begin(now, true)
 	e.fetch.onWoken(e)
 }
 
@@ -204,12 +204,12 @@ func (e *Engine) Held() int { return e.leases.held + e.commit.pending + len(e.pr
 // Idle counts the workers that run nothing.
 func (e *Engine) Idle() int { return e.leases.idle }
 
-// begin takes the time of an input, and what it is.
-func (e *Engine) begin(now Time, by Cause) { e.now, e.cause = now, by }
+// begin takes the time of an input, and whether it is a wake.
+func (e *Engine) begin(now Time, woken bool) { e.now, e.woken = now, woken }
 
 // beginSeldom takes the time of an input that comes seldom and may change any deadline.
 func (e *Engine) beginSeldom(now Time) {
-	e.begin(now, ByOther)
+	e.begin(now, false)
 	e.unsettle()
 }
 
@@ -217,7 +217,7 @@ func (e *Engine) beginSeldom(now Time) {
 func (e *Engine) call(op Op) *Call {
 	e.lastID++
 	c := e.driver.Call()
-	c.ID, c.Op, c.Cause, c.Step, c.OfNode, c.Engine = e.lastID, op, e.cause, 0, false, e.cfg.Engine
+	c.ID, c.Op, c.Woken, c.Step, c.OfNode, c.Engine = e.lastID, op, e.woken, 0, false, e.cfg.Engine
 	c.Batch.Outcomes = nil // the engine's own, of which a record keeps no more than it carries
 	return c
 }

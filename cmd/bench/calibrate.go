@@ -61,7 +61,7 @@ type probe struct {
 	track
 	took    time.Duration
 	ended   engine.Time
-	cause   engine.Cause
+	byWake  bool // the call at hand was made by a wake
 	dry     bool // the claim at hand brought all fresh jobs that were ready: none had waited for a worker
 	samples [engine.NumOps][]callSample
 	woken   []time.Duration // waits of fresh jobs that an idle worker was there for
@@ -71,7 +71,7 @@ type callSample struct {
 	took, hop time.Duration
 	rows      int
 	ended     engine.Time
-	cause     engine.Cause
+	woken     bool
 }
 
 // stallFrom is how long an answer lies there, or a job comes late, until that counts as a
@@ -127,7 +127,7 @@ func (p *probe) stalls() []world.Span {
 func (p *probe) Record(e *engine.Event) {
 	switch e.Kind {
 	case engine.Called:
-		p.samples[e.Op] = append(p.samples[e.Op], callSample{p.took, e.At.Sub(p.ended), int(e.Count), p.ended, p.cause})
+		p.samples[e.Op] = append(p.samples[e.Op], callSample{p.took, e.At.Sub(p.ended), int(e.Count), p.ended, p.byWake})
 	case engine.Leased:
 		if e.Class == engine.Fresh && p.dry {
 			p.woken = append(p.woken, e.Waited)
@@ -138,7 +138,7 @@ func (p *probe) Record(e *engine.Event) {
 
 // tell notes a call whose event comes next.
 func (p *probe) tell(c *engine.Call, r *engine.Reply, began, ended engine.Time) {
-	p.took, p.ended, p.cause = ended.Sub(began), ended, c.Cause
+	p.took, p.ended, p.byWake = ended.Sub(began), ended, c.Woken
 	if c.Op != engine.OpClaim {
 		return
 	}

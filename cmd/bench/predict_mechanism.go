@@ -17,7 +17,7 @@ func follow(m *world.Mechanics, probes []*probe) {
 		for op := range p.samples {
 			call := engine.Call{Op: engine.Op(op), Engine: engine.NewEngineID(int32(node), 1)}
 			for _, s := range p.samples[op] {
-				call.Cause = s.cause
+				call.Woken = s.woken
 				m.Call(&call, s.rows, time.Duration(s.ended)-s.took, time.Duration(s.ended))
 			}
 		}

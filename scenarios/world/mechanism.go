@@ -90,7 +90,7 @@ func (m *Mechanics) Call(c *engine.Call, rows int, began, ended time.Duration) {
 		p.Commits.add(rows, ended-began)
 	case engine.OpClaim:
 		p.Claims.add(rows, ended-began)
-		if c.Cause == engine.ByWake {
+		if c.Woken {
 			p.Woken++
 		}
 		node := int(c.Engine.Node())

@@ -16,13 +16,13 @@ func TestMechanics(t *testing.T) {
 	const ms = time.Millisecond
 	m := NewMechanics(&measure.Settings{Duration: 10 * time.Second, Storms: []measure.Window{{Name: "down", From: 4 * time.Second, To: 8 * time.Second}}},
 		Speed{Num: 10, Den: 1})
-	claim := func(by engine.Cause, rows int, began, ended time.Duration) {
-		m.Call(&engine.Call{Op: engine.OpClaim, Cause: by, Engine: engine.NewEngineID(1, 1)}, rows, began, ended)
+	claim := func(woken bool, rows int, began, ended time.Duration) {
+		m.Call(&engine.Call{Op: engine.OpClaim, Woken: woken, Engine: engine.NewEngineID(1, 1)}, rows, began, ended)
 	}
 	for range 2 {
-		claim(engine.ByWake, 3, 10*ms, 12*ms)
-		claim(engine.ByAnswer, 5, 15*ms, 19*ms)
-		claim(engine.ByEnd, 1, 398*ms, 401*ms) // answered in the storm
+		claim(true, 3, 10*ms, 12*ms)
+		claim(false, 5, 15*ms, 19*ms)
+		claim(false, 1, 398*ms, 401*ms) // answered in the storm
 		m.Call(&engine.Call{Op: engine.OpCommit, Engine: engine.NewEngineID(1, 1)}, 7, 500*ms, 506*ms)
 		m.Attempt(300*ms, 900*ms)   // 100 ms before the storm, 400 ms in it, 100 ms after it
 		m.Attempt(1100*ms, 1200*ms) // when no more jobs come

@@ -178,7 +178,7 @@ func (m *measured) Request(now engine.Time, c *engine.Call) sim.Fate {
 	if m.asked != nil {
 		m.asked[callKey{c.Engine, c.ID}] = now
 	}
-	if c.Op == engine.OpClaim && c.Cause == engine.ByWake {
+	if c.Op == engine.OpClaim && c.Woken {
 		return sim.Fate{Delay: m.draw(&m.wake, keyed.ForRequestDelay, c, drawWoken)}
 	}
 	return sim.Fate{Delay: m.draw(&m.request[c.Op], keyed.ForRequestDelay, c, drawAsked)}

@@ -25,6 +25,7 @@ type Outcome struct {
 	Verb     Verb
 	Stand    Place         // Return, Redo; Nack, Snooze: once it becomes ready
 	Guard    Fence         // not FenceDefault: a reaper that had only read the lease takes it with this, see Expired
+	Reaped   bool          // Bury, for the record: by the rules of the reaper, whatever the retry policy says
 	Refused  bool          // a simulated store applies part of a batch only: it must answer Unapplied for this one and do nothing
 	Error    ErrorKind     // why, for the record
 	Kind     Kind          // for the record

@@ -138,7 +138,7 @@ func (r *reaper) outcome(e *Engine, o *Outcome, l *Lease, foundAt Time) {
 	e.outcome(o, l, LeaseExpired, foundAt)
 	switch {
 	case c.BuryAt > 0 && l.Recoveries >= c.BuryAt, c.After == Bury:
-		o.Verb, o.Delay = Bury, 0
+		o.Verb, o.Delay, o.Reaped = Bury, 0, true
 	case c.Nothing, c.After == Redo && o.Verb == Snooze:
 		o.Verb, o.Delay = Return, 0
 	case c.After == Redo && o.Verb == Nack:

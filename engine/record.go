@@ -66,6 +66,7 @@ type Event struct {
 	Node     int32
 	Slot     Slot  // Started, Finished, TimedOut, Aborted: the worker slot of the engine
 	Count    int32 // Called: rows; RefusedLate: jobs
+	Reaped   bool  // Buried: by the rules of the reaper, whatever the retry policy says
 	Job      JobID
 	Token    Token
 	Holder   EngineID      // LeaseTaken: who let it expire
@@ -166,7 +167,7 @@ func (c *Call) recordOutcomes(at Time, r *Reply, rec JobRecorder, scratch *Event
 func (e *Event) judge(at Time, kind EventKind, node int32, o *Outcome, r *Result) {
 	*e = Event{}
 	e.At, e.Kind, e.Node, e.Class, e.From = at, kind, node, r.Class, r.From
-	e.Error, e.JobKind, e.Tenant, e.Delivery = o.Error, o.Kind, o.Tenant, o.Delivery
+	e.Error, e.JobKind, e.Tenant, e.Delivery, e.Reaped = o.Error, o.Kind, o.Tenant, o.Delivery, o.Reaped && kind == Buried
 	e.Job, e.Token, e.Age, e.Delay = o.Job, o.Token, r.Age, o.Delay
 }
 

@@ -226,18 +226,19 @@ func TestRecordOutcomes(t *testing.T) {
 	}{
 		{engine.Ack, engine.Applied, engine.Acked}, {engine.Nack, engine.Applied, engine.Nacked}, {engine.Bury, engine.Applied, engine.Buried},
 		{engine.Return, engine.Applied, engine.Returned}, {engine.Redo, engine.Applied, engine.Returned}, {engine.Snooze, engine.Applied, engine.Nacked}, {engine.Ack, engine.Stale, engine.Fenced}, {engine.Nack, engine.Unapplied, 0},
-		{engine.Ack, engine.Applied.Again(), 0}, {engine.Nack, engine.Stale.Again(), 0},
+		{engine.Bury, engine.Stale, engine.Fenced}, {engine.Ack, engine.Applied.Again(), 0}, {engine.Nack, engine.Stale.Again(), 0},
 	}
 	for _, tt := range tests {
 		c := engine.Call{Op: engine.OpCommit, Engine: engine.NewEngineID(5, 0), Batch: engine.Batch{Outcomes: []engine.Outcome{
-			{LeaseKey: engine.LeaseKey{Job: 7, Token: 9}, Verb: tt.verb, Error: engine.Conflict, Kind: 2, Tenant: 3, Delivery: 2, Delay: 30}}}}
+			{LeaseKey: engine.LeaseKey{Job: 7, Token: 9}, Verb: tt.verb, Error: engine.Conflict, Kind: 2, Tenant: 3, Delivery: 2, Delay: 30,
+				Reaped: tt.verb == engine.Bury}}}}
 		c.Reply = engine.Reply{Results: []engine.Result{{Status: tt.status, From: engine.InFlight, Class: engine.Retry, Age: 40}}}
 		var got events
 		c.Record(99, engine.RecordJobs(&got), new(engine.Event))
 		got = got[1:] // Called
 		var want events
 		if tt.want != 0 {
-			want = events{{At: 99, Kind: tt.want, Class: engine.Retry, From: engine.InFlight, Error: engine.Conflict, JobKind: 2, Tenant: 3, Delivery: 2,
+			want = events{{At: 99, Kind: tt.want, Class: engine.Retry, From: engine.InFlight, Error: engine.Conflict, JobKind: 2, Tenant: 3, Delivery: 2, Reaped: tt.want == engine.Buried,
 				Node: 5, Job: 7, Token: 9, Age: 40, Delay: 30}}
 		}
 		if d := cmp.Diff(want, got, cmp.Transformer("slice", func(v events) []engine.Event { return append([]engine.Event{}, v...) })); d != "" {

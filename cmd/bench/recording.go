@@ -65,6 +65,7 @@ func (r *recording) repeated(o *engine.Outcome, result *engine.Result, at engine
 	defer r.mutex.Unlock()
 	r.feed.add(&engine.Event{At: at, Kind: verbEvents[o.Verb], From: engine.InFlight, Error: o.Error, JobKind: o.Kind,
 		Tenant:   o.Tenant,
+		Reaped:   o.Reaped,
 		Delivery: o.Delivery, Job: o.Job, Token: o.Token, Age: result.Age})
 }
 

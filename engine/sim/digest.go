@@ -8,7 +8,8 @@ import (
 )
 
 // Digest is a fingerprint of a sequence of events: equal sequences have equal
-// digests on any processor. It ignores nothing that an engine.Event holds.
+// digests on any processor. Of what an engine.Event holds it ignores Reaped alone, which follows from the
+// events before it.
 type Digest uint64
 
 // Add folds e into the digest.

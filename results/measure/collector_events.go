@@ -237,7 +237,7 @@ func (c *Collector) committed(at engine.Time, kind engine.EventKind, o *engine.O
 	starved := r.From == engine.Ready && r.Class == engine.Fresh && c.starving.left(at, o.Kind, o.Tenant, waited)
 	var why death
 	if kind == engine.Buried {
-		why = c.deathOf(j, o, r)
+		why = c.deathOf(o, r)
 	}
 	for _, s := range c.setsOfJob(j, enqueued, o) {
 		s.outcome(kind, o, r, ran, starved, why)
@@ -337,7 +337,6 @@ func (c *Collector) onLeaseTaken(e *engine.Event) {
 	if j := c.known.find(e.Job); j != nil {
 		j.blame(alive)
 		j.taken = e.Token
-		j.recovered++
 	}
 }
 

@@ -20,7 +20,7 @@ func (c *Collector) Record(e *engine.Event) {
 	case engine.Finished, engine.Aborted:
 		c.onEnded(e.At, leaseOf(e), e.Kind == engine.Finished, e.Error, e.Ran)
 	case engine.Acked, engine.Nacked, engine.Buried, engine.Returned:
-		o := engine.Outcome{Error: e.Error, Kind: e.JobKind, Tenant: e.Tenant, Delivery: e.Delivery, Delay: e.Delay}
+		o := engine.Outcome{Error: e.Error, Kind: e.JobKind, Tenant: e.Tenant, Delivery: e.Delivery, Delay: e.Delay, Reaped: e.Reaped}
 		o.Job, o.Token = e.Job, e.Token
 		c.committed(e.At, e.Kind, &o, &engine.Result{From: e.From, Class: e.Class, Age: e.Age}, e.Waited)
 	default:

@@ -26,18 +26,17 @@ type Burial struct {
 	Deadline time.Duration      // age at which there are no more; 0: none
 }
 
-// deathOf returns why an outcome buried a job, which is nil if it is no longer known. Of a class with a limit and a
-// deadline, a job that has had as many deliveries as attempts died by the limit.
-func (c *Collector) deathOf(j *knownJob, o *engine.Outcome, r *engine.Result) death {
-	policy := &c.settings.Policies[c.policy]
+// deathOf returns why an outcome buried a job. Of a class with a limit and a deadline, a job that has had as many
+// deliveries as attempts died by the limit.
+func (c *Collector) deathOf(o *engine.Outcome, r *engine.Result) death {
 	var rule Burial
 	if int(o.Kind) < len(c.settings.Burials) {
 		rule = c.settings.Burials[o.Kind]
 	}
-	switch taken := j != nil && j.taken != 0 && o.Token == j.taken; {
+	switch {
 	case r.From == engine.Ready && o.Error == engine.NoError:
 		return byShedding
-	case taken && (policy.ReaperBuries || policy.BuryAt > 0 && int32(j.recovered) >= policy.BuryAt):
+	case o.Reaped:
 		return byReaper
 	case slices.Contains(rule.Errors, o.Error):
 		return byError

@@ -23,7 +23,6 @@ type knownJob struct {
 	running    uint16       // executions
 	pending    uint16       // claims whose execution has not started, and perhaps never will
 	successes  uint16       // executions
-	recovered  uint16       // leases of it that were taken
 	late       [2]bool      // whether the lease of each of ran had expired when it ended
 	leased     bool
 	lost       bool  // its holder has learned that the lease of the latest claim is gone

@@ -127,7 +127,4 @@ type PolicyInfo struct {
 	// Lease is how long a lease lasts from its claim and from each heartbeat that the events
 	// tell of; 0: for ever, or the events tell of no heartbeat.
 	Lease time.Duration
-	// ReaperBuries says that a job whose lease expired is dead; BuryAt that one is dead that was recovered so often, 0: never.
-	ReaperBuries bool
-	BuryAt       int32
 }

@@ -26,6 +26,22 @@ jobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 30s}]
 engine: {lease: {ttl: 10s, heartbeat: 0s}, reaper: {max: 2}, timeout: 10m}
 retry: {max-attempts: unlimited, backoff: {kind: fixed, delay: 1s}}
 jobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 30s}]
+`}, {"deaths.reaper", `
+engine: {lease: {ttl: 10s}, reaper: {max: 2}, restart: 5s, nodes: 5}
+retry: {max-attempts: 25, backoff: {kind: fixed, delay: 1s}}
+jobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 1s, kills: 100%}]
+`}, {"deaths.reaper", `
+engine: {lease: {ttl: 10s, heartbeat: 0s}, reaper: {max: 2, within: 1h}, timeout: 10m}
+retry: {max-attempts: unlimited, backoff: {kind: fixed, delay: 1s}}
+jobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 30s}]
+`}, {"deaths.limit", `
+engine: {lease: {ttl: 10s, heartbeat: 0s}, reaper: {max: 2, within: 15s}, timeout: 10m}
+retry: {max-attempts: 6, backoff: {kind: fixed, delay: 1s}}
+jobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 30s}]
+`}, {"deaths.reaper", `
+engine: {lease: {ttl: 10s, heartbeat: 0s}, reaper: {max: 2, guard: none, gap: 100ms, every: 1s}, timeout: 10m}
+retry: {max-attempts: unlimited, backoff: {kind: fixed, delay: 1s}}
+jobs: [{class: mail, arrivals: {process: poisson, rate: 1/s}, service: 12s}]
 `}, {"deaths.limit", `
 engine: {lease: {ttl: 10s, heartbeat: 0s}, timeout: 10m}
 retry: {max-attempts: 2, backoff: {kind: fixed, delay: 1s}}

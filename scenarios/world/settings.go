@@ -47,18 +47,9 @@ func Settings(sc *scenarios.Scenario) measure.Settings {
 		p := &sc.Policies[i]
 		seen := sc.Variant(i).Engine
 		s.Policies = append(s.Policies, measure.PolicyInfo{Kind: p.Kind, Label: p.Label, Entitled: p.Entitled(),
-			Nodes: int(seen.Nodes), Workers: int(seen.Workers), Lease: leaseTold(&seen),
-			ReaperBuries: seen.Reaper.After == "dead", BuryAt: buryAt(&seen.Reaper)})
+			Nodes: int(seen.Nodes), Workers: int(seen.Workers), Lease: leaseTold(&seen)})
 	}
 	return s
-}
-
-// buryAt is after how many recoveries a reaper buries a job; 0: never.
-func buryAt(r *scenarios.Reaper) int32 {
-	if r.Max < 0 {
-		return 0
-	}
-	return int32(r.Max) + 1
 }
 
 // leaseTold is how long a lease lasts from what an event tells of it, 0 if none does: what is acked

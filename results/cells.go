@@ -132,7 +132,7 @@ func (c *Column) markBest(s *Summary) {
 	sign := 1.0
 	if c.Info.MoreIsBetter {
 		sign = -1
-	} else if !c.Info.LessIsBetter || strings.HasPrefix(c.Metric, "sojourn.") && s.deathsDiffer() {
+	} else if !c.Info.LessIsBetter || c.ofSurvivors(s) {
 		return
 	}
 	for i := range s.Policies {
@@ -154,6 +154,12 @@ func (c *Column) markBest(s *Summary) {
 	for i := range c.Cells {
 		c.Cells[i].Best = c.Cells[i].Value == value // which says whether it is a bound
 	}
+}
+
+// ofSurvivors reports whether c is of the times of the jobs that are done while more of them die under one policy than
+// under another: those of the many and of the few are not comparable.
+func (c *Column) ofSurvivors(s *Summary) bool {
+	return strings.HasPrefix(c.Metric, "sojourn.") && s.deathsDiffer()
 }
 
 // deathsDiffer reports whether more jobs die under one policy than under another.

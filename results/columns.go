@@ -38,6 +38,7 @@ type Column struct {
 	Label string      // for people: "p99 wait of fresh jobs in payments-down"
 	Goals []Goal      // the bounds that objectives set, each once, in their order
 	Cells []TableCell // by policy
+	price bool        // Asked: it is one of the largest costs too
 }
 
 // Goal is the bound of an objective.
@@ -245,7 +246,7 @@ func (t *Table) addPrices(s *Summary, objectives bool) {
 	for i, p := range prices {
 		q := measure.Query{Metric: p.metric}
 		if s.Policies[0].Find(q) == nil || slices.ContainsFunc(t.Columns, func(c Column) bool {
-			return c.Query == (measure.Query{Metric: c.Metric}) && (c.Metric == p.metric || slices.Contains(p.like, c.Metric))
+			return c.Part == Gets && c.Query == (measure.Query{Metric: c.Metric}) && (c.Metric == p.metric || slices.Contains(p.like, c.Metric))
 		}) {
 			continue
 		}
@@ -253,7 +254,7 @@ func (t *Table) addPrices(s *Summary, objectives bool) {
 		switch usual := p.metric == "dead.count" || p.metric == "duplicates.per10k"; {
 		case column.null():
 		case column.alike() || p.metric == "dead.count" || !objectives && usual:
-			t.Columns = append(t.Columns, column)
+			t.addPrice(column)
 		case objectives:
 			if ratio := s.rise(q, p.least); ratio >= leastChange {
 				rises = append(rises, rise{i, ratio})
@@ -262,8 +263,17 @@ func (t *Table) addPrices(s *Summary, objectives bool) {
 	}
 	slices.SortStableFunc(rises, func(a, b rise) int { return cmp.Compare(b.ratio, a.ratio) })
 	for _, r := range rises[:min(len(rises), mostPrices)] {
-		t.add(s, measure.Query{Metric: prices[r.price].metric}, Pays)
+		t.addPrice(columnOf(s, measure.Query{Metric: prices[r.price].metric}, Pays))
 	}
+}
+
+// addPrice adds a column of what policies cost, or marks the one that was asked for.
+func (t *Table) addPrice(column Column) {
+	if asked := t.Find(column.Query); asked != nil {
+		asked.price = true
+		return
+	}
+	t.Columns = append(t.Columns, column)
 }
 
 // rise is the most that q is under any policy as a multiple of the baseline's value, +Inf of 0: of the differences
@@ -333,9 +343,10 @@ func (c *Column) addGoal(v *Verdict, policies int) {
 // those.
 func (c *Column) GoalText() string {
 	var parts []string
-	for _, g := range c.Goals {
+	goals := exactGoals(c.Goals)
+	for _, g := range goals {
 		text := g.Text
-		if slices.ContainsFunc(c.Goals, func(other Goal) bool { return other.Text != g.Text }) && len(g.Policies) < len(c.Cells) {
+		if slices.ContainsFunc(goals, func(other Goal) bool { return other.Text != g.Text }) && len(g.Policies) < len(c.Cells) {
 			text += " (" + strings.Join(g.Policies, ", ") + ")"
 		}
 		if !slices.Contains(parts, text) {
@@ -345,11 +356,28 @@ func (c *Column) GoalText() string {
 	return strings.Join(parts, ", ")
 }
 
-// alike reports whether all policies have the same value as it is printed, and fare the same by the objectives.
+// exactGoals joins a least and a most of the same size, of the same policies: "= 5".
+func exactGoals(goals []Goal) (joined []Goal) {
+	size := func(g Goal) string { return strings.TrimLeft(g.Text, "≥≤ ") }
+	for _, g := range goals {
+		at := slices.IndexFunc(joined, func(other Goal) bool {
+			return other.Text != g.Text && size(other) == size(g) && other.Expect == g.Expect && slices.Equal(other.Policies, g.Policies)
+		})
+		if at < 0 {
+			joined = append(joined, g)
+		} else {
+			joined[at].Text = "= " + size(g)
+		}
+	}
+	return joined
+}
+
+// alike reports whether all policies have the same value as it is printed, and fare the same by the objectives. Lower
+// bounds of the same size need not be of the same value.
 func (c *Column) alike() bool {
 	for i := range c.Cells {
 		a, b := &c.Cells[i], &c.Cells[0]
-		if a.Value != b.Value || a.Half != b.Half || a.Marks() != b.Marks() || a.Shown {
+		if a.Value != b.Value || a.Half != b.Half || a.Marks() != b.Marks() || a.Shown || strings.HasPrefix(a.Value, "≥") {
 			return false
 		}
 	}

@@ -14,11 +14,11 @@ func TestFinding(t *testing.T) {
 		{"the goal that is missed before the first", "A: dead jobs 9. B: 3 (−67%).",
 			tableSummary(20, 0, "goodput", []float64{1, 2}, "dead.count", []float64{9, 3}).judged("goodput", "above 1", map[int]Outcome{0: Met, 1: Met}, false).
 				judged("dead.count", "below 5", map[int]Outcome{0: Missed, 1: Met}, false)},
-		{"the one that misses least, not the best of one metric", "A: mean time until done 9.0s. C: 3.0s (−67%), B 1.0s.",
-			tableSummary(20, 0, "sojourn.mean", []float64{9, 1, 3}, "dead.count", []float64{0, 50, 0}).judged("sojourn.mean", "below 5s", map[int]Outcome{0: Missed, 1: Met, 2: Met}, false).
+		{"the one that misses least, not the best of one metric", "A: mean wait of retries 9.0s. C: 3.0s (−67%), B 1.0s.",
+			tableSummary(20, 0, "retry.wait.mean", []float64{9, 1, 3}, "dead.count", []float64{0, 50, 0}).judged("retry.wait.mean", "below 5s", map[int]Outcome{0: Missed, 1: Met, 2: Met}, false).
 				judged("dead.count", "below 0", map[int]Outcome{0: Met, 1: Missed, 2: Met}, false)},
-		{"dying is the price", "A: mean time until done 9.0s. B: 1.0s (−89%); dead jobs 50 instead of 0.",
-			tableSummary(20, 0, "sojourn.mean", []float64{9, 1}, "dead.count", []float64{0, 50}, "retry.wait.mean", []float64{1, 900}).judged("sojourn.mean", "below 5s", map[int]Outcome{0: Missed, 1: Met}, false)},
+		{"dying is the price", "A: p99 wait of fresh jobs 9.0s. B: 1.0s (−89%); dead jobs 50 instead of 0.",
+			tableSummary(20, 0, "fresh.wait.p99", []float64{9, 1}, "dead.count", []float64{0, 50}, "retry.wait.mean", []float64{1, 900}).judged("fresh.wait.p99", "below 5s", map[int]Outcome{0: Missed, 1: Met}, false)},
 		{"others are worse", "A: duplicates 0, none is better. C: 40.",
 			tableSummary(20, 0, "duplicates.count", []float64{0, 4, 40}).judged("duplicates.count", "below 0", map[int]Outcome{0: Met, 1: Missed, 2: Missed}, true)},
 		{"many", "A: mean time until done 9.0s. B: 1.0s (−89%), the other three at most 4.0s.",

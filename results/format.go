@@ -73,7 +73,7 @@ func (v *Verdict) Sign() string {
 // negative.
 func (v *Verdict) Limit() string {
 	if bound, ok := strings.CutPrefix(v.Text, "above "); ok {
-		return "≥ " + bound
+		return "≥ " + groupedBound(bound)
 	}
 	bound, ok := strings.CutPrefix(v.Text, "below ")
 	if !ok {
@@ -82,7 +82,15 @@ func (v *Verdict) Limit() string {
 	if rest := strings.TrimLeft(bound, "0."); rest == "" || rest != bound && (rest[0] < '1' || rest[0] > '9') {
 		return "= " + bound
 	}
-	return "≤ " + bound
+	return "≤ " + groupedBound(bound)
+}
+
+// groupedBound groups the digits of a bound that is a bare number, as those of the values beside it.
+func groupedBound(bound string) string {
+	if strings.Trim(bound, "0123456789.") != "" {
+		return bound
+	}
+	return plain.Grouped(bound)
 }
 
 // Expected reports whether v is a miss that the scenario expects: neither a success nor a failure.

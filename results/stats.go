@@ -104,18 +104,18 @@ func judge(e *Estimate, above bool, bound float64) (o Outcome, seeds int, reason
 	switch {
 	case e.Null():
 		return Unclear, 0, e.Reason
+	case e.N < 2 && bound == 0 && e.counts() && right(e.Mean) && e.Bound == "":
+		return Met, 0, ""
+	case e.N < 2 && bound == 0 && e.counts() && !right(e.Mean): // no metric is below 0: the mean of any seeds is above it
+		return Missed, 0, ""
+	case e.N < 2: // on any other bound the next seed may say otherwise, on either side
+		return Unclear, 0, oneSeed
 	case e.Bound != "" && above && e.atLeast() >= bound:
 		return Met, 0, ""
 	case e.Bound != "" && !above && e.atLeast() > bound:
 		return Missed, 0, ""
 	case e.Bound != "":
 		return Unclear, 0, "the run ended too early to tell"
-	case e.N < 2 && e.counts() && right(e.Mean):
-		return Met, 0, ""
-	case e.N < 2 && e.counts() && bound == 0: // no metric is below 0: the mean of any seeds is above it
-		return Missed, 0, ""
-	case e.N < 2:
-		return Unclear, 0, oneSeed
 	case right(e.Low) && right(e.High):
 		return Met, 0, ""
 	case !right(e.Low) && !right(e.High):

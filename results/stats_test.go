@@ -109,14 +109,29 @@ func TestJudge(t *testing.T) {
 		{"at least more, above", of(12, 1, ">="), true, Met, 0, ""},
 		{"at least less, above", of(5, 1, ">="), true, Unclear, 0, "the run ended too early to tell"},
 		{"one seed", Estimate{Mean: 5, Low: nan, High: nan, Half: nan, N: 1}, false, Unclear, 0, "one seed has no interval"},
-		{"one seed of a count", Estimate{Unit: "jobs", Mean: 5, Low: nan, High: nan, Half: nan, N: 1}, false, Met, 0, ""},
+		{"one seed of a count", Estimate{Unit: "jobs", Mean: 5, Low: nan, High: nan, Half: nan, N: 1}, false, Unclear, 0, "one seed has no interval"},
 		{"one seed of a count, on the wrong side", Estimate{Unit: "jobs", Mean: 12, Low: nan, High: nan, Half: nan, N: 1}, false, Unclear, 0, "one seed has no interval"},
-		{"one seed, at least more", Estimate{Mean: 12, Low: nan, High: nan, Half: nan, N: 1, Bound: ">="}, false, Missed, 0, ""},
+		{"one seed, at least more", Estimate{Mean: 12, Low: nan, High: nan, Half: nan, N: 1, Bound: ">="}, false, Unclear, 0, "one seed has no interval"},
 		{"null", Estimate{Mean: nan, Reason: "no jobs"}, false, Unclear, 0, "no jobs"},
 	} {
 		got, seeds, reason := judge(&tt.e, tt.above, 10)
 		if got != tt.want || seeds != tt.seeds || reason != tt.reason {
 			t.Errorf("%s: %s, %d seeds, %q; want %s, %d, %q", tt.name, got, seeds, reason, tt.want, tt.seeds, tt.reason)
+		}
+	}
+}
+
+// Of one run only what must be 0 is judged, and that on either side.
+func TestJudgeOneSeedAtZero(t *testing.T) {
+	for _, tt := range []struct {
+		e    Estimate
+		want Outcome
+	}{
+		{Estimate{Unit: "jobs", N: 1}, Met}, {Estimate{Unit: "jobs", Mean: 4, N: 1}, Missed},
+		{Estimate{Unit: "jobs", N: 1, Bound: ">="}, Unclear}, {Estimate{Unit: "s", N: 1}, Unclear},
+	} {
+		if got, _, _ := judge(&tt.e, false, 0); got != tt.want {
+			t.Errorf("%v %s: %s, want %s", tt.e.Mean, tt.e.Unit, got, tt.want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"slices"
 
 	"qsim/results/measure"
 	"qsim/results/plain"
@@ -18,6 +19,8 @@ func (s *Summary) warn(grid [][]*measure.Run, asked int) {
 		add("partial: %d of %s finished under every policy", n, plain.Plural(max(asked, n), "seed"))
 	}
 	switch {
+	case n == 1 && slices.ContainsFunc(s.Objectives, func(v Verdict) bool { return v.Outcome != Unclear }):
+		add("one seed: no intervals, no comparisons, and no verdicts but on counts that must be 0")
 	case n == 1:
 		add("one seed: no intervals, no verdicts and no comparisons")
 	case n < fewSeeds:

@@ -97,7 +97,8 @@ func (s *Settings) Wants(metric string) bool {
 }
 
 // Charted returns the class and the tenant whose starvation the time series have: those that the first objective on
-// starvation is about, or else the first objective that names either; both empty: all jobs.
+// starvation is about, or else the first objective that names either; without objectives the first class, if there are
+// several. Both empty: all jobs.
 func (s *Settings) Charted() Query {
 	var charted Query
 	for i := range s.Objectives {
@@ -111,6 +112,9 @@ func (s *Settings) Charted() Query {
 		if charted == (Query{}) {
 			charted = q
 		}
+	}
+	if len(s.Objectives) == 0 {
+		return Query{Class: UsualWaits(s)[0].Class}
 	}
 	return charted
 }

@@ -74,6 +74,14 @@ func Setting(d time.Duration) string {
 	return s
 }
 
+// Span writes a window of a scenario: 10m–15m; one of no length: at 2m5s.
+func Span(from, to time.Duration) string {
+	if from == to {
+		return "at " + Setting(from)
+	}
+	return Setting(from) + "–" + Setting(to)
+}
+
 // Digits writes v with at least n significant digits, and all digits before the point.
 func Digits(v float64, n int) string {
 	decimals := 0

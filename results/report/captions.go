@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"qsim/results/plain"
 )
 
 // footer says where a chart comes from and what its marks mean.
@@ -73,7 +75,11 @@ func (d *drawing) stormWords() string {
 			words = append(words, fmt.Sprintf("%d more", len(storms)-i))
 			break
 		}
-		words = append(words, fmt.Sprintf("%s from %s to %s", shorten(clean(s.Name), stormLimit), duration(s.From), duration(s.To)))
+		when := " from " + plain.Setting(s.From) + " to " + plain.Setting(s.To)
+		if s.From == s.To {
+			when = " " + plain.Span(s.From, s.To)
+		}
+		words = append(words, shorten(clean(s.Name), stormLimit)+when)
 	}
 	if len(storms) > 1 {
 		return "Storms: " + list(words) + "."

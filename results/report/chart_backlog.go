@@ -35,11 +35,14 @@ func backlogChart(d *drawing) *sheet {
 	case later > 1.05*top:
 		s.subtitle += fmt.Sprintf("; not shown: jobs not due yet, with which the highest peak is %s", count(later))
 	}
-	s.subtitle += "; same scale in every panel" + d.panelWords()
-	if len(d.policies) == 1 {
-		s.subtitle = s.subtitle[:len(s.subtitle)-len("; same scale in every panel")]
+	s.subtitle += "; means of " + seconds(d.settings.Bucket.Seconds())
+	if d.seeds > 1 {
+		s.subtitle += " and over seeds"
 	}
-	s.alt = d.alt(s.title, "Highest backlog of fresh jobs, and with retries",
+	if len(d.policies) > 1 {
+		s.subtitle += "; same scale in every panel" + d.panelWords()
+	}
+	s.alt = d.alt(s.title, "Highest mean backlog of fresh jobs, and with retries",
 		func(i int) string { return jobs(fresh[i]) + " and " + jobs(all[i]) })
 
 	until := d.end(func(p *policy, bucket int) bool { return p.due[bucket] > all[p.index]/100 })
@@ -142,14 +145,14 @@ func (d *drawing) backlogTitle(fresh, retry, all []float64) string {
 	case all[highest] <= few:
 		return fmt.Sprintf("Hardly a backlog forms%s: at most %s jobs", d.under(), jobs(all[highest]))
 	case fresh[worst] <= retry[most]/20:
-		return fmt.Sprintf("Retries pile up, to %s with %s; fresh jobs do not: at most %s%s", jobs(retry[most]),
+		return fmt.Sprintf("Retries pile up, to %s on the mean with %s; fresh jobs do not: at most %s%s", jobs(retry[most]),
 			d.policies[most].name, jobs(fresh[worst]), d.under())
 	}
 	least, _ := extremes(retry)
 	if fresh[worst] <= similar*fresh[best] && retry[most] > max(similar*retry[least], few) {
-		return d.rangeTitle("Retry backlog peaks at", jobs, retry, least, most)
+		return d.rangeTitle("Mean retry backlog peaks at", jobs, retry, least, most)
 	}
-	return d.rangeTitle("Fresh backlog peaks at", jobs, fresh, best, worst)
+	return d.rangeTitle("Mean fresh backlog peaks at", jobs, fresh, best, worst)
 }
 
 // fewJobs is a backlog that is gone within half a job's time.

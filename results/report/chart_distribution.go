@@ -34,15 +34,15 @@ func distributionChart(d *drawing) *sheet {
 	at := d.distributionLimit()
 	all := make([]distribution, len(d.policies))
 	for i, p := range d.policies {
-		all[i] = newDistribution(p, find(d.summary.Data[i].Pooled, at.during, at.class))
+		all[i] = newDistribution(p, find(d.summary.Data[i].Pooled, at))
 	}
 	values, spell := distributionValues(all, at)
 	best, worst := extremes(values)
 	s := &sheet{name: "3-ccdf", footer: d.footer("all seeds pooled")}
 	s.title = d.distributionTitle(all, at, values, best, worst)
-	s.subtitle = "Share of the " + at.jobs() + " that waited longer than x"
+	s.subtitle = "Share of the " + d.jobsOf(at) + " that waited longer than x"
 	s.subtitle += " (CCDF, both axes log)"
-	s.alt = d.alt(s.title, distributionWords(at), func(i int) string {
+	s.alt = d.alt(s.title, d.distributionWords(at), func(i int) string {
 		if all[i].none {
 			return "no job"
 		}
@@ -97,38 +97,41 @@ func distributionChart(d *drawing) *sheet {
 	return s
 }
 
-// distributionLimit is the limit that the chart marks and its title speaks of: the
-// objective's, over the jobs that the objective means, if there are such data.
+// distributionLimit is the limit that the chart marks and its title speaks of: the objective's, over the jobs that the
+// objective means, if there are such data; else no limit, over the jobs that the titles of the waits are about.
 func (d *drawing) distributionLimit() limit {
-	for _, l := range d.limits() {
-		known := true
-		for _, data := range d.summary.Data {
-			known = known && find(data.Pooled, l.during, l.class) != nil
-		}
-		if known {
+	q := d.waitQuery()
+	usual := limit{during: q.During, after: q.After, class: q.Class}
+	for _, l := range append(d.limits(), usual) {
+		if !slices.ContainsFunc(d.summary.Data, func(data results.PolicyData) bool { return find(data.Pooled, l) == nil }) {
 			return l
 		}
 	}
 	return limit{}
 }
 
-// jobs names those that a limit is about.
-func (l limit) jobs() string {
+// jobsOf names those that a limit is about.
+func (d *drawing) jobsOf(l limit) string {
 	words := "fresh jobs"
+	if l.class == "" && d.mixed() {
+		words += " of all classes"
+	}
 	if l.class != "" {
 		words += " of " + shorten(clean(l.class), stormLimit)
 	}
 	if l.during != "" {
 		words += " enqueued in " + shorten(clean(l.during), stormLimit)
 	}
+	if l.after != "" {
+		words += " enqueued after " + shorten(clean(l.after), stormLimit)
+	}
 	return words
 }
 
-// find is the histogram of the waits of the fresh jobs of a class, or of all, enqueued in a storm, or in the whole run;
-// nil if there is none.
-func find(pooled []measure.NamedHistogram, during, class string) *measure.NamedHistogram {
+// find is the histogram of the waits of the fresh jobs that l is about; nil if there is none.
+func find(pooled []measure.NamedHistogram, l limit) *measure.NamedHistogram {
 	for i := range pooled {
-		if pooled[i].Query == (measure.Query{Metric: "fresh.wait", During: during, Class: class}) {
+		if pooled[i].Query == l.query("fresh.wait") {
 			return &pooled[i]
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"qsim/results/measure"
 )
 
 // tenantsFigure is the name of the figure of the waits of tenants.
@@ -17,6 +19,7 @@ type ranked struct {
 	ranks, waits []float64 // from 1 on; s, longest first
 	bounds       int       // of them that lie among jobs that were not claimed
 	slowest      string    // the first of waits in words
+	name         string    // of the tenant with the first of waits
 }
 
 // tenantsChart shows how the p99 wait of fresh jobs differs between tenants, where they are too many for a
@@ -40,15 +43,7 @@ func tenantsChart(d *drawing) *sheet {
 	best, worst := extremes(slowest)
 	s := &sheet{name: tenantsFigure, title: "No fresh job of any tenant was ready" + d.under(), footer: d.footer("all seeds pooled")}
 	if best >= 0 {
-		s.title = d.rangeTitle("Fresh p99 wait of the slowest tenant comes to", func(v float64) string {
-			words := seconds(v)
-			for i := range all { // at least that under one policy, and that under another: at least that
-				if slowest[i] == v && len(all[i].slowest) > len(words) {
-					words = all[i].slowest
-				}
-			}
-			return words
-		}, slowest, best, worst)
+		s.title = d.tenantsTitle(all, slowest, best, worst)
 	}
 	s.subtitle = fmt.Sprintf("p99 of the fresh waits of each tenant (log scale), the slowest first under each policy; %s", tenantsOf(known, len(d.settings.Tenants)-1))
 	if bounds {
@@ -88,13 +83,38 @@ func tenantsChart(d *drawing) *sheet {
 	return s
 }
 
+// tenantsTitle is about the worst tenant of the objective, in the words of the table; where there is none, about the
+// slowest under each policy, with its name if tenants are of several classes.
+func (d *drawing) tenantsTitle(all []ranked, slowest []float64, best, worst int) string {
+	if q := d.waitQuery(); q.Tenant == measure.WorstTenant {
+		if title := d.tableTitle(q); title != "" {
+			return title
+		}
+	}
+	return d.rangeTitle("Fresh p99 wait of the slowest tenant comes to", func(v float64) string {
+		words, name := seconds(v), ""
+		for i := range all {
+			if slowest[i] != v {
+				continue
+			}
+			if len(all[i].slowest) > len(words) { // at least that under one policy, and that under another: at least that
+				words = all[i].slowest
+			}
+			if name == "" && d.mixed() {
+				name = " (" + all[i].name + ")"
+			}
+		}
+		return words + name
+	}, slowest, best, worst)
+}
+
 // rankTenants ranks the first known tenants by their p99 under a policy.
 func (d *drawing) rankTenants(policy, known int) ranked {
 	r := ranked{slowest: "none"}
 	waits := d.summary.Data[policy].TenantWaits[:known]
 	for i, k := range slowestFirst(waits) {
 		if i == 0 {
-			r.slowest = waitWords(waits[k])
+			r.slowest, r.name = waitWords(waits[k]), tenantName(d.summary, k)
 		}
 		if waits[k].AtLeast {
 			r.bounds++

@@ -35,22 +35,44 @@ func (d *drawing) waitRows() []waitLines {
 	return rows
 }
 
+// firstRow is the row of the class that the title is about, or else the first.
+func (d *drawing) firstRow(rows []waitLines) waitLines {
+	class := d.waitQuery().Class
+	return rows[max(0, slices.IndexFunc(rows, func(row waitLines) bool { return class != "" && row.class == clean(class) }))]
+}
+
+// peaksOf are the highest values of the lines of a row, by policy.
+func (d *drawing) peaksOf(row waitLines) []float64 {
+	highest := make([]float64, len(d.policies))
+	for i := range d.policies {
+		median, _, _ := row.of(&d.policies[i])
+		highest[i] = d.peak(median)
+	}
+	return highest
+}
+
 // waitChart shows how long fresh jobs wait, over time.
 func waitChart(d *drawing) *sheet {
-	highest := make([]float64, len(d.policies))
-	for i, p := range d.policies {
-		highest[i] = d.peak(p.median)
-	}
-	best, worst := extremes(highest)
 	rows := d.waitRows()
+	first := d.firstRow(rows)
+	highest := d.peaksOf(first)
+	best, worst := extremes(highest)
 	s := &sheet{
 		name:     "1-fresh-p99",
-		title:    d.waitTitle(highest, best, worst),
+		title:    d.waitTitle(first, highest, best, worst),
 		subtitle: "Wait of fresh jobs until their first claim, p99 per " + seconds(d.settings.Bucket.Seconds()) + " of virtual time (log scale)",
 		footer:   d.footer(d.bandMarks()),
 	}
-	s.dull = best >= 0 && (highest[worst] < shortWait || len(highest) > 1 && highest[worst] <= similar*highest[best])
-	s.alt = d.alt(s.title, "Highest fresh p99 wait", func(i int) string {
+	s.dull = best >= 0 && !slices.ContainsFunc(rows, func(row waitLines) bool {
+		all := d.peaksOf(row)
+		least, most := extremes(all)
+		return least >= 0 && all[most] >= shortWait && (len(all) == 1 || all[most] > similar*all[least])
+	})
+	what := "Highest fresh p99 wait"
+	if first.class != "" {
+		what += " of " + shorten(first.class, stormLimit)
+	}
+	s.alt = d.alt(s.title, what, func(i int) string {
 		if math.IsNaN(highest[i]) {
 			return "none claimed"
 		}

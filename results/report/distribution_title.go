@@ -35,11 +35,11 @@ func distributionValues(all []distribution, at limit) ([]float64, func(float64) 
 	}
 }
 
-func distributionWords(at limit) string {
+func (d *drawing) distributionWords(at limit) string {
 	if at.seconds > 0 {
-		return "Share of fresh jobs that wait longer than " + seconds(at.seconds)
+		return "Share of " + d.jobsOf(at) + " that wait longer than " + seconds(at.seconds)
 	}
-	return "Fresh p99 wait"
+	return "Fresh p99 wait" + d.ofJobs(at.query(waitMetric))
 }
 
 // distributionTitle states the finding behind distributionValues.
@@ -48,9 +48,9 @@ func (d *drawing) distributionTitle(all []distribution, at limit, values []float
 		return "There is no fresh job to speak of" + d.under()
 	}
 	if at.seconds == 0 {
-		return d.exceededTitle(all, values, best, worst)
+		return d.exceededTitle(all, at, values, best, worst)
 	}
-	jobs := at.jobs()
+	jobs := d.jobsOf(at)
 	which := strings.TrimPrefix(jobs, "fresh jobs")
 	what := jobs + " wait longer than " + seconds(at.seconds)
 	if all[best].unclaimed > 0 || all[worst].unclaimed > 0 {
@@ -70,27 +70,36 @@ func (d *drawing) distributionTitle(all []distribution, at limit, values []float
 	return fmt.Sprintf("%s of %s with %s, %s with %s", high, what, d.policies[worst].name, low, d.policies[best].name)
 }
 
-func (d *drawing) exceededTitle(all []distribution, values []float64, best, worst int) string {
-	const what = "Fresh p99 wait is"
+// exceededTitle is about the p99: in the words of the table, if it has it. A mix of classes that it does not have names
+// no policies: what is best for one class may be worst for the mix.
+func (d *drawing) exceededTitle(all []distribution, at limit, values []float64, best, worst int) string {
+	asked := at.query(waitMetric)
+	jobs, what, spell := d.jobsOf(at), "Fresh p99 wait"+d.ofJobs(asked)+" is", seconds
 	if math.IsInf(values[worst], 1) {
 		lost := make([]float64, len(all))
 		for i := range all {
 			lost[i] = all[i].unclaimed
 		}
 		least, most := extremes(lost)
-		title := fmt.Sprintf("%s of fresh jobs are never claimed with %s", percent(lost[most]), d.policies[most].name)
+		title := fmt.Sprintf("%s of %s are never claimed with %s", percent(lost[most]), jobs, d.policies[most].name)
 		switch {
 		case !math.IsInf(values[best], 1):
 			return fmt.Sprintf("%s; with %s p99 wait is %s", title, d.policies[best].name, seconds(values[best]))
 		case percent(lost[least]) != percent(lost[most]):
 			return fmt.Sprintf("%s, %s with %s", title, percent(lost[least]), d.policies[least].name)
 		case len(all) > 1:
-			return fmt.Sprintf("%s of fresh jobs are never claimed under any policy", percent(lost[most]))
+			return fmt.Sprintf("%s of %s are never claimed under any policy", percent(lost[most]), jobs)
 		}
 		return title
 	}
-	high, low := seconds(values[worst]), seconds(values[best])
+	if known, words := d.estimates(asked); known != nil {
+		values, spell = known, words
+		best, worst = extremes(values)
+	}
+	high, low := spell(values[worst]), spell(values[best])
 	switch {
+	case len(d.policies) > 1 && high != low && at.class == "" && d.mixed() && asked != d.waitQuery():
+		return fmt.Sprintf("Fresh p99 wait of all classes together is %s to %s by policy", low, high)
 	case len(d.policies) == 1:
 		return fmt.Sprintf("%s %s with %s", what, high, d.policies[worst].name)
 	case high == low:

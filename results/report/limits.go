@@ -15,6 +15,7 @@ import (
 type limit struct {
 	seconds float64
 	during  string // jobs enqueued in that storm; empty: all
+	after   string // jobs enqueued after that storm; empty: all
 	class   string // jobs of that class; empty: all
 	text    string // for example "≤ 10s"
 }
@@ -31,8 +32,8 @@ var (
 func (d *drawing) limits() []limit {
 	var found []limit
 	for _, o := range d.settings.Objectives {
-		l := limit{o.Bound, o.During, o.Class, o.Text}
-		if o.Query != (measure.Query{Metric: waitMetric, During: o.During, Class: o.Class}) || o.Above || !(o.Bound > 0) ||
+		l := limit{o.Bound, o.During, o.After, o.Class, o.Text}
+		if o.Query != l.query(waitMetric) || o.Above || !(o.Bound > 0) ||
 			math.IsInf(o.Bound, 0) {
 			continue
 		}
@@ -42,13 +43,18 @@ func (d *drawing) limits() []limit {
 		l.text = shorten(clean((&results.Verdict{Text: l.text}).Limit()), 30)
 		known := false
 		for _, f := range found {
-			known = known || f.seconds == l.seconds && f.during == l.during && f.class == l.class
+			known = known || f.seconds == l.seconds && f.query("") == l.query("")
 		}
 		if !known && len(found) < limitCount {
 			found = append(found, l)
 		}
 	}
 	return found
+}
+
+// query is that of the metric over the jobs that l is about.
+func (l limit) query(metric string) measure.Query {
+	return measure.Query{Metric: metric, During: l.during, After: l.after, Class: l.class}
 }
 
 // limitLabel names l on a chart.
@@ -63,6 +69,10 @@ func (d *drawing) limitLabel(l limit) string {
 		words += " in the storm"
 	case l.during != "":
 		words += " in " + shorten(clean(l.during), stormLimit)
+	case l.after != "" && len(d.settings.Storms) == 1:
+		words += " after the storm"
+	case l.after != "":
+		words += " after " + shorten(clean(l.after), stormLimit)
 	}
 	return words
 }

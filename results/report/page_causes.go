@@ -60,9 +60,36 @@ func causesOf(sum *results.Summary, caption, what, none string, causes []cause) 
 		return finding{Finding: none + under(sum) + ".", none: true}
 	}
 	p := &sum.Policies[worst]
+	if words := causesAlike(sum, causes, most); words != "" {
+		return finding{Finding: sentence(what) + ": " + words + ".", Tables: []plainTable{*t}}
+	}
 	words := fmt.Sprintf("Most %s: %s per seed with %s%s.", what, count(most), shorten(clean(p.Label), nameLimit),
 		mainCause(p, causes, most))
 	return finding{Finding: words, Tables: []plainTable{*t}}
+}
+
+// causesAlike is how much there is under every policy, and the main cause, if that is about the same; empty if it is not.
+func causesAlike(sum *results.Summary, causes []cause, most float64) string {
+	least, main := most, mainCause(&sum.Policies[0], causes, most)
+	for i := range sum.Policies {
+		p := &sum.Policies[i]
+		e := p.Metric(causes[0].metric)
+		if e == nil || !(e.Mean*similar >= most) {
+			return ""
+		}
+		least = min(least, e.Mean)
+		if mainCause(p, causes, e.Mean) != main {
+			main = ""
+		}
+	}
+	switch low, high := count(least), count(most); {
+	case len(sum.Policies) == 1:
+		return ""
+	case low != high:
+		return low + " to " + high + " per seed under every policy" + main
+	default:
+		return high + " per seed under every policy" + main
+	}
 }
 
 // causeTable has a column for each cause that was measured, and the policy with the most in all, −1 if there is none.

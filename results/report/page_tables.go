@@ -10,6 +10,7 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // scene is what was run, in a line.
@@ -22,7 +23,7 @@ func (p *page) scene() []string {
 				list = append(list, plural(len(set.Storms)-i, "more storm"))
 				break
 			}
-			list = append(list, fmt.Sprintf("%s %s–%s", shorten(clean(s.Name), stormLimit), duration(s.From), duration(s.To)))
+			list = append(list, shorten(clean(s.Name), stormLimit)+" "+plain.Span(s.From, s.To))
 		}
 	}
 	return append(list, plural(len(sum.Seeds), "seed"))
@@ -38,12 +39,12 @@ func (p *page) facts() []string {
 	list := []string{"qsim " + p.Version, "config " + shorten(clean(sum.ConfigHash), 16), seeds}
 	length := seconds(sum.Duration)
 	if set := sum.Settings; set != nil {
-		length = duration(set.Duration) + " of virtual time"
+		length = plain.Setting(set.Duration) + " of virtual time"
 		if set.Drain > 0 {
-			length += ", up to " + duration(set.Drain) + " more to drain"
+			length += ", up to " + plain.Setting(set.Drain) + " more to drain"
 		}
 		if set.Warmup > 0 {
-			length += ", warm-up " + duration(set.Warmup)
+			length += ", warm-up " + plain.Setting(set.Warmup)
 		}
 		list = append(list, length)
 		workers := plural(set.Workers, "worker")

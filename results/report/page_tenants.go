@@ -21,6 +21,9 @@ func tenants(sum *results.Summary) finding {
 	if len(all) < 3 { // the first is nobody
 		return finding{Finding: "There is one tenant.", none: true}
 	}
+	if eachClassIsATenant(sum.Settings) {
+		return finding{Finding: "No class has several tenants: what is said of classes is said of them.", none: true}
+	}
 	counted := mostCounted(sum)
 	if counted < 2 {
 		return finding{Finding: "What tenants got was not stored: an earlier version did not count it.", none: true}
@@ -37,6 +40,11 @@ func tenants(sum *results.Summary) finding {
 	f.Tables = append(f.Tables, tenantShares(sum, order))
 	f.none = strings.HasPrefix(f.Finding, "Tenants wait alike")
 	return f
+}
+
+// eachClassIsATenant reports whether the tenants are the classes by another name: "orders/0", "imports/0".
+func eachClassIsATenant(s *measure.Settings) bool {
+	return slices.EqualFunc(s.Tenants[1:], s.Classes, func(tenant, class string) bool { return tenant == class+"/0" })
 }
 
 // tenantTable is a table with a row for each of those tenants, of which cell says what each policy did.

@@ -284,6 +284,60 @@ func TestTenantsOfLittle(t *testing.T) {
 	}
 }
 
+// Where each class is one tenant, there is nothing to say of tenants that is not said of classes.
+func TestTenantsOfClasses(t *testing.T) {
+	t.Parallel()
+	for names, want := range map[string]bool{"|orders/0|imports/0": true, "|orders/0|orders/1|imports/0": false, "|acme|bolt": false} {
+		f := with("tenants", func(f *fixture) { f.policies = 1 })
+		s, sum := f.build()
+		s.Classes, s.Tenants = []string{"orders", "imports"}, strings.Split(names, "|")
+		for i := range s.Tenants[1:] {
+			n := int64(i + 1)
+			sum.Data[0].Tenants = append(sum.Data[0].Tenants, measure.TenantCount{Executions: n, FreshClaims: n, WaitSum: float64(n * n)})
+		}
+		if got := tenants(sum); got.none != want || want == strings.Contains(got.Finding, "wait") {
+			t.Errorf("%s: %q, folded: %v, want %v", names, got.Finding, got.none, want)
+		}
+	}
+}
+
+// What is alike under all policies is not told of one.
+func TestCausesThatAreAlike(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		deaths []float64
+		want   string
+	}{
+		{[]float64{572, 573}, "Deaths: 572 to 573 per seed under every policy, 90% of them: attempts used up."},
+		{[]float64{572, 572}, "Deaths: 572 per seed under every policy, 90% of them: attempts used up."},
+		{[]float64{573, 57}, "Most deaths: 573 per seed with Shared FIFO, 90% of them: attempts used up."},
+		{[]float64{573}, "Most deaths: 573 per seed with Shared FIFO, 90% of them: attempts used up."},
+	} {
+		f := with("deaths", func(f *fixture) { f.policies = len(tt.deaths) })
+		_, sum := f.build()
+		for i, n := range tt.deaths {
+			for metric, share := range map[string]float64{"deaths.count": 1, "deaths.limit": .9} {
+				sum.Policies[i].Metrics = append(sum.Policies[i].Metrics, results.Estimate{Query: measure.Query{Metric: metric}, Mean: n * share, N: 10})
+			}
+		}
+		if got := deaths(sum).Finding; got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+}
+
+// A storm of no length is at a time, and times of a scenario are spelled as in it.
+func TestSceneOfStorms(t *testing.T) {
+	t.Parallel()
+	f := with("storms", func(f *fixture) {
+		f.storms = []measure.Window{{Name: "down", From: time.Minute, To: 65 * time.Second}, {Name: "pile-up", From: 125 * time.Second, To: 125 * time.Second}}
+	})
+	_, sum := f.build()
+	if got, want := strings.Join((&page{summary: sum, Name: "x"}).scene(), " · "), "x · down 1m–1m5s · pile-up at 2m5s · 10 seeds"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // Where a table does not name all tenants, a chart shows them all, the slowest first.
 func TestTenantsChart(t *testing.T) {
 	t.Parallel()

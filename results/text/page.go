@@ -166,7 +166,7 @@ func heading(s *results.Summary, width int) string {
 			parts = append(parts, formatRate(set.Rate))
 		}
 		for _, storm := range set.Storms {
-			parts = append(parts, storm.Name+" "+clockSpan(storm))
+			parts = append(parts, storm.Name+" "+plain.Span(storm.From, storm.To))
 		}
 	}
 	line, lines := s.Scenario+"   "+parts[0], ""

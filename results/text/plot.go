@@ -281,7 +281,7 @@ func (p *terminalPlot) stormLines() []string {
 			lines = append(lines, p.plain(fmt.Sprintf("%*sand %s more", plotGutter, "", plain.Plural(len(p.s.Settings.Storms)-i, "storm"))))
 			break
 		}
-		span := clockSpan(s.window)
+		span := plain.Span(s.window.From, s.window.To)
 		name := cut(s.window.Name, max(p.columns-columns(span)-4, shortestName))
 		lines = append(lines, strings.Repeat(" ", plotGutter)+p.paint(red, p.marks.storm)+" "+p.plain(name+" "+span))
 	}

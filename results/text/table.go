@@ -9,7 +9,6 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"qsim/results"
-	"qsim/results/measure"
 	"qsim/results/plain"
 )
 
@@ -107,9 +106,6 @@ func (c cells) writer() table.Writer {
 }
 
 func (c cells) csv() string { return c.inert().writer().RenderCSV() }
-
-// clockSpan writes a storm's window: 10m–15m.
-func clockSpan(w measure.Window) string { return plain.Setting(w.From) + "–" + plain.Setting(w.To) }
 
 // inert are the same cells for a CSV file.
 func (c cells) inert() cells {

@@ -226,6 +226,11 @@ func TestRoundDuration(t *testing.T) {
 			t.Errorf("%v = %q, want %q", d, got, want)
 		}
 	}
+	for want, w := range map[string]measure.Window{"1m–2m5s": {From: time.Minute, To: 125 * time.Second}, "at 2m5s": {From: 125 * time.Second, To: 125 * time.Second}} {
+		if got := plain.Span(w.From, w.To); got != want {
+			t.Errorf("%v = %q, want %q", w, got, want)
+		}
+	}
 }
 
 // A table fits a terminal of any usual width, with any number of policies, and leaves nothing out: what has no room

@@ -246,7 +246,8 @@ func (t *Table) addPrices(s *Summary, objectives bool) {
 	for i, p := range prices {
 		q := measure.Query{Metric: p.metric}
 		if s.Policies[0].Find(q) == nil || slices.ContainsFunc(t.Columns, func(c Column) bool {
-			return c.Part == Gets && c.Query == (measure.Query{Metric: c.Metric}) && (c.Metric == p.metric || slices.Contains(p.like, c.Metric))
+			return c.Part == Gets && c.Query == (measure.Query{Metric: c.Metric}) &&
+				(c.Metric == p.metric || slices.Contains(p.like, c.Metric))
 		}) {
 			continue
 		}
@@ -361,7 +362,8 @@ func exactGoals(goals []Goal) (joined []Goal) {
 	size := func(g Goal) string { return strings.TrimLeft(g.Text, "≥≤ ") }
 	for _, g := range goals {
 		at := slices.IndexFunc(joined, func(other Goal) bool {
-			return other.Text != g.Text && size(other) == size(g) && other.Expect == g.Expect && slices.Equal(other.Policies, g.Policies)
+			return other.Text != g.Text && size(other) == size(g) && other.Expect == g.Expect &&
+				slices.Equal(other.Policies, g.Policies)
 		})
 		if at < 0 {
 			joined = append(joined, g)

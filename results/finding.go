@@ -271,7 +271,8 @@ func (f *finder) price(c *Column, i int) string {
 	for k := range f.Columns {
 		column := &f.Columns[k]
 		pays := column.Part == Pays || column.price
-		if column.Part == Asked && !pays || column.Query == c.Query || column.Cells[i].unsure() || f.gain(column, i) > 1/leastChange {
+		if column.Part == Asked && !pays || column.Query == c.Query || column.Cells[i].unsure() ||
+			f.gain(column, i) > 1/leastChange {
 			continue
 		}
 		if p := priceOf(column.Metric); p != nil && p.machine && pays {

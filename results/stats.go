@@ -106,8 +106,8 @@ func judge(e *Estimate, above bool, bound float64) (o Outcome, seeds int, reason
 		return Unclear, 0, e.Reason
 	case e.N < 2 && bound == 0 && e.counts() && right(e.Mean) && e.Bound == "":
 		return Met, 0, ""
-	case e.N < 2 && bound == 0 && e.counts() && !right(e.Mean): // no metric is below 0: the mean of any seeds is above it
-		return Missed, 0, ""
+	case e.N < 2 && bound == 0 && e.counts() && !right(e.Mean):
+		return Missed, 0, "" // no metric is below 0: the mean of any seeds is above it
 	case e.N < 2: // on any other bound the next seed may say otherwise, on either side
 		return Unclear, 0, oneSeed
 	case e.Bound != "" && above && e.atLeast() >= bound:

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"qsim/engine"
-	"qsim/results/measure"
 )
 
 // WindowOptions say what of a window is told.
@@ -76,14 +75,4 @@ func (s *Simulation) edges(from, to time.Duration) []Fact {
 	all = slices.DeleteFunc(all, func(f Fact) bool { return f.At < Span(from) || f.At > Span(to) })
 	slices.SortStableFunc(all, func(a, b Fact) int { return cmp.Compare(a.At, b.At) })
 	return all
-}
-
-// Storm is the stretch of time of a storm, the first time it comes, or nil if there is none of that name.
-func (s *Simulation) Storm(name string) *measure.Window {
-	for i := range s.windows {
-		if s.windows[i].Name == name {
-			return &s.windows[i]
-		}
-	}
-	return nil
 }

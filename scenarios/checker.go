@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v4"
@@ -225,6 +226,9 @@ func (c *checker) known(what string, at *yaml.Node, name string, there []nameAt)
 		if !contains(names, n.name) {
 			names = append(names, n.name)
 		}
+	}
+	if len(c.sc.Jobs) == 0 && strings.HasPrefix(what, "job class") {
+		return false // what is wrong with the jobs has been said
 	}
 	e := unknownName(what, name, names)
 	if near := closest(name, names); near != "" && at.Line > 0 { // on a command line nobody sees the file's lines

@@ -37,6 +37,7 @@ func Load(name string, src []byte, sets []Override) (*Scenario, Diagnostics) {
 	}
 	if file == nil {
 		l.add(problems, "")
+		l.addAlike()
 		return nil, l.found.sorted()
 	}
 	l.index(file, "")

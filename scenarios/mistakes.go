@@ -46,8 +46,51 @@ func (l *loader) cause(e *yaml.LoadError, mark *yaml.Mark) *quantity.Error {
 		return nil
 	}
 	*mark = yaml.Mark{Line: e.Mark.Line, Column: 1 + from + len([]rune(text[:found[0]]))}
-	return &quantity.Error{Message: "there are no templates in scenarios",
-		Help: fmt.Sprintf("write a value, and give another by --set %s=VALUE", l.pathAt(*mark))}
+	return l.noTemplate(*mark)
+}
+
+const noTemplates = "there are no templates in scenarios"
+
+func (l *loader) noTemplate(at yaml.Mark) *quantity.Error {
+	help := fmt.Sprintf("write a value, and give another by --set %s=VALUE", l.pathAt(at))
+	return &quantity.Error{Message: noTemplates, Help: help}
+}
+
+// addAlike reports, of a text that is no YAML because of a template or a space that is none, all others of them, so
+// that nobody meets them one by one: the parser stops at the first.
+func (l *loader) addAlike() {
+	first := l.found[0]
+	if first.Message != noTemplates && first.Help != plainSpace {
+		return
+	}
+	for i, text := range l.lines {
+		text, _, _ = strings.Cut(text, " #")
+		for _, found := range alike.FindAllStringSubmatchIndex(text, mostAlike) {
+			at := yaml.Mark{Line: i + 1, Column: 1 + len([]rune(text[:max(found[2], found[4])]))}
+			if bad, column := l.strange(at.Line); found[4] >= 0 {
+				l.addAt(at, l.noTemplate(at))
+			} else if column == at.Column {
+				l.addAt(at, bad)
+			}
+			if len(l.found) >= mostAlike {
+				return
+			}
+		}
+	}
+}
+
+// mostAlike bounds how often one text is told of what the parser stops at: each template wants another parse.
+const mostAlike = 20
+
+// addAt adds an error unless it has been found there.
+func (l *loader) addAt(at yaml.Mark, bad *quantity.Error) {
+	for _, d := range l.found {
+		if d.Line == at.Line && d.Col == at.Column {
+			return
+		}
+	}
+	l.found = append(l.found,
+		Diagnostic{Line: at.Line, Col: at.Column, Width: 1, Severity: Error, Message: bad.Message, Help: bad.Help})
 }
 
 // from64 returns the text of at most 64 characters that begins at one of a line.
@@ -113,7 +156,7 @@ func strange(line string) (*quantity.Error, int) {
 		case r == '#':
 			return nil, 0
 		case spacesLookAlike[r] != "":
-			return &quantity.Error{Message: fmt.Sprintf("%s (U+%04X)", spacesLookAlike[r], r), Help: "replace it by a plain space"}, column
+			return &quantity.Error{Message: fmt.Sprintf("%s (U+%04X)", spacesLookAlike[r], r), Help: plainSpace}, column
 		case !begun && (r == '–' || r == '—' || r == '−'):
 			return &quantity.Error{Message: fmt.Sprintf("a dash (U+%04X) begins no item of a list", r), Help: "write a hyphen: -"}, column
 		case r == '“' || r == '”' || r == '„' || r == '‘' || r == '’':
@@ -123,6 +166,11 @@ func strange(line string) (*quantity.Error, int) {
 	}
 	return nil, 0
 }
+
+const plainSpace = "replace it by a plain space"
+
+// alike finds the value that is a template, or the space in front of a key or a value that is none.
+var alike = regexp.MustCompile(`(?:^|:) *([\x{a0}\x{2007}\x{202f}\x{3000}\x{200b}\x{2009}])|[:,\[{-] *["']?(` + template.String() + `)`)
 
 var spacesLookAlike = map[rune]string{'\u00a0': "a no-break space", '\u2007': "a figure space", '\u202f': "a narrow no-break space",
 	'\u3000': "an ideographic space", '\u200b': "a zero-width space", '\u2009': "a thin space"}

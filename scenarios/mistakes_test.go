@@ -23,6 +23,8 @@ func TestMistakes(t *testing.T) {
 		{"kind in retry", "retry: {kind: exponential, max-attempts: 3}\n" + job, []string{`1:9: unknown key "kind" = write backoff.kind: how the delay`}},
 		{"kind in a class", in("kind: mail"), []string{`2:74: unknown key "kind" = write class: `}},
 		{"dist in a class", in("dist: exponential"), []string{`2:74: unknown key "dist" = write service.dist: `}},
+		{"kind in a lease", "engine: {lease: {kind: x}}\n" + job, []string{`1:18: unknown key "kind" = known keys here: `}},
+		{"a system's kind in retry", "retry: {kind: sidekiq}\n" + job, []string{`1:9: unknown key "kind" = write preset: sidekiq`}},
 		{"a Kubernetes file", "apiVersion: v1\nkind: Deployment\nmetadata: {name: x}\nspec: {replicas: 3}\n", []string{
 			`1:1: unknown key "apiVersion" = this looks like a Kubernetes manifest`, `1:1: there are no jobs = `, `2:1: unknown key "kind"`, `3:1: unknown key "metadata"`, `4:1: unknown key "spec"`}},
 		{"a Compose file", "services:\n  web: {image: x}\n", []string{
@@ -36,6 +38,7 @@ func TestMistakes(t *testing.T) {
 		{"Celery's", "engine: {acks_late: true, worker_prefetch_multiplier: 4}\n" + job, []string{
 			`1:10: unknown key "acks_late" = write ack: `, `1:27: unknown key "worker_prefetch_multiplier" = write fetch.prefetch: `}},
 		{"a queue of queues", "queues: [mail]\n" + job, []string{`1:1: unknown key "queues" = write jobs: `}},
+		{"queues alone", "queues: [mail]\n", []string{`1:1: unknown key "queues" = write jobs: `}},
 		{"exp", "retry: {backoff: {kind: exp, initial: 1s, multiplier: 2, cap: 1m}}\n" + job, []string{
 			`1:25: unknown backoff "exp" = did you mean "exponential"?`, `1:30: unknown key "initial" = write first: `,
 			`1:43: unknown key "multiplier" = write factor: `, `1:58: unknown key "cap" = write max: `}},
@@ -67,6 +70,9 @@ func TestMistakes(t *testing.T) {
 
 		// Lists and maps.
 		{"jobs by name", "jobs: {mail: {service: 1ms}}\n", []string{`1:7: want a list, not a map = write each as an item: - class: mail`}},
+		{"jobs by name that others name", "jobs: {mail: {service: 1ms}}\nobjectives: [{metric: goodput, class: mail, above: 1/s}]\n" +
+			"storms: [{name: down, at: 10m, for: 5m, fail: {hits: [mail], rate: 5%}}]\n", []string{
+			`1:7: want a list, not a map = write each as an item: - class: mail`}},
 		{"one job", "jobs:\n  class: mail\n  service: 1ms\n", []string{`2:3: want a list, not a map = put a hyphen before its first key: - class: mail`}},
 		{"objectives by metric", job + "objectives: {fresh.wait.p99: 10s}\n", []string{`3:13: want a list, not a map = write each as an item: - metric: fresh.wait.p99`}},
 		{"an objective that is none", job + "objectives: [fresh.wait.p99 < 10s]\n", []string{
@@ -75,9 +81,15 @@ func TestMistakes(t *testing.T) {
 		// Text.
 		{"a template", "engine:\n  workers: ${WORKERS}\n" + job, []string{`2:12: there are no templates in scenarios = write a value, and give another by --set engine.workers=VALUE`}},
 		{"a template in a map", "engine: {workers: ${WORKERS}}\n" + job, []string{`1:19: there are no templates in scenarios = write a value, and give another by --set engine.workers=VALUE`}},
+		{"two templates", "duration: ${DURATION}\nengine: {workers: ${WORKERS}, nodes: ${NODES}}\n" + job, []string{
+			`1:11: there are no templates in scenarios = write a value, and give another by --set duration=VALUE`,
+			`2:19: there are no templates in scenarios = write a value, and give another by --set engine.workers=VALUE`,
+			`2:38: there are no templates in scenarios = write a value, and give another by --set engine.nodes=VALUE`}},
 		{"braces", "engine:\n  workers: {{ workers }}\n" + job, []string{`2:12: there are no templates in scenarios = write a value, and give another by --set engine.workers=VALUE`}},
 		{"a no-break space", "engine:\n\u00a0\u00a0workers: 5\n" + job, []string{`2:1: a no-break space (U+00A0) = replace it by a plain space`}},
 		{"a no-break space behind a colon", "engine:\n  workers:\u00a05\n" + job, []string{`2:11: a no-break space (U+00A0) = replace it by a plain space`}},
+		{"two no-break spaces", "engine:\n\u00a0\u00a0workers: 5\n\u00a0\u00a0nodes:\u00a02\nseeds:\u00a03\n" + job, []string{
+			`2:1: a no-break space (U+00A0) = replace it by a plain space`, `3:1: a no-break space (U+00A0) = `, `4:7: a no-break space (U+00A0) = `}},
 		{"a dash", "policies:\n  – kind: fifo\n" + job, []string{`2:3: a dash (U+2013) begins no item of a list = write a hyphen: -`}},
 		{"unclosed", "engine: {workers: 5\n" + job, []string{`1:9: the { is never closed = close it with }, or put a comma between its keys`}},
 		{"unclosed list", "seeds: 3\npolicies: [{kind: fifo}\n" + job, []string{`2:11: the [ is never closed = close it with ], or put a comma between its items`}},

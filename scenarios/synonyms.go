@@ -168,6 +168,9 @@ func unknownKeyIn(in, key string, around *yaml.Node) *quantity.Error {
 	e := unknownKey(key, known)
 	s, near, rows := synonymOf(in, key), closest(key, known), rowsAround(in, around)
 	switch {
+	case key == "kind" && contains(known, "preset") && in == "Retry" && PresetNamed(word(around, key)) != nil:
+		e.Help = "write preset: " + word(around, key)
+	case key == "kind" && (s == nil || s.in != in): // a key of many maps
 	case s != nil && s.in == in && near != strings.ToLower(key):
 		e.Help = s.help(in)
 	case near != "":

@@ -27,6 +27,11 @@ const (
 func (c *checker) checkJobs() {
 	jobs := c.sc.Jobs
 	if c.node("jobs") == nil {
+		for key := 0; key < len(c.sc.tree.given.Content); key += 2 {
+			if s := synonymOf("Scenario", c.sc.tree.given.Content[key].Value); s != nil && s.key == "jobs" {
+				return // they stand under another word, which has been said
+			}
+		}
 		c.errorf(&yaml.Node{Line: 1, Column: 1}, "there are no jobs").Help = "a scenario needs `jobs:`, a list of at least one class"
 		return
 	}

@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -228,7 +229,13 @@ func (c *collected) lives() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	of := map[engine.JobID]string{}
-	for _, e := range c.events {
+	// Two calls that are answered at one instant are two goroutines, either of which may be first: the delivery that
+	// ends is told before the one that begins.
+	events := slices.Clone(c.events)
+	slices.SortStableFunc(events, func(a, b engine.Event) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Delivery, b.Delivery))
+	})
+	for _, e := range events {
 		if e.Job != 0 {
 			of[e.Job] += fmt.Sprintf("  %8v %-12v %v from %v, token %d, delivery %d, error %d, delay %v, ran %v, waited %v, age %v\n",
 				time.Duration(e.At), e.Kind, e.Class, e.From, e.Token, e.Delivery, e.Error, e.Delay, e.Ran, e.Waited, e.Age)

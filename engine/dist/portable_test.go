@@ -5,12 +5,14 @@ import (
 	"flag"
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -123,12 +125,22 @@ func f(x, y float64, n int) float64 {
 // each function of package math that is not exact.
 func unportable(t *testing.T, files *token.FileSet, sources []*ast.File) []string {
 	t.Helper()
+	if build.Default.GOROOT == "" { // as in a test that was built with -trimpath
+		root, err := exec.Command("go", "env", "GOROOT").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		build.Default.GOROOT = strings.TrimSpace(string(root))
+	}
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
 	// Errors are for the compiler to find; here they come of importing math alone.
 	config := types.Config{Importer: mathImporter{importer.ForCompiler(files, "source", nil)}, Error: func(error) {}}
 	config.Check("p", files, sources, info)
 	isFloat := func(e ast.Expr) bool { // or unknown
 		known := info.Types[e]
+		if known.Type == nil {
+			t.Fatalf("%v: an expression without a type: was math found?", files.Position(e.Pos()))
+		}
 		basic, ok := known.Type.Underlying().(*types.Basic)
 		return ok && basic.Info()&types.IsInteger == 0 && known.Value == nil
 	}

@@ -2,7 +2,6 @@ package world
 
 import (
 	"context"
-	"flag"
 	"path"
 	"strings"
 	"testing"
@@ -12,7 +11,7 @@ import (
 )
 
 // shippedSeeds are enough for every lesson: each is far larger than its interval.
-const shippedSeeds = 3
+const shippedSeeds = 5
 
 // opened loads a scenario that is part of the program, with what is said of it.
 func opened(t *testing.T, name string) (*scenarios.Scenario, scenarios.Diagnostics) {
@@ -28,9 +27,6 @@ func opened(t *testing.T, name string) (*scenarios.Scenario, scenarios.Diagnosti
 	return sc, problems
 }
 
-// long runs what takes minutes too: the published results, at all of their seeds.
-var long = flag.Bool("long", false, "hold the published results to their intervals, at all of their seeds")
-
 // TestShippedScenariosRun runs every scenario that is part of the program, with few seeds, and wants
 // its objectives to come out as the file says: what a cure is to mend misses, and the cure
 // meets.
@@ -43,9 +39,6 @@ func TestShippedScenariosRun(t *testing.T) {
 			t.Parallel()
 			sc, problems := opened(t, b.Name)
 			published := strings.HasPrefix(b.Name, "published/")
-			if published && !*long {
-				t.Skip("all of its seeds take long: -long runs them; at two seeds its fingerprint is held in scripts")
-			}
 			if !published { // whose figures are held to intervals that want all of the seeds
 				sc.Seeds = min(sc.Seeds, shippedSeeds)
 			}

@@ -100,8 +100,7 @@ type Backoff struct {
 	Free    []engine.ErrorKind
 	FreeMax int
 	// Deadline buries a job whose retry would come when it is this old or older; 0:
-	// none. Its age is that at the claim plus the delay, since a policy is not told how
-	// long the attempt ran.
+	// none. Its age then is that at the end of the attempt, run time included, plus the delay.
 	Deadline time.Duration
 }
 

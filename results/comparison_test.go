@@ -395,3 +395,27 @@ func TestComparisonJSON(t *testing.T) {
 		}
 	}
 }
+
+// TestPairsWithMissingSeeds pairs by seed where one side or the other has no value for some: those seeds are left out, and
+// the others stay with their own partners.
+func TestPairsWithMissingSeeds(t *testing.T) {
+	nan := math.NaN()
+	for _, tt := range []struct {
+		name      string
+		base, new []float64
+		n         int
+		mean      float64
+	}{
+		{"missing in the new one", []float64{100, 1, 2, 3}, []float64{nan, 11, 12, 13}, 3, 10},
+		{"missing in the base", []float64{nan, 1, 2, 3}, []float64{100, 11, 12, 13}, 3, 10},
+		{"missing at the end", []float64{1, 2, 3, 100}, []float64{11, 12, 13, nan}, 3, 10},
+		{"another on either side", []float64{100, 1, nan, 3}, []float64{nan, 11, 100, 13}, 2, 10},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := compared(t, result("A", map[string][]float64{"sojourn.mean": tt.base}), result("A", map[string][]float64{"sojourn.mean": tt.new}), Gate{})
+			if d := &c.Changes[0]; d.N != tt.n || d.Difference != tt.mean || d.Half != 0 {
+				t.Errorf("%d pairs, %v ± %v; want %d, %v ± 0", d.N, d.Difference, d.Half, tt.n, tt.mean)
+			}
+		})
+	}
+}

@@ -97,4 +97,13 @@ var batchStories = []story{
 		}
 		s.expect("long ago", firstLife, 3, 0, []int{2}, engine.Applied.Again())
 	}},
+	{"forty batches that settle all before them", plain, func(c *client) {
+		// As an engine of one call at a time sends them: of each, the copy that comes next must be known.
+		s := newSender(c, 40)
+		for i := range 40 {
+			seq := uint64(i + 1)
+			s.expect("in turn", firstLife, seq, seq-1, []int{i}, engine.Applied)
+			s.expect("again", firstLife, seq, seq-1, []int{i}, engine.Applied.Again())
+		}
+	}},
 }

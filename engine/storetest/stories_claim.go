@@ -74,6 +74,22 @@ var claimStories = []story{
 		c.add(many...)
 		c.wantIDs("of many", ids(c.claim(999)), want...)
 	}},
+	{"priorities of one large call", plain, func(c *client) {
+		var many []engine.NewJob
+		var want []engine.JobID
+		for id := range engine.JobID(300) {
+			many = append(many, prioritized(id+1, int16(150-int(id))*200)) // 30,000 down to −29,800
+			want = append(want, 300-id)
+		}
+		c.add(many...)
+		l := c.claim(999)
+		c.wantIDs("the most urgent first", ids(l), want...)
+		for i := range l {
+			if p := many[l[i].ID-1].Priority; l[i].Priority != p {
+				c.Errorf("job %d: priority %d, want %d", l[i].ID, l[i].Priority, p)
+			}
+		}
+	}},
 	{"classes", plain, func(c *client) {
 		for id := range engine.JobID(6) {
 			c.elapse(0.01)

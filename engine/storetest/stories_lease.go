@@ -37,6 +37,19 @@ var leaseStories = []story{
 		c.must(err)
 		c.same("held", held, []bool{true, true, false, true, false, true, false})
 	}},
+	{"an old token prolongs nobody's lease", plain, func(c *client) {
+		c.add(engine.NewJob{ID: 1})
+		old := c.claim(1)[0]
+		c.commit(old, engine.Return)
+		c.claim(1) // until 6
+		c.elapse(4)
+		if c.extend(old) {
+			c.Error("extended under a token that has passed")
+		}
+		c.elapse(3)
+		got, _ := c.recover(9, 0)
+		c.wantIDs("recovered", ids(got), 1)
+	}},
 	{"what a recovery counts", with(func(o *engine.StoreOptions) { o.RecoveriesWithin = 10 * time.Second }), func(c *client) {
 		c.part("of the last ten ticks", with(func(o *engine.StoreOptions) { o.RecoveriesWithin = c.ticks(10) }), func(c *client) {
 			c.add(engine.NewJob{ID: 1})

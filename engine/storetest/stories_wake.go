@@ -96,6 +96,12 @@ var wakes = []wake{
 	{"a job that waited before anybody listened", asItIs, func(c *client) {
 		c.add(engine.NewJob{ID: 2, Delay: time.Hour}, engine.NewJob{ID: 1, Delay: 5 * shortly})
 	}, func(c *client) { c.Advance(5 * shortly) }},
+	{"one that is due before what was announced", asItIs, func(c *client) {
+		c.add(engine.NewJob{ID: 2, Delay: time.Hour})
+	}, func(c *client) {
+		c.add(engine.NewJob{ID: 1, Delay: shortly})
+		c.Advance(shortly)
+	}},
 	{"the second that is due", asItIs, func(c *client) {
 		c.add(engine.NewJob{ID: 2, Delay: 5 * shortly}, engine.NewJob{ID: 1, Delay: 6 * shortly})
 	}, func(c *client) { c.Advance(6 * shortly) }},

@@ -168,6 +168,28 @@ func TestDeficitEndsWithTheLastFreshJob(t *testing.T) {
 	check(t, tp.Finish(at(100), nil), map[string]float64{"fresh.deficit": 2})
 }
 
+// What is claimed before the end of the warm-up or after the end of the scenario falls short of nothing.
+func TestDeficitOfTheScenarioAlone(t *testing.T) {
+	tp := newTape(settings(), 1) // from 10 s to 100 s, half of the claims are promised
+	turn := func(from float64, retries int) {
+		base := engine.JobID(1000 * from)
+		for id := range engine.JobID(retries) { // become retries one after the other: as many fresh claims
+			tp.enqueue(from, base+id, 0)
+			tp.outcome(from, engine.Nacked, base+id, tp.lease(from, base+id, from), 0)
+			tp.promote(from, base+id, engine.Retry)
+		}
+		tp.enqueue(from, base+999, 0)
+		for id := range engine.JobID(retries) {
+			tp.lease(from+1, base+id, from)
+		}
+		tp.lease(from+2, base+999, from)
+	}
+	turn(5, 9)
+	turn(50, 3) // 1.5 short
+	turn(120, 9)
+	check(t, tp.Finish(at(200), nil), map[string]float64{"fresh.deficit": 1.5})
+}
+
 func TestUnresolvedJobs(t *testing.T) {
 	s := settings()
 	s.Objectives = []Objective{{Query: Query{Metric: "fresh.within", Limit: 4 * time.Second}}, {Query: Query{Metric: "sojourn.p50.km"}}}

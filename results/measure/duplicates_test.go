@@ -159,6 +159,25 @@ func TestDuplicatesByCause(t *testing.T) {
 	}
 }
 
+// A job without a guard succeeds three times: that is two duplicates, and one job whose effect was doubled.
+func TestThreeSuccessesOfOneJob(t *testing.T) {
+	tp := newTape(settings(), 0)
+	tp.enqueue(20, 1, 0)
+	tp.enqueue(20, 2, 0)
+	for _, from := range []float64{20, 30, 40} {
+		token := tp.lease(from, 1, from)
+		tp.start(from, 1, token)
+		tp.finish(from+1, 1, token, 1, engine.NoError)
+		if from < 40 {
+			tp.outcome(from+9, engine.Returned, 1, tp.take(from+9, 1), 0)
+		} else {
+			tp.outcome(from+1, engine.Acked, 1, token, 0)
+		}
+	}
+	tp.run(50, 2, 20, 1)
+	check(t, tp.Finish(at(100), nil), map[string]float64{"duplicates.count": 2, "effects.double": 1, "duplicates.per10k": 10000})
+}
+
 // A caller gives up on a copy that is executed but not acked, and on one that is not; a third
 // caller's copy dies.
 func TestResubmittedCopies(t *testing.T) {

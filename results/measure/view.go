@@ -186,9 +186,6 @@ func (v *view) onEdge() {
 			}
 		}
 	}
-	if v.now == v.windows[0].from {
-		v.deficit = deficit{}
-	}
 	v.onStormEdge()
 }
 

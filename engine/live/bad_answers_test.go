@@ -1,0 +1,77 @@
+package live_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/live"
+)
+
+// TestStopAfterFailedClaims stops while the store refuses every claim: a claim that failed brings nothing, and nobody
+// waits for it.
+func TestStopAfterFailedClaims(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(engine.StoreOptions{})
+		w.fault = func(op engine.Op, _ []engine.JobID) fault { return fault{refuse: op == engine.OpClaim} }
+		s := start(t, w, live.Config{Engine: settings(10), StopWithin: time.Minute, Handler: none})
+		time.Sleep(1050 * time.Millisecond)
+		if n := w.count(engine.OpClaim); n < 2 {
+			t.Errorf("%d claims failed, want some", n)
+		}
+		began := time.Now()
+		if err := s.end(); err != nil {
+			t.Errorf("got %v, want a clean stop", err)
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("stopped within %v, want at once", took)
+		}
+	})
+}
+
+// curt is a store that does not take the first batches, and answers for none of what is in them.
+type curt struct {
+	*world
+	left int
+}
+
+func (c *curt) Commit(ctx context.Context, b engine.Batch, dst []engine.Result) ([]engine.Result, error) {
+	c.mu.Lock()
+	c.left--
+	left := c.left
+	c.mu.Unlock()
+	if left >= 0 {
+		return dst, nil
+	}
+	return c.world.Commit(ctx, b, dst)
+}
+
+// TestCommitAnsweredTooShort commits to a store that answers for fewer outcomes than it was sent: nobody knows what
+// became of them, and they are sent again until it answers for all.
+func TestCommitAnsweredTooShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &curt{newWorld(engine.StoreOptions{}), 3}
+		w.enqueue(t, 1, 5)
+		var log bytes.Buffer
+		var runs atomic.Int32
+		s := start(t, w, live.Config{Engine: settings(5), Logger: slog.New(slog.NewTextHandler(&log, nil)), StopWithin: time.Minute,
+			Handler: func(context.Context, *engine.Job) error { runs.Add(1); return nil }})
+		time.Sleep(10 * time.Second)
+		if err := s.end(); err != nil {
+			t.Errorf("got %v, want a clean stop", err)
+		}
+		w.once(t, 5)
+		if n := runs.Load(); n != 5 {
+			t.Errorf("%d executions of 5 jobs", n)
+		}
+		if !strings.Contains(log.String(), "the store answered for 0") {
+			t.Errorf("nothing is said of what the store did:\n%s", log.String())
+		}
+	})
+}

@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"qsim/engine/keyed"
+)
+
+// asked is a retry policy that keeps what it was asked.
+type asked struct {
+	ages  []time.Duration
+	draws []float64
+}
+
+func (a *asked) Next(j *Job, _ ErrorKind, u float64) (Verb, time.Duration) {
+	a.ages, a.draws = append(a.ages, j.Age), append(a.draws, u)
+	return Nack, time.Second
+}
+
+// failing has an engine of that seed claim each of the leases in turn, run it for the time given, and fail it.
+func failing(seed uint64, ran time.Duration, leases ...Lease) *asked {
+	policy := &asked{}
+	driver := &Asked{}
+	e := New(Config{Workers: 1, Fetch: FetchConfig{Batch: 1, Poll: time.Second}, Commit: CommitConfig{Batch: 1, Calls: 1, Timeout: time.Hour},
+		Lease: LeaseConfig{TTL: time.Hour}, Reaper: ReaperConfig{Off: true}, CallTimeout: time.Hour, Rand: keyed.Rand{Seed: seed},
+		Kinds: []KindConfig{{Retry: policy}}, Policy: oldest{}}, driver, 0)
+	now := Time(0)
+	e.Tick(now)
+	for _, l := range leases {
+		for _, c := range driver.Take() {
+			c.Err, c.Leases, c.Results = nil, nil, nil
+			switch c.Op {
+			case OpClaim:
+				c.Leases = []Lease{l}
+			case OpCommit:
+				c.Results = make([]Result, len(c.Batch.Outcomes))
+				for i := range c.Results {
+					c.Results[i].Status = Applied
+				}
+			}
+			e.Handle(now, c)
+		}
+		for _, s := range driver.Starts {
+			now = now.Add(ran)
+			e.Finish(now, s, FirstErrorKind, ran)
+		}
+		driver.Starts = nil
+	}
+	return policy
+}
+
+func delivered(job JobID, delivery int32) Lease {
+	return Lease{Job: Job{ID: job, Delivery: delivery}, Token: Token(delivery)}
+}
+
+// TestJitterIsOfTheDelivery fails two deliveries of one job, and the same of another: each has a draw of its own, which
+// is that of the seed, the job and the delivery alone.
+func TestJitterIsOfTheDelivery(t *testing.T) {
+	leases := []Lease{delivered(7, 1), delivered(7, 2), delivered(7, 3), delivered(8, 1), delivered(8, 2)}
+	draws := failing(1, time.Second, leases...).draws
+	if len(draws) != len(leases) {
+		t.Fatalf("asked %d times, want %d", len(draws), len(leases))
+	}
+	for i, u := range draws {
+		for k := range i {
+			if u == draws[k] {
+				t.Errorf("job %d, delivery %d and job %d, delivery %d have one draw", leases[k].ID, leases[k].Delivery, leases[i].ID, leases[i].Delivery)
+			}
+		}
+		if again := failing(1, time.Minute, leases[i]).draws; again[0] != u {
+			t.Errorf("job %d, delivery %d: %v, by itself %v", leases[i].ID, leases[i].Delivery, u, again[0])
+		}
+		if other := failing(2, time.Second, leases[i]).draws; other[0] == u {
+			t.Errorf("job %d, delivery %d: two seeds have one draw", leases[i].ID, leases[i].Delivery)
+		}
+	}
+}
+
+// TestAgeAtTheEnd fails a job that was 3 s old when it was claimed and ran for 7 s: it is 10 s old when the retry policy
+// is asked.
+func TestAgeAtTheEnd(t *testing.T) {
+	l := delivered(7, 1)
+	l.Age = 3 * time.Second
+	if ages := failing(1, 7*time.Second, l).ages; len(ages) != 1 || ages[0] != 10*time.Second {
+		t.Errorf("ages %v, want one of 10s", ages)
+	}
+}
+
+// TestKeysOfAHeartbeatStay sends a heartbeat that gets no answer in time and then another: the first still names its
+// leases, as it may be on its way, and a late answer to it is understood although the driver used the record again.
+func TestKeysOfAHeartbeatStay(t *testing.T) {
+	driver := &Asked{}
+	e := New(Config{Workers: 2, Fetch: FetchConfig{Batch: 1, Poll: time.Hour}, Commit: CommitConfig{Batch: 1, Calls: 1, Timeout: time.Hour},
+		Lease: LeaseConfig{TTL: time.Hour, Heartbeat: 10 * time.Second}, Reaper: ReaperConfig{Off: true}, CallTimeout: time.Second,
+		Kinds: []KindConfig{{Retry: burying{}}}, Policy: oldest{}}, driver, 0)
+	var beats []*Call
+	sort := func(now Time, next *Lease) {
+		for _, c := range driver.Take() {
+			switch {
+			case c.Op == OpExtend:
+				beats = append(beats, c)
+			case c.Op == OpClaim && next != nil:
+				c.Err, c.Leases = nil, []Lease{*next}
+				e.Handle(now, c)
+			}
+		}
+	}
+	seven, eight := delivered(7, 1), delivered(8, 1)
+	e.Tick(0)
+	sort(0, &seven)
+	e.Wake(Time(4 * time.Second))
+	sort(Time(4*time.Second), &eight)
+	for now := e.Deadline(); now < Time(15*time.Second); now = e.Deadline() {
+		e.Tick(now)
+		sort(now, nil)
+	}
+	if len(beats) != 2 || len(beats[0].Keys) != 1 || beats[0].Keys[0] != seven.Key() || beats[1].Keys[0] != eight.Key() {
+		t.Fatalf("heartbeats %+v, want one of job 7 and then one of job 8", beats)
+	}
+	beats[1].Keys[0] = LeaseKey{Job: 99} // the record is the driver's: what it does with it is not seen
+	beats[1].Err, beats[1].Current = nil, []bool{false}
+	now := e.Deadline() - 1
+	e.Handle(now, beats[1])
+	if len(driver.Cancels) != 1 || driver.Cancels[0] != driver.Starts[1] {
+		t.Errorf("told to stop: %v, want the handler of job 8 in slot %d", driver.Cancels, driver.Starts[1])
+	}
+}

@@ -1,0 +1,91 @@
+package sim_test
+
+import (
+	"testing"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/dist"
+	"qsim/engine/sim"
+)
+
+// oneLong are jobs that run for a tenth of a second, but for the first, which runs for an hour.
+type oneLong struct{ *flaky }
+
+func (h oneLong) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
+	x := h.flaky.Begin(now, node, j)
+	if j.ID == 1 {
+		x.Runs = time.Hour
+	}
+	return x
+}
+
+// TestWakePassesBusy tells one node of each new job where polls are rare: one with an idle worker, each of them in turn,
+// and never the one whose only worker is busy.
+func TestWakePassesBusy(t *testing.T) {
+	w := quietWorld(t, 30)
+	w.nodes, w.node.Workers, w.node.Fetch.Poll = 4, 1, 24*time.Hour
+	w.jobs.gap = drawn(t)(dist.Constant(1))
+	w.node.Lease.Heartbeat = 10 * time.Second
+	w.node.Kinds[0].Timeout = 0
+	w.handlers = oneLong{w.flaky}
+	claims := make([]int, w.nodes)
+	busy := int32(-1)
+	for _, e := range w.events(engine.Leased) {
+		if e.Waited > 10*time.Millisecond {
+			t.Errorf("job %d waited %v", e.Job, e.Waited)
+		}
+		if e.Job == 1 {
+			busy = e.Node
+			continue
+		}
+		claims[e.Node]++
+	}
+	for node, n := range claims {
+		if want := 29 / 3; int32(node) != busy && (n < want || n > want+1) {
+			t.Errorf("node %d claimed %d jobs, want %d or one more", node, n, want)
+		}
+		if int32(node) == busy && n != 0 {
+			t.Errorf("node %d claimed %d jobs although it is busy", node, n)
+		}
+	}
+}
+
+// TestAnswersToADeadLife has a process die while the answer to its claim is under way, and another begin before that
+// arrives: calls of a life are numbered from 1, but the answer is not for it. A lease that is started was claimed by the
+// life that starts it.
+func TestAnswersToADeadLife(t *testing.T) {
+	w := quietWorld(t, 20)
+	w.nodes = 1
+	w.node.Lease = engine.LeaseConfig{TTL: 20 * time.Second}
+	for op := range w.links.OneWay {
+		w.links.OneWay[op] = drawn(t)(dist.Constant(2))
+	}
+	w.config.Controls = []sim.Control{{Kind: sim.Crash, At: 13 * second / 4, For: time.Millisecond, Times: 20, Every: 7 * time.Second}}
+	w.config.Until = 1000 * second
+	var up engine.Time
+	deaths, lost := 0, 0
+	claimed := map[engine.Token]map[engine.JobID]engine.Time{}
+	for _, e := range w.events(engine.NodeUp, engine.NodeDown, engine.Leased, engine.Started) {
+		switch e.Kind {
+		case engine.NodeUp:
+			up = e.At
+		case engine.NodeDown:
+			deaths++
+		case engine.Leased:
+			if claimed[e.Token] == nil {
+				claimed[e.Token] = map[engine.JobID]engine.Time{}
+			}
+			claimed[e.Token][e.Job] = e.At
+			lost++
+		case engine.Started:
+			lost--
+			if at := claimed[e.Token][e.Job]; at < up {
+				t.Errorf("job %d starts at %v under a lease of %v, before the life that began at %v", e.Job, time.Duration(e.At), time.Duration(at), time.Duration(up))
+			}
+		}
+	}
+	if deaths < 10 || lost == 0 {
+		t.Errorf("%d deaths, %d leases whose answer came too late: want some of both", deaths, lost)
+	}
+}

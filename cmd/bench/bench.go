@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"qsim/cmd/ui"
 )
 
 // metric is one number of one run, with its unit as benchmarks spell it.
@@ -57,13 +59,12 @@ func rate(n int64, took time.Duration) float64 {
 
 // benchWriter writes results in the format of Go benchmarks, as benchstat reads it.
 type benchWriter struct {
-	out    io.Writer
-	begun  bool
-	failed error
+	out   io.Writer
+	begun bool
 }
 
 // result writes one line. name has no spaces; of iterations there is at least one.
-func (w *benchWriter) result(name string, iterations int64, took time.Duration, metrics []metric) {
+func (w *benchWriter) result(name string, iterations int64, took time.Duration, metrics []metric) error {
 	var b strings.Builder
 	if !w.begun {
 		w.begun = true
@@ -81,9 +82,8 @@ func (w *benchWriter) result(name string, iterations int64, took time.Duration, 
 		}
 	}
 	b.WriteByte('\n')
-	if _, err := io.WriteString(w.out, b.String()); err != nil && w.failed == nil {
-		w.failed = err
-	}
+	_, err := io.WriteString(w.out, b.String())
+	return ui.IOError("write result", err)
 }
 
 // number writes v with six significant digits or more, without an exponent where that is

@@ -154,7 +154,7 @@ func (s *session) files(l *load, candidates []*candidate, hash string) error {
 	for i, c := range candidates {
 		var all loaded
 		for _, r := range c.rounds {
-			out.result(c.name, r.done+r.dead, r.took, r.metrics(l.jobs == 0))
+			_ = out.result(c.name, r.done+r.dead, r.took, r.metrics(l.jobs == 0))
 			all.pickup.Merge(&r.pickup)
 			all.sojourn.Merge(&r.sojourn)
 			all.enqueue.merge(&r.enqueue)

@@ -137,7 +137,7 @@ func TestVerdictSaysLost(t *testing.T) {
 	var stderr bytes.Buffer
 	c.SetErr(&stderr)
 	s := &session{console: ui.NewConsole(c, false), flags: &runFlags{}}
-	err := s.verdict(nil, []*candidate{{rounds: []*loaded{told(), told()}}, {rounds: []*loaded{told()}}})
+	err := s.settle(accountOf([]*candidate{{rounds: []*loaded{told(), told()}}, {rounds: []*loaded{told()}}}), ui.ExitMet, nil)
 	var f *ui.Failure
 	if !errors.As(err, &f) || f.Exit != ui.ExitInvariant || !strings.Contains(f.Error(), "6 jobs were lost") {
 		t.Errorf("it ends with %v", err)
@@ -146,7 +146,7 @@ func TestVerdictSaysLost(t *testing.T) {
 		t.Errorf("it said %q, want %q", stderr.String(), want)
 	}
 	stderr.Reset()
-	err = s.settleScenario(&account{jobs: 10, done: 5, dead: 1, left: 1, lost: 3, duplicates: 4}, ui.ExitMet, nil)
+	err = s.settle(&account{jobs: 10, done: 5, dead: 1, left: 1, lost: 3, duplicates: 4}, ui.ExitMet, nil)
 	if !errors.As(err, &f) || f.Exit != ui.ExitInvariant {
 		t.Errorf("a scenario ends with %v", err)
 	}

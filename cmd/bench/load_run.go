@@ -120,8 +120,11 @@ func policyScenario(l *load, policies []string) (*scenarios.Scenario, error) {
 	return sc, nil
 }
 
-// runLoad measures all candidates in turn.
-func (s *session) runLoad(ctx context.Context) error {
+// runLoad measures all candidates and reports what they gave.
+func (s *session) runLoad(ctx context.Context) error { return s.runLoads(ctx, s.report) }
+
+// runLoads measures all candidates in turn and reports what they gave, also if it was interrupted.
+func (s *session) runLoads(ctx context.Context, report func(l *load, candidates []*candidate, hash string) error) error {
 	l := s.flags.load()
 	sc, err := policyScenario(l, s.flags.policies)
 	if err != nil {
@@ -131,29 +134,29 @@ func (s *session) runLoad(ctx context.Context) error {
 	for _, c := range candidates {
 		c.name = l.name(c)
 	}
-	out := &benchWriter{out: s.stdout}
-	rounds := int(s.flags.rounds.value)
-	err = s.measure(ctx, l, sc, candidates, rounds, func(c *candidate, r *loaded) error {
-		if s.flags.format == "bench" {
-			out.result(c.name, r.done+r.dead, r.took, r.metrics(l.jobs == 0))
-		}
-		return out.failed
-	})
-	if out.failed != nil {
-		return ui.IOError("write result", out.failed)
-	}
+	err = s.measure(ctx, l, sc, candidates)
 	if err == nil || errors.Is(err, context.Canceled) {
-		if e := s.report(l, candidates, sc.ConfigHash()); e != nil {
+		if e := report(l, candidates, sc.ConfigHash()); e != nil {
 			return e
 		}
 	}
-	return s.verdict(err, candidates)
+	return s.settle(accountOf(candidates), ui.ExitMet, err)
 }
 
-// measure runs rounds of all candidates and tells of each run, until an error of told.
-func (s *session) measure(ctx context.Context, l *load, sc *scenarios.Scenario, candidates []*candidate, rounds int,
-	told func(c *candidate, r *loaded) error) error {
-	seed := max(s.flags.seed, 1)
+func accountOf(candidates []*candidate) *account {
+	all := new(account)
+	for _, c := range candidates {
+		for _, r := range c.rounds {
+			all.add(account{r.enqueued, r.done, r.dead, r.left, r.lost(), r.untold(), r.duplicates})
+		}
+	}
+	return all
+}
+
+// measure runs rounds of all candidates, and prints a line for each run if that is the format.
+func (s *session) measure(ctx context.Context, l *load, sc *scenarios.Scenario, candidates []*candidate) error {
+	out := &benchWriter{out: s.stdout}
+	seed, rounds := max(s.flags.seed, 1), int(s.flags.rounds.value)
 	shown := s.rounds(rounds * len(candidates))
 	defer shown.close()
 	for round := range rounds {
@@ -167,7 +170,10 @@ func (s *session) measure(ctx context.Context, l *load, sc *scenarios.Scenario, 
 			if r.late > 0 {
 				s.console.Note("warning: %s on %s: %s had no answer in time", c.policy, c.store, plain.Plural(int(r.late), "call"))
 			}
-			if err := told(c, r); err != nil {
+			if s.flags.format != "bench" {
+				continue
+			}
+			if err := out.result(c.name, r.done+r.dead, r.took, r.metrics(l.jobs == 0)); err != nil {
 				return err
 			}
 		}
@@ -188,27 +194,4 @@ func failed(policy, store string, err error) error {
 		return ui.Fail(ui.ExitUsage, fmt.Errorf("policy %q wants what %s has not: %w", policy, store, err))
 	}
 	return ui.Fail(ui.ExitIO, fmt.Errorf("%s: %w", store, err))
-}
-
-// verdict says on standard error whether all jobs are accounted for, and how the command
-// ends.
-func (s *session) verdict(err error, candidates []*candidate) error {
-	var jobs, done, dead, left, lost, untold, duplicates int64
-	for _, c := range candidates {
-		for _, r := range c.rounds {
-			jobs, done, dead, left = jobs+r.enqueued, done+r.done, dead+r.dead, left+r.left
-			lost, untold, duplicates = lost+r.lost(), untold+r.untold(), duplicates+r.duplicates
-		}
-	}
-	s.noteUntold(untold)
-	if jobs > 0 {
-		s.console.Note("%d jobs: %d done, %d dead, %d left; lost %d, duplicates %d", jobs, done, dead, left, lost, duplicates)
-	}
-	switch {
-	case lost != 0:
-		return ui.Fail(ui.ExitInvariant, fmt.Errorf("%d jobs were lost", lost))
-	case errors.Is(err, context.Canceled):
-		return ui.Fail(ui.ExitInterrupted, nil)
-	}
-	return err
 }

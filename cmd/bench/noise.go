@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -40,24 +39,18 @@ second.`,
 		RunE: func(c *cobra.Command, _ []string) error { return noise(c, &f) },
 	}
 	flags := c.Flags()
-	flags.Var(&f.jobs, "jobs", "burn-down of so many jobs")
-	flags.Var(&f.rate, "rate", "open loop: jobs come at this rate, as 2k/s, at random times")
-	flags.Var(&f.lasts, "for", "open loop: jobs come for this long")
-	flags.Var(&f.warmup, "warmup", "open loop: leave out the latencies of jobs that come before")
-	flags.Var(&f.work, "work", "handlers sleep this long")
-	flags.Var(&f.workers, "workers", "handlers of an engine that run at once")
-	flags.Var(&f.engines, "engines", "engines in this process")
+	addArrivalFlags(c, &f.runFlags)
+	addWorkFlags(c, &f.runFlags)
 	flags.Var(&f.rounds, "rounds", "number of measurements")
 	flags.Var(&f.tell, "tell", "the difference that should be detected")
 	flags.StringArrayVar(&f.policies, "policy", nil, "one `POLICY` (default fifo)")
 	flags.Var(&f.stores, "store", "memory or postgres (default memory)")
 	flags.StringVar(&f.dsn, "dsn", "", "reach PostgreSQL by this `DSN`, a URL or keywords")
 	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: table, bench or json", "table", "bench", "json")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors to standard error")
-	ui.Group(c, "What to run", "jobs", "rate", "for", "warmup", "work", "workers", "engines", "policy", "store", "dsn")
+	ui.Group(c, "What to run", slices.Concat(arrivalFlags, workFlags, []string{"policy", "store", "dsn"})...)
 	ui.Group(c, "How often", "rounds", "tell")
-	ui.Group(c, "Output", "format", "quiet")
-	addProgress(c, &f.runFlags)
+	ui.Group(c, "Output", "format")
+	ui.AddTerminal(c, &f.Terminal, "quiet", "verbose", "color", "progress")
 	return c
 }
 
@@ -75,7 +68,7 @@ type scatter struct {
 	DriftP     *float64 `json:"drift_p"`    // null: too few rounds
 }
 
-func noise(c *cobra.Command, f *noiseFlags) (err error) {
+func noise(c *cobra.Command, f *noiseFlags) error {
 	if err := f.check(c); err != nil {
 		return err
 	}
@@ -88,37 +81,14 @@ func noise(c *cobra.Command, f *noiseFlags) (err error) {
 	if f.tell.value.Num == 0 {
 		return ui.UsageError("--tell %s: want more than 0%%", f.tell.text)
 	}
-	s := newSession(c, &f.runFlags)
-	ctx, stop := s.console.Interruptible(c.Context(), keeping)
-	defer stop()
-	defer func() {
-		if e := s.stores.stop(); err == nil && e != nil {
-			err = e
-		}
-	}()
-	l := f.load()
-	sc, err := policyScenario(l, f.policies)
-	if err != nil {
-		return err
-	}
-	candidates := s.candidates(sc)
-	candidates[0].name = l.name(candidates[0])
-	out := &benchWriter{out: s.stdout}
-	err = s.measure(ctx, l, sc, candidates, int(f.rounds.value), func(c *candidate, r *loaded) error {
-		if f.format == "bench" {
-			out.result(c.name, r.done+r.dead, r.took, r.metrics(l.jobs == 0))
-		}
-		return out.failed
+	return inSession(c, &f.runFlags, func(s *session, ctx context.Context) error {
+		return s.runLoads(ctx, func(l *load, candidates []*candidate, _ string) error {
+			if len(candidates[0].rounds) < 4 {
+				return nil // interrupted before
+			}
+			return s.printNoise(l, candidates[0], f)
+		})
 	})
-	if out.failed != nil {
-		return ui.IOError("write result", out.failed)
-	}
-	if err == nil || errors.Is(err, context.Canceled) && len(candidates[0].rounds) >= 4 {
-		if e := s.printNoise(l, candidates[0], f); e != nil {
-			return e
-		}
-	}
-	return s.verdict(err, candidates)
 }
 
 // scatters says of each metric how it scatters.

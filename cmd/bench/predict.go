@@ -59,11 +59,10 @@ Exit codes: as qbench run; 1 if a judged metric is off by more than the aim, or 
 	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: table or json", "table", "json")
 	flags.StringVarP(&f.out, "out", "o", "results/runs", "write results and charts below this `DIR`")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors to standard error")
 	ui.Group(c, "Scenario", "scenario", "speed", "seed", "set")
 	ui.Group(c, "What to predict", "policy", "store", "rounds", "calibrate", "within", "dsn")
-	ui.Group(c, "Output", "format", "out", "no-files", "quiet")
-	addProgress(c, &f.runFlags)
+	ui.Group(c, "Output", "format", "out", "no-files")
+	ui.AddTerminal(c, &f.Terminal, "quiet", "verbose", "color", "progress")
 	return c
 }
 
@@ -95,7 +94,7 @@ type predicted struct {
 	apart           *apart // then, of a quantile: by how many jobs
 }
 
-func predict(c *cobra.Command, f *predictFlags) (err error) {
+func predict(c *cobra.Command, f *predictFlags) error {
 	if f.scenario == "" {
 		return ui.UsageError("predict which scenario? Name one with --scenario; qsim list scenarios lists those built in")
 	}
@@ -108,15 +107,7 @@ func predict(c *cobra.Command, f *predictFlags) (err error) {
 	if f.noFiles {
 		f.out = ""
 	}
-	s := newSession(c, &f.runFlags)
-	ctx, stop := s.console.Interruptible(c.Context(), keeping)
-	defer stop()
-	defer func() {
-		if e := s.stores.stop(); err == nil && e != nil {
-			err = e
-		}
-	}()
-	return s.predictAll(ctx, f)
+	return inSession(c, &f.runFlags, func(s *session, ctx context.Context) error { return s.predictAll(ctx, f) })
 }
 
 // predictAll predicts, runs and prints every policy on every store.
@@ -152,7 +143,7 @@ predictions:
 			return err
 		}
 	}
-	return s.settleScenario(&balance, worstOf(all, f), interrupted)
+	return s.settle(&balance, worstOf(all, f), interrupted)
 }
 
 // worstOf is the exit code of all predictions.
@@ -205,7 +196,7 @@ func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, policy in
 		if err := p.simulate(ctx, only, o.seed, real.timings, nil, &p.hindsight); err != nil {
 			return nil, err
 		}
-		balance.add(real)
+		balance.add(real.account())
 		s.warn(p.policy, store, real)
 		real.run.Policy = 1
 		p.real, p.played = append(p.real, real.run), append(p.played, real)

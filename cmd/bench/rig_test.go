@@ -118,7 +118,7 @@ func TestLossIsFound(t *testing.T) {
 		}
 		s := &session{console: &ui.Console{}, flags: &runFlags{}}
 		var f *ui.Failure
-		if err := s.verdict(nil, []*candidate{{rounds: []*loaded{r}}}); !errors.As(err, &f) || f.Exit != ui.ExitInvariant {
+		if err := s.settle(accountOf([]*candidate{{rounds: []*loaded{r}}}), ui.ExitMet, nil); !errors.As(err, &f) || f.Exit != ui.ExitInvariant {
 			t.Errorf("the command ends with %v, want exit %d", err, ui.ExitInvariant)
 		}
 	})
@@ -352,20 +352,20 @@ func TestTimeUp(t *testing.T) {
 func TestAccounts(t *testing.T) {
 	var a account
 	for _, p := range []*played{{left: 3, balance: world.Balance{Unresolved: 5, Duplicates: 4}}, {left: 7, balance: world.Balance{Unresolved: 5, Duplicates: 3}}} {
-		a.add(p)
+		a.add(p.account())
 	}
 	if a.lost != 2 || a.untold != 2 || a.duplicates != 7 {
 		t.Errorf("lost %d, untold %d, duplicates %d, want 2, 2 and 7", a.lost, a.untold, a.duplicates)
 	}
 	s := &session{console: &ui.Console{}, flags: &runFlags{}}
-	if err := s.settleScenario(&account{jobs: 5, untold: 2}, ui.ExitMet, nil); err != nil {
+	if err := s.settle(&account{jobs: 5, untold: 2}, ui.ExitMet, nil); err != nil {
 		t.Errorf("more jobs than were told of: %v", err)
 	}
-	if err := s.settleScenario(&account{}, ui.ExitMet, nil); err != nil {
+	if err := s.settle(&account{}, ui.ExitMet, nil); err != nil {
 		t.Errorf("no job came: %v", err)
 	}
 	var f *ui.Failure
-	if err := s.settleScenario(&account{}, ui.ExitMet, context.Canceled); !errors.As(err, &f) || f.Exit != ui.ExitInterrupted || f.Err != nil {
+	if err := s.settle(&account{}, ui.ExitMet, context.Canceled); !errors.As(err, &f) || f.Exit != ui.ExitInterrupted || f.Err != nil {
 		t.Errorf("interrupted: %v", err)
 	}
 }

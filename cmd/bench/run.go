@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"io"
 	"os"
 	"strings"
@@ -36,10 +37,7 @@ type runFlags struct {
 
 	format string
 	out    string
-	quiet  bool
-
-	verbose  bool
-	progress string // auto, always, never
+	ui.Terminal
 }
 
 func newRunFlags() runFlags {
@@ -90,31 +88,46 @@ Exit codes:
 	}
 	addCandidateFlags(c, &f)
 	flags := c.Flags()
+	addArrivalFlags(c, &f)
+	addWorkFlags(c, &f)
+	flags.Var(&f.rounds, "rounds", "number of measurements of each candidate, in turn")
+	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: bench (default into a file or a pipe), table (default "+
+		"on a terminal and of a scenario) or json; of a scenario markdown and csv too", "table", "bench", "json", "markdown", "csv")
+	flags.StringVarP(&f.out, "out", "o", "", "write results and histograms below this `DIR` (default: none)")
+	ui.Group(c, "Load", append(arrivalFlags, workFlags...)...)
+	ui.Group(c, "Candidates", "policy", "store", "rounds", "dsn")
+	ui.Group(c, "Scenario", "scenario", "speed", "seed", "set")
+	ui.Group(c, "Output", "format", "out")
+	ui.AddTerminal(c, &f.Terminal, "quiet", "verbose", "color", "progress")
+	return c
+}
+
+// The flags of addArrivalFlags and of addWorkFlags.
+var (
+	arrivalFlags = []string{"jobs", "rate", "for", "warmup"}
+	workFlags    = []string{"work", "fails", "workers", "engines", "batch", "prefetch"}
+)
+
+// addArrivalFlags defines the flags of a load for when jobs come.
+func addArrivalFlags(c *cobra.Command, f *runFlags) {
+	flags := c.Flags()
 	flags.Var(&f.jobs, "jobs", "burn-down of so many jobs")
 	flags.Var(&f.rate, "rate", "open loop: jobs come at this rate, as 2k/s, at random times")
 	flags.Var(&f.lasts, "for", "open loop: jobs come for this long")
 	flags.Var(&f.warmup, "warmup", "open loop: leave out the latencies of jobs that come before")
+}
+
+// addWorkFlags defines the flags for how jobs are worked off.
+func addWorkFlags(c *cobra.Command, f *runFlags) {
+	flags := c.Flags()
 	flags.Var(&f.work, "work", "handlers sleep this long")
 	flags.Var(&f.fails, "fails", "share of attempts that fail, and are retried")
 	flags.Var(&f.workers, "workers", "handlers of an engine that run at once")
 	flags.Var(&f.engines, "engines", "engines in this process, each with a loop of its own")
 	flags.Var(&f.batch, "batch", "most jobs of one claim or commit")
-	flags.Var(&f.prefetch, "prefetch", prefetchUsage)
-	flags.Var(&f.rounds, "rounds", "number of measurements of each candidate, in turn")
-	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: bench (default into a file or a pipe), table (default "+
-		"on a terminal and of a scenario) or json; of a scenario markdown and csv too", "table", "bench", "json", "markdown", "csv")
-	flags.StringVarP(&f.out, "out", "o", "", "write results and histograms below this `DIR` (default: none)")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors to standard error")
-	ui.Group(c, "Load", "jobs", "rate", "for", "warmup", "work", "fails", "workers", "engines", "batch", "prefetch")
-	ui.Group(c, "Candidates", "policy", "store", "rounds", "dsn")
-	ui.Group(c, "Scenario", "scenario", "speed", "seed", "set")
-	ui.Group(c, "Output", "format", "out", "quiet")
-	addProgress(c, &f)
-	return c
+	flags.Var(&f.prefetch, "prefetch", "claim this many jobs ahead of free workers; 0 suits handlers that take long "+
+		"(default: three times the workers, or 0 if --work is 10ms or more)")
 }
-
-const prefetchUsage = "claim this many jobs ahead of free workers; 0 suits handlers that take long " +
-	"(default: three times the workers, or 0 if --work is 10ms or more)"
 
 // addCandidateFlags defines what run and predict have in common.
 func addCandidateFlags(c *cobra.Command, f *runFlags) {
@@ -142,7 +155,7 @@ type session struct {
 }
 
 func newSession(c *cobra.Command, f *runFlags) *session {
-	s := &session{flags: f, stdout: c.OutOrStdout(), stderr: c.ErrOrStderr(), console: ui.NewConsole(c, f.quiet),
+	s := &session{flags: f, stdout: c.OutOrStdout(), stderr: c.ErrOrStderr(), console: ui.NewConsole(c, f.Quiet),
 		begun: time.Now()}
 	if len(f.stores) == 0 {
 		f.stores = storeKinds{memory}
@@ -151,11 +164,8 @@ func newSession(c *cobra.Command, f *runFlags) *session {
 	return s
 }
 
-// run measures a load or a scenario.
-func run(c *cobra.Command, f *runFlags) (err error) {
-	if err := f.check(c); err != nil {
-		return err
-	}
+// inSession runs what a command measures, until it is interrupted, and stops the stores after it.
+func inSession(c *cobra.Command, f *runFlags, measure func(s *session, ctx context.Context) error) (err error) {
 	s := newSession(c, f)
 	ctx, stop := s.console.Interruptible(c.Context(), keeping)
 	defer stop()
@@ -164,19 +174,24 @@ func run(c *cobra.Command, f *runFlags) (err error) {
 			err = e
 		}
 	}()
-	if f.scenario == "" {
-		if !c.Flags().Changed("format") && ui.Capable(os.Stdout) {
-			f.format = "table" // a benchmark line is for programs
-		}
-		return s.runLoad(ctx)
+	return measure(s, ctx)
+}
+
+// run measures a load or a scenario.
+func run(c *cobra.Command, f *runFlags) error {
+	if err := f.check(c); err != nil {
+		return err
 	}
-	if !c.Flags().Changed("format") {
-		f.format = "table"
+	if !c.Flags().Changed("format") && (f.scenario != "" || ui.Capable(os.Stdout)) {
+		f.format = "table" // a benchmark line is for programs
+	}
+	if f.scenario == "" {
+		return inSession(c, f, (*session).runLoad)
 	}
 	if !c.Flags().Changed("rounds") {
 		f.rounds = count("1")
 	}
-	return s.runScenario(ctx)
+	return inSession(c, f, (*session).runScenario)
 }
 
 // check finds flags that exclude each other and values that no run can have.

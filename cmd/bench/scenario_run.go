@@ -45,16 +45,13 @@ func (s *session) runScenario(ctx context.Context) error {
 	var balance account
 	err = s.eachRun(ctx, sc, func(store int, o playOptions, p *played) error {
 		runs[store] = append(runs[store], p.run)
-		balance.add(p)
+		balance.add(p.account())
 		s.warn(sc.Policies[o.policy].Label, o.store, p)
-		if s.flags.format == "bench" {
-			out.result(s.scenarioName(sc, o), p.balance.Enqueued, p.took, p.metrics())
+		if s.flags.format != "bench" {
+			return nil
 		}
-		return out.failed
+		return out.result(s.scenarioName(sc, o), p.balance.Enqueued, p.took, p.metrics())
 	})
-	if out.failed != nil {
-		return ui.IOError("write result", out.failed)
-	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -69,7 +66,7 @@ func (s *session) runScenario(ctx context.Context) error {
 		}
 		exit = ui.Worse(exit, code)
 	}
-	return s.settleScenario(&balance, exit, err)
+	return s.settle(&balance, exit, err)
 }
 
 // eachRun makes the runs of a scenario and tells of each, with the number of its store,
@@ -96,42 +93,44 @@ func (s *session) eachRun(ctx context.Context, sc *scenarios.Scenario,
 	return nil
 }
 
-// settleScenario says on standard error whether all jobs are accounted for.
-func (s *session) settleScenario(a *account, exit ui.Exit, err error) error {
-	s.noteUntold(a.untold)
-	if a.jobs == 0 && err != nil {
-		return ui.Fail(ui.ExitInterrupted, nil)
+// settle prints to standard error whether all jobs are accounted for, and returns how the command ends: err, if it
+// is not nil, is what it ended with.
+func (s *session) settle(a *account, exit ui.Exit, err error) error {
+	if a.untold > 0 {
+		s.console.Note("warning: the store holds %s more than it said that it took", plain.Plural(int(a.untold), "job"))
 	}
-	if a.jobs == 0 {
+	if a.jobs == 0 && err == nil {
 		s.console.Note("no job came: nothing was measured")
 	}
-	s.console.Note("%d jobs: %d done, %d dead, %d left; lost %d, duplicates %d", a.jobs, a.done, a.dead, a.left, a.lost,
-		a.duplicates)
+	if a.jobs > 0 || err == nil {
+		s.console.Note("%d jobs: %d done, %d dead, %d left; lost %d, duplicates %d", a.jobs, a.done, a.dead, a.left, a.lost,
+			a.duplicates)
+	}
 	switch {
 	case a.lost != 0:
 		return ui.Fail(ui.ExitInvariant, fmt.Errorf("%d jobs were lost", a.lost))
-	case err != nil:
+	case errors.Is(err, context.Canceled):
 		return ui.Fail(ui.ExitInterrupted, nil)
+	case err != nil:
+		return err
 	case exit != ui.ExitMet:
 		return ui.Fail(exit, nil)
 	}
 	return nil
 }
 
-// account adds up what became of the jobs of several runs.
-type account struct{ jobs, done, dead, left, lost, untold, duplicates, unfed int64 }
+// account is how many jobs there were in one run or more, and what became of them. Untold jobs are in the store although
+// its answer, that it took them, was lost.
+type account struct{ jobs, done, dead, left, lost, untold, duplicates int64 }
 
-func (a *account) add(p *played) {
-	a.jobs, a.done, a.dead, a.left = a.jobs+p.balance.Enqueued, a.done+p.balance.Done, a.dead+p.balance.Dead, a.left+p.left
-	a.lost, a.untold = a.lost+p.lost(), a.untold+p.untold()
-	a.duplicates, a.unfed = a.duplicates+p.balance.Duplicates, a.unfed+p.unfed
+func (a *account) add(b account) {
+	a.jobs, a.done, a.dead, a.left = a.jobs+b.jobs, a.done+b.done, a.dead+b.dead, a.left+b.left
+	a.lost, a.untold, a.duplicates = a.lost+b.lost, a.untold+b.untold, a.duplicates+b.duplicates
 }
 
-// noteUntold says that a store took jobs without an answer that says so.
-func (s *session) noteUntold(n int64) {
-	if n > 0 {
-		s.console.Note("warning: the store holds %s more than it said that it took", plain.Plural(int(n), "job"))
-	}
+func (p *played) account() account {
+	b := &p.balance
+	return account{b.Enqueued, b.Done, b.Dead, p.left, p.lost(), p.untold(), b.Duplicates}
 }
 
 // announce says what is going to happen and how long it will take.

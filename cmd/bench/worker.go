@@ -60,22 +60,17 @@ its delivery: a worker that was frozen past its lease is refused.`,
 	flags.Int32Var(&f.node, "node", -1, "the `NUMBER` of this process, which no other may have at a time (default: from "+
 		"its process id)")
 	flags.Lookup("node").DefValue = "0" // which is not printed
-	flags.Var(&f.workers, "workers", "handlers of an engine that run at once")
-	flags.Var(&f.engines, "engines", "engines in this process; each takes a number from --node on")
-	flags.Var(&f.batch, "batch", "most jobs of one claim or commit")
-	flags.Var(&f.prefetch, "prefetch", prefetchUsage)
-	flags.Var(&f.work, "work", "handlers sleep this long")
-	flags.Var(&f.fails, "fails", "share of attempts that fail, and are retried")
+	addWorkFlags(c, &f.runFlags)
+	flags.Lookup("engines").Usage = "engines in this process; each takes a number from --node on"
 	flags.Var(&f.ttl, "ttl", "leases last this long, and are extended three times in that time")
 	flags.BoolVar(&f.effects, "effects", false, "record finished work in the table effects, fenced")
 	flags.Var(&f.enqueue, "enqueue", "enqueue this many jobs first")
 	flags.BoolVar(&f.untilEmpty, "until-empty", false, "stop when no job is left")
 	flags.Var(&f.stopWithin, "stop-within", "how long handlers may go on after a stop")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors to standard error")
 	ui.Group(c, "Queue", "dsn", "schema", "node", "enqueue", "until-empty", "stop-within")
-	ui.Group(c, "Work", "workers", "engines", "batch", "prefetch", "policy", "work", "fails", "ttl", "effects")
+	ui.Group(c, "Work", append(workFlags, "policy", "ttl", "effects")...)
 	ui.Group(c, "Scenario", "scenario", "speed", "set")
-	ui.Group(c, "Output", "quiet")
+	ui.AddTerminal(c, &f.Terminal, "quiet")
 	return c
 }
 
@@ -107,19 +102,16 @@ type process struct {
 	executions, applied, known, stale atomic.Int64
 }
 
-func worker(c *cobra.Command, f *workerFlags) (err error) {
+func worker(c *cobra.Command, f *workerFlags) error {
 	f.stores = nil
 	if err := f.checkWorker(c); err != nil {
 		return err
 	}
-	s := newSession(c, &f.runFlags)
-	ctx, stop := s.console.Interruptible(c.Context(), keeping)
-	defer stop()
-	defer func() {
-		if e := s.stores.stop(); err == nil && e != nil {
-			err = e
-		}
-	}()
+	return inSession(c, &f.runFlags, func(s *session, ctx context.Context) error { return s.work(ctx, f) })
+}
+
+// work joins the queue, enqueues what is asked for, and works until it is told to stop.
+func (s *session) work(ctx context.Context, f *workerFlags) (err error) {
 	var sc *scenarios.Scenario
 	if f.scenario != "" {
 		sc, err = s.loadScenario()
@@ -168,7 +160,7 @@ func notServed(ctx context.Context, err error) error {
 
 func (f *workerFlags) checkWorker(c *cobra.Command) error {
 	if f.scenario != "" {
-		if given := changed(c, "workers", "engines", "batch", "prefetch", "work", "fails", "ttl"); len(given) > 0 {
+		if given := changed(c, append(workFlags, "ttl")...); len(given) > 0 {
 			return ui.UsageError("%s: a scenario says that itself; change it with --set", strings.Join(given, ", "))
 		}
 	}

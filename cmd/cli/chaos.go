@@ -23,15 +23,14 @@ type chaosFlags struct {
 	print       bool
 	catalogue   bool
 	parallel    int
-	quiet       bool
-	bars        when
+	ui.Terminal
 }
 
 // usualSeeds is how many seeds chaos runs that is told neither how many nor how long.
 const usualSeeds = 1000
 
 func newChaos() *cobra.Command {
-	f := chaosFlags{bars: "auto"}
+	var f chaosFlags
 	c := &cobra.Command{
 		Use:     "chaos [flags]",
 		Short:   "test the engine under random faults",
@@ -68,34 +67,29 @@ Exit codes:
 	flags.Uint64Var(&f.seed, "seed", 1, "the first `SEED`")
 	flags.DurationVar(&f.time, "time", 0, "start no seed after this `TIME`, such as 60s or 10m")
 	flags.StringVar(&f.only, "check-only", "", "check only these `INVARIANTS`, such as I-1,I-6")
-	flags.IntVar(&f.failures, "failures", 1, "stop once this many `SEEDS` have failed")
+	f.failures = 1
+	ui.AddAtLeast(c, &f.failures, "failures", "", 1, "stop once this many `SEEDS` have failed")
 	flags.StringVar(&f.replay, "replay", "", "run the first policy and seed of this `FILE`; - for standard input")
 	flags.BoolVar(&f.print, "print", false, "print the world of --seed, and do not run it")
 	flags.BoolVar(&f.catalogue, "catalogue", false, "list troubles known from production, with the settings that cause them")
-	flags.IntVarP(&f.parallel, "parallel", "j", 0, "run this many `WORLDS` at once (default: one for each processor)")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors to standard error")
-	addWhen(c, &f.bars, "progress", "draw progress bars: auto, always or never")
+	ui.AddParallel(c, &f.parallel)
 	ui.Group(c, "What to run", "seeds", "seed", "time", "check-only", "failures", "replay")
 	ui.Group(c, "How to run it", "parallel")
 	ui.Group(c, "Output", "print", "catalogue")
-	ui.Group(c, "Terminal", "quiet", "progress")
+	ui.AddTerminal(c, &f.Terminal, "quiet", "progress")
 	return c
 }
 
 func runChaos(c *cobra.Command, f *chaosFlags) error {
 	switch {
-	case f.parallel < 0 || c.Flags().Changed("parallel") && f.parallel == 0:
-		return ui.UsageError("--parallel %d: want at least 1", f.parallel)
 	case f.time < 0 || c.Flags().Changed("time") && f.time == 0:
 		return ui.UsageError("--time %v: want more than 0", f.time)
-	case f.failures < 1:
-		return ui.UsageError("--failures %d: want at least 1", f.failures)
 	case c.Flags().Changed("seeds") && f.seeds == 0:
 		return ui.UsageError("--seeds 0: want at least 1")
 	case f.seed+f.seeds < f.seed:
 		return ui.UsageError("--seed %d: there are no %d seeds from there", f.seed, f.seeds)
 	}
-	console := ui.NewConsole(c, f.quiet)
+	console := ui.NewConsole(c, f.Quiet)
 	ui.WarnOfVariables(c, console)
 	options := chaos.Options{First: f.seed, Seeds: f.seeds, Time: f.time, Parallel: f.parallel, Failures: f.failures}
 	if c.Flags().Changed("check-only") {
@@ -116,19 +110,21 @@ func runChaos(c *cobra.Command, f *chaosFlags) error {
 	if options.Seeds == 0 && options.Time == 0 {
 		options.Seeds = usualSeeds
 	}
-	return runSwarm(c, options, console, !f.quiet && f.bars.bars(os.Stderr))
+	return runSwarm(c, options, console, &f.Terminal)
 }
 
 // runSwarm runs seeds and prints what came of them.
-func runSwarm(c *cobra.Command, options chaos.Options, console *ui.Console, bars bool) error {
+func runSwarm(c *cobra.Command, options chaos.Options, console *ui.Console, terminal *ui.Terminal) error {
 	ctx, stop := console.Interruptible(c.Context(), keeping)
 	defer stop()
-	shown := newProgress(console, "seeds", []string{"chaos"}, int(min(options.Seeds, 1<<31)), bars && options.Seeds > 0,
-		nil)
-	options.Progress = func(ended uint64) { shown.finished(0, int(ended), 0) }
+	shown := console.Progress(terminal, refreshed)
+	if options.Seeds > 0 {
+		shown.Add("chaos", int(min(options.Seeds, 1<<31)), "seeds", nil)
+		options.Progress = func(ended uint64) { shown.Set(0, int(ended)) }
+	}
 	start := time.Now()
 	result, err := chaos.Swarm(ctx, options)
-	shown.close()
+	shown.Close()
 	if failed := printSwarm(c.OutOrStdout(), options, result, time.Since(start)); failed != nil {
 		return ui.IOError("write result", failed)
 	}

@@ -30,7 +30,7 @@ type compareFlags struct {
 }
 
 func newCompare() *cobra.Command {
-	f := compareFlags{runFlags: runFlags{format: "table", color: "auto", bars: "auto", noFiles: true, sameWithin: results.DefaultSameWithin}}
+	f := compareFlags{runFlags: runFlags{format: "table", noFiles: true, sameWithin: results.DefaultSameWithin}}
 	c := &cobra.Command{
 		Use:     "compare BASE NEW... [flags]",
 		Short:   "compare results with earlier ones, for regressions",
@@ -79,16 +79,13 @@ Exit codes:
 	flags.BoolVar(&f.strict, "strict", false, "an unclear change counts as a regression, and warnings of a scenario are errors")
 	flags.StringArrayVar(&f.set, "set", nil, "set `KEY=VALUE` in a scenario that is run, such as engine.workers=80; "+
 		"repeatable")
-	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate this many `RUNS` at once (default: one for each processor)")
+	ui.AddParallel(c, &f.parallel)
 	addFormat(c, &f.format)
 	addSameWithin(c, &f.sameWithin)
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors to standard error")
-	addWhen(c, &f.color, "color", "colour the table: auto, always or never")
-	addWhen(c, &f.bars, "progress", "draw progress bars: auto, always or never")
 	ui.Group(c, "What to compare", "metric", "max-regression", "strict")
 	ui.Group(c, "How to run a scenario", "set", "parallel")
 	ui.Group(c, "Output", "format", "same-within", "report")
-	ui.Group(c, "Terminal", "quiet", "color", "progress")
+	ui.AddTerminal(c, &f.Terminal, "quiet", "color", "progress")
 	return c
 }
 

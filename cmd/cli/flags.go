@@ -27,7 +27,7 @@ type scenarioFlags struct {
 // A command that draws no verdict, or compares nothing, goes without some.
 func addScenarioFlags(c *cobra.Command, heading string, f *scenarioFlags, without ...string) {
 	flags := c.Flags()
-	flags.IntVarP(&f.seeds, "seeds", "n", 0, "`NUMBER` of seeds under every policy (default: the scenario's)")
+	ui.AddAtLeast(c, &f.seeds, "seeds", "n", 1, "`NUMBER` of seeds under every policy (default: the scenario's)")
 	flags.Uint64Var(&f.seed, "seed", 0, "the first `SEED` (default: the scenario's)")
 	flags.StringArrayVar(&f.policies, "policy", nil, "only the policies of this `LABEL` or kind; another kind, or {kind: ...}, is added; repeatable")
 	flags.StringArrayVar(&f.set, "set", nil, "set `KEY=VALUE` in the scenario, such as engine.workers=80; repeatable")
@@ -51,9 +51,6 @@ func (f *scenarioFlags) overrides(c *cobra.Command) ([]scenarios.Override, error
 		return nil, err
 	}
 	if c.Flags().Changed("seeds") {
-		if f.seeds < 1 {
-			return nil, ui.UsageError("--seeds %d: want at least 1", f.seeds)
-		}
 		all = append(all, scenarios.Override{Path: "seeds", Value: strconv.Itoa(f.seeds), Flag: fmt.Sprintf("--seeds %d", f.seeds)})
 	}
 	if c.Flags().Changed("seed") {
@@ -80,9 +77,7 @@ func oneScenario(c *cobra.Command, names []string) error {
 // simulations run at once, what is printed, and out, the folder of the files.
 func addManyFlags(c *cobra.Command, f *runFlags, out string) {
 	flags := c.Flags()
-	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate this many `RUNS` at once (default: one for each processor)")
+	ui.AddParallel(c, &f.parallel)
 	addFormat(c, &f.format)
 	flags.StringVarP(&f.out, "out", "o", "", out)
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors to standard error")
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "print more to standard error")
 }

@@ -27,7 +27,7 @@ type importFlags struct {
 	timezone string
 	parallel int
 	noRun    bool
-	quiet    bool
+	ui.Terminal
 }
 
 func newImport() *cobra.Command {
@@ -83,17 +83,17 @@ which take about 2 GB of memory.`,
 	ui.Group(c, "What to read", "from", "columns", "timezone", "since", "until", "queue", "strict")
 	flags.StringVarP(&f.target.Scenario, "out", "o", "", "write the `SCENARIO` here, and other files beside it "+
 		"(default: the first file's name with .yaml, in this folder)")
-	flags.IntVar(&f.target.Workers, "workers", 0, "`NUMBER` of workers of each node (default: as many as ran at once)")
-	flags.IntVar(&f.target.Nodes, "nodes", 0, "`NUMBER` of nodes (default: as many as are named)")
+	ui.AddAtLeast(c, &f.target.Workers, "workers", "", 1, "`NUMBER` of workers of each node (default: as many as ran at once)")
+	ui.AddAtLeast(c, &f.target.Nodes, "nodes", "", 1, "`NUMBER` of nodes (default: as many as are named)")
 	flags.StringVar(&f.options.Service, "service", "", "run times where none are recorded, as a `DISTRIBUTION`: 2s or "+
 		"{dist: lognormal, p50: 1s, p99: 5s}")
-	flags.IntVarP(&f.target.Seeds, "seeds", "n", 0, "`NUMBER` of seeds of the scenario (default 5)")
+	ui.AddAtLeast(c, &f.target.Seeds, "seeds", "n", 1, "`NUMBER` of seeds of the scenario (default 5)")
 	flags.BoolVarP(&f.target.Force, "force", "f", false, "overwrite existing files")
 	ui.Group(c, "What to write", "out", "workers", "nodes", "service", "seeds", "force")
 	flags.BoolVar(&f.noRun, "no-run", false, "do not simulate the scenario: no waits are compared")
-	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate this many `RUNS` at once (default: one for each processor)")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors to standard error")
-	ui.Group(c, "How to run it", "no-run", "parallel", "quiet")
+	ui.AddParallel(c, &f.parallel)
+	ui.Group(c, "How to run it", "no-run", "parallel")
+	ui.AddTerminal(c, &f.Terminal, "quiet", "progress")
 	return c
 }
 
@@ -113,10 +113,6 @@ func (f *importFlags) check(names []string) error {
 		return ui.UsageError("import from what? Give --from river, asynq, sidekiq or csv")
 	case !slices.Contains(formats, f.options.From):
 		return ui.Unknown("format", f.options.From, formats)
-	case f.parallel < 0:
-		return ui.UsageError("--parallel %d: want at least 1", f.parallel)
-	case f.target.Workers < 0 || f.target.Nodes < 0 || f.target.Seeds < 0:
-		return ui.UsageError("--workers, --nodes and --seeds: want at least 1")
 	}
 	if f.timezone != "" {
 		zone, err := time.LoadLocation(f.timezone)
@@ -162,7 +158,7 @@ func runImport(c *cobra.Command, names []string, f *importFlags) error {
 	if err := f.check(names); err != nil {
 		return err
 	}
-	notes := ui.NewConsole(c, f.quiet)
+	notes := ui.NewConsole(c, f.Quiet)
 	ui.WarnOfVariables(c, notes)
 	files, closeAll, err := openFiles(names, c.InOrStdin())
 	if err != nil {
@@ -173,7 +169,7 @@ func runImport(c *cobra.Command, names []string, f *importFlags) error {
 		"to quit at once")
 	defer stop()
 	f.target.Keep = names
-	if !f.quiet && ui.Capable(os.Stderr) {
+	if f.Drawn() {
 		f.options.Progress = func(rows int64) { notes.Note("%d rows read", rows) }
 	}
 	found, err := imports.Read(ctx, files, f.options)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -41,7 +40,7 @@ type mapFlags struct {
 const seedsOfMap = 3
 
 func newMap() *cobra.Command {
-	f := mapFlags{runFlags: runFlags{format: "table", color: "never", bars: "auto"}}
+	f := mapFlags{runFlags: runFlags{format: "table"}}
 	c := &cobra.Command{
 		Use:     "map SCENARIO --x KEY=RANGE --y KEY=RANGE [flags]",
 		Short:   "map a metric over two keys, and the edge beyond which nothing recovers",
@@ -88,13 +87,13 @@ func addMapFlags(c *cobra.Command, f *mapFlags) {
 	for flag, offered := range map[string]func(*scenarios.Scenario) []string{"after": stormNames, "during": stormNames, "class": classNames} {
 		completeFlag(c, flag, completeOf(offered))
 	}
-	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate this many `RUNS` at once (default: one for each processor)")
+	ui.AddParallel(c, &f.parallel)
 	ui.Group(c, "How to run it", "parallel")
 	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: table, csv or json", "table", "csv", "json")
 	flags.StringVarP(&f.out, "out", "o", filepath.Join("results", "maps"), "write files below this `DIR`")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
-	addWhen(c, &f.bars, "progress", "draw progress bars: auto, always or never")
-	ui.Group(c, "Output", "format", "out", "no-files", "progress")
+	ui.Group(c, "Output", "format", "out", "no-files")
+	ui.AddTerminal(c, &f.Terminal, "quiet", "color", "progress")
 }
 
 // mapping is one invocation of map.
@@ -208,26 +207,21 @@ func (m *mapping) readMetric() error {
 }
 
 func (m *mapping) measure(ctx context.Context) (*study.Mapped, error) {
-	var current *progress
-	closeBars := func() {
-		if current != nil {
-			current.close()
-		}
-	}
+	current := m.bars("points", 0)
 	m.plan.Progress = func(policy string, round, points int) func() {
-		closeBars()
+		current.Close()
 		label := policy + ": grid"
 		if round > 0 {
 			label = fmt.Sprintf("%s: edge, round %d", policy, round)
 		}
-		current = newProgress(m.console, "points", []string{label}, points, m.flags.bars.bars(os.Stderr), nil)
+		current = m.bars("points", points, label)
 		count := 0
 		return func() {
 			count++
-			current.finished(0, count, points)
+			current.Set(0, count)
 		}
 	}
-	defer closeBars()
+	defer func() { current.Close() }()
 	return m.plan.Run(ctx, m.loaded.Scenario)
 }
 

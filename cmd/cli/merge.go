@@ -15,7 +15,7 @@ import (
 )
 
 func newMerge() *cobra.Command {
-	f := runFlags{format: "table", color: "auto"}
+	f := runFlags{format: "table"}
 	missing := false
 	c := &cobra.Command{
 		Use:     "merge DIR",
@@ -52,8 +52,8 @@ Exit codes:
 	flags := c.Flags()
 	flags.BoolVar(&missing, "missing", false, "print the shards that are missing")
 	addFormat(c, &f.format)
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors to standard error")
-	ui.Group(c, "Output", "missing", "format", "quiet")
+	ui.Group(c, "Output", "missing", "format")
+	ui.AddTerminal(c, &f.Terminal, "quiet", "color")
 	return c
 }
 

@@ -26,22 +26,21 @@ import (
 // runFlags are the flags of run.
 type runFlags struct {
 	scenarioFlags
-	parallel       int
-	untilCI        percent
-	maxSeeds       int
-	check          bool
-	out            string
-	format         string
-	noFiles        bool
-	quiet, verbose bool
-	color, bars    when
-	plot           plotMode
-	sameWithin     percent
-	asked          []string // metrics
+	ui.Terminal
+	parallel   int
+	untilCI    percent
+	maxSeeds   int
+	check      bool
+	out        string
+	format     string
+	noFiles    bool
+	plot       plotMode
+	sameWithin percent
+	asked      []string // metrics
 }
 
 func newRun() *cobra.Command {
-	f := runFlags{format: "table", color: "auto", bars: "auto", plot: "never", sameWithin: results.DefaultSameWithin}
+	f := runFlags{format: "table", plot: "never", sameWithin: results.DefaultSameWithin}
 	c := &cobra.Command{
 		Use:     "run SCENARIO... [flags]",
 		Short:   "run scenarios: table, verdict, files",
@@ -78,7 +77,7 @@ the scenario.`,
 	}
 	addScenarioFlags(c, "What to run", &f.scenarioFlags)
 	flags := c.Flags()
-	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate this many `RUNS` at once (default: one for each processor)")
+	ui.AddParallel(c, &f.parallel)
 	addUntilFlags(c, &f.untilCI, &f.maxSeeds)
 	flags.BoolVar(&f.check, "check", false, "check the engine's invariants after every event (slower)")
 	addFormat(c, &f.format)
@@ -87,16 +86,12 @@ the scenario.`,
 		"STORM class CLASS'; repeatable")
 	flags.StringVarP(&f.out, "out", "o", filepath.Join("results", "runs"), "write files below this `DIR`")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors to standard error")
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "print more to standard error")
 	flags.Var(&f.plot, "plot", "draw the wait of fresh jobs above the table: auto, unicode, ascii or never")
 	flags.Lookup("plot").NoOptDefVal = "auto"
 	completeFlag(c, "plot", fixed("auto", "unicode", "ascii", "never"))
-	addWhen(c, &f.color, "color", "colour the table: auto, always or never")
-	addWhen(c, &f.bars, "progress", "draw progress bars: auto, always or never")
 	ui.Group(c, "How to run it", "parallel", "until-ci", "max-seeds", "check")
 	ui.Group(c, "Output", "format", "metric", "same-within", "plot", "out", "no-files")
-	ui.Group(c, "Terminal", "quiet", "verbose", "color", "progress")
+	ui.AddTerminal(c, &f.Terminal, "quiet", "verbose", "color", "progress")
 	return c
 }
 
@@ -155,7 +150,7 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 	start := time.Now()
 	settings := world.Settings(l.Scenario)
-	if s.flags.verbose {
+	if s.flags.Verbose {
 		s.console.Note("%s: %d policies × %d seeds, config %s", l.Name, len(settings.Policies), l.Scenario.Seeds,
 			settings.ConfigHash)
 	}
@@ -201,14 +196,14 @@ func (s *session) simulate(ctx context.Context, sc *scenarios.Scenario, settings
 	for _, p := range settings.Policies {
 		labels = append(labels, p.Label)
 	}
-	var lines io.Writer
-	if s.flags.verbose {
-		lines = s.console
-	}
-	bars := newProgress(s.console, "seeds", labels, s.mostSeeds(sc), !s.flags.quiet && s.flags.bars.bars(os.Stderr), lines)
-	defer bars.close()
-	options := world.Options{Parallel: s.flags.parallel, Progress: bars.finished, MostSeeds: s.mostSeeds(sc),
-		Check: s.flags.check}
+	bars := s.bars("seeds", s.mostSeeds(sc), labels...)
+	defer bars.Close()
+	options := world.Options{Parallel: s.flags.parallel, MostSeeds: s.mostSeeds(sc), Check: s.flags.check,
+		Progress: func(policy, finished, all int) {
+			if bars.Set(policy, finished); s.flags.Verbose && !bars.Drawn() {
+				fmt.Fprintf(s.console, "%s: %d of %d seeds\n", labels[policy], finished, all)
+			}
+		}}
 	if s.flags.untilCI > 0 {
 		options.Enough = s.enough(settings, int(sc.Seeds))
 	}

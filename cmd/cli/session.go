@@ -30,14 +30,11 @@ type session struct {
 
 // newSession checks the flags that commands share, and tells of variables that are those of no flag.
 func newSession(c *cobra.Command, f *runFlags) (*session, error) {
-	if f.parallel < 0 {
-		return nil, ui.UsageError("--parallel %d: want at least 1", f.parallel)
-	}
-	if f.quiet && f.verbose {
+	if f.Quiet && f.Verbose {
 		return nil, ui.UsageError("--quiet and --verbose exclude each other")
 	}
 	s := &session{flags: f, command: os.Args, stdout: c.OutOrStdout(), stderr: c.ErrOrStderr(),
-		console: ui.NewConsole(c, f.quiet)}
+		console: ui.NewConsole(c, f.Quiet)}
 	ui.WarnOfVariables(c, s.console)
 	return s, nil
 }
@@ -53,7 +50,7 @@ type output struct {
 func (s *session) print(result output, path, note string) error {
 	in := func(f text.Format, width int) func(w io.Writer) error {
 		o := text.TableOptions{Format: f, Width: width, Path: shown(path), Link: s.link(path), Note: note,
-			Color: s.flags.color.coloured(os.Stdout)}
+			Color: s.flags.Coloured()}
 		return func(w io.Writer) error { return result.table(w, o) }
 	}
 	all := ui.Output{"json": ui.Bytes(result.json), "table": in(text.Text, ui.Width()), "markdown": in(text.Markdown, 0),
@@ -83,7 +80,7 @@ func (s *session) lastLine(path, note string) error {
 
 // link is the address of a file for a terminal that opens links, "" for others.
 func (s *session) link(path string) string {
-	if s.stdout != os.Stdout || path == "" || !s.flags.color.coloured(os.Stdout) {
+	if s.stdout != os.Stdout || path == "" || !s.flags.Coloured() {
 		return ""
 	}
 	absolute, err := filepath.Abs(path)

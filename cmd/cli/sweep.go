@@ -27,7 +27,7 @@ type sweepFlags struct {
 }
 
 func newSweep() *cobra.Command {
-	f := sweepFlags{runFlags: runFlags{format: "table", color: "auto", bars: "auto"}}
+	f := sweepFlags{runFlags: runFlags{format: "table"}}
 	c := &cobra.Command{
 		Use:     "sweep SCENARIO --vary KEY=VALUES... [flags]",
 		Short:   "run a scenario under many values of its keys",
@@ -77,10 +77,9 @@ Objectives do not change the exit code: a sweep explores where they are met.
 	flags.StringVar(&f.shard, "shard", "", "compute only part `I/N` of the cells, I from 0")
 	addManyFlags(c, &f.runFlags, "the `DIR` of the sweep (default: results/runs/SCENARIO/sweep-CONFIG)")
 	flags.BoolVarP(&f.force, "force", "f", false, "compute existing cells again, and replace another sweep in its folder")
-	addWhen(c, &f.bars, "progress", "draw progress bars: auto, always or never")
 	ui.Group(c, "How to run it", "shard", "parallel", "force")
 	ui.Group(c, "Output", "format", "out")
-	ui.Group(c, "Terminal", "quiet", "verbose", "progress")
+	ui.AddTerminal(c, &f.Terminal, "quiet", "verbose", "color", "progress")
 	return c
 }
 
@@ -201,7 +200,7 @@ func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
 	if there := work.Size() - len(left); there > 0 {
 		s.console.Note("%d of %s are there, in %s", there, cellCount(work.Size()), s.dir)
 	}
-	if s.flags.verbose {
+	if s.flags.Verbose {
 		s.console.Note("%s: %s × %d simulations, config %s", s.loaded.Name, cellCount(len(left)), s.plan.Simulations(),
 			s.plan.Sweep.ConfigHash)
 	}
@@ -219,7 +218,7 @@ func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
 			return nil
 		},
 	})
-	bar.progress.close()
+	bar.progress.Close()
 	var setting *study.SettingError
 	switch {
 	case errors.Is(err, context.Canceled):

@@ -10,41 +10,10 @@ import (
 	"qsim/cmd/ui"
 )
 
-// when is a flag that is one of auto, always and never.
-type when string
-
-// addWhen defines a flag that is one of auto, always and never.
-func addWhen(c *cobra.Command, to *when, name, usage string) {
-	ui.AddChoice(c, (*string)(to), name, "WHEN", usage, "auto", "always", "never")
-}
-
 // addFormat defines the flag --format of a command that prints a table.
 func addFormat(c *cobra.Command, to *string) {
 	ui.AddChoice(c, to, "format", "FORMAT", "of the result: table, markdown, csv or json", "table", "markdown", "csv",
 		"json")
-}
-
-// coloured reports whether what is printed to file is coloured.
-func (w when) coloured(file *os.File) bool {
-	switch w {
-	case "always":
-		return true
-	case "never":
-		return false
-	}
-	return os.Getenv("NO_COLOR") == "" && os.Getenv("CI") == "" && ui.Capable(file)
-}
-
-// bars reports whether progress is drawn on file. A machine that builds has nobody to
-// watch, even where it offers a terminal.
-func (w when) bars(file *os.File) bool {
-	switch w {
-	case "always":
-		return true
-	case "never":
-		return false
-	}
-	return os.Getenv("CI") == "" && ui.Capable(file)
 }
 
 // plotMode is how a plot is drawn in the terminal.

@@ -67,7 +67,7 @@ node, one for each storm, arrows from one attempt of a job to the next.`,
 		"dead, fenced or lost-lease", interests()...)
 	flags.StringVar(&f.from, "from", "", "show events from this virtual `TIME` on, such as 10m30s")
 	flags.StringVar(&f.to, "to", "", "show events up to this virtual `TIME`")
-	flags.IntVar(&f.limit, "limit", 0, "at most this `NUMBER` of events of a window (default 1000, but all for json "+
+	ui.AddAtLeast(c, &f.limit, "limit", "", 1, "at most this `NUMBER` of events of a window (default 1000, but all for json "+
 		"and chrome)")
 	flags.BoolVar(&f.calls, "calls", false, "include calls to the store")
 	flags.BoolVar(&f.heartbeats, "heartbeats", false, "include heartbeats")
@@ -135,8 +135,6 @@ func (f *traceFlags) check(c *cobra.Command) error {
 		return ui.UsageError("--job and --find exclude each other")
 	case f.find != "" && (f.from != "" || f.to != ""):
 		return ui.UsageError("--find looks at the whole run: leave --from and --to away")
-	case c.Flags().Changed("limit") && f.limit < 1:
-		return ui.UsageError("--limit %d: want at least 1", f.limit)
 	}
 	return nil
 }

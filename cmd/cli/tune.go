@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
-	"github.com/vbauerster/mpb/v8/decor"
 
 	"qsim/cmd/ui"
 	"qsim/results"
@@ -32,7 +31,7 @@ type tuneFlags struct {
 }
 
 func newTune() *cobra.Command {
-	f := tuneFlags{runFlags: runFlags{format: "table", color: "auto", bars: "auto"}}
+	f := tuneFlags{runFlags: runFlags{format: "table"}}
 	c := &cobra.Command{
 		Use:     "tune SCENARIO --over KEY=RANGE... [flags]",
 		Short:   "find the setting that meets the objectives best",
@@ -86,16 +85,15 @@ same command goes on where it was.
 	if err := flags.MarkHidden("seeds"); err != nil {
 		panic("qsim: " + err.Error())
 	}
-	flags.IntVar(&f.maxSeeds, "max-seeds", 200, "at most this `NUMBER` of seeds for one setting")
-	f.confidence, f.indifference = 0.95, 0.05
+	f.maxSeeds, f.confidence, f.indifference = 200, 0.95, 0.05
+	ui.AddAtLeast(c, &f.maxSeeds, "max-seeds", "", 20, "at most this `NUMBER` of seeds for one setting")
 	flags.Var(&f.confidence, "confidence", "`PERCENT` of confidence in the answer for each policy")
 	flags.Var(&f.indifference, "indifference", "ignore differences below this `PERCENT`")
 	addManyFlags(c, &f.runFlags, "write files to this `DIR` (default: results/runs/SCENARIO/tune-CONFIG)")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
 	ui.Group(c, "How to search", "max-seeds", "confidence", "indifference", "parallel")
 	ui.Group(c, "Output", "format", "out", "no-files")
-	addWhen(c, &f.bars, "progress", "draw progress bars: auto, always or never")
-	ui.Group(c, "Terminal", "quiet", "verbose", "progress")
+	ui.AddTerminal(c, &f.Terminal, "quiet", "verbose", "color", "progress")
 	return c
 }
 
@@ -128,8 +126,6 @@ func (f *tuneFlags) goal(c *cobra.Command, p *study.Problem) error {
 		return ui.UsageError("--seeds: tune gives each setting as many as it takes; --max-seeds bounds them")
 	case len(f.over) == 0:
 		return ui.UsageError("tune what? Give --over KEY=RANGE, as --over engine.workers=40..160/10")
-	case f.maxSeeds < 20:
-		return ui.UsageError("--max-seeds %d: want at least 20", f.maxSeeds)
 	case f.confidence < 0.5 || f.confidence >= 1:
 		return ui.UsageError("--confidence %g%%: want at least 50%% and less than 100%%", 100*float64(f.confidence))
 	case f.indifference <= 0 || f.indifference >= 1:
@@ -177,8 +173,7 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 		return s.checkError(err, l.Name, "--over")
 	}
 	s.tellNotes(l.Name, func(n int) string { return counted(n, "setting", "settings") }, "", notes)
-	counter := &tuneCounter{progress: &progress{console: s.console}, bars: map[string]int{}, lines: f.verbose}
-	counter.drawn = !f.quiet && f.bars.bars(os.Stderr)
+	counter := &tuneCounter{console: s.console, progress: s.bars("", 0), bars: map[string]int{}, lines: f.Verbose}
 	problem.Judged = counter.judged
 	interrupted := "interrupted: nothing is kept"
 	if !f.noFiles {
@@ -188,7 +183,7 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 		interrupted = "interrupted: what was simulated is kept; the same command goes on"
 	}
 	found, err := problem.Run(ctx, f.parallel, counter.count)
-	counter.progress.close()
+	counter.progress.Close()
 	if err != nil {
 		return s.failure(l, err, interrupted)
 	}
@@ -224,28 +219,25 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 // tuneCounter shows how many settings of each policy have been judged: by a bar for each, or else, now and then, how
 // many simulations there were.
 type tuneCounter struct {
-	progress     *progress
-	drawn, lines bool
-	done         atomic.Int64
-	mutex        sync.Mutex
-	bars         map[string]int // by policy
+	console  *ui.Console
+	progress *ui.Progress
+	lines    bool
+	done     atomic.Int64
+	mutex    sync.Mutex
+	bars     map[string]int // by policy
 }
 
 // judged shows how far a policy is. It may be called from several goroutines.
 func (t *tuneCounter) judged(policy string, settings, of int) {
-	if !t.drawn {
-		return
-	}
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	bar, there := t.bars[policy]
 	if !there {
 		bar = len(t.bars)
 		t.bars[policy] = bar
-		t.progress.add(int64(of), decor.Name(policy+": ", decor.WCSyncSpaceR), decor.CountersNoUnit("%d of %d settings judged"),
-			decor.Any(func(decor.Statistics) string { return fmt.Sprintf(", %d simulations", t.done.Load()) }))
+		t.progress.Add(policy, of, "settings judged", func() string { return fmt.Sprintf("%d simulations", t.done.Load()) })
 	}
-	t.progress.bars[bar].SetCurrent(int64(settings))
+	t.progress.Set(bar, settings)
 }
 
 // count counts a simulation. Reports become rarer as there are more: after 10, 20, ..., 100, 200, ...
@@ -255,7 +247,7 @@ func (t *tuneCounter) count(policy string) {
 		step *= 10
 	}
 	if t.lines && n%step == 0 {
-		t.progress.console.Note("%s: %d simulations so far", policy, n)
+		t.console.Note("%s: %d simulations so far", policy, n)
 	}
 }
 

@@ -25,7 +25,7 @@ type verifyFlags struct {
 }
 
 func newVerify() *cobra.Command {
-	f := verifyFlags{runFlags: runFlags{format: "table", color: "never", bars: "auto"}}
+	f := verifyFlags{runFlags: runFlags{format: "table"}}
 	c := &cobra.Command{
 		Use:     "verify [MODEL...] [flags]",
 		Short:   "compare the simulator with queueing theory",
@@ -62,16 +62,14 @@ Exit codes:
 		},
 	}
 	flags := c.Flags()
-	flags.BoolVar(&f.full, "full", false, "check check all rows, not only the quick ones")
+	flags.BoolVar(&f.full, "full", false, "check all rows, not only the quick ones")
 	flags.StringVar(&f.rows, "rows", "", "check all rows of this `FILE`")
-	flags.IntVarP(&f.parallel, "parallel", "j", 0, "simulate this many `RUNS` at once (default: one for each processor)")
+	ui.AddParallel(c, &f.parallel)
 	addFormat(c, &f.format)
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors to standard error")
-	addWhen(c, &f.bars, "progress", "draw progress bars: auto, always or never")
 	ui.Group(c, "What to verify", "full", "rows")
 	ui.Group(c, "How to run it", "parallel")
 	ui.Group(c, "Output", "format")
-	ui.Group(c, "Terminal", "quiet", "progress")
+	ui.AddTerminal(c, &f.Terminal, "quiet", "color", "progress")
 	return c
 }
 
@@ -89,9 +87,9 @@ func runVerify(c *cobra.Command, names []string, f *verifyFlags) error {
 	}
 	ctx, stop := s.console.Interruptible(c.Context(), keeping)
 	defer stop()
-	bars := newProgress(s.console, "seeds", []string{"rows"}, len(rows), !f.quiet && f.bars.bars(os.Stderr), nil)
+	bars := s.bars("rows", len(rows), "verify")
 	list, err := checkRows(ctx, rows, f.parallel, bars)
-	bars.close()
+	bars.Close()
 	return s.concludeVerify(list, len(rows), err)
 }
 
@@ -142,14 +140,14 @@ func wrongRows(rows []verify.Row) error {
 
 // checkRows checks rows one after the other. With an error come those that were checked
 // before it.
-func checkRows(ctx context.Context, rows []verify.Row, parallel int, bars *progress) (list []verify.Result, err error) {
+func checkRows(ctx context.Context, rows []verify.Row, parallel int, bars *ui.Progress) (list []verify.Result, err error) {
 	for i, row := range rows {
 		result, err := verify.Check(ctx, row, verify.Options{Parallel: parallel})
 		if err != nil {
 			return list, err
 		}
 		list = append(list, result)
-		bars.finished(0, i+1, len(rows))
+		bars.Set(0, i+1)
 	}
 	return list, nil
 }

@@ -2,7 +2,9 @@ package ui
 
 import (
 	"errors"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,7 +12,7 @@ import (
 	"qsim/results/plain"
 )
 
-// choice is a flag that is one of some words.
+// choice is a flag that takes one of some words.
 type choice struct {
 	to    *string
 	kind  string
@@ -50,3 +52,37 @@ func Choose(to *string, text string, choices ...string) error {
 	}
 	return errors.New(explanation)
 }
+
+// atLeast is a flag that is a whole number of at least so many. A smaller default is what leaving the flag out means.
+type atLeast struct {
+	to    *int
+	least int
+}
+
+// AddAtLeast defines a flag that is a whole number of at least so many; it is kept in to, whose value is the default.
+func AddAtLeast(c *cobra.Command, to *int, name, short string, least int, usage string) {
+	c.Flags().VarP(&atLeast{to, least}, name, short, usage)
+}
+
+// AddParallel defines the flag for how many simulations run at once; 0: one for each processor.
+func AddParallel(c *cobra.Command, to *int) {
+	AddAtLeast(c, to, "parallel", "j", 1, "simulate this many `RUNS` at once (default: one for each processor)")
+}
+
+// String implements pflag.Value.
+func (a *atLeast) String() string { return strconv.Itoa(*a.to) }
+
+// Set implements pflag.Value.
+func (a *atLeast) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if err == nil && n < a.least {
+		err = fmt.Errorf("want at least %d", a.least)
+	}
+	if err == nil {
+		*a.to = n
+	}
+	return err
+}
+
+// Type implements pflag.Value.
+func (*atLeast) Type() string { return "int" }

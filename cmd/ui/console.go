@@ -14,16 +14,16 @@ import (
 )
 
 // Console is standard error: notes, warnings and progress. It may be used from several
-// goroutines. The zero Console says nothing.
+// goroutines. The zero Console prints nothing.
 type Console struct {
 	program string // begins every note
 
 	mutex sync.Mutex
-	out   io.Writer // nil: says nothing
-	above io.Writer // through which lines go while something is drawn; else nil
+	out   io.Writer // nil: nothing is printed
+	above io.Writer // prints lines while something is drawn below them; else nil
 }
 
-// NewConsole is the console of a command; under quiet it says nothing.
+// NewConsole is the console of a command; under quiet it prints nothing.
 func NewConsole(c *cobra.Command, quiet bool) *Console {
 	console := &Console{program: c.Root().Name()}
 	if !quiet {
@@ -50,15 +50,14 @@ func (c *Console) Note(format string, arguments ...any) {
 	fmt.Fprintf(c, c.program+": "+format+"\n", arguments...)
 }
 
-// Draw hands the terminal to what prints lines above that which it draws, such as
-// progress bars, or takes it back if above is nil.
-func (c *Console) Draw(above io.Writer) {
+// draw hands the terminal to a writer that prints lines above what it draws, or takes it back if above is nil.
+func (c *Console) draw(above io.Writer) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	c.above = above
 }
 
-// terminated says that the last signal was SIGTERM. Signals are the process's, and so is this.
+// terminated reports that the last signal was SIGTERM. Signals belong to the process, and so does this.
 var terminated atomic.Bool
 
 // stopped is the exit code of a process that a signal may have stopped.

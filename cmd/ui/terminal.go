@@ -4,11 +4,58 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )
 
-// Width is how many columns there are for standard output: as many as the variable COLUMNS says, or the
-// terminal has that it is; 0 if it is none.
+// When is a flag that is one of auto, always and never. The zero value is auto.
+type When string
+
+// or is whether to do something, which is auto unless the user decides.
+func (w When) or(auto bool) bool { return w == "always" || w != "never" && auto }
+
+// Terminal holds the flags of a command about the terminal. The zero value is that of a command without them.
+type Terminal struct {
+	Quiet    bool // print only errors to standard error
+	Verbose  bool
+	Color    When // of standard output
+	Progress When // bars on standard error
+}
+
+// AddTerminal defines some of the flags quiet, verbose, color and progress on c, under a heading of their own.
+func AddTerminal(c *cobra.Command, t *Terminal, names ...string) {
+	for _, name := range names {
+		switch name {
+		case "quiet":
+			c.Flags().BoolVarP(&t.Quiet, name, "q", false, "print only errors to standard error")
+		case "verbose":
+			c.Flags().BoolVarP(&t.Verbose, name, "v", false, "print more to standard error")
+		case "color":
+			t.Color = "auto"
+			AddChoice(c, (*string)(&t.Color), name, "WHEN", "colour the table: auto, always or never", "auto", "always", "never")
+		case "progress":
+			t.Progress = "auto"
+			AddChoice(c, (*string)(&t.Progress), name, "WHEN", "draw progress bars: auto, always or never", "auto", "always", "never")
+		default:
+			panic("ui: no flag about the terminal is called " + name)
+		}
+	}
+	Group(c, "Terminal", names...)
+}
+
+// Coloured reports whether standard output is coloured.
+func (t *Terminal) Coloured() bool {
+	return t.Color.or(os.Getenv("NO_COLOR") == "" && os.Getenv("CI") == "" && Capable(os.Stdout))
+}
+
+// Drawn reports whether progress is drawn on standard error. A machine that builds has nobody to watch, even where it
+// offers a terminal.
+func (t *Terminal) Drawn() bool {
+	return !t.Quiet && t.Progress.or(os.Getenv("CI") == "" && Capable(os.Stderr))
+}
+
+// Width is how many columns there are for standard output: the value of the variable COLUMNS, or the width of the
+// terminal; 0 if it is none.
 func Width() int {
 	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
 		return columns

@@ -45,7 +45,7 @@ second.`,
 	flags.Var(&f.tell, "tell", "the difference that should be detected")
 	flags.StringArrayVar(&f.policies, "policy", nil, "one `POLICY` (default fifo)")
 	flags.Var(&f.stores, "store", "memory or postgres (default memory)")
-	flags.StringVar(&f.dsn, "dsn", "", "reach PostgreSQL by this `DSN`, a URL or keywords")
+	flags.StringVar(&f.dsn, "dsn", "", dsnUsage)
 	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: table, bench or json", "table", "bench", "json")
 	ui.Group(c, "What to run", slices.Concat(arrivalFlags, workFlags, []string{"policy", "store", "dsn"})...)
 	ui.Group(c, "How often", "rounds", "tell")

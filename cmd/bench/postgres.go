@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
+	"strings"
 	"time"
 
 	"qsim/cmd/ui"
@@ -29,8 +31,12 @@ func (s *stores) find(ctx context.Context) (*server, error) {
 	if s.server != nil {
 		return s.server, nil
 	}
-	found := &server{dsn: s.dsn, name: fmt.Sprintf("qbench_%d_%d", os.Getpid(), time.Now().Unix())}
-	given := s.dsn != ""
+	dsn, err := s.readDSN()
+	if err != nil {
+		return nil, err
+	}
+	found := &server{dsn: dsn, name: fmt.Sprintf("qbench_%d_%d", os.Getpid(), time.Now().Unix())}
+	given := dsn != ""
 	for _, name := range pgVariables {
 		given = given || os.Getenv(name) != ""
 	}
@@ -51,6 +57,29 @@ func (s *stores) find(ctx context.Context) (*server, error) {
 	}
 	s.server = found
 	return found, nil
+}
+
+// password is where a DSN holds one.
+var password = regexp.MustCompile(`(?i)\bpassword\s*=|^\w+://[^/@]*:[^/@]*@`)
+
+// readDSN returns the DSN, from the file that @FILE names where it is one. It warns of a password that everybody on the
+// machine can read in the list of processes.
+func (s *stores) readDSN() (string, error) {
+	if file, found := strings.CutPrefix(s.dsn, "@"); found {
+		text, err := os.ReadFile(file)
+		if err == nil && strings.TrimSpace(string(text)) == "" {
+			err = fmt.Errorf("%s is empty", file)
+		}
+		if err != nil {
+			return "", fmt.Errorf("read --dsn: %w", err)
+		}
+		return strings.TrimSpace(string(text)), nil
+	}
+	if password.MatchString(s.dsn) && s.dsn != os.Getenv("QBENCH_DSN") {
+		s.console.Note("warning: the password in --dsn can be read in the list of processes; put the DSN into a file and say " +
+			"--dsn @FILE, or use QBENCH_DSN, PGPASSWORD or a passfile")
+	}
+	return s.dsn, nil
 }
 
 // openPostgres returns a store in a new schema, which close drops.

@@ -202,6 +202,12 @@ func TestPostgresErrors(t *testing.T) {
 			c := command(ctx, nil, append(tt.arguments, "--dsn", tt.dsn)...)
 			out, _ := c.CombinedOutput()
 			text := string(out)
+			if strings.Contains(tt.dsn, "geheim") {
+				warning, rest, _ := strings.Cut(text, "\n")
+				if text = rest; !strings.Contains(warning, "the password in --dsn can be read") || strings.Contains(warning, "geheim") {
+					t.Errorf("no warning of the password: %s", warning)
+				}
+			}
 			if code := c.ProcessState.ExitCode(); code != int(ui.ExitIO) {
 				t.Errorf("exit %d, want %d", code, ui.ExitIO)
 			}

@@ -129,6 +129,9 @@ func addWorkFlags(c *cobra.Command, f *runFlags) {
 		"(default: three times the workers, or 0 if --work is 10ms or more)")
 }
 
+const dsnUsage = "reach PostgreSQL by this `DSN`, a URL or keywords, or @FILE that holds one; a password is better " +
+	"there, in PGPASSWORD or in a passfile"
+
 // addCandidateFlags defines what run and predict have in common.
 func addCandidateFlags(c *cobra.Command, f *runFlags) {
 	flags := c.Flags()
@@ -140,8 +143,7 @@ func addCandidateFlags(c *cobra.Command, f *runFlags) {
 	flags.StringArrayVar(&f.policies, "policy", nil, "a `POLICY`: a kind, or a map in YAML; of a scenario a label or "+
 		"kind; repeatable")
 	flags.Var(&f.stores, "store", "memory or postgres; both with a comma (default memory)")
-	flags.StringVar(&f.dsn, "dsn", "", "reach PostgreSQL by this `DSN`, a URL or keywords; a password is better in "+
-		"PGPASSWORD or a passfile")
+	flags.StringVar(&f.dsn, "dsn", "", dsnUsage)
 }
 
 // session is one invocation of a command that measures.

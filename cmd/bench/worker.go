@@ -98,8 +98,10 @@ type process struct {
 	effects *pgstore.Effects // nil: none are noted
 	node    int32
 	clock   func() engine.Time
+	log     *slog.Logger
+	told    atomic.Int64 // when an effect that failed was logged last, in nanoseconds
 
-	executions, applied, known, stale atomic.Int64
+	executions, applied, known, stale, failed atomic.Int64
 }
 
 func worker(c *cobra.Command, f *workerFlags) error {
@@ -135,7 +137,8 @@ func (s *session) work(ctx context.Context, f *workerFlags) (err error) {
 		return notServed(ctx, failed("", postgres, err))
 	}
 	defer store.Close()
-	p := &process{wall: wall, store: store, node: f.node, clock: live.Clock(time.Now())}
+	p := &process{wall: wall, store: store, node: f.node, clock: live.Clock(time.Now()),
+		log: slog.New(slog.NewTextHandler(s.console, nil))}
 	if p.node < 0 {
 		p.node = int32(os.Getpid()) % (1 << 24)
 	}
@@ -166,6 +169,9 @@ func (f *workerFlags) checkWorker(c *cobra.Command) error {
 	}
 	if f.ttl.value.Std() < 100*time.Millisecond {
 		return ui.UsageError("--ttl %s: want at least 100ms", f.ttl.text)
+	}
+	if f.schema == "" {
+		return ui.UsageError("--schema: want a name; without the flag it is %s", pgstore.DefaultSchema)
 	}
 	if f.node >= 0 && int(f.node) > 1<<30 {
 		return ui.UsageError("--node %d: want at most %d", f.node, 1<<30)
@@ -202,16 +208,13 @@ func (p *process) serve(ctx context.Context, s *session, f *workerFlags) error {
 		go p.awaitEmpty(ctx, cancel)
 	}
 	c := live.Config{Engine: p.wall.Engine(), Engines: p.wall.Nodes(), FirstNode: p.node, Store: p.store,
-		Handler: p.handle,
-		Policy:  func(int32) engine.Policy { return p.wall.Policy() }, OnFailure: func(*engine.Job, engine.ErrorKind,
-			error) {
-		},
-		StopWithin: f.stopWithin.value.Std(), Logger: slog.New(slog.NewTextHandler(s.console, nil))}
+		Handler: p.handle, Policy: func(int32) engine.Policy { return p.wall.Policy() },
+		StopWithin: f.stopWithin.value.Std(), Logger: p.log}
 	s.console.Note("node %d, process %d: %d workers on schema %s; SIGTERM drains", p.node, os.Getpid(),
 		c.Engine.Workers*c.Engines, f.schema)
 	err := live.Run(ctx, c)
-	s.console.Note("node %d: %d executions; effects: %d applied, %d known, %d refused as stale", p.node,
-		p.executions.Load(), p.applied.Load(), p.known.Load(), p.stale.Load())
+	s.console.Note("node %d: %d executions; effects: %d applied, %d known, %d refused as stale, %d failed", p.node,
+		p.executions.Load(), p.applied.Load(), p.known.Load(), p.stale.Load(), p.failed.Load())
 	var abandoned *live.AbandonedError
 	if errors.As(err, &abandoned) {
 		return ui.Fail(ui.ExitIO, fmt.Errorf("node %d: %w; their leases will expire and others will run them", p.node, err))
@@ -233,6 +236,8 @@ func (p *process) handle(ctx context.Context, j *engine.Job) error {
 	}
 	effect, err := p.effects.Apply(ctx, j, p.node)
 	if err != nil {
+		p.failed.Add(1)
+		p.complain(err)
 		return err
 	}
 	switch effect {
@@ -245,6 +250,14 @@ func (p *process) handle(ctx context.Context, j *engine.Job) error {
 		return errors.New("the job is somebody else's by now")
 	}
 	return nil
+}
+
+// complain logs an effect that could not be noted, one a second at the most.
+func (p *process) complain(err error) {
+	last, now := p.told.Load(), time.Now().UnixNano()
+	if now-last >= int64(time.Second) && p.told.CompareAndSwap(last, now) {
+		p.log.Warn("worker: "+err.Error(), "node", p.node)
+	}
 }
 
 // awaitEmpty calls stop when no job is left. It goes on when the server is away.

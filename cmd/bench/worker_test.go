@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"qsim/cmd/ui"
 	"qsim/engine"
 	"qsim/engine/pgstore"
 	"qsim/engine/pgstore/pgserver"
@@ -181,5 +184,90 @@ func TestWorkers(t *testing.T) {
 	}
 	if n := count(ofZombie + "e.applied_at >= " + thawed); n != 0 {
 		t.Errorf("%d effects were applied by a zombie whose leases others had", n)
+	}
+}
+
+// TestWorkerSchemas refuses schemas that are none, or PostgreSQL's own, as mistakes of the command line.
+func TestWorkerSchemas(t *testing.T) {
+	needServer(t)
+	for schema, want := range map[string]string{"": "--schema: want a name", "information_schema": "PostgreSQL's own", "pg_catalog": "PostgreSQL's own", "Work": "lower-case"} {
+		c := command(t.Context(), nil, "worker", "--dsn", shared.DSN(), "--schema", schema, "--until-empty")
+		out, _ := c.CombinedOutput()
+		if code := c.ProcessState.ExitCode(); code != int(ui.ExitUsage) || !strings.Contains(string(out), want) {
+			t.Errorf("schema %q: exit %d, want %d and %q:\n%s", schema, code, ui.ExitUsage, want, out)
+		}
+	}
+}
+
+// TestDSN reaches a server by the DSN in a file and in a variable, and warns of a password on the command line alone.
+func TestDSN(t *testing.T) {
+	needServer(t)
+	dsn := shared.DSN() + " password=geheim" // which the server does not ask for
+	file := filepath.Join(t.TempDir(), "dsn")
+	if err := os.WriteFile(file, []byte(dsn+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	arguments := []string{"worker", "--schema", "by_dsn", "--enqueue", "3", "--until-empty", "--work", "0s"}
+	for _, tt := range []struct {
+		name        string
+		environment []string
+		arguments   []string
+		warned      bool
+	}{
+		{"file", nil, []string{"--dsn", "@" + file}, false},
+		{"variable", []string{"QBENCH_DSN=" + dsn}, nil, false},
+		{"variable of PostgreSQL", []string{"PGPASSWORD=geheim"}, []string{"--dsn", shared.DSN()}, false},
+		{"keywords", nil, []string{"--dsn", dsn}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			out, err := command(t.Context(), tt.environment, append(arguments, tt.arguments...)...).CombinedOutput()
+			text := string(out)
+			if err != nil || !strings.Contains(text, "3 executions") || strings.Contains(text, "geheim") {
+				t.Errorf("%v: want 3 executions and no password:\n%s", err, text)
+			}
+			if warned := strings.Contains(text, "the password in --dsn can be read"); warned != tt.warned {
+				t.Errorf("warned: %v, want %v:\n%s", warned, tt.warned, text)
+			}
+		})
+	}
+	c := command(t.Context(), nil, append(arguments, "--dsn", "@"+file+".not")...)
+	if out, _ := c.CombinedOutput(); c.ProcessState.ExitCode() != int(ui.ExitIO) || !strings.Contains(string(out), "read --dsn: open") {
+		t.Errorf("exit %d for a file that is not there:\n%s", c.ProcessState.ExitCode(), out)
+	}
+	for dsn, want := range map[string]bool{"postgres://me:geheim@host/db": true, "postgresql://host/db?user=me&password=geheim": true, "host=h Password = x": true,
+		"postgres://me@host:5432/db": false, "host=h user=me": false, "postgres://host/p:q@r": false, "passfile=/x": false} {
+		if got := password.MatchString(dsn); got != want {
+			t.Errorf("%s holds a password: %v, want %v", dsn, got, want)
+		}
+	}
+}
+
+// TestEffectsThatFail has the server refuse every effect: the worker says why, and how often.
+func TestEffectsThatFail(t *testing.T) {
+	needServer(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	store, err := pgstore.Open(ctx, shared.DSN(), pgstore.Options{Schema: "refusing", Store: engine.StoreOptions{LapseAfter: -1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	defer store.Drop(context.WithoutCancel(ctx))
+	if _, err := store.Effects(ctx); err != nil {
+		t.Fatal(err)
+	}
+	ask(t, shared.DSN(), "alter table refusing.effects add constraint never check (job < 0)")
+	w := &workerProcess{Cmd: command(ctx, nil, "worker", "--dsn", shared.DSN(), "--schema", "refusing", "--enqueue", "5", "--work", "0s", "--effects")}
+	w.Stdout, w.Stderr = w, w
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "what the server says", func() bool { return strings.Contains(w.printed(), `violates check constraint \"never\"`) })
+	await(t, "all executions", func() bool {
+		return ask(t, shared.DSN(), "select count(*) from refusing.jobs where failures > 0") == "5"
+	})
+	_ = w.Process.Signal(syscall.SIGTERM)
+	if err := w.Wait(); err != nil || !strings.Contains(w.printed(), "effects: 0 applied, 0 known, 0 refused as stale, ") || strings.Contains(w.printed(), " 0 failed") {
+		t.Errorf("%v: want those that failed to be counted:\n%s", err, w.printed())
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
+
 	"qsim/engine"
 )
 
@@ -31,8 +33,12 @@ func (s *Store) Effects(ctx context.Context) (*Effects, error) {
 	if found {
 		return &Effects{s}, nil
 	}
-	const sql = `create table if not exists %s (job bigint primary key, delivery integer not null, node integer not null, applied_at bigint not null default batch_ns())`
-	if _, err := s.pool.Exec(ctx, fmt.Sprintf(sql, "effects")); err != nil {
+	// One at a time, as install makes the rest: two that create a table at once may both find that there is none.
+	b := &pgx.Batch{}
+	b.Queue("select pg_advisory_xact_lock($1)", lockKey(s.schema))
+	b.Queue(`create table if not exists effects (job bigint primary key, delivery integer not null, node integer not null,
+		applied_at bigint not null default batch_ns())`)
+	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
 		return nil, s.wrap("create table effects", err)
 	}
 	return &Effects{s}, nil

@@ -58,3 +58,25 @@ func TestEffects(t *testing.T) {
 		t.Errorf("%d effects, %v, want 1", n, err)
 	}
 }
+
+// TestEffectsTogether has processes that begin at one moment ask for the table: one makes it, and all get it.
+func TestEffectsTogether(t *testing.T) {
+	s, ctx := open(t, engine.StoreOptions{}), bounded(t)
+	for range 20 {
+		if _, err := s.pool.Exec(ctx, "drop table if exists effects"); err != nil {
+			t.Fatal(err)
+		}
+		errs := make(chan error, 8)
+		for range cap(errs) {
+			go func() {
+				_, err := s.Effects(ctx)
+				errs <- err
+			}()
+		}
+		for range cap(errs) {
+			if err := <-errs; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}

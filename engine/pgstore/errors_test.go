@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -295,6 +296,11 @@ func TestForeignSchema(t *testing.T) {
 		{"a version without a number", []string{"drop table version", "create table version (version integer)", "insert into version values (null)"}, ErrForeign, "1 rows"},
 		{"another's table of versions", []string{"drop table version", "create table version (name text)"}, ErrForeign, "version"},
 		{"another's table of jobs", []string{"drop table version"}, ErrForeign, `"now_ns" already exists`},
+		{"a column is missing", []string{"alter table jobs drop column snoozes"}, ErrForeign, `"snoozes" does not exist`},
+		{"a column of another table is missing", []string{"alter table leaders drop column until"}, ErrForeign, `"until" does not exist`},
+		{"a table is missing", []string{"drop table lives"}, ErrForeign, `"lives" does not exist`},
+		{"a function is missing", []string{"drop function now_ns"}, ErrForeign, "now_ns() does not exist"},
+		{"a sequence is missing", []string{"drop sequence joined"}, ErrForeign, `"joined" does not exist`},
 		{"another's tables alone", []string{"drop table version", "drop function now_ns, batch_ns cascade"}, ErrForeign, `"jobs" already exists`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -313,6 +319,36 @@ func TestForeignSchema(t *testing.T) {
 				t.Errorf("%v: whoever is told so asks for ever", err)
 			}
 		})
+	}
+}
+
+// TestContentsAreComplete holds what Open looks for against the columns that there are.
+func TestContentsAreComplete(t *testing.T) {
+	s := open(t, engine.StoreOptions{})
+	rows, err := s.pool.Query(t.Context(), "select table_name || '.' || column_name from information_schema.columns where table_schema = $1 and table_name <> 'version'", s.schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil || len(columns) < 30 {
+		t.Fatalf("found %d columns, %v", len(columns), err)
+	}
+	for _, column := range columns {
+		table, name, _ := strings.Cut(column, ".")
+		if !regexp.MustCompile(`\(select [^)]*\b` + name + `\b[^)]* from ` + table + `\)`).MatchString(contents) {
+			t.Errorf("nothing looks for %s", column)
+		}
+	}
+}
+
+// TestReservedSchemas refuses the schemas that are PostgreSQL's own before it connects.
+func TestReservedSchemas(t *testing.T) {
+	for _, name := range []string{"information_schema", "pg_catalog", "pg_toast", "Work", "1st"} {
+		s, err := Open(t.Context(), "host=/nonexistent", Options{Schema: name})
+		if err == nil {
+			s.Close()
+		}
+		wantError(t, err, engine.ErrUnsupported, name)
 	}
 }
 

@@ -55,6 +55,14 @@ func install(ctx context.Context, config *pgx.ConnConfig, name string) error {
 	})
 }
 
+// contents is a statement with every column, function and sequence of schema in it, which reads nothing: the server
+// names the first that is not there.
+const contents = `select now_ns(), batch_ns(), 'joined'::regclass from
+(select id, enqueued_at, due_at, ready_key, token, kind, tenant, delivery, charged, priority, state, stand, reaped, holder,
+	expires_at, stood_at, last_delay, failures, recoveries, snoozes, recovered_at, serial, joined, payload from jobs) j,
+(select jobs from buried) b, (select node, generation, seq, settled, stale from batches) c,
+(select node, generation from lives) l, (select role, engine, until from leaders) e limit 0`
+
 // querier is a connection or a transaction.
 type querier interface {
 	QueryRow(ctx context.Context, sql string, arguments ...any) pgx.Row
@@ -88,6 +96,13 @@ func known(ctx context.Context, q querier, name string) (bool, error) {
 	case number < version:
 		return false, toldError{fmt.Errorf("schema %s is of version %d, this program goes on from %d only: %w", name, number, version, ErrForeign)}
 	}
+	switch err := q.QueryRow(ctx, contents).Scan(); {
+	case undefined(err):
+		return false, toldError{fmt.Errorf("schema %s is of version %d but not whole: %w: %w", name, version, ErrForeign,
+			explainOnce(err))}
+	case err != nil && !errors.Is(err, pgx.ErrNoRows) && !isReply(err, "42501"): // who may not read all may still enqueue
+		return false, wrap("look into schema "+name, err)
+	}
 	return true, nil
 }
 
@@ -95,8 +110,10 @@ func known(ctx context.Context, q querier, name string) (bool, error) {
 // 42723 a function, 42710 another object.
 func taken(err error) bool { return isReply(err, "42P07", "42723", "42710") }
 
-// undefined reports whether a table has not the columns that were asked for, or is none.
-func undefined(err error) bool { return isReply(err, "42703", "42809", "42804", "42846") }
+// undefined reports whether a table or a function is not there, has not the columns that were asked for, or is none.
+func undefined(err error) bool {
+	return isReply(err, "42703", "42809", "42804", "42846", "42P01", "42883")
+}
 
 func isReply(err error, codes ...string) bool {
 	var reply *pgconn.PgError

@@ -55,8 +55,12 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	if o.Schema == "" {
 		o.Schema = DefaultSchema
 	}
-	if !validSchema.MatchString(o.Schema) {
-		return nil, fmt.Errorf("open store: schema %q: want at most 63 lower-case letters, digits and _, no digit first", o.Schema)
+	switch {
+	case !validSchema.MatchString(o.Schema):
+		return nil, fmt.Errorf("open store: schema %q: %w: want at most 63 lower-case letters, digits and _, no digit first",
+			o.Schema, engine.ErrUnsupported)
+	case o.Schema == "information_schema" || strings.HasPrefix(o.Schema, "pg_"):
+		return nil, fmt.Errorf("open store: schema %q: %w: it is PostgreSQL's own", o.Schema, engine.ErrUnsupported)
 	}
 	if err := validate(&o.Store); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)

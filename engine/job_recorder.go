@@ -19,62 +19,107 @@ type JobRecorder interface {
 	Committed(at Time, node int32, kind EventKind, o *Outcome, r *Result)
 }
 
-// RecordJobs returns rec if it is a JobRecorder, and otherwise one that builds the events for it; nil for nil.
-func RecordJobs(rec Recorder) JobRecorder {
-	if rec == nil {
-		return nil
+// RecordJobs returns a JobRecorder that hands everything to each of all: by its methods to a JobRecorder, as events,
+// built once, to the others. nil stands for nobody, and for nobody at all RecordJobs returns nil.
+func RecordJobs(all ...Recorder) JobRecorder {
+	to := new(recorders)
+	for _, rec := range all {
+		if j, ok := rec.(JobRecorder); ok {
+			to.jobs = append(to.jobs, j)
+		} else if rec != nil {
+			to.events = append(to.events, rec)
+		}
 	}
-	if j, ok := rec.(JobRecorder); ok {
-		return j
+	switch {
+	case len(to.events) > 0 || len(to.jobs) > 1:
+		return to
+	case len(to.jobs) == 1:
+		return to.jobs[0]
 	}
-	return &eventBuilder{Recorder: rec}
+	return nil
 }
 
-// eventBuilder is a JobRecorder for who wants events.
-type eventBuilder struct {
-	Recorder
-	event Event
+// recorders are those that a JobRecorder hands everything to.
+type recorders struct {
+	jobs   []JobRecorder
+	events []Recorder
+	event  Event
 }
 
-func (b *eventBuilder) Called(at Time, node int32, op Op, rows int32) {
-	b.event = Event{At: at, Kind: Called, Node: node, Op: op, Count: rows}
-	b.Record(&b.event)
+// Record implements Recorder.
+func (r *recorders) Record(e *Event) {
+	for _, j := range r.jobs {
+		j.Record(e)
+	}
+	r.emit(e)
 }
 
-func (b *eventBuilder) Enqueued(at Time, j *NewJob) {
-	b.event = Event{At: at, Kind: Enqueued, JobKind: j.Kind, Tenant: j.Tenant, Job: j.ID, Delay: j.Delay, Node: -1}
-	b.Record(&b.event)
+func (r *recorders) emit(e *Event) {
+	for _, rec := range r.events {
+		rec.Record(e)
+	}
 }
 
-func (b *eventBuilder) Promoted(at Time, node int32, p *Promotion) {
-	b.event = Event{At: at, Kind: Promoted, Node: node, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job}
-	b.Record(&b.event)
+func (r *recorders) Called(at Time, node int32, op Op, rows int32) {
+	for _, j := range r.jobs {
+		j.Called(at, node, op, rows)
+	}
+	r.event = Event{At: at, Kind: Called, Node: node, Op: op, Count: rows}
+	r.emit(&r.event)
 }
 
-func (b *eventBuilder) Leased(at Time, node int32, l *Lease) {
-	b.event.fill(at, Leased, node, l)
-	b.Record(&b.event)
+func (r *recorders) Enqueued(at Time, n *NewJob) {
+	for _, j := range r.jobs {
+		j.Enqueued(at, n)
+	}
+	r.event = Event{At: at, Kind: Enqueued, JobKind: n.Kind, Tenant: n.Tenant, Job: n.ID, Delay: n.Delay, Node: -1}
+	r.emit(&r.event)
 }
 
-func (b *eventBuilder) Started(at Time, node int32, s Slot, l *Lease, waited time.Duration) {
-	b.event = Event{At: at, Kind: Started, Waited: waited}
-	b.event.runs(node, s, l)
-	b.Record(&b.event)
+func (r *recorders) Promoted(at Time, node int32, p *Promotion) {
+	for _, j := range r.jobs {
+		j.Promoted(at, node, p)
+	}
+	r.event = Event{At: at, Kind: Promoted, Node: node, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job}
+	r.emit(&r.event)
 }
 
-func (b *eventBuilder) Finished(at Time, node int32, s Slot, l *Lease, err ErrorKind, ran time.Duration) {
-	b.event = Event{At: at, Kind: Finished, Error: err, Ran: ran}
-	b.event.runs(node, s, l)
-	b.Record(&b.event)
+func (r *recorders) Leased(at Time, node int32, l *Lease) {
+	for _, j := range r.jobs {
+		j.Leased(at, node, l)
+	}
+	r.event.fill(at, Leased, node, l)
+	r.emit(&r.event)
 }
 
-func (b *eventBuilder) Committed(at Time, node int32, kind EventKind, o *Outcome, r *Result) {
-	b.event.judge(at, kind, node, o, r)
-	b.Record(&b.event)
+func (r *recorders) Started(at Time, node int32, s Slot, l *Lease, waited time.Duration) {
+	for _, j := range r.jobs {
+		j.Started(at, node, s, l, waited)
+	}
+	r.event = Event{At: at, Kind: Started, Waited: waited}
+	r.event.runs(node, s, l)
+	r.emit(&r.event)
+}
+
+func (r *recorders) Finished(at Time, node int32, s Slot, l *Lease, err ErrorKind, ran time.Duration) {
+	for _, j := range r.jobs {
+		j.Finished(at, node, s, l, err, ran)
+	}
+	r.event = Event{At: at, Kind: Finished, Error: err, Ran: ran}
+	r.event.runs(node, s, l)
+	r.emit(&r.event)
+}
+
+func (r *recorders) Committed(at Time, node int32, kind EventKind, o *Outcome, result *Result) {
+	for _, j := range r.jobs {
+		j.Committed(at, node, kind, o, result)
+	}
+	r.event.judge(at, kind, node, o, result)
+	r.emit(&r.event)
 }
 
 // runs completes e with the lease that a slot holds.
 func (e *Event) runs(node int32, s Slot, l *Lease) {
-	e.Node, e.Slot, e.Job, e.JobKind, e.Tenant, e.Token = node, s, l.ID, l.Kind, l.Tenant, l.Token
+	e.Node, e.Slot, e.Job, e.JobKind, e.Tenant, e.Token, e.Ref = node, s, l.ID, l.Kind, l.Tenant, l.Token, l.Ref
 	e.Delivery, e.Class = l.Delivery, l.Class()
 }

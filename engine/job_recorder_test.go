@@ -32,28 +32,28 @@ func TestRecordJobsAsEvents(t *testing.T) {
 		{"promoted", func(r engine.JobRecorder) { r.Promoted(9, -1, &promotion) }, func(d *sim.Digest) { d.AddPromoted(9, -1, &promotion) },
 			engine.Event{At: 9, Kind: engine.Promoted, Node: -1, Job: 1 << 40, JobKind: 300, Tenant: 1 << 30, Class: engine.Retry}},
 		{"leased", func(r engine.JobRecorder) { r.Leased(9, 5, &lease) }, func(d *sim.Digest) { d.AddLeased(9, 5, &lease) },
-			engine.Event{At: 9, Kind: engine.Leased, Node: 5, Job: 1 << 40, JobKind: 300, Tenant: 1 << 30, Class: engine.Retry, Delivery: 1 << 20, Token: 1 << 50,
+			engine.Event{At: 9, Kind: engine.Leased, Node: 5, Job: 1 << 40, JobKind: 300, Tenant: 1 << 30, Class: engine.Retry, Delivery: 1 << 20, Token: 1 << 50, Ref: 7,
 				Holder: engine.NewEngineID(3, 4), Waited: time.Hour, Age: 9 * time.Hour}},
 		{"leased before it is due", func(r engine.JobRecorder) { r.Leased(9, 5, &early) }, func(d *sim.Digest) { d.AddLeased(9, 5, &early) },
-			engine.Event{At: 9, Kind: engine.Leased, Node: 5, Job: 1 << 40, JobKind: 300, Tenant: 1 << 30, Delivery: 1, Token: 1 << 50,
+			engine.Event{At: 9, Kind: engine.Leased, Node: 5, Job: 1 << 40, JobKind: 300, Tenant: 1 << 30, Delivery: 1, Token: 1 << 50, Ref: 7,
 				Holder: engine.NewEngineID(3, 4), Age: 9 * time.Hour}},
 		{"started", func(r engine.JobRecorder) { r.Started(9, 5, 6, &lease, time.Second) }, func(d *sim.Digest) { d.AddStarted(9, 5, 6, &lease, time.Second) },
-			engine.Event{At: 9, Kind: engine.Started, Node: 5, Slot: 6, Job: 1 << 40, JobKind: 300, Tenant: 1 << 30, Class: engine.Retry, Delivery: 1 << 20, Token: 1 << 50,
+			engine.Event{At: 9, Kind: engine.Started, Node: 5, Slot: 6, Job: 1 << 40, JobKind: 300, Tenant: 1 << 30, Class: engine.Retry, Delivery: 1 << 20, Token: 1 << 50, Ref: 7,
 				Waited: time.Second}},
 		{"finished", func(r engine.JobRecorder) { r.Finished(9, 5, 6, &lease, 400, time.Second) },
 			func(d *sim.Digest) { d.AddFinished(9, 5, 6, &lease, 400, time.Second) },
-			engine.Event{At: 9, Kind: engine.Finished, Node: 5, Slot: 6, Job: 1 << 40, JobKind: 300, Tenant: 1 << 30, Class: engine.Retry, Delivery: 1 << 20, Token: 1 << 50,
+			engine.Event{At: 9, Kind: engine.Finished, Node: 5, Slot: 6, Job: 1 << 40, JobKind: 300, Tenant: 1 << 30, Class: engine.Retry, Delivery: 1 << 20, Token: 1 << 50, Ref: 7,
 				Error: 400, Ran: time.Second}},
 		{"committed", func(r engine.JobRecorder) { r.Committed(9, 5, engine.Nacked, &outcome, &result) },
 			func(d *sim.Digest) { d.AddCommitted(9, 5, engine.Nacked, &outcome, &result) },
-			engine.Event{At: 9, Kind: engine.Nacked, Node: 5, Job: 1 << 40, JobKind: 300, Tenant: 1 << 30, Class: engine.Retry, Delivery: 2, Token: 1 << 50,
+			engine.Event{At: 9, Kind: engine.Nacked, Node: 5, Job: 1 << 40, JobKind: 300, Tenant: 1 << 30, Class: engine.Retry, Delivery: 2, Token: 1 << 50, Ref: 7,
 				From: engine.InFlight, Error: 400, Age: time.Hour, Delay: time.Minute}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var got events
-			tt.record(engine.RecordJobs(&got))
-			if len(got) != 1 || got[0] != tt.want {
-				t.Errorf("recorded %+v, want %+v", got, tt.want)
+			var alone, beside events // as the only one, and beside a JobRecorder
+			tt.record(engine.RecordJobs(&beside, engine.RecordJobs(&alone)))
+			if len(alone) != 1 || alone[0] != tt.want || len(beside) != 1 || beside[0] != tt.want {
+				t.Errorf("recorded %+v and %+v, want %+v", alone, beside, tt.want)
 			}
 			direct, folded := sim.Digest(3), sim.Digest(3)
 			tt.digest(&direct)

@@ -55,8 +55,7 @@ func (c *Checker) Recounted() { c.checks[Recount]++ }
 // about, so no run pays for it beforehand.
 type History struct {
 	Job   engine.JobID
-	Next  engine.Recorder // may be nil
-	Until engine.Time     // nothing later is kept
+	Until engine.Time // nothing later is kept
 
 	events []engine.Event
 	nodes  map[int32]bool
@@ -67,9 +66,6 @@ const mostHistory = 60
 
 // Record keeps e if it is about the job.
 func (h *History) Record(e *engine.Event) {
-	if h.Next != nil {
-		h.Next.Record(e)
-	}
 	if e.At > h.Until {
 		return
 	}

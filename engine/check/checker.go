@@ -13,7 +13,6 @@ type Checker struct {
 	rules Rules
 	d     derived
 	asked [numKinds][]rule // in the order of the table
-	next  engine.Recorder  // may be nil
 	at    subject          // the event that is being checked
 
 	jobs         jobs
@@ -46,11 +45,10 @@ type subject struct {
 	lost bool       // it makes no sense, and nothing follows from it
 }
 
-// New returns a Checker that holds a run to r and passes what it records on to next,
-// which may be nil.
-func New(r Rules, next engine.Recorder) *Checker {
+// New returns a Checker that holds a run to r.
+func New(r Rules) *Checker {
 	r.Store = r.Store.Complete()
-	c := &Checker{rules: r, d: r.derive(), next: next, nodes: make([]node, r.Nodes), ready: engine.Never}
+	c := &Checker{rules: r, d: r.derive(), nodes: make([]node, r.Nodes), ready: engine.Never}
 	c.running, c.jobs.rows = make([]int, len(r.Store.MaxRunning)), make([]job, 1)
 	if r.Serial != nil {
 		c.latest = make(map[uint32]engine.JobID)
@@ -77,17 +75,11 @@ func (c *Checker) Events() [engine.NumEventKinds]int64 { return c.events }
 // Checks are how often each invariant was held against what happened.
 func (c *Checker) Checks() [NumInvariants]int64 { return c.checks }
 
-// Record checks e, follows its job and passes e on.
+// Record checks e and follows its job, until an invariant is broken.
 func (c *Checker) Record(e *engine.Event) {
-	if c.breach == nil {
-		c.check(e)
+	if c.breach != nil {
+		return
 	}
-	if c.next != nil {
-		c.next.Record(e)
-	}
-}
-
-func (c *Checker) check(e *engine.Event) {
 	c.events[e.Kind]++
 	if c.now < c.rules.Calm && e.At >= c.rules.Calm {
 		c.load.spend(c.rules.Calm)

@@ -232,7 +232,7 @@ func TestBreaches(t *testing.T) {
 			if tt.rules != nil {
 				tt.rules(&r)
 			}
-			c := check.New(r, nil)
+			c := check.New(r)
 			for i := range tt.story.events {
 				if b := c.Breach(); b != nil && i < len(tt.story.events)-2 { // an attempt is three events
 					t.Fatalf("event %d of %d: %v", i, len(tt.story.events), b)
@@ -283,7 +283,7 @@ func TestStoreAgainstRecord(t *testing.T) {
 		{"what others count", func(c *check.Checker) { c.Complain(check.Recount, 0, "%d of %d", 1, 2) }, "I-15 broke at 0s: 1 of 2"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := check.New(rules(), nil)
+			c := check.New(rules())
 			for i := range running().events {
 				c.Record(&running().events[i])
 			}
@@ -304,7 +304,7 @@ func TestStoreAgainstRecord(t *testing.T) {
 func TestShareOfClaims(t *testing.T) {
 	r := rules()
 	r.ShareNum, r.ShareDen = 1, 2
-	c := check.New(r, nil)
+	c := check.New(r)
 	s := (&story{}).up()
 	for job := engine.JobID(1); job <= 20; job++ {
 		s.enqueue(job)
@@ -335,7 +335,7 @@ func TestOnly(t *testing.T) {
 		}
 		r := rules()
 		r.Only = set
-		c := check.New(r, nil)
+		c := check.New(r)
 		s := begun().enqueue(1)
 		for i := range s.events {
 			c.Record(&s.events[i])
@@ -373,7 +373,7 @@ func TestHistory(t *testing.T) {
 
 // TestRecordDoesNotAllocate follows a job's life over and over.
 func TestRecordDoesNotAllocate(t *testing.T) {
-	c := check.New(rules(), nil)
+	c := check.New(rules())
 	for _, e := range begun().events {
 		c.Record(&e)
 	}

@@ -3,11 +3,10 @@
 // limit, let a process commit under a lease that it has lost.
 //
 // A Checker is an engine.Recorder: it follows every job through the events of a run
-// and holds the invariants after each. It passes the events on, so it can stand before
-// any other recorder:
+// and holds the invariants after each:
 //
-//	checker := check.New(rules, collector) // collector is an engine.Recorder
-//	// give checker to the simulation, then, between its steps:
+//	checker := check.New(rules)
+//	// give engine.RecordJobs(checker, others...) to the simulation, then, between its steps:
 //	if b := checker.Breach(); b != nil {
 //		return b // names the invariant, the job and the time
 //	}

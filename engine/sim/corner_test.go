@@ -194,7 +194,7 @@ func TestDueBetweenCallsOfOneInstant(t *testing.T) {
 		w.nodes, w.node.Workers, w.flaky.fail = 3, 4, 0.5
 		w.node.Kinds[0].Retry = &policies.Backoff{MaxAttempts: 20}
 		w.config.Controls = []sim.Control{{Kind: sim.StallStore, At: second, For: time.Second, Times: 4, Every: 2 * time.Second}}
-		checker := check.New(w.rules(), nil)
+		checker := check.New(w.rules())
 		w.recorder = checker
 		w.start().Run()
 		if checker.Settle(); checker.Breach() != nil {

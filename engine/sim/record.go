@@ -14,19 +14,16 @@ type witness struct{ *Sim }
 // listener returns who listens beside the fingerprint, nil if nobody does.
 func (s *Sim) listener() engine.JobRecorder {
 	if s.controls.awaited > 0 {
-		return engine.RecordJobs(awaiter{s})
+		return engine.RecordJobs(s.cfg.Recorder, awaiter{s})
 	}
 	return engine.RecordJobs(s.cfg.Recorder)
 }
 
-// awaiter passes events on and has the controls come that wait for them.
+// awaiter has the controls come that wait for events.
 type awaiter struct{ sim *Sim }
 
 // Record implements engine.Recorder.
 func (a awaiter) Record(e *engine.Event) {
-	if s := a.sim; s.cfg.Recorder != nil {
-		s.cfg.Recorder.Record(e)
-	}
 	if a.sim.controls.awaited > 0 {
 		a.sim.await(e)
 	}

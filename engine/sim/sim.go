@@ -36,8 +36,8 @@ type deferred struct {
 
 // run is one execution.
 type run struct {
-	key     uint64 // of its finish event; 0: the slot is free
-	job     *engine.Job
+	key     uint64        // of its finish event; 0: the slot is free
+	lease   *engine.Lease // the engine's
 	node    int32
 	slot    engine.Slot
 	started engine.Time

@@ -162,7 +162,7 @@ func TestSwarm(t *testing.T) {
 	var n [engine.NumEventKinds]int64
 	for seed := range uint64(seeds) {
 		w := swarmWorld(t, seed+1)
-		checker := check.New(w.rules(), nil)
+		checker := check.New(w.rules())
 		w.recorder = checker
 		w.config.Until = healed.Add(10 * time.Minute)
 		s := w.start()

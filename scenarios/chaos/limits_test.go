@@ -51,7 +51,7 @@ func begin(t *testing.T, lines string, watched bool) (*setup, *sim.Sim, *check.C
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := check.New(s.checked, nil)
+	c := check.New(s.checked)
 	if watched {
 		s.config.Recorder = c
 	}

@@ -131,13 +131,12 @@ func (r *runner) once(w *World, checked bool, history *check.History) (report Re
 	if r.plant != nil {
 		r.plant(set)
 	}
-	var next engine.Recorder
-	if history != nil {
-		next = history
-	}
-	checker := check.New(set.checked, next)
+	checker := check.New(set.checked)
 	if checked {
 		set.config.Recorder = checker
+		if history != nil {
+			set.config.Recorder = engine.RecordJobs(checker, history)
+		}
 		set.stops, set.waits = checker.Stopped, checker.Waits
 	}
 	set.config.Rest = set.Rest()

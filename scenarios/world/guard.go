@@ -29,13 +29,13 @@ func (w *world) guard(seed uint64) *guard {
 	return &guard{until: engine.Time(w.sc.Duration).Add(w.sc.Drain.Std()), rules: w.rules(keyed.Rand{Seed: seed}), checker: &check.Checker{}}
 }
 
-// watch puts the checker before next.
-func (g *guard) watch(next engine.Recorder) engine.Recorder {
+// watch puts the checker beside another recorder.
+func (g *guard) watch(other engine.Recorder) engine.Recorder {
 	if g.checker == nil {
-		return next
+		return other
 	}
-	g.checker = check.New(g.rules, next)
-	return g.checker
+	g.checker = check.New(g.rules)
+	return engine.RecordJobs(other, g.checker)
 }
 
 // stepsBetweenBalances is how many events there are between two looks at the store, at
@@ -119,10 +119,7 @@ func (w *world) breached(seed uint64, g *guard) error {
 	}
 	defer workload.Close()
 	history := &check.History{Job: b.Job, Until: b.At}
-	s, _ := w.start(seed, workload, func(next engine.Recorder) engine.Recorder {
-		history.Next = next
-		return history
-	})
+	s, _ := w.start(seed, workload, func(other engine.Recorder) engine.Recorder { return engine.RecordJobs(other, history) })
 	for s.Now() <= b.At && s.Step() {
 	}
 	err.History = history.String()

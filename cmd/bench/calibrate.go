@@ -232,22 +232,15 @@ type attempt struct {
 // to take, without the stalls that they ended in.
 func (p *probe) overruns(asked map[attempt]time.Duration, stalls []world.Span) []time.Duration {
 	var all []time.Duration
-	started := map[attempt]engine.Time{}
-	for _, events := range p.chunks {
-		for i := range events {
-			e := &events[i]
-			who := attempt{e.Job, e.Delivery}
-			switch e.Kind {
-			case engine.Started:
-				started[who] = e.At
-			case engine.Finished:
-				if runs, known := asked[who]; known && runs > 0 && e.Error != engine.Canceled && e.Error != engine.Timeout &&
-					e.Error != engine.LeaseExpired {
-					due := started[who].Add(runs)
-					all = append(all, e.At.Sub(due)-within(stalls, time.Duration(due), time.Duration(e.At)))
-				}
-				delete(started, who)
-			}
+	for began, end := range p.executions {
+		runs := asked[attempt{end.Job, end.Delivery}]
+		switch end.Error {
+		case engine.Canceled, engine.Timeout, engine.LeaseExpired:
+			continue
+		}
+		if runs > 0 {
+			due := began.Add(runs)
+			all = append(all, end.At.Sub(due)-within(stalls, time.Duration(due), time.Duration(end.At)))
 		}
 	}
 	return all

@@ -11,7 +11,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// follow adds to m what the probes of a real run have seen.
+// follow adds the calls and executions of a real run, which its probes recorded, to m.
 func follow(m *world.Mechanics, probes []*probe) {
 	for node, p := range probes {
 		for op := range p.samples {
@@ -21,19 +21,8 @@ func follow(m *world.Mechanics, probes []*probe) {
 				m.Call(&call, s.rows, time.Duration(s.ended)-s.took, time.Duration(s.ended))
 			}
 		}
-		started := map[attempt]engine.Time{}
-		for _, events := range p.chunks {
-			for i := range events {
-				e := &events[i]
-				who := attempt{e.Job, e.Delivery}
-				switch e.Kind {
-				case engine.Started:
-					started[who] = e.At
-				case engine.Finished:
-					m.Attempt(time.Duration(started[who]), time.Duration(e.At))
-					delete(started, who)
-				}
-			}
+		for began, end := range p.executions {
+			m.Attempt(time.Duration(began), time.Duration(end.At))
 		}
 	}
 	m.Over()
@@ -83,7 +72,7 @@ func (p *prediction) mechanism() (rows []mechanismJSON) {
 	return rows
 }
 
-// writeMechanism prints it for people.
+// writeMechanism prints the table of mechanism.
 func (p *prediction) writeMechanism(out io.Writer) {
 	rows := p.mechanism()
 	if rows == nil {
@@ -98,8 +87,9 @@ func (p *prediction) writeMechanism(out io.Writer) {
 		if i%2 == 0 {
 			phase = fmt.Sprintf("%s from %s", r.Phase, plain.Duration(r.From))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%.0f\t%.1f\t%.0f\t%.0f%%\t%.1f\t%s\t%s\t%.0f\t%.1f\t%s\t\n", phase, r.Of, r.Attempts, r.Busy, r.Claims,
-			r.Woken*100, r.Claimed, seconds(r.Claim), seconds(r.Gap), r.Commits, r.Batch, seconds(r.Commit))
+		fmt.Fprintf(w, "%s\t%s\t%.0f\t%.1f\t%.0f\t%.0f%%\t%.1f\t%s\t%s\t%.0f\t%.1f\t%s\t\n",
+			phase, r.Of, r.Attempts, r.Busy, r.Claims, r.Woken*100, r.Claimed, seconds(r.Claim), seconds(r.Gap),
+			r.Commits, r.Batch, seconds(r.Commit))
 	}
 	w.Flush()
 }

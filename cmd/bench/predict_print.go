@@ -219,12 +219,16 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 	}
 	for _, p := range all {
 		c := p.calibration
-		j := predictedJSON{Policy: p.policy, Store: p.store, Seeds: p.summary.Seeds[:min(1, len(p.summary.Seeds))], Mechanism: p.mechanism(), Rounds: len(p.real), Aim: p.aim, Machine: machineJSON{
-			WakeP50: c.wake[0].Seconds(), WakeP99: c.wake[1].Seconds(),
-			SleepP50: c.sleep[0].Seconds(), SleepP99: c.sleep[1].Seconds(),
-			Stalled: c.stalled, Held: c.held, Guessed: c.neverIdle,
-			Calls: map[string]float64{}, PerJob: map[string]float64{}}, Unfed: p.unfed(), Changes: append([]string{},
-			p.changes()...)}
+		j := predictedJSON{
+			Policy: p.policy, Store: p.store, Seeds: p.summary.Seeds[:min(1, len(p.summary.Seeds))], Aim: p.aim,
+			Machine: machineJSON{
+				WakeP50: c.wake[0].Seconds(), WakeP99: c.wake[1].Seconds(),
+				SleepP50: c.sleep[0].Seconds(), SleepP99: c.sleep[1].Seconds(),
+				Stalled: c.stalled, Held: c.held, Guessed: c.neverIdle,
+				Calls: map[string]float64{}, PerJob: map[string]float64{},
+			},
+			Unfed: p.unfed(), Mechanism: p.mechanism(), Rounds: len(p.real), Changes: append([]string{}, p.changes()...),
+		}
 		for op, took := range c.took {
 			if took > 0 {
 				j.Machine.Calls[opName(op)], j.Machine.PerJob[opName(op)] = took.Seconds(), c.delays.PerJob[op].Seconds()

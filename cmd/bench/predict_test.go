@@ -55,6 +55,18 @@ func predictSession(t *testing.T, text string) (s *session, f *predictFlags, std
 	return newSession(c, &f.runFlags), f, stdout, stderr
 }
 
+// predictOne makes the one prediction of a session and reads it as JSON. The error tells whether it is off.
+func predictOne(t *testing.T, s *session, f *predictFlags, stdout *bytes.Buffer) (predictedJSON, error) {
+	t.Helper()
+	f.format = "json"
+	var parsed predictionJSON
+	off := s.predictAll(t.Context(), f)
+	if err := json.Unmarshal(stdout.Bytes(), &parsed); err != nil {
+		t.Fatalf("%v, %v\n%s", off, err, stdout)
+	}
+	return parsed.Predictions[0], off
+}
+
 // TestPredictCutShort predicts a run whose time is up before all jobs came: it says how many
 // never came, and takes no metric of it for that of the scenario.
 func TestPredictCutShort(t *testing.T) {
@@ -123,16 +135,8 @@ policies: [{kind: fifo}]
 `
 	const takes = 20 * time.Millisecond
 	s, f, stdout, _ := predictSession(t, scenario)
-	f.format = "json"
 	s.stores.around = func(store engine.Store) engine.Store { return &slowStore{store.(*memstore.Store), takes} }
-	if err := s.predictAll(t.Context(), f); err != nil && len(stdout.Bytes()) == 0 { // it may be off
-		t.Fatal(err)
-	}
-	var parsed predictionJSON
-	if err := json.Unmarshal(stdout.Bytes(), &parsed); err != nil {
-		t.Fatalf("%v\n%s", err, stdout)
-	}
-	p := parsed.Predictions[0]
+	p, _ := predictOne(t, s, f, stdout) // it may be off
 	if got := p.Machine.Calls["claim"]; got < takes.Seconds() {
 		t.Errorf("a claim was measured to take %v s, and takes %v", got, takes)
 	}
@@ -164,18 +168,14 @@ jobs:
   - {class: mail, arrivals: {process: constant, rate: 4/s}, service: 10ms}
 policies: [{kind: fifo}]
 `)
-	f.format, f.rounds = "json", count("2")
+	f.rounds = count("2")
 	s.stores.around = func(store engine.Store) engine.Store {
 		return &slowStore{store.(*memstore.Store), 20 * time.Millisecond}
 	}
-	if err := s.predictAll(t.Context(), f); err != nil {
-		t.Fatal(err)
+	p, off := predictOne(t, s, f, stdout)
+	if off != nil {
+		t.Fatal(off)
 	}
-	var parsed predictionJSON
-	if err := json.Unmarshal(stdout.Bytes(), &parsed); err != nil {
-		t.Fatalf("%v\n%s", err, stdout)
-	}
-	p := parsed.Predictions[0]
 	if p.Rounds != 2 || len(p.Seeds) != 1 || len(p.Mechanism) != 4 {
 		t.Fatalf("%d rounds of seeds %v, mechanism %v", p.Rounds, p.Seeds, p.Mechanism)
 	}

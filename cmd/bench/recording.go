@@ -45,6 +45,26 @@ func (t *track) add(e *engine.Event) {
 	t.chunks[n-1] = append(t.chunks[n-1], *e)
 }
 
+// executions yields when each execution that has ended began, and the event of its end.
+func (t *track) executions(yield func(began engine.Time, end *engine.Event) bool) {
+	started := map[attempt]engine.Time{}
+	for _, events := range t.chunks {
+		for i := range events {
+			e := &events[i]
+			who := attempt{e.Job, e.Delivery}
+			switch e.Kind {
+			case engine.Started:
+				started[who] = e.At
+			case engine.Finished:
+				if !yield(started[who], e) {
+					return
+				}
+				delete(started, who)
+			}
+		}
+	}
+}
+
 // of returns the recorder of a node.
 func (r *recording) of(node int32) engine.Recorder { return r.probes[node] }
 

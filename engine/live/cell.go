@@ -14,6 +14,7 @@ import (
 type cell struct {
 	job     engine.Job
 	slot    engine.Slot
+	began   engine.Time
 	ends    engine.Time // execution timeout; Never: none
 	process *process
 	state   atomic.Pointer[cancelable] // nil: nobody has looked at it

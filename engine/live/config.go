@@ -48,14 +48,14 @@ type Config struct {
 	FirstNode int32
 	// Generation says how many lives these engines had before. It must grow with every
 	// Run of the same node on the same store: a store takes the commits of a life that
-	// it knows for repetitions. 0: an Registry is asked; with other stores it is
+	// it knows for repetitions. 0: a Registry is asked; with other stores it is
 	// the Unix time in seconds, or one more than that of the Run before in this process.
 	Generation uint32
 	// Policy returns the policy of a node, which is its alone. nil: the oldest ready job
 	// first.
 	Policy  func(node int32) engine.Policy
 	Store   engine.Store
-	Handler Handler
+	Handler Handler // Handler.With puts hooks around it
 	// OtherError is the kind of errors that say none; 0: engine.FirstErrorKind.
 	OtherError engine.ErrorKind
 
@@ -89,7 +89,7 @@ type Config struct {
 	// panicked. nil: panics are logged with their stack, other errors are not.
 	OnFailure func(j *engine.Job, kind engine.ErrorKind, err error)
 	// Logger gets what nobody is told otherwise: errors of the store, at most one a
-	// second and kind of call, and panics; nil: slog.Default().
+	// second and kind of call, panics, and what a stop waits for; nil: slog.Default().
 	Logger *slog.Logger
 }
 

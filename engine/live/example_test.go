@@ -3,6 +3,8 @@ package live_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"os"
 	"time"
 
 	"qsim/engine"
@@ -37,4 +39,32 @@ func Example() {
 	// Output:
 	// hello, world: delivery 2
 	// stopped: <nil> left: 0
+}
+
+// A handler in two hooks: one that logs, and one of the program's own, which counts.
+func ExampleHandler_With() {
+	plain := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey || a.Key == "took" {
+			return slog.Attr{} // they differ from run to run
+		}
+		return a
+	}}))
+	calls := 0
+	counted := func(next live.Handler) live.Handler {
+		return func(ctx context.Context, j *engine.Job) error {
+			calls++
+			return next(ctx, j)
+		}
+	}
+	greet := live.Handler(func(_ context.Context, j *engine.Job) error {
+		fmt.Printf("hello, %s\n", j.Payload)
+		return nil
+	})
+	handler := greet.With(live.Logged(plain), counted) // for Config.Handler
+	_ = handler(context.Background(), &engine.Job{ID: 7, Delivery: 1, Payload: []byte("world")})
+	fmt.Println("calls:", calls)
+	// Output:
+	// hello, world
+	// level=INFO msg="job done" job=7 kind=0 delivery=1
+	// calls: 1
 }

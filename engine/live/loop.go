@@ -41,10 +41,12 @@ type loop struct {
 	stopping bool
 	cancelAt engine.Time // when executions are told to stop
 	endAt    engine.Time // when what is left is abandoned
+	reportAt engine.Time // when what a stop waits for is logged next
 }
 
 func newLoop(p *process, node int32, id engine.EngineID) *loop {
-	l := &loop{process: p, node: node, log: p.logger(), cancelAt: engine.Never, endAt: engine.Never, armed: engine.Never}
+	l := &loop{process: p, node: node, log: p.logger(), cancelAt: engine.Never, endAt: engine.Never,
+		reportAt: engine.Never, armed: engine.Never}
 	c := p.Engine
 	c.Engine, c.Policy = id, engine.Policy(fifo{})
 	if p.Policy != nil {
@@ -81,7 +83,7 @@ func (l *loop) run() {
 // await waits until something has happened or is due.
 func (l *loop) await() {
 	for !l.box.swap(&l.in) {
-		due := min(l.engine.Deadline(), l.cancelAt, l.endAt)
+		due := min(l.engine.Deadline(), l.cancelAt, l.endAt, l.reportAt)
 		if due != l.armed {
 			l.arm(due)
 		}
@@ -121,7 +123,7 @@ func (l *loop) step() {
 	}
 	if l.in.stopped && !l.stopping {
 		l.stopping = true
-		l.cancelAt = l.at.Add(l.StopWithin)
+		l.cancelAt, l.reportAt = l.at.Add(l.StopWithin), l.at
 		l.engine.Stop(l.at)
 	}
 	if l.in.woken && l.engine.Idle() > 0 && l.at >= l.deaf {
@@ -141,6 +143,9 @@ func (l *loop) step() {
 			}
 		}
 	}
+	if l.at >= l.reportAt {
+		l.report()
+	}
 	l.idle.Store(int32(l.engine.Idle()))
 }
 
@@ -151,7 +156,7 @@ func (l *loop) Start(slot engine.Slot, lease *engine.Lease) {
 	}
 	c := &l.block[0]
 	l.block = l.block[1:]
-	c.job, c.slot, c.process, c.ends = lease.Job, slot, l.process, engine.Never
+	c.job, c.slot, c.process, c.began, c.ends = lease.Job, slot, l.process, l.at, engine.Never
 	if t := l.timeoutOf(lease.Kind); t > 0 {
 		c.ends = l.at.Add(t)
 	}

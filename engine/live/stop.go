@@ -1,5 +1,42 @@
 package live
 
+import (
+	"time"
+
+	"qsim/engine"
+)
+
+// A stop logs what it waits for at once and then this often, naming no more than so many jobs.
+const (
+	reportEvery = time.Second
+	mostNamed   = 10
+)
+
+// report logs what a stop still waits for, if for anything.
+func (l *loop) report() {
+	l.reportAt = l.at.Add(reportEvery)
+	running, oldest := 0, l.at
+	var named []uint64
+	for _, c := range l.cells {
+		if c == nil {
+			continue
+		}
+		if running++; running <= mostNamed {
+			named = append(named, uint64(c.job.ID))
+		}
+		oldest = min(oldest, c.began)
+	}
+	if held := l.engine.Held(); held > 0 || l.owed > 0 {
+		what, until := "cancel", l.cancelAt
+		if until == engine.Never {
+			what, until = "abandon", l.endAt
+		}
+		l.log.Info("live: stopping: waiting for executions, outcomes to be stored, and answers to claims", "node", l.node,
+			"executions", running, "jobs", named, "longest", l.at.Sub(oldest), "outcomes", held-running, "claims", l.owed,
+			what+"-in", until.Sub(l.at))
+	}
+}
+
 // close sends the goroutines of the loop home and waits for those that come.
 func (l *loop) close() {
 	m, k := &l.box, &l.callers

@@ -1,0 +1,48 @@
+package live
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"qsim/engine"
+)
+
+// Hook puts something around a handler: logging, tracing, metrics, a transaction.
+type Hook func(next Handler) Handler
+
+// With returns h with hooks around it, the first of them outermost.
+func (h Handler) With(hooks ...Hook) Handler {
+	for i := len(hooks) - 1; i >= 0; i-- {
+		h = hooks[i](h)
+	}
+	return h
+}
+
+// Logged is a Hook that logs the end of every execution: one that succeeded as information, one that failed
+// as a warning with its error and why its context was cancelled, if it was, and one that panicked as an
+// error; its begin only for debugging.
+func Logged(log *slog.Logger) Hook {
+	return func(next Handler) Handler {
+		return func(ctx context.Context, j *engine.Job) (err error) {
+			began := time.Now()
+			log := log.With("job", uint64(j.ID), "kind", uint16(j.Kind), "delivery", j.Delivery)
+			log.DebugContext(ctx, "job started", "waited", j.Waited)
+			returned := false
+			defer func() {
+				took := time.Since(began)
+				switch {
+				case !returned:
+					log.ErrorContext(ctx, "job panicked", "took", took) // whoever recovers tells with what
+				case err != nil || ctx.Err() != nil:
+					log.WarnContext(ctx, "job failed", "took", took, "error", err, "cause", context.Cause(ctx))
+				default:
+					log.InfoContext(ctx, "job done", "took", took)
+				}
+			}()
+			err = next(ctx, j)
+			returned = true
+			return err
+		}
+	}
+}

@@ -12,8 +12,8 @@ var (
 	ErrUnavailable = errors.New("engine: store unavailable")
 	// ErrUnsupported means that this store cannot do what was asked; it did nothing.
 	ErrUnsupported = errors.New("engine: not supported by this store")
-	// ErrDuplicate means a job of that ID was enqueued before; none of the call's
-	// jobs was added.
+	// ErrDuplicate means a job of that ID was enqueued before, or one with that unique key is
+	// live; none of the call's jobs was added.
 	ErrDuplicate = errors.New("engine: job is already enqueued")
 )
 
@@ -30,6 +30,10 @@ type NewJob struct {
 	Serial  uint32
 	Delay   time.Duration
 	Payload []byte
+	// Unique, if not "", is a key that no two jobs of a Kind have while they are live: ready,
+	// waiting or in flight. Enqueue refuses a second one with ErrDuplicate; once the first is
+	// done or dead its key is free. A store that cannot keep that answers ErrUnsupported.
+	Unique string
 }
 
 // State is where a job is.

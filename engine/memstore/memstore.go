@@ -135,6 +135,9 @@ func (s *Store) add(now engine.Time, j *engine.NewJob) error {
 	if j.ID == 0 || j.Delay < 0 {
 		return fmt.Errorf("enqueue job %d, delay %v: the ID must not be 0, the delay not negative", j.ID, j.Delay)
 	}
+	if j.Unique != "" {
+		return fmt.Errorf("enqueue job %d: a unique key: %w", j.ID, engine.ErrUnsupported)
+	}
 	slot, found := s.index.reserve(&s.rows, j.ID)
 	if found {
 		return fmt.Errorf("enqueue job %d: %w", j.ID, engine.ErrDuplicate)

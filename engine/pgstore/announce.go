@@ -101,8 +101,6 @@ func hear(message string) (ready bool, due time.Time) {
 // announce sends notifications until ctx is done. What could not be sent is tried once
 // more, on another connection, together with what came meanwhile.
 func (s *Store) announce(ctx context.Context) {
-	pause := time.NewTimer(0)
-	defer pause.Stop()
 	failed := false
 	for {
 		select {
@@ -119,11 +117,8 @@ func (s *Store) announce(ctx context.Context) {
 			s.news.add(ready, due)
 		}
 		failed = again
-		pause.Reset(announceEvery)
-		select {
-		case <-ctx.Done():
+		if !pause(ctx, announceEvery) {
 			return
-		case <-pause.C:
 		}
 	}
 }
@@ -134,12 +129,11 @@ const (
 	longestPause  = 2 * time.Second
 )
 
-// Listen calls wake when jobs may have become ready, as live.Announcer does, also by
-// becoming due. It connects
+// Listen calls wake when jobs may have become ready, also by becoming due, as live.Announcer does. It connects
 // again by itself when the server was gone, and calls wake then, as notifications may have
 // been missed. It returns an error only if the server denies access.
 func (s *Store) Listen(ctx context.Context, wake func()) error {
-	pause := shortestPause
+	rest := shortestPause
 	for {
 		heard, err := s.listenOnce(ctx, wake)
 		if ctx.Err() != nil {
@@ -149,16 +143,12 @@ func (s *Store) Listen(ctx context.Context, wake func()) error {
 			return err
 		}
 		if heard {
-			pause = shortestPause
+			rest = shortestPause
 		}
-		again := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			again.Stop()
+		if !pause(ctx, rest) {
 			return ctx.Err()
-		case <-again.C:
 		}
-		pause = min(2*pause, longestPause)
+		rest = min(2*rest, longestPause)
 	}
 }
 

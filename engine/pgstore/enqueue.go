@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -19,11 +21,13 @@ func enqueueSQL(r *rules) string {
 		stood = "null"
 	}
 	return fmt.Sprintf(now+`
-insert into jobs (id, kind, priority, tenant, serial, joined, state, enqueued_at, due_at, ready_key, stood_at, payload)
+insert into jobs (id, kind, priority, tenant, serial, joined, state, enqueued_at, due_at, ready_key, stood_at,
+	payload, unique_key)
 select e.id, e.kind, e.priority, e.tenant, e.serial, case when e.serial is not null then nextval('joined') end,
-	case when e.delay > 0 then %d else 1 end, n.now, n.now + e.delay, n.now + e.delay, %s, e.payload
-from t n, unnest($1::bigint[], $2::integer[], $3::smallint[], $4::integer[], $5::bigint[], $6::bigint[], $7::bytea[])
-	as e(id, kind, priority, tenant, serial, delay, payload)`, r.waitState(), stood)
+	case when e.delay > 0 then %d else 1 end, n.now, n.now + e.delay, n.now + e.delay, %s, e.payload, e.unique_key
+from t n, unnest($1::bigint[], $2::integer[], $3::smallint[], $4::integer[], $5::bigint[], $6::bigint[], $7::bytea[],
+	$8::text[])
+	as e(id, kind, priority, tenant, serial, delay, payload, unique_key)`, r.waitState(), stood)
 }
 
 // lockSerials lets one transaction at a time number the jobs of a serial key, or of those
@@ -47,8 +51,10 @@ const copyFrom = 50
 
 // Enqueue adds jobs, all or none. IDs must be in [1, 2^63) and not those of jobs that are
 // live, or dead and kept: engine.ErrDuplicate. An ID whose job was done is as good as new,
-// see the package. A batch of jobs that are ready at once and have no serial key goes by
-// COPY.
+// see the package. So is a unique key (engine.NewJob.Unique, at most 1 KiB) whose job is done or dead;
+// while it is live, another job of its kind with that key is refused with engine.ErrDuplicate, by an index,
+// whichever process enqueues it. Plain jobs, ready at once and without a serial or unique key, go by COPY if
+// they are many.
 func (s *Store) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
 	if len(jobs) == 0 {
 		return nil
@@ -60,7 +66,7 @@ func (s *Store) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
 	if plain && len(jobs) >= copyFrom {
 		err = s.copyJobs(ctx, jobs)
 	} else {
-		err = s.insertJobs(ctx, jobs)
+		err = s.pool.SendBatch(ctx, s.insertion(jobs)).Close()
 	}
 	if err != nil {
 		return s.wrap(fmt.Sprintf("enqueue %d jobs", len(jobs)), err)
@@ -69,8 +75,11 @@ func (s *Store) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
 	return nil
 }
 
+// longestKey bounds NewJob.Unique: an entry of an index has to fit into a third of a page.
+const longestKey = 1024
+
 // checkNew reports what is impossible in new jobs, and whether all of them are plain: ready at
-// once, and without a serial key.
+// once, without a serial or unique key.
 func checkNew(jobs []engine.NewJob) (plain bool, err error) {
 	plain = true
 	for i := range jobs {
@@ -81,7 +90,11 @@ func checkNew(jobs []engine.NewJob) (plain bool, err error) {
 		if _, err := number("enqueue: the ID", j.ID); err != nil {
 			return false, err
 		}
-		plain = plain && j.Delay == 0 && j.Serial == 0
+		if len(j.Unique) > longestKey || !utf8.ValidString(j.Unique) || strings.ContainsRune(j.Unique, 0) {
+			return false, fmt.Errorf("enqueue job %d: the unique key must be UTF-8 without a zero byte, at most %d bytes long",
+				j.ID, longestKey)
+		}
+		plain = plain && j.Delay == 0 && j.Serial == 0 && j.Unique == ""
 	}
 	return plain, nil
 }
@@ -103,24 +116,23 @@ func (s *Store) announceNew(jobs []engine.NewJob) {
 	}
 }
 
-func (s *Store) insertJobs(ctx context.Context, jobs []engine.NewJob) error {
+// insertion returns the statements that insert jobs: one, after one that locks their serial keys if they have any.
+func (s *Store) insertion(jobs []engine.NewJob) *pgx.Batch {
 	columns, locks := columnsOf(jobs)
-	if locks == nil {
-		_, err := s.pool.Exec(ctx, s.text.enqueue, columns...)
-		return err
-	}
 	b := &pgx.Batch{}
-	b.Queue(lockSerials, s.serialLock(), locks)
+	if locks != nil {
+		b.Queue(lockSerials, s.serialLock(), locks)
+	}
 	b.Queue(s.text.enqueue, columns...)
-	return s.pool.SendBatch(ctx, b).Close()
+	return b
 }
 
-// columnsOf are the arguments of enqueueSQL, and the stripes of the jobs' serial keys in order;
-// nil: there are none.
+// columnsOf returns the arguments of enqueueSQL, and the stripes of the jobs' serial keys in order, nil
+// if there are none.
 func columnsOf(jobs []engine.NewJob) (columns []any, locks []int32) {
 	n := len(jobs)
 	ids, kinds, priorities, tenants := make([]int64, n), make([]int32, n), make([]int16, n), make([]int32, n)
-	serials, delays, payloads := make([]*int64, n), make([]int64, n), make([][]byte, n)
+	serials, delays, payloads, keys := make([]*int64, n), make([]int64, n), make([][]byte, n), make([]*string, n)
 	for i := range jobs {
 		j := &jobs[i]
 		ids[i], kinds[i], priorities[i], tenants[i] = int64(j.ID), int32(j.Kind), j.Priority, int32(j.Tenant)
@@ -130,9 +142,12 @@ func columnsOf(jobs []engine.NewJob) (columns []any, locks []int32) {
 			serials[i] = &serial
 			locks = append(locks, int32(j.Serial%stripes))
 		}
+		if j.Unique != "" {
+			keys[i] = &j.Unique
+		}
 	}
 	slices.Sort(locks)
-	return []any{ids, kinds, priorities, tenants, serials, delays, payloads}, slices.Compact(locks)
+	return []any{ids, kinds, priorities, tenants, serials, delays, payloads, keys}, slices.Compact(locks)
 }
 
 // copyJobs sends jobs in PostgreSQL's binary COPY format: a header, for each row the

@@ -9,9 +9,9 @@ import (
 	"qsim/engine"
 )
 
-// enterSchema has names stand for those of the store until leaveSchema, which puts the caller's search
-// path back; temporary tables, which come first unless they are named, come last. Both end with the
-// transaction at the latest.
+// enterSchema puts the store's schema, and nothing else, on the search path of a transaction; temporary tables,
+// which come first unless pg_temp is named, come last. leaveSchema restores the caller's search path, as does
+// the end of the transaction.
 const (
 	enterSchema = `select set_config('qsim.search_path', current_setting('search_path'), true),
 	set_config('search_path', $1, true)`
@@ -33,19 +33,13 @@ func (s *Store) EnqueueTx(ctx context.Context, tx pgx.Tx, jobs []engine.NewJob) 
 		return func() {}, nil
 	}
 	doing := fmt.Sprintf("enqueue %d jobs in a transaction", len(jobs))
-	columns, locks := columnsOf(jobs)
+	// On its own, as statements that are sent together are planned before the first of them is carried out.
 	if _, err := tx.Exec(ctx, enterSchema, quoted(s.schema)+", pg_temp"); err != nil {
 		return nil, s.wrap(doing, err)
 	}
-	if locks != nil {
-		if _, err := tx.Exec(ctx, lockSerials, s.serialLock(), locks); err != nil {
-			return nil, s.wrap(doing, err)
-		}
-	}
-	if _, err := tx.Exec(ctx, s.text.enqueue, columns...); err != nil {
-		return nil, s.wrap(doing, err)
-	}
-	if _, err := tx.Exec(ctx, leaveSchema); err != nil {
+	b := s.insertion(jobs)
+	b.Queue(leaveSchema)
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return nil, s.wrap(doing, err)
 	}
 	return func() { s.announceNew(jobs) }, nil

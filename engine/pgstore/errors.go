@@ -128,7 +128,7 @@ func explainReply(e *pgconn.PgError) error {
 		return fmt.Errorf("%w: %w: %s", engine.ErrUnavailable, ErrStatementTimeout, said)
 	case e.Code == "3D000", e.Code == "3F000", e.Code == "42P01", e.Code == "42P07":
 		return errors.New(said) // no such database, schema or table, or one too many: nothing comes by waiting
-	case e.Code == "23505" && e.ConstraintName == "jobs_pkey":
+	case e.Code == "23505" && (e.ConstraintName == "jobs_pkey" || e.ConstraintName == "unique_keys"):
 		return fmt.Errorf("%w: %s", engine.ErrDuplicate, oneLine(e.Detail))
 	}
 	switch class {

@@ -2,6 +2,7 @@ package pgstore_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os/signal"
 	"syscall"
@@ -61,6 +62,46 @@ func ExampleStore_EnqueueTx() {
 		return err
 	}
 	_ = order
+}
+
+// A mail that is sent once however often it is asked for, until it is sent: the kind and the key say which.
+func ExampleStore_Enqueue_unique() {
+	var store *pgstore.Store // as above
+	ask := func(ctx context.Context, id engine.JobID, customer string) error {
+		err := store.Enqueue(ctx, []engine.NewJob{{ID: id, Unique: "invoice of " + customer}})
+		if errors.Is(err, engine.ErrDuplicate) {
+			return nil // it is under way already
+		}
+		return err
+	}
+	_ = ask
+}
+
+// A report each midnight, from whichever of the processes comes first, and none while the last one is still
+// being written.
+func ExampleStore_Follow() {
+	ctx := context.Background()
+	var store *pgstore.Store // as above
+	err := store.Follow(ctx, pgstore.Schedule{
+		Name: "nightly report",
+		Next: pgstore.Every(24 * time.Hour), // or the Next of a cron expression
+		Job: func(at time.Time) engine.NewJob {
+			return engine.NewJob{ID: engine.JobID(at.Unix()), Unique: "report", Payload: []byte(at.Format(time.DateOnly))}
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+}
+
+// A customer takes an order back, whether or not its delivery is under way.
+func ExampleStore_Cancel() {
+	var store *pgstore.Store // as above
+	takeBack := func(ctx context.Context, order int64) (inTime bool, err error) {
+		canceled, err := store.Cancel(ctx, []engine.JobID{engine.JobID(order)}, nil)
+		return len(canceled) > 0, err
+	}
+	_ = takeBack
 }
 
 func deliver(context.Context, []byte) error { return nil }

@@ -17,7 +17,16 @@ import (
 var schema string
 
 // version is that of schema.
-const version = 1
+const version = 2
+
+// upgrades turn a schema of an earlier version into one of the next. Processes of that version that have opened
+// it go on working.
+var upgrades = map[int]string{
+	1: `alter table jobs add column unique_key text;
+create unique index unique_keys on jobs (kind, unique_key) where unique_key is not null and state < 5;
+create table schedules (name text primary key, latest bigint not null);
+update version set version = 2`,
+}
 
 // install creates the schema, or checks that it is one that this program knows.
 func install(ctx context.Context, config *pgx.ConnConfig, name string) error {
@@ -27,7 +36,7 @@ func install(ctx context.Context, config *pgx.ConnConfig, name string) error {
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	// The usual case needs no lock, and no right to create anything.
-	if done, err := known(ctx, conn, name); done || err != nil {
+	if found, err := known(ctx, conn, name); found == version || err != nil {
 		return err
 	}
 	// One at a time: whoever comes second finds it made, by a transaction that begins
@@ -37,7 +46,14 @@ func install(ctx context.Context, config *pgx.ConnConfig, name string) error {
 		return err
 	}
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		if done, err := known(ctx, tx, name); done || err != nil {
+		found, err := known(ctx, tx, name)
+		for found > 0 && found < version && err == nil {
+			if _, err := tx.Exec(ctx, upgrades[found], pgx.QueryExecModeSimpleProtocol); err != nil {
+				return wrap(fmt.Sprintf("go on from version %d of schema %s", found, name), err)
+			}
+			found, err = known(ctx, tx, name)
+		}
+		if found == version || err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, "create schema if not exists "+quoted(name)); err != nil {
@@ -59,51 +75,57 @@ func install(ctx context.Context, config *pgx.ConnConfig, name string) error {
 // names the first that is not there.
 const contents = `select now_ns(), batch_ns(), 'joined'::regclass from
 (select id, enqueued_at, due_at, ready_key, token, kind, tenant, delivery, charged, priority, state, stand, reaped, holder,
-	expires_at, stood_at, last_delay, failures, recoveries, snoozes, recovered_at, serial, joined, payload from jobs) j,
+	expires_at, stood_at, last_delay, failures, recoveries, snoozes, recovered_at, serial, joined, payload, unique_key
+	from jobs) j,
 (select jobs from buried) b, (select node, generation, seq, settled, stale from batches) c,
-(select node, generation from lives) l, (select role, engine, until from leaders) e limit 0`
+(select node, generation from lives) l, (select role, engine, until from leaders) e,
+(select name, latest from schedules) s limit 0`
 
 // querier is a connection or a transaction.
 type querier interface {
 	QueryRow(ctx context.Context, sql string, arguments ...any) pgx.Row
 }
 
-// known reports whether the schema is there, in the version that this program knows.
-func known(ctx context.Context, q querier, name string) (bool, error) {
+// known returns the version of the schema, which is one that this program goes on from; 0: it is not there.
+func known(ctx context.Context, q querier, name string) (int, error) {
 	var found *string
 	if err := q.QueryRow(ctx, "select to_regclass($1)::text", quoted(name)+".version").Scan(&found); err != nil {
-		return false, wrap("look for schema "+name, err)
+		return 0, wrap("look for schema "+name, err)
 	}
 	if found == nil {
-		return false, nil
+		return 0, nil
 	}
 	// Whatever has a table of this name may keep something else in it, of another type.
 	var rows int
 	var have *string
 	switch err := q.QueryRow(ctx, "select count(*), min(v.version::text) from "+quoted(name)+".version v").Scan(&rows, &have); {
 	case undefined(err):
-		return false, toldError{fmt.Errorf("read the version of schema %s: %w: %w", name, ErrForeign, explainOnce(err))}
+		return 0, toldError{fmt.Errorf("read the version of schema %s: %w: %w", name, ErrForeign, explainOnce(err))}
 	case err != nil:
-		return false, wrap("read the version of schema "+name, err)
+		return 0, wrap("read the version of schema "+name, err)
 	case rows != 1 || have == nil:
-		return false, toldError{fmt.Errorf("read the version of schema %s: %d rows, want one with a number: %w", name, rows, ErrForeign)}
+		return 0, toldError{fmt.Errorf("read the version of schema %s: %d rows, want one with a number: %w",
+			name, rows, ErrForeign)}
 	}
-	switch number, err := strconv.Atoi(*have); {
+	number, err := strconv.Atoi(*have)
+	switch {
 	case err != nil || number < 1:
-		return false, toldError{fmt.Errorf("schema %s is of version %q, which never was: %w", name, *have, ErrForeign)}
+		return 0, toldError{fmt.Errorf("schema %s is of version %q, which never was: %w", name, *have, ErrForeign)}
 	case number > version:
-		return false, toldError{fmt.Errorf("schema %s is of version %d, this program knows up to %d: %w", name, number, version, ErrNewer)}
-	case number < version:
-		return false, toldError{fmt.Errorf("schema %s is of version %d, this program goes on from %d only: %w", name, number, version, ErrForeign)}
+		return 0, toldError{fmt.Errorf("schema %s is of version %d, this program knows up to %d: %w",
+			name, number, version, ErrNewer)}
+	}
+	if number < version {
+		return number, nil
 	}
 	switch err := q.QueryRow(ctx, contents).Scan(); {
 	case undefined(err):
-		return false, toldError{fmt.Errorf("schema %s is of version %d but not whole: %w: %w", name, version, ErrForeign,
+		return 0, toldError{fmt.Errorf("schema %s is of version %d but not whole: %w: %w", name, version, ErrForeign,
 			explainOnce(err))}
 	case err != nil && !errors.Is(err, pgx.ErrNoRows) && !isReply(err, "42501"): // who may not read all may still enqueue
-		return false, wrap("look into schema "+name, err)
+		return 0, wrap("look into schema "+name, err)
 	}
-	return true, nil
+	return version, nil
 }
 
 // taken reports whether something of that name was there already: 42P07 is a table,

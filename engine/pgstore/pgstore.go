@@ -48,7 +48,7 @@ var validSchema = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
 // Open connects to the server that dsn names, as a URL or as keywords; what it leaves
 // out is taken from the environment (PGHOST, PGUSER, PGPASSWORD and so on). It creates
-// the schema if need be. It fails with ErrNewer, ErrForeign, ErrDenied,
+// the schema if need be, or brings one of an earlier version up to date. It fails with ErrNewer, ErrForeign, ErrDenied,
 // engine.ErrUnsupported or engine.ErrUnavailable where it can tell; no error shows a
 // password.
 func Open(ctx context.Context, dsn string, o Options) (*Store, error) {

@@ -149,6 +149,7 @@ type texts struct {
 	recover    string
 	nextExpiry string
 	enqueue    string
+	cancel     string // $1: which
 	stats      string
 	redrive    [2]string
 	commit     [numCommitShapes]string
@@ -165,6 +166,7 @@ func (t *texts) init(r *rules) {
 	t.extendNode = extendNodeSQL(r)
 	t.recover, t.nextExpiry = recoverSQL(r)
 	t.enqueue = enqueueSQL(r)
+	t.cancel = cancelSQL(r)
 	t.stats = statsSQL(r)
 	t.redrive = redriveSQL(r)
 	for i := range t.commit {

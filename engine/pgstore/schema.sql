@@ -1,10 +1,10 @@
--- What one store keeps, version 1. It is executed in a schema of its own, which is
+-- What one store keeps, version 2. It is executed in a schema of its own, which is
 -- first and alone in the search path. Times are nanoseconds of the server's clock since
 -- 1970, durations nanoseconds. States, verbs, stands and classes are those of package
 -- engine, as numbers.
 
 create table version (version integer not null);
-insert into version values (1);
+insert into version values (2);
 
 -- What time it is. Tests may replace the two: nothing else here reads a clock.
 create function now_ns() returns bigint language sql volatile parallel safe as
@@ -39,6 +39,7 @@ create table jobs (
 	serial       bigint,                             -- null: no key
 	joined       bigint,                             -- its number in the serial key
 	payload      bytea,
+	unique_key   text,                               -- null: none
 	constraint jobs_pkey primary key (id)
 ) with (
 	-- Room for the next version of a row beside it: a heartbeat, which changes no column
@@ -61,6 +62,7 @@ create index leased on jobs (id) where state = 3; -- not by expiry: heartbeats w
 create index dead on jobs (ready_key, id) where state = 5;
 create index serials on jobs (serial, joined) where serial is not null and state < 5;
 create sequence joined;
+create unique index unique_keys on jobs (kind, unique_key) where unique_key is not null and state < 5;
 
 -- How many jobs were buried that are not kept.
 create table buried (jobs bigint not null);
@@ -80,3 +82,6 @@ create table batches (
 create table lives (node integer primary key, generation bigint not null);
 
 create table leaders (role smallint primary key, engine bigint not null, until bigint not null);
+
+-- The latest time of each schedule of which a job was enqueued, in nanoseconds since 1970.
+create table schedules (name text primary key, latest bigint not null);

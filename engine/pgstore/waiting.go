@@ -73,7 +73,7 @@ d as materialized (
 	select j.id from jobs j where j.state = 5 and ($1::bigint[] is null or j.id = any($1))
 	order by j.ready_key, j.id limit $2 for update of j skip locked)
 update jobs j set ` + assign("state = 1", "due_at = n.now", "stood_at = null", "ready_key = "+r.readyKey("n.now", "n.now", "0"),
-			"joined = case when j.serial is not null then nextval('joined') end") + reset + `
+			"joined = case when j.serial is not null then nextval('joined') end", "unique_key = null") + reset + `
 from d, t n where ` + sameJob("d.id") + promotionColumns
 	}
 	return out
@@ -83,7 +83,8 @@ from d, t n where ` + sameJob("d.id") + promotionColumns
 // if jobs is not nil, those of them that are dead. With reset they start over: Charged,
 // Failures, Recoveries, Snoozes and LastDelay are 0; Delivery, Token and Age go on in any
 // case. It appends them to dst, in no particular order. Jobs with a serial key go behind
-// the others of it. Only a store with StoreOptions.KeepDead has dead jobs.
+// the others of it; a unique key is lost, as another job may have it by now. Only a store
+// with StoreOptions.KeepDead has dead jobs.
 func (s *Store) Redrive(ctx context.Context, jobs []engine.JobID, most int, reset bool, dst []engine.Promotion) ([]engine.Promotion, error) {
 	var ids []int64
 	if jobs != nil {

@@ -55,6 +55,7 @@ var lineStories = []story{
 		c.wantIDs("claimed", ids(l), 1, 2, 3)
 	}},
 	{"serial keys", plain, playSerial},
+	{"unique keys", with(func(o *engine.StoreOptions) { o.KeepDead = true }), playUnique},
 	{"tenants", plain, func(c *client) {
 		for id := range engine.JobID(9) { // tenant 1: 1, 2, 3; 2: 4, 5, 6; 3: 7, 8, 9
 			c.elapse(0.01)
@@ -139,6 +140,48 @@ func playReturn(c *client, want []engine.JobID) {
 			c.about("aged", got[i].Age, 9)
 		}
 	}
+}
+
+// playUnique enqueues jobs under keys of which others are ready, in flight, waiting, done and dead.
+func playUnique(c *client) {
+	job := func(id engine.JobID, kind engine.Kind, key string) engine.NewJob {
+		return engine.NewJob{ID: id, Kind: kind, Unique: key}
+	}
+	err := c.Store.Enqueue(c.ctx, []engine.NewJob{job(1, 0, "a")})
+	if errors.Is(err, engine.ErrUnsupported) {
+		c.same("what was refused", c.counts(), engine.Stats{})
+		c.Skip("not offered")
+	}
+	c.must(err)
+	taken := func(when string) {
+		c.Helper()
+		err := c.Store.Enqueue(c.ctx, []engine.NewJob{{ID: 8}, job(9, 0, "a")})
+		if !errors.Is(err, engine.ErrDuplicate) {
+			c.Errorf("%s: %v", when, err)
+		}
+	}
+	taken("while the job of the key is ready")
+	c.add(job(2, 1, "a"), job(3, 0, "b"), job(4, 0, ""), job(5, 0, ""))
+	if err := c.Store.Enqueue(c.ctx, []engine.NewJob{job(6, 0, "c"), job(7, 0, "c")}); !errors.Is(err, engine.ErrDuplicate) {
+		c.Errorf("twice in one call: %v", err)
+	}
+	l := c.claim(9)
+	c.wantIDs("all but what was refused", ids(l), 1, 2, 3, 4, 5)
+	taken("while it is in flight")
+	c.nack(l[0], 1)
+	taken("while it waits")
+	c.elapse(2)
+	c.commit(c.claim(1)[0], engine.Bury)
+	c.add(job(9, 0, "a"))
+	c.elapse(1)
+	if _, err := c.Redrive([]engine.JobID{1}, false); err != nil { // it has lost its key
+		c.Errorf("redrive the dead: %v", err)
+	}
+	l = c.claim(9)
+	c.wantIDs("the next of the key, and the dead", ids(l), 9, 1)
+	c.commit(l[0], engine.Ack)
+	c.add(job(10, 0, "a"))
+	c.wantIDs("once it is done", ids(c.claim(9)), 10)
 }
 
 // playSerial lets three jobs of one key and one of none go by, with a crash, a retry and

@@ -1,0 +1,55 @@
+package pgstore
+
+import (
+	"context"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"qsim/engine"
+)
+
+// cancelSQL buries live jobs: $1 lists their IDs. It locks them in order of their IDs, as commits do.
+func cancelSQL(r *rules) string {
+	lock := now + `,
+h as materialized (
+	select j.id from jobs j where j.id = any($1::bigint[]) and j.state < 5 order by j.id for update of j)`
+	if r.options.KeepDead {
+		return lock + `
+update jobs j set state = 5, ready_key = n.now, reaped = false from h, t n where ` + sameJob("h.id") + `
+returning j.id, j.serial is not null`
+	}
+	return lock + `,
+x as (delete from jobs j using h where ` + sameJob("h.id") + ` returning j.id, j.serial is not null as freed),
+y as (insert into buried select count(*) from x having count(*) > 0)
+select id, freed from x`
+}
+
+// Cancel buries jobs whatever they are up to, as if they had failed for good: with StoreOptions.KeepDead
+// they are among the dead, else they are gone. It appends to dst those that were live. One that is in
+// flight loses its lease: its engine finds out by its next heartbeat and cancels the handler's context
+// (live.ErrLeaseLost), and whatever the handler returns changes nothing any more.
+func (s *Store) Cancel(ctx context.Context, jobs []engine.JobID, dst []engine.JobID) ([]engine.JobID, error) {
+	ids := make([]int64, len(jobs))
+	for i, id := range jobs {
+		ids[i] = int64(id)
+	}
+	rows, err := s.pool.Query(ctx, s.text.cancel, ids)
+	if err != nil {
+		return dst, s.wrap("cancel", err)
+	}
+	from, freed := len(dst), false
+	var id int64
+	var serial bool
+	if _, err := pgx.ForEachRow(rows, []any{&id, &serial}, func() error {
+		dst, freed = append(dst, engine.JobID(id)), freed || serial
+		return nil
+	}); err != nil {
+		return dst[:from], s.wrap("cancel", err)
+	}
+	if freed { // the next one of a serial key
+		s.wake()
+	}
+	slices.Sort(dst[from:])
+	return dst, nil
+}

@@ -1,0 +1,88 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"qsim/engine"
+)
+
+// Schedule is a periodic job.
+type Schedule struct {
+	Name string // the same in all processes, and that of no other schedule
+	// Next returns the first time of the schedule after another. Every makes one; so do packages that
+	// read cron expressions.
+	Next func(after time.Time) time.Time
+	// Job returns the job to enqueue for a time of the schedule. With a NewJob.Unique key, or the ID of the
+	// one before, a time is passed over while an earlier job is live.
+	Job func(at time.Time) engine.NewJob
+}
+
+// Every returns a Schedule.Next whose times are the multiples of a period: of 24 h, each midnight UTC.
+func Every(period time.Duration) func(after time.Time) time.Time {
+	return func(after time.Time) time.Time { return after.Truncate(period).Add(period) }
+}
+
+// Follow enqueues the jobs of a schedule until ctx is done, when it returns nil. Any number of processes
+// may follow it, each by its own clock: for each time one job is enqueued, by whoever comes first. Times
+// that pass while nobody follows it are passed over. While the store is unavailable Follow tries again,
+// about once a second; it returns other errors.
+func (s *Store) Follow(ctx context.Context, sc Schedule) error {
+	for at := sc.Next(time.Now()); pause(ctx, time.Until(at)); {
+		switch err := s.enqueueFor(ctx, &sc, at); {
+		case err == nil, errors.Is(err, engine.ErrDuplicate):
+			at = sc.Next(later(at, time.Now()))
+		case ctx.Err() != nil:
+		case !errors.Is(err, engine.ErrUnavailable):
+			return err
+		default:
+			pause(ctx, time.Second)
+		}
+	}
+	return nil
+}
+
+// enqueueFor enqueues the job for one time, unless that of this or a later time was.
+func (s *Store) enqueueFor(ctx context.Context, sc *Schedule, at time.Time) error {
+	jobs := []engine.NewJob{sc.Job(at)}
+	if _, err := checkNew(jobs); err != nil {
+		return fmt.Errorf("schedule %s: %w", sc.Name, err)
+	}
+	announce := func() {}
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		done, err := tx.Exec(ctx, `insert into schedules as s (name, latest) values ($1, $2)
+on conflict (name) do update set latest = excluded.latest where s.latest < excluded.latest`, sc.Name, at.UnixNano())
+		if err != nil || done.RowsAffected() == 0 {
+			return err
+		}
+		announce, err = s.EnqueueTx(ctx, tx, jobs)
+		return err
+	})
+	if err == nil {
+		announce()
+	}
+	return s.wrap(fmt.Sprintf("enqueue the job of schedule %s for %s", sc.Name, at.UTC().Format(time.RFC3339)), err)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// pause waits for d and reports whether ctx is not done.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return ctx.Err() == nil
+	}
+}

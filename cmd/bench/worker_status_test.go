@@ -1,0 +1,136 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/live"
+	"qsim/engine/pgstore"
+	"qsim/engine/pgstore/pgserver"
+)
+
+// TestWorkerStatus looks at the page of a worker that runs 4 of 20 jobs, which take a minute, and another two that fail
+// at once: it shows depth, leases and failures, and when the store is gone it says so.
+func TestWorkerStatus(t *testing.T) {
+	needServer(t)
+	ctx := t.Context()
+	server, err := pgserver.Start(ctx, pgserver.Options{Unsafe: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = server.Stop() }()
+	store, err := pgstore.Open(ctx, server.DSN(), pgstore.Options{Schema: "seen", Store: engine.StoreOptions{LapseAfter: -1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	all := make([]engine.NewJob, 20)
+	for i := range all {
+		all[i].ID = engine.JobID(i + 1)
+	}
+	if err := store.Enqueue(ctx, all); err != nil {
+		t.Fatal(err)
+	}
+	w := &workerProcess{Cmd: command(ctx, nil, "worker", "--dsn", server.DSN(), "--schema", "seen", "--node", "7", "--workers", "4",
+		"--prefetch", "0", "--work", "1m", "--stop-within", "0s", "--status", "127.0.0.1:0")}
+	w.Stdout, w.Stderr = w, w
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = w.Process.Kill(); _ = w.Wait() }()
+	var at string
+	await(t, "the page", func() bool {
+		if m := regexp.MustCompile(`http://\S+/`).FindString(w.printed()); m != "" {
+			at = m
+		}
+		return at != ""
+	})
+	get := func(path string) string {
+		t.Helper()
+		r, err := http.Get(at + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(r.StatusCode, " ", string(body))
+	}
+	var got statusJSON
+	look := func() statusJSON {
+		t.Helper()
+		got = statusJSON{}
+		if err := json.Unmarshal([]byte(strings.TrimPrefix(get("status.json"), "200 ")), &got); err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	await(t, "four executions", func() bool { return look().Running == 4 && got.Queue != nil && got.Queue.InFlight == 4 })
+	if got.Schema != "seen" || got.Node != 7 || got.Queue.Ready != 16 || got.Queue.Oldest <= 0 || got.Queue.Dead != 0 {
+		t.Errorf("%+v, queue %+v", got, got.Queue)
+	}
+	if page := get(""); !strings.Contains(page, `<td>ready<td class="n">16<td>the oldest for `) || !strings.Contains(page, "Queue seen") {
+		t.Errorf("the page: %s", page)
+	}
+	if answer := get("other"); !strings.HasPrefix(answer, "404 ") {
+		t.Errorf("another page: %s", answer)
+	}
+	if r, err := http.Post(at, "", nil); err != nil || r.StatusCode != http.StatusMethodNotAllowed {
+		t.Errorf("to write on it: %v, %v", r, err)
+	}
+	server.Halt(true)
+	await(t, "the trouble of the store", func() bool { return look().Trouble != "" && got.Queue == nil })
+	if page := get(""); !strings.Contains(page, "The store does not answer: ") {
+		t.Errorf("the page: %s", page)
+	}
+	if err := server.Resume(ctx); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the store", func() bool { return look().Queue != nil })
+	if err := w.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, w.printed())
+	}
+	if !strings.Contains(w.printed(), "live: stopping: waiting for executions") {
+		t.Errorf("the stop does not say what it waits for:\n%s", w.printed())
+	}
+}
+
+// TestStatusAddress shows the page on this machine only.
+func TestStatusAddress(t *testing.T) {
+	for _, address := range []string{"0.0.0.0:0", ":8080", "192.0.2.1:80", "example.com:80", "8080", ""} {
+		if _, err := new(status).serve(t.Context(), address); err == nil || !strings.HasPrefix(err.Error(), "--status ") {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+}
+
+// TestStatusFailures keeps the latest failures and counts all of them by kind.
+func TestStatusFailures(t *testing.T) {
+	s := &status{process: new(process), kinds: map[engine.ErrorKind]int64{}, asked: time.Now().Add(time.Hour)}
+	for i := range 30 {
+		kind := []engine.ErrorKind{engine.Timeout, engine.FirstErrorKind + 2}[i%2]
+		fail := func(context.Context, *engine.Job) error { return &live.Error{Kind: kind, Err: io.EOF} }
+		_ = s.watch(fail)(t.Context(), &engine.Job{ID: engine.JobID(i)})
+	}
+	got := s.snapshot(t.Context())
+	if len(got.Failures) != mostFailures || got.Failures[0].Job != 29 || got.Failures[0].Error != "EOF" {
+		t.Errorf("latest %+v", got.Failures)
+	}
+	if len(got.Failed) != 2 || got.Failed["timeout"] != 15 || got.Failed[got.Failures[0].Kind] != 15 {
+		t.Errorf("by kind %v", got.Failed)
+	}
+}

@@ -20,15 +20,12 @@ func TestSerialNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
-	key := int64(7)
-	if _, err := tx.Exec(ctx, lockSerials, s.serialLock(), []int32{int32(key % stripes)}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tx.Exec(ctx, s.text.enqueue, []int64{1}, []int32{0}, []int16{0}, []int32{0}, []*int64{&key}, []int64{0}, [][]byte{nil}); err != nil {
+	const key = 7
+	if _, err := s.EnqueueTx(ctx, tx, []engine.NewJob{{ID: 1, Serial: key}}); err != nil {
 		t.Fatal(err)
 	}
 	second := make(chan error, 1)
-	go func() { second <- s.Enqueue(ctx, []engine.NewJob{{ID: 2, Serial: uint32(key)}, {ID: 3, Serial: 8}}) }()
+	go func() { second <- s.Enqueue(ctx, []engine.NewJob{{ID: 2, Serial: key}, {ID: 3, Serial: 8}}) }()
 	await(t, ctx, func() bool {
 		select {
 		case err := <-second:

@@ -57,6 +57,15 @@ func (d *Distribution) UnmarshalYAML(node *yaml.Node) error {
 	return d.buildAt(node)
 }
 
+// Drawn returns d ready to be drawn from, in seconds; nil for none.
+func (d *Distribution) Drawn() *dist.Dist {
+	if d == nil {
+		return nil
+	}
+	drawn := d.dist
+	return &drawn
+}
+
 // IsNone reports whether d is the constant 0.
 func (d *Distribution) IsNone() bool { return d.dist.IsConstant() && d.dist.Mean() == 0 }
 

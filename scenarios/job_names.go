@@ -98,7 +98,7 @@ func (sc *Scenario) ParseJob(text string) (engine.JobID, error) {
 		return 0, bad
 	}
 	for i := range sc.Storms {
-		if burst := sc.Storms[i].Burst; sc.Storms[i].Name == storm && burst != nil && burst.Class == className && burst.Count != nil {
+		if x := sc.Storms[i].Effect(); sc.Storms[i].Name == storm && x.Class == className && x.Jobs != nil {
 			return JobID(class, uint64(i+1)<<BurstShift|index) | engine.JobID(again), nil
 		}
 	}

@@ -85,11 +85,8 @@ func (sc *Scenario) errorNames() []string {
 		}
 	}
 	for i := range sc.Storms {
-		if f := sc.Storms[i].Fail; f != nil {
-			add(f.Error)
-		}
-		if o := sc.Storms[i].Outage; o != nil {
-			add(o.Error)
+		if kind := sc.Storms[i].Effect().Error; kind != "" {
+			add(kind)
 		}
 	}
 	return names

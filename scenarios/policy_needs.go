@@ -88,10 +88,8 @@ const longRun = 20
 // mayRetry reports whether a job may be claimed twice: anything but a burst or an instant may make attempts fail or
 // leases lapse, so that it is false only where it is sure.
 func (sc *Scenario) mayRetry() bool {
-	for i := range sc.Storms {
-		if sc.Storms[i].Burst == nil {
-			return true
-		}
+	if slices.ContainsFunc(sc.Storms, func(s Storm) bool { return s.Effect().Class == "" }) {
+		return true
 	}
 	beats := sc.Engine.Lease.Heartbeat > 0
 	for i := range sc.Jobs {

@@ -49,7 +49,7 @@ func (b *schemaBuilder) defaults() {
 	own := []any{&Storm{}, &Arrivals{}}
 	for _, i := range troubleFields {
 		trouble := reflect.New(reflect.TypeFor[Storm]().Field(i).Type.Elem()).Interface()
-		if f, ok := trouble.(filler); ok {
+		if f, ok := trouble.(interface{ fill() }); ok {
 			f.fill()
 		}
 		own = append(own, trouble)

@@ -1,9 +1,13 @@
 package scenarios
 
 import (
+	"cmp"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
+
+	"qsim/engine/fault"
 )
 
 // Storm is a named fault: what goes wrong in it is one of the pointers to a Trouble. It has a window of time, which
@@ -41,24 +45,42 @@ type Storm struct {
 	Repeat     *Repeat         `yaml:"repeat,omitempty"` // it comes again; see Starts. Left out: once
 }
 
-// Trouble is a kind of storm: its keys and what must be true of them. Each has a file of its own, storm_KIND.go, and a
-// field of Storm. What it does to a simulation is for package world to know.
+// Trouble is a kind of storm: its keys, what must be true of them, and its effect. Each has a file of its own,
+// storm_KIND.go, and a field of Storm, and nothing else has to know it.
 type Trouble interface {
 	// check reports what is wrong with the trouble of s, whose keys lie at a path.
 	check(c *checker, s *Storm, at keyPath)
+	// effect returns what the trouble of s does; where keys of it are wrong, of the others.
+	effect(s *Storm) Effect
 }
 
-// A Trouble may have more to say: defaults beyond the zero value, that it is one of an instant rather than of a window,
-// an end other than that of its window, that it may begin with an event, and why a run on the wall clock cannot have it.
-type (
-	filler   interface{ fill() }
-	instant  interface{ instant() bool }
-	lingerer interface {
-		length(window time.Duration) time.Duration
-	}
-	follower  interface{ follows() bool }
-	simulated interface{ simulated() string }
-)
+// Effect is what a storm does in its windows, in plain values: simulations inject it, and what bounds and warnings
+// reckon with follows from it. What is not set does not happen.
+type Effect struct {
+	Instant   bool          // it comes at its start, whatever the window
+	Follows   bool          // it may begin with an event
+	Lasts     time.Duration // from its start until all is as before; 0: as long as the window
+	Simulated string        // why a run on the wall clock cannot have it; empty: it can
+
+	Control *fault.Control // of processes or the store: all of it but when, and on which node
+	Fault   *fault.Fault   // of calls: all of it but when, and of which nodes
+	Nodes   *Nodes         // that Control and Fault hit; nil: all of them, or the store
+	Store   float64        // calls cost the store so many times as much
+
+	Hits                []string      // attempts of these classes, and of those that call these dependencies; none: all
+	Fails, Hangs, Kills float64       // shares of those attempts that fail, take longer, or crash their process
+	Slower              float64       // run times are so many times as long
+	Extra               time.Duration // by which the run times of those that hang are longer
+	Error               string        // what those fail with that fail
+	Takes               *Distribution // how long those run that fail; nil: the service time
+
+	Dependency string  // that fails, or whose limit is
+	Limit      float64 // so many times as high
+
+	Class string  // of which more jobs come:
+	Jobs  *Count  // so many at once
+	Rate  *Factor // or at so many times the rate
+}
 
 // Reasons why a trouble is simulated only.
 const (
@@ -119,30 +141,33 @@ func (s *Storm) Starts() []time.Duration {
 
 // End returns when the last window of s is over, if it begins at a known time.
 func (s *Storm) End() time.Duration {
-	length := s.For.Std()
-	t, _ := s.Trouble()
-	if l, ok := t.(lingerer); ok {
-		length = l.length(length)
-	}
-	end := s.At.Std() + length
+	end := s.At.Std() + cmp.Or(s.Effect().Lasts, s.For.Std())
 	if s.Repeat != nil && s.Repeat.Times > 1 {
 		end += time.Duration(s.Repeat.Times-1) * s.Repeat.Every.Std()
 	}
 	return end
 }
 
-func (s *Storm) fill() {
-	t, _ := s.Trouble()
-	if f, ok := t.(filler); ok {
-		f.fill()
+// Effect returns what s does; nothing, where it was refused.
+func (s *Storm) Effect() Effect {
+	if t, _ := s.Trouble(); t != nil {
+		return t.effect(s)
 	}
+	return Effect{}
 }
 
-// OnlySimulated returns why a run on the wall clock cannot have s; empty: it can.
-func (s *Storm) OnlySimulated() string {
+// Does reports whether a storm is a control of that kind.
+func (sc *Scenario) Does(kind fault.ControlKind) bool {
+	return slices.ContainsFunc(sc.Storms, func(s Storm) bool {
+		c := s.Effect().Control
+		return c != nil && c.Kind == kind
+	})
+}
+
+// fill sets the defaults of the trouble of s.
+func (s *Storm) fill() {
 	t, _ := s.Trouble()
-	if only, ok := t.(simulated); ok {
-		return only.simulated()
+	if f, ok := t.(interface{ fill() }); ok {
+		f.fill()
 	}
-	return ""
 }

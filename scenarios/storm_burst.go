@@ -19,4 +19,6 @@ func (t *BurstStorm) check(c *checker, s *Storm, at keyPath) {
 	}
 }
 
-func (t *BurstStorm) instant() bool { return t.Factor == nil }
+func (t *BurstStorm) effect(*Storm) Effect {
+	return Effect{Class: t.Class, Jobs: t.Count, Rate: t.Factor, Instant: t.Factor == nil}
+}

@@ -1,8 +1,12 @@
 package scenarios
 
 import (
+	"slices"
+
 	"go.yaml.in/yaml/v4"
 
+	"qsim/engine"
+	"qsim/engine/fault"
 	"qsim/engine/quantity"
 )
 
@@ -34,10 +38,21 @@ func (t *CallStorm) check(c *checker, s *Storm, at keyPath) {
 	}
 }
 
-func (t *CallStorm) simulated() string { return ofNetwork }
+func (t *CallStorm) effect(*Storm) Effect {
+	return Effect{Simulated: ofNetwork, Nodes: t.Nodes, Fault: &fault.Fault{Ops: callsNamed(t.Ops), LoseRequest: t.LoseRequest.Float(),
+		LoseReply: t.LoseReply.Float(), Duplicate: t.Duplicate.Float(), Error: t.Error.Float(), Delay: t.Delay.Drawn()}}
+}
 
 // calls are the calls between nodes and store that a storm can disturb, or begin with.
 var calls = []string{"claim", "commit", "extend", "recover", "promote", "lead", "stats"}
+
+// callsNamed returns the set of the calls of these names; of none all calls.
+func callsNamed(names []string) (set [engine.NumOps]bool) {
+	for op := engine.OpClaim; op < engine.NumOps; op++ {
+		set[op] = len(names) == 0 || slices.Contains(names, op.String())
+	}
+	return set
+}
 
 // checkCall checks the name of a call.
 func (c *checker) checkCall(at *yaml.Node, op string) {

@@ -1,5 +1,7 @@
 package scenarios
 
+import "qsim/engine/fault"
+
 // ClockStorm sets the clocks of nodes off: by a skew for the window, or by a jump from its
 // start on. Exactly one of them is set. Only a node that looks at its clock notices: see
 // Lease.Check.
@@ -26,8 +28,12 @@ func (t *ClockStorm) check(c *checker, s *Storm, at keyPath) {
 	}
 }
 
-func (t *ClockStorm) instant() bool { return t.Jump != nil }
-
-func (t *ClockStorm) simulated() string { return ofProcess }
-
-func (t *ClockStorm) follows() bool { return true }
+func (t *ClockStorm) effect(s *Storm) Effect {
+	c := &fault.Control{Kind: fault.ShiftClock, For: s.For.Std()}
+	if t.Jump != nil {
+		c.For, c.Offset = 0, t.Jump.Std()
+	} else if t.Skew != nil {
+		c.Offset = t.Skew.Std()
+	}
+	return Effect{Simulated: ofProcess, Follows: true, Instant: t.Jump != nil, Nodes: &t.Nodes, Control: c}
+}

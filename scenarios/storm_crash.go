@@ -1,6 +1,6 @@
 package scenarios
 
-import "time"
+import "qsim/engine/fault"
 
 // CrashStorm kills processes at its start, whatever its length.
 type CrashStorm struct {
@@ -14,12 +14,7 @@ func (t *CrashStorm) check(c *checker, s *Storm, at keyPath) {
 	c.required(at.key("restart-after")...)
 }
 
-func (t *CrashStorm) instant() bool { return true }
-
-func (t *CrashStorm) simulated() string { return ofProcess }
-
-func (t *CrashStorm) length(window time.Duration) time.Duration {
-	return max(window, t.RestartAfter.Std())
+func (t *CrashStorm) effect(s *Storm) Effect {
+	return Effect{Simulated: ofProcess, Follows: true, Instant: true, Lasts: max(s.For, t.RestartAfter).Std(), Nodes: &t.Nodes,
+		Control: &fault.Control{Kind: fault.Crash, For: t.RestartAfter.Std()}}
 }
-
-func (t *CrashStorm) follows() bool { return true }

@@ -15,6 +15,10 @@ func (t *FailStorm) check(c *checker, s *Storm, at keyPath) {
 	c.checkErrorKind(t.Error, at.key("error")...)
 }
 
+func (t *FailStorm) effect(*Storm) Effect {
+	return Effect{Hits: t.Hits, Fails: t.Rate.Float(), Error: t.Error, Takes: t.Takes}
+}
+
 func (t *FailStorm) fill() {
 	if t.Error == "" {
 		t.Error = defaultError

@@ -14,3 +14,7 @@ func (t *HangStorm) check(c *checker, s *Storm, at keyPath) {
 		c.positive(t.Extra, at.key("extra")...)
 	}
 }
+
+func (t *HangStorm) effect(*Storm) Effect {
+	return Effect{Hits: t.Hits, Hangs: t.Rate.Float(), Extra: t.Extra.Std()}
+}

@@ -1,5 +1,7 @@
 package scenarios
 
+import "qsim/engine/fault"
+
 // HeartbeatStorm loses heartbeats on their way to the store.
 type HeartbeatStorm struct {
 	Lose  Share  `yaml:"lose"`            // share of heartbeats that get lost
@@ -14,4 +16,6 @@ func (t *HeartbeatStorm) check(c *checker, s *Storm, at keyPath) {
 	}
 }
 
-func (t *HeartbeatStorm) simulated() string { return ofNetwork }
+func (t *HeartbeatStorm) effect(*Storm) Effect {
+	return Effect{Simulated: ofNetwork, Nodes: t.Nodes, Fault: &fault.Fault{Ops: callsNamed([]string{"extend"}), LoseRequest: t.Lose.Float()}}
+}

@@ -11,4 +11,6 @@ func (t *KillStorm) check(c *checker, s *Storm, at keyPath) {
 	c.checkLoss(t.Rate, "the storm kills nothing", at.key("rate")...)
 }
 
-func (t *KillStorm) simulated() string { return ofProcess }
+func (t *KillStorm) effect(*Storm) Effect {
+	return Effect{Simulated: ofProcess, Hits: t.Hits, Kills: t.Rate.Float()}
+}

@@ -1,5 +1,7 @@
 package scenarios
 
+import "qsim/engine/fault"
+
 // LeaseStorm loses the lease records of in-flight jobs at its start, whatever its length.
 type LeaseStorm struct {
 	Lose Share `yaml:"lose"` // share of the jobs in flight
@@ -9,8 +11,7 @@ func (t *LeaseStorm) check(c *checker, s *Storm, at keyPath) {
 	c.checkLoss(t.Lose, "the storm loses nothing", at.key("lose")...)
 }
 
-func (t *LeaseStorm) instant() bool { return true }
-
-func (t *LeaseStorm) simulated() string { return ofStore }
-
-func (t *LeaseStorm) follows() bool { return true }
+func (t *LeaseStorm) effect(s *Storm) Effect {
+	return Effect{Simulated: ofStore, Follows: true, Instant: true,
+		Control: &fault.Control{Kind: fault.LoseLeases, For: s.For.Std(), Share: t.Lose.Float()}}
+}

@@ -15,3 +15,7 @@ func (t *LimitStorm) check(c *checker, s *Storm, at keyPath) {
 		c.errorf(c.near(at.key("dependency")...), "dependency %s has no limit to change", quantity.Quote(d.Name)).Help = "write limit: {concurrency: 50} at the dependency"
 	}
 }
+
+func (t *LimitStorm) effect(*Storm) Effect {
+	return Effect{Dependency: t.Dependency, Limit: float64(t.Factor)}
+}

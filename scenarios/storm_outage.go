@@ -12,6 +12,10 @@ func (t *OutageStorm) check(c *checker, s *Storm, at keyPath) {
 	c.checkErrorKind(t.Error, at.key("error")...)
 }
 
+func (t *OutageStorm) effect(*Storm) Effect {
+	return Effect{Dependency: t.Dependency, Fails: 1, Error: t.Error, Takes: t.Takes}
+}
+
 func (t *OutageStorm) fill() {
 	if t.Error == "" {
 		t.Error = "unavailable"

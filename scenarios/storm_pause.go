@@ -1,5 +1,7 @@
 package scenarios
 
+import "qsim/engine/fault"
+
 // PauseStorm freezes processes for the window. Then they go on as if nothing had been.
 type PauseStorm struct {
 	// which processes: a count, a share, a list by index from 0, or that one where the event happened
@@ -10,6 +12,6 @@ func (t *PauseStorm) check(c *checker, s *Storm, at keyPath) {
 	c.checkNodes(s, t.Nodes, at.key("nodes")...)
 }
 
-func (t *PauseStorm) simulated() string { return ofProcess }
-
-func (t *PauseStorm) follows() bool { return true }
+func (t *PauseStorm) effect(s *Storm) Effect {
+	return Effect{Simulated: ofProcess, Follows: true, Nodes: &t.Nodes, Control: &fault.Control{Kind: fault.Pause, For: s.For.Std()}}
+}

@@ -1,5 +1,7 @@
 package scenarios
 
+import "qsim/engine/fault"
+
 // PromoterStorm stops whoever makes waiting jobs ready.
 type PromoterStorm struct {
 	Stall bool `yaml:"stall"` // true
@@ -12,6 +14,6 @@ func (t *PromoterStorm) check(c *checker, s *Storm, at keyPath) {
 	}
 }
 
-func (t *PromoterStorm) simulated() string { return ofStore }
-
-func (t *PromoterStorm) follows() bool { return true }
+func (t *PromoterStorm) effect(s *Storm) Effect {
+	return Effect{Simulated: ofStore, Follows: true, Control: &fault.Control{Kind: fault.StallPromoter, For: s.For.Std()}}
+}

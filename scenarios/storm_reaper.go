@@ -1,5 +1,7 @@
 package scenarios
 
+import "qsim/engine/fault"
+
 // ReaperStorm stops whoever looks for expired leases.
 type ReaperStorm struct {
 	Stall bool `yaml:"stall"` // true
@@ -9,9 +11,9 @@ func (t *ReaperStorm) check(c *checker, s *Storm, at keyPath) {
 	c.checkStall(t.Stall, at)
 }
 
-func (t *ReaperStorm) simulated() string { return ofStore }
-
-func (t *ReaperStorm) follows() bool { return true }
+func (t *ReaperStorm) effect(s *Storm) Effect {
+	return Effect{Simulated: ofStore, Follows: true, Control: &fault.Control{Kind: fault.StallReaper, For: s.For.Std()}}
+}
 
 // checkStall checks that what a storm is to stall is stalled.
 func (c *checker) checkStall(stalls bool, at keyPath) {

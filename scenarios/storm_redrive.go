@@ -1,5 +1,7 @@
 package scenarios
 
+import "qsim/engine/fault"
+
 // RedriveStorm makes dead jobs ready again at its start, whatever its length.
 type RedriveStorm struct {
 	Share Share `yaml:"share"` // share of the dead jobs
@@ -10,8 +12,7 @@ func (t *RedriveStorm) check(c *checker, s *Storm, at keyPath) {
 	c.checkLoss(t.Share, "the storm redrives nothing", at.key("share")...)
 }
 
-func (t *RedriveStorm) instant() bool { return true }
-
-func (t *RedriveStorm) simulated() string { return ofStore }
-
-func (t *RedriveStorm) follows() bool { return true }
+func (t *RedriveStorm) effect(s *Storm) Effect {
+	return Effect{Simulated: ofStore, Follows: true, Instant: true,
+		Control: &fault.Control{Kind: fault.Redrive, For: s.For.Std(), Share: t.Share.Float(), Reset: t.Reset}}
+}

@@ -1,6 +1,6 @@
 package scenarios
 
-import "time"
+import "qsim/engine/fault"
 
 // RollingStorm kills one process after the other, by index, as a deployment does: node 0
 // at the start of the window, then the next one, and round again until the window ends.
@@ -29,10 +29,9 @@ func (t *RollingStorm) check(c *checker, s *Storm, at keyPath) {
 	}
 }
 
-func (t *RollingStorm) simulated() string { return ofProcess }
-
-func (t *RollingStorm) length(window time.Duration) time.Duration {
-	return window + t.RestartAfter.Std()
+func (t *RollingStorm) effect(s *Storm) Effect {
+	return Effect{Simulated: ofProcess, Lasts: (s.For + t.RestartAfter).Std(),
+		Control: &fault.Control{Kind: fault.Crash, For: t.RestartAfter.Std(), Every: t.Every.Std(), Rolls: true}}
 }
 
 // mostRestarts bounds the processes that one storm kills.

@@ -10,3 +10,7 @@ func (t *SlowStorm) check(c *checker, s *Storm, at keyPath) {
 	c.checkHits(t.Hits, at.key("hits")...)
 	c.required(at.key("factor")...)
 }
+
+func (t *SlowStorm) effect(*Storm) Effect {
+	return Effect{Hits: t.Hits, Slower: float64(t.Factor)}
+}

@@ -1,6 +1,6 @@
 package scenarios
 
-import "time"
+import "qsim/engine/fault"
 
 // StopStorm tells processes to stop at its start, as a deployment does (SIGTERM): they claim no more, hand back what
 // they have not begun and finish what they run. The window does not matter.
@@ -15,10 +15,7 @@ func (t *StopStorm) check(c *checker, s *Storm, at keyPath) {
 	c.required(at.key("grace")...)
 }
 
-func (t *StopStorm) instant() bool { return true }
-
-func (t *StopStorm) simulated() string { return ofProcess }
-
-func (t *StopStorm) length(window time.Duration) time.Duration { return max(window, t.Grace.Std()) }
-
-func (t *StopStorm) follows() bool { return true }
+func (t *StopStorm) effect(s *Storm) Effect {
+	return Effect{Simulated: ofProcess, Follows: true, Instant: true, Lasts: max(s.For, t.Grace).Std(), Nodes: &t.Nodes,
+		Control: &fault.Control{Kind: fault.StopNode, For: t.Grace.Std()}}
+}

@@ -1,5 +1,7 @@
 package scenarios
 
+import "qsim/engine/fault"
+
 // StoreStorm disturbs the store: exactly one of its keys is set.
 type StoreStorm struct {
 	Stall bool    `yaml:"stall,omitempty"` // true: calls wait for the end of the window
@@ -30,9 +32,22 @@ func (t *StoreStorm) check(c *checker, s *Storm, at keyPath) {
 	}
 }
 
-func (t *StoreStorm) simulated() string { return ofStore }
-
-func (t *StoreStorm) follows() bool { return t.Stall || t.Parallel != nil }
+func (t *StoreStorm) effect(s *Storm) Effect {
+	x := Effect{Simulated: ofStore, Follows: t.Stall || t.Parallel != nil}
+	switch {
+	case t.Stall:
+		x.Control = &fault.Control{Kind: fault.StallStore, For: s.For.Std()}
+	case t.Parallel != nil:
+		x.Control = &fault.Control{Kind: fault.LimitStore, For: s.For.Std(), Limit: int(*t.Parallel)}
+	case t.Slow != nil:
+		x.Store = float64(*t.Slow)
+	case t.Error != nil:
+		x.Fault = &fault.Fault{Ops: callsNamed(nil), Error: t.Error.Float()}
+	case t.Partial != nil:
+		x.Fault = &fault.Fault{Ops: callsNamed([]string{"commit"}), Partial: t.Partial.Float()}
+	}
+	return x
+}
 
 func (c *checker) checkRefused(share Share, path ...any) {
 	if share.Num == 0 {

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"qsim/engine"
 	"qsim/engine/dist"
@@ -169,12 +170,9 @@ func (c *checker) failings(i int, job *JobClass) []failing {
 	}
 	for k := range c.sc.Storms {
 		s := &c.sc.Storms[k]
-		lasts := s.For.Std().Seconds() * s.windows()
-		switch {
-		case s.Fail != nil && containsIndex(c.sc.ClassesHit(s.Fail.Hits), i):
-			add([]string{s.Fail.Error}, s.Fail.Rate.Float(), jobs, job.takes(s.Fail.Takes), lasts)
-		case s.Outage != nil && s.Outage.Dependency == job.Calls:
-			add([]string{s.Outage.Error}, 1, jobs, job.takes(s.Outage.Takes), lasts)
+		x := s.Effect()
+		if x.Error != "" && (x.Dependency == "" && slices.Contains(c.sc.ClassesHit(x.Hits), i) || x.Dependency != "" && x.Dependency == job.Calls) {
+			add([]string{x.Error}, x.Fails, jobs, job.takes(x.Takes), s.For.Std().Seconds()*s.windows())
 		}
 	}
 	return all
@@ -188,7 +186,7 @@ func (c *checker) jobsOf(job *JobClass) float64 {
 	}
 	jobs := job.comes(c.sc.Duration)
 	for k := range c.sc.Storms {
-		if s := &c.sc.Storms[k]; s.Burst != nil && s.Burst.Class == job.Class {
+		if s := &c.sc.Storms[k]; s.Effect().Class == job.Class {
 			jobs += c.sc.burstJobs(s)
 		}
 	}
@@ -261,13 +259,4 @@ func (c *checker) checkExpiries() {
 		c.errorf(c.near("engine", "lease", "ttl"), "one run would make %.1g recoveries: at most %.0g", times, float64(mostTicks)).Note =
 			fmt.Sprintf("every %s for %v on %.0f %s", seconds(cycle), Duration(c.total()), holders, who)
 	}
-}
-
-func containsIndex(indexes []int, index int) bool {
-	for _, i := range indexes {
-		if i == index {
-			return true
-		}
-	}
-	return false
 }

@@ -2,6 +2,8 @@ package scenarios
 
 import (
 	"fmt"
+
+	"qsim/engine"
 )
 
 // stated reports whether the file or an override says what is at path, rather than a
@@ -155,16 +157,15 @@ func (c *checker) checkHotLoop() {
 	e := &c.sc.Engine
 	backoff := e.Commit.Backoff
 	for i := range c.sc.Storms {
-		s := &c.sc.Storms[i]
-		refused := s.Store != nil && s.Store.Error != nil
-		partial := s.Store != nil && s.Store.Partial != nil
-		claims := refused || s.Calls != nil && s.Calls.Error.Num > 0 && (len(s.Calls.Ops) == 0 || contains(s.Calls.Ops, "claim"))
-		commits := refused || partial || s.Calls != nil && s.Calls.Error.Num > 0 && (len(s.Calls.Ops) == 0 || contains(s.Calls.Ops, "commit"))
-		if claims && e.Fetch.ErrorPause == 0 && e.Store.Claim.IsNone() {
+		f := c.sc.Storms[i].Effect().Fault
+		if f == nil || f.Error+f.Partial == 0 {
+			continue
+		}
+		if f.Ops[engine.OpClaim] && e.Fetch.ErrorPause == 0 && e.Store.Claim.IsNone() {
 			c.errorf(c.near("storms", i), "claims that fail would be repeated at one instant: the run would never end").Help =
 				"let a claim take some time (engine.store.claim), or pause after an error (engine.fetch.error-pause)"
 		}
-		if commits && len(backoff) > 0 && backoff[len(backoff)-1] == 0 && e.Store.Commit.IsNone() {
+		if f.Ops[engine.OpCommit] && len(backoff) > 0 && backoff[len(backoff)-1] == 0 && e.Store.Commit.IsNone() {
 			c.errorf(c.near("storms", i), "commits that fail would be repeated at one instant: the run would never end").Help =
 				"let a commit take some time (engine.store.commit), or pause between tries (engine.commit.backoff)"
 		}

@@ -58,20 +58,17 @@ func (job *JobClass) copies() float64 {
 // burstJobs returns how many jobs a storm brings in addition to those at rest, counting
 // every copy.
 func (sc *Scenario) burstJobs(s *Storm) float64 {
-	b := s.Burst
-	if b == nil {
-		return 0
-	}
-	class := sc.ClassIndex(b.Class)
+	x := s.Effect()
+	class := sc.ClassIndex(x.Class)
 	windows, copies := s.windows(), 1.0
 	if class >= 0 {
 		copies = sc.Jobs[class].copies()
 	}
 	switch {
-	case b.Count != nil:
-		return float64(*b.Count) * windows * copies
-	case b.Factor != nil && class >= 0:
-		return sc.Jobs[class].Arrivals.MeanRate() * float64(*b.Factor) * s.For.Std().Seconds() * windows * copies
+	case x.Jobs != nil:
+		return float64(*x.Jobs) * windows * copies
+	case x.Rate != nil && class >= 0:
+		return sc.Jobs[class].Arrivals.MeanRate() * float64(*x.Rate) * s.For.Std().Seconds() * windows * copies
 	}
 	return 0
 }
@@ -142,12 +139,11 @@ func (c *checker) checkOffered() {
 // of bursts.
 func (c *checker) checkTotal(jobs float64, at *yaml.Node) {
 	for i := range c.sc.Storms {
-		if c.sc.Storms[i].Burst == nil {
-			continue
-		}
-		more := c.sc.burstJobs(&c.sc.Storms[i])
-		if jobs += more; at == nil || more > mostJobs/2 {
-			at = c.near("storms", i, "burst")
+		s := &c.sc.Storms[i]
+		_, key := s.Trouble()
+		more := c.sc.burstJobs(s)
+		if jobs += more; s.Effect().Class != "" && (at == nil || more > mostJobs/2) {
+			at = c.near("storms", i, key)
 		}
 	}
 	if jobs > mostJobs && at != nil {

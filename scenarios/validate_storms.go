@@ -99,7 +99,7 @@ func (c *checker) checkTrouble(i int, s *Storm) {
 		return
 	}
 	t.check(c, s, keyPath{"storms", i, key})
-	if of, ok := t.(instant); !(ok && of.instant()) && s.For == 0 && c.sound("storms", i) {
+	if !s.Effect().Instant && s.For == 0 && c.sound("storms", i) {
 		c.errorf(c.near("storms", i, "for"), "the storm lasts no time").Help = "write for: 5m"
 	}
 }
@@ -137,8 +137,7 @@ func (c *checker) checkTrigger(i int, s *Storm) bool {
 		}
 		c.add(on, Error, e)
 	}
-	t, key := s.Trouble()
-	if f, ok := t.(follower); t != nil && !(ok && f.follows()) {
+	if t, key := s.Trouble(); t != nil && !s.Effect().Follows {
 		c.errorf(c.key("storms", i, "on"), "this kind of storm (%s) begins at a known time only", key)
 	}
 	if c.node("storms", i, "nth") != nil {

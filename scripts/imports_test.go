@@ -15,11 +15,12 @@ var mayImport = map[string][]string{
 	"engine/heap":        {},
 	"engine/keyed":       {},
 	"engine/dist":        {},
+	"engine/fault":       {"engine", "engine/dist"},
 	"engine/quantity":    {},
 	"engine/check":       {"engine"},
 	"engine/memstore":    {"engine"},
 	"engine/pgstore":     {"engine"},
-	"engine/sim":         {"engine", "engine/dist", "engine/heap", "engine/keyed"},
+	"engine/sim":         {"engine", "engine/dist", "engine/fault", "engine/heap", "engine/keyed"},
 	"engine/live":        {"engine"},
 	"engine/storetest":   {"engine", "engine/keyed", "engine/live"},
 	"policies":           {"engine/quantity", "engine"},
@@ -29,8 +30,8 @@ var mayImport = map[string][]string{
 	"results/schematest": {}, // for tests of what is written: it knows no result
 	"results/text":       {"results", "results/measure", "results/plain"},
 	"results/report":     {"results", "results/measure", "results/text", "results/plain"},
-	"scenarios":          {"engine/quantity", "engine", "engine/dist", "policies", "results", "results/measure"}, // the language: see TestScenariosReachNoSimulation
-	"scenarios/world":    {"engine/quantity", "scenarios", "scenarios/pool", "engine", "engine/check", "engine/dist", "engine/heap", "engine/keyed", "engine/sim", "engine/memstore", "policies", "results", "results/measure"},
+	"scenarios":          {"engine/quantity", "engine", "engine/dist", "engine/fault", "policies", "results", "results/measure"}, // the language: see TestScenariosReachNoSimulation
+	"scenarios/world":    {"engine/quantity", "scenarios", "scenarios/pool", "engine", "engine/check", "engine/dist", "engine/fault", "engine/heap", "engine/keyed", "engine/sim", "engine/memstore", "policies", "results", "results/measure"},
 	"cmd/qsim":           {"cmd/cli"},
 	"cmd/qbench":         {"cmd/bench"},
 	"cmd/cli":            {"engine/quantity", "policies", "cmd/input", "cmd/ui", "scenarios", "scenarios/...", "results", "results/measure", "results/text", "results/plain", "results/report"},
@@ -51,7 +52,7 @@ var mayImport = map[string][]string{
 	"scenarios/pool": {},
 
 	// What builds on whole scenarios: chaos, verification, studies.
-	"scenarios/...": {"engine/quantity", "scenarios", "scenarios/pool", "scenarios/world", "scenarios/ranges", "engine", "engine/check", "engine/dist", "engine/keyed", "engine/sim", "engine/memstore", "policies", "results", "results/measure", "results/text", "results/plain"},
+	"scenarios/...": {"engine/quantity", "scenarios", "scenarios/pool", "scenarios/world", "scenarios/ranges", "engine", "engine/check", "engine/dist", "engine/fault", "engine/keyed", "engine/sim", "engine/memstore", "policies", "results", "results/measure", "results/text", "results/plain"},
 }
 
 // mayUse is, for each module that is not ours, the packages that may import it. The

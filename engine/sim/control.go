@@ -7,50 +7,6 @@ import (
 	"qsim/engine/keyed"
 )
 
-// ControlKind is the action of a Control: crash, freeze, stop and so on.
-type ControlKind uint8
-
-const (
-	Crash         ControlKind = iota // the process of Node dies and loses its memory; For later it starts again
-	Pause                            // the process of Node freezes; For later it goes on without knowing
-	StallReaper                      // no node looks for expired leases, for For
-	StallPromoter                    // no node promotes, for For
-	StallStore                       // calls that reach the store wait until For is over
-	ShiftClock                       // the wall clock of Node goes ahead by Offset, for For; 0: for ever
-	LoseLeases                       // the store loses the lease records of Share of the jobs in flight
-	Redrive                          // Share of the dead jobs become ready again
-	StopNode                         // the process of Node is told to stop; For later it ends, whatever it still does, and another one starts
-	LimitStore                       // the store serves at most Limit calls at once, for For
-)
-
-// Control is trouble at a known time, or after a known event.
-type Control struct {
-	Kind ControlKind
-	Node int32
-	At   engine.Time
-	// On makes it come so long as At says after the Nth event of that kind on Node (0 is
-	// the first), of a call of kind Op if that is not 0; with Node -1 after that of any
-	// node, which it then hits. 0: after the start of the run.
-	On     engine.EventKind
-	Nth    int
-	Op     engine.Op
-	Before engine.Time // with On: an event at this time or later brings nothing; 0: whenever it is
-	For    time.Duration
-	Offset time.Duration // ShiftClock: negative: the clock falls behind
-	Share  float64       // LoseLeases, Redrive: in [0, 1]
-	Reset  bool          // Redrive: see Redriver
-	Limit  int           // LimitStore: at least 1
-	// Draw keys the draws of LoseLeases and Redrive, with the job and how often the
-	// control came before.
-	Draw uint64 // below 2^40
-
-	// Times is how often it comes, each time Every after the last; 0 is 1.
-	Times int
-	Every time.Duration // above 0 if Times is above 1
-	// Rolls makes it hit the next node each time, the first after the last.
-	Rolls bool
-}
-
 // controls are Config.Controls, which their events refer to by index, and what will end
 // of what they began.
 type controls struct {

@@ -1,64 +1,33 @@
 package sim
 
 import (
-	"slices"
 	"time"
 
-	"qsim/engine"
-	"qsim/engine/dist"
+	"qsim/engine/fault"
 )
 
-// Window is a stretch of time that may come again.
-type Window struct {
-	From  engine.Time
-	For   time.Duration // above 0
-	Times int           // in all; 0 is 1
-	Every time.Duration // from one start to the next: above For if Times is above 1
-}
+// The faults that a simulation injects.
+type (
+	Window      = fault.Window      // when a fault comes
+	Fault       = fault.Fault       // of calls
+	Slow        = fault.Slow        // of all that the store costs
+	Control     = fault.Control     // of processes and of the store
+	ControlKind = fault.ControlKind // what a Control does
+)
 
-// Has reports whether now is in the window: its start is, its end is not.
-func (w *Window) Has(now engine.Time) bool {
-	passed := now.Sub(w.From)
-	if passed < w.For {
-		return passed >= 0
-	}
-	if w.Times <= 1 {
-		return false
-	}
-	came := min(passed/w.Every, time.Duration(w.Times-1))
-	return passed-came*w.Every < w.For
-}
-
-// Fault is trouble of calls that are made within a window. Probabilities are in [0, 1].
-type Fault struct {
-	Window Window
-	Ops    [engine.NumOps]bool
-	Nodes  []int32 // ascending; nil: every node
-
-	LoseRequest float64
-	LoseReply   float64
-	Duplicate   float64
-	Error       float64    // refused without effect, with engine.ErrUnavailable
-	Partial     float64    // of the outcomes of a commit: refused, while the others take effect
-	Delay       *dist.Dist // seconds, added to the way to the store; nil: none
-}
-
-func (f *Fault) hits(now engine.Time, c *engine.Call) bool {
-	if !f.Ops[c.Op] || !f.Window.Has(now) {
-		return false
-	}
-	if f.Nodes == nil {
-		return true
-	}
-	_, found := slices.BinarySearch(f.Nodes, c.Engine.Node())
-	return found
-}
-
-// Slow is a window in which all that a store costs is multiplied.
-type Slow struct {
-	Window Window
-	Factor float64 // at least 0
-}
+// The kinds of Control.
+const (
+	Crash         = fault.Crash
+	Pause         = fault.Pause
+	StallReaper   = fault.StallReaper
+	StallPromoter = fault.StallPromoter
+	StallStore    = fault.StallStore
+	ShiftClock    = fault.ShiftClock
+	LoseLeases    = fault.LoseLeases
+	Redrive       = fault.Redrive
+	StopNode      = fault.StopNode
+	LimitStore    = fault.LimitStore
+)
 
 // RowCosts holds the added duration of a call for each row in a state.
 type RowCosts struct{ Ready, Ahead, Waiting, InFlight, Ended time.Duration }

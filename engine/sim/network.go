@@ -56,7 +56,7 @@ func (l *Links) Request(now engine.Time, c *engine.Call) Fate {
 	}
 	for i := range l.Faults {
 		w := &l.Faults[i]
-		if !w.hits(now, c) {
+		if !w.Hits(now, c) {
 			continue
 		}
 		n := uint16(i * 5)

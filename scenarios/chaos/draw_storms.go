@@ -2,47 +2,126 @@ package chaos
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"qsim/scenarios"
 )
 
-// rarely is, for each kind of storm, how many drawn worlds there are to one that has a storm of a kind.
-var rarely = map[string]int{"crash": 2, "stop": 4, "pause": 2, "clock": 3, "store": 2, "reaper": 5, "promoter": 6, "leases": 6, "redrive": 5, "calls": 2, "heartbeats": 8,
-	"fail": 2, "slow": 5, "hang": 5, "limit": 6, "outage": 10, "kill": 6, "burst": 4, "rolling": 8}
+// drawer is how chaos draws storms of a kind.
+type drawer struct {
+	rarely int                     // drawn worlds to one that has a storm of the kind
+	most   int                     // storms of the kind in one of those
+	minds  func(p *plan) bool      // whether such a storm can make a difference in a world; nil: always
+	when   func(d *drawing) string // draws its window, or the event that it begins with; nil: keys does
+	keys   func(d *drawing) string // draws the keys of its trouble; without when, the whole storm
+}
+
+// drawers has how chaos draws the kinds of storms of which it knows more than an example: see drawerOf. Clocks that are
+// off must make no difference where nothing goes by them, so that they are always among them.
+var drawers = map[string]drawer{
+	"fail":       {2, 1, nil, lasting, func(d *drawing) string { return "rate: " + d.percent(100) + ", error: " + d.p.error }},
+	"slow":       {5, 1, nil, lasting, func(d *drawing) string { return fmt.Sprintf("factor: %d", d.between(2, 20)) }},
+	"kill":       {6, 1, nil, lasting, func(d *drawing) string { return "rate: " + d.percent(5) }},
+	"outage":     {10, 1, nil, lasting, func(d *drawing) string { return "dependency: api, error: " + d.p.error }},
+	"pause":      {2, 3, nil, lastingAt, func(d *drawing) string { return "nodes: " + d.nodes }},
+	"crash":      {2, 3, nil, instantAt, func(d *drawing) string { return fmt.Sprintf("nodes: %s, restart-after: %v", d.nodes, d.back) }},
+	"stop":       {4, 1, nil, instantAt, func(d *drawing) string { return fmt.Sprintf("nodes: %s, grace: %v", d.nodes, d.back) }},
+	"calls":      {2, 3, nil, nil, (*drawing).calls},
+	"store":      {2, 3, nil, nil, (*drawing).store},
+	"clock":      {3, 1, nil, nil, (*drawing).clock},
+	"reaper":     {5, 1, func(p *plan) bool { return !p.early || p.held }, lastingAt, stalls},
+	"promoter":   {6, 1, func(p *plan) bool { return p.every > 0 }, lastingAt, stalls},
+	"heartbeats": {8, 1, func(p *plan) bool { return p.keys["engine.lease.heartbeat"] != "0s" }, lasting, loses},
+	"leases": {6, 1, func(p *plan) bool { return !p.early },
+		func(d *drawing) string { d.p.loses = true; return d.when(d.p, false, 0) }, loses},
+	"hang": {5, 1, nil, lasting, func(d *drawing) string {
+		return fmt.Sprintf("rate: %s, extra: %v", d.percent(10), d.milliseconds(1000, 40000))
+	}},
+	"limit": {6, 1, nil, lasting, func(d *drawing) string {
+		return fmt.Sprintf("dependency: api, factor: %g", float64(d.between(1, 5))/1000)
+	}},
+	"rolling": {8, 1, nil, func(d *drawing) string { return d.when(d.p, true, 8*time.Second) }, func(d *drawing) string {
+		return fmt.Sprintf("every: %v, restart-after: %v", d.milliseconds(500, 2000), d.milliseconds(1, 3000))
+	}},
+	"burst": {4, 1, nil, instantIn(0, 30000), func(d *drawing) string {
+		return fmt.Sprintf("class: %c, count: %d", 'a'+d.below(d.p.kinds), d.between(10, 100))
+	}},
+	"redrive": {5, 1, func(p *plan) bool { // somebody must die
+		return p.attempts > 0 && (p.poison || p.attempts < 4 && p.fails != "")
+	}, instantIn(5000, 39000), func(d *drawing) string { return fmt.Sprintf("share: %s, reset: %v", d.percent(100), d.coin()) }},
+}
+
+func stalls(*drawing) string  { return "stall: true" }
+func loses(d *drawing) string { return "lose: " + d.percent(100) }
+
+// Windows of storms: one that lasts, one that lasts or an instant either of which may begin with an event, and an
+// instant between two times in milliseconds.
+func lasting(d *drawing) string   { return d.when(d.p, true, healing) }
+func lastingAt(d *drawing) string { return d.at(true) }
+func instantAt(d *drawing) string { return d.at(false) }
+func instantIn(least, most int) func(d *drawing) string {
+	return func(d *drawing) string { return fmt.Sprintf("at: %v", d.milliseconds(least, most)) }
+}
+
+// drawerOf returns how chaos draws a kind of storm: one without a row of drawers as the example that its keys have in
+// the reference.
+func drawerOf(kind scenarios.Kind) drawer {
+	if own, ok := drawers[kind.Name]; ok {
+		return own
+	}
+	_, example, _ := strings.Cut(kind.Example, ", "+kind.Name+": {")
+	return drawer{8, 1, nil, lasting, func(*drawing) string { return strings.TrimSuffix(example, "}}") }}
+}
+
+// drawing is the draw of one storm.
+type drawing struct {
+	*die
+	p     *plan
+	nodes string        // those that it hits
+	back  time.Duration // that a process takes to come back
+}
 
 // storms draws the troubles of p. All are over when it is healed.
 func (d *die) storms(p *plan) {
-	for _, kind := range scenarios.Troubles() {
-		if n := rarely[kind]; n == 0 || !d.seldom(n) || !p.minds(kind) {
+	for _, kind := range scenarios.AllKinds().Storms {
+		drawer := drawerOf(kind)
+		if !d.seldom(drawer.rarely) || drawer.minds != nil && !drawer.minds(p) {
 			continue
 		}
-		most := 1
-		if kind == "calls" || kind == "crash" || kind == "pause" || kind == "store" {
-			most = 3
-		}
-		for range d.between(1, most) {
-			p.storms = append(p.storms, d.storm(p, kind))
+		for range d.between(1, drawer.most) {
+			one := &drawing{die: d, p: p, nodes: fmt.Sprintf("[%d]", d.below(p.nodes))}
+			if d.seldom(8) {
+				one.nodes = "100%"
+			}
+			one.back = d.milliseconds(100, 10000)
+			if drawer.when == nil {
+				p.storms = append(p.storms, drawer.keys(one))
+			} else {
+				p.storms = append(p.storms, drawer.when(one)+", "+kind.Name+": {"+drawer.keys(one)+"}")
+			}
 		}
 	}
 }
 
-// minds reports whether a storm of that kind can make a difference. Clocks that are off
-// must make none where nothing goes by them, so they are always among them.
-func (p *plan) minds(kind string) bool {
-	switch kind {
-	case "reaper":
-		return !p.early || p.held
-	case "promoter":
-		return p.every > 0
-	case "redrive": // somebody must die
-		return p.attempts > 0 && (p.poison || p.attempts < 4 && p.fails != "")
-	case "leases":
-		return !p.early
-	case "heartbeats":
-		return p.keys["engine.lease.heartbeat"] != "0s"
+// at draws a window or, for a third of the storms that can begin with one, an event.
+func (d *drawing) at(lasts bool) string {
+	if !d.seldom(3) {
+		return d.when(d.p, lasts, healing)
 	}
-	return true
+	if d.coin() {
+		d.nodes = "that"
+	}
+	return d.follows(lasts)
+}
+
+// clock draws a storm that sets clocks off.
+func (d *drawing) clock() string {
+	off := time.Duration(d.between(-30000, 30000)) * time.Millisecond
+	if d.seldom(4) && !d.p.local {
+		return d.when(d.p, false, 0) + fmt.Sprintf(", clock: {nodes: %s, jump: %v}", d.nodes, off) // it stays so
+	}
+	return lasting(d) + fmt.Sprintf(", clock: {nodes: %s, skew: %v}", d.nodes, off)
 }
 
 // when draws the window of a storm: a time, how long it lasts if it lasts, and how often it comes.
@@ -81,97 +160,34 @@ func (d *die) follows(lasts bool) string {
 	return text
 }
 
-// storm draws a storm of a kind.
-func (d *die) storm(p *plan, kind string) string {
-	one := fmt.Sprintf("[%d]", d.below(p.nodes))
-	if d.seldom(8) {
-		one = "100%"
-	}
-	// A third of those that can follow an event do.
-	at := func(lasts bool) string {
-		if !d.seldom(3) {
-			return d.when(p, lasts, healing)
-		}
-		if d.coin() {
-			one = "that"
-		}
-		return d.follows(lasts)
-	}
-	back := d.milliseconds(100, 10000)
-	switch kind {
-	case "crash":
-		return at(false) + fmt.Sprintf(", crash: {nodes: %s, restart-after: %v}", one, back)
-	case "stop":
-		return at(false) + fmt.Sprintf(", stop: {nodes: %s, grace: %v}", one, back)
-	case "rolling":
-		return d.when(p, true, 8*time.Second) + fmt.Sprintf(", rolling: {every: %v, restart-after: %v}", d.milliseconds(500, 2000), d.milliseconds(1, 3000))
-	case "pause":
-		return at(true) + ", pause: {nodes: " + one + "}"
-	case "clock":
-		off := time.Duration(d.between(-30000, 30000)) * time.Millisecond
-		if d.seldom(4) && !p.local {
-			return d.when(p, false, 0) + fmt.Sprintf(", clock: {nodes: %s, jump: %v}", one, off) // it stays so
-		}
-		return d.when(p, true, healing) + fmt.Sprintf(", clock: {nodes: %s, skew: %v}", one, off)
-	case "store":
-		return d.ofStore(p, at)
-	case "reaper", "promoter":
-		return at(true) + ", " + kind + ": {stall: true}"
-	case "leases":
-		p.loses = true
-		return d.when(p, false, 0) + ", leases: {lose: " + d.percent(100) + "}"
-	case "redrive":
-		return fmt.Sprintf("at: %v, redrive: {share: %s, reset: %v}", d.milliseconds(5000, 39000), d.percent(100), d.coin())
-	case "heartbeats":
-		return d.when(p, true, healing) + ", heartbeats: {lose: " + d.percent(100) + "}"
-	case "calls":
-		return d.ofCalls(p, one)
-	case "fail":
-		return d.when(p, true, healing) + ", fail: {rate: " + d.percent(100) + ", error: " + p.error + "}"
-	case "slow":
-		return d.when(p, true, healing) + fmt.Sprintf(", slow: {factor: %d}", d.between(2, 20))
-	case "hang":
-		return d.when(p, true, healing) + fmt.Sprintf(", hang: {rate: %s, extra: %v}", d.percent(10), d.milliseconds(1000, 40000))
-	case "kill":
-		return d.when(p, true, healing) + ", kill: {rate: " + d.percent(5) + "}"
-	case "limit":
-		return d.when(p, true, healing) + fmt.Sprintf(", limit: {dependency: api, factor: %g}", float64(d.between(1, 5))/1000)
-	case "outage":
-		return d.when(p, true, healing) + ", outage: {dependency: api, error: " + p.error + "}"
-	case "burst":
-		return fmt.Sprintf("at: %v, burst: {class: %c, count: %d}", d.milliseconds(0, 30000), 'a'+d.below(p.kinds), d.between(10, 100))
-	}
-	panic("chaos: nobody draws a storm of kind " + kind)
-}
-
-// ofStore draws a storm at the store.
-func (d *die) ofStore(p *plan, at func(lasts bool) string) string {
+// store draws a storm at the store.
+func (d *drawing) store() string {
 	switch d.below(5) {
 	case 0:
-		return at(true) + ", store: {stall: true}"
+		return d.at(true) + ", store: {stall: true}"
 	case 1:
-		return at(true) + fmt.Sprintf(", store: {parallel: %d}", d.between(1, 4))
+		return d.at(true) + fmt.Sprintf(", store: {parallel: %d}", d.between(1, 4))
 	case 2:
-		if p.slowed { // two of them would multiply
+		if d.p.slowed { // two of them would multiply
 			break
 		}
-		p.slowed = true
-		return d.when(p, true, healing) + fmt.Sprintf(", store: {slow: %d}", d.between(2, 20))
+		d.p.slowed = true
+		return lasting(d) + fmt.Sprintf(", store: {slow: %d}", d.between(2, 20))
 	case 3:
-		return d.when(p, true, healing) + ", store: {error: " + d.percent(100) + "}"
+		return lasting(d) + ", store: {error: " + d.percent(100) + "}"
 	}
-	return d.when(p, true, healing) + ", store: {partial: " + d.percent(100) + "}"
+	return lasting(d) + ", store: {partial: " + d.percent(100) + "}"
 }
 
-// ofCalls draws a storm between nodes and store.
-func (d *die) ofCalls(p *plan, one string) string {
+// calls draws a storm between nodes and store.
+func (d *drawing) calls() string {
 	ops := d.of("claim", "commit") // which every world has
 	for _, op := range []string{"extend", "recover", "promote", "lead", "stats"} {
 		if d.coin() {
 			ops += ", " + op
 		}
 	}
-	text := d.when(p, true, healing) + ", calls: {ops: [" + ops + "]"
+	text := lasting(d) + ", calls: {ops: [" + ops + "]"
 	disturbed := false
 	for _, key := range []string{"lose-request", "lose-reply", "duplicate", "error"} {
 		if d.coin() {
@@ -183,7 +199,7 @@ func (d *die) ofCalls(p *plan, one string) string {
 		text += fmt.Sprintf(", delay: {dist: uniform, min: 0s, max: %v}", d.milliseconds(1, 4000))
 	}
 	if d.coin() {
-		text += ", nodes: " + one
+		text += ", nodes: " + d.nodes
 	}
 	return text + "}"
 }

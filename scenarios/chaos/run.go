@@ -85,13 +85,6 @@ type runner struct {
 	plant func(*setup) // a bug that a test plants; nil: none
 }
 
-// Run runs w, which must be valid, and holds it to the invariants of only, none meaning
-// all. With twice it runs it again without a checker: both must come to the same events.
-func (w *World) Run(only check.Set, twice bool) Report {
-	r := runner{only: only}
-	return r.run(w, twice)
-}
-
 func (r *runner) run(w *World, twice bool) Report {
 	report, _ := r.once(w, true, nil)
 	if !twice || report.Failed() || !r.only.Has(check.Determinism) {

@@ -96,7 +96,7 @@ func (s *setup) storms() (n counts) {
 	for i, met := range s.Met() {
 		storm := &s.Scenario.Storms[i]
 		_, kind := storm.Trouble()
-		if storm.Fail != nil || storm.Slow != nil || storm.Hang != nil || storm.Kill != nil || storm.Outage != nil || storm.Limit != nil {
+		if storm.Effect().Control == nil {
 			met = min(met, 1)
 		}
 		n[kinds[kind]] += met

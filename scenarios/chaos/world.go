@@ -40,7 +40,7 @@ func (w *World) Size() string {
 	}
 	troubles := 0
 	for i := range w.scenario.Storms {
-		if w.scenario.Storms[i].Burst == nil {
+		if w.scenario.Storms[i].Effect().Class == "" {
 			troubles++
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"qsim/engine"
+	"qsim/engine/fault"
 	"qsim/results/plain"
 )
 
@@ -35,10 +36,7 @@ type Finding struct {
 // Find runs through the simulation and returns a finding for each of Interests. It keeps some tens of bytes of every
 // job that has not ended, that lost a lease or was fenced, and, where dead jobs are made ready again, that died.
 func (s *Simulation) Find(ctx context.Context) ([]Finding, error) {
-	f := &finder{s: s, open: map[engine.JobID]*known{}, best: map[Interest]*candidate{}}
-	for i := range s.seen.Storms {
-		f.redrives = f.redrives || s.seen.Storms[i].Redrive != nil
-	}
+	f := &finder{s: s, open: map[engine.JobID]*known{}, best: map[Interest]*candidate{}, redrives: s.seen.Does(fault.Redrive)}
 	for _, i := range Interests() {
 		f.best[i] = &candidate{}
 	}

@@ -95,8 +95,8 @@ func burstFactors(sc *scenarios.Scenario, class int) []scaling {
 	var all []scaling
 	for i := range sc.Storms {
 		s := &sc.Storms[i]
-		if b := s.Burst; b != nil && b.Class == sc.Jobs[class].Class && b.Factor != nil {
-			all = append(all, scaling{windowOf(s), i, float64(*b.Factor)})
+		if x := s.Effect(); x.Class == sc.Jobs[class].Class && x.Rate != nil {
+			all = append(all, scaling{windowOf(s), i, float64(*x.Rate)})
 		}
 	}
 	return all

@@ -5,6 +5,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/check"
+	"qsim/engine/fault"
 	"qsim/engine/keyed"
 	"qsim/scenarios"
 )
@@ -61,30 +62,31 @@ func (s *Setup) Bounds() *Bounds {
 	for op, d := range [engine.NumOps]*scenarios.Distribution{engine.OpClaim: &e.Store.Claim, engine.OpCommit: &e.Store.Commit, engine.OpExtend: &e.Store.Extend,
 		engine.OpRecover: &e.Store.Recover, engine.OpPromote: &e.Store.Promote, engine.OpLead: &e.Store.Extend, engine.OpStats: &e.Store.Stats} {
 		if d != nil {
-			f.mean[op], f.most[op] = d.Average().Std(), longestOf(d)
+			f.mean[op], f.most[op] = d.Average().Std(), longestDraw(d)
 		}
 	}
-	f.perJob, f.Enqueue = longestOf(&e.Store.PerJob), longestOf(&e.Store.Enqueue)
+	f.perJob, f.Enqueue = longestDraw(&e.Store.PerJob), longestDraw(&e.Store.Enqueue)
 	f.perRow, f.congested = e.Store.Scan.Claim.Ready.Std(), e.Store.Parallel > 0 || e.Store.Scan != scenarios.Scan{}
 	if e.Promoter.On() {
-		f.every, f.first = longestOf(&e.Promoter.Every), longestOf(e.Promoter.First)
+		f.every, f.first = longestDraw(&e.Promoter.Every), longestDraw(e.Promoter.First)
 	}
 	for i := range sc.Jobs {
 		r := s.Retry(i)
 		f.attempts, f.pause, f.free = r.MaxAttempts, r.Max, len(r.Free) > 0
-		f.service = max(f.service, longestOf(&sc.Jobs[i].Service))
+		f.service = max(f.service, longestDraw(&sc.Jobs[i].Service))
 		f.timeout = sc.TimeoutOf(i)
 		if sc.Jobs[i].Serial != nil {
 			f.keys += int(sc.Jobs[i].Serial.Keys)
 		}
 	}
 	for i := range sc.Storms {
-		storm := &sc.Storms[i]
-		f.Loses = f.Loses || storm.Leases != nil && !s.Options.Orphans
-		f.redrives = f.redrives || storm.Redrive != nil
-		f.touches = f.touches || storm.Calls != nil || storm.Heartbeats != nil || storm.Store != nil
-		f.delays = f.delays || storm.Calls != nil || storm.Heartbeats != nil || storm.Store != nil && storm.Store.Partial == nil
+		x := sc.Storms[i].Effect()
+		f.touches = f.touches || x.Fault != nil || x.Store > 0
+		f.delays = f.delays || x.Fault != nil && x.Fault.Partial == 0 || x.Store > 0
 	}
+	held := sc.Does(fault.StallStore) || sc.Does(fault.LimitStore)
+	f.touches, f.delays = f.touches || held, f.delays || held
+	f.Loses, f.redrives = sc.Does(fault.LoseLeases) && !s.Options.Orphans, sc.Does(fault.Redrive)
 	calm := s.undisturbed()
 	f.undisturbed = func(id engine.JobID, delivery int32) (time.Duration, bool) {
 		kind := engine.Kind(uint64(id)>>(scenarios.IndexBits+scenarios.CopyBits) - 1)

@@ -7,6 +7,8 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/check"
+	"qsim/engine/dist"
+	"qsim/engine/fault"
 	"qsim/scenarios"
 )
 
@@ -50,19 +52,18 @@ func roundTrip(sc *scenarios.Scenario, call *scenarios.Distribution, batch int) 
 func lastStorm(sc *scenarios.Scenario) (end engine.Time) {
 	slower, late := 1.0, time.Duration(0)
 	for i := range sc.Storms {
-		if t := sc.Storms[i].Store; t != nil && t.Slow != nil {
-			slower *= max(1, float64(*t.Slow))
-		}
+		slower *= max(1, sc.Storms[i].Effect().Store)
 	}
 	for i := range sc.Storms {
 		s := &sc.Storms[i]
-		if c := s.Clock; c != nil && !sc.Engine.Lease.Check.Value() {
+		x := s.Effect()
+		if c := x.Control; c != nil && c.Kind == fault.ShiftClock && !sc.Engine.Lease.Check.Value() {
 			continue // nobody looks at a clock
-		} else if c != nil && c.Jump != nil || s.On != "" && s.Before == 0 {
+		} else if c != nil && c.Kind == fault.ShiftClock && x.Instant || s.On != "" && s.Before == 0 {
 			return engine.Never
 		}
 		end = max(end, engine.Time(s.Before).Add(s.End()+sc.Engine.CallTimeout.Std()))
-		late = min(late+scaled(leaves(sc, s), slower), longestRun)
+		late = min(late+scaled(leaves(sc, &x), slower), longestRun)
 	}
 	return end.Add(late)
 }
@@ -70,57 +71,37 @@ func lastStorm(sc *scenarios.Scenario) (end engine.Time) {
 // longestRun is more than any run takes.
 const longestRun = time.Duration(math.MaxInt64 / 4)
 
-// leaves is how long what a storm has begun may last beyond its window, were the store not slower.
-func leaves(sc *scenarios.Scenario, s *scenarios.Storm) time.Duration {
+// leaves returns how long what a storm has begun may last beyond its window, were the store not slower.
+func leaves(sc *scenarios.Scenario, x *scenarios.Effect) (longest time.Duration) {
 	e := &sc.Engine.Store
-	trouble, _ := s.Trouble()
-	switch x := trouble.(type) {
-	case *scenarios.CallStorm:
-		if x.Delay != nil {
-			return longestDraw(x.Delay)
-		}
-	case *scenarios.StoreStorm:
-		slowest := time.Duration(0)
+	switch {
+	case x.Fault != nil && x.Fault.Delay != nil:
+		return longestOf(x.Fault.Delay)
+	case x.Store > 0:
 		for _, d := range []*scenarios.Distribution{&e.Claim, &e.Commit, &e.Extend, &e.Recover, &e.Promote} {
-			slowest = max(slowest, longestDraw(d))
+			longest = max(longest, longestDraw(d))
 		}
-		if x.Slow != nil {
-			return slowest
-		}
-	case *scenarios.ClockStorm: // leases were granted and prolonged by wrong clocks
-		return sc.Engine.Lease.TTL.Std() + max(x.Skew.Std(), -x.Skew.Std())
-	case *scenarios.HangStorm:
-		return x.Extra.Std()
-	case *scenarios.KillStorm: // the last of the attempts that kill begins at its end
-		longest := time.Duration(0)
+	case x.Control != nil && x.Control.Kind == fault.ShiftClock: // leases were granted and prolonged by wrong clocks
+		return sc.Engine.Lease.TTL.Std() + max(x.Control.Offset, -x.Control.Offset)
+	case x.Kills > 0: // the last of the attempts that kill begins at its end
 		for i := range sc.Jobs {
 			longest = max(longest, longestAttempt(sc, &sc.Jobs[i]))
 		}
-		return longest + sc.Engine.Restart.Std()
+		longest += sc.Engine.Restart.Std()
 	}
-	return 0
+	return longest + x.Extra
 }
 
 // longestAttempt is more than any attempt of a class runs, whatever storms and the dependency that it calls do to it, but
 // for those that hang.
 func longestAttempt(sc *scenarios.Scenario, job *scenarios.JobClass) time.Duration {
 	takes, more, slower := longestDraw(&job.Service), time.Duration(0), 1.0
-	may := func(d *scenarios.Distribution) {
-		if d != nil {
-			takes = max(takes, longestDraw(d))
-		}
-	}
+	may := func(d *scenarios.Distribution) { takes = max(takes, longestDraw(d)) }
 	may(job.Fails.Takes)
 	for i := range sc.Storms {
-		trouble, _ := sc.Storms[i].Trouble()
-		switch x := trouble.(type) {
-		case *scenarios.FailStorm:
-			may(x.Takes)
-		case *scenarios.OutageStorm:
-			may(x.Takes)
-		case *scenarios.SlowStorm:
-			slower *= max(1, float64(x.Factor))
-		}
+		x := sc.Storms[i].Effect()
+		may(x.Takes)
+		slower *= max(1, x.Slower)
 	}
 	for i := range sc.Dependencies {
 		d := &sc.Dependencies[i]
@@ -139,17 +120,14 @@ func longestAttempt(sc *scenarios.Scenario, job *scenarios.JobClass) time.Durati
 	return scaled(takes, slower) + more
 }
 
-// longestDraw is the longest that a draw from d can be.
-func longestDraw(d *scenarios.Distribution) time.Duration {
-	return d.Dist().Duration(math.Nextafter(1, 0))
-}
+// longestDraw returns the longest that a draw from d can be; 0 where there is none.
+func longestDraw(d *scenarios.Distribution) time.Duration { return longestOf(d.Drawn()) }
 
-// longestOf is longestDraw of a distribution that may not be there.
-func longestOf(d *scenarios.Distribution) time.Duration {
+func longestOf(d *dist.Dist) time.Duration {
 	if d == nil {
 		return 0
 	}
-	return longestDraw(d)
+	return d.Duration(math.Nextafter(1, 0))
 }
 
 // isCalm reports whether nothing goes wrong with nodes, calls and the store but by storms,

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/fault"
 	"qsim/engine/sim"
 	"qsim/scenarios"
 )
@@ -79,7 +80,7 @@ func promoterConfig(p *scenarios.Promoter) engine.PromoterConfig {
 // tickOf draws the time to each promotion of a process, and is nil if all of them are constant.
 func tickOf(p *scenarios.Promoter, constant time.Duration) func(n uint64, u float64) time.Duration {
 	every := p.Every.Dist()
-	first := distOf(p.First)
+	first := p.First.Drawn()
 	if first == nil && every.IsConstant() {
 		return nil
 	}
@@ -99,16 +100,13 @@ func storeOptions(sc *scenarios.Scenario) engine.StoreOptions {
 	e := &sc.Engine
 	o := engine.StoreOptions{Promoted: e.Promoter.On(), LapseAfter: -1, RecoveriesWithin: e.Reaper.Within.Std(), Orphans: e.Reaper.Finds.Value(),
 		MaxInFlight: int(e.MaxInFlight), Held: e.Waiting.Value(), CountAhead: e.Store.Scan.Claim.Ahead > 0,
-		Fence: e.Fence.Value(), Place: e.Place.Value()}
+		Fence: e.Fence.Value(), Place: e.Place.Value(), KeepDead: sc.Does(fault.Redrive)}
 	if e.Reaper.Every == 0 && (!e.Ack.Value() || e.Waiting.Value()) {
 		o.LapseAfter = e.Reaper.Grace.Std()
 	}
 	for i := range sc.Jobs {
 		o.MaxRunning = append(o.MaxRunning, int(sc.Jobs[i].MaxRunning))
 		o.Service = append(o.Service, max(1, sc.Jobs[i].Service.Average().Std()))
-	}
-	for i := range sc.Storms {
-		o.KeepDead = o.KeepDead || sc.Storms[i].Redrive != nil
 	}
 	return o
 }

@@ -6,7 +6,6 @@ import (
 	"qsim/engine"
 	"qsim/engine/dist"
 	"qsim/engine/keyed"
-	"qsim/engine/sim"
 	"qsim/scenarios"
 )
 
@@ -25,20 +24,12 @@ type dependency struct {
 	rejectsIn   dist.Dist
 	overSlow    float64 // run time of the others over the limit × this
 	slows       float64
-	outages     []outage
-	row         *row // nil: nothing is locked
+	outages     []failWindow // in which every call fails
+	row         *row         // nil: nothing is locked
 
 	tokens   float64
 	filledAt float64 // nanoseconds
 	calls    int     // in progress
-}
-
-// outage is when every call fails.
-type outage struct {
-	sim.Window
-	storm int
-	kind  engine.ErrorKind
-	takes *dist.Dist // nil: the service time
 }
 
 // newDependency returns the state of a dependency at time 0, under one seed.
@@ -65,13 +56,14 @@ func newDependency(sc *scenarios.Scenario, d *scenarios.Dependency, rand keyed.R
 	}
 	var limits []scaling
 	for i := range sc.Storms {
-		s := &sc.Storms[i]
-		if o := s.Outage; o != nil && o.Dependency == d.Name {
-			dep.outages = append(dep.outages, outage{windowOf(s), i, sc.ErrorKind(o.Error), distOf(o.Takes)})
-		}
-		if l := s.Limit; l != nil && l.Dependency == d.Name {
-			dep.limiting = append(dep.limiting, scaling{windowOf(s), i, 1})
-			limits = append(limits, scaling{windowOf(s), i, float64(l.Factor)})
+		window, x := windowOf(&sc.Storms[i]), sc.Storms[i].Effect()
+		switch {
+		case x.Dependency != d.Name:
+		case x.Error != "":
+			dep.outages = append(dep.outages, failWindow{window, i, x.Fails, sc.ErrorKind(x.Error), x.Takes.Drawn()})
+		default:
+			dep.limiting = append(dep.limiting, scaling{window, i, 1})
+			limits = append(limits, scaling{window, i, x.Limit})
 		}
 	}
 	dep.limits = levelsOf(limits, engine.Time(sc.Duration).Add(sc.Drain.Std()))
@@ -80,7 +72,7 @@ func newDependency(sc *scenarios.Scenario, d *scenarios.Dependency, rand keyed.R
 }
 
 // isOut returns the outage that now is, nil if there is none.
-func (d *dependency) isOut(now engine.Time) *outage {
+func (d *dependency) isOut(now engine.Time) *failWindow {
 	for i := range d.outages {
 		if o := &d.outages[i]; o.Has(now) {
 			return o

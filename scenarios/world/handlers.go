@@ -85,7 +85,7 @@ func newHandlers(sc *scenarios.Scenario, rand keyed.Rand) *handlers {
 	for i := range sc.Jobs {
 		c := &sc.Jobs[i]
 		hc := &h.classes[i]
-		*hc = handlerClass{service: c.Service.Dist(), fails: c.Fails.Rate.Float(), failTakes: distOf(c.Fails.Takes), poison: c.Poison.Float(),
+		*hc = handlerClass{service: c.Service.Dist(), fails: c.Fails.Rate.Float(), failTakes: c.Fails.Takes.Drawn(), poison: c.Poison.Float(),
 			kills: c.Kills.Float(), silences: c.Silences.Float(), ignoresCancel: c.IgnoresCancel, looksUp: c.Guard.Value() == measure.CheckGuard, calls: dependencies[c.Calls]}
 		if hc.calls != nil && hc.calls.counts() {
 			hc.calling = make(map[delivery]int)
@@ -105,32 +105,21 @@ func newHandlers(sc *scenarios.Scenario, rand keyed.Rand) *handlers {
 // addStorm adds what a storm does to the attempts of each class that it hits.
 func (h *handlers) addStorm(sc *scenarios.Scenario, i int) {
 	s := &sc.Storms[i]
-	window, each := windowOf(s), func(hits []string, add func(c *handlerClass)) {
-		for _, class := range sc.ClassesHit(hits) {
-			add(&h.classes[class])
+	window, x := windowOf(s), s.Effect()
+	for _, class := range sc.ClassesHit(x.Hits) {
+		c := &h.classes[class]
+		switch {
+		case x.Dependency != "": // of which the dependency knows
+		case x.Error != "":
+			c.failing = append(c.failing, failWindow{window, i, x.Fails, sc.ErrorKind(x.Error), x.Takes.Drawn()})
+		case x.Slower != 0:
+			c.slow = append(c.slow, scaling{window, i, x.Slower})
+		case x.Hangs > 0:
+			c.hangs = append(c.hangs, hangWindow{window, i, x.Hangs, x.Extra})
+		case x.Kills > 0:
+			c.killing = append(c.killing, hangWindow{window, i, x.Kills, 0})
 		}
 	}
-	trouble, _ := s.Trouble()
-	switch x := trouble.(type) {
-	case *scenarios.FailStorm:
-		each(x.Hits, func(c *handlerClass) {
-			c.failing = append(c.failing, failWindow{window, i, x.Rate.Float(), sc.ErrorKind(x.Error), distOf(x.Takes)})
-		})
-	case *scenarios.SlowStorm:
-		each(x.Hits, func(c *handlerClass) { c.slow = append(c.slow, scaling{window, i, float64(x.Factor)}) })
-	case *scenarios.HangStorm:
-		each(x.Hits, func(c *handlerClass) { c.hangs = append(c.hangs, hangWindow{window, i, x.Rate.Float(), x.Extra.Std()}) })
-	case *scenarios.KillStorm:
-		each(x.Hits, func(c *handlerClass) { c.killing = append(c.killing, hangWindow{window, i, x.Rate.Float(), 0}) })
-	}
-}
-
-func distOf(d *scenarios.Distribution) *dist.Dist {
-	if d == nil {
-		return nil
-	}
-	dist := d.Dist()
-	return &dist
 }
 
 // Begin draws how an execution that starts now goes.

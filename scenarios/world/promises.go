@@ -5,8 +5,8 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/check"
+	"qsim/engine/fault"
 	"qsim/engine/keyed"
-	"qsim/engine/sim"
 	"qsim/policies"
 	"qsim/scenarios"
 )
@@ -50,15 +50,15 @@ func (w *world) promises(rand keyed.Rand) check.Rules {
 	for i := range sc.Jobs {
 		r.Retries = append(r.Retries, retryRules(w.node.Kinds[i].Retry.(*policies.Backoff)))
 		r.Keyed = r.Keyed || sc.Jobs[i].Serial != nil
-		if sc.Jobs[i].Serial != nil && !redrives(sc) { // one that comes back comes out of its order
+		if sc.Jobs[i].Serial != nil && !sc.Does(fault.Redrive) { // one that comes back comes out of its order
 			r.Serial = serialKeys(sc, rand)
 		}
 	}
 	r.Priority = func(k engine.Kind) int16 { return int16(sc.Jobs[k].Priority) }
 	t := troublesOf(sc, rand)
-	r.Stalls = t.has(sim.StallReaper)
+	r.Stalls = sc.Does(fault.StallReaper)
 	r.Heeds = !slices.ContainsFunc(sc.Jobs, func(j scenarios.JobClass) bool { return j.IgnoresCancel }) &&
-		!slices.ContainsFunc(sc.Storms, func(s scenarios.Storm) bool { return s.Hang != nil })
+		!slices.ContainsFunc(sc.Storms, func(s scenarios.Storm) bool { return s.Effect().Extra > 0 })
 	r.Conserving = policyRules(&r, w.policy())
 	for i := range t.controls {
 		r.Resets = r.Resets || t.controls[i].Reset

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"qsim/engine"
@@ -205,11 +204,6 @@ func (w *world) start(seed uint64, workload *workload, watch func(engine.Recorde
 		w.alter(w.index, seed, &cfg)
 	}
 	return sim.New(cfg), collector
-}
-
-// redrives reports whether a storm brings dead jobs back.
-func redrives(sc *scenarios.Scenario) bool {
-	return slices.ContainsFunc(sc.Storms, func(s scenarios.Storm) bool { return s.Redrive != nil })
 }
 
 // unresolved lists what a store still holds.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/engine/fault"
 	"qsim/engine/quantity"
 	"qsim/results/measure"
 	"qsim/scenarios"
@@ -36,7 +37,7 @@ func Settings(sc *scenarios.Scenario) measure.Settings {
 		Nodes: int(sc.Engine.Nodes), Workers: int(sc.Engine.Workers),
 		ErrorKinds: sc.ErrorKinds(), Storms: Windows(sc), Objectives: objectivesOf(sc), Asked: sc.Asked(),
 		Baseline: sc.PoliciesNamed(sc.Baseline)[0],
-		Tenants:  sc.TenantNames(), Patience: patienceOf(sc), CopyBits: scenarios.CopyBits, Redrives: redrives(sc),
+		Tenants:  sc.TenantNames(), Patience: patienceOf(sc), CopyBits: scenarios.CopyBits, Redrives: sc.Does(fault.Redrive),
 	}
 	for i := range sc.Jobs {
 		s.Classes = append(s.Classes, sc.Jobs[i].Class)
@@ -95,7 +96,7 @@ func settingsOf(sc *scenarios.Scenario, i int) measure.Settings {
 		return s
 	}
 	describeLoad(seen, &s)
-	s.Patience, s.Redrives = patienceOf(seen), redrives(seen)
+	s.Patience, s.Redrives = patienceOf(seen), seen.Does(fault.Redrive)
 	for _, w := range Windows(seen) {
 		for k := range s.Storms {
 			if s.Storms[k].Name == w.Name {

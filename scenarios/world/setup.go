@@ -103,7 +103,7 @@ func (s *Setup) Met() []int64 {
 	once(s.links.Met, s.troubles.ofFault)
 	once(s.links.Slowed, s.troubles.ofSlow)
 	for i := range s.Scenario.Storms {
-		if storm := &s.Scenario.Storms[i]; storm.Burst != nil && storm.At < s.Scenario.Duration {
+		if storm := &s.Scenario.Storms[i]; storm.Effect().Class != "" && storm.At < s.Scenario.Duration {
 			met[i]++
 		}
 	}

@@ -54,9 +54,6 @@ func OnWallClock(sc *scenarios.Scenario, policy int, seed uint64, speed Speed) (
 // Close closes the files that the arrivals come from and says what was wrong with them.
 func (w *Wall) Close() error { return w.workload.Close() }
 
-// Speed is how fast w goes.
-func (w *Wall) Speed() Speed { return w.speed }
-
 // Nodes is how many engines there are.
 func (w *Wall) Nodes() int { return int(w.world.sc.Engine.Nodes) }
 

@@ -28,7 +28,7 @@ func fitsWallClock(sc *scenarios.Scenario, policy int, speed Speed) error {
 	}
 	for i := range sc.Storms {
 		s := &sc.Storms[i]
-		if why := s.OnlySimulated(); why != "" {
+		if why := s.Effect().Simulated; why != "" {
 			_, key := s.Trouble()
 			refuse("storms."+s.Name+"."+key, why)
 		}

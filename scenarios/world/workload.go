@@ -172,11 +172,11 @@ type bursts struct {
 func burstsOf(sc *scenarios.Scenario, class int) process {
 	b := &bursts{stop: engine.Time(sc.Duration)}
 	for i := range sc.Storms {
-		burst := sc.Storms[i].Burst
-		if burst == nil || burst.Class != sc.Jobs[class].Class || burst.Count == nil || *burst.Count == 0 {
+		x := sc.Storms[i].Effect()
+		if x.Class != sc.Jobs[class].Class || x.Jobs == nil || *x.Jobs == 0 {
 			continue
 		}
-		count := uint64(*burst.Count)
+		count := uint64(*x.Jobs)
 		for k, at := range sc.Storms[i].Starts() {
 			b.all = append(b.all, arrival{at: engine.Time(at), index: uint64(i+1)<<scenarios.BurstShift + uint64(k)*count, count: count})
 		}

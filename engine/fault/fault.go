@@ -1,0 +1,108 @@
+// Package fault has the faults of a simulation as plain values: of calls, of the store and of processes, each with when
+// it comes. It injects none itself: package sim does.
+package fault
+
+import (
+	"slices"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/dist"
+)
+
+// Window is a stretch of time that may come again.
+type Window struct {
+	From  engine.Time
+	For   time.Duration // above 0
+	Times int           // in all; 0 is 1
+	Every time.Duration // from one start to the next: above For if Times is above 1
+}
+
+// Has reports whether now is in the window: its start is, its end is not.
+func (w *Window) Has(now engine.Time) bool {
+	passed := now.Sub(w.From)
+	if passed < w.For {
+		return passed >= 0
+	}
+	if w.Times <= 1 {
+		return false
+	}
+	came := min(passed/w.Every, time.Duration(w.Times-1))
+	return passed-came*w.Every < w.For
+}
+
+// Fault is trouble of calls that are made within a window. Probabilities are in [0, 1].
+type Fault struct {
+	Window Window
+	Ops    [engine.NumOps]bool
+	Nodes  []int32 // ascending; nil: every node
+
+	LoseRequest float64
+	LoseReply   float64
+	Duplicate   float64
+	Error       float64    // refused without effect, with engine.ErrUnavailable
+	Partial     float64    // of the outcomes of a commit: refused, while the others take effect
+	Delay       *dist.Dist // seconds, added to the way to the store; nil: none
+}
+
+// Hits reports whether f befalls a call that is made now.
+func (f *Fault) Hits(now engine.Time, c *engine.Call) bool {
+	if !f.Ops[c.Op] || !f.Window.Has(now) {
+		return false
+	}
+	if f.Nodes == nil {
+		return true
+	}
+	_, found := slices.BinarySearch(f.Nodes, c.Engine.Node())
+	return found
+}
+
+// Slow is a window in which all that a store costs is multiplied.
+type Slow struct {
+	Window Window
+	Factor float64 // at least 0
+}
+
+// ControlKind is the action of a Control: crash, freeze, stop and so on.
+type ControlKind uint8
+
+const (
+	Crash         ControlKind = iota // the process of Node dies and loses its memory; For later it starts again
+	Pause                            // the process of Node freezes; For later it goes on without knowing
+	StallReaper                      // no node looks for expired leases, for For
+	StallPromoter                    // no node promotes, for For
+	StallStore                       // calls that reach the store wait until For is over
+	ShiftClock                       // the wall clock of Node goes ahead by Offset, for For; 0: for ever
+	LoseLeases                       // the store loses the lease records of Share of the jobs in flight
+	Redrive                          // Share of the dead jobs become ready again
+	StopNode                         // the process of Node is told to stop; For later it ends, whatever it still does, and another one starts
+	LimitStore                       // the store serves at most Limit calls at once, for For
+)
+
+// Control is trouble at a known time, or after a known event.
+type Control struct {
+	Kind ControlKind
+	Node int32
+	At   engine.Time
+	// On makes it come so long as At says after the Nth event of that kind on Node (0 is
+	// the first), of a call of kind Op if that is not 0; with Node -1 after that of any
+	// node, which it then hits. 0: after the start of the run.
+	On     engine.EventKind
+	Nth    int
+	Op     engine.Op
+	Before engine.Time // with On: an event at this time or later brings nothing; 0: whenever it is
+	For    time.Duration
+	Offset time.Duration // ShiftClock: negative: the clock falls behind
+	Share  float64       // LoseLeases, Redrive: in [0, 1]
+	Reset  bool          // Redrive: see Redriver
+	Limit  int           // LimitStore: at least 1
+	// Draw keys the draws of LoseLeases and Redrive, with the job and how often the
+	// control came before.
+	Draw uint64 // below 2^40
+
+	// Times is how often it comes, each time Every after the last; 0 is 1.
+	Times int
+	Every time.Duration // above 0 if Times is above 1
+	// Rolls makes it hit the next node each time, the first after the last.
+	Rolls bool
+}

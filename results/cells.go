@@ -3,7 +3,6 @@ package results
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"qsim/results/measure"
@@ -15,13 +14,17 @@ type TableCell struct {
 	Mean     float64    // NaN: there is no value, for Reason
 	Value    string     // 4m13s, ≥ 2h00m, or plain.Missing
 	Half     string     // ±12.6s; "": there is no interval, or it is narrower than the last digit of Value
-	Change   string     // against the baseline: −97%, ×2.4, base; "": there is none to tell
+	Baseline bool       // the policy is the one that others are compared with
+	Change   string     // against the baseline: −97%, ×2.4; "": there is none to tell
 	Mark     string     // beside Change: ≈ the same, ? neither a difference nor sameness is shown, or ""
 	Tell     int        // with a "?": about this many seeds would decide; 0: no number would
 	Shown    bool       // a difference to the baseline is shown
 	Verdicts []*Verdict // of the objectives, in their order
-	Best     bool       // no policy has a better value, as it is printed, and one a worse one
+	Best     bool       // no policy has a better value, and one a worse one; see Column.Gain
 	Reason   string
+
+	estimate   *Estimate   // nil: it was not measured
+	difference *Difference // to the baseline; nil: there is none
 }
 
 // CellOf returns the cell of q under policy i of s, but for Best.
@@ -29,7 +32,8 @@ func CellOf(s *Summary, i int, q measure.Query) TableCell {
 	p := &s.Policies[i]
 	info, _ := measure.Lookup(q.Metric)
 	e, d := p.Find(q), p.Against(q)
-	cell := TableCell{Mean: math.NaN(), Value: FormatEstimate(e, info), Change: s.changeOf(p, q)}
+	cell := TableCell{Mean: math.NaN(), Value: FormatEstimate(e, info), Baseline: p.Baseline, Change: s.changeOf(p, q),
+		estimate: e, difference: d}
 	switch {
 	case e == nil:
 		cell.Reason = "it was not measured"
@@ -73,23 +77,11 @@ func (c *TableCell) Marks() string {
 	return marks
 }
 
-// Unwanted returns the verdicts that came out as the scenario does not want it, or are unclear.
-func (c *TableCell) Unwanted() (verdicts []*Verdict) {
-	for _, v := range c.Verdicts {
-		if v.Failed(true) {
-			verdicts = append(verdicts, v)
-		}
-	}
-	return verdicts
-}
-
 // changeOf writes by how much the estimate of q differs from the baseline's, relative to that.
 func (s *Summary) changeOf(p *PolicySummary, q measure.Query) string {
 	e, base := p.Find(q), s.BaselinePolicy().Find(q)
 	switch {
-	case p.Baseline:
-		return "base"
-	case e == nil || base == nil || e.Null() || base.Null() || e.Bound != "" && base.Bound != "":
+	case p.Baseline || e == nil || base == nil || e.Null() || base.Null() || e.Bound != "" && base.Bound != "":
 		return ""
 	case e.Mean == base.Mean:
 		return "0%"
@@ -125,55 +117,7 @@ func FormatChange(ratio float64) string {
 	return strings.Replace(fmt.Sprintf("%+.1f%%", tenths), "-", "−", 1)
 }
 
-// markBest marks the best cells, if the metric has a better and a worse. A lower bound may in truth be anything above
-// it, and the times of the jobs that are done say nothing where one policy lets more of them die.
-func (c *Column) markBest(s *Summary) {
-	best, worst, value := math.NaN(), math.NaN(), ""
-	sign := 1.0
-	if c.Info.MoreIsBetter {
-		sign = -1
-	} else if !c.Info.LessIsBetter || c.ofSurvivors(s) {
-		return
-	}
-	for i := range s.Policies {
-		e := s.Policies[i].Find(c.Query)
-		if e == nil || e.Null() {
-			continue
-		}
-		v := float64(sign * e.Mean)
-		if !(v <= worst) {
-			worst = v
-		}
-		if (e.Bound == "" || c.Info.MoreIsBetter) && !(v >= best) {
-			best, value = v, c.Cells[i].Value
-		}
-	}
-	if math.IsNaN(best) || best == worst {
-		return
-	}
-	for i := range c.Cells {
-		c.Cells[i].Best = c.Cells[i].Value == value // which says whether it is a bound
-	}
-}
-
-// ofSurvivors reports whether c is of the times of the jobs that are done while more of them die under one policy than
-// under another: those of the many and of the few are not comparable.
-func (c *Column) ofSurvivors(s *Summary) bool {
-	return strings.HasPrefix(c.Metric, "sojourn.") && s.deathsDiffer()
-}
-
-// deathsDiffer reports whether more jobs die under one policy than under another.
-func (s *Summary) deathsDiffer() bool {
-	dead := make([]float64, 0, len(s.Policies))
-	for i := range s.Policies {
-		if e := s.Policies[i].Metric("dead.count"); e != nil && !e.Null() {
-			dead = append(dead, e.Mean)
-		}
-	}
-	return len(dead) > 0 && slices.Min(dead) != slices.Max(dead)
-}
-
-// AlikeText says of a column in which all policies are equal what they have in common: "no dead jobs", "attempts per
+// AlikeText is the common value of a column in which all policies are equal: "no dead jobs", "attempts per
 // job 1.2 (✓ ≤ 2)".
 func (c *Column) AlikeText() string {
 	cell := &c.Cells[0]

@@ -9,7 +9,7 @@ import (
 // shows are one family of tests, all others another.
 func (s *Summary) compare() {
 	base := s.BaselinePolicy()
-	inTable := tableQueries(s.Settings)
+	inTable := s.tableQueries()
 	var shown, others []*Difference
 	for i := range s.Policies {
 		p := &s.Policies[i]
@@ -18,7 +18,7 @@ func (s *Summary) compare() {
 		}
 		for _, pair := range [][2][]Estimate{{p.Metrics, base.Metrics}, {p.Filtered, base.Filtered}} {
 			for j := range pair[0] {
-				if d, ok := difference(&pair[0][j], &pair[1][j]); ok {
+				if d, _, n := difference(&pair[0][j], &pair[1][j]); n > 0 {
 					p.Versus = append(p.Versus, d)
 				}
 			}
@@ -43,31 +43,28 @@ func (s *Summary) compare() {
 }
 
 // BaselinePolicy returns the policy that the others are compared with.
-func (s *Summary) BaselinePolicy() *PolicySummary {
-	for i := range s.Policies {
-		if s.Policies[i].Baseline {
-			return &s.Policies[i]
-		}
-	}
-	return &s.Policies[0]
+func (s *Summary) BaselinePolicy() *PolicySummary { return &s.Policies[s.Baseline()] }
+
+// Baseline returns the index of the policy that the others are compared with: the first if none is marked.
+func (s *Summary) Baseline() int {
+	return max(slices.IndexFunc(s.Policies, func(p PolicySummary) bool { return p.Baseline }), 0)
 }
 
-// difference pairs the values of e and base by seed.
-func difference(e, base *Estimate) (d Difference, ok bool) {
-	var differences []float64
-	for i, v := range e.Values {
-		if !math.IsNaN(v) && !math.IsNaN(base.Values[i]) {
-			differences = append(differences, v-base.Values[i])
+// difference returns the mean difference of e to base over the seeds in which both have a value, with its interval and
+// test, the mean of base over these seeds, and their number. Of none the numbers are NaN.
+func difference(e, base *Estimate) (d Difference, of float64, seeds int) {
+	var differences, values []float64
+	for i := range min(len(e.Values), len(base.Values)) {
+		if v := e.Values[i] - base.Values[i]; !math.IsNaN(v) {
+			differences, values = append(differences, v), append(values, base.Values[i])
 		}
 	}
-	if len(differences) == 0 {
-		return d, false
+	mean, half := math.NaN(), math.NaN()
+	if len(differences) > 0 {
+		mean, half = meanInterval(differences)
 	}
-	d.Query = e.Query
-	mean, half := meanInterval(differences)
-	d.Difference, d.Low, d.High = mean, mean-half, mean+half
-	d.P = pairedP(mean, half, len(differences))
-	return d, true
+	return Difference{Query: e.Query, Difference: mean, Low: mean - half, High: mean + half,
+		P: pairedP(mean, half, len(differences))}, MeanOf(values), len(differences)
 }
 
 // decide adjusts the p values of a family and marks the differences that are shown. Where

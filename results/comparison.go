@@ -167,12 +167,11 @@ func (c *Comparison) match(base, new *Summary) (pairs [][2]*PolicySummary, err e
 
 // labelled returns the policy of that label, nil if there is none.
 func (s *Summary) labelled(label string) *PolicySummary {
-	for i := range s.Policies {
-		if s.Policies[i].Label == label {
-			return &s.Policies[i]
-		}
+	i := slices.IndexFunc(s.Policies, func(p PolicySummary) bool { return p.Label == label })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &s.Policies[i]
 }
 
 // usualMetrics are compared besides what the table and the objectives are about: between
@@ -181,28 +180,21 @@ var usualMetrics = []string{"fresh.wait.mean", "fresh.wait.p99", "sojourn.mean",
 
 // comparedQueries are the queries to compare if nobody says which: each once.
 func comparedQueries(base, new *Summary) []measure.Query {
-	var queries []measure.Query
-	add := func(q measure.Query) {
-		if !slices.Contains(queries, q) {
-			queries = append(queries, q)
-		}
-	}
 	t := TableOf(base)
-	for _, column := range append(t.Columns, t.Alike...) {
-		add(column.Query)
-	}
-	for _, s := range []*Summary{base, new} {
-		for i := range s.Objectives {
-			add(s.Objectives[i].Query)
-		}
+	var columns, usual []measure.Query
+	for _, column := range slices.Concat(t.Columns, t.Alike) {
+		columns = append(columns, column.Query)
 	}
 	for _, name := range usualMetrics {
-		add(measure.Query{Metric: name})
+		usual = append(usual, measure.Query{Metric: name})
 	}
-	return slices.DeleteFunc(queries, func(q measure.Query) bool { return base.Policies[0].Find(q) == nil || new.Policies[0].Find(q) == nil })
+	queries := distinct(columns, base.objectiveQueries(), new.objectiveQueries(), usual)
+	return slices.DeleteFunc(queries, func(q measure.Query) bool {
+		return base.Policies[0].Find(q) == nil || new.Policies[0].Find(q) == nil
+	})
 }
 
-// warnOfSides says what makes the comparison doubtful.
+// warnOfSides warns of seeds, versions and interruptions that make the comparison doubtful.
 func (c *Comparison) warnOfSides() {
 	if !c.Paired {
 		c.warn("the seeds differ: nothing is common to the two results, so that they are compared as independent samples (Welch), which tells less")

@@ -1,7 +1,6 @@
 package results
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -127,7 +126,7 @@ func (c *Comparison) decide() {
 	}
 }
 
-// confirm says of which changes that exceed what is allowed this is certain after Holm's
+// confirm finds the changes whose excess over the gate is significant after Holm's
 // adjustment for the number of metrics judged: where nothing is worse than the gate allows, the
 // whole comparison raises a false alarm with a probability of at most 2.5 %. Of the others it
 // says how many seeds would make it certain if all metrics stayed as they are: an interval
@@ -179,10 +178,8 @@ func (c *Comparison) confirm() {
 // Note returns the remark that stands beside a verdict, or why there is no difference.
 func (d *Change) Note() string {
 	switch {
-	case d.Verdict == Unclear && d.Seeds > 0:
-		return fmt.Sprintf("unclear; run about %d seeds", d.Seeds)
 	case d.Verdict == Unclear:
-		return "unclear; " + d.Reason
+		return unclear(d.Seeds, d.Reason)
 	case d.Verdict == Missed:
 		return "worse"
 	}

@@ -1,6 +1,6 @@
 package results
 
-// comparisonVersion is that of the JSON of comparisons.
+// comparisonVersion is the version of the JSON format of comparisons.
 const comparisonVersion = 1
 
 // storedComparisons are comparisons of one result with others of the same scenario.
@@ -10,7 +10,7 @@ type storedComparisons struct {
 	Exit        int                `json:"exit"`        // the worst of all
 }
 
-// storedComparison says what is different in one result.
+// storedComparison holds the changes of every metric from one result to another.
 type storedComparison struct {
 	Scenario string     `json:"scenario"`    // name of the scenario
 	Base     storedSide `json:"base"`        // the earlier result

@@ -104,7 +104,7 @@ func TestCoverageOfPairedDifferences(t *testing.T) {
 		}
 		base := estimate(measure.Query{Metric: "sojourn.mean"}, runsOf("sojourn.mean", a), nil)
 		e := estimate(measure.Query{Metric: "sojourn.mean"}, runsOf("sojourn.mean", b), nil)
-		d, _ := difference(&e, &base)
+		d, _, _ := difference(&e, &base)
 		if d.Low <= 0.3 && 0.3 <= d.High {
 			covered++
 		}
@@ -186,7 +186,7 @@ func TestFalseAlarmsOfFamilies(t *testing.T) {
 			for seed := range 8 {
 				a, b = append(a, seedMean(meta, seed, 2*k)), append(b, seedMean(meta, seed, 2*k+1))
 			}
-			all[k], _ = difference(&Estimate{Values: b}, &Estimate{Values: a})
+			all[k], _, _ = difference(&Estimate{Values: b}, &Estimate{Values: a})
 			family = append(family, &all[k])
 			naive = naive || all[k].P < alpha
 		}

@@ -11,8 +11,8 @@ import (
 	"qsim/results/plain"
 )
 
-// Finding is a table in a sentence: how the baseline fares worst, which policy cures that, and at what price. Its
-// values are those of the table's cells, letter for letter.
+// Finding is the headline of a table: the worst value of the baseline, the policy that improves it most, and the
+// largest cost of that policy. It quotes the cells of the table as they are printed there.
 type Finding struct {
 	Worst string // "Shared FIFO: p99 wait of fresh jobs in payments-down 1m59s"
 	Cure  string // "Weighted 80/20: 186ms (−99.8%), the other two at most 209ms"; "" if there is none
@@ -36,7 +36,7 @@ func (f Finding) String() string {
 	return f.Worst + ". " + f.Cure + "; " + f.Price + "."
 }
 
-// FindingOf returns what t shows of s, which it was made of.
+// FindingOf returns the finding of the table t of a summary.
 func FindingOf(s *Summary, t *Table) Finding {
 	gets := t.In(Gets)
 	switch {
@@ -45,8 +45,7 @@ func FindingOf(s *Summary, t *Table) Finding {
 	case len(t.Policies) == 1 && len(gets) > 0:
 		return onePolicy(t, gets)
 	}
-	base := slices.IndexFunc(s.Policies, func(p PolicySummary) bool { return p.Baseline })
-	view := finder{s, t, max(base, 0)}
+	view := finder{s, t, s.Baseline()}
 	for _, missed := range []bool{true, false} { // first where the baseline does not reach a goal
 		for _, c := range gets {
 			if !missed || c.Cells[view.base].missed() > 0 {
@@ -69,7 +68,7 @@ func FindingOf(s *Summary, t *Table) Finding {
 	return Finding{Policy: -1, Worst: view.noDifference()}
 }
 
-// onePolicy says how the only policy of a table fares: by the first goal that it misses, or else by the first.
+// onePolicy is the finding of a table with one policy: the first goal that it misses, or else the first column.
 func onePolicy(t *Table, gets []*Column) Finding {
 	worst := gets[0]
 	if i := slices.IndexFunc(gets, func(c *Column) bool { return c.Cells[0].missed() > 0 }); i >= 0 {
@@ -82,14 +81,14 @@ func onePolicy(t *Table, gets []*Column) Finding {
 	return f
 }
 
-// finder looks for what there is to say of a table with several policies.
+// finder looks for the finding of a table with several policies.
 type finder struct {
 	*Summary
 	*Table
 	base int
 }
 
-// says is "mail: p99 wait of fresh jobs 12s" under the policy of that label.
+// says is "FIFO: p99 wait of fresh jobs 12s" under the policy of that label.
 func (c *Column) says(policy string, i int) string {
 	return policy + ": " + c.Label + " " + c.Cells[i].Value
 }
@@ -113,65 +112,12 @@ func (f *finder) missed(i int) (n int) {
 	return n
 }
 
-// direction is 1 where more of c is better, -1 where less is, 0 where neither is: where the goals of a policy are a
-// range, where neither the metric nor all goals say so, and in the times of the jobs that are done where deaths differ.
-func (f *finder) direction(c *Column) int {
-	var least, most []string // policies
-	for _, g := range c.Goals {
-		if strings.HasPrefix(g.Text, "≥") {
-			least = append(least, g.Policies...)
-		} else {
-			most = append(most, g.Policies...)
-		}
-	}
-	switch {
-	case slices.ContainsFunc(least, func(policy string) bool { return slices.Contains(most, policy) }):
-		return 0
-	case c.ofSurvivors(f.Summary):
-		return 0
-	case c.Info.MoreIsBetter, !c.Info.LessIsBetter && least != nil && most == nil:
-		return 1
-	case c.Info.LessIsBetter, most != nil && least == nil:
-		return -1
-	}
-	return 0
-}
-
-// ranked reports whether it is known which of cell i of c and the baseline's is less: a lower bound may in truth be
-// anything above it.
-func (f *finder) ranked(c *Column, i int) bool {
-	lower, higher := f.Summary.Policies[i].Find(c.Query), f.Summary.Policies[f.base].Find(c.Query)
-	if higher.Mean < lower.Mean {
-		lower = higher
-	}
-	return lower.Bound == ""
-}
-
-// gain is by what factor cell i of c is better than the baseline's, below 1 if it is worse; 1 where no difference is
-// known to be. It is +Inf where the worse value is 0 or the baseline has none better. Of few seeds, which show little,
-// it is that of the means.
-func (f *finder) gain(c *Column, i int) float64 {
-	cell, base := &c.Cells[i], &c.Cells[f.base]
-	direction := f.direction(c)
-	if i == f.base || direction == 0 || math.IsNaN(cell.Mean) || math.IsNaN(base.Mean) || cell.Value == base.Value ||
-		cell.unsure() && len(f.Seeds) >= fewSeeds || !f.ranked(c, i) {
-		return 1
-	}
-	if direction < 0 {
-		return base.Mean / cell.Mean
-	}
-	return cell.Mean / base.Mean
-}
-
-// unsure reports whether the table marks c as not told apart from the baseline.
-func (c *TableCell) unsure() bool { return c.Mark == "?" }
-
-// cure returns what there is to say of a metric in which another policy is better than the baseline and misses that
-// many objectives at most.
+// cure is the finding of a column in which another policy is better than the baseline and misses at most so many
+// objectives; false if there is none.
 func (f *finder) cure(c *Column, most int) (Finding, bool) {
 	best := -1
 	for i := range c.Cells {
-		if f.gain(c, i) < leastChange || f.missed(i) > most {
+		if c.Gain(i, f.base) < leastChange || f.missed(i) > most {
 			continue
 		}
 		if best < 0 || f.missed(i) < f.missed(best) || f.missed(i) == f.missed(best) && f.stronger(c, i, best) {
@@ -191,7 +137,7 @@ func (f *finder) stronger(c *Column, i, k int) bool {
 	if a, b := c.Cells[i].unsure(), c.Cells[k].unsure(); a != b {
 		return b
 	}
-	return f.gain(c, i) > f.gain(c, k)
+	return c.Gain(i, f.base) > c.Gain(k, f.base)
 }
 
 // weaker reports whether cell i of c shows more of a loss than cell k, likewise.
@@ -199,7 +145,7 @@ func (f *finder) weaker(c *Column, i, k int) bool {
 	if a, b := c.Cells[i].unsure(), c.Cells[k].unsure(); a != b {
 		return b
 	}
-	a, b := f.gain(c, i), f.gain(c, k)
+	a, b := c.Gain(i, f.base), c.Gain(k, f.base)
 	return a < b || a == b && c.Cells[i].Mean > c.Cells[k].Mean
 }
 
@@ -215,20 +161,21 @@ func changeIn(cell *TableCell) string {
 	return " (" + words + ")"
 }
 
-// others says how the policies beside the cure and the baseline fare in c, if all of them are better than the baseline.
+// others is a clause about the policies beside the cure and the baseline, if all of them are better than the baseline:
+// ", the other two at most 4.0s".
 func (f *finder) others(c *Column, cure int) string {
 	worst, n, values := -1, 0, []string(nil)
 	for i := range c.Cells {
 		if i == f.base || i == cure {
 			continue
 		}
-		if f.gain(c, i) < leastChange || c.Cells[i].unsure() && !c.Cells[cure].unsure() {
+		if c.Gain(i, f.base) < leastChange || c.Cells[i].unsure() && !c.Cells[cure].unsure() {
 			return ""
 		}
 		if value := c.Cells[i].Value; !slices.Contains(values, value) {
 			values = append(values, value)
 		}
-		if n++; worst < 0 || f.gain(c, i) < f.gain(c, worst) {
+		if n++; worst < 0 || c.Gain(i, f.base) < c.Gain(worst, f.base) {
 			worst = i
 		}
 	}
@@ -264,19 +211,20 @@ func inWords(n int) string {
 // notable is a rise of what jobs pay that is told before what machines pay, however much that rises.
 const notable = 1.2
 
-// price says in which metric but c policy i is worst against the baseline: deaths before all else, then what jobs pay,
-// then idle and wasted time of workers, of which little is many times next to nothing. What is not told apart is none.
+// price is a clause about the metric but c in which policy i is worst against the baseline: deaths first, then what
+// jobs pay, then idle and wasted time of workers, of which little is many times next to nothing. What is not told
+// apart is none.
 func (f *finder) price(c *Column, i int) string {
 	var worst, machine *Column
 	for k := range f.Columns {
 		column := &f.Columns[k]
 		pays := column.Part == Pays || column.price
 		if column.Part == Asked && !pays || column.Query == c.Query || column.Cells[i].unsure() ||
-			f.gain(column, i) > 1/leastChange {
+			column.Gain(i, f.base) > 1/leastChange {
 			continue
 		}
 		if p := priceOf(column.Metric); p != nil && p.machine && pays {
-			if machine == nil || f.gain(column, i) < f.gain(machine, i) {
+			if machine == nil || column.Gain(i, f.base) < machine.Gain(i, f.base) {
 				machine = column
 			}
 			continue
@@ -285,11 +233,11 @@ func (f *finder) price(c *Column, i int) string {
 			worst = column
 			break
 		}
-		if worst == nil || f.gain(column, i) < f.gain(worst, i) {
+		if worst == nil || column.Gain(i, f.base) < worst.Gain(i, f.base) {
 			worst = column
 		}
 	}
-	if worst == nil || machine != nil && worst.Metric != "dead.count" && f.gain(worst, i) > 1/notable {
+	if worst == nil || machine != nil && worst.Metric != "dead.count" && worst.Gain(i, f.base) > 1/notable {
 		worst = cmp.Or(machine, worst)
 	}
 	if worst == nil {
@@ -297,30 +245,31 @@ func (f *finder) price(c *Column, i int) string {
 	}
 	cell, base := &worst.Cells[i], &worst.Cells[f.base]
 	p := priceOf(worst.Metric)
-	if times, ok := strings.CutPrefix(cell.Change, "×"); ok && p != nil && worst.Query == (measure.Query{Metric: p.metric}) {
-		if p.longer != "" {
-			return p.longer + " " + times + "× longer"
-		}
+	times, multiple := strings.CutPrefix(cell.Change, "×")
+	more, rise := strings.CutPrefix(cell.Change, "+")
+	switch whole := p != nil && worst.Query == (measure.Query{Metric: p.metric}); {
+	case whole && multiple && p.longer != "":
+		return p.longer + " " + times + "× longer"
+	case whole && multiple:
 		return times + "× the " + p.more
-	}
-	if more, ok := strings.CutPrefix(cell.Change, "+"); ok && p != nil && worst.Query == (measure.Query{Metric: p.metric}) {
-		if p.longer != "" {
-			return p.longer + " " + more + " longer"
-		}
+	case whole && rise && p.longer != "":
+		return p.longer + " " + more + " longer"
+	case whole && rise:
 		return more + " more " + p.more
 	}
 	return worst.Label + " " + cell.Value + " instead of " + base.Value
 }
 
-// harm returns what there is to say of a metric in which the baseline is better than another policy, and none better.
+// harm is the finding of a column in which the baseline is better than another policy and none is better than the
+// baseline; false otherwise.
 func (f *finder) harm(c *Column) (Finding, bool) {
 	worst, none := -1, ", none is better"
 	for i := range c.Cells {
-		gain := f.gain(c, i)
+		gain := c.Gain(i, f.base)
 		if gain >= leastChange {
 			return Finding{}, false
 		}
-		if d := float64(f.direction(c)); d*c.Cells[i].Mean > d*c.Cells[f.base].Mean {
+		if c.better*c.Cells[i].Mean > c.better*c.Cells[f.base].Mean {
 			none = ", none is shown to be much better"
 		}
 		if gain > 1/leastChange {
@@ -337,7 +286,7 @@ func (f *finder) harm(c *Column) (Finding, bool) {
 		Cure: f.Table.Policies[worst] + ": " + c.Cells[worst].Value + changeIn(&c.Cells[worst])}, true
 }
 
-// noDifference says that nothing is known to differ in what the objectives are about, or to be better for it.
+// noDifference is the finding where no policy is known to be better than the baseline or worse.
 func (f *finder) noDifference() string {
 	for _, c := range f.In(Gets) {
 		if slices.ContainsFunc(c.Cells, func(cell TableCell) bool { return cell.Shown }) {

@@ -58,7 +58,7 @@ func FormatHalf(half float64, info measure.MetricInfo) string {
 	return "±" + plain.Grouped(plain.Digits(half, 2))
 }
 
-// Sign is that of v's outcome: ✓ met, ✗ missed, ? unclear.
+// Sign is the sign of v's outcome: ✓ met, ✗ missed, ? unclear.
 func (v *Verdict) Sign() string {
 	switch v.Outcome {
 	case Met:

@@ -12,13 +12,13 @@ const (
 	alpha      = 1 - confidence
 )
 
-// tQuantile is that of Student's t for a two-sided interval about n values: beyond it, on
+// tQuantile is the quantile of Student's t for a two-sided interval about n values: beyond it, on
 // either side, lies a share level of all.
 func tQuantile(n, level float64) float64 {
 	return distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(1 - level/2)
 }
 
-// halfWidth is that of the t-interval of n values with the given standard deviation; NaN
+// halfWidth is the half-width of the t-interval of n values with the given standard deviation; NaN
 // for n < 2.
 func halfWidth(deviation float64, n int, level float64) float64 {
 	if n < 2 {
@@ -36,7 +36,7 @@ func spreadAbout(values []float64, centre float64) float64 {
 	return math.Sqrt(sum / float64(len(values)-1))
 }
 
-// HalfWidth is that of the t-interval about centre of independent values, for a confidence
+// HalfWidth is half the width of the t-interval about centre of independent values, for a confidence
 // in (0, 1): t((1+sureness)/2, n-1)·s/√n. The spread s is taken about centre, which is
 // either the mean of the values, or, where they are quantiles of sections of data, that of all
 // the data: not about the mean of the sections, which is biased. Asmussen, Glynn: Stochastic

@@ -117,18 +117,7 @@ func (s *Summary) FindLikeness(within float64) {
 		if headline {
 			tests = shown
 		}
-		of, n := pairedWith(e, b)
+		_, of, n := difference(e, b)
 		d.Likeness = likeness(d.Difference, d.High-d.Difference, of, s.SameWithin, n, tests, d.Shown, e.Bound != "" || b.Bound != "")
 	})
-}
-
-// pairedWith returns the mean of the base's values in the seeds in which both sides have one, and their number.
-func pairedWith(e, base *Estimate) (mean float64, n int) {
-	var values []float64
-	for i := range min(len(e.Values), len(base.Values)) {
-		if !math.IsNaN(e.Values[i]) && !math.IsNaN(base.Values[i]) {
-			values = append(values, base.Values[i])
-		}
-	}
-	return MeanOf(values), len(values)
 }

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -34,15 +35,7 @@ func holm(p []float64) []float64 {
 			order = append(order, i)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case p[a] < p[b]:
-			return -1
-		case p[a] > p[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
 	least := 0.0
 	for rank, i := range order {
 		least = max(least, min(1, p[i]*float64(len(order)-rank)))
@@ -93,7 +86,8 @@ func roundSeeds(needed float64, n int) int {
 // mostSeeds is more than anybody will run to settle an objective.
 const mostSeeds = 100_000
 
-// judge says on which side of the objective's bound the interval of e lies.
+// judge compares the confidence interval of e with the bound of an objective: wholly on the right side, wholly on the
+// wrong side, or neither.
 func judge(e *Estimate, above bool, bound float64) (o Outcome, seeds int, reason string) {
 	right := func(v float64) bool {
 		if above {

@@ -22,7 +22,7 @@ func TestIntervalsAgainstReferences(t *testing.T) {
 		t.Errorf("interval = %v ± %v", mean, half)
 	}
 	base, e := Estimate{Values: a}, Estimate{Values: b}
-	d, _ := difference(&e, &base)
+	d, _, _ := difference(&e, &base)
 	if half := d.High - d.Difference; !close(d.Difference, 0.66, 1e-12) || !close(half, 0.28585251909870363, 1e-9) || !close(d.Difference-d.Low, half, 1e-12) {
 		t.Errorf("paired difference = %+v", d)
 	}

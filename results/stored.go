@@ -21,7 +21,7 @@ const dataFile = "data.json.gz"
 // largest scenario that is shipped has.
 const mostData = 256 << 20
 
-// dataVersion is that of dataFile.
+// dataVersion is the version of the format of dataFile.
 const dataVersion = 1
 
 // storedData is dataFile. Durations are in nanoseconds.

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -68,12 +69,7 @@ func align(s *measure.Settings, runs []measure.Run) (grid [][]*measure.Run, seed
 	}
 	finished := make(map[uint64]int)
 	for p := range grid {
-		slices.SortFunc(grid[p], func(a, b *measure.Run) int {
-			if a.Seed < b.Seed {
-				return -1
-			}
-			return 1
-		})
+		slices.SortFunc(grid[p], func(a, b *measure.Run) int { return cmp.Compare(a.Seed, b.Seed) })
 		for i, run := range grid[p] {
 			if i > 0 && grid[p][i-1].Seed == run.Seed {
 				return nil, nil, fmt.Errorf("there are two runs of %s with seed %d", s.Policies[p].Label, run.Seed)

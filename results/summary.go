@@ -68,7 +68,7 @@ type Estimate struct {
 // Null reports whether e has no value.
 func (e *Estimate) Null() bool { return math.IsNaN(e.Mean) }
 
-// Difference is that of a policy to the baseline, paired by seed.
+// Difference is the difference of a metric between a policy and the baseline, paired by seed.
 type Difference struct {
 	measure.Query
 	Difference float64 // mean over the seeds of the policy's value less the baseline's

@@ -97,7 +97,7 @@ type storedVerdict struct {
 	Reason  string       `json:"reason,omitempty"` // why it is unclear
 }
 
-// summaryVersion is that of summary.json.
+// summaryVersion is the version of the format of summary.json.
 const summaryVersion = 1
 
 // MarshalJSON returns summary.json: keys in a fixed order, a metric to a line, numbers

@@ -120,7 +120,7 @@ func estimateOf(p *PolicySummary, q measure.Query) Estimate {
 	return e
 }
 
-// Outcome is that of all objectives of the row: missed if one is, else unclear if one is,
+// Outcome joins the outcomes of all objectives of the row: missed if one is, else unclear if one is,
 // else met; empty if there is none.
 func (r *CellRow) Outcome() Outcome {
 	var worst Outcome

@@ -11,7 +11,7 @@ import (
 // fewSeeds is less than what a t-interval says much with.
 const fewSeeds = 5
 
-// warn says what makes the summary doubtful. grid is by policy, in the order of seeds.
+// warn adds the warnings of a summary. grid is by policy, in the order of seeds.
 func (s *Summary) warn(grid [][]*measure.Run, asked int) {
 	add := func(format string, args ...any) { s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...)) }
 	n := len(s.Seeds)
@@ -38,7 +38,7 @@ func (s *Summary) warn(grid [][]*measure.Run, asked int) {
 // mostUnclear is how many unclear objectives have a warning each.
 const mostUnclear = 3
 
-// warnOfUnclear says which objectives are unclear: each if they are few, else how many and how many seeds would tell.
+// warnOfUnclear warns of unclear objectives: each if they are few, else how many and how many seeds would tell.
 // Of one seed it is said already that it gives no verdicts.
 func (s *Summary) warnOfUnclear(add func(string, ...any)) {
 	var unclear []*Verdict
@@ -64,10 +64,8 @@ func (s *Summary) warnOfUnclear(add func(string, ...any)) {
 // Note returns the remark that stands beside the sign of an outcome, "" for none.
 func (v *Verdict) Note() string {
 	switch {
-	case v.Outcome == Unclear && v.Seeds > 0:
-		return fmt.Sprintf("unclear; run about %d seeds", v.Seeds)
 	case v.Outcome == Unclear:
-		return "unclear; " + v.Reason
+		return unclear(v.Seeds, v.Reason)
 	case v.Expect && v.Outcome == Missed:
 		return "as expected"
 	case v.Expect:
@@ -76,7 +74,15 @@ func (v *Verdict) Note() string {
 	return ""
 }
 
-// warnOfRuns says what was wrong in the runs of a policy.
+// unclear is the remark beside an unclear verdict: how many seeds would decide, or why none would.
+func unclear(seeds int, reason string) string {
+	if seeds > 0 {
+		return fmt.Sprintf("unclear; run about %d seeds", seeds)
+	}
+	return "unclear; " + reason
+}
+
+// warnOfRuns warns of unfinished jobs, growing backlogs and the warnings of the runs of a policy.
 func (s *Summary) warnOfRuns(i int, runs []*measure.Run, add func(string, ...any)) {
 	label, all := s.Policies[i].Label, plain.Plural(len(runs), "seed")
 	left, seeds, grew := 0.0, 0, 0
@@ -108,9 +114,9 @@ func (s *Summary) warnOfRuns(i int, runs []*measure.Run, add func(string, ...any
 	}
 }
 
-// warnOfGaps says which values of the table are missing, and why.
+// warnOfGaps warns of missing values of the table, with the reason.
 func (s *Summary) warnOfGaps(p *PolicySummary, add func(string, ...any)) {
-	for _, q := range shownQueries(s.Settings) {
+	for _, q := range TableQueries(s.Settings) {
 		e := p.Find(q)
 		switch {
 		case e == nil:

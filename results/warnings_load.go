@@ -37,7 +37,7 @@ func settles(service time.Duration, workers, load float64) time.Duration {
 	return time.Duration(min(warmUpMultiple*float64(service)/(workers*gap*gap), math.MaxInt64/2))
 }
 
-// warnOfWarmUp says for which policies the warm-up ends before the queue has settled: at the load
+// warnOfWarmUp warns of policies whose warm-up ends before the queue has settled: at the load
 // that is offered, or at the one that was seen before the first storm if that is more, because
 // retries are work too. Policies with as many workers get one warning between them, for the
 // highest load. grid is by policy.
@@ -80,7 +80,7 @@ func utilizationSeen(s *measure.Settings, runs []*measure.Run) float64 {
 	return sum / float64(max(n, 1))
 }
 
-// calmBuckets are those of series from the warm-up to the first storm: [from, to).
+// calmBuckets is the range of buckets from the warm-up to the first storm: [from, to).
 func calmBuckets(s *measure.Settings) (from, to int) {
 	if s.Bucket <= 0 {
 		return 0, 0
@@ -92,7 +92,7 @@ func calmBuckets(s *measure.Settings) (from, to int) {
 // cannot keep up: between two jobs they wait for the store.
 const busyWhenOverloaded = 0.97
 
-// warnOfOverload says where policy i cannot keep up though there is no storm: by what comes in,
+// warnOfOverload warns if policy i cannot keep up though there is no storm: by what comes in,
 // or, because retries are work too, by what was seen.
 func (s *Summary) warnOfOverload(i int, runs []*measure.Run, add func(string, ...any)) {
 	if load := offered(s.Settings, workersOf(s.Settings, i)); load >= 1 {
@@ -136,7 +136,7 @@ func overloaded(s *measure.Series, settings *measure.Settings, workers float64) 
 	return busy >= busyWhenOverloaded && rises(s, settings, from, to, workers)
 }
 
-// warnOfError says that the seeds ran out before the intervals were as narrow as wished: a
+// warnOfError warns if the seeds ran out before the intervals were as narrow as wished: a
 // relative error of at most g, if that is not 0.
 func (s *Summary) warnOfError(g float64) {
 	if g == 0 {

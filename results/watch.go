@@ -12,7 +12,7 @@ import (
 // a spread that is small by chance ends the run too early.
 const fewestToStop = 10
 
-// Watch tells after each seed whether the intervals of what is watched are narrow
+// Watch decides after each seed whether the intervals of the watched metrics are narrow
 // enough: the metrics of all objectives under every policy; without objectives the p99
 // of fresh waits. Seeds must be added in their order, so that where it says to stop
 // depends on nothing else.
@@ -95,7 +95,7 @@ func (e *Estimate) precise(g float64) bool {
 	return e.Null() || e.N >= fewestToStop && e.Half <= g*math.Abs(e.Mean)/(1+g)
 }
 
-// imprecise says which watched interval is the widest for its value, "" if all are
+// imprecise names the watched metric whose interval is the widest for its value, "" if all are
 // narrow enough.
 func (s *Summary) imprecise(g float64) string {
 	worst, text := 0.0, ""

@@ -24,12 +24,3 @@ func Inert(cell string) string {
 	}
 	return "'" + cell
 }
-
-// InertRow is a row whose cells are inert.
-func InertRow(row []string) []string {
-	out := make([]string, len(row))
-	for i, cell := range row {
-		out[i] = Inert(cell)
-	}
-	return out
-}

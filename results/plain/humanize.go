@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Missing stands for a value that there is none of.
@@ -43,8 +45,7 @@ func Duration(seconds float64) string {
 func clock(d time.Duration) string {
 	pair := func(big time.Duration, bigUnit string, small time.Duration, smallUnit string) string {
 		d = d.Round(small)
-		rest := int(d % big / small)
-		return strconv.Itoa(int(d/big)) + bigUnit + twoDigits(rest) + smallUnit
+		return fmt.Sprintf("%d%s%02d%s", d/big, bigUnit, d%big/small, smallUnit)
 	}
 	switch {
 	case d < time.Hour:
@@ -53,13 +54,6 @@ func clock(d time.Duration) string {
 		return pair(time.Hour, "h", time.Minute, "m")
 	}
 	return pair(24*time.Hour, "d", time.Hour, "h")
-}
-
-func twoDigits(n int) string {
-	if n < 10 {
-		return "0" + strconv.Itoa(n)
-	}
-	return strconv.Itoa(n)
 }
 
 // Setting writes d as scenarios would: 30m, 1h30m, 500ms.
@@ -111,12 +105,21 @@ func Grouped(s string) string {
 	return whole
 }
 
-// Plural writes "1 seed", "20 seeds".
+// Plural writes "1 seed", "20 seeds", "2 policies".
 func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
+	if stem, ok := strings.CutSuffix(noun, "cy"); ok {
+		noun = stem + "cie"
+	}
 	return fmt.Sprintf("%s %ss", Grouped(fmt.Sprint(n)), noun)
+}
+
+// Capital begins s with a capital letter.
+func Capital(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[size:]
 }
 
 // Number writes v in full, "" for NaN.

@@ -8,9 +8,9 @@ import (
 	"qsim/results/plain"
 )
 
-// footer says where a chart comes from and what its marks mean.
+// footer is the last line of a chart: scenario, seeds, meaning of the marks, version and configuration.
 func (d *drawing) footer(marks string) string {
-	seeds := plural(d.seeds, "seed")
+	seeds := plain.Plural(d.seeds, "seed")
 	if d.summary.Partial {
 		seeds += " (some missing)"
 	}
@@ -46,7 +46,7 @@ func (d *drawing) shadeWords(limits bool) string {
 	case len(storms) == 1:
 		shades = append(shades, shorten(clean(storms[0].Name), stormLimit)+" (red)")
 	case len(storms) > 1:
-		shades = append(shades, plural(len(storms), "storm")+" (red)")
+		shades = append(shades, plain.Plural(len(storms), "storm")+" (red)")
 	}
 	if d.settings.Warmup > 0 {
 		shades = append(shades, "warm-up (grey)")
@@ -63,7 +63,7 @@ func (d *drawing) shadeWords(limits bool) string {
 	return words
 }
 
-// stormWords say when the storms were, for those who cannot see them.
+// stormWords are the storms with their times, for the alternative text of a chart.
 func (d *drawing) stormWords() string {
 	storms := d.settings.Storms
 	if len(storms) == 0 {
@@ -95,7 +95,7 @@ func (d *drawing) shown(must ...int) []policy {
 	}
 	chosen := make([]bool, len(d.policies))
 	left := panelLimit
-	for _, i := range append(slices.Clone(must), d.baseline()) {
+	for _, i := range append(slices.Clone(must), d.summary.Baseline()) {
 		if i >= 0 && !chosen[i] {
 			chosen[i], left = true, left-1
 		}
@@ -112,20 +112,10 @@ func (d *drawing) shown(must ...int) []policy {
 	return policies
 }
 
-// panelWords say what a figure with a panel for each policy leaves out.
+// panelWords count the policies that have a panel, if not all have one.
 func (d *drawing) panelWords() string {
 	if len(d.policies) <= panelLimit {
 		return ""
 	}
 	return fmt.Sprintf("; %d of %d policies", panelLimit, len(d.policies))
-}
-
-// baseline is the index of the policy that others are compared with.
-func (d *drawing) baseline() int {
-	for i := range d.summary.Policies {
-		if d.summary.Policies[i].Baseline {
-			return i
-		}
-	}
-	return 0
 }

@@ -10,6 +10,7 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // panelMetric is one panel of the comparison: a metric of every policy.
@@ -52,15 +53,15 @@ const mostMeasures = 4
 func comparisonChart(d *drawing) *sheet {
 	measures := d.measures()
 	s := &sheet{name: "4-dots", title: d.finding(), footer: d.footer(d.comparisonMarks(measures))}
-	s.subtitle = fmt.Sprintf("Estimate over %s with 95%% confidence interval (Student t)", plural(d.seeds, "seed"))
+	s.subtitle = fmt.Sprintf("Estimate over %s with 95%% confidence interval (Student t)", plain.Plural(d.seeds, "seed"))
 	if d.seeds < 2 {
-		s.subtitle = sentence(plural(d.seeds, "seed")) + ": no interval and no difference can be shown"
+		s.subtitle = plain.Capital(plain.Plural(d.seeds, "seed")) + ": no interval and no difference can be shown"
 	}
 	var names []string
 	for i := range measures {
 		names = append(names, measures[i].name)
 	}
-	s.alt = d.alt(s.title, sentence(list(names)), func(i int) string {
+	s.alt = d.alt(s.title, plain.Capital(list(names)), func(i int) string {
 		var words []string
 		for k := range measures {
 			words = append(words, measures[k].words(i))
@@ -79,7 +80,7 @@ func (d *drawing) comparisonMarks(measures []panelMetric) string {
 	for k := range measures {
 		for i := range d.policies {
 			if e, ok := measures[k].value(i); ok {
-				hollow = hollow || i != d.baseline() && !measures[k].shown(i)
+				hollow = hollow || i != d.summary.Baseline() && !measures[k].shown(i)
 				more = more || e.Bound != ""
 			}
 		}
@@ -159,7 +160,7 @@ func (d *drawing) comparisonPanel(m *panelMetric, first bool) *plot.Plot {
 	}
 	names := plot.ConstantTicks{}
 	label := textStyle(8.5, ink, false)
-	base := d.baseline()
+	base := d.summary.Baseline()
 	if e, ok := m.value(base); ok && len(d.policies) > 1 {
 		p.Add(level(max(e.Mean, least)))
 	}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // Map is a metric over two keys of a scenario, under each policy.
@@ -24,7 +25,7 @@ type Map struct {
 	// Steps is how many positions it is from one value to the next: tiles and edges are
 	// placed by positions, of which the first value has 0.
 	Steps int
-	// Edge says what lies beyond the edge, for example "above 10s"; empty: what never comes
+	// Edge is the condition that holds beyond the edge, for example "above 10s"; empty: what never comes
 	// within the run.
 	Edge   string
 	Panels []MapPanel // at least one
@@ -96,7 +97,8 @@ func (m *Map) sheet(name string, panels []MapPanel, scale *colorScale) *sheet {
 	for _, p := range panels {
 		measured, full = measured+p.Measured, full+p.Full
 	}
-	s.footer = strings.Join([]string{shorten(clean(m.Scenario), 60), plural(m.Seeds, "seed") + " a point", fmt.Sprintf("%d points measured of %d", measured, full),
+	s.footer = strings.Join([]string{shorten(clean(m.Scenario), 60), plain.Plural(m.Seeds, "seed") + " a point",
+		fmt.Sprintf("%d points measured of %d", measured, full),
 		"qsim " + shorten(clean(m.Version), 40), "config " + shorten(clean(m.ConfigHash), 16)}, " · ")
 	s.alt = s.title + ". " + m.words(panels)
 	columns := 3
@@ -122,7 +124,7 @@ func (m *Map) sheet(name string, panels []MapPanel, scale *colorScale) *sheet {
 	return s
 }
 
-// beyond says of a policy what lies beyond the edge.
+// beyond is the predicate of a policy for the part of the map beyond the edge: "never recovers".
 func (m *Map) beyond() string {
 	switch {
 	case m.Edge != "":
@@ -178,7 +180,7 @@ func (m *Map) subtitle(left int) string {
 		what += "; some colours are lower bounds"
 	}
 	if left > 0 {
-		what += "; " + plural(left, "policy") + " not shown"
+		what += "; " + plain.Plural(left, "policy") + " not shown"
 	}
 	return what
 }

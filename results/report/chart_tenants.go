@@ -143,7 +143,7 @@ func least(a, b float64) float64 {
 	return b
 }
 
-// tenantsOf says how many of all tenants are meant.
+// tenantsOf counts the tenants of a chart: "the first 64 of 200 tenants".
 func tenantsOf(n, all int) string {
 	if n < all {
 		return fmt.Sprintf("the first %d of %d tenants", n, all)

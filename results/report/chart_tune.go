@@ -12,6 +12,7 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // TuneCharts draws what a search tried: for each policy the settings along the first key, with
@@ -131,7 +132,7 @@ func (d *tuneDrawing) title() string {
 		}
 		parts = append(parts, answer+" with "+shorten(clean(p.Label), nameLimit))
 	}
-	return sentence(clean(d.Goal)) + ": " + list(parts)
+	return plain.Capital(clean(d.Goal)) + ": " + list(parts)
 }
 
 func (d *tuneDrawing) subtitle() string {
@@ -154,7 +155,8 @@ func (d *tuneDrawing) footer() string {
 func (d *tuneDrawing) alt() string {
 	var words []string
 	for _, p := range d.shown {
-		words = append(words, fmt.Sprintf("%s: %s tried. %s", clean(p.Label), plural(len(p.Trials), "setting"), clean(strings.Join(p.Said, " "))))
+		words = append(words, fmt.Sprintf("%s: %s tried. %s", clean(p.Label),
+			plain.Plural(len(p.Trials), "setting"), clean(strings.Join(p.Said, " "))))
 	}
 	return strings.Join(words, " ")
 }
@@ -197,7 +199,9 @@ func (d *tuneDrawing) panel(i, _ int) *plot.Plot {
 		p.Y.Tick.Marker = counts(rows)
 	}
 	p.Add(tuneDots{d, own})
-	p.Add(heading{name: clean(own.Label), remarks: []string{fmt.Sprintf("%d of %s", own.Runs, plural(own.Grid, "simulation")), fmt.Sprintf("%d of %d", own.Runs, own.Grid), ""}})
+	p.Add(heading{name: clean(own.Label), remarks: []string{
+		fmt.Sprintf("%d of %s", own.Runs, plain.Plural(own.Grid, "simulation")),
+		fmt.Sprintf("%d of %d", own.Runs, own.Grid), ""}})
 	return p
 }
 
@@ -296,7 +300,7 @@ func (t tuneDots) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// tuneKey says what the colours mean.
+// tuneKey is the legend of the colours.
 type tuneKey struct{}
 
 func (tuneKey) height() vg.Length { return 16 }

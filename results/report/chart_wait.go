@@ -231,23 +231,23 @@ func extremes(values []float64) (least, largest int) {
 // similar is the ratio up to which two values are too close to name a winner.
 const similar = 1.25
 
-// rangeTitle says how a value, which is not NaN for best and worst, differs between
-// policies.
+// rangeTitle says how a value, which is not NaN for best and worst, differs between policies. The values have no
+// interval: a winner is named where they differ by more than a quarter.
 func (d *drawing) rangeTitle(what string, spell func(float64) string, values []float64, best, worst int) string {
-	low, high := spell(values[best]), spell(values[worst])
-	same := values[worst] <= values[best]*similar
-	numbers := 0
-	for _, v := range values {
-		if !math.IsNaN(v) {
-			numbers++
-		}
+	numbers := len(slices.DeleteFunc(slices.Clone(values), math.IsNaN))
+	every := [...]string{"every policy", "every other policy"}[min(len(values)-numbers, 1)]
+	if numbers == 1 {
+		every = ""
 	}
-	every := "every policy"
-	if numbers < len(values) {
-		every = "every other policy"
-	}
+	return d.between(what, spell(values[best]), spell(values[worst]), best, worst,
+		values[worst] <= values[best]*similar, every)
+}
+
+// between says how much of something there is with the policies best and worst, or where they are the same, under every
+// policy. An empty every says that there is one policy.
+func (d *drawing) between(what, low, high string, best, worst int, same bool, every string) string {
 	switch {
-	case numbers == 1:
+	case every == "":
 		return fmt.Sprintf("%s %s with %s", what, high, d.policies[worst].name)
 	case low == high:
 		return fmt.Sprintf("%s %s under %s", what, high, every)

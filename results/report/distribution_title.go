@@ -70,11 +70,9 @@ func (d *drawing) distributionTitle(all []distribution, at limit, values []float
 	return fmt.Sprintf("%s of %s with %s, %s with %s", high, what, d.policies[worst].name, low, d.policies[best].name)
 }
 
-// exceededTitle is about the p99: in the words of the table, if it has it. A mix of classes that it does not have names
-// no policies: what is best for one class may be worst for the mix.
+// exceededTitle is about the p99, in the words of the table if it is measured for every policy.
 func (d *drawing) exceededTitle(all []distribution, at limit, values []float64, best, worst int) string {
-	asked := at.query(waitMetric)
-	jobs, what, spell := d.jobsOf(at), "Fresh p99 wait"+d.ofJobs(asked)+" is", seconds
+	asked, jobs := at.query(waitMetric), d.jobsOf(at)
 	if math.IsInf(values[worst], 1) {
 		lost := make([]float64, len(all))
 		for i := range all {
@@ -92,18 +90,8 @@ func (d *drawing) exceededTitle(all []distribution, at limit, values []float64, 
 		}
 		return title
 	}
-	if known, words := d.estimates(asked); known != nil {
-		values, spell = known, words
-		best, worst = extremes(values)
+	if title := d.tableTitle(asked); title != "" {
+		return title
 	}
-	high, low := spell(values[worst]), spell(values[best])
-	switch {
-	case len(d.policies) > 1 && high != low && at.class == "" && d.mixed() && asked != d.waitQuery():
-		return fmt.Sprintf("Fresh p99 wait of all classes together is %s to %s by policy", low, high)
-	case len(d.policies) == 1:
-		return fmt.Sprintf("%s %s with %s", what, high, d.policies[worst].name)
-	case high == low:
-		return fmt.Sprintf("%s %s under every policy", what, high)
-	}
-	return fmt.Sprintf("%s %s with %s, %s with %s", what, high, d.policies[worst].name, low, d.policies[best].name)
+	return d.rangeTitle("Fresh p99 wait"+d.ofJobs(asked)+" is", seconds, values, best, worst)
 }

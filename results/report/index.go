@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"qsim/results"
+	"qsim/results/plain"
 )
 
 // IndexEntry is a run on an index page.
@@ -78,7 +79,7 @@ func Index(entries []IndexEntry) ([]byte, error) {
 		}
 		p.Rows = append(p.Rows, row)
 	}
-	p.Facts = fmt.Sprintf("%s · %s", plural(len(entries), "run"), policiesOf(len(labels)))
+	p.Facts = fmt.Sprintf("%s · %s", plain.Plural(len(entries), "run"), plain.Plural(len(labels), "policy"))
 	p.Style, p.Policy = template.CSS(style), contentPolicy(style)
 	return execute("index.html.tmpl", p)
 }

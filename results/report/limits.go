@@ -52,7 +52,7 @@ func (d *drawing) limits() []limit {
 	return found
 }
 
-// query is that of the metric over the jobs that l is about.
+// query is a metric over the jobs that l is about.
 func (l limit) query(metric string) measure.Query {
 	return measure.Query{Metric: metric, During: l.during, After: l.after, Class: l.class}
 }

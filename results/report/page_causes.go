@@ -7,6 +7,7 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 )
 
 // cause is a column of a table of causes.
@@ -35,7 +36,7 @@ var (
 	}
 )
 
-// duplicates says why executions were duplicates.
+// duplicates is the section about duplicate executions and their causes.
 func duplicates(sum *results.Summary) finding {
 	f := causesOf(sum, "Duplicate executions", "duplicates", "No job was executed twice with success", duplicateCauses)
 	for i := range f.Tables {
@@ -45,23 +46,23 @@ func duplicates(sum *results.Summary) finding {
 	return f
 }
 
-// deaths says why jobs were given up.
+// deaths is the section about dead jobs and their causes.
 func deaths(sum *results.Summary) finding {
 	return causesOf(sum, "Jobs given up", "deaths", "No job dies", deathCauses)
 }
 
-// causesOf names the policy with the most of what has these causes, and the main one; none says that there is nothing.
+// causesOf is a section about events by cause: the policy with most of them, its main cause, and a table of all.
 func causesOf(sum *results.Summary, caption, what, none string, causes []cause) finding {
 	t, worst, most := causeTable(sum, caption+" per seed, by cause", causes)
 	switch {
 	case t == nil:
-		return finding{Finding: sentence(what) + " were not measured.", none: true}
+		return finding{Finding: plain.Capital(what) + " were not measured.", none: true}
 	case worst < 0:
 		return finding{Finding: none + under(sum) + ".", none: true}
 	}
 	p := &sum.Policies[worst]
 	if words := causesAlike(sum, causes, most); words != "" {
-		return finding{Finding: sentence(what) + ": " + words + ".", Tables: []plainTable{*t}}
+		return finding{Finding: plain.Capital(what) + ": " + words + ".", Tables: []plainTable{*t}}
 	}
 	words := fmt.Sprintf("Most %s: %s per seed with %s%s.", what, count(most), shorten(clean(p.Label), nameLimit),
 		mainCause(p, causes, most))

@@ -10,6 +10,7 @@ import (
 
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/results/text"
 )
 
@@ -36,7 +37,8 @@ func ComparePage(base, new *results.Summary, c *results.Comparison, version stri
 		}
 	}
 	p := &page{Name: clean(c.Scenario), Version: shorten(clean(version), 40), summary: sum}
-	p.Scene = []string{p.Name, "base " + clean(c.Base.Name), "new " + clean(c.New.Name), plural(len(base.Seeds), "seed")}
+	p.Scene = []string{p.Name, "base " + clean(c.Base.Name), "new " + clean(c.New.Name),
+		plain.Plural(len(base.Seeds), "seed")}
 	p.Facts = []string{"qsim " + p.Version, "base: config " + clean(c.Base.ConfigHash) + ", seeds " + seedRanges(c.Base.Seeds), "new: config " + clean(c.New.ConfigHash) + ", seeds " + seedRanges(c.New.Seeds)}
 	for _, w := range c.Warnings {
 		p.Warnings = append(p.Warnings, clean(w))
@@ -48,7 +50,8 @@ func ComparePage(base, new *results.Summary, c *results.Comparison, version stri
 			finding: finding{Tables: []plainTable{shown}}})
 	}
 	if len(others.Rows) > 0 {
-		p.Quiet = append(p.Quiet, section{ID: "unchanged", finding: finding{Finding: "No difference is shown in " + plural(len(others.Rows), "other number") + ".", Tables: []plainTable{others}}})
+		p.Quiet = append(p.Quiet, section{ID: "unchanged", finding: finding{Finding: "No difference is shown in " +
+			plain.Plural(len(others.Rows), "other number") + ".", Tables: []plainTable{others}}})
 	}
 	for _, s := range p.sections(figures) {
 		switch {

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -20,13 +19,13 @@ func (p *page) scene() []string {
 	if set := sum.Settings; set != nil {
 		for i, s := range set.Storms {
 			if i == 3 {
-				list = append(list, plural(len(set.Storms)-i, "more storm"))
+				list = append(list, plain.Plural(len(set.Storms)-i, "more storm"))
 				break
 			}
 			list = append(list, shorten(clean(s.Name), stormLimit)+" "+plain.Span(s.From, s.To))
 		}
 	}
-	return append(list, plural(len(sum.Seeds), "seed"))
+	return append(list, plain.Plural(len(sum.Seeds), "seed"))
 }
 
 // facts are what was run.
@@ -47,7 +46,7 @@ func (p *page) facts() []string {
 			length += ", warm-up " + plain.Setting(set.Warmup)
 		}
 		list = append(list, length)
-		workers := plural(set.Workers, "worker")
+		workers := plain.Plural(set.Workers, "worker")
 		if set.Nodes > 1 {
 			workers = fmt.Sprintf("%d nodes × %s", set.Nodes, workers)
 		}
@@ -101,7 +100,8 @@ func clean0(s string) string {
 	return clean(s)
 }
 
-// kindOf says whether a verdict is as wanted, in the words of one that is to be met, or missed as expected.
+// kindOf is the CSS class of a verdict: met and missed are as wanted and not as wanted, expected is a miss that the
+// scenario expects.
 func kindOf(v *results.Verdict) string {
 	switch {
 	case v.Outcome == results.Unclear:
@@ -112,13 +112,6 @@ func kindOf(v *results.Verdict) string {
 		return "missed"
 	}
 	return "met"
-}
-
-func policiesOf(n int) string {
-	if n == 1 {
-		return "1 policy"
-	}
-	return fmt.Sprintf("%d policies", n)
 }
 
 // valueTable is the table of the policies.
@@ -176,13 +169,11 @@ func allNumbers(sum *results.Summary, t *results.Table) valueTable {
 				cell = c.Cells[i]
 			}
 			cell.Reason = clean0(cell.Reason)
-			if cell.Change == "base" {
-				cell.Change = ""
-			}
 			v.Rows[i].Cells = append(v.Rows[i].Cells, cell)
 		}
 	}
-	v.Key = "Means over " + plural(len(sum.Seeds), "seed") + ", quantiles of all their jobs; ± = 95 % confidence interval"
+	v.Key = "Means over " + plain.Plural(len(sum.Seeds), "seed") +
+		", quantiles of all their jobs; ± = 95 % confidence interval"
 	switch {
 	case len(sum.Seeds) < 2:
 		v.Key = "One seed: there is no interval, and no difference can be shown"
@@ -265,9 +256,6 @@ func tableOf(sum *results.Summary, t *results.Table) headTable {
 
 func headCellOf(c *results.TableCell) headCell {
 	cell := headCell{Value: c.Value, Change: c.Change, Mark: c.Mark, Best: c.Best, Note: clean0(c.Reason)}
-	if cell.Change == "base" {
-		cell.Change = ""
-	}
 	if !math.IsNaN(c.Mean) {
 		cell.Sort = strconv.FormatFloat(c.Mean, 'g', 6, 64)
 	}
@@ -305,23 +293,17 @@ func inFront(sum *results.Summary, t *results.Table) []bool {
 			front[i], left = true, left-1
 		}
 	}
-	add(slices.IndexFunc(sum.Policies, func(p results.PolicySummary) bool { return p.Baseline }))
+	add(sum.Baseline())
 	add(results.FindingOf(sum, t).Policy)
-	var order []int
-	for i := range front {
-		order = append(order, i)
-	}
 	if len(t.Columns) > 0 {
-		c := &t.Columns[0]
-		slices.SortStableFunc(order, func(a, b int) int {
-			if c.Info.MoreIsBetter {
-				a, b = b, a
+		if order := t.Columns[0].Ranked(); len(order) > 0 {
+			add(order[len(order)-1])
+			for _, i := range order {
+				add(i)
 			}
-			return cmp.Compare(c.Cells[a].Mean, c.Cells[b].Mean)
-		})
+		}
 	}
-	add(order[len(order)-1])
-	for _, i := range order {
+	for i := range front {
 		add(i)
 	}
 	return front

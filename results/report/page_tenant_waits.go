@@ -18,8 +18,8 @@ func tenantsWithWaits(sum *results.Summary, counted int) int {
 	return counted
 }
 
-// tenantWaits says how long fresh jobs of tenants waited: of those that are listed and, if there are more, of
-// one in the middle and of the slowest. The first known tenants have a p99.
+// tenantWaits is the table of the p99 waits of fresh jobs by tenant: the listed tenants and, if there are more, the
+// median and the slowest of all. The first known tenants have a p99.
 func tenantWaits(sum *results.Summary, order []int, known int) plainTable {
 	t := tenantTable(sum, "p99 of the wait of fresh jobs, by tenant; busiest first", order, func(policy, tenant int) string {
 		if tenant >= known {
@@ -81,8 +81,8 @@ func waitWords(w measure.TenantWait) string {
 // longer than that.
 const enoughJobs = 1000
 
-// slowestTenant tells the policy under which the p99 of tenants differ most; empty if fewer than two have
-// jobs enough.
+// slowestTenant is a sentence about the policy under which the p99 waits of tenants differ most; empty if fewer than
+// two have jobs enough.
 func slowestTenant(sum *results.Summary, known int) string {
 	policy, slow, quick, most := 0, 0, 0, 0.0
 	for i := range sum.Data {

@@ -12,7 +12,7 @@ import (
 // tenantLimit is how many tenants have a row of their own.
 const tenantLimit = 12
 
-// tenants says what each of the busiest tenants got.
+// tenants is the section about tenants: shares of the work and waits of the busiest ones.
 func tenants(sum *results.Summary) finding {
 	if sum.Settings == nil || len(sum.Data) != len(sum.Policies) {
 		return finding{Finding: "What tenants got was not stored.", none: true}
@@ -47,7 +47,7 @@ func eachClassIsATenant(s *measure.Settings) bool {
 	return slices.EqualFunc(s.Tenants[1:], s.Classes, func(tenant, class string) bool { return tenant == class+"/0" })
 }
 
-// tenantTable is a table with a row for each of those tenants, of which cell says what each policy did.
+// tenantTable is a table with a row for each of some tenants and a column for each policy.
 func tenantTable(sum *results.Summary, caption string, order []int, cell func(policy, tenant int) string) plainTable {
 	t := plainTable{Caption: caption, Header: []string{"tenant"}}
 	for i := range sum.Policies {
@@ -72,7 +72,7 @@ func tenantName(sum *results.Summary, k int) string {
 	return shorten(clean(sum.Settings.Tenants[k+1]), nameLimit)
 }
 
-// tenantShares says how much of the work was for each tenant.
+// tenantShares is the table of the share of the executions by tenant.
 func tenantShares(sum *results.Summary, order []int) plainTable {
 	rate := 0.0 // of one execution of all seeds
 	if span := (sum.Settings.Duration - sum.Settings.Warmup).Seconds() * float64(len(sum.Seeds)); span > 0 {
@@ -114,7 +114,7 @@ func busiest(sum *results.Summary, counted int) []int {
 	return order[:min(len(order), tenantLimit)]
 }
 
-// tenantWords says what a tenant got; rate is what one execution is, per second.
+// tenantWords are the share, rate and mean wait of a tenant; rate is that of one execution, per second.
 func tenantWords(list []measure.TenantCount, k int, rate float64) string {
 	var all int64
 	for i := range list {
@@ -130,7 +130,7 @@ func tenantWords(list []measure.TenantCount, k int, rate float64) string {
 	return words
 }
 
-// tenantFinding tells the policy under which tenants' waits differ most.
+// tenantFinding is a sentence about the policy under which the mean waits of tenants differ most.
 func tenantFinding(sum *results.Summary, order []int) string {
 	type spread struct {
 		ratio, low, high float64

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"qsim/results"
+	"qsim/results/plain"
 )
 
 // title says in how many cells each policy meets what is wanted of the metric, or where it is
@@ -35,7 +36,7 @@ func (d *sweepDrawing) title() string {
 	return fmt.Sprintf("%s goes from %s with %s to %s with %s", metric, d.spellEstimate(least), at, d.spellEstimate(largest), most)
 }
 
-// name is that of the metric in words.
+// name is the metric with its filters.
 func (d *sweepDrawing) name() string { return clean(d.Queries[d.metric].String()) }
 
 // place names a cell and, if there are several, a policy.
@@ -52,7 +53,7 @@ func (d *sweepDrawing) place(c *results.Cell, policy int) string {
 	return strings.Join(words, ", ")
 }
 
-// metWords say how often the objectives about the metric are met; empty if there is none.
+// metWords count, by policy, the cells in which the objectives about the metric are met; empty without objectives.
 func (d *sweepDrawing) metWords() string {
 	var limits []string
 	for _, o := range d.limits() {
@@ -104,7 +105,7 @@ type metGroup struct {
 	names    []string
 }
 
-// words say so, of some of the judged policies, which are some of all.
+// words are a sentence about some of the judged policies.
 func (g metGroup) words(first bool, judged, all int) string {
 	words := fmt.Sprintf("in %d of %d", g.met, g.all)
 	if first {
@@ -121,7 +122,7 @@ func (g metGroup) words(first bool, judged, all int) string {
 	return words + " with " + list(g.names)
 }
 
-// outcome is that of the objectives about the metric in a cell; empty if there is none.
+// outcome joins the outcomes of the objectives about the metric in a cell; empty without objectives.
 func (d *sweepDrawing) outcome(c *results.Cell, policy int) results.Outcome {
 	row := results.CellRow{}
 	for _, v := range c.Rows[policy].Verdicts {
@@ -133,9 +134,9 @@ func (d *sweepDrawing) outcome(c *results.Cell, policy int) results.Outcome {
 }
 
 func (d *sweepDrawing) subtitle() string {
-	s := fmt.Sprintf("Estimate over %s with 95%% confidence interval", plural(len(d.Seeds), "seed"))
+	s := fmt.Sprintf("Estimate over %s with 95%% confidence interval", plain.Plural(len(d.Seeds), "seed"))
 	if len(d.Seeds) < 2 {
-		s = sentence(plural(len(d.Seeds), "seed")) + ": no interval"
+		s = plain.Capital(plain.Plural(len(d.Seeds), "seed")) + ": no interval"
 	}
 	switch {
 	case d.info.LessIsBetter:
@@ -175,7 +176,8 @@ func (d *sweepDrawing) footer() string {
 	if more {
 		marks += ", triangle = at least"
 	}
-	return strings.Join([]string{shorten(clean(d.Scenario), 60), plural(len(d.Cells), "cell"), plural(len(d.Seeds), "seed"), marks,
+	return strings.Join([]string{shorten(clean(d.Scenario), 60), plain.Plural(len(d.Cells), "cell"),
+		plain.Plural(len(d.Seeds), "seed"), marks,
 		"qsim " + shorten(clean(d.Version), 40), "config " + shorten(clean(d.ConfigHash), 16)}, " · ")
 }
 

@@ -66,40 +66,30 @@ func (d *drawing) waitQuery() measure.Query {
 // mixed reports whether all jobs together are a mix of classes.
 func (d *drawing) mixed() bool { return len(d.settings.Classes) > 1 }
 
-// tableTitle says how the estimates of q differ between policies; empty unless every policy has one.
+// tableTitle says how the values of q differ between policies, in the words of the table's cells; empty unless every
+// policy has a value. It names no policy where the table marks none as best, nor for a mix of classes that the
+// objectives are not about: what is best for one class may be worst for the mix.
 func (d *drawing) tableTitle(q measure.Query) string {
-	values, words := d.estimates(q)
-	if values == nil {
+	c := results.ColumnOf(d.summary, q)
+	order := c.Ranked()
+	if len(order) < len(d.policies) {
 		return ""
 	}
-	what := "Fresh p99 wait" + d.ofJobs(q)
-	best, worst := extremes(values)
-	if len(values) > 1 && values[best] >= boundRank {
-		return fmt.Sprintf("%s is not known under any policy: jobs were left; at least %s with %s", what,
-			strings.TrimPrefix(words(values[worst]), "≥ "), d.policies[worst].name)
+	best, worst := order[0], order[len(order)-1]
+	what, low, high := "Fresh p99 wait"+d.ofJobs(q), c.Cells[best].Value, c.Cells[worst].Value
+	if bound, ok := strings.CutPrefix(high, "≥ "); ok && len(order) > 1 && strings.HasPrefix(low, "≥ ") {
+		return fmt.Sprintf("%s is not known under any policy: jobs were left; at least %s with %s", what, bound,
+			d.policies[worst].name)
 	}
-	return d.rangeTitle(what+" is", words, values, best, worst)
-}
-
-// estimates are those of q by policy, and their words in the cells of tables; nil unless every policy has one. A lower
-// bound ranks above what is no bound.
-func (d *drawing) estimates(q measure.Query) (values []float64, spell func(float64) string) {
-	values = make([]float64, len(d.policies))
-	words := map[float64]string{}
-	for i := range values {
-		e := d.summary.Policies[i].Find(q)
-		if e == nil || e.Null() || math.IsInf(e.Mean, 0) {
-			return nil, nil
-		}
-		values[i] = e.Mean
-		if e.Bound != "" {
-			values[i] += boundRank
-		}
-		if words[values[i]] == "" { // as extremes, the first of equal values
-			words[values[i]] = results.CellOf(d.summary, i, q).Value
-		}
+	every := "every policy"
+	if len(order) == 1 {
+		every = ""
 	}
-	return values, func(v float64) string { return words[v] }
+	if q.Class == "" && d.mixed() && q != d.waitQuery() && low != high {
+		return fmt.Sprintf("%s together is %s to %s by policy", what, low, high)
+	}
+	same := c.Gain(best, worst) == 1 && !strings.HasPrefix(high, "≥ ") // of a bound both values are told, and no winner
+	return d.between(what+" is", low, high, best, worst, same, every)
 }
 
 // ofJobs names the jobs that q is about, unless they are all of one class: " of the worst tenant of mail in
@@ -124,6 +114,3 @@ func (d *drawing) ofJobs(q measure.Query) (words string) {
 	}
 	return words
 }
-
-// boundRank is more than any wait, s: what is at least a time ranks above what is a time.
-const boundRank = 1e12

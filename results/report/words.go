@@ -1,16 +1,16 @@
 package report
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
+
+	"qsim/results/plain"
 )
 
 // clean makes a text of unknown origin safe to draw: one line, no control or
@@ -101,30 +101,20 @@ func seconds(v float64) string {
 	case v >= 1e9: // beyond what a time.Duration holds comfortably: 31 years
 		return significant(v/86400, 3) + "d"
 	}
-	d := time.Duration(v * float64(time.Second)).Round(time.Second)
-	return duration(d)
+	return duration(time.Duration(v * float64(time.Second)).Round(time.Second))
 }
 
-// duration spells d with its two largest units, as tables do but for a second of nothing: 10m, 9m06s, 1h12m, 2d03h.
+// duration spells d with its two largest units, as tables do but for a smaller unit of nothing: 10m, 9m06s, 1h12m,
+// 2d03h.
 func duration(d time.Duration) string {
-	const day = 24 * time.Hour
-	pair := func(whole time.Duration, name string, part time.Duration, partName string) string {
-		d = d.Round(part)
-		s := fmt.Sprintf("%d%s", d/whole, name)
-		if rest := d % whole / part; rest > 0 {
-			s += fmt.Sprintf("%02d%s", rest, partName)
-		}
-		return s
-	}
-	switch {
-	case d < time.Minute:
+	if d < time.Minute {
 		return d.String()
-	case d.Round(time.Second) < time.Hour:
-		return pair(time.Minute, "m", time.Second, "s")
-	case d.Round(time.Minute) < day:
-		return pair(time.Hour, "h", time.Minute, "m")
 	}
-	return pair(day, "d", time.Hour, "h")
+	words := plain.Duration(d.Seconds())
+	if short := strings.TrimRight(words, "smh"); strings.HasSuffix(short, "00") {
+		return short[:len(short)-2]
+	}
+	return words
 }
 
 // significant rounds to n significant digits and drops zeros behind the point.
@@ -146,14 +136,10 @@ func count(v float64) string {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		return "–"
-	case size < 9.95:
-		return significant(v, 2)
 	case size < 99.5:
 		return significant(v, 2)
 	case size < 999.5:
 		return significant(v, 3)
-	case size < 9950:
-		return significant(v/1e3, 2) + "k"
 	case size < 99500:
 		return significant(v/1e3, 2) + "k"
 	case size < 999500:
@@ -175,8 +161,6 @@ func percent(v float64) string {
 		return "100%"
 	case v > .9999:
 		return "more than 99.99%"
-	case v < .0995:
-		return significant(v*100, 2) + "%"
 	case v < .99:
 		return significant(v*100, 2) + "%"
 	}
@@ -197,17 +181,4 @@ func list(names []string) string {
 		return strings.Join(names, "")
 	}
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// sentence begins s with a capital.
-func sentence(s string) string {
-	first, size := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(first)) + s[size:]
 }

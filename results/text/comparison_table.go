@@ -121,7 +121,7 @@ func signOf(d *results.Change) (sign, color string) {
 	return "", ""
 }
 
-// title says what is compared.
+// title returns the scenario and the two results: name, number of seeds and configuration of each.
 func (c comparisonView) title() []string {
 	side := func(s *results.Side) string {
 		return fmt.Sprintf("%s (%s, config %s)", s.Name, plain.Plural(len(s.Seeds), "seed"), s.ConfigHash)
@@ -211,7 +211,7 @@ func (c comparisonView) markdown() string {
 	return out
 }
 
-// comparisonColumns are those for programs, which get numbers in the metrics' units.
+// comparisonColumns are the columns of the CSV format, whose numbers are in the metrics' units.
 var comparisonColumns = []string{"base", "new", "policy", "metric", "unit", "base value", "base bound", "new value", "new bound",
 	"difference", "low", "high", "relative", "n", "p", "shown", "same", "verdict", "reason"}
 

@@ -3,7 +3,6 @@ package text
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"qsim/results"
@@ -134,15 +133,11 @@ func (p *page) cell(c *results.Column, i int) Cell {
 		}
 		marks = append(marks, part)
 	}
-	change := cell.Change
-	if change == "base" { // its name says so
-		change = ""
-	}
 	half := Part{Text: cell.Half}
 	if c.Part == results.Pays {
 		half.Text = ""
 	}
-	return append(marks, value, half, Part{Text: change}, Part{Text: cell.Mark, Left: true})
+	return append(marks, value, half, Part{Text: cell.Change}, Part{Text: cell.Mark, Left: true})
 }
 
 // signs is the most signs of verdicts that a cell of c has.
@@ -153,7 +148,7 @@ func (p *page) signs(c *results.Column) (most int) {
 	return most
 }
 
-// heading says what was run. Lines after the first are indented.
+// heading returns the scenario, its length, seeds, workers, load and storms. Lines after the first are indented.
 func heading(s *results.Summary, width int) string {
 	parts := []string{plain.SettingSeconds(s.Duration) + " virtual", plain.Plural(len(s.Seeds), "seed")}
 	if set := s.Settings; set != nil {
@@ -206,7 +201,5 @@ func (p *page) markdown() string {
 
 // sentence begins s with a capital and ends it with a full stop.
 func sentence(s string) string {
-	letter, size := utf8.DecodeRuneInString(s)
-	s = string(unicode.ToUpper(letter)) + s[size:]
-	return strings.TrimSuffix(s, ".") + "."
+	return strings.TrimSuffix(plain.Capital(s), ".") + "."
 }

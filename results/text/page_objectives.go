@@ -9,7 +9,7 @@ import (
 	"qsim/results/plain"
 )
 
-// outcomeColor is that of the sign of an objective's outcome: red for one that is not as wanted, none for an
+// outcomeColor is the colour of the sign of a verdict: red for one that is not as wanted, none for an
 // expected miss, which is no success.
 func outcomeColor(v *results.Verdict) string {
 	switch {
@@ -23,7 +23,7 @@ func outcomeColor(v *results.Verdict) string {
 	return green
 }
 
-// alike says what is equal under all policies.
+// alike returns the line of the columns that are equal under all policies.
 func (p *page) alike() string {
 	var parts []string
 	for i := range p.table.Alike {
@@ -35,7 +35,7 @@ func (p *page) alike() string {
 	return "alike for all: " + strings.Join(parts, ", ")
 }
 
-// unwanted says which objectives came out as the scenario does not want it: a line for each, with all its policies.
+// unwanted returns the objectives that failed: a line for each, with all its policies.
 func (p *page) unwanted() (lines []string) {
 	line := map[string]int{}
 	for i := range p.Objectives {
@@ -98,7 +98,8 @@ func (p *page) footnote() string {
 	return strings.Join(parts, "; ") + test
 }
 
-// conclusion says whether the objectives came out as the scenario expects; "" if there are none at all.
+// conclusion counts the objectives that were missed, met although a miss was expected, or unclear; "" without
+// objectives.
 func conclusion(s *results.Summary) string {
 	if len(s.Objectives) == 0 {
 		return ""

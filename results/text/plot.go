@@ -13,7 +13,7 @@ import (
 	"qsim/results/plain"
 )
 
-// PlotOptions say how WritePlot draws.
+// PlotOptions are the size, colours and characters of a plot.
 type PlotOptions struct {
 	Width int  // columns; 0: 80
 	ASCII bool // with characters that every terminal has
@@ -273,7 +273,7 @@ func (p *terminalPlot) storms() []columnSpan {
 	return spans
 }
 
-// stormLines say which storm is when.
+// stormLines returns the legend of the storms: name, from, to.
 func (p *terminalPlot) stormLines() []string {
 	var lines []string
 	for i, s := range p.storms() {

@@ -56,24 +56,17 @@ func WriteSweep(w io.Writer, sweep *results.Sweep, o TableOptions) error {
 	return nil
 }
 
-// describe says what was swept.
+// describe returns the heading of a sweep: its scenario, keys, and numbers of cells, policies and seeds.
 func (s sweepView) describe() string {
 	var axes []string
 	for i := range s.Axes {
 		axes = append(axes, fmt.Sprintf("%s (%d)", s.Axes[i].Key, len(s.Axes[i].Values)))
 	}
 	return fmt.Sprintf("%s  %s: %s × %s × %s", s.Scenario, strings.Join(axes, " × "), plain.Plural(len(s.Cells), "cell"),
-		countOfPolicies(len(s.Policies)), plain.Plural(len(s.Seeds), "seed"))
+		plain.Plural(len(s.Policies), "policy"), plain.Plural(len(s.Seeds), "seed"))
 }
 
-func countOfPolicies(n int) string {
-	if n == 1 {
-		return "1 policy"
-	}
-	return strconv.Itoa(n) + " policies"
-}
-
-// footnote says how to read the numbers.
+// footnote returns the legend of the signs and intervals in the table.
 func (s sweepView) footnote() string {
 	words := "± 95 % t-interval over the seeds, which are the same in every cell; ≥ the run ended too early to tell"
 	if len(s.Seeds) < 2 {

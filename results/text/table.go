@@ -22,7 +22,7 @@ const (
 	CSV                    // plain numbers in the metrics' units
 )
 
-// TableOptions say how WriteTable writes.
+// TableOptions are the format, colours and width of a table.
 type TableOptions struct {
 	Format Format
 	Color  bool // ANSI colours in Text; signs carry the meaning without them
@@ -107,11 +107,15 @@ func (c cells) writer() table.Writer {
 
 func (c cells) csv() string { return c.inert().writer().RenderCSV() }
 
-// inert are the same cells for a CSV file.
+// inert returns the cells for a CSV file, in which a spreadsheet takes none for a formula.
 func (c cells) inert() cells {
 	out := cells{header: c.header}
 	for _, row := range c.rows {
-		out.rows = append(out.rows, plain.InertRow(row))
+		inert := make([]string, len(row))
+		for i, cell := range row {
+			inert[i] = plain.Inert(cell)
+		}
+		out.rows = append(out.rows, inert)
 	}
 	return out
 }

@@ -1,0 +1,61 @@
+package results
+
+import (
+	"slices"
+	"strings"
+)
+
+// Goal is the bound of an objective.
+type Goal struct {
+	Text     string   // ≤ 10s
+	Policies []string // labels of the policies that have a verdict; nil: all
+	Expect   bool     // it is expected to be missed
+}
+
+// addGoal adds the bound of a verdict, or the verdict's policy to those of the bound.
+func (c *Column) addGoal(v *Verdict) {
+	text := v.Limit()
+	at := slices.IndexFunc(c.Goals, func(g Goal) bool { return g.Text == text && g.Expect == v.Expect })
+	if at < 0 {
+		at = len(c.Goals)
+		c.Goals = append(c.Goals, Goal{Text: text, Expect: v.Expect})
+	}
+	if g := &c.Goals[at]; !slices.Contains(g.Policies, v.Policy) {
+		g.Policies = append(g.Policies, v.Policy)
+	}
+}
+
+// GoalText writes the bounds of a column: "≤ 10s"; where they are of some policies only and there are several, with
+// those.
+func (c *Column) GoalText() string {
+	var parts []string
+	goals := exactGoals(c.Goals)
+	for _, g := range goals {
+		text := g.Text
+		several := slices.ContainsFunc(goals, func(other Goal) bool { return other.Text != g.Text })
+		if several && len(g.Policies) < len(c.Cells) {
+			text += " (" + strings.Join(g.Policies, ", ") + ")"
+		}
+		if !slices.Contains(parts, text) {
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// exactGoals joins a least and a most of the same size, of the same policies: "= 5".
+func exactGoals(goals []Goal) (joined []Goal) {
+	size := func(g Goal) string { return strings.TrimLeft(g.Text, "≥≤ ") }
+	for _, g := range goals {
+		at := slices.IndexFunc(joined, func(other Goal) bool {
+			return other.Text != g.Text && size(other) == size(g) && other.Expect == g.Expect &&
+				slices.Equal(other.Policies, g.Policies)
+		})
+		if at < 0 {
+			joined = append(joined, g)
+		} else {
+			joined[at].Text = "= " + size(g)
+		}
+	}
+	return joined
+}

@@ -1,0 +1,107 @@
+package results
+
+import (
+	"cmp"
+	"slices"
+
+	"qsim/results/measure"
+)
+
+// price is a metric of the whole run in which a policy may pay for what it gives.
+type price struct {
+	metric string
+	like   []string // other metrics of the same quantity: where a table has one of them, it has this price
+	longer string   // what gets so much longer, "retries wait"; "": more says it
+	more   string   // what there is so much more of
+	least  float64  // a smaller difference is no price
+	// machine marks what workers pay, not jobs.
+	machine bool
+}
+
+// prices in the order of alike ones. Deaths stand first wherever there are any.
+var prices = []price{
+	{metric: "dead.count", like: []string{"dead.share", "deaths.count"}, more: "dead jobs"},
+	{metric: "duplicates.per10k", like: []string{"duplicates.count"}, more: "duplicates", least: 0.1},
+	{metric: "retry.wait.mean", like: waits("retry.wait"), longer: "retries wait", least: 0.01},
+	{metric: "sojourn.mean", like: waits("sojourn"), longer: "jobs take", least: 0.01},
+	{metric: "idle.ready", more: "idle worker time beside ready jobs", least: 1, machine: true},
+	{metric: "wasted", more: "wasted worker time", least: 0.001, machine: true},
+}
+
+// mostPrices is the number of columns of what policies cost, beside deaths.
+const mostPrices = 3
+
+// waits are the metrics of a family of waits but for its mean.
+func waits(family string) []string {
+	return []string{family + ".p50", family + ".p90", family + ".p99", family + ".p999", family + ".max"}
+}
+
+// priceOf returns the price that metric is, nil if it is none.
+func priceOf(metric string) *price {
+	if i := slices.IndexFunc(prices, func(p price) bool { return p.metric == metric }); i >= 0 {
+		return &prices[i]
+	}
+	return nil
+}
+
+func priceQueries() (queries []measure.Query) {
+	for _, p := range prices {
+		queries = append(queries, measure.Query{Metric: p.metric})
+	}
+	return queries
+}
+
+// addPrices adds what policies cost: deaths wherever there are any, then the metrics in which a policy is most worse
+// than the baseline. Prices that are alike for all policies are added too: they are to be folded.
+func (t *Table) addPrices(s *Summary, objectives bool) {
+	type rise struct {
+		column Column
+		ratio  float64
+	}
+	var rises []rise
+	for _, p := range prices {
+		q := measure.Query{Metric: p.metric}
+		if s.Policies[0].Find(q) == nil || slices.ContainsFunc(t.Columns, func(c Column) bool {
+			return c.Part == Gets && c.Query == (measure.Query{Metric: c.Metric}) &&
+				(c.Metric == p.metric || slices.Contains(p.like, c.Metric))
+		}) {
+			continue
+		}
+		column := columnOf(s, q, Pays)
+		switch usual := p.metric == "dead.count" || p.metric == "duplicates.per10k"; {
+		case column.null():
+		case column.alike() || p.metric == "dead.count" || !objectives && usual:
+			t.addPrice(column)
+		case objectives:
+			if ratio := column.rise(s.Baseline(), p.least); ratio >= leastChange {
+				rises = append(rises, rise{column, ratio})
+			}
+		}
+	}
+	slices.SortStableFunc(rises, func(a, b rise) int { return cmp.Compare(b.ratio, a.ratio) })
+	for _, r := range rises[:min(len(rises), mostPrices)] {
+		t.addPrice(r.column)
+	}
+}
+
+// addPrice adds a column of what policies cost, or marks the one that was asked for.
+func (t *Table) addPrice(column Column) {
+	if asked := t.Find(column.Query); asked != nil {
+		asked.price = true
+		return
+	}
+	t.Columns = append(t.Columns, column)
+}
+
+// rise is the largest ratio of a policy's value to the baseline's, +Inf of 0: over the differences of at least that
+// size that the seeds tell apart by themselves, or few seeds leave open.
+func (c *Column) rise(base int, least float64) (ratio float64) {
+	for i := range c.Cells {
+		cell, of := &c.Cells[i], &c.Cells[base]
+		open := cell.difference != nil && cell.difference.P >= alpha && cell.estimate.N >= fewSeeds
+		if cell.Mean-of.Mean >= least && !open {
+			ratio = max(ratio, cell.Mean/of.Mean)
+		}
+	}
+	return ratio
+}

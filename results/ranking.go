@@ -1,0 +1,128 @@
+package results
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+)
+
+// leastChange is the least ratio of two values that counts as a difference: smaller ones lie within the equivalence
+// band.
+const leastChange = 1 + DefaultSameWithin
+
+// Gain is the factor by which the value of policy i is better than that of policy k: below 1 if it is worse, +Inf
+// where the worse of two values is any number of times the better one, 0; and 1 where nobody can say that one is
+// better. It is what table marks, findings and titles of charts rest on. Nobody can say so of values that are printed
+// alike, of a lower bound and a larger value, of a metric of which neither more nor less is better, of values that
+// are equivalent, and of those that a test over the seeds does not tell apart. Fewer than 5 seeds are not tested:
+// there the means decide.
+func (c *Column) Gain(i, k int) float64 {
+	a, b := &c.Cells[i], &c.Cells[k]
+	if i == k || c.better == 0 || math.IsNaN(a.Mean) || math.IsNaN(b.Mean) || a.Value == b.Value || !c.apart(i, k) {
+		return 1
+	}
+	if c.better < 0 {
+		a, b = b, a
+	}
+	return a.Mean / b.Mean
+}
+
+// beats reports whether policy i is better than policy k by more than the equivalence band.
+func (c *Column) beats(i, k int) bool { return c.Gain(i, k) >= leastChange }
+
+// apart reports whether the values of two policies are known to differ, and which is less.
+func (c *Column) apart(i, k int) bool {
+	less, more := &c.Cells[i], &c.Cells[k]
+	if more.Mean < less.Mean {
+		less, more = more, less
+	}
+	switch {
+	case less.bounded():
+		return false
+	case less.Baseline:
+		return more.told()
+	case more.Baseline:
+		return less.told()
+	}
+	d, _, n := difference(less.estimate, more.estimate)
+	return !Equivalent(d.Low, d.High, less.Mean, c.within) && (n < fewSeeds || d.P < alpha/float64(len(c.Cells)-1))
+}
+
+// told reports whether c is known to differ from the baseline.
+func (c *TableCell) told() bool {
+	return c.Mark != "≈" && !(c.unsure() && c.estimate.N >= fewSeeds)
+}
+
+// unsure reports whether the table marks c as not told apart from the baseline.
+func (c *TableCell) unsure() bool { return c.Mark == "?" }
+
+// Ranked returns the policies that have a value, the best first; where neither more nor less is better, the least
+// first. A lower bound ranks as if it were no bound of a metric of which more is better, and behind all others of
+// which it is not.
+func (c *Column) Ranked() (policies []int) {
+	for i := range c.Cells {
+		if v := c.Cells[i].Mean; !math.IsNaN(v) && !math.IsInf(v, 0) {
+			policies = append(policies, i)
+		}
+	}
+	slices.SortStableFunc(policies, func(i, k int) int {
+		a, b := &c.Cells[i], &c.Cells[k]
+		if c.better > 0 {
+			return cmp.Compare(b.Mean, a.Mean)
+		}
+		return cmp.Or(cmp.Compare(a.estimate.Bound, b.estimate.Bound), cmp.Compare(a.Mean, b.Mean))
+	})
+	return policies
+}
+
+// rank finds out which values of c are better, and marks the best: those that none beats and that beat one. A lower
+// bound is not best where less is better.
+func (c *Column) rank(s *Summary) {
+	c.better, c.within = c.direction(s), s.SameWithin
+	for i := range c.Cells {
+		best, beaten := false, c.better < 0 && c.Cells[i].bounded()
+		for k := range c.Cells {
+			best, beaten = best || c.beats(i, k), beaten || c.beats(k, i)
+		}
+		c.Cells[i].Best = best && !beaten
+	}
+}
+
+func (c *TableCell) bounded() bool { return c.estimate != nil && c.estimate.Bound != "" }
+
+// direction is 1 where more of c is better, -1 where less is, 0 where neither is: where the goals of a policy are a
+// range, where neither the metric nor all goals say so, and in the times of the jobs that are done where deaths differ:
+// those of the many and of the few are not comparable.
+func (c *Column) direction(s *Summary) float64 {
+	var least, most []string // policies
+	for _, g := range c.Goals {
+		if strings.HasPrefix(g.Text, "≥") {
+			least = append(least, g.Policies...)
+		} else {
+			most = append(most, g.Policies...)
+		}
+	}
+	switch {
+	case slices.ContainsFunc(least, func(policy string) bool { return slices.Contains(most, policy) }):
+		return 0
+	case strings.HasPrefix(c.Metric, "sojourn.") && s.deathsDiffer():
+		return 0
+	case c.Info.MoreIsBetter, !c.Info.LessIsBetter && least != nil && most == nil:
+		return 1
+	case c.Info.LessIsBetter, most != nil && least == nil:
+		return -1
+	}
+	return 0
+}
+
+// deathsDiffer reports whether more jobs die under one policy than under another.
+func (s *Summary) deathsDiffer() bool {
+	dead := make([]float64, 0, len(s.Policies))
+	for i := range s.Policies {
+		if e := s.Policies[i].Metric("dead.count"); e != nil && !e.Null() {
+			dead = append(dead, e.Mean)
+		}
+	}
+	return len(dead) > 0 && slices.Min(dead) != slices.Max(dead)
+}

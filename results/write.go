@@ -3,6 +3,7 @@ package results
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -31,7 +32,7 @@ const mostCollisions = 1000
 // on disk, or not at all: on an error nothing is left behind but folders above it. The link "latest" beside it is
 // pointed to it; if only that fails, Write returns the folder with the error.
 func Write(at Place, files []File) (dir string, err error) {
-	parent := filepath.Join(at.Out, slug(at.Scenario))
+	parent := filepath.Join(at.Out, folderOf(at.Scenario))
 	for i := range files {
 		if err := checkPath(files[i].Path); err != nil {
 			return "", fmt.Errorf("write results: %w", err)
@@ -40,11 +41,19 @@ func Write(at Place, files []File) (dir string, err error) {
 	if err := os.MkdirAll(parent, 0o777); err != nil {
 		return "", fmt.Errorf("write results: %w", err)
 	}
-	temporary, err := os.MkdirTemp(parent, ".unfinished-")
+	root, err := os.OpenRoot(parent)
 	if err != nil {
 		return "", fmt.Errorf("write results: %w", err)
 	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	Tidy(root, ".")
+	folder, temporary, err := Temporary(root, ".", true)
+	if err != nil {
+		return "", fmt.Errorf("write results: %w", err)
+	}
+	temporary = filepath.Join(parent, temporary)
 	defer func() {
+		err = errors.Join(err, folder.Close())
 		if dir == "" {
 			err = errors.Join(err, os.RemoveAll(temporary))
 		}
@@ -79,6 +88,7 @@ func Replace(dir string, files []File) (err error) {
 		if err := root.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return fmt.Errorf("write results: in %s: %w", dir, err)
 		}
+		Tidy(root, filepath.Dir(path))
 		if err := replaceFile(root, path, files[i].Data); err != nil {
 			return fmt.Errorf("write results: %w", err)
 		}
@@ -87,12 +97,13 @@ func Replace(dir string, files []File) (err error) {
 }
 
 func replaceFile(root *os.Root, path string, data []byte) error {
-	temporary, name, err := createBeside(root, path)
+	temporary, name, err := Temporary(root, filepath.Dir(path), false)
 	if err != nil {
 		return fmt.Errorf("in %s: %w", root.Name(), err)
 	}
-	_, err = temporary.Write(data)
-	err = errors.Join(err, temporary.Chmod(0o644), temporary.Sync(), temporary.Close())
+	if _, err = temporary.Write(data); err == nil {
+		err = temporary.Sync()
+	}
 	if err == nil {
 		if err = root.Rename(name, path); err != nil {
 			if link := (*os.LinkError)(nil); errors.As(err, &link) {
@@ -101,21 +112,11 @@ func replaceFile(root *os.Root, path string, data []byte) error {
 			err = fmt.Errorf("rename to %s: %w", filepath.Join(root.Name(), path), err)
 		}
 	}
+	err = errors.Join(err, temporary.Close()) // until then nobody takes it for a leftover
 	if err != nil {
-		return errors.Join(err, root.Remove(name))
+		_ = root.Remove(name)
 	}
-	return nil
-}
-
-// createBeside creates a file beside that of path, under a name that is not taken.
-func createBeside(root *os.Root, path string) (f *os.File, name string, err error) {
-	for n := range mostCollisions {
-		name = filepath.Join(filepath.Dir(path), ".unfinished-"+strconv.Itoa(n))
-		if f, err = root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); !errors.Is(err, fs.ErrExist) {
-			break
-		}
-	}
-	return f, name, err
+	return err
 }
 
 // checkPath refuses paths that lead out of a folder or that not every system can store.
@@ -148,7 +149,7 @@ func fill(dir string, files []File) error {
 			return err
 		}
 	}
-	return os.Chmod(dir, 0o755) // which MkdirTemp made for its user alone
+	return nil
 }
 
 // writeSynced creates a file that must not exist.
@@ -203,6 +204,18 @@ func pointLatest(parent, name string) error {
 		return errors.Join(err, os.Remove(link))
 	}
 	return nil
+}
+
+// folderOf returns the name of a scenario's folder: the scenario's own, or what slug makes of it with a number that
+// tells it from others of which slug makes the same.
+func folderOf(scenario string) string {
+	name := slug(scenario)
+	if name != scenario {
+		hash := fnv.New32a()
+		_, _ = hash.Write([]byte(scenario))
+		name += fmt.Sprintf("-%08x", hash.Sum32())
+	}
+	return name
 }
 
 // slug turns s into a file name of a-z, 0-9 and "-": one "-" for whatever else lies

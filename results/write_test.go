@@ -121,8 +121,23 @@ func TestWriteSlugsTheScenario(t *testing.T) {
 	at := place(filepath.Join(out, "runs"))
 	at.Scenario, at.ConfigHash = "../../🚀", "../x"
 	dir, err := Write(at, nil)
-	if want := filepath.Join(out, "runs", "unnamed", "20261121T090400Z-x"); err != nil || dir != want {
+	if want := filepath.Join(out, "runs", "unnamed-74fa6154", "20261121T090400Z-x"); err != nil || dir != want {
 		t.Errorf("wrote %q, %v, want %q", dir, err, want)
+	}
+}
+
+// Scenarios whose names differ do not share a folder, and none has a name that a program takes for a flag.
+func TestFoldersOfScenarios(t *testing.T) {
+	taken := map[string]string{}
+	for _, name := range []string{"rf", "-rf", "rf-", "r-f", "r--f", "R-F", "", "unnamed", strings.Repeat("a", 80), strings.Repeat("a", 81), "🚀", "火箭", ".."} {
+		folder := folderOf(name)
+		if other, found := taken[folder]; found || strings.HasPrefix(folder, "-") || slug(folder) != folder && len(folder) <= longestSlug {
+			t.Errorf("the folder of %q is %s, that of %q", name, folder, other)
+		}
+		taken[folder] = name
+	}
+	if folder := folderOf("retry-storm"); folder != "retry-storm" {
+		t.Errorf("the folder of retry-storm is %s", folder)
 	}
 }
 

@@ -76,8 +76,8 @@ func (s *stores) readDSN() (string, error) {
 		return strings.TrimSpace(string(text)), nil
 	}
 	if password.MatchString(s.dsn) && s.dsn != os.Getenv("QBENCH_DSN") {
-		s.console.Note("warning: the password in --dsn can be read in the list of processes; put the DSN into a file and say " +
-			"--dsn @FILE, or use QBENCH_DSN, PGPASSWORD or a passfile")
+		s.console.Note("warning: the password in --dsn can be read in the list of processes; put the DSN into a file and " +
+			"say --dsn @FILE, or use QBENCH_DSN, PGPASSWORD or a passfile")
 	}
 	return s.dsn, nil
 }

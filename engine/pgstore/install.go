@@ -74,8 +74,8 @@ func install(ctx context.Context, config *pgx.ConnConfig, name string) error {
 // contents is a statement with every column, function and sequence of schema in it, which reads nothing: the server
 // names the first that is not there.
 const contents = `select now_ns(), batch_ns(), 'joined'::regclass from
-(select id, enqueued_at, due_at, ready_key, token, kind, tenant, delivery, charged, priority, state, stand, reaped, holder,
-	expires_at, stood_at, last_delay, failures, recoveries, snoozes, recovered_at, serial, joined, payload,
+(select id, enqueued_at, due_at, ready_key, token, kind, tenant, delivery, charged, priority, state, stand, reaped,
+	holder, expires_at, stood_at, last_delay, failures, recoveries, snoozes, recovered_at, serial, joined, payload,
 	unique_key from jobs) j,
 (select jobs from buried) b, (select node, generation, seq, settled, stale from batches) c,
 (select node, generation from lives) l, (select role, engine, until from leaders) e,

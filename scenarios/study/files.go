@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"qsim/results"
 	"qsim/results/text"
@@ -16,13 +17,19 @@ import (
 // writeTo writes a file so that it is there whole or not at all, for whoever reads it at the same time; synced, after
 // a power failure too. It lets write fill a temporary file in a folder, and renames that to path.
 func writeTo(folder, path string, synced bool, write func(out io.Writer) error) (err error) {
-	file, err := os.CreateTemp(folder, ".unfinished-")
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	file, name, err := results.Temporary(root, ".", false)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("write %s: %w", path, errors.Join(err, os.Remove(file.Name())))
+			_ = root.Remove(name)
+			err = fmt.Errorf("write %s: %w", path, err)
 		}
 	}()
 	out := bufio.NewWriter(file)
@@ -34,12 +41,19 @@ func writeTo(folder, path string, synced bool, write func(out io.Writer) error) 
 		err = file.Sync()
 	}
 	if err == nil {
-		err = file.Chmod(0o644) // which CreateTemp made for its user alone
+		err = os.Rename(filepath.Join(folder, name), path)
 	}
-	if err = errors.Join(err, file.Close()); err != nil {
+	return errors.Join(err, file.Close()) // until then nobody takes it for a leftover
+}
+
+// tidy removes what processes left in a folder that were killed while they wrote there.
+func tidy(folder string) error {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
 		return err
 	}
-	return os.Rename(file.Name(), path)
+	results.Tidy(root, ".")
+	return root.Close()
 }
 
 // The files of a sweep whose shards are all there.

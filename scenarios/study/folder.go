@@ -104,7 +104,11 @@ func (w *Work) Start() error {
 	if w.done {
 		return nil
 	}
-	if err := os.MkdirAll(w.dir, 0o777); err != nil {
+	err := os.MkdirAll(w.dir, 0o777)
+	if err == nil {
+		err = tidy(w.dir)
+	}
+	if err != nil {
 		return fmt.Errorf("open %s: %w", w.parent, err)
 	}
 	return nil

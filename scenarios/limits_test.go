@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -83,6 +84,12 @@ func busy(t *testing.T) time.Duration {
 // FuzzLoad looks for text that makes the loader panic, hang or write nonsense. What it
 // accepts must be accepted again as Resolved writes it.
 func FuzzLoad(f *testing.F) {
+	most := 8 << 10 // what is larger keeps the fuzzer busy with making it smaller
+	if flag.Lookup("test.fuzz").Value.String() != "" {
+		// The fuzzer gives an input ten seconds on the wall, in which it runs several times as slowly as in a test and
+		// others may have the processors: what takes half a second in a test stays one.
+		most = 4 << 10
+	}
 	for _, pattern := range []string{"*.yaml", "testdata/*.yaml", "testdata/good/*.yaml", "testdata/bad/*.yaml"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
@@ -93,7 +100,7 @@ func FuzzLoad(f *testing.F) {
 			if err != nil {
 				f.Fatal(err)
 			}
-			if len(src) < 8<<10 { // what is larger keeps the fuzzer busy with making it smaller
+			if len(src) < most {
 				f.Add(src, "engine.lease.ttl", "10s")
 			}
 		}

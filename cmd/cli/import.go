@@ -131,6 +131,9 @@ func (f *importFlags) check(names []string) error {
 	if ext := filepath.Ext(f.target.Scenario); ext != ".yaml" && ext != ".yml" {
 		return ui.UsageError("-o %s: want a scenario's name, which ends with .yaml", f.target.Scenario)
 	}
+	if err := f.target.Check(); err != nil {
+		return ui.UsageError("-o %s: %w", f.target.Scenario, err)
+	}
 	if _, err := os.Stat(f.target.Scenario); err == nil && !f.target.Force {
 		return ui.UsageError("%s is there already; --force overwrites it", f.target.Scenario)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"qsim/results"
+	"qsim/results/plain"
 	"qsim/results/text"
 )
 
@@ -30,7 +31,7 @@ type PageOptions struct {
 // equal bytes.
 func Page(sum *results.Summary, figures []Figure, o PageOptions) ([]byte, error) {
 	p := &page{Name: clean(sum.Scenario), Version: shorten(clean(o.Version), 40), Absent: o.Absent, summary: sum,
-		Scenario: string(o.Scenario)}
+		Scenario: plain.Printable(string(o.Scenario))}
 	if set := sum.Settings; set != nil && strings.TrimSpace(set.Description) != "" {
 		p.Description = clean(set.Description)
 	}

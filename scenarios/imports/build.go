@@ -53,11 +53,31 @@ type writing struct {
 	made   []string // paths, removed if something fails
 }
 
+// name is that of the scenario.
+func (t *Target) name() string {
+	base := filepath.Base(t.Scenario)
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}
+
+// Check complains of a scenario that could not be written there: it is worth knowing before hours of records are read.
+func (t *Target) Check() error {
+	if name := t.name(); slug(name, true) != name || name == "" {
+		return fmt.Errorf("%s: want a name of a-z, 0-9 and -, at most %d, before .yaml", filepath.Base(t.Scenario), longestKind)
+	}
+	folder := filepath.Dir(t.Scenario)
+	info, err := os.Stat(folder)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is no folder", folder)
+	}
+	return err
+}
+
 // Write writes the scenario with its traces and values, and loads it again.
 func (r *Recording) Write(target Target) (written *Written, err error) {
-	base := filepath.Base(target.Scenario)
-	w := &writing{Recording: r, target: target, folder: filepath.Dir(target.Scenario)}
-	w.name = strings.TrimSuffix(base, filepath.Ext(base))
+	if err := target.Check(); err != nil {
+		return nil, err
+	}
+	w := &writing{Recording: r, target: target, folder: filepath.Dir(target.Scenario), name: target.name()}
 	written = &Written{Path: target.Scenario, Workers: target.Workers, Nodes: target.Nodes}
 	if written.Workers == 0 {
 		written.Workers = max(1, r.Workers.Each)
@@ -67,9 +87,6 @@ func (r *Recording) Write(target Target) (written *Written, err error) {
 		if target.Workers > 0 && !r.Workers.Named {
 			written.Nodes = 1
 		}
-	}
-	if slug(w.name, true) != w.name {
-		return nil, fmt.Errorf("%s: want a name of a-z, 0-9 and - before .yaml", base)
 	}
 	defer func() {
 		if err != nil {

@@ -29,8 +29,7 @@ type TableCell struct {
 
 // CellOf returns the cell of q under policy i of s, but for Best.
 func CellOf(s *Summary, i int, q measure.Query) TableCell {
-	p := &s.Policies[i]
-	info, _ := measure.Lookup(q.Metric)
+	p, info := &s.Policies[i], s.lookup(q)
 	e, d := p.Find(q), p.Against(q)
 	cell := TableCell{Mean: math.NaN(), Value: FormatEstimate(e, info), Baseline: p.Baseline, Change: s.changeOf(p, q),
 		estimate: e, difference: d}
@@ -55,6 +54,17 @@ func CellOf(s *Summary, i int, q measure.Query) TableCell {
 		}
 	}
 	return cell
+}
+
+// lookup returns the metric of q, in the unit in which objectives give its bounds.
+func (s *Summary) lookup(q measure.Query) measure.MetricInfo {
+	info, _ := measure.Lookup(q.Metric)
+	for i := range s.Objectives {
+		if v := &s.Objectives[i]; v.Query == q {
+			info = inUnitOf(info, v.Text)
+		}
+	}
+	return info
 }
 
 // halfOf writes the half-width of the interval of e, "" if e is as exact as it is printed.

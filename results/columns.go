@@ -190,8 +190,7 @@ func (t *Table) fold(s *Summary) {
 func ColumnOf(s *Summary, q measure.Query) Column { return columnOf(s, q, Gets) }
 
 func columnOf(s *Summary, q measure.Query, part Part) Column {
-	info, _ := measure.Lookup(q.Metric)
-	c := Column{Query: q, Info: info, Part: part, Label: q.Label()}
+	c := Column{Query: q, Info: s.lookup(q), Part: part, Label: q.Label()}
 	for i := range s.Policies {
 		c.Cells = append(c.Cells, CellOf(s, i, q))
 	}

@@ -129,8 +129,27 @@ func TestColumnsWithoutObjectives(t *testing.T) {
 func TestGoalTexts(t *testing.T) {
 	s := tableSummary(5, 0, "dead.count", []float64{4, 0, 0}).judged("dead.count", "above 3", map[int]Outcome{0: Met}, false).
 		judged("dead.count", "below 0", map[int]Outcome{1: Met, 2: Met}, false)
-	if got, want := TableOf(s).Columns[0].GoalText(), "≥ 3 (A), = 0 (B, C)"; got != want {
+	if got, want := TableOf(s).Columns[0].GoalText(), "≥ 3 (A), else = 0"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+	s = tableSummary(5, 0, "goodput", []float64{14, 60, 70}).judged("goodput", "above 55/s", map[int]Outcome{2: Met}, false).
+		judged("goodput", "above 30/s", map[int]Outcome{0: Missed}, false)
+	if got, want := TableOf(s).Columns[0].GoalText(), "≥ 55/s (C), ≥ 30/s (A)"; got != want {
+		t.Errorf("B has no goal: got %q, want %q", got, want)
+	}
+}
+
+// A ratio and its goal have one unit: that in which the scenario writes the goal, also where the ratio may exceed 1.
+func TestGoalAndCellHaveOneUnit(t *testing.T) {
+	for text, want := range map[string]string{"below 10%": "89.2% ±1% ≤ 10%, 120%", "below 0.1": "0.892 ±0.01 ≤ 0.1, 1.2"} {
+		s := tableSummary(5, 0.01, "retry.rate", []float64{.892, 1.2}).judgedAll("retry.rate", text, Missed)
+		c := TableOf(s).Columns[0]
+		if got := c.Cells[0].Value + " " + c.Cells[0].Half + " " + c.GoalText() + ", " + c.Cells[1].Value; got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+		if got := s.Objectives[0].Words(); got != c.Cells[0].Value+" "+c.Cells[0].Half {
+			t.Errorf("%s: the verdict says %s", text, got)
+		}
 	}
 }
 

@@ -219,7 +219,8 @@ func (f *finder) price(c *Column, i int) string {
 	for k := range f.Columns {
 		column := &f.Columns[k]
 		pays := column.Part == Pays || column.price
-		if column.Part == Asked && !pays || column.Query == c.Query || column.Cells[i].unsure() ||
+		unsure := column.Cells[i].unsure() && !c.Cells[i].unsure() // the price may be as sure as the cure, not less
+		if column.Part == Asked && !pays || column.Query == c.Query || unsure ||
 			column.Gain(i, f.base) > 1/leastChange {
 			continue
 		}

@@ -73,6 +73,9 @@ func TestFindingIsTrue(t *testing.T) {
 		{"no price that is not told apart", "A: duplicates 9. B: 1 (−89%).",
 			tableSummary(2, 0, "duplicates.count", []float64{9, 1}, "retry.wait.mean", []float64{1, 50}).judgedAll("duplicates.count", "below 10", Met).
 				unsure("retry.wait.mean", 0.2, 1)},
+		{"the price is as sure as the cure", "A: mean wait of retries 9.0s. B: 1.0s (−89%, not told apart yet); 12× the dead jobs.",
+			tableSummary(2, 5, "retry.wait.mean", []float64{9, 1}, "dead.count", []float64{4, 50}).judgedAll("retry.wait.mean", "below 50s", Met).
+				unsure("retry.wait.mean", 0.2, 1).unsure("dead.count", 0.2, 1)},
 		{"the others too", "A: duplicates 9. B: 0 (−100%), the other two 0 too.",
 			tableSummary(20, 0, "duplicates.count", []float64{9, 0, 0, 0}).judgedAll("duplicates.count", "below 10", Met)},
 	} {

@@ -96,9 +96,16 @@ func groupedBound(bound string) string {
 // Expected reports whether v is a miss that the scenario expects: neither a success nor a failure.
 func (v *Verdict) Expected() bool { return v.Outcome == Missed && v.Expect }
 
+// inUnitOf returns info with the unit of a bound: a ratio that may exceed 1 is written in % if its bound is.
+func inUnitOf(info measure.MetricInfo, bound string) measure.MetricInfo {
+	info.Share = info.Share || info.Unit == "1" && strings.HasSuffix(bound, "%")
+	return info
+}
+
 // Words returns the value of v with its interval, as in a table.
 func (v *Verdict) Words() string {
 	info, _ := measure.Lookup(v.Metric)
+	info = inUnitOf(info, v.Text)
 	words := FormatEstimate(&Estimate{Mean: v.Value, Bound: v.Bound}, info)
 	if !math.IsNaN(v.Half) {
 		words += " " + FormatHalf(v.Half, info)

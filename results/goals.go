@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -25,11 +26,16 @@ func (c *Column) addGoal(v *Verdict) {
 	}
 }
 
-// GoalText writes the bounds of a column: "≤ 10s"; where they are of some policies only and there are several, with
-// those.
+// GoalText writes the bounds of a column: "≤ 10s"; where policies differ in them, with the policies: "≥ 30/s (fifo),
+// else ≥ 55/s".
 func (c *Column) GoalText() string {
-	var parts []string
 	goals := exactGoals(c.Goals)
+	if len(goals) == 2 && goals[0].Text != goals[1].Text && len(goals[0].Policies)+len(goals[1].Policies) == len(c.Cells) &&
+		len(goals[0].Policies) != len(goals[1].Policies) {
+		slices.SortFunc(goals, func(a, b Goal) int { return cmp.Compare(len(a.Policies), len(b.Policies)) })
+		return goals[0].Text + " (" + strings.Join(goals[0].Policies, ", ") + "), else " + goals[1].Text
+	}
+	var parts []string
 	for _, g := range goals {
 		text := g.Text
 		several := slices.ContainsFunc(goals, func(other Goal) bool { return other.Text != g.Text })

@@ -552,9 +552,30 @@ func TestPageByKeyboard(t *testing.T) {
 }
 
 // On a sheet of A4 less its margins the names of policies and tenants are read as words, and the tables do
-// not run out of the page.
+// not run out of the page, however many columns they have.
 func TestPagePrintsTables(t *testing.T) {
 	const sheet = 688 // px
+	many := judged()
+	many.adjust = func(s *measure.Settings, sum *results.Summary) {
+		judged().adjust(s, sum)
+		for _, name := range []string{"retry.wait.p99", "retry.wait.mean", "fresh.wait.mean", "fresh.wait.max", "idle.ready", "claim.gap.longest"} {
+			q := measure.Query{Metric: name}
+			for i := range sum.Policies {
+				mean := 12345 / float64(i+1)
+				sum.Policies[i].Metrics = append(sum.Policies[i].Metrics, results.Estimate{Query: q, Mean: mean, Half: 1234, N: 10})
+				sum.Objectives = append(sum.Objectives, results.Verdict{Query: q, Policy: sum.Policies[i].Label, Text: "below 10s", Value: mean, Outcome: results.Missed})
+			}
+		}
+	}
+	wide := openTab(t, pageOf(t, many), sheet, scheme("light", "print"))
+	if cut := eval[string](wide, `[...document.querySelectorAll("th, td")].filter(e => e.checkVisibility() && (e.getBoundingClientRect().right > innerWidth + 1 || e.scrollWidth > e.clientWidth + 1)).map(e => e.textContent).slice(0, 5).join(", ")`); cut != "" {
+		t.Errorf("cut off on a sheet of %d: %s", sheet, cut)
+	}
+	if n := eval[int](wide, `[...document.querySelectorAll("#quiet figure")].filter(e => e.checkVisibility()).length`); n != 0 {
+		t.Errorf("%d figures are printed in which there is nothing to see", n)
+	}
+	wide.picture("print-wide")
+	wide.quiet()
 	tb := openTab(t, pageOf(t, judged()), sheet, scheme("light", "print"))
 	if n := eval[int](tb, `document.querySelectorAll("tbody th").length`); n < 8 {
 		t.Fatalf("%d rows", n)

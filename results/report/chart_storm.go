@@ -166,10 +166,10 @@ func (d *drawing) charted() string {
 func (d *drawing) mayWait() string {
 	after, q := d.settings.StarvedAfter, d.settings.Charted()
 	if kind := slices.Index(d.settings.Classes, q.Class); kind >= 0 && kind < len(after) {
-		return " (" + duration(after[kind]) + ")"
+		return " (" + seconds(after[kind].Seconds()) + ")"
 	}
 	if len(after) > 0 && slices.Min(after) == slices.Max(after) {
-		return " (" + duration(after[0]) + ")"
+		return " (" + seconds(after[0].Seconds()) + ")"
 	}
 	return " (starved-after)"
 }

@@ -64,26 +64,31 @@ func causesOf(sum *results.Summary, caption, what, none string, causes []cause) 
 	if words := causesAlike(sum, causes, most); words != "" {
 		return finding{Finding: plain.Capital(what) + ": " + words + ".", Tables: []plainTable{*t}}
 	}
-	words := fmt.Sprintf("Most %s: %s per seed with %s%s.", what, count(most), shorten(clean(p.Label), nameLimit),
+	words := fmt.Sprintf("Most %s: %s per seed with %s%s.", what, amount(sum, worst, causes), shorten(clean(p.Label), nameLimit),
 		mainCause(p, causes, most))
 	return finding{Finding: words, Tables: []plainTable{*t}}
 }
 
 // causesAlike is how much there is under every policy, and the main cause, if that is about the same; empty if it is not.
 func causesAlike(sum *results.Summary, causes []cause, most float64) string {
-	least, main := most, mainCause(&sum.Policies[0], causes, most)
+	low, high, main := 0, 0, mainCause(&sum.Policies[0], causes, most)
 	for i := range sum.Policies {
 		p := &sum.Policies[i]
 		e := p.Metric(causes[0].metric)
 		if e == nil || !(e.Mean*similar >= most) {
 			return ""
 		}
-		least = min(least, e.Mean)
+		if e.Mean < sum.Policies[low].Metric(causes[0].metric).Mean {
+			low = i
+		}
+		if e.Mean > sum.Policies[high].Metric(causes[0].metric).Mean {
+			high = i
+		}
 		if mainCause(p, causes, e.Mean) != main {
 			main = ""
 		}
 	}
-	switch low, high := count(least), count(most); {
+	switch low, high := amount(sum, low, causes), amount(sum, high, causes); {
 	case len(sum.Policies) == 1:
 		return ""
 	case low != high:
@@ -91,6 +96,11 @@ func causesAlike(sum *results.Summary, causes []cause, most float64) string {
 	default:
 		return high + " per seed under every policy" + main
 	}
+}
+
+// amount is how much there is of all causes together under policy i, as the table has it.
+func amount(sum *results.Summary, i int, causes []cause) string {
+	return results.CellOf(sum, i, measure.Query{Metric: causes[0].metric}).Value
 }
 
 // causeTable has a column for each cause that was measured, and the policy with the most in all, −1 if there is none.

@@ -136,6 +136,17 @@ func TestTitleNamesTheWinnerOfTheTable(t *testing.T) {
 	}
 }
 
+// A threshold of starvation is written with two digits, not to the nanosecond.
+func TestStarvedAfterIsShort(t *testing.T) {
+	t.Parallel()
+	d := storm()
+	drawing := d.drawing(t)
+	drawing.settings.StarvedAfter = []time.Duration{2540756197}
+	if got := stormChart(drawing).subtitle; !strings.Contains(got, "(2.5s)") {
+		t.Errorf("subtitle %q", got)
+	}
+}
+
 func TestBacklogTitle(t *testing.T) {
 	tests := []struct {
 		name              string

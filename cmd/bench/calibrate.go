@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -23,7 +22,7 @@ type timings struct {
 
 	neverIdle bool // no worker was when a job came: wake is a guess
 
-	stalled, held float64 // shares of the time in which engines, and what feeds them, were held up
+	stalled, held, frozen float64 // shares of the time in which engines, what feeds them, and the store were held up
 
 	coming, after [engine.NumOps]time.Duration // medians of calls while jobs came, and when no more did
 }
@@ -59,6 +58,7 @@ func (t *timings) split(probes []*probe, arrivals time.Duration) {
 // for the engine. A call is told of by OnCall and, next, by its event.
 type probe struct {
 	track
+	late    []world.Span // from deadlines of the engine until it noticed them
 	took    time.Duration
 	ended   engine.Time
 	byWake  bool // the call at hand was made by a wake
@@ -72,55 +72,6 @@ type callSample struct {
 	rows      int
 	ended     engine.Time
 	woken     bool
-}
-
-// stallFrom is how long an answer lies there, or a job comes late, until that counts as a
-// stall: the whole engine, or all that feeds it, was held up, and not this call alone.
-const stallFrom = 2 * time.Millisecond
-
-// merged joins spans that overlap.
-func merged(spans []world.Span) (all []world.Span) {
-	slices.SortFunc(spans, func(a, b world.Span) int { return cmp.Compare(a.From, b.From) })
-	for _, s := range spans {
-		if n := len(all); n > 0 && s.From <= all[n-1].From+all[n-1].For {
-			all[n-1].For = max(all[n-1].For, s.From+s.For-all[n-1].From)
-		} else {
-			all = append(all, s)
-		}
-	}
-	return all
-}
-
-// within is how much of [from, to) lies in spans, which are in order and apart.
-func within(spans []world.Span, from, to time.Duration) (sum time.Duration) {
-	i, _ := slices.BinarySearchFunc(spans, from,
-		func(s world.Span, t time.Duration) int { return cmp.Compare(s.From+s.For, t) })
-	for ; i < len(spans) && spans[i].From < to; i++ {
-		sum += max(0, min(to, spans[i].From+spans[i].For)-max(from, spans[i].From))
-	}
-	return sum
-}
-
-// shareOf is which share of a time spans are.
-func shareOf(spans []world.Span, whole time.Duration) float64 {
-	var sum time.Duration
-	for _, s := range spans {
-		sum += s.For
-	}
-	return sum.Seconds() / max(whole.Seconds(), 1e-9)
-}
-
-// stalls are when the engine let answers lie.
-func (p *probe) stalls() []world.Span {
-	var all []world.Span
-	for op := range p.samples {
-		for _, s := range p.samples[op] {
-			if s.hop > stallFrom {
-				all = append(all, world.Span{From: time.Duration(s.ended), For: s.hop})
-			}
-		}
-	}
-	return merged(all)
 }
 
 // Record implements engine.Recorder.
@@ -189,33 +140,43 @@ func (t *timings) suffice() bool {
 	return len(d.Overrun) > 0 && len(d.Wake) > 0
 }
 
-// learn turns what was recorded into delays. Of a call half is taken for the way to the
-// store and half for the way back.
+// learn turns what was recorded into delays; enqueues are the calls of what feeds the engines. Of a call half is taken
+// for the way to the store and half for the way back, without the stalls of the store that it met.
 func learn(probes []*probe, asked map[attempt]time.Duration, perJob [engine.NumOps]time.Duration,
-	speed world.Speed) *timings {
+	enqueues []world.Span, speed world.Speed) *timings {
 	t := &timings{delays: world.Delays{Speed: speed, PerJob: perJob}}
 	d := &t.delays
-	var took [engine.NumOps][]time.Duration
+	for op := range t.took {
+		var took []time.Duration
+		for _, p := range probes {
+			for _, s := range p.samples[op] {
+				took = append(took, s.took)
+			}
+		}
+		t.took[op] = quantile(took, .5)
+	}
+	d.Frozen = storeStalls(storeCalls(probes, &t.took, enqueues))
 	for _, p := range probes {
 		d.Wake = append(d.Wake, p.woken...)
 		stalls := p.stalls()
+		for _, s := range p.late {
+			d.Late = append(d.Late, s.For-within(stalls, s.From, s.From+s.For))
+		}
 		d.Stalls = append(d.Stalls, stalls)
 		d.Overrun = append(d.Overrun, p.overruns(asked, stalls)...)
 		for op := range p.samples {
 			for _, s := range p.samples[op] {
-				net := max(0, s.took-time.Duration(max(0, s.rows-1))*perJob[op])
+				ended := time.Duration(s.ended)
+				net := s.took - within(d.Frozen, ended-s.took, ended)
+				net = max(0, net-time.Duration(max(0, s.rows-1))*perJob[op])
 				hop := s.hop
 				if hop > stallFrom {
 					hop = 0 // it is among the stalls
 				}
 				d.Request[op] = append(d.Request[op], hop+net/2)
 				d.Reply[op] = append(d.Reply[op], hop+net/2)
-				took[op] = append(took[op], s.took)
 			}
 		}
-	}
-	for op := range took {
-		t.took[op] = quantile(took[op], .5)
 	}
 	t.wake = [2]time.Duration{quantile(d.Wake, .5), quantile(d.Wake, .99)}
 	t.sleep = [2]time.Duration{quantile(d.Overrun, .5), quantile(d.Overrun, .99)}

@@ -59,7 +59,8 @@ func TestLearn(t *testing.T) {
 	call(engine.OpCommit, 50*ms, 54*ms, 54*ms, 1)
 	var perJob [engine.NumOps]time.Duration
 	perJob[engine.OpClaim] = ms
-	got := learn([]*probe{p}, map[attempt]time.Duration{{1, 1}: 10 * ms, {2, 1}: 30 * ms}, perJob, world.Speed{Num: 20, Den: 1})
+	p.late = []world.Span{{From: 5 * ms, For: ms}, {From: 40 * ms, For: 3 * ms}} // of the second, 1 ms is of the stall
+	got := learn([]*probe{p}, map[attempt]time.Duration{{1, 1}: 10 * ms, {2, 1}: 30 * ms}, perJob, nil, world.Speed{Num: 20, Den: 1})
 	d := &got.delays
 	if want := []time.Duration{5 * ms, 6 * ms}; !slices.Equal(d.Wake, want) {
 		t.Errorf("wakes %v, want %v", d.Wake, want)
@@ -73,8 +74,43 @@ func TestLearn(t *testing.T) {
 	if want := []time.Duration{ms + ms/2, 0}; !slices.Equal(d.Request[engine.OpClaim], want) || !slices.Equal(d.Reply[engine.OpClaim], want) {
 		t.Errorf("claims take %v and %v, want %v each way", d.Request[engine.OpClaim], d.Reply[engine.OpClaim], want)
 	}
+	if want := []time.Duration{ms, 2 * ms}; !slices.Equal(d.Late, want) || d.Frozen != nil {
+		t.Errorf("late by %v, want %v; the store stood still at %v", d.Late, want, d.Frozen)
+	}
 	if want := []time.Duration{2 * ms}; !slices.Equal(d.Request[engine.OpCommit], want) {
 		t.Errorf("commits take %v, want %v", d.Request[engine.OpCommit], want)
+	}
+}
+
+// TestStoreStalls finds when the store answered nothing: neither a call that is slow alone, nor a pause in which nothing
+// was asked, nor being a little late counts, and calls are as long as usual without it.
+func TestStoreStalls(t *testing.T) {
+	const ms = time.Millisecond
+	p := new(probe)
+	call := func(op engine.Op, began, ended time.Duration) {
+		p.tell(&engine.Call{Op: op, Limit: 1}, &engine.Reply{}, engine.Time(began), engine.Time(ended))
+		p.Record(&engine.Event{Kind: engine.Called, Op: op, At: engine.Time(ended)})
+	}
+	for at := time.Duration(0); at < 100*ms; at += 10 * ms { // usually 4 ms; nothing is asked between
+		call(engine.OpCommit, at, at+4*ms)
+	}
+	call(engine.OpClaim, 20*ms, 49*ms)    // slow, while commits are answered
+	call(engine.OpCommit, 100*ms, 150*ms) // all are held up from 104 on
+	call(engine.OpCommit, 103*ms, 150*ms)
+	call(engine.OpClaim, 120*ms, 153*ms) // began in the middle of it, and takes 3 after it
+	call(engine.OpCommit, 200*ms, 205*ms)
+	enqueues := []world.Span{{From: 300 * ms, For: ms}, {From: 310 * ms, For: ms}, {From: 320 * ms, For: 21 * ms}}
+	got := learn([]*probe{p}, nil, [engine.NumOps]time.Duration{}, enqueues, world.Speed{Num: 1, Den: 1})
+	want := []world.Span{{From: 104 * ms, For: 46 * ms}, {From: 321 * ms, For: 20 * ms}}
+	if !slices.Equal(got.delays.Frozen, want) {
+		t.Errorf("the store stood still at %v, want %v", got.delays.Frozen, want)
+	}
+	commits := got.delays.Request[engine.OpCommit]
+	if want := []time.Duration{2 * ms, ms / 2, 5 * ms / 2}; !slices.Equal(commits[len(commits)-3:], want) {
+		t.Errorf("the ways of the last commits take %v, want %v", commits[len(commits)-3:], want)
+	}
+	if want := []time.Duration{29 * ms / 2, 3 * ms / 2}; !slices.Equal(got.delays.Request[engine.OpClaim], want) {
+		t.Errorf("the ways of claims take %v, want %v", got.delays.Request[engine.OpClaim], want)
 	}
 }
 

@@ -15,6 +15,7 @@ type feeding struct {
 	calls phase
 	late  phase        // from when a job was to be enqueued until the store had it
 	held  []world.Span // when that took long
+	made  []world.Span // the calls
 }
 
 // Limits of an open loop's feeder: jobs that are due go into one call, so that a store
@@ -158,6 +159,7 @@ func (f *feeding) add(ended engine.Time, took time.Duration, due []time.Duration
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	f.calls.add(took, len(due))
+	f.made = append(f.made, world.Span{From: time.Duration(ended) - took, For: took})
 	for _, at := range due {
 		late := time.Duration(ended) - at
 		f.late.add(late, 1)

@@ -48,6 +48,9 @@ type machineJSON struct {
 	SleepP99 float64            `json:"oversleep_p99_s"`
 	Stalled  float64            `json:"engines_held_up"` // share of the time
 	Held     float64            `json:"jobs_held_up"`
+	Frozen   float64            `json:"store_held_up"`
+	LateP50  float64            `json:"timer_late_p50_s"`
+	LateP99  float64            `json:"timer_late_p99_s"`
 	Guessed  bool               `json:"wake_guessed,omitempty"` // no worker was ever idle when a job came
 	Calls    map[string]float64 `json:"call_p50_s"`
 	PerJob   map[string]float64 `json:"per_job_s"`
@@ -143,7 +146,10 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string) []byte {
 			}
 		}
 	}
-	fmt.Fprintf(&out, "; engines held up for %.1f%% of the time, jobs that came for %.1f%%", c.stalled*100, c.held*100)
+	fmt.Fprintf(&out, ", a timer of an engine late by %s (p99 %s)", seconds(quantile(c.delays.Late, .5).Seconds()),
+		seconds(quantile(c.delays.Late, .99).Seconds()))
+	fmt.Fprintf(&out, "; engines held up for %.1f%% of the time, jobs that came for %.1f%%, the store for %.1f%%",
+		c.stalled*100, c.held*100, c.frozen*100)
 	if c.neverIdle {
 		out.WriteString("; no worker was ever idle when a job came: waking one is taken for a claim's way to the store")
 	}
@@ -224,7 +230,8 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 			Machine: machineJSON{
 				WakeP50: c.wake[0].Seconds(), WakeP99: c.wake[1].Seconds(),
 				SleepP50: c.sleep[0].Seconds(), SleepP99: c.sleep[1].Seconds(),
-				Stalled: c.stalled, Held: c.held, Guessed: c.neverIdle,
+				Stalled: c.stalled, Held: c.held, Frozen: c.frozen, Guessed: c.neverIdle,
+				LateP50: quantile(c.delays.Late, .5).Seconds(), LateP99: quantile(c.delays.Late, .99).Seconds(),
 				Calls: map[string]float64{}, PerJob: map[string]float64{},
 			},
 			Unfed: p.unfed(), Mechanism: p.mechanism(), Rounds: len(p.real), Changes: append([]string{}, p.changes()...),

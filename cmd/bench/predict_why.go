@@ -152,6 +152,7 @@ func (p *prediction) changes() []string {
 	}
 	shares("engines were held up for", is.timings.stalled, was.stalled)
 	shares("jobs that came were held up for", is.timings.held, was.held)
+	shares("the store answered nothing for", is.timings.frozen, was.frozen)
 	if is.late > 0 {
 		list = append(list, plain.Plural(int(is.late), "call")+" had no answer in time")
 	}

@@ -2,8 +2,10 @@ package bench
 
 import (
 	"sync"
+	"time"
 
 	"qsim/engine"
+	"qsim/scenarios/world"
 )
 
 // recording keeps what happened in a run, to be put in order and judged when it is over:
@@ -71,6 +73,12 @@ func (r *recording) of(node int32) engine.Recorder { return r.probes[node] }
 // timed notes a call whose event comes next.
 func (r *recording) timed(node int32, c *engine.Call, reply *engine.Reply, began, ended engine.Time) {
 	r.probes[node].tell(c, reply, began, ended)
+}
+
+// ticked notes that an engine noticed a deadline late.
+func (r *recording) ticked(node int32, due, at engine.Time) {
+	p := r.probes[node]
+	p.late = append(p.late, world.Span{From: time.Duration(due), For: at.Sub(due)})
 }
 
 var verbEvents = map[engine.Verb]engine.EventKind{engine.Ack: engine.Acked, engine.Bury: engine.Buried}

@@ -30,6 +30,7 @@ type rig struct {
 	records func(node int32) engine.Recorder // nil: nothing is recorded
 	// of every call, before its event; may be nil
 	onTook func(node int32, c *engine.Call, r *engine.Reply, began, ended engine.Time)
+	onTick func(node int32, due, at engine.Time) // may be nil
 
 	enqueued atomic.Int64  // jobs that the store has taken
 	ended    atomic.Int64  // jobs done or dead, as commits were told
@@ -152,7 +153,7 @@ func (r *rig) run(ctx context.Context, handler live.Handler, feed func(ctx conte
 func (r *rig) config(handler live.Handler) live.Config {
 	c := live.Config{
 		Engine: r.wall.Engine(), Engines: r.nodes, Store: r.store, Handler: handler, Origin: r.origin,
-		Policy: func(int32) engine.Policy { return r.wall.Policy() }, Recorder: r.records, OnCall: r.onCall,
+		Policy: func(int32) engine.Policy { return r.wall.Policy() }, Recorder: r.records, OnCall: r.onCall, OnTick: r.onTick,
 		OnFailure: func(*engine.Job, engine.ErrorKind, error) {}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		CancelWithin: 10 * time.Second,
 	}

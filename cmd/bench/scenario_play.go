@@ -113,7 +113,7 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 	runtime.GC() // of the run before, not in the midst of this one
 	r := newRig(wall, store.store, time.Now())
 	rec := newRecording(r)
-	r.records, r.onEnd, r.onTook = rec.of, rec.repeated, rec.timed
+	r.records, r.onEnd, r.onTook, r.onTick = rec.of, rec.repeated, rec.timed, rec.ticked
 	s := &sleeper{rig: r, learns: o.learns}
 	arrivals, until := wall.Length()
 	if err := r.run(ctx, s.handle, r.feed(wall.Next, rec.enqueued), until); err != nil {
@@ -127,11 +127,11 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 		return nil, err
 	}
 	if o.learns {
-		p.timings = learn(rec.probes, s.asked(), perJob, o.speed)
+		p.timings = learn(rec.probes, s.asked(), perJob, r.feeding.made, o.speed)
 		t := p.timings
 		t.split(rec.probes, arrivals)
 		t.jobs, t.delays.Held = r.enqueued.Load(), merged(r.feeding.held)
-		t.held = shareOf(t.delays.Held, p.took)
+		t.held, t.frozen = shareOf(t.delays.Held, p.took), shareOf(t.delays.Frozen, p.took)
 		for _, stalls := range t.delays.Stalls {
 			t.stalled += shareOf(stalls, p.took) / float64(len(t.delays.Stalls))
 		}

@@ -84,6 +84,9 @@ type Config struct {
 	// they are equal for a call that was not made, because its time was over before its
 	// turn. c and r are valid until it returns.
 	OnCall func(node int32, c *engine.Call, r *engine.Reply, began, ended engine.Time)
+	// OnTick, if not nil, is told each time that a deadline of an engine had passed, by however little, when
+	// the engine came to look: how late timers are. From one goroutine for each node.
+	OnTick func(node int32, due, at engine.Time)
 	// OnFailure, if not nil, is told of every execution that failed, from the goroutine
 	// that ran it, with the error that the handler returned or the *PanicError of one that
 	// panicked. nil: panics are logged with their stack, other errors are not.

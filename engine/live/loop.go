@@ -129,8 +129,13 @@ func (l *loop) step() {
 	if l.in.woken && l.engine.Idle() > 0 && l.at >= l.deaf {
 		l.engine.Wake(l.at)
 	}
-	if l.engine.Due() <= l.at && l.engine.Deadline() <= l.at {
-		l.engine.Tick(l.at)
+	if l.engine.Due() <= l.at {
+		if due := l.engine.Deadline(); due <= l.at {
+			if l.OnTick != nil && due < l.at {
+				l.OnTick(l.node, due, l.at)
+			}
+			l.engine.Tick(l.at)
+		}
 	}
 	if len(l.begun) > 0 {
 		l.begin(l.begun)

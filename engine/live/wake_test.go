@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -225,6 +226,38 @@ func TestOnCall(t *testing.T) {
 		}
 		if rows[engine.OpClaim] != 3 || rows[engine.OpCommit] != 3 {
 			t.Errorf("rows by op: %v, want 3 of claim and of commit", rows)
+		}
+	})
+}
+
+// TestOnTick keeps the loop busy for 30 ms while a batch lingers for 5 ms: the engine learns of it 25 ms late, and of no
+// other deadline late at all.
+func TestOnTick(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(engine.StoreOptions{})
+		var late []time.Duration
+		c := live.Config{Engine: settings(2), Handler: none,
+			OnTick: func(_ int32, due, at engine.Time) { late = append(late, at.Sub(due)) }}
+		c.Engine.Commit.Linger = 5 * time.Millisecond
+		c.Handler = func(_ context.Context, j *engine.Job) error {
+			time.Sleep(time.Duration(j.ID) * time.Millisecond)
+			return nil
+		}
+		c.OnCall = func(_ int32, call *engine.Call, r *engine.Reply, _, _ engine.Time) {
+			if call.Op == engine.OpClaim && len(r.Leases) > 0 && r.Leases[0].ID == 12 {
+				time.Sleep(30 * time.Millisecond)
+			}
+		}
+		s := start(t, w, c)
+		w.enqueue(t, 10, 10) // ends after 10 ms, so that its batch is sent after 15
+		time.Sleep(12 * time.Millisecond)
+		w.enqueue(t, 12, 12) // its claim's answer is looked at for 30 ms
+		time.Sleep(time.Second)
+		if err := s.end(); err != nil {
+			t.Error(err)
+		}
+		if len(late) == 0 || slices.Max(late) != 27*time.Millisecond {
+			t.Errorf("late by %v, want 27 ms at the most: the loop was busy from 12 to 42 ms, and was due at 15", late)
 		}
 	})
 }

@@ -41,6 +41,8 @@ type Config struct {
 	Wake     WakeMode
 	Restart  time.Duration // from an execution that kills its process to the next start
 	Controls []Control     // in any order
+	// Late is by how much a node notices a deadline late; nil: not at all.
+	Late func(node int32, due engine.Time) time.Duration
 	// Befell is told when a control has made a difference, by its index in Controls, and to
 	// which node, if it is one of a node; nil: nobody asks.
 	Befell func(control int, node int32, at engine.Time)

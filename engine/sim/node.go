@@ -78,7 +78,7 @@ func (s *Sim) stepped(n *node) {
 	if n.frozen > 0 {
 		return
 	}
-	due := max(s.now, n.engine.Due()) // long past in a process that was frozen
+	due := max(s.now, s.notices(n)) // long past in a process that was frozen
 	if s.single {
 		s.queue.timers.first = due
 		return

@@ -193,8 +193,17 @@ func (s *Sim) isDue(at engine.Time) bool {
 	if e.IsDue(at) {
 		return true
 	}
-	s.queue.timers.set(i, e.Due())
+	s.queue.timers.set(i, s.notices(&s.nodes[i]))
 	return false
+}
+
+// notices is when a node looks whether its deadline has come.
+func (s *Sim) notices(n *node) engine.Time {
+	due := n.engine.Due()
+	if s.cfg.Late != nil && due != engine.Never {
+		due = due.Add(s.cfg.Late(n.index, due))
+	}
+	return due
 }
 
 // Over reports whether nothing is left to do: nothing arrives any more and no job or

@@ -27,8 +27,11 @@ type Delays struct {
 	// once and is in none of the above. In order, and apart.
 	Stalls [][]Span
 	Held   []Span
-	Period time.Duration // after which Stalls and Held come again; 0: they do not
-	Speed  Speed         // at which the run went
+	// Frozen is when the store answered nothing: calls under way then take longer by as much.
+	Frozen []Span
+	Period time.Duration   // after which Stalls, Held and Frozen come again; 0: they do not
+	Late   []time.Duration // by how much an engine notices late that something is due
+	Speed  Speed           // at which the run went
 }
 
 // Span is a stretch of time.
@@ -39,10 +42,12 @@ type Overlay struct {
 	request, reply [engine.NumOps]dist.Dist
 	perJob         [engine.NumOps]time.Duration
 	wake, overrun  dist.Dist
+	late           dist.Dist
 	stalls         [][]Span
-	held           []Span
+	held, frozen   []Span
 	period         time.Duration
 	speed          Speed
+	tardy          bool // there is lateness
 	// Mechanics, if not nil, is told how a simulation went: of one at a time.
 	Mechanics *Mechanics
 }
@@ -66,10 +71,14 @@ func (d *Delays) Overlay() (*Overlay, error) {
 	if o.overrun, err = d.dist(d.Overrun); err != nil {
 		return nil, fmt.Errorf("overrun: %w", err)
 	}
+	if o.late, err = d.dist(d.Late); err != nil {
+		return nil, fmt.Errorf("lateness of timers: %w", err)
+	}
 	for _, spans := range d.Stalls {
 		o.stalls = append(o.stalls, d.spans(spans))
 	}
-	o.held, o.period = d.spans(d.Held), d.Speed.Virtual(d.Period)
+	o.held, o.frozen, o.period = d.spans(d.Held), d.spans(d.Frozen), d.Speed.Virtual(d.Period)
+	o.tardy = len(d.Late) > 0
 	return o, nil
 }
 
@@ -115,7 +124,11 @@ func (o *Overlay) Alter(_ int, _ uint64, cfg *sim.Config) {
 	if o.Mechanics != nil {
 		m.asked, m.began = make(map[callKey]engine.Time), make(map[delivery]engine.Time)
 	}
+	each(o.frozen, o.period, cfg.Until, func(s Span) { m.frozen = append(m.frozen, s) })
 	cfg.Network, cfg.Handlers = m, m
+	if o.tardy {
+		cfg.Late = m.lateness
+	}
 	cfg.Controls = slices.Clone(cfg.Controls)
 	for node := range cfg.Nodes {
 		if node < len(o.stalls) {
@@ -155,6 +168,7 @@ type measured struct {
 	*Overlay
 	rand     keyed.Rand
 	handlers sim.Handlers
+	frozen   []Span                   // those that are not over
 	asked    map[callKey]engine.Time  // calls under way
 	began    map[delivery]engine.Time // executions
 }
@@ -171,6 +185,7 @@ const (
 	drawOverrun = 1<<16 - 2
 	drawAsked   = 0
 	drawWoken   = 1
+	drawLate    = 1 // of ForTick
 )
 
 // Request draws how long a call is under way to the store.
@@ -179,21 +194,43 @@ func (m *measured) Request(now engine.Time, c *engine.Call) sim.Fate {
 		m.asked[callKey{c.Engine, c.ID}] = now
 	}
 	if c.Op == engine.OpClaim && c.Woken {
-		return sim.Fate{Delay: m.draw(&m.wake, keyed.ForRequestDelay, c, drawWoken)}
+		return sim.Fate{Delay: m.through(now, m.draw(&m.wake, keyed.ForRequestDelay, c, drawWoken))}
 	}
-	return sim.Fate{Delay: m.draw(&m.request[c.Op], keyed.ForRequestDelay, c, drawAsked)}
+	return sim.Fate{Delay: m.through(now, m.draw(&m.request[c.Op], keyed.ForRequestDelay, c, drawAsked))}
 }
 
 // Reply draws how long its answer takes.
 func (m *measured) Reply(now engine.Time, c *engine.Call, r *engine.Reply, _ *sim.Rows) time.Duration {
 	more := max(0, r.Rows()-1)
 	d := m.draw(&m.reply[c.Op], keyed.ForResponseDelay, c, drawAsked) + time.Duration(more)*m.perJob[c.Op]
+	d = m.through(now, d)
 	if m.asked != nil {
 		key := callKey{c.Engine, c.ID}
 		m.Mechanics.Call(c, r.Rows(), m.real(m.asked[key]), m.real(now.Add(d)))
 		delete(m.asked, key)
 	}
 	return d
+}
+
+// through is how long something takes from now on that takes d while the store is not frozen. It is asked of no time
+// before one that it was asked of.
+func (m *measured) through(now engine.Time, d time.Duration) time.Duration {
+	for len(m.frozen) > 0 && engine.Time(m.frozen[0].From+m.frozen[0].For) <= now {
+		m.frozen = m.frozen[1:]
+	}
+	end := now.Add(d)
+	for _, s := range m.frozen {
+		if engine.Time(s.From) >= end {
+			break
+		}
+		end = end.Add(s.From + s.For - max(s.From, time.Duration(now)))
+	}
+	return end.Sub(now)
+}
+
+// lateness draws by how much a node notices a deadline late.
+func (m *measured) lateness(node int32, due engine.Time) time.Duration {
+	return m.late.Duration(m.rand.Uniform(keyed.ForTick, uint64(due), uint64(node), drawLate))
 }
 
 // real is a time on the wall clock.

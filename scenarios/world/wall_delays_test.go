@@ -61,6 +61,53 @@ jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 1s}]
 	}
 }
 
+// TestFrozen has the store stand still twice: the one claim under way then takes longer by as much, and no other.
+func TestFrozen(t *testing.T) {
+	sc := loadWall(t, `
+duration: 100s
+warmup: 0s
+seeds: 1
+engine: {workers: 4, fetch: {poll: 1h}, commit: {linger: 0s}}
+jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 1s}]
+`)
+	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: []time.Duration{4 * time.Millisecond}}
+	d.Reply[engine.OpClaim] = []time.Duration{3 * time.Millisecond}
+	before := delayed(t, sc, d)
+	d.Frozen = []Span{{From: 1*time.Second + 2*time.Millisecond, For: 100 * time.Millisecond}, // a request waits
+		{From: 2*time.Second + 5*time.Millisecond, For: 50 * time.Millisecond}, // an answer
+		{From: 2500 * time.Millisecond, For: 200 * time.Millisecond}}           // nothing is under way
+	after := delayed(t, sc, d)
+	for _, want := range []struct {
+		metric string
+		more   float64
+	}{{"fresh.wait.p50", 0}, {"fresh.wait.max", 1}, {"fresh.wait.mean", .1}, {"start.wait.mean", .15}, {"sojourn.mean", .15}} {
+		if got := metricOf(t, after, want.metric) - metricOf(t, before, want.metric); math.Abs(got-want.more) > .005 {
+			t.Errorf("%s grows by %v, want %v", want.metric, got, want.more)
+		}
+	}
+	d.Frozen, d.Period = d.Frozen[:1], time.Second // for each job but perhaps the first
+	if got := metricOf(t, delayed(t, sc, d), "fresh.wait.mean") - metricOf(t, before, "fresh.wait.mean"); got < .89 {
+		t.Errorf("with a period the mean wait grows by %v, want 1 or nearly so", got)
+	}
+}
+
+// TestLateTimers has engines notice 20 ms late that a batch has lingered: that is 0.2 s in the scenario.
+func TestLateTimers(t *testing.T) {
+	for _, nodes := range []string{"1", "2"} {
+		sc := loadWall(t, `
+duration: 100s
+warmup: 0s
+seeds: 1
+engine: {nodes: `+nodes+`, workers: 4, fetch: {poll: 1h}, commit: {linger: 500ms}}
+jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 1s}]
+`)
+		d := &Delays{Speed: Speed{Num: 10, Den: 1}, Late: []time.Duration{20 * time.Millisecond}}
+		if got := metricOf(t, delayed(t, sc, d), "sojourn.p50"); math.Abs(got-1.7) > .01 {
+			t.Errorf("%s nodes: half of the jobs took %v s, want 1 of work, 0.5 of linger and 0.2", nodes, got)
+		}
+	}
+}
+
 // TestDelaysOfClaims has more jobs than workers: claims follow a worker's end, which takes
 // Request and not Wake.
 func TestDelaysOfClaims(t *testing.T) {

@@ -1,0 +1,109 @@
+package bench
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"qsim/engine"
+	"qsim/scenarios/world"
+)
+
+// stallFrom is how long an answer lies there, a job comes late, or the store answers nothing although it should, until
+// that counts as a stall: the whole engine, all that feeds it, or the store was held up, and not this call alone.
+const stallFrom = 2 * time.Millisecond
+
+// merged joins spans that overlap.
+func merged(spans []world.Span) (all []world.Span) {
+	slices.SortFunc(spans, func(a, b world.Span) int { return cmp.Compare(a.From, b.From) })
+	for _, s := range spans {
+		if n := len(all); n > 0 && s.From <= all[n-1].From+all[n-1].For {
+			all[n-1].For = max(all[n-1].For, s.From+s.For-all[n-1].From)
+		} else {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// within is how much of [from, to) lies in spans, which are in order and apart.
+func within(spans []world.Span, from, to time.Duration) (sum time.Duration) {
+	i, _ := slices.BinarySearchFunc(spans, from,
+		func(s world.Span, t time.Duration) int { return cmp.Compare(s.From+s.For, t) })
+	for ; i < len(spans) && spans[i].From < to; i++ {
+		sum += max(0, min(to, spans[i].From+spans[i].For)-max(from, spans[i].From))
+	}
+	return sum
+}
+
+// shareOf is which share of a time spans are.
+func shareOf(spans []world.Span, whole time.Duration) float64 {
+	var sum time.Duration
+	for _, s := range spans {
+		sum += s.For
+	}
+	return sum.Seconds() / max(whole.Seconds(), 1e-9)
+}
+
+// stalls are when the engine let answers lie.
+func (p *probe) stalls() []world.Span {
+	var all []world.Span
+	for op := range p.samples {
+		for _, s := range p.samples[op] {
+			if s.hop > stallFrom {
+				all = append(all, world.Span{From: time.Duration(s.ended), For: s.hop})
+			}
+		}
+	}
+	return merged(all)
+}
+
+// storeCall is when a call was made, when it was answered, and when calls of its kind mostly are.
+type storeCall struct{ began, usual, ended time.Duration }
+
+// storeCalls are all calls of a run.
+func storeCalls(probes []*probe, took *[engine.NumOps]time.Duration, enqueues []world.Span) (all []storeCall) {
+	for _, p := range probes {
+		for op := range p.samples {
+			for _, s := range p.samples[op] {
+				began := time.Duration(s.ended) - s.took
+				all = append(all, storeCall{began, began + took[op], time.Duration(s.ended)})
+			}
+		}
+	}
+	lasted := make([]time.Duration, len(enqueues))
+	for i, s := range enqueues {
+		lasted[i] = s.For
+	}
+	usual := quantile(lasted, .5)
+	for _, s := range enqueues {
+		all = append(all, storeCall{s.From, s.From + usual, s.From + s.For})
+	}
+	return all
+}
+
+// storeStalls are when the store answered no call although it should have: from when the first of those under way
+// mostly is answered, or from the answer before if that came later, until the next answer. So a call that takes long
+// while others are answered is none, and what holds up all of them, such as the sync of a log, is one.
+func storeStalls(calls []storeCall) (all []world.Span) {
+	slices.SortFunc(calls, func(a, b storeCall) int { return cmp.Compare(a.began, b.began) })
+	ends := slices.Clone(calls)
+	slices.SortFunc(ends, func(a, b storeCall) int { return cmp.Compare(a.ended, b.ended) })
+	var under []storeCall // way
+	next, last := 0, time.Duration(0)
+	for _, e := range ends {
+		for ; next < len(calls) && calls[next].began < e.ended; next++ {
+			under = append(under, calls[next])
+		}
+		due := e.usual
+		for _, c := range under {
+			due = min(due, c.usual)
+		}
+		if due = max(due, last); e.ended-due > stallFrom {
+			all = append(all, world.Span{From: due, For: e.ended - due})
+		}
+		last = e.ended
+		under = slices.DeleteFunc(under, func(c storeCall) bool { return c.ended <= last })
+	}
+	return all
+}

@@ -29,6 +29,10 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 	var room [8]shape
 	shapes, arguments := room[:0], make([]any, 0, 16)
 	arguments = append(arguments, int64(holder), nanoseconds(ttl))
+	began := time.Now()
+	from, whole := s.fronts.begin(began)
+	var classes [8]engine.Class
+	of := classes[:0] // the terms
 	for i := range p.Terms {
 		t := &p.Terms[i]
 		sh, err := shapeOf(t)
@@ -36,8 +40,8 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 			return dst, engine.Forever, fmt.Errorf("claim: term %d: %w", i, err)
 		}
 		if min(t.Limit, p.Limit) > 0 || sh.wait == waitShed {
-			shapes = append(shapes, sh)
-			arguments = planArguments(arguments, t, sh, p.Limit)
+			shapes, of = append(shapes, sh), append(of, t.Class)
+			arguments = planArguments(arguments, t, sh, from[t.Class], p.Limit)
 		}
 	}
 	switch len(shapes) {
@@ -55,7 +59,7 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 	if s.rules.promotesItself() {
 		b.Queue(s.text.promoteDue, min(max(2*limit(min(p.Limit, mostPromoted)), fewestPromoted), mostPromoted))
 	}
-	c := claimed{dst: dst, from: len(dst), terms: len(shapes) > 0, next: engine.Forever}
+	c := claimed{dst: dst, from: len(dst), terms: of, ended: from, next: engine.Forever}
 	b.Queue(statement, arguments...).Query(c.read)
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
 		return dst, engine.Forever, s.wrap("claim", err)
@@ -64,6 +68,8 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 		s.wake()
 	}
 	c.sort()
+	all := len(c.dst)-c.from >= p.Limit && p.Limit > 0
+	s.fronts.end(c.ended, s.isDear(ctx, whole, all, time.Since(began)))
 	return c.dst, c.next, nil
 }
 
@@ -84,9 +90,12 @@ func (s *Store) planned(ctx context.Context, shapes []shape) (string, error) {
 	return p.sql, nil
 }
 
-// planArguments appends the parameters of one term.
-func planArguments(arguments []any, t *engine.Term, s shape, most int) []any {
+// planArguments appends the parameters of one term, which begins at a place of its line if that is of the plainest.
+func planArguments(arguments []any, t *engine.Term, s shape, from place, most int) []any {
 	arguments = append(arguments, limit(min(t.Limit, most)))
+	if s.plain() {
+		arguments = append(arguments, from.priority, from.key)
+	}
 	if s.tenant {
 		arguments = append(arguments, int32(t.Tenant))
 	}
@@ -118,7 +127,8 @@ type claimed struct {
 	from   int     // where in dst the answer begins
 	places []int64 // of the leases in the plan's order, see answerPart
 	next   time.Duration
-	terms  bool // whether there are any
+	terms  []engine.Class // of each that was asked for
+	ended  [engine.AnyClass + 1]place
 	shed   bool // something was buried
 }
 
@@ -128,18 +138,27 @@ func (c *claimed) read(rows pgx.Rows) error {
 		if next := r.optional(); next != nil {
 			c.next = nonNegative(*next)
 		}
-		if !c.terms || r.values[0] == nil {
+		if len(c.terms) == 0 || r.values[0] == nil {
 			continue
 		}
-		at := r.int64()
+		at, key := r.int64(), r.int64()
 		l := r.lease()
 		if at/answerPart%2 == 0 {
 			l.Shed, l.Token, c.shed = true, 0, true
 			l.Delivery++ // it tells its class
+		} else {
+			c.ends(c.terms[at/answerPart/2], place{l.Priority, key})
 		}
 		c.dst, c.places = append(c.dst, l), append(c.places, at)
 	}
 	return rows.Err()
+}
+
+// ends notes that a term of a class took a job at a place.
+func (c *claimed) ends(class engine.Class, at place) {
+	if last := c.ended[class]; at.priority > last.priority || at.priority == last.priority && at.key > last.key {
+		c.ended[class] = at
+	}
 }
 
 // sort puts leases into the order in which the plan claims.

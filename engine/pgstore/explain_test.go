@@ -103,6 +103,7 @@ func allStatements(t *testing.T, s *Store) []statement {
 		statement{"extend", x.extend, []string{"jobs_pkey"}}, statement{"extend node", x.extendNode[0], []string{"leased"}},
 		statement{"recover", x.recover, []string{"leased", "jobs_pkey"}}, statement{"next expiry", x.nextExpiry, []string{"leased"}},
 		statement{"stats", x.stats, []string{"ready_oldest", "waiting", "leased", "dead", "ready_fresh_longest", "ready_retry_longest"}},
+		statement{"cancel", x.cancel, []string{"jobs_pkey"}},
 		statement{"redrive", x.redrive[0], []string{"dead"}}, statement{"forget", forgetSQL, []string{"batches_pkey"}})
 	for shape := withEnds; shape < withoutMemory; shape++ {
 		if shape&withBurial == 0 || shape&withEnds != 0 {
@@ -228,7 +229,7 @@ func TestClaimReadsLittle(t *testing.T) {
 				t.Fatal(err)
 			}
 			shapes = append(shapes, sh)
-			arguments = planArguments(arguments, &tt.terms[i], sh, 10)
+			arguments = planArguments(arguments, &tt.terms[i], sh, frontOfLine, 10)
 		}
 		if len(shapes) > 1 {
 			arguments = append(arguments, int64(10))

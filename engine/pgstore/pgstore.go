@@ -39,6 +39,7 @@ type Store struct {
 	text   texts
 	plans  plans
 	lines  lines
+	fronts fronts
 	news   news
 	stop   context.CancelFunc
 	ended  sync.WaitGroup

@@ -85,7 +85,7 @@ func planOf(data []byte, r *rules, other int) (text string, arguments []any, ok 
 			return "", nil, false
 		}
 		shapes = append(shapes, s)
-		arguments = planArguments(arguments, &tm, s, 10+other)
+		arguments = planArguments(arguments, &tm, s, frontOfLine, 10+other)
 	}
 	return planSQL(shapes, r), arguments, true
 }

@@ -39,7 +39,10 @@ func (w *planWriter) parameter(kind string) string {
 func (w *planWriter) term(i int, shapes []shape) {
 	s := shapes[i]
 	// The order of parameters is that of planArguments.
-	most, tenant, kinds, per, maxWait := w.parameter("bigint"), "", "", "", ""
+	most, from, tenant, kinds, per, maxWait := w.parameter("bigint"), "", "", "", "", ""
+	if s.plain() {
+		from = fmt.Sprintf("(j.priority, j.ready_key) >= (%s, %s)", w.parameter("smallint"), w.parameter("bigint"))
+	}
 	if s.tenant {
 		tenant = w.parameter("integer")
 	}
@@ -83,6 +86,9 @@ func (w *planWriter) term(i int, shapes []shape) {
 	}
 	if s.wait == waitLeave {
 		where = append(where, "j.due_at >= (select now from t) - "+maxWait)
+	}
+	if from != "" {
+		where = append(where, from)
 	}
 	limit := most
 	if i > 0 {
@@ -186,7 +192,7 @@ func (w *planWriter) lease(shapes []shape) {
 	update jobs j set state = 3, holder = $1, token = j.token + 1, expires_at = n.now + $2,
 		delivery = j.delivery + 1, charged = j.charged + 1, reaped = false
 	from p, t n where `+sameJob("p.id")+`
-	returning p.at, `+w.leaseColumns()+")")
+	returning p.at, j.ready_key, `+w.leaseColumns()+")")
 		w.rows = append(w.rows, "u")
 	}
 	if len(shed) == 0 {
@@ -196,11 +202,11 @@ func (w *planWriter) lease(shapes []shape) {
 	if w.options.KeepDead {
 		w.parts = append(w.parts, `x as (
 	update jobs j set state = 5, ready_key = n.now from q, t n where `+sameJob("q.id")+`
-	returning q.at, `+w.leaseColumns()+")")
+	returning q.at, j.ready_key, `+w.leaseColumns()+")")
 	} else {
 		w.parts = append(w.parts, `x as (
 	delete from jobs j using q, t n where `+sameJob("q.id")+`
-	returning q.at, `+w.leaseColumns()+")",
+	returning q.at, j.ready_key, `+w.leaseColumns()+")",
 			"y as (insert into buried select count(*) from x having count(*) > 0)")
 	}
 	w.rows = append(w.rows, "x")

@@ -68,6 +68,12 @@ func (s shape) grouped() (by grouping, all bool) {
 	return byNothing, false
 }
 
+// plain reports whether s goes by a line that is divided by nothing, from the oldest job on.
+func (s shape) plain() bool {
+	by, _ := s.grouped()
+	return by == byNothing && s.order == oldest
+}
+
 // lines are the indexes that a term of this shape goes by.
 func (s shape) lines() []line {
 	by, all := s.grouped()

@@ -94,7 +94,7 @@ func claimStatement(r *rules, p *engine.Plan) (string, error) {
 			return err.Error() + "\n", nil
 		}
 		shapes, lines = append(shapes, s), append(lines, s.lines()...)
-		arguments = planArguments(arguments, &p.Terms[i], s, p.Limit)
+		arguments = planArguments(arguments, &p.Terms[i], s, frontOfLine, p.Limit)
 	}
 	out := planSQL(shapes, r) + "\n\n"
 	out += fmt.Sprintf("from $3 on: %v\n", arguments)

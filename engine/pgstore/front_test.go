@@ -1,0 +1,107 @@
+package pgstore
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"qsim/engine"
+)
+
+// TestOldSnapshot has claims meet 200,000 dead rows at the front of the line that an old snapshot keeps from being
+// removed. All but one a second begin where the one before ended: those take a small part of the time. What comes to
+// stand before that place is claimed within a second or so, and at once when nothing else is left.
+func TestOldSnapshot(t *testing.T) {
+	const dead = 200_000
+	s, ctx := open(t, engine.StoreOptions{LapseAfter: -1}), bounded(t)
+	old, err := pgx.Connect(ctx, server.DSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer old.Close(context.WithoutCancel(ctx))
+	for _, text := range []string{"insert into jobs (id, kind, priority, tenant) select i, 0, 0, 0 from generate_series(1, $1::integer) i",
+		"delete from jobs where id <= $1", "vacuum jobs"} {
+		var arguments []any
+		if text != "vacuum jobs" {
+			arguments = []any{dead}
+		}
+		if _, err := s.pool.Exec(ctx, text, arguments...); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := old.Exec(ctx, "begin isolation level repeatable read"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := old.Exec(ctx, "select count(*) from pg_class"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next := engine.JobID(dead)
+	enqueue := func(n int, priority int16) {
+		t.Helper()
+		jobs := make([]engine.NewJob, n)
+		for i := range jobs {
+			next++
+			jobs[i] = engine.NewJob{ID: next, Priority: priority}
+		}
+		if err := s.Enqueue(ctx, jobs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	claim := func(n int) (l []engine.Lease, took time.Duration) {
+		t.Helper()
+		began := time.Now()
+		l, _, err := s.Claim(ctx, engine.NewEngineID(1, 0), engine.Plan{Limit: n, Terms: []engine.Term{anyTerm(n)}}, time.Minute, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l, time.Since(began)
+	}
+	enqueue(1000, 0)
+	_, front := claim(10)
+	if !s.fronts.dear {
+		t.Skipf("a claim at the front of the dead takes %v here: too little to tell", front)
+	}
+	first := true
+	least, from := time.Hour, s.fronts.whole
+	for range 20 {
+		l, took := claim(10)
+		if s.fronts.whole == from { // of the same second
+			least = min(least, took)
+		}
+		if first && l[0].ID != dead+11 {
+			t.Errorf("the second claim begins with %d, the first ended with %d", l[0].ID, dead+10)
+		}
+		first = false
+	}
+	t.Logf("at the front %v, where the last one ended %v", front, least)
+	if least > front/4 {
+		t.Errorf("at the front a claim takes %v, where the last one ended %v", front, least)
+	}
+
+	enqueue(1, -5) // before all others
+	urgent, began := next, time.Now()
+	for {
+		l, _ := claim(1)
+		if len(l) == 0 {
+			t.Fatal("the job at the front was never claimed")
+		}
+		if l[0].ID == urgent {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if waited := time.Since(began); waited > frontEvery+5*time.Second {
+		t.Errorf("the job at the front waited %v", waited)
+	}
+	for {
+		if l, _ := claim(100); len(l) < 100 {
+			break
+		}
+	}
+	enqueue(1, -5)
+	if l, _ := claim(1); len(l) != 1 || l[0].ID != next {
+		t.Errorf("when nothing else was left, claimed %v", l)
+	}
+}

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,8 +15,17 @@ type feeding struct {
 	mutex sync.Mutex
 	calls phase
 	late  phase        // from when a job was to be enqueued until the store had it
-	held  []world.Span // when that took long
+	held  []world.Span // of those that were not enqueued at once
 	made  []world.Span // the calls
+}
+
+// promptly is how late a job may be enqueued and count as in time. Timers are a millisecond late, and jobs that were due
+// one after the other come together: that makes claims of several.
+const promptly = 100 * time.Microsecond
+
+// heldUp returns when jobs were held up for so long that what feeds the engines must have been, and not a timer.
+func (f *feeding) heldUp() []world.Span {
+	return merged(slices.DeleteFunc(slices.Clone(f.held), func(s world.Span) bool { return s.For <= stallFrom }))
 }
 
 // Limits of an open loop's feeder: jobs that are due go into one call, so that a store
@@ -163,7 +173,7 @@ func (f *feeding) add(ended engine.Time, took time.Duration, due []time.Duration
 	for _, at := range due {
 		late := time.Duration(ended) - at
 		f.late.add(late, 1)
-		if late > stallFrom {
+		if late > promptly {
 			f.held = append(f.held, world.Span{From: at, For: late})
 		}
 	}

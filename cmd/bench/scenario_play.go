@@ -131,7 +131,7 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 		t := p.timings
 		t.split(rec.probes, arrivals)
 		t.jobs, t.delays.Held = r.enqueued.Load(), merged(r.feeding.held)
-		t.held, t.frozen = shareOf(t.delays.Held, p.took), shareOf(t.delays.Frozen, p.took)
+		t.held, t.frozen = shareOf(r.feeding.heldUp(), p.took), shareOf(t.delays.Frozen, p.took)
 		for _, stalls := range t.delays.Stalls {
 			t.stalled += shareOf(stalls, p.took) / float64(len(t.delays.Stalls))
 		}

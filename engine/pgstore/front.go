@@ -57,7 +57,8 @@ func (f *fronts) end(ended [engine.AnyClass + 1]place, dear bool) {
 	f.ended, f.dear = ended, dear
 }
 
-// isDear reports whether the next claim is to begin where one ended that took so long and found all it asked for or not.
+// isDear reports whether the next claim is to begin where one ended that took so long and found all that it asked for
+// or not.
 func (s *Store) isDear(ctx context.Context, whole, all bool, took time.Duration) bool {
 	switch {
 	case !all:

@@ -11,6 +11,7 @@ import (
 
 	"qsim/cmd/input"
 	"qsim/cmd/ui"
+	"qsim/results/plain"
 	"qsim/scenarios"
 )
 
@@ -120,8 +121,9 @@ With --format json it prints a list of {file, line, column, severity, message, h
 			}
 			for _, l := range all {
 				s := l.Scenario
-				if _, err := fmt.Fprintf(c.OutOrStdout(), "%s: ok: %d policies × %d seeds, config %s\n", l.Name, len(s.Policies),
-					s.Seeds, s.ConfigHash()); err != nil {
+				size := s.Footprint()
+				if _, err := fmt.Fprintf(c.OutOrStdout(), "%s: ok: %d policies × %d seeds, config %s; about %s jobs at once, %s\n",
+					l.Name, len(s.Policies), s.Seeds, s.ConfigHash(), plain.Digits(size.Jobs, 2), inMemory(size.Bytes)); err != nil {
 					return ui.IOError("write result", err)
 				}
 			}

@@ -28,6 +28,7 @@ type runFlags struct {
 	scenarioFlags
 	ui.Terminal
 	parallel   int
+	memory     memorySize
 	untilCI    percent
 	maxSeeds   int
 	check      bool
@@ -78,6 +79,8 @@ the scenario.`,
 	addScenarioFlags(c, "What to run", &f.scenarioFlags)
 	flags := c.Flags()
 	ui.AddParallel(c, &f.parallel)
+	flags.Var(&f.memory, "memory", "refuse what would take more memory than this `SIZE`, as 12GB (default: three quarters "+
+		"of the machine's)")
 	addUntilFlags(c, &f.untilCI, &f.maxSeeds)
 	flags.BoolVar(&f.check, "check", false, "check the engine's invariants after every event (slower)")
 	addFormat(c, &f.format)
@@ -89,7 +92,7 @@ the scenario.`,
 	flags.Var(&f.plot, "plot", "draw the wait of fresh jobs above the table: auto, unicode, ascii or never")
 	flags.Lookup("plot").NoOptDefVal = "auto"
 	completeFlag(c, "plot", fixed("auto", "unicode", "ascii", "never"))
-	ui.Group(c, "How to run it", "parallel", "until-ci", "max-seeds", "check")
+	ui.Group(c, "How to run it", "parallel", "memory", "until-ci", "max-seeds", "check")
 	ui.Group(c, "Output", "format", "metric", "same-within", "plot", "out", "no-files")
 	ui.AddTerminal(c, &f.Terminal, "quiet", "verbose", "color", "progress")
 	return c
@@ -112,6 +115,9 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 	}
 	for _, l := range all {
 		if err := checkMostSeeds(f.maxSeeds, l); err != nil {
+			return err
+		}
+		if err := checkMemory(l.Name, l.Scenario, f.parallel, f.memory); err != nil {
 			return err
 		}
 		queries, err := queriesOf(f.asked, l.Scenario)

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"qsim/cmd/ui"
+	"qsim/results/plain"
+	"qsim/scenarios"
+)
+
+// memorySize is a flag for a number of bytes, such as 12GB.
+type memorySize float64
+
+// sizes are the units of memory, the longest names first.
+var sizes = []struct {
+	unit  string
+	bytes float64
+}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}}
+
+// String implements pflag.Value.
+func (m *memorySize) String() string {
+	if *m == 0 {
+		return ""
+	}
+	return inMemory(float64(*m))
+}
+
+// Type implements pflag.Value.
+func (m *memorySize) Type() string { return "SIZE" }
+
+// Set implements pflag.Value.
+func (m *memorySize) Set(text string) error {
+	for _, s := range sizes {
+		if number, found := strings.CutSuffix(text, s.unit); found {
+			if n, err := strconv.ParseFloat(strings.TrimSpace(number), 64); err == nil && n > 0 && !math.IsInf(n, 0) {
+				*m = memorySize(n * s.bytes)
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("want a size such as 12GB or 800MiB")
+}
+
+// inMemory writes bytes for people.
+func inMemory(bytes float64) string {
+	for _, s := range sizes[2:] {
+		if bytes >= s.bytes {
+			return plain.Digits(bytes/s.bytes, 2) + " " + s.unit
+		}
+	}
+	return plain.Digits(bytes, 2) + " B"
+}
+
+// checkMemory refuses a scenario whose simulations, as many as run at once, would take more memory than most; 0: than
+// three quarters of the machine's.
+func checkMemory(name string, sc *scenarios.Scenario, parallel int, most memorySize) error {
+	limit, of := float64(most), "--memory says"
+	if most == 0 {
+		limit, of = 0.75*machineMemory(), "three quarters of this machine's are"
+	}
+	if parallel == 0 {
+		parallel = runtime.GOMAXPROCS(0)
+	}
+	f := sc.Footprint()
+	if abreast := min(float64(parallel), float64(len(sc.Policies))*float64(sc.Seeds)); limit > 0 && f.Bytes*abreast > limit {
+		return ui.UsageError("%s: %s brings so many jobs that about %s are alive at once: %s for each of %.0f simulations that "+
+			"run at once; %s %s. Lower it, add workers, run fewer at once with -j, or allow more with --memory", name, f.Key,
+			plain.Digits(f.Jobs, 2), inMemory(f.Bytes), abreast, of, inMemory(limit))
+	}
+	return nil
+}
+
+// machineMemory is how many bytes this machine has, or this control group may take of them; 0: nobody knows.
+func machineMemory() (all float64) {
+	text, _ := os.ReadFile("/proc/meminfo")
+	if _, rest, found := bytes.Cut(text, []byte("MemTotal:")); found {
+		kilobytes, _ := strconv.ParseFloat(string(bytes.Fields(rest)[0]), 64)
+		all = kilobytes * 1024
+	}
+	text, _ = os.ReadFile("/sys/fs/cgroup/memory.max")
+	if most, err := strconv.ParseFloat(string(bytes.TrimSpace(text)), 64); err == nil && (all == 0 || most < all) {
+		all = most
+	}
+	return all
+}

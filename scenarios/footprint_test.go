@@ -1,0 +1,49 @@
+package scenarios
+
+import (
+	"math"
+	"testing"
+)
+
+// TestFootprint holds estimates against what comes and what the workers can do in the time, by hand.
+func TestFootprint(t *testing.T) {
+	const head = "version: 1\nwarmup: 0s\nduration: 100s\nengine: {nodes: 2, workers: 5}\n"
+	for _, tt := range []struct {
+		name, text string
+		jobs       float64
+		key        string
+	}{
+		{"half of the workers", head + "jobs:\n- {class: mail, arrivals: {process: constant, rate: 5/s}, service: 1s}\n", 5, "jobs.mail.arrivals"},
+		{"ten times the workers", head + "jobs:\n- {class: mail, arrivals: {process: constant, rate: 100/s}, service: 1s}\n", 9010, "jobs.mail.arrivals"},
+		{"another class brings more", head + "jobs:\n- {class: mail, arrivals: {process: constant, rate: 1/s}, service: 1s}\n- {class: sums, arrivals: {process: constant, rate: 99/s}, service: 1s}\n", 9010, "jobs.sums.arrivals"},
+		{"a burst", head + "jobs:\n- {class: mail, arrivals: {process: constant, rate: 5/s}, service: 1s}\nstorms: [{name: flood, at: 10s, burst: {class: mail, count: 9500}}]\n", 9010, "storms.flood.burst"},
+		{"no work at all", head + "jobs:\n- {class: mail, arrivals: {process: constant, rate: 5/s}, service: 0s}\n", 0, "jobs.mail.arrivals"},
+	} {
+		sc, problems := Load("test.yaml", []byte(tt.text), nil)
+		if sc == nil {
+			t.Fatalf("%s: %v", tt.name, problems)
+		}
+		f := sc.Footprint()
+		running := min(10, tt.jobs)
+		if math.Abs(f.Jobs-tt.jobs) > 0.001*tt.jobs || f.Key != tt.key || math.Abs(f.Bytes-(1<<20+190*tt.jobs+1200*running)) > 1000 {
+			t.Errorf("%s: %.1f jobs, %.0f bytes, %s; want %v of %s", tt.name, f.Jobs, f.Bytes, f.Key, tt.jobs, tt.key)
+		}
+	}
+}
+
+// TestShippedScenariosAreSmall has none of the scenarios that are built in refused on any machine.
+func TestShippedScenariosAreSmall(t *testing.T) {
+	for _, b := range Builtin() {
+		shown, src, err := Open(b.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sc, problems := Load(shown, src, nil)
+		if sc == nil {
+			t.Fatalf("%s: %v", b.Name, problems)
+		}
+		if f := sc.Footprint(); !(f.Bytes < 300e6) || math.IsNaN(f.Jobs) {
+			t.Errorf("%s: %.0f jobs at once, %.0f bytes", b.Name, f.Jobs, f.Bytes)
+		}
+	}
+}

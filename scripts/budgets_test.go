@@ -36,9 +36,9 @@ var budgets = []budget{
 	{"engine/quantity", 777, 480},
 	{"engine/sim", 1956, 1400},
 	{"policies", 2450, 1850},
-	{"scenarios", 8206, 4700},
+	{"scenarios", 8254, 4700},
 	{"scenarios/chaos", 1621, 1350},
-	{"scenarios/imports", 4958, 3650},
+	{"scenarios/imports", 4975, 3650},
 	{"scenarios/pool", 117, 100},
 	{"scenarios/ranges", 521, 0},
 	{"scenarios/study", 4297, 3000},
@@ -63,7 +63,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // Ceilings of the whole module, and what they are to come down to.
 const (
-	mostLines, goalLines             = 79_800, 56_000
+	mostLines, goalLines             = 79_900, 56_000
 	mostWideLines, goalWideLines     = 707, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // in characters; a tab is one

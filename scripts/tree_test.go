@@ -32,7 +32,7 @@ var (
 
 // knownFolders are the first folders of the absolute paths that may be named: those of every machine, those of the
 // volumes of scripts/kubernetes, the placeholder of the README, and where this repository itself begins.
-var knownFolders = []string{"bin", "dev", "etc", "lib", "proc", "results", "run", "scenario", "sweep", "tmp", "usr", "var", "where"}
+var knownFolders = []string{"bin", "dev", "etc", "lib", "proc", "sys", "results", "run", "scenario", "sweep", "tmp", "usr", "var", "where"}
 
 // treeFile is one file of the repository: what git tracks or would track.
 type treeFile struct {

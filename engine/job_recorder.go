@@ -54,6 +54,14 @@ func (r *recorders) Record(e *Event) {
 	r.emit(e)
 }
 
+// blank returns the event to fill in and emit. Fields are set one by one: a composite literal would be built
+// elsewhere and copied.
+func (r *recorders) blank(at Time, kind EventKind, node int32) *Event {
+	r.event = Event{}
+	r.event.At, r.event.Kind, r.event.Node = at, kind, node
+	return &r.event
+}
+
 func (r *recorders) emit(e *Event) {
 	for _, rec := range r.events {
 		rec.Record(e)
@@ -64,24 +72,27 @@ func (r *recorders) Called(at Time, node int32, op Op, rows int32) {
 	for _, j := range r.jobs {
 		j.Called(at, node, op, rows)
 	}
-	r.event = Event{At: at, Kind: Called, Node: node, Op: op, Count: rows}
-	r.emit(&r.event)
+	e := r.blank(at, Called, node)
+	e.Op, e.Count = op, rows
+	r.emit(e)
 }
 
 func (r *recorders) Enqueued(at Time, n *NewJob) {
 	for _, j := range r.jobs {
 		j.Enqueued(at, n)
 	}
-	r.event = Event{At: at, Kind: Enqueued, JobKind: n.Kind, Tenant: n.Tenant, Job: n.ID, Delay: n.Delay, Node: -1}
-	r.emit(&r.event)
+	e := r.blank(at, Enqueued, -1)
+	e.JobKind, e.Tenant, e.Job, e.Delay = n.Kind, n.Tenant, n.ID, n.Delay
+	r.emit(e)
 }
 
 func (r *recorders) Promoted(at Time, node int32, p *Promotion) {
 	for _, j := range r.jobs {
 		j.Promoted(at, node, p)
 	}
-	r.event = Event{At: at, Kind: Promoted, Node: node, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job}
-	r.emit(&r.event)
+	e := r.blank(at, Promoted, node)
+	e.Class, e.JobKind, e.Tenant, e.Job = p.Class, p.Kind, p.Tenant, p.Job
+	r.emit(e)
 }
 
 func (r *recorders) Leased(at Time, node int32, l *Lease) {
@@ -96,18 +107,20 @@ func (r *recorders) Started(at Time, node int32, s Slot, l *Lease, waited time.D
 	for _, j := range r.jobs {
 		j.Started(at, node, s, l, waited)
 	}
-	r.event = Event{At: at, Kind: Started, Waited: waited}
-	r.event.runs(node, s, l)
-	r.emit(&r.event)
+	e := r.blank(at, Started, node)
+	e.Waited = waited
+	e.runs(node, s, l)
+	r.emit(e)
 }
 
 func (r *recorders) Finished(at Time, node int32, s Slot, l *Lease, err ErrorKind, ran time.Duration) {
 	for _, j := range r.jobs {
 		j.Finished(at, node, s, l, err, ran)
 	}
-	r.event = Event{At: at, Kind: Finished, Error: err, Ran: ran}
-	r.event.runs(node, s, l)
-	r.emit(&r.event)
+	e := r.blank(at, Finished, node)
+	e.Error, e.Ran = err, ran
+	e.runs(node, s, l)
+	r.emit(e)
 }
 
 func (r *recorders) Committed(at Time, node int32, kind EventKind, o *Outcome, result *Result) {

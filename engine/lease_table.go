@@ -20,11 +20,10 @@ const (
 // heldLease is one slot of the table.
 type heldLease struct {
 	lease   Lease
-	heldAt  Time   // when the claim's answer came
-	dueAt   Time   // scheduled: when it may run; running: when it times out
-	beatAt  Time   // next heartbeat; Never: none
-	expiry  Time   // with LeaseConfig.Local: when the lease expires, by the wall clock; else Never
-	life    uint32 // of the slot: how many leases it held before
+	heldAt  Time // when the claim's answer came
+	dueAt   Time // scheduled: when it may run; running: when it times out
+	beatAt  Time // next heartbeat; Never: none
+	expiry  Time // with LeaseConfig.Local: when the lease expires, by the wall clock; else Never
 	phase   phase
 	lost    bool   // the store no longer honours the token
 	settled bool   // timedOut: the outcome has been committed
@@ -34,6 +33,7 @@ type heldLease struct {
 // leaseTable holds the leases of one engine, from claim to commit.
 type leaseTable struct {
 	slots      []heldLease
+	lives      []uint32 // by slot: how many leases it held before; apart, since it is asked after they have gone
 	free       []Slot
 	held       int
 	idle       int // workers not running a job
@@ -48,7 +48,7 @@ func (t *leaseTable) init(workers int) { t.idle = workers }
 // hold takes a slot for l, which is buffered until a worker takes it.
 func (t *leaseTable) hold(l *Lease, now Time) Slot {
 	if len(t.free) == 0 {
-		t.slots = append(t.slots, heldLease{})
+		t.slots, t.lives = append(t.slots, heldLease{}), append(t.lives, 0)
 		t.free = append(t.free, Slot(len(t.slots)-1))
 	}
 	s := t.free[len(t.free)-1]
@@ -94,7 +94,7 @@ func (t *leaseTable) release(s Slot) {
 	}
 	t.held--
 	h.phase, h.batch = unheld, nil
-	h.life++
+	t.lives[s]++
 	t.free = append(t.free, s)
 	if t.byKey != nil {
 		delete(t.byKey, h.lease.Key())
@@ -130,12 +130,12 @@ type slotTime struct {
 func (a slotTime) Before(b slotTime) bool { return a.at < b.at || a.at == b.at && a.slot < b.slot }
 
 // at is something due for slot s at that time.
-func (t *leaseTable) at(at Time, s Slot) slotTime { return slotTime{at, s, t.slots[s].life} }
+func (t *leaseTable) at(at Time, s Slot) slotTime { return slotTime{at, s, t.lives[s]} }
 
 // of returns the lease that d is about, or nil if its slot has been released.
 func (t *leaseTable) of(d slotTime) *heldLease {
-	if h := &t.slots[d.slot]; h.life == d.life {
-		return h
+	if t.lives[d.slot] == d.life {
+		return &t.slots[d.slot]
 	}
 	return nil
 }

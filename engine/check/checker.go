@@ -12,8 +12,8 @@ import (
 type Checker struct {
 	rules Rules
 	d     derived
-	asked [numKinds][]rule // in the order of the table
-	at    subject          // the event that is being checked
+	asked [numKinds][]askedRule // in the order of the table
+	at    subject               // the event that is being checked
 
 	jobs         jobs
 	nodes        []node
@@ -59,7 +59,7 @@ func New(r Rules) *Checker {
 	for _, rule := range r.table(&c.d) {
 		for k := range c.asked {
 			if rule.on>>k&1 != 0 && rule.when {
-				c.asked[k] = append(c.asked[k], rule)
+				c.asked[k] = append(c.asked[k], askedRule{rule: rule})
 			}
 		}
 	}
@@ -73,7 +73,15 @@ func (c *Checker) Breach() *Breach { return c.breach }
 func (c *Checker) Events() [engine.NumEventKinds]int64 { return c.events }
 
 // Checks are how often each invariant was held against what happened.
-func (c *Checker) Checks() [NumInvariants]int64 { return c.checks }
+func (c *Checker) Checks() [NumInvariants]int64 {
+	checks := c.checks
+	for _, list := range c.asked {
+		for i := range list {
+			checks[list[i].invariant] += list[i].held
+		}
+	}
+	return checks
+}
 
 // Record checks e and follows its job, until an invariant is broken.
 func (c *Checker) Record(e *engine.Event) {
@@ -90,12 +98,13 @@ func (c *Checker) Record(e *engine.Event) {
 	if e.Node >= 0 && int(e.Node) < len(c.nodes) {
 		s.n = &c.nodes[e.Node]
 	}
+	later := e.At > c.now
 	if e.At < c.now {
 		c.complain(Determinism, "time goes back from %v", time.Duration(c.now))
 	}
 	c.now = e.At
 	c.prepare(s)
-	if c.now >= c.rules.Calm {
+	if later && c.now >= c.rules.Calm { // at one instant what has lasted too long has at its first event
 		c.ask(s, inCalm)
 	}
 	kind := int(e.Kind)
@@ -107,12 +116,19 @@ func (c *Checker) Record(e *engine.Event) {
 	}
 }
 
+// askedRule is a rule that is asked at events of one kind.
+type askedRule struct {
+	rule
+	held int64 // how often it came into an event
+}
+
 // ask holds an event against the rules for its kind, until it makes no sense.
 func (c *Checker) ask(s *subject, kind int) {
 	asked := c.asked[kind]
 	for i := range asked {
-		if asked[i].asks(c, s) {
-			c.hold(asked[i].invariant, asked[i].probe)
+		rule := &asked[i]
+		if rule.asks(c, s) {
+			rule.held++
 		}
 		if s.lost {
 			return

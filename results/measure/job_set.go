@@ -15,6 +15,7 @@ type jobSet struct {
 
 	ended  [numFamilies]*Histogram // nil: nobody asks
 	ages   [numFamilies]*Histogram // of the unresolved
+	tried  *wait                   // of all claims: put together when it is first looked at
 	delays *Histogram              // that the retry policy set; nil: nobody asks
 	limits []limitCount
 
@@ -75,12 +76,15 @@ func (s *jobSet) want(m *metric, limit time.Duration) {
 	}
 }
 
-// wait returns the distribution of a family that was asked for.
+// wait returns the distribution of a family that was asked for, at the end of the run.
 func (s *jobSet) wait(f family) wait {
-	if f == attemptWait {
-		return wait{joined(s.ended[freshWait], s.ended[retryWait]), joined(s.ages[freshWait], s.ages[retryWait])}
+	if f != attemptWait {
+		return wait{s.ended[f], s.ages[f]}
 	}
-	return wait{s.ended[f], s.ages[f]}
+	if s.tried == nil {
+		s.tried = &wait{joined(s.ended[freshWait], s.ended[retryWait]), joined(s.ages[freshWait], s.ages[retryWait])}
+	}
+	return *s.tried
 }
 
 // joined returns a histogram of what both count; nil if that is nothing.

@@ -80,6 +80,9 @@ func (t *jobTable) find(ref uint32, id engine.JobID) *knownJob {
 			return j
 		}
 	}
+	if len(t.byID) == 0 {
+		return nil
+	}
 	return t.named(id)
 }
 
@@ -102,12 +105,14 @@ func (t *jobTable) put(ref uint32, id engine.JobID) *knownJob {
 	}
 	at := t.free[len(t.free)-1]
 	t.free = t.free[:len(t.free)-1]
-	t.jobs[at] = knownJob{id: id, place: at, handle: ref}
+	j := &t.jobs[at]
+	*j = knownJob{}
+	j.id, j.place, j.handle = id, at, ref
 	if ref == 0 || t.everyID {
 		t.byID[id] = at
 	}
 	if ref == 0 {
-		return &t.jobs[at]
+		return j
 	}
 	for int(ref) >= len(t.byHandle) {
 		t.byHandle = append(t.byHandle, 0)
@@ -116,7 +121,7 @@ func (t *jobTable) put(ref uint32, id engine.JobID) *knownJob {
 		t.byID[before.id] = before.place
 	}
 	t.byHandle[ref] = at
-	return &t.jobs[at]
+	return j
 }
 
 // remove forgets a job.

@@ -18,6 +18,7 @@ type starving struct {
 	general  []*hunger       // the others
 	crowded  []*hunger       // those of which the claims are judged
 	tenants  bool            // some hunger of crowded is narrowed to a tenant
+	calm     engine.Time     // no job that is ready starves until then
 }
 
 // starvedByDefault is after how long jobs starve of classes of which the settings say nothing.
@@ -99,7 +100,10 @@ func (b *starving) ready(now engine.Time, kind engine.Kind, tenant engine.Tenant
 	if int(kind) >= len(b.lanes) {
 		return
 	}
-	b.lanes[kind].push(now)
+	l := b.lanes[kind]
+	if l.push(now); l.live == 1 {
+		b.calm = min(b.calm, now.Add(l.after))
+	}
 	if b.tenants && int(kind) < len(b.own) && int(tenant) < len(b.own[kind]) && b.own[kind][tenant] != nil {
 		b.own[kind][tenant].push(now)
 	}
@@ -108,8 +112,16 @@ func (b *starving) ready(now engine.Time, kind engine.Kind, tenant engine.Tenant
 // claimed judges a claim, and reports whether it is of a fresh job that starved.
 func (b *starving) claimed(now engine.Time, l *engine.Lease, class engine.Class) bool {
 	waited := max(l.Waited, 0)
-	for _, h := range b.crowded {
-		h.judge(now, now.Add(-waited), class)
+	if now > b.calm {
+		for _, h := range b.crowded {
+			h.judge(now, now.Add(-waited), class)
+		}
+		b.calm = engine.Never
+		for _, l := range b.lanes {
+			if l.live > 0 {
+				b.calm = min(b.calm, l.queue[l.first].at.Add(l.after))
+			}
+		}
 	}
 	return class == engine.Fresh && b.left(now, l.Kind, l.Tenant, waited)
 }

@@ -261,17 +261,21 @@ func (c *checker) unique(what string, names []nameAt) {
 }
 
 func (c *checker) classes() []nameAt {
-	var names []nameAt
-	for i := range c.sc.Jobs {
-		names = append(names, nameAt{c.sc.Jobs[i].Class, c.near("jobs", i, "class")})
-	}
-	return names
+	return namesIn(c, "jobs", "class", c.sc.Jobs, func(j *JobClass) string { return j.Class })
 }
 
 func (c *checker) storms() []nameAt {
-	var names []nameAt
-	for i := range c.sc.Storms {
-		names = append(names, nameAt{c.sc.Storms[i].Name, c.near("storms", i, "name")})
+	return namesIn(c, "storms", "name", c.sc.Storms, func(s *Storm) string { return s.Name })
+}
+
+func (c *checker) dependencies() []nameAt {
+	return namesIn(c, "dependencies", "name", c.sc.Dependencies, func(d *Dependency) string { return d.Name })
+}
+
+// namesIn returns the names of the elements of a list, each of which has it under a key.
+func namesIn[T any](c *checker, list, key string, all []T, name func(*T) string) (names []nameAt) {
+	for i := range all {
+		names = append(names, nameAt{name(&all[i]), c.near(list, i, key)})
 	}
 	return names
 }

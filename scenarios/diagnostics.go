@@ -2,9 +2,10 @@ package scenarios
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
-	"sort"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -53,18 +54,11 @@ func (ds Diagnostics) of(s Severity) Diagnostics {
 
 // sorted orders ds by position, errors first, and drops what is said twice.
 func (ds Diagnostics) sorted() Diagnostics {
-	sort.SliceStable(ds, func(i, j int) bool {
-		a, b := &ds[i], &ds[j]
+	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
 		if (a.Set == "") != (b.Set == "") {
-			return a.Set == ""
+			return len(a.Set) - len(b.Set) // those in the file come first
 		}
-		if a.Line != b.Line {
-			return a.Line < b.Line
-		}
-		if a.Col != b.Col {
-			return a.Col < b.Col
-		}
-		return a.Severity < b.Severity
+		return cmp.Or(a.Line-b.Line, a.Col-b.Col, cmp.Compare(a.Severity, b.Severity))
 	})
 	type place struct {
 		line, col    int

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"slices"
 	"time"
 
 	"qsim/engine"
@@ -11,12 +12,7 @@ import (
 // ClassIndex returns the index in Jobs of the class of that name, which is its
 // engine.Kind, or -1.
 func (sc *Scenario) ClassIndex(name string) int {
-	for i := range sc.Jobs {
-		if sc.Jobs[i].Class == name {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(sc.Jobs, func(j JobClass) bool { return j.Class == name })
 }
 
 // PoliciesNamed returns the indexes of the policies that name means: the one with

@@ -28,13 +28,9 @@ func (sc *Scenario) Measure(queries []measure.Query) error {
 
 // checkQuery says what is wrong with q, nil if nothing is.
 func (sc *Scenario) checkQuery(q measure.Query) *quantity.Error {
-	info, found := lookupMetric(q.Metric)
+	info, found := measure.Lookup(q.Metric)
 	if !found {
-		var names []string
-		for _, m := range allMetrics() {
-			names = append(names, m.Name)
-		}
-		e := unknownName("metric", q.Metric, names)
+		e := unknownName("metric", q.Metric, metricNames())
 		if e.Help == "" {
 			e.Help = "qsim list metrics prints them all"
 		}

@@ -141,7 +141,11 @@ func unknownName(what, name string, names []string) *quantity.Error {
 	case near != "":
 		e.Help = fmt.Sprintf("did you mean %q?", near)
 	case len(names) > 0 && len(names) <= 12:
-		e.Help = "there is " + strings.Join(quotedAll(names), ", ")
+		var quoted []string
+		for _, n := range names {
+			quoted = append(quoted, quantity.Quote(n))
+		}
+		e.Help = "there is " + strings.Join(quoted, ", ")
 	case len(names) == 0:
 		e.Note = "the scenario has no " + what
 	}

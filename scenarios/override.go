@@ -66,7 +66,7 @@ func apply(root, at *yaml.Node, path string, value *yaml.Node) (*yaml.Node, *qua
 
 func applyAt(node, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.Node, *quantity.Error) {
 	if len(path) == 0 {
-		return mergedValue(last(done), node, value), nil
+		return mergedValue(strings.Join(done[max(0, len(done)-1):], ""), node, value), nil
 	}
 	if node != nil && node.Kind == yaml.SequenceNode {
 		return applyInList(node, at, done, path, value)
@@ -91,13 +91,6 @@ func applyAt(node, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.
 		over.Line, over.Column = node.Line, node.Column
 	}
 	return merged(node, over), nil
-}
-
-func last(words []string) string {
-	if len(words) == 0 {
-		return ""
-	}
-	return words[len(words)-1]
 }
 
 // another stands in a path for an element that a list gets.
@@ -140,14 +133,6 @@ func applyInList(list, at *yaml.Node, done, path []string, value *yaml.Node) (*y
 		}
 	}
 	return nil, unknownName(wordFor[name], path[0], names)
-}
-
-func quotedAll(names []string) []string {
-	all := make([]string, len(names))
-	for i, n := range names {
-		all[i] = quantity.Quote(n)
-	}
-	return all
 }
 
 // overridable are the parts of a scenario that a policy may change for itself.

@@ -31,21 +31,11 @@ func (sc *Scenario) meets(need policies.Need) bool {
 	case policies.NeedsRetries:
 		return sc.mayRetry()
 	case policies.NeedsDependency:
-		for i := range sc.Jobs {
-			if sc.Jobs[i].Calls != "" {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(sc.Jobs, func(j JobClass) bool { return j.Calls != "" })
 	case policies.NeedsTenants:
 		return sc.severalTenants()
 	case policies.NeedsPriorities:
-		for i := range sc.Jobs {
-			if sc.Jobs[i].Priority != sc.Jobs[0].Priority {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(sc.Jobs, func(j JobClass) bool { return j.Priority != sc.Jobs[0].Priority })
 	case policies.NeedsClasses:
 		return len(sc.Jobs) > 1
 	}
@@ -55,12 +45,9 @@ func (sc *Scenario) meets(need policies.Need) bool {
 // expectedToFail reports whether an objective says of p by its name that it will be missed: who writes that knows that
 // the policy does not help.
 func (sc *Scenario) expectedToFail(p *Policy) bool {
-	for i := range sc.Objectives {
-		if o := &sc.Objectives[i]; o.Expect == "missed" && slices.Contains(o.Policies, p.Label) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(sc.Objectives, func(o Objective) bool {
+		return o.Expect == "missed" && slices.Contains(o.Policies, p.Label)
+	})
 }
 
 // severalTenants reports whether jobs belong to two tenants at least. A class whose jobs come from a trace may have
@@ -91,12 +78,11 @@ func (sc *Scenario) mayRetry() bool {
 	if slices.ContainsFunc(sc.Storms, func(s Storm) bool { return s.Effect().Class == "" }) {
 		return true
 	}
-	beats := sc.Engine.Lease.Heartbeat > 0
 	for i := range sc.Jobs {
 		job := &sc.Jobs[i]
 		longest := longRun * job.Service.Average().Std()
-		if job.Fails.Rate.Num > 0 || job.Poison.Num > 0 || job.Kills.Num > 0 || job.Silences.Num > 0 || job.Calls != "" ||
-			longest >= sc.TimeoutOf(i) || !beats && longest >= sc.Engine.Lease.TTL.Std() {
+		if job.Fails.Rate.Num+job.Poison.Num+job.Kills.Num+job.Silences.Num > 0 || job.Calls != "" || longest >= sc.TimeoutOf(i) ||
+			sc.Engine.Lease.Heartbeat == 0 && longest >= sc.Engine.Lease.TTL.Std() {
 			return true
 		}
 	}

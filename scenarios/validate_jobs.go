@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -90,14 +91,6 @@ func (c *checker) checkDependencies() {
 	}
 }
 
-func (c *checker) dependencies() []nameAt {
-	var names []nameAt
-	for i := range c.sc.Dependencies {
-		names = append(names, nameAt{c.sc.Dependencies[i].Name, c.near("dependencies", i, "name")})
-	}
-	return names
-}
-
 func (c *checker) checkDependency(i int, d *Dependency) {
 	if c.has("dependencies", i, "name") && c.sound("dependencies", i, "name") {
 		if bad := checkName(d.Name); bad != "" {
@@ -132,12 +125,7 @@ func (c *checker) checkDependency(i int, d *Dependency) {
 }
 
 func (sc *Scenario) called(dependency string) bool {
-	for i := range sc.Jobs {
-		if sc.Jobs[i].Calls == dependency {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(sc.Jobs, func(j JobClass) bool { return j.Calls == dependency })
 }
 
 // checkFurtherOf checks the keys of a class that few scenarios need.

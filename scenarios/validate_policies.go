@@ -3,6 +3,7 @@ package scenarios
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -158,10 +159,8 @@ func (c *checker) checkWindow(name string, path ...any) {
 	if name == "" || !c.known("storm", c.near(path...), name, c.storms()) {
 		return
 	}
-	for i := range c.sc.Storms {
-		if s := &c.sc.Storms[i]; s.Name == name && s.On != "" {
-			c.errorf(c.near(path...), "storm %s begins with an event: nobody knows when it is", quantity.Quote(name))
-		}
+	if slices.ContainsFunc(c.sc.Storms, func(s Storm) bool { return s.Name == name && s.On != "" }) {
+		c.errorf(c.near(path...), "storm %s begins with an event: nobody knows when it is", quantity.Quote(name))
 	}
 }
 
@@ -202,7 +201,7 @@ func (c *checker) checkWorst(i int, o *Objective) {
 	for k := range c.sc.Jobs {
 		tenants += int(c.sc.Jobs[k].Tenants.Count)
 	}
-	info, found := lookupMetric(o.Metric)
+	info, found := measure.Lookup(o.Metric)
 	if why := info.NoWorst(tenants); found && why != "" && info.Filters.Has(measure.ByTenant) {
 		c.errorf(c.near("objectives", i, "tenant"), "%s has no worst tenant: %s", o.Metric, why)
 	}
@@ -233,15 +232,19 @@ func (c *checker) checkTenantNamed(i int, o *Objective) {
 	c.known("tenant", at, o.Tenant, names)
 }
 
+// metricNames returns the names of all metrics.
+func metricNames() (names []string) {
+	for _, m := range measure.Metrics() {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
 // checkMetric checks what depends on the metric of an objective.
 func (c *checker) checkMetric(i int, o *Objective) {
-	info, found := lookupMetric(o.Metric)
+	info, found := measure.Lookup(o.Metric)
 	if !found {
-		var names []string
-		for _, m := range allMetrics() {
-			names = append(names, m.Name)
-		}
-		e := unknownName("metric", o.Metric, names)
+		e := unknownName("metric", o.Metric, metricNames())
 		if e.Message = "unknown metric " + quantity.Quote(o.Metric); e.Help == "" {
 			e.Help = "`qsim list metrics` prints them all"
 		}
@@ -292,12 +295,6 @@ func (c *checker) checkBound(metric, unit string, b *Bound, path ...any) {
 		c.errorf(c.near(path...), "%s wants %s", metric, want)
 	}
 }
-
-// Seams for the catalogue of metrics.
-var (
-	lookupMetric = measure.Lookup
-	allMetrics   = measure.Metrics
-)
 
 // Entitled returns the share of claims, in [0, 1], that p promises to fresh jobs while
 // both classes are ready.

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -222,12 +223,8 @@ func (c *checker) checkDependencyHit(name string, path ...any) *Dependency {
 	if !c.required(path...) || !c.sound(path...) || !c.known("dependency", c.near(path...), name, c.dependencies()) {
 		return nil
 	}
-	for i := range c.sc.Dependencies {
-		if c.sc.Dependencies[i].Name == name {
-			return &c.sc.Dependencies[i]
-		}
-	}
-	return nil
+	i := slices.IndexFunc(c.sc.Dependencies, func(d Dependency) bool { return d.Name == name })
+	return &c.sc.Dependencies[i]
 }
 
 // checkSomeNodes checks which nodes a storm hits, if it says so.

@@ -249,7 +249,7 @@ func (p *Problem) trial(c *candidate) results.Trial {
 	}
 	t.Mean = results.MeanOf(goals)
 	t.Half = results.HalfWidth(goals, t.Mean, 0.95)
-	if len(c.seen[0].slacks) > 0 {
+	if len(c.seen[0].Slacks) > 0 {
 		margins := c.margins()
 		t.Margin = results.MeanOf(margins)
 		t.Half2 = results.HalfWidth(margins, t.Margin, 0.95)

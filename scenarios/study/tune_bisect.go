@@ -169,8 +169,8 @@ func (b *bisection) look(ctx context.Context, at int) (*candidate, error) {
 func hopeless(c *candidate) bool {
 	for i := range c.seen {
 		lacks := false
-		for k, s := range c.seen[i].slacks {
-			lacks = lacks || math.IsNaN(s) || c.seen[i].open[k]
+		for k, s := range c.seen[i].Slacks {
+			lacks = lacks || math.IsNaN(s) || c.seen[i].Open[k]
 		}
 		if !lacks {
 			return false

@@ -20,7 +20,7 @@ type candidate struct {
 func (c *candidate) goals() []float64 {
 	v := make([]float64, len(c.seen))
 	for i := range c.seen {
-		v[i] = c.seen[i].goal
+		v[i] = c.seen[i].Goal
 	}
 	return v
 }
@@ -30,7 +30,7 @@ func (c *candidate) margins() []float64 {
 	v := make([]float64, len(c.seen))
 	for i := range c.seen {
 		v[i] = math.Inf(1)
-		for _, s := range c.seen[i].slacks {
+		for _, s := range c.seen[i].Slacks {
 			v[i] = math.Min(v[i], s)
 		}
 	}
@@ -44,8 +44,8 @@ func (c *candidate) judge(objectives []measure.Objective, confidence float64) (o
 	for k := range objectives {
 		slacks, open := make([]float64, len(c.seen)), false
 		for i := range c.seen {
-			slacks[i] = c.seen[i].slacks[k]
-			open = open || c.seen[i].open[k]
+			slacks[i] = c.seen[i].Slacks[k]
+			open = open || c.seen[i].Open[k]
 		}
 		mean := results.MeanOf(slacks)
 		half := results.HalfWidth(slacks, mean, confidence)

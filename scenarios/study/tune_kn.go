@@ -183,7 +183,7 @@ func differenceVariance(a, b *candidate) float64 {
 	n := min(len(a.seen), len(b.seen))
 	d := make([]float64, n)
 	for i := range d {
-		d[i] = a.seen[i].goal - b.seen[i].goal
+		d[i] = a.seen[i].Goal - b.seen[i].Goal
 	}
 	mean, sum := results.MeanOf(d), 0.0
 	for _, v := range d {

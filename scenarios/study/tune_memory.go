@@ -3,11 +3,11 @@ package study
 import (
 	"bufio"
 	"bytes"
+	"encoding/gob"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 )
 
@@ -20,17 +20,11 @@ type memory struct {
 	known map[string][]observation
 }
 
-// memoryLine is one line of the file. Numbers are text: some are infinite.
+// memoryLine is one line of the file.
 type memoryLine struct {
-	Tune string       `json:"tune,omitempty"` // of the first line: which search it is
-	Ask  string       `json:"ask,omitempty"`
-	Seen []memorySeen `json:"seen,omitempty"`
-}
-
-type memorySeen struct {
-	Goal   string   `json:"goal"`
-	Slacks []string `json:"slacks"`
-	Open   []bool   `json:"open"`
+	Tune string `json:"tune,omitempty"` // of the first line: which search it is
+	Ask  string `json:"ask,omitempty"`
+	Seen []byte `json:"seen,omitempty"` // observations, by gob: numbers of theirs may be infinite
 }
 
 // openMemory reads what the file at a path knows of a search; what it knows of another one is dropped, as is a line that
@@ -46,12 +40,12 @@ func openMemory(path, search string) (*memory, error) {
 	lines.Buffer(nil, 1<<26)
 	for first := true; lines.Scan(); first = false {
 		var line memoryLine
-		if json.Unmarshal(lines.Bytes(), &line) != nil || first && line.Tune != search {
+		var seen []observation
+		if json.Unmarshal(lines.Bytes(), &line) != nil || first && line.Tune != search ||
+			!first && gob.NewDecoder(bytes.NewReader(line.Seen)).Decode(&seen) != nil {
 			break
 		}
-		if !first {
-			m.known[line.Ask] = readSeen(line.Seen)
-		}
+		m.known[line.Ask] = seen // of the first line, which asks nothing, nothing
 		whole = append(append(whole, lines.Bytes()...), '\n')
 	}
 	if len(whole) == 0 {
@@ -91,14 +85,11 @@ func (m *memory) keep(policy string, a *ask, seen []observation) error {
 	if m == nil {
 		return nil
 	}
-	line := memoryLine{Ask: a.name(policy)}
-	for i := range seen {
-		o := memorySeen{Goal: asText(seen[i].goal), Open: seen[i].open}
-		for _, s := range seen[i].slacks {
-			o.Slacks = append(o.Slacks, asText(s))
-		}
-		line.Seen = append(line.Seen, o)
+	var encoded bytes.Buffer
+	if err := gob.NewEncoder(&encoded).Encode(seen); err != nil {
+		return err
 	}
+	line := memoryLine{Ask: a.name(policy), Seen: encoded.Bytes()}
 	text, err := json.Marshal(line)
 	if err != nil {
 		return err
@@ -120,20 +111,4 @@ func (m *memory) close(done bool) error {
 		err = os.Remove(m.path)
 	}
 	return err
-}
-
-func asText(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
-func readSeen(all []memorySeen) []observation {
-	var seen []observation
-	for _, s := range all {
-		goal, _ := strconv.ParseFloat(s.Goal, 64) // asText wrote it
-		o := observation{goal: goal, open: s.Open}
-		for _, text := range s.Slacks {
-			slack, _ := strconv.ParseFloat(text, 64)
-			o.slacks = append(o.slacks, slack)
-		}
-		seen = append(seen, o)
-	}
-	return seen
 }

@@ -44,7 +44,7 @@ func (p *planted) observe(_ context.Context, asks []ask) ([][]observation, error
 		for seed := a.from; seed < a.to; seed++ {
 			p.runs++
 			e := p.noise * (normal(-1, seed, 0) + 0.5*normal(a.setting, seed, 2))
-			answers[i] = append(answers[i], observation{goal: p.mean(a.setting) + e, slacks: []float64{p.slack(a.setting) + 0.3*e}, open: []bool{false}})
+			answers[i] = append(answers[i], observation{Goal: p.mean(a.setting) + e, Slacks: []float64{p.slack(a.setting) + 0.3*e}, Open: []bool{false}})
 		}
 	}
 	return answers, nil
@@ -73,9 +73,9 @@ func (a *rare) observe(_ context.Context, asks []ask) ([][]observation, error) {
 	for i, q := range asks {
 		for seed := q.from; seed < q.to; seed++ {
 			a.runs++
-			o := observation{goal: float64(q.setting), slacks: []float64{1}, open: []bool{false}}
+			o := observation{Goal: float64(q.setting), Slacks: []float64{1}, Open: []bool{false}}
 			if r.Uniform(keyed.ForChaos, uint64(seed), uint64(q.setting), 0) < 1.0/7 {
-				o.slacks[0] = -19
+				o.Slacks[0] = -19
 			}
 			answers[i] = append(answers[i], o)
 		}

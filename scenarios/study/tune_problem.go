@@ -192,9 +192,9 @@ func (p *Problem) goal() string {
 
 // observation is what one seed says of a setting.
 type observation struct {
-	goal   float64   // the smaller the better; NaN: no value
-	slacks []float64 // by objective, relative to its bound where that is not 0: below 0 is a miss; NaN: no value
-	open   []bool    // by objective: the run ended too early to say more than that
+	Goal   float64   // the smaller the better; NaN: no value
+	Slacks []float64 // by objective, relative to its bound where that is not 0: below 0 is a miss; NaN: no value
+	Open   []bool    // by objective: the run ended too early to say more than that
 }
 
 // observe takes out of a run what the search is about.
@@ -221,17 +221,17 @@ func (p *Problem) observe(policy int, run *measure.Run) observation {
 		}
 		// A lower bound tells that a limit from above is missed, and that one from below is met.
 		open := bound != "" && (slack >= 0) != objective.Above
-		o.slacks, o.open = append(o.slacks, slack), append(o.open, open)
+		o.Slacks, o.Open = append(o.Slacks, slack), append(o.Open, open)
 		margin = math.Min(margin, slack) // NaN stays
 	}
 	switch p.Aim {
 	case Minimize:
-		o.goal, _ = find(p.Query)
+		o.Goal, _ = find(p.Query)
 	case Maximize:
 		v, _ := find(p.Query)
-		o.goal = -v
+		o.Goal = -v
 	default:
-		o.goal = -margin
+		o.Goal = -margin
 	}
 	return o
 }

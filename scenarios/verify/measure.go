@@ -65,6 +65,9 @@ func shareOf(a, b counter) gauge {
 func shareBy(of, trials observed) gauge { return gauge{shape: ofShare, of: of, trials: trials} }
 func quotient(a, b counter) observed    { return func(o *observer) float64 { return o.sum(a) / o.sum(b) } }
 
+// total is a counter itself.
+func total(c counter) gauge { return mean(func(o *observer) float64 { return o.sum(c) }) }
+
 // variance is that of something with this sum and sum of squares over n.
 func variance(sum, squares, n counter) gauge {
 	return moment(func(o *observer) float64 {
@@ -125,6 +128,9 @@ var usual = []struct {
 	{"retry_amplification amplification load_per_call", "attempts.mean", meanOf(claims, enqueued)},
 	{"p_dead", "", shareOf(dead, ended)},
 	{"", "dead.share", shareOf(dead, enqueued)},
+	{"", "dead.count", total(dead)},
+	{"", "retries.total", total(laters)},
+	{"", "retry.rate", meanOf(laters, enqueued)},
 	{"success", "", shareOf(done, enqueued)},
 	{"", "claims", mean(func(o *observer) float64 { return o.claimed(engine.Fresh, engine.Retry) })},
 	{"attempt_rate", "", claimRate(engine.Fresh, engine.Retry)},

@@ -1,6 +1,8 @@
 package world
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"qsim/engine"
@@ -19,13 +21,9 @@ func Windows(sc *scenarios.Scenario) []measure.Window {
 		if s.On != "" {
 			continue // nobody knows when
 		}
-		w := measure.Window{Name: s.Name, From: s.At.Std(), To: s.End()}
-		k := len(windows)
-		for k > 0 && windows[k-1].From > w.From {
-			k--
-		}
-		windows = append(windows[:k], append([]measure.Window{w}, windows[k:]...)...)
+		windows = append(windows, measure.Window{Name: s.Name, From: s.At.Std(), To: s.End()})
 	}
+	slices.SortStableFunc(windows, func(a, b measure.Window) int { return cmp.Compare(a.From, b.From) })
 	return windows
 }
 

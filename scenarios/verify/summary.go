@@ -96,14 +96,6 @@ func written(v any, number func(v float64) string) string {
 	return fmt.Sprint(v)
 }
 
-// countOf writes a number with what it counts.
-func countOf(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 // writeVerdict writes the notes below the table: what was left out and why, what failed, and how likely a false alarm
 // is.
 func (s *Summary) writeVerdict(to io.Writer) error {
@@ -131,9 +123,11 @@ func (s *Summary) writeVerdict(to io.Writer) error {
 			note(r.ID+" "+q.Name, q.Reason)
 		}
 	}
-	fmt.Fprintf(to, "\n%s: %d met, %d failed, %d left out", countOf(len(s.Rows), "row", "rows"), s.Met, s.Failed, s.LeftOut)
-	if passedOver > 0 {
-		fmt.Fprintf(to, "; of the others %s left out", countOf(passedOver, "quantity is", "quantities are"))
+	fmt.Fprintf(to, "\n%s: %d met, %d failed, %d left out", plain.Plural(len(s.Rows), "row"), s.Met, s.Failed, s.LeftOut)
+	if passedOver == 1 {
+		fmt.Fprint(to, "; of the others 1 quantity is left out")
+	} else if passedOver > 0 {
+		fmt.Fprintf(to, "; of the others %d quantities are left out", passedOver)
 	}
 	fmt.Fprintf(to, ". Half-widths are at 99.9 %%; what is missed is measured twice,\nso that %d drawn quantities make %.1g false alarms a run.\n", measured, float64(measured)*1e-6)
 	for i := range notes {

@@ -77,6 +77,37 @@ func (c *Change) Relative() float64 {
 	return c.Difference / c.of
 }
 
+// ChangeWords are the cells of a change in every table of a comparison.
+type ChangeWords struct {
+	Base, New, Difference, Change string
+	Half                          string // of the interval of Difference; "": there is none, or it is 0
+}
+
+// Words returns the cells of c.
+func (c *Change) Words() ChangeWords {
+	info, known := measure.Lookup(c.Metric)
+	if !known {
+		info.Unit = c.Unit
+	}
+	w := ChangeWords{Base: FormatEstimate(&c.Base, info), New: FormatEstimate(&c.New, info), Change: plain.Missing,
+		Difference: FormatValue(math.Abs(c.Difference), info)}
+	switch {
+	case c.Difference > 0:
+		w.Difference = "+" + w.Difference
+	case c.Difference < 0:
+		w.Difference = "−" + w.Difference
+	}
+	if half := FormatHalf(c.Half, info); !math.IsNaN(c.Half) && half != FormatHalf(0, info) {
+		w.Half = half
+	}
+	if relative := c.Relative(); c.Difference == 0 {
+		w.Change = "0%"
+	} else if !math.IsNaN(relative) {
+		w.Change = FormatChange(1 + relative)
+	}
+	return w
+}
+
 // CompareOptions of Compare. The names and versions are for people.
 type CompareOptions struct {
 	BaseName, NewName       string

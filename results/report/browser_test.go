@@ -451,6 +451,9 @@ func TestPageInTheDark(t *testing.T) {
 	if c := eval[string](dark, `getComputedStyle(document.querySelector("#comparison .chart [fill='#1B1F24']")).fill`); c != "rgb(230, 237, 243)" {
 		t.Errorf("words in drawings are %s in the dark", c)
 	}
+	if c := eval[string](dark, `getComputedStyle(document.querySelector(".legend [stroke='#0072B2']")).stroke`); c != "rgb(74, 168, 224)" {
+		t.Errorf("a line of a legend is %s in the dark, not as in the drawing", c)
+	}
 	dark.picture("dark")
 	dark.run(scheme("light", ""))
 	dark.until(inkOf + ` === "#1b1f24"`)

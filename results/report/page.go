@@ -44,7 +44,7 @@ func Page(sum *results.Summary, figures []Figure, o PageOptions) ([]byte, error)
 	p.Headline, p.Price = p.headline(finding)
 	p.Table = tableOf(sum, t)
 	p.Numbers = allNumbers(sum, t)
-	p.arrange(p.sections(figures), t)
+	p.arrange(p.sections(figures, t), t)
 	if sum.Settings != nil && len(sum.Data) > 0 && len(figures) > 0 {
 		d, err := newDrawing(sum.Settings, sum, p.Version)
 		if err != nil {

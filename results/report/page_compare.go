@@ -53,7 +53,7 @@ func ComparePage(base, new *results.Summary, c *results.Comparison, version stri
 		p.Quiet = append(p.Quiet, section{ID: "unchanged", finding: finding{Finding: "No difference is shown in " +
 			plain.Plural(len(others.Rows), "other number") + ".", Tables: []plainTable{others}}})
 	}
-	for _, s := range p.sections(figures) {
+	for _, s := range p.sections(figures, d.table) {
 		switch {
 		case s.Drawing == nil:
 		case s.none || s.dull:
@@ -151,25 +151,9 @@ func changed(c *results.Comparison, t *results.Table) string {
 	if most == nil {
 		return "Nothing is shown to have become different"
 	}
-	base, new, _, change := changeWords(most)
-	return fmt.Sprintf("%s: %s %s, was %s (%s)", clean(most.Policy), clean(most.Query.Label()), new, base, change)
-}
-
-// changeWords are the cells of a change.
-func changeWords(d *results.Change) (base, new, difference, change string) {
-	info, _ := measure.Lookup(d.Metric)
-	base, new, difference, change = results.FormatEstimate(&d.Base, info), results.FormatEstimate(&d.New, info), "–", "–"
-	if !math.IsNaN(d.Difference) {
-		difference = map[bool]string{true: "−", false: "+"}[d.Difference < 0] + results.FormatValue(math.Abs(d.Difference),
-			info)
-		if !math.IsNaN(d.Half) {
-			difference += " " + results.FormatHalf(d.Half, info)
-		}
-	}
-	if relative := d.Relative(); !math.IsNaN(relative) {
-		change = results.FormatChange(1 + relative)
-	}
-	return base, new, difference, change
+	words := most.Words()
+	return fmt.Sprintf("%s: %s %s, was %s (%s)", clean(most.Policy), clean(most.Query.Label()), words.New, words.Base,
+		words.Change)
 }
 
 // changeTables are the changes that are shown or judged, and all others.
@@ -182,8 +166,9 @@ func changeTables(c *results.Comparison) (shown, others plainTable) {
 		Header: header}, plainTable{Caption: "Differences that are not shown", Header: header}
 	for i := range c.Changes {
 		d := &c.Changes[i]
-		base, new, difference, change := changeWords(d)
-		row := []string{clean(d.Policy), clean(d.Query.Label()), base, new, difference, change}
+		words := d.Words()
+		row := []string{clean(d.Policy), clean(d.Query.Label()), words.Base, words.New,
+			strings.TrimSpace(words.Difference + " " + words.Half), words.Change}
 		if c.Gate.Set {
 			row = append(row, strings.TrimSpace(string(d.Verdict)+" "+clean0(d.Note())))
 		}

@@ -45,6 +45,9 @@ func TestComparePage(t *testing.T) {
 		"What became different", "Shared FIFO p99 wait of fresh jobs in payments-down 2m43s 4m04s +1m21s", "No difference is shown in 4 other numbers.", "base: config 0a, seeds 1–10")
 	tb := openTab(t, page, 1100)
 	tb.until(ready)
+	if same := eval[bool](tb, `document.querySelector("[data-toggle='0'] svg").outerHTML === document.querySelector("[data-toggle='1'] svg").outerHTML`); same {
+		t.Error("the buttons of a pair look the same")
+	}
 	tb.run(chromedp.ScrollIntoView(`#backlog .chart`))
 	box := eval[struct{ X, Y, W, H float64 }](tb, `(r => ({X: r.x, Y: r.y, W: r.width, H: r.height}))(document.querySelector("#backlog svg.time rect").getBoundingClientRect())`)
 	tb.run(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, box.X+box.W*.45, box.Y+box.H/2))

@@ -78,7 +78,11 @@ func (p *page) goLive(d *drawing, markdown, csv string) error {
 	}
 	p.Live, p.Data, p.Script = true, template.JS(encoded), template.JS(asset("page/report.js")+asset("page/replay.js"))
 	for i, own := range data.Policies {
-		p.Toggles = append(p.Toggles, toggle{i, own.Name, swatchOf(d.policies[i].color + i/len(hues)*len(hues)), own.On})
+		round := i / len(hues)
+		if d.pairs {
+			round = i % 2
+		}
+		p.Toggles = append(p.Toggles, toggle{i, own.Name, swatchOf(d.policies[i].color + round*len(hues)), own.On})
 	}
 	return nil
 }

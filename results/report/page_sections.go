@@ -55,8 +55,9 @@ var families = []struct {
 }
 
 // sections are all that there is to say, in the standard order.
-func (p *page) sections(figures []Figure) []section {
+func (p *page) sections(figures []Figure, t *results.Table) []section {
 	var list []section
+	columns := slices.Concat(t.Columns, t.Alike)
 	for _, family := range families {
 		s := section{ID: family.id, Heading: family.heading}
 		for i := range figures {
@@ -73,10 +74,14 @@ func (p *page) sections(figures []Figure) []section {
 		case "deaths":
 			s.finding = deaths(p.summary)
 		case "tenants":
-			if s.Drawing != nil {
+			own := tenants(p.summary)
+			if s.Drawing != nil { // what an objective is about comes first
+				if slices.ContainsFunc(columns, func(c results.Column) bool { return c.Tenant != "" }) {
+					own.Finding, s.Finding = s.Finding, strings.TrimSuffix(own.Finding, ".")
+				}
 				s.Drawing.What = s.Finding + ". " + s.Drawing.What
 			}
-			s.finding = tenants(p.summary)
+			s.finding = own
 		case "comparison":
 			s.Finding, s.none = "", len(p.summary.Policies) == 1 // the headline of the page
 		case "backlog":

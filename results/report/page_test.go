@@ -381,6 +381,20 @@ func TestTenantsChart(t *testing.T) {
 	if n := len(drawingTag.FindAll(page, -1)); n != 7 {
 		t.Errorf("%d drawings, want 7", n)
 	}
+	// Where an objective is about tenants, the section says first how policies fare by it.
+	worst := measure.Query{Metric: waitMetric, Tenant: measure.WorstTenant}
+	s.Objectives = []measure.Objective{{Query: worst, Bound: 1, Text: "below 1s"}}
+	for i := range sum.Policies {
+		sum.Policies[i].Filtered = append(sum.Policies[i].Filtered, results.Estimate{Query: worst, Mean: float64(90 - 80*i), N: 10})
+		sum.Objectives = append(sum.Objectives, results.Verdict{Query: worst, Policy: sum.Policies[i].Label, Text: "below 1s", Outcome: results.Missed})
+	}
+	if figures, err = Charts(s, sum, "v0.1.0"); err != nil {
+		t.Fatal(err)
+	}
+	if page, err = Page(sum, figures, PageOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	wantWords(t, page, "Tenants Fresh p99 wait of the worst tenant is 1m30s with Shared FIFO, 10.0s with Weighted 80/20")
 	s, sum = build(9, 300)
 	if figures, err = Charts(s, sum, "v0.1.0"); err != nil {
 		t.Fatal(err)

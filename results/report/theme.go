@@ -137,7 +137,8 @@ func chartRules() string {
 			continue // fresh and retry are as the hues of the same colour
 		}
 		seen[value] = true
-		fmt.Fprintf(&out, ".chart [fill=\"%[1]s\"]{fill:var(--%[2]s)}.chart [stroke=\"%[1]s\"]{stroke:var(--%[2]s)}\n", value, c.name)
+		fmt.Fprintf(&out, ":is(.chart,.sample) [fill=\"%[1]s\"]{fill:var(--%[2]s)}:is(.chart,.sample) [stroke=\"%[1]s\"]{stroke:var(--%[2]s)}\n",
+			value, c.name)
 	}
 	return out.String()
 }

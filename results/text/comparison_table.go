@@ -3,12 +3,10 @@ package text
 import (
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 
 	"qsim/results"
-	"qsim/results/measure"
 	"qsim/results/plain"
 )
 
@@ -56,20 +54,13 @@ func (c comparisonView) table() Table {
 	}
 	for i := range c.Changes {
 		d := &c.Changes[i]
-		info, known := measure.Lookup(d.Metric)
-		if !known {
-			info.Unit = d.Unit
-		}
 		label := d.Policy
 		if i > 0 && c.Changes[i-1].Policy == label {
 			label = ""
 		}
-		half := ""
-		if !math.IsNaN(d.Half) {
-			half = results.FormatHalf(d.Half, info)
-		}
-		row := []Cell{Plain(label), Plain(d.Query.String()), Plain(results.FormatEstimate(&d.Base, info)), Plain(results.FormatEstimate(&d.New, info)),
-			{{Text: formatDifference(d.Difference, info)}, {Text: half}}, {{Text: relativeChange(d)}, {Text: d.Mark(), Left: true}}}
+		words := d.Words()
+		row := []Cell{Plain(label), Plain(d.Query.Label()), Plain(words.Base), Plain(words.New),
+			{{Text: words.Difference}, {Text: words.Half}}, {{Text: words.Change}, {Text: d.Mark(), Left: true}}}
 		if c.Gate.Set {
 			sign, color := signOf(d)
 			if color == green {
@@ -81,31 +72,6 @@ func (c comparisonView) table() Table {
 		t.Rows = append(t.Rows, row)
 	}
 	return t
-}
-
-// formatDifference writes a difference with its sign.
-func formatDifference(v float64, info measure.MetricInfo) string {
-	switch {
-	case math.IsNaN(v):
-		return plain.Missing
-	case v > 0:
-		return "+" + results.FormatValue(v, info)
-	case v < 0:
-		return "−" + results.FormatValue(-v, info)
-	}
-	return results.FormatValue(0, info)
-}
-
-// relativeChange writes the difference as a share of the base value.
-func relativeChange(d *results.Change) string {
-	switch relative := d.Relative(); {
-	case d.Difference == 0:
-		return "0%"
-	case math.IsNaN(relative):
-		return plain.Missing
-	default:
-		return results.FormatChange(1 + relative)
-	}
 }
 
 // signOf returns the sign of a verdict, and its colour.

@@ -2,17 +2,37 @@ package text
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 )
+
+// People read what a metric is, not its name, and words are not broken however narrow the terminal is.
+func TestComparisonOnANarrowTerminal(t *testing.T) {
+	for _, width := range []int{60, 80} {
+		var b bytes.Buffer
+		if err := WriteComparisons(&b, unusual(t), TableOptions{Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		words := strings.Fields(b.String())
+		for _, want := range strings.Fields("mean time until done attempts per job share of dead jobs second 10.2s") {
+			if !slices.Contains(words, want) {
+				t.Errorf("%d columns: no word %q in\n%s", width, want, b.String())
+			}
+		}
+		if strings.Contains(b.String(), "sojourn.mean") {
+			t.Errorf("%d columns: the name of a metric in\n%s", width, b.String())
+		}
+	}
+}
 
 // No format prints what is not a number.
 func TestComparisonFormats(t *testing.T) {
 	list := unusual(t)
 	for format, wants := range map[Format][]string{
-		Text: {"sojourn.mean    10.2s   10.9s   +660ms ±286ms      +6%   ? unclear; run about 18 seeds", "dead.share          –      6%        –               –   ? unclear",
+		Text: {"mean time until done   10.2s   10.9s   +660ms ±286ms      +6%   ? unclear; run about 18 seeds", "share of dead jobs         –      6%        –               –   ? unclear",
 			"? unclear; old: nothing happened", "3 metrics unclear", "Welch"},
-		Markdown: {"| A | sojourn.mean | 10.2s | 10.9s | +660ms ±286ms | +6% | ? unclear; run about 18 seeds |", "- the seeds differ"},
+		Markdown: {"| A | mean time until done | 10.2s | 10.9s | +660ms ±286ms | +6% | ? unclear; run about 18 seeds |", "- the seeds differ"},
 		CSV:      {"old,new,A,sojourn.mean,s,10.2,,10.86,,0.66"},
 	} {
 		var b bytes.Buffer

@@ -31,10 +31,31 @@ func decode(given *yaml.Node, files *folder) (*Scenario, []*yaml.LoadError) {
 	full, problems := withDefaults(given, l)
 	sc := &Scenario{tree: &tree{given, full, l}, files: files}
 	problems = append(problems, loadErrors(full.Load(sc, strict...))...)
+	problems = append(problems, notInDigits(full)...)
 	sc.fill()
 	problems = append(problems, sc.decodeRetry()...)
 	problems = append(problems, sc.readValues()...)
 	return sc, append(problems, l.problems...)
+}
+
+// notInDigits returns an error for each whole number that the YAML library reads itself and that is not spelled in
+// digits: it would read 010 as 8, where a count is 10.
+func notInDigits(full *yaml.Node) (problems []*yaml.LoadError) {
+	nodes := []*yaml.Node{lookup(full, "version"), lookup(full, "seed")}
+	if jobs := lookup(full, "jobs"); jobs != nil {
+		for _, job := range jobs.Content {
+			nodes = append(nodes, lookup(job, "priority"))
+		}
+	}
+	for _, node := range nodes {
+		if node == nil || node.ShortTag() != "!!int" && node.ShortTag() != "!!float" {
+			continue // which is another mistake, if it is there
+		}
+		if bad := (*quantity.Error)(nil); errors.As(quantity.CheckDigits(node.Value), &bad) {
+			problems = append(problems, errorAt(node, bad))
+		}
+	}
+	return problems
 }
 
 // decodeRetry lays what each class says about retries upon what all say.

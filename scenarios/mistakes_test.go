@@ -68,6 +68,18 @@ func TestMistakes(t *testing.T) {
 		{"a comma in a rate in a block", "jobs:\n  - class: mail\n    service: 1us\n    arrivals:\n      process: poisson\n      rate: 1,000/s\n", []string{
 			`6:13: bad rate "1,000/s" = write 1000/s`}},
 
+		{"a zero in front", "seeds: 010\nengine: {workers: 08}\n" + job, []string{
+			`1:8: 010 begins with a zero, which some programs read as octal = write 10`, `2:19: 08 begins with a zero, which some programs read as octal = write 8`}},
+		{"a zero in front of a seed", "seed: 010\n" + job, []string{`1:7: 010 begins with a zero, which some programs read as octal = write 10`}},
+		{"a zero in front of a factor", "retry: {backoff: {kind: exponential, first: 1s, factor: 02}}\n" + job, []string{
+			`1:57: 02 begins with a zero, which some programs read as octal = write 2`}},
+		{"a hexadecimal", "seed: 0x10\n" + job, []string{`1:7: want a whole number in digits, not "0x10"`}},
+		{"an octal", "version: 0o1\n" + job, []string{`1:10: want a whole number in digits, not "0o1"`}},
+		{"an underscore", "seed: 1_000\n" + job, []string{`1:7: want a whole number in digits, not "1_000" = write 1000`}},
+		{"a priority", in("priority: -010"), []string{`2:84: -010 begins with a zero, which some programs read as octal = write -10`}},
+		{"no for false", "engine: {fetch: {wake: no}}\n" + job, []string{`1:24: want true, one, all or false, not "no" = write false`}},
+		{"On for true", "engine: {fetch: {wake: On}}\n" + job, []string{`1:24: want true, one, all or false, not "On" = write true`}},
+
 		// Lists and maps.
 		{"jobs by name", "jobs: {mail: {service: 1ms}}\n", []string{`1:7: want a list, not a map = write each as an item: - class: mail`}},
 		{"jobs by name that others name", "jobs: {mail: {service: 1ms}}\nobjectives: [{metric: goodput, class: mail, above: 1/s}]\n" +
@@ -128,6 +140,11 @@ func TestMistakes(t *testing.T) {
 func TestShortForms(t *testing.T) {
 	for _, tt := range []struct{ name, short, long string }{
 		{"policies", "policies: [fifo, {kind: adaptive-lifo, older-than: 7s}, lifo]\n" + smallest, "policies: [{kind: fifo}, {kind: adaptive-lifo, older-than: 7s}, {kind: lifo}]\n" + smallest},
+		{"names that YAML once took for true and false", "name: no\ndescription: off\njobs: [{class: on, arrivals: 1/s, service: 1ms}, {class: yes, arrivals: 1/s, service: 1ms}]\n",
+			"name: \"no\"\ndescription: \"off\"\njobs: [{class: \"on\", arrivals: 1/s, service: 1ms}, {class: \"yes\", arrivals: 1/s, service: 1ms}]\n"},
+		{"true and false in the words of YAML 1.1", "engine: {reaper: {on-start: no}}\njobs: [{class: a, arrivals: 1/s, service: 1ms, ignores-cancel: Yes}]\n",
+			"engine: {reaper: {on-start: false}}\njobs: [{class: a, arrivals: 1/s, service: 1ms, ignores-cancel: true}]\n"},
+		{"exponents", "seeds: 1e2\nseed: 1e2\n" + smallest, "seeds: 100\nseed: 100\n" + smallest},
 		{"one policy", "policies: lifo\n" + smallest, "policies: [{kind: lifo}]\n" + smallest},
 		{"hits", smallest + "storms: [{name: z, at: 10m, for: 5m, fail: {hits: mail, rate: 5%}}]\n",
 			smallest + "storms: [{name: z, at: 10m, for: 5m, fail: {hits: [mail], rate: 5%}}]\n"},

@@ -3,6 +3,7 @@ package quantity
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Choice is one of the words of W: it is read, compared and written as the word, and its Value is what the word means.
@@ -40,5 +41,12 @@ func Choose(text string, words []string) (int, error) {
 	if i := slices.Index(words, text); i >= 0 {
 		return i, nil
 	}
-	return 0, &Error{Message: fmt.Sprintf("want %s, not %s", OrList(words), Quote(text)), Typed: text, Known: words}
+	e := &Error{Message: fmt.Sprintf("want %s, not %s", OrList(words), Quote(text)), Typed: text, Known: words}
+	if meant := truths[strings.ToLower(text)]; slices.Contains(words, meant) {
+		e.Help, e.Typed = "write "+meant, ""
+	}
+	return 0, e
 }
+
+// truths are the words that older YAML took for true and false.
+var truths = map[string]string{"yes": "true", "on": "true", "true": "true", "no": "false", "off": "false", "false": "false"}

@@ -1,6 +1,7 @@
 package quantity
 
 import (
+	"cmp"
 	"math/big"
 	"strconv"
 	"strings"
@@ -38,10 +39,39 @@ func parseCount(s string, most int64, wanted string) (int64, error) {
 	if !r.IsInt() {
 		return 0, Errorf("want a whole number, not %s", Quote(s))
 	}
+	if err := octal(s); err != nil {
+		return 0, err
+	}
 	if r.Cmp(big.NewRat(most, 1)) > 0 {
 		return 0, Errorf("count %s is too large (at most %d)", Quote(s), most)
 	}
 	return r.Num().Int64(), nil
+}
+
+// octal returns an error for a whole number with a zero in front, nil for any other text.
+func octal(s string) error {
+	digits := strings.TrimLeft(s, "+-")
+	if len(digits) < 2 || digits[0] != '0' || strings.Trim(digits, "0123456789") != "" {
+		return nil
+	}
+	plain := cmp.Or(strings.TrimLeft(digits, "0"), "0")
+	if s[0] == '-' {
+		plain = "-" + plain
+	}
+	return &Error{Message: s + " begins with a zero, which some programs read as octal", Help: "write " + plain}
+}
+
+// CheckDigits returns an error for a whole number that some programs read as another one, or not at all: for 0x10, 0o10,
+// 010 and 1_000.
+func CheckDigits(s string) error {
+	if IsNumber(s) {
+		return octal(s)
+	}
+	e := Errorf("want a whole number in digits, not %s", Quote(s))
+	if digits := withoutCommas(s); digits != "" {
+		e.Help = "write " + digits
+	}
+	return e
 }
 
 const unlimited = "unlimited"
@@ -138,5 +168,5 @@ func parsePlain(s string) (float64, error) {
 		return 0, Errorf("want a number, not %s", Quote(s))
 	}
 	value, _ := r.Float64()
-	return value, nil
+	return value, octal(s)
 }

@@ -8,6 +8,30 @@ import (
 	"testing"
 )
 
+// TestSchemaIsNamed: an editor finds the schema of every shipped scenario where its comment says, from its own folder.
+func TestSchemaIsNamed(t *testing.T) {
+	found := 0
+	for _, info := range Builtin() {
+		_, src, err := Open(info.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(string(src), "\n# yaml-language-server: $schema=")
+		name, _, _ := strings.Cut(rest, "\n")
+		text, err := os.ReadFile(filepath.Join(filepath.Dir(info.Name), name))
+		if err != nil || string(text) != string(Schema()) {
+			t.Errorf("%s: its schema is %q: %v", info.Name, name, err)
+		}
+		if again := WithSchema(src); strings.Count(string(again), modeline+"\n") != 1 || len(again) > len(src) {
+			t.Errorf("%s: with another schema:\n%s", info.Name, again)
+		}
+		found++
+	}
+	if found < 50 {
+		t.Errorf("%d scenarios", found)
+	}
+}
+
 func TestOpen(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, "mine.yaml")

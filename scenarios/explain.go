@@ -12,9 +12,9 @@ import (
 
 // Setting is one key of a scenario, its value, and where that is from.
 type Setting struct {
-	Path   string // as --set takes it: engine.lease.ttl, jobs.mail.service; objectives go by their number from 1
-	Value  string // as YAML on one line
-	Origin string // line 12, preset river (line 5), --set engine.workers=80, or default and perhaps why
+	Path   string `json:"path"`   // as --set takes it: engine.lease.ttl, jobs.mail.service; objectives go by their number from 1
+	Value  string `json:"value"`  // as YAML on one line
+	Origin string `json:"origin"` // line 12, preset river (line 5), --set engine.workers=80, or default and perhaps why
 }
 
 // Explain returns every key that counts in sc, in the order of the language, with its

@@ -66,11 +66,19 @@ const SchemaFile = "scenario.schema.json"
 // modeline tells an editor's YAML language server where the schema is: beside the scenario.
 const modeline = "# yaml-language-server: $schema=" + SchemaFile
 
-var anyModeline = regexp.MustCompile(`(?m)^# yaml-language-server: \$schema=.*\n?`)
+var (
+	anyModeline = regexp.MustCompile(`(?m)^# yaml-language-server: \$schema=.*\n?`)
+	firstKey    = regexp.MustCompile(`(?m)^[^#\s]`)
+)
 
-// WithSchema returns a scenario that points editors at SchemaFile beside it.
+// WithSchema returns a scenario that points editors at SchemaFile beside it, in the line above its first key.
 func WithSchema(src []byte) []byte {
-	return slices.Concat([]byte(modeline+"\n"), anyModeline.ReplaceAll(src, nil))
+	src = anyModeline.ReplaceAll(src, nil)
+	at := len(src)
+	if key := firstKey.FindIndex(src); key != nil {
+		at = key[0]
+	}
+	return slices.Concat(src[:at], []byte(modeline+"\n"), src[at:])
 }
 
 // Renamed returns a copy of the scenario src under another name, its comments kept.

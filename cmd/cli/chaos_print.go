@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"qsim/cmd/ui"
+	layout "qsim/results/text"
 	"qsim/scenarios/chaos"
 )
 
@@ -73,13 +74,14 @@ func printCatalogue(out io.Writer) error {
 			where = e.Where
 			fmt.Fprintf(&text, "%s\n", where)
 		}
-		fmt.Fprintf(&text, "  %-4s %s\n", e.ID, e.What)
+		fmt.Fprintf(&text, "  %-4s %s\n", e.ID, layout.Indented(e.What, ui.Width(), 7))
 		for i, lines := range e.Texts {
 			if i > 0 {
 				fmt.Fprintln(&text, "       or")
 			}
 			for line := range strings.SplitSeq(lines, "\n") {
-				fmt.Fprintf(&text, "         %s\n", line)
+				own := len(line) - len(strings.TrimLeft(line, " "))
+				fmt.Fprintf(&text, "         %s%s\n", line[:own], layout.Indented(line[own:], ui.Width(), 9+own+2))
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"qsim/cmd/input"
 	"qsim/results/measure"
 	"qsim/scenarios"
+	"qsim/scenarios/chaos"
 )
 
 // What a shell is told when somebody presses the key that completes: names with a short
@@ -18,8 +19,9 @@ import (
 func complete(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		for name, function := range map[string]cobra.CompletionFunc{
-			"policy": completePolicies, "baseline": completePolicies, "set": completeKeys, "vary": completeKeys,
-			"metric": completeMetrics,
+			"policy": completePolicies, "baseline": completePolicies, "set": completeKeys, "vary": completeKeys, "over": completeKeys,
+			"x": completeKeys, "y": completeKeys, "smallest": completeNames, "largest": completeNames, "metric": completeMetrics,
+			"minimize": completeMetrics, "maximize": completeMetrics, "check-only": completeInvariants,
 		} {
 			if c.Flags().Lookup(name) != nil {
 				completeFlag(c, name, function)
@@ -150,15 +152,35 @@ func completeKeys(_ *cobra.Command, given []string, typed string) ([]cobra.Compl
 	if key, _, found := strings.Cut(typed, "="); found {
 		return completeValue(key), cobra.ShellCompDirectiveNoFileComp
 	}
+	return keysOf(given, "="), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveKeepOrder
+}
+
+// completeNames offers the keys of the scenario on the command line without the = before a value.
+func completeNames(_ *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return keysOf(given, ""), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// keysOf returns the keys of the first of some scenarios, else of a built-in one, each with an ending and its value.
+func keysOf(given []string, ending string) (all []cobra.Completion) {
 	scenario := loadQuietly(append(given, "retry-storm")[0])
 	if scenario == nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+		return nil
 	}
-	var all []cobra.Completion
 	for _, s := range scenario.Explain(nil) {
 		if !strings.HasPrefix(s.Path, "objectives.") {
-			all = append(all, cobra.CompletionWithDesc(s.Path+"=", s.Value))
+			all = append(all, cobra.CompletionWithDesc(s.Path+ending, s.Value))
 		}
+	}
+	return all
+}
+
+// completeInvariants offers the invariants, with commas between those that are typed already.
+func completeInvariants(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	before := typed[:strings.LastIndexByte(typed, ',')+1]
+	var all []cobra.Completion
+	numbers, says := chaos.Invariants()
+	for i, number := range numbers {
+		all = append(all, cobra.CompletionWithDesc(before+number, says[i]))
 	}
 	return all, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveKeepOrder
 }

@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +14,7 @@ import (
 
 func newExplain() *cobra.Command {
 	var f scenarioFlags
+	format := "table"
 	c := &cobra.Command{
 		Use:     "explain SCENARIO",
 		Short:   "print every key of a scenario, its value and its origin",
@@ -25,7 +24,8 @@ from: a line of the file, a preset that a line names, the command line, or a def
 by a policy's with: follow. Keys are printed as --set takes them.`,
 		Example: `  qsim explain my.yaml
   qsim explain my.yaml --set engine.preset=river | grep preset
-  qsim explain retry-storm --policy weighted`,
+  qsim explain retry-storm --policy weighted
+  qsim explain my.yaml --format json`,
 		ValidArgsFunction: completeScenarios,
 		Args:              exactlyOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
@@ -38,13 +38,13 @@ by a policy's with: follow. Keys are printed as --set takes them.`,
 			if err != nil {
 				return err
 			}
-			var text bytes.Buffer
-			explain(&text, all[0].Scenario, sets)
-			_, err = c.OutOrStdout().Write(text.Bytes())
-			return ui.IOError("write result", err)
+			e := explain(all[0].Scenario, sets)
+			return ui.Output{"json": ui.JSON(e, "  "), "table": e.write}.Print(c.OutOrStdout(), format)
 		},
 	}
 	addScenarioFlags(c, "What to explain", &f, "baseline", "strict")
+	ui.AddChoice(c, &format, "format", "FORMAT", "print `FORMAT`: table or json", "table", "json")
+	ui.Group(c, "Output", "format")
 	return c
 }
 
@@ -56,49 +56,46 @@ func exactlyOneScenario(c *cobra.Command, names []string) error {
 	return atLeastOneScenario(c, names)
 }
 
-func explain(w io.Writer, scenario *scenarios.Scenario, sets []scenarios.Override) {
-	writeSettings(w, scenario.Explain(sets))
+// explained holds the settings of a scenario, and those that its policies change.
+type explained struct {
+	Settings []scenarios.Setting `json:"settings"`
+	Policies []changed           `json:"policies"`
+}
+
+// changed holds the settings that a policy changes.
+type changed struct {
+	Policy   string              `json:"policy"` // its label
+	Settings []scenarios.Setting `json:"settings"`
+}
+
+func explain(scenario *scenarios.Scenario, sets []scenarios.Override) *explained {
+	e := &explained{Settings: scenario.Explain(sets), Policies: []changed{}}
 	for i := range scenario.Policies {
 		if others := scenario.ExplainPolicy(i, sets); len(others) > 0 {
-			fmt.Fprintf(w, "\nunder policy %s:\n", scenario.Policies[i].Label)
-			writeSettings(w, others)
+			e.Policies = append(e.Policies, changed{scenario.Policies[i].Label, others})
 		}
 	}
+	return e
 }
 
-// mostValue is the width of a value from which it sticks out of its column.
-const mostValue = 40
+func (e *explained) write(w io.Writer) error {
+	writeSettings(w, e.Settings, ui.Width())
+	for _, p := range e.Policies {
+		fmt.Fprintf(w, "\nunder policy %s:\n", p.Policy)
+		writeSettings(w, p.Settings, ui.Width())
+	}
+	return nil
+}
 
-// writeSettings prints one setting a line, in columns that long values stick out of; on a terminal that is too narrow for
-// that, in columns of wrapped texts.
-func writeSettings(w io.Writer, settings []scenarios.Setting) {
-	path, value := 0, 0
+// writeSettings prints settings as a table of width columns; with width 0 one a line, for programs that read lines.
+func writeSettings(w io.Writer, settings []scenarios.Setting, width int) {
+	t := layout.Table{Columns: []layout.Column{{Key: true, Hang: true}, {Wrap: true}, {Wrap: true}}}
 	for _, s := range settings {
-		path = max(path, utf8.RuneCountInString(s.Path))
-		if width := utf8.RuneCountInString(s.Value); width <= mostValue {
-			value = max(value, width)
+		if t.Add(s.Path, s.Value, s.Origin); width == 0 {
+			fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%-36s %-20s %s", s.Path, s.Value, s.Origin), " "))
 		}
 	}
-	if width := ui.Width(); width > 0 && path+2+value+2+widestOrigin(settings) > width {
-		t := layout.Table{Columns: []layout.Column{{Key: true, Wrap: true}, {Wrap: true}, {Wrap: true}}}
-		for _, s := range settings {
-			t.Add(s.Path, s.Value, s.Origin)
-		}
+	if width > 0 {
 		fmt.Fprintln(w, strings.Join(t.Lines(width, false), "\n"))
-		return
 	}
-	for _, s := range settings {
-		if s.Origin == "" {
-			fmt.Fprintf(w, "%-*s  %s\n", path, s.Path, s.Value)
-			continue
-		}
-		fmt.Fprintf(w, "%-*s  %-*s  %s\n", path, s.Path, value, s.Value, s.Origin)
-	}
-}
-
-func widestOrigin(settings []scenarios.Setting) (most int) {
-	for _, s := range settings {
-		most = max(most, utf8.RuneCountInString(s.Origin), utf8.RuneCountInString(s.Value)-mostValue)
-	}
-	return most
 }

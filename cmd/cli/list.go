@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path"
@@ -12,6 +13,7 @@ import (
 	"qsim/cmd/input"
 	"qsim/cmd/ui"
 	"qsim/results/measure"
+	"qsim/results/text"
 	"qsim/scenarios"
 )
 
@@ -19,11 +21,11 @@ import (
 type entry struct {
 	name, doc string
 	aliases   []string
-	detail    func(w io.Writer) error // all there is to say of it
-	data      any                     // the same, for programs
-	kind      *scenarios.Kind         // not nil: it is a map with keys of its own
-	preset    *scenarios.Preset       // not nil: it is a preset
-	columns   []column                // of a table for a manual, beside its name and doc
+	detail    func(w io.Writer, width int) // all there is to say of it, in lines of so many columns
+	data      any                          // the same, for programs
+	kind      *scenarios.Kind              // not nil: it is a map with keys of its own
+	preset    *scenarios.Preset            // not nil: it is a preset
+	columns   []column                     // of a table for a manual, beside its name and doc
 }
 
 // topics are what there is to list, in the order of the help text.
@@ -67,7 +69,10 @@ the keys of a kind of storm. A NAME alone is looked for in every topic.`,
 				return err
 			}
 			return ui.Output{
-				"table":    func(w io.Writer) error { return list(w, entries, one, ui.Width()) },
+				"table": func(w io.Writer) error {
+					list(w, entries, one, ui.Width())
+					return nil
+				},
 				"markdown": func(w io.Writer) error { return listMarkdown(w, entries) },
 				"json":     ui.JSON(data(entries), "  "),
 			}.Print(c.OutOrStdout(), format)
@@ -151,29 +156,25 @@ func anywhere(name string, names []string) (found []entry, one bool, err error) 
 }
 
 // list prints one entry in full, or each on a line. A width of 0 is that of no terminal.
-func list(w io.Writer, entries []entry, one bool, width int) error {
+func list(w io.Writer, entries []entry, one bool, width int) {
 	if one {
-		return entries[0].detail(w)
+		entries[0].detail(w, cmp.Or(width, 80))
+		return
 	}
-	return writeEntries(w, entries, width)
+	t := text.Table{Columns: []text.Column{{Key: true, Hang: true}, {Wrap: true}}}
+	for _, e := range entries {
+		t.Add(e.name, firstSentence(e.doc))
+	}
+	fmt.Fprintln(w, strings.Join(t.Lines(width, false), "\n"))
 }
 
-// writeEntries prints one entry a line, or more where width, if it is not 0, asks for it.
-func writeEntries(w io.Writer, entries []entry, width int) error {
-	column := 0
-	for _, e := range entries {
-		column = max(column, len(e.name)+2)
+// wrap breaks each line of a text into lines of width columns.
+func wrap(words string, width int) string {
+	var lines []string
+	for line := range strings.SplitSeq(words, "\n") {
+		lines = append(lines, text.Wrapped(line, width)...)
 	}
-	if width > 0 {
-		width = max(width-column, 30)
-	}
-	for _, e := range entries {
-		doc := strings.ReplaceAll(wrap(firstSentence(e.doc), width), "\n", "\n"+strings.Repeat(" ", column))
-		if _, err := fmt.Fprintf(w, "%-*s%s\n", column, e.name, doc); err != nil {
-			return err
-		}
-	}
-	return nil
+	return strings.Join(lines, "\n")
 }
 
 func policyEntries() ([]entry, error) {
@@ -202,32 +203,34 @@ func policyEntries() ([]entry, error) {
 func presetEntries() ([]entry, error) {
 	var entries []entry
 	for _, p := range scenarios.Presets() {
-		entries = append(entries, entry{name: p.Name, doc: p.Doc, aliases: p.Aliases, data: presetData(&p), preset: &p, detail: func(w io.Writer) error {
-			fmt.Fprintf(w, "%s (%s)\n", p.Name, p.Family)
-			if len(p.Aliases) > 0 {
-				fmt.Fprintf(w, "also called %s\n", strings.Join(p.Aliases, ", "))
-			}
-			fmt.Fprintf(w, "\n%s\n\n", wrap(p.Doc, 80))
-			writeSettings(w, p.Settings())
-			fmt.Fprintf(w, "\nsource: %s\n", p.Source)
-			for i, a := range p.Approximates {
-				if i == 0 {
-					fmt.Fprint(w, "\nwhat differs from it:\n")
-				}
-				fmt.Fprintf(w, "- %s\n", strings.ReplaceAll(wrap(a, 78), "\n", "\n  "))
-			}
-			where := "engine: {preset: " + p.Name + "}, or its retry policy alone as retry: {preset: " + p.Name + "}"
-			switch {
-			case p.Engine == nil:
-				where = "retry: {preset: " + p.Name + "}"
-			case p.Retry == nil:
-				where = "engine: {preset: " + p.Name + "}"
-			}
-			_, err := fmt.Fprintf(w, "\n%s\n", where)
-			return err
-		}})
+		entries = append(entries, entry{name: p.Name, doc: p.Doc, aliases: p.Aliases, data: presetData(&p), preset: &p,
+			detail: func(w io.Writer, width int) { writePresetDetail(w, &p, width) }})
 	}
 	return entries, nil
+}
+
+func writePresetDetail(w io.Writer, p *scenarios.Preset, width int) {
+	fmt.Fprintf(w, "%s (%s)\n", p.Name, p.Family)
+	if len(p.Aliases) > 0 {
+		fmt.Fprintf(w, "also called %s\n", strings.Join(p.Aliases, ", "))
+	}
+	fmt.Fprintf(w, "\n%s\n\n", wrap(p.Doc, width))
+	writeSettings(w, p.Settings(), ui.Width())
+	fmt.Fprintf(w, "\nsource: %s\n", text.Indented(p.Source, width, 8))
+	for i, a := range p.Approximates {
+		if i == 0 {
+			fmt.Fprint(w, "\nwhat differs from it:\n")
+		}
+		fmt.Fprintf(w, "- %s\n", text.Indented(a, width, 2))
+	}
+	where := "engine: {preset: " + p.Name + "}, or its retry policy alone as retry: {preset: " + p.Name + "}"
+	switch {
+	case p.Engine == nil:
+		where = "retry: {preset: " + p.Name + "}"
+	case p.Retry == nil:
+		where = "engine: {preset: " + p.Name + "}"
+	}
+	fmt.Fprintf(w, "\n%s\n", wrap(where, width))
 }
 
 func presetNames() []string {
@@ -245,9 +248,8 @@ func scenarioEntries() ([]entry, error) {
 		if err != nil {
 			return nil, input.OpenError(err)
 		}
-		entries = append(entries, entry{name: info.Name, doc: info.Description, aliases: []string{path.Base(info.Name)}, detail: func(w io.Writer) error {
-			_, err := w.Write(src)
-			return err
+		entries = append(entries, entry{name: info.Name, doc: info.Description, aliases: []string{path.Base(info.Name)}, detail: func(w io.Writer, _ int) {
+			w.Write(scenarios.WithSchema(src)) // beside which scenario.schema.json may lie
 		}})
 	}
 	return entries, nil
@@ -274,53 +276,31 @@ func metricEntries() ([]entry, error) {
 			unit = "1 (a share or a ratio)"
 		}
 		columns := []column{{"unit", unit}, {"narrowed by", strings.Join(keys, ", ")}}
-		entries = append(entries, entry{name: m.Name, doc: m.Doc, data: data, columns: columns, detail: func(w io.Writer) error {
-			fmt.Fprintf(w, "%s\n\n%s\n\nunit: %s\n", m.Name, wrap(m.Doc, 80), unit)
+		entries = append(entries, entry{name: m.Name, doc: m.Doc, data: data, columns: columns, detail: func(w io.Writer, width int) {
+			fmt.Fprintf(w, "%s\n\n%s\n\nunit: %s\n", m.Name, wrap(m.Doc, width), unit)
 			if len(keys) > 0 {
-				fmt.Fprintf(w, "an objective may narrow it by: %s\n", strings.Join(keys, ", "))
+				fmt.Fprintln(w, wrap("an objective may narrow it by: "+strings.Join(keys, ", "), width))
 			}
 			if why := m.NotNarrower(); why != "" {
 				not := "not by class or tenant: "
 				if m.Filters.Has(measure.ByClass) {
 					not = "not by tenant: "
 				}
-				fmt.Fprintln(w, wrap(not+why, 80))
+				fmt.Fprintln(w, wrap(not+why, width))
 			}
 			if m.OnRequest {
 				fmt.Fprintln(w, "computed only where an objective asks for it")
 			}
-			return nil
 		}})
 	}
 	return entries, nil
 }
 
 // firstSentence is what fits on a line of a list.
-func firstSentence(text string) string {
-	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
-	if sentence, _, more := strings.Cut(text, ". "); more {
+func firstSentence(doc string) string {
+	doc, _, _ = strings.Cut(strings.TrimSpace(doc), "\n")
+	if sentence, _, more := strings.Cut(doc, ". "); more {
 		return sentence
 	}
-	return strings.TrimSuffix(text, ".")
-}
-
-// wrap breaks text into lines of at most width characters; 0: into none.
-func wrap(text string, width int) string {
-	if width == 0 {
-		return text
-	}
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		switch {
-		case line == "":
-			line = word
-		case len([]rune(line))+1+len([]rune(word)) <= width:
-			line += " " + word
-		default:
-			lines = append(lines, line)
-			line = word
-		}
-	}
-	return strings.Join(append(lines, line), "\n")
+	return strings.TrimSuffix(doc, ".")
 }

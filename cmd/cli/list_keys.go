@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"qsim/cmd/ui"
+	"qsim/results/text"
 	"qsim/scenarios"
 )
 
@@ -16,25 +16,25 @@ func keyEntries() ([]entry, error) {
 	var entries []entry
 	for _, k := range scenarios.Keys() {
 		doc := firstSentence(k.Doc)
-		if usual := usual(&k); usual != "" && len(usual) < 40 {
-			doc += " (" + usual + ")"
+		unset := whenUnset(&k)
+		if unset != "" && len(unset) < 40 {
+			doc += " (" + unset + ")"
 		}
-		entries = append(entries, entry{name: k.Path, doc: doc, data: k, detail: func(w io.Writer) error {
-			fmt.Fprintf(w, "%s\n\n%s\n\nvalue: %s\n", k.Path, wrap(k.Doc, 80), k.Value)
-			if usual := usual(&k); usual != "" {
-				fmt.Fprintln(w, strings.Replace(usual, "default ", "default: ", 1))
+		entries = append(entries, entry{name: k.Path, doc: doc, data: k, detail: func(w io.Writer, width int) {
+			fmt.Fprintf(w, "%s\n\n%s\n\nvalue: %s\n", k.Path, wrap(k.Doc, width), k.Value)
+			if unset != "" {
+				fmt.Fprintln(w, strings.Replace(unset, "default ", "default: ", 1))
 			}
 			for i, example := range k.Examples {
 				fmt.Fprintln(w, []string{"for example: ", "             "}[min(i, 1)]+example)
 			}
-			return nil
 		}})
 	}
 	return entries, nil
 }
 
-// usual says what stands for a key that is left out.
-func usual(k *scenarios.Key) string {
+// whenUnset describes a key that a scenario leaves out: "required", "default 30s", or nothing.
+func whenUnset(k *scenarios.Key) string {
 	switch {
 	case k.Required:
 		return "required"
@@ -101,32 +101,24 @@ func kindEntries(of func(*scenarios.Kinds) []scenarios.Kind) func() ([]entry, er
 
 // kindEntry describes a map of a kind, whose keys are called what.
 func kindEntry(kind *scenarios.Kind, what string) entry {
-	return entry{name: kind.Name, doc: kind.Doc, data: kind, kind: kind, detail: func(w io.Writer) error {
-		var paragraphs []string
-		for _, line := range strings.Split(kind.Doc, "\n") {
-			paragraphs = append(paragraphs, wrap(line, 80))
-		}
-		fmt.Fprintf(w, "%s\n\n%s\n\n", kind.Name, strings.Join(paragraphs, "\n"))
+	return entry{name: kind.Name, doc: kind.Doc, data: kind, kind: kind, detail: func(w io.Writer, width int) {
+		fmt.Fprintf(w, "%s\n\n%s\n\n", kind.Name, wrap(kind.Doc, width))
 		if len(kind.Keys) == 0 {
-			_, err := fmt.Fprintf(w, "It takes no %ss: %s\n", what, kind.Example)
-			return err
+			fmt.Fprintf(w, "It takes no %ss: %s\n", what, kind.Example)
+			return
 		}
-		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintf(table, "%s\tvalue\tdefault\tmeaning\n", what)
+		t := text.Table{Columns: []text.Column{{Title: what, Key: true}, {Title: "value", Wrap: true}, {Title: "default", Wrap: true},
+			{Title: "meaning", Wrap: true}}}
 		for _, k := range kind.Keys {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", k.Path, k.Value, shortUsual(&k), k.Doc)
+			t.Add(k.Path, k.Value, defaultOf(&k), k.Doc)
 		}
-		if err := table.Flush(); err != nil {
-			return err
-		}
-		_, err := fmt.Fprintf(w, "\n%s\n", kind.Example)
-		return err
+		fmt.Fprintf(w, "%s\n\n%s\n", strings.Join(t.Lines(ui.Width(), false), "\n"), text.Indented(kind.Example, ui.Width(), 4))
 	}}
 }
 
-// shortUsual is usual for the cell of a table.
-func shortUsual(k *scenarios.Key) string {
-	return cmp.Or(strings.TrimPrefix(usual(k), "default "), "-")
+// defaultOf is the default of a key as the cell of a table: "30s", "required", or "-".
+func defaultOf(k *scenarios.Key) string {
+	return cmp.Or(strings.TrimPrefix(whenUnset(k), "default "), "-")
 }
 
 // presetData is a preset for programs.

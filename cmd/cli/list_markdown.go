@@ -95,11 +95,11 @@ func writePreset(out *strings.Builder, p *scenarios.Preset) {
 }
 
 func writeKeyRow(out *strings.Builder, name string, k *scenarios.Key) {
-	usual := shortUsual(k)
-	if usual != "-" && usual != "required" {
-		usual = "`" + usual + "`"
+	unset := defaultOf(k)
+	if unset != "-" && unset != "required" {
+		unset = "`" + unset + "`"
 	}
-	writeRow(out, "`"+name+"`", k.Value, usual, k.Doc)
+	writeRow(out, "`"+name+"`", k.Value, unset, k.Doc)
 }
 
 func writeRow(out *strings.Builder, cells ...string) {

@@ -70,8 +70,8 @@ policy alone, and map.csv with every point. Points have 3 seeds unless -n says o
 
 func addMapFlags(c *cobra.Command, f *mapFlags) {
 	flags := c.Flags()
-	flags.StringVar(&f.x, "x", "", "the key along the map and its values, `KEY=RANGE`")
-	flags.StringVar(&f.y, "y", "", "the key up the map and its values, `KEY=RANGE`")
+	flags.StringVarP(&f.x, "x", "x", "", "the key along the map and its values, `KEY=RANGE`")
+	flags.StringVarP(&f.y, "y", "y", "", "the key up the map and its values, `KEY=RANGE`")
 	flags.StringVar(&f.metric, "metric", "recovery.time", "measure this `METRIC`, alone or narrowed as in "+
 		"'fresh.wait.p99 during STORM class CLASS'; see qsim list metrics")
 	flags.StringVar(&f.after, "after", "", "measure after this `STORM` (default for recovery.time and drain.time: "+

@@ -9,8 +9,8 @@ import (
 	"qsim/scenarios/trace"
 )
 
-// documents are what there are schemas of. The first is that of no name.
-var documents = []struct {
+// schemas holds, for each kind of file, the JSON schema of it. The first one is printed unless a name is given.
+var schemas = []struct {
 	name   string
 	schema func() []byte
 }{
@@ -23,7 +23,7 @@ var documents = []struct {
 
 func newSchema() *cobra.Command {
 	var names []string
-	for _, d := range documents {
+	for _, d := range schemas {
 		names = append(names, d.name)
 	}
 	return &cobra.Command{
@@ -44,7 +44,7 @@ summary.json (also run --format json), run.json, compare --format json, trace --
 		ValidArgsFunction: cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp),
 		Args:              cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, arguments []string) error {
-			for _, d := range documents {
+			for _, d := range schemas {
 				if len(arguments) == 0 || arguments[0] == d.name {
 					_, err := c.OutOrStdout().Write(d.schema())
 					return ui.IOError("write result", err)

@@ -157,5 +157,8 @@ func explained(words string, width, indent int) string {
 	case beside <= 12:
 		return words[:len(words)-len(explanation)] + layout.Indented(explanation, width, indent+beside)
 	}
+	if utf8.RuneCountInString(what) > width-indent {
+		what = layout.Indented(what, width, indent+4)
+	}
 	return what + "\n" + strings.Repeat(" ", indent+4) + layout.Indented(explanation, width, indent+4)
 }

@@ -26,6 +26,7 @@ type Column struct {
 	Key   bool   // it identifies a row: it stands in every block
 	Least int    // above 0: its cells may be cut to so many columns of the terminal
 	Wrap  bool   // its cells are texts, which may be broken into lines
+	Hang  bool   // it may be narrower than its cells: such a cell stands alone, on the line above the rest of its row
 }
 
 // Cell is the content of one row and column: parts that are aligned to each other down the column.
@@ -156,7 +157,7 @@ func (l *layout) shrink(all []int, width int) {
 	for over := l.total(all) - width; over > 0; over = l.total(all) - width {
 		widest := -1
 		for _, i := range all {
-			if l.Columns[i].Wrap && l.width[i] > leastWrap && (widest < 0 || l.width[i] > l.width[widest]) {
+			if c := &l.Columns[i]; (c.Wrap || c.Hang) && l.width[i] > leastWrap && (widest < 0 || l.width[i] > l.width[widest]) {
 				widest = i
 			}
 		}
@@ -306,9 +307,13 @@ func (l *layout) aligned(i int, words string) string {
 }
 
 // row lays a row out on as many lines as its texts take.
-func (l *layout) row(of []int, row []Cell) []string {
+func (l *layout) row(of []int, row []Cell) (above []string) {
 	texts, height := make([][]string, len(of)), 1
 	for k, i := range of {
+		if words := row[i].joined(); l.Columns[i].Hang && columns(words) > l.width[i] {
+			above = append(above, Wrapped(words, l.limit)...)
+			continue
+		}
 		texts[k] = l.cell(i, row[i])
 		height = max(height, len(texts[k]))
 	}
@@ -322,7 +327,7 @@ func (l *layout) row(of []int, row []Cell) []string {
 			lines[n] += l.aligned(i, words) + strings.Repeat(" ", l.gap)
 		}
 	}
-	return lines
+	return append(above, lines...)
 }
 
 // cell is the lines of a cell.

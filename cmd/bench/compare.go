@@ -3,10 +3,10 @@ package bench
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -95,7 +95,9 @@ func compare(c *cobra.Command, paths []string, f *compareFlags) error {
 	for i, adjusted := range results.Holm(p) {
 		changes[i].adjusted = adjusted
 	}
-	if _, err := c.OutOrStdout().Write(changeTable(changes, paired)); err != nil {
+	var out bytes.Buffer
+	writeChanges(&out, changes, paired, ui.Width())
+	if _, err := c.OutOrStdout().Write(out.Bytes()); err != nil {
 		return ui.IOError("write result", err)
 	}
 	if f.most.text == "" {
@@ -162,30 +164,25 @@ func pairUp(files [][]*benchmark, paths, units []string) (changes, lost []change
 	return changes, lost, notes, nil
 }
 
-// changeTable lays out the changes.
-func changeTable(changes []change, paired bool) []byte {
-	var out bytes.Buffer
-	w := tabwriter.NewWriter(&out, 0, 0, 3, ' ', 0)
-	name := ""
-	for i := range changes {
-		d := &changes[i]
-		if d.name != name {
-			if name = d.name; i > 0 {
-				fmt.Fprintln(w)
-			}
-			fmt.Fprintf(w, "%s\n\tbase\tnew\tchange\tp (Holm)\n", name)
+// writeChanges writes a table of the changes of each benchmark, below its name.
+func writeChanges(w io.Writer, changes []change, paired bool, width int) {
+	line := func(words string) { fmt.Fprintln(w, strings.Join(text.Wrapped(words, width), "\n")) }
+	for rest := changes; len(rest) > 0; {
+		t := text.Table{Columns: []text.Column{{Key: true}, {Title: "base"}, {Title: "new"}, {Title: "change"}, {Title: "p (Holm)"}}}
+		name := rest[0].name
+		for ; len(rest) > 0 && rest[0].name == name; rest = rest[1:] {
+			d := &rest[0]
+			t.Add(d.unit, sample(d.base, d.unit), sample(d.new, d.unit), d.changed(), pText(d.adjusted))
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", d.unit, sample(d.base, d.unit), sample(d.new, d.unit), d.changed(),
-			pText(d.adjusted))
+		line(name)
+		fmt.Fprintf(w, "%s\n\n", strings.Join(t.Lines(width, false), "\n"))
 	}
-	w.Flush()
 	test := "Welch"
 	if paired {
 		test = "paired"
 	}
-	fmt.Fprintf(&out, "\nmeans, ± = 95%% CI; ≈ = the same within %s; ? = not told apart (%s t, Holm over %d comparisons, α 0.05)\n",
-		text.Percent(results.DefaultSameWithin), test, len(changes))
-	return out.Bytes()
+	line(fmt.Sprintf("means, ± = 95%% CI; ≈ = the same within %s; ? = not told apart (%s t, Holm over %d comparisons, α 0.05)",
+		text.Percent(results.DefaultSameWithin), test, len(changes)))
 }
 
 // sample writes a mean with its interval.

@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"strings"
-	"text/tabwriter"
 
 	"qsim/cmd/ui"
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
+	"qsim/results/text"
 )
 
 // loadJSON is what --format json prints of a load. Times are in seconds.
@@ -68,11 +70,9 @@ func (c *candidate) summary(open bool) (names []string, all map[string]metricJSO
 // report prints what the candidates gave, if that was not done line by line, and writes
 // the files.
 func (s *session) report(l *load, candidates []*candidate, hash string) error {
-	err := ui.Output{
-		"json":  ui.Bytes(func() ([]byte, error) { return s.json(l, candidates) }),
-		"table": ui.Bytes(func() ([]byte, error) { return table(l, candidates), nil }),
-	}.Print(s.stdout, s.flags.format)
-	if err != nil {
+	all := s.flags.Tables(func(w io.Writer, o text.TableOptions) error { return writeLoad(w, l, candidates, o) })
+	all["json"] = ui.Bytes(func() ([]byte, error) { return s.json(l, candidates) })
+	if err := all.Print(s.stdout, s.flags.format); err != nil {
 		return err
 	}
 	if s.flags.out == "" {
@@ -90,53 +90,48 @@ func (s *session) json(l *load, candidates []*candidate) ([]byte, error) {
 		_, metrics := c.summary(l.jobs == 0)
 		all.Candidates = append(all.Candidates, candidateJSON{c.name, c.policy, c.store, len(c.rounds), metrics})
 	}
-	text, err := json.MarshalIndent(all, "", " ")
-	return append(text, '\n'), err
+	encoded, err := json.MarshalIndent(all, "", " ")
+	return append(encoded, '\n'), err
 }
 
-// table lays metrics in rows and candidates in columns.
-func table(l *load, candidates []*candidate) []byte {
-	var out bytes.Buffer
-	w := tabwriter.NewWriter(&out, 0, 0, 3, ' ', tabwriter.AlignRight)
+// writeLoad lays metrics in rows and candidates in columns.
+func writeLoad(w io.Writer, l *load, candidates []*candidate, o text.TableOptions) error {
 	var names []string
 	summaries := make([]map[string]metricJSON, len(candidates))
-	fmt.Fprint(w, "\t")
+	t := text.Table{Columns: []text.Column{{Key: true}}}
 	for i, c := range candidates {
 		var own []string
 		own, summaries[i] = c.summary(l.jobs == 0)
 		if len(own) > len(names) {
 			names = own
 		}
-		fmt.Fprintf(w, "%s, %s\t", oneLine(c.policy), c.store)
+		t.Columns = append(t.Columns, text.Column{Title: oneLine(c.policy) + ", " + c.store, Right: true})
 	}
-	fmt.Fprintln(w)
 	for _, name := range names {
-		fmt.Fprintf(w, "%s\t", name)
+		row := []string{name}
 		for i := range candidates {
-			m, known := summaries[i][name]
-			if !known {
-				fmt.Fprint(w, "–\t")
-				continue
+			cell := plain.Missing
+			if m, known := summaries[i][name]; known {
+				cell = withHalf(m)
 			}
-			fmt.Fprintf(w, "%s\t", withHalf(m))
+			row = append(row, cell)
 		}
-		fmt.Fprintln(w)
+		t.Add(row...)
 	}
-	w.Flush()
-	return out.Bytes()
+	return t.Write(w, o)
 }
 
 // withHalf writes a mean and by how many percent of it the 95 % interval extends to
 // either side.
 func withHalf(m metricJSON) string {
-	text := number(m.Mean)
+	mean := number(m.Mean)
 	if m.Unit == "s" {
-		text = seconds(m.Mean)
+		mean = seconds(m.Mean)
 	}
 	if m.High != nil && m.Mean != 0 {
-		text += fmt.Sprintf(" ±%.0f%%", (*m.High-m.Mean)/m.Mean*100)
+		mean += fmt.Sprintf(" ±%.0f%%", (*m.High-m.Mean)/m.Mean*100)
 	}
-	return text
+	return mean
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"qsim/cmd/ui"
+	layout "qsim/results/text"
 )
 
 // told is a round in which every number is another one: 2 jobs of 100 were lost, 3 were
@@ -80,7 +81,11 @@ func TestLoadReport(t *testing.T) {
 			t.Errorf("%s is %v in JSON, want %v", name, got, want)
 		}
 	}
-	printed := strings.Join(strings.Fields(string(table(l, []*candidate{c}))), " ")
+	var shown bytes.Buffer
+	if err := writeLoad(&shown, l, []*candidate{c}, layout.TableOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	printed := strings.Join(strings.Fields(shown.String()), " ")
 	for _, want := range []string{"lost 2", "duplicates 3", "claim-sec/job 2ms", "p99-commit-sec 70", "p50-sojourn-sec 50"} {
 		if !strings.Contains(printed, want) {
 			t.Errorf("the table has no %q:\n%s", want, printed)

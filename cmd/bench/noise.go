@@ -6,12 +6,13 @@ import (
 	"io"
 	"math"
 	"slices"
-	"text/tabwriter"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"qsim/cmd/ui"
 	"qsim/results"
+	"qsim/results/text"
 )
 
 // noiseFlags are the flags of noise.
@@ -140,22 +141,25 @@ func comparisons(names []string, all map[string]metricJSON) int {
 // printNoise prints in the format asked for.
 func (s *session) printNoise(l *load, c *candidate, f *noiseFlags) error {
 	list := scatters(l, c, f.tell.value.Float())
-	return ui.Output{
-		"json": ui.JSON(struct {
-			Version int       `json:"version"`
-			Name    string    `json:"name"`
-			Rounds  int       `json:"rounds"`
-			Tell    float64   `json:"tell"`
-			Metrics []scatter `json:"metrics"`
-		}{1, c.name, len(c.rounds), f.tell.value.Float(), list}, " "),
-		"table": func(w io.Writer) error { return noiseTable(w, c, list, f.tell.text) },
-	}.Print(s.stdout, f.format)
+	all := s.flags.Tables(func(w io.Writer, o text.TableOptions) error { return noiseTable(w, c, list, f.tell.text, o) })
+	all["json"] = ui.JSON(struct {
+		Version int       `json:"version"`
+		Name    string    `json:"name"`
+		Rounds  int       `json:"rounds"`
+		Tell    float64   `json:"tell"`
+		Metrics []scatter `json:"metrics"`
+	}{1, c.name, len(c.rounds), f.tell.value.Float(), list}, " ")
+	return all.Print(s.stdout, f.format)
 }
 
-func noiseTable(text io.Writer, c *candidate, list []scatter, tell string) error {
-	fmt.Fprintf(text, "%s, %d rounds\n\n", c.name, len(c.rounds))
-	w := tabwriter.NewWriter(text, 0, 0, 3, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "\tmean\tspread\tleast – most\tdrift\tshown from\trounds for %s\t\n", tell)
+func noiseTable(w io.Writer, c *candidate, list []scatter, tell string, o text.TableOptions) error {
+	line := func(words string) { fmt.Fprintln(w, strings.Join(text.Wrapped(words, o.Width), "\n")) }
+	line(fmt.Sprintf("%s, %d rounds", c.name, len(c.rounds)))
+	fmt.Fprintln(w)
+	t := text.Table{Columns: []text.Column{{Key: true}}}
+	for _, title := range []string{"mean", "spread", "least – most", "drift", "shown from", "rounds for " + tell} {
+		t.Columns = append(t.Columns, text.Column{Title: title, Right: true})
+	}
 	drifts := false
 	for _, x := range list {
 		of := func(v float64) string {
@@ -172,28 +176,30 @@ func noiseTable(text io.Writer, c *candidate, list []scatter, tell string) error
 		if x.Rounds == 0 {
 			rounds = "–"
 		}
-		fmt.Fprintf(w, "%s\t%s\t±%.1f%%\t%s – %s\t%s\t%.1f%%\t%s\t\n", x.Metric, of(x.Mean), x.CV*100, of(x.Least),
-			of(x.Most), drift, x.Detectable*100, rounds)
+		t.Add(x.Metric, of(x.Mean), fmt.Sprintf("±%.1f%%", x.CV*100), of(x.Least)+" – "+of(x.Most), drift,
+			fmt.Sprintf("%.1f%%", x.Detectable*100), rounds)
 	}
-	w.Flush()
-	fmt.Fprintf(text, "\nspread = standard deviation ÷ mean; drift = second half against first; shown from = the least\n"+
-		"difference that %d rounds on each side show in four cases of five, in qbench compare of all metrics\nat once (a "+
-		"smaller one is, with --unit); rounds = on each side\n", len(c.rounds))
+	if err := t.Write(w, o); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	line("spread = standard deviation ÷ mean; drift = second half against first; shown from = the least difference that " +
+		fmt.Sprint(len(c.rounds)) + " rounds on each side show in four cases of five, in qbench compare of all metrics at once " +
+		"(a smaller one is, with --unit); rounds = on each side")
 	if len(list) > 0 {
 		x := list[0]
 		switch {
 		case x.Rounds == 0:
-			fmt.Fprintf(text, "a difference of %s in %s cannot be shown on this machine\n", tell, x.Metric)
+			line(fmt.Sprintf("a difference of %s in %s cannot be shown on this machine", tell, x.Metric))
 		case x.Rounds <= len(c.rounds):
-			fmt.Fprintf(text, "a difference of %s in %s can be shown with %d rounds on each side\n", tell, x.Metric, x.Rounds)
+			line(fmt.Sprintf("a difference of %s in %s can be shown with %d rounds on each side", tell, x.Metric, x.Rounds))
 		default:
-			fmt.Fprintf(text, "a difference of %s in %s takes %d rounds on each side: these were %d\n", tell, x.Metric, x.Rounds,
-				len(c.rounds))
+			line(fmt.Sprintf("a difference of %s in %s takes %d rounds on each side: these were %d", tell, x.Metric, x.Rounds,
+				len(c.rounds)))
 		}
 	}
 	if drifts {
-		fmt.Fprintf(text, "! the machine drifts: compare candidates in turns, as qbench run does, and not one after the "+
-			"other\n")
+		line("! the machine drifts: compare candidates in turns, as qbench run does, and not one after the other")
 	}
 	return nil
 }

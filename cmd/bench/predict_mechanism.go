@@ -3,11 +3,12 @@ package bench
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
+	"strings"
 	"time"
 
 	"qsim/engine"
 	"qsim/results/plain"
+	"qsim/results/text"
 	"qsim/scenarios/world"
 )
 
@@ -72,24 +73,28 @@ func (p *prediction) mechanism() (rows []mechanismJSON) {
 	return rows
 }
 
-// writeMechanism prints the table of mechanism.
-func (p *prediction) writeMechanism(out io.Writer) {
+// writeMechanism prints the table of mechanism in width columns.
+func (p *prediction) writeMechanism(out io.Writer, width int) {
 	rows := p.mechanism()
 	if rows == nil {
 		return
 	}
-	fmt.Fprint(out, "\nhow the engines worked, on the wall clock (a claim is woken if new work caused it, and the gap is from "+
-		"the answer to a claim until the next one):\n")
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(w, "\t\tattempts/s\tbusy workers\tclaims/s\twoken\trows\ta claim\tgap\tcommits/s\trows\ta commit\t\n")
+	fmt.Fprintf(out, "\n%s\n", strings.Join(text.Wrapped("how the engines worked, on the wall clock (a claim is woken if new "+
+		"work caused it, and the gap is from the answer to a claim until the next one):", width), "\n"))
+	t := text.Table{Columns: []text.Column{{Key: true, Wrap: true}, {Key: true}}}
+	for _, title := range []string{"attempts/s", "busy workers", "claims/s", "woken", "rows", "a claim", "gap", "commits/s",
+		"rows", "a commit"} {
+		t.Columns = append(t.Columns, text.Column{Title: title, Right: true})
+	}
 	for i, r := range rows {
 		phase := ""
 		if i%2 == 0 {
 			phase = fmt.Sprintf("%s from %s", r.Phase, plain.Duration(r.From))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%.0f\t%.1f\t%.0f\t%.0f%%\t%.1f\t%s\t%s\t%.0f\t%.1f\t%s\t\n",
-			phase, r.Of, r.Attempts, r.Busy, r.Claims, r.Woken*100, r.Claimed, seconds(r.Claim), seconds(r.Gap),
-			r.Commits, r.Batch, seconds(r.Commit))
+		cell := func(format string, value float64) string { return fmt.Sprintf(format, value) }
+		t.Add(phase, r.Of, cell("%.0f", r.Attempts), cell("%.1f", r.Busy), cell("%.0f", r.Claims), cell("%.0f%%", r.Woken*100),
+			cell("%.1f", r.Claimed), seconds(r.Claim), seconds(r.Gap), cell("%.0f", r.Commits), cell("%.1f", r.Batch),
+			seconds(r.Commit))
 	}
-	w.Flush()
+	fmt.Fprintln(out, strings.Join(t.Lines(width, false), "\n"))
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"qsim/cmd/ui"
@@ -16,6 +15,7 @@ import (
 	"qsim/results/measure"
 	"qsim/results/plain"
 	"qsim/results/report"
+	"qsim/results/text"
 	"qsim/scenarios"
 )
 
@@ -78,21 +78,20 @@ type sharesJSON struct {
 // printPredictions prints them in the format asked for and writes the files.
 func (s *session) printPredictions(sc *scenarios.Scenario, all []*prediction) error {
 	speed := s.flags.speed.String()
-	err := ui.Output{
-		"json": ui.Bytes(func() ([]byte, error) { return predictionsJSON(sc, speed, all) }),
-		"table": func(w io.Writer) error {
-			for i, p := range all {
-				if i > 0 {
-					fmt.Fprintln(w)
-				}
-				if _, err := w.Write(p.table(sc, speed)); err != nil {
-					return err
-				}
+	printed := s.flags.Tables(func(w io.Writer, o text.TableOptions) error {
+		for i, p := range all {
+			if i > 0 {
+				fmt.Fprintln(w)
 			}
-			return nil
-		},
-	}.Print(s.stdout, s.flags.format)
-	if err != nil {
+			for line := range strings.Lines(string(p.table(sc, speed, o))) {
+				own := len(line) - len(strings.TrimLeft(line, " "))
+				fmt.Fprintln(w, line[:own]+text.Indented(strings.TrimSuffix(line[own:], "\n"), o.Width, own))
+			}
+		}
+		return nil
+	})
+	printed["json"] = ui.Bytes(func() ([]byte, error) { return predictionsJSON(sc, speed, all) })
+	if err := printed.Print(s.stdout, s.flags.format); err != nil {
 		return err
 	}
 	for _, p := range all {
@@ -104,31 +103,33 @@ func (s *session) printPredictions(sc *scenarios.Scenario, all []*prediction) er
 }
 
 // table is p for people.
-func (p *prediction) table(sc *scenarios.Scenario, speed string) []byte {
+func (p *prediction) table(sc *scenarios.Scenario, speed string, o text.TableOptions) []byte {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%s at %s   %s, %s   %s\n\n", sc.Name, speed, p.policy, p.store, plain.Plural(len(p.real), "round"))
 	fmt.Fprintf(&out, "%s.\n\n", p.title(speed))
-	w := tabwriter.NewWriter(&out, 0, 0, 3, ' ', tabwriter.AlignRight)
-	floor := func(text string) string {
-		if len(p.real) < 2 {
-			return ""
-		}
-		return text + "\t"
+	t := text.Table{Columns: []text.Column{{Key: true}, {Title: "simulated", Right: true}, {Title: "real", Right: true},
+		{Title: "error", Right: true}}}
+	if len(p.real) > 1 {
+		t.Columns = append(t.Columns, text.Column{Title: "between real runs", Right: true})
 	}
-	fmt.Fprintf(w, "\tsimulated\treal\terror\t%s\n", floor("between real runs"))
 	for _, r := range p.rows {
 		mark := ""
 		switch {
 		case r.aimed && r.why == "":
-			mark = " ✓"
+			mark = "✓"
 		case r.aimed:
-			mark = " ✗"
+			mark = "✗"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s%s\n", r.Query, valueOf(r.simulated, r.Metric), valueOf(r.real, r.Metric),
-			errorText(r.err), floor("±"+percent(r.floor)), mark)
+		row := []string{r.Query.String(), valueOf(r.simulated, r.Metric), valueOf(r.real, r.Metric), errorText(r.err)}
+		if len(p.real) > 1 {
+			row = append(row, "±"+percent(r.floor))
+		}
+		t.Add(row...)
+		last := &t.Rows[len(t.Rows)-1][len(row)-1]
+		*last = text.Cell{{Text: row[len(row)-1]}, {Text: mark, Left: true}}
 	}
-	w.Flush()
-	p.writeMechanism(&out)
+	fmt.Fprintln(&out, strings.Join(t.Lines(o.Width, o.Color), "\n"))
+	p.writeMechanism(&out, o.Width)
 	c := p.calibration
 	when := ""
 	if len(p.real) > 1 {

@@ -18,6 +18,7 @@ import (
 	"qsim/engine/memstore"
 	"qsim/results"
 	"qsim/results/measure"
+	layout "qsim/results/text"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
@@ -405,8 +406,7 @@ func TestApart(t *testing.T) {
 	row := predicted{Query: measure.Query{Metric: "fresh.wait.p50", During: "down"}, unit: "s", simulated: 1.08, real: .06, err: 17, hindsight: .01, aimed: true}
 	row.why, row.apart = p.why(&row, world.Speed{Num: 20, Den: 1}), p.apartAt(&row)
 	p.rows, p.real = []predicted{row}, make([]measure.Run, 1)
-	printed := p.table(&scenarios.Scenario{Name: "steep"}, "20x")
-	text := string(printed)
+	text := string(p.table(&scenarios.Scenario{Name: "steep"}, "20x", layout.TableOptions{}))
 	for _, want := range []string{
 		"+1700.0% ✗\n",
 		"with the delays of the run itself the simulation is off by +1.0%: the delays in the run were not those of the calibration",

@@ -92,7 +92,7 @@ Exit codes:
 	addWorkFlags(c, &f)
 	flags.Var(&f.rounds, "rounds", "number of measurements of each candidate, in turn")
 	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: bench (default into a file or a pipe), table (default "+
-		"on a terminal and of a scenario) or json; of a scenario markdown and csv too", "table", "bench", "json", "markdown", "csv")
+		"on a terminal and of a scenario), markdown, csv or json", "table", "bench", "json", "markdown", "csv")
 	flags.StringVarP(&f.out, "out", "o", "", "write results and histograms below this `DIR` (default: none)")
 	ui.Group(c, "Load", append(arrivalFlags, workFlags...)...)
 	ui.Group(c, "Candidates", "policy", "store", "rounds", "dsn")
@@ -209,8 +209,6 @@ func (f *runFlags) check(c *cobra.Command) error {
 		return ui.UsageError("--jobs and --rate exclude each other: a burn-down, or an open loop")
 	case f.rate.text == "" && len(changed(c, "for", "warmup")) > 0:
 		return ui.UsageError("%s: only with --rate", strings.Join(changed(c, "for", "warmup"), ", "))
-	case f.scenario == "" && (f.format == "markdown" || f.format == "csv"):
-		return ui.UsageError("--format %s: only of a scenario", f.format)
 	case f.rate.text != "" && f.rate.value.PerSecond() == 0:
 		return ui.UsageError("--rate %s: nothing would come", f.rate.text)
 	case f.rate.text != "" && f.warmup.value >= f.lasts.value:

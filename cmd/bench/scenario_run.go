@@ -170,16 +170,13 @@ func (s *session) summarize(sc *scenarios.Scenario, settings *measure.Settings, 
 	for _, warning := range summary.Warnings {
 		s.console.Note("%s: warning: %s", store, warning)
 	}
-	in := func(f text.Format) func(w io.Writer) error {
-		return func(w io.Writer) error {
-			if f == text.Text {
-				fmt.Fprintf(w, "%s at %s on the wall clock, store %s\n", sc.Name, s.flags.speed, store)
-			}
-			return text.WriteTable(w, summary, text.TableOptions{Format: f})
+	printed := s.flags.Tables(func(w io.Writer, o text.TableOptions) error {
+		if o.Format == text.Text {
+			fmt.Fprintf(w, "%s at %s on the wall clock, store %s\n", sc.Name, s.flags.speed, store)
 		}
-	}
-	printed := ui.Output{"json": ui.Bytes(summary.MarshalJSON), "table": in(text.Text), "markdown": in(text.Markdown),
-		"csv": in(text.CSV)}
+		return text.WriteTable(w, summary, o)
+	})
+	printed["json"] = ui.Bytes(summary.MarshalJSON)
 	if err := printed.Print(s.stdout, s.flags.format); err != nil {
 		return ui.ExitIO, err
 	}

@@ -48,13 +48,11 @@ type output struct {
 // print prints a result in the format asked for. Where it is not for people, they are told on standard error where its
 // files are, if it has any.
 func (s *session) print(result output, path, note string) error {
-	in := func(f text.Format, width int) func(w io.Writer) error {
-		o := text.TableOptions{Format: f, Width: width, Path: shown(path), Link: s.link(path), Note: note,
-			Color: s.flags.Coloured()}
-		return func(w io.Writer) error { return result.table(w, o) }
-	}
-	all := ui.Output{"json": ui.Bytes(result.json), "table": in(text.Text, ui.Width()), "markdown": in(text.Markdown, 0),
-		"csv": in(text.CSV, 0)}
+	all := s.flags.Tables(func(w io.Writer, o text.TableOptions) error {
+		o.Path, o.Link, o.Note = shown(path), s.link(path), note
+		return result.table(w, o)
+	})
+	all["json"] = ui.Bytes(result.json)
 	err := all.Print(s.stdout, s.flags.format)
 	if s.flags.format != "table" {
 		err = cmp.Or(err, s.lastLine(path, note))

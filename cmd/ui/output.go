@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+
+	layout "qsim/results/text"
 )
 
 // Output is a result that a command prints: what writes it, by format.
@@ -22,6 +24,15 @@ func (o Output) Print(to io.Writer, format string) error {
 		_, err = to.Write(text.Bytes())
 	}
 	return IOError("write result", err)
+}
+
+// Tables are the formats table, markdown and csv of a result; a table fits the terminal.
+func (t *Terminal) Tables(write func(w io.Writer, o layout.TableOptions) error) Output {
+	in := func(o layout.TableOptions) func(w io.Writer) error {
+		return func(w io.Writer) error { return write(w, o) }
+	}
+	return Output{"table": in(layout.TableOptions{Width: Width(), Color: t.Coloured()}),
+		"markdown": in(layout.TableOptions{Format: layout.Markdown}), "csv": in(layout.TableOptions{Format: layout.CSV})}
 }
 
 // JSON writes a value as JSON with an indent for each level.

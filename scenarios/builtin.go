@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"sync"
 )
@@ -119,6 +120,14 @@ func Open(nameOrPath string) (display string, src []byte, err error) {
 		return "", nil, fmt.Errorf("open scenario: %s is no file: fetch it first, as in curl -L URL | qsim run -", nameOrPath)
 	}
 	err = fmt.Errorf("open scenario: there is no file %s and no built-in scenario of that name", nameOrPath)
+	folder, base := filepath.Split(nameOrPath)
+	files, _ := filepath.Glob(filepath.Join(folder, "*.y*ml"))
+	for _, file := range files {
+		near := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+		if closest(strings.TrimSuffix(base, filepath.Ext(base)), []string{near}) != "" {
+			return "", nil, fmt.Errorf("%w; did you mean %s?", err, file)
+		}
+	}
 	names := builtinNames()
 	word := strings.TrimSuffix(nameOrPath, ".yaml")
 	if near := closest(word, names); near != "" {

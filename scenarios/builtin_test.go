@@ -54,6 +54,8 @@ func TestOpen(t *testing.T) {
 		{folder, "", "", "is a directory"},
 		{"retry-strom", "", "", "did you mean retry-storm?"},
 		{"retry-storm.yml", "", "", "did you mean retry-storm?"},
+		{"mine.yml", "", "", "there is no file mine.yml and no built-in scenario of that name; did you mean mine.yaml?"},
+		{filepath.Join(folder, "mime"), "", "", "did you mean " + file + "?"},
 		{"nothing-like-it", "", "", "built-in scenario of that name; "},
 		{"", "", "", "built-in scenario of that name; "},
 		{"mine.yaml/x", "", "", "not a directory"},

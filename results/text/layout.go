@@ -71,7 +71,8 @@ const (
 // Lines lays t out in width columns of a terminal, 0: as wide as it gets.
 func (t *Table) Lines(width int, color bool) []string {
 	l := layout{Table: t, color: color, gap: wideGap, limit: width}
-	if t.Rule {
+	titled := func(c Column) bool { return c.Title != "" }
+	if t.Rule || !slices.ContainsFunc(t.Columns, titled) {
 		l.gap = narrowGap
 	}
 	all := make([]int, len(t.Columns))

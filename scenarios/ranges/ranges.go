@@ -113,6 +113,12 @@ func (r Range) Between(a, b Value) (Value, bool) {
 func (r *Range) append(part string, first bool) error {
 	from, rest, isRange := strings.Cut(part, "..")
 	if !isRange {
+		if from, to, hyphen := strings.Cut(part, "-"); hyphen && from != "" && to != "" {
+			a, one := readNumber(from)
+			if b, other := readNumber(to); one && other {
+				return fmt.Errorf("%s: a range is written %s..%s", shorten(part), a.typed, b.typed)
+			}
+		}
 		r.appendOne(part, first)
 		return nil
 	}

@@ -81,6 +81,8 @@ func TestParseErrors(t *testing.T) {
 		{"1,,2", "a value is missing"},
 		{"1,", "a value is missing"},
 		{"a..b/2", "want a number before .."},
+		{"60-140", "60-140: a range is written 60..140"},
+		{"10s-1.5m", "10s-1.5m: a range is written 10s..1.5m"},
 		{"1..b", "want a number after .."},
 		{"1..", "want a number after .."},
 		{"10s..60s", "say the steps"},

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"qsim/cmd/input"
 	"qsim/cmd/ui"
 	"qsim/engine"
 	"qsim/engine/live"
@@ -84,10 +85,7 @@ func policyScenario(l *load, policies []string) (*scenarios.Scenario, error) {
 	if len(policies) == 0 {
 		policies = []string{"fifo"}
 	}
-	var kinds []string
-	for _, k := range scenarios.PolicyKinds() {
-		kinds = append(kinds, k.Name)
-	}
+	kinds := input.Kinds()
 	texts := make([]string, len(policies))
 	for i, p := range policies {
 		texts[i] = p

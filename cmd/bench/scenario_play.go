@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"strings"
 	"sync"
 	"time"
 
@@ -159,11 +158,7 @@ func (p *played) metrics() []metric {
 			continue
 		}
 		info, _ := measure.Lookup(v.Metric)
-		name := strings.ReplaceAll(v.Metric, ".", "-")
-		if info.Unit == "s" {
-			name += "-sec"
-		}
-		list = append(list, metric{name, info.Unit, v.Value})
+		list = append(list, metric{metricUnit(info), info.Unit, v.Value})
 	}
 	for _, op := range []engine.Op{engine.OpClaim, engine.OpCommit} {
 		if ph := &p.phases[op]; ph.rows > 0 {

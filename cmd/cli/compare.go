@@ -185,10 +185,7 @@ func writeComparison(file string, base, new result, c *results.Comparison) error
 
 // queries returns what --metric asks for, nil for what is usual.
 func (f *compareFlags) queries(base *results.Summary) ([]measure.Query, error) {
-	var names []string
-	for _, m := range measure.Metrics() {
-		names = append(names, m.Name)
-	}
+	names := metricNames()
 	var queries []measure.Query
 	for _, name := range f.metrics {
 		if name == "all" {

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"qsim/cmd/input"
-	"qsim/results/measure"
 	"qsim/scenarios"
 	"qsim/scenarios/chaos"
 )
@@ -191,13 +190,9 @@ func completeValue(key string) []cobra.Completion {
 	case strings.HasSuffix(key, "preset"):
 		words = presetNames()
 	case strings.HasPrefix(key, "policies.") && strings.HasSuffix(key, ".kind"):
-		for _, kind := range scenarios.PolicyKinds() {
-			words = append(words, kind.Name)
-		}
+		words = input.Kinds()
 	case strings.HasPrefix(key, "objectives.") && strings.HasSuffix(key, ".metric"):
-		for _, m := range measure.Metrics() {
-			words = append(words, m.Name)
-		}
+		words = metricNames()
 	}
 	var all []cobra.Completion
 	for _, word := range words {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -62,22 +63,15 @@ func initialize(c *cobra.Command, name, from string, force bool) error {
 	if scenario == nil {
 		return ui.UsageError("%s would not be a scenario that runs: nothing is written", file)
 	}
-	mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	mode := os.O_EXCL
 	if force {
-		mode = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+		mode = os.O_TRUNC
 	}
-	to, err := os.OpenFile(file, mode, 0o644)
+	err = writeFile(file, text, mode)
 	if errors.Is(err, fs.ErrExist) {
 		return ui.UsageError("%s is there already; --force overwrites it", file)
 	}
 	if err != nil {
-		return ui.IOError("write scenario", err)
-	}
-	if _, err := to.Write(text); err != nil {
-		to.Close()
-		return ui.IOError("write scenario", err)
-	}
-	if err := to.Close(); err != nil {
 		return ui.IOError("write scenario", err)
 	}
 	if err := writeSchema(filepath.Dir(file)); err != nil {
@@ -89,18 +83,21 @@ func initialize(c *cobra.Command, name, from string, force bool) error {
 
 // writeSchema writes the schema that new scenarios point editors at into their folder, unless it is there.
 func writeSchema(folder string) error {
-	to, err := os.OpenFile(filepath.Join(folder, scenarios.SchemaFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	err := writeFile(filepath.Join(folder, scenarios.SchemaFile), scenarios.Schema(), os.O_EXCL)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
+	return ui.IOError("write schema", err)
+}
+
+// writeFile writes a file: mode is os.O_EXCL for one that must not be there, os.O_TRUNC to overwrite it.
+func writeFile(path string, text []byte, mode int) error {
+	to, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|mode, 0o644)
 	if err != nil {
-		return ui.IOError("write schema", err)
+		return err
 	}
-	if _, err := to.Write(scenarios.Schema()); err != nil {
-		to.Close()
-		return ui.IOError("write schema", err)
-	}
-	return ui.IOError("write schema", to.Close())
+	_, err = to.Write(text)
+	return cmp.Or(err, to.Close())
 }
 
 // starter returns the text of a new scenario.

@@ -29,19 +29,17 @@ func listMarkdown(w io.Writer, entries []entry) error {
 			}
 			if of != part {
 				writeHeading(&out, i, of, "")
-				writeRow(&out, "key", "value", "default", "meaning")
-				writeRow(&out, "---", "---", "---", "---")
+				writeHead(&out, "key", "value", "default", "meaning")
 			}
 			part = of
 			writeKeyRow(&out, k.Path, &k)
 		default:
-			headers, rules, cells := []string{"name", "meaning"}, []string{"---", "---"}, []string{"`" + e.name + "`", e.doc}
+			headers, cells := []string{"name", "meaning"}, []string{"`" + e.name + "`", e.doc}
 			for _, c := range e.columns {
-				headers, rules, cells = append(headers, c.name), append(rules, "---"), append(cells, c.text)
+				headers, cells = append(headers, c.name), append(cells, c.text)
 			}
 			if i == 0 {
-				writeRow(&out, headers...)
-				writeRow(&out, rules...)
+				writeHead(&out, headers...)
 			}
 			writeRow(&out, cells...)
 		}
@@ -65,8 +63,7 @@ func writeHeading(out *strings.Builder, index int, title, doc string) {
 
 func writeKind(out *strings.Builder, kind *scenarios.Kind) {
 	if len(kind.Keys) > 0 {
-		writeRow(out, "key", "value", "default", "meaning")
-		writeRow(out, "---", "---", "---", "---")
+		writeHead(out, "key", "value", "default", "meaning")
 		for _, k := range kind.Keys {
 			writeKeyRow(out, k.Path, &k)
 		}
@@ -80,8 +77,7 @@ func writePreset(out *strings.Builder, p *scenarios.Preset) {
 	if len(p.Aliases) > 0 {
 		fmt.Fprintf(out, "Also called `%s`.\n\n", strings.Join(p.Aliases, "`, `"))
 	}
-	writeRow(out, "key", "value")
-	writeRow(out, "---", "---")
+	writeHead(out, "key", "value")
 	for _, s := range p.Settings() {
 		writeRow(out, "`"+s.Path+"`", "`"+s.Value+"`")
 	}
@@ -100,6 +96,11 @@ func writeKeyRow(out *strings.Builder, name string, k *scenarios.Key) {
 		unset = "`" + unset + "`"
 	}
 	writeRow(out, "`"+name+"`", k.Value, unset, k.Doc)
+}
+
+func writeHead(out *strings.Builder, titles ...string) {
+	writeRow(out, titles...)
+	out.WriteString(strings.Repeat("| --- ", len(titles)) + "|\n")
 }
 
 func writeRow(out *strings.Builder, cells ...string) {

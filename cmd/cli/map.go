@@ -179,11 +179,7 @@ func (m *mapping) readMetric() error {
 	}
 	info, ok := measure.Lookup(q.Metric)
 	if !ok {
-		var names []string
-		for _, i := range measure.Metrics() {
-			names = append(names, i.Name)
-		}
-		return ui.Unknown("metric", q.Metric, names)
+		return ui.Unknown("metric", q.Metric, metricNames())
 	}
 	if storms := world.Windows(m.loaded.Scenario); q.After == "" &&
 		(q.Metric == "recovery.time" || q.Metric == "drain.time") {

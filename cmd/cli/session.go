@@ -48,37 +48,31 @@ type output struct {
 // print prints a result in the format asked for. Where it is not for people, they are told on standard error where its
 // files are, if it has any.
 func (s *session) print(result output, path, note string) error {
-	all := s.flags.Tables(func(w io.Writer, o text.TableOptions) error {
-		o.Path, o.Link, o.Note = shown(path), s.link(path), note
-		return result.table(w, o)
-	})
+	all := s.flags.Tables(result.table)
 	all["json"] = ui.Bytes(result.json)
-	err := all.Print(s.stdout, s.flags.format)
-	if s.flags.format != "table" {
-		err = cmp.Or(err, s.lastLine(path, note))
-	}
-	return err
+	return cmp.Or(all.Print(s.stdout, s.flags.format), s.lastLine(path, note))
 }
 
 // lastLine says where the files are, if there are any, and how long it took: below a table, else beside the output.
 func (s *session) lastLine(path, note string) error {
-	if s.flags.format == "table" {
-		lines := note + "\n"
-		if path != "" { // alone on the last line, so that it is easily selected
-			lines += text.Linked(shown(path), s.link(path)) + "\n"
+	var err error
+	switch {
+	case s.flags.format != "table":
+		if path != "" {
+			s.console.Note("%s", strings.TrimSpace(shown(path)+"  "+note))
 		}
-		_, err := io.WriteString(s.stdout, strings.TrimLeft(lines, "\n"))
-		return ui.IOError("write result", err)
+	case note != "":
+		_, err = fmt.Fprintln(s.stdout, note)
 	}
-	if path != "" {
-		s.console.Note("%s", strings.TrimSpace(shown(path)+"  "+note))
+	if s.flags.format == "table" && path != "" { // alone on the last line, so that it is easily selected
+		err = cmp.Or(err, ui.WriteLink(s.stdout, shown(path), s.link(path)))
 	}
-	return nil
+	return ui.IOError("write result", err)
 }
 
 // link is the address of a file for a terminal that opens links, "" for others.
 func (s *session) link(path string) string {
-	if s.stdout != os.Stdout || path == "" || !s.flags.Coloured() {
+	if !s.flags.Coloured() {
 		return ""
 	}
 	absolute, err := filepath.Abs(path)

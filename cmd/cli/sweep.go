@@ -186,6 +186,13 @@ func queriesOf(metrics []string, scenario *scenarios.Scenario) ([]measure.Query,
 	return queries, nil
 }
 
+func metricNames() (names []string) {
+	for _, m := range measure.Metrics() {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
 func cellCount(n int) string { return counted(n, "cell", "cells") }
 
 // compute simulates what is left of a shard and completes its file.

@@ -84,7 +84,7 @@ func Load(name string, o Options) (Scenario, error) {
 		for _, policy := range keep {
 			if len(scenario.PoliciesNamed(policy)) == 0 {
 				names := PolicyNames(scenario)
-				if near := plain.Nearest(policy, append(names, kinds()...)); near != "" {
+				if near := plain.Nearest(policy, append(names, Kinds()...)); near != "" {
 					return Scenario{}, ui.UsageError("unknown policy %s; did you mean %s?", policy, near)
 				}
 				return Scenario{}, ui.UsageError("unknown policy %s: %s has %s, and qsim list policies names those that could be added",
@@ -104,7 +104,7 @@ func chosen(scenario *scenarios.Scenario, policies []string) (keep []string, add
 	for _, policy := range policies {
 		isMap := strings.HasPrefix(strings.TrimSpace(policy), "{")
 		switch {
-		case scenario == nil, !isMap && len(scenario.PoliciesNamed(policy)) > 0, !isMap && !slices.Contains(kinds(), policy):
+		case scenario == nil, !isMap && len(scenario.PoliciesNamed(policy)) > 0, !isMap && !slices.Contains(Kinds(), policy):
 			keep = append(keep, policy)
 		default:
 			added = append(added, scenarios.Override{Path: "policies.+", Value: policy, Flag: "--policy " + policy})
@@ -113,7 +113,8 @@ func chosen(scenario *scenarios.Scenario, policies []string) (keep []string, add
 	return keep, added
 }
 
-func kinds() []string {
+// Kinds are the names of all kinds of policies.
+func Kinds() []string {
 	var names []string
 	for _, kind := range scenarios.PolicyKinds() {
 		names = append(names, kind.Name)

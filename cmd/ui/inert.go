@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -45,6 +46,24 @@ func (w *inert) Write(text []byte) (int, error) {
 		return 0, err
 	}
 	return len(text), nil
+}
+
+// WriteLink writes a line that is a link to an address (OSC 8), or a text alone if there is none. Of what is written to
+// a terminal only this may be a link.
+func WriteLink(w io.Writer, words, address string) error {
+	if address == "" {
+		_, err := fmt.Fprintln(w, words)
+		return err
+	}
+	if terminal, ok := w.(*inert); ok {
+		if err := terminal.flush(); err != nil {
+			return err
+		}
+		safe, _ := shown([]byte(words), true)
+		w, words = terminal.to, string(safe)
+	}
+	_, err := fmt.Fprintf(w, "\x1b]8;;%s\x1b\\%s\x1b]8;;\x1b\\\n", address, words)
+	return err
 }
 
 // flush writes what is held back: nothing follows it.

@@ -12,6 +12,20 @@ import (
 )
 
 // TestInert writes what terminals carry out, whole and in every two pieces.
+// A path is a link on a terminal, and what it contains is shown.
+func TestWriteLink(t *testing.T) {
+	for _, tt := range []struct{ words, address, want string }{
+		{"a/report.html", "file:///b/a/report.html", "\x1b]8;;file:///b/a/report.html\x1b\\a/report.html\x1b]8;;\x1b\\\n"},
+		{"a\x1b]8;;evil\x1b\\", "file:///b", "\x1b]8;;file:///b\x1b\\a\ufffd]8;;evil\ufffd\\\x1b]8;;\x1b\\\n"},
+		{"a\x1b]8;;evil", "", "a\ufffd]8;;evil\n"},
+	} {
+		var out bytes.Buffer
+		if err := WriteLink(&inert{to: &out}, tt.words, tt.address); err != nil || out.String() != tt.want {
+			t.Errorf("%q: %q, %v; want %q", tt.words, out.String(), err, tt.want)
+		}
+	}
+}
+
 func TestInert(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain\ttext\n":                         "plain\ttext\n",

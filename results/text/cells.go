@@ -23,7 +23,7 @@ func WriteCells(w io.Writer, header []string, rows [][]string, right int, o Tabl
 	return t.Write(w, o)
 }
 
-// Write writes t in a format; Path and Note of o are not used.
+// Write writes t in a format.
 func (t *Table) Write(w io.Writer, o TableOptions) error {
 	var out string
 	switch o.Format {

@@ -76,21 +76,7 @@ func (p *page) text(o TableOptions) string {
 	if end := conclusion(p.Summary); end != "" {
 		line("", end)
 	}
-	if o.Note != "" {
-		line("", o.Note)
-	}
-	if o.Path != "" {
-		b.WriteString(Linked(o.Path, o.Link) + "\n")
-	}
 	return b.String()
-}
-
-// Linked is a path that a terminal which can opens: a link of the kind OSC 8, if there is an address.
-func Linked(path, address string) string {
-	if address == "" {
-		return path
-	}
-	return "\x1b]8;;" + address + "\x1b\\" + path + "\x1b]8;;\x1b\\"
 }
 
 // layout is the table of the policies: a row for each, and each with its verdicts in the cells.

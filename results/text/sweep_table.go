@@ -45,11 +45,6 @@ func WriteSweep(w io.Writer, sweep *results.Sweep, o TableOptions) error {
 		fmt.Fprintf(&b, "and %s more: --format csv prints them all\n", plain.Plural(more, "row"))
 	}
 	fmt.Fprintf(&b, "\n%s\n", strings.Join(Wrapped(s.footnote(), o.Width), "\n"))
-	for _, line := range []string{o.Note, Linked(o.Path, o.Link)} {
-		if o.Format == Text && line != "" {
-			fmt.Fprintf(&b, "%s\n", line)
-		}
-	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("write table: %w", err)
 	}

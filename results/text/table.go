@@ -27,9 +27,6 @@ type TableOptions struct {
 	Format Format
 	Color  bool // ANSI colours in Text; signs carry the meaning without them
 	Width  int  // columns that Text should fit in; 0: as wide as it gets
-	// Note and Path are the last lines of Text, for example "8.4s, 1.7M jobs/s" and the path of the report; "": none.
-	// Link is the address that Path leads to on a terminal that knows links.
-	Note, Path, Link string
 }
 
 // Some signs are as wide as two letters in East Asian locales, and a table would shift

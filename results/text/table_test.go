@@ -25,7 +25,7 @@ func written(t *testing.T, s *results.Summary, o TableOptions) string {
 
 func TestTables(t *testing.T) {
 	sum := summarized(t, 6)
-	golden(t, "table.txt", []byte(written(t, sum, TableOptions{Path: "results/runs/small/report.html", Note: "8.4s, 1.7M jobs/s"})))
+	golden(t, "table.txt", []byte(written(t, sum, TableOptions{})))
 	golden(t, "table-80.txt", []byte(written(t, sum, TableOptions{Width: 80})))
 	golden(t, "table-color.txt", []byte(written(t, sum, TableOptions{Color: true})))
 	golden(t, "table.md", []byte(written(t, sum, TableOptions{Format: Markdown})))
@@ -273,18 +273,6 @@ func manyPolicies(n int) *results.Summary {
 		}
 	}
 	return s
-}
-
-// The page ends with the path alone, which a terminal that can links, and says before it how long all took.
-func TestLastLines(t *testing.T) {
-	sum := summarized(t, 6)
-	if out := written(t, sum, TableOptions{Path: "a/report.html", Note: "8.4s", Width: 60}); !strings.HasSuffix(out, "\n8.4s\na/report.html\n") {
-		t.Errorf("the page ends with %q", out[len(out)-40:])
-	}
-	out := written(t, sum, TableOptions{Path: "a/report.html", Link: "file:///b/a/report.html"})
-	if want := "\n\x1b]8;;file:///b/a/report.html\x1b\\a/report.html\x1b]8;;\x1b\\\n"; !strings.HasSuffix(out, want) {
-		t.Errorf("the page ends with %q", out[len(out)-80:])
-	}
 }
 
 // What came out otherwise than the scenario expects stands in a line of its own, once for all policies.

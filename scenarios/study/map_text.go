@@ -103,9 +103,6 @@ func (m *Mapped) Write(w io.Writer, o text.TableOptions) error {
 	if reason := m.reason(); reason != "" {
 		fmt.Fprintf(w, "%s = no value: %s\n", plain.Missing, reason)
 	}
-	if o.Path != "" {
-		fmt.Fprintf(w, "%s\n", o.Path)
-	}
 	return nil
 }
 

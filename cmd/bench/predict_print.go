@@ -107,28 +107,7 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string, o text.TableOpt
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%s at %s   %s, %s   %s\n\n", sc.Name, speed, p.policy, p.store, plain.Plural(len(p.real), "round"))
 	fmt.Fprintf(&out, "%s.\n\n", p.title(speed))
-	t := text.Table{Columns: []text.Column{{Key: true}, {Title: "simulated", Right: true}, {Title: "real", Right: true},
-		{Title: "error", Right: true}}}
-	if len(p.real) > 1 {
-		t.Columns = append(t.Columns, text.Column{Title: "between real runs", Right: true})
-	}
-	for _, r := range p.rows {
-		mark := ""
-		switch {
-		case r.aimed && r.why == "":
-			mark = "✓"
-		case r.aimed:
-			mark = "✗"
-		}
-		row := []string{r.Query.String(), valueOf(r.simulated, r.Metric), valueOf(r.real, r.Metric), errorText(r.err)}
-		if len(p.real) > 1 {
-			row = append(row, "±"+percent(r.floor))
-		}
-		t.Add(row...)
-		last := &t.Rows[len(t.Rows)-1][len(row)-1]
-		*last = text.Cell{{Text: row[len(row)-1]}, {Text: mark, Left: true}}
-	}
-	fmt.Fprintln(&out, strings.Join(t.Lines(o.Width, o.Color), "\n"))
+	fmt.Fprintln(&out, strings.Join(p.errors().Lines(o.Width, o.Color), "\n"))
 	p.writeMechanism(&out, o.Width)
 	c := p.calibration
 	when := ""
@@ -174,6 +153,32 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string, o text.TableOpt
 		fmt.Fprintf(&out, "  measured%s: %s\n", ofTheLast(len(p.real)), change)
 	}
 	return out.Bytes()
+}
+
+// errors is the table of the metrics of both, with the error of each prediction.
+func (p *prediction) errors() *text.Table {
+	t := &text.Table{Columns: []text.Column{{Key: true}, {Title: "simulated", Right: true}, {Title: "real", Right: true},
+		{Title: "error", Right: true}}}
+	if len(p.real) > 1 {
+		t.Columns = append(t.Columns, text.Column{Title: "between real runs", Right: true})
+	}
+	for _, r := range p.rows {
+		mark := ""
+		switch {
+		case r.aimed && r.why == "":
+			mark = "✓"
+		case r.aimed:
+			mark = "✗"
+		}
+		row := []string{r.Query.String(), valueOf(r.simulated, r.Metric), valueOf(r.real, r.Metric), errorText(r.err)}
+		if len(p.real) > 1 {
+			row = append(row, "±"+percent(r.floor))
+		}
+		t.Add(row...)
+		last := &t.Rows[len(t.Rows)-1][len(row)-1]
+		*last = text.Cell{{Text: row[len(row)-1]}, {Text: mark, Left: true}}
+	}
+	return t
 }
 
 // ofTheLast says, where there are several runs, that something is about one of them.

@@ -67,9 +67,11 @@ func (l *loop) work() {
 			l.leave()
 		}
 	}()
+	at := l.now() // as of the end of the execution before: going on at once costs no look at the clock
 	m.mu.Lock()
 	m.rising = false
 	for {
+		waited := m.starts.empty()
 		for m.starts.empty() {
 			if m.closed {
 				returned = true
@@ -85,8 +87,11 @@ func (l *loop) work() {
 		m.busy++
 		rise := m.rise()
 		m.mu.Unlock()
+		if waited {
+			at = l.now()
+		}
 		l.raise(rise)
-		l.execute(c)
+		at = l.execute(c, at)
 	}
 }
 
@@ -102,22 +107,21 @@ func (l *loop) leave() {
 	}
 }
 
-// execute runs one handler and reports how it ended. It returns with the mailbox locked,
+// execute runs one handler and reports how it ended, and returns when. It returns with the mailbox locked,
 // or, if the handler called runtime.Goexit, not at all.
-func (l *loop) execute(c *cell) {
-	began := l.now()
+func (l *loop) execute(c *cell, began engine.Time) (ended engine.Time) {
 	normal := false
 	var err error
 	defer func() {
 		if !normal {
 			err = &PanicError{recover(), debug.Stack()}
 		}
-		ran := l.now() - began
+		ended = l.now()
 		kind := l.judge(c, err)
 		m := &l.box
 		m.mu.Lock()
 		m.busy--
-		m.ended = append(m.ended, ending{c.slot, kind, ran})
+		m.ended = append(m.ended, ending{c.slot, kind, ended - began})
 		rouse := m.rouse()
 		if gone := !normal && err.(*PanicError).Value == nil; gone || rouse {
 			m.mu.Unlock()
@@ -132,6 +136,7 @@ func (l *loop) execute(c *cell) {
 	}()
 	err = l.Handler(c, &c.job)
 	normal = true
+	return 0 // the deferred function sets it
 }
 
 // judge says of which kind an execution is that returned err, and ends its context.

@@ -13,6 +13,7 @@ import (
 
 	"qsim/engine"
 	"qsim/engine/live"
+	"qsim/engine/quantity"
 	"qsim/policies"
 )
 
@@ -174,57 +175,70 @@ func benchStats(b *testing.B, s *Store) {
 // BenchmarkBare runs what is the least that a queue on PostgreSQL does, a claim of a
 // hundred jobs with FOR UPDATE SKIP LOCKED and a fenced ack of all of them; then as many
 // jobs through this store's Claim and Commit, and through engines with workers and
-// handlers that return at once. They take turns on one server. What it reports as a share
-// is the part of the bare loop's throughput, in the same run.
+// handlers that return at once: as many engines as loops, of 300 workers, and one as it
+// comes, of 64, first in, first out and weighted. They take turns on one server. What it
+// reports as a share is the part of the bare loop's throughput, in the same run.
 func BenchmarkBare(b *testing.B) {
 	for _, loops := range []int{1, 4} {
 		b.Run(fmt.Sprintf("policy=fifo/store=postgres/loops=%d", loops), func(b *testing.B) {
 			s := openBench(b)
 			bare := newBare(b, s)
 			jobs := loops * batch * 100
-			var took [3]time.Duration
 			from, round := benchIDs, 0
-			ways := []func() time.Duration{
-				func() time.Duration {
+			ready := func() { // as many jobs as the bare loop has
+				fill(b, s, from, jobs)
+				from += jobs
+				settle(b, s)
+			}
+			run := func(engines, workers int, policy engine.Policy) func() time.Duration {
+				return func() time.Duration {
+					ready()
+					return timed(b, 1, func(int) int { return runLive(b, s, engines, workers, policy, jobs) }, jobs)
+				}
+			}
+			ways := []struct {
+				prefix string // of its metrics
+				run    func() time.Duration
+				took   time.Duration
+			}{
+				{prefix: "bare-", run: func() time.Duration {
 					bare.fill(b, jobs)
 					return timed(b, loops, func(int) int { return bare.drain(b) }, jobs)
-				},
-				func() time.Duration {
-					fill(b, s, from, jobs)
-					settle(b, s)
+				}},
+				{prefix: "calls-", run: func() time.Duration {
+					ready()
 					return timed(b, loops, func(i int) int { return drain(b, s, i, uint32(round)) }, jobs)
-				},
-				func() time.Duration {
-					fill(b, s, from+jobs, jobs)
-					settle(b, s)
-					return timed(b, 1, func(int) int { return runLive(b, s, loops, jobs) }, jobs)
-				},
+				}},
+				{prefix: "", run: run(loops, 3*batch, policies.FIFO{})},
+				{prefix: "default-", run: run(1, 64, policies.FIFO{})},
+				{prefix: "default-weighted-", run: run(1, 64, &policies.Weighted{Fresh: quantity.Fraction(2, 3)})},
 			}
 			for b.Loop() {
 				round++
 				for i := range ways {
-					way := (i + round) % len(ways) // in turns, also by order
-					took[way] += ways[way]()
+					way := &ways[(i+round)%len(ways)] // in turns, also by order
+					way.took += way.run()
 				}
-				from += 2 * jobs
 			}
-			total := float64(b.N * jobs)
-			b.ReportMetric(total/took[0].Seconds(), "bare-jobs/s")
-			b.ReportMetric(total/took[1].Seconds(), "calls-jobs/s")
-			b.ReportMetric(total/took[2].Seconds(), "jobs/s")
-			b.ReportMetric(took[0].Seconds()/took[1].Seconds(), "calls-share-of-bare")
-			b.ReportMetric(took[0].Seconds()/took[2].Seconds(), "share-of-bare")
+			for i, way := range ways {
+				b.ReportMetric(float64(b.N*jobs)/way.took.Seconds(), way.prefix+"jobs/s")
+				if i > 0 {
+					b.ReportMetric(ways[0].took.Seconds()/way.took.Seconds(), way.prefix+"share-of-bare")
+				}
+			}
 			b.ReportMetric(0, "ns/op")
 		})
 	}
 }
 
 // runLive lets engines do all that is ready and returns how many jobs they acked.
-func runLive(b *testing.B, s *Store, engines, jobs int) int {
+func runLive(b *testing.B, s *Store, engines, workers int, policy engine.Policy, jobs int) int {
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
 	var acked atomic.Int64
-	config := live.Config{Engine: live.Defaults(3*batch, &policies.Backoff{Kind: policies.Exponential, First: time.Second, Factor: 2, MaxAttempts: 5}), Engines: engines, FirstNode: 100, Store: s, Wake: live.WakeNone,
+	retry := &policies.Backoff{Kind: policies.Exponential, First: time.Second, Factor: 2, MaxAttempts: 5}
+	config := live.Config{Engine: live.Defaults(workers, retry), Engines: engines, FirstNode: 100, Store: s, Wake: live.WakeNone,
+		Policy:  func(int32) engine.Policy { return policy },
 		Handler: func(context.Context, *engine.Job) error { return nil },
 		OnCall: func(_ int32, c *engine.Call, r *engine.Reply, _, _ engine.Time) {
 			if c.Op != engine.OpCommit {

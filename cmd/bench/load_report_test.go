@@ -167,7 +167,7 @@ func TestPrefetch(t *testing.T) {
 		flag, work string
 		want       int
 		named      bool
-	}{{"", "0s", 30, false}, {"", "9ms", 30, false}, {"", "10ms", 0, false}, {"0", "0s", 0, true}, {"30", "0s", 30, false}, {"7", "1s", 7, true}} {
+	}{{"", "0s", 50, false}, {"", "9ms", 50, false}, {"", "10ms", 0, false}, {"0", "0s", 0, true}, {"50", "0s", 50, false}, {"7", "1s", 7, true}} {
 		f := newRunFlags()
 		f.workers, f.prefetch, f.work = count("10"), count(tt.flag), duration(tt.work)
 		l := f.load()

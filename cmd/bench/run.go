@@ -43,7 +43,7 @@ type runFlags struct {
 func newRunFlags() runFlags {
 	return runFlags{jobs: count("100k"), rate: perSecond(""), lasts: duration("10s"), warmup: duration("1s"),
 		work:  duration("0s"),
-		fails: share("0%"), workers: count("64"), engines: count("1"), batch: count("100"), prefetch: count(""),
+		fails: share("0%"), workers: count("64"), engines: count("1"), batch: count("200"), prefetch: count(""),
 		rounds: count("5"), format: "bench"}
 }
 
@@ -126,7 +126,7 @@ func addWorkFlags(c *cobra.Command, f *runFlags) {
 	flags.Var(&f.engines, "engines", "engines in this process, each with a loop of its own")
 	flags.Var(&f.batch, "batch", "most jobs of one claim or commit")
 	flags.Var(&f.prefetch, "prefetch", "claim this many jobs ahead of free workers; 0 suits handlers that take long "+
-		"(default: three times the workers, or 0 if --work is 10ms or more)")
+		"(default: five times the workers, or 0 if --work is 10ms or more)")
 }
 
 const dsnUsage = "reach PostgreSQL by this `DSN`, a URL or keywords, or @FILE that holds one; a password is better " +

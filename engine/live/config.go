@@ -96,21 +96,22 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Defaults returns the configuration of an engine with so many workers: batches of 100, polls every
-// 100 ms, leases of 30 s extended every 10 s, retries as retry says, no execution timeout. All this is
-// what a scenario without an engine section has.
+// Defaults returns the configuration of an engine with so many workers: polls every 100 ms, leases of 30 s
+// extended every 10 s, retries as retry says, no execution timeout, as a scenario without an engine section
+// has.
 //
-// And three jobs for each worker are claimed ahead (Fetch.Prefetch), which a scenario does not have: with
-// handlers that return at once the way of a claim to the store is what limits an engine, and this nearly
-// doubles its rate on PostgreSQL. The price: a job may wait in a process, its lease extended, while
-// another process is idle or a job of higher priority comes; and a crash holds so many more jobs until
-// their leases expire. A process that stops hands them back. Set it to 0 where handlers take longer than
-// a few claims (tens of milliseconds and more): then it gains nothing.
+// Unlike there claims and commits are of up to 200 jobs, and five jobs for each worker are claimed ahead
+// (Fetch.Prefetch): with handlers that return at once the way of a claim to the store is what limits an engine,
+// and this nearly doubles its rate on PostgreSQL beside a claim of what idle workers can take. The price: a job
+// may wait in a process, its lease extended, while another process is idle or a job of higher priority comes;
+// and a crash holds so many more jobs until their leases expire. A process that stops hands them back. Set it
+// to 0 where handlers take longer than a few claims (tens of milliseconds and more): then it gains nothing.
 func Defaults(workers int, retry engine.RetryPolicy) engine.Config {
 	return engine.Config{
-		Workers:     workers,
-		Fetch:       engine.FetchConfig{Batch: 100, Prefetch: 3 * workers, Poll: 100 * time.Millisecond},
-		Commit:      engine.CommitConfig{Batch: 100, Linger: 5 * time.Millisecond, Calls: 2, Timeout: 5 * time.Second, Backpressure: 10_000},
+		Workers: workers,
+		Fetch:   engine.FetchConfig{Batch: 200, Prefetch: 5 * workers, Poll: 100 * time.Millisecond},
+		Commit: engine.CommitConfig{Batch: 200, Linger: 5 * time.Millisecond, Calls: 2, Timeout: 5 * time.Second,
+			Backpressure: 10_000},
 		Lease:       engine.LeaseConfig{TTL: 30 * time.Second, Heartbeat: 10 * time.Second},
 		Reaper:      engine.ReaperConfig{Every: time.Second, Batch: 100, OnStart: true},
 		CallTimeout: 5 * time.Second,

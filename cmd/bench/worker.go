@@ -106,6 +106,7 @@ type process struct {
 	store   *pgstore.Store
 	effects *pgstore.Effects // nil: none are noted
 	node    int32
+	errors  []string // names of the kinds of errors
 	clock   func() engine.Time
 	log     *slog.Logger
 	told    atomic.Int64 // when an effect that failed was logged last, in nanoseconds
@@ -146,7 +147,7 @@ func (s *session) work(ctx context.Context, f *workerFlags) (err error) {
 		return notServed(ctx, failed("", postgres, err))
 	}
 	defer store.Close()
-	p := &process{wall: wall, store: store, node: f.node, clock: live.Clock(time.Now()),
+	p := &process{wall: wall, errors: sc.ErrorKinds(), store: store, node: f.node, clock: live.Clock(time.Now()),
 		log: slog.New(slog.NewTextHandler(s.console, nil))}
 	if p.node < 0 {
 		p.node = int32(os.Getpid()) % (1 << 24)

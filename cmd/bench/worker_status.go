@@ -69,7 +69,7 @@ type queueJSON struct {
 
 type failureJSON struct {
 	At    time.Time `json:"at"`
-	Job   uint64    `json:"job"`
+	Job   uint64    `json:"job,string"` // larger than a float keeps
 	Kind  string    `json:"kind"`
 	Error string    `json:"error"`
 }
@@ -102,10 +102,16 @@ func (s *status) failed(j *engine.Job, err error) {
 	if len(s.failures) == mostFailures {
 		s.failures = slices.Delete(s.failures, 0, 1)
 	}
-	s.failures = append(s.failures, failureJSON{time.Now(), uint64(j.ID), errorName(kind), err.Error()})
+	s.failures = append(s.failures, failureJSON{time.Now(), uint64(j.ID), s.errorName(kind), err.Error()})
 }
 
-func errorName(k engine.ErrorKind) string { return cmp.Or(k.Name(), "error "+strconv.Itoa(int(k))) }
+// errorName is the scenario's name of a kind of error.
+func (s *status) errorName(k engine.ErrorKind) string {
+	if names := s.process.errors; int(k) < len(names) && names[k] != "" {
+		return names[k]
+	}
+	return cmp.Or(k.Name(), "error "+strconv.Itoa(int(k)))
+}
 
 // snapshot returns what there is to show, and asks the store unless it was asked just now.
 func (s *status) snapshot(ctx context.Context) statusJSON {
@@ -119,7 +125,7 @@ func (s *status) snapshot(ctx context.Context) statusJSON {
 		Failures: slices.Clone(s.failures), Queue: s.queue, Trouble: s.trouble}
 	slices.Reverse(j.Failures)
 	for kind, n := range s.kinds {
-		j.Failed[errorName(kind)] = n
+		j.Failed[s.errorName(kind)] = n
 	}
 	return j
 }

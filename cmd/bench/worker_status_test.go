@@ -120,7 +120,9 @@ func TestStatusAddress(t *testing.T) {
 
 // TestStatusFailures keeps the latest failures and counts all of them by kind.
 func TestStatusFailures(t *testing.T) {
-	s := &status{process: new(process), kinds: map[engine.ErrorKind]int64{}, asked: time.Now().Add(time.Hour)}
+	names := make([]string, engine.FirstErrorKind+3)
+	names[engine.FirstErrorKind+2] = "refused"
+	s := &status{process: &process{errors: names}, kinds: map[engine.ErrorKind]int64{}, asked: time.Now().Add(time.Hour)}
 	for i := range 30 {
 		kind := []engine.ErrorKind{engine.Timeout, engine.FirstErrorKind + 2}[i%2]
 		fail := func(context.Context, *engine.Job) error { return &live.Error{Kind: kind, Err: io.EOF} }
@@ -130,7 +132,7 @@ func TestStatusFailures(t *testing.T) {
 	if len(got.Failures) != mostFailures || got.Failures[0].Job != 29 || got.Failures[0].Error != "EOF" {
 		t.Errorf("latest %+v", got.Failures)
 	}
-	if len(got.Failed) != 2 || got.Failed["timeout"] != 15 || got.Failed[got.Failures[0].Kind] != 15 {
+	if len(got.Failed) != 2 || got.Failed["timeout"] != 15 || got.Failed["refused"] != 15 || got.Failures[0].Kind != "refused" {
 		t.Errorf("by kind %v", got.Failed)
 	}
 }

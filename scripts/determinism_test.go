@@ -13,7 +13,7 @@ import (
 // randomness and lets the order of no map reach its output.
 
 // deterministic are the packages that this holds for.
-var deterministic = []string{"engine", "engine/check", "engine/dist", "engine/keyed", "engine/memstore", "engine/sim", "policies", "results", "results/report", "scenarios", "scenarios/chaos", "scenarios/imports", "scenarios/pool", "scenarios/ranges", "scenarios/study", "scenarios/world"}
+var deterministic = []string{"engine", "engine/check", "engine/dist", "engine/keyed", "engine/memstore", "engine/sim", "policies", "results", "results/report", "scenarios", "scenarios/chaos", "scenarios/imports", "scenarios/pool", "scenarios/study", "scenarios/world"}
 
 // concurrent are the files in them that may start goroutines and read the clock: the
 // pool spreads seeds, worlds, cells and settings over processors, and who uses it stores what they give by index; no

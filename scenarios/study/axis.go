@@ -9,14 +9,13 @@ import (
 
 	"qsim/results"
 	"qsim/scenarios"
-	"qsim/scenarios/ranges"
 )
 
 // Axis is a key of a scenario and the values that it takes.
 type Axis struct {
 	Text  string // as it was given: KEY=RANGE
 	Key   string // a path, as that of scenarios.Override
-	Range ranges.Range
+	Range Range
 }
 
 // fixed are the keys that are the same in every cell, with the reason.
@@ -47,7 +46,7 @@ func ParseAxes(flag string, texts []string) ([]Axis, error) {
 	return axes, errors.Join(problems...)
 }
 
-// ParseAxis reads KEY=RANGE; see package ranges for RANGE.
+// ParseAxis reads KEY=RANGE; see Range for RANGE.
 func ParseAxis(text string) (Axis, error) {
 	key, values, ok := strings.Cut(text, "=")
 	key = strings.TrimSpace(key)
@@ -66,7 +65,7 @@ func ParseAxis(text string) (Axis, error) {
 			return Axis{}, fmt.Errorf("%s cannot vary: the cells of a sweep have the same names", key)
 		}
 	}
-	r, err := ranges.Parse(values)
+	r, err := ParseRange(values)
 	if err != nil {
 		return Axis{}, fmt.Errorf("%s: %w", key, err)
 	}
@@ -85,7 +84,7 @@ func (a *Axis) place(value int) (column, width int) {
 	return utf8.RuneCountInString(before) + 1 + v.Column, v.Width
 }
 
-// result is what results have of the axis.
+// result returns the axis as results list it.
 func (a *Axis) result() results.Axis {
 	r := results.Axis{Key: a.Key, Values: a.Range.Texts(), Log: a.Range.Log}
 	if a.Range.Numeric {
@@ -98,11 +97,11 @@ func (a *Axis) result() results.Axis {
 
 const (
 	mostAxes = 8
-	// MostCells is how many cells a study may have.
+	// MostCells is how many cells a study may have, and so values a range.
 	MostCells = 10_000
 )
 
-// wording is how a kind of study speaks of axes that do not go together.
+// wording has the messages of one kind of study about axes that exclude each other.
 type wording struct{ none, twice, wider, set, many string }
 
 var (

@@ -3,8 +3,6 @@ package study
 import (
 	"fmt"
 	"slices"
-
-	"qsim/scenarios/ranges"
 )
 
 // MostDepth is how often a cell is halved at the most.
@@ -22,8 +20,8 @@ type Patch struct{ X0, X1, Y0, Y1 int }
 
 // Lattice is the full grid of which an exploration measures a part.
 type Lattice struct {
-	X, Y  []ranges.Value // by position; Text is empty where there is nothing between two values
-	Steps int            // from one value of an axis to the next
+	X, Y  []Value // by position; Text is empty where there is nothing between two values
+	Steps int     // from one value of an axis to the next
 }
 
 // NewLattice returns the lattice of two axes, of at least two ascending values each, whose cells are halved depth
@@ -49,8 +47,8 @@ func NewLattice(x, y Axis, depth int) (*Lattice, error) {
 }
 
 // positions are the values of an axis with what lies between them.
-func (l *Lattice) positions(r ranges.Range) []ranges.Value {
-	all := make([]ranges.Value, (len(r.Values)-1)*l.Steps+1)
+func (l *Lattice) positions(r Range) []Value {
+	all := make([]Value, (len(r.Values)-1)*l.Steps+1)
 	for i, v := range r.Values {
 		all[i*l.Steps] = v
 	}
@@ -61,7 +59,7 @@ func (l *Lattice) positions(r ranges.Range) []ranges.Value {
 }
 
 // halve fills what lies between the ends of part.
-func halve(r ranges.Range, part []ranges.Value) {
+func halve(r Range, part []Value) {
 	middle := (len(part) - 1) / 2
 	if middle == 0 {
 		return
@@ -88,7 +86,7 @@ func (l *Lattice) corners() []Point {
 
 // Size is how many points the full grid has.
 func (l *Lattice) Size() int {
-	count := func(values []ranges.Value) (n int) {
+	count := func(values []Value) (n int) {
 		for _, v := range values {
 			if v.Text != "" {
 				n++

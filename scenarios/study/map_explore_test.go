@@ -5,13 +5,11 @@ import (
 	"math"
 	"slices"
 	"testing"
-
-	"qsim/scenarios/ranges"
 )
 
 func span(t *testing.T, text string) Axis {
 	t.Helper()
-	r, err := ranges.Parse(text)
+	r, err := ParseRange(text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package ranges
+package study
 
 import (
 	"fmt"
@@ -9,10 +9,20 @@ import (
 	"unicode/utf8"
 )
 
-// Most is how many values a range may have.
-const Most = 10_000
-
-// Range is the values that a key takes in turn: at least one, and none twice.
+// Range is the values that a key takes in turn, at least one, and none twice, as `--vary KEY=RANGE` gives them:
+//
+//	8,16,32              a list, of anything that a scenario can say
+//	none,full,"±20%"     quotes and brackets keep their commas
+//	10s..60s/10s         from, to and step: 10s 20s 30s 40s 50s 1m
+//	10s..60s/6           six values with equal distances; for numbers without a
+//	8..64/4points        unit, where /4 would be a step, with the word points
+//	1s..8m*2             log steps, each twice the one before: 1s 2s 4s ... 4m16s
+//	1s..10m*5points      five values with equal ratios
+//	1..8                 every whole number
+//	1,2,4..16*4          a list may hold ranges
+//
+// Numbers are those of scenarios: durations with their unit, rates as 72/s, shares as
+// 20%, counts as 100k. Arithmetic is exact: 0.1..0.3/0.1 ends with 0.3.
 type Range struct {
 	Values []Value
 	// Numeric says that all values are numbers of one sort, so that there are others
@@ -28,7 +38,7 @@ type Range struct {
 	whole bool // nothing lies between 1 and 2
 }
 
-// Value is one of them.
+// Value is one value of a Range.
 type Value struct {
 	Text   string   // as a scenario writes it
 	Number float64  // if the range is Numeric: seconds, per second, shares of 1, or plain; else its index
@@ -39,8 +49,8 @@ type Value struct {
 	Column, Width int
 }
 
-// Parse reads a range. Errors say what to write instead.
-func Parse(text string) (Range, error) {
+// ParseRange reads a range. Errors say what to write instead.
+func ParseRange(text string) (Range, error) {
 	var r Range
 	parts, err := split(text)
 	if err != nil {
@@ -55,8 +65,8 @@ func Parse(text string) (Range, error) {
 		for k := begun; k < len(r.Values); k++ {
 			r.Values[k].Column, r.Values[k].Width = part.column, utf8.RuneCountInString(part.text)
 		}
-		if len(r.Values) > Most {
-			return Range{}, fmt.Errorf("%s has more than %d values", shorten(text), Most)
+		if len(r.Values) > MostCells {
+			return Range{}, fmt.Errorf("%s has more than %d values", shorten(text), MostCells)
 		}
 	}
 	r.settle()
@@ -164,15 +174,15 @@ func (r *Range) appendOne(part string, first bool) {
 }
 
 // appendSteps adds what lies from a to b. steps begin with / or *, or are empty.
-func (r *Range) appendSteps(part string, a, b number, steps string) error {
+func (r *Range) appendSteps(part string, a, b typedNumber, steps string) error {
 	if steps == "" {
-		if a.unit.sort != plain || !a.whole || !b.whole {
+		if a.unit.sort != aNumber || !a.whole || !b.whole {
 			return fmt.Errorf("%s: say the steps: %[1]s/STEP, %[1]s/9points or, for log steps, %[1]s*2", shorten(part))
 		}
 		steps = "/1"
 	}
 	log, step := steps[0] == '*', strings.TrimSpace(steps[1:])
-	count, isCount, err := points(part, step, !log && a.unit.sort != plain)
+	count, isCount, err := points(part, step, !log && a.unit.sort != aNumber)
 	if err != nil {
 		return err
 	}
@@ -185,7 +195,7 @@ func (r *Range) appendSteps(part string, a, b number, steps string) error {
 	}
 	n, ok := readNumber(step)
 	switch {
-	case !ok && log, log && n.unit.sort != plain:
+	case !ok && log, log && n.unit.sort != aNumber:
 		return fmt.Errorf("%s: want a factor above 1 after *, such as 2, not %s", shorten(part), shorten(step))
 	case !ok:
 		return fmt.Errorf("%s: want a step after /, such as %s, not %s", shorten(part), a.text(), shorten(step))
@@ -199,8 +209,8 @@ func (r *Range) appendSteps(part string, a, b number, steps string) error {
 	r.whole = r.whole && (n.whole || log)
 	at, begun := new(big.Rat).Set(a.value), len(r.Values)
 	for at.Cmp(b.value) <= 0 {
-		if r.add(at); len(r.Values) > Most {
-			return fmt.Errorf("%s has more than %d values", shorten(part), Most)
+		if r.add(at); len(r.Values) > MostCells {
+			return fmt.Errorf("%s has more than %d values", shorten(part), MostCells)
 		}
 		next := new(big.Rat)
 		if log {
@@ -221,7 +231,7 @@ func (r *Range) appendSteps(part string, a, b number, steps string) error {
 }
 
 // appendPoints adds count values from a to b, both among them.
-func (r *Range) appendPoints(part string, a, b number, count int, log bool) error {
+func (r *Range) appendPoints(part string, a, b typedNumber, count int, log bool) error {
 	begun := len(r.Values)
 	for i := range count {
 		switch {
@@ -263,12 +273,12 @@ func (r *Range) settle() {
 
 // value writes exact, rounded if it has too many digits to write.
 func (r *Range) value(exact *big.Rat) Value {
-	if r.whole && r.unit.sort == plain {
-		exact = whole(exact)
+	if r.whole && r.unit.sort == aNumber {
+		exact = toWhole(exact)
 	}
 	text, exact := write(exact, r.unit)
 	number, _ := exact.Float64()
-	if r.unit.sort == rate {
+	if r.unit.sort == aRate {
 		number /= 3600
 	}
 	return Value{Text: text, Number: number, exact: exact}
@@ -293,8 +303,8 @@ func points(part, step string, bare bool) (count int, ok bool, err error) {
 	switch {
 	case failed != nil && !named:
 		return 0, false, nil
-	case failed != nil || count < 2 || count > Most:
-		return 0, false, fmt.Errorf("%s: want 2 to %d points, not %s", shorten(part), Most, shorten(step))
+	case failed != nil || count < 2 || count > MostCells:
+		return 0, false, fmt.Errorf("%s: want 2 to %d points, not %s", shorten(part), MostCells, shorten(step))
 	}
 	return count, true, nil
 }

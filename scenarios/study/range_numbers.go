@@ -1,4 +1,4 @@
-package ranges
+package study
 
 import (
 	"fmt"
@@ -11,31 +11,31 @@ import (
 	"qsim/engine/quantity"
 )
 
-// sort is what a number is of.
+// sort is the dimension of a number.
 type sort uint8
 
 const (
-	plain    sort = iota
-	duration      // base unit: seconds
-	rate          // base unit: per hour, so that all three are exact
-	share         // base unit: 1
+	aNumber   sort = iota
+	aDuration      // base unit: seconds
+	aRate          // base unit: per hour, so that all three are exact
+	aShare         // base unit: 1
 )
 
-// unit is a sort and how it is written.
+// unit is the dimension of a number with the unit in which it is written.
 type unit struct {
 	sort sort
 	per  string // of a rate: /s, /m or /h
 }
 
-// number is one that was typed.
-type number struct {
+// typedNumber is a number as it was typed, with its unit.
+type typedNumber struct {
 	typed string
 	value *big.Rat // in base units
 	unit  unit
 	whole bool
 }
 
-func (n number) text() string {
+func (n typedNumber) text() string {
 	text, _ := write(n.value, n.unit)
 	return text
 }
@@ -50,7 +50,7 @@ var nanosecond = big.NewRat(1, 1_000_000_000)
 var perHour = map[string]*big.Rat{"/s": big.NewRat(3600, 1), "/m": big.NewRat(60, 1), "/h": big.NewRat(1, 1)}
 
 // numberAndSteps reads the end of a range and what follows it: steps begin with / or *.
-func numberAndSteps(text string) (n number, steps string, ok bool) {
+func numberAndSteps(text string) (n typedNumber, steps string, ok bool) {
 	text = strings.TrimSpace(text)
 	typed := numberAtStart.FindString(text)
 	if n, ok = readNumber(typed); !ok {
@@ -61,29 +61,29 @@ func numberAndSteps(text string) (n number, steps string, ok bool) {
 }
 
 // readNumber reads text if all of it is a number that is neither enormous nor tiny.
-func readNumber(text string) (number, bool) {
+func readNumber(text string) (typedNumber, bool) {
 	text = strings.TrimSpace(text)
 	if text == "" || len(text) > 60 || numberAtStart.FindString(text) != text {
-		return number{}, false
+		return typedNumber{}, false
 	}
-	n := number{typed: text}
+	n := typedNumber{typed: text}
 	digits, one := text, big.NewRat(1, 1)
 	if per := text[max(0, len(text)-2):]; perHour[per] != nil {
-		digits, n.unit, one = text[:len(text)-2], unit{rate, per}, perHour[per]
+		digits, n.unit, one = text[:len(text)-2], unit{aRate, per}, perHour[per]
 	} else if body, found := strings.CutSuffix(text, "%"); found {
-		digits, n.unit.sort, one = body, share, big.NewRat(1, 100)
+		digits, n.unit.sort, one = body, aShare, big.NewRat(1, 100)
 	}
 	value, ok := quantity.ParseNumber(digits)
-	if !ok && n.unit.sort == plain {
+	if !ok && n.unit.sort == aNumber {
 		var length quantity.Offset
 		if length.UnmarshalText([]byte(text)) != nil {
-			return number{}, false
+			return typedNumber{}, false
 		}
-		n.unit.sort, one, value = duration, nanosecond, big.NewRat(int64(length), 1)
+		n.unit.sort, one, value = aDuration, nanosecond, big.NewRat(int64(length), 1)
 	} else if !ok {
-		return number{}, false
+		return typedNumber{}, false
 	}
-	n.whole = n.unit.sort == plain && value.IsInt() && (strings.ContainsAny(text, "kM") || !strings.Contains(text, "."))
+	n.whole = n.unit.sort == aNumber && value.IsInt() && (strings.ContainsAny(text, "kM") || !strings.Contains(text, "."))
 	n.value = value.Mul(value, one)
 	return n, true
 }
@@ -93,19 +93,19 @@ func readNumber(text string) (number, bool) {
 func write(exact *big.Rat, u unit) (text string, written *big.Rat) {
 	unit := big.NewRat(1, 1)
 	switch u.sort {
-	case duration:
+	case aDuration:
 		if _, finite := decimals(exact, 9); !finite {
 			exact = round(exact, 4)
 		}
-		nanoseconds := whole(new(big.Rat).Mul(exact, big.NewRat(1_000_000_000, 1)))
+		nanoseconds := toWhole(new(big.Rat).Mul(exact, big.NewRat(1_000_000_000, 1)))
 		if d := nanoseconds.Num(); d.IsInt64() {
 			return quantity.Offset(d.Int64()).String(), nanoseconds.Mul(nanoseconds, nanosecond)
 		}
 		text, _ = decimals(exact, 9) // far too long: the scenario will say so
 		return text + "s", exact
-	case rate:
+	case aRate:
 		unit = perHour[u.per]
-	case share:
+	case aShare:
 		unit = big.NewRat(1, 100)
 	}
 	shown := new(big.Rat).Quo(exact, unit)
@@ -114,7 +114,7 @@ func write(exact *big.Rat, u unit) (text string, written *big.Rat) {
 		shown = round(shown, 4)
 		text, _ = decimals(shown, 18)
 	}
-	if u.sort == share {
+	if u.sort == aShare {
 		text += "%"
 	}
 	return text + u.per, shown.Mul(shown, unit)
@@ -135,8 +135,8 @@ func round(x *big.Rat, digits int) *big.Rat {
 	return rounded
 }
 
-// whole rounds x to the nearest whole number, halves away from 0.
-func whole(x *big.Rat) *big.Rat {
+// toWhole rounds x to the nearest whole number, halves away from 0.
+func toWhole(x *big.Rat) *big.Rat {
 	if x.IsInt() {
 		return x
 	}

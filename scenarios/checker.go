@@ -20,7 +20,7 @@ type checker struct {
 	asked    func(rule, []any) // if not nil, is told of every rule that holds for one key alone, and for which
 }
 
-// ask tells whoever listens of a rule.
+// ask passes a rule to asked, if that is set.
 func (c *checker) ask(r rule, path []any) {
 	if c.asked != nil {
 		c.asked(r, path)
@@ -203,7 +203,7 @@ func (c *checker) positive(value Duration, path ...any) {
 	}
 }
 
-// required says that a key is missing.
+// required reports whether a key is there, and adds an error if it is missing.
 func (c *checker) required(path ...any) bool {
 	c.ask(rule{required: true}, path)
 	if c.node(path...) != nil {
@@ -280,5 +280,5 @@ func namesIn[T any](c *checker, list, key string, all []T, name func(*T) string)
 	return names
 }
 
-// total is how long a run may last.
+// total returns the longest that a run may last.
 func (c *checker) total() time.Duration { return c.sc.Duration.Std() + c.sc.Drain.Std() }

@@ -14,7 +14,7 @@ import (
 	"qsim/engine/quantity"
 )
 
-// tree is what a scenario was made from.
+// tree has the YAML from which a scenario was decoded.
 type tree struct {
 	given *yaml.Node // the file with the overrides laid upon it
 	full  *yaml.Node // given with presets and defaults below it
@@ -174,7 +174,7 @@ var (
 	wrongType    = regexp.MustCompile(`(?s)^cannot construct (.*) into (\S+?)(?: \(TextUnmarshaler\))?$`)
 )
 
-// wanted says in words what the library's type names stand for.
+// wanted has a description of the values of each Go type, for messages.
 var wanted = map[string]string{
 	"Duration": "a duration such as 30s", "Count": "a whole number", "Share": "a share such as 20%", "Rate": "a rate such as 120/s",
 	"Attempts": "a whole number or `unlimited`", "Jitter": "a word or a share such as ±20%",

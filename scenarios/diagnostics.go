@@ -75,7 +75,7 @@ func (ds Diagnostics) sorted() Diagnostics {
 	return unique
 }
 
-// mostShown is how many diagnostics Render writes in full.
+// mostShown bounds the diagnostics that Render writes in full.
 const mostShown = 100
 
 // Render writes ds for a person: each with its place in name, the lines around it
@@ -118,7 +118,7 @@ func (d *Diagnostic) render(b *bytes.Buffer, name string, lines []string) {
 	}
 }
 
-// mostColumns is how much of a line is shown.
+// mostColumns bounds the columns of a line that Render shows.
 const mostColumns = 100
 
 // shown is a line as it fits on a terminal, and where the caret goes.

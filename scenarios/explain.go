@@ -116,7 +116,7 @@ func branches(value *yaml.Node) bool {
 	return false
 }
 
-// source returns what the value of key was decoded from.
+// source returns the node from which the value of key was decoded.
 func (e *explainer) source(given *yaml.Node, key string) *yaml.Node {
 	node := lookup(given, key)
 	switch {
@@ -186,7 +186,7 @@ func (e *explainer) retry(path string, class int) {
 	}
 }
 
-// ofClass reports whether path is that of a job class.
+// ofClass reports whether path names a job class.
 func (e *explainer) ofClass(path string) bool {
 	name, found := strings.CutPrefix(path, "jobs.")
 	return found && e.sc.ClassIndex(name) >= 0
@@ -197,7 +197,7 @@ func (e *explainer) add(path string, value, given *yaml.Node) {
 	e.settings = append(e.settings, Setting{path, oneLine(value), e.origin(path, given)})
 }
 
-// origin says where the value of a node is from.
+// origin returns the place from which the value of a node comes: a line, a preset, an override or a default.
 func (e *explainer) origin(path string, node *yaml.Node) string {
 	if node == nil || node.Line == 0 {
 		if why := because(path); why != "" {
@@ -218,7 +218,7 @@ func (e *explainer) origin(path string, node *yaml.Node) string {
 	return place
 }
 
-// because says what a default follows from.
+// because returns the rule from which a default follows; empty if it is a constant.
 func because(path string) string {
 	last := path[strings.LastIndexByte(path, '.')+1:]
 	switch {

@@ -130,7 +130,7 @@ func (t *kindTable) check(node *yaml.Node) []*yaml.LoadError {
 	return problems
 }
 
-// unknown says that there is no kind of the name at a node.
+// unknown returns the error that there is no kind of the name at a node.
 func (t *kindTable) unknown(name *yaml.Node) *yaml.LoadError {
 	bad := unknownName(t.what, name.Value, t.kinds())
 	bad.Message = fmt.Sprintf("unknown %s %s", t.what, quantity.Quote(name.Value))
@@ -166,7 +166,7 @@ func closestRow(rows []kindRow, node *yaml.Node) kindRow {
 	return best
 }
 
-// spell says what goes with a kind.
+// spell returns the keys that go with a kind, in words.
 func spell(rows []kindRow) string {
 	var ways []string
 	for _, row := range rows {

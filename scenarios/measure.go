@@ -26,7 +26,7 @@ func (sc *Scenario) Measure(queries []measure.Query) error {
 	return nil
 }
 
-// checkQuery says what is wrong with q, nil if nothing is.
+// checkQuery returns the error of q; nil if there is none.
 func (sc *Scenario) checkQuery(q measure.Query) *quantity.Error {
 	info, found := measure.Lookup(q.Metric)
 	if !found {

@@ -11,8 +11,8 @@ import (
 	"qsim/engine/quantity"
 )
 
-// cause returns what an error comes from that the parser sees only the effect of: a space that is none, a dash for a
-// hyphen, a template. It moves mark there. It is nil if the text shows no such thing.
+// cause returns the mistake that makes the parser fail at a later place: a space that is none, a dash for a hyphen, a
+// template. It moves mark there. It is nil if the text has no such mistake.
 func (l *loader) cause(e *yaml.LoadError, mark *yaml.Mark) *quantity.Error {
 	if e.Mark.Line < 1 || e.Mark.Line > len(l.lines) {
 		return nil
@@ -114,7 +114,7 @@ func (l *loader) strange(line int) (*quantity.Error, int) {
 	return l.last.bad, l.last.column
 }
 
-// lastLine is what was found out of the line that was looked at last.
+// lastLine caches the characters of the latest line that was searched, and the first strange one of them.
 type lastLine struct {
 	line   int
 	runes  []rune
@@ -141,7 +141,8 @@ func (l *loader) pathAt(at yaml.Mark) string {
 	return "KEY"
 }
 
-// strange returns what is wrong with a character of a line that looks like another, and its column; nil if nothing is.
+// strange returns an error about the first character of a line that looks like another one, with its column; nil if there
+// is none.
 func strange(line string) (*quantity.Error, int) {
 	column, quote, begun := 0, rune(0), false
 	for _, r := range line {

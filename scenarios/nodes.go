@@ -134,7 +134,7 @@ func contains(words []string, word string) bool {
 	return false
 }
 
-// unknownName says that nothing of the sort has that name, and which one may be meant.
+// unknownName returns the error that nothing of the sort has that name, with the name that may be meant.
 func unknownName(what, name string, names []string) *quantity.Error {
 	e := quantity.Errorf("no %s is named %s", what, quantity.Quote(name))
 	switch near := closest(name, names); {
@@ -157,7 +157,7 @@ func sortedKeys[V any](m map[string]V) []string {
 	return slices.Sorted(maps.Keys(m))
 }
 
-// checkName says what is wrong with a name that paths, files and tables will carry.
+// checkName returns the error of a name of a class, storm, policy and the like, in words; empty if it is valid.
 func checkName(name string) string {
 	const most = 64
 	switch {

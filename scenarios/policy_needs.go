@@ -69,7 +69,7 @@ func (sc *Scenario) severalTenants() bool {
 	return len(names) > 1
 }
 
-// longRun is how many times its mean a run time is not thought to exceed.
+// longRun is the multiple of its mean that a run time is assumed never to exceed.
 const longRun = 20
 
 // mayRetry reports whether a job may be claimed twice: anything but a burst or an instant may make attempts fail or

@@ -37,7 +37,7 @@ func Keys() []Key { return slices.Clone(reference().keys) }
 // must not change them.
 func AllKinds() *Kinds { return &reference().kinds }
 
-// referenceText is what Keys and AllKinds return.
+// referenceText holds the results of Keys and AllKinds.
 type referenceText struct {
 	keys  []Key
 	kinds Kinds
@@ -101,7 +101,7 @@ func long(s *yaml.Node) *yaml.Node {
 	return s
 }
 
-// resolved returns what a schema refers to, or itself.
+// resolved returns the schema to which s refers, or s itself.
 func (r *referenceReader) resolved(s *yaml.Node) *yaml.Node {
 	s = long(s)
 	if name, isRef := strings.CutPrefix(word(s, "$ref"), definitionsAt); isRef {
@@ -150,7 +150,7 @@ var valueWords = map[string]string{
 	"ErrorShares": "map of shares", "Distribution": "duration or distribution",
 }
 
-// value says what a key takes.
+// value returns a description of the values that a key takes.
 func (r *referenceReader) value(s *yaml.Node) string {
 	s = long(s)
 	if name, isRef := strings.CutPrefix(word(s, "$ref"), definitionsAt); isRef {

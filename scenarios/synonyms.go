@@ -102,7 +102,7 @@ var synonyms = []synonym{
 	{"Policy", "policies.LABEL", "params parameters options config", "", "parameters stand beside kind: {kind: weighted, fresh: 80%}"},
 }
 
-// help says what to write instead of the word, to somebody in the map whose type is in.
+// help returns the key that means the same as the word, for a map of the type in.
 func (s *synonym) help(in string) string {
 	if s.key == "" {
 		return s.hint
@@ -146,7 +146,7 @@ func synonymOf(in, word string) *synonym {
 	return elsewhere
 }
 
-// unknownKey says that there is no such key, and which of those known may be meant.
+// unknownKey returns the error that there is no such key, with the known one that may be meant.
 func unknownKey(key string, known []string) *quantity.Error {
 	e := quantity.Errorf("unknown key %s", quantity.Quote(key))
 	if !quantity.IsNumber(key) {
@@ -161,7 +161,8 @@ func unknownKey(key string, known []string) *quantity.Error {
 	return e
 }
 
-// unknownKeyIn says so of a map of a type, which may be nil, and what the words of other systems mean.
+// unknownKeyIn returns the same error for a key of a map of the type in, with the meaning that the word has in other
+// systems; around, the map, may be nil.
 func unknownKeyIn(in, key string, around *yaml.Node) *quantity.Error {
 	known := knownKeys()[in]
 	in = in[strings.LastIndexByte(in, '.')+1:]
@@ -199,7 +200,7 @@ func elsewhere(key string) string {
 	return found
 }
 
-// rowsAround returns what goes with the kind of a map, nil if it has none.
+// rowsAround returns the keys that go with the kind of a map; nil if it has none.
 func rowsAround(in string, around *yaml.Node) []kindRow {
 	tables := map[string]*kindTable{"Backoff": &backoffs, "Arrivals": &processes, "plainDistribution": &distributions}
 	table := tables[in]

@@ -73,7 +73,7 @@ func (sc *Scenario) burstJobs(s *Storm) float64 {
 	return 0
 }
 
-// windows returns how often a storm comes.
+// windows returns the number of windows of a storm.
 func (s *Storm) windows() float64 {
 	if s.Repeat == nil {
 		return 1
@@ -184,7 +184,7 @@ func (a *Arrivals) activeAt(moment, duration Duration) bool {
 	return moment < duration && a.Start <= moment && (a.Stop == nil || moment < *a.Stop)
 }
 
-// length is how long a class has arrivals.
+// length returns the time during which a class has arrivals.
 func (a *Arrivals) length(duration Duration) time.Duration {
 	stop := duration
 	if a.Stop != nil {

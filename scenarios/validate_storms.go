@@ -234,7 +234,7 @@ func (c *checker) checkSomeNodes(s *Storm, n *Nodes, path ...any) {
 	}
 }
 
-// checkLabel says what is wrong with the label of a policy, which tables and charts show.
+// checkLabel returns the error of a policy's label, which tables and charts show; empty if it is valid.
 func checkLabel(label string) string {
 	if label == "" || strings.TrimSpace(label) != label {
 		return "it is empty, or starts or ends with a space"

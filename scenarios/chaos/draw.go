@@ -53,7 +53,7 @@ const (
 	latestStart = 30 * time.Second
 )
 
-// plan is what is drawn of a world, on the way to its text.
+// plan has the keys and storms of a world that is being drawn, before they become its text.
 type plan struct {
 	seed   uint64
 	keys   map[string]string // of the scenario: engine.fetch.batch
@@ -181,7 +181,7 @@ func (d *die) leases(p *plan) {
 	}
 }
 
-// batch is how many outcomes a commit may carry.
+// batch returns the most outcomes that a commit may carry.
 func (p *plan) batch() int {
 	if p.keys["engine.commit.linger"] == "0s" {
 		return 1
@@ -372,7 +372,7 @@ func (d *die) deployed(p *plan) {
 		fmt.Sprintf("at: %v, burst: {class: a, count: %d}", healing+d.milliseconds(20000, 60000), 2*p.nodes*(p.workers+p.prefetch)))
 }
 
-// compatible takes back what would leave jobs behind for reasons of its own.
+// compatible removes keys under which jobs may never end even without storms.
 func (d *die) compatible(p *plan) {
 	redrives := slices.ContainsFunc(p.storms, func(s string) bool { return strings.Contains(s, "redrive:") })
 	if p.early || p.held || p.ofNode || p.loses && p.keys["engine.reaper.finds"] == "lease" {

@@ -46,13 +46,12 @@ var (
 	aState    = regexp.MustCompile(`\b(ready|waiting|in-flight|done|dead|fresh|retry)\b`)
 )
 
-// form is what a breach says without what differs between two of the same kind: times,
-// counts and states.
+// form returns the message of a breach without times, counts and states, which differ between two breaches of one kind.
 func form(what string) string {
 	return aState.ReplaceAllString(aNumber.ReplaceAllString(aDuration.ReplaceAllString(what, "#"), "#"), "?")
 }
 
-// where is what a panic says, without numbers, and the function that it came from.
+// where returns the message of a panic without numbers, and the function from which it came.
 func where(panicked string) string {
 	cause, stack, _ := strings.Cut(panicked, "\n")
 	thrown := false

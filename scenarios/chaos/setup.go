@@ -29,7 +29,7 @@ type setup struct {
 	stops        func(node int32, at engine.Time) // is told of processes that are told to stop; nil: nobody asks
 }
 
-// setup builds what w says.
+// setup returns w ready to run.
 func (w *World) setup() (*setup, error) {
 	compiled, err := world.Compile(w.scenario, 0, w.scenario.Seed)
 	if err != nil {
@@ -86,8 +86,8 @@ func (c *counted) Decide(now engine.Time, node int32, j *engine.Job) engine.Erro
 // counts are numbers of storms, by kind: an index of scenarios.Troubles.
 type counts [32]int64
 
-// storms are how many storms made a difference, by kind: see world.Setup.Met. Of one of attempts it is once, if it met with
-// any.
+// storms returns how many storms made a difference, by kind: see world.Setup.Met. One of attempts counts once, if it met
+// with any.
 func (s *setup) storms() (n counts) {
 	kinds := map[string]int{}
 	for i, kind := range scenarios.Troubles() {

@@ -157,7 +157,7 @@ func (w *World) arrivals() (ids []engine.JobID) {
 	return ids
 }
 
-// indexOf is the number of a job among those of its class.
+// indexOf returns the number of a job within its class.
 func indexOf(id engine.JobID) uint64 {
 	return uint64(id) >> scenarios.CopyBits & (1<<scenarios.IndexBits - 1)
 }

@@ -13,7 +13,7 @@ import (
 	"qsim/scenarios"
 )
 
-// percentiles are those of a Pause.
+// percentiles has the shares of which a Pause has percentiles.
 var percentiles = [3]float64{0.05, 0.5, 0.95}
 
 // fitPauses recognises jitter and family of backoffs from the pauses after each number of failures. The jitter is what

@@ -15,7 +15,7 @@ import (
 	"qsim/scenarios"
 )
 
-// Target is what Write writes.
+// Target has the files that Write writes and what the scenario is to have.
 type Target struct {
 	Scenario string   // path of the scenario; other files are beside it, under its name
 	Force    bool     // overwrite what is there

@@ -25,7 +25,7 @@ type classNames struct {
 	rare       int64 // rows with another priority than their class
 }
 
-// classPriority is what is known of the priority of a class.
+// classPriority is the priority of a class, or why it has none.
 type classPriority struct {
 	value   int // smaller is more urgent
 	known   bool

@@ -18,7 +18,7 @@ const (
 	pauseEnds // combinations of them
 )
 
-// collected is what jobs have in common: those of one class, or all.
+// collected has the counts and samples of the jobs of one class, or of all.
 type collected struct {
 	jobs                 int64
 	done, dead, open     int64

@@ -10,7 +10,7 @@ import (
 	"qsim/engine/dist"
 )
 
-// shape is what is needed of a distribution of gonum.
+// shape has the methods of distributions of gonum that fits use.
 type shape interface {
 	CDF(x float64) float64
 	LogProb(x float64) float64
@@ -222,7 +222,7 @@ func estimateNormal(v []float64) (shape, []FitParameter) {
 // hyperexponential is a mixture of two exponentials, the first with this share, each with half of the mean.
 type hyperexponential struct{ mean, share float64 }
 
-// rates returns those of the two branches.
+// rates returns the rates of the two branches.
 func (h hyperexponential) rates() (a, b float64) {
 	return 2 * h.share / h.mean, 2 * (1 - h.share) / h.mean
 }

@@ -47,7 +47,7 @@ func (l *lineCounter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// line returns that of an offset, which never falls.
+// line returns the line of an offset; offsets must not fall.
 func (l *lineCounter) line(offset int64) int64 {
 	n := 0
 	for n < len(l.ends) && l.ends[n] < offset {

@@ -56,7 +56,7 @@ func (k key) hash(n uint64) uint64 {
 	return x ^ x>>31
 }
 
-// recordSort is what sort of row a record comes from.
+// recordSort is the sort of row from which a record comes.
 type recordSort uint8
 
 const (
@@ -67,7 +67,7 @@ const (
 	ofCause
 )
 
-// jobState is what became of a job or an attempt.
+// jobState is the state or the outcome of a job or of an attempt.
 type jobState uint8
 
 const (

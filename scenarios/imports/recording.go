@@ -10,7 +10,7 @@ import (
 	"qsim/results/measure"
 )
 
-// Recording is what was found in records of jobs.
+// Recording has the arrivals, run times, failures and retries that were found in records of jobs.
 type Recording struct {
 	From       string
 	Rows, Jobs int64
@@ -30,7 +30,7 @@ type Recording struct {
 	tenants  []string
 }
 
-// Workers is how many there seem to have been.
+// Workers is an estimate of the number of nodes and of their workers.
 type Workers struct {
 	Nodes   int // processes; 1 if nothing says
 	Each    int // workers of each; 0: no run is recorded with both its ends
@@ -39,7 +39,7 @@ type Workers struct {
 	Named   bool // the nodes are
 }
 
-// Class is what was found of the jobs of one class.
+// Class has the counts and times of the jobs of one class.
 type Class struct {
 	Name             string   // as a scenario has it
 	Labels           []string // as the records have it
@@ -63,7 +63,7 @@ type Class struct {
 	named []string // tenants as the scenario names them
 }
 
-// Kind is how attempts fail.
+// Kind is an error kind, with how many attempts failed with it.
 type Kind struct {
 	Name  string
 	Count int64

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// sourcePos is where a row stands: a line of a file.
+// sourcePos is the place of a row: a line of a file.
 type sourcePos struct {
 	file uint8
 	line uint32 // from 1; the highest there is stands for all beyond it
@@ -19,7 +19,7 @@ func (p sourcePos) before(q sourcePos) bool {
 	return p.file < q.file || p.file == q.file && p.line < q.line
 }
 
-// LineError is what is wrong with the input, and where.
+// LineError is an error in a line of the input.
 type LineError struct {
 	File string
 	Line int64
@@ -29,7 +29,7 @@ type LineError struct {
 // Error names file and line first.
 func (e *LineError) Error() string { return fmt.Sprintf("%s, line %d: %v", e.File, e.Line, e.Err) }
 
-// Unwrap returns what is wrong.
+// Unwrap returns Err.
 func (e *LineError) Unwrap() error { return e.Err }
 
 // Repair is something wrong with the input that has one sensible reading.

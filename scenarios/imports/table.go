@@ -90,7 +90,7 @@ func (t *table) next(r *row) error {
 	return nil
 }
 
-// explain returns where the table is broken.
+// explain returns err with the line of the table and in plain words.
 func (t *table) explain(err error) error {
 	var parse *csv.ParseError
 	switch {

@@ -64,7 +64,7 @@ func (w *writing) whyWorkers() string {
 	return fmt.Sprintf("%d attempts at most ran at once", w.Workers.Most)
 }
 
-// keys returns those of retry; without any, jobs are not tried again.
+// keys returns the keys of `retry`; without any, jobs are not tried again.
 func (r *Retry) keys() string { return cmp.Or(r.text(), "max-attempts: 1, backoff: {kind: none}") }
 
 func (r *Retry) comment() string {

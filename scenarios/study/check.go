@@ -13,7 +13,7 @@ import (
 	"qsim/scenarios/pool"
 )
 
-// Wrong is what keeps cells of a sweep from being simulated.
+// Wrong lists the errors of the scenarios of cells, which therefore are not simulated.
 type Wrong struct {
 	plan     *Plan
 	problems []problem
@@ -132,7 +132,7 @@ func (p *Plan) Check(ctx context.Context, cells []int, strict bool, parallel int
 	return all, nil
 }
 
-// checks collects what is found of cells, in any order.
+// checks collects the diagnostics of cells, in any order.
 type checks struct {
 	plan   *Plan
 	strict bool
@@ -140,7 +140,7 @@ type checks struct {
 	notes  []problem
 }
 
-// add takes in what loading a cell found.
+// add adds the diagnostics of loading a cell.
 func (c *checks) add(cell int, found scenarios.Diagnostics) {
 	for _, d := range found {
 		p := problem{Diagnostic: d, cell: cell, axis: -1, count: 1}

@@ -12,7 +12,7 @@ import (
 	"qsim/results/measure"
 )
 
-// format is that of the files.
+// format is the version of the format of shard files.
 const format = 2
 
 // number is a float of which NaN is null.
@@ -143,7 +143,7 @@ func expectation(missed bool) string {
 	return string(results.Met)
 }
 
-// newHeader is that of a shard of s.
+// newHeader returns the header of a shard of s.
 func newHeader(s *results.Sweep, shard Shard, cells int, scenario []byte) *header {
 	h := &header{Format: format, Shard: shard.Index, Of: shard.Of, Config: s.ConfigHash, Version: s.Version,
 		Scenario: s.Scenario,
@@ -188,7 +188,7 @@ func (h *header) sweep() *results.Sweep {
 	return s
 }
 
-// newLine is that of a cell of s.
+// newLine returns the line of a cell of s.
 func newLine(s *results.Sweep, cell *results.Cell) *line {
 	l := &line{Config: s.ConfigHash, Version: s.Version, Cell: cell.Index, Warnings: append([]string{}, cell.Warnings...)}
 	for i := range cell.Rows {

@@ -87,7 +87,7 @@ func (p *MapPlan) Run(ctx context.Context, base *scenarios.Scenario) (*Mapped, e
 	return maps, nil
 }
 
-// sets are what a point lays upon the scenario.
+// sets returns the overrides of the scenario at a point.
 func (p *MapPlan) sets(l *Lattice, at Point) []scenarios.Override {
 	return []scenarios.Override{{Path: p.X.Key, Value: l.X[at.X].Text}, {Path: p.Y.Key, Value: l.Y[at.Y].Text}}
 }
@@ -110,7 +110,7 @@ func (p *MapPlan) measure(ctx context.Context, s *simulator, l *Lattice, policy 
 	return values, err
 }
 
-// value is what the seeds of a point say together.
+// value returns the mean over the seeds of a point, and on which side of the edge it lies.
 func (p *MapPlan) value(runs []measure.Run) (PointValue, error) {
 	info, _ := measure.Lookup(p.Query.Metric)
 	v := PointValue{Mean: math.NaN(), Seeds: len(runs)}

@@ -16,7 +16,7 @@ type Merged struct {
 	Shards   int
 }
 
-// inventory is what a folder has of a sweep.
+// inventory lists the shards of a sweep that a folder has.
 type inventory struct {
 	dir      string
 	of       int
@@ -66,7 +66,7 @@ func Missing(dir string) (shards []int, damaged []error, err error) {
 	return v.missing(), v.damaged, nil
 }
 
-// take looks through dir.
+// take returns the inventory of dir.
 func take(dir string) (*inventory, error) {
 	names, err := entries(dir)
 	if err != nil {

@@ -149,7 +149,7 @@ func (p *Problem) confirm(ctx context.Context, s *simulated, a *answer, out *res
 	return nil
 }
 
-// ask is a wish for more seeds of a setting: those numbered from from to to, from 0.
+// ask is a request for simulations of a setting under more seeds: those with the numbers [from, to), counted from 0.
 type ask struct {
 	setting  int
 	from, to int
@@ -193,7 +193,7 @@ func (s *simulated) observe(ctx context.Context, asks []ask) ([][]observation, e
 	return answers, err
 }
 
-// judge notes that something is known of a setting.
+// judge counts a setting as judged and reports progress.
 func (s *simulated) judge(setting int) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -234,7 +234,7 @@ func (s *simulated) check(ctx context.Context, a ask) (fresh []observation, verd
 	return fresh, verdicts, err
 }
 
-// trial is what results have of a candidate.
+// trial returns the row of the results for a candidate.
 func (p *Problem) trial(c *candidate) results.Trial {
 	t := results.Trial{Setting: c.setting, Values: p.values(c.setting), Number: p.number(c.setting), Seeds: len(c.seen),
 		Outcome: c.outcome, Why: c.why, Mean: math.NaN(), Half: math.NaN(), Margin: math.NaN(), Half2: math.NaN()}

@@ -8,7 +8,7 @@ import (
 	"qsim/results/measure"
 )
 
-// candidate is a setting and what is known of it.
+// candidate is a setting with its observations and the verdict on it.
 type candidate struct {
 	setting int
 	seen    []observation // by seed
@@ -25,7 +25,7 @@ func (c *candidate) goals() []float64 {
 	return v
 }
 
-// margins are, by seed, the least of all slacks.
+// margins holds, for each seed, the smallest distance of any objective to its limit.
 func (c *candidate) margins() []float64 {
 	v := make([]float64, len(c.seen))
 	for i := range c.seen {
@@ -69,7 +69,7 @@ func (c *candidate) holds(fresh []observation, objectives []measure.Objective, c
 	return outcome == results.Met
 }
 
-// looks are the numbers of seeds after which verdicts are tried, up to most.
+// looks returns the numbers of seeds after which verdicts are tried, up to most.
 func looks(first, most int) []int {
 	var all []int
 	for n := first; n < most; n *= 2 {

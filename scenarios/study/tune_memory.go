@@ -69,7 +69,7 @@ func (a *ask) name(policy string) string {
 	return fmt.Sprintf("%d %d-%d %s", a.setting, a.from, a.to, policy)
 }
 
-// recall returns what is known of an ask.
+// recall returns the observations that answer an ask, if the file has them.
 func (m *memory) recall(policy string, a *ask) ([]observation, bool) {
 	if m == nil {
 		return nil, false
@@ -80,7 +80,7 @@ func (m *memory) recall(policy string, a *ask) ([]observation, bool) {
 	return seen, known
 }
 
-// keep writes what was observed.
+// keep appends the observations that answer an ask to the file.
 func (m *memory) keep(policy string, a *ask, seen []observation) error {
 	if m == nil {
 		return nil
@@ -101,7 +101,7 @@ func (m *memory) keep(policy string, a *ask, seen []observation) error {
 	return err
 }
 
-// close ends the file, which nobody needs after a search that is done.
+// close closes the file, and removes it if the search is done.
 func (m *memory) close(done bool) error {
 	if m == nil {
 		return nil

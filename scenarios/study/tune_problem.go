@@ -139,8 +139,8 @@ func (p *Problem) choosePolicies() {
 	}
 }
 
-// chooseObjectives finds those of each policy. What a scenario expects to be missed is wanted
-// all the same.
+// chooseObjectives sets the objectives that each policy is judged by. One that a scenario expects to be missed counts,
+// too.
 func (p *Problem) chooseObjectives() error {
 	p.objectives = make([][]measure.Objective, len(p.settings.Policies))
 	any := false
@@ -163,7 +163,7 @@ func (p *Problem) isLabel(name string) bool {
 	return slices.ContainsFunc(p.settings.Policies, func(i measure.PolicyInfo) bool { return i.Label == name })
 }
 
-// values are those of a setting, by axis.
+// values returns the values of a setting, by axis.
 func (p *Problem) values(setting int) []string { return p.plan.Sweep.Values(setting) }
 
 // number is where a setting stands along the first axis.
@@ -190,14 +190,14 @@ func (p *Problem) goal() string {
 	return "greatest margin to the objectives"
 }
 
-// observation is what one seed says of a setting.
+// observation is the goal and the objectives of a setting under one seed.
 type observation struct {
 	Goal   float64   // the smaller the better; NaN: no value
 	Slacks []float64 // by objective, relative to its bound where that is not 0: below 0 is a miss; NaN: no value
 	Open   []bool    // by objective: the run ended too early to say more than that
 }
 
-// observe takes out of a run what the search is about.
+// observe returns the goal and the objectives of a run.
 func (p *Problem) observe(policy int, run *measure.Run) observation {
 	find := func(q measure.Query) (float64, string) {
 		for i := range run.Values {

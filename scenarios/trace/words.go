@@ -30,7 +30,7 @@ const noNode NodeID = -1
 // IsZero reports whether there is none, which JSON leaves out.
 func (n NodeID) IsZero() bool { return n < 0 }
 
-// tell says what an event means.
+// tell returns the fact that an event records.
 func (s *Simulation) tell(e *engine.Event) Fact {
 	f := Fact{At: Span(e.At), Event: e.Kind.String(), Attempt: deliveries(e), Node: NodeID(e.Node), Words: s.words(e)}
 	if e.Job != 0 {

@@ -38,7 +38,7 @@ type Quantity struct {
 	Reason       string  `json:"reason,omitempty"`
 }
 
-// answer collects what replications say of one item.
+// answer collects the measurements of one item.
 type answer struct {
 	item
 	gauge
@@ -98,7 +98,7 @@ func (a *answer) add(o *observer, run *measure.Run) {
 	}
 }
 
-// centre is what was measured.
+// centre returns the measured value.
 func (a *answer) centre() float64 {
 	switch {
 	case len(a.values) == 0:
@@ -140,7 +140,7 @@ func (a *answer) half() float64 {
 	return half
 }
 
-// allowed is how wide the half-width may be, see the package's rule.
+// allowed returns the largest half-width that is allowed: see the package.
 func (a *answer) allowed() float64 {
 	expected, _ := a.value.(float64)
 	expected = math.Abs(expected)
@@ -194,7 +194,7 @@ func (a *answer) loose() bool {
 // rare is a probability below which nothing is told apart from 0.
 const rare = 1e-5
 
-// wants is how many replications it takes, as far as those there are tell.
+// wants returns an estimate of how many replications the wanted width takes, from those there are.
 func (a *answer) wants() int {
 	n := len(a.values)
 	half, allowed := a.half(), a.allowed()

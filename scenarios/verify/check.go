@@ -18,7 +18,7 @@ type Options struct {
 
 func (o *Options) mostJobs() float64 { return cmp.Or(o.MostJobs, 400e6) }
 
-// Result is what became of a row.
+// Result is the verdict on a row, with all measurements.
 type Result struct {
 	Row
 	Quantities []Quantity `json:"quantities"`

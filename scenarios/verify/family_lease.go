@@ -66,7 +66,7 @@ func countDuplicates(_ *sim.Config, o *observer) {
 	o.observation = &plan
 }
 
-// duplicates is what countDuplicates counted.
+// duplicates returns the count of countDuplicates.
 func duplicates(o *observer) float64 { return o.own[0] }
 
 // heartbeats is jobs whose heartbeats are lost now and then. A job whose lease lapsed is buried: only the first lease

@@ -10,7 +10,7 @@ import (
 	"qsim/engine"
 )
 
-// shape says how a quantity is compared, see the package's rule.
+// shape is the rule by which a quantity is compared with its expected value: see the package.
 type shape uint8
 
 const (
@@ -26,7 +26,7 @@ const (
 	ofLimit               // a whole number that a share of all keeps, see measure.law
 )
 
-// measure gets one quantity out of each replication.
+// gauge measures one quantity in each replication.
 type gauge struct {
 	shape shape
 	of    func(o *observer) float64 // NaN: there is none
@@ -68,7 +68,7 @@ func quotient(a, b counter) observed    { return func(o *observer) float64 { ret
 // total is a counter itself.
 func total(c counter) gauge { return mean(func(o *observer) float64 { return o.sum(c) }) }
 
-// variance is that of something with this sum and sum of squares over n.
+// variance returns the gauge of the variance of n values, by their sum and their sum of squares.
 func variance(sum, squares, n counter) gauge {
 	return moment(func(o *observer) float64 {
 		m := o.sum(sum) / o.sum(n)
@@ -87,7 +87,7 @@ func level(which ...int) gauge {
 	})
 }
 
-// claimRate is that of claims by the clock, of retries alone or of fresh jobs alone, or of both.
+// claimRate returns the gauge of claims per second, of retries alone or of fresh jobs alone, or of both.
 func claimRate(classes ...engine.Class) gauge {
 	return mean(func(o *observer) float64 { return o.claimed(classes...) / o.length() })
 }
@@ -148,7 +148,7 @@ var usual = []struct {
 	})},
 }
 
-// usualGauge returns that of a name.
+// usualGauge returns the gauge of usual that has a name.
 func usualGauge(name string) (gauge, bool) {
 	for i := range usual {
 		if slices.Contains(strings.Fields(usual[i].names), name) {
@@ -160,7 +160,7 @@ func usualGauge(name string) (gauge, bool) {
 	return gauge{}, false
 }
 
-// usualNames are those of all.
+// usualNames returns the names of all gauges of usual.
 func usualNames() (names []string) {
 	for i := range usual {
 		names = append(names, strings.Fields(usual[i].names)...)

@@ -139,7 +139,7 @@ func boundOf(path string) string {
 	return path[:at]
 }
 
-// slack is how far from its expected value a quantity may be by what is known of it.
+// slack returns half of the range in which the expected value of a quantity is known to lie.
 func slack(path string, expected []item) float64 {
 	var bounds []float64
 	for _, it := range expected {

@@ -16,7 +16,7 @@ const (
 	numLevels
 )
 
-// observation says what is kept of a run. Whoever asks for more pays for it.
+// observation has the measurements that an observer takes of a run, beside those that it always takes.
 type observation struct {
 	from, to   engine.Time // jobs enqueued in it, and the clock in it
 	classes    int
@@ -249,10 +249,10 @@ func (o *observer) sum(which counter) float64 {
 	return total
 }
 
-// length is that of the window, in seconds.
+// length returns the length of the window, in seconds.
 func (o *observer) length() float64 { return o.to.Sub(o.from).Seconds() }
 
-// mean is that of a level over the window.
+// mean returns the mean of a level over the window.
 func (o *observer) mean(level int) float64 { return o.area[level] / o.length() }
 
 // claimed counts the claims by the clock of some classes.

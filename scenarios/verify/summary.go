@@ -11,7 +11,7 @@ import (
 	"qsim/results/text"
 )
 
-// Summary is what became of rows that were checked.
+// Summary has the results of all rows that were checked, and how many were met.
 type Summary struct {
 	Version int      `json:"version"`
 	Rows    []Result `json:"rows"`

@@ -157,8 +157,8 @@ func (b *Bounds) idle() time.Duration {
 	return d
 }
 
-// looking is how long a worker that has ended a job looks for the next one while jobs are
-// ready, on average at the most: one claim after the other brings a batch each.
+// looking returns the longest mean time from the end of a job until its worker has the next one, while there is a
+// backlog: claims follow each other and bring a batch each.
 func (b *Bounds) looking() time.Duration {
 	e := &b.Node
 	claims := 1 + (e.Workers+e.Fetch.Batch-1)/e.Fetch.Batch
@@ -200,7 +200,7 @@ func (b *Bounds) lease() time.Duration {
 	return 0
 }
 
-// tries is how many attempts a job has at most.
+// tries returns the most attempts that a job may have.
 func (b *Bounds) tries() int {
 	n := b.attempts
 	if n <= 0 || n > 1000 {
@@ -212,7 +212,7 @@ func (b *Bounds) tries() int {
 	return n
 }
 
-// abreast is how many jobs run at once when there are enough.
+// abreast returns how many jobs run at once while there is a backlog.
 func (b *Bounds) abreast(workers int) int {
 	n := b.Nodes * workers
 	for _, most := range append([]int{b.Options.MaxInFlight}, b.Options.MaxRunning...) {
@@ -223,7 +223,7 @@ func (b *Bounds) abreast(workers int) int {
 	return max(1, n)
 }
 
-// promotions is the time that so many jobs take to be promoted.
+// promotions returns the longest time until that many waiting jobs have been promoted.
 func (b *Bounds) promotions(jobs int) time.Duration {
 	p := &b.Node.Promoter
 	if p.Every == 0 {
@@ -260,7 +260,8 @@ func (b *Bounds) Patience() time.Duration {
 	return 2*(b.recovery(b.Come)+2*b.settleOutcome()+3*b.trip()+b.pause+b.Node.Fetch.Poll+b.Node.Promoter.Every+b.every+b.skew()+b.lease()) + time.Minute
 }
 
-// hesitates is how long a policy may let jobs wait for reasons of its own, if so many attempts fail.
+// hesitates returns the longest time for which a policy may hold ready jobs back while workers are idle, if so many
+// attempts fail.
 func (b *Bounds) hesitates(fails int) time.Duration {
 	switch b.Scenario.Policies[0].Kind {
 	case "breaker": // a try every minute and a tenth, of which any failure brings the next, here and at another dependency

@@ -12,7 +12,7 @@ import (
 	"qsim/scenarios"
 )
 
-// calmRules adds to r what holds of a run of w from when its last storm is over.
+// calmRules adds to r the invariants that hold once the last storm of w is over.
 func (w *world) calmRules(r *check.Rules) {
 	sc, e := w.sc, &w.node
 	r.Calm = lastStorm(sc)
@@ -41,13 +41,13 @@ func (w *world) calmRules(r *check.Rules) {
 	}
 }
 
-// roundTrip is more than a call about so many jobs takes there and back, and what it waits for.
+// roundTrip returns an upper bound on the round trip of a call about that many jobs.
 func roundTrip(sc *scenarios.Scenario, call *scenarios.Distribution, batch int) time.Duration {
 	each := &sc.Engine.Store.PerJob
 	return max(16*call.Average().Std(), 4*longestDraw(call)) + max(8*each.Average().Std(), 4*longestDraw(each))*time.Duration(batch)
 }
 
-// lastStorm is when the last storm is over, with what storms leave behind on its way; Never
+// lastStorm returns when the last storm is over and calls that it delayed have arrived; Never
 // if one is never over. Storms may coincide: a call that one delays another makes slower.
 func lastStorm(sc *scenarios.Scenario) (end engine.Time) {
 	slower, late := 1.0, time.Duration(0)
@@ -68,10 +68,11 @@ func lastStorm(sc *scenarios.Scenario) (end engine.Time) {
 	return end.Add(late)
 }
 
-// longestRun is more than any run takes.
+// longestRun is an upper bound on the length of any run.
 const longestRun = time.Duration(math.MaxInt64 / 4)
 
-// leaves returns how long what a storm has begun may last beyond its window, were the store not slower.
+// leaves returns how long the effect of a storm may outlast its window, such as a call that it delayed, with the store at
+// its usual speed.
 func leaves(sc *scenarios.Scenario, x *scenarios.Effect) (longest time.Duration) {
 	e := &sc.Engine.Store
 	switch {
@@ -92,8 +93,8 @@ func leaves(sc *scenarios.Scenario, x *scenarios.Effect) (longest time.Duration)
 	return longest + x.Extra
 }
 
-// longestAttempt is more than any attempt of a class runs, whatever storms and the dependency that it calls do to it, but
-// for those that hang.
+// longestAttempt returns an upper bound on the run time of an attempt of a class, slowed by storms and by the dependency
+// that it calls, but for attempts that hang.
 func longestAttempt(sc *scenarios.Scenario, job *scenarios.JobClass) time.Duration {
 	takes, more, slower := longestDraw(&job.Service), time.Duration(0), 1.0
 	may := func(d *scenarios.Distribution) { takes = max(takes, longestDraw(d)) }
@@ -147,7 +148,7 @@ func isQuick(sc *scenarios.Scenario, d *scenarios.Distribution) bool {
 	return d.Average().Std() < answered(sc)/100 && longestDraw(d) < answered(sc)/8
 }
 
-// answered is how long an answer to any call is waited for at the least.
+// answered returns the shortest timeout of a call.
 func answered(sc *scenarios.Scenario) time.Duration {
 	return min(sc.Engine.CallTimeout, sc.Engine.Commit.Timeout).Std()
 }

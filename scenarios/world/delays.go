@@ -21,7 +21,7 @@ func delayBounds(b *policies.Backoff) func(n int32) (shortest, longest time.Dura
 	}
 }
 
-// mostDelay is what bounds a delay before its jitter, in nanoseconds.
+// mostDelay returns the longest backoff before jitter, in nanoseconds.
 func mostDelay(b *policies.Backoff) float64 {
 	if b.Max > 0 {
 		return min(float64(b.Max), float64(policies.Century))
@@ -29,7 +29,7 @@ func mostDelay(b *policies.Backoff) float64 {
 	return float64(policies.Century)
 }
 
-// undisturbed is the delay after the n-th failure before its jitter, in nanoseconds.
+// undisturbed returns the backoff after the n-th failure before jitter, in nanoseconds.
 func undisturbed(b *policies.Backoff, n float64) float64 {
 	d := 0.0
 	first := float64(b.First)
@@ -61,8 +61,7 @@ func undisturbed(b *policies.Backoff, n float64) float64 {
 	return min(d, mostDelay(b))
 }
 
-// jittered is what the jitter may make of a delay of d nanoseconds, the shortest and the
-// longest.
+// jittered returns the shortest and the longest delay that jitter makes of a backoff of d nanoseconds.
 func jittered(b *policies.Backoff, n, d float64) (low, high float64) {
 	share := d * b.Jitter.Share().Float()
 	switch b.Jitter.Kind() {
@@ -88,7 +87,7 @@ func jittered(b *policies.Backoff, n, d float64) (low, high float64) {
 	return d, d
 }
 
-// mostAdded is what an addend adds at most after the n-th failure, in nanoseconds.
+// mostAdded returns the most that an added jitter adds after the n-th failure, in nanoseconds.
 func mostAdded(a policies.Addend, n float64) float64 {
 	if a.Grows == policies.GrowsNot {
 		n = 1

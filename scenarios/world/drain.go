@@ -10,7 +10,7 @@ import (
 	"qsim/scenarios"
 )
 
-// left is what the jobs need that have not ended when all is healed, at the most.
+// left holds bounds on the work that the jobs still need which have not ended when the last storm is over.
 type left struct {
 	jobs, inFlight int
 	attempts       int           // of all
@@ -69,7 +69,7 @@ func (b *Bounds) Deadline(now engine.Time, store *memstore.Store) (end engine.Ti
 	return now.Add(b.drain(l)), b.drain(l) - l.chain + l.step
 }
 
-// need adds what a job needs after that many deliveries.
+// need adds the attempts that a job may still make after that many deliveries to l.
 func (b *Bounds) need(l *left, id engine.JobID, delivery, charged int32) {
 	most := b.tries()
 	if b.attempts > 0 && b.attempts <= 1000 {
@@ -102,7 +102,7 @@ func (b *Bounds) need(l *left, id engine.JobID, delivery, charged int32) {
 	l.chain = max(l.chain, chain)
 }
 
-// drain is how long all that is left takes at the most.
+// drain returns the longest time in which all jobs of l end.
 func (b *Bounds) drain(l *left) time.Duration {
 	e := &b.Node
 	// What lies between two attempts holds a worker up only while it looks for the next one.
@@ -125,7 +125,7 @@ func (b *Bounds) drain(l *left) time.Duration {
 	return d + l.chain
 }
 
-// Reckons reports whether it can be told how long the jobs of a scenario take when all is healed: its classes fail and
+// Reckons reports whether Bounds can bound how long jobs of a scenario take once its storms are over: its classes fail and
 // are retried alike, for them an end is in sight, and nothing but storms makes an attempt longer than its service or
 // kills its process.
 func Reckons(sc *scenarios.Scenario) bool {

@@ -63,7 +63,7 @@ func (g *guard) audit(s *sim.Sim) {
 	g.checker.Sweep(LiveJobs(store))
 }
 
-// settle holds what the run came to against what was recorded, and reports whether an
+// settle compares the totals of the run with the recorded events, and reports whether an
 // invariant broke. With whole, the results count claims and deaths from the beginning. A run
 // that ended before its time has nothing left to do: every job has come to its end.
 func (g *guard) settle(s *sim.Sim, have measure.Totals, whole bool) bool {
@@ -96,7 +96,7 @@ func countsAll(sc *scenarios.Scenario) bool {
 		!slices.ContainsFunc(sc.Jobs, func(j scenarios.JobClass) bool { return j.Patience != nil })
 }
 
-// LiveJobs are those of a store, for a checker.
+// LiveJobs yields the jobs of a store that have not ended, for a checker.
 func LiveJobs(store *memstore.Store) iter.Seq[check.Live] {
 	return func(yield func(check.Live) bool) {
 		store.Each(func(u memstore.Unfinished) bool {

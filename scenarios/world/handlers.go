@@ -21,7 +21,7 @@ type handlers struct {
 	met     []int64 // by storm: the attempts of which it made something else
 }
 
-// handlerClass is what the handlers of one class do.
+// handlerClass has the run times, failures and storms of the attempts of one class.
 type handlerClass struct {
 	service       dist.Dist
 	fails         float64
@@ -47,7 +47,7 @@ type errorShare struct {
 	kind engine.ErrorKind
 }
 
-// hangWindow is when a share of the attempts takes longer and does not listen, or kills its process.
+// hangWindow is a window in which a share of the attempts hangs (runs longer and ignores cancellation) or kills its process.
 type hangWindow struct {
 	sim.Window
 	storm int

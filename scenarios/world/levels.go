@@ -16,7 +16,7 @@ type scaling struct {
 	factor float64
 }
 
-// level is what a factor is from a time on, until the next level.
+// level is the value of a factor from a time until the next level.
 type level struct {
 	from   float64 // nanoseconds
 	factor float64

@@ -72,7 +72,7 @@ func NewMechanics(s *measure.Settings, speed Speed) *Mechanics {
 	return m
 }
 
-// at is the phase that a time is in.
+// at returns the phase in which a time lies.
 func (m *Mechanics) at(t time.Duration) *Mechanism {
 	of := m.speed.Virtual(t)
 	i := len(m.Phases) - 1
@@ -113,7 +113,7 @@ func (m *Mechanics) Attempt(began, ended time.Duration) {
 	}
 }
 
-// bounds are when a phase begins and ends on the wall clock.
+// bounds returns the start and the end of a phase on the wall clock.
 func (m *Mechanics) bounds(p *Mechanism) (from, to time.Duration) {
 	if p.To == time.Duration(engine.Never) {
 		return m.speed.Real(p.From), p.To
@@ -121,7 +121,7 @@ func (m *Mechanics) bounds(p *Mechanism) (from, to time.Duration) {
 	return m.speed.Real(p.From), m.speed.Real(p.To)
 }
 
-// Over ends a round: what comes next is of another run of the same scenario.
+// Over ends a round: calls and executions from here on are those of another run of the same scenario.
 func (m *Mechanics) Over() {
 	for i := range m.Phases {
 		p := &m.Phases[i]

@@ -32,7 +32,8 @@ type callers struct {
 	exhausted bool // there is none
 }
 
-// patience is that of a class: after is 0 if its callers wait for ever.
+// patience has how long the callers of a class wait before they resubmit, and how often they do; after is 0 if they wait
+// for ever.
 type patience struct {
 	after     time.Duration
 	resubmits int

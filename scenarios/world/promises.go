@@ -11,7 +11,7 @@ import (
 	"qsim/scenarios"
 )
 
-// retryRules is what a checker may hold a retry policy to.
+// retryRules returns the bounds on delays and attempts that a checker holds a retry policy to.
 func retryRules(b *policies.Backoff) check.Retry {
 	return check.Retry{MaxAttempts: int32(min(b.MaxAttempts, 1<<30)), ByFailure: b.Count == policies.CountFailure, Never: b.Never, Free: b.Free, FreeMax: int32(min(b.FreeMax, 1<<30)),
 		Aged: b.Deadline > 0, Delay: delayBounds(b)}
@@ -42,7 +42,7 @@ func (w *world) rules(rand keyed.Rand) check.Rules {
 	return r
 }
 
-// promises are what a checker may hold every run of w to, whatever befalls it.
+// promises returns the invariants that hold in every run of w, during storms too.
 func (w *world) promises(rand keyed.Rand) check.Rules {
 	sc := w.sc
 	r := check.Rules{Store: w.store, Node: w.node, Nodes: int(sc.Engine.Nodes), Calm: engine.Never,

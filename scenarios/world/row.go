@@ -28,7 +28,7 @@ type delivery struct {
 	number int32
 }
 
-// attempt is what became of one so far.
+// attempt is the state of an attempt to update the row.
 type attempt struct {
 	version int64       // that it read
 	sent    engine.Time // when its write goes out

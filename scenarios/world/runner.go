@@ -65,8 +65,7 @@ func Run(ctx context.Context, sc *scenarios.Scenario, o Options) ([]measure.Run,
 	return r.runs(pool.Each(ctx, pool.Width(o.Parallel), r.most, r.one))
 }
 
-// FileError says what is wrong with a file that a scenario names, beyond the part that is
-// read before a run.
+// FileError is an error in a file that a scenario names, beyond the lines that are checked before a run.
 type FileError struct{ Err error }
 
 // Error returns what is wrong.

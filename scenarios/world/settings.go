@@ -51,8 +51,8 @@ func Settings(sc *scenarios.Scenario) measure.Settings {
 	return s
 }
 
-// leaseTold is how long a lease lasts from what an event tells of it, 0 if none does: what is acked
-// early is held for ever, and a heartbeat of a node prolongs all that it holds without naming it.
+// leaseTold returns the lease TTL where an event prolongs each lease by name; 0 where none does: a job that is acked
+// early is held for ever, and a heartbeat of a node prolongs all its leases at once.
 func leaseTold(e *scenarios.Engine) time.Duration {
 	if e.Ack.Value() || e.Lease.Of.Value() && e.Lease.Heartbeat > 0 {
 		return 0

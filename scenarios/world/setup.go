@@ -41,7 +41,7 @@ func Compile(sc *scenarios.Scenario, policy int, seed uint64) (*Setup, error) {
 	return w.setup(seed, workload), nil
 }
 
-// setup returns what w is under a seed.
+// setup returns the simulation of w under a seed.
 func (w *world) setup(seed uint64, workload *workload) *Setup {
 	sc, rand := w.sc, keyed.Rand{Seed: seed}
 	links, node := w.links, w.node
@@ -84,7 +84,7 @@ func (s *Setup) Retry(class int) *policies.Backoff {
 	return s.world.node.Kinds[class].Retry.(*policies.Backoff)
 }
 
-// skew is how far clocks are off at the most.
+// skew returns the largest error of any clock.
 func (s *Setup) skew() time.Duration { return s.troubles.skew() }
 
 // Met returns how often each storm has made a difference by now, by its index: one of nodes or of the store as often as it

@@ -21,7 +21,7 @@ type troubles struct {
 	ofControl, ofFault, ofSlow []int
 }
 
-// equip gives a simulation what the engine and the storms of a scenario say of the store and of the nodes.
+// equip adds the storms of a scenario, and its rules of the store, to the configuration of a simulation.
 func equip(sc *scenarios.Scenario, cfg *sim.Config, links *sim.Links, rand keyed.Rand) *troubles {
 	t := troublesOf(sc, rand)
 	cfg.Rand, cfg.Controls, cfg.Parallel, cfg.Held, cfg.MakesRoom = rand, t.controls, int(sc.Engine.Store.Parallel), sc.Engine.Waiting.Value(), makesRoom(sc)
@@ -83,7 +83,7 @@ func (t *troubles) addControls(s *scenarios.Storm, i int, c fault.Control, nodes
 	}
 }
 
-// triggered is c when s is.
+// triggered returns c with the time or the event at which s begins.
 func triggered(s *scenarios.Storm, c fault.Control) fault.Control {
 	w := windowOf(s)
 	c.At, c.Times, c.Every = w.From, w.Times, w.Every
@@ -100,7 +100,7 @@ func triggered(s *scenarios.Storm, c fault.Control) fault.Control {
 	return c
 }
 
-// windowOf is when s is.
+// windowOf returns the windows of s.
 func windowOf(s *scenarios.Storm) fault.Window {
 	w := fault.Window{From: engine.Time(s.At), For: s.For.Std()}
 	if s.Repeat != nil {
@@ -109,7 +109,7 @@ func windowOf(s *scenarios.Storm) fault.Window {
 	return w
 }
 
-// skew is how far wall clocks are off at the most, with what storms add up to.
+// skew returns the largest error of any clock, at which all storms that shift clocks coincide.
 func (t *troubles) skew() (d time.Duration) {
 	for i := range t.controls {
 		if c := &t.controls[i]; c.Kind == fault.ShiftClock {

@@ -82,7 +82,7 @@ func (d *Delays) Overlay() (*Overlay, error) {
 	return o, nil
 }
 
-// spans are those of the scenario.
+// spans returns stretches of the wall clock in the time of the scenario.
 func (d *Delays) spans(of []Span) (all []Span) {
 	for _, s := range of {
 		all = append(all, Span{d.Speed.Virtual(s.From), max(1, d.Speed.Virtual(s.For))})
@@ -256,7 +256,7 @@ func (m *measured) Decide(now engine.Time, node int32, j *engine.Job) engine.Err
 	return m.handlers.(sim.Judge).Decide(now, node, j)
 }
 
-// End is what it is of the handlers.
+// End implements sim.Handlers.
 func (m *measured) End(now engine.Time, node int32, j *engine.Job, err engine.ErrorKind, aborted bool) {
 	if key := (delivery{j.ID, j.Delivery}); m.began != nil {
 		m.Mechanics.Attempt(m.real(m.began[key]), m.real(now))

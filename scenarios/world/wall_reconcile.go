@@ -9,7 +9,7 @@ import (
 	"qsim/results/measure"
 )
 
-// Balance is what became of the jobs of a run on the wall clock, by its events.
+// Balance counts the outcomes of the jobs of a run on the wall clock, by its events.
 type Balance struct {
 	Enqueued   int64
 	Done       int64
@@ -83,7 +83,7 @@ func stage(e *engine.Event) int {
 	return 6
 }
 
-// life is what is known of a job on the way through its events.
+// life is the state of a job as of the latest event of it.
 type life struct {
 	born      engine.Time
 	state     engine.State
@@ -136,7 +136,7 @@ func (r *reconciler) job(events []engine.Event) {
 	r.close(&l, events[0].Job)
 }
 
-// when is the time at which the store did what e says.
+// when returns the time at which the store executed the call that e records.
 func (l *life) when(e *engine.Event) engine.Time {
 	if !l.known || e.Age <= 0 {
 		return e.At

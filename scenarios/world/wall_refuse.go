@@ -7,7 +7,8 @@ import (
 	"qsim/scenarios"
 )
 
-// fitsWallClock says what of sc, as one of its policies sees it, only a simulation can do.
+// fitsWallClock returns an error that names every key of sc, as one of its policies sees it, which only a simulation
+// supports.
 func fitsWallClock(sc *scenarios.Scenario, policy int, speed Speed) error {
 	var problems []error
 	refuse := func(key, why string) {

@@ -33,7 +33,7 @@ type stream struct {
 	over  bool    // there are none
 }
 
-// classStamp is what is common to the jobs of a class.
+// classStamp has the fields that all jobs of a class share, and how the others are drawn.
 type classStamp struct {
 	class   int
 	proto   engine.NewJob
@@ -105,7 +105,7 @@ func (w *workload) Next() (engine.Time, engine.NewJob, bool) {
 	}
 }
 
-// next returns the earliest arrival, of those as well that stay away.
+// next returns the earliest arrival, also where `only` keeps its job away.
 func (w *workload) next() (engine.Time, engine.NewJob, *classStamp, bool) {
 	best := w.streams[0]
 	for _, s := range w.streams[1:] {
@@ -168,7 +168,7 @@ type bursts struct {
 	all  []arrival // earliest first
 }
 
-// burstsOf returns those of a class, nil if there are none.
+// burstsOf returns the bursts of a class; nil if there are none.
 func burstsOf(sc *scenarios.Scenario, class int) process {
 	b := &bursts{stop: engine.Time(sc.Duration)}
 	for i := range sc.Storms {

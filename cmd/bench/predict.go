@@ -24,7 +24,7 @@ type predictFlags struct {
 }
 
 func newPredict() *cobra.Command {
-	f := predictFlags{runFlags: newRunFlags(), calibrate: duration("3s"), within: share("")}
+	f := predictFlags{runFlags: newRunFlags(), calibrate: duration("10s"), within: share("")}
 	f.format, f.rounds = "table", count("1")
 	c := &cobra.Command{
 		Use:     "predict --scenario SCENARIO [flags]",

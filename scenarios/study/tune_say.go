@@ -87,8 +87,12 @@ func (p *Problem) sayBracket(a *answer, word string, add func(string, ...any)) {
 			unclear = nil
 		}
 	}
+	verb := "are"
+	if len(unclear) == 1 {
+		verb = "is"
+	}
 	add("%s=%s is the %s value known to meet all objectives; %s %s unclear after %d seeds.", p.Key, best, word,
-		strings.Join(unclear, ", "), isOrAre(len(unclear)), seeds)
+		strings.Join(unclear, ", "), verb, seeds)
 	if a.misses != nil {
 		add("The %s one that does is %s %s, which %s, and %s %s.", word, beyond, text(a.misses), a.misses.why, most, best)
 	}
@@ -115,21 +119,7 @@ func (p *Problem) saySure(a *answer, word string, add func(string, ...any)) {
 	}
 }
 
-func isOrAre(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
-}
-
-func missOrMisses(n int) string {
-	if n == 1 {
-		return "misses"
-	}
-	return "miss"
-}
-
-// counted writes a number with what it counts.
+// counted writes a number with the words that follow it.
 func counted(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -171,7 +161,7 @@ func (p *Problem) sayChoice(a *answer, out *results.TunedPolicy, add func(string
 			counted(len(a.rivals), "other is", "others are"), p.MostSeeds, p.list(a, a.rivals))
 	default:
 		if missed > 0 { // which may be better, but for that
-			meeting = fmt.Sprintf(" but for %d that %s objectives, and meets them", missed, missOrMisses(missed))
+			meeting = " but for " + counted(missed, "that misses", "that miss") + " objectives, and meets them"
 		}
 		add("%s has the %s of the %s%s.", p.nameOf(a.tried[a.best]), p.goal(),
 			counted(k, "setting that was compared", "settings that were compared to the end"), meeting)

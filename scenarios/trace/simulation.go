@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,28 +32,17 @@ func New(sc *scenarios.Scenario, seed uint64) (*Simulation, error) {
 	one := *sc
 	one.Seeds, one.Seed, one.Objectives = 1, seed, nil // an objective may ask for a second run
 	s := &Simulation{sc: &one, seen: one.Variant(0)}
-	for _, w := range world.Windows(s.seen) {
-		s.windows = append(s.windows, s.repeated(w)...)
+	storms := slices.Clone(s.seen.Storms)
+	slices.SortStableFunc(storms, func(a, b scenarios.Storm) int { return cmp.Compare(a.At, b.At) })
+	for i := range storms {
+		storm, starts := &storms[i], storms[i].Starts()
+		for _, at := range starts {
+			if length := storm.End() - starts[len(starts)-1]; storm.On == "" { // else nobody knows when
+				s.windows = append(s.windows, measure.Window{Name: storm.Name, From: at, To: at + length})
+			}
+		}
 	}
 	return s, nil
-}
-
-// repeated returns the windows of a storm that comes again and again.
-func (s *Simulation) repeated(whole measure.Window) []measure.Window {
-	for i := range s.seen.Storms {
-		storm := &s.seen.Storms[i]
-		if storm.Name != whole.Name || storm.Repeat == nil {
-			continue
-		}
-		starts := storm.Starts()
-		length := whole.To - starts[len(starts)-1]
-		var all []measure.Window
-		for _, at := range starts {
-			all = append(all, measure.Window{Name: whole.Name, From: at, To: at + length})
-		}
-		return all
-	}
-	return []measure.Window{whole}
 }
 
 // Policy is the label of the policy.

@@ -76,16 +76,14 @@ func patienceOf(sc *scenarios.Scenario) []time.Duration {
 
 // newCallers returns callers for w if any class of sc has them, else nil.
 func newCallers(sc *scenarios.Scenario, w *workload, next engine.Recorder, delay func(j *engine.NewJob) time.Duration) *callers {
+	if patienceOf(sc) == nil {
+		return nil
+	}
 	c := &callers{workload: w, next: next, delay: delay, classes: make([]patience, len(sc.Jobs)), waiting: map[engine.JobID]struct{}{}}
-	any := false
 	for i := range sc.Jobs {
 		if p := sc.Jobs[i].Patience; p != nil {
 			c.classes[i] = patience{after: p.After.Std(), resubmits: int(p.Resubmits), budget: p.Budget}
-			any = true
 		}
-	}
-	if !any {
-		return nil
 	}
 	c.fetch()
 	return c

@@ -1,6 +1,6 @@
 package policies
 
-// Need is what a scenario must have for a kind of policy to act at all. Without it the policy claims what fifo would.
+// Need is a feature of scenarios without which a kind of policy has no effect: it then claims the jobs that fifo would.
 type Need uint8
 
 // The needs.

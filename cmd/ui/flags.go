@@ -41,6 +41,9 @@ func unknownFlag(c *cobra.Command, arguments []string, unknown *pflag.NotExistEr
 		}
 	}
 	if unknown.GetSpecifiedShortnames() != "" {
+		if f := c.Flags().ShorthandLookup(strings.ToLower(name)); f != nil {
+			return UsageError("unknown flag -%s; did you mean -%s (--%s)?", name, f.Shorthand, f.Name)
+		}
 		return UsageError("unknown flag -%s; %s --help lists them", name, c.CommandPath())
 	}
 	var names []string

@@ -1,8 +1,10 @@
 package ui
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -50,9 +52,12 @@ func printHelp(c *cobra.Command, _ []string) {
 	if text == "" {
 		text = c.Short
 	}
-	out := c.OutOrStdout()
-	fmt.Fprintf(out, "%s\n\n", fit(text, Width()))
-	writeUsage(out, c)
+	var all bytes.Buffer
+	fmt.Fprintf(&all, "%s\n\n", fit(text, Width()))
+	writeUsage(&all, c)
+	if _, err := c.OutOrStdout().Write(all.Bytes()); err != nil { // cobra takes no error of a help text
+		os.Exit(int(Settle(c, IOError("write help", err))))
+	}
 }
 
 // printUsage is for cobra, which asks for it where it prints a usage by itself.

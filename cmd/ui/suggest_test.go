@@ -48,6 +48,7 @@ func TestUnknown(t *testing.T) {
 		{"a flag of no command", []string{"--seeds=3"}, "unknown flag --seeds; tool --help lists them"},
 		{"a misspelled flag", []string{"run", "--sedes", "3"}, "unknown flag --sedes; did you mean --seeds?"},
 		{"no such flag", []string{"run", "--frobnicate"}, "unknown flag --frobnicate; tool run --help lists them"},
+		{"a capital letter", []string{"run", "-H"}, "unknown flag -H; did you mean -h (--help)?"},
 		{"no such letter", []string{"run", "-x"}, "unknown flag -x; tool run --help lists them"},
 		{"no value", []string{"run", "--seeds"}, "--seeds needs a value; tool run --help explains it"},
 		{"no number", []string{"run", "--seeds", "x"}, "--seeds x: want a whole number"},

@@ -111,7 +111,8 @@ func BenchmarkShape(b *testing.B) {
 	run("check", func(s *shape) { s.checked = true })
 }
 
-// BenchmarkGate is what scripts/instructions counts the instructions of: small, and the same on every machine.
+// BenchmarkGate is small and does the same work on every machine. scripts/instructions counts its instructions, and
+// fails where they grow.
 func BenchmarkGate(b *testing.B) {
 	run := func(name string, sc *scenarios.Scenario, checked bool) {
 		b.Run("of="+name, func(b *testing.B) {

@@ -13,7 +13,7 @@ import (
 	"qsim/cmd/ui"
 )
 
-// benchmark is all that a file says of one benchmark of one package on so many processors.
+// benchmark holds the values of one benchmark of one package on one number of processors.
 type benchmark struct {
 	name       string // for people: without what is the same of the whole file
 	pkg        string
@@ -23,7 +23,7 @@ type benchmark struct {
 	values     map[string][]float64
 }
 
-// onProcessors is the end of a benchmark's name that says on how many processors.
+// onProcessors matches the end of a benchmark's name with its number of processors: -8.
 var onProcessors = regexp.MustCompile(`-\d+$`)
 
 // bare is the name without the processors.

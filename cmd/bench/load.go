@@ -103,7 +103,7 @@ type jobRecord struct {
 	successes atomic.Int32
 }
 
-// sampled says of which jobs that do nothing the handlers are timed: reading the clock
+// sampled is the distance between idle jobs whose handlers are timed, every 16th: reading the clock
 // twice would take longer than the handler.
 const sampled = 16
 
@@ -228,7 +228,7 @@ func (r *loadRun) handle(ctx context.Context, j *engine.Job) error {
 
 type jobID = engine.JobID
 
-// work does what the load says of an execution.
+// work sleeps and fails as the load prescribes.
 func (r *loadRun) work(ctx context.Context, began engine.Time, j *engine.Job) error {
 	if r.idle() {
 		return nil

@@ -92,7 +92,7 @@ func noise(c *cobra.Command, f *noiseFlags) error {
 	})
 }
 
-// scatters says of each metric how it scatters.
+// scatters measures the scatter of each metric over the rounds of a candidate.
 func scatters(l *load, c *candidate, tell float64) []scatter {
 	names, all := c.summary(l.jobs == 0)
 	family := comparisons(names, all)

@@ -23,7 +23,7 @@ type server struct {
 	count int
 }
 
-// pgVariables say where a server is, if any is set.
+// pgVariables are the environment variables that name a server.
 var pgVariables = []string{"PGHOST", "PGHOSTADDR", "PGPORT", "PGSERVICE", "PGDATABASE", "PGUSER"}
 
 // find returns the server, and starts one if there is none.

@@ -94,7 +94,7 @@ type storeError struct {
 	err   error
 }
 
-// Error says what was being done, once.
+// Error is the error of the store after the name of the call, which it may begin with already.
 func (e *storeError) Error() string {
 	if text := e.err.Error(); strings.HasPrefix(text, e.doing+": ") {
 		return text

@@ -170,7 +170,7 @@ func (p *played) metrics() []metric {
 		metric{"duplicates", "executions", float64(p.balance.Duplicates)})
 }
 
-// neverEnqueued says what makes a run another one than the scenario asks for.
+// neverEnqueued is the warning about a run that lacks jobs of its scenario.
 func neverEnqueued(n int64) string {
 	return fmt.Sprintf("%d %s never enqueued: time was up before; choose a lower speed, or a longer drain", n, wereJobs(n))
 }

@@ -69,7 +69,7 @@ func (s *session) runScenario(ctx context.Context) error {
 	return s.settle(&balance, exit, err)
 }
 
-// eachRun makes the runs of a scenario and tells of each, with the number of its store,
+// eachRun makes the runs of a scenario and calls told for each, with the number of its store,
 // until an error of told.
 func (s *session) eachRun(ctx context.Context, sc *scenarios.Scenario,
 	told func(store int, o playOptions, p *played) error) error {
@@ -133,7 +133,7 @@ func (p *played) account() account {
 	return account{b.Enqueued, b.Done, b.Dead, p.left, p.lost(), p.untold(), b.Duplicates}
 }
 
-// announce says what is going to happen and how long it will take.
+// announce prints how many runs there will be and how long they take.
 func (s *session) announce(sc *scenarios.Scenario, stores int) {
 	speed, rounds := s.flags.speed, int(s.flags.rounds.value)
 	n := len(sc.Policies) * rounds * stores
@@ -143,7 +143,7 @@ func (s *session) announce(sc *scenarios.Scenario, stores int) {
 		"says", strings.Join(s.flags.stores, ", "))
 }
 
-// warn says what makes the numbers of a run doubtful.
+// warn prints warnings about a run whose numbers are doubtful.
 func (s *session) warn(policy, store string, p *played) {
 	if p.late > 0 {
 		s.console.Note("warning: %s on %s: %s had no answer in time", policy, store, plain.Plural(int(p.late), "call"))
@@ -157,7 +157,7 @@ func (s *session) warn(policy, store string, p *played) {
 	}
 }
 
-// summarize prints what the runs on one store say together, and writes it.
+// summarize prints the summary of all runs on one store, and writes its files.
 func (s *session) summarize(sc *scenarios.Scenario, settings *measure.Settings, store string,
 	runs []measure.Run) (ui.Exit, error) {
 	if s.flags.format == "bench" && s.flags.out == "" {

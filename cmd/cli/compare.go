@@ -183,7 +183,7 @@ func writeComparison(file string, base, new result, c *results.Comparison) error
 	return ui.IOError("write report", results.Replace(filepath.Dir(file), []results.File{{Path: filepath.Base(file), Data: page}}))
 }
 
-// queries returns what --metric asks for, nil for what is usual.
+// queries returns the metrics of --metric, nil without the flag: results.Compare has a default.
 func (f *compareFlags) queries(base *results.Summary) ([]measure.Query, error) {
 	names := metricNames()
 	var queries []measure.Query

@@ -18,8 +18,8 @@ import (
 func complete(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		for name, function := range map[string]cobra.CompletionFunc{
-			"policy": completePolicies, "baseline": completePolicies, "set": completeKeys, "vary": completeKeys, "over": completeKeys,
-			"x": completeKeys, "y": completeKeys, "smallest": completeNames, "largest": completeNames, "metric": completeMetrics,
+			"policy": completePolicies, "baseline": completePolicies, "set": completeKeys, "vary": completeKeys,
+			"over": completeKeys, "x": completeKeys, "y": completeKeys, "smallest": completeNames, "largest": completeNames, "metric": completeMetrics,
 			"minimize": completeMetrics, "maximize": completeMetrics, "check-only": completeInvariants,
 		} {
 			if c.Flags().Lookup(name) != nil {
@@ -151,13 +151,16 @@ func completeKeys(_ *cobra.Command, given []string, typed string) ([]cobra.Compl
 	if key, _, found := strings.Cut(typed, "="); found {
 		return completeValue(key), cobra.ShellCompDirectiveNoFileComp
 	}
-	return keysOf(given, "="), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveKeepOrder
+	return keysOf(given, "="), keptOrder | cobra.ShellCompDirectiveNoSpace
 }
 
 // completeNames offers the keys of the scenario on the command line without the = before a value.
 func completeNames(_ *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return keysOf(given, ""), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	return keysOf(given, ""), keptOrder
 }
+
+// keptOrder is for completions that are no files and have an order of their own.
+const keptOrder = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 
 // keysOf returns the keys of the first of some scenarios, else of a built-in one, each with an ending and its value.
 func keysOf(given []string, ending string) (all []cobra.Completion) {
@@ -181,7 +184,7 @@ func completeInvariants(_ *cobra.Command, _ []string, typed string) ([]cobra.Com
 	for i, number := range numbers {
 		all = append(all, cobra.CompletionWithDesc(before+number, says[i]))
 	}
-	return all, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveKeepOrder
+	return all, keptOrder | cobra.ShellCompDirectiveNoSpace
 }
 
 func completeValue(key string) []cobra.Completion {
@@ -201,7 +204,7 @@ func completeValue(key string) []cobra.Completion {
 	return all
 }
 
-// loadQuietly loads a scenario that may not be one: completion says nothing of it.
+// loadQuietly loads a scenario, or returns nil for a file that is none: completion prints no errors.
 func loadQuietly(name string) *scenarios.Scenario {
 	shown, src, err := scenarios.Open(name)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"qsim/scenarios"
 )
 
-// scenarioFlags are the flags that change what a scenario says.
+// scenarioFlags are the flags that set keys of a scenario or select its policies.
 type scenarioFlags struct {
 	seeds    int // 0: as the scenario says
 	seed     uint64

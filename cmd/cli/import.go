@@ -105,7 +105,7 @@ func roleNames() string {
 	return strings.Join(names, ", ")
 }
 
-// check complains about what flags say.
+// check returns an error for flags that exclude each other or have no sense, and fills in defaults.
 func (f *importFlags) check(names []string) error {
 	formats := imports.Formats()
 	switch {
@@ -250,7 +250,7 @@ func openFiles(names []string, stdin io.Reader) (files []imports.File, closeAll 
 	return files, closeAll, nil
 }
 
-// importError tells what is wrong with the records from what is wrong with the machine.
+// importError gives an error its exit code: mistakes in the records differ from failures to read.
 func importError(err error) error {
 	var path *fs.PathError
 	switch {

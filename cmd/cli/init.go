@@ -48,7 +48,7 @@ check it, comes beside it unless it is there.`,
 	return c
 }
 
-// initialize writes the scenario and says where it is.
+// initialize writes the scenario and prints its path.
 func initialize(c *cobra.Command, name, from string, force bool) error {
 	name = strings.TrimSuffix(name, ".yaml")
 	text, err := starter(name, from)

@@ -48,7 +48,7 @@ func listMarkdown(w io.Writer, entries []entry) error {
 	return err
 }
 
-// column is what a table says of an entry beside its name and meaning.
+// column is a cell of an entry beside its name and meaning, with the title of the column.
 type column struct{ name, text string }
 
 func writeHeading(out *strings.Builder, index int, title, doc string) {

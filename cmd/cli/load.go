@@ -79,7 +79,7 @@ func unfold(names []string, notes io.Writer) ([]string, error) {
 	return all, nil
 }
 
-// loadOne loads a scenario with what f says of it, but for its overrides.
+// loadOne loads a scenario with the policies and the strictness of f, and with overrides.
 func loadOne(name string, overrides []scenarios.Override, f *scenarioFlags, stderr, notes io.Writer) (loaded, error) {
 	return input.Load(name, input.Options{Sets: overrides, Policies: f.policies, Strict: f.strict, Errors: stderr,
 		Notes: notes})

@@ -43,7 +43,8 @@ func (s *session) checkError(err error, name, flag string) error {
 // mostNotes is how many warnings about cells are printed.
 const mostNotes = 10
 
-// tellNotes prints warnings about some of the cells, which count counts; where says where more are.
+// tellNotes prints warnings about cells of a study; count writes a number of them, where names the place of
+// further warnings.
 func (s *session) tellNotes(name string, count func(int) string, where string, notes []study.Note) {
 	for i, note := range notes {
 		if i == mostNotes {
@@ -54,7 +55,7 @@ func (s *session) tellNotes(name string, count func(int) string, where string, n
 	}
 }
 
-// tellShort says which ranges do not reach their ends.
+// tellShort prints a note for each range whose last step does not reach its end.
 func tellShort(console *ui.Console, axes []study.Axis) {
 	for i := range axes {
 		for _, short := range axes[i].Range.Short {

@@ -9,6 +9,7 @@ import (
 
 	"qsim/cmd/ui"
 	"qsim/results"
+	"qsim/results/plain"
 	"qsim/results/report"
 	"qsim/results/text"
 	"qsim/scenarios/study"
@@ -94,7 +95,7 @@ func merge(c *cobra.Command, dir string, f *runFlags) error {
 	if err != nil {
 		return err
 	}
-	return s.mergeShards(dir, func(m *study.Merged) string { return counted(m.Shards, "shard", "shards") })
+	return s.mergeShards(dir, func(m *study.Merged) string { return plain.Plural(m.Shards, "shard") })
 }
 
 // mergeShards joins the shards of a folder, writes the files of the sweep beside them and prints it with a note.

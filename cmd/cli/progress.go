@@ -45,7 +45,7 @@ func (s *sweeping) newBar(there, all int) *sweepBar {
 	return b
 }
 
-// words says how far it is and, once there is something to go by, how long it will still take.
+// words is the number of finished cells and, from the first simulation on, an estimate of the time left.
 func (b *sweepBar) words() string {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()

@@ -20,7 +20,7 @@ func (s *session) replay(l loaded, b *world.Broken, more []string) string {
 	return shellLine(words)
 }
 
-// leading is the command line that tells what led to it: all that happened in its last
+// leading is the command line that prints the trace that led to the break: all events of its last
 // second.
 func (s *session) leading(l loaded, b *world.Broken, more []string) string {
 	last := max(0, b.At-time.Second).Truncate(time.Millisecond)

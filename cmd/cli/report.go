@@ -222,7 +222,7 @@ func drawn(read func(path string) ([]byte, error), adjust func(*results.Summary)
 	return append(files, results.File{Path: reportFile, Data: page}), stored, err
 }
 
-// absences says what a page lacks because its folder does. Settings that are not stored are
+// absences lists the parts that a page lacks because its folder lacks their files. Settings that are not stored are
 // those of the scenario, if it is there and still means the same policies.
 func absences(stored *results.Stored) []string {
 	var list []string

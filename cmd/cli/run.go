@@ -261,7 +261,7 @@ func (s *session) summaryOutput(summary *results.Summary) output {
 	}}
 }
 
-// took says how long all of it took, and how many jobs were simulated in each second of that.
+// took is the line for how long a command took and how many jobs it simulated per second.
 func took(runs []measure.Run, elapsed time.Duration) string {
 	var jobs int64
 	for i := range runs {
@@ -277,7 +277,7 @@ func took(runs []measure.Run, elapsed time.Duration) string {
 	return fmt.Sprintf("%.1fs, %.0f jobs/s", elapsed.Seconds(), rate)
 }
 
-// finishedOf says how much of an interrupted run there is.
+// finishedOf describes how much of an interrupted run has finished.
 func finishedOf(summary *results.Summary, seeds int) string {
 	return fmt.Sprintf("%d of %d seeds finished under every policy", len(summary.Seeds), seeds)
 }

@@ -28,7 +28,7 @@ type session struct {
 	console *ui.Console
 }
 
-// newSession checks the flags that commands share, and tells of variables that are those of no flag.
+// newSession checks the flags that commands share, and warns of variables that are those of no flag.
 func newSession(c *cobra.Command, f *runFlags) (*session, error) {
 	if f.Quiet && f.Verbose {
 		return nil, ui.UsageError("--quiet and --verbose exclude each other")
@@ -53,7 +53,7 @@ func (s *session) print(result output, path, note string) error {
 	return cmp.Or(all.Print(s.stdout, s.flags.format), s.lastLine(path, note))
 }
 
-// lastLine says where the files are, if there are any, and how long it took: below a table, else beside the output.
+// lastLine prints a note and the path of the files, if there are any: below a table, else to standard error.
 func (s *session) lastLine(path, note string) error {
 	var err error
 	switch {
@@ -114,12 +114,4 @@ func shown(folder string) string {
 		return relative
 	}
 	return folder
-}
-
-// counted writes a number with what it counts.
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

@@ -13,6 +13,7 @@ import (
 	"qsim/cmd/ui"
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/scenarios"
 	"qsim/scenarios/study"
 )
@@ -193,7 +194,7 @@ func metricNames() (names []string) {
 	return names
 }
 
-func cellCount(n int) string { return counted(n, "cell", "cells") }
+func cellCount(n int) string { return plain.Plural(n, "cell") }
 
 // compute simulates what is left of a shard and completes its file.
 func (s *sweeping) compute(ctx context.Context, work *study.Work) error {

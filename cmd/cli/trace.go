@@ -146,7 +146,7 @@ func interests() (names []string) {
 	return names
 }
 
-// choose picks the policy and reads what the flags say of the run.
+// choose picks the policy of the simulation and reads the flags for its window.
 func (t *tracer) choose(sc *scenarios.Scenario) error {
 	f := t.flags
 	if f.policy == "" {
@@ -210,7 +210,7 @@ func (t *tracer) read() error {
 	return nil
 }
 
-// noSuchJob says that the run does not have the job.
+// noSuchJob is the error for a job that the run does not have.
 func (t *tracer) noSuchJob() error {
 	return ui.UsageError("--job %s: no such job arrives under %s with seed %d", t.sim.Scenario().JobName(t.window.Job),
 		t.sim.Policy(), t.sim.Seed())
@@ -244,7 +244,7 @@ func (t *tracer) print(ctx context.Context, messages *ui.Console) error {
 	return t.printFindings(ctx)
 }
 
-// find chooses the job that --find asks for and says which it is.
+// find chooses the job of --find and prints its name.
 func (t *tracer) find(ctx context.Context, messages *ui.Console) error {
 	findings, err := t.sim.Find(ctx)
 	if err != nil {
@@ -265,7 +265,7 @@ func (t *tracer) find(ctx context.Context, messages *ui.Console) error {
 	panic("qsim: an interest without a finding")
 }
 
-// ofJobs says how many there are besides.
+// ofJobs describes how many jobs of the kind of a finding there are.
 func ofJobs(found *trace.Finding) string {
 	switch {
 	case found.Interest == trace.WorstWait:

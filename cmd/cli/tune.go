@@ -15,6 +15,7 @@ import (
 	"qsim/cmd/ui"
 	"qsim/results"
 	"qsim/results/measure"
+	"qsim/results/plain"
 	"qsim/results/report"
 	"qsim/results/text"
 	"qsim/scenarios"
@@ -172,7 +173,7 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 	if err != nil {
 		return s.checkError(err, l.Name, "--over")
 	}
-	s.tellNotes(l.Name, func(n int) string { return counted(n, "setting", "settings") }, "", notes)
+	s.tellNotes(l.Name, func(n int) string { return plain.Plural(n, "setting") }, "", notes)
 	counter := &tuneCounter{console: s.console, progress: s.bars("", 0), bars: map[string]int{}, lines: f.Verbose}
 	problem.Judged = counter.judged
 	interrupted := "interrupted: nothing is kept"

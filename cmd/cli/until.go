@@ -50,7 +50,8 @@ func (p *percent) Type() string { return "PERCENT" }
 
 // addSameWithin defines the flag of the equivalence band.
 func addSameWithin(c *cobra.Command, within *percent) {
-	c.Flags().Var(within, "same-within", "≈ marks a difference whose whole interval lies within this `PERCENT` of the baseline")
+	c.Flags().Var(within, "same-within",
+		"≈ marks a difference whose whole interval lies within this `PERCENT` of the baseline")
 }
 
 const (
@@ -100,7 +101,8 @@ func (s *session) mostSeeds(sc *scenarios.Scenario) int {
 	return max(defaultMaxSeeds, int(sc.Seeds))
 }
 
-// enough tells when no more seeds are needed: not before those that the scenario asks for.
+// enough returns a function that reports, after each seed, whether no more are needed: never before those of the
+// scenario have run.
 func (s *session) enough(settings *measure.Settings, fewest int) func([]measure.Run) bool {
 	watch, seeds := results.NewWatch(settings, float64(s.flags.untilCI)), 0
 	return func(seed []measure.Run) bool {

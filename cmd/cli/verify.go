@@ -124,7 +124,7 @@ func (s *session) concludeVerify(list []verify.Result, rows int, err error) erro
 	return nil
 }
 
-// wrongRows says all that is wrong with rows, before any of them is run.
+// wrongRows returns an error that lists all problems of rows, before any of them is run.
 func wrongRows(rows []verify.Row) error {
 	var all []string
 	for _, row := range rows {

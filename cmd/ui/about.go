@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// AddAbout adds what every program says of itself to its root, in the group "about": help, completion and --version.
+// AddAbout adds help, completion and --version to the root of a program, in the group "about".
 // Both commands complain of what they do not know.
 func AddAbout(root *cobra.Command) {
 	root.SetHelpCommandGroupID("about")

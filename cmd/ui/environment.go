@@ -45,8 +45,8 @@ func ReadEnvironment(c *cobra.Command) error {
 	return nil
 }
 
-// WarnOfVariables tells of variables that look like ours and are those of no flag of any
-// command.
+// WarnOfVariables prints a warning for each environment variable that begins like those of the program and belongs to
+// no flag of any command.
 func WarnOfVariables(c *cobra.Command, to io.Writer) {
 	var known []string
 	for _, command := range c.Root().Commands() {

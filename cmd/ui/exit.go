@@ -70,7 +70,7 @@ func IOError(verb string, err error) error {
 	return Fail(ExitIO, fmt.Errorf("%s: %w", verb, err))
 }
 
-// Settle prints err on the standard error of c and says how the process ends. An error
+// Settle prints err on the standard error of c and returns the exit code of the process. An error
 // that is no Failure is cobra's own: all of those are about the command line.
 func Settle(c *cobra.Command, err error) Exit {
 	if err == nil {

@@ -12,7 +12,7 @@ import (
 	"qsim/results/plain"
 )
 
-// explainFlag turns what pflag says of a wrong flag into a sentence that helps.
+// explainFlag turns an error of pflag into a sentence that helps.
 func explainFlag(c *cobra.Command, arguments []string, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError

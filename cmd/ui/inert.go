@@ -114,7 +114,7 @@ func active(r rune) bool {
 }
 
 // colour is the length of the sequence of the palette that in begins with, 0 if there is none;
-// more says that what follows may make it one.
+// more reports that it may be one, depending on what follows.
 func colour(in []byte) (size int, more bool) {
 	if in[0] != '\x1b' {
 		return 0, false

@@ -17,7 +17,7 @@ type Progress struct {
 	bars      []*mpb.Bar
 }
 
-// Progress returns what draws bars anew at an interval, if t asks for bars.
+// Progress returns bars that are drawn anew at an interval; none are drawn where t excludes them.
 func (c *Console) Progress(t *Terminal, every time.Duration) *Progress {
 	if !t.Drawn() {
 		every = 0
@@ -46,7 +46,7 @@ func (p *Progress) Add(name string, most int, what string, more func() string) {
 		mpb.PrependDecorators(decor.Name(name, decor.WCSyncSpaceR)), mpb.AppendDecorators(counted, behind)))
 }
 
-// Set tells how much of a bar, by its number, has finished. It may be called from several goroutines.
+// Set sets how much of a bar, by its number, has finished. It may be called from several goroutines.
 func (p *Progress) Set(bar, done int) {
 	if p.Drawn() {
 		p.bars[bar].SetCurrent(int64(done))

@@ -67,23 +67,31 @@ func difference(e, base *Estimate) (d Difference, of float64, seeds int) {
 		P: pairedP(mean, half, len(differences))}, MeanOf(values), len(differences)
 }
 
-// decide adjusts the p values of a family and marks the differences that are shown. Where
-// there is no difference in any seed nothing is tested.
+// decide adjusts the p values of a family and marks the differences that are shown.
 func decide(family []*Difference) {
-	p := make([]float64, len(family))
+	for i, adjusted := range adjustedOf(family, func(d *Difference) (p, low, high float64) { return d.P, d.Low, d.High }) {
+		family[i].Adjusted, family[i].Shown = adjusted, adjusted < alpha
+	}
+}
+
+// adjustedOf returns the p values of a family after Holm. Where there is no difference in any seed nothing is tested,
+// and the value is 1.
+func adjustedOf[T any](family []*T, of func(d *T) (p, low, high float64)) []float64 {
+	all, raw := make([]float64, len(family)), make([]float64, len(family))
 	for i, d := range family {
-		p[i] = d.P
-		if d.Low == 0 && d.High == 0 {
-			p[i] = math.NaN()
+		p, low, high := of(d)
+		all[i], raw[i] = p, p
+		if low == 0 && high == 0 {
+			all[i] = math.NaN()
 		}
 	}
-	for i, adjusted := range holm(p) {
-		family[i].Adjusted = adjusted
-		if math.IsNaN(adjusted) && !math.IsNaN(family[i].P) {
-			family[i].Adjusted = 1
+	all = holm(all)
+	for i := range all {
+		if math.IsNaN(all[i]) && !math.IsNaN(raw[i]) {
+			all[i] = 1
 		}
-		family[i].Shown = adjusted < alpha
 	}
+	return all
 }
 
 // sure reports whether a difference keeps its sign though values on either side may

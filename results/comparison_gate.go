@@ -103,19 +103,13 @@ func (c *Comparison) judge(d *Change) {
 // decide adjusts the p values for the number of comparisons, and sums up. What no seed
 // shows any difference in is not tested.
 func (c *Comparison) decide() {
-	p := make([]float64, len(c.Changes))
+	var all []*Change
 	for i := range c.Changes {
-		d := &c.Changes[i]
-		if p[i] = d.P; d.Low == 0 && d.High == 0 {
-			p[i] = math.NaN()
-		}
+		all = append(all, &c.Changes[i])
 	}
-	for i, adjusted := range holm(p) {
-		d := &c.Changes[i]
-		if d.Adjusted = adjusted; math.IsNaN(adjusted) && !math.IsNaN(d.P) {
-			d.Adjusted = 1
-		}
-		d.Shown = adjusted < alpha && sure(d.Difference, d.New.Bound, d.Base.Bound)
+	for i, adjusted := range adjustedOf(all, func(d *Change) (p, low, high float64) { return d.P, d.Low, d.High }) {
+		d := all[i]
+		d.Adjusted, d.Shown = adjusted, adjusted < alpha && sure(d.Difference, d.New.Bound, d.Base.Bound)
 	}
 	c.confirm()
 	for i := range c.Changes {

@@ -68,7 +68,7 @@ func MarshalComparisons(list []*Comparison) ([]byte, error) {
 		all.Comparisons = append(all.Comparisons, c.stored())
 		all.Exit = max(all.Exit, c.Exit)
 	}
-	return marshalLines(all)
+	return MarshalLines(all)
 }
 
 func (c *Comparison) stored() storedComparison {

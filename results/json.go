@@ -40,26 +40,27 @@ func orNaN(v *Float) float64 {
 	return float64(*v)
 }
 
-// byName is a JSON object whose keys are the names of metrics, in their order.
-type byName[T any] []named[T]
+// Object is a JSON object whose keys keep their order.
+type Object[T any] []Member[T]
 
-type named[T any] struct {
-	name  string
-	value T
+// Member is a key of an Object with its value.
+type Member[T any] struct {
+	Key   string
+	Value T
 }
 
 // MarshalJSON writes the object in the order that it has.
-func (list byName[T]) MarshalJSON() ([]byte, error) {
+func (list Object[T]) MarshalJSON() ([]byte, error) {
 	out := []byte{'{'}
 	for i, one := range list {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		name, err := encodeJSON(one.name)
+		name, err := encodeJSON(one.Key)
 		if err != nil {
 			return nil, err
 		}
-		value, err := encodeJSON(one.value)
+		value, err := encodeJSON(one.Value)
 		if err != nil {
 			return nil, err
 		}
@@ -68,8 +69,8 @@ func (list byName[T]) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// UnmarshalJSON reads an object and puts what it has in order.
-func (list *byName[T]) UnmarshalJSON(text []byte) error {
+// UnmarshalJSON reads an object whose keys are names of metrics, and puts them in the order of metrics.
+func (list *Object[T]) UnmarshalJSON(text []byte) error {
 	var values map[string]T
 	if err := json.Unmarshal(text, &values); err != nil {
 		return err
@@ -78,14 +79,14 @@ func (list *byName[T]) UnmarshalJSON(text []byte) error {
 	names := slices.Sorted(maps.Keys(values))
 	slices.SortStableFunc(names, func(a, b string) int { return measure.Rank(a) - measure.Rank(b) })
 	for _, name := range names {
-		*list = append(*list, named[T]{name, values[name]})
+		*list = append(*list, Member[T]{name, values[name]})
 	}
 	return nil
 }
 
-// marshalLines returns v as JSON over lines: what has parts of its own has a line for each, a metric
+// MarshalLines returns v as JSON over lines: the parts of large objects and lists have a line each, a metric or a row
 // has one.
-func marshalLines(v any) ([]byte, error) {
+func MarshalLines(v any) ([]byte, error) {
 	text, err := encodeJSON(v)
 	if err != nil {
 		return nil, err

@@ -90,34 +90,23 @@ func (c *Comparison) FindLikeness(within float64) {
 // the baseline's value.
 func (s *Summary) FindLikeness(within float64) {
 	s.SameWithin = within
-	inTable := s.tableQueries()
-	shown, others := 0, 0
-	each := func(do func(p *PolicySummary, d *Difference, headline bool)) {
-		for i := range s.Policies {
-			p := &s.Policies[i]
-			for j := range p.Versus {
-				do(p, &p.Versus[j], slices.Contains(inTable, p.Versus[j].Query))
+	inTable, base := s.tableQueries(), s.BaselinePolicy()
+	family := func(d *Difference) int { return min(slices.Index(inTable, d.Query), 0) + 1 } // 1: of the table
+	var tests [2]int
+	for i := range s.Policies {
+		for j := range s.Policies[i].Versus {
+			tests[family(&s.Policies[i].Versus[j])]++
+		}
+	}
+	for i := range s.Policies {
+		p := &s.Policies[i]
+		for j := range p.Versus {
+			d := &p.Versus[j]
+			if e, b := p.Find(d.Query), base.Find(d.Query); e != nil && b != nil {
+				_, of, n := difference(e, b)
+				d.Likeness = likeness(d.Difference, d.High-d.Difference, of, s.SameWithin, n, tests[family(d)], d.Shown,
+					e.Bound != "" || b.Bound != "")
 			}
 		}
 	}
-	each(func(_ *PolicySummary, _ *Difference, headline bool) {
-		if headline {
-			shown++
-		} else {
-			others++
-		}
-	})
-	base := s.BaselinePolicy()
-	each(func(p *PolicySummary, d *Difference, headline bool) {
-		e, b := p.Find(d.Query), base.Find(d.Query)
-		if e == nil || b == nil {
-			return
-		}
-		tests := others
-		if headline {
-			tests = shown
-		}
-		_, of, n := difference(e, b)
-		d.Likeness = likeness(d.Difference, d.High-d.Difference, of, s.SameWithin, n, tests, d.Shown, e.Bound != "" || b.Bound != "")
-	})
 }

@@ -29,10 +29,10 @@ type storedPolicy struct {
 	Baseline bool   `json:"baseline"` // the other policies are compared with this one
 	// Digest of every event of every seed: equal runs have equal ones, on any machine
 	Fingerprint string                 `json:"fingerprint"`
-	Metrics     byName[storedEstimate] `json:"metrics"`  // metrics of the whole run, by name
+	Metrics     Object[storedEstimate] `json:"metrics"`  // metrics of the whole run, by name
 	Filtered    []storedFiltered       `json:"filtered"` // metrics narrowed to a storm, a class or a tenant
 	// Versus is the differences to the baseline, by metric; empty for the baseline itself.
-	Versus byName[storedDifference] `json:"versus_baseline"`
+	Versus Object[storedDifference] `json:"versus_baseline"`
 }
 
 // storedFilter is the part of a run that a metric is narrowed to.
@@ -117,7 +117,7 @@ func (s *Summary) MarshalJSON() ([]byte, error) {
 		stored.Objectives = append(stored.Objectives, storedVerdict{Metric: v.Metric, Filter: filterOf(v.Query), Policy: v.Policy, Limit: v.Text,
 			Value: orNull(v.Value), Low: orNull(v.Low), High: orNull(v.High), Bound: v.Bound, Verdict: v.Outcome, Expect: expect, Seeds: v.Seeds, Reason: v.Reason})
 	}
-	return marshalLines(stored)
+	return MarshalLines(stored)
 }
 
 // orEmpty returns list, an empty one for nil: files have no null for it.
@@ -132,9 +132,9 @@ func (p *PolicySummary) stored() storedPolicy {
 	stored := storedPolicy{Kind: p.Kind, Label: p.Label, Baseline: p.Baseline, Fingerprint: p.Fingerprint, Filtered: []storedFiltered{}}
 	for i := range p.Metrics {
 		e := &p.Metrics[i]
-		stored.Metrics = append(stored.Metrics, named[storedEstimate]{e.Metric, e.stored()})
+		stored.Metrics = append(stored.Metrics, Member[storedEstimate]{e.Metric, e.stored()})
 		if d := p.Against(e.Query); d != nil {
-			stored.Versus = append(stored.Versus, named[storedDifference]{e.Metric, d.stored()})
+			stored.Versus = append(stored.Versus, Member[storedDifference]{e.Metric, d.stored()})
 		}
 	}
 	for i := range p.Filtered {

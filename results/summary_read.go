@@ -78,11 +78,11 @@ func (stored *storedSummary) summary() (*Summary, error) {
 func (stored *storedPolicy) summary() PolicySummary {
 	p := PolicySummary{Kind: stored.Kind, Label: stored.Label, Baseline: stored.Baseline, Fingerprint: stored.Fingerprint}
 	for i := range stored.Metrics {
-		q := measure.Query{Metric: stored.Metrics[i].name}
-		p.Metrics = append(p.Metrics, stored.Metrics[i].value.estimate(q))
-		at := slices.IndexFunc(stored.Versus, func(d named[storedDifference]) bool { return d.name == q.Metric })
+		q := measure.Query{Metric: stored.Metrics[i].Key}
+		p.Metrics = append(p.Metrics, stored.Metrics[i].Value.estimate(q))
+		at := slices.IndexFunc(stored.Versus, func(d Member[storedDifference]) bool { return d.Key == q.Metric })
 		if at >= 0 {
-			p.Versus = append(p.Versus, stored.Versus[at].value.difference(q))
+			p.Versus = append(p.Versus, stored.Versus[at].Value.difference(q))
 		}
 	}
 	for i := range stored.Filtered {

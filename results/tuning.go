@@ -1,10 +1,6 @@
 package results
 
-import (
-	"encoding/json"
-
-	"qsim/results/measure"
-)
+import "qsim/results/measure"
 
 // Tuning is the search for a setting of some keys: what was asked, what was tried, and for
 // each policy what came of it.
@@ -50,58 +46,73 @@ type Trial struct {
 	Why     string  // it was given up
 }
 
+// storedTuning is the search for a setting: the settings that were tried and the answer for each policy.
+type storedTuning struct {
+	Version    int           `json:"version"`    // version of this format: 1
+	Scenario   string        `json:"scenario"`   // name of the scenario
+	Config     string        `json:"config"`     // digest of the scenario, the keys, the objectives and the goal
+	Program    string        `json:"program"`    // version of the program
+	Goal       string        `json:"goal"`       // goal in words: smallest engine.workers
+	Objectives []string      `json:"objectives"` // objectives that a setting must meet, in words
+	Confidence float64       `json:"confidence"` // confidence of all answers about one policy together
+	Axes       []storedAxis  `json:"axes"`       // keys with the values that were searched
+	Policies   []storedTuned `json:"policies"`   // policies in the order of the scenario
+}
+
+// storedAxis is a key with the values that were searched.
+type storedAxis struct {
+	Key    string   `json:"key"`    // key of the scenario
+	Values []string `json:"values"` // values as a scenario writes them
+}
+
+// storedTuned is the answer for one policy.
+type storedTuned struct {
+	Label   string        `json:"label"`                  // label of the policy
+	Outcome Outcome       `json:"outcome"`                // met, missed or unclear
+	Decided bool          `json:"decided"`                // nothing better meets the objectives, or nothing does
+	Best    valuesOrNull  `json:"best"`                   // values of the answer, by key; null: there is none
+	Misses  []string      `json:"nearest_miss,omitempty"` // nearest better values that miss
+	Runs    int           `json:"runs"`                   // simulations
+	Grid    int           `json:"grid_runs"`              // simulations that all settings would take
+	Said    []string      `json:"said"`                   // answer as sentences
+	Trials  []storedTrial `json:"trials"`                 // settings that were tried
+}
+
+// valuesOrNull are values by key, nil if there is no answer.
+type valuesOrNull []string
+
+// storedTrial is a setting that was tried.
+type storedTrial struct {
+	Values  []string `json:"values"`             // values by key
+	Seeds   int      `json:"seeds"`              // seeds that it was given
+	Mean    *Float   `json:"mean"`               // metric of the goal, mean over seeds; null: there is no value
+	Half    *Float   `json:"half"`               // half-width of its 95 % interval; null: fewer than 2 seeds
+	Margin  *Float   `json:"margin"`             // least margin of all objectives; null: there is none
+	Outcome Outcome  `json:"objectives"`         // outcome of the objectives: met, missed or unclear; empty: none
+	Why     string   `json:"given_up,omitempty"` // why it was given up
+}
+
 // MarshalJSON writes t with null for what has no value.
 func (t *Tuning) MarshalJSON() ([]byte, error) {
-	type axis struct {
-		Key    string   `json:"key"`
-		Values []string `json:"values"`
-	}
-	type trial struct {
-		Values  []string `json:"values"`
-		Seeds   int      `json:"seeds"`
-		Mean    *float64 `json:"mean"`
-		Half    *float64 `json:"half"`
-		Margin  *float64 `json:"margin"`
-		Outcome string   `json:"objectives"`
-		Why     string   `json:"given_up,omitempty"`
-	}
-	type policy struct {
-		Label   string   `json:"label"`
-		Outcome string   `json:"outcome"`
-		Decided bool     `json:"decided"`
-		Best    []string `json:"best"`
-		Misses  []string `json:"nearest_miss,omitempty"` // what lies between it and the best one is not known
-		Runs    int      `json:"runs"`
-		Grid    int      `json:"grid_runs"`
-		Said    []string `json:"said"`
-		Trials  []trial  `json:"trials"`
-	}
-	out := struct {
-		Version    int      `json:"version"`
-		Scenario   string   `json:"scenario"`
-		Config     string   `json:"config"`
-		Program    string   `json:"program"`
-		Goal       string   `json:"goal"`
-		Objectives []string `json:"objectives"`
-		Confidence float64  `json:"confidence"`
-		Axes       []axis   `json:"axes"`
-		Policies   []policy `json:"policies"`
-	}{Version: 1, Scenario: t.Scenario, Config: t.ConfigHash, Program: t.Version, Goal: t.Goal, Objectives: t.Objectives, Confidence: t.Confidence}
+	out := storedTuning{Version: 1, Scenario: t.Scenario, Config: t.ConfigHash, Program: t.Version, Goal: t.Goal,
+		Objectives: orEmpty(t.Objectives), Confidence: t.Confidence}
 	for i := range t.Axes {
-		out.Axes = append(out.Axes, axis{t.Axes[i].Key, t.Axes[i].Values})
+		out.Axes = append(out.Axes, storedAxis{t.Axes[i].Key, t.Axes[i].Values})
 	}
 	for i := range t.Policies {
 		p := &t.Policies[i]
-		one := policy{Label: p.Label, Outcome: string(p.Outcome), Decided: p.Decided, Misses: p.Misses, Runs: p.Runs, Grid: p.Grid, Said: p.Said, Trials: []trial{}}
+		one := storedTuned{Label: p.Label, Outcome: p.Outcome, Decided: p.Decided, Misses: p.Misses, Runs: p.Runs,
+			Grid: p.Grid,
+			Said: orEmpty(p.Said), Trials: []storedTrial{}}
 		if p.Best >= 0 {
 			one.Best = p.Trials[p.Best].Values
 		}
 		for k := range p.Trials {
 			r := &p.Trials[k]
-			one.Trials = append(one.Trials, trial{r.Values, r.Seeds, (*float64)(orNull(r.Mean)), (*float64)(orNull(r.Half)), (*float64)(orNull(r.Margin)), string(r.Outcome), r.Why})
+			one.Trials = append(one.Trials, storedTrial{r.Values, r.Seeds, orNull(r.Mean), orNull(r.Half), orNull(r.Margin),
+				r.Outcome, r.Why})
 		}
 		out.Policies = append(out.Policies, one)
 	}
-	text, err := json.MarshalIndent(out, "", "  ")
-	return append(text, '\n'), err
+	return MarshalLines(out)
 }

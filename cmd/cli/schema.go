@@ -6,6 +6,7 @@ import (
 	"qsim/cmd/ui"
 	"qsim/results"
 	"qsim/scenarios"
+	"qsim/scenarios/study"
 	"qsim/scenarios/trace"
 )
 
@@ -18,6 +19,8 @@ var schemas = []struct {
 	{"summary", func() []byte { return results.Schema("summary") }},
 	{"run", func() []byte { return results.Schema("run") }},
 	{"compare", func() []byte { return results.Schema("compare") }},
+	{"sweep", study.Schema},
+	{"tune", func() []byte { return results.Schema("tune") }},
 	{"trace", trace.Schema},
 }
 
@@ -27,7 +30,7 @@ func newSchema() *cobra.Command {
 		names = append(names, d.name)
 	}
 	return &cobra.Command{
-		Use:     "schema [scenario|summary|run|compare|trace]",
+		Use:     "schema [scenario|summary|run|compare|sweep|tune|trace]",
 		Short:   "print the JSON schema of scenarios, for editors, or of results",
 		GroupID: "write",
 		Long: `schema prints the JSON schema of scenario files. An editor with a YAML language server
@@ -38,7 +41,8 @@ completes and checks a scenario that says where the schema is, in its first line
 The schema knows keys, values and units; what goes together only validate knows.
 
 With a name it prints the schema of what a command writes, for programs that read it:
-summary.json (also run --format json), run.json, compare --format json, trace --format json.`,
+summary.json (also run --format json), run.json, sweep.json, tune.json, compare --format json,
+trace --format json.`,
 		Example: `  qsim schema > scenario.schema.json
   qsim schema summary`,
 		ValidArgsFunction: cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp),

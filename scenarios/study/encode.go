@@ -53,37 +53,41 @@ type header struct {
 	YAML       string          `json:"scenario_yaml"` // with its own values, resolved
 }
 
+// axisJSON is a key with the values that it takes.
 type axisJSON struct {
-	Key     string    `json:"key"`
-	Values  []string  `json:"values"`
-	Numbers []float64 `json:"numbers,omitempty"`
-	Log     bool      `json:"log,omitempty"`
+	Key     string    `json:"key"`               // key of the scenario
+	Values  []string  `json:"values"`            // values as a scenario writes them
+	Numbers []float64 `json:"numbers,omitempty"` // values in seconds, per second, shares or plain; missing: they are words
+	Log     bool      `json:"log,omitempty"`     // they were given by a factor
 }
 
+// policyJSON is a policy of the scenario.
 type policyJSON struct {
-	Name     string `json:"name"`
-	Label    string `json:"label"`
-	Baseline bool   `json:"baseline"`
+	Name     string `json:"name"`     // kind of policy
+	Label    string `json:"label"`    // label, unique within the scenario
+	Baseline bool   `json:"baseline"` // the other policies are compared with this one
 }
 
+// queryJSON is a metric, narrowed to a part of the run.
 type queryJSON struct {
-	Name   string  `json:"name"`
-	Metric string  `json:"metric"`
-	During string  `json:"during"`
-	After  string  `json:"after"`
-	Class  string  `json:"class"`
-	Tenant string  `json:"tenant"`
-	Limit  float64 `json:"limit"` // s
-	Unit   string  `json:"unit"`
+	Name   string  `json:"name"`   // metric with its filters
+	Metric string  `json:"metric"` // name of the metric
+	During string  `json:"during"` // storm that it is narrowed to; empty: none
+	After  string  `json:"after"`  // storm after whose end it is measured; empty: none
+	Class  string  `json:"class"`  // job class; empty: all
+	Tenant string  `json:"tenant"` // tenant; empty: all
+	Limit  float64 `json:"limit"`  // of fresh.within, in seconds; 0: the metric takes none
+	Unit   string  `json:"unit"`   // s (seconds), 1 (a share or ratio), 1/s, or what is counted
 }
 
+// objectiveJSON is an objective of the scenario.
 type objectiveJSON struct {
 	queryJSON
-	Bound  float64 `json:"bound"`
-	Above  bool    `json:"above"`
-	Text   string  `json:"text"`
-	Policy string  `json:"policy"` // a label or kind; empty: every policy
-	Expect string  `json:"expect"`
+	Bound  float64 `json:"bound"`  // bound in the unit of the metric
+	Above  bool    `json:"above"`  // the metric must be at least the bound; else at most
+	Text   string  `json:"text"`   // bound as the scenario writes it
+	Policy string  `json:"policy"` // label or kind of policy; empty: every policy
+	Expect string  `json:"expect"` // outcome that the scenario expects: met or missed
 }
 
 // line is a cell: a file of its own, and then a line of its shard's. It says which sweep it

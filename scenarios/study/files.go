@@ -3,7 +3,6 @@ package study
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -78,113 +77,95 @@ func (m *Merged) Files() ([]results.File, error) {
 		{Path: scenarioOf, Data: m.Scenario}}, nil
 }
 
-// member is a key of an object with its value, in an order that is kept.
-type member struct {
-	key   string
-	value any
+// sweepJSON is a sweep: a row for each combination of values of its keys and each policy.
+type sweepJSON struct {
+	Version    int             `json:"version"`    // version of this format: 1
+	Scenario   string          `json:"scenario"`   // name of the scenario
+	Config     string          `json:"config"`     // digest of the scenario, the keys with their values and the metrics
+	Program    string          `json:"program"`    // version of the program
+	Seeds      []uint64        `json:"seeds"`      // seeds, the same in every cell
+	Duration   float64         `json:"duration_s"` // virtual time in seconds, of the scenario with its own values
+	Vary       []axisJSON      `json:"vary"`       // keys with their values
+	Cells      int             `json:"cells"`      // number of cells
+	Policies   []policyJSON    `json:"policies"`   // policies in the order of the scenario
+	Metrics    []queryJSON     `json:"metrics"`    // metrics of which each row has an estimate
+	Objectives []objectiveJSON `json:"objectives"` // objectives of the scenario
+	Rows       []sweepRow      `json:"rows"`       // one for each cell and policy
+	Warnings   []sweepWarning  `json:"warnings"`   // warnings of all cells, each text once
 }
 
-type object []member
-
-// MarshalJSON implements json.Marshaler.
-func (o object) MarshalJSON() ([]byte, error) {
-	out := []byte("{")
-	for i, m := range o {
-		if i > 0 {
-			out = append(out, ", "...)
-		}
-		key, err := marshal(m.key)
-		if err != nil {
-			return nil, err
-		}
-		value, err := marshal(m.value)
-		if err != nil {
-			return nil, err
-		}
-		out = append(append(append(out, key...), ": "...), value...)
-	}
-	return append(out, '}'), nil
+// sweepRow is what one policy does in one cell.
+type sweepRow struct {
+	Cell        int                       `json:"cell"`        // number of the cell; the last key varies fastest
+	Set         results.Object[string]    `json:"set"`         // values of the keys
+	Policy      string                    `json:"policy"`      // label of the policy
+	Fingerprint string                    `json:"fingerprint"` // digest of every event of every seed
+	Seeds       int                       `json:"seeds"`       // seeds that finished
+	Metrics     results.Object[sweepCell] `json:"metrics"`     // estimates by metric
+	Objectives  []sweepVerdict            `json:"objectives"`  // verdicts of the objectives about the policy
+	Verdict     results.Outcome           `json:"verdict"`     // worst of the verdicts; empty: there is none
 }
 
-// marshal is json.Marshal without the escapes that HTML needs.
-func marshal(v any) ([]byte, error) {
-	if o, ok := v.(object); ok {
-		return o.MarshalJSON()
-	}
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+// sweepCell is the estimate of a metric over the seeds.
+type sweepCell struct {
+	Mean   number `json:"mean"`             // mean, or a quantile of the jobs of all seeds; null: there is no value
+	Low    number `json:"low"`              // lower end of the 95 % interval; null: one seed has none
+	High   number `json:"high"`             // upper end of the 95 % interval; null: one seed has none
+	N      int    `json:"n"`                // seeds with a value
+	Bound  string `json:"bound"`            // ">=": the value is a lower bound; else empty
+	Reason string `json:"reason,omitempty"` // why there is no value
 }
 
-// MarshalSweep returns sweep.json: what was swept, then a row to a line. Equal sweeps give
-// equal bytes.
+// sweepVerdict is an objective applied to the policy of a row.
+type sweepVerdict struct {
+	Metric  string          `json:"metric"`  // metric with its filters
+	Limit   string          `json:"limit"`   // bound in words, inclusive: below 10s
+	Value   number          `json:"value"`   // value of the metric; null: there is none
+	Low     number          `json:"low"`     // lower end of its 95 % interval
+	High    number          `json:"high"`    // upper end of its 95 % interval
+	Bound   string          `json:"bound"`   // ">=": the value is a lower bound; else empty
+	Verdict results.Outcome `json:"verdict"` // met, missed or unclear
+	Expect  string          `json:"expect"`  // outcome that the scenario expects: met or missed
+}
+
+// sweepWarning is a warning of one or more cells.
+type sweepWarning struct {
+	Text  string `json:"text"`  // warning as a sentence
+	Cells int    `json:"cells"` // number of cells that have it
+	First int    `json:"first"` // first of them
+}
+
+// MarshalSweep returns sweep.json: what was swept, then a row to a line. Equal sweeps give equal bytes.
 func MarshalSweep(s *results.Sweep) ([]byte, error) {
 	h := newHeader(s, Shard{0, 1}, len(s.Cells), nil)
-	var b bytes.Buffer
-	b.WriteString("{")
-	for _, m := range (object{{"version", 1}, {"scenario", h.Scenario}, {"config", h.Config}, {"program", h.Version},
-		{"seeds", h.Seeds}, {"duration_s", h.Duration},
-		{"vary", h.Vary}, {"cells", h.Cells}, {"policies", h.Policies}, {"metrics", h.Metrics}, {"objectives",
-			h.Objectives}}) {
-		value, err := marshal(m.value)
-		if err != nil {
-			return nil, fmt.Errorf("encode sweep: %w", err)
-		}
-		fmt.Fprintf(&b, "\n %q: %s,", m.key, value)
-	}
-	b.WriteString("\n \"rows\": [")
-	separator := "\n  "
+	out := sweepJSON{1, h.Scenario, h.Config, h.Version, h.Seeds, h.Duration, h.Vary, h.Cells, h.Policies, h.Metrics,
+		h.Objectives, []sweepRow{}, []sweepWarning{}}
 	for i := range s.Cells {
 		for k := range s.Cells[i].Rows {
-			row, err := marshal(rowOf(s, &s.Cells[i], &s.Cells[i].Rows[k]))
-			if err != nil {
-				return nil, fmt.Errorf("encode cell %d: %w", s.Cells[i].Index, err)
-			}
-			b.WriteString(separator)
-			b.Write(row)
-			separator = ",\n  "
+			out.Rows = append(out.Rows, rowOf(s, &s.Cells[i], &s.Cells[i].Rows[k]))
 		}
 	}
-	b.WriteString("\n ],\n \"warnings\": [")
-	separator = "\n  "
 	for _, note := range Warnings(s) {
-		text, err := marshal(object{{"text", note.Text}, {"cells", note.Cells}, {"first", note.cell}})
-		if err != nil {
-			return nil, fmt.Errorf("encode warnings: %w", err)
-		}
-		b.WriteString(separator)
-		b.Write(text)
-		separator = ",\n  "
+		out.Warnings = append(out.Warnings, sweepWarning{note.Text, note.Cells, note.cell})
 	}
-	b.WriteString("\n ]\n}\n")
-	return b.Bytes(), nil
+	return results.MarshalLines(out)
 }
 
-// rowOf is a row of sweep.json.
-func rowOf(s *results.Sweep, cell *results.Cell, row *results.CellRow) object {
-	var set, metrics object
+func rowOf(s *results.Sweep, cell *results.Cell, row *results.CellRow) sweepRow {
+	out := sweepRow{Cell: cell.Index, Policy: s.Policies[row.Policy].Label, Fingerprint: row.Fingerprint, Seeds: row.Seeds,
+		Objectives: []sweepVerdict{}, Verdict: row.Outcome()}
 	for i, value := range s.Values(cell.Index) {
-		set = append(set, member{s.Axes[i].Key, value})
+		out.Set = append(out.Set, results.Member[string]{Key: s.Axes[i].Key, Value: value})
 	}
 	for i := range row.Estimates {
 		e := &row.Estimates[i]
-		o := object{{"mean", number(e.Mean)}, {"low", number(e.Low)}, {"high", number(e.High)}, {"n", e.N},
-			{"bound", e.Bound}}
-		if e.Reason != "" {
-			o = append(o, member{"reason", e.Reason})
-		}
-		metrics = append(metrics, member{e.Query.String(), o})
+		out.Metrics = append(out.Metrics, results.Member[sweepCell]{Key: e.Query.String(),
+			Value: sweepCell{number(e.Mean), number(e.Low), number(e.High), e.N, e.Bound, e.Reason}})
 	}
-	objectives := []object{}
 	for i := range row.Verdicts {
 		v := &row.Verdicts[i]
-		objectives = append(objectives,
-			object{{"metric", v.Query.String()}, {"limit", v.Text}, {"value", number(v.Value)}, {"low", number(v.Low)},
-				{"high", number(v.High)}, {"bound", v.Bound}, {"verdict", string(v.Outcome)}, {"expect", expectation(v.Expect)}})
+		out.Objectives = append(out.Objectives, sweepVerdict{v.Query.String(), v.Text, number(v.Value), number(v.Low),
+			number(v.High), v.Bound, v.Outcome, expectation(v.Expect)})
 	}
-	return object{{"cell", cell.Index}, {"set", set}, {"policy", s.Policies[row.Policy].Label},
-		{"fingerprint", row.Fingerprint},
-		{"seeds", row.Seeds}, {"metrics", metrics}, {"objectives", objectives}, {"verdict", string(row.Outcome())}}
+	return out
 }

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -195,7 +196,7 @@ func (v *inventory) missing() []int {
 func (h *header) alike(other *header) bool {
 	a, b := *h, *other
 	a.Shard, b.Shard = 0, 0
-	one, err := marshal(a)
-	two, failed := marshal(b)
+	one, err := json.Marshal(a)
+	two, failed := json.Marshal(b)
 	return err == nil && failed == nil && string(one) == string(two)
 }

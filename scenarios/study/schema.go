@@ -1,0 +1,13 @@
+package study
+
+import _ "embed"
+
+// The schema is made from the types that are written, and their comments.
+//
+//go:generate go test -run ^TestSchema$ . -rewrite
+
+//go:embed sweep.schema.json
+var schema []byte
+
+// Schema returns the JSON schema (draft 2020-12) of sweep.json. The caller must not change it.
+func Schema() []byte { return schema }

@@ -1,0 +1,32 @@
+package study
+
+import (
+	"flag"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/invopop/jsonschema"
+
+	"qsim/results"
+	"qsim/results/schematest"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the schema anew")
+
+// TestSchema holds the schema to the types that are written. Package cli holds a sweep to the schema.
+func TestSchema(t *testing.T) {
+	special := func(of reflect.Type, reflected func(reflect.Type) *jsonschema.Schema) *jsonschema.Schema {
+		switch {
+		case strings.HasPrefix(of.Name(), "Object["):
+			value, _ := of.Elem().FieldByName("Value")
+			return &jsonschema.Schema{Type: "object", AdditionalProperties: reflected(value.Type)}
+		case of == reflect.TypeFor[number]():
+			return schematest.NumberOrNull()
+		case of == reflect.TypeFor[results.Outcome]():
+			return &jsonschema.Schema{Enum: []any{"", results.Met, results.Missed, results.Unclear}}
+		}
+		return nil
+	}
+	schematest.Golden(t, "sweep.schema.json", schematest.Build(t, "qsim sweep", &sweepJSON{}, ".", special), *rewrite)
+}

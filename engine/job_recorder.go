@@ -19,120 +19,76 @@ type JobRecorder interface {
 	Committed(at Time, node int32, kind EventKind, o *Outcome, r *Result)
 }
 
-// RecordJobs returns a JobRecorder that hands everything to each of all: by its methods to a JobRecorder, as events,
-// built once, to the others. nil stands for nobody, and for nobody at all RecordJobs returns nil.
+// RecordJobs returns a JobRecorder that hands everything to each of all, nil standing for nobody: to one that is a
+// JobRecorder and alone by its methods, else as events. For nobody at all it returns nil.
 func RecordJobs(all ...Recorder) JobRecorder {
-	to := new(recorders)
+	to := new(eventBuilder)
 	for _, rec := range all {
-		if j, ok := rec.(JobRecorder); ok {
-			to.jobs = append(to.jobs, j)
-		} else if rec != nil {
-			to.events = append(to.events, rec)
+		if rec != nil {
+			to.recorders = append(to.recorders, rec)
 		}
 	}
-	switch {
-	case len(to.events) > 0 || len(to.jobs) > 1:
-		return to
-	case len(to.jobs) == 1:
-		return to.jobs[0]
+	if len(to.recorders) == 0 {
+		return nil
 	}
-	return nil
+	if j, ok := to.recorders[0].(JobRecorder); ok && len(to.recorders) == 1 {
+		return j
+	}
+	return to
 }
 
-// recorders are those that a JobRecorder hands everything to.
-type recorders struct {
-	jobs   []JobRecorder
-	events []Recorder
-	event  Event
+// eventBuilder is a JobRecorder for those who want events.
+type eventBuilder struct {
+	recorders []Recorder
+	event     Event
 }
 
 // Record implements Recorder.
-func (r *recorders) Record(e *Event) {
-	for _, j := range r.jobs {
-		j.Record(e)
-	}
-	r.emit(e)
-}
-
-// blank returns the event to fill in and emit. Fields are set one by one: a composite literal would be built
-// elsewhere and copied.
-func (r *recorders) blank(at Time, kind EventKind, node int32) *Event {
-	r.event = Event{}
-	r.event.At, r.event.Kind, r.event.Node = at, kind, node
-	return &r.event
-}
-
-func (r *recorders) emit(e *Event) {
-	for _, rec := range r.events {
+func (b *eventBuilder) Record(e *Event) {
+	for _, rec := range b.recorders {
 		rec.Record(e)
 	}
 }
 
-func (r *recorders) Called(at Time, node int32, op Op, rows int32) {
-	for _, j := range r.jobs {
-		j.Called(at, node, op, rows)
-	}
-	e := r.blank(at, Called, node)
-	e.Op, e.Count = op, rows
-	r.emit(e)
+func (b *eventBuilder) Called(at Time, node int32, op Op, rows int32) {
+	b.event = Event{At: at, Kind: Called, Node: node, Op: op, Count: rows}
+	b.Record(&b.event)
 }
 
-func (r *recorders) Enqueued(at Time, n *NewJob) {
-	for _, j := range r.jobs {
-		j.Enqueued(at, n)
-	}
-	e := r.blank(at, Enqueued, -1)
-	e.JobKind, e.Tenant, e.Job, e.Delay = n.Kind, n.Tenant, n.ID, n.Delay
-	r.emit(e)
+func (b *eventBuilder) Enqueued(at Time, j *NewJob) {
+	b.event = Event{At: at, Kind: Enqueued, JobKind: j.Kind, Tenant: j.Tenant, Job: j.ID, Delay: j.Delay, Node: -1}
+	b.Record(&b.event)
 }
 
-func (r *recorders) Promoted(at Time, node int32, p *Promotion) {
-	for _, j := range r.jobs {
-		j.Promoted(at, node, p)
-	}
-	e := r.blank(at, Promoted, node)
-	e.Class, e.JobKind, e.Tenant, e.Job = p.Class, p.Kind, p.Tenant, p.Job
-	r.emit(e)
+func (b *eventBuilder) Promoted(at Time, node int32, p *Promotion) {
+	b.event = Event{At: at, Kind: Promoted, Node: node, Class: p.Class, JobKind: p.Kind, Tenant: p.Tenant, Job: p.Job}
+	b.Record(&b.event)
 }
 
-func (r *recorders) Leased(at Time, node int32, l *Lease) {
-	for _, j := range r.jobs {
-		j.Leased(at, node, l)
-	}
-	r.event.fill(at, Leased, node, l)
-	r.emit(&r.event)
+func (b *eventBuilder) Leased(at Time, node int32, l *Lease) {
+	b.event.fill(at, Leased, node, l)
+	b.Record(&b.event)
 }
 
-func (r *recorders) Started(at Time, node int32, s Slot, l *Lease, waited time.Duration) {
-	for _, j := range r.jobs {
-		j.Started(at, node, s, l, waited)
-	}
-	e := r.blank(at, Started, node)
-	e.Waited = waited
-	e.runs(node, s, l)
-	r.emit(e)
+func (b *eventBuilder) Started(at Time, node int32, s Slot, l *Lease, waited time.Duration) {
+	b.event = Event{At: at, Kind: Started, Waited: waited}
+	b.event.runs(node, s, l)
+	b.Record(&b.event)
 }
 
-func (r *recorders) Finished(at Time, node int32, s Slot, l *Lease, err ErrorKind, ran time.Duration) {
-	for _, j := range r.jobs {
-		j.Finished(at, node, s, l, err, ran)
-	}
-	e := r.blank(at, Finished, node)
-	e.Error, e.Ran = err, ran
-	e.runs(node, s, l)
-	r.emit(e)
+func (b *eventBuilder) Finished(at Time, node int32, s Slot, l *Lease, err ErrorKind, ran time.Duration) {
+	b.event = Event{At: at, Kind: Finished, Error: err, Ran: ran}
+	b.event.runs(node, s, l)
+	b.Record(&b.event)
 }
 
-func (r *recorders) Committed(at Time, node int32, kind EventKind, o *Outcome, result *Result) {
-	for _, j := range r.jobs {
-		j.Committed(at, node, kind, o, result)
-	}
-	r.event.judge(at, kind, node, o, result)
-	r.emit(&r.event)
+func (b *eventBuilder) Committed(at Time, node int32, kind EventKind, o *Outcome, r *Result) {
+	b.event.judge(at, kind, node, o, r)
+	b.Record(&b.event)
 }
 
 // runs completes e with the lease that a slot holds.
 func (e *Event) runs(node int32, s Slot, l *Lease) {
-	e.Node, e.Slot, e.Job, e.JobKind, e.Tenant, e.Token, e.Ref = node, s, l.ID, l.Kind, l.Tenant, l.Token, l.Ref
+	e.Node, e.Slot, e.Job, e.JobKind, e.Tenant, e.Token = node, s, l.ID, l.Kind, l.Tenant, l.Token
 	e.Delivery, e.Class = l.Delivery, l.Class()
 }

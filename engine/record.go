@@ -64,10 +64,9 @@ type Event struct {
 	Tenant   TenantID
 	Delivery int32
 	Node     int32
-	Slot     Slot   // Started, Finished, TimedOut, Aborted: the worker slot of the engine
-	Count    int32  // Called: rows; RefusedLate: jobs
-	Ref      uint32 // of the store, where it is known: see LeaseKey
-	Reaped   bool   // Buried: by the rules of the reaper, whatever the retry policy says
+	Slot     Slot  // Started, Finished, TimedOut, Aborted: the worker slot of the engine
+	Count    int32 // Called: rows; RefusedLate: jobs
+	Reaped   bool  // Buried: by the rules of the reaper, whatever the retry policy says
 	Job      JobID
 	Token    Token
 	Holder   EngineID      // LeaseTaken: who let it expire
@@ -114,7 +113,7 @@ func (c *Call) Record(at Time, rec JobRecorder, scratch *Event) {
 	case OpExtend:
 		for i := range r.Current { // none of a node
 			k := &c.Keys[i]
-			*scratch = Event{At: at, Kind: Extended, Node: node, Job: k.Job, Token: k.Token, Ref: k.Ref}
+			*scratch = Event{At: at, Kind: Extended, Node: node, Job: k.Job, Token: k.Token}
 			if !r.Current[i] {
 				scratch.Kind = ExtendRefused
 			}
@@ -136,7 +135,7 @@ func (e *Event) fill(at Time, kind EventKind, node int32, l *Lease) {
 	// copied.
 	*e = Event{}
 	e.At, e.Kind, e.Node, e.Class, e.Delivery = at, kind, node, l.Class(), l.Delivery
-	e.JobKind, e.Tenant, e.Job, e.Token, e.Ref, e.Holder = l.Kind, l.Tenant, l.ID, l.Token, l.Ref, l.Holder
+	e.JobKind, e.Tenant, e.Job, e.Token, e.Holder = l.Kind, l.Tenant, l.ID, l.Token, l.Holder
 	e.Waited, e.Age = max(0, l.Waited), l.Age
 }
 
@@ -169,12 +168,12 @@ func (e *Event) judge(at Time, kind EventKind, node int32, o *Outcome, r *Result
 	*e = Event{}
 	e.At, e.Kind, e.Node, e.Class, e.From = at, kind, node, r.Class, r.From
 	e.Error, e.JobKind, e.Tenant, e.Delivery, e.Reaped = o.Error, o.Kind, o.Tenant, o.Delivery, o.Reaped && kind == Buried
-	e.Job, e.Token, e.Ref, e.Age, e.Delay = o.Job, o.Token, o.Ref, r.Age, o.Delay
+	e.Job, e.Token, e.Age, e.Delay = o.Job, o.Token, r.Age, o.Delay
 }
 
 func (c *Call) recordTaken(at Time, o *Outcome, r *Result, rec JobRecorder, scratch *Event) {
 	*scratch = Event{At: at, Kind: LeaseTaken, Node: c.Engine.Node(), JobKind: o.Kind, Tenant: o.Tenant, Delivery: r.Delivery,
-		Job: o.Job, Token: r.Token, Ref: o.Ref, Holder: r.Holder, Age: r.Age}
+		Job: o.Job, Token: r.Token, Holder: r.Holder, Age: r.Age}
 	if r.Delivery > 1 {
 		scratch.Class = Retry
 	}

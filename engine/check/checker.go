@@ -12,8 +12,8 @@ import (
 type Checker struct {
 	rules Rules
 	d     derived
-	asked [numKinds][]askedRule // in the order of the table
-	at    subject               // the event that is being checked
+	asked [numKinds][]rule // in the order of the table
+	at    subject          // the event that is being checked
 
 	jobs         jobs
 	nodes        []node
@@ -59,7 +59,7 @@ func New(r Rules) *Checker {
 	for _, rule := range r.table(&c.d) {
 		for k := range c.asked {
 			if rule.on>>k&1 != 0 && rule.when {
-				c.asked[k] = append(c.asked[k], askedRule{rule: rule})
+				c.asked[k] = append(c.asked[k], rule)
 			}
 		}
 	}
@@ -73,15 +73,7 @@ func (c *Checker) Breach() *Breach { return c.breach }
 func (c *Checker) Events() [engine.NumEventKinds]int64 { return c.events }
 
 // Checks are how often each invariant was held against what happened.
-func (c *Checker) Checks() [NumInvariants]int64 {
-	checks := c.checks
-	for _, list := range c.asked {
-		for i := range list {
-			checks[list[i].invariant] += list[i].held
-		}
-	}
-	return checks
-}
+func (c *Checker) Checks() [NumInvariants]int64 { return c.checks }
 
 // Record checks e and follows its job, until an invariant is broken.
 func (c *Checker) Record(e *engine.Event) {
@@ -116,19 +108,12 @@ func (c *Checker) Record(e *engine.Event) {
 	}
 }
 
-// askedRule is a rule that is asked at events of one kind.
-type askedRule struct {
-	rule
-	held int64 // how often it came into an event
-}
-
 // ask holds an event against the rules for its kind, until it makes no sense.
 func (c *Checker) ask(s *subject, kind int) {
 	asked := c.asked[kind]
 	for i := range asked {
-		rule := &asked[i]
-		if rule.asks(c, s) {
-			rule.held++
+		if asked[i].asks(c, s) {
+			c.hold(asked[i].invariant, asked[i].probe)
 		}
 		if s.lost {
 			return

@@ -8,8 +8,8 @@ import (
 )
 
 // Digest is a fingerprint of a sequence of events: equal sequences have equal
-// digests on any processor. Of what an engine.Event holds it ignores Reaped, which follows from the events
-// before it, and Ref, which is where a store has put a job.
+// digests on any processor. Of what an engine.Event holds it ignores Reaped alone, which follows from the
+// events before it.
 type Digest uint64
 
 // Add folds e into the digest.

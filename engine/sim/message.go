@@ -157,20 +157,21 @@ func (s *Sim) deliverReply(ref uint32) {
 
 // slab keeps values that events refer to by index, and reuses freed ones. They do not move.
 type slab[T any] struct {
-	chunks []*[slabChunk]T
-	free   []uint32
-	used   int
+	items []*T
+	free  []uint32
+	used  int
 }
 
-const slabChunk = 64
-
-func (s *slab[T]) at(ref uint32) *T { return &s.chunks[ref/slabChunk][ref%slabChunk] }
+func (s *slab[T]) at(ref uint32) *T { return s.items[ref] }
 
 func (s *slab[T]) alloc() uint32 {
 	if len(s.free) == 0 {
-		s.chunks = append(s.chunks, new([slabChunk]T))
-		for i := range uint32(slabChunk) {
-			s.free = append(s.free, uint32(len(s.chunks))*slabChunk-1-i) // the first is taken first
+		made := make([]T, max(16, len(s.items)))
+		for i := range made {
+			s.items = append(s.items, &made[i])
+		}
+		for i := range made {
+			s.free = append(s.free, uint32(len(s.items)-1-i)) // the first is taken first
 		}
 	}
 	s.used++

@@ -38,10 +38,10 @@ func (s *Sim) crash(i int32) {
 			continue
 		}
 		r := s.runs.at(at - 1)
-		s.event = engine.Event{Kind: engine.Aborted, Node: i, Slot: r.slot, Job: r.lease.ID, JobKind: r.lease.Kind, Tenant: r.lease.Tenant,
-			Ref: r.lease.Ref, Class: r.lease.Class(), Delivery: r.lease.Delivery, Ran: s.now.Sub(r.started)}
+		s.event = engine.Event{Kind: engine.Aborted, Node: i, Slot: r.slot, Job: r.job.ID, JobKind: r.job.Kind, Tenant: r.job.Tenant,
+			Class: r.job.Class(), Delivery: r.job.Delivery, Ran: s.now.Sub(r.started)}
 		witness{s}.Record(&s.event)
-		s.cfg.Handlers.End(s.now, i, &r.lease.Job, engine.Canceled, true)
+		s.cfg.Handlers.End(s.now, i, r.job, engine.Canceled, true)
 		s.endRun(at - 1)
 	}
 	s.report(engine.NodeDown, i)
@@ -78,7 +78,11 @@ func (s *Sim) stepped(n *node) {
 	if n.frozen > 0 {
 		return
 	}
-	due := max(s.now, s.notices(n)) // long past in a process that was frozen
+	due := n.engine.Due()
+	if s.cfg.Late != nil {
+		due = s.notices(n, due)
+	}
+	due = max(s.now, due) // long past in a process that was frozen
 	if s.single {
 		s.queue.timers.first = due
 		return
@@ -96,7 +100,7 @@ func (n *node) Start(slot engine.Slot, l *engine.Lease) {
 	ref := s.runs.alloc()
 	r := s.runs.at(ref)
 	r.plan = s.cfg.Handlers.Begin(s.now, n.index, &l.Job)
-	r.lease, r.node, r.slot, r.started = l, n.index, slot, s.now
+	r.job, r.node, r.slot, r.started = &l.Job, n.index, slot, s.now
 	r.key = s.queue.pushFinish(s.now.Add(r.plan.Runs), ref)
 	s.running++
 	for len(n.runs) <= int(slot) {
@@ -136,10 +140,10 @@ func (s *Sim) finish(ref uint32, key uint64) {
 		return
 	}
 	if r.plan.Undecided {
-		r.plan.Error = s.cfg.Handlers.(Judge).Decide(s.now, r.node, &r.lease.Job)
+		r.plan.Error = s.cfg.Handlers.(Judge).Decide(s.now, r.node, r.job)
 	}
 	node, slot, err, ran := r.node, r.slot, r.plan.Error, s.now.Sub(r.started)
-	s.cfg.Handlers.End(s.now, node, &r.lease.Job, err, false)
+	s.cfg.Handlers.End(s.now, node, r.job, err, false)
 	s.endRun(ref)
 	n.engine.Finish(s.now, slot, err, ran)
 	s.stepped(n)
@@ -147,7 +151,7 @@ func (s *Sim) finish(ref uint32, key uint64) {
 
 func (s *Sim) endRun(ref uint32) {
 	r := s.runs.at(ref)
-	r.key, r.lease = 0, nil
+	r.key, r.job = 0, nil
 	s.nodes[r.node].runs[r.slot] = 0
 	s.runs.release(ref)
 	s.running--

@@ -213,7 +213,7 @@ func TestSlabReuses(t *testing.T) {
 	*s.at(a), *s.at(b) = 1, 2
 	s.release(a)
 	if c := s.alloc(); c != a || s.used != 2 || *s.at(b) != 2 {
-		t.Errorf("got item %d in %d chunks, %d used", c, len(s.chunks), s.used)
+		t.Errorf("got item %d of %d, %d used", c, len(s.items), s.used)
 	}
 }
 

@@ -11,14 +11,6 @@ import (
 // engines and of the calls.
 type witness struct{ *Sim }
 
-// listener returns who listens beside the fingerprint, nil if nobody does.
-func (s *Sim) listener() engine.JobRecorder {
-	if s.controls.awaited > 0 {
-		return engine.RecordJobs(s.cfg.Recorder, awaiter{s})
-	}
-	return engine.RecordJobs(s.cfg.Recorder)
-}
-
 // awaiter has the controls come that wait for events.
 type awaiter struct{ sim *Sim }
 

@@ -36,8 +36,8 @@ type deferred struct {
 
 // run is one execution.
 type run struct {
-	key     uint64        // of its finish event; 0: the slot is free
-	lease   *engine.Lease // the engine's
+	key     uint64 // of its finish event; 0: the slot is free
+	job     *engine.Job
 	node    int32
 	slot    engine.Slot
 	started engine.Time
@@ -94,7 +94,10 @@ func New(cfg Config) *Sim {
 	s.admission.usual = cfg.Parallel
 	s.admission.adjust()
 	s.initControls(cfg.Controls)
-	s.listening = s.listener()
+	s.listening = engine.RecordJobs(cfg.Recorder)
+	if s.controls.awaited > 0 {
+		s.listening = engine.RecordJobs(cfg.Recorder, awaiter{s})
+	}
 	for i := range s.nodes {
 		s.nodes[i].sim, s.nodes[i].index = s, int32(i)
 		s.boot(int32(i))
@@ -193,15 +196,18 @@ func (s *Sim) isDue(at engine.Time) bool {
 	if e.IsDue(at) {
 		return true
 	}
-	s.queue.timers.set(i, s.notices(&s.nodes[i]))
+	due := e.Due()
+	if s.cfg.Late != nil {
+		due = s.notices(&s.nodes[i], due)
+	}
+	s.queue.timers.set(i, due)
 	return false
 }
 
-// notices is when a node looks whether its deadline has come.
-func (s *Sim) notices(n *node) engine.Time {
-	due := n.engine.Due()
-	if s.cfg.Late != nil && due != engine.Never {
-		due = due.Add(s.cfg.Late(n.index, due))
+// notices is when a node looks whether a deadline has come, where it may be late.
+func (s *Sim) notices(n *node, due engine.Time) engine.Time {
+	if due != engine.Never {
+		return due.Add(s.cfg.Late(n.index, due))
 	}
 	return due
 }

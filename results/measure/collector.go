@@ -50,7 +50,7 @@ type Collector struct {
 func NewCollector(s *Settings, policy int) *Collector {
 	info := &s.Policies[policy]
 	c := &Collector{
-		settings: s, policy: policy, copies: 1<<s.CopyBits - 1, lease: info.Lease, known: newJobTable(len(s.Patience) > 0), byTenant: len(s.Tenants) > 2,
+		settings: s, policy: policy, copies: 1<<s.CopyBits - 1, lease: info.Lease, known: newJobTable(), byTenant: len(s.Tenants) > 2,
 		machines: newMachines(cmp.Or(info.Nodes, s.Nodes), cmp.Or(info.Workers, s.Workers)),
 	}
 	if s.Redrives {
@@ -110,7 +110,6 @@ func (c *Collector) Finish(end engine.Time, unresolved iter.Seq[Unresolved]) Run
 		v.stop(c.end)
 	}
 	if unresolved != nil {
-		c.known.nameAll()
 		for u := range unresolved {
 			c.leave(&u)
 		}
@@ -139,7 +138,7 @@ func (c *Collector) leave(u *Unresolved) {
 	case engine.Ready:
 		unstarted = u.ReadyFor
 	case engine.InFlight:
-		if j := c.known.named(u.Job); j != nil && j.pending > 0 && j.running == 0 && j.taken < j.token {
+		if j := c.known.find(u.Job); j != nil && j.pending > 0 && j.running == 0 && j.taken < j.token {
 			unstarted = c.end.Sub(j.readySince)
 		}
 	}

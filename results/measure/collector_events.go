@@ -87,7 +87,7 @@ func (c *Collector) leased(at engine.Time, l *engine.Lease, class engine.Class) 
 	for _, s := range sets {
 		s.deliveries++
 	}
-	j := c.known.put(l.Ref, l.ID)
+	j := c.known.put(l.ID)
 	j.enqueued, j.readySince, j.token = enqueued, at-engine.Time(waited), l.Token
 	j.cohort, j.leased, j.lost, j.ended = cohort, true, false, false
 	j.expires = c.expiry(at)
@@ -104,7 +104,7 @@ func (c *Collector) Started(at engine.Time, _ int32, _ engine.Slot, l *engine.Le
 			v.others++
 		}
 	}
-	j := c.known.find(l.Ref, l.ID)
+	j := c.known.find(l.ID)
 	if j == nil {
 		c.strange++
 		return
@@ -137,7 +137,7 @@ func (c *Collector) Finished(at engine.Time, _ int32, _ engine.Slot, l *engine.L
 func (c *Collector) onEnded(at engine.Time, l *engine.Lease, finished bool, err engine.ErrorKind, ran time.Duration) {
 	c.passAll(at)
 	success := finished && err == engine.NoError
-	j := c.known.find(l.Ref, l.ID)
+	j := c.known.find(l.ID)
 	for _, v := range c.views {
 		if !v.has(l.Kind, l.Tenant) {
 			v.others--
@@ -231,7 +231,7 @@ func (c *Collector) committed(at engine.Time, kind engine.EventKind, o *engine.O
 			v.outcome(kind, o.Tenant, r, answered)
 		}
 	}
-	j := c.known.find(o.Ref, o.Job)
+	j := c.known.find(o.Job)
 	ran := c.closeLease(j, kind, o.Token)
 	enqueued := at - engine.Time(r.Age)
 	starved := r.From == engine.Ready && r.Class == engine.Fresh && c.starving.left(at, o.Kind, o.Tenant, waited)
@@ -334,7 +334,7 @@ func (c *Collector) onLeaseTaken(e *engine.Event) {
 			s.leasesFalse++
 		}
 	}
-	if j := c.known.find(e.Ref, e.Job); j != nil {
+	if j := c.known.find(e.Job); j != nil {
 		j.blame(alive)
 		j.taken = e.Token
 	}
@@ -342,7 +342,7 @@ func (c *Collector) onLeaseTaken(e *engine.Event) {
 
 // onExtended takes note that a heartbeat has reached the store.
 func (c *Collector) onExtended(e *engine.Event) {
-	if j := c.known.find(e.Ref, e.Job); j != nil && j.token == e.Token {
+	if j := c.known.find(e.Job); j != nil && j.token == e.Token {
 		j.expires = c.expiry(e.At)
 	}
 }
@@ -350,7 +350,7 @@ func (c *Collector) onExtended(e *engine.Event) {
 // onLeaseLost takes note that a holder has given up its lease, and will tell the store nothing
 // of what its handler goes on to do.
 func (c *Collector) onLeaseLost(e *engine.Event) {
-	if j := c.known.find(e.Ref, e.Job); j != nil && j.token == e.Token {
+	if j := c.known.find(e.Job); j != nil && j.token == e.Token {
 		j.lost = true
 	}
 }

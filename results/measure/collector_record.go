@@ -21,7 +21,7 @@ func (c *Collector) Record(e *engine.Event) {
 		c.onEnded(e.At, leaseOf(e), e.Kind == engine.Finished, e.Error, e.Ran)
 	case engine.Acked, engine.Nacked, engine.Buried, engine.Returned:
 		o := engine.Outcome{Error: e.Error, Kind: e.JobKind, Tenant: e.Tenant, Delivery: e.Delivery, Delay: e.Delay, Reaped: e.Reaped}
-		o.LeaseKey = engine.LeaseKey{Job: e.Job, Token: e.Token, Ref: e.Ref}
+		o.Job, o.Token = e.Job, e.Token
 		c.committed(e.At, e.Kind, &o, &engine.Result{From: e.From, Class: e.Class, Age: e.Age}, e.Waited)
 	default:
 		c.recordOther(e)
@@ -30,7 +30,7 @@ func (c *Collector) Record(e *engine.Event) {
 
 // leaseOf returns the lease that e is about, as far as e says.
 func leaseOf(e *engine.Event) *engine.Lease {
-	l := &engine.Lease{Token: e.Token, Ref: e.Ref}
+	l := &engine.Lease{Token: e.Token}
 	l.ID, l.Kind, l.Tenant, l.Delivery, l.Waited, l.Age = e.Job, e.JobKind, e.Tenant, e.Delivery, e.Waited, e.Age
 	return l
 }

@@ -74,7 +74,7 @@ func (c *Collector) onResubmitted(job engine.JobID) {
 	r, known := c.resubmitted[caller]
 	if !known {
 		r.open = 1
-		if j := c.known.named(caller); j != nil && j.successes > 0 {
+		if j := c.known.find(caller); j != nil && j.successes > 0 {
 			r.done = 1
 		}
 	}

@@ -152,8 +152,8 @@ func TestDuplicatesByCause(t *testing.T) {
 			}
 			checkQuery(t, r, Query{Metric: "duplicates.count"}, sum)
 			checkQuery(t, r, Query{Metric: "duplicates.resubmits"}, 0)
-			if tp.known.used() != 0 {
-				t.Errorf("%d jobs are still remembered", tp.known.used())
+			if tp.known.used != 0 {
+				t.Errorf("%d jobs are still remembered", tp.known.used)
 			}
 		})
 	}

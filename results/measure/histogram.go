@@ -23,7 +23,6 @@ const (
 // What a Histogram answers depends on what was recorded and merged, never on the order.
 type Histogram struct {
 	counts       [bucketCount]uint32
-	below        int // bucketCount less the lowest bucket that counts something; 0: none does
 	count        uint64
 	sumHi, sumLo uint64 // 128 bits, ns
 	max          int64
@@ -59,7 +58,6 @@ func (h *Histogram) Record(d time.Duration) {
 // recordAt counts v, whose bucket is i.
 func (h *Histogram) recordAt(i int, v int64) {
 	h.counts[i]++
-	h.below = max(h.below, bucketCount-i)
 	h.count++
 	var carry uint64
 	h.sumLo, carry = bits.Add64(h.sumLo, uint64(v), 0)
@@ -72,7 +70,7 @@ func (h *Histogram) Merge(other *Histogram) {
 	if other == nil || other.count == 0 {
 		return
 	}
-	for i := bucketCount - other.below; i <= bucketOf(other.max); i++ {
+	for i := range bucketOf(other.max) + 1 {
 		sum := uint64(h.counts[i]) + uint64(other.counts[i])
 		h.counts[i] = uint32(min(sum, math.MaxUint32))
 	}
@@ -80,16 +78,13 @@ func (h *Histogram) Merge(other *Histogram) {
 	h.sumLo, carry = bits.Add64(h.sumLo, other.sumLo, 0)
 	h.sumHi += other.sumHi + carry
 	h.count += other.count
-	h.below = max(h.below, other.below)
 	h.max = max(h.max, other.max)
 }
 
 // Reset empties h.
 func (h *Histogram) Reset() {
-	if h.below > 0 {
-		clear(h.counts[bucketCount-h.below : bucketOf(h.max)+1])
-	}
-	h.below, h.count, h.sumHi, h.sumLo, h.max = 0, 0, 0, 0, 0
+	clear(h.counts[:bucketOf(h.max)+1])
+	h.count, h.sumHi, h.sumLo, h.max = 0, 0, 0, 0
 }
 
 // Count returns how many durations were recorded.

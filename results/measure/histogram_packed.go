@@ -33,17 +33,16 @@ func (h *Histogram) Pack() Packed {
 		return Packed{}
 	}
 	p := Packed{count: h.count, SumHigh: h.sumHi, SumLow: h.sumLo, Max: h.max}
-	lowest, used := bucketCount-h.below, 0
-	counts := h.counts[lowest : bucketOf(h.max)+1]
-	for _, n := range counts {
+	used := 0
+	for _, n := range h.counts {
 		if n > 0 {
 			used++
 		}
 	}
 	p.Buckets, p.Counts = make([]uint16, 0, used), make([]uint32, 0, used)
-	for i, n := range counts {
+	for i, n := range h.counts {
 		if n > 0 {
-			p.Buckets, p.Counts = append(p.Buckets, uint16(lowest+i)), append(p.Counts, n)
+			p.Buckets, p.Counts = append(p.Buckets, uint16(i)), append(p.Counts, n)
 		}
 	}
 	return p
@@ -67,9 +66,6 @@ func (p *Packed) record(i int, v int64) {
 func (h *Histogram) mergePacked(p *Packed) {
 	for k, i := range p.Buckets {
 		h.counts[i] = uint32(min(uint64(h.counts[i])+uint64(p.Counts[k]), math.MaxUint32))
-	}
-	if len(p.Buckets) > 0 {
-		h.below = max(h.below, bucketCount-int(p.Buckets[0]))
 	}
 	var carry uint64
 	h.sumLo, carry = bits.Add64(h.sumLo, p.SumLow, 0)

@@ -148,19 +148,13 @@ func (s *jobSet) outcome(kind engine.EventKind, o *engine.Outcome, r *engine.Res
 		s.deaths++
 		s.deathsBy[why]++
 		if r.From == engine.Ready && r.Class == engine.Fresh {
-			s.neverClaimed()
+			for i := range s.limits {
+				s.limits[i].late++ // it has no wait, however, as it ended without one
+			}
 			if starved {
 				s.starved++
 			}
 		}
-	}
-}
-
-// neverClaimed counts a fresh job that was buried where it stood: it was not claimed within any
-// limit. It has no wait, however, as it ended without one.
-func (s *jobSet) neverClaimed() {
-	for i := range s.limits {
-		s.limits[i].late++
 	}
 }
 

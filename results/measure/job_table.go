@@ -10,9 +10,7 @@ import (
 // settled: it is not leased, none of its executions runs, and it either ended or never
 // succeeded.
 type knownJob struct {
-	id         engine.JobID // 0: the place is free
-	place      uint32       // in jobTable
-	handle     uint32       // of the store's; 0: it is not known
+	id         engine.JobID // 0: the slot is free
 	enqueued   engine.Time
 	readySince engine.Time  // before the latest claim
 	token      engine.Token // of the latest claim
@@ -58,95 +56,85 @@ func (j *knownJob) accept(token engine.Token) time.Duration {
 	return 0
 }
 
-// jobTable holds what is known of jobs: in places that are found by the handle which the store gave the job's
-// lease (engine.LeaseKey), or by the job's ID where the events carry no handle or the handle has passed to another
-// job. Pointers into it are valid until the next put.
+// jobTable is a hash table of jobs by ID with linear probing, at most half full.
+// Pointers into it are valid until the next put or remove.
 type jobTable struct {
-	jobs     []knownJob // place 0 stays free
-	free     []uint32   // places
-	byHandle []uint32   // place; 0: none
-	byID     map[engine.JobID]uint32
-	everyID  bool // byID has all jobs, not only those that are not in byHandle
+	slots []knownJob
+	shift uint // 64 − log2(len(slots))
+	used  int
 }
 
-func newJobTable(everyID bool) jobTable {
-	return jobTable{jobs: make([]knownJob, 1), byID: make(map[engine.JobID]uint32), everyID: everyID}
+func newJobTable() jobTable {
+	return jobTable{slots: make([]knownJob, 256), shift: 64 - 8}
 }
 
-// find returns the job of that ID, whose handle is ref or, if that is 0, not known; nil if the job is not known.
-func (t *jobTable) find(ref uint32, id engine.JobID) *knownJob {
-	if int(ref) < len(t.byHandle) {
-		if j := &t.jobs[t.byHandle[ref]]; j.id == id {
+// home is the slot where id is looked for first: Fibonacci hashing.
+func (t *jobTable) home(id engine.JobID) int {
+	return int(uint64(id) * 0x9e3779b97f4a7c15 >> t.shift)
+}
+
+// find returns the job of that ID, nil if it is not known.
+func (t *jobTable) find(id engine.JobID) *knownJob {
+	mask := len(t.slots) - 1
+	for i := t.home(id); ; i = (i + 1) & mask {
+		switch j := &t.slots[i&mask]; j.id {
+		case id:
+			return j
+		case 0:
+			return nil
+		}
+	}
+}
+
+// put returns the job of that ID, a new one if it was not known.
+func (t *jobTable) put(id engine.JobID) *knownJob {
+	if 2*t.used >= len(t.slots) {
+		t.grow()
+	}
+	mask := len(t.slots) - 1
+	for i := t.home(id); ; i = (i + 1) & mask {
+		j := &t.slots[i&mask]
+		if j.id == id {
+			return j
+		}
+		if j.id == 0 {
+			*j = knownJob{id: id}
+			t.used++
 			return j
 		}
 	}
-	if len(t.byID) == 0 {
-		return nil
-	}
-	return t.named(id)
 }
 
-// named returns the job of that ID among those in byID; nil if it is not there.
-func (t *jobTable) named(id engine.JobID) *knownJob {
-	if at, ok := t.byID[id]; ok {
-		return &t.jobs[at]
-	}
-	return nil
-}
-
-// put returns the job of that ID and handle, a new one if it was not known.
-func (t *jobTable) put(ref uint32, id engine.JobID) *knownJob {
-	if j := t.find(ref, id); j != nil {
-		return j
-	}
-	if len(t.free) == 0 {
-		t.jobs = append(t.jobs, knownJob{})
-		t.free = append(t.free, uint32(len(t.jobs)-1))
-	}
-	at := t.free[len(t.free)-1]
-	t.free = t.free[:len(t.free)-1]
-	j := &t.jobs[at]
-	*j = knownJob{}
-	j.id, j.place, j.handle = id, at, ref
-	if ref == 0 || t.everyID {
-		t.byID[id] = at
-	}
-	if ref == 0 {
-		return j
-	}
-	for int(ref) >= len(t.byHandle) {
-		t.byHandle = append(t.byHandle, 0)
-	}
-	if before := &t.jobs[t.byHandle[ref]]; before.id != 0 { // an execution that outlives its job in the store
-		t.byID[before.id] = before.place
-	}
-	t.byHandle[ref] = at
-	return j
-}
-
-// remove forgets a job.
-func (t *jobTable) remove(j *knownJob) {
-	if j.handle != 0 && t.byHandle[j.handle] == j.place {
-		t.byHandle[j.handle] = 0
-	}
-	if len(t.byID) > 0 {
-		delete(t.byID, j.id)
-	}
-	j.id = 0
-	t.free = append(t.free, j.place)
-}
-
-// nameAll has named find every job.
-func (t *jobTable) nameAll() {
-	for i := range t.jobs {
-		if j := &t.jobs[i]; j.id != 0 {
-			t.byID[j.id] = j.place
+func (t *jobTable) grow() {
+	old := t.slots
+	t.slots, t.shift, t.used = make([]knownJob, 2*len(old)), t.shift-1, 0
+	for i := range old {
+		if old[i].id != 0 {
+			*t.put(old[i].id) = old[i]
 		}
 	}
 }
 
-// used is how many jobs are known.
-func (t *jobTable) used() int { return len(t.jobs) - 1 - len(t.free) }
+// remove forgets the job of that ID. Jobs behind it that belong nearer to their homes
+// move up, so that no search ends early.
+func (t *jobTable) remove(id engine.JobID) {
+	mask := len(t.slots) - 1
+	gap := t.home(id)
+	for t.slots[gap].id != id {
+		if t.slots[gap].id == 0 {
+			return
+		}
+		gap = (gap + 1) & mask
+	}
+	for i := (gap + 1) & mask; t.slots[i].id != 0; i = (i + 1) & mask {
+		if distance := (i - t.home(t.slots[i].id)) & mask; distance >= (i-gap)&mask {
+			t.slots[gap] = t.slots[i]
+			gap = i
+		}
+	}
+	t.slots[gap].id = 0
+	t.used--
+}
 
 // limboSize is how many settled jobs are remembered of which a claim was never
 // heard of again: should its execution start after all, it is known for a duplicate.
@@ -154,13 +142,8 @@ const limboSize = 4096
 
 // limbo is a ring of such jobs, the longest known forgotten first.
 type limbo struct {
-	jobs []limboJob
+	ids  []engine.JobID
 	next int
-}
-
-type limboJob struct {
-	id    engine.JobID
-	place uint32
 }
 
 // settle forgets j, or leaves it in limbo, if nothing more can come of it.
@@ -169,19 +152,19 @@ func (c *Collector) settle(j *knownJob) {
 		return
 	}
 	if j.pending == 0 {
-		c.known.remove(j)
+		c.known.remove(j.id)
 		return
 	}
-	ring, latest := &c.limbo, limboJob{j.id, j.place}
-	if len(ring.jobs) < limboSize {
-		ring.jobs = append(ring.jobs, latest)
+	ring := &c.limbo
+	if len(ring.ids) < limboSize {
+		ring.ids = append(ring.ids, j.id)
 		return
 	}
-	oldest := ring.jobs[ring.next]
-	ring.jobs[ring.next] = latest
+	oldest := ring.ids[ring.next]
+	ring.ids[ring.next] = j.id
 	ring.next = (ring.next + 1) % limboSize
-	if old := &c.known.jobs[oldest.place]; old.id == oldest.id && old.settled() {
-		c.known.remove(old)
+	if old := c.known.find(oldest); old != nil && old.settled() {
+		c.known.remove(oldest)
 	}
 }
 

@@ -7,42 +7,32 @@ import (
 	"qsim/engine/keyed"
 )
 
-// The table agrees with a map through any sequence of puts and removes, whether the handle of a job is its own, has
-// passed to another or is not known.
+// The table agrees with a map through any sequence of puts and removes.
 func TestJobTableAgainstAMap(t *testing.T) {
-	for _, everyID := range []bool{false, true} {
-		table, model := newJobTable(everyID), make(map[engine.JobID]uint16)
-		rand := keyed.Rand{Seed: 7}
-		for i := range uint64(200_000) {
-			id := engine.JobID(1 + rand.Uniform(keyed.ForPolicy, i, 0, 0)*600)
-			ref := uint32(id) % 250 // 0: none; others are of two jobs or three
-			switch op := rand.Uniform(keyed.ForPolicy, i, 1, 0); {
-			case op < 0.5:
-				j := table.put(ref, id)
-				j.running++
-				model[id]++
-			default:
-				if j := table.find(ref, id); j != nil {
-					table.remove(j)
-				}
-				delete(model, id)
-			}
-			j := table.find(ref, id)
-			if want, ok := model[id]; (j != nil) != ok || ok && j.running != want {
-				t.Fatalf("step %d: job %d is %+v, want %d, %v", i, id, j, want, ok)
-			}
-			if everyID && table.named(id) != j {
-				t.Fatalf("step %d: job %d is not found by its ID", i, id)
-			}
+	table, model := newJobTable(), make(map[engine.JobID]uint16)
+	rand := keyed.Rand{Seed: 7}
+	for i := range uint64(200_000) {
+		id := engine.JobID(1 + rand.Uniform(keyed.ForPolicy, i, 0, 0)*600)
+		switch op := rand.Uniform(keyed.ForPolicy, i, 1, 0); {
+		case op < 0.5:
+			j := table.put(id)
+			j.running++
+			model[id]++
+		default:
+			table.remove(id)
+			delete(model, id)
 		}
-		if table.used() != len(model) {
-			t.Errorf("%d used, want %d", table.used(), len(model))
+		j := table.find(id)
+		if want, ok := model[id]; (j != nil) != ok || ok && j.running != want {
+			t.Fatalf("step %d: job %d is %+v, want %d, %v", i, id, j, want, ok)
 		}
-		table.nameAll()
-		for id, want := range model {
-			if j := table.named(id); j == nil || j.running != want {
-				t.Errorf("job %d is %+v, want %d", id, j, want)
-			}
+	}
+	if table.used != len(model) {
+		t.Errorf("%d used, want %d", table.used, len(model))
+	}
+	for id, want := range model {
+		if j := table.find(id); j == nil || j.running != want {
+			t.Errorf("job %d is %+v, want %d", id, j, want)
 		}
 	}
 }
@@ -55,7 +45,7 @@ func TestLimboIsBounded(t *testing.T) {
 		tp.lease(20, id, 20) // lost
 		tp.outcome(20, engine.Nacked, id, tp.take(20, id), 0)
 	}
-	if n := tp.known.used(); n > limboSize {
+	if n := tp.known.used; n > limboSize {
 		t.Errorf("%d jobs are remembered, want at most %d", n, limboSize)
 	}
 }

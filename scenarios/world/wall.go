@@ -134,7 +134,6 @@ func (w *Wall) Finish(events []engine.Event, end time.Duration) (measure.Run, Ba
 		e := *ordered[i]
 		e.At, e.Waited, e.Age = w.speed.At(e.At), w.speed.Virtual(e.Waited), w.speed.Virtual(e.Age)
 		e.Delay, e.Ran = w.speed.Virtual(e.Delay), w.speed.Virtual(e.Ran)
-		e.Ref = 0 // not every event of a benchmark has it
 		digest.Add(&e)
 		c.Record(&e)
 	}

@@ -3,8 +3,6 @@ package results
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"qsim/results/measure"
 )
 
@@ -45,9 +43,8 @@ func contrast(a, b sample, factor float64, paired bool) (mean, half, p float64) 
 		return mean, 0, 0
 	default:
 		freedom := float64(spread*spread) / (float64(ofA*ofA)/float64(n-1) + float64(ofB*ofB)/float64(m-1))
-		student := distuv.StudentsT{Sigma: 1, Nu: freedom}
-		half = student.Quantile(1-alpha/2) * math.Sqrt(spread)
-		return mean, half, min(1, 2*student.Survival(math.Abs(mean)/math.Sqrt(spread)))
+		half = studentQuantile(freedom, 1-alpha/2) * math.Sqrt(spread)
+		return mean, half, studentTails(freedom, math.Abs(mean)/math.Sqrt(spread))
 	}
 }
 
@@ -83,7 +80,7 @@ func (c *Comparison) judge(d *Change) {
 	if info.MoreIsBetter {
 		maybeWorse, maybeBetter = maybeBetter, maybeWorse
 	}
-	noWorse := excess+half <= 0 || sign*d.Difference+d.Half <= 0 // what is no worse at all is allowed
+	noWorse := excess+half <= 0 || float64(sign*d.Difference)+d.Half <= 0 // what is no worse at all is allowed
 	switch {
 	case math.IsNaN(half):
 		d.Reason = "one seed has no interval"

@@ -2,8 +2,8 @@ package results
 
 import (
 	"math"
+	"strconv"
 
-	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -15,7 +15,27 @@ const (
 // tQuantile is the quantile of Student's t for a two-sided interval about n values: beyond it, on
 // either side, lies a share level of all.
 func tQuantile(n, level float64) float64 {
-	return distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(1 - level/2)
+	return studentQuantile(n-1, 1-level/2)
+}
+
+// studentQuantile is the quantile p of Student's t with that many degrees of freedom.
+func studentQuantile(freedom, p float64) float64 {
+	return steady(distuv.StudentsT{Sigma: 1, Nu: freedom}.Quantile(p))
+}
+
+// studentTails is the probability that Student's t with that many degrees of freedom is beyond t on either side.
+func studentTails(freedom, t float64) float64 {
+	return min(1, steady(2*distuv.StudentsT{Sigma: 1, Nu: freedom}.Survival(t)))
+}
+
+// steady is v with 12 significant digits: the last of what others compute with fused products differ between processors,
+// and equal runs are to give equal bytes on all of them.
+func steady(v float64) float64 {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 11, 64), 64)
+	if err != nil {
+		return v
+	}
+	return rounded
 }
 
 // halfWidth is the half-width of the t-interval of n values with the given standard deviation; NaN
@@ -53,7 +73,19 @@ func MeanOf(values []float64) float64 {
 	if equal(values) {
 		return values[0]
 	}
-	return stat.Mean(values, nil)
+	// Neumaier: Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen (1974). One after the other, with
+	// no products: the same on every processor.
+	sum, lost := 0.0, 0.0
+	for _, v := range values {
+		next := sum + v
+		if math.Abs(sum) >= math.Abs(v) {
+			lost += (sum - next) + v
+		} else {
+			lost += (v - next) + sum
+		}
+		sum = next
+	}
+	return (sum + lost) / float64(len(values))
 }
 
 // equal reports whether there is one value only.
@@ -72,6 +104,6 @@ func meanInterval(values []float64) (mean, half float64) {
 	if equal(values) {
 		return values[0], halfWidth(0, len(values), alpha)
 	}
-	mean, deviation := stat.MeanStdDev(values, nil)
-	return mean, halfWidth(deviation, len(values), alpha)
+	mean = MeanOf(values)
+	return mean, halfWidth(spreadAbout(values, mean), len(values), alpha)
 }

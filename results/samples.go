@@ -1,10 +1,6 @@
 package results
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/stat/distuv"
-)
+import "math"
 
 // Interval returns the mean of values, at least one, and the half-width of its 95 %
 // t-interval: NaN for fewer than 2.
@@ -52,8 +48,9 @@ const power = 0.8
 // fewer than 5 values it is more like two cases of three. n must be at least 2. Of several
 // comparisons at once it is what Holm's adjustment leaves to see if it is the only difference.
 func Detectable(cv float64, n, comparisons int) float64 {
-	student := distuv.StudentsT{Sigma: 1, Nu: float64(2*n - 2)}
-	return (student.Quantile(1-alpha/2/float64(max(1, comparisons))) + student.Quantile(power)) * cv * math.Sqrt(2/float64(n))
+	freedom := float64(2*n - 2)
+	sure := studentQuantile(freedom, 1-alpha/2/float64(max(1, comparisons)))
+	return (sure + studentQuantile(freedom, power)) * cv * math.Sqrt(2/float64(n))
 }
 
 // RunsToDetect is the least n, from 4, below which Detectable promises too much, for which

@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // pairedP is the two-sided p value of the paired t test that the mean of differences,
@@ -20,9 +18,7 @@ func pairedP(mean, half float64, n int) float64 {
 	case half == 0:
 		return 0
 	}
-	student := distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}
-	t := math.Abs(mean) / half * student.Quantile(1-alpha/2)
-	return min(1, 2*student.Survival(t))
+	return studentTails(float64(n-1), math.Abs(mean)/half*tQuantile(float64(n), alpha))
 }
 
 // holm returns the p values adjusted for being a family: Holm, A simple sequentially

@@ -2,6 +2,7 @@ package scripts
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
 	"strings"
@@ -13,7 +14,7 @@ import (
 // randomness and lets the order of no map reach its output.
 
 // deterministic are the packages that this holds for.
-var deterministic = []string{"engine", "engine/check", "engine/dist", "engine/keyed", "engine/memstore", "engine/sim", "policies", "results", "results/report", "scenarios", "scenarios/chaos", "scenarios/imports", "scenarios/pool", "scenarios/study", "scenarios/world"}
+var deterministic = []string{"engine", "engine/check", "engine/dist", "engine/keyed", "engine/memstore", "engine/sim", "policies", "results", "results/measure", "results/report", "scenarios", "scenarios/chaos", "scenarios/imports", "scenarios/pool", "scenarios/study", "scenarios/world"}
 
 // concurrent are the files in them that may start goroutines and read the clock: the
 // pool spreads seeds, worlds, cells and settings over processors, and who uses it stores what they give by index; no
@@ -24,6 +25,13 @@ var concurrent = []string{"engine/memstore/listen.go", "scenarios/pool/pool.go"}
 // fingerprint of a run must be equal on every processor, so they may not call what has
 // assembly of its own on some of them.
 var portable = []string{"engine", "engine/check", "engine/dist", "engine/keyed", "engine/memstore", "engine/sim", "policies"}
+
+// rounded are the packages of which every product of floats is rounded by float64(...) before anything is added to it: a
+// processor that multiplies and adds at once would give other last digits.
+var rounded = []string{"results", "results/measure"}
+
+// bannedSums are packages that add floats up in an order of their own on some processors.
+var bannedSums = []string{"gonum.org/v1/gonum/stat", "gonum.org/v1/gonum/floats"}
 
 // bannedCalls are functions whose answer depends on the machine and the moment, by package.
 var bannedCalls = map[string][]string{
@@ -48,6 +56,12 @@ func checkDeterminism(p *sourcePackage) (problems []string) {
 			if slices.Contains(bannedImports, strings.Trim(spec.Path.Value, `"`)) {
 				problems = append(problems, problem(spec.Pos(), "%s may not be imported: draws are keyed", spec.Path.Value))
 			}
+			if slices.Contains(rounded, p.path) && slices.Contains(bannedSums, strings.Trim(spec.Path.Value, `"`)) {
+				problems = append(problems, problem(spec.Pos(), "%s may not be imported: its sums differ between processors", spec.Path.Value))
+			}
+		}
+		if slices.Contains(rounded, p.path) {
+			problems = append(problems, checkProducts(p, f)...)
 		}
 		if !slices.Contains(concurrent, f.path) {
 			problems = append(problems, checkSchedule(p, f)...)
@@ -87,6 +101,46 @@ func checkCalls(p *sourcePackage, f *sourceFile, path string, names []string) (p
 		function, ok := p.info.Uses[identifier].(*types.Func)
 		if ok && function.Pkg() != nil && function.Pkg().Path() == path && function.Signature().Recv() == nil && slices.Contains(names, function.Name()) {
 			problems = append(problems, problem(identifier.Pos(), "%s.%s", path, function.Name()))
+		}
+		return true
+	})
+	return problems
+}
+
+// checkProducts finds sums and differences of floats with a product as a term that is not rounded.
+func checkProducts(p *sourcePackage, f *sourceFile) (problems []string) {
+	isProduct := func(e ast.Expr) bool {
+		for {
+			inner, ok := e.(*ast.ParenExpr)
+			if !ok {
+				break
+			}
+			e = inner.X
+		}
+		product, ok := e.(*ast.BinaryExpr)
+		if !ok || product.Op != token.MUL {
+			return false
+		}
+		known := p.info.Types[product]
+		basic, ok := known.Type.Underlying().(*types.Basic)
+		return ok && basic.Info()&types.IsFloat != 0 && known.Value == nil
+	}
+	ast.Inspect(f.syntax, func(n ast.Node) bool {
+		var terms []ast.Expr
+		switch n := n.(type) {
+		case *ast.BinaryExpr:
+			if n.Op == token.ADD || n.Op == token.SUB {
+				terms = []ast.Expr{n.X, n.Y}
+			}
+		case *ast.AssignStmt:
+			if n.Tok == token.ADD_ASSIGN || n.Tok == token.SUB_ASSIGN {
+				terms = n.Rhs
+			}
+		}
+		for _, term := range terms {
+			if isProduct(term) {
+				problems = append(problems, problem(term.Pos(), "product in a sum is not rounded by float64(...)"))
+			}
 		}
 		return true
 	})
@@ -163,6 +217,10 @@ func TestDeterminismFindsFaults(t *testing.T) {
 		{"a select", "engine", `func f() { select {} }`, []string{"select statement"}},
 		{"a logarithm in the engine", "engine", `import "math"; var x = math.Log(2)`, []string{"math.Log"}},
 		{"a logarithm in results", "results", `import "math"; var x = math.Log(2)`, nil},
+		{"a product in a sum", "results", `func f(x, y float64) float64 { return 1 + (x * y) }`, []string{"product in a sum"}},
+		{"a product added", "results/measure", `func f(x, y float64) float64 { x += x * y; return x }`, []string{"product in a sum"}},
+		{"a rounded product in a sum", "results", `func f(x, y float64, n int) float64 { return 2*3 + float64(x*y) + float64(n-n*n) }`, nil},
+		{"sums of others", "results/measure", `import _ "gonum.org/v1/gonum/stat"`, []string{"its sums differ"}},
 		{"a square root", "engine", `import "math"; var x = math.Sqrt(2)`, nil},
 		{"a loop over a map", "scenarios", `type m map[int]int; func f(x m) { for range x {} }`, []string{"loop over a map"}},
 		{"a loop over sorted keys", "scenarios", `import ("maps"; "slices"); func f(x map[int]int) { for range slices.Sorted(maps.Keys(x)) {} }`, nil},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 
@@ -92,7 +93,9 @@ func (f *compareFlags) gate(changes []change, lost []change, paired bool, notes 
 		d := &changes[i]
 		p[i] = math.NaN()
 		if senseOf(d.unit) == noSense {
-			ungated = append(ungated, d.unit)
+			if !slices.Contains(ungated, d.unit) {
+				ungated = append(ungated, d.unit)
+			}
 			continue
 		}
 		if d.unit == "lost" {
@@ -108,7 +111,7 @@ func (f *compareFlags) gate(changes []change, lost []change, paired bool, notes 
 	}
 	if len(ungated) > 0 {
 		fmt.Fprintf(notes, "qbench: neither more nor less is better, and not held against the limit: %s\n",
-			strings.Join(distinct(ungated), ", "))
+			strings.Join(ungated, ", "))
 	}
 	var beyond error
 	for i, adjusted := range results.Holm(p) {
@@ -123,19 +126,6 @@ func (f *compareFlags) gate(changes []change, lost []change, paired bool, notes 
 			"better"))
 	}
 	return beyond
-}
-
-// distinct are the words of a list, each once.
-func distinct(words []string) []string {
-	var all []string
-	known := map[string]bool{}
-	for _, w := range words {
-		if !known[w] {
-			known[w] = true
-			all = append(all, w)
-		}
-	}
-	return all
 }
 
 // pText writes a p value.

@@ -78,10 +78,7 @@ func (r *rig) feed(next schedule,
 func (f *feeder) skip(ctx context.Context) error {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	if !f.begun {
-		f.begun = true
-		f.advance()
-	}
+	f.begin()
 	for n := 0; !f.over; n++ {
 		if n%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -128,10 +125,7 @@ func (f *feeder) take(ctx context.Context, timer *time.Timer, jobs []engine.NewJ
 	due []time.Duration) ([]engine.NewJob, []time.Duration, bool) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	if !f.begun {
-		f.begun = true
-		f.advance()
-	}
+	f.begin()
 	if f.over {
 		return jobs, due, false
 	}
@@ -158,6 +152,14 @@ func (f *feeder) take(ctx context.Context, timer *time.Timer, jobs []engine.NewJ
 		f.advance()
 	}
 	return jobs, due, true
+}
+
+// begin takes the first job off the schedule, unless that is done.
+func (f *feeder) begin() {
+	if !f.begun {
+		f.begun = true
+		f.advance()
+	}
 }
 
 func (f *feeder) advance() {

@@ -3,6 +3,7 @@ package bench
 import (
 	"encoding"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,7 +76,7 @@ func (s *speedFlag) Set(text string) (err error) {
 // Type implements pflag.Value.
 func (*speedFlag) Type() string { return "SPEED" }
 
-// storeKind is which store is measured.
+// storeKinds are the stores that are measured.
 type storeKinds []string
 
 // String implements pflag.Value.
@@ -89,10 +90,8 @@ func (s *storeKinds) Set(text string) error {
 		if err := ui.Choose(&chosen, kind, memory, postgres); err != nil {
 			return err
 		}
-		for _, other := range *s {
-			if other == kind {
-				return errors.New(kind + " is given twice")
-			}
+		if slices.Contains(*s, kind) {
+			return errors.New(kind + " is given twice")
 		}
 		*s = append(*s, kind)
 	}

@@ -65,14 +65,6 @@ func (f *scenarioFlags) overrides(c *cobra.Command) ([]scenarios.Override, error
 	return all, nil
 }
 
-// oneScenario returns a usage error unless exactly one scenario is named.
-func oneScenario(c *cobra.Command, names []string) error {
-	if len(names) != 1 {
-		return ui.UsageError("%s which scenario? Name one file or built-in one; qsim list scenarios lists those", c.Name())
-	}
-	return nil
-}
-
 // addManyFlags defines what commands that run one scenario many times have in common: how many
 // simulations run at once, what is printed, and out, the folder of the files.
 func addManyFlags(c *cobra.Command, f *runFlags, out string) {

@@ -61,7 +61,7 @@ Objectives do not change the exit code: a sweep explores where they are met.
   qsim sweep my.yaml --vary storms.down.for=1m..10m/1m --metric goodput --format csv
   qsim sweep my.yaml --vary engine.workers=8..64/4points --shard 3/8 -o shared/sweep`,
 		ValidArgsFunction: completeScenarios,
-		Args:              oneScenario,
+		Args:              exactlyOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
 			return runSweep(c, names[0], &f)
 		},

@@ -67,7 +67,7 @@ same command goes on where it was.
   qsim tune my.yaml --over policies.inflight-cap.retries=5%..50%/5% --objective 'fresh.wait.p99 during down below 10s'
   qsim tune my.yaml --over retry.backoff.first=250ms..32s*2 --over retry.jitter=none,full --minimize sojourn.p99`,
 		ValidArgsFunction: completeScenarios,
-		Args:              oneScenario,
+		Args:              exactlyOneScenario,
 		RunE: func(c *cobra.Command, names []string) error {
 			return runTune(c, names[0], &f)
 		},

@@ -75,18 +75,16 @@ func writeUsage(out io.Writer, c *cobra.Command) {
 	if c.Example != "" {
 		fmt.Fprintf(out, "\nExamples:\n%s\n", fit(c.Example, Width()))
 	}
-	for _, g := range c.Groups() {
+	groups := c.Groups()
+	if len(groups) == 0 && c.HasAvailableSubCommands() {
+		groups = []*cobra.Group{{Title: "Commands"}}
+	}
+	for _, g := range groups {
 		fmt.Fprintf(out, "\n%s:\n", g.Title)
 		for _, command := range c.Commands() {
 			if command.GroupID == g.ID && (command.IsAvailableCommand() || command.Name() == "help") {
 				fmt.Fprintf(out, "  %-12s %s\n", command.Name(), layout.Indented(command.Short, Width(), 15))
 			}
-		}
-	}
-	if c.HasAvailableSubCommands() && len(c.Groups()) == 0 {
-		fmt.Fprintf(out, "\nCommands:\n")
-		for _, command := range c.Commands() {
-			fmt.Fprintf(out, "  %-12s %s\n", command.Name(), layout.Indented(command.Short, Width(), 15))
 		}
 	}
 	for _, heading := range Headings(c) {

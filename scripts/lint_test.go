@@ -91,9 +91,11 @@ type listed struct {
 }
 
 func loadModule() (*program, error) {
-	// With the profiles of commands, each would have packages of its own.
-	command := exec.Command("go", append([]string{"list", "-pgo=off", "-e", "-export", "-deps",
-		"-json=ImportPath,Dir,Export,GoFiles,IgnoredGoFiles,TestGoFiles,XTestGoFiles,Module", "./..."}, sampleImports...)...)
+	arguments := []string{"list", "-e", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,IgnoredGoFiles,TestGoFiles,XTestGoFiles,Module"}
+	if !strings.Contains(os.Getenv("GOFLAGS"), "-pgo=") { // with their own profiles, commands would have packages of their own
+		arguments = append(arguments, "-pgo=off")
+	}
+	command := exec.Command("go", append(append(arguments, "./..."), sampleImports...)...)
 	command.Dir = ".."
 	output, err := command.Output()
 	if err != nil {

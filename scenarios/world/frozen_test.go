@@ -1,0 +1,135 @@
+package world
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"qsim/results"
+	"qsim/results/measure"
+	"qsim/scenarios"
+)
+
+// frozenFile has the fingerprint of every scenario that is part of the program, and of those that tests run, under each
+// of their policies: go test ./scenarios/world -run 'Frozen|Shipped' -rewrite renews it, and a commit that does so
+// explains each line.
+const frozenFile = "testdata/fingerprints.txt"
+
+// frozenSeeds is the number of seeds under every policy: with two, a difference between runs shows beside a
+// difference within one.
+const frozenSeeds = 2
+
+var rewrite = flag.Bool("rewrite", false, "write the fingerprints of what is run into "+frozenFile)
+
+// seedsOf runs n seeds of a scenario, from the one that comes first seeds after its own.
+func seedsOf(t *testing.T, sc *scenarios.Scenario, first, n scenarios.Count, o Options) []measure.Run {
+	t.Helper()
+	if n == 0 {
+		return nil
+	}
+	some := *sc
+	some.Seed, some.Seeds = sc.Seed+uint64(first), n
+	runs, err := Run(context.Background(), &some, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runs
+}
+
+// wantFrozen holds the first seeds of a scenario, at their full length, to what is frozen: the fingerprint of all events
+// under each policy, the identity of the configuration, and the exit code.
+func wantFrozen(t *testing.T, name string, sc *scenarios.Scenario, runs []measure.Run) {
+	t.Helper()
+	some := *sc
+	some.Seeds = frozenSeeds
+	settings := Settings(&some)
+	summary, err := results.Summarize(&settings, runs[:frozenSeeds*len(sc.Policies)], results.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var now strings.Builder
+	for i, p := range summary.Policies {
+		fmt.Fprintf(&now, "%s  %-45s %s", p.Fingerprint, name, p.Label)
+		if i == 0 {
+			fmt.Fprintf(&now, " (config %s, exit %d)", summary.ConfigHash, summary.Exit)
+		}
+		now.WriteByte('\n')
+	}
+	freezing.Lock()
+	defer freezing.Unlock()
+	text, err := os.ReadFile(frozenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var frozen strings.Builder
+	others := slices.DeleteFunc(slices.Collect(strings.Lines(string(text))), func(line string) bool {
+		of := strings.Fields(line)[1] == name
+		if of {
+			frozen.WriteString(line)
+		}
+		return of
+	})
+	switch {
+	case frozen.String() == now.String():
+	case *rewrite:
+		lines := append(others, now.String())
+		slices.SortStableFunc(lines, func(a, b string) int { return strings.Compare(strings.Fields(a)[1], strings.Fields(b)[1]) })
+		if err := os.WriteFile(frozenFile, []byte(strings.Join(lines, "")), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("it no longer does what is frozen in %s; if it should not, explain it in the commit:\nwas\n%snow\n%s", frozenFile, &frozen, &now)
+	}
+}
+
+// freezing guards the file against the tests that run beside each other.
+var freezing sync.Mutex
+
+// TestFrozenExamples holds the scenarios that the tests of the language, of the invariants and of the commands run to
+// what is frozen, and the file to having lines for what there is alone. TestShippedScenariosRun does the others.
+func TestFrozenExamples(t *testing.T) {
+	if raced || testing.Short() {
+		t.Skip("tens of millions of events: run without the race detector")
+	}
+	known := []string{}
+	for _, b := range scenarios.Builtin() {
+		known = append(known, b.Name)
+	}
+	for _, pattern := range []string{"scenarios/testdata/good/*.yaml", "scenarios/testdata/legal/*.yaml", "cmd/qsim/testdata/*.yaml"} {
+		files, err := filepath.Glob("../../" + pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no file is like %s (%v)", pattern, err)
+		}
+		for _, path := range files {
+			name := strings.TrimPrefix(filepath.ToSlash(path), "../../")
+			known = append(known, name)
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				text, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sc, problems := scenarios.Load(path, text, nil)
+				if sc == nil {
+					t.Fatal(problems)
+				}
+				wantFrozen(t, name, sc, seedsOf(t, sc, 0, frozenSeeds, Options{Parallel: 1}))
+			})
+		}
+	}
+	text, err := os.ReadFile(frozenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if name := strings.Fields(line)[1]; !slices.Contains(known, name) {
+			t.Errorf("%s has a line for %s, which is no scenario", frozenFile, name)
+		}
+	}
+}

@@ -24,9 +24,7 @@ type jobSet struct {
 	enqueued, revived, claims, retries, retriesDone, deaths, nacks, unresolved uint64
 	deathsBy                                                                   [numDeaths]uint64
 
-	// Of the callers whose first copy is in the set: how many there are, how often their copies were
-	// claimed; of those who give up: how many there are, how many were answered, and of how many it was open.
-	callers, deliveries, patient, answered, undecided uint64
+	callerCounts
 
 	attemptsMax                int32
 	delaySum                   float64 // ns
@@ -36,6 +34,10 @@ type jobSet struct {
 	busy, accepted             float64 // ns
 	leasesExpired, leasesFalse uint64
 }
+
+// callerCounts counts the callers whose first copy is in a set and the claims of their copies; of those who give up,
+// how many there are, how many were answered, and of how many it was open.
+type callerCounts struct{ callers, deliveries, patient, answered, undecided uint64 }
 
 // limitCount counts the fresh jobs claimed within a limit, and those unclaimed for longer or
 // for good.

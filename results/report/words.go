@@ -167,14 +167,6 @@ func percent(v float64) string {
 	return strconv.FormatFloat(math.Floor(v*1e4)/100, 'f', -1, 64) + "%"
 }
 
-// times spells a ratio of at least 1.
-func times(v float64) string {
-	if v < 10 {
-		return significant(v, 2)
-	}
-	return strconv.FormatFloat(v, 'f', 0, 64)
-}
-
 // list joins names as a sentence does: a, b and c.
 func list(names []string) string {
 	if len(names) < 2 {

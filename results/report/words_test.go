@@ -52,9 +52,6 @@ func TestSpelling(t *testing.T) {
 		{"nearly all", percent, .9987, "99.87%"},
 		{"not all", percent, .99999, "more than 99.99%"},
 		{"all", percent, 1, "100%"},
-		{"few times", times, 1.66, "1.7"},
-		{"many times", times, 40.7, "41"},
-		{"very many times", times, 12345, "12345"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

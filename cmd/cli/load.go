@@ -122,8 +122,9 @@ With --format json it prints a list of {file, line, column, severity, message, h
 			for _, l := range all {
 				s := l.Scenario
 				size := s.Footprint()
-				if _, err := fmt.Fprintf(c.OutOrStdout(), "%s: ok: %d policies × %d seeds, config %s; about %s jobs at once, %s\n",
-					l.Name, len(s.Policies), s.Seeds, s.ConfigHash(), plain.Digits(size.Jobs, 2), inMemory(size.Bytes)); err != nil {
+				if _, err := fmt.Fprintf(c.OutOrStdout(), "%s: ok: %s, config %s; about %s jobs at once, %s\n",
+					l.Name, timesSeeds(s), s.ConfigHash(), plain.Grouped(plain.Digits(size.Jobs, 2)),
+					inMemory(size.Bytes)); err != nil {
 					return ui.IOError("write result", err)
 				}
 			}
@@ -143,4 +144,9 @@ func atLeastOneScenario(c *cobra.Command, names []string) error {
 		return ui.UsageError("%s which scenario? Name a file or a built-in one; qsim list scenarios lists those", c.Name())
 	}
 	return nil
+}
+
+// timesSeeds says how often a scenario is simulated: "2 policies × 20 seeds".
+func timesSeeds(sc *scenarios.Scenario) string {
+	return plain.Plural(len(sc.Policies), "policy") + " × " + plain.Plural(int(sc.Seeds), "seed")
 }

@@ -68,10 +68,11 @@ func checkMemory(name string, sc *scenarios.Scenario, parallel int, most memoryS
 		parallel = runtime.GOMAXPROCS(0)
 	}
 	f := sc.Footprint()
-	if abreast := min(float64(parallel), float64(len(sc.Policies))*float64(sc.Seeds)); limit > 0 && f.Bytes*abreast > limit {
-		return ui.UsageError("%s: %s brings so many jobs that about %s are alive at once: %s for each of %.0f simulations that "+
-			"run at once; %s %s. Lower it, add workers, run fewer at once with -j, or allow more with --memory", name, f.Key,
-			plain.Digits(f.Jobs, 2), inMemory(f.Bytes), abreast, of, inMemory(limit))
+	abreast := min(parallel, len(sc.Policies)*int(sc.Seeds))
+	if limit > 0 && f.Bytes*float64(abreast) > limit {
+		return ui.UsageError("%s: %s brings so many jobs that about %s are alive at once: %s in a simulation, with %s at a "+
+			"time; %s %s. Lower it, add workers, run fewer at once with -j, or allow more with --memory", name, f.Key,
+			plain.Grouped(plain.Digits(f.Jobs, 2)), inMemory(f.Bytes), plain.Plural(abreast, "simulation"), of, inMemory(limit))
 	}
 	return nil
 }

@@ -157,8 +157,7 @@ func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 	start := time.Now()
 	settings := world.Settings(l.Scenario)
 	if s.flags.Verbose {
-		s.console.Note("%s: %d policies × %d seeds, config %s", l.Name, len(settings.Policies), l.Scenario.Seeds,
-			settings.ConfigHash)
+		s.console.Note("%s: %s, config %s", l.Name, timesSeeds(l.Scenario), settings.ConfigHash)
 	}
 	runs, err := s.simulate(ctx, l.Scenario, &settings)
 	interrupted := errors.Is(err, context.Canceled)

@@ -25,6 +25,8 @@ results scatter, and how well the simulation predicts a run of a scenario.`,
 		SilenceUsage:  true,
 		Args:          ui.UnknownCommand(nil),
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return ui.ReadEnvironment(c) },
 	}
 	root.AddGroup(&cobra.Group{ID: "measure", Title: "Measure"}, &cobra.Group{ID: "about", Title: "About"})
 	root.AddCommand(newRun(), newCompare(), newNoise(), newPredict(), newWorker(), newVersion(), ui.NewDocs())

@@ -169,6 +169,7 @@ func newSession(c *cobra.Command, f *runFlags) *session {
 // inSession runs what a command measures, until it is interrupted, and stops the stores after it.
 func inSession(c *cobra.Command, f *runFlags, measure func(s *session, ctx context.Context) error) (err error) {
 	s := newSession(c, f)
+	ui.WarnOfVariables(c, s.console)
 	ctx, stop := s.console.Interruptible(c.Context(), keeping)
 	defer stop()
 	defer func() {

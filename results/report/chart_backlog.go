@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg/draw"
@@ -62,7 +63,7 @@ func backlogChart(d *drawing) *sheet {
 			alpha(retryColor, 215)},
 			curve{d.xs, own.due, draw.LineStyle{Color: ink, Width: .6}})
 		addTimeline(p, timeline{until, steps, fmt.Sprintf(` data-show="backlog" data-policy="%d"`, own.index), inside,
-			[]plot.Plotter{heading{own.name + twin[own.index], d.backlogWords(fresh[own.index], all[own.index])}}})
+			[]plot.Plotter{heading{own.name, d.backlogWords(fresh[own.index], all[own.index], twin[own.index])}}})
 	})
 	return s
 }
@@ -76,7 +77,7 @@ func (d *drawing) twinNames(line func(p *policy) []float64) []string {
 	names := make([]string, len(lines))
 	for i, first := range twins(lines) {
 		if first != i {
-			names[i] = " = " + d.policies[first].name
+			names[i] = d.policies[first].name
 		}
 	}
 	return names
@@ -90,11 +91,15 @@ func jobs(v float64) string {
 	return count(math.Round(v))
 }
 
-// backlogWords are remarks on a policy's highest backlog, of like length in all panels.
-func (d *drawing) backlogWords(fresh, all float64) []string {
+// backlogWords are remarks on a policy's highest backlog, of like length in all panels, with the policy that has the
+// same one where there is room for it.
+func (d *drawing) backlogWords(fresh, all float64, twin string) []string {
 	words := []string{"peak " + jobs(all), jobs(all)}
 	if n := len(d.policies); n <= 2 || n == 4 { // panels are wide
 		words = append([]string{words[0] + ", of fresh " + jobs(fresh)}, words...)
+	}
+	if twin != "" {
+		words = slices.Insert(words, 0, words[0]+", = "+twin, "peak "+jobs(all)+", = "+twin)
 	}
 	return words
 }

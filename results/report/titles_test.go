@@ -8,6 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/recorder"
+
 	"qsim/results"
 	"qsim/results/measure"
 )
@@ -357,5 +361,26 @@ func TestWaitsByClass(t *testing.T) {
 	}
 	if n := strings.Count(inline, `class="band"`); n > 0 {
 		t.Errorf("%d bands that nobody measured", n)
+	}
+}
+
+// The name of a panel is that of its policy, whole, also where its curve is another's: that is said beside it if there
+// is room.
+func TestPanelsOfTwinsKeepTheirNames(t *testing.T) {
+	t.Parallel()
+	f := with("twins", func(f *fixture) { f.policies = 3 })
+	d := f.drawing(t)
+	for width, want := range map[vg.Length][]string{400: {"Weighted 86", "peak 611, = Weighted 50"}, 130: {"Weighted 86", "peak 611"}} {
+		var r recorder.Canvas
+		heading{"Weighted 86", d.backlogWords(250, 611, "Weighted 50")}.Plot(draw.NewCanvas(&r, width, 20), nil)
+		var got []string
+		for _, action := range r.Actions {
+			if text, ok := action.(*recorder.FillString); ok {
+				got = append(got, text.String)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%v wide: got %q, want %q", width, got, want)
+		}
 	}
 }

@@ -589,7 +589,7 @@ func TestPagePrintsTables(t *testing.T) {
 	if wide := eval[int64](tb, `document.documentElement.scrollWidth`); wide > sheet {
 		t.Errorf("the print is %d pixels wide on a sheet of %d", wide, sheet)
 	}
-	if torn := eval[int](tb, `[...document.querySelectorAll("h2, .finding")].filter(e => getComputedStyle(e).breakAfter != "avoid").length`); torn != 0 {
+	if torn := eval[int](tb, `[...document.querySelectorAll("h2, .finding")].filter(e => getComputedStyle(e).breakAfter != "avoid" || getComputedStyle(e).breakInside != "avoid").length`); torn != 0 {
 		t.Errorf("%d titles may stand on another sheet than what they are about", torn)
 	}
 	tb.picture("print-a4")

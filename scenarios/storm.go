@@ -54,8 +54,9 @@ type Trouble interface {
 	effect(s *Storm) Effect
 }
 
-// Effect is what a storm does in its windows, in plain values: simulations inject it, and what bounds and warnings
-// reckon with follows from it. What is not set does not happen.
+// Effect holds the faults of a storm as plain values: what happens to processes, calls, attempts, dependencies and
+// arrivals in its windows. Simulations inject them; the checker's bounds and the warnings about a scenario are computed
+// from them. The zero value of a field is no fault.
 type Effect struct {
 	Instant   bool          // it comes at its start, whatever the window
 	Follows   bool          // it may begin with an event

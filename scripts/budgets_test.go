@@ -49,7 +49,7 @@ var budgets = []budget{
 	{"results/plain", 236, 200}, // below results, which writes files and sentences, and below text
 	{"results/report", 7190, 4300},
 	{"results/text", 1722, 1700},
-	{"cmd/bench", 5052, 3000},
+	{"cmd/bench", 5066, 3000},
 	{"cmd/cli", 4989, 3600},
 	{"cmd/input", 145, 100},
 	{"cmd/qbench", 7, 0},
@@ -62,7 +62,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // Ceilings of the whole module, and what they are to come down to.
 const (
-	mostLines, goalLines             = 79_830, 56_000
+	mostLines, goalLines             = 79_845, 56_000
 	mostWideLines, goalWideLines     = 705, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // in characters; a tab is one

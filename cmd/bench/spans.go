@@ -58,7 +58,7 @@ func (p *probe) stalls() []world.Span {
 	return merged(all)
 }
 
-// storeCall is when a call was made, when it was answered, and when calls of its kind mostly are.
+// storeCall is a call to the store: when it was made, when half of such calls are answered, and when this one was.
 type storeCall struct{ began, usual, ended time.Duration }
 
 // storeCalls are all calls of a run.
@@ -89,21 +89,21 @@ func storeStalls(calls []storeCall) (all []world.Span) {
 	slices.SortFunc(calls, func(a, b storeCall) int { return cmp.Compare(a.began, b.began) })
 	ends := slices.Clone(calls)
 	slices.SortFunc(ends, func(a, b storeCall) int { return cmp.Compare(a.ended, b.ended) })
-	var under []storeCall // way
+	var underway []storeCall
 	next, last := 0, time.Duration(0)
 	for _, e := range ends {
 		for ; next < len(calls) && calls[next].began < e.ended; next++ {
-			under = append(under, calls[next])
+			underway = append(underway, calls[next])
 		}
 		due := e.usual
-		for _, c := range under {
+		for _, c := range underway {
 			due = min(due, c.usual)
 		}
 		if due = max(due, last); e.ended-due > stallFrom {
 			all = append(all, world.Span{From: due, For: e.ended - due})
 		}
 		last = e.ended
-		under = slices.DeleteFunc(under, func(c storeCall) bool { return c.ended <= last })
+		underway = slices.DeleteFunc(underway, func(c storeCall) bool { return c.ended <= last })
 	}
 	return all
 }

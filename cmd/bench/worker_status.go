@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"sync"
@@ -23,6 +24,7 @@ import (
 // status follows one worker process for its status page, which nobody can change anything on.
 type status struct {
 	process *process
+	stats   func(ctx context.Context, most int) (engine.Stats, error) // of the store
 	schema  string
 	began   time.Time
 	running atomic.Int64 // executions
@@ -30,9 +32,11 @@ type status struct {
 	mutex    sync.Mutex
 	kinds    map[engine.ErrorKind]int64
 	failures []failureJSON // the latest, oldest first
-	asked    time.Time     // when the store was asked last
-	queue    *queueJSON
-	trouble  string // instead of an answer
+
+	asking  sync.Mutex // of its own: handlers that fail do not wait for a slow store
+	asked   time.Time  // when the store was asked last
+	queue   *queueJSON
+	trouble string // instead of an answer
 }
 
 // Limits of the page: how often the store is asked, how long it may take, how many jobs of a state it counts, and how
@@ -44,7 +48,7 @@ const (
 	mostFailures = 20
 )
 
-// statusJSON is what the page shows, and what /status.json answers.
+// statusJSON is the state of a worker process and of its queue: the body of /status.json, and the data of the page.
 type statusJSON struct {
 	Schema     string           `json:"schema"`
 	Node       int32            `json:"node"`
@@ -115,11 +119,13 @@ func (s *status) errorName(k engine.ErrorKind) string {
 
 // snapshot returns what there is to show, and asks the store unless it was asked just now.
 func (s *status) snapshot(ctx context.Context) statusJSON {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
+	s.asking.Lock()
+	defer s.asking.Unlock()
 	if time.Since(s.asked) >= statusEvery {
 		s.ask(ctx)
 	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
 	j := statusJSON{Schema: s.schema, Node: s.process.node, UpSeconds: time.Since(s.began).Seconds(),
 		Running: s.running.Load(), Executions: s.process.executions.Load(), Failed: map[string]int64{},
 		Failures: slices.Clone(s.failures), Queue: s.queue, Trouble: s.trouble}
@@ -133,7 +139,7 @@ func (s *status) snapshot(ctx context.Context) statusJSON {
 func (s *status) ask(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statusWithin)
 	defer cancel()
-	got, err := s.process.store.Stats(ctx, mostCounted)
+	got, err := s.stats(ctx, mostCounted)
 	s.asked, s.queue, s.trouble = time.Now(), nil, ""
 	if err != nil {
 		s.trouble = err.Error()
@@ -150,6 +156,8 @@ func (s *status) ask(ctx context.Context) {
 // ServeHTTP implements http.Handler.
 func (s *status) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
+	case !isLocal((&url.URL{Host: r.Host}).Hostname()): // another site's name that was made to lead here
+		http.Error(w, "the page is for this machine alone", http.StatusForbidden)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		http.Error(w, "the page is for reading only", http.StatusMethodNotAllowed)
 	case r.URL.Path == "/status.json":
@@ -169,7 +177,7 @@ func (s *status) serve(ctx context.Context, address string) (net.Addr, error) {
 	if err != nil {
 		return nil, ui.UsageError("--status %s: want HOST:PORT, such as 127.0.0.1:8080", address)
 	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	if !isLocal(host) {
 		return nil, ui.UsageError("--status %s: want an address of this machine alone: 127.0.0.1, [::1] or localhost",
 			address)
 	}
@@ -181,12 +189,18 @@ func (s *status) serve(ctx context.Context, address string) (net.Addr, error) {
 	context.AfterFunc(ctx, func() { _ = server.Close() })
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			s.mutex.Lock()
-			defer s.mutex.Unlock()
+			s.asking.Lock()
+			defer s.asking.Unlock()
 			s.trouble = err.Error()
 		}
 	}()
 	return listener.Addr(), nil
+}
+
+// isLocal reports whether a host is this machine alone.
+func isLocal(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 var statusPage = template.Must(template.New("status").Funcs(template.FuncMap{"seconds": seconds}).Parse(`<!doctype html>

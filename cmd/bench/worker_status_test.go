@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strings"
 	"syscall"
@@ -134,5 +135,36 @@ func TestStatusFailures(t *testing.T) {
 	}
 	if len(got.Failed) != 2 || got.Failed["timeout"] != 15 || got.Failed["refused"] != 15 || got.Failures[0].Kind != "refused" {
 		t.Errorf("by kind %v", got.Failed)
+	}
+}
+
+// TestStatusHoldsNobodyUp fails a job while the store is slow to answer the page: the worker goes on.
+func TestStatusHoldsNobodyUp(t *testing.T) {
+	slow := make(chan struct{})
+	defer close(slow)
+	s := &status{process: new(process), kinds: map[engine.ErrorKind]int64{}}
+	asked := make(chan struct{})
+	s.stats = func(context.Context, int) (engine.Stats, error) { close(asked); <-slow; return engine.Stats{}, io.EOF }
+	go s.snapshot(t.Context())
+	<-asked
+	failed := make(chan struct{})
+	go func() { s.failed(&engine.Job{ID: 1}, io.EOF); close(failed) }()
+	select {
+	case <-failed:
+	case <-time.After(10 * time.Second):
+		t.Error("a job that fails waits for the page")
+	}
+}
+
+// TestStatusForeignNames refuses requests under the name of another site, which its pages could have lead here.
+func TestStatusForeignNames(t *testing.T) {
+	for host, want := range map[string]int{"127.0.0.1:8080": 200, "localhost:8080": 200, "[::1]:8080": 200, "localhost": 200,
+		"evil.example:8080": 403, "127.0.0.1.evil.example": 403, "": 403} {
+		s := &status{process: &process{}, kinds: map[engine.ErrorKind]int64{}, asked: time.Now().Add(time.Hour)}
+		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/status.json", nil)
+		r.Host = host
+		if s.ServeHTTP(w, r); w.Code != want {
+			t.Errorf("%q: %d, want %d", host, w.Code, want)
+		}
 	}
 }

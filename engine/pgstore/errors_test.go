@@ -322,7 +322,7 @@ func TestForeignSchema(t *testing.T) {
 	}
 }
 
-// TestContentsAreComplete holds what Open looks for against the columns that there are.
+// TestContentsAreComplete wants every column of the schema in the statement by which Open checks that none is missing.
 func TestContentsAreComplete(t *testing.T) {
 	s := open(t, engine.StoreOptions{})
 	rows, err := s.pool.Query(t.Context(), "select table_name || '.' || column_name from information_schema.columns where table_schema = $1 and table_name <> 'version'", s.schema)

@@ -94,7 +94,7 @@ type sweepJSON struct {
 	Warnings   []sweepWarning  `json:"warnings"`   // warnings of all cells, each text once
 }
 
-// sweepRow is what one policy does in one cell.
+// sweepRow has the estimates and verdicts of one policy in one cell of a sweep.
 type sweepRow struct {
 	Cell        int                       `json:"cell"`        // number of the cell; the last key varies fastest
 	Set         results.Object[string]    `json:"set"`         // values of the keys

@@ -21,7 +21,7 @@ import (
 //	1..8                 every whole number
 //	1,2,4..16*4          a list may hold ranges
 //
-// Numbers are those of scenarios: durations with their unit, rates as 72/s, shares as
+// Numbers are written as values in a scenario file: durations with their unit, rates as 72/s, shares as
 // 20%, counts as 100k. Arithmetic is exact: 0.1..0.3/0.1 ends with 0.3.
 type Range struct {
 	Values []Value

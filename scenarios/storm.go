@@ -54,9 +54,8 @@ type Trouble interface {
 	effect(s *Storm) Effect
 }
 
-// Effect holds the faults of a storm as plain values: what happens to processes, calls, attempts, dependencies and
-// arrivals in its windows. Simulations inject them; the checker's bounds and the warnings about a scenario are computed
-// from them. The zero value of a field is no fault.
+// Effect holds the faults of a storm, of processes, calls, attempts, dependencies and arrivals, as plain values. They
+// are injected by simulations, and bounds and warnings are computed from them. The zero value of a field is no fault.
 type Effect struct {
 	Instant   bool          // it comes at its start, whatever the window
 	Follows   bool          // it may begin with an event

@@ -214,7 +214,8 @@ func (p *process) fill(ctx context.Context, n int) error {
 func (p *process) serve(ctx context.Context, s *session, f *workerFlags) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	shown := &status{process: p, stats: p.store.Stats, schema: f.schema, began: time.Now(), kinds: map[engine.ErrorKind]int64{}}
+	shown := &status{process: p, stats: p.store.Stats, schema: f.schema, began: time.Now(),
+		kinds: map[engine.ErrorKind]int64{}}
 	if f.status != "" {
 		at, err := shown.serve(ctx, f.status)
 		if err != nil {

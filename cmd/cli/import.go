@@ -105,7 +105,7 @@ func roleNames() string {
 	return strings.Join(names, ", ")
 }
 
-// check returns an error for flags that exclude each other or have no sense, and fills in defaults.
+// check returns an error for flags that exclude each other or make no sense, and fills in defaults.
 func (f *importFlags) check(names []string) error {
 	formats := imports.Formats()
 	switch {

@@ -9,7 +9,8 @@ import (
 	"qsim/results/plain"
 )
 
-// TableCell is one metric under one policy, in the words that every page uses for it.
+// TableCell is the value of one metric under one policy, with its verdicts and its change against the baseline, as
+// texts that every table and page prints.
 type TableCell struct {
 	Mean     float64    // NaN: there is no value, for Reason
 	Value    string     // 4m13s, ≥ 2h00m, or plain.Missing
@@ -27,7 +28,7 @@ type TableCell struct {
 	difference *Difference // to the baseline; nil: there is none
 }
 
-// CellOf returns the cell of q under policy i of s, but for Best.
+// CellOf returns the table cell of the metric q under policy i of the summary s; its field Best is not set.
 func CellOf(s *Summary, i int, q measure.Query) TableCell {
 	p, info := &s.Policies[i], s.lookup(q)
 	e, d := p.Find(q), p.Against(q)
@@ -56,7 +57,7 @@ func CellOf(s *Summary, i int, q measure.Query) TableCell {
 	return cell
 }
 
-// lookup returns the metric of q, in the unit in which objectives give its bounds.
+// lookup returns the description of the metric of q, in the unit that objectives on it use.
 func (s *Summary) lookup(q measure.Query) measure.MetricInfo {
 	info, _ := measure.Lookup(q.Metric)
 	for i := range s.Objectives {
@@ -67,7 +68,7 @@ func (s *Summary) lookup(q measure.Query) measure.MetricInfo {
 	return info
 }
 
-// halfOf writes the half-width of the interval of e, "" if e is as exact as it is printed.
+// halfOf returns the half-width of the confidence interval of e as text, "" if e is as exact as it is printed.
 func halfOf(e *Estimate, info measure.MetricInfo) string {
 	value := FormatValue(e.Mean, info)
 	if math.IsNaN(e.Half) || FormatValue(e.Mean+e.Half, info) == value && FormatValue(e.Mean-e.Half, info) == value {
@@ -76,7 +77,7 @@ func halfOf(e *Estimate, info measure.MetricInfo) string {
 	return FormatHalf(e.Half, info)
 }
 
-// Marks are the signs of the verdicts, each once: "✓", "✗", "✓✗", "" without objectives.
+// Marks returns the signs of a cell's verdicts, each once: "✓", "✗", "✓✗", "" without objectives.
 func (c *TableCell) Marks() string {
 	marks := ""
 	for _, v := range c.Verdicts {
@@ -87,7 +88,8 @@ func (c *TableCell) Marks() string {
 	return marks
 }
 
-// changeOf writes by how much the estimate of q differs from the baseline's, relative to that.
+// changeOf returns, as text, the change of the estimate of q under the policy p against the baseline, relative to the
+// baseline.
 func (s *Summary) changeOf(p *PolicySummary, q measure.Query) string {
 	e, base := p.Find(q), s.BaselinePolicy().Find(q)
 	switch {
@@ -108,7 +110,7 @@ func (s *Summary) changeOf(p *PolicySummary, q measure.Query) string {
 	return sign + FormatChange(e.Mean/base.Mean)
 }
 
-// FormatChange writes a ratio as a change: −97%, +12%, ×2.4.
+// FormatChange returns a ratio of two values as a change in text: −97%, +12%, ×2.4.
 func FormatChange(ratio float64) string {
 	percent := (ratio - 1) * 100
 	if ratio == 0 {

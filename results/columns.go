@@ -8,28 +8,28 @@ import (
 	"qsim/results/measure"
 )
 
-// Part is the group of a column in a Table: what one gets, or what one pays.
+// Part is the group of a column in a results table: metrics of objectives, metrics asked for, or costs of a policy.
 type Part uint8
 
-// The parts of a table, from left to right.
+// The parts of a results table, from left to right.
 const (
 	Gets  Part = iota // what the objectives are about
 	Asked             // what was asked for beside the objectives
 	Pays              // what a policy costs
 )
 
-// String heads the columns of a part.
+// String returns the heading over the columns of a part.
 func (p Part) String() string { return [...]string{"what you get", "asked for", "what you pay"}[p] }
 
-// Table compares the policies of a scenario: the metrics of its objectives, in their order, then those asked for, then
-// the largest costs. The terminal, the report and the finding show it.
+// Table compares the policies of a scenario: the metrics of the objectives in file order, then the metrics asked for,
+// then the largest costs. The terminal, the report and the finding show it.
 type Table struct {
 	Policies []string // labels
 	Columns  []Column // by Part
 	Alike    []Column // those in which all policies are equal: they take a line, not a column
 }
 
-// Column is one metric of a Table under all policies.
+// Column is one metric of a results table, with a cell for each policy.
 type Column struct {
 	measure.Query
 	Info  measure.MetricInfo
@@ -43,7 +43,7 @@ type Column struct {
 	within float64 // the equivalence band: values that differ by less than this share of the baseline's are the same
 }
 
-// Find returns the column of q, also if all policies are alike in it; nil if there is none.
+// Find returns the column of the metric q, also if all policies have the same value in it; nil if there is none.
 func (t *Table) Find(q measure.Query) *Column {
 	for _, list := range [][]Column{t.Columns, t.Alike} {
 		for i := range list {
@@ -55,7 +55,7 @@ func (t *Table) Find(q measure.Query) *Column {
 	return nil
 }
 
-// In returns the columns of a part.
+// In returns the columns of a table that belong to the part p.
 func (t *Table) In(p Part) (columns []*Column) {
 	for i := range t.Columns {
 		if t.Columns[i].Part == p {
@@ -65,8 +65,8 @@ func (t *Table) In(p Part) (columns []*Column) {
 	return columns
 }
 
-// TableQueries are the metrics that the table of a scenario has whatever comes out: those of its objectives and those
-// asked for; without objectives the p99 wait of each class, deaths and duplicates.
+// TableQueries returns the metrics that the table of a scenario has whatever the results: the metrics of its objectives
+// and those asked for; without objectives the p99 wait of each class, deaths and duplicates.
 func TableQueries(s *measure.Settings) []measure.Query {
 	if len(s.Objectives) > 0 {
 		return distinct(objectiveQueries(s), s.Asked)
@@ -81,7 +81,7 @@ func objectiveQueries(s *measure.Settings) (queries []measure.Query) {
 	return queries
 }
 
-// distinct joins lists of queries; each has its first place.
+// distinct joins lists of queries and keeps each query once, where it comes first.
 func distinct(lists ...[]measure.Query) (queries []measure.Query) {
 	for _, q := range slices.Concat(lists...) {
 		if !slices.Contains(queries, q) {
@@ -91,7 +91,7 @@ func distinct(lists ...[]measure.Query) (queries []measure.Query) {
 	return queries
 }
 
-// tableQueries are all metrics that the table of s may have: one family of tests.
+// tableQueries returns all metrics that the table of the summary may have: one family of tests.
 func (s *Summary) tableQueries() (queries []measure.Query) {
 	if s.Settings != nil {
 		queries = TableQueries(s.Settings)
@@ -130,7 +130,7 @@ func TableOf(s *Summary) *Table {
 	return t
 }
 
-// objectiveQueries are the metrics of the objectives, each once, in file order.
+// objectiveQueries returns the metrics of the objectives, each once, in file order.
 func (s *Summary) objectiveQueries() (queries []measure.Query) {
 	if s.Settings != nil {
 		queries = objectiveQueries(s.Settings)
@@ -141,7 +141,7 @@ func (s *Summary) objectiveQueries() (queries []measure.Query) {
 	return distinct(queries)
 }
 
-// usualWaits are the p99 waits of the classes, or of all jobs if there is one class or nothing is known of classes.
+// usualWaits returns the p99 wait of each class, or of all jobs if there is one class or the classes are not known.
 func (s *Summary) usualWaits() (queries []measure.Query) {
 	if s.Settings != nil {
 		return measure.UsualWaits(s.Settings)
@@ -158,7 +158,7 @@ func (s *Summary) usualWaits() (queries []measure.Query) {
 	return queries
 }
 
-// add adds the column of q unless it is there or was not measured.
+// add appends a column for the metric q unless the table has one or q was not measured.
 func (t *Table) add(s *Summary, q measure.Query, part Part) {
 	if t.Find(q) != nil || s.Policies[0].Find(q) == nil {
 		return
@@ -166,7 +166,8 @@ func (t *Table) add(s *Summary, q measure.Query, part Part) {
 	t.Columns = append(t.Columns, columnOf(s, q, part))
 }
 
-// fold moves the columns in which all policies are equal to Alike, if there are several policies; one column stays.
+// fold moves the columns in which all policies have the same value to Alike, if there are several policies; one column
+// stays.
 func (t *Table) fold(s *Summary) {
 	if len(t.Policies) < 2 {
 		t.Columns = slices.DeleteFunc(t.Columns, func(c Column) bool { return c.Part == Pays && c.zero() && c.Goals == nil })
@@ -186,7 +187,7 @@ func (t *Table) fold(s *Summary) {
 	t.Columns = columns
 }
 
-// ColumnOf returns the column of q for a summary, whether or not its table has one.
+// ColumnOf returns the column that the metric q has or would have in the table of a summary.
 func ColumnOf(s *Summary, q measure.Query) Column { return columnOf(s, q, Gets) }
 
 func columnOf(s *Summary, q measure.Query, part Part) Column {
@@ -203,8 +204,8 @@ func columnOf(s *Summary, q measure.Query, part Part) Column {
 	return c
 }
 
-// alike reports whether all policies have the same value as it is printed, and fare the same by the objectives. Lower
-// bounds of the same size need not be of the same value.
+// alike reports whether all policies have the same printed value in the column, and the same verdicts. Equal lower
+// bounds are not the same value.
 func (c *Column) alike() bool {
 	for i := range c.Cells {
 		a, b := &c.Cells[i], &c.Cells[0]
@@ -215,12 +216,12 @@ func (c *Column) alike() bool {
 	return true
 }
 
-// zero reports whether the value is 0 under every policy.
+// zero reports whether the column's value is 0 under every policy.
 func (c *Column) zero() bool {
 	return !slices.ContainsFunc(c.Cells, func(cell TableCell) bool { return cell.Mean != 0 })
 }
 
-// null reports whether there is no value under any policy.
+// null reports whether the column has no value under any policy.
 func (c *Column) null() bool {
 	return !slices.ContainsFunc(c.Cells, func(cell TableCell) bool { return !math.IsNaN(cell.Mean) })
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// compare fills in the differences to the baseline. The comparisons that the table
-// shows are one family of tests, all others another.
+// compare fills in each policy's differences to the baseline. The comparisons that the table shows are one family of
+// tests, all others another.
 func (s *Summary) compare() {
 	base := s.BaselinePolicy()
 	inTable := s.tableQueries()
@@ -51,7 +51,7 @@ func (s *Summary) Baseline() int {
 }
 
 // difference returns the mean difference of e to base over the seeds in which both have a value, with its interval and
-// test, the mean of base over these seeds, and their number. Of none the numbers are NaN.
+// test, the mean of base over these seeds, and their number. The floats are NaN if there are no such seeds.
 func difference(e, base *Estimate) (d Difference, of float64, seeds int) {
 	var differences, values []float64
 	for i := range min(len(e.Values), len(base.Values)) {
@@ -67,15 +67,16 @@ func difference(e, base *Estimate) (d Difference, of float64, seeds int) {
 		P: pairedP(mean, half, len(differences))}, MeanOf(values), len(differences)
 }
 
-// decide adjusts the p values of a family and marks the differences that are shown.
+// decide adjusts the p values of a family of differences by Holm's procedure and marks the significant differences as
+// shown.
 func decide(family []*Difference) {
 	for i, adjusted := range adjustedOf(family, func(d *Difference) (p, low, high float64) { return d.P, d.Low, d.High }) {
 		family[i].Adjusted, family[i].Shown = adjusted, adjusted < alpha
 	}
 }
 
-// adjustedOf returns the p values of a family after Holm. Where there is no difference in any seed nothing is tested,
-// and the value is 1.
+// adjustedOf returns the p values of a family after Holm's adjustment. A member without any difference in any seed is
+// not tested, and has the value 1.
 func adjustedOf[T any](family []*T, of func(d *T) (p, low, high float64)) []float64 {
 	all, raw := make([]float64, len(family)), make([]float64, len(family))
 	for i, d := range family {
@@ -94,8 +95,7 @@ func adjustedOf[T any](family []*T, of func(d *T) (p, low, high float64)) []floa
 	return all
 }
 
-// sure reports whether a difference keeps its sign though values on either side may
-// in truth be higher.
+// sure reports whether a difference is sure to keep its sign if a value that is only a lower bound is in truth higher.
 func sure(difference float64, bound, baseBound string) bool {
 	switch {
 	case bound != "" && baseBound != "":
@@ -108,7 +108,7 @@ func sure(difference float64, bound, baseBound string) bool {
 	return true
 }
 
-// judge applies the objectives.
+// judge computes the verdict of every objective under every policy that it is about.
 func (s *Summary) judge() {
 	for i := range s.Settings.Objectives {
 		o := &s.Settings.Objectives[i]
@@ -125,7 +125,7 @@ func (s *Summary) judge() {
 	}
 }
 
-// policiesOf returns the policy with that label, or else all of that kind; all for "".
+// policiesOf returns the policy with the label name, or else all of the kind name; all for "".
 func (s *Summary) policiesOf(name string) []*PolicySummary {
 	var all, ofKind []*PolicySummary
 	for i := range s.Policies {

@@ -24,7 +24,7 @@ type Comparison struct {
 	Exit       int // 1: something regressed, or under Gate.Strict may have; else 0
 }
 
-// Side is one of the two results that are compared.
+// Side describes one of the two results that are compared.
 type Side struct {
 	Name       string // as users know it: a folder or a scenario
 	ConfigHash string
@@ -33,14 +33,14 @@ type Side struct {
 	Version    string // of the program that made it, "" if it is not known
 }
 
-// Gate is the limit beyond which a change is a regression.
+// Gate is the limit beyond which a change for the worse counts as a regression.
 type Gate struct {
 	Set    bool
 	Most   float64 // a metric may be worse by this share of its base value, at least 0
 	Strict bool    // what is unclear counts as a regression
 }
 
-// Change is a metric of one policy in both results.
+// Change is a metric of one policy in two results that are compared, with the difference and its verdict.
 type Change struct {
 	measure.Query
 	Policy    string // label
@@ -67,9 +67,8 @@ type Change struct {
 	excess, excessHalf, excessP float64
 }
 
-// Relative is the difference as a share of what it is a difference to: paired, the mean of the
-// base's values by seed, which for a quantile is not the base value, that of the pooled data.
-// NaN if there is none or that is 0.
+// Relative returns the difference of a change as a share of the base: paired, of the mean of the base's values by seed,
+// which for a quantile is not the pooled value. NaN if there is no difference or the base is 0.
 func (c *Change) Relative() float64 {
 	if c.of == 0 || math.IsNaN(c.Difference) {
 		return math.NaN()
@@ -77,13 +76,13 @@ func (c *Change) Relative() float64 {
 	return c.Difference / c.of
 }
 
-// ChangeWords are the cells of a change in every table of a comparison.
+// ChangeWords holds the texts of the cells of a change, the same in every table of a comparison.
 type ChangeWords struct {
 	Base, New, Difference, Change string
 	Half                          string // of the interval of Difference; "": there is none, or it is 0
 }
 
-// Words returns the cells of c.
+// Words returns the texts of the cells of the change c.
 func (c *Change) Words() ChangeWords {
 	info, known := measure.Lookup(c.Metric)
 	if !known {
@@ -108,7 +107,7 @@ func (c *Change) Words() ChangeWords {
 	return w
 }
 
-// CompareOptions of Compare. The names and versions are for people.
+// CompareOptions are the options of Compare. The names and versions are for people.
 type CompareOptions struct {
 	BaseName, NewName       string
 	BaseVersion, NewVersion string
@@ -116,9 +115,9 @@ type CompareOptions struct {
 	Gate                    Gate
 }
 
-// Compare compares two results of the same scenario policy by policy, those of one
-// label, paired by seed if both have the same seeds, else as independent samples (Welch) and
-// with a warning. The error says why they cannot be compared at all.
+// Compare compares two results of the same scenario, for each policy label that both have, paired by seed if both have
+// the same seeds, else as independent samples (Welch) and with a warning. The error says why they cannot be compared at
+// all.
 func Compare(base, new *Summary, o CompareOptions) (*Comparison, error) {
 	c := &Comparison{Scenario: base.Scenario, Gate: o.Gate, Paired: slices.Equal(base.Seeds, new.Seeds),
 		Base: Side{o.BaseName, base.ConfigHash, base.Seeds, base.Partial, o.BaseVersion},
@@ -166,8 +165,8 @@ func (c *Comparison) warn(format string, args ...any) {
 	c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...))
 }
 
-// match pairs the policies of both results by label. One of each needs no label in
-// common: it is what was changed.
+// match pairs the policies of both results by label. If each result has one policy, the two are paired whatever their
+// labels.
 func (c *Comparison) match(base, new *Summary) (pairs [][2]*PolicySummary, err error) {
 	missing := func(in, of *Summary, side string) {
 		for i := range in.Policies {
@@ -196,7 +195,7 @@ func (c *Comparison) match(base, new *Summary) (pairs [][2]*PolicySummary, err e
 	return pairs, nil
 }
 
-// labelled returns the policy of that label, nil if there is none.
+// labelled returns the policy with that label, nil if there is none.
 func (s *Summary) labelled(label string) *PolicySummary {
 	i := slices.IndexFunc(s.Policies, func(p PolicySummary) bool { return p.Label == label })
 	if i < 0 {
@@ -205,11 +204,11 @@ func (s *Summary) labelled(label string) *PolicySummary {
 	return &s.Policies[i]
 }
 
-// usualMetrics are compared besides what the table and the objectives are about: between
-// them they see most of what can become worse.
+// usualMetrics lists the metrics that are compared besides those of the table and the objectives: together they show
+// most kinds of regression.
 var usualMetrics = []string{"fresh.wait.mean", "fresh.wait.p99", "sojourn.mean", "sojourn.p99", "goodput", "attempts.mean", "dead.share", "unfinished.share", "wasted"}
 
-// comparedQueries are the queries to compare if nobody says which: each once.
+// comparedQueries returns the metrics that are compared if CompareOptions names none: each once.
 func comparedQueries(base, new *Summary) []measure.Query {
 	t := TableOf(base)
 	var columns, usual []measure.Query
@@ -225,7 +224,7 @@ func comparedQueries(base, new *Summary) []measure.Query {
 	})
 }
 
-// warnOfSides warns of seeds, versions and interruptions that make the comparison doubtful.
+// warnOfSides warns of differences in seeds and versions, and of interrupted runs, that make the comparison doubtful.
 func (c *Comparison) warnOfSides() {
 	if !c.Paired {
 		c.warn("the seeds differ: nothing is common to the two results, so that they are compared as independent samples (Welch), which tells less")
@@ -246,8 +245,8 @@ func (c *Comparison) warnOfSides() {
 	}
 }
 
-// change compares one metric of one policy. Where the same happened in both results, event
-// for event, what is equal is so for good.
+// change compares one metric of one policy between two results. same says that both runs had the same events: equal
+// values are then equal for certain.
 func (c *Comparison) change(label string, base, new *Estimate, same bool) Change {
 	nan := math.NaN()
 	d := Change{Query: new.Query, Policy: label, Unit: cmp.Or(new.Unit, base.Unit), Base: *base, New: *new,
@@ -267,10 +266,10 @@ func (c *Comparison) change(label string, base, new *Estimate, same bool) Change
 	return d
 }
 
-// why there is no value.
+// why returns the reason why the estimate has no value.
 func (e *Estimate) why() string { return cmp.Or(e.Reason, "it was not measured") }
 
-// measure fills in the difference.
+// measure fills in the difference of a change, with its interval and p value.
 func (c *Comparison) measure(d *Change) {
 	a, b := c.samples(d)
 	if len(a.values) == 0 || len(b.values) == 0 {
@@ -282,8 +281,8 @@ func (c *Comparison) measure(d *Change) {
 	d.Low, d.High = d.Difference-d.Half, d.Difference+d.Half
 }
 
-// samples are the values of both sides by seed: if they are paired, of the seeds for which
-// both have one, about their mean.
+// samples returns the values by seed of both sides of a change: if paired, of the seeds for which both have one, about
+// their mean.
 func (c *Comparison) samples(d *Change) (base, new sample) {
 	for i, v := range d.Base.Values {
 		if !math.IsNaN(v) && (!c.Paired || !math.IsNaN(d.New.Values[i])) {

@@ -6,20 +6,19 @@ import (
 	"qsim/results/measure"
 )
 
-// sample is the values of a metric by seed and what they scatter about: their mean, or for a
-// quantile that of the pooled data.
+// sample holds the values of a metric by seed and the centre about which they scatter: their mean, or for a quantile
+// the one of the pooled data.
 type sample struct {
 	values []float64
 	centre float64
 }
 
-// aboutMean is a sample of a quantity whose centre is the mean of its values.
+// aboutMean returns a sample whose centre is the mean of its values.
 func aboutMean(values []float64) sample { return sample{values, MeanOf(values)} }
 
-// contrast returns what b is more than factor times a, the half-width of its 95 % interval and
-// the two-sided p value of its being 0: of pairs the mean of their differences, or else the
-// difference of the centres by Welch's t test with the degrees of freedom of Satterthwaite.
-// Welch: The generalization of "Student's" problem when several different population
+// contrast returns the difference b − factor·a, the half-width of its 95 % interval and the two-sided p value for no
+// difference: of pairs the mean difference, or else the difference of the centres by Welch's t test with the degrees of
+// freedom of Satterthwaite. Welch: The generalization of "Student's" problem when several different population
 // variances are involved (1947). NaN for a side with fewer than 2 values.
 func contrast(a, b sample, factor float64, paired bool) (mean, half, p float64) {
 	if paired {
@@ -48,16 +47,15 @@ func contrast(a, b sample, factor float64, paired bool) (mean, half, p float64) 
 	}
 }
 
-// variance is about the centre.
+// variance returns the variance of a sample's values about its centre.
 func (s *sample) variance() float64 {
 	deviation := spreadAbout(s.values, s.centre)
 	return float64(deviation * deviation)
 }
 
-// judge holds a change against the gate. It does not judge the difference as a share of
-// the base value, which is itself an estimate, but by how much the new value exceeds
-// what the gate allows, which is a difference again and has an interval: the whole of it must
-// lie on one side. A metric that may be at most 0 and is not is beyond any share.
+// judge compares a change with the gate. It tests the excess of the new value over the greatest value that the gate
+// allows, which is a difference with an interval: the whole of it must lie on one side. (The relative change would
+// divide by the base value, itself an estimate.) Any value above 0 of a metric that may be at most 0 is a regression.
 func (c *Comparison) judge(d *Change) {
 	info, known := measure.Lookup(d.Metric)
 	if !c.Gate.Set || !known || !info.LessIsBetter && !info.MoreIsBetter || d.Base.Null() && d.New.Null() {
@@ -97,8 +95,8 @@ func (c *Comparison) judge(d *Change) {
 	}
 }
 
-// decide adjusts the p values for the number of comparisons, and sums up. What no seed
-// shows any difference in is not tested.
+// decide adjusts the p values for the number of comparisons and sets the exit code. Metrics that differ in no seed are
+// not tested.
 func (c *Comparison) decide() {
 	var all []*Change
 	for i := range c.Changes {
@@ -166,7 +164,7 @@ func (c *Comparison) confirm() {
 	}
 }
 
-// Note returns the remark that stands beside a verdict, or why there is no difference.
+// Note returns the remark printed beside a change's verdict, or the reason why there is no difference.
 func (d *Change) Note() string {
 	switch {
 	case d.Verdict == Unclear:

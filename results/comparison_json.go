@@ -3,7 +3,7 @@ package results
 // comparisonVersion is the version of the JSON format of comparisons.
 const comparisonVersion = 1
 
-// storedComparisons are comparisons of one result with others of the same scenario.
+// storedComparisons holds the comparisons of one result with several others of the same scenario.
 type storedComparisons struct {
 	Version     int                `json:"version"`     // version of this format: 1
 	Comparisons []storedComparison `json:"comparisons"` // one for each new result

@@ -15,7 +15,8 @@ import (
 	"qsim/results/plain"
 )
 
-// RunInfo is run.json: when, where and by what a run was made. No other file differs between equal runs.
+// RunInfo is the content of run.json: when and where a run was made, and by which version. No other file differs
+// between equal runs.
 type RunInfo struct {
 	Started   time.Time `json:"started"` // when the command began
 	Took      float64   `json:"took_s"`  // wall-clock time in seconds
@@ -29,8 +30,8 @@ type RunInfo struct {
 	CPUs      int       `json:"cpus"`    // processors that it could use
 }
 
-// Files returns the files of a run but for charts and report: run.json, scenario.yaml
-// (the given bytes), summary.json, summary.csv, and, if s has Data, series.csv.gz, data.json.gz and hist/*.hgrm.
+// Files returns the files of a run except charts and report: run.json, scenario.yaml (the given bytes), summary.json,
+// summary.csv, and, if s has Data, series.csv.gz, data.json.gz and hist/*.hgrm.
 func Files(s *Summary, info RunInfo, scenario []byte) ([]File, error) {
 	run, err := json.MarshalIndent(info, "", " ")
 	if err != nil {
@@ -62,7 +63,7 @@ func Files(s *Summary, info RunInfo, scenario []byte) ([]File, error) {
 	return append(files, histograms...), err
 }
 
-// writeSummaryCSV writes a row for each policy, metric and filter.
+// writeSummaryCSV writes summary.csv: a row for each policy, metric and filter.
 func writeSummaryCSV(w io.Writer, s *Summary) error {
 	out := csv.NewWriter(w)
 	rows := [][]string{{"policy", "metric", "unit", "during", "after", "class", "tenant", "limit_s",
@@ -91,8 +92,8 @@ func (p *PolicySummary) csvRow(e *Estimate) []string {
 	return row
 }
 
-// seriesColumns are the columns of a series, in the order of series.csv. The last are those of its classes, which
-// have these names.
+// seriesColumns returns the columns of a time series, in the order of series.csv; those of single classes come last,
+// named by classes.
 func seriesColumns(s *measure.Series, classes []string) []seriesColumn {
 	columns := []seriesColumn{
 		{"fresh_wait_p50_s", &s.FreshWaitP50}, {"fresh_wait_p99_s", &s.FreshWaitP99}, {"fresh_ready", &s.FreshReady},
@@ -106,7 +107,7 @@ func seriesColumns(s *measure.Series, classes []string) []seriesColumn {
 	return columns
 }
 
-// classSeries begins the name of the series of a class.
+// classSeries is the prefix of the name of a series.csv column that covers one class.
 const classSeries = "fresh_wait_p99_s:"
 
 type seriesColumn struct {
@@ -114,8 +115,8 @@ type seriesColumn struct {
 	values *[]float64
 }
 
-// writeSeries writes a row for each policy, seed and element of the series, with six
-// significant digits. time_s is where the element begins.
+// writeSeries writes series.csv: a row for each policy, seed and bucket of the time series, with six significant
+// digits. time_s is where the bucket begins.
 func writeSeries(w io.Writer, s *Summary) error {
 	zip, err := gzip.NewWriterLevel(w, gzip.BestCompression) // without a time in its header
 	if err != nil {
@@ -162,7 +163,7 @@ func sixDigits(values []float64, j int) string {
 	return strconv.FormatFloat(values[j], 'g', 6, 64)
 }
 
-// histogramFiles returns the pooled histograms, in milliseconds.
+// histogramFiles returns the .hgrm files of the pooled histograms, in milliseconds.
 func histogramFiles(s *Summary) ([]File, error) {
 	var files []File
 	var labels []string

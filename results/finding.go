@@ -68,7 +68,8 @@ func FindingOf(s *Summary, t *Table) Finding {
 	return Finding{Policy: -1, Worst: view.noDifference()}
 }
 
-// onePolicy is the finding of a table with one policy: the first goal that it misses, or else the first column.
+// onePolicy returns the finding of a table with one policy: about the first goal that it misses, or else the first
+// column.
 func onePolicy(t *Table, gets []*Column) Finding {
 	worst := gets[0]
 	if i := slices.IndexFunc(gets, func(c *Column) bool { return c.Cells[0].missed() > 0 }); i >= 0 {
@@ -81,20 +82,20 @@ func onePolicy(t *Table, gets []*Column) Finding {
 	return f
 }
 
-// finder looks for the finding of a table with several policies.
+// finder computes the finding of a table with several policies.
 type finder struct {
 	*Summary
 	*Table
 	base int
 }
 
-// says is "FIFO: p99 wait of fresh jobs 12s" under the policy of that label.
+// says returns a column's value under policy i as text: "FIFO: p99 wait of fresh jobs 12s".
 func (c *Column) says(policy string, i int) string {
 	return policy + ": " + c.Label + " " + c.Cells[i].Value
 }
 
-// missed counts the objectives that are missed in c, whether or not the scenario expects that, and those that it
-// expects to be while the runs do not tell.
+// missed counts the objectives that are missed in a cell, expected or not, and the unclear ones that the scenario
+// expects to be missed.
 func (c *TableCell) missed() (n int) {
 	for _, v := range c.Verdicts {
 		if v.Outcome == Missed || v.Outcome == Unclear && v.Expect {
@@ -104,7 +105,7 @@ func (c *TableCell) missed() (n int) {
 	return n
 }
 
-// missed counts the objectives that policy i misses.
+// missed counts the objectives that policy i misses in all columns.
 func (f *finder) missed(i int) (n int) {
 	for _, column := range f.In(Gets) {
 		n += column.Cells[i].missed()
@@ -112,7 +113,7 @@ func (f *finder) missed(i int) (n int) {
 	return n
 }
 
-// cure is the finding of a column in which another policy is better than the baseline and misses at most so many
+// cure returns the finding of a column in which another policy is better than the baseline and misses at most most
 // objectives; false if there is none.
 func (f *finder) cure(c *Column, most int) (Finding, bool) {
 	best := -1
@@ -132,7 +133,8 @@ func (f *finder) cure(c *Column, most int) (Finding, bool) {
 	return result, true
 }
 
-// stronger reports whether cell i of c shows more of a gain than cell k: one that is told apart before one that is not.
+// stronger reports whether cell i of the column c shows a larger gain than cell k; a significant gain comes before any
+// other.
 func (f *finder) stronger(c *Column, i, k int) bool {
 	if a, b := c.Cells[i].unsure(), c.Cells[k].unsure(); a != b {
 		return b
@@ -140,7 +142,8 @@ func (f *finder) stronger(c *Column, i, k int) bool {
 	return c.Gain(i, f.base) > c.Gain(k, f.base)
 }
 
-// weaker reports whether cell i of c shows more of a loss than cell k, likewise.
+// weaker reports whether cell i of the column c shows a larger loss than cell k; a significant loss comes before any
+// other.
 func (f *finder) weaker(c *Column, i, k int) bool {
 	if a, b := c.Cells[i].unsure(), c.Cells[k].unsure(); a != b {
 		return b
@@ -149,7 +152,8 @@ func (f *finder) weaker(c *Column, i, k int) bool {
 	return a < b || a == b && c.Cells[i].Mean > c.Cells[k].Mean
 }
 
-// changeIn is the change of a cell in parentheses, and whether that is not known yet; "" if there is none to tell.
+// changeIn returns the change of a cell in parentheses, with a remark if it is not significant yet; "" if there is no
+// change.
 func changeIn(cell *TableCell) string {
 	words := cell.Change
 	if cell.unsure() {
@@ -161,8 +165,8 @@ func changeIn(cell *TableCell) string {
 	return " (" + words + ")"
 }
 
-// others is a clause about the policies beside the cure and the baseline, if all of them are better than the baseline:
-// ", the other two at most 4.0s".
+// others returns a clause about the policies other than the cure and the baseline, if all of them are better than the
+// baseline: ", the other two at most 4.0s".
 func (f *finder) others(c *Column, cure int) string {
 	worst, n, values := -1, 0, []string(nil)
 	for i := range c.Cells {
@@ -199,7 +203,7 @@ func (f *finder) others(c *Column, cure int) string {
 	return fmt.Sprintf(", the other %s %s%s%s", inWords(n), most, c.Cells[worst].Value, too)
 }
 
-// inWords writes a small number as a word.
+// inWords returns a small number as a word, a larger one in digits.
 func inWords(n int) string {
 	words := []string{"", "", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
 	if n < len(words) {
@@ -208,12 +212,12 @@ func inWords(n int) string {
 	return fmt.Sprint(n)
 }
 
-// notable is a rise of what jobs pay that is told before what machines pay, however much that rises.
+// notable is the smallest ratio to the baseline of a cost to jobs that is named before any cost to machines.
 const notable = 1.2
 
-// price is a clause about the metric but c in which policy i is worst against the baseline: deaths first, then what
-// jobs pay, then idle and wasted time of workers, of which little is many times next to nothing. What is not told
-// apart is none.
+// price returns a clause about the metric other than c in which policy i is worst against the baseline: deaths first,
+// then costs to jobs, then idle and wasted time of workers, whose ratios are large where little was wasted before.
+// Differences that are not significant are left out.
 func (f *finder) price(c *Column, i int) string {
 	var worst, machine *Column
 	for k := range f.Columns {
@@ -261,8 +265,8 @@ func (f *finder) price(c *Column, i int) string {
 	return worst.Label + " " + cell.Value + " instead of " + base.Value
 }
 
-// harm is the finding of a column in which the baseline is better than another policy and none is better than the
-// baseline; false otherwise.
+// harm returns the finding of a column in which the baseline is better than some policy and no policy is better than
+// the baseline; false otherwise.
 func (f *finder) harm(c *Column) (Finding, bool) {
 	worst, none := -1, ", none is better"
 	for i := range c.Cells {
@@ -287,7 +291,7 @@ func (f *finder) harm(c *Column) (Finding, bool) {
 		Cure: f.Table.Policies[worst] + ": " + c.Cells[worst].Value + changeIn(&c.Cells[worst])}, true
 }
 
-// noDifference is the finding where no policy is known to be better than the baseline or worse.
+// noDifference returns the finding for a table in which no policy is known to be better or worse than the baseline.
 func (f *finder) noDifference() string {
 	for _, c := range f.In(Gets) {
 		if slices.ContainsFunc(c.Cells, func(cell TableCell) bool { return cell.Shown }) {

@@ -9,8 +9,8 @@ import (
 	"qsim/results/plain"
 )
 
-// FormatValue writes a value in the unit of its metric for people: 4m13s, 8.8s, 120ms, 97%,
-// 4.43, 12,300; Missing for NaN.
+// FormatValue returns a value in the unit of its metric as text: 4m13s, 8.8s, 120ms, 97%, 4.43, 12,300; Missing for
+// NaN.
 func FormatValue(v float64, info measure.MetricInfo) string {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -28,10 +28,10 @@ func FormatValue(v float64, info measure.MetricInfo) string {
 	return strings.Replace(plain.Grouped(plain.Digits(v, 3)), "-", "−", 1)
 }
 
-// vague is the half-width of an interval, as a multiple of the value, from which one digit of the value says all.
+// vague is a half-width of an interval, as a multiple of the value, from which the value is printed with one digit.
 const vague = 5
 
-// FormatEstimate writes the value of e for people; a bound with its sign.
+// FormatEstimate returns the value of an estimate as text, a lower bound with ≥ before it.
 func FormatEstimate(e *Estimate, info measure.MetricInfo) string {
 	if e == nil || e.Null() {
 		return plain.Missing
@@ -47,7 +47,7 @@ func FormatEstimate(e *Estimate, info measure.MetricInfo) string {
 	return FormatValue(mean, info)
 }
 
-// FormatHalf writes a half-width, with two significant digits.
+// FormatHalf returns the half-width of an interval as text, with two significant digits: ±0.5s.
 func FormatHalf(half float64, info measure.MetricInfo) string {
 	switch {
 	case info.Unit == "s":
@@ -58,7 +58,7 @@ func FormatHalf(half float64, info measure.MetricInfo) string {
 	return "±" + plain.Grouped(plain.Digits(half, 2))
 }
 
-// Sign is the sign of v's outcome: ✓ met, ✗ missed, ? unclear.
+// Sign returns the sign of a verdict's outcome: ✓ met, ✗ missed, ? unclear.
 func (v *Verdict) Sign() string {
 	switch v.Outcome {
 	case Met:
@@ -69,8 +69,7 @@ func (v *Verdict) Sign() string {
 	return "✗"
 }
 
-// Limit returns the bound of an objective for people: "≤ 10s", "≥ 90%", and "= 0" for at most 0, as no metric is
-// negative.
+// Limit returns the bound of an objective as text: "≤ 10s", "≥ 90%", and "= 0" for at most 0, as no metric is negative.
 func (v *Verdict) Limit() string {
 	if bound, ok := strings.CutPrefix(v.Text, "above "); ok {
 		return "≥ " + groupedBound(bound)
@@ -85,7 +84,7 @@ func (v *Verdict) Limit() string {
 	return "≤ " + groupedBound(bound)
 }
 
-// groupedBound groups the digits of a bound that is a bare number, as those of the values beside it.
+// groupedBound puts commas between the thousands of a bound that is a bare number, as in the values printed beside it.
 func groupedBound(bound string) string {
 	if strings.Trim(bound, "0123456789.") != "" {
 		return bound
@@ -96,13 +95,14 @@ func groupedBound(bound string) string {
 // Expected reports whether v is a miss that the scenario expects: neither a success nor a failure.
 func (v *Verdict) Expected() bool { return v.Outcome == Missed && v.Expect }
 
-// inUnitOf returns info with the unit of a bound: a ratio that may exceed 1 is written in % if its bound is.
+// inUnitOf returns the metric's description with the unit of a bound: a ratio that may exceed 1 is printed in % if its
+// bound is.
 func inUnitOf(info measure.MetricInfo, bound string) measure.MetricInfo {
 	info.Share = info.Share || info.Unit == "1" && strings.HasSuffix(bound, "%")
 	return info
 }
 
-// Words returns the value of v with its interval, as in a table.
+// Words returns the value of a verdict with its interval, as text for a table.
 func (v *Verdict) Words() string {
 	info, _ := measure.Lookup(v.Metric)
 	info = inUnitOf(info, v.Text)

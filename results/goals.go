@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Goal is the bound of an objective.
+// Goal is the bound that an objective sets in a column of a results table, with the policies that it is set for.
 type Goal struct {
 	Text     string   // ≤ 10s
 	Policies []string // labels of the policies that have a verdict; nil: all
 	Expect   bool     // it is expected to be missed
 }
 
-// addGoal adds the bound of a verdict, or the verdict's policy to those of the bound.
+// addGoal adds the bound of a verdict to the column's goals, or the verdict's policy to the goal with that bound.
 func (c *Column) addGoal(v *Verdict) {
 	text := v.Limit()
 	at := slices.IndexFunc(c.Goals, func(g Goal) bool { return g.Text == text && g.Expect == v.Expect })
@@ -26,8 +26,8 @@ func (c *Column) addGoal(v *Verdict) {
 	}
 }
 
-// GoalText writes the bounds of a column: "≤ 10s"; where policies differ in them, with the policies: "≥ 30/s (fifo),
-// else ≥ 55/s".
+// GoalText returns the bounds of a column as text: "≤ 10s"; where policies differ in them, with the policies: "≥ 30/s
+// (fifo), else ≥ 55/s".
 func (c *Column) GoalText() string {
 	goals := exactGoals(c.Goals)
 	if len(goals) == 2 && goals[0].Text != goals[1].Text && len(goals[0].Policies)+len(goals[1].Policies) == len(c.Cells) &&
@@ -49,7 +49,7 @@ func (c *Column) GoalText() string {
 	return strings.Join(parts, ", ")
 }
 
-// exactGoals joins a least and a most of the same size, of the same policies: "= 5".
+// exactGoals joins a lower and an upper bound of the same size and policies into one goal, "= 5".
 func exactGoals(goals []Goal) (joined []Goal) {
 	size := func(g Goal) string { return strings.TrimLeft(g.Text, "≥≤ ") }
 	for _, g := range goals {

@@ -12,24 +12,24 @@ const (
 	alpha      = 1 - confidence
 )
 
-// tQuantile is the quantile of Student's t for a two-sided interval about n values: beyond it, on
-// either side, lies a share level of all.
+// tQuantile returns the quantile of Student's t for a two-sided interval about the mean of n values: beyond it, on
+// either side, lies a probability of level.
 func tQuantile(n, level float64) float64 {
 	return studentQuantile(n-1, 1-level/2)
 }
 
-// studentQuantile is the quantile p of Student's t with that many degrees of freedom.
+// studentQuantile returns the quantile for probability p of Student's t distribution with that many degrees of freedom.
 func studentQuantile(freedom, p float64) float64 {
 	return steady(distuv.StudentsT{Sigma: 1, Nu: freedom}.Quantile(p))
 }
 
-// studentTails is the probability that Student's t with that many degrees of freedom is beyond t on either side.
+// studentTails returns the probability that Student's t with that many degrees of freedom lies beyond t on either side.
 func studentTails(freedom, t float64) float64 {
 	return min(1, steady(2*distuv.StudentsT{Sigma: 1, Nu: freedom}.Survival(t)))
 }
 
-// steady is v with 12 significant digits: the last of what others compute with fused products differ between processors,
-// and equal runs are to give equal bytes on all of them.
+// steady rounds v to 12 significant digits: the later digits of numbers that libraries compute with fused products
+// differ between processors, and equal runs must give equal bytes on all of them.
 func steady(v float64) float64 {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 11, 64), 64)
 	if err != nil {
@@ -56,16 +56,15 @@ func spreadAbout(values []float64, centre float64) float64 {
 	return math.Sqrt(sum / float64(len(values)-1))
 }
 
-// HalfWidth is half the width of the t-interval about centre of independent values, for a confidence
-// in (0, 1): t((1+sureness)/2, n-1)·s/√n. The spread s is taken about centre, which is
-// either the mean of the values, or, where they are quantiles of sections of data, that of all
-// the data: not about the mean of the sections, which is biased. Asmussen, Glynn: Stochastic
-// Simulation (2007), section III.5. It is NaN for fewer than two values.
+// HalfWidth is half the width of the t-interval about centre of independent values, for a confidence in (0, 1):
+// t((1+sureness)/2, n-1)·s/√n. The spread s is taken about centre, which is either the mean of the values, or, where
+// they are quantiles of sections of data, that of all the data: the mean of the sections would be biased. Asmussen,
+// Glynn: Stochastic Simulation (2007), section III.5. It is NaN for fewer than two values.
 func HalfWidth(values []float64, centre, sureness float64) float64 {
 	return halfWidth(spreadAbout(values, centre), len(values), 1-sureness)
 }
 
-// MeanOf is the mean of values, NaN of none. Of equal values it is exact.
+// MeanOf returns the mean of values, NaN of an empty list. If all values are equal the mean is exactly that value.
 func MeanOf(values []float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
@@ -88,7 +87,7 @@ func MeanOf(values []float64) float64 {
 	return (sum + lost) / float64(len(values))
 }
 
-// equal reports whether there is one value only.
+// equal reports whether all values are the same.
 func equal(values []float64) bool {
 	for _, v := range values {
 		if v != values[0] {

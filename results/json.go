@@ -11,11 +11,10 @@ import (
 	"qsim/results/measure"
 )
 
-// Float is a number of a JSON file. A pointer to one that is nil stands for a value that there is
-// none of, null.
+// Float is a number in a JSON file. A nil *Float stands for a missing value, null.
 type Float float64
 
-// MarshalJSON writes f as short as it can be.
+// MarshalJSON returns the number in its shortest form.
 func (f Float) MarshalJSON() ([]byte, error) {
 	format := byte('f')
 	if size := math.Abs(float64(f)); size != 0 && (size < 1e-6 || size >= 1e21) {
@@ -24,7 +23,7 @@ func (f Float) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(f), format, -1, 64), nil
 }
 
-// orNull returns v for a file, nil if it is not a number, or not finite.
+// orNull returns v as a number for a JSON file, nil (null) if v is NaN or infinite.
 func orNull(v float64) *Float {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -49,7 +48,7 @@ type Member[T any] struct {
 	Value T
 }
 
-// MarshalJSON writes the object in the order that it has.
+// MarshalJSON returns the object as JSON, its keys in the order of the list.
 func (list Object[T]) MarshalJSON() ([]byte, error) {
 	out := []byte{'{'}
 	for i, one := range list {
@@ -69,7 +68,7 @@ func (list Object[T]) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// UnmarshalJSON reads an object whose keys are names of metrics, and puts them in the order of metrics.
+// UnmarshalJSON reads an object whose keys are names of metrics, and sorts them in the order of the table of metrics.
 func (list *Object[T]) UnmarshalJSON(text []byte) error {
 	var values map[string]T
 	if err := json.Unmarshal(text, &values); err != nil {
@@ -84,8 +83,8 @@ func (list *Object[T]) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// MarshalLines returns v as JSON over lines: the parts of large objects and lists have a line each, a metric or a row
-// has one.
+// MarshalLines returns v as JSON broken into lines: each part of a large object or list has a line of its own, down to
+// one metric or row a line.
 func MarshalLines(v any) ([]byte, error) {
 	text, err := encodeJSON(v)
 	if err != nil {
@@ -95,7 +94,7 @@ func MarshalLines(v any) ([]byte, error) {
 	return append(root.appendTo(nil, 0), '\n'), nil
 }
 
-// encodeJSON returns v as JSON without spaces, in which < and > are as they are.
+// encodeJSON returns v as JSON without spaces, in which < and > are not escaped.
 func encodeJSON(v any) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -113,7 +112,7 @@ type jsonNode struct {
 	height int // of the containers in it, and it
 }
 
-// parseJSON reads a value and returns what follows it. text must be what encodeJSON returns.
+// parseJSON reads one JSON value from text and returns the text after it. text must come from encodeJSON.
 func parseJSON(text []byte) (n jsonNode, rest []byte) {
 	if text[0] != '{' && text[0] != '[' {
 		end := scalarEnd(text)
@@ -137,7 +136,7 @@ func parseJSON(text []byte) (n jsonNode, rest []byte) {
 	return n, text[1:]
 }
 
-// scalarEnd returns how long the string, number or word is that text begins with.
+// scalarEnd returns the length of the JSON string, number or word at the start of text.
 func scalarEnd(text []byte) int {
 	if text[0] != '"' {
 		if end := bytes.IndexAny(text, ",]}"); end >= 0 {
@@ -155,7 +154,8 @@ func scalarEnd(text []byte) int {
 	}
 }
 
-// spread reports whether the parts of n have a line each: those of large objects, of lists of objects, and texts.
+// spread reports whether the parts of a JSON value are put on lines of their own: those of large objects, of lists of
+// objects, and of lists of texts.
 func (n *jsonNode) spread() bool {
 	return n.height > 3 || len(n.parts) > 0 && !slices.ContainsFunc(n.parts, func(part jsonNode) bool {
 		return part.open == 0 && (n.open == '{' || part.text[0] != '"')

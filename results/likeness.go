@@ -8,9 +8,9 @@ import (
 // DefaultSameWithin is the half-width of the equivalence band as a share of the baseline's value: ±5 %.
 const DefaultSameWithin = 0.05
 
-// Likeness is what the interval of a difference says where a difference is not shown. Equivalence is shown as
-// in the confidence interval inclusion rule of Westlake (1976), but by the 95 % interval that is printed, which
-// is stricter than the 90 % interval of two one-sided tests at 5 %.
+// Likeness is the judgement of a difference that is not significant: equivalent, or how many more seeds it would take.
+// Equivalence is shown by the confidence interval inclusion rule of Westlake (1976), with the 95 % interval that is
+// printed, which is stricter than the 90 % interval of two one-sided tests at 5 %.
 type Likeness struct {
 	Same bool // the whole interval lies within the equivalence band around the baseline
 	// Tell is about how many seeds would show either a difference or equivalence, if neither is shown; 0:
@@ -47,8 +47,8 @@ func likeness(difference, half, base, within float64, n, tests int, shown, bound
 	return Likeness{Tell: different}
 }
 
-// Mark is the sign beside a difference: "≈" equivalent, "?" neither a difference nor equivalence is shown, "" a
-// difference is shown, or there is no interval. d may be nil.
+// Mark returns the sign printed beside a difference: "≈" equivalent, "?" neither a difference nor equivalence is shown,
+// "" a difference is shown, or there is no interval. d may be nil.
 func (d *Difference) Mark() string {
 	if d == nil {
 		return ""
@@ -56,7 +56,8 @@ func (d *Difference) Mark() string {
 	return markOf(d.Likeness, d.Shown, math.IsNaN(d.High))
 }
 
-// Mark is the sign beside a change, as that of a Difference.
+// Mark returns the sign printed beside a change: "≈" equivalent, "?" neither a difference nor equivalence is shown, or
+// "".
 func (c *Change) Mark() string { return markOf(c.Likeness, c.Shown, math.IsNaN(c.Half)) }
 
 func markOf(l Likeness, shown, single bool) string {

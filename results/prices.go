@@ -7,7 +7,7 @@ import (
 	"qsim/results/measure"
 )
 
-// price is a metric of the whole run in which a policy may pay for what it gives.
+// price is a metric of the whole run that may get worse under a policy which improves others.
 type price struct {
 	metric string
 	like   []string // other metrics of the same quantity: where a table has one of them, it has this price
@@ -18,7 +18,8 @@ type price struct {
 	machine bool
 }
 
-// prices in the order of alike ones. Deaths stand first wherever there are any.
+// prices lists the metrics that policies may cost, alike ones next to each other. Deaths stand first wherever there are
+// any.
 var prices = []price{
 	{metric: "dead.count", like: []string{"dead.share", "deaths.count"}, more: "dead jobs"},
 	{metric: "duplicates.per10k", like: []string{"duplicates.count"}, more: "duplicates", least: 0.1},
@@ -28,15 +29,15 @@ var prices = []price{
 	{metric: "wasted", more: "wasted worker time", least: 0.001, machine: true},
 }
 
-// mostPrices is the number of columns of what policies cost, beside deaths.
+// mostPrices is the most columns of costs in a results table, beside deaths.
 const mostPrices = 3
 
-// waits are the metrics of a family of waits but for its mean.
+// waits returns the names of the metrics of a family of waits, except its mean.
 func waits(family string) []string {
 	return []string{family + ".p50", family + ".p90", family + ".p99", family + ".p999", family + ".max"}
 }
 
-// priceOf returns the price that metric is, nil if it is none.
+// priceOf returns the entry of prices for a metric, nil if there is none.
 func priceOf(metric string) *price {
 	if i := slices.IndexFunc(prices, func(p price) bool { return p.metric == metric }); i >= 0 {
 		return &prices[i]
@@ -51,8 +52,8 @@ func priceQueries() (queries []measure.Query) {
 	return queries
 }
 
-// addPrices adds what policies cost: deaths wherever there are any, then the metrics in which a policy is most worse
-// than the baseline. Prices that are alike for all policies are added too: they are to be folded.
+// addPrices adds the columns of costs: deaths wherever there are any, then the metrics in which a policy is most worse
+// than the baseline. Costs that are equal for all policies are added too, and folded later.
 func (t *Table) addPrices(s *Summary, objectives bool) {
 	type rise struct {
 		column Column
@@ -84,7 +85,7 @@ func (t *Table) addPrices(s *Summary, objectives bool) {
 	}
 }
 
-// addPrice adds a column of what policies cost, or marks the one that was asked for.
+// addPrice adds a column of a cost, or marks the column as a cost if it was already asked for.
 func (t *Table) addPrice(column Column) {
 	if asked := t.Find(column.Query); asked != nil {
 		asked.price = true
@@ -93,8 +94,8 @@ func (t *Table) addPrice(column Column) {
 	t.Columns = append(t.Columns, column)
 }
 
-// rise is the largest ratio of a policy's value to the baseline's, +Inf of 0: over the differences of at least that
-// size that the seeds tell apart by themselves, or few seeds leave open.
+// rise returns the largest ratio of a policy's value to the baseline's, +Inf if that is 0, among differences of at
+// least least that are significant on their own, or of too few seeds for a test; 0 if there are none.
 func (c *Column) rise(base int, least float64) (ratio float64) {
 	for i := range c.Cells {
 		cell, of := &c.Cells[i], &c.Cells[base]

@@ -11,12 +11,11 @@ import (
 // band.
 const leastChange = 1 + DefaultSameWithin
 
-// Gain is the factor by which the value of policy i is better than that of policy k: below 1 if it is worse, +Inf
-// where the worse of two values is any number of times the better one, 0; and 1 where nobody can say that one is
-// better. It is what table marks, findings and titles of charts rest on. Nobody can say so of values that are printed
-// alike, of a lower bound and a larger value, of a metric of which neither more nor less is better, of values that
-// are equivalent, and of those that a test over the seeds does not tell apart. Fewer than 5 seeds are not tested:
-// there the means decide.
+// Gain is the factor by which the value of policy i is better than that of policy k: below 1 if it is worse, +Inf where
+// the worse of two values is any number of times the better one, 0; and 1 where neither is known to be better. Table
+// marks, findings and titles of charts rest on it. Neither is known to be better for values that are printed alike, of
+// a lower bound and a larger value, of a metric of which neither more nor less is better, of equivalent values, and of
+// values that a test over the seeds does not tell apart. Fewer than 5 seeds are not tested: there the means decide.
 func (c *Column) Gain(i, k int) float64 {
 	a, b := &c.Cells[i], &c.Cells[k]
 	if i == k || c.better == 0 || math.IsNaN(a.Mean) || math.IsNaN(b.Mean) || a.Value == b.Value || !c.apart(i, k) {
@@ -31,7 +30,7 @@ func (c *Column) Gain(i, k int) float64 {
 // beats reports whether policy i is better than policy k by more than the equivalence band.
 func (c *Column) beats(i, k int) bool { return c.Gain(i, k) >= leastChange }
 
-// apart reports whether the values of two policies are known to differ, and which is less.
+// apart reports whether two policies are known to differ in the column's metric.
 func (c *Column) apart(i, k int) bool {
 	less, more := &c.Cells[i], &c.Cells[k]
 	if more.Mean < less.Mean {
@@ -49,17 +48,16 @@ func (c *Column) apart(i, k int) bool {
 	return !Equivalent(d.Low, d.High, less.Mean, c.within) && (n < fewSeeds || d.P < alpha/float64(len(c.Cells)-1))
 }
 
-// told reports whether c is known to differ from the baseline.
+// told reports whether a cell's value is known to differ from the baseline's.
 func (c *TableCell) told() bool {
 	return c.Mark != "≈" && !(c.unsure() && c.estimate.N >= fewSeeds)
 }
 
-// unsure reports whether the table marks c as not told apart from the baseline.
+// unsure reports whether a cell is marked as neither different from the baseline nor equivalent to it.
 func (c *TableCell) unsure() bool { return c.Mark == "?" }
 
 // Ranked returns the policies that have a value, the best first; where neither more nor less is better, the least
-// first. A lower bound ranks as if it were no bound of a metric of which more is better, and behind all others of
-// which it is not.
+// first. A lower bound ranks by its value if more is better, else behind all other values.
 func (c *Column) Ranked() (policies []int) {
 	for i := range c.Cells {
 		if v := c.Cells[i].Mean; !math.IsNaN(v) && !math.IsInf(v, 0) {
@@ -76,7 +74,7 @@ func (c *Column) Ranked() (policies []int) {
 	return policies
 }
 
-// rank finds out which values of c are better, and marks the best: those that none beats and that beat one. A lower
+// rank sets the direction of the column and marks its best cells: those that none beats and that beat one. A lower
 // bound is not best where less is better.
 func (c *Column) rank(s *Summary) {
 	c.better, c.within = c.direction(s), s.SameWithin
@@ -91,9 +89,9 @@ func (c *Column) rank(s *Summary) {
 
 func (c *TableCell) bounded() bool { return c.estimate != nil && c.estimate.Bound != "" }
 
-// direction is 1 where more of c is better, -1 where less is, 0 where neither is: where the goals of a policy are a
-// range, where neither the metric nor all goals say so, and in the times of the jobs that are done where deaths differ:
-// those of the many and of the few are not comparable.
+// direction returns 1 where a higher value in the column is better, -1 where a lower one is, and 0 where neither is:
+// where the goals of a policy are a range, where neither the metric nor all goals decide, and for the times of done
+// jobs where deaths differ: times of many jobs and of the few survivors are not comparable.
 func (c *Column) direction(s *Summary) float64 {
 	var least, most []string // policies
 	for _, g := range c.Goals {

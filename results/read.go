@@ -14,9 +14,9 @@ import (
 	"qsim/results/plain"
 )
 
-// Read returns the summary of the run in folder dir, and what run.json says of how it was
-// made: zero if there is none. dir may also be the folder of all runs of a scenario, for
-// its latest one, or a summary.json itself. Settings and Data of the summary are nil.
+// Read returns the summary of the run in folder dir, and the content of its run.json: zero if there is none. dir may
+// also be the folder of all runs of a scenario, for its latest one, or a summary.json itself. Settings and Data of the
+// summary are nil.
 func Read(dir string) (*Summary, RunInfo, error) {
 	path := dir
 	if info, err := os.Stat(dir); err != nil {
@@ -53,7 +53,7 @@ func Read(dir string) (*Summary, RunInfo, error) {
 	return s, made, nil
 }
 
-// check returns what contradicts itself in a summary that was read.
+// check returns the first contradiction within a summary that was read, as an error.
 func (s *Summary) check() error {
 	for i := 1; i < len(s.Seeds); i++ {
 		if s.Seeds[i] <= s.Seeds[i-1] {
@@ -86,7 +86,7 @@ func (s *Summary) check() error {
 	return nil
 }
 
-// check returns what contradicts itself in an estimate over so many seeds.
+// check returns the first contradiction within an estimate over that many seeds, as an error.
 func (e *Estimate) check(seeds int) error {
 	n := 0
 	for _, v := range e.Values {
@@ -113,10 +113,10 @@ func (e *Estimate) check(seeds int) error {
 	return e.checkValues()
 }
 
-// mostStored is more than any value that a run can have; sums of squares of it are finite.
+// mostStored is an upper limit for any value of a run; sums of its squares are finite.
 const mostStored = 1e100
 
-// checkValues returns what contradicts itself in an estimate and its values, of which there is one.
+// checkValues returns the first contradiction between an estimate and its values by seed, at least one, as an error.
 func (e *Estimate) checkValues() error {
 	values := slices.DeleteFunc(slices.Clone(e.Values), math.IsNaN)
 	for _, v := range append([]float64{e.Mean, e.Low, e.High}, values...) {
@@ -138,7 +138,7 @@ func (e *Estimate) checkValues() error {
 	return nil
 }
 
-// How far numbers that belong together may be apart, relatively.
+// Tolerances for numbers of a summary that must agree, relative to their size.
 const (
 	rounding = 1e-6
 	grain    = 0.01 // of histograms

@@ -6,23 +6,22 @@ import "math"
 // t-interval: NaN for fewer than 2.
 func Interval(values []float64) (mean, half float64) { return meanInterval(values) }
 
-// Contrast is the difference of the means of two samples.
+// Contrast is the difference of the means of two samples, with its interval and p value.
 type Contrast struct {
 	Difference float64 // mean of the new values less that of the base values
 	Half       float64 // half-width of its 95 % interval; NaN with fewer than 2 values on a side
 	P          float64 // two-sided, that it is 0: not adjusted; NaN likewise
 }
 
-// Against compares new with base, each at least one value: value by value if they are
-// paired, and of equal number then; else as independent samples (Welch).
+// Against compares the samples new and base, of at least one value each: value by value if paired, and of equal number
+// then; else as independent samples (Welch).
 func Against(base, new []float64, paired bool) Contrast {
 	mean, half, p := contrast(aboutMean(base), aboutMean(new), 1, paired)
 	return Contrast{mean, half, p}
 }
 
-// Excess is by how much more new is than factor times base, as Against counts, and the
-// one-sided p value of its being no more: NaN where Against has none. If less is set, it is by
-// how much less.
+// Excess returns by how much new exceeds factor times base, and the one-sided p value for no excess, NaN where Against
+// has no p value. If less is set, the excess is how far new falls below that.
 func Excess(base, new []float64, factor float64, less, paired bool) (excess, p float64) {
 	excess, _, p = contrast(aboutMean(base), aboutMean(new), factor, paired)
 	if less {
@@ -34,27 +33,26 @@ func Excess(base, new []float64, factor float64, less, paired bool) (excess, p f
 	return excess, p
 }
 
-// Holm returns the p values of a family of comparisons, adjusted so that those below
-// 0.05 are all true with a probability of 95 %. NaN is not of the family and stays.
+// Holm returns the p values of a family of comparisons, adjusted so that with a probability of 95 % all differences
+// with a value below 0.05 are real. NaN stays NaN and is not counted.
 func Holm(p []float64) []float64 { return holm(p) }
 
-// power is how sure one wants to be to see a difference that is there.
+// power is the wanted probability of detecting a difference that exists.
 const power = 0.8
 
-// Detectable is the difference of two means, as a share of the mean, that a comparison of
-// n values with n others shows at 95 % confidence in four cases of five, if both scatter
-// with that coefficient of variation: about (t(0.975) + t(0.8)) · cv · √(2/n), both with 2n−2
-// degrees of freedom (Cohen: Statistical Power Analysis, 2nd edition, section 2.4); with
-// fewer than 5 values it is more like two cases of three. n must be at least 2. Of several
-// comparisons at once it is what Holm's adjustment leaves to see if it is the only difference.
+// Detectable is the difference of two means, as a share of the mean, that a comparison of n values with n others shows
+// at 95 % confidence in four cases of five, if both scatter with that coefficient of variation: about (t(0.975) +
+// t(0.8)) · cv · √(2/n), both with 2n−2 degrees of freedom (Cohen: Statistical Power Analysis, 2nd edition, section
+// 2.4); with fewer than 5 values it is more like two cases of three. n must be at least 2. For several comparisons it
+// is the difference detectable after Holm's adjustment if there is only one.
 func Detectable(cv float64, n, comparisons int) float64 {
 	freedom := float64(2*n - 2)
 	sure := studentQuantile(freedom, 1-alpha/2/float64(max(1, comparisons)))
 	return (sure + studentQuantile(freedom, power)) * cv * math.Sqrt(2/float64(n))
 }
 
-// RunsToDetect is the least n, from 4, below which Detectable promises too much, for which
-// that is at most difference, above 0; 0 if no number up to a hundred thousand will do.
+// RunsToDetect returns the smallest sample size n, at least 4, for which Detectable is at most difference, which is
+// above 0; 0 if no n up to a hundred thousand will do.
 func RunsToDetect(cv, difference float64, comparisons int) int {
 	low, high := 4, mostSeeds // Detectable falls with n
 	if !(difference > 0 && Detectable(cv, high, comparisons) <= difference) {

@@ -9,8 +9,8 @@ import "embed"
 //go:embed *.schema.json
 var schemas embed.FS
 
-// Schema returns the JSON schema (draft 2020-12) of what this package writes: summary (summary.json), run (run.json),
-// compare (what MarshalComparisons returns) or tune (tune.json). It is nil for another name.
+// Schema returns the JSON schema (draft 2020-12) of a format that this package writes: summary (summary.json), run
+// (run.json), compare (what MarshalComparisons returns) or tune (tune.json). It is nil for another name.
 func Schema(name string) []byte {
 	text, err := schemas.ReadFile(name + ".schema.json")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"sort"
 )
 
-// pairedP is the two-sided p value of the paired t test that the mean of differences,
-// with that half-width, is 0.
+// pairedP returns the two-sided p value of the paired t test for a mean difference of 0, given the mean and half-width
+// of the differences of n pairs.
 func pairedP(mean, half float64, n int) float64 {
 	switch {
 	case n < 2:
@@ -21,8 +21,8 @@ func pairedP(mean, half float64, n int) float64 {
 	return studentTails(float64(n-1), math.Abs(mean)/half*tQuantile(float64(n), alpha))
 }
 
-// holm returns the p values adjusted for being a family: Holm, A simple sequentially
-// rejective multiple test procedure (1979). NaN stays NaN and is not of the family.
+// holm returns the p values of one family of tests adjusted for their number: Holm, A simple sequentially rejective
+// multiple test procedure (1979). NaN stays NaN and is not counted.
 func holm(p []float64) []float64 {
 	adjusted := slices.Clone(p)
 	var order []int
@@ -40,9 +40,8 @@ func holm(p []float64) []float64 {
 	return adjusted
 }
 
-// seedsToTell is about how many seeds it takes until an interval with that half-width
-// at n seeds ends before something at the given distance from its centre; two significant
-// digits, rounded up. 0: no number of seeds will do.
+// seedsToTell returns about how many seeds it takes until an interval with that half-width at n seeds is no wider, to
+// either side, than distance; two significant digits, rounded up. 0: no number of seeds will do.
 func seedsToTell(half, distance float64, n int) int {
 	if distance == 0 || math.IsNaN(half) || math.IsNaN(distance) {
 		return 0
@@ -51,8 +50,8 @@ func seedsToTell(half, distance float64, n int) int {
 	return roundSeeds(math.Ceil(float64(n)*ratio*ratio), n)
 }
 
-// seedsToReach is the same for an interval that must be surer than at 95 %: it ends there
-// with a probability of level, at most alpha, of error.
+// seedsToReach returns about how many seeds it takes until an interval with that half-width at n seeds is no wider than
+// distance at a stricter probability of error, level, at most alpha.
 func seedsToReach(half, distance float64, n int, level float64) int {
 	if distance == 0 || math.IsNaN(half) || math.IsNaN(distance) {
 		return 0
@@ -65,7 +64,7 @@ func seedsToReach(half, distance float64, n int, level float64) int {
 	return roundSeeds(float64(needed), n)
 }
 
-// roundSeeds rounds a number of seeds that is needed where n are not enough.
+// roundSeeds rounds up a number of seeds that is needed where n are not enough.
 func roundSeeds(needed float64, n int) int {
 	if needed > mostSeeds {
 		return 0
@@ -79,7 +78,7 @@ func roundSeeds(needed float64, n int) int {
 	return int(needed)
 }
 
-// mostSeeds is more than anybody will run to settle an objective.
+// mostSeeds is a limit above which no number of seeds is recommended to settle an objective.
 const mostSeeds = 100_000
 
 // judge compares the confidence interval of e with the bound of an objective: wholly on the right side, wholly on the
@@ -118,11 +117,11 @@ func judge(e *Estimate, above bool, bound float64) (o Outcome, seeds int, reason
 	return Unclear, seeds, reason
 }
 
-// oneSeed is why nothing is known of a value's spread.
+// oneSeed is the reason given where a value has no interval because there is one seed.
 const oneSeed = "one seed has no interval"
 
-// counts reports whether e is a number of things, which is exact in the one run that there is, and no estimate of a
-// time, a share or a rate.
+// counts reports whether an estimate is a count, exact in the only run that there is, and not a time, a share or a
+// rate.
 func (e *Estimate) counts() bool {
 	switch e.Unit {
 	case "jobs", "claims", "executions", "commits", "leases", "events", "calls":
@@ -131,7 +130,7 @@ func (e *Estimate) counts() bool {
 	return false
 }
 
-// atLeast is the lower end of the interval, or the value if there is no interval.
+// atLeast returns the lower end of an estimate's interval, or the value if there is no interval.
 func (e *Estimate) atLeast() float64 {
 	if math.IsNaN(e.Low) {
 		return e.Mean

@@ -13,18 +13,18 @@ import (
 	"qsim/results/plain"
 )
 
-// dataFile is what a report needs of a run that is in no other file of its folder: the settings
-// of the scenario, the pooled histograms as they are, and what tenants got.
+// dataFile is the name of the file with the data that a report needs beside the other files of a run: the settings of
+// the scenario, the pooled histograms, and the counts and waits by tenant.
 const dataFile = "data.json.gz"
 
-// mostData is how many bytes of it there may be when it is unpacked: a hundred times what the
-// largest scenario that is shipped has.
+// mostData is the most bytes that dataFile may have when unpacked: a hundred times those of the largest scenario that
+// is shipped.
 const mostData = 256 << 20
 
 // dataVersion is the version of the format of dataFile.
 const dataVersion = 1
 
-// storedData is dataFile. Durations are in nanoseconds.
+// storedData is the content of dataFile. Durations are in nanoseconds.
 type storedData struct {
 	Version  int               `json:"version"`
 	Settings *measure.Settings `json:"settings"`
@@ -43,7 +43,7 @@ type storedHistogram struct {
 	Unresolved measure.Packed `json:"unresolved"`
 }
 
-// encodeData returns dataFile.
+// encodeData returns the content of dataFile, JSON under gzip.
 func encodeData(s *Summary) ([]byte, error) {
 	data := storedData{Version: dataVersion, Settings: s.Settings}
 	for i := range s.Data {
@@ -69,7 +69,7 @@ func encodeData(s *Summary) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Stored is the folder of a run as it was read.
+// Stored is a run that was read from its folder: summary, run.json and scenario.
 type Stored struct {
 	// Summary has Settings and Data as far as the folder has them.
 	Summary  *Summary
@@ -78,9 +78,9 @@ type Stored struct {
 	Absent   []string
 }
 
-// ReadStored reads what Files wrote. read returns the bytes of a file by its path below the
-// folder of the run. A file other than summary.json that is not there, because an earlier version
-// wrote none, is noted in Absent; without data.json.gz Settings are nil.
+// ReadStored reads a run from the files that Files returned. read returns the bytes of a file by its path below the
+// folder of the run. A file other than summary.json that is not there, because an earlier version wrote none, is noted
+// in Absent; without data.json.gz Settings are nil.
 func ReadStored(read func(path string) ([]byte, error)) (*Stored, error) {
 	text, err := read("summary.json")
 	if err != nil {
@@ -114,7 +114,7 @@ func ReadStored(read func(path string) ([]byte, error)) (*Stored, error) {
 	return stored, nil
 }
 
-// data returns what is drawn of each policy, to be filled.
+// data returns the chart data of each policy, an empty element for each if there is none yet.
 func (s *Summary) data() []PolicyData {
 	if s.Data == nil {
 		s.Data = make([]PolicyData, len(s.Policies))
@@ -122,7 +122,7 @@ func (s *Summary) data() []PolicyData {
 	return s.Data
 }
 
-// readData takes over Settings and pooled histograms.
+// readData sets the summary's settings and pooled histograms from the bytes of dataFile.
 func (s *Summary) readData(text []byte) error {
 	zip, err := gzip.NewReader(bytes.NewReader(text))
 	if err != nil {
@@ -176,7 +176,7 @@ func (s *Summary) HasSeries() bool {
 	return s.everySeries(func(series *measure.Series) bool { return len(series.FreshReady) > 0 })
 }
 
-// HasStarvation reports whether every time series says when fresh jobs starved.
+// HasStarvation reports whether every time series has the share of each bucket in which fresh jobs starved.
 func (s *Summary) HasStarvation() bool {
 	return s.everySeries(func(series *measure.Series) bool { return series.Starved != nil })
 }
@@ -192,7 +192,7 @@ func (s *Summary) everySeries(has func(series *measure.Series) bool) bool {
 	return len(s.Data) > 0 && len(s.Data) == len(s.Policies) && len(s.Data[0].Series) > 0
 }
 
-// checkTenants refuses what no run can have counted of its tenants.
+// checkTenants returns an error if counts or waits of tenants are impossible for a run.
 func checkTenants(counts []measure.TenantCount, waits []measure.TenantWait) error {
 	if len(waits) > 0 && len(waits) != min(len(counts), measure.MostTenantWaits) {
 		return fmt.Errorf("it has waits of %d tenants and counts of %d", len(waits), len(counts))

@@ -16,7 +16,7 @@ import (
 	"qsim/results/plain"
 )
 
-// seriesReader reads series.csv.gz into the Data of a Summary.
+// seriesReader reads series.csv.gz into the chart data of a Summary.
 type seriesReader struct {
 	*Summary
 	label, seed string // of the rows under way
@@ -25,7 +25,8 @@ type seriesReader struct {
 	names       []string
 }
 
-// readSeries takes over the series. It ignores columns that it does not know; those that the file lacks stay nil.
+// readSeries sets the time series from the bytes of series.csv.gz. Unknown columns are ignored; missing ones leave
+// their series nil.
 func (s *Summary) readSeries(text []byte) error {
 	zip, err := gzip.NewReader(bytes.NewReader(text))
 	if err != nil {
@@ -59,7 +60,7 @@ func (s *Summary) readSeries(text []byte) error {
 	}
 }
 
-// take adds a row.
+// take adds one row of series.csv to the series of its policy and seed.
 func (r *seriesReader) take(row []string) error {
 	if r.into == nil || row[1] != r.seed || row[0] != r.label {
 		if err := r.begin(row[0], row[1]); err != nil {
@@ -82,7 +83,7 @@ func (r *seriesReader) take(row []string) error {
 	return nil
 }
 
-// begin turns to the rows of another policy or seed.
+// begin turns to the series of another policy or seed.
 func (r *seriesReader) begin(label, seed string) error {
 	policy := -1
 	for _, written := range []func(label string) string{

@@ -12,9 +12,8 @@ import (
 	"qsim/results/measure"
 )
 
-// Summarize joins the runs of the policies of s, in any order: what it returns does
-// not depend on that. It uses the seeds that every policy finished. It takes over the histograms and
-// series of runs, which it does not change.
+// Summarize computes the summary of the runs of the policies of s; the order of runs does not matter. It uses the seeds
+// that every policy finished, and keeps the histograms and series of runs, which it does not change.
 func Summarize(s *measure.Settings, runs []measure.Run, o Options) (*Summary, error) {
 	grid, seeds, err := align(s, runs)
 	if err != nil {
@@ -104,7 +103,7 @@ func isPartial(runs []measure.Run, seeds, asked []uint64) bool {
 	return false
 }
 
-// fingerprint folds the fingerprints of runs, in their order.
+// fingerprint hashes the fingerprints of runs, in their order, into 16 hex digits.
 func fingerprint(runs []*measure.Run) string {
 	h := fnv.New64a()
 	for _, run := range runs {
@@ -115,7 +114,7 @@ func fingerprint(runs []*measure.Run) string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// estimate joins what the runs say to q.
+// estimate joins the values of the metric q in runs, one for each seed, into an estimate with its interval.
 func estimate(q measure.Query, runs []*measure.Run, pooled []measure.NamedHistogram) Estimate {
 	e := Estimate{Query: q, Mean: math.NaN(), Low: math.NaN(), High: math.NaN(), Half: math.NaN()}
 	info, _ := measure.Lookup(q.Metric)

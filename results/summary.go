@@ -6,8 +6,8 @@ import (
 	"qsim/results/measure"
 )
 
-// Summary holds the joint results of all runs of a scenario. It is what summary.json
-// holds, where times are in seconds, shares in [0, 1] and a missing value is null.
+// Summary holds the joint results of all runs of a scenario. summary.json has the same content, with times in seconds,
+// shares in [0, 1] and null for a missing value.
 type Summary struct {
 	Scenario   string
 	ConfigHash string
@@ -27,7 +27,7 @@ type Summary struct {
 	Data []PolicyData
 }
 
-// PolicySummary is one policy's share of a Summary.
+// PolicySummary holds the results of one policy in a Summary.
 type PolicySummary struct {
 	Kind        string // in summary.json: name
 	Label       string
@@ -49,9 +49,8 @@ type PolicyData struct {
 	TenantWaits []measure.TenantWait
 }
 
-// Estimate is a metric over all seeds. A mean is that of the seeds, with a 95 %
-// t-interval; a quantile is that of the pooled jobs of all seeds, and the width of
-// its interval comes from the quantiles of the seeds.
+// Estimate is a metric over all seeds. A mean is taken over the seeds, with a 95 % t-interval; a quantile is taken over
+// the pooled jobs of all seeds, and the width of its interval comes from the quantiles of the seeds.
 type Estimate struct {
 	measure.Query
 	Unit   string
@@ -65,7 +64,7 @@ type Estimate struct {
 	Values []float64 // by seed; NaN: none
 }
 
-// Null reports whether e has no value.
+// Null reports whether the estimate has no value.
 func (e *Estimate) Null() bool { return math.IsNaN(e.Mean) }
 
 // Difference is the difference of a metric between a policy and the baseline, paired by seed.
@@ -79,18 +78,17 @@ type Difference struct {
 	Likeness
 }
 
-// Outcome of an objective.
+// Outcome is the result of an objective: met, missed or unclear.
 type Outcome string
 
-// The outcomes: the whole interval is on the right side of the bound, or on the
-// wrong side, or neither.
+// The outcomes of an objective: the whole interval is on the right side of the bound, or on the wrong side, or neither.
 const (
 	Met     Outcome = "met"
 	Missed  Outcome = "missed"
 	Unclear Outcome = "unclear"
 )
 
-// Verdict is an objective applied to one policy.
+// Verdict is the result of an objective for one policy.
 type Verdict struct {
 	measure.Query
 	Policy  string  // label
@@ -106,7 +104,7 @@ type Verdict struct {
 	Half    float64 // of the interval; not in summary.json
 }
 
-// Failed reports whether v makes the command exit with 1.
+// Failed reports whether the verdict makes the command exit with 1; under strict an unclear one does.
 func (v *Verdict) Failed(strict bool) bool {
 	switch v.Outcome {
 	case Met:
@@ -117,10 +115,10 @@ func (v *Verdict) Failed(strict bool) bool {
 	return strict
 }
 
-// Metric returns the estimate of the metric of that name over the whole run, nil if there is none.
+// Metric returns the estimate of the metric with that name over the whole run, nil if there is none.
 func (p *PolicySummary) Metric(name string) *Estimate { return p.Find(measure.Query{Metric: name}) }
 
-// Find returns the estimate of q, nil if there is none.
+// Find returns the policy's estimate for the query q, nil if there is none.
 func (p *PolicySummary) Find(q measure.Query) *Estimate {
 	for _, list := range [][]Estimate{p.Metrics, p.Filtered} {
 		for i := range list {
@@ -132,7 +130,7 @@ func (p *PolicySummary) Find(q measure.Query) *Estimate {
 	return nil
 }
 
-// Against returns the difference of q to the baseline, nil if there is none.
+// Against returns the policy's difference to the baseline in the metric q, nil if there is none.
 func (p *PolicySummary) Against(q measure.Query) *Difference {
 	for i := range p.Versus {
 		if p.Versus[i].Query == q {
@@ -142,7 +140,7 @@ func (p *PolicySummary) Against(q measure.Query) *Difference {
 	return nil
 }
 
-// Options of Summarize.
+// Options are the options of Summarize.
 type Options struct {
 	Seeds  []uint64 // that were asked for; nil: those of the runs
 	Strict bool     // an unclear objective fails

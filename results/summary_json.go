@@ -120,7 +120,7 @@ func (s *Summary) MarshalJSON() ([]byte, error) {
 	return MarshalLines(stored)
 }
 
-// orEmpty returns list, an empty one for nil: files have no null for it.
+// orEmpty returns list, or an empty one for nil, so that JSON files have [] instead of null.
 func orEmpty[T any](list []T) []T {
 	if list == nil {
 		return []T{}

@@ -14,9 +14,8 @@ import (
 	"qsim/results/plain"
 )
 
-// ReadSummary reads a summary.json. It ignores keys and keeps metrics that it does not
-// know. Control characters, which this program writes into no name, become �. Settings and
-// Data of what it returns are nil.
+// ReadSummary reads a summary.json. Unknown keys are ignored, unknown metrics kept. Control characters, which this
+// program writes into no name, become �. Settings and Data of the summary are nil.
 func ReadSummary(r io.Reader) (*Summary, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"qsim/results/measure"
 )
 
-// Sweep is what a scenario does under other values of some of its keys: a cell for each
-// combination of values, with the same seeds in every cell.
+// Sweep holds the results of a scenario under several values of some of its keys: a cell for each combination of
+// values, with the same seeds in every cell.
 type Sweep struct {
 	Scenario   string
 	ConfigHash string // 8 hex digits: equal for equal scenarios, axes and queries
@@ -23,7 +23,7 @@ type Sweep struct {
 	Cells      []Cell // in order of Index
 }
 
-// Axis is one key and the values that it takes.
+// Axis is one scenario key of a sweep and the values that it takes.
 type Axis struct {
 	Key    string
 	Values []string // as a scenario writes them
@@ -32,14 +32,14 @@ type Axis struct {
 	Log     bool // they were given by a factor
 }
 
-// Cell is the scenario under one combination of values.
+// Cell holds the results of a scenario under one combination of a sweep's values.
 type Cell struct {
 	Index    int // in the product of the axes, of which the last one varies fastest
 	Rows     []CellRow
 	Warnings []string
 }
 
-// CellRow holds the results of one policy in a cell.
+// CellRow holds the results of one policy in a cell of a sweep.
 type CellRow struct {
 	Policy      int        // index into Policies
 	Fingerprint string     // 16 hex digits: of all events of all seeds
@@ -48,7 +48,7 @@ type CellRow struct {
 	Verdicts    []Verdict  // of the objectives that are about the policy, in their order
 }
 
-// Size is the number of cells that the axes span, and false if that is more than most.
+// Size returns the number of cells that the axes of a sweep span; ok is false if there are more than most.
 func Size(axes []Axis, most int) (size int, ok bool) {
 	size = 1
 	for i := range axes {
@@ -59,7 +59,7 @@ func Size(axes []Axis, most int) (size int, ok bool) {
 	return size, true
 }
 
-// Position returns, by axis, which of its values the cell of an index has.
+// Position returns, for each axis, the index of its value in the cell with that index.
 func (s *Sweep) Position(index int) []int {
 	position := make([]int, len(s.Axes))
 	for i := len(s.Axes) - 1; i >= 0; i-- {
@@ -69,7 +69,7 @@ func (s *Sweep) Position(index int) []int {
 	return position
 }
 
-// Values returns, by axis, the values of the cell of an index.
+// Values returns, for each axis, its value in the cell with that index.
 func (s *Sweep) Values(index int) []string {
 	values := make([]string, len(s.Axes))
 	for i, at := range s.Position(index) {
@@ -78,8 +78,8 @@ func (s *Sweep) Values(index int) []string {
 	return values
 }
 
-// AddCell adds what sum says to the queries and objectives of s. It fails if sum is not of
-// the policies of s.
+// AddCell adds to the sweep the estimates and verdicts of the summary of one cell. It fails if the policies of sum are
+// not those of s.
 func (s *Sweep) AddCell(index int, sum *Summary) error {
 	cell := Cell{Index: index, Warnings: sum.Warnings}
 	if len(sum.Policies) != len(s.Policies) {
@@ -109,7 +109,7 @@ func (s *Sweep) AddCell(index int, sum *Summary) error {
 	return nil
 }
 
-// estimateOf is what p says to q, without the values of the seeds.
+// estimateOf returns the policy's estimate for the query q, without the values of the seeds.
 func estimateOf(p *PolicySummary, q measure.Query) Estimate {
 	e := estimate(q, nil, nil)
 	e.Reason = "it was not measured"
@@ -120,8 +120,8 @@ func estimateOf(p *PolicySummary, q measure.Query) Estimate {
 	return e
 }
 
-// Outcome joins the outcomes of all objectives of the row: missed if one is, else unclear if one is,
-// else met; empty if there is none.
+// Outcome joins the outcomes of all objectives of a policy in a cell: missed if one is, else unclear if one is, else
+// met; empty if there is none.
 func (r *CellRow) Outcome() Outcome {
 	var worst Outcome
 	for i := range r.Verdicts {

@@ -2,8 +2,8 @@ package results
 
 import "qsim/results/measure"
 
-// Tuning is the search for a setting of some keys: what was asked, what was tried, and for
-// each policy what came of it.
+// Tuning is the result of a search for the best setting of some scenario keys: the question, the settings tried, and
+// the answer for each policy.
 type Tuning struct {
 	Scenario   string
 	ConfigHash string // 8 hex digits: equal for equal scenarios, axes, objectives and goals
@@ -32,7 +32,7 @@ type TunedPolicy struct {
 	Checked []Verdict
 }
 
-// Trial is one setting that was tried.
+// Trial is the result of one setting that a search tried.
 type Trial struct {
 	Setting int      // index in the product of the axes, of which the last one varies fastest
 	Values  []string // by axis
@@ -78,7 +78,7 @@ type storedTuned struct {
 	Trials  []storedTrial `json:"trials"`                 // settings that were tried
 }
 
-// valuesOrNull are values by key, nil if there is no answer.
+// valuesOrNull maps each key to its value in a setting; nil, written as null, if the search has no answer.
 type valuesOrNull []string
 
 // storedTrial is a setting that was tried.
@@ -92,7 +92,7 @@ type storedTrial struct {
 	Why     string   `json:"given_up,omitempty"` // why it was given up
 }
 
-// MarshalJSON writes t with null for what has no value.
+// MarshalJSON returns the content of tune.json, with null for missing values.
 func (t *Tuning) MarshalJSON() ([]byte, error) {
 	out := storedTuning{Version: 1, Scenario: t.Scenario, Config: t.ConfigHash, Program: t.Version, Goal: t.Goal,
 		Objectives: orEmpty(t.Objectives), Confidence: t.Confidence}

@@ -9,14 +9,14 @@ import (
 	"strconv"
 )
 
-// unfinished begins the names of files and folders that are being written.
+// unfinished is the prefix of the names of files and folders that are still being written.
 const unfinished = ".unfinished-"
 
 // errLocked means that another process holds the lock of a file.
 var errLocked = errors.New("locked")
 
-// Temporary creates a file, or a folder, in dir, which is relative to root, under a name that is not taken: it is to be
-// renamed once it is whole. Until it is closed it is locked, so that Tidy leaves it alone.
+// Temporary creates a file, or a folder, in dir, which is relative to root, under a name that is not taken: the caller
+// renames it once it is complete. Until it is closed it is locked, so that Tidy leaves it alone.
 func Temporary(root *os.Root, dir string, folder bool) (f *os.File, name string, err error) {
 	for n := range mostCollisions {
 		name = filepath.Join(dir, unfinished+strconv.Itoa(n))
@@ -39,14 +39,14 @@ func Temporary(root *os.Root, dir string, folder bool) (f *os.File, name string,
 	return nil, "", errors.Join(err, errors.New("too many unfinished files"))
 }
 
-// isStill reports whether f is what has that name.
+// isStill reports whether name, within root, is still the open file f.
 func isStill(root *os.Root, name string, f *os.File) bool {
 	there, err := root.Lstat(name)
 	opened, e := f.Stat()
 	return err == nil && e == nil && os.SameFile(there, opened)
 }
 
-// Tidy removes from dir, which is relative to root, what processes left there that ended before it was whole.
+// Tidy removes from dir, which is relative to root, the unfinished files and folders of processes that have ended.
 func Tidy(root *os.Root, dir string) {
 	names, _ := fs.Glob(root.FS(), path.Join(filepath.ToSlash(dir), unfinished+"*"))
 	for _, name := range names {

@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// lock says that f cannot be locked.
+// lock returns an error: files cannot be locked on this system.
 func lock(*os.File) error { return errors.ErrUnsupported }

@@ -8,10 +8,11 @@ import (
 	"qsim/results/plain"
 )
 
-// fewSeeds is less than what a t-interval says much with.
+// fewSeeds is the number of seeds below which a t-interval says little.
 const fewSeeds = 5
 
-// warn adds the warnings of a summary. grid is by policy, in the order of seeds.
+// warn adds the warnings of a summary. grid holds the runs by policy, then by seed; asked is the number of seeds asked
+// for.
 func (s *Summary) warn(grid [][]*measure.Run, asked int) {
 	add := func(format string, args ...any) { s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...)) }
 	n := len(s.Seeds)
@@ -35,11 +36,11 @@ func (s *Summary) warn(grid [][]*measure.Run, asked int) {
 	s.warnOfUnclear(add)
 }
 
-// mostUnclear is how many unclear objectives have a warning each.
+// mostUnclear is the most unclear objectives that get a warning each.
 const mostUnclear = 3
 
-// warnOfUnclear warns of unclear objectives: each if they are few, else how many and how many seeds would tell.
-// Of one seed it is said already that it gives no verdicts.
+// warnOfUnclear warns of unclear objectives: of each if they are few, else with their number and how many seeds would
+// settle them. With one seed another warning says already that there are no verdicts.
 func (s *Summary) warnOfUnclear(add func(string, ...any)) {
 	var unclear []*Verdict
 	seeds := 0
@@ -61,7 +62,7 @@ func (s *Summary) warnOfUnclear(add func(string, ...any)) {
 	}
 }
 
-// Note returns the remark that stands beside the sign of an outcome, "" for none.
+// Note returns the remark printed beside the sign of a verdict, "" for none.
 func (v *Verdict) Note() string {
 	switch {
 	case v.Outcome == Unclear:
@@ -74,7 +75,7 @@ func (v *Verdict) Note() string {
 	return ""
 }
 
-// unclear is the remark beside an unclear verdict: how many seeds would decide, or why none would.
+// unclear returns the remark beside an unclear verdict: how many seeds would decide, or the reason why none would.
 func unclear(seeds int, reason string) string {
 	if seeds > 0 {
 		return fmt.Sprintf("unclear; run about %d seeds", seeds)

@@ -6,22 +6,20 @@ import (
 	"qsim/results/measure"
 )
 
-// A backlog grows in a stretch of time if the straight line through it rises by more than
-// chance would let it: by more than so many standard deviations of what a queue does that is
-// neither overloaded nor idle, and by more than so many of its own scatter about the line.
+// A backlog grows in a stretch of time if the straight line through it rises by more than chance would let it: by more
+// than so many standard deviations of what a queue does that is neither overloaded nor idle, and by more than so many
+// of its own scatter about the line.
 //
-// Of the first: where as many jobs come as go, both at rate λ and each as by a Poisson
-// process, the backlog is a random walk, whose change over a time T has the variance 2λT; that of
-// a queue with room to spare is less. So two of them are exceeded, in that direction, with a
-// probability of at most 2.3 %, and by a queue at a load of 0.9 that is watched for longer than
-// it takes to settle hardly ever. Arrivals and services that vary more than that show in
-// the second.
+// Of the first: where as many jobs come as go, both at rate λ and each as by a Poisson process, the backlog is a random
+// walk, whose change over a time T has the variance 2λT; that of a queue with room to spare is less. So two of them are
+// exceeded, in that direction, with a probability of at most 2.3 %, and by a queue at a load of 0.9 that is watched for
+// longer than it takes to settle hardly ever. Arrivals and services that vary more than that show in the second.
 const (
 	walkDeviations = 2
 	ownDeviations  = 3
 )
 
-// growing reports whether the backlog grew over the last three tenths of the time of arrivals.
+// growing reports whether a run's backlog grew over the last three tenths of the time of arrivals.
 func growing(s *measure.Series, settings *measure.Settings, workers float64) bool {
 	if settings.Bucket <= 0 {
 		return false
@@ -30,8 +28,8 @@ func growing(s *measure.Series, settings *measure.Settings, workers float64) boo
 	return rises(s, settings, end-3*max(end/10, 1), end, workers)
 }
 
-// rises reports whether the jobs ready grew from bucket from to bucket to: at least by one per
-// worker, and by more than chance.
+// rises reports whether the number of ready jobs grew from bucket from to bucket to: by at least one per worker, and by
+// more than chance.
 func rises(s *measure.Series, settings *measure.Settings, from, to int, workers float64) bool {
 	if from < 0 || to-from < 3 || len(s.FreshReady) < to {
 		return false

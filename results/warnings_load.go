@@ -11,13 +11,13 @@ import (
 	"qsim/results/plain"
 )
 
-// workersOf is how many workers policy i has on all nodes.
+// workersOf returns the number of workers that policy i has on all nodes.
 func workersOf(s *measure.Settings, i int) float64 {
 	p := &s.Policies[i]
 	return float64(cmp.Or(p.Nodes, s.Nodes)) * float64(cmp.Or(p.Workers, s.Workers))
 }
 
-// offered is the work that comes at rest ÷ what that many workers can do.
+// offered returns the offered load without storms ÷ the capacity of that many workers.
 func offered(s *measure.Settings, workers float64) float64 {
 	if workers <= 0 {
 		return 0
@@ -25,22 +25,20 @@ func offered(s *measure.Settings, workers float64) float64 {
 	return s.Rate * s.Service.Seconds() / workers
 }
 
-// warmUpMultiple of the relaxation time 1 ÷ (cμ(1 − √ρ)²) of a queue with c workers is what a
-// warm-up should last: what the empty start still changes is then below e⁻⁵. Cohen: The Single
-// Server Queue (1982), for one server; c of them are taken for one that is c times as fast.
+// warmUpMultiple is the least length of a warm-up, in relaxation times 1 ÷ (cμ(1 − √ρ)²) of a queue with c workers: the
+// effect of the empty start is then below e⁻⁵. Cohen: The Single Server Queue (1982), for one server; c of them are
+// taken for one that is c times as fast.
 const warmUpMultiple = 5
 
-// settles returns how long a warm-up should be for that load of so many workers, which must be
-// below 1.
+// settles returns how long a warm-up should be for that many workers at that load, which must be below 1.
 func settles(service time.Duration, workers, load float64) time.Duration {
 	gap := 1 - math.Sqrt(load)
 	return time.Duration(min(warmUpMultiple*float64(service)/(workers*gap*gap), math.MaxInt64/2))
 }
 
-// warnOfWarmUp warns of policies whose warm-up ends before the queue has settled: at the load
-// that is offered, or at the one that was seen before the first storm if that is more, because
-// retries are work too. Policies with as many workers get one warning between them, for the
-// highest load. grid is by policy.
+// warnOfWarmUp warns of policies whose warm-up ends before the queue has settled: at the offered load, or at the load
+// measured before the first storm if that is higher, because retries are work too. Policies with the same number of
+// workers get one warning between them, for the highest load. grid holds the runs by policy.
 func (s *Summary) warnOfWarmUp(grid [][]*measure.Run, add func(string, ...any)) {
 	set := s.Settings
 	var said []float64 // numbers of workers
@@ -66,8 +64,8 @@ func (s *Summary) warnOfWarmUp(grid [][]*measure.Run, add func(string, ...any)) 
 	}
 }
 
-// utilizationSeen is the share of the workers' time that was busy from the warm-up to the first storm,
-// on average over runs; 0 if there is no such time.
+// utilizationSeen returns the share of the workers' time that was busy from the warm-up to the first storm, on average
+// over runs; 0 if no time lies between.
 func utilizationSeen(s *measure.Settings, runs []*measure.Run) float64 {
 	from, to := calmBuckets(s)
 	sum, n := 0.0, 0
@@ -80,7 +78,7 @@ func utilizationSeen(s *measure.Settings, runs []*measure.Run) float64 {
 	return sum / float64(max(n, 1))
 }
 
-// calmBuckets is the range of buckets from the warm-up to the first storm: [from, to).
+// calmBuckets returns the range [from, to) of time series buckets between the warm-up and the first storm.
 func calmBuckets(s *measure.Settings) (from, to int) {
 	if s.Bucket <= 0 {
 		return 0, 0
@@ -88,12 +86,12 @@ func calmBuckets(s *measure.Settings) (from, to int) {
 	return int((s.Warmup + s.Bucket - 1) / s.Bucket), int(calmEnd(s) / s.Bucket)
 }
 
-// busyWhenOverloaded is the share of the workers' time that is busy at least when they
-// cannot keep up: between two jobs they wait for the store.
+// busyWhenOverloaded is the least share of the workers' time that is busy under overload: between two jobs they wait
+// for the store.
 const busyWhenOverloaded = 0.97
 
-// warnOfOverload warns if policy i cannot keep up though there is no storm: by what comes in,
-// or, because retries are work too, by what was seen.
+// warnOfOverload warns if policy i cannot keep up even without a storm: by the offered load, or, because retries are
+// work too, by the measured load.
 func (s *Summary) warnOfOverload(i int, runs []*measure.Run, add func(string, ...any)) {
 	if load := offered(s.Settings, workersOf(s.Settings, i)); load >= 1 {
 		add("%s: overload without a storm: jobs bring %s%% of the work that the workers can do", s.Policies[i].Label, plain.Digits(100*load, 3))
@@ -110,7 +108,7 @@ func (s *Summary) warnOfOverload(i int, runs []*measure.Run, add func(string, ..
 	}
 }
 
-// calmEnd is when the first storm begins, or arrivals end.
+// calmEnd returns when the first storm begins, or arrivals end.
 func calmEnd(s *measure.Settings) time.Duration {
 	end := s.Duration
 	for i := range s.Storms {
@@ -119,11 +117,11 @@ func calmEnd(s *measure.Settings) time.Duration {
 	return end
 }
 
-// fewestCalmBuckets are what a trend may be told from.
+// fewestCalmBuckets is the least number of time series buckets before the first storm from which a trend is read.
 const fewestCalmBuckets = 8
 
-// overloaded reports whether, from the warm-up to the first storm, the backlog grew, and in the
-// second half of that time the workers were busy.
+// overloaded reports whether, between the warm-up and the first storm, the backlog grew and the workers were busy on
+// average over the later half.
 func overloaded(s *measure.Series, settings *measure.Settings, workers float64) bool {
 	from, to := calmBuckets(settings)
 	if to = min(to, len(s.FreshReady)); to-from < fewestCalmBuckets {
@@ -136,8 +134,8 @@ func overloaded(s *measure.Series, settings *measure.Settings, workers float64) 
 	return busy >= busyWhenOverloaded && rises(s, settings, from, to, workers)
 }
 
-// warnOfError warns if the seeds ran out before the intervals were as narrow as wished: a
-// relative error of at most g, if that is not 0.
+// warnOfError warns if the seeds ran out before the intervals were narrow enough: a relative error of at most g, 0: no
+// limit.
 func (s *Summary) warnOfError(g float64) {
 	if g == 0 {
 		return

@@ -12,10 +12,9 @@ import (
 // a spread that is small by chance ends the run too early.
 const fewestToStop = 10
 
-// Watch decides after each seed whether the intervals of the watched metrics are narrow
-// enough: the metrics of all objectives under every policy; without objectives the p99
-// of fresh waits. Seeds must be added in their order, so that where it says to stop
-// depends on nothing else.
+// Watch decides after each seed whether the intervals of the watched metrics are narrow enough: the metrics of all
+// objectives under every policy; without objectives the p99 of fresh waits. Seeds must be added in ascending order, so
+// that the stop depends on nothing else.
 type Watch struct {
 	settings *measure.Settings
 	error    float64
@@ -23,7 +22,7 @@ type Watch struct {
 	policies []watched
 }
 
-// watched is what a policy's seeds say so far.
+// watched holds the runs of one policy so far, and the histograms pooled over them.
 type watched struct {
 	runs   []*measure.Run
 	pooled []measure.NamedHistogram
@@ -34,7 +33,7 @@ func NewWatch(s *measure.Settings, g float64) *Watch {
 	return &Watch{settings: s, error: g, queries: watchedQueries(s), policies: make([]watched, len(s.Policies))}
 }
 
-// watchedQueries returns what decides how many seeds are enough, each query once.
+// watchedQueries returns the metrics whose intervals decide how many seeds are enough, each once.
 func watchedQueries(s *measure.Settings) []measure.Query {
 	var queries []measure.Query
 	seen := make(map[measure.Query]bool)
@@ -74,7 +73,7 @@ func (w *Watch) Add(runs []measure.Run) (enough bool) {
 	return true
 }
 
-// needs reports whether a watched quantile is one of that histogram.
+// needs reports whether a watched quantile is read from the histogram of that query.
 func (w *Watch) needs(histogram measure.Query) bool {
 	for _, q := range w.queries {
 		if of, ok := measure.HistogramOf(q); ok && of == histogram {
@@ -84,10 +83,9 @@ func (w *Watch) needs(histogram measure.Query) bool {
 	return false
 }
 
-// precise reports whether the interval of e keeps to a relative error of at most g: the
-// half-width is at most g ÷ (1 + g) of the mean's size. That the mean is itself an estimate is
-// what the 1 + g is for. What has no value under any seed is as precise as it can be.
-// Law, Kelton: Simulation Modeling and Analysis, section 9.4.1.
+// precise reports whether the interval of e keeps to a relative error of at most g: the half-width is at most g ÷ (1 +
+// g) of the mean's size. The factor 1 + g allows for the mean itself being an estimate. A metric without a value under
+// any seed counts as precise. Law, Kelton: Simulation Modeling and Analysis, section 9.4.1.
 func (e *Estimate) precise(g float64) bool {
 	if len(e.Values) < fewestToStop {
 		return false
@@ -95,8 +93,8 @@ func (e *Estimate) precise(g float64) bool {
 	return e.Null() || e.N >= fewestToStop && e.Half <= g*math.Abs(e.Mean)/(1+g)
 }
 
-// imprecise names the watched metric whose interval is the widest for its value, "" if all are
-// narrow enough.
+// imprecise returns the watched metric with the widest interval relative to its value, as text; "" if all are narrow
+// enough.
 func (s *Summary) imprecise(g float64) string {
 	worst, text := 0.0, ""
 	for _, q := range watchedQueries(s.Settings) {
@@ -127,6 +125,6 @@ func (s *Summary) imprecise(g float64) string {
 	return text
 }
 
-// Precise reports whether the intervals of what a Watch watches are narrow enough for a
-// relative error of at most g, in (0, 1).
+// Precise reports whether the intervals of the metrics that a Watch watches are narrow enough for a relative error of
+// at most g, in (0, 1).
 func (s *Summary) Precise(g float64) bool { return s.imprecise(g) == "" }

@@ -18,14 +18,14 @@ type File struct {
 	Data []byte
 }
 
-// Place returns the folder of a run: <Out>/<Scenario>/<UTC>-<ConfigHash>, with
-// -2, -3... appended while that is taken.
+// Place determines the path of a run's folder: <Out>/<Scenario>/<UTC>-<ConfigHash>, with -2, -3... appended if it is
+// taken.
 type Place struct {
 	Out, Scenario, ConfigHash string
 	Start                     time.Time
 }
 
-// mostCollisions is how many folders of one second and one scenario there may be.
+// mostCollisions is the most folders of runs of one scenario in one second.
 const mostCollisions = 1000
 
 // Write writes files into a new folder and returns its path. The folder appears whole and safely
@@ -71,9 +71,9 @@ func Write(at Place, files []File) (dir string, err error) {
 	return dir, nil
 }
 
-// Replace writes files into the folder of a run that is there, in place of those of the same
-// names. Each appears whole or not at all; on an error some may have been replaced. It does
-// not follow links that lead out of the folder, which may be of others.
+// Replace writes files into the existing folder of a run, in place of those with the same names. Each appears whole or
+// not at all; on an error some may have been replaced. It does not follow links that lead out of the folder, which may
+// be of others.
 func Replace(dir string, files []File) (err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -119,7 +119,7 @@ func replaceFile(root *os.Root, path string, data []byte) error {
 	return err
 }
 
-// checkPath refuses paths that lead out of a folder or that not every system can store.
+// checkPath returns an error for a path that leads out of its folder or that some system cannot store.
 func checkPath(path string) error {
 	if !fs.ValidPath(path) || path == "." || !filepath.IsLocal(filepath.FromSlash(path)) || strings.ContainsAny(path, "\\\x00") {
 		return fmt.Errorf("file name %q does not stay inside the folder", path)
@@ -127,7 +127,7 @@ func checkPath(path string) error {
 	return nil
 }
 
-// fill writes files into dir and syncs them.
+// fill creates files below dir, with the folders that they need, and syncs them to disk.
 func fill(dir string, files []File) error {
 	folders := map[string]bool{dir: true}
 	order := []string{dir}
@@ -152,7 +152,7 @@ func fill(dir string, files []File) error {
 	return nil
 }
 
-// writeSynced creates a file that must not exist.
+// writeSynced creates a file, which must not exist yet, with that content and syncs it to disk.
 func writeSynced(path string, data []byte) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
@@ -194,7 +194,7 @@ func moveTo(from, to string) (dir string, err error) {
 	return "", fmt.Errorf("%s and %d more are taken", to, mostCollisions-1)
 }
 
-// pointLatest makes the link "latest" in parent point to name, at once.
+// pointLatest makes the link "latest" in parent point to name, atomically.
 func pointLatest(parent, name string) error {
 	link := filepath.Join(parent, ".latest-"+name)
 	if err := os.Symlink(name, link); err != nil {
@@ -206,8 +206,8 @@ func pointLatest(parent, name string) error {
 	return nil
 }
 
-// folderOf returns the name of a scenario's folder: the scenario's own, or what slug makes of it with a number that
-// tells it from others of which slug makes the same.
+// folderOf returns the folder name of a scenario: the scenario's own name if it is safe, or else its slug with a number
+// that distinguishes names with the same slug.
 func folderOf(scenario string) string {
 	name := slug(scenario)
 	if name != scenario {
@@ -218,8 +218,7 @@ func folderOf(scenario string) string {
 	return name
 }
 
-// slug turns s into a file name of a-z, 0-9 and "-": one "-" for whatever else lies
-// between.
+// slug turns s into a file name of a-z, 0-9 and "-", where one "-" replaces each run of other characters.
 func slug(s string) string {
 	var b strings.Builder
 	gap := false
@@ -244,7 +243,7 @@ func slug(s string) string {
 	return name
 }
 
-// longestSlug leaves room for what goes around a slug in a file name.
+// longestSlug is the most characters of a slug: it leaves room for the rest of a file name.
 const longestSlug = 80
 
 // Slugs turns labels into distinct file names of a-z, 0-9 and "-", in the same order.

@@ -7,10 +7,10 @@ import (
 	"qsim/engine"
 )
 
-// stretch is a time in which a fresh job was ready and none was claimed.
+// stretch is a span of virtual time, for example one in which a fresh job was ready and none was claimed.
 type stretch struct{ from, to engine.Time }
 
-// claimGaps follows the stretches in which a fresh job was ready and none was claimed.
+// claimGaps follows the claim gaps of a view: stretches of time in which a fresh job was ready and none was claimed.
 type claimGaps struct {
 	since  engine.Time // when the stretch under way began: a fresh job is ready
 	streak uint64      // consecutive claims of retries while a fresh job was ready
@@ -18,7 +18,7 @@ type claimGaps struct {
 	hint   time.Duration
 }
 
-// endStretch ends the stretch under way, if a fresh job was ready.
+// endStretch ends the claim gap under way, if a fresh job was ready, and adds it to the view's windows.
 func (v *view) endStretch() {
 	length := v.now.Sub(v.gaps.since)
 	if length <= v.gaps.hint {
@@ -33,12 +33,12 @@ func (v *view) endStretch() {
 	}
 }
 
-// mostStretches is how many long stretches are kept one by one, so that a run may be as long
-// as it likes.
+// mostStretches is how many long claim gaps are kept one by one; beyond it they are folded, so that memory stays
+// bounded.
 const mostStretches = 4096
 
-// foldStretches keeps of the stretches only how long they were, but for those across the edge
-// of a window: their part in it depends on where they lie.
+// foldStretches reduces the claim gaps kept to their lengths, except those across the edge of a window, whose part in
+// the window depends on where they lie.
 func (v *view) foldStretches() {
 	kept := v.gaps.long[:0]
 	for _, s := range v.gaps.long {
@@ -61,7 +61,7 @@ func (v *view) foldStretches() {
 	v.gaps.long = kept
 }
 
-// noteStretch tells the windows of a stretch that lasted until now.
+// noteStretch adds the claim gap from since until now to every open window.
 func (v *view) noteStretch(since engine.Time) {
 	shortest := gapAtLeast
 	for _, w := range v.open {
@@ -71,7 +71,7 @@ func (v *view) noteStretch(since engine.Time) {
 	v.gaps.hint = shortest
 }
 
-// passOver counts a claim of a retry while a fresh job is ready.
+// passOver counts a claim of a retry made while a fresh job is ready.
 func (v *view) passOver() {
 	v.gaps.streak++
 	for _, w := range v.open {
@@ -79,7 +79,7 @@ func (v *view) passOver() {
 	}
 }
 
-// endStreak ends the consecutive claims of retries.
+// endStreak ends a streak of consecutive claims of retries.
 func (v *view) endStreak() {
 	if v.gaps.streak == 0 {
 		return
@@ -95,8 +95,8 @@ const (
 	gapMultiple = 10 // of the mean fresh wait in calm times
 )
 
-// gapShare is the share of the time with fresh jobs ready in which the latest
-// claim of one, or the time since which one was ready, lay further back than the threshold.
+// gapShare returns the value of claim.gap.share: of the time with fresh jobs ready, the share that lies within a claim
+// gap and longer after its start than the threshold.
 func (a *answer) gapShare() number {
 	present := a.clock.area[presentArea]
 	if present == 0 {

@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// What is integrated over time. The first three have peaks too.
+// Indexes of the quantities that a segment integrates over virtual time. The first three have peaks too.
 const (
 	freshArea   = int(engine.Fresh) // jobs ready, as fresh
 	retryArea   = int(engine.Retry) // jobs ready, as retries
@@ -18,7 +18,7 @@ const (
 	numPeaks    = 3
 )
 
-// segment counts what happens between two boundaries of the clock.
+// segment counts the events, and integrates the levels, between two boundaries of a view's clock.
 type segment struct {
 	from       engine.Time
 	area       [numAreas]int64 // value × ns; a segment is too short for this to overflow
@@ -34,10 +34,10 @@ type segment struct {
 	rows       [engine.NumOps]uint64
 }
 
-// longestSegment keeps a segment's integers from overflowing.
+// longestSegment is the longest span of one segment: its integers cannot overflow within that.
 const longestSegment = time.Minute
 
-// clockWindow adds up the segments of a window of time.
+// clockWindow adds up the segments within a window of virtual time.
 type clockWindow struct {
 	from, to   engine.Time
 	span       time.Duration // so far
@@ -59,10 +59,10 @@ type clockWindow struct {
 	skip    uint64        // so many claims of the streak under way were before the window
 }
 
-// covers reports whether a segment that begins at t belongs to w.
+// covers reports whether a segment that begins at t belongs to the window w.
 func (w *clockWindow) covers(t engine.Time) bool { return t >= w.from && t < w.to }
 
-// add counts the segment s, which ends at until and lies in w.
+// add counts the segment s, which ends at time until and lies in the window w.
 func (w *clockWindow) add(s *segment, until engine.Time) {
 	w.span += until.Sub(s.from)
 	for i, a := range s.area {
@@ -85,7 +85,7 @@ func (w *clockWindow) add(s *segment, until engine.Time) {
 	w.answered += s.answered
 }
 
-// note counts the stretch that ends or is interrupted at until.
+// note counts the part within w of a claim gap that ends, or is interrupted, at until.
 func (w *clockWindow) note(from, until engine.Time) {
 	from, until = max(from, w.from), min(until, w.to)
 	if until <= from {
@@ -94,7 +94,7 @@ func (w *clockWindow) note(from, until engine.Time) {
 	w.longest = max(w.longest, until.Sub(from))
 }
 
-// meanFreshWait is that of the fresh jobs claimed in w, 0 if there were none.
+// meanFreshWait returns the mean wait of the fresh jobs claimed in the window w, 0 if there were none.
 func (w *clockWindow) meanFreshWait() time.Duration {
 	if w.claims[engine.Fresh] == 0 {
 		return 0

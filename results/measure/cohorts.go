@@ -6,9 +6,8 @@ import (
 	"qsim/engine"
 )
 
-// cohorts tells which sets a job is in, which depends on when it was enqueued, on its class and on its
-// tenant. All jobs between two edges of the sets' windows, of one class and of one tenant that a set
-// names, are a cohort.
+// cohorts maps a job to the job sets that count it, which depend on when it was enqueued, its class and its tenant. All
+// jobs of one class and one tenant named by a set, between two edges of the sets' windows, form a cohort.
 type cohorts struct {
 	lists     [][]*jobSet // by cohort
 	low, high engine.Time // between which edges the latest job lay: [low, high)
@@ -55,7 +54,7 @@ func newCohorts(sets []*jobSet) cohorts {
 	return c
 }
 
-// of returns the cohort of a job.
+// of returns the index of the cohort of a job that was enqueued then, of that class and tenant.
 func (c *cohorts) of(enqueued engine.Time, kind engine.Kind, tenant engine.TenantID) uint32 {
 	if enqueued < c.low || enqueued >= c.high {
 		c.seek(enqueued)
@@ -70,7 +69,7 @@ func (c *cohorts) of(enqueued engine.Time, kind engine.Kind, tenant engine.Tenan
 	return (c.stretch*c.kinds+min(uint32(kind), c.kinds-1))*c.named + slot
 }
 
-// seek finds between which edges a job lies.
+// seek finds the two window edges that a time of enqueueing lies between, and keeps them for the jobs that follow.
 func (c *cohorts) seek(enqueued engine.Time) {
 	i, found := slices.BinarySearch(c.edges, enqueued)
 	if found {

@@ -90,7 +90,7 @@ func NewCollector(s *Settings, policy int) *Collector {
 	return c
 }
 
-// Unresolved is a job that a store still holds when a run ends: it is neither done nor dead.
+// Unresolved is a job that a store still holds when a run ends, neither done nor dead.
 type Unresolved struct {
 	Job      engine.JobID
 	Kind     engine.Kind
@@ -126,7 +126,7 @@ func (c *Collector) Finish(end engine.Time, unresolved iter.Seq[Unresolved]) Run
 	return c.run()
 }
 
-// leave counts a job that is left over.
+// leave counts a job that is unresolved at the end of the run.
 func (c *Collector) leave(u *Unresolved) {
 	for _, v := range c.views {
 		if v.has(u.Kind, u.Tenant) {
@@ -157,19 +157,19 @@ func (c *Collector) leave(u *Unresolved) {
 	}
 }
 
-// setsOf returns the sets that a job is in.
+// setsOf returns the job sets that count a job enqueued then, of that class and tenant.
 func (c *Collector) setsOf(enqueued engine.Time, kind engine.Kind, tenant engine.TenantID) []*jobSet {
 	return c.cohorts.lists[c.cohorts.of(enqueued, kind, tenant)]
 }
 
-// Totals are what a Collector has counted of a whole run, whatever is asked of it: for who
-// counts the events again.
+// Totals are counts of a whole run that a Collector keeps whatever metrics are asked for, to check against another
+// count.
 type Totals struct {
 	Jobs, Acked, Fenced int64 // enqueued; done; commits refused
 	Claims, Deaths      int64 // of the jobs that were enqueued after the warm-up, while jobs arrive
 }
 
-// Totals returns what was counted so far.
+// Totals returns the counts of the run up to now.
 func (c *Collector) Totals() Totals {
 	return Totals{Jobs: c.jobs, Acked: int64(c.acked), Fenced: int64(c.fenced), Claims: int64(c.sets[0].claims), Deaths: int64(c.sets[0].deaths)}
 }

@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// Enqueued implements engine.JobRecorder.
+// Enqueued counts a job that enters the store at that time, for engine.JobRecorder.
 func (c *Collector) Enqueued(at engine.Time, j *engine.NewJob) {
 	c.passOf(at, j.Kind, j.Tenant)
 	c.jobs++
@@ -38,7 +38,7 @@ func (c *Collector) Enqueued(at engine.Time, j *engine.NewJob) {
 	}
 }
 
-// Promoted implements engine.JobRecorder.
+// Promoted counts a waiting job that becomes ready at that time, for engine.JobRecorder.
 func (c *Collector) Promoted(at engine.Time, _ int32, p *engine.Promotion) {
 	c.passOf(at, p.Kind, p.Tenant)
 	for _, v := range c.views {
@@ -52,10 +52,10 @@ func (c *Collector) Promoted(at engine.Time, _ int32, p *engine.Promotion) {
 	}
 }
 
-// Leased implements engine.JobRecorder.
+// Leased counts a claim of a job under lease l, for engine.JobRecorder.
 func (c *Collector) Leased(at engine.Time, _ int32, l *engine.Lease) { c.leased(at, l, l.Class()) }
 
-// leased counts a claim of a job as class.
+// leased counts a claim of the job of lease l, as a job of the given priority class (fresh or retry).
 func (c *Collector) leased(at engine.Time, l *engine.Lease, class engine.Class) {
 	c.passAll(at)
 	waited := max(int64(l.Waited), 0)
@@ -94,7 +94,7 @@ func (c *Collector) leased(at engine.Time, l *engine.Lease, class engine.Class) 
 	j.pending++
 }
 
-// Started implements engine.JobRecorder.
+// Started counts a worker that becomes busy with an execution, for engine.JobRecorder.
 func (c *Collector) Started(at engine.Time, _ int32, _ engine.Slot, l *engine.Lease, _ time.Duration) {
 	c.passAll(at)
 	for _, v := range c.views {
@@ -128,12 +128,12 @@ func (c *Collector) Started(at engine.Time, _ int32, _ engine.Slot, l *engine.Le
 	}
 }
 
-// Finished implements engine.JobRecorder.
+// Finished counts an execution whose handler returned err after ran, for engine.JobRecorder.
 func (c *Collector) Finished(at engine.Time, _ int32, _ engine.Slot, l *engine.Lease, err engine.ErrorKind, ran time.Duration) {
 	c.onEnded(at, l, true, err, ran)
 }
 
-// onEnded takes note of an execution that finished, or died with its process.
+// onEnded counts an execution that finished, or that ended because its process died.
 func (c *Collector) onEnded(at engine.Time, l *engine.Lease, finished bool, err engine.ErrorKind, ran time.Duration) {
 	c.passAll(at)
 	success := finished && err == engine.NoError
@@ -216,12 +216,12 @@ func (c *Collector) appliesAgain(j *knownJob, l *engine.Lease, ran time.Duration
 	return guard == NoGuard || guard == CheckGuard && j.found != l.Token && ran > 0
 }
 
-// Committed implements engine.JobRecorder.
+// Committed counts the outcome of an execution that the store has applied or fenced, for engine.JobRecorder.
 func (c *Collector) Committed(at engine.Time, _ int32, kind engine.EventKind, o *engine.Outcome, r *engine.Result) {
 	c.committed(at, kind, o, r, 0)
 }
 
-// committed counts an outcome; waited is how long the job had stood ready, if that is known and it did.
+// committed counts an outcome; waited is how long the job had stood ready, 0 if it had not or that is not known.
 func (c *Collector) committed(at engine.Time, kind engine.EventKind, o *engine.Outcome, r *engine.Result, waited time.Duration) {
 	c.passOf(at, o.Kind, o.Tenant)
 	after := c.patience(o.Kind)
@@ -261,7 +261,7 @@ func (c *Collector) committed(at engine.Time, kind engine.EventKind, o *engine.O
 	}
 }
 
-// setsOfJob returns the sets of the job that an outcome is of; j may be nil.
+// setsOfJob returns the job sets that count the job of an outcome; j may be nil.
 func (c *Collector) setsOfJob(j *knownJob, enqueued engine.Time, o *engine.Outcome) []*jobSet {
 	if j != nil && j.enqueued == enqueued {
 		return c.cohorts.lists[j.cohort]
@@ -269,7 +269,7 @@ func (c *Collector) setsOfJob(j *knownJob, enqueued engine.Time, o *engine.Outco
 	return c.setsOf(enqueued, o.Kind, o.Tenant)
 }
 
-// outcome counts what became of one of these jobs.
+// outcome counts in the view v the outcome of one of its jobs, which leaves the state r.From.
 func (v *view) outcome(kind engine.EventKind, tenant engine.TenantID, r *engine.Result, answered bool) {
 	switch r.From {
 	case engine.Ready:
@@ -290,7 +290,7 @@ func (v *view) outcome(kind engine.EventKind, tenant engine.TenantID, r *engine.
 	}
 }
 
-// onRedriven counts a dead job that is ready again.
+// onRedriven counts a dead job that an operator has made ready again.
 func (c *Collector) onRedriven(e *engine.Event) {
 	for _, v := range c.views {
 		if v.has(e.JobKind, e.Tenant) {
@@ -319,7 +319,8 @@ func (c *Collector) onFenced(e *engine.Event) {
 	}
 }
 
-// Called implements engine.JobRecorder. A call brings jobs of any class.
+// Called counts a store call of that operation and how many jobs it brought, for engine.JobRecorder. A call brings jobs
+// of any class.
 func (c *Collector) Called(at engine.Time, _ int32, op engine.Op, rows int32) {
 	c.pass(at)
 	c.whole.segment.calls[op]++
@@ -340,22 +341,21 @@ func (c *Collector) onLeaseTaken(e *engine.Event) {
 	}
 }
 
-// onExtended takes note that a heartbeat has reached the store.
+// onExtended notes that a heartbeat has extended a job's lease.
 func (c *Collector) onExtended(e *engine.Event) {
 	if j := c.known.find(e.Job); j != nil && j.token == e.Token {
 		j.expires = c.expiry(e.At)
 	}
 }
 
-// onLeaseLost takes note that a holder has given up its lease, and will tell the store nothing
-// of what its handler goes on to do.
+// onLeaseLost notes that a holder has given up its lease: no outcome of the running handler will reach the store.
 func (c *Collector) onLeaseLost(e *engine.Event) {
 	if j := c.known.find(e.Job); j != nil && j.token == e.Token {
 		j.lost = true
 	}
 }
 
-// expiry is when a lease ends that begins now, or is prolonged now.
+// expiry returns when a lease that is claimed or extended now will expire.
 func (c *Collector) expiry(now engine.Time) engine.Time {
 	if c.lease > 0 {
 		return now.Add(c.lease)
@@ -363,8 +363,8 @@ func (c *Collector) expiry(now engine.Time) engine.Time {
 	return engine.Never
 }
 
-// closeLease takes note in j, which may be nil, of an outcome, and returns how long
-// the execution ran whose ack it is.
+// closeLease notes in j, which may be nil, an outcome committed under token, and returns how long the acked execution
+// ran.
 func (c *Collector) closeLease(j *knownJob, kind engine.EventKind, token engine.Token) (ran int64) {
 	if j == nil {
 		return 0

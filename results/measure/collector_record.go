@@ -4,7 +4,8 @@ import "qsim/engine"
 
 var _ engine.JobRecorder = (*Collector)(nil)
 
-// Record implements engine.Recorder: for who has events, and for what comes seldom.
+// Record counts any event, for engine.Recorder: for callers with stored events, and for events too rare to have a
+// method.
 func (c *Collector) Record(e *engine.Event) {
 	switch e.Kind {
 	case engine.Called:
@@ -28,14 +29,14 @@ func (c *Collector) Record(e *engine.Event) {
 	}
 }
 
-// leaseOf returns the lease that e is about, as far as e says.
+// leaseOf returns the lease of an event, with the fields that an engine.Event has.
 func leaseOf(e *engine.Event) *engine.Lease {
 	l := &engine.Lease{Token: e.Token}
 	l.ID, l.Kind, l.Tenant, l.Delivery, l.Waited, l.Age = e.Job, e.JobKind, e.Tenant, e.Delivery, e.Waited, e.Age
 	return l
 }
 
-// recordOther counts what no method of its own is for.
+// recordOther counts an event of a kind that JobRecorder has no method for.
 func (c *Collector) recordOther(e *engine.Event) {
 	switch e.Kind {
 	case engine.Extended, engine.LeaseLost: // these do not say whose
@@ -61,7 +62,7 @@ func (c *Collector) recordOther(e *engine.Event) {
 	}
 }
 
-// pass counts an event and lets the state of all jobs stand until its time.
+// pass counts an event and advances the view of all jobs to its time.
 func (c *Collector) pass(at engine.Time) {
 	c.events++
 	if all := c.whole; at > all.now {
@@ -73,7 +74,7 @@ func (c *Collector) pass(at engine.Time) {
 	}
 }
 
-// passOf is pass for an event of a job: the views that it belongs to advance too.
+// passOf counts an event of one job and advances to its time the views that the job belongs to.
 func (c *Collector) passOf(at engine.Time, kind engine.Kind, tenant engine.TenantID) {
 	c.pass(at)
 	if len(c.views) > 1 {
@@ -85,7 +86,7 @@ func (c *Collector) passOf(at engine.Time, kind engine.Kind, tenant engine.Tenan
 	}
 }
 
-// passAll is pass for an event that every view sees: about the workers, whom all jobs share, or about a
+// passAll counts an event that every view sees, and advances them all: about workers, which all jobs share, or about a
 // claim, which may pass over a job.
 func (c *Collector) passAll(at engine.Time) {
 	c.pass(at)

@@ -7,7 +7,7 @@ import (
 	"qsim/engine"
 )
 
-// death is why a job was buried.
+// death is the reason why a job was buried: limit, error kind, deadline and so on.
 type death uint8
 
 const (
@@ -19,14 +19,14 @@ const (
 	numDeaths
 )
 
-// Burial is when the retry policy of a class gives a job up.
+// Burial holds the conditions under which the retry policy of a class buries a job instead of retrying it.
 type Burial struct {
 	Errors   []engine.ErrorKind // that bury at once
 	Attempts int32              // that a job has at most; 0: no limit
 	Deadline time.Duration      // age at which there are no more; 0: none
 }
 
-// deathOf returns why an outcome buried a job. Of a class with a limit and a deadline, a job that has had as many
+// deathOf returns the reason why an outcome buried a job. For a class with a limit and a deadline, a job with as many
 // deliveries as attempts died by the limit.
 func (c *Collector) deathOf(o *engine.Outcome, r *engine.Result) death {
 	var rule Burial
@@ -46,7 +46,7 @@ func (c *Collector) deathOf(o *engine.Outcome, r *engine.Result) death {
 	return byLimit
 }
 
-// deathMetrics divide deaths.count.
+// deathMetrics returns the metrics that divide deaths.count by the reason of the burial.
 func deathMetrics() []metric {
 	of := func(name string, why death, doc string) metric {
 		return ofJobs(less("deaths."+name, "jobs", byJobs, doc), func(a *answer) number { return count(a.jobs.deathsBy[why]) })

@@ -4,7 +4,7 @@ import (
 	"qsim/engine"
 )
 
-// cause is why an execution that ended in success was not the only one of its job.
+// cause is the reason why a job was executed with success more than once.
 type cause uint8
 
 const (
@@ -17,9 +17,9 @@ const (
 	numCauses
 )
 
-// blame notes why a job whose lease is taken, from a process that is alive or dead, may be executed
-// with success once more. What has succeeded already explains more than what is still running, and
-// what had succeeded too late would have been done again whatever became of its ack.
+// blame notes why a job whose lease is taken, from a process that is alive or dead, may be executed with success once
+// more. An execution that has succeeded already explains more than one still running, and one that succeeded too late
+// would have been repeated whatever became of its ack.
 func (j *knownJob) blame(alive bool) {
 	switch late, succeeded := j.successUnder(j.token); {
 	case succeeded && late:
@@ -33,16 +33,16 @@ func (j *knownJob) blame(alive bool) {
 	}
 }
 
-// overrun notes that the holder of a lease handed the job back. If its handler runs on, or has succeeded
-// while that was under way, it had been given up.
+// overrun notes that the holder of a lease handed the job back. If its handler runs on, or had succeeded meanwhile, a
+// second success of the job is blamed on the overrun.
 func (j *knownJob) overrun() {
 	if _, succeeded := j.successUnder(j.token); succeeded || j.running > 0 && j.successes == 0 {
 		j.cause = overran
 	}
 }
 
-// successUnder reports whether one of the executions remembered ended in success under that lease, and whether it had
-// expired by then.
+// successUnder reports whether a remembered execution ended in success under the lease of token, and whether the lease
+// had expired by then.
 func (j *knownJob) successUnder(token engine.Token) (late, succeeded bool) {
 	for i := range j.ran {
 		if j.ran[i].token == token && token != 0 {
@@ -52,20 +52,19 @@ func (j *knownJob) successUnder(token engine.Token) (late, succeeded bool) {
 	return false, false
 }
 
-// resubmission is what is known of a caller that has enqueued more than one copy of its job, until
-// all of them have ended.
+// resubmission counts the copies of a job whose caller has enqueued more than one, until all of them have ended.
 type resubmission struct {
 	open int // copies neither done nor dead
 	done int // copies executed with success
 }
 
-// callerOf is the ID of the first copy of a job's caller.
+// callerOf returns the ID of the first copy that the caller of a job enqueued.
 func (c *Collector) callerOf(job engine.JobID) engine.JobID {
 	return job &^ c.copies
 }
 
-// onResubmitted takes note of a further copy of a job. The copies before it were open until now,
-// though the first may have been executed already.
+// onResubmitted notes a further copy of a job. The copies before it were open until now, though the first may have been
+// executed already.
 func (c *Collector) onResubmitted(job engine.JobID) {
 	if c.resubmitted == nil {
 		c.resubmitted = make(map[engine.JobID]resubmission)
@@ -82,7 +81,7 @@ func (c *Collector) onResubmitted(job engine.JobID) {
 	c.resubmitted[caller] = r
 }
 
-// onCopyDone takes note of the first success of a copy.
+// onCopyDone notes the first successful execution of one copy of a resubmitted job.
 func (c *Collector) onCopyDone(j *knownJob, kind engine.Kind, tenant engine.TenantID) {
 	caller := c.callerOf(j.id)
 	r, known := c.resubmitted[caller]
@@ -97,7 +96,7 @@ func (c *Collector) onCopyDone(j *knownJob, kind engine.Kind, tenant engine.Tena
 	c.resubmitted[caller] = r
 }
 
-// onCopyEnded takes note that a copy is done or dead.
+// onCopyEnded notes that one copy of a resubmitted job is done or dead.
 func (c *Collector) onCopyEnded(job engine.JobID) {
 	caller := c.callerOf(job)
 	r, known := c.resubmitted[caller]
@@ -111,7 +110,7 @@ func (c *Collector) onCopyEnded(job engine.JobID) {
 	c.resubmitted[caller] = r
 }
 
-// causeMetrics divide duplicates.count, which all but the last add up to.
+// causeMetrics returns the metrics that divide duplicates.count by cause; all but the last add up to it.
 func causeMetrics() []metric {
 	of := func(name string, why cause, doc string) metric {
 		return ofJobs(less("duplicates."+name, "executions", byJobs, doc), func(a *answer) number { return count(a.jobs.causes[why]) })

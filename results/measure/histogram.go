@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// The buckets of a Histogram: one for each of 0 to 255 ns, then 128 of equal width
-// for each power of two, so that a bucket is at most 1/128 of its lowest value
-// wide and its middle at most 1/256 (0.4 %) off.
+// Layout of a Histogram: one bucket for each of 0 to 255 ns, then 128 of equal width for each power of two, so that a
+// bucket is at most 1/128 of its lowest value wide and its middle at most 1/256 (0.4 %) off.
 const (
 	subBucketBits = 7
 	subBuckets    = 1 << subBucketBits
@@ -43,19 +42,19 @@ func bucketRange(i int) (low, width int64) {
 	return int64(i&(subBuckets-1)+subBuckets) << shift, 1 << shift
 }
 
-// bucketMiddle returns the value that stands for bucket i.
+// bucketMiddle returns the middle of histogram bucket i, which stands for the durations counted there.
 func bucketMiddle(i int) int64 {
 	low, width := bucketRange(i)
 	return low + (width-1)/2
 }
 
-// Record counts d. A negative duration counts as 0.
+// Record counts the duration d; a negative one counts as 0.
 func (h *Histogram) Record(d time.Duration) {
 	v := max(int64(d), 0)
 	h.recordAt(bucketOf(v), v)
 }
 
-// recordAt counts v, whose bucket is i.
+// recordAt counts the duration v (in ns), whose bucket is i.
 func (h *Histogram) recordAt(i int, v int64) {
 	h.counts[i]++
 	h.count++
@@ -65,7 +64,7 @@ func (h *Histogram) recordAt(i int, v int64) {
 	h.max = max(h.max, v)
 }
 
-// Merge adds all that other counts to h. A nil other counts nothing.
+// Merge adds the durations counted by the histogram other to h. A nil other counts nothing.
 func (h *Histogram) Merge(other *Histogram) {
 	if other == nil || other.count == 0 {
 		return
@@ -81,7 +80,7 @@ func (h *Histogram) Merge(other *Histogram) {
 	h.max = max(h.max, other.max)
 }
 
-// Reset empties h.
+// Reset empties the histogram.
 func (h *Histogram) Reset() {
 	clear(h.counts[:bucketOf(h.max)+1])
 	h.count, h.sumHi, h.sumLo, h.max = 0, 0, 0, 0
@@ -136,7 +135,7 @@ func rankOf(q float64, n uint64) uint64 {
 	return min(max(rank, 1), n)
 }
 
-// atRank returns the rank-th smallest value, for rank in [1, Count].
+// atRank returns the rank-th smallest duration recorded, for rank in [1, Count].
 func (h *Histogram) atRank(rank uint64) time.Duration {
 	above := h.count - rank // as many values may lie above the one looked for
 	if above == 0 {

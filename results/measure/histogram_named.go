@@ -7,8 +7,8 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// NamedHistogram is the distribution of a wait: of the jobs for which it has ended,
-// and how long it has lasted so far for those for which it has not.
+// NamedHistogram is the distribution of a wait: the full waits of the jobs for which it has ended, and for the others
+// how long it has lasted so far.
 type NamedHistogram struct {
 	Name       string     // the query in words, for example "fresh.wait during payments-down"
 	Query      Query      // Metric is a family: fresh.wait, retry.wait, attempt.wait, start.wait or sojourn
@@ -22,9 +22,8 @@ type Point struct {
 	Share float64
 }
 
-// CCDF returns the complementary distribution, one point for each bucket that
-// is not empty, longest waits last. The unresolved count as longer than all others, so the
-// last share is theirs.
+// CCDF returns the complementary cumulative distribution of the waits, one point for each bucket that is not empty,
+// longest waits last. Unresolved waits count as longer than all others, so the last point's share is theirs.
 func (n *NamedHistogram) CCDF() []Point {
 	buckets := n.Hist.Buckets()
 	all := n.Hist.Count() + n.Unresolved.Count()
@@ -37,7 +36,7 @@ func (n *NamedHistogram) CCDF() []Point {
 	return points
 }
 
-// merge adds other, of the same query, to n.
+// merge adds the waits of one run's histogram, of the same query, to n.
 func (n *NamedHistogram) merge(other *RunHistogram) {
 	n.Hist.mergePacked(&other.Ended)
 	if other.Unresolved.count == 0 {

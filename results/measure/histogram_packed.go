@@ -16,8 +16,8 @@ type RunHistogram struct {
 	Unresolved Packed
 }
 
-// Packed is a Histogram without its empty buckets: which of them counted how many. This is also
-// how results are stored.
+// Packed is a Histogram without its empty buckets: the indexes of the others and their counts. Results are stored like
+// this.
 type Packed struct {
 	Buckets []uint16 `json:"buckets"`
 	Counts  []uint32 `json:"counts"` // of Buckets
@@ -27,7 +27,7 @@ type Packed struct {
 	count   uint64
 }
 
-// Pack returns the content of h, which may be nil.
+// Pack returns the content of the histogram h, which may be nil, without empty buckets.
 func (h *Histogram) Pack() Packed {
 	if h.Count() == 0 {
 		return Packed{}
@@ -48,7 +48,7 @@ func (h *Histogram) Pack() Packed {
 	return p
 }
 
-// record counts v, whose bucket is i.
+// record counts the duration v (in ns), whose bucket is i.
 func (p *Packed) record(i int, v int64) {
 	at, found := slices.BinarySearch(p.Buckets, uint16(i))
 	if !found {
@@ -62,7 +62,7 @@ func (p *Packed) record(i int, v int64) {
 	p.Max = max(p.Max, v)
 }
 
-// mergePacked adds all that p counts to h.
+// mergePacked adds the durations that p counts to the histogram h.
 func (h *Histogram) mergePacked(p *Packed) {
 	for k, i := range p.Buckets {
 		h.counts[i] = uint32(min(uint64(h.counts[i])+uint64(p.Counts[k]), math.MaxUint32))

@@ -6,8 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// jobSet counts what becomes of the jobs enqueued in a window, perhaps of one
-// class or tenant only.
+// jobSet counts the fates of the jobs enqueued in a window of time, of all jobs or of one class or tenant.
 type jobSet struct {
 	filter
 	from engine.Time
@@ -35,28 +34,27 @@ type jobSet struct {
 	leasesExpired, leasesFalse uint64
 }
 
-// callerCounts counts the callers whose first copy is in a set and the claims of their copies; of those who give up,
-// how many there are, how many were answered, and of how many it was open.
+// callerCounts counts callers whose first copy is in a set: all of them, the claims of their copies, those with
+// patience, and of these the ones answered in time and the ones still undecided at the end.
 type callerCounts struct{ callers, deliveries, patient, answered, undecided uint64 }
 
-// limitCount counts the fresh jobs claimed within a limit, and those unclaimed for longer or
-// for good.
+// limitCount counts the fresh jobs claimed within a limit, and those that stayed unclaimed for longer or for good.
 type limitCount struct {
 	limit        time.Duration
 	within, late uint64
 }
 
-// newJobSet returns the set of the jobs of a filter that were enqueued in [from, to).
+// newJobSet returns an empty set of the jobs that pass filter f and were enqueued in [from, to).
 func newJobSet(f filter, from, to time.Duration) *jobSet {
 	return &jobSet{filter: f, from: engine.Time(from), span: uint64(max(to-from, 0))}
 }
 
-// has reports whether a job enqueued then is in the set.
+// has reports whether a job that was enqueued then, of that class and tenant, is in the set.
 func (s *jobSet) has(enqueued engine.Time, kind engine.Kind, tenant engine.TenantID) bool {
 	return uint64(enqueued-s.from) < s.span && s.filter.has(kind, tenant)
 }
 
-// want makes the set keep what metric m with limit needs.
+// want makes the set keep the histograms and counts that metric m, with limit, is computed from.
 func (s *jobSet) want(m *metric, limit time.Duration) {
 	keep := func(f family) {
 		if s.ended[f] == nil {
@@ -78,7 +76,7 @@ func (s *jobSet) want(m *metric, limit time.Duration) {
 	}
 }
 
-// wait returns the distribution of a family that was asked for, at the end of the run.
+// wait returns the distribution of one family of waits, which a metric asked for, at the end of the run.
 func (s *jobSet) wait(f family) wait {
 	if f != attemptWait {
 		return wait{s.ended[f], s.ages[f]}
@@ -89,7 +87,7 @@ func (s *jobSet) wait(f family) wait {
 	return *s.tried
 }
 
-// joined returns a histogram of what both count; nil if that is nothing.
+// joined returns a histogram of the durations of both a and b; nil if neither has any.
 func joined(a, b *Histogram) *Histogram {
 	if a.Count()+b.Count() == 0 {
 		return nil
@@ -100,7 +98,8 @@ func joined(a, b *Histogram) *Histogram {
 	return h
 }
 
-// claimed counts a claim after waited, which lies in the given bucket; starved: a fresh job that waited for too long.
+// claimed counts a claim after a wait of waited ns, which lies in the given bucket; starved marks a fresh job that
+// waited longer than its class may.
 func (s *jobSet) claimed(class engine.Class, delivery int32, waited int64, bucket int, starved bool) {
 	s.claims++
 	s.attemptsMax = max(s.attemptsMax, delivery)
@@ -128,8 +127,8 @@ func (s *jobSet) claimed(class engine.Class, delivery int32, waited int64, bucke
 	}
 }
 
-// outcome counts what became of a job; ran is how long the execution took whose ack it is, starved that it was never
-// claimed and waited for too long, why of what it died if it did.
+// outcome counts the outcome of a job: ran is how long the acked execution took, starved marks a job never claimed that
+// waited longer than its class may, why is the reason if it was buried.
 func (s *jobSet) outcome(kind engine.EventKind, o *engine.Outcome, r *engine.Result, ran int64, starved bool, why death) {
 	switch kind {
 	case engine.Acked:
@@ -160,7 +159,7 @@ func (s *jobSet) outcome(kind engine.EventKind, o *engine.Outcome, r *engine.Res
 	}
 }
 
-// leftOver counts a job that is unresolved at the end.
+// leftOver counts a job that is unresolved at the end of the run.
 func (s *jobSet) leftOver(u *Unresolved, unstarted time.Duration, starved bool) {
 	s.unresolved++
 	age := func(f family, d time.Duration) {
@@ -192,8 +191,8 @@ func (s *jobSet) leftOver(u *Unresolved, unstarted time.Duration, starved bool) 
 	}
 }
 
-// within is the share of fresh jobs claimed within limit. Who has waited for less
-// than that and was not claimed tells nothing.
+// within returns the share of fresh jobs claimed within limit. Jobs unclaimed at the end after a shorter wait are left
+// out.
 func (s *jobSet) within(limit time.Duration) number {
 	for i := range s.limits {
 		if l := &s.limits[i]; l.limit == limit {

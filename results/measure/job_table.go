@@ -6,9 +6,8 @@ import (
 	"qsim/engine"
 )
 
-// knownJob is what must be remembered of a job from its first claim until it is
-// settled: it is not leased, none of its executions runs, and it either ended or never
-// succeeded.
+// knownJob is the state that a collector remembers of a job from its first claim until it is settled: it is not leased,
+// none of its executions runs, and it either ended or never succeeded.
 type knownJob struct {
 	id         engine.JobID // 0: the slot is free
 	enqueued   engine.Time
@@ -31,21 +30,20 @@ type knownJob struct {
 	cause      cause // why it may run again though it has succeeded, or will
 }
 
-// execution is one that ended, by its lease.
+// execution is a finished execution of a job: the token of its lease, and how long it ran.
 type execution struct {
 	token engine.Token
 	ran   time.Duration
 }
 
-// remember keeps an execution that may yet be acked, in place of the older one.
+// remember keeps an execution that may yet be acked, in place of the older of the two remembered.
 func (j *knownJob) remember(token engine.Token, ran time.Duration, now engine.Time) {
 	late := token == j.token && (j.lost || now >= j.expires)
 	j.ran[0], j.ran[1] = execution{token, ran}, j.ran[0]
 	j.late[0], j.late[1] = late, j.late[0]
 }
 
-// accept notes that the ack of token was accepted and returns how long its execution
-// ran, 0 if it has not ended yet.
+// accept notes that the ack under token was accepted and returns how long its execution ran, 0 if it has not ended yet.
 func (j *knownJob) accept(token engine.Token) time.Duration {
 	j.acked = token
 	for _, x := range j.ran {
@@ -68,12 +66,12 @@ func newJobTable() jobTable {
 	return jobTable{slots: make([]knownJob, 256), shift: 64 - 8}
 }
 
-// home is the slot where id is looked for first: Fibonacci hashing.
+// home returns the slot of the hash table at which the search for id begins, by Fibonacci hashing.
 func (t *jobTable) home(id engine.JobID) int {
 	return int(uint64(id) * 0x9e3779b97f4a7c15 >> t.shift)
 }
 
-// find returns the job of that ID, nil if it is not known.
+// find returns the job with that ID, nil if the table has none.
 func (t *jobTable) find(id engine.JobID) *knownJob {
 	mask := len(t.slots) - 1
 	for i := t.home(id); ; i = (i + 1) & mask {
@@ -86,7 +84,7 @@ func (t *jobTable) find(id engine.JobID) *knownJob {
 	}
 }
 
-// put returns the job of that ID, a new one if it was not known.
+// put returns the job with that ID, a new entry if the table had none.
 func (t *jobTable) put(id engine.JobID) *knownJob {
 	if 2*t.used >= len(t.slots) {
 		t.grow()
@@ -115,8 +113,8 @@ func (t *jobTable) grow() {
 	}
 }
 
-// remove forgets the job of that ID. Jobs behind it that belong nearer to their homes
-// move up, so that no search ends early.
+// remove deletes the job with that ID from the table. Jobs behind it that belong nearer to their homes move up, so that
+// no search ends early.
 func (t *jobTable) remove(id engine.JobID) {
 	mask := len(t.slots) - 1
 	gap := t.home(id)
@@ -136,17 +134,17 @@ func (t *jobTable) remove(id engine.JobID) {
 	t.used--
 }
 
-// limboSize is how many settled jobs are remembered of which a claim was never
-// heard of again: should its execution start after all, it is known for a duplicate.
+// limboSize is the number of settled jobs remembered because a claim of theirs was never started nor handed back: an
+// execution that starts after all is known for a duplicate.
 const limboSize = 4096
 
-// limbo is a ring of such jobs, the longest known forgotten first.
+// limbo is a ring of the IDs of settled jobs that may still be executed again; a new one replaces the oldest.
 type limbo struct {
 	ids  []engine.JobID
 	next int
 }
 
-// settle forgets j, or leaves it in limbo, if nothing more can come of it.
+// settle forgets the job j, or moves it to limbo, once nothing more is expected of it.
 func (c *Collector) settle(j *knownJob) {
 	if !j.settled() {
 		return
@@ -168,7 +166,7 @@ func (c *Collector) settle(j *knownJob) {
 	}
 }
 
-// settled reports that j is not leased, does not run, and ended or never succeeded.
+// settled reports whether j is not leased, does not run, and either ended or never succeeded.
 func (j *knownJob) settled() bool {
 	return !j.leased && j.running == 0 && (j.ended || j.successes == 0)
 }

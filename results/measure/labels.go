@@ -6,7 +6,7 @@ import (
 	"qsim/results/plain"
 )
 
-// waitLabels name the families of waits for people.
+// waitLabels maps a family of waits to its name in words, for tables and charts.
 var waitLabels = map[string]string{
 	"fresh.wait":   "wait of fresh jobs",
 	"retry.wait":   "wait of retries",
@@ -15,12 +15,12 @@ var waitLabels = map[string]string{
 	"sojourn":      "time until done",
 }
 
-// waitStatistics name the statistics of a wait for people.
+// waitStatistics maps a statistic of a wait (p50, max) to its name in words, for tables and charts.
 var waitStatistics = map[string]string{
 	"mean": "mean", "p50": "median", "p90": "p90", "p99": "p99", "p999": "p99.9", "max": "longest",
 }
 
-// labels name the other metrics for people: a few words that head a column and stand in a sentence.
+// labels maps the metrics other than waits to their names in words: a few words for a column heading or a sentence.
 var labels = map[string]string{
 	"fresh.within":          "fresh jobs claimed in time",
 	"starved.jobs":          "starved jobs",
@@ -92,7 +92,8 @@ var labels = map[string]string{
 	"retry_latency_seconds": "mean time in backoff",
 }
 
-// LabelOf names the metric for people, "p99 wait of fresh jobs"; a metric that has no such name keeps its own.
+// LabelOf returns the name of a metric in words, like "p99 wait of fresh jobs"; a metric that has none keeps its own
+// name.
 func LabelOf(metric string) string {
 	if label, ok := labels[metric]; ok {
 		return label
@@ -111,7 +112,7 @@ func LabelOf(metric string) string {
 	return metric
 }
 
-// Label names q for people: "mail: p99 wait of fresh jobs in payments-down".
+// Label returns the query q in words: "mail: p99 wait of fresh jobs in payments-down".
 func (q Query) Label() string {
 	label := LabelOf(q.Metric)
 	if q.Tenant == WorstTenant {

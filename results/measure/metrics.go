@@ -8,7 +8,7 @@ import (
 // Filters is a set of ways to narrow a metric.
 type Filters uint8
 
-// The filters. NeedsLimit marks a metric that means nothing without Query.Limit.
+// The filters that a metric may allow. NeedsLimit marks a metric that means nothing without Query.Limit.
 const (
 	ByDuring Filters = 1 << iota
 	ByAfter
@@ -20,7 +20,7 @@ const (
 // Has reports whether all filters of f are in s.
 func (s Filters) Has(f Filters) bool { return s&f == f }
 
-// What a metric may be narrowed by, by what it is measured on.
+// The filters that metrics of jobs, and metrics of the clock, allow.
 const (
 	byJobs   = byWindow | ByClass | ByTenant
 	byClock  = byWindow | ByClass | ByTenant
@@ -63,7 +63,8 @@ func (m *MetricInfo) NotNarrower() string {
 	return "it is of the whole run"
 }
 
-// basis is what a metric is measured on.
+// basis is the source that a metric is measured on: jobs enqueued in a window, the clock in a window, a storm and so
+// on.
 type basis uint8
 
 const (
@@ -74,7 +75,7 @@ const (
 	onEvents              // all that was recorded
 )
 
-// metric is how a metric is computed from what a Collector has seen.
+// metric is the description of a metric with the function that computes it from the counts of a Collector.
 type metric struct {
 	MetricInfo
 	basis  basis
@@ -82,8 +83,8 @@ type metric struct {
 	of     func(a *answer) number
 }
 
-// answer is what a metric is computed from: of jobs, clock and storm that
-// which the metric's basis names is set.
+// answer holds the counts that a metric is computed from: of jobs, clock and storm, the one named by the metric's basis
+// is set.
 type answer struct {
 	*Collector
 	*view
@@ -107,7 +108,7 @@ func none(reason string) number { return number{reason: reason} }
 
 func count[I int64 | uint64 | int](n I) number { return some(float64(n)) }
 
-// ratio is a/b, or nothing for reason if b is 0.
+// ratio returns a/b, or no value for the given reason if b is 0.
 func ratio(a, b float64, reason string) number {
 	if b == 0 {
 		return none(reason)
@@ -115,7 +116,8 @@ func ratio(a, b float64, reason string) number {
 	return some(a / b)
 }
 
-// allMetrics is filled by init, because the metrics' functions refer to what looks metrics up.
+// allMetrics is the table of all metrics. An init function fills it, because the metrics' functions refer to lookup,
+// which reads it.
 var (
 	allMetrics    []metric
 	metricsByName map[string]int
@@ -130,7 +132,7 @@ func init() {
 	}
 }
 
-// lookup returns the metric of that name, nil if there is none.
+// lookup returns the metric with that name, nil if there is none.
 func lookup(name string) *metric {
 	if i, ok := metricsByName[name]; ok {
 		return &allMetrics[i]
@@ -138,7 +140,7 @@ func lookup(name string) *metric {
 	return nil
 }
 
-// Rank returns where the metric of that name stands among Metrics, behind all if there is none.
+// Rank returns the index of a metric in Metrics, or the length of Metrics if there is none of that name.
 func Rank(name string) int {
 	if i, ok := metricsByName[name]; ok {
 		return i
@@ -146,7 +148,7 @@ func Rank(name string) int {
 	return len(allMetrics)
 }
 
-// HistogramOf returns the query of the histogram that q is a quantile of, not ok if q asks for no
+// HistogramOf returns the query of the histogram that the quantile q is read from; ok is false if q asks for no
 // quantile.
 func HistogramOf(q Query) (histogram Query, ok bool) {
 	m := lookup(q.Metric)
@@ -166,7 +168,7 @@ func Metrics() []MetricInfo {
 	return infos
 }
 
-// Lookup returns the metric of that name.
+// Lookup returns the description of the metric with that name; ok is false if there is none.
 func Lookup(name string) (info MetricInfo, ok bool) {
 	m := lookup(name)
 	if m == nil {
@@ -175,9 +177,9 @@ func Lookup(name string) (info MetricInfo, ok bool) {
 	return m.MetricInfo, true
 }
 
-// Queries returns what is computed beside the metrics of the whole run: for each
-// storm the p99 of fresh waits during it and the recovery after it, then what the objectives
-// are about, or the usual waits without objectives, and what else is asked for, each once.
+// Queries returns the queries computed beside the metrics of the whole run: for each storm the p99 of fresh waits
+// during it and the recovery after it, then those of the objectives, or the usual waits without objectives, and those
+// of Settings.Asked, each once.
 func Queries(s *Settings) []Query {
 	var queries []Query
 	add := func(q Query) {
@@ -204,13 +206,13 @@ func Queries(s *Settings) []Query {
 	return queries
 }
 
-// UsualWait is what a policy is judged by where no objective says what matters.
+// UsualWait is the metric that policies are judged by where a scenario has no objectives.
 const UsualWait = "fresh.wait.p99"
 
-// mostUsual is how many classes are looked at one by one where no objective says which matter.
+// mostUsual is the greatest number of classes with a wait of their own in UsualWaits.
 const mostUsual = 4
 
-// UsualWaits are the p99 waits of the first classes of a scenario, or of all its jobs if there is one class.
+// UsualWaits returns queries of the p99 waits of a scenario's first classes, or of all its jobs if there is one class.
 func UsualWaits(s *Settings) (queries []Query) {
 	if len(s.Classes) < 2 {
 		return []Query{{Metric: UsualWait}}

@@ -6,10 +6,10 @@ import (
 	"qsim/engine"
 )
 
-// slowdown compares a run with one that the collector has not seen.
+// slowdown is the name of a metric that compares a run with one of the same seed without storms.
 const slowdown = "slowdown"
 
-// callerMetrics are about who enqueued the jobs.
+// callerMetrics returns the metrics about callers, who enqueue jobs and may give up or enqueue another copy.
 func callerMetrics() []metric {
 	const noCallers, noPatience = "no caller came", "no caller gives up"
 	return []metric{
@@ -34,7 +34,7 @@ func callerMetrics() []metric {
 	}
 }
 
-// anyPatience reports whether callers of a class give up; of any class if it is empty.
+// anyPatience reports whether callers of a class give up after a time; of any class if class is empty.
 func (c *Collector) anyPatience(class string) bool {
 	for kind, after := range c.settings.Patience {
 		if after > 0 && (class == "" || kind < len(c.settings.Classes) && c.settings.Classes[kind] == class) {
@@ -44,7 +44,7 @@ func (c *Collector) anyPatience(class string) bool {
 	return false
 }
 
-// patience is after how long callers of a kind give up; 0: never.
+// patience returns the time after which callers of a class give up; 0: never.
 func (c *Collector) patience(kind engine.Kind) time.Duration {
 	if int(kind) < len(c.settings.Patience) {
 		return c.settings.Patience[kind]
@@ -52,13 +52,12 @@ func (c *Collector) patience(kind engine.Kind) time.Duration {
 	return 0
 }
 
-// copyOf is which copy of its caller's job a job is, from 0.
+// copyOf returns which copy of its caller's job a job is, counted from 0.
 func (c *Collector) copyOf(job engine.JobID) uint64 {
 	return uint64(job & c.copies)
 }
 
-// callerSince is when the caller of a job enqueued the first copy, given when it
-// enqueued this one.
+// callerSince returns when the caller of a job enqueued the first copy, given when this copy was enqueued.
 func (c *Collector) callerSince(job engine.JobID, kind engine.Kind, enqueued engine.Time) engine.Time {
 	if n := c.copyOf(job); n > 0 {
 		return enqueued - engine.Time(n)*engine.Time(c.patience(kind))
@@ -66,14 +65,14 @@ func (c *Collector) callerSince(job engine.JobID, kind engine.Kind, enqueued eng
 	return enqueued
 }
 
-// slowdownMetric has no value until CompareWithCalm gives it one.
+// slowdownMetric returns the metric slowdown, which has no value until CompareWithCalm gives it one.
 func slowdownMetric() metric {
 	info := less(slowdown, "1", byJobs, "mean fresh wait ÷ that of the same seeds with all storms removed; asked for, it takes a second run")
 	info.OnRequest = true
 	return ofJobs(info, func(*answer) number { return none("the seed was not run without storms") })
 }
 
-// meanFreshWait is the mean of the fresh waits in the set.
+// meanFreshWait returns the mean wait of the fresh jobs in the set.
 func (s *jobSet) meanFreshWait() number {
 	w := s.wait(freshWait)
 	if w.count() == 0 {

@@ -38,12 +38,12 @@ func clockMetrics() []metric {
 		}))
 }
 
-// recoveryTime is the metric that sliding windows are kept for.
+// recoveryTime is the name of the metric that needs the sliding windows of recovery.
 const recoveryTime = "recovery.time"
 
 const noCalm = "there is no time between warm-up and the first storm"
 
-// allClaims counts the claims of all classes.
+// allClaims returns how many claims of fresh jobs and retries were made in the window.
 func (w *clockWindow) allClaims() uint64 { return w.claims[engine.Fresh] + w.claims[engine.Retry] }
 
 func stormMetrics() []metric {

@@ -10,7 +10,7 @@ const (
 	noStorms = "there is no storm"
 )
 
-// less, more and fact begin the description of a metric.
+// less, more and fact return the description of a metric that is better low, better high, or neither.
 func less(name, unit string, f Filters, doc string) MetricInfo {
 	return MetricInfo{Name: name, Unit: unit, Doc: doc, LessIsBetter: true, Filters: f}
 }

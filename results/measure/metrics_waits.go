@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// family is a kind of wait of which there is a histogram.
+// family is a kind of wait (fresh.wait, sojourn and so on) whose distribution metrics describe.
 type family uint8
 
 const (
@@ -17,7 +17,7 @@ const (
 	attemptWait = numFamilies // freshWait and retryWait together
 )
 
-// families in the order of tables.
+// families lists the families of waits in the order of tables.
 var families = []struct {
 	family
 	name, doc string
@@ -30,7 +30,7 @@ var families = []struct {
 	{sojourn, "sojourn", "from enqueued to done, over jobs that are not dead", "no job was done"},
 }
 
-// familyName returns the name of f as metrics spell it.
+// familyName returns the name of a family of waits as metrics spell it, like "fresh.wait".
 func familyName(f family) string {
 	for _, known := range families {
 		if known.family == f {
@@ -40,7 +40,7 @@ func familyName(f family) string {
 	return ""
 }
 
-// waitQuantiles are the quantiles of waits that have a metric.
+// waitQuantiles lists the quantiles for which each family of waits has a metric.
 var waitQuantiles = []struct {
 	name string
 	q    float64
@@ -85,15 +85,15 @@ func waitMetrics() []metric {
 	})
 }
 
-// wait is the distribution of a wait: of those that ended, and the ages of those
-// that did not. An unresolved wait ranks above all that ended.
+// wait is the distribution of a wait: the waits that ended, and the ages of those that did not, which rank above all
+// that ended.
 type wait struct {
 	ended, ages *Histogram // may be nil
 }
 
 func (w *wait) count() uint64 { return uint64(w.ended.Count() + w.ages.Count()) }
 
-// mean takes ages for waits, which makes it a bound.
+// mean returns the mean wait, in which an unresolved wait counts with its age so far: it is then a lower bound.
 func (w *wait) mean() number {
 	n := w.count()
 	sum := w.ended.sum() + w.ages.sum()
@@ -104,8 +104,8 @@ func (w *wait) longest() number {
 	return number{value: max(w.ended.Max(), w.ages.Max()).Seconds(), bound: w.ages.Count() > 0}
 }
 
-// quantile is a bound where the rank falls among the unresolved: what the
-// quantile would be if all of them ended now.
+// quantile returns a quantile of the waits, as a lower bound where the rank falls among the unresolved: the value if
+// all of them ended now.
 func (w *wait) quantile(q float64) number {
 	rank := rankOf(q, w.count())
 	if rank <= uint64(w.ended.Count()) {
@@ -156,7 +156,7 @@ func (s *survival) quantile(q float64) number {
 	return number{value: s.last.Seconds(), bound: true}
 }
 
-// mean is the area below the curve up to the longest wait seen.
+// mean returns the mean wait that the Kaplan–Meier curve gives: the area below it up to the longest wait seen.
 func (s *survival) mean() number {
 	area, before, share := 0.0, time.Duration(0), 1.0
 	for i, at := range s.at {

@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// Pool merges the histograms of runs by their queries.
+// Pool merges the histograms of several runs, those of one query into one.
 func Pool(runs []*Run) []NamedHistogram {
 	var pooled []NamedHistogram
 	for _, run := range runs {
@@ -15,7 +15,7 @@ func Pool(runs []*Run) []NamedHistogram {
 	return pooled
 }
 
-// PoolOne merges a histogram into the one of its query.
+// PoolOne merges the histogram h into the one in pooled that has the same query, and appends it if there is none.
 func PoolOne(pooled []NamedHistogram, h *RunHistogram) []NamedHistogram {
 	at := slices.IndexFunc(pooled, func(p NamedHistogram) bool { return p.Query == h.Query })
 	if at < 0 {
@@ -26,8 +26,8 @@ func PoolOne(pooled []NamedHistogram, h *RunHistogram) []NamedHistogram {
 	return pooled
 }
 
-// PooledQuantile returns the quantile that q asks for, of all jobs of all seeds, and whether it is
-// only a lower bound; not ok if q asks for no quantile or pooled has not its histogram.
+// PooledQuantile returns the quantile that q asks for, of all jobs of all seeds, and whether it is only a lower bound;
+// ok is false if q asks for no quantile or pooled lacks the histogram.
 func PooledQuantile(q Query, pooled []NamedHistogram) (value float64, bound, ok bool) {
 	want, isQuantile := HistogramOf(q)
 	if !isQuantile {
@@ -57,7 +57,7 @@ func (r *Run) Find(q Query) Value {
 	return Value{Query: q, Null: true, Reason: "it was not measured"}
 }
 
-// PoolTenants adds up what tenants got in runs; nil if a run did not count them.
+// PoolTenants adds up the executions of each tenant over runs; nil if a run did not count them.
 func PoolTenants(runs []*Run) []TenantCount {
 	var pooled []TenantCount
 	for i, run := range runs {
@@ -78,7 +78,7 @@ func PoolTenants(runs []*Run) []TenantCount {
 	return pooled
 }
 
-// PoolTenantWaits joins how long fresh jobs of tenants waited in runs.
+// PoolTenantWaits merges each tenant's waits of fresh jobs over runs.
 func PoolTenantWaits(runs []*Run) []TenantWait {
 	pooled := make([]TenantWait, len(runs[0].tenantWaits))
 	var ended, ages Histogram

@@ -8,9 +8,9 @@ import (
 	"qsim/results/plain"
 )
 
-// ParseQuery reads what Query.String writes: a metric, then the words during, after, class,
-// tenant and limit, each followed by its value, as in "fresh.wait.p99 during payments-down".
-// It does not know which metrics, storms, classes and tenants there are.
+// ParseQuery parses the text that Query.String writes: a metric, then the words during, after, class, tenant and limit,
+// each followed by its value, as in "fresh.wait.p99 during payments-down". Whether the metric, storm, class and tenant
+// exist is not checked.
 func ParseQuery(text string) (Query, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
@@ -43,7 +43,7 @@ func ParseQuery(text string) (Query, error) {
 	return q, nil
 }
 
-// String writes q as objectives do: "fresh.wait.p99 during payments-down".
+// String returns q in the syntax of a scenario's objectives: "fresh.wait.p99 during payments-down".
 func (q Query) String() string {
 	var b strings.Builder
 	b.WriteString(q.Metric)

@@ -8,7 +8,7 @@ import (
 	"qsim/results/plain"
 )
 
-// question is a query and what it is answered from.
+// question is a query with the counters that its answer is computed from.
 type question struct {
 	Query
 	metric  *metric // nil: there is none of that name
@@ -21,10 +21,10 @@ type question struct {
 	reason  string     // why there is no answer, if not ""
 }
 
-// ask prepares to answer q.
+// ask adds the query q to those that the run will be measured for.
 func (c *Collector) ask(q Query) { c.questions = append(c.questions, c.question(q)) }
 
-// question prepares to answer q.
+// question returns the query q with the counters that will answer it, or with the reason why none can.
 func (c *Collector) question(q Query) question {
 	m := lookup(q.Metric)
 	asked := question{Query: q, metric: m, view: c.whole}
@@ -65,7 +65,7 @@ func (c *Collector) question(q Query) question {
 	return asked
 }
 
-// filtersOf returns what narrows q.
+// filtersOf returns the set of filters that the query q uses.
 func filtersOf(q Query) (f Filters) {
 	for _, part := range []struct {
 		set bool
@@ -78,7 +78,7 @@ func filtersOf(q Query) (f Filters) {
 	return f
 }
 
-// window returns the storm of that name, nil if there is none.
+// window returns the storm with that name, nil if there is none.
 func (c *Collector) window(name string) *Window {
 	storms := c.settings.Storms
 	if i := slices.IndexFunc(storms, func(w Window) bool { return w.Name == name }); i >= 0 {
@@ -87,7 +87,7 @@ func (c *Collector) window(name string) *Window {
 	return nil
 }
 
-// tenantNamed returns the tenant of that name, 0 if there is none.
+// tenantNamed returns the ID of the tenant with that name, 0 if there is none.
 func (c *Collector) tenantNamed(name string) engine.TenantID {
 	if name == "" {
 		return 0
@@ -95,7 +95,7 @@ func (c *Collector) tenantNamed(name string) engine.TenantID {
 	return engine.TenantID(max(slices.Index(c.settings.Tenants, name), 0))
 }
 
-// filterOf returns whose jobs q is about.
+// filterOf returns the filter by class and tenant of the query q.
 func (c *Collector) filterOf(q Query) filter {
 	f := filter{kind: -1, tenant: c.tenantNamed(q.Tenant)}
 	if q.Class != "" {
@@ -104,7 +104,7 @@ func (c *Collector) filterOf(q Query) filter {
 	return f
 }
 
-// viewOf returns the view of the jobs that q is about.
+// viewOf returns the view of the jobs that pass the filter of the query q, a new one if there is none.
 func (c *Collector) viewOf(q Query) *view {
 	f := c.filterOf(q)
 	for _, v := range c.views {
@@ -117,7 +117,7 @@ func (c *Collector) viewOf(q Query) *view {
 	return v
 }
 
-// setOf returns the set of jobs that q is about.
+// setOf returns the set of the jobs that the query q measures: those of its class and tenant enqueued in its window.
 func (c *Collector) setOf(q Query) *jobSet {
 	from, to := c.settings.Warmup, c.settings.Duration
 	if q.During != "" {
@@ -137,12 +137,12 @@ func (c *Collector) setOf(q Query) *jobSet {
 	return set
 }
 
-// windowOf returns the window of v's clock that q is about.
+// windowOf returns the window of the view's clock that the query q measures.
 func (c *Collector) windowOf(v *view, q Query) *clockWindow {
 	return v.window(c.spanOf(q))
 }
 
-// spanOf returns the part [from, to) of the clock that q is about.
+// spanOf returns the span [from, to) of virtual time that a query of clock metrics measures.
 func (c *Collector) spanOf(q Query) (from, to engine.Time) {
 	from, to = engine.Time(c.settings.Warmup), engine.Time(c.settings.Duration)
 	if q.During != "" {
@@ -155,7 +155,7 @@ func (c *Collector) spanOf(q Query) (from, to engine.Time) {
 	return from, to
 }
 
-// run answers all questions.
+// run returns the measurements of the run: the values of all queries, histograms, time series, tenants and warnings.
 func (c *Collector) run() Run {
 	all := c.whole
 	r := Run{Policy: c.policy, Events: int64(c.events), Jobs: c.jobs, Tenants: all.tenants.counted(len(c.settings.Tenants), all.windows[0].shares)}
@@ -185,13 +185,13 @@ func (c *Collector) run() Run {
 	return r
 }
 
-// histogramQuery is the query of the histogram that q is a statistic of.
+// histogramQuery returns the query of the distribution whose quantile, mean or maximum q asks for.
 func histogramQuery(m *metric, q Query) Query {
 	q.Metric = familyName(m.family)
 	return q
 }
 
-// addHistogram adds the distribution of q unless it is there.
+// addHistogram adds the distribution w to the run's histograms, unless there is one for q.
 func (r *Run) addHistogram(q Query, w wait) {
 	for i := range r.Histograms {
 		if r.Histograms[i].Query == q {
@@ -201,10 +201,10 @@ func (r *Run) addHistogram(q Query, w wait) {
 	r.Histograms = append(r.Histograms, RunHistogram{q.String(), q, w.ended.Pack(), w.ages.Pack()})
 }
 
-// endlessTries is how often a job is claimed that is thought never to end.
+// endlessTries is the number of claims of one job from which the run is warned about as a livelock.
 const endlessTries = 1000
 
-// warnings says what makes the numbers of this run doubtful.
+// warnings returns sentences about the run that cast doubt on its numbers, such as a livelock.
 func (c *Collector) warnings() []string {
 	var list []string
 	if c.succeeded > 0 && c.acked == 0 && c.fenced > 0 {

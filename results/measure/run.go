@@ -28,8 +28,8 @@ type Value struct {
 	Bound  string // "" or ">="
 }
 
-// Series are the time series of one run: element i covers the virtual time
-// [i*Bucket, (i+1)*Bucket). A NaN says that there is nothing to say: no fresh job was claimed.
+// Series are the time series of one run: element i covers the virtual time [i*Bucket, (i+1)*Bucket). NaN marks a bucket
+// in which no fresh job was claimed.
 type Series struct {
 	FreshWaitP50 []float64 // s, of the fresh jobs claimed in the bucket
 	FreshWaitP99 []float64 // s

@@ -7,7 +7,7 @@ import (
 	"qsim/engine"
 )
 
-// seriesSum adds up the segments of one bucket of the series after the other.
+// seriesSum adds up consecutive segments into the buckets of the time series.
 type seriesSum struct {
 	Series
 	bucket   time.Duration
@@ -23,7 +23,7 @@ type seriesSum struct {
 	claims   [engine.NumClasses]uint64
 }
 
-// add counts the segment s, which ends at until, and returns when the bucket under way then ends.
+// add counts the segment s, which ends at time until, and returns when the bucket then under way ends.
 func (b *seriesSum) add(s *segment, until engine.Time, workers *machines) (next engine.Time) {
 	b.span += until.Sub(s.from).Seconds()
 	for i, a := range s.area {

@@ -12,7 +12,7 @@ type Window struct {
 	From, To time.Duration
 }
 
-// Query names a metric and narrows it. The zero filter is the whole run.
+// Query names a metric and narrows it by storm, class, tenant or limit. Without these it is about the whole run.
 type Query struct {
 	Metric string        // a name of Metrics
 	During string        // jobs enqueued in the storm of that name, or its window
@@ -80,13 +80,13 @@ const (
 	AtomicGuard
 )
 
-// Load is the work that the jobs of a class bring outside of storms.
+// Load is the work that the jobs of a class bring while no storm changes it.
 type Load struct {
 	Rate    float64       // fresh arrivals per second
 	Service time.Duration // mean
 }
 
-// Wants reports whether an objective is about the metric of that name, or it is asked for.
+// Wants reports whether an objective, or an explicit request, is about the metric with that name.
 func (s *Settings) Wants(metric string) bool {
 	for i := range s.Objectives {
 		if s.Objectives[i].Metric == metric {
@@ -96,7 +96,7 @@ func (s *Settings) Wants(metric string) bool {
 	return slices.ContainsFunc(s.Asked, func(q Query) bool { return q.Metric == metric })
 }
 
-// Charted returns the class and the tenant whose starvation the time series have: those that the first objective on
+// Charted returns the class and the tenant whose starvation the time series have: the ones that the first objective on
 // starvation is about, or else the first objective that names either; without objectives the first class, if there are
 // several. Both empty: all jobs.
 func (s *Settings) Charted() Query {

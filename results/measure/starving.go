@@ -6,9 +6,9 @@ import (
 	"qsim/engine"
 )
 
-// starving follows when fresh jobs starve: from when one has waited for as long as its class may until it is
-// claimed. That a job has starved is learned when it is claimed, from its wait; what is claimed in its place is
-// judged at once, by the jobs that are ready.
+// starving follows when fresh jobs starve: from when one has waited for as long as its class may until it is claimed.
+// The wait at its claim shows that a job has starved; claims of other jobs meanwhile are judged at once, by the jobs
+// that are ready.
 type starving struct {
 	after    []time.Duration // by kind: longer waits starve
 	lanes    []*lane         // by kind: fresh jobs that are ready
@@ -21,7 +21,7 @@ type starving struct {
 	calm     engine.Time     // no job that is ready starves until then
 }
 
-// starvedByDefault is after how long jobs starve of classes of which the settings say nothing.
+// starvedByDefault is the wait after which fresh jobs starve if the settings give their class no threshold.
 const starvedByDefault = time.Second
 
 func newStarving(s *Settings) starving {
@@ -36,7 +36,7 @@ func newStarving(s *Settings) starving {
 	return b
 }
 
-// limit is how long a job of that kind may wait.
+// limit returns how long a fresh job of a class may wait before it starves.
 func (b *starving) limit(kind engine.Kind) time.Duration {
 	if int(kind) < len(b.after) {
 		return b.after[kind]
@@ -44,7 +44,8 @@ func (b *starving) limit(kind engine.Kind) time.Duration {
 	return starvedByDefault
 }
 
-// of returns what follows the jobs of a filter, which judges claims if crowding is asked for.
+// of returns the hunger that follows the jobs of a filter, a new one if there is none; with crowding it judges claims
+// too.
 func (b *starving) of(f filter, crowding bool) *hunger {
 	var h *hunger
 	for _, known := range b.hungers {
@@ -81,7 +82,7 @@ func (b *starving) of(f filter, crowding bool) *hunger {
 	return h
 }
 
-// ownLane is the lane of one tenant's jobs of a kind.
+// ownLane returns the lane of the fresh jobs of one class and one tenant.
 func (b *starving) ownLane(kind int, tenant engine.TenantID) *lane {
 	for kind >= len(b.own) {
 		b.own = append(b.own, nil)
@@ -95,7 +96,7 @@ func (b *starving) ownLane(kind int, tenant engine.TenantID) *lane {
 	return b.own[kind][tenant]
 }
 
-// ready counts a fresh job that is ready from now on.
+// ready counts a fresh job that becomes ready now.
 func (b *starving) ready(now engine.Time, kind engine.Kind, tenant engine.TenantID) {
 	if int(kind) >= len(b.lanes) {
 		return
@@ -109,7 +110,7 @@ func (b *starving) ready(now engine.Time, kind engine.Kind, tenant engine.Tenant
 	}
 }
 
-// claimed judges a claim, and reports whether it is of a fresh job that starved.
+// claimed counts a claim, for starved.crowding too, and reports whether it is of a fresh job that starved.
 func (b *starving) claimed(now engine.Time, l *engine.Lease, class engine.Class) bool {
 	waited := max(l.Waited, 0)
 	if now > b.calm {
@@ -126,7 +127,7 @@ func (b *starving) claimed(now engine.Time, l *engine.Lease, class engine.Class)
 	return class == engine.Fresh && b.left(now, l.Kind, l.Tenant, waited)
 }
 
-// left counts a fresh job that is no longer ready and has waited so long, and reports whether it starved.
+// left counts a fresh job that is no longer ready after a wait of waited, and reports whether it starved.
 func (b *starving) left(now engine.Time, kind engine.Kind, tenant engine.TenantID, waited time.Duration) bool {
 	if int(kind) < len(b.lanes) {
 		b.lanes[kind].leave(now.Add(-waited))
@@ -137,7 +138,7 @@ func (b *starving) left(now engine.Time, kind engine.Kind, tenant engine.TenantI
 	return b.starved(now, kind, tenant, waited)
 }
 
-// starved counts the time that a fresh job has starved which has waited so long until now, and reports whether it has.
+// starved counts the time, until now, that a fresh job starved which has waited for waited, and reports whether it did.
 func (b *starving) starved(now engine.Time, kind engine.Kind, tenant engine.TenantID, waited time.Duration) bool {
 	hungry := waited - b.limit(kind)
 	if hungry <= 0 {
@@ -159,7 +160,7 @@ func (b *starving) starved(now engine.Time, kind engine.Kind, tenant engine.Tena
 	return true
 }
 
-// close adds up what has not been added up; nothing happened after end.
+// close adds all remaining spells to the windows and ends the windows at end, the end of the run.
 func (b *starving) close(end engine.Time) {
 	for _, h := range b.hungers {
 		h.settle(len(h.spells))
@@ -169,7 +170,7 @@ func (b *starving) close(end engine.Time) {
 	}
 }
 
-// hunger is when some fresh job of a filter starves, and what is claimed then.
+// hunger holds the spells in which some fresh job that passes a filter starves, and judges the claims made meanwhile.
 type hunger struct {
 	filter
 	// spells are disjoint, and ascend. A job that is claimed later may have starved since before the last of them,
@@ -181,18 +182,18 @@ type hunger struct {
 	series  *seriesSum // nil: none
 }
 
-// hungerWindow adds up the spells in a window of the clock.
+// hungerWindow adds up, for a window of time, the spells in which fresh jobs starved.
 type hungerWindow struct {
 	from, to         engine.Time
 	starved, longest time.Duration
 	claims, crowded  uint64 // made while some job starved; of those: of retries and of jobs ready later than it
 }
 
-// mostSpells is how many spells are kept one by one. Of a job that is claimed after that many of them had ended since it
-// began to starve, only the time after the older half of them counts.
+// mostSpells is the most spells of starvation kept one by one. For a job claimed after more spells than that have ended
+// since it began to starve, only the time after the older half of them counts.
 const mostSpells = 1 << 13
 
-// window returns what is added up over [from, to).
+// window returns the sums over [from, to) of virtual time, a new window if there is none.
 func (h *hunger) window(from, to engine.Time) *hungerWindow {
 	for _, w := range h.windows {
 		if w.from == from && w.to == to {
@@ -204,7 +205,8 @@ func (h *hunger) window(from, to engine.Time) *hungerWindow {
 	return w
 }
 
-// add adds a spell that ends at to, before which all others ended that were added earlier.
+// add adds a spell of starvation [from, to) and joins it with earlier ones that it overlaps; to must not lie before the
+// end of any.
 func (h *hunger) add(from, to engine.Time) {
 	from = max(from, h.settled)
 	n := len(h.spells)
@@ -217,7 +219,7 @@ func (h *hunger) add(from, to engine.Time) {
 	}
 }
 
-// settle adds the first n spells to the windows, and forgets them.
+// settle adds the first n spells of starvation to the windows, and deletes them.
 func (h *hunger) settle(n int) {
 	for _, s := range h.spells[:n] {
 		for _, w := range h.windows {
@@ -234,7 +236,7 @@ func (h *hunger) settle(n int) {
 	h.spells = h.spells[:copy(h.spells, h.spells[n:])]
 }
 
-// judge counts a claim if some job starves.
+// judge counts a claim made now of a job ready since ready, if some fresh job of the filter starves.
 func (h *hunger) judge(now, ready engine.Time, class engine.Class) {
 	starves, passed := false, false
 	for _, l := range h.lanes {
@@ -259,8 +261,9 @@ func (h *hunger) judge(now, ready engine.Time, class engine.Class) {
 	}
 }
 
-// lane is when the fresh jobs became ready that are, ascending. It is exact but for scheduled jobs that a promoter
-// brings late, whose waits count from when they were due: of those, another one may be taken for the one that leaves.
+// lane is a queue of the times at which the fresh jobs now ready became so, ascending. It is exact except for scheduled
+// jobs that a promoter brings late, whose waits count from when they were due: one of these may be confused with
+// another.
 type lane struct {
 	after time.Duration
 	queue []readied
@@ -269,13 +272,13 @@ type lane struct {
 	empty int // elements of the queue behind first without jobs
 }
 
-// readied are jobs that became ready at one instant.
+// readied counts the jobs of a lane that became ready at one instant.
 type readied struct {
 	at   engine.Time
 	jobs int
 }
 
-// push adds a job that is ready now.
+// push adds a job that became ready now to the lane.
 func (l *lane) push(now engine.Time) {
 	l.live++
 	if n := len(l.queue); n > 0 && l.queue[n-1].at == now && l.queue[n-1].jobs > 0 {
@@ -285,7 +288,7 @@ func (l *lane) push(now engine.Time) {
 	l.queue = append(l.queue, readied{now, 1})
 }
 
-// leave removes a job that was ready since then.
+// leave removes from the lane a job that became ready at since.
 func (l *lane) leave(since engine.Time) {
 	if l.live == 0 {
 		return
@@ -308,7 +311,7 @@ func (l *lane) leave(since engine.Time) {
 	l.tidy()
 }
 
-// find returns the jobs that became ready then, or those next to it.
+// find returns the index in the lane's queue of the jobs that became ready at since, or else of the next ones.
 func (l *lane) find(since engine.Time) int {
 	low, high := l.first, len(l.queue)
 	for low < high {
@@ -328,7 +331,7 @@ func (l *lane) find(since engine.Time) int {
 	return low
 }
 
-// tidy gives back the room of jobs that have left, once it is most of the queue.
+// tidy shortens the lane's queue by its entries whose jobs have all left, once they are most of it.
 func (l *lane) tidy() {
 	if gone := l.first + l.empty; gone < 1024 || 2*gone < len(l.queue) {
 		return
@@ -342,7 +345,7 @@ func (l *lane) tidy() {
 	l.queue, l.first, l.empty = kept, 0, 0
 }
 
-// starvingMetrics are about fresh jobs that wait for longer than their class may.
+// starvingMetrics returns the metrics of starvation: fresh jobs that wait longer than their class may.
 func starvingMetrics() []metric {
 	const who = "; a fresh job starves from when it has waited for as long as starved-after of its class says until it is claimed"
 	ofHunger := func(info MetricInfo, of func(a *answer, span time.Duration) number) metric {
@@ -370,5 +373,5 @@ func starvingMetrics() []metric {
 	}
 }
 
-// crowding is the metric for which claims are judged.
+// crowding is the name of the one metric that needs every claim judged.
 const crowding = "starved.crowding"

@@ -8,11 +8,11 @@ import (
 	"qsim/engine"
 )
 
-// drainQuantile of the jobs ready over the time before the first storm is where a
-// backlog counts as drained.
+// drainQuantile is a share of the time before the first storm: the number of ready jobs not exceeded for that share is
+// the level at which a backlog counts as drained.
 const drainQuantile = 0.95
 
-// stormWatch measures how long it takes after a storm until all is as before.
+// stormWatch measures after a storm how long the backlog takes to drain and the waits take to recover.
 type stormWatch struct {
 	name        string
 	over        engine.Time
@@ -22,7 +22,7 @@ type stormWatch struct {
 	recoveredAt engine.Time // −1: not yet
 }
 
-// drained is the drain time, or the least it can be.
+// drained returns the drain time of the storm, a lower bound if the backlog had not drained by end.
 func (w *stormWatch) drained(end engine.Time) number {
 	if w.drainedAt < 0 {
 		return number{value: end.Sub(w.over).Seconds(), bound: true}
@@ -30,8 +30,8 @@ func (w *stormWatch) drained(end engine.Time) number {
 	return some(w.drainedAt.Sub(w.over).Seconds())
 }
 
-// recovered is the recovery time, or the least it can be. If nothing is left in the
-// store, nothing can undo a recovery that was still to be confirmed.
+// recovered returns the recovery time of the storm, a lower bound if it had not recovered by end. left says whether
+// jobs are left in the store: if not, nothing can undo a recovery that was still to be confirmed.
 func (w *stormWatch) recovered(end engine.Time, left bool) number {
 	switch {
 	case w.recovery == nil:
@@ -46,8 +46,8 @@ func (w *stormWatch) recovered(end engine.Time, left bool) number {
 	return number{value: w.candidate.Sub(w.over).Seconds(), bound: left}
 }
 
-// stormState is what a view measures of storms: how it was before the first one, and for how long
-// it is not so again after each.
+// stormState holds the measurements of a view before the first storm and its watches of the return to that level after
+// each storm.
 type stormState struct {
 	calm       *clockWindow // between warm-up and the first storm; nil: there is no storm
 	inCalm     bool
@@ -61,7 +61,7 @@ type stormState struct {
 	recoveries []*recovery // those still needed
 }
 
-// watchStorms prepares what is measured of storms.
+// watchStorms prepares the measurements of the scenario's storms.
 func (v *view) watchStorms() {
 	s := v.settings
 	if len(s.Storms) == 0 {
@@ -80,7 +80,7 @@ func (v *view) watchStorms() {
 	}
 }
 
-// recoveryOf returns the recovery with such windows.
+// recoveryOf returns the recovery that slides windows of that length, a new one if there is none.
 func (v *view) recoveryOf(window time.Duration) *recovery {
 	for _, r := range v.storms.recoveries {
 		if r.window == window {
@@ -92,7 +92,7 @@ func (v *view) recoveryOf(window time.Duration) *recovery {
 	return r
 }
 
-// forgetRecoveries measures no recovery: nobody asks.
+// forgetRecoveries drops the sliding windows of all recoveries: no query asks for recovery.time.
 func (v *view) forgetRecoveries() {
 	v.storms.recoveries = nil
 	for _, w := range v.storms.watches {
@@ -100,7 +100,7 @@ func (v *view) forgetRecoveries() {
 	}
 }
 
-// stormOf returns the watch of the storm of that name, or else of the last one; nil if there is none.
+// stormOf returns the watch of the storm with that name, or else of the last storm; nil if there are no storms.
 func (v *view) stormOf(name string) *stormWatch {
 	watches := v.storms.watches
 	if len(watches) == 0 {
@@ -112,7 +112,7 @@ func (v *view) stormOf(name string) *stormWatch {
 	return watches[len(watches)-1]
 }
 
-// stormGoesOn measures the backlog from the first storm on.
+// stormGoesOn integrates the backlog above its calm level over dt ns, from the first storm on.
 func (v *view) stormGoesOn(ready, dt int64) {
 	if above := float64(ready) - v.storms.backlog; above > 0 && v.now < engine.Time(v.settings.Duration) {
 		v.storms.excess += float64(above * float64(dt))
@@ -122,7 +122,7 @@ func (v *view) stormGoesOn(ready, dt int64) {
 	}
 }
 
-// onStormEdge looks at an edge whether calm ends, or a storm.
+// onStormEdge handles an edge of the view's clock at which the calm before the storms, or a storm, may end.
 func (v *view) onStormEdge() {
 	calm := v.storms.calm
 	if calm == nil {
@@ -136,10 +136,10 @@ func (v *view) onStormEdge() {
 	v.onStormOver()
 }
 
-// backlogLevels counts for how long how many jobs were ready.
+// backlogLevels counts for how long each number of jobs was ready, in buckets.
 type backlogLevels struct{ time [bucketCount]int64 }
 
-// quantile returns the number of jobs that at most that many were ready for the share q of the time.
+// quantile returns the smallest number of ready jobs that was not exceeded for the share q of the time.
 func (l *backlogLevels) quantile(q float64) int64 {
 	total := int64(0)
 	for _, t := range l.time {
@@ -182,8 +182,8 @@ type recovery struct {
 	back      bool      // the latest window was at or under it
 }
 
-// recoveryWindow returns the length of the sliding windows for a storm, 0 if there is
-// nothing to go by.
+// recoveryWindow returns the length of the sliding windows for a storm, given the load outside storms; 0 if that is
+// unknown.
 func recoveryWindow(rest Load, storm Window) time.Duration {
 	window, length := windowServices*rest.Service, storm.To-storm.From
 	switch {
@@ -205,7 +205,7 @@ func newRecovery(s *Settings, window time.Duration) *recovery {
 	return &recovery{window: window, step: step, next: engine.Time(s.Warmup).Add(step), slots: make([][]uint16, slots)}
 }
 
-// claimed counts a wait of a fresh job, which lies in bucket.
+// claimed counts the wait of a claimed fresh job, by its histogram bucket.
 func (r *recovery) claimed(bucket int) {
 	r.slots[r.slot] = append(r.slots[r.slot], uint16(bucket))
 	r.counts[bucket]++
@@ -213,7 +213,7 @@ func (r *recovery) claimed(bucket int) {
 	r.top = max(r.top, bucket)
 }
 
-// slide moves the window on by a step.
+// slide moves the window on by one step, and drops the waits of its oldest slot.
 func (r *recovery) slide() {
 	r.slot = (r.slot + 1) % len(r.slots)
 	for _, bucket := range r.slots[r.slot] {
@@ -224,7 +224,7 @@ func (r *recovery) slide() {
 	r.next = r.next.Add(r.step)
 }
 
-// p95 of the waits in the window, ns; total must not be 0.
+// p95 returns the 95th percentile of the waits in the window, in ns; total must not be 0.
 func (r *recovery) p95() int64 {
 	above := r.total - int(rankOf(windowQuantile, uint64(r.total)))
 	for r.top > 0 && r.counts[r.top] == 0 {
@@ -238,7 +238,7 @@ func (r *recovery) p95() int64 {
 	}
 }
 
-// stepRecoveries judges the windows of all recoveries that end now.
+// stepRecoveries judges each recovery's sliding window that ends now.
 func (v *view) stepRecoveries() {
 	for i := len(v.storms.recoveries) - 1; i >= 0; i-- {
 		if r := v.storms.recoveries[i]; r.next == v.now {
@@ -247,7 +247,8 @@ func (v *view) stepRecoveries() {
 	}
 }
 
-// onStep judges the window that ends now.
+// onStep judges the sliding window that ends now: before the storms it sets the range, afterwards it is compared with
+// that.
 func (v *view) onStep(r *recovery) {
 	calm := v.storms.calm
 	switch {
@@ -274,7 +275,7 @@ func (v *view) onStep(r *recovery) {
 	}
 }
 
-// judge takes note of whether the window that ends now is back in range.
+// judge notes whether the p95 of the window that ends now is back in the range from before the storms.
 func (w *stormWatch) judge(now engine.Time) {
 	switch {
 	case now < w.over || w.recoveredAt >= 0:
@@ -287,7 +288,7 @@ func (w *stormWatch) judge(now engine.Time) {
 	}
 }
 
-// onCalmOver sets the thresholds, at the beginning of the first storm.
+// onCalmOver sets the levels that recovery and drain are measured by, at the beginning of the first storm.
 func (v *view) onCalmOver() {
 	if v.storms.calm.span == 0 {
 		return
@@ -303,7 +304,7 @@ func (v *view) onCalmOver() {
 	}
 }
 
-// onStormOver starts the watches of the storms that end now.
+// onStormOver starts to measure drain and recovery of the storms that end now.
 func (v *view) onStormOver() {
 	for _, w := range v.storms.watches {
 		if w.over != v.now {
@@ -316,8 +317,7 @@ func (v *view) onStormOver() {
 	}
 }
 
-// checkDrains notes for the storms that are over whether the backlog that stands since now
-// is back at its level.
+// checkDrains notes, for the storms that are over, whether the backlog is back at its level from before the storms.
 func (v *view) checkDrains() {
 	if v.ready[engine.Fresh]+v.ready[engine.Retry] > v.storms.drainLevel {
 		return

@@ -7,7 +7,7 @@ import (
 	"qsim/engine"
 )
 
-// tenantCounts are kept by tenant.
+// tenantCounts counts executions, demand and waits by tenant.
 type tenantCounts struct {
 	served  []int64 // executions finished
 	wanting []int64 // jobs ready or in flight: each wants an execution, or more than one
@@ -20,15 +20,14 @@ type tenantCounts struct {
 // empty buckets, and larger.
 const mostDense = 16
 
-// tenantWaits are those of a tenant's fresh jobs that were claimed.
+// tenantWaits adds up the waits of one tenant's fresh jobs that were claimed.
 type tenantWaits struct {
 	claims  int64
 	sum     float64 // ns
 	longest int64   // ns
 }
 
-// TenantCount counts the executions of one tenant, in the window of time metrics: from the end of the warm-up to the
-// end of arrivals.
+// TenantCount counts the executions of one tenant between the end of the warm-up and the end of arrivals.
 type TenantCount struct {
 	Executions  int64   // finished
 	FreshClaims int64   // first claims
@@ -36,11 +35,11 @@ type TenantCount struct {
 	WaitMax     float64 // s
 }
 
-// tenantWait is how long a tenant's fresh jobs waited that were enqueued between the end of the warm-up and
-// the end of arrivals: those that were claimed, and the ages of those that were not.
+// tenantWait is the distribution of the waits of a tenant's fresh jobs that were enqueued between the end of the
+// warm-up and the end of arrivals: waits of those claimed, and ages of those not claimed.
 type tenantWait struct{ ended, ages Packed }
 
-// TenantWait is the p99 wait of fresh jobs of one tenant, over the jobs of all seeds.
+// TenantWait is the p99 wait of the fresh jobs of one tenant, pooled over all seeds.
 type TenantWait struct {
 	Jobs    int64   // that were ready, claimed or not
 	P99     float64 // s; 0 of no job
@@ -51,17 +50,17 @@ type TenantWait struct {
 // of every run.
 const MostTenantWaits = 256
 
-// mostTenants is how many tenants are told apart in what a run keeps.
+// mostTenants is the most tenants that the results of a run list one by one.
 const mostTenants = 1000
 
-// grow makes room for a tenant.
+// grow enlarges the tables so that they have an entry for a tenant.
 func (t *tenantCounts) grow(tenant engine.TenantID) {
 	for int(tenant) >= len(t.served) {
 		t.served, t.wanting, t.waits = append(t.served, 0), append(t.wanting, 0), append(t.waits, tenantWaits{})
 	}
 }
 
-// want counts so many more jobs that want an execution.
+// want changes by more the number of a tenant's jobs that are ready or in flight.
 func (t *tenantCounts) want(tenant engine.TenantID, more int64) {
 	if int(tenant) >= len(t.served) {
 		t.grow(tenant)
@@ -69,7 +68,7 @@ func (t *tenantCounts) want(tenant engine.TenantID, more int64) {
 	t.wanting[tenant] += more
 }
 
-// serve counts an execution.
+// serve counts an execution of a tenant's job.
 func (t *tenantCounts) serve(tenant engine.TenantID) {
 	if int(tenant) >= len(t.served) {
 		t.grow(tenant)
@@ -77,7 +76,7 @@ func (t *tenantCounts) serve(tenant engine.TenantID) {
 	t.served[tenant]++
 }
 
-// tenantShares is what tenants got, and would have taken, in a window of time.
+// tenantShares counts the executions that each tenant got, and would have used, in a window of time.
 type tenantShares struct {
 	begun, ended bool
 	before       []int64 // executions, until the window began
@@ -102,9 +101,8 @@ func (s *tenantShares) end(t *tenantCounts) {
 	}
 }
 
-// jain is (Σx)² ÷ (n·Σx²) of the n tenants with a demand (Jain, Chiu and Hawe, 1984), where
-// x is what a tenant got ÷ its max-min fair share of all that was executed. Who belongs to
-// no tenant in particular is none.
+// jain returns Jain's fairness index (Σx)² ÷ (n·Σx²) over the n tenants with a demand (Jain, Chiu and Hawe, 1984),
+// where x is a tenant's executions ÷ its max-min fair share of all executions. Jobs of no tenant are left out.
 func (s *tenantShares) jain() number {
 	if !s.ended {
 		return none(noTime)
@@ -133,8 +131,8 @@ func (s *tenantShares) jain() number {
 	return some(min(float64(sum*sum)/(float64(len(served))*squares), 1))
 }
 
-// fairShares divides total, at most the sum of demands, by max-min fairness: nobody gets more than
-// it demands, and who gets less gets as much as anybody.
+// fairShares divides total, at most the sum of demands, by max-min fairness: no share exceeds its demand, and every
+// share below its demand is as large as any other.
 func fairShares(total int64, demands []int64) []float64 {
 	order := make([]int, len(demands))
 	for i := range order {
@@ -150,7 +148,7 @@ func fairShares(total int64, demands []int64) []float64 {
 	return shares
 }
 
-// claimed counts a first claim of a job of tenant, after so many nanoseconds.
+// claimed counts the first claim of a tenant's job, after a wait of waited ns.
 func (t *tenantCounts) claimed(tenant engine.TenantID, waited int64) {
 	t.grow(tenant)
 	w := &t.waits[tenant]
@@ -159,7 +157,7 @@ func (t *tenantCounts) claimed(tenant engine.TenantID, waited int64) {
 	w.longest = max(w.longest, waited)
 }
 
-// freshOf is the distribution of a tenant, nil if it has none.
+// freshOf returns the distribution of the fresh waits of a tenant, nil if it has none of its own.
 func (t *tenantCounts) freshOf(tenant engine.TenantID) *tenantWait {
 	if tenant == 0 || tenant > MostTenantWaits {
 		return nil
@@ -170,7 +168,7 @@ func (t *tenantCounts) freshOf(tenant engine.TenantID) *tenantWait {
 	return &t.fresh[tenant]
 }
 
-// waitedFor counts how long a fresh job of tenant waited for its first claim, which lies in that bucket.
+// waitedFor counts the wait (in ns) of a tenant's fresh job until its first claim, which lies in that histogram bucket.
 func (t *tenantCounts) waitedFor(tenant engine.TenantID, waited int64, bucket int) {
 	if tenant > 0 && int(tenant) < len(t.dense) {
 		t.dense[tenant].recordAt(bucket, waited)
@@ -179,7 +177,7 @@ func (t *tenantCounts) waitedFor(tenant engine.TenantID, waited int64, bucket in
 	}
 }
 
-// leftOver counts a fresh job that was not claimed.
+// leftOver counts a tenant's fresh job that was never claimed, with how long it had been ready.
 func (t *tenantCounts) leftOver(tenant engine.TenantID, ready time.Duration) {
 	if w := t.freshOf(tenant); w != nil {
 		v := max(int64(ready), 0)
@@ -187,8 +185,8 @@ func (t *tenantCounts) leftOver(tenant engine.TenantID, ready time.Duration) {
 	}
 }
 
-// claimedOfTenant counts the first claim of a job after so many nanoseconds, which lie in that bucket; inSet
-// says that the job is one of those that metrics of jobs are about.
+// claimedOfTenant counts the first claim of a job after a wait of waited ns, which lies in that histogram bucket; inSet
+// says whether metrics of jobs count the job.
 func (v *view) claimedOfTenant(tenant engine.TenantID, waited int64, bucket int, inSet bool) {
 	if v.windows[0].covers(v.now) {
 		v.tenants.claimed(tenant, waited)
@@ -198,7 +196,7 @@ func (v *view) claimedOfTenant(tenant engine.TenantID, waited int64, bucket int,
 	}
 }
 
-// distributions are those of the first of n tenants.
+// distributions returns the distributions of fresh waits of the first tenants, at most MostTenantWaits of n.
 func (t *tenantCounts) distributions(n int) []tenantWait {
 	list := make([]tenantWait, min(n, MostTenantWaits))
 	if len(t.fresh) > 0 {
@@ -210,8 +208,8 @@ func (t *tenantCounts) distributions(n int) []tenantWait {
 	return list
 }
 
-// counted returns what the tenants numbered from 1 got, of which there are names, in the window
-// of shares; nil if there are fewer than two.
+// counted returns the executions of each tenant in the window of shares. names is the number of names, of which the
+// first stands for no tenant; nil if there are fewer than two tenants.
 func (t *tenantCounts) counted(names int, shares *tenantShares) []TenantCount {
 	n := min(names-1, mostTenants)
 	if n < 2 || shares == nil || !shares.ended {

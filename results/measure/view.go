@@ -17,15 +17,14 @@ func (f filter) has(kind engine.Kind, tenant engine.TenantID) bool {
 	return (f.kind < 0 || f.kind == int32(kind)) && (f.tenant == 0 || f.tenant == tenant)
 }
 
-// view is the queue over time as the jobs of one filter see it: all jobs, or those of a class or
-// tenant that a query is about. Each metric means of them what it means of all: the jobs ready are
-// theirs, a gap lasts while none of theirs is claimed, and calm is how it was for them. Workers
-// serve all: they are idle when nobody's job runs, the busy share is of all workers' time, and
-// starved.claims counts retries that are claimed before a fresh job of theirs, whosever they are, up to
-// the next claim of any fresh job.
+// view is the queue over time as the jobs of one filter see it: all jobs, or those of a class or tenant that a query is
+// about. Each metric means for these jobs what it means for all: the jobs ready are theirs, a gap lasts while none of
+// them is claimed, and calm is the state that they were in. Workers serve all: they are idle when nobody's job runs,
+// the busy share is of all workers' time, and starved.claims counts retries that are claimed before a fresh job of
+// theirs, whosever they are, up to the next claim of any fresh job.
 //
-// Between two events the state stands. What is integrated over it goes into a segment, which ends
-// at the next boundary: the edge of a window, of a bucket of the series, of a step of a recovery.
+// Between two events the state stands. What is integrated over it goes into a segment, which ends at the next boundary:
+// the edge of a window, of a bucket of the series, of a step of a recovery.
 type view struct {
 	filter
 	settings *Settings
@@ -54,7 +53,7 @@ type view struct {
 	tenants *tenantCounts // nil: nobody asks
 }
 
-// newView returns a view that has yet to be asked, and to begin.
+// newView returns a view of the jobs that pass filter f. Its windows are asked for next; then it begins.
 func newView(c *Collector, f filter) *view {
 	s := c.settings
 	v := &view{filter: f, settings: s, workers: &c.machines, rest: Load{s.Rate, s.Service}}
@@ -67,7 +66,7 @@ func newView(c *Collector, f filter) *view {
 	return v
 }
 
-// window returns the window [from, to) of the clock, a new one if it was not asked for before.
+// window returns the window [from, to) of the view's clock, a new one if there is none.
 func (v *view) window(from, to engine.Time) *clockWindow {
 	for _, w := range v.windows {
 		if w.from == from && w.to == to && w != v.storms.calm {
@@ -79,7 +78,7 @@ func (v *view) window(from, to engine.Time) *clockWindow {
 	return w
 }
 
-// begin opens the books, when all is asked.
+// begin sorts the edges of all windows that were asked for and starts the view's clock.
 func (v *view) begin() {
 	for _, w := range v.windows {
 		v.edges = append(v.edges, w.from, w.to)
@@ -92,7 +91,7 @@ func (v *view) begin() {
 	v.cross(0)
 }
 
-// advanceTo lets the state stand until t, if that is ahead.
+// advanceTo integrates the view's levels until t, over the boundaries on the way; it does nothing if t is past.
 func (v *view) advanceTo(t engine.Time) {
 	switch {
 	case t >= v.boundary:
@@ -102,7 +101,7 @@ func (v *view) advanceTo(t engine.Time) {
 	}
 }
 
-// advance lets the state stand until t, which no boundary lies before.
+// advance integrates the view's levels until t; no boundary may lie before t.
 func (v *view) advance(t engine.Time) {
 	dt := int64(t - v.now)
 	area := &v.segment.area
@@ -127,7 +126,7 @@ func (v *view) advance(t engine.Time) {
 	v.now = t
 }
 
-// cross advances to t over all boundaries on the way, t included.
+// cross integrates the view's levels until t, and ends a segment at each boundary up to t, t included.
 func (v *view) cross(t engine.Time) {
 	for v.boundary <= t {
 		v.advance(v.boundary)
@@ -163,7 +162,7 @@ func (v *view) onBoundary() {
 	}
 }
 
-// onEdge opens and closes the windows whose edge now is.
+// onEdge opens and closes the windows that have an edge now.
 func (v *view) onEdge() {
 	if v.ready[engine.Fresh] > 0 {
 		v.noteStretch(v.gaps.since)
@@ -189,7 +188,7 @@ func (v *view) onEdge() {
 	v.onStormEdge()
 }
 
-// stop lets the state stand until end, where nothing more happens.
+// stop integrates the view's levels until end, the end of the run, and closes what is under way.
 func (v *view) stop(end engine.Time) {
 	v.cross(end)
 	if v.storms.begun && len(v.storms.draining) > 0 {
@@ -200,7 +199,8 @@ func (v *view) stop(end engine.Time) {
 	}
 }
 
-// close ends what was open when the run stopped; nothing was left over in all of it.
+// close ends the windows that were open when the run stopped; nothing says that no job is left, so that windows of time
+// last on to the end of arrivals.
 func (v *view) close(nothing bool) {
 	end := v.now
 	v.onBoundary()
@@ -225,7 +225,7 @@ func (v *view) close(nothing bool) {
 	v.windows[0].fenced += v.fencedLate
 }
 
-// becomeReady counts a job that is ready from now on.
+// becomeReady counts a job that becomes ready now.
 func (v *view) becomeReady(class engine.Class, tenant engine.TenantID) {
 	v.ready[class]++
 	v.segment.peak[class] = max(v.segment.peak[class], v.ready[class])
@@ -252,7 +252,7 @@ func (v *view) becomeWaiting() {
 	v.segment.peak[waitingArea] = max(v.segment.peak[waitingArea], v.waiting)
 }
 
-// claimed counts a claim of one of these jobs after so many nanoseconds, which lie in that bucket.
+// claimed counts a claim of a job of this view after a wait of waited ns, which lies in that histogram bucket.
 func (v *view) claimed(class engine.Class, waited int64, bucket int) {
 	v.segment.claims[class]++
 	v.weighClaim(class)
@@ -276,7 +276,7 @@ func (v *view) claimed(class engine.Class, waited int64, bucket int) {
 	}
 }
 
-// claimedElsewhere counts a claim that passes over the fresh jobs that are ready, if there are any.
+// claimedElsewhere counts a claim of a job outside this view, which passes over the view's ready fresh jobs, if any.
 func (v *view) claimedElsewhere(class engine.Class) {
 	if class == engine.Retry && v.ready[engine.Fresh] > 0 {
 		v.passOver()
@@ -285,7 +285,7 @@ func (v *view) claimedElsewhere(class engine.Class) {
 	}
 }
 
-// deficit is by how much the fresh claims fall short of the share they are promised.
+// deficit is the number of claims by which fresh jobs fall short of the share that the policy promises them.
 type deficit struct {
 	now, worst float64 // claims; now: over the worst stretch that ends now
 }

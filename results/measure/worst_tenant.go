@@ -2,14 +2,14 @@ package measure
 
 import "fmt"
 
-// WorstTenant stands in a Query for the tenant whose value is the worst: in each run another one, perhaps. Tenants of
-// which no job is enqueued are none.
+// WorstTenant stands in a Query for the tenant whose value is the worst, which may be another one in each run. Tenants
+// without jobs are left out.
 const WorstTenant = "worst"
 
-// MostWorst is how many tenants there may be for the worst of them to be told.
+// MostWorst is the greatest number of tenants for which metrics of the worst tenant are computed.
 const MostWorst = mostTenants
 
-// NoWorst returns why the metric has no worst tenant among so many, "" if it has one.
+// NoWorst returns why the metric cannot be computed for the worst of that many tenants, "" if it can.
 func (m *MetricInfo) NoWorst(tenants int) string {
 	switch {
 	case m.Name == slowdown:
@@ -22,7 +22,7 @@ func (m *MetricInfo) NoWorst(tenants int) string {
 	return ""
 }
 
-// byTenants prepares to answer q for each tenant; the reason says why not, if there is one.
+// byTenants returns the query q asked of each tenant, or the reason why it cannot be.
 func (c *Collector) byTenants(m *metric, q Query) (parts []question, reason string) {
 	n := max(len(c.settings.Tenants)-1, 0)
 	if why := m.NoWorst(n); why != "" {
@@ -45,7 +45,7 @@ func (c *Collector) byTenants(m *metric, q Query) (parts []question, reason stri
 	return parts, ""
 }
 
-// answer returns the answer to q.
+// answer returns the value of the question q in this run.
 func (c *Collector) answer(q *question) number {
 	switch {
 	case q.reason != "":
@@ -56,7 +56,7 @@ func (c *Collector) answer(q *question) number {
 	return q.metric.of(&answer{c, q.view, q.Query, q.jobs, q.clock, q.view.stormOf(q.After), q.hungry})
 }
 
-// worst returns the worst answer to the parts of q. A lower bound on any of them bounds the most of all.
+// worst returns the worst value among q's parts, one for each tenant. A lower bound on any value is one on the highest.
 func (c *Collector) worst(q *question) number {
 	worst, bound := none("no tenant has a job"), false
 	for i := range q.parts {

@@ -10,11 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// Missing stands for a value that there is none of.
+// Missing is the text that stands for a missing value.
 const Missing = "–"
 
-// Duration writes seconds for people, with two to three significant digits: 11m52s, 1m41s,
-// 8.8s, 120ms, 3.2µs, 0s.
+// Duration returns seconds as text with two to three significant digits: 11m52s, 1m41s, 8.8s, 120ms, 3.2µs, 0s.
 func Duration(seconds float64) string {
 	if math.IsNaN(seconds) || math.IsInf(seconds, 0) {
 		return Missing
@@ -41,7 +40,7 @@ func Duration(seconds float64) string {
 	return sign + clock(time.Duration(math.Round(size))*time.Second)
 }
 
-// clock writes whole seconds from a minute on: 4m13s, 1h02m, 3d04h.
+// clock returns a duration of a minute or more as text: 4m13s, 1h02m, 3d04h.
 func clock(d time.Duration) string {
 	pair := func(big time.Duration, bigUnit string, small time.Duration, smallUnit string) string {
 		d = d.Round(small)
@@ -56,7 +55,7 @@ func clock(d time.Duration) string {
 	return pair(24*time.Hour, "d", time.Hour, "h")
 }
 
-// Setting writes d as scenarios would: 30m, 1h30m, 500ms.
+// Setting returns d as text as scenario files have it: 30m, 1h30m, 500ms.
 func Setting(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -68,7 +67,7 @@ func Setting(d time.Duration) string {
 	return s
 }
 
-// Span writes a window of a scenario: 10m–15m; one of no length: at 2m5s.
+// Span returns a window of virtual time as text: 10m–15m; one of no length: at 2m5s.
 func Span(from, to time.Duration) string {
 	if from == to {
 		return "at " + Setting(from)
@@ -76,7 +75,8 @@ func Span(from, to time.Duration) string {
 	return Setting(from) + "–" + Setting(to)
 }
 
-// Digits writes v with at least n significant digits, and all digits before the point.
+// Digits returns v as decimal text, rounded to n significant digits but never before the point; trailing zeros after
+// the point are dropped.
 func Digits(v float64, n int) string {
 	decimals := 0
 	if v != 0 {
@@ -89,7 +89,7 @@ func Digits(v float64, n int) string {
 	return s
 }
 
-// Grouped sets commas between the thousands of a number.
+// Grouped puts commas between the thousands of a number in text.
 func Grouped(s string) string {
 	whole, fraction, point := strings.Cut(s, ".")
 	start := 0
@@ -105,7 +105,7 @@ func Grouped(s string) string {
 	return whole
 }
 
-// Plural writes "1 seed", "20 seeds", "2 policies".
+// Plural returns a number with its noun: "1 seed", "20 seeds", "2 policies".
 func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -116,13 +116,13 @@ func Plural(n int, noun string) string {
 	return fmt.Sprintf("%s %ss", Grouped(fmt.Sprint(n)), noun)
 }
 
-// Capital begins s with a capital letter.
+// Capital returns s with its first letter as a capital.
 func Capital(s string) string {
 	first, size := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(first)) + s[size:]
 }
 
-// Number writes v in full, "" for NaN.
+// Number returns v as text in full precision, "" for NaN and infinities.
 func Number(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return ""
@@ -130,7 +130,7 @@ func Number(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// SettingSeconds is for a duration of a scenario.
+// SettingSeconds returns seconds as text as scenario files have durations: 30m, 1h30m, 500ms.
 func SettingSeconds(seconds float64) string {
 	return Setting(time.Duration(math.Round(seconds * 1e9)))
 }

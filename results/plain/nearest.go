@@ -6,8 +6,8 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// Nearest is the name that word was probably meant to be, or "". Of names equally far
-// it is the one that is as long: letters are swapped more often than lost.
+// Nearest returns the one of names that word was probably meant to be, or "". Among equally close ones a name of the
+// same length wins: letters are swapped more often than lost.
 func Nearest(word string, names []string) string {
 	best, least := "", 2*(1+len(word)/3)+1
 	for _, name := range names {

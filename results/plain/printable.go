@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Printable returns text with � for control characters but the ends of lines and tabs, and
-// for those that turn the direction of text: this program writes none into any name.
+// Printable returns text with � for control characters other than line ends and tabs, and for characters that change
+// the direction of text: no name that this program writes has any.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
@@ -22,7 +22,7 @@ func Printable(text string) string {
 
 var escapes = regexp.MustCompile(`\\(?:u[0-9A-Fa-f]{4}|.)`)
 
-// PrintableJSON returns a JSON text all of whose strings are printable. Its lines stay.
+// PrintableJSON returns a JSON text all of whose strings are printable. Line breaks outside strings stay.
 func PrintableJSON(text []byte) []byte {
 	text = escapes.ReplaceAllFunc(text, func(escape []byte) []byte {
 		switch escape[1] {

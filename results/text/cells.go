@@ -9,8 +9,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// WriteCells writes a table of plain cells. Text has no lines but one below the header, and
-// columns from the number right on aligned to the right, but for the last one, whose texts may be wrapped.
+// WriteCells writes a table of plain cells. Text format has a single rule, below the header; columns from index right
+// on are aligned to the right, except the last one, whose texts may be wrapped.
 func WriteCells(w io.Writer, header []string, rows [][]string, right int, o TableOptions) error {
 	t := Table{Rule: true}
 	for i, title := range header {
@@ -23,7 +23,7 @@ func WriteCells(w io.Writer, header []string, rows [][]string, right int, o Tabl
 	return t.Write(w, o)
 }
 
-// Write writes t in a format.
+// Write writes the table as text for a terminal, Markdown or CSV, as o says.
 func (t *Table) Write(w io.Writer, o TableOptions) error {
 	var out string
 	switch o.Format {
@@ -40,7 +40,7 @@ func (t *Table) Write(w io.Writer, o TableOptions) error {
 	return nil
 }
 
-// cells are t without its layout.
+// cells returns the texts of a table without its layout, under the headings that title returns.
 func (t *Table) cells(title func(c *Column) string) cells {
 	var c cells
 	for i := range t.Columns {

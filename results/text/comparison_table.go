@@ -10,7 +10,7 @@ import (
 	"qsim/results/plain"
 )
 
-// comparisonView is a comparison to be laid out.
+// comparisonView lays out a comparison of two results as text.
 type comparisonView struct{ *results.Comparison }
 
 // WriteComparisons writes the tables of comparisons with one base, each with its heading;
@@ -45,7 +45,7 @@ func WriteComparisons(w io.Writer, list []*results.Comparison, o TableOptions) e
 	return nil
 }
 
-// table is what people read. A policy is named in its first row only.
+// table returns the comparison as a table for people. A policy is named only in the first of its rows.
 func (c comparisonView) table() Table {
 	t := Table{Columns: []Column{{Title: "policy", Key: true, Least: shortestName}, {Title: "metric", Key: true, Wrap: true}, {Title: "base", Right: true},
 		{Title: "new", Right: true}, {Title: "difference", Right: true}, {Title: "change", Right: true}}}
@@ -74,7 +74,7 @@ func (c comparisonView) table() Table {
 	return t
 }
 
-// signOf returns the sign of a verdict, and its colour.
+// signOf returns the sign of a change's verdict, and its colour.
 func signOf(d *results.Change) (sign, color string) {
 	switch d.Verdict {
 	case results.Met:
@@ -112,7 +112,7 @@ func (c comparisonView) footnote() string {
 	return fmt.Sprintf("new − base%s, ± = 95%% CI; ≈ = the same within %s%s (%s t, Holm, α 0.05)", pairs, Percent(c.SameWithin), open, test)
 }
 
-// page lays out the comparison for a terminal.
+// page returns the comparison as text for a terminal: headings, table, legend and conclusion.
 func (c comparisonView) page(o TableOptions) string {
 	paint := func(color, s string) string {
 		if !o.Color || color == "" {
@@ -134,7 +134,7 @@ func (c comparisonView) page(o TableOptions) string {
 	return b.String()
 }
 
-// conclusion counts what is worse than the gate allows; "" without a gate.
+// conclusion returns a sentence with the number of changes worse than the gate allows; "" without a gate.
 func (c comparisonView) conclusion() string {
 	if !c.Gate.Set {
 		return ""
@@ -162,7 +162,7 @@ func (c comparisonView) conclusion() string {
 	return strings.Join(parts, ", ")
 }
 
-// markdown lays out the comparison for a document.
+// markdown returns the comparison as Markdown.
 func (c comparisonView) markdown() string {
 	title := c.title()
 	out := "**" + title[0] + "** " + title[1] + ", " + strings.Join(strings.Fields(title[2]), " ") + "\n\n"
@@ -177,7 +177,7 @@ func (c comparisonView) markdown() string {
 	return out
 }
 
-// comparisonColumns are the columns of the CSV format, whose numbers are in the metrics' units.
+// comparisonColumns are the headings of a comparison in CSV format, whose numbers are in the metrics' units.
 var comparisonColumns = []string{"base", "new", "policy", "metric", "unit", "base value", "base bound", "new value", "new bound",
 	"difference", "low", "high", "relative", "n", "p", "shown", "same", "verdict", "reason"}
 

@@ -8,16 +8,16 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// Table is rows and columns before they are laid out: the one layout of all tables for a terminal, Markdown and CSV.
-// A table that is wider than the terminal has narrower gaps, then wrapped texts, then its columns in several blocks
-// one below the other, each with those that identify a row. Nothing is left out.
+// Table is rows and columns before they are laid out: the one layout of all tables for a terminal, Markdown and CSV. A
+// table that is wider than the terminal has narrower gaps, then wrapped texts, then its columns in several blocks one
+// below the other, each with the columns that identify a row. Nothing is left out.
 type Table struct {
 	Columns []Column
 	Rows    [][]Cell // by row, then by column
 	Rule    bool     // a line below the header
 }
 
-// Column is how a column of a Table looks.
+// Column is the heading and the alignment of one column of a Table.
 type Column struct {
 	Group string // a heading over neighbouring columns of the same group
 	Title string // wrapped to what the cells need
@@ -32,17 +32,17 @@ type Column struct {
 // Cell is the content of one row and column: parts that are aligned to each other down the column.
 type Cell []Part
 
-// Part of a cell.
+// Part is one of the texts side by side in a table cell, such as a sign, a value or a half-width.
 type Part struct {
 	Text  string
 	Color string // "" or one of the palette
 	Left  bool   // aligned to the left among the parts of its column
 }
 
-// Plain is a cell of one part without colour.
+// Plain returns a cell with one text, without colour.
 func Plain(words string) Cell { return Cell{{Text: words, Left: true}} }
 
-// Add adds a row of plain cells.
+// Add appends a row of plain cells to the table.
 func (t *Table) Add(cells ...string) {
 	row := make([]Cell, len(cells))
 	for i, words := range cells {
@@ -51,7 +51,7 @@ func (t *Table) Add(cells ...string) {
 	t.Rows = append(t.Rows, row)
 }
 
-// joined is the text of a cell on one line, without colour.
+// joined returns the text of a cell on one line, without colour.
 func (c Cell) joined() string {
 	var words []string
 	for _, part := range c {
@@ -68,7 +68,7 @@ const (
 	leastTitle         = 16 // columns to which a title is wrapped at the least
 )
 
-// Lines lays t out in width columns of a terminal, 0: as wide as it gets.
+// Lines returns the table as lines of text of at most width terminal columns; 0: as wide as needed.
 func (t *Table) Lines(width int, color bool) []string {
 	l := layout{Table: t, color: color, gap: wideGap, limit: width}
 	titled := func(c Column) bool { return c.Title != "" }
@@ -99,7 +99,7 @@ func (t *Table) Lines(width int, color bool) []string {
 	return lines
 }
 
-// layout is a Table that is being laid out.
+// layout is a Table with the column widths that it gets on a terminal.
 type layout struct {
 	*Table
 	color bool
@@ -109,7 +109,7 @@ type layout struct {
 	width []int   // by column
 }
 
-// measure finds the widths of all columns, whose titles may be broken from a width of title on.
+// measure computes the widths of all columns; titles wider than title may be broken.
 func (l *layout) measure(title int) {
 	l.parts, l.width = nil, nil
 	for i := range l.Columns {
@@ -144,7 +144,7 @@ func (l *layout) measureColumn(i, broken int) {
 	l.width = append(l.width, max(content-1, title))
 }
 
-// total is the width of some columns beside each other.
+// total returns the width of the columns with the indexes of side by side.
 func (l *layout) total(of []int) int {
 	total := -l.gap
 	for _, i := range of {
@@ -153,7 +153,7 @@ func (l *layout) total(of []int) int {
 	return total
 }
 
-// shrink makes the columns of texts narrower, the widest first, until all fit or none may be narrower.
+// shrink narrows the columns of texts, the widest first, until all columns fit in width or none can be narrowed.
 func (l *layout) shrink(all []int, width int) {
 	for over := l.total(all) - width; over > 0; over = l.total(all) - width {
 		widest := -1
@@ -169,7 +169,7 @@ func (l *layout) shrink(all []int, width int) {
 	}
 }
 
-// blocks divides the columns into as few blocks as fit in width, with those of a group in one block if they fit.
+// blocks divides the columns into as few blocks as fit in width, with the columns of a group in one block if they fit.
 func (l *layout) blocks(all []int, width int) (blocks [][]int) {
 	var keys []int
 	for _, i := range all {
@@ -216,7 +216,7 @@ func (l *layout) blocks(all []int, width int) (blocks [][]int) {
 	return blocks
 }
 
-// render lays some columns out beside each other.
+// render returns the lines of the columns with the indexes of, side by side: headings, rule and rows.
 func (l *layout) render(of []int) []string {
 	var lines []string
 	if groups := l.groups(of); groups != "" {
@@ -243,7 +243,7 @@ func (l *layout) paint(color, s string) string {
 	return color + s + plainS
 }
 
-// groups is the line of the groups' headings: each with a rule as wide as its columns.
+// groups returns the line of headings over groups of columns, each with a rule as wide as its columns.
 func (l *layout) groups(of []int) string {
 	line, some := "", false
 	for k := 0; k < len(of); {
@@ -272,7 +272,7 @@ func (l *layout) groups(of []int) string {
 	return line
 }
 
-// header is the lines of the titles, which end at the bottom.
+// header returns the lines of the columns' titles, aligned at the bottom.
 func (l *layout) header(of []int) []string {
 	heads, height := make([][]string, len(of)), 0
 	for k, i := range of {
@@ -307,7 +307,7 @@ func (l *layout) aligned(i int, words string) string {
 	return text.AlignLeft.Apply(words, l.width[i])
 }
 
-// row lays a row out on as many lines as its texts take.
+// row returns the lines of one table row, as many as its longest text takes.
 func (l *layout) row(of []int, row []Cell) (above []string) {
 	texts, height := make([][]string, len(of)), 1
 	for k, i := range of {
@@ -331,7 +331,7 @@ func (l *layout) row(of []int, row []Cell) (above []string) {
 	return append(above, lines...)
 }
 
-// cell is the lines of a cell.
+// cell returns the lines of a cell in column i.
 func (l *layout) cell(i int, c Cell) []string {
 	column := &l.Columns[i]
 	if len(c) == 1 && column.Wrap && columns(c[0].Text) > l.width[i] {

@@ -9,7 +9,7 @@ import (
 	"qsim/results/plain"
 )
 
-// The palette: the only escape sequences there are.
+// The palette of colours: the only escape sequences that are printed.
 const (
 	green  = "\x1b[32m"
 	red    = "\x1b[31m"
@@ -23,7 +23,7 @@ const (
 	shortestName = 8 // columns to which the name of a policy is cut at the most
 )
 
-// page is a summary for people.
+// page is the text of a summary: table, finding, failed objectives and legend.
 type page struct {
 	*results.Summary
 	table   *results.Table
@@ -35,10 +35,10 @@ func pageOf(s *results.Summary) page {
 	return page{s, t, results.FindingOf(s, t)}
 }
 
-// Percent writes a share as ±5%.
+// Percent returns a share as text: ±5%.
 func Percent(share float64) string { return "±" + plain.Digits(share*100, 3) + "%" }
 
-// text lays the page out for a terminal.
+// text returns the page for a terminal.
 func (p *page) text(o TableOptions) string {
 	paint := func(color, s string) string {
 		if !o.Color || s == "" {
@@ -79,7 +79,7 @@ func (p *page) text(o TableOptions) string {
 	return b.String()
 }
 
-// layout is the table of the policies: a row for each, and each with its verdicts in the cells.
+// layout returns the table of a summary: a row for each policy, with its verdicts in the cells.
 func (p *page) layout() Table {
 	t := Table{Columns: []Column{{Title: "policy", Key: true, Least: shortestName}}}
 	for i, label := range p.table.Policies {
@@ -98,8 +98,8 @@ func (p *page) layout() Table {
 	return t
 }
 
-// cell is the verdict, the value with its interval and the change against the baseline. What is paid has no interval
-// here: the files have it.
+// cell returns one cell of the results table: signs of verdicts, value, half-width of the interval, change against the
+// baseline. Columns of costs show no half-width: the files have it.
 func (p *page) cell(c *results.Column, i int) Cell {
 	cell := &c.Cells[i]
 	value := Part{Text: cell.Value}
@@ -126,7 +126,7 @@ func (p *page) cell(c *results.Column, i int) Cell {
 	return append(marks, value, half, Part{Text: cell.Change}, Part{Text: cell.Mark, Left: true})
 }
 
-// signs is the most signs of verdicts that a cell of c has.
+// signs returns the largest number of verdict signs in a cell of the column.
 func (p *page) signs(c *results.Column) (most int) {
 	for i := range c.Cells {
 		most = max(most, utf8.RuneCountInString(c.Cells[i].Marks()))
@@ -134,7 +134,8 @@ func (p *page) signs(c *results.Column) (most int) {
 	return most
 }
 
-// heading returns the scenario, its length, seeds, workers, load and storms. Lines after the first are indented.
+// heading returns the lines that describe a run: scenario, length, seeds, workers, load and storms. Lines after the
+// first are indented.
 func heading(s *results.Summary, width int) string {
 	parts := []string{plain.SettingSeconds(s.Duration) + " virtual", plain.Plural(len(s.Seeds), "seed")}
 	if set := s.Settings; set != nil {
@@ -161,7 +162,7 @@ func heading(s *results.Summary, width int) string {
 	return lines + line
 }
 
-// formatRate writes jobs per second, or per a longer unit if they are fewer than one.
+// formatRate returns a rate as text: jobs per second, or per a longer unit if they are fewer than one.
 func formatRate(perSecond float64) string {
 	switch {
 	case perSecond >= 1:
@@ -172,7 +173,7 @@ func formatRate(perSecond float64) string {
 	return plain.Digits(perSecond*3600, 3) + " jobs/h"
 }
 
-// markdown lays the page out for a document.
+// markdown returns the page as Markdown.
 func (p *page) markdown() string {
 	layout := p.layout()
 	blocks := []string{"**" + p.Scenario + "**" + strings.TrimPrefix(heading(p.Summary, 0), p.Scenario), layout.markdown()}
@@ -185,7 +186,7 @@ func (p *page) markdown() string {
 	return strings.Join(blocks, "\n\n") + "\n"
 }
 
-// sentence begins s with a capital and ends it with a full stop.
+// sentence returns s with a capital at the beginning and a full stop at the end.
 func sentence(s string) string {
 	return strings.TrimSuffix(plain.Capital(s), ".") + "."
 }

@@ -9,8 +9,8 @@ import (
 	"qsim/results/plain"
 )
 
-// outcomeColor is the colour of the sign of a verdict: red for one that is not as wanted, none for an
-// expected miss, which is no success.
+// outcomeColor returns the colour of a verdict's sign: red for an outcome that is not as wanted, none for an expected
+// miss, which is no success.
 func outcomeColor(v *results.Verdict) string {
 	switch {
 	case v.Outcome == results.Unclear:
@@ -23,7 +23,7 @@ func outcomeColor(v *results.Verdict) string {
 	return green
 }
 
-// alike returns the line of the columns that are equal under all policies.
+// alike returns the line that lists the columns with equal values under all policies.
 func (p *page) alike() string {
 	var parts []string
 	for i := range p.table.Alike {
@@ -59,7 +59,7 @@ func (p *page) unwanted() (lines []string) {
 	return lines
 }
 
-// footnote explains the signs that the table has.
+// footnote returns the legend of the signs that the table uses.
 func (p *page) footnote() string {
 	half, same, bound, open, tell := false, false, false, false, 0
 	for _, c := range p.table.Columns {
@@ -98,8 +98,8 @@ func (p *page) footnote() string {
 	return strings.Join(parts, "; ") + test
 }
 
-// conclusion counts the objectives that were missed, met although a miss was expected, or unclear; "" without
-// objectives.
+// conclusion returns a sentence with the numbers of objectives that were missed, met although a miss was expected, or
+// unclear; "" without objectives.
 func conclusion(s *results.Summary) string {
 	if len(s.Objectives) == 0 {
 		return ""

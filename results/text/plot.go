@@ -29,9 +29,8 @@ const (
 	mostRange  = 1e6 // highest ÷ lowest of what a plot shows
 )
 
-// WritePlot draws, for each policy, how long fresh jobs wait over time: the p99 of each
-// stretch of time, median over seeds, on a logarithmic axis that all policies share, with
-// the storms marked below. It needs Settings and Data.
+// WritePlot draws, for each policy, the waits of fresh jobs over time: the p99 of each bucket, median over seeds, on a
+// logarithmic axis that all policies share, with the storms marked below. It needs Settings and Data.
 func WritePlot(w io.Writer, s *results.Summary, o PlotOptions) error {
 	if s.Settings == nil || len(s.Data) != len(s.Policies) || s.Settings.Bucket <= 0 {
 		return fmt.Errorf("draw plot: the series are missing")
@@ -43,7 +42,7 @@ func WritePlot(w io.Writer, s *results.Summary, o PlotOptions) error {
 	return nil
 }
 
-// terminalPlot is a plot before it is drawn.
+// terminalPlot holds the lines, axes and sizes of a plot on a terminal.
 type terminalPlot struct {
 	s         *results.Summary
 	o         PlotOptions
@@ -57,7 +56,7 @@ type terminalPlot struct {
 	nothing   bool        // no fresh job waits at all
 }
 
-// plotMarks are the characters of a plot.
+// plotMarks are the characters that a plot is drawn with: Unicode or ASCII.
 type plotMarks struct {
 	across, down int    // dots of a character
 	axis, tick   string // left of a row, and of one with a label
@@ -72,7 +71,7 @@ var (
 	asciiMarks   = plotMarks{across: 1, down: 2, axis: "|", tick: "+", base: "-", storm: "#", corner: "+", ellipsis: "...", character: asciiDots}
 )
 
-// braille is the character with the given dots: bit 4·column+row, from the top.
+// braille returns the braille character with the given dots: bit 4·column+row, from the top.
 func braille(dots uint8) string {
 	bits := [8]rune{0x01, 0x02, 0x04, 0x40, 0x08, 0x10, 0x20, 0x80}
 	r := rune(0x2800)
@@ -87,7 +86,7 @@ func braille(dots uint8) string {
 	return string(r)
 }
 
-// asciiDots is the character with an upper dot, bit 0, and a lower one, bit 1.
+// asciiDots returns the ASCII character with an upper dot, bit 0, and a lower one, bit 1.
 func asciiDots(dots uint8) string { return [4]string{" ", "'", ".", ":"}[dots&3] }
 
 func newTerminalPlot(s *results.Summary, o PlotOptions) *terminalPlot {
@@ -122,8 +121,8 @@ func newTerminalPlot(s *results.Summary, o PlotOptions) *terminalPlot {
 	return p
 }
 
-// medianWaits is the median over the seeds of the p99 in each bucket. A minority of the
-// seeds does not speak for all.
+// medianWaits returns, for each bucket of time, the median over seeds of the p99 wait; NaN where only a minority of the
+// seeds has one.
 func medianWaits(series []measure.Series) []float64 {
 	var line, values []float64
 	for i := 0; ; i++ {
@@ -149,7 +148,7 @@ func medianWaits(series []measure.Series) []float64 {
 	}
 }
 
-// resample is the highest of line over the time of each dot across.
+// resample returns, for each dot across the plot, the highest value of line in the time that the dot covers.
 func (p *terminalPlot) resample(line []float64, bucket float64) []float64 {
 	dots := make([]float64, p.columns*p.marks.across)
 	width := p.end / float64(len(dots))
@@ -165,7 +164,7 @@ func (p *terminalPlot) resample(line []float64, bucket float64) []float64 {
 	return dots
 }
 
-// scale chooses the range of the axis, after the warm-up, and finds the peaks.
+// scale chooses the range of the wait axis, from values after the warm-up, and finds the peaks.
 func (p *terminalPlot) scale(medians [][]float64) {
 	low, high := math.Inf(1), 0.0
 	from := int(p.s.Settings.Warmup / p.s.Settings.Bucket)
@@ -229,7 +228,7 @@ func (p *terminalPlot) panelTitle(i int) string {
 	return strings.Repeat(" ", plotGutter) + p.paint(bold, p.plain(label)) + "   " + p.plain(remark)
 }
 
-// plain writes text with what the terminal has.
+// plain returns text with ASCII characters in place of others, if the plot is in ASCII.
 func (p *terminalPlot) plain(text string) string {
 	if !p.o.ASCII {
 		return text
@@ -254,7 +253,7 @@ func (p *terminalPlot) paint(color, text string) string {
 	return color + text + plainS
 }
 
-// columnSpan is a storm in columns of a panel.
+// columnSpan is the range of columns that a storm covers in a panel of the plot.
 type columnSpan struct {
 	from, to int // [from, to)
 	window   measure.Window
@@ -273,7 +272,7 @@ func (p *terminalPlot) storms() []columnSpan {
 	return spans
 }
 
-// stormLines returns the legend of the storms: name, from, to.
+// stormLines returns the legend of the storms, a line for each with name, beginning and end.
 func (p *terminalPlot) stormLines() []string {
 	var lines []string
 	for i, s := range p.storms() {
@@ -288,7 +287,7 @@ func (p *terminalPlot) stormLines() []string {
 	return lines
 }
 
-// timeAxis labels the time below the last panel.
+// timeAxis returns the line of time labels below the last panel.
 func (p *terminalPlot) timeAxis() string {
 	step := plotSteps[len(plotSteps)-1]
 	for _, s := range plotSteps {

@@ -7,7 +7,7 @@ import (
 	"qsim/results/plain"
 )
 
-// panel draws the line of one policy, with the axis to its left and the storms below it.
+// panel writes the panel of one policy to b: its line, with the axis to the left and the storms below.
 func (p *terminalPlot) panel(b *strings.Builder, policy int) {
 	cells := p.dots(p.lines[policy])
 	labels := p.labels()
@@ -44,8 +44,8 @@ func (p *terminalPlot) panel(b *strings.Builder, policy int) {
 	b.WriteString("\n")
 }
 
-// dots sets the dots of a line, by row and column: each value, and what connects it to the
-// one before.
+// dots returns the dots of a plotted line, by row and column: one for each value, and those that connect it to the one
+// before.
 func (p *terminalPlot) dots(line []float64) [][]uint8 {
 	cells := make([][]uint8, p.rows)
 	for r := range cells {
@@ -76,7 +76,7 @@ func (p *terminalPlot) dots(line []float64) [][]uint8 {
 	return cells
 }
 
-// height is the dot row of a value, from the top.
+// height returns the dot row of a wait v on the logarithmic axis, from the top.
 func (p *terminalPlot) height(v float64) int {
 	rows := p.rows*p.marks.down - 1
 	if !(v > p.low) {
@@ -86,7 +86,7 @@ func (p *terminalPlot) height(v float64) int {
 	return rows - int(math.Round(min(share, 1)*float64(rows)))
 }
 
-// labels are what stands left of each row: the decades, where they fall.
+// labels returns the axis label left of each row of a panel: a wait at each decade, "" elsewhere.
 func (p *terminalPlot) labels() []string {
 	labels := make([]string, p.rows)
 	if p.nothing {

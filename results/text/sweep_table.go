@@ -13,14 +13,14 @@ import (
 	"qsim/results/plain"
 )
 
-// mostSweepRows is how many rows of a sweep Text shows.
+// mostSweepRows is the most rows of a sweep that the Text format shows.
 const mostSweepRows = 200
 
-// sweepView is a sweep to be laid out.
+// sweepView lays out the results of a sweep as text.
 type sweepView struct{ *results.Sweep }
 
-// WriteSweep writes a row for each cell and policy: Text and Markdown for people, CSV with
-// all numbers in full, each metric with its interval and the seeds that had a value.
+// WriteSweep writes a table of a sweep, with a row for each cell and policy: Text and Markdown for people, CSV with all
+// numbers in full, each metric with its interval and the number of seeds with a value.
 func WriteSweep(w io.Writer, sweep *results.Sweep, o TableOptions) error {
 	s := sweepView{sweep}
 	if o.Format == CSV {
@@ -73,7 +73,7 @@ func (s sweepView) footnote() string {
 	return words
 }
 
-// table is what people read. Under once, the values of a cell stand in its first row only.
+// table returns the sweep as a table for people. With once, the values of a cell stand only in the first of its rows.
 func (s sweepView) table(once bool) Table {
 	t := Table{Rule: true}
 	for _, key := range append(s.shortKeys(), "policy") {
@@ -109,8 +109,8 @@ func (s sweepView) table(once bool) Table {
 	return t
 }
 
-// shortened cuts a value that would make a column too wide: its end is kept, because those
-// that begin alike often differ there.
+// shortened returns a value cut to a column's greatest width: its end is kept, because values that begin alike often
+// differ there.
 func shortened(value string) string {
 	const most = 40
 	if r := []rune(value); len(r) > most {
@@ -119,7 +119,7 @@ func shortened(value string) string {
 	return value
 }
 
-// shortKeys are the last words of the axes' keys, or where those are alike the keys.
+// shortKeys returns the last words of the axes' keys, or the whole keys where the last words are the same.
 func (s sweepView) shortKeys() []string {
 	var short []string
 	seen := map[string]int{}
@@ -136,7 +136,7 @@ func (s sweepView) shortKeys() []string {
 	return short
 }
 
-// plainRows are the table for programs.
+// plainRows returns the sweep as rows for a CSV file.
 func (s sweepView) plainRows() cells {
 	c := cells{header: []string{"cell"}}
 	for i := range s.Axes {

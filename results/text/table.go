@@ -12,7 +12,7 @@ import (
 	"qsim/results/plain"
 )
 
-// Format of a table.
+// Format is the format of a table: text, Markdown or CSV.
 type Format uint8
 
 // The formats of a table.
@@ -53,13 +53,13 @@ func WriteTable(w io.Writer, s *results.Summary, o TableOptions) error {
 	return nil
 }
 
-// cells is a table before it is laid out.
+// cells holds the texts of a table: a header and rows, without layout.
 type cells struct {
 	header []string
 	rows   [][]string
 }
 
-// plainCells returns the table's numbers for programs.
+// plainCells returns the summary's table for a CSV file, with numbers in the metrics' units.
 func plainCells(s *results.Summary) cells {
 	c := cells{header: []string{"policy"}}
 	for i := range s.Policies {
@@ -83,7 +83,7 @@ func plainCells(s *results.Summary) cells {
 	return c
 }
 
-// writer returns the cells as a table of the library.
+// writer returns the cells in a writer of the table library.
 func (c cells) writer() table.Writer {
 	t := table.NewWriter()
 	row := func(cells []string) table.Row {
@@ -104,7 +104,7 @@ func (c cells) writer() table.Writer {
 
 func (c cells) csv() string { return c.inert().writer().RenderCSV() }
 
-// inert returns the cells for a CSV file, in which a spreadsheet takes none for a formula.
+// inert returns the cells for a CSV file, altered so that no spreadsheet takes one for a formula.
 func (c cells) inert() cells {
 	out := cells{header: c.header}
 	for _, row := range c.rows {

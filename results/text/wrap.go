@@ -6,10 +6,10 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// columns that s takes on a terminal.
+// columns returns how many terminal columns s is wide, without its escape sequences.
 func columns(s string) int { return text.RuneWidthWithoutEscSequences(s) }
 
-// cut shortens s to width columns.
+// cut shortens s to width columns, with … at the end.
 func cut(s string, width int) string {
 	if columns(s) <= width {
 		return s
@@ -17,7 +17,7 @@ func cut(s string, width int) string {
 	return text.Snip(s, width, "…")
 }
 
-// Wrapped breaks a text at its spaces into lines of width columns, 0: into one. A word that is longer is broken.
+// Wrapped breaks a text at its spaces into lines of at most width columns; 0: into one line. Longer words are broken.
 func Wrapped(s string, width int) []string {
 	if width == 0 || columns(s) <= width {
 		return []string{s}
@@ -43,7 +43,7 @@ func Wrapped(s string, width int) []string {
 	return append(lines, line)
 }
 
-// Indented breaks a text into lines of width columns of which those after the first begin with an indent.
+// Indented breaks a text into lines of at most width columns; lines after the first begin with indent spaces.
 func Indented(s string, width, indent int) string {
 	if width == 0 {
 		return s

@@ -12,22 +12,22 @@ import (
 	"qsim/scenarios"
 )
 
-// closeEnough is the relative difference of a base delay from the formula.
+// closeEnough is the largest relative difference between a recorded base delay and the formula that describes it.
 const closeEnough = 0.06
 
-// usualFamilies are the families of backoffs that grow, those that are met most often first: exponential is the usual
-// one, and linear is what any two delays are.
+// usualFamilies lists the growing families of backoffs, the most frequent first: exponential is the usual one, and any
+// two delays fit a linear one.
 var usualFamilies = []string{"exponential", "linear", "fibonacci", "polynomial"}
 
-// family is a family of backoffs with parameters.
+// family is a family of backoff formulas (linear, exponential and so on) with parameters.
 type family struct {
 	kind, text string
 	delay      func(n float64) float64 // s, after n failures
 	possible   bool
 }
 
-// familyOf writes the backoff that gives the base delays; false: a table of them. Where too few delays differ to tell,
-// alike are the families that fit, the one written first.
+// familyOf returns, in scenario syntax, the backoff whose formula gives the base delays; found is false for a table of
+// the delays instead. If too few delays differ to decide, alike lists the families that fit, the returned one first.
 func familyOf(pauses []Pause, bases []float64) (text string, found bool, alike []string) {
 	fits := func(f family) bool {
 		for i, p := range pauses {
@@ -77,7 +77,7 @@ func familyOf(pauses []Pause, bases []float64) (text string, found bool, alike [
 	return "{kind: table, delays: [" + strings.Join(delays, ", ") + "]}", false, nil
 }
 
-// differing returns how many delays there are that are not alike.
+// differing returns how many of the base delays differ by more than chance explains.
 func differing(pauses []Pause, bases []float64) int {
 	sorted, n := slices.Sorted(slices.Values(bases)), 1
 	for i := 1; i < len(sorted); i++ {
@@ -88,9 +88,9 @@ func differing(pauses []Pause, bases []float64) int {
 	return n
 }
 
-// growing lists families that grow, with the parameters that the delays give: the simplest ones first, each without a
-// bound and then bounded by the longest delay. Steps and factors come from the last delay below the bound, which shows
-// them more exactly, and then from the second one.
+// growing returns the growing families of backoffs with parameters fitted to the delays: the simplest ones first, each
+// without a bound and then bounded by the longest delay. Steps and factors come from the last delay below the bound,
+// which shows them more exactly, and then from the second one.
 func growing(pauses []Pause, bases []float64) (all []family) {
 	first, second := spellNumber(bases[0]), []int{len(bases) - 1, 1}
 	for _, at := range second {
@@ -138,7 +138,7 @@ func fibonacci(n int) float64 {
 	return a
 }
 
-// weighted returns the mean of values by how often the pauses were seen.
+// weighted returns the mean of of(i) over the pauses, weighted by how often each was recorded.
 func weighted(pauses []Pause, of func(i int) float64) float64 {
 	sum, weight := 0.0, 0.0
 	for i := range pauses {
@@ -148,7 +148,7 @@ func weighted(pauses []Pause, of func(i int) float64) float64 {
 	return sum / weight
 }
 
-// spellNumber rounds to the digits that people choose where that changes little: 0.998 is 1.
+// spellNumber rounds v to the few digits that people choose, if that changes it little: 0.998 becomes 1.
 func spellNumber(v float64) float64 {
 	if v <= 0 {
 		return v
@@ -164,10 +164,10 @@ func spellNumber(v float64) float64 {
 	return v
 }
 
-// spellRound writes rounded seconds as a scenario does, with three significant digits or fewer.
+// spellRound returns rounded seconds as a duration in scenario syntax, with three significant digits or fewer.
 func spellRound(seconds float64) string { return spellDigits(spellNumber(seconds), 3) }
 
-// spellDigits writes seconds as a scenario does, with so many significant digits.
+// spellDigits returns seconds as a duration in scenario syntax, with that many significant digits.
 func spellDigits(seconds float64, digits int) string {
 	if seconds <= 0 {
 		return "0s"
@@ -176,7 +176,7 @@ func spellDigits(seconds float64, digits int) string {
 	return scenarios.Duration(time.Duration(math.Round(math.Round(seconds/unit) * unit * 1e9))).String()
 }
 
-// niceFactor returns the nearest half, if it is near.
+// niceFactor rounds a backoff's factor to the nearest half, if it is near, else to three decimals.
 func niceFactor(f float64) float64 {
 	if rounded := math.Round(2*f) / 2; math.Abs(rounded-f) <= 0.05*f && rounded > 1 {
 		return rounded

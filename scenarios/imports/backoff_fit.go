@@ -13,12 +13,12 @@ import (
 	"qsim/scenarios"
 )
 
-// percentiles has the shares of which a Pause has percentiles.
+// percentiles lists the shares for which a Pause has percentiles.
 var percentiles = [3]float64{0.05, 0.5, 0.95}
 
-// fitPauses recognises jitter and family of backoffs from the pauses after each number of failures. The jitter is what
-// the shortest and longest pauses show, unless no family goes with it and another way of pausing does: jitter that
-// grows by itself, jitter of one width, or the formula of a system.
+// fitPauses recognises jitter and family of backoffs from the pauses after each number of failures. The jitter follows
+// from the shortest and longest pauses, unless no family fits with it and another kind does: jitter that grows by
+// itself, jitter of one width, or the formula of a system.
 func (r *Retry) fitPauses(pauses []Pause, blur float64) *Retry {
 	best := r.usual(pauses, blur)
 	for _, other := range []func([]Pause, float64) *Retry{r.decorrelated, r.widened, r.ofSystem} {
@@ -46,7 +46,7 @@ func (r *Retry) usual(pauses []Pause, blur float64) *Retry {
 	return found
 }
 
-// familiar finds the family of the delays that are left of the pauses without their jitter.
+// familiar finds the family of the base delays: the pauses without their jitter.
 func (r *Retry) familiar(pauses []Pause, blur float64, how jitter) *Retry {
 	bases := make([]float64, len(pauses))
 	for i := range pauses {
@@ -81,7 +81,7 @@ func (r *Retry) decorrelated(pauses []Pause, blur float64) *Retry {
 	return nil
 }
 
-// widened fits jitter that adds as much to every delay, whatever its length.
+// widened fits jitter that adds the same range to every delay, whatever its length.
 func (r *Retry) widened(pauses []Pause, blur float64) *Retry {
 	width := weighted(pauses, func(i int) float64 { low, high := pauses[i].ends(); return high - low })
 	for i := range pauses {
@@ -94,7 +94,7 @@ func (r *Retry) widened(pauses []Pause, blur float64) *Retry {
 	return r.familiar(pauses, blur, jitter{`"+` + spellRound(width) + `"`, middle})
 }
 
-// ofSystem fits the formula of a system that a preset has.
+// ofSystem fits the retry formulas of known job systems, which are presets.
 func (r *Retry) ofSystem(pauses []Pause, blur float64) *Retry {
 	var names []string
 	for _, p := range scenarios.Presets() {
@@ -120,7 +120,8 @@ func (r *Retry) ofSystem(pauses []Pause, blur float64) *Retry {
 	return found
 }
 
-// with returns r with other keys and with pauses beside those of the keys. It is Exact if the two are near.
+// with returns a copy of r with other keys and with the pauses that these keys give beside the recorded ones. It is
+// Exact if the two are near.
 func (r *Retry) with(pauses []Pause, blur float64, keys []string) *Retry {
 	found := *r
 	found.Keys, found.family, found.Pauses, found.Notes = keys, true, pauses, slices.Clone(r.Notes)
@@ -132,7 +133,8 @@ func (r *Retry) with(pauses []Pause, blur float64, keys []string) *Retry {
 	return &found
 }
 
-// follow compares pauses with a formula more closely. promoter is how long a due retry may lie until somebody looks, s.
+// follow compares recorded pauses with a formula more closely. promoter is the longest time, in s, that a due retry
+// waits for a promoter.
 func follow(pauses []Pause, b *policies.Backoff, blur, promoter float64) ([]Pause, bool) {
 	return beside(pauses, b, func(p *Pause, off float64, k int) bool {
 		spread := max(p.Said[2]-p.Said[0], 0.1*p.Said[1])
@@ -145,7 +147,7 @@ func follow(pauses []Pause, b *policies.Backoff, blur, promoter float64) ([]Paus
 	})
 }
 
-// beside returns pauses with those of a backoff, and whether each percentile is near by how far it is off.
+// beside returns the recorded pauses with those of a backoff beside them, and whether near accepts every percentile.
 func beside(pauses []Pause, b *policies.Backoff, near func(p *Pause, off float64, k int) bool) ([]Pause, bool) {
 	all, ok := slices.Clone(pauses), true
 	for i := range all {
@@ -158,20 +160,21 @@ func beside(pauses []Pause, b *policies.Backoff, near func(p *Pause, off float64
 	return all, ok
 }
 
-// jitter is what pauses after the same number of failures show: they are uniform between low and high.
+// jitter is the kind of jitter found in pauses after the same number of failures, which are uniform between low and
+// high.
 type jitter struct {
 	text string
 	base func(low, high float64) float64 // delay of pauses between low and high
 }
 
-// ends returns those of the uniform distribution with these percentiles.
+// ends returns the bounds of the uniform distribution with the percentiles of a pause.
 func (p *Pause) ends() (low, high float64) {
 	width := (p.Recorded[2] - p.Recorded[0]) / 0.9
 	return max(0, p.Recorded[0]-0.05*width), p.Recorded[2] + 0.05*width
 }
 
-// jitterOf tells none, full, equal and ±x% apart by the ratio of the shortest to the longest pause, which does not
-// depend on the delay. Jitter that only adds or only takes away is, with another base, the same distribution as ±x%.
+// jitterOf tells none, full, equal and ±x% jitter apart by the ratio of the shortest to the longest pause, which does
+// not depend on the delay. Jitter that only adds or only subtracts is, with another base, the same distribution as ±x%.
 func jitterOf(pauses []Pause, blur float64) jitter {
 	// The pauses weigh as their numbers do, those blurred least by waits most.
 	sum, weight, seen, blurred := 0.0, 0.0, int64(0), 0.0
@@ -209,7 +212,7 @@ func jitterOf(pauses []Pause, blur float64) jitter {
 	return jitter{"±" + strconv.Itoa(int(percent)) + "%", middle}
 }
 
-// backoffOf returns the retry policy that keys describe.
+// backoffOf returns the backoff that keys of a scenario's `retry` section describe.
 func backoffOf(keys []string) (*policies.Backoff, error) {
 	text := "name: a\njobs: [{class: a, arrivals: {process: poisson, rate: 1/s}, service: 1s}]\nretry: {" +
 		strings.Join(keys, ", ") + "}\npolicies: [{kind: fifo}]\n"
@@ -229,11 +232,11 @@ func presetBackoff(name string) *policies.Backoff {
 	return b
 }
 
-// chains is how many jobs are drawn to know the percentiles of decorrelated jitter, where each pause depends on the one
-// before. They are known to some percent.
+// chains is the number of simulated jobs from which the percentiles of decorrelated jitter, where each pause depends on
+// the one before, are estimated, to within some percent.
 const chains = 4000
 
-// pauseOf returns the percentiles of a backoff's pause after n failures.
+// pauseOf returns the 5th, 50th and 95th percentiles of a backoff's pause after n failures, in s.
 func pauseOf(b *policies.Backoff, n int) (q [3]float64) {
 	free := *b
 	free.MaxAttempts, free.Never, free.Deadline = 0, nil, 0
@@ -260,8 +263,8 @@ func pauseOf(b *policies.Backoff, n int) (q [3]float64) {
 	return q
 }
 
-// grain returns how far apart pauses after n failures are that differ at all, s: of drawn whole seconds a quantile is
-// this one or that.
+// grain returns the smallest difference, in s, between two different pauses after n failures: jitter may be drawn in
+// whole seconds, so that quantiles jump.
 func grain(b *policies.Backoff, n int) float64 {
 	if b.Jitter.Kind() != policies.Added {
 		return 0

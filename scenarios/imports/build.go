@@ -15,7 +15,7 @@ import (
 	"qsim/scenarios"
 )
 
-// Target has the files that Write writes and what the scenario is to have.
+// Target names the files that an import writes and the settings that the scenario gets.
 type Target struct {
 	Scenario string   // path of the scenario; other files are beside it, under its name
 	Force    bool     // overwrite what is there
@@ -25,10 +25,10 @@ type Target struct {
 	Keep     []string // files that must not be overwritten, Force or not: those that are imported
 }
 
-// ErrExists is that of a file that is there already.
+// ErrExists is the error for a file that exists already and may not be overwritten.
 var ErrExists = fs.ErrExist
 
-// Written is a scenario that was made of records.
+// Written is a scenario that was written from records, and loaded again.
 type Written struct {
 	Path     string
 	Files    []string // beside it
@@ -44,7 +44,7 @@ const (
 	longest   = 1000 * 24 * time.Hour // of a run with one node, which looks for jobs ten times a second
 )
 
-// writing is a scenario on its way to files.
+// writing is the state of writing a scenario and its data files.
 type writing struct {
 	*Recording
 	target Target
@@ -53,13 +53,14 @@ type writing struct {
 	made   []string // paths, removed if something fails
 }
 
-// name is that of the scenario.
+// name returns the name of the scenario: that of its file without the ending.
 func (t *Target) name() string {
 	base := filepath.Base(t.Scenario)
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// Check complains of a scenario that could not be written there: it is worth knowing before hours of records are read.
+// Check returns an error if the scenario could not be written to the target, so that this is known before hours of
+// records are read.
 func (t *Target) Check() error {
 	if name := t.name(); slug(name, true) != name || name == "" {
 		return fmt.Errorf("%s: want a name of a-z, 0-9 and -, at most %d, before .yaml", filepath.Base(t.Scenario), longestKind)
@@ -72,7 +73,7 @@ func (t *Target) Check() error {
 	return err
 }
 
-// Write writes the scenario with its traces and values, and loads it again.
+// Write writes the scenario with its files of arrivals and run times, and loads it again.
 func (r *Recording) Write(target Target) (written *Written, err error) {
 	if err := target.Check(); err != nil {
 		return nil, err
@@ -124,7 +125,7 @@ func (r *Recording) Write(target Target) (written *Written, err error) {
 	return written, nil
 }
 
-// file writes a file that must not be there, unless it may be overwritten.
+// file writes a file through fill; it must not exist yet, unless it may be overwritten.
 func (w *writing) file(path string, fill func(to *bufio.Writer)) (err error) {
 	there, err := os.Stat(path)
 	for _, keep := range w.target.Keep {
@@ -147,10 +148,10 @@ func (w *writing) file(path string, fill func(to *bufio.Writer)) (err error) {
 	return errors.Join(to.Flush(), file.Close())
 }
 
-// beside returns the name of a file of a class.
+// beside returns the name of a data file of a class, which stands beside the scenario file.
 func (w *writing) beside(class *Class, what string) string { return w.name + "-" + class.Name + what }
 
-// trace writes the arrivals of a class.
+// trace writes the arrivals of a class to a CSV file, a line for each job.
 func (w *writing) trace(c *Class, arrivals []arrival) error {
 	return w.file(filepath.Join(w.folder, w.beside(c, ".csv")), func(to *bufio.Writer) {
 		var line []byte
@@ -164,7 +165,7 @@ func (w *writing) trace(c *Class, arrivals []arrival) error {
 	})
 }
 
-// appendSeconds writes exactly, without zeros at the end.
+// appendSeconds appends a duration in seconds, with all digits but no trailing zeros, to the text.
 func appendSeconds(to []byte, d time.Duration) []byte {
 	to = strconv.AppendInt(to, int64(d/time.Second), 10)
 	if rest := int64(d % time.Second); rest > 0 {
@@ -174,7 +175,7 @@ func appendSeconds(to []byte, d time.Duration) []byte {
 	return to
 }
 
-// tenant returns how a trace names one: jobs without one belong to another.
+// tenant returns the name of a tenant in a trace file: jobs without one share a name of their own.
 func (c *Class) tenant(name string) string {
 	at, found := slices.BinarySearch(c.Tenants, name)
 	if !found {
@@ -186,7 +187,8 @@ func (c *Class) tenant(name string) string {
 	return strconv.Itoa(at)
 }
 
-// tenantNames returns names for tenants as scenarios have them, the last for nobody's; nil: there are too many.
+// tenantNames returns the names of a class's tenants in a scenario, the last one for jobs without a tenant; nil: there
+// are too many.
 func (c *Class) tenantNames() []string {
 	if len(c.Tenants) > mostNamed {
 		return nil
@@ -206,8 +208,8 @@ const (
 	takesFile   = "-takes.txt"
 )
 
-// values writes the run times of a class for which no distribution stands. Of failures too few show nothing: they take
-// as long as successes.
+// values writes files of the recorded run times of a class, where no distribution stands for them. Run times of too few
+// failures are ignored: failures then take as long as successes.
 func (w *writing) values(c *Class) error {
 	for i, t := range []*Times{&c.Service, &c.Takes} {
 		what := []string{serviceFile, takesFile}[i]
@@ -228,7 +230,7 @@ func (w *writing) values(c *Class) error {
 	return nil
 }
 
-// kept returns some of the values, at equal ranks.
+// kept returns a subset of the values, at equally spaced ranks.
 func (t *Times) kept() []float64 {
 	if len(t.Values) <= mostKept {
 		return t.Values

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// mostRare is the largest share of the rows of a label whose priorities are too rare for classes of their own and that
-// count as another one, rather than that the label has none.
+// mostRare is the largest share of a class's rows whose priority is too rare for a class of its own, up to which they
+// count under a more frequent priority; beyond it the class has no priority.
 const mostRare = 0.05
 
-// mostClasses is how many classes are told apart; the others are one.
+// mostClasses is the most job classes that are told apart; the rest share one class.
 const mostClasses = 24
 
-// classNames holds the classes of the scenario, and which one a label is.
+// classNames holds the classes of the scenario, and maps each label to its class.
 type classNames struct {
 	names      []string
 	labels     [][]string
@@ -25,7 +25,7 @@ type classNames struct {
 	rare       int64 // rows with another priority than their class
 }
 
-// classPriority is the priority of a class, or why it has none.
+// classPriority is the priority of a class, or the reason why it has none.
 type classPriority struct {
 	value   int // smaller is more urgent
 	known   bool
@@ -33,7 +33,7 @@ type classPriority struct {
 	lacking string // if many rows have none: how many
 }
 
-// labelGroup is labels that are one class: rows of one name, of which each priority is a label.
+// labelGroup is a group of labels that form one class: rows of one name, where each priority makes a label.
 type labelGroup struct {
 	name     string
 	labels   []int
@@ -42,7 +42,7 @@ type labelGroup struct {
 	split    bool // other groups have the same name
 }
 
-// labelled is the rows of one name.
+// labelled counts the rows of one class name, by priority.
 type labelled struct {
 	name   string
 	rows   int64
@@ -51,10 +51,10 @@ type labelled struct {
 	bare   []int        // the label without a priority, if there are such rows
 }
 
-// prioritySign stands between a label and its priority, in no text that was trimmed.
+// prioritySign separates a class name from its priority in a label; no trimmed text contains it.
 const prioritySign = "\x00"
 
-// ranked returns a label with the priority of its row, which classes of a scenario differ by.
+// ranked returns a row's label with its priority appended, because a class of a scenario has one priority.
 func (r *reader) ranked(one *row, label string) string {
 	text := strings.TrimSpace(one.text[priority])
 	if empty(text) {
@@ -68,7 +68,7 @@ func (r *reader) ranked(one *row, label string) string {
 	return label + prioritySign + strconv.Itoa(int(n))
 }
 
-// tooManyLabels returns the error that a column has too many: that of the class of a row, or of its priority.
+// tooManyLabels returns the error that a column, the class or the priority, has too many different values.
 func (r *reader) tooManyLabels(label, rank string) error {
 	names := map[string]bool{}
 	for _, text := range r.labels.all {
@@ -83,7 +83,7 @@ func (r *reader) tooManyLabels(label, rank string) error {
 		"--columns %s=COLUMN names another", mostLabels, what, shorten(value), column)
 }
 
-// classNames chooses the groups of labels that are classes of their own, those with the most rows.
+// classNames chooses the groups of labels that become classes of their own: those with the most rows.
 func (r *reader) classNames() classNames {
 	r.labelRows = append(r.labelRows, make([]int64, len(r.labels.all)-len(r.labelRows))...)
 	n := classNames{index: make([]int, len(r.labels.all))}
@@ -117,7 +117,7 @@ func (n *classNames) add(name string, labels []string, p classPriority) {
 	n.names, n.labels, n.priorities = append(n.names, n.unused(name)), append(n.labels, labels), append(n.priorities, p)
 }
 
-// unused returns name, with a number behind it if it is taken.
+// unused returns name, with a number appended if another class has it.
 func (n *classNames) unused(name string) string {
 	name = cmp.Or(name, "jobs")
 	for i, first := 2, name; slices.Contains(n.names, name); i++ {
@@ -126,8 +126,8 @@ func (n *classNames) unused(name string) string {
 	return name
 }
 
-// groups makes groups of labels with these rows, the one with the most rows first. There is room for each name before
-// that for its priorities.
+// groups makes groups of labels with these rows, the one with the most rows first. Each name gets a group before any
+// name is split by priority.
 func (n *classNames) groups(labels []string, rows []int64) (groups []labelGroup) {
 	all := byName(labels, rows)
 	room := mostClasses - min(len(all), mostClasses/2)
@@ -143,7 +143,7 @@ func (n *classNames) groups(labels []string, rows []int64) (groups []labelGroup)
 	return groups
 }
 
-// byName lists the names of labels with rows, the one with the most first.
+// byName returns the rows by class name, the name with the most rows first.
 func byName(labels []string, rows []int64) (all []labelled) {
 	at := map[string]int{}
 	for label, text := range labels {
@@ -175,9 +175,9 @@ func byName(labels []string, rows []int64) (all []labelled) {
 	return all
 }
 
-// split makes a group of each priority, up to room more than one. Rows without a priority have the most frequent one,
-// those with a rare one the nearest of the others; where most rows are such, or there are too many priorities, all are
-// one group without any.
+// split divides the rows of a name into a group for each priority, at most room groups more. Rows without a priority
+// join the most frequent one, those with a rare one the nearest; where most rows are such, or there are too many
+// priorities, all rows form one group without a priority.
 func (n *classNames) split(l *labelled, room int) []labelGroup {
 	var kept []labelGroup
 	var rare int64
@@ -211,7 +211,7 @@ func (n *classNames) split(l *labelled, room int) []labelGroup {
 	return kept
 }
 
-// whole returns all of it as one group, without a priority.
+// whole returns all rows of a name as one group, without a priority.
 func (l *labelled) whole() labelGroup {
 	g := labelGroup{name: l.name, labels: l.bare, rows: l.rows}
 	for _, rank := range l.ranks {
@@ -224,7 +224,7 @@ func (l *labelled) whole() labelGroup {
 	return g
 }
 
-// nearest returns the group whose priority is nearest to one, the more urgent of two.
+// nearest returns the group whose priority is nearest to priority, the more urgent of two.
 func nearest(groups []labelGroup, priority int) (best int) {
 	away := func(i int) int { return max(groups[i].priority.value-priority, priority-groups[i].priority.value) }
 	for i := range groups {
@@ -235,7 +235,7 @@ func nearest(groups []labelGroup, priority int) (best int) {
 	return best
 }
 
-// common returns the priority that all of groups have.
+// common returns the priority that all groups share, or the reason why there is none.
 func common(groups []labelGroup) (p classPriority) {
 	known := true
 	for _, g := range groups {
@@ -255,14 +255,14 @@ func common(groups []labelGroup) (p classPriority) {
 	return p
 }
 
-// prioritized reports whether classes have priorities that differ: one for all says nothing.
+// prioritized reports whether classes have different priorities: one for all has no effect.
 func (r *Recording) prioritized() bool {
 	first := slices.IndexFunc(r.Classes, func(c Class) bool { return c.Ranked })
 	differs := func(c Class) bool { return c.Ranked && c.Priority != r.Classes[first].Priority }
 	return first >= 0 && slices.ContainsFunc(r.Classes, differs)
 }
 
-// priorityNotes writes down which priorities are not as recorded.
+// priorityNotes adds notes about the priorities that differ from the records.
 func (g *gathering) priorityNotes(note func(when bool, format string, arguments ...any)) {
 	differ, counts := g.found.prioritized(), ""
 	if differ {

@@ -10,15 +10,15 @@ const (
 	pauseNumbers = 12 // pauses are looked at after so many failures
 )
 
-// What a pause runs from and to, where that is not the end of an attempt and the due time of the next one: the run time
-// or the wait is in it.
+// Flags for a pause whose ends are not those of the delay, from the end of an attempt to the due time of the next: the
+// run time or the wait is then part of it.
 const (
 	fromStart = 1 << iota
 	toStart
 	pauseEnds // combinations of them
 )
 
-// collected has the counts and samples of the jobs of one class, or of all.
+// collected holds the counts and samples of the jobs of one class, or of all classes.
 type collected struct {
 	jobs                 int64
 	done, dead, open     int64
@@ -37,7 +37,7 @@ type collected struct {
 	tenants   map[uint32]bool
 }
 
-// kindCount counts the failures of one kind.
+// kindCount counts the failures with one error kind.
 type kindCount struct {
 	count int64
 	again int64           // after which there was another attempt
@@ -56,7 +56,7 @@ func newCollected() *collected {
 	return c
 }
 
-// add takes in a job.
+// add counts a job with its attempts.
 func (c *collected) add(j *job) {
 	c.jobs++
 	c.most[j.most]++
@@ -100,7 +100,7 @@ func (c *collected) add(j *job) {
 	}
 }
 
-// addUnseen takes in the attempts that failed and of which no more is known.
+// addUnseen counts the attempts of a job that must have failed although no row describes them.
 func (c *collected) addUnseen(j *job) {
 	if j.unseen <= 0 {
 		return
@@ -130,7 +130,7 @@ func (c *collected) kind(number uint16) *kindCount {
 	return c.kinds[number]
 }
 
-// try takes in one attempt.
+// try counts the i-th recorded attempt of a job.
 func (c *collected) try(j *job, i int) {
 	t := &j.tries[i]
 	c.highest = max(c.highest, t.number)
@@ -168,7 +168,7 @@ func (c *collected) try(j *job, i int) {
 	}
 }
 
-// pause takes in the pause between two attempts.
+// pause counts the pause between two attempts of a job.
 func (c *collected) pause(before, after *try, hash uint64) {
 	if after.number != before.number+1 || int(before.number) > pauseNumbers || before.failure == 0 {
 		return

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// column is one thing that a row may say of a job or of one attempt at it, whatever its heading is.
+// column is a field that a row of records may have about a job or an attempt, under whatever heading.
 type column uint8
 
 const (
@@ -32,15 +32,14 @@ const (
 	columnCount
 )
 
-// formats are the names that Options.From takes, in the order of the headings in columns.
+// formats lists the record formats that Options.From takes, in the order of the headings in columns.
 var formats = []string{"river", "asynq", "sidekiq", "csv"}
 
-// Formats returns the names that Options.From takes.
+// Formats returns the record formats that Options.From takes.
 func Formats() []string { return slices.Clone(formats) }
 
-// columns is the layout of every source: the name of each column in --columns, what it means, and by format the
-// headings that it may have, of which the first that is there counts. Headings are compared without case, spaces and
-// signs.
+// columns is the layout of every source: the name of each column in --columns, its meaning, and by format its possible
+// headings, of which the first one found counts. Headings are compared without case, spaces and signs.
 //
 // River's are those of the table river_job: github.com/riverqueue/river, rivermigrate and rivertype/job_row.go. Asynq's
 // are tasks as its inspector has them, by the names of Go (asynq.TaskInfo) or those of Asynqmon's API
@@ -87,10 +86,10 @@ var columns = [columnCount]struct {
 	failures: {"errors", "a JSON array of River's attempt errors", [4]string{"errors"}},
 }
 
-// String returns the name in --columns.
+// String returns the column's name in --columns.
 func (c column) String() string { return columns[c].name }
 
-// Roles returns the names that --columns takes, each with what it means.
+// Roles returns the column names that --columns takes, each with its meaning.
 func Roles() (all [][2]string) {
 	for _, c := range columns {
 		all = append(all, [2]string{c.name, c.doc})
@@ -98,13 +97,13 @@ func Roles() (all [][2]string) {
 	return all
 }
 
-// layout holds the headings of each column in one file, and whether the user named them.
+// layout holds the heading of each column in one file, and whether the user chose it.
 type layout [columnCount]struct {
 	headings []string
 	asked    bool
 }
 
-// layoutOf returns the layout of a format with what the user lays upon it: ROLE=COLUMN, separated by commas.
+// layoutOf returns the layout of a format, changed by the user's ROLE=COLUMN settings, which commas separate.
 func layoutOf(format string, asked []string) (l layout, err error) {
 	at := slices.Index(formats, format)
 	if at < 0 {
@@ -140,7 +139,7 @@ func layoutOf(format string, asked []string) (l layout, err error) {
 	return l, nil
 }
 
-// plainName returns a heading as it is compared.
+// plainName returns a heading in the form in which headings are compared: lower case, without spaces and signs.
 func plainName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '.' {

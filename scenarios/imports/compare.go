@@ -11,7 +11,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// Comparison is a wait as it was recorded and as the simulation has it.
+// Comparison compares a wait in the records with the same wait in the simulation.
 type Comparison struct {
 	What      string // fresh wait, retry wait or sojourn; with a class, or of all
 	Recorded  Spread
@@ -23,14 +23,14 @@ type Comparison struct {
 	Number *NumberPair
 }
 
-// NumberPair is a share of jobs or a mean as it was recorded and as the simulation has it.
+// NumberPair compares a share of jobs, or a mean, in the records with the same in the simulation.
 type NumberPair struct {
 	Recorded, Simulated float64
 	Tolerance           float64 // difference that chance or a tenth of it makes
 	Share               bool    // of jobs, in [0, 1]
 }
 
-// Spread is the middle and the end of a distribution.
+// Spread holds the median and the 99th percentile of a distribution of waits.
 type Spread struct {
 	Count    int64
 	P50, P99 time.Duration
@@ -39,8 +39,8 @@ type Spread struct {
 	Low, High time.Duration
 }
 
-// Slack is how far apart two waits may be that count as one: a record holds when a job began, a simulation when it was
-// claimed, with a store and a clock between them.
+// Slack is the largest difference of two waits that count as equal: a record holds when a job began, a simulation when
+// it was claimed, with a store and a clock between them.
 const Slack = 10 * time.Millisecond
 
 const (
@@ -50,8 +50,8 @@ const (
 	leastCompared = 20   // waits that must be recorded for a comparison
 )
 
-// Close reports whether the two may stand for each other. Of few waits chance alone makes more: 1.63/√n with a
-// probability of 1 % (Smirnov's limit).
+// Close reports whether the recorded and the simulated value agree. Chance alone makes larger distances of few waits:
+// 1.63/√n with a probability of 1 % (Smirnov's limit).
 func (c *Comparison) Close() bool {
 	if n := c.Number; n != nil {
 		return math.Abs(n.Recorded-n.Simulated) <= n.Tolerance
@@ -64,7 +64,7 @@ func (c *Comparison) Close() bool {
 	return c.Distance <= max(closeDistance, 1.63/math.Sqrt(float64(c.Recorded.Count)))
 }
 
-// measured are the waits that are compared.
+// measured lists the waits that are compared, with the metric and the recorded histogram of each.
 var measured = []struct {
 	what, metric string
 	of           func(c *Class) *measure.Histogram
@@ -74,9 +74,8 @@ var measured = []struct {
 	{"sojourn", "sojourn", func(c *Class) *measure.Histogram { return c.Sojourn }},
 }
 
-// Compare simulates the scenario that was written and compares its waits with those on record, and how many jobs died
-// and how many attempts each had. progress is called after every simulation; nil: not at all. Waits that are not
-// recorded are left out.
+// Compare simulates the written scenario and compares its waits, deaths and attempts per job with the records. progress
+// is called after every simulation; nil: not at all. Waits that are not recorded are left out.
 func (r *Recording) Compare(ctx context.Context, w *Written, parallel int, progress func(finished, total int)) (
 	all []Comparison, err error,
 ) {
@@ -134,8 +133,8 @@ func (r *Recording) Compare(ctx context.Context, w *Written, parallel int, progr
 	return append(all, r.numbers(summary)...), nil
 }
 
-// numbers compares how many jobs died and how many attempts each had. Attempts of jobs that were open at the end of the
-// records are those until then.
+// numbers compares the share of dead jobs and the attempts per job. For jobs still open at the end of the records,
+// attempts until then count.
 func (r *Recording) numbers(summary *results.Summary) (all []Comparison) {
 	var jobs, dead, attempts int64
 	for i := range r.Classes {
@@ -175,8 +174,8 @@ func spreadIn(h *measure.Histogram) Spread {
 		h.Quantile(min(1, 0.99+chance))}
 }
 
-// apart returns the Kolmogorov-Smirnov distance of two histograms but for what slack allows: the most by which the
-// share of one up to a wait exceeds that of the other up to a little more.
+// apart returns the Kolmogorov-Smirnov distance of two histograms, reduced by slack: the most by which the share of one
+// up to a wait exceeds that of the other up to a slightly longer wait.
 func apart(a, b *measure.Histogram, slack time.Duration) float64 {
 	return max(exceeds(a, b, slack), exceeds(b, a, slack))
 }

@@ -18,7 +18,7 @@ const (
 	poisonSign    = 4.0 // standard errors by which second attempts must fail more often
 )
 
-// finish computes what all jobs together show.
+// finish computes the properties of the whole recording: its length, workers, classes, retries and notes.
 func (g *gathering) finish() error {
 	f := g.found
 	f.origin, f.Length = g.first, g.last.since(g.first)
@@ -58,7 +58,7 @@ func (g *gathering) finish() error {
 	return nil
 }
 
-// workers finds out how many there were: as many as were busy at once for as long as a job takes, since clocks of
+// workers estimates the number of workers: as many as were busy at once for as long as a job takes, since clocks of
 // several machines let the next job seem to begin before the last one ended.
 func (g *gathering) workers() {
 	w := &g.found.Workers
@@ -111,7 +111,7 @@ func (c *collected) rates() (rate, poison float64) {
 	return f, max(0, (a-f)/(1-f))
 }
 
-// kindsOf lists how attempts of a class fail.
+// kindsOf returns the error kinds of a class with their counts, the most frequent first.
 func (g *gathering) kindsOf(c *collected) (kinds []Kind) {
 	for _, number := range slices.Sorted(maps.Keys(c.kinds)) {
 		kinds = append(kinds, Kind{g.kinds.all[number], c.kinds[number].count})
@@ -129,7 +129,7 @@ func (g *gathering) kindsOf(c *collected) (kinds []Kind) {
 	return kinds
 }
 
-// timesOf fits distributions to a sample.
+// timesOf returns the times of a sample with the distributions fitted to it.
 func timesOf(s *sample) Times {
 	t := Times{Seen: s.seen, Values: s.values()}
 	t.Fits = FitDistributions(t.Values)
@@ -137,7 +137,7 @@ func timesOf(s *sample) Times {
 	return t
 }
 
-// notes writes down what a reader should know.
+// notes adds the notes that a reader of the recording should know.
 func (g *gathering) notes() {
 	f := g.found
 	note := func(when bool, format string, arguments ...any) {
@@ -170,7 +170,7 @@ func (g *gathering) notes() {
 		"more of them; --workers says how many", w.Most, 100*w.AllBusy)
 }
 
-// When returns a time of the records, for people: so long after the first arrival.
+// When returns, as text, the time that lies that long after the first arrival.
 func (r *Recording) When(after time.Duration) string {
 	if r.Start.IsZero() {
 		return plain.Duration((time.Duration(r.origin) + after).Seconds())

@@ -11,8 +11,8 @@ import (
 	"qsim/engine/keyed"
 )
 
-// Fit is a distribution of a scenario with the parameters under which a sample is most likely, and how far the two are
-// apart.
+// Fit is a distribution of the scenario language with the parameters under which a sample is most likely, and its
+// distance from the sample.
 type Fit struct {
 	Kind       string // as a scenario names it: exponential, lognormal, ...
 	Parameters []FitParameter
@@ -27,7 +27,7 @@ type Fit struct {
 	P50, P99 float64
 }
 
-// FitParameter is one parameter as a scenario writes it.
+// FitParameter is one parameter of a fitted distribution, by its name in a scenario.
 type FitParameter struct {
 	Name  string
 	Value float64 // s if Time, else plain
@@ -47,7 +47,8 @@ const (
 
 // FitDistributions fits the distributions of the scenario language to a sample of times in seconds, by maximum
 // likelihood, the best by Score first. There are none for fewer than FewestToFit values. Zeros count as half the
-// smallest value above 0, for the logarithm; if that is more than 1 in 100 values, only what allows zeros is fitted.
+// smallest value above 0, for the logarithm; if more than 1 in 100 values are zeros, only distributions that allow
+// zeros are fitted.
 func FitDistributions(sample []float64) []Fit {
 	n := len(sample)
 	if n < FewestToFit {
@@ -86,8 +87,8 @@ func FitDistributions(sample []float64) []Fit {
 	return fits
 }
 
-// Acceptable reports whether f may stand for the sample that it was fitted to: its test does not refuse it, or it is so
-// near that the test, which finds any difference in a sample that is large enough, is of no account.
+// Acceptable reports whether f may stand for the sample that it was fitted to: its test does not reject it, or its
+// distance is so small that the test, which rejects any difference in a large enough sample, is ignored.
 func (f *Fit) Acceptable(sample []float64) bool {
 	if f.Kind == "constant" || f.P >= level {
 		return true
@@ -98,7 +99,8 @@ func (f *Fit) Acceptable(sample []float64) bool {
 	return f.Distance <= near && math.Abs(f.P99-tail) <= tailTolerance*tail
 }
 
-// withoutZeros replaces what is not above 0 at the start of sorted, and counts it.
+// withoutZeros replaces values that are not above 0, at the start of sorted, by a small one, and returns how many there
+// were.
 func withoutZeros(sorted []float64) (positive []float64, zeros int) {
 	zeros = sort.Search(len(sorted), func(i int) bool { return sorted[i] > 0 })
 	if zeros == 0 || zeros == len(sorted) {
@@ -111,7 +113,7 @@ func withoutZeros(sorted []float64) (positive []float64, zeros int) {
 	return positive, zeros
 }
 
-// distance is the Kolmogorov-Smirnov distance of sorted values from a distribution function.
+// distance returns the Kolmogorov-Smirnov distance of sorted values from a distribution function.
 func distance(sorted []float64, cdf func(float64) float64) float64 {
 	n, most := float64(len(sorted)), 0.0
 	for i, x := range sorted {
@@ -121,8 +123,8 @@ func distance(sorted []float64, cdf func(float64) float64) float64 {
 	return most
 }
 
-// thinned is every k-th of sorted values in the order in which a hash of their rank puts them, most of them, sorted: as
-// a random part of them would be.
+// thinned returns at most most of the sorted values, still sorted: a part that is as good as random, chosen by a hash
+// of ranks.
 func thinned(sorted []float64, most int) []float64 {
 	if len(sorted) <= most {
 		return sorted
@@ -144,7 +146,7 @@ func thinned(sorted []float64, most int) []float64 {
 	return part
 }
 
-// fit estimates, and measures how good that is.
+// fit estimates the parameters of a distribution from sorted values, and measures how well it fits; false if it cannot.
 func (f *candidate) fit(sorted []float64) (Fit, bool) {
 	d, parameters := f.estimate(sorted)
 	if d == nil {
@@ -167,9 +169,9 @@ const (
 	resamples  = 99   // so that P has two digits
 )
 
-// p is by the parametric bootstrap, since the tables of Kolmogorov and Smirnov are for parameters that were known
-// beforehand, and accept too much where they were fitted: Stute, González Manteiga, Presedo Quindimil: Bootstrap based
-// goodness-of-fit-tests (1993). Its draws are the same each time.
+// p returns the p value of the fit by the parametric bootstrap, since the tables of Kolmogorov and Smirnov are for
+// parameters that were known beforehand, and too often accept a fit whose parameters come from the sample: Stute,
+// González Manteiga, Presedo Quindimil: Bootstrap based goodness-of-fit-tests (1993). Its draws are the same each time.
 func (f *candidate) p(sorted []float64) float64 {
 	tested := thinned(sorted, mostTested)
 	own, parameters := f.estimate(tested)

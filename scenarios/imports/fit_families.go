@@ -10,14 +10,14 @@ import (
 	"qsim/engine/dist"
 )
 
-// shape has the methods of distributions of gonum that fits use.
+// shape is a distribution function with density and quantiles, as gonum's distributions and the ones here have them.
 type shape interface {
 	CDF(x float64) float64
 	LogProb(x float64) float64
 	Quantile(p float64) float64
 }
 
-// candidate is a distribution with its parameters still open.
+// candidate is a kind of distribution whose parameters are to be estimated.
 type candidate struct {
 	kind     string
 	free     int  // parameters
@@ -56,7 +56,7 @@ var candidates = []candidate{
 	}},
 }
 
-// provided returns a shape with its parameters where they are possible.
+// provided returns a distribution with its parameters, or nil if the parameters are not possible.
 func provided(possible bool, s shape, parameters ...FitParameter) (shape, []FitParameter) {
 	if !possible {
 		return nil, nil
@@ -90,8 +90,8 @@ func estimateLogNormal(v []float64) (shape, []FitParameter) {
 	return provided(cv > 1e-4 && cv < 100, distuv.LogNormal{Mu: mu, Sigma: sigma}, inTime("mean", mean), number("cv", cv))
 }
 
-// estimateGamma finds the shape by the generalized Newton iteration of Minka: Estimating a Gamma distribution (2002),
-// which ends in four or five steps.
+// estimateGamma returns the most likely gamma distribution, by the generalized Newton iteration of Minka: Estimating a
+// Gamma distribution (2002), which ends in four or five steps.
 func estimateGamma(v []float64) (shape, []FitParameter) {
 	mean := stat.Mean(v, nil)
 	s := math.Log(mean) - meanLog(v)
@@ -114,12 +114,12 @@ func estimateGamma(v []float64) (shape, []FitParameter) {
 	return provided(cv > 1e-3 && cv < 30, distuv.Gamma{Alpha: k, Beta: k / mean}, inTime("mean", mean), number("cv", cv))
 }
 
-// mostErlang is the largest k of an Erlang distribution that is looked for: beyond it a gamma distribution differs too
+// mostErlang is the largest shape k of an Erlang distribution that is tried: beyond it a gamma distribution differs too
 // little from its neighbours.
 const mostErlang = 50
 
-// estimateErlang takes the better of the two whole numbers beside the shape of the most likely gamma distribution,
-// whose likelihood falls to both sides of it. With k = 1 it is exponential.
+// estimateErlang returns the most likely Erlang distribution: its k is one of the two whole numbers beside the shape of
+// the most likely gamma distribution, whose likelihood falls to both sides. k = 1, which is exponential, gives none.
 func estimateErlang(v []float64) (shape, []FitParameter) {
 	s, parameters := estimateGamma(v)
 	if s == nil {
@@ -138,9 +138,9 @@ func estimateErlang(v []float64) (shape, []FitParameter) {
 		number("k", best))
 }
 
-// estimateWeibull solves for the shape k: Σ xᵏ ln x ÷ Σ xᵏ − 1/k = mean of ln x (Cohen: Maximum likelihood estimation
-// in the Weibull distribution, 1965, equation 7), by Newton's method, of values divided by the largest so that no power
-// overflows.
+// estimateWeibull returns the most likely Weibull distribution. Its shape k solves Σ xᵏ ln x ÷ Σ xᵏ − 1/k = mean of ln
+// x (Cohen: Maximum likelihood estimation in the Weibull distribution, 1965, equation 7), by Newton's method, for
+// values divided by the largest so that no power overflows.
 func estimateWeibull(v []float64) (shape, []FitParameter) {
 	largest := v[len(v)-1]
 	logs := make([]float64, len(v))
@@ -172,26 +172,26 @@ func estimateWeibull(v []float64) (shape, []FitParameter) {
 		number("shape", k))
 }
 
-// folded is the absolute value of a normal distribution.
+// folded is the folded normal distribution: that of the absolute value of a normal variable.
 type folded struct{ mean, deviation float64 }
 
-// CDF implements shape.
+// CDF returns the probability that a folded normal variable is at most x.
 func (f folded) CDF(x float64) float64 {
 	return distuv.UnitNormal.CDF((x-f.mean)/f.deviation) - distuv.UnitNormal.CDF((-x-f.mean)/f.deviation)
 }
 
-// LogProb implements shape.
+// LogProb returns the logarithm of the density of the folded normal distribution at x.
 func (f folded) LogProb(x float64) float64 {
 	return distuv.Normal{Mu: f.mean, Sigma: f.deviation}.LogProb(x) +
 		math.Log1p(math.Exp(-2*f.mean*x/(f.deviation*f.deviation)))
 }
 
-// Quantile implements shape.
+// Quantile returns the quantile of the folded normal distribution for probability p.
 func (f folded) Quantile(p float64) float64 { return invert(f.CDF, p, f.mean+f.deviation) }
 
-// estimateNormal maximizes the likelihood of the absolute value by its fixed point (Leone, Nelson, Nottingham: The
-// folded normal distribution, 1961): mean = average of x·tanh(mean·x÷sd²), and sd² = that of x² less mean². Some
-// deviations above 0 those are mean and deviation of the sample.
+// estimateNormal returns the most likely folded normal distribution, by a fixed-point iteration (Leone, Nelson,
+// Nottingham: The folded normal distribution, 1961): mean = average of x·tanh(mean·x÷sd²), and sd² = average of x² −
+// mean². If the mean is several sd above 0, these are mean and deviation of the sample.
 func estimateNormal(v []float64) (shape, []FitParameter) {
 	squares := 0.0
 	for _, x := range v {
@@ -219,35 +219,36 @@ func estimateNormal(v []float64) (shape, []FitParameter) {
 		inTime("sd", deviation))
 }
 
-// hyperexponential is a mixture of two exponentials, the first with this share, each with half of the mean.
+// hyperexponential is a mixture of two exponential distributions with equal contributions to the mean; share is the
+// probability of the first.
 type hyperexponential struct{ mean, share float64 }
 
-// rates returns the rates of the two branches.
+// rates returns the rates of the two exponential branches.
 func (h hyperexponential) rates() (a, b float64) {
 	return 2 * h.share / h.mean, 2 * (1 - h.share) / h.mean
 }
 
-// CDF implements shape.
+// CDF returns the probability that a hyperexponential variable is at most x.
 func (h hyperexponential) CDF(x float64) float64 {
 	a, b := h.rates()
 	return 1 - h.share*math.Exp(-a*x) - (1-h.share)*math.Exp(-b*x)
 }
 
-// LogProb implements shape. It takes the larger branch out, since far from 0 the ratio of the two is beyond all
-// numbers.
+// LogProb returns the logarithm of the density of the hyperexponential distribution at x. It factors out the larger
+// branch, since far from 0 the ratio of the two overflows.
 func (h hyperexponential) LogProb(x float64) float64 {
 	a, b := h.rates()
 	first, second := math.Log(h.share*a)-float64(a*x), math.Log((1-h.share)*b)-float64(b*x)
 	return max(first, second) + math.Log1p(math.Exp(-math.Abs(first-second)))
 }
 
-// Quantile implements shape.
+// Quantile returns the quantile of the hyperexponential distribution for probability p.
 func (h hyperexponential) Quantile(p float64) float64 { return invert(h.CDF, p, h.mean) }
 
-// estimateHyperexponential maximizes the likelihood by expectation and maximization (Dempster, Laird, Rubin 1977). With
-// w the probability that a value is of the first branch, W the sum of w, A that of w·x and B that of (1-w)·x, the mean
-// is 2(pA+qB)÷n, and p solves 2W÷p − 2(n−W)÷q = n(A−B)÷(pA+qB), q = 1-p. It begins with the moments; what varies less
-// than an exponential is none.
+// estimateHyperexponential returns the most likely hyperexponential distribution, by expectation and maximization
+// (Dempster, Laird, Rubin 1977). With w the probability that a value is of the first branch, W the sum of w, A the sum
+// of w·x and B the sum of (1-w)·x, the mean is 2(pA+qB)÷n, and p solves 2W÷p − 2(n−W)÷q = n(A−B)÷(pA+qB), q = 1-p. It
+// begins with the moments; there is none for values that vary less than an exponential.
 func estimateHyperexponential(v []float64) (shape, []FitParameter) {
 	n := float64(len(v))
 	mean, deviation := stat.PopMeanStdDev(v, nil)
@@ -284,7 +285,8 @@ func estimateHyperexponential(v []float64) (shape, []FitParameter) {
 	return provided(cv > 1 && cv < 1000, h, inTime("mean", h.mean), number("cv", cv))
 }
 
-// invert finds where a distribution function on [0, ∞) is p, by bisection; near is a first guess above 0.
+// invert returns the quantile for probability p of a distribution function on [0, ∞), by bisection; near is a first
+// guess above 0.
 func invert(cdf func(float64) float64, p, near float64) float64 {
 	low, high := 0.0, near
 	for i := 0; cdf(high) < p; i++ {

@@ -16,8 +16,9 @@ type riverError struct {
 	Error   string    `json:"error"`
 }
 
-// addRiver makes a record of each attempt in a row of river_job: the last one in columns of its own, those that failed
-// in errors. scheduled_at is when the last attempt was due, or while the job waits for another, when that one is.
+// addRiver adds a record for each attempt in a row of river_job: the last attempt has columns of its own, failed ones
+// are in errors. scheduled_at is when the last attempt was due, or, while the job waits for another, when the next one
+// is due.
 func (r *reader) addRiver(last record, errors string) error {
 	list, err := riverErrors(errors)
 	if err != nil {
@@ -58,14 +59,14 @@ func (r *reader) addRiver(last record, errors string) error {
 	return r.keep(last)
 }
 
-// arrayElement matches the next element of {"...","..."}, in which a backslash guards the next character: PostgreSQL
-// documentation, section 8.15.6.
+// arrayElement matches the next quoted element of an array that PostgreSQL prints as {"...","..."}, in which a
+// backslash escapes the next character: PostgreSQL documentation, section 8.15.6.
 var arrayElement = regexp.MustCompile(`(?s)^"((?:[^"\\]|\\.)*)",?`)
 
-// guarded matches a character behind a backslash.
+// guarded matches a backslash and the character that it escapes.
 var guarded = regexp.MustCompile(`(?s)\\(.)`)
 
-// riverErrors reads errors as JSON, or as PostgreSQL writes an array of jsonb.
+// riverErrors parses the column errors of river_job: JSON, or PostgreSQL's text of an array of jsonb.
 func riverErrors(text string) (list []riverError, err error) {
 	text = strings.TrimSpace(text)
 	switch {
@@ -93,7 +94,7 @@ func riverErrors(text string) (list []riverError, err error) {
 	return list, nil
 }
 
-// addLog makes a record of a line of Sidekiq's log.
+// addLog adds a record for a line of Sidekiq's log about a job.
 func (r *reader) addLog(one *row) error {
 	e := one.log
 	rec := blank(one.at)

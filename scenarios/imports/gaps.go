@@ -1,6 +1,6 @@
 package imports
 
-// noteTimes remembers which times rows have at all, so that one that is missing is a gap.
+// noteTimes notes which times rows of the file have at all, so that a missing one counts as a gap.
 func (r *reader) noteTimes(rec *record) {
 	r.told.enqueued = r.told.enqueued || rec.enqueued.known()
 	r.told.started = r.told.started || rec.started.known()
@@ -11,8 +11,8 @@ func (r *reader) noteTimes(rec *record) {
 	}
 }
 
-// gaps counts what is missing in the rows of a job, enqueued whether any says when that was. Records of systems with a
-// format of their own leave times out as a rule.
+// gaps counts the times missing in the rows of a job; enqueued says whether any row has the time of enqueueing. Formats
+// other than csv leave out times as a rule.
 func (r *reader) gaps(j *job, list []record, enqueued bool) {
 	if r.options.From != "csv" {
 		return
@@ -34,8 +34,8 @@ func (r *reader) gaps(j *job, list []record, enqueued bool) {
 	}
 }
 
-// over reports whether an attempt whose end is missing must have ended: its row says so, or it began longer before the
-// last time on record than any attempt takes.
+// over reports whether an attempt whose end is missing must have ended: its row has a failure or final state, or it
+// began longer before the last recorded time than any attempt takes.
 func (r *reader) over(rec *record) bool {
 	switch {
 	case rec.failure != 0 || rec.state.final():

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// job is all that is recorded of one.
+// job holds all recorded facts about one job and its attempts.
 type job struct {
 	key       key
 	at        sourcePos
@@ -23,10 +23,10 @@ type job struct {
 	open      bool // neither
 }
 
-// mostRows is how many rows one job may have.
+// mostRows is the most rows of one job.
 const mostRows = 100_000
 
-// assemble makes a job of its records, which are in order.
+// assemble builds a job from its records, which are in order.
 func (r *reader) assemble(list []record, j *job) error {
 	*j = job{key: list[0].key, at: list[0].at, enqueued: unknown, ready: unknown, tries: j.tries[:0]}
 	for i := range list {
@@ -72,7 +72,7 @@ func earlier(a, b timestamp) timestamp {
 // final reports whether an attempt in this state has ended.
 func (s jobState) final() bool { return s == stateDone || s == stateDead || s == stateFailed }
 
-// take adds a record to a job.
+// take adds a record's facts to a job.
 func (r *reader) take(j *job, rec *record) {
 	t, last := rec.try, len(j.tries)-1
 	switch rec.sort {
@@ -110,7 +110,7 @@ func (r *reader) take(j *job, rec *record) {
 	j.tries = append(j.tries, t)
 }
 
-// takeAttempt adds an attempt with a row of its own.
+// takeAttempt adds an attempt that has a record of its own to a job.
 func (r *reader) takeAttempt(j *job, rec *record, t try) {
 	if r.zeroBased {
 		t.number++
@@ -128,7 +128,8 @@ func (r *reader) takeAttempt(j *job, rec *record, t try) {
 	}
 }
 
-// number numbers attempts that have none by their times, and counts those that must have failed before.
+// number numbers by their times the attempts of a job that have no number, and counts the attempts before them that
+// must have failed.
 func (j *job) number() {
 	if len(j.tries) == 0 || j.tries[0].number <= 0 {
 		slices.SortStableFunc(j.tries, func(a, b try) int { return cmp.Compare(a.when(), b.when()) })
@@ -161,7 +162,7 @@ func (t *try) when() timestamp {
 	return t.finished
 }
 
-// settle finds out when the job was there and how it ended.
+// settle determines when the job arrived and how it ended.
 func (j *job) settle(list []record) {
 	j.open = true
 	if n := len(j.tries); n > 0 {
@@ -191,7 +192,7 @@ func (j *job) settle(list []record) {
 	}
 }
 
-// checkTimes repairs what runs backwards.
+// checkTimes repairs times of a job that run backwards.
 func (r *reader) checkTimes(j *job) {
 	for i := range j.tries {
 		t := &j.tries[i]

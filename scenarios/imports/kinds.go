@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// causes are error kinds that scenarios know, by messages and names of exceptions; the first that matches counts.
+// causes lists the error kinds of the scenario language with patterns for messages and names of exceptions; the first
+// that matches counts.
 var causes = []struct {
 	kind  string
 	match *regexp.Regexp
@@ -28,8 +29,8 @@ const longestKind = 40
 
 var errorWord = regexp.MustCompile(`(?i)(error|exception)$`)
 
-// kindOfError returns the error kind of what an attempt failed with: one that scenarios know, or else its own words,
-// without what differs from one failure to the next: numbers, quoted text and what stands behind a colon.
+// kindOfError returns the error kind for the error text of an attempt: one that the scenario language has, or else the
+// text without the parts that differ from one failure to the next: numbers, quoted text and anything behind a colon.
 func kindOfError(text string) string {
 	head, _, _ := strings.Cut(text, "\n")
 	head = head[:min(len(head), 300)]
@@ -58,7 +59,7 @@ var (
 	noSign   = regexp.MustCompile(`[^a-z0-9]+`)
 )
 
-// slug makes a name as scenarios have them, of a-z, 0-9 if digits may be in it, and -, of text; "" if nothing is left.
+// slug returns text as a name for a scenario, of a-z, - and, if digits is set, 0-9; "" if nothing is left.
 func slug(text string, digits bool) string {
 	other := noLetter
 	if digits {
@@ -74,7 +75,7 @@ func slug(text string, digits bool) string {
 	return strings.TrimRight(name[:min(len(name), longestKind)], "-")
 }
 
-// names numbers texts in the order in which they are first seen, from 1, so many at most.
+// names numbers texts from 1 in the order in which they are first seen, up to a limit.
 type names struct {
 	number map[string]uint32
 	all    []string // all[0] is for what has none
@@ -86,7 +87,7 @@ func newNames(most int) *names {
 	return &names{number: map[string]uint32{}, all: []string{""}, most: most}
 }
 
-// of returns the number of text; 0 for the empty one and for those beyond the most.
+// of returns the number of a text; 0 for the empty text and for texts beyond the limit.
 func (n *names) of(text string) uint32 {
 	if text == "" {
 		return 0

@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// lines reads what Sidekiq leaves behind, line by line: payloads as JSON, and its log, in the formats Pretty and JSON
-// of lib/sidekiq/logger.rb, with whatever a collector of logs put before each line. Lines of any other sort are
-// skipped.
+// lines reads files of Sidekiq line by line: job payloads as JSON, and its log, in the formats Pretty and JSON of
+// lib/sidekiq/logger.rb, with any prefix that a log collector added. Other lines are skipped.
 type lines struct {
 	*input
 	line   int64
@@ -29,7 +28,7 @@ type logLine struct {
 	cause   string // class of the exception; of error
 }
 
-// pretty matches a line of the log: 2026-01-31T09:30:00.123Z pid=7 tid=abc class=A jid=1 elapsed=0.2 INFO: done.
+// pretty matches a line of Sidekiq's log: 2026-01-31T09:30:00.123Z pid=7 tid=abc class=A jid=1 elapsed=0.2 INFO: done.
 var (
 	pretty = regexp.MustCompile(`(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z) pid=(\d+) tid=(\S+) ?(.*?) ?` +
 		`(DEBUG|INFO|WARN|ERROR|FATAL): (.*)$`)
@@ -68,7 +67,7 @@ func (l *lines) readLine() ([]byte, error) {
 	}
 }
 
-// parse reports whether the line is about a job.
+// parse fills r from a line of text, and reports whether the line is about a job.
 func (l *lines) parse(r *row, text string) (found bool, err error) {
 	if strings.HasPrefix(text, "{") {
 		var object map[string]any
@@ -99,7 +98,7 @@ func (l *lines) parse(r *row, text string) (found bool, err error) {
 	return r.log != nil, nil
 }
 
-// event returns what a message means, nil: nothing about a job. The exception stands in a message of its own, after
+// event returns the meaning of a log message; nil: it is not about a job. An exception has a message of its own, after
 // that of the failure, from the same thread.
 func (l *lines) event(at, thread string, context func(key string) string, message string) *logLine {
 	e := &logLine{at: at, job: context("jid"), class: context("class"), elapsed: context("elapsed")}

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// objects reads JSON: objects one after the other, or arrays of such, also in an object under "tasks", as Asynqmon
-// answers.
+// objects reads a JSON file of records: objects one after the other, or arrays of objects, also in an object under
+// "tasks", as Asynqmon answers.
 type objects struct {
 	*input
 	decoder *json.Decoder
@@ -28,7 +28,7 @@ func newObjects(in *input) *objects {
 	return o
 }
 
-// lineCounter remembers where lines end, from what the decoder has not yet passed.
+// lineCounter maps offsets in the input to line numbers, ahead of the JSON decoder.
 type lineCounter struct {
 	from   io.Reader
 	read   int64
@@ -47,7 +47,7 @@ func (l *lineCounter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// line returns the line of an offset; offsets must not fall.
+// line returns the line number of an offset in the input; offsets must not fall from call to call.
 func (l *lineCounter) line(offset int64) int64 {
 	n := 0
 	for n < len(l.ends) && l.ends[n] < offset {
@@ -75,8 +75,8 @@ func (o *objects) next(r *row) error {
 	return nil
 }
 
-// more decodes what comes next. Of an array at the start of the file each element comes by itself, so that it is not
-// decoded as a whole.
+// more decodes the next object of the input. Elements of an array at the start of the file are decoded one by one, so
+// that the file is never in memory as a whole.
 func (o *objects) more() error {
 	if o.inArray && !o.decoder.More() {
 		o.inArray = false
@@ -124,8 +124,8 @@ func (o *objects) explain(err error) error {
 	return o.bad(o.lines.line(offset), err)
 }
 
-// fillRow takes out of an object what the layout names: keys compared as headings are, with points for what is deeper:
-// payload.enqueued_at.
+// fillRow copies from a JSON object the values that the layout names: keys are compared as headings are, with points
+// for nested ones: payload.enqueued_at.
 func fillRow(r *row, object map[string]any, columns layout) {
 	plain := plainKeys(object)
 	for i := range columns {
@@ -138,7 +138,8 @@ func fillRow(r *row, object map[string]any, columns layout) {
 	}
 }
 
-// plainKeys returns the keys of an object as headings are compared; of equal ones the last in order counts.
+// plainKeys maps the keys of an object, as headings are compared, to the keys themselves; of equal ones the last in
+// order counts.
 func plainKeys(object map[string]any) map[string]string {
 	plain := make(map[string]string, len(object))
 	for _, key := range slices.Sorted(maps.Keys(object)) {
@@ -166,7 +167,7 @@ func valueOf(object map[string]any, plain map[string]string, name string) string
 	return spelled(inner[plainKeys(inner)[plainName(rest)]])
 }
 
-// spelled returns a JSON value as a cell of a table would hold it.
+// spelled returns a JSON value as the text that a cell of a table would hold.
 func spelled(value any) string {
 	switch v := value.(type) {
 	case nil:

@@ -11,7 +11,7 @@ import (
 	"qsim/results/text"
 )
 
-// report is a text for people in the making.
+// report is a text for people under construction.
 type report struct {
 	strings.Builder
 	err error // of a table
@@ -19,14 +19,14 @@ type report struct {
 
 func (b *report) line(format string, arguments ...any) { fmt.Fprintf(b, format+"\n", arguments...) }
 
-// table writes a table of which so many columns are aligned to the left; nothing without rows.
+// table adds a table to the text, with the first left columns aligned to the left; nothing without rows.
 func (b *report) table(left int, rows [][]string, header ...string) {
 	if len(rows) > 0 {
 		b.err = errors.Join(b.err, text.WriteCells(b, header, rows, left, text.TableOptions{}))
 	}
 }
 
-// write sends the whole text.
+// write writes the whole text to out.
 func (b *report) write(out io.Writer) error {
 	if b.err != nil {
 		return b.err
@@ -35,12 +35,12 @@ func (b *report) write(out io.Writer) error {
 	return err
 }
 
-// share writes a part of all with three digits.
+// share returns part ÷ all as a percentage with three digits.
 func share(part, all int64) string {
 	return fmt.Sprintf("%.3g%%", 100*float64(part)/float64(max(all, 1)))
 }
 
-// Print writes what was found in the files of these names and what became of it, for people.
+// Print writes for people a report on the recording read from the files names and on the scenario written from it.
 func (r *Recording) Print(out io.Writer, names []string, written *Written) error {
 	var b report
 	classes, nodes := "1 class", "node"
@@ -95,7 +95,7 @@ func (r *Recording) Print(out io.Writer, names []string, written *Written) error
 	return b.write(out)
 }
 
-// cells returns a row for the times and one for every distribution that was tried, with which one stands for them.
+// cells returns table rows for recorded times and for every distribution that was tried, marking the chosen one.
 func (t *Times) cells(name string) (rows [][]string) {
 	if len(t.Values) == 0 {
 		return nil
@@ -128,7 +128,7 @@ func (t *Times) cells(name string) (rows [][]string) {
 	return rows
 }
 
-// retry writes settings beside the pauses that they were recognised by.
+// retry adds the recognised retry settings, and the pauses that they were recognised by, to the text.
 func (b *report) retry(what string, r *Retry) {
 	if len(r.Keys) == 0 {
 		b.line("%s: no second attempt is recorded", what)
@@ -154,7 +154,7 @@ func (b *report) retry(what string, r *Retry) {
 	}
 }
 
-// PrintComparisons writes the validation: the simulation's own waits beside those on record.
+// PrintComparisons writes the validation: the simulation's waits beside the recorded ones.
 func PrintComparisons(out io.Writer, written *Written, all []Comparison) error {
 	var b report
 	if len(all) == 0 {
@@ -191,7 +191,7 @@ func PrintComparisons(out io.Writer, written *Written, all []Comparison) error {
 	return b.write(out)
 }
 
-// spelled writes one of the two numbers.
+// spelled returns one of the two numbers of a pair as text.
 func (n *NumberPair) spelled(v float64) string {
 	if n.Share {
 		return fmt.Sprintf("%.2f%%", 100*v)

@@ -14,7 +14,7 @@ import (
 	"qsim/results/plain"
 )
 
-// Options of Read.
+// Options are the options of Read.
 type Options struct {
 	From    string         // a name of Formats
 	Columns []string       // ROLE=COLUMN, separated by commas or each by itself
@@ -30,7 +30,7 @@ type Options struct {
 	mostRecords int // in memory; 0: MostRecords
 }
 
-// MostRecords is how many attempts are imported at once, which take about 2 GB of memory.
+// MostRecords is the most attempts that one import reads; they take about 2 GB of memory.
 const MostRecords = 10_000_000
 
 const (
@@ -41,7 +41,7 @@ const (
 	mostAttempts = 1_000_000
 )
 
-// reader makes records of rows.
+// reader turns the rows of files into records of attempts.
 type reader struct {
 	options    Options
 	files      []File
@@ -61,8 +61,8 @@ type reader struct {
 	since, until timestamp
 }
 
-// Read reads records of jobs, at most MostRecords. What is wrong with a row is a *LineError, as is a file in which too
-// much is. Reading ends with ctx.Err() when ctx is done.
+// Read reads records of jobs, at most MostRecords. An error in a row, or a file with too many repairs, gives a
+// *LineError. Reading ends with ctx.Err() when ctx is done.
 func Read(ctx context.Context, files []File, options Options) (found *Recording, err error) {
 	columns, err := layoutOf(options.From, options.Columns)
 	if err != nil {
@@ -119,7 +119,7 @@ func (r *reader) readFile(ctx context.Context, file File, number int, columns la
 	}
 }
 
-// add makes records of a row.
+// add adds the records of one row.
 func (r *reader) add(one *row) error {
 	if one.log != nil {
 		return r.addLog(one)
@@ -142,12 +142,12 @@ func (r *reader) add(one *row) error {
 	return r.keep(rec)
 }
 
-// blank returns a record of which nothing but its place is known.
+// blank returns a record with a place in the input and no other facts.
 func blank(at sourcePos) record {
 	return record{try: try{at: at, due: unknown, started: unknown, finished: unknown}, sort: ofAttempt, enqueued: unknown}
 }
 
-// plain reads what all formats have in common.
+// plain returns the record of a row, with the columns that all formats share.
 func (r *reader) plain(one *row) (record, error) {
 	rec := blank(one.at)
 	if err := r.times(one, &rec); err != nil {
@@ -184,10 +184,10 @@ func (r *reader) plain(one *row) (record, error) {
 	return rec, nil
 }
 
-// kindOf returns the number of the error kind of what an attempt failed with.
+// kindOf returns the number of the error kind for the error text of an attempt.
 func (r *reader) kindOf(text string) uint16 { return uint16(max(1, r.kinds.of(kindOfError(text)))) }
 
-// times reads when things happened to a job, and how long its attempt ran.
+// times reads from a row when things happened to a job, and how long its attempt ran.
 func (r *reader) times(one *row, rec *record) error {
 	for _, t := range []struct {
 		column column
@@ -226,14 +226,14 @@ func (r *reader) times(one *row, rec *record) error {
 	return nil
 }
 
-// sharpen notes that times are finer than a second if one is.
+// sharpen notes that the file's times are finer than whole seconds, if the time at is.
 func (r *reader) sharpen(at timestamp) {
 	if at.known() && at%1e9 != 0 {
 		r.coarse = false
 	}
 }
 
-// counts reads which attempt it is and how many there may be.
+// counts reads from a row the number of the attempt and the most attempts of the job.
 func (r *reader) counts(one *row, rec *record) error {
 	for _, c := range []struct {
 		column column
@@ -258,7 +258,7 @@ func (r *reader) counts(one *row, rec *record) error {
 	return nil
 }
 
-// lastOf returns the last element of an array as PostgreSQL or JSON write it, or all of any other text.
+// lastOf returns the last element of an array in PostgreSQL's or JSON syntax, or all of any other text.
 func lastOf(text string) string {
 	if len(text) < 2 || text[0] != '{' && text[0] != '[' {
 		return text
@@ -267,7 +267,7 @@ func lastOf(text string) string {
 	return strings.Trim(text[strings.LastIndexByte(text, ',')+1:], `" `)
 }
 
-// keep stores a record unless it is of another queue.
+// keep stores a record unless its queue is not among those asked for.
 func (r *reader) keep(rec record) error {
 	if len(r.options.Queues) > 0 && !slices.Contains(r.options.Queues, r.queues.all[rec.queue]) {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"encoding/binary"
 )
 
-// record is one row about a job and an attempt at it, in as few bytes as will do.
+// record holds the facts of one row about a job and an attempt at it, in as few bytes as possible.
 type record struct {
 	try
 	key      key
@@ -21,7 +21,7 @@ type record struct {
 	check    uint32 // of the whole row, to tell what stands there twice
 }
 
-// try is one attempt at a job.
+// try holds the recorded facts about one attempt at a job.
 type try struct {
 	at       sourcePos
 	number   int32     // from 1; 0: not said
@@ -33,7 +33,7 @@ type try struct {
 	node     uint32
 }
 
-// key is the identity of a job: a hash of its id, or of the place of its row.
+// key identifies a job: a hash of its id, or of the place of its row in the input.
 type key [16]byte
 
 func keyOf(text string) (k key) {
@@ -42,12 +42,12 @@ func keyOf(text string) (k key) {
 	return k
 }
 
-// keyAt returns the key of a row without an id, which is a job of its own.
+// keyAt returns the key of a row without an id, which is a job by itself.
 func keyAt(at sourcePos) (k key) {
 	return keyOf(string(binary.LittleEndian.AppendUint32([]byte{at.file}, at.line)))
 }
 
-// hash is a number that chooses samples: uniform, and equal for equal keys and numbers.
+// hash returns a number for choosing samples: uniform, and equal for equal keys and n.
 func (k key) hash(n uint64) uint64 {
 	x := binary.LittleEndian.Uint64(k[:8]) ^ (n+1)*0x9E3779B97F4A7C15
 	// The finalizer of SplitMix64 (Steele, Lea, Flood, 2014).
@@ -56,7 +56,7 @@ func (k key) hash(n uint64) uint64 {
 	return x ^ x>>31
 }
 
-// recordSort is the sort of row from which a record comes.
+// recordSort is the kind of row that a record comes from: about an attempt, a job, or the end of an attempt.
 type recordSort uint8
 
 const (
@@ -80,7 +80,7 @@ const (
 	stateFailed // and more is not said
 )
 
-// states are the words for them.
+// states maps the words of formats to states of jobs and attempts.
 var states = map[string]jobState{
 	"done": stateDone, "completed": stateDone, "complete": stateDone, "success": stateDone, "succeeded": stateDone,
 	"successful": stateDone, "ok": stateDone, "finished": stateDone, "processed": stateDone, "acked": stateDone,
@@ -111,7 +111,7 @@ func compareRecords(a, b record) int {
 		cmp.Compare(a.failure, b.failure))
 }
 
-// when returns the first time that belongs to the attempt itself.
+// when returns the first recorded time of the record's attempt.
 func (r *record) when() timestamp {
 	switch {
 	case r.sort == ofEnd: // its start has a line of its own, with another rounding
@@ -124,7 +124,7 @@ func (r *record) when() timestamp {
 	return r.enqueued
 }
 
-// same reports whether two rows are equal word for word.
+// same reports whether two records are equal except for their places in the input.
 func (r *record) same(other *record) bool {
 	a, b := *r, *other
 	a.at, b.at = sourcePos{}, sourcePos{}

@@ -10,7 +10,7 @@ import (
 	"qsim/results/measure"
 )
 
-// Recording has the arrivals, run times, failures and retries that were found in records of jobs.
+// Recording holds the arrivals, run times, failures and retries found in records of jobs.
 type Recording struct {
 	From       string
 	Rows, Jobs int64
@@ -30,7 +30,7 @@ type Recording struct {
 	tenants  []string
 }
 
-// Workers is an estimate of the number of nodes and of their workers.
+// Workers is an estimate of the number of nodes and workers behind the records.
 type Workers struct {
 	Nodes   int // processes; 1 if nothing says
 	Each    int // workers of each; 0: no run is recorded with both its ends
@@ -39,7 +39,7 @@ type Workers struct {
 	Named   bool // the nodes are
 }
 
-// Class has the counts and times of the jobs of one class.
+// Class holds the counts and times of the recorded jobs of one class.
 type Class struct {
 	Name             string   // as a scenario has it
 	Labels           []string // as the records have it
@@ -63,13 +63,13 @@ type Class struct {
 	named []string // tenants as the scenario names them
 }
 
-// Kind is an error kind, with how many attempts failed with it.
+// Kind is an error kind, with the number of attempts that failed with it.
 type Kind struct {
 	Name  string
 	Count int64
 }
 
-// Times are recorded run times and what may stand for them.
+// Times holds recorded run times and the distributions fitted to them.
 type Times struct {
 	Seen   int64     // run times
 	Values []float64 // s, sorted: all of them, or a sample
@@ -77,7 +77,7 @@ type Times struct {
 	Chosen int // of Fits; -1: none is good enough, the values themselves stand for it
 }
 
-// arrival is a line of a trace.
+// arrival is one job of a trace: a line with its time and tenant.
 type arrival struct {
 	class  uint16 // see Recording.index
 	at     timestamp
@@ -85,13 +85,13 @@ type arrival struct {
 	hash   uint64
 }
 
-// change is the start or the end of an attempt.
+// change is the start or the end of an attempt, for counting attempts under way.
 type change struct {
 	at   timestamp
 	step int8 // 1 or -1
 }
 
-// gathering is on the way from records to a Recording.
+// gathering is the state of computing a Recording from records.
 type gathering struct {
 	*reader
 	found     *Recording
@@ -107,7 +107,7 @@ type gathering struct {
 	firstDone timestamp // arrival of a job that is done
 }
 
-// gather makes jobs of records and takes them in.
+// gather groups records into jobs and computes the Recording.
 func (r *reader) gather(ctx context.Context) (*Recording, error) {
 	found := &Recording{From: r.options.From, Rows: r.rows, options: r.options, tenants: r.tenants.all}
 	g := &gathering{reader: r, found: found, names: r.classNames(), all: newCollected(), seenNodes: map[uint32]bool{},
@@ -154,7 +154,7 @@ func (r *reader) gather(ctx context.Context) (*Recording, error) {
 	return found, nil
 }
 
-// job takes in one.
+// job adds one job to the recording.
 func (g *gathering) job(j *job) {
 	if !j.enqueued.known() {
 		g.repairs.add(noTime, j.at)

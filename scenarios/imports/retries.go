@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Retry is how failed jobs were tried again, as far as records show it.
+// Retry holds the retry settings that records of failed jobs show.
 type Retry struct {
 	Keys   []string // of `retry`, as a scenario has them: "max-attempts: 5"
 	Never  []string // error kinds after which there was never another attempt
@@ -22,7 +22,7 @@ type Retry struct {
 	family bool // the keys are more than a table of what was seen
 }
 
-// Pause is that after the N-th failure, in seconds: the 5th, 50th and 95th percentiles.
+// Pause holds the 5th, 50th and 95th percentiles of the pauses after the N-th failure, in seconds.
 type Pause struct {
 	N        int
 	Seen     int64
@@ -37,13 +37,13 @@ const (
 	promoterDelay = 15 // s, of the systems with a preset
 )
 
-// unlimited is the limit where none is known.
+// unlimited is the retry setting where no limit of attempts is known.
 const unlimited = "max-attempts: unlimited"
 
-// hasPreset reports whether a format is that of a system with a retry preset of its own, which bears its name.
+// hasPreset reports whether a format belongs to a system with a retry preset, which has the same name.
 func hasPreset(format string) bool { return format != "csv" }
 
-// retries recognises the settings: those of most jobs, and those of classes that differ.
+// retries finds the retry settings of most jobs, and those of classes that differ.
 func (g *gathering) retries() {
 	f := g.found
 	f.Retry = *g.recognise(g.all)
@@ -96,7 +96,7 @@ func (r *Retry) covers(class *Retry) bool {
 	return ok
 }
 
-// recognise finds the settings that jobs were tried again by.
+// recognise finds the retry settings that explain the recorded attempts of a class.
 func (g *gathering) recognise(c *collected) *Retry {
 	r := &Retry{}
 	r.findLimit(c)
@@ -137,7 +137,7 @@ func (r *Retry) note(format string, arguments ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, arguments...))
 }
 
-// withNever adds the error kinds after which there is no other attempt.
+// withNever adds to the keys the error kinds after which no attempt follows.
 func (r *Retry) withNever() *Retry {
 	if len(r.Never) > 0 && len(r.Keys) > 0 {
 		r.Keys = append(r.Keys, "never: ["+strings.Join(r.Never, ", ")+"]")
@@ -145,7 +145,7 @@ func (r *Retry) withNever() *Retry {
 	return r
 }
 
-// findLimit finds how many attempts there may be: as declared, or as many as jobs had that died of it.
+// findLimit finds the most attempts of a job: as declared, or as many as jobs had that died of the limit.
 func (r *Retry) findLimit(c *collected) {
 	jobs := int64(0)
 	for _, n := range slices.Sorted(maps.Keys(c.most)) {
@@ -168,7 +168,7 @@ func (r *Retry) findLimit(c *collected) {
 	}
 }
 
-// findNever finds error kinds that end a job at once.
+// findNever finds the error kinds after which a job is never retried.
 func (r *Retry) findNever(g *gathering, c *collected) {
 	for _, number := range slices.Sorted(maps.Keys(c.kinds)) {
 		k, early := c.kinds[number], int64(0)
@@ -184,8 +184,8 @@ func (r *Retry) findNever(g *gathering, c *collected) {
 	slices.Sort(r.Never)
 }
 
-// clearPauses returns what is recorded between attempts. blur is how much longer pauses may be than the delay itself:
-// they run from the start of an attempt, or to the start of one. Of those after one failure only the least blurred
+// clearPauses returns the recorded pauses between attempts. blur is how much longer they may be than the delay itself,
+// if they run from the start of an attempt, or to the start of one. For each number of failures only the least blurred
 // count, if there are enough of them.
 func (c *collected) clearPauses() (pauses []Pause, blur float64) {
 	var less, more [pauseEnds]float64

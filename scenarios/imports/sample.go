@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// sample keeps some of many values: those whose hashes are the smallest, a uniform part of them that does not depend on
-// the order in which they come.
+// sample keeps some of many values: those with the smallest hashes, a uniform part that does not depend on the order in
+// which values come.
 type sample struct {
 	most  int
 	seen  int64
@@ -27,7 +27,7 @@ func (s *sample) add(hash uint64, value float64) {
 	}
 }
 
-// trim forgets what is not kept.
+// trim drops the values beyond the sample's size.
 func (s *sample) trim() {
 	slices.SortFunc(s.items, func(a, b sampled) int {
 		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.value, b.value))
@@ -35,7 +35,7 @@ func (s *sample) trim() {
 	s.items = s.items[:min(len(s.items), s.most)]
 }
 
-// values returns what is kept, sorted.
+// values returns the sampled values, sorted.
 func (s *sample) values() []float64 {
 	s.trim()
 	values := make([]float64, len(s.items))
@@ -46,7 +46,7 @@ func (s *sample) values() []float64 {
 	return values
 }
 
-// quantile returns the smallest of sorted values that at least the share q does not exceed; 0 of none.
+// quantile returns the smallest of sorted values that at least the share q of them do not exceed; 0 for an empty list.
 func quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return 0
@@ -55,7 +55,7 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[min(max(at, 1), len(sorted))-1]
 }
 
-// timeline counts attempts and failures by time, in bins that become wider as the span grows, so that there are few.
+// timeline counts attempts and failures in bins of time, which become wider as the span grows, so that there are few.
 type timeline struct {
 	width time.Duration
 	bins  map[int64]bin
@@ -81,7 +81,7 @@ func (t *timeline) add(at timestamp, failed bool) {
 	}
 }
 
-// widen merges bins two by two. The sums do not depend on the order in which they are made.
+// widen merges the bins two by two. The sums do not depend on the order of merging.
 func (t *timeline) widen() {
 	wide := make(map[int64]bin, len(t.bins))
 	for _, index := range t.order() {
@@ -90,10 +90,10 @@ func (t *timeline) widen() {
 	t.bins, t.width = wide, 2*t.width
 }
 
-// order returns the bins in order of time.
+// order returns the numbers of the bins in order of time.
 func (t *timeline) order() []int64 { return slices.Sorted(maps.Keys(t.bins)) }
 
-// What makes a stretch of time an incident.
+// Criteria for an incident, a stretch of time in which attempts fail unusually often.
 const (
 	leastInBin  = 20   // attempts
 	timesUsual  = 5    // its share of failures ÷ that of all time
@@ -102,7 +102,8 @@ const (
 	leastTrying = 400 // attempts in all
 )
 
-// incident finds the worst stretch in which attempts fail far more often than otherwise; share is 0 if there is none.
+// incident returns the worst stretch of time in which attempts fail far more often than otherwise, with their share of
+// failures; share is 0 if there is none.
 func (t *timeline) incident() (from, to timestamp, share float64) {
 	order := t.order()
 	if len(order) == 0 {

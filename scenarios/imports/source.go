@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// row holds the texts of one record of the input, by column.
+// row holds the texts of one row of the input, by column.
 type row struct {
 	at   sourcePos
 	text [columnCount]string // empty: nothing
@@ -23,13 +23,13 @@ type source interface {
 	next(r *row) error
 }
 
-// File is a file to read.
+// File is an input file with its name.
 type File struct {
 	Name   string
 	Reader io.Reader
 }
 
-// input is the text of one file on its way to a source.
+// input is the text of one file that a source reads its rows from.
 type input struct {
 	ctx     context.Context
 	file    File
@@ -47,7 +47,7 @@ const (
 
 var errLongRow = fmt.Errorf("a row is longer than %d MiB: is a quote not closed?", mostRowBytes>>20)
 
-// Read passes bytes of the file on until ctx is done or one row becomes too long.
+// Read returns bytes of the file, or an error once ctx is done or one row is too long.
 func (in *input) Read(b []byte) (int, error) {
 	if err := in.ctx.Err(); err != nil {
 		return 0, err
@@ -60,13 +60,13 @@ func (in *input) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// begin makes room for another row.
+// begin resets the limit on the length of a row.
 func (in *input) begin() { in.left = mostRowBytes }
 
-// bad returns the error that something is wrong with a line of the file.
+// bad returns err as an error in a line of the file.
 func (in *input) bad(line int64, err error) error { return &LineError{in.file.Name, line, err} }
 
-// open finds out what sort of text a file is and returns its rows.
+// open detects the format of a file's text and returns a source of its rows.
 func open(ctx context.Context, file File, number int, from string, columns layout) (source, error) {
 	in := &input{ctx: ctx, file: file, number: number, columns: columns}
 	in.begin()
@@ -104,7 +104,7 @@ func open(ctx context.Context, file File, number int, from string, columns layou
 	return newTable(in, start)
 }
 
-// clean makes text valid UTF-8.
+// clean returns text as valid UTF-8, with � for invalid bytes.
 func clean(text []byte) []byte {
 	if utf8.Valid(text) {
 		return text

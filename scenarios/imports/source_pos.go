@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// sourcePos is the place of a row: a line of a file.
+// sourcePos is the place of a row: a line of an input file.
 type sourcePos struct {
 	file uint8
 	line uint32 // from 1; the highest there is stands for all beyond it
@@ -26,13 +26,13 @@ type LineError struct {
 	Err  error
 }
 
-// Error names file and line first.
+// Error returns the file, the line and the error.
 func (e *LineError) Error() string { return fmt.Sprintf("%s, line %d: %v", e.File, e.Line, e.Err) }
 
 // Unwrap returns Err.
 func (e *LineError) Unwrap() error { return e.Err }
 
-// Repair is something wrong with the input that has one sensible reading.
+// Repair is a mistake in the input that has one sensible reading, with its count and its first place.
 type Repair struct {
 	What  string // was done about it
 	Count int64  // of rows, or of jobs if What says so
@@ -40,7 +40,7 @@ type Repair struct {
 	Line  int64
 }
 
-// repair is the kind of a Repair.
+// repair is the kind of mistake that a Repair is about.
 type repair uint8
 
 const (
@@ -62,7 +62,8 @@ const (
 	repairCount
 )
 
-// repairs is what is done about each kind, and whether it loses so much that a few are a repair and many are a mistake.
+// repairs lists for each kind of mistake how it is repaired, and whether that loses data: then a few are repaired, and
+// many are an error.
 var repairs = [repairCount]struct {
 	what  string
 	loses bool
@@ -88,10 +89,10 @@ var repairs = [repairCount]struct {
 	noPriority:     {"have a priority that is no whole number from -32768 to 32767: left out", false},
 }
 
-// mostRepaired is the share of rows beyond which a repair that loses something is a mistake of the whole file.
+// mostRepaired is the share of rows beyond which repairs that lose data make the whole file an error.
 const mostRepaired = 0.1
 
-// repairLog counts repairs.
+// repairLog counts the repairs of each kind, with the place of the first.
 type repairLog struct {
 	count [repairCount]int64
 	first [repairCount]sourcePos
@@ -103,7 +104,7 @@ func (r *repairLog) add(what repair, at sourcePos) {
 	}
 }
 
-// list returns what was repaired, or an error where it is too much of rows.
+// list returns the repairs made, or an error if they are too many for the number of rows.
 func (r *repairLog) list(files []File, rows int64, strict bool) (all []Repair, err error) {
 	for kind, n := range r.count {
 		if n == 0 {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// table reads comma-separated values with a line of headings.
+// table reads rows from comma-separated values with a line of headings.
 type table struct {
 	*input
 	reader *csv.Reader
@@ -52,7 +52,8 @@ func newTable(in *input, start []byte) (*table, error) {
 	return t, nil
 }
 
-// separator returns whichever of the usual ones stands most often in the first line, outside of quotes.
+// separator returns the usual separator (comma, semicolon, tab and so on) that is most frequent in the first line,
+// outside quotes.
 func separator(start []byte) rune {
 	count, quoted := map[byte]int{}, false
 	for _, c := range start {
@@ -90,7 +91,7 @@ func (t *table) next(r *row) error {
 	return nil
 }
 
-// explain returns err with the line of the table and in plain words.
+// explain returns err in plain words, with the line of the table.
 func (t *table) explain(err error) error {
 	var parse *csv.ParseError
 	switch {

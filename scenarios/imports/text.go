@@ -12,7 +12,7 @@ import (
 	"qsim/scenarios"
 )
 
-// text is the scenario, with where each value comes from beside it.
+// text returns the scenario file as text, with comments on where each value comes from.
 func (w *writing) text(to *Written) string {
 	var b strings.Builder
 	line := func(format string, arguments ...any) { fmt.Fprintf(&b, format+"\n", arguments...) }
@@ -64,7 +64,7 @@ func (w *writing) whyWorkers() string {
 	return fmt.Sprintf("%d attempts at most ran at once", w.Workers.Most)
 }
 
-// keys returns the keys of `retry`; without any, jobs are not tried again.
+// keys returns the keys of the scenario's `retry` section; if none were found, keys for no retries.
 func (r *Retry) keys() string { return cmp.Or(r.text(), "max-attempts: 1, backoff: {kind: none}") }
 
 func (r *Retry) comment() string {
@@ -107,7 +107,8 @@ func (w *writing) classText(c *Class, line func(string, ...any)) {
 	}
 }
 
-// distribution writes times as a scenario does.
+// distribution returns the value of a class's run time in scenario syntax: the fitted distribution, a reference to a
+// file of recorded values, or, without recorded times, the value that the user gave.
 func (w *writing) distribution(c *Class, t *Times, file string) string {
 	switch {
 	case len(t.Values) == 0:
@@ -118,7 +119,7 @@ func (w *writing) distribution(c *Class, t *Times, file string) string {
 	return Spelled(&t.Fits[t.Chosen])
 }
 
-// Spelled writes a fit as a scenario does.
+// Spelled returns a fitted distribution in scenario syntax.
 func Spelled(f *Fit) string {
 	if f.Kind == "constant" {
 		return spellDigits(f.Parameters[0].Value, 4)
@@ -134,7 +135,7 @@ func Spelled(f *Fit) string {
 	return "{" + strings.Join(words, ", ") + "}"
 }
 
-// comment says how well the distribution stands for the times.
+// comment returns a comment for the scenario file on how well the distribution fits the recorded times.
 func (t *Times) comment() string {
 	switch {
 	case len(t.Values) == 0:
@@ -151,12 +152,13 @@ func (t *Times) comment() string {
 	return fmt.Sprintf("Kolmogorov-Smirnov distance %.3f, p %.2f, %s", f.Distance, f.P, seen)
 }
 
-// percent writes a share with up to three digits.
+// percent returns a share as a percentage with up to three digits.
 func percent(share float64) string {
 	return strconv.FormatFloat(share*100, 'g', 3, 64) + "%"
 }
 
-// shares are those of error kinds, in tenths of a percent that add up to 100 %: the rest goes to the most frequent one.
+// shares returns the shares of error kinds in scenario syntax, in tenths of a percent that add up to 100 %: the rest
+// goes to the most frequent one.
 func shares(kinds []Kind) []string {
 	all := int64(0)
 	for _, k := range kinds {

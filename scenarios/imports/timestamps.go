@@ -12,7 +12,7 @@ import (
 // timestamp is a time in nanoseconds since 1970, or since whatever the file counts from.
 type timestamp int64
 
-// unknown is no timestamp.
+// unknown is the timestamp of a time that is not recorded.
 const unknown timestamp = math.MinInt64
 
 func (t timestamp) known() bool { return t != unknown }
@@ -20,7 +20,7 @@ func (t timestamp) known() bool { return t != unknown }
 // since returns how long t is after earlier, both known.
 func (t timestamp) since(earlier timestamp) time.Duration { return time.Duration(t - earlier) }
 
-// timestamps reads times, all of one sort: dates, or numbers that count from a start of their own.
+// timestamps parses times of one file, all of one sort: dates, or numbers that count from a start of their own.
 type timestamps struct {
 	zone     *time.Location // of times without one; nil: none was given
 	layout   string         // that fitted last
@@ -31,7 +31,7 @@ type timestamps struct {
 	repeated bool           // a date was one of two with the same clock time
 }
 
-// tristate is a property of all times of a file, since the first that was seen.
+// tristate is a property that all times of a file share: yes, no, or not known until the first one is seen.
 type tristate uint8
 
 const (
@@ -40,7 +40,7 @@ const (
 	no
 )
 
-// dateLayouts are the spellings of dates, with Z for a zone of any spelling and without one.
+// dateLayouts lists the accepted formats of dates, with Z for a zone in any form and without one.
 var dateLayouts = []string{
 	"2006-01-02T15:04:05Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05Z07", "2006-01-02T15:04:05Z07",
 	"2006-01-02 15:04:05Z0700", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05 Z0700", "2006-01-02 15:04:05 Z07:00",
@@ -48,7 +48,7 @@ var dateLayouts = []string{
 	"2006-01-02 15:04", "2006/01/02 15:04:05",
 }
 
-// empty reports whether text is a spelling of no time.
+// empty reports whether text stands for a missing time.
 func empty(text string) bool {
 	switch text {
 	case "", "-", "null", "NULL", "nil", `\N`, "None", "NaN":
@@ -66,7 +66,7 @@ func notATime(text string) error {
 	return fmt.Errorf("%s is not a time: want a date such as 2026-01-31T09:30:00Z, or seconds", shorten(text))
 }
 
-// read reads a time. zero reports a number 0 where the others count from 1970.
+// read parses a time. zero reports a number 0 in a file whose other numbers count from 1970.
 func (m *timestamps) read(text string) (at timestamp, zero bool, err error) {
 	text = strings.TrimSpace(text)
 	if empty(text) {
@@ -189,7 +189,7 @@ func (m *timestamps) try(layout, text string) (timestamp, error) {
 	return at, nil
 }
 
-// local finds the timestamp of a clock time, given as if it were UTC, that is near t. Of two in an hour that comes
+// local returns the timestamp, near t, of a local clock time given as if it were UTC. Of two in an hour that comes
 // twice it is the first, unless that is long before the date read last; one in an hour that is skipped is an error.
 func (m *timestamps) local(wall, t time.Time) (timestamp, error) {
 	_, before := t.Add(-12 * time.Hour).Zone()
@@ -217,7 +217,7 @@ func (m *timestamps) local(wall, t time.Time) (timestamp, error) {
 	return found[0], nil
 }
 
-// shorten quotes text for a message, so short that it stays on a line.
+// shorten returns text in quotes for a message, cut to fit on a line.
 func shorten(text string) string {
 	const most = 40
 	if r := []rune(text); len(r) > most {

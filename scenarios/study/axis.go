@@ -11,14 +11,14 @@ import (
 	"qsim/scenarios"
 )
 
-// Axis is a key of a scenario and the values that it takes.
+// Axis is a key of a scenario and the values that a study gives it.
 type Axis struct {
 	Text  string // as it was given: KEY=RANGE
 	Key   string // a path, as that of scenarios.Override
 	Range Range
 }
 
-// fixed are the keys that are the same in every cell, with the reason.
+// fixed maps each scenario key that must be the same in every cell of a study to the reason.
 var fixed = map[string]string{
 	"seed":        "every cell has the same seeds, so that cells can be compared; --seed sets the first one",
 	"seeds":       "every cell has the same seeds, so that cells can be compared; --seeds sets how many",
@@ -29,10 +29,10 @@ var fixed = map[string]string{
 	"objectives":  "every cell is held to the same objectives; one file may have several bounds on one metric",
 }
 
-// lists are the lists of a scenario with the key by which their elements go.
+// lists maps each list of a scenario to the key by which paths name its elements.
 var lists = map[string]string{"jobs": "class", "storms": "name", "dependencies": "name", "policies": "label"}
 
-// ParseAxes reads axes that were given by a flag, KEY=RANGE each. The error names all that are wrong.
+// ParseAxes parses the values KEY=RANGE of a command-line flag into axes. The error lists every wrong one.
 func ParseAxes(flag string, texts []string) ([]Axis, error) {
 	var axes []Axis
 	var problems []error
@@ -46,7 +46,7 @@ func ParseAxes(flag string, texts []string) ([]Axis, error) {
 	return axes, errors.Join(problems...)
 }
 
-// ParseAxis reads KEY=RANGE; see Range for RANGE.
+// ParseAxis parses KEY=RANGE into an axis; see Range for the syntax of RANGE.
 func ParseAxis(text string) (Axis, error) {
 	key, values, ok := strings.Cut(text, "=")
 	key = strings.TrimSpace(key)
@@ -72,19 +72,19 @@ func ParseAxis(text string) (Axis, error) {
 	return Axis{text, key, r}, nil
 }
 
-// override gives the key one of its values.
+// override returns the scenario override that gives the axis's key the value with that index.
 func (a *Axis) override(value int) scenarios.Override {
 	return scenarios.Override{Path: a.Key, Value: a.Range.Values[value].Text}
 }
 
-// place returns where a value stands in Text, in characters from 1.
+// place returns the column and width of a value within the axis's Text, in characters from 1.
 func (a *Axis) place(value int) (column, width int) {
 	before, _, _ := strings.Cut(a.Text, "=")
 	v := a.Range.Values[value]
 	return utf8.RuneCountInString(before) + 1 + v.Column, v.Width
 }
 
-// result returns the axis as results list it.
+// result returns the axis as it stands in results.
 func (a *Axis) result() results.Axis {
 	r := results.Axis{Key: a.Key, Values: a.Range.Texts(), Log: a.Range.Log}
 	if a.Range.Numeric {
@@ -101,7 +101,7 @@ const (
 	MostCells = 10_000
 )
 
-// wording has the messages of one kind of study about axes that exclude each other.
+// wording holds the messages of one kind of study (sweep, map, tune) for axes that exclude each other.
 type wording struct{ none, twice, wider, set, many string }
 
 var (
@@ -113,7 +113,8 @@ var (
 		"the keys have more than %[2]d settings: take fewer values"}
 )
 
-// checkAxes refuses axes that go over each other or what sets fix, and too many cells.
+// checkAxes returns an error if two axes overlap, sets fix the key of an axis, there are no axes, or their cells are
+// too many.
 func checkAxes(axes []Axis, sets []scenarios.Override, say *wording) error {
 	if len(axes) == 0 {
 		return errors.New(say.none)

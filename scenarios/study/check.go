@@ -13,14 +13,14 @@ import (
 	"qsim/scenarios/pool"
 )
 
-// Wrong lists the errors of the scenarios of cells, which therefore are not simulated.
+// Wrong is the error that lists the problems in the scenarios of cells, none of which is simulated.
 type Wrong struct {
 	plan     *Plan
 	problems []problem
 	combined bool // they come from the combination of values; none of a value alone is left
 }
 
-// problem is a diagnostic of a cell.
+// problem is a diagnostic of the scenario of one or more cells.
 type problem struct {
 	scenarios.Diagnostic
 	cell  int
@@ -29,14 +29,14 @@ type problem struct {
 	count int // of the cells that have it
 }
 
-// Error says how many problems there are; Render shows them.
+// Error returns the number of problems and the first one; Render prints them all.
 func (w *Wrong) Error() string {
 	return fmt.Sprintf("%d problems, the first in %s: %s", len(w.problems), w.plan.CellName(w.problems[0].cell),
 		w.problems[0].Message)
 }
 
-// Render writes all problems for a person, each with its place: in the text of an axis, which
-// was given by flag, or in the scenario.
+// Render writes all problems for a person, each with the text that it is about: an axis, as given by flag, or the
+// scenario.
 func (w *Wrong) Render(out io.Writer, flag string) error {
 	for i := range w.problems {
 		p := &w.problems[i]
@@ -63,8 +63,8 @@ func (w *Wrong) Render(out io.Writer, flag string) error {
 	return nil
 }
 
-// ofKey reports whether a problem is that of a key and not of a value: every value has it, and it
-// quotes a part of the key.
+// ofKey reports whether a problem is about an axis's key rather than a value: every value has it, and it quotes a part
+// of the key.
 func (w *Wrong) ofKey(p *problem) bool {
 	axis := &w.plan.Axes[p.axis]
 	for _, word := range strings.Split(axis.Key, ".") {
@@ -75,7 +75,7 @@ func (w *Wrong) ofKey(p *problem) bool {
 	return len(axis.Range.Values) > 1 && len(axis.Range.Values) == w.values(p)
 }
 
-// values is how many values of the axis of p have the same problem.
+// values returns how many values of the problem's axis have the same problem.
 func (w *Wrong) values(p *problem) int {
 	n := 0
 	for i := range w.problems {
@@ -86,7 +86,7 @@ func (w *Wrong) values(p *problem) int {
 	return n
 }
 
-// Note is a warning about some of the cells.
+// Note is a warning about one or more cells of a study.
 type Note struct {
 	Text  string
 	Cells int    // that it is about
@@ -94,9 +94,9 @@ type Note struct {
 	cell  int
 }
 
-// Check loads cells without simulating them. It returns warnings that are not those of the
-// scenario with its own values, and a *Wrong if a cell cannot be simulated or, under strict,
-// has a warning. A mistake in a value is found first, without loading all cells.
+// Check loads cells without simulating them. It returns the warnings that the scenario with its own values does not
+// have, and a *Wrong if a cell cannot be simulated or, under strict, has a warning. A mistake in a value is found
+// first, without loading all cells.
 func (p *Plan) Check(ctx context.Context, cells []int, strict bool, parallel int) ([]Note, error) {
 	var notes []problem
 	few := p.few()
@@ -132,7 +132,7 @@ func (p *Plan) Check(ctx context.Context, cells []int, strict bool, parallel int
 	return all, nil
 }
 
-// checks collects the diagnostics of cells, in any order.
+// checks collects the diagnostics of the scenarios of cells, in any order.
 type checks struct {
 	plan   *Plan
 	strict bool
@@ -140,7 +140,7 @@ type checks struct {
 	notes  []problem
 }
 
-// add adds the diagnostics of loading a cell.
+// add adds the diagnostics found when the scenario of a cell was loaded.
 func (c *checks) add(cell int, found scenarios.Diagnostics) {
 	for _, d := range found {
 		p := problem{Diagnostic: d, cell: cell, axis: -1, count: 1}
@@ -159,7 +159,7 @@ func (c *checks) add(cell int, found scenarios.Diagnostics) {
 	}
 }
 
-// addProblem counts p where it is there already.
+// addProblem adds p to list, or its count to an equal problem that is there already.
 func addProblem(list []problem, p problem) []problem {
 	for i := range list {
 		q := &list[i]
@@ -175,7 +175,7 @@ func addProblem(list []problem, p problem) []problem {
 	return append(list, p)
 }
 
-// mostProblems is how many different ones are kept.
+// mostProblems is the most different problems that are kept.
 const mostProblems = 100
 
 // inOrder sorts problems by the first cell that has them; those of one cell keep their order.
@@ -183,7 +183,7 @@ func inOrder(list []problem) {
 	slices.SortStableFunc(list, func(a, b problem) int { return a.cell - b.cell })
 }
 
-// few returns the cells that between them have each value of each axis.
+// few returns a few cells in which, together, every value of every axis occurs.
 func (p *Plan) few() []int {
 	cells := []int{0}
 	stride := 1

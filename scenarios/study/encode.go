@@ -12,13 +12,13 @@ import (
 	"qsim/results/measure"
 )
 
-// format is the version of the format of shard files.
+// format is the version of the format of a sweep's shard files.
 const format = 2
 
-// number is a float of which NaN is null.
+// number is a float that JSON has as null if it is NaN.
 type number float64
 
-// MarshalJSON implements json.Marshaler.
+// MarshalJSON returns the number as JSON, null if it is NaN or infinite.
 func (n number) MarshalJSON() ([]byte, error) {
 	if v := float64(n); math.IsNaN(v) || math.IsInf(v, 0) {
 		return []byte("null"), nil
@@ -26,7 +26,7 @@ func (n number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(n))
 }
 
-// UnmarshalJSON implements json.Unmarshaler.
+// UnmarshalJSON reads a number from JSON, NaN for null.
 func (n *number) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
 		*n = number(math.NaN())
@@ -35,7 +35,7 @@ func (n *number) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*float64)(n))
 }
 
-// header is the first line of the file of a shard: what is computed, and which part.
+// header is the first line of a shard file: the sweep that is computed, and which shard this is.
 type header struct {
 	Format     int             `json:"format"`
 	Shard      int             `json:"shard"`
@@ -90,8 +90,8 @@ type objectiveJSON struct {
 	Expect string  `json:"expect"` // outcome that the scenario expects: met or missed
 }
 
-// line is a cell: a file of its own, and then a line of its shard's. It says which sweep it
-// is of, because files are copied about.
+// line is the results of one cell in JSON: a file of its own while a shard is computed, then a line of the shard file.
+// It names its sweep, because files are copied about.
 type line struct {
 	Config   string    `json:"config"`
 	Version  string    `json:"version"`
@@ -147,7 +147,7 @@ func expectation(missed bool) string {
 	return string(results.Met)
 }
 
-// newHeader returns the header of a shard of s.
+// newHeader returns the header of the file of one shard of the sweep s.
 func newHeader(s *results.Sweep, shard Shard, cells int, scenario []byte) *header {
 	h := &header{Format: format, Shard: shard.Index, Of: shard.Of, Config: s.ConfigHash, Version: s.Version,
 		Scenario: s.Scenario,
@@ -168,7 +168,7 @@ func newHeader(s *results.Sweep, shard Shard, cells int, scenario []byte) *heade
 	return h
 }
 
-// sweep returns what h describes, without cells.
+// sweep returns the sweep that a header describes, without cells.
 func (h *header) sweep() *results.Sweep {
 	s := &results.Sweep{Scenario: h.Scenario, ConfigHash: h.Config, Version: h.Version, Seeds: h.Seeds,
 		Duration: h.Duration}
@@ -192,7 +192,7 @@ func (h *header) sweep() *results.Sweep {
 	return s
 }
 
-// newLine returns the line of a cell of s.
+// newLine returns the line with the results of a cell of the sweep s.
 func newLine(s *results.Sweep, cell *results.Cell) *line {
 	l := &line{Config: s.ConfigHash, Version: s.Version, Cell: cell.Index, Warnings: append([]string{}, cell.Warnings...)}
 	for i := range cell.Rows {
@@ -214,8 +214,8 @@ func newLine(s *results.Sweep, cell *results.Cell) *line {
 	return l
 }
 
-// readLine reads the line of a cell of s, which has size cells. It fails for one that is
-// not whole or is of another sweep.
+// readLine parses the line of a cell of the sweep s, which has size cells. It fails for a line that is damaged or of
+// another sweep.
 func readLine(s *results.Sweep, size int, text []byte) (*results.Cell, error) {
 	text, err := unsealed(text)
 	if err != nil {
@@ -266,11 +266,11 @@ func unitOf(q measure.Query) string {
 	return info.Unit
 }
 
-// otherSweep says that a file is of another scenario, other axes or metrics, or another
-// version of the program.
+// otherSweep is the error that a file belongs to another scenario, other axes or metrics, or another version of the
+// program.
 type otherSweep struct{ config, version string }
 
-// Error says what it is of.
+// Error returns the configuration and version that the file belongs to.
 func (o *otherSweep) Error() string {
 	return fmt.Sprintf("it is of config %s, version %s", o.config, o.version)
 }

@@ -13,8 +13,8 @@ import (
 	"qsim/results/text"
 )
 
-// writeTo writes a file so that it is there whole or not at all, for whoever reads it at the same time; synced, after
-// a power failure too. It lets write fill a temporary file in a folder, and renames that to path.
+// writeTo writes a file atomically: a concurrent reader sees all of it or nothing; with synced, so does a reader after
+// a power failure. It lets write fill a temporary file in a folder, and renames that to path.
 func writeTo(folder, path string, synced bool, write func(out io.Writer) error) (err error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -45,7 +45,7 @@ func writeTo(folder, path string, synced bool, write func(out io.Writer) error) 
 	return errors.Join(err, file.Close()) // until then nobody takes it for a leftover
 }
 
-// tidy removes what processes left in a folder that were killed while they wrote there.
+// tidy removes the unfinished files in a folder that killed processes left there.
 func tidy(folder string) error {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -55,15 +55,15 @@ func tidy(folder string) error {
 	return root.Close()
 }
 
-// The files of a sweep whose shards are all there.
+// The names of the files of a complete sweep.
 const (
 	summaryJSON = "sweep.json"
 	summaryCSV  = "sweep.csv"
 	scenarioOf  = "sweep.yaml"
 )
 
-// Files returns the files of a sweep but for charts: sweep.json, sweep.csv and the scenario,
-// with its own values, that it began with.
+// Files returns the files of a complete sweep except charts: sweep.json, sweep.csv and the scenario with its own
+// values.
 func (m *Merged) Files() ([]results.File, error) {
 	data, err := MarshalSweep(m.Sweep)
 	if err != nil {

@@ -19,11 +19,11 @@ import (
 	"qsim/results"
 )
 
-// Refusal is why a folder cannot take or give what is asked of it: the user's to mend, other
-// than a failure to read or write.
+// Refusal is an error that the user must mend: a folder cannot be used for, or does not hold, the sweep in question. It
+// is no failure to read or write.
 type Refusal struct{ why string }
 
-// Error says why.
+// Error returns the reason of the refusal.
 func (r *Refusal) Error() string { return r.why }
 
 func refuse(format string, arguments ...any) error {
@@ -48,9 +48,9 @@ type Work struct {
 	removeAll func(dir string) error // a folder and all that is in it
 }
 
-// Open finds out what is there of a shard in dir, where cells that are finished are not
-// computed again, and changes nothing. It refuses a folder in which there is anything of
-// another sweep, unless afresh: then Start removes that, and what was computed of the shard.
+// Open finds the state of a shard in dir, whose finished cells are not computed again, and changes nothing. It returns
+// an error for a folder that holds anything of another sweep, unless afresh is set: then Start removes that, and the
+// shard's own results.
 func Open(dir string, plan *Plan, shard Shard, afresh bool) (*Work, error) {
 	w := &Work{Path: filepath.Join(dir, shard.name()+complete), parent: dir, dir: filepath.Join(dir, shard.name()+partial),
 		plan: plan, shard: shard, size: plan.Size(), afresh: afresh, removeAll: os.RemoveAll}
@@ -89,7 +89,7 @@ func Open(dir string, plan *Plan, shard Shard, afresh bool) (*Work, error) {
 	return w, nil
 }
 
-// Start makes the folder ready for Keep.
+// Start creates the shard's folder and removes damaged files, so that Keep can store cells.
 func (w *Work) Start() error {
 	if w.afresh {
 		if err := w.clear(w.parent); err != nil {
@@ -114,17 +114,17 @@ func (w *Work) Start() error {
 	return nil
 }
 
-// Left are the cells that remain to be computed, ascending.
+// Left returns the indexes of the shard's cells that remain to be computed, ascending.
 func (w *Work) Left() []int { return w.left }
 
-// Size is the number of cells of the shard.
+// Size returns the number of cells of the shard.
 func (w *Work) Size() int { return len(w.shard.cells(w.size)) }
 
 func (w *Work) file(cell int) string {
 	return filepath.Join(w.dir, fmt.Sprintf("cell-%06d.json", cell))
 }
 
-// read returns a finished cell.
+// read returns a finished cell from its file.
 func (w *Work) read(cell int) (*results.Cell, error) {
 	text, err := os.ReadFile(w.file(cell))
 	if err != nil {
@@ -137,7 +137,7 @@ func (w *Work) read(cell int) (*results.Cell, error) {
 	return c, err
 }
 
-// Keep writes a cell that is finished.
+// Keep stores a finished cell of the shard in a file of its own.
 func (w *Work) Keep(cell *results.Cell) error {
 	text, err := sealed(newLine(&w.plan.Sweep, cell))
 	if err != nil {
@@ -153,13 +153,13 @@ func (w *Work) Keep(cell *results.Cell) error {
 	return err
 }
 
-// completed reports whether the complete file of the shard is there.
+// completed reports whether the shard's file is there with all its cells.
 func (w *Work) completed() bool {
 	_, cells, err := readShard(w.Path)
 	return err == nil && len(cells) == w.Size()
 }
 
-// Finish joins the cells to the file of the shard, once all are there.
+// Finish joins the files of all cells into the shard's file, once every cell is finished.
 func (w *Work) Finish() error {
 	if w.done || w.completed() {
 		return w.clearCells()
@@ -192,9 +192,8 @@ func (w *Work) Finish() error {
 	return w.clearCells()
 }
 
-// clearCells removes the cells of a shard whose file is complete. What another process is writing
-// there at the same time may stay: that one clears the cells away as well when it is done, or the
-// next one that finds the shard complete.
+// clearCells removes the files of single cells of a shard whose file is complete. Files that another process writes at
+// the same time may stay: that process, or the next one that finds the shard complete, removes them.
 func (w *Work) clearCells() error {
 	if err := w.removeAll(w.dir); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
 		return fmt.Errorf("clear cells away: %w", err)
@@ -202,7 +201,7 @@ func (w *Work) clearCells() error {
 	return nil
 }
 
-// Read returns the cells of the shard that are in its file.
+// Read returns the sweep with the cells that the shard's file holds.
 func (w *Work) Read() (*results.Sweep, error) {
 	h, cells, err := readShard(w.Path)
 	if err != nil {
@@ -213,17 +212,17 @@ func (w *Work) Read() (*results.Sweep, error) {
 	return s, nil
 }
 
-// isIO tells failures to read from files that are not as they should be.
+// isIO reports whether an error is a failure to read a file, rather than a fault in its content.
 func isIO(err error) bool {
 	var path *fs.PathError
 	return errors.As(err, &path)
 }
 
-// mostLine bounds a line of the file of a shard.
+// mostLine is the most bytes of a line of a shard file.
 const mostLine = 64 << 20
 
-// readShard reads the file of a shard. It returns as many cells as there are: a file cut
-// short has too few. Cells of another sweep than the header's, or not in order, are an error.
+// readShard reads a shard file. It returns as many cells as there are: a file cut short has too few. Cells of another
+// sweep than the header's, or not in order, are an error.
 func readShard(path string) (*header, []results.Cell, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -260,7 +259,7 @@ func readShard(path string) (*header, []results.Cell, error) {
 	return h, cells, nil
 }
 
-// readHeader reads the first line of the file of a shard.
+// readHeader parses the first line of a shard file.
 func readHeader(text []byte) (*header, error) {
 	var h header
 	if old := formatOf(text); old != format && old != 0 {
@@ -286,7 +285,7 @@ func readHeader(text []byte) (*header, error) {
 	return &h, nil
 }
 
-// formatOf is the format that a header says it has; 0: none.
+// formatOf returns the format version in the header of a shard file; 0: there is none.
 func formatOf(text []byte) int {
 	var h struct {
 		Format int `json:"format"`
@@ -297,7 +296,7 @@ func formatOf(text []byte) int {
 	return h.Format
 }
 
-// cellOf reads the name of the file of a cell.
+// cellOf returns the index of the cell whose file has that name; false if it is no cell's file.
 func cellOf(name string) (int, bool) {
 	digits, ok := strings.CutPrefix(name, "cell-")
 	digits, ends := strings.CutSuffix(digits, ".json")
@@ -305,7 +304,7 @@ func cellOf(name string) (int, bool) {
 	return n, ok && ends && err == nil
 }
 
-// entries lists a folder in order; one that is not there is empty.
+// entries returns the sorted names of the files in a folder, none if there is no such folder.
 func entries(dir string) ([]string, error) {
 	list, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

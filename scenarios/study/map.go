@@ -12,7 +12,7 @@ import (
 	"qsim/scenarios/pool"
 )
 
-// MapPlan is a map to be made: of a metric over two keys of a scenario.
+// MapPlan is the plan of a map: of one metric over two keys of a scenario.
 type MapPlan struct {
 	Source Source // its objectives and Queries do not matter
 	X, Y   Axis
@@ -29,7 +29,7 @@ type MapPlan struct {
 	Progress func(policy string, round, points int) (measured func())
 }
 
-// Mapped is the maps of a plan, one for each policy of the scenario.
+// Mapped holds the finished maps of a plan, one for each policy of the scenario.
 type Mapped struct {
 	*MapPlan
 	Scenario, ConfigHash string
@@ -38,7 +38,7 @@ type Mapped struct {
 	Maps                 []*Map
 }
 
-// PointValue is what was measured at a point.
+// PointValue is the measured value of the metric at one point of a map.
 type PointValue struct {
 	Mean   float64 // over the seeds that have a value or a bound, see AtLeast; NaN: none has
 	Never  bool    // most seeds have but a bound, beyond the edge: what is measured did not come in the whole run
@@ -48,7 +48,7 @@ type PointValue struct {
 	Reason string // why there is no value at all
 }
 
-// AtLeast reports whether Mean is but a lower bound: that of a seed is.
+// AtLeast reports whether the mean is only a lower bound, because the value of some seed is.
 func (v *PointValue) AtLeast() bool { return v.Bounds > 0 }
 
 // Run makes a map for each policy of base, the scenario with its own values, with all its seeds. When ctx is done it
@@ -87,12 +87,12 @@ func (p *MapPlan) Run(ctx context.Context, base *scenarios.Scenario) (*Mapped, e
 	return maps, nil
 }
 
-// sets returns the overrides of the scenario at a point.
+// sets returns the scenario overrides of a point of the lattice.
 func (p *MapPlan) sets(l *Lattice, at Point) []scenarios.Override {
 	return []scenarios.Override{{Path: p.X.Key, Value: l.X[at.X].Text}, {Path: p.Y.Key, Value: l.Y[at.Y].Text}}
 }
 
-// measure measures points under one policy, with every seed.
+// measure simulates points under one policy, with every seed, and returns their values.
 func (p *MapPlan) measure(ctx context.Context, s *simulator, l *Lattice, policy string, points []Point,
 	measured func()) ([]PointValue, error) {
 	tasks, values := make([]task, len(points)), make([]PointValue, len(points))
@@ -110,7 +110,7 @@ func (p *MapPlan) measure(ctx context.Context, s *simulator, l *Lattice, policy 
 	return values, err
 }
 
-// value returns the mean over the seeds of a point, and on which side of the edge it lies.
+// value returns the mean of a point over its runs, one for each seed, and the side of the edge on which it lies.
 func (p *MapPlan) value(runs []measure.Run) (PointValue, error) {
 	info, _ := measure.Lookup(p.Query.Metric)
 	v := PointValue{Mean: math.NaN(), Seeds: len(runs)}
@@ -152,9 +152,8 @@ func (p *MapPlan) value(runs []measure.Run) (PointValue, error) {
 	return v, nil
 }
 
-// beyond reports on which side of the edge a value lies. A lower bound says that what is measured
-// had not come when the run ended: that is beyond whatever is too much, though not all of
-// it has been seen. Where too little is beyond, it is inside if it is enough.
+// beyond reports on which side of the edge a value lies. A lower bound means that the event had not come when the run
+// ended: it lies beyond any upper edge. If more is better, it counts as its value.
 func (p *MapPlan) beyond(value *measure.Value, moreIsBetter bool) bool {
 	switch {
 	case math.IsNaN(p.Edge):

@@ -5,20 +5,19 @@ import (
 	"slices"
 )
 
-// MostDepth is how often a cell is halved at the most.
+// MostDepth is the most often that a cell of a map is halved.
 const MostDepth = 6
 
-// mostPoints are measured under one policy, at the most.
+// mostPoints is the most points of a map that are measured under one policy.
 const mostPoints = 20_000
 
-// Point is a place of the map: positions of the lattice that cells are halved on, with
-// 2^depth steps from one value of an axis to the next.
+// Point is a position on the lattice of a map, with 2^depth steps from one value of an axis to the next.
 type Point struct{ X, Y int }
 
-// Patch is a rectangle of the map whose corners have been measured, and nothing in it.
+// Patch is a rectangle of a map of which only the corners have been measured.
 type Patch struct{ X0, X1, Y0, Y1 int }
 
-// Lattice is the full grid of which an exploration measures a part.
+// Lattice is the grid of all points of a map that might be measured; an exploration measures a part of them.
 type Lattice struct {
 	X, Y  []Value // by position; Text is empty where there is nothing between two values
 	Steps int     // from one value of an axis to the next
@@ -46,7 +45,7 @@ func NewLattice(x, y Axis, depth int) (*Lattice, error) {
 	return l, nil
 }
 
-// positions are the values of an axis with what lies between them.
+// positions returns the values of an axis with the intermediate ones between them.
 func (l *Lattice) positions(r Range) []Value {
 	all := make([]Value, (len(r.Values)-1)*l.Steps+1)
 	for i, v := range r.Values {
@@ -58,7 +57,7 @@ func (l *Lattice) positions(r Range) []Value {
 	return all
 }
 
-// halve fills what lies between the ends of part.
+// halve fills part, between its first and last value, with intermediate values.
 func halve(r Range, part []Value) {
 	middle := (len(part) - 1) / 2
 	if middle == 0 {
@@ -73,7 +72,7 @@ func halve(r Range, part []Value) {
 	halve(r, part[middle:])
 }
 
-// corners are the points of the coarse grid, by Y and X.
+// corners returns the points of the coarse grid, by Y and X.
 func (l *Lattice) corners() []Point {
 	var corners []Point
 	for y := 0; y < len(l.Y); y += l.Steps {
@@ -84,7 +83,7 @@ func (l *Lattice) corners() []Point {
 	return corners
 }
 
-// Size is how many points the full grid has.
+// Size returns the number of points on the full grid.
 func (l *Lattice) Size() int {
 	count := func(values []Value) (n int) {
 		for _, v := range values {
@@ -97,16 +96,15 @@ func (l *Lattice) Size() int {
 	return count(l.X) * count(l.Y)
 }
 
-// Map is what was found under one policy.
+// Map is the map of a metric under one policy: the points measured and the patches that they divide it into.
 type Map struct {
 	*Lattice
 	Values  map[Point]PointValue // that were measured
 	Patches []Patch              // that cover the map, by Y0 and X0
 }
 
-// Explore measures the coarse grid and refines it. measure is given the points of one round,
-// by Y and X, and returns their values in that order, or an error, which Explore returns with
-// the map as far as it was.
+// Explore measures the coarse grid and refines it. measure is given the points of one round, by Y and X, and returns
+// their values in that order, or an error, which Explore returns with the unfinished map.
 func Explore(l *Lattice, measure func(points []Point) ([]PointValue, error)) (*Map, error) {
 	m := &Map{Lattice: l, Values: map[Point]PointValue{}}
 	for y := 0; y+l.Steps < len(l.Y); y += l.Steps {
@@ -151,8 +149,8 @@ func (m *Map) measure(points []Point, measure func(points []Point) ([]PointValue
 	return err
 }
 
-// split returns the cells of a size whose corners or sides disagree and that can be halved,
-// by index, and the points that their halves need.
+// split returns the cells of a size whose corners or sides lie on different sides of the edge and that can be halved,
+// by index, and the points that the halves need.
 func (m *Map) split(size int) (split map[int][]Patch, points []Point) {
 	split = map[int][]Patch{}
 	for i, c := range m.Patches {
@@ -171,7 +169,7 @@ func (m *Map) split(size int) (split map[int][]Patch, points []Point) {
 	return split, points
 }
 
-// halves are the parts of c: four, two where an axis has nothing in between, or c alone.
+// halves returns the parts of a patch: four, two where an axis has no value in between, or the patch alone.
 func (m *Map) halves(c Patch) []Patch {
 	parts := []Patch{c}
 	if x := (c.X0 + c.X1) / 2; x > c.X0 && m.X[x].Text != "" {
@@ -192,8 +190,7 @@ func (c Patch) corners() []Point {
 	return []Point{{c.X0, c.Y0}, {c.X1, c.Y0}, {c.X0, c.Y1}, {c.X1, c.Y1}}
 }
 
-// disagrees reports whether not all that was measured on the rim of c lies on one side of the
-// edge.
+// disagrees reports whether the points measured on the rim of a patch lie on both sides of the edge.
 func (m *Map) disagrees(c Patch) bool {
 	first := m.Values[Point{c.X0, c.Y0}].Beyond
 	differs := func(p Point) bool {

@@ -6,17 +6,16 @@ import (
 	"slices"
 )
 
-// Tile is a rectangle of the picture with the value of the point nearest to it, in
-// positions of the lattice.
+// Tile is a rectangle of a map's picture with the value of the point nearest to it, in positions of the lattice.
 type Tile struct {
 	X0, X1, Y0, Y1 float64
 	Value          PointValue
 }
 
-// Segment is a part of the edge, horizontal or vertical.
+// Segment is a straight part of the edge on a map's picture, horizontal or vertical.
 type Segment struct{ X0, Y0, X1, Y1 float64 }
 
-// Tiles are the quarters of the cells: each has the value of its corner.
+// Tiles returns the quarters of the map's cells: each has the value of its corner.
 func (m *Map) Tiles() []Tile {
 	tiles := make([]Tile, 0, 4*len(m.Patches))
 	for _, c := range m.Patches {
@@ -37,7 +36,7 @@ func (m *Map) Tiles() []Tile {
 
 func middle(c Patch) (x, y float64) { return float64(c.X0+c.X1) / 2, float64(c.Y0+c.Y1) / 2 }
 
-// Edge is the line between the tiles on either side of it.
+// Edge returns the segments between tiles on different sides of the edge.
 func (m *Map) Edge() []Segment {
 	var edge []Segment
 	for _, c := range m.Patches {
@@ -64,7 +63,7 @@ func (m *Map) Edge() []Segment {
 	return edge
 }
 
-// Beyond is the share of the map, in positions of the lattice, beyond the edge.
+// Beyond returns the share of the map's area that lies beyond the edge.
 func (m *Map) Beyond() float64 {
 	var beyond, all float64
 	for _, t := range m.Tiles() {
@@ -80,7 +79,7 @@ func (m *Map) Beyond() float64 {
 	return beyond / all
 }
 
-// Points are what was measured, by Y and X.
+// Points returns the points that were measured, by Y and X.
 func (m *Map) Points() []Point { return slices.SortedFunc(maps.Keys(m.Values), byYX) }
 
 // byYX orders points by Y and then X.

@@ -14,7 +14,7 @@ import (
 	"qsim/results/text"
 )
 
-// mapRow is one point for programs.
+// mapRow is the value of one point of a map in JSON or CSV.
 type mapRow struct {
 	Policy string   `json:"policy"`
 	X      string   `json:"x"`
@@ -47,7 +47,7 @@ func (m *Mapped) rows() []mapRow {
 	return rows
 }
 
-// JSON returns all points for programs.
+// JSON returns all measured points of the maps as JSON.
 func (m *Mapped) JSON() ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -66,7 +66,8 @@ func (m *Mapped) JSON() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// EdgeWords describes what lies beyond the edge, as "above 10s"; empty: what never comes within the run.
+// EdgeWords describes the values beyond the edge, as "above 10s"; empty if the far side is where no value came within
+// the run.
 func (p *MapPlan) EdgeWords() string {
 	info, _ := measure.Lookup(p.Query.Metric)
 	switch {
@@ -78,7 +79,8 @@ func (p *MapPlan) EdgeWords() string {
 	return "above " + p.EdgeText
 }
 
-// Write writes every point as CSV, or for people the coarse grid of each policy, the largest y first as on the picture.
+// Write writes the maps: as CSV every point, for people the coarse grid of each policy, the largest y first as in the
+// picture.
 func (m *Mapped) Write(w io.Writer, o text.TableOptions) error {
 	if o.Format == text.CSV {
 		return m.writeCSV(w)
@@ -120,7 +122,7 @@ func (m *Mapped) writeCSV(w io.Writer) error {
 	return text.WriteCells(w, header, rows, 0, text.TableOptions{Format: text.CSV})
 }
 
-// reason is why a point has no value, of the first that has none.
+// reason returns why a point has no value, for the first such point; "" if there is none.
 func (m *Mapped) reason() string {
 	for _, found := range m.Maps {
 		for _, at := range found.Points() {
@@ -132,7 +134,7 @@ func (m *Mapped) reason() string {
 	return ""
 }
 
-// writeGrid writes one grid.
+// writeGrid writes the coarse grid of the map of one policy as a table.
 func (m *Mapped) writeGrid(w io.Writer, found *Map, o text.TableOptions) error {
 	t := text.Table{Rule: true, Columns: []text.Column{{Key: true}}}
 	xs := m.X.Range.Texts()
@@ -149,7 +151,7 @@ func (m *Mapped) writeGrid(w io.Writer, found *Map, o text.TableOptions) error {
 	return t.Write(w, o)
 }
 
-// cell writes a value; a sign says on which side of the edge it lies.
+// cell returns the text of a point's value, with a sign for the side of the edge on which it lies.
 func (m *Mapped) cell(v PointValue) string {
 	info, _ := measure.Lookup(m.Query.Metric)
 	text := results.FormatValue(v.Mean, info)

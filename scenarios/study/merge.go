@@ -10,14 +10,14 @@ import (
 	"qsim/results"
 )
 
-// Merged is a sweep whose shards are all there.
+// Merged is a complete sweep, joined from the files of all its shards.
 type Merged struct {
 	Sweep    *results.Sweep
 	Scenario []byte // with its own values, resolved
 	Shards   int
 }
 
-// inventory lists the shards of a sweep that a folder has.
+// inventory lists the files of a sweep's shards in a folder.
 type inventory struct {
 	dir      string
 	of       int
@@ -30,8 +30,8 @@ type inventory struct {
 	model    *header
 }
 
-// Merge joins the shards in dir. It fails with all that is wrong with them at once: shards of
-// different scenarios, axes or versions, missing, doubled and damaged ones.
+// Merge joins the shards in dir. Its error lists all problems at once: shards of different scenarios, axes or versions,
+// missing, doubled and damaged ones.
 func Merge(dir string) (*Merged, error) {
 	v, err := take(dir)
 	if err != nil {
@@ -54,8 +54,8 @@ func Merge(dir string) (*Merged, error) {
 	return m, nil
 }
 
-// Missing returns, ascending, the shards that are still to be computed for Merge to succeed,
-// damaged ones among them, and why those are. Shards that do not belong together are an error.
+// Missing returns, ascending, the shards that are still to be computed for Merge to succeed, damaged ones among them,
+// and the errors of the damaged ones. Shards that do not belong together are an error.
 func Missing(dir string) (shards []int, damaged []error, err error) {
 	v, err := take(dir)
 	if err != nil {
@@ -67,7 +67,7 @@ func Missing(dir string) (shards []int, damaged []error, err error) {
 	return v.missing(), v.damaged, nil
 }
 
-// take returns the inventory of dir.
+// take returns the inventory of shard files in dir.
 func take(dir string) (*inventory, error) {
 	names, err := entries(dir)
 	if err != nil {
@@ -102,7 +102,7 @@ func take(dir string) (*inventory, error) {
 	return v, nil
 }
 
-// file takes in the file of a complete shard. Its error is a failure to read.
+// file adds the file of a complete shard to the inventory. Its error is a failure to read.
 func (v *inventory) file(name string) error {
 	path := filepath.Join(v.dir, name)
 	h, cells, err := readShard(path)
@@ -152,7 +152,7 @@ func (v *inventory) file(name string) error {
 	return nil
 }
 
-// begin takes in the folder of a shard that is not complete.
+// begin adds the folder of an incomplete shard to the inventory.
 func (v *inventory) begin(name string, s Shard) {
 	if v.of == s.Of && v.files[s.Index] != "" {
 		return // complete, and being cleared away
@@ -162,8 +162,8 @@ func (v *inventory) begin(name string, s Shard) {
 	}
 }
 
-// count notes into how many shards the sweep is divided, by one of them, and reports whether
-// that agrees with the others.
+// count notes the number of shards that the file or folder called name belongs to, and reports whether it agrees with
+// the others.
 func (v *inventory) count(of int, name string) bool {
 	switch v.of {
 	case of:
@@ -181,7 +181,7 @@ func (v *inventory) problem(format string, arguments ...any) {
 	v.problems = append(v.problems, fmt.Errorf(format, arguments...))
 }
 
-// missing are the shards without a sound file.
+// missing returns the indexes of the shards without a sound file.
 func (v *inventory) missing() []int {
 	var missing []int
 	for i, name := range v.files {
@@ -192,7 +192,7 @@ func (v *inventory) missing() []int {
 	return missing
 }
 
-// alike reports whether two headers say the same but for the shard.
+// alike reports whether two headers differ at most in the shard.
 func (h *header) alike(other *header) bool {
 	a, b := *h, *other
 	a.Shard, b.Shard = 0, 0

@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// stray is something in a folder that is of another sweep, or of another division of it.
+// stray is a file or folder that belongs to another sweep, or to a division into another number of shards.
 type stray struct {
 	name string
 	why  string
 }
 
-// checkOthers refuses a folder with anything of another sweep in it.
+// checkOthers returns a Refusal if dir holds anything of another sweep.
 func (w *Work) checkOthers(dir string) error {
 	strays, err := w.strays(dir)
 	if err != nil || len(strays) == 0 {
@@ -31,7 +31,7 @@ func (w *Work) checkOthers(dir string) error {
 		filepath.Join(dir, strays[0].name), more, strays[0].why)
 }
 
-// strays finds what is not of this sweep.
+// strays returns the shards and merged files in a folder that do not belong to this sweep.
 func (w *Work) strays(dir string) ([]stray, error) {
 	names, err := entries(dir)
 	if err != nil {
@@ -64,7 +64,7 @@ func (w *Work) strays(dir string) ([]stray, error) {
 	return strays, nil
 }
 
-// belongs reads of what sweep a file or folder is; empty if it does not tell.
+// belongs returns the configuration and version of the sweep that a file or folder belongs to; empty if it names none.
 func belongs(path, ending string) (config, version string, err error) {
 	var said struct{ Config, Version, Program any }
 	switch ending {
@@ -107,7 +107,7 @@ func belongs(path, ending string) (config, version string, err error) {
 	return config, version, nil
 }
 
-// clear removes what is of other sweeps, what was computed of the shard, and what was merged.
+// clear removes from dir the files of other sweeps, the shard's own results, and merged files.
 func (w *Work) clear(dir string) error {
 	strays, err := w.strays(dir)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// Source is a scenario that can be loaded again with other values.
+// Source is a scenario's text with overrides, which can be loaded again with other values.
 type Source struct {
 	Name     string // as it is shown; the files that the scenario names are beside it
 	Text     []byte
@@ -25,8 +25,7 @@ type Source struct {
 	Queries  []measure.Query      // measured beside what the objectives are about
 }
 
-// Load loads the scenario with further overrides. It is nil if a diagnostic is an error or
-// err is not nil.
+// Load loads the scenario with more overrides. The scenario is nil if a diagnostic is an error or err is not nil.
 func (s *Source) Load(more []scenarios.Override) (*scenarios.Scenario, scenarios.Diagnostics, error) {
 	sc, found := scenarios.Load(s.Name, s.Text, slices.Concat(s.Sets, more))
 	if sc == nil {
@@ -45,8 +44,7 @@ func (s *Source) Load(more []scenarios.Override) (*scenarios.Scenario, scenarios
 	return sc, found, nil
 }
 
-// setting loads the scenario with more laid upon it. What is wrong is a *SettingError, which leads to an *Invalid
-// where it is the scenario.
+// setting loads the scenario with more overrides. An error of the scenario is a *SettingError that wraps an *Invalid.
 func (s *Source) setting(more []scenarios.Override) (*scenarios.Scenario, error) {
 	sc, found, err := s.Load(more)
 	if err == nil && sc == nil {
@@ -58,27 +56,27 @@ func (s *Source) setting(more []scenarios.Override) (*scenarios.Scenario, error)
 	return sc, nil
 }
 
-// Invalid is what is wrong with a scenario that does not load.
+// Invalid is the error that a scenario does not load, with its diagnostics.
 type Invalid struct{ Found scenarios.Diagnostics }
 
-// Error says the first thing that is wrong.
+// Error returns the message of the first diagnostic.
 func (e *Invalid) Error() string { return e.Found[0].Message }
 
-// SettingError is why a scenario cannot be simulated with some values of its keys.
+// SettingError is the error that a scenario cannot be simulated with some values of its keys.
 type SettingError struct {
 	Sets []scenarios.Override // the values
 	Err  error
 }
 
-// Error names the values.
+// Error returns the values of the keys and the error.
 func (e *SettingError) Error() string {
 	return fmt.Sprintf("%s: %v", strings.Join(e.Values(), " "), e.Err)
 }
 
-// Unwrap returns why.
+// Unwrap returns the error without the values.
 func (e *SettingError) Unwrap() error { return e.Err }
 
-// Values are the values as --set takes them.
+// Values returns the values of the keys as --set takes them.
 func (e *SettingError) Values() []string { return setsOf(e.Sets) }
 
 func setsOf(overrides []scenarios.Override) []string {
@@ -89,7 +87,7 @@ func setsOf(overrides []scenarios.Override) []string {
 	return sets
 }
 
-// Plan is a scenario with the keys that vary, before anything of it is simulated.
+// Plan is a scenario with the keys that a sweep varies, before any simulation.
 type Plan struct {
 	Source Source
 	Axes   []Axis
@@ -101,8 +99,8 @@ type Plan struct {
 	known    map[string]bool     // warnings about base
 }
 
-// New plans a sweep: version is that of the program. The scenario with its own values must
-// be free of errors; those of its cells are found by Check.
+// New plans a sweep; version is the version of the program. The scenario with its own values must be free of errors;
+// Check finds the errors of cells.
 func New(source Source, axes []Axis, version string) (*Plan, error) {
 	if len(axes) > mostAxes {
 		return nil, fmt.Errorf("%d keys vary: at most %d can", len(axes), mostAxes)
@@ -151,8 +149,8 @@ func newPlan(source Source, axes []Axis, version string, say *wording) (*Plan, e
 	return p, nil
 }
 
-// queriesOf are those that a sweep reports: what the objectives are about and what is asked
-// for, or where there is neither those of the usual table.
+// queriesOf returns the metrics that a sweep reports: those of the objectives and those asked for, or where there are
+// neither the metrics of the usual table.
 func queriesOf(s *measure.Settings) []measure.Query {
 	var queries []measure.Query
 	for i := range s.Objectives {
@@ -171,16 +169,16 @@ func queriesOf(s *measure.Settings) []measure.Query {
 	return once
 }
 
-// Size is the number of cells.
+// Size returns the number of cells of the sweep.
 func (p *Plan) Size() int {
 	size, _ := results.Size(p.Sweep.Axes, MostCells)
 	return size
 }
 
-// Simulations is how many there are in each cell of a sweep.
+// Simulations returns the number of simulations for each cell of a sweep.
 func (p *Plan) Simulations() int { return len(p.Sweep.Seeds) * len(p.Sweep.Policies) }
 
-// Overrides are what a cell lays upon the scenario.
+// Overrides returns the scenario overrides of a cell.
 func (p *Plan) Overrides(cell int) []scenarios.Override {
 	var overrides []scenarios.Override
 	for axis, value := range p.Sweep.Position(cell) {
@@ -189,10 +187,10 @@ func (p *Plan) Overrides(cell int) []scenarios.Override {
 	return overrides
 }
 
-// CellName writes the values of a cell: engine.workers=40 retry.jitter=none.
+// CellName returns the values of a cell as text: engine.workers=40 retry.jitter=none.
 func (p *Plan) CellName(cell int) string { return strings.Join(setsOf(p.Overrides(cell)), " ") }
 
-// Load loads the scenario of a cell.
+// Load loads the scenario with the values of a cell.
 func (p *Plan) Load(cell int) (*scenarios.Scenario, scenarios.Diagnostics, error) {
 	sc, found, err := p.Source.Load(p.Overrides(cell))
 	if sc == nil || err != nil {
@@ -207,8 +205,8 @@ func (p *Plan) Load(cell int) (*scenarios.Scenario, scenarios.Diagnostics, error
 	return sc, found, nil
 }
 
-// hash is equal for studies that give equal results under one version: it is that of the scenario, the parts, which
-// are all else that a study depends on, and the files that the scenario reads.
+// hash returns a hash that is equal for studies with equal results under one version: of the scenario, the files that
+// it reads, and parts, texts for everything else that the study depends on.
 func (p *Plan) hash(parts []string) (string, error) {
 	sum := sha256.New()
 	for _, text := range append([]string{string(p.scenario)}, parts...) {
@@ -220,9 +218,9 @@ func (p *Plan) hash(parts []string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)[:4]), nil
 }
 
-// hashFiles writes the names and contents of all files to sum that the scenario reads, or that it
-// reads with some value of an axis, in the order of their names. A file of an axis that cannot be read is left out:
-// the settings that name it do not load.
+// hashFiles writes to sum the names and contents of all files that the scenario reads, with its own values or those of
+// an axis, in the order of names. A file of an axis that cannot be read is left out: the settings that name it do not
+// load.
 func (p *Plan) hashFiles(sum io.Writer) error {
 	own, all := map[string]bool{}, map[string]bool{}
 	for _, name := range p.base.Files() {
@@ -250,15 +248,15 @@ func (p *Plan) hashFiles(sum io.Writer) error {
 	return nil
 }
 
-// mayName reports whether a value may name a file: the key is `file`, or it is written in
-// the value, perhaps as an escape.
+// mayName reports whether a value of an axis may name a file: the last part of the key is `file`, or the value contains
+// the word, perhaps as an escape.
 func (a *Axis) mayName(value int) bool {
 	text := a.Range.Values[value].Text
 	return strings.HasSuffix(a.Key, ".file") || strings.Contains(text, "file") || strings.Contains(text, `\`)
 }
 
-// filesWith are the files that the scenario names with one value of an axis: by itself, and
-// beside the first values of the others.
+// filesWith returns the files that the scenario names with one value of an axis: by itself, and together with the first
+// values of the others.
 func (p *Plan) filesWith(axis, value int) ([]string, error) {
 	var names []string
 	if strings.HasSuffix(p.Axes[axis].Key, ".file") {

@@ -38,7 +38,7 @@ type Range struct {
 	whole bool // nothing lies between 1 and 2
 }
 
-// Value is one value of a Range.
+// Value is one value of a Range, as text and as a number.
 type Value struct {
 	Text   string   // as a scenario writes it
 	Number float64  // if the range is Numeric: seconds, per second, shares of 1, or plain; else its index
@@ -49,7 +49,7 @@ type Value struct {
 	Column, Width int
 }
 
-// ParseRange reads a range. Errors say what to write instead.
+// ParseRange parses a range of values. Its errors show a correct form.
 func ParseRange(text string) (Range, error) {
 	var r Range
 	parts, err := split(text)
@@ -80,7 +80,7 @@ func ParseRange(text string) (Range, error) {
 	return r, nil
 }
 
-// Texts are the values as a scenario writes them.
+// Texts returns the values as a scenario file has them.
 func (r Range) Texts() []string {
 	texts := make([]string, len(r.Values))
 	for i, v := range r.Values {
@@ -89,8 +89,8 @@ func (r Range) Texts() []string {
 	return texts
 }
 
-// Ascending reports whether every value is larger than the one before, as an axis needs.
-// Values that are no numbers stand in the order given.
+// Ascending reports whether every value is larger than the one before, as the axis of a map needs. Values that are not
+// numbers count as ascending in the order given.
 func (r Range) Ascending() bool {
 	for i := 1; i < len(r.Values); i++ {
 		if r.Values[i].Number <= r.Values[i-1].Number {
@@ -100,9 +100,9 @@ func (r Range) Ascending() bool {
 	return true
 }
 
-// Between returns the value halfway from a to b, two of a Numeric range or between such:
-// their mean, of a Log range the geometric one, rounded where that leaves it between them.
-// It returns false where there is none, as between 1 and 2 workers.
+// Between returns the value halfway from a to b, two of a Numeric range or between such: their mean, of a Log range the
+// geometric one, rounded where that leaves it between them. It returns false where no value lies between, as for 1 and
+// 2 workers.
 func (r Range) Between(a, b Value) (Value, bool) {
 	if !r.Numeric {
 		return Value{}, false
@@ -119,7 +119,7 @@ func (r Range) Between(a, b Value) (Value, bool) {
 	return v, true
 }
 
-// append adds the values of one part of the list.
+// append adds the values of one part of a comma-separated list: a single value or a range.
 func (r *Range) append(part string, first bool) error {
 	from, rest, isRange := strings.Cut(part, "..")
 	if !isRange {
@@ -173,7 +173,7 @@ func (r *Range) appendOne(part string, first bool) {
 	r.Values = append(r.Values, Value{Text: part, exact: n.value})
 }
 
-// appendSteps adds what lies from a to b. steps begin with / or *, or are empty.
+// appendSteps adds the values of a range from a to b. steps begin with / or *, or are empty.
 func (r *Range) appendSteps(part string, a, b typedNumber, steps string) error {
 	if steps == "" {
 		if a.unit.sort != aNumber || !a.whole || !b.whole {
@@ -230,7 +230,7 @@ func (r *Range) appendSteps(part string, a, b typedNumber, steps string) error {
 	return nil
 }
 
-// appendPoints adds count values from a to b, both among them.
+// appendPoints adds count values from a to b, both included, at equal distances or, if log is set, equal ratios.
 func (r *Range) appendPoints(part string, a, b typedNumber, count int, log bool) error {
 	begun := len(r.Values)
 	for i := range count {
@@ -252,8 +252,7 @@ func (r *Range) appendPoints(part string, a, b typedNumber, count int, log bool)
 
 func (r *Range) add(exact *big.Rat) { r.Values = append(r.Values, r.value(exact)) }
 
-// settle gives all values one spelling and their numbers, now that the sort of the list is
-// known.
+// settle gives all values one spelling and their numbers, once all parts of the list are known.
 func (r *Range) settle() {
 	for i := range r.Values {
 		v := &r.Values[i]
@@ -271,7 +270,7 @@ func (r *Range) settle() {
 	}
 }
 
-// value writes exact, rounded if it has too many digits to write.
+// value returns the Value for an exact number, rounded if it has too many digits for its text.
 func (r *Range) value(exact *big.Rat) Value {
 	if r.whole && r.unit.sort == aNumber {
 		exact = toWhole(exact)
@@ -293,7 +292,7 @@ func power(a, b *big.Rat, i, n int) *big.Rat {
 	return round(new(big.Rat).SetFloat64(x), 4)
 }
 
-// points reads a number of points: 9points, or if bare says that steps have a unit, 9.
+// points parses a number of points: 9points, or if bare says that steps have a unit, 9.
 func points(part, step string, bare bool) (count int, ok bool, err error) {
 	digits, named := strings.CutSuffix(step, "points")
 	if !named && !bare {

@@ -11,7 +11,7 @@ import (
 	"qsim/engine/quantity"
 )
 
-// sort is the dimension of a number.
+// sort is the dimension of a number in a range: duration, rate, share and so on.
 type sort uint8
 
 const (
@@ -21,13 +21,13 @@ const (
 	aShare         // base unit: 1
 )
 
-// unit is the dimension of a number with the unit in which it is written.
+// unit is the dimension of a number in a range with the unit in which it is written.
 type unit struct {
 	sort sort
 	per  string // of a rate: /s, /m or /h
 }
 
-// typedNumber is a number as it was typed, with its unit.
+// typedNumber is a number of a range as it was typed, with its unit.
 type typedNumber struct {
 	typed string
 	value *big.Rat // in base units
@@ -44,12 +44,12 @@ func (n typedNumber) text() string {
 var numberAtStart = regexp.MustCompile(`^-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]{1,2})?` +
 	`(?:[kM]|%|/[smh]\b|(?:ns|us|µs|ms|s|m|h)(?:[0-9.]+(?:ns|us|µs|ms|s|m|h))*)?`)
 
-// nanosecond is in seconds.
+// nanosecond is the smallest time step, in seconds.
 var nanosecond = big.NewRat(1, 1_000_000_000)
 
 var perHour = map[string]*big.Rat{"/s": big.NewRat(3600, 1), "/m": big.NewRat(60, 1), "/h": big.NewRat(1, 1)}
 
-// numberAndSteps reads the end of a range and what follows it: steps begin with / or *.
+// numberAndSteps parses the end of a range and returns it with the text after it: steps that begin with / or *.
 func numberAndSteps(text string) (n typedNumber, steps string, ok bool) {
 	text = strings.TrimSpace(text)
 	typed := numberAtStart.FindString(text)
@@ -60,7 +60,7 @@ func numberAndSteps(text string) (n typedNumber, steps string, ok bool) {
 	return n, steps, steps == "" || len(steps) > 1 && (steps[0] == '/' || steps[0] == '*')
 }
 
-// readNumber reads text if all of it is a number that is neither enormous nor tiny.
+// readNumber parses text that is a number with an optional unit, neither enormous nor tiny; false for any other text.
 func readNumber(text string) (typedNumber, bool) {
 	text = strings.TrimSpace(text)
 	if text == "" || len(text) > 60 || numberAtStart.FindString(text) != text {
@@ -88,7 +88,7 @@ func readNumber(text string) (typedNumber, bool) {
 	return n, true
 }
 
-// write writes a number of base units as a scenario does, and returns what that says. A
+// write returns a number of base units as text in a scenario's syntax, and the number that this text stands for. A
 // number of endless digits is rounded to four; nothing is shorter than a nanosecond.
 func write(exact *big.Rat, u unit) (text string, written *big.Rat) {
 	unit := big.NewRat(1, 1)
@@ -120,15 +120,14 @@ func write(exact *big.Rat, u unit) (text string, written *big.Rat) {
 	return text + u.per, shown.Mul(shown, unit)
 }
 
-// decimals writes x with at most so many digits behind the point, and reports whether
-// that is all of it.
+// decimals returns x as text with at most most digits behind the point, and reports whether that is exact.
 func decimals(x *big.Rat, most int) (text string, finite bool) {
 	text = quantity.Decimal(x, most)
 	back, _ := new(big.Rat).SetString(text)
 	return text, back.Cmp(x) == 0
 }
 
-// round rounds x to so many significant digits.
+// round returns x rounded to digits significant digits.
 func round(x *big.Rat, digits int) *big.Rat {
 	f, _ := x.Float64()
 	rounded, _ := new(big.Rat).SetString(strconv.FormatFloat(f, 'e', digits-1, 64))
@@ -144,7 +143,7 @@ func toWhole(x *big.Rat) *big.Rat {
 	return rounded
 }
 
-// part is one element of a list, without the space around it.
+// part is one element of a comma-separated list of values, without the space around it.
 type part struct {
 	text   string
 	column int // in the list, in characters, from 1
@@ -193,7 +192,7 @@ func split(text string) (parts []part, err error) {
 	return parts, add(len(text))
 }
 
-// shorten quotes what was typed, short enough for one line.
+// shorten returns the user's text for a message, short enough for one line, in quotes if it has odd characters.
 func shorten(text string) string {
 	const most = 60
 	if r := []rune(text); len(r) > most {

@@ -8,8 +8,8 @@ import (
 	"errors"
 )
 
-// seal is the member that ends every line: so many hex digits of the hash of what is before it,
-// by which a line that was altered or damaged on its way is known.
+// seal is the last member of every line's JSON object: the first hex digits of a hash of the text before it, by which
+// an altered or damaged line is detected.
 const (
 	sealBegin  = `,"sum":"`
 	sealEnd    = `"}`
@@ -21,7 +21,7 @@ func sumOf(text []byte) string {
 	return hex.EncodeToString(sum[:sealDigits/2])
 }
 
-// sealed encodes an object as a line without its end.
+// sealed returns an object as a line of JSON with a checksum, without a line end.
 func sealed(v any) ([]byte, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -31,7 +31,7 @@ func sealed(v any) ([]byte, error) {
 	return append(text, sealBegin+sumOf(text)+sealEnd...), nil
 }
 
-// unsealed returns the object of a line as it was before it was sealed.
+// unsealed returns the JSON object of a line without its checksum; an error if the checksum is missing or wrong.
 func unsealed(line []byte) ([]byte, error) {
 	line = bytes.TrimRight(line, " \t\r\n")
 	at := len(line) - len(sealBegin) - sealDigits - len(sealEnd)

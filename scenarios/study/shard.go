@@ -10,10 +10,10 @@ import (
 // Shard is one of Of parts of a sweep: the cells whose index leaves Index when divided by Of.
 type Shard struct{ Index, Of int }
 
-// mostShards is how many parts a sweep may have: not more than cells.
+// mostShards is the most shards of a sweep: as many as cells.
 const mostShards = MostCells
 
-// ParseShard reads I/N, with I from 0.
+// ParseShard parses I/N, with I from 0, as shard I of N.
 func ParseShard(text string) (Shard, error) {
 	first, second, ok := strings.Cut(text, "/")
 	index, err := strconv.Atoi(strings.TrimSpace(first))
@@ -29,13 +29,13 @@ func ParseShard(text string) (Shard, error) {
 	return Shard{index, of}, nil
 }
 
-// String writes the shard as 1/4.
+// String returns the shard as text: 1/4.
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
 
-// name is that of its files, without their endings.
+// name returns the name of the shard's files, without the endings.
 func (s Shard) name() string { return fmt.Sprintf("shard-%d-of-%d", s.Index, s.Of) }
 
-// cells are those of the shard in a sweep of size cells, ascending.
+// cells returns the indexes of the shard's cells in a sweep of size cells, ascending.
 func (s Shard) cells(size int) []int {
 	var cells []int
 	for i := s.Index; i < size; i += s.Of {
@@ -51,7 +51,7 @@ const (
 
 var shardName = regexp.MustCompile(`^shard-(\d{1,6})-of-(\d{1,6})(\.jsonl|\.partial)$`)
 
-// shardOf reads the name of a file or folder of a shard.
+// shardOf parses the name of a shard's file or folder; ok is false if it is none.
 func shardOf(name string) (s Shard, ending string, ok bool) {
 	match := shardName.FindStringSubmatch(name)
 	if match == nil {
@@ -62,7 +62,7 @@ func shardOf(name string) (s Shard, ending string, ok bool) {
 	return s, match[3], s.Index < s.Of && s.name()+match[3] == name
 }
 
-// List writes shards of one sweep as an array job takes them: 1,3-5. They must ascend.
+// List returns shard indexes, which must ascend, in the syntax of a batch system's array jobs: 1,3-5.
 func List(indexes []int) string {
 	var parts []string
 	for i := 0; i < len(indexes); {

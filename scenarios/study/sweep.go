@@ -9,7 +9,7 @@ import (
 	"qsim/results/measure"
 )
 
-// Options of Run.
+// Options are the options of Plan.Run.
 type Options struct {
 	// Parallel is how many simulations run at once; 0: one per core that Go uses.
 	Parallel int
@@ -20,10 +20,9 @@ type Options struct {
 	Keep func(cell *results.Cell) error
 }
 
-// Run simulates all seeds and policies of cells, several at once, and gives each cell that is finished to o.Keep. What
-// they give does not depend on Parallel. When ctx is done, the simulations under way are
-// abandoned and Run returns ctx.Err(); when one fails, Run ends with a *SettingError, which
-// leads to a *world.Broken if it was an invariant.
+// Run simulates all seeds and policies of cells, several at once, and gives each finished cell to o.Keep. The results
+// do not depend on Parallel. When ctx is done, the simulations under way are abandoned and Run returns ctx.Err(); when
+// one fails, Run ends with a *SettingError, which wraps a *world.Broken if an invariant broke.
 func (p *Plan) Run(ctx context.Context, cells []int, o Options) error {
 	s := &simulator{source: &p.Source, parallel: o.Parallel, each: p.Simulations(), ended: o.Progress}
 	tasks := make([]task, len(cells))
@@ -47,7 +46,7 @@ func (p *Plan) Run(ctx context.Context, cells []int, o Options) error {
 	})
 }
 
-// Warnings are those of all cells, each text once, in the order of the first cell that has it.
+// Warnings returns the warnings of all cells, each text once, in the order of the first cell that has it.
 func Warnings(s *results.Sweep) []Note {
 	var notes []Note
 	at := map[string]int{}

@@ -13,10 +13,10 @@ import (
 	"qsim/results/measure"
 )
 
-// Run searches for every policy that the keys concern, with so many simulations at once (0: one per core that Go uses),
-// which changes nothing about what it returns. progress, if it is not nil, is told of every simulation that ends, from
-// several goroutines at once. Run ends with ctx.Err() when ctx is done, and with a *SettingError if a setting cannot
-// be simulated.
+// Run searches the best setting for every policy that the keys concern. parallel is the number of simulations at once
+// (0: one per core that Go uses); it does not change the result. progress, if not nil, is called after every
+// simulation, from several goroutines at once. Run ends with ctx.Err() when ctx is done, and with a *SettingError if a
+// setting cannot be simulated.
 func (p *Problem) Run(ctx context.Context, parallel int, progress func(policy string)) (*results.Tuning, error) {
 	if err := p.prepare(); err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (p *Problem) Run(ctx context.Context, parallel int, progress func(policy st
 	return t, kept.close(true)
 }
 
-// search searches for every policy.
+// search searches the best setting for every policy and adds the results to t.
 func (p *Problem) search(ctx context.Context, t *results.Tuning, kept *memory, parallel int, progress func(policy string)) error {
 	for _, policy := range p.policies {
 		label := p.settings.Policies[policy].Label
@@ -72,7 +72,7 @@ func (p *Problem) search(ctx context.Context, t *results.Tuning, kept *memory, p
 	return nil
 }
 
-// one searches for one policy.
+// one searches the best setting for one policy.
 func (p *Problem) one(ctx context.Context, s *simulated) (*results.TunedPolicy, error) {
 	var a *answer
 	var err error
@@ -131,8 +131,7 @@ func (p *Problem) one(ctx context.Context, s *simulated) (*results.TunedPolicy, 
 	return out, nil
 }
 
-// confirm judges the best setting once more, with as many seeds again that had no part in
-// choosing it.
+// confirm judges the best setting once more, with fresh seeds, as many again, that had no part in choosing it.
 func (p *Problem) confirm(ctx context.Context, s *simulated, a *answer, out *results.TunedPolicy) (err error) {
 	best, objectives := a.tried[a.best], p.objectives[s.policy]
 	if len(objectives) == 0 {
@@ -149,18 +148,18 @@ func (p *Problem) confirm(ctx context.Context, s *simulated, a *answer, out *res
 	return nil
 }
 
-// ask is a request for simulations of a setting under more seeds: those with the numbers [from, to), counted from 0.
+// ask is a request to simulate a setting under the seeds with the numbers [from, to), counted from 0.
 type ask struct {
 	setting  int
 	from, to int
 }
 
-// arena answers asks about one policy, in their order.
+// arena answers requests for simulations of one policy, in the order of the requests.
 type arena interface {
 	observe(ctx context.Context, asks []ask) ([][]observation, error)
 }
 
-// simulated is the arena that simulates.
+// simulated is an arena that answers requests by simulations of a scenario under one policy.
 type simulated struct {
 	problem   *Problem
 	policy    int // index into the scenario's
@@ -221,7 +220,8 @@ func (s *simulated) observations(runs []measure.Run) []observation {
 	return all
 }
 
-// check simulates the seeds of an ask, and judges them as a run of the scenario does.
+// check simulates the seeds of a request, and returns the observations and the verdicts that a run of the scenario
+// would have.
 func (s *simulated) check(ctx context.Context, a ask) (fresh []observation, verdicts []results.Verdict, err error) {
 	err = s.run(ctx, []ask{a}, func(_ int, settings *measure.Settings, runs []measure.Run) error {
 		summary, err := results.Summarize(settings, runs, results.Options{})
@@ -234,7 +234,7 @@ func (s *simulated) check(ctx context.Context, a ask) (fresh []observation, verd
 	return fresh, verdicts, err
 }
 
-// trial returns the row of the results for a candidate.
+// trial returns the entry of a candidate in the results.
 func (p *Problem) trial(c *candidate) results.Trial {
 	t := results.Trial{Setting: c.setting, Values: p.values(c.setting), Number: p.number(c.setting), Seeds: len(c.seen),
 		Outcome: c.outcome, Why: c.why, Mean: math.NaN(), Half: math.NaN(), Margin: math.NaN(), Half2: math.NaN()}

@@ -21,7 +21,7 @@ type bisection struct {
 	level      float64
 }
 
-// answer is what a search ended with.
+// answer is the result of a search for one policy: the settings tried, the best of them, and how sure that is.
 type answer struct {
 	tried    []*candidate
 	best     int // of tried; -1: none
@@ -37,8 +37,8 @@ type answer struct {
 	refuted  bool       // fresh seeds do not bear out that the best one meets the objectives
 }
 
-// bisect searches. Among the candidates that it tries at most a number that grows with the
-// logarithm of their number is judged, unless they contradict each other.
+// bisect searches by bisection. It judges only a number of candidates that grows with the logarithm of their count,
+// unless their verdicts contradict each other.
 func bisect(ctx context.Context, b *bisection) (*answer, error) {
 	b.tried, b.monotone = map[int]*candidate{}, true
 	n := len(b.order)
@@ -82,8 +82,8 @@ func bisect(ctx context.Context, b *bisection) (*answer, error) {
 	return b.finish(meets)
 }
 
-// neighbours looks at what lies beside the answer: the next easier value must do, the one
-// before the last that failed must not.
+// neighbours judges the values next to the answer: the next easier value must meet all objectives, the one before the
+// last that failed must not.
 func (b *bisection) neighbours(high int, meets func(int) (bool, error)) error {
 	n := len(b.order)
 	for _, at := range []int{high + 1, high - 2} {
@@ -103,7 +103,7 @@ func (b *bisection) neighbours(high int, meets func(int) (bool, error)) error {
 	return nil
 }
 
-// finish returns the first value that does; where values contradict each other it looks at all.
+// finish returns the first value that meets all objectives; where verdicts contradict each other it judges all values.
 func (b *bisection) finish(meets func(int) (bool, error)) (*answer, error) {
 	if !b.monotone {
 		for at := range b.order {
@@ -141,7 +141,7 @@ func (b *bisection) finish(meets func(int) (bool, error)) (*answer, error) {
 	return a, nil
 }
 
-// look judges one value, with more seeds until it is clear.
+// look judges the value with index at, with more seeds until the verdict is clear.
 func (b *bisection) look(ctx context.Context, at int) (*candidate, error) {
 	if c := b.tried[at]; c != nil {
 		return c, nil
@@ -165,7 +165,7 @@ func (b *bisection) look(ctx context.Context, at int) (*candidate, error) {
 	return c, nil
 }
 
-// hopeless reports whether more seeds will not tell: every one so far lacks a value.
+// hopeless reports whether more seeds will not make a verdict clear: every seed so far lacks a value.
 func hopeless(c *candidate) bool {
 	for i := range c.seen {
 		lacks := false
@@ -187,5 +187,5 @@ func bitsOf(n int) int {
 	return bits
 }
 
-// wordsOf writes an objective as --objective has it.
+// wordsOf returns an objective as text in the syntax of --objective.
 func wordsOf(o *measure.Objective) string { return o.Query.String() + " " + o.Text }

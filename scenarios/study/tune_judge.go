@@ -16,7 +16,7 @@ type candidate struct {
 	why     string // it was given up; empty: it was not
 }
 
-// goals are the values of the goal so far.
+// goals returns the values of the goal so far, by seed.
 func (c *candidate) goals() []float64 {
 	v := make([]float64, len(c.seen))
 	for i := range c.seen {
@@ -25,7 +25,7 @@ func (c *candidate) goals() []float64 {
 	return v
 }
 
-// margins holds, for each seed, the smallest distance of any objective to its limit.
+// margins returns, for each seed, the smallest distance of any objective to its bound.
 func (c *candidate) margins() []float64 {
 	v := make([]float64, len(c.seen))
 	for i := range c.seen {
@@ -37,8 +37,8 @@ func (c *candidate) margins() []float64 {
 	return v
 }
 
-// judge says whether all objectives are met, with a confidence for each of them. missed names
-// the first that is missed.
+// judge returns whether all objectives are met, at that confidence for each of them, and the index of the first that is
+// missed.
 func (c *candidate) judge(objectives []measure.Objective, confidence float64) (outcome results.Outcome, missed int) {
 	outcome = results.Met
 	for k := range objectives {
@@ -61,8 +61,8 @@ func (c *candidate) judge(objectives []measure.Objective, confidence float64) (o
 	return outcome, -1
 }
 
-// holds reports whether all objectives are still met with fresh seeds beside those by which the
-// setting was chosen: a catastrophe in one seed of twenty may be missing among those.
+// holds reports whether all objectives are still met with fresh seeds beside those by which the setting was chosen: the
+// older seeds may lack a catastrophe that strikes one seed in twenty.
 func (c *candidate) holds(fresh []observation, objectives []measure.Objective, confidence float64) bool {
 	both := candidate{setting: c.setting, seen: slices.Concat(c.seen, fresh)}
 	outcome, _ := both.judge(objectives, confidence)
@@ -78,8 +78,7 @@ func looks(first, most int) []int {
 	return append(all, most)
 }
 
-// level is the confidence of one verdict where so many are given, which all hold together
-// with that of whole.
+// level returns the confidence needed for each of several verdicts so that all hold together with the confidence whole.
 func level(whole float64, verdicts int) float64 {
 	return 1 - (1-whole)/float64(max(1, verdicts))
 }

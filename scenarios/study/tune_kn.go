@@ -10,7 +10,7 @@ import (
 	"qsim/results/measure"
 )
 
-// selection looks for the setting with the least goal of those that meet all objectives.
+// selection searches the setting with the smallest goal among those that meet all objectives.
 type selection struct {
 	arena        arena
 	objectives   []measure.Objective
@@ -29,7 +29,7 @@ type selection struct {
 	decided bool
 }
 
-// choose searches by successive halving and KN.
+// choose searches the best setting by successive halving and then by the procedure KN.
 func choose(ctx context.Context, s *selection) (*answer, error) {
 	dropped, err := s.halve(ctx)
 	if err != nil {
@@ -66,9 +66,8 @@ func choose(ctx context.Context, s *selection) (*answer, error) {
 
 func mean(c *candidate) float64 { return results.MeanOf(c.goals()) }
 
-// halve drops the worse half of the settings until few enough are left, each time with
-// twice as many seeds. Those that seem to miss objectives are worse than all others, the more so
-// the further they are off.
+// halve drops the worse half of the settings until few enough are left, each time with twice as many seeds. Settings
+// that seem to miss objectives rank last, the more so the further they are off.
 func (s *selection) halve(ctx context.Context) (dropped []*candidate, err error) {
 	var left []*candidate
 	spent := 0
@@ -105,7 +104,7 @@ func (s *selection) halve(ctx context.Context) (dropped []*candidate, err error)
 	return dropped, nil
 }
 
-// compareOrLast puts what has no value last.
+// compareOrLast compares two numbers for sorting, with NaN last.
 func compareOrLast(a, b float64) int {
 	switch {
 	case math.IsNaN(a) && math.IsNaN(b):
@@ -118,7 +117,7 @@ func compareOrLast(a, b float64) int {
 	return cmp.Compare(a, b)
 }
 
-// extend gives candidates so many seeds in all.
+// extend simulates candidates until each has that many seeds in all.
 func (s *selection) extend(ctx context.Context, list []*candidate, seeds int) error {
 	var asks []ask
 	for _, c := range list {
@@ -134,7 +133,8 @@ func (s *selection) extend(ctx context.Context, list []*candidate, seeds int) er
 	return nil
 }
 
-// pilot is the first stage of KN: it fixes the variances, and what is of no account.
+// pilot is the first stage of the procedure KN: it estimates the variances, and fixes the difference that is of no
+// account.
 func (s *selection) pilot(ctx context.Context) error {
 	n := min(pilotSeeds, s.most)
 	if err := s.extend(ctx, s.all, n); err != nil {
@@ -177,8 +177,8 @@ func (s *selection) pilot(ctx context.Context) error {
 	return nil
 }
 
-// differenceVariance is that of the paired differences of two candidates, so that common
-// random numbers count.
+// differenceVariance returns the variance of the paired differences of two candidates, which common random numbers make
+// small.
 func differenceVariance(a, b *candidate) float64 {
 	n := min(len(a.seen), len(b.seen))
 	d := make([]float64, n)
@@ -192,7 +192,7 @@ func differenceVariance(a, b *candidate) float64 {
 	return sum / float64(n-1)
 }
 
-// race is the second stage: a seed more for all that are left, until one is.
+// race is the second stage of the procedure KN: one more seed for every candidate left, until a single one is left.
 func (s *selection) race(ctx context.Context) error {
 	n := min(pilotSeeds, s.most)
 	tries := looks(n, s.most)
@@ -222,7 +222,7 @@ func (s *selection) race(ctx context.Context) error {
 	}
 }
 
-// left are the candidates that have not been given up.
+// left returns the candidates that have not been given up.
 func (s *selection) left() (left []*candidate) {
 	for _, c := range s.all {
 		if c.why == "" {
@@ -232,7 +232,7 @@ func (s *selection) left() (left []*candidate) {
 	return left
 }
 
-// judge tries the objectives of those that are left and not yet clear.
+// judge updates the verdicts of the candidates that are left and not yet clear.
 func (s *selection) judge(confidence float64) {
 	for _, c := range s.left() {
 		if c.outcome != results.Unclear {
@@ -245,11 +245,11 @@ func (s *selection) judge(confidence float64) {
 	}
 }
 
-// whyEqual is why a setting was given up that is as good as the one that stands for both.
+// whyEqual is the reason for giving up a setting that is as good as an earlier one, which is kept.
 const whyEqual = "equal"
 
-// eliminate drops who is worse than one that meets all objectives by more than chance makes
-// after n seeds: W of KN.
+// eliminate gives up candidates whose goal, after n seeds, is worse than that of one which meets all objectives by more
+// than chance explains: the bound W of the procedure KN.
 func (s *selection) eliminate(n int) {
 	r := float64(n)
 	out := map[*candidate]string{}

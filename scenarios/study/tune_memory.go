@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// memory keeps what has been observed in a file, so that a search that was interrupted goes on where it was: asked the
-// same, which it is in the same order, it simulates nothing again. The nil memory keeps nothing.
+// memory stores a search's observations in a file, so that an interrupted search, which makes the same requests in the
+// same order, resumes without repeating simulations. The nil memory stores nothing.
 type memory struct {
 	mutex sync.Mutex
 	path  string
@@ -20,15 +20,15 @@ type memory struct {
 	known map[string][]observation
 }
 
-// memoryLine is one line of the file.
+// memoryLine is one line of the file in which a search stores its observations.
 type memoryLine struct {
 	Tune string `json:"tune,omitempty"` // of the first line: which search it is
 	Ask  string `json:"ask,omitempty"`
 	Seen []byte `json:"seen,omitempty"` // observations, by gob: numbers of theirs may be infinite
 }
 
-// openMemory reads what the file at a path knows of a search; what it knows of another one is dropped, as is a line that
-// was not finished.
+// openMemory reads the stored observations of a search from a file; those of another search are dropped, as is an
+// unfinished line.
 func openMemory(path, search string) (*memory, error) {
 	m := &memory{path: path, known: map[string][]observation{}}
 	text, err := os.ReadFile(path)
@@ -69,7 +69,7 @@ func (a *ask) name(policy string) string {
 	return fmt.Sprintf("%d %d-%d %s", a.setting, a.from, a.to, policy)
 }
 
-// recall returns the observations that answer an ask, if the file has them.
+// recall returns the stored observations for a request; false if the file lacks them.
 func (m *memory) recall(policy string, a *ask) ([]observation, bool) {
 	if m == nil {
 		return nil, false
@@ -80,7 +80,7 @@ func (m *memory) recall(policy string, a *ask) ([]observation, bool) {
 	return seen, known
 }
 
-// keep appends the observations that answer an ask to the file.
+// keep appends the observations for a request to the file.
 func (m *memory) keep(policy string, a *ask, seen []observation) error {
 	if m == nil {
 		return nil
@@ -101,7 +101,7 @@ func (m *memory) keep(policy string, a *ask, seen []observation) error {
 	return err
 }
 
-// close closes the file, and removes it if the search is done.
+// close closes the file of stored observations, and removes it if the search is done.
 func (m *memory) close(done bool) error {
 	if m == nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"qsim/scenarios"
 )
 
-// Objectives is the override that gives a scenario these objectives, each as text, instead of its own.
+// Objectives returns the override that replaces a scenario's objectives by these, each given as text.
 func Objectives(texts []string) (scenarios.Override, error) {
 	var list []string
 	var problems []error

@@ -13,10 +13,10 @@ import (
 	"qsim/scenarios/world"
 )
 
-// Aim is what is wanted of a setting that meets all objectives.
+// Aim is the criterion for the best of the settings that meet all objectives.
 type Aim uint8
 
-// The aims. The zero Aim is the greatest margin to the objectives.
+// The aims of a search. The zero Aim is the greatest margin to the objectives.
 const (
 	Margin Aim = iota
 	Minimize
@@ -29,7 +29,7 @@ const (
 func (a Aim) ofKey() bool    { return a == Smallest || a == Largest }
 func (a Aim) ofMetric() bool { return a == Minimize || a == Maximize }
 
-// Problem is what to search.
+// Problem describes a search: the scenario, the keys with their values, and the aim.
 type Problem struct {
 	Source       Source // objectives are those of the scenario
 	Axes         []Axis
@@ -66,7 +66,7 @@ const (
 )
 
 // Check loads the scenario with every value of every key, so that a mistake is found before anything is simulated: see
-// Plan.Check. What Run refuses is left to it.
+// Plan.Check. Errors of the problem itself come from Run.
 func (p *Problem) Check(ctx context.Context, strict bool, parallel int) ([]Note, error) {
 	plan, err := newPlan(p.Source, p.Axes, p.Version, &ofTuning)
 	if err != nil {
@@ -75,7 +75,7 @@ func (p *Problem) Check(ctx context.Context, strict bool, parallel int) ([]Note,
 	return plan.Check(ctx, nil, strict, parallel)
 }
 
-// prepare checks p and fills in what is derived.
+// prepare checks the problem and fills in derived fields and defaults.
 func (p *Problem) prepare() (err error) {
 	p.Confidence = cmp.Or(p.Confidence, defaultConfidence)
 	p.Indifference = cmp.Or(p.Indifference, defaultIndifference)
@@ -101,7 +101,7 @@ func (p *Problem) prepare() (err error) {
 	return p.chooseObjectives()
 }
 
-// checkKey refuses axes on which no value is the smallest or largest.
+// checkKey returns an error if the axes do not fit the aim of a smallest or largest key value.
 func (p *Problem) checkKey() error {
 	if !p.Aim.ofKey() {
 		return nil
@@ -117,7 +117,7 @@ func (p *Problem) checkKey() error {
 	return nil
 }
 
-// choosePolicies leaves out those that no key concerns, where all keys are of policies.
+// choosePolicies drops the policies that no key concerns, where all keys are keys of policies.
 func (p *Problem) choosePolicies() {
 	named, all := map[int]bool{}, false
 	for i := range p.Axes {
@@ -139,7 +139,7 @@ func (p *Problem) choosePolicies() {
 	}
 }
 
-// chooseObjectives sets the objectives that each policy is judged by. One that a scenario expects to be missed counts,
+// chooseObjectives sets the objectives that each policy is judged by. Objectives that are expected to be missed count,
 // too.
 func (p *Problem) chooseObjectives() error {
 	p.objectives = make([][]measure.Objective, len(p.settings.Policies))
@@ -163,10 +163,10 @@ func (p *Problem) isLabel(name string) bool {
 	return slices.ContainsFunc(p.settings.Policies, func(i measure.PolicyInfo) bool { return i.Label == name })
 }
 
-// values returns the values of a setting, by axis.
+// values returns the values of a setting, one for each axis.
 func (p *Problem) values(setting int) []string { return p.plan.Sweep.Values(setting) }
 
-// number is where a setting stands along the first axis.
+// number returns the number of a setting on the first axis, or the index of its value where values are words.
 func (p *Problem) number(setting int) float64 {
 	at := p.plan.Sweep.Position(setting)[0]
 	if n := p.plan.Sweep.Axes[0].Numbers; n != nil {
@@ -175,7 +175,7 @@ func (p *Problem) number(setting int) float64 {
 	return float64(at)
 }
 
-// goal is the aim in words.
+// goal returns the aim of the search in words.
 func (p *Problem) goal() string {
 	switch p.Aim {
 	case Minimize:
@@ -190,14 +190,14 @@ func (p *Problem) goal() string {
 	return "greatest margin to the objectives"
 }
 
-// observation is the goal and the objectives of a setting under one seed.
+// observation holds the goal and the distances to the objectives that a setting reached under one seed.
 type observation struct {
 	Goal   float64   // the smaller the better; NaN: no value
 	Slacks []float64 // by objective, relative to its bound where that is not 0: below 0 is a miss; NaN: no value
 	Open   []bool    // by objective: the run ended too early to say more than that
 }
 
-// observe returns the goal and the objectives of a run.
+// observe returns the observation of one run under one policy.
 func (p *Problem) observe(policy int, run *measure.Run) observation {
 	find := func(q measure.Query) (float64, string) {
 		for i := range run.Values {

@@ -8,7 +8,7 @@ import (
 	"qsim/results/measure"
 )
 
-// say writes what was found: the answer, how sure it is, what was not tried.
+// say returns the findings of a search as sentences: the answer, how sure it is, and which values were not tried.
 func (p *Problem) say(a *answer, out *results.TunedPolicy) []string {
 	var said []string
 	add := func(format string, arguments ...any) { said = append(said, fmt.Sprintf(format, arguments...)) }
@@ -70,7 +70,7 @@ func (p *Problem) sayBisection(a *answer, out *results.TunedPolicy, add func(str
 	}
 }
 
-// sayBracket says what is known of the answer where a better value may do, too.
+// sayBracket adds the sentences about an answer where a better value, still unclear, may meet the objectives, too.
 func (p *Problem) sayBracket(a *answer, word string, add func(string, ...any)) {
 	text := func(c *candidate) string { return p.values(c.setting)[0] }
 	best, beyond, most := text(a.tried[a.best]), "above", "at most"
@@ -98,7 +98,7 @@ func (p *Problem) sayBracket(a *answer, word string, add func(string, ...any)) {
 	}
 }
 
-// saySure says how sure the verdicts of a bisection are.
+// saySure adds the sentence about the confidence of a bisection's verdicts.
 func (p *Problem) saySure(a *answer, word string, add func(string, ...any)) {
 	judged := counted(len(a.tried), "value was", "values were")
 	switch {
@@ -119,7 +119,7 @@ func (p *Problem) saySure(a *answer, word string, add func(string, ...any)) {
 	}
 }
 
-// counted writes a number with the words that follow it.
+// counted returns a number followed by its noun and verb in singular or plural.
 func counted(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -186,7 +186,7 @@ func (p *Problem) sayChoice(a *answer, out *results.TunedPolicy, add func(string
 
 func (p *Problem) nameOf(c *candidate) string { return p.plan.CellName(c.setting) }
 
-// list names some candidates.
+// list returns the values of some candidates as text, the first few by name.
 func (p *Problem) list(a *answer, which []int) string {
 	const most = 5
 	var words []string
@@ -200,7 +200,7 @@ func (p *Problem) list(a *answer, which []int) string {
 	return strings.Join(words, ", ")
 }
 
-// missing lists the values that were not tried.
+// missing returns a sentence that lists the settings of the search that were not tried.
 func (p *Problem) missing(a *answer) string {
 	tried := map[int]bool{}
 	for _, c := range a.tried {
@@ -222,7 +222,7 @@ func (p *Problem) missing(a *answer) string {
 	return fmt.Sprintf("%d of %d values (%s)", len(left), p.plan.Size(), strings.Join(left, ", "))
 }
 
-// disagreement names an objective that a run of the scenario does not find met.
+// disagreement returns the first objective that a run of the scenario with these verdicts does not meet, in words.
 func disagreement(checked []results.Verdict) string {
 	for i := range checked {
 		if v := &checked[i]; v.Outcome != results.Met {
@@ -232,5 +232,5 @@ func disagreement(checked []results.Verdict) string {
 	return ""
 }
 
-// share writes a share as a percentage of up to four digits.
+// share returns a share as a percentage of up to four digits.
 func share(v float64) string { return fmt.Sprintf("%.4g %%", 100*v) }

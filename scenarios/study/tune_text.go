@@ -12,8 +12,9 @@ import (
 	"qsim/results/text"
 )
 
-// WriteTuning writes what was tried: as CSV a row for each setting, or for people a table for each policy, with what
-// was found and command, the one that runs a policy with sets, keys and values as of --set.
+// WriteTuning writes the settings that a search tried: as CSV a row for each, or for people a table for each policy
+// with the findings, and command's command line that runs a policy with the answer, given the keys and values as --set
+// takes them.
 func WriteTuning(w io.Writer, t *results.Tuning, o text.TableOptions,
 	command func(policy string, sets []string) string) error {
 	if o.Format == text.CSV {
@@ -52,8 +53,8 @@ func WriteTuning(w io.Writer, t *results.Tuning, o text.TableOptions,
 	return err
 }
 
-// tuneTable has a row for each setting that was tried under some policies: for programs with their labels and all
-// digits, or for people.
+// tuneTable returns a table with a row for each setting that was tried under some policies: with full for programs,
+// with labels and all digits, otherwise for people.
 func tuneTable(t *results.Tuning, policies []results.TunedPolicy, full bool) (header []string, rows [][]string) {
 	if full {
 		header = append(header, "policy")

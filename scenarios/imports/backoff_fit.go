@@ -120,8 +120,7 @@ func (r *Retry) ofSystem(pauses []Pause, blur float64) *Retry {
 	return found
 }
 
-// with returns a copy of r with other keys and with the pauses that these keys give beside the recorded ones. It is
-// Exact if the two are near.
+// with returns a copy of r with other keys and the pauses they give beside the recorded ones; Exact if these are near.
 func (r *Retry) with(pauses []Pause, blur float64, keys []string) *Retry {
 	found := *r
 	found.Keys, found.family, found.Pauses, found.Notes = keys, true, pauses, slices.Clone(r.Notes)
@@ -133,8 +132,7 @@ func (r *Retry) with(pauses []Pause, blur float64, keys []string) *Retry {
 	return &found
 }
 
-// follow compares recorded pauses with a formula more closely. promoter is the longest time, in s, that a due retry
-// waits for a promoter.
+// follow compares pauses with a formula closely. promoter is the longest wait of a due retry for a promoter, in s.
 func follow(pauses []Pause, b *policies.Backoff, blur, promoter float64) ([]Pause, bool) {
 	return beside(pauses, b, func(p *Pause, off float64, k int) bool {
 		spread := max(p.Said[2]-p.Said[0], 0.1*p.Said[1])
@@ -160,8 +158,7 @@ func beside(pauses []Pause, b *policies.Backoff, near func(p *Pause, off float64
 	return all, ok
 }
 
-// jitter is the kind of jitter found in pauses after the same number of failures, which are uniform between low and
-// high.
+// jitter is a kind of jitter found in pauses after the same number of failures, which are uniform from low to high.
 type jitter struct {
 	text string
 	base func(low, high float64) float64 // delay of pauses between low and high

@@ -59,8 +59,7 @@ func (t *Target) name() string {
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// Check returns an error if the scenario could not be written to the target, so that this is known before hours of
-// records are read.
+// Check returns an error if the scenario cannot be written to the target, before hours of records are read.
 func (t *Target) Check() error {
 	if name := t.name(); slug(name, true) != name || name == "" {
 		return fmt.Errorf("%s: want a name of a-z, 0-9 and -, at most %d, before .yaml", filepath.Base(t.Scenario), longestKind)
@@ -187,8 +186,7 @@ func (c *Class) tenant(name string) string {
 	return strconv.Itoa(at)
 }
 
-// tenantNames returns the names of a class's tenants in a scenario, the last one for jobs without a tenant; nil: there
-// are too many.
+// tenantNames returns names of a class's tenants for a scenario, the last for jobs without one; nil: too many tenants.
 func (c *Class) tenantNames() []string {
 	if len(c.Tenants) > mostNamed {
 		return nil

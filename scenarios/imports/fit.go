@@ -46,9 +46,8 @@ const (
 )
 
 // FitDistributions fits the distributions of the scenario language to a sample of times in seconds, by maximum
-// likelihood, the best by Score first. There are none for fewer than FewestToFit values. Zeros count as half the
-// smallest value above 0, for the logarithm; if more than 1 in 100 values are zeros, only distributions that allow
-// zeros are fitted.
+// likelihood, the best by Score first. Fewer than FewestToFit values have none. Zeros count as half the smallest value
+// above 0, for the logarithm; with more than 1 in 100 zeros, only distributions that allow them are fitted.
 func FitDistributions(sample []float64) []Fit {
 	n := len(sample)
 	if n < FewestToFit {
@@ -99,8 +98,7 @@ func (f *Fit) Acceptable(sample []float64) bool {
 	return f.Distance <= near && math.Abs(f.P99-tail) <= tailTolerance*tail
 }
 
-// withoutZeros replaces values that are not above 0, at the start of sorted, by a small one, and returns how many there
-// were.
+// withoutZeros replaces values not above 0, at the start of sorted, by a small one, and returns how many there were.
 func withoutZeros(sorted []float64) (positive []float64, zeros int) {
 	zeros = sort.Search(len(sorted), func(i int) bool { return sorted[i] > 0 })
 	if zeros == 0 || zeros == len(sorted) {
@@ -123,8 +121,7 @@ func distance(sorted []float64, cdf func(float64) float64) float64 {
 	return most
 }
 
-// thinned returns at most most of the sorted values, still sorted: a part that is as good as random, chosen by a hash
-// of ranks.
+// thinned returns a subset of at most most sorted values, sorted, as good as random: chosen by a hash of ranks.
 func thinned(sorted []float64, most int) []float64 {
 	if len(sorted) <= most {
 		return sorted

@@ -219,8 +219,7 @@ func estimateNormal(v []float64) (shape, []FitParameter) {
 		inTime("sd", deviation))
 }
 
-// hyperexponential is a mixture of two exponential distributions with equal contributions to the mean; share is the
-// probability of the first.
+// hyperexponential is a mixture of two exponentials with equal parts of the mean; share is the weight of the first.
 type hyperexponential struct{ mean, share float64 }
 
 // rates returns the rates of the two exponential branches.
@@ -285,8 +284,7 @@ func estimateHyperexponential(v []float64) (shape, []FitParameter) {
 	return provided(cv > 1 && cv < 1000, h, inTime("mean", h.mean), number("cv", cv))
 }
 
-// invert returns the quantile for probability p of a distribution function on [0, ∞), by bisection; near is a first
-// guess above 0.
+// invert returns the quantile for probability p of a distribution function on [0, ∞), by bisection; near is a guess.
 func invert(cdf func(float64) float64, p, near float64) float64 {
 	low, high := 0.0, near
 	for i := 0; cdf(high) < p; i++ {

@@ -17,8 +17,7 @@ type riverError struct {
 }
 
 // addRiver adds a record for each attempt in a row of river_job: the last attempt has columns of its own, failed ones
-// are in errors. scheduled_at is when the last attempt was due, or, while the job waits for another, when the next one
-// is due.
+// are in errors. scheduled_at is when the last attempt was due, or, while the job waits, when the next one is due.
 func (r *reader) addRiver(last record, errors string) error {
 	list, err := riverErrors(errors)
 	if err != nil {

@@ -128,8 +128,8 @@ func (r *reader) takeAttempt(j *job, rec *record, t try) {
 	}
 }
 
-// number numbers by their times the attempts of a job that have no number, and counts the attempts before them that
-// must have failed.
+// number numbers a job's attempts by time if they have no number, and counts missing ones before, which must have
+// failed.
 func (j *job) number() {
 	if len(j.tries) == 0 || j.tries[0].number <= 0 {
 		slices.SortStableFunc(j.tries, func(a, b try) int { return cmp.Compare(a.when(), b.when()) })

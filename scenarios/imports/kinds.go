@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// causes lists the error kinds of the scenario language with patterns for messages and names of exceptions; the first
-// that matches counts.
+// causes lists error kinds of scenarios with patterns for messages and names of exceptions; the first match counts.
 var causes = []struct {
 	kind  string
 	match *regexp.Regexp

@@ -138,8 +138,7 @@ func fillRow(r *row, object map[string]any, columns layout) {
 	}
 }
 
-// plainKeys maps the keys of an object, as headings are compared, to the keys themselves; of equal ones the last in
-// order counts.
+// plainKeys maps keys of an object, as headings are compared, to the keys themselves; of equal ones the last counts.
 func plainKeys(object map[string]any) map[string]string {
 	plain := make(map[string]string, len(object))
 	for _, key := range slices.Sorted(maps.Keys(object)) {

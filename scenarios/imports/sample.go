@@ -102,8 +102,7 @@ const (
 	leastTrying = 400 // attempts in all
 )
 
-// incident returns the worst stretch of time in which attempts fail far more often than otherwise, with their share of
-// failures; share is 0 if there is none.
+// incident returns the stretch of time in which attempts fail most above the usual share; share is 0 if there is none.
 func (t *timeline) incident() (from, to timestamp, share float64) {
 	order := t.order()
 	if len(order) == 0 {

@@ -62,8 +62,7 @@ const (
 	repairCount
 )
 
-// repairs lists for each kind of mistake how it is repaired, and whether that loses data: then a few are repaired, and
-// many are an error.
+// repairs lists for each kind of mistake its repair, and whether that loses data: many of these are an error.
 var repairs = [repairCount]struct {
 	what  string
 	loses bool

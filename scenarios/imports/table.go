@@ -52,8 +52,7 @@ func newTable(in *input, start []byte) (*table, error) {
 	return t, nil
 }
 
-// separator returns the usual separator (comma, semicolon, tab and so on) that is most frequent in the first line,
-// outside quotes.
+// separator returns the commonest of the usual separators (comma, semicolon, tab, |) in the first line, outside quotes.
 func separator(start []byte) rune {
 	count, quoted := map[byte]int{}, false
 	for _, c := range start {

@@ -107,8 +107,7 @@ func (w *writing) classText(c *Class, line func(string, ...any)) {
 	}
 }
 
-// distribution returns the value of a class's run time in scenario syntax: the fitted distribution, a reference to a
-// file of recorded values, or, without recorded times, the value that the user gave.
+// distribution returns a class's run time in scenario syntax: a fit, a file of recorded values, or what the user gave.
 func (w *writing) distribution(c *Class, t *Times, file string) string {
 	switch {
 	case len(t.Values) == 0:
@@ -157,8 +156,8 @@ func percent(share float64) string {
 	return strconv.FormatFloat(share*100, 'g', 3, 64) + "%"
 }
 
-// shares returns the shares of error kinds in scenario syntax, in tenths of a percent that add up to 100 %: the rest
-// goes to the most frequent one.
+// shares returns the shares of error kinds in scenario syntax, in tenths of a percent; the first takes what rounding
+// leaves.
 func shares(kinds []Kind) []string {
 	all := int64(0)
 	for _, k := range kinds {

@@ -14,15 +14,15 @@ import (
 	"qsim/cmd/ui"
 )
 
-// metric is one number of one run, with its unit as benchmarks spell it.
+// metric is one number of a benchmark result, with its unit as Go benchmarks spell it.
 type metric struct {
 	name  string // unique: what benchstat groups by
 	unit  string // for people: s, jobs/s, jobs
 	value float64
 }
 
-// metrics are what a run under a load is reported as. A value that there is not is left
-// out, as a latency is where nothing came at a rate.
+// metrics returns the numbers that a run under a load is reported by; latencies only for an open loop, where jobs come
+// at a rate.
 func (l *loaded) metrics(open bool) []metric {
 	list := []metric{{"jobs/s", "jobs/s", rate(l.done+l.dead, l.took)}}
 	add := func(name, unit string, value float64) { list = append(list, metric{name, unit, value}) }
@@ -63,7 +63,7 @@ type benchWriter struct {
 	begun bool
 }
 
-// result writes one line. name has no spaces; of iterations there is at least one.
+// result writes one benchmark line. name has no spaces; iterations is at least 1.
 func (w *benchWriter) result(name string, iterations int64, took time.Duration, metrics []metric) error {
 	var b strings.Builder
 	if !w.begun {
@@ -86,8 +86,7 @@ func (w *benchWriter) result(name string, iterations int64, took time.Duration, 
 	return ui.IOError("write result", err)
 }
 
-// number writes v with six significant digits or more, without an exponent where that is
-// short.
+// number returns v as text with six significant digits or more, without an exponent where that is short.
 func number(v float64) string {
 	if size := math.Abs(v); size < 1e15 && (v == math.Trunc(v) || size >= 1e5) {
 		return strconv.FormatFloat(v, 'f', 0, 64)
@@ -95,7 +94,8 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
-// benchName spells pairs of keys and values as benchstat can project them.
+// benchName returns the name of a benchmark with pairs of keys and values in the form key=value, which benchstat can
+// project.
 func benchName(kind string, pairs ...string) string {
 	name := kind
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -104,7 +104,7 @@ func benchName(kind string, pairs ...string) string {
 	return name
 }
 
-// benchWord is s without what would end a name or one of its parts.
+// benchWord returns s with _ for characters that would end a benchmark name or a part of it.
 func benchWord(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -115,7 +115,7 @@ func benchWord(s string) string {
 	}, s)
 }
 
-// processor is the model of the processor as Linux names it, or "".
+// processor returns the model of the processor as Linux names it, or "".
 func processor() string {
 	file, err := os.Open("/proc/cpuinfo")
 	if err != nil {

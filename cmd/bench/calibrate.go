@@ -12,7 +12,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// timings are what this machine and a store took in a run.
+// timings holds the durations that a calibration measured on this machine and a store: calls, wakes and sleeps.
 type timings struct {
 	delays world.Delays
 	jobs   int64                        // that it was measured with
@@ -27,8 +27,8 @@ type timings struct {
 	coming, after [engine.NumOps]time.Duration // medians of calls while jobs came, and when no more did
 }
 
-// overrun is by how much workers were busy longer than their handlers were to sleep, on
-// average: that is what it takes of their capacity.
+// overrun returns by how much workers were busy longer than their handlers' run time, on average: a loss of their
+// capacity.
 func (t *timings) overrun() time.Duration {
 	sum := time.Duration(0)
 	for _, d := range t.delays.Overrun {
@@ -37,7 +37,7 @@ func (t *timings) overrun() time.Duration {
 	return sum / time.Duration(max(1, len(t.delays.Overrun)))
 }
 
-// split fills in what calls took while jobs came and afterwards.
+// split fills in the durations of calls while jobs arrived, and of calls afterwards.
 func (t *timings) split(probes []*probe, arrivals time.Duration) {
 	for op := range t.took {
 		var before, after []time.Duration
@@ -54,8 +54,8 @@ func (t *timings) split(probes []*probe, arrivals time.Duration) {
 	}
 }
 
-// probe follows the calls of one engine: how long each took, and how long its answer waited
-// for the engine. A call is told of by OnCall and, next, by its event.
+// probe follows the calls of one engine: how long each took, and how long its answer waited for the engine. Each call
+// is passed first to OnCall and then as an event.
 type probe struct {
 	track
 	late    []world.Span // from deadlines of the engine until it noticed them
@@ -74,7 +74,7 @@ type callSample struct {
 	woken     bool
 }
 
-// Record implements engine.Recorder.
+// Record notes an event of the engine, for engine.Recorder.
 func (p *probe) Record(e *engine.Event) {
 	switch e.Kind {
 	case engine.Called:
@@ -87,7 +87,7 @@ func (p *probe) Record(e *engine.Event) {
 	p.track.Record(e)
 }
 
-// tell notes a call whose event comes next.
+// tell notes the duration of a call, whose event comes next.
 func (p *probe) tell(c *engine.Call, r *engine.Reply, began, ended engine.Time) {
 	p.took, p.ended, p.byWake = ended.Sub(began), ended, c.Woken
 	if c.Op != engine.OpClaim {
@@ -107,9 +107,8 @@ func (p *probe) tell(c *engine.Call, r *engine.Reply, began, ended engine.Time) 
 	p.dry = len(r.Leases) < c.Limit && fresh < allowed
 }
 
-// calibrate measures with the arrivals and run times of the scenario at that speed, without
-// storms and with workers to spare, so that nothing waits but for the machine. Its seed is
-// none of those that are predicted.
+// calibrate measures with the arrivals and run times of the scenario at that speed, without storms and with workers to
+// spare, so that only the machine makes anything wait. It uses a seed that no prediction uses.
 func calibrate(ctx context.Context, sc *scenarios.Scenario, o playOptions, lasts time.Duration,
 	stores *stores) (*timings, error) {
 	calm := sc.Calm(o.policy, o.speed.Virtual(lasts))
@@ -128,9 +127,9 @@ func calibrate(ctx context.Context, sc *scenarios.Scenario, o playOptions, lasts
 	return p.timings, nil
 }
 
-// suffice reports whether enough was measured to simulate with. Where no worker was ever
-// idle when a job came, as jobs come in heaps on a machine that is too slow for the speed,
-// waking one is taken for as long as the way of a claim to the store.
+// suffice reports whether enough was measured to simulate with. If no worker was ever idle when a job came, as on a
+// machine too slow for the speed, where jobs come in heaps, waking a worker is taken to last as long as the way of a
+// claim to the store.
 func (t *timings) suffice() bool {
 	d := &t.delays
 	if len(d.Wake) == 0 {
@@ -140,8 +139,8 @@ func (t *timings) suffice() bool {
 	return len(d.Overrun) > 0 && len(d.Wake) > 0
 }
 
-// learn turns what was recorded into delays; enqueues are the calls of what feeds the engines. Of a call half is taken
-// for the way to the store and half for the way back, without the stalls of the store that it met.
+// learn computes a simulation's delays from the recorded calls; enqueues are the calls of the feeder. Half of a call's
+// duration counts as the way to the store and half as the way back, without the stalls of the store within it.
 func learn(probes []*probe, asked map[attempt]time.Duration, perJob [engine.NumOps]time.Duration,
 	enqueues []world.Span, speed world.Speed) *timings {
 	t := &timings{delays: world.Delays{Speed: speed, PerJob: perJob}}
@@ -183,14 +182,14 @@ func learn(probes []*probe, asked map[attempt]time.Duration, perJob [engine.NumO
 	return t
 }
 
-// attempt names an execution.
+// attempt identifies one execution of a job.
 type attempt struct {
 	job      engine.JobID
 	delivery int32
 }
 
-// overruns are by how much the engine's workers were busy longer than their handlers were
-// to take, without the stalls that they ended in.
+// overruns returns by how much the engine's workers were busy longer than their handlers' run times, one value for each
+// execution, without stalls at its end.
 func (p *probe) overruns(asked map[attempt]time.Duration, stalls []world.Span) []time.Duration {
 	var all []time.Duration
 	for began, end := range p.executions {
@@ -207,7 +206,7 @@ func (p *probe) overruns(asked map[attempt]time.Duration, stalls []world.Span) [
 	return all
 }
 
-// quantile of values; 0 of none.
+// quantile returns the quantile q of values; 0 for an empty list.
 func quantile(values []time.Duration, q float64) time.Duration {
 	if len(values) == 0 {
 		return 0
@@ -216,8 +215,8 @@ func quantile(values []time.Duration, q float64) time.Duration {
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }
 
-// measurePerJob measures what each further job of a call costs: by how much claims and commits of
-// many take longer than those of one. The store is as empty afterwards as before.
+// measurePerJob measures the duration that each further job adds to a call: by how much claims and commits of many jobs
+// take longer than those of one. The store is as empty afterwards as before.
 func measurePerJob(ctx context.Context, store engine.Store) (each [engine.NumOps]time.Duration, err error) {
 	const (
 		many  = 50

@@ -15,7 +15,7 @@ import (
 	"qsim/results/text"
 )
 
-// compareFlags are the flags of compare.
+// compareFlags are the flags of the command compare.
 type compareFlags struct {
 	units []string
 	most  shareFlag
@@ -57,7 +57,7 @@ Results of other packages, or of another number of processors, are other benchma
 	return c
 }
 
-// change is one unit of one benchmark on both sides.
+// change is the difference between two files in one unit of one benchmark.
 type change struct {
 	name, unit string
 	base, new  []float64
@@ -106,8 +106,8 @@ func compare(c *cobra.Command, paths []string, f *compareFlags) error {
 	return f.gate(changes, lost, paired, c.ErrOrStderr())
 }
 
-// pairUp finds what is to be compared with what, and apart from it, whatever the units
-// asked for, how many jobs were lost.
+// pairUp pairs the values of benchmarks that the files have in common, for each unit to compare; lost are the counts of
+// lost jobs, which are compared whatever the units.
 func pairUp(files [][]*benchmark, paths, units []string) (changes, lost []change, notes []string, err error) {
 	add := func(base, new *benchmark) {
 		var one []string
@@ -185,7 +185,7 @@ func writeChanges(w io.Writer, changes []change, paired bool, width int) {
 		text.Percent(results.DefaultSameWithin), test, len(changes)))
 }
 
-// sample writes a mean with its interval.
+// sample returns the mean of values with the half-width of its interval as text.
 func sample(values []float64, unit string) string {
 	mean, half := results.Interval(values)
 	text := number(mean)
@@ -198,7 +198,7 @@ func sample(values []float64, unit string) string {
 	return text
 }
 
-// changed writes the change relative to the base mean.
+// changed returns the change relative to the base mean as text, with ≈ or ? if it is not significant.
 func (d *change) changed() string {
 	base, _ := results.Interval(d.base)
 	mark := ""

@@ -14,7 +14,7 @@ import (
 	"qsim/results/measure"
 )
 
-// sense is which way a unit gets better.
+// sense is the direction in which a unit's values get better: more, less, or neither.
 type sense int8
 
 const (
@@ -23,8 +23,8 @@ const (
 	moreIsBetter
 )
 
-// senseOf is that of a unit of a benchmark: of what qbench prints and of what go test does,
-// in the spelling of benchfmt, and of rates and times by their ends.
+// senseOf returns the direction in which values of a benchmark unit get better: of qbench's and go test's units in the
+// spelling of benchfmt, and of other rates and times by the end of the name.
 func senseOf(unit string) sense {
 	if known, ok := metricSenses()[unit]; ok {
 		return known
@@ -41,7 +41,7 @@ func senseOf(unit string) sense {
 	return noSense
 }
 
-// metricSenses are those of the metrics of scenarios, by the units that they are printed with.
+// metricSenses returns the directions in which scenario metrics get better, by the units that they are printed with.
 var metricSenses = sync.OnceValue(func() map[string]sense {
 	all := map[string]sense{}
 	for _, info := range measure.Metrics() {
@@ -57,7 +57,7 @@ var metricSenses = sync.OnceValue(func() map[string]sense {
 	return all
 })
 
-// metricUnit is what a metric of a scenario is called in a benchmark.
+// metricUnit returns the benchmark unit for a metric of a scenario, like fresh-wait-p99-sec.
 func metricUnit(info measure.MetricInfo) string {
 	name := strings.ReplaceAll(info.Name, ".", "-")
 	if info.Unit == "s" {
@@ -66,8 +66,8 @@ func metricUnit(info measure.MetricInfo) string {
 	return name
 }
 
-// worse tests whether d is worse by more than a share of the base mean: the one-sided p
-// value of its not being so, NaN if that cannot be told.
+// worse returns the one-sided p value for the hypothesis that a change is not worse by more than a share, most, of the
+// base mean; NaN if it cannot be tested.
 func (d *change) worse(most float64, paired bool) float64 {
 	less, factor := false, 1+most
 	if senseOf(d.unit) == moreIsBetter {
@@ -77,9 +77,9 @@ func (d *change) worse(most float64, paired bool) float64 {
 	return p
 }
 
-// gate holds all changes against a limit, as one family (Holm): of what did not get worse by
-// more, one in twenty comparisons of files is stopped, however many units they have. More
-// jobs lost are too many in any case. Where nothing can be told the gate stays shut.
+// gate returns an error if a change is worse than the limit, tested as one family (Holm): if nothing got worse by more,
+// one in twenty comparisons of files fails by chance, however many units they have. It fails too if more jobs were
+// lost, or if no change can be tested.
 func (f *compareFlags) gate(changes []change, lost []change, paired bool, notes io.Writer) error {
 	for i := range lost {
 		if before, after := results.MeanOf(lost[i].base), results.MeanOf(lost[i].new); after > before {
@@ -128,7 +128,7 @@ func (f *compareFlags) gate(changes []change, lost []change, paired bool, notes 
 	return beyond
 }
 
-// pText writes a p value.
+// pText returns a p value as text.
 func pText(p float64) string {
 	switch {
 	case math.IsNaN(p):

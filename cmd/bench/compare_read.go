@@ -13,7 +13,7 @@ import (
 	"qsim/cmd/ui"
 )
 
-// benchmark holds the values of one benchmark of one package on one number of processors.
+// benchmark holds the values of one benchmark of one package at one number of processors.
 type benchmark struct {
 	name       string // for people: without what is the same of the whole file
 	pkg        string
@@ -26,10 +26,10 @@ type benchmark struct {
 // onProcessors matches the end of a benchmark's name with its number of processors: -8.
 var onProcessors = regexp.MustCompile(`-\d+$`)
 
-// bare is the name without the processors.
+// bare returns the name of the benchmark without the suffix for the number of processors.
 func (b *benchmark) bare() string { return b.full[:len(b.full)-len(b.processors)] }
 
-// readBenchmarks reads a file, in its order.
+// readBenchmarks reads the benchmarks in a file, in its order.
 func readBenchmarks(path string, stdin io.Reader) ([]*benchmark, error) {
 	in := stdin
 	if path != "-" {
@@ -77,8 +77,8 @@ func readBenchmarks(path string, stdin io.Reader) ([]*benchmark, error) {
 	return all, nil
 }
 
-// nameBenchmarks gives those of a file names without the package, if there is one, and bare
-// ones if asked to.
+// nameBenchmarks sets the names of a file's benchmarks: without the package if there is one only, and without the
+// number of processors if bare is set.
 func nameBenchmarks(all []*benchmark, bare bool) {
 	onePackage := true
 	for _, b := range all {
@@ -94,7 +94,7 @@ func nameBenchmarks(all []*benchmark, bare bool) {
 	}
 }
 
-// sameProcessors reports whether all ran on the same number of processors.
+// sameProcessors reports whether all benchmarks ran on the same number of processors.
 func sameProcessors(all []*benchmark) bool {
 	for _, b := range all {
 		if b.processors != all[0].processors {
@@ -104,9 +104,8 @@ func sameProcessors(all []*benchmark) bool {
 	return true
 }
 
-// matched calls add with every benchmark that two files have in common, or with the two if
-// each has one, and returns what is to be said of the others. On how many processors each
-// file's ran does not matter if it is one number of each.
+// matched calls add with every benchmark that two files have in common, or with the two if each has one, and returns
+// notes about the others. The numbers of processors may differ if each file has only one.
 func matched(files [][]*benchmark, paths []string, add func(base, new *benchmark)) (notes []string) {
 	alike := sameProcessors(files[0]) && sameProcessors(files[1])
 	key := func(b *benchmark) [2]string {
@@ -147,7 +146,7 @@ func matched(files [][]*benchmark, paths []string, add func(base, new *benchmark
 	return notes
 }
 
-// processorsText is the end of a name as a number.
+// processorsText returns the number of processors in the suffix of a benchmark's name.
 func processorsText(end string) string {
 	if end == "" {
 		return "1"

@@ -10,7 +10,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// feeding is what enqueuing took.
+// feeding holds the measured durations and delays of enqueueing.
 type feeding struct {
 	mutex sync.Mutex
 	calls phase
@@ -19,23 +19,24 @@ type feeding struct {
 	made  []world.Span // the calls
 }
 
-// promptly is how late a job may be enqueued and count as in time. Timers are a millisecond late, and jobs that were due
-// one after the other come together: that makes claims of several.
+// promptly is the greatest delay at which an enqueued job counts as in time. Timers are a millisecond late, and jobs
+// due one after the other then come together: claims of several follow.
 const promptly = 100 * time.Microsecond
 
-// heldUp returns when jobs were held up for so long that what feeds the engines must have been, and not a timer.
+// heldUp returns the spans in which jobs were late by so much that the feeder itself must have been held up, and not a
+// timer.
 func (f *feeding) heldUp() []world.Span {
 	return merged(slices.DeleteFunc(slices.Clone(f.held), func(s world.Span) bool { return s.For <= stallFrom }))
 }
 
-// Limits of an open loop's feeder: jobs that are due go into one call, so that a store
-// that answers slowly delays none of those that come meanwhile.
+// Limits of the feeder of an open loop: jobs that are due go into one call, so that a slow answer of the store does not
+// delay the jobs that come meanwhile.
 const (
 	feeders       = 4
 	mostInOneCall = 200
 )
 
-// schedule yields jobs by when they are to be enqueued.
+// schedule is an iterator over jobs in the order in which they are to be enqueued, with their times.
 type schedule func() (at time.Duration, j engine.NewJob, ok bool)
 
 // feeder enqueues the jobs of a schedule when they are due, from several goroutines.
@@ -51,7 +52,8 @@ type feeder struct {
 	begun bool
 }
 
-// feed enqueues the jobs of a schedule until time is up. told may be nil; it is called from several goroutines.
+// feed enqueues the jobs of a schedule until time is up. told, which may be nil, is called for each job, from several
+// goroutines.
 func (r *rig) feed(next schedule,
 	told func(j *engine.NewJob, began, ended engine.Time)) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
@@ -74,7 +76,7 @@ func (r *rig) feed(next schedule,
 	}
 }
 
-// skip counts what was still to come when time was up.
+// skip counts the jobs that were still to come when time was up.
 func (f *feeder) skip(ctx context.Context) error {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -120,7 +122,7 @@ func (f *feeder) work(ctx context.Context) error {
 	}
 }
 
-// take waits for the next job and returns it with those that are due by then.
+// take waits until the next job is due and returns it with the others that are due by then.
 func (f *feeder) take(ctx context.Context, timer *time.Timer, jobs []engine.NewJob,
 	due []time.Duration) ([]engine.NewJob, []time.Duration, bool) {
 	f.mutex.Lock()
@@ -154,7 +156,7 @@ func (f *feeder) take(ctx context.Context, timer *time.Timer, jobs []engine.NewJ
 	return jobs, due, true
 }
 
-// begin takes the first job off the schedule, unless that is done.
+// begin takes the first job from the schedule, if that was not done before.
 func (f *feeder) begin() {
 	if !f.begun {
 		f.begun = true

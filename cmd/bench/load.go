@@ -15,8 +15,8 @@ import (
 	"qsim/scenarios/world"
 )
 
-// load is what a candidate is measured under that is no scenario: jobs that come at a
-// rate, or all at once.
+// load describes a synthetic load, used without a scenario: jobs that come at a rate (open loop), or all at once
+// (burn-down).
 type load struct {
 	jobs     int           // burn-down: how many; 0: open loop
 	rate     string        // open loop, as scenarios spell it
@@ -34,7 +34,7 @@ type load struct {
 // idle reports whether handlers do nothing at all.
 func (l *load) idle() bool { return l.work == 0 && l.fails == "0%" }
 
-// scenario is l with a policy, which is a kind or a map in YAML, as a scenario.
+// scenario returns a scenario's YAML text with the load and the policies, each a kind or a map in YAML.
 func (l *load) scenario(policies []string) string {
 	arrivals, lasts := "process: batch, size: 1, every: 1h", time.Hour
 	if l.jobs == 0 {
@@ -59,7 +59,7 @@ policies:
 	return text
 }
 
-// loaded is what one run under a load gave.
+// loaded holds the measurements of one run under a load.
 type loaded struct {
 	took       time.Duration // from the start of the engines to the last commit
 	enqueued   int64
@@ -75,13 +75,13 @@ type loaded struct {
 	execute    phase
 }
 
-// lost are jobs that the store took and nobody knows of any more.
+// lost returns the number of jobs that the store accepted and that are neither ended nor in the store.
 func (l *loaded) lost() int64 { return max(0, l.enqueued-l.done-l.dead-l.left) }
 
-// untold are jobs that the store holds although nobody was told that it took them.
+// untold returns the number of jobs in the store whose enqueueing call got no answer.
 func (l *loaded) untold() int64 { return max(0, l.done+l.dead+l.left-l.enqueued) }
 
-// loadRun is one run under a load.
+// loadRun is the state of one run under a load.
 type loadRun struct {
 	*load
 	*rig
@@ -95,7 +95,7 @@ type loadRun struct {
 	}
 }
 
-// jobRecord is what is known of one job, by its number.
+// jobRecord holds the times of one job.
 type jobRecord struct {
 	intended  engine.Time
 	started   atomic.Int64 // engine.Time of the first execution, plus 1; 0: none
@@ -107,7 +107,7 @@ type jobRecord struct {
 // twice would take longer than the handler.
 const sampled = 16
 
-// runLoad measures policy number index of a scenario of l on a new store.
+// runLoad runs the policy with that index of the scenario for load l on a new store, and measures it.
 func runLoad(ctx context.Context, l *load, sc *scenarios.Scenario, index int, seed uint64, stores *stores,
 	kind string) (result *loaded, err error) {
 	wall, err := world.OnWallClock(sc, index, seed, world.Speed{Num: 1, Den: 1})
@@ -144,7 +144,7 @@ func runLoad(ctx context.Context, l *load, sc *scenarios.Scenario, index int, se
 	return run.result(ctx)
 }
 
-// plan makes room for what will be known of the jobs and returns when they come.
+// plan allocates the records of the jobs and returns the schedule of their arrivals.
 func (r *loadRun) plan(ctx context.Context, wall *world.Wall) (schedule, error) {
 	if r.load.jobs > 0 {
 		r.records = make([]jobRecord, r.jobs)
@@ -179,7 +179,7 @@ func (r *loadRun) plan(ctx context.Context, wall *world.Wall) (schedule, error) 
 	}, nil
 }
 
-// mostJobs bounds the memory of a run: 32 bytes for each.
+// mostJobs is the most jobs of a run, to bound its memory: 32 bytes for each.
 const mostJobs = 50_000_000
 
 // fill enqueues all jobs of a burn-down.
@@ -228,7 +228,7 @@ func (r *loadRun) handle(ctx context.Context, j *engine.Job) error {
 
 type jobID = engine.JobID
 
-// work sleeps and fails as the load prescribes.
+// work sleeps and fails as the load prescribes for an execution.
 func (r *loadRun) work(ctx context.Context, began engine.Time, j *engine.Job) error {
 	if r.idle() {
 		return nil
@@ -238,7 +238,7 @@ func (r *loadRun) work(ctx context.Context, began engine.Time, j *engine.Job) er
 	return outcomeOf(r.wall.End(time.Duration(r.clock()), 0, j, a, stopped), stopped)
 }
 
-// onEnd notes when a job was acked, and counts it once.
+// onEnd notes when a job was acked or buried, and counts it once.
 func (r *loadRun) onEnd(o *engine.Outcome, _ *engine.Result, at engine.Time) {
 	if !r.records[o.Job-1].acked.CompareAndSwap(0, int64(at)+1) {
 		return
@@ -250,7 +250,7 @@ func (r *loadRun) onEnd(o *engine.Outcome, _ *engine.Result, at engine.Time) {
 	}
 }
 
-// result adds up what a run gave. It may use ctx although that is done.
+// result adds up the measurements of a run. It may use ctx although that is done.
 func (r *loadRun) result(ctx context.Context) (*loaded, error) {
 	l := &loaded{took: time.Duration(r.latest.Load()), enqueued: r.enqueued.Load(), done: r.done.Load(),
 		dead: r.dead.Load(), late: r.rig.late.Load()}
@@ -280,7 +280,7 @@ func (r *loadRun) result(ctx context.Context) (*loaded, error) {
 	return l, nil
 }
 
-// sleep lasts d, or until the execution is told to stop; then it returns for what.
+// sleep waits for d, or until the execution is canceled unless it ignores that; then it returns the reason.
 func sleep(ctx context.Context, d time.Duration, ignoresCancel bool) engine.ErrorKind {
 	if d <= 0 {
 		return engine.NoError
@@ -305,8 +305,8 @@ func sleep(ctx context.Context, d time.Duration, ignoresCancel bool) engine.Erro
 	return engine.Canceled
 }
 
-// outcomeOf is the error of a handler whose execution went so. One that was stopped
-// because the process ends hands its job back.
+// outcomeOf returns the error of a handler for an error kind or the reason of a cancellation. An execution that was
+// canceled because the process ends hands its job back.
 func outcomeOf(kind, stopped engine.ErrorKind) error {
 	switch {
 	case kind == engine.NoError:

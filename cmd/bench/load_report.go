@@ -15,7 +15,7 @@ import (
 	"qsim/results/text"
 )
 
-// loadJSON is what --format json prints of a load. Times are in seconds.
+// loadJSON is the output of --format json for a load. Times are in seconds.
 type loadJSON struct {
 	Version    int             `json:"version"`
 	Lost       int64           `json:"lost"`
@@ -39,7 +39,7 @@ type metricJSON struct {
 	Values []float64 `json:"values"` // by round
 }
 
-// summary joins the rounds of c, by metric.
+// summary joins the rounds of a candidate, by metric.
 func (c *candidate) summary(open bool) (names []string, all map[string]metricJSON) {
 	all = map[string]metricJSON{}
 	for _, r := range c.rounds {
@@ -67,8 +67,7 @@ func (c *candidate) summary(open bool) (names []string, all map[string]metricJSO
 	return names, all
 }
 
-// report prints what the candidates gave, if that was not done line by line, and writes
-// the files.
+// report prints the measurements of the candidates, if that was not done line by line, and writes the files.
 func (s *session) report(l *load, candidates []*candidate, hash string) error {
 	all := s.flags.Tables(func(w io.Writer, o text.TableOptions) error { return writeLoad(w, l, candidates, o) })
 	all["json"] = ui.Bytes(func() ([]byte, error) { return s.json(l, candidates) })
@@ -94,7 +93,7 @@ func (s *session) json(l *load, candidates []*candidate) ([]byte, error) {
 	return append(encoded, '\n'), err
 }
 
-// writeLoad lays metrics in rows and candidates in columns.
+// writeLoad writes a table with metrics in rows and candidates in columns.
 func writeLoad(w io.Writer, l *load, candidates []*candidate, o text.TableOptions) error {
 	var names []string
 	summaries := make([]map[string]metricJSON, len(candidates))
@@ -121,8 +120,7 @@ func writeLoad(w io.Writer, l *load, candidates []*candidate, o text.TableOption
 	return t.Write(w, o)
 }
 
-// withHalf writes a mean and by how many percent of it the 95 % interval extends to
-// either side.
+// withHalf returns a mean with the half-width of its 95 % interval, in percent of it, as text.
 func withHalf(m metricJSON) string {
 	mean := number(m.Mean)
 	if m.Unit == "s" {

@@ -16,7 +16,7 @@ import (
 	"qsim/scenarios"
 )
 
-// candidate is one policy on one store, and what its rounds gave.
+// candidate is one policy on one store, with the results of its rounds.
 type candidate struct {
 	policy string // label
 	index  int    // of the policy in the scenario
@@ -25,7 +25,7 @@ type candidate struct {
 	rounds []*loaded
 }
 
-// candidates are every policy on every store, in the order of the command line.
+// candidates returns every policy on every store, in the order of the command line.
 func (s *session) candidates(sc *scenarios.Scenario) []*candidate {
 	var all []*candidate
 	for _, store := range s.flags.stores {
@@ -36,7 +36,7 @@ func (s *session) candidates(sc *scenarios.Scenario) []*candidate {
 	return all
 }
 
-// load is the load that the flags describe.
+// load returns the load that the flags describe.
 func (f *runFlags) load() *load {
 	l := &load{jobs: int(f.jobs.value), work: f.work.value.Std(), fails: f.fails.value.String(),
 		workers: int(f.workers.value), engines: int(f.engines.value), batch: int(f.batch.value), prefetch: int(f.prefetch.value)}
@@ -50,7 +50,8 @@ func (f *runFlags) load() *load {
 	return l
 }
 
-// usualPrefetch is that of live.Defaults, unless handlers take so long that it would gain nothing.
+// usualPrefetch returns the default prefetch of live.Defaults, or 0 if handlers take so long that it would gain
+// nothing.
 func (l *load) usualPrefetch() int {
 	if l.work >= 10*time.Millisecond {
 		return 0
@@ -58,10 +59,10 @@ func (l *load) usualPrefetch() int {
 	return live.Defaults(l.workers, nil).Fetch.Prefetch
 }
 
-// mostPrefetch bounds what an engine holds.
+// mostPrefetch is the most jobs that an engine may claim ahead.
 const mostPrefetch = 100_000
 
-// name is that of the benchmark of a candidate under l.
+// name returns the benchmark name of a candidate under the load.
 func (l *load) name(c *candidate) string {
 	pairs := []string{"policy", c.policy, "store", c.store, "workers", fmt.Sprint(l.workers), "engines",
 		fmt.Sprint(l.engines), "batch", fmt.Sprint(l.batch)}
@@ -80,7 +81,7 @@ func (l *load) name(c *candidate) string {
 	return benchName("Open", append(pairs, "rate", strings.ReplaceAll(l.rate, "/s", ""), "for", l.lasts.String())...)
 }
 
-// policyScenario turns the policies of the command line into a scenario under l.
+// policyScenario returns a scenario with the policies of the command line under the load.
 func policyScenario(l *load, policies []string) (*scenarios.Scenario, error) {
 	if len(policies) == 0 {
 		policies = []string{"fifo"}
@@ -118,10 +119,10 @@ func policyScenario(l *load, policies []string) (*scenarios.Scenario, error) {
 	return sc, nil
 }
 
-// runLoad measures all candidates and reports what they gave.
+// runLoad measures all candidates under the load of the flags and reports the results.
 func (s *session) runLoad(ctx context.Context) error { return s.runLoads(ctx, s.report) }
 
-// runLoads measures all candidates in turn and reports what they gave, also if it was interrupted.
+// runLoads measures all candidates in turn and reports the results, also after an interrupt.
 func (s *session) runLoads(ctx context.Context, report func(l *load, candidates []*candidate, hash string) error) error {
 	l := s.flags.load()
 	sc, err := policyScenario(l, s.flags.policies)
@@ -151,7 +152,7 @@ func accountOf(candidates []*candidate) *account {
 	return all
 }
 
-// measure runs rounds of all candidates, and prints a line for each run if that is the format.
+// measure runs all rounds of all candidates, and prints a benchmark line for each run if that is the format.
 func (s *session) measure(ctx context.Context, l *load, sc *scenarios.Scenario, candidates []*candidate) error {
 	out := &benchWriter{out: s.stdout}
 	seed, rounds := max(s.flags.seed, 1), int(s.flags.rounds.value)
@@ -179,7 +180,7 @@ func (s *session) measure(ctx context.Context, l *load, sc *scenarios.Scenario, 
 	return nil
 }
 
-// failed gives an error of a run of a policy, which may be empty, its exit code.
+// failed returns the error of a run under a policy, which may be empty, with an exit code.
 func failed(policy, store string, err error) error {
 	var known *ui.Failure
 	switch {

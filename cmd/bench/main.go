@@ -14,8 +14,8 @@ import (
 	"qsim/policies"
 )
 
-// Main runs qbench with the arguments of the process, and ends the process. Kinds are policies beside those that there
-// are; one that policies.Add refuses ends the process with what is wrong with it.
+// Main runs qbench with the arguments of the process, and ends the process. kinds are policies beside the built-in
+// ones; if policies.Add refuses one, the process ends with its error.
 func Main(kinds ...policies.Kind) {
 	if err := policies.Add(kinds...); err != nil {
 		fmt.Fprintf(os.Stderr, "qbench: %v\n", err)

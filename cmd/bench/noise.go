@@ -15,7 +15,7 @@ import (
 	"qsim/results/text"
 )
 
-// noiseFlags are the flags of noise.
+// noiseFlags are the flags of the command noise.
 type noiseFlags struct {
 	runFlags
 	tell shareFlag
@@ -55,7 +55,7 @@ second.`,
 	return c
 }
 
-// scatter is what is known of one metric that should be the same every time.
+// scatter is the scatter over repeated runs of one metric that should be the same every time.
 type scatter struct {
 	Metric     string   `json:"metric"`
 	Unit       string   `json:"unit"`
@@ -92,7 +92,7 @@ func noise(c *cobra.Command, f *noiseFlags) error {
 	})
 }
 
-// scatters measures the scatter of each metric over the rounds of a candidate.
+// scatters returns the scatter of each metric over the rounds of a candidate.
 func scatters(l *load, c *candidate, tell float64) []scatter {
 	names, all := c.summary(l.jobs == 0)
 	family := comparisons(names, all)
@@ -126,8 +126,8 @@ func scatters(l *load, c *candidate, tell float64) []scatter {
 	return list
 }
 
-// comparisons is how many qbench compare makes of such a benchmark at once: of each metric
-// that does not always have the same value, and of the time per job.
+// comparisons returns how many comparisons qbench compare makes at once for such a benchmark: one for each metric whose
+// values differ, and one for the time per job.
 func comparisons(names []string, all map[string]metricJSON) int {
 	n := 1
 	for _, name := range names {
@@ -138,7 +138,7 @@ func comparisons(names []string, all map[string]metricJSON) int {
 	return n
 }
 
-// printNoise prints in the format asked for.
+// printNoise prints the scatter of a candidate's metrics in the format asked for.
 func (s *session) printNoise(l *load, c *candidate, f *noiseFlags) error {
 	list := scatters(l, c, f.tell.value.Float())
 	all := s.flags.Tables(func(w io.Writer, o text.TableOptions) error { return noiseTable(w, c, list, f.tell.text, o) })

@@ -15,7 +15,7 @@ import (
 	"qsim/engine/pgstore/pgserver"
 )
 
-// server is the PostgreSQL that is measured.
+// server is the PostgreSQL server that is measured.
 type server struct {
 	dsn   string
 	own   *pgserver.Server // nil: somebody else's
@@ -23,10 +23,10 @@ type server struct {
 	count int
 }
 
-// pgVariables are the environment variables that name a server.
+// pgVariables are the environment variables that select a PostgreSQL server.
 var pgVariables = []string{"PGHOST", "PGHOSTADDR", "PGPORT", "PGSERVICE", "PGDATABASE", "PGUSER"}
 
-// find returns the server, and starts one if there is none.
+// find returns the PostgreSQL server to use, and starts one if none is configured.
 func (s *stores) find(ctx context.Context) (*server, error) {
 	if s.server != nil {
 		return s.server, nil
@@ -59,11 +59,11 @@ func (s *stores) find(ctx context.Context) (*server, error) {
 	return found, nil
 }
 
-// password is where a DSN holds one.
+// password matches a DSN (connection string) that contains a password.
 var password = regexp.MustCompile(`(?i)\bpassword\s*=|^\w+://[^/@]*:[^/@]*@`)
 
-// readDSN returns the DSN, from the file that @FILE names where it is one. It warns of a password that everybody on the
-// machine can read in the list of processes.
+// readDSN returns the server's DSN (connection string), for @FILE the content of that file. It warns of a password on
+// the command line, which everybody on the machine can read in the list of processes.
 func (s *stores) readDSN() (string, error) {
 	if file, found := strings.CutPrefix(s.dsn, "@"); found {
 		text, err := os.ReadFile(file)
@@ -82,7 +82,7 @@ func (s *stores) readDSN() (string, error) {
 	return s.dsn, nil
 }
 
-// openPostgres returns a store in a new schema, which close drops.
+// openPostgres returns a store in a new schema, which its close function drops.
 func (s *stores) openPostgres(ctx context.Context, options engine.StoreOptions) (*opened, error) {
 	server, err := s.find(ctx)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *stores) openPostgres(ctx context.Context, options engine.StoreOptions) 
 	return &opened{store, drop}, nil
 }
 
-// stop ends the server that was started.
+// stop stops the PostgreSQL server if this process started it.
 func (s *stores) stop() error {
 	if s.server == nil || s.server.own == nil {
 		return nil

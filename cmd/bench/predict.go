@@ -15,7 +15,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// predictFlags are the flags of predict.
+// predictFlags are the flags of the command predict.
 type predictFlags struct {
 	runFlags
 	calibrate durationFlag
@@ -66,7 +66,7 @@ Exit codes: as qbench run; 1 if a judged metric is off by more than the aim, or 
 	return c
 }
 
-// prediction is one policy on one store.
+// prediction compares simulated and real runs of one policy on one store.
 type prediction struct {
 	policy, store string
 	aim           float64
@@ -81,7 +81,7 @@ type prediction struct {
 	rows          []predicted
 }
 
-// predicted is one metric of both.
+// predicted is the value of one metric in the simulation and in the real run, with the error.
 type predicted struct {
 	measure.Query
 	unit            string
@@ -146,7 +146,7 @@ predictions:
 	return s.settle(&balance, worstOf(all, f), interrupted)
 }
 
-// worstOf is the exit code of all predictions.
+// worstOf returns the worst exit code of all predictions.
 func worstOf(all []*prediction, f *predictFlags) ui.Exit {
 	for _, p := range all {
 		within := p.aim
@@ -165,7 +165,7 @@ func worstOf(all []*prediction, f *predictFlags) ui.Exit {
 	return ui.ExitMet
 }
 
-// predict simulates and runs one policy, in each round under the same seed.
+// predict simulates and really runs one policy on one store, in each round under the same seed.
 func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, policy int, store string, f *predictFlags,
 	balance *account) (*prediction, error) {
 	p := &prediction{policy: sc.Policies[policy].Label, store: store, aim: .10}
@@ -207,7 +207,7 @@ func (s *session) predict(ctx context.Context, sc *scenarios.Scenario, policy in
 	return p, p.compare(only, f.speed.Speed)
 }
 
-// simulate appends to runs what a simulation with delays gives, and tells m, if not nil, how it went.
+// simulate appends to runs a simulation with the delays of t, and adds how the engines worked to m, if not nil.
 func (p *prediction) simulate(ctx context.Context, sc *scenarios.Scenario, seed uint64, t *timings, m *world.Mechanics,
 	runs *[]measure.Run) error {
 	overlay, err := t.delays.Overlay()
@@ -224,7 +224,7 @@ func (p *prediction) simulate(ctx context.Context, sc *scenarios.Scenario, seed 
 	return err
 }
 
-// aims are the metrics that a prediction aims at; the others are shown.
+// aims lists the metrics that the verdict on a prediction depends on; other metrics are only shown.
 var aims = []struct {
 	metric string
 	aimed  bool
@@ -235,7 +235,7 @@ var aims = []struct {
 		false}, {"dead.count", false},
 }
 
-// compare joins what was simulated and what was real, as two policies of one scenario.
+// compare fills in the metrics of the simulated and the real runs, as those of two policies of one scenario.
 func (p *prediction) compare(sc *scenarios.Scenario, speed world.Speed) error {
 	p.settings = world.Settings(sc)
 	info := p.settings.Policies[0]
@@ -279,8 +279,8 @@ func (p *prediction) compare(sc *scenarios.Scenario, speed world.Speed) error {
 	return nil
 }
 
-// floorOf is by how much the real runs of one seed differ from their mean: no prediction of one of
-// them can be held to less. Of one run, or of runs without a value, it is 0.
+// floorOf returns the largest relative difference of a real run from the mean of the real runs: no prediction of one
+// run can be held to less. It is 0 for one run, or runs without a value.
 func (p *prediction) floorOf(row *predicted) float64 {
 	floor := 0.0
 	for i := range p.real {
@@ -293,7 +293,7 @@ func (p *prediction) floorOf(row *predicted) float64 {
 	return floor
 }
 
-// unfed is how many jobs of the scenario never came in the real runs.
+// unfed returns how many jobs of the scenario were never enqueued in the real runs.
 func (p *prediction) unfed() int64 {
 	var n int64
 	for _, r := range p.played {
@@ -302,7 +302,7 @@ func (p *prediction) unfed() int64 {
 	return n
 }
 
-// relative is by how much a differs from b, as a share of b.
+// relative returns the difference of a from b, as a share of b.
 func relative(a, b float64) float64 {
 	switch {
 	case a == b:

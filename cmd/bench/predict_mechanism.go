@@ -29,8 +29,8 @@ func follow(m *world.Mechanics, probes []*probe) {
 	m.Over()
 }
 
-// mechanismJSON is one phase of the simulated or of the real runs, on the wall clock. A share or a
-// mean of nothing is 0.
+// mechanismJSON describes how engines worked in one phase of the simulated or of the real runs, on the wall clock. A
+// share or a mean of nothing is 0.
 type mechanismJSON struct {
 	Phase    string  `json:"phase"`
 	From     float64 `json:"from_s"` // of the scenario
@@ -62,7 +62,7 @@ func rated(m *world.Mechanism, of string) mechanismJSON {
 		Batch: per(float64(m.Commits.Rows), commits), Commit: per(m.Commits.Took.Seconds(), commits)}
 }
 
-// mechanism is how engines worked in the simulation and in the run, phase by phase.
+// mechanism returns how engines worked in the simulated and the real runs, phase by phase.
 func (p *prediction) mechanism() (rows []mechanismJSON) {
 	if p.mechanics[0] == nil {
 		return nil
@@ -73,7 +73,7 @@ func (p *prediction) mechanism() (rows []mechanismJSON) {
 	return rows
 }
 
-// writeMechanism prints the table of mechanism in width columns.
+// writeMechanism prints the table of how engines worked in the simulated and the real runs, width columns wide.
 func (p *prediction) writeMechanism(out io.Writer, width int) {
 	rows := p.mechanism()
 	if rows == nil {

@@ -19,7 +19,7 @@ import (
 	"qsim/scenarios"
 )
 
-// predictionJSON is what --format json prints, in seconds of the scenario.
+// predictionJSON is the output of --format json for predictions, in seconds of the scenario.
 type predictionJSON struct {
 	Version     int             `json:"version"`
 	Scenario    string          `json:"scenario"`
@@ -75,7 +75,7 @@ type sharesJSON struct {
 	Real      float64 `json:"real"`
 }
 
-// printPredictions prints them in the format asked for and writes the files.
+// printPredictions prints predictions in the format asked for and writes the files.
 func (s *session) printPredictions(sc *scenarios.Scenario, all []*prediction) error {
 	speed := s.flags.speed.String()
 	printed := s.flags.Tables(func(w io.Writer, o text.TableOptions) error {
@@ -102,7 +102,7 @@ func (s *session) printPredictions(sc *scenarios.Scenario, all []*prediction) er
 	return nil
 }
 
-// table is p for people.
+// table returns the prediction as a text for people.
 func (p *prediction) table(sc *scenarios.Scenario, speed string, o text.TableOptions) []byte {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%s at %s   %s, %s   %s\n\n", sc.Name, speed, p.policy, p.store, plain.Plural(len(p.real), "round"))
@@ -155,7 +155,7 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string, o text.TableOpt
 	return out.Bytes()
 }
 
-// errors is the table of the metrics of both, with the error of each prediction.
+// errors returns the table of simulated and real metrics, with the error of each prediction.
 func (p *prediction) errors() *text.Table {
 	t := &text.Table{Columns: []text.Column{{Key: true}, {Title: "simulated", Right: true}, {Title: "real", Right: true},
 		{Title: "error", Right: true}}}
@@ -181,7 +181,7 @@ func (p *prediction) errors() *text.Table {
 	return t
 }
 
-// ofTheLast says, where there are several runs, that something is about one of them.
+// ofTheLast returns a remark that a line is about the last run, "" if there is only one.
 func ofTheLast(runs int) string {
 	if runs > 1 {
 		return ", the last run"
@@ -189,7 +189,7 @@ func ofTheLast(runs int) string {
 	return ""
 }
 
-// missed is how many metrics are further off than aimed at.
+// missed returns the number of metrics whose error is larger than aimed at.
 func (p *prediction) missed() int {
 	n := 0
 	for _, r := range p.rows {
@@ -262,10 +262,10 @@ func predictionsJSON(sc *scenarios.Scenario, speed string, all []*prediction) ([
 	return append(text, '\n'), err
 }
 
-// lateJobs is the share of jobs held up on their way from which a machine is too busy for a fair test.
+// lateJobs is the share of late jobs from which a machine counts as too busy for a fair test.
 const lateJobs = .25
 
-// title states how far the prediction is off at its worst, among the metrics that it is judged by.
+// title returns the sentence that states the largest error of the prediction among the metrics that it is judged by.
 func (p *prediction) title(speed string) string {
 	what := fmt.Sprintf("%s on %s at %s", p.policy, p.store, speed)
 	if n := p.unfed(); n > 0 {
@@ -303,7 +303,7 @@ func (p *prediction) title(speed string) string {
 		worst.Query.Label(), met, judged, p.aim*100, busy)
 }
 
-// off is the size of an error, +Inf if there is none to tell though the metric is judged.
+// off returns the size of a metric's error, +Inf if a judged metric has none.
 func off(r *predicted) float64 {
 	if math.IsNaN(r.err) {
 		if r.why == "" {
@@ -314,7 +314,7 @@ func off(r *predicted) float64 {
 	return math.Abs(r.err)
 }
 
-// writePrediction writes the charts, and the summary of the two as of two policies.
+// writePrediction writes the charts of a prediction, and a summary with simulation and real run as two policies.
 func (s *session) writePrediction(sc *scenarios.Scenario, p *prediction) error {
 	if s.flags.out == "" {
 		return nil
@@ -347,5 +347,5 @@ func (s *session) writePrediction(sc *scenarios.Scenario, p *prediction) error {
 	return nil
 }
 
-// opName is the name of an op by its number.
+// opName returns the name of the store operation with that number.
 func opName(op int) string { return engine.Op(op).String() }

@@ -14,7 +14,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// why says where an error comes from, as far as it can be told.
+// why returns a sentence on the cause of a metric's error, as far as it can be determined.
 func (p *prediction) why(row *predicted, speed world.Speed) string {
 	c := p.calibration
 	if row.unit == "s" {
@@ -37,26 +37,25 @@ func (p *prediction) why(row *predicted, speed world.Speed) string {
 	return text
 }
 
-// A quantile lies at a cliff if the distributions differ by few points of jobs where it is,
-// while the quantiles beside it are far from each other.
+// Criteria for a quantile at a cliff: the simulated and real distributions differ there by few percentage points of
+// jobs, while the quantiles beside it are far from each other.
 const (
 	cliffPoints = .05
 	cliffRatio  = 2
 )
 
-// apart is how far the two distributions that a quantile is of are from each other where
-// the real quantile lies: counted in jobs, which is what a steep distribution turns into a
-// long time. The shares are pooled over the seeds.
+// apart is the distance of the simulated from the real distribution at the real value of a quantile, in shares of jobs:
+// where the distribution is flat, few jobs make a long time. Shares are pooled over the seeds.
 type apart struct {
 	simulated, real float64          // shares of jobs that waited no longer than the real value
 	quantiles       [2]float64       // below and above the one asked for
 	around          [2]time.Duration // what they are of the real run; those that still wait count with their ages
 }
 
-// points is by how many points of jobs the distributions differ.
+// points returns the difference of the two shares of jobs.
 func (a *apart) points() float64 { return math.Abs(a.simulated - a.real) }
 
-// apartAt compares the distributions that row is a quantile of; nil: it is of none.
+// apartAt compares the distributions that the row's metric is a quantile of; nil: it is no quantile.
 func (p *prediction) apartAt(row *predicted) *apart {
 	family, q := quantileOf(row.Metric)
 	if q == 0 || math.IsNaN(row.real) {
@@ -85,8 +84,8 @@ func (p *prediction) apartAt(row *predicted) *apart {
 	return a
 }
 
-// quantileOf is which quantile of which kind of wait a metric is: .99 of fresh.wait for
-// fresh.wait.p99. 0: it is none.
+// quantileOf returns the family of waits and the quantile that a metric stands for: fresh.wait and .99 for
+// fresh.wait.p99; q is 0 for other metrics.
 func quantileOf(metric string) (family string, q float64) {
 	family, digits, found := strings.Cut(metric, ".p")
 	n, err := strconv.ParseUint(digits, 10, 16)
@@ -96,8 +95,8 @@ func quantileOf(metric string) (family string, q float64) {
 	return family, float64(n) / math.Pow10(len(digits))
 }
 
-// shareWithin is the share of jobs that waited at most so many seconds, to the width of a
-// bucket. Those that still wait count as longer.
+// shareWithin returns the share of jobs that waited at most limit seconds, to the width of a bucket. Jobs still waiting
+// at the end count as longer.
 func shareWithin(n *measure.NamedHistogram, limit float64) float64 {
 	within := int64(0)
 	for _, b := range n.Hist.Buckets() {
@@ -108,7 +107,7 @@ func shareWithin(n *measure.NamedHistogram, limit float64) float64 {
 	return float64(within) / float64(n.Hist.Count()+n.Unresolved.Count())
 }
 
-// String says it in words.
+// String returns the distance of the distributions in words.
 func (a *apart) String() string {
 	text := fmt.Sprintf("of the jobs %s waited no longer than that in the run and %s in the simulation, %.1f points "+
 		"apart; the run's p%s is %s and its p%s %s",
@@ -122,10 +121,10 @@ func (a *apart) String() string {
 
 func percent(share float64) string { return fmt.Sprintf("%.1f%%", share*100) }
 
-// digits names a quantile as metrics do: 45 for .45, 98.5 for .985.
+// digits returns a quantile in the digits that metrics use: 45 for .45, 98.5 for .985.
 func digits(q float64) string { return strconv.FormatFloat(math.Round(q*1e4)/100, 'f', -1, 64) }
 
-// changes are what the last real run took otherwise than its calibration.
+// changes returns the differences between the durations measured in the last real run and in its calibration, as texts.
 func (p *prediction) changes() []string {
 	var list []string
 	is, was := p.played[len(p.played)-1], p.calibration

@@ -15,7 +15,7 @@ type rounds struct {
 	done, of int
 }
 
-// rounds begins to show so many measurements. Close their progress when they are over.
+// rounds begins to show the progress of of measurements. The caller closes it.
 func (s *session) rounds(of int) *rounds {
 	// Twice a second is seldom enough to be no part of what is measured.
 	r := &rounds{console: s.console, of: of, lines: s.flags.Verbose, progress: s.console.Progress(&s.flags.Terminal, time.Second/2)}

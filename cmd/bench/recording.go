@@ -8,8 +8,8 @@ import (
 	"qsim/scenarios/world"
 )
 
-// recording keeps what happened in a run, to be put in order and judged when it is over:
-// doing so meanwhile would take time from what is measured.
+// recording stores the events of a run, to be sorted and judged when the run is over: doing so meanwhile would take
+// time from the measurement.
 type recording struct {
 	probes []*probe // by node
 	mutex  sync.Mutex
@@ -24,13 +24,13 @@ func newRecording(r *rig) *recording {
 	return rec
 }
 
-// track is what one goroutine recorded.
+// track stores the events that one goroutine recorded.
 type track struct{ chunks [][]engine.Event }
 
-// chunk is how many events are kept in one piece: growing a slice would copy them all.
+// chunk is the number of events stored in one block: growing a slice would copy them all.
 const chunk = 4096
 
-// Record implements engine.Recorder. It leaves out what no metric looks at.
+// Record stores an event, for engine.Recorder, except kinds that no metric uses.
 func (t *track) Record(e *engine.Event) {
 	if e.Kind == engine.Extended || e.Kind == engine.ExtendRefused {
 		return
@@ -47,7 +47,7 @@ func (t *track) add(e *engine.Event) {
 	t.chunks[n-1] = append(t.chunks[n-1], *e)
 }
 
-// executions yields when each execution that has ended began, and the event of its end.
+// executions yields for each execution that has ended its start and its final event.
 func (t *track) executions(yield func(began engine.Time, end *engine.Event) bool) {
 	started := map[attempt]engine.Time{}
 	for _, events := range t.chunks {
@@ -70,12 +70,12 @@ func (t *track) executions(yield func(began engine.Time, end *engine.Event) bool
 // of returns the recorder of a node.
 func (r *recording) of(node int32) engine.Recorder { return r.probes[node] }
 
-// timed notes a call whose event comes next.
+// timed notes the duration of a call, whose event comes next.
 func (r *recording) timed(node int32, c *engine.Call, reply *engine.Reply, began, ended engine.Time) {
 	r.probes[node].tell(c, reply, began, ended)
 }
 
-// ticked notes that an engine noticed a deadline late.
+// ticked notes that an engine's timer, due at one time, fired at a later one.
 func (r *recording) ticked(node int32, due, at engine.Time) {
 	p := r.probes[node]
 	p.late = append(p.late, world.Span{From: time.Duration(due), For: at.Sub(due)})
@@ -83,8 +83,8 @@ func (r *recording) ticked(node int32, due, at engine.Time) {
 
 var verbEvents = map[engine.Verb]engine.EventKind{engine.Ack: engine.Acked, engine.Bury: engine.Buried}
 
-// repeated notes the end of a job that the store told at the second time of asking: the
-// first answer was lost, and nothing was recorded of it.
+// repeated records the end of a job that the store confirmed only when asked again: the first answer was lost, and no
+// event came of it.
 func (r *recording) repeated(o *engine.Outcome, result *engine.Result, at engine.Time) {
 	if result.Status != engine.Applied.Again() {
 		return
@@ -97,7 +97,7 @@ func (r *recording) repeated(o *engine.Outcome, result *engine.Result, at engine
 		Delivery: o.Delivery, Job: o.Job, Token: o.Token, Age: result.Age})
 }
 
-// enqueued notes a job that the store took between two times.
+// enqueued records a job that the store accepted between two times.
 func (r *recording) enqueued(j *engine.NewJob, began, ended engine.Time) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -105,7 +105,7 @@ func (r *recording) enqueued(j *engine.NewJob, began, ended engine.Time) {
 		Job: j.ID, Delay: j.Delay, Node: -1})
 }
 
-// events returns all that was recorded. Nothing may be recorded any more.
+// events returns all recorded events. Nothing may be recorded any more.
 func (r *recording) events() []engine.Event {
 	total := 0
 	tracks := []*track{&r.feed}

@@ -44,12 +44,12 @@ type rig struct {
 	feeding  feeding
 }
 
-// meter is what one engine's calls took. It belongs to the goroutine of its loop.
+// meter holds the durations of one engine's calls, by operation. It belongs to the goroutine of the engine's loop.
 type meter struct {
 	ops [engine.NumOps]phase
 }
 
-// phase is how long something took that was done in batches.
+// phase holds the durations of calls that handled jobs in batches.
 type phase struct {
 	calls measure.Histogram // of one call each
 	rows  int64             // jobs in all of them
@@ -68,7 +68,7 @@ func (p *phase) merge(other *phase) {
 	p.total += other.total
 }
 
-// perJob is the mean share of one job; 0 if there was none.
+// perJob returns the mean duration per job; 0 if there was none.
 func (p *phase) perJob() time.Duration {
 	if p.rows == 0 {
 		return 0
@@ -85,7 +85,7 @@ func newRig(w *world.Wall, store engine.Store, origin time.Time) *rig {
 	return r
 }
 
-// start sets the clock to 0 at origin.
+// start sets the clock of the run to 0 at origin.
 func (r *rig) start(origin time.Time) { r.origin, r.clock = origin, live.Clock(origin) }
 
 // storeError is an error of the store that ended a run.
@@ -94,7 +94,7 @@ type storeError struct {
 	err   error
 }
 
-// Error is the error of the store after the name of the call, which it may begin with already.
+// Error returns the name of the call, which the store's error may begin with already, and that error.
 func (e *storeError) Error() string {
 	if text := e.err.Error(); strings.HasPrefix(text, e.doing+": ") {
 		return text
@@ -102,22 +102,22 @@ func (e *storeError) Error() string {
 	return e.doing + ": " + e.err.Error()
 }
 
-// Unwrap returns what the store said.
+// Unwrap returns the error of the store.
 func (e *storeError) Unwrap() error { return e.err }
 
-// errFinished ends the engines when nothing is left to do.
+// errFinished ends the engines when no jobs are left.
 var errFinished = errors.New("finished")
 
-// How long nothing may happen before the store is asked what is left, and before that
-// counts as stuck; how long what is under way to the store when time is up may take.
+// How long nothing may happen before the store is asked how many jobs are left, and before that counts as stuck; how
+// long calls under way when time is up may take.
 const (
 	quietFor  = time.Second
 	stuckFor  = time.Minute
 	answerFor = 10 * time.Second
 )
 
-// run feeds and runs the engines until all jobs have ended, until passes on the clock, or
-// ctx is done. It returns when the engines have stopped.
+// run feeds and runs the engines until all jobs have ended, the clock reads until, or ctx is done. It returns when the
+// engines have stopped.
 func (r *rig) run(ctx context.Context, handler live.Handler, feed func(ctx context.Context) error,
 	until time.Duration) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -168,7 +168,7 @@ func (r *rig) config(handler live.Handler) live.Config {
 	return c
 }
 
-// onCall times a call and counts what it ended.
+// onCall records the duration of a call and counts the jobs that it ended.
 func (r *rig) onCall(node int32, c *engine.Call, reply *engine.Reply, began, ended engine.Time) {
 	if r.onTook != nil {
 		r.onTook(node, c, reply, began, ended)
@@ -198,7 +198,7 @@ func (r *rig) onCall(node int32, c *engine.Call, reply *engine.Reply, began, end
 	}
 }
 
-// onError ends a run whose store fails: its numbers would be those of something else.
+// onError ends a run whose store fails: its numbers would not be about the store at work.
 func (r *rig) onError(doing string, err error) {
 	switch {
 	case r.stopping.Load():
@@ -209,7 +209,7 @@ func (r *rig) onError(doing string, err error) {
 	}
 }
 
-// watch stops the engines when nothing is left or time is up.
+// watch stops the engines when no jobs are left or time is up.
 func (r *rig) watch(ctx context.Context, until time.Duration) {
 	const often = 2 * time.Millisecond
 	tick := time.NewTicker(often)
@@ -261,7 +261,7 @@ func (r *rig) watch(ctx context.Context, until time.Duration) {
 	}
 }
 
-// left is how many jobs the store holds that are neither done nor dead.
+// left returns how many jobs the store holds that are neither done nor dead.
 func (r *rig) left(ctx context.Context) (int64, error) {
 	stats, err := r.store.Stats(ctx, 0)
 	if err != nil {
@@ -274,7 +274,7 @@ func (r *rig) left(ctx context.Context) (int64, error) {
 	return int64(n), nil
 }
 
-// phaseOf is what calls of an op took in all engines.
+// phaseOf returns the durations of all engines' calls of one operation.
 func (r *rig) phaseOf(op engine.Op) *phase {
 	var all phase
 	for _, m := range r.meters {

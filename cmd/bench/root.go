@@ -6,7 +6,7 @@ import (
 	"qsim/cmd/ui"
 )
 
-// keeping is what an interrupt is answered with.
+// keeping is the message printed at the first interrupt of a command.
 const keeping = "interrupted: tidying up; once more to quit at once"
 
 func newRoot() *cobra.Command {
@@ -37,7 +37,7 @@ results scatter, and how well the simulation predicts a run of a scenario.`,
 
 func newVersion() *cobra.Command { return ui.NewVersion(noArguments) }
 
-// noArguments complains about an argument of a command that takes none.
+// noArguments returns a usage error if a command that takes no arguments has one.
 func noArguments(c *cobra.Command, arguments []string) error {
 	if len(arguments) > 0 {
 		return ui.UsageError("%s takes no argument, but got %q; %s --help lists its flags", c.CommandPath(), arguments[0],

@@ -12,7 +12,7 @@ import (
 	"qsim/cmd/ui"
 )
 
-// runFlags are the flags of run.
+// runFlags are the flags of the command run.
 type runFlags struct {
 	scenario string
 	speed    speedFlag
@@ -102,13 +102,13 @@ Exit codes:
 	return c
 }
 
-// The flags of addArrivalFlags and of addWorkFlags.
+// The names of the flags that addArrivalFlags and addWorkFlags define.
 var (
 	arrivalFlags = []string{"jobs", "rate", "for", "warmup"}
 	workFlags    = []string{"work", "fails", "workers", "engines", "batch", "prefetch"}
 )
 
-// addArrivalFlags defines the flags of a load for when jobs come.
+// addArrivalFlags defines the flags of a load for the arrivals of jobs.
 func addArrivalFlags(c *cobra.Command, f *runFlags) {
 	flags := c.Flags()
 	flags.Var(&f.jobs, "jobs", "burn-down of so many jobs")
@@ -117,7 +117,7 @@ func addArrivalFlags(c *cobra.Command, f *runFlags) {
 	flags.Var(&f.warmup, "warmup", "open loop: leave out the latencies of jobs that come before")
 }
 
-// addWorkFlags defines the flags for how jobs are worked off.
+// addWorkFlags defines the flags of a load for the processing of jobs: run time, failures, workers and batches.
 func addWorkFlags(c *cobra.Command, f *runFlags) {
 	flags := c.Flags()
 	flags.Var(&f.work, "work", "handlers sleep this long")
@@ -132,7 +132,7 @@ func addWorkFlags(c *cobra.Command, f *runFlags) {
 const dsnUsage = "reach PostgreSQL by this `DSN`, a URL or keywords, or @FILE that holds one; a password is better " +
 	"there, in PGPASSWORD or in a passfile"
 
-// addCandidateFlags defines what run and predict have in common.
+// addCandidateFlags defines the flags that run and predict have in common.
 func addCandidateFlags(c *cobra.Command, f *runFlags) {
 	flags := c.Flags()
 	flags.StringVar(&f.scenario, "scenario", "", "run this `SCENARIO`, a file or the name of a built-in one")
@@ -146,7 +146,7 @@ func addCandidateFlags(c *cobra.Command, f *runFlags) {
 	flags.StringVar(&f.dsn, "dsn", "", dsnUsage)
 }
 
-// session is one invocation of a command that measures.
+// session is one run of a command that measures.
 type session struct {
 	flags   *runFlags
 	stdout  io.Writer
@@ -166,7 +166,7 @@ func newSession(c *cobra.Command, f *runFlags) *session {
 	return s
 }
 
-// inSession runs what a command measures, until it is interrupted, and stops the stores after it.
+// inSession runs measure until it ends or is interrupted, and stops the stores afterwards.
 func inSession(c *cobra.Command, f *runFlags, measure func(s *session, ctx context.Context) error) (err error) {
 	s := newSession(c, f)
 	ui.WarnOfVariables(c, s.console)
@@ -180,7 +180,7 @@ func inSession(c *cobra.Command, f *runFlags, measure func(s *session, ctx conte
 	return measure(s, ctx)
 }
 
-// run measures a load or a scenario.
+// run runs and measures a load or a scenario, as the flags say.
 func run(c *cobra.Command, f *runFlags) error {
 	if err := f.check(c); err != nil {
 		return err
@@ -197,7 +197,7 @@ func run(c *cobra.Command, f *runFlags) error {
 	return inSession(c, f, (*session).runScenario)
 }
 
-// check finds flags that exclude each other and values that no run can have.
+// check returns an error for flags that exclude each other and values that no run can have.
 func (f *runFlags) check(c *cobra.Command) error {
 	ofLoad := changed(c, "jobs", "rate", "for", "warmup", "work", "fails", "workers", "engines", "batch", "prefetch")
 	ofScenario := changed(c, "speed", "set")
@@ -242,7 +242,7 @@ func (f *runFlags) check(c *cobra.Command) error {
 	return nil
 }
 
-// expected is how many jobs an open loop has, about.
+// expected returns the expected number of jobs of an open loop.
 func (f *runFlags) expected() float64 {
 	return f.rate.value.PerSecond() * f.lasts.value.Std().Seconds()
 }

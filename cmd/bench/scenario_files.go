@@ -12,8 +12,8 @@ import (
 	"qsim/scenarios"
 )
 
-// writeScenario writes the files that qsim run writes of a scenario, so that qsim compare
-// reads them, below a folder that is named for the store and the speed.
+// writeScenario writes the files of a scenario's run, as qsim run does, so that qsim compare can read them, below a
+// folder named for the store and the speed.
 func (s *session) writeScenario(sc *scenarios.Scenario, settings *measure.Settings, summary *results.Summary,
 	store string) error {
 	if s.flags.out == "" {
@@ -42,8 +42,8 @@ func (s *session) writeScenario(sc *scenarios.Scenario, settings *measure.Settin
 	return nil
 }
 
-// runInfo is what may differ between two runs. It holds no command line, which may hold a
-// password.
+// runInfo returns the content of run.json: the facts that may differ between two equal runs. It holds no command line,
+// which may contain a password.
 func (s *session) runInfo() results.RunInfo {
 	here, _ := os.Getwd() // for people; "" says that it is not known
 	return results.RunInfo{Started: s.begun.UTC(), Took: time.Since(s.begun).Seconds(), Command: []string{"qbench"},

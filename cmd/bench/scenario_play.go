@@ -15,7 +15,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// played is what one run of a scenario gave.
+// played holds the results of one run of a scenario on a real store.
 type played struct {
 	run      measure.Run
 	balance  world.Balance
@@ -29,13 +29,13 @@ type played struct {
 	timings  *timings // nil: nobody asked
 }
 
-// lost are jobs that the store took and nobody knows of any more.
+// lost returns the number of jobs that the store accepted and that are neither ended nor in the store.
 func (p *played) lost() int64 { return max(0, p.balance.Unresolved-p.left) }
 
-// untold are jobs that the store holds although nobody was told that it took them.
+// untold returns the number of jobs in the store whose enqueueing call got no answer.
 func (p *played) untold() int64 { return max(0, p.left-p.balance.Unresolved) }
 
-// sleeper is the handler of a scenario.
+// sleeper is the handler for jobs of a scenario: it sleeps for the drawn run time.
 type sleeper struct {
 	*rig
 	learns bool
@@ -46,7 +46,7 @@ type sleeper struct {
 	}
 }
 
-// asked is how long an execution was to take.
+// asked is the drawn run time of an execution.
 type asked struct {
 	attempt
 	runs time.Duration
@@ -64,7 +64,7 @@ func (s *sleeper) handle(ctx context.Context, j *engine.Job) error {
 	return outcomeOf(s.wall.End(time.Duration(s.clock()), 0, j, a, stopped), stopped)
 }
 
-// asked is how long each execution was to take.
+// asked returns the drawn run time of each execution.
 func (s *sleeper) asked() map[attempt]time.Duration {
 	all := map[attempt]time.Duration{}
 	for i := range s.shards {
@@ -75,7 +75,7 @@ func (s *sleeper) asked() map[attempt]time.Duration {
 	return all
 }
 
-// playOptions are what differs between runs of one scenario.
+// playOptions are the parameters that differ between runs of one scenario.
 type playOptions struct {
 	policy int
 	seed   uint64
@@ -86,7 +86,7 @@ type playOptions struct {
 	mechanics *world.Mechanics
 }
 
-// play runs a scenario on a new store.
+// play runs a scenario in real time on a new store.
 func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *stores) (result *played, err error) {
 	wall, err := world.OnWallClock(sc, o.policy, o.seed, o.speed)
 	if err != nil {
@@ -150,7 +150,7 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 	return p, nil
 }
 
-// metrics are those of the whole run, in the time of the scenario, and what calls took.
+// metrics returns the metrics of the whole run, in the scenario's time, and the durations of calls.
 func (p *played) metrics() []metric {
 	var list []metric
 	for _, v := range p.run.Values {
@@ -170,7 +170,7 @@ func (p *played) metrics() []metric {
 		metric{"duplicates", "executions", float64(p.balance.Duplicates)})
 }
 
-// neverEnqueued is the warning about a run that lacks jobs of its scenario.
+// neverEnqueued returns the warning for a run that lacks n jobs of its scenario.
 func neverEnqueued(n int64) string {
 	return fmt.Sprintf("%d %s never enqueued: time was up before; choose a lower speed, or a longer drain", n, wereJobs(n))
 }

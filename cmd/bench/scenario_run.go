@@ -19,7 +19,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// loadScenario loads the scenario of the flags; errors and warnings are printed.
+// loadScenario loads the scenario that the flags name; errors and warnings are printed.
 func (s *session) loadScenario() (*scenarios.Scenario, error) {
 	sets, err := input.Sets(s.flags.set)
 	if err != nil {
@@ -69,8 +69,7 @@ func (s *session) runScenario(ctx context.Context) error {
 	return s.settle(&balance, exit, err)
 }
 
-// eachRun makes the runs of a scenario and calls told for each, with the number of its store,
-// until an error of told.
+// eachRun makes all runs of a scenario and calls told with each result and the number of its store, until told fails.
 func (s *session) eachRun(ctx context.Context, sc *scenarios.Scenario,
 	told func(store int, o playOptions, p *played) error) error {
 	shown := s.rounds(int(s.flags.rounds.value) * len(s.flags.stores) * len(sc.Policies))
@@ -93,8 +92,8 @@ func (s *session) eachRun(ctx context.Context, sc *scenarios.Scenario,
 	return nil
 }
 
-// settle prints to standard error whether all jobs are accounted for, and returns how the command ends: err, if it
-// is not nil, is what it ended with.
+// settle prints to standard error whether all jobs are accounted for, and returns the command's error: for lost jobs
+// first, else err, else a failure with the exit code.
 func (s *session) settle(a *account, exit ui.Exit, err error) error {
 	if a.untold > 0 {
 		s.console.Note("warning: the store holds %s more than it said that it took", plain.Plural(int(a.untold), "job"))
@@ -119,8 +118,8 @@ func (s *session) settle(a *account, exit ui.Exit, err error) error {
 	return nil
 }
 
-// account is how many jobs there were in one run or more, and what became of them. Untold jobs are in the store although
-// its answer, that it took them, was lost.
+// account counts jobs of one or more runs by their fates. Untold jobs are in the store although its answer that it
+// accepted them was lost.
 type account struct{ jobs, done, dead, left, lost, untold, duplicates int64 }
 
 func (a *account) add(b account) {
@@ -133,7 +132,7 @@ func (p *played) account() account {
 	return account{b.Enqueued, b.Done, b.Dead, p.left, p.lost(), p.untold(), b.Duplicates}
 }
 
-// announce prints how many runs there will be and how long they take.
+// announce prints how many runs follow and how long they take.
 func (s *session) announce(sc *scenarios.Scenario, stores int) {
 	speed, rounds := s.flags.speed, int(s.flags.rounds.value)
 	n := len(sc.Policies) * rounds * stores
@@ -157,7 +156,7 @@ func (s *session) warn(policy, store string, p *played) {
 	}
 }
 
-// summarize prints the summary of all runs on one store, and writes its files.
+// summarize prints the summary of all runs on one store, and writes the files.
 func (s *session) summarize(sc *scenarios.Scenario, settings *measure.Settings, store string,
 	runs []measure.Run) (ui.Exit, error) {
 	if s.flags.format == "bench" && s.flags.out == "" {
@@ -189,7 +188,7 @@ func (s *session) summarize(sc *scenarios.Scenario, settings *measure.Settings, 
 	return ui.Exit(summary.Exit), nil
 }
 
-// scenarioName is that of the benchmark of a run.
+// scenarioName returns the benchmark name of a run of a scenario.
 func (s *session) scenarioName(sc *scenarios.Scenario, o playOptions) string {
 	return benchName("Scenario", "scenario", sc.Name, "policy", sc.Policies[o.policy].Label, "store", o.store, "speed",
 		o.speed.String())

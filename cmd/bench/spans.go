@@ -9,11 +9,11 @@ import (
 	"qsim/scenarios/world"
 )
 
-// stallFrom is how long an answer lies there, a job comes late, or the store answers nothing although it should, until
-// that counts as a stall: the whole engine, all that feeds it, or the store was held up, and not this call alone.
+// stallFrom is the least duration of a stall, in which an answer is not read, jobs come late, or the store answers no
+// call: then the whole engine, the feeder or the store was held up, and not one call alone.
 const stallFrom = 2 * time.Millisecond
 
-// merged joins spans that overlap.
+// merged sorts spans of time and joins those that overlap.
 func merged(spans []world.Span) (all []world.Span) {
 	slices.SortFunc(spans, func(a, b world.Span) int { return cmp.Compare(a.From, b.From) })
 	for _, s := range spans {
@@ -26,7 +26,7 @@ func merged(spans []world.Span) (all []world.Span) {
 	return all
 }
 
-// within is how much of [from, to) lies in spans, which are in order and apart.
+// within returns how much of [from, to) lies in spans, which are in order and do not overlap.
 func within(spans []world.Span, from, to time.Duration) (sum time.Duration) {
 	i, _ := slices.BinarySearchFunc(spans, from,
 		func(s world.Span, t time.Duration) int { return cmp.Compare(s.From+s.For, t) })
@@ -36,7 +36,7 @@ func within(spans []world.Span, from, to time.Duration) (sum time.Duration) {
 	return sum
 }
 
-// shareOf is which share of a time spans are.
+// shareOf returns the total length of spans as a share of whole.
 func shareOf(spans []world.Span, whole time.Duration) float64 {
 	var sum time.Duration
 	for _, s := range spans {
@@ -45,7 +45,7 @@ func shareOf(spans []world.Span, whole time.Duration) float64 {
 	return sum.Seconds() / max(whole.Seconds(), 1e-9)
 }
 
-// stalls are when the engine let answers lie.
+// stalls returns the spans in which the engine left answers of the store unread.
 func (p *probe) stalls() []world.Span {
 	var all []world.Span
 	for op := range p.samples {
@@ -58,10 +58,11 @@ func (p *probe) stalls() []world.Span {
 	return merged(all)
 }
 
-// storeCall is a call to the store: when it was made, when half of such calls are answered, and when this one was.
+// storeCall holds the times of a call to the store: when it began, when half of such calls are answered, and when it
+// was answered.
 type storeCall struct{ began, usual, ended time.Duration }
 
-// storeCalls are all calls of a run.
+// storeCalls returns the times of all calls of a run; took holds the median duration of each operation.
 func storeCalls(probes []*probe, took *[engine.NumOps]time.Duration, enqueues []world.Span) (all []storeCall) {
 	for _, p := range probes {
 		for op := range p.samples {
@@ -82,9 +83,9 @@ func storeCalls(probes []*probe, took *[engine.NumOps]time.Duration, enqueues []
 	return all
 }
 
-// storeStalls are when the store answered no call although it should have: from when the first of those under way
-// mostly is answered, or from the answer before if that came later, until the next answer. So a call that takes long
-// while others are answered is none, and what holds up all of them, such as the sync of a log, is one.
+// storeStalls returns the spans in which the store answered no call although it should have: from the usual end of the
+// first call under way, or from the answer before if that came later, until the next answer. So a slow call while
+// others are answered is no stall, and a pause for all of them, such as the sync of a log, is one.
 func storeStalls(calls []storeCall) (all []world.Span) {
 	slices.SortFunc(calls, func(a, b storeCall) int { return cmp.Compare(a.began, b.began) })
 	ends := slices.Clone(calls)

@@ -10,13 +10,13 @@ import (
 	"qsim/engine/memstore"
 )
 
-// The stores that can be measured.
+// The kinds of stores that can be measured.
 const (
 	memory   = "memory"
 	postgres = "postgres"
 )
 
-// opened is an empty store for one run.
+// opened is an empty store for one run, with the function that closes and removes it.
 type opened struct {
 	store engine.Store
 	close func() error // takes away what it made

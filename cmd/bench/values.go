@@ -14,7 +14,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// textual is a value that scenarios read, as a flag.
+// textual is a flag with a value in the syntax of scenario files.
 type textual[T any, P interface {
 	*T
 	encoding.TextUnmarshaler
@@ -24,10 +24,10 @@ type textual[T any, P interface {
 	kind  string // what the help text calls it
 }
 
-// String implements pflag.Value.
+// String returns the value as it was typed.
 func (t *textual[T, P]) String() string { return t.text }
 
-// Set implements pflag.Value.
+// Set parses a value in the syntax of scenario files.
 func (t *textual[T, P]) Set(text string) error {
 	if err := P(&t.value).UnmarshalText([]byte(text)); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (t *textual[T, P]) Set(text string) error {
 	return nil
 }
 
-// Type implements pflag.Value.
+// Type returns the name that the help text uses for the flag's value.
 func (t *textual[T, P]) Type() string { return t.kind }
 
 type (
@@ -46,7 +46,7 @@ type (
 	shareFlag    = textual[scenarios.Share, *scenarios.Share]
 )
 
-// duration, count, rate and share are flags with a default; "" is none.
+// duration, count, rate and share return flags with a default in scenario syntax; "" is none.
 func duration(text string) durationFlag { return preset(durationFlag{kind: "DURATION"}, text) }
 func count(text string) countFlag       { return preset(countFlag{kind: "COUNT"}, text) }
 func perSecond(text string) rateFlag    { return preset(rateFlag{kind: "RATE"}, text) }
@@ -64,25 +64,25 @@ func preset[T any, P interface {
 	return t
 }
 
-// speedFlag is how fast a scenario is run.
+// speedFlag is the flag for a scenario's speed: seconds of the scenario per second.
 type speedFlag struct{ world.Speed }
 
-// Set implements pflag.Value.
+// Set parses a speed such as 20x.
 func (s *speedFlag) Set(text string) (err error) {
 	s.Speed, err = world.ParseSpeed(text)
 	return err
 }
 
-// Type implements pflag.Value.
+// Type returns the name that the help text uses for the flag's value.
 func (*speedFlag) Type() string { return "SPEED" }
 
-// storeKinds are the stores that are measured.
+// storeKinds is the flag for the kinds of stores to measure.
 type storeKinds []string
 
-// String implements pflag.Value.
+// String returns the kinds of stores, separated by commas.
 func (s *storeKinds) String() string { return strings.Join(*s, ",") }
 
-// Set implements pflag.Value: each use adds one, or several with commas between them.
+// Set adds one kind of store, or several with commas between them.
 func (s *storeKinds) Set(text string) error {
 	for kind := range strings.SplitSeq(text, ",") {
 		kind = strings.TrimSpace(kind)
@@ -98,10 +98,10 @@ func (s *storeKinds) Set(text string) error {
 	return nil
 }
 
-// Type implements pflag.Value.
+// Type returns the name that the help text uses for the flag's value.
 func (*storeKinds) Type() string { return "STORE" }
 
-// changed reports which of the flags of c were given.
+// changed returns those of the named flags of c that were given, with -- before each.
 func changed(c *cobra.Command, names ...string) (given []string) {
 	for _, name := range names {
 		if c.Flags().Changed(name) {
@@ -111,7 +111,7 @@ func changed(c *cobra.Command, names ...string) (given []string) {
 	return given
 }
 
-// seconds writes a duration for people: 1.234ms, 12.3s.
+// seconds returns s seconds as text: 1.234ms, 12.3s.
 func seconds(s float64) string {
 	d := time.Duration(s * float64(time.Second))
 	switch {

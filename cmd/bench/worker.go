@@ -20,7 +20,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// workerFlags are the flags of worker.
+// workerFlags are the flags of the command worker.
 type workerFlags struct {
 	runFlags
 	schema     string
@@ -83,7 +83,7 @@ its delivery: a worker that was frozen past its lease is refused.`,
 	return c
 }
 
-// workerScenario is what a worker that follows no scenario does.
+// workerScenario returns the scenario of a worker that was given none: handlers as the flags describe.
 func (f *workerFlags) workerScenario() (*scenarios.Scenario, error) {
 	if len(f.policies) > 1 {
 		return nil, ui.UsageError("--policy: a worker has one")
@@ -100,7 +100,7 @@ func (f *workerFlags) workerScenario() (*scenarios.Scenario, error) {
 	return sc, nil
 }
 
-// process is one worker process.
+// process is one worker process that serves a queue in PostgreSQL.
 type process struct {
 	wall    *world.Wall
 	store   *pgstore.Store
@@ -122,7 +122,7 @@ func worker(c *cobra.Command, f *workerFlags) error {
 	return inSession(c, &f.runFlags, func(s *session, ctx context.Context) error { return s.work(ctx, f) })
 }
 
-// work joins the queue, enqueues what is asked for, and works until it is told to stop.
+// work joins the queue, enqueues jobs if asked to, and serves the queue until the process is told to stop.
 func (s *session) work(ctx context.Context, f *workerFlags) (err error) {
 	var sc *scenarios.Scenario
 	if f.scenario != "" {
@@ -163,7 +163,7 @@ func (s *session) work(ctx context.Context, f *workerFlags) (err error) {
 	return p.serve(ctx, s, f)
 }
 
-// notServed is how a worker ends that did not come to serve.
+// notServed returns the error of a worker process that ended before it served the queue.
 func notServed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ui.Fail(ui.ExitInterrupted, nil)
@@ -192,7 +192,7 @@ func (f *workerFlags) checkWorker(c *cobra.Command) error {
 	return f.check(c)
 }
 
-// fill enqueues jobs under numbers that no earlier process used.
+// fill enqueues n jobs under numbers that no earlier process used.
 func (p *process) fill(ctx context.Context, n int) error {
 	const batch = 1000
 	base := engine.JobID(time.Now().UnixMicro()) << 10 &^ (1 << 63)
@@ -271,7 +271,7 @@ func (p *process) handle(ctx context.Context, j *engine.Job) error {
 	return nil
 }
 
-// complain logs an effect that could not be noted, one a second at the most.
+// complain logs, at most once a second, that an effect could not be recorded.
 func (p *process) complain(err error) {
 	last, now := p.told.Load(), time.Now().UnixNano()
 	if now-last >= int64(time.Second) && p.told.CompareAndSwap(last, now) {
@@ -279,7 +279,7 @@ func (p *process) complain(err error) {
 	}
 }
 
-// awaitEmpty calls stop when no job is left. It goes on when the server is away.
+// awaitEmpty calls stop when no job is left. It keeps trying while the server is away.
 func (p *process) awaitEmpty(ctx context.Context, stop func()) {
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()

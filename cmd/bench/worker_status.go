@@ -21,7 +21,7 @@ import (
 	"qsim/engine/live"
 )
 
-// status follows one worker process for its status page, which nobody can change anything on.
+// status follows one worker process for its read-only status page.
 type status struct {
 	process *process
 	stats   func(ctx context.Context, most int) (engine.Stats, error) // of the store
@@ -39,8 +39,8 @@ type status struct {
 	trouble string // instead of an answer
 }
 
-// Limits of the page: how often the store is asked, how long it may take, how many jobs of a state it counts, and how
-// many failures are listed.
+// Limits of the status page: how often the store is asked, how long it may take, how many jobs of a state are counted,
+// and how many failures are listed.
 const (
 	statusEvery  = time.Second
 	statusWithin = 2 * time.Second
@@ -61,7 +61,7 @@ type statusJSON struct {
 	Trouble    string           `json:"trouble,omitempty"`
 }
 
-// queueJSON counts jobs up to a bound in each state.
+// queueJSON counts the jobs of the queue in each state, up to a bound.
 type queueJSON struct {
 	Ready    int     `json:"ready"`
 	Waiting  int     `json:"waiting"`
@@ -109,7 +109,7 @@ func (s *status) failed(j *engine.Job, err error) {
 	s.failures = append(s.failures, failureJSON{time.Now(), uint64(j.ID), s.errorName(kind), err.Error()})
 }
 
-// errorName is the scenario's name of a kind of error.
+// errorName returns the scenario's name of an error kind.
 func (s *status) errorName(k engine.ErrorKind) string {
 	if names := s.process.errors; int(k) < len(names) && names[k] != "" {
 		return names[k]
@@ -117,7 +117,7 @@ func (s *status) errorName(k engine.ErrorKind) string {
 	return cmp.Or(k.Name(), "error "+strconv.Itoa(int(k)))
 }
 
-// snapshot returns what there is to show, and asks the store unless it was asked just now.
+// snapshot returns the state that the status page shows; it asks the store unless that was done just now.
 func (s *status) snapshot(ctx context.Context) statusJSON {
 	s.asking.Lock()
 	defer s.asking.Unlock()
@@ -153,7 +153,7 @@ func (s *status) ask(ctx context.Context) {
 	}
 }
 
-// ServeHTTP implements http.Handler.
+// ServeHTTP answers requests for the status page and /status.json, from this machine only.
 func (s *status) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !isLocal((&url.URL{Host: r.Host}).Hostname()): // another site's name that was made to lead here
@@ -171,7 +171,7 @@ func (s *status) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve shows the page at an address of this machine until ctx is done.
+// serve serves the status page at an address of this machine until ctx is done.
 func (s *status) serve(ctx context.Context, address string) (net.Addr, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -197,7 +197,7 @@ func (s *status) serve(ctx context.Context, address string) (net.Addr, error) {
 	return listener.Addr(), nil
 }
 
-// isLocal reports whether a host is this machine alone.
+// isLocal reports whether a host name or address is a loopback one, reachable from this machine only.
 func isLocal(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()

@@ -12,7 +12,7 @@ import (
 	"qsim/scenarios"
 )
 
-// annotation is a diagnostic for programs.
+// annotation is a diagnostic of a scenario in the JSON that editors and CI systems read.
 type annotation struct {
 	File     string `json:"file"`
 	Line     int    `json:"line"`   // from 1; 0: about the file as a whole, or about a flag
@@ -22,7 +22,7 @@ type annotation struct {
 	Help     string `json:"help,omitempty"`
 }
 
-// annotate prints what is wrong with scenarios for a program that shows it beside them.
+// annotate prints the diagnostics of scenarios in a format for programs that show them beside the text.
 func annotate(c *cobra.Command, names []string, f *scenarioFlags, format string) error {
 	sets, err := f.overrides(c)
 	if err != nil {

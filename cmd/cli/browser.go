@@ -10,7 +10,8 @@ import (
 	"qsim/cmd/ui"
 )
 
-// browser is what shows a file on this system, with the arguments before its path.
+// browser returns the command that opens a file in the user's browser on this system, with the arguments before its
+// path.
 func browser() []string {
 	switch runtime.GOOS {
 	case "darwin":
@@ -21,7 +22,7 @@ func browser() []string {
 	return []string{"xdg-open"}
 }
 
-// browse shows a file in the browser. What that prints goes to notes, unless it fails.
+// browse opens a file in the browser. What the browser's command prints goes to notes, and into the error if it fails.
 func browse(path string, notes io.Writer) error {
 	absolute, err := filepath.Abs(path)
 	if err != nil {

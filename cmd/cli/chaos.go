@@ -13,7 +13,7 @@ import (
 	"qsim/scenarios/chaos"
 )
 
-// chaosFlags are the flags of chaos.
+// chaosFlags are the flags of the command chaos.
 type chaosFlags struct {
 	seeds, seed uint64
 	time        time.Duration
@@ -26,7 +26,7 @@ type chaosFlags struct {
 	ui.Terminal
 }
 
-// usualSeeds is how many seeds chaos runs that is told neither how many nor how long.
+// usualSeeds is the number of seeds of the command chaos without --seeds and --time.
 const usualSeeds = 1000
 
 func newChaos() *cobra.Command {
@@ -113,7 +113,7 @@ func runChaos(c *cobra.Command, f *chaosFlags) error {
 	return runSwarm(c, options, console, &f.Terminal)
 }
 
-// runSwarm runs seeds and prints what came of them.
+// runSwarm runs chaos's random worlds, one for each seed, and prints the summary and the failures.
 func runSwarm(c *cobra.Command, options chaos.Options, console *ui.Console, terminal *ui.Terminal) error {
 	ctx, stop := console.Interruptible(c.Context(), keeping)
 	defer stop()
@@ -137,7 +137,7 @@ func runSwarm(c *cobra.Command, options chaos.Options, console *ui.Console, term
 	return nil
 }
 
-// replayWorld runs the world of a file.
+// replayWorld runs the chaos world that a file, or standard input, describes.
 func replayWorld(c *cobra.Command, name string, options chaos.Options) error {
 	var text []byte
 	var err error

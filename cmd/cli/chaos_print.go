@@ -12,7 +12,7 @@ import (
 	"qsim/scenarios/chaos"
 )
 
-// printSwarm writes what a swarm did and what broke.
+// printSwarm prints the summary of a chaos run: what was simulated, how long it took, and the invariants that broke.
 func printSwarm(out io.Writer, options chaos.Options, r *chaos.Result, took time.Duration) error {
 	var text bytes.Buffer
 	for i := range r.Failures {
@@ -45,7 +45,7 @@ func printSwarm(out io.Writer, options chaos.Options, r *chaos.Result, took time
 	return err
 }
 
-// pairs is a list of names with their counts.
+// pairs returns a list of names with their counts as text.
 func pairs(names []string, counts []int64) string {
 	var all []string
 	for i, name := range names {
@@ -54,7 +54,7 @@ func pairs(names []string, counts []int64) string {
 	return strings.Join(all, ", ")
 }
 
-// amount is a count in few digits.
+// amount returns a count in few digits: 12M, 34k, 560.
 func amount(n int64) string {
 	switch {
 	case n >= 10_000_000:
@@ -65,7 +65,7 @@ func amount(n int64) string {
 	return fmt.Sprint(n)
 }
 
-// printCatalogue writes the troubles of production, a paragraph each.
+// printCatalogue prints the list of production faults that chaos draws from, a paragraph for each.
 func printCatalogue(out io.Writer) error {
 	var text bytes.Buffer
 	where := ""

@@ -21,7 +21,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// compareFlags are the flags of compare.
+// compareFlags are the flags of the command compare.
 type compareFlags struct {
 	runFlags
 	metrics       []string
@@ -89,7 +89,7 @@ Exit codes:
 	return c
 }
 
-// result is one that is compared.
+// result is one of the results that compare compares, with its name and program version.
 type result struct {
 	name    string
 	summary *results.Summary
@@ -158,7 +158,7 @@ func compare(c *cobra.Command, names []string, f *compareFlags) error {
 	return nil
 }
 
-// writeComparison writes the page that draws two results over each other.
+// writeComparison writes the HTML page that draws two results over each other to file.
 func writeComparison(file string, base, new result, c *results.Comparison) error {
 	var sides [2]*results.Summary
 	for i, r := range [...]result{base, new} {
@@ -206,8 +206,8 @@ func (f *compareFlags) queries(base *results.Summary) ([]measure.Query, error) {
 	return queries, nil
 }
 
-// readResult reads the folder of a run. What is wrong with one that is there is the
-// user's to mend; one that cannot be read is not.
+// readResult reads the result in a run's folder. A folder whose content is wrong is a usage error; one that cannot be
+// read is an I/O error.
 func readResult(name string) (result, error) {
 	summary, made, err := results.Read(name)
 	var path *fs.PathError
@@ -222,7 +222,7 @@ func readResult(name string) (result, error) {
 	return result{filepath.Clean(name), summary, made.Version}, nil
 }
 
-// resultOf reads a result, or makes it by running a scenario with the seeds of base.
+// resultOf reads a result from a folder, or makes it by running a scenario with the seeds of base.
 func (s *session) resultOf(ctx context.Context, c *cobra.Command, name string, base result, f *compareFlags) (result,
 	error) {
 	info, err := os.Stat(name)

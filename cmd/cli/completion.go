@@ -13,8 +13,8 @@ import (
 // What a shell is told when somebody presses the key that completes: names with a short
 // description, which bash leaves out.
 
-// complete gives the flags of commands that have names of things as values their completions. Commands say how
-// their arguments are completed.
+// complete sets shell completions for the flags of commands whose values are names. Completions of arguments are set by
+// the commands themselves.
 func complete(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		for name, function := range map[string]cobra.CompletionFunc{
@@ -29,7 +29,7 @@ func complete(root *cobra.Command) {
 	}
 }
 
-// completeFlag gives a flag of a command its completion.
+// completeFlag sets the shell completion of a flag of a command.
 func completeFlag(c *cobra.Command, name string, function cobra.CompletionFunc) {
 	if err := c.RegisterFlagCompletionFunc(name, function); err != nil {
 		panic("qsim: " + err.Error())
@@ -40,7 +40,7 @@ func fixed(words ...cobra.Completion) cobra.CompletionFunc {
 	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
 }
 
-// described are the entries of a topic of list.
+// described returns the entries of a topic of `qsim list` as completions, each with its description.
 func described(topic string) []cobra.Completion {
 	var all []cobra.Completion
 	for _, t := range topics {
@@ -58,7 +58,7 @@ func described(topic string) []cobra.Completion {
 	return all
 }
 
-// completeScenarios offers the built-in scenarios and the files that may be some.
+// completeScenarios completes names of built-in scenarios and files that may be scenarios.
 func completeScenarios(c *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if c.Name() != "run" && c.Name() != "validate" && len(given) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -79,8 +79,7 @@ func completeList(_ *cobra.Command, given []string, _ string) ([]cobra.Completio
 	return all, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completePolicies offers the policies of the scenarios on the command line, or else all
-// kinds.
+// completePolicies completes labels and kinds of the policies of the scenarios on the command line, or else all kinds.
 func completePolicies(_ *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var all []cobra.Completion
 	for _, name := range given {
@@ -94,7 +93,7 @@ func completePolicies(_ *cobra.Command, given []string, _ string) ([]cobra.Compl
 	return all, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeOf offers what the scenario on the command line has.
+// completeOf returns a completion of the names that the scenario on the command line has, which names returns.
 func completeOf(names func(*scenarios.Scenario) []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(given) == 0 {
@@ -122,8 +121,7 @@ func classNames(sc *scenarios.Scenario) (names []string) {
 	return names
 }
 
-// completeResults offers folders first and, where something to compare with them is wanted, the
-// built-in scenarios too.
+// completeResults completes result folders and, for compare's further arguments, the built-in scenarios too.
 func completeResults(_ *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(given) == 0 {
 		return nil, cobra.ShellCompDirectiveFilterDirs
@@ -131,7 +129,7 @@ func completeResults(_ *cobra.Command, given []string, _ string) ([]cobra.Comple
 	return described("scenarios"), cobra.ShellCompDirectiveDefault
 }
 
-// completeFolders offers folders alone.
+// completeFolders completes names of folders.
 func completeFolders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
@@ -140,13 +138,12 @@ func completeMetrics(*cobra.Command, []string, string) ([]cobra.Completion, cobr
 	return append(described("metrics"), "all"), cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeSources offers what a new scenario may start from.
+// completeSources completes what a new scenario may be copied from: scenarios, presets and files.
 func completeSources(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return append(described("scenarios"), described("presets")...), cobra.ShellCompDirectiveDefault
 }
 
-// completeKeys offers the keys of the scenario on the command line, and after the = of
-// some of them their values.
+// completeKeys completes keys of the scenario on the command line, and after the = of some keys their values.
 func completeKeys(_ *cobra.Command, given []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if key, _, found := strings.Cut(typed, "="); found {
 		return completeValue(key), cobra.ShellCompDirectiveNoFileComp
@@ -154,15 +151,16 @@ func completeKeys(_ *cobra.Command, given []string, typed string) ([]cobra.Compl
 	return keysOf(given, "="), keptOrder | cobra.ShellCompDirectiveNoSpace
 }
 
-// completeNames offers the keys of the scenario on the command line without the = before a value.
+// completeNames completes keys of the scenario on the command line, without a = behind them.
 func completeNames(_ *cobra.Command, given []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return keysOf(given, ""), keptOrder
 }
 
-// keptOrder is for completions that are no files and have an order of their own.
+// keptOrder is the directive for completions that are not files and must not be sorted.
 const keptOrder = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 
-// keysOf returns the keys of the first of some scenarios, else of a built-in one, each with an ending and its value.
+// keysOf returns the keys of the first given scenario, else of a built-in one, as completions with the suffix ending,
+// each described by its value.
 func keysOf(given []string, ending string) (all []cobra.Completion) {
 	scenario := loadQuietly(append(given, "retry-storm")[0])
 	if scenario == nil {
@@ -176,7 +174,7 @@ func keysOf(given []string, ending string) (all []cobra.Completion) {
 	return all
 }
 
-// completeInvariants offers the invariants, with commas between those that are typed already.
+// completeInvariants completes names of invariants, with commas between those that are typed already.
 func completeInvariants(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	before := typed[:strings.LastIndexByte(typed, ',')+1]
 	var all []cobra.Completion
@@ -204,7 +202,7 @@ func completeValue(key string) []cobra.Completion {
 	return all
 }
 
-// loadQuietly loads a scenario, or returns nil for a file that is none: completion prints no errors.
+// loadQuietly loads a scenario without printing errors, for shell completion; nil if there is no such scenario.
 func loadQuietly(name string) *scenarios.Scenario {
 	shown, src, err := scenarios.Open(name)
 	if err != nil {

@@ -48,7 +48,7 @@ by a policy's with: follow. Keys are printed as --set takes them.`,
 	return c
 }
 
-// exactlyOneScenario complains in the words of the help text.
+// exactlyOneScenario returns a usage error unless a command has one scenario as its argument.
 func exactlyOneScenario(c *cobra.Command, names []string) error {
 	if len(names) > 1 {
 		return ui.UsageError("%s takes one scenario, not %d", c.Name(), len(names))
@@ -56,13 +56,13 @@ func exactlyOneScenario(c *cobra.Command, names []string) error {
 	return atLeastOneScenario(c, names)
 }
 
-// explained holds the settings of a scenario, and those that its policies change.
+// explained holds the settings of a scenario, and the settings that its policies change, for `qsim explain`.
 type explained struct {
 	Settings []scenarios.Setting `json:"settings"`
 	Policies []changed           `json:"policies"`
 }
 
-// changed holds the settings that a policy changes.
+// changed holds the settings that one policy changes.
 type changed struct {
 	Policy   string              `json:"policy"` // its label
 	Settings []scenarios.Setting `json:"settings"`

@@ -22,9 +22,8 @@ type scenarioFlags struct {
 	strict   bool
 }
 
-// addScenarioFlags defines them on c, under a heading of its help text. Defaults are
-// those of the scenario, which the zero value stands for.
-// A command that draws no verdict, or compares nothing, goes without some.
+// addScenarioFlags defines on c the flags that set keys of a scenario or select policies, under a heading of the help
+// text, except those named in without. A flag that is not given leaves the scenario as it is.
 func addScenarioFlags(c *cobra.Command, heading string, f *scenarioFlags, without ...string) {
 	flags := c.Flags()
 	ui.AddAtLeast(c, &f.seeds, "seeds", "n", 1, "`NUMBER` of seeds under every policy (default: the scenario's)")
@@ -65,7 +64,7 @@ func (f *scenarioFlags) overrides(c *cobra.Command) ([]scenarios.Override, error
 	return all, nil
 }
 
-// addManyFlags defines what commands that run one scenario many times have in common: how many
+// addManyFlags defines the flags that commands which simulate one scenario many times have in common: how many
 // simulations run at once, what is printed, and out, the folder of the files.
 func addManyFlags(c *cobra.Command, f *runFlags, out string) {
 	flags := c.Flags()

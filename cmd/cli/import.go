@@ -20,7 +20,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// importFlags are the flags of import.
+// importFlags are the flags of the command import.
 type importFlags struct {
 	options  imports.Options
 	target   imports.Target
@@ -140,7 +140,7 @@ func (f *importFlags) check(names []string) error {
 	return nil
 }
 
-// nameOf makes a scenario's name of a file's.
+// nameOf returns a scenario name made from a file name.
 func nameOf(text string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -202,7 +202,7 @@ func runImport(c *cobra.Command, names []string, f *importFlags) error {
 	return ui.IOError("write result", err)
 }
 
-// compareImport simulates what was written.
+// compareImport simulates the imported scenario and prints its waits beside the recorded ones.
 func compareImport(ctx context.Context, out io.Writer, found *imports.Recording, written *imports.Written,
 	f *importFlags) error {
 	all, err := found.Compare(ctx, written, f.parallel, nil)
@@ -218,7 +218,7 @@ func compareImport(ctx context.Context, out io.Writer, found *imports.Recording,
 	return ui.IOError("write result", imports.PrintComparisons(out, written, all))
 }
 
-// openFiles opens what is to be read.
+// openFiles opens the files to import; - is standard input. closeAll closes them.
 func openFiles(names []string, stdin io.Reader) (files []imports.File, closeAll func(), err error) {
 	var opened []*os.File
 	closeAll = func() {
@@ -250,7 +250,7 @@ func openFiles(names []string, stdin io.Reader) (files []imports.File, closeAll 
 	return files, closeAll, nil
 }
 
-// importError gives an error its exit code: mistakes in the records differ from failures to read.
+// importError gives an error of an import its exit code: mistakes in the records differ from failures to read.
 func importError(err error) error {
 	var path *fs.PathError
 	switch {

@@ -48,7 +48,7 @@ check it, comes beside it unless it is there.`,
 	return c
 }
 
-// initialize writes the scenario and prints its path.
+// initialize writes a new scenario file and prints its path.
 func initialize(c *cobra.Command, name, from string, force bool) error {
 	name = strings.TrimSuffix(name, ".yaml")
 	text, err := starter(name, from)
@@ -81,7 +81,7 @@ func initialize(c *cobra.Command, name, from string, force bool) error {
 	return ui.IOError("write result", err)
 }
 
-// writeSchema writes the schema that new scenarios point editors at into their folder, unless it is there.
+// writeSchema writes the JSON schema that new scenarios refer editors to into their folder, unless the file exists.
 func writeSchema(folder string) error {
 	err := writeFile(filepath.Join(folder, scenarios.SchemaFile), scenarios.Schema(), os.O_EXCL)
 	if errors.Is(err, fs.ErrExist) {
@@ -90,7 +90,7 @@ func writeSchema(folder string) error {
 	return ui.IOError("write schema", err)
 }
 
-// writeFile writes a file: mode is os.O_EXCL for one that must not be there, os.O_TRUNC to overwrite it.
+// writeFile writes a file; with mode os.O_EXCL it must not exist, with os.O_TRUNC it is overwritten.
 func writeFile(path string, text []byte, mode int) error {
 	to, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|mode, 0o644)
 	if err != nil {
@@ -100,7 +100,7 @@ func writeFile(path string, text []byte, mode int) error {
 	return cmp.Or(err, to.Close())
 }
 
-// starter returns the text of a new scenario.
+// starter returns the text of a new scenario, made from a preset, another scenario, or the default one.
 func starter(name, from string) ([]byte, error) {
 	if from == "" || scenarios.PresetNamed(from) != nil && !isFile(from) {
 		text, err := scenarios.Starter(name, from)

@@ -17,7 +17,7 @@ import (
 	"qsim/scenarios"
 )
 
-// entry is something that a scenario may name, or a key of it.
+// entry is an item of `qsim list`: a kind, preset, key or metric that scenarios may name, with its documentation.
 type entry struct {
 	name, doc string
 	aliases   []string
@@ -28,7 +28,7 @@ type entry struct {
 	columns   []column                     // of a table for a manual, beside its name and doc
 }
 
-// topics are what there is to list, in the order of the help text.
+// topics lists the topics of `qsim list`, in the order of the help text.
 var topics = []struct {
 	name, doc string
 	entries   func() ([]entry, error)
@@ -84,8 +84,8 @@ the keys of a kind of storm. A NAME alone is looked for in every topic.`,
 	return c
 }
 
-// listed returns what arguments name: the topics, the entries of one, or some of these; one reports that it is a
-// single entry.
+// listed returns the entries that the arguments of `qsim list` select: all topics, the entries of one, or some of
+// these; one reports that it is a single entry.
 func listed(arguments []string) (entries []entry, one bool, err error) {
 	if len(arguments) == 0 {
 		for _, topic := range topics {
@@ -116,7 +116,7 @@ func listed(arguments []string) (entries []entry, one bool, err error) {
 	return nil, false, ui.Unknown("name of "+arguments[0], arguments[1], entryNames(entries))
 }
 
-// named returns the entry of that name.
+// named returns the entry with that name or alias, as a list of at most one.
 func named(entries []entry, name string) []entry {
 	for _, e := range entries {
 		if e.name == name || slices.Contains(e.aliases, name) {
@@ -134,7 +134,7 @@ func entryNames(entries []entry) []string {
 	return names
 }
 
-// anywhere looks for a name in every topic.
+// anywhere returns the entries with a name from every topic; one reports that it is a single entry.
 func anywhere(name string, names []string) (found []entry, one bool, err error) {
 	var in []string
 	for _, topic := range topics {
@@ -155,7 +155,7 @@ func anywhere(name string, names []string) (found []entry, one bool, err error) 
 	return nil, false, ui.UsageError("%s is one of the %s: say of which, as in qsim list %s %[1]s", name, strings.Join(in, ", and of the "), in[0])
 }
 
-// list prints one entry in full, or each on a line. A width of 0 is that of no terminal.
+// list prints one entry in full, or one line for each; width is the terminal's number of columns, 0 without a terminal.
 func list(w io.Writer, entries []entry, one bool, width int) {
 	if one {
 		entries[0].detail(w, cmp.Or(width, 80))
@@ -296,7 +296,7 @@ func metricEntries() ([]entry, error) {
 	return entries, nil
 }
 
-// firstSentence is what fits on a line of a list.
+// firstSentence returns the first sentence of a documentation text, for a line of a list.
 func firstSentence(doc string) string {
 	doc, _, _ = strings.Cut(strings.TrimSpace(doc), "\n")
 	if sentence, _, more := strings.Cut(doc, ". "); more {

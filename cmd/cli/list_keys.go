@@ -11,7 +11,7 @@ import (
 	"qsim/scenarios"
 )
 
-// keyEntries are the keys of the language.
+// keyEntries returns entries of `qsim list` for the keys of the scenario language.
 func keyEntries() ([]entry, error) {
 	var entries []entry
 	for _, k := range scenarios.Keys() {
@@ -33,7 +33,7 @@ func keyEntries() ([]entry, error) {
 	return entries, nil
 }
 
-// whenUnset describes a key that a scenario leaves out: "required", "default 30s", or nothing.
+// whenUnset returns the meaning of leaving a key out of a scenario: "required", "default 30s", or "".
 func whenUnset(k *scenarios.Key) string {
 	switch {
 	case k.Required:
@@ -44,8 +44,8 @@ func whenUnset(k *scenarios.Key) string {
 	return ""
 }
 
-// keysBelow returns the keys that a path leads to, with names for the words in capitals, or whose last part it is; and
-// those below them.
+// keysBelow returns the keys that path is the path or the last part of, and the keys below them; in place of a word in
+// capitals the path may have any name.
 func keysBelow(entries []entry, path string) (found []entry, one bool, err error) {
 	var below []entry
 	for _, e := range entries {
@@ -74,7 +74,7 @@ func keysBelow(entries []entry, path string) (found []entry, one bool, err error
 	return found, len(found) == 1, nil
 }
 
-// leads reports whether a path is that of a key, in which a word in capitals stands for any name.
+// leads reports whether path is the path of the key, where a word in capitals in key stands for any name.
 func leads(key, path string) bool {
 	want, have := strings.Split(key, "."), strings.Split(path, ".")
 	if len(want) != len(have) {
@@ -88,7 +88,7 @@ func leads(key, path string) bool {
 	return true
 }
 
-// kindEntries are the kinds of something that a scenario may have.
+// kindEntries returns a function that lists the kinds which of selects (policies, storms and so on) as entries.
 func kindEntries(of func(*scenarios.Kinds) []scenarios.Kind) func() ([]entry, error) {
 	return func() ([]entry, error) {
 		var entries []entry
@@ -99,7 +99,7 @@ func kindEntries(of func(*scenarios.Kinds) []scenarios.Kind) func() ([]entry, er
 	}
 }
 
-// kindEntry describes a map of a kind, whose keys are called what.
+// kindEntry returns the entry of a kind, a map whose keys are called what (key or parameter) in the text.
 func kindEntry(kind *scenarios.Kind, what string) entry {
 	return entry{name: kind.Name, doc: kind.Doc, data: kind, kind: kind, detail: func(w io.Writer, width int) {
 		fmt.Fprintf(w, "%s\n\n%s\n\n", kind.Name, wrap(kind.Doc, width))
@@ -116,12 +116,12 @@ func kindEntry(kind *scenarios.Kind, what string) entry {
 	}}
 }
 
-// defaultOf is the default of a key as the cell of a table: "30s", "required", or "-".
+// defaultOf returns the default of a key for a table cell: "30s", "required", or "-".
 func defaultOf(k *scenarios.Key) string {
 	return cmp.Or(strings.TrimPrefix(whenUnset(k), "default "), "-")
 }
 
-// presetData is a preset for programs.
+// presetData returns a preset as a value for JSON.
 func presetData(p *scenarios.Preset) any {
 	values := map[string]string{}
 	for _, s := range p.Settings() {
@@ -130,7 +130,7 @@ func presetData(p *scenarios.Preset) any {
 	return map[string]any{"name": p.Name, "aliases": p.Aliases, "doc": p.Doc, "source": p.Source, "approximates": p.Approximates, "values": values}
 }
 
-// data returns entries for programs.
+// data returns the data of entries for JSON.
 func data(entries []entry) []any {
 	all := make([]any, len(entries))
 	for i, e := range entries {

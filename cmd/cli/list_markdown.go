@@ -8,8 +8,8 @@ import (
 	"qsim/scenarios"
 )
 
-// listMarkdown prints entries for a manual: keys as a table for each part of a scenario; kinds and presets under
-// headings of their own; all else as one table.
+// listMarkdown prints entries as Markdown for a manual: keys as a table for each part of a scenario; kinds and presets
+// under headings of their own; all else as one table.
 func listMarkdown(w io.Writer, entries []entry) error {
 	var out strings.Builder
 	part := ""
@@ -48,7 +48,7 @@ func listMarkdown(w io.Writer, entries []entry) error {
 	return err
 }
 
-// column is a cell of an entry beside its name and meaning, with the title of the column.
+// column is an extra cell of an entry in a Markdown table, with the title of its column.
 type column struct{ name, text string }
 
 func writeHeading(out *strings.Builder, index int, title, doc string) {
@@ -72,7 +72,7 @@ func writeKind(out *strings.Builder, kind *scenarios.Kind) {
 	fmt.Fprintf(out, "```yaml\n%s\n```\n", kind.Example)
 }
 
-// writePreset prints the values of a preset, where they are from and what they leave out.
+// writePreset prints a preset as Markdown: its values, their source and what they leave out.
 func writePreset(out *strings.Builder, p *scenarios.Preset) {
 	if len(p.Aliases) > 0 {
 		fmt.Fprintf(out, "Also called `%s`.\n\n", strings.Join(p.Aliases, "`, `"))
@@ -110,7 +110,7 @@ func writeRow(out *strings.Builder, cells ...string) {
 	out.WriteString("|\n")
 }
 
-// markdown escapes what a cell of a table cannot hold, and what would be taken for emphasis or a tag.
+// markdown escapes characters that would end a table cell in Markdown, or count as emphasis or a tag.
 func markdown(text string) string {
 	text = strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(text), "|", "\\|"), "\n", " ")
 	parts := strings.Split(text, "`")

@@ -15,12 +15,11 @@ import (
 	"qsim/scenarios"
 )
 
-// loaded is a scenario that may be run.
+// loaded is a scenario that was loaded without errors.
 type loaded = input.Scenario
 
-// loadAll loads every scenario before the first is run, so that a mistake in the last
-// one is seen at once. Errors go to stderr and warnings to notes; if any is in the
-// way of a run, the failure that it returns has nothing left to print.
+// loadAll loads every scenario before the first is run, so that a mistake in the last one is seen at once. Errors go to
+// stderr and warnings to notes; the failure that it returns, if any prevents a run, has nothing left to print.
 func loadAll(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes io.Writer) ([]loaded, error) {
 	overrides, err := f.overrides(c)
 	if err != nil {
@@ -45,10 +44,10 @@ func loadAll(c *cobra.Command, names []string, f *scenarioFlags, stderr, notes i
 	return all, nil
 }
 
-// hasJobs matches a scenario that is worth loading: a folder may hold other YAML.
+// hasJobs matches the text of a YAML file that has a key jobs, and so may be a scenario: a folder may hold other YAML.
 var hasJobs = regexp.MustCompile(`(?m)^[\s{]*"?jobs"?\s*:`)
 
-// unfold puts the scenarios in a folder in its place, in the order of their names.
+// unfold replaces each folder in names by the scenario files in it, in the order of their names.
 func unfold(names []string, notes io.Writer) ([]string, error) {
 	var all []string
 	for _, name := range names {
@@ -79,13 +78,13 @@ func unfold(names []string, notes io.Writer) ([]string, error) {
 	return all, nil
 }
 
-// loadOne loads a scenario with the policies and the strictness of f, and with overrides.
+// loadOne loads a scenario with the overrides given, and with the policies and the strictness of f.
 func loadOne(name string, overrides []scenarios.Override, f *scenarioFlags, stderr, notes io.Writer) (loaded, error) {
 	return input.Load(name, input.Options{Sets: overrides, Policies: f.policies, Strict: f.strict, Errors: stderr,
 		Notes: notes})
 }
 
-// isScenario reports whether name could be run.
+// isScenario reports whether a file or built-in scenario of that name can be opened.
 func isScenario(name string) bool {
 	_, _, err := scenarios.Open(name)
 	return err == nil
@@ -138,7 +137,7 @@ With --format json it prints a list of {file, line, column, severity, message, h
 	return c
 }
 
-// atLeastOneScenario complains about a missing argument in the words of the help text.
+// atLeastOneScenario returns a usage error if a command has no scenario as its argument.
 func atLeastOneScenario(c *cobra.Command, names []string) error {
 	if len(names) == 0 {
 		return ui.UsageError("%s which scenario? Name a file or a built-in one; qsim list scenarios lists those", c.Name())
@@ -146,7 +145,7 @@ func atLeastOneScenario(c *cobra.Command, names []string) error {
 	return nil
 }
 
-// timesSeeds says how often a scenario is simulated: "2 policies × 20 seeds".
+// timesSeeds returns how often a scenario is simulated, as text: "2 policies × 20 seeds".
 func timesSeeds(sc *scenarios.Scenario) string {
 	return plain.Plural(len(sc.Policies), "policy") + " × " + plain.Plural(int(sc.Seeds), "seed")
 }

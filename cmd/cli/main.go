@@ -13,9 +13,9 @@ import (
 	"qsim/policies"
 )
 
-// Main runs qsim with the arguments of the process, and ends the process. Scenarios may name kinds as well as those
-// that there are: every command lists, draws, checks and completes them. A kind that policies.Add refuses ends the
-// process with what is wrong with it.
+// Main runs qsim with the arguments of the process, and ends the process. Scenarios may use the policies in kinds
+// beside the built-in ones: every command lists, draws, checks and completes them. If policies.Add refuses a kind, the
+// process ends with its error.
 func Main(kinds ...policies.Kind) {
 	if err := policies.Add(kinds...); err != nil {
 		fmt.Fprintf(os.Stderr, "qsim: %v\n", err)

@@ -13,7 +13,7 @@ import (
 
 // What sweep, map and tune have in common: one scenario under many values of its keys.
 
-// load loads the one scenario of a study, with what the flags lay upon it and then more.
+// load loads the one scenario of a study, with the overrides of the flags and then more.
 func (s *session) load(c *cobra.Command, name string, more ...scenarios.Override) (loaded, study.Source, error) {
 	overrides, err := s.flags.overrides(c)
 	if err != nil {
@@ -24,7 +24,7 @@ func (s *session) load(c *cobra.Command, name string, more ...scenarios.Override
 	return l, study.Source{Name: l.Name, Text: l.Source, Sets: l.Sets, Policies: l.Policies}, err
 }
 
-// checkError is why the values that flag gave cannot be simulated; what is wrong with them is
+// checkError returns the command's error for values, given by flag, that cannot be simulated; their problems are
 // written to standard error.
 func (s *session) checkError(err error, name, flag string) error {
 	var wrong *study.Wrong
@@ -40,10 +40,10 @@ func (s *session) checkError(err error, name, flag string) error {
 	return ui.UsageError("%s: %w", name, err)
 }
 
-// mostNotes is how many warnings about cells are printed.
+// mostNotes is the most warnings about cells of a study that are printed.
 const mostNotes = 10
 
-// tellNotes prints warnings about cells of a study; count writes a number of them, where names the place of
+// tellNotes prints warnings about cells of a study; count returns a number of cells as text, where is the file with
 // further warnings.
 func (s *session) tellNotes(name string, count func(int) string, where string, notes []study.Note) {
 	for i, note := range notes {

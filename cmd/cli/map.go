@@ -25,7 +25,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// mapFlags are the flags of map.
+// mapFlags are the flags of the command map.
 type mapFlags struct {
 	runFlags
 	x, y          string
@@ -36,7 +36,7 @@ type mapFlags struct {
 	refine        int
 }
 
-// seedsOfMap is how many seeds a point has unless they are asked for.
+// seedsOfMap is the number of seeds for each point of a map, if --seeds is not given.
 const seedsOfMap = 3
 
 func newMap() *cobra.Command {
@@ -96,7 +96,7 @@ func addMapFlags(c *cobra.Command, f *mapFlags) {
 	ui.AddTerminal(c, &f.Terminal, "quiet", "color", "progress")
 }
 
-// mapping is one invocation of map.
+// mapping is one run of the command map.
 type mapping struct {
 	*session
 	flags  *mapFlags
@@ -139,7 +139,7 @@ func runMap(c *cobra.Command, name string, f *mapFlags) error {
 	return s.print(output{json: found.JSON, table: found.Write}, folder, "")
 }
 
-// prepare reads the axes, the metric and the edge.
+// prepare reads the axes, the metric and the edge of a map from the flags.
 func (m *mapping) prepare() (err error) {
 	for _, a := range []struct {
 		flag, text string
@@ -161,7 +161,7 @@ func (m *mapping) prepare() (err error) {
 	return m.readMetric()
 }
 
-// readMetric finds out what is measured, and where the edge is.
+// readMetric reads from the flags the metric of a map, and the value at its edge.
 func (m *mapping) readMetric() error {
 	f := m.flags
 	q, err := measure.ParseQuery(f.metric)
@@ -221,7 +221,8 @@ func (m *mapping) measure(ctx context.Context) (*study.Mapped, error) {
 	return m.plan.Run(ctx, m.loaded.Scenario)
 }
 
-// failed is how the command ends when a point could not be simulated. A scenario that is wrong is shown with its place.
+// failed returns the command's error if a point of the map could not be simulated. Errors of its scenario are shown
+// with their places.
 func (m *mapping) failed(err error) error {
 	var setting *study.SettingError
 	var invalid *study.Invalid
@@ -235,7 +236,7 @@ func (m *mapping) failed(err error) error {
 	return m.failure(m.loaded, err, "")
 }
 
-// chart is the map as it is drawn.
+// chart returns a map in the form that package report draws.
 func chart(m *study.Mapped) *report.Map {
 	chart := &report.Map{Scenario: m.Scenario, ConfigHash: m.ConfigHash, Version: ui.Version, Query: m.Query,
 		Seeds: m.Seeds,
@@ -256,7 +257,7 @@ func chart(m *study.Mapped) *report.Map {
 	return chart
 }
 
-// store writes the files of the map and returns their folder, "" under --no-files.
+// store writes the files of a map and returns their folder, "" under --no-files.
 func (m *mapping) store(found *study.Mapped) (string, error) {
 	if m.flags.noFiles {
 		return "", nil
@@ -280,7 +281,7 @@ func (m *mapping) store(found *study.Mapped) (string, error) {
 	return folder, ui.IOError("write map", err)
 }
 
-// readValue reads a value in the unit of a metric.
+// readValue parses a value in the unit of a metric.
 func readValue(text string, info measure.MetricInfo) (float64, error) {
 	switch {
 	case info.Unit == "s":

@@ -14,16 +14,16 @@ import (
 	"qsim/scenarios"
 )
 
-// memorySize is a flag for a number of bytes, such as 12GB.
+// memorySize is the value of a flag for an amount of memory, in bytes, such as 12GB.
 type memorySize float64
 
-// sizes are the units of memory, the longest names first.
+// sizes lists the units of memory, the longest names first.
 var sizes = []struct {
 	unit  string
 	bytes float64
 }{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}}
 
-// String implements pflag.Value.
+// String returns the flag's amount of memory as text, "" for none.
 func (m *memorySize) String() string {
 	if *m == 0 {
 		return ""
@@ -31,10 +31,10 @@ func (m *memorySize) String() string {
 	return inMemory(float64(*m))
 }
 
-// Type implements pflag.Value.
+// Type returns the name that the help text uses for the flag's value.
 func (m *memorySize) Type() string { return "SIZE" }
 
-// Set implements pflag.Value.
+// Set parses an amount of memory such as 12GB.
 func (m *memorySize) Set(text string) error {
 	for _, s := range sizes {
 		if number, found := strings.CutSuffix(text, s.unit); found {
@@ -47,7 +47,7 @@ func (m *memorySize) Set(text string) error {
 	return fmt.Errorf("want a size such as 12GB or 800MiB")
 }
 
-// inMemory writes bytes for people.
+// inMemory returns a number of bytes as text: 1.2 GB.
 func inMemory(bytes float64) string {
 	for _, s := range sizes[2:] {
 		if bytes >= s.bytes {
@@ -57,8 +57,8 @@ func inMemory(bytes float64) string {
 	return plain.Digits(bytes, 2) + " B"
 }
 
-// checkMemory refuses a scenario whose simulations, as many as run at once, would take more memory than most; 0: than
-// three quarters of the machine's.
+// checkMemory returns an error if the simulations of a scenario that run at once would take more memory than most; 0
+// stands for three quarters of the machine's memory.
 func checkMemory(name string, sc *scenarios.Scenario, parallel int, most memorySize) error {
 	limit, of := float64(most), "--memory says"
 	if most == 0 {
@@ -77,7 +77,8 @@ func checkMemory(name string, sc *scenarios.Scenario, parallel int, most memoryS
 	return nil
 }
 
-// machineMemory is how many bytes this machine has, or this control group may take of them; 0: nobody knows.
+// machineMemory returns the memory of this machine in bytes, or of this control group if that is less; 0: it is not
+// known.
 func machineMemory() (all float64) {
 	text, _ := os.ReadFile("/proc/meminfo")
 	if _, rest, found := bytes.Cut(text, []byte("MemTotal:")); found {

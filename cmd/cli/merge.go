@@ -98,7 +98,8 @@ func merge(c *cobra.Command, dir string, f *runFlags) error {
 	return s.mergeShards(dir, func(m *study.Merged) string { return plain.Plural(m.Shards, "shard") })
 }
 
-// mergeShards joins the shards of a folder, writes the files of the sweep beside them and prints it with a note.
+// mergeShards joins the shard files in a folder, writes the sweep's files beside them and prints the sweep, with a
+// note.
 func (s *session) mergeShards(dir string, note func(*study.Merged) string) error {
 	merged, err := study.Merge(dir)
 	if err != nil {
@@ -122,7 +123,7 @@ func (s *session) mergeShards(dir string, note func(*study.Merged) string) error
 	return s.print(sweepOutput(merged.Sweep), dir, note(merged))
 }
 
-// sweepOutput prints a sweep, or a part of it.
+// sweepOutput returns the sweep, which may be partial, as output of a command.
 func sweepOutput(sweep *results.Sweep) output {
 	return output{
 		json:  func() ([]byte, error) { return study.MarshalSweep(sweep) },

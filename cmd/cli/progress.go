@@ -9,10 +9,10 @@ import (
 	"qsim/results/plain"
 )
 
-// refreshed is how often bars are drawn anew.
+// refreshed is the interval at which progress bars are drawn anew.
 const refreshed = 100 * time.Millisecond
 
-// bars draws a bar for each label, of so many of what.
+// bars shows a progress bar for each label, each up to most; what is the noun for the things counted.
 func (s *session) bars(what string, most int, labels ...string) *ui.Progress {
 	p := s.console.Progress(&s.flags.Terminal, refreshed)
 	for _, label := range labels {
@@ -21,8 +21,8 @@ func (s *session) bars(what string, most int, labels ...string) *ui.Progress {
 	return p
 }
 
-// sweepBar shows on standard error how far a sweep is and how long it will still take: as
-// long for each simulation as those of this process took.
+// sweepBar shows on standard error the progress of a sweep, with an estimate of the time left: as long for each
+// simulation as those of this process took.
 type sweepBar struct {
 	mutex    sync.Mutex
 	console  *ui.Console
@@ -45,7 +45,7 @@ func (s *sweeping) newBar(there, all int) *sweepBar {
 	return b
 }
 
-// words is the number of finished cells and, from the first simulation on, an estimate of the time left.
+// words returns the number of finished cells and, from the first simulation on, an estimate of the time left.
 func (b *sweepBar) words() string {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -58,7 +58,7 @@ func (b *sweepBar) words() string {
 	return words + ", " + plain.Duration(each*float64(left)) + " left"
 }
 
-// simulated counts a simulation. It may be called from several goroutines.
+// simulated counts a finished simulation. It may be called from several goroutines.
 func (b *sweepBar) simulated() {
 	b.mutex.Lock()
 	b.simulations++
@@ -67,7 +67,7 @@ func (b *sweepBar) simulated() {
 	b.progress.Set(0, now)
 }
 
-// kept counts a cell.
+// kept counts a finished cell of the sweep.
 func (b *sweepBar) kept() {
 	b.mutex.Lock()
 	b.done++

@@ -10,8 +10,8 @@ import (
 	"qsim/scenarios/world"
 )
 
-// replay is the command line that repeats the simulation that broke, and nothing else; more
-// are keys and values as of --set.
+// replay returns the command line that repeats only the simulation in which an invariant broke; more are keys and
+// values as of --set.
 func (s *session) replay(l loaded, b *world.Broken, more []string) string {
 	words := append(s.naming("run", l, b, more), "-n", "1", "-j", "1")
 	if s.flags.check {
@@ -20,14 +20,13 @@ func (s *session) replay(l loaded, b *world.Broken, more []string) string {
 	return shellLine(words)
 }
 
-// leading is the command line that prints the trace that led to the break: all events of its last
-// second.
+// leading returns the command line that prints the trace before an invariant broke: all events of the last second.
 func (s *session) leading(l loaded, b *world.Broken, more []string) string {
 	last := max(0, b.At-time.Second).Truncate(time.Millisecond)
 	return shellLine(append(s.naming("trace", l, b, more), "--from", trace.Clock(last), "--limit", "100000"))
 }
 
-// naming are the words that a command needs to simulate the same.
+// naming returns the words of a command line with which a command simulates the run in which an invariant broke.
 func (s *session) naming(command string, l loaded, b *world.Broken, more []string) []string {
 	words := []string{"qsim", command, openable(l.Name)}
 	for _, set := range append(slices.Clip(s.flags.set), more...) {
@@ -36,8 +35,7 @@ func (s *session) naming(command string, l loaded, b *world.Broken, more []strin
 	return append(words, "--policy", b.Policy, "--seed", fmt.Sprint(b.Seed))
 }
 
-// openable is what Open takes for a scenario that is shown as name: a built-in one is shown
-// as a file.
+// openable returns the name by which Open finds a scenario that is shown as name: a built-in one is shown as a file.
 func openable(name string) string {
 	if short := strings.TrimSuffix(name, ".yaml"); !isScenario(name) && isScenario(short) {
 		return short
@@ -45,7 +43,7 @@ func openable(name string) string {
 	return name
 }
 
-// shellLine writes words as a shell reads them.
+// shellLine joins words into a command line, quoted for a shell.
 func shellLine(words []string) string {
 	line := make([]string, len(words))
 	for i, word := range words {

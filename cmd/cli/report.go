@@ -113,7 +113,8 @@ func makeReports(c *cobra.Command, names []string, open bool, out string, within
 	return nil
 }
 
-// runFolders are the folders of runs that name means, without links.
+// runFolders returns the folders of the runs that name stands for, with links resolved: a run, or all runs below a
+// folder.
 func runFolders(name string) ([]string, error) {
 	info, err := os.Stat(name)
 	switch {
@@ -157,7 +158,7 @@ func hasSummary(folder string) bool {
 	return err == nil
 }
 
-// redraw makes the charts and the report of a run again, if anew with another equivalence band.
+// redraw makes the charts and the report of a stored run again; with anew, for the equivalence band within.
 func redraw(folder string, anew bool, within float64) (*results.Stored, error) {
 	files, stored, err := drawn(inFolder(folder), func(sum *results.Summary) {
 		if anew {
@@ -177,12 +178,12 @@ func redraw(folder string, anew bool, within float64) (*results.Stored, error) {
 	return stored, nil
 }
 
-// inFolder reads the files of a folder.
+// inFolder returns a function that reads a file by its path below a folder.
 func inFolder(folder string) func(path string) ([]byte, error) {
 	return func(path string) ([]byte, error) { return os.ReadFile(filepath.Join(folder, filepath.FromSlash(path))) }
 }
 
-// reader reads files that are not written yet.
+// reader returns a function that reads a file by its path from files in memory.
 func reader(files []results.File) func(path string) ([]byte, error) {
 	return func(path string) ([]byte, error) {
 		for i := range files {
@@ -194,8 +195,8 @@ func reader(files []results.File) func(path string) ([]byte, error) {
 	}
 }
 
-// drawn are the files of a run that are made from its other files: charts and report. They depend
-// on nothing else, so that they are the same whenever they are drawn.
+// drawn returns the files of a run that are made from its other files, charts and report. They depend on those alone,
+// so that they are the same whenever they are drawn.
 func drawn(read func(path string) ([]byte, error), adjust func(*results.Summary)) ([]results.File, *results.Stored, error) {
 	stored, err := results.ReadStored(read)
 	if err != nil {
@@ -222,8 +223,8 @@ func drawn(read func(path string) ([]byte, error), adjust func(*results.Summary)
 	return append(files, results.File{Path: reportFile, Data: page}), stored, err
 }
 
-// absences lists the parts that a page lacks because its folder lacks their files. Settings that are not stored are
-// those of the scenario, if it is there and still means the same policies.
+// absences returns the names of the parts that a report lacks because the run's folder lacks their files. Settings that
+// are not stored are taken from the stored scenario, if it still has the same policies.
 func absences(stored *results.Stored) []string {
 	var list []string
 	summary := stored.Summary
@@ -244,7 +245,7 @@ func absences(stored *results.Stored) []string {
 	return list
 }
 
-// settingsOf are the settings of the stored scenario, nil if it does not fit the summary.
+// settingsOf returns the settings of the stored scenario, nil if it does not fit the summary.
 func settingsOf(stored *results.Stored) *measure.Settings {
 	if stored.Scenario == nil {
 		return nil
@@ -262,8 +263,8 @@ func settingsOf(stored *results.Stored) *measure.Settings {
 	return &settings
 }
 
-// writeIndex writes the page that compares runs to out, by default into the folder that holds
-// them all, and returns its path. Href of an entry is the path of its report.
+// writeIndex writes the HTML page that compares runs to out, by default into the folder above all of them, and returns
+// its path. Href of an entry is the path of its report.
 func writeIndex(entries []report.IndexEntry, out string) (string, error) {
 	if out == "" {
 		out = filepath.Join(commonFolder(entries), indexFile)
@@ -290,7 +291,7 @@ func writeIndex(entries []report.IndexEntry, out string) (string, error) {
 		results.Replace(filepath.Dir(out), []results.File{{Path: filepath.Base(out), Data: page}}))
 }
 
-// commonFolder is the nearest one above all runs.
+// commonFolder returns the nearest folder above all runs.
 func commonFolder(entries []report.IndexEntry) string {
 	common := filepath.Dir(filepath.Dir(entries[0].Href))
 	for _, e := range entries {

@@ -6,7 +6,7 @@ import (
 	"qsim/cmd/ui"
 )
 
-// keeping is what an interrupt is answered with.
+// keeping is the message printed at the first interrupt of a command.
 const keeping = "interrupted: keeping what has finished; once more to quit at once"
 
 func newRoot() *cobra.Command {
@@ -40,8 +40,7 @@ under every policy, and reports what each policy does and costs, with intervals.
 
 func newVersion() *cobra.Command { return ui.NewVersion(cobra.NoArgs) }
 
-// runOf is the command line that a word may have been meant for which is no command: the
-// run of a scenario.
+// runOf returns the command line `qsim run WORD` if word, which is no command, is a scenario; "" otherwise.
 func runOf(word string) string {
 	if isScenario(word) {
 		return "qsim run " + word

@@ -23,7 +23,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// runFlags are the flags of run.
+// runFlags are the flags of the command run, and of others that simulate.
 type runFlags struct {
 	scenarioFlags
 	ui.Terminal
@@ -152,7 +152,7 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 	return nil
 }
 
-// one runs one scenario: simulate, summarize, print, write.
+// one runs one scenario: simulates, summarizes, prints and writes the files.
 func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 	start := time.Now()
 	settings := world.Settings(l.Scenario)
@@ -246,7 +246,7 @@ func (s *session) store(l loaded, summary *results.Summary, start time.Time) (st
 	return filepath.Join(folder, reportFile), ui.IOError("write results", err)
 }
 
-// summaryOutput prints a run, below its picture under --plot.
+// summaryOutput returns a summary as output of a command, below its plot under --plot.
 func (s *session) summaryOutput(summary *results.Summary) output {
 	return output{json: summary.MarshalJSON, table: func(w io.Writer, o text.TableOptions) error {
 		if s.flags.plot.on() {
@@ -260,7 +260,7 @@ func (s *session) summaryOutput(summary *results.Summary) output {
 	}}
 }
 
-// took is the line for how long a command took and how many jobs it simulated per second.
+// took returns the line that states how long a command took and how many jobs it simulated per second.
 func took(runs []measure.Run, elapsed time.Duration) string {
 	var jobs int64
 	for i := range runs {
@@ -276,7 +276,7 @@ func took(runs []measure.Run, elapsed time.Duration) string {
 	return fmt.Sprintf("%.1fs, %.0f jobs/s", elapsed.Seconds(), rate)
 }
 
-// finishedOf describes how much of an interrupted run has finished.
+// finishedOf describes how much of an interrupted run has finished: "3 of 20 seeds finished under every policy".
 func finishedOf(summary *results.Summary, seeds int) string {
 	return fmt.Sprintf("%d of %d seeds finished under every policy", len(summary.Seeds), seeds)
 }

@@ -10,7 +10,7 @@ import (
 	"qsim/scenarios/trace"
 )
 
-// schemas holds, for each kind of file, the JSON schema of it. The first one is printed unless a name is given.
+// schemas lists the JSON schemas of the kinds of files. The first one is printed unless a name is given.
 var schemas = []struct {
 	name   string
 	schema func() []byte

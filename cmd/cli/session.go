@@ -19,7 +19,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// session is one invocation of a command: its flags and where it speaks.
+// session is one run of a command: its flags, and its standard output and standard error.
 type session struct {
 	flags   *runFlags
 	command []string
@@ -28,7 +28,7 @@ type session struct {
 	console *ui.Console
 }
 
-// newSession checks the flags that commands share, and warns of variables that are those of no flag.
+// newSession checks the flags that commands share, and warns of environment variables that belong to no flag.
 func newSession(c *cobra.Command, f *runFlags) (*session, error) {
 	if f.Quiet && f.Verbose {
 		return nil, ui.UsageError("--quiet and --verbose exclude each other")
@@ -45,15 +45,15 @@ type output struct {
 	table func(w io.Writer, o text.TableOptions) error
 }
 
-// print prints a result in the format asked for. Where it is not for people, they are told on standard error where its
-// files are, if it has any.
+// print prints a result in the format asked for. In formats for programs, the path of the files, if any, goes to
+// standard error.
 func (s *session) print(result output, path, note string) error {
 	all := s.flags.Tables(result.table)
 	all["json"] = ui.Bytes(result.json)
 	return cmp.Or(all.Print(s.stdout, s.flags.format), s.lastLine(path, note))
 }
 
-// lastLine prints a note and the path of the files, if there are any: below a table, else to standard error.
+// lastLine prints a note and the path of the files, if there are any: below a table, otherwise to standard error.
 func (s *session) lastLine(path, note string) error {
 	var err error
 	switch {
@@ -70,7 +70,7 @@ func (s *session) lastLine(path, note string) error {
 	return ui.IOError("write result", err)
 }
 
-// link is the address of a file for a terminal that opens links, "" for others.
+// link returns the address of a file for a terminal that opens links, "" for others.
 func (s *session) link(path string) string {
 	if !s.flags.Coloured() {
 		return ""
@@ -82,8 +82,8 @@ func (s *session) link(path string) string {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(absolute)}).String()
 }
 
-// failure is how a command ends when a scenario could not be simulated, with the command that shows an invariant break
-// again. interrupted is what is said of an interrupt; empty: nothing more.
+// failure returns the command's error for a scenario that could not be simulated, with the command line that shows a
+// broken invariant again. interrupted is the message after an interrupt; empty: none.
 func (s *session) failure(l loaded, err error, interrupted string) error {
 	var broken *world.Broken
 	var setting *study.SettingError
@@ -104,7 +104,7 @@ func (s *session) failure(l loaded, err error, interrupted string) error {
 	return ui.UsageError("%s: %w", l.Name, err)
 }
 
-// shown is a path as it is shown: from the working directory if it lies below.
+// shown returns a path for messages: relative to the working directory if it lies below.
 func shown(folder string) string {
 	here, err := os.Getwd()
 	if err != nil || !filepath.IsAbs(folder) {

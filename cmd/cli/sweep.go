@@ -18,7 +18,7 @@ import (
 	"qsim/scenarios/study"
 )
 
-// sweepFlags are the flags of sweep.
+// sweepFlags are the flags of the command sweep.
 type sweepFlags struct {
 	runFlags
 	vary    []string
@@ -84,7 +84,7 @@ Objectives do not change the exit code: a sweep explores where they are met.
 	return c
 }
 
-// sweeping is one invocation of sweep.
+// sweeping is one run of the command sweep.
 type sweeping struct {
 	*session
 	flags  *sweepFlags
@@ -127,7 +127,7 @@ func runSweep(c *cobra.Command, name string, f *sweepFlags) error {
 	return s.mergeShards(s.dir, func(*study.Merged) string { return note })
 }
 
-// prepare makes the plan, and complains about whatever is wrong with flags and scenario.
+// prepare makes the plan of a sweep, and returns an error for wrong flags or a wrong scenario.
 func (s *sweeping) prepare(c *cobra.Command, name string) (err error) {
 	f := s.flags
 	if len(f.vary) == 0 {
@@ -196,7 +196,7 @@ func metricNames() (names []string) {
 
 func cellCount(n int) string { return plain.Plural(n, "cell") }
 
-// compute simulates what is left of a shard and completes its file.
+// compute simulates the cells of a shard that are not finished and completes the shard's file.
 func (s *sweeping) compute(ctx context.Context, work *study.Work) error {
 	if err := work.Start(); err != nil {
 		return studyError(err)

@@ -16,13 +16,13 @@ func addFormat(c *cobra.Command, to *string) {
 		"json")
 }
 
-// plotMode is how a plot is drawn in the terminal.
+// plotMode is the value of --plot: how a plot is drawn in the terminal.
 type plotMode string
 
-// String implements pflag.Value.
+// String returns the mode as text.
 func (m *plotMode) String() string { return string(*m) }
 
-// Set implements pflag.Value. Variables say true and false.
+// Set parses a mode of plotting; true and false, as in environment variables, mean auto and never.
 func (m *plotMode) Set(text string) error {
 	switch text {
 	case "true":
@@ -33,11 +33,11 @@ func (m *plotMode) Set(text string) error {
 	return ui.Choose((*string)(m), text, "auto", "unicode", "ascii", "never")
 }
 
-// Type implements pflag.Value.
+// Type returns the name that the help text uses for the flag's value.
 func (m *plotMode) Type() string { return "HOW" }
 
-// apart takes the word for how to plot from names, where it stands apart from its flag: --plot needs no value, so that
-// one behind a space is taken for a scenario.
+// apart returns names without a mode of plotting that stands apart from its flag: --plot needs no value, so that a word
+// after a space is parsed as a scenario.
 func (m *plotMode) apart(names []string) []string {
 	if *m != "auto" {
 		return names
@@ -51,11 +51,11 @@ func (m *plotMode) apart(names []string) []string {
 	})
 }
 
-// on reports whether there is a plot at all.
+// on reports whether a plot is drawn.
 func (m plotMode) on() bool { return m != "never" }
 
-// ascii reports whether a plot is drawn with plain characters: where the terminal or the
-// locale is said to know no others.
+// ascii reports whether a plot is drawn with ASCII characters: where the terminal or the locale is known to have no
+// others.
 func (m plotMode) ascii() bool {
 	if m != "auto" {
 		return m == "ascii"

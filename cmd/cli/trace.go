@@ -17,7 +17,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// traceFlags are the flags of trace.
+// traceFlags are the flags of the command trace.
 type traceFlags struct {
 	scenarioFlags
 	policy            string
@@ -28,7 +28,7 @@ type traceFlags struct {
 	format            string
 }
 
-// linesOfWindow is how much of a window is printed for people unless they want more.
+// linesOfWindow is the most lines of a trace printed as text, unless --limit is given.
 const linesOfWindow = 1000
 
 func newTrace() *cobra.Command {
@@ -79,7 +79,7 @@ node, one for each storm, arrows from one attempt of a job to the next.`,
 	return c
 }
 
-// tracer is one invocation of trace.
+// tracer is one run of the command trace.
 type tracer struct {
 	flags  *traceFlags
 	name   string // of the scenario, as it was given
@@ -126,7 +126,7 @@ func runTrace(c *cobra.Command, names []string, f *traceFlags) error {
 	return ui.IOError("write trace", err)
 }
 
-// check finds flags that exclude each other.
+// check returns an error for flags of trace that exclude each other.
 func (f *traceFlags) check(c *cobra.Command) error {
 	switch {
 	case f.job == "" && c.Flags().Changed("job"):
@@ -146,7 +146,7 @@ func interests() (names []string) {
 	return names
 }
 
-// choose picks the policy of the simulation and reads the flags for its window.
+// choose picks the policy to simulate and reads the window from the flags.
 func (t *tracer) choose(sc *scenarios.Scenario) error {
 	f := t.flags
 	if f.policy == "" {
@@ -210,13 +210,13 @@ func (t *tracer) read() error {
 	return nil
 }
 
-// noSuchJob is the error for a job that the run does not have.
+// noSuchJob returns the error for a job that the run does not have.
 func (t *tracer) noSuchJob() error {
 	return ui.UsageError("--job %s: no such job arrives under %s with seed %d", t.sim.Scenario().JobName(t.window.Job),
 		t.sim.Policy(), t.sim.Seed())
 }
 
-// print answers what the flags ask.
+// print prints the parts of the trace that the flags ask for.
 func (t *tracer) print(ctx context.Context, messages *ui.Console) error {
 	f := t.flags
 	if f.find != "" {
@@ -244,7 +244,7 @@ func (t *tracer) print(ctx context.Context, messages *ui.Console) error {
 	return t.printFindings(ctx)
 }
 
-// find chooses the job of --find and prints its name.
+// find looks for the job that --find describes, such as the longest wait, and prints its name.
 func (t *tracer) find(ctx context.Context, messages *ui.Console) error {
 	findings, err := t.sim.Find(ctx)
 	if err != nil {
@@ -265,7 +265,7 @@ func (t *tracer) find(ctx context.Context, messages *ui.Console) error {
 	panic("qsim: an interest without a finding")
 }
 
-// ofJobs describes how many jobs of the kind of a finding there are.
+// ofJobs returns, as a clause, how many jobs there are of the kind that a finding is about.
 func ofJobs(found *trace.Finding) string {
 	switch {
 	case found.Interest == trace.WorstWait:
@@ -276,7 +276,7 @@ func ofJobs(found *trace.Finding) string {
 	return "; it is the only such job"
 }
 
-// there fails if the run has no such job.
+// there returns an error if the run has no job of the name given.
 func (t *tracer) there(ctx context.Context) error {
 	life, err := t.sim.Job(ctx, t.window.Job)
 	if err == nil && life == nil {
@@ -309,7 +309,7 @@ func (t *tracer) printWindow(ctx context.Context, messages *ui.Console) error {
 	return err
 }
 
-// printFindings lists the jobs worth a look, each with the command that shows it.
+// printFindings prints the jobs of a run that are worth a look, each with the command line that shows it.
 func (t *tracer) printFindings(ctx context.Context) error {
 	findings, err := t.sim.Find(ctx)
 	if err != nil {
@@ -319,7 +319,7 @@ func (t *tracer) printFindings(ctx context.Context) error {
 		func(job string) string { return t.commandLine("--job", job) })
 }
 
-// commandLine is the command that repeats this trace with other flags.
+// commandLine returns the command line that repeats this trace with more flags.
 func (t *tracer) commandLine(more ...string) string {
 	words := []string{"qsim", "trace", openable(t.name)}
 	for _, set := range t.flags.set {

@@ -22,7 +22,7 @@ import (
 	"qsim/scenarios/study"
 )
 
-// tuneFlags are the flags of tune.
+// tuneFlags are the flags of the command tune.
 type tuneFlags struct {
 	runFlags
 	over                                  []string
@@ -120,7 +120,7 @@ func (s *session) problem(c *cobra.Command, name string, f *tuneFlags) (p *study
 	return p, l, err
 }
 
-// goal reads which of the four goals is asked for, if any is.
+// goal reads from the flags the goal of tune: minimize, maximize, smallest or largest, or none.
 func (f *tuneFlags) goal(c *cobra.Command, p *study.Problem) error {
 	switch {
 	case c.Flags().Changed("seeds"):
@@ -217,8 +217,8 @@ func runTune(c *cobra.Command, name string, f *tuneFlags) error {
 	return nil
 }
 
-// tuneCounter shows how many settings of each policy have been judged: by a bar for each, or else, now and then, how
-// many simulations there were.
+// tuneCounter shows the progress of tune on standard error: on a terminal a bar for each policy with the settings
+// judged, otherwise a line with the number of simulations now and then.
 type tuneCounter struct {
 	console  *ui.Console
 	progress *ui.Progress
@@ -228,7 +228,7 @@ type tuneCounter struct {
 	bars     map[string]int // by policy
 }
 
-// judged shows how far a policy is. It may be called from several goroutines.
+// judged updates the number of settings judged for a policy. It may be called from several goroutines.
 func (t *tuneCounter) judged(policy string, settings, of int) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -241,7 +241,7 @@ func (t *tuneCounter) judged(policy string, settings, of int) {
 	t.progress.Set(bar, settings)
 }
 
-// count counts a simulation. Reports become rarer as there are more: after 10, 20, ..., 100, 200, ...
+// count counts a simulation under a policy. Lines become rarer as simulations add up: after 10, 20, ..., 100, 200, ...
 func (t *tuneCounter) count(policy string) {
 	n, step := t.done.Add(1), int64(10)
 	for step*10 <= n {
@@ -252,12 +252,12 @@ func (t *tuneCounter) count(policy string) {
 	}
 }
 
-// tuneFolder is where the files of a search are.
+// tuneFolder returns the folder for the files of a search by tune.
 func tuneFolder(out, scenario, hash string) string {
 	return cmp.Or(out, filepath.Join("results", "runs", scenario, "tune-"+hash))
 }
 
-// storeTuning writes the files and returns their folder.
+// storeTuning writes the files of a search by tune and returns their folder.
 func storeTuning(out string, found *results.Tuning, result output) (string, error) {
 	out = tuneFolder(out, found.Scenario, found.ConfigHash)
 	encoded, err := result.json()

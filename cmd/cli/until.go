@@ -13,10 +13,10 @@ import (
 	"qsim/scenarios"
 )
 
-// percent is a flag that is a share above 0 %.
+// percent is the value of a flag for a share above 0 %.
 type percent float64
 
-// String implements pflag.Value.
+// String returns the flag's share as text, "" for none.
 func (p *percent) String() string {
 	if *p == 0 {
 		return ""
@@ -24,7 +24,7 @@ func (p *percent) String() string {
 	return strconv.FormatFloat(float64(*p)*100, 'g', -1, 64) + "%"
 }
 
-// Set implements pflag.Value.
+// Set parses a percentage such as 5%.
 func (p *percent) Set(text string) error {
 	number, ok := strings.CutSuffix(text, "%")
 	v, err := strconv.ParseFloat(number, 64)
@@ -42,10 +42,10 @@ func (p *percent) Set(text string) error {
 	return nil
 }
 
-// mostPercent keeps a threshold times a value a number.
+// mostPercent is the largest percentage accepted, so that a product with it does not overflow.
 const mostPercent = 1e9
 
-// Type implements pflag.Value: what the help text calls the value.
+// Type returns the name that the help text uses for the flag's value.
 func (p *percent) Type() string { return "PERCENT" }
 
 // addSameWithin defines the flag of the equivalence band.
@@ -59,7 +59,7 @@ const (
 	defaultMaxSeeds = 200 // or those of the scenario, if they are more
 )
 
-// addUntilFlags defines the flags that add seeds.
+// addUntilFlags defines the flags --until-ci and --max-seeds, which add seeds until intervals are narrow.
 func addUntilFlags(c *cobra.Command, until *percent, most *int) {
 	flags := c.Flags()
 	flags.Var(until, "until-ci", "add seeds until the intervals of the objectives' metrics are within ± `PERCENT`")
@@ -81,7 +81,8 @@ func checkUntilFlags(c *cobra.Command, until percent, most int) error {
 	return nil
 }
 
-// checkMostSeeds refuses fewer seeds than the scenario asks for: these are run in any case.
+// checkMostSeeds returns an error if --max-seeds is below the number of seeds that the scenario asks for, which are run
+// in any case.
 func checkMostSeeds(most int, l loaded) error {
 	if asked := int(l.Scenario.Seeds); most > 0 && most < asked {
 		return ui.UsageError("--max-seeds %d is less than the %d seeds of %s, which are run in any case: want at least "+
@@ -90,7 +91,7 @@ func checkMostSeeds(most int, l loaded) error {
 	return nil
 }
 
-// mostSeeds is how many seeds of a scenario are run at most.
+// mostSeeds returns the most seeds of a scenario that are run.
 func (s *session) mostSeeds(sc *scenarios.Scenario) int {
 	switch {
 	case s.flags.untilCI == 0:
@@ -101,8 +102,8 @@ func (s *session) mostSeeds(sc *scenarios.Scenario) int {
 	return max(defaultMaxSeeds, int(sc.Seeds))
 }
 
-// enough returns a function that reports, after each seed, whether no more are needed: never before those of the
-// scenario have run.
+// enough returns a function that reports, after each seed, whether no more seeds are needed: never before fewest have
+// run.
 func (s *session) enough(settings *measure.Settings, fewest int) func([]measure.Run) bool {
 	watch, seeds := results.NewWatch(settings, float64(s.flags.untilCI)), 0
 	return func(seed []measure.Run) bool {
@@ -111,8 +112,8 @@ func (s *session) enough(settings *measure.Settings, fewest int) func([]measure.
 	}
 }
 
-// seedsOf are the seeds that should have been run: all that there might have been, if
-// nobody can say any more how many it would have taken.
+// seedsOf returns the seeds that should have been run: after an interrupt under --until-ci, all that might have been,
+// as nobody knows how many it would have taken.
 func (s *session) seedsOf(sc *scenarios.Scenario, runs []measure.Run, interrupted bool) []uint64 {
 	last := sc.Seed + uint64(s.mostSeeds(sc))
 	if s.flags.untilCI > 0 && !interrupted && len(runs) > 0 {

@@ -17,7 +17,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// verifyFlags are the flags of verify.
+// verifyFlags are the flags of the command verify.
 type verifyFlags struct {
 	runFlags
 	full bool
@@ -93,8 +93,8 @@ func runVerify(c *cobra.Command, names []string, f *verifyFlags) error {
 	return s.concludeVerify(list, len(rows), err)
 }
 
-// concludeVerify prints what became of the rows that were checked, of so many, and says how
-// the command ends; err is why it were not all.
+// concludeVerify prints the summary of the verify rows that were checked, out of rows, and returns the command's error;
+// err is why not all were.
 func (s *session) concludeVerify(list []verify.Result, rows int, err error) error {
 	if err == nil || len(list) > 0 {
 		summary := verify.Summarize(list)
@@ -124,7 +124,7 @@ func (s *session) concludeVerify(list []verify.Result, rows int, err error) erro
 	return nil
 }
 
-// wrongRows returns an error that lists all problems of rows, before any of them is run.
+// wrongRows returns an error that lists all problems of verify rows, before any of them is run.
 func wrongRows(rows []verify.Row) error {
 	var all []string
 	for _, row := range rows {
@@ -138,8 +138,7 @@ func wrongRows(rows []verify.Row) error {
 	return ui.UsageError("%s", strings.Join(all, "\n"))
 }
 
-// checkRows checks rows one after the other. With an error come those that were checked
-// before it.
+// checkRows checks verify rows one after the other. If it fails, list holds the rows that were checked before.
 func checkRows(ctx context.Context, rows []verify.Row, parallel int, bars *ui.Progress) (list []verify.Result, err error) {
 	for i, row := range rows {
 		result, err := verify.Check(ctx, row, verify.Options{Parallel: parallel})
@@ -152,7 +151,8 @@ func checkRows(ctx context.Context, rows []verify.Row, parallel int, bars *ui.Pr
 	return list, nil
 }
 
-// chosenRows are those that names mean, or else the quick ones, or else all.
+// chosenRows returns the verify rows with the given names; without names the rows of --rows, or all under --full, or
+// else the quick ones.
 func chosenRows(names []string, f *verifyFlags) ([]verify.Row, error) {
 	rows := verify.Rows()
 	if f.rows != "" {
@@ -189,14 +189,14 @@ func chosenRows(names []string, f *verifyFlags) ([]verify.Row, error) {
 	}), nil
 }
 
-// namesOf are the names that mean a row: its own, that of its family, and the part before the
-// first dot, which several families may share.
+// namesOf returns the three names that select a row of the verify table: its ID, its family, and the part before the
+// first dot, its group.
 func namesOf(r *verify.Row) (id, family, group string) {
 	group, _, _ = strings.Cut(r.ID, ".")
 	return r.ID, r.Family(), group
 }
 
-// completeRows offers the rows that are part of the program.
+// completeRows completes names of the built-in verify rows.
 func completeRows(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var all []cobra.Completion
 	for _, row := range verify.Rows() {

@@ -14,7 +14,7 @@ import (
 	"qsim/scenarios"
 )
 
-// Sets reads what --set flags lay upon a scenario, KEY=VALUE each.
+// Sets parses the values of --set flags, KEY=VALUE each, into scenario overrides.
 func Sets(texts []string) ([]scenarios.Override, error) {
 	var all []scenarios.Override
 	for _, text := range texts {
@@ -27,7 +27,7 @@ func Sets(texts []string) ([]scenarios.Override, error) {
 	return all, nil
 }
 
-// Options of Load.
+// Options are the options of Load.
 type Options struct {
 	Sets     []scenarios.Override
 	Policies []string // labels or kinds, all others go; or kinds and maps of policies to add; none: all
@@ -36,7 +36,7 @@ type Options struct {
 	Notes    io.Writer // warnings
 }
 
-// Scenario is one that may be run.
+// Scenario is a scenario that was loaded without errors, with its overrides.
 type Scenario struct {
 	Name     string // as it is shown
 	Scenario *scenarios.Scenario
@@ -45,8 +45,8 @@ type Scenario struct {
 	Policies []string             // those selected: see scenarios.Scenario.Select; none: all
 }
 
-// Load loads the scenario of a file, or a built-in one. Diagnostics are written, and if any is in the way of a run, the
-// failure that it returns has nothing left to print.
+// Load loads the scenario of a file, or a built-in one. Diagnostics are written, and the failure that it returns, if
+// any prevents a run, has nothing left to print.
 func Load(name string, o Options) (Scenario, error) {
 	shown, src, err := scenarios.Open(name)
 	if err != nil {
@@ -98,7 +98,7 @@ func Load(name string, o Options) (Scenario, error) {
 	return Scenario{shown, scenario, src, o.Sets, keep}, nil
 }
 
-// chosen parts what --policy names: labels and kinds of the scenario, to which it is narrowed, and other kinds or maps,
+// chosen divides the values of --policy: labels and kinds of the scenario, which are kept, and other kinds or maps,
 // which are added to it.
 func chosen(scenario *scenarios.Scenario, policies []string) (keep []string, added []scenarios.Override) {
 	for _, policy := range policies {
@@ -113,7 +113,7 @@ func chosen(scenario *scenarios.Scenario, policies []string) (keep []string, add
 	return keep, added
 }
 
-// Kinds are the names of all kinds of policies.
+// Kinds returns the names of all kinds of policies.
 func Kinds() []string {
 	var names []string
 	for _, kind := range scenarios.PolicyKinds() {
@@ -122,7 +122,7 @@ func Kinds() []string {
 	return names
 }
 
-// PolicyNames are the labels and kinds by which --policy can select.
+// PolicyNames returns the labels and kinds by which --policy can select the scenario's policies.
 func PolicyNames(scenario *scenarios.Scenario) []string {
 	var names []string
 	for _, p := range scenario.Policies {
@@ -134,8 +134,8 @@ func PolicyNames(scenario *scenarios.Scenario) []string {
 	return names
 }
 
-// OpenError distinguishes a wrong name, which is a mistake on the command line, from a file
-// that cannot be read.
+// OpenError gives an error of opening a scenario its exit code: a wrong name is a usage error, an unreadable file an
+// I/O error.
 func OpenError(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) && !errors.Is(err, fs.ErrNotExist) {

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// AddAbout adds help, completion and --version to the root of a program, in the group "about".
-// Both commands complain of what they do not know.
+// AddAbout adds help, completion and --version to the root of a program, in the group "about". Both commands report
+// unknown arguments as usage errors.
 func AddAbout(root *cobra.Command) {
 	root.SetHelpCommandGroupID("about")
 	root.SetCompletionCommandGroupID("about")

@@ -12,15 +12,15 @@ import (
 	"qsim/results/plain"
 )
 
-// choice is a flag that takes one of some words.
+// choice is the value of a flag that takes one of some words.
 type choice struct {
 	to    *string
 	kind  string
 	words []string
 }
 
-// AddChoice defines a flag that is one of at least two words, which a shell completes. It is kept in to, whose value is
-// the default; kind is what the help text calls it.
+// AddChoice defines a flag that is one of at least two words, which a shell completes. The word is stored in to, whose
+// value is the default; kind is the name of the value in the help text.
 func AddChoice(c *cobra.Command, to *string, name, kind, usage string, words ...string) {
 	c.Flags().Var(&choice{to, kind, words}, name, usage)
 	if err := c.RegisterFlagCompletionFunc(name,
@@ -29,13 +29,13 @@ func AddChoice(c *cobra.Command, to *string, name, kind, usage string, words ...
 	}
 }
 
-// String implements pflag.Value.
+// String returns the chosen word.
 func (c *choice) String() string { return *c.to }
 
-// Set implements pflag.Value.
+// Set sets the choice to one of its words.
 func (c *choice) Set(text string) error { return Choose(c.to, text, c.words...) }
 
-// Type implements pflag.Value.
+// Type returns the name that the help text uses for the flag's value.
 func (c *choice) Type() string { return c.kind }
 
 // Choose sets to to text if that is one of choices, of which there are at least two; any other text is an error with
@@ -53,13 +53,14 @@ func Choose(to *string, text string, choices ...string) error {
 	return errors.New(explanation)
 }
 
-// atLeast is a flag that is a whole number of at least so many. A smaller default is what leaving the flag out means.
+// atLeast is the value of a flag for a whole number with a lower limit. A default below the limit is what leaving the
+// flag out means.
 type atLeast struct {
 	to    *int
 	least int
 }
 
-// AddAtLeast defines a flag that is a whole number of at least so many; it is kept in to, whose value is the default.
+// AddAtLeast defines a flag that is a whole number of at least least; it is stored in to, whose value is the default.
 func AddAtLeast(c *cobra.Command, to *int, name, short string, least int, usage string) {
 	c.Flags().VarP(&atLeast{to, least}, name, short, usage)
 }
@@ -69,10 +70,10 @@ func AddParallel(c *cobra.Command, to *int) {
 	AddAtLeast(c, to, "parallel", "j", 1, "simulate this many `RUNS` at once (default: one for each processor)")
 }
 
-// String implements pflag.Value.
+// String returns the number in digits.
 func (a *atLeast) String() string { return strconv.Itoa(*a.to) }
 
-// Set implements pflag.Value.
+// Set parses a whole number that is not below the limit.
 func (a *atLeast) Set(text string) error {
 	n, err := strconv.Atoi(text)
 	if err == nil && n < a.least {
@@ -84,5 +85,5 @@ func (a *atLeast) Set(text string) error {
 	return err
 }
 
-// Type implements pflag.Value.
+// Type returns the name that the help text uses for the flag's value.
 func (*atLeast) Type() string { return "int" }

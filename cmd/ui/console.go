@@ -23,7 +23,7 @@ type Console struct {
 	above io.Writer // prints lines while something is drawn below them; else nil
 }
 
-// NewConsole is the console of a command; under quiet it prints nothing.
+// NewConsole returns the console of a command; with quiet it prints nothing.
 func NewConsole(c *cobra.Command, quiet bool) *Console {
 	console := &Console{program: c.Root().Name()}
 	if !quiet {
@@ -32,7 +32,7 @@ func NewConsole(c *cobra.Command, quiet bool) *Console {
 	return console
 }
 
-// Write prints above what is drawn, if there is anything.
+// Write prints text to standard error, above progress bars if any are drawn.
 func (c *Console) Write(text []byte) (int, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -45,22 +45,22 @@ func (c *Console) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Note prints one line.
+// Note prints one line, after the name of the program.
 func (c *Console) Note(format string, arguments ...any) {
 	fmt.Fprintf(c, c.program+": "+format+"\n", arguments...)
 }
 
-// draw hands the terminal to a writer that prints lines above what it draws, or takes it back if above is nil.
+// draw hands the terminal to a writer that prints lines above progress bars, or takes it back if above is nil.
 func (c *Console) draw(above io.Writer) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	c.above = above
 }
 
-// terminated reports that the last signal was SIGTERM. Signals belong to the process, and so does this.
+// terminated is true if the last signal was SIGTERM. Signals belong to the process, and so does this variable.
 var terminated atomic.Bool
 
-// stopped is the exit code of a process that a signal may have stopped.
+// stopped returns the exit code of a process that a signal may have stopped: exit, or another one after SIGTERM.
 func stopped(exit Exit) Exit {
 	if exit == ExitInterrupted && terminated.Load() {
 		return ExitTerminated
@@ -68,10 +68,9 @@ func stopped(exit Exit) Exit {
 	return exit
 }
 
-// Interruptible returns a context that the first interrupt cancels, with a note that says
-// what becomes of what has finished. The second one ends the process at once, but for the
-// hangup of a terminal, which comes twice at times. A hangup that is ignored, as under
-// nohup, stays so. Call stop when there is nothing left to interrupt.
+// Interruptible returns a context that the first interrupt cancels, and prints note then. The second interrupt ends the
+// process at once, except a hangup of the terminal, which may come twice. A hangup that is ignored, as under nohup,
+// stays so. Call stop when there is nothing left to interrupt.
 func (c *Console) Interruptible(parent context.Context, note string) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
 	signals := make(chan os.Signal, 2)

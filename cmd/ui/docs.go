@@ -12,7 +12,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// NewDocs is a hidden command that writes the help texts of all commands as man pages or as Markdown, a file for each.
+// NewDocs returns a hidden command that writes the help texts of all commands as man pages or as Markdown, a file for
+// each.
 func NewDocs() *cobra.Command {
 	return &cobra.Command{
 		Use:     "docs man|markdown DIR",
@@ -70,10 +71,11 @@ func showArgument(f *pflag.Flag) {
 // shownValue is a flag's value whose default is not put into quotes.
 type shownValue struct{ pflag.Value }
 
-// Type returns none of the types that the generator knows.
+// Type returns a name that the man page generator does not know, so that it puts no quotes.
 func (shownValue) Type() string { return "argument" }
 
-// commitTime is when the commit was made that this program was built from, or the epoch if the build was not told.
+// commitTime returns the time of the commit that this program was built from, or the epoch if the build does not
+// contain it.
 func commitTime() time.Time {
 	if build, ok := debug.ReadBuildInfo(); ok {
 		for _, setting := range build.Settings {

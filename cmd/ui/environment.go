@@ -14,9 +14,8 @@ import (
 	"qsim/results/plain"
 )
 
-// ReadEnvironment gives every flag that the command line leaves open the value of its
-// variable, the names of the program and of the flag in capitals: QSIM_MAX_SEEDS. That of
-// a repeatable flag has semicolons between its values.
+// ReadEnvironment sets every flag not given on the command line from its environment variable, whose name has program
+// and flag in capitals: QSIM_MAX_SEEDS. The values of a repeatable flag are separated by semicolons.
 func ReadEnvironment(c *cobra.Command) error {
 	var problems []error
 	c.Flags().VisitAll(func(f *pflag.Flag) {
@@ -45,8 +44,8 @@ func ReadEnvironment(c *cobra.Command) error {
 	return nil
 }
 
-// WarnOfVariables prints a warning for each environment variable that begins like those of the program and belongs to
-// no flag of any command.
+// WarnOfVariables prints a warning for each environment variable that has the program's prefix and belongs to no flag
+// of any command.
 func WarnOfVariables(c *cobra.Command, to io.Writer) {
 	var known []string
 	for _, command := range c.Root().Commands() {
@@ -65,10 +64,10 @@ func WarnOfVariables(c *cobra.Command, to io.Writer) {
 	}
 }
 
-// variable is the environment variable of a flag.
+// variable returns the name of a flag's environment variable.
 func variable(c *cobra.Command, f *pflag.Flag) string {
 	return prefix(c) + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 }
 
-// prefix begins the variables of a program.
+// prefix returns the common prefix of a program's environment variables, like QSIM_.
 func prefix(c *cobra.Command) string { return strings.ToUpper(c.Root().Name()) + "_" }

@@ -11,10 +11,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Execute runs the command below root that arguments name, prints the error that it
-// ends with and returns what the process should end with. On a terminal control characters
-// are shown and not carried out; files and pipes get what is written. The Args of root
-// should be UnknownCommand.
+// Execute runs the command below root that arguments name, prints its error and returns the exit code for the process.
+// On a terminal, control characters are shown and not carried out; files and pipes get the bytes as written. The Args
+// of root should be UnknownCommand.
 func Execute(ctx context.Context, root *cobra.Command, arguments []string) Exit {
 	return execute(ctx, root, arguments, inertOn(os.Stdout), inertOn(os.Stderr))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Exit is the exit code of a process; of several the worse one counts, see Worse.
+// Exit is the exit code of a process; Worse picks one of several.
 type Exit int
 
 const (
@@ -25,7 +25,7 @@ const (
 // invariant makes numbers worthless, lost output comes before wrong input.
 var severity = map[Exit]int{ExitMet: 0, ExitMissed: 1, ExitUsage: 2, ExitIO: 3, ExitInvariant: 4, ExitInterrupted: 5}
 
-// Worse is the one of two exit codes that the process should end with.
+// Worse returns the one of two exit codes that the process should end with.
 func Worse(a, b Exit) Exit {
 	if severity[b] > severity[a] {
 		return b
@@ -39,10 +39,10 @@ type Failure struct {
 	Err  error // nil: printed already
 }
 
-// Fail is the Failure of an exit code; a nil err has been printed already.
+// Fail returns a Failure with an exit code; a nil err has been printed already.
 func Fail(exit Exit, err error) error { return &Failure{exit, err} }
 
-// Error implements error.
+// Error returns the text of the error, or the exit code if there is none.
 func (f *Failure) Error() string {
 	if f.Err == nil {
 		return fmt.Sprintf("exit %d", f.Exit)
@@ -50,16 +50,16 @@ func (f *Failure) Error() string {
 	return f.Err.Error()
 }
 
-// Unwrap implements errors.Unwrap.
+// Unwrap returns the error without the exit code.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// UsageError is a complaint about the command line.
+// UsageError returns an error about the command line, with the exit code for that.
 func UsageError(format string, arguments ...any) error {
 	return Fail(ExitUsage, fmt.Errorf(format, arguments...))
 }
 
-// IOError is an error of reading or writing, or nil if err is. What a reader of our
-// output hung up on is not worth a word.
+// IOError returns an error of reading or writing, with the exit code for that; nil if err is. If the reader of a pipe
+// hung up, the error has no text.
 func IOError(verb string, err error) error {
 	switch {
 	case err == nil:
@@ -70,8 +70,8 @@ func IOError(verb string, err error) error {
 	return Fail(ExitIO, fmt.Errorf("%s: %w", verb, err))
 }
 
-// Settle prints err on the standard error of c and returns the exit code of the process. An error
-// that is no Failure is cobra's own: all of those are about the command line.
+// Settle prints err on the standard error of c and returns the exit code of the process. An error that is no Failure
+// comes from cobra and counts as a mistake on the command line.
 func Settle(c *cobra.Command, err error) Exit {
 	if err == nil {
 		return ExitMet

@@ -12,7 +12,7 @@ import (
 	"qsim/results/plain"
 )
 
-// explainFlag turns an error of pflag into a sentence that helps.
+// explainFlag turns an error about flags from pflag into a helpful sentence.
 func explainFlag(c *cobra.Command, arguments []string, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError

@@ -31,22 +31,22 @@ func Group(c *cobra.Command, heading string, names ...string) {
 	c.Annotations[flagGroup] += heading + "\n"
 }
 
-// Headings are those of the flags of c, in the order in which they are printed.
+// Headings returns the headings of the flags of c, in the order in which they are printed.
 func Headings(c *cobra.Command) []string {
 	return strings.FieldsFunc(c.Annotations[flagGroup], func(letter rune) bool { return letter == '\n' })
 }
 
-// Heading is the one that a flag is under, or "".
+// Heading returns the heading of a flag in the help text, or "".
 func Heading(f *pflag.Flag) string { return strings.Join(f.Annotations[flagGroup], "") }
 
-// SetHelp gives root and the commands below it the help texts of this package.
+// SetHelp makes root and the commands below it print help texts in the format of this package.
 func SetHelp(root *cobra.Command) {
 	root.SetUsageFunc(printUsage)
 	root.SetHelpFunc(printHelp)
 	root.InitDefaultHelpFlag()
 }
 
-// printHelp answers --help, on standard output.
+// printHelp prints the help text of a command on standard output.
 func printHelp(c *cobra.Command, _ []string) {
 	text := c.Long
 	if text == "" {
@@ -60,7 +60,7 @@ func printHelp(c *cobra.Command, _ []string) {
 	}
 }
 
-// printUsage is for cobra, which asks for it where it prints a usage by itself.
+// printUsage prints a command's usage where cobra asks for it.
 func printUsage(c *cobra.Command) error {
 	writeUsage(c.ErrOrStderr(), c)
 	return nil
@@ -96,7 +96,7 @@ func writeUsage(out io.Writer, c *cobra.Command) {
 	}
 }
 
-// writeFlags prints the flags of one heading; those of none come under "Flags".
+// writeFlags prints the flags under one heading; flags without a heading come under "Flags".
 func writeFlags(out io.Writer, c *cobra.Command, heading string) {
 	chosen := pflag.NewFlagSet(heading, pflag.ContinueOnError)
 	chosen.SortFlags = false
@@ -115,8 +115,8 @@ func writeFlags(out io.Writer, c *cobra.Command, heading string) {
 	fmt.Fprintf(out, "\n%s:\n%s", heading, chosen.FlagUsagesWrapped(Width()))
 }
 
-// fit breaks a text into lines of width columns, 0: it stays as it is. Lines that are indented stay lines of their own,
-// and what is broken off them is indented further.
+// fit breaks a text into lines of width columns, 0: it stays as it is. Indented lines are not joined with others, and
+// their continuations are indented further.
 func fit(text string, width int) string {
 	if width == 0 {
 		return text
@@ -148,8 +148,8 @@ func fit(text string, width int) string {
 	return strings.Join(out, "\n")
 }
 
-// explained breaks a line that has been indented, and may be something with its explanation behind two spaces or more:
-// that begins below the former, or beside it if it is short.
+// explained breaks an indented line of help text, such as a term with its explanation after two spaces or more: the
+// explanation goes on the next line, or beside the term if that is short.
 func explained(words string, width, indent int) string {
 	what, rest, found := strings.Cut(words, "  ")
 	explanation := strings.TrimLeft(rest, " ")

@@ -8,11 +8,11 @@ import (
 	layout "qsim/results/text"
 )
 
-// Output is a result that a command prints: what writes it, by format.
+// Output is the result of a command: for each format a function that writes it.
 type Output map[string]func(w io.Writer) error
 
-// Print writes a result in a format: at once, so that a result that cannot be written is not begun. A format that
-// there is not prints nothing, as where lines were printed one by one.
+// Print writes a result in a format, all at once, so that nothing is printed if it fails. It prints nothing for a
+// format that the result does not have, as after lines that were printed one by one.
 func (o Output) Print(to io.Writer, format string) error {
 	write := o[format]
 	if write == nil {
@@ -26,7 +26,7 @@ func (o Output) Print(to io.Writer, format string) error {
 	return IOError("write result", err)
 }
 
-// Tables are the formats table, markdown and csv of a result; a table fits the terminal.
+// Tables returns an Output with the formats table, markdown and csv, by write; a table fits the terminal.
 func (t *Terminal) Tables(write func(w io.Writer, o layout.TableOptions) error) Output {
 	in := func(o layout.TableOptions) func(w io.Writer) error {
 		return func(w io.Writer) error { return write(w, o) }
@@ -35,7 +35,7 @@ func (t *Terminal) Tables(write func(w io.Writer, o layout.TableOptions) error) 
 		"markdown": in(layout.TableOptions{Format: layout.Markdown}), "csv": in(layout.TableOptions{Format: layout.CSV})}
 }
 
-// JSON writes a value as JSON with an indent for each level.
+// JSON returns a function that writes a value as JSON with an indent for each level.
 func JSON(value any, indent string) func(w io.Writer) error {
 	return func(w io.Writer) error {
 		encoder := json.NewEncoder(w)
@@ -44,7 +44,7 @@ func JSON(value any, indent string) func(w io.Writer) error {
 	}
 }
 
-// Bytes writes what a function returns.
+// Bytes returns a function that writes the bytes that of returns.
 func Bytes(of func() ([]byte, error)) func(w io.Writer) error {
 	return func(w io.Writer) error {
 		text, err := of()

@@ -9,7 +9,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// Progress shows on standard error how much of several things has finished: by a bar for each of them, or not at all.
+// Progress shows on standard error how much of several tasks has finished, by a bar for each of them, or shows nothing.
 type Progress struct {
 	console   *Console
 	every     time.Duration // between two pictures; 0: nothing is drawn
@@ -17,7 +17,7 @@ type Progress struct {
 	bars      []*mpb.Bar
 }
 
-// Progress returns bars that are drawn anew at an interval; none are drawn where t excludes them.
+// Progress returns progress bars that are drawn anew every so often; none are drawn where the flags t exclude them.
 func (c *Console) Progress(t *Terminal, every time.Duration) *Progress {
 	if !t.Drawn() {
 		every = 0
@@ -28,7 +28,7 @@ func (c *Console) Progress(t *Terminal, every time.Duration) *Progress {
 // Drawn reports whether bars are drawn.
 func (p *Progress) Drawn() bool { return p.every > 0 }
 
-// Add draws one more bar: its name, the bar, "3/20" of what it counts, and what more returns, which may be nil.
+// Add adds a bar: its name, the bar, "3/20" with the noun what, and the text that more, if not nil, returns.
 func (p *Progress) Add(name string, most int, what string, more func() string) {
 	if !p.Drawn() {
 		return
@@ -46,7 +46,7 @@ func (p *Progress) Add(name string, most int, what string, more func() string) {
 		mpb.PrependDecorators(decor.Name(name, decor.WCSyncSpaceR)), mpb.AppendDecorators(counted, behind)))
 }
 
-// Set sets how much of a bar, by its number, has finished. It may be called from several goroutines.
+// Set sets how much of the bar with that number has finished. It may be called from several goroutines.
 func (p *Progress) Set(bar, done int) {
 	if p.Drawn() {
 		p.bars[bar].SetCurrent(int64(done))

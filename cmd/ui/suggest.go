@@ -8,9 +8,9 @@ import (
 	"qsim/results/plain"
 )
 
-// UnknownCommand complains about an argument of a root command where a command should be,
-// and says which one was probably meant. Where no name is near, it asks for the command
-// line that the word may have been meant for, "" if there is none; ask may be nil.
+// UnknownCommand returns a check that reports an argument of a root command which is no command, with the command that
+// was probably meant. Where no name is near, ask, which may be nil, returns the command line that the word may stand
+// for, "" if there is none.
 func UnknownCommand(ask func(word string) string) cobra.PositionalArgs {
 	return func(root *cobra.Command, arguments []string) error {
 		if len(arguments) == 0 {
@@ -34,7 +34,7 @@ func UnknownCommand(ask func(word string) string) cobra.PositionalArgs {
 	}
 }
 
-// Unknown complains about a word that is none of names.
+// Unknown returns a usage error for a word that is none of names, with the nearest name.
 func Unknown(what, word string, names []string) error {
 	if near := plain.Nearest(word, names); near != "" {
 		return UsageError("unknown %s %s; did you mean %s?", what, word, near)

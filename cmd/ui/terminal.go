@@ -8,13 +8,13 @@ import (
 	"golang.org/x/term"
 )
 
-// When is a flag that is one of auto, always and never. The zero value is auto.
+// When is the value of a flag that is one of auto, always and never. The zero value is auto.
 type When string
 
-// or is whether to do something, which is auto unless the user decides.
+// or returns whether to do something: auto, unless the user has chosen always or never.
 func (w When) or(auto bool) bool { return w == "always" || w != "never" && auto }
 
-// Terminal holds the flags of a command about the terminal. The zero value is that of a command without them.
+// Terminal holds the flags of a command about the terminal. Its zero value fits a command without such flags.
 type Terminal struct {
 	Quiet    bool // print only errors to standard error
 	Verbose  bool
@@ -48,13 +48,13 @@ func (t *Terminal) Coloured() bool {
 	return t.Color.or(os.Getenv("NO_COLOR") == "" && os.Getenv("CI") == "" && Capable(os.Stdout))
 }
 
-// Drawn reports whether progress is drawn on standard error. A machine that builds has nobody to watch, even where it
-// offers a terminal.
+// Drawn reports whether progress bars are drawn on standard error: not by default under CI, even where it offers a
+// terminal.
 func (t *Terminal) Drawn() bool {
 	return !t.Quiet && t.Progress.or(os.Getenv("CI") == "" && Capable(os.Stderr))
 }
 
-// Width is how many columns there are for standard output: the value of the variable COLUMNS, or the width of the
+// Width returns the number of columns of standard output: the value of the variable COLUMNS, or the width of the
 // terminal; 0 if it is none.
 func Width() int {
 	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {

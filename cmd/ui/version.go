@@ -8,12 +8,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Version is that of the engine and of results: what equal inputs give is equal under
-// one version.
+// Version is the version of the engine and of results: equal inputs give equal results under one version.
 const Version = "0.1.0"
 
-// NewVersion is the command that prints version, commit and Go version; arguments, of which
-// it needs none, complains of those given.
+// NewVersion returns the command that prints version, commit and Go version; arguments checks that it gets no argument.
 func NewVersion(arguments cobra.PositionalArgs) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
@@ -33,8 +31,8 @@ func versionLine(root *cobra.Command) string {
 	return fmt.Sprintf("%s %s %s %s %s/%s", root.Name(), Version, Commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// Commit is the commit that this binary was built from, marked if the checkout had
-// changes, or "unknown" where the build was not told.
+// Commit returns the commit that this binary was built from, marked if the checkout had changes, or "unknown" where the
+// build does not contain it.
 func Commit() string {
 	build, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -16,12 +16,11 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 
-// Command is what a script can do besides what testscript can.
+// Command is a command of test scripts beside those of testscript.
 type Command = func(ts *testscript.TestScript, negated bool, arguments []string)
 
-// Scripts runs the scripts of testdata/script, one process after the other, each in a
-// folder that has a copy of testdata/small.yaml. The Cmds and the Condition of p are those
-// of the caller; exits and tofull are there as well.
+// Scripts runs the scripts of testdata/script, one process after the other, each in a folder that has a copy of
+// testdata/small.yaml. Cmds and Condition of p come from the caller; the commands exits and tofull are added.
 func Scripts(t *testing.T, p testscript.Params) {
 	commands := map[string]Command{"exits": exits, "tofull": toFull}
 	maps.Copy(commands, p.Cmds)
@@ -43,7 +42,7 @@ func Scripts(t *testing.T, p testscript.Params) {
 	})
 }
 
-// exits CODE PROGRAM [ARGUMENT...]: runs a program, which must end with that code.
+// exits CODE PROGRAM [ARGUMENT...] is a script command that runs a program, which must end with that exit code.
 func exits(ts *testscript.TestScript, negated bool, arguments []string) {
 	if negated || len(arguments) < 2 {
 		ts.Fatalf("usage: exits CODE PROGRAM [ARGUMENT...]")
@@ -62,8 +61,7 @@ func exits(ts *testscript.TestScript, negated bool, arguments []string) {
 	}
 }
 
-// toFull CODE PROGRAM [ARGUMENT...]: runs a program whose standard output goes to a
-// full disk.
+// toFull CODE PROGRAM [ARGUMENT...] is a script command that runs a program whose standard output goes to a full disk.
 func toFull(ts *testscript.TestScript, negated bool, arguments []string) {
 	ts.Check(ts.Exec("sh", append([]string{"-c", `code=$1; shift; "$@" >/dev/full; test $? -eq "$code"`, "sh"}, arguments...)...))
 }

@@ -16,10 +16,9 @@ import (
 	"qsim/cmd/ui"
 )
 
-// CheckHelp wants every example of the help texts to be made of command lines that the
-// program understands, one of them that of the command which it explains, and every flag
-// that is shown to have a line that says what it is for, under one of the command's headings.
-// newRoot makes the program's root command anew; there are to be at least so many examples.
+// CheckHelp fails unless every example in the help texts consists of command lines that the program understands, one of
+// them of the command itself, and every flag shown has a line of explanation under one of the command's headings.
+// newRoot makes the program's root command anew; least is the fewest examples allowed.
 func CheckHelp(t *testing.T, newRoot func() *cobra.Command, least int) {
 	t.Helper()
 	examples := 0
@@ -44,9 +43,9 @@ func CheckHelp(t *testing.T, newRoot func() *cobra.Command, least int) {
 	}
 }
 
-// CheckDocument wants every command line of a document that begins with the program's name to be one that it
-// understands. In running text, between backquotes, a line may leave out arguments and the values of flags. There are
-// to be at least so many lines.
+// CheckDocument fails unless the program understands every command line in a document that begins with its name. In
+// running text, between backquotes, a line may leave out arguments and the values of flags. least is the fewest such
+// lines allowed.
 func CheckDocument(t *testing.T, newRoot func() *cobra.Command, path string, least int) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -95,8 +94,8 @@ func CheckDocument(t *testing.T, newRoot func() *cobra.Command, path string, lea
 	}
 }
 
-// CheckManual wants the command docs to write a man page and a Markdown page for every command, with all its flags,
-// and the same bytes twice.
+// CheckManual fails unless the command docs writes a man page and a Markdown page for every command, with all its
+// flags, and the same bytes twice.
 func CheckManual(t *testing.T, newRoot func() *cobra.Command) {
 	t.Helper()
 	write := func(form string) string {
@@ -142,8 +141,8 @@ var (
 	codeSpan = regexp.MustCompile("`([^`\n]+)`")
 )
 
-// commandLines splits what a shell would: at ; and | into commands, and those into words,
-// without the files that > names. What follows three blanks explains the line.
+// commandLines splits what a shell would: at ; and | into commands, and those into words, without the files that >
+// names. Text after three blanks is a comment.
 func commandLines(line string) (all [][]string) {
 	line, _, _ = strings.Cut(strings.TrimSpace(line), "   ")
 	quoted := false
@@ -173,7 +172,7 @@ func commandLines(line string) (all [][]string) {
 	return all
 }
 
-// checkCommandLine returns the name of the command that words run.
+// checkCommandLine parses words as a command line of the program and returns the name of the command.
 func checkCommandLine(t *testing.T, root *cobra.Command, words []string, line string) string {
 	t.Helper()
 	found, rest, err := root.Find(words)

@@ -129,8 +129,9 @@ func (t *jobTracer) see(e *engine.Event) {
 	case t.history != nil && e.Kind == engine.Enqueued && scenarios.FirstCopy(e.Job) == scenarios.FirstCopy(t.id):
 		name := t.s.seen.JobName(e.Job)
 		t.history.Copies = append(t.history.Copies, name)
-		t.add(Fact{At: Span(e.At), Event: "resubmitted", Job: t.history.Job, Node: noNode,
-			Words: "its caller waits no longer and enqueues " + name})
+		f := newFact(Span(e.At), "resubmitted", "its caller waits no longer and enqueues "+name)
+		f.Job = t.history.Job
+		t.add(f)
 	}
 }
 

@@ -210,6 +210,7 @@ func TestWindow(t *testing.T) {
 	if len(all) != sum {
 		t.Errorf("told %d facts of %d", len(all), sum)
 	}
+	checkNumbers(t, all, events(t, s))
 	if !slices.IsSortedFunc(all, func(a, b Fact) int { return cmp.Compare(a.At, b.At) }) {
 		t.Error("not in order")
 	}
@@ -229,6 +230,31 @@ func TestWindow(t *testing.T) {
 	full := errors.New("disk full")
 	if _, _, err := s.Window(ctx, o, func(Fact) error { return full }); !errors.Is(err, full) {
 		t.Errorf("writing failed, and the window says %v", err)
+	}
+}
+
+// checkNumbers holds the lengths of time that facts have as numbers to the events.
+func checkNumbers(t *testing.T, facts []Fact, from []engine.Event) {
+	t.Helper()
+	facts = slices.DeleteFunc(slices.Clone(facts), func(f Fact) bool { return strings.HasPrefix(f.Event, "storm-") })
+	leased, nacked := 0, 0
+	for i, f := range facts {
+		e := &from[i]
+		want := [3]Span{none, none, none}
+		switch {
+		case e.Kind == engine.Leased:
+			want[0] = Span(e.Waited)
+			leased++
+		case e.Kind == engine.Nacked:
+			want[1], want[2] = Span(e.Delay), Span(e.At)+Span(e.Delay)
+			nacked++
+		}
+		if got := [3]Span{f.Wait, f.Delay, f.Due}; got != want {
+			t.Fatalf("%+v: wait, delay and due time are %v, want %v", f, got, want)
+		}
+	}
+	if leased == 0 || nacked == 0 {
+		t.Errorf("%d claims and %d failures: nothing was held to anything", leased, nacked)
 	}
 }
 

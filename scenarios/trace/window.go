@@ -67,10 +67,10 @@ func (s *Simulation) Window(ctx context.Context, o WindowOptions, emit func(f Fa
 func (s *Simulation) edges(from, to time.Duration) []Fact {
 	var all []Fact
 	for _, w := range s.windows {
-		all = append(all, Fact{At: Span(w.From), Event: "storm-begins", Node: noNode, Words: "storm " + w.Name + " begins"})
+		all = append(all, newFact(Span(w.From), "storm-begins", "storm "+w.Name+" begins"))
 	}
 	for _, w := range s.windows {
-		all = append(all, Fact{At: Span(w.To), Event: "storm-ends", Node: noNode, Words: "storm " + w.Name + " ends"})
+		all = append(all, newFact(Span(w.To), "storm-ends", "storm "+w.Name+" ends"))
 	}
 	all = slices.DeleteFunc(all, func(f Fact) bool { return f.At < Span(from) || f.At > Span(to) })
 	slices.SortStableFunc(all, func(a, b Fact) int { return cmp.Compare(a.At, b.At) })

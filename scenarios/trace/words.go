@@ -19,7 +19,15 @@ type Fact struct {
 	Attempt int32  `json:"attempt,omitempty"` // attempt of the job, from 1; missing: none in particular
 	Node    NodeID `json:"node,omitzero"`     // number of the node; missing: it happened on none
 	Error   string `json:"error,omitempty"`   // name of an error kind; missing: none
+	Wait    Span   `json:"wait_s,omitzero"`    // leased: how long the job had been ready; missing: another event
+	Delay   Span   `json:"delay_s,omitzero"`   // pause before a retry or a scheduled job is ready; missing: none
+	Due     Span   `json:"due_s,omitzero"`     // when that pause is over; missing: there is none
 	Words   string `json:"words"`             // a sentence without its subject and full stop
+}
+
+// newFact returns a fact that is about no job and no node.
+func newFact(at Span, event, words string) Fact {
+	return Fact{At: at, Event: event, Node: noNode, Wait: none, Delay: none, Due: none, Words: words}
 }
 
 // NodeID is the number of a node, below 0 for none.
@@ -32,7 +40,8 @@ func (n NodeID) IsZero() bool { return n < 0 }
 
 // tell returns the fact that an event records.
 func (s *Simulation) tell(e *engine.Event) Fact {
-	f := Fact{At: Span(e.At), Event: e.Kind.String(), Attempt: deliveries(e), Node: NodeID(e.Node), Words: s.words(e)}
+	f := newFact(Span(e.At), e.Kind.String(), s.words(e))
+	f.Attempt, f.Node = deliveries(e), NodeID(e.Node)
 	if e.Job != 0 {
 		f.Job = s.seen.JobName(e.Job)
 	}
@@ -41,6 +50,12 @@ func (s *Simulation) tell(e *engine.Event) Fact {
 	}
 	if e.Kind == engine.Enqueued || e.Kind == engine.Redriven || e.Kind == engine.LeaseForgotten {
 		f.Node = noNode
+	}
+	switch {
+	case e.Kind == engine.Leased:
+		f.Wait = Span(e.Waited)
+	case e.Kind == engine.Nacked, e.Kind == engine.Enqueued && e.Delay > 0:
+		f.Delay, f.Due = Span(e.Delay), Span(e.At.Add(e.Delay))
 	}
 	return f
 }

@@ -32,7 +32,7 @@ func TestPresetRecovery(t *testing.T) {
 		{"leaseq", 25 * second, 32 * second},
 		{"chronos", 5*minute + 40*second, 6*minute + 15*second},
 		{"sweeper", 20 * second, 37 * second},
-		{"river", 60*minute + 50*second, 61*minute + 40*second},
+		{"river", 59*minute + 50*second, 60*minute + 40*second},
 		{"oban", 59*minute + 50*second, 61*minute + 2*second},
 		{"graphile", 239*minute + 50*second, 250 * minute},
 		{"que", 5 * second, 15 * second},

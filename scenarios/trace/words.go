@@ -19,9 +19,9 @@ type Fact struct {
 	Attempt int32  `json:"attempt,omitempty"` // attempt of the job, from 1; missing: none in particular
 	Node    NodeID `json:"node,omitzero"`     // number of the node; missing: it happened on none
 	Error   string `json:"error,omitempty"`   // name of an error kind; missing: none
-	Wait    Span   `json:"wait_s,omitzero"`    // leased: how long the job had been ready; missing: another event
-	Delay   Span   `json:"delay_s,omitzero"`   // pause before a retry or a scheduled job is ready; missing: none
-	Due     Span   `json:"due_s,omitzero"`     // when that pause is over; missing: there is none
+	Wait    Span   `json:"wait_s,omitzero"`   // leased: how long the job had been ready; missing: another event
+	Delay   Span   `json:"delay_s,omitzero"`  // pause before a retry or a scheduled job is ready; missing: none
+	Due     Span   `json:"due_s,omitzero"`    // when that pause is over; missing: there is none
 	Words   string `json:"words"`             // a sentence without its subject and full stop
 }
 

@@ -1,0 +1,226 @@
+package scripts
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var (
+	mutated    = flag.String("mutate", "", "TestMutate: the package whose mutants its tests must find, such as engine/sim")
+	sampleSize = flag.Int("sample", 0, "with -mutate: how many mutants to draw; 0: all")
+	sampleSeed = flag.String("seed", "", "with -mutate and -sample: which to draw, for example the hash of a commit")
+	leastFound = flag.Float64("least", 95, "with -mutate: per cent of the mutants that must be found")
+)
+
+// mutantTest is one test of a mutated package.
+type mutantTest struct {
+	name string
+	took time.Duration
+	hit  []byte // by mutant: whether the test comes where it makes a difference
+}
+
+// mutantRuns runs the tests of a package that has all mutants.
+type mutantRuns struct {
+	t       *testing.T
+	dir     string // of the package
+	program string
+	scratch string
+	tests   []mutantTest
+}
+
+// TestMutate plants the mutants of a package, one after the other, and wants its own tests to find them. It runs those
+// tests alone that come where a mutant makes a difference; a mutant of which there are none survives without a run.
+func TestMutate(t *testing.T) {
+	if *mutated == "" {
+		t.Skip("this is for scripts/mutate")
+	}
+	at := slices.IndexFunc(load(t).packages, func(p *sourcePackage) bool { return p.path == *mutated })
+	if at < 0 {
+		t.Fatalf("%s is no package", *mutated)
+	}
+	m, files, err := mutate(load(t).packages[at])
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newMutantRuns(t, *mutated, files)
+	r.record(len(m.mutants))
+	drawn := draw(m.mutants, *sampleSize, *sampleSeed)
+	equivalent := equivalents(t, m)
+	var survivors []string
+	found, same := 0, 0
+	for i, mutant := range drawn {
+		reaching := r.reaching(mutant.number)
+		switch by := r.find(mutant.number, reaching); {
+		case by != "":
+			found++
+			if equivalent[mutant.key] != "" {
+				t.Errorf("%s: found by %s, but listed as equivalent: %s", mutant.key, by, equivalent[mutant.key])
+			}
+		case equivalent[mutant.key] != "":
+			same++
+		default:
+			ran := ""
+			for _, test := range reaching {
+				ran += " " + test.name
+			}
+			ran = cmp.Or(ran, " nothing, since no test comes where it makes a difference")
+			survivors = append(survivors, fmt.Sprintf("%s:%d\n\t%s\n\tran:%s", mutant.file, mutant.line, mutant.key, ran))
+		}
+		if (i+1)%100 == 0 {
+			t.Logf("%d of %d", i+1, len(drawn))
+		}
+	}
+	slices.Sort(survivors)
+	score := 100 * float64(found) / float64(max(1, len(drawn)-same))
+	t.Logf("%s\n%s: %d of its %d mutants: %d found, %d equivalent, %d survive: %.1f %% of those that change something",
+		strings.Join(survivors, "\n"), *mutated, len(drawn), len(m.mutants), found, same, len(survivors), score)
+	if score < *leastFound {
+		t.Errorf("want %.1f %%: write tests that fail on survivors; what changes nothing goes into testdata/mutants/equivalent",
+			*leastFound)
+	}
+}
+
+// draw returns n mutants that a seed draws, in their order; 0: all of them.
+func draw(all []mutant, n int, seed string) []mutant {
+	if n == 0 || n >= len(all) {
+		return all
+	}
+	order := func(m mutant) uint64 {
+		h := fnv.New64a()
+		fmt.Fprintf(h, "%s\n%s", m.key, seed)
+		return h.Sum64() * 0x9E3779B97F4A7C15
+	}
+	drawn := slices.Clone(all)
+	slices.SortFunc(drawn, func(a, b mutant) int { return cmp.Compare(order(a), order(b)) })
+	drawn = drawn[:n]
+	slices.SortFunc(drawn, func(a, b mutant) int { return a.number - b.number })
+	return drawn
+}
+
+// equivalents reads which mutants of m change nothing that anybody could see. In the file of the package in
+// testdata/mutants/equivalent, the keys of mutants stand on a line each, and below them what all of them are equivalent
+// for, which begins with because. A key that is no mutant's any more has to go.
+func equivalents(t *testing.T, m *mutation) map[string]string {
+	t.Helper()
+	path := filepath.Join("testdata", "mutants", "equivalent", strings.ReplaceAll(m.p.path, "/", "-")+".txt")
+	text, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	keys, reasons := []string{}, map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		reason, isReason := strings.CutPrefix(strings.TrimSpace(line), "because ")
+		if !isReason {
+			keys = append(keys, strings.TrimSpace(line))
+			continue
+		}
+		for _, key := range keys {
+			reasons[key] = reason
+			if m.keys[key] == 0 && !slices.ContainsFunc(m.mutants, func(m mutant) bool { return m.key == key }) {
+				t.Errorf("%s: there is no such mutant: %s", path, key)
+			}
+		}
+		keys = nil
+	}
+	if len(keys) > 0 {
+		t.Errorf("%s: no reason for %q", path, keys)
+	}
+	return reasons
+}
+
+// newMutantRuns compiles the tests of a package with files in place of its own.
+func newMutantRuns(t *testing.T, path string, files map[string]string) *mutantRuns {
+	r := &mutantRuns{t: t, dir: filepath.Join("..", path), scratch: t.TempDir()}
+	r.program = filepath.Join(r.scratch, "tests")
+	overlay, err := writeOverlay(r.scratch, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compile := exec.CommandContext(t.Context(), "go", "test", "-c", "-pgo=off", overlay, "-o", r.program, "./"+path)
+	compile.Dir = ".."
+	if output, err := compile.CombinedOutput(); err != nil {
+		t.Fatalf("the package with its mutants does not compile:\n%s", output)
+	}
+	return r
+}
+
+// mostMemory bounds what a mutant may take, in KiB: some would take all there is.
+const mostMemory = 4 << 20
+
+// run runs tests, within a time, and reports whether they passed.
+func (r *mutantRuns) run(within time.Duration, names []string, env ...string) bool {
+	ctx, cancel := context.WithTimeout(r.t.Context(), within+5*time.Second)
+	defer cancel()
+	limited := `ulimit -v "$1"; shift; exec "$@"`
+	process := exec.CommandContext(ctx, "sh", "-c", limited, "sh", fmt.Sprint(mostMemory), r.program, "-test.failfast",
+		"-test.timeout", within.String(), "-test.run", "^("+strings.Join(names, "|")+")$")
+	process.Dir = r.dir
+	process.Env = append(os.Environ(), env...)
+	return process.Run() == nil
+}
+
+// record runs every test by itself and notes how long it takes and what it comes to. Those that fail without any
+// mutant, as they may where they count allocations, are left out.
+func (r *mutantRuns) record(mutants int) {
+	list, err := exec.CommandContext(r.t.Context(), r.program, "-test.list", "^(Test|Example|Fuzz)").Output()
+	if err != nil {
+		r.t.Fatalf("list the tests: %v", err)
+	}
+	path := filepath.Join(r.scratch, "hit")
+	all := time.Duration(0)
+	for _, name := range strings.Fields(string(list)) {
+		if err := os.WriteFile(path, make([]byte, mutants+1), 0o600); err != nil {
+			r.t.Fatal(err)
+		}
+		began := time.Now()
+		if !r.run(10*time.Minute, []string{name}, "MUTANTS_HIT="+path) {
+			r.t.Logf("left out, since it fails without a mutant: %s", name)
+			continue
+		}
+		took := time.Since(began)
+		hit, err := os.ReadFile(path)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		r.tests, all = append(r.tests, mutantTest{name, took, hit}), all+took
+	}
+	slices.SortStableFunc(r.tests, func(a, b mutantTest) int { return cmp.Compare(a.took, b.took) })
+	r.t.Logf("%d tests in %.1f s", len(r.tests), all.Seconds())
+}
+
+// reaching returns the tests that come where a mutant makes a difference, the fastest first.
+func (r *mutantRuns) reaching(number int) (tests []mutantTest) {
+	for _, test := range r.tests {
+		if test.hit[number] != 0 {
+			tests = append(tests, test)
+		}
+	}
+	return tests
+}
+
+// find returns the tests among which one fails with a mutant, or takes ten times as long; "" if there is none. It
+// begins with the fastest.
+func (r *mutantRuns) find(number int, tests []mutantTest) string {
+	for len(tests) > 0 {
+		names, took := []string{tests[0].name}, tests[0].took
+		n := 1
+		for ; n < len(tests) && took+tests[n].took < max(time.Second, 2*tests[0].took); n++ {
+			names, took = append(names, tests[n].name), took+tests[n].took
+		}
+		if !r.run(max(10*took, 2*time.Second), names, fmt.Sprintf("MUTANT=%d", number)) {
+			return strings.Join(names, " ")
+		}
+		tests = tests[n:]
+	}
+	return ""
+}

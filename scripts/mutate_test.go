@@ -17,6 +17,7 @@ import (
 
 var (
 	mutated    = flag.String("mutate", "", "TestMutate: the package whose mutants its tests must find, such as engine/sim")
+	onlyThose  = flag.String("only", "", "with -mutate: draw from the mutants whose keys have this text")
 	sampleSize = flag.Int("sample", 0, "with -mutate: how many mutants to draw; 0: all")
 	sampleSeed = flag.String("seed", "", "with -mutate and -sample: which to draw, for example the hash of a commit")
 	leastFound = flag.Float64("least", 95, "with -mutate: per cent of the mutants that must be found")
@@ -54,7 +55,7 @@ func TestMutate(t *testing.T) {
 	}
 	r := newMutantRuns(t, *mutated, files)
 	r.record(len(m.mutants))
-	drawn := draw(m.mutants, *sampleSize, *sampleSeed)
+	drawn := draw(m.mutants, *onlyThose, *sampleSize, *sampleSeed)
 	equivalent := equivalents(t, m)
 	var survivors []string
 	found, same := 0, 0
@@ -90,17 +91,17 @@ func TestMutate(t *testing.T) {
 	}
 }
 
-// draw returns n mutants that a seed draws, in their order; 0: all of them.
-func draw(all []mutant, n int, seed string) []mutant {
-	if n == 0 || n >= len(all) {
-		return all
+// draw returns n of the mutants whose keys have a text, as a seed draws them, in their order; 0: all of them.
+func draw(all []mutant, only string, n int, seed string) []mutant {
+	drawn := slices.DeleteFunc(slices.Clone(all), func(m mutant) bool { return !strings.Contains(m.key, only) })
+	if n == 0 || n >= len(drawn) {
+		return drawn
 	}
 	order := func(m mutant) uint64 {
 		h := fnv.New64a()
 		fmt.Fprintf(h, "%s\n%s", m.key, seed)
 		return h.Sum64() * 0x9E3779B97F4A7C15
 	}
-	drawn := slices.Clone(all)
 	slices.SortFunc(drawn, func(a, b mutant) int { return cmp.Compare(order(a), order(b)) })
 	drawn = drawn[:n]
 	slices.SortFunc(drawn, func(a, b mutant) int { return a.number - b.number })

@@ -5,9 +5,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// backdropLines are the lines of all policies, in grey behind the one that a panel is about: the same in
-// all panels of a chart. In an SVG they are written once, or its size would grow with the
-// square of the number of policies.
+// backdropLines holds the lines of all policies, drawn in grey behind the line of the policy that a panel is about: the
+// same in all panels of a chart. In an SVG they are written once, or its size would grow with the square of the number
+// of policies.
 type backdropLines []curve
 
 func (b backdropLines) Plot(c draw.Canvas, p *plot.Plot) {
@@ -16,7 +16,7 @@ func (b backdropLines) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// svgBelow is the SVG that a part of a canvas belongs to, nil if it is none.
+// svgBelow returns the SVG that a canvas draws into, nil if it draws into none.
 func svgBelow(c draw.Canvas) *svgCanvas {
 	for {
 		switch below := c.Canvas.(type) {
@@ -36,7 +36,7 @@ func (b backdropLines) draw(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// backdropOf are the lines of one series of all policies.
+// backdropOf returns the backdrop lines of one time series, one for each policy.
 func (d *drawing) backdropOf(values func(p *policy) []float64) backdropLines {
 	var b backdropLines
 	for i := range d.policies {

@@ -15,9 +15,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// svgCanvas is a canvas of gonum that writes SVG elements: positions in tenths of a point (a pixel is
-// more), paths of straight lines as steps from point to point, and attributes instead of styles, which a
-// page may recolour by its own rules and which a page that allows no foreign styles still applies.
+// svgCanvas is a canvas of gonum that writes SVG elements: positions in tenths of a point (a pixel is more), paths of
+// straight lines as steps from point to point, and attributes instead of styles, which a page's own rules may recolour
+// and which still apply where a page forbids inline styles.
 type svgCanvas struct {
 	name   string // of the figure, for identifiers
 	height vg.Length
@@ -27,7 +27,7 @@ type svgCanvas struct {
 	states []svgState
 }
 
-// svgState is what Push saves and Pop brings back.
+// svgState is the drawing state (colour, line, position) that Push saves and Pop restores.
 type svgState struct {
 	color  color.NRGBA
 	width  vg.Length
@@ -46,38 +46,38 @@ func newSVGCanvas(name string, height vg.Length) *svgCanvas {
 
 func (s *svgCanvas) now() *svgState { return &s.states[len(s.states)-1] }
 
-// SetLineWidth implements vg.Canvas.
+// SetLineWidth sets the width of further lines.
 func (s *svgCanvas) SetLineWidth(w vg.Length) { s.now().width = w }
 
-// SetLineDash implements vg.Canvas.
+// SetLineDash sets the dash pattern of further lines, and where in it they begin.
 func (s *svgCanvas) SetLineDash(pattern []vg.Length, offset vg.Length) {
 	s.now().dashes, s.now().offset = pattern, offset
 }
 
-// SetColor implements vg.Canvas.
+// SetColor sets the colour of further elements.
 func (s *svgCanvas) SetColor(c color.Color) {
 	s.now().color = color.NRGBAModel.Convert(c).(color.NRGBA)
 }
 
-// Rotate implements vg.Canvas.
+// Rotate turns further elements around the origin, counterclockwise.
 func (s *svgCanvas) Rotate(radians float64) { s.now().turn += radians }
 
-// Translate implements vg.Canvas.
+// Translate moves the origin of further elements.
 func (s *svgCanvas) Translate(by vg.Point) { s.now().origin = s.placed(by) }
 
-// Scale implements vg.Canvas. No chart is scaled.
+// Scale panics: no chart is scaled.
 func (s *svgCanvas) Scale(float64, float64) { panic("report: an SVG is not scaled") }
 
-// Push implements vg.Canvas.
+// Push saves the drawing state.
 func (s *svgCanvas) Push() { s.states = append(s.states, *s.now()) }
 
-// Pop implements vg.Canvas.
+// Pop restores the drawing state saved last.
 func (s *svgCanvas) Pop() { s.states = s.states[:len(s.states)-1] }
 
-// DrawImage implements vg.Canvas. No chart has a bitmap.
+// DrawImage panics: no chart has a bitmap.
 func (s *svgCanvas) DrawImage(vg.Rectangle, image.Image) { panic("report: an SVG holds no bitmap") }
 
-// placed is a point of the canvas in the coordinates of the drawing, y still upwards.
+// placed returns a point of the canvas in the coordinates of the whole drawing, with y upwards.
 func (s *svgCanvas) placed(p vg.Point) vg.Point {
 	state := s.now()
 	if state.turn != 0 {
@@ -87,7 +87,7 @@ func (s *svgCanvas) placed(p vg.Point) vg.Point {
 	return p.Add(state.origin)
 }
 
-// Stroke implements vg.Canvas.
+// Stroke writes the line along a path.
 func (s *svgCanvas) Stroke(path vg.Path) {
 	state := s.now()
 	if state.width <= 0 {
@@ -109,7 +109,7 @@ func (s *svgCanvas) Stroke(path vg.Path) {
 	s.path(path)
 }
 
-// Fill implements vg.Canvas.
+// Fill writes an area bounded by a path.
 func (s *svgCanvas) Fill(path vg.Path) {
 	s.out = append(s.out, "<path"...)
 	if s.now().plain {
@@ -119,7 +119,7 @@ func (s *svgCanvas) Fill(path vg.Path) {
 	s.path(path)
 }
 
-// paint writes a colour and, unless it is opaque, its opacity.
+// paint writes a colour attribute and, unless the colour is opaque, its opacity.
 func (s *svgCanvas) paint(attribute string, state *svgState) {
 	if state.plain {
 		return
@@ -130,7 +130,7 @@ func (s *svgCanvas) paint(attribute string, state *svgState) {
 	}
 }
 
-// path writes the data of a path and ends its element.
+// path writes the data of a path and ends the element.
 func (s *svgCanvas) path(path vg.Path) {
 	s.out = append(s.out, ` d="`...)
 	data := pathData{out: s.out}
@@ -155,14 +155,14 @@ func (s *svgCanvas) path(path vg.Path) {
 	s.out = append(data.out, "\"/>\n"...)
 }
 
-// tenths is where a point lies in the SVG, in tenths of a point, y downwards.
+// tenths returns the place of a point in the SVG, in tenths of a point, with y downwards.
 func (s *svgCanvas) tenths(p vg.Point) place {
 	p = s.placed(p)
 	return place{int64(math.Round(float64(p.X) * 10)), int64(math.Round(float64(s.height-p.Y) * 10))}
 }
 
-// FillString implements vg.Canvas. A text gets the length that it was laid out with, so that it keeps to its
-// place in a font of other widths, unless the chart's font lacks one of its characters.
+// FillString writes a text. It gets the length that it was laid out with, so that it keeps its width in another font,
+// unless the chart's font lacks one of its characters.
 func (s *svgCanvas) FillString(face plotfont.Face, at vg.Point, words string) {
 	if face.Font.Size == 0 || strings.TrimSpace(words) == "" {
 		return
@@ -189,8 +189,8 @@ func (s *svgCanvas) FillString(face plotfont.Face, at vg.Point, words string) {
 // lacked reports whether the charts' font may lack a character.
 func lacked(r rune) bool { return r > 0x17f && !strings.ContainsRune("–…−≤≥≈", r) }
 
-// share draws what is the same in all panels of a figure: once, with the colour of the backdrop, and then by
-// reference. It reports false if the panel c is of another size than the first.
+// share draws a part that is the same in all panels of a figure: once, with the colour of the backdrop, and then by
+// reference. It returns false if the panel c differs in size from the first.
 func (s *svgCanvas) share(c draw.Canvas, paint func(c draw.Canvas)) bool {
 	if s.shared == nil {
 		out := s.out
@@ -211,7 +211,7 @@ func (s *svgCanvas) share(c draw.Canvas, paint func(c draw.Canvas)) bool {
 	return true
 }
 
-// definitions is the part of a document that its elements refer to.
+// definitions returns the <defs> element with the shared parts that other elements refer to.
 func (s *svgCanvas) definitions() []byte {
 	if s.shared == nil {
 		return nil
@@ -222,8 +222,8 @@ func (s *svgCanvas) definitions() []byte {
 // place is a point in tenths of a point, y downwards.
 type place struct{ x, y int64 }
 
-// pathData writes the steps of a path. Rounding does not add up: each point lies where it would by itself.
-// Of points on a level line the first and the last are kept.
+// pathData writes the steps of an SVG path. Rounding errors do not accumulate: each point lies where it would by
+// itself. Of points on a horizontal line only the first and the last are kept.
 type pathData struct {
 	out       []byte
 	at, start place
@@ -281,7 +281,7 @@ func (d *pathData) circle(middle place, radius int64) {
 	d.lines = false
 }
 
-// step writes a command with two numbers; that of the step before is not repeated.
+// step writes a path command with two numbers; a command equal to the one before is left out.
 func (d *pathData) step(command byte, p place) {
 	if command == 'M' || !d.lines {
 		d.out = append(d.out, command)
@@ -309,7 +309,7 @@ func appendTenths(out []byte, v int64) []byte {
 	return out
 }
 
-// number writes v with at most that many digits behind the point.
+// number returns v as text with at most digits digits behind the point.
 func number(v float64, digits int) string {
 	s := strconv.FormatFloat(v, 'f', digits, 64)
 	if strings.Contains(s, ".") {

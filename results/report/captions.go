@@ -8,7 +8,7 @@ import (
 	"qsim/results/plain"
 )
 
-// footer is the last line of a chart: scenario, seeds, meaning of the marks, version and configuration.
+// footer returns the last line of a chart: scenario, seeds, meaning of the marks, version and configuration.
 func (d *drawing) footer(marks string) string {
 	seeds := plain.Plural(d.seeds, "seed")
 	if d.summary.Partial {
@@ -18,7 +18,7 @@ func (d *drawing) footer(marks string) string {
 	return strings.Join(parts, " · ")
 }
 
-// bandMarks explains a line with its band.
+// bandMarks returns the explanation of a line with its band, for a chart's footer.
 func (d *drawing) bandMarks() string {
 	switch {
 	case d.seeds == 0:
@@ -31,7 +31,7 @@ func (d *drawing) bandMarks() string {
 	return "line = median, band = 5th–95th percentile over seeds"
 }
 
-// medianMarks explains a line without a band.
+// medianMarks returns the explanation of a line without a band, for a chart's footer.
 func (d *drawing) medianMarks() string {
 	if d.seeds > 1 {
 		return "line = median over seeds"
@@ -39,7 +39,7 @@ func (d *drawing) medianMarks() string {
 	return d.bandMarks()
 }
 
-// shadeWords explain the shades and, if they are drawn, the limits of a chart that does not name them.
+// shadeWords returns the explanation of a chart's shades and, if limits are drawn without names, of the limit lines.
 func (d *drawing) shadeWords(limits bool) string {
 	var shades []string
 	switch storms := d.settings.Storms; {
@@ -63,7 +63,7 @@ func (d *drawing) shadeWords(limits bool) string {
 	return words
 }
 
-// stormWords are the storms with their times, for the alternative text of a chart.
+// stormWords returns the storms with their times, for the alternative text of a chart.
 func (d *drawing) stormWords() string {
 	storms := d.settings.Storms
 	if len(storms) == 0 {
@@ -87,8 +87,8 @@ func (d *drawing) stormWords() string {
 	return "Storm: " + words[0] + "."
 }
 
-// shown are the policies that get a panel each when there are too many for one plot:
-// all, or the first ones and those that must be seen.
+// shown returns the policies that get a panel each when there are too many for one plot: all, or the first ones and
+// those with the indexes must.
 func (d *drawing) shown(must ...int) []policy {
 	if len(d.policies) <= panelLimit {
 		return d.policies
@@ -112,7 +112,7 @@ func (d *drawing) shown(must ...int) []policy {
 	return policies
 }
 
-// panelWords count the policies that have a panel, if not all have one.
+// panelWords returns a remark on how many policies have a panel, "" if all have one.
 func (d *drawing) panelWords() string {
 	if len(d.policies) <= panelLimit {
 		return ""

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// attemptsChart shows how many jobs are claimed, whether fresh or retries, and how busy the
-// workers are, over time.
+// attemptsChart returns the chart of claims over time, fresh jobs and retries together, and of how busy the workers
+// are.
 func attemptsChart(d *drawing) *sheet {
 	peaks, top := make([]float64, len(d.policies)), 0.0
 	for i, p := range d.policies {
@@ -70,7 +70,7 @@ func attemptsChart(d *drawing) *sheet {
 	return s
 }
 
-// meanMarks explains a line.
+// meanMarks returns the explanation of a line that is a mean over seeds, for a chart's footer.
 func (d *drawing) meanMarks() string {
 	switch d.seeds {
 	case 0:
@@ -81,7 +81,7 @@ func (d *drawing) meanMarks() string {
 	return "line = mean over seeds"
 }
 
-// rate spells a number per second.
+// rate returns a number per second as text: 12/s.
 func rate(v float64) string {
 	if math.IsNaN(v) {
 		return "none"

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// backlogChart shows what piles up, over time: a panel for each policy.
+// backlogChart returns the chart of the backlog over time, of fresh jobs and retries: a panel for each policy.
 func backlogChart(d *drawing) *sheet {
 	n := len(d.policies)
 	fresh, retry, all := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -68,7 +68,7 @@ func backlogChart(d *drawing) *sheet {
 	return s
 }
 
-// twinNames name, for each policy, an earlier one whose line is the same; empty if there is none.
+// twinNames returns, for each policy, the name of an earlier one with the same line; "" if there is none.
 func (d *drawing) twinNames(line func(p *policy) []float64) []string {
 	var lines [][]float64
 	for i := range d.policies {
@@ -83,7 +83,7 @@ func (d *drawing) twinNames(line func(p *policy) []float64) []string {
 	return names
 }
 
-// jobs spells a number of jobs that was averaged over time and seeds.
+// jobs returns a number of jobs, averaged over time and seeds, as text.
 func jobs(v float64) string {
 	if v > 0 && v < 1 {
 		return "under 1"
@@ -91,8 +91,8 @@ func jobs(v float64) string {
 	return count(math.Round(v))
 }
 
-// backlogWords are remarks on a policy's highest backlog, of like length in all panels, with the policy that has the
-// same one where there is room for it.
+// backlogWords returns remarks on a policy's highest backlog, longest first, with the policy that has the same line if
+// there is room for it.
 func (d *drawing) backlogWords(fresh, all float64, twin string) []string {
 	words := []string{"peak " + jobs(all), jobs(all)}
 	if n := len(d.policies); n <= 2 || n == 4 { // panels are wide
@@ -123,7 +123,7 @@ func (d *drawing) backlogKey(withLater bool) key {
 	return append(k, d.windowKey()...)
 }
 
-// windowKey explains the shades.
+// windowKey returns the legend of the shades for storms and warm-up.
 func (d *drawing) windowKey() (k key) {
 	switch storms := d.settings.Storms; {
 	case len(storms) == 1:
@@ -137,8 +137,8 @@ func (d *drawing) windowKey() (k key) {
 	return k
 }
 
-// backlogTitle states whose fresh jobs pile up, given each policy's highest backlog
-// of fresh jobs, of retries and of both.
+// backlogTitle returns the sentence about the policy whose fresh jobs pile up, given each policy's highest backlog of
+// fresh jobs, of retries and of both.
 func (d *drawing) backlogTitle(fresh, retry, all []float64) string {
 	best, worst := extremes(fresh)
 	_, most := extremes(retry)
@@ -160,10 +160,10 @@ func (d *drawing) backlogTitle(fresh, retry, all []float64) string {
 	return d.rangeTitle("Mean fresh backlog peaks at", jobs, fresh, best, worst)
 }
 
-// fewJobs is a backlog that is gone within half a job's time.
+// fewJobs returns a backlog that is worked off within half a job's run time.
 func (d *drawing) fewJobs() float64 { return max(1, float64(d.settings.Nodes*d.settings.Workers)/2) }
 
-// under names whom a finding is about when it is about all.
+// under returns the phrase that names the policy, or any policy, in a finding about all.
 func (d *drawing) under() string {
 	if len(d.policies) == 1 {
 		return " with " + d.policies[0].name

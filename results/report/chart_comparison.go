@@ -13,7 +13,7 @@ import (
 	"qsim/results/plain"
 )
 
-// panelMetric is one panel of the comparison: a metric of every policy.
+// panelMetric is the metric of one panel of the comparison chart, with its value under every policy.
 type panelMetric struct {
 	name      string // of the panel
 	info      measure.MetricInfo
@@ -22,13 +22,13 @@ type panelMetric struct {
 	against   []*results.Difference // by policy, from the baseline; nil: none
 }
 
-// value is the estimate of policy i; ok says that there is one.
+// value returns the estimate of policy i; ok is false if there is no finite value.
 func (m *panelMetric) value(i int) (e *results.Estimate, ok bool) {
 	e = m.estimates[i]
 	return e, e != nil && !e.Null() && !math.IsInf(e.Mean, 0)
 }
 
-// words are the estimate of policy i, or why there is none.
+// words returns the estimate of policy i as text, or the reason why there is none.
 func (m *panelMetric) words(i int) string {
 	e, ok := m.value(i)
 	switch {
@@ -45,11 +45,11 @@ func (m *panelMetric) words(i int) string {
 // shown reports whether policy i is shown to differ from the baseline.
 func (m *panelMetric) shown(i int) bool { return m.against[i] != nil && m.against[i].Shown }
 
-// mostMeasures is how many metrics the comparison shows.
+// mostMeasures is the most metrics that the comparison chart shows.
 const mostMeasures = 4
 
-// comparisonChart shows the first columns of the table with their intervals: what the policies give, and what they
-// cost.
+// comparisonChart returns the chart of the results table's first columns with their intervals: what the policies give,
+// and what they cost.
 func comparisonChart(d *drawing) *sheet {
 	measures := d.measures()
 	s := &sheet{name: "4-dots", title: d.finding(), footer: d.footer(d.comparisonMarks(measures))}
@@ -74,7 +74,7 @@ func comparisonChart(d *drawing) *sheet {
 	return s
 }
 
-// comparisonMarks explain the marks that are there.
+// comparisonMarks returns the explanation of the marks used in the comparison chart.
 func (d *drawing) comparisonMarks(measures []panelMetric) string {
 	marks, hollow, more := "dot = estimate, whisker = its interval", false, false
 	for k := range measures {
@@ -97,7 +97,7 @@ func (d *drawing) comparisonMarks(measures []panelMetric) string {
 	return marks
 }
 
-// measures are the panels: what the objectives are about, and what that costs.
+// measures returns the metrics of the comparison chart, one for each panel: those of objectives, and of costs.
 func (d *drawing) measures() []panelMetric {
 	gets, pays := d.table.In(results.Gets), d.table.In(results.Pays)
 	most := max(mostMeasures-len(pays), mostMeasures-1)

@@ -12,11 +12,11 @@ import (
 	"qsim/results/measure"
 )
 
-// leastShare is where the share axis ends.
+// leastShare is the smallest share of jobs on the axis of the distribution chart.
 const leastShare = .0005
 
-// distribution is how the waits of one policy's fresh jobs are spread. The
-// jobs that were never claimed count as waiting longer than any other.
+// distribution is the distribution of the fresh waits of one policy. Jobs that were never claimed count as waiting
+// longer than any other.
 type distribution struct {
 	policy
 	waits     []float64 // s, ascending
@@ -25,8 +25,8 @@ type distribution struct {
 	none      bool      // there is no job
 }
 
-// distributionChart shows which share of fresh jobs waits longer than how long.
-// It is nil if no distribution was stored.
+// distributionChart returns the chart of the share of fresh jobs that wait longer than a time, over that time. It is
+// nil if no distribution was stored.
 func distributionChart(d *drawing) *sheet {
 	if d.seeds > 0 && !slices.ContainsFunc(d.summary.Data, func(p results.PolicyData) bool { return p.Pooled != nil }) {
 		return nil
@@ -97,8 +97,9 @@ func distributionChart(d *drawing) *sheet {
 	return s
 }
 
-// distributionLimit is the limit that the chart marks and its title speaks of: the objective's, over the jobs that the
-// objective means, if there are such data; else no limit, over the jobs that the titles of the waits are about.
+// distributionLimit returns the limit that the distribution chart marks and its title mentions: an objective's, over
+// the jobs of the objective, if their distribution was stored; else no limit, over the jobs that the titles of the
+// waits are about.
 func (d *drawing) distributionLimit() limit {
 	q := d.waitQuery()
 	usual := limit{during: q.During, after: q.After, class: q.Class}
@@ -110,7 +111,7 @@ func (d *drawing) distributionLimit() limit {
 	return limit{}
 }
 
-// jobsOf names those that a limit is about.
+// jobsOf returns the phrase that names the jobs a limit is about.
 func (d *drawing) jobsOf(l limit) string {
 	words := "fresh jobs"
 	if l.class == "" && d.mixed() {
@@ -128,7 +129,7 @@ func (d *drawing) jobsOf(l limit) string {
 	return words
 }
 
-// find is the histogram of the waits of the fresh jobs that l is about; nil if there is none.
+// find returns the histogram of the waits of the fresh jobs that the limit l is about; nil if there is none.
 func find(pooled []measure.NamedHistogram, l limit) *measure.NamedHistogram {
 	for i := range pooled {
 		if pooled[i].Query == l.query("fresh.wait") {
@@ -151,12 +152,11 @@ func newDistribution(p policy, h *measure.NamedHistogram) distribution {
 	return c
 }
 
-// bucketWidth is how much longer the waits of one bucket of a histogram may be than
-// its shortest: 1/128.
+// bucketWidth is the ratio of the longest to the shortest wait in one bucket of a histogram.
 const bucketWidth = 1 + 1./128
 
-// over is the share of jobs that waited longer than wait. Those of the bucket that
-// wait is in count as no longer.
+// over returns the share of jobs that waited longer than wait. The jobs in the same histogram bucket as wait do not
+// count as longer.
 func (c *distribution) over(wait float64) float64 {
 	share := 1.
 	for i, w := range c.waits {
@@ -168,8 +168,8 @@ func (c *distribution) over(wait float64) float64 {
 	return share
 }
 
-// exceeded is the wait that the given share of jobs exceeds. more says that the share
-// reaches into the unclaimed, so that it is a lower bound.
+// exceeded returns the wait that the given share of jobs exceeds. more is true if the unclaimed jobs alone make up that
+// share, so that the wait is a lower bound.
 func (c *distribution) exceeded(share float64) (wait float64, more bool) {
 	for i, s := range c.shares {
 		if s <= share*(1+1e-9) {
@@ -189,8 +189,8 @@ func (c *distribution) unclaimedWords() string {
 	return " (" + percent(c.unclaimed) + " never claimed)"
 }
 
-// lines are c's curve, and a thin line on to the right for the unclaimed, of whom
-// it is not known how long they would have waited.
+// lines returns the distribution's curve, and a thin line from its end to the right for the unclaimed jobs, whose waits
+// are not known.
 func (c *distribution) lines(p *plot.Plot, style draw.LineStyle) []curve {
 	if c.none {
 		return nil
@@ -227,8 +227,7 @@ func add(p *plot.Plot, curves []curve) {
 	}
 }
 
-// distributionRange is the range of the wait axis: all that is above leastShare, and
-// the limit.
+// distributionRange returns the range of the wait axis: all waits with a share above leastShare, and the limit.
 func distributionRange(all []distribution, at limit) (from, to float64) {
 	low, high := math.Inf(1), at.seconds
 	for _, c := range all {

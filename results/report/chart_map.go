@@ -14,7 +14,7 @@ import (
 	"qsim/results/plain"
 )
 
-// Map is a metric over two keys of a scenario, under each policy.
+// Map holds the values of a metric over two keys of a scenario, under each policy, for drawing.
 type Map struct {
 	Scenario, ConfigHash, Version string
 
@@ -31,7 +31,7 @@ type Map struct {
 	Panels []MapPanel // at least one
 }
 
-// MapPanel is one policy's share of a Map.
+// MapPanel is the part of a Map about one policy.
 type MapPanel struct {
 	Label string
 	Tiles []MapTile    // that cover the map
@@ -41,7 +41,7 @@ type MapPanel struct {
 	Measured, Full int
 }
 
-// MapTile is a rectangle of one value.
+// MapTile is a rectangle of a map with one value.
 type MapTile struct {
 	X0, X1, Y0, Y1 float64
 	Value          float64 // NaN: there is none
@@ -124,7 +124,7 @@ func (m *Map) sheet(name string, panels []MapPanel, scale *colorScale) *sheet {
 	return s
 }
 
-// beyond is the predicate of a policy for the part of the map beyond the edge: "never recovers".
+// beyond returns the phrase for what a policy does in the part of the map beyond the edge: "never recovers".
 func (m *Map) beyond() string {
 	switch {
 	case m.Edge != "":
@@ -193,7 +193,7 @@ func (m *Map) words(panels []MapPanel) string {
 	return "Share of the map beyond the edge: " + strings.Join(words, ", ") + "."
 }
 
-// drawPanel draws one policy.
+// drawPanel draws the map of one policy.
 func (m *Map) drawPanel(c draw.Canvas, p *MapPanel, scale *colorScale) {
 	area := vg.Rectangle{Min: vg.Point{X: c.Min.X + mapLeft, Y: c.Min.Y + mapBelow}, Max: vg.Point{X: c.Max.X, Y: c.Max.Y - mapAbove}}
 	wide, tall := area.Max.X-area.Min.X, area.Max.Y-area.Min.Y
@@ -259,8 +259,8 @@ func (m *Map) drawAxes(c draw.Canvas, area vg.Rectangle, tx, ty func(float64) vg
 	c.FillText(upright, vg.Point{X: area.Min.X - mapLeft + 2, Y: (area.Min.Y + area.Max.Y) / 2}, fit(mapTick, clean(m.YKey), area.Max.Y-area.Min.Y))
 }
 
-// linked are the lines of an edge with those that go on in one direction made one. Drawn one
-// by one they would be darker where they meet.
+// linked returns the segments of an edge with those joined that continue in one direction. Drawn one by one they would
+// be darker where they meet.
 func linked(edge [][4]float64) [][4]float64 {
 	edge = slices.Clone(edge)
 	level := func(s [4]float64) bool { return s[1] == s[3] }
@@ -290,7 +290,7 @@ func linked(edge [][4]float64) [][4]float64 {
 	return all
 }
 
-// joined are tiles with those of one value beside each other made one.
+// joined returns tiles with neighbours of one value joined.
 func joined(tiles []MapTile) []MapTile {
 	tiles = slices.Clone(tiles)
 	slices.SortFunc(tiles, func(a, b MapTile) int {

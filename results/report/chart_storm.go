@@ -20,8 +20,8 @@ const (
 	laneNames  = 118 // points for the names of policies
 )
 
-// stormChart shows what each policy went through, a lane for each: when fresh jobs starved, how long retries were left
-// over, and when all was as before the storm. It is nil if starvation was not measured.
+// stormChart returns the chart of each policy's storms, a lane for each policy: when fresh jobs starved, how long
+// retries remained, and when all was as before the storm. It is nil if starvation was not measured.
 func stormChart(d *drawing) *sheet {
 	totals := make([]float64, len(d.policies))
 	most, any := 0.0, false
@@ -89,14 +89,15 @@ func stormChart(d *drawing) *sheet {
 	return s
 }
 
-// recovery is when the waits of fresh jobs were back to normal after each storm, and the first of these in words.
+// recovery holds, for one policy, when the waits of fresh jobs were back to normal after each storm, and the first of
+// these times as text.
 type recovery struct {
 	at    []float64 // s
 	words string
 	late  bool // some took more than a moment
 }
 
-// backToNormal are the recoveries of some policies; nil if none was measured.
+// backToNormal returns the recoveries of some policies; nil if none was measured.
 func (d *drawing) backToNormal(lanes []policy) []recovery {
 	list, any := make([]recovery, len(lanes)), false
 	for i, own := range lanes {
@@ -124,7 +125,8 @@ func (d *drawing) backToNormal(lanes []policy) []recovery {
 	return list
 }
 
-// starvedTime is the s in which fresh jobs starved after the warm-up, on the average over seeds.
+// starvedTime returns for how many seconds after the warm-up fresh jobs starved, on average over seeds, given the share
+// of each bucket.
 func (d *drawing) starvedTime(shares []float64) float64 {
 	sum := 0.0
 	for i := d.from; i < len(shares); i++ {
@@ -153,7 +155,7 @@ func (d *drawing) stormTitle(totals []float64, best, worst int) string {
 	return d.rangeTitle("Fresh jobs"+d.charted()+" starve for", seconds, totals, best, worst)
 }
 
-// charted names the jobs whose starvation is shown, unless they are all: " of mail".
+// charted returns the phrase that names the jobs whose starvation is shown, unless they are all: " of mail".
 func (d *drawing) charted() string {
 	q := d.settings.Charted()
 	if name := cmp.Or(q.Tenant, q.Class); name != "" {
@@ -162,7 +164,7 @@ func (d *drawing) charted() string {
 	return ""
 }
 
-// mayWait is how long fresh jobs may wait, if classes do not differ in it.
+// mayWait returns in parentheses how long fresh jobs may wait until they starve, "" if classes differ in it.
 func (d *drawing) mayWait() string {
 	after, q := d.settings.StarvedAfter, d.settings.Charted()
 	if kind := slices.Index(d.settings.Classes, q.Class); kind >= 0 && kind < len(after) {
@@ -174,7 +176,7 @@ func (d *drawing) mayWait() string {
 	return " (starved-after)"
 }
 
-// lane is a row of boxes, as dark as a degree of 0 to 1 by bucket.
+// lane is a plotted row of boxes, one for each bucket of time, as dark as a degree of 0 to 1 computed from its value.
 type lane struct {
 	bucket float64 // s
 	row    float64
@@ -189,7 +191,7 @@ func (l lane) of(values []float64, c color.NRGBA, half float64, degree func(v fl
 	return l
 }
 
-// shadesOfLane are how many degrees of darkness there are: boxes of like darkness are joined.
+// shadesOfLane is the number of degrees of darkness: neighbouring boxes of one degree are joined.
 const shadesOfLane = 6
 
 func (l lane) Plot(c draw.Canvas, p *plot.Plot) {
@@ -215,7 +217,7 @@ func (l lane) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// recovered marks when all was as before.
+// recovered plots marks at the times when all was as before the storms.
 type recovered struct {
 	at  []float64
 	row float64
@@ -232,7 +234,7 @@ func (r recovered) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// laneWords stand at the right of a lane.
+// laneWords plots a text at the right end of a lane.
 type laneWords struct {
 	row   float64
 	words string

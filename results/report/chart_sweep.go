@@ -10,7 +10,7 @@ import (
 	"qsim/results/measure"
 )
 
-// sweepFigures is how many metrics of a sweep are drawn.
+// sweepFigures is the most metrics of a sweep that are drawn.
 const sweepFigures = 12
 
 // SweepCharts draws a figure for each of the first metrics of a sweep: the metric against
@@ -35,7 +35,7 @@ func SweepCharts(s *results.Sweep) ([]Figure, error) {
 	return figures, nil
 }
 
-// sweepDrawing is one metric of a sweep.
+// sweepDrawing is the drawing of one metric of a sweep.
 type sweepDrawing struct {
 	*results.Sweep
 	metric   int // index into Queries
@@ -53,13 +53,13 @@ type sweepDrawing struct {
 	logY     bool
 }
 
-// sweepPanel is one combination of values of the axes that are not drawn along.
+// sweepPanel is a panel of a sweep chart: one combination of values of the axes other than the horizontal one.
 type sweepPanel struct {
 	name  string
 	cells []*results.Cell // by value of the axis that is drawn along; nil: not there
 }
 
-// sweepPolicies is how many policies one panel shows: as many as have colours of their own.
+// sweepPolicies is the most policies that one panel shows: as many as there are colours.
 const sweepPolicies = len(hues)
 
 func newSweepDrawing(s *results.Sweep, metric int) *sweepDrawing {
@@ -71,7 +71,8 @@ func newSweepDrawing(s *results.Sweep, metric int) *sweepDrawing {
 	return d
 }
 
-// chooseAxis draws along the axis of numbers that has most values, or else of words.
+// chooseAxis chooses as the horizontal axis the one of numbers that has most values, or if there is none the one of
+// words.
 func (d *sweepDrawing) chooseAxis() {
 	score := func(a *results.Axis) int {
 		if a.Numbers != nil && len(a.Values) > 1 {
@@ -101,8 +102,8 @@ func (d *sweepDrawing) chooseAxis() {
 	d.log = along.Log && slices.Min(d.xs) > 0 || widening(d.xs)
 }
 
-// widening reports whether positive values go up by steps that themselves go up, over more
-// than a decade: a linear scale would crowd the small ones.
+// widening reports whether positive values rise by steps that themselves grow, over more than a decade: a linear scale
+// would crowd the small ones.
 func widening(xs []float64) bool {
 	last := len(xs) - 1
 	if last < 2 || xs[0] <= 0 || !slices.IsSorted(xs) {
@@ -138,7 +139,7 @@ func (d *sweepDrawing) collect() {
 	}
 }
 
-// shortKey is the last word of an axis's key, or where several end so the key.
+// shortKey returns the last word of an axis's key, or the whole key if several end alike.
 func (d *sweepDrawing) shortKey(axis int) string {
 	last := func(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
 	for i := range d.Axes {
@@ -149,7 +150,7 @@ func (d *sweepDrawing) shortKey(axis int) string {
 	return clean(last(d.Axes[axis].Key))
 }
 
-// estimate is that of a cell and policy; ok says that there is one.
+// estimate returns the estimate of a policy in a cell of the sweep; ok is false if there is no finite value.
 func (d *sweepDrawing) estimate(c *results.Cell, policy int) (e *results.Estimate, ok bool) {
 	if c == nil {
 		return nil, false
@@ -158,7 +159,7 @@ func (d *sweepDrawing) estimate(c *results.Cell, policy int) (e *results.Estimat
 	return e, !e.Null() && !math.IsInf(e.Mean, 0)
 }
 
-// each visits the estimates that are there, of all cells and policies.
+// each calls visit with every finite estimate, of all cells and policies.
 func (d *sweepDrawing) each(visit func(c *results.Cell, policy int, e *results.Estimate)) {
 	for i := range d.Cells {
 		for policy := range d.Policies {
@@ -169,7 +170,7 @@ func (d *sweepDrawing) each(visit func(c *results.Cell, policy int, e *results.E
 	}
 }
 
-// limits are the bounds that objectives put on the metric.
+// limits returns the distinct bounds that objectives set for the metric, limitCount at most.
 func (d *sweepDrawing) limits() []measure.Objective {
 	var found []measure.Objective
 	for _, o := range d.Objectives {
@@ -181,7 +182,7 @@ func (d *sweepDrawing) limits() []measure.Objective {
 	return found
 }
 
-// scale sets the range of the values: logarithmic for times that differ much.
+// scale sets the range of the value axis, which is logarithmic for times that differ much.
 func (d *sweepDrawing) scale() {
 	low, high, positive := math.NaN(), math.NaN(), math.Inf(1)
 	include := func(v float64) {
@@ -221,7 +222,7 @@ func (d *sweepDrawing) scale() {
 	}
 }
 
-// spell writes a value in the unit of the metric.
+// spell returns a value in the unit of the metric as text.
 func (d *sweepDrawing) spell(v float64) string {
 	switch {
 	case d.info.Unit == "s":
@@ -232,7 +233,7 @@ func (d *sweepDrawing) spell(v float64) string {
 	return count(v)
 }
 
-// spellEstimate writes an estimate.
+// spellEstimate returns an estimate in the unit of the metric as text, a lower bound with ≥ before it.
 func (d *sweepDrawing) spellEstimate(e *results.Estimate) string {
 	if e.Bound != "" {
 		return "≥ " + d.spell(e.Mean)

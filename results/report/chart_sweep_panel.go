@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// panel draws one panel, all of which have the same axes.
+// panel returns the plot of panel i; all panels have the same axes.
 func (d *sweepDrawing) panel(i, steps int) *plot.Plot {
 	p, own := newPlot(), &d.panels[i]
 	low, high := d.xs[0], d.xs[0]
@@ -59,7 +59,7 @@ func (d *sweepDrawing) panel(i, steps int) *plot.Plot {
 	return p
 }
 
-// ticks are the values of the axis, as many as have room.
+// ticks returns the axis values to label, as many as have room.
 func (d *sweepDrawing) ticks(p *plot.Plot) []plot.Tick {
 	across := newPanels(len(d.panels)).columns
 	wide := (room-vg.Length(across-1)*18)/vg.Length(across) - 44 // what the values at the left take
@@ -93,7 +93,7 @@ func (d *sweepDrawing) ticks(p *plot.Plot) []plot.Tick {
 	return ticks
 }
 
-// line is what a policy does in a panel.
+// line returns the line of a policy in a panel.
 func (d *sweepDrawing) line(own *sweepPanel, policy int) sweepLine {
 	l := sweepLine{color: hueOf(policy).line, dashes: dashOf(policy), words: d.words}
 	if d.words { // beside each other, not on top
@@ -109,7 +109,7 @@ func (d *sweepDrawing) line(own *sweepPanel, policy int) sweepLine {
 	return l
 }
 
-// reason is why a panel shows nothing.
+// reason returns the reason why a panel has no values, as text.
 func (d *sweepDrawing) reason(own *sweepPanel) string {
 	for _, c := range own.cells {
 		if c != nil {
@@ -121,14 +121,13 @@ func (d *sweepDrawing) reason(own *sweepPanel) string {
 	return "no value"
 }
 
-// sweepPoint is an estimate with its interval; a mean that is NaN is a gap.
+// sweepPoint is a point of a policy's line: an estimate with its interval; a NaN mean is a gap.
 type sweepPoint struct {
 	x, mean, low, high float64
 	more               bool // mean is only a lower bound
 }
 
-// sweepLine is what a policy does along an axis: a line with a band through numbers, dots
-// with whiskers over words.
+// sweepLine plots a policy's estimates along an axis: a line with a band over numbers, dots with whiskers over words.
 type sweepLine struct {
 	points []sweepPoint
 	color  color.NRGBA
@@ -173,7 +172,7 @@ func (l sweepLine) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// bound is an objective: a dashed line across a panel.
+// bound plots the bound of an objective: a dashed line across a panel.
 type bound float64
 
 func (b bound) Plot(c draw.Canvas, p *plot.Plot) {
@@ -183,7 +182,7 @@ func (b bound) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// note stands in the middle of a panel that shows nothing.
+// note plots a text in the middle of a panel that has no values.
 type note string
 
 func (n note) Plot(c draw.Canvas, _ *plot.Plot) {
@@ -195,7 +194,7 @@ func (n note) Plot(c draw.Canvas, _ *plot.Plot) {
 	}
 }
 
-// percents marks a linear axis of shares that begins at 0, with at most limit steps.
+// percents returns the ticks of a linear axis of shares that begins at 0, with at most limit steps.
 func percents(limit int) plot.Ticker {
 	return plot.TickerFunc(func(_, high float64) []plot.Tick {
 		step := countStep(high*100, limit)

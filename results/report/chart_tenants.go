@@ -11,10 +11,10 @@ import (
 	"qsim/results/measure"
 )
 
-// tenantsFigure is the name of the figure of the waits of tenants.
+// tenantsFigure is the name of the figure with the waits of tenants.
 const tenantsFigure = "7-tenants"
 
-// ranked are the p99 waits of the tenants of one policy that had fresh jobs.
+// ranked holds the p99 waits, in order of size, of the tenants that had fresh jobs under one policy.
 type ranked struct {
 	ranks, waits []float64 // from 1 on; s, longest first
 	bounds       int       // of them that lie among jobs that were not claimed
@@ -22,8 +22,8 @@ type ranked struct {
 	name         string    // of the tenant with the first of waits
 }
 
-// tenantsChart shows how the p99 wait of fresh jobs differs between tenants, where they are too many for a
-// table to name them all. It is nil if they are not, or were not measured.
+// tenantsChart returns the chart of the p99 waits of fresh jobs by tenant, if there are too many tenants for a table of
+// all. Otherwise, or if the waits were not measured, it is nil.
 func tenantsChart(d *drawing) *sheet {
 	known := tenantsWithWaits(d.summary, len(d.settings.Tenants)-1)
 	if known <= tenantLimit {
@@ -83,8 +83,8 @@ func tenantsChart(d *drawing) *sheet {
 	return s
 }
 
-// tenantsTitle is about the worst tenant of the objective, in the words of the table; where there is none, about the
-// slowest under each policy, with its name if tenants are of several classes.
+// tenantsTitle returns the title about the objective's worst tenant, in the words of the table; without such an
+// objective, about the slowest tenant under each policy, with its name if tenants are of several classes.
 func (d *drawing) tenantsTitle(all []ranked, slowest []float64, best, worst int) string {
 	if q := d.waitQuery(); q.Tenant == measure.WorstTenant {
 		if title := d.tableTitle(q); title != "" {
@@ -108,7 +108,7 @@ func (d *drawing) tenantsTitle(all []ranked, slowest []float64, best, worst int)
 	}, slowest, best, worst)
 }
 
-// rankTenants ranks the first known tenants by their p99 under a policy.
+// rankTenants returns the first known tenants ranked by p99 wait under a policy.
 func (d *drawing) rankTenants(policy, known int) ranked {
 	r := ranked{slowest: "none"}
 	waits := d.summary.Data[policy].TenantWaits[:known]
@@ -135,7 +135,7 @@ func (r *ranked) words() string {
 	return words
 }
 
-// least is the lesser of two numbers, of which either may be none.
+// least returns the smaller of two numbers, either of which may be NaN.
 func least(a, b float64) float64 {
 	if a <= b {
 		return a
@@ -143,7 +143,7 @@ func least(a, b float64) float64 {
 	return b
 }
 
-// tenantsOf counts the tenants of a chart: "the first 64 of 200 tenants".
+// tenantsOf returns the number of tenants in a chart as text: "the first 64 of 200 tenants".
 func tenantsOf(n, all int) string {
 	if n < all {
 		return fmt.Sprintf("the first %d of %d tenants", n, all)

@@ -15,9 +15,9 @@ import (
 	"qsim/results/plain"
 )
 
-// TuneCharts draws what a search tried: for each policy the settings along the first key, with
-// what the goal says of each, its interval, whether it meets the objectives and how many seeds
-// it was given. Equal searches have equal figures.
+// TuneCharts draws what a search tried: for each policy the settings along the first key, with the goal's value for
+// each, its interval, whether it meets the objectives and how many seeds it was given. Equal searches have equal
+// figures.
 func TuneCharts(t *results.Tuning) ([]Figure, error) {
 	if len(t.Axes) == 0 || len(t.Policies) == 0 {
 		return nil, fmt.Errorf("draw tuning: it has %d axes and %d policies", len(t.Axes), len(t.Policies))
@@ -25,7 +25,7 @@ func TuneCharts(t *results.Tuning) ([]Figure, error) {
 	return []Figure{newTuneDrawing(t).sheet().render()}, nil
 }
 
-// tuneDrawing is what the panels share.
+// tuneDrawing holds the data and axes that the panels of a tuning chart share.
 type tuneDrawing struct {
 	*results.Tuning
 	shown    []*results.TunedPolicy
@@ -38,7 +38,7 @@ type tuneDrawing struct {
 	logY     bool
 }
 
-// What of margins is drawn: those further from their bounds stand at the edge.
+// Limits of the margins drawn: those further from their bounds stand at the edge of the chart.
 const (
 	lowestMargin  = -1.5
 	highestMargin = 1.05
@@ -67,7 +67,7 @@ func newTuneDrawing(t *results.Tuning) *tuneDrawing {
 	return d
 }
 
-// value is what is drawn of a trial; false: nothing is.
+// value returns the value of a trial to draw, with the half-width of its interval; ok is false if there is none.
 func (d *tuneDrawing) value(r *results.Trial) (mean, half float64, ok bool) {
 	mean, half = r.Mean, r.Half
 	if d.Margin {
@@ -161,7 +161,7 @@ func (d *tuneDrawing) alt() string {
 	return strings.Join(words, " ")
 }
 
-// panel draws one policy.
+// panel returns the plot of the settings tried under the i-th policy.
 func (d *tuneDrawing) panel(i, _ int) *plot.Plot {
 	p, own := newPlot(), d.shown[i]
 	low, high := d.xs[0], d.xs[0]
@@ -205,7 +205,7 @@ func (d *tuneDrawing) panel(i, _ int) *plot.Plot {
 	return p
 }
 
-// margins are ticks of percentages on both sides of 0.
+// margins returns the ticks of a percentage axis on both sides of 0, with at most limit steps.
 func margins(limit int) plot.Ticker {
 	return plot.TickerFunc(func(low, high float64) []plot.Tick {
 		step := 0.05
@@ -224,7 +224,7 @@ func margins(limit int) plot.Ticker {
 	})
 }
 
-// tuneDots are the settings that were tried.
+// tuneDots plots the settings that were tried as dots.
 type tuneDots struct {
 	d   *tuneDrawing
 	own *results.TunedPolicy
@@ -300,7 +300,7 @@ func (t tuneDots) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// tuneKey is the legend of the colours.
+// tuneKey draws the legend of the dots' colours.
 type tuneKey struct{}
 
 func (tuneKey) height() vg.Length { return 16 }

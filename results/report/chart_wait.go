@@ -13,16 +13,17 @@ import (
 
 const waitMetric = "fresh.wait.p99"
 
-// shortWait is how long fresh jobs may wait, s, before anybody looks unasked.
+// shortWait is the wait of fresh jobs, in s, up to which it is not worth a remark unasked.
 const shortWait = .05
 
-// waitLines are lines of one plot of the waits: of all fresh jobs, or of those of a class.
+// waitLines are the lines of one plot of fresh waits: of all fresh jobs, or of those of a class.
 type waitLines struct {
 	class string
 	of    func(p *policy) (median, low, high []float64)
 }
 
-// waitRows are the plots of the waits: one for each class if there are several, which mixed would hide each other.
+// waitRows returns the plots of fresh waits: one for each class if there are several, since a mix of classes hides
+// their differences.
 func (d *drawing) waitRows() []waitLines {
 	if n := len(d.policies[0].classes); n < 2 || n != len(d.settings.Classes) {
 		return []waitLines{{of: func(p *policy) (median, low, high []float64) { return p.median, p.low, p.high }}}
@@ -35,13 +36,13 @@ func (d *drawing) waitRows() []waitLines {
 	return rows
 }
 
-// firstRow is the row of the class that the title is about, or else the first.
+// firstRow returns the plot of the class that the title is about, or else the first.
 func (d *drawing) firstRow(rows []waitLines) waitLines {
 	class := d.waitQuery().Class
 	return rows[max(0, slices.IndexFunc(rows, func(row waitLines) bool { return class != "" && row.class == clean(class) }))]
 }
 
-// peaksOf are the highest values of the lines of a row, by policy.
+// peaksOf returns the highest wait in one plot of fresh waits, by policy.
 func (d *drawing) peaksOf(row waitLines) []float64 {
 	highest := make([]float64, len(d.policies))
 	for i := range d.policies {
@@ -51,7 +52,7 @@ func (d *drawing) peaksOf(row waitLines) []float64 {
 	return highest
 }
 
-// waitChart shows how long fresh jobs wait, over time.
+// waitChart returns the chart of the waits of fresh jobs over time.
 func waitChart(d *drawing) *sheet {
 	rows := d.waitRows()
 	first := d.firstRow(rows)
@@ -116,7 +117,7 @@ func waitChart(d *drawing) *sheet {
 	return s
 }
 
-// addWaits adds the lines of all policies to a plot.
+// addWaits adds the wait lines of all policies to a plot.
 func (d *drawing) addWaits(p *plot.Plot, row waitLines, t timeline) {
 	t.inside = append(t.inside, windows(d.windows(t.until)))
 	var names peaks
@@ -163,8 +164,8 @@ func (d *drawing) addWaits(p *plot.Plot, row waitLines, t timeline) {
 	addTimeline(p, t)
 }
 
-// above is a band's edge where the line is not at the lower end of the axis: a band there is much ink about
-// nothing.
+// above returns the edge of a band only where the median is above the lower end of the axis; a band around values that
+// small is clutter.
 func above(edge, median []float64, least float64) []float64 {
 	out := slices.Clone(edge)
 	for i := range out {
@@ -175,7 +176,7 @@ func above(edge, median []float64, least float64) []float64 {
 	return out
 }
 
-// peakWords are remarks on a policy's highest wait.
+// peakWords returns remarks on a policy's highest wait, the longer first.
 func peakWords(peak float64) []string {
 	if math.IsNaN(peak) {
 		return []string{"none claimed", ""}
@@ -183,7 +184,7 @@ func peakWords(peak float64) []string {
 	return []string{"peak " + seconds(peak), seconds(peak)}
 }
 
-// waitExtent is the range of what the wait chart draws: lines, bands and limits.
+// waitExtent returns the range of all values in the wait chart: lines, bands and limits.
 func (d *drawing) waitExtent(rows []waitLines) (low, high float64) {
 	low, high = math.NaN(), math.NaN()
 	include := func(v float64) {
@@ -211,7 +212,7 @@ func (d *drawing) waitExtent(rows []waitLines) (low, high float64) {
 	return low, high
 }
 
-// extremes are the indexes of the least and the largest value; −1 if there is none.
+// extremes returns the indexes of the least and the largest value; −1 if there is none.
 func extremes(values []float64) (least, largest int) {
 	least, largest = -1, -1
 	for i, v := range values {
@@ -231,8 +232,8 @@ func extremes(values []float64) (least, largest int) {
 // similar is the ratio up to which two values are too close to name a winner.
 const similar = 1.25
 
-// rangeTitle says how a value, which is not NaN for best and worst, differs between policies. The values have no
-// interval: a winner is named where they differ by more than a quarter.
+// rangeTitle returns a sentence on how a value, which is not NaN for best and worst, differs between policies. The
+// values have no interval: a winner is named where they differ by more than a quarter.
 func (d *drawing) rangeTitle(what string, spell func(float64) string, values []float64, best, worst int) string {
 	numbers := len(slices.DeleteFunc(slices.Clone(values), math.IsNaN))
 	every := [...]string{"every policy", "every other policy"}[min(len(values)-numbers, 1)]
@@ -243,8 +244,8 @@ func (d *drawing) rangeTitle(what string, spell func(float64) string, values []f
 		values[worst] <= values[best]*similar, every)
 }
 
-// between says how much of something there is with the policies best and worst, or where they are the same, under every
-// policy. An empty every says that there is one policy.
+// between returns a sentence with the amounts low and high of what under the policies best and worst or, if they are
+// the same, under every policy. An empty every means that there is one policy.
 func (d *drawing) between(what, low, high string, best, worst int, same bool, every string) string {
 	switch {
 	case every == "":
@@ -262,7 +263,7 @@ func (d *drawing) between(what, low, high string, best, worst int, same bool, ev
 		d.policies[best].name)
 }
 
-// alt is a title with the number behind it for each policy.
+// alt returns a title with the value of each policy behind it, as alternative text for a chart.
 func (d *drawing) alt(title, what string, value func(i int) string) string {
 	var words []string
 	for i, p := range d.policies {

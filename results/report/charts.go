@@ -9,12 +9,11 @@ import (
 	"qsim/results/measure"
 )
 
-// Charts draws the figures of a run: the wait of fresh jobs over time, the
-// backlog over time, the distribution of waits, the policies compared, attempts and the workers'
-// utilization over time, when fresh jobs starved, and, where they are many, the waits of tenants. A figure for which sum has no data, because an
-// earlier version stored none, is left out. s is the
-// scenario and sum what its runs said, with sum.Data; version is that of the program.
-// Neither is changed. It fails if sum has no data or does not fit s.
+// Charts draws the figures of a run: the wait of fresh jobs over time, the backlog over time, the distribution of
+// waits, the policies compared, attempts and the workers' utilization over time, when fresh jobs starved, and, where
+// they are many, the waits of tenants. A figure for which sum has no data, because an earlier version stored none, is
+// left out. s is the scenario and sum the summary of its runs, with sum.Data; version is that of the program. Neither
+// is changed. It fails if sum has no data or does not fit s.
 func Charts(s *measure.Settings, sum *results.Summary, version string) ([]Figure, error) {
 	d, err := newDrawing(s, sum, version)
 	if err != nil {
@@ -36,7 +35,7 @@ const (
 	panelLimit = 24 // panels of a figure
 )
 
-// drawing is what the charts share: the data, reduced to what is drawn.
+// drawing holds what the charts of a run share: settings, summary and time series, reduced to the values drawn.
 type drawing struct {
 	settings *measure.Settings
 	summary  *results.Summary
@@ -49,7 +48,7 @@ type drawing struct {
 	from     int       // the first bucket that is not wholly in the warm-up
 }
 
-// policy is one policy's share of the series. A NaN is a gap.
+// policy holds the time series of one policy, over all seeds. A NaN is a gap.
 type policy struct {
 	name    string
 	hue     hue
@@ -159,8 +158,8 @@ func newPolicy(index int, label string, series []measure.Series, buckets int) po
 	return p
 }
 
-// middle is the median over seeds of what has a value, NaN if that is a minority, which does not speak for all;
-// and its band. It sorts values.
+// middle returns the median over seeds of the values, NaN if only a minority of the seeds has one, and the band around
+// it. It sorts values.
 func middle(values []float64, seeds int, lower, upper float64) (median, low, high float64) {
 	if 2*len(values) < seeds || len(values) == 0 {
 		return math.NaN(), math.NaN(), math.NaN()
@@ -169,8 +168,7 @@ func middle(values []float64, seeds int, lower, upper float64) (median, low, hig
 	return quantile(values, .5), quantile(values, lower), quantile(values, upper)
 }
 
-// meanOf is the mean of what series say of a bucket; those that have ended say nothing happens. NaN
-// if all have.
+// meanOf returns the mean over series of a bucket's value; a series that has ended counts as 0. NaN if all have.
 func meanOf(series []measure.Series, of func(s *measure.Series) float64) float64 {
 	sum, n := 0.0, 0
 	for k := range series {
@@ -185,7 +183,7 @@ func meanOf(series []measure.Series, of func(s *measure.Series) float64) float64
 	return sum / float64(len(series))
 }
 
-// repeat draws a single bucket from its beginning to its end.
+// repeat doubles the only bucket of a series, so that it is drawn from its beginning to its end.
 func (p *policy) repeat() {
 	for _, values := range []*[]float64{&p.median, &p.low, &p.high, &p.fresh, &p.retry, &p.due, &p.later, &p.attempts, &p.busy, &p.again} {
 		*values = append(*values, (*values)[0])
@@ -203,7 +201,7 @@ func at(values []float64, i int) float64 {
 	return values[i]
 }
 
-// zeroed is v for sums: a series that has ended, or a value that is not one, adds nothing.
+// zeroed returns v, or 0 if it is NaN or infinite, for use in sums.
 func zeroed(v float64) float64 {
 	if v > 0 {
 		return v
@@ -211,7 +209,7 @@ func zeroed(v float64) float64 {
 	return 0
 }
 
-// quantile interpolates between the two nearest of sorted values.
+// quantile returns the quantile q of sorted values, interpolated between the two nearest.
 func quantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	i := int(at)
@@ -222,7 +220,7 @@ func quantile(sorted []float64, q float64) float64 {
 	return float64(sorted[i]*(1-part)) + float64(sorted[i+1]*part)
 }
 
-// peak is the largest of values after the warm-up; NaN if there is none.
+// peak returns the largest of values after the warm-up; NaN if there is none.
 func (d *drawing) peak(values []float64) float64 {
 	top := math.NaN()
 	for i := d.from; i < len(values); i++ {
@@ -233,8 +231,7 @@ func (d *drawing) peak(values []float64) float64 {
 	return top
 }
 
-// end is where a time axis ends: with the arrivals, or after the last bucket in which
-// there is something to see.
+// end returns the end of a time axis in s: the end of arrivals, or of the last bucket for which seen returns true.
 func (d *drawing) end(seen func(p *policy, bucket int) bool) float64 {
 	end := d.settings.Duration.Seconds()
 	for i := range d.policies {
@@ -250,8 +247,8 @@ func (d *drawing) end(seen func(p *policy, bucket int) bool) float64 {
 	return end
 }
 
-// windows are what a time axis up to a time shades: the warm-up, which no number
-// counts, and the storms.
+// windows returns the windows to shade on a time axis up to until: the warm-up, which is not counted in any number, and
+// the storms.
 func (d *drawing) windows(until float64) []window {
 	var all []window
 	if w := d.settings.Warmup.Seconds(); w > 0 {

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// distributionValues are what the title and the alternative text give for each
-// policy: the share of jobs that wait longer than the limit or, where there is none,
-// the p99 wait, infinite if it falls among the unclaimed.
+// distributionValues returns the value of each policy for the title and the alternative text: the share of jobs that
+// wait longer than the limit or, without a limit, the p99 wait, infinite if it falls among the unclaimed.
 func distributionValues(all []distribution, at limit) ([]float64, func(float64) string) {
 	values := make([]float64, len(all))
 	for i := range all {
@@ -42,7 +41,7 @@ func (d *drawing) distributionWords(at limit) string {
 	return "Fresh p99 wait" + d.ofJobs(at.query(waitMetric))
 }
 
-// distributionTitle states the finding behind distributionValues.
+// distributionTitle returns the sentence on how distributionValues differ between policies.
 func (d *drawing) distributionTitle(all []distribution, at limit, values []float64, best, worst int) string {
 	if best < 0 {
 		return "There is no fresh job to speak of" + d.under()
@@ -70,7 +69,7 @@ func (d *drawing) distributionTitle(all []distribution, at limit, values []float
 	return fmt.Sprintf("%s of %s with %s, %s with %s", high, what, d.policies[worst].name, low, d.policies[best].name)
 }
 
-// exceededTitle is about the p99, in the words of the table if it is measured for every policy.
+// exceededTitle returns the sentence on the p99 waits, in the words of the table if that has them for every policy.
 func (d *drawing) exceededTitle(all []distribution, at limit, values []float64, best, worst int) string {
 	asked, jobs := at.query(waitMetric), d.jobsOf(at)
 	if math.IsInf(values[worst], 1) {

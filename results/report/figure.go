@@ -27,7 +27,7 @@ import (
 	"qsim/results"
 )
 
-// Figure is one drawing: an SVG, and on demand a PNG.
+// Figure is one finished chart: an SVG, and on demand a PNG.
 type Figure struct {
 	Name     string // of a file without its ending, for example "1-fresh-p99"
 	Title    string // the finding, one sentence
@@ -52,7 +52,7 @@ const (
 	edge   = vg.Length(4)     // around the drawing on a page
 )
 
-// sheet is a figure before it is drawn.
+// sheet is a chart before it is drawn: its texts and the function that draws it.
 type sheet struct {
 	name, title, subtitle, alt, footer string
 
@@ -81,7 +81,7 @@ func topped(s text.Style) text.Style {
 	return s
 }
 
-// render draws s as an SVG.
+// render draws the sheet as an SVG.
 func (s *sheet) render() Figure {
 	titles, subtitles := wrap(titleStyle, s.title, room), wrap(subtitleStyle, s.subtitle, room)
 	footers := wrap(footerStyle, s.footer, room)
@@ -131,7 +131,7 @@ func (s *sheet) render() Figure {
 		height: height, paint: func(c draw.Canvas) { frame(c); body(c) }}
 }
 
-// Files are figures as files of a folder: an SVG and a PNG each.
+// Files returns figures as files of a folder: an SVG and a PNG each.
 func Files(folder string, figures []Figure) ([]results.File, error) {
 	var files []results.File
 	for i := range figures {
@@ -160,9 +160,8 @@ func (f *Figure) bitmap(dpi int) ([]byte, error) {
 	return raster.Bytes(), nil
 }
 
-// bitmap draws a box for each character that the font lacks, which is blank in it, and what is
-// written from right to left in the order in which it is seen. An SVG needs no such help: viewers
-// fall back on other fonts, and know directions.
+// bitmap is a PNG canvas that draws a box for each character that the font lacks, and turns round text that is written
+// from right to left. An SVG needs no such help: viewers use other fonts, and know directions.
 type bitmap struct{ vgimg.PngCanvas }
 
 func (b bitmap) FillString(face font.Face, at vg.Point, s string) {
@@ -175,8 +174,8 @@ func (b bitmap) FillString(face font.Face, at vg.Point, s string) {
 	}, asSeen(s)))
 }
 
-// asSeen turns round what is written from right to left in a text that runs from left to right: letters
-// of Hebrew or Arabic with the spaces and signs between them. Numbers keep their direction.
+// asSeen reverses parts that are written from right to left within a text that runs from left to right: letters of
+// Hebrew or Arabic with the spaces and signs between them. Numbers keep their direction.
 func asSeen(s string) string {
 	runes := []rune(s)
 	for from := 0; from < len(runes); from++ {
@@ -200,7 +199,7 @@ func fromRight(r rune) bool {
 	return r >= 0x590 && r <= 0x8ff || r >= 0xfb1d && r <= 0xfdff || r >= 0xfe70 && r <= 0xfeff
 }
 
-// lines draws lines from y downwards and returns where the next would stand.
+// lines draws lines of text from y downwards and returns where the next line would stand.
 func lines(c draw.Canvas, style text.Style, lines []string, y, height vg.Length) vg.Length {
 	for _, l := range lines {
 		c.FillText(style, vg.Point{X: c.Min.X + margin, Y: y}, l)

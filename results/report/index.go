@@ -18,7 +18,7 @@ type IndexEntry struct {
 	Made    results.RunInfo
 }
 
-// indexPage is what its template is filled with.
+// indexPage holds the data for the template of the page that compares runs.
 type indexPage struct {
 	Title, Facts, Measure, Policy string
 	Runs                          []indexRun
@@ -38,21 +38,21 @@ type indexRow struct {
 	Cells []indexCell
 }
 
-// indexCell is what a policy does in a scenario.
+// indexCell is the cell for one policy in one run on the page that compares runs.
 type indexCell struct {
 	There bool
 	Marks []indexMark
 	Value string
 }
 
-// indexMark is the verdict on an objective, by its number in the list of its run.
+// indexMark is the verdict on an objective, by its number in the run's list of objectives.
 type indexMark struct {
 	Kind, Sign, Outcome string
 	Number              int
 }
 
-// Index returns a page that compares the policies of several runs: a matrix of what became of
-// the objectives, by policy and run. Policies of the same label are the same.
+// Index returns a page that compares the policies of several runs: a matrix of the verdicts on the objectives, by
+// policy and run. Policies with the same label count as the same.
 func Index(entries []IndexEntry) ([]byte, error) {
 	if len(entries) == 0 {
 		return nil, fmt.Errorf("write index: there is no run")

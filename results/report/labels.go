@@ -9,8 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// tag writes s, with its lower left corner at a point, on a ground that keeps what
-// lies behind from crossing it.
+// tag writes the text s with its lower left corner at a point, on a background that hides what lies behind.
 func tag(c draw.Canvas, style text.Style, at vg.Point, s string) {
 	w, h := style.Width(s), style.Font.Size
 	ground := color.NRGBA{R: 255, G: 255, B: 255, A: 215}
@@ -18,7 +17,7 @@ func tag(c draw.Canvas, style text.Style, at vg.Point, s string) {
 	c.FillText(style, at, s)
 }
 
-// entry is one item of a key: a swatch for an area, a stroke for a line.
+// entry is one item of a legend: a swatch for an area, a stroke for a line.
 type entry struct {
 	name   string
 	color  color.NRGBA
@@ -34,11 +33,11 @@ const (
 
 var keyStyle = textStyle(8.5, ink, false)
 
-// key is a legend in rows across a canvas.
+// key is a legend of a chart, laid out in rows across a canvas.
 type key []entry
 
-// place calls visit, if there is one, with each entry's place for a canvas of a
-// width, x from its left and y from its top, and returns the number of rows.
+// place calls visit, if it is not nil, with each legend entry's position on a canvas of that width, x from the left and
+// y from the top, and returns the number of rows.
 func (k key) place(width vg.Length, visit func(e entry, name string, x, y vg.Length)) int {
 	x, rows := vg.Length(0), 1
 	for _, e := range k {
@@ -62,7 +61,7 @@ func (e entry) symbol() vg.Length {
 	return 22
 }
 
-// policyKey is a key of all policies.
+// policyKey returns the legend of all policies.
 func (d *drawing) policyKey() key {
 	var k key
 	front := d.inFront()
@@ -74,7 +73,7 @@ func (d *drawing) policyKey() key {
 	return k
 }
 
-// height is how much of a canvas of a width it takes.
+// height returns the height of the legend on a canvas of that width.
 func (k key) height(width vg.Length) vg.Length {
 	if len(k) == 0 {
 		return 0
@@ -95,8 +94,8 @@ func (k key) draw(c draw.Canvas) {
 	})
 }
 
-// alone reports whether a text of that width at places[i] stays clear of the dots of others with what
-// is written beside them: each dot is 8 points before its text.
+// alone reports whether a text of that width at places[i] stays clear of the other dots and the texts beside them: each
+// dot is 8 points before its text.
 func alone(places []vg.Point, i int, width vg.Length) bool {
 	for k, other := range places {
 		right := other.X - places[i].X

@@ -11,7 +11,7 @@ import (
 	"qsim/results/measure"
 )
 
-// limit is what the objectives want of the fresh p99 wait.
+// limit is an objective's bound on the p99 wait of fresh jobs, with the jobs that it is about.
 type limit struct {
 	seconds float64
 	during  string // jobs enqueued in that storm; empty: all
@@ -20,7 +20,7 @@ type limit struct {
 	text    string // for example "≤ 10s"
 }
 
-// limitCount is how many limits a chart draws.
+// limitCount is the most limits that a chart draws.
 const limitCount = 3
 
 var (
@@ -28,7 +28,7 @@ var (
 	limitText  = textStyle(8, ink, false)
 )
 
-// limits are the distinct bounds that objectives put on the fresh p99 wait of all tenants, in their order.
+// limits returns the distinct bounds that objectives set on the fresh p99 wait of all tenants, in file order.
 func (d *drawing) limits() []limit {
 	var found []limit
 	for _, o := range d.settings.Objectives {
@@ -52,12 +52,12 @@ func (d *drawing) limits() []limit {
 	return found
 }
 
-// query is a metric over the jobs that l is about.
+// query returns the query for a metric over the jobs that the limit is about.
 func (l limit) query(metric string) measure.Query {
 	return measure.Query{Metric: metric, During: l.during, After: l.after, Class: l.class}
 }
 
-// limitLabel names l on a chart.
+// limitLabel returns the text that names a limit on a chart.
 func (d *drawing) limitLabel(l limit) string {
 	words := "objective: p99 "
 	if l.class != "" {
@@ -77,8 +77,8 @@ func (d *drawing) limitLabel(l limit) string {
 	return words
 }
 
-// limitLines are the limits as lines of a chart whose waits run along y. Their names
-// stand where they hide least of the curves.
+// limitLines plots limits as horizontal lines, in a chart with waits along y. Their names stand where they hide least
+// of the curves.
 type limitLines struct {
 	limits []limit
 	names  []string // of limitNames
@@ -92,7 +92,7 @@ func (b limitLines) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// limitNames are their names, where they stand.
+// limitNames plots the names of limit lines.
 type limitNames limitLines
 
 func (b limitNames) Plot(c draw.Canvas, p *plot.Plot) {
@@ -118,11 +118,11 @@ func (b limitNames) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// apart is the distance of the points that stand for a line where names look for room.
+// apart is the distance of the points that stand for a curve when a place for a name is sought.
 const apart = 4
 
-// emptiest is the first of the places, of the lower left corner of a name, that hides
-// least of what is taken.
+// emptiest returns the first of the places, for the lower left corner of a name of width wide, at which it hides fewest
+// of the points taken.
 func emptiest(places []vg.Point, wide vg.Length, taken []vg.Point) vg.Point {
 	best, least := places[0], math.MaxInt
 	for _, at := range places {
@@ -139,7 +139,7 @@ func emptiest(places []vg.Point, wide vg.Length, taken []vg.Point) vg.Point {
 	return best
 }
 
-// along are points all along curves.
+// along returns points all along curves, on the canvas.
 func along(curves []curve, tx, ty func(float64) vg.Length, p *plot.Plot) []vg.Point {
 	var points []vg.Point
 	for _, l := range curves {
@@ -162,7 +162,7 @@ func along(curves []curve, tx, ty func(float64) vg.Length, p *plot.Plot) []vg.Po
 	return points
 }
 
-// limitLine is a limit as a line of a chart whose waits run along x.
+// limitLine plots a limit as a vertical line, in a chart with waits along x.
 type limitLine struct {
 	at     float64
 	name   string

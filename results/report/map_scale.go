@@ -11,12 +11,11 @@ import (
 	"qsim/results/measure"
 )
 
-// viridis is the perceptually uniform map of Smith and van der Walt (matplotlib, 2015), at
-// ten equal distances, dark to light: its lightness rises all along, so that it keeps its
-// order for those who see no colours.
+// viridis is the perceptually uniform map of Smith and van der Walt (matplotlib, 2015), at ten equal distances, dark to
+// light: its lightness rises all along, so that the order is visible without colour vision.
 var viridis = [...]color.NRGBA{rgb(0x440154), rgb(0x482878), rgb(0x3e4989), rgb(0x31688e), rgb(0x26828e), rgb(0x1f9e89), rgb(0x35b779), rgb(0x6ece58), rgb(0xb5de2b), rgb(0xfde725)}
 
-// viridisAt is the colour at a share of the map, in [0, 1].
+// viridisAt returns the colour at a share, in [0, 1], of the way through viridis.
 func viridisAt(share float64) color.NRGBA {
 	at := math.Min(math.Max(share, 0), 1) * float64(len(viridis)-1)
 	i := min(int(at), len(viridis)-2)
@@ -36,7 +35,7 @@ var (
 
 const hatchGap = vg.Length(5)
 
-// colorScale gives values colours: light is good.
+// colorScale maps values of a metric to colours: light is good.
 type colorScale struct {
 	low, high float64
 	log       bool
@@ -48,7 +47,7 @@ type colorScale struct {
 	info      measure.MetricInfo
 }
 
-// logFrom is the ratio of the largest to the least value from which a scale is logarithmic.
+// logFrom is the ratio of the largest to the least value from which a colour scale is logarithmic.
 const logFrom = 20
 
 func newColorScale(m *Map) *colorScale {
@@ -88,7 +87,7 @@ func newColorScale(m *Map) *colorScale {
 	return s
 }
 
-// any reports whether that holds for a tile of any panel.
+// any reports whether holds is true for a tile of any panel.
 func (m *Map) any(holds func(t *MapTile) bool) bool {
 	for i := range m.Panels {
 		for k := range m.Panels[i].Tiles {
@@ -100,7 +99,7 @@ func (m *Map) any(holds func(t *MapTile) bool) bool {
 	return false
 }
 
-// farSide is Edge, with what lies beyond it although nobody saw how far.
+// farSide returns the words for the values beyond the map's edge, with cases in which the value was only bounded.
 func (m *Map) farSide() string {
 	if m.any(func(t *MapTile) bool { return t.Never }) {
 		return m.Edge + " or without end"
@@ -108,7 +107,7 @@ func (m *Map) farSide() string {
 	return m.Edge
 }
 
-// share is where on the scale a value lies, in [0, 1].
+// share returns the position of a value on the colour scale, in [0, 1].
 func (s *colorScale) share(v float64) float64 {
 	if s.log {
 		return math.Log(math.Max(v, s.low)/s.low) / math.Log(s.high/s.low)
@@ -123,8 +122,8 @@ func (s *colorScale) color(v float64) color.NRGBA {
 	return viridisAt(1 - s.share(v))
 }
 
-// fill paints a rectangle of area. What never comes is hatched, which needs no colour to be
-// seen; what has no value is hatched otherwise.
+// fill paints a rectangle of a map's area in the colour of v. Points where the event never comes are hatched, which
+// shows without colours; points without a value are hatched differently.
 func (s *colorScale) fill(c draw.Canvas, r, area vg.Rectangle, v float64, never bool) {
 	// A little too large, or the ground would shine through between two of one colour.
 	over := vg.Point{X: min(r.Max.X+.3, area.Max.X), Y: min(r.Max.Y+.3, area.Max.Y)}
@@ -145,8 +144,8 @@ func (s *colorScale) fill(c draw.Canvas, r, area vg.Rectangle, v float64, never 
 	}
 }
 
-// hatch draws lines through r, in step with those of every other rectangle hatched from the
-// same origin: rising ones, or level ones.
+// hatch draws lines through r, aligned with those of every other rectangle hatched from the same origin: rising lines,
+// or horizontal ones.
 func hatch(c draw.Canvas, r vg.Rectangle, origin vg.Point, rising bool, ink color.NRGBA) {
 	style := draw.LineStyle{Color: ink, Width: .7}
 	if !rising {
@@ -168,7 +167,7 @@ func hatch(c draw.Canvas, r vg.Rectangle, origin vg.Point, rising bool, ink colo
 	}
 }
 
-// ticks are the values that the scale names.
+// ticks returns the values that the colour scale labels.
 func (s *colorScale) ticks() []float64 {
 	if s.empty {
 		return nil
@@ -204,7 +203,7 @@ func (s *colorScale) ticks() []float64 {
 	return kept
 }
 
-// draw draws the scale: a bar with its ticks, and below it what has no colour.
+// draw draws the colour scale of a map: a bar with ticks, and below it the hatchings.
 func (s *colorScale) draw(c draw.Canvas, m *Map) {
 	label := mapTick
 	label.YAlign = draw.YCenter

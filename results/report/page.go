@@ -18,17 +18,16 @@ import (
 //go:embed page
 var assets embed.FS
 
-// PageOptions holds what a page shows beside the summary.
+// PageOptions holds what a report page shows beside the summary.
 type PageOptions struct {
 	Version  string   // of the program that ran the scenario
 	Scenario []byte   // resolved, as YAML; nil: it is not known
 	Absent   []string // what could not be shown and why, in sentences
 }
 
-// Page returns a report as one HTML document that needs no network, allows none, and can be read
-// without scripts, printed and used by keyboard. sum may lack Settings and Data: what they are
-// needed for is left out. figures are those that Charts drew of it, if any. Equal input gives
-// equal bytes.
+// Page returns a report as one HTML document that needs no network, allows none, and can be read without scripts,
+// printed and used by keyboard. sum may lack Settings and Data: the parts that need them are left out. figures come
+// from Charts for this summary, if any. Equal input gives equal bytes.
 func Page(sum *results.Summary, figures []Figure, o PageOptions) ([]byte, error) {
 	p := &page{Name: clean(sum.Scenario), Version: shorten(clean(o.Version), 40), Absent: o.Absent, summary: sum,
 		Scenario: plain.Printable(string(o.Scenario))}
@@ -65,7 +64,7 @@ func Page(sum *results.Summary, figures []Figure, o PageOptions) ([]byte, error)
 	return execute("report.html.tmpl", p)
 }
 
-// page is what the template is filled with.
+// page holds the data for the template of a report page.
 type page struct {
 	Name, Version, Description, Policy string
 	Scene, Facts                       []string
@@ -87,13 +86,13 @@ type page struct {
 	summary *results.Summary
 }
 
-// phrase is a part of a sentence; one that names a policy has its colour.
+// phrase is a part of a sentence; a phrase that names a policy is printed in the policy's colour.
 type phrase struct {
 	Text string
 	Hue  string // t0, t1...; "": of no policy
 }
 
-// headline is the finding as a headline, and its price as the sentence below.
+// headline returns a finding as a headline, and the cost that it names as the sentence below.
 func (p *page) headline(f results.Finding) (headline, price []phrase) {
 	if f.Worst == "" {
 		return []phrase{{Text: p.Name}}, nil
@@ -108,7 +107,7 @@ func (p *page) headline(f results.Finding) (headline, price []phrase) {
 	return p.colored(words), price
 }
 
-// colored splits a sentence at the names of policies; the longest of those that begin at a place is meant.
+// colored splits a sentence at the names of policies; where several names begin, the longest counts.
 func (p *page) colored(words string) []phrase {
 	var list []phrase
 	from := 0
@@ -140,19 +139,19 @@ func isLetter(b byte) bool {
 	return b >= 0x80 || b|0x20 >= 'a' && b|0x20 <= 'z' || b >= '0' && b <= '9'
 }
 
-// swatch is the mark of a policy.
+// swatch is the mark of a policy in a page: its colour and dash pattern.
 type swatch struct {
 	Hue    int    // of hues
 	Dashes string // "": a box
 }
 
-// swatchOf is the mark of the policy at an index of the scenario. Those that share a hue differ in
-// their dashes.
+// swatchOf returns the mark of the policy with that index in the scenario. Policies that share a hue differ in their
+// dashes.
 func swatchOf(policy int) swatch {
 	return swatch{policy % len(hues), []string{"", "5 2", "2 2"}[min(policy/len(hues), 2)]}
 }
 
-// plainTable is one of words; the first of a row is its header.
+// plainTable is a table of words in a page; the first cell of a row is its header.
 type plainTable struct {
 	Caption, Key string
 	Header       []string
@@ -172,8 +171,8 @@ func asset(path string) string {
 	return string(text)
 }
 
-// contentPolicy allows these texts of a page as style and scripts, by their hashes, and nothing
-// else.
+// contentPolicy returns the content security policy of a page that allows the given style and scripts, by their hashes,
+// and nothing else.
 func contentPolicy(style string, scripts ...string) string {
 	policy := "default-src 'none'; base-uri 'none'; form-action 'none'; style-src " + source(style)
 	sources := ""

@@ -10,10 +10,10 @@ import (
 	"qsim/results/plain"
 )
 
-// cause is a column of a table of causes.
+// cause is a metric that counts events by cause, with the heading of its table column.
 type cause struct{ metric, title string }
 
-// The first column of such a table is the sum of those that follow, and perhaps more.
+// The columns of the tables of causes. The first column is the total, of which the others need not be all parts.
 var (
 	duplicateCauses = []cause{
 		{"duplicates.count", "in all"},
@@ -36,7 +36,7 @@ var (
 	}
 )
 
-// duplicates is the section about duplicate executions and their causes.
+// duplicates returns the section about duplicate executions and their causes.
 func duplicates(sum *results.Summary) finding {
 	f := causesOf(sum, "Duplicate executions", "duplicates", "No job was executed twice with success", duplicateCauses)
 	for i := range f.Tables {
@@ -46,12 +46,13 @@ func duplicates(sum *results.Summary) finding {
 	return f
 }
 
-// deaths is the section about dead jobs and their causes.
+// deaths returns the section about dead jobs and their causes.
 func deaths(sum *results.Summary) finding {
 	return causesOf(sum, "Jobs given up", "deaths", "No job dies", deathCauses)
 }
 
-// causesOf is a section about events by cause: the policy with most of them, its main cause, and a table of all.
+// causesOf returns a section about events by cause: the policy with most events, the main cause there, and a table of
+// all.
 func causesOf(sum *results.Summary, caption, what, none string, causes []cause) finding {
 	t, worst, most := causeTable(sum, caption+" per seed, by cause", causes)
 	switch {
@@ -69,7 +70,8 @@ func causesOf(sum *results.Summary, caption, what, none string, causes []cause) 
 	return finding{Finding: words, Tables: []plainTable{*t}}
 }
 
-// causesAlike is how much there is under every policy, and the main cause, if that is about the same; empty if it is not.
+// causesAlike returns a sentence on how many events there are under every policy, and the main cause, if that is about
+// the same under all; "" otherwise.
 func causesAlike(sum *results.Summary, causes []cause, most float64) string {
 	low, high, main := 0, 0, mainCause(&sum.Policies[0], causes, most)
 	for i := range sum.Policies {
@@ -98,13 +100,13 @@ func causesAlike(sum *results.Summary, causes []cause, most float64) string {
 	}
 }
 
-// amount is how much there is of all causes together under policy i, as the table has it.
+// amount returns the number of events of all causes under policy i, as the table prints it.
 func amount(sum *results.Summary, i int, causes []cause) string {
 	return results.CellOf(sum, i, measure.Query{Metric: causes[0].metric}).Value
 }
 
-// causeTable has a column for each cause that was measured, and the policy with the most in all, −1 if there is none.
-// It is nil if nothing was measured.
+// causeTable returns a table with a column for each cause that was measured, and the policy with most events, −1 if
+// there are none. It is nil if nothing was measured.
 func causeTable(sum *results.Summary, caption string, causes []cause) (t *plainTable, worst int, most float64) {
 	t, worst = &plainTable{Caption: caption, Header: []string{"policy"}}, -1
 	for i := range sum.Policies {
@@ -133,7 +135,7 @@ func causeTable(sum *results.Summary, caption string, causes []cause) (t *plainT
 	return t, worst, most
 }
 
-// under names whom a finding about all policies is about.
+// under returns the phrase that names the policy, or any policy, in a finding about all.
 func under(sum *results.Summary) string {
 	if len(sum.Policies) == 1 {
 		return " with " + shorten(clean(sum.Policies[0].Label), nameLimit)
@@ -141,7 +143,7 @@ func under(sum *results.Summary) string {
 	return " under any policy"
 }
 
-// mainCause names the cause of most of so many, if there is one.
+// mainCause returns the cause of more than half of all events, as a clause, "" if there is none.
 func mainCause(p *results.PolicySummary, causes []cause, all float64) string {
 	for _, c := range causes[1:] {
 		if e := p.Metric(c.metric); c.metric != "effects.double" && c.metric != "dead.share" && e != nil && !e.Null() &&
@@ -152,7 +154,7 @@ func mainCause(p *results.PolicySummary, causes []cause, all float64) string {
 	return ""
 }
 
-// command is what runs the scenario again.
+// command returns the command line that runs the scenario again.
 func command(sum *results.Summary) string {
 	if len(sum.Seeds) == 0 {
 		return "qsim run scenario.yaml"
@@ -161,7 +163,7 @@ func command(sum *results.Summary) string {
 	return fmt.Sprintf("qsim run scenario.yaml --seed %d --seeds %d", first, last-first+1)
 }
 
-// fingerprints are what a run must have that is to be the same.
+// fingerprints returns the table of the policies' fingerprints, by which equal runs are recognised.
 func fingerprints(sum *results.Summary) plainTable {
 	t := plainTable{Caption: "Fingerprints: digests of every event of every seed. An equal run has equal ones, on any machine.", Header: []string{"policy", "kind", "fingerprint"}}
 	for i := range sum.Policies {

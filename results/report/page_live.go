@@ -18,7 +18,7 @@ type toggle struct {
 	On    bool
 }
 
-// liveData is what the script of a page reads.
+// liveData is the data that the script of a page reads.
 type liveData struct {
 	Name     string       `json:"name"` // for files that are saved
 	X        []float64    `json:"x"`    // s
@@ -49,10 +49,10 @@ type livePolicy struct {
 	Again    series   `json:"again"` // share of the claims that are retries
 }
 
-// series is an array of numbers with three digits, null for none.
+// series is an array of numbers, written as JSON with three digits, null for NaN.
 type series []float64
 
-// MarshalJSON implements json.Marshaler.
+// MarshalJSON returns the array as JSON.
 func (s series) MarshalJSON() ([]byte, error) {
 	out := []byte{'['}
 	for i, v := range s {
@@ -68,7 +68,7 @@ func (s series) MarshalJSON() ([]byte, error) {
 	return append(out, ']'), nil
 }
 
-// goLive adds the script of a page, and what it reads.
+// goLive adds the script of a page, and the data that the script reads.
 func (p *page) goLive(d *drawing, markdown, csv string) error {
 	data := d.live()
 	data.Markdown, data.CSV = markdown, csv
@@ -87,7 +87,7 @@ func (p *page) goLive(d *drawing, markdown, csv string) error {
 	return nil
 }
 
-// live is the data of the charts over time, to the last bucket in which there is something to see.
+// live returns the data for the charts over time, up to the last bucket with anything to show.
 func (d *drawing) live() liveData {
 	until := d.end(func(p *policy, bucket int) bool {
 		return !math.IsNaN(p.median[bucket]) || p.due[bucket] > 0 || at(p.attempts, bucket) > 0 || at(p.busy, bucket) > 0
@@ -118,10 +118,10 @@ func (d *drawing) live() liveData {
 	return data
 }
 
-// inFront are the policies that are shown at first.
+// inFront returns, for each policy, whether the page shows it at first.
 func (d *drawing) inFront() []bool { return inFront(d.summary, d.table) }
 
-// finding is what the table says, in a sentence.
+// finding returns the finding of the table as a sentence.
 func (d *drawing) finding() string {
 	words := strings.TrimSuffix(clean0(results.FindingOf(d.summary, d.table).String()), ".")
 	if words == "" {

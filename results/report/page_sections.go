@@ -9,7 +9,7 @@ import (
 	"qsim/results"
 )
 
-// section is a part of a page below the table.
+// section is a part of a report page below the table.
 type section struct {
 	ID, Heading string
 	Drawing     *drawnFigure // nil: there is none
@@ -17,7 +17,7 @@ type section struct {
 	finding
 }
 
-// finding is a sentence with the tables that it rests on.
+// finding is a sentence about the results with the tables that support it.
 type finding struct {
 	Finding string
 	Tables  []plainTable
@@ -25,7 +25,7 @@ type finding struct {
 	dull    bool // there is, if an objective asks for it
 }
 
-// drawnFigure is a figure on a page.
+// drawnFigure is a figure on a report page.
 type drawnFigure struct {
 	What, Key   string
 	Legend, SVG template.HTML
@@ -33,7 +33,7 @@ type drawnFigure struct {
 	Timed       bool   // it is over virtual time
 }
 
-// families are the metrics that a section shows, by how they begin.
+// families lists the sections of a report page by the prefixes of the metrics that they show.
 var families = []struct {
 	id       string
 	metrics  []string
@@ -54,7 +54,7 @@ var families = []struct {
 	{"comparison", nil, "4-dots", "Gain and price with their intervals"},
 }
 
-// sections are all that there is to say, in the standard order.
+// sections returns all sections of a report page, in the standard order.
 func (p *page) sections(figures []Figure, t *results.Table) []section {
 	var list []section
 	columns := slices.Concat(t.Columns, t.Alike)
@@ -97,8 +97,8 @@ func (p *page) sections(figures []Figure, t *results.Table) []section {
 	return list
 }
 
-// arrange puts the sections first that show what the policies differ in, in the order of the table, and folds those
-// with nothing to see.
+// arrange moves the sections about differences between the policies to the front, in the order of the table, and folds
+// those with nothing to see.
 func (p *page) arrange(list []section, t *results.Table) {
 	columns := slices.Concat(t.Columns, t.Alike)
 	rank := func(id string) int {

@@ -12,7 +12,7 @@ import (
 	"qsim/results/plain"
 )
 
-// scene is what was run, in a line.
+// scene returns a line that describes the scenario: name, storms, load and so on.
 func (p *page) scene() []string {
 	sum := p.summary
 	list := []string{p.Name}
@@ -28,7 +28,7 @@ func (p *page) scene() []string {
 	return append(list, plain.Plural(len(sum.Seeds), "seed"))
 }
 
-// facts are what was run.
+// facts returns the details of the run: version, configuration, seeds, length.
 func (p *page) facts() []string {
 	sum := p.summary
 	seeds := "seeds " + seedRanges(sum.Seeds)
@@ -59,7 +59,7 @@ func (p *page) facts() []string {
 	return append(list, length+" of virtual time")
 }
 
-// seedRanges writes ascending seeds as 1–20, 23.
+// seedRanges returns ascending seeds as text: 1–20, 23.
 func seedRanges(seeds []uint64) string {
 	var parts []string
 	for from := 0; from < len(seeds); {
@@ -83,7 +83,7 @@ func seedRanges(seeds []uint64) string {
 	return strings.Join(parts, ", ")
 }
 
-// objectiveText is what v is a verdict on.
+// objectiveText returns the objective of a verdict as text.
 func objectiveText(v *results.Verdict) string {
 	text := v.Query.String() + " " + v.Limit()
 	if v.Expect {
@@ -92,7 +92,7 @@ func objectiveText(v *results.Verdict) string {
 	return clean(text)
 }
 
-// clean0 is clean, but for nothing.
+// clean0 is clean, except that an empty text stays empty.
 func clean0(s string) string {
 	if s == "" {
 		return ""
@@ -100,8 +100,8 @@ func clean0(s string) string {
 	return clean(s)
 }
 
-// kindOf is the CSS class of a verdict: met and missed are as wanted and not as wanted, expected is a miss that the
-// scenario expects.
+// kindOf returns the CSS class of a verdict: met (as wanted), missed (not as wanted) or expected (a miss that the
+// scenario expects).
 func kindOf(v *results.Verdict) string {
 	switch {
 	case v.Outcome == results.Unclear:
@@ -114,7 +114,7 @@ func kindOf(v *results.Verdict) string {
 	return "met"
 }
 
-// valueTable is the table of the policies.
+// valueTable is the table of all numbers in a report page.
 type valueTable struct {
 	Caption, Key string
 	Columns      []valueColumn
@@ -130,11 +130,12 @@ type valueRow struct {
 	Cells    []results.TableCell
 }
 
-// usual are the metrics that the table of all numbers has beside those of the table of the page.
+// usual lists the metrics of the table of all numbers that are there besides those of the page's main table.
 var usual = []measure.Query{{Metric: "fresh.wait.p99"}, {Metric: "sojourn.p99"}, {Metric: "backlog.retry.max"},
 	{Metric: "attempts.mean"}, {Metric: "dead.count"}, {Metric: "duplicates.per10k"}}
 
-// allNumbers are the columns of the table of the page, those that are alike, and the usual ones.
+// allNumbers returns the table of all numbers: the columns of the page's main table, those with equal values, and the
+// usual ones.
 func allNumbers(sum *results.Summary, t *results.Table) valueTable {
 	v := valueTable{Caption: "Estimate, ± half of its 95 % interval, change against the baseline; less is better where nothing else is said"}
 	var queries []measure.Query
@@ -184,7 +185,7 @@ func allNumbers(sum *results.Summary, t *results.Table) valueTable {
 	return v
 }
 
-// headTable is the table of the page: what each policy gives, and what it costs.
+// headTable is the main table of a report page: what each policy gives, and what it costs.
 type headTable struct {
 	Parts []tablePart
 	Rows  []headRow
@@ -192,7 +193,7 @@ type headTable struct {
 	More  int    // rows that are hidden at first
 }
 
-// tablePart is a group of columns.
+// tablePart is a group of columns of the main table.
 type tablePart struct {
 	Class, Title string
 	Columns      []headColumn
@@ -209,7 +210,7 @@ type headRow struct {
 	Cells    []headCell
 }
 
-// headCell is a value with its verdict.
+// headCell is a value with its verdict in the main table.
 type headCell struct {
 	Kind, Sign, Outcome string // of the verdict: met, missed or unclear; empty: there is none
 	Value, Change, Note string
@@ -218,7 +219,7 @@ type headCell struct {
 	Sort                string // the number; empty: there is none
 }
 
-// tableOf lays out the table of a summary for a page.
+// tableOf lays out the results table of a summary for a page.
 func tableOf(sum *results.Summary, t *results.Table) headTable {
 	var h headTable
 	front := inFront(sum, t)
@@ -274,11 +275,11 @@ func headCellOf(c *results.TableCell) headCell {
 	return cell
 }
 
-// mostInFront is how many of many policies are shown at first.
+// mostInFront is the number of policies shown at first if there are many.
 const mostInFront = 4
 
-// inFront are the policies that a page shows at first: all or, if they are many, the baseline, the one that the finding
-// names, and those that are best and worst in what the first objective is about.
+// inFront returns, for each policy, whether a page shows it at first: all or, if they are many, the baseline, the one
+// that the finding names, and the best and the worst in the first objective's metric.
 func inFront(sum *results.Summary, t *results.Table) []bool {
 	front := make([]bool, len(sum.Policies))
 	if len(front) <= together {

@@ -9,8 +9,8 @@ import (
 	"qsim/results/measure"
 )
 
-// tenantsWithWaits is how many of the first tenants have a p99 under every policy; 0: an earlier version
-// did not measure it.
+// tenantsWithWaits returns how many of the first counted tenants have a p99 wait under every policy; 0: an earlier
+// version did not measure it.
 func tenantsWithWaits(sum *results.Summary, counted int) int {
 	for i := range sum.Data {
 		counted = min(counted, len(sum.Data[i].TenantWaits))
@@ -18,8 +18,8 @@ func tenantsWithWaits(sum *results.Summary, counted int) int {
 	return counted
 }
 
-// tenantWaits is the table of the p99 waits of fresh jobs by tenant: the listed tenants and, if there are more, the
-// median and the slowest of all. The first known tenants have a p99.
+// tenantWaits returns the table of the p99 waits of fresh jobs by tenant: the tenants in order and, if there are more,
+// the median and the slowest of all. The first known tenants have a p99.
 func tenantWaits(sum *results.Summary, order []int, known int) plainTable {
 	t := tenantTable(sum, "p99 of the wait of fresh jobs, by tenant; busiest first", order, func(policy, tenant int) string {
 		if tenant >= known {
@@ -55,7 +55,7 @@ func tenantWaits(sum *results.Summary, order []int, known int) plainTable {
 	return t
 }
 
-// slowestFirst are the numbers less 1 of the tenants that had fresh jobs ready.
+// slowestFirst returns the tenants that had fresh jobs ready, slowest first, as numbers less 1.
 func slowestFirst(waits []measure.TenantWait) []int {
 	var list []int
 	for k := range waits {
@@ -77,12 +77,12 @@ func waitWords(w measure.TenantWait) string {
 	return seconds(w.P99)
 }
 
-// enoughJobs is how many a tenant must have had for its p99 to be compared with that of others: ten wait
-// longer than that.
+// enoughJobs is the least number of jobs of a tenant whose p99 is compared with that of others: ten wait longer than
+// that.
 const enoughJobs = 1000
 
-// slowestTenant is a sentence about the policy under which the p99 waits of tenants differ most; empty if fewer than
-// two have jobs enough.
+// slowestTenant returns a sentence about the policy under which the p99 waits of tenants differ most; "" if fewer than
+// two tenants have enough jobs.
 func slowestTenant(sum *results.Summary, known int) string {
 	policy, slow, quick, most := 0, 0, 0, 0.0
 	for i := range sum.Data {

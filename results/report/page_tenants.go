@@ -9,10 +9,10 @@ import (
 	"qsim/results/measure"
 )
 
-// tenantLimit is how many tenants have a row of their own.
+// tenantLimit is the most tenants with a table row of their own.
 const tenantLimit = 12
 
-// tenants is the section about tenants: shares of the work and waits of the busiest ones.
+// tenants returns the section about tenants: shares of the work and waits of the busiest ones.
 func tenants(sum *results.Summary) finding {
 	if sum.Settings == nil || len(sum.Data) != len(sum.Policies) {
 		return finding{Finding: "What tenants got was not stored.", none: true}
@@ -42,12 +42,12 @@ func tenants(sum *results.Summary) finding {
 	return f
 }
 
-// eachClassIsATenant reports whether the tenants are the classes by another name: "orders/0", "imports/0".
+// eachClassIsATenant reports whether every class has exactly one tenant, as in "orders/0", "imports/0".
 func eachClassIsATenant(s *measure.Settings) bool {
 	return slices.EqualFunc(s.Tenants[1:], s.Classes, func(tenant, class string) bool { return tenant == class+"/0" })
 }
 
-// tenantTable is a table with a row for each of some tenants and a column for each policy.
+// tenantTable returns a table with a row for each tenant of order and a column for each policy.
 func tenantTable(sum *results.Summary, caption string, order []int, cell func(policy, tenant int) string) plainTable {
 	t := plainTable{Caption: caption, Header: []string{"tenant"}}
 	for i := range sum.Policies {
@@ -59,7 +59,7 @@ func tenantTable(sum *results.Summary, caption string, order []int, cell func(po
 	return t
 }
 
-// add adds a row of so many cells.
+// add adds a row with a name and that many cells to the table.
 func (t *plainTable) add(name string, cells int, cell func(i int) string) {
 	row := []string{name}
 	for i := range cells {
@@ -72,7 +72,7 @@ func tenantName(sum *results.Summary, k int) string {
 	return shorten(clean(sum.Settings.Tenants[k+1]), nameLimit)
 }
 
-// tenantShares is the table of the share of the executions by tenant.
+// tenantShares returns the table of each tenant's share of the executions.
 func tenantShares(sum *results.Summary, order []int) plainTable {
 	rate := 0.0 // of one execution of all seeds
 	if span := (sum.Settings.Duration - sum.Settings.Warmup).Seconds() * float64(len(sum.Seeds)); span > 0 {
@@ -91,7 +91,7 @@ func tenantShares(sum *results.Summary, order []int) plainTable {
 	return t
 }
 
-// mostCounted is how many tenants were counted under every policy.
+// mostCounted returns how many of the first tenants were counted under every policy.
 func mostCounted(sum *results.Summary) int {
 	counted := len(sum.Settings.Tenants) - 1
 	for i := range sum.Data {
@@ -100,7 +100,7 @@ func mostCounted(sum *results.Summary) int {
 	return counted
 }
 
-// busiest are the numbers less 1 of the tenants with most executions, over all policies.
+// busiest returns the counted tenants with most executions, over all policies, as numbers less 1.
 func busiest(sum *results.Summary, counted int) []int {
 	totals := make([]int64, counted)
 	order := make([]int, counted)
@@ -114,7 +114,7 @@ func busiest(sum *results.Summary, counted int) []int {
 	return order[:min(len(order), tenantLimit)]
 }
 
-// tenantWords are the share, rate and mean wait of a tenant; rate is that of one execution, per second.
+// tenantWords returns the share, rate and mean wait of tenant k as text; rate is the rate of one execution, per second.
 func tenantWords(list []measure.TenantCount, k int, rate float64) string {
 	var all int64
 	for i := range list {
@@ -130,7 +130,7 @@ func tenantWords(list []measure.TenantCount, k int, rate float64) string {
 	return words
 }
 
-// tenantFinding is a sentence about the policy under which the mean waits of tenants differ most.
+// tenantFinding returns a sentence about the policy under which the mean waits of tenants differ most.
 func tenantFinding(sum *results.Summary, order []int) string {
 	type spread struct {
 		ratio, low, high float64

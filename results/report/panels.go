@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// panels are plots of one size. A file has them beside and below each other; a page has each as a drawing of its
+// panels are plots of one size in rows and columns. A file has them on one drawing; a page has each as a drawing of its
 // own, in as many columns as there is room for.
 type panels struct {
 	n, columns int
@@ -29,7 +29,7 @@ const (
 	betweenPanel = vg.Length(18)
 )
 
-// newPanels lays out n plots over time.
+// newPanels returns the layout of n plots over time.
 func newPanels(n int) *panels {
 	p := &panels{n: n, columns: 4, steps: 3, tall: 66, above: abovePanel, axis: 14}
 	switch {
@@ -48,7 +48,7 @@ func newPanels(n int) *panels {
 	return p
 }
 
-// panelsOf has a plot for each of some policies, which fill makes for at most so many ticks of time.
+// panelsOf returns a panel for each of some policies; fill draws it, with at most steps ticks of time.
 func (d *drawing) panelsOf(policies []policy, fill func(p *plot.Plot, own policy, steps int)) *panels {
 	all := newPanels(len(policies))
 	if d.pairs {
@@ -68,10 +68,10 @@ func (g *panels) height() vg.Length {
 	return g.above + rows*(g.tall+g.axis) + (rows-1)*g.between()
 }
 
-// between is the distance of two rows.
+// between returns the vertical distance of two rows of panels.
 func (g *panels) between() vg.Length { return max(betweenRows, g.above+10) }
 
-// draw draws all of them on one canvas.
+// draw draws all panels on one canvas.
 func (g *panels) draw(c draw.Canvas) {
 	rows := (g.n + g.columns - 1) / g.columns
 	plots := make([][]*plot.Plot, rows)
@@ -92,7 +92,7 @@ func (g *panels) draw(c draw.Canvas) {
 	}
 }
 
-// inline draws each by itself, as elements of a page.
+// inline returns each panel as an SVG of its own within an HTML page.
 func (g *panels) inline(name, alt string) []byte {
 	wide := (room - vg.Length(g.columns-1)*betweenPanel) / vg.Length(g.columns)
 	height := g.above + g.tall + g.axis + 4
@@ -120,7 +120,8 @@ func (g *panels) inline(name, alt string) []byte {
 	return append(out, "</div>"...)
 }
 
-// grid lays out n plots, which build makes for an axis of time with at most so many steps.
+// grid returns the height and the drawing function of n plots, which build makes for an axis of time with at most steps
+// ticks.
 func grid(n int, build func(i, steps int) *plot.Plot) (vg.Length, func(draw.Canvas)) {
 	g := newPanels(n)
 	g.build = func(i int, _ bool) *plot.Plot { return build(i, g.steps) }

@@ -13,19 +13,18 @@ import (
 // must not move them. Values below the range of an axis are drawn at its end, so
 // that a logarithmic axis never meets a zero.
 
-// curve is a line through values; a NaN is a gap, and a value between two gaps a dot.
+// curve plots a line through values; a NaN is a gap, and a value between two gaps a dot.
 type curve struct {
 	xs, ys []float64
 	style  draw.LineStyle
 }
 
-// others is the line of another policy behind a panel's own: in grey, and not so fine, as there are
-// many of them.
+// others returns the line of another policy, drawn behind a panel's own: in grey and thin, as there are many of them.
 func others(xs, ys []float64) curve {
 	return curve{xs, ys, draw.LineStyle{Color: backdrop, Width: .6}}
 }
 
-// box is a rectangle with two opposite corners.
+// box returns the corners of a rectangle, given two opposite ones.
 func box(x0, y0, x1, y1 vg.Length) []vg.Point {
 	return []vg.Point{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}}
 }
@@ -54,7 +53,7 @@ func (l curve) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// area fills between two series; where either is NaN there is a gap.
+// area plots the area between two series; where either is NaN there is a gap.
 type area struct {
 	xs, low, high []float64
 	color         color.NRGBA
@@ -87,7 +86,7 @@ func floored(v float64, p *plot.Plot) float64 { return math.Max(v, p.Y.Min) }
 // span is a half-open range of indexes.
 type span struct{ from, to int }
 
-// runs are the stretches of ys without a gap.
+// runs returns the index ranges of ys without a gap.
 func runs(ys []float64) []span {
 	var spans []span
 	from := -1
@@ -106,8 +105,8 @@ func runs(ys []float64) []span {
 	return spans
 }
 
-// thin leaves the first, lowest, highest and last point of each column of the width: of half a
-// pixel nobody sees the others.
+// thin keeps the first, lowest, highest and last of the points in each column of that width, half a pixel, and drops
+// the others, which nobody would see.
 func thin(points []vg.Point, column vg.Length) []vg.Point {
 	if len(points) < 2 || vg.Length(len(points))*column < 4*(points[len(points)-1].X-points[0].X) {
 		return points
@@ -134,7 +133,7 @@ func thin(points []vg.Point, column vg.Length) []vg.Point {
 	return kept
 }
 
-// dot is an estimate with its interval and its value in words.
+// dot plots an estimate with its interval and its value as text.
 type dot struct {
 	mean, low, high float64
 	row             float64
@@ -170,7 +169,7 @@ func (d dot) Plot(c draw.Canvas, p *plot.Plot) {
 	tag(c, style, vg.Point{X: vg.Length(left), Y: y + 5}, d.label)
 }
 
-// remark stands where a dot would, when there is no value.
+// remark plots a text in place of a dot without a value.
 type remark struct {
 	row  float64
 	text string
@@ -190,7 +189,7 @@ func (r remark) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// level is a dotted vertical line at the baseline's value.
+// level plots a dotted vertical line at the baseline's value.
 type level float64
 
 func (l level) Plot(c draw.Canvas, p *plot.Plot) {
@@ -199,8 +198,8 @@ func (l level) Plot(c draw.Canvas, p *plot.Plot) {
 	c.StrokeLine2(draw.LineStyle{Color: axisline, Width: vg.Points(.8), Dashes: []vg.Length{1.5, 2}}, x, c.Min.Y, x, c.Max.Y)
 }
 
-// heading names a panel, above it. At its right stands the first of the remarks that
-// leaves the name room; of those that do not, the last one, beside a shortened name.
+// heading names a panel, above it. At its right stands the first remark that leaves room for the name; if none does,
+// the last one, beside a shortened name.
 type heading struct {
 	name    string
 	remarks []string

@@ -10,8 +10,8 @@ import (
 	"qsim/results/plain"
 )
 
-// title says in how many cells each policy meets what is wanted of the metric, or where it is
-// least and largest.
+// title returns the title of a sweep chart: in how many cells each policy meets the objective on the metric, or where
+// the metric is least and largest.
 func (d *sweepDrawing) title() string {
 	metric := d.name()
 	if words := d.metWords(); words != "" {
@@ -36,10 +36,10 @@ func (d *sweepDrawing) title() string {
 	return fmt.Sprintf("%s goes from %s with %s to %s with %s", metric, d.spellEstimate(least), at, d.spellEstimate(largest), most)
 }
 
-// name is the metric with its filters.
+// name returns the metric with its filters, as text.
 func (d *sweepDrawing) name() string { return clean(d.Queries[d.metric].String()) }
 
-// place names a cell and, if there are several, a policy.
+// place returns the values of a cell and, if there are several, the policy, as text.
 func (d *sweepDrawing) place(c *results.Cell, policy int) string {
 	var words []string
 	if len(d.Policies) > 1 {
@@ -53,7 +53,8 @@ func (d *sweepDrawing) place(c *results.Cell, policy int) string {
 	return strings.Join(words, ", ")
 }
 
-// metWords count, by policy, the cells in which the objectives about the metric are met; empty without objectives.
+// metWords returns a sentence with the number of cells in which each policy meets the objectives on the metric; ""
+// without objectives.
 func (d *sweepDrawing) metWords() string {
 	var limits []string
 	for _, o := range d.limits() {
@@ -99,13 +100,13 @@ func (d *sweepDrawing) metWords() string {
 	return fmt.Sprintf("%s is shown to be %s %s", d.name(), list(limits), list(parts))
 }
 
-// metGroup are policies that meet an objective in as many cells.
+// metGroup is a group of policies that meet an objective in equally many cells.
 type metGroup struct {
 	met, all int
 	names    []string
 }
 
-// words are a sentence about some of the judged policies.
+// words returns a sentence about the policies of a group, of judged policies in all.
 func (g metGroup) words(first bool, judged, all int) string {
 	words := fmt.Sprintf("in %d of %d", g.met, g.all)
 	if first {
@@ -122,7 +123,7 @@ func (g metGroup) words(first bool, judged, all int) string {
 	return words + " with " + list(g.names)
 }
 
-// outcome joins the outcomes of the objectives about the metric in a cell; empty without objectives.
+// outcome joins the outcomes in a cell of the policy's objectives on the metric; "" without objectives.
 func (d *sweepDrawing) outcome(c *results.Cell, policy int) results.Outcome {
 	row := results.CellRow{}
 	for _, v := range c.Rows[policy].Verdicts {
@@ -181,7 +182,7 @@ func (d *sweepDrawing) footer() string {
 		"qsim " + shorten(clean(d.Version), 40), "config " + shorten(clean(d.ConfigHash), 16)}, " · ")
 }
 
-// alt is the range of each policy.
+// alt returns the alternative text of a sweep chart: the range of each policy.
 func (d *sweepDrawing) alt() string {
 	var words []string
 	for policy := range d.Policies {

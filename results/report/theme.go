@@ -23,13 +23,13 @@ var (
 	backdrop = rgb(0xc9d0d7) // other policies in a panel that is about one
 )
 
-// hue is the colour of one policy: of its lines and dots, and of its text, which is
-// dark enough to be read on white (contrast at least 4.5).
+// hue holds the colours of one policy: one for lines and dots, and a darker one for text on white (contrast at least
+// 4.5).
 type hue struct{ line, text color.NRGBA }
 
-// The first four are Okabe and Ito's in pairs of a dark and a light hue, warm and
-// cold, which stay apart under deuteranopia and protanopia; the others are told
-// apart from them by lightness. Dashes repeat what the colour says.
+// The colours of policies. The first four are Okabe and Ito's in pairs of a dark and a light hue, warm and cold, which
+// stay apart under deuteranopia and protanopia; the others are told apart by lightness. Dashes distinguish lines
+// without colour.
 var hues = [...]hue{
 	{rgb(0xD55E00), rgb(0xB54F00)},
 	{rgb(0x0072B2), rgb(0x0067A1)},
@@ -60,13 +60,13 @@ func alpha(c color.NRGBA, a uint8) color.NRGBA {
 	return c
 }
 
-// hueOf is the colour of the policy at an index of the scenario, in every chart.
+// hueOf returns the colours, the same in every chart, of the policy with that index in the scenario.
 func hueOf(policy int) hue { return hues[policy%len(hues)] }
 
-// dashOf is its dash pattern; nil is a solid line.
+// dashOf returns the dash pattern for the lines of the policy with that index in the scenario; nil is a solid line.
 func dashOf(policy int) []vg.Length { return dashes[policy%len(dashes)] }
 
-// textStyle is Liberation Sans of a size in points, aligned left and at its bottom.
+// textStyle returns the style of text in Liberation Sans of a size in points, aligned at its left and bottom.
 func textStyle(size float64, c color.Color, bold bool) text.Style {
 	f := plotfont.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(size)}
 	if bold {
@@ -75,8 +75,7 @@ func textStyle(size float64, c color.Color, bold bool) text.Style {
 	return text.Style{Color: c, Font: f, Handler: plot.DefaultTextHandler, XAlign: draw.XLeft, YAlign: draw.YBottom}
 }
 
-// newPlot is an empty plot in house style: a horizontal grid carries the eye, so
-// there is neither y axis line nor y tick.
+// newPlot returns an empty plot in house style: horizontal grid lines in place of a y axis line and y ticks.
 func newPlot() *plot.Plot {
 	p := plot.New()
 	p.BackgroundColor = nil
@@ -99,13 +98,13 @@ func newPlot() *plot.Plot {
 	return p
 }
 
-// aligned is s placed as like is.
+// aligned returns the text style s with the alignment and rotation of like.
 func aligned(s, like text.Style) text.Style {
 	s.XAlign, s.YAlign, s.Rotation = like.XAlign, like.YAlign, like.Rotation
 	return s
 }
 
-// themed are the colours of charts that a page has variables for, by name.
+// themed maps names to those colours of charts for which a page has variables.
 var themed = themedColors()
 
 func themedColors() []themedColor {
@@ -124,10 +123,10 @@ type themedColor struct {
 	color color.NRGBA
 }
 
-// hex is a colour as SVG and CSS write it, without its opacity.
+// hex returns a colour in the notation of SVG and CSS, without its opacity.
 func hex(c color.NRGBA) string { return fmt.Sprintf("#%02X%02X%02X", c.R, c.G, c.B) }
 
-// chartRules are the style rules that give the colours of inline charts those of the page's theme.
+// chartRules returns the CSS rules that replace the colours of inline charts by those of the page's theme.
 func chartRules() string {
 	var out strings.Builder
 	seen := map[string]bool{}

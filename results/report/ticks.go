@@ -10,7 +10,7 @@ import (
 
 const day = 24 * time.Hour
 
-// steps are the distances of ticks on a linear time axis.
+// steps lists the possible distances of ticks on a linear time axis.
 var steps = []time.Duration{
 	time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond,
 	100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond,
@@ -20,7 +20,7 @@ var steps = []time.Duration{
 	day, 2 * day, 5 * day, 10 * day, 20 * day, 50 * day, 100 * day, 200 * day, 500 * day, 1000 * day, 10000 * day,
 }
 
-// clock marks a linear axis in seconds that begins at 0, with at most limit steps.
+// clock returns the ticks of a linear axis in seconds that begins at 0, with at most limit steps.
 func clock(limit int) plot.Ticker {
 	return plot.TickerFunc(func(_, high float64) []plot.Tick {
 		step := steps[len(steps)-1]
@@ -38,7 +38,7 @@ func clock(limit int) plot.Ticker {
 	})
 }
 
-// counts marks a linear axis of counts that begins at 0, with at most limit steps.
+// counts returns the ticks of a linear axis of counts that begins at 0, with at most limit steps.
 func counts(limit int) plot.Ticker {
 	return plot.TickerFunc(func(_, high float64) []plot.Tick {
 		step := countStep(high, limit)
@@ -50,8 +50,7 @@ func counts(limit int) plot.Ticker {
 	})
 }
 
-// countStep is the least of 1, 2 and 5 times a power of ten of which at most limit
-// reach high.
+// countStep returns the least of 1, 2 and 5 times a power of ten that reaches high in at most limit steps.
 func countStep(high float64, limit int) float64 {
 	if !(high > 0) {
 		high = 1
@@ -65,21 +64,21 @@ func countStep(high float64, limit int) float64 {
 	}
 }
 
-// leastWait is where a logarithmic time axis begins at the earliest: a logarithm knows
-// no zero, and no wait of interest is shorter; unless all are, then tinyWait.
+// leastWait is where a logarithmic time axis begins at the earliest: 0 has no logarithm, and no wait of interest is
+// shorter; if all waits are shorter it is tinyWait.
 const (
 	leastWait = 1e-3
 	tinyWait  = 1e-6
 )
 
-// mostWait is the last tick, 27 years: what is longer is drawn there.
+// mostWait is the last tick of a time axis in s, 27 years: longer waits are drawn there.
 const mostWait = 864000000
 
 // decades are the ticks of a logarithmic time axis, in the units that people use.
 var decades = []float64{1e-6, 1e-5, 1e-4, 1e-3, 1e-2, .1, 1, 10, 60, 600, 3600, 36000, 864000, 8640000, 86400000, 864000000}
 
-// waitRange is the range of a logarithmic time axis that shows low to high: at most
-// seven decades, two ticks at least. floor is from if something lies below it, else 0.
+// waitRange returns the range of a logarithmic time axis for values from low to high: at most seven decades, two ticks
+// at least. floor is from if something lies below it, else 0.
 func waitRange(low, high float64) (from, to, floor float64) {
 	least := leastWait
 	if high > tinyWait && high < 2*leastWait {
@@ -137,16 +136,15 @@ func niceAbove(v float64) float64 {
 	return 10 * power
 }
 
-// logScale is logarithmic, and shows what lies below its range at its end: gonum's
-// panics at zero.
+// logScale is a logarithmic scale that shows values below its range at its lower end: gonum's panics at zero.
 type logScale struct{}
 
 func (logScale) Normalize(low, high, v float64) float64 {
 	return plot.LogScale{}.Normalize(low, high, math.Max(v, low))
 }
 
-// waits marks a logarithmic axis in seconds, with at most limit marks. The lowest
-// says that smaller values are drawn at floor, if that is not 0.
+// waits returns the ticks of a logarithmic axis in seconds, at most limit of them. If floor is not 0, the lowest is
+// marked to show that smaller values are drawn there.
 func waits(floor float64, limit int) plot.Ticker {
 	return plot.TickerFunc(func(low, high float64) []plot.Tick {
 		var ticks []plot.Tick

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// timeline is a plot over virtual time. What is inside lies between the axes, and a page may zoom it; what is
-// above and beside it keeps its size. In an SVG both carry attributes that a page's script reads.
+// timeline is a plot over virtual time. A page may zoom the plotters inside its axes; those above and beside it keep
+// their size. In an SVG both carry attributes that a page's script reads.
 type timeline struct {
 	until  float64 // s
 	steps  int     // ticks, at most
@@ -21,14 +21,14 @@ type timeline struct {
 	around []plot.Plotter
 }
 
-// addTimeline makes the x axis of a plot one of virtual time, and fills the plot.
+// addTimeline turns the x axis of a plot into one of virtual time, and adds the timeline's plotters.
 func addTimeline(p *plot.Plot, t timeline) {
 	p.X.Min, p.X.Max = 0, t.until
 	p.X.Tick.Marker, p.X.Tick.Length = plot.ConstantTicks{{Value: 0, Label: " "}}, 0 // room for the ticks of Plot
 	p.Add(t)
 }
 
-// overhang is how far a line at the edge of a plot may reach beyond it.
+// overhang is how far, in points, a line at the edge of a plot may reach beyond it.
 const overhang = vg.Length(3)
 
 func (t timeline) Plot(c draw.Canvas, p *plot.Plot) {
@@ -52,7 +52,7 @@ func (t timeline) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// openPlot begins an element that clips what it holds to the width of a plot, in the coordinates of the drawing.
+// openPlot begins an SVG element that clips its content to the width of a plot, in the coordinates of the drawing.
 func (s *svgCanvas) openPlot(at vg.Rectangle, attributes string) {
 	x, y := number(float64(at.Min.X), 1), number(float64(s.height-at.Max.Y-overhang), 1)
 	w, h := number(float64(at.Max.X-at.Min.X), 1), number(float64(at.Max.Y-at.Min.Y+2*overhang), 1)
@@ -60,14 +60,14 @@ func (s *svgCanvas) openPlot(at vg.Rectangle, attributes string) {
 		x, y, w, h, attributes)
 }
 
-// mark adds markup to the SVG that a canvas belongs to, if it is one.
+// mark adds markup to the SVG that a canvas draws into, if it draws into one.
 func mark(c draw.Canvas, markup string) {
 	if svg := svgBelow(c); svg != nil {
 		svg.out = append(svg.out, markup...)
 	}
 }
 
-// marked are plotters whose elements of an SVG form a group with attributes for a page's script and style.
+// marked groups plotters whose SVG elements get common attributes for a page's script and style.
 type marked struct {
 	attributes string
 	inside     []plot.Plotter
@@ -81,17 +81,17 @@ func (m marked) Plot(c draw.Canvas, p *plot.Plot) {
 	mark(c, "</g>\n")
 }
 
-// ofPolicy marks what is about one policy, so that a page can hide it.
+// ofPolicy marks plotters as belonging to one policy, so that a page can hide them.
 func ofPolicy(index int, inside ...plot.Plotter) marked {
 	return marked{fmt.Sprintf(`data-policy="%d"`, index), inside}
 }
 
-// dated is the attribute of what stands at a time, or between two, so that it moves when a page zooms.
+// dated returns the SVG attribute for an element at a time, or between two, so that it moves when a page zooms.
 func dated(from, to float64) string {
 	return fmt.Sprintf(`data-from="%s" data-to="%s"`, number(from, 3), number(to, 3))
 }
 
-// peaks names lines where they are highest: better than a legend, and needing no colour vision.
+// peaks plots the names of lines at their highest points: no legend or colour vision is needed.
 type peaks []peak
 
 type peak struct {
@@ -103,7 +103,7 @@ type peak struct {
 
 var peakStyle = textStyle(8.5, ink, true)
 
-// Plot writes each name where it hides least of the lines and of the names before it.
+// Plot writes each line's name where it hides least of the lines and of the names before it.
 func (l peaks) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
 	var curves []curve
@@ -143,14 +143,14 @@ func (l peaks) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// highest is the index of the largest value, −1 if there is none.
+// highest returns the index of the largest value, −1 if there is none.
 func highest(values []float64) int {
 	_, top := extremes(values)
 	return top
 }
 
-// twins returns, for each of some lines over time, the first that it cannot be told from, itself if there is none:
-// where anything is to be seen, nine in ten of their values are within 6 %.
+// twins returns, for each of some lines over time, the first one that looks the same, itself if there is none: where
+// any line is visible, nine in ten of their values are within 6 %.
 func twins(lines [][]float64) []int {
 	top := 0.0
 	for _, l := range lines {
@@ -168,7 +168,7 @@ func twins(lines [][]float64) []int {
 	return first
 }
 
-// coincide reports whether a and b are close in nearly all places in which any line is at least that high.
+// coincide reports whether the lines a and b are close at nearly all times at which any of lines is at least least.
 func coincide(lines [][]float64, a, b []float64, least float64) bool {
 	apart, seen := 0, 0
 	for i := range a {
@@ -184,7 +184,7 @@ func coincide(lines [][]float64, a, b []float64, least float64) bool {
 	return apart*10 <= seen
 }
 
-// legend is a key as HTML, for a page.
+// legend returns the legend as HTML, for a page.
 func (k key) legend() string {
 	if len(k) == 0 {
 		return ""

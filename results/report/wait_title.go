@@ -11,7 +11,8 @@ import (
 	"qsim/results/measure"
 )
 
-// waitTitle states which policy lets fresh jobs wait longest, and which shortest. The peaks are those of the lines of a row.
+// waitTitle returns the sentence on which policy lets fresh jobs wait longest, and which shortest. peaks are the
+// highest waits in the plot row, by policy.
 func (d *drawing) waitTitle(row waitLines, peaks []float64, best, worst int) string {
 	var silent []string
 	for i, v := range peaks {
@@ -42,8 +43,9 @@ func (d *drawing) waitTitle(row waitLines, peaks []float64, best, worst int) str
 	return title
 }
 
-// waitQuery is the p99 of fresh waits that titles are about: that of the first column of the table in which policies
-// differ, else of any. Where the table has none, it is of a class alone if there are several, or of the first storm.
+// waitQuery returns the query of the fresh p99 wait that titles are about: that of the first such column of the table
+// in which policies differ, else of any. If the table has none, it is about one class if there are several, or about
+// the first storm.
 func (d *drawing) waitQuery() measure.Query {
 	for _, c := range slices.Concat(d.table.Columns, d.table.Alike) {
 		if c.Metric == waitMetric {
@@ -66,9 +68,9 @@ func (d *drawing) waitQuery() measure.Query {
 // mixed reports whether all jobs together are a mix of classes.
 func (d *drawing) mixed() bool { return len(d.settings.Classes) > 1 }
 
-// tableTitle says how the values of q differ between policies, in the words of the table's cells; empty unless every
-// policy has a value. It names no policy where the table marks none as best, nor for a mix of classes that the
-// objectives are not about: what is best for one class may be worst for the mix.
+// tableTitle returns a sentence on how the values of q differ between policies, in the words of the table's cells; ""
+// unless every policy has a value. It names no policy where the table marks none as best, nor for a mix of classes that
+// the objectives are not about: the best policy for one class may be worst for the mix.
 func (d *drawing) tableTitle(q measure.Query) string {
 	c := results.ColumnOf(d.summary, q)
 	order := c.Ranked()
@@ -92,8 +94,8 @@ func (d *drawing) tableTitle(q measure.Query) string {
 	return d.between(what+" is", low, high, best, worst, same, every)
 }
 
-// ofJobs names the jobs that q is about, unless they are all of one class: " of the worst tenant of mail in
-// payments-down".
+// ofJobs returns the phrase that names the jobs of a query, unless they are all of one class: " of the worst tenant of
+// mail in payments-down".
 func (d *drawing) ofJobs(q measure.Query) (words string) {
 	switch {
 	case q.Tenant == measure.WorstTenant:

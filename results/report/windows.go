@@ -17,10 +17,10 @@ type window struct {
 	color    color.NRGBA // of its name and, paler, of its ground
 }
 
-// windows are shaded over the full height of a plot.
+// windows plots shades over the full height of a plot, one for each window.
 type windows []window
 
-// windowNames name them above the plot.
+// windowNames plots the names of windows above the plot.
 type windowNames []window
 
 const (
@@ -31,7 +31,7 @@ const (
 
 var windowStyle = textStyle(8, ink, true)
 
-// ground is the shade of a window.
+// ground returns the colour of a window's shade.
 func (w window) ground() color.NRGBA { return alpha(w.color, 18) }
 
 func (w windows) Plot(c draw.Canvas, p *plot.Plot) {
@@ -58,7 +58,7 @@ func (w windowNames) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// edges are a window's sides on a canvas: inside it, and far enough apart to be seen.
+// edges returns the left and right side of a window on a canvas: inside it, and far enough apart to be seen.
 func edges(c draw.Canvas, tx func(float64) vg.Length, s window) (x0, x1 vg.Length) {
 	inside := func(v float64) vg.Length { return min(max(tx(v), c.Min.X), c.Max.X) }
 	x0, x1 = inside(s.from), inside(s.to)
@@ -76,8 +76,8 @@ type windowLabel struct {
 	row       int
 }
 
-// place places the windows' names so that none covers another: in the lowest row with
-// room. Those that find none are not written; their shade remains.
+// place returns the positions of the windows' names so that none covers another: each in the lowest row with room. A
+// name without room is left out; the shade remains.
 func (w windowNames) place(c draw.Canvas, tx func(float64) vg.Length) []windowLabel {
 	var placed []windowLabel
 	var ends [windowRows]vg.Length
@@ -100,7 +100,7 @@ func (w windowNames) place(c draw.Canvas, tx func(float64) vg.Length) []windowLa
 	return placed
 }
 
-// rows is how many lines of names a plot as wide as a figure has.
+// rows returns the number of rows of window names above a plot as wide as a figure.
 func (w windowNames) rows(until float64) int {
 	rows := 0
 	span := draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: room - 40}}}

@@ -13,9 +13,8 @@ import (
 	"qsim/results/plain"
 )
 
-// clean makes a text of unknown origin safe to draw: one line, no control or
-// formatting characters (which XML forbids or which reorder what stands beside
-// them), no invalid UTF-8, and never empty.
+// clean makes a text of unknown origin safe to draw: one line, no control or formatting characters (which XML forbids
+// or which reorder their neighbours), no invalid UTF-8, and never empty.
 func clean(s string) string {
 	var b strings.Builder
 	for _, word := range strings.Fields(strings.ToValidUTF8(s, "\uFFFD")) {
@@ -36,8 +35,8 @@ func clean(s string) string {
 	return b.String()
 }
 
-// shorten cuts s to at most limit characters. The end is kept, because labels that
-// begin alike often differ there.
+// shorten cuts s to at most limit characters. The end is kept, because labels with the same beginning often differ
+// there.
 func shorten(s string, limit int) string {
 	runes := []rune(s)
 	if len(runes) <= limit {
@@ -81,7 +80,7 @@ func wrap(style text.Style, s string, width vg.Length) []string {
 	return append(lines, line)
 }
 
-// seconds spells a time as people do: 420µs, 180ms, 5.8s, 9m06s, 1h12m, 2d03h.
+// seconds returns a time as text: 420µs, 180ms, 5.8s, 9m06s, 1h12m, 2d03h.
 func seconds(v float64) string {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -104,8 +103,7 @@ func seconds(v float64) string {
 	return duration(time.Duration(v * float64(time.Second)).Round(time.Second))
 }
 
-// duration spells d with its two largest units, as tables do but for a smaller unit of nothing: 10m, 9m06s, 1h12m,
-// 2d03h.
+// duration returns d as text with its two largest units, without a zero one: 10m, 9m06s, 1h12m, 2d03h.
 func duration(d time.Duration) string {
 	if d < time.Minute {
 		return d.String()
@@ -117,7 +115,7 @@ func duration(d time.Duration) string {
 	return words
 }
 
-// significant rounds to n significant digits and drops zeros behind the point.
+// significant returns v as text with n significant digits, without zeros behind the point.
 func significant(v float64, n int) string {
 	if v == 0 {
 		return "0"
@@ -130,7 +128,7 @@ func significant(v float64, n int) string {
 	return s
 }
 
-// count spells a number of things: 0.4, 12, 980, 4.7k, 24k, 1.34M.
+// count returns a number of things as text: 0.4, 12, 980, 4.7k, 24k, 1.34M.
 func count(v float64) string {
 	size := math.Abs(v)
 	switch {
@@ -150,7 +148,7 @@ func count(v float64) string {
 	return significant(v/1e9, 3) + "G"
 }
 
-// percent spells a share of 1. It rounds neither up to all nor down to none.
+// percent returns a share of 1 as a percentage. It rounds neither up to 100 % nor down to 0 %.
 func percent(v float64) string {
 	switch {
 	case v <= 0:
@@ -167,7 +165,7 @@ func percent(v float64) string {
 	return strconv.FormatFloat(math.Floor(v*1e4)/100, 'f', -1, 64) + "%"
 }
 
-// list joins names as a sentence does: a, b and c.
+// list joins names into text: a, b and c.
 func list(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")

@@ -13,8 +13,8 @@ import (
 	"sync"
 )
 
-// builtin has the scenarios of this folder, of incidents and of published, if there are any; a
-// pattern that named one of the latter alone would have to match something.
+// builtin holds the scenario files of this folder and of its folders incidents and published; the pattern is wide,
+// since one that matches no file does not compile.
 //
 //go:embed *.yaml */*.yaml
 var builtin embed.FS
@@ -63,7 +63,7 @@ func builtinNames() []string {
 	return names
 }
 
-// openBuiltin reads the built-in scenario of that name, which may lack its folder.
+// openBuiltin reads the built-in scenario with that name, whose folder may be left out.
 func openBuiltin(name string) (display string, src []byte, found bool) {
 	names := builtinNames()
 	for _, shelf := range shelves {
@@ -78,7 +78,7 @@ func openBuiltin(name string) (display string, src []byte, found bool) {
 	return "", nil, false
 }
 
-// standardInput is what this process is given, which can be read once.
+// standardInput reads this process's standard input, once.
 var standardInput = sync.OnceValues(func() ([]byte, error) {
 	src, err := io.ReadAll(io.LimitReader(os.Stdin, mostBytes+1))
 	if err != nil {
@@ -87,8 +87,8 @@ var standardInput = sync.OnceValues(func() ([]byte, error) {
 	return src, nil
 })
 
-// Open reads a scenario: a file, or else the built-in one of that name, or else the file NAME.yaml or NAME.yml; of
-// "-" standard input. display is what diagnostics should call it.
+// Open reads a scenario: a file, or else the built-in one with that name, or else the file NAME.yaml or NAME.yml; for
+// "-" standard input. display is its name for diagnostics.
 func Open(nameOrPath string) (display string, src []byte, err error) {
 	if nameOrPath == "-" {
 		src, err := standardInput()
@@ -144,8 +144,8 @@ func Open(nameOrPath string) (display string, src []byte, err error) {
 	return "", nil, fmt.Errorf("%w; built in are %s", err, strings.Join(names, ", "))
 }
 
-// readFile reads one byte more of a file than Load takes, so that Load refuses what is
-// too large without all of it being in memory.
+// readFile reads one byte more of a file than Load takes, so that Load refuses a file that is too large although it is
+// not all in memory.
 func readFile(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {

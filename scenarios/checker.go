@@ -10,7 +10,7 @@ import (
 	"qsim/engine/quantity"
 )
 
-// checker finds what is wrong with values that are well-formed one by one.
+// checker finds mistakes in a scenario whose values are well-formed one by one.
 type checker struct {
 	sc       *Scenario
 	policy   int                // whose overrides are in sc; noPolicy: nobody's
@@ -20,7 +20,7 @@ type checker struct {
 	asked    func(rule, []any) // if not nil, is told of every rule that holds for one key alone, and for which
 }
 
-// ask passes a rule to asked, if that is set.
+// ask passes a rule of a key, and the key's path, to the function asked, if that is set.
 func (c *checker) ask(r rule, path []any) {
 	if c.asked != nil {
 		c.asked(r, path)
@@ -34,7 +34,7 @@ type problem struct {
 	severity Severity
 }
 
-// node returns the value at a path of keys (string) and indexes (int), or nil.
+// node returns the YAML node at a path of keys (string) and indexes (int), or nil.
 func (c *checker) node(path ...any) *yaml.Node {
 	node := c.sc.tree.full
 	for _, step := range path {
@@ -54,10 +54,10 @@ func (c *checker) node(path ...any) *yaml.Node {
 	return node
 }
 
-// has reports whether there is something at path.
+// has reports whether the scenario has a value at path.
 func (c *checker) has(path ...any) bool { return c.node(path...) != nil }
 
-// key returns the key at the end of path, or what is nearest to it.
+// key returns the YAML node of the key at the end of path, or else the nearest node around it.
 func (c *checker) key(path ...any) *yaml.Node {
 	parent := c.node(path[:len(path)-1]...)
 	if name, ok := path[len(path)-1].(string); ok {
@@ -68,8 +68,8 @@ func (c *checker) key(path ...any) *yaml.Node {
 	return c.near(path...)
 }
 
-// near returns the node at path or, where the file does not give it, the innermost
-// one around it that it gives.
+// near returns the YAML node at path or, if the file does not contain it, the innermost node around it that it
+// contains.
 func (c *checker) near(path ...any) *yaml.Node {
 	for ; len(path) > 0; path = path[:len(path)-1] {
 		if node := c.node(path...); node != nil && node.Line != 0 {
@@ -79,8 +79,7 @@ func (c *checker) near(path ...any) *yaml.Node {
 	return &yaml.Node{Line: 1, Column: 1}
 }
 
-// given returns the first of several nodes that the file gives: the others are
-// defaults, and nobody's mistake.
+// given returns the node at the first of paths that the file gives: the others are defaults, and nobody's mistake.
 func (c *checker) given(paths ...[]any) *yaml.Node {
 	for _, path := range paths {
 		if node := c.node(path...); node != nil && node.Line != 0 {
@@ -90,8 +89,8 @@ func (c *checker) given(paths ...[]any) *yaml.Node {
 	return c.near(paths[0]...)
 }
 
-// sound reports whether the value at path was decoded: if not, that has been said and
-// the zero in its place means nothing.
+// sound reports whether the value at path was decoded: if not, its error is reported already and its zero value means
+// nothing.
 func (c *checker) sound(path ...any) bool {
 	for i := range path {
 		around := c.node(path[:i]...)
@@ -122,7 +121,7 @@ func (c *checker) soundNode(node *yaml.Node) bool {
 	return true
 }
 
-// checkKind checks the kind of a map of which something else is wrong.
+// checkKind checks the key that names the kind of a map in which another mistake was found.
 func (c *checker) checkKind(t *kindTable, node *yaml.Node) {
 	if name := lookup(node, t.key); name != nil && name.Kind == yaml.ScalarNode && len(t.rowsOf(name.Value)) == 0 {
 		c.problems = append(c.problems, problem{t.unknown(name), Error})
@@ -137,7 +136,7 @@ func (c *checker) warnf(at *yaml.Node, format string, arguments ...any) *quantit
 	return c.report(at, Warning, format, arguments...)
 }
 
-// report adds a problem. The caller may still add help or a note to it.
+// report adds a problem at a node. The caller may still add help or a note to it.
 func (c *checker) report(at *yaml.Node, severity Severity, format string, arguments ...any) *quantity.Error {
 	e := quantity.Errorf(format, arguments...)
 	c.add(at, severity, e)
@@ -148,8 +147,8 @@ func (c *checker) add(at *yaml.Node, severity Severity, e *quantity.Error) {
 	c.problems = append(c.problems, problem{yaml.NewLoadError(yaml.ConstructorStage, e.Message, yaml.Mark{Line: at.Line, Column: at.Column}, e), severity})
 }
 
-// unsaid reports whether the file does not give the value at a path, in maps of which one has a key that there is not:
-// the value is what it is for that mistake, or for none of the author's.
+// unsaid reports whether the file does not give the value at a path while a map around it has an unknown key: the value
+// is then what it is because of that mistake, or at least not by the author's choice.
 func (c *checker) unsaid(path []any) bool {
 	if node := c.node(path...); node != nil && node.Line != 0 {
 		return false
@@ -162,7 +161,7 @@ func (c *checker) unsaid(path []any) bool {
 	return false
 }
 
-// misspelled reports whether a map has a key that there is not and that is probably the one named.
+// misspelled reports whether a map has an unknown key that probably stands for name.
 func (c *checker) misspelled(parent *yaml.Node, name any) bool {
 	return c.hasUnknown(parent, func(key string) bool {
 		return closest(key, []string{fmt.Sprint(name)}) != "" || meansElsewhere(key, name)
@@ -181,7 +180,7 @@ func (c *checker) hasUnknown(node *yaml.Node, is func(key string) bool) bool {
 	return false
 }
 
-// count holds a count to [least, most].
+// count reports an error if a count is not in [least, most]; why is the reason for most.
 func (c *checker) count(value Count, least, most int, why string, path ...any) {
 	c.ask(rule{least: least, most: most}, path)
 	if int(value) >= least && int(value) <= most || !c.sound(path...) || c.unsaid(path) {
@@ -195,7 +194,7 @@ func (c *checker) count(value Count, least, most int, why string, path ...any) {
 	c.errorf(c.near(path...), "%s %d is too many: at most %d, %s", name, value, most, why)
 }
 
-// positive refuses a duration of 0.
+// positive reports an error if a duration is 0.
 func (c *checker) positive(value Duration, path ...any) {
 	c.ask(rule{positive: true}, path)
 	if value == 0 && c.sound(path...) && !c.unsaid(path) {
@@ -203,7 +202,7 @@ func (c *checker) positive(value Duration, path ...any) {
 	}
 }
 
-// required reports whether a key is there, and adds an error if it is missing.
+// required reports whether the key at path is there, and adds an error if it is missing.
 func (c *checker) required(path ...any) bool {
 	c.ask(rule{required: true}, path)
 	if c.node(path...) != nil {
@@ -216,7 +215,7 @@ func (c *checker) required(path ...any) bool {
 	return false
 }
 
-// known checks a name against those there are, each with the node that says it.
+// known reports whether name is among the names there, and adds an error if it is not; what is the noun for them.
 func (c *checker) known(what string, at *yaml.Node, name string, there []nameAt) bool {
 	var names []string
 	for _, n := range there {
@@ -242,13 +241,13 @@ func (c *checker) known(what string, at *yaml.Node, name string, there []nameAt)
 	return false
 }
 
-// nameAt is a name and the node that gives it.
+// nameAt is a name and the YAML node that gives it.
 type nameAt struct {
 	name string
 	at   *yaml.Node
 }
 
-// unique refuses a name that two have.
+// unique adds an error for each name that occurs twice.
 func (c *checker) unique(what string, names []nameAt) {
 	for i, n := range names {
 		for _, earlier := range names[:i] {
@@ -272,7 +271,7 @@ func (c *checker) dependencies() []nameAt {
 	return namesIn(c, "dependencies", "name", c.sc.Dependencies, func(d *Dependency) string { return d.Name })
 }
 
-// namesIn returns the names of the elements of a list, each of which has it under a key.
+// namesIn returns the names of the elements of a list, which each element has under a key.
 func namesIn[T any](c *checker, list, key string, all []T, name func(*T) string) (names []nameAt) {
 	for i := range all {
 		names = append(names, nameAt{name(&all[i]), c.near(list, i, key)})
@@ -280,5 +279,5 @@ func namesIn[T any](c *checker, list, key string, all []T, name func(*T) string)
 	return names
 }
 
-// total returns the longest that a run may last.
+// total returns the longest time that a run may last: duration plus drain.
 func (c *checker) total() time.Duration { return c.sc.Duration.Std() + c.sc.Drain.Std() }

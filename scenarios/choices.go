@@ -7,7 +7,7 @@ import (
 	"qsim/results/measure"
 )
 
-// Words that a key may have for its value, each with what it means.
+// Types of keys whose value is one of several words, each with its meaning.
 type (
 	Fence        = quantity.Choice[engine.Fence, fences]            // what a commit must match
 	Place        = quantity.Choice[engine.Place, places]            // where a due retry stands
@@ -29,10 +29,10 @@ type (
 	ReaperFinds  = quantity.Choice[bool, finds]                     // Value: jobs without a lease are found
 )
 
-// Late is what becomes of the answer of a claim given up on, see engine.LeaseConfig.
+// Late is the fate of the jobs in a late answer to a claim that the node had given up on, see engine.LeaseConfig.
 type Late struct{ Run, Ignore bool }
 
-// The tables of those words.
+// The types that hold the words of Choice types.
 type (
 	fences        struct{}
 	places        struct{}
@@ -103,14 +103,14 @@ func (nodeNames) Words() ([]string, []bool)   { return pair("new", "kept") }
 func (leaseChecks) Words() ([]string, []bool) { return pair("store", "local") }
 func (finds) Words() ([]string, []bool)       { return []string{"in-flight", "lease"}, []bool{true, false} }
 
-// pair are the words of a Choice between false and true.
+// pair returns the words of a Choice between false and true.
 func pair(no, yes string) ([]string, []bool) { return []string{no, yes}, []bool{false, true} }
 
-// Wake says who is told at once of new ready jobs: one (written true or one), all
-// or none (written false).
+// Wake is the rule for who is told at once of new ready jobs: one node (written true or one), all or none (written
+// false).
 type Wake string
 
-// UnmarshalText reads true, one, all or false.
+// UnmarshalText parses true, one, all or false.
 func (w *Wake) UnmarshalText(text []byte) error {
 	words := []string{"true", "one", "all", "false"}
 	i, err := quantity.Choose(string(text), words)
@@ -120,7 +120,7 @@ func (w *Wake) UnmarshalText(text []byte) error {
 	return err
 }
 
-// MarshalYAML writes w as a scenario does.
+// MarshalYAML returns the rule as a scenario spells it.
 func (w Wake) MarshalYAML() (any, error) {
 	switch w {
 	case "one":

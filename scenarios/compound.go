@@ -16,11 +16,10 @@ type ErrorShare struct {
 	Share Share
 }
 
-// ErrorShares are the error kinds of failing attempts, in the order of the file.
-// The shares add up to 100%.
+// ErrorShares lists the error kinds of failing attempts, in the order of the file. The shares add up to 100%.
 type ErrorShares []ErrorShare
 
-// UnmarshalYAML reads a map from error kinds to shares.
+// UnmarshalYAML reads a map from error kinds to shares, which must add up to 100%.
 func (e *ErrorShares) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind != yaml.MappingNode {
 		return &quantity.Error{Message: "want a map from error kinds to shares", Help: "write errors: {timeout: 80%, validation: 20%}"}
@@ -52,7 +51,7 @@ func (e *ErrorShares) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// MarshalYAML writes e as a scenario does, in order.
+// MarshalYAML returns the shares as a map in their order.
 func (e ErrorShares) MarshalYAML() (any, error) {
 	node := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
 	for _, s := range e {
@@ -69,7 +68,7 @@ type Nodes struct {
 	That bool    // the one where the event happened that the storm begins with
 }
 
-// thatNode is how a scenario says Nodes.That.
+// thatNode is the word by which a scenario selects the node of the event that a storm begins with.
 const thatNode = "that"
 
 // UnmarshalYAML reads a count, a share, a list of indexes, or "that".
@@ -85,7 +84,7 @@ func (n *Nodes) UnmarshalYAML(node *yaml.Node) error {
 	return node.Load(&n.CountOrShare)
 }
 
-// MarshalYAML writes n as a scenario does.
+// MarshalYAML returns the nodes as a scenario spells them.
 func (n Nodes) MarshalYAML() (any, error) {
 	if n.That {
 		return scalar(thatNode), nil
@@ -107,7 +106,7 @@ type Bound struct {
 	Text  string
 }
 
-// UnmarshalText reads a duration, a share, a rate or a plain number.
+// UnmarshalText parses a duration, a share, a rate or a plain number.
 func (b *Bound) UnmarshalText(text []byte) error {
 	word := string(text)
 	var err error
@@ -143,5 +142,5 @@ func (b *Bound) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// MarshalYAML writes b as the scenario did.
+// MarshalYAML returns the bound as the scenario spelled it.
 func (b Bound) MarshalYAML() (any, error) { return scalar(b.Text), nil }

@@ -14,18 +14,18 @@ import (
 	"qsim/engine/quantity"
 )
 
-// tree has the YAML from which a scenario was decoded.
+// tree holds the YAML nodes from which a scenario was decoded.
 type tree struct {
 	given *yaml.Node // the file with the overrides laid upon it
 	full  *yaml.Node // given with presets and defaults below it
 	*layers
 }
 
-// strict refuses unknown keys. The tree has no key twice: looking for such again takes
-// time that grows with their square.
+// strict are decoding options that refuse unknown keys. Double keys were refused before: a second search takes time
+// that grows with the square of their number.
 var strict = []yaml.Option{yaml.WithKnownFields(), yaml.WithUniqueKeys(false)}
 
-// decode turns a plain tree into a Scenario, as far as it goes.
+// decode turns a plain YAML tree into a Scenario, as far as it is valid, and returns the errors.
 func decode(given *yaml.Node, files *folder) (*Scenario, []*yaml.LoadError) {
 	l := &layers{}
 	full, problems := withDefaults(given, l)
@@ -38,8 +38,8 @@ func decode(given *yaml.Node, files *folder) (*Scenario, []*yaml.LoadError) {
 	return sc, append(problems, l.problems...)
 }
 
-// notInDigits returns an error for each whole number that the YAML library reads itself and that is not spelled in
-// digits: it would read 010 as 8, where a count is 10.
+// notInDigits returns an error for each whole number, among those that the YAML library parses itself, that is not
+// spelled in digits: the library reads 010 as 8, but a Count is 10.
 func notInDigits(full *yaml.Node) (problems []*yaml.LoadError) {
 	nodes := []*yaml.Node{lookup(full, "version"), lookup(full, "seed")}
 	if jobs := lookup(full, "jobs"); jobs != nil {
@@ -58,7 +58,7 @@ func notInDigits(full *yaml.Node) (problems []*yaml.LoadError) {
 	return problems
 }
 
-// decodeRetry lays what each class says about retries upon what all say.
+// decodeRetry fills in the retry settings of each class: those of the scenario, overridden by the class's own.
 func (sc *Scenario) decodeRetry() []*yaml.LoadError {
 	base := lookup(sc.tree.full, "retry")
 	var problems []*yaml.LoadError
@@ -81,8 +81,8 @@ func (sc *Scenario) decodeRetry() []*yaml.LoadError {
 	return problems
 }
 
-// normalize leaves one way of saying how often a job may run, no jitter for a delay that is
-// drawn as it is, and a factor for what grows by one.
+// normalize leaves one form of the limit on attempts, no jitter for a random delay, and a factor for a backoff that
+// grows linearly.
 func (r *Retry) normalize() {
 	if r.Backoff.Kind == "exponential" && r.Backoff.Factor == 0 {
 		r.Backoff.Factor = 2
@@ -100,10 +100,10 @@ func (r *Retry) normalize() {
 	r.MaxRetries = nil
 }
 
-// longestWarmup is that of scenarios that say nothing; of short ones it is a tenth of the duration.
+// longestWarmup is the default warm-up of long scenarios; for short ones it is a tenth of the duration.
 const longestWarmup = Duration(2 * time.Minute)
 
-// fill sets the defaults that depend on other values.
+// fill sets the defaults that depend on other values of the scenario.
 func (sc *Scenario) fill() {
 	sc.Retry.normalize()
 	if lookup(sc.tree.full, "drain") == nil {
@@ -160,7 +160,7 @@ func (d *Dependency) fill() {
 	}
 }
 
-// constantNone is the distribution 0s.
+// constantNone is the constant distribution 0s.
 var constantNone = func() Distribution {
 	d := Distribution{Kind: "constant", Value: new(Duration)}
 	if err := d.buildAt(&yaml.Node{}); err != nil {
@@ -174,7 +174,7 @@ var (
 	wrongType    = regexp.MustCompile(`(?s)^cannot construct (.*) into (\S+?)(?: \(TextUnmarshaler\))?$`)
 )
 
-// wanted has a description of the values of each Go type, for messages.
+// wanted maps each Go type to a description of its values, for messages.
 var wanted = map[string]string{
 	"Duration": "a duration such as 30s", "Count": "a whole number", "Share": "a share such as 20%", "Rate": "a rate such as 120/s",
 	"Attempts": "a whole number or `unlimited`", "Jitter": "a word or a share such as ±20%",
@@ -183,8 +183,8 @@ var wanted = map[string]string{
 	"Number": "a number", "Limit": "a whole number or `unlimited`", "Offset": "a duration such as 30s or -30s",
 }
 
-// words turns an error of the library into words for the author of the file: node is the scalar that it is about, around
-// the map of which that is a key; either may be nil.
+// words turns an error of the YAML library into words for the author of the file: node is the scalar with the mistake,
+// around the map of which it is a key; either may be nil.
 func words(e *yaml.LoadError, node, around *yaml.Node) *quantity.Error {
 	if own := (*quantity.Error)(nil); errors.As(e, &own) {
 		if near := closest(own.Typed, own.Known); near != "" {
@@ -229,7 +229,7 @@ func words(e *yaml.LoadError, node, around *yaml.Node) *quantity.Error {
 	return syntaxError(e)
 }
 
-// knownKeys returns the keys of every struct of a scenario by the name of its type.
+// knownKeys returns the keys of every struct of a scenario, by the name of the type.
 var knownKeys = sync.OnceValue(func() map[string][]string {
 	keys := map[string][]string{}
 	collectKeys(reflect.TypeFor[Scenario](), keys)

@@ -33,13 +33,13 @@ type Diagnostic struct {
 	Note      string // what explains it, or empty
 }
 
-// Diagnostics are all problems of one scenario, in the order of the file.
+// Diagnostics lists all problems of one scenario, in the order of the file.
 type Diagnostics []Diagnostic
 
-// Errors returns those that keep the scenario from running.
+// Errors returns the diagnostics that keep the scenario from running.
 func (ds Diagnostics) Errors() Diagnostics { return ds.of(Error) }
 
-// Warnings returns the others.
+// Warnings returns the diagnostics that do not keep the scenario from running.
 func (ds Diagnostics) Warnings() Diagnostics { return ds.of(Warning) }
 
 func (ds Diagnostics) of(s Severity) Diagnostics {
@@ -52,7 +52,7 @@ func (ds Diagnostics) of(s Severity) Diagnostics {
 	return some
 }
 
-// sorted orders ds by position, errors first, and drops what is said twice.
+// sorted orders diagnostics by position, errors first, and drops duplicates.
 func (ds Diagnostics) sorted() Diagnostics {
 	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
 		if (a.Set == "") != (b.Set == "") {
@@ -75,11 +75,11 @@ func (ds Diagnostics) sorted() Diagnostics {
 	return unique
 }
 
-// mostShown bounds the diagnostics that Render writes in full.
+// mostShown is the most diagnostics that Render writes in full.
 const mostShown = 100
 
-// Render writes ds for a person: each with its place in name, the lines around it
-// from src, and what helps. Control characters of the file are not passed on.
+// Render writes diagnostics for a person: each with its place in name, the lines around it from src, and help. Control
+// characters of the file are replaced.
 func (ds Diagnostics) Render(w io.Writer, name string, src []byte) error {
 	lines := splitLines(src)
 	var b bytes.Buffer
@@ -118,16 +118,16 @@ func (d *Diagnostic) render(b *bytes.Buffer, name string, lines []string) {
 	}
 }
 
-// mostColumns bounds the columns of a line that Render shows.
+// mostColumns is the most columns of a line that Render shows.
 const mostColumns = 100
 
-// shown is a line as it fits on a terminal, and where the caret goes.
+// shown is an excerpt of a line that fits on a terminal, with the columns to underline.
 type shown struct {
 	text          string
 	before, width int // columns before and under the mark
 }
 
-// excerpt cuts line to what surrounds its characters [col, col+width), counted from 1.
+// excerpt cuts a line to the part around its characters [col, col+width), counted from 1.
 func excerpt(line string, col, width int) shown {
 	runes := []rune(line)
 	from := max(0, min(col-1, len(runes)))
@@ -164,7 +164,7 @@ func excerpt(line string, col, width int) shown {
 	return e
 }
 
-// display returns how a character is shown and how many columns that takes.
+// display returns the text that shows a character, and its number of columns.
 func display(r rune) (string, int) {
 	switch {
 	case r == '\t':
@@ -182,15 +182,15 @@ func display(r rune) (string, int) {
 	return string(r), 1
 }
 
-// wide tells the characters that terminals draw two columns wide: the wide and
-// fullwidth blocks of Unicode's East Asian Width, by their outlines.
+// wide reports whether terminals draw a character two columns wide: the wide and fullwidth blocks of Unicode's East
+// Asian Width, approximated by ranges.
 func wide(r rune) bool {
 	return r >= 0x1100 && (r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 || r >= 0xf900 && r <= 0xfaff ||
 		r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 || r >= 0xffe0 && r <= 0xffe6 || r >= 0x1f300 && r <= 0x1f64f ||
 		r >= 0x1f900 && r <= 0x1f9ff || r >= 0x20000 && r <= 0x3fffd)
 }
 
-// printable replaces what would move the cursor or end the line.
+// printable returns s with characters replaced that would move the cursor or end the line.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
@@ -210,7 +210,7 @@ func cut(s string) string {
 	return s
 }
 
-// splitLines splits src where YAML does: LF, CR LF, CR, and the three separators of Unicode.
+// splitLines splits src into lines at the line ends of YAML: LF, CR LF, CR, and the three separators of Unicode.
 func splitLines(src []byte) []string {
 	s := strings.TrimPrefix(string(src), "\ufeff")
 	var lines []string
@@ -231,7 +231,7 @@ func splitLines(src []byte) []string {
 	return append(lines, s[start:])
 }
 
-// checkText finds what no YAML may hold: bytes that are not UTF-8, control characters.
+// checkText returns errors for characters that no YAML file may contain: bytes that are not UTF-8, control characters.
 func checkText(src []byte) Diagnostics {
 	line, column := 1, 1
 	for i := 0; i < len(src); {

@@ -31,10 +31,10 @@ type Distribution struct {
 	dist dist.Dist
 }
 
-// plainDistribution is a Distribution without its methods, to load and dump maps.
+// plainDistribution is a Distribution without its methods, for decoding and encoding its fields as a map.
 type plainDistribution Distribution
 
-// UnmarshalYAML reads a bare duration, which is a constant, or a map with dist.
+// UnmarshalYAML reads a bare duration, which is a constant, or a map with the key dist.
 func (d *Distribution) UnmarshalYAML(node *yaml.Node) error {
 	*d = Distribution{}
 	if node.Kind != yaml.MappingNode {
@@ -57,7 +57,7 @@ func (d *Distribution) UnmarshalYAML(node *yaml.Node) error {
 	return d.buildAt(node)
 }
 
-// Drawn returns d ready to be drawn from, in seconds; nil for none.
+// Drawn returns a copy of the distribution to draw values from, in seconds; nil for none.
 func (d *Distribution) Drawn() *dist.Dist {
 	if d == nil {
 		return nil
@@ -66,10 +66,10 @@ func (d *Distribution) Drawn() *dist.Dist {
 	return &drawn
 }
 
-// IsNone reports whether d is the constant 0.
+// IsNone reports whether the distribution is the constant 0.
 func (d *Distribution) IsNone() bool { return d.dist.IsConstant() && d.dist.Mean() == 0 }
 
-// same reports whether d and other are written alike.
+// same reports whether two distributions have equal YAML texts.
 func (d *Distribution) same(other *Distribution) bool {
 	for _, one := range []*Distribution{d, other} {
 		if one.Kind == "" || one.Kind == "constant" && one.Value == nil {
@@ -80,7 +80,7 @@ func (d *Distribution) same(other *Distribution) bool {
 	return oneLine(&a) == oneLine(&b)
 }
 
-// MarshalYAML writes d as a scenario does: a constant as a bare duration.
+// MarshalYAML returns a constant as a bare duration, other distributions as a map.
 func (d Distribution) MarshalYAML() (any, error) {
 	if d.Kind == "constant" {
 		return scalar(d.Value.String()), nil

@@ -17,9 +17,9 @@ type Setting struct {
 	Origin string `json:"origin"` // line 12, preset river (line 5), --set engine.workers=80, or default and perhaps why
 }
 
-// Explain returns every key that counts in sc, in the order of the language, with its
-// value and its origin. sets are those that it was loaded with. Of keys that go with a
-// kind, such as the parameters of a distribution, only those that the kind has count.
+// Explain returns every key with an effect in sc, in the order of the language, with its value and its origin. sets are
+// the overrides that sc was loaded with. Of keys that depend on a kind, such as the parameters of a distribution, only
+// those of that kind are returned.
 func (sc *Scenario) Explain(sets []Override) []Setting {
 	plain := sc.canonical()
 	for i := range plain.Policies {
@@ -31,8 +31,7 @@ func (sc *Scenario) Explain(sets []Override) []Setting {
 	return e.settings
 }
 
-// ExplainPolicy returns those of Explain's settings that are others for policy i, because
-// of its `with:`.
+// ExplainPolicy returns the settings of Explain that differ for policy i, because of its `with:`.
 func (sc *Scenario) ExplainPolicy(i int, sets []Override) []Setting {
 	v := sc.Variant(i)
 	if v == sc {
@@ -51,7 +50,7 @@ func (sc *Scenario) ExplainPolicy(i int, sets []Override) []Setting {
 	return others
 }
 
-// Settings returns what a preset says, as keys of a scenario. Their Origin is empty.
+// Settings returns the values of a preset as keys of a scenario. Their Origin is empty.
 func (p *Preset) Settings() []Setting {
 	var all []Setting
 	if p.Engine != nil {
@@ -73,14 +72,14 @@ func flatten(all []Setting, path string, value *yaml.Node) []Setting {
 	return all
 }
 
-// explainer collects settings.
+// explainer collects the settings of a scenario with their origins.
 type explainer struct {
 	sc       *Scenario
 	sets     []Override
 	settings []Setting
 }
 
-// walk adds what value holds; given is what it was decoded from, or nil.
+// walk adds the settings within a value; given is the YAML node that the value was decoded from, or nil.
 func (e *explainer) walk(path string, value, given *yaml.Node) {
 	if !branches(value) {
 		e.add(path, value, given)
@@ -104,8 +103,8 @@ func (e *explainer) walk(path string, value, given *yaml.Node) {
 	e.unsaid(path, value)
 }
 
-// branches reports whether the parts of a value are settings of their own. A distribution
-// is one value, and so are the shares of errors.
+// branches reports whether the parts of a value are settings of their own. A distribution is one value, and so is a map
+// of error shares.
 func branches(value *yaml.Node) bool {
 	switch value.Kind {
 	case yaml.MappingNode:
@@ -116,7 +115,7 @@ func branches(value *yaml.Node) bool {
 	return false
 }
 
-// source returns the node from which the value of key was decoded.
+// source returns the YAML node, below given, from which the value of key was decoded.
 func (e *explainer) source(given *yaml.Node, key string) *yaml.Node {
 	node := lookup(given, key)
 	switch {
@@ -128,7 +127,7 @@ func (e *explainer) source(given *yaml.Node, key string) *yaml.Node {
 	return node
 }
 
-// list adds the elements of a list of maps by their names.
+// list adds the settings of the elements of a list of maps, each under the element's name.
 func (e *explainer) list(path string, value, given *yaml.Node) {
 	for i, item := range value.Content {
 		name := strconv.Itoa(i + 1)
@@ -149,8 +148,8 @@ func (e *explainer) list(path string, value, given *yaml.Node) {
 	}
 }
 
-// policy returns what a policy was decoded from. Its index tells nothing where some were
-// selected.
+// policy returns the YAML node that a policy was decoded from. It is found by the label, since Select may have changed
+// the indexes.
 func (e *explainer) policy(item *yaml.Node) *yaml.Node {
 	list := lookup(e.sc.tree.full, "policies")
 	for i := 0; lookupAt(list, i) != nil; i++ {
@@ -166,7 +165,7 @@ func (e *explainer) policy(item *yaml.Node) *yaml.Node {
 	return nil
 }
 
-// retry adds what becomes of failed jobs of a class that says something of its own.
+// retry adds the retry settings of a class that overrides some.
 func (e *explainer) retry(path string, class int) {
 	own := &e.sc.Jobs[class].RetryKeys
 	base := lookup(e.sc.tree.full, "retry")
@@ -192,12 +191,12 @@ func (e *explainer) ofClass(path string) bool {
 	return found && e.sc.ClassIndex(name) >= 0
 }
 
-// add adds one setting.
+// add adds one setting with its value and the origin of the node given.
 func (e *explainer) add(path string, value, given *yaml.Node) {
 	e.settings = append(e.settings, Setting{path, oneLine(value), e.origin(path, given)})
 }
 
-// origin returns the place from which the value of a node comes: a line, a preset, an override or a default.
+// origin returns the place from which the value of a node comes, in words: a line, a preset, an override or a default.
 func (e *explainer) origin(path string, node *yaml.Node) string {
 	if node == nil || node.Line == 0 {
 		if why := because(path); why != "" {
@@ -218,7 +217,7 @@ func (e *explainer) origin(path string, node *yaml.Node) string {
 	return place
 }
 
-// because returns the rule from which a default follows; empty if it is a constant.
+// because returns the rule, in words, by which a default is computed; "" if it is a constant.
 func because(path string) string {
 	last := path[strings.LastIndexByte(path, '.')+1:]
 	switch {
@@ -236,8 +235,8 @@ func because(path string) string {
 	return ""
 }
 
-// unsaid adds the keys around path that the scenario does not say, and the parameters of
-// a policy that it leaves to the kind.
+// unsaid adds the keys below path that the scenario leaves out, and the parameters of a policy that it leaves to the
+// kind.
 func (e *explainer) unsaid(path string, value *yaml.Node) {
 	for _, k := range keys {
 		dot := strings.LastIndexByte(k.path, '.')
@@ -265,7 +264,7 @@ func (e *explainer) unsaid(path string, value *yaml.Node) {
 	}
 }
 
-// matches reports whether path is one of those that a pattern means.
+// matches reports whether path matches a pattern, in which * stands for any part.
 func matches(pattern, path string) bool {
 	want, have := strings.Split(pattern, "."), strings.Split(path, ".")
 	if len(want) != len(have) {
@@ -286,7 +285,7 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// inFlow returns a copy of node that takes no line of its own.
+// inFlow returns a copy of node in YAML's flow style, so that it fits on one line.
 func inFlow(node *yaml.Node) *yaml.Node {
 	flow := *node
 	flow.Style = node.Style&^(yaml.LiteralStyle|yaml.FoldedStyle) | yaml.FlowStyle

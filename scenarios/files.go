@@ -18,8 +18,7 @@ import (
 	"qsim/engine/quantity"
 )
 
-// folder is where a scenario's own files are: the folder of the scenario, and for those
-// that are part of the program, the program.
+// folder is the place of the files that a scenario names: the scenario's folder, or the program for built-in ones.
 type folder struct {
 	path  string
 	dists map[string]dist.Dist // empirical distributions by file, while Load reads them
@@ -30,8 +29,7 @@ func folderOf(scenario string) *folder {
 	return &folder{filepath.Dir(scenario), map[string]dist.Dist{}, map[string]error{}}
 }
 
-// open opens a regular file of the folder or below it. Nothing leads out of the folder:
-// neither its name nor a link.
+// open opens a regular file in the folder or below it. Neither a name nor a link may lead out of the folder.
 func (f *folder) open(name string) (io.ReadCloser, error) {
 	if !filepath.IsLocal(name) || strings.ContainsAny(name, "\\\x00") {
 		return nil, quantity.Errorf("file %s is not in the scenario's folder: want a path such as traces/monday.csv", quantity.Quote(name))
@@ -79,8 +77,7 @@ func (f *folder) explain(name string, err error) error {
 	return quantity.Errorf("file %s cannot be read: %v", quantity.Quote(name), err)
 }
 
-// OpenFile opens a file that the scenario names, such as that of a trace. The caller
-// closes it.
+// OpenFile opens a file that the scenario names, such as an arrival trace. The caller closes it.
 func (sc *Scenario) OpenFile(name string) (io.ReadCloser, error) {
 	file, err := sc.files.open(name)
 	if err != nil {
@@ -89,14 +86,14 @@ func (sc *Scenario) OpenFile(name string) (io.ReadCloser, error) {
 	return file, nil
 }
 
-// Limits on a file of values.
+// Limits on a file of values of an empirical distribution.
 const (
 	mostValues     = 1_000_000
 	mostValueBytes = 32 << 20
 )
 
-// values reads an empirical distribution: one value a line, in seconds or with a unit.
-// Empty lines and what follows a # do not count.
+// values reads an empirical distribution: one value a line, in seconds or with a unit. Empty lines and text after a #
+// are ignored.
 func (f *folder) values(name string) ([]Duration, error) {
 	file, err := f.open(name)
 	if err != nil {
@@ -155,7 +152,7 @@ func (sc *Scenario) readValues() []*yaml.LoadError {
 	return r.problems
 }
 
-// valueReader finishes distributions that are in files.
+// valueReader completes the distributions whose values are in files.
 type valueReader struct {
 	files    *folder
 	failed   bool
@@ -164,7 +161,7 @@ type valueReader struct {
 
 var distributionType = reflect.TypeFor[Distribution]()
 
-// walk finishes the distributions inside v.
+// walk completes the distributions inside a value.
 func (r *valueReader) walk(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -197,7 +194,7 @@ func (r *valueReader) finish(d *Distribution) {
 	r.failed = r.failed || err != nil
 }
 
-// blame reports what was wrong with files where they are named.
+// blame adds the errors of files at the nodes that name the files.
 func (r *valueReader) blame(node *yaml.Node) {
 	if kind, file := lookup(node, "dist"), lookup(node, "file"); kind != nil && file != nil {
 		if own := (*quantity.Error)(nil); errors.As(r.files.bad[file.Value], &own) {

@@ -2,22 +2,22 @@ package scenarios
 
 import "math"
 
-// Footprint is an estimate of the jobs that a simulation holds at once when it is fullest, and of its memory.
+// Footprint is an estimate of the most jobs that a simulation holds at once, and of its memory.
 type Footprint struct {
 	Jobs  float64 // alive at once
 	Bytes float64 // of one simulation; as many run at once as there are processors
 	Key   string  // of the scenario: what brings most of the jobs
 }
 
-// What a job and a lease take in memory, measured on runs of millions of either.
+// The memory of a job and of a lease, measured on runs of millions of either.
 const (
 	bytesPerJob   = 190
 	bytesPerLease = 1200
 	bytesAtLeast  = 1 << 20
 )
 
-// Footprint estimates what a simulation holds: jobs in flight, and of those that come, bursts included, what the workers
-// cannot do in the time. It knows nothing of failures, and of traces only what their class says.
+// Footprint estimates the most jobs that a simulation holds: those in flight, and those that arrive, bursts included,
+// faster than the workers can run them. It ignores failures, and the content of traces.
 func (sc *Scenario) Footprint() Footprint {
 	var jobs, most, work float64
 	f := Footprint{Key: "jobs"}

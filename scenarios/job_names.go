@@ -9,9 +9,8 @@ import (
 	"qsim/engine/quantity"
 )
 
-// A job's ID says what it is, so that it does not depend on the policy: the class
-// plus 1, then its index among the arrivals of the class, then which copy of it
-// (the caller may resubmit). Jobs of a burst have indexes of their own.
+// A job's ID is composed so that it does not depend on the policy: the class plus 1, then its index among the arrivals
+// of the class, then which copy of it (the caller may resubmit). Jobs of a burst have indexes of their own.
 const (
 	CopyBits   = 8
 	IndexBits  = 44
@@ -25,10 +24,9 @@ func JobID(class int, index uint64) engine.JobID {
 	return engine.JobID(uint64(class+1)<<(IndexBits+CopyBits) | index<<CopyBits)
 }
 
-// JobName writes which job of sc that is: payments/1234 is arrival 1234, from 0, of the class
-// payments, payments/1234+1 what its caller enqueued in its stead the first time, and
-// payments/rush/7 the eighth job that the storm rush brings. A number that is no job's is
-// written as it is.
+// JobName returns the name of the job with that ID: payments/1234 is arrival 1234, from 0, of the class payments,
+// payments/1234+1 the first further copy that its caller enqueued, and payments/rush/7 the eighth job that the storm
+// rush brings. An ID that is no job's is returned as a number.
 func (sc *Scenario) JobName(id engine.JobID) string {
 	class := int(uint64(id)>>(IndexBits+CopyBits)) - 1
 	if class < 0 || class >= len(sc.Jobs) {
@@ -50,12 +48,11 @@ func (sc *Scenario) JobName(id engine.JobID) string {
 	return name
 }
 
-// FirstCopy returns the job that the caller of id enqueued first; id itself where callers do
-// not enqueue again.
+// FirstCopy returns the ID of the copy that the job's caller enqueued first; id itself where callers do not enqueue
+// again.
 func FirstCopy(id engine.JobID) engine.JobID { return id &^ CopyMask }
 
-// ParseJob reads what JobName writes, or the number of a job. The job may be one that no run
-// has. Errors say what to write.
+// ParseJob parses a job's name, in JobName's format, or its number. No run need have the job. Errors show the format.
 func (sc *Scenario) ParseJob(text string) (engine.JobID, error) {
 	if number, err := strconv.ParseUint(text, 10, 64); err == nil {
 		id := engine.JobID(number)
@@ -105,7 +102,7 @@ func (sc *Scenario) ParseJob(text string) (engine.JobID, error) {
 	return 0, fmt.Errorf("job %s: no storm %s brings jobs of class %s at once", quantity.Quote(text), quantity.Quote(storm), className)
 }
 
-// helpOf is the help of e behind a semicolon, if there is any.
+// helpOf returns the help of e after a semicolon, if there is any.
 func helpOf(e *quantity.Error) string {
 	if e.Help == "" {
 		return ""

@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// key is what the language says of one key: its default, what must be true of it whatever the others are, and what it
-// means that a scenario leaves it out.
+// key describes one key of the language: its default, the rule for its value on its own, and what it means to leave it
+// out.
 type key struct {
 	path   string // in which * stands for each element of a list
 	usual  string // its default, as YAML; empty: it has none
@@ -18,8 +18,7 @@ type key struct {
 	unsaid string // what stands for it where it may be left out: "none", "as" another key, or how it is reckoned; empty: its default
 }
 
-// rule is what must be true of one key: that it is there, that it is a count in
-// [least, most], or that it is a duration of more than 0.
+// rule is a condition on the value of one key: it is required, is a count in [least, most], or is a duration above 0.
 type rule struct {
 	required, positive bool
 	least, most        int
@@ -30,7 +29,7 @@ func count(least, most int, why string) rule { return rule{least: least, most: m
 
 func (r rule) needed() rule { r.required = true; return r }
 
-// Rules of keys, and reasons for their bounds.
+// Common rules of keys, and reasons for their bounds.
 var (
 	free     = rule{}
 	positive = rule{positive: true}
@@ -42,9 +41,9 @@ const (
 	batch  = "since a call carries them all"
 )
 
-// keys are those with a default or a rule of their own, in the order in which the schema names what is required. Keys
-// with nothing but a default stand together, in the row of the key above them. What goes with a kind of distribution,
-// backoff or arrival process is in the tables of kinds; troubles of storms have files of their own.
+// keys lists the keys with a default or a rule of their own, in the order in which the schema names what is required.
+// Keys with nothing but a default stand together, in the row of the key above them. What goes with a kind of
+// distribution, backoff or arrival process is in the tables of kinds; troubles of storms have files of their own.
 var keys = []key{
 	{"version", "1", free, ""},
 	{"name", "scenario", free, ""},
@@ -131,8 +130,8 @@ var keys = []key{
 // defaultError is the error kind of attempts that fail for no stated reason.
 const defaultError = "error"
 
-// defaultTrees are the defaults of a scenario, under "", and those of each element of its lists, by the key of the list.
-// Their nodes have no position.
+// defaultTrees returns the defaults of a scenario as YAML, under "", and those of each element of its lists, under the
+// key of the list. Their nodes have no position.
 var defaultTrees = sync.OnceValue(func() map[string]*yaml.Node {
 	trees := map[string]*yaml.Node{}
 	for _, k := range keys {
@@ -157,7 +156,7 @@ var defaultTrees = sync.OnceValue(func() map[string]*yaml.Node {
 	return trees
 })
 
-// checkKeys holds every key to its rule.
+// checkKeys checks every key against its rule.
 func (c *checker) checkKeys() {
 	for i := range keys {
 		if keys[i].rule != free {
@@ -166,7 +165,7 @@ func (c *checker) checkKeys() {
 	}
 }
 
-// hold holds the keys that rest leads to from path to r.
+// hold checks the keys that the pattern rest leads to from path against the rule r.
 func (c *checker) hold(r rule, path []any, rest []string) {
 	switch list := c.node(path...); {
 	case len(rest) == 0:
@@ -194,7 +193,7 @@ func (c *checker) holdOne(r rule, path []any) {
 	}
 }
 
-// value returns what the key at path was decoded into; nil if the scenario does not have it.
+// value returns the Go value that the key at path was decoded into; nil if the scenario does not have it.
 func (c *checker) value(path []any) any {
 	v := reflect.ValueOf(c.sc).Elem()
 	for _, step := range path {
@@ -216,7 +215,7 @@ func (c *checker) value(path []any) any {
 	return v.Interface()
 }
 
-// fieldOf returns the field of a struct that a key is decoded into; the zero Value if there is none.
+// fieldOf returns the field of the struct v that a key is decoded into; the zero Value if there is none.
 func fieldOf(v reflect.Value, key string) reflect.Value {
 	for i := range v.NumField() {
 		if name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ","); name == key {

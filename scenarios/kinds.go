@@ -13,14 +13,15 @@ import (
 	"qsim/policies"
 )
 
-// kindTable says which parameters go with which kind of something.
+// kindTable lists, for a sort of map such as distributions, the keys that go with each kind.
 type kindTable struct {
 	what string // "distribution"
 	key  string // "dist": the key that names the kind
 	rows []kindRow
 }
 
-// kindRow is one way of giving a kind; a kind may have several, of which the first says what it is.
+// kindRow is one combination of keys by which a kind can be given; a kind may have several, the first of which has its
+// documentation.
 type kindRow struct {
 	kind               string
 	required, optional []string
@@ -95,7 +96,7 @@ var processes = kindTable{what: "arrival process", key: "process", rows: []kindR
 
 var startStop = []string{"start", "stop", "only"}
 
-// check compares a map with the table.
+// check returns errors for keys of a map that do not go with its kind.
 func (t *kindTable) check(node *yaml.Node) []*yaml.LoadError {
 	name := lookup(node, t.key)
 	if name == nil {
@@ -130,7 +131,7 @@ func (t *kindTable) check(node *yaml.Node) []*yaml.LoadError {
 	return problems
 }
 
-// unknown returns the error that there is no kind of the name at a node.
+// unknown returns the error for a node that names an unknown kind.
 func (t *kindTable) unknown(name *yaml.Node) *yaml.LoadError {
 	bad := unknownName(t.what, name.Value, t.kinds())
 	bad.Message = fmt.Sprintf("unknown %s %s", t.what, quantity.Quote(name.Value))
@@ -149,7 +150,7 @@ func (t *kindTable) missing(rows []kindRow, keys []string) *quantity.Error {
 	return bad
 }
 
-// closestRow returns the row that most of the map's keys belong to.
+// closestRow returns the row of keys that has most keys in common with the map.
 func closestRow(rows []kindRow, node *yaml.Node) kindRow {
 	best, most := rows[0], -1
 	for _, row := range rows {
@@ -192,7 +193,7 @@ func (t *kindTable) kinds() []string {
 	return kinds
 }
 
-// rowsOf returns the ways of giving a kind.
+// rowsOf returns the combinations of keys by which a kind can be given.
 func (t *kindTable) rowsOf(kind string) []kindRow {
 	var rows []kindRow
 	for _, row := range t.rows {
@@ -203,7 +204,7 @@ func (t *kindTable) rowsOf(kind string) []kindRow {
 	return rows
 }
 
-// doc returns what a kind is.
+// doc returns the documentation of a kind.
 func (t *kindTable) doc(kind string) string { return t.rowsOf(kind)[0].doc }
 
 func (t *kindTable) has(key string) bool {
@@ -215,10 +216,10 @@ func (t *kindTable) has(key string) bool {
 	return false
 }
 
-// Dist returns d ready to be drawn from, in seconds.
+// Dist returns the distribution to draw values from, in seconds.
 func (d *Distribution) Dist() dist.Dist { return d.dist }
 
-// build makes the engine's distribution. The error names the parameter at fault.
+// build returns the distribution for package dist. The error names the parameter at fault.
 func (d *Distribution) build() (dist.Dist, error) {
 	seconds := func(v *Duration) float64 { return v.Std().Seconds() }
 	switch {
@@ -256,7 +257,7 @@ func inSeconds(values []Duration) []float64 {
 	return seconds
 }
 
-// buildAt makes the engine's distribution of a map that check found nothing wrong with.
+// buildAt sets the distribution for package dist, from a map in which check found no mistake; errors are at node.
 func (d *Distribution) buildAt(node *yaml.Node) error {
 	built, err := d.build()
 	if err == nil {
@@ -273,7 +274,7 @@ func (d *Distribution) buildAt(node *yaml.Node) error {
 	return &yaml.LoadErrors{Errors: []*yaml.LoadError{errorAt(at, bad)}}
 }
 
-// retryPolicy makes the policy that r describes.
+// retryPolicy returns the backoff policy with the settings of r.
 func (r *Retry) retryPolicy(errorKind func(string) engine.ErrorKind) (*policies.Backoff, error) {
 	kind, err := policies.ParseBackoffKind(r.Backoff.Kind)
 	if err != nil {
@@ -294,7 +295,7 @@ func (r *Retry) retryPolicy(errorKind func(string) engine.ErrorKind) (*policies.
 	return b, b.Validate()
 }
 
-// kindsOf returns the error kinds of those names that some attempt may fail with.
+// kindsOf returns the error kinds with those names, without those that no attempt can fail with.
 func kindsOf(names []string, errorKind func(string) engine.ErrorKind) []engine.ErrorKind {
 	var kinds []engine.ErrorKind
 	for _, name := range names {

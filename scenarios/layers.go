@@ -8,16 +8,15 @@ import (
 	"qsim/engine/quantity"
 )
 
-// layers lays what a scenario says upon the presets that it names, and those upon the
-// defaults. A preset lies below everything that the file and its overrides say.
+// layers lays a scenario's own values over the presets that it names, and those over the defaults. A preset lies below
+// everything that the file and its overrides set.
 type layers struct {
 	preset   map[*yaml.Node]string // by node of a preset: its name
 	problems []*yaml.LoadError
 }
 
-// base returns what lies below given: the defaults, with the presets that it names for
-// engine and retry upon them. The retry policy of the engine's preset counts unless retry
-// names its own.
+// base returns the values below given: the defaults, overlaid by the presets that it names for engine and retry. The
+// retry policy of the engine's preset counts unless retry names its own.
 func (l *layers) base(given *yaml.Node) *yaml.Node {
 	base := defaultTrees()[""]
 	engine, retry := lookup(lookup(given, "engine"), "preset"), lookup(lookup(given, "retry"), "preset")
@@ -39,8 +38,7 @@ func (l *layers) base(given *yaml.Node) *yaml.Node {
 	return base
 }
 
-// class returns what lies below what a class says of its own about retries: base, and the
-// preset that it names.
+// class returns the values below a class's own retry settings: base, overlaid by the preset that the class names.
 func (l *layers) class(base, own *yaml.Node) *yaml.Node {
 	at := lookup(own, "preset")
 	if p := l.retry(at); p != nil {
@@ -49,7 +47,7 @@ func (l *layers) class(base, own *yaml.Node) *yaml.Node {
 	return base
 }
 
-// retry returns the preset that at names if it says something about retries.
+// retry returns the preset that a node names if it has retry settings, nil otherwise.
 func (l *layers) retry(at *yaml.Node) *Preset {
 	p := l.named(at)
 	if p != nil && p.Retry == nil {
@@ -59,7 +57,7 @@ func (l *layers) retry(at *yaml.Node) *Preset {
 	return p
 }
 
-// named returns the preset that at names; nil, and said so, if there is none.
+// named returns the preset that a node names; if there is none, nil after adding an error.
 func (l *layers) named(at *yaml.Node) *Preset {
 	if at == nil || at.Kind != yaml.ScalarNode {
 		return nil // what is no word is found wrong when it is decoded
@@ -79,14 +77,14 @@ func (l *layers) named(at *yaml.Node) *Preset {
 	return nil
 }
 
-// under returns {key: value}, both placed.
+// under returns the map {key: value}, with the preset's values placed where the preset is named.
 func (l *layers) under(key string, value, at *yaml.Node, name string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{
 		{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}, l.placed(value, at, name)}}
 }
 
-// placed returns a copy of a preset's node that stands where the preset is named: what is
-// wrong with it is wrong there.
+// placed returns a copy of a preset's node with the position of at, where the preset is named: errors in it are shown
+// there.
 func (l *layers) placed(node, at *yaml.Node, name string) *yaml.Node {
 	own := &yaml.Node{Kind: node.Kind, Style: node.Style, Tag: node.Tag, Value: node.Value, Line: at.Line, Column: at.Column}
 	for _, child := range node.Content {
@@ -99,8 +97,8 @@ func (l *layers) placed(node, at *yaml.Node, name string) *yaml.Node {
 	return own
 }
 
-// withDefaults returns given with presets and defaults below it. Elements of lists that are
-// not maps are reported and left out, so that indexes agree with those of the Scenario.
+// withDefaults returns given overlaid on presets and defaults. Elements of lists that are not maps are reported and
+// left out, so that indexes agree with those of the Scenario.
 func withDefaults(given *yaml.Node, l *layers) (*yaml.Node, []*yaml.LoadError) {
 	var problems []*yaml.LoadError
 	root := merged(l.base(given), given)

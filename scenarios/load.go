@@ -13,9 +13,8 @@ import (
 	"qsim/engine/quantity"
 )
 
-// Load reads the scenario src, which is called name, with sets laid upon it. It
-// returns all problems at once; the scenario is nil if any of them is an error. No
-// src makes it panic or use much time or memory.
+// Load parses and checks the scenario src, called name in messages, with the overrides sets. It returns all problems at
+// once; the scenario is nil if any of them is an error. No src makes it panic or use much time or memory.
 func Load(name string, src []byte, sets []Override) (*Scenario, Diagnostics) {
 	if len(src) > mostBytes {
 		return nil, Diagnostics{{Severity: Error, Message: fmt.Sprintf("the file is too large (at most %d KiB)", mostBytes>>10),
@@ -49,8 +48,8 @@ func Load(name string, src []byte, sets []Override) (*Scenario, Diagnostics) {
 	return l.finish(l.expand(given, ""))
 }
 
-// checkEntries refuses text that would keep the parser busy. It counts what separates
-// entries, wherever that stands; without it there is only depth, which has its own limit.
+// checkEntries returns errors for text that would take the parser too long. It counts separators of entries, wherever
+// they are; without separators there is only depth, which has its own limit.
 func checkEntries(src []byte) Diagnostics {
 	n, line := 0, 1
 	for _, c := range src {
@@ -68,7 +67,7 @@ func checkEntries(src []byte) Diagnostics {
 	return nil
 }
 
-// named returns file with a name, by default that of the file it came from.
+// named returns file with a name added if it has none: that of the file path.
 func named(file *yaml.Node, path string) *yaml.Node {
 	base := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	if lookup(file, "name") != nil || checkName(base) != "" || strings.Contains(base, "_") {
@@ -79,7 +78,7 @@ func named(file *yaml.Node, path string) *yaml.Node {
 	return merged(file, over)
 }
 
-// expand writes the short forms of given out.
+// expand returns given with its short forms replaced by long ones.
 func (l *loader) expand(given *yaml.Node, policy string) *yaml.Node {
 	whole, problems := expand(given)
 	l.add(problems, policy)
@@ -89,7 +88,7 @@ func (l *loader) expand(given *yaml.Node, policy string) *yaml.Node {
 	return whole
 }
 
-// loader collects the diagnostics of one Load.
+// loader collects the diagnostics while one scenario is loaded.
 type loader struct {
 	sets   []Override
 	files  *folder
@@ -103,7 +102,7 @@ type loader struct {
 	last   lastLine
 }
 
-// index notes where the scalars of the file are, and in what.
+// index notes the positions of the file's scalars, and the paths of their keys.
 func (l *loader) index(node *yaml.Node, path string) {
 	mark := yaml.Mark{Line: node.Line, Column: node.Column}
 	if node.Kind == yaml.ScalarNode {
@@ -126,7 +125,7 @@ func (l *loader) index(node *yaml.Node, path string) {
 	}
 }
 
-// override lays one override upon given.
+// override returns given with one override applied.
 func (l *loader) override(given *yaml.Node, index int, set Override) *yaml.Node {
 	value, problems := set.parse(index)
 	l.add(problems, "")
@@ -142,8 +141,7 @@ func (l *loader) override(given *yaml.Node, index int, set Override) *yaml.Node 
 	return next
 }
 
-// finish decodes and checks given, once as it stands and once for each policy that
-// overrides something.
+// finish decodes and checks given, once as it is and once for each policy with overrides of its own.
 func (l *loader) finish(given *yaml.Node) (*Scenario, Diagnostics) {
 	sc := l.check(given, "", noPolicy)
 	sc.variants = make([]*Scenario, len(sc.Policies))
@@ -165,9 +163,8 @@ func (l *loader) finish(given *yaml.Node) (*Scenario, Diagnostics) {
 	return sc, ds
 }
 
-// check decodes given and adds what is wrong with it. Not empty, policy is whom the
-// overrides in given are for, and number its place: what was found before it was laid
-// on is not repeated.
+// check decodes given and adds its problems. If policy is not empty, given has the overrides of that policy, with index
+// number: problems found without the overrides are not repeated.
 func (l *loader) check(given *yaml.Node, policy string, number int) *Scenario {
 	sc, problems := decode(given, l.files)
 	l.add(problems, policy)
@@ -193,7 +190,7 @@ func (l *loader) add(problems []*yaml.LoadError, policy string) {
 	}
 }
 
-// addOne turns an error with a position into a diagnostic.
+// addOne turns an error with a position into a diagnostic and adds it.
 func (l *loader) addOne(e *yaml.LoadError, severity Severity, policy string) {
 	if len(l.found) >= mostFound {
 		return
@@ -225,7 +222,7 @@ func (l *loader) addOne(e *yaml.LoadError, severity Severity, policy string) {
 	l.found = append(l.found, d)
 }
 
-// character returns what stands at a position of the file, 0 if nothing does.
+// character returns the character at a position of the file, 0 if there is none.
 func (l *loader) character(at yaml.Mark) rune {
 	if at.Line < 1 || at.Line > len(l.lines) {
 		return 0
@@ -239,11 +236,11 @@ func (l *loader) character(at yaml.Mark) rune {
 	return 0
 }
 
-// mostFound bounds how many diagnostics one file can have.
+// mostFound is the most diagnostics of one file.
 const mostFound = 1000
 
-// writtenWidth returns how many characters a scalar takes in its file: quotes
-// included, only the first line of several.
+// writtenWidth returns how many characters a scalar takes in the file: with its quotes, and of several lines only the
+// first.
 func writtenWidth(node *yaml.Node) int {
 	first, _, _ := strings.Cut(node.Value, "\n")
 	width := utf8.RuneCountInString(first)

@@ -15,8 +15,8 @@ func (sc *Scenario) ClassIndex(name string) int {
 	return slices.IndexFunc(sc.Jobs, func(j JobClass) bool { return j.Class == name })
 }
 
-// PoliciesNamed returns the indexes of the policies that name means: the one with
-// that label, or else all of that kind.
+// PoliciesNamed returns the indexes of the policies that name selects: the one with that label, or else all of that
+// kind.
 func (sc *Scenario) PoliciesNamed(name string) []int {
 	var kinds []int
 	for i := range sc.Policies {
@@ -30,11 +30,10 @@ func (sc *Scenario) PoliciesNamed(name string) []int {
 	return kinds
 }
 
-// RetryOf returns what becomes of failed jobs of a class: what all share, with what the
-// class says of its own.
+// RetryOf returns the retry settings of a class: those of the scenario, overridden by the class's own.
 func (sc *Scenario) RetryOf(class int) Retry { return sc.retry[class] }
 
-// RetryPolicy returns RetryOf(class) ready for an engine.
+// RetryPolicy returns the retry policy of a class for an engine.
 func (sc *Scenario) RetryPolicy(class int) (*policies.Backoff, error) {
 	return sc.retry[class].retryPolicy(sc.ErrorKind)
 }
@@ -47,12 +46,11 @@ func (sc *Scenario) TimeoutOf(class int) time.Duration {
 	return sc.Engine.Timeout.Std()
 }
 
-// ErrorKinds returns the names of error kinds by engine.ErrorKind: the reserved ones,
-// then those of the scenario. It is the same for all variants. The caller must not
-// change it.
+// ErrorKinds returns the names of error kinds by engine.ErrorKind: the reserved ones, then those of the scenario. The
+// list is the same for all variants. The caller must not change it.
 func (sc *Scenario) ErrorKinds() []string { return sc.errorKinds }
 
-// ErrorKind returns the error kind of that name, or NoError if nothing fails so.
+// ErrorKind returns the error kind with that name, or NoError if no attempt can fail with it.
 func (sc *Scenario) ErrorKind(name string) engine.ErrorKind {
 	for kind, n := range sc.errorKinds {
 		if n == name && kind > 0 {
@@ -62,8 +60,7 @@ func (sc *Scenario) ErrorKind(name string) engine.ErrorKind {
 	return engine.NoError
 }
 
-// errorNames returns the reserved error kinds and those that sc names, in order of
-// appearance.
+// errorNames returns the names of the reserved error kinds and of those in sc, in order of appearance.
 func (sc *Scenario) errorNames() []string {
 	names := []string(nil)
 	for kind := range engine.FirstErrorKind {
@@ -88,7 +85,7 @@ func (sc *Scenario) errorNames() []string {
 	return names
 }
 
-// nameErrors numbers the error kinds for sc and all its variants.
+// nameErrors numbers the error kinds of sc and all its variants.
 func (sc *Scenario) nameErrors() {
 	names := sc.errorNames()
 	for _, v := range sc.variants {
@@ -109,5 +106,5 @@ func (sc *Scenario) nameErrors() {
 	}
 }
 
-// Asked returns what runs of sc measure beside what its objectives are about: see Measure.
+// Asked returns the queries that Measure added to those of the objectives.
 func (sc *Scenario) Asked() []measure.Query { return sc.asked }

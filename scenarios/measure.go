@@ -9,8 +9,8 @@ import (
 	"qsim/results/measure"
 )
 
-// Measure has runs of sc answer queries beside what its objectives are about. The error
-// names what a query asks for that there is not.
+// Measure adds queries to those that runs of sc answer for the objectives. The error names an unknown metric, storm,
+// class or tenant.
 func (sc *Scenario) Measure(queries []measure.Query) error {
 	for _, q := range queries {
 		if e := sc.checkQuery(q); e != nil {
@@ -26,7 +26,7 @@ func (sc *Scenario) Measure(queries []measure.Query) error {
 	return nil
 }
 
-// checkQuery returns the error of q; nil if there is none.
+// checkQuery returns the error of a query; nil if there is none.
 func (sc *Scenario) checkQuery(q measure.Query) *quantity.Error {
 	info, found := measure.Lookup(q.Metric)
 	if !found {
@@ -74,8 +74,8 @@ func (sc *Scenario) checkQuery(q measure.Query) *quantity.Error {
 	return nil
 }
 
-// Files returns the names of the files that the scenario takes values or arrivals from, in
-// order, each once. OpenFile opens them.
+// Files returns the names of the files from which the scenario takes values or arrivals, in order, each once. OpenFile
+// opens them.
 func (sc *Scenario) Files() []string {
 	names := slices.Sorted(maps.Keys(sc.files.dists))
 	for _, seen := range append([]*Scenario{sc}, sc.variants...) {

@@ -11,8 +11,8 @@ import (
 	"qsim/engine/quantity"
 )
 
-// cause returns the mistake that makes the parser fail at a later place: a space that is none, a dash for a hyphen, a
-// template. It moves mark there. It is nil if the text has no such mistake.
+// cause returns an earlier mistake that makes the parser fail later in the text: a character that looks like a space, a
+// dash for a hyphen, or a template. It then moves mark there. It is nil if the text has no such mistake.
 func (l *loader) cause(e *yaml.LoadError, mark *yaml.Mark) *quantity.Error {
 	if e.Mark.Line < 1 || e.Mark.Line > len(l.lines) {
 		return nil
@@ -56,8 +56,8 @@ func (l *loader) noTemplate(at yaml.Mark) *quantity.Error {
 	return &quantity.Error{Message: noTemplates, Help: help}
 }
 
-// addAlike reports, of a text that is no YAML because of a template or a space that is none, all others of them, so
-// that nobody meets them one by one: the parser stops at the first.
+// addAlike reports all further templates or odd spaces in a text that is no YAML because of one, so that nobody meets
+// them one by one: the parser stops at the first.
 func (l *loader) addAlike() {
 	first := l.found[0]
 	if first.Message != noTemplates && first.Help != plainSpace {
@@ -79,10 +79,10 @@ func (l *loader) addAlike() {
 	}
 }
 
-// mostAlike bounds how often one text is told of what the parser stops at: each template wants another parse.
+// mostAlike is the most such mistakes reported for one text: each template takes another parse.
 const mostAlike = 20
 
-// addAt adds an error unless it has been found there.
+// addAt adds an error at a position unless there is one already.
 func (l *loader) addAt(at yaml.Mark, bad *quantity.Error) {
 	for _, d := range l.found {
 		if d.Line == at.Line && d.Col == at.Column {
@@ -93,14 +93,14 @@ func (l *loader) addAt(at yaml.Mark, bad *quantity.Error) {
 		Diagnostic{Line: at.Line, Col: at.Column, Width: 1, Severity: Error, Message: bad.Message, Help: bad.Help})
 }
 
-// from64 returns the text of at most 64 characters that begins at one of a line.
+// from64 returns at most 64 characters of a line, from the index from.
 func from64(line []rune, from int) string {
 	from = max(0, min(from, len(line)))
 	return string(line[from:min(len(line), from+64)])
 }
 
-// runes returns the characters of a line. Those of the last line asked for are kept: a line may be as long as the file,
-// and have as many errors.
+// runes returns the characters of a line. Those of the last line asked for are cached: a line may be as long as the
+// file, and have as many errors.
 func (l *loader) runes(line int) []rune {
 	if l.last.line != line {
 		l.last.line, l.last.runes = line, []rune(l.lines[line-1])
@@ -114,7 +114,7 @@ func (l *loader) strange(line int) (*quantity.Error, int) {
 	return l.last.bad, l.last.column
 }
 
-// lastLine caches the characters of the latest line that was searched, and the first strange one of them.
+// lastLine caches the characters of the line searched last, and the first odd one among them.
 type lastLine struct {
 	line   int
 	runes  []rune
@@ -122,11 +122,11 @@ type lastLine struct {
 	column int
 }
 
-// template are the ways in which other tools write that a value comes from elsewhere.
+// template matches the notations in which other tools mark a placeholder for a value, such as ${NAME}.
 var template = regexp.MustCompile(`\$\{[^}]*\}|\$\([^)]*\)|\{\{[^}]*\}\}|<%.*%>|\$[A-Z_][A-Z0-9_]*`)
 
-// pathAt returns the path of the value at a place of the file, in which something else may stand for the templates;
-// KEY if it has none.
+// pathAt returns the path of the value at a position of the file, parsed with the templates replaced; KEY if it has
+// none.
 func (l *loader) pathAt(at yaml.Mark) string {
 	masked := template.ReplaceAllFunc(l.src, func(found []byte) []byte { return bytes.Repeat([]byte("0"), len(found)) })
 	plain, _ := parse(masked)
@@ -141,8 +141,8 @@ func (l *loader) pathAt(at yaml.Mark) string {
 	return "KEY"
 }
 
-// strange returns an error about the first character of a line that looks like another one, with its column; nil if there
-// is none.
+// strange returns an error about the first character of a line that looks like another one, such as a no-break space,
+// and its column; nil if there is none.
 func strange(line string) (*quantity.Error, int) {
 	column, quote, begun := 0, rune(0), false
 	for _, r := range line {
@@ -170,18 +170,18 @@ func strange(line string) (*quantity.Error, int) {
 
 const plainSpace = "replace it by a plain space"
 
-// alike finds the value that is a template, or the space in front of a key or a value that is none.
+// alike matches a value that is a template, or an odd space before a key or a value.
 var alike = regexp.MustCompile(`(?:^|:) *([\x{a0}\x{2007}\x{202f}\x{3000}\x{200b}\x{2009}])|[:,\[{-] *["']?(` + template.String() + `)`)
 
 var spacesLookAlike = map[rune]string{'\u00a0': "a no-break space", '\u2007': "a figure space", '\u202f': "a narrow no-break space",
 	'\u3000': "an ideographic space", '\u200b': "a zero-width space", '\u2009': "a thin space"}
 
-// neverClosed reports whether an error is found at the end of what it is about.
+// neverClosed reports whether an error about something not closed has its position at the end of it.
 func neverClosed(e *yaml.LoadError) bool {
 	return strings.Contains(e.Message, "unexpected end of stream") || strings.Contains(e.Message, "did not find expected ','")
 }
 
-// syntaxError rewords what is not YAML at all.
+// syntaxError rewords an error about text that is not YAML.
 func syntaxError(e *yaml.LoadError) *quantity.Error {
 	bad := quantity.Errorf("%s", strings.TrimPrefix(e.Message, "yaml: "))
 	says := func(text string) bool { return strings.Contains(e.Message, text) }

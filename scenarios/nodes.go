@@ -47,10 +47,10 @@ func isNull(node *yaml.Node) bool {
 	return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null"
 }
 
-// scalar is a YAML node that is written as it stands.
+// scalar returns a YAML node for a plain scalar.
 func scalar(text string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: text} }
 
-// oneLine writes a value as YAML on one line.
+// oneLine returns a value as YAML on one line.
 func oneLine(value *yaml.Node) string {
 	flow := inFlow(value)
 	out, err := yaml.Dump(flow, yaml.WithLineWidth(-1), yaml.WithQuotePreference(yaml.QuoteDouble))
@@ -60,7 +60,7 @@ func oneLine(value *yaml.Node) string {
 	return strings.TrimSpace(strings.ReplaceAll(string(out), "\n", " "))
 }
 
-// place gives node and all in it the position of at.
+// place sets the position of node and all nodes in it to that of at.
 func place(node, at *yaml.Node) {
 	node.Line, node.Column = at.Line, at.Column
 	for _, c := range node.Content {
@@ -68,7 +68,7 @@ func place(node, at *yaml.Node) {
 	}
 }
 
-// describe says what a node is, to somebody who wrote it.
+// describe returns a description of a node for its author: a map, a list, or the quoted value.
 func describe(node *yaml.Node) string {
 	switch node.Kind {
 	case yaml.MappingNode:
@@ -79,12 +79,12 @@ func describe(node *yaml.Node) string {
 	return quantity.Quote(node.Value)
 }
 
-// errorAt is e with the position of a node.
+// errorAt returns the error e with the position of a node.
 func errorAt(node *yaml.Node, e *quantity.Error) *yaml.LoadError {
 	return yaml.NewLoadError(yaml.ConstructorStage, e.Message, yaml.Mark{Line: node.Line, Column: node.Column}, e)
 }
 
-// loadErrors returns the errors that make up err.
+// loadErrors returns the single errors that err consists of.
 func loadErrors(err error) []*yaml.LoadError {
 	if err == nil {
 		return nil
@@ -98,8 +98,8 @@ func loadErrors(err error) []*yaml.LoadError {
 	return []*yaml.LoadError{yaml.NewLoadError(yaml.ReaderStage, err.Error(), yaml.Mark{}, err)}
 }
 
-// closest returns the one of known that is nearly word, or that alone begins with it, or nothing. Of several it is the
-// one whose case is nearest, too.
+// closest returns the word of known that is nearest to word, or the only one that begins with it, or "". Of several the
+// one with the same case wins.
 func closest(word string, known []string) string {
 	if len(word) > 64 {
 		return ""
@@ -134,7 +134,7 @@ func contains(words []string, word string) bool {
 	return false
 }
 
-// unknownName returns the error that nothing of the sort has that name, with the name that may be meant.
+// unknownName returns the error for a name that does not exist, with the name that may be meant.
 func unknownName(what, name string, names []string) *quantity.Error {
 	e := quantity.Errorf("no %s is named %s", what, quantity.Quote(name))
 	switch near := closest(name, names); {
@@ -152,12 +152,12 @@ func unknownName(what, name string, names []string) *quantity.Error {
 	return e
 }
 
-// sortedKeys returns the keys of a map in order.
+// sortedKeys returns the keys of a map, sorted.
 func sortedKeys[V any](m map[string]V) []string {
 	return slices.Sorted(maps.Keys(m))
 }
 
-// checkName returns the error of a name of a class, storm, policy and the like, in words; empty if it is valid.
+// checkName returns in words what is wrong with a name of a class, storm, policy and the like; "" if it is valid.
 func checkName(name string) string {
 	const most = 64
 	switch {
@@ -175,8 +175,8 @@ func checkName(name string) string {
 	return ""
 }
 
-// checkErrorKind says what is wrong with the error kind of a failing attempt. An
-// attempt that is canceled or whose lease expires has not failed: the engine says so.
+// checkErrorKind returns in words what is wrong with an error kind for failing attempts, "" if it is valid. Canceled
+// attempts and those with an expired lease have not failed: the engine sets these kinds.
 func checkErrorKind(name string) string {
 	for _, kind := range []engine.ErrorKind{engine.Canceled, engine.LeaseExpired} {
 		if name == kind.Name() {

@@ -18,12 +18,12 @@ type Override struct {
 	Flag  string // what the user typed, if it was not --set
 }
 
-// String writes o as it stands on a command line.
+// String returns the override as it stands on a command line.
 func (o Override) String() string { return cmp.Or(o.Flag, "--set "+o.Path+"="+o.Value) }
 
 // Positions in the values of overrides have negative lines: -1 is the first override.
 
-// parse reads the value of o, the index-th override.
+// parse parses the value of an override, the index-th, as YAML.
 func (o Override) parse(index int) (*yaml.Node, []*yaml.LoadError) {
 	at := o.position(index)
 	if len(o.Value) > 1<<16 {
@@ -49,8 +49,7 @@ func (o Override) position(index int) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Line: -1 - index, Column: 1}
 }
 
-// apply returns root with value laid upon what path names. New keys stand at the
-// position of at.
+// apply returns root with the value at path replaced. New keys get the position of at.
 func apply(root, at *yaml.Node, path string, value *yaml.Node) (*yaml.Node, *quantity.Error) {
 	words := strings.Split(path, ".")
 	for _, word := range words {
@@ -93,10 +92,10 @@ func applyAt(node, at *yaml.Node, done, path []string, value *yaml.Node) (*yaml.
 	return merged(node, over), nil
 }
 
-// another stands in a path for an element that a list gets.
+// another stands in a path for a new element of a list.
 const another = "+"
 
-// namesOf tells by which keys the elements of a list go.
+// namesOf maps each list of a scenario to the keys by which paths name its elements.
 var namesOf = map[string][]string{"jobs": {"class"}, "storms": {"name"}, "dependencies": {"name"}, "policies": {"label", "kind"}}
 
 var wordFor = map[string]string{"jobs": "job class", "storms": "storm", "dependencies": "dependency", "policies": "policy"}
@@ -135,11 +134,11 @@ func applyInList(list, at *yaml.Node, done, path []string, value *yaml.Node) (*y
 	return nil, unknownName(wordFor[name], path[0], names)
 }
 
-// overridable are the parts of a scenario that a policy may change for itself.
+// overridable lists the parts of a scenario that a policy may override for itself.
 var overridable = []string{"engine", "retry", "dependencies", "jobs", "storms"}
 
-// withPolicy returns given as policy index of it sees it: with the overrides of its
-// `with:` in an order that does not depend on the file's.
+// withPolicy returns given with the overrides in the `with:` of its policy index, applied in an order that does not
+// depend on the file's.
 func withPolicy(given *yaml.Node, index int) (*yaml.Node, []*yaml.LoadError) {
 	list := lookup(given, "policies")
 	if list == nil || list.Kind != yaml.SequenceNode || index >= len(list.Content) {
@@ -181,8 +180,8 @@ func withPolicy(given *yaml.Node, index int) (*yaml.Node, []*yaml.LoadError) {
 	return given, problems
 }
 
-// keepsNames refuses overrides that would make a policy's classes or storms others than
-// those of the policies it is compared with.
+// keepsNames returns an error for an override that would give a policy other classes or storms than the policies it is
+// compared with.
 func keepsNames(path string, value *yaml.Node) *quantity.Error {
 	words := strings.Split(path, ".")
 	keys := namesOf[words[0]]
@@ -205,8 +204,8 @@ func keepsNames(path string, value *yaml.Node) *quantity.Error {
 	return nil
 }
 
-// before orders paths so that a map is laid down before its keys, and the key that
-// replaces its map before those that stay beside it.
+// before reports whether the override of path a is applied before that of b: a map before its keys, and a key that
+// replaces its map before the keys beside it.
 func before(a, b string) bool {
 	as, bs := strings.Split(a, "."), strings.Split(b, ".")
 	for i := 0; i < len(as) && i < len(bs); i++ {

@@ -10,9 +10,8 @@ import (
 	"qsim/policies"
 )
 
-// Compare adds a policy of the caller's own to those that Run compares, under a
-// label that no other policy has. make is called for every node that starts and
-// must return a new policy each time, from any goroutine.
+// Compare adds a policy of the caller's own to those that runs compare, under a label that no other policy may have.
+// make is called for every node that starts and must return a new policy each time, from any goroutine.
 func (sc *Scenario) Compare(label string, make func(workers int) engine.Policy) {
 	if sc.custom == nil {
 		sc.custom = map[int]func(workers int) engine.Policy{}
@@ -24,7 +23,7 @@ func (sc *Scenario) Compare(label string, make func(workers int) engine.Policy) 
 // customKind is the kind of a policy that Compare added.
 const customKind = "custom"
 
-// PolicyMaker returns what makes the policy of index i for a node.
+// PolicyMaker returns a function that makes the policy with index i for a node.
 func (sc *Scenario) PolicyMaker(i int) (func() engine.Policy, error) {
 	p, workers := &sc.Policies[i], int(sc.Engine.Workers)
 	if custom := sc.custom[i]; custom != nil {
@@ -43,7 +42,7 @@ func (sc *Scenario) PolicyMaker(i int) (func() engine.Policy, error) {
 	}, nil
 }
 
-// policyClasses is what policies may know of the job classes, by kind.
+// policyClasses returns the properties of job classes that policies may use, by kind.
 func (sc *Scenario) policyClasses() []policies.Class {
 	var classes []policies.Class
 	for i := range sc.Jobs {
@@ -52,13 +51,11 @@ func (sc *Scenario) policyClasses() []policies.Class {
 	return classes
 }
 
-// PolicyKinds returns the kinds of policies that scenarios can name, with their
-// parameters.
+// PolicyKinds returns the kinds of policies that scenarios can use, with their parameters.
 func PolicyKinds() []policies.Kind { return policies.Kinds() }
 
-// Select returns the scenario with only the policies that names mean: labels, or
-// else kinds. Objectives keep those of their policies that are left; objectives of
-// none are gone. The baseline is the first policy if it was not selected.
+// Select returns the scenario with only the policies that names select: labels, or else kinds. Objectives lose the
+// policies that are gone, and go if none is left. The baseline is the first policy if it was not selected.
 func (sc *Scenario) Select(names []string) (*Scenario, error) {
 	var keep []int
 	for _, name := range names {
@@ -107,8 +104,8 @@ func (sc *Scenario) Select(names []string) (*Scenario, error) {
 	return &selected, nil
 }
 
-// Calm returns sc as one of its policies sees it without storms, for so long: what a run
-// on the wall clock is measured with before it is predicted.
+// Calm returns sc as one of its policies sees it, without storms and with that duration, for calibrating a wall clock
+// run.
 func (sc *Scenario) Calm(policy int, lasts time.Duration) *Scenario {
 	calm := *sc.Variant(policy)
 	calm.Policies, calm.variants, calm.custom = sc.Policies, nil, sc.custom

@@ -6,7 +6,8 @@ import (
 	"qsim/policies"
 )
 
-// checkNeeds warns of policies that cannot act in a scenario without errors.
+// checkNeeds warns, if the scenario has no errors, of policies that find nothing in it to act on, such as tenants, and
+// so act as fifo; not of those that an objective expects to miss.
 func (c *checker) checkNeeds() {
 	if len(c.failed) > 0 || slices.ContainsFunc(c.problems, func(p problem) bool { return p.severity == Error }) {
 		return
@@ -22,7 +23,7 @@ func (c *checker) checkNeeds() {
 	}
 }
 
-// meets reports whether sc has what a kind of policy needs to act otherwise than fifo.
+// meets reports whether sc has what a kind of policy needs to act differently from fifo.
 func (sc *Scenario) meets(need policies.Need) bool {
 	if len(sc.Jobs) == 0 { // which is wrong by itself
 		return true
@@ -42,16 +43,16 @@ func (sc *Scenario) meets(need policies.Need) bool {
 	return true
 }
 
-// expectedToFail reports whether an objective says of p by its name that it will be missed: who writes that knows that
-// the policy does not help.
+// expectedToFail reports whether an objective names the policy and expects a miss: its author knows that the policy
+// does not help.
 func (sc *Scenario) expectedToFail(p *Policy) bool {
 	return slices.ContainsFunc(sc.Objectives, func(o Objective) bool {
 		return o.Expect == "missed" && slices.Contains(o.Policies, p.Label)
 	})
 }
 
-// severalTenants reports whether jobs belong to two tenants at least. A class whose jobs come from a trace may have
-// any number.
+// severalTenants reports whether jobs belong to at least two tenants. A class whose jobs come from a trace may have any
+// number.
 func (sc *Scenario) severalTenants() bool {
 	names := map[string]bool{}
 	for i := range sc.Jobs {
@@ -72,8 +73,8 @@ func (sc *Scenario) severalTenants() bool {
 // longRun is the multiple of its mean that a run time is assumed never to exceed.
 const longRun = 20
 
-// mayRetry reports whether a job may be claimed twice: anything but a burst or an instant may make attempts fail or
-// leases lapse, so that it is false only where it is sure.
+// mayRetry reports whether a job may be claimed twice. Any storm but a burst may make attempts fail or leases expire,
+// so that the answer is false only where that is certain.
 func (sc *Scenario) mayRetry() bool {
 	if slices.ContainsFunc(sc.Storms, func(s Storm) bool { return s.Effect().Class == "" }) {
 		return true

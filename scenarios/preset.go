@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Preset is what a known system or design does, as keys of a scenario.
+// Preset holds the settings of a known system or design, as keys of a scenario.
 type Preset struct {
 	Name         string     `yaml:"name"`         // a-z 0-9 -
 	Family       string     `yaml:"family"`       // what it is or stands on, such as Redis
@@ -25,7 +25,7 @@ type Preset struct {
 //go:embed presets.yaml
 var presetText []byte
 
-// presets reads the list once. It is data of the program, so that an error in it is a bug.
+// presets parses the built-in list of presets once, and panics if it is invalid.
 var presets = sync.OnceValue(func() []Preset {
 	list, problems := parse(presetText)
 	if len(problems) > 0 {
@@ -54,12 +54,10 @@ var presets = sync.OnceValue(func() []Preset {
 	return all
 })
 
-// Presets returns all presets in the order in which they are listed. The caller must not
-// change what their nodes hold.
+// Presets returns all presets in the order in which they are listed. The caller must not change their nodes.
 func Presets() []Preset { return slices.Clone(presets()) }
 
-// PresetNamed returns the preset of that name or alias, in which _ may stand for -; nil if
-// there is none.
+// PresetNamed returns the preset with that name or alias, in which _ may stand for -; nil if there is none.
 func PresetNamed(name string) *Preset {
 	name = strings.ReplaceAll(name, "_", "-")
 	for _, p := range presets() {

@@ -19,7 +19,7 @@ type Key struct {
 	Examples []string `json:"examples,omitempty"` // of values, as YAML
 }
 
-// Kind is one of several things that a map of the language may be.
+// Kind is one kind of a map of the language, such as a distribution or a storm, with its keys.
 type Kind struct {
 	Name    string `json:"name"`
 	Doc     string `json:"doc"`
@@ -27,23 +27,23 @@ type Kind struct {
 	Example string `json:"example"` // the map, as YAML
 }
 
-// Kinds are the kinds of everything that has some, but policies.
+// Kinds lists the kinds of storms, arrivals, distributions and backoffs.
 type Kinds struct{ Storms, Arrivals, Distributions, Backoffs []Kind }
 
-// Keys returns every key of the language, each after the map it is a key of.
+// Keys returns every key of the language, a map before its keys.
 func Keys() []Key { return slices.Clone(reference().keys) }
 
 // AllKinds returns the kinds of storms, arrivals, distributions and backoffs, in the order of the language. The caller
 // must not change them.
 func AllKinds() *Kinds { return &reference().kinds }
 
-// referenceText holds the results of Keys and AllKinds.
+// referenceText is the reference of the language: the results of Keys and AllKinds.
 type referenceText struct {
 	keys  []Key
 	kinds Kinds
 }
 
-// reference reads the schema, in which the comments of the structs are.
+// reference computes the reference of the language from the schema, which has the comments of the structs.
 var reference = sync.OnceValue(func() *referenceText {
 	root, problems := parse(schema) // JSON is YAML, and so the values in it stand in their order
 	if len(problems) > 0 {
@@ -65,13 +65,13 @@ var reference = sync.OnceValue(func() *referenceText {
 	return text
 })
 
-// referenceReader reads the maps of a schema.
+// referenceReader reads keys from the schema's maps.
 type referenceReader struct{ defs *yaml.Node }
 
-// placeholders stand for the names of elements of lists.
+// placeholders maps each list of a scenario to the word that stands for an element's name in the path of a key.
 var placeholders = map[string]string{"jobs": "CLASS", "storms": "STORM", "dependencies": "NAME", "policies": "LABEL", "objectives": "NUMBER"}
 
-// walk returns the keys of s, whose own path is given. The costs of rows are the same for every call: their keys come
+// walk returns the keys of the schema s, which has the given path. RowCosts, the same for every call, are returned
 // once.
 func (r *referenceReader) walk(path string, s *yaml.Node) []Key {
 	var all []Key
@@ -93,7 +93,7 @@ func (r *referenceReader) walk(path string, s *yaml.Node) []Key {
 	return all
 }
 
-// long returns the schema of the long form where s has a short one, too.
+// long returns the schema of the long form of a value that has a short one, too.
 func long(s *yaml.Node) *yaml.Node {
 	if first := lookupAt(lookup(s, "anyOf"), 0); first != nil && (lookup(first, "$ref") != nil || lookup(first, "items") != nil) {
 		return first
@@ -101,7 +101,7 @@ func long(s *yaml.Node) *yaml.Node {
 	return s
 }
 
-// resolved returns the schema to which s refers, or s itself.
+// resolved returns the schema that s refers to, or s itself.
 func (r *referenceReader) resolved(s *yaml.Node) *yaml.Node {
 	s = long(s)
 	if name, isRef := strings.CutPrefix(word(s, "$ref"), definitionsAt); isRef {
@@ -110,7 +110,7 @@ func (r *referenceReader) resolved(s *yaml.Node) *yaml.Node {
 	return s
 }
 
-// key describes the key whose schema is s.
+// key returns the description of the key whose schema is s.
 func (r *referenceReader) key(path string, s *yaml.Node, required bool) Key {
 	k := Key{Path: path, Value: r.value(s), Required: required, Doc: word(s, "description"), Default: because(path)}
 	if usual := lookup(s, "default"); usual != nil {
@@ -130,7 +130,7 @@ func (r *referenceReader) key(path string, s *yaml.Node, required bool) Key {
 	return k
 }
 
-// starred returns a path with * for what stands for a name.
+// starred returns a path with * in place of each placeholder in capitals.
 func starred(path string) string {
 	words := strings.Split(path, ".")
 	for i, w := range words {
@@ -141,7 +141,7 @@ func starred(path string) string {
 	return strings.Join(words, ".")
 }
 
-// valueWords say what a value of a type is.
+// valueWords maps each type to a description of its values.
 var valueWords = map[string]string{
 	"Duration": "duration", "Offset": "duration, may be negative", "Rate": "rate", "Share": "share", "Count": "count",
 	"CountOrShare": "count or share", "Nodes": "count, share, list of indexes, or that", "Attempts": "count or unlimited",
@@ -180,7 +180,7 @@ func (r *referenceReader) value(s *yaml.Node) string {
 	return "text"
 }
 
-// ofTable returns the kinds of a table whose keys are those of a map of the schema.
+// ofTable returns the kinds of a table, whose keys the schema describes in the definition def.
 func (r *referenceReader) ofTable(table *kindTable, def string) []Kind {
 	var kinds []Kind
 	all := r.walk("", lookup(r.defs, def))
@@ -211,7 +211,7 @@ func (r *referenceReader) ofTable(table *kindTable, def string) []Kind {
 	return kinds
 }
 
-// word returns the text of a key, "" if it has none.
+// word returns the text of a key of a node, "" if it has none.
 func word(node *yaml.Node, key string) string {
 	if value := lookup(node, key); value != nil {
 		return value.Value
@@ -219,12 +219,12 @@ func word(node *yaml.Node, key string) string {
 	return ""
 }
 
-// has reports whether a word is in a list.
+// has reports whether w is in a list of words.
 func has(list *yaml.Node, w string) bool {
 	return list != nil && slices.ContainsFunc(list.Content, func(item *yaml.Node) bool { return item.Value == w })
 }
 
-// plainStyle takes the quotes off what needs none.
+// plainStyle removes the quotes of scalars that do not need any.
 func plainStyle(node *yaml.Node) *yaml.Node {
 	node.Style = 0
 	for _, child := range node.Content {

@@ -19,7 +19,7 @@ func (sc *Scenario) Resolved() []byte {
 	return out
 }
 
-// canonical returns sc with the free-form parts of it in a fixed order.
+// canonical returns sc with its free-form parts in a fixed order.
 func (sc *Scenario) canonical() *Scenario {
 	plain := *sc
 	if p := &plain.Engine.Promoter; p.First == nil && presetSays(sc.Engine.Preset, "promoter", "first") {
@@ -38,7 +38,7 @@ func (sc *Scenario) canonical() *Scenario {
 	return &plain
 }
 
-// presetSays reports whether the engine preset of that name has a value at path.
+// presetSays reports whether the engine preset with that name has a value at path.
 func presetSays(name string, path ...string) bool {
 	p := PresetNamed(name)
 	if p == nil {
@@ -51,7 +51,7 @@ func presetSays(name string, path ...string) bool {
 	return node != nil
 }
 
-// spell notes of every policy what Resolved writes of its overrides.
+// spell stores for every policy the overrides that Resolved writes for it.
 func (sc *Scenario) spell() {
 	for i := range sc.Policies {
 		spelled := sc.spelled(i)
@@ -64,8 +64,8 @@ func (sc *Scenario) spell() {
 	}
 }
 
-// spelled returns the overrides of policy i without presets: a preset lies below what the
-// scenario says, which when resolved is everything, so that what it changes is written out.
+// spelled returns the overrides of policy i with presets replaced by values: a preset lies below the scenario's own
+// values, and a resolved scenario has all of them, so that a preset would change nothing.
 func (sc *Scenario) spelled(i int) map[string]yaml.Node {
 	with, names := sc.Policies[i].With, false
 	for _, path := range sortedKeys(with) {
@@ -89,7 +89,7 @@ func (sc *Scenario) spelled(i int) map[string]yaml.Node {
 	return spelled
 }
 
-// dumped returns v as a node.
+// dumped returns v as a YAML node.
 func dumped(v any) yaml.Node {
 	var node yaml.Node
 	if err := node.Dump(v); err != nil {
@@ -113,7 +113,7 @@ func orderedAll(m map[string]yaml.Node) map[string]yaml.Node {
 	return result
 }
 
-// inOrder returns node without positions and styles, its keys in order.
+// inOrder returns a copy of node without positions and styles, with sorted keys.
 func inOrder(node *yaml.Node) *yaml.Node {
 	plain := &yaml.Node{Kind: node.Kind, Tag: node.Tag, Value: node.Value}
 	if node.Kind != yaml.MappingNode {

@@ -113,7 +113,7 @@ type Promoter struct {
 	Gap Duration `yaml:"gap"`
 }
 
-// On reports whether there is a promoter.
+// On reports whether a promoter is configured.
 func (p *Promoter) On() bool { return !p.Every.IsNone() }
 
 // Leader is the election for owner: leader.

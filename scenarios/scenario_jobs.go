@@ -33,7 +33,7 @@ type Over struct {
 	Slow      *Factor       `yaml:"slow,omitempty"`       // calls over the limit take so many times as long
 }
 
-// isDefault reports whether o is what Load sets where the file says nothing.
+// isDefault reports whether o has the values that Load sets by default.
 func (o *Over) isDefault() bool {
 	return o.Slow == nil && (o.Fail == nil || o.Fail.Float() == 1) && (o.RejectsIn == nil || o.RejectsIn.IsNone())
 }

@@ -53,7 +53,7 @@ func Schema() []byte {
 
 var policyAt = []byte("\n  \"Policy\": ")
 
-// choice adds a word to those that s allows, and what it means.
+// choice adds a word, with its meaning, to those that the schema s allows.
 func choice(s *jsonschema.Schema, word, doc string) {
 	if s.Extras == nil {
 		s.Extras = map[string]any{"enumDescriptions": []string(nil)}
@@ -63,7 +63,7 @@ func choice(s *jsonschema.Schema, word, doc string) {
 	s.Extras["enumDescriptions"] = append(s.Extras["enumDescriptions"].([]string), doc)
 }
 
-// kindSchema lets a policy have the parameters of its kind only.
+// kindSchema returns a schema that allows a policy only the parameters of its kind.
 func kindSchema(kind *policies.Kind) *jsonschema.Schema {
 	then := &jsonschema.Schema{Properties: jsonschema.NewProperties(), PropertyNames: &jsonschema.Schema{}}
 	keys := []string{"kind", "label", "with"}
@@ -80,7 +80,7 @@ func kindSchema(kind *policies.Kind) *jsonschema.Schema {
 	return when("kind", kind.Name, then)
 }
 
-// parameterSchema is the schema of a policy's parameter.
+// parameterSchema returns the schema of a policy parameter of that type.
 func parameterSchema(typ string) *jsonschema.Schema {
 	switch typ {
 	case policies.TypeShare:
@@ -105,14 +105,14 @@ func parameterSchema(typ string) *jsonschema.Schema {
 	return &jsonschema.Schema{}
 }
 
-// when is what holds where key has a value.
+// when returns a schema that requires then where key has that value.
 func when(key, value string, then *jsonschema.Schema) *jsonschema.Schema {
 	properties := jsonschema.NewProperties()
 	properties.Set(key, &jsonschema.Schema{Const: value})
 	return &jsonschema.Schema{If: &jsonschema.Schema{Required: []string{key}, Properties: properties}, Then: then}
 }
 
-// Texts of numbers, as patterns.
+// Patterns for texts of numbers.
 const (
 	unsigned      = `([0-9]+\.?[0-9]*|\.[0-9]+)`
 	exponent      = `([eE][+-]?[0-9]+)?`
@@ -120,7 +120,7 @@ const (
 	definitionsAt = "#/$defs/"
 )
 
-// ref is a schema that stands elsewhere.
+// ref returns a schema that refers to a definition by name.
 func ref(name string) *jsonschema.Schema { return &jsonschema.Schema{Ref: definitionsAt + name} }
 
 func text(pattern string) *jsonschema.Schema {
@@ -129,7 +129,7 @@ func text(pattern string) *jsonschema.Schema {
 
 func anyOf(some ...*jsonschema.Schema) *jsonschema.Schema { return &jsonschema.Schema{AnyOf: some} }
 
-// number is a plain number in [least, most]: as such, or quoted, or with k or M.
+// number returns the schema of a number in [least, most]: plain, quoted, or with k or M.
 func number(kind string, least, most float64) *jsonschema.Schema {
 	return anyOf(
 		&jsonschema.Schema{Type: kind, Minimum: decimalNumber(least), Maximum: decimalNumber(most)},

@@ -10,8 +10,8 @@ import (
 	"qsim/results/measure"
 )
 
-// expand returns given with its short forms written out: one policy, or one class hit, for a list; the kind of a policy
-// for a policy; a rate for arrivals; the text of an objective for its map. What is no short form stays as it is.
+// expand returns given with short forms replaced by long ones: a list for one policy or one class hit, a policy for its
+// kind, arrivals for a rate, and a map for the text of an objective. Other values stay as they are.
 func expand(given *yaml.Node) (*yaml.Node, []*yaml.LoadError) {
 	e := expander{}
 	result := e.keys(given, map[string]func(*yaml.Node) *yaml.Node{
@@ -26,7 +26,7 @@ func expand(given *yaml.Node) (*yaml.Node, []*yaml.LoadError) {
 
 type expander struct{ problems []*yaml.LoadError }
 
-// keys returns a map with some of its values replaced.
+// keys returns a map in which the values of some keys are replaced, each by its function.
 func (e *expander) keys(node *yaml.Node, replace map[string]func(*yaml.Node) *yaml.Node) *yaml.Node {
 	if node.Kind != yaml.MappingNode {
 		return node
@@ -45,8 +45,8 @@ func (e *expander) keys(node *yaml.Node, replace map[string]func(*yaml.Node) *ya
 	return &result
 }
 
-// list writes a list out whose elements item writes out; an element goes by its key name. A map in its place is
-// an error that says how to make it a list.
+// list returns a function that expands the elements of a list by item; name is the key with an element's name. It
+// reports a map in place of the list, with the list to write instead.
 func (e *expander) list(name string, item func(*yaml.Node) *yaml.Node) func(*yaml.Node) *yaml.Node {
 	return func(list *yaml.Node) *yaml.Node {
 		if list.Kind == yaml.MappingNode && len(list.Content) > 0 {
@@ -79,7 +79,7 @@ func (e *expander) list(name string, item func(*yaml.Node) *yaml.Node) func(*yam
 	}
 }
 
-// job writes the arrivals of a class out.
+// job expands the short forms in a job class: its arrivals.
 func (e *expander) job(node *yaml.Node) *yaml.Node {
 	return e.keys(node, map[string]func(*yaml.Node) *yaml.Node{"arrivals": func(value *yaml.Node) *yaml.Node {
 		if value.Kind != yaml.ScalarNode {
@@ -91,7 +91,7 @@ func (e *expander) job(node *yaml.Node) *yaml.Node {
 	}})
 }
 
-// storm writes the hits of a storm out.
+// storm expands the short forms in a storm: the classes that it hits.
 func (e *expander) storm(node *yaml.Node) *yaml.Node {
 	hits := func(trouble *yaml.Node) *yaml.Node {
 		return e.keys(trouble, map[string]func(*yaml.Node) *yaml.Node{"hits": func(value *yaml.Node) *yaml.Node {
@@ -108,7 +108,7 @@ func (e *expander) storm(node *yaml.Node) *yaml.Node {
 	return e.keys(node, of)
 }
 
-// objective writes the text of an objective out: nil, and a problem, if it is none.
+// objective expands an objective given as text; nil, and a problem, if the text is not valid.
 func (e *expander) objective(node *yaml.Node) *yaml.Node {
 	q, word, bound, err := ParseObjective(node.Value)
 	if err != nil {
@@ -129,8 +129,8 @@ func (e *expander) objective(node *yaml.Node) *yaml.Node {
 	return mapOf(node, append(pairs, word, bound)...)
 }
 
-// ParseObjective reads an objective as text: a query, "below" or "above", and a bound, as in "fresh.wait.p99 during
-// payments-down below 10s". Which metrics and storms there are is not known here.
+// ParseObjective parses an objective given as text: a query, "below" or "above", and a bound, as in "fresh.wait.p99
+// during payments-down below 10s". Whether the metric and the storm exist is not checked.
 func ParseObjective(text string) (q measure.Query, word, bound string, err error) {
 	at := -1
 	for _, w := range []string{"below", "above"} {
@@ -148,7 +148,7 @@ func ParseObjective(text string) (q measure.Query, word, bound string, err error
 	return q, word, bound, err
 }
 
-// mapOf returns a map whose keys, and whose values that are no nodes, stand where at does.
+// mapOf returns a map of pairs; its keys, and its values that are not nodes, get the position of at.
 func mapOf(at *yaml.Node, pairs ...any) *yaml.Node {
 	result := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: at.Line, Column: at.Column}
 	for _, p := range pairs {

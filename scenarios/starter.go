@@ -9,7 +9,7 @@ import (
 	"qsim/engine/quantity"
 )
 
-// starterText is a scenario to make one's own. What it leaves out has a default.
+// starterText is the text of a scenario to start from. Keys left out have defaults.
 const starterText = `# What this scenario asks: do fresh jobs still start soon while payments fail and are retried?
 #
 # qsim explain %[1]s.yaml prints every key that may stand here, with its default.
@@ -39,8 +39,7 @@ objectives:
   - {metric: fresh.wait.p99, during: payments-down, below: 5s, policies: [inflight-cap]}
 `
 
-// Starter returns the text of a scenario to start from. Not empty, preset is one of
-// Presets that it uses.
+// Starter returns the text of a scenario to start from. If preset is not empty, the scenario uses that preset.
 func Starter(name, preset string) ([]byte, error) {
 	if err := startName(name); err != nil {
 		return nil, err
@@ -60,10 +59,10 @@ func Starter(name, preset string) ([]byte, error) {
 	return fmt.Appendf(nil, starterText, name, engine), nil
 }
 
-// SchemaFile is the name of the file that WithSchema points editors at.
+// SchemaFile is the name of the JSON schema file that WithSchema refers editors to.
 const SchemaFile = "scenario.schema.json"
 
-// modeline tells an editor's YAML language server where the schema is: beside the scenario.
+// modeline is a comment that tells an editor's YAML language server the path of the schema: beside the scenario.
 const modeline = "# yaml-language-server: $schema=" + SchemaFile
 
 var (
@@ -71,7 +70,7 @@ var (
 	firstKey    = regexp.MustCompile(`(?m)^[^#\s]`)
 )
 
-// WithSchema returns a scenario that points editors at SchemaFile beside it, in the line above its first key.
+// WithSchema returns a scenario with a comment above its first key that refers editors to SchemaFile.
 func WithSchema(src []byte) []byte {
 	src = anyModeline.ReplaceAll(src, nil)
 	at := len(src)
@@ -81,7 +80,7 @@ func WithSchema(src []byte) []byte {
 	return slices.Concat(src[:at], []byte(modeline+"\n"), src[at:])
 }
 
-// Renamed returns a copy of the scenario src under another name, its comments kept.
+// Renamed returns a copy of the scenario src with another name, and with its comments.
 func Renamed(src []byte, name string) ([]byte, error) {
 	if err := startName(name); err != nil {
 		return nil, err

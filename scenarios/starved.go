@@ -6,14 +6,14 @@ import (
 	"qsim/engine/quantity"
 )
 
-// A fresh job of a class that says nothing starves once it has waited for so many mean run times, and for so long.
+// A fresh job starves by default once it has waited for so many mean run times of its class, and for at least so long.
 const (
 	starvedAfterRuns = 10
 	starvedAtLeast   = time.Second
 )
 
-// StarvesAfter returns how long a fresh job of the class may wait until it starves. It is part of the question, not of
-// a policy: all policies of a scenario are judged by what the scenario itself says.
+// StarvesAfter returns how long a fresh job of the class may wait until it starves. It does not depend on the policy:
+// all policies of a scenario are judged by the scenario's own settings.
 func (j *JobClass) StarvesAfter() time.Duration {
 	if j.StarvedAfter != nil {
 		return j.StarvedAfter.Std()

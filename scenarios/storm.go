@@ -45,8 +45,8 @@ type Storm struct {
 	Repeat     *Repeat         `yaml:"repeat,omitempty"` // it comes again; see Starts. Left out: once
 }
 
-// Trouble is a kind of storm: its keys, what must be true of them, and its effect. Each has a file of its own,
-// storm_KIND.go, and a field of Storm, and nothing else has to know it.
+// Trouble is the fault of one kind of storm: its keys, the conditions on them, and its effect. Each has a file of its
+// own, storm_KIND.go, and a field of Storm; no other code has to know it.
 type Trouble interface {
 	// check reports what is wrong with the trouble of s, whose keys lie at a path.
 	check(c *checker, s *Storm, at keyPath)
@@ -54,8 +54,8 @@ type Trouble interface {
 	effect(s *Storm) Effect
 }
 
-// Effect holds the faults of a storm, of processes, calls, attempts, dependencies and arrivals, as plain values. They
-// are injected by simulations, and bounds and warnings are computed from them. The zero value of a field is no fault.
+// Effect holds the faults of a storm, of processes, calls, attempts, dependencies and arrivals, as plain values:
+// simulations inject them, and bounds and warnings are computed from them. The zero value of a field is no fault.
 type Effect struct {
 	Instant   bool          // it comes at its start, whatever the window
 	Follows   bool          // it may begin with an event
@@ -82,20 +82,20 @@ type Effect struct {
 	Rate  *Factor // or at so many times the rate
 }
 
-// Reasons why a trouble is simulated only.
+// Reasons why a kind of storm exists in simulations only, not on the wall clock.
 const (
 	ofProcess = "a process of a run on the wall clock cannot be killed, frozen or set back from within"
 	ofNetwork = "the network is real: its faults cannot be had at will"
 	ofStore   = "the store is real: what it does cannot be had at will"
 )
 
-// keyPath is where keys lie in a scenario: names of keys and indexes of lists.
+// keyPath is a path to a key of a scenario: names of keys and indexes of lists.
 type keyPath []any
 
 // key returns the path of a key below p.
 func (p keyPath) key(name string) keyPath { return append(p[:len(p):len(p)], name) }
 
-// troubleFields are the indexes of the fields of Storm that are troubles, and troubles their keys.
+// troubleFields are the indexes of the fields of Storm that hold a Trouble, and troubles the names of their keys.
 var troubleFields, troubles = func() (fields []int, keys []string) {
 	storm, trouble := reflect.TypeFor[Storm](), reflect.TypeFor[Trouble]()
 	for i := range storm.NumField() {
@@ -107,10 +107,10 @@ var troubleFields, troubles = func() (fields []int, keys []string) {
 	return fields, keys
 }()
 
-// Troubles returns the keys of all kinds of storm.
+// Troubles returns the keys that name the kinds of storm.
 func Troubles() []string { return append([]string(nil), troubles...) }
 
-// Trouble returns what goes wrong in s, and its key; nil in a storm that was refused.
+// Trouble returns the fault of a storm and its key; nil for a storm with an error.
 func (s *Storm) Trouble() (Trouble, string) {
 	v := reflect.ValueOf(s).Elem()
 	for k, i := range troubleFields {
@@ -148,7 +148,7 @@ func (s *Storm) End() time.Duration {
 	return end
 }
 
-// Effect returns what s does; nothing, where it was refused.
+// Effect returns the faults of a storm; none if the storm has an error.
 func (s *Storm) Effect() Effect {
 	if t, _ := s.Trouble(); t != nil {
 		return t.effect(s)
@@ -156,7 +156,7 @@ func (s *Storm) Effect() Effect {
 	return Effect{}
 }
 
-// Does reports whether a storm is a control of that kind.
+// Does reports whether the scenario has a storm that is a control (an outside change of the engine) of that kind.
 func (sc *Scenario) Does(kind fault.ControlKind) bool {
 	return slices.ContainsFunc(sc.Storms, func(s Storm) bool {
 		c := s.Effect().Control
@@ -164,7 +164,7 @@ func (sc *Scenario) Does(kind fault.ControlKind) bool {
 	})
 }
 
-// fill sets the defaults of the trouble of s.
+// fill sets the defaults of the fault of a storm.
 func (s *Storm) fill() {
 	t, _ := s.Trouble()
 	if f, ok := t.(interface{ fill() }); ok {

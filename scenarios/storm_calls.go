@@ -43,10 +43,10 @@ func (t *CallStorm) effect(*Storm) Effect {
 		LoseReply: t.LoseReply.Float(), Duplicate: t.Duplicate.Float(), Error: t.Error.Float(), Delay: t.Delay.Drawn()}}
 }
 
-// calls are the calls between nodes and store that a storm can disturb, or begin with.
+// calls lists the calls between nodes and store that a storm can disturb, or begin with.
 var calls = []string{"claim", "commit", "extend", "recover", "promote", "lead", "stats"}
 
-// callsNamed returns the set of the calls of these names; of none all calls.
+// callsNamed returns the set of the calls with these names; all calls if names is empty.
 func callsNamed(names []string) (set [engine.NumOps]bool) {
 	for op := engine.OpClaim; op < engine.NumOps; op++ {
 		set[op] = len(names) == 0 || slices.Contains(names, op.String())
@@ -54,7 +54,7 @@ func callsNamed(names []string) (set [engine.NumOps]bool) {
 	return set
 }
 
-// checkCall checks the name of a call.
+// checkCall reports an unknown name of a call.
 func (c *checker) checkCall(at *yaml.Node, op string) {
 	if contains(calls, op) {
 		return

@@ -9,7 +9,7 @@ import (
 	"qsim/engine/quantity"
 )
 
-// synonym is what other systems call keys of this language, and what to write instead.
+// synonym is a word for a key in other systems, with the key to write instead.
 type synonym struct {
 	in    string // the type of the map in which a word is met
 	at    string // the path of that map, as Keys has it
@@ -18,7 +18,8 @@ type synonym struct {
 	hint  string
 }
 
-// synonyms are words of Sidekiq, Celery, SQS, RabbitMQ, BullMQ, River, Temporal, k6, Gatling, Kubernetes and SLOs.
+// synonyms lists words of Sidekiq, Celery, SQS, RabbitMQ, BullMQ, River, Temporal, k6, Gatling, Kubernetes and SLOs for
+// keys of this language.
 var synonyms = []synonym{
 	{"Scenario", "", "queues classes tasks workload streams scenarios", "jobs", ""},
 	{"Scenario", "", "thresholds slos slo goals assertions checks expectations limits", "objectives", ""},
@@ -102,7 +103,7 @@ var synonyms = []synonym{
 	{"Policy", "policies.LABEL", "params parameters options config", "", "parameters stand beside kind: {kind: weighted, fresh: 80%}"},
 }
 
-// help returns the key that means the same as the word, for a map of the type in.
+// help returns the hint to write another key instead of the word, for a map of the type in.
 func (s *synonym) help(in string) string {
 	if s.key == "" {
 		return s.hint
@@ -117,7 +118,7 @@ func (s *synonym) help(in string) string {
 	return fmt.Sprintf("write %s: %s", write, docOf(path))
 }
 
-// docOf returns what the reference says of a key.
+// docOf returns the documentation of the key with that path.
 func docOf(path string) string {
 	for _, k := range reference().keys {
 		if k.Path == path {
@@ -127,7 +128,7 @@ func docOf(path string) string {
 	return "" // every path of the table is one: a test
 }
 
-// synonymOf returns the row for a word in a map of a type, or nil.
+// synonymOf returns the synonym for a word in a map of a type, or nil.
 func synonymOf(in, word string) *synonym {
 	word = strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(word))
 	var elsewhere *synonym
@@ -146,7 +147,7 @@ func synonymOf(in, word string) *synonym {
 	return elsewhere
 }
 
-// unknownKey returns the error that there is no such key, with the known one that may be meant.
+// unknownKey returns the error for an unknown key, with the known one that may be meant.
 func unknownKey(key string, known []string) *quantity.Error {
 	e := quantity.Errorf("unknown key %s", quantity.Quote(key))
 	if !quantity.IsNumber(key) {
@@ -161,8 +162,8 @@ func unknownKey(key string, known []string) *quantity.Error {
 	return e
 }
 
-// unknownKeyIn returns the same error for a key of a map of the type in, with the meaning that the word has in other
-// systems; around, the map, may be nil.
+// unknownKeyIn returns the error for an unknown key of a map of the type in, with the word's meaning in other systems;
+// around, the map, may be nil.
 func unknownKeyIn(in, key string, around *yaml.Node) *quantity.Error {
 	known := knownKeys()[in]
 	in = in[strings.LastIndexByte(in, '.')+1:]
@@ -185,7 +186,7 @@ func unknownKeyIn(in, key string, around *yaml.Node) *quantity.Error {
 	return e
 }
 
-// elsewhere returns the path of a key that there is in one other map, and what it means; empty if it is in none or in
+// elsewhere returns the path and the meaning of a key that exists in exactly one other map; "" if it is in none or in
 // several.
 func elsewhere(key string) string {
 	found := ""
@@ -200,7 +201,7 @@ func elsewhere(key string) string {
 	return found
 }
 
-// rowsAround returns the keys that go with the kind of a map; nil if it has none.
+// rowsAround returns the combinations of keys that go with the kind of a map; nil if it has no kind.
 func rowsAround(in string, around *yaml.Node) []kindRow {
 	tables := map[string]*kindTable{"Backoff": &backoffs, "Arrivals": &processes, "plainDistribution": &distributions}
 	table := tables[in]
@@ -214,7 +215,7 @@ func rowsAround(in string, around *yaml.Node) []kindRow {
 	return table.rowsOf(kind)
 }
 
-// meansElsewhere reports whether some other system's word for a key may be what is written.
+// meansElsewhere reports whether word is some other system's word for a key.
 func meansElsewhere(word string, key any) bool {
 	word = strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(word))
 	for i := range synonyms {

@@ -11,16 +11,16 @@ import (
 	"qsim/engine/quantity"
 )
 
-// Limits on the text of a scenario. The largest scenario shipped has a tenth of
-// either; a long table of values belongs into a file of its own.
+// Limits on the text of a scenario. The largest scenario shipped has a tenth of either; a long table of values belongs
+// in a file of its own.
 const (
 	mostBytes   = 256 << 10
 	mostEntries = 20_000
 	mostDepth   = 32
 )
 
-// reader collects what is wrong with a document while it turns it into a plain tree:
-// maps with string keys, lists and scalars, without aliases, merges or empty values.
+// reader turns a YAML document into a plain tree (maps with string keys, lists and scalars, without aliases, merges or
+// empty values) and collects the errors.
 type reader struct {
 	problems []*yaml.LoadError
 	nodes    int
@@ -32,7 +32,7 @@ func (r *reader) report(at *yaml.Node, e *quantity.Error) {
 	r.problems = append(r.problems, errorAt(at, e))
 }
 
-// parse reads one YAML document into a plain tree; nil if there is none to speak of.
+// parse parses one YAML document into a plain tree; nil if it is empty.
 func parse(src []byte) (*yaml.Node, []*yaml.LoadError) {
 	loader, err := yaml.NewLoader(strings.NewReader(string(src)), yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthValue(mostDepth))))
 	if err != nil {
@@ -69,7 +69,7 @@ func nothingHere() *quantity.Error {
 	return &quantity.Error{Message: "there is nothing in it", Help: "a scenario needs at least `jobs`"}
 }
 
-// copy returns the plain tree of node.
+// copy returns the plain tree of a YAML node.
 func (r *reader) copy(node *yaml.Node) *yaml.Node {
 	if node.Kind == yaml.AliasNode {
 		if r.open[node.Alias] {
@@ -161,16 +161,16 @@ func (r *reader) copyMapping(node, plain *yaml.Node) {
 	}
 }
 
-// thousands is what stands behind the comma of a number such as 1,000/s.
+// thousands matches the digits after the comma of a number such as 1,000/s.
 var thousands = regexp.MustCompile(`^[0-9]{3}(\D.*)?$`)
 
-// afterComma reports whether key is what a comma cut off a number.
+// afterComma reports whether key is the part of a number that a comma cut off from value.
 func afterComma(value, key *yaml.Node) bool {
 	return value.Kind == yaml.ScalarNode && quantity.IsNumber(value.Value) && thousands.MatchString(key.Value) &&
 		key.Line == value.Line && key.Column == value.Column+len(value.Value)+1
 }
 
-// merge adds to plain what `<<: source` brings: keys that are not there already.
+// merge adds to plain the keys of a YAML merge `<<: source` that are not there already.
 func (r *reader) merge(source, plain *yaml.Node, have map[string]*yaml.Node) {
 	at := source
 	if source.Kind == yaml.AliasNode {
@@ -203,17 +203,17 @@ func (r *reader) merge(source, plain *yaml.Node, have map[string]*yaml.Node) {
 	}
 }
 
-// replacing are the keys that make a map one of a kind: see replaces.
+// replacing lists the keys that give a map its kind: see replaces.
 var replacing = []string{"kind", "dist", "process"}
 
-// exclusive are pairs of keys of which a newer one drops the older other.
+// exclusive lists pairs of keys that exclude each other: setting one drops the other.
 var exclusive = [][2]string{{"max-attempts", "max-retries"}, {"below", "above"}, {"guard", "idempotent"}}
 
 // merged returns base with over laid upon it. It shares nodes with both and
 // changes neither.
 func merged(base, over *yaml.Node) *yaml.Node { return mergedValue("", base, over) }
 
-// mergedValue returns base with over laid upon it, both values of key.
+// mergedValue returns base with over laid upon it; both are values of key.
 func mergedValue(key string, base, over *yaml.Node) *yaml.Node {
 	if base == nil || base.Kind != yaml.MappingNode || over.Kind != yaml.MappingNode || replaces(key, base, over) {
 		return over
@@ -236,9 +236,8 @@ func mergedValue(key string, base, over *yaml.Node) *yaml.Node {
 	return result
 }
 
-// replaces reports whether over, a map, takes the place of base, another value of key: where each is of a kind, of which
-// keys of another kind would be wrong. The shares of errors add up to one, so that old ones beside new ones would be
-// wrong, too.
+// replaces reports whether the map over replaces base, another value of key, as a whole: where maps have a kind, keys
+// of another kind would be wrong. It also does for shares of errors, which must add up to one.
 func replaces(key string, base, over *yaml.Node) bool {
 	for _, k := range replacing {
 		belongs := key == "backoff" && k == "kind" || key == "arrivals" && k == "process" || lookup(base, k) != nil
@@ -249,7 +248,7 @@ func replaces(key string, base, over *yaml.Node) bool {
 	return key == "errors"
 }
 
-// overruled reports whether over has the key that excludes key.
+// overruled reports whether over has a key that excludes key.
 func overruled(key string, over *yaml.Node) bool {
 	for _, pair := range exclusive {
 		if key == pair[0] && lookup(over, pair[1]) != nil || key == pair[1] && lookup(over, pair[0]) != nil {

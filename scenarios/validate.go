@@ -7,7 +7,7 @@ import (
 	"qsim/engine/quantity"
 )
 
-// Limits on what one run may be asked to do.
+// Limits on the size of one run.
 const (
 	mostNodes    = 100_000
 	mostWorkers  = 1_000_000 // of all nodes
@@ -20,7 +20,7 @@ const (
 	mostBatch    = 100_000
 )
 
-// all checks everything.
+// all checks the whole scenario.
 func (c *checker) all() {
 	c.checkKeys()
 	c.checkRun()

@@ -10,7 +10,7 @@ import (
 	"qsim/policies"
 )
 
-// mostTries is how many attempts of one job are as good as unlimited.
+// mostTries is the number of attempts of one job from which their limit counts as unlimited.
 const mostTries = 1000
 
 // failing is one way in which attempts of a class fail.
@@ -22,8 +22,8 @@ type failing struct {
 	lasts float64  // seconds of the run in which attempts fail so
 }
 
-// checkEndless refuses a class whose jobs would fail again and again without any time
-// passing, so that the run would never end, or more often than one run can bear.
+// checkEndless refuses a class whose jobs would fail again and again without any time passing, so that the run would
+// never end, or too often for one run.
 func (c *checker) checkEndless(i int, job *JobClass) {
 	if !c.sound() || i >= len(c.sc.retry) {
 		return
@@ -50,8 +50,8 @@ func (c *checker) checkEndless(i int, job *JobClass) {
 	}
 }
 
-// attempts returns how many attempts may fail as f under a retry policy, which is also
-// given as b: +Inf if no time passes from one to the next, and 0 if it ends soon.
+// attempts returns how many attempts may fail in the way f under the retry settings r, or the same as a policy, b: +Inf
+// if no time passes between attempts, and 0 if the retries end soon.
 func (c *checker) attempts(f *failing, r *Retry, b *policies.Backoff) float64 {
 	most := 0.0
 	for _, kind := range f.kinds {
@@ -80,8 +80,8 @@ func (c *checker) attempts(f *failing, r *Retry, b *policies.Backoff) float64 {
 	return most
 }
 
-// overhead returns the seconds that a failed attempt spends on its way to the store and
-// back to a worker, on the average, with so many jobs that fail.
+// overhead returns the mean seconds that a failed attempt takes on its way to the store and back to a worker, when that
+// many jobs fail.
 func (c *checker) overhead(jobs float64) float64 {
 	e := &c.sc.Engine
 	time := 2 * (e.Store.Claim.Dist().Mean() + e.Store.Commit.Dist().Mean() + 2*e.Store.PerJob.Dist().Mean())
@@ -91,8 +91,7 @@ func (c *checker) overhead(jobs float64) float64 {
 	return time + e.Commit.Linger.Std().Seconds()
 }
 
-// lateDelay returns the mean delay, in seconds, of a job that has failed as often as it
-// can in so many seconds.
+// lateDelay returns the mean delay, in seconds, of a job that has failed as often as it can within total seconds.
 func lateDelay(b *policies.Backoff, total float64) float64 {
 	delay, passed := 0.0, 0.0
 	for n := int32(1); n <= 1<<20 && passed <= total; n *= 2 {
@@ -102,8 +101,8 @@ func lateDelay(b *policies.Backoff, total float64) float64 {
 	return delay
 }
 
-// freeDelay returns the least mean delay, in seconds, of a job whose failures do not count:
-// it stays as it is.
+// freeDelay returns the least mean delay, in seconds, of a job whose failures do not count, so that its delay does not
+// grow.
 func freeDelay(b *policies.Backoff) float64 {
 	delay, most := math.Inf(1), 32
 	if b.MaxAttempts > 0 {
@@ -136,7 +135,7 @@ func meanDelay(b *policies.Backoff, n int32) float64 {
 	return sum / draws
 }
 
-// failings returns the ways in which attempts of a class fail.
+// failings returns the ways in which attempts of a class can fail.
 func (c *checker) failings(i int, job *JobClass) []failing {
 	jobs, total := c.jobsOf(job), c.total().Seconds()
 	var all []failing
@@ -178,8 +177,7 @@ func (c *checker) failings(i int, job *JobClass) []failing {
 	return all
 }
 
-// jobsOf returns how many jobs of a class may come: as many as there can be if a trace
-// says it, and at least one.
+// jobsOf returns the most jobs of a class: the limit of a run if they come from a trace, and at least one.
 func (c *checker) jobsOf(job *JobClass) float64 {
 	if job.Arrivals.Process == "trace" {
 		return mostJobs
@@ -193,8 +191,7 @@ func (c *checker) jobsOf(job *JobClass) float64 {
 	return max(1, jobs)
 }
 
-// takes returns the mean run time of an attempt in seconds: the service time if nothing
-// else is said.
+// takes returns the mean run time of an attempt in seconds: that of instead, or if it is nil the service time.
 func (job *JobClass) takes(instead *Distribution) float64 {
 	if instead != nil {
 		return instead.Dist().Mean()
@@ -202,7 +199,7 @@ func (job *JobClass) takes(instead *Distribution) float64 {
 	return job.Service.Dist().Mean()
 }
 
-// kinds returns the error kinds that attempts may fail with.
+// kinds returns the names of the error kinds that attempts may fail with.
 func (f *Fails) kinds() []string {
 	if len(f.Errors) == 0 {
 		return []string{defaultError}
@@ -216,8 +213,7 @@ func (f *Fails) kinds() []string {
 	return kinds
 }
 
-// above returns the share of draws from d that are longer than so many seconds, to a
-// thousandth of a millionth.
+// above returns the share of draws from d that are longer than limit seconds, accurate to a thousandth of a millionth.
 func above(d dist.Dist, limit float64) float64 {
 	if d.IsConstant() {
 		if d.Mean() > limit {
@@ -242,9 +238,9 @@ func above(d dist.Dist, limit float64) float64 {
 	return 0
 }
 
-// checkExpiries refuses more recoveries than a run can bear where each lease is recovered
-// the instant it expires. What a reaper has recovered it holds under a lease of its own,
-// which nothing extends; those of workers expire too if there are no heartbeats in time.
+// checkExpiries reports too many recoveries for one run where each lease is recovered the instant it expires. A reaper
+// holds recovered jobs under a lease of its own, which nothing extends; leases of workers expire too if there are no
+// heartbeats in time.
 func (c *checker) checkExpiries() {
 	e := &c.sc.Engine
 	if e.Reaper.Every > 0 || e.Lease.TTL <= 0 || !c.sound() || e.Nodes > mostNodes || e.Workers > mostWorkers {

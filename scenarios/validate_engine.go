@@ -6,8 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// stated reports whether the file or an override says what is at path, rather than a
-// default or a preset.
+// stated reports whether the file or an override, rather than a default or a preset, gives the value at path.
 func (c *checker) stated(path ...any) bool {
 	node := c.node(path...)
 	return node != nil && node.Line != 0 && c.sc.tree.preset[node] == ""
@@ -36,7 +35,7 @@ func (c *checker) checkEngine() {
 	}
 }
 
-// checkTimes finds times that work against each other.
+// checkTimes reports times of the engine that work against each other.
 func (c *checker) checkTimes() {
 	e := &c.sc.Engine
 	if !c.sound("engine") {
@@ -66,7 +65,7 @@ func (c *checker) checkTimes() {
 	}
 }
 
-// checkFurther checks the keys of the engine that few scenarios need.
+// checkFurther checks the engine's keys that few scenarios need.
 func (c *checker) checkFurther() {
 	e := &c.sc.Engine
 	if len(e.Commit.Backoff) > mostSteps {
@@ -83,8 +82,8 @@ func (c *checker) checkFurther() {
 	c.checkHotLoop()
 }
 
-// checkEarlyAck refuses limits on what is in flight where the claim is the ack: of what
-// has been acked the store does not know whether it runs.
+// checkEarlyAck reports limits on jobs in flight where the claim is the ack: the store does not know which acked jobs
+// run.
 func (c *checker) checkEarlyAck() {
 	if !c.sc.Engine.Ack.Value() {
 		return
@@ -101,7 +100,7 @@ func (c *checker) checkEarlyAck() {
 	}
 }
 
-// mostSteps bounds lists of delays.
+// mostSteps is the most elements of a list of delays.
 const mostSteps = 10_000
 
 func (c *checker) checkLease(l *Lease) {
@@ -149,7 +148,7 @@ func (c *checker) checkPromoter(p *Promoter) {
 	}
 }
 
-// checkHotLoop refuses what repeats failing calls at one instant: the run would never end.
+// checkHotLoop reports settings that repeat failing calls at one instant: the run would never end.
 func (c *checker) checkHotLoop() {
 	if !c.sound() {
 		return

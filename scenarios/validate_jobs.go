@@ -16,7 +16,7 @@ import (
 	"qsim/results/measure"
 )
 
-// Limits on what the jobs of one scenario may be.
+// Limits on the jobs of one scenario.
 const (
 	mostTenants      = 100_000
 	mostKeys         = 1_000_000
@@ -195,7 +195,7 @@ func (c *checker) checkArrivals(i int, a *Arrivals) {
 	}
 }
 
-// checkProcess checks the parameters of an arrival process, all of which are there.
+// checkProcess checks the values of an arrival process, which has all its keys.
 func (c *checker) checkProcess(i int, a *Arrivals) {
 	at := func(key string) []any { return []any{"jobs", i, "arrivals", key} }
 	switch a.Process {
@@ -221,7 +221,7 @@ func (c *checker) checkProcess(i int, a *Arrivals) {
 	}
 }
 
-// checkPhases refuses more phases than a run can go through.
+// checkPhases reports more on and off phases than one run can go through.
 func (c *checker) checkPhases(i int, a *Arrivals) {
 	on, off := a.On.Dist().Mean(), a.Off.Dist().Mean()
 	if on < 1e-6 || off < 1e-6 {
@@ -234,10 +234,10 @@ func (c *checker) checkPhases(i int, a *Arrivals) {
 	}
 }
 
-// linesChecked is how much of a trace is read before the run that reads it all.
+// linesChecked is the number of lines of a trace that are checked before the run, which reads them all.
 const linesChecked = 1000
 
-// checkTrace looks at the first lines of a trace.
+// checkTrace returns an error if the first lines of a trace are not valid.
 func (c *checker) checkTrace(class int, name string) error {
 	file, err := c.sc.files.open(name)
 	if err != nil {
@@ -270,8 +270,8 @@ func (c *checker) checkTrace(class int, name string) error {
 	return nil
 }
 
-// TraceLine reads a line of a trace: seconds since the class starts, a decimal of at least
-// 0, and after a comma perhaps a tenant, by its name or else its index.
+// TraceLine parses a line of a trace: seconds since the class starts, a decimal of at least 0, and optionally, after a
+// comma, a tenant by its name or else its index.
 func TraceLine(line string) (seconds float64, tenant string, err error) {
 	number, tenant, named := strings.Cut(strings.TrimSuffix(line, "\r"), ",")
 	number, tenant = strings.TrimSpace(number), strings.TrimSpace(tenant)

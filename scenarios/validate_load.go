@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// checkLoad compares what comes in with what the workers can do, and with what one
-// machine can simulate.
+// checkLoad compares the offered load with the workers' capacity, and with the size of a run that one machine can
+// simulate.
 func (c *checker) checkLoad() {
 	if !c.sound("jobs") || !c.sound("duration") || !c.sound("engine") || !c.sound("storms") || len(c.sc.Jobs) == 0 {
 		return
@@ -36,8 +36,8 @@ func (c *checker) checkLoad() {
 	c.checkOffered()
 }
 
-// comes returns how many jobs of a class come at rest, counting every copy that its
-// callers may make of them; 0 for a trace, whose file knows.
+// comes returns how many jobs of a class come without storms, counting every copy that callers may enqueue; 0 for a
+// trace, whose length is not known.
 func (job *JobClass) comes(duration Duration) float64 {
 	a := &job.Arrivals
 	count := a.MeanRate() * a.length(duration).Seconds()
@@ -47,7 +47,7 @@ func (job *JobClass) comes(duration Duration) float64 {
 	return count * job.copies()
 }
 
-// copies returns how many copies of one job its caller may make, the first included.
+// copies returns the most copies of one job that a caller enqueues, the first included.
 func (job *JobClass) copies() float64 {
 	if job.Patience == nil {
 		return 1
@@ -55,8 +55,7 @@ func (job *JobClass) copies() float64 {
 	return 1 + float64(job.Patience.Resubmits)
 }
 
-// burstJobs returns how many jobs a storm brings in addition to those at rest, counting
-// every copy.
+// burstJobs returns how many jobs a storm brings beside the usual arrivals, counting every copy.
 func (sc *Scenario) burstJobs(s *Storm) float64 {
 	x := s.Effect()
 	class := sc.ClassIndex(x.Class)
@@ -81,7 +80,7 @@ func (s *Storm) windows() float64 {
 	return float64(s.Repeat.Times)
 }
 
-// checkClassLoad warns of a class that may not run as many jobs at once as it needs.
+// checkClassLoad warns of a class whose limit on jobs in flight is too low for its load.
 func (c *checker) checkClassLoad(i int, job *JobClass) {
 	need := job.Arrivals.MeanRate() * job.Service.Dist().Mean()
 	if most := float64(job.MaxRunning); most > 0 && need > most {
@@ -92,8 +91,7 @@ func (c *checker) checkClassLoad(i int, job *JobClass) {
 	}
 }
 
-// checkOffered warns of more work than there are workers. Of classes that come at
-// different times it looks at the busiest time.
+// checkOffered warns of a load that exceeds the workers' capacity, at the busiest time of all classes together.
 func (c *checker) checkOffered() {
 	workers := float64(c.sc.Engine.Nodes) * float64(c.sc.Engine.Workers)
 	var worst float64
@@ -135,8 +133,7 @@ func (c *checker) checkOffered() {
 	}
 }
 
-// checkTotal refuses more jobs than a run can have: those that come at rest, and those
-// of bursts.
+// checkTotal reports more jobs than one run can have: the usual arrivals, and those of bursts.
 func (c *checker) checkTotal(jobs float64, at *yaml.Node) {
 	for i := range c.sc.Storms {
 		s := &c.sc.Storms[i]
@@ -151,8 +148,8 @@ func (c *checker) checkTotal(jobs float64, at *yaml.Node) {
 	}
 }
 
-// MeanRate returns how many jobs a second of the class come while it has arrivals; 0 for a
-// trace, whose file knows.
+// MeanRate returns the mean arrivals per second of a class between its start and stop; 0 for a trace, whose content is
+// not known.
 func (a *Arrivals) MeanRate() float64 {
 	switch {
 	case a.Process == "on-off" && a.On != nil && a.Off != nil:
@@ -171,7 +168,7 @@ func (a *Arrivals) MeanRate() float64 {
 	return a.Rate.PerSecond()
 }
 
-// meanText is MeanRate as the file gives it, where it does.
+// meanText returns the mean rate as text, as the file spells it if it does.
 func (a *Arrivals) meanText() string {
 	if a.Rate.Num > 0 && a.On == nil {
 		return a.Rate.String()
@@ -179,12 +176,12 @@ func (a *Arrivals) meanText() string {
 	return short(a.MeanRate()) + "/s"
 }
 
-// activeAt reports whether the class has arrivals from a moment on.
+// activeAt reports whether the class has arrivals at a moment.
 func (a *Arrivals) activeAt(moment, duration Duration) bool {
 	return moment < duration && a.Start <= moment && (a.Stop == nil || moment < *a.Stop)
 }
 
-// length returns the time during which a class has arrivals.
+// length returns how long a class has arrivals.
 func (a *Arrivals) length(duration Duration) time.Duration {
 	stop := duration
 	if a.Stop != nil {
@@ -193,7 +190,7 @@ func (a *Arrivals) length(duration Duration) time.Duration {
 	return max(0, stop.Std()-a.Start.Std())
 }
 
-// short writes a ratio in three digits.
+// short returns a ratio as text with three digits.
 func short(ratio float64) string {
 	if ratio >= 100 {
 		return strconv.FormatFloat(ratio, 'f', 0, 64)
@@ -201,7 +198,7 @@ func short(ratio float64) string {
 	return strconv.FormatFloat(ratio, 'g', 3, 64)
 }
 
-// seconds writes a mean time with its unit, in three digits.
+// seconds returns a mean time with its unit as text, with three digits.
 func seconds(s float64) string {
 	switch {
 	case s < 1e-3:

@@ -41,7 +41,7 @@ func (c *checker) checkPolicies() {
 	}
 }
 
-// policyNames returns labels and kinds.
+// policyNames returns the labels and kinds of the scenario's policies, with their nodes.
 func (c *checker) policyNames() []nameAt {
 	var names []nameAt
 	for i := range c.sc.Policies {
@@ -54,7 +54,7 @@ func (c *checker) policyNames() []nameAt {
 	return names
 }
 
-// checkPolicy checks one policy's own parameters.
+// checkPolicy checks the parameters of one policy.
 func (c *checker) checkPolicy(i int, p *Policy) {
 	kinds := policies.Kinds()
 	var kind *policies.Kind
@@ -105,7 +105,7 @@ func (c *checker) checkPolicy(i int, p *Policy) {
 	}
 }
 
-// parseParameter reads a parameter: a plain value, or for a type that takes one a mapping from job classes.
+// parseParameter parses the value of a policy parameter: a scalar, or for a type that takes one a map from job classes.
 func parseParameter(typ string, node *yaml.Node) (policies.Value, error) {
 	if node.Kind == yaml.ScalarNode {
 		return policies.ParseValue(typ, node.Value)
@@ -122,7 +122,7 @@ func parseParameter(typ string, node *yaml.Node) (policies.Value, error) {
 	return policies.ParseMapping(typ, entries)
 }
 
-// impossiblePolicy reports what policies.New says, at the parameter it names.
+// impossiblePolicy adds an error of policies.New, at the parameter that it names.
 func (c *checker) impossiblePolicy(i int, p *Policy, err error) {
 	message := strings.TrimPrefix(err.Error(), "policy "+p.Kind+": ")
 	at := c.near("policies", i, "kind")
@@ -154,7 +154,7 @@ func unknownParameter(kind, name string, known []string) *quantity.Error {
 	return e
 }
 
-// checkWindow checks the storm whose window an objective is about, if it is about one.
+// checkWindow checks the storm, if any, that an objective names as its window.
 func (c *checker) checkWindow(name string, path ...any) {
 	if name == "" || !c.known("storm", c.near(path...), name, c.storms()) {
 		return
@@ -207,7 +207,7 @@ func (c *checker) checkWorst(i int, o *Objective) {
 	}
 }
 
-// checkTenantNamed checks the tenant that an objective names.
+// checkTenantNamed reports an unknown tenant in an objective.
 func (c *checker) checkTenantNamed(i int, o *Objective) {
 	var names []nameAt
 	for k := range c.sc.Jobs {
@@ -240,7 +240,7 @@ func metricNames() (names []string) {
 	return names
 }
 
-// checkMetric checks what depends on the metric of an objective.
+// checkMetric checks the parts of an objective that depend on its metric.
 func (c *checker) checkMetric(i int, o *Objective) {
 	info, found := measure.Lookup(o.Metric)
 	if !found {
@@ -274,7 +274,7 @@ func (c *checker) checkMetric(i int, o *Objective) {
 	}
 }
 
-// checkBound holds the unit of a bound to that of its metric.
+// checkBound reports a bound whose unit does not fit its metric.
 func (c *checker) checkBound(metric, unit string, b *Bound, path ...any) {
 	if !c.sound(path...) {
 		return
@@ -296,6 +296,6 @@ func (c *checker) checkBound(metric, unit string, b *Bound, path ...any) {
 	}
 }
 
-// Entitled returns the share of claims, in [0, 1], that p promises to fresh jobs while
-// both classes are ready.
+// Entitled returns the share of claims, in [0, 1], that the policy promises to fresh jobs while both classes are ready;
+// 0 if it promises none.
 func (p *Policy) Entitled() float64 { return policies.Entitled(p.Kind, p.values) }

@@ -51,11 +51,11 @@ func (c *checker) checkWindows(i int, s *Storm) {
 	}
 }
 
-// mostRepeats bounds the windows of one storm.
+// mostRepeats is the most windows of one storm.
 const mostRepeats = 10_000
 
-// checkRepeat reports whether the windows of a storm are apart, and end at a time that
-// can be told.
+// checkRepeat reports whether the windows of a storm do not overlap and end at a time that can be represented; it adds
+// errors otherwise.
 func (c *checker) checkRepeat(i int, s *Storm) bool {
 	r := s.Repeat
 	if r == nil {
@@ -79,7 +79,7 @@ func (c *checker) checkRepeat(i int, s *Storm) bool {
 	return true
 }
 
-// checkTrouble checks the one kind of trouble that a storm brings.
+// checkTrouble checks that a storm has exactly one kind of fault, and its keys.
 func (c *checker) checkTrouble(i int, s *Storm) {
 	var kinds []*yaml.Node
 	for _, trouble := range troubles {
@@ -105,7 +105,7 @@ func (c *checker) checkTrouble(i int, s *Storm) {
 	}
 }
 
-// events are those that a storm may begin with: what happens on a node.
+// events lists the names of the engine's events, all on a node, that a storm may begin with.
 var events = func() (names []string) {
 	for k := engine.EventKind(1); k < engine.NumEventKinds; k++ {
 		switch k {
@@ -156,10 +156,10 @@ func (c *checker) checkTrigger(i int, s *Storm) bool {
 	return true
 }
 
-// mostEvents bounds which event a storm begins with.
+// mostEvents is the greatest number n of a storm that begins with the n-th event.
 const mostEvents = 1_000_000_000
 
-// checkHits checks the classes and dependencies that a storm hits; none means all.
+// checkHits checks the names of the classes and dependencies that a storm hits; none means all classes.
 func (c *checker) checkHits(hits []string, path ...any) {
 	node := c.node(path...)
 	if node == nil || node.Kind != yaml.SequenceNode || len(node.Content) != len(hits) {
@@ -170,14 +170,14 @@ func (c *checker) checkHits(hits []string, path ...any) {
 	}
 }
 
-// checkNodes checks which processes a storm hits; it must say.
+// checkNodes reports an error if a storm does not say which processes it hits, or names processes that do not exist.
 func (c *checker) checkNodes(s *Storm, n Nodes, path ...any) {
 	if c.required(path...) {
 		c.checkWhichNodes(s, n, path...)
 	}
 }
 
-// checkWhichNodes checks nodes that a storm names.
+// checkWhichNodes checks the processes that a storm hits: that they exist.
 func (c *checker) checkWhichNodes(s *Storm, n Nodes, path ...any) {
 	if !c.sound(path...) || !c.sound("engine", "nodes") {
 		return
@@ -203,7 +203,8 @@ func (c *checker) checkWhichNodes(s *Storm, n Nodes, path ...any) {
 	}
 }
 
-// checkLoss checks a share that a storm must say; at 0% it does nothing.
+// checkLoss checks a share that a storm requires; at 0% the storm does nothing, which is a warning with the words
+// nothing.
 func (c *checker) checkLoss(share Share, nothing string, path ...any) {
 	if c.required(path...) && share.Num == 0 && c.sound(path...) {
 		c.warnf(c.near(path...), "%s", nothing)
@@ -216,8 +217,7 @@ func (c *checker) checkErrorKind(name string, path ...any) {
 	}
 }
 
-// checkDependencyHit checks the dependency that a storm at keyPath names, and returns it; nil
-// if there is none.
+// checkDependencyHit checks the dependency that a storm names at path, and returns it; nil if there is none.
 func (c *checker) checkDependencyHit(name string, path ...any) *Dependency {
 	path = append(path, "dependency")
 	if !c.required(path...) || !c.sound(path...) || !c.known("dependency", c.near(path...), name, c.dependencies()) {
@@ -227,14 +227,14 @@ func (c *checker) checkDependencyHit(name string, path ...any) *Dependency {
 	return &c.sc.Dependencies[i]
 }
 
-// checkSomeNodes checks which nodes a storm hits, if it says so.
+// checkSomeNodes checks the processes that a storm hits, if it names any.
 func (c *checker) checkSomeNodes(s *Storm, n *Nodes, path ...any) {
 	if n != nil {
 		c.checkWhichNodes(s, *n, path...)
 	}
 }
 
-// checkLabel returns the error of a policy's label, which tables and charts show; empty if it is valid.
+// checkLabel returns in words what is wrong with a policy's label, which tables and charts show; "" if it is valid.
 func checkLabel(label string) string {
 	if label == "" || strings.TrimSpace(label) != label {
 		return "it is empty, or starts or ends with a space"

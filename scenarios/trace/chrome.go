@@ -13,7 +13,7 @@ import (
 	"qsim/engine"
 )
 
-// The processes and threads of a Chrome trace. Storms, store and job come above the nodes.
+// The processes and threads, which are tracks, of a Chrome trace. Storms, store and job come above the nodes.
 const (
 	stormsProcess = 1
 	storeProcess  = 2
@@ -23,7 +23,7 @@ const (
 	nodeThread = 0 // of a node: whether it is up. Its workers follow
 )
 
-// storeThreads are threads of their own for what the store does: by event.
+// storeThreads lists the events of the store that have a track of their own in a Chrome trace.
 var storeThreads = []struct {
 	kind engine.EventKind
 	name string
@@ -44,7 +44,7 @@ type chromeEvent struct {
 	Binds    string        `json:"bp,omitempty"`
 }
 
-// The arguments of events.
+// The types of the arguments of events in a Chrome trace.
 type (
 	named struct {
 		Name string `json:"name"`
@@ -60,10 +60,10 @@ type (
 	}
 )
 
-// microseconds is a time as traces have it, exactly.
+// microseconds is a duration that JSON has in microseconds, exactly.
 type microseconds time.Duration
 
-// MarshalJSON implements json.Marshaler.
+// MarshalJSON returns the duration in microseconds with its fraction.
 func (m microseconds) MarshalJSON() ([]byte, error) {
 	text := strconv.FormatInt(int64(m/1000), 10)
 	if rest := m % 1000; rest != 0 {
@@ -72,10 +72,10 @@ func (m microseconds) MarshalJSON() ([]byte, error) {
 	return []byte(text), nil
 }
 
-// Chrome writes a window as a trace in the JSON of Chrome's trace viewer, which Perfetto opens too: a track for each
-// worker of each node with what it ran, one for each storm, for what the store refused, and with Job one for the states
-// of the job, whose attempts alone are written then. Arrows lead from one attempt of a job to the next. stopped is when
-// the limit, which is of lines, was reached, if it was; the trace is complete up to there.
+// Chrome writes a window of time as a trace in the JSON of Chrome's trace viewer, which Perfetto opens too: a track for
+// each worker of each node with its executions, one for each storm, and for refusals of the store. With o.Job, it has a
+// track for the states of that job, and executions of that job only. Arrows lead from one attempt of a job to the next.
+// stopped is the time at which the limit, a number of lines, was reached, if it was; the trace is complete up to there.
 func (s *Simulation) Chrome(ctx context.Context, o WindowOptions, w io.Writer) (
 	stopped time.Duration, limited bool, err error,
 ) {
@@ -105,13 +105,13 @@ func (s *Simulation) Chrome(ctx context.Context, o WindowOptions, w io.Writer) (
 	return stopped, limited, err
 }
 
-// place is a slot of a node's engine.
+// place identifies a slot (worker) of a node's engine.
 type place struct {
 	node int32
 	slot engine.Slot
 }
 
-// slice is a stretch of a track that may not be over.
+// slice is a span of time on a track of a Chrome trace; its end may not be known yet.
 type slice struct {
 	process, thread int
 	name            string
@@ -138,7 +138,7 @@ type chrome struct {
 	state  *slice                  // of the job
 }
 
-// head begins the document and names the tracks above the nodes.
+// head writes the beginning of a Chrome trace and the names of the tracks above the nodes.
 func (c *chrome) head() {
 	about, _ := json.Marshal(struct {
 		Scenario string `json:"scenario"`
@@ -246,7 +246,7 @@ func (c *chrome) end(e *engine.Event, at time.Duration) {
 	c.execution(run, at, how)
 }
 
-// execution draws run, which ended so, and the arrow that leads to it.
+// execution writes the span of an execution, which ended in the way how, and the arrow to it from the attempt before.
 func (c *chrome) execution(run *slice, at time.Duration, how string) {
 	if at < c.o.From || c.o.Job != 0 && c.o.Job != run.job {
 		return
@@ -270,7 +270,7 @@ func (c *chrome) execution(run *slice, at time.Duration, how string) {
 	run.arrow = run.from + (at-run.from)/2
 }
 
-// nodeState ends what a node was and begins what it is; "" is up.
+// nodeState writes the span of a node's former state, if it was not up, and begins a new state; "" is up.
 func (c *chrome) nodeState(node int32, state string, at time.Duration) {
 	if was := c.off[node]; was != nil && at >= c.o.From {
 		c.span(was, at, nil)
@@ -281,7 +281,7 @@ func (c *chrome) nodeState(node int32, state string, at time.Duration) {
 	}
 }
 
-// follow draws the states of the job.
+// follow writes the spans of the job's states.
 func (c *chrome) follow(e *engine.Event, at time.Duration) {
 	state := ""
 	switch e.Kind {
@@ -311,7 +311,7 @@ func (c *chrome) follow(e *engine.Event, at time.Duration) {
 	}
 }
 
-// close ends what is under way at the end of the window, in the order of the tracks, and the document.
+// close writes the spans under way at the end of the window, in the order of the tracks, and the end of the trace.
 func (c *chrome) close(end time.Duration) {
 	var open []*slice
 	for _, run := range c.runs {
@@ -344,7 +344,7 @@ func (c *chrome) thread(process, thread int, name string) {
 	c.event(chromeEvent{Phase: "M", Process: process, Thread: thread, Name: "thread_sort_index", Args: sorted{thread}})
 }
 
-// span writes a stretch of a track.
+// span writes a span of time on a track.
 func (c *chrome) span(s *slice, to time.Duration, arguments any) {
 	length := microseconds(max(0, to-s.from))
 	c.event(chromeEvent{Phase: "X", Process: s.process, Thread: s.thread, At: microseconds(s.from), Name: s.name,

@@ -9,7 +9,7 @@ import (
 	"qsim/results/plain"
 )
 
-// Interest is what makes a job worth a look.
+// Interest is a reason to look at a job, such as the longest wait.
 type Interest string
 
 // The interests, in the order in which they are listed.
@@ -21,10 +21,10 @@ const (
 	LostLease Interest = "lost-lease" // most leases expired and taken
 )
 
-// Interests returns all there are.
+// Interests returns all reasons to look at a job, in the order in which they are listed.
 func Interests() []Interest { return []Interest{WorstWait, Duplicate, Dead, Fenced, LostLease} }
 
-// Finding is the most telling job of an interest: of equals, the first.
+// Finding is the best example among jobs for an interest: of equals, the first.
 type Finding struct {
 	Interest Interest
 	Job      engine.JobID // 0: there is none
@@ -33,8 +33,8 @@ type Finding struct {
 	Jobs     int64  // that are of interest at all; of waits: all jobs
 }
 
-// Find runs through the simulation and returns a finding for each of Interests. It keeps some tens of bytes of every
-// job that has not ended, that lost a lease or was fenced, and, where dead jobs are made ready again, that died.
+// Find runs through the simulation and returns a finding for each of Interests. It stores some tens of bytes for every
+// job that has not ended, lost a lease or was fenced, and, where dead jobs are made ready again, for every dead one.
 func (s *Simulation) Find(ctx context.Context) ([]Finding, error) {
 	f := &finder{s: s, open: map[engine.JobID]*known{}, best: map[Interest]*candidate{}, redrives: s.seen.Does(fault.Redrive)}
 	for _, i := range Interests() {
@@ -52,7 +52,7 @@ func (s *Simulation) Find(ctx context.Context) ([]Finding, error) {
 	return f.findings(), nil
 }
 
-// candidate is the best job of an interest so far.
+// candidate is the best job found so far for an interest.
 type candidate struct {
 	job      engine.JobID
 	score    float64
@@ -61,7 +61,7 @@ type candidate struct {
 	jobs     int64
 }
 
-// known is what must be remembered of a job.
+// known is the state that the search remembers of a job.
 type known struct {
 	readySince engine.Time // Never: it is not ready
 	claimed    int32
@@ -132,7 +132,7 @@ func (f *finder) see(e *engine.Event) {
 	}
 }
 
-// offer takes a job if it is better than the best so far; first: it is of interest for the first time.
+// offer compares a job with the best one so far for an interest; first says that the job counts for it the first time.
 func (f *finder) offer(i Interest, job engine.JobID, score float64, delivery int32, first bool) {
 	c := f.best[i]
 	if first {
@@ -143,7 +143,7 @@ func (f *finder) offer(i Interest, job engine.JobID, score float64, delivery int
 	}
 }
 
-// findings returns what was found, with those among the waits that are not over.
+// findings returns the job found for each interest; waits that are not over at the end of the run count.
 func (f *finder) findings() (all []Finding) {
 	worst := f.best[WorstWait]
 	for id, j := range f.open {

@@ -56,13 +56,13 @@ type Attempt struct {
 	heartbeats int
 }
 
-// Began reports whether the attempt's handler ran.
+// Began reports whether the attempt's handler has started.
 func (a *Attempt) Began() bool { return a.Started != none }
 
-// Ended reports whether the attempt's handler ran to an end.
+// Ended reports whether the attempt's handler ran to its end.
 func (a *Attempt) Ended() bool { return a.Ran != none }
 
-// process is what became of the process that claimed an attempt, while that was of matter.
+// process is the state of the process that claimed an attempt: alive, died, or replaced by a new one.
 type process uint8
 
 const (
@@ -71,7 +71,7 @@ const (
 	replaced         // by another on the same node
 )
 
-// held reports whether what becomes of its node matters to a: its lease is its own, or its handler runs.
+// held reports whether the fate of its node matters to an attempt: it holds the lease, or its handler runs.
 func (a *Attempt) held() bool {
 	return a.process != replaced && (a.until == 0 && !a.taken || a.Began() && !a.Ended())
 }
@@ -82,17 +82,17 @@ func (a *Attempt) note(format string, arguments ...any) {
 	}
 }
 
-// become sets a status that is not the last word.
+// become sets the status of an attempt unless a final one is set.
 func (a *Attempt) become(status string) {
 	if a.until == 0 {
 		a.Status = status
 	}
 }
 
-// mostFacts are kept of one history: those of a job that is retried without end are more than anybody reads.
+// mostFacts is the most events stored in one history: a job that is retried without end has more than anybody reads.
 const mostFacts = 20_000
 
-// Job follows one job through the run. It returns nil if the run has no such job.
+// Job simulates the run and returns the history of one job; nil if the run has no such job.
 func (s *Simulation) Job(ctx context.Context, id engine.JobID) (*JobHistory, error) {
 	t := &jobTracer{s: s, id: id, byToken: map[engine.Token]int{}, nodes: map[int32]nodeState{}}
 	err := s.watch(ctx, s.End(), func(e *engine.Event) (bool, error) {
@@ -105,7 +105,7 @@ func (s *Simulation) Job(ctx context.Context, id engine.JobID) (*JobHistory, err
 	return t.history, err
 }
 
-// jobTracer writes a JobHistory.
+// jobTracer builds the history of a job from the events of a run.
 type jobTracer struct {
 	s       *Simulation
 	id      engine.JobID
@@ -114,7 +114,7 @@ type jobTracer struct {
 	nodes   map[int32]nodeState
 }
 
-// nodeState is how a node is.
+// nodeState is the state of a node: down, frozen, and how often it died.
 type nodeState struct {
 	down, frozen bool
 	deaths       uint32
@@ -135,7 +135,7 @@ func (t *jobTracer) see(e *engine.Event) {
 	}
 }
 
-// machine notes what happens to the nodes, as a fact if they hold the job.
+// machine notes a change of a node's state, in the history too if the node holds the job.
 func (t *jobTracer) machine(e *engine.Event) {
 	node := t.nodes[e.Node]
 	switch e.Kind {
@@ -164,7 +164,7 @@ func (t *jobTracer) machine(e *engine.Event) {
 	}
 }
 
-// nodeChanges notes what happens to the node of a.
+// nodeChanges updates an attempt for a change of its node's state.
 func (a *Attempt) nodeChanges(kind engine.EventKind) {
 	switch {
 	case kind == engine.NodeUp && a.process == died:
@@ -181,7 +181,7 @@ func (a *Attempt) nodeChanges(kind engine.EventKind) {
 	}
 }
 
-// own takes in an event of the job.
+// own adds an event of the job to its history.
 func (t *jobTracer) own(e *engine.Event) {
 	if t.history == nil {
 		t.history = &JobHistory{Job: t.s.seen.JobName(t.id), ID: t.id, Enqueued: Span(e.At), Ended: none, State: "ready",
@@ -209,7 +209,7 @@ func (t *jobTracer) add(f Fact) {
 	t.history.Facts = append(t.history.Facts, f)
 }
 
-// attempt returns the index of the one that e is about, -1 if it is about none.
+// attempt returns the index of the attempt that an event is about, -1 if it is about none.
 func (t *jobTracer) attempt(e *engine.Event) int {
 	if i, ok := t.byToken[e.Token]; ok && e.Token != 0 {
 		return i
@@ -226,7 +226,7 @@ func (t *jobTracer) attempt(e *engine.Event) int {
 	return len(all) - 1
 }
 
-// move changes the state of the job.
+// move changes the job's state by an event.
 func (t *jobTracer) move(e *engine.Event) {
 	h := t.history
 	switch e.Kind {
@@ -254,7 +254,7 @@ func (t *jobTracer) move(e *engine.Event) {
 	}
 }
 
-// track takes in what happens to an attempt.
+// track adds an event to the attempt with that index.
 func (t *jobTracer) track(e *engine.Event, index int) {
 	a, h := &t.history.Attempts[index], t.history
 	after := Length(Span(e.At)-a.Leased) + " after the claim"
@@ -315,7 +315,7 @@ func (t *jobTracer) finished(e *engine.Event, a *Attempt) {
 	}
 }
 
-// lapse notes who let the lease of a expire, and how that could be.
+// lapse notes that the lease of an attempt expired, and the reason: its node was down, frozen or alive.
 func (t *jobTracer) lapse(e *engine.Event, a *Attempt) {
 	holder := e.Holder.Node()
 	node, own := t.nodes[holder], holder == a.Node && !a.taken
@@ -341,11 +341,11 @@ func (t *jobTracer) lapse(e *engine.Event, a *Attempt) {
 	a.become("lapsed")
 }
 
-// statusAfter is what commits make of an attempt, by event.
+// statusAfter maps each event of a commit to the status of the attempt after it.
 var statusAfter = map[engine.EventKind]string{engine.Acked: "done", engine.Buried: "dead", engine.Nacked: "retried",
 	engine.Returned: "handed-back"}
 
-// settle notes what a commit did to the attempt.
+// settle notes the effect of a commit on the attempt.
 func (t *jobTracer) settle(e *engine.Event, a *Attempt) {
 	if shed(e) {
 		return
@@ -365,7 +365,7 @@ func (t *jobTracer) settle(e *engine.Event, a *Attempt) {
 	a.Status, a.until = status, time.Duration(e.At)
 }
 
-// finish adds what is known at the end only.
+// finish completes the history at the end of the run.
 func (t *jobTracer) finish() {
 	for i := range t.history.Attempts {
 		a := &t.history.Attempts[i]

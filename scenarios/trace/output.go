@@ -10,7 +10,7 @@ import (
 	"qsim/results/text"
 )
 
-// header says which simulation a trace is of.
+// header identifies the simulation that a trace is about.
 type header struct {
 	Version  int    `json:"version"`  // version of this format: 1
 	Scenario string `json:"scenario"` // name of the scenario
@@ -50,7 +50,7 @@ func writeJSON(w io.Writer, v any) error {
 	return encoder.Encode(v)
 }
 
-// PrintHistory writes what happened to a job as json, as a table, or in words for any other format.
+// PrintHistory writes the history of a job as json, as a table, or in words for any other format.
 func (s *Simulation) PrintHistory(w io.Writer, history *JobHistory, format string, width int) error {
 	switch format {
 	case "json":
@@ -61,8 +61,8 @@ func (s *Simulation) PrintHistory(w io.Writer, history *JobHistory, format strin
 	return s.WriteHistory(w, history, width)
 }
 
-// PrintWindow writes what happened in a window of time as json, as a table, or in words for any other format. It
-// reports where the window ended early because of its limit.
+// PrintWindow writes the events in a window of time as json, as a table, or in words for any other format. It reports
+// where the window ended early because of its limit.
 func (s *Simulation) PrintWindow(ctx context.Context, w io.Writer, o WindowOptions, format string, width int) (stopped time.Duration, limited bool, err error) {
 	inJSON, table := format == "json", format == "table"
 	emit := func(f Fact) error { return WriteFact(w, &f, table, width) }

@@ -12,15 +12,15 @@ import (
 	"qsim/results/text"
 )
 
-// Columns of a Fact on a line, in a table of a window.
+// Widths of the columns in a table of events.
 const (
 	clockColumns = 14 // 9h59m59.999s and a gap
 	jobColumns   = 18
 	eventColumns = 15
 )
 
-// WriteHistory writes the history of a job in words: a sentence that sums it up, the table of its attempts and all that
-// happened, in width columns, 0 for as wide as it gets.
+// WriteHistory writes the history of a job in words: a summary, the table of its attempts and all its events, in width
+// columns; 0 stands for no limit.
 func (s *Simulation) WriteHistory(w io.Writer, h *JobHistory, width int) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", strings.Join(text.Wrapped(s.sentence(h), width), "\n"))
@@ -52,7 +52,7 @@ func (s *Simulation) WriteHistory(w io.Writer, h *JobHistory, width int) error {
 	return err
 }
 
-// sentence sums a history up.
+// sentence returns the summary of a job's history as a sentence.
 func (s *Simulation) sentence(h *JobHistory) string {
 	var b strings.Builder
 	b.WriteString(h.Job)
@@ -78,7 +78,7 @@ func (s *Simulation) sentence(h *JobHistory) string {
 	return b.String() + "."
 }
 
-// times writes how often: once, twice, 3 times.
+// times returns a count of occurrences as text: once, twice, 3 times.
 func times(n int) string {
 	if n == 1 || n == 2 {
 		return []string{"once", "twice"}[n-1]
@@ -86,7 +86,7 @@ func times(n int) string {
 	return strconv.Itoa(n) + " times"
 }
 
-// WriteAttempts writes a table with a row for each attempt.
+// WriteAttempts writes the attempts of a job as a table with a row for each.
 func (s *Simulation) WriteAttempts(w io.Writer, h *JobHistory, width int) error {
 	if len(h.Attempts) == 0 {
 		_, err := io.WriteString(w, "never claimed\n")
@@ -116,8 +116,8 @@ func attemptCells(a *Attempt) []string {
 	return []string{fmt.Sprint(a.Number), a.Status, Clock(a.Leased), Length(a.Waited), ran, failed, fmt.Sprint(a.Node)}
 }
 
-// WriteFact writes a fact of a window on one line, or more if it does not fit in width: as a sentence, or under the
-// columns of FactHeader.
+// WriteFact writes an event of a window on one line, or more if it does not fit in width: as a sentence, or, with
+// table, in the columns of FactHeader.
 func WriteFact(w io.Writer, f *Fact, table bool, width int) error {
 	if table {
 		attempt, node := "", ""
@@ -140,7 +140,7 @@ func WriteFact(w io.Writer, f *Fact, table bool, width int) error {
 	return err
 }
 
-// FactHeader names the columns of WriteFact's table.
+// FactHeader returns the headings of the columns in WriteFact's table.
 func FactHeader() string { return factCells("time", "job", "#", "node", "event", "error") }
 
 func factCells(at, job, attempt, node, event, failure string) string {
@@ -148,12 +148,12 @@ func factCells(at, job, attempt, node, event, failure string) string {
 	return strings.TrimRight(line+failure, " ")
 }
 
-// pad fills text up to so many columns, and puts a gap behind what is longer.
+// pad fills text up with spaces to that many columns, and adds two spaces to longer text.
 func pad(text string, columns int) string {
 	return text + strings.Repeat(" ", max(columns-utf8.RuneCountInString(text), 2))
 }
 
-// writeLine writes words behind a lead of so many columns, its further lines below it.
+// writeLine writes lead, which is columns wide, and words behind it, wrapped with further lines below the words.
 func writeLine(b *strings.Builder, lead string, columns int, words string, width int) {
 	room := 0
 	if width > 0 {

@@ -16,7 +16,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// Simulation is one run of a scenario that can be repeated.
+// Simulation is one run of a scenario, which can be repeated to look at its events.
 type Simulation struct {
 	sc   *scenarios.Scenario // with one policy and one seed
 	seen *scenarios.Scenario // as that policy sees it
@@ -45,19 +45,19 @@ func New(sc *scenarios.Scenario, seed uint64) (*Simulation, error) {
 	return s, nil
 }
 
-// Policy is the label of the policy.
+// Policy returns the label of the policy of the run.
 func (s *Simulation) Policy() string { return s.sc.Policies[0].Label }
 
-// Scenario is the scenario as the policy sees it.
+// Scenario returns the scenario as the policy of the run sees it.
 func (s *Simulation) Scenario() *scenarios.Scenario { return s.seen }
 
-// Seed is the seed.
+// Seed returns the seed of the run.
 func (s *Simulation) Seed() uint64 { return s.sc.Seed }
 
-// End is when the run ends at the latest.
+// End returns the latest time at which the run ends.
 func (s *Simulation) End() time.Duration { return s.seen.Duration.Std() + s.seen.Drain.Std() }
 
-// Storms returns the storms that are on in a stretch of time, each once.
+// Storms returns the names of the storms that are on between from and to, each once.
 func (s *Simulation) Storms(from, to time.Duration) []string {
 	var names []string
 	for _, w := range s.windows {
@@ -68,11 +68,11 @@ func (s *Simulation) Storms(from, to time.Duration) []string {
 	return slices.Compact(names)
 }
 
-// errEnough ends a simulation that nobody looks at any more.
+// errEnough ends a simulation whose further events nobody needs.
 var errEnough = errors.New("nobody looks any more")
 
-// watch runs the simulation up to a time and shows see all events until that returns false or an error, which watch
-// returns. Events are see's for the call only.
+// watch runs the simulation until that time and calls see with each event until see returns false, or an error, which
+// watch returns. see must not keep the event.
 func (s *Simulation) watch(ctx context.Context, until time.Duration, see func(e *engine.Event) (bool, error)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -93,7 +93,7 @@ func (s *Simulation) watch(ctx context.Context, until time.Duration, see func(e 
 	return err
 }
 
-// watcher shows events on their way to the recorder.
+// watcher passes events to a function and on to a recorder.
 type watcher struct {
 	next   engine.Recorder
 	see    func(e *engine.Event) (bool, error)
@@ -101,7 +101,7 @@ type watcher struct {
 	blind  bool
 }
 
-// Record implements engine.Recorder.
+// Record passes an event to the function and on to the recorder.
 func (w *watcher) Record(e *engine.Event) {
 	if !w.blind {
 		more, err := w.see(e)

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Span is a time of the run or a length of time. In JSON it is seconds, or null if there is none.
+// Span is a time of the run or a duration. JSON has it in seconds, or null if it is below 0 (not known).
 type Span time.Duration
 
 const none Span = -1
 
-// Seconds returns s in seconds.
+// Seconds returns the time in seconds.
 func (s Span) Seconds() float64 { return time.Duration(s).Seconds() }
 
 // IsZero reports whether there is none, which JSON leaves out where it may.

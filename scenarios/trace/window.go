@@ -9,7 +9,7 @@ import (
 	"qsim/engine"
 )
 
-// WindowOptions say what of a window is told.
+// WindowOptions select a window of time and the events that are reported of it.
 type WindowOptions struct {
 	From, To   time.Duration // both inclusive
 	Job        engine.JobID  // 0: all of them
@@ -18,8 +18,8 @@ type WindowOptions struct {
 	Heartbeats bool          // and of every heartbeat
 }
 
-// Window tells emit all that happened in a window, in order, storms and nodes included. It stops where emit returns an
-// error, which it returns. stopped is when the limit was reached, if it was.
+// Window calls emit with all events in a window of time, in order, those of storms and nodes included. If emit returns
+// an error, it stops and returns that. stopped is the time at which the limit was reached, if it was.
 func (s *Simulation) Window(ctx context.Context, o WindowOptions, emit func(f Fact) error) (
 	stopped time.Duration, limited bool, err error,
 ) {
@@ -63,7 +63,7 @@ func (s *Simulation) Window(ctx context.Context, o WindowOptions, emit func(f Fa
 	return stopped, limited, err
 }
 
-// edges are the beginnings and ends of storms in a stretch of time, in order.
+// edges returns the beginnings and ends of storms between two times, in order.
 func (s *Simulation) edges(from, to time.Duration) []Fact {
 	var all []Fact
 	for _, w := range s.windows {

@@ -35,10 +35,10 @@ type NodeID int32
 
 const noNode NodeID = -1
 
-// IsZero reports whether there is none, which JSON leaves out.
+// IsZero reports whether the number stands for no node, which JSON leaves out.
 func (n NodeID) IsZero() bool { return n < 0 }
 
-// tell returns the fact that an event records.
+// tell returns an engine's event as a Fact, with its sentence.
 func (s *Simulation) tell(e *engine.Event) Fact {
 	f := newFact(Span(e.At), e.Kind.String(), s.words(e))
 	f.Attempt, f.Node = deliveries(e), NodeID(e.Node)
@@ -60,12 +60,12 @@ func (s *Simulation) tell(e *engine.Event) Fact {
 	return f
 }
 
-// shed reports whether e buried a job in place of claiming it.
+// shed reports whether an event buried a ready job in place of a claim.
 func shed(e *engine.Event) bool {
 	return e.Kind == engine.Buried && e.From == engine.Ready && e.Error == engine.NoError
 }
 
-// deliveries is which attempt e is about. That of a job that is shed names the one that would have been.
+// deliveries returns the number of the attempt that an event is about; of a shed job, that of the attempt before.
 func deliveries(e *engine.Event) int32 {
 	if shed(e) {
 		return e.Delivery - 1
@@ -80,7 +80,7 @@ func (s *Simulation) errorName(kind engine.ErrorKind) string {
 	return "error " + strconv.Itoa(int(kind))
 }
 
-// sentences are what events mean, without subject and stop. Names behind $ are those of Simulation.field.
+// sentences maps events to sentences without subject and stop. Simulation.field replaces the names behind $.
 var sentences = map[engine.EventKind]string{
 	engine.Enqueued: "enqueued$tenant: ready, as a fresh job",
 	engine.Promoted: "its delay is over: ready again, as a retry",
@@ -112,7 +112,7 @@ var sentences = map[engine.EventKind]string{
 	engine.NodeWake:       "node $node goes on, as if nothing had been",
 }
 
-// words returns what e means: its own sentence, or another that says it better.
+// words returns the sentence for an event, which may depend on its details.
 func (s *Simulation) words(e *engine.Event) string {
 	sentence, known := sentences[e.Kind]
 	switch {
@@ -136,7 +136,7 @@ func (s *Simulation) words(e *engine.Event) string {
 	return os.Expand(sentence, func(name string) string { return s.field(e, name) })
 }
 
-// field returns what stands for a name in sentences.
+// field returns the text that replaces a name in a sentence.
 func (s *Simulation) field(e *engine.Event, name string) string {
 	switch name {
 	case "attempt":
@@ -198,11 +198,11 @@ func (s *Simulation) manyTenants(kind engine.Kind) bool {
 	return tenants.Count > 1 || len(tenants.Names) > 0
 }
 
-// Length writes a length of time for people: 4m13s, 8.8s, 120ms.
+// Length returns a duration as text: 4m13s, 8.8s, 120ms.
 func Length[T ~int64](d T) string { return plain.Duration(time.Duration(d).Seconds()) }
 
-// Clock writes a time of the run to the millisecond: 3.250s, 10m03.250s, 1h02m03.250s. What is at distinct instants may
-// read alike.
+// Clock returns a time of the run as text, to the millisecond: 3.250s, 10m03.250s, 1h02m03.250s. Distinct instants may
+// have the same text.
 func Clock[T ~int64](at T) string {
 	sign := ""
 	if at < 0 {

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,10 +18,10 @@ type timings struct {
 	delays world.Delays
 	jobs   int64                        // that it was measured with
 	took   [engine.NumOps]time.Duration // median of a call
-	wake   [2]time.Duration             // from when a job is ready until it is claimed by an idle worker: median and p99
+	wake   [2]time.Duration             // from when the store shows a job until an engine is woken for it: median and p99
 	sleep  [2]time.Duration             // by how much a worker is busy longer than its handler was to sleep: likewise
 
-	neverIdle bool // no worker was when a job came: wake is a guess
+	neverIdle bool // no engine was when a job came: wake is a guess
 
 	stalled, held, frozen float64 // shares of the time in which engines, what feeds them, and the store were held up
 
@@ -62,9 +63,7 @@ type probe struct {
 	took    time.Duration
 	ended   engine.Time
 	byWake  bool // the call at hand was made by a wake
-	dry     bool // the claim at hand brought all fresh jobs that were ready: none had waited for a worker
 	samples [engine.NumOps][]callSample
-	woken   []time.Duration // waits of fresh jobs that an idle worker was there for
 }
 
 type callSample struct {
@@ -74,37 +73,20 @@ type callSample struct {
 	woken     bool
 }
 
+// began is when the store was called.
+func (s *callSample) began() time.Duration { return time.Duration(s.ended) - s.took }
+
 // Record notes an event of the engine, for engine.Recorder.
 func (p *probe) Record(e *engine.Event) {
-	switch e.Kind {
-	case engine.Called:
+	if e.Kind == engine.Called {
 		p.samples[e.Op] = append(p.samples[e.Op], callSample{p.took, e.At.Sub(p.ended), int(e.Count), p.ended, p.byWake})
-	case engine.Leased:
-		if e.Class == engine.Fresh && p.dry {
-			p.woken = append(p.woken, e.Waited)
-		}
 	}
 	p.track.Record(e)
 }
 
 // tell notes the duration of a call, whose event comes next.
-func (p *probe) tell(c *engine.Call, r *engine.Reply, began, ended engine.Time) {
+func (p *probe) tell(c *engine.Call, began, ended engine.Time) {
 	p.took, p.ended, p.byWake = ended.Sub(began), ended, c.Woken
-	if c.Op != engine.OpClaim {
-		return
-	}
-	fresh, allowed := 0, 0
-	for i := range r.Leases {
-		if r.Leases[i].Class() == engine.Fresh {
-			fresh++
-		}
-	}
-	for i := range c.Terms {
-		if t := &c.Terms[i]; t.Class != engine.Retry {
-			allowed += t.Limit
-		}
-	}
-	p.dry = len(r.Leases) < c.Limit && fresh < allowed
 }
 
 // calibrate measures with the arrivals and run times of the scenario at that speed, without storms and with workers to
@@ -155,8 +137,8 @@ func learn(probes []*probe, asked map[attempt]time.Duration, perJob [engine.NumO
 		t.took[op] = quantile(took, .5)
 	}
 	d.Frozen = storeStalls(storeCalls(probes, &t.took, enqueues))
+	d.Wake = wakes(probes, enqueues, d.Frozen)
 	for _, p := range probes {
-		d.Wake = append(d.Wake, p.woken...)
 		stalls := p.stalls()
 		for _, s := range p.late {
 			d.Late = append(d.Late, s.For-within(stalls, s.From, s.From+s.For))
@@ -180,6 +162,29 @@ func learn(probes []*probe, asked map[attempt]time.Duration, perJob [engine.NumO
 	t.wake = [2]time.Duration{quantile(d.Wake, .5), quantile(d.Wake, .99)}
 	t.sleep = [2]time.Duration{quantile(d.Overrun, .5), quantile(d.Overrun, .99)}
 	return t
+}
+
+// wakes returns how long it took until engines were woken: from the end of the first enqueue since the claim before,
+// less the time in which the store was frozen.
+func wakes(probes []*probe, enqueues, frozen []world.Span) (all []time.Duration) {
+	var shown []time.Duration
+	for _, s := range enqueues {
+		shown = append(shown, s.From+s.For)
+	}
+	slices.Sort(shown)
+	var claims []callSample
+	for _, p := range probes {
+		claims = append(claims, p.samples[engine.OpClaim]...)
+	}
+	slices.SortFunc(claims, func(a, b callSample) int { return cmp.Compare(a.began(), b.began()) })
+	for _, c := range claims {
+		n, _ := slices.BinarySearch(shown, c.began())
+		if n > 0 && c.woken {
+			all = append(all, c.began()-shown[0]-within(frozen, shown[0], c.began()))
+		}
+		shown = shown[n:]
+	}
+	return all
 }
 
 // attempt identifies one execution of a job.

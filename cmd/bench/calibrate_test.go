@@ -36,8 +36,7 @@ func TestLearn(t *testing.T) {
 	const ms = time.Millisecond
 	p := new(probe)
 	call := func(op engine.Op, began, ended, known time.Duration, rows int) {
-		c, r := &engine.Call{Op: op, Limit: 10, Terms: []engine.Term{{Class: engine.AnyClass, Limit: 10}}}, &engine.Reply{Leases: make([]engine.Lease, rows)}
-		p.tell(c, r, engine.Time(began), engine.Time(ended))
+		p.tell(&engine.Call{Op: op, Woken: op == engine.OpClaim && began < 20*ms}, engine.Time(began), engine.Time(ended))
 		p.Record(&engine.Event{Kind: engine.Called, Op: op, At: engine.Time(known), Count: int32(rows)})
 	}
 	started := func(job engine.JobID, at time.Duration) {
@@ -46,23 +45,20 @@ func TestLearn(t *testing.T) {
 	finished := func(job engine.JobID, at time.Duration) {
 		p.Record(&engine.Event{Kind: engine.Finished, Job: job, Delivery: 1, At: engine.Time(at)})
 	}
-	leased := func(waited time.Duration) { p.Record(&engine.Event{Kind: engine.Leased, Waited: waited}) }
 	call(engine.OpClaim, 10*ms, 12*ms, 13*ms, 2) // took 2, of which one further job is 1; the answer lay for 1
-	leased(5 * ms)
-	leased(6 * ms)
 	started(1, 13*ms)
 	started(2, 13*ms)
-	call(engine.OpClaim, 20*ms, 21*ms, 41*ms, 10) // all that was asked for: what it brought had waited for a worker
-	leased(500 * ms)
+	call(engine.OpClaim, 20*ms, 21*ms, 41*ms, 10)
 	finished(1, 41*ms) // was to end at 23, and the stall was from 21 on
 	finished(2, 46*ms) // was to end at 43
 	call(engine.OpCommit, 50*ms, 54*ms, 54*ms, 1)
 	var perJob [engine.NumOps]time.Duration
 	perJob[engine.OpClaim] = ms
 	p.late = []world.Span{{From: 5 * ms, For: ms}, {From: 40 * ms, For: 3 * ms}} // of the second, 1 ms is of the stall
-	got := learn([]*probe{p}, map[attempt]time.Duration{{1, 1}: 10 * ms, {2, 1}: 30 * ms}, perJob, nil, world.Speed{Num: 20, Den: 1})
+	got := learn([]*probe{p}, map[attempt]time.Duration{{1, 1}: 10 * ms, {2, 1}: 30 * ms}, perJob,
+		[]world.Span{{From: 0, For: 6 * ms}, {From: 4 * ms, For: 4 * ms}, {From: 9 * ms, For: 2 * ms}}, world.Speed{Num: 20, Den: 1})
 	d := &got.delays
-	if want := []time.Duration{5 * ms, 6 * ms}; !slices.Equal(d.Wake, want) {
+	if want := []time.Duration{4 * ms}; !slices.Equal(d.Wake, want) {
 		t.Errorf("wakes %v, want %v", d.Wake, want)
 	}
 	if want := []time.Duration{0, 3 * ms}; !slices.Equal(d.Overrun, want) {
@@ -82,13 +78,49 @@ func TestLearn(t *testing.T) {
 	}
 }
 
+// TestWakes counts from the end of the first enqueue since the claim before until the engine claims because it was woken,
+// whichever engine that is, and leaves out what the store was frozen meanwhile, and enqueues that another claim came for.
+func TestWakes(t *testing.T) {
+	const ms = time.Millisecond
+	claim := func(began time.Duration, woken bool) callSample {
+		return callSample{took: ms, ended: engine.Time(began + ms), woken: woken}
+	}
+	var a, b probe
+	a.samples[engine.OpClaim] = []callSample{claim(10*ms, true), claim(30*ms, false), claim(50*ms, true)}
+	b.samples[engine.OpClaim] = []callSample{claim(20*ms, true), claim(60*ms, true), claim(80*ms, true)}
+	var enqueues []world.Span
+	for _, end := range []time.Duration{4, 7, 13, 22, 45, 52, 90} {
+		enqueues = append(enqueues, world.Span{From: end*ms - ms, For: ms})
+	}
+	slices.Reverse(enqueues)
+	got := wakes([]*probe{&a, &b}, enqueues, []world.Span{{From: 14 * ms, For: 3 * ms}})
+	if want := []time.Duration{6 * ms, 4 * ms, 5 * ms, 8 * ms}; !slices.Equal(got, want) {
+		t.Errorf("wakes took %v, want %v", got, want)
+	}
+}
+
+// TestArrivals tells jobs that were held up by what feeds the engines, of which one came in the meantime, from those that
+// an enqueue took long for.
+func TestArrivals(t *testing.T) {
+	const ms = time.Millisecond
+	f := &feeding{jobs: []fed{{10 * ms, ms, ms / 2}, {20 * ms, 32 * ms, 2 * ms}, {45 * ms, 7 * ms, 6 * ms}, {60 * ms, 30 * ms, 29 * ms}}}
+	held, each := f.arrivals()
+	if want := []world.Span{{From: 20 * ms, For: 30 * ms}}; !slices.Equal(held, want) {
+		t.Errorf("jobs were held up at %v, want %v", held, want)
+	}
+	if want := []world.Enqueued{{Late: ms, Call: ms / 2}, {Late: 2 * ms, Call: 2 * ms}, {Late: 2 * ms, Call: 6 * ms},
+		{Late: 30 * ms, Call: 29 * ms}}; !slices.Equal(each, want) {
+		t.Errorf("jobs came as %v, want %v", each, want)
+	}
+}
+
 // TestStoreStalls finds when the store answered nothing: neither a call that is slow alone, nor a pause in which nothing
 // was asked, nor being a little late counts, and calls are as long as usual without it.
 func TestStoreStalls(t *testing.T) {
 	const ms = time.Millisecond
 	p := new(probe)
 	call := func(op engine.Op, began, ended time.Duration) {
-		p.tell(&engine.Call{Op: op, Limit: 1}, &engine.Reply{}, engine.Time(began), engine.Time(ended))
+		p.tell(&engine.Call{Op: op}, engine.Time(began), engine.Time(ended))
 		p.Record(&engine.Event{Kind: engine.Called, Op: op, At: engine.Time(ended)})
 	}
 	for at := time.Duration(0); at < 100*ms; at += 10 * ms { // usually 4 ms; nothing is asked between

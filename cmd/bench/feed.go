@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
@@ -15,18 +14,30 @@ type feeding struct {
 	mutex sync.Mutex
 	calls phase
 	late  phase        // from when a job was to be enqueued until the store had it
-	held  []world.Span // of those that were not enqueued at once
 	made  []world.Span // the calls
+	jobs  []fed
 }
 
-// promptly is the greatest delay at which an enqueued job counts as in time. Timers are a millisecond late, and jobs
-// due one after the other then come together: claims of several follow.
-const promptly = 100 * time.Microsecond
+// fed is the way of one job to the store.
+type fed struct {
+	at   time.Duration // when it was due
+	late time.Duration // from then until the end of its enqueue
+	call time.Duration // duration of that enqueue
+}
 
-// heldUp returns the spans in which jobs were late by so much that the feeder itself must have been held up, and not a
-// timer.
-func (f *feeding) heldUp() []world.Span {
-	return merged(slices.DeleteFunc(slices.Clone(f.held), func(s world.Span) bool { return s.For <= stallFrom }))
+// arrivals returns the spans in which jobs were late by so much that the feeder itself must have been held up, and not a
+// timer or a call, and the lateness of each job without these spans.
+func (f *feeding) arrivals() (held []world.Span, each []world.Enqueued) {
+	for _, j := range f.jobs {
+		if j.late-j.call > stallFrom {
+			held = append(held, world.Span{From: j.at, For: j.late - j.call})
+		}
+	}
+	held = merged(held)
+	for _, j := range f.jobs {
+		each = append(each, world.Enqueued{Late: j.late - within(held, j.at, j.at+j.late), Call: j.call})
+	}
+	return held, each
 }
 
 // Limits of the feeder of an open loop: jobs that are due go into one call, so that a slow answer of the store does not
@@ -177,8 +188,6 @@ func (f *feeding) add(ended engine.Time, took time.Duration, due []time.Duration
 	for _, at := range due {
 		late := time.Duration(ended) - at
 		f.late.add(late, 1)
-		if late > promptly {
-			f.held = append(f.held, world.Span{From: at, For: late})
-		}
+		f.jobs = append(f.jobs, fed{at, late, took})
 	}
 }

@@ -114,7 +114,7 @@ func (p *prediction) table(sc *scenarios.Scenario, speed string, o text.TableOpt
 	if len(p.real) > 1 {
 		when = " before the last run"
 	}
-	fmt.Fprintf(&out, "\nmeasured%s with %d jobs, on the wall clock: waking an idle worker %s (p99 %s), a worker busy "+
+	fmt.Fprintf(&out, "\nmeasured%s with %d jobs, on the wall clock: waking an idle engine %s (p99 %s), a worker busy "+
 		"longer than its handler was to take %s (p99 %s)",
 		when, c.jobs, seconds(c.wake[0].Seconds()), seconds(c.wake[1].Seconds()), seconds(c.sleep[0].Seconds()),
 		seconds(c.sleep[1].Seconds()))

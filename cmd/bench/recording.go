@@ -71,8 +71,8 @@ func (t *track) executions(yield func(began engine.Time, end *engine.Event) bool
 func (r *recording) of(node int32) engine.Recorder { return r.probes[node] }
 
 // timed notes the duration of a call, whose event comes next.
-func (r *recording) timed(node int32, c *engine.Call, reply *engine.Reply, began, ended engine.Time) {
-	r.probes[node].tell(c, reply, began, ended)
+func (r *recording) timed(node int32, c *engine.Call, _ *engine.Reply, began, ended engine.Time) {
+	r.probes[node].tell(c, began, ended)
 }
 
 // ticked notes that an engine's timer, due at one time, fired at a later one.

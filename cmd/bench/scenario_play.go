@@ -129,8 +129,9 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 		p.timings = learn(rec.probes, s.asked(), perJob, r.feeding.made, o.speed)
 		t := p.timings
 		t.split(rec.probes, arrivals)
-		t.jobs, t.delays.Held = r.enqueued.Load(), merged(r.feeding.held)
-		t.held, t.frozen = shareOf(r.feeding.heldUp(), p.took), shareOf(t.delays.Frozen, p.took)
+		t.jobs = r.enqueued.Load()
+		t.delays.Held, t.delays.Enqueued = r.feeding.arrivals()
+		t.held, t.frozen = shareOf(t.delays.Held, p.took), shareOf(t.delays.Frozen, p.took)
 		for _, stalls := range t.delays.Stalls {
 			t.stalled += shareOf(stalls, p.took) / float64(len(t.delays.Stalls))
 		}

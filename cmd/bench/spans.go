@@ -67,7 +67,7 @@ func storeCalls(probes []*probe, took *[engine.NumOps]time.Duration, enqueues []
 	for _, p := range probes {
 		for op := range p.samples {
 			for _, s := range p.samples[op] {
-				began := time.Duration(s.ended) - s.took
+				began := s.began()
 				all = append(all, storeCall{began, began + took[op], time.Duration(s.ended)})
 			}
 		}

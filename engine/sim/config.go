@@ -43,6 +43,11 @@ type Config struct {
 	Controls []Control     // in any order
 	// Late is by how much a node notices a deadline late; nil: not at all.
 	Late func(node int32, due engine.Time) time.Duration
+	// Claimed may change the leases of a claim, before they are recorded; nil: nobody does.
+	Claimed func(leases []engine.Lease)
+	// Announce is how long it takes from when jobs become ready until nodes are woken, one announcement
+	// standing for all jobs that become ready meanwhile; nil: no time.
+	Announce func(at engine.Time) time.Duration
 	// Befell is told when a control has made a difference, by its index in Controls, and to
 	// which node, if it is one of a node; nil: nobody asks.
 	Befell func(control int, node int32, at engine.Time)

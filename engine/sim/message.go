@@ -71,6 +71,9 @@ func (s *Sim) execute(ref uint32) {
 	if rows != nil && m.Op == engine.OpClaim && m.Err == nil {
 		s.countAhead()
 	}
+	if s.cfg.Claimed != nil && m.Op == engine.OpClaim {
+		s.cfg.Claimed(m.Leases)
+	}
 	m.Record(s.now, witness{s}, &s.event)
 	switch m.Op {
 	case engine.OpCommit:

@@ -9,13 +9,14 @@ import (
 type rank uint8
 
 const (
-	control   rank = iota // processes die, start, freeze, go on
-	promotion             // waiting jobs become due
-	request               // a call reaches the store
-	reply                 // an answer reaches a node
-	finish                // a handler returns
-	arrival               // a job is enqueued
-	timer                 // an engine's deadline
+	control      rank = iota // processes die, start, freeze, go on
+	promotion                // waiting jobs become due
+	request                  // a call reaches the store
+	reply                    // an answer reaches a node
+	finish                   // a handler returns
+	arrival                  // a job is enqueued
+	timer                    // an engine's deadline
+	announcement             // nodes are woken for jobs that became ready before
 )
 
 // rankBits is where the rank stands in event.order.

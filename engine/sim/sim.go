@@ -65,6 +65,8 @@ type Sim struct {
 	running  int
 	one      [1]engine.NewJob
 	turn     int // whom WakeOne looks at first
+	// announcing: an announcement is under way, see Config.Announce
+	announcing bool
 
 	controls  controls
 	stalled   [engine.NumOps]int // troubles that hold up who does the work of a role
@@ -237,6 +239,9 @@ func (s *Sim) happen(ev event) {
 		s.arrive(ev.ref)
 	case reply:
 		s.answer(ev.ref)
+	case announcement:
+		s.announcing = false
+		s.announce()
 	case arrival:
 		s.one[0] = *s.late.at(ev.ref)
 		s.late.release(ev.ref)
@@ -307,11 +312,20 @@ func (s *Sim) wakeFor(jobs int) {
 	}
 }
 
-// wake announces new ready jobs.
+// wake announces new ready jobs, now or when the announcement arrives that is under way.
 func (s *Sim) wake() {
-	if s.cfg.Wake == WakeNone {
-		return
+	switch {
+	case s.cfg.Wake == WakeNone || s.announcing:
+	case s.cfg.Announce != nil:
+		s.announcing = true
+		s.queue.push(s.now.Add(s.cfg.Announce(s.now)), announcement, 0)
+	default:
+		s.announce()
 	}
+}
+
+// announce wakes nodes for new ready jobs.
+func (s *Sim) announce() {
 	if s.single {
 		if n := &s.nodes[0]; n.engine != nil && n.frozen == 0 && n.engine.Idle() > 0 {
 			s.wakeNode(0)

@@ -18,10 +18,11 @@ type Delays struct {
 	Request [engine.NumOps][]time.Duration // from an engine's asking until the store acts
 	Reply   [engine.NumOps][]time.Duration // from then until the engine has the answer
 	PerJob  [engine.NumOps]time.Duration   // added to the answer for each job but the first
-	// Wake takes the place of Request for a claim that a wake has caused: from when a job is
-	// ready until an engine that had to be told of it has it.
-	Wake    []time.Duration
-	Overrun []time.Duration // how much longer a worker is busy than its handler was to take
+	// Wake is how long it takes from when a store shows a job that is ready until engines are woken for it and for
+	// those that became ready meanwhile.
+	Wake     []time.Duration
+	Enqueued []Enqueued      // of each job, apart from Held
+	Overrun  []time.Duration // how much longer a worker is busy than its handler was to take
 	// Stalls are, by node, when an engine did nothing although it had something to do, and
 	// Held when jobs that came were held up on their way to the store: what befalls all at
 	// once and is in none of the above. In order, and apart.
@@ -34,6 +35,12 @@ type Delays struct {
 	Speed  Speed           // at which the run went
 }
 
+// Enqueued is how long the store took to take a job.
+type Enqueued struct {
+	Late time.Duration // from when the job was to come until the store showed it
+	Call time.Duration // of Late, the enqueue: the job counts as ready since that began
+}
+
 // Span is a stretch of time.
 type Span struct{ From, For time.Duration }
 
@@ -43,6 +50,7 @@ type Overlay struct {
 	perJob         [engine.NumOps]time.Duration
 	wake, overrun  dist.Dist
 	late           dist.Dist
+	enqueued       []Enqueued
 	stalls         [][]Span
 	held, frozen   []Span
 	period         time.Duration
@@ -73,6 +81,9 @@ func (d *Delays) Overlay() (*Overlay, error) {
 	}
 	if o.late, err = d.dist(d.Late); err != nil {
 		return nil, fmt.Errorf("lateness of timers: %w", err)
+	}
+	for _, e := range d.Enqueued {
+		o.enqueued = append(o.enqueued, Enqueued{d.Speed.Virtual(e.Late), d.Speed.Virtual(e.Call)})
 	}
 	for _, spans := range d.Stalls {
 		o.stalls = append(o.stalls, d.spans(spans))
@@ -143,6 +154,20 @@ func (o *Overlay) Alter(_ int, _ uint64, cfg *sim.Config) {
 		cfg.Workload = w
 	}
 	cfg.EnqueueDelay, cfg.Parallel, cfg.CountRows = nil, 0, false
+	cfg.Announce = m.announce
+	if len(o.enqueued) > 0 {
+		cfg.EnqueueDelay = func(j *engine.NewJob) time.Duration { return m.enqueue(j.ID).Late }
+		cfg.Claimed = m.claimed
+	}
+}
+
+// claimed has jobs wait since their enqueue began, although nobody saw them before that had ended.
+func (m *measured) claimed(leases []engine.Lease) {
+	for i := range leases {
+		if l := &leases[i]; l.Waited == l.Age { // ready ever since
+			l.Waited += m.enqueue(l.ID).Call
+		}
+	}
 }
 
 // heldUp is a workload whose jobs come late at times, all at once then.
@@ -184,17 +209,15 @@ type callKey struct {
 const (
 	drawOverrun = 1<<16 - 2
 	drawAsked   = 0
-	drawWoken   = 1
 	drawLate    = 1 // of ForTick
+	drawWake    = 2
+	drawEnqueue = 3
 )
 
 // Request draws how long a call is under way to the store.
 func (m *measured) Request(now engine.Time, c *engine.Call) sim.Fate {
 	if m.asked != nil {
 		m.asked[callKey{c.Engine, c.ID}] = now
-	}
-	if c.Op == engine.OpClaim && c.Woken {
-		return sim.Fate{Delay: m.through(now, m.draw(&m.wake, keyed.ForRequestDelay, c, drawWoken))}
 	}
 	return sim.Fate{Delay: m.through(now, m.draw(&m.request[c.Op], keyed.ForRequestDelay, c, drawAsked))}
 }
@@ -231,6 +254,16 @@ func (m *measured) through(now engine.Time, d time.Duration) time.Duration {
 // lateness draws by how much a node notices a deadline late.
 func (m *measured) lateness(node int32, due engine.Time) time.Duration {
 	return m.late.Duration(m.rand.Uniform(keyed.ForTick, uint64(due), uint64(node), drawLate))
+}
+
+// announce draws how long nodes are not woken for a job that is ready now.
+func (m *measured) announce(now engine.Time) time.Duration {
+	return m.through(now, m.wake.Duration(m.rand.Uniform(keyed.ForTick, uint64(now), 0, drawWake)))
+}
+
+// enqueue draws how a job is enqueued.
+func (m *measured) enqueue(id engine.JobID) Enqueued {
+	return m.enqueued[int(m.rand.Uniform(keyed.ForTick, uint64(id), 0, drawEnqueue)*float64(len(m.enqueued)))]
 }
 
 // real is a time on the wall clock.

@@ -42,7 +42,7 @@ engine: {workers: 4, fetch: {poll: 1h}, commit: {linger: 0s}, store: {claim: 9s,
 jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 1s}]
 `)
 	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: []time.Duration{4 * time.Millisecond}, Overrun: []time.Duration{20 * time.Millisecond}}
-	d.Request[engine.OpClaim] = []time.Duration{time.Hour} // only wakes claim here
+	d.Request[engine.OpClaim] = []time.Duration{2 * time.Millisecond}
 	d.Reply[engine.OpClaim] = []time.Duration{3 * time.Millisecond}
 	d.Request[engine.OpCommit], d.Reply[engine.OpCommit] = []time.Duration{5 * time.Millisecond}, []time.Duration{time.Millisecond}
 	r := delayed(t, sc, d)
@@ -50,9 +50,9 @@ jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 1s}]
 		metric  string
 		seconds float64
 	}{
-		{"fresh.wait.p50", .040}, // woken
-		{"start.wait.p50", .070}, // and answered
-		{"sojourn.p50", 1.320},   // 1 s and the overrun, 0.2 s, and the way of the commit
+		{"fresh.wait.p50", .060}, // woken, and the way of the claim
+		{"start.wait.p50", .090}, // and answered
+		{"sojourn.p50", 1.340},   // 1 s and the overrun, 0.2 s, and the way of the commit
 		{"jobs", 10}, {"attempts.mean", 1},
 	} {
 		if got := metricOf(t, r, want.metric); math.Abs(got-want.seconds) > .004*want.seconds {
@@ -125,56 +125,80 @@ jobs: [{class: mail, arrivals: {process: batch, size: 20, every: 200s}, service:
 	}
 	asked := *base
 	asked.Request[engine.OpClaim] = []time.Duration{100 * time.Millisecond}
-	// One worker's first claim waits for the answer to the other's, and nine more follow.
-	if got := metricOf(t, delayed(t, sc, &asked), "sojourn.max"); math.Abs(got-11) > .05 {
-		t.Errorf("with 100 ms for each claim it takes %v s, want 11", got)
+	// The first claim brings both workers a job. They end at once, so that from then on one worker's claim waits for the
+	// answer to the other's: that is one claim in front of ten jobs of the latter, and one more.
+	if got := metricOf(t, delayed(t, sc, &asked), "sojourn.max"); math.Abs(got-11.1) > .05 {
+		t.Errorf("with 100 ms for each claim it takes %v s, want 11.1", got)
 	}
 }
 
-// asking counts the claims that a simulation asks for, and those whose way to the store takes so long.
-type asking struct {
-	sim.Network
-	long          time.Duration
-	claims, among int
-}
+// enqueues notes when jobs reached the store.
+type enqueues struct{ at []engine.Time }
 
-// Request implements sim.Network.
-func (a *asking) Request(now engine.Time, c *engine.Call) sim.Fate {
-	f := a.Network.Request(now, c)
-	if c.Op == engine.OpClaim {
-		a.claims++
-		if f.Delay == a.long {
-			a.among++
-		}
+// Record implements engine.Recorder.
+func (l *enqueues) Record(e *engine.Event) {
+	if e.Kind == engine.Enqueued {
+		l.at = append(l.at, e.At)
 	}
-	return f
 }
 
-// TestWakesInABacklog has answers to claims under way while workers end, and all the time more
-// jobs ready than can be run: no claim but the first takes as long as waking an idle engine.
-func TestWakesInABacklog(t *testing.T) {
+// TestAnnouncements has a job come each 100 ms, and an engine that is idle woken after 250 ms: for that job and for the
+// two that have come by then.
+func TestAnnouncements(t *testing.T) {
 	sc := loadWall(t, `
 duration: 100s
 warmup: 0s
 seeds: 1
-engine: {workers: 10, fetch: {poll: 1h}, commit: {linger: 0s}}
-jobs: [{class: mail, arrivals: {process: batch, size: 2000, every: 200s}, service: {dist: exponential, mean: 300ms}}]
+engine: {workers: 100, fetch: {poll: 1h}, commit: {linger: 0s}}
+jobs: [{class: mail, arrivals: {process: constant, rate: 10/s}, service: 1s}]
 `)
-	d := &Delays{Speed: Speed{Num: 1, Den: 1}, Wake: []time.Duration{7 * time.Millisecond}}
-	d.Request[engine.OpClaim], d.Reply[engine.OpClaim] = []time.Duration{20 * time.Millisecond}, []time.Duration{20 * time.Millisecond}
-	overlay, err := d.Overlay()
-	if err != nil {
-		t.Fatal(err)
+	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: []time.Duration{25 * time.Millisecond}}
+	r := delayed(t, sc, d)
+	for metric, want := range map[string]float64{"fresh.wait.max": .25, "fresh.wait.mean": .15} {
+		if got := metricOf(t, r, metric); math.Abs(got-want) > .005 {
+			t.Errorf("%s is %v, want %v", metric, got, want)
+		}
 	}
-	a := &asking{long: 7 * time.Millisecond}
-	if _, err := Run(context.Background(), sc, Options{Alter: func(policy int, seed uint64, cfg *sim.Config) {
-		overlay.Alter(policy, seed, cfg)
-		a.Network, cfg.Network = cfg.Network, a
-	}}); err != nil {
-		t.Fatal(err)
+}
+
+// TestEnqueued has the store take jobs 50 ms after they were to come, of which the enqueue took 30 ms: they wait so much
+// longer, as a store counts.
+func TestEnqueued(t *testing.T) {
+	sc := loadWall(t, `
+duration: 100s
+warmup: 0s
+seeds: 1
+engine: {workers: 4, fetch: {poll: 1h}, commit: {linger: 0s}}
+retry: {max-attempts: 1}
+jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 1s}]
+`)
+	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: []time.Duration{4 * time.Millisecond}}
+	before := metricOf(t, delayed(t, sc, d), "fresh.wait.max")
+	d.Enqueued = []Enqueued{{Late: 5 * time.Millisecond, Call: 3 * time.Millisecond}}
+	if got := metricOf(t, delayed(t, sc, d), "fresh.wait.max") - before; math.Abs(got-.030) > .001 {
+		t.Errorf("jobs wait %v s longer, want 0.03", got)
 	}
-	if a.claims < 500 || a.among > 1 {
-		t.Errorf("%d of %d claims in a backlog take as long as a wake", a.among, a.claims)
+	var came [2]enqueues
+	for i, enqueued := range [][]Enqueued{nil, d.Enqueued} {
+		d.Enqueued = enqueued
+		overlay, err := d.Overlay()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Run(context.Background(), sc, Options{Alter: func(policy int, seed uint64, cfg *sim.Config) {
+			overlay.Alter(policy, seed, cfg)
+			cfg.Recorder = engine.RecordJobs(cfg.Recorder, &came[i])
+		}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(came[0].at) != 10 || len(came[1].at) != 10 {
+		t.Fatalf("%d and %d jobs came, want 10", len(came[0].at), len(came[1].at))
+	}
+	for i := range came[0].at {
+		if late := came[1].at[i].Sub(came[0].at[i]); late != 50*time.Millisecond {
+			t.Errorf("job %d is %v late, want 50ms", i, late)
+		}
 	}
 }
 

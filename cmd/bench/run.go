@@ -62,6 +62,11 @@ begins; sojourn: until its ack is committed). Candidates, each policy on each st
 turns, round after round. Enqueue, claim, execute and commit are timed apart: per job,
 and the p99 of a call.
 
+Each engine claims --prefetch jobs ahead of its idle workers, which nearly doubles what one
+engine does on PostgreSQL with short handlers. The price: a job may wait in one engine while
+another is idle or a job of higher priority comes, and a crash holds so many more jobs until
+their leases expire. 0 turns it off.
+
 With --scenario it is a scenario at --speed: the same arrivals, run times and failures by
 the same draws as in a simulation, with handlers that sleep. Seeds are the rounds. All
 times that are printed are those of the scenario, so that they compare with qsim run.

@@ -58,6 +58,8 @@ type queue struct {
 	timers   timers
 	others   heap.Heap[event]
 	seq      uint64
+
+	announcing bool // an announcement is among others
 }
 
 func (q *queue) init(nodes int) {

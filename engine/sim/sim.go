@@ -65,8 +65,6 @@ type Sim struct {
 	running  int
 	one      [1]engine.NewJob
 	turn     int // whom WakeOne looks at first
-	// announcing: an announcement is under way, see Config.Announce
-	announcing bool
 
 	controls  controls
 	stalled   [engine.NumOps]int // troubles that hold up who does the work of a role
@@ -240,7 +238,7 @@ func (s *Sim) happen(ev event) {
 	case reply:
 		s.answer(ev.ref)
 	case announcement:
-		s.announcing = false
+		s.queue.announcing = false
 		s.announce()
 	case arrival:
 		s.one[0] = *s.late.at(ev.ref)
@@ -315,9 +313,9 @@ func (s *Sim) wakeFor(jobs int) {
 // wake announces new ready jobs, now or when the announcement arrives that is under way.
 func (s *Sim) wake() {
 	switch {
-	case s.cfg.Wake == WakeNone || s.announcing:
+	case s.cfg.Wake == WakeNone || s.queue.announcing:
 	case s.cfg.Announce != nil:
-		s.announcing = true
+		s.queue.announcing = true
 		s.queue.push(s.now.Add(s.cfg.Announce(s.now)), announcement, 0)
 	default:
 		s.announce()

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"qsim/engine/pgstore/pgserver"
+)
+
+// TestSmoke runs all systems that this machine has servers for, with few jobs, and wants a number in every cell.
+func TestSmoke(t *testing.T) {
+	o, err := parse([]string{"-rounds", "1", "-jobs", "1000", "-rates", "200", "-for", "1s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	servers, err := start(t.Context())
+	if errors.Is(err, pgserver.ErrMissing) {
+		t.Skip("NO POSTGRESQL: skipped")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer servers.stop()
+	var res results
+	for _, s := range o.systems {
+		if s.redis && servers.redis == nil {
+			continue
+		}
+		if err := measure(t.Context(), o, s, servers, &res); err != nil {
+			t.Fatalf("%s: %v", s.name, err)
+		}
+		for _, c := range []cell{{s.name, "backlog", "jobs/s"}, {s.name, "backlog", "enqueue/s"}, {s.name, "backlog", "WAL-B/job"},
+			{s.name, "200 jobs/s", "p50-ms"}, {s.name, "200 jobs/s", "p99-ms"}} {
+			missing := s.redis && c.metric == "WAL-B/job" || s.slow && c.load != "backlog"
+			if values := res.values[c]; missing != (values == nil) || !missing && !(values[0] > 0) {
+				t.Errorf("%v: %v", c, values)
+			}
+		}
+		if raw, p50 := res.values[cell{systems[0].name, "200 jobs/s", "p50-ms"}], res.values[cell{s.name, "200 jobs/s",
+			"p50-ms"}]; p50 != nil && p50[0] < raw[0]/100 {
+			t.Errorf("%s: half of the jobs take %v ms, where those of the bare loop take %v", s.name, p50, raw)
+		}
+	}
+	var out bytes.Buffer
+	if err := res.write(&out, o); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); strings.Count(text, "qsim weighted") != 2 || !strings.Contains(text, "×") {
+		t.Errorf("the tables are\n%s", text)
+	}
+}
+
+// TestDone counts a job once, by when it was done first.
+func TestDone(t *testing.T) {
+	r := newTrial(nil, 5, 2)
+	r.began = time.Now().Add(-time.Second)
+	r.done(6)
+	first := r.ends[1].Load()
+	r.done(6)
+	if r.left.Load() != 1 || r.ends[1].Load() != first || first < int64(time.Second) {
+		t.Errorf("%d are left, job 6 was done at %d, then %d", r.left.Load(), first, r.ends[1].Load())
+	}
+	r.done(5)
+	<-r.over
+	if r.latest.Load() != r.ends[0].Load() {
+		t.Errorf("all were done at %d, want %d", r.latest.Load(), r.ends[0].Load())
+	}
+}

@@ -18,14 +18,14 @@ var adaptiveLIFOKind = Kind{
 	},
 }
 
-// AdaptiveLIFO is the kind adaptive-lifo. It keeps no state but reads the store's statistics, which are as old as
-// StatsEvery returns and common to all engines.
+// AdaptiveLIFO is the policy adaptive-lifo: newest first once the oldest job is too old. It keeps no state but reads
+// the store's statistics, which are refreshed every StatsEvery and common to all engines.
 type AdaptiveLIFO struct {
 	stateless
 	OlderThan time.Duration
 }
 
-// Plan appends one term for everything. Before the first statistics it is oldest first.
+// Plan appends one term for all ready jobs. Before the first statistics it is oldest first.
 func (p AdaptiveLIFO) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	term := engine.Term{Class: engine.AnyClass, Limit: v.Idle}
 	oldest := max(v.Store.OldestReady[engine.Fresh], v.Store.OldestReady[engine.Retry])
@@ -35,10 +35,10 @@ func (p AdaptiveLIFO) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return append(dst, term)
 }
 
-// StatsEvery is a tenth of OlderThan, in [10ms, 1s].
+// StatsEvery returns how often the policy needs the store's statistics: a tenth of OlderThan, in [10ms, 1s].
 func (p AdaptiveLIFO) StatsEvery() time.Duration {
 	return max(10*time.Millisecond, min(p.OlderThan/10, time.Second))
 }
 
-// Guarantees implements Guarantor.
+// Guarantees returns the promise that no worker idles while a job is ready.
 func (AdaptiveLIFO) Guarantees() Promise { return Promise{Conserving: true} }

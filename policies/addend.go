@@ -23,7 +23,7 @@ type Addend struct {
 	Grows Growth
 }
 
-// Growth is what the number of failures does to an Addend.
+// Growth is how an Addend grows with the number of failures.
 type Growth uint8
 
 const (
@@ -32,14 +32,13 @@ const (
 	GrowDraw         // what is drawn is multiplied by n. Without a Step it is the same as GrowRange
 )
 
-// isAddend reports whether text looks like one: a plus and a number with a unit, which is no
-// share.
+// isAddend reports whether text looks like an Addend: a plus and a number with a unit, which is no share.
 func isAddend(text string) bool {
 	rest, ok := strings.CutPrefix(text, "+")
 	return ok && strings.Trim(rest, "0123456789.") != "" && (rest[0] >= '0' && rest[0] <= '9' || rest[0] == '.') && !strings.HasSuffix(rest, "%")
 }
 
-// parseAddend reads an addend as String writes it.
+// parseAddend parses an addend in the form that String returns.
 func parseAddend(text string) (Addend, error) {
 	var a Addend
 	body, ok := strings.CutPrefix(text, "+")
@@ -73,7 +72,7 @@ func parseAddend(text string) (Addend, error) {
 	return a, nil
 }
 
-// String returns a as parseAddend reads it.
+// String returns the addend in the form that parseAddend parses.
 func (a Addend) String() string {
 	text := "+" + quantity.Duration(a.Width).String()
 	if a.Grows == GrowRange || a.Grows == GrowDraw && a.Step == 0 {
@@ -88,7 +87,7 @@ func (a Addend) String() string {
 	return text
 }
 
-// draw returns what is added after the n-th failure, at most Century, for the draw u.
+// draw returns the time that jitter adds after the n-th failure, at most Century, for the uniform draw u.
 func (a Addend) draw(n int64, u float64) time.Duration {
 	width := a.Width
 	if a.Grows != GrowsNot && (a.Step == 0 || a.Grows == GrowRange) {

@@ -26,7 +26,8 @@ var agingKind = Kind{
 	},
 }
 
-// Aging is the kind aging with at most limit steps of priority (0: no bound). every must be above 0.
+// Aging returns the policy aging: a job's priority rises one step with every so much waiting, at most limit steps (0:
+// no bound). every must be above 0.
 func Aging(every time.Duration, limit int64) Ordered {
 	return Ordered{Order: engine.Aging, Rule: &engine.Rule{Every: every, Cap: limit}}
 }

@@ -27,9 +27,10 @@ var aimdKind = Kind{
 	},
 }
 
-// AIMD is the kind aimd (additive increase, multiplicative decrease). An outage brings the cap down within a few dozen
-// failures; a steady share p of failing retries holds it near √(10(1−p)/p). Fresh jobs neither raise nor lower it. The
-// cap is the engine's own: Min and Max for a fleet are to be divided by the engines.
+// AIMD is the policy aimd, a cap on retries in flight with additive increase and multiplicative decrease. An outage
+// brings the cap down within a few dozen failures; a steady share p of failing retries holds it near √(10(1−p)/p).
+// Fresh jobs neither raise nor lower it. Each engine has a cap of its own: divide Min and Max for a fleet by the number
+// of engines.
 type AIMD struct {
 	Min int // at least 1
 	Max int // at least Min
@@ -38,17 +39,16 @@ type AIMD struct {
 	successes int64 // since the cap last rose
 }
 
-// capUnit is one retry in the unit of AIMD.cap, which keeps the fractions that nine
-// tenths leave.
+// capUnit is one retry in the unit of AIMD.cap, which can hold the fractions that a factor of 0.9 leaves.
 const capUnit = 1000
 
-// Plan appends terms that claim any job, and retries only up to the present cap.
+// Plan appends terms that claim any job, but retries only up to the present cap.
 func (p *AIMD) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	p.begin()
 	return capped(dst, v.Idle, int(p.cap/capUnit)-v.InFlight[engine.Retry])
 }
 
-// Observe moves the cap.
+// Observe raises the cap after a retry's success and lowers it after a failure.
 func (p *AIMD) Observe(o *engine.Observation) {
 	p.begin()
 	if o.Class != engine.Retry {

@@ -11,7 +11,7 @@ import (
 	"qsim/engine"
 )
 
-// BackoffKind is a formula for the delay after the n-th failure.
+// BackoffKind is a formula for the delay of a retry after the n-th failure.
 type BackoffKind uint8
 
 const (
@@ -28,13 +28,13 @@ const (
 
 var backoffKindNames = [numBackoffKinds]string{"none", "exponential", "linear", "fixed", "fibonacci", "polynomial", "table", "random"}
 
-// String returns the kind's name as scenarios spell it.
+// String returns the name of the backoff kind in scenarios.
 func (k BackoffKind) String() string { return backoffKindNames[k] }
 
-// BackoffKinds returns the names of all kinds.
+// BackoffKinds returns the names of all backoff kinds.
 func BackoffKinds() []string { return slices.Clone(backoffKindNames[:]) }
 
-// ParseBackoffKind returns the kind that scenarios spell s.
+// ParseBackoffKind returns the backoff kind with that name.
 func ParseBackoffKind(s string) (BackoffKind, error) {
 	i := slices.Index(backoffKindNames[:], s)
 	if i < 0 {
@@ -52,17 +52,16 @@ const (
 	numCountRules
 )
 
-// String returns the rule's name as scenarios spell it.
+// String returns the name of the rule in scenarios.
 func (r CountRule) String() string { return [numCountRules]string{"claim", "failure"}[r] }
 
-// Quantile is a distribution of delays by its inverse: u in (0, 1) is the share of
-// delays below the one returned.
+// Quantile is a distribution of delays, given by its quantile function: for u in (0, 1), the delay below which a share
+// u of all delays lies.
 type Quantile interface {
 	Duration(u float64) time.Duration
 }
 
-// Century is the longest delay: what a backoff grows to that has no Max. It bounds
-// Max as well.
+// Century is the longest delay of a retry: a backoff without Max grows up to it. It bounds Max as well.
 const Century = 36525 * 24 * time.Hour
 
 // Backoff is the retry policy: it buries a job that has had its attempts, that failed
@@ -104,7 +103,7 @@ type Backoff struct {
 	Deadline time.Duration
 }
 
-// Validate returns every field that is out of range.
+// Validate returns an error for every field that is out of range.
 func (b *Backoff) Validate() error {
 	var problems []error
 	refuse := func(when bool, format string, arguments ...any) {
@@ -136,7 +135,7 @@ func (b *Backoff) Validate() error {
 	return errors.Join(problems...)
 }
 
-// Next decides what becomes of job j after a failure: bury, or nack with a delay (snooze if the failure is free).
+// Next returns the verb for a job after a failure: bury, or nack with a delay (snooze if the failure is free).
 func (b *Backoff) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Verb, time.Duration) {
 	failures := max(1, int64(j.Failures)+1)
 	counted := int64(j.Charged)
@@ -159,13 +158,12 @@ func (b *Backoff) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Ver
 	return verb, delay
 }
 
-// isFree reports whether j's failure as e costs no attempt.
+// isFree reports whether a failure of j with the error kind e costs no attempt.
 func (b *Backoff) isFree(j *engine.Job, e engine.ErrorKind) bool {
 	return slices.Contains(b.Free, e) && (b.FreeMax < 0 || int64(j.Snoozes) < int64(b.FreeMax))
 }
 
-// draw returns the delay after the n-th failure, the delay before having been last,
-// for the draw u.
+// draw returns the delay after the n-th failure, with jitter by the uniform draw u; last is the delay before.
 func (b *Backoff) draw(n int64, last time.Duration, u float64) time.Duration {
 	switch {
 	case b.Kind == Random:
@@ -176,8 +174,7 @@ func (b *Backoff) draw(n int64, last time.Duration, u float64) time.Duration {
 	return b.Jitter.apply(b.Delay(n), n, u)
 }
 
-// Delay returns the delay after the n-th failure, n at least 1, before jitter. For
-// Random, which has no such thing, it is the median.
+// Delay returns the delay after the n-th failure, n at least 1, before jitter. For Random it is the median.
 func (b *Backoff) Delay(n int64) time.Duration {
 	limit := b.limit()
 	switch b.Kind {
@@ -201,7 +198,7 @@ func (b *Backoff) Delay(n int64) time.Duration {
 	return 0
 }
 
-// scaled returns n, or what stands for it with more than Scale attempts. Half a step is
+// scaled returns the n to use in the formula: n itself, or with more than Scale attempts a reduced one. Half a step is
 // rounded up.
 func (b *Backoff) scaled(n int64) int64 {
 	most := int64(b.MaxAttempts)

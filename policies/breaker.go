@@ -49,9 +49,9 @@ var breakerKind = Kind{
 	},
 }
 
-// Breaker is the kind breaker. It counts executions, whatever they cost. Each engine has breakers of its own and learns
-// of an outage by its own failures: of n engines, n times Failures calls are lost. Cancelled executions and lapsed leases
-// show nothing of a dependency and do not count.
+// Breaker is the policy breaker, with a circuit breaker for each dependency. It counts failed executions. Each engine
+// has breakers of its own and learns of an outage by its own failures: with n engines, n times Failures calls are lost.
+// Cancelled executions and lapsed leases show nothing of a dependency and do not count.
 type Breaker struct {
 	Failures   int           // at least 1
 	ProbeAfter time.Duration // above 0
@@ -67,7 +67,7 @@ type Breaker struct {
 	first    int       // dependency that is looked at first
 }
 
-// circuit is the breaker of one dependency.
+// circuit is the state of the circuit breaker of one dependency.
 type circuit struct {
 	failures int // in a row
 	state    circuitState
@@ -83,11 +83,9 @@ const (
 	circuitProbing              // one job was claimed and has not ended
 )
 
-// Plan appends a term for everything while all breakers are closed. Otherwise it appends
-// one for a single job of a dependency that is to be tried, before the others so that they
-// cannot keep it from its turn, and one for the kinds that may be claimed. At most one
-// dependency is tried by one plan: if there was no job for it, the next plan tries another
-// first.
+// Plan appends one term for all jobs while all breakers are closed. Otherwise it appends a term for a single job, the
+// probe, of a dependency due for a try, first so that no others take its place, and one for the job kinds that may be
+// claimed. At most one dependency is tried by one plan: if there was no job for it, the next plan tries another first.
 func (p *Breaker) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	p.begin()
 	if p.probing != 0 {
@@ -119,9 +117,8 @@ func (p *Breaker) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// Observe counts failures. The first execution that ends after a probe was claimed decides
-// for the probe; if none ends in the same time again, as when its process lost it, another
-// one is sent.
+// Observe counts failures of executions. The first execution that ends after a probe was claimed decides the probe; if
+// none ends within the same wait again, as when the probe's process died, another probe is sent.
 func (p *Breaker) Observe(o *engine.Observation) {
 	p.begin()
 	if !o.Ended {
@@ -148,7 +145,7 @@ func (p *Breaker) Observe(o *engine.Observation) {
 	}
 }
 
-// onClaimed notes whether the claim brought the probe.
+// onClaimed notes whether a claim brought the probe.
 func (p *Breaker) onClaimed(o *engine.Observation) {
 	if p.probing == 0 || o.Kinds&p.Kinds[p.probing-1] == 0 {
 		return
@@ -173,7 +170,7 @@ func (p *Breaker) set(c *circuit, s circuitState) {
 	}
 }
 
-// circuitOf returns the dependency that a kind calls, or -1.
+// circuitOf returns the index of the dependency that a job kind calls, or -1.
 func (p *Breaker) circuitOf(k engine.Kind) int {
 	for i, set := range p.Kinds {
 		if k < 64 && set>>k&1 != 0 {

@@ -34,9 +34,9 @@ var codelKind = Kind{
 	},
 }
 
-// CoDel is the kind codel: controlled delay as in Maurer, Fail at Scale, ACM Queue 13, 2015, after Nichols and Jacobson.
-// It goes by time in the queue, not by the cost of jobs. When the queue was last found empty is what its own claims have
-// shown: state of the engine's own, which engines of one queue come to agree on.
+// CoDel is the policy codel: controlled delay as in Maurer, Fail at Scale, ACM Queue 13, 2015, after Nichols and
+// Jacobson. It depends on time in the queue, not on the cost of jobs. Each engine notes from its own claims when the
+// queue was last empty; engines of one queue come to agree on it.
 type CoDel struct {
 	Target   time.Duration // above 0
 	Interval time.Duration // at least Target
@@ -47,8 +47,7 @@ type CoDel struct {
 	plan    pending
 }
 
-// Plan appends a term for everything that buries what is late; or one for what is not
-// late, and one for the rest.
+// Plan appends a term for all jobs that buries late ones; or one for jobs that are not late, and one for the rest.
 func (p *CoDel) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	if !p.begun {
 		p.begun, p.emptyAt = true, v.Now
@@ -65,7 +64,7 @@ func (p *CoDel) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return append(dst, term, engine.Term{Class: engine.AnyClass, Limit: v.Idle})
 }
 
-// Observe notes when a plan brought less than it asked for: then nothing was left.
+// Observe notes when a plan brought fewer jobs than it asked for: then the queue was empty.
 func (p *CoDel) Observe(o *engine.Observation) {
 	if !p.plan.answers(o) {
 		return
@@ -76,5 +75,5 @@ func (p *CoDel) Observe(o *engine.Observation) {
 	p.plan.limit = 0
 }
 
-// Guarantees implements Guarantor.
+// Guarantees returns the promise that no worker idles while a job is ready; without Last, jobs may be shed.
 func (p *CoDel) Guarantees() Promise { return Promise{Conserving: true, Sheds: !p.Last} }

@@ -29,13 +29,13 @@ var deadlineKind = Kind{
 	},
 }
 
-// Deadline is the kind deadline with the budget of each job kind (kinds past the end have the last). It is Jackson's
-// rule, but for what is running already.
+// Deadline returns the policy deadline, with the budget of time to completion for each job kind (kinds past the end
+// have the last one). It is Jackson's rule, except that running jobs are not preempted.
 func Deadline(budgets ...time.Duration) Ordered {
 	return Ordered{Order: engine.Deadline, Rule: &engine.Rule{Budgets: budgets}}
 }
 
-// classBudgets returns the budget of each class: one for all, or of a mapping that names them all.
+// classBudgets returns the budget of each class from a parameter: one for all, or a mapping that names all classes.
 func classBudgets(value any, classes []Class) ([]time.Duration, error) {
 	named, isMapping := value.(ByClass)
 	if !isMapping {

@@ -9,21 +9,22 @@ var fifoKind = Kind{
 	New: always(FIFO{}),
 }
 
-// FIFO is the kind fifo. It keeps no state.
+// FIFO is the policy fifo: the job ready longest is claimed first. It keeps no state.
 type FIFO struct{ stateless }
 
-// Plan appends one term for everything.
+// Plan appends one term for all ready jobs.
 func (FIFO) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return append(dst, engine.Term{Class: engine.AnyClass, Limit: v.Idle})
 }
 
-// Guarantees implements Guarantor.
+// Guarantees returns the promise of claims in the order of readiness within a priority, and of no idle worker while a
+// job is ready.
 func (FIFO) Guarantees() Promise {
 	return Promise{Ranked: true, Ordered: true, Order: engine.OldestReady, Conserving: true}
 }
 
-// stateless gives a policy that learns nothing from its claims its Observe method.
+// stateless provides the Observe method of a policy that learns nothing from its claims.
 type stateless struct{}
 
-// Observe ignores o.
+// Observe does nothing.
 func (stateless) Observe(*engine.Observation) {}

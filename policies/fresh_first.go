@@ -9,15 +9,16 @@ var freshFirstKind = Kind{
 	New: always(FreshFirst{}),
 }
 
-// FreshFirst is the kind fresh-first. It keeps no state.
+// FreshFirst is the policy fresh-first: retries are claimed only if no fresh job is ready. It keeps no state.
 type FreshFirst struct{ stateless }
 
-// Plan appends a term for fresh jobs and one for retries.
+// Plan appends a term for fresh jobs and then one for retries.
 func (FreshFirst) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return append(dst,
 		engine.Term{Class: engine.Fresh, Limit: v.Idle},
 		engine.Term{Class: engine.Retry, Limit: v.Idle})
 }
 
-// Guarantees implements Guarantor.
+// Guarantees returns the promise of all claims to fresh jobs while any is ready, and of no idle worker while a job is
+// ready.
 func (FreshFirst) Guarantees() Promise { return Promise{Ranked: true, Conserving: true, Entitled: 1} }

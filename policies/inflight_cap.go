@@ -16,27 +16,26 @@ var inflightCapKind = Kind{
 	},
 }
 
-// InFlightCap is the kind inflight-cap. It keeps no state: the engine's own in-flight count is exact, and a cap for a
-// fleet is the cap divided by the engines.
+// InFlightCap is the policy inflight-cap, a fixed cap on retries in flight. It keeps no state: the engine's in-flight
+// count is exact. For a fleet, divide the cap by the number of engines.
 type InFlightCap struct {
 	stateless
 	Retries int // at least 0; 0 never runs a retry
 }
 
-// Plan appends terms that claim any job, and retries only up to the cap.
+// Plan appends terms that claim any job, but retries only up to the cap.
 func (p InFlightCap) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return capped(dst, v.Idle, p.Retries-v.InFlight[engine.Retry])
 }
 
-// Guarantees implements Guarantor.
+// Guarantees returns the promise that the cap on retries in flight is kept.
 func (p InFlightCap) Guarantees() Promise { return Promise{Ranked: true, Capped: true, Cap: p.Retries} }
 
-// capped appends terms that claim up to idle jobs and at most room retries among
-// them. While room is the smaller, the first room claims go by ready order, whatever
-// their class, and the others to fresh jobs. [retry room][fresh idle] would keep the
-// cap as well, but would serve a retry that is due last before a fresh job that has
-// waited longest or is more urgent: a cap would then be a priority. The price is that a plan
-// may bring fewer retries than there is room for; the next one makes up for it.
+// capped appends terms that claim up to idle jobs and at most room retries among them. If room is the smaller, the
+// first room claims go by ready order, whatever their class, and the rest to fresh jobs. [retry room][fresh idle] would
+// keep the cap as well, but would serve a retry that is due last before a fresh job that has waited longest or is more
+// urgent: a cap would then be a priority. So a plan may bring fewer retries than there is room for; the next one makes
+// up for it.
 func capped(dst []engine.Term, idle, room int) []engine.Term {
 	if room >= idle {
 		return append(dst, engine.Term{Class: engine.AnyClass, Limit: idle})

@@ -26,15 +26,14 @@ const (
 
 var jitterNames = [...]string{NoJitter: "none", Full: "full", Equal: "equal", Decorrelated: "decorrelated", Around: "±", Above: "+", Below: "-", Added: "+"}
 
-// Jitter spreads the delays of a retry policy.
+// Jitter spreads the delays of a retry policy, so that jobs that failed together do not come back together.
 type Jitter struct { // the zero Jitter leaves a delay as it is
 	kind   JitterKind
 	share  quantity.Share // of Around, Above and Below
 	addend Addend         // of Added
 }
 
-// NewJitter returns the jitter of that kind. Only Around, Above and Below heed share;
-// Added is NewAdded's.
+// NewJitter returns the jitter of that kind. Only Around, Above and Below use share; for Added call NewAdded.
 func NewJitter(kind JitterKind, share quantity.Share) Jitter {
 	if kind < Around {
 		share = quantity.Share{}
@@ -42,14 +41,14 @@ func NewJitter(kind JitterKind, share quantity.Share) Jitter {
 	return Jitter{kind: kind, share: share}
 }
 
-// NewAdded returns the jitter that adds a.
+// NewAdded returns the jitter that adds a random time, drawn by a, to each delay.
 func NewAdded(a Addend) Jitter { return Jitter{kind: Added, addend: a} }
 
-// JitterWords returns the names of the kinds of jitter that have no share.
+// JitterWords returns the names of the kinds of jitter that have no parameter.
 func JitterWords() []string { return slices.Clone(jitterNames[:Around]) }
 
-// ParseJitter reads a jitter: none, full, equal, decorrelated, "±20%" (or "+-20%", "+/-20%"),
-// "+10%", "-50%", or an addend such as "+30s".
+// ParseJitter parses the text of a jitter: none, full, equal, decorrelated, "±20%" (or "+-20%", "+/-20%"), "+10%",
+// "-50%", or an addend such as "+30s".
 func ParseJitter(text string) (Jitter, error) {
 	if kind := slices.Index(jitterNames[:Around], text); kind >= 0 {
 		return Jitter{kind: JitterKind(kind)}, nil
@@ -92,25 +91,25 @@ func ParseJitter(text string) (Jitter, error) {
 	return NewJitter(kind, share), nil
 }
 
-// UnmarshalText reads what ParseJitter does.
+// UnmarshalText parses a jitter as ParseJitter does.
 func (j *Jitter) UnmarshalText(text []byte) (err error) {
 	*j, err = ParseJitter(string(text))
 	return err
 }
 
-// MarshalText writes j as String does.
+// MarshalText returns the jitter in the form of String.
 func (j Jitter) MarshalText() ([]byte, error) { return []byte(j.String()), nil }
 
-// Kind returns the kind of j.
+// Kind returns the kind of the jitter.
 func (j Jitter) Kind() JitterKind { return j.kind }
 
-// Share returns the share of Around, Above and Below, 0 for any other kind.
+// Share returns the share of Around, Above and Below jitter, 0 for any other kind.
 func (j Jitter) Share() quantity.Share { return j.share }
 
-// Addend returns what Added adds, the zero Addend for any other kind.
+// Addend returns the random time that Added jitter adds, the zero Addend for any other kind.
 func (j Jitter) Addend() Addend { return j.addend }
 
-// String returns j as ParseJitter reads it.
+// String returns the jitter in the form that ParseJitter parses.
 func (j Jitter) String() string {
 	switch {
 	case j.kind < Around:
@@ -121,8 +120,8 @@ func (j Jitter) String() string {
 	return jitterNames[j.kind] + j.share.String()
 }
 
-// apply spreads d, the delay after the n-th failure, by the draw u. Decorrelated jitter
-// is decorrelate's.
+// apply returns the delay d after the n-th failure, spread by the uniform draw u. Decorrelated jitter is computed by
+// decorrelate instead.
 func (j Jitter) apply(d time.Duration, n int64, u float64) time.Duration {
 	num, den := j.share.Fraction()
 	spread := time.Duration(quantity.Scale(int64(d), num, den))
@@ -143,15 +142,15 @@ func (j Jitter) apply(d time.Duration, n int64, u float64) time.Duration {
 	return d
 }
 
-// decorrelate returns U(first, 3·last) for the draw u. Before the first retry, first
-// stands for last. (Brooker: Exponential Backoff And Jitter, AWS Architecture Blog.)
+// decorrelate returns the delay U(first, 3·last) for the uniform draw u. Before the first retry, first stands for last.
+// (Brooker: Exponential Backoff And Jitter, AWS Architecture Blog.)
 func decorrelate(first, last time.Duration, u float64) time.Duration {
 	return first + part(multiply(max(first, last), 3)-first, u)
 }
 
-// part returns u of d, u in (0, 1), rounded down. Nothing is added to the product
-// before it is a whole number, so no processor fuses the two. A d that no float64
-// equals is rounded first, perhaps up: the result must not exceed it.
+// part returns the product u·d, u in (0, 1), rounded down. Nothing is added to the product before it is a whole number,
+// so no processor fuses the two. A d that no float64 equals is rounded first, perhaps up: the result must not exceed
+// it.
 func part(d time.Duration, u float64) time.Duration {
 	if product := u * float64(d); product < float64(d) {
 		return min(time.Duration(product), d)

@@ -12,8 +12,8 @@ import (
 	"qsim/engine"
 )
 
-// Kind is a kind of policy that scenarios may name. It is complete: what loads, lists, explains, completes, draws and
-// checks policies reads it here.
+// Kind describes a kind of policy that scenarios may use. It is complete: all code that loads, lists, explains,
+// completes, draws and checks policies reads it here.
 type Kind struct {
 	Name   string
 	Doc    string  // one paragraph
@@ -27,7 +27,7 @@ type Kind struct {
 	Needs Need // what a scenario without makes of it a fifo
 }
 
-// What a kind of policy counts.
+// What a kind of policy counts: nothing, jobs or service time.
 const (
 	CostNothing = "nothing"      // it orders, and measures nothing
 	CostJobs    = "jobs"         // claims or executions, whatever they take
@@ -41,7 +41,7 @@ const (
 	StateStore = "the store" // shared by all nodes
 )
 
-// Drawn is how random worlds, which chaos draws, use a kind.
+// Drawn determines how chaos, which draws random worlds, uses a kind of policy.
 type Drawn struct {
 	Weight  int      // how often it is drawn beside the others; 0: never
 	Workers int      // the fewest workers of a node that it can do with; 0: one
@@ -61,25 +61,25 @@ type Class struct {
 
 func (c Class) cost() time.Duration { return cmp.Or(c.Cost, time.Second) }
 
-// Arguments holds the parameters and the setting from which a Kind makes a policy.
+// Arguments holds the parameters and the environment from which a Kind makes a policy.
 type Arguments struct {
 	Workers int     // of the engine
 	Classes []Class // by job kind: at least one
 	values  map[string]Value
 }
 
-// Value returns the value of a parameter, in the type that its Type constant names.
+// Value returns the value of a parameter, in the Go type of its Type constant.
 func (a Arguments) Value(name string) any { return a.values[name].of }
 
-// always makes a policy without parameters.
+// always returns the constructor of a policy without parameters.
 func always(p engine.Policy) func(Arguments) (engine.Policy, error) {
 	return func(Arguments) (engine.Policy, error) { return p, nil }
 }
 
-// mostClasses is how many job classes a term can tell apart.
+// mostClasses is the most job classes that a term can distinguish.
 const mostClasses = 64
 
-// Kinds returns the kinds that New makes, in the order in which they are listed.
+// Kinds returns the kinds of policies that New makes, in the order in which they are listed.
 func Kinds() []Kind {
 	all := slices.Clone(kinds)
 	for i := range all {
@@ -91,9 +91,9 @@ func Kinds() []Kind {
 	return all
 }
 
-// Add lists further kinds behind those that are there, for the whole process. It is for programs that bring policies
-// of their own, before anything else uses this package: it is not safe beside that. It returns what keeps one of them
-// from being listed, and then adds none.
+// Add registers further kinds of policies after the built-in ones, for the whole process. Programs with policies of
+// their own call it before anything else uses this package: it is not safe for concurrent use. If one of the kinds is
+// invalid it adds none and returns the error.
 func Add(more ...Kind) error {
 	var problems []error
 	added := slices.Clone(kinds)
@@ -113,10 +113,10 @@ func Add(more ...Kind) error {
 	return nil
 }
 
-// AddedKinds returns the kinds that Add has listed.
+// AddedKinds returns the kinds that were registered by Add.
 func AddedKinds() []Kind { return Kinds()[shipped:] }
 
-// check reports what k lacks.
+// check returns an error for every missing or wrong field of a kind.
 func (k *Kind) check() error {
 	var problems []error
 	need := func(ok bool, format string, arguments ...any) {
@@ -144,8 +144,8 @@ func isName(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" && s[0] != '-'
 }
 
-// New is NewFor where nothing is known of the job classes: all jobs are of one class,
-// which calls one dependency.
+// New makes a policy as NewFor does, where the job classes are not known: all jobs count as one class, which calls one
+// dependency.
 func New(kind string, values map[string]Value, workers int) (engine.Policy, error) {
 	return NewFor(kind, values, workers, nil)
 }
@@ -173,7 +173,7 @@ func NewFor(kind string, values map[string]Value, workers int, classes []Class) 
 	return policy, nil
 }
 
-// Find returns the kind of that name. The error lists those that there are.
+// Find returns the kind of policy with that name. The error lists all names.
 func Find(name string) (*Kind, error) {
 	var names []string
 	for i := range kinds {
@@ -185,7 +185,7 @@ func Find(name string) (*Kind, error) {
 	return nil, fmt.Errorf("unknown policy %q: want one of %s", name, strings.Join(names, ", "))
 }
 
-// arguments completes values with the defaults of k.
+// arguments returns values completed with the defaults of the kind, or an error for each invalid one.
 func (k *Kind) arguments(values map[string]Value, workers int) (Arguments, error) {
 	a := Arguments{values: make(map[string]Value, len(k.Params)), Workers: workers}
 	var problems []error

@@ -1,6 +1,6 @@
 package policies
 
-// kinds are listed in this order; Add appends to them. shipped is how many this package brings.
+// kinds lists the kinds of policies in their order; Add appends to it. shipped is the number of built-in ones.
 var kinds = []Kind{
 	fifoKind,
 	lifoKind,

@@ -9,15 +9,15 @@ var lifoKind = Kind{
 	New: always(LIFO{}),
 }
 
-// LIFO is the kind lifo: it trades the worst waits for the common ones. It keeps no state.
+// LIFO is the policy lifo, newest first: it worsens the worst waits and improves the common ones. It keeps no state.
 type LIFO struct{ stateless }
 
-// Plan appends one term for everything, newest first.
+// Plan appends one term for all ready jobs, newest first.
 func (LIFO) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return append(dst, engine.Term{Class: engine.AnyClass, Order: engine.NewestReady, Limit: v.Idle})
 }
 
-// Guarantees implements Guarantor.
+// Guarantees returns the promise of claims newest first within a priority, and of no idle worker while a job is ready.
 func (LIFO) Guarantees() Promise {
 	return Promise{Ranked: true, Ordered: true, Order: engine.NewestReady, Conserving: true}
 }

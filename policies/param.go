@@ -34,16 +34,16 @@ const (
 	TypeBudget       = "budget"         // "30s", or by job class, {payments: 5s, mail: 1m}: quantity.Duration, or ByClass of it
 )
 
-// Value is a parsed parameter. The zero Value is none.
+// Value is a parsed value of a policy parameter. The zero Value is none.
 type Value struct {
 	typ string
 	of  any
 }
 
-// Type returns the type that v was parsed as.
+// Type returns the Type constant of the value.
 func (v Value) Type() string { return v.typ }
 
-// String returns v as scenarios spell it.
+// String returns the value as scenarios spell it.
 func (v Value) String() string {
 	if v.of == nil {
 		return ""
@@ -51,17 +51,17 @@ func (v Value) String() string {
 	return fmt.Sprint(v.of)
 }
 
-// Quantum is what a tenant may spend at each turn: so many jobs, or so much service time; neither: the mean cost of a
-// job.
+// Quantum is how much a tenant may claim at each turn: a number of jobs, or an amount of service time; if both are 0,
+// the mean cost of a job.
 type Quantum struct {
 	Jobs int64
 	Time time.Duration
 }
 
-// meanQuantum is how the zero Quantum is spelled.
+// meanQuantum is the word for the zero Quantum.
 const meanQuantum = "mean"
 
-// String returns q as scenarios spell it.
+// String returns the quantum as scenarios spell it.
 func (q Quantum) String() string {
 	switch {
 	case q.Jobs > 0:
@@ -72,16 +72,16 @@ func (q Quantum) String() string {
 	return meanQuantum
 }
 
-// ByClass holds a value for each of some job classes, in the order of the scenario.
+// ByClass is a list of values for job classes, in the order of the scenario.
 type ByClass []ClassValue
 
-// ClassValue is the value of one job class.
+// ClassValue is a parameter value for one job class.
 type ClassValue struct {
 	Class string
 	Value any
 }
 
-// String returns b as scenarios spell it: {high: 10, low: 5}.
+// String returns the values as scenarios spell them: {high: 10, low: 5}.
 func (b ByClass) String() string {
 	entries := make([]string, len(b))
 	for i, e := range b {
@@ -90,7 +90,7 @@ func (b ByClass) String() string {
 	return "{" + strings.Join(entries, ", ") + "}"
 }
 
-// each visits the values with the index of their class; its error names the classes that there are not.
+// each calls visit with each value and the index of its class; its error names unknown classes.
 func (b ByClass) each(what string, classes []Class, visit func(class int, value any)) error {
 	var unknown []error
 	for _, e := range b {
@@ -106,10 +106,10 @@ func (b ByClass) each(what string, classes []Class, visit func(class int, value 
 // TakesMapping reports whether values of a type may be mappings from job classes, which ParseMapping reads.
 func TakesMapping(typ string) bool { return entries[typ] != nil }
 
-// Entry is the text and value of one job class in a mapping.
+// Entry is the text of a parameter value for one job class in a mapping.
 type Entry struct{ Class, Text string }
 
-// parsers read a value of each type, and entries an entry of a mapping, from text.
+// The functions that parse text into values: parsers for each type, and entries for one entry of a mapping.
 var (
 	parsers = map[string]func(text string) (any, error){
 		TypeShare: readText[quantity.Share], TypeCountOrShare: readText[quantity.CountOrShare], TypeDuration: readText[quantity.Duration],
@@ -120,8 +120,8 @@ var (
 	entries = map[string]func(text string) (any, error){TypeWeights: parseWeight, TypeBudget: readText[quantity.Duration]}
 )
 
-// ParseValue reads text as a value of type typ, one of the Type constants. Its errors
-// are about text alone; the caller adds where it stands.
+// ParseValue parses text as a value of type typ, one of the Type constants. Its errors are about text alone; the caller
+// adds the place.
 func ParseValue(typ, text string) (Value, error) {
 	read := parsers[typ]
 	if read == nil {
@@ -134,7 +134,7 @@ func ParseValue(typ, text string) (Value, error) {
 	return Value{typ, of}, nil
 }
 
-// ParseMapping reads a mapping from job classes, none of which is given twice, as a value of type typ.
+// ParseMapping parses a mapping from job classes, none of which occurs twice, as a value of type typ.
 func ParseMapping(typ string, given []Entry) (Value, error) {
 	b := make(ByClass, len(given))
 	for i, e := range given {
@@ -184,7 +184,7 @@ func parseQuantum(text string) (any, error) {
 	return Quantum{Time: d}, err
 }
 
-// heaviest bounds weights, so that their sum and its products are exact.
+// heaviest is the greatest weight, so that sums and products of weights are exact.
 const heaviest = 1_000_000
 
 func parseWeight(text string) (any, error) {
@@ -196,7 +196,7 @@ func parseWeight(text string) (any, error) {
 	return weight, err
 }
 
-// parseNoMapping reads the empty mapping and no other text.
+// parseNoMapping parses the empty mapping {} and rejects any other text.
 func parseNoMapping(text string) (any, error) {
 	if text == "{}" {
 		return ByClass(nil), nil
@@ -204,7 +204,7 @@ func parseNoMapping(text string) (any, error) {
 	return nil, &quantity.Error{Message: "want a mapping of job classes, not " + quantity.Quote(text), Help: "write {high: 10, low: 5}"}
 }
 
-// within puts a prefix before an error and keeps what helps.
+// within returns err with a prefix before its message, and with its help.
 func within(prefix string, err error) error {
 	if own := (*quantity.Error)(nil); errors.As(err, &own) {
 		with := *own
@@ -214,16 +214,16 @@ func within(prefix string, err error) error {
 	return fmt.Errorf("%s: %w", prefix, err)
 }
 
-// Duration returns the value of a TypeDuration.
+// Duration returns the value of a parameter of type TypeDuration.
 func (a Arguments) Duration(name string) time.Duration {
 	return a.Value(name).(quantity.Duration).Std()
 }
 
-// Number returns the value of a TypeNumber.
+// Number returns the value of a parameter of type TypeNumber.
 func (a Arguments) Number(name string) int64 { return int64(a.Value(name).(quantity.Count)) }
 
-// OfWorkers returns the count that a TypeCountOrShare is of the engine's workers: a share rounded to
-// the nearest whole, but at least one unless it is 0 %.
+// OfWorkers returns the value of a parameter of type TypeCountOrShare as a number of the engine's workers: a share
+// rounded to the nearest whole, but at least one unless it is 0 %.
 func (a Arguments) OfWorkers(name string) int {
 	v := a.Value(name).(quantity.CountOrShare)
 	switch {

@@ -5,8 +5,8 @@ import (
 	"qsim/engine/quantity"
 )
 
-// Promise is what a policy guarantees by itself, whatever becomes of its jobs: what a checker of invariants may hold
-// it to, claim by claim. The zero Promise guarantees nothing.
+// Promise lists the guarantees of a policy, whatever happens to its jobs: an invariant checker may verify them claim by
+// claim. The zero Promise guarantees nothing.
 type Promise struct {
 	Conserving bool           // no worker idles while a job is ready
 	Ranked     bool           // within one term, no job is claimed before a ready one of higher priority
@@ -20,10 +20,10 @@ type Promise struct {
 	Entitled   float64        // the share of claims, in [0, 1], that fresh jobs get in the mean while both classes are ready
 }
 
-// Guarantor is a policy that guarantees something.
+// Guarantor is a policy with guarantees.
 type Guarantor interface{ Guarantees() Promise }
 
-// Guarantees returns what p guarantees; nothing if it is no Guarantor.
+// Guarantees returns the guarantees of a policy; none if it is no Guarantor.
 func Guarantees(p engine.Policy) Promise {
 	if g, ok := p.(Guarantor); ok {
 		return g.Guarantees()
@@ -31,9 +31,8 @@ func Guarantees(p engine.Policy) Promise {
 	return Promise{}
 }
 
-// Entitled returns the share of claims, in [0, 1], that a policy promises to fresh jobs
-// while both classes are ready; 0 for one that promises none and for one that New
-// refuses to make.
+// Entitled returns the share of claims, in [0, 1], that a policy of that kind, with parameter values, promises to fresh
+// jobs while both classes are ready; 0 for one that promises none or is invalid.
 func Entitled(kind string, values map[string]Value) float64 {
 	policy, err := New(kind, values, 1)
 	if err != nil {

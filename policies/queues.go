@@ -28,21 +28,21 @@ var queuesKind = Kind{
 	},
 }
 
-// Queues is the kind queues: each next queue is drawn with a chance of its weight among those that are left, as Sidekiq
-// and Asynq shuffle a list of queues with each as often as its weight says. It keeps no state; its draws depend on the
-// seed, the engine and the number of the plan alone.
+// Queues is the policy queues, with one queue for each job class: the next queue is drawn by weight among those left,
+// as Sidekiq and Asynq do with a shuffled list that has each queue as often as its weight. It keeps no state; its draws
+// depend on the seed, the engine and the number of the plan alone.
 type Queues struct {
 	stateless
 	Weights []int64 // by job kind: at most 64, each in [1, 10^6]; kinds past the end are never claimed
 	left    []int64
 }
 
-// NewQueues returns a Queues with weights, of which it keeps a copy.
+// NewQueues returns the policy queues with a copy of the weights, one for each job class.
 func NewQueues(weights []int64) *Queues {
 	return &Queues{Weights: append([]int64(nil), weights...), left: make([]int64, len(weights))}
 }
 
-// Plan appends a term for each kind, in the order that is drawn.
+// Plan appends a term for each job kind, in an order drawn by weight.
 func (p *Queues) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	total := int64(0)
 	for _, w := range p.Weights {
@@ -64,10 +64,10 @@ func (p *Queues) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// Guarantees implements Guarantor.
+// Guarantees returns the promise that no worker idles while a job is ready.
 func (*Queues) Guarantees() Promise { return Promise{Conserving: true} }
 
-// classWeights returns the weight of each class: 1 for one that is not named.
+// classWeights returns the weight of each class: 1 for a class that is not named.
 func classWeights(named ByClass, classes []Class) ([]int64, error) {
 	byKind := make([]int64, len(classes))
 	for i := range byKind {

@@ -34,12 +34,12 @@ var retryBudgetKind = Kind{
 	},
 }
 
-// budgetSlices is how finely a RetryBudget forgets: in tenths of its window.
+// budgetSlices is the number of slices of a RetryBudget's window: old claims are forgotten a slice at a time.
 const budgetSlices = 10
 
-// RetryBudget is the kind retry-budget, Finagle's with exact fractions in place of its scale factor of 1000. Over a
-// window retries are at most Ratio of the first claims plus MinRate, however many jobs fail. The budget is the engine's
-// own: Ratio holds for a fleet as it is, a MinRate for a fleet is to be divided by the engines.
+// RetryBudget is the policy retry-budget: Finagle's retry budget with exact fractions in place of a scale factor of
+// 1000. Over a window retries are at most Ratio of the first claims plus MinRate, however many jobs fail. Each engine
+// has a budget of its own: Ratio holds for a fleet as it is; divide a MinRate for a fleet by the number of engines.
 type RetryBudget struct {
 	Ratio   quantity.Share
 	MinRate quantity.Rate
@@ -54,20 +54,20 @@ type RetryBudget struct {
 	started bool
 }
 
-// Plan appends terms that claim any job, and as many retries as the budget pays for.
+// Plan appends terms that claim any job, but at most as many retries as the budget pays for.
 func (p *RetryBudget) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	p.advance(v.Now)
 	return capped(dst, v.Idle, p.balance(v.Idle))
 }
 
-// balance returns how many retries the budget pays, at most limit.
+// balance returns how many retries the budget pays for, at most limit.
 func (p *RetryBudget) balance(limit int) int {
 	_, cost := p.Ratio.Fraction()
 	reserve := eventsIn(p.MinRate, p.Window) * cost
 	return int(max(0, min(int64(limit), (p.sum+reserve)/cost)))
 }
 
-// Observe adds first claims to the budget and takes retries from it.
+// Observe adds first claims to the budget and deducts retries.
 func (p *RetryBudget) Observe(o *engine.Observation) {
 	if o.Ended {
 		return
@@ -82,8 +82,8 @@ func (p *RetryBudget) Observe(o *engine.Observation) {
 	p.sum += amount
 }
 
-// advance forgets the slices that ended more than a window before now. A clock that
-// was set back stays in the current slice.
+// advance drops the slices that ended more than a window before now. A clock that was set back stays in the current
+// slice.
 func (p *RetryBudget) advance(now engine.Time) {
 	slice := max(1, p.Window/budgetSlices)
 	if !p.started {

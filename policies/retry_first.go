@@ -9,15 +9,15 @@ var retryFirstKind = Kind{
 	New: always(RetryFirst{}),
 }
 
-// RetryFirst is the kind retry-first. It keeps no state.
+// RetryFirst is the policy retry-first: fresh jobs are claimed only if no retry is ready. It keeps no state.
 type RetryFirst struct{ stateless }
 
-// Plan appends a term for retries and one for fresh jobs.
+// Plan appends a term for retries and then one for fresh jobs.
 func (RetryFirst) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return append(dst,
 		engine.Term{Class: engine.Retry, Limit: v.Idle},
 		engine.Term{Class: engine.Fresh, Limit: v.Idle})
 }
 
-// Guarantees implements Guarantor.
+// Guarantees returns the promise that no worker idles while a job is ready.
 func (RetryFirst) Guarantees() Promise { return Promise{Ranked: true, Conserving: true} }

@@ -37,8 +37,9 @@ var separateKind = Kind{
 	},
 }
 
-// Separate is the kind separate. Lanes count prefetched and running jobs, so nothing is prefetched beyond the workers.
-// Its state, which lane was served first and the time of the latest look for retries, is the engine's own.
+// Separate is the policy separate, with a lane of workers for fresh jobs and one for retries. Lanes count prefetched
+// and running jobs, so nothing is prefetched beyond the workers. Each engine keeps its own state: which lane was served
+// first, and when retries were last looked for.
 type Separate struct {
 	RetryWorkers int           // in [1, workers-1] of one engine
 	RetryPoll    time.Duration // least time between two claims of retries; 0: none
@@ -77,19 +78,18 @@ func (p *Separate) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// lane returns how many jobs of class may still be claimed for its workers.
+// lane returns how many more jobs of a class may be claimed for the workers of its lane.
 func lane(v *engine.View, class engine.Class, workers int) int {
 	return max(0, min(v.Idle, workers-v.InFlight[class]))
 }
 
-// mayPoll reports whether retries may be claimed now. A clock that was set back must
-// not hold them up.
+// mayPoll reports whether retries may be claimed now. A clock that was set back must not delay them.
 func (p *Separate) mayPoll(now engine.Time) bool {
 	return !p.polled || now < p.polledAt || now.Sub(p.polledAt) >= p.RetryPoll
 }
 
-// Observe notes that the latest plan was carried out: one that was not, or whose
-// answer was lost, is no look for retries and no lane's turn.
+// Observe notes that the latest plan was carried out: a plan that was not, or whose answer was lost, counts neither as
+// a look for retries nor as a lane's turn.
 func (p *Separate) Observe(o *engine.Observation) {
 	if o.Ended {
 		return

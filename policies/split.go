@@ -18,8 +18,9 @@ var splitKind = Kind{
 	},
 }
 
-// Split is the kind split: with a share s a job of any priority is reached at the latest when 1/(1-s) times as many have
-// been claimed as became ready before it. The carry lives in the engine; the share needs no coordination.
+// Split is the policy split, which claims a share s by priority and the rest oldest first: a job of any priority is
+// reached at the latest after 1/(1-s) times as many claims as jobs became ready before it. Each engine keeps its carry;
+// the share needs no coordination.
 type Split struct {
 	Priority quantity.Share // of the claims
 
@@ -30,7 +31,7 @@ type Split struct {
 	urgent int // part of the plan
 }
 
-// Plan appends ⌈carry + share·idle⌉ by priority, and the rest oldest first.
+// Plan appends a term for ⌈carry + share·idle⌉ jobs by priority, and one for the rest oldest first.
 func (p *Split) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	num, den := p.Priority.Fraction()
 	p.plan = pending{limit: v.Idle}
@@ -44,8 +45,8 @@ func (p *Split) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// Observe settles the carry once the claim is answered for both classes. A plan that
-// brought less than it asked for has emptied the queue: nothing is owed any more.
+// Observe updates the carry once the claims of both terms are answered. A plan that brought fewer jobs than it asked
+// for has emptied the queue: the carry is then 0.
 func (p *Split) Observe(o *engine.Observation) {
 	if !p.plan.answers(o) {
 		return
@@ -59,5 +60,5 @@ func (p *Split) Observe(o *engine.Observation) {
 	p.plan.limit = 0
 }
 
-// Guarantees implements Guarantor.
+// Guarantees returns the promise that no worker idles while a job is ready.
 func (*Split) Guarantees() Promise { return Promise{Conserving: true} }

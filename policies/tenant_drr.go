@@ -28,18 +28,18 @@ var tenantDRRKind = Kind{
 	},
 }
 
-// TenantDeficit is the kind tenant-drr with a quantum of service time (Shreedhar and Varghese), above 0; one of the order
-// of a job's cost costs a store the fewest turns.
+// TenantDeficit returns the policy tenant-drr, a deficit round robin (Shreedhar and Varghese) with a quantum of service
+// time above 0; a quantum near a job's cost takes a store the fewest turns.
 func TenantDeficit(quantum time.Duration) Ordered {
 	return Ordered{Order: engine.TenantDeficit, Rule: &engine.Rule{Quantum: int64(quantum)}}
 }
 
-// TenantDeficitJobs returns a deficit round robin in which each tenant claims quantum jobs at its turn, at least 1.
+// TenantDeficitJobs returns the policy tenant-drr with a quantum of jobs, at least 1, that each tenant claims in turn.
 func TenantDeficitJobs(quantum int64) Ordered {
 	return Ordered{Order: engine.TenantDeficit, Rule: &engine.Rule{Quantum: quantum, PerJob: true}}
 }
 
-// meanCost returns the mean of what classes cost, each counted once; at least 1ns.
+// meanCost returns the mean of the classes' costs, each counted once; at least 1ns.
 func meanCost(classes []Class) time.Duration {
 	var mean, rest time.Duration // divided one by one, which cannot overflow
 	for _, c := range classes {

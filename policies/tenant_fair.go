@@ -23,7 +23,8 @@ var tenantFairKind = Kind{
 	},
 }
 
-// TenantFair is the kind tenant-fair, as fair queues of SQS are.
+// TenantFair returns the policy tenant-fair, which puts jobs of tenants with more than a share of the work behind the
+// others, as fair queues of SQS do.
 func TenantFair(share quantity.Share, atLeast int) Ordered {
 	num, den := share.Fraction()
 	return Ordered{Order: engine.TenantFair, Rule: &engine.Rule{ShareNum: num, ShareDen: den, AtLeast: atLeast}}

@@ -11,5 +11,5 @@ var tenantRoundRobinKind = Kind{
 	New: always(TenantRoundRobin()),
 }
 
-// TenantRoundRobin is the kind tenant-round-robin.
+// TenantRoundRobin returns the policy tenant-round-robin, in which tenants take turns.
 func TenantRoundRobin() Ordered { return Ordered{Order: engine.TenantRoundRobin} }

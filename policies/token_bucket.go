@@ -35,11 +35,11 @@ var tokenBucketKind = Kind{
 	},
 }
 
-// TokenBucket is the kind token-bucket, the AWS SDKs' standard retry quota. A retry that fails by timeout has cost
+// TokenBucket is the policy token-bucket: the AWS SDKs' standard retry quota. A retry that fails by timeout has cost
 // TimeoutCost in all, for the work behind a timeout may well go on. In an outage retries stop after Capacity ÷ Cost
-// failures and come back only as fast as fresh jobs succeed. The bucket is the engine's own, so more engines hold more
-// tokens: for a fleet divide Capacity by the engines. The SDKs charge a retry by the error before it; here that was
-// often another engine's, so a retry is charged by its own.
+// failures and come back only as fast as fresh jobs succeed. Each engine has a bucket of its own, so more engines hold
+// more tokens: for a fleet divide Capacity by the number of engines. The SDKs charge a retry by the error before it;
+// here another engine often saw that, so a retry is charged by its own error.
 type TokenBucket struct {
 	Capacity    int64 // at least Cost and TimeoutCost
 	Cost        int64 // at least 1
@@ -49,12 +49,12 @@ type TokenBucket struct {
 	spent int64 // Capacity less the tokens in the bucket
 }
 
-// Plan appends terms that claim any job, and as many retries as the tokens pay for.
+// Plan appends terms that claim any job, but at most as many retries as the tokens pay for.
 func (p *TokenBucket) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return capped(dst, v.Idle, int(min(int64(v.Idle), (p.Capacity-p.spent)/p.Cost)))
 }
 
-// Observe takes and returns tokens.
+// Observe takes tokens for retries and returns tokens for successes.
 func (p *TokenBucket) Observe(o *engine.Observation) {
 	switch {
 	case !o.Ended && o.Class == engine.Retry:

@@ -22,10 +22,10 @@ var (
 		Doc: "lend what a class leaves of its share to the other; false leaves it unclaimed until the next fetch"}
 )
 
-// Weighted is the kind weighted. What a plan of k claims cannot take of a fraction is carried to the next, so that
-// over any number of claims fresh jobs are never behind their share and less than one claim ahead, at every batch
-// size. Lent claims are not paid back. The carry lives in the engine; the share needs no coordination, since each of
-// several engines keeps it.
+// Weighted is the policy weighted, with fixed shares of the claims for fresh jobs and retries. The fraction that a plan
+// of k claims cannot take is carried to the next, so that over any number of claims fresh jobs are never behind their
+// share and less than one claim ahead, at every batch size. Lent claims are not paid back. Each engine keeps its carry;
+// the share needs no coordination, since every engine keeps to it.
 type Weighted struct {
 	Fresh     quantity.Share // of the claims
 	NoLending bool           // leave unclaimed what a class cannot take of its share
@@ -37,14 +37,15 @@ type Weighted struct {
 	fresh int // part of the plan
 }
 
-// Guarantees implements Guarantor.
+// Guarantees returns the promise of an exact share of claims to fresh jobs and, with lending, of no idle worker while a
+// job is ready.
 func (p *Weighted) Guarantees() Promise {
 	num, den := p.Fresh.Fraction()
 	return Promise{Ranked: true, Conserving: !p.NoLending, Exact: true, Share: quantity.Share{Num: num, Den: den}, Entitled: p.Fresh.Float()}
 }
 
-// Plan appends ⌈carry + share·idle⌉ fresh jobs, the rest as retries, and the lending
-// term.
+// Plan appends a term for ⌈carry + share·idle⌉ fresh jobs, one for retries with the rest, and a term that lends what a
+// class leaves.
 func (p *Weighted) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	num, den := p.Fresh.Fraction()
 	p.plan = pending{limit: v.Idle}
@@ -54,9 +55,8 @@ func (p *Weighted) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return shares(dst, v.Idle, p.fresh, !p.NoLending)
 }
 
-// shares appends the terms that claim fresh jobs before retries up to what each is
-// due, and lend what is left. It leaves out terms that claim nothing: a store pays
-// for each.
+// shares appends the terms that claim fresh jobs before retries, each up to its number, and with lend a term that gives
+// what one class leaves to the other. It leaves out terms that claim nothing: a store pays for each.
 func shares(dst []engine.Term, idle, fresh int, lend bool) []engine.Term {
 	if fresh > 0 {
 		dst = append(dst, engine.Term{Class: engine.Fresh, Limit: fresh})
@@ -70,9 +70,8 @@ func shares(dst []engine.Term, idle, fresh int, lend bool) []engine.Term {
 	return dst
 }
 
-// Observe settles the carry once the claim is answered for both classes. A class that
-// brought less than its part was found empty: then nothing is owed any more, since
-// what could not be used must not be hoarded.
+// Observe updates the carry once the claims of both classes are answered. A class that brought fewer jobs than its part
+// was empty: the carry is then 0, so that unused claims are not hoarded.
 func (p *Weighted) Observe(o *engine.Observation) {
 	if !p.plan.answers(o) {
 		return
@@ -86,14 +85,14 @@ func (p *Weighted) Observe(o *engine.Observation) {
 	p.plan.limit = 0
 }
 
-// pending is a plan until its claim is answered for both classes.
+// pending is a plan whose claims are not yet answered for both classes.
 type pending struct {
 	limit    int // its size; 0: there is none
 	claimed  [engine.NumClasses]int
 	answered [engine.NumClasses]bool
 }
 
-// answers notes what a claim brought, and reports whether that was the last answer to the plan.
+// answers adds the answer to one of the plan's claims, and reports whether it was the last.
 func (p *pending) answers(o *engine.Observation) bool {
 	if o.Ended || p.limit == 0 {
 		return false
@@ -102,5 +101,5 @@ func (p *pending) answers(o *engine.Observation) bool {
 	return p.answered[engine.Fresh] && p.answered[engine.Retry]
 }
 
-// total is how many jobs the plan brought.
+// total returns how many jobs the plan brought.
 func (p *pending) total() int { return p.claimed[engine.Fresh] + p.claimed[engine.Retry] }

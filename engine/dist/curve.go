@@ -44,7 +44,7 @@ const (
 	tableFloor = 1e-12
 )
 
-// sample returns the quantile at u; see Dist.Sample.
+// sample returns the quantile at u from the table; see Dist.Sample.
 func (c *curve) sample(u float64) float64 {
 	offset := u - 0.5
 	b := math.Float64bits(0.5 - math.Abs(offset))
@@ -62,7 +62,7 @@ func (c *curve) sample(u float64) float64 {
 	return y
 }
 
-// sampleExactly is sample without the table.
+// sampleExactly returns the quantile at u from the exact function, not from the table.
 func (c *curve) sampleExactly(u float64) float64 {
 	u = insideUnit(u)
 	if n := len(c.values); n > 0 {
@@ -79,7 +79,7 @@ func (c *curve) sampleExactly(u float64) float64 {
 	return y
 }
 
-// side is the index of the half of the table for u ≥ ½ (upper) or below.
+// side returns the index of the half of the table for u ≥ ½ (upper) or u < ½.
 func side(upper bool) int {
 	if upper {
 		return 0
@@ -87,16 +87,15 @@ func side(upper bool) int {
 	return 1
 }
 
-// tabulate builds the table of c from its exact function.
+// tabulate builds the table of the curve from the exact function.
 func (c *curve) tabulate() *curve {
 	for density := leastDensity; !c.tryDensity(density, density == mostDensity); density++ {
 	}
 	return c
 }
 
-// tryDensity builds the table with 2^density cells per octave. It gives up, and
-// reports so, at the first cell that errs too much, or replaces that cell by the
-// exact function if this is the last attempt.
+// tryDensity builds the table with 2^density cells per octave. It returns false at the first cell whose error is too
+// large, or with last leaves that cell to the exact function.
 func (c *curve) tryDensity(density int, last bool) bool {
 	c.shift = uint64(52 - density)
 	c.first = math.Float64bits(tableStart) >> c.shift
@@ -134,8 +133,8 @@ func (c *curve) tryDensity(density int, last bool) bool {
 	return true
 }
 
-// interpolate returns the cell from t = left, where the value is start, to right and
-// end, and whether it is accurate enough.
+// interpolate returns the cubic cell from t = left, where the value is start, to right, where it is end, and whether it
+// is accurate enough.
 func (c *curve) interpolate(left, right, start, end float64, upper bool, near float64) (cell, bool) {
 	width := right - left
 	at := func(x float64) float64 {

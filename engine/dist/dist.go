@@ -26,14 +26,13 @@ type Dist struct {
 	curve     *curve
 }
 
-// LongestDraw is the most that Dist.Duration returns.
+// LongestDraw is the longest duration that Dist.Duration returns.
 const LongestDraw = 100 * 365 * 24 * time.Hour
 
-// Sample returns the value that a share u of all values does not exceed: the
-// quantile at u in (0, 1). It is finite, never negative and does not fall as u
-// grows. It is within 1e-6 of the exact quantile, relative to it or to a millionth
-// of a millionth of the distribution's scale if that is more; within 1e-9 where u is
-// below 2^-16 or above 1 - 2^-16. u must be inside (0, 1).
+// Sample returns the value that a share u of all values does not exceed: the quantile at u in (0, 1). It is finite,
+// never negative and does not fall as u grows. Its error is at most 1e-6, relative to the exact quantile or to a
+// millionth of a millionth of the distribution's scale if that is more; within 1e-9 where u is below 2^-16 or above 1 -
+// 2^-16. u must be inside (0, 1).
 func (d Dist) Sample(u float64) float64 {
 	if d.curve == nil {
 		return d.low + float64(d.span*u)
@@ -41,8 +40,7 @@ func (d Dist) Sample(u float64) float64 {
 	return d.curve.sample(u)
 }
 
-// Duration returns Sample(u), taken as seconds, to the nearest nanosecond and at
-// most LongestDraw.
+// Duration returns the quantile Sample(u), in seconds, rounded to a nanosecond and at most LongestDraw.
 func (d Dist) Duration(u float64) time.Duration {
 	nanoseconds := float64(d.Sample(u) * 1e9)
 	if nanoseconds < float64(LongestDraw) {
@@ -60,7 +58,7 @@ func (d Dist) Mean() float64 {
 	return d.curve.mean
 }
 
-// IsConstant reports whether every draw is the same.
+// IsConstant reports whether every draw has the same value.
 func (d Dist) IsConstant() bool {
 	if d.curve == nil {
 		return d.span == 0
@@ -69,8 +67,8 @@ func (d Dist) IsConstant() bool {
 	return len(values) > 0 && values[0] == values[len(values)-1]
 }
 
-// String returns d as a scenario spells it, without the braces and with values as
-// durations: "lognormal p50 400ms p99 1.5s"; a constant is its bare value.
+// String returns the distribution as a scenario spells it, without the braces and with values as durations: "lognormal
+// p50 400ms p99 1.5s"; for a constant the bare value.
 func (d Dist) String() string {
 	switch {
 	case d.curve != nil:

@@ -16,7 +16,7 @@ const (
 	empirical
 )
 
-// exactCurve is a quantile function: unit times one of shape alone.
+// exactCurve is a quantile function without a table: a unit times a function of the shape parameter.
 type exactCurve struct {
 	kind distKind
 	// unit is the mean of exponential, gamma and hyperexponential, the median of a
@@ -33,9 +33,8 @@ type exactCurve struct {
 	near [2]float64
 }
 
-// quantile returns the value that is not exceeded with probability t, or 1-t if
-// upper, for t in [leastDraw, ½]. Where that takes a search it begins at near and
-// its end is returned too: to begin the next one with.
+// quantile returns the value that is not exceeded with probability t, or 1-t if upper, for t in [leastDraw, ½]. Where
+// it is found by a search, that begins at near and its end is returned as found, to begin the next search with.
 func (c *exactCurve) quantile(t float64, upper bool, near float64) (value, found float64) {
 	var y float64
 	switch c.kind {
@@ -59,13 +58,12 @@ func (c *exactCurve) quantile(t float64, upper bool, near float64) (value, found
 	return value, y
 }
 
-// leastValue is what smaller samples are taken for 0 below: far below what any use
-// can tell from 0, far above where precision is lost.
+// leastValue is the limit below which samples are taken for 0: far below any useful value, far above where precision is
+// lost.
 const leastValue = 1e-200
 
-// spaced rounds y to a multiple of 2^-46, if y has finer bits at all. Different
-// results then differ by so much that the rounding errors of portableExp cannot
-// change their order.
+// spaced rounds y to a multiple of 2^-46, if it has finer bits. Different results then differ by so much that the
+// rounding errors of portableExp cannot change their order.
 func spaced(y float64) float64 {
 	const magic = 1.5 * (1 << (52 - 46))
 	if y <= -32 || y >= 32 {
@@ -74,7 +72,7 @@ func spaced(y float64) float64 {
 	return (y + magic) - magic
 }
 
-// unitExponential returns the quantile of the exponential of mean 1.
+// unitExponential returns the quantile of the exponential distribution of mean 1 for probability t, or 1-t if upper.
 func unitExponential(t float64, upper bool) float64 {
 	if upper {
 		return -portableLog(t)
@@ -82,7 +80,7 @@ func unitExponential(t float64, upper bool) float64 {
 	return -portableLog1p(-t)
 }
 
-// normalQuantile returns the quantile of the standard normal.
+// normalQuantile returns the value that a standard normal variable does not exceed with probability t, or 1-t if upper.
 func normalQuantile(t float64, upper bool) float64 {
 	if upper {
 		return normalUpperQuantile(t)
@@ -90,9 +88,9 @@ func normalQuantile(t float64, upper bool) float64 {
 	return -normalUpperQuantile(t)
 }
 
-// search returns the y at which the tail at unit·e^y has the logarithm target. It is
-// Newton's method on logarithms, where the tails of all these distributions are
-// nearly straight, kept inside a bracket that shrinks at every step.
+// search returns the y at which the tail probability of the value unit·e^y has the logarithm target. It is Newton's
+// method on logarithms, where the tails of all these distributions are nearly straight, within a bracket that shrinks
+// at every step.
 func (c *exactCurve) search(target float64, upper bool, near float64) float64 {
 	const least, most = -1e8, 300.0
 	low, high, y, missBefore := least, most, near, math.Inf(1)
@@ -121,8 +119,8 @@ func (c *exactCurve) search(target float64, upper bool, near float64) float64 {
 	return y
 }
 
-// logTail returns the logarithm of the tail at unit·e^y, the probability of less or,
-// if upper, of more, and its derivative with respect to y.
+// logTail returns the logarithm of the probability of a value less or, if upper, more than unit·e^y, and its derivative
+// with respect to y.
 func (c *exactCurve) logTail(y float64, upper bool) (value, slope float64) {
 	switch c.kind {
 	case gamma:
@@ -133,8 +131,8 @@ func (c *exactCurve) logTail(y float64, upper bool) (value, slope float64) {
 	return c.foldedTail(y, upper)
 }
 
-// gammaTail is logTail for a gamma: P(a, x) at x = a·e^y, whose density in y is
-// x^a·e^-x / Γ(a) = a·(a^a·e^-a / Γ(a+1))·e^(-a(e^y-1-y)).
+// gammaTail returns logTail of a gamma distribution: P(a, x) at x = a·e^y, whose density in y is x^a·e^-x / Γ(a) =
+// a·(a^a·e^-a / Γ(a+1))·e^(-a(e^y-1-y)).
 func (c *exactCurve) gammaTail(y float64, upper bool) (value, slope float64) {
 	a, x := c.shape, float64(c.shape*portableExp(y))
 	term := c.rest - float64(a*expRemainder(y))
@@ -146,8 +144,8 @@ func (c *exactCurve) gammaTail(y float64, upper bool) (value, slope float64) {
 	return value, float64(a * portableExp(term-value))
 }
 
-// hyperexponentialTail is logTail for two exponentials of shares p and q and rates 2p
-// and 2q, so that each contributes half of the mean 1.
+// hyperexponentialTail returns logTail of a mixture of two exponentials with shares p and q and rates 2p and 2q, so
+// that each contributes half of the mean 1.
 func (c *exactCurve) hyperexponentialTail(y float64, upper bool) (value, slope float64) {
 	p, q, v := c.shape, c.rest, portableExp(y)
 	x1, x2 := -float64(float64(2*p)*v), -float64(float64(2*q)*v)
@@ -160,7 +158,7 @@ func (c *exactCurve) hyperexponentialTail(y float64, upper bool) (value, slope f
 	return portableLog(below), density / below
 }
 
-// foldedTail is logTail for |X|, X normal with mean m = shape and deviation 1.
+// foldedTail returns logTail of |X|, X normal with mean m = shape and deviation 1.
 func (c *exactCurve) foldedTail(y float64, upper bool) (value, slope float64) {
 	m, v := c.shape, portableExp(y)
 	if !upper && v < 0.5 {
@@ -175,8 +173,7 @@ func (c *exactCurve) foldedTail(y float64, upper bool) (value, slope float64) {
 	return portableLog(below), density / below
 }
 
-// foldedStart is foldedTail below v < ½, where the difference of two probabilities
-// would lose precision:
+// foldedStart returns foldedTail for v < ½, where the difference of two probabilities would lose precision:
 //
 //	P(|X| < v) = 2φ(m)·∫₀ᵛ e^(-s²/2)·cosh(ms) ds = 2φ(m)·v·Σ He₂ₙ(m)·v²ⁿ / (2n+1)!
 //

@@ -43,8 +43,7 @@ func polynomial(x float64, c []float64) float64 {
 	return sum
 }
 
-// portableLog returns ln x. The error is below 1 ulp for finite x > 0; ln 0 is
-// -Inf, below it NaN.
+// portableLog returns ln x. The error is below 1 ulp for finite x > 0; ln 0 is -Inf, and NaN is returned for x < 0.
 func portableLog(x float64) float64 {
 	switch {
 	case x == 0:
@@ -97,8 +96,7 @@ func log1pReduced(f, k float64) float64 {
 	return float64(k*log2High) - ((half - (float64(s*(half+rest)) + float64(k*log2Low))) - f)
 }
 
-// portableExp returns e^x. The error is below 1 ulp; above 709.78 it is +Inf, below
-// -745.13 it is 0.
+// portableExp returns e^x. The error is below 1 ulp; for x above 709.78 it returns +Inf, below -745.13 it returns 0.
 func portableExp(x float64) float64 {
 	switch {
 	case x != x:
@@ -129,8 +127,8 @@ func portableExp(x float64) float64 {
 // powerOf2 returns 2^k for k in [-1022, 1023].
 func powerOf2(k int) float64 { return math.Float64frombits(uint64(k+1023) << 52) }
 
-// expRemainder returns e^x - 1 - x to full relative precision, where subtracting
-// would leave nothing of a small x.
+// expRemainder returns e^x - 1 - x to full relative precision, also for small x, where subtraction would lose all
+// digits.
 func expRemainder(x float64) float64 {
 	if x < -0.5 || x > 0.5 {
 		return (portableExp(x) - 1) - x

@@ -9,21 +9,20 @@ import (
 	"time"
 )
 
-// Error says which parameter of a distribution is wrong, by its name in a
-// scenario, and why.
+// Error is the error that a parameter of a distribution is wrong: its name in a scenario, and the reason.
 type Error struct{ Parameter, Reason string }
 
-// Error returns "p99: 400ms is not above p50, 500ms".
+// Error returns the parameter and the reason: "p99: 400ms is not above p50, 500ms".
 func (e *Error) Error() string { return e.Parameter + ": " + e.Reason }
 
-// What parameters are held to. Values between these bounds leave room for the rarest
-// draw and the smallest probability without overflow.
+// Bounds of parameters. Values between them leave room for the rarest draw and the smallest probability without
+// overflow.
 const (
 	leastScale = 1e-100
 	mostScale  = 1e100
 )
 
-// Constant returns the Dist of v alone, v in [0, 1e100].
+// Constant returns the distribution of the single value v, in [0, 1e100].
 func Constant(v float64) (Dist, error) {
 	if err := checkValue("value", v); err != nil {
 		return Dist{}, err
@@ -43,7 +42,7 @@ func Uniform(min, max float64) (Dist, error) {
 	return Dist{low: min, span: max - min}, nil
 }
 
-// Exponential returns the exponential distribution.
+// Exponential returns the exponential distribution with that mean.
 func Exponential(mean float64) (Dist, error) {
 	if err := checkScale("mean", mean); err != nil {
 		return Dist{}, err
@@ -51,8 +50,8 @@ func Exponential(mean float64) (Dist, error) {
 	return newDist(exactCurve{kind: exponential, unit: mean}, mean, "exponential mean "+spellSeconds(mean))
 }
 
-// LogNormalMeanCV returns the log-normal distribution with this mean and coefficient
-// of variation (standard deviation ÷ mean), cv in [1e-6, 1000].
+// LogNormalMeanCV returns the log-normal distribution with that mean and coefficient of variation (standard deviation ÷
+// mean), cv in [1e-6, 1000].
 func LogNormalMeanCV(mean, cv float64) (Dist, error) {
 	if err := firstError(checkScale("mean", mean), checkRange("cv", cv, 1e-6, 1000)); err != nil {
 		return Dist{}, err
@@ -63,8 +62,7 @@ func LogNormalMeanCV(mean, cv float64) (Dist, error) {
 		"lognormal mean "+spellSeconds(mean)+" cv "+spellNumber(cv))
 }
 
-// LogNormalQuantiles returns the log-normal distribution with this median and 99th
-// percentile, p99 ÷ p50 in (1, 1e9].
+// LogNormalQuantiles returns the log-normal distribution with that median and 99th percentile, p99 ÷ p50 in (1, 1e9].
 func LogNormalQuantiles(p50, p99 float64) (Dist, error) {
 	if err := firstError(checkScale("p50", p50), checkScale("p99", p99)); err != nil {
 		return Dist{}, err
@@ -83,9 +81,8 @@ func LogNormalQuantiles(p50, p99 float64) (Dist, error) {
 		"lognormal p50 "+spellSeconds(p50)+" p99 "+spellSeconds(p99))
 }
 
-// Normal returns the distribution of the absolute value of a normal of this mean, not
-// negative, and standard deviation. Its own mean is larger, the more so the smaller
-// mean ÷ sd.
+// Normal returns the folded normal distribution, of the absolute value of a normal variable with that mean, not
+// negative, and standard deviation. Its own mean is larger, the more so the smaller mean ÷ sd.
 func Normal(mean, sd float64) (Dist, error) {
 	if err := firstError(checkValue("mean", mean), checkScale("sd", sd)); err != nil {
 		return Dist{}, err
@@ -101,8 +98,7 @@ func Normal(mean, sd float64) (Dist, error) {
 	return newDist(exactCurve{kind: foldedNormal, unit: sd, shape: shape}, float64(sd*folded), text)
 }
 
-// Gamma returns the gamma distribution with this mean and coefficient of variation,
-// cv in [0.001, 100].
+// Gamma returns the gamma distribution with that mean and coefficient of variation, cv in [0.001, 100].
 func Gamma(mean, cv float64) (Dist, error) {
 	if err := firstError(checkScale("mean", mean), checkRange("cv", cv, 0.001, 100)); err != nil {
 		return Dist{}, err
@@ -110,8 +106,8 @@ func Gamma(mean, cv float64) (Dist, error) {
 	return newGamma(mean, 1/float64(cv*cv), "gamma mean "+spellSeconds(mean)+" cv "+spellNumber(cv))
 }
 
-// Erlang returns the distribution of the sum of k exponentials, together of this
-// mean, k in [1, 1000000].
+// Erlang returns the distribution of the sum of k equal exponential variables with a total mean of mean, k in [1,
+// 1000000].
 func Erlang(mean float64, k int) (Dist, error) {
 	if err := firstError(checkScale("mean", mean), checkRange("k", float64(k), 1, 1e6)); err != nil {
 		return Dist{}, err
@@ -123,8 +119,8 @@ func newGamma(mean, shape float64, text string) (Dist, error) {
 	return newDist(exactCurve{kind: gamma, unit: mean, shape: shape, rest: logGammaPeak(shape)}, mean, text)
 }
 
-// Weibull returns the Weibull distribution, shape in [0.05, 1000]: below 1 the tail
-// is heavier than that of the exponential, above it lighter.
+// Weibull returns the Weibull distribution with that mean and shape, in [0.05, 1000]: below 1 the tail is heavier than
+// that of the exponential, above 1 lighter.
 func Weibull(mean, shape float64) (Dist, error) {
 	if err := firstError(checkScale("mean", mean), checkRange("shape", shape, 0.05, 1000)); err != nil {
 		return Dist{}, err
@@ -134,8 +130,8 @@ func Weibull(mean, shape float64) (Dist, error) {
 		"weibull mean "+spellSeconds(mean)+" shape "+spellNumber(shape))
 }
 
-// Pareto returns the distribution that exceeds x ≥ min with probability
-// (min/x)^alpha, alpha in [0.1, 1000]. Up to alpha 1 its mean is infinite.
+// Pareto returns the Pareto distribution, which exceeds x ≥ min with probability (min/x)^alpha, alpha in [0.1, 1000].
+// Its mean is infinite for alpha ≤ 1.
 func Pareto(min, alpha float64) (Dist, error) {
 	if err := firstError(checkScale("min", min), checkRange("alpha", alpha, 0.1, 1000)); err != nil {
 		return Dist{}, err
@@ -202,7 +198,7 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// checkValue requires v in [0, mostScale].
+// checkValue returns an error unless v is in [0, mostScale].
 func checkValue(parameter string, v float64) error {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -215,7 +211,7 @@ func checkValue(parameter string, v float64) error {
 	return nil
 }
 
-// checkScale requires v in [leastScale, mostScale].
+// checkScale returns an error unless v is in [leastScale, mostScale].
 func checkScale(parameter string, v float64) error {
 	if err := checkValue(parameter, v); err != nil {
 		return err
@@ -229,7 +225,7 @@ func checkScale(parameter string, v float64) error {
 	return nil
 }
 
-// checkRange requires a number without a unit in [least, most].
+// checkRange returns an error unless a parameter without a unit is in [least, most].
 func checkRange(parameter string, v, least, most float64) error {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -244,8 +240,8 @@ func checkRange(parameter string, v, least, most float64) error {
 
 func spellNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// spellSeconds returns v seconds as scenarios spell durations, 2m and 500us, to the
-// nanosecond; in plain seconds where that cannot hold it.
+// spellSeconds returns v seconds as scenarios spell durations, 2m and 500us, to the nanosecond; numbers out of range in
+// plain seconds.
 func spellSeconds(v float64) string {
 	nanoseconds := math.Round(float64(v * 1e9))
 	if math.Abs(nanoseconds) >= 1<<62 || (nanoseconds == 0 && v != 0) {

@@ -35,8 +35,7 @@ var (
 	}}
 )
 
-// normalUpperQuantile returns the z ≥ 0 that a standard normal exceeds with
-// probability p in [1e-307, 0.5].
+// normalUpperQuantile returns the z ≥ 0 that a standard normal variable exceeds with probability p in [1e-307, 0.5].
 func normalUpperQuantile(p float64) float64 {
 	q := 0.5 - p
 	if q <= 0.425 {
@@ -52,8 +51,8 @@ func normalUpperQuantile(p float64) float64 {
 	return polynomial(r, normalFar[0]) / polynomial(r, normalFar[1])
 }
 
-// normalCDF returns the probability that a standard normal is at most z, to full
-// relative precision for z < 0, by Φ(-z) = Q(½, z²/2) / 2 for z ≥ 0.
+// normalCDF returns the probability that a standard normal variable is at most z, to full relative precision for z < 0,
+// by Φ(-z) = Q(½, z²/2) / 2 for z ≥ 0.
 func normalCDF(z float64) float64 {
 	if z == 0 {
 		return 0.5
@@ -66,7 +65,7 @@ func normalCDF(z float64) float64 {
 	return 1 - upper
 }
 
-// normalDensity returns the density of a standard normal at z.
+// normalDensity returns the density of the standard normal distribution at z.
 func normalDensity(z float64) float64 {
 	return portableExp(-float64(0.5*float64(z*z)) - halfLog2Pi)
 }
@@ -98,8 +97,8 @@ func logGammaPeak(a float64) float64 {
 	return float64(a*portableLog(a)) - a - logGamma(a+1)
 }
 
-// gammaTerms bounds the series and the fraction below. Both need about 9√a terms, so
-// this is room for shapes up to 1e6.
+// gammaTerms is the most terms of gammaSeries and gammaFraction. Both need about 9√a terms, so this is room for shapes
+// up to 1e6.
 const gammaTerms = 100_000
 
 // logGammaP returns ln P(a, x), P the regularized lower incomplete gamma function,

@@ -6,27 +6,27 @@ import (
 	"strings"
 )
 
-// Choice is one of the words of W: it is read, compared and written as the word, and its Value is what the word means.
+// Choice is one of the words that W lists: it is read, compared and written as the word, and Value returns its meaning.
 type Choice[T any, W Words[T]] string
 
-// Words are the words of a Choice, and what each means.
+// Words lists the words of a Choice, and the value that each stands for.
 type Words[T any] interface{ Words() ([]string, []T) }
 
-// Value returns what c means: what the first word of W does for a c that is none of them.
+// Value returns the value that the word stands for, or that of the first word if c is none of them.
 func (c Choice[T, W]) Value() T {
 	var list W
 	words, values := list.Words()
 	return values[max(0, slices.Index(words, string(c)))]
 }
 
-// Words returns the words of W.
+// Words returns the possible words of the choice.
 func (Choice[T, W]) Words() []string {
 	var list W
 	words, _ := list.Words()
 	return words
 }
 
-// UnmarshalText reads one of the words of W.
+// UnmarshalText parses one of the choice's words.
 func (c *Choice[T, W]) UnmarshalText(text []byte) error {
 	words := c.Words()
 	i, err := Choose(string(text), words)
@@ -48,5 +48,5 @@ func Choose(text string, words []string) (int, error) {
 	return 0, e
 }
 
-// truths are the words that older YAML took for true and false.
+// truths maps the words for booleans of older YAML to true and false.
 var truths = map[string]string{"yes": "true", "on": "true", "true": "true", "no": "false", "off": "false", "false": "false"}

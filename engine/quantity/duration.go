@@ -11,10 +11,10 @@ import (
 // with a unit, as in 500ms, 1.5s, 2m, 1h30m.
 type Duration time.Duration
 
-// Std returns d for use with the rest of Go.
+// Std returns the duration as a time.Duration.
 func (d Duration) Std() time.Duration { return time.Duration(d) }
 
-// String writes d exactly, without parts that are zero.
+// String returns the duration exactly, without parts that are zero: 1h30m.
 func (d Duration) String() string {
 	if d == 0 {
 		return "0s"
@@ -32,10 +32,10 @@ func (d Duration) String() string {
 	return text
 }
 
-// MarshalText writes d as String does.
+// MarshalText returns the duration in the form of String.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads a duration with its unit.
+// UnmarshalText parses a duration with a unit.
 func (d *Duration) UnmarshalText(text []byte) error {
 	value, err := ParseDuration(string(text))
 	if err != nil {
@@ -45,7 +45,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// ParseDuration reads what Duration's UnmarshalText does.
+// ParseDuration parses a duration with a unit, such as 1h30m.
 func ParseDuration(s string) (time.Duration, error) {
 	if _, err := strconv.ParseFloat(s, 64); err == nil && IsNumber(s) {
 		if strings.HasPrefix(s, "-") {
@@ -86,7 +86,7 @@ func startsWithNumber(s string) bool {
 	return s != "" && s[0] >= '0' && s[0] <= '9'
 }
 
-// unknownUnit returns the first unit in s that durations do not have.
+// unknownUnit returns the first unit in s that durations do not have, "" if there is none.
 func unknownUnit(s string) string {
 	if !startsWithNumber(s) {
 		return ""
@@ -110,10 +110,10 @@ func unitsOnly(s string) bool {
 // Offset is a length of time forward, or with a minus sign backward: 30s, -30s.
 type Offset time.Duration
 
-// Std returns o for use with the rest of Go.
+// Std returns the offset as a time.Duration.
 func (o Offset) Std() time.Duration { return time.Duration(o) }
 
-// String writes o as a Duration, after a minus sign if it is negative.
+// String returns the offset as a Duration, after a minus sign if it is negative.
 func (o Offset) String() string {
 	if o < 0 {
 		return "-" + Duration(-o).String()
@@ -121,10 +121,10 @@ func (o Offset) String() string {
 	return Duration(o).String()
 }
 
-// MarshalText writes o as String does.
+// MarshalText returns the offset in the form of String.
 func (o Offset) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
-// UnmarshalText reads a duration with its unit, and perhaps a sign.
+// UnmarshalText parses a duration with a unit and an optional sign.
 func (o *Offset) UnmarshalText(text []byte) error {
 	rest, back := strings.CutPrefix(string(text), "-")
 	value, err := ParseDuration(strings.TrimPrefix(rest, "+"))

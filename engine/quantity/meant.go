@@ -11,7 +11,7 @@ import (
 // What authors write that other tools take: durations with other units, as a clock shows them, or as ISO 8601 has them;
 // rates per another time; commas in numbers.
 
-// otherUnits are units of time under the names that other tools have for them.
+// otherUnits maps names of time units in other tools to their lengths.
 var otherUnits = map[string]time.Duration{
 	"w": 7 * 24 * time.Hour, "week": 7 * 24 * time.Hour, "weeks": 7 * 24 * time.Hour,
 	"d": 24 * time.Hour, "day": 24 * time.Hour, "days": 24 * time.Hour,
@@ -31,7 +31,7 @@ var (
 	perTime       = regexp.MustCompile(`^([0-9][0-9.]*) *(?:/| per ) *(?:([0-9]+) *)?([A-Za-z]+)$`)
 )
 
-// meantDuration returns what s says in another notation, as a duration is written here; empty if it says nothing.
+// meantDuration returns a duration that was written in another notation in the one used here; "" if s is none.
 func meantDuration(s string) string {
 	if plain := withoutCommas(s); plain != "" && unknownUnit(plain) == "" {
 		return plain
@@ -70,7 +70,7 @@ func durationOf(number *big.Rat, unit time.Duration) string {
 	return Duration(exact.Num().Int64()).String()
 }
 
-// meantRate returns what s says in another notation, as a rate is written here; empty if it says nothing.
+// meantRate returns a rate that was written in another notation in the one used here; "" if s is none.
 func meantRate(s string) string {
 	if plain := withoutCommas(s); plain != "" {
 		s = plain
@@ -109,8 +109,7 @@ func ratOf(text string) *big.Rat {
 	return r
 }
 
-// withoutCommas returns a number with what stands behind it, without the commas that part its thousands; empty if it
-// has none.
+// withoutCommas returns a number, with the text behind it, without the commas between its thousands; "" if it has none.
 func withoutCommas(s string) string {
 	m := withCommas.FindStringSubmatch(s)
 	if m == nil {

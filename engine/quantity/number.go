@@ -10,17 +10,17 @@ import (
 // Count is a whole number of things: 100, 100k, 1M.
 type Count int
 
-// String writes c in digits.
+// String returns the count in digits.
 func (c Count) String() string { return strconv.Itoa(int(c)) }
 
-// UnmarshalText reads a count.
+// UnmarshalText parses a count such as 100k.
 func (c *Count) UnmarshalText(text []byte) error {
 	n, err := parseCount(string(text), MostCount, "a whole number")
 	*c = Count(n)
 	return err
 }
 
-// parseCount reads a whole number in [0, most]; wanted is what an error says to write.
+// parseCount parses a whole number in [0, most]; wanted describes the accepted values for its errors.
 func parseCount(s string, most int64, wanted string) (int64, error) {
 	if strings.HasPrefix(s, "-") && IsNumber(s) {
 		return 0, Errorf("count %s is negative", Quote(s))
@@ -48,7 +48,7 @@ func parseCount(s string, most int64, wanted string) (int64, error) {
 	return r.Num().Int64(), nil
 }
 
-// octal returns an error for a whole number with a zero in front, nil for any other text.
+// octal returns an error for a whole number with a leading zero, nil for any other text.
 func octal(s string) error {
 	digits := strings.TrimLeft(s, "+-")
 	if len(digits) < 2 || digits[0] != '0' || strings.Trim(digits, "0123456789") != "" {
@@ -61,7 +61,7 @@ func octal(s string) error {
 	return &Error{Message: s + " begins with a zero, which some programs read as octal", Help: "write " + plain}
 }
 
-// CheckDigits returns an error for a whole number that some programs read as another one, or not at all: for 0x10, 0o10,
+// CheckDigits returns an error for a whole number that some programs read as another one, or not at all: 0x10, 0o10,
 // 010 and 1_000.
 func CheckDigits(s string) error {
 	if IsNumber(s) {
@@ -76,10 +76,10 @@ func CheckDigits(s string) error {
 
 const unlimited = "unlimited"
 
-// Limit is how often something may be: a count of at least 0, or -1 for unlimited.
+// Limit is a limit on how often something may happen: a count of at least 0, or -1 for unlimited.
 type Limit int32
 
-// String writes l as a number or "unlimited".
+// String returns the limit as a number or "unlimited".
 func (l Limit) String() string {
 	if l < 0 {
 		return unlimited
@@ -87,7 +87,7 @@ func (l Limit) String() string {
 	return strconv.Itoa(int(l))
 }
 
-// MarshalYAML writes l as String does; numbers stay numbers.
+// MarshalYAML returns the limit as a number or the word unlimited.
 func (l Limit) MarshalYAML() (any, error) {
 	if l < 0 {
 		return unlimited, nil
@@ -95,7 +95,7 @@ func (l Limit) MarshalYAML() (any, error) {
 	return int(l), nil
 }
 
-// UnmarshalText reads a count or "unlimited".
+// UnmarshalText parses a count or "unlimited".
 func (l *Limit) UnmarshalText(text []byte) error {
 	if string(text) == unlimited {
 		*l = -1
@@ -106,10 +106,10 @@ func (l *Limit) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Attempts is a limit on executions; 0 means unlimited, and is written so.
+// Attempts is a limit on executions; 0 means unlimited, and is written as that word.
 type Attempts int32
 
-// limit returns a as a Limit, whose 0 is none at all.
+// limit returns the limit on executions as a Limit, in which -1 is unlimited.
 func (a Attempts) limit() Limit {
 	if a == 0 {
 		return -1
@@ -117,13 +117,13 @@ func (a Attempts) limit() Limit {
 	return Limit(a)
 }
 
-// String writes a as a number or "unlimited".
+// String returns the limit as a number or "unlimited".
 func (a Attempts) String() string { return a.limit().String() }
 
-// MarshalYAML writes a as String does; numbers stay numbers.
+// MarshalYAML returns the limit as a number or the word unlimited.
 func (a Attempts) MarshalYAML() (any, error) { return a.limit().MarshalYAML() }
 
-// UnmarshalText reads a count of at least 1, or "unlimited".
+// UnmarshalText parses a count of at least 1, or "unlimited".
 func (a *Attempts) UnmarshalText(text []byte) error {
 	var l Limit
 	if err := l.UnmarshalText(text); err != nil {
@@ -139,7 +139,7 @@ func (a *Attempts) UnmarshalText(text []byte) error {
 // Factor is a multiple of something, in (0, 10^6].
 type Factor float64
 
-// UnmarshalText reads a plain number.
+// UnmarshalText parses a plain number above 0.
 func (f *Factor) UnmarshalText(text []byte) error {
 	value, err := parsePlain(string(text))
 	if err == nil && (value <= 0 || value > 1e6) {
@@ -152,7 +152,7 @@ func (f *Factor) UnmarshalText(text []byte) error {
 // Number is a plain number in [0, 10^6].
 type Number float64
 
-// UnmarshalText reads a plain number.
+// UnmarshalText parses a plain number of at least 0.
 func (n *Number) UnmarshalText(text []byte) error {
 	value, err := parsePlain(string(text))
 	if err == nil && (value < 0 || value > 1e6) {

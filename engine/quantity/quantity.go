@@ -26,7 +26,7 @@ const (
 	MostCount    = 1_000_000_000
 )
 
-// Error describes what is wrong with one value, for the author of a scenario.
+// Error describes a mistake in one value, for the author of a scenario.
 type Error struct {
 	Message string
 	Help    string // what to write instead; may be empty
@@ -45,7 +45,7 @@ func Errorf(format string, arguments ...any) *Error {
 	return &Error{Message: fmt.Sprintf(format, arguments...)}
 }
 
-// Quote writes what a user typed, short enough for one line: numbers as they are, all else in
+// Quote returns text that a user typed for use in a message, cut to fit on a line: numbers as they are, all else in
 // quotes.
 func Quote(s string) string {
 	const most = 40
@@ -58,7 +58,7 @@ func Quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// OrList writes "a, b or c".
+// OrList returns words joined as "a, b or c".
 func OrList(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
@@ -66,14 +66,14 @@ func OrList(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
-// IsNumber distinguishes plain decimals from what strconv.ParseFloat takes besides: hexadecimals,
-// infinities, NaN.
+// IsNumber reports whether s is a plain decimal number, not one of the other forms of strconv.ParseFloat: hexadecimal,
+// infinity, NaN.
 func IsNumber(s string) bool {
 	return s != "" && strings.Trim(s, "+-.0123456789eE") == "" && strings.ContainsAny(s, "0123456789")
 }
 
-// ParseNumber reads a plain decimal number, exactly, with an optional k or M. It refuses what is
-// neither 0 nor between 1e-18 and 1e18 in size.
+// ParseNumber parses a plain decimal number, exactly, with an optional k or M. It rejects numbers other than 0 whose
+// size is not between 1e-18 and 1e18.
 func ParseNumber(s string) (*big.Rat, bool) {
 	digits, unit := s, int64(1)
 	switch {
@@ -96,7 +96,7 @@ func ParseNumber(s string) (*big.Rat, bool) {
 	return r.Mul(r, big.NewRat(unit, 1)), true
 }
 
-// Decimal writes x with at most so many digits behind the point, without zeros at the end.
+// Decimal returns x as text with at most most digits behind the point, without trailing zeros.
 func Decimal(x *big.Rat, most int) string {
 	s := x.FloatString(most)
 	if strings.Contains(s, ".") {
@@ -105,8 +105,8 @@ func Decimal(x *big.Rat, most int) string {
 	return s
 }
 
-// Scale returns n·num/den rounded down, or the largest int64 if it is larger. n and num are at
-// least 0, den at least 1.
+// Scale returns n·num/den rounded down, or the largest int64 if the result is larger. n and num are at least 0, den at
+// least 1.
 func Scale(n, num, den int64) int64 {
 	high, low := bits.Mul64(uint64(n), uint64(num))
 	if high >= uint64(den) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Rate is Num/Den events per Per, exactly: 120/s, 3/m, 10/h, 0.5/s.
+// Rate is an exact number of events, Num/Den, in a unit of time, Per: 120/s, 3/m, 10/h, 0.5/s.
 type Rate struct { // the zero Rate is none
 	Num, Den int64
 	Per      time.Duration // a second, a minute or an hour
@@ -24,7 +24,7 @@ func (r Rate) PerSecond() float64 {
 	return float64(r.Num) / float64(r.Den) / r.Per.Seconds()
 }
 
-// String writes r with the unit of time that it was read with.
+// String returns the rate with the unit of time that it was read with.
 func (r Rate) String() string {
 	unit := map[time.Duration]string{time.Minute: "/m", time.Hour: "/h"}[r.Per]
 	if unit == "" {
@@ -33,10 +33,10 @@ func (r Rate) String() string {
 	return Decimal(big.NewRat(r.Num, max(1, r.Den)), 18) + unit
 }
 
-// MarshalText writes r as String does.
+// MarshalText returns the rate in the form of String.
 func (r Rate) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText reads a number and a unit of time.
+// UnmarshalText parses a number and a unit of time.
 func (r *Rate) UnmarshalText(text []byte) error {
 	s := string(text)
 	bad := &Error{Message: "bad rate " + Quote(s), Help: "write a number and a unit of time, such as 120/s, 3/m or 10/h"}

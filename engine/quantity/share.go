@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// maxDenominator bounds shares: 10^-9 is finer than any run can tell, and products of a share with
-// a count of jobs, or with another share, stay in an int64.
+// maxDenominator is the largest denominator of a share: 10^-9 is finer than any run can show, and products of a share
+// with a count of jobs, or with another share, fit in an int64.
 const maxDenominator = 1_000_000_000
 
 // Share is the exact fraction Num/Den in [0, 1], written as a percentage: 20%, 33.3%.
 type Share struct{ Num, Den int64 } // the zero Share is 0%
 
-// Percent returns the share of percent in a hundred. It panics outside [0, 100].
+// Percent returns the share of percent in a hundred. It panics for a number outside [0, 100].
 func Percent(percent int) Share { return Fraction(int64(percent), 100) }
 
 // Fraction returns the share num/den in lowest terms. It panics unless 0 <= num <= den and den is
@@ -27,32 +27,31 @@ func Fraction(num, den int64) Share {
 	return Share{r.Num().Int64(), r.Denom().Int64()}
 }
 
-// Fraction returns the numerator and the denominator of s; that of the zero Share is 1.
+// Fraction returns the numerator and the denominator of the share; the zero Share is 0/1.
 func (s Share) Fraction() (num, den int64) { return s.Num, max(1, s.Den) }
 
-// Float returns s as the nearest number in [0, 1].
+// Float returns the share as the nearest float in [0, 1].
 func (s Share) Float() float64 {
 	num, den := s.Fraction()
 	return float64(num) / float64(den)
 }
 
-// Of returns s of n, n at least 0, rounded to the nearest whole, halves up.
+// Of returns the share of n, n at least 0, rounded to the nearest whole number, halves up.
 func (s Share) Of(n int) int {
 	num, den := s.Fraction()
 	return int((Scale(int64(n), 2*num, den) + 1) / 2)
 }
 
-// String writes s as a percentage. A share that no decimal spells exactly is rounded to seven
-// places.
+// String returns the share as a percentage. A share without an exact decimal is rounded to seven places.
 func (s Share) String() string {
 	num, den := s.Fraction()
 	return Decimal(new(big.Rat).Mul(big.NewRat(num, den), big.NewRat(100, 1)), 7) + "%"
 }
 
-// MarshalText writes s as String does.
+// MarshalText returns the share in the form of String.
 func (s Share) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads a percentage.
+// UnmarshalText parses a percentage.
 func (s *Share) UnmarshalText(text []byte) error {
 	word := string(text)
 	number, found := strings.CutSuffix(word, "%")
@@ -93,15 +92,14 @@ func badShare(word string) *Error {
 	return &Error{Message: "bad share " + Quote(word), Help: "write a percentage, such as 20% or 2.5%"}
 }
 
-// CountOrShare is either a count or a share of something.
+// CountOrShare is either a count or a share of some total.
 type CountOrShare struct {
 	Count   Count
 	Share   Share
 	IsShare bool
 }
 
-// Of returns how many of n are meant: the count itself, or the share rounded up, and never more
-// than n.
+// Of returns how many of a total of n: the count, but at most n, or the share, rounded up.
 func (c CountOrShare) Of(n int) int {
 	if c.IsShare {
 		num, den := c.Share.Fraction()
@@ -110,7 +108,7 @@ func (c CountOrShare) Of(n int) int {
 	return min(int(c.Count), n)
 }
 
-// String writes c as its count or its share.
+// String returns the count in digits or the share as a percentage.
 func (c CountOrShare) String() string {
 	if c.IsShare {
 		return c.Share.String()
@@ -118,10 +116,10 @@ func (c CountOrShare) String() string {
 	return c.Count.String()
 }
 
-// MarshalText writes c as String does.
+// MarshalText returns the value in the form of String.
 func (c CountOrShare) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// UnmarshalText reads a count or a percentage.
+// UnmarshalText parses a count or a percentage.
 func (c *CountOrShare) UnmarshalText(text []byte) error {
 	*c = CountOrShare{IsShare: strings.HasSuffix(string(text), "%")}
 	if c.IsShare {

@@ -10,10 +10,10 @@ import (
 	"qsim/results/measure"
 )
 
-// Verdict on a quantity or a row.
+// Verdict is the result of checking a quantity or a row: met, missed, wide or left out.
 type Verdict string
 
-// The verdicts. A row is as its worst quantity: missed, wide, left out, met.
+// The verdicts. A row has the verdict of its worst quantity; from worst to best: missed, wide, met, left out.
 const (
 	Met     Verdict = "met"      //
 	Missed  Verdict = "missed"   // expected and measured differ
@@ -21,10 +21,10 @@ const (
 	LeftOut Verdict = "left out" // there is nothing to measure it by, for Reason
 )
 
-// confidence of the intervals: two-sided, t(0.9995).
+// confidence is the level of the two-sided intervals of measurements: t(0.9995).
 const confidence = 0.999
 
-// Quantity is one thing that a row expects, and what was measured. Values are in the unit of the row.
+// Quantity is one expected quantity of a row with its measurement. Values are in the unit of the row.
 type Quantity struct {
 	Name         string  `json:"quantity"`
 	Expected     any     `json:"expected"`        // a number, true or false, text, or nil
@@ -38,7 +38,7 @@ type Quantity struct {
 	Reason       string  `json:"reason,omitempty"`
 }
 
-// answer collects the measurements of one item.
+// answer collects the measurements of one expected item over the replications.
 type answer struct {
 	item
 	gauge
@@ -119,8 +119,8 @@ func (a *answer) centre() float64 {
 	return results.MeanOf(a.values)
 }
 
-// half is the half-width of the interval. If all replications say the same it is 0, or for a share, which may be close
-// to what they say, the bound that goes with that.
+// half returns the half-width of the interval. If all replications have the same value it is 0; for a share it is at
+// least the bound on the probability of an event that was never seen.
 func (a *answer) half() float64 {
 	if a.shape == ofLeast || a.shape == ofMost || a.text != nil {
 		return 0
@@ -140,7 +140,7 @@ func (a *answer) half() float64 {
 	return half
 }
 
-// allowed returns the largest half-width that is allowed: see the package.
+// allowed returns the largest half-width that is allowed: see the package comment.
 func (a *answer) allowed() float64 {
 	expected, _ := a.value.(float64)
 	expected = math.Abs(expected)
@@ -162,7 +162,7 @@ func (a *answer) allowed() float64 {
 	return a.relative() * expected
 }
 
-// relative is allowed as a share of what is expected, where it is one.
+// relative returns the largest allowed half-width as a share of the expected value.
 func (a *answer) relative() float64 {
 	switch {
 	case a.busy && a.shape == ofMoment:
@@ -177,7 +177,7 @@ func (a *answer) relative() float64 {
 	return 0.01
 }
 
-// loose reports whether more is allowed than 1 %, or 2 % for a 99th percentile.
+// loose reports whether a half-width of more than 1 %, or 2 % for a 99th percentile, is allowed.
 func (a *answer) loose() bool {
 	switch a.shape {
 	case ofMean, ofLeast, ofMost, ofMoment:
@@ -191,10 +191,10 @@ func (a *answer) loose() bool {
 	return false
 }
 
-// rare is a probability below which nothing is told apart from 0.
+// rare is a probability below which a measured one cannot be distinguished from 0.
 const rare = 1e-5
 
-// wants returns an estimate of how many replications the wanted width takes, from those there are.
+// wants returns an estimate of how many replications the wanted width of the interval takes, from those there are.
 func (a *answer) wants() int {
 	n := len(a.values)
 	half, allowed := a.half(), a.allowed()
@@ -204,7 +204,7 @@ func (a *answer) wants() int {
 	return int(min(math.Ceil(float64(n)*half/allowed*half/allowed*1.1)+1, 4*float64(n)))
 }
 
-// judge compares what was measured with what is expected.
+// judge returns the verdict of comparing the measured with the expected value.
 func (a *answer) judge() Verdict {
 	expected, isNumber := a.value.(float64)
 	centre, half := a.centre(), a.half()
@@ -256,7 +256,7 @@ func met(ok bool) Verdict {
 	return Missed
 }
 
-// quantity is a for the result.
+// quantity returns the measurement with its verdict as an element of the result.
 func (a *answer) quantity() Quantity {
 	q := Quantity{Name: a.path, Expected: a.value, Half: a.half(), Allowed: a.allowed(), Loose: a.loose(),
 		Replications: a.seen, Repeated: a.repeated, Verdict: a.judge()}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// Options of Check.
+// Options are the options of Check.
 type Options struct {
 	// Parallel is how many simulations run at once; 0: one per core that Go uses.
 	Parallel int
@@ -18,7 +18,7 @@ type Options struct {
 
 func (o *Options) mostJobs() float64 { return cmp.Or(o.MostJobs, 400e6) }
 
-// Result is the verdict on a row, with all measurements.
+// Result is the verdict on a row, with all its measurements.
 type Result struct {
 	Row
 	Quantities []Quantity `json:"quantities"`
@@ -27,11 +27,11 @@ type Result struct {
 	Jobs       int64      `json:"jobs"`             // simulated
 }
 
-// Failed reports whether the simulator and the row do not agree, or not well enough to tell.
+// Failed reports whether simulator and row disagree, or the interval is too wide to decide.
 func (r *Result) Failed() bool { return r.Verdict == Missed || r.Verdict == Wide }
 
-// Check measures what row expects. A row that the simulator cannot express is left out, with a reason. An error says
-// that the row is wrong, a simulation broke, or ctx is done.
+// Check measures by simulation the quantities that row expects. A row that the simulator cannot express is left out,
+// with a reason. An error says that the row is wrong, a simulation broke, or ctx is done.
 func Check(ctx context.Context, row Row, o Options) (Result, error) {
 	result := Result{Row: row}
 	m, problems := build(row)
@@ -66,10 +66,10 @@ func (r Result) leaveOut(reason string) Result {
 	return r
 }
 
-// severity ranks verdicts: a row is as its worst quantity, and left out if all are.
+// severity ranks verdicts, the worst highest: a row has the verdict of its worst quantity.
 var severity = map[Verdict]int{LeftOut: 0, Met: 1, Wide: 2, Missed: 3}
 
-// conclude puts the answers together.
+// conclude fills in the quantities and the verdict of a row from the measurements.
 func (r *Result) conclude(expected []item, asked []*experiment) {
 	r.Verdict = LeftOut
 	for i, it := range expected {

@@ -14,7 +14,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// experiment is a scenario whose replications answer some of what a row expects.
+// experiment is a scenario whose replications measure some of the quantities that a row expects.
 type experiment struct {
 	setup    setup
 	load     float64 // of the workers: above highLoad intervals may be wider
@@ -42,7 +42,7 @@ const (
 	mostRounds = 12
 )
 
-// prepare reads the scenario and prepares what is observed.
+// prepare loads the scenario of an experiment and prepares the observations.
 func (x *experiment) prepare() error {
 	sc, problems := scenarios.Load("verify.yaml", []byte(x.setup.yaml()), nil)
 	if sc == nil {
@@ -62,7 +62,7 @@ func (x *experiment) prepare() error {
 	return nil
 }
 
-// replicate runs the seeds from first on, count of them, and adds what they say to the answers.
+// replicate runs count replications, with the seeds from first on, and adds their values to the answers.
 func (x *experiment) replicate(ctx context.Context, first uint64, count, parallel int) error {
 	for count > 0 {
 		n := min(count, chunk)
@@ -103,11 +103,11 @@ func (x *experiment) replicateChunk(ctx context.Context, first uint64, count, pa
 	return nil
 }
 
-// histogramError is how far, at most and relative, quantiles of users' histograms may be off.
+// histogramError is the largest relative error allowed for the quantiles that users see, which come from histograms.
 const histogramError = 0.005
 
-// agrees holds the metrics that users see against the observer. What is a bound only, of jobs that have not ended, is
-// let pass.
+// agrees returns an error if a metric that users see differs from the observer's own value. Lower bounds, where jobs
+// have not ended, are not compared.
 func (x *experiment) agrees(o *observer, run *measure.Run) error {
 	if x.plan.counted != nil {
 		return nil // it counts only some
@@ -129,7 +129,7 @@ func (x *experiment) agrees(o *observer, run *measure.Run) error {
 	return nil
 }
 
-// valueOf returns what a metric is in a run, if that is known exactly.
+// valueOf returns the value of a metric in a run; false if there is none or it is only a bound.
 func valueOf(run *measure.Run, metric string) (float64, bool) {
 	for i := range run.Values {
 		if v := &run.Values[i]; v.Query == (measure.Query{Metric: metric}) {
@@ -139,7 +139,7 @@ func valueOf(run *measure.Run, metric string) (float64, bool) {
 	return 0, false
 }
 
-// measureAll replicates until every answer is as narrow as it must be, or there is no hope for that.
+// measureAll runs replications until every interval is as narrow as it must be, or that is out of reach.
 func (x *experiment) measureAll(ctx context.Context, o Options, count int) error {
 	for round := 0; ; round++ {
 		if err := x.replicate(ctx, x.from+uint64(x.ran), count, o.Parallel); err != nil {
@@ -160,7 +160,7 @@ func (x *experiment) measureAll(ctx context.Context, o Options, count int) error
 
 const mostReplications = 100_000
 
-// begin forgets what was measured, so that seeds from first on measure it anew.
+// begin drops all measurements, to measure anew with the seeds from first on.
 func (x *experiment) begin(first uint64) {
 	x.from, x.ran, x.jobs = first, 0, 0
 	for _, a := range x.answers {
@@ -168,7 +168,7 @@ func (x *experiment) begin(first uint64) {
 	}
 }
 
-// run measures what x has to answer; what is missed is measured again with other seeds and twice as many of them.
+// run measures the quantities of an experiment; those missed are measured again with other seeds and twice as many.
 func (x *experiment) run(ctx context.Context, o Options) error {
 	if x.known {
 		for _, a := range x.answers {
@@ -210,27 +210,27 @@ func (x *experiment) run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// disagreement is a metric that says something other than the events.
+// disagreement is the error that a metric differs from the observer's own value.
 type disagreement struct {
 	metric     string
 	value, own float64
 }
 
-// Error implements error.
+// Error returns the metric with both values.
 func (d *disagreement) Error() string {
 	return fmt.Sprintf("the metric %s is %v, but the events say %v", d.metric, d.value, d.own)
 }
 
-// relaxation is how many seconds a queue of c workers takes to forget how it began: 1/(cμ(1-√ρ)²), Abate and Whitt:
-// Transient behavior of the M/M/1 queue (1987); for service of another variability than the exponential's times
-// (1+cv²)/2.
+// relaxation returns the relaxation time, in seconds, in which a queue of c workers forgets its initial state:
+// 1/(cμ(1-√ρ)²), Abate and Whitt: Transient behavior of the M/M/1 queue (1987); for service of another variability than
+// the exponential's times (1+cv²)/2.
 func relaxation(load, rate, cv float64) float64 {
 	root := 1 - math.Sqrt(min(load, 0.99))
 	return max((1+float64(cv*cv))/2, 1) / (rate * root * root)
 }
 
-// horizon sets for how long s runs: a warm-up of ten relaxation times, where five are enough for the mean, and 20 times
-// as long again, or the time of so many arrivals.
+// horizon sets the duration of the scenario: a warm-up of ten relaxation times, where five are enough for the mean, and
+// then 20 times as long, or the time of jobs arrivals.
 func (s *setup) horizon(relaxes, rate, jobs float64) {
 	s.warmup = math.Ceil(10 * relaxes)
 	s.window = math.Ceil(max(20*s.warmup, jobs/rate))

@@ -1,6 +1,6 @@
 package verify
 
-// families are the models that can be measured, by the first part of a row's ID.
+// families maps the first part of a row's ID to the function that builds experiments for its model.
 var families = map[string]family{
 	"mmc":      plainQueue(exponentialService, true),
 	"md1":      plainQueue(constantService("D"), false),
@@ -51,7 +51,7 @@ var families = map[string]family{
 	"trace.poll":           tracePolling,
 }
 
-// wordless are the families that the simulator has no words for, with the reason.
+// wordless maps the families that the simulator cannot express to the reason.
 var wordless = map[string]string{
 	"mmck":    "a queue here refuses no job: there is no bound on how many may be in it",
 	"shuffle": "there is no shuffle sharding: every worker may run every job",

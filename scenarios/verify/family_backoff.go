@@ -13,7 +13,7 @@ import (
 // Moments of the delays that retry policies set, to the last digit: a delay is a linear function of each uniform number
 // it is made of, so that two nodes of Gauss and Legendre for each give the exact mean and variance.
 
-// exactly is an experiment that needs no run: its measures are numbers.
+// exactly returns an experiment without simulation: its measurements are the given numbers.
 func exactly(values map[string]float64) []experiment {
 	x := experiment{fixed: true, known: true, measures: map[string]gauge{}}
 	for _, name := range []string{"mean", "var", "min", "max"} {
@@ -24,13 +24,13 @@ func exactly(values map[string]float64) []experiment {
 	return []experiment{x}
 }
 
-// delayUnit is what stands for 1 in a row: long enough for a nanosecond not to matter.
+// delayUnit is the duration that stands for 1 in a row: so long that a nanosecond does not matter.
 const delayUnit = 10_000 * time.Second
 
-// nodes are those of two-point Gauss-Legendre quadrature on (0, 1), each of weight 1/2.
+// nodes are the points of two-point Gauss-Legendre quadrature on (0, 1), each of weight 1/2.
 var nodes = [2]float64{0.5 - 0.5/math.Sqrt(3), 0.5 + 0.5/math.Sqrt(3)}
 
-// Numbers as close to 0 and 1 as it takes for the least and the most.
+// Numbers so close to 0 and 1 that draws of them give the least and the greatest delay.
 const (
 	nearZero = 1e-16
 	nearOne  = 1 - 1e-16
@@ -63,11 +63,11 @@ func jitterMoments(p *params) ([]experiment, error) {
 
 func scaledUnit(v float64) time.Duration { return time.Duration(math.Round(v * float64(delayUnit))) }
 
-// mostNodes bounds the work: two to the power of that.
+// mostNodes is the greatest n for moments of the n-th delay, which take two to the power of n steps.
 const mostNodes = 12
 
-// decorrelatedMoments are those of the n-th delay of decorrelated jitter, which is drawn from each one before it,
-// without a cap.
+// decorrelatedMoments returns an experiment that computes the moments of the n-th delay of decorrelated jitter without
+// a cap, where each delay is drawn from the one before.
 func decorrelatedMoments(p *params) ([]experiment, error) {
 	n := p.count("retry")
 	if n > mostNodes {

@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// coinWindows is how many windows of claims a replication of coins has.
+// coinWindows is the number of windows of claims in a replication of coins.
 const coinWindows = 50
 
-// coins looks at windows of so many claims, each of which goes to a fresh job with probability phi.
+// coins returns an experiment on windows of so many claims, each of which goes to a fresh job with probability phi.
 func coins(p *params) ([]experiment, error) {
 	n, phi := p.count("claims"), p.share("phi")
 	if phi == 0 || phi == 1 {
@@ -72,7 +72,7 @@ func coins(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// binomial is the probability of at most k successes in n trials of probability p, 0 < p < 1.
+// binomial returns the probability of at most k successes in n trials of probability p, 0 < p < 1.
 func binomial(n int, p float64, k int) float64 {
 	sum := 0.0
 	for i := range min(k, n) + 1 {
@@ -84,8 +84,8 @@ func binomial(n int, p float64, k int) float64 {
 	return min(sum, 1)
 }
 
-// noLongerRun is the probability that of n trials never more than k successes, each of probability p, follow one
-// another: the chain of the length of the run at hand.
+// noLongerRun returns the probability that in n trials of probability p no more than k successes follow one another, by
+// the Markov chain of the current run's length.
 func noLongerRun(n int, p float64, k int) float64 {
 	if k < 0 {
 		return 0

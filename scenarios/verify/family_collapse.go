@@ -11,13 +11,13 @@ import (
 
 const calmFor = 30.0 // s before the trouble
 
-// fluidQueue is one worker that serves capacity jobs a second, which come at a rate.
+// fluidQueue returns the setup of one worker that serves capacity jobs a second, which arrive at a rate.
 func fluidQueue(rate, capacity, after float64, more ...string) setup {
 	return setup{workers: 1, lease: "{ttl: 1h, heartbeat: 0s}", warmup: 1, window: calmFor + after,
 		classes: []string{class("job", equalGaps(rate), seconds(1/capacity), more...)}}
 }
 
-// Numbers that watchBacklog keeps in own.
+// Indexes of the numbers that watchBacklog keeps in the observer.
 const (
 	peakBacklog = iota // jobs ready when the trouble ends
 	answeredAt         // since when the backlog is no longer than the callers' patience
@@ -27,7 +27,7 @@ const (
 	timelyAt           // when the first job was enqueued that was done in time
 )
 
-// watchBacklog follows the backlog from the end of the trouble on.
+// watchBacklog returns a function that measures the backlog after end, when the storm is over.
 func watchBacklog(end, patience, capacity float64) func(o *observer, e *engine.Event) {
 	return func(o *observer, e *engine.Event) {
 		now, ready := o.now.Seconds()-end, float64(o.level[freshReady]+o.level[retryReady])
@@ -56,7 +56,7 @@ func watchBacklog(end, patience, capacity float64) func(o *observer, e *engine.E
 	}
 }
 
-// kept reads a number of own, NaN if it never came to be.
+// kept returns the gauge of one of watchBacklog's numbers, NaN if its event never came.
 func kept(which int) gauge {
 	return mean(func(o *observer) float64 {
 		if o.own[which] == 0 {
@@ -66,8 +66,8 @@ func kept(which int) gauge {
 	})
 }
 
-// metastable is callers that give up and ask again while nothing gets through for a time. It has recovered when the
-// backlog is no more than is served within their patience.
+// metastable returns an experiment with callers that give up and ask again while nothing is served for a time. The
+// system has recovered when the backlog can be served within the callers' patience.
 func metastable(p *params) ([]experiment, error) {
 	rate, capacity, patience := p.positive("lam"), p.positive("capacity"), p.positive("timeout")
 	again, outage := p.count("retries"), p.positive("outage")
@@ -93,7 +93,7 @@ func metastable(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// staleWork is a queue whose capacity falls for a while.
+// staleWork returns an experiment with a queue whose capacity falls for a while.
 func staleWork(p *params) ([]experiment, error) {
 	rate, capacity, factor := p.positive("lam"), p.positive("capacity"), p.positive("factor")
 	dip, patience := p.positive("duration"), p.positive("timeout")
@@ -107,8 +107,8 @@ func staleWork(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// congested is a service that slows down by slope for each call in progress. Where there are several attempts, each of
-// them fails.
+// congested returns an experiment with a service that slows down by slope for each call in progress. Where a job has
+// several attempts, all of them fail.
 func congested(p *params) ([]experiment, error) {
 	rate, n, base, slope := p.positive("lam"), p.count("attempts"), p.positive("base"), p.positive("slope")
 	failing := 0.0
@@ -133,13 +133,13 @@ func congested(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// runsAway reports whether there is half as much again in progress in the end as in the middle.
+// runsAway reports whether half as many calls again are in progress at the end of a run as in its middle.
 func runsAway(o *observer) bool {
 	return float64(o.sampled[1][busy]) > 1.5*float64(o.sampled[0][busy])
 }
 
-// retryBudget is callers whose attempts all fail, with retries up to a share of the first tries. The rate beyond which
-// the queue grows is that at which first tries and paid retries would use all of the capacity.
+// retryBudget returns an experiment with callers whose attempts all fail, and with retries up to a share of the first
+// tries. The queue grows beyond the rate at which first tries and budgeted retries use all of the capacity.
 func retryBudget(p *params) ([]experiment, error) {
 	rate, capacity, budget := p.positive("lam"), p.positive("capacity"), p.share("budget")
 	build := func(rate float64) setup {
@@ -164,8 +164,8 @@ func retryBudget(p *params) ([]experiment, error) {
 	}, nil
 }
 
-// lockstep is clients that update one row under optimistic locking, all at once and with a network that always takes as
-// long. Parameters are milliseconds.
+// lockstep returns an experiment with clients that update one row under optimistic locking, all at once, over a network
+// with constant delay. Parameters are milliseconds.
 func lockstep(p *params) ([]experiment, error) {
 	n, base, most, way := p.count("clients"), p.positive("base"), p.positive("cap"), p.positive("net_mean")
 	const unit = 1e-3

@@ -13,9 +13,9 @@ import (
 
 // Leases that lapse.
 
-// lapsing is jobs with a worker for each, and leases that nobody extends, of which an expired one is claimed again
-// after a delay. The token is taken at the expiry, so that a commit in between comes too late; fence none lets it
-// count.
+// lapsing returns a family of models with a worker for each job and leases that nobody extends; a job with an expired
+// lease is claimed again after a delay. The token is taken at the expiry, so that a commit in between comes too late;
+// fence none lets it count.
 func lapsing(of func(p *params) service) family {
 	return func(p *params) ([]experiment, error) {
 		own, lease, delay := of(p), p.positive("lease"), p.number("reclaim_delay")
@@ -41,11 +41,10 @@ func lapsing(of func(p *params) service) family {
 	}
 }
 
-// noHeartbeats is a lease of so many seconds that nobody extends.
+// noHeartbeats returns the scenario text for leases of ttl seconds that nobody extends.
 func noHeartbeats(ttl float64) string { return fmt.Sprintf("{ttl: %s, heartbeat: 0s}", seconds(ttl)) }
 
-// countDuplicates counts the executions that ended in success after another of the same job had, of jobs enqueued in
-// the window.
+// countDuplicates counts, for jobs enqueued in the window, the successful executions after the first.
 func countDuplicates(_ *sim.Config, o *observer) {
 	succeeded := map[engine.JobID]bool{}
 	plan := *o.observation
@@ -69,8 +68,8 @@ func countDuplicates(_ *sim.Config, o *observer) {
 // duplicates returns the count of countDuplicates.
 func duplicates(o *observer) float64 { return o.own[0] }
 
-// heartbeats is jobs whose heartbeats are lost now and then. A job whose lease lapsed is buried: only the first lease
-// of each counts.
+// heartbeats returns a family of models in which heartbeats are lost at random. A job whose lease expired is buried:
+// only the first lease of each job counts.
 func heartbeats(of func(p *params) service) family {
 	return func(p *params) ([]experiment, error) {
 		own, lease, beat := of(p), p.positive("lease"), p.positive("heartbeat")
@@ -106,8 +105,8 @@ func heartbeats(of func(p *params) service) family {
 	}
 }
 
-// countLosses writes down how many heartbeats in a row were lost of leases that lapsed: one number if it was always the
-// same, as "2", or more of them, as "2,3".
+// countLosses records, for the leases that expired, how many heartbeats in a row were lost: one number if it was always
+// the same, as "2", or more of them, as "2,3".
 func countLosses(lease time.Duration) func(cfg *sim.Config, o *observer) {
 	return func(cfg *sim.Config, o *observer) {
 		n := &lossCounter{Network: cfg.Network, lease: lease, held: map[engine.JobID]lossesOf{}}
@@ -138,20 +137,20 @@ func countLosses(lease time.Duration) func(cfg *sim.Config, o *observer) {
 	}
 }
 
-// lossesOf is how many heartbeats of a lease were lost since it was last extended.
+// lossesOf counts the heartbeats of a lease that were lost since the last one that arrived.
 type lossesOf struct {
 	since engine.Time
 	lost  int
 }
 
-// lossCounter counts the heartbeats that a network loses. One at the very expiry comes too late, lost or not.
+// lossCounter is a network that counts lost heartbeats. A heartbeat at the very expiry comes too late, lost or not.
 type lossCounter struct {
 	sim.Network
 	lease time.Duration
 	held  map[engine.JobID]lossesOf
 }
 
-// Request passes the call on.
+// Request passes a call on to the network and counts the heartbeats in it if they are lost.
 func (n *lossCounter) Request(now engine.Time, c *engine.Call) sim.Fate {
 	fate := n.Network.Request(now, c)
 	if c.Op != engine.OpExtend {
@@ -172,8 +171,8 @@ func (n *lossCounter) Request(now engine.Time, c *engine.Call) sim.Fate {
 	return fate
 }
 
-// crashes kills one of two processes again and again and measures when its jobs are ready again. The times fall evenly
-// between two looks of the other's reaper: they are a lattice that each seed moves by an amount of its own.
+// crashes returns an experiment that kills one of two processes again and again and measures when its jobs are ready
+// again. The crash times are evenly spread between two looks of the other process's reaper, shifted for each seed.
 func crashes(p *params) ([]experiment, error) {
 	lease, beat, reaper := p.positive("lease"), p.positive("heartbeat"), p.positive("reaper")
 	service := 20 * beat // so that the ages of jobs, modulo a heartbeat, are uniform

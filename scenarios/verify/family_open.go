@@ -7,8 +7,8 @@ import (
 	"qsim/engine"
 )
 
-// openChain is two independent classes of jobs beside each other, all of which succeed. The second arrives as retries
-// would, but never was tried; so it is a class of its own, and who goes first is said by what tells classes apart:
+// openChain returns an experiment with two independent classes of jobs, all of which succeed. The second stands for
+// retries in the model, but its jobs are fresh; so the order of claims comes from features that distinguish classes:
 // priorities, weighted queues, and a bound on how many of a class run.
 func openChain(p *params) ([]experiment, error) {
 	fresh, retries, mean, c := p.positive("lam_f"), p.positive("lam_r"), 1/p.positive("mu"), p.count("c")
@@ -59,7 +59,7 @@ func openChain(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// What byClass keeps of class i: how many are ready, that times s, and claims, by the clock.
+// Indexes of byClass's numbers for class i: jobs ready, their integral over time in s, and claims.
 const (
 	ownLevel  = 0
 	ownArea   = 2
@@ -67,7 +67,7 @@ const (
 	ownSince  = 6 // s: until when the areas count
 )
 
-// byClass follows how many jobs of each of two classes are ready.
+// byClass counts how many jobs of each of two classes are ready.
 func byClass(o *observer, e *engine.Event) {
 	if e.Kind != engine.Enqueued && e.Kind != engine.Leased {
 		return
@@ -83,7 +83,7 @@ func byClass(o *observer, e *engine.Event) {
 	}
 }
 
-// standUntil lets the levels of byClass stand until t.
+// standUntil integrates the levels of byClass until t.
 func standUntil(o *observer, t engine.Time) {
 	now := min(max(t, o.from), o.to).Sub(o.from).Seconds()
 	for i := range 2 {

@@ -11,7 +11,7 @@ import (
 
 // Policies that tell fresh jobs from retries.
 
-// services are the words for service times.
+// services maps the words of rows for service times to functions that build the distribution.
 var services = map[string]func(p *params) service{
 	"exp": meanService, "exponential": meanService,
 	"det": constantService("mean"), "deterministic": constantService("mean"), "constant": constantService("mean"),
@@ -25,7 +25,7 @@ func meanService(p *params) service {
 	return service{exponential(mean), mean, 1}
 }
 
-// freshFirst is one worker whose fresh jobs go first; when retries come does not matter to them.
+// freshFirst returns an experiment with one worker under fresh-first; the times of retries do not affect fresh jobs.
 func freshFirst(p *params) ([]experiment, error) {
 	rate, fail, most := p.positive("lam"), p.share("p"), p.limit("max_attempts")
 	word := p.text("service")
@@ -44,14 +44,14 @@ func freshFirst(p *params) ([]experiment, error) {
 	return x, nil
 }
 
-// freshFirstOrbit is the same with c workers and exponential times.
+// freshFirstOrbit returns an experiment with c workers and exponential service times under the policy fresh-first.
 func freshFirstOrbit(p *params) ([]experiment, error) {
 	own, delay := exponentialService(p), p.positive("backoff_mean")
 	return retrying(p.positive("lam"), own.mean, p.count("c"), p.share("p"), 0, randomDelay(delay), delay,
 		"{kind: fresh-first}"), nil
 }
 
-// policyChain is the same under any policy, perhaps with a cap on retries in flight.
+// policyChain returns an experiment with c exponential workers under any policy, optionally capping retries in flight.
 func policyChain(p *params) ([]experiment, error) {
 	rate, mean, c, fail := p.positive("lam_f"), 1/p.positive("mu"), p.count("c"), p.share("p")
 	delay := 1 / p.positive("theta")
@@ -89,14 +89,14 @@ func policyChain(p *params) ([]experiment, error) {
 	return x, nil
 }
 
-// cappedCoins is policies.Bernoulli with a cap on retries in flight, which no policy of a scenario has.
+// cappedCoins is the policy bernoulli with a cap on retries in flight, which no policy of a scenario has.
 type cappedCoins struct {
 	fresh float64
 	cap   int
 }
 
-// Plan lets coins fall for idle workers; what a class leaves goes to the other, but never more retries than there is
-// room for.
+// Plan appends terms for each idle worker by a coin toss; workers that one class cannot use go to the other, but never
+// more to retries than the cap allows.
 func (c *cappedCoins) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	fresh := 0
 	for n := range v.Idle {
@@ -113,16 +113,16 @@ func (c *cappedCoins) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 		engine.Term{Class: engine.Retry, Limit: room - retries})
 }
 
-// Observe ignores o.
+// Observe does nothing: the policy learns nothing from claims.
 func (*cappedCoins) Observe(*engine.Observation) {}
 
-// endless is a class whose jobs fail again and again at once: retries that never run out. The worker that takes one is
-// busy for the service time.
+// endless returns the scenario text of a class whose jobs fail and are ready again at once: retries that never run out.
+// The worker that takes one is busy for the service time.
 func endless(workers int, service string) string {
 	return class("again", atOnce(10*workers+100, 0), service, fails(1))
 }
 
-// saturated is fresh jobs beside retries that never run out, each claim going to a fresh job with probability phi.
+// saturated returns an experiment where each claim takes a fresh job with probability phi, else one of endless retries.
 func saturated(p *params) ([]experiment, error) {
 	own := exponentialService(p)
 	return besideRetries(p, own, own, p.count("c")), nil
@@ -159,15 +159,15 @@ func besideRetries(p *params, own, retries service, c int) []experiment {
 	}
 }
 
-// countRetries counts the claims of retries, whatever their class, by the clock.
+// countRetries counts the claims of retries within the window of time, whatever their class.
 func countRetries(o *observer, e *engine.Event) {
 	if e.Kind == engine.Leased && e.Class == engine.Retry && o.inWindow(o.now) {
 		o.own[0]++
 	}
 }
 
-// backlogged is one worker whose process starts at time from and finds n fresh jobs and n retries ready: the retries
-// have failed once before, and then it was down.
+// backlogged returns the setup of one worker whose process starts at time from and finds n fresh jobs and n retries
+// ready: the retries had failed once before the process was down.
 func backlogged(n int, policy string) setup {
 	return setup{
 		workers: 1, warmup: 1, window: from + float64(n)/500 + 10, policy: policy,
@@ -182,7 +182,7 @@ func backlogged(n int, policy string) setup {
 
 const from = 5000.0 // s
 
-// claimLog writes down the class of every claim from then on, up to most of them: F or R.
+// claimLog returns a function that records the classes of at most most claims as a text of F (fresh) and R (retry).
 func claimLog(most int) func(o *observer, e *engine.Event) {
 	return func(o *observer, e *engine.Event) {
 		if e.Kind == engine.Leased && o.now.Seconds() >= from-1 && len(o.text) < most {
@@ -191,13 +191,13 @@ func claimLog(most int) func(o *observer, e *engine.Event) {
 	}
 }
 
-// framePolicy is the weighted policy with an exact share.
+// framePolicy returns a function that makes the policy weighted with the exact share of a row's weights.
 func framePolicy(p *params) func(int) engine.Policy {
 	fresh, retries := int64(p.count("w_fresh")), int64(p.count("w_retry"))
 	return func(int) engine.Policy { return &policies.Weighted{Fresh: quantity.Fraction(fresh, fresh+retries)} }
 }
 
-// frames slides a window of so many claims over many frames.
+// frames returns an experiment that slides a window of so many claims over many frames of the weighted policy.
 func frames(p *params) ([]experiment, error) {
 	n := p.count("claims")
 	total := n + 20*(p.count("w_fresh")+p.count("w_retry"))

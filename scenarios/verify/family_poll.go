@@ -7,13 +7,14 @@ import (
 	"qsim/engine"
 )
 
-// pollingNode claims up to batch jobs every interval, with a worker for each, and is told of nothing.
+// pollingNode returns the setup of a node without wakes that claims up to batch jobs, with a worker for each, every
+// interval.
 func pollingNode(interval float64, batch int) setup {
 	const fetch = "{batch: %d, poll: %s, cooldown: %[2]s, wake: false}"
 	return setup{workers: manyWorkers, fetch: fmt.Sprintf(fetch, batch, seconds(interval))}
 }
 
-// polling measures the wait of Poisson arrivals for the next poll that has room for them.
+// polling returns an experiment that measures the wait of Poisson arrivals for the next poll that has room for them.
 func polling(p *params) ([]experiment, error) {
 	rate, interval, batch := p.positive("lam"), p.positive("interval"), p.count("batch")
 	load := rate * interval / float64(batch)
@@ -46,7 +47,7 @@ func polling(p *params) ([]experiment, error) {
 	}, nil
 }
 
-// tracePolling enqueues jobs at given times.
+// tracePolling returns an experiment with jobs enqueued at given times, claimed by polls.
 func tracePolling(p *params) ([]experiment, error) {
 	s := pollingNode(p.positive("interval"), p.count("batch"))
 	x := traced(s, p.numbers("arrivals"), 0.001)

@@ -8,10 +8,10 @@ import (
 
 // Queues whose jobs all succeed.
 
-// usualJobs is how many jobs a replication has at least.
+// usualJobs is the least number of jobs in a replication.
 const usualJobs = 50_000
 
-// service is a distribution of service times as a scenario writes it.
+// service is a distribution of service times, as scenario text and by its moments.
 type service struct {
 	text     string
 	mean, cv float64 // mean in s
@@ -31,7 +31,7 @@ func constantService(name string) func(p *params) service {
 	}
 }
 
-// variedService is of a distribution with a mean and a coefficient of variation.
+// variedService returns a function that reads from a row a service time with a mean and a coefficient of variation.
 func variedService(dist string) func(p *params) service {
 	return func(p *params) service { return varied(dist, p.positive("mean"), p.positive("cv")) }
 }
@@ -40,7 +40,7 @@ func varied(dist string, mean, cv float64) service {
 	return service{fmt.Sprintf("{dist: %s, mean: %s, cv: %.9g}", dist, seconds(mean), cv), mean, cv}
 }
 
-// byMoments is a service time with these first two moments, where no further ones matter.
+// byMoments returns a service time with the first two moments that a row gives; further moments do not matter.
 func byMoments(p *params, first, second string) service {
 	mean := p.positive(first)
 	square := p.positive(second)/(mean*mean) - 1
@@ -59,7 +59,7 @@ func byMoments(p *params, first, second string) service {
 	}
 }
 
-// plainQueue is one class at c workers, first come, first served; manyServers: a row must give c.
+// plainQueue returns the family of models with one class at c workers, first come first served; manyServers requires c.
 func plainQueue(of func(p *params) service, manyServers bool) family {
 	return func(p *params) ([]experiment, error) {
 		rate, own, c := p.positive("lam"), of(p), 1
@@ -75,7 +75,7 @@ func plainQueue(of func(p *params) service, manyServers bool) family {
 	}
 }
 
-// priorities is two classes, the first of which goes before.
+// priorities returns an experiment with two classes of which the first has priority.
 func priorities(p *params) ([]experiment, error) {
 	high, low, mean, c := p.positive("lam_high"), p.positive("lam_low"), 1/p.positive("mu"), p.count("c")
 	load := (high + low) * mean / float64(c)
@@ -89,7 +89,7 @@ func priorities(p *params) ([]experiment, error) {
 	return []experiment{{setup: s, load: load, others: true, measures: classWaits()}}, nil
 }
 
-// classWaits are the waits of the first class, high, and of the second, low.
+// classWaits returns the gauges of the waits of the first class, high, and of the second, low.
 func classWaits() map[string]gauge {
 	all := map[string]gauge{}
 	for i, name := range []string{"wait_high", "wait_low"} {

@@ -14,7 +14,8 @@ import (
 
 // Jobs that fail and come again.
 
-// meanAttempts is that of a job each attempt of which fails with probability p.
+// meanAttempts returns the mean number of attempts of a job when each fails with probability p; most is their limit, 0:
+// none.
 func meanAttempts(p float64, most int) float64 {
 	if most == 0 {
 		return 1 / (1 - p)
@@ -25,8 +26,8 @@ func meanAttempts(p float64, most int) float64 {
 	return (1 - math.Pow(p, float64(most))) / (1 - p)
 }
 
-// independentFailures has workers for all: only attempts count. of reads the share of attempts that fail and how many
-// there may be.
+// independentFailures returns the family of models with workers for all jobs, where only attempts count. of reads from
+// a row the share of attempts that fail and the limit of attempts.
 func independentFailures(of func(p *params) (float64, int)) family {
 	return func(p *params) ([]experiment, error) {
 		failing, most := of(p)
@@ -36,8 +37,8 @@ func independentFailures(of func(p *params) (float64, int)) family {
 	}
 }
 
-// feedback is a queue whose failed jobs come back after a backoff and stand where they are due. A list of backoffs is
-// constant delays; the mean of one is that of an exponential: the model's values depend on means alone.
+// feedback returns an experiment with a queue whose failed jobs come back after a backoff, placed by due time. A list
+// of backoffs means constant delays, a mean exponential ones: the model's values depend on means alone.
 func feedback(p *params) ([]experiment, error) {
 	rate, mean, c := p.positive("lam"), 1/p.positive("mu"), p.count("c")
 	fail, most := p.share("p"), p.limit("max_attempts")
@@ -55,7 +56,7 @@ func feedback(p *params) ([]experiment, error) {
 	return retrying(rate, mean, c, fail, most, backoff, longest, "{kind: fifo}"), nil
 }
 
-// retrying is one class at c workers whose attempts fail.
+// retrying returns experiments with one class at c workers whose attempts fail with probability fail.
 func retrying(
 	rate, mean float64, c int, fail float64, most int, backoff string, delay float64, policy string,
 ) []experiment {
@@ -66,7 +67,7 @@ func retrying(
 	return []experiment{{setup: s, load: load, others: true}}
 }
 
-// feedbackAtOnce is M/G/1 whose failed jobs stand at the end of the line at once.
+// feedbackAtOnce returns an experiment with an M/G/1 queue whose failed jobs go to the end of the queue at once.
 func feedbackAtOnce(p *params) ([]experiment, error) {
 	rate, fail := p.positive("lam"), p.share("p")
 	own := byMoments(p, "m1", "m2")
@@ -76,7 +77,8 @@ func feedbackAtOnce(p *params) ([]experiment, error) {
 	return []experiment{{setup: s, load: load, others: true}}, nil
 }
 
-// decorrelatedDrawn looks at the delay before the n-th retry of jobs that always fail. The parameters are milliseconds.
+// decorrelatedDrawn returns an experiment that measures the delay before the n-th retry of failing jobs. Times are in
+// ms.
 func decorrelatedDrawn(p *params) ([]experiment, error) {
 	base, most, n := p.positive("base"), p.positive("cap"), p.count("retry")
 	const unit = 1e-3
@@ -109,9 +111,9 @@ func decorrelatedDrawn(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// overload is a dependency that serves so many calls a second and refuses the others at once. It is scaled to at most
-// 1000 calls a second, which changes no ratio. Arrivals come at equal gaps, as in a fluid, but each is moved by up to a
-// second: no call comes at a better time than another.
+// overload returns an experiment with a dependency that serves a fixed rate of calls and refuses the others at once.
+// Rates are scaled to at most 1000 calls a second, which changes no ratio. Arrivals come at equal gaps, as in a fluid,
+// but each is moved by up to a second: no call comes at a better time than another.
 func overload(p *params) ([]experiment, error) {
 	rate, capacity, n := p.positive("lam"), p.positive("capacity"), p.count("attempts")
 	if rate <= capacity {
@@ -140,7 +142,7 @@ func overload(p *params) ([]experiment, error) {
 	}}}, nil
 }
 
-// tokenBucket pays retries by a share of the calls. What is not paid for stays in line.
+// tokenBucket returns an experiment in which retries are limited to a share of the calls. A retry over the limit waits.
 func tokenBucket(p *params) ([]experiment, error) {
 	fill, failure := p.share("fill"), p.share("failure")
 	budget := func(rate, failure float64) setup {
@@ -170,9 +172,9 @@ const (
 	kneeSettle = 100 // s after which what was saved before is used up
 )
 
-// kneeOf lets calls fail first a tenth more seldom than at the knee, then a tenth more often. The knee is between the
-// two if at first all retries are paid for, so that every call succeeds in the end, and then not; it is the failure
-// rate at which retries without a limit would be as many as those paid for then: 1 - 1/load.
+// kneeOf returns an experiment in which calls fail first at a rate a tenth below the knee, then a tenth above it. The
+// knee is between the two if at first all retries are paid for, so that every call succeeds in the end, and then not;
+// it is the failure rate at which retries without a limit would be as many as those paid for then: 1 - 1/load.
 func kneeOf(s setup, knee, fill float64) experiment {
 	s.warmup, s.window = kneeSettle, 2*kneeTurn
 	turn := s.warmup + kneeTurn

@@ -13,9 +13,9 @@ import (
 
 const stormCycles = 100 // of a replication
 
-// transientStorm is a queue whose attempts fail with another probability for a while. In the model an attempt succeeds
-// or fails when it ends. Each replication has many storms, far enough apart for the queue to forget one before the
-// next.
+// transientStorm returns an experiment with a queue whose attempts fail with another probability for a while. In the
+// model an attempt succeeds or fails when it ends. Each replication has many storms, far enough apart for the queue to
+// forget each before the next.
 func transientStorm(p *params) ([]experiment, error) {
 	rate, mu, c, delay := p.positive("lam"), p.positive("mu"), p.count("c"), p.positive("backoff_mean")
 	calm, bad, window := p.share("p_normal"), p.share("p_storm"), p.numbers("storm")
@@ -69,7 +69,7 @@ func transientStorm(p *params) ([]experiment, error) {
 	return []experiment{x}, nil
 }
 
-// curveTimes are the times that items at.TIME.what are about, ascending.
+// curveTimes returns the times in the paths at.TIME.what of expected items, ascending.
 func curveTimes(expected []item) (times []float64) {
 	for _, it := range expected {
 		text, ok := strings.CutPrefix(it.path, "at.")
@@ -83,7 +83,7 @@ func curveTimes(expected []item) (times []float64) {
 	return times
 }
 
-// peakOf is the highest of the values whose path ends so.
+// peakOf returns the highest expected value among items whose path has the suffix end.
 func peakOf(expected []item, end string) float64 {
 	peak := 0.0
 	for _, it := range expected {
@@ -94,21 +94,21 @@ func peakOf(expected []item, end string) float64 {
 	return peak
 }
 
-// failAtEnd lets attempts fail at their end, with a probability that depends on the time.
+// failAtEnd makes attempts fail when they end, with a probability that depends on the time.
 type failAtEnd struct {
 	sim.Handlers
 	rand   keyed.Rand
 	chance func(now engine.Time) float64
 }
 
-// Begin leaves the outcome open.
+// Begin begins an execution with its outcome open.
 func (f *failAtEnd) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
 	x := f.Handlers.Begin(now, node, j)
 	x.Undecided = true
 	return x
 }
 
-// Decide draws the outcome.
+// Decide draws the outcome of an execution that ends.
 func (f *failAtEnd) Decide(now engine.Time, _ int32, j *engine.Job) engine.ErrorKind {
 	if f.rand.Uniform(keyed.ForFailure, uint64(j.ID), uint64(j.Delivery), 0) < f.chance(now) {
 		return engine.FirstErrorKind

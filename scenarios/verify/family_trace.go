@@ -13,7 +13,7 @@ import (
 
 // Short runs that were worked out by hand.
 
-// traced is jobs that come at given times, class i the i-th, and take the same time.
+// traced returns an experiment with jobs that arrive at given times, one of class i at the i-th, with equal run times.
 func traced(s setup, arrivals []float64, service float64) experiment {
 	last := slices.Max(arrivals)
 	for i, at := range arrivals {
@@ -35,7 +35,7 @@ func traced(s setup, arrivals []float64, service float64) experiment {
 
 func jobName(i int) string { return "j" + strconv.Itoa(i+1) }
 
-// when is the time, in seconds, of the n-th event of a kind and class; NaN if there are fewer.
+// when returns the time, in seconds, of the n-th event of a kind and class; NaN if there are fewer.
 func (o *observer) when(kind engine.EventKind, class, n int) float64 {
 	for i := range o.events {
 		if e := &o.events[i]; e.Kind == kind && int(e.JobKind) == class {
@@ -47,7 +47,7 @@ func (o *observer) when(kind engine.EventKind, class, n int) float64 {
 	return math.NaN()
 }
 
-// whenIs is the time of the n-th event of a kind and class.
+// whenIs returns the gauge of the time of the n-th event of a kind and class.
 func whenIs(kind engine.EventKind, class, n int) gauge {
 	return same(func(o *observer) float64 { return o.when(kind, class, n) })
 }
@@ -56,8 +56,8 @@ func traceFIFO(p *params) ([]experiment, error) {
 	return []experiment{traced(setup{workers: 1}, p.numbers("arrivals"), p.positive("service"))}, nil
 }
 
-// traceRetryOrder runs the same jobs, the first attempts of some of which fail, under several orders: PREFIX.Ji_start,
-// PREFIX.Ji_attemptN_start, PREFIX.Ji_done.
+// traceRetryOrder returns experiments that run the same jobs, some with failing first attempts, under several orders of
+// retries: PREFIX.Ji_start, PREFIX.Ji_attemptN_start, PREFIX.Ji_done.
 func traceRetryOrder(p *params) ([]experiment, error) {
 	arrivals, service := p.numbers("arrivals"), p.positive("service")
 	failing, _ := p.values["fails"].(map[string]any)
@@ -92,13 +92,13 @@ func traceRetryOrder(p *params) ([]experiment, error) {
 	return all, nil
 }
 
-// failFirst lets the first attempts of jobs fail, so many by class.
+// failFirst makes the first attempts of jobs fail: for each class a number of attempts.
 type failFirst struct {
 	sim.Handlers
 	times []int32
 }
 
-// Begin draws nothing.
+// Begin begins an execution that fails if it is among the first attempts of its class.
 func (f *failFirst) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
 	x := f.Handlers.Begin(now, node, j)
 	if j.Delivery <= f.times[j.Kind] {
@@ -107,7 +107,7 @@ func (f *failFirst) Begin(now engine.Time, node int32, j *engine.Job) sim.Execut
 	return x
 }
 
-// traceLease is one job that takes longer than its lease, whoever finishes first being heard.
+// traceLease returns an experiment with one job that takes longer than its lease; the first commit counts.
 func traceLease(p *params) ([]experiment, error) {
 	s := setup{workers: p.count("workers"), lease: noHeartbeats(p.positive("lease")),
 		reaper: "{every: 0s, after: ready}", fence: "none"}
@@ -125,7 +125,7 @@ func traceLease(p *params) ([]experiment, error) {
 	return []experiment{x}, nil
 }
 
-// runs counts the executions.
+// runs returns the number of executions in a replication.
 func runs(o *observer) float64 {
 	n := 0.0
 	for i := range o.events {

@@ -10,7 +10,7 @@ import (
 	"qsim/engine"
 )
 
-// shape is the rule by which a quantity is compared with its expected value: see the package.
+// shape is the rule by which a quantity is compared with its expected value: see the package comment.
 type shape uint8
 
 const (
@@ -49,7 +49,7 @@ type gauge struct {
 	quantile     float64
 }
 
-// observed is a number that an observer has when a replication has ended, NaN for none.
+// observed returns a number that an observer has at the end of a replication, NaN for none.
 type observed = func(o *observer) float64
 
 func mean(of observed) gauge                     { return gauge{of: of} }
@@ -65,7 +65,7 @@ func shareOf(a, b counter) gauge {
 func shareBy(of, trials observed) gauge { return gauge{shape: ofShare, of: of, trials: trials} }
 func quotient(a, b counter) observed    { return func(o *observer) float64 { return o.sum(a) / o.sum(b) } }
 
-// total is a counter itself.
+// total returns the gauge of a counter's sum over all classes.
 func total(c counter) gauge { return mean(func(o *observer) float64 { return o.sum(c) }) }
 
 // variance returns the gauge of the variance of n values, by their sum and their sum of squares.
@@ -76,7 +76,7 @@ func variance(sum, squares, n counter) gauge {
 	})
 }
 
-// level is the mean of levels that are added up.
+// level returns the gauge of the mean over time of the sum of some levels.
 func level(which ...int) gauge {
 	return mean(func(o *observer) float64 {
 		total := 0.0
@@ -92,9 +92,9 @@ func claimRate(classes ...engine.Class) gauge {
 	return mean(func(o *observer) float64 { return o.claimed(classes...) / o.length() })
 }
 
-// usual are the quantities that mean the same in every model, and the metrics that users read of each. Rows other than
-// exact ones are measured by the metric; the observer, which counts the same events in its own way, holds it in every
-// replication. One without a name is only held so.
+// usual lists the quantities that mean the same in every model, with the metric that users see for each. Rows other
+// than exact ones are measured by the metric, which the observer's own count confirms in every replication. An entry
+// without a name is only for that check.
 var usual = []struct {
 	names  string // of which some have several
 	metric string // "": there is none
@@ -148,7 +148,7 @@ var usual = []struct {
 	})},
 }
 
-// usualGauge returns the gauge of usual that has a name.
+// usualGauge returns the gauge of usual with that name.
 func usualGauge(name string) (gauge, bool) {
 	for i := range usual {
 		if slices.Contains(strings.Fields(usual[i].names), name) {
@@ -168,7 +168,7 @@ func usualNames() (names []string) {
 	return names
 }
 
-// quantileSeen is a quantile of the durations of all classes, if all jobs have ended: others rank above them.
+// quantileSeen returns the gauge of a quantile of the durations of all classes, which needs all jobs to have ended.
 func quantileSeen(of func(c *classCount) *durations, q float64) gauge {
 	return mean(func(o *observer) float64 {
 		var all durations
@@ -182,11 +182,11 @@ func quantileSeen(of func(c *classCount) *durations, q float64) gauge {
 	})
 }
 
-// negligible is below every wait that is measured: 1 ns.
+// negligible is shorter than every wait that is measured, in s: 1 ns.
 const negligible = 1e-9
 
-// usualMeasure finds what is of no family: one of usual, a quantile by its name, or a probability to wait longer than
-// it says. It adds to plan what they need.
+// usualMeasure returns the gauge of a quantity that every family has: one of usual, a quantile by its name, or the
+// probability to wait longer than a time. It adds to plan the observations that the gauge needs.
 func usualMeasure(key string, expected any, plan *observation) (gauge, bool) {
 	if text, ok := strings.CutPrefix(key, "p_wait_gt_"); ok {
 		limit, err := strconv.ParseFloat(text, 64)
@@ -214,8 +214,8 @@ func usualMeasure(key string, expected any, plan *observation) (gauge, bool) {
 	return usualGauge(key)
 }
 
-// quantileOf is a quantile of a distribution. One that is expected to be as good as 0 lies in the lump of those that
-// did not wait: what can be measured is how large that is.
+// quantileOf returns the gauge of a quantile of a distribution. If the expected quantile is practically 0, the share of
+// jobs that did not wait is compared instead.
 func quantileOf(q float64, of func(c *classCount) *durations, class int, expected any) gauge {
 	if v, ok := expected.(float64); ok && v < negligible {
 		m := shareOf(noWait, firsts)

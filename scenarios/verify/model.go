@@ -10,17 +10,17 @@ import (
 	"qsim/results/plain"
 )
 
-// family builds the experiments that answer the rows of a family. The error says why the simulator cannot express the
-// row; what is wrong with it is a problem of p.
+// family is a function that builds the experiments for the rows of one model. Its error is the reason why the simulator
+// cannot express the row; mistakes in the row are added to the problems of p.
 type family func(p *params) ([]experiment, error)
 
-// facts are items that are no property of the model, with the reason.
+// facts maps names of expected items that are no property of the model to what they are.
 var facts = map[string]string{
 	"states":    "the size of the numerical solution",
 	"edge_mass": "the error of the numerical solution",
 }
 
-// model is a row that was built, ready to be run.
+// model is a row with the experiments that measure it.
 type model struct {
 	expected    []item
 	experiments []experiment
@@ -28,14 +28,13 @@ type model struct {
 	leftOut     string        // why it cannot be expressed, "" if it can
 }
 
-// Problems is everything that is wrong with a row, as far as it can be told before it is run; nil: Check will run it,
-// or leave it out.
+// Problems returns all mistakes in a row that can be found before it is run; nil: Check will run it, or leave it out.
 func Problems(row Row) []error {
 	_, problems := build(row)
 	return problems
 }
 
-// build makes the scenarios of a row.
+// build returns the experiments of a row, or its mistakes.
 func build(row Row) (*model, []error) {
 	m := &model{}
 	var err error
@@ -86,7 +85,7 @@ func build(row Row) (*model, []error) {
 	return m, problems
 }
 
-// quantities are the names of what the experiments of m measure, but for quantiles: of lists one for all.
+// quantities returns the names of the quantities, but for quantiles, that the model measures; a list has one name.
 func (m *model) quantities() []string {
 	var names []string
 	for i := range m.experiments {
@@ -102,7 +101,7 @@ func (m *model) quantities() []string {
 	return slices.Compact(names)
 }
 
-// unknown is the error that there is nothing of that name.
+// unknown returns the error that there is no what called name, with the nearest of the known names.
 func unknown(what, name string, known []string) error {
 	if near := plain.Nearest(name, known); near != "" {
 		return fmt.Errorf("there is no %s %s; did you mean %s?", what, name, near)
@@ -110,7 +109,7 @@ func unknown(what, name string, known []string) error {
 	return fmt.Errorf("there is no %s %s", what, name)
 }
 
-// ask finds out which items x answers that nobody before it does.
+// ask assigns to the experiment the expected items that it can measure and no experiment before it does.
 func (x *experiment) ask(row *Row, expected []item, asked []*experiment) {
 	for i, it := range expected {
 		if asked[i] != nil || boundOf(it.path) != "" {
@@ -130,7 +129,7 @@ func (x *experiment) ask(row *Row, expected []item, asked []*experiment) {
 	}
 }
 
-// boundOf is the quantity that an item bounds, "" if it is none of the ends of a range.
+// boundOf returns the quantity for which an item gives one end of a range, "" if it is no such item.
 func boundOf(path string) string {
 	at := strings.Index(path, "_bounds[")
 	if at < 0 {
@@ -139,7 +138,7 @@ func boundOf(path string) string {
 	return path[:at]
 }
 
-// slack returns half of the range in which the expected value of a quantity is known to lie.
+// slack returns half the width of the range in which the expected value of a quantity is known to lie.
 func slack(path string, expected []item) float64 {
 	var bounds []float64
 	for _, it := range expected {

@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// Levels that are integrated over time.
+// Levels, such as jobs ready, that an observer integrates over time.
 const (
 	freshReady = iota // jobs ready, never claimed before
 	retryReady
@@ -16,7 +16,7 @@ const (
 	numLevels
 )
 
-// observation has the measurements that an observer takes of a run, beside those that it always takes.
+// observation lists the measurements that an observer takes beside the standard ones.
 type observation struct {
 	from, to   engine.Time // jobs enqueued in it, and the clock in it
 	classes    int
@@ -29,7 +29,7 @@ type observation struct {
 	on func(o *observer, e *engine.Event)
 }
 
-// observer measures a run by its events, apart from package results, against which it is checked.
+// observer measures a run by its events, independently of package results, which is checked against it.
 type observer struct {
 	*observation
 	next  engine.Recorder
@@ -48,10 +48,10 @@ type observer struct {
 	text        []byte     // of on
 }
 
-// counter is something that is counted or added up of the jobs of a class.
+// counter is the index of a count or sum over the jobs of a class.
 type counter int
 
-// The counters. Times are in seconds.
+// The counters of an observer. Times are in seconds.
 const (
 	enqueued counter = iota
 	done
@@ -78,7 +78,7 @@ const (
 	numCounters
 )
 
-// classCount is of the jobs of one class that were enqueued in [from, to).
+// classCount holds the counters of the jobs of one class that were enqueued in [from, to).
 type classCount struct {
 	n               [numCounters]float64
 	above           []float64 // first claims that waited longer, by threshold
@@ -93,7 +93,7 @@ func newObserver(plan *observation, next engine.Recorder) *observer {
 	return o
 }
 
-// Record implements engine.Recorder.
+// Record counts an event and passes it on.
 func (o *observer) Record(e *engine.Event) {
 	o.next.Record(e)
 	if e.At > o.now {
@@ -108,7 +108,7 @@ func (o *observer) Record(e *engine.Event) {
 	}
 }
 
-// advance lets the levels stand until t.
+// advance integrates the levels until t.
 func (o *observer) advance(t engine.Time) {
 	for len(o.sampled) < len(o.samples) && o.samples[len(o.sampled)] < t {
 		o.sampled = append(o.sampled, o.level)
@@ -176,7 +176,7 @@ func (o *observer) count(e *engine.Event) {
 	}
 }
 
-// leaves moves a job from what it was to what its outcome makes of it. A nacked job waits, if only for no time:
+// leaves moves a job from its state before an outcome to the one after. A nacked job waits, if only for no time:
 // Promoted follows.
 func (o *observer) leaves(e *engine.Event) {
 	switch e.From {
@@ -240,7 +240,7 @@ func (o *observer) onOutcome(c *classCount, e *engine.Event) {
 	c.n[endedAfter] += age
 }
 
-// sum adds up a counter of each class that is counted.
+// sum returns the sum of a counter over all classes.
 func (o *observer) sum(which counter) float64 {
 	total := 0.0
 	for i := range o.class {
@@ -255,7 +255,7 @@ func (o *observer) length() float64 { return o.to.Sub(o.from).Seconds() }
 // mean returns the mean of a level over the window.
 func (o *observer) mean(level int) float64 { return o.area[level] / o.length() }
 
-// claimed counts the claims by the clock of some classes.
+// claimed returns the number of claims within the window of time, for some priority classes.
 func (o *observer) claimed(classes ...engine.Class) (total float64) {
 	for _, class := range classes {
 		total += o.clockClaims[class]

@@ -16,7 +16,7 @@ import (
 	"qsim/results/plain"
 )
 
-// Row is something known about a model.
+// Row is a set of known values of a queueing model with given parameters.
 type Row struct {
 	ID       string          `json:"id"`   // family.number: rows of a family differ in Params
 	Name     string          `json:"name"` // the model in words
@@ -29,7 +29,7 @@ type Row struct {
 	Quick    bool            `json:"quick,omitempty"` // it takes a second or few
 }
 
-// Family is the part of the ID that says which model it is.
+// Family returns the part of the row's ID that names the model.
 func (r *Row) Family() string {
 	parts := strings.SplitN(r.ID, ".", 3)
 	if parts[0] == "trace" && len(parts) > 1 {
@@ -41,7 +41,7 @@ func (r *Row) Family() string {
 //go:embed rows.json
 var shipped []byte
 
-// Rows returns the rows that are part of the program. The caller may change them.
+// Rows returns the rows that are built into the program. The caller may change them.
 func Rows() []Row {
 	rows, err := ReadRows(bytes.NewReader(shipped))
 	if err != nil {
@@ -50,7 +50,7 @@ func Rows() []Row {
 	return rows
 }
 
-// ReadRows reads an object whose key rows holds rows. Other keys do not matter.
+// ReadRows reads rows from a JSON object, under the key rows. Other keys are ignored.
 func ReadRows(r io.Reader) ([]Row, error) {
 	var file struct{ Rows []Row }
 	if err := json.NewDecoder(r).Decode(&file); err != nil {
@@ -75,13 +75,13 @@ func ReadRows(r io.Reader) ([]Row, error) {
 	return file.Rows, nil
 }
 
-// item is one thing that a row expects: a number, true or false, a text, or null.
+// item is one expected value of a row: a number, true or false, a text, or null.
 type item struct {
 	path  string // "wait_mean", "at.100.n", "wait[0]"
 	value any    // float64, bool, string or nil
 }
 
-// items flattens a JSON object in the order in which it stands.
+// items returns the values of a JSON object, flattened, in their order.
 func items(object json.RawMessage) ([]item, error) {
 	decoder := json.NewDecoder(bytes.NewReader(object))
 	var all []item
@@ -121,7 +121,7 @@ func flatten(decoder *json.Decoder, path string, all *[]item) error {
 	return err
 }
 
-// params are the parameters of a row. What is missing or of another type is remembered as a problem, and reads as 0.
+// params holds a row's parameters. One that is missing or of another type is noted as a problem, and read as 0.
 type params struct {
 	values   map[string]any
 	read     []string // names that were looked for
@@ -141,14 +141,14 @@ func (p *params) wrong(format string, arguments ...any) {
 	p.problems = append(p.problems, fmt.Errorf(format, arguments...))
 }
 
-// has reports whether there is a value other than null.
+// has reports whether the row has a parameter other than null.
 func (p *params) has(name string) bool {
 	p.read = append(p.read, name)
 	return p.values[name] != nil
 }
 
-// misspelt finds parameters that nobody looked for and that are spelt almost as one that was not found. Others are
-// remarks, also those that are the first word of one that was not found.
+// misspelt notes as problems the parameters that no model has read and that are spelt almost like a missing one. Other
+// unread parameters are remarks, also those that are the first word of a missing one.
 func (p *params) misspelt() {
 	var missing []string
 	for _, name := range p.read {
@@ -163,7 +163,7 @@ func (p *params) misspelt() {
 	}
 }
 
-// number returns a finite number of at least 0.
+// number returns a parameter that is a finite number of at least 0.
 func (p *params) number(name string) float64 {
 	if !p.has(name) {
 		p.wrong("params.%s: it is missing", name)
@@ -177,7 +177,7 @@ func (p *params) number(name string) float64 {
 	return v
 }
 
-// positive returns a number above 0.
+// positive returns a parameter that is a number above 0.
 func (p *params) positive(name string) float64 {
 	known := len(p.problems)
 	v := p.number(name)
@@ -190,7 +190,7 @@ func (p *params) positive(name string) float64 {
 	return 1
 }
 
-// share returns a number in [0, 1].
+// share returns a parameter that is a number in [0, 1].
 func (p *params) share(name string) float64 {
 	v := p.number(name)
 	if v > 1 {
@@ -200,7 +200,7 @@ func (p *params) share(name string) float64 {
 	return v
 }
 
-// count returns a whole number of at least 1.
+// count returns a parameter that is a whole number of at least 1.
 func (p *params) count(name string) int {
 	v := p.positive(name)
 	if v != math.Trunc(v) || v > 1e9 {
@@ -210,7 +210,7 @@ func (p *params) count(name string) int {
 	return int(v)
 }
 
-// limit returns a count, or 0 for null, which stands for unlimited.
+// limit returns a parameter that is a whole number, or 0 for null, which stands for unlimited.
 func (p *params) limit(name string) int {
 	if !p.has(name) {
 		return 0
@@ -218,7 +218,7 @@ func (p *params) limit(name string) int {
 	return p.count(name)
 }
 
-// text returns a string.
+// text returns a parameter that is a string.
 func (p *params) text(name string) string {
 	p.read = append(p.read, name)
 	v, ok := p.values[name].(string)
@@ -228,7 +228,7 @@ func (p *params) text(name string) string {
 	return v
 }
 
-// numbers returns a list of numbers of at least 0; one number stands for a list of itself.
+// numbers returns a parameter that is a list of numbers of at least 0; one number stands for a list of itself.
 func (p *params) numbers(name string) []float64 {
 	p.read = append(p.read, name)
 	list, ok := p.values[name].([]any)
@@ -246,7 +246,7 @@ func (p *params) numbers(name string) []float64 {
 	return all
 }
 
-// objects returns a list of objects.
+// objects returns a parameter that is a list of objects.
 func (p *params) objects(name string) []*params {
 	p.read = append(p.read, name)
 	list, _ := p.values[name].([]any)

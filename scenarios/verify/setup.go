@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// setup is a scenario in the making. Texts are YAML in flow style; empty ones stand for what is usual here. Times are
-// in seconds.
+// setup holds the texts from which a scenario is written, in YAML's flow style; empty ones stand for the defaults here.
+// Times are in seconds.
 type setup struct {
 	warmup, window, drain float64 // arrivals go on for warmup + window
 	nodes, workers        int     // 0: one; per node
@@ -21,11 +21,11 @@ type setup struct {
 	policy                string
 }
 
-// manyWorkers are as good as an unlimited number where jobs are few.
+// manyWorkers is a number of workers that is as good as unlimited where jobs are few.
 const manyWorkers = 20_000
 
-// yaml is the text of the scenario. Calls to the store take no time, so that a free worker has the next job at once;
-// all else is at work: leases, heartbeats, commits.
+// yaml returns the text of the scenario. Calls to the store take no time, so that a free worker has the next job at
+// once; leases, heartbeats and commits are all at work.
 func (s *setup) yaml() string {
 	var b strings.Builder
 	line := func(format string, arguments ...any) { fmt.Fprintf(&b, format+"\n", arguments...) }
@@ -63,13 +63,13 @@ func or(text, usual string) string {
 	return text
 }
 
-// seconds writes a duration to the nanosecond.
+// seconds returns a duration as scenario text, exact to the nanosecond.
 func seconds(v float64) string { return trimmed(strconv.FormatFloat(v, 'f', 9, 64)) + "s" }
 
-// perSecond writes a rate.
+// perSecond returns a rate as scenario text.
 func perSecond(v float64) string { return trimmed(strconv.FormatFloat(v, 'f', 9, 64)) + "/s" }
 
-// percent writes a share.
+// percent returns a share as scenario text.
 func percent(v float64) string { return trimmed(strconv.FormatFloat(v*100, 'f', 7, 64)) + "%" }
 
 func trimmed(decimal string) string {
@@ -84,7 +84,7 @@ func equalGaps(rate float64) string {
 	return fmt.Sprintf("{process: constant, rate: %s}", perSecond(rate))
 }
 
-// atOnce are n jobs that come together, once.
+// atOnce returns the scenario text for n jobs that arrive together, once.
 func atOnce(n int, at float64) string {
 	return fmt.Sprintf("{process: batch, size: %d, every: 80000h, start: %s}", n, seconds(at))
 }
@@ -93,19 +93,19 @@ func exponential(mean float64) string {
 	return fmt.Sprintf("{dist: exponential, mean: %s}", seconds(mean))
 }
 
-// class writes a job class; more are further keys.
+// class returns the scenario text of a job class; more are further keys.
 func class(name, arrivals, service string, more ...string) string {
 	keys := append([]string{"class: " + name, "arrivals: " + arrivals, "service: " + service}, more...)
 	return "{" + strings.Join(keys, ", ") + "}"
 }
 
-// fails is the key of a class that lets a share of its attempts fail.
+// fails returns the scenario key of a class for the share of its attempts that fail.
 func fails(p float64) string { return fmt.Sprintf("fails: {rate: %s}", percent(p)) }
 
-// noDelay is a retry without backoff, so many attempts in all; 0: unlimited.
+// noDelay returns the scenario text for retries without backoff, with so many attempts in all; 0: unlimited.
 func noDelay(attempts int) string { return retry(attempts, "{kind: none}") }
 
-// retry is so many attempts in all, 0 for unlimited, with a backoff.
+// retry returns the scenario text for retries with a backoff and so many attempts in all; 0: unlimited.
 func retry(attempts int, backoff string) string {
 	most := "unlimited"
 	if attempts > 0 {
@@ -114,17 +114,17 @@ func retry(attempts int, backoff string) string {
 	return fmt.Sprintf("{max-attempts: %s, backoff: %s, jitter: none, never: []}", most, backoff)
 }
 
-// randomDelay is a backoff of exponential delays.
+// randomDelay returns the scenario text of a backoff with exponential delays.
 func randomDelay(mean float64) string {
 	return fmt.Sprintf("{kind: random, delay: %s}", exponential(mean))
 }
 
-// storm writes one that begins at a time and lasts so long, in seconds; what it does are further keys.
+// storm returns the scenario text of a storm that begins at at and lasts length, in seconds; what has its fault's keys.
 func storm(name string, at, length float64, what string) string {
 	return fmt.Sprintf("{name: %s, at: %s, for: %s, %s}", name, seconds(at), seconds(length), what)
 }
 
-// budgetOf is the policy that pays retries by a share of the first tries.
+// budgetOf returns the scenario text of a policy that limits retries to a share of the first tries.
 func budgetOf(share float64) string {
 	return fmt.Sprintf("{kind: retry-budget, ratio: %s, min-rate: 0/s, window: 10s}", percent(share))
 }

@@ -11,7 +11,7 @@ import (
 	"qsim/results/text"
 )
 
-// Summary has the results of all rows that were checked, and how many were met.
+// Summary holds the results of all rows that were checked, and how many were met.
 type Summary struct {
 	Version int      `json:"version"`
 	Rows    []Result `json:"rows"`
@@ -37,7 +37,7 @@ func Summarize(list []Result) *Summary {
 	return s
 }
 
-// Write writes a table of all quantities: for people with what was left out and why, what failed, and how likely a
+// Write writes a table of all quantities; for people also the rows left out and why, what failed, and how likely a
 // false alarm is.
 func (s *Summary) Write(w io.Writer, o text.TableOptions) error {
 	rows := s.cells(o.Format != text.CSV)
@@ -55,8 +55,8 @@ func (s *Summary) Write(w io.Writer, o text.TableOptions) error {
 	return err
 }
 
-// cells has a row for each quantity, and for each row that was left out; for people with how wide an interval may be
-// where that is wider than usual.
+// cells returns a table row for each quantity, and for each verify row that was left out; for people with the allowed
+// width of an interval where that is larger than usual.
 func (s *Summary) cells(people bool) (rows [][]string) {
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	if people {
@@ -85,7 +85,7 @@ func (s *Summary) cells(people bool) (rows [][]string) {
 	return rows
 }
 
-// written writes a value; there may be none.
+// written returns a value as text, – for none.
 func written(v any, number func(v float64) string) string {
 	switch v := v.(type) {
 	case nil:
@@ -96,8 +96,7 @@ func written(v any, number func(v float64) string) string {
 	return fmt.Sprint(v)
 }
 
-// writeVerdict writes the notes below the table: what was left out and why, what failed, and how likely a false alarm
-// is.
+// writeVerdict writes the notes below the table: rows left out and why, what failed, and how likely a false alarm is.
 func (s *Summary) writeVerdict(to io.Writer) error {
 	var notes, lines []string
 	measured, passedOver := 0, 0

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// durations counts durations in buckets that are narrower than 1/4096 of what is in them: next to intervals of a
-// percent, quantiles are as good as exact. Its zero value is empty.
+// durations is a histogram of durations with buckets narrower than 1/4096 of their values: next to intervals of a
+// percent, its quantiles are as good as exact. Its zero value is empty.
 type durations struct {
 	counts []uint32
 	total  uint64
@@ -20,7 +20,7 @@ func bucketOf(d time.Duration) int {
 	return shift<<fineBits + int(v>>shift)
 }
 
-// middleOf is the middle of a bucket.
+// middleOf returns the middle of a bucket of durations.
 func middleOf(bucket int) time.Duration {
 	shift := max(bucket>>fineBits-1, 0)
 	low := uint64(bucket-shift<<fineBits) << shift
@@ -46,7 +46,7 @@ func (d *durations) merge(other *durations) {
 	d.total += other.total
 }
 
-// quantile is, in seconds, the least duration that a share q of all do not exceed; of an empty set 0.
+// quantile returns, in seconds, the least duration that a share q of all do not exceed; 0 if there are none.
 func (d *durations) quantile(q float64) float64 {
 	rank := q * float64(d.total)
 	var below uint64

@@ -9,13 +9,13 @@ import (
 	"qsim/scenarios"
 )
 
-// process yields the arrivals of one class, earliest first.
+// process is an iterator over the arrivals of one class, earliest first.
 type process interface {
 	// next returns the next arrivals; false: there are no more.
 	next() (arrival, bool)
 }
 
-// arrival is when jobs of a class are enqueued.
+// arrival is one or more jobs of a class that are enqueued at one time.
 type arrival struct {
 	at     engine.Time
 	index  uint64          // of the first, among the arrivals of the class
@@ -23,7 +23,7 @@ type arrival struct {
 	tenant engine.TenantID // 0: it is drawn
 }
 
-// Draws for the arrivals of a class, all keyed by (class, number), are told apart by these.
+// Numbers that distinguish the draws for the arrivals of a class, all keyed by (class, number).
 const (
 	drawGap    = 0 // before the arrival of that index
 	drawOn     = 1 // length of that phase
@@ -31,8 +31,8 @@ const (
 	drawAccept = 3 // whether that candidate arrives, whether that line comes once more
 )
 
-// newProcess returns how jobs of a class arrive under one seed. The caller closes what is an
-// io.Closer. Which method draws which process, exactly:
+// newProcess returns the arrivals of a class under one seed. The caller closes them if they are an io.Closer. The
+// processes are drawn, exactly, by these methods:
 //
 //	poisson, gamma, on-off, ramp   inversion: gaps of mean 1, exponential or gamma, on the
 //	                               scale of the arrivals to be expected until a time
@@ -40,8 +40,8 @@ const (
 //	diurnal                        thinning of a poisson process at the highest rate
 //	batch, trace                   as they stand
 //
-// A burst by a factor multiplies the rate, of batches the size, and of a trace how often a
-// line comes: a factor of 2.5 brings each twice, and again with probability 1/2.
+// A burst by a factor multiplies the rate, of batches the size, and of a trace how often a line comes: a factor of 2.5
+// brings each twice, and again with probability 1/2.
 func newProcess(sc *scenarios.Scenario, class int, rand keyed.Rand) (process, error) {
 	a := &sc.Jobs[class].Arrivals
 	stop := engine.Time(sc.Duration)
@@ -90,7 +90,7 @@ func newProcess(sc *scenarios.Scenario, class int, rand keyed.Rand) (process, er
 // are as good as equal.
 const leastCV = 0.001
 
-// burstFactors are the storms that multiply the rate of a class.
+// burstFactors returns the factors by which storms multiply the rate of a class.
 func burstFactors(sc *scenarios.Scenario, class int) []scaling {
 	var all []scaling
 	for i := range sc.Storms {
@@ -102,7 +102,7 @@ func burstFactors(sc *scenarios.Scenario, class int) []scaling {
 	return all
 }
 
-// classDraws are the random numbers of the arrivals of one class.
+// classDraws returns the random numbers for the arrivals of one class.
 type classDraws struct {
 	rand  keyed.Rand
 	class int
@@ -112,7 +112,8 @@ func (d *classDraws) uniform(number uint64, n uint16) float64 {
 	return d.rand.Uniform(keyed.ForArrival, uint64(scenarios.JobID(d.class, number)), 0, n)
 }
 
-// renewal is a process with independent gaps on the scale of an intensity.
+// renewal is an arrival process with independent gaps, measured in expected arrivals, so that a rate that varies
+// stretches them.
 type renewal struct {
 	draws classDraws
 	intensity
@@ -138,7 +139,7 @@ func (r *renewal) next() (arrival, bool) {
 	return arrival{at: at, index: r.index - 1, count: 1}, true
 }
 
-// intensity is how many arrivals per nanosecond are to be expected, over time.
+// intensity is the expected number of arrivals per nanosecond, as a function of time.
 type intensity struct {
 	rate, slope float64 // at the start, and how much more it is per nanosecond
 	start, stop float64 // nanoseconds: there are no arrivals from stop on
@@ -146,7 +147,7 @@ type intensity struct {
 	phases      *phases // nil: it is always on
 }
 
-// after returns when so many arrivals are to be expected after at; stop if not before.
+// after returns the time until which that many arrivals are expected after at; stop if it is not before that.
 func (x *intensity) after(at, arrivals float64) float64 {
 	for at < x.stop {
 		factor, until := x.levels.now(at)
@@ -180,7 +181,7 @@ func (x *intensity) after(at, arrivals float64) float64 {
 	return x.stop
 }
 
-// phases alternate, on first. They are read forwards only.
+// phases is the state of an on-off process, which begins on. Times may only grow from call to call.
 type phases struct {
 	draws   classDraws
 	on, off dist.Dist
@@ -188,7 +189,7 @@ type phases struct {
 	end     float64 // nanoseconds: of that phase; at first: the start
 }
 
-// now returns whether that time is in a phase that is on, and when it ends.
+// now returns whether the on-off process is on at the time at, and when that phase ends.
 func (p *phases) now(at float64) (on bool, end float64) {
 	for at >= p.end {
 		p.number++
@@ -201,8 +202,8 @@ func (p *phases) now(at float64) (on bool, end float64) {
 	return p.number%2 == 1, p.end
 }
 
-// thinned is a poisson process whose rate goes up and down as a sine: of the candidates
-// of a process at the highest rate each arrives with probability rate ÷ highest rate.
+// thinned is a Poisson process whose rate follows a sine: of the candidates of a process at the highest rate, each is
+// kept with probability rate ÷ highest rate.
 type thinned struct {
 	*renewal
 	swing  float64
@@ -225,7 +226,7 @@ func (t *thinned) next() (arrival, bool) {
 	}
 }
 
-// batches come at equal distances.
+// batches is an arrival process with batches of jobs at equal intervals.
 type batches struct {
 	size               float64
 	start, every, stop engine.Time
@@ -249,7 +250,7 @@ func (b *batches) next() (arrival, bool) {
 	}
 }
 
-// unitExponential has the mean 1.
+// unitExponential is the exponential distribution of mean 1.
 var unitExponential = func() dist.Dist {
 	d, err := dist.Exponential(1)
 	if err != nil {

@@ -1,8 +1,8 @@
 package world
 
-// bitmap is a set of numbers. Numbers that follow one another share pages, so that a set of
-// nearly all of them takes a little over a bit for each: arrivals are numbered in order, and a run
-// may see hundreds of millions. Its zero value is empty.
+// bitmap is a set of numbers. Consecutive numbers share pages, so that a set of nearly all of them takes little more
+// than a bit for each: arrivals are numbered in order, and a run may have hundreds of millions. Its zero value is
+// empty.
 type bitmap struct {
 	pages map[uint64]*[pageWords]uint64
 	last  *[pageWords]uint64 // the page used last, whose number is at
@@ -20,12 +20,12 @@ func (b *bitmap) has(n uint64) bool {
 	return page != nil && page[n%(1<<pageBits)/64]>>(n%64)&1 != 0
 }
 
-// add puts n into the set.
+// add adds n to the set.
 func (b *bitmap) add(n uint64) {
 	b.page(n>>pageBits, true)[n%(1<<pageBits)/64] |= 1 << (n % 64)
 }
 
-// page returns the page of that number, nil if there is none and it is not to be made.
+// page returns the page with that number; if there is none, a new one with create, else nil.
 func (b *bitmap) page(number uint64, create bool) *[pageWords]uint64 {
 	if b.last != nil && b.at == number {
 		return b.last

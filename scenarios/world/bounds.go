@@ -10,8 +10,9 @@ import (
 	"qsim/scenarios"
 )
 
-// Bounds are how long jobs, calls and processes of a simulation may take at the most when all its storms are over. They
-// are reckoned from the configuration, the jobs that come and how their attempts will go, which the seed knows.
+// Bounds are upper bounds on the times that jobs, calls and processes of a simulation take once all storms are over.
+// They are computed from the configuration, the jobs that arrive and the fates of their attempts, which follow from the
+// seed.
 type Bounds struct {
 	*Setup
 	Node    engine.Config // of each
@@ -40,10 +41,10 @@ type Bounds struct {
 	undisturbed     func(id engine.JobID, delivery int32) (runs time.Duration, fails bool)
 }
 
-// ForEver stands for what never ends.
+// ForEver is the duration that stands for no end.
 const ForEver = 1000 * time.Hour
 
-// Bounds reckons the bounds of s.
+// Bounds computes the bounds of a simulation.
 func (s *Setup) Bounds() *Bounds {
 	sc := s.Scenario
 	e := &sc.Engine
@@ -96,7 +97,8 @@ func (s *Setup) Bounds() *Bounds {
 	return f
 }
 
-// Rules are what a checker may hold the simulation to: beside what any scenario does, what holds when all is healed.
+// Rules returns the invariants that a checker may require of the simulation: those of any scenario and those that hold
+// once the storms and their effects are over.
 func (b *Bounds) Rules() check.Rules {
 	r := b.world.promises(keyed.Rand{Seed: b.seed})
 	if b.Heal >= ForEver {
@@ -131,7 +133,8 @@ func (b *Bounds) Rules() check.Rules {
 	return r
 }
 
-// way is the longest that a call is on its way, there and back, and trip that with the time after which it counts as lost.
+// way returns the longest time of a call to the store and back; trip returns that and the time after which the call
+// counts as lost.
 func (b *Bounds) way() (d time.Duration) {
 	for _, most := range b.most {
 		d = max(d, 2*most)
@@ -148,7 +151,7 @@ func (b *Bounds) pauses() (d time.Duration) {
 	return d
 }
 
-// idle is the longest that a worker may be idle in calm while a job is ready.
+// idle returns the longest time that a worker may be idle, after the storms, while a job is ready.
 func (b *Bounds) idle() time.Duration {
 	d := max(b.Node.Fetch.Poll, b.Node.Fetch.ErrorPause) + b.trip()
 	if b.Node.Commit.Backpressure > 0 { // until what is not yet committed is
@@ -157,26 +160,26 @@ func (b *Bounds) idle() time.Duration {
 	return d
 }
 
-// looking returns the longest mean time from the end of a job until its worker has the next one, while there is a
-// backlog: claims follow each other and bring a batch each.
+// looking returns the longest mean time from the end of a job until its worker has the next one, under a backlog:
+// claims follow each other and bring a batch each.
 func (b *Bounds) looking() time.Duration {
 	e := &b.Node
 	claims := 1 + (e.Workers+e.Fetch.Batch-1)/e.Fetch.Batch
 	return time.Duration(claims) * (16*b.mean[engine.OpClaim] + b.perJob*time.Duration(e.Fetch.Batch))
 }
 
-// settleOutcome is the longest from when an outcome is known to when the store has it.
+// settleOutcome returns the longest time from the end of an execution until the store has the outcome.
 func (b *Bounds) settleOutcome() time.Duration {
 	return b.Node.Commit.Linger + 4*(b.Node.Commit.Timeout+b.trip()) + b.pauses()
 }
 
-// Rest is the longest that a process holds anything when nothing is left to do.
+// Rest returns the longest time that a process holds jobs or calls when no work is left.
 func (b *Bounds) Rest() time.Duration {
 	return b.Heal + b.Patience() + time.Duration(8*b.Come)*b.mean[engine.OpCommit]
 }
 
-// recovery is the longest from the end of a lease to its recovery, when nothing goes
-// wrong any more, no call waits for another and no more than that many jobs are in flight.
+// recovery returns the longest time from the end of a lease to its recovery, without faults, if calls do not wait for
+// each other and at most that many jobs are in flight.
 func (b *Bounds) recovery(jobs int) time.Duration {
 	c := &b.Node.Reaper
 	if c.Off {
@@ -192,7 +195,7 @@ func (b *Bounds) recovery(jobs int) time.Duration {
 	return c.Grace + round*time.Duration(2+jobs/max(1, c.Batch)) + b.Node.Leader.TTL + b.Node.Leader.Renew
 }
 
-// lease is the longest from the beginning of a lease to its end; 0: it may last for ever.
+// lease returns the longest time from the beginning of a lease to its end; 0: it may last for ever.
 func (b *Bounds) lease() time.Duration {
 	if l := &b.Node.Lease; l.TTL < ForEver {
 		return max(l.TTL, l.Max)
@@ -212,7 +215,7 @@ func (b *Bounds) tries() int {
 	return n
 }
 
-// abreast returns how many jobs run at once while there is a backlog.
+// abreast returns how many jobs run at once under a backlog.
 func (b *Bounds) abreast(workers int) int {
 	n := b.Nodes * workers
 	for _, most := range append([]int{b.Options.MaxInFlight}, b.Options.MaxRunning...) {
@@ -232,9 +235,9 @@ func (b *Bounds) promotions(jobs int) time.Duration {
 	return (max(p.Every, b.every) + b.first + p.Gap + b.trip()) * time.Duration(1+jobs/p.Batch)
 }
 
-// Most is how long after all is healed every job has ended whatever happened before: all
-// attempts of all jobs, one after the other as far as they must be, with every pause and
-// every recovery that an attempt may meet. A run goes by what is left then, see Deadline.
+// Most returns a time after Heal within which every job has ended whatever happened before: all attempts of all jobs,
+// one after the other where necessary, each with every possible pause and recovery. Deadline gives a closer bound, from
+// the jobs left at that time.
 func (b *Bounds) Most() time.Duration {
 	e := &b.Node
 	each := b.service + e.Fetch.Poll + max(0, e.Fetch.ErrorPause) + e.Fetch.Cooldown + 3*b.trip() + b.settleOutcome() + b.promotions(b.Come)
@@ -254,13 +257,12 @@ func (b *Bounds) Most() time.Duration {
 	return bound + max(0, b.last-b.Heal) + rest + b.hesitates(tries*b.Come) + 10*time.Minute
 }
 
-// Patience is the longest that nothing becomes of a job, when all is healed, of which
-// something will become.
+// Patience returns the longest time, after Heal, without any event of a job that will still have one.
 func (b *Bounds) Patience() time.Duration {
 	return 2*(b.recovery(b.Come)+2*b.settleOutcome()+3*b.trip()+b.pause+b.Node.Fetch.Poll+b.Node.Promoter.Every+b.every+b.skew()+b.lease()) + time.Minute
 }
 
-// hesitates returns the longest time for which a policy may hold ready jobs back while workers are idle, if so many
+// hesitates returns the longest time for which a policy may hold ready jobs back while workers are idle, if that many
 // attempts fail.
 func (b *Bounds) hesitates(fails int) time.Duration {
 	switch b.Scenario.Policies[0].Kind {

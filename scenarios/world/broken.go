@@ -8,8 +8,8 @@ import (
 	"qsim/engine/sim"
 )
 
-// Broken is what Run returns when a simulation panics or a checker complains of it: the
-// engine, a store or a policy has broken one of its invariants. The same policy and seed break it again.
+// Broken is the error of a simulation that panicked or in which a checker found a breach: the engine, a store or a
+// policy has broken an invariant. The same policy and seed break it again.
 type Broken struct {
 	Policy string // its label
 	Seed   uint64
@@ -21,13 +21,13 @@ type Broken struct {
 	History string
 }
 
-// Error implements error.
+// Error returns the policy, the seed, the time and the cause.
 func (b *Broken) Error() string {
 	return fmt.Sprintf("policy %q, seed %d, at %v: %v", b.Policy, b.Seed, b.At, b.Cause)
 }
 
-// broken describes a panic of a simulation, nil if it had not started, from the deferred
-// function that has recovered it.
+// broken returns the error for a panic of a simulation, nil if that had not started. The deferred function that
+// recovered the panic calls it.
 func broken(label string, seed uint64, s *sim.Sim, cause any) *Broken {
 	b := &Broken{Policy: label, Seed: seed, Cause: cause, Stack: debug.Stack()}
 	if s != nil {

@@ -12,7 +12,7 @@ import (
 	"qsim/scenarios"
 )
 
-// calmRules adds to r the invariants that hold once the last storm of w is over.
+// calmRules adds to r the invariants that hold once the last storm is over.
 func (w *world) calmRules(r *check.Rules) {
 	sc, e := w.sc, &w.node
 	r.Calm = lastStorm(sc)
@@ -41,14 +41,14 @@ func (w *world) calmRules(r *check.Rules) {
 	}
 }
 
-// roundTrip returns an upper bound on the round trip of a call about that many jobs.
+// roundTrip returns an upper bound on the round trip of a call about batch jobs.
 func roundTrip(sc *scenarios.Scenario, call *scenarios.Distribution, batch int) time.Duration {
 	each := &sc.Engine.Store.PerJob
 	return max(16*call.Average().Std(), 4*longestDraw(call)) + max(8*each.Average().Std(), 4*longestDraw(each))*time.Duration(batch)
 }
 
-// lastStorm returns when the last storm is over and calls that it delayed have arrived; Never
-// if one is never over. Storms may coincide: a call that one delays another makes slower.
+// lastStorm returns when the last storm is over and the calls that it delayed have arrived; Never if a storm has no
+// end. Storms may coincide: one may slow down calls that another delays.
 func lastStorm(sc *scenarios.Scenario) (end engine.Time) {
 	slower, late := 1.0, time.Duration(0)
 	for i := range sc.Storms {
@@ -71,8 +71,8 @@ func lastStorm(sc *scenarios.Scenario) (end engine.Time) {
 // longestRun is an upper bound on the length of any run.
 const longestRun = time.Duration(math.MaxInt64 / 4)
 
-// leaves returns how long the effect of a storm may outlast its window, such as a call that it delayed, with the store at
-// its usual speed.
+// leaves returns how long the effect of a storm, such as a delayed call, may outlast its window, with the store at its
+// usual speed.
 func leaves(sc *scenarios.Scenario, x *scenarios.Effect) (longest time.Duration) {
 	e := &sc.Engine.Store
 	switch {
@@ -93,8 +93,8 @@ func leaves(sc *scenarios.Scenario, x *scenarios.Effect) (longest time.Duration)
 	return longest + x.Extra
 }
 
-// longestAttempt returns an upper bound on the run time of an attempt of a class, slowed by storms and by the dependency
-// that it calls, but for attempts that hang.
+// longestAttempt returns an upper bound on the run time of an attempt of a class, slowed by storms and by its
+// dependency, except attempts that hang.
 func longestAttempt(sc *scenarios.Scenario, job *scenarios.JobClass) time.Duration {
 	takes, more, slower := longestDraw(&job.Service), time.Duration(0), 1.0
 	may := func(d *scenarios.Distribution) { takes = max(takes, longestDraw(d)) }
@@ -121,7 +121,7 @@ func longestAttempt(sc *scenarios.Scenario, job *scenarios.JobClass) time.Durati
 	return scaled(takes, slower) + more
 }
 
-// longestDraw returns the longest that a draw from d can be; 0 where there is none.
+// longestDraw returns the longest possible draw from d; 0 for nil.
 func longestDraw(d *scenarios.Distribution) time.Duration { return longestOf(d.Drawn()) }
 
 func longestOf(d *dist.Dist) time.Duration {
@@ -131,8 +131,8 @@ func longestOf(d *dist.Dist) time.Duration {
 	return d.Duration(math.Nextafter(1, 0))
 }
 
-// isCalm reports whether nothing goes wrong with nodes, calls and the store but by storms,
-// and calls are answered well before they time out.
+// isCalm reports whether only storms disturb nodes, calls and the store, and calls are answered well before they time
+// out.
 func isCalm(sc *scenarios.Scenario) bool {
 	e, s := &sc.Engine, &sc.Engine.Store
 	most := max(e.Fetch.Batch, e.Commit.Batch, e.Reaper.Batch, e.Promoter.Batch)
@@ -142,8 +142,8 @@ func isCalm(sc *scenarios.Scenario) bool {
 		!slices.ContainsFunc(sc.Jobs, func(j scenarios.JobClass) bool { return j.Kills.Float() > 0 || j.Silences.Float() > 0 })
 }
 
-// isQuick reports whether a call that takes so long one way is well within its timeout, however
-// long a draw is.
+// isQuick reports whether a call that takes a draw from d each way is well within its timeout, however long the draw
+// is.
 func isQuick(sc *scenarios.Scenario, d *scenarios.Distribution) bool {
 	return d.Average().Std() < answered(sc)/100 && longestDraw(d) < answered(sc)/8
 }

@@ -9,8 +9,8 @@ import (
 	"qsim/scenarios"
 )
 
-// engineConfig is what e says of the engine of one node, but for the kinds of jobs and
-// what differs between nodes.
+// engineConfig returns the engine configuration of one node, without the kinds of jobs and the settings that differ
+// between nodes.
 func engineConfig(e *scenarios.Engine) engine.Config {
 	c := engine.Config{
 		Workers: int(e.Workers),
@@ -77,7 +77,8 @@ func promoterConfig(p *scenarios.Promoter) engine.PromoterConfig {
 	return c
 }
 
-// tickOf draws the time to each promotion of a process, and is nil if all of them are constant.
+// tickOf returns a function that draws the interval to the n-th promotion of a process; nil if all intervals are
+// constant.
 func tickOf(p *scenarios.Promoter, constant time.Duration) func(n uint64, u float64) time.Duration {
 	every := p.Every.Dist()
 	first := p.First.Drawn()
@@ -95,7 +96,7 @@ func tickOf(p *scenarios.Promoter, constant time.Duration) func(n uint64, u floa
 	}
 }
 
-// storeOptions are the rules of the shared store.
+// storeOptions returns the rules of the shared store for a scenario.
 func storeOptions(sc *scenarios.Scenario) engine.StoreOptions {
 	e := &sc.Engine
 	o := engine.StoreOptions{Promoted: e.Promoter.On(), LapseAfter: -1, RecoveriesWithin: e.Reaper.Within.Std(), Orphans: e.Reaper.Finds.Value(),
@@ -111,7 +112,7 @@ func storeOptions(sc *scenarios.Scenario) engine.StoreOptions {
 	return o
 }
 
-// linksOf are the ways to the store.
+// linksOf returns the delays of calls to and from the store.
 func linksOf(s *scenarios.Store) sim.Links {
 	l := sim.Links{PerJob: s.PerJob.Dist()}
 	l.OneWay[engine.OpClaim] = s.Claim.Dist()
@@ -134,7 +135,7 @@ func rowCosts(c scenarios.RowCosts) sim.RowCosts {
 	return sim.RowCosts{Ready: c.Ready.Std(), Ahead: c.Ahead.Std(), Waiting: c.Waiting.Std(), InFlight: c.InFlight.Std(), Ended: c.Ended.Std()}
 }
 
-// makesRoom reports whether a job may become claimable because another one ended.
+// makesRoom reports whether the end of one job may make another one claimable.
 func makesRoom(sc *scenarios.Scenario) bool {
 	room := sc.Engine.MaxInFlight > 0
 	for i := range sc.Jobs {
@@ -143,7 +144,7 @@ func makesRoom(sc *scenarios.Scenario) bool {
 	return room
 }
 
-// wakeMode is who is told of new ready jobs.
+// wakeMode returns the simulation's mode for waking nodes when jobs become ready.
 func wakeMode(w scenarios.Wake) sim.WakeMode {
 	switch w {
 	case "all":

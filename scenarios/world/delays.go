@@ -7,10 +7,9 @@ import (
 	"qsim/policies"
 )
 
-// delayBounds returns the shortest and the longest delay that the retry policy may give
-// after the n-th failure, n at least 1. They come from the fields of b alone, by formulas of
-// their own: a checker that asked b for them would find b right whatever it did. So they
-// are floats, held to a billionth.
+// delayBounds returns the shortest and the longest delay that the retry policy may give after the n-th failure, n at
+// least 1. They come from the fields of b alone, by formulas of their own: a checker that called b for them would
+// accept any result of b. So they are computed in floats, with a tolerance of a billionth.
 func delayBounds(b *policies.Backoff) func(n int32) (shortest, longest time.Duration) {
 	if b.Kind == policies.Random {
 		return func(int32) (time.Duration, time.Duration) { return 0, time.Duration(mostDelay(b)) }
@@ -61,7 +60,7 @@ func undisturbed(b *policies.Backoff, n float64) float64 {
 	return min(d, mostDelay(b))
 }
 
-// jittered returns the shortest and the longest delay that jitter makes of a backoff of d nanoseconds.
+// jittered returns the shortest and the longest delay, with jitter, for a backoff of d nanoseconds.
 func jittered(b *policies.Backoff, n, d float64) (low, high float64) {
 	share := d * b.Jitter.Share().Float()
 	switch b.Jitter.Kind() {
@@ -87,7 +86,7 @@ func jittered(b *policies.Backoff, n, d float64) (low, high float64) {
 	return d, d
 }
 
-// mostAdded returns the most that an added jitter adds after the n-th failure, in nanoseconds.
+// mostAdded returns the greatest addition by jitter after the n-th failure, in nanoseconds.
 func mostAdded(a policies.Addend, n float64) float64 {
 	if a.Grows == policies.GrowsNot {
 		n = 1

@@ -9,12 +9,12 @@ import (
 	"qsim/scenarios"
 )
 
-// dependency is what handlers of all nodes call: it takes so much, and more than that
-// fails or is slow. An attempt's run is one call, from its beginning to its end.
+// dependency is the state of an external service that handlers of all nodes call: calls over its limit fail or are
+// slow. An attempt's run is one call, from beginning to end.
 //
-// A limit on the rate is a bucket of tokens, full at first: it holds what comes in a
-// second, or one token if that is less, and each call that is let through takes one. Calls
-// over a limit that are let through all the same take no token, but are in progress.
+// A limit on the rate is a bucket of tokens, full at first: it holds the tokens of one second, at least one, and each
+// call within the limit takes one. Calls over a limit that are served all the same take no token, but count as in
+// progress.
 type dependency struct {
 	rate        float64   // per nanosecond; 0: no limit on it
 	concurrency float64   // 0: no limit on it
@@ -71,7 +71,7 @@ func newDependency(sc *scenarios.Scenario, d *scenarios.Dependency, rand keyed.R
 	return dep
 }
 
-// isOut returns the outage that now is, nil if there is none.
+// isOut returns the outage that the dependency has now, nil if there is none.
 func (d *dependency) isOut(now engine.Time) *failWindow {
 	for i := range d.outages {
 		if o := &d.outages[i]; o.Has(now) {
@@ -81,8 +81,7 @@ func (d *dependency) isOut(now engine.Time) *failWindow {
 	return nil
 }
 
-// over reports whether a call that begins now is one too many. If it is not, it takes a
-// token.
+// over reports whether a call that begins now is over the limit. If it is not, it takes a token.
 func (d *dependency) over(now engine.Time) bool {
 	switch {
 	case d.rate > 0:
@@ -98,7 +97,7 @@ func (d *dependency) over(now engine.Time) bool {
 	return false
 }
 
-// fill adds the tokens that came since the latest call.
+// fill adds the tokens that accrued since the latest call.
 func (d *dependency) fill(now float64) {
 	for d.filledAt < now {
 		factor, until := d.limits.now(d.filledAt)
@@ -110,13 +109,13 @@ func (d *dependency) fill(now float64) {
 	d.tokens = min(d.tokens, d.holds(factor))
 }
 
-// holds is how many tokens there may be while the limit is multiplied by factor.
+// holds returns the capacity of the token bucket while the limit is multiplied by factor.
 func (d *dependency) holds(factor float64) float64 {
 	return max(1, float64(d.rate*factor)*1e9)
 }
 
-// slowdown is what the run time of a call is multiplied by that begins beside those in
-// progress.
+// slowdown returns the factor on the run time of a call that begins now, from the calls in progress and, with over,
+// from the limit.
 func (d *dependency) slowdown(now engine.Time, over bool) float64 {
 	factor := 1.0
 	if d.slows > 0 && d.concurrency > 0 {
@@ -129,5 +128,5 @@ func (d *dependency) slowdown(now engine.Time, over bool) float64 {
 	return factor
 }
 
-// counts reports whether it matters how many calls are in progress.
+// counts reports whether the number of calls in progress has an effect.
 func (d *dependency) counts() bool { return d.concurrency > 0 }

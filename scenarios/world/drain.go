@@ -10,7 +10,7 @@ import (
 	"qsim/scenarios"
 )
 
-// left holds bounds on the work that the jobs still need which have not ended when the last storm is over.
+// left holds bounds on the remaining work of the jobs that have not ended when the last storm is over.
 type left struct {
 	jobs, inFlight int
 	attempts       int           // of all
@@ -22,9 +22,9 @@ type left struct {
 	step           time.Duration // between two attempts, beside their delay
 }
 
-// Deadline is when every job has ended, at the latest, and waits how long a job may be ready for before it is claimed, where
-// no worker is idle meanwhile. It is computed when all is healed, from the jobs that live then or are still to come and
-// from how their attempts will go, which the seed knows.
+// Deadline returns the latest time at which every job has ended, and the longest wait of a ready job for its claim if
+// no worker is idle meanwhile. It is called at Heal, and computes them from the jobs in the store, those still to come,
+// and the fates of their attempts, which follow from the seed.
 func (b *Bounds) Deadline(now engine.Time, store *memstore.Store) (end engine.Time, waits time.Duration) {
 	l := &left{keys: make(map[uint32]time.Duration), delay: retryRules(b.Retry(0)).Delay}
 	var coming []engine.JobID
@@ -69,7 +69,7 @@ func (b *Bounds) Deadline(now engine.Time, store *memstore.Store) (end engine.Ti
 	return now.Add(b.drain(l)), b.drain(l) - l.chain + l.step
 }
 
-// need adds the attempts that a job may still make after that many deliveries to l.
+// need adds to l the attempts that a job may still make after that many deliveries.
 func (b *Bounds) need(l *left, id engine.JobID, delivery, charged int32) {
 	most := b.tries()
 	if b.attempts > 0 && b.attempts <= 1000 {
@@ -102,7 +102,7 @@ func (b *Bounds) need(l *left, id engine.JobID, delivery, charged int32) {
 	l.chain = max(l.chain, chain)
 }
 
-// drain returns the longest time in which all jobs of l end.
+// drain returns the longest time until all remaining jobs have ended.
 func (b *Bounds) drain(l *left) time.Duration {
 	e := &b.Node
 	// What lies between two attempts holds a worker up only while it looks for the next one.
@@ -125,9 +125,9 @@ func (b *Bounds) drain(l *left) time.Duration {
 	return d + l.chain
 }
 
-// Reckons reports whether Bounds can bound how long jobs of a scenario take once its storms are over: its classes fail and
-// are retried alike, for them an end is in sight, and nothing but storms makes an attempt longer than its service or
-// kills its process.
+// Reckons reports whether Bounds can bound the times of a scenario's jobs after its storms: its classes fail and are
+// retried alike, retries come to an end, and only storms make an attempt longer than its service time or kill its
+// process.
 func Reckons(sc *scenarios.Scenario) bool {
 	calls := int(sc.Engine.Nodes) * int(sc.Engine.Workers)
 	for i := range sc.Dependencies {

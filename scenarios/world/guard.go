@@ -14,7 +14,7 @@ import (
 	"qsim/scenarios"
 )
 
-// guard holds a simulation to its invariants, if that is asked for.
+// guard checks a simulation for broken invariants, if that is asked for.
 type guard struct {
 	checker *check.Checker // nil: it does not
 	rules   check.Rules
@@ -29,7 +29,7 @@ func (w *world) guard(seed uint64) *guard {
 	return &guard{until: engine.Time(w.sc.Duration).Add(w.sc.Drain.Std()), rules: w.rules(keyed.Rand{Seed: seed}), checker: &check.Checker{}}
 }
 
-// watch puts the checker beside another recorder.
+// watch returns a recorder that passes events to the checker, if there is one, and to other.
 func (g *guard) watch(other engine.Recorder) engine.Recorder {
 	if g.checker == nil {
 		return other
@@ -38,11 +38,10 @@ func (g *guard) watch(other engine.Recorder) engine.Recorder {
 	return engine.RecordJobs(other, g.checker)
 }
 
-// stepsBetweenBalances is how many events there are between two looks at the store, at
-// the least.
+// stepsBetweenBalances is the least number of events between two comparisons of the store with the recorded events.
 const stepsBetweenBalances = 1 << 10
 
-// broken reports whether an invariant broke by the n-th step; there is a checker.
+// broken reports whether an invariant broke by the n-th step; the guard must have a checker.
 func (g *guard) broken(s *sim.Sim, n int) bool {
 	if n >= g.next && s.Store().NextDue() > s.Now() { // else it would become ready by being looked at
 		// Every job of the store is looked at: seldom enough to cost little.
@@ -52,7 +51,7 @@ func (g *guard) broken(s *sim.Sim, n int) bool {
 	return g.checker.Breach() != nil
 }
 
-// audit holds the store against what was recorded.
+// audit compares the content of the store with the recorded events.
 func (g *guard) audit(s *sim.Sim) {
 	store := s.Store().(*memstore.Store)
 	stats, err := store.Stats(context.Background(), 0)
@@ -63,9 +62,8 @@ func (g *guard) audit(s *sim.Sim) {
 	g.checker.Sweep(LiveJobs(store))
 }
 
-// settle compares the totals of the run with the recorded events, and reports whether an
-// invariant broke. With whole, the results count claims and deaths from the beginning. A run
-// that ended before its time has nothing left to do: every job has come to its end.
+// settle compares the totals of the run with the recorded events, and reports whether an invariant broke. With whole,
+// the totals count all claims and deaths. In a run that ended before its time, every job must have ended.
 func (g *guard) settle(s *sim.Sim, have measure.Totals, whole bool) bool {
 	if g.checker == nil {
 		return false
@@ -89,8 +87,8 @@ func (g *guard) settle(s *sim.Sim, have measure.Totals, whole bool) bool {
 	return g.checker.Breach() != nil
 }
 
-// countsAll reports whether results count every claim and death: those of jobs that are enqueued
-// after the warm-up and before arrivals end.
+// countsAll reports whether results count every claim and death: results leave out jobs enqueued before the end of the
+// warm-up or after the end of arrivals.
 func countsAll(sc *scenarios.Scenario) bool {
 	return sc.Warmup == 0 && longestDraw(&sc.Engine.Store.Enqueue) == 0 &&
 		!slices.ContainsFunc(sc.Jobs, func(j scenarios.JobClass) bool { return j.Patience != nil })
@@ -105,8 +103,8 @@ func LiveJobs(store *memstore.Store) iter.Seq[check.Live] {
 	}
 }
 
-// breached describes a breach, with the history of its job, which the same seed tells
-// again.
+// breached returns the error for a breach found by the checker, with the history of the job, recorded by running the
+// seed again.
 func (w *world) breached(seed uint64, g *guard) error {
 	b := g.checker.Breach()
 	err := &Broken{Policy: w.sc.Policies[w.index].Label, Seed: seed, At: b.At.Sub(0), Cause: b}

@@ -11,9 +11,9 @@ import (
 	"qsim/scenarios"
 )
 
-// handlers decide how executions go, as the classes, dependencies and storms of a
-// scenario say. Every draw is keyed by (job, delivery), so that it is the same under every
-// policy; what a dependency does with a call depends on the others besides.
+// handlers determines run times and outcomes of executions from the classes, dependencies and storms of a scenario.
+// Every draw is keyed by (job, delivery), so that it is the same under every policy; a call to a dependency depends
+// also on other calls.
 type handlers struct {
 	rand    keyed.Rand
 	classes []handlerClass
@@ -21,7 +21,7 @@ type handlers struct {
 	met     []int64 // by storm: the attempts of which it made something else
 }
 
-// handlerClass has the run times, failures and storms of the attempts of one class.
+// handlerClass holds the run times, failures and storms for attempts of one class.
 type handlerClass struct {
 	service       dist.Dist
 	fails         float64
@@ -63,7 +63,7 @@ type failWindow struct {
 	takes *dist.Dist
 }
 
-// Draws of one purpose and key are told apart by these numbers.
+// Numbers that distinguish draws of one purpose and key.
 const (
 	drawService = 0
 	drawTakes   = 1         // run time of a failing attempt
@@ -102,7 +102,7 @@ func newHandlers(sc *scenarios.Scenario, rand keyed.Rand) *handlers {
 	return h
 }
 
-// addStorm adds what a storm does to the attempts of each class that it hits.
+// addStorm adds the effects of a storm on attempts to each class that it hits.
 func (h *handlers) addStorm(sc *scenarios.Scenario, i int) {
 	s := &sc.Storms[i]
 	window, x := windowOf(s), s.Effect()
@@ -122,7 +122,7 @@ func (h *handlers) addStorm(sc *scenarios.Scenario, i int) {
 	}
 }
 
-// Begin draws how an execution that starts now goes.
+// Begin draws the run time and the outcome of an execution that starts now.
 func (h *handlers) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
 	c := &h.classes[j.Kind]
 	job, number := uint64(j.ID), uint64(j.Delivery)
@@ -157,7 +157,7 @@ func (h *handlers) Begin(now engine.Time, node int32, j *engine.Job) sim.Executi
 	return x
 }
 
-// work draws how an attempt goes that nothing outside of it hinders.
+// work draws the run time and the outcome of an attempt, without the effects of hang and kill storms.
 func (h *handlers) work(now engine.Time, c *handlerClass, j *engine.Job, x *sim.Execution) {
 	job, number := uint64(j.ID), uint64(j.Delivery)
 	takes := &c.service
@@ -187,8 +187,8 @@ func (h *handlers) runTime(now engine.Time, c *handlerClass, takes *dist.Dist, j
 	return runs
 }
 
-// call lets an attempt call its dependency: an outage comes first, then the limit, then
-// how the attempt goes in itself.
+// call applies the effects of a dependency to an attempt that calls it: an outage first, then the limit, then the
+// attempt's own outcome.
 func (h *handlers) call(now engine.Time, c *handlerClass, j *engine.Job, x *sim.Execution) {
 	d, job, number := c.calls, uint64(j.ID), uint64(j.Delivery)
 	if o := d.isOut(now); o != nil {
@@ -225,8 +225,8 @@ func (h *handlers) call(now engine.Time, c *handlerClass, j *engine.Job, x *sim.
 	}
 }
 
-// fails draws whether an attempt fails, how, and what its run time is if not the
-// service time. Storms come before what happens at rest.
+// fails draws whether an attempt fails, with its error kind and its run time (nil: the service time). Storms come
+// before the usual failures.
 func (h *handlers) fails(now engine.Time, c *handlerClass, j *engine.Job) (engine.ErrorKind, *dist.Dist, bool) {
 	job, number := uint64(j.ID), uint64(j.Delivery)
 	for i := range c.failing {
@@ -254,7 +254,7 @@ func (h *handlers) fails(now engine.Time, c *handlerClass, j *engine.Job) (engin
 	return kind, c.failTakes, true
 }
 
-// Decide says whether an attempt that comes to its end now lost a race.
+// Decide returns the error of an attempt that ends now: Conflict if another one updated the row first.
 func (h *handlers) Decide(now engine.Time, _ int32, j *engine.Job) engine.ErrorKind {
 	if h.classes[j.Kind].calls.row.won(now, delivery{j.ID, j.Delivery}) {
 		return engine.NoError
@@ -262,7 +262,7 @@ func (h *handlers) Decide(now engine.Time, _ int32, j *engine.Job) engine.ErrorK
 	return engine.Conflict
 }
 
-// End notes what a class that looks it up has done, and that a call is over.
+// End notes the success of an attempt for classes with a guard, and the end of its call.
 func (h *handlers) End(now engine.Time, node int32, j *engine.Job, err engine.ErrorKind, aborted bool) {
 	c := &h.classes[j.Kind]
 	if c.calls != nil {
@@ -276,7 +276,7 @@ func (h *handlers) End(now engine.Time, node int32, j *engine.Job, err engine.Er
 	}
 }
 
-// hangUp ends the call of an attempt, if it made one.
+// hangUp ends an attempt's call to its dependency, if it made one.
 func (c *handlerClass) hangUp(now engine.Time, who delivery) {
 	if n := c.calling[who]; n > 1 {
 		c.calling[who]--
@@ -290,12 +290,12 @@ func (c *handlerClass) hangUp(now engine.Time, who delivery) {
 	}
 }
 
-// silent draws whether a node sends no heartbeat while it executes a delivery.
+// silent draws whether an execution keeps its node from sending heartbeats.
 func (h *handlers) silent(c *handlerClass, j *engine.Job) bool {
 	return c.silences > 0 && h.rand.Uniform(keyed.ForKill, uint64(j.ID), uint64(j.Delivery), drawSilence) < c.silences
 }
 
-// quietly returns n as nodes use it that are quiet at times.
+// quietly returns the network n, wrapped to lose heartbeats if executions of some class keep nodes from sending them.
 func (h *handlers) quietly(n sim.Network) sim.Network {
 	for i := range h.classes {
 		if h.classes[i].silences > 0 {
@@ -305,14 +305,13 @@ func (h *handlers) quietly(n sim.Network) sim.Network {
 	return n
 }
 
-// quietNodes is a network over which a node sends no heartbeat while an execution keeps
-// it from doing so.
+// quietNodes is a network that loses the heartbeats of a node while an execution keeps it from sending them.
 type quietNodes struct {
 	sim.Network
 	handlers *handlers
 }
 
-// Request loses the heartbeats of quiet nodes.
+// Request passes a call on, or loses it if it is a heartbeat of a quiet node.
 func (q quietNodes) Request(now engine.Time, c *engine.Call) sim.Fate {
 	if c.Op == engine.OpExtend && q.handlers.quiet[c.Engine.Node()] > 0 {
 		return sim.Fate{LoseRequest: true}

@@ -9,28 +9,27 @@ import (
 	"qsim/engine/sim"
 )
 
-// scaling is a factor that holds during the windows of a storm.
+// scaling is a factor that applies during the windows of a storm.
 type scaling struct {
 	sim.Window
 	storm  int // its index
 	factor float64
 }
 
-// level is the value of a factor from a time until the next level.
+// level is the value of a factor from a time on, until the next level.
 type level struct {
 	from   float64 // nanoseconds
 	factor float64
 }
 
-// levels are a factor over all time: the product of scalings. Its first level begins at
-// 0. It is read forwards only.
+// levels is a factor as a function of time: the product of scalings. Its first level begins at 0. Times may only grow
+// from call to call.
 type levels struct {
 	all []level
 	at  int // the level that holds now
 }
 
-// levelsOf returns the product of scalings up to the time until, which is all that may be
-// asked for.
+// levelsOf returns the product of scalings up to the time until, beyond which it must not be read.
 func levelsOf(scalings []scaling, until engine.Time) levels {
 	type edge struct {
 		at     engine.Time
@@ -81,8 +80,8 @@ func levelsOf(scalings []scaling, until engine.Time) levels {
 	return l
 }
 
-// now returns the factor at that time, not earlier than any asked for before, and until
-// when it holds: +Inf is written as never.
+// now returns the factor at the time at, which must not be before that of an earlier call, and the time until which it
+// applies: Never for no end.
 func (l *levels) now(at float64) (factor, until float64) {
 	for l.at+1 < len(l.all) && l.all[l.at+1].from <= at {
 		l.at++

@@ -8,8 +8,8 @@ import (
 	"qsim/results/measure"
 )
 
-// Mechanism is how the engines of a run worked in one phase of the scenario: what its waits and its
-// throughput come from. Times are those of the wall clock.
+// Mechanism describes how the engines of a run worked in one phase of the scenario, to explain its waits and
+// throughput. Times are those of the wall clock.
 type Mechanism struct {
 	Phase    string        // the storms that blow, or "calm", or "drain" when no more jobs come
 	From, To time.Duration // of the scenario; the last phase ends with the last execution
@@ -22,7 +22,7 @@ type Mechanism struct {
 	Commits  Calls
 }
 
-// Calls are calls of one op that were answered.
+// Calls adds up the answered calls of one operation.
 type Calls struct {
 	Count, Rows int64
 	Took        time.Duration
@@ -34,8 +34,8 @@ func (c *Calls) add(rows int, took time.Duration) {
 	c.Took += took
 }
 
-// Mechanics follows the calls and the executions of runs of one scenario, and adds them up by phase.
-// All times that it is told are those of the wall clock.
+// Mechanics follows the calls and executions of runs of one scenario, and adds them up by phase. Its methods take times
+// of the wall clock.
 type Mechanics struct {
 	Phases   []Mechanism
 	speed    Speed
@@ -43,8 +43,8 @@ type Mechanics struct {
 	last     time.Duration   // end of the latest execution
 }
 
-// NewMechanics returns the phases of a scenario, in which nothing has happened yet: they change where
-// a storm begins or ends, and where no more jobs come.
+// NewMechanics returns the phases of a scenario with zero counts: a phase ends where a storm begins or ends, and where
+// arrivals end.
 func NewMechanics(s *measure.Settings, speed Speed) *Mechanics {
 	m := &Mechanics{speed: speed}
 	cuts := []time.Duration{0, s.Duration}
@@ -72,7 +72,7 @@ func NewMechanics(s *measure.Settings, speed Speed) *Mechanics {
 	return m
 }
 
-// at returns the phase in which a time lies.
+// at returns the phase of the scenario at a time of the wall clock.
 func (m *Mechanics) at(t time.Duration) *Mechanism {
 	of := m.speed.Virtual(t)
 	i := len(m.Phases) - 1
@@ -82,7 +82,7 @@ func (m *Mechanics) at(t time.Duration) *Mechanism {
 	return &m.Phases[i]
 }
 
-// Call takes note of a call that brought or changed so many rows.
+// Call counts a call that brought or changed that many rows.
 func (m *Mechanics) Call(c *engine.Call, rows int, began, ended time.Duration) {
 	p := m.at(ended)
 	switch c.Op {
@@ -102,7 +102,7 @@ func (m *Mechanics) Call(c *engine.Call, rows int, began, ended time.Duration) {
 	}
 }
 
-// Attempt takes note of an execution.
+// Attempt counts an execution.
 func (m *Mechanics) Attempt(began, ended time.Duration) {
 	m.at(began).Attempts++
 	m.last = max(m.last, ended)
@@ -121,7 +121,7 @@ func (m *Mechanics) bounds(p *Mechanism) (from, to time.Duration) {
 	return m.speed.Real(p.From), m.speed.Real(p.To)
 }
 
-// Over ends a round: calls and executions from here on are those of another run of the same scenario.
+// Over ends a round: further calls and executions belong to another run of the same scenario.
 func (m *Mechanics) Over() {
 	for i := range m.Phases {
 		p := &m.Phases[i]

@@ -9,14 +9,12 @@ import (
 	"qsim/scenarios"
 )
 
-// callers are the workload of a scenario with callers that do not wait for ever: who has
-// not seen a copy of its job done in time enqueues another. They see everything that
-// happens, as a recorder, and pass it on.
+// callers is a workload with callers that have patience: one whose job is not done in time enqueues another copy. As a
+// recorder it sees all events and passes them on.
 //
-// A caller's time runs from when its copy is enqueued. It is satisfied with what is done
-// at the very end of it, and what is dead by then it takes for an answer, if a bad one: it
-// resubmits what is neither. Its resubmission takes no time on the way to the store. Callers
-// go on when the arrivals have ended, as long as they may.
+// A caller's time runs from when its copy is enqueued. A copy done at the very end of it counts, and a dead copy is an
+// answer, too: a copy in any other state is resubmitted. The resubmission takes no time on the way to the store.
+// Callers go on after the end of arrivals, up to their limit.
 type callers struct {
 	*workload
 	next    engine.Recorder
@@ -32,8 +30,8 @@ type callers struct {
 	exhausted bool // there is none
 }
 
-// patience has how long the callers of a class wait before they resubmit, and how often they do; after is 0 if they wait
-// for ever.
+// patience holds how long the callers of a class wait before they resubmit, and how often they do; after is 0 if they
+// wait for ever.
 type patience struct {
 	after     time.Duration
 	resubmits int
@@ -42,7 +40,7 @@ type patience struct {
 	firsts, further uint64 // copies that have come
 }
 
-// pays reports whether the budget has room for one more further copy.
+// pays reports whether the budget allows one more copy.
 func (p *patience) pays() bool {
 	if p.budget == nil {
 		return true
@@ -50,7 +48,7 @@ func (p *patience) pays() bool {
 	return p.budget.Num > 0 && (p.further+1)*uint64(p.budget.Den) <= p.firsts*uint64(p.budget.Num)
 }
 
-// deadline is when a caller gives up on its latest copy.
+// deadline is the time at which a caller gives up on its latest copy.
 type deadline struct {
 	at    engine.Time
 	order uint64 // of those at one instant, the first to begin waiting
@@ -62,7 +60,7 @@ var (
 	_ engine.Recorder = (*callers)(nil)
 )
 
-// patienceOf returns after how long callers give up, by class; nil if none does.
+// patienceOf returns, by class, the time after which callers give up; nil if none does.
 func patienceOf(sc *scenarios.Scenario) []time.Duration {
 	var all []time.Duration
 	for i := range sc.Jobs {
@@ -95,8 +93,8 @@ func (c *callers) fetch() {
 	c.exhausted = !ok
 }
 
-// Next returns the next arrival or, if that is earlier, the next resubmission, which may
-// not come.
+// Next returns the next arrival or, if that is earlier, the next resubmission, for which Comes decides whether it
+// happens.
 func (c *callers) Next() (engine.Time, engine.NewJob, bool) {
 	for len(c.ends) > 0 && (c.exhausted || c.ends[0].at <= c.aheadAt) {
 		d := c.ends.Pop()
@@ -125,7 +123,7 @@ func (c *callers) Next() (engine.Time, engine.NewJob, bool) {
 	return at, j, true
 }
 
-// wait makes a caller wait for a copy until a time.
+// wait makes a caller wait for a copy of its job until a time.
 func (c *callers) wait(until engine.Time, j engine.NewJob) {
 	c.waiting[j.ID] = struct{}{}
 	c.ends.Push(deadline{until, c.order, j})
@@ -152,7 +150,7 @@ func (c *callers) Comes(now engine.Time, j *engine.NewJob) bool {
 	return true
 }
 
-// Record notes which copies have ended.
+// Record notes the copies that have ended, and passes the event on.
 func (c *callers) Record(e *engine.Event) {
 	if e.Kind == engine.Acked || e.Kind == engine.Buried {
 		delete(c.waiting, e.Job)
@@ -160,7 +158,7 @@ func (c *callers) Record(e *engine.Event) {
 	c.next.Record(e)
 }
 
-// Before orders by time, then as they came.
+// Before reports whether deadline a comes before b: by time, then in the order in which waiting began.
 func (a deadline) Before(b deadline) bool {
 	return a.at < b.at || a.at == b.at && a.order < b.order
 }

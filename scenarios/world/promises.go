@@ -11,15 +11,14 @@ import (
 	"qsim/scenarios"
 )
 
-// retryRules returns the bounds on delays and attempts that a checker holds a retry policy to.
+// retryRules returns the bounds on delays and attempts that a checker applies to a retry policy.
 func retryRules(b *policies.Backoff) check.Retry {
 	return check.Retry{MaxAttempts: int32(min(b.MaxAttempts, 1<<30)), ByFailure: b.Count == policies.CountFailure, Never: b.Never, Free: b.Free, FreeMax: int32(min(b.FreeMax, 1<<30)),
 		Aged: b.Deadline > 0, Delay: delayBounds(b)}
 }
 
-// policyRules adds to r what a checker may hold a policy to, of nodes that are
-// configured as r says. It returns whether the policy leaves no worker idle while a job
-// is ready.
+// policyRules adds to r the guarantees of a policy, for nodes that are configured as r says. It returns whether the
+// policy leaves no worker idle while a job is ready.
 func policyRules(r *check.Rules, p engine.Policy) (workConserving bool) {
 	g := policies.Guarantees(p)
 	r.Ranked, r.Aged, r.Order, r.Sheds = g.Ranked, g.Ordered, g.Order, g.Sheds
@@ -32,8 +31,8 @@ func policyRules(r *check.Rules, p engine.Policy) (workConserving bool) {
 	return g.Conserving
 }
 
-// rules are what a checker may hold a run of w to without knowing what jobs come: what every run promises and, where calls
-// are quick, what holds from when its last storm is over. Bounds reckon more closely.
+// rules returns the invariants for a run that follow without knowing its jobs: those of every run and, where calls are
+// quick, those that hold after its last storm. Bounds gives closer ones.
 func (w *world) rules(rand keyed.Rand) check.Rules {
 	r := w.promises(rand)
 	if isCalm(w.sc) {
@@ -42,7 +41,7 @@ func (w *world) rules(rand keyed.Rand) check.Rules {
 	return r
 }
 
-// promises returns the invariants that hold in every run of w, during storms too.
+// promises returns the invariants that hold throughout a run, during storms too.
 func (w *world) promises(rand keyed.Rand) check.Rules {
 	sc := w.sc
 	r := check.Rules{Store: w.store, Node: w.node, Nodes: int(sc.Engine.Nodes), Calm: engine.Never,

@@ -9,8 +9,7 @@ import (
 	"qsim/scenarios/pool"
 )
 
-// replications hands out the simulations of a Run, by seed and then by policy, and keeps
-// what came of them.
+// replications hands out the simulations of a Run, by seed and then by policy, and stores the results.
 type replications struct {
 	sc       *scenarios.Scenario
 	worlds   []*world
@@ -36,7 +35,7 @@ func newReplications(sc *scenarios.Scenario, worlds []*world, o Options) *replic
 	return &replications{sc: sc, worlds: worlds, progress: o.Progress, enough: o.Enough, gate: o.Gate, most: most, stop: most, failedAt: most, finished: make([]int, len(worlds))}
 }
 
-// one runs the simulation of an index. Its error is pool.ErrEnough where nobody needs it any more.
+// one runs the simulation with that index. Its error is pool.ErrEnough if its result is not needed any more.
 func (r *replications) one(ctx context.Context, i int) error {
 	if err := r.gate.Enter(ctx); err != nil {
 		return err
@@ -76,9 +75,8 @@ func (r *replications) keep(i int, run *measure.Run, err error) {
 	r.judge()
 }
 
-// judge asks about the seeds that have ended under every policy, and so have all before
-// them. Simulations are taken in order, so that whatever was taken after those that are
-// enough makes no difference, not even by failing.
+// judge asks Enough about each seed once it and all before it have ended under every policy. Simulations are taken in
+// order, so that those taken after enough seeds make no difference, not even by failing.
 func (r *replications) judge() {
 	n := len(r.worlds)
 	for r.enough != nil && r.stop == r.most && (r.judged+1)*n <= len(r.done) {
@@ -96,8 +94,8 @@ func (r *replications) judge() {
 	}
 }
 
-// runs returns what has ended and counts, and why that is not everything: err, unless it is that of a simulation
-// that does not count.
+// runs returns the results that count, and why they are not complete: err, unless a simulation that does not count
+// caused it.
 func (r *replications) runs(err error) ([]measure.Run, error) {
 	var ended []measure.Run
 	for _, run := range r.done[:min(len(r.done), r.stop)] {

@@ -9,9 +9,8 @@ import (
 	"qsim/engine/keyed"
 )
 
-// row is what all calls of a dependency update under optimistic locking: who writes must
-// have read the latest version. A write that has been sent takes effect, though its sender be
-// stopped or die.
+// row is the database row that all calls of a dependency update under optimistic locking: a write succeeds only after a
+// read of the latest version. A write that was sent takes effect even if its sender is stopped or dies.
 type row struct {
 	network dist.Dist // one way
 	rand    keyed.Rand
@@ -22,7 +21,7 @@ type row struct {
 	order    uint64
 }
 
-// delivery is one attempt of a job.
+// delivery identifies one attempt of a job.
 type delivery struct {
 	job    engine.JobID
 	number int32
@@ -37,7 +36,7 @@ type attempt struct {
 	gone    bool        // nobody asks any more
 }
 
-// step is a read or write that reaches the row at a time.
+// step is a read or write that reaches the row at some time.
 type step struct {
 	at    engine.Time
 	order uint64 // of those at one instant, the first to be known
@@ -49,8 +48,7 @@ func newRow(network dist.Dist, rand keyed.Rand) *row {
 	return &row{network: network, rand: rand, attempts: map[delivery]*attempt{}}
 }
 
-// way draws how long one of an attempt's ways to the row or back takes: of the read 0 and
-// 1, of the write 2 and 3.
+// way draws the time of one of an attempt's four ways: of the read to the row and back 0 and 1, of the write 2 and 3.
 func (r *row) way(who delivery, n uint16) time.Duration {
 	if r.network.IsConstant() {
 		return r.network.Duration(0.5)
@@ -58,8 +56,8 @@ func (r *row) way(who delivery, n uint16) time.Duration {
 	return r.network.Duration(r.rand.Uniform(keyed.ForRunTime, uint64(who.job), uint64(who.number), drawNetwork+n))
 }
 
-// begin returns how long an attempt takes in all that begins now and works for runs. If
-// writes is false it will fail, and writes nothing.
+// begin returns how long an attempt that begins now takes in all, with work of runs between read and write. If writes
+// is false it will fail, and writes nothing.
 func (r *row) begin(now engine.Time, who delivery, runs time.Duration, writes bool) time.Duration {
 	asks, worked := r.way(who, 0), runs
 	worked += asks + r.way(who, 1)
@@ -81,7 +79,7 @@ func (r *row) won(now engine.Time, who delivery) bool {
 	return a != nil && a.won
 }
 
-// end forgets an attempt that ended or was stopped now.
+// end removes an attempt that ended or was stopped now.
 func (r *row) end(now engine.Time, who delivery) {
 	r.catchUp(now)
 	switch a := r.attempts[who]; {
@@ -93,7 +91,7 @@ func (r *row) end(now engine.Time, who delivery) {
 	}
 }
 
-// catchUp lets all reach the row that does by now.
+// catchUp applies the reads and writes that reach the row by now.
 func (r *row) catchUp(now engine.Time) {
 	for len(r.steps) > 0 && r.steps[0].at <= now {
 		s := r.steps.Pop()
@@ -113,5 +111,5 @@ func (r *row) catchUp(now engine.Time) {
 	}
 }
 
-// Before orders by time, then as they came.
+// Before reports whether step s comes before t: by time, then in the order in which they became known.
 func (s step) Before(t step) bool { return s.at < t.at || s.at == t.at && s.order < t.order }

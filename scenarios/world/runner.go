@@ -16,7 +16,7 @@ import (
 	"qsim/scenarios/pool"
 )
 
-// Options of Run.
+// Options are the options of Run.
 type Options struct {
 	// Parallel is how many simulations run at once; 0: one per core that Go uses.
 	Parallel int
@@ -43,11 +43,10 @@ type Options struct {
 	Gate pool.Gate
 }
 
-// Run simulates every policy of sc under every seed and returns the runs by seed,
-// then by policy: as many seeds as sc says, or until there are Enough. What it returns does
-// not depend on Parallel or on the order in which simulations end. When ctx is done, no further simulation starts, those
-// under way are abandoned, and Run returns the ones that ended, with ctx.Err(). If a
-// simulation panics, the error is a *Broken.
+// Run simulates every policy of sc under every seed and returns the runs by seed, then by policy: as many seeds as sc
+// has, or until Enough returns true. The result does not depend on Parallel or on the order in which simulations end.
+// When ctx is done, no further simulation starts, those under way are abandoned, and Run returns those that ended, with
+// ctx.Err(). If a simulation panics, the error is a *Broken.
 func Run(ctx context.Context, sc *scenarios.Scenario, o Options) ([]measure.Run, error) {
 	worlds, err := newWorlds(sc)
 	if err != nil {
@@ -68,13 +67,13 @@ func Run(ctx context.Context, sc *scenarios.Scenario, o Options) ([]measure.Run,
 // FileError is an error in a file that a scenario names, beyond the lines that are checked before a run.
 type FileError struct{ Err error }
 
-// Error returns what is wrong.
+// Error returns the error in the file.
 func (e *FileError) Error() string { return e.Err.Error() }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the error in the file.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// world is the scenario as one policy sees it.
+// world is a scenario with one of its policies, in the terms of the engine.
 type world struct {
 	sc     *scenarios.Scenario
 	index  int // of the policy
@@ -118,11 +117,10 @@ func newWorld(sc *scenarios.Scenario, policy int) (*world, error) {
 	return w, nil
 }
 
-// stepsBetweenChecks is how many events a simulation goes on after an interrupt,
-// at the most: some milliseconds.
+// stepsBetweenChecks is the most events that a simulation runs after an interrupt: some milliseconds.
 const stepsBetweenChecks = 1 << 14
 
-// replicate runs one seed and, if that is asked for, the same without storms beside it.
+// replicate runs one seed and, for the metric slowdown, also without storms.
 func (w *world) replicate(ctx context.Context, seed uint64) (*measure.Run, error) {
 	run, err := w.simulate(ctx, seed)
 	if err != nil || w.calm == nil {
@@ -177,7 +175,7 @@ func (w *world) simulate(ctx context.Context, seed uint64) (run *measure.Run, er
 	return &r, nil
 }
 
-// withoutStorms returns the world of w as it would be without storms.
+// withoutStorms returns the world without its storms.
 func (w *world) withoutStorms() (*world, error) {
 	calm := *w.sc
 	calm.Storms = nil
@@ -188,8 +186,8 @@ func (w *world) withoutStorms() (*world, error) {
 	return without, err
 }
 
-// start returns a simulation that has not begun, and what watches it. watch is given the
-// recorder of the simulation and returns the one to use.
+// start returns a simulation that has not begun, and the collector of its measurements. watch is given the recorder of
+// the simulation and returns the one to use.
 func (w *world) start(seed uint64, workload *workload, watch func(engine.Recorder) engine.Recorder) (*sim.Sim, *measure.Collector) {
 	collector := measure.NewCollector(&w.settings, w.index)
 	cfg := w.setup(seed, workload).Config
@@ -205,7 +203,7 @@ func (w *world) start(seed uint64, workload *workload, watch func(engine.Recorde
 	return sim.New(cfg), collector
 }
 
-// unresolved lists what a store still holds.
+// unresolved returns an iterator over the jobs that a store still holds.
 func unresolved(store *memstore.Store) func(yield func(measure.Unresolved) bool) {
 	return func(yield func(measure.Unresolved) bool) {
 		store.Each(func(u memstore.Unfinished) bool {

@@ -12,8 +12,8 @@ import (
 	"qsim/scenarios"
 )
 
-// Windows returns the storms that begin at a known time, in order of their start. That of a crash lasts until the
-// processes are back.
+// Windows returns the storms that begin at a known time, in order of their start. A crash lasts until the processes are
+// back.
 func Windows(sc *scenarios.Scenario) []measure.Window {
 	var windows []measure.Window
 	for i := range sc.Storms {
@@ -27,7 +27,7 @@ func Windows(sc *scenarios.Scenario) []measure.Window {
 	return windows
 }
 
-// Settings returns what the results package must know of sc.
+// Settings returns the description of a scenario for the results package.
 func Settings(sc *scenarios.Scenario) measure.Settings {
 	s := measure.Settings{
 		Scenario: sc.Name, Description: sc.Description, ConfigHash: sc.ConfigHash(),
@@ -51,8 +51,8 @@ func Settings(sc *scenarios.Scenario) measure.Settings {
 	return s
 }
 
-// leaseTold returns the lease TTL where an event prolongs each lease by name; 0 where none does: a job that is acked
-// early is held for ever, and a heartbeat of a node prolongs all its leases at once.
+// leaseTold returns the lease TTL if each extension of a lease has an event of its own; 0 otherwise: a job acked early
+// is held for ever, and where leases belong to nodes a heartbeat extends them all at once.
 func leaseTold(e *scenarios.Engine) time.Duration {
 	if e.Ack.Value() || e.Lease.Of.Value() && e.Lease.Heartbeat > 0 {
 		return 0
@@ -60,7 +60,7 @@ func leaseTold(e *scenarios.Engine) time.Duration {
 	return e.Lease.TTL.Std()
 }
 
-// describeLoad sets what s says of the jobs.
+// describeLoad sets the fields of s about jobs: guards, retry limits and loads.
 func describeLoad(sc *scenarios.Scenario, s *measure.Settings) {
 	var work float64
 	s.Guards, s.Burials, s.Loads, s.Rate, s.Service = nil, nil, nil, 0, 0
@@ -86,8 +86,8 @@ func describeLoad(sc *scenarios.Scenario, s *measure.Settings) {
 	}
 }
 
-// settingsOf returns Settings for what measures policy i, which may override the jobs
-// and the windows of storms. The storms stand in the same order as in Settings.
+// settingsOf returns Settings for the measurement of policy i, which may override the jobs and the windows of storms.
+// The storms have the same order as in Settings.
 func settingsOf(sc *scenarios.Scenario, i int) measure.Settings {
 	s, seen := Settings(sc), sc.Variant(i)
 	if seen == sc {
@@ -134,7 +134,7 @@ func objectivesOf(sc *scenarios.Scenario) []measure.Objective {
 	return all
 }
 
-// bucket returns a round step of time that divides a run into 300 to 720 parts.
+// bucket returns a round time step that divides a run into 300 to 720 parts.
 func bucket(duration time.Duration) time.Duration {
 	for _, unit := range []time.Duration{time.Nanosecond, time.Microsecond, time.Millisecond} {
 		for _, n := range []time.Duration{1, 2, 5, 10, 20, 50, 100, 200, 500} {

@@ -12,7 +12,7 @@ import (
 	"qsim/scenarios"
 )
 
-// Setup is one simulation of a scenario that has not begun, in plain values of the engine: what Run makes of a policy and a seed.
+// Setup is one simulation of a scenario that has not begun, for one policy and seed, in plain values of the engine.
 type Setup struct {
 	Scenario *scenarios.Scenario  // as the policy sees it
 	Config   sim.Config           // all but a recorder
@@ -27,8 +27,8 @@ type Setup struct {
 	came     []int64 // by storm: how often a control of it met with anything
 }
 
-// Compile returns the simulation of a policy of sc (an index of Policies) under a seed. Its callers wait for ever: patience
-// takes a Run. The error says what is wrong with a file that arrivals come from.
+// Compile returns the simulation of a policy of sc (an index of Policies) under a seed. Its callers wait for ever: only
+// Run supports patience. The error is about a file of arrivals.
 func Compile(sc *scenarios.Scenario, policy int, seed uint64) (*Setup, error) {
 	w, err := newWorld(sc.Variant(policy), policy)
 	if err != nil {
@@ -41,7 +41,7 @@ func Compile(sc *scenarios.Scenario, policy int, seed uint64) (*Setup, error) {
 	return w.setup(seed, workload), nil
 }
 
-// setup returns the simulation of w under a seed.
+// setup returns the simulation of the world under a seed.
 func (w *world) setup(seed uint64, workload *workload) *Setup {
 	sc, rand := w.sc, keyed.Rand{Seed: seed}
 	links, node := w.links, w.node
@@ -72,7 +72,8 @@ func (w *world) setup(seed uint64, workload *workload) *Setup {
 	return s
 }
 
-// befell counts a control that met with anything; whoever alters the configuration may have added some of no storm.
+// befell counts that the control (storm effect) with that index had an effect on some node, for Met; indexes past the
+// storms' own, added by a caller that altered the configuration, are ignored.
 func (s *Setup) befell(control int, _ int32, _ engine.Time) {
 	if of := s.troubles.ofControl; control < len(of) {
 		s.came[of[control]]++
@@ -87,9 +88,9 @@ func (s *Setup) Retry(class int) *policies.Backoff {
 // skew returns the largest error of any clock.
 func (s *Setup) skew() time.Duration { return s.troubles.skew() }
 
-// Met returns how often each storm has made a difference by now, by its index: one of nodes or of the store as often as it
-// came and met with anything, one that lies in wait for calls once if it met with any, one of attempts as often as it
-// changed one, and a burst once.
+// Met returns, for each storm by its index, how often it has had an effect by now: one on nodes or the store counts
+// each time it struck anything, one on calls once if it disturbed any, one on attempts each attempt changed, and a
+// burst once.
 func (s *Setup) Met() []int64 {
 	met := slices.Clone(s.came)
 	for i, n := range s.handlers.met {
@@ -110,7 +111,7 @@ func (s *Setup) Met() []int64 {
 	return met
 }
 
-// Jobs yields all jobs that come, in order, with the time at which each is enqueued.
+// Jobs yields all jobs of the run, in order, with the time at which each is enqueued.
 func (s *Setup) Jobs(yield func(engine.Time, engine.NewJob) bool) {
 	w, err := newWorkload(s.Scenario, keyed.Rand{Seed: s.seed})
 	if err != nil {
@@ -125,7 +126,8 @@ func (s *Setup) Jobs(yield func(engine.Time, engine.NewJob) bool) {
 	}
 }
 
-// undisturbed returns how attempts go without storms: an attempt by its job, kind and delivery.
+// undisturbed returns a function that computes the run time and outcome that an attempt would have without storms, from
+// its job, kind and delivery.
 func (s *Setup) undisturbed() func(j *engine.Job) sim.Execution {
 	calm := *s.Scenario
 	calm.Storms = nil

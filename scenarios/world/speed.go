@@ -10,14 +10,14 @@ import (
 	"qsim/engine/quantity"
 )
 
-// Speed is how many seconds of a scenario pass in one second of the wall clock: Num/Den,
-// exactly, both in [1, 10^6]. The zero Speed is no speed.
+// Speed is the number of seconds of a scenario that pass in one second of the wall clock: Num/Den, exactly, both in [1,
+// 10^6]. The zero Speed is no speed.
 type Speed struct{ Num, Den int64 }
 
-// mostSpeed bounds a Speed and one over it.
+// mostSpeed is the largest Speed; its inverse is the smallest.
 const mostSpeed = 1_000_000
 
-// ParseSpeed reads a speed such as 20x, 7.5x or 0.5x.
+// ParseSpeed parses a speed such as 20x, 7.5x or 0.5x.
 func ParseSpeed(text string) (Speed, error) {
 	body, found := strings.CutSuffix(strings.TrimSpace(text), "x")
 	if !found {
@@ -40,15 +40,14 @@ func ParseSpeed(text string) (Speed, error) {
 	return Speed{value.Num().Int64(), value.Denom().Int64()}, nil
 }
 
-// String writes s as ParseSpeed reads it.
+// String returns the speed in the form that ParseSpeed parses.
 func (s Speed) String() string { return quantity.Decimal(big.NewRat(s.Num, s.Den), 18) + "x" }
 
-// Float returns s as a number.
+// Float returns the speed as a number.
 func (s Speed) Float() float64 { return float64(s.Num) / float64(s.Den) }
 
-// Real is how long d of the scenario takes on the wall clock, to the nearest nanosecond;
-// what takes any time takes at least one. What never ends never ends, and a negative
-// duration, which stands for something else, stays as it is.
+// Real returns how long d of the scenario takes on the wall clock, to the nearest nanosecond, and at least one if d is
+// above 0. Forever stays as it is, and so does a negative duration, which has another meaning.
 func (s Speed) Real(d time.Duration) time.Duration {
 	if d <= 0 || d == engine.Forever {
 		return d
@@ -56,8 +55,7 @@ func (s Speed) Real(d time.Duration) time.Duration {
 	return max(1, ratioOf(d, s.Den, s.Num))
 }
 
-// Virtual is how much time of the scenario passes in d of the wall clock, to the nearest
-// nanosecond.
+// Virtual returns how much time of the scenario passes in d of the wall clock, to the nearest nanosecond.
 func (s Speed) Virtual(d time.Duration) time.Duration {
 	if d == engine.Forever {
 		return d
@@ -68,11 +66,10 @@ func (s Speed) Virtual(d time.Duration) time.Duration {
 	return ratioOf(d, s.Num, s.Den)
 }
 
-// At is the time of the scenario at a reading of the wall clock.
+// At returns the time of the scenario at a reading of the wall clock.
 func (s Speed) At(t engine.Time) engine.Time { return engine.Time(s.Virtual(time.Duration(t))) }
 
-// ratioOf is d × num / den to the nearest whole, at most the longest duration that ends. d
-// is at least 0.
+// ratioOf returns d × num / den to the nearest whole number, at most the longest finite duration. d is at least 0.
 func ratioOf(d time.Duration, num, den int64) time.Duration {
 	hi, lo := bits.Mul64(uint64(d), uint64(num))
 	lo, carry := bits.Add64(lo, uint64(den)/2, 0)

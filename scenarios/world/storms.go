@@ -10,8 +10,8 @@ import (
 	"qsim/scenarios"
 )
 
-// troubles are what the storms of a scenario do to nodes, calls and the store under one seed. What they do to attempts is
-// with the handlers, and what they bring with the arrivals.
+// troubles holds the effects of a scenario's storms on nodes, calls and the store under one seed. Effects on attempts
+// are in handlers, and bursts in the arrivals.
 type troubles struct {
 	controls []fault.Control
 	faults   []fault.Fault
@@ -21,7 +21,7 @@ type troubles struct {
 	ofControl, ofFault, ofSlow []int
 }
 
-// equip adds the storms of a scenario, and its rules of the store, to the configuration of a simulation.
+// equip adds the storms of a scenario, and its rules for the store, to the configuration of a simulation.
 func equip(sc *scenarios.Scenario, cfg *sim.Config, links *sim.Links, rand keyed.Rand) *troubles {
 	t := troublesOf(sc, rand)
 	cfg.Rand, cfg.Controls, cfg.Parallel, cfg.Held, cfg.MakesRoom = rand, t.controls, int(sc.Engine.Store.Parallel), sc.Engine.Waiting.Value(), makesRoom(sc)
@@ -38,7 +38,7 @@ func troublesOf(sc *scenarios.Scenario, rand keyed.Rand) *troubles {
 	return t
 }
 
-// add adds what storm i does. Which nodes it hits is drawn by the seed.
+// add adds the effects of storm i. The nodes that it hits are drawn by the seed.
 func (t *troubles) add(sc *scenarios.Scenario, i int, rand keyed.Rand) {
 	s := &sc.Storms[i]
 	x := s.Effect()
@@ -83,7 +83,7 @@ func (t *troubles) addControls(s *scenarios.Storm, i int, c fault.Control, nodes
 	}
 }
 
-// triggered returns c with the time or the event at which s begins.
+// triggered returns the control c with the time or the event at which the storm begins.
 func triggered(s *scenarios.Storm, c fault.Control) fault.Control {
 	w := windowOf(s)
 	c.At, c.Times, c.Every = w.From, w.Times, w.Every
@@ -100,7 +100,7 @@ func triggered(s *scenarios.Storm, c fault.Control) fault.Control {
 	return c
 }
 
-// windowOf returns the windows of s.
+// windowOf returns the windows of time of a storm.
 func windowOf(s *scenarios.Storm) fault.Window {
 	w := fault.Window{From: engine.Time(s.At), For: s.For.Std()}
 	if s.Repeat != nil {
@@ -109,7 +109,7 @@ func windowOf(s *scenarios.Storm) fault.Window {
 	return w
 }
 
-// skew returns the largest error of any clock, at which all storms that shift clocks coincide.
+// skew returns the largest error of any clock, as if all storms that shift clocks coincided.
 func (t *troubles) skew() (d time.Duration) {
 	for i := range t.controls {
 		if c := &t.controls[i]; c.Kind == fault.ShiftClock {

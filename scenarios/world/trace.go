@@ -56,7 +56,7 @@ func (t *trace) next() (arrival, bool) {
 	return arrival{}, false
 }
 
-// parse reads the latest line.
+// parse parses the latest line of the trace as an arrival.
 func (t *trace) parse() (arrival, error) {
 	seconds, tenant, err := scenarios.TraceLine(t.lines.Text())
 	if err != nil {
@@ -81,7 +81,7 @@ func (t *trace) parse() (arrival, error) {
 	return a, nil
 }
 
-// end closes the file and keeps what was wrong, if anything was.
+// end closes the trace's file and stores the error, if there was one.
 func (t *trace) end(err error) {
 	t.over = true
 	if err != nil {
@@ -90,7 +90,7 @@ func (t *trace) end(err error) {
 	t.file.Close() // it was only read
 }
 
-// Close ends the trace where it is.
+// Close closes the trace's file where it was read to.
 func (t *trace) Close() error {
 	if !t.over {
 		t.end(nil)

@@ -12,11 +12,10 @@ import (
 	"qsim/scenarios"
 )
 
-// Wall is what one policy of a scenario does under one seed, for a driver that runs it on
-// the wall clock against a real store: the same arrivals, run times and failures, by the
-// same draws, as a simulation of that seed has. Times and durations that it takes and
-// returns are those of the wall clock, from its start; a scenario's own are that times its
-// speed. The methods may be called from several goroutines, but for Next and Finish.
+// Wall provides one policy of a scenario under one seed to a driver that runs it on the wall clock against a real
+// store: the same arrivals, run times and failures, by the same draws, as in a simulation of that seed. Its methods
+// take and return times of the wall clock, from its start; times the speed they are the scenario's. All methods except
+// Next and Finish may be called from several goroutines.
 type Wall struct {
 	world *world
 	seed  uint64
@@ -29,8 +28,8 @@ type Wall struct {
 	handlers *handlers
 }
 
-// OnWallClock returns policy of sc under a seed at a speed. The error says by its key
-// what of the scenario only a simulation can do. The caller closes it.
+// OnWallClock returns a policy of sc, by its index, under a seed at a speed. The error names the keys of the scenario
+// that only a simulation supports. The caller closes the Wall.
 func OnWallClock(sc *scenarios.Scenario, policy int, seed uint64, speed Speed) (*Wall, error) {
 	seen := sc.Variant(policy)
 	if err := fitsWallClock(seen, policy, speed); err != nil {
@@ -51,34 +50,35 @@ func OnWallClock(sc *scenarios.Scenario, policy int, seed uint64, speed Speed) (
 	return w, nil
 }
 
-// Close closes the files that the arrivals come from and says what was wrong with them.
+// Close closes the files of arrivals and returns the error in them, if any.
 func (w *Wall) Close() error { return w.workload.Close() }
 
-// Nodes is how many engines there are.
+// Nodes returns the number of engines.
 func (w *Wall) Nodes() int { return int(w.world.sc.Engine.Nodes) }
 
-// Engine is the configuration of each of them, without its name, policy and recorder.
+// Engine returns the configuration of each engine, without its name, policy and recorder.
 func (w *Wall) Engine() engine.Config { return w.config }
 
-// Policy returns a new policy, for one engine.
+// Policy returns a new instance of the policy, for one engine.
 func (w *Wall) Policy() engine.Policy { return newFastPolicy(w.world.policy(), w.speed) }
 
-// Options are the rules of the store.
+// Options returns the rules of the store.
 func (w *Wall) Options() engine.StoreOptions { return fastOptions(w.speed, w.world.store) }
 
-// WakesAll and WakesNone say who is told of new ready jobs; one engine if both are false.
+// WakesAll and WakesNone report whether all engines or none are woken when jobs become ready; one engine is if both are
+// false.
 func (w *Wall) WakesAll() bool { return wakeMode(w.world.sc.Engine.Fetch.Wake) == sim.WakeAll }
 
-// WakesNone says that engines poll.
+// WakesNone reports whether engines only poll for ready jobs.
 func (w *Wall) WakesNone() bool { return wakeMode(w.world.sc.Engine.Fetch.Wake) == sim.WakeNone }
 
-// Length is when arrivals end, and until when what is left of them may be worked off.
+// Length returns when arrivals end, and when the run ends at the latest.
 func (w *Wall) Length() (arrivals, all time.Duration) {
 	d, drain := w.world.sc.Duration.Std(), w.world.sc.Drain.Std()
 	return w.speed.Real(d), w.speed.Real(d + drain)
 }
 
-// Next returns the next job and when it is to be enqueued; false: there are no more.
+// Next returns the next job and the time to enqueue it; ok is false if there are no more.
 func (w *Wall) Next() (at time.Duration, j engine.NewJob, ok bool) {
 	when, j, ok := w.workload.Next()
 	if !ok {
@@ -88,10 +88,10 @@ func (w *Wall) Next() (at time.Duration, j engine.NewJob, ok bool) {
 	return w.speed.Real(time.Duration(when)), j, true
 }
 
-// Err is what was wrong with the files that the arrivals come from: Next ended early.
+// Err returns the error in the files of arrivals, after which Next ended early.
 func (w *Wall) Err() error { return w.workload.Err() }
 
-// Attempt is how one execution goes, if nothing interrupts it.
+// Attempt is the run time and the outcome of one execution that is not interrupted.
 type Attempt struct {
 	Runs          time.Duration // at least 0
 	Error         engine.ErrorKind
@@ -100,7 +100,7 @@ type Attempt struct {
 	undecided bool // see End
 }
 
-// Begin draws how an execution of j goes that begins now. End must follow.
+// Begin draws the run time and the outcome of an execution of j that begins now. The caller must call End when it ends.
 func (w *Wall) Begin(now time.Duration, node int32, j *engine.Job) Attempt {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -108,8 +108,8 @@ func (w *Wall) Begin(now time.Duration, node int32, j *engine.Job) Attempt {
 	return Attempt{Runs: w.speed.Real(x.Runs), Error: x.Error, IgnoresCancel: x.IgnoresCancel, undecided: x.Undecided}
 }
 
-// End says that an execution that began as a ended now, at its own end or, if stopped is
-// an error kind, because it was told to stop. It returns how it went.
+// End notes that the execution a ended now, at its own end or, if stopped is an error kind, because it was told to
+// stop. It returns the error of the execution.
 func (w *Wall) End(now time.Duration, node int32, j *engine.Job, a Attempt, stopped engine.ErrorKind) engine.ErrorKind {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -124,8 +124,8 @@ func (w *Wall) End(now time.Duration, node int32, j *engine.Job, a Attempt, stop
 	return err
 }
 
-// Finish turns the events of a run, in any order, into what a simulation of that policy
-// and seed would have given: its times are those of the scenario. The run ended at end.
+// Finish turns the events of a run that ended at end, in any order, into the measurements that a simulation of the
+// policy and seed would give: in the scenario's time.
 func (w *Wall) Finish(events []engine.Event, end time.Duration) (measure.Run, Balance) {
 	ordered, balance := reconcile(events, end, w.config.Promoter.Every > 0)
 	c := measure.NewCollector(&w.world.settings, w.world.index)

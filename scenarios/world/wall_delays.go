@@ -11,9 +11,8 @@ import (
 	"qsim/engine/sim"
 )
 
-// Delays are what a machine and its store took in a run on the wall clock, for a simulation
-// that is to have them too. They are samples of what was measured, in the time of the wall
-// clock; an empty one stands for no time at all.
+// Delays holds the delays of a machine and its store measured in a run on the wall clock, for use in a simulation. They
+// are samples in the time of the wall clock; an empty list stands for no delay.
 type Delays struct {
 	Request [engine.NumOps][]time.Duration // from an engine's asking until the store acts
 	Reply   [engine.NumOps][]time.Duration // from then until the engine has the answer
@@ -44,7 +43,7 @@ type Enqueued struct {
 // Span is a stretch of time.
 type Span struct{ From, For time.Duration }
 
-// Overlay is Delays as a simulation applies them.
+// Overlay holds measured delays in the form that a simulation applies.
 type Overlay struct {
 	request, reply [engine.NumOps]dist.Dist
 	perJob         [engine.NumOps]time.Duration
@@ -60,7 +59,7 @@ type Overlay struct {
 	Mechanics *Mechanics
 }
 
-// Overlay prepares d, in the time of the scenario.
+// Overlay converts the delays to the time of the scenario.
 func (d *Delays) Overlay() (*Overlay, error) {
 	o := &Overlay{speed: d.Speed}
 	var err error
@@ -93,7 +92,7 @@ func (d *Delays) Overlay() (*Overlay, error) {
 	return o, nil
 }
 
-// spans returns stretches of the wall clock in the time of the scenario.
+// spans converts spans of the wall clock to the time of the scenario.
 func (d *Delays) spans(of []Span) (all []Span) {
 	for _, s := range of {
 		all = append(all, Span{d.Speed.Virtual(s.From), max(1, d.Speed.Virtual(s.For))})
@@ -101,7 +100,7 @@ func (d *Delays) spans(of []Span) (all []Span) {
 	return all
 }
 
-// each visits spans in order, again after each period, until a time.
+// each calls visit with spans in order, repeated after each period, up to a time.
 func each(spans []Span, period time.Duration, until engine.Time, visit func(Span)) {
 	for start := time.Duration(0); len(spans) > 0; start += period {
 		for _, s := range spans {
@@ -117,7 +116,7 @@ func each(spans []Span, period time.Duration, until engine.Time, visit func(Span
 	}
 }
 
-// dist is the distribution of samples in the time of the scenario.
+// dist returns the distribution of sampled durations in the time of the scenario.
 func (d *Delays) dist(samples []time.Duration) (dist.Dist, error) {
 	if len(samples) == 0 {
 		return dist.Dist{}, nil
@@ -129,7 +128,7 @@ func (d *Delays) dist(samples []time.Duration) (dist.Dist, error) {
 	return dist.Empirical(values)
 }
 
-// Alter gives a simulation these delays in place of its scenario's: see Options.Alter.
+// Alter replaces the delays of a simulation's scenario by the measured ones: see Options.Alter.
 func (o *Overlay) Alter(_ int, _ uint64, cfg *sim.Config) {
 	m := &measured{Overlay: o, rand: cfg.Rand, handlers: cfg.Handlers}
 	if o.Mechanics != nil {
@@ -170,13 +169,13 @@ func (m *measured) claimed(leases []engine.Lease) {
 	}
 }
 
-// heldUp is a workload whose jobs come late at times, all at once then.
+// heldUp is a workload whose jobs are held up during spans of time, and then come all at once.
 type heldUp struct {
 	sim.Workload
 	spans []Span // those that are not over
 }
 
-// Next implements sim.Workload.
+// Next returns the next arrival, at the end of the span that holds it up if it falls in one.
 func (w *heldUp) Next() (engine.Time, engine.NewJob, bool) {
 	at, j, ok := w.Workload.Next()
 	for len(w.spans) > 0 && engine.Time(w.spans[0].From+w.spans[0].For) <= at {
@@ -188,7 +187,7 @@ func (w *heldUp) Next() (engine.Time, engine.NewJob, bool) {
 	return at, j, ok
 }
 
-// measured is a network, and handlers, that take as long as real ones were seen to.
+// measured is a simulation's network and handlers with the delays measured in a real run.
 type measured struct {
 	*Overlay
 	rand     keyed.Rand
@@ -198,14 +197,13 @@ type measured struct {
 	began    map[delivery]engine.Time // executions
 }
 
-// callKey names a call.
+// callKey identifies a call of an engine.
 type callKey struct {
 	engine engine.EngineID
 	id     uint64
 }
 
-// Draws for the run time of an attempt and the delay of a call; those below are told apart
-// in handlers.go.
+// Numbers of the draws for the run time of an attempt and the delay of a call; lower ones are in handlers.go.
 const (
 	drawOverrun = 1<<16 - 2
 	drawAsked   = 0
@@ -214,7 +212,7 @@ const (
 	drawEnqueue = 3
 )
 
-// Request draws how long a call is under way to the store.
+// Request draws the delay of a call on its way to the store.
 func (m *measured) Request(now engine.Time, c *engine.Call) sim.Fate {
 	if m.asked != nil {
 		m.asked[callKey{c.Engine, c.ID}] = now
@@ -222,7 +220,7 @@ func (m *measured) Request(now engine.Time, c *engine.Call) sim.Fate {
 	return sim.Fate{Delay: m.through(now, m.draw(&m.request[c.Op], keyed.ForRequestDelay, c, drawAsked))}
 }
 
-// Reply draws how long its answer takes.
+// Reply draws the delay of a call's answer on its way back.
 func (m *measured) Reply(now engine.Time, c *engine.Call, r *engine.Reply, _ *sim.Rows) time.Duration {
 	more := max(0, r.Rows()-1)
 	d := m.draw(&m.reply[c.Op], keyed.ForResponseDelay, c, drawAsked) + time.Duration(more)*m.perJob[c.Op]
@@ -235,8 +233,8 @@ func (m *measured) Reply(now engine.Time, c *engine.Call, r *engine.Reply, _ *si
 	return d
 }
 
-// through is how long something takes from now on that takes d while the store is not frozen. It is asked of no time
-// before one that it was asked of.
+// through returns how long a delay of d that begins now takes if the store's stalls, during which it does not progress,
+// are included. now must not be before that of an earlier call.
 func (m *measured) through(now engine.Time, d time.Duration) time.Duration {
 	for len(m.frozen) > 0 && engine.Time(m.frozen[0].From+m.frozen[0].For) <= now {
 		m.frozen = m.frozen[1:]
@@ -251,7 +249,7 @@ func (m *measured) through(now engine.Time, d time.Duration) time.Duration {
 	return end.Sub(now)
 }
 
-// lateness draws by how much a node notices a deadline late.
+// lateness draws the delay with which a node notices a deadline.
 func (m *measured) lateness(node int32, due engine.Time) time.Duration {
 	return m.late.Duration(m.rand.Uniform(keyed.ForTick, uint64(due), uint64(node), drawLate))
 }
@@ -274,7 +272,7 @@ func (m *measured) draw(d *dist.Dist, p keyed.Purpose, c *engine.Call, n uint16)
 	return d.Duration(m.rand.Uniform(p, uint64(c.ID), node, n))
 }
 
-// Begin adds what a worker takes besides the handler.
+// Begin begins an execution, with the measured overrun added to its run time.
 func (m *measured) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
 	x := m.handlers.Begin(now, node, j)
 	if m.began != nil {
@@ -284,12 +282,12 @@ func (m *measured) Begin(now engine.Time, node int32, j *engine.Job) sim.Executi
 	return x
 }
 
-// Decide is asked only of handlers that decide.
+// Decide returns the outcome that the wrapped handlers decide; it is called only if they can.
 func (m *measured) Decide(now engine.Time, node int32, j *engine.Job) engine.ErrorKind {
 	return m.handlers.(sim.Judge).Decide(now, node, j)
 }
 
-// End implements sim.Handlers.
+// End notes the end of an execution, for the counts by phase too.
 func (m *measured) End(now engine.Time, node int32, j *engine.Job, err engine.ErrorKind, aborted bool) {
 	if key := (delivery{j.ID, j.Delivery}); m.began != nil {
 		m.Mechanics.Attempt(m.real(m.began[key]), m.real(now))

@@ -6,14 +6,14 @@ import (
 	"qsim/engine"
 )
 
-// fastRetry asks a retry policy of a scenario on behalf of an engine that runs speed
-// times as fast. So whatever the policy computes delays from, it is right.
+// fastRetry applies a retry policy of a scenario in an engine that runs speed times as fast: it converts all times from
+// and to the policy, whatever that computes delays from.
 type fastRetry struct {
 	engine.RetryPolicy
 	speed Speed
 }
 
-// Next implements engine.RetryPolicy.
+// Next returns the retry policy's decision after a failure, with its delay on the wall clock.
 func (r fastRetry) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Verb, time.Duration) {
 	slow := *j
 	slow.Age, slow.Waited, slow.LastDelay = r.speed.Virtual(j.Age), r.speed.Virtual(j.Waited), r.speed.Virtual(j.LastDelay)
@@ -21,8 +21,8 @@ func (r fastRetry) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Ve
 	return verb, r.speed.Real(delay)
 }
 
-// fastPolicy is a policy of a scenario in an engine that runs speed times as fast: it
-// sees the times of the scenario, and its plans are turned into those of the engine.
+// fastPolicy is a policy of a scenario in an engine that runs speed times as fast: the policy sees times of the
+// scenario, and times in its plans are converted to those of the engine.
 type fastPolicy struct {
 	engine.Policy
 	speed Speed
@@ -31,7 +31,7 @@ type fastPolicy struct {
 	rules map[*engine.Rule]*engine.Rule // a rule must not change once a plan has used it
 }
 
-// fastReader is a fastPolicy that wants statistics of the store.
+// fastReader is a fastPolicy that needs statistics of the store.
 type fastReader struct {
 	*fastPolicy
 	reader engine.StatsReader
@@ -45,10 +45,10 @@ func newFastPolicy(p engine.Policy, speed Speed) engine.Policy {
 	return fast
 }
 
-// StatsEvery implements engine.StatsReader.
+// StatsEvery returns how often the policy needs statistics, in time of the wall clock.
 func (r fastReader) StatsEvery() time.Duration { return r.speed.Real(r.reader.StatsEvery()) }
 
-// Plan implements engine.Policy.
+// Plan appends the terms of the policy's plan, with times converted.
 func (p *fastPolicy) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	p.view = *v
 	p.view.Now = p.speed.At(v.Now)
@@ -70,7 +70,7 @@ func (p *fastPolicy) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return dst
 }
 
-// rule is r for the store.
+// rule returns the parameters of an order with its times on the wall clock.
 func (p *fastPolicy) rule(r *engine.Rule) *engine.Rule {
 	fast := p.rules[r]
 	if fast == nil {
@@ -89,7 +89,7 @@ func (p *fastPolicy) rule(r *engine.Rule) *engine.Rule {
 	return fast
 }
 
-// Observe implements engine.Policy.
+// Observe passes an observation to the policy, with times converted.
 func (p *fastPolicy) Observe(o *engine.Observation) {
 	p.seen = *o
 	p.seen.Now = p.speed.At(o.Now)

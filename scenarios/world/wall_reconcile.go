@@ -21,10 +21,9 @@ type Balance struct {
 	unresolved []measure.Unresolved
 }
 
-// reconciler puts the events of several engines into one order in which every job has a
-// life that makes sense. What a call did at the store was recorded when its answer had
-// come, each engine by itself: the age of the job at the store says when it was. What no
-// engine sees, that a waiting job became due, is added.
+// reconciler puts the events of several engines into one order that is consistent for every job. Each engine recorded a
+// call's effect when its answer came; the time of the effect at the store follows from the age that the job had there.
+// Events that no engine sees, of waiting jobs becoming due, are added.
 type reconciler struct {
 	events   []engine.Event // by job, token and stage; what is of no job comes first
 	added    []engine.Event
@@ -34,7 +33,8 @@ type reconciler struct {
 	promoted []engine.Time // of the job at hand, by promoters, ascending
 }
 
-// reconcile orders events, which it changes, of a run that ended at end.
+// reconcile returns the events of a run that ended at end in a consistent order, and counts the outcomes. It changes
+// events.
 func reconcile(events []engine.Event, end time.Duration, promotes bool) ([]*engine.Event, Balance) {
 	r := reconciler{events: events, promotes: promotes, end: engine.Time(end)}
 	slices.SortFunc(r.events, func(a, b engine.Event) int {
@@ -64,7 +64,7 @@ func reconcile(events []engine.Event, end time.Duration, promotes bool) ([]*engi
 	return all, r.balance
 }
 
-// stage orders the events of one token.
+// stage returns the rank of an event among those of one token.
 func stage(e *engine.Event) int {
 	switch e.Kind {
 	case engine.Enqueued:
@@ -96,7 +96,7 @@ type life struct {
 	successes int64
 }
 
-// job sets the times of the events of one job and counts it.
+// job sets the times of the events of one job and counts its outcome.
 func (r *reconciler) job(events []engine.Event) {
 	var l life
 	r.promoted = r.promoted[:0]
@@ -144,7 +144,7 @@ func (l *life) when(e *engine.Event) engine.Time {
 	return min(e.At, l.born.Add(e.Age))
 }
 
-// become follows what the store did to a job.
+// become updates the state of a job by an event of the store.
 func (r *reconciler) become(l *life, e *engine.Event, events []engine.Event) {
 	if l.state == engine.Waiting && e.From != engine.Waiting {
 		r.ready(l, events[0].Job, e.At)
@@ -165,7 +165,7 @@ func (r *reconciler) become(l *life, e *engine.Event, events []engine.Event) {
 	}
 }
 
-// ready adds that a waiting job became ready, by limit at the latest.
+// ready adds the event that a waiting job became ready, by limit at the latest.
 func (r *reconciler) ready(l *life, job engine.JobID, limit engine.Time) {
 	at := l.since
 	if r.promotes && len(r.promoted) > 0 {
@@ -176,7 +176,7 @@ func (r *reconciler) ready(l *life, job engine.JobID, limit engine.Time) {
 	r.added = append(r.added, engine.Event{Kind: engine.Promoted, At: l.since, Class: l.class, JobKind: l.kind, Tenant: l.tenant, Job: job, Token: l.token, Node: -1})
 }
 
-// executed counts an execution that ended.
+// executed counts an execution that ended, and whether it is a duplicate.
 func (r *reconciler) executed(l *life, e *engine.Event) {
 	if e.Kind != engine.Finished {
 		return
@@ -189,7 +189,7 @@ func (r *reconciler) executed(l *life, e *engine.Event) {
 	}
 }
 
-// close notes what is left of a job at the end.
+// close counts a job that is unresolved at the end.
 func (r *reconciler) close(l *life, job engine.JobID) {
 	if !l.known || l.state == engine.Done || l.state == engine.Dead {
 		return

@@ -7,7 +7,7 @@ import (
 	"qsim/scenarios"
 )
 
-// fitsWallClock returns an error that names every key of sc, as one of its policies sees it, which only a simulation
+// fitsWallClock returns an error that names every key of sc, with the overrides of one policy, that only a simulation
 // supports.
 func fitsWallClock(sc *scenarios.Scenario, policy int, speed Speed) error {
 	var problems []error
@@ -43,5 +43,5 @@ func fitsWallClock(sc *scenarios.Scenario, policy int, speed Speed) error {
 	return errors.Join(problems...)
 }
 
-// mostWallWorkers is how many handlers sleep in one process at the most.
+// mostWallWorkers is the most handlers that sleep in one process.
 const mostWallWorkers = 20_000

@@ -6,8 +6,8 @@ import (
 	"qsim/engine"
 )
 
-// fastConfig is c of a scenario as an engine needs it that runs s times as fast. Policies
-// and retry policies are told the times of the scenario; see fastPolicy.
+// fastConfig converts an engine configuration of a scenario for an engine that runs s times as fast. Policies and retry
+// policies still see times of the scenario; see fastPolicy.
 func fastConfig(s Speed, c engine.Config) engine.Config {
 	for _, d := range []*time.Duration{
 		&c.CallTimeout, &c.Fetch.Poll, &c.Fetch.Cooldown, &c.Fetch.ErrorPause, &c.Commit.Linger, &c.Commit.Timeout,
@@ -32,7 +32,7 @@ func fastConfig(s Speed, c engine.Config) engine.Config {
 	return c
 }
 
-// fastOptions are o of a scenario as a store needs them whose jobs run s times as fast.
+// fastOptions converts store options of a scenario for a store whose jobs run s times as fast.
 func fastOptions(s Speed, o engine.StoreOptions) engine.StoreOptions {
 	o.LapseAfter, o.RecoveriesWithin = s.Real(o.LapseAfter), s.Real(o.RecoveriesWithin)
 	service := o.Service

@@ -12,20 +12,20 @@ import (
 	"qsim/scenarios"
 )
 
-// Draws for one arrival, whatever its copies: keyed by the first copy.
+// Numbers of the draws for one arrival, the same for all its copies: keyed by the first copy.
 const (
 	drawTenant = 0
 	drawSerial = 1
 )
 
-// workload merges the arrivals of all classes.
+// workload merges the arrivals of all classes in order of time.
 type workload struct {
 	rand    keyed.Rand
 	classes []*classStamp
 	streams []*stream
 }
 
-// stream is the arrivals of one class, or its bursts.
+// stream is a source of arrivals in a workload: those of one class, or its bursts.
 type stream struct {
 	process
 	class *classStamp
@@ -33,7 +33,7 @@ type stream struct {
 	over  bool    // there are none
 }
 
-// classStamp has the fields that all jobs of a class share, and how the others are drawn.
+// classStamp holds the fields that all jobs of a class share, and the distributions of the others.
 type classStamp struct {
 	class   int
 	proto   engine.NewJob
@@ -93,8 +93,8 @@ func (s *stream) advance() {
 	}
 }
 
-// Next returns the earliest arrival; at one instant the class that the file names
-// first comes first.
+// Next returns the earliest arrival, without those that the key `only` of a class leaves out; at one instant the class
+// named first in the file comes first.
 func (w *workload) Next() (engine.Time, engine.NewJob, bool) {
 	for {
 		at, j, class, ok := w.next()
@@ -105,7 +105,7 @@ func (w *workload) Next() (engine.Time, engine.NewJob, bool) {
 	}
 }
 
-// next returns the earliest arrival, also where `only` keeps its job away.
+// next returns the earliest arrival, even one that the key `only` of its class leaves out.
 func (w *workload) next() (engine.Time, engine.NewJob, *classStamp, bool) {
 	best := w.streams[0]
 	for _, s := range w.streams[1:] {
@@ -125,7 +125,7 @@ func (w *workload) next() (engine.Time, engine.NewJob, *classStamp, bool) {
 	return at, j, class, true
 }
 
-// job returns the first copy of an arrival; tenant 0 is drawn.
+// job returns the job of an arrival, as its first copy; tenant 0 means that the tenant is drawn.
 func (w *workload) job(c *classStamp, index uint64, tenant engine.TenantID) engine.NewJob {
 	j := c.proto
 	j.ID = scenarios.JobID(c.class, index)
@@ -140,8 +140,7 @@ func (w *workload) job(c *classStamp, index uint64, tenant engine.TenantID) engi
 	return j
 }
 
-// Close closes the files that the arrivals come from, and returns what was wrong with
-// them.
+// Close closes the files of arrivals and returns the error in them, if any.
 func (w *workload) Close() error {
 	for _, s := range w.streams {
 		if c, ok := s.process.(io.Closer); ok {
@@ -151,7 +150,7 @@ func (w *workload) Close() error {
 	return w.Err()
 }
 
-// Err returns what was wrong with the files read so far: arrivals ended early.
+// Err returns the errors in the files read so far, after which arrivals ended early.
 func (w *workload) Err() error {
 	var errs []error
 	for _, s := range w.streams {
@@ -162,7 +161,7 @@ func (w *workload) Err() error {
 	return errors.Join(errs...)
 }
 
-// bursts are what storms bring to a class at once.
+// bursts is an arrival process with the jobs that storms bring to a class at once.
 type bursts struct {
 	stop engine.Time
 	all  []arrival // earliest first
@@ -197,8 +196,8 @@ func (b *bursts) next() (arrival, bool) {
 	return a, true
 }
 
-// pickNodes returns which of n nodes a storm hits, in ascending order: those of
-// its list, or as many as it says, drawn by the seed.
+// pickNodes returns the indexes, in ascending order, of the nodes out of n that a storm hits: those of its list, or a
+// number of them drawn by the seed.
 func pickNodes(which scenarios.Nodes, n int, rand keyed.Rand, storm int) []int32 {
 	var picked []int32
 	if which.List != nil {

@@ -22,12 +22,12 @@ const (
 
 var opNames = [NumOps]string{"?", "claim", "commit", "extend", "recover", "promote", "lead", "stats"}
 
-// String returns the op's name as scenarios spell it.
+// String returns the operation's name as scenarios spell it.
 func (o Op) String() string { return opNames[o] }
 
-// Call is a request to the store and, once it is answered, the answer: a record of the
-// driver's, which the engine fills in and the store answers in place. Fields that an op does
-// not speak of mean nothing: they may hold what an earlier call left there.
+// Call is a request to the store and, once it is answered, the answer: a record of the driver's, which the engine fills
+// in and the store answers in place. Fields that the op does not use mean nothing: they may hold values of an earlier
+// call.
 type Call struct {
 	ID     uint64 // of the engine's calls, counted from 1
 	Op     Op
@@ -64,7 +64,7 @@ type Reply struct {
 	Stats    Stats         // OpStats
 }
 
-// Rows is how many jobs c is about: those it names, or the most it may take.
+// Rows returns how many jobs a call is about: those it names, or the most it may take.
 func (c *Call) Rows() int {
 	switch c.Op {
 	case OpClaim, OpRecover:
@@ -84,13 +84,13 @@ func (c *Call) Rows() int {
 	return 0
 }
 
-// Rows is how many jobs r brought or changed.
+// Rows returns how many jobs a reply brought or changed.
 func (r *Reply) Rows() int {
 	return len(r.Leases) + len(r.Results) + len(r.Current) + len(r.Promoted) + r.Extended
 }
 
-// CopyFrom makes c the same question as another, with slices of its own, its batch included: for
-// a driver that has a call reach the store twice, or changes what it carries.
+// CopyFrom makes c a copy of another call's request, with slices of its own, its batch included: for a driver that has
+// a call reach the store twice, or changes what it carries.
 func (c *Call) CopyFrom(o *Call) {
 	terms, keys, jobs := append(c.Terms[:0], o.Terms...), append(c.Keys[:0], o.Keys...), append(c.Jobs[:0], o.Jobs...)
 	reply := c.Reply
@@ -129,7 +129,7 @@ func (c *Call) Execute(ctx context.Context, store Store, refuse error) {
 	}
 }
 
-// executeStep performs one of two steps, which only some stores can take.
+// executeStep performs a call that is one of two steps, which only some stores support.
 func (c *Call) executeStep(ctx context.Context, store Store) {
 	x, ok := store.(TwoStep)
 	switch {

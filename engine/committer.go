@@ -39,23 +39,22 @@ type batch struct {
 	applied  []bool // of an earlier try, by outcome; empty: none that is known of
 }
 
-// queued is a batch that waits for a call; of several, the one that was queued first gets it.
+// queued is a batch that waits for a commit call; the one queued first gets the first free call.
 type queued struct {
 	at    Time // paused: not before; ready: 0
 	order uint64
 	*batch
 }
 
-// Before orders by time, then as they were queued.
+// Before reports whether batch a is sent before b: by time, then in the order in which they were queued.
 func (a queued) Before(b queued) bool { return a.at < b.at || a.at == b.at && a.order < b.order }
 
-// errorPause is the pause after a commit that the store refused, where
-// CommitConfig.Backoff says nothing.
+// errorPause is the default pause after a commit that the store refused, if CommitConfig.Backoff is empty.
 const errorPause = 100 * time.Millisecond
 
 func (c *committer) init(cfg *Config) { c.flushAt, c.calls = Never, cfg.Commit.Calls }
 
-// deadline leaves flushAt out, which Engine.Due looks at.
+// deadline returns when a batch is to be sent again, without flushAt, the end of the linger, which Engine.Due handles.
 func (c *committer) deadline() Time {
 	d := Never
 	for _, b := range c.flying {
@@ -72,14 +71,14 @@ func (c *committer) full(e *Engine) bool {
 	return e.cfg.Commit.Backpressure > 0 && c.pending >= e.cfg.Commit.Backpressure
 }
 
-// add puts what becomes of the job of l, which an attempt that ended with err leaves to the
-// retry policy, into the batch that is filling. s is its slot, or noSlot.
+// add adds to the filling batch the outcome of the job of lease l, whose attempt ended with err: the retry policy
+// decides it. s is the lease's slot, or noSlot.
 func (c *committer) add(e *Engine, s Slot, l *Lease, err ErrorKind, heldAt Time) {
 	e.outcome(c.next(e, s), l, err, heldAt)
 	c.added(e)
 }
 
-// next returns the outcome that is to be filled in for slot s; added is to follow.
+// next returns a new outcome for slot s in the filling batch; the caller fills it in and calls added.
 func (c *committer) next(e *Engine, s Slot) *Outcome {
 	if c.filling == nil {
 		c.filling = c.newBatch()
@@ -111,7 +110,7 @@ func (c *committer) added(e *Engine) {
 	}
 }
 
-// linger closes the batch that is filling if it has waited long enough.
+// linger closes the filling batch if it has waited for the linger time.
 func (c *committer) linger(e *Engine) {
 	if e.now >= c.flushAt {
 		c.lingered(e)
@@ -144,8 +143,8 @@ func (c *committer) tick(e *Engine) {
 	}
 }
 
-// lingered ends the linger of the batch that is filling: it is sent at once, or goes on filling
-// while every call is busy, so that slow commits never queue up as many small batches.
+// lingered handles the end of the filling batch's linger: it is sent at once, or goes on filling while every call is
+// busy, so that slow commits never queue up as many small batches.
 func (c *committer) lingered(e *Engine) {
 	c.flushAt, c.due = Never, c.filling != nil
 	if len(c.flying) < c.calls {
@@ -153,7 +152,7 @@ func (c *committer) lingered(e *Engine) {
 	}
 }
 
-// flush closes the batch that is filling.
+// flush closes the filling batch, and sends or queues it.
 func (c *committer) flush(e *Engine) {
 	c.flushAt, c.due = Never, false
 	if c.filling == nil {
@@ -170,13 +169,13 @@ func (c *committer) flush(e *Engine) {
 	c.launch(e)
 }
 
-// enqueue has b wait for a call, in paused not before a time.
+// enqueue queues a batch for a call; in the heap paused it is not sent before the time at.
 func (c *committer) enqueue(in *heap.Heap[queued], b *batch, at Time) {
 	c.queued++
 	in.Push(queued{at, c.queued, b})
 }
 
-// launch sends what is ready so long as there may be more calls, then what has lingered long enough.
+// launch sends queued batches while there are free calls, and then the filling batch if its linger is over.
 func (c *committer) launch(e *Engine) {
 	for len(c.paused) > 0 && (c.paused[0].at <= e.now || c.paused[0].closed) {
 		q := c.paused.Pop()
@@ -211,8 +210,8 @@ func (c *committer) send(e *Engine, b *batch) {
 	e.driver.Send(call)
 }
 
-// settled is the highest sequence number up to which every batch is answered. Commits
-// pile up by the ten thousand while the store answers nothing: it must not look at each.
+// settled returns the highest sequence number up to which every batch is answered. Commits pile up by the ten thousand
+// while the store answers nothing: it must not look at each.
 func (c *committer) settled() uint64 { return c.lastSeq - uint64(c.open.size) }
 
 func (c *committer) onCommitted(e *Engine, r *Call) {
@@ -247,7 +246,7 @@ func hasUnapplied(results []Result) bool {
 	return false
 }
 
-// note keeps which outcomes took effect although others of the batch did not.
+// note stores which outcomes of a batch took effect although others did not.
 func (b *batch) note(r *Call) {
 	if r.Err != nil {
 		return
@@ -258,7 +257,7 @@ func (b *batch) note(r *Call) {
 	}
 }
 
-// settle lets go of a lease whose outcome the store has.
+// settle releases a lease whose outcome the store has answered.
 func (c *committer) settle(e *Engine, s Slot) {
 	if s == noSlot {
 		return
@@ -271,9 +270,8 @@ func (c *committer) settle(e *Engine, s Slot) {
 	e.drop(s)
 }
 
-// tryAgain plans the next try of a batch after its call failed, at the earliest
-// after pause. It reports false if that was the last try: then the batch has left
-// the ones in flight.
+// tryAgain plans the next try of a batch after its call failed, at the earliest after pause. It returns false if there
+// are no more tries: the batch is then no longer in flight.
 func (c *committer) tryAgain(e *Engine, b *batch, pause time.Duration) bool {
 	if backoff := e.cfg.Commit.Backoff; len(backoff) > 0 {
 		pause = backoff[min(b.tries, len(backoff))-1]
@@ -307,8 +305,8 @@ func (c *committer) tryAgain(e *Engine, b *batch, pause time.Duration) bool {
 	return false
 }
 
-// onExpired is told that the lease in slot s has expired by the node's own clock: its
-// outcome is not sent, unless it has been sent already.
+// onExpired handles a lease in slot s that has expired by the node's own clock: its outcome is not sent, unless it has
+// been sent already.
 func (c *committer) onExpired(e *Engine, s Slot) {
 	h := e.leases.get(s)
 	b := h.batch
@@ -343,7 +341,7 @@ func (c *committer) newBatch() *batch {
 	return &batch{seq: c.lastSeq}
 }
 
-// close is the end of a batch: it is answered, or given up, or empty.
+// close ends a batch that is answered, given up, or empty.
 func (c *committer) close(e *Engine, b *batch) {
 	b.closed = true
 	*c.open.at(int(b.seq - c.settled() - 1)) = false
@@ -359,8 +357,7 @@ func (c *committer) close(e *Engine, b *batch) {
 	}
 }
 
-// recycle keeps the memory of a batch that is closed for another, unless a call may still carry
-// its outcomes.
+// recycle keeps the memory of a closed batch for reuse, unless a call may still carry its outcomes.
 func (c *committer) recycle(b *batch) {
 	if b.out > 0 {
 		return

@@ -146,7 +146,7 @@ type KindConfig struct {
 	Timeout time.Duration // execution timeout; 0: none
 }
 
-// Validate reports all that is impossible in c, joined.
+// Validate returns all errors in the configuration, joined.
 func (c *Config) Validate() error {
 	var errs []error
 	need := func(ok bool, format string, args ...any) {

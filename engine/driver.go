@@ -1,9 +1,8 @@
 package engine
 
-// Driver carries out what an engine asks for: package sim on a virtual clock, package live with
-// goroutines. The engine calls it while it handles an input. It must not call the engine back
-// before that input is done, and whatever comes of what it is asked for reaches the engine as
-// an input of its own, later.
+// Driver carries out an engine's requests (calls to the store, handlers): package sim on a virtual clock, package live
+// with goroutines. The engine calls it while it handles an input. It must not call the engine back before that input is
+// done, and results of requests reach the engine as inputs of their own, later.
 type Driver interface {
 	// Call returns a record for the next call to the store, which the engine fills in. What
 	// the record held before does not matter, but its slices are reused. It is used for nothing

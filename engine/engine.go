@@ -6,7 +6,8 @@ import (
 	"qsim/engine/keyed"
 )
 
-// Engine is the state machine. It is not safe for concurrent use.
+// Engine is the state machine of one process of a queue: it claims jobs, runs them, commits outcomes and keeps leases.
+// It is not safe for concurrent use.
 type Engine struct {
 	cfg      Config
 	driver   Driver
@@ -32,8 +33,8 @@ type Engine struct {
 	electors  [numRoles]elector
 }
 
-// New returns an engine that asks driver for what it wants done and whose first Deadline is now.
-// It panics if cfg is not valid: see Config.Validate.
+// New returns an engine that sends its requests to driver and whose first Deadline is now. It panics if cfg is not
+// valid: see Config.Validate.
 func New(cfg Config, driver Driver, now Time) *Engine {
 	if err := cfg.Validate(); err != nil {
 		panic("engine: " + err.Error())
@@ -51,7 +52,7 @@ func New(cfg Config, driver Driver, now Time) *Engine {
 	return e
 }
 
-// Deadline is when Tick is due; it changes with every input.
+// Deadline returns the time at which Tick must be called; it changes with every input.
 func (e *Engine) Deadline() Time {
 	d := min(e.fetch.deadline(), e.run.deadline(e), e.commit.deadline(), e.heartbeat.deadline(e), e.maintenance())
 	if e.cfg.Lease.Local {
@@ -61,7 +62,7 @@ func (e *Engine) Deadline() Time {
 	return e.Due()
 }
 
-// maintenance is when reaper, promoter or electors have something to do.
+// maintenance returns the time at which the reaper, the promoter or an elector is due.
 func (e *Engine) maintenance() Time {
 	if e.stale {
 		e.seldom, e.stale = min(e.reap.deadline(e), e.promote.deadline()), false
@@ -72,17 +73,17 @@ func (e *Engine) maintenance() Time {
 	return e.seldom
 }
 
-// unsettle takes note that any deadline may come earlier than was known.
+// unsettle notes that any deadline may have become earlier.
 func (e *Engine) unsettle() { e.due, e.stale = e.now, true }
 
-// Due is a time that is not after Deadline, unless that has passed already, and costs nothing to know.
-// A driver with many inputs waits for it, and asks IsDue once it has come.
+// Due returns a time that is not after Deadline, unless that has passed already, at no cost. A driver with many inputs
+// waits for it, and then calls IsDue.
 func (e *Engine) Due() Time { return min(e.due, e.commit.flushAt) }
 
-// IsDue reports whether the Deadline has come by now. If it has not, Due is the Deadline from here on.
+// IsDue reports whether the Deadline has come by now. If it has not, Due equals the Deadline afterwards.
 func (e *Engine) IsDue(now Time) bool { return e.commit.flushAt <= now || e.Deadline() <= now }
 
-// arm takes note that something is due at t.
+// arm notes that an action is due at time t.
 func (e *Engine) arm(t Time) { e.due = min(e.due, t) }
 
 // Tick reports to the engine that its Deadline has come. Ticks that come early or late
@@ -109,16 +110,16 @@ func (e *Engine) Tick(now Time) {
 	e.fetch.tick(e)
 }
 
-// expireFirst gives up what has expired by the node's own clock before anything else is
-// done: a process that was frozen hears of what it missed before its Tick.
+// expireFirst gives up the leases that have expired by the node's own clock before any other action: a process that was
+// frozen may get other inputs before its Tick.
 func (e *Engine) expireFirst() {
 	if e.cfg.Lease.Local {
 		e.expire.tick(e)
 	}
 }
 
-// Handle gives the engine the store's answer to a call. Answers that come late or twice are
-// recognised by their ID. When it returns the record is the driver's again.
+// Handle gives the engine the store's answer to a call. Answers that come late or twice are recognised by their ID.
+// When it returns, c belongs to the driver again.
 func (e *Engine) Handle(now Time, c *Call) {
 	if e.begin(now, false); c.Op > OpCommit {
 		e.unsettle()
@@ -158,8 +159,7 @@ func (e *Engine) Wake(now Time) {
 	e.fetch.onWoken(e)
 }
 
-// Stop makes the engine claim no more and hand back what it has not started. It
-// is drained once Held is 0.
+// Stop makes the engine claim no more and return the jobs that it has not started. It is drained once Held is 0.
 func (e *Engine) Stop(now Time) {
 	e.beginSeldom(now)
 	e.stopping = true
@@ -167,17 +167,15 @@ func (e *Engine) Stop(now Time) {
 	e.commit.lingered(e)
 }
 
-// SetWallClock tells the engine that its wall clock is ahead of what it was started
-// with by so much; negative: behind. Only LeaseConfig.Local looks at that clock: all
-// else goes by now, which never jumps.
+// SetWallClock sets by how much the engine's wall clock is ahead of where it was at the start; negative: behind. Only
+// LeaseConfig.Local reads that clock: everything else uses now, which never jumps.
 func (e *Engine) SetWallClock(now Time, ahead time.Duration) {
 	e.beginSeldom(now)
 	e.ahead = ahead
 }
 
-// Stall makes the reaper (role OpRecover) or the promoter (OpPromote) ask for nothing until it is told otherwise.
-// An answer that is under way is taken all the same, and an engine that leads for the
-// role goes on leading.
+// Stall stops the reaper (role OpRecover) or the promoter (OpPromote) from making calls while stalled is set. Answers
+// under way are still handled, and an engine that leads for the role goes on leading.
 func (e *Engine) Stall(now Time, role Op, stalled bool) {
 	e.beginSeldom(now)
 	switch role {
@@ -188,8 +186,8 @@ func (e *Engine) Stall(now Time, role Op, stalled bool) {
 	}
 }
 
-// ttl is the TTL to ask for: with LeaseConfig.Local the store gets what is left until
-// the wall clock reads the expiry, as if it were on time.
+// ttl returns the lease TTL for a call: with LeaseConfig.Local the store gets the time until the wall clock reads the
+// expiry, as if that clock were right.
 func (e *Engine) ttl() time.Duration {
 	if e.cfg.Lease.Local {
 		return e.cfg.Lease.TTL + e.ahead
@@ -197,23 +195,23 @@ func (e *Engine) ttl() time.Duration {
 	return e.cfg.Lease.TTL
 }
 
-// Held counts leases not yet committed or lost, outcomes not yet committed, and jobs
-// taken by a promoter and not yet made ready.
+// Held returns the number of leases not yet committed or lost, outcomes not yet committed, and jobs taken by a promoter
+// but not yet made ready.
 func (e *Engine) Held() int { return e.leases.held + e.commit.pending + len(e.promote.taken) }
 
-// Idle counts the workers that run nothing.
+// Idle returns the number of workers that run no job.
 func (e *Engine) Idle() int { return e.leases.idle }
 
-// begin takes the time of an input, and whether it is a wake.
+// begin sets the time of an input, and whether it is a wake.
 func (e *Engine) begin(now Time, woken bool) { e.now, e.woken = now, woken }
 
-// beginSeldom takes the time of an input that comes seldom and may change any deadline.
+// beginSeldom sets the time of a rare input, one that may change any deadline.
 func (e *Engine) beginSeldom(now Time) {
 	e.begin(now, false)
 	e.unsettle()
 }
 
-// call returns the record of a call of op, to be filled in and sent.
+// call returns a new record for a call of op, to be filled in and sent.
 func (e *Engine) call(op Op) *Call {
 	e.lastID++
 	c := e.driver.Call()
@@ -222,7 +220,7 @@ func (e *Engine) call(op Op) *Call {
 	return c
 }
 
-// record reports e.event, completed with what is known of h, which may be nil.
+// record completes e.event with the slot s and its lease h, which may be nil, and reports it.
 func (e *Engine) record(s Slot, h *heldLease) {
 	if e.recorder == nil {
 		return
@@ -234,8 +232,8 @@ func (e *Engine) record(s Slot, h *heldLease) {
 	e.recorder.Record(&e.event)
 }
 
-// outcome asks the retry policy what becomes of a job, whose lease was learned of at heldAt,
-// and fills it in.
+// outcome fills in the outcome that the retry policy decides for a job whose attempt ended with err and whose lease
+// began at heldAt.
 func (e *Engine) outcome(o *Outcome, l *Lease, err ErrorKind, heldAt Time) {
 	*o = Outcome{}
 	o.Job, o.Token, o.Ref, o.Verb, o.Error, o.Kind, o.Tenant, o.Delivery = l.ID, l.Token, l.Ref, Ack, err, l.Kind, l.Tenant, l.Delivery

@@ -2,21 +2,20 @@ package engine
 
 import "qsim/engine/heap"
 
-// expirer gives up the leases that have expired by the node's own wall clock, where
-// LeaseConfig.Local wants it: without asking the store, and without telling it what
-// became of their jobs.
+// expirer gives up the leases that have expired by the node's own wall clock, if LeaseConfig.Local is set: without a
+// call to the store, and without sending it the outcomes of their jobs.
 type expirer struct {
 	due   heap.Heap[expiry]
 	count uint64
 }
 
-// expiry is when a lease expires by the wall clock, if it is not prolonged before.
+// expiry is the time at which a lease expires by the wall clock, unless it is extended before.
 type expiry struct {
 	slotTime
 	order uint64 // in which those of one time come
 }
 
-// Before orders by time, then as they came.
+// Before reports whether expiry a comes before b: by time, then in the order in which they were noted.
 func (a expiry) Before(b expiry) bool { return a.at < b.at || a.at == b.at && a.order < b.order }
 
 func (x *expirer) deadline(e *Engine) Time {
@@ -26,7 +25,7 @@ func (x *expirer) deadline(e *Engine) Time {
 	return Never
 }
 
-// first is the lease that expires next, or nil.
+// first returns the lease that expires next, or nil.
 func (x *expirer) first(e *Engine) (Slot, *heldLease) {
 	for len(x.due) > 0 {
 		d := x.due[0]
@@ -38,7 +37,7 @@ func (x *expirer) first(e *Engine) (Slot, *heldLease) {
 	return noSlot, nil
 }
 
-// onHeld is told that the lease in slot s expires when the wall clock reads at.
+// onHeld notes that the lease in slot s expires when the wall clock reads at.
 func (x *expirer) onHeld(e *Engine, s Slot, at Time) {
 	e.leases.slots[s].expiry = at
 	x.count++
@@ -46,8 +45,8 @@ func (x *expirer) onHeld(e *Engine, s Slot, at Time) {
 	e.arm(at.Add(-e.ahead))
 }
 
-// onExtended is told that the store has extended those leases of b that are current,
-// or all leases.
+// onExtended notes that the store has extended the leases of heartbeat b that are current, or all of them if current is
+// nil.
 func (x *expirer) onExtended(e *Engine, b *beat, current []bool) {
 	for k, s := range b.slots {
 		h := &e.leases.slots[s]

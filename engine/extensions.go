@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// TwoStep is a Store that can be asked in two steps, as programs do that read, think, and write, or pop from one
-// structure and push to another. The engine asks for it only where a Config wants it. What only drivers on the wall
-// clock need of a store is declared by package live, and what only simulations need by package sim.
+// TwoStep is a Store with calls for doing recovery and promotion in two steps, as programs do that read, think, and
+// write, or pop from one structure and push to another. The engine uses it only if its Config asks for that. What only
+// drivers on the wall clock need of a store is declared by package live, and what only simulations need by package sim.
 type TwoStep interface {
 	// Expired appends the leases that Recover would take, as their holders have
 	// them: Token and Holder are theirs. Recoveries counts this one already, but

@@ -23,8 +23,8 @@ type fetcher struct {
 	statsGot   Time
 }
 
-// statsLimit is where a store may stop counting: what a policy does at 10,001
-// ready jobs it would do at a million.
+// statsLimit is the number of jobs up to which a store must count: policies do not distinguish 10,001 ready jobs from a
+// million.
 const statsLimit = 10_001
 
 func (f *fetcher) init(cfg *Config, now Time) {
@@ -59,8 +59,8 @@ func (f *fetcher) tick(e *Engine) {
 	}
 }
 
-// claim asks for more jobs, unless there is no room, nothing may be asked yet, or
-// the plan wants only what the last claim left none of.
+// claim sends a claim, unless there is no room for jobs, a pause is not over, or the plan asks only for classes that
+// the last claim left empty.
 func (f *fetcher) claim(e *Engine) {
 	room := e.leases.idle - e.leases.waiting + e.cfg.Fetch.Prefetch
 	if f.id != 0 || room <= 0 || e.stopping || e.commit.full(e) {
@@ -106,7 +106,7 @@ func (f *fetcher) plan(e *Engine, limit int) {
 	f.terms = e.cfg.Policy.Plan(v, f.terms[:0])
 }
 
-// mayBring reports whether some term asks for a class that may have ready jobs.
+// mayBring reports whether some term of the plan asks for a class that may have ready jobs.
 func (f *fetcher) mayBring() bool {
 	for i := range f.terms {
 		t := &f.terms[i]
@@ -171,7 +171,7 @@ func (f *fetcher) onClaimed(e *Engine, r *Call) {
 // it a store that refuses in no time would stop the clock.
 const hotLoop = 100 * time.Microsecond
 
-// errorPause is the pause after a claim that failed.
+// errorPause returns the pause after a claim that failed.
 func (f *fetcher) errorPause(c *FetchConfig) time.Duration {
 	switch {
 	case c.ErrorPause > 0:
@@ -182,8 +182,8 @@ func (f *fetcher) errorPause(c *FetchConfig) time.Duration {
 	return c.Poll
 }
 
-// noteEmpty notes which classes a claim that found too little left empty: it brought
-// fewer of them than its terms would have allowed.
+// noteEmpty notes which classes a claim that found too few jobs left empty: it brought fewer of them than its terms
+// allowed.
 func (f *fetcher) noteEmpty(got [NumClasses]int) {
 	var allowed [NumClasses + 1]int
 	for i := range f.sent {
@@ -197,8 +197,7 @@ func (f *fetcher) noteEmpty(got [NumClasses]int) {
 	}
 }
 
-// onLateClaim deals with leases that came after their claim counted as lost, or by
-// a second copy of it.
+// onLateClaim handles leases that came after their claim counted as lost, or by a second copy of it.
 func (f *fetcher) onLateClaim(e *Engine, r *Call) {
 	if r.Err != nil || len(r.Leases) == 0 {
 		return
@@ -227,19 +226,19 @@ func (f *fetcher) onStats(e *Engine, r *Call) {
 	f.view.Store, f.statsGot = r.Stats, e.now
 }
 
-// onWorkerFree claims at once. After a claim that found the store empty it waits for
-// a wake or the poll, unless a policy's bound was what held that claim back.
+// onWorkerFree claims for a worker that became free. After a claim that found the store empty it waits for a wake or
+// the poll, unless a bound of the policy limited that claim.
 func (f *fetcher) onWorkerFree(e *Engine) {
 	if f.id == 0 && !(f.empty[Fresh] && f.empty[Retry]) {
 		f.claim(e)
 	}
 }
 
-// forgetEmpty forgets what the last claim found: nobody wakes a node without idle
-// workers, so what it knows of the store may be out of date.
+// forgetEmpty drops what the last claim showed about empty classes: nodes without idle workers are not woken, so that
+// it may be out of date.
 func (f *fetcher) forgetEmpty() { f.empty = [NumClasses]bool{} }
 
-// onWoken claims at once, or again after the claim under way.
+// onWoken claims at once, or after the claim under way.
 func (f *fetcher) onWoken(e *Engine) {
 	f.empty = [NumClasses]bool{}
 	if f.id != 0 {

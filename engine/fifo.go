@@ -1,6 +1,6 @@
 package engine
 
-// fifo is a queue in a ring. The zero fifo is empty.
+// fifo is a queue in a ring buffer that grows. The zero fifo is empty.
 type fifo[T any] struct {
 	ring []T // a power of two long
 	head int
@@ -19,7 +19,7 @@ func (q *fifo[T]) push(v T) {
 	q.size++
 }
 
-// at is the element that i others stand before, good until the next push.
+// at returns the element with i others before it, valid until the next push.
 func (q *fifo[T]) at(i int) *T { return &q.ring[(q.head+i)&(len(q.ring)-1)] }
 
 // pop removes the first element; there must be one.

@@ -1,8 +1,7 @@
 package engine
 
-// heartbeater extends each held lease every LeaseConfig.Heartbeat, counted from
-// when the lease was learned of, and cancels the jobs whose lease turns out to be
-// gone. A heartbeat that is lost is not repeated: the next one is soon.
+// heartbeater extends each held lease every LeaseConfig.Heartbeat, counted from the answer to its claim, and cancels
+// the jobs whose lease turns out to be lost. A lost heartbeat is not repeated: the next one is soon.
 type heartbeater struct {
 	nodeAt Time      // next heartbeat of the node, where leases are of the node
 	due    slotQueue // held leases, next heartbeat first, where they are not
@@ -10,7 +9,7 @@ type heartbeater struct {
 	spare  []beat
 }
 
-// beat is a call under way.
+// beat is a heartbeat call under way.
 type beat struct {
 	id     uint64
 	lostAt Time
@@ -37,7 +36,7 @@ func (h *heartbeater) deadline(e *Engine) Time {
 	return d
 }
 
-// first is the lease whose heartbeat comes next, or nil.
+// first returns the lease whose heartbeat is due next, or nil.
 func (h *heartbeater) first(e *Engine) (Slot, *heldLease) {
 	for h.due.size > 0 {
 		d := *h.due.at(0)
@@ -62,7 +61,7 @@ func (h *heartbeater) enlist(e *Engine, s Slot, from Time) {
 	e.arm(at)
 }
 
-// onSettled is told that the lease in slot s needs no more heartbeats.
+// onSettled stops the heartbeats of the lease in slot s.
 func (h *heartbeater) onSettled(e *Engine, s Slot) { e.leases.slots[s].beatAt = Never }
 
 func (h *heartbeater) tick(e *Engine) {
@@ -98,7 +97,7 @@ func (h *heartbeater) tick(e *Engine) {
 	h.send(e, b)
 }
 
-// send asks for the extension of the leases in b; none: of all that the node holds.
+// send calls the store to extend the leases in b; if b has none, all leases of the node.
 func (h *heartbeater) send(e *Engine, b beat) {
 	c := e.call(OpExtend)
 	c.TTL, c.Keys = e.ttl(), append(c.Keys[:0], b.keys...)

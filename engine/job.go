@@ -27,8 +27,7 @@ func (t Time) Sub(u Time) time.Duration { return time.Duration(t - u) }
 // Seconds returns t in seconds since the clock's origin.
 func (t Time) Seconds() float64 { return time.Duration(t).Seconds() }
 
-// Forever is longer than every other duration: what a store answers for "the next
-// one is not in sight".
+// Forever is longer than every other duration: a store's answer for the time to the next job if none is in sight.
 const Forever time.Duration = math.MaxInt64
 
 type (
@@ -48,15 +47,15 @@ type (
 	EngineID uint64
 )
 
-// NewEngineID names the generation-th life of node.
+// NewEngineID returns the ID of the generation-th life of a node.
 func NewEngineID(node int32, generation uint32) EngineID {
 	return EngineID(uint64(uint32(node))<<32 | uint64(generation))
 }
 
-// Node is the process the engine runs in.
+// Node returns the node, the process that the engine runs in.
 func (e EngineID) Node() int32 { return int32(e >> 32) }
 
-// Generation counts the earlier lives of the node.
+// Generation returns the number of earlier lives of the node.
 func (e EngineID) Generation() uint32 { return uint32(e) }
 
 // Class is fresh or retry: the distinction that fetch policies make.
@@ -87,7 +86,7 @@ const (
 	FirstErrorKind
 )
 
-// Name returns the name of a reserved kind, and nothing for those that programs number.
+// Name returns the name of a reserved error kind, "" for the kinds that programs number.
 func (k ErrorKind) Name() string {
 	return [...]string{"", "timeout", "lease-expired", "throttled", "canceled", "conflict", "panic", ""}[min(k, FirstErrorKind)]
 }
@@ -118,7 +117,7 @@ type Job struct {
 	Payload   []byte
 }
 
-// Class reports whether j is being delivered for the first time.
+// Class returns Fresh if j is being delivered for the first time, else Retry.
 func (j *Job) Class() Class {
 	if j.Delivery <= 1 {
 		return Fresh
@@ -138,7 +137,7 @@ type Lease struct {
 	Shed bool
 }
 
-// LeaseKey names a lease without carrying the job.
+// LeaseKey identifies a lease without the job's other fields.
 type LeaseKey struct {
 	Job   JobID
 	Token Token
@@ -149,5 +148,5 @@ type LeaseKey struct {
 	Ref uint32
 }
 
-// Key returns the name of l.
+// Key returns the key of the lease.
 func (l *Lease) Key() LeaseKey { return LeaseKey{l.ID, l.Token, l.Ref} }

@@ -2,9 +2,9 @@ package engine
 
 import "time"
 
-// JobRecorder is a Recorder that takes what most jobs go through by methods of their own, each in place of
-// Record with an Event of that kind, which costs more to build than to look at. What the pointers lead to is
-// good for the time of the call. A type that embeds one and has a Record of its own must have these too.
+// JobRecorder is a Recorder with methods of their own for the frequent events of jobs, each called in place of Record
+// with an Event of that kind, which costs more to build than to handle. The pointers are valid during the call only. A
+// type that embeds one and defines Record must define these too.
 type JobRecorder interface {
 	Recorder
 	// Called is an Event of that kind, like all that follow.
@@ -19,8 +19,8 @@ type JobRecorder interface {
 	Committed(at Time, node int32, kind EventKind, o *Outcome, r *Result)
 }
 
-// RecordJobs returns a JobRecorder that hands everything to each of all, nil standing for nobody: to one that is a
-// JobRecorder and alone by its methods, else as events. For nobody at all it returns nil.
+// RecordJobs returns a JobRecorder that passes events to each recorder in all that is not nil: by the methods of a
+// JobRecorder if it is the only one, else as Event values. It returns nil if there is none.
 func RecordJobs(all ...Recorder) JobRecorder {
 	to := new(eventBuilder)
 	for _, rec := range all {
@@ -37,13 +37,13 @@ func RecordJobs(all ...Recorder) JobRecorder {
 	return to
 }
 
-// eventBuilder is a JobRecorder for those who want events.
+// eventBuilder is a JobRecorder that passes Event values to recorders.
 type eventBuilder struct {
 	recorders []Recorder
 	event     Event
 }
 
-// Record implements Recorder.
+// Record passes an event to the recorders.
 func (b *eventBuilder) Record(e *Event) {
 	for _, rec := range b.recorders {
 		rec.Record(e)
@@ -87,7 +87,7 @@ func (b *eventBuilder) Committed(at Time, node int32, kind EventKind, o *Outcome
 	b.Record(&b.event)
 }
 
-// runs completes e with the lease that a slot holds.
+// runs sets the fields of an event that describe a lease and its slot.
 func (e *Event) runs(node int32, s Slot, l *Lease) {
 	e.Node, e.Slot, e.Job, e.JobKind, e.Tenant, e.Token = node, s, l.ID, l.Kind, l.Tenant, l.Token
 	e.Delivery, e.Class = l.Delivery, l.Class()

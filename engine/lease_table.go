@@ -1,11 +1,11 @@
 package engine
 
-// Slot names a lease held by an engine while it is held.
+// Slot is the index of a lease in an engine's table while the engine holds it.
 type Slot int32
 
 const noSlot Slot = -1
 
-// phase is how far an engine is with a lease it holds.
+// phase is the stage of a lease that an engine holds: buffered, running, finished and so on.
 type phase uint8
 
 const (
@@ -17,7 +17,7 @@ const (
 	finished        // the handler returned: the outcome is with the committer
 )
 
-// heldLease is one slot of the table.
+// heldLease is one slot of an engine's lease table.
 type heldLease struct {
 	lease   Lease
 	heldAt  Time // when the claim's answer came
@@ -45,7 +45,7 @@ type leaseTable struct {
 
 func (t *leaseTable) init(workers int) { t.idle = workers }
 
-// hold takes a slot for l, which is buffered until a worker takes it.
+// hold takes a free slot for lease l, which is buffered until a worker runs its job.
 func (t *leaseTable) hold(l *Lease, now Time) Slot {
 	if len(t.free) == 0 {
 		t.slots, t.lives = append(t.slots, heldLease{}), append(t.lives, 0)
@@ -101,8 +101,8 @@ func (t *leaseTable) release(s Slot) {
 	}
 }
 
-// find returns the slot that holds key, or noSlot. Most engines never ask: the first who does
-// has the table keep an index from then on.
+// find returns the slot of the lease with that key, or noSlot. Most engines never call it: the first call makes the
+// table keep an index from then on.
 func (t *leaseTable) find(key LeaseKey) Slot {
 	if t.byKey == nil {
 		t.byKey = make(map[LeaseKey]Slot, t.held)
@@ -118,18 +118,18 @@ func (t *leaseTable) find(key LeaseKey) Slot {
 	return noSlot
 }
 
-// slotTime is a time at which something is due for the lease in a slot, if that is still the
-// one of then: nothing that becomes void is looked for, it is passed over when its time comes.
+// slotTime is a time at which an action is due for the lease in a slot. It is void if the slot holds another lease by
+// then: void ones are not searched for, but skipped when their time comes.
 type slotTime struct {
 	at   Time
 	slot Slot
 	life uint32
 }
 
-// Before orders by time, then by slot.
+// Before reports whether a is due before b: by time, then by slot.
 func (a slotTime) Before(b slotTime) bool { return a.at < b.at || a.at == b.at && a.slot < b.slot }
 
-// at is something due for slot s at that time.
+// at returns the slotTime of an action due for slot s at that time.
 func (t *leaseTable) at(at Time, s Slot) slotTime { return slotTime{at, s, t.lives[s]} }
 
 // of returns the lease that d is about, or nil if its slot has been released.
@@ -140,11 +140,11 @@ func (t *leaseTable) of(d slotTime) *heldLease {
 	return nil
 }
 
-// slotQueue holds slots, first come first. Where something is due for each equally long after it
-// came, that is the order of their times too.
+// slotQueue is a first-in-first-out queue of slots with times. If every action is due equally long after it was added,
+// it is ordered by time too.
 type slotQueue struct{ fifo[slotTime] }
 
-// add puts slot s at the end. It drops what has become void once that is most of the list.
+// add appends slot s. It drops void entries once they are most of the queue.
 func (q *slotQueue) add(t *leaseTable, at Time, s Slot) {
 	if q.size > 8*t.held+1024 {
 		for n := q.size; n > 0; n-- {

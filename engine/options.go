@@ -15,7 +15,7 @@ const (
 // String returns the fence's name as scenarios spell it.
 func (f Fence) String() string { return [...]string{"default", "token", "state", "none"}[f] }
 
-// Or is f, or usual in its place if f is FenceDefault.
+// Or returns f, or usual if f is FenceDefault.
 func (f Fence) Or(usual Fence) Fence {
 	if f == FenceDefault {
 		return usual
@@ -23,9 +23,8 @@ func (f Fence) Or(usual Fence) Fence {
 	return f
 }
 
-// Place is where a job stands among the ready jobs of its priority: its ready key, which is
-// what OldestReady goes by. Of StoreOptions it says where jobs come that were claimed before, of
-// an outcome where this one comes.
+// Place is the rule for a job's ready key, its position among the ready jobs of its priority, by which OldestReady
+// orders. In StoreOptions it applies to jobs that were claimed before, in an outcome to that job.
 type Place uint8
 
 const (
@@ -82,7 +81,7 @@ type StoreOptions struct {
 	Held bool
 }
 
-// Complete returns o with what FenceDefault and PlaceDefault stand for.
+// Complete returns o with FenceDefault and PlaceDefault replaced by their meanings.
 func (o StoreOptions) Complete() StoreOptions {
 	o.Fence = o.Fence.Or(FenceToken)
 	if o.Place == PlaceDefault {

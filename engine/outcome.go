@@ -19,7 +19,7 @@ func (v Verb) String() string {
 	return [...]string{"?", "ack", "nack", "bury", "return", "redo", "snooze"}[v]
 }
 
-// Outcome is one line of a commit.
+// Outcome is the result of one job in a commit.
 type Outcome struct {
 	LeaseKey
 	Verb     Verb
@@ -34,8 +34,7 @@ type Outcome struct {
 	Delay    time.Duration // Nack, Snooze: at least 0
 }
 
-// BatchID names a batch of outcomes over all its resends. Seq counts from 1 in
-// each engine.
+// BatchID identifies a batch of outcomes over all its resends. Seq counts from 1 in each engine.
 type BatchID struct {
 	Engine EngineID
 	Seq    uint64
@@ -50,7 +49,7 @@ type Batch struct {
 	Outcomes []Outcome
 }
 
-// Status is the store's answer to one outcome of a batch.
+// Status is the store's answer to one outcome of a batch: applied, stale and so on.
 type Status uint8
 
 const (
@@ -59,11 +58,11 @@ const (
 	Stale                   // fenced off: the lease had passed to another, or the job had ended
 )
 
-// Again is the status, Applied or Stale, of an outcome of a batch that had taken effect when an earlier
-// copy of it arrived: as it was then. For the engine it is the same; nothing is recorded.
+// Again returns the status, Applied or Stale, marked as the answer to a resent batch whose earlier copy took effect
+// with that status. The engine treats it as the same; no event is recorded.
 func (s Status) Again() Status { return s | 1<<7 }
 
-// Result answers one Outcome.
+// Result is the store's answer to one Outcome.
 type Result struct {
 	Status   Status
 	From     State         // what the job was before, if Applied

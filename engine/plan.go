@@ -46,7 +46,7 @@ var orderNames = [...]string{"oldest", "newest", "oldest-of-any", "aging", "dead
 // String returns the order's name as scenarios spell it.
 func (o Order) String() string { return orderNames[o] }
 
-// ByTenant reports whether o chooses a tenant before it chooses a job.
+// ByTenant reports whether the order chooses a tenant before it chooses a job.
 func (o Order) ByTenant() bool { return o >= TenantRoundRobin }
 
 // Rule holds the parameters of an Order. It must not change once a plan has used it.
@@ -67,10 +67,10 @@ type Kinds uint64
 // Has reports whether kind k is in the set, or the set is empty.
 func (s Kinds) Has(k Kind) bool { return s == 0 || k < 64 && s>>k&1 != 0 }
 
-// With returns s and kind k, which is left out if it is not below 64.
+// With returns the set with kind k added, or unchanged if k is not below 64.
 func (s Kinds) With(k Kind) Kinds { return s | 1<<k }
 
-// Term claims up to Limit ready jobs that match.
+// Term is the part of a Plan that claims up to Limit ready jobs that match its fields.
 type Term struct {
 	Class     Class    // Fresh, Retry or AnyClass
 	Order     Order    //
@@ -88,8 +88,7 @@ type Term struct {
 	Shed int32
 }
 
-// Validate returns what keeps every store from claiming by t: ErrUnsupported, wrapped, for
-// what none offers.
+// Validate returns an error if no store can claim by the term: ErrUnsupported, wrapped, for features that none offers.
 func (t *Term) Validate() error {
 	byPlace, r := t.Order <= NewestReady, t.Rule
 	switch {

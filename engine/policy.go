@@ -22,8 +22,7 @@ type View struct {
 	number uint64
 }
 
-// Draw returns a number in (0, 1), a function of the seed, the engine and the
-// number of this plan and n alone.
+// Draw returns a number in (0, 1) that depends only on the seed, the engine, the number of this plan and n.
 func (v *View) Draw(n uint16) float64 {
 	return v.rand.Uniform(keyed.ForPolicy, uint64(v.engine), v.number, n)
 }
@@ -40,10 +39,10 @@ type Observation struct {
 	Count int       // may be 0
 }
 
-// Succeeded reports whether an execution ended well.
+// Succeeded reports whether the observation is of an execution without an error.
 func (o *Observation) Succeeded() bool { return o.Ended && o.Error == NoError }
 
-// Failed reports whether an execution failed, with Error.
+// Failed reports whether the observation is of an execution that ended with an error.
 func (o *Observation) Failed() bool { return o.Ended && o.Error != NoError }
 
 // Policy decides what an engine claims next. A Policy belongs to one engine and
@@ -60,15 +59,15 @@ type Policy interface {
 	Observe(o *Observation)
 }
 
-// StatsReader is a Policy whose plans depend on View.Store: the engine then asks
-// the store for Stats that often.
+// StatsReader is a Policy whose plans depend on View.Store: the engine calls the store's Stats as often as StatsEvery
+// returns.
 type StatsReader interface {
 	Policy
 	StatsEvery() time.Duration
 }
 
-// RetryPolicy decides what becomes of a failed job. It must be a pure function of
-// its arguments: one value serves all engines.
+// RetryPolicy decides the outcome of a job after a failure. It must be a pure function of its arguments: one value
+// serves all engines.
 type RetryPolicy interface {
 	// Next returns Bury, Nack or Snooze, and for the last two the delay until the job
 	// is ready again. j is as it was claimed: its Failures do not include this one, its

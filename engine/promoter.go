@@ -25,7 +25,7 @@ func (p *promoter) init(cfg *Config, now Time) {
 	}
 }
 
-// pause is the time to the next tick.
+// pause returns the time to the promoter's next tick.
 func (p *promoter) pause(cfg *Config) time.Duration {
 	p.ticks++
 	every, tick := cfg.Promoter.Every, cfg.Promoter.Tick
@@ -35,7 +35,7 @@ func (p *promoter) pause(cfg *Config) time.Duration {
 	return max(tick(p.ticks, cfg.Rand.Uniform(keyed.ForTick, uint64(cfg.Engine), p.ticks, 0)), min(every, shortestTick))
 }
 
-// shortestTick bounds what is drawn from a distribution that reaches down to 0.
+// shortestTick is the least interval between promotions that are drawn from a distribution which reaches down to 0.
 const shortestTick = time.Millisecond
 
 func (p *promoter) deadline() Time {
@@ -76,7 +76,7 @@ func (p *promoter) tick(e *Engine) {
 	e.driver.Send(c)
 }
 
-// insert makes ready what was taken, and again until the store has answered.
+// insert makes the jobs ready that the first step took; it repeats until the store has answered.
 func (p *promoter) insert(e *Engine) {
 	p.insertAt = Never
 	c := e.call(OpPromote)
@@ -85,7 +85,7 @@ func (p *promoter) insert(e *Engine) {
 	e.driver.Send(c)
 }
 
-// onPromoted claims, if something became ready.
+// onPromoted handles the answer to a promotion and claims, if jobs became ready.
 func (p *promoter) onPromoted(e *Engine, r *Call) {
 	if r.ID != p.id {
 		return
@@ -117,7 +117,7 @@ const (
 	numRoles
 )
 
-// elector tries to lead, and renews, for a role that only a leader fills.
+// elector tries to become the leader for a role that only a leader fills, and renews that.
 type elector struct {
 	role   Op
 	nextAt Time
@@ -135,8 +135,8 @@ func (l *elector) init(role Op, on bool, now Time) {
 
 func (l *elector) deadline() Time { return l.nextAt }
 
-// leading reports whether this engine may act now. What it knows is as old as its
-// latest question, so a frozen process finds itself deposed.
+// leading reports whether this engine leads for the role now. The answer is as old as its latest request, so a frozen
+// process finds itself deposed.
 func (l *elector) leading(now Time) bool { return now < l.until }
 
 func (l *elector) tick(e *Engine) {

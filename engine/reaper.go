@@ -2,9 +2,8 @@ package engine
 
 import "time"
 
-// reaper takes expired leases from their holders and decides what becomes of the
-// jobs as for any failed attempt. If it dies between the two, its own leases
-// expire.
+// reaper takes expired leases from their holders and commits outcomes for the jobs as for any failed attempt. If it
+// dies in between, its own leases expire.
 type reaper struct {
 	nextAt   Time
 	id       uint64
@@ -104,8 +103,8 @@ func (r *reaper) onRecovered(e *Engine, reply *Call) {
 	}
 }
 
-// onRead keeps what was found for the second step, which comes after the gap even if
-// nothing was found: then it does nothing.
+// onRead stores the expired leases found in the first of two steps; the second comes after the gap, even if none was
+// found, and then does nothing.
 func (r *reaper) onRead(e *Engine, reply *Call) {
 	r.starting = r.starting && len(reply.Leases) > 0 && r.grace(e) >= 0
 	r.read, r.writeAt = append(r.read[:0], reply.Leases...), e.now.Add(e.cfg.Reaper.Gap)
@@ -117,7 +116,7 @@ func (r *reaper) onRead(e *Engine, reply *Call) {
 	}
 }
 
-// write commits what becomes of the jobs whose leases had expired when they were read.
+// write commits the outcomes of the jobs whose leases had expired when they were read.
 func (r *reaper) write(e *Engine) {
 	readAt := r.writeAt.Add(-e.cfg.Reaper.Gap)
 	r.writeAt = Never
@@ -132,7 +131,7 @@ func (r *reaper) write(e *Engine) {
 	}
 }
 
-// outcome fills in what becomes of a job whose lease was found expired at foundAt.
+// outcome fills in the outcome of a job whose lease was found expired at foundAt.
 func (r *reaper) outcome(e *Engine, o *Outcome, l *Lease, foundAt Time) {
 	c := &e.cfg.Reaper
 	e.outcome(o, l, LeaseExpired, foundAt)
@@ -149,9 +148,8 @@ func (r *reaper) outcome(e *Engine, o *Outcome, l *Lease, foundAt Time) {
 	}
 }
 
-// grace is how long after its expiry a lease is taken. With LeaseConfig.Local a reaper
-// that comes at intervals compares expiries with its own clock: one that is fast takes
-// leases that have not expired.
+// grace returns how long after its expiry a lease is taken. With LeaseConfig.Local a reaper that comes at intervals
+// compares expiries with its own clock: one that is fast takes leases that have not expired.
 func (r *reaper) grace(e *Engine) time.Duration {
 	if e.cfg.Lease.Local && e.cfg.Reaper.Every > 0 {
 		return e.cfg.Reaper.Grace - e.ahead
@@ -159,7 +157,7 @@ func (r *reaper) grace(e *Engine) time.Duration {
 	return e.cfg.Reaper.Grace
 }
 
-// pause is the time between two recoveries, at the most.
+// pause returns the longest time between two recoveries.
 func (r *reaper) pause(e *Engine) (d time.Duration) {
 	if d = e.cfg.Reaper.Every; d == 0 {
 		d = e.cfg.Lease.TTL + e.cfg.Reaper.Grace

@@ -2,11 +2,9 @@ package engine
 
 import "time"
 
-// EventKind is a point in a job's life. The first group is the truth, recorded by
-// the driver where a call takes effect; the second is what an engine perceives;
-// the third is what happens to the machines, the fourth what is done to the store
-// from outside. Duplicate processing is the gap
-// between the first two.
+// EventKind is a point in a job's life. The first group are the effects of calls, recorded by the driver where they
+// happen; the second are an engine's own actions and perceptions; the third are events of machines, the fourth actions
+// on the store from outside. Duplicate processing shows as a difference between the first two.
 type EventKind uint8
 
 const (
@@ -51,8 +49,7 @@ var eventKindNames = [NumEventKinds]string{"?",
 // String returns the event kind's name as traces spell it.
 func (k EventKind) String() string { return eventKindNames[k] }
 
-// Event is one recorded fact. It holds no pointers. Fields that a kind does not
-// speak of are zero.
+// Event is one recorded fact. It holds no pointers. Fields that its kind does not use are zero.
 type Event struct {
 	At       Time
 	Kind     EventKind
@@ -80,8 +77,7 @@ type Event struct {
 // must copy what it keeps: e is reused.
 type Recorder interface{ Record(e *Event) }
 
-// Record reports to rec what c, just executed, did to each job. scratch is what the events
-// are written in.
+// Record reports to rec the effects on each job of a call that was just executed. scratch is memory for the events.
 func (c *Call) Record(at Time, rec JobRecorder, scratch *Event) {
 	r := &c.Reply
 	node := c.Engine.Node()
@@ -129,7 +125,7 @@ func (c *Call) Record(at Time, rec JobRecorder, scratch *Event) {
 	}
 }
 
-// fill makes e what a claim or a recovery did to the job of l.
+// fill sets the fields of an event for a lease that a claim or a recovery returned.
 func (e *Event) fill(at Time, kind EventKind, node int32, l *Lease) {
 	// Fields are set one by one: a composite literal would be built elsewhere and
 	// copied.
@@ -163,7 +159,7 @@ func (c *Call) recordOutcomes(at Time, r *Reply, rec JobRecorder, scratch *Event
 	}
 }
 
-// judge makes e what became of an outcome.
+// judge sets the fields of an event for an outcome and its result.
 func (e *Event) judge(at Time, kind EventKind, node int32, o *Outcome, r *Result) {
 	*e = Event{}
 	e.At, e.Kind, e.Node, e.Class, e.From = at, kind, node, r.Class, r.From

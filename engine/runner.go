@@ -6,8 +6,7 @@ import (
 	"qsim/engine/heap"
 )
 
-// runner hands leases to workers, watches execution timeouts, and hands what came
-// of them to the committer.
+// runner passes leases to workers, watches execution timeouts, and passes outcomes to the committer.
 type runner struct {
 	scheduled heap.Heap[slotTime] // leases claimed before they are due, by when they are, then by slot
 	line      slotQueue           // buffered leases, first come first
@@ -15,7 +14,7 @@ type runner struct {
 	byKind    []int               // index into timeouts, by kind; noTimeout: none
 }
 
-// timeout is one execution timeout, and the running leases that it is for.
+// timeout is one length of execution timeout, with the running leases that have it.
 type timeout struct {
 	after time.Duration
 	due   slotQueue
@@ -49,7 +48,7 @@ func (r *runner) deadline(e *Engine) Time {
 	return d
 }
 
-// first is the lease that times out next, or nil.
+// first returns the running lease that times out next, or nil.
 func (t *timeout) first(e *Engine) (Slot, *heldLease) {
 	for t.due.size > 0 {
 		d := *t.due.at(0)
@@ -61,8 +60,8 @@ func (t *timeout) first(e *Engine) (Slot, *heldLease) {
 	return noSlot, nil
 }
 
-// tick nacks what has run too long and asks for it to be stopped. The worker stays
-// busy until the handler returns.
+// tick nacks the jobs that have run for their timeout and asks for their handlers to be stopped. The worker stays busy
+// until the handler returns.
 func (r *runner) tick(e *Engine) {
 	r.startScheduled(e)
 	for i := range r.timeouts {
@@ -82,8 +81,8 @@ func (r *runner) tick(e *Engine) {
 	}
 }
 
-// take holds a lease that a claim brought until the wall clock reads expiry, which
-// matters only to LeaseConfig.Local: a worker runs its job now, or it waits.
+// take holds a lease that a claim brought, until the wall clock reads expiry if LeaseConfig.Local is set: a worker runs
+// its job now, or the lease waits.
 func (r *runner) take(e *Engine, l *Lease, expiry Time) {
 	s := e.leases.hold(l, e.now)
 	e.heartbeat.onHeld(e, s)
@@ -103,7 +102,7 @@ func (r *runner) take(e *Engine, l *Lease, expiry Time) {
 	r.place(e, s)
 }
 
-// place gives a held lease to a worker, or puts it in line for one.
+// place gives a held lease to a worker, or appends it to the queue for one.
 func (r *runner) place(e *Engine, s Slot) {
 	if e.leases.idle > 0 && !e.stopping {
 		r.start(e, s)
@@ -168,7 +167,7 @@ func (r *runner) onFinished(e *Engine, s Slot, err ErrorKind, ran time.Duration)
 	e.fetch.onWorkerFree(e)
 }
 
-// nextInLine takes the first of the buffered leases out of the line; there must be one.
+// nextInLine removes and returns the first of the buffered leases; there must be one.
 func (r *runner) nextInLine(e *Engine) Slot {
 	for {
 		d := r.line.pop()
@@ -178,7 +177,7 @@ func (r *runner) nextInLine(e *Engine) Slot {
 	}
 }
 
-// returnBuffered hands back what has been claimed ahead and not started.
+// returnBuffered returns to the store the jobs that were claimed ahead and not started.
 func (r *runner) returnBuffered(e *Engine) {
 	r.returnScheduled(e)
 	for e.leases.waiting > 0 {
@@ -190,7 +189,7 @@ func (r *runner) returnBuffered(e *Engine) {
 	}
 }
 
-// onLost is told that the lease in slot s is gone.
+// onLost handles the loss of the lease in slot s.
 func (r *runner) onLost(e *Engine, s Slot) {
 	h := e.leases.get(s)
 	h.lost = true
@@ -207,7 +206,7 @@ func (r *runner) onLost(e *Engine, s Slot) {
 	}
 }
 
-// drop lets go of a lease whose handler does not run.
+// drop releases a lease whose handler does not run.
 func (e *Engine) drop(s Slot) { e.leases.release(s) }
 
 func (e *Engine) observe(l *Lease, err ErrorKind) {

@@ -1,8 +1,7 @@
 package engine
 
-// holdUntilDue keeps the lease in slot s, which the store has handed out before it is due, see
-// StoreOptions.Held. It takes up no worker and no place among those claimed ahead, and is not
-// in flight for a policy: it waits.
+// holdUntilDue keeps the lease in slot s, of a job claimed before it is due, see StoreOptions.Held. It occupies no
+// worker and no prefetch slot, and is not in flight for a policy: it is waiting.
 func (r *runner) holdUntilDue(e *Engine, s Slot) {
 	h := &e.leases.slots[s]
 	h.phase, h.dueAt = scheduled, e.now.Add(-h.lease.Waited)
@@ -11,8 +10,7 @@ func (r *runner) holdUntilDue(e *Engine, s Slot) {
 	e.arm(h.dueAt)
 }
 
-// nextScheduled is when the first of the scheduled leases may run. What has left its slot since
-// counts until its time.
+// nextScheduled returns when the first scheduled lease may run. A lease that has left its slot counts until its time.
 func (r *runner) nextScheduled() Time {
 	if len(r.scheduled) == 0 {
 		return Never
@@ -20,8 +18,7 @@ func (r *runner) nextScheduled() Time {
 	return r.scheduled[0].at
 }
 
-// popScheduled takes out the scheduled lease that comes first, or nil in its place if it is held no
-// more.
+// popScheduled removes and returns the first scheduled lease; nil if its slot no longer holds it.
 func (r *runner) popScheduled(e *Engine) (Slot, *heldLease) {
 	d := r.scheduled.Pop()
 	if h := e.leases.of(d); h != nil && h.phase == scheduled {
@@ -30,7 +27,7 @@ func (r *runner) popScheduled(e *Engine) (Slot, *heldLease) {
 	return noSlot, nil
 }
 
-// startScheduled places the leases whose time has come.
+// startScheduled gives the scheduled leases whose time has come to workers, or queues them.
 func (r *runner) startScheduled(e *Engine) {
 	for r.nextScheduled() <= e.now && len(r.scheduled) > 0 {
 		if s, h := r.popScheduled(e); h != nil {
@@ -41,7 +38,7 @@ func (r *runner) startScheduled(e *Engine) {
 	}
 }
 
-// returnScheduled hands back what is held for its time.
+// returnScheduled returns to the store the jobs that are held until due.
 func (r *runner) returnScheduled(e *Engine) {
 	for len(r.scheduled) > 0 {
 		if s, h := r.popScheduled(e); h != nil {

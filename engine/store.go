@@ -36,7 +36,7 @@ type NewJob struct {
 	Unique string
 }
 
-// State is where a job is.
+// State is the state of a job: ready, waiting, in flight, done or dead.
 type State uint8
 
 const (
@@ -68,12 +68,11 @@ type Promotion struct {
 	Class  Class
 }
 
-// Store keeps jobs and lends them out. Every method is atomic and safe for
-// concurrent use. On error a method may or may not have taken effect. The
-// append-style dst lets a driver reuse memory.
+// Store keeps jobs and leases them to engines. Every method is atomic and safe for concurrent use. On error a method
+// may or may not have taken effect. The append-style dst lets a driver reuse memory.
 //
-// Stores order ready jobs by (priority, ready key, job ID), smaller first, where
-// StoreOptions.Place defines the ready key.
+// Stores order ready jobs by (priority, ready key, job ID), smaller first, where StoreOptions.Place defines the ready
+// key.
 type Store interface {
 	// Enqueue adds jobs, all or none.
 	Enqueue(ctx context.Context, jobs []NewJob) error

@@ -17,8 +17,8 @@ func (c *Checker) mayBeTried(s *subject) bool {
 	return attempt <= retry.MaxAttempts || c.complain(Limit, "it is attempt %d of %d", attempt, retry.MaxAttempts)
 }
 
-// mayDie checks that a job had a reason to die. Without a fence by token whoever had it some
-// time may say so, by what was counted then.
+// mayDie checks that a buried job had a reason to die. Without a fence by token any earlier holder may bury it, by the
+// count at that time.
 func (c *Checker) mayDie(s *subject) bool {
 	j, retry, reaper := s.j, c.rules.retry(s.j.kind), &c.rules.Node.Reaper
 	attempts, recovered := j.charged.most, j.counted.most
@@ -38,8 +38,8 @@ func (c *Checker) mayDie(s *subject) bool {
 	return true
 }
 
-// mayGoOn checks that no job goes on that should have been buried. Without a fence by token
-// only those are judged who had its latest lease: others went by what was counted before.
+// mayGoOn checks that a job which goes on should not have been buried. Without a fence by token only outcomes of its
+// latest lease are judged: others depend on earlier counts.
 func (c *Checker) mayGoOn(s *subject) bool {
 	j, retry, reaper := s.j, c.rules.retry(s.j.kind), &c.rules.Node.Reaper
 	expired := s.Error == engine.LeaseExpired

@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// Live is a job as a store has it.
+// Live is a job in the store, with its state, for Sweep.
 type Live struct {
 	Job    engine.JobID
 	Tenant engine.TenantID
@@ -14,8 +14,8 @@ type Live struct {
 	Class  engine.Class // of one in flight: not looked at
 }
 
-// Balance holds the counts of the store against what was recorded. It is for the time
-// between two steps of a simulation; OldestReady is not looked at.
+// Balance compares the counts of the store with the recorded events. It may be called between two steps of a
+// simulation; OldestReady is ignored.
 func (c *Checker) Balance(have engine.Stats) {
 	if c.breach != nil {
 		return
@@ -29,8 +29,8 @@ func (c *Checker) Balance(have engine.Stats) {
 	}
 }
 
-// Sweep holds every live job of the store against what was recorded of it, and what was
-// recorded against them. It is for the time between two steps of a simulation.
+// Sweep compares every live job of the store with the recorded events, and the recorded jobs with the store. It may be
+// called between two steps of a simulation.
 func (c *Checker) Sweep(live iter.Seq[Live]) {
 	if c.breach != nil {
 		return
@@ -70,8 +70,7 @@ func isLive(s engine.State) bool {
 	return s == engine.Ready || s == engine.Waiting || s == engine.InFlight
 }
 
-// Settle holds at the end of a run, after which nothing happens any more, that every job
-// has ended but those that may be lost, and every execution.
+// Settle checks, at the end of a run, that every execution has ended, and every job except those that may be lost.
 func (c *Checker) Settle() {
 	if c.breach != nil {
 		return
@@ -99,9 +98,8 @@ func (c *Checker) Settle() {
 	}
 }
 
-// Released tells what the engine of a node holds when nothing is left to do and all that was
-// on its way has come, see engine.Engine.Held, and how many of its workers are idle: it must
-// have let go of everything.
+// Released checks a node's engine once no work is left and no call is under way: held, see engine.Engine.Held, must be
+// 0 and all workers idle.
 func (c *Checker) Released(node int32, held, idle int) {
 	if c.breach != nil {
 		return
@@ -125,7 +123,7 @@ func (c *Checker) Released(node int32, held, idle int) {
 	}
 }
 
-// Lost is how many jobs are left that may be, neither done nor dead.
+// Lost returns how many jobs that are neither done nor dead may be lost.
 func (c *Checker) Lost() (n int) {
 	for i := range c.jobs.rows {
 		if j := &c.jobs.rows[i]; isLive(j.state) && c.mayBeLost(j) {

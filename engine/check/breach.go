@@ -16,7 +16,7 @@ type Breach struct {
 	What      string       // a sentence without a full stop
 }
 
-// Error implements error.
+// Error returns the invariant, the time, the job and the reason.
 func (b *Breach) Error() string {
 	who := ""
 	if b.Job != 0 {
@@ -25,34 +25,32 @@ func (b *Breach) Error() string {
 	return fmt.Sprintf("%v broke at %v%s: %s (%s)", b.Invariant, time.Duration(b.At), who, b.What, b.Invariant.Says())
 }
 
-// complain keeps a breach by the event that is being checked, unless there is one already
-// or it does not count. It returns true: a rule was held.
+// complain stores a breach by the event that is being checked, unless there is one already or the invariant does not
+// count. It returns true: a rule was checked.
 func (c *Checker) complain(i Invariant, format string, arguments ...any) bool {
 	e := c.at.Event
 	c.Complain(i, e.Job, "%v by node %d: %s", e.Kind, e.Node, fmt.Sprintf(format, arguments...))
 	return true
 }
 
-// astray is complain for an event that nothing can follow from.
+// astray stores a breach, as complain does, by an event that makes no sense, so that it is not followed.
 func (c *Checker) astray(i Invariant, format string, arguments ...any) bool {
 	c.at.lost = true
 	return c.complain(i, format, arguments...)
 }
 
-// Complain keeps a breach that the caller has found, of job or of none (0), now. The
-// first one counts.
+// Complain stores a breach found by the caller now, of a job or of none (0). Only the first breach counts.
 func (c *Checker) Complain(i Invariant, job engine.JobID, format string, arguments ...any) {
 	if c.breach == nil && c.rules.Only.Has(i) {
 		c.breach = &Breach{Invariant: i, At: c.now, Job: job, What: fmt.Sprintf(format, arguments...)}
 	}
 }
 
-// Recounted counts that what is counted elsewhere was held against what was recorded.
+// Recounted counts that totals from elsewhere were compared with the recorded events.
 func (c *Checker) Recounted() { c.checks[Recount]++ }
 
-// History is a recorder that keeps what happens to one job, and the deaths and pauses
-// of the nodes that had it. A run that is repeated under it tells how a breach came
-// about, so no run pays for it beforehand.
+// History is a recorder that stores the events of one job, and the deaths and pauses of the nodes that held it.
+// Repeating a run with it shows how a breach came about, so no run pays for it beforehand.
 type History struct {
 	Job   engine.JobID
 	Until engine.Time // nothing later is kept
@@ -61,10 +59,10 @@ type History struct {
 	nodes  map[int32]bool
 }
 
-// mostHistory is how many events a History keeps: the last ones.
+// mostHistory is the most events that a History prints: the last ones.
 const mostHistory = 60
 
-// Record keeps e if it is about the job.
+// Record stores an event if it is about the job.
 func (h *History) Record(e *engine.Event) {
 	if e.At > h.Until {
 		return
@@ -83,7 +81,7 @@ func (h *History) Record(e *engine.Event) {
 	h.events = append(h.events, *e)
 }
 
-// String returns what was kept, a line for each event.
+// String returns the stored events, a line for each.
 func (h *History) String() string {
 	var text strings.Builder
 	events := h.events[max(0, len(h.events)-mostHistory):]

@@ -6,9 +6,8 @@ import (
 	"qsim/engine"
 )
 
-// Checker is an engine.Recorder that follows a run and keeps the first breach of an
-// invariant. It belongs to one run. At each event it asks the rules for that kind of event,
-// then follows what the event did to jobs and processes.
+// Checker is an engine.Recorder that follows a run and stores the first breach of an invariant. It belongs to one run.
+// It applies the rules for each kind of event, then updates its own state of jobs and processes.
 type Checker struct {
 	rules Rules
 	d     derived
@@ -35,7 +34,7 @@ type Checker struct {
 	breach *Breach
 }
 
-// subject is an event and whom it is about.
+// subject is an event with the state of the node, job and execution that it is about.
 type subject struct {
 	*engine.Event
 	n    *node // nil: none in particular
@@ -45,7 +44,7 @@ type subject struct {
 	lost bool       // it makes no sense, and nothing follows from it
 }
 
-// New returns a Checker that holds a run to r.
+// New returns a Checker for a run with the guarantees r.
 func New(r Rules) *Checker {
 	r.Store = r.Store.Complete()
 	c := &Checker{rules: r, d: r.derive(), nodes: make([]node, r.Nodes), ready: engine.Never}
@@ -66,16 +65,16 @@ func New(r Rules) *Checker {
 	return c
 }
 
-// Breach is the first breach of an invariant that counts, or nil.
+// Breach returns the first breach of an invariant that counts, or nil.
 func (c *Checker) Breach() *Breach { return c.breach }
 
-// Events are how many events of each kind were recorded.
+// Events returns how many events of each kind were recorded.
 func (c *Checker) Events() [engine.NumEventKinds]int64 { return c.events }
 
-// Checks are how often each invariant was held against what happened.
+// Checks returns how often each invariant was checked.
 func (c *Checker) Checks() [NumInvariants]int64 { return c.checks }
 
-// Record checks e and follows its job, until an invariant is broken.
+// Record checks an event and updates the state of its job, until an invariant is broken.
 func (c *Checker) Record(e *engine.Event) {
 	if c.breach != nil {
 		return
@@ -108,7 +107,7 @@ func (c *Checker) Record(e *engine.Event) {
 	}
 }
 
-// ask holds an event against the rules for its kind, until it makes no sense.
+// ask applies the rules for an event's kind, until one finds that the event makes no sense.
 func (c *Checker) ask(s *subject, kind int) {
 	asked := c.asked[kind]
 	for i := range asked {
@@ -121,7 +120,7 @@ func (c *Checker) ask(s *subject, kind int) {
 	}
 }
 
-// prepare finds whom an event is about.
+// prepare looks up the state of the job and execution that an event is about.
 func (c *Checker) prepare(s *subject) {
 	if s.Job == 0 {
 		return
@@ -145,7 +144,7 @@ func (c *Checker) prepare(s *subject) {
 	}
 }
 
-// follow brings what is known up to date after an event.
+// follow updates the state of jobs and processes after an event.
 func (c *Checker) follow(s *subject) {
 	j := s.j
 	switch s.Kind {

@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// claim is the latest claim, whose leases are recorded after it.
+// claim is the latest claim, whose leases are recorded as events after it.
 type claim struct {
 	node   int32
 	open   bool // the latest call is a claim
@@ -21,7 +21,7 @@ type claim struct {
 	owed      []owed // by node
 }
 
-// followCall closes the claim before a call, and opens its own.
+// followCall ends the previous claim, and begins a new one if the call is a claim.
 func (c *Checker) followCall(s *subject) {
 	n := s.n
 	switch s.Op {
@@ -56,10 +56,9 @@ func (c *Checker) followCall(s *subject) {
 	l.before, l.claimed = c.counts.Ready, [engine.NumClasses]int{}
 }
 
-// fillsRoom holds the latest claim against the room that its node had: none may leave jobs
-// ready that there was room for. While workers are idle no job waits in a process, so how
-// much room there was when the claim was made is known by how many were busy, at the most,
-// since the claim before was executed.
+// fillsRoom checks that the latest claim left no jobs ready that its node had room for. While workers are idle no job
+// waits in a process, so the room at the time of the claim follows from the most workers busy since the claim before
+// was executed.
 func (c *Checker) fillsRoom(*subject) bool {
 	l, cfg := &c.claim, &c.rules.Node
 	claimed := sum(l.claimed)
@@ -73,7 +72,7 @@ func (c *Checker) fillsRoom(*subject) bool {
 	return true
 }
 
-// comesByAge checks that jobs of one claim come by their age where the policy goes by that.
+// comesByAge checks that the jobs of one claim come in order of age, if the policy promises that.
 func (c *Checker) comesByAge(s *subject) bool {
 	l, j := &c.claim, s.j
 	if l.open && l.lastKnown && j.usual && l.lastKind == j.kind && l.lastReady != j.ready && (c.rules.Order == engine.OldestReady) != (l.lastReady <= j.ready) {
@@ -82,7 +81,7 @@ func (c *Checker) comesByAge(s *subject) bool {
 	return false // it is counted with the job's being ready
 }
 
-// isMostUrgent checks that no job of its class was more urgent than one that is claimed.
+// isMostUrgent checks that no ready job of its class was more urgent than a claimed job.
 func (c *Checker) isMostUrgent(s *subject) bool {
 	mine := c.rules.Priority(s.j.kind)
 	for k, n := range c.ranks[s.Class] {
@@ -93,7 +92,7 @@ func (c *Checker) isMostUrgent(s *subject) bool {
 	return true
 }
 
-// reaps are the latest calls to recover leases: by one node, and by another before.
+// reaps holds the times of the latest calls to recover leases: by one node, and by another before it.
 type reaps struct {
 	node, other int32       // plus 1; 0: none
 	otherAt     engine.Time // when other made its last one

@@ -1,6 +1,6 @@
 package check
 
-// Probe is a rule that few runs come to: how often it was held is counted by itself.
+// Probe is a rule that applies in few runs: its checks are counted by themselves.
 type Probe uint8
 
 // The probes.
@@ -20,17 +20,17 @@ const (
 	noProbe = NumProbes
 )
 
-// String returns what is held.
+// String returns a phrase for the rule.
 func (p Probe) String() string {
 	return [...]string{"heartbeats", "room of claims", "waits that the load explains", "hand-backs", "burials and requeues without a fence",
 		"processes that let go", "looks for leases at a start", "outcomes that are committed in time", "claims by priority",
 		"late claims that are handed back", "executions that are told to stop"}[p]
 }
 
-// Probes returns, for each rule that was checked, the number of events it was checked against.
+// Probes returns, for each rule that is a Probe, how many events it was checked on.
 func (c *Checker) Probes() [NumProbes]int64 { return [NumProbes]int64(c.probes[:NumProbes]) }
 
-// hold counts that a rule is held against what happened.
+// hold counts one check of an invariant and of a probe.
 func (c *Checker) hold(i Invariant, p Probe) {
 	c.checks[i]++
 	c.probes[p]++

@@ -25,10 +25,10 @@ import (
 	"strings"
 )
 
-// Invariant is something that must always hold.
+// Invariant is a property that must hold in every run.
 type Invariant uint8
 
-// The invariants. The numbers are those of Invariant.String.
+// The invariants. Invariant.String prints their numbers.
 const (
 	Conservation Invariant = iota + 1
 	NoLoss
@@ -72,7 +72,7 @@ var says = [NumInvariants]string{
 	Liveness:     "when all troubles are over every job comes to its end, and no process holds anything then",
 }
 
-// String returns the number by which documents know the invariant: "I-6".
+// String returns the number of the invariant in documents: "I-6".
 func (i Invariant) String() string { return fmt.Sprintf("I-%d", uint8(i)) }
 
 // Says returns the invariant as a sentence without a full stop.
@@ -84,10 +84,10 @@ type Set uint32
 // Has reports whether i is in the set, or the set is empty.
 func (s Set) Has(i Invariant) bool { return s == 0 || s>>i&1 != 0 }
 
-// With returns s and i.
+// With returns the set with invariant i added.
 func (s Set) With(i Invariant) Set { return s | 1<<i }
 
-// ParseSet reads the numbers of invariants, separated by commas: "I-1,I-6" or "1,6".
+// ParseSet parses the numbers of invariants, separated by commas: "I-1,I-6" or "1,6".
 func ParseSet(text string) (Set, error) {
 	set := Set(0)
 	for word := range strings.SplitSeq(text, ",") {

@@ -11,9 +11,8 @@ type owed struct {
 	at     engine.Time
 }
 
-// share returns what is owed after a claim, and whether the claim counts for it: only those
-// do that left jobs of both classes. In any other, one class may have taken what the other
-// could not.
+// share returns the deficit of fresh claims after a claim, and whether the claim counts for it: only if it left jobs of
+// both classes. Otherwise one class may have taken the claims that the other could not use.
 func (c *Checker) share(l *claim) (o owed, counts bool) {
 	o = l.owed[l.node]
 	switch fresh, retry := int64(l.claimed[engine.Fresh]), int64(l.claimed[engine.Retry]); {
@@ -28,7 +27,7 @@ func (c *Checker) share(l *claim) (o owed, counts bool) {
 	return o, true
 }
 
-// sharesClaims holds the latest claim against the share of fresh jobs.
+// sharesClaims checks that the latest claim keeps to the share of fresh jobs.
 func (c *Checker) sharesClaims(*subject) bool {
 	l, den := &c.claim, c.rules.ShareDen
 	if !l.open {
@@ -42,16 +41,15 @@ func (c *Checker) sharesClaims(*subject) bool {
 	return counts
 }
 
-// onUnheard forgets what a node claimed: it does not know of all of it, and perhaps not of
-// what it claims next.
+// onUnheard drops the deficit of a node's claims whose answer may be lost: the node may not count all of them, nor know
+// of its next.
 func (c *claim) onUnheard(node int32, now engine.Time) {
 	if int(node) < len(c.owed) {
 		c.owed[node] = owed{unsure: true, at: now}
 	}
 }
 
-// onHeard is told that a node begins a job that it claimed at a time, which shows that the
-// answer counted for it.
+// onHeard notes that a node begins a job claimed at a time, which shows that it got that answer.
 func (c *claim) onHeard(node int32, claimed engine.Time) {
 	if int(node) < len(c.owed) && c.owed[node].unsure && claimed > c.owed[node].at {
 		c.owed[node] = owed{}

@@ -18,7 +18,7 @@ func (c *Checker) followEnqueued(s *subject) {
 	}
 }
 
-// toWaiting counts a job that waits, if it does, or is ready at once.
+// toWaiting counts a job that waits until due, or with waits false is ready at once.
 func (c *Checker) toWaiting(j *job, class engine.Class, due engine.Time, waits bool) {
 	if !waits || c.rules.Store.Held {
 		c.toReady(j, class, due)
@@ -31,7 +31,7 @@ func (c *Checker) toWaiting(j *job, class engine.Class, due engine.Time, waits b
 
 func sum(of [engine.NumClasses]int) int { return of[engine.Fresh] + of[engine.Retry] }
 
-// toReady counts a job that becomes ready, as class.
+// toReady counts a job that becomes ready, in the given class, waiting since since.
 func (c *Checker) toReady(j *job, class engine.Class, since engine.Time) {
 	j.state, j.class, j.ready, j.usual = engine.Ready, class, since, !j.odd
 	j.odd = false
@@ -46,7 +46,7 @@ func (c *Checker) toReady(j *job, class engine.Class, since engine.Time) {
 	c.rank(j, 1)
 }
 
-// rank counts one job more, or less, that is ready.
+// rank adds by (1 or -1) to the number of ready jobs of a job's class and kind.
 func (c *Checker) rank(j *job, by int) {
 	if !c.d.ranked {
 		return
@@ -58,7 +58,7 @@ func (c *Checker) rank(j *job, by int) {
 	(*of)[j.kind] += by
 }
 
-// leave takes a job out of the counts of the state that it is in.
+// leave takes a job out of the counts for its state.
 func (c *Checker) leave(r ref, j *job) {
 	switch j.state {
 	case engine.Ready:
@@ -81,7 +81,7 @@ func (c *Checker) leave(r ref, j *job) {
 	}
 }
 
-// inFlightAs is the class that a job in flight counts as.
+// inFlightAs returns the class, fresh or retry, in which a job in flight is counted: retry from its second delivery on.
 func inFlightAs(j *job) engine.Class {
 	if j.delivery > 1 {
 		return engine.Retry
@@ -89,14 +89,14 @@ func inFlightAs(j *job) engine.Class {
 	return engine.Fresh
 }
 
-// countRunning counts a job among those that a limit on its kind counts, or not any more.
+// countRunning adds by (1 or -1) to the jobs in flight of a job's kind, if the kind has a limit.
 func (c *Checker) countRunning(j *job, by int) {
 	if !j.reaped && int(j.kind) < len(c.running) {
 		c.running[j.kind] += by
 	}
 }
 
-// enter counts a job that comes to be in flight, or has another lease now.
+// enter counts a job that is now in flight, or has another lease.
 func (c *Checker) enter(r ref, j *job) {
 	c.counts.InFlight[inFlightAs(j)]++
 	c.mostInFlight = max(c.mostInFlight, sum(c.counts.InFlight))
@@ -125,8 +125,8 @@ func (c *Checker) followLeased(s *subject) {
 	}
 }
 
-// recovered counts a recovery. A reaper that reads first has counted before: what lapses in
-// between may have counted for it.
+// recovered counts a recovery of a job. A reaper with two steps has counted at the first: a lapse in between may have
+// counted for it.
 func (c *Checker) recovered(j *job) {
 	within, before := c.rules.Store.RecoveriesWithin, j.recoveries
 	if within > 0 && c.now.Sub(j.recovered) > within {
@@ -179,8 +179,8 @@ func (c *Checker) followCommitted(s *subject) {
 	}
 }
 
-// charge counts what an attempt costs whose job goes on: a failure, a snooze that gives the
-// charge back, or nothing.
+// charge counts the cost in attempts of a failure after which the job goes on: one, or none for a snooze that gives the
+// charge back.
 func (c *Checker) charge(s *subject) {
 	j, retry, returned := s.j, c.rules.retry(s.j.kind), s.Kind == engine.Returned
 	switch {
@@ -221,7 +221,7 @@ func (c *Checker) followRedriven(s *subject) {
 	c.toReady(j, s.Class, s.At)
 }
 
-// drops notes that a process holds a lease no more, and says no more what became of it.
+// drops notes that a process has lost a lease, and will send no outcome for it.
 func (c *Checker) drops(s *subject) {
 	if j := s.j; j != nil && j.token == s.Token {
 		j.dropped = s.Token

@@ -2,7 +2,7 @@ package check
 
 import "qsim/engine"
 
-// job is what is known of a live or dead job.
+// job is the checker's state of a live or dead job.
 type job struct {
 	id        engine.JobID
 	token     engine.Token // under which it was last claimed or taken
@@ -50,12 +50,12 @@ type job struct {
 	before     engine.JobID // the one that its serial key makes it wait for; 0: none
 }
 
-// span holds a count that events tell within bounds: an attempt may have cost nothing.
+// span is a count known only within bounds: an attempt may have cost nothing.
 type span struct{ least, most int32 }
 
 func (s *span) add(n int32) { s.least, s.most = s.least+n, s.most+n }
 
-// ref is a row of jobs, from 1.
+// ref is the index of a job's state in the table, from 1.
 type ref uint32
 
 const (
@@ -63,7 +63,7 @@ const (
 	isDone ref = 1<<32 - 1 // in the index: the job is done
 )
 
-// jobs holds a row for each job that is not done, and remembers those that are.
+// jobs is the table of the state of each job that is not done, with the IDs of those that are.
 type jobs struct {
 	// rows begin with one that is no job: the ends of the list of those in flight, whose
 	// lease was renewed longest ago first.
@@ -76,7 +76,7 @@ type jobs struct {
 
 func (t *jobs) at(r ref) *job { return &t.rows[r] }
 
-// place is where id is in the index, or would be.
+// place returns the position of an ID in the index, or where it would be inserted.
 func (t *jobs) place(id engine.JobID) int {
 	mask := len(t.keys) - 1
 	// The multiplier is that of Fibonacci hashing, 2^64 divided by the golden ratio.
@@ -87,7 +87,7 @@ func (t *jobs) place(id engine.JobID) int {
 	}
 }
 
-// find returns the row of id: noRef if it was never enqueued, isDone if it is done.
+// find returns the ref of a job: noRef if it was never enqueued, isDone if it is done.
 func (t *jobs) find(id engine.JobID) ref {
 	if len(t.keys) == 0 {
 		return noRef
@@ -95,7 +95,7 @@ func (t *jobs) find(id engine.JobID) ref {
 	return t.refs[t.place(id)] // of no job: noRef
 }
 
-// add makes a row for id, which is not 0 and has none.
+// add returns the ref of a new state for an ID, which is not 0 and has none.
 func (t *jobs) add(id engine.JobID) ref {
 	if t.used*4 >= len(t.keys)*3 {
 		t.grow()
@@ -125,14 +125,14 @@ func (t *jobs) grow() {
 	}
 }
 
-// finish remembers of the job in row r only that it is done.
+// finish marks a job as done and frees its state.
 func (t *jobs) finish(r ref) {
 	t.refs[t.place(t.at(r).id)] = isDone
 	t.at(r).state = engine.NoState
 	t.free = append(t.free, r)
 }
 
-// enlist puts a job in flight behind all others.
+// enlist moves a job in flight to the end of the list ordered by renewal.
 func (t *jobs) enlist(r ref, now engine.Time) {
 	j, ends := t.at(r), t.at(noRef)
 	j.renewed, j.prev, j.next = now, ends.prev, noRef
@@ -144,18 +144,18 @@ func (t *jobs) delist(r ref) {
 	t.at(j.prev).next, t.at(j.next).prev = j.next, j.prev
 }
 
-// bit is where a delivery is in the masks of a job.
+// bit returns the bit that stands for a delivery in a job's masks.
 func bit(delivery int32) uint64 { return 1 << (uint32(delivery) & 63) }
 
-// ended is when a lease ends by the rules: d.ttl after it was renewed.
+// ended returns when a job's lease ends by the rules: d.ttl after it was renewed.
 func (j *job) ended(d *derived) engine.Time { return j.renewed.Add(d.ttl) }
 
-// lapsed reports whether its holder has lost a lease although nobody took it.
+// lapsed reports whether the holder of a job has lost the lease by time, although nobody took it.
 func (j *job) lapsed(d *derived, now engine.Time) bool {
 	return d.lapse != engine.Forever && now >= j.ended(d).Add(d.lapse)
 }
 
-// mayLapse reports the same where the end of leases is not known.
+// mayLapse reports whether a job's lease may have lapsed, also where the end of leases is not known.
 func (j *job) mayLapse(d *derived, now engine.Time) bool {
 	return d.lapse != engine.Forever && (!d.timed || j.untimed || j.lapsed(d, now))
 }

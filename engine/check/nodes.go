@@ -4,7 +4,7 @@ import (
 	"qsim/engine"
 )
 
-// node is what is known of one process.
+// node is the checker's state of one process.
 type node struct {
 	life            uint32
 	up, frozen      bool
@@ -33,7 +33,7 @@ type node struct {
 	idleSince       engine.Time // since when it has idle workers and has claimed nothing; Never: it has none
 }
 
-// execution is what runs in a slot.
+// execution is the checker's state of the execution in one slot.
 type execution struct {
 	job      engine.JobID // 0: nothing
 	delivery int32
@@ -43,14 +43,14 @@ type execution struct {
 	told     engine.Time // when it was told to stop; 0: it was not
 }
 
-// owing counts the outcomes of a node that the store does not have, by whether its latest
-// claim came before the execution ended: how many there are at least when it claims again.
+// owing counts a node's outcomes that the store does not have yet, separately for executions that ended after its
+// latest claim: it bounds from below how many there are when it claims again.
 type owing struct {
 	turn       uint32 // how many claims there were
 	since, all int    // of those that ended since the latest, and before
 }
 
-// owes counts an outcome that is to be committed.
+// owes counts an outcome of a node that is to be committed.
 func (n *node) owes(j *job, token engine.Token, at engine.Time) {
 	if j != nil && j.token == token && j.owed == 0 && j.state == engine.InFlight {
 		n.owing.since++
@@ -59,7 +59,7 @@ func (n *node) owes(j *job, token engine.Token, at engine.Time) {
 	}
 }
 
-// toldOf counts that the store has an outcome, or that it will never have it.
+// toldOf counts that the store has an outcome of the node, or will never have it.
 func (n *node) toldOf(j *job) {
 	if j.owed == n.life && j.owed != 0 {
 		if j.turn == n.owing.turn {
@@ -71,7 +71,7 @@ func (n *node) toldOf(j *job) {
 	j.owed = 0
 }
 
-// followMachine follows processes.
+// followMachine updates the state of a process after an event of the node.
 func (c *Checker) followMachine(s *subject) {
 	n := s.n
 	if n == nil {
@@ -112,7 +112,7 @@ func (c *Checker) followMachine(s *subject) {
 	c.idles(n)
 }
 
-// rests notes that a node has been idle since now, if it is.
+// rests notes that a node has had idle workers since now, if it has.
 func (c *Checker) rests(n *node) {
 	n.idleSince = engine.Never
 	if n.up && !n.frozen && n.busy < c.rules.Node.Workers {
@@ -144,7 +144,7 @@ func (c *Checker) followStarted(s *subject) {
 	c.idles(n)
 }
 
-// followEnded follows an execution that ends, or goes on although it has timed out.
+// followEnded updates the state of an execution that ends, or goes on although it has timed out.
 func (c *Checker) followEnded(s *subject) {
 	n, x, j := s.n, s.x, s.j
 	if j != nil && s.Delivery > j.delivery-64 {
@@ -172,7 +172,7 @@ func (c *Checker) followEnded(s *subject) {
 	c.idles(n)
 }
 
-// load is what workers have done: a job that waits is explained by what they do meanwhile.
+// load adds up the idle time of workers and the executions begun, to judge whether they explain a job's wait.
 type load struct {
 	idle   int     // workers that run nothing, of processes that run and were not told to stop
 	idled  float64 // nanoseconds, of all of them, up to at
@@ -182,13 +182,13 @@ type load struct {
 	before int64   // begun then
 }
 
-// spend counts the time up to now.
+// spend adds the idle time up to now.
 func (l *load) spend(now engine.Time) {
 	l.idled += float64(now-l.at) * float64(l.idle)
 	l.at = now
 }
 
-// idles counts the idle workers of a node anew after an event.
+// idles recounts the idle workers of a node after an event.
 func (c *Checker) idles(n *node) {
 	if !c.d.explained {
 		return
@@ -204,8 +204,7 @@ func (c *Checker) idles(n *node) {
 	}
 }
 
-// Stopped tells that a process was told to stop at a time: it is to hand back what it holds
-// and does not run.
+// Stopped notes that a process was told to stop at a time: it must hand back the jobs that it holds and does not run.
 func (c *Checker) Stopped(node int32, at engine.Time) {
 	n := &c.nodes[node]
 	n.stopped, n.holding, n.wasStopped = at, false, true
@@ -215,8 +214,7 @@ func (c *Checker) Stopped(node int32, at engine.Time) {
 	}
 }
 
-// ahead reports whether a node has claimed a job, was told so before it was told to stop,
-// and has not begun it.
+// ahead reports whether a node has claimed a job, got the answer before it was told to stop, and has not begun the job.
 func (c *Checker) ahead(j *job, node int32, n *node) bool {
 	return j.state == engine.InFlight && j.node == node && j.life == n.life && !j.reaped && !j.forgotten &&
 		j.begun&bit(j.delivery) == 0 && j.claimed.Add(c.rules.Node.CallTimeout) <= n.stopped

@@ -8,14 +8,12 @@ import (
 
 // The rules that rest on a bound or on what a policy promises.
 
-// heard reports whether no call that was executed since so long ago was lost, refused or
-// late.
+// heard reports whether no call executed since since was lost, refused or late.
 func (c *Checker) heard(since engine.Time) bool {
 	return c.rules.Trip > 0 && c.rules.Heard > 0 && since >= c.rules.Heard
 }
 
-// claimsWhileReady checks that no process with idle workers leaves off claiming while jobs
-// are ready, once nothing goes wrong any more.
+// claimsWhileReady checks, after the storms, that no process with idle workers stops claiming while jobs are ready.
 func (c *Checker) claimsWhileReady(*subject) bool {
 	if c.ready == engine.Never {
 		return false
@@ -34,7 +32,8 @@ func (c *Checker) claimsWhileReady(*subject) bool {
 	return false // each process is counted
 }
 
-// takesEndedLeases checks the same of reapers and the lease that ended longest ago.
+// takesEndedLeases checks, after the storms, that reapers do not leave expired leases: by the lease that ended longest
+// ago.
 func (c *Checker) takesEndedLeases(*subject) bool {
 	head := c.jobs.at(noRef).next
 	if head == noRef {
@@ -51,8 +50,8 @@ func (c *Checker) takesEndedLeases(*subject) bool {
 	return true
 }
 
-// leaderReaps checks that reapers do not take turns where the leader alone reaps. One that
-// leads again has let another lead meanwhile, for as long as leadership lasts.
+// leaderReaps checks that reapers of different nodes do not take turns where only the leader reaps: leadership lasts
+// for a time before another node leads.
 func (c *Checker) leaderReaps(s *subject) bool {
 	r, by := &c.reaps, s.Node+1
 	if c.now < c.rules.Settled || by == r.node || by != r.other {
@@ -65,11 +64,11 @@ func (c *Checker) leaderReaps(s *subject) bool {
 	return true
 }
 
-// shortestRest is the least that recoveries which bring nothing are apart, on average, where
-// they come when leases end, and those are long.
+// shortestRest is the least average interval of recoveries that bring no job, if they come at the ends of leases, and
+// those are long.
 const shortestRest = 20 * time.Millisecond
 
-// rest is the least that recoveries which bring nothing are apart, on average.
+// rest returns the least average interval of recoveries that bring no job.
 func (c *Checker) rest() time.Duration {
 	if every := c.rules.Node.Reaper.Every; every > 0 {
 		return every / 2
@@ -82,7 +81,7 @@ func (c *Checker) rest() time.Duration {
 	return least
 }
 
-// reapsSeldomInVain checks that a process does not look for expired leases again and again.
+// reapsSeldomInVain checks that a process does not call for expired leases too often without finding any.
 func (c *Checker) reapsSeldomInVain(s *subject) bool {
 	if s.Count > 0 || !c.heard(c.now) {
 		return false
@@ -101,7 +100,7 @@ func (c *Checker) reapsSeldomInVain(s *subject) bool {
 	return ahead <= 4*least+c.rules.Trip || c.complain(Shares, "it looks for expired leases again and again, and finds none: %v ahead of one every %v", ahead, least)
 }
 
-// pace is how far calls are ahead of one each so often.
+// pace measures how far calls are ahead of a rhythm of one call per interval.
 type pace struct {
 	ahead time.Duration
 	at    engine.Time // the latest call
@@ -112,8 +111,8 @@ func (p *pace) step(now engine.Time, each time.Duration) time.Duration {
 	return p.ahead
 }
 
-// keepsToCooldown checks that claims keep apart. One may be on its way for longer than the
-// next.
+// keepsToCooldown checks that a node's claims keep the cooldown apart, although one may be under way for longer than
+// the next.
 func (c *Checker) keepsToCooldown(s *subject) bool {
 	least := c.rules.Node.Fetch.Cooldown
 	if !c.heard(c.now) {
@@ -123,7 +122,7 @@ func (c *Checker) keepsToCooldown(s *subject) bool {
 	return ahead <= 2*least+c.rules.Trip || c.complain(Shares, "its claims are to be %v apart, and are %v ahead of that", least, ahead)
 }
 
-// keepsToBatch checks that a call is about no more jobs than one may be.
+// keepsToBatch checks that a call is about no more jobs than its batch size.
 func (c *Checker) keepsToBatch(s *subject) bool {
 	cfg := &c.rules.Node
 	most := [engine.NumOps]int{engine.OpClaim: cfg.Fetch.Batch, engine.OpCommit: cfg.Commit.Batch, engine.OpRecover: cfg.Reaper.Batch,
@@ -156,13 +155,13 @@ func (c *Checker) looksAtStart(s *subject) bool {
 	return s.Op == engine.OpRecover
 }
 
-// undisturbed reports whether a process runs, and its latest claims were all answered.
+// undisturbed reports whether a process runs, and all its latest claims were answered.
 func (c *Checker) undisturbed(n *node) bool {
 	return c.heard(c.now) && n.up && !n.frozen && (n.missed == 0 || c.now.Sub(n.missed) > c.rules.Trip)
 }
 
-// keepsToPressure checks, at a claim, that its node had not too much to commit when it made
-// it: what had ended when its claim before was executed and is not committed yet was so then.
+// keepsToPressure checks, at a claim, that its node had not too many outcomes to commit when it made it: those that
+// ended before the previous claim was executed and are not committed yet count.
 func (c *Checker) keepsToPressure(s *subject) bool {
 	most := c.rules.Node.Commit.Backpressure
 	if !c.undisturbed(s.n) {
@@ -171,8 +170,7 @@ func (c *Checker) keepsToPressure(s *subject) bool {
 	return s.n.owing.all < most || c.complain(Shares, "it has %d outcomes to commit, and claims nothing with %d", s.n.owing.all, most)
 }
 
-// handsBack checks, at the end of a process that had the time to stop, that it has handed
-// back all it had claimed ahead.
+// handsBack checks, at the end of a process that had time to stop, that it has handed back all jobs claimed ahead.
 func (c *Checker) handsBack(s *subject) bool {
 	n := s.n
 	if n.unheard || n.returnsLate || n.stopped == engine.Never || c.now.Sub(n.stopped) < c.rules.HandBack {
@@ -195,8 +193,8 @@ func (c *Checker) keepsToCap(s *subject) bool {
 	return s.n.retries < c.rules.RetryCap || c.complain(Shares, "%d retries run there, and %d may", s.n.retries+1, c.rules.RetryCap)
 }
 
-// beats checks that a process has asked for a lease that it holds as often as it should,
-// since it learned of it, which it did at a time at the latest.
+// beats checks that a process has sent heartbeats for a lease as often as it should since it learned of the lease, at
+// the time learned at the latest.
 func (c *Checker) beats(n *node, j *job, token engine.Token, learned engine.Time) bool {
 	l := &c.rules.Node.Lease
 	if n.frozen || j == nil || j.reaped || token != j.token || j.dropped == token {
@@ -225,15 +223,15 @@ func (c *Checker) beatsWhileRun(s *subject) bool {
 	return !s.x.over && c.beats(s.n, s.j, s.Token, s.x.started)
 }
 
-// beatsTillTaken is for an execution that has begun: until the store knows what came of it,
-// its process holds the lease.
+// beatsTillTaken checks the heartbeats for a running job's lease: its process must send them until the store has the
+// outcome.
 func (c *Checker) beatsTillTaken(s *subject) bool {
 	j := s.j
 	n := &c.nodes[j.node]
 	return n.up && j.life == n.life && j.begun&bit(j.delivery) != 0 && c.beats(n, j, j.token, j.claimed.Add(c.rules.Trip))
 }
 
-// isNotProlonged checks that a lease lasts for no longer than Lease.Max lets it.
+// isNotProlonged checks that a lease is not extended beyond Lease.Max.
 func (c *Checker) isNotProlonged(s *subject) bool {
 	j, longest := s.j, c.rules.Node.Lease.Max
 	n := &c.nodes[j.node]
@@ -245,8 +243,7 @@ func (c *Checker) isNotProlonged(s *subject) bool {
 	return had <= longest || c.complain(Leases, "the lease of %v is prolonged %v after its claim, and may last for %v", c.d.ttl, s.At.Sub(j.claimed), longest)
 }
 
-// holderSpeaks reports whether the holder of a lease that is taken ran it, and may tell the
-// store about it.
+// holderSpeaks reports whether the holder of a lease that is taken ran the job, and may still send its outcome.
 func (c *Checker) holderSpeaks(j *job) bool {
 	n := &c.nodes[j.node]
 	return !j.reaped && n.up && !n.frozen && j.life == n.life && j.dropped != j.token && j.started != 0
@@ -261,8 +258,7 @@ func (c *Checker) asksForEver(s *subject) bool {
 	return false
 }
 
-// tellsInTime checks, when the lease of a job is taken, that its process had not had the
-// time to tell the store what came of it.
+// tellsInTime checks, when the lease of a job is taken, that its process did not have enough time to commit an outcome.
 func (c *Checker) tellsInTime(s *subject) bool {
 	j, n := s.j, &c.nodes[s.j.node]
 	if !c.holderSpeaks(j) || j.finished == 0 || !c.heard(c.now) {
@@ -285,8 +281,8 @@ func (c *Checker) isPromotedInTime(s *subject) bool {
 	return true
 }
 
-// loadExplains checks that workers are not idle for longer, while a job is ready, than it takes
-// them to find the next one each time.
+// loadExplains checks that a job is ready no longer than workers are busy, plus the time that they take to find their
+// next job each time.
 func (c *Checker) loadExplains(s *subject) bool {
 	if c.now < c.rules.Calm {
 		return false
@@ -313,7 +309,7 @@ func (c *Checker) waitedBriefly(s *subject) bool {
 	return waited <= c.rules.Wait || c.complain(Starvation, "it waited for %v", waited)
 }
 
-// Waits tightens, or promises, the longest that a job may be ready for before it is claimed.
+// Waits sets, or lowers, the promised longest time for which a job may be ready before it is claimed.
 func (c *Checker) Waits(d time.Duration) {
 	if c.rules.Wait > 0 {
 		c.rules.Wait = d

@@ -7,8 +7,8 @@ import (
 	"qsim/engine"
 )
 
-// Rules are the guarantees of a run that the checker holds it to. The zero value of a field that bounds something means
-// that nothing is promised there.
+// Rules are the guarantees of a run that the checker verifies. The zero value of a bound means that nothing is
+// guaranteed there.
 type Rules struct {
 	Store engine.StoreOptions
 	// Node configures the engine of every node. Policy, Recorder and Rand are not
@@ -86,7 +86,7 @@ type Rules struct {
 	Only Set // the invariants that count
 }
 
-// Retry is the part of a retry policy that the checker holds a run to.
+// Retry is the part of a retry policy that the checker verifies.
 type Retry struct {
 	MaxAttempts int32 // 0: no limit
 	// ByFailure says that MaxAttempts counts failures, which a claim alone is not.
@@ -109,7 +109,7 @@ func (r *Rules) retry(k engine.Kind) *Retry {
 
 func (r *Retry) isFree(e engine.ErrorKind) bool { return slices.Contains(r.Free, e) }
 
-// derived is what Rules come to.
+// derived holds facts that follow from the Rules.
 type derived struct {
 	fenced    bool          // only who holds the current token changes a job in flight: limits on attempts hold
 	known     bool          // how long calls take that nothing disturbs
@@ -156,11 +156,10 @@ func (r *Rules) derive() derived {
 	return d
 }
 
-// asRead reports whether e is a reaper's that had read the lease before it took it.
+// asRead reports whether an event is a reaper's outcome for a lease that it had read before it took it.
 func (d *derived) asRead(e *engine.Event) bool { return d.guarded && e.Error == engine.LeaseExpired }
 
-// rule is one thing that must hold: asked at each event of some kinds, before what the event
-// did is followed.
+// rule is one check, applied to events of some kinds before the checker's state is updated.
 type rule struct {
 	invariant Invariant
 	probe     Probe
@@ -174,7 +173,7 @@ type rule struct {
 // kinds is a set of event kinds; calls are told apart by their Op.
 type kinds uint64
 
-// firstCall is where calls begin in kinds, and inCalm stands for every event of the calm.
+// firstCall is the number in kinds of the first call, and inCalm the number for every event after the storms.
 const (
 	firstCall = int(engine.NumEventKinds)
 	inCalm    = firstCall + int(engine.NumOps)
@@ -206,8 +205,7 @@ var (
 	called  = calls(engine.OpClaim, engine.OpCommit, engine.OpExtend, engine.OpRecover, engine.OpPromote, engine.OpLead, engine.OpStats)
 )
 
-// table returns every rule that is asked at events, in the order in which they are: of
-// several that an event breaks, the first one tells.
+// table returns every rule that is applied to events, in order: of several broken by one event, the first is reported.
 func (r *Rules) table(d *derived) []rule {
 	return slices.Concat(r.ofCalls(d), r.ofExecutions(d), r.ofLeases(d), r.ofOutcomes(d))
 }

@@ -12,7 +12,7 @@ func (c *Checker) isNew(s *subject) bool {
 	return s.r == noRef || c.astray(NoLoss, "it was enqueued before")
 }
 
-// goesOn checks that a job was enqueued and has not ended, or is dead and redriven.
+// goesOn checks that the event's job was enqueued and has not ended, or is dead and being redriven.
 func (c *Checker) goesOn(s *subject) bool {
 	switch {
 	case s.r == noRef:
@@ -85,7 +85,7 @@ func (c *Checker) raisesToken(s *subject) bool {
 	return s.Token > s.j.token || c.complain(Leases, "token %d comes after %d", s.Token, s.j.token)
 }
 
-// keepsToLimits checks that no more is in flight than may be.
+// keepsToLimits checks that no more jobs are in flight than the limits allow.
 func (c *Checker) keepsToLimits(s *subject) bool {
 	n, kind := sum(c.counts.InFlight)+1, int(s.j.kind)
 	if most := c.rules.Store.MaxInFlight; most > 0 && n > most {
@@ -114,7 +114,7 @@ func (c *Checker) isTakeable(s *subject) bool {
 	return false // it is counted with the token
 }
 
-// takeable is the earliest that the lease of a job may be taken, as far as that is known.
+// takeable returns the earliest time at which the lease of a job may be taken, as far as it is known.
 func (c *Checker) takeable(j *job) engine.Time {
 	reaper := &c.rules.Node.Reaper
 	switch {
@@ -136,7 +136,7 @@ func (c *Checker) hadRecord(s *subject) bool {
 	return false
 }
 
-// extendsCurrent checks that a lease is prolonged if its holder has it, and only then.
+// extendsCurrent checks that a lease is extended if its holder has it, and only then.
 func (c *Checker) extendsCurrent(s *subject) bool {
 	j := s.j
 	current := j.state == engine.InFlight && !j.forgotten && (c.rules.Store.Fence != engine.FenceToken || s.Token == j.token)
@@ -151,7 +151,7 @@ func (c *Checker) extendsCurrent(s *subject) bool {
 	return true
 }
 
-// passesFence checks that an outcome matched what it must to take effect.
+// passesFence checks that an outcome which took effect matched the fence.
 func (c *Checker) passesFence(s *subject) bool {
 	j, fence := s.j, c.rules.Store.Fence
 	if s.Error == engine.LeaseExpired { // it may be a reaper's, under a guard of its own
@@ -172,7 +172,7 @@ func (c *Checker) passesFence(s *subject) bool {
 	return true
 }
 
-// wasSo checks that an outcome is what came of its execution.
+// wasSo checks that an outcome agrees with how its execution ended.
 func (c *Checker) wasSo(s *subject) bool {
 	j := s.j
 	switch {
@@ -205,8 +205,8 @@ func (c *Checker) wasNotCurrent(s *subject) bool {
 	return true
 }
 
-// wasNotDone checks that a copy of an outcome that has taken effect is recognised as that:
-// one process says once what becomes of a lease.
+// wasNotDone checks that a copy of an outcome that has taken effect is recognised as a copy: a process commits one
+// outcome per lease.
 func (c *Checker) wasNotDone(s *subject) bool {
 	j := s.j
 	if inFlight := j.state == engine.InFlight && !j.mayLapse(&c.d, s.At); !inFlight && c.d.fenced && !c.d.asRead(s.Event) &&
@@ -230,8 +230,8 @@ func (c *Checker) diesWhole(s *subject) bool {
 	return false
 }
 
-// runsKnown checks that an event of an execution is about a job that there is and about what
-// runs in its slot, and that one begins in a slot of a process that runs.
+// runsKnown checks that an event of an execution is about a known job that runs in its slot, and that an execution
+// begins in a slot of a running process.
 func (c *Checker) runsKnown(s *subject) bool {
 	switch x, n := s.x, s.n; {
 	case s.r == noRef:
@@ -250,7 +250,7 @@ func (c *Checker) runsKnown(s *subject) bool {
 	return true
 }
 
-// beginsOnce checks that an execution begins under a lease that was granted, once.
+// beginsOnce checks that an execution begins under a lease that was granted, and only once.
 func (c *Checker) beginsOnce(s *subject) bool {
 	j := s.j
 	switch {
@@ -282,7 +282,7 @@ func (c *Checker) timesOut(s *subject) bool {
 	return false // it is counted with the execution
 }
 
-// obeys checks that an execution ended at once that was told to stop.
+// obeys checks that an execution that was told to stop ended at once.
 func (c *Checker) obeys(s *subject) bool {
 	if s.x.told == 0 || s.n.frozen || s.n.woke >= s.x.told {
 		return false

@@ -10,7 +10,7 @@ import (
 	"qsim/engine/dist"
 )
 
-// Window is a stretch of time that may come again.
+// Window is a span of time that may repeat.
 type Window struct {
 	From  engine.Time
 	For   time.Duration // above 0
@@ -18,7 +18,7 @@ type Window struct {
 	Every time.Duration // from one start to the next: above For if Times is above 1
 }
 
-// Has reports whether now is in the window: its start is, its end is not.
+// Has reports whether now is in the window, start included and end excluded.
 func (w *Window) Has(now engine.Time) bool {
 	passed := now.Sub(w.From)
 	if passed < w.For {
@@ -31,7 +31,7 @@ func (w *Window) Has(now engine.Time) bool {
 	return passed-came*w.Every < w.For
 }
 
-// Fault is trouble of calls that are made within a window. Probabilities are in [0, 1].
+// Fault is a disturbance of calls that are made within a window. Probabilities are in [0, 1].
 type Fault struct {
 	Window Window
 	Ops    [engine.NumOps]bool
@@ -45,7 +45,7 @@ type Fault struct {
 	Delay       *dist.Dist // seconds, added to the way to the store; nil: none
 }
 
-// Hits reports whether f befalls a call that is made now.
+// Hits reports whether the fault applies to a call that is made now.
 func (f *Fault) Hits(now engine.Time, c *engine.Call) bool {
 	if !f.Ops[c.Op] || !f.Window.Has(now) {
 		return false
@@ -57,7 +57,7 @@ func (f *Fault) Hits(now engine.Time, c *engine.Call) bool {
 	return found
 }
 
-// Slow is a window in which all that a store costs is multiplied.
+// Slow is a window in which all durations of a store are multiplied.
 type Slow struct {
 	Window Window
 	Factor float64 // at least 0
@@ -79,7 +79,7 @@ const (
 	LimitStore                       // the store serves at most Limit calls at once, for For
 )
 
-// Control is trouble at a known time, or after a known event.
+// Control is a disturbance of nodes or the store at a known time, or after a known event.
 type Control struct {
 	Kind ControlKind
 	Node int32

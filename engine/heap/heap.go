@@ -1,14 +1,13 @@
 // Package heap is the binary heap of what is due next, wherever speed is not all that counts.
 package heap
 
-// Before is what a Heap can hold: values that know which of two comes first.
+// Before is implemented by the values of a Heap: it reports whether a value comes before another.
 type Before[T any] interface{ Before(other T) bool }
 
-// Heap keeps values and gives back the first of them, which is its element 0. The zero Heap is
-// empty. Of values of which neither comes before the other, any may come first.
+// Heap is a priority queue whose first value is element 0. The zero Heap is empty. Equal values come in any order.
 type Heap[T Before[T]] []T
 
-// Push adds v.
+// Push adds the value v to the heap.
 func (h *Heap[T]) Push(v T) {
 	*h = append(*h, v)
 	all, i := *h, len(*h)-1
@@ -19,7 +18,7 @@ func (h *Heap[T]) Push(v T) {
 	all[i] = v
 }
 
-// Pop takes the first out of a heap that is not empty.
+// Pop removes and returns the first value of a heap that is not empty.
 func (h *Heap[T]) Pop() T {
 	all := *h
 	top, last := all[0], all[len(all)-1]

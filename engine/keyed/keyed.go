@@ -4,8 +4,7 @@ package keyed
 
 import "math/bits"
 
-// Purpose separates the uses that one job makes of randomness, so that drawing
-// more for one use never shifts another.
+// Purpose distinguishes the uses of random numbers for one job, so that drawing more for one use never shifts another.
 type Purpose uint8
 
 const (
@@ -27,12 +26,10 @@ const (
 	ForStore // which outcomes of a batch a store applies, which leases it loses, which dead jobs come back
 )
 
-// Rand draws counter-based random numbers: each is a pure function of the seed
-// and of what it is for. Two policies compared under one seed therefore see the
-// same job fail at the same delivery, whatever order they run jobs in (common
-// random numbers). The generator is Philox2x64-10 (Salmon, Moraes, Dror, Shaw:
-// Parallel Random Numbers: As Easy as 1, 2, 3, SC'11), checked against the
-// vectors published with Random123.
+// Rand draws counter-based random numbers: each is a pure function of the seed, a purpose and a key. Two policies
+// compared under one seed therefore see the same job fail at the same delivery, whatever order they run jobs in (common
+// random numbers). The generator is Philox2x64-10 (Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as 1,
+// 2, 3, SC'11), checked against the vectors published with Random123.
 type Rand struct{ Seed uint64 }
 
 // Uniform returns the number in (0, 1) for the n-th draw of purpose p by (a, b),

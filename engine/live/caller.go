@@ -10,7 +10,7 @@ import (
 	"qsim/engine"
 )
 
-// flight is a call to the store and its answer. Flights are reused.
+// flight is a call to the store with its answer. Flights are reused.
 type flight struct {
 	engine.Call
 	until engine.Time // it counts as lost from then on
@@ -18,7 +18,7 @@ type flight struct {
 	ended engine.Time
 }
 
-// owes reports whether the answer may bring work that must be handed back.
+// owes reports whether the answer to a call may bring jobs that must be handed back.
 func (f *flight) owes() bool {
 	switch f.Op {
 	case engine.OpClaim, engine.OpRecover, engine.OpPromote:
@@ -27,8 +27,8 @@ func (f *flight) owes() bool {
 	return false
 }
 
-// callers are the goroutines that call the store for one loop. Calls beyond their
-// number wait in line; one whose time is over before its turn is not made.
+// callers holds the goroutines that call the store for one loop. Further calls wait in a queue; a call whose timeout is
+// over before its turn is not made.
 type callers struct {
 	mu     sync.Mutex
 	line   line[*flight]
@@ -45,7 +45,7 @@ const moreCalls = 16
 
 func (k *callers) init(commits int) { k.parked.L, k.most = &k.mu, commits+moreCalls }
 
-// Call implements engine.Driver.
+// Call returns a record for the engine's next call, for engine.Driver.
 func (l *loop) Call() *engine.Call {
 	if n := len(l.landed); n > 0 {
 		l.calling, l.landed = l.landed[n-1], l.landed[:n-1]
@@ -55,7 +55,7 @@ func (l *loop) Call() *engine.Call {
 	return &l.calling.Call
 }
 
-// Send has a call made by another goroutine.
+// Send passes an engine's call to a goroutine that makes it.
 func (l *loop) Send(c *engine.Call) {
 	f := l.calling
 	timeout := l.Engine.CallTimeout
@@ -82,8 +82,8 @@ func (l *loop) Send(c *engine.Call) {
 	k.mu.Unlock()
 }
 
-// expire answers the calls whose time is over before their turn came: the engine has
-// asked again since. It holds the lock.
+// expire answers the queued calls whose timeout is over before their turn came: the engine has repeated them since. Its
+// caller holds the lock.
 func (l *loop) expire() {
 	for k := &l.callers; !k.line.empty() && k.line.items[k.line.head].until <= l.at; {
 		f := k.line.pop()
@@ -92,7 +92,7 @@ func (l *loop) expire() {
 	}
 }
 
-// call makes calls until there are to be no more.
+// call makes calls until the loop is closed.
 func (l *loop) call() {
 	k := &l.callers
 	k.mu.Lock()
@@ -115,7 +115,7 @@ func (l *loop) call() {
 	}
 }
 
-// perform makes a call, unless its time is over.
+// perform makes a call, unless its timeout is over.
 func (l *loop) perform(f *flight) {
 	f.began = l.now()
 	ctx, cancel := context.WithTimeout(l.calls, time.Duration(f.until-f.began))
@@ -125,7 +125,7 @@ func (l *loop) perform(f *flight) {
 	f.check()
 }
 
-// check makes an error of an answer that does not fit its call.
+// check sets an error on an answer that does not fit its call.
 func (f *flight) check() {
 	var want, got int
 	switch {
@@ -141,7 +141,7 @@ func (f *flight) check() {
 	}
 }
 
-// land takes the answer to a call.
+// land passes the answer to a call to the engine.
 func (l *loop) land(f *flight) {
 	if f.owes() {
 		l.owed--
@@ -162,7 +162,7 @@ func (l *loop) land(f *flight) {
 	l.landed = append(l.landed, f)
 }
 
-// complain logs an error of the store, but not the same all the time.
+// complain logs an error of the store, at most once a second for each operation.
 func (l *loop) complain(f *flight) {
 	op := f.Op
 	if l.at < l.quiet[op] {

@@ -22,8 +22,7 @@ type cell struct {
 
 const cellBlock = 64
 
-// cancelable is what a cell's context delegates to once somebody waits for it or it has
-// been cancelled.
+// cancelable is the real context of a cell, made once a handler waits for it or it is cancelled.
 type cancelable struct {
 	context.Context
 	cancel context.CancelCauseFunc
@@ -31,7 +30,7 @@ type cancelable struct {
 
 var _ context.Context = (*cell)(nil)
 
-// Deadline is the end of the execution timeout.
+// Deadline returns the end of the execution timeout.
 func (c *cell) Deadline() (time.Time, bool) {
 	if c.ends == engine.Never {
 		return time.Time{}, false
@@ -39,10 +38,10 @@ func (c *cell) Deadline() (time.Time, bool) {
 	return c.process.timeOf(c.ends), true
 }
 
-// Done is closed when the execution should end or has ended.
+// Done returns a channel that is closed when the execution should end or has ended.
 func (c *cell) Done() <-chan struct{} { return c.watched().Done() }
 
-// Err is nil until then.
+// Err returns nil until the execution should end or has ended.
 func (c *cell) Err() error {
 	if w := c.state.Load(); w != nil {
 		return w.Err()
@@ -50,14 +49,14 @@ func (c *cell) Err() error {
 	return nil
 }
 
-// Value is that of the context of Run. It delegates, so that package context finds its
-// own in it: context.Cause works, and derived contexts cost no goroutine.
+// Value returns the value that the context of Run has for key. It delegates, so that package context finds its own keys
+// in it: context.Cause works, and derived contexts cost no goroutine.
 func (c *cell) Value(key any) any { return c.watched().Value(key) }
 
-// String names the context as package context does.
+// String returns the name of the context for messages.
 func (c *cell) String() string { return "live.Handler" }
 
-// watched returns a real context, and makes it for the first who asks.
+// watched returns the real context of a cell, which the first call makes.
 func (c *cell) watched() *cancelable {
 	if w := c.state.Load(); w != nil {
 		return w
@@ -69,11 +68,10 @@ func (c *cell) watched() *cancelable {
 	return w
 }
 
-// cancel ends the context for cause, unless it has ended.
+// cancel cancels the context with a cause, unless it has ended.
 func (c *cell) cancel(cause error) { c.watched().cancel(cause) }
 
-// end cancels the context of a handler that has returned, and returns why it had been
-// cancelled before; nil: it had not.
+// end cancels the context of a handler that has returned, and returns the cause of an earlier cancellation, if any.
 func (c *cell) end() error {
 	if c.state.CompareAndSwap(nil, c.process.ended) {
 		return nil
@@ -84,7 +82,7 @@ func (c *cell) end() error {
 	return cause
 }
 
-// process is what the loops of one Run share.
+// process holds the state that the loops of one Run share.
 type process struct {
 	Config
 	values context.Context // that of Run, which is never cancelled

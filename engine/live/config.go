@@ -10,19 +10,16 @@ import (
 	"qsim/engine"
 )
 
-// Handler runs one execution of a job. nil acks it. An error that wraps an *Error
-// carries the kind of error that the retry policy is asked with; another one counts as
-// Config.OtherError. j and its payload must not be changed; they may be kept.
+// Handler runs one execution of a job. nil acks it. An error that wraps an *Error carries the error kind for the retry
+// policy; any other error counts as Config.OtherError. j and its payload must not be changed; they may be kept.
 //
-// ctx is cancelled when the execution should end, and context.Cause says why:
-// ErrTimeout, ErrLeaseLost or ErrStopped. What a handler returns after the first two
-// changes nothing any more; after the third, nil still acks, an error that wraps an
-// *Error counts as always, and any other hands the job back, which costs no attempt.
-// ctx.Deadline is the end of the execution timeout. When the handler returns its ctx is
-// cancelled.
+// ctx is cancelled when the execution should end, and context.Cause returns why: ErrTimeout, ErrLeaseLost or
+// ErrStopped. After the first two, the handler's return value has no effect; after the third, nil still acks, an error
+// that wraps an *Error counts as always, and any other hands the job back, which costs no attempt. ctx.Deadline is the
+// end of the execution timeout. When the handler returns its ctx is cancelled.
 //
-// A handler that goes on in spite of a cancelled context keeps its worker busy, and its
-// goroutine outlives Run: a goroutine cannot be stopped from outside.
+// A handler that goes on in spite of a cancelled context keeps its worker busy, and its goroutine outlives Run: a
+// goroutine cannot be stopped from outside.
 type Handler func(ctx context.Context, j *engine.Job) error
 
 // WakeMode selects the engines of the process that are woken when the store announces ready jobs.
@@ -119,7 +116,7 @@ func Defaults(workers int, retry engine.RetryPolicy) engine.Config {
 	}
 }
 
-// Validate reports all that is impossible in c, joined.
+// Validate returns all errors in the configuration, joined.
 func (c *Config) Validate() error {
 	var errs []error
 	need := func(ok bool, format string, args ...any) {
@@ -146,7 +143,7 @@ func (c *Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// fifo claims the oldest ready job first.
+// fifo is a policy that claims the oldest ready job first.
 type fifo struct{}
 
 func (fifo) Plan(v *engine.View, dst []engine.Term) []engine.Term {
@@ -155,9 +152,9 @@ func (fifo) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 
 func (fifo) Observe(*engine.Observation) {}
 
-// Clock returns a clock that read 0 at origin and goes on at the pace of the monotonic
-// clock, whatever happens to the wall clock: for a store such as memstore's that wants
-// one, and for whoever compares times with what a Config of that Origin records.
+// Clock returns a clock that read 0 at origin and goes on at the pace of the monotonic clock, whatever happens to the
+// wall clock: for stores that need a clock, such as memstore's, and for comparing times with events recorded under a
+// Config with that Origin.
 func Clock(origin time.Time) func() engine.Time {
 	begin := time.Now()
 	since := begin.Sub(origin)

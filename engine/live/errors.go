@@ -8,7 +8,7 @@ import (
 	"qsim/engine"
 )
 
-// Why the context of a handler was cancelled, see context.Cause.
+// Causes for the cancellation of a handler's context, see context.Cause.
 var (
 	// ErrTimeout: it ran longer than its execution timeout. The job has been nacked. It
 	// wraps context.DeadlineExceeded.
@@ -20,13 +20,13 @@ var (
 	ErrStopped = errors.New("live: stopped")
 )
 
-// Error is an error of a handler that says of which kind it is.
+// Error is an error of a handler with its error kind.
 type Error struct {
 	Kind engine.ErrorKind // NoError stands for Config.OtherError
 	Err  error            // may be nil
 }
 
-// Error returns what Err says.
+// Error returns the text of Err, or the kind if it is nil.
 func (e *Error) Error() string {
 	if e.Err == nil {
 		return fmt.Sprintf("error of kind %d", e.Kind)
@@ -34,7 +34,7 @@ func (e *Error) Error() string {
 	return e.Err.Error()
 }
 
-// Unwrap returns Err.
+// Unwrap returns the error without the kind.
 func (e *Error) Unwrap() error { return e.Err }
 
 // PanicError is the error of a handler that panicked, or that ended its goroutine by
@@ -58,8 +58,8 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// AbandonedError reports that Run stopped before everything was drained.
-// The leases of what it abandoned expire, and the jobs run again.
+// AbandonedError reports that Run stopped before all jobs and calls were finished. The leases of abandoned jobs expire,
+// and the jobs run again.
 type AbandonedError struct {
 	Jobs     int // claimed, and the store was not told their end; those of Handlers among them
 	Handlers int // executions that still go on

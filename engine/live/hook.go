@@ -8,10 +8,10 @@ import (
 	"qsim/engine"
 )
 
-// Hook puts something around a handler: logging, tracing, metrics, a transaction.
+// Hook wraps a handler to add logging, tracing, metrics or a transaction.
 type Hook func(next Handler) Handler
 
-// With returns h with hooks around it, the first of them outermost.
+// With returns the handler wrapped by hooks, the first of them outermost.
 func (h Handler) With(hooks ...Hook) Handler {
 	for i := len(hooks) - 1; i >= 0; i-- {
 		h = hooks[i](h)
@@ -19,9 +19,8 @@ func (h Handler) With(hooks ...Hook) Handler {
 	return h
 }
 
-// Logged is a Hook that logs the end of every execution: one that succeeded as information, one that failed
-// as a warning with its error and why its context was cancelled, if it was, and one that panicked as an
-// error; its begin only for debugging.
+// Logged returns a Hook that logs the end of every execution: a success as information, a failure as a warning with its
+// error and the cause of its cancellation, if any, and a panic as an error. Its begin is logged for debugging only.
 func Logged(log *slog.Logger) Hook {
 	return func(next Handler) Handler {
 		return func(ctx context.Context, j *engine.Job) (err error) {

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// Announcer is a Store that tells of new ready work, so that engines need not poll
-// for it.
+// Announcer is a Store that announces new ready jobs, so that engines need not poll for them.
 type Announcer interface {
 	// Listen calls wake, from any goroutine, whenever jobs may have become ready, or
 	// may be claimed now that could not be before; several at once may be told of by
@@ -19,15 +18,14 @@ type Announcer interface {
 	Listen(ctx context.Context, wake func()) error
 }
 
-// Pauses between two tries to listen: doubled after each that lasted less than the
-// longest.
+// Pauses between two attempts to listen: doubled after each attempt that lasted less than the longest pause.
 const (
 	shortestPause = 100 * time.Millisecond
 	longestPause  = 5 * time.Second
 )
 
-// listen has the loops told of new ready jobs until ctx is done; then the channel that
-// it returns is closed. nil: nobody announces anything.
+// listen wakes the loops for announced jobs until ctx is done; then the channel that it returns is closed. It returns
+// nil if the store announces nothing.
 func (p *process) listen(ctx context.Context, loops []*loop) <-chan struct{} {
 	store, ok := p.Store.(Announcer)
 	if !ok || p.Wake == WakeNone {
@@ -65,8 +63,8 @@ func (p *process) listen(ctx context.Context, loops []*loop) <-chan struct{} {
 	return heard
 }
 
-// waker tells one loop with idle workers at each call, in turn; none if there is none:
-// who has no idle workers claims when one falls idle.
+// waker wakes one loop with idle workers at each call, in turn; none if no loop has any: a loop without idle workers
+// claims when a worker becomes idle.
 type waker struct {
 	mu    sync.Mutex
 	loops []*loop

@@ -9,8 +9,7 @@ import (
 	"qsim/engine"
 )
 
-// loop drives one engine. Only its own goroutine touches what is not in the mailbox or
-// with the callers.
+// loop drives one engine in a goroutine of its own. Other goroutines use only its mailbox and its callers' queue.
 type loop struct {
 	*process
 	node     int32
@@ -69,7 +68,7 @@ func newLoop(p *process, node int32, id engine.EngineID) *loop {
 	return l
 }
 
-// run steps the engine until it has been stopped and is drained, or time is up.
+// run steps the engine until it has been stopped and is drained, or the time for that is up.
 func (l *loop) run() {
 	l.timer = time.NewTimer(time.Hour)
 	defer l.timer.Stop()
@@ -80,7 +79,7 @@ func (l *loop) run() {
 	l.close()
 }
 
-// await waits until something has happened or is due.
+// await waits for an input or for the engine's deadline.
 func (l *loop) await() {
 	for !l.box.swap(&l.in) {
 		due := min(l.engine.Deadline(), l.cancelAt, l.endAt, l.reportAt)
@@ -106,7 +105,7 @@ func (l *loop) arm(due engine.Time) {
 	l.timer.Reset(due.Sub(l.now()))
 }
 
-// step tells the engine what has happened and does what it asks for.
+// step passes inputs to the engine and carries out its requests.
 func (l *loop) step() {
 	l.at = l.now()
 	l.begun = l.begun[:0]
@@ -154,7 +153,7 @@ func (l *loop) step() {
 	l.idle.Store(int32(l.engine.Idle()))
 }
 
-// Start implements engine.Driver: the workers are given what begins at the end of the step.
+// Start collects an execution for engine.Driver; the workers get it at the end of the step.
 func (l *loop) Start(slot engine.Slot, lease *engine.Lease) {
 	if len(l.block) == 0 {
 		l.block = make([]cell, cellBlock)
@@ -172,7 +171,7 @@ func (l *loop) Start(slot engine.Slot, lease *engine.Lease) {
 	l.begun = append(l.begun, c)
 }
 
-// Cancel implements engine.Driver.
+// Cancel cancels the context of the execution in a slot, for engine.Driver.
 func (l *loop) Cancel(slot engine.Slot, why engine.ErrorKind) {
 	if c := l.cells[slot]; c != nil {
 		c.cancel(causeOf(why))
@@ -184,7 +183,7 @@ func (l *loop) timeoutOf(k engine.Kind) time.Duration {
 	return kinds[min(int(k), len(kinds)-1)].Timeout
 }
 
-// over reports whether nothing is left to do, or no time to do it.
+// over reports whether a stopping loop has no work left, or no time for it.
 func (l *loop) over() bool {
 	return l.stopping && (l.engine.Held() == 0 && l.owed == 0 || l.at >= l.endAt)
 }

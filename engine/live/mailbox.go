@@ -7,7 +7,7 @@ import (
 	"qsim/engine"
 )
 
-// mailbox lies between a loop and the goroutines that work for it.
+// mailbox passes work and results between a loop and its goroutines.
 type mailbox struct {
 	mu sync.Mutex
 
@@ -26,7 +26,7 @@ type mailbox struct {
 	bell   chan struct{} // of one place
 }
 
-// inbox is what has happened since the loop last looked.
+// inbox holds the inputs that have come since the loop last looked.
 type inbox struct {
 	ended   []ending
 	replies []*flight
@@ -34,7 +34,7 @@ type inbox struct {
 	stopped bool // there is to be no more work
 }
 
-// ending says how an execution ended.
+// ending is the end of an execution, with its error kind.
 type ending struct {
 	slot engine.Slot
 	kind engine.ErrorKind
@@ -45,8 +45,7 @@ func (m *mailbox) init(workers int) {
 	m.parked.L, m.most, m.bell = &m.mu, workers, make(chan struct{}, 1)
 }
 
-// rouse reports whether the loop must be told; the caller rings once it has let go of
-// the lock.
+// rouse reports whether the loop must be woken; the caller does so after releasing the lock.
 func (m *mailbox) rouse() bool {
 	was := m.asleep
 	m.asleep = false
@@ -60,7 +59,7 @@ func (m *mailbox) ring() {
 	}
 }
 
-// wake says that there may be new ready jobs.
+// wake notes that there may be new ready jobs.
 func (m *mailbox) wake() {
 	if m.told.Load() {
 		return // the loop has yet to look
@@ -68,10 +67,10 @@ func (m *mailbox) wake() {
 	m.put(func(in *inbox) { in.woken = true; m.told.Store(true) })
 }
 
-// stop says that there is to be no more work.
+// stop notes that the loop must stop.
 func (m *mailbox) stop() { m.put(func(in *inbox) { in.stopped = true }) }
 
-// answer brings the reply to a call.
+// answer passes the answer to a call to the loop.
 func (m *mailbox) answer(f *flight) { m.put(func(in *inbox) { in.replies = append(in.replies, f) }) }
 
 func (m *mailbox) put(into func(in *inbox)) {
@@ -84,8 +83,7 @@ func (m *mailbox) put(into func(in *inbox)) {
 	}
 }
 
-// swap takes what has happened and leaves the emptied in. If that is nothing the loop
-// counts as asleep from then on.
+// swap takes the inputs and leaves the emptied in. If there are none the loop counts as asleep from then on.
 func (m *mailbox) swap(in *inbox) (some bool) {
 	m.mu.Lock()
 	in.ended, m.ended = m.ended, in.ended[:0]

@@ -10,15 +10,13 @@ import (
 	"qsim/engine"
 )
 
-// Run runs the engines of c until ctx is done, then stops them: they claim no more,
-// hand back what they have not started, and wait for what runs as Config.StopWithin and
-// Config.CancelWithin say. It returns nil if the store was told the end of every job
-// that they had claimed, and else an *AbandonedError. A configuration that cannot run is
-// reported at once.
+// Run runs the engines of c until ctx is done, then stops them: they claim no more, hand back jobs not started, and
+// wait for running ones as Config.StopWithin and Config.CancelWithin say. It returns nil if the store has the outcome
+// of every job that they had claimed, and else an *AbandonedError. An invalid configuration is an error at once.
 //
-// Errors of the store end nothing: engines ask again, at the pace of Fetch.ErrorPause
-// and Commit.Backoff. When Run returns, its goroutines have ended, except for handlers
-// and calls to the store that go on although their contexts are cancelled.
+// Errors of the store do not end Run: engines try again, at the pace of Fetch.ErrorPause and Commit.Backoff. When Run
+// returns, its goroutines have ended, except for handlers and calls to the store that go on although their contexts are
+// cancelled.
 func Run(ctx context.Context, c Config) error {
 	if err := c.Validate(); err != nil {
 		return fmt.Errorf("run: %w", err)
@@ -48,7 +46,7 @@ func Run(ctx context.Context, c Config) error {
 	return conclude(loops, heard, p.CancelWithin)
 }
 
-// conclude waits for the listener and adds up what was abandoned.
+// conclude waits for the listener and returns an AbandonedError for the jobs, handlers and calls left, or nil.
 func conclude(loops []*loop, heard <-chan struct{}, within time.Duration) error {
 	var sum AbandonedError
 	for _, l := range loops {
@@ -70,7 +68,7 @@ func conclude(loops []*loop, heard <-chan struct{}, within time.Duration) error 
 	return &sum
 }
 
-// Registry is a Store that counts the lives of engines.
+// Registry is a Store that counts the lives (starts) of engines by node.
 type Registry interface {
 	// NextLife returns how many lives the engine of that node had before this one:
 	// each call returns more than those before it, those of other processes included,
@@ -78,12 +76,11 @@ type Registry interface {
 	NextLife(ctx context.Context, node int32) (generation uint32, err error)
 }
 
-// latestGeneration is what generationOf returned last without a Registry.
+// latestGeneration is the latest result of generationOf without a Registry.
 var latestGeneration atomic.Uint32
 
-// leastStart is how long the store has at the least to say which life of a node begins: it
-// does so once, on a connection that may have to be made first, and whoever runs a scenario
-// faster than it is has short timeouts.
+// leastStart is the shortest timeout for the store's answer on which life of a node begins: it comes on a connection
+// that may have to be made first, and call timeouts are short where a scenario runs fast.
 const leastStart = 5 * time.Second
 
 func generationOf(ctx context.Context, c *Config, node int32) (uint32, error) {

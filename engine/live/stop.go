@@ -6,13 +6,13 @@ import (
 	"qsim/engine"
 )
 
-// A stop logs what it waits for at once and then this often, naming no more than so many jobs.
+// A stop logs the work that it waits for at once and then this often, with at most so many jobs by name.
 const (
 	reportEvery = time.Second
 	mostNamed   = 10
 )
 
-// report logs what a stop still waits for, if for anything.
+// report logs the work that a stop still waits for, if any.
 func (l *loop) report() {
 	l.reportAt = l.at.Add(reportEvery)
 	running, oldest := 0, l.at
@@ -37,7 +37,7 @@ func (l *loop) report() {
 	}
 }
 
-// close sends the goroutines of the loop home and waits for those that come.
+// close ends the goroutines of the loop and waits for those that can end.
 func (l *loop) close() {
 	m, k := &l.box, &l.callers
 	m.mu.Lock()
@@ -62,8 +62,7 @@ func (l *loop) close() {
 	}
 }
 
-// gone reports whether all goroutines have ended but those of handlers that were
-// abandoned.
+// gone reports whether all goroutines have ended except those of abandoned handlers.
 func (l *loop) gone() bool {
 	l.callers.mu.Lock()
 	calling := l.callers.hired
@@ -73,7 +72,7 @@ func (l *loop) gone() bool {
 	return calling == 0 && l.box.hired == l.box.busy
 }
 
-// left is what the loop could not bring to an end.
+// left returns the numbers of jobs, handlers and calls that the loop could not finish.
 func (l *loop) left() AbandonedError {
 	l.callers.mu.Lock()
 	calling := l.callers.hired

@@ -7,10 +7,9 @@ import (
 	"qsim/engine"
 )
 
-// begin gives executions to the workers. Only one is told: whoever takes an execution
-// and leaves others tells the next, before it runs its own. So handlers that return at
-// once keep few workers awake, and handlers that take their time start as fast as
-// workers get up.
+// begin queues executions for the workers. Only one worker is woken: each that takes an execution and leaves others
+// wakes the next, before it runs its own. So handlers that return at once keep few workers awake, and handlers that
+// take their time start as fast as workers get up.
 func (l *loop) begin(cells []*cell) {
 	m := &l.box
 	m.mu.Lock()
@@ -22,7 +21,7 @@ func (l *loop) begin(cells []*cell) {
 	l.raise(rise)
 }
 
-// riser is what it takes to have one more worker look for work.
+// riser is the action needed to have one more worker look for work: none, wake one, or start one.
 type riser uint8
 
 const (
@@ -31,7 +30,7 @@ const (
 	newWorker
 )
 
-// rise decides, under the lock, who must be told of work that is left.
+// rise returns, under the lock, the action needed for executions that are left.
 func (m *mailbox) rise() riser {
 	switch {
 	case m.rising || m.starts.empty():
@@ -95,7 +94,7 @@ func (l *loop) work() {
 	}
 }
 
-// leave lets a worker go and unlocks the mailbox.
+// leave ends a worker and unlocks the mailbox.
 func (l *loop) leave() {
 	m := &l.box
 	m.hired--
@@ -107,8 +106,8 @@ func (l *loop) leave() {
 	}
 }
 
-// execute runs one handler and reports how it ended, and returns when. It returns with the mailbox locked,
-// or, if the handler called runtime.Goexit, not at all.
+// execute runs one handler, reports its end and returns the time. It returns with the mailbox locked, or, if the
+// handler called runtime.Goexit, not at all.
 func (l *loop) execute(c *cell, began engine.Time) (ended engine.Time) {
 	normal := false
 	var err error
@@ -139,7 +138,7 @@ func (l *loop) execute(c *cell, began engine.Time) (ended engine.Time) {
 	return 0 // the deferred function sets it
 }
 
-// judge says of which kind an execution is that returned err, and ends its context.
+// judge returns the error kind of an execution whose handler returned err, and ends its context.
 func (l *loop) judge(c *cell, err error) engine.ErrorKind {
 	cause := c.end()
 	if err == nil {
@@ -178,7 +177,7 @@ func (l *loop) kindOf(err, cause error) engine.ErrorKind {
 	return engine.FirstErrorKind
 }
 
-// causeOf is why the engine wants an execution cancelled.
+// causeOf returns the cause for a context that the engine cancels with an error kind.
 func causeOf(kind engine.ErrorKind) error {
 	if kind == engine.Timeout {
 		return ErrTimeout

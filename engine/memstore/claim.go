@@ -8,10 +8,9 @@ import (
 	"qsim/engine"
 )
 
-// Claim leases ready jobs as engine.Store says. It allocates only to grow dst. What a
-// plan costs follows the jobs that it takes and the logarithm of those that are ready,
-// but for terms that ask every tenant with ready jobs: with MaxWait beside PerTenant, by
-// TenantDeficit, and by TenantFair where the plan or the options leave jobs out.
+// Claim leases ready jobs, see engine.Store. It allocates only to grow dst. The cost of a plan grows with the jobs that
+// it takes and the logarithm of those ready, except for terms that ask every tenant with ready jobs: with MaxWait
+// beside PerTenant, by TenantDeficit, and by TenantFair where the plan or the options leave jobs out.
 func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, ttl time.Duration,
 	dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
 	s.mu.lock()
@@ -77,13 +76,13 @@ func (s *Store) Claim(_ context.Context, holder engine.EngineID, p engine.Plan, 
 	return dst, next, nil
 }
 
-// isPlain reports whether pick does for a term, as the lines are.
+// isPlain reports whether pick can answer a term with the queues as they are.
 func (s *Store) isPlain(t *engine.Term) bool {
 	return t.Order <= engine.NewestReady && t.Tenant == 0 && t.PerTenant == 0 && t.MaxWait == 0 &&
 		(t.Kinds == 0 || s.lines.byKind)
 }
 
-// pick returns the first ready row that matches t, by priority and then by place.
+// pick returns the first ready row that matches a term, by priority and then by ready key.
 func (s *Store) pick(t *engine.Term) uint32 {
 	if !s.anyReady(t.Class) {
 		return none
@@ -114,7 +113,7 @@ func (s *Store) pick(t *engine.Term) uint32 {
 	return best
 }
 
-// anyReady reports whether a job of a class is ready, if perhaps behind another of its serial key.
+// anyReady reports whether a job of a class is ready, even if only behind another of its serial key.
 func (s *Store) anyReady(class engine.Class) bool {
 	if class != engine.AnyClass {
 		return s.stats.Ready[class] > 0
@@ -122,7 +121,7 @@ func (s *Store) anyReady(class engine.Class) bool {
 	return s.stats.Ready[engine.Fresh]+s.stats.Ready[engine.Retry] > 0
 }
 
-// lend leases a row that is in no structure to holder and describes it in l.
+// lend leases a row that is in no structure to holder and fills in the lease l.
 func (s *Store) lend(ref uint32, r *row, now engine.Time, holder engine.EngineID, ttl time.Duration, l *engine.Lease) {
 	s.describe(ref, r, now, l)
 	r.token++
@@ -133,7 +132,7 @@ func (s *Store) lend(ref uint32, r *row, now engine.Time, holder engine.EngineID
 	s.enlist(ref, r, now.Add(ttl))
 }
 
-// enlist puts a row that is in no list among the leased ones.
+// enlist adds a row that is in no list to the leased ones.
 func (s *Store) enlist(ref uint32, r *row, expiry engine.Time) {
 	r.key = expiry
 	s.leased.insertByKey(&s.rows, ref)
@@ -142,7 +141,7 @@ func (s *Store) enlist(ref uint32, r *row, expiry engine.Time) {
 	}
 }
 
-// describe fills in the job of l.
+// describe fills in the job of the lease l from a row.
 func (s *Store) describe(ref uint32, r *row, now engine.Time, l *engine.Lease) {
 	// Fields are set one by one: a composite literal would be built elsewhere and
 	// copied.

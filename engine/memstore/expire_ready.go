@@ -2,7 +2,7 @@ package memstore
 
 import "qsim/engine"
 
-// shed buries what has waited too long of the jobs that t could claim.
+// shed buries jobs that the term t could claim and that have waited longer than its MaxWait.
 func (s *Store) shed(now engine.Time, t *engine.Term, dst []engine.Lease) []engine.Lease {
 	var of *tenant
 	if t.Tenant != 0 {

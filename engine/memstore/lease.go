@@ -6,8 +6,8 @@ import (
 	"qsim/engine"
 )
 
-// answered remembers what the commits of one engine did until the engine says
-// that it has heard.
+// answered stores the answers to one engine's commits, for resends, until the engine confirms that it has received
+// them.
 type answered struct {
 	engine  engine.EngineID
 	settled uint64
@@ -20,7 +20,7 @@ type answeredBatch struct {
 	statuses []engine.Status // by outcome: all that another copy of the batch is answered with
 }
 
-// settle forgets the batches up to seq.
+// settle drops the answers to batches up to seq.
 func (a *answered) settle(seq uint64) {
 	if seq <= a.settled {
 		return
@@ -57,8 +57,8 @@ func (a *answered) remember(seq uint64, results []engine.Result) {
 	a.batches = append(a.batches, answeredBatch{seq, kept})
 }
 
-// memoryOf returns what is remembered of e's commits: nil for a life of the node
-// before the latest, whose commits are judged by their tokens alone.
+// memoryOf returns the stored answers to an engine's commits: nil for a life of the node before the latest, whose
+// commits are checked by their tokens alone.
 func (s *Store) memoryOf(e engine.EngineID) *answered {
 	node := int(e.Node())
 	for len(s.batches) <= node {
@@ -112,15 +112,15 @@ func (s *Store) Commit(_ context.Context, b engine.Batch, dst []engine.Result) (
 	return dst, nil
 }
 
-// refund gives the charge of the claim back that a row in state from was in flight by.
-// Without a fence an outcome may come when that has been done already.
+// refund takes back the charge of the claim by which a row in state from was in flight. Without a fence an outcome may
+// come after that was done already.
 func (r *row) refund(from engine.State) {
 	if from == engine.InFlight {
 		r.charged--
 	}
 }
 
-// apply carries out one outcome.
+// apply applies one outcome to its job.
 func (s *Store) apply(now engine.Time, o *engine.Outcome) engine.Result {
 	if o.Refused {
 		return engine.Result{}
@@ -169,8 +169,8 @@ func (s *Store) apply(now engine.Time, o *engine.Outcome) engine.Result {
 	return result
 }
 
-// dueNow is when a row is due that becomes ready at once: where jobs are handed out
-// before they are due, it may not be yet.
+// dueNow returns the due time of a row that becomes ready at once: where jobs may be claimed before they are due, it
+// may lie ahead.
 func (s *Store) dueNow(r *row, now engine.Time) engine.Time {
 	if s.options.Held {
 		return max(now, r.dueAt)
@@ -178,7 +178,7 @@ func (s *Store) dueNow(r *row, now engine.Time) engine.Time {
 	return now
 }
 
-// countRecovery counts one more recovery.
+// countRecovery counts one more recovery in a job's history.
 func (s *Store) countRecovery(h *history, now engine.Time) {
 	if h.recoveries = s.recoveriesOf(h, now); h.recoveries == 0 {
 		h.recoveredAt = now
@@ -186,7 +186,7 @@ func (s *Store) countRecovery(h *history, now engine.Time) {
 	h.recoveries++
 }
 
-// recoveriesOf is how many recoveries count now.
+// recoveriesOf returns how many of a job's recoveries count now.
 func (s *Store) recoveriesOf(h *history, now engine.Time) int32 {
 	if within := s.options.RecoveriesWithin; within > 0 && now.Sub(h.recoveredAt) > within {
 		return 0
@@ -194,7 +194,7 @@ func (s *Store) recoveriesOf(h *history, now engine.Time) int32 {
 	return h.recoveries
 }
 
-// match returns the row that a holder of key may change under fence f, or nil.
+// match returns the row that the lease key allows to change under fence f, or nil.
 func (s *Store) match(key engine.LeaseKey, f engine.Fence) (uint32, *row) {
 	ref := uint32(key.Ref) - 1
 	if ref >= s.rows.size || s.rows.at(ref).id != key.Job {

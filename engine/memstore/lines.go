@@ -6,8 +6,8 @@ import (
 	"qsim/engine"
 )
 
-// lines are the queues of all ready jobs: a lane for each priority, and for each kind of
-// it once somebody asks for jobs by their kind.
+// lines holds the queues of all ready jobs: a lane for each priority, and for each job kind of it once a term selects
+// kinds.
 type lines struct {
 	lanes  []lane   // append-only: rows refer to them by index
 	order  []uint16 // lanes by (priority, kind)
@@ -15,7 +15,7 @@ type lines struct {
 	latest uint16 // lane of the latest job
 }
 
-// lane holds the ready jobs of one priority and, in lines by kind, one kind.
+// lane holds the ready jobs of one priority and, once split by kind, one kind.
 type lane struct {
 	priority int16
 	kind     engine.Kind // 0 in lines that are not by kind
@@ -32,7 +32,7 @@ func (l *lane) each(visit func(c engine.Class, q *queue)) {
 	}
 }
 
-// of returns the lane of a priority and kind.
+// of returns the index of the lane for a priority and kind, a new lane if there is none.
 func (x *lines) of(priority int16, kind engine.Kind) uint16 {
 	if !x.byKind {
 		kind = 0
@@ -58,7 +58,7 @@ func (x *lines) of(priority int16, kind engine.Kind) uint16 {
 	return x.latest
 }
 
-// splitByKind gives every kind of a priority a lane of its own, once and for all.
+// splitByKind divides the lanes by kind, once and for all.
 func (s *Store) splitByKind() {
 	if s.lines.byKind {
 		return

@@ -9,16 +9,15 @@ import (
 	"qsim/engine"
 )
 
-// listener is one Listen under way.
+// listener is one call of Listen under way.
 type listener struct {
 	wake   func()
 	sooner chan struct{} // of one place: a job is due earlier than was known
 }
 
-// Listen calls wake when jobs may have become ready, as live.Announcer does: by an enqueue,
-// by an outcome that makes them ready or makes room for others, by a promotion, and by
-// becoming due. It takes the goroutine that calls it, and starts none. A store of
-// NewSingle has nobody to tell.
+// Listen calls wake when jobs may have become ready, as live.Announcer does: by an enqueue, by an outcome that makes
+// them ready or makes room for others, by a promotion, and by becoming due. It blocks its caller and starts no
+// goroutine. A store of NewSingle has no listeners.
 func (s *Store) Listen(ctx context.Context, wake func()) error {
 	if !s.mu.shared {
 		return fmt.Errorf("listen: a store for one goroutine: %w", engine.ErrUnsupported)
@@ -47,8 +46,7 @@ func (s *Store) Listen(ctx context.Context, wake func()) error {
 	}
 }
 
-// hear adds a listener, or takes one away. The list is copied: it is read without the
-// lock.
+// hear adds a listener, or removes one. The list is copied: it is read without the lock.
 func (m *mutex) hear(l *listener, on bool) {
 	m.Lock()
 	defer m.Unlock()
@@ -59,7 +57,7 @@ func (m *mutex) hear(l *listener, on bool) {
 	}
 }
 
-// tell lets go of the lock and tells the listeners what has happened under it.
+// tell releases the lock and then wakes the listeners for the changes made under it.
 func (m *mutex) tell() {
 	ready, sooner, listeners := m.ready, m.sooner, m.listeners
 	m.ready, m.sooner = false, false
@@ -77,7 +75,7 @@ func (m *mutex) tell() {
 	}
 }
 
-// NextLife counts the lives of a node, as live.Registry does.
+// NextLife returns the number of the next life of a node, as live.Registry requires.
 func (s *Store) NextLife(_ context.Context, node int32) (generation uint32, err error) {
 	if node < 0 {
 		return 0, fmt.Errorf("count the lives of node %d: it must not be negative", node)

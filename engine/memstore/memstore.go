@@ -19,8 +19,7 @@ import (
 	"qsim/engine"
 )
 
-// Store is an in-memory engine.Store with its own clock, and all that package engine
-// defines beyond the contract.
+// Store is an in-memory engine.Store with its own clock, which also has the extensions that package engine defines.
 type Store struct {
 	mu      mutex
 	clock   func() engine.Time
@@ -59,8 +58,8 @@ type Store struct {
 	lives   []uint32    // by node: how often NextLife was asked
 }
 
-// mutex locks only in a store that is shared. Whoever holds it notes in it what the
-// listeners must be told of when it is let go.
+// mutex is a lock that does nothing in a store with a single user. Its holder notes in it what listeners are woken for
+// on release.
 type mutex struct {
 	sync.Mutex
 	shared    bool
@@ -93,8 +92,7 @@ func New(clock func() engine.Time, options engine.StoreOptions) *Store {
 	return s
 }
 
-// NewSingle is New for a store that only one goroutine uses, such as a
-// simulation's: it does without locking.
+// NewSingle returns a store as New does, for use by a single goroutine, such as a simulation's: it does no locking.
 func NewSingle(clock func() engine.Time, options engine.StoreOptions) *Store {
 	options = options.Complete()
 	s := &Store{clock: clock, options: options}
@@ -108,9 +106,8 @@ func NewSingle(clock func() engine.Time, options engine.StoreOptions) *Store {
 	return s
 }
 
-// Enqueue adds jobs, all or none. IDs of jobs that are live must be unique; an
-// ended job is forgotten, so its ID is not recognised, unless it is dead and
-// StoreOptions.KeepDead is set.
+// Enqueue adds jobs, all or none. IDs of live jobs must be unique; an ended job is deleted, so that its ID may return,
+// unless it is dead and StoreOptions.KeepDead is set.
 func (s *Store) Enqueue(_ context.Context, jobs []engine.NewJob) error {
 	s.mu.lock()
 	defer s.mu.unlock()
@@ -165,7 +162,7 @@ func (s *Store) add(now engine.Time, j *engine.NewJob) error {
 	return nil
 }
 
-// drop undoes an enqueue.
+// drop removes a job that was just enqueued.
 func (s *Store) drop(ref uint32) {
 	r := s.rows.at(ref)
 	s.unplace(ref, r)
@@ -173,9 +170,8 @@ func (s *Store) drop(ref uint32) {
 	s.forget(ref, r)
 }
 
-// Stats counts jobs exactly, whatever the limit: it has the counts at hand. Of each
-// priority and kind it looks at the job that is first in line, and at the first of
-// those that wait behind others of their serial keys.
+// Stats counts jobs exactly, whatever the limit: the counts are kept up to date. For the oldest job it looks, for each
+// priority and kind, at the first in the queue and the first of those behind others of their serial keys.
 func (s *Store) Stats(context.Context, int) (engine.Stats, error) {
 	s.mu.lock()
 	defer s.mu.unlock()
@@ -193,7 +189,7 @@ func (s *Store) Stats(context.Context, int) (engine.Stats, error) {
 	return st, nil
 }
 
-// Lead makes e the leader for role unless another one is.
+// Lead makes e the leader for a role and returns true, unless another engine is leader.
 func (s *Store) Lead(_ context.Context, role engine.Op, e engine.EngineID, ttl time.Duration) (bool, error) {
 	s.mu.lock()
 	defer s.mu.unlock()
@@ -212,8 +208,7 @@ type leader struct {
 	until  engine.Time
 }
 
-// now reads the clock and does what is due by then: leases lapse first, then
-// waiting jobs become ready.
+// now reads the clock and applies the changes due by then: leases lapse first, then waiting jobs become ready.
 func (s *Store) now() engine.Time {
 	now := s.clock()
 	s.at = now

@@ -2,10 +2,9 @@ package memstore
 
 import "qsim/engine"
 
-// treap keeps rows in trees of one order (Seidel, Aragon: Randomized Search Trees,
-// Algorithmica 16, 1996). Whoever uses it keeps the roots. The heap order is by a hash of
-// the job ID, so the shape is a function of what a tree holds. Links lie beside the rows,
-// so that only stores that need the order have them.
+// treap holds rows in search trees of one order (Seidel, Aragon: Randomized Search Trees, Algorithmica 16, 1996). The
+// roots are kept by its users. The heap order is by a hash of the job ID, so the shape is a function of what a tree
+// holds. Links lie beside the rows, so that only stores that need the order have them.
 type treap struct {
 	rows    *rows
 	tenants *tenants // sortByTurn: whose turns count
@@ -14,7 +13,7 @@ type treap struct {
 	nodes   slab[node]
 }
 
-// sort is an order of ready rows; equal ones are in the order of their IDs.
+// sort is an order of ready rows in a tree; equal rows are ordered by ID.
 type sort uint8
 
 const (
@@ -25,7 +24,7 @@ const (
 	numSorts
 )
 
-// node is a row in its tree: links are row + 1, 0 is none.
+// node is a row in its tree: left and right are row + 1, 0 is none.
 type node struct {
 	left, right uint32
 	// of is sortByDue: the row of the subtree that comes first by (ready key, ID); in a
@@ -52,7 +51,7 @@ func (x *treap) before(a, b *row) bool {
 	return a.id < b.id
 }
 
-// less reports whether the row r at ref comes before another one, o at other.
+// less reports whether row r at ref comes before row o at other in the treap's order.
 func (x *treap) less(ref uint32, r *row, other uint32, o *row) bool {
 	if x.sort == sortByTurn {
 		return x.tenants.ofRow(ref).turn < x.tenants.ofRow(other).turn
@@ -62,8 +61,8 @@ func (x *treap) less(ref uint32, r *row, other uint32, o *row) bool {
 
 func (x *treap) rank(ref uint32) uint64 { return rank(x.rows.at(ref).id) }
 
-// insert descends to where the new row outranks the subtree, splits that subtree and hangs
-// the halves below it.
+// insert adds a row to a tree: it descends to where the row outranks the subtree, splits that and hangs the halves
+// below the row.
 func (x *treap) insert(root *uint32, ref uint32) {
 	n, r := x.nodes.reach(ref), x.rows.at(ref)
 	for mine := rank(r.id); *root != 0; {
@@ -90,7 +89,7 @@ func (x *treap) insert(root *uint32, ref uint32) {
 	*root = ref + 1
 }
 
-// split divides a subtree into what comes before ref and what comes after it.
+// split divides a subtree into the rows before ref and the rows after it.
 func (x *treap) split(at, ref uint32, r *row) (left, right uint32) {
 	if at == 0 {
 		return 0, 0
@@ -126,8 +125,7 @@ func (x *treap) remove(root *uint32, ref uint32) {
 	*root = x.merge(n.left, n.right)
 }
 
-// removed returns the subtree at without ref, which is in it, where nodes know what comes
-// first below them.
+// removed returns the subtree at without the row ref, which it contains, and with its nodes' sums updated.
 func (x *treap) removed(at, ref uint32, r *row) uint32 {
 	n := x.nodes.at(at - 1)
 	if at == ref+1 {
@@ -142,7 +140,7 @@ func (x *treap) removed(at, ref uint32, r *row) uint32 {
 	return at
 }
 
-// merge joins two trees of which all of left comes before all of right.
+// merge joins two trees; all rows of left must come before all of right.
 func (x *treap) merge(left, right uint32) uint32 {
 	switch {
 	case left == 0:
@@ -162,7 +160,7 @@ func (x *treap) merge(left, right uint32) uint32 {
 	return right
 }
 
-// update works out what the node at knows of its subtree.
+// update recomputes the sum (first row or count) that the node at stores about its subtree.
 func (x *treap) update(at uint32) {
 	if x.counts || x.sort == sortByDue {
 		x.sum(at, x.nodes.at(at-1))
@@ -177,7 +175,7 @@ func (x *treap) sum(at uint32, n *node) {
 	}
 }
 
-// below is what the node at knows of its subtree, 0 if there is none.
+// below returns the sum that the node at stores about its subtree, 0 for no node.
 func (x *treap) below(at uint32) uint32 {
 	if at == 0 {
 		return 0
@@ -185,7 +183,7 @@ func (x *treap) below(at uint32) uint32 {
 	return x.nodes.at(at - 1).of
 }
 
-// firstOf returns which of two rows comes first by (ready key, ID); 0 is none.
+// firstOf returns the one of two rows that comes first by (ready key, ID); 0 is none.
 func (x *treap) firstOf(a, b uint32) uint32 {
 	if a == 0 || b != 0 && x.rows.at(b-1).before(x.rows.at(a-1)) {
 		return b
@@ -208,8 +206,8 @@ func (x *treap) end(root uint32, last bool) uint32 {
 	}
 }
 
-// find returns the first row of a tree, or the last one if last, that is wanted; none if
-// none is. It asks for all that come before it.
+// find returns the first row of a tree, or with last the last one, for which wanted returns true; none if there is
+// none. It calls wanted for all rows before that one.
 func (x *treap) find(root uint32, last bool, wanted func(ref uint32) bool) uint32 {
 	if root == 0 {
 		return none
@@ -227,8 +225,8 @@ func (x *treap) find(root uint32, last bool, wanted func(ref uint32) bool) uint3
 	return x.find(far, last, wanted)
 }
 
-// since returns, of the rows of a tree that became ready at from or later, the one that
-// comes first by (ready key, ID); none if there is none. The order is sortByDue.
+// since returns, among the rows of a tree that became ready at from or later, the first by (ready key, ID); none if
+// there is none. The treap's order must be sortByDue.
 func (x *treap) since(root uint32, from engine.Time) uint32 {
 	best := uint32(0)
 	for root != 0 {
@@ -243,7 +241,7 @@ func (x *treap) since(root uint32, from engine.Time) uint32 {
 	return best - 1
 }
 
-// countBefore returns how many rows of a tree come before r, in a treap that counts.
+// countBefore returns how many rows of a tree come before r, in a treap that counts rows.
 func (x *treap) countBefore(root uint32, r *row) uint32 {
 	before := uint32(0)
 	for root != 0 {

@@ -4,15 +4,15 @@ import (
 	"qsim/engine"
 )
 
-// order takes ready jobs otherwise than by priority and place alone. It is chosen once for
-// each term of a claim, see Store.orderOf.
+// order chooses ready jobs for a term in another order than priority and ready key alone. One is chosen for each term
+// of a claim, see Store.orderOf.
 type order interface {
 	// pick returns the ready row that a term takes next, or none. What it returns is
 	// taken: a tenant may have lost its turn by it.
 	pick(t *engine.Term) uint32
 }
 
-// prepare checks a term that pick cannot answer as the lines are, and builds what it needs.
+// prepare checks a term that is not plain, and builds the trees that it needs.
 func (s *Store) prepare(t *engine.Term) error {
 	if err := t.Validate(); err != nil {
 		return err
@@ -44,8 +44,8 @@ func (s *Store) prepare(t *engine.Term) error {
 	return nil
 }
 
-// orderOf returns how a term takes jobs, nil for pick, and begins anew to count what it
-// takes of each tenant.
+// orderOf returns the order in which a term takes jobs, nil for a plain one, and resets the counts of jobs taken from
+// each tenant.
 func (s *Store) orderOf(t *engine.Term) order {
 	if t.Tenant != 0 || t.PerTenant > 0 {
 		s.tenants.term++
@@ -65,15 +65,15 @@ func (s *Store) orderOf(t *engine.Term) order {
 	return nil
 }
 
-// isTimely reports whether a term leaves jobs that have waited too long.
+// isTimely reports whether a term skips jobs that have waited longer than its MaxWait.
 func isTimely(t *engine.Term) bool { return t.MaxWait > 0 && t.Shed == 0 }
 
-// leavesOut reports whether a term, or the options, may pass by a tenant with ready jobs.
+// leavesOut reports whether a term, or the store's options, may skip a tenant that has ready jobs.
 func (s *Store) leavesOut(t *engine.Term) bool {
 	return t.Class != engine.AnyClass || t.Kinds != 0 || t.Tenant != 0 || s.running != nil
 }
 
-// byRow takes the first job of all, or of one tenant.
+// byRow is the order that takes the first matching job of all, or of one tenant.
 type byRow struct{ *Store }
 
 func (s byRow) pick(t *engine.Term) uint32 {
@@ -83,7 +83,7 @@ func (s byRow) pick(t *engine.Term) uint32 {
 	return s.search(t, nil, false)
 }
 
-// cell holds the trees of the jobs of one lane: of all, or of one tenant.
+// cell holds the search trees for the ready jobs of one lane: of all jobs, or of one tenant's.
 type cell struct {
 	lane  uint16
 	roots [numSorts][engine.NumClasses]uint32
@@ -92,10 +92,10 @@ type cell struct {
 	fronts [numFronts][engine.NumClasses]uint32
 }
 
-// indexes are the treaps of the trees in cells; nil: nobody has asked for that order.
+// indexes holds the treap of each order for the trees in cells; nil: no term has needed that order.
 type indexes [numSorts]*treap
 
-// keep begins to keep an order of all ready jobs that may be claimed, or with x by tenant.
+// keep begins to maintain an order of all ready jobs that may be claimed, or with x of each tenant's.
 func (s *Store) keep(of *indexes, by sort, x *tenants) {
 	if of[by] != nil {
 		return
@@ -111,8 +111,7 @@ func (s *Store) keep(of *indexes, by sort, x *tenants) {
 	})
 }
 
-// eachReady visits the ready rows that may be claimed, in no order that means anything
-// but always the same one.
+// eachReady calls visit for the ready rows that may be claimed, in an arbitrary but fixed order.
 func (s *Store) eachReady(visit func(ref uint32, r *row)) {
 	for ref := range s.rows.size {
 		if r := s.rows.at(ref); r.state == engine.Ready && !s.isBehind(ref, r) {
@@ -121,7 +120,7 @@ func (s *Store) eachReady(visit func(ref uint32, r *row)) {
 	}
 }
 
-// insert adds a ready row to every order that is kept.
+// insert adds a ready row to the cell's tree of every order that is maintained.
 func (x *indexes) insert(c *cell, class engine.Class, ref uint32) {
 	for by, t := range x {
 		if t != nil {
@@ -138,7 +137,7 @@ func (x *indexes) remove(c *cell, class engine.Class, ref uint32) {
 	}
 }
 
-// join puts a row that may be claimed where special terms look.
+// join adds a row that may be claimed to the trees of special orders.
 func (s *Store) join(ref uint32, r *row) {
 	s.indexes.insert(&s.lines.lanes[r.lane].cell, r.class(), ref)
 	if s.tenants != nil {
@@ -153,8 +152,8 @@ func (s *Store) leave(ref uint32, r *row) {
 	}
 }
 
-// search returns the first ready row of a tenant, or with nil of all, that matches t: with
-// late the one that has waited longest, otherwise the one that t takes first.
+// search returns a ready row of a tenant, or with nil of any, that matches t: with late the one that has waited
+// longest, otherwise the one that t takes first.
 func (s *Store) search(t *engine.Term, of *tenant, late bool) uint32 {
 	best, by := none, sortOf(t, late)
 	if of == nil {
@@ -172,7 +171,7 @@ func (s *Store) search(t *engine.Term, of *tenant, late bool) uint32 {
 	return best
 }
 
-// offer is search for a tenant and an order by priority and place, the usual one.
+// offer returns what search does, for a tenant and an order by priority and ready key, the usual one.
 func (s *Store) offer(t *engine.Term, of *tenant) uint32 {
 	best, priority, newest := none, int16(0), t.Order == engine.NewestReady
 	var bestRow *row
@@ -196,7 +195,7 @@ func (s *Store) offer(t *engine.Term, of *tenant) uint32 {
 	return best
 }
 
-// searchCell returns what comes first of best and the rows of a cell.
+// searchCell returns the first of the row best and the rows of a cell that match the term.
 func (s *Store) searchCell(best uint32, t *engine.Term, c *cell, of *tenant, by sort, late bool) uint32 {
 	l := &s.lines.lanes[c.lane]
 	if !s.admits(t, l) {
@@ -213,7 +212,7 @@ func (s *Store) searchCell(best uint32, t *engine.Term, c *cell, of *tenant, by 
 	return best
 }
 
-// admits reports whether t may take jobs of a lane.
+// admits reports whether a term may take jobs of a lane.
 func (s *Store) admits(t *engine.Term, l *lane) bool { return t.Kinds.Has(l.kind) && !s.full(l.kind) }
 
 // first returns the row of a cell and class that search looks for, or none.
@@ -234,7 +233,7 @@ func (s *Store) first(t *engine.Term, l *lane, c *cell, class engine.Class, of *
 	return kept[by].end(root, newest)
 }
 
-// sortOf is the order in which the rows of a cell come to t, or wait longest with late.
+// sortOf returns the order of rows in which the term takes jobs, or with late the order by waiting time.
 func sortOf(t *engine.Term, late bool) sort {
 	switch {
 	case late, t.Order == engine.Aging, isTimely(t):
@@ -245,8 +244,8 @@ func sortOf(t *engine.Term, late bool) sort {
 	return sortByKey
 }
 
-// before reports whether t takes row a before row b or, with late, whether a has waited
-// longer. Of a tenant the orders by tenant take jobs as OldestReady.
+// before reports whether t takes row a before row b or, with late, whether a has waited longer. Within one tenant, the
+// orders by tenant take jobs as OldestReady.
 func (s *Store) before(t *engine.Term, a, b uint32, late bool) bool {
 	x, y := s.rows.at(a), s.rows.at(b)
 	i, j := int64(s.lines.lanes[x.lane].priority), int64(s.lines.lanes[y.lane].priority)
@@ -270,7 +269,7 @@ func (s *Store) before(t *engine.Term, a, b uint32, late bool) bool {
 	return x.id < y.id == (t.Order != engine.NewestReady)
 }
 
-// gained is by how much priority a row has risen by waiting.
+// gained returns by how many steps waiting has raised the priority of a row.
 func (s *Store) gained(rule *engine.Rule, r *row) int64 {
 	gained := max(0, int64(s.at.Sub(r.dueAt)/rule.Every))
 	if rule.Cap > 0 {
@@ -279,7 +278,8 @@ func (s *Store) gained(rule *engine.Rule, r *row) int64 {
 	return gained
 }
 
-// deadline is when r should have been claimed.
+// deadline returns the latest time by which a row should be claimed under the rule: its enqueueing plus its kind's
+// budget.
 func deadline(rule *engine.Rule, r *row) engine.Time {
 	if len(rule.Budgets) == 0 {
 		return r.enqueuedAt

@@ -1,15 +1,14 @@
 package memstore
 
-// queue keeps the ready rows of one lane and class by (key, id). Rows that come
-// in order, the usual case, go to the ends of a list; the others go to a tree.
+// queue holds the ready rows of one lane and class by (ready key, ID). Rows that come in order, the usual case, go to
+// the ends of a list; the others go to a tree.
 type queue struct {
 	list list
 	root uint32 // of the tree, in Store.late
 	size int32
 }
 
-// insert adds a row; late is the treap that the trees of all queues lie in. Where the
-// treap counts rows, they all go there.
+// insert adds a row; late is the treap with the trees of all queues. If the treap counts rows, all rows go there.
 func (q *queue) insert(late *treap, ref uint32) {
 	q.size++
 	r := late.rows.at(ref)
@@ -37,7 +36,7 @@ func (q *queue) remove(late *treap, ref uint32) {
 	q.list.remove(late.rows, ref)
 }
 
-// peek returns the first or the last row; the queue must not be empty.
+// peek returns the first or, with newest, the last row; the queue must not be empty.
 func (q *queue) peek(late *treap, newest bool) uint32 {
 	l := q.list.head
 	if newest {
@@ -53,13 +52,12 @@ func (q *queue) peek(late *treap, newest bool) uint32 {
 	return l - 1
 }
 
-// list is a doubly linked list through prev and next of its rows. Links are row
-// plus 1; 0 is none.
+// list is a doubly linked list of rows through their fields prev and next. Links are row + 1; 0 is none.
 type list struct{ head, tail uint32 }
 
 func (l *list) pushBack(s *rows, ref uint32) { l.insertAfter(s, ref, l.tail) }
 
-// insertAfter puts ref behind the row that link at names; 0: at the front.
+// insertAfter inserts row ref after the row with link at; 0: at the front.
 func (l *list) insertAfter(s *rows, ref, at uint32) {
 	r := s.at(ref)
 	r.prev = at
@@ -76,8 +74,8 @@ func (l *list) insertAfter(s *rows, ref, at uint32) {
 	}
 }
 
-// insertByKey keeps the list in order of key, looking from the back: O(1) when
-// keys come in order, as the expiries of leases of one length do.
+// insertByKey inserts a row in the order of key, searching from the back: O(1) when keys come in order, as expiries of
+// leases of one length do.
 func (l *list) insertByKey(s *rows, ref uint32) {
 	key, at := s.at(ref).key, l.tail
 	for at != 0 && s.at(at-1).key > key {
@@ -101,13 +99,13 @@ func (l *list) remove(s *rows, ref uint32) {
 	r.prev, r.next = 0, 0
 }
 
-// chains are lists of rows through links beside the rows, for rows that are in a list
-// besides the one through their own links.
+// chains holds further lists of rows, with links of their own, for rows that are already in a list through prev and
+// next.
 type chains struct{ links slab[link] }
 
 type link struct{ prev, next uint32 } // row + 1; 0: none
 
-// insertAfter puts ref into l behind the row that link at names; 0: at the front.
+// insertAfter inserts row ref into l after the row with link at; 0: at the front.
 func (x *chains) insertAfter(l *list, ref, at uint32) {
 	mine := x.links.reach(ref)
 	mine.prev = at

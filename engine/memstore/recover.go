@@ -7,7 +7,7 @@ import (
 	"qsim/engine"
 )
 
-// ExtendLease restarts leases, see engine.Store.
+// ExtendLease restarts the TTL of leases, see engine.Store.
 func (s *Store) ExtendLease(_ context.Context, keys []engine.LeaseKey, ttl time.Duration, dst []bool) ([]bool, error) {
 	s.mu.lock()
 	defer s.mu.unlock()
@@ -28,7 +28,7 @@ func (s *Store) extend(ref uint32, r *row, expiry engine.Time) {
 	s.enlist(ref, r, expiry)
 }
 
-// nodeLists are the leased rows by the node of the holder, each in the order of leased.
+// nodeLists holds the leased rows by the holder's node, each list in order of expiry.
 type nodeLists struct {
 	chains
 	of []list
@@ -50,8 +50,7 @@ func (x *nodeLists) insert(rows *rows, node int32, ref uint32) {
 
 func (x *nodeLists) remove(node int32, ref uint32) { x.chains.remove(&x.of[node], ref) }
 
-// ExtendNode restarts all leases of a holder, see engine.Store. It looks at those
-// of its node.
+// ExtendNode restarts the TTL of all leases of a holder, see engine.Store. It visits only the leases of that node.
 func (s *Store) ExtendNode(_ context.Context, holder engine.EngineID, kept bool, ttl time.Duration) (int, error) {
 	s.mu.lock()
 	defer s.mu.unlock()
@@ -76,7 +75,7 @@ func (s *Store) ExtendNode(_ context.Context, holder engine.EngineID, kept bool,
 	return len(s.scratch), nil
 }
 
-// lapse takes expired leases from their holders, where the options say so.
+// lapse takes expired leases from their holders, if the store's options ask for it.
 func (s *Store) lapse(now engine.Time) {
 	for s.leased.head != 0 {
 		ref := s.leased.head - 1
@@ -91,8 +90,8 @@ func (s *Store) lapse(now engine.Time) {
 	}
 }
 
-// Recover takes expired leases, see engine.Store. Orphans come first, then leases that
-// have lapsed, then the others, each in the order in which that came about.
+// Recover takes expired leases, see engine.Store. Orphans come first, then lapsed leases, then other expired ones, each
+// group in order of time.
 func (s *Store) Recover(_ context.Context, holder engine.EngineID, limit int, grace, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
 	s.mu.lock()
 	defer s.mu.unlock()
@@ -112,8 +111,8 @@ func (s *Store) Recover(_ context.Context, holder engine.EngineID, limit int, gr
 	return dst, s.nextExpiry(now, grace), nil
 }
 
-// Expired shows expired leases, see engine.TwoStep. Of a lease that has lapsed it
-// shows the token that the job has now.
+// Expired returns expired leases without taking them, see engine.TwoStep. For a lapsed lease it returns the job's
+// present token.
 func (s *Store) Expired(_ context.Context, limit int, grace time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
 	s.mu.lock()
 	defer s.mu.unlock()
@@ -131,8 +130,8 @@ func (s *Store) Expired(_ context.Context, limit int, grace time.Duration, dst [
 	return dst, s.nextExpiry(now, grace), nil
 }
 
-// expired returns the row whose lease is to be recovered next after another one, or
-// before all others: none if there is none.
+// expired returns the row whose lease is to be recovered next after the row after, or first of all; none if there is
+// none.
 func (s *Store) expired(now engine.Time, grace time.Duration, after uint32) uint32 {
 	lists := [...]*list{&s.orphaned, &s.lapsed, &s.leased}
 	which, at := 0, s.orphaned.head
@@ -159,7 +158,7 @@ func (s *Store) expired(now engine.Time, grace time.Duration, after uint32) uint
 	return at - 1
 }
 
-// nextExpiry is how long until there is a lease to recover.
+// nextExpiry returns the time until there is a lease to recover.
 func (s *Store) nextExpiry(now engine.Time, grace time.Duration) time.Duration {
 	switch {
 	case s.lapsed.head != 0, s.orphaned.head != 0 && s.options.Orphans:

@@ -6,13 +6,12 @@ import (
 	"qsim/engine"
 )
 
-// none is no row.
+// none is the value of a row number that stands for no row.
 const none = ^uint32(0)
 
-// row is one live job, or a dead one that is kept. It is in exactly one place at a
-// time: a queue of its lane (ready), the waiting heap or the due list (waiting), the
-// leased, the lapsed or the orphaned list (in flight), the dead list. It fills one cache
-// line of 64 bytes; what only some jobs have lies beside the rows, see slab.
+// row is one live job, or a dead one that is kept. It is in exactly one place at a time: a queue of its lane (ready),
+// the waiting heap or the due list (waiting), the leased, the lapsed or the orphaned list (in flight), the dead list.
+// It fills one cache line of 64 bytes; fields that only some jobs need lie beside the rows, see slab.
 type row struct {
 	id         engine.JobID
 	enqueuedAt engine.Time
@@ -31,7 +30,7 @@ type row struct {
 	has        features
 }
 
-// features says what a row has beyond the fields of every row.
+// features is the set of optional fields that a row has, beside those of every row.
 type features uint8
 
 const (
@@ -41,7 +40,7 @@ const (
 	hasTenant                       // a tenant other than 0, in Store.tenantIDs
 )
 
-// history is what earlier attempts left of a job that was not simply claimed and acked.
+// history holds the traces of earlier attempts of a job that was not simply claimed and acked.
 type history struct {
 	stoodAt     engine.Time // when it was last due other than by an outcome that let it keep its place
 	recoveredAt engine.Time // the first of the recoveries
@@ -50,7 +49,7 @@ type history struct {
 	snoozes     int32
 }
 
-// place says which structure holds a row, beyond what its state says.
+// place is the structure that holds a row, where its state alone does not determine that.
 type place uint8
 
 const (
@@ -62,7 +61,7 @@ const (
 	inOrphans       // in flight: its lease record is lost
 )
 
-// class is as which class r stands in line, or was claimed.
+// class returns the priority class (fresh or retry) of a row: the one in which it is ready or was claimed.
 func (r *row) class() engine.Class {
 	if r.delivery == 0 || r.delivery == 1 && r.state == engine.InFlight {
 		return engine.Fresh
@@ -70,7 +69,7 @@ func (r *row) class() engine.Class {
 	return engine.Retry
 }
 
-// before orders rows of one priority by (key, id).
+// before reports whether a row comes before another of the same priority, by (ready key, ID).
 func (r *row) before(o *row) bool {
 	if r.key != o.key {
 		return r.key < o.key
@@ -93,7 +92,7 @@ type rows struct {
 
 func (s *rows) at(ref uint32) *row { return &s.chunks[ref>>chunkBits][ref&chunkMask] }
 
-// alloc returns a row that is zero.
+// alloc returns the number of a zeroed row.
 func (s *rows) alloc() uint32 {
 	if s.free != 0 {
 		ref := s.free - 1
@@ -113,14 +112,13 @@ func (s *rows) release(ref uint32) {
 	s.free = ref + 1
 }
 
-// slab holds a T beside each row that has one. Rows that share a chunk get theirs
-// together.
+// slab holds a value of type T for each row that needs one. Values are allocated for a chunk of rows at a time.
 type slab[T any] struct{ chunks []*[chunkSize]T }
 
-// at returns the T of a row that has one.
+// at returns the value for a row that has one.
 func (s *slab[T]) at(ref uint32) *T { return &s.chunks[ref>>chunkBits][ref&chunkMask] }
 
-// reach makes sure that a row has one: zero, or what an earlier job of the row left.
+// reach allocates the value for a row, if needed: it is zero, or left over from an earlier job of the row.
 func (s *slab[T]) reach(ref uint32) *T {
 	chunk := int(ref >> chunkBits)
 	for chunk >= len(s.chunks) {
@@ -144,14 +142,14 @@ const smallestIndex = chunkSize
 
 func (x *index) init() { x.slots = make([]uint64, smallestIndex) }
 
-// half is the half of an ID's hash that says where its probe starts: Fibonacci
-// hashing (Knuth, The Art of Computer Programming 3, 6.4).
+// half returns the half of an ID's hash that determines where its probe starts: Fibonacci hashing (Knuth, The Art of
+// Computer Programming 3, 6.4).
 func half(id engine.JobID) uint64 { return uint64(id) * 0x9E3779B97F4A7C15 >> 32 }
 
-// home is where the probe for a half starts, in any number of slots.
+// home returns the slot where the probe for a half starts, for any number of slots.
 func (x *index) home(half uint64) int { return int(half * uint64(len(x.slots)) >> 32) }
 
-// slot returns where id is, or the empty slot where its probe ends.
+// slot returns the slot of an ID, or the empty slot where its probe ends.
 func (x *index) slot(s *rows, id engine.JobID) int {
 	h := half(id)
 	for i := x.home(h); ; {
@@ -167,7 +165,7 @@ func (x *index) slot(s *rows, id engine.JobID) int {
 
 func (x *index) find(s *rows, id engine.JobID) uint32 { return uint32(x.slots[x.slot(s, id)]) - 1 }
 
-// reserve returns the slot for an ID that is to be added, and whether it is there already.
+// reserve returns the slot for a new ID, and whether the ID is there already.
 func (x *index) reserve(s *rows, id engine.JobID) (slot int, found bool) {
 	if (x.used+1)*4 > len(x.slots)*3 {
 		x.resize(len(x.slots) + len(x.slots)/2)
@@ -176,14 +174,13 @@ func (x *index) reserve(s *rows, id engine.JobID) (slot int, found bool) {
 	return i, x.slots[i] != 0
 }
 
-// fill puts a row into the slot that was reserved for it.
+// fill puts a row into a slot reserved for its ID.
 func (x *index) fill(slot int, id engine.JobID, ref uint32) {
 	x.used++
 	x.slots[slot] = half(id)<<32 | uint64(ref+1)
 }
 
-// remove deletes the row of id and moves later rows of its run back, so that no
-// marker of deletion is needed.
+// remove deletes an ID and moves later entries of its run back, so that no marker of deletion is needed.
 func (x *index) remove(s *rows, id engine.JobID) {
 	n := len(x.slots)
 	i := x.slot(s, id)

@@ -2,9 +2,8 @@ package memstore
 
 import "qsim/engine"
 
-// serials keeps the live jobs of each serial key in the order in which they were
-// enqueued. Only the first of them may be claimed: the others stand behind it
-// (head-of-line blocking on purpose).
+// serials holds the live jobs of each serial key in the order in which they were enqueued. Only the first of a key may
+// be claimed: the others wait behind it (head-of-line blocking on purpose).
 type serials struct {
 	chains
 	keys  map[uint32]list
@@ -16,7 +15,7 @@ func (s *Store) isBehind(ref uint32, r *row) bool {
 	return r.has&hasSerial != 0 && s.serials.links.at(ref).prev != 0
 }
 
-// join puts a row at the end of its key.
+// join appends a row to the list of its serial key.
 func (x *serials) join(ref, key uint32) {
 	if x.keys == nil {
 		x.keys = make(map[uint32]list)
@@ -27,8 +26,8 @@ func (x *serials) join(ref, key uint32) {
 	x.keys[key] = l
 }
 
-// leaveSerial takes a row that ended, and is in no structure, out of its key. If it was
-// the first, the next one may be claimed from now on.
+// leaveSerial removes a row that ended, and is in no structure, from its serial key. If it was the first, the next one
+// may be claimed from now on.
 func (s *Store) leaveSerial(ref uint32, r *row) {
 	if r.has&hasSerial == 0 {
 		return

@@ -9,8 +9,7 @@ import (
 
 // What follows only simulations ask for.
 
-// NextDue is when the earliest waiting job becomes ready by itself, by the
-// store's clock; Never if none will.
+// NextDue returns when the earliest waiting job becomes ready by itself, by the store's clock; Never if none will.
 func (s *Store) NextDue() engine.Time {
 	s.mu.lock()
 	defer s.mu.unlock()
@@ -34,12 +33,12 @@ func (s *Store) PromoteDue(dst []engine.Promotion) []engine.Promotion {
 	return dst
 }
 
-// TakeDue is the first half of Promote, see engine.TwoStep.
+// TakeDue takes due jobs, the first of the two steps of Promote, see engine.TwoStep.
 func (s *Store) TakeDue(_ context.Context, limit int, order engine.Order, dst []engine.Promotion) ([]engine.Promotion, error) {
 	return s.takeDue(limit, order, dst, func(_ uint32, r *row, _ engine.Time) { r.place = inTransit })
 }
 
-// Insert is the second half of Promote, see engine.TwoStep.
+// Insert makes the jobs taken by TakeDue ready, the second of the two steps of Promote, see engine.TwoStep.
 func (s *Store) Insert(_ context.Context, jobs []engine.JobID, dst []engine.Promotion) ([]engine.Promotion, error) {
 	s.mu.lock()
 	defer s.mu.unlock()
@@ -60,8 +59,8 @@ func (s *Store) Insert(_ context.Context, jobs []engine.JobID, dst []engine.Prom
 	return dst, nil
 }
 
-// Redrive makes dead jobs ready again, see sim.Redriver. They are asked for in the
-// order in which they died. One with a serial key goes behind the others of it.
+// Redrive makes the dead jobs ready again for which revive returns true, see sim.Redriver. It calls revive in the order
+// of their deaths. A job with a serial key goes behind the others of that key.
 func (s *Store) Redrive(revive func(engine.JobID) bool, reset bool, dst []engine.Promotion) []engine.Promotion {
 	s.mu.lock()
 	defer s.mu.unlock()
@@ -89,8 +88,8 @@ func (s *Store) Redrive(revive func(engine.JobID) bool, reset bool, dst []engine
 	return dst
 }
 
-// LoseLeases deletes lease records, see sim.LeaseLoser. It asks for each in the order
-// of their expiries; leases that have lapsed have none.
+// LoseLeases deletes the lease records for which lose returns true, see sim.LeaseLoser. It calls lose in the order of
+// expiries; lapsed leases have no record.
 func (s *Store) LoseLeases(lose func(engine.JobID) bool, dst []engine.Lease) []engine.Lease {
 	s.mu.lock()
 	defer s.mu.unlock()
@@ -111,7 +110,7 @@ func (s *Store) LoseLeases(lose func(engine.JobID) bool, dst []engine.Lease) []e
 	return dst
 }
 
-// Unfinished is a live job, as Each shows it.
+// Unfinished describes a live job that Each visits.
 type Unfinished struct {
 	Job    engine.JobID
 	Kind   engine.Kind
@@ -124,8 +123,7 @@ type Unfinished struct {
 	Delivery, Charged int32
 }
 
-// Each calls yield for every live job, in no order that means anything but always
-// the same one, until yield returns false.
+// Each calls yield for every live job, in an arbitrary but fixed order, until yield returns false.
 func (s *Store) Each(yield func(Unfinished) bool) {
 	s.mu.lock()
 	defer s.mu.unlock()
@@ -145,15 +143,14 @@ func (s *Store) Each(yield func(Unfinished) bool) {
 	}
 }
 
-// Live is the number of jobs that are ready, waiting or in flight.
+// Live returns the number of jobs that are ready, waiting or in flight.
 func (s *Store) Live() int {
 	s.mu.lock()
 	defer s.mu.unlock()
 	return s.index.used - s.kept
 }
 
-// countAhead returns how many ready rows stand before r in the order of (priority,
-// ready key, ID).
+// countAhead returns how many ready rows come before r in the order of (priority, ready key, ID).
 func (s *Store) countAhead(r *row) int {
 	n, priority := 0, s.lines.lanes[r.lane].priority
 	for i := range s.lines.lanes {
@@ -170,7 +167,7 @@ func (s *Store) countAhead(r *row) int {
 	return n
 }
 
-// Passed counts ready jobs, see sim.PassCounter.
+// Passed returns how many ready jobs came before the first one that the latest claim leased, see sim.PassCounter.
 func (s *Store) Passed() int {
 	s.mu.lock()
 	defer s.mu.unlock()

@@ -2,7 +2,7 @@ package memstore
 
 import "qsim/engine"
 
-// toReady makes a row that is in no structure ready: dueAt is since when it waits.
+// toReady makes a row that is in no structure ready; its wait counts from dueAt.
 func (s *Store) toReady(ref uint32, r *row, dueAt, now engine.Time) {
 	if r.has&hasHistory != 0 {
 		s.histories.at(ref).stoodAt = dueAt
@@ -10,7 +10,7 @@ func (s *Store) toReady(ref uint32, r *row, dueAt, now engine.Time) {
 	s.toReadyAt(ref, r, dueAt, s.usualKey(r, dueAt, now))
 }
 
-// usualKey is the ready key by StoreOptions.Place.
+// usualKey returns the ready key of a row by StoreOptions.Place.
 func (s *Store) usualKey(r *row, dueAt, now engine.Time) engine.Time {
 	if r.delivery == 0 {
 		return dueAt
@@ -26,10 +26,10 @@ func (s *Store) usualKey(r *row, dueAt, now engine.Time) engine.Time {
 	return dueAt
 }
 
-// headKey comes before every key that is a time of day.
+// headKey returns a ready key before every key that is a time.
 func headKey(dueAt engine.Time) engine.Time { return dueAt - engine.Never/2 }
 
-// toReadyAs makes a row ready where stand says.
+// toReadyAs makes a row ready in the position that stand says.
 func (s *Store) toReadyAs(ref uint32, r *row, dueAt, now engine.Time, stand engine.Place) {
 	switch stand {
 	case engine.PlaceHead:
@@ -52,8 +52,8 @@ func (s *Store) toReadyAt(ref uint32, r *row, dueAt, key engine.Time) {
 	s.intoLine(ref, r)
 }
 
-// intoLine puts a ready row into its queue and, unless others of its serial key come
-// first, where special terms look.
+// intoLine adds a ready row to its queue and, unless others of its serial key come first, to the trees of special
+// orders.
 func (s *Store) intoLine(ref uint32, r *row) {
 	s.lineOf(ref, r).insert(&s.late, ref)
 	if s.special && !s.isBehind(ref, r) {
@@ -61,7 +61,7 @@ func (s *Store) intoLine(ref uint32, r *row) {
 	}
 }
 
-// unready takes a ready row out of its line and out of the counts.
+// unready removes a ready row from its queue, the trees and the counts.
 func (s *Store) unready(ref uint32, r *row) {
 	s.stats.Ready[r.class()]--
 	if s.special && !s.isBehind(ref, r) {
@@ -71,7 +71,7 @@ func (s *Store) unready(ref uint32, r *row) {
 	r.place = inList
 }
 
-// lineOf is the queue that a ready row belongs to.
+// lineOf returns the queue that a ready row belongs to.
 func (s *Store) lineOf(ref uint32, r *row) *queue {
 	if s.isBehind(ref, r) {
 		return &s.lines.lanes[r.lane].behind[r.class()]
@@ -79,7 +79,7 @@ func (s *Store) lineOf(ref uint32, r *row) *queue {
 	return &s.lines.lanes[r.lane].ready[r.class()]
 }
 
-// unplace takes a row out of whatever structure holds it and out of the counts.
+// unplace removes a row from the structure that holds it and from the counts.
 func (s *Store) unplace(ref uint32, r *row) {
 	switch r.state {
 	case engine.Ready:
@@ -103,7 +103,7 @@ func (s *Store) unplace(ref uint32, r *row) {
 	r.place = inList
 }
 
-// unlist takes a row in flight out of the list that it is in.
+// unlist removes a row in flight from the list that it is in.
 func (s *Store) unlist(ref uint32, r *row) {
 	switch r.place {
 	case inLapsed:
@@ -118,8 +118,7 @@ func (s *Store) unlist(ref uint32, r *row) {
 	}
 }
 
-// started counts a row that was claimed, stopped one that is not in flight any more,
-// or that a reaper takes.
+// started counts a row that was claimed; stopped uncounts one that is no longer in flight, or that a reaper takes.
 func (s *Store) started(ref uint32, r *row) {
 	if int(r.kind) < len(s.running) {
 		s.running[r.kind]++
@@ -138,12 +137,12 @@ func (s *Store) stopped(ref uint32, r *row) {
 	}
 }
 
-// full reports whether no more jobs of a kind may be in flight.
+// full reports whether the limit on jobs of a kind in flight is reached.
 func (s *Store) full(k engine.Kind) bool {
 	return int(k) < len(s.running) && s.options.MaxRunning[k] > 0 && s.running[k] >= s.options.MaxRunning[k]
 }
 
-// historyOf returns the history of a row, which begins here if it has none.
+// historyOf returns the history of a row, a new one if it has none.
 func (s *Store) historyOf(ref uint32, r *row) *history {
 	h := s.histories.reach(ref)
 	if r.has&hasHistory == 0 {
@@ -156,7 +155,7 @@ func (s *Store) historyOf(ref uint32, r *row) *history {
 	return h
 }
 
-// tenantOf is whom a row belongs to.
+// tenantOf returns the tenant of a row.
 func (s *Store) tenantOf(ref uint32, r *row) engine.TenantID {
 	if r.has&hasTenant == 0 {
 		return 0
@@ -164,7 +163,7 @@ func (s *Store) tenantOf(ref uint32, r *row) engine.TenantID {
 	return *s.tenantIDs.at(ref)
 }
 
-// bury ends a row that is in no structure.
+// bury makes a row that is in no structure dead, and deletes it unless dead jobs are kept.
 func (s *Store) bury(ref uint32, r *row) {
 	s.stats.Dead++
 	s.leaveSerial(ref, r)

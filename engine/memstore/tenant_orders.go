@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// capped takes by priority and place, at most so many of each tenant.
+// capped is the order by priority and ready key with a limit on the jobs taken of each tenant.
 type capped struct{ *Store }
 
 func (s capped) pick(t *engine.Term) uint32 {
@@ -35,8 +35,8 @@ func (s capped) pick(t *engine.Term) uint32 {
 	return best
 }
 
-// firstFront asks the tenants in the order of what they have in line. Those before the
-// first that may still be taken from were taken from by this term.
+// firstFront returns the first row of the first tenant, ordered by their first rows, that the term may still take from.
+// The tenants before it have been taken from by this term.
 func (s *Store) firstFront(t *engine.Term) uint32 {
 	x, f := s.tenants, frontOf(t)
 	best := none
@@ -60,8 +60,8 @@ func (s *Store) firstFront(t *engine.Term) uint32 {
 	return best
 }
 
-// inTurn takes from the first tenant in turn that has a job for a term. Those before it
-// keep their turn.
+// inTurn is the order that takes from the first tenant in turn that has a job for a term. Tenants before it keep their
+// turn.
 type inTurn struct{ *Store }
 
 func (s inTurn) pick(t *engine.Term) uint32 {
@@ -94,8 +94,8 @@ func (s inTurn) pick(t *engine.Term) uint32 {
 	return ref
 }
 
-// byDeficit takes from the first tenant in turn that can pay for its job. Those that
-// have no job for a term keep their turn and get nothing.
+// byDeficit is the order that takes from the first tenant in turn whose credit pays for its job. Tenants without a job
+// for a term keep their turn and get no credit.
 type byDeficit struct{ *Store }
 
 func (s byDeficit) pick(t *engine.Term) uint32 {
@@ -139,8 +139,7 @@ func (s *Store) offerTo(t *engine.Term, of *tenant) uint32 {
 	return s.search(t, of, false)
 }
 
-// grant gives the tenants that have a job for t the quanta of rounds in which nobody
-// could have paid.
+// grant gives the tenants that have a job for t the quanta of several rounds, in which none could have paid for a job.
 func (s *Store) grant(t *engine.Term, rounds int64) {
 	x := s.tenants
 	for of, n := x.turn, x.active; n > 0; of, n = of.next, n-1 {
@@ -150,7 +149,7 @@ func (s *Store) grant(t *engine.Term, rounds int64) {
 	}
 }
 
-// cost is what r costs under TenantDeficit.
+// cost returns the cost of a row under the order TenantDeficit.
 func (s *Store) cost(rule *engine.Rule, r *row) int64 {
 	switch service := s.options.Service; {
 	case rule.PerJob:
@@ -162,8 +161,8 @@ func (s *Store) cost(rule *engine.Rule, r *row) int64 {
 	}
 }
 
-// byNoise takes the oldest of what the quiet tenants offer; if there is none, what the
-// noisy tenant offers that has the fewest jobs in flight, or of several the oldest.
+// byNoise is the order that takes the oldest first job of a quiet tenant; if there is none, that of the noisy tenant
+// with the fewest jobs in flight, or of several the oldest.
 type byNoise struct{ *Store }
 
 func (s byNoise) pick(t *engine.Term) uint32 {

@@ -8,8 +8,8 @@ import (
 	"qsim/engine"
 )
 
-// tenants keeps the ready jobs of each tenant, whose turn it is, and what each has in
-// flight and has used.
+// tenants holds the ready jobs of each tenant, the order of turns, and each tenant's jobs in flight and used processing
+// time.
 type tenants struct {
 	rows  *rows
 	few   []*tenant                   // by ID, those of small IDs
@@ -33,13 +33,13 @@ type tenants struct {
 	term    uint64  // numbers the terms that count what they take
 }
 
-// tenantJob is what is kept of a live job.
+// tenantJob is the state kept for a live job of a tenant.
 type tenantJob struct {
 	tenant    *tenant
 	claimedAt engine.Time
 }
 
-// tenant is one of them.
+// tenant is the state of one tenant.
 type tenant struct {
 	id         engine.TenantID
 	cells      []cell
@@ -57,7 +57,7 @@ type tenant struct {
 	taken      int    // how many that took
 }
 
-// front says which row of a cell stands for it in a tree over the tenants of a lane.
+// front is the choice of the row that represents a cell in a tree over the tenants of a lane.
 type front uint8
 
 const (
@@ -74,8 +74,8 @@ func frontOf(t *engine.Term) front {
 	return frontOldest
 }
 
-// newTenants begins to keep tenants. They come to turn in the order of their longest
-// waiting jobs, and have used nothing.
+// newTenants begins to keep the state of tenants. Their turns come in the order of their longest waiting jobs, and they
+// have used no processing time.
 func (s *Store) newTenants() {
 	s.splitByKind()
 	x := &tenants{rows: &s.rows, lines: &s.lines, by: map[engine.TenantID]*tenant{}}
@@ -108,10 +108,10 @@ func (s *Store) newTenants() {
 	s.tenants, s.counting = x, true
 }
 
-// mostFew is from which ID on a tenant is looked up in a map.
+// mostFew is the tenant ID from which on tenants are looked up in a map rather than a slice.
 const mostFew = 1 << 16
 
-// called returns the tenant of that ID.
+// called returns the tenant with that ID, a new one if there is none.
 func (x *tenants) called(id engine.TenantID) *tenant {
 	if int(id) < len(x.few) && x.few[id] != nil {
 		return x.few[id]
@@ -132,7 +132,7 @@ func (x *tenants) called(id engine.TenantID) *tenant {
 	return t
 }
 
-// ofRow returns the tenant of a row that was ready before.
+// ofRow returns the tenant of a row that has been ready.
 func (x *tenants) ofRow(ref uint32) *tenant { return x.jobs.at(ref).tenant }
 
 func (t *tenant) cell(lane uint16) *cell {
@@ -173,7 +173,7 @@ func (x *tenants) leave(ref uint32, r *row) {
 	}
 }
 
-// moved brings what stands for a cell up to date when a row has joined or left it.
+// moved updates the rows that represent a cell after a row has joined or left it.
 func (x *tenants) moved(c *cell, class engine.Class) {
 	for f := range numFronts {
 		if x.fronts[f] != nil {
@@ -182,7 +182,7 @@ func (x *tenants) moved(c *cell, class engine.Class) {
 	}
 }
 
-// face puts the row that stands for a cell now into the tree of its lane.
+// face puts the row that represents a cell now into the tree over the tenants of its lane.
 func (x *tenants) face(f front, c *cell, class engine.Class) {
 	now := uint32(0)
 	if root := c.roots[sortByKey][class]; root != 0 {
@@ -201,7 +201,7 @@ func (x *tenants) face(f front, c *cell, class engine.Class) {
 	}
 }
 
-// newFronts begins to keep fronts.
+// newFronts begins to maintain a tree over the tenants of each lane.
 func (x *tenants) newFronts(f front) {
 	if x.fronts[f] != nil {
 		return
@@ -219,7 +219,7 @@ func (x *tenants) newFronts(f front) {
 	}
 }
 
-// newHeads begins to keep the heads in order.
+// newHeads begins to maintain the tree of the tenants' first rows.
 func (x *tenants) newHeads() {
 	x.heads = &treap{rows: x.rows}
 	for _, t := range x.all {
@@ -227,7 +227,7 @@ func (x *tenants) newHeads() {
 	}
 }
 
-// lead puts into heads what comes first of t now, by priority and then by place.
+// lead puts the first row of a tenant, by priority and then by ready key, into the tree of first rows.
 func (x *tenants) lead(t *tenant) {
 	best, priority := none, int16(0)
 	for i := range t.cells {
@@ -252,7 +252,7 @@ func (x *tenants) lead(t *tenant) {
 	}
 }
 
-// rise puts a row that has joined t into heads, if it comes before what stands there for t.
+// rise puts a row that has joined a tenant into the tree of first rows, if it comes before the tenant's row there.
 func (x *tenants) rise(t *tenant, ref uint32, r *row) {
 	if t.head != 0 {
 		head := x.rows.at(t.head - 1)
@@ -266,7 +266,7 @@ func (x *tenants) rise(t *tenant, ref uint32, r *row) {
 	x.heads.insert(&x.root, ref)
 }
 
-// enter puts t at the end of the ring.
+// enter appends a tenant to the ring of turns.
 func (x *tenants) enter(t *tenant) {
 	x.active++
 	x.turns++
@@ -290,7 +290,7 @@ func (x *tenants) exit(t *tenant) {
 	t.prev, t.next = nil, nil
 }
 
-// pass puts t, which has ready jobs, at the end of the ring: its turn is over.
+// pass moves a tenant, which has ready jobs, to the end of the ring: its turn is over.
 func (x *tenants) pass(t *tenant) {
 	t.granted = false
 	x.eachFace(t, (*treap).remove)
@@ -299,7 +299,7 @@ func (x *tenants) pass(t *tenant) {
 	x.eachFace(t, (*treap).insert)
 }
 
-// eachFace calls do for every row that stands for t in a tree by turns.
+// eachFace calls do for every row that represents a tenant in a tree ordered by turns.
 func (x *tenants) eachFace(t *tenant, do func(x *treap, root *uint32, ref uint32)) {
 	if x.fronts[frontInTurn] == nil {
 		return
@@ -350,7 +350,7 @@ const (
 
 func halvings(now engine.Time) int64 { return int64(now) / int64(recentHalfLife) }
 
-// halve makes what was used fade.
+// halve halves the used processing times once for each half-life that has passed.
 func (x *tenants) halve(now engine.Time) {
 	if times := halvings(now) - x.halved; times > 0 {
 		x.halved += times
@@ -358,14 +358,14 @@ func (x *tenants) halve(now engine.Time) {
 	}
 }
 
-// usedBy is the processing time of t, faded as that of all tenants.
+// usedBy returns the used processing time of a tenant, halved as often as that of all tenants.
 func (x *tenants) usedBy(t *tenant) int64 {
 	t.used >>= min(x.halved-t.halved, 63)
 	t.halved = x.halved
 	return t.used
 }
 
-// takenBy is how many jobs of t a term has taken so far.
+// takenBy returns how many jobs of a tenant a term has taken so far.
 func (t *tenant) takenBy(term uint64) int {
 	if t.term != term {
 		return 0

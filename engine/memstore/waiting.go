@@ -7,9 +7,8 @@ import (
 	"qsim/engine"
 )
 
-// waiting keeps jobs that are not yet due in a heap by (due time, ID), each node with up
-// to four children and in chunks so that it grows without a copy, and jobs that are due
-// but must be promoted in a list by due time.
+// waiting holds jobs that are not yet due in a heap by (due time, ID), with four children a node, in chunks so that it
+// grows without a copy, and jobs that are due but must be promoted in a list by due time.
 type waiting struct {
 	rows   *rows
 	chunks []*[chunkSize]waiter
@@ -29,8 +28,8 @@ type waiter struct {
 
 func (w *waiting) init(s *rows) { w.rows, w.left = s, make(map[uint32]engine.JobID) }
 
-// at returns entry i of the heap. It lies three places further on, so that siblings share a
-// chunk, and a cache line.
+// at returns entry i of the heap. It is stored three places further on, so that siblings share a chunk, and a cache
+// line.
 func (w *waiting) at(i int) *waiter { return &w.chunks[(i+3)>>chunkBits][(i+3)&chunkMask] }
 
 func (w *waiting) before(a, b waiter) bool {
@@ -39,7 +38,7 @@ func (w *waiting) before(a, b waiter) bool {
 
 func (w *waiting) tied(a, b waiter) bool { return w.job(a) < w.job(b) }
 
-// job is the job that an entry was pushed for.
+// job returns the ID of the job that an entry was pushed for.
 func (w *waiting) job(e waiter) engine.JobID {
 	if len(w.left) > 0 {
 		if id, ok := w.left[e.stamp]; ok {
@@ -49,7 +48,7 @@ func (w *waiting) job(e waiter) engine.JobID {
 	return w.rows.at(e.ref).id
 }
 
-// push adds a row that becomes due at dueAt, and reports whether it is the first now.
+// push adds a row that becomes due at dueAt, and reports whether it is now the first.
 func (w *waiting) push(ref uint32, dueAt engine.Time) bool {
 	w.stamps++
 	w.rows.at(ref).prev = w.stamps
@@ -60,7 +59,7 @@ func (w *waiting) push(ref uint32, dueAt engine.Time) bool {
 	return w.up(w.size-1, waiter{dueAt, ref, w.stamps}) == 0
 }
 
-// up puts e into the hole at i or above it, and returns where.
+// up places the entry e at the hole i or above it, and returns where.
 func (w *waiting) up(i int, e waiter) int {
 	for i > 0 {
 		p := (i - 1) / 4
@@ -74,7 +73,7 @@ func (w *waiting) up(i int, e waiter) int {
 	return i
 }
 
-// down puts e into the hole at i or below it.
+// down places the entry e at the hole i or below it.
 func (w *waiting) down(i int, e waiter) {
 	for {
 		at, n := 4*i+4, min(4, w.size-4*i-1)
@@ -108,7 +107,7 @@ func (w *waiting) pop() {
 	}
 }
 
-// top drops entries whose row has left and reports whether one is left.
+// top removes void entries, whose row has left, from the top and returns the first valid one; false if there is none.
 func (w *waiting) top() (waiter, bool) {
 	for w.size > 0 {
 		e := *w.at(0)
@@ -124,8 +123,7 @@ func (w *waiting) top() (waiter, bool) {
 	return waiter{}, false
 }
 
-// leave notes that a row has left its entry behind; a heap of mostly such entries is
-// rebuilt from the others.
+// leave marks the entry of a row as void; once most entries are void the heap is rebuilt.
 func (w *waiting) leave(r *row) {
 	w.left[r.prev] = r.id
 	r.prev = 0
@@ -148,7 +146,7 @@ func (w *waiting) leave(r *row) {
 	}
 }
 
-// takeDue removes the earliest job from the heap if it is due.
+// takeDue removes the earliest job from the heap if it is due, and returns its row.
 func (w *waiting) takeDue(now engine.Time) uint32 {
 	e, ok := w.top()
 	if !ok || e.dueAt > now {
@@ -159,8 +157,8 @@ func (w *waiting) takeDue(now engine.Time) uint32 {
 	return e.ref
 }
 
-// toWaiting makes a row that is in no structure wait until due, to be ready then where
-// stand says; where jobs are handed out before they are due, it is ready at once.
+// toWaiting makes a row that is in no structure wait until due, with stand as its place when ready; where jobs are
+// claimed before they are due, it is ready at once.
 func (s *Store) toWaiting(ref uint32, r *row, due, now engine.Time, stand engine.Place) {
 	if s.options.Held {
 		s.toReadyAs(ref, r, due, now, stand)
@@ -174,13 +172,13 @@ func (s *Store) toWaiting(ref uint32, r *row, due, now engine.Time, stand engine
 	}
 }
 
-// fromWaiting makes a waiting row that is in no structure any more ready.
+// fromWaiting makes a waiting row, removed from its structure, ready.
 func (s *Store) fromWaiting(ref uint32, r *row, now engine.Time) {
 	s.stats.Waiting[r.class()]--
 	s.toReadyAs(ref, r, r.dueAt, now, r.stand)
 }
 
-// promoteOne makes the waiting job that is due first ready, if it is due.
+// promoteOne makes the first waiting job ready, if it is due, and returns its row.
 func (s *Store) promoteOne(now engine.Time) uint32 {
 	ref := s.waiting.takeDue(now)
 	if ref != none {
@@ -195,7 +193,7 @@ func (s *Store) Promote(_ context.Context, limit int, order engine.Order, dst []
 	return s.takeDue(limit, order, dst, s.fromWaiting)
 }
 
-// takeDue takes up to limit due jobs out of the due list, to take does the rest.
+// takeDue removes up to limit due jobs from the due list and calls take for each.
 func (s *Store) takeDue(limit int, order engine.Order, dst []engine.Promotion, take func(uint32, *row, engine.Time)) ([]engine.Promotion, error) {
 	if order > engine.NewestReady {
 		return dst, fmt.Errorf("promote: order %v: %w", order, engine.ErrUnsupported)
@@ -227,7 +225,7 @@ func (s *Store) promotion(ref uint32, r *row) engine.Promotion {
 	return engine.Promotion{Job: r.id, Kind: r.kind, Tenant: s.tenantOf(ref, r), Class: r.class()}
 }
 
-// nextDue is when the earliest waiting job becomes ready by itself; Never if none will.
+// nextDue returns when the earliest waiting job becomes ready by itself; Never if none will.
 func (s *Store) nextDue() engine.Time {
 	if !s.options.Promoted {
 		if e, ok := s.waiting.top(); ok {

@@ -7,9 +7,8 @@ import (
 	"qsim/engine"
 )
 
-// admission is where calls stand that have reached the store and are not served yet: they
-// are served in the order in which they came. A call is being served from when it
-// takes effect until its answer has arrived.
+// admission is the queue of calls that have reached the store and are not served yet: they are served in the order of
+// arrival. A call is being served from when it takes effect until its answer has arrived.
 type admission struct {
 	usual    int   // most calls served at once without trouble; 0: no limit
 	limits   []int // by troubles that last
@@ -20,7 +19,7 @@ type admission struct {
 	head     int
 }
 
-// shut reports whether a call must wait.
+// shut reports whether an arriving call must wait.
 func (a *admission) shut() bool { return a.stalls > 0 || a.parallel > 0 && a.serving >= a.parallel }
 
 func (a *admission) push(ref uint32) {
@@ -39,13 +38,13 @@ func (a *admission) pop() uint32 {
 	return ref
 }
 
-// limit begins a trouble that lets no more than n calls be served at once.
+// limit begins a fault that lets at most n calls be served at once.
 func (a *admission) limit(n int) {
 	a.limits = append(a.limits, n)
 	a.adjust()
 }
 
-// unlimit ends one.
+// unlimit ends a fault that let at most n calls be served at once.
 func (a *admission) unlimit(n int) {
 	i := slices.Index(a.limits, n)
 	a.limits = slices.Delete(a.limits, i, i+1)
@@ -61,7 +60,7 @@ func (a *admission) adjust() {
 	}
 }
 
-// arrive is a call that comes to the store.
+// arrive handles a call that reaches the store: it is served or waits.
 func (s *Sim) arrive(ref uint32) {
 	if s.admission.shut() {
 		s.admission.push(ref)
@@ -70,8 +69,7 @@ func (s *Sim) arrive(ref uint32) {
 	s.execute(ref)
 }
 
-// serveNext serves those in line whose turn it is. What one makes due becomes ready before
-// the next.
+// serveNext serves the waiting calls whose turn it is. Jobs that one makes due become ready before the next is served.
 func (s *Sim) serveNext() {
 	for s.admission.head < len(s.admission.line) && !s.admission.shut() {
 		s.promoteFirst()
@@ -79,7 +77,7 @@ func (s *Sim) serveNext() {
 	}
 }
 
-// Rows are how many jobs lie in the store when it serves a call.
+// Rows counts the jobs in the store, by state, when it serves a call.
 type Rows struct {
 	Ready    int
 	Ahead    int // ready ones that a claim goes over, see PassCounter
@@ -88,7 +86,7 @@ type Rows struct {
 	Ended    int // done or dead
 }
 
-// countRows counts what a call finds, before it takes effect.
+// countRows counts the jobs in the store before a call takes effect.
 func (s *Sim) countRows() {
 	st, err := s.store.Stats(context.Background(), 0)
 	if err != nil {
@@ -102,7 +100,7 @@ func (s *Sim) countRows() {
 	}
 }
 
-// countAhead adds what a claim went over.
+// countAhead adds the number of ready jobs that the claim passed over.
 func (s *Sim) countAhead() {
 	counter, ok := s.store.(PassCounter)
 	if !ok {

@@ -25,7 +25,7 @@ const (
 	WakeNone                 // nobody: nodes poll
 )
 
-// Config of one simulated run.
+// Config is the configuration of one simulated run.
 type Config struct {
 	// Nodes configures the engine of each node; Engine, Policy and Recorder are
 	// filled in.

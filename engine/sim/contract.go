@@ -6,12 +6,12 @@ import (
 	"qsim/engine"
 )
 
-// Workload yields arrivals in time order; ok is false when there are no more.
+// Workload is an iterator over arrivals in time order; ok is false when there are no more.
 type Workload interface {
 	Next() (at engine.Time, j engine.NewJob, ok bool)
 }
 
-// Revoker is a Workload some of whose arrivals may not come after all.
+// Revoker is a Workload that may revoke arrivals when their time has come.
 type Revoker interface {
 	Workload
 	// Comes is asked of every arrival when its time has come, after all else that
@@ -20,7 +20,7 @@ type Revoker interface {
 	Comes(now engine.Time, j *engine.NewJob) bool
 }
 
-// Execution is how one run of a handler goes, if nothing interrupts it.
+// Execution is the run time and outcome of one run of a handler that is not interrupted.
 type Execution struct {
 	Runs          time.Duration // at least 0
 	Error         engine.ErrorKind
@@ -29,8 +29,8 @@ type Execution struct {
 	Undecided     bool // Error depends on what others do until its end: Handlers must be a Judge
 }
 
-// Handlers decide how executions go. Begin and End come in the order of the
-// virtual clock, so a dependency of finite capacity can be simulated.
+// Handlers determines run times and outcomes of executions. Begin and End are called in the order of the virtual clock,
+// so that a dependency of finite capacity can be simulated.
 type Handlers interface {
 	Begin(now engine.Time, node int32, j *engine.Job) Execution
 	// End says that an execution ended: err is NoError for success, Canceled,
@@ -38,7 +38,7 @@ type Handlers interface {
 	End(now engine.Time, node int32, j *engine.Job, err engine.ErrorKind, aborted bool)
 }
 
-// Judge is Handlers that learn at the end of an execution how it went.
+// Judge is a Handlers that determines some outcomes only at the end of an execution.
 type Judge interface {
 	Handlers
 	// Decide returns with what an Undecided execution fails that comes to its own end

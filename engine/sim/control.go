@@ -7,8 +7,7 @@ import (
 	"qsim/engine/keyed"
 )
 
-// controls are Config.Controls, which their events refer to by index, and what will end
-// of what they began.
+// controls holds Config.Controls, which events refer to by index, and the pending ends of those that have begun.
 type controls struct {
 	all      []Control
 	came     []int // how often each has come
@@ -18,7 +17,7 @@ type controls struct {
 	redrives int // that are still to come, of those whose time is known
 }
 
-// ending is what will be over.
+// ending is the end of a control that has begun.
 type ending struct {
 	kind   ControlKind
 	node   int32
@@ -27,7 +26,7 @@ type ending struct {
 	offset time.Duration
 }
 
-// endBit in the ref of a control event says that it refers to an ending.
+// endBit marks the ref of a control event that refers to an ending.
 const endBit = 1 << 31
 
 func (s *Sim) initControls(all []Control) {
@@ -47,7 +46,7 @@ func (s *Sim) initControls(all []Control) {
 	}
 }
 
-// await sees whether a trouble follows an event.
+// await begins the controls that wait for an event like e.
 func (s *Sim) await(e *engine.Event) {
 	for i, left := range s.controls.awaits {
 		c := &s.controls.all[i]
@@ -71,7 +70,7 @@ func (s *Sim) await(e *engine.Event) {
 	}
 }
 
-// control makes a trouble begin, or end.
+// control begins or ends the control that an event refers to.
 func (s *Sim) control(ref uint32) {
 	if ref&endBit != 0 {
 		e := *s.controls.ends.at(ref &^ endBit)
@@ -93,7 +92,7 @@ func (s *Sim) control(ref uint32) {
 	}
 }
 
-// begin makes a trouble begin, and reports whether it met with anything.
+// begin begins a control, and reports whether it had any effect.
 func (s *Sim) begin(c *Control, came int) bool {
 	met := true
 	end := ending{kind: c.Kind, node: c.Node, offset: c.Offset, limit: c.Limit}
@@ -182,7 +181,7 @@ func (s *Sim) end(e *ending) {
 	}
 }
 
-// stall makes one more trouble, or one less, hold up all who do the work of role.
+// stall adds by (1 or -1) to the faults that stop all reapers or promoters, as role says.
 func (s *Sim) stall(role engine.Op, by int) {
 	s.stalled[role] += by
 	if s.stalled[role] > 1 || s.stalled[role] == 1 && by < 0 {
@@ -207,12 +206,12 @@ func (s *Sim) shiftClock(node int32, by time.Duration) {
 	}
 }
 
-// happens draws whether a job is among the share that the control hits.
+// happens draws whether a job is in the share that a control hits.
 func (s *Sim) happens(c *Control, job engine.JobID, came int) bool {
 	return s.cfg.Rand.Uniform(keyed.ForStore, uint64(job), c.Draw, uint16(came)) < c.Share
 }
 
-// loseLeases returns how many it lost.
+// loseLeases deletes lease records as a control says and returns how many.
 func (s *Sim) loseLeases(c *Control, came int) (lost int) {
 	loser, ok := s.store.(LeaseLoser)
 	if !ok {
@@ -228,7 +227,7 @@ func (s *Sim) loseLeases(c *Control, came int) (lost int) {
 	return lost
 }
 
-// redrive returns how many came back.
+// redrive makes dead jobs ready again as a control says and returns how many.
 func (s *Sim) redrive(c *Control, came int) int {
 	redriver, ok := s.store.(Redriver)
 	if !ok {
@@ -247,8 +246,7 @@ func (s *Sim) redrive(c *Control, came int) int {
 	return n
 }
 
-// promoteFirst sees what is due become ready before the store is called for something
-// else, which would make it ready unseen.
+// promoteFirst makes due jobs ready before another call of the store, which would do so without recording it.
 func (s *Sim) promoteFirst() {
 	if s.queue.due <= s.now {
 		s.becomeDue()

@@ -7,12 +7,11 @@ import (
 	"qsim/engine"
 )
 
-// Digest is a fingerprint of a sequence of events: equal sequences have equal
-// digests on any processor. Of what an engine.Event holds it ignores Reaped alone, which follows from the
-// events before it.
+// Digest is a fingerprint of a sequence of events: equal sequences have equal digests on any processor. It covers all
+// fields of an engine.Event but Reaped, which follows from the events before it.
 type Digest uint64
 
-// Add folds e into the digest.
+// Add adds an event to the digest.
 func (d *Digest) Add(e *engine.Event) {
 	// Rotations, not shifts: of shifts the compiler makes one wide load, which must wait until the
 	// narrow stores before it have left the store buffer.
@@ -23,7 +22,7 @@ func (d *Digest) Add(e *engine.Event) {
 	d.fold(firstWord(e.At, e.Waited, e.Age, e.Tenant), secondWord(e.Job, e.Delay, e.Ran, where), thirdWord(kinds, e.Token, e.Holder, who))
 }
 
-// fold turns the three words that hold an event, each field turned by an amount of its own, by a
+// fold mixes the three words of an event, each field rotated by an amount of its own, into the digest by a
 // multiply-xorshift round each. The constants are those of Steele's SplitMix64 and of the golden ratio.
 func (d *Digest) fold(a, b, c uint64) {
 	h := (uint64(*d)^a)*0xbf58476d1ce4e5b9 ^ b*0x94d049bb133111eb ^ c*0x9e3779b97f4a7c15
@@ -44,34 +43,34 @@ func thirdWord(kinds uint64, token engine.Token, holder engine.EngineID, who uin
 
 // Digests of what a JobRecorder takes, as Add of their events.
 
-// AddCalled folds in a call that was executed.
+// AddCalled adds the event of an executed call to the digest.
 func (d *Digest) AddCalled(at engine.Time, node int32, op engine.Op, rows int32) {
 	d.fold(uint64(at), secondWord(0, 0, 0, uint64(uint32(rows))<<32), thirdWord(uint64(engine.Called)|uint64(op)<<24, 0, 0, uint64(uint32(node))<<32))
 }
 
-// AddEnqueued folds in a new job.
+// AddEnqueued adds the event of a new job to the digest.
 func (d *Digest) AddEnqueued(at engine.Time, j *engine.NewJob) {
 	const nobody = 0xffffffff << 32
 	d.fold(firstWord(at, 0, 0, j.Tenant), secondWord(j.ID, j.Delay, 0, 0), thirdWord(uint64(engine.Enqueued)|uint64(j.Kind)<<48, 0, 0, nobody))
 }
 
-// AddPromoted folds in a job that became ready.
+// AddPromoted adds the event of a job that became ready to the digest.
 func (d *Digest) AddPromoted(at engine.Time, node int32, p *engine.Promotion) {
 	kinds := uint64(engine.Promoted) | uint64(p.Class)<<8 | uint64(p.Kind)<<48
 	d.fold(firstWord(at, 0, 0, p.Tenant), uint64(p.Job), thirdWord(kinds, 0, 0, uint64(uint32(node))<<32))
 }
 
-// AddLeased folds in a claim.
+// AddLeased adds the event of a claimed job to the digest.
 func (d *Digest) AddLeased(at engine.Time, node int32, l *engine.Lease) {
 	d.fold(firstWord(at, max(0, l.Waited), l.Age, l.Tenant), uint64(l.ID), thirdWord(kindsOf(l, engine.Leased), l.Token, l.Holder, whose(l, node)))
 }
 
-// AddStarted folds in the start of an execution.
+// AddStarted adds the event of an execution's start to the digest.
 func (d *Digest) AddStarted(at engine.Time, node int32, s engine.Slot, l *engine.Lease, waited time.Duration) {
 	d.fold(firstWord(at, waited, 0, l.Tenant), secondWord(l.ID, 0, 0, uint64(uint32(s))), thirdWord(kindsOf(l, engine.Started), l.Token, 0, whose(l, node)))
 }
 
-// AddFinished folds in the end of an execution.
+// AddFinished adds the event of an execution's end to the digest.
 func (d *Digest) AddFinished(at engine.Time, node int32, s engine.Slot, l *engine.Lease, err engine.ErrorKind, ran time.Duration) {
 	d.fold(firstWord(at, 0, 0, l.Tenant), secondWord(l.ID, 0, ran, uint64(uint32(s))), thirdWord(kindsOf(l, engine.Finished)|uint64(err)<<32, l.Token, 0, whose(l, node)))
 }
@@ -84,7 +83,7 @@ func whose(l *engine.Lease, node int32) uint64 {
 	return uint64(uint32(l.Delivery)) | uint64(uint32(node))<<32
 }
 
-// AddCommitted folds in what became of an outcome.
+// AddCommitted adds the event of a job's committed outcome to the digest.
 func (d *Digest) AddCommitted(at engine.Time, node int32, kind engine.EventKind, o *engine.Outcome, r *engine.Result) {
 	kinds := uint64(kind) | bits.RotateLeft64(uint64(r.Class), 8) | bits.RotateLeft64(uint64(r.From), 16) |
 		bits.RotateLeft64(uint64(o.Error), 32) | bits.RotateLeft64(uint64(o.Kind), 48)

@@ -6,7 +6,7 @@ import (
 	"qsim/engine/fault"
 )
 
-// The faults that a simulation injects.
+// The types of the faults that a simulation injects.
 type (
 	Window      = fault.Window      // when a fault comes
 	Fault       = fault.Fault       // of calls
@@ -32,7 +32,7 @@ const (
 // RowCosts holds the added duration of a call for each row in a state.
 type RowCosts struct{ Ready, Ahead, Waiting, InFlight, Ended time.Duration }
 
-// of is what a call pays that found those rows, in nanoseconds.
+// of returns the time, in nanoseconds, that a call spends on the rows which it found.
 func (c *RowCosts) of(r *Rows) float64 {
 	return float64(c.Ready)*float64(r.Ready) + float64(c.Ahead)*float64(r.Ahead) + float64(c.Waiting)*float64(r.Waiting) +
 		float64(c.InFlight)*float64(r.InFlight) + float64(c.Ended)*float64(r.Ended)

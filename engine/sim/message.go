@@ -8,20 +8,20 @@ import (
 	"qsim/engine/keyed"
 )
 
-// message is a call on its way to the store and its answer on the way back.
+// message is a call on its way to the store or its answer on the way back.
 type message struct {
 	engine.Call
 	drawn bool // it has a fate
 	fate  Fate
 }
 
-// Call implements engine.Driver.
+// Call returns a record for the engine's next call, for engine.Driver.
 func (n *node) Call() *engine.Call {
 	n.calling = n.sim.messages.alloc()
 	return &n.sim.messages.at(n.calling).Call
 }
 
-// Send gives a call to the network.
+// Send sends an engine's call to the store over the network.
 func (n *node) Send(c *engine.Call) {
 	s, ref := n.sim, n.calling
 	if d := s.oneWay[c.Op]; d >= 0 {
@@ -48,7 +48,7 @@ func (n *node) Send(c *engine.Call) {
 	}
 }
 
-// release takes back the record of a call that is over.
+// release frees the record of a call that is over.
 func (s *Sim) release(ref uint32) {
 	if m := s.messages.at(ref); m.drawn {
 		m.fate, m.drawn = Fate{}, false
@@ -98,7 +98,7 @@ func (s *Sim) execute(ref uint32) {
 	s.queue.pushReply(s.now.Add(d), ref)
 }
 
-// madeReady is how many jobs may be claimed now by what a commit did.
+// madeReady returns how many jobs became claimable by a commit.
 func (s *Sim) madeReady(m *message) int {
 	n := 0
 	for i := range m.Results {
@@ -109,8 +109,7 @@ func (s *Sim) madeReady(m *message) int {
 	return n
 }
 
-// makesReady reports whether the i-th outcome of m made a job ready at once, or made
-// room for one.
+// makesReady reports whether the i-th outcome of a commit made a job ready at once, or made room for one.
 func (m *message) makesReady(i int, held, makesRoom bool) bool {
 	switch m.Batch.Outcomes[i].Verb {
 	case engine.Return, engine.Redo:
@@ -121,7 +120,7 @@ func (m *message) makesReady(i int, held, makesRoom bool) bool {
 	return makesRoom
 }
 
-// refuseSome draws which outcomes of a commit the store refuses.
+// refuseSome draws which outcomes of a commit the store refuses, under a fault that refuses a share.
 func (s *Sim) refuseSome(m *message) {
 	for i := range m.Batch.Outcomes {
 		o := &m.Batch.Outcomes[i]
@@ -129,8 +128,7 @@ func (s *Sim) refuseSome(m *message) {
 	}
 }
 
-// answer is a reply that arrives, or is lost on its last step: who waits at the store may
-// be served.
+// answer handles the arrival or loss of a reply, after which the store may serve a waiting call.
 func (s *Sim) answer(ref uint32) {
 	s.admission.serving--
 	if s.messages.at(ref).fate.LoseReply {
@@ -143,7 +141,7 @@ func (s *Sim) answer(ref uint32) {
 	}
 }
 
-// deliverReply gives a reply to the engine that asked, if it still lives.
+// deliverReply passes a reply to the engine that made the call, if that process still lives.
 func (s *Sim) deliverReply(ref uint32) {
 	m := s.messages.at(ref)
 	n := &s.nodes[m.Engine.Node()]
@@ -158,7 +156,7 @@ func (s *Sim) deliverReply(ref uint32) {
 	s.release(ref)
 }
 
-// slab keeps values that events refer to by index, and reuses freed ones. They do not move.
+// slab holds values that events refer to by index, and reuses freed ones. Values do not move.
 type slab[T any] struct {
 	items []*T
 	free  []uint32

@@ -48,7 +48,7 @@ type Links struct {
 
 var _ Network = (*Links)(nil)
 
-// Request draws what becomes of a call.
+// Request draws the fate of a call: its delay, and the effects of faults.
 func (l *Links) Request(now engine.Time, c *engine.Call) Fate {
 	f := Fate{Delay: l.delay(keyed.ForRequestDelay, c, 0)}
 	if l.Slows != nil {
@@ -81,7 +81,7 @@ func (l *Links) Request(now engine.Time, c *engine.Call) Fate {
 	return f
 }
 
-// Reply draws how long the answer takes.
+// Reply draws the delay of an answer.
 func (l *Links) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *Rows) time.Duration {
 	d := l.delay(keyed.ForResponseDelay, c, 0)
 	if n := r.Rows(); n > 0 && !l.free {
@@ -96,7 +96,7 @@ func (l *Links) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *Ro
 	return d
 }
 
-// slowed is what d is at that time.
+// slowed returns the delay d multiplied by the factors of the Slow windows that are open now.
 func (l *Links) slowed(now engine.Time, d time.Duration) time.Duration {
 	for i := range l.Slows {
 		if w := &l.Slows[i]; w.Window.Has(now) {
@@ -107,7 +107,7 @@ func (l *Links) slowed(now engine.Time, d time.Duration) time.Duration {
 	return d
 }
 
-// count adds one to the i-th of n counts.
+// count adds one to the i-th of n counts, which it allocates if counts is nil.
 func count(counts []int64, i, n int) []int64 {
 	if counts == nil {
 		counts = make([]int64, n)
@@ -116,7 +116,7 @@ func count(counts []int64, i, n int) []int64 {
 	return counts
 }
 
-// times is factor times d, at most dist.LongestDraw.
+// times returns factor · d, at most dist.LongestDraw.
 func times(factor float64, d time.Duration) time.Duration {
 	if x := float64(factor * float64(d)); x < float64(dist.LongestDraw) {
 		return time.Duration(math.Round(x))
@@ -124,7 +124,7 @@ func times(factor float64, d time.Duration) time.Duration {
 	return dist.LongestDraw
 }
 
-// addDelays is a+b, at most dist.LongestDraw, which neither exceeds.
+// addDelays returns a+b, at most dist.LongestDraw, which neither exceeds.
 func addDelays(a, b time.Duration) time.Duration { return min(a+b, dist.LongestDraw) }
 
 func (l *Links) delay(p keyed.Purpose, c *engine.Call, n uint16) time.Duration {
@@ -137,7 +137,7 @@ func (l *Links) delay(p keyed.Purpose, c *engine.Call, n uint16) time.Duration {
 	return l.draw(&l.OneWay[c.Op], p, c, n)
 }
 
-// prepare notes which delays are constant: they spend no random number.
+// prepare notes which delays are constant, so that no random number is drawn for them.
 func (l *Links) prepare() {
 	for op := range l.OneWay {
 		l.constant[op] = -1
@@ -153,8 +153,8 @@ func (l *Links) draw(d *dist.Dist, p keyed.Purpose, c *engine.Call, n uint16) ti
 	return d.Duration(l.Rand.Uniform(p, uint64(c.ID), key(c), n))
 }
 
-// waysOf are the delays of each way of a network that are the same for every call of an op,
-// whatever it carries and whenever it is made; negative: not.
+// waysOf returns, for each operation, the delay of each way over the network if it is the same for every call;
+// negative: it is not.
 func waysOf(n Network) (ways [engine.NumOps]time.Duration) {
 	l, ok := n.(*Links)
 	if ok {
@@ -169,7 +169,7 @@ func waysOf(n Network) (ways [engine.NumOps]time.Duration) {
 	return ways
 }
 
-// key is what tells the calls of one engine from those of another.
+// key returns the part of a draw's key that distinguishes the calls of different engines.
 func key(c *engine.Call) uint64 {
 	return uint64(uint32(c.Engine.Node()))<<16 | uint64(c.Engine.Generation()&0xffff)
 }

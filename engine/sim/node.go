@@ -20,7 +20,7 @@ func (s *Sim) boot(i int32) {
 	s.stepped(n)
 }
 
-// crash ends a process with all it holds.
+// crash ends a process, which loses its memory.
 func (s *Sim) crash(i int32) {
 	n := &s.nodes[i]
 	n.engine, n.frozen = nil, 0
@@ -47,7 +47,7 @@ func (s *Sim) crash(i int32) {
 	s.report(engine.NodeDown, i)
 }
 
-// thaw lets a frozen process go on: what it missed reaches it now, in order.
+// thaw continues a frozen process: the inputs that it missed are delivered now, in order.
 func (s *Sim) thaw(i int32) {
 	n := &s.nodes[i]
 	if n.frozen--; n.frozen > 0 {
@@ -73,7 +73,7 @@ func (s *Sim) report(k engine.EventKind, node int32) {
 	witness{s}.Record(&s.event)
 }
 
-// stepped takes note of what an input changed at a node.
+// stepped updates a node's timer and idle state after an input.
 func (s *Sim) stepped(n *node) {
 	if n.frozen > 0 {
 		return
@@ -94,7 +94,7 @@ func (s *Sim) stepped(n *node) {
 	}
 }
 
-// Start implements engine.Driver.
+// Start begins an execution in a slot, for engine.Driver.
 func (n *node) Start(slot engine.Slot, l *engine.Lease) {
 	s := n.sim
 	ref := s.runs.alloc()
@@ -109,7 +109,7 @@ func (n *node) Start(slot engine.Slot, l *engine.Lease) {
 	n.runs[slot] = ref + 1
 }
 
-// Cancel ends a run now, unless its handler does not listen.
+// Cancel ends an execution now, unless its handler ignores cancellation.
 func (n *node) Cancel(slot engine.Slot, why engine.ErrorKind) {
 	at := n.runs[slot]
 	if at == 0 {
@@ -121,7 +121,7 @@ func (n *node) Cancel(slot engine.Slot, why engine.ErrorKind) {
 	}
 }
 
-// finish ends the run that an event of that key was for, if it is still going.
+// finish ends an execution whose finish event has that key, if it has not ended earlier.
 func (s *Sim) finish(ref uint32, key uint64) {
 	r := s.runs.at(ref)
 	if r.key != key {

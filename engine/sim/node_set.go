@@ -2,7 +2,7 @@ package sim
 
 import "math/bits"
 
-// nodeSet is a set of nodes, in which the next one is found in steps of 4096.
+// nodeSet is a set of nodes; its next element is found in steps of 4096.
 type nodeSet struct {
 	words []uint64 // by 64 nodes: which are in the set
 	some  []uint64 // by 64 words: which are not 0
@@ -13,7 +13,7 @@ func (s *nodeSet) init(nodes int) {
 	s.some = make([]uint64, len(s.words)/64+1)
 }
 
-// put says whether a node is in the set.
+// put adds a node to the set, or with in false removes it.
 func (s *nodeSet) put(node int32, in bool) {
 	w := &s.words[node/64]
 	if *w>>(node%64)&1 != 0 == in {
@@ -27,7 +27,7 @@ func (s *nodeSet) put(node int32, in bool) {
 	}
 }
 
-// from is the first node of the set that is not before another, or negative.
+// from returns the first node of the set at or after node, or a negative number.
 func (s *nodeSet) from(node int) int {
 	i := node / 64
 	if i >= len(s.words) {

@@ -5,7 +5,7 @@ import (
 	"qsim/engine/heap"
 )
 
-// rank orders what happens at one instant.
+// rank is the order among different kinds of events at one instant.
 type rank uint8
 
 const (
@@ -19,36 +19,35 @@ const (
 	announcement             // nodes are woken for jobs that became ready before
 )
 
-// rankBits is where the rank stands in event.order.
+// rankBits is the position of the rank within event.order.
 const rankBits = 60
 
-// event is something that happens at a known time: 24 bytes, by value.
+// event is a pending event of the simulation: 24 bytes, by value.
 type event struct {
 	at    engine.Time
 	order uint64 // rank, then sequence number
 	ref   uint32 // a message, a run, a job to enqueue or a control, by rank
 }
 
-// Before orders by time, rank and sequence.
+// Before reports whether event a comes before b: by time, rank and sequence.
 func (a event) Before(b event) bool { return a.at < b.at || a.at == b.at && a.order < b.order }
 
-// brief is an event whose rank goes without saying: 16 bytes.
+// brief is a pending event of a queue in which all have one rank: 16 bytes.
 type brief struct {
 	at  engine.Time
 	key uint64 // sequence number, then ref
 }
 
-// refBits is how many bits of brief.key are the ref.
+// refBits is the number of bits of brief.key that hold the ref.
 const refBits = 24
 
 func (a *brief) before(b *brief) bool { return a.at < b.at || a.at == b.at && a.key < b.key }
 
 func (a *brief) ref() uint32 { return uint32(a.key & (1<<refBits - 1)) }
 
-// queue holds what happens next, each kind in what is cheapest for it: times of which there is one
-// as scalars, calls, whose delays are mostly constant, in rings, ends of runs in a heap of
-// their own, the deadline of every node in another, and what comes seldom or out of order in a
-// third. It is ordered by time, rank and sequence of pushes.
+// queue holds the pending events, each kind in the cheapest structure: single times as scalars, calls, whose delays are
+// mostly constant, in rings, ends of executions in a heap of their own, the deadline of every node in another, and rare
+// or unordered events in a third. It is ordered by time, rank and sequence of pushes.
 type queue struct {
 	due      engine.Time // a waiting job becomes ready; Never: none will
 	arrival  engine.Time // the next job; Never: no more
@@ -67,8 +66,8 @@ func (q *queue) init(nodes int) {
 	q.timers.init(nodes)
 }
 
-// next is when the next event is and where it stands: by the rank of what stands there alone, or
-// control for the top of others. Never: nowhere.
+// next returns the time of the next event and the structure that holds it: by the rank of its events, or control for
+// the heap others. Never: there are no events.
 func (q *queue) next() (at engine.Time, from rank) {
 	at, from = q.due, promotion
 	if q.requests.first < at {
@@ -92,7 +91,7 @@ func (q *queue) next() (at engine.Time, from rank) {
 	return at, from
 }
 
-// otherFirst reports whether the top of others comes before what is first elsewhere.
+// otherFirst reports whether the top of the heap others comes before the first event elsewhere.
 func (q *queue) otherFirst(at engine.Time, from rank) bool {
 	top := &q.others[0]
 	r := rank(top.order >> rankBits)
@@ -109,7 +108,7 @@ func (q *queue) otherFirst(at engine.Time, from rank) bool {
 	return true // of a scalar there is one more at the most
 }
 
-// key numbers a push.
+// key returns a key for a new event, with a sequence number and ref.
 func (q *queue) key(ref uint32) uint64 {
 	if ref >= 1<<refBits {
 		panic("sim: too many calls or executions at once")
@@ -118,26 +117,26 @@ func (q *queue) key(ref uint32) uint64 {
 	return q.seq<<refBits | uint64(ref)
 }
 
-// push adds an event that may come at any time.
+// push adds an event of any rank to the heap others.
 func (q *queue) push(at engine.Time, r rank, ref uint32) {
 	q.seq++
 	q.others.Push(event{at, uint64(r)<<rankBits | q.seq, ref})
 }
 
-// pushFinish adds the end of a run and returns its key, which names it.
+// pushFinish adds the end of an execution and returns the event's key.
 func (q *queue) pushFinish(at engine.Time, ref uint32) uint64 {
 	key := q.key(ref)
 	q.finishes.push(brief{at, key})
 	return key
 }
 
-// pushRequest adds a call that reaches the store.
+// pushRequest adds the arrival of a call at the store.
 func (q *queue) pushRequest(at engine.Time, ref uint32) { q.pushNext(&q.requests, at, request, ref) }
 
-// pushReply adds an answer that reaches its node.
+// pushReply adds the arrival of an answer at its node.
 func (q *queue) pushReply(at engine.Time, ref uint32) { q.pushNext(&q.replies, at, reply, ref) }
 
-// pushNext adds to a ring, or to others what comes before what stands there already.
+// pushNext adds an event to a ring, or to the heap others if it comes before the ring's last event.
 func (q *queue) pushNext(to *ring, at engine.Time, r rank, ref uint32) {
 	if to.size > 0 && at < to.last {
 		q.push(at, r, ref)
@@ -146,7 +145,7 @@ func (q *queue) pushNext(to *ring, at engine.Time, r rank, ref uint32) {
 	to.push(brief{at, q.key(ref)})
 }
 
-// ring holds events in order.
+// ring is a ring buffer of events in order of time.
 type ring struct {
 	events []brief     // a power of two long
 	first  engine.Time // of the events; Never: there are none
@@ -182,7 +181,7 @@ func (r *ring) pop() uint32 {
 	return ref
 }
 
-// finishes is a binary min-heap of the ends of runs.
+// finishes is a binary min-heap of the ends of executions.
 type finishes struct {
 	heap  []brief
 	first engine.Time // of the heap; Never: it is empty
@@ -204,8 +203,7 @@ func (f *finishes) push(e brief) {
 	f.first = h[0].at
 }
 
-// pop removes the top: the hole sinks to a leaf, then the last event rises from there, where it
-// came from.
+// pop removes and returns the first event: the hole sinks to a leaf, then the last event rises from there to its place.
 func (f *finishes) pop() brief {
 	h := f.heap
 	n := len(h) - 1
@@ -240,8 +238,8 @@ func (f *finishes) pop() brief {
 	return top
 }
 
-// timers keeps the deadline of every node in an indexed binary heap, so that a
-// deadline that moves leaves nothing behind.
+// timers holds the deadline of every node in an indexed binary heap, so that moving a deadline leaves no stale entry
+// behind.
 type timers struct {
 	first engine.Time   // of all deadlines
 	at    []engine.Time // by node
@@ -277,7 +275,7 @@ func (t *timers) set(node int32, at engine.Time) {
 	t.first = t.at[t.heap[0]]
 }
 
-// settle moves a node to where it belongs in the heap.
+// settle restores the heap order after a node's deadline has changed.
 func (t *timers) settle(node int32) {
 	i := int(t.where[node])
 	for i > 0 && t.before(node, t.heap[(i-1)/2]) {

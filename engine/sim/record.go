@@ -6,25 +6,24 @@ import (
 	"qsim/engine"
 )
 
-// witness records what happens in a simulation, under its time, whatever the clock of the node that it
-// happened on: it folds everything into the fingerprint and passes it on. It is the recorder of the
-// engines and of the calls.
+// witness is the recorder of engines and calls in a simulation: it sets each event's time to the simulation's, whatever
+// the node's clock, adds it to the digest and passes it on.
 type witness struct{ *Sim }
 
-// awaiter has the controls come that wait for events.
+// awaiter is a recorder that begins the controls which wait for events.
 type awaiter struct{ sim *Sim }
 
-// Record implements engine.Recorder.
+// Record passes an event to the controls that wait for one.
 func (a awaiter) Record(e *engine.Event) {
 	if a.sim.controls.awaited > 0 {
 		a.sim.await(e)
 	}
 }
 
-// lives is by how much the number of jobs that are neither done nor dead changes, by event.
+// lives maps each event kind to its change of the number of jobs that are neither done nor dead.
 var lives = [256]int64{engine.Enqueued: 1, engine.Redriven: 1, engine.Acked: -1, engine.Buried: -1}
 
-// Record implements engine.Recorder.
+// Record adds any event to the digest and passes it on.
 func (s witness) Record(e *engine.Event) {
 	e.At = s.now
 	s.digest.Add(e)
@@ -34,7 +33,7 @@ func (s witness) Record(e *engine.Event) {
 	}
 }
 
-// Called implements engine.JobRecorder.
+// Called adds the event of a store call to the digest and passes it on.
 func (s witness) Called(_ engine.Time, node int32, op engine.Op, rows int32) {
 	s.digest.AddCalled(s.now, node, op, rows)
 	if s.listening != nil {
@@ -42,7 +41,7 @@ func (s witness) Called(_ engine.Time, node int32, op engine.Op, rows int32) {
 	}
 }
 
-// Enqueued implements engine.JobRecorder.
+// Enqueued adds the event of a new job to the digest and passes it on.
 func (s witness) Enqueued(_ engine.Time, j *engine.NewJob) {
 	s.digest.AddEnqueued(s.now, j)
 	s.live++
@@ -51,7 +50,7 @@ func (s witness) Enqueued(_ engine.Time, j *engine.NewJob) {
 	}
 }
 
-// Promoted implements engine.JobRecorder.
+// Promoted adds the event of a job that became ready to the digest and passes it on.
 func (s witness) Promoted(_ engine.Time, node int32, p *engine.Promotion) {
 	s.digest.AddPromoted(s.now, node, p)
 	if s.listening != nil {
@@ -59,7 +58,7 @@ func (s witness) Promoted(_ engine.Time, node int32, p *engine.Promotion) {
 	}
 }
 
-// Leased implements engine.JobRecorder.
+// Leased adds the event of a claimed job to the digest and passes it on.
 func (s witness) Leased(_ engine.Time, node int32, l *engine.Lease) {
 	s.digest.AddLeased(s.now, node, l)
 	if s.listening != nil {
@@ -67,7 +66,7 @@ func (s witness) Leased(_ engine.Time, node int32, l *engine.Lease) {
 	}
 }
 
-// Started implements engine.JobRecorder.
+// Started adds the event of an execution's start to the digest and passes it on.
 func (s witness) Started(_ engine.Time, node int32, slot engine.Slot, l *engine.Lease, waited time.Duration) {
 	s.digest.AddStarted(s.now, node, slot, l, waited)
 	if s.listening != nil {
@@ -75,7 +74,7 @@ func (s witness) Started(_ engine.Time, node int32, slot engine.Slot, l *engine.
 	}
 }
 
-// Finished implements engine.JobRecorder.
+// Finished adds the event of an execution's end to the digest and passes it on.
 func (s witness) Finished(_ engine.Time, node int32, slot engine.Slot, l *engine.Lease, err engine.ErrorKind, ran time.Duration) {
 	s.digest.AddFinished(s.now, node, slot, l, err, ran)
 	if s.listening != nil {
@@ -83,7 +82,7 @@ func (s witness) Finished(_ engine.Time, node int32, slot engine.Slot, l *engine
 	}
 }
 
-// Committed implements engine.JobRecorder.
+// Committed adds the event of a committed outcome to the digest and passes it on.
 func (s witness) Committed(_ engine.Time, node int32, kind engine.EventKind, o *engine.Outcome, r *engine.Result) {
 	s.digest.AddCommitted(s.now, node, kind, o, r)
 	s.live += lives[kind]

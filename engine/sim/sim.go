@@ -34,7 +34,7 @@ type deferred struct {
 	key  uint64
 }
 
-// run is one execution.
+// run is one execution under way.
 type run struct {
 	key     uint64 // of its finish event; 0: the slot is free
 	job     *engine.Job
@@ -44,7 +44,7 @@ type run struct {
 	plan    Execution
 }
 
-// Sim is one run.
+// Sim is one simulated run: nodes with engines, a store, a network and a virtual clock.
 type Sim struct {
 	cfg    Config
 	now    engine.Time
@@ -82,7 +82,7 @@ type Sim struct {
 	ended     bool
 }
 
-// New returns a run ready to start at time 0.
+// New returns a simulated run ready to start at time 0.
 func New(cfg Config) *Sim {
 	s := &Sim{cfg: cfg, rests: engine.Never, last: min(cfg.Until, engine.Never-1)}
 	s.store = cfg.Store(func() engine.Time { return s.now })
@@ -106,27 +106,26 @@ func New(cfg Config) *Sim {
 	return s
 }
 
-// Run processes events until nothing is left to do or Config.Until.
+// Run processes events until no work is left or Config.Until.
 func (s *Sim) Run() {
 	for s.Step() {
 	}
 }
 
-// Now is the virtual time.
+// Now returns the virtual time.
 func (s *Sim) Now() engine.Time { return s.now }
 
-// Events is how many events have been processed.
+// Events returns how many events have been processed.
 func (s *Sim) Events() int64 { return s.events }
 
-// Digest is the fingerprint of all recorded events so far.
+// Digest returns the fingerprint of all recorded events so far.
 func (s *Sim) Digest() Digest { return s.digest }
 
-// Store is where the jobs are.
+// Store returns the store of the simulation.
 func (s *Sim) Store() Store { return s.store }
 
-// Step processes one event. It reports false when the run is over: nothing
-// arrives any more and no job or execution is left, for Config.Rest, or the next event is
-// after Config.Until; then the clock stands at the end.
+// Step processes one event. It returns false when the run is over: nothing arrives any more and no job or execution is
+// left, for Config.Rest, or the next event is after Config.Until; then the clock stands at the end.
 func (s *Sim) Step() bool {
 	at, from := s.queue.next()
 	for from == timer && !s.isDue(at) {
@@ -163,7 +162,7 @@ func (s *Sim) Step() bool {
 	return true
 }
 
-// goesOn reports whether there is a next event, at that time, where that is in doubt.
+// goesOn reports whether the run goes on to a next event at that time, in the cases where it may not.
 func (s *Sim) goesOn(at engine.Time) bool {
 	switch {
 	case s.ended:
@@ -188,8 +187,8 @@ func (s *Sim) goesOn(at engine.Time) bool {
 	return true
 }
 
-// isDue reports whether the engine whose timer comes first has something to do at that time. Timers
-// are set to what engines are sure of: if it has nothing to do yet, the timer is put off.
+// isDue reports whether the engine whose timer is first is due at that time. Timers may be set too early: if the engine
+// is not due yet, the timer is put off.
 func (s *Sim) isDue(at engine.Time) bool {
 	i := s.queue.timers.heap[0]
 	e := s.nodes[i].engine
@@ -204,7 +203,7 @@ func (s *Sim) isDue(at engine.Time) bool {
 	return false
 }
 
-// notices is when a node looks whether a deadline has come, where it may be late.
+// notices returns when a node notices a deadline, which may be later than it is due.
 func (s *Sim) notices(n *node, due engine.Time) engine.Time {
 	if due != engine.Never {
 		return due.Add(s.cfg.Late(n.index, due))
@@ -212,8 +211,7 @@ func (s *Sim) notices(n *node, due engine.Time) engine.Time {
 	return due
 }
 
-// Over reports whether nothing is left to do: nothing arrives any more and no job or
-// execution is left.
+// Over reports whether no work is left: no job arrives any more and no job or execution is left.
 func (s *Sim) Over() bool {
 	return s.live == 0 && s.queue.arrival == engine.Never && s.running == 0 && s.late.used == 0 && s.controls.redrives == 0
 }
@@ -228,7 +226,7 @@ func (s *Sim) Holds(node int32) (held, idle int, ok bool) {
 	return n.engine.Held(), n.engine.Idle(), true
 }
 
-// happen carries out what comes seldom or out of order.
+// happen processes an event of the heap others: a rare or unordered one.
 func (s *Sim) happen(ev event) {
 	switch rank(ev.order >> rankBits) {
 	case control:
@@ -256,7 +254,7 @@ func (s *Sim) nextJob() {
 	s.queue.arrival, s.arriving = at, j
 }
 
-// enqueueNext has the job arrive whose time has come.
+// enqueueNext handles the next arrival, whose time has come.
 func (s *Sim) enqueueNext() {
 	s.one[0] = s.arriving
 	comes := s.revoker == nil || s.revoker.Comes(s.now, &s.one[0])
@@ -275,7 +273,7 @@ func (s *Sim) enqueueNext() {
 	s.enqueue()
 }
 
-// enqueue gives s.one to the store.
+// enqueue enqueues the job s.one[0] in the store.
 func (s *Sim) enqueue() {
 	j := &s.one[0]
 	if err := s.store.Enqueue(context.Background(), s.one[:]); err != nil {
@@ -290,7 +288,7 @@ func (s *Sim) enqueue() {
 	s.queue.due = s.store.NextDue()
 }
 
-// becomeDue sees waiting jobs become ready and tells idle nodes.
+// becomeDue makes waiting jobs that are due ready and wakes idle nodes.
 func (s *Sim) becomeDue() {
 	s.promoted = s.store.PromoteDue(s.promoted[:0])
 	for i := range s.promoted {
@@ -300,7 +298,7 @@ func (s *Sim) becomeDue() {
 	s.wakeFor(len(s.promoted))
 }
 
-// wakeFor announces so many new ready jobs, to as many nodes.
+// wakeFor wakes nodes for that many new ready jobs, one node for each.
 func (s *Sim) wakeFor(jobs int) {
 	for range min(jobs, len(s.nodes)) {
 		s.wake()

@@ -2,8 +2,7 @@ package sim
 
 import "qsim/engine"
 
-// PassCounter is a Store that knows over how many ready jobs a claim went, see
-// engine.StoreOptions.CountAhead.
+// PassCounter is a Store that counts the ready jobs that a claim passed over, see engine.StoreOptions.CountAhead.
 type PassCounter interface {
 	// Passed is how many ready jobs stood before the first one that the latest Claim
 	// leased, in the order of (priority, ready key, job ID) and whatever the plan asked
@@ -20,7 +19,7 @@ type LeaseLoser interface {
 	LoseLeases(lose func(engine.JobID) bool, dst []engine.Lease) []engine.Lease
 }
 
-// Redriver is a Store with engine.StoreOptions.KeepDead that gives dead jobs another chance.
+// Redriver is a Store with engine.StoreOptions.KeepDead that can make dead jobs ready again.
 type Redriver interface {
 	// Redrive makes the dead jobs for which revive returns true ready, as if they had
 	// become due now, and appends them to dst. With reset they start over: Charged,

@@ -10,10 +10,10 @@ import (
 	"sync"
 )
 
-// ErrEnough is returned by a piece of work after which no further piece begins; those under way end.
+// ErrEnough is returned by a piece of work to stop Each from beginning further pieces; those under way end.
 var ErrEnough = errors.New("pool: enough is done")
 
-// Width is how many goroutines a number asks for: that number, or where it is not positive one per core that Go uses.
+// Width returns the number of goroutines for a setting: parallel if it is positive, else one per core that Go uses.
 func Width(parallel int) int {
 	if parallel > 0 {
 		return parallel
@@ -42,7 +42,7 @@ func Each(ctx context.Context, width, n int, do func(ctx context.Context, i int)
 	return ctx.Err()
 }
 
-// work is one call of Each.
+// work is the state of one call of Each.
 type work struct {
 	caller context.Context
 	mutex  sync.Mutex
@@ -85,14 +85,14 @@ func (w *work) end(i int, err error) {
 	}
 }
 
-// Gate bounds how many pieces of work are under way at once, of all that share it: as many as it has capacity. A nil
-// Gate lets everything through.
+// Gate limits how many pieces of work are under way at once, among all users of the Gate: to its capacity. A nil Gate
+// has no limit.
 type Gate chan struct{}
 
-// NewGate returns a Gate for as many pieces as Each has goroutines for the same number.
+// NewGate returns a Gate for as many pieces at once as Width returns.
 func NewGate(parallel int) Gate { return make(Gate, Width(parallel)) }
 
-// Enter waits for a place and returns nil, or ctx.Err() once ctx is done. Every Enter without an error takes a Leave.
+// Enter waits for a free place and returns nil, or ctx.Err() once ctx is done. Each Enter without error needs a Leave.
 func (g Gate) Enter(ctx context.Context) error {
 	if g == nil {
 		return ctx.Err()
@@ -109,7 +109,7 @@ func (g Gate) Enter(ctx context.Context) error {
 	}
 }
 
-// Leave gives the place back.
+// Leave frees the place that Enter took.
 func (g Gate) Leave() {
 	if g != nil {
 		<-g

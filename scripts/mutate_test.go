@@ -1,6 +1,7 @@
 package scripts
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"flag"
@@ -36,7 +37,9 @@ type mutantRuns struct {
 	dir     string // of the package
 	program string
 	scratch string
+	flags   []string // of every run
 	tests   []mutantTest
+	slow    int // mutants that were found by the time that a test took
 }
 
 // TestMutate plants the mutants of a package, one after the other, and wants its own tests to find them. It runs those
@@ -83,8 +86,8 @@ func TestMutate(t *testing.T) {
 	}
 	slices.Sort(survivors)
 	score := 100 * float64(found) / float64(max(1, len(drawn)-same))
-	t.Logf("%s\n%s: %d of its %d mutants: %d found, %d equivalent, %d survive: %.1f %% of those that change something",
-		strings.Join(survivors, "\n"), *mutated, len(drawn), len(m.mutants), found, same, len(survivors), score)
+	t.Logf("%s\n%s: %d of its %d mutants: %d found (%d by a test that took too long), %d equivalent, %d survive: %.1f %%",
+		strings.Join(survivors, "\n"), *mutated, len(drawn), len(m.mutants), found, r.slow, same, len(survivors), score)
 	if score < *leastFound {
 		t.Errorf("want %.1f %%: write tests that fail on survivors; what changes nothing goes into testdata/mutants/equivalent",
 			*leastFound)
@@ -152,6 +155,10 @@ func newMutantRuns(t *testing.T, path string, files map[string]string) *mutantRu
 	if output, err := compile.CombinedOutput(); err != nil {
 		t.Fatalf("the package with its mutants does not compile:\n%s", output)
 	}
+	r.flags = []string{"-test.failfast"}
+	if help, _ := exec.CommandContext(t.Context(), r.program, "-help").CombinedOutput(); bytes.Contains(help, []byte("rapid.nofailfile")) {
+		r.flags = append(r.flags, "-rapid.nofailfile") // which would stay in the tree
+	}
 	return r
 }
 
@@ -163,11 +170,16 @@ func (r *mutantRuns) run(within time.Duration, names []string, env ...string) bo
 	ctx, cancel := context.WithTimeout(r.t.Context(), within+5*time.Second)
 	defer cancel()
 	limited := `ulimit -v "$1"; shift; exec "$@"`
-	process := exec.CommandContext(ctx, "sh", "-c", limited, "sh", fmt.Sprint(mostMemory), r.program, "-test.failfast",
-		"-test.timeout", within.String(), "-test.run", "^("+strings.Join(names, "|")+")$")
+	arguments := append([]string{"-c", limited, "sh", fmt.Sprint(mostMemory), r.program}, r.flags...)
+	arguments = append(arguments, "-test.timeout", within.String(), "-test.run", "^("+strings.Join(names, "|")+")$")
+	process := exec.CommandContext(ctx, "sh", arguments...)
 	process.Dir = r.dir
 	process.Env = append(os.Environ(), env...)
-	return process.Run() == nil
+	output, err := process.CombinedOutput()
+	if ctx.Err() != nil || bytes.Contains(output, []byte("panic: test timed out")) {
+		r.slow++
+	}
+	return err == nil
 }
 
 // record runs every test by itself and notes how long it takes and what it comes to. Those that fail without any
@@ -218,7 +230,7 @@ func (r *mutantRuns) find(number int, tests []mutantTest) string {
 		for ; n < len(tests) && took+tests[n].took < max(time.Second, 2*tests[0].took); n++ {
 			names, took = append(names, tests[n].name), took+tests[n].took
 		}
-		if !r.run(max(10*took, 2*time.Second), names, fmt.Sprintf("MUTANT=%d", number)) {
+		if !r.run(max(10*took, 5*time.Second), names, fmt.Sprintf("MUTANT=%d", number)) {
 			return strings.Join(names, " ")
 		}
 		tests = tests[n:]

@@ -43,6 +43,17 @@ func TestValidate(t *testing.T) {
 		{"negative bury at", func(c *engine.Config) { c.Reaper.BuryAt = -1 }, "reaper: bury at -1, gap 0s: neither may be negative"},
 		{"gap without guard", func(c *engine.Config) { c.Reaper.Gap = 1 }, "reaper: a gap of 1ns and no guard"},
 		{"negative promoter gap", func(c *engine.Config) { c.Promoter.Gap = -1 }, "promoter.gap: -1ns is negative"},
+		{"negative reaper every", func(c *engine.Config) { c.Reaper.Every = -1 }, "reaper: every -1ns, grace 0s: neither may be negative"},
+		{"negative reaper gap", func(c *engine.Config) {
+			c.Reaper.Guard, c.Reaper.Gap = engine.FenceToken, -1
+		}, "reaper: bury at 0, gap -1ns: neither may be negative"},
+		{"negative promoter every", func(c *engine.Config) { c.Promoter.Every = -1 }, "promoter: every -1ns, batch 10: want 0, or both positive"},
+		{"renewed never", func(c *engine.Config) {
+			c.Reaper.LeaderOnly, c.Leader.Renew = true, 0
+		}, "leader: renew 0s must be in (0, ttl 10s)"},
+		{"acked at the start and extended", func(c *engine.Config) {
+			c.Lease.AckAtStart, c.Lease.Heartbeat = true, 1
+		}, "lease: acked at the start, and a heartbeat of 1ns"},
 		{"negative timeout", func(c *engine.Config) { c.Kinds[0].Timeout = -1 }, "kinds[0]: timeout -1ns is negative"},
 	}
 	for _, tt := range tests {
@@ -57,6 +68,26 @@ func TestValidate(t *testing.T) {
 			}
 			expectPanic(t, "engine: "+tt.want, func() { engine.New(c, &engine.Asked{}, 0) })
 		})
+	}
+}
+
+// TestValidateTakesTheLeast wants the smallest values that are possible to be taken.
+func TestValidateTakesTheLeast(t *testing.T) {
+	c := newScript(t).cfg
+	c.Workers, c.CallTimeout = 1, 1
+	c.Fetch = engine.FetchConfig{Batch: 1, Poll: 1}
+	c.Commit = engine.CommitConfig{Batch: 1, Calls: 1, Timeout: 1}
+	c.Lease = engine.LeaseConfig{TTL: 1, AckAtStart: true}
+	c.Reaper = engine.ReaperConfig{Batch: 1, LeaderOnly: true, Guard: engine.FenceToken}
+	c.Promoter = engine.PromoterConfig{Every: 1, Batch: 1}
+	c.Leader.Renew, c.Leader.TTL = 1, 2
+	if err := c.Validate(); err != nil {
+		t.Error(err)
+	}
+	c.Lease = engine.LeaseConfig{TTL: 1, Heartbeat: 1, OfNode: true}
+	c.Reaper, c.Promoter = engine.ReaperConfig{Off: true}, engine.PromoterConfig{}
+	if err := c.Validate(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -55,7 +55,7 @@ func builtinNames() []string {
 			panic("scenarios: " + err.Error())
 		}
 		for _, e := range entries {
-			if name, ok := strings.CutSuffix(e.Name(), ".yaml"); ok && name != "presets" {
+			if name, ok := strings.CutSuffix(e.Name(), ".yaml"); ok && name != "presets" && name != "conform" {
 				names = append(names, path.Join(shelf, name))
 			}
 		}

@@ -162,8 +162,15 @@ func list(w io.Writer, entries []entry, one bool, width int) {
 		return
 	}
 	t := text.Table{Columns: []text.Column{{Key: true, Hang: true}, {Wrap: true}}}
+	if len(entries) > 0 && entries[0].preset != nil {
+		t.Columns = []text.Column{{Title: "preset", Key: true, Hang: true}, {Title: "checked"}, {Title: "what it does", Wrap: true}}
+	}
 	for _, e := range entries {
-		t.Add(e.name, firstSentence(e.doc))
+		if cells := []string{e.name, firstSentence(e.doc)}; e.preset == nil {
+			t.Add(cells...)
+		} else {
+			t.Add(cells[0], e.preset.Checked().Ratio(), cells[1])
+		}
 	}
 	fmt.Fprintln(w, strings.Join(t.Lines(width, false), "\n"))
 }
@@ -217,12 +224,14 @@ func writePresetDetail(w io.Writer, p *scenarios.Preset, width int) {
 	fmt.Fprintf(w, "\n%s\n\n", wrap(p.Doc, width))
 	writeSettings(w, p.Settings(), ui.Width())
 	fmt.Fprintf(w, "\nsource: %s\n", text.Indented(p.Source, width, 8))
-	for i, a := range p.Approximates {
+	for i, a := range p.Measured() {
 		if i == 0 {
 			fmt.Fprint(w, "\nwhat differs from it:\n")
 		}
 		fmt.Fprintf(w, "- %s\n", text.Indented(a, width, 2))
 	}
+	fmt.Fprintf(w, "\n")
+	writeChecked(w, p, width)
 	where := "engine: {preset: " + p.Name + "}, or its retry policy alone as retry: {preset: " + p.Name + "}"
 	switch {
 	case p.Engine == nil:
@@ -231,6 +240,27 @@ func writePresetDetail(w io.Writer, p *scenarios.Preset, width int) {
 		where = "engine: {preset: " + p.Name + "}"
 	}
 	fmt.Fprintf(w, "\n%s\n", wrap(where, width))
+}
+
+// writeChecked prints which rules of its system a preset holds.
+func writeChecked(w io.Writer, p *scenarios.Preset, width int) {
+	c := p.Checked()
+	fmt.Fprintln(w, wrap(c.Sentence(p), width))
+	t := text.Table{Columns: []text.Column{{Key: true}, {Key: true, Hang: true}, {Wrap: true}}}
+	if held := c.Held(); len(held) > 0 {
+		fmt.Fprintf(w, "✓ %s\n", text.Indented(strings.Join(held, ", "), width, 2))
+	}
+	for _, r := range c.Rules {
+		if sign := map[string]string{"near": "~", "off": "✗"}[r.Verdict]; sign != "" {
+			t.Add(sign, r.Rule, r.Sentence())
+		}
+	}
+	if len(t.Rows) > 0 {
+		fmt.Fprintln(w, strings.Join(t.Lines(width, false), "\n"))
+	}
+	if len(c.Unchecked) > 0 {
+		fmt.Fprintf(w, "not checked: %s\n", text.Indented(strings.Join(c.Unchecked, ", "), width, 2))
+	}
 }
 
 func presetNames() []string {

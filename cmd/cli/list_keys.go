@@ -127,7 +127,8 @@ func presetData(p *scenarios.Preset) any {
 	for _, s := range p.Settings() {
 		values[s.Path] = s.Value
 	}
-	return map[string]any{"name": p.Name, "aliases": p.Aliases, "doc": p.Doc, "source": p.Source, "approximates": p.Approximates, "values": values}
+	return map[string]any{"name": p.Name, "aliases": p.Aliases, "doc": p.Doc, "source": p.Source, "approximates": p.Approximates,
+		"values": values, "checked": p.Checked()}
 }
 
 // data returns the data of entries for JSON.

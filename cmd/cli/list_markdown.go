@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"qsim/results/plain"
 	"qsim/scenarios"
 )
 
@@ -82,7 +83,8 @@ func writePreset(out *strings.Builder, p *scenarios.Preset) {
 		writeRow(out, "`"+s.Path+"`", "`"+s.Value+"`")
 	}
 	fmt.Fprintf(out, "\nSource: %s.\n", markdown(strings.TrimSuffix(p.Source, ".")))
-	for i, a := range p.Approximates {
+	fmt.Fprintf(out, "\n%s.\n", markdown(plain.Capital(p.Checked().Sentence(p))))
+	for i, a := range p.Measured() {
 		if i == 0 {
 			fmt.Fprint(out, "\nWhat differs from it:\n\n")
 		}

@@ -156,6 +156,9 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 func (s *session) one(ctx context.Context, l loaded) (ui.Exit, error) {
 	start := time.Now()
 	settings := world.Settings(l.Scenario)
+	for _, miss := range l.Scenario.Misses() {
+		s.console.Note("%s: %s", l.Name, miss)
+	}
 	if s.flags.Verbose {
 		s.console.Note("%s: %s, config %s", l.Name, timesSeeds(l.Scenario), settings.ConfigHash)
 	}

@@ -1,0 +1,205 @@
+package scenarios
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// Checked is what came of holding a preset to the system that it describes: the real, unmodified library ran the same
+// jobs. The suite in scenarios/conform writes it.
+type Checked struct {
+	Preset    string        `yaml:"preset"`
+	System    string        `yaml:"system,omitempty"`         // with its version as the last word: hibiken/asynq v0.26.0
+	Clock     string        `yaml:"clock,omitempty"`          // of the real runs: virtual, wall, or none for formulas
+	On        string        `yaml:"on,omitempty"`             // date
+	Seeds     int           `yaml:"seeds,omitempty"`          // of arrivals
+	Values    string        `yaml:"values,omitempty"`         // Hash of the preset that was checked
+	Rules     []CheckedRule `yaml:"rules,omitempty"`          // what was checked
+	Unchecked []string      `yaml:"unchecked,omitempty,flow"` // keys of the preset that no rule is about
+	Why       string        `yaml:"why,omitempty"`            // without rules: why there are none
+}
+
+// CheckedRule is one thing that the system does, and whether the preset does it too.
+type CheckedRule struct {
+	Rule      string   `yaml:"rule"`
+	Verdict   string   `yaml:"verdict"`                // holds, near or off
+	Keys      []string `yaml:"keys,flow"`              // of the preset; a key stands for those below it too
+	Figure    string   `yaml:"figure"`                 // the one that decides
+	Real      string   `yaml:"real"`                   // its value in the system, for people
+	Simulated string   `yaml:"simulated"`              // in a simulation of the preset
+	Off       string   `yaml:"off,omitempty"`          // how far the simulated one is from the real one: −24 %
+	Cause     string   `yaml:"cause,omitempty"`        // what the system does instead, and where, if it does not hold
+	Metrics   []string `yaml:"metrics,omitempty,flow"` // that are wrong where it does not hold
+	// The line among what the preset approximates whose size this is
+	Approximates string `yaml:"approximates,omitempty"`
+}
+
+//go:embed conform.yaml
+var checkedText []byte
+
+// AllChecked are the entries of conform.yaml, one for each preset. It is data of the program: an error in it is a bug.
+var AllChecked = sync.OnceValue(func() (all []Checked) {
+	if err := yaml.Load(checkedText, &all, strict...); err != nil {
+		panic(fmt.Sprintf("scenarios: conform.yaml: %v", err))
+	}
+	return all
+})
+
+// Checked returns what came of holding the preset to its system; without rules if nobody could.
+func (p *Preset) Checked() *Checked {
+	all := AllChecked()
+	if i := slices.IndexFunc(all, func(c Checked) bool { return c.Preset == p.Name }); i >= 0 {
+		return &all[i]
+	}
+	return &Checked{Preset: p.Name}
+}
+
+// Hash names the values of a preset: that of a Checked is another if they have changed since.
+func (p *Preset) Hash() string {
+	var b strings.Builder
+	for _, s := range p.Settings() {
+		fmt.Fprintf(&b, "%s=%s\n", s.Path, s.Value)
+	}
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(b.String())))[:12]
+}
+
+// Count returns how many rules have that verdict.
+func (c *Checked) Count(verdict string) (n int) {
+	for _, r := range c.Rules {
+		if r.Verdict == verdict {
+			n++
+		}
+	}
+	return n
+}
+
+// Version is the version of the system, the last word of its name.
+func (c *Checked) Version() string { return c.System[strings.LastIndexByte(c.System, ' ')+1:] }
+
+// Ratio is how many rules hold of how many, and of which version: "6/11 v0.26.0"; "–" where none was checked.
+func (c *Checked) Ratio() string {
+	if len(c.Rules) == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%d/%d %s", c.Count("holds"), len(c.Rules), c.Version())
+}
+
+// Sentence is what was checked, in a line; why nothing was.
+func (c *Checked) Sentence(p *Preset) string {
+	if len(c.Rules) == 0 {
+		return "not checked against a real system: " + c.Why
+	}
+	text := fmt.Sprintf("checked against %s (%s): %d of %d rules hold", c.System, c.On, c.Count("holds"), len(c.Rules))
+	if near := c.Count("near"); near > 0 {
+		text += fmt.Sprintf(", %d near", near)
+	}
+	if c.Values != p.Hash() {
+		text += "; checked before it was changed"
+	}
+	return text
+}
+
+// Held are the names of the rules that hold.
+func (c *Checked) Held() (names []string) {
+	for _, r := range c.Rules {
+		if r.Verdict == "holds" {
+			names = append(names, r.Rule)
+		}
+	}
+	return names
+}
+
+// Sentence is how far a rule is off, and why.
+func (r *CheckedRule) Sentence() string {
+	if r.Cause != "" {
+		return r.size() + ": " + r.Cause
+	}
+	return r.size()
+}
+
+// size is the figure that decides a rule, on both sides.
+func (r *CheckedRule) size() string {
+	text := fmt.Sprintf("%s %s there, %s here", r.Figure, r.Real, r.Simulated)
+	if r.Off != "" {
+		text += " (" + r.Off + ")"
+	}
+	return text
+}
+
+// Measured are the lines of what the preset approximates, each with its size as far as a rule measured it. Designs are
+// of no system, so that nothing of theirs can be measured.
+func (p *Preset) Measured() (lines []string) {
+	for _, line := range p.Approximates {
+		size := "unmeasured"
+		for _, r := range p.Checked().Rules {
+			if r.Approximates != "" && strings.HasPrefix(line, r.Approximates) {
+				size = r.size()
+			}
+		}
+		if p.Family != "reference design" {
+			line += " (" + size + ")"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// Misses are sentences, one for each preset of the scenario that misses a rule on which a metric depends that an
+// objective or Measure asks for. A retry policy has the rules about keys of retry, an engine all others.
+func (sc *Scenario) Misses() (lines []string) {
+	metrics := map[string]bool{}
+	for _, o := range sc.Objectives {
+		metrics[o.Metric] = true
+	}
+	for _, q := range sc.asked {
+		metrics[q.Metric] = true
+	}
+	for i := range sc.Policies {
+		v := sc.Variant(i)
+		for _, half := range []struct {
+			preset string
+			retry  bool
+		}{{v.Engine.Preset, false}, {v.Retry.Preset, true}} {
+			if p := PresetNamed(half.preset); p != nil {
+				line := p.Checked().miss(half.retry, slices.Sorted(maps.Keys(metrics)))
+				if line != "" && !slices.Contains(lines, line) {
+					lines = append(lines, line)
+				}
+			}
+		}
+	}
+	return lines
+}
+
+// miss is a sentence about the rules of one half of the preset that are off where any of metrics depends on them; ""
+// if none is.
+func (c *Checked) miss(retry bool, metrics []string) (line string) {
+	more := 0
+	for _, r := range c.Rules {
+		touched := slices.IndexFunc(metrics, func(metric string) bool {
+			return slices.ContainsFunc(r.Metrics, func(m string) bool { return strings.HasPrefix(metric+".", m+".") })
+		})
+		about := slices.ContainsFunc(r.Keys, func(key string) bool { return strings.HasPrefix(key, "retry.") })
+		switch {
+		case r.Verdict != "off" || touched < 0 || about != retry:
+		case line == "":
+			line = fmt.Sprintf("preset %s: %s is not that of %s: %s: %s", c.Preset, metrics[touched], c.System, r.Rule, r.size())
+		default:
+			more++
+		}
+	}
+	if more > 0 {
+		line += fmt.Sprintf(", and %d more of its rules", more)
+	}
+	if line != "" {
+		line += "; qsim list presets " + c.Preset
+	}
+	return line
+}

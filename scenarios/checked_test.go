@@ -1,0 +1,106 @@
+package scenarios
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v4"
+
+	"qsim/results/measure"
+)
+
+// TestChecked: every preset was held to its system, or it is known why not; what was found speaks of keys, metrics and
+// lines that there are; and each key is in a rule or among those that are not checked.
+func TestChecked(t *testing.T) {
+	if len(AllChecked()) != len(Presets()) {
+		t.Errorf("%d entries for %d presets", len(AllChecked()), len(Presets()))
+	}
+	held := 0
+	for _, p := range Presets() {
+		c := p.Checked()
+		if len(c.Rules) > 0 {
+			held++
+		}
+		if len(c.Rules) == 0 == (c.Why == "") {
+			t.Errorf("%s: %d rules, and not checked because of %q", p.Name, len(c.Rules), c.Why)
+		}
+		for _, r := range c.Rules {
+			if !slices.Contains([]string{"holds", "near", "off"}, r.Verdict) || r.Figure == "" || r.Real == "" || r.Simulated == "" {
+				t.Errorf("%s: incomplete: %+v", p.Name, r)
+			}
+			for _, m := range r.Metrics {
+				if !slices.ContainsFunc(measure.Metrics(), func(i measure.MetricInfo) bool { return strings.HasPrefix(i.Name+".", m+".") }) {
+					t.Errorf("%s: %s: no metric is %s", p.Name, r.Rule, m)
+				}
+			}
+			if r.Approximates != "" && !slices.ContainsFunc(p.Approximates, func(a string) bool { return strings.HasPrefix(a, r.Approximates) }) {
+				t.Errorf("%s: %s measures what the preset does not say: %s", p.Name, r.Rule, r.Approximates)
+			}
+		}
+		if len(c.Rules) > 0 && c.Values == p.Hash() {
+			for _, s := range p.Settings() {
+				if !c.covers(s.Path) {
+					t.Errorf("%s: no rule is about %s, and it is not among those that are not checked", p.Name, s.Path)
+				}
+			}
+		}
+	}
+	if held < 12 {
+		t.Errorf("%d presets were held to their systems, want at least 12", held)
+	}
+}
+
+// covers reports whether a key is in a rule or among those that are not checked.
+func (c *Checked) covers(key string) bool {
+	is := func(k string) bool { return strings.HasPrefix(key+".", k+".") }
+	return slices.ContainsFunc(c.Unchecked, is) || slices.ContainsFunc(c.Rules, func(r CheckedRule) bool { return slices.ContainsFunc(r.Keys, is) })
+}
+
+// TestCheckedBeforeItWasChanged: what was checked is no longer so once a value of the preset is another.
+func TestCheckedBeforeItWasChanged(t *testing.T) {
+	p := *PresetNamed("asynq")
+	c := *p.Checked()
+	c.Values = p.Hash()
+	if text := c.Sentence(&p); strings.Contains(text, "changed") || !strings.Contains(text, "asynq v") {
+		t.Error(text)
+	}
+	var engine yaml.Node
+	if err := yaml.Load([]byte("{fetch: {poll: 3s}}"), &engine); err != nil {
+		t.Fatal(err)
+	}
+	p.Engine = engine.Content[0]
+	if text := c.Sentence(&p); !strings.HasSuffix(text, "; checked before it was changed") {
+		t.Error(text)
+	}
+}
+
+// TestMisses: a run is told of what its preset misses where a metric that it asks for depends on it, of either half.
+func TestMisses(t *testing.T) {
+	c := Checked{Preset: "heron", System: "harbour/heron v1.2.3", Rules: []CheckedRule{
+		{Rule: "polls", Verdict: "off", Keys: []string{"engine.fetch.poll"}, Metrics: []string{"fresh.wait"}, Figure: "wait p99", Real: "1.3s", Simulated: "1.0s", Off: "−23 %", Cause: "drawn"},
+		{Rule: "nodes", Verdict: "off", Keys: []string{"engine.fetch"}, Metrics: []string{"fresh.wait"}, Figure: "share", Real: "0.5", Simulated: "0.8"},
+		{Rule: "order", Verdict: "near", Metrics: []string{"sojourn"}},
+		{Rule: "delay", Verdict: "off", Keys: []string{"retry.backoff"}, Metrics: []string{"retry"}, Figure: "delay", Real: "1.0s", Simulated: "2.0s"},
+	}}
+	for _, tt := range []struct {
+		name    string
+		retry   bool
+		metrics []string
+		want    string
+	}{
+		{"two rules, one line", false, []string{"fresh.wait.p99", "goodput"},
+			"preset heron: fresh.wait.p99 is not that of harbour/heron v1.2.3: polls: wait p99 1.3s there, 1.0s here (−23 %), and 1 more of its rules; qsim list presets heron"},
+		{"nothing depends on them", false, []string{"goodput"}, ""},
+		{"near is near", false, []string{"sojourn.p99"}, ""},
+		{"the other half", false, []string{"retry.delay.mean"}, ""},
+		{"the retry policy", true, []string{"retry.delay.mean", "fresh.wait.p50"},
+			"preset heron: retry.delay.mean is not that of harbour/heron v1.2.3: delay: delay 1.0s there, 2.0s here; qsim list presets heron"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := c.miss(tt.retry, tt.metrics); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,125 @@
+package asynq
+
+import (
+	"testing"
+	"time"
+
+	"qsim/conform/common"
+)
+
+const second, minute = time.Second, time.Minute
+
+var system = common.System{
+	Preset: "asynq",
+	Module: "github.com/hibiken/asynq",
+	Clock:  common.Virtual,
+	Run:    run,
+	Cases: []*common.Case{
+		{Name: "poll", Nodes: 1, Workers: 4, Until: 5 * minute, Limit: 6 * minute,
+			Classes: []common.Class{{Name: "mail", Rate: 1, Service: 53 * time.Millisecond}}},
+		{Name: "nodes", Nodes: 2, Workers: 8, Until: 5 * minute, Limit: 6 * minute,
+			Classes: []common.Class{{Name: "mail", Rate: 1.3, Service: 5300 * time.Millisecond}}},
+		{Name: "retry", Nodes: 1, Workers: 40, Until: 100 * second, Limit: 20 * minute, From: 0, To: 200 * second,
+			Classes: []common.Class{{Name: "pay", Rate: 1.5, Service: 53 * time.Millisecond, Fails: true}}},
+		{Name: "count", Nodes: 1, Workers: 8, Until: minute, Limit: 10 * minute, From: 0, To: 10 * minute,
+			Set:     []string{"retry.backoff={kind: fixed, delay: 1s}", "retry.jitter=none"},
+			Classes: []common.Class{{Name: "doomed", At: common.Burst(4, 5*second), Service: 53 * time.Millisecond, Fails: true}}},
+		{Name: "order", Nodes: 1, Workers: 1, Until: minute, Limit: 5 * minute, From: 0, To: 10 * second,
+			Classes: []common.Class{{Name: "first", At: common.At(5 * second), Service: 53 * time.Millisecond, Fails: true},
+				{Name: "fresh", At: common.Burst(60, 12*second), Service: 1130 * time.Millisecond}}},
+		{Name: "crash", Nodes: 2, Workers: 8, Until: 7 * minute, Limit: 15 * minute, Crashes: common.At(65*second, 262*second), Back: 30 * second,
+			Classes: []common.Class{{Name: "mail", Rate: 1.3, Service: 5300 * time.Millisecond}}},
+		{Name: "lost", Nodes: 1, Workers: 8, Until: minute, Limit: 10 * minute, Crashes: common.At(20 * second), Back: 30 * second, From: 0, To: 10 * minute,
+			Classes: []common.Class{{Name: "once", At: common.Burst(4, 15*second), Service: 41300 * time.Millisecond, Fails: true, Keys: "retry: {max-retries: 1}"}}},
+		{Name: "start", Nodes: 1, Workers: 24, Until: minute, Limit: 10 * minute, Crashes: common.At(20 * second), Back: 90 * second,
+			Classes: []common.Class{{Name: "mail", At: common.Burst(24, 15*second), Service: 31300 * time.Millisecond}}},
+		{Name: "timeout", Nodes: 1, Workers: 1, Until: minute, Limit: 31 * minute, Full: true,
+			Classes: []common.Class{{Name: "slow", At: common.At(5 * second), Service: time.Hour}}},
+		{Name: "deaf", Nodes: 1, Workers: 2, Until: minute, Limit: 5 * minute, Full: true,
+			Classes: []common.Class{{Name: "deaf", At: common.Burst(8, 5*second), Service: 70300 * time.Millisecond, Keys: "ignores-cancel: true, timeout: 30s"}}},
+		{Name: "heartbeat", Nodes: 1, Workers: 2, Until: minute, Limit: 5 * minute,
+			Classes: []common.Class{{Name: "mail", At: common.At(5 * second), Service: 190 * second}}},
+
+		{Name: "steady", Nodes: 1, Workers: 10, Until: minute, Limit: 5 * minute, Long: true,
+			Classes: []common.Class{{Name: "mail", Rate: 30, Service: 199 * time.Millisecond}}},
+		{Name: "several", Nodes: 4, Workers: 5, Until: 40 * second, Limit: 5 * minute, Long: true,
+			Classes: []common.Class{{Name: "mail", Rate: 60, Service: 199 * time.Millisecond}}},
+		{Name: "outage", Nodes: 1, Workers: 4, Until: 15 * minute, Limit: 40 * minute, From: minute, To: 6 * minute, Long: true,
+			Classes: []common.Class{{Name: "mail", Rate: 1.8, Service: 613 * time.Millisecond}, {Name: "pay", Rate: 1.8, Service: 613 * time.Millisecond, Fails: true},
+				{Name: "twice", Rate: .4, Service: 613 * time.Millisecond, Fails: true, Keys: "retry: {max-retries: 2}"}}},
+	},
+	Rules: []common.Rule{
+		{Name: "pause after an empty dequeue", Keys: []string{"engine.fetch.poll", "engine.fetch.wake"}, Case: "poll", Fault: "engine.fetch.poll=2s",
+			Parts: []common.Part{
+				{Name: "mean wait at rest", Value: common.Mean(common.Waits()), Share: .05, Unit: "s"},
+				{Name: "wait p90 at rest", Value: common.Quantile(.9, common.Waits()), Share: .05, Unit: "s"},
+				{Name: "wait p99 at rest", Value: common.Quantile(.99, common.Waits()), Share: .08, Unit: "s"}},
+			Metrics: []string{"fresh.wait"}, Cause: "each pause is drawn from 0.5 to 1.5 s (processor.go, exec)"},
+		{Name: "nothing wakes a worker", Keys: []string{"engine.fetch.wake"}, Case: "poll", Fault: "engine.fetch.wake=true",
+			Parts:   []common.Part{{Name: "share of waits below 10 ms", Value: common.Within(.01, common.Waits()), Least: .1}},
+			Metrics: []string{"fresh.wait"}},
+		{Name: "several nodes share the jobs", Keys: []string{"engine.fetch"}, Case: "nodes",
+			Parts: []common.Part{
+				{Name: "share of the busier of two nodes", Value: common.Share, Least: .08},
+				{Name: "mean wait of two nodes", Value: common.Mean(common.Waits()), Share: .1, Unit: "s"}},
+			Metrics: []string{"fresh.wait"}, Cause: "each server's pauses are drawn on their own (processor.go, exec)"},
+		{Name: "delay of a retry", Keys: []string{"retry.backoff", "retry.jitter"}, Case: "retry", Fault: "retry.backoff={kind: polynomial, power: 3, less: 1, plus: 15s}",
+			Parts: []common.Part{
+				{Name: "delay after failure 1", Sample: common.Delays(1), Unit: "s"},
+				{Name: "delay after failure 2", Sample: common.Delays(2), Unit: "s"},
+				{Name: "delay after failure 3", Sample: common.Delays(3), Unit: "s"},
+				{Name: "delay after failure 4", Sample: common.Delays(4), Unit: "s"}},
+			Metrics: []string{"retry.wait", "sojourn"}},
+		{Name: "when a due retry is found", Keys: []string{"engine.promoter.every", "engine.promoter.owner", "engine.fetch"}, Case: "retry",
+			Fault:   "engine.promoter.every=15s",
+			Parts:   []common.Part{{Name: "start of a retry after it is due", Value: common.Mean(common.Late), Least: .2, Unit: "s"}},
+			Metrics: []string{"retry.wait"}, Cause: "due times are cut to whole seconds (rdb.go, Retry and forward)"},
+		{Name: "attempts until a job is archived", Keys: []string{"retry.max-retries", "retry.count", "retry.never"}, Case: "count", Fault: "retry.max-retries=20",
+			Parts:   []common.Part{{Name: "attempts of a job that always fails", Value: common.Mean(common.Attempts())}},
+			Metrics: []string{"dead", "attempts"}},
+		{Name: "a retry goes to the tail", Keys: []string{"engine.place"}, Case: "order", Fault: "engine.place=head",
+			Parts:   []common.Part{{Name: "share of retries behind all fresh jobs", Value: common.Last("first", "fresh")}},
+			Metrics: []string{"fresh.wait"}},
+		{Name: "a lost attempt is found by its lease", Case: "crash", Fault: "engine.lease.ttl=2m",
+			Keys:    []string{"engine.lease.ttl", "engine.reaper.every", "engine.reaper.grace", "engine.reaper.after", "engine.reaper.counts", "engine.reaper.finds"},
+			Parts:   []common.Part{{Name: "death of a process to the next attempt", Value: common.Mean(common.Lost), Least: 5, Unit: "s"}},
+			Metrics: []string{"sojourn"}},
+		{Name: "a server recovers at its start", Keys: []string{"engine.reaper.on-start", "engine.reaper.counts", "engine.lease.ttl"}, Case: "start", Fault: "engine.reaper.on-start=false",
+			Parts:   []common.Part{{Name: "death of a process to the next attempt", Value: common.Mean(common.Lost), Least: 5, Unit: "s"}},
+			Metrics: []string{"sojourn"}},
+		{Name: "a lost attempt counts", Keys: []string{"engine.reaper.counts"}, Case: "lost", Fault: "engine.reaper.counts=nothing",
+			Parts:   []common.Part{{Name: "attempts with one retry, one of them lost", Value: common.Mean(common.Attempts())}},
+			Metrics: []string{"dead"}},
+		{Name: "heartbeats keep a lease", Keys: []string{"engine.lease.heartbeat"}, Case: "heartbeat", Fault: "engine.lease.heartbeat=0s",
+			Parts:   []common.Part{{Name: "attempts of a job of three minutes", Value: common.Mean(common.Attempts())}},
+			Metrics: []string{"duplicates"}},
+		{Name: "a timeout of 30 minutes ends the attempt", Keys: []string{"engine.timeout", "engine.lease.heartbeat"}, Case: "timeout", Fault: "engine.timeout=20m",
+			Parts:   []common.Part{{Name: "run time of a job of an hour", Value: common.Quantile(1, common.Runs()), Least: 1, Unit: "s"}},
+			Metrics: []string{"sojourn"}},
+		{Name: "a handler that ignores its timeout", Keys: []string{"engine.timeout"}, Case: "deaf",
+			Parts: []common.Part{{Name: "handlers at once, of 2 workers", Value: common.AtOnce, Least: .5}},
+			Cause: "the worker is free at the timeout while the handler goes on (processor.go, exec)", Metrics: []string{"fresh.wait", "utilization"}},
+		{Name: "waits at a load of 60 %", Load: true, Case: "steady",
+			Parts: []common.Part{
+				{Name: "wait p50", Value: common.Quantile(.5, common.Waits()), Share: .05, Unit: "s"},
+				{Name: "wait p90", Value: common.Quantile(.9, common.Waits()), Share: .05, Unit: "s"},
+				{Name: "wait p99", Value: common.Quantile(.99, common.Waits()), Share: .05, Unit: "s"}},
+			Metrics: []string{"fresh.wait"}},
+		{Name: "waits on four nodes", Load: true, Case: "several",
+			Parts: []common.Part{
+				{Name: "wait p50 on four nodes", Value: common.Quantile(.5, common.Waits()), Share: .05, Unit: "s"},
+				{Name: "wait p90 on four nodes", Value: common.Quantile(.9, common.Waits()), Share: .05, Unit: "s"},
+				{Name: "wait p99 on four nodes", Value: common.Quantile(.99, common.Waits()), Share: .05, Unit: "s"}},
+			Metrics: []string{"fresh.wait"}},
+		{Name: "an outage of five minutes", Load: true, Case: "outage",
+			Parts: []common.Part{
+				{Name: "fresh wait p50 in the outage", Value: common.Quantile(.5, common.WaitsOf(60, 360)), Share: .05, Unit: "s"},
+				{Name: "fresh wait p90 in the outage", Value: common.Quantile(.9, common.WaitsOf(60, 360)), Share: .05, Unit: "s"},
+				{Name: "fresh wait p99 in the outage", Value: common.Quantile(.99, common.WaitsOf(60, 360)), Share: .05, Unit: "s"},
+				{Name: "executions in the outage", Value: common.Executions(60, 360), Share: .02},
+				{Name: "dead jobs", Value: common.Dead, Share: .1}},
+			Metrics: []string{"fresh.wait", "sojourn", "dead"}},
+	},
+}
+
+func TestAsynq(t *testing.T) { system.Hold(t) }

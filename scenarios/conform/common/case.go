@@ -1,0 +1,130 @@
+// Package common holds what every system of the suite needs: cases that the real system and its preset both run, a log
+// of what was done with each job, and rules that hold one log to the other.
+//
+// A system describes itself as a System and calls Hold in its one test:
+//
+//	func TestAsynq(t *testing.T) { system.Hold(t) }
+package common
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Class is a class of jobs, the same on both sides.
+type Class struct {
+	Name    string
+	Rate    float64         // Poisson arrivals per second, until Case.Until
+	At      []time.Duration // or the time of each arrival
+	Service time.Duration   // how long each attempt takes: no multiple of an interval of the system
+	Fails   bool            // an attempt that begins in [Case.From, Case.To) fails
+	Keys    string          // more keys of the class in the scenario: "timeout: 30s"
+}
+
+// Case is what both sides run.
+type Case struct {
+	Name           string
+	Nodes, Workers int
+	Classes        []Class
+	Until          time.Duration   // end of the arrivals
+	Limit          time.Duration   // the run ends when all jobs are done, at the latest then
+	Full           bool            // the run lasts until Limit even if all jobs are done
+	From, To       time.Duration   // when attempts of classes that fail do so
+	Crashes        []time.Duration // times at which node 0 dies, each 1.3 s later per seed
+	Back           time.Duration   // from the death of node 0 to the start of the next process
+	Set            []string        // keys of the scenario, KEY=VALUE, for what the real system is configured with
+	Long           bool            // only with -long: a load that takes long
+}
+
+// Job is one job of a run.
+type Job struct {
+	ID    string // class/number, as qsim names it
+	Class string
+	At    time.Duration
+}
+
+// class returns the class of that name, or of the job of that name.
+func (c *Case) class(name string) *Class {
+	name, _, _ = strings.Cut(name, "/")
+	return &c.Classes[slices.IndexFunc(c.Classes, func(k Class) bool { return k.Name == name })]
+}
+
+// sets reports whether the case has a value of its own for a key, or for one above or below it.
+func (c *Case) sets(key string) bool {
+	return slices.ContainsFunc(c.Set, func(setting string) bool {
+		own, _, _ := strings.Cut(setting, "=")
+		return strings.HasPrefix(key+".", own+".") || strings.HasPrefix(own+".", key+".")
+	})
+}
+
+// jobs draws the arrivals of a seed.
+func (c *Case) jobs(seed uint64) (all []Job) {
+	for i, k := range c.Classes {
+		at := slices.Clone(k.At)
+		for n := range at {
+			at[n] += time.Duration(seed) * 137 * time.Millisecond // so that polls fall elsewhere
+		}
+		random := rand.New(rand.NewPCG(seed, uint64(i)))
+		for t := 0.0; k.Rate > 0; {
+			t += random.ExpFloat64() / k.Rate
+			if t >= c.Until.Seconds() {
+				break
+			}
+			at = append(at, time.Duration(t*1e6)*time.Microsecond)
+		}
+		for n, t := range at {
+			all = append(all, Job{fmt.Sprintf("%s/%d", k.Name, n), k.Name, t})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Job) int { return cmp.Compare(a.At, b.At) })
+	return all
+}
+
+// crashes are the deaths of node 0 under a seed.
+func (c *Case) crashes(seed uint64) []time.Duration {
+	at := slices.Clone(c.Crashes)
+	for i := range at {
+		at[i] += time.Duration(seed) * 1300 * time.Millisecond
+	}
+	return at
+}
+
+// scenario is the case in the language of qsim, with the arrivals of each class in a file CLASS.txt.
+func (c *Case) scenario(s *System, seed uint64) string {
+	var b strings.Builder
+	engine := "preset: " + s.Preset + ", "
+	if s.Clock == NoClock {
+		engine = ""
+	}
+	fmt.Fprintf(&b, "name: %s\nduration: %s\ndrain: %s\nwarmup: 0s\nseeds: 1\nretry: {preset: %s}\n", c.Name, c.Until, c.Limit-c.Until, s.Preset)
+	fmt.Fprintf(&b, "engine: {%snodes: %d, workers: %d, restart: %s, store: {claim: 10us, commit: 10us, extend: 10us, "+
+		"recover: 10us, promote: 10us, stats: 10us}}\n", engine, c.Nodes, c.Workers, max(c.Back, time.Second))
+	fmt.Fprintf(&b, "dependencies: [{name: api}, {name: other}]\njobs:\n")
+	for _, k := range c.Classes {
+		calls := "other"
+		if k.Fails {
+			calls = "api"
+		}
+		fmt.Fprintf(&b, "  - {class: %s, calls: %s, arrivals: {process: trace, file: %[1]s.txt}, service: %[3]s, %[4]s}\n",
+			k.Name, calls, k.Service, k.Keys)
+	}
+	var storms []string
+	if c.To > 0 {
+		storms = append(storms, fmt.Sprintf("{name: down, at: %s, for: %s, outage: {dependency: api, error: unavailable}}", c.From, c.To-c.From))
+	}
+	for i, at := range c.crashes(seed) {
+		storms = append(storms, fmt.Sprintf("{name: crash-%d, at: %s, crash: {nodes: [0], restart-after: %s}}", i+1, at, c.Back))
+	}
+	fmt.Fprintf(&b, "storms: [%s]\n", strings.Join(storms, ", "))
+	return b.String()
+}
+
+// At is a list of times, for Class.At.
+func At(times ...time.Duration) []time.Duration { return times }
+
+// Burst is n arrivals at once.
+func Burst(n int, at time.Duration) []time.Duration { return slices.Repeat([]time.Duration{at}, n) }

@@ -1,0 +1,245 @@
+package common
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"qsim/scenarios"
+)
+
+var (
+	long    = flag.Bool("long", false, "6 seeds and all cases, and hold what is recorded to the values of the preset")
+	first   = flag.Uint64("first", 1, "the first seed of arrivals")
+	rewrite = flag.Bool("rewrite", false, "write the verdicts into scenarios/conform.yaml; implies -long")
+)
+
+// Simulations for each seed of arrivals: phases and delays are drawn anew in each.
+const simulations = 4
+
+// Clocks of real systems.
+const (
+	Virtual = "virtual"
+	Wall    = "wall"
+	NoClock = "none"
+)
+
+// System is a real system beside its preset.
+type System struct {
+	Preset  string
+	Module  string // of the system, in go.mod
+	Version string // of a system that is none: rabbitmq 3.10.8
+	Clock   string // Virtual, Wall, or NoClock for formulas: the retry half of the preset alone
+	Cases   []*Case
+	Rules   []Rule
+	// Run runs a case until it is over, and logs it. It is called in a bubble of its own if the clock is virtual.
+	Run func(t *testing.T, r *Run)
+}
+
+// Long reports whether the figures are those of the long run.
+func Long() bool { return *long || *rewrite }
+
+// Rewriting reports whether verdicts are to be written.
+func Rewriting() bool { return *rewrite }
+
+// sides are the runs of a case: a real one for each seed, and several simulations for each.
+type sides struct {
+	c         *Case
+	real      []*Run
+	simulated [][]*Run
+}
+
+// Hold runs every case on both sides, judges every rule, holds the verdicts to those recorded in scenarios/conform.yaml,
+// and plants the fault of every rule.
+func (s *System) Hold(t *testing.T) {
+	seeds := uint64(2)
+	if Long() {
+		seeds = 6
+	}
+	cases := map[string]*sides{}
+	for _, c := range s.Cases {
+		if c.Long && !Long() {
+			continue
+		}
+		cases[c.Name] = &sides{c: c}
+		t.Run(c.Name, func(t *testing.T) {
+			for seed := *first; seed < *first+seeds; seed++ {
+				began := time.Now()
+				r := s.real(t, c, seed)
+				t.Logf("seed %d: %d jobs, %d events, %v", seed, len(r.Jobs), len(r.events), time.Since(began).Round(time.Millisecond))
+				cases[c.Name].real = append(cases[c.Name].real, r)
+			}
+			cases[c.Name].simulated = s.simulated(t, cases[c.Name], nil)
+		})
+	}
+	if t.Failed() {
+		return
+	}
+	preset := scenarios.PresetNamed(s.Preset)
+	record := preset.Checked()
+	found := scenarios.Checked{Preset: s.Preset, System: s.version(t), Clock: s.Clock, On: time.Now().UTC().Format(time.DateOnly),
+		Seeds: int(seeds), Values: preset.Hash(), Unchecked: s.unchecked()}
+	for i := range s.Rules {
+		rule := &s.Rules[i]
+		if cases[rule.Case] == nil {
+			continue
+		}
+		t.Run(rule.Name, func(t *testing.T) {
+			v, lines := rule.judge(cases[rule.Case], cases[rule.Case].simulated)
+			t.Log(lines)
+			found.Rules = append(found.Rules, rule.record(&v))
+			if !*rewrite {
+				rule.compare(t, v.Word, record)
+			}
+		})
+	}
+	t.Run("faults", func(t *testing.T) { s.plant(t, cases) })
+	switch {
+	case *rewrite && !t.Failed():
+		Write(t, found)
+	case *long && record.Values != found.Values:
+		t.Errorf("%s was checked before its values were changed: go test ./... -rewrite", s.Preset)
+	}
+}
+
+// version is the name of the system and its version.
+func (s *System) version(t *testing.T) string {
+	if s.Module == "" {
+		return s.Version
+	}
+	text, err := os.ReadFile("../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(regexp.QuoteMeta(s.Module) + " (\\S+)").FindSubmatch(text)
+	if found == nil {
+		t.Fatalf("%s is not in go.mod", s.Module)
+	}
+	return strings.TrimPrefix(s.Module, "github.com/") + " " + string(found[1])
+}
+
+// real runs one case for real.
+func (s *System) real(t *testing.T, c *Case, seed uint64) (r *Run) {
+	if s.Clock == Wall {
+		r = newRun(c, seed)
+		s.Run(t, r)
+		return r
+	}
+	runtime.GC() // twice: libraries keep timers in a sync.Pool, and those of another bubble must not be found there
+	runtime.GC()
+	synctest.Test(t, func(t *testing.T) {
+		r = newRun(c, seed)
+		s.Run(t, r)
+	})
+	return r
+}
+
+// simulated runs a case in simulation for every seed, with settings laid upon the preset.
+func (s *System) simulated(t *testing.T, c *sides, settings []string) (all [][]*Run) {
+	t.Helper()
+	for _, real := range c.real {
+		var runs []*Run
+		for n := range uint64(simulations) {
+			r, err := s.simulate(t.TempDir(), c.c, real.Seed, n+1, settings)
+			if err != nil {
+				t.Fatal(err)
+			}
+			runs = append(runs, r)
+		}
+		all = append(all, runs)
+	}
+	return all
+}
+
+// judge judges all parts of a rule and returns the one that decides, with a line on each part.
+func (rule *Rule) judge(c *sides, simulated [][]*Run) (v Verdict, lines string) {
+	samples := 0
+	for _, p := range rule.Parts {
+		if p.Sample != nil {
+			samples++
+		}
+	}
+	var all []Verdict
+	for i := range rule.Parts {
+		v := rule.Parts[i].judge(c.real, simulated, samples)
+		all = append(all, v)
+		lines += fmt.Sprintf("\n%-5s %-40s real %s, simulated %s, difference %s ± %s %s", v.Word, v.Part.Name, v.RealText(), v.Part.number(v.Simulated),
+			v.Part.number(v.Difference), v.Part.number(v.Uncertain), v.OffText())
+	}
+	return worst(all), lines
+}
+
+// compare holds a verdict to the one that is recorded.
+func (rule *Rule) compare(t *testing.T, word string, record *scenarios.Checked) {
+	at := slices.IndexFunc(record.Rules, func(r scenarios.CheckedRule) bool { return r.Rule == rule.Name })
+	switch {
+	case at < 0:
+		t.Errorf("nothing is recorded of it: go test ./... -rewrite")
+	case word == Off && record.Rules[at].Verdict != Off:
+		t.Errorf("it is off, and is recorded as one that %s", record.Rules[at].Verdict)
+	case word == Holds && record.Rules[at].Verdict == Off && Long():
+		t.Errorf("it holds, and is recorded as off: go test ./... -rewrite")
+	}
+}
+
+// plant changes one value of the preset after another: each change must turn the rule red that it is the fault of, and
+// beside it only rules that name its key.
+func (s *System) plant(t *testing.T, cases map[string]*sides) {
+	for i := range s.Rules {
+		rule := &s.Rules[i]
+		if rule.Fault == "" || cases[rule.Case] == nil {
+			continue
+		}
+		t.Run(rule.Fault, func(t *testing.T) {
+			if cases[rule.Case].off(rule) {
+				t.Skip("it is off without its fault")
+			}
+			key, _, _ := strings.Cut(rule.Fault, "=")
+			faulty := map[string][][]*Run{}
+			for j := range s.Rules {
+				other := &s.Rules[j]
+				c := cases[other.Case]
+				if c == nil || j != i && (other.Load || other.has(key) || c.c.sets(key)) {
+					continue
+				}
+				if faulty[other.Case] == nil {
+					faulty[other.Case] = s.simulated(t, c, []string{rule.Fault})
+				}
+				switch v, lines := other.judge(c, faulty[other.Case]); {
+				case i == j && v.Word != Off:
+					t.Errorf("%s: %s with %s, want off%s", rule.Name, v.Word, rule.Fault, lines)
+				case i != j && v.Word == Off && !c.off(other):
+					t.Errorf("%s is off with %s, which is not among its keys %v%s", other.Name, rule.Fault, other.Keys, lines)
+				}
+			}
+		})
+	}
+}
+
+// off reports whether the preset misses a rule as it is.
+func (c *sides) off(rule *Rule) bool {
+	v, _ := rule.judge(c, c.simulated)
+	return v.Word == Off
+}
+
+// has reports whether a rule is about a key.
+func (rule *Rule) has(key string) bool {
+	return slices.ContainsFunc(rule.Keys, func(k string) bool { return key == k || strings.HasPrefix(key, k+".") })
+}
+
+// unchecked are the keys of the preset that no rule is about.
+func (s *System) unchecked() (keys []string) {
+	for _, setting := range scenarios.PresetNamed(s.Preset).Settings() {
+		if !slices.ContainsFunc(s.Rules, func(r Rule) bool { return r.has(setting.Path) }) {
+			keys = append(keys, setting.Path)
+		}
+	}
+	return keys
+}

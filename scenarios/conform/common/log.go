@@ -1,0 +1,170 @@
+package common
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Kind of an event.
+type Kind uint8
+
+// What happens to a job on either side.
+const (
+	Enqueued Kind = iota + 1
+	Began         // an attempt
+	Ended         // an attempt, failed or not
+	Delayed       // the retry is due Delay after the failure
+	Died          // no further attempt
+	Crashed       // a process, of no job
+)
+
+// Event is a line of the log.
+type Event struct {
+	At     float64 // seconds from the start
+	Kind   Kind
+	Job    string
+	Number int     // of the attempt, as the system counts it, from 1
+	Node   string  // "0", "1": the successor of a process that died has its name
+	OK     bool    // Ended: it succeeded
+	Delay  float64 // Delayed: in seconds
+}
+
+// Run is a case under a seed on one side: its jobs, and the log of what was done with them.
+type Run struct {
+	*Case
+	Seed uint64
+	Jobs []Job
+	Over chan struct{} // closed at the end: lets the handlers of dead processes go
+
+	start  time.Time
+	lock   sync.Mutex
+	events []Event
+	done   map[string]bool
+	lives  []*Life
+}
+
+func newRun(c *Case, seed uint64) *Run {
+	return &Run{Case: c, Seed: seed, Jobs: c.jobs(seed), Over: make(chan struct{}), start: time.Now(), done: map[string]bool{}}
+}
+
+// Now is the time since the start.
+func (r *Run) Now() time.Duration { return time.Since(r.start) }
+
+// Log adds an event that happens now.
+func (r *Run) Log(e Event) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	e.At = r.Now().Seconds()
+	r.add(e)
+}
+
+func (r *Run) add(e Event) {
+	r.events = append(r.events, e)
+	if e.Kind == Ended && e.OK || e.Kind == Died {
+		r.done[e.Job] = true
+	}
+}
+
+// Begin logs that an attempt of a job begins, and returns how long it takes and whether it will fail.
+func (r *Run) Begin(job string, number int, node string) (takes time.Duration, fails bool) {
+	k, now := r.class(job), r.Now()
+	r.Log(Event{Kind: Began, Job: job, Number: number, Node: node})
+	return k.Service, k.Fails && now >= r.From && now < r.To
+}
+
+// Drive enqueues the jobs at their times and returns when all are done, or at the limit.
+func (r *Run) Drive(enqueue func(j Job) error) error {
+	for _, j := range r.Jobs {
+		time.Sleep(j.At - r.Now())
+		if err := enqueue(j); err != nil {
+			return fmt.Errorf("enqueue %s: %w", j.ID, err)
+		}
+		r.Log(Event{Kind: Enqueued, Job: j.ID})
+	}
+	for r.Now() < r.Limit && (r.Full || r.left() > 0) {
+		time.Sleep(time.Second)
+	}
+	return nil
+}
+
+func (r *Run) left() int {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	return len(r.Jobs) - len(r.done)
+}
+
+// Operate starts a process for each node, and crashes and replaces node 0 as the case wants it. start returns what
+// crashes the process.
+func (r *Run) Operate(start func(node string) (crash func())) {
+	crash := start("0")
+	for n := 1; n < r.Nodes; n++ {
+		start(fmt.Sprint(n))
+	}
+	for _, at := range r.crashes(r.Seed) {
+		if !r.sleep(at - r.Now()) {
+			return
+		}
+		r.Log(Event{Kind: Crashed, Node: "0"})
+		crash()
+		if !r.sleep(r.Back) {
+			return
+		}
+		crash = start("0")
+	}
+}
+
+// sleep returns false if the run is over before.
+func (r *Run) sleep(d time.Duration) bool {
+	select {
+	case <-r.Over:
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// Life is what happened to one job. Times are in seconds.
+type Life struct {
+	Job, Class string
+	Enqueued   float64
+	Died       float64 // NaN: it did not
+	Began      []Event
+	Ended      []Event
+	Delayed    []Event
+}
+
+// Lives returns the jobs of the run in order of their arrival.
+func (r *Run) Lives() []*Life {
+	if r.lives != nil {
+		return r.lives
+	}
+	of := map[string]*Life{}
+	for _, j := range r.Jobs {
+		of[j.ID] = &Life{Job: j.ID, Class: j.Class, Enqueued: j.At.Seconds(), Died: math.NaN()}
+		r.lives = append(r.lives, of[j.ID])
+	}
+	for _, e := range r.events {
+		l := of[e.Job]
+		switch e.Kind {
+		case Enqueued:
+			l.Enqueued = e.At
+		case Began:
+			l.Began = append(l.Began, e)
+		case Ended:
+			l.Ended = append(l.Ended, e)
+		case Delayed:
+			l.Delayed = append(l.Delayed, e)
+		case Died:
+			l.Died = e.At
+		}
+	}
+	return r.lives
+}
+
+// of reports whether the life is of a class; of any class without one.
+func (l *Life) of(classes []string) bool {
+	return len(classes) == 0 || strings.Contains(" "+strings.Join(classes, " ")+" ", " "+l.Class+" ")
+}

@@ -1,0 +1,152 @@
+package common
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"qsim/results"
+	"qsim/results/plain"
+)
+
+// Rule is something that a system does and its preset must do. Its tolerances are chosen before the data are seen.
+type Rule struct {
+	Name    string   // as users read it
+	Keys    []string // of the preset that it holds to the system; a key stands for those below it too
+	Case    string
+	Parts   []Part   // all must hold
+	Fault   string   // KEY=VALUE of the preset: it breaks this rule, and otherwise only rules of which the key is one
+	Load    bool     // it shows whole loads, in which every key matters: no key counts as checked by it
+	Metrics []string // of qsim, that are wrong where the rule is missed; a name stands for those below it too
+	Cause   string   // for users, where the rule is missed: what the system does, and where
+	// The beginning of the line of `approximates` in the preset whose size it measures
+	Approximates string
+}
+
+// Part is one figure of a rule: a value per run, whose difference is judged over the seeds, or a sample, judged by KS.
+type Part struct {
+	Name   string
+	Value  func(r *Run) float64
+	Sample func(r *Run) []float64
+	Share  float64 // tolerance: share of the real value,
+	Least  float64 // or this much, if that is more
+	Unit   string  // s: a time; else a number
+}
+
+// What became of a rule. The order is that from good to bad.
+const (
+	Holds = "holds"
+	Near  = "near"
+	Off   = "off"
+)
+
+// Verdict is a judged part.
+type Verdict struct {
+	Part                  *Part
+	Word                  string
+	Real, Simulated       float64 // means over the seeds
+	Half                  float64 // half-width of the 95 % interval of the real mean
+	Difference, Uncertain float64 // simulated less real, and the half-width of its 95 % interval
+	P                     float64 // of KS
+	Count                 int     // size of the real sample; 0: it is none
+}
+
+// sure and surest are the p values of KS above which a sample holds and below which it is off, for a family of one: 1 %
+// of true samples are near, and of 100,000 one is off.
+const sure, surest = 0.01, 1e-5
+
+// judge judges a part. real has a run for each seed, simulated several for each; others is how many samples of a rule
+// are judged together (Bonferroni).
+func (p *Part) judge(real []*Run, simulated [][]*Run, others int) Verdict {
+	v := Verdict{Part: p, Word: Near}
+	if p.Sample != nil {
+		var a, b []float64
+		for i, r := range real {
+			a = append(a, p.Sample(r)...)
+			for _, s := range simulated[i] {
+				b = append(b, p.Sample(s)...)
+			}
+		}
+		v.Real, v.Simulated, v.Count = results.MeanOf(a), results.MeanOf(b), len(a)
+		v.P = KS(a, b)
+		switch family := float64(others); {
+		case !(v.P*family > surest):
+			v.Word = Off
+		case v.P*family > sure:
+			v.Word = Holds
+		}
+		return v
+	}
+	var a, b []float64
+	for i, r := range real {
+		var values []float64
+		for _, s := range simulated[i] {
+			values = append(values, p.Value(s))
+		}
+		a, b = append(a, p.Value(r)), append(b, results.MeanOf(values))
+	}
+	v.Real, v.Half = results.Interval(a)
+	v.Simulated, _ = results.Interval(b)
+	difference := results.Against(a, b, true)
+	v.Difference, v.Uncertain = difference.Difference, difference.Half
+	v.Word = p.word(&v)
+	return v
+}
+
+// word is the verdict on a difference: it holds if its interval lies within the tolerance, or covers 0 and is no wider
+// than twice the tolerance; it is off if the interval lies wholly beyond.
+func (p *Part) word(v *Verdict) string {
+	size, tolerance := math.Abs(v.Difference), max(p.Least, p.Share*math.Abs(v.Real))
+	switch {
+	case math.IsNaN(size) || size-v.Uncertain > tolerance: // where there is nothing to see, nothing holds
+		return Off
+	case size+v.Uncertain <= tolerance || size <= v.Uncertain && v.Uncertain <= 2*tolerance:
+		return Holds
+	}
+	return Near
+}
+
+// worst returns the verdict that decides a rule: the worst, and of equal ones the one with the largest difference.
+func worst(all []Verdict) Verdict {
+	rank := func(v *Verdict) float64 {
+		relative := math.Abs(v.Difference) / max(math.Abs(v.Real), 1e-9)
+		return float64(strings.Index(Holds+Near+Off, v.Word)) + min(relative, 1)
+	}
+	decides := all[0]
+	for _, v := range all[1:] {
+		if rank(&v) > rank(&decides) {
+			decides = v
+		}
+	}
+	return decides
+}
+
+// number writes a value of the part for people.
+func (p *Part) number(v float64) string {
+	if p.Unit == "s" {
+		return plain.Duration(v)
+	}
+	return plain.Digits(v, 3)
+}
+
+// RealText and SimulatedText are the figures for people.
+func (v *Verdict) RealText() string {
+	if v.Count > 0 {
+		return fmt.Sprintf("%s (mean of %d)", v.Part.number(v.Real), v.Count)
+	}
+	if v.Half == 0 || math.IsNaN(v.Half) {
+		return v.Part.number(v.Real)
+	}
+	return v.Part.number(v.Real) + " ± " + v.Part.number(v.Half)
+}
+
+// OffText is by how much the simulation is off, relative to the real system.
+func (v *Verdict) OffText() string {
+	switch {
+	case v.Count > 0:
+		return fmt.Sprintf("KS p %.2g", v.P)
+	case v.Real == 0 || math.IsNaN(v.Real) || math.IsNaN(v.Simulated):
+		return ""
+	}
+	return strings.Replace(fmt.Sprintf("%+.3g %%", 100*(v.Simulated-v.Real)/math.Abs(v.Real)), "-", "−", 1)
+}

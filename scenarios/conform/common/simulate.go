@@ -1,0 +1,75 @@
+package common
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/sim"
+	"qsim/scenarios"
+	"qsim/scenarios/world"
+)
+
+// overrides are settings KEY=VALUE as scenarios takes them.
+func overrides(settings []string) (all []scenarios.Override) {
+	for _, s := range settings {
+		key, value, _ := strings.Cut(s, "=")
+		all = append(all, scenarios.Override{Path: key, Value: value})
+	}
+	return all
+}
+
+// simulate runs a case of the preset under a seed of its arrivals and another of the simulation, with settings laid upon
+// it. Its arrivals are written below folder.
+func (s *System) simulate(folder string, c *Case, seed, simulation uint64, settings []string) (*Run, error) {
+	r := newRun(c, seed)
+	arrivals := map[string][]byte{}
+	for _, j := range r.Jobs {
+		arrivals[j.Class] = fmt.Appendf(arrivals[j.Class], "%.6f\n", j.At.Seconds())
+	}
+	for class, text := range arrivals {
+		if err := os.WriteFile(filepath.Join(folder, class+".txt"), text, 0o666); err != nil {
+			return nil, err
+		}
+	}
+	text := c.scenario(s, seed)
+	sc, problems := scenarios.Load(filepath.Join(folder, "case.yaml"), []byte(text), overrides(append(c.Set, settings...)))
+	if sc == nil {
+		return nil, fmt.Errorf("%s: %v in\n%s", c.Name, problems.Errors(), text)
+	}
+	sc.Seed = simulation
+	_, err := world.Run(context.Background(), sc, world.Options{Parallel: 1, Alter: func(_ int, _ uint64, cfg *sim.Config) {
+		cfg.Recorder = &recorder{Run: r, scenario: sc, next: cfg.Recorder}
+	}})
+	return r, err
+}
+
+// recorder logs a simulation in the terms of both sides.
+type recorder struct {
+	*Run
+	scenario *scenarios.Scenario
+	next     engine.Recorder
+}
+
+// Record implements engine.Recorder.
+func (r *recorder) Record(e *engine.Event) {
+	r.next.Record(e)
+	kind := kinds[e.Kind]
+	if kind == 0 {
+		return
+	}
+	line := Event{At: time.Duration(e.At).Seconds(), Kind: kind, Number: int(e.Delivery), Node: fmt.Sprint(e.Node),
+		OK: e.Error == engine.NoError, Delay: e.Delay.Seconds()}
+	if e.Job != 0 {
+		line.Job = r.scenario.JobName(e.Job)
+	}
+	r.add(line)
+}
+
+// kinds are the events of the engine that both sides have.
+var kinds = [engine.NumEventKinds]Kind{engine.Enqueued: Enqueued, engine.Started: Began, engine.Finished: Ended,
+	engine.Nacked: Delayed, engine.Buried: Died, engine.NodeDown: Crashed}

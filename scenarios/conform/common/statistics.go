@@ -1,0 +1,249 @@
+package common
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"qsim/results"
+)
+
+// Waits are the times from the arrival of each job to its first attempt.
+func Waits(classes ...string) func(r *Run) []float64 {
+	return each(classes, func(l *Life) (all []float64) {
+		if len(l.Began) > 0 {
+			all = append(all, l.Began[0].At-l.Enqueued)
+		}
+		return all
+	})
+}
+
+// WaitsOf are those of the jobs that arrive in [from, to), in seconds.
+func WaitsOf(from, to float64) func(r *Run) []float64 {
+	return each(nil, func(l *Life) (all []float64) {
+		if len(l.Began) > 0 && l.Enqueued >= from && l.Enqueued < to {
+			all = append(all, l.Began[0].At-l.Enqueued)
+		}
+		return all
+	})
+}
+
+// Delays are those after the n-th failure, as they were set.
+func Delays(n int) func(r *Run) []float64 {
+	return each(nil, func(l *Life) (all []float64) {
+		if len(l.Delayed) >= n {
+			all = append(all, l.Delayed[n-1].Delay)
+		}
+		return all
+	})
+}
+
+// Attempts is how often each job was begun.
+func Attempts(classes ...string) func(r *Run) []float64 {
+	return each(classes, func(l *Life) []float64 { return []float64{float64(len(l.Began))} })
+}
+
+// Runs are the times that attempts took which ended.
+func Runs(classes ...string) func(r *Run) []float64 {
+	return each(classes, func(l *Life) (all []float64) {
+		for i, e := range l.Ended {
+			if i < len(l.Began) {
+				all = append(all, e.At-l.Began[i].At)
+			}
+		}
+		return all
+	})
+}
+
+// Again are the times from one attempt of a job to its next.
+func Again(classes ...string) func(r *Run) []float64 {
+	return each(classes, func(l *Life) (all []float64) {
+		for i := 1; i < len(l.Began); i++ {
+			all = append(all, l.Began[i].At-l.Began[i-1].At)
+		}
+		return all
+	})
+}
+
+// Pauses are the times from the n-th failure of a job to its next attempt; after any failure for n = 0.
+func Pauses(n int) func(r *Run) []float64 {
+	return each(nil, func(l *Life) (all []float64) {
+		for i, e := range l.Ended {
+			if i+1 < len(l.Began) && !e.OK && (n == 0 || i == n-1) {
+				all = append(all, l.Began[i+1].At-e.At)
+			}
+		}
+		return all
+	})
+}
+
+// Late is how much later than its delay, which runs from the failure, each retry begins.
+func Late(r *Run) (all []float64) {
+	for _, l := range r.Lives() {
+		for i, e := range l.Ended {
+			if i+1 < len(l.Began) && i < len(l.Delayed) && !e.OK {
+				all = append(all, l.Began[i+1].At-e.At-l.Delayed[i].Delay)
+			}
+		}
+	}
+	return all
+}
+
+// Lost are the times from the death of a process to the next attempt of each job that it was running.
+func Lost(r *Run) (all []float64) {
+	for _, l := range r.Lives() {
+		for i, b := range l.Began {
+			crash := slices.IndexFunc(r.events, func(e Event) bool {
+				return e.Kind == Crashed && e.Node == b.Node && e.At >= b.At && e.At < b.At+r.class(l.Class).Service.Seconds()
+			})
+			if crash >= 0 && i+1 < len(l.Began) {
+				all = append(all, l.Began[i+1].At-r.events[crash].At)
+			}
+		}
+	}
+	return all
+}
+
+// AttemptsOfLost is how often each job was begun that a process took with it when it died.
+func AttemptsOfLost(r *Run) (all []float64) {
+	for _, l := range r.Lives() {
+		if len(l.Began) > len(l.Ended) {
+			all = append(all, float64(len(l.Began)))
+		}
+	}
+	return all
+}
+
+// Share is the share of all attempts that the busiest node begins.
+func Share(r *Run) float64 {
+	by, all, most := map[string]int{}, 0, 0
+	for _, e := range r.events {
+		if e.Kind == Began {
+			by[e.Node]++
+			all++
+			most = max(most, by[e.Node])
+		}
+	}
+	return float64(most) / float64(all)
+}
+
+// AtOnce is how many handlers run at once at the most.
+func AtOnce(r *Run) float64 {
+	now, most := 0, 0
+	for _, e := range r.events {
+		switch e.Kind {
+		case Began:
+			now++
+		case Ended:
+			now--
+		}
+		most = max(most, now)
+	}
+	return float64(most)
+}
+
+// Last is the share of the retries of a class that begin after the first attempts of all jobs of another.
+func Last(of, other string) func(r *Run) float64 {
+	return func(r *Run) float64 {
+		last, n, all := 0.0, 0.0, 0.0
+		for _, l := range r.Lives() {
+			if l.Class == other && len(l.Began) > 0 {
+				last = max(last, l.Began[0].At)
+			}
+		}
+		for _, l := range r.Lives() {
+			if l.Class == of && len(l.Began) > 1 {
+				all++
+				if l.Began[1].At > last {
+					n++
+				}
+			}
+		}
+		return n / all
+	}
+}
+
+// Executions are all attempts that begin in [from, to), in seconds.
+func Executions(from, to float64) func(r *Run) float64 {
+	return func(r *Run) float64 {
+		n := 0
+		for _, e := range r.events {
+			if e.Kind == Began && e.At >= from && e.At < to {
+				n++
+			}
+		}
+		return float64(n)
+	}
+}
+
+// Dead is how many jobs get no further attempt.
+func Dead(r *Run) float64 {
+	return float64(len(each(nil, func(l *Life) (all []float64) {
+		if !math.IsNaN(l.Died) {
+			all = append(all, l.Died)
+		}
+		return all
+	})(r)))
+}
+
+func each(classes []string, of func(l *Life) []float64) func(r *Run) []float64 {
+	return func(r *Run) (all []float64) {
+		for _, l := range r.Lives() {
+			if l.of(classes) {
+				all = append(all, of(l)...)
+			}
+		}
+		return all
+	}
+}
+
+// Mean, Least and Most are those of a sample; NaN of none.
+func Mean(sample func(r *Run) []float64) func(r *Run) float64 {
+	return func(r *Run) float64 { return results.MeanOf(sample(r)) }
+}
+
+// Quantile is the smallest value that a share p of the sample does not exceed; NaN of none.
+func Quantile(p float64, sample func(r *Run) []float64) func(r *Run) float64 {
+	return func(r *Run) float64 {
+		values := slices.Sorted(slices.Values(sample(r)))
+		if len(values) == 0 {
+			return math.NaN()
+		}
+		return values[min(len(values)-1, int(p*float64(len(values))))]
+	}
+}
+
+// Within is the share of a sample that is at most limit.
+func Within(limit float64, sample func(r *Run) []float64) func(r *Run) float64 {
+	return func(r *Run) float64 {
+		n, values := 0, sample(r)
+		for _, v := range values {
+			if v <= limit {
+				n++
+			}
+		}
+		return float64(n) / float64(len(values))
+	}
+}
+
+// KS is the two-sided p value of the two-sample Kolmogorov–Smirnov test that a and b are of one distribution: Press
+// and others, Numerical Recipes (2007), section 14.3.3. Ties make it larger than it is.
+func KS(a, b []float64) float64 {
+	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
+	if len(a) == 0 || len(b) == 0 {
+		return math.NaN()
+	}
+	distance := stat.KolmogorovSmirnov(a, nil, b, nil)
+	root := math.Sqrt(float64(len(a)) * float64(len(b)) / float64(len(a)+len(b)))
+	lambda := (root + 0.12 + 0.11/root) * distance
+	if lambda < 0.2 {
+		return 1 // the series converges slowly, to 1
+	}
+	p, sign := 0.0, 2.0
+	for k := 1.0; k <= 100; k++ {
+		p += sign * math.Exp(-2*k*k*lambda*lambda)
+		sign = -sign
+	}
+	return min(1, max(0, p))
+}

@@ -1,0 +1,171 @@
+// Package formulas holds presets to what their systems compute without a clock: how long a retry is delayed, and how
+// many attempts there are. Formulas in other languages run in their own interpreters.
+package formulas
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/smithy-go/middleware"
+
+	"qsim/conform/common"
+)
+
+// draws is how many jobs fail until they are given up: so many delays there are after each failure.
+const draws = 1000
+
+// system is a preset whose jobs always fail. delays are those of one job of the real system, one for each retry, and
+// so many there are in all unless it never gives up.
+func system(preset, name string, retries int, delays func(t *testing.T) [][]float64) *common.System {
+	s := &common.System{Preset: preset, Clock: common.NoClock, Cases: []*common.Case{{
+		Name: "draws", Nodes: 1, Workers: draws, Until: time.Minute, Limit: 40 * 24 * time.Hour, From: 0, To: 41 * 24 * time.Hour,
+		Classes: []common.Class{{Name: "doomed", At: common.Burst(draws, time.Second), Service: time.Millisecond, Fails: true}}}}}
+	if strings.HasPrefix(name, "github.com/") {
+		s.Module = name
+	} else {
+		s.Version = name
+	}
+	s.Run = func(t *testing.T, r *common.Run) {
+		all := delays(t)
+		for i, j := range r.Jobs {
+			r.Log(common.Event{Kind: common.Enqueued, Job: j.ID})
+			r.Log(common.Event{Kind: common.Began, Job: j.ID, Number: 1})
+			for n, d := range all[i] {
+				r.Log(common.Event{Kind: common.Delayed, Job: j.ID, Number: n + 1, Delay: d})
+				r.Log(common.Event{Kind: common.Began, Job: j.ID, Number: n + 2})
+			}
+			r.Log(common.Event{Kind: common.Died, Job: j.ID})
+		}
+	}
+	rule := common.Rule{Name: "delay of a retry", Keys: []string{"retry.backoff", "retry.jitter"}, Case: "draws", Metrics: []string{"retry", "sojourn"}}
+	for n := range min(retries, 5) {
+		rule.Parts = append(rule.Parts, common.Part{Name: fmt.Sprint("delay after failure ", n+1), Sample: common.Delays(n + 1), Unit: "s"})
+	}
+	s.Rules = []common.Rule{rule}
+	return s
+}
+
+// attempts adds the rule that a job is given up after so many as the library says.
+func attempts(s *common.System) *common.System {
+	s.Rules = append(s.Rules, common.Rule{Name: "attempts of a job that always fails", Keys: []string{"retry.max-attempts", "retry.max-retries"},
+		Case: "draws", Fault: "retry.max-attempts=2", Metrics: []string{"dead", "attempts"},
+		Parts: []common.Part{{Name: "attempts", Value: common.Mean(common.Attempts())}}})
+	return s
+}
+
+// down is an error that the SDK retries.
+type down struct{ error }
+
+// RetryableError marks it as one that may be tried again.
+func (down) RetryableError() bool { return true }
+
+// awsDelays lets the middleware of the SDK retry calls that always fail, on a virtual clock.
+func awsDelays(t *testing.T) (all [][]float64) {
+	for range draws {
+		var delays []float64
+		var last time.Time
+		call := middleware.FinalizeHandlerFunc(func(context.Context, middleware.FinalizeInput) (o middleware.FinalizeOutput, m middleware.Metadata, err error) {
+			if now := time.Now(); last.IsZero() {
+				last = now
+			} else {
+				delays = append(delays, now.Sub(last).Seconds())
+				last = now
+			}
+			return o, m, down{errors.New("down")}
+		})
+		attempt := retry.NewAttemptMiddleware(retry.NewStandard(), func(request any) any { return request })
+		if _, _, err := attempt.HandleFinalize(t.Context(), middleware.FinalizeInput{}, call); err == nil {
+			t.Fatal("a call that always fails has not failed")
+		}
+		all = append(all, delays)
+	}
+	return all
+}
+
+func TestAWS(t *testing.T) {
+	s := attempts(system("aws-sdk-std", "github.com/aws/aws-sdk-go-v2", 2, awsDelays))
+	s.Rules[0].Fault = "retry.jitter=none"
+	s.Hold(t)
+}
+
+// printed are the delays that a program of testdata prints as a list of lists.
+func printed(t *testing.T, program string, arguments ...string) func(t *testing.T) [][]float64 {
+	if _, err := exec.LookPath(program); err != nil {
+		t.Skipf("NOT CHECKED: there is no %s", program)
+	}
+	return func(t *testing.T) (all [][]float64) {
+		command := exec.Command(program, append(arguments[:1:1], append([]string{fmt.Sprint(draws)}, arguments[1:]...)...)...)
+		command.Dir = "testdata"
+		text, err := command.Output()
+		if err != nil {
+			t.Fatalf("%v: %v", arguments, err)
+		}
+		if err := json.Unmarshal(text, &all); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+}
+
+func TestActiveJob(t *testing.T) {
+	s := attempts(system("activejob", "activejob "+debian(t, "ruby-activejob"), 4, printed(t, "ruby", "activejob.rb")))
+	s.Rules[0].Fault = "retry.jitter=none"
+	s.Hold(t)
+}
+
+func TestActiveJobPolynomial(t *testing.T) {
+	s := attempts(system("activejob-polynomial", "activejob "+debian(t, "ruby-activejob"), 4, printed(t, "ruby", "activejob.rb", "exponentially_longer")))
+	s.Rules[0].Fault, s.Rules[0].Cause, s.Rules[0].Approximates = "retry.jitter=none", "the 15 % are those of n^4 alone (exceptions.rb, determine_delay)", "the 15% are those of n^4 alone"
+	s.Hold(t)
+}
+
+func TestDelayedJob(t *testing.T) {
+	s := attempts(system("delayed-job", "delayed_job "+debian(t, "ruby-delayed-job"), 24, printed(t, "ruby", "delayed_job.rb")))
+	s.Rules[0].Fault = "retry.backoff.plus=6s"
+	s.Hold(t)
+}
+
+// Sidekiq Pro retries as Sidekiq does.
+func TestSidekiq(t *testing.T) {
+	for _, preset := range []string{"sidekiq", "sidekiq-pro"} {
+		t.Run(preset, func(t *testing.T) {
+			s := system(preset, "sidekiq "+debian(t, "ruby-sidekiq"), 5, printed(t, "ruby", "sidekiq.rb"))
+			s.Rules[0].Fault, s.Rules[0].Cause = "retry.jitter=none", "version 6 draws n x U{0..9} s (job_retry.rb, delay_for), version 8 U{0..10n-1} s"
+			s.Hold(t)
+		})
+	}
+}
+
+func TestCelery(t *testing.T) {
+	s := attempts(system("celery", "celery "+debian(t, "python3-celery"), 3, printed(t, "/usr/bin/python3", "celery_retry.py")))
+	s.Rules[0].Fault = "retry.backoff.delay=181s"
+	s.Hold(t)
+}
+
+func TestCeleryAutoretry(t *testing.T) {
+	s := attempts(system("celery-autoretry", "celery "+debian(t, "python3-celery"), 3, printed(t, "/usr/bin/python3", "celery_retry.py", "backoff")))
+	s.Rules[0].Fault, s.Rules[0].Cause, s.Rules[0].Approximates = "retry.jitter=none", "the delay is a whole number of seconds (utils/time.py)", "the delay is a whole number of seconds"
+	s.Rules = append(s.Rules, common.Rule{Name: "mean delay of a retry", Keys: []string{"retry.backoff", "retry.jitter"}, Case: "draws", Metrics: []string{"retry"},
+		Parts: []common.Part{{Name: "mean delay after failure 3", Value: common.Mean(common.Delays(3)), Share: .05, Unit: "s"}}})
+	s.Hold(t)
+}
+
+// debian is the version of a package, without what Debian adds to it.
+func debian(t *testing.T, name string) string {
+	text, err := exec.Command("dpkg-query", "--show", "--showformat=${Version}", name).Output()
+	if err != nil {
+		t.Skipf("NOT CHECKED: Debian's package %s is not installed", name)
+	}
+	version := string(text)
+	if _, after, epoch := strings.Cut(version, ":"); epoch {
+		version = after
+	}
+	return "v" + strings.FieldsFunc(version, func(r rune) bool { return r == '+' || r == '-' })[0]
+}

@@ -147,7 +147,7 @@ func (s *System) simulated(t *testing.T, c *sides, settings []string) (all [][]*
 	for _, real := range c.real {
 		var runs []*Run
 		for n := range uint64(simulations) {
-			r, err := s.simulate(t.TempDir(), c.c, real.Seed, n+1, settings)
+			r, err := s.simulate(t.TempDir(), c.c, real.Seed, real.Seed*100+n, settings)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -81,7 +81,9 @@ func (p *Part) judge(real []*Run, simulated [][]*Run, others int) Verdict {
 	for i, r := range real {
 		var values []float64
 		for _, s := range simulated[i] {
-			values = append(values, p.Value(s))
+			if v := p.Value(s); !math.IsNaN(v) { // of no lost job there is no recovery
+				values = append(values, v)
+			}
 		}
 		a, b = append(a, p.Value(r)), append(b, results.MeanOf(values))
 	}

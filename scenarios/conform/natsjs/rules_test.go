@@ -96,7 +96,7 @@ var system = common.System{
 			Parts: []common.Part{
 				{Name: "failure 1 to the next attempt", Value: common.Mean(common.Pauses(1)), Least: .05, Unit: "s"},
 				{Name: "failure 2 to the next attempt", Value: common.Mean(common.Pauses(2)), Least: .05, Unit: "s"}},
-			Metrics: []string{"retry"}, Cause: "the list is counted from the delivery (consumer.go, checkPending)", Approximates: "BackOff lists"},
+			Metrics: []string{"retry"}, Cause: "the list is counted from the delivery (consumer.go, checkPending)"},
 		{Name: "AckWait is the first of a BackOff list", Keys: []string{"engine.lease", "engine.fence", "engine.reaper", "retry.backoff"}, Case: "backoff-slow", Fault: "engine.lease.ttl=30s",
 			Parts:   []common.Part{{Name: "attempts of a job of 6.3 s under BackOff from 5 s", Value: common.Mean(common.Attempts())}},
 			Metrics: []string{"duplicates"}},

@@ -18,18 +18,17 @@ import (
 // disk. It is a hint: if the process dies in between, engines find the jobs when they
 // poll.
 
-// announceEvery is how long a notification keeps the next one back.
+// announceEvery is the least time from one notification of engines to the next.
 const announceEvery = 2 * time.Millisecond
 
-// dueEvery is how long a listener waits at least until it tells of the next job that is
-// due, so that many do not keep it busy. Engines that were told know by themselves when
-// the next one is, see engine.Store.
+// dueEvery is the least time that a listener waits before it wakes engines for the next due job, so that many do not
+// keep it busy. Engines that were woken compute when the next job is due themselves, see engine.Store.
 const dueEvery = 10 * time.Millisecond
 
-// announceWithin is how long sending one may take.
+// announceWithin is the longest time that sending a notification may take.
 const announceWithin = 5 * time.Second
 
-// news is what is to be announced: that jobs became ready, or when the first will.
+// news holds the announcements to send: that jobs became ready, or when the first will.
 type news struct {
 	mu      sync.Mutex
 	ready   bool
@@ -39,7 +38,7 @@ type news struct {
 
 func (n *news) init() { n.waiting = make(chan struct{}, 1) }
 
-// add leaves word that jobs are ready, or will be at a time that is not zero.
+// add adds an announcement: that jobs are ready, or will be at due unless that is zero.
 func (n *news) add(ready bool, due time.Time) {
 	n.mu.Lock()
 	n.ready = n.ready || ready
@@ -59,20 +58,19 @@ func (n *news) take() (ready bool, due time.Time) {
 	return ready, due
 }
 
-// wake has it announced that jobs became ready.
+// wake announces that jobs became ready.
 func (s *Store) wake() { s.news.add(true, time.Time{}) }
 
-// wakeIn has it announced when jobs become ready that will be after their delays, of
-// which this is the shortest. What a call put off by a delay is due no later than so long
-// after its answer.
+// wakeIn announces when jobs with a delay become ready, the shortest delay being delay. They are due no later than that
+// after the answer to the call that delayed them.
 func (s *Store) wakeIn(delay time.Duration) {
 	if s.rules.promotesItself() {
 		s.news.add(false, time.Now().Add(time.Duration(nanoseconds(delay))))
 	}
 }
 
-// message is how news are told, and heard by hear: a list of durations in nanoseconds, as
-// clocks of two machines differ. 0 means now.
+// message returns announcements as a notification's text: a list of durations in nanoseconds, as clocks of two machines
+// differ. 0 means now.
 func message(ready bool, due time.Time) string {
 	var parts []string
 	if ready {
@@ -84,7 +82,7 @@ func message(ready bool, due time.Time) string {
 	return strings.Join(parts, " ")
 }
 
-// hear reads a message. What others send is taken for news that jobs are ready.
+// hear parses a notification's text. Any other text counts as the news that jobs are ready.
 func hear(message string) (ready bool, due time.Time) {
 	parts := strings.Fields(message)
 	for _, part := range parts {
@@ -98,8 +96,8 @@ func hear(message string) (ready bool, due time.Time) {
 	return ready || len(parts) == 0, due
 }
 
-// announce sends notifications until ctx is done. What could not be sent is tried once
-// more, on another connection, together with what came meanwhile.
+// announce sends notifications until ctx is done. Announcements that could not be sent are tried once more, on another
+// connection, together with later ones.
 func (s *Store) announce(ctx context.Context) {
 	failed := false
 	for {
@@ -152,8 +150,7 @@ func (s *Store) Listen(ctx context.Context, wake func()) error {
 	}
 }
 
-// listenOnce listens on one connection until that breaks. It reports whether it listened
-// at all.
+// listenOnce listens on one connection until that breaks. It returns whether it listened at all.
 func (s *Store) listenOnce(ctx context.Context, wake func()) (bool, error) {
 	conn, err := pgx.ConnectConfig(ctx, s.pool.Config().ConnConfig)
 	if err != nil {
@@ -188,7 +185,7 @@ func (s *Store) listenOnce(ctx context.Context, wake func()) (bool, error) {
 	return true, err
 }
 
-// earlier is the earlier of two times that may be zero, which is never.
+// earlier returns the earlier of two times; the zero time means never.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -196,11 +193,11 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// nextDueSQL tells how long it is until a job is due, of those that are not.
+// nextDueSQL is the SQL query for the time until the next waiting job is due.
 const nextDueSQL = now + " select (select j.due_at from jobs j where j.state = 2 and j.due_at > (select now from t) order by j.due_at, j.id limit 1) - (select now from t)"
 
-// nextDue returns when the next waiting job is due; zero if there is none, or if none
-// becomes ready by itself.
+// nextDue returns when the next waiting job is due; zero if there is none, or if jobs do not become ready by
+// themselves.
 func (s *Store) nextDue(ctx context.Context, conn *pgx.Conn) (time.Time, error) {
 	var in *int64
 	if !s.rules.promotesItself() {
@@ -212,7 +209,7 @@ func (s *Store) nextDue(ctx context.Context, conn *pgx.Conn) (time.Time, error) 
 	return time.Now().Add(max(time.Duration(*in), dueEvery)), nil
 }
 
-// listenUntil returns what was told, or nil at due unless that is zero.
+// listenUntil returns the next notification, or nil at the time due unless that is zero.
 func listenUntil(ctx context.Context, conn *pgx.Conn, due time.Time) (*pgconn.Notification, error) {
 	until, cancel := ctx, context.CancelFunc(func() {})
 	if !due.IsZero() {

@@ -9,7 +9,8 @@ import (
 	"qsim/engine"
 )
 
-// cancelSQL buries live jobs: $1 lists their IDs. It locks them in order of their IDs, as commits do.
+// cancelSQL returns the SQL statement that buries live jobs: $1 lists their IDs. It locks them in order of their IDs,
+// as commits do.
 func cancelSQL(r *rules) string {
 	lock := now + `,
 h as materialized (
@@ -25,10 +26,10 @@ y as (insert into buried select count(*) from x having count(*) > 0)
 select id, freed from x`
 }
 
-// Cancel buries jobs whatever they are up to, as if they had failed for good: with StoreOptions.KeepDead
-// they are among the dead, else they are gone. It appends to dst those that were live. One that is in
-// flight loses its lease: its engine finds out by its next heartbeat and cancels the handler's context
-// (live.ErrLeaseLost), and whatever the handler returns changes nothing any more.
+// Cancel buries jobs in any state, as if they had failed for good: with StoreOptions.KeepDead they stay as dead jobs,
+// else they are deleted. It appends to dst those that were live. A job in flight loses its lease: its engine learns
+// that by its next heartbeat and cancels the handler's context (live.ErrLeaseLost), and the handler's result has no
+// effect.
 func (s *Store) Cancel(ctx context.Context, jobs []engine.JobID, dst []engine.JobID) ([]engine.JobID, error) {
 	ids := make([]int64, len(jobs))
 	for i, id := range jobs {

@@ -12,19 +12,17 @@ import (
 	"qsim/engine"
 )
 
-// A claim makes up to twice as many waiting jobs ready as it may lease, those that are due
-// first, but no fewer and no more than these: so that no claim takes long when very many
-// are due at once. The rest follows with the next claims, which are asked for at once, as
-// nextDue is 0 then.
+// The least and the most waiting jobs that a claim makes ready, besides the rule of twice as many as it may lease,
+// those due first: so that no claim takes long when very many are due at once. The rest follow with the next claims,
+// which come at once, as nextDue is 0 then.
 const (
 	fewestPromoted = 100
 	mostPromoted   = 1000
 )
 
-// Claim leases ready jobs, see engine.Store. Terms of the orders after OldestOfAny fail
-// with engine.ErrUnsupported. A term of several kinds, or with PerTenant, locks up to its
-// limit of every kind or tenant while it runs: claims at the same time pass over those.
-// What a burial frees of a serial key is there for the next claim.
+// Claim leases ready jobs, see engine.Store. Terms of the orders after OldestOfAny fail with engine.ErrUnsupported. A
+// term of several kinds, or with PerTenant, locks up to its limit of every kind or tenant while it runs: concurrent
+// claims skip those. If a burial frees the next job of a serial key, the next claim finds it.
 func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
 	var room [8]shape
 	shapes, arguments := room[:0], make([]any, 0, 16)
@@ -73,7 +71,7 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 	return c.dst, c.next, nil
 }
 
-// planned returns the statement for a plan, and sees to the indexes that it needs.
+// planned returns the SQL statement for a plan, and builds the indexes that it needs.
 func (s *Store) planned(ctx context.Context, shapes []shape) (string, error) {
 	p := s.plans.of(shapes, &s.rules)
 	s.plans.mu.Lock()
@@ -90,7 +88,7 @@ func (s *Store) planned(ctx context.Context, shapes []shape) (string, error) {
 	return p.sql, nil
 }
 
-// planArguments appends the parameters of one term, which begins at a place of its line if that is of the plainest.
+// planArguments appends the parameters of one term of a plan; a plain term begins at the place from of its line.
 func planArguments(arguments []any, t *engine.Term, s shape, from place, most int) []any {
 	arguments = append(arguments, limit(min(t.Limit, most)))
 	if s.plain() {
@@ -121,7 +119,7 @@ func planArguments(arguments []any, t *engine.Term, s shape, from place, most in
 	return arguments
 }
 
-// claimed reads the answer to a claim.
+// claimed collects the leases that a claim's statement returns.
 type claimed struct {
 	dst    []engine.Lease
 	from   int     // where in dst the answer begins
@@ -154,14 +152,14 @@ func (c *claimed) read(rows pgx.Rows) error {
 	return rows.Err()
 }
 
-// ends notes that a term of a class took a job at a place.
+// ends notes that a term of a class took a job at a place of its line.
 func (c *claimed) ends(class engine.Class, at place) {
 	if last := c.ended[class]; at.priority > last.priority || at.priority == last.priority && at.key > last.key {
 		c.ended[class] = at
 	}
 }
 
-// sort puts leases into the order in which the plan claims.
+// sort sorts the leases in the order in which the plan claims.
 func (c *claimed) sort() {
 	if slices.IsSorted(c.places) {
 		return

@@ -13,8 +13,8 @@ import (
 	"qsim/engine"
 )
 
-// forgetEvery is how many batches of an engine go by before what they did is forgotten,
-// and the numbers of what they buried are added up.
+// forgetEvery is the number of batches of an engine after which the records of old batches are deleted, and the numbers
+// of buried jobs added up.
 const forgetEvery = 16
 
 // Commit applies a batch, see engine.Store. Outcomes with a Guard, or that are Refused,
@@ -55,7 +55,7 @@ func (s *Store) Commit(ctx context.Context, b engine.Batch, dst []engine.Result)
 	return dst, nil
 }
 
-// wakeAfter has it announced what a commit made ready, or will have.
+// wakeAfter announces the jobs that a commit made ready, or will.
 func (s *Store) wakeAfter(outcomes []engine.Outcome, results []engine.Result) {
 	ready, soonest := false, engine.Forever
 	for i := range outcomes {
@@ -81,8 +81,8 @@ func isCopy(err error) bool {
 	return errors.As(err, &e) && e.Code == "23505" && e.ConstraintName == "batches_pkey"
 }
 
-// split divides outcomes, by their places, into parts in which no job is named twice. In
-// each they are in order of their jobs: two commits never wait for each other.
+// split divides outcomes, given by their indexes, into parts in which no job occurs twice. Each part is in order of job
+// IDs, so that two commits never wait for each other.
 func split(outcomes []engine.Outcome) [][]int32 {
 	order := make([]int32, len(outcomes))
 	for i := range order {
@@ -112,9 +112,8 @@ func split(outcomes []engine.Outcome) [][]int32 {
 	return parts
 }
 
-// commitOnce applies the parts of a batch in one transaction: of one part, which is all
-// that an engine sends, in one round trip. It reports whether a job ended that held up
-// others of its serial key.
+// commitOnce applies the parts of a batch in one transaction: a single part, as engines send, in one round trip. It
+// returns whether a job ended that held up others of its serial key.
 func (s *Store) commitOnce(ctx context.Context, b *engine.Batch, parts [][]int32, results []engine.Result) (freed bool, err error) {
 	if len(parts) == 1 {
 		pipeline := &pgx.Batch{}
@@ -163,8 +162,8 @@ func (s *Store) commitOnce(ctx context.Context, b *engine.Batch, parts [][]int32
 	return freed, err
 }
 
-// queuePart queues the statement for a part of a batch and has its answer written into
-// results, and into what it returns.
+// queuePart queues the statement for a part of a batch; when it is answered, the results are written into results and
+// the rest into the answer returned.
 func (s *Store) queuePart(pipeline *pgx.Batch, b *engine.Batch, part []int32, shape commitShape, results []engine.Result) *answer {
 	var ends, moves outcomeArrays
 	for _, at := range part {
@@ -197,13 +196,13 @@ func (s *Store) queuePart(pipeline *pgx.Batch, b *engine.Batch, part []int32, sh
 	return a
 }
 
-// answer is what a statement of a commit told beside its results.
+// answer is the reply to a statement of a commit, besides its results.
 type answer struct {
 	repeated bool // an earlier copy of the batch had taken effect
 	freed    bool // a job with a serial key ended: the next one of it may be claimed
 }
 
-// outcomeArrays are outcomes by columns.
+// outcomeArrays holds outcomes as one array for each SQL parameter.
 type outcomeArrays struct {
 	jobs, tokens, delays []int64
 	at                   []int32
@@ -215,7 +214,7 @@ func (a *outcomeArrays) add(o *engine.Outcome, at int32) {
 	a.verbs, a.stands, a.delays = append(a.verbs, int16(o.Verb)), append(a.stands, int16(o.Stand)), append(a.delays, nanoseconds(o.Delay))
 }
 
-// readResults reads what became of a part of a batch.
+// readResults reads the results for a part of a batch from rows.
 func readResults(rows pgx.Rows, part []int32, results []engine.Result, a *answer) error {
 	for _, at := range part {
 		results[at] = engine.Result{Status: engine.Stale}
@@ -248,7 +247,8 @@ func readResults(rows pgx.Rows, part []int32, results []engine.Result, a *answer
 	return rows.Err()
 }
 
-// classBefore is as which class a job stood in line, or was claimed.
+// classBefore returns the priority class (fresh or retry) in which a job was ready or in flight, by its state and
+// deliveries.
 func classBefore(was engine.State, delivered int32) engine.Class {
 	if delivered == 0 || delivered == 1 && was == engine.InFlight {
 		return engine.Fresh

@@ -7,7 +7,7 @@ import (
 	"qsim/engine"
 )
 
-// commitShape says what a commit has in it.
+// commitShape is the set of features of a batch that its SQL statement depends on.
 type commitShape uint8
 
 const (
@@ -19,13 +19,13 @@ const (
 	numCommitShapes = 1 << iota
 )
 
-// mixed reports whether a batch both ends and moves jobs. Its statement would lock first
-// the ones and then the others, and so wait for a heartbeat that locks all of them in
-// order of their IDs while that waits for it. So it begins by locking all in that order.
+// mixed reports whether a batch both ends and moves jobs. Without care its statement would lock first the ones and then
+// the others, and deadlock with a heartbeat that locks them in order of their IDs. So it begins by locking all in that
+// order.
 func (s commitShape) mixed() bool { return s&withEnds != 0 && s&withMoves != 0 }
 
-// lockedFirst is a further condition of what a statement does to the rows: it holds, and
-// has the locks taken before.
+// lockedFirst returns, for a mixed batch, an SQL condition that is always true and makes a statement take all locks
+// before it changes rows; "" otherwise.
 func (s commitShape) lockedFirst() string {
 	if !s.mixed() {
 		return ""
@@ -33,23 +33,21 @@ func (s commitShape) lockedFirst() string {
 	return " and (select count(*) from h) >= 0"
 }
 
-// What the rows are that a commit answers with: for each outcome that was applied the
-// state that the job was in, and these.
+// The SQL columns that a commit returns: for each outcome that was applied, the former state of the job and these.
 const (
 	rowFreed    = 16  // with a state: the job had a serial key and ended
 	rowStale    = 100 // of an earlier copy
 	rowRepeated = 101 // one row: an earlier copy took effect
 )
 
-// commitSQL writes the statement that applies a batch of distinct jobs and remembers it,
-// or that does nothing but answer when it finds that an earlier copy has. If that copy
-// commits at the same time, the primary key of batches ends this one, see Commit.
-// An engine of which a later life has committed is not remembered any more: its outcomes
-// are judged by their tokens alone.
+// commitSQL returns the SQL statement that applies a batch of distinct jobs and records it, or only answers if an
+// earlier copy was applied. If that copy commits at the same time, the primary key of batches ends this one, see
+// Commit. Batches of an engine whose later life has committed are not recorded any more: their outcomes are judged by
+// their tokens alone.
 //
-// Parameters: $1 node, $2 generation, $3 number, $4 settled, $5 how many outcomes; then
-// jobs, tokens and places in the batch of those that end, with their verbs if there are
-// burials; then the same of those that move, verbs, delays and stands.
+// Parameters: $1 node, $2 generation, $3 number, $4 settled, $5 how many outcomes; then jobs, tokens and places in the
+// batch of those that end, with their verbs if there are burials; then the same of those that move, verbs, delays and
+// stands.
 func commitSQL(r *rules, s commitShape) string {
 	text := now + `,
 m as materialized (
@@ -121,8 +119,8 @@ union all select %d, 0, 0, 0 from m where m.seen`,
 		strings.Join(done, "\nunion all "), rowStale, rowRepeated)
 }
 
-// movesSQL locks the rows that outcomes leave where they are found, tells what they were
-// and what becomes of them, and then changes them.
+// movesSQL returns the SQL text that locks the rows for outcomes that keep their jobs, returns their former and new
+// states, and then changes them.
 func movesSQL(r *rules, arrays string, s commitShape) string {
 	due := fmt.Sprintf("case when o.verb in (%d, %d) then n.now + o.delay when o.verb in (%d, %d) then %s else j.due_at end",
 		engine.Nack, engine.Snooze, engine.Redo, engine.Return, r.dueNow())
@@ -153,14 +151,12 @@ u as (
 		sameJob("o.job"), s.lockedFirst(), sameJob("l.id"))
 }
 
-// forgetSQL deletes what is remembered of batches that were answered: $3 and before, of
-// the lives before $2 all. What was remembered last of a life stays, and tells what it
-// has settled.
+// forgetSQL deletes the records of batches that were answered: up to number $3, and all of lives before $2. The latest
+// record of a life stays, and shows the batches that it has settled.
 const forgetSQL = "delete from batches where node = $1 and (generation < $2 or generation = $2 and seq <= $3)"
 
-// sumSQL adds up the numbers of buried jobs, of which every commit with a burial leaves
-// one so that none waits for another's. It passes over those that another call is adding
-// up, and leaves a few alone.
+// sumSQL adds up the numbers of buried jobs: every commit with a burial inserts one, so that none waits for another's
+// row. It skips rows that another call is adding up, and leaves a few as they are.
 const sumSQL = `with gone as (
 	delete from buried where ctid = any(array(select ctid from buried for update skip locked))
 		and (select count(*) > 16 from (select from buried limit 17) b)

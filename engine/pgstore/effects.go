@@ -18,13 +18,12 @@ const (
 	EffectApplied               // this delivery has
 )
 
-// Effects is a table beside the jobs in which handlers note what they have done, so that
-// it can be told how often that was: a job's effect is applied at most once, and only by
-// the delivery that holds the job. It shows how to fence side effects that are in the
-// same database, and is what tests of several processes look at.
+// Effects is a table beside the jobs in which handlers record their effects, to count how often each was applied: a
+// job's effect is applied at most once, and only by the delivery that holds the job. It shows how to fence side effects
+// in the same database, and tests of several processes read it.
 type Effects struct{ store *Store }
 
-// Effects returns the table, and makes it if need be.
+// Effects returns the table of effects, which it creates if there is none.
 func (s *Store) Effects(ctx context.Context) (*Effects, error) {
 	var found bool
 	if err := s.pool.QueryRow(ctx, "select to_regclass($1) is not null", quoted(s.schema)+".effects").Scan(&found); err != nil {
@@ -44,14 +43,14 @@ func (s *Store) Effects(ctx context.Context) (*Effects, error) {
 	return &Effects{s}, nil
 }
 
-// applySQL locks the row of a job that is in flight under that delivery, so that nobody
-// can recover it meanwhile, and notes the effect unless it is known.
+// applySQL locks the row of a job that is in flight under that delivery, so that nobody can recover it meanwhile, and
+// records the effect unless it is recorded already.
 const applySQL = `
 with held as materialized (select 1 from jobs where id = $1 and delivery = $2 and state + 0 = 3 and not reaped for share),
 	applied as (insert into effects (job, delivery, node) select $1, $2, $3 from held on conflict (job) do nothing returning 1)
 select (select count(*) from held), (select count(*) from applied)`
 
-// Apply notes the effect of j, which node runs.
+// Apply records the effect of job j, which node runs, unless it was applied before or the job's lease is lost.
 func (e *Effects) Apply(ctx context.Context, j *engine.Job, node int32) (Effect, error) {
 	id, err := number("job", j.ID)
 	if err != nil {

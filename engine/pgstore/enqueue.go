@@ -14,7 +14,7 @@ import (
 	"qsim/engine"
 )
 
-// enqueueSQL adds jobs, given as arrays of their columns.
+// enqueueSQL returns the SQL statement that inserts jobs, given as arrays of their columns.
 func enqueueSQL(r *rules) string {
 	stood := "case when e.delay > 0 then n.now end"
 	if r.options.Held {
@@ -30,11 +30,11 @@ from t n, unnest($1::bigint[], $2::integer[], $3::smallint[], $4::integer[], $5:
 	as e(id, kind, priority, tenant, serial, delay, payload, unique_key)`, r.waitState(), stood)
 }
 
-// lockSerials lets one transaction at a time number the jobs of a serial key, or of those
+// lockSerials is the SQL statement by which one transaction at a time numbers the jobs of a serial key, or of the keys
 // that share its stripe: $1 names the store, $2 are the stripes in order.
 const lockSerials = "select pg_advisory_xact_lock($1, stripe) from unnest($2::integer[]) as stripe"
 
-// stripes bounds the locks that one call takes.
+// stripes is the most locks that one call takes.
 const stripes = 64
 
 var allStripes = func() (all []int32) {
@@ -46,15 +46,14 @@ var allStripes = func() (all []int32) {
 
 func (s *Store) serialLock() int32 { return int32(lockKey(s.schema + " serial")) }
 
-// copyFrom is from how many jobs on a batch is sent by COPY.
+// copyFrom is the number of jobs from which a batch is inserted by COPY.
 const copyFrom = 50
 
-// Enqueue adds jobs, all or none. IDs must be in [1, 2^63) and not those of jobs that are
-// live, or dead and kept: engine.ErrDuplicate. An ID whose job was done is as good as new,
-// see the package. So is a unique key (engine.NewJob.Unique, at most 1 KiB) whose job is done or dead;
-// while it is live, another job of its kind with that key is refused with engine.ErrDuplicate, by an index,
-// whichever process enqueues it. Plain jobs, ready at once and without a serial or unique key, go by COPY if
-// they are many.
+// Enqueue adds jobs, all or none. IDs must be in [1, 2^63) and not those of jobs that are live, or dead and kept:
+// engine.ErrDuplicate. An ID whose job was done may be used again, see the package comment. So is a unique key
+// (engine.NewJob.Unique, at most 1 KiB) whose job is done or dead; while it is live, another job of its kind with that
+// key is refused with engine.ErrDuplicate, by an index, whichever process enqueues it. Plain jobs, ready at once and
+// without a serial or unique key, go by COPY if they are many.
 func (s *Store) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
 	if len(jobs) == 0 {
 		return nil
@@ -75,11 +74,11 @@ func (s *Store) Enqueue(ctx context.Context, jobs []engine.NewJob) error {
 	return nil
 }
 
-// longestKey bounds NewJob.Unique: an entry of an index has to fit into a third of a page.
+// longestKey is the longest NewJob.Unique in bytes: an entry of an index must fit into a third of a page.
 const longestKey = 1024
 
-// checkNew reports what is impossible in new jobs, and whether all of them are plain: ready at
-// once, without a serial or unique key.
+// checkNew returns an error for impossible new jobs, and whether all of them are plain: ready at once, without a serial
+// or unique key.
 func checkNew(jobs []engine.NewJob) (plain bool, err error) {
 	plain = true
 	for i := range jobs {
@@ -99,7 +98,7 @@ func checkNew(jobs []engine.NewJob) (plain bool, err error) {
 	return plain, nil
 }
 
-// announceNew has engines told of jobs that were committed.
+// announceNew announces jobs whose enqueueing was committed.
 func (s *Store) announceNew(jobs []engine.NewJob) {
 	ready, soonest := false, engine.Forever
 	for i := range jobs {
@@ -116,7 +115,7 @@ func (s *Store) announceNew(jobs []engine.NewJob) {
 	}
 }
 
-// insertion returns the statements that insert jobs: one, after one that locks their serial keys if they have any.
+// insertion returns the SQL statements that insert jobs: one, after one that locks their serial keys if they have any.
 func (s *Store) insertion(jobs []engine.NewJob) *pgx.Batch {
 	columns, locks := columnsOf(jobs)
 	b := &pgx.Batch{}
@@ -150,8 +149,8 @@ func columnsOf(jobs []engine.NewJob) (columns []any, locks []int32) {
 	return []any{ids, kinds, priorities, tenants, serials, delays, payloads, keys}, slices.Compact(locks)
 }
 
-// copyJobs sends jobs in PostgreSQL's binary COPY format: a header, for each row the
-// number of its fields and each field with its length, -1 at the end.
+// copyJobs inserts jobs by PostgreSQL's binary COPY format: a header, for each row the number of its fields and each
+// field with its length, -1 at the end.
 func (s *Store) copyJobs(ctx context.Context, jobs []engine.NewJob) error {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {

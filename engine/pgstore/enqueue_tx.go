@@ -9,22 +9,22 @@ import (
 	"qsim/engine"
 )
 
-// enterSchema puts the store's schema, and nothing else, on the search path of a transaction; temporary tables,
-// which come first unless pg_temp is named, come last. leaveSchema restores the caller's search path, as does
-// the end of the transaction.
+// SQL statements: enterSchema puts only the store's schema on the search path of a transaction; temporary tables, which
+// come first unless pg_temp is named, come last. leaveSchema restores the caller's search path, as does the end of the
+// transaction.
 const (
 	enterSchema = `select set_config('qsim.search_path', current_setting('search_path'), true),
 	set_config('search_path', $1, true)`
 	leaveSchema = `select set_config('search_path', current_setting('qsim.search_path'), true)`
 )
 
-// EnqueueTx adds jobs in a transaction of the caller's on the database of the store: they are there if and
-// only if it commits, together with whatever else it writes. The rules are those of Enqueue; after an
-// error the transaction can only be rolled back, to a savepoint at least. Jobs with a serial key hold
-// back others of their keys until it ends: keep it short.
+// EnqueueTx adds jobs in a transaction of the caller's on the database of the store: they exist if and only if it
+// commits, together with everything else that it writes. The rules are those of Enqueue; after an error the transaction
+// can only be rolled back, to a savepoint at least. Jobs with a serial key hold back others of their keys until it
+// ends: keep it short.
 //
-// Engines are not told by the commit. Call announce after it, or they hear of the jobs at their next
-// poll; without a commit it does no harm.
+// The commit does not wake engines. Call announce after it, or they find the jobs at their next poll; without a commit
+// it does no harm.
 func (s *Store) EnqueueTx(ctx context.Context, tx pgx.Tx, jobs []engine.NewJob) (announce func(), err error) {
 	if _, err := checkNew(jobs); err != nil {
 		return nil, err

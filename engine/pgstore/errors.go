@@ -31,15 +31,13 @@ var (
 	ErrStatementTimeout = errors.New("pgstore: a timeout of the server ended the statement")
 )
 
-// toldError is an error that explain has dealt with: it stays what it is, whatever is
-// wrapped around it.
+// toldError is an error that explain has processed already: wrapping it again does not change that.
 type toldError struct{ error }
 
 func (e toldError) Unwrap() error { return e.error }
 
-// wrap names the call that an error ended; nil stays nil. When the connection was lost,
-// so were the others of the pool, most likely: none of them is used again, as each would
-// fail one more call.
+// wrap adds the name of a call to its error; nil stays nil. If the connection was lost, so were the others of the pool,
+// most likely: none of them is used again, as each would fail one more call.
 func (s *Store) wrap(what string, err error) error {
 	if cut(err) {
 		s.pool.Reset()
@@ -47,8 +45,7 @@ func (s *Store) wrap(what string, err error) error {
 	return wrap(what, err)
 }
 
-// cut reports whether an error says that an established connection has come to its end,
-// other than by the caller's context.
+// cut reports whether an error means that an established connection has ended, other than by the caller's context.
 func cut(err error) bool {
 	var reply *pgconn.PgError
 	if errors.As(err, &reply) {
@@ -64,7 +61,7 @@ func cut(err error) bool {
 		strings.Contains(err.Error(), "conn closed") // a connection that pgx found dead before
 }
 
-// wrap is Store.wrap for connections that are in no pool.
+// wrap adds the name of a call to an error, as Store.wrap does, for connections outside a pool.
 func wrap(what string, err error) error {
 	if err == nil {
 		return nil
@@ -72,8 +69,8 @@ func wrap(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, explain(err))
 }
 
-// explain gives an error of pgx the sentinel that callers look for, and takes out of it
-// what says nothing or might show a secret.
+// explain wraps an error of pgx in the sentinel error that callers test for, without parts that say nothing or might
+// show a secret.
 func explain(err error) error {
 	if errors.As(err, new(toldError)) {
 		return err
@@ -100,8 +97,7 @@ func explainOnce(err error) error {
 	return fmt.Errorf("%w: %s", engine.ErrUnavailable, oneLine(err.Error()))
 }
 
-// withoutRepeats leaves out lines that were there before: what befell the same address
-// with TLS and without.
+// withoutRepeats removes repeated lines from a text: errors of the same address with TLS and without.
 func withoutRepeats(text string) string {
 	var lines []string
 	for _, line := range strings.Split(text, "\n") {
@@ -114,8 +110,8 @@ func withoutRepeats(text string) string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// explainReply is explain for what the server answered. See appendix A of its
-// documentation for the codes.
+// explainReply does what explain does, for errors that the server returned. See appendix A of its documentation for the
+// codes.
 func explainReply(e *pgconn.PgError) error {
 	said := fmt.Sprintf("%s (SQLSTATE %s)", oneLine(e.Message), e.Code)
 	class := e.Code[:min(2, len(e.Code))]
@@ -139,5 +135,5 @@ func explainReply(e *pgconn.PgError) error {
 	return errors.New(said)
 }
 
-// denied reports whether an error will not go away by waiting.
+// denied reports whether an error is a refusal of access, which waiting does not change.
 func denied(err error) bool { return errors.Is(err, ErrDenied) }

@@ -16,11 +16,11 @@ import (
 //go:embed schema.sql
 var schema string
 
-// version is that of schema.
+// version is the version of the database schema.
 const version = 2
 
-// upgrades turn a schema of an earlier version into one of the next. Processes of that version that have opened
-// it go on working.
+// upgrades holds, for each earlier version of the schema, the SQL that turns it into the next. Processes of the earlier
+// version that have opened it go on working.
 var upgrades = map[int]string{
 	1: `alter table jobs add column unique_key text;
 create unique index unique_keys on jobs (kind, unique_key) where unique_key is not null and state < 5;
@@ -28,7 +28,7 @@ create table schedules (name text primary key, latest bigint not null);
 update version set version = 2`,
 }
 
-// install creates the schema, or checks that it is one that this program knows.
+// install creates the schema, or checks that it is one that this program supports, and upgrades it.
 func install(ctx context.Context, config *pgx.ConnConfig, name string) error {
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
@@ -71,8 +71,8 @@ func install(ctx context.Context, config *pgx.ConnConfig, name string) error {
 	})
 }
 
-// contents is a statement with every column, function and sequence of schema in it, which reads nothing: the server
-// names the first that is not there.
+// contents is an SQL statement with every column, function and sequence of the schema in it, which reads no rows: the
+// server's error names the first that is missing.
 const contents = `select now_ns(), batch_ns(), 'joined'::regclass from
 (select id, enqueued_at, due_at, ready_key, token, kind, tenant, delivery, charged, priority, state, stand, reaped,
 	holder, expires_at, stood_at, last_delay, failures, recoveries, snoozes, recovered_at, serial, joined, payload,
@@ -81,12 +81,12 @@ const contents = `select now_ns(), batch_ns(), 'joined'::regclass from
 (select node, generation from lives) l, (select role, engine, until from leaders) e,
 (select name, latest from schedules) s limit 0`
 
-// querier is a connection or a transaction.
+// querier is a connection or a transaction that can run queries.
 type querier interface {
 	QueryRow(ctx context.Context, sql string, arguments ...any) pgx.Row
 }
 
-// known returns the version of the schema, which is one that this program goes on from; 0: it is not there.
+// known returns the version of the schema, which this program supports or can upgrade; 0: there is no schema.
 func known(ctx context.Context, q querier, name string) (int, error) {
 	var found *string
 	if err := q.QueryRow(ctx, "select to_regclass($1)::text", quoted(name)+".version").Scan(&found); err != nil {
@@ -128,11 +128,11 @@ func known(ctx context.Context, q querier, name string) (int, error) {
 	return version, nil
 }
 
-// taken reports whether something of that name was there already: 42P07 is a table,
-// 42723 a function, 42710 another object.
+// taken reports whether an error means that an object of that name exists: 42P07 is a table, 42723 a function, 42710
+// another object.
 func taken(err error) bool { return isReply(err, "42P07", "42723", "42710") }
 
-// undefined reports whether a table or a function is not there, has not the columns that were asked for, or is none.
+// undefined reports whether an error means that a table, column or function is missing, or is of another kind.
 func undefined(err error) bool {
 	return isReply(err, "42703", "42809", "42804", "42846", "42P01", "42883")
 }
@@ -142,7 +142,7 @@ func isReply(err error, codes ...string) bool {
 	return errors.As(err, &reply) && slices.Contains(codes, reply.Code)
 }
 
-// lockKey names the advisory lock of a schema.
+// lockKey returns the key of the advisory lock of a schema.
 func lockKey(name string) int64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte("qsim " + name))

@@ -12,7 +12,7 @@ import (
 	"qsim/engine"
 )
 
-// extendSQL restarts leases: $1 jobs, $2 tokens, $3 ttl. No column of an index changes.
+// extendSQL returns the SQL statement that restarts leases: $1 jobs, $2 tokens, $3 TTL. No indexed column changes.
 func extendSQL(r *rules) string {
 	fence := inFlight + r.notLapsed()
 	if r.options.Fence == engine.FenceToken {
@@ -25,7 +25,7 @@ where ` + sameJob("o.job") + ` and ` + fence + `
 returning j.id, j.token`
 }
 
-// ExtendLease restarts leases, see engine.Store.
+// ExtendLease restarts the TTL of leases, see engine.Store.
 func (s *Store) ExtendLease(ctx context.Context, keys []engine.LeaseKey, ttl time.Duration, dst []bool) ([]bool, error) {
 	if len(keys) == 0 {
 		return dst, nil
@@ -53,7 +53,8 @@ func (s *Store) ExtendLease(ctx context.Context, keys []engine.LeaseKey, ttl tim
 	return dst, nil
 }
 
-// extendNodeSQL restarts all leases of $1, or of every life of its node; $2: ttl.
+// extendNodeSQL returns two SQL statements that restart all leases of the engine $1, or of every life of its node; $2:
+// TTL.
 func extendNodeSQL(r *rules) (out [2]string) {
 	for i, whose := range []string{"j.holder = $1", "j.holder >> 32 = $1::bigint >> 32"} {
 		out[i] = now + `
@@ -63,8 +64,7 @@ where j.state = 3 and not j.reaped and ` + whose + r.notLapsed()
 	return out
 }
 
-// ExtendNode restarts all leases of a holder, see engine.Store. It looks at every
-// job in flight.
+// ExtendNode restarts the TTL of all leases of a holder, see engine.Store. It reads every job in flight.
 func (s *Store) ExtendNode(ctx context.Context, holder engine.EngineID, kept bool, ttl time.Duration) (int, error) {
 	text := s.text.extendNode[0]
 	if kept {
@@ -74,8 +74,8 @@ func (s *Store) ExtendNode(ctx context.Context, holder engine.EngineID, kept boo
 	return int(done.RowsAffected()), s.wrap("extend leases of a node", err)
 }
 
-// recoverSQL takes up to $4 leases that expired at least $3 ago for $1 and $2. The second
-// text tells when there is another: $1 is the grace.
+// recoverSQL returns the SQL statement that takes up to $4 leases that expired at least $3 ago, for holder $1 and TTL
+// $2, and one for the time until another expires, where $1 is the grace.
 func recoverSQL(r *rules) (take, next string) {
 	take = now + fmt.Sprintf(`,
 e as materialized (
@@ -88,8 +88,8 @@ returning e.was, e.expired, %s`, r.expiry("$3::bigint"), r.lapses(), r.recovered
 	return take, next
 }
 
-// Recover takes expired leases, see engine.Store: those first that expired first. A lease
-// is a part of its job's row: there are no orphans.
+// Recover takes expired leases, see engine.Store, in the order of expiry. A lease is a part of its job's row, so that
+// there are no orphans.
 func (s *Store) Recover(ctx context.Context, holder engine.EngineID, most int, grace, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
 	next := engine.Forever
 	var expired []expiry
@@ -122,7 +122,7 @@ func (s *Store) Recover(ctx context.Context, holder engine.EngineID, most int, g
 	return dst, next, nil
 }
 
-// expiry is a lease that was recovered, and when it had expired.
+// expiry is a lease that was recovered, with the time at which it had expired.
 type expiry struct {
 	at    int64
 	lease engine.Lease
@@ -135,7 +135,7 @@ insert into leaders as l (role, engine, until) select $1::smallint, $2::bigint, 
 on conflict (role) do update set engine = excluded.engine, until = excluded.until
 where l.engine = excluded.engine or l.until <= excluded.until - $3::bigint`
 
-// Lead makes e the leader for role unless another one is, see engine.Store.
+// Lead makes e the leader for role and returns true unless another engine leads, see engine.Store.
 func (s *Store) Lead(ctx context.Context, role engine.Op, e engine.EngineID, ttl time.Duration) (bool, error) {
 	done, err := s.pool.Exec(ctx, leadSQL, int16(role), int64(e), nanoseconds(ttl))
 	return done.RowsAffected() == 1, s.wrap("lead", err)
@@ -144,7 +144,7 @@ func (s *Store) Lead(ctx context.Context, role engine.Op, e engine.EngineID, ttl
 const nextLifeSQL = `insert into lives as l (node, generation) values ($1, 0)
 on conflict (node) do update set generation = l.generation + 1 returning generation`
 
-// NextLife counts the lives of a node's engine, as live.Registry does.
+// NextLife returns the number of the next life of a node's engine, as live.Registry requires.
 func (s *Store) NextLife(ctx context.Context, node int32) (uint32, error) {
 	var generation int64
 	err := s.pool.QueryRow(ctx, nextLifeSQL, node).Scan(&generation)

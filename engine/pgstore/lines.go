@@ -11,17 +11,16 @@ import (
 	"qsim/engine"
 )
 
-// line is an order in which ready jobs are found: an index of those of a class, or of
-// both, first by kind or tenant or by neither. Only the plainest is there from the
-// beginning. The others are built when a plan first asks for them, so that a store whose
-// policies never ask does not pay for them with every job.
+// line is an index of ready jobs: of one class or of both, grouped by kind, by tenant or not at all, in some order.
+// Only the plainest exists from the beginning. The others are built when a plan first asks for them, so that a store
+// whose policies never ask does not pay for them with every job.
 type line struct {
 	class engine.Class
 	by    grouping
 	order lineOrder
 }
 
-// grouping is the column by which a line is divided.
+// grouping is the column by which a line, an index of ready jobs, is grouped.
 type grouping uint8
 
 const (
@@ -32,7 +31,7 @@ const (
 
 func (g grouping) String() string { return [...]string{"", "kind", "tenant"}[g] }
 
-// lineOrder is how a line, or a part of it, is ordered.
+// lineOrder is the order of jobs within a line, an index of ready jobs, or within its groups.
 type lineOrder uint8
 
 const (
@@ -46,13 +45,13 @@ func (o lineOrder) String() string {
 	return [...]string{"oldest", "newest", "whatever", "longest"}[o]
 }
 
-// columns are what a line is ordered by, each prefixed.
+// columns returns the SQL columns of an order, each with a prefix.
 func (o lineOrder) columns(prefix string) string {
 	text := [...]string{"@priority, @ready_key, @id", "@priority, @ready_key desc, @id desc", "@ready_key, @id", "@due_at, @id"}[o]
 	return strings.ReplaceAll(text, "@", prefix)
 }
 
-// ofClass is the condition that a row is ready in a class.
+// ofClass returns the SQL condition that a row is ready and of a class.
 func ofClass(c engine.Class, prefix string) string {
 	text := prefix + "state = 1"
 	switch c {
@@ -64,7 +63,7 @@ func ofClass(c engine.Class, prefix string) string {
 	return text
 }
 
-// name is that of the index.
+// name returns the name of the index.
 func (l line) name() string {
 	words := []string{"ready"}
 	if l.class != engine.AnyClass {
@@ -76,7 +75,7 @@ func (l line) name() string {
 	return strings.Join(append(words, l.order.String()), "_")
 }
 
-// definition is the statement that builds the index.
+// definition returns the SQL statement that builds the index.
 func (l line) definition() string {
 	columns := l.order.columns("")
 	if l.by != byNothing {
@@ -85,15 +84,14 @@ func (l line) definition() string {
 	return fmt.Sprintf("create index if not exists %s on jobs (%s) where %s", l.name(), columns, ofClass(l.class, ""))
 }
 
-// lines remembers which lines are there.
+// lines stores which indexes of ready jobs are known to exist.
 type lines struct {
 	mu    sync.Mutex
 	built map[line]bool
 }
 
-// build makes sure of the lines that a statement goes by. While a line is built nothing
-// can be enqueued or committed: until the transactions end that have written, and then
-// about a second for each million of ready jobs.
+// build builds the indexes that a statement needs, unless they exist. While one is built nothing can be enqueued or
+// committed: until the transactions end that have written, and then about a second for each million of ready jobs.
 func (s *Store) build(ctx context.Context, want []line) error {
 	for _, l := range want {
 		if l == (line{class: engine.AnyClass}) || s.lines.has(l) {
@@ -122,9 +120,9 @@ func (l *lines) add(one line) {
 	l.built[one] = true
 }
 
-// buildLine builds an index unless it is there. It looks first: to create an index takes
-// a lock that waits for every transaction that has written, and for which those that come
-// after wait; and it takes the owner of the table, also if there is nothing to create.
+// buildLine builds an index unless it exists. It checks that first: creating an index needs a lock that waits for every
+// transaction that has written, and that later ones wait for; and only the owner of the table may do it, even if there
+// is nothing to create.
 func (s *Store) buildLine(ctx context.Context, l line) error {
 	var valid *bool
 	err := s.pool.QueryRow(ctx, "select (select i.indisvalid from pg_index i where i.indexrelid = to_regclass($1))", quoted(s.schema)+"."+l.name()).Scan(&valid)

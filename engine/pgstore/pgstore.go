@@ -28,10 +28,10 @@ type Options struct {
 	Connections int
 }
 
-// DefaultSchema is where a store is unless Options say otherwise.
+// DefaultSchema is the name of a store's schema unless Options name another.
 const DefaultSchema = "qsim"
 
-// Store is an engine.Store on a schema of PostgreSQL.
+// Store is an engine.Store in a schema of a PostgreSQL database.
 type Store struct {
 	pool   *pgxpool.Pool
 	schema string
@@ -47,11 +47,10 @@ type Store struct {
 
 var validSchema = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
-// Open connects to the server that dsn names, as a URL or as keywords; what it leaves
-// out is taken from the environment (PGHOST, PGUSER, PGPASSWORD and so on). It creates
-// the schema if need be, or brings one of an earlier version up to date. It fails with ErrNewer, ErrForeign, ErrDenied,
-// engine.ErrUnsupported or engine.ErrUnavailable where it can tell; no error shows a
-// password.
+// Open connects to the server that dsn names, as a URL or as keywords; what it leaves out is taken from the environment
+// (PGHOST, PGUSER, PGPASSWORD and so on). It creates the schema if there is none, or upgrades one of an earlier
+// version. It fails with ErrNewer, ErrForeign, ErrDenied, engine.ErrUnsupported or engine.ErrUnavailable where the
+// cause is known; no error shows a password.
 func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	if o.Schema == "" {
 		o.Schema = DefaultSchema
@@ -86,21 +85,20 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Close ends the store's connections, after the calls that are running. The jobs stay.
+// Close closes the store's connections, after the calls that are running. The jobs stay in the database.
 func (s *Store) Close() {
 	s.stop()
 	s.ended.Wait()
 	s.pool.Close()
 }
 
-// Drop deletes the schema with all jobs. The store must not be used afterwards but for
-// Close.
+// Drop deletes the schema with all jobs. Afterwards only Close may be called.
 func (s *Store) Drop(ctx context.Context) error {
 	_, err := s.pool.Exec(ctx, "drop schema if exists "+quoted(s.schema)+" cascade")
 	return s.wrap("drop schema "+s.schema, err)
 }
 
-// validate refuses the options that need one process that sees all claims.
+// validate returns an error for options that need one process that sees all claims.
 func validate(o *engine.StoreOptions) error {
 	var problems []error
 	refuse := func(bad bool, name, why string) {
@@ -120,9 +118,8 @@ func validate(o *engine.StoreOptions) error {
 	return errors.Join(problems...)
 }
 
-// configure reads the DSN. The planner is told what it could only guess: every statement
-// goes by an index, also when the tables were empty or their statistics old when it was
-// planned.
+// configure parses the DSN (connection string). It sets the planner to use an index for every statement, even if tables
+// were empty or their statistics old when it was planned.
 func configure(dsn string, o *Options) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil && dsn == "" { // the password is in a variable that nothing is said of
@@ -170,7 +167,7 @@ var poolSize = regexp.MustCompile(`\bpool_max_conns\s*=`)
 
 func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
 
-// number is an ID as PostgreSQL can keep it: its integers have no unsigned kind.
+// number returns an ID as PostgreSQL's integer type, which is signed; an error for one that does not fit.
 func number[T ~uint64](what string, id T) (int64, error) {
 	if id > math.MaxInt64 {
 		return 0, fmt.Errorf("%s %d is larger than %d: %w", what, uint64(id), int64(math.MaxInt64), engine.ErrUnsupported)
@@ -178,12 +175,12 @@ func number[T ~uint64](what string, id T) (int64, error) {
 	return int64(id), nil
 }
 
-// longest bounds durations, so that no sum of times overflows: a hundred years.
+// longest is the longest duration in statements, a hundred years, so that no sum of times overflows.
 const longest = 100 * 365 * 24 * time.Hour
 
 func nanoseconds(d time.Duration) int64 { return int64(min(max(d, 0), longest)) }
 
-// limit is a number of jobs as a parameter.
+// limit returns a number of jobs as an SQL parameter, at least 0.
 func limit(n int) int64 { return int64(max(n, 0)) }
 
 var _ engine.Store = (*Store)(nil)

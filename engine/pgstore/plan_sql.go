@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// planSQL writes the statement that claims by a plan: one common table expression for
-// each term, which locks what it takes, then one update by primary key. Parameters: $1
-// holder, $2 length of the lease; then for each term what planArguments lists.
+// planSQL returns the SQL statement that claims by a plan: one common table expression for each term, which locks what
+// it takes, then one update by primary key. Parameters: $1 holder, $2 length of the lease; then for each term what
+// planArguments lists.
 //
-// Three traps of the planner: an update inside each expression makes it read the whole
-// table, so does a condition on the class without an index of that class, and so does an
-// equality of IDs where the table was empty when it was analyzed, see sameJob. Without
-// terms there are no parameters.
+// Three traps of the planner: an update inside each expression makes it read the whole table, so does a condition on
+// the class without an index of that class, and so does an equality of IDs where the table was empty when it was
+// analyzed, see sameJob. Without terms there are no parameters.
 func planSQL(shapes []shape, r *rules) string {
 	w := planWriter{rules: r, next: 3}
 	for i := range shapes {
@@ -22,7 +21,7 @@ func planSQL(shapes []shape, r *rules) string {
 	return w.text()
 }
 
-// planWriter collects the parts of a statement.
+// planWriter collects the parts of a claim's SQL statement.
 type planWriter struct {
 	*rules
 	next  int      // parameter
@@ -35,7 +34,7 @@ func (w *planWriter) parameter(kind string) string {
 	return fmt.Sprintf("$%d::%s", w.next-1, kind)
 }
 
-// term writes the expressions of one term.
+// term adds the SQL table expressions for term i of a plan, which select and lock the jobs that it takes.
 func (w *planWriter) term(i int, shapes []shape) {
 	s := shapes[i]
 	// The order of parameters is that of planArguments.
@@ -102,14 +101,14 @@ func (w *planWriter) term(i int, shapes []shape) {
 	w.parts = append(w.parts, selection(i, s, strings.Join(where, " and "), limit, per, kinds)...)
 }
 
-// firstOfSerial holds for jobs without a serial key and for those that are first in
-// theirs. Enqueue lets one transaction at a time number the jobs of a key, so what came
-// before is seen here, or was ended by a commit that is seen.
+// firstOfSerial is the SQL condition that a job has no serial key or is the first of its key. Enqueue lets one
+// transaction at a time number the jobs of a key, so that all earlier ones are visible here, or ended by a visible
+// commit.
 const firstOfSerial = "(j.serial is null or not exists (select from jobs b where b.serial = j.serial and b.serial is not null and b.state < 5 and b.joined < j.joined))"
 
-// earlier excludes what the terms before took: SKIP LOCKED passes over what others have
-// locked, not over what the same statement has. An executor that updates each row as soon
-// as it is found would not meet them again, but nothing promises that it does.
+// earlier returns SQL conditions that exclude the jobs taken by the terms before: SKIP LOCKED skips rows that others
+// have locked, not those locked by the same statement. An executor that updates each row as soon as it is found would
+// not meet them again, but nothing promises that it does.
 func (w *planWriter) earlier(i int, shapes []shape) []string {
 	var out []string
 	for k := range i {
@@ -124,7 +123,7 @@ func (w *planWriter) earlier(i int, shapes []shape) []string {
 	return out
 }
 
-// rest is the limit of a term after others, as a text: the last parameter is the plan's.
+// rest returns the SQL limit of a term after others: most, or what they left of the plan's limit, the last parameter.
 func (w *planWriter) rest(most string, i int) string {
 	text := "$PLAN"
 	for k := range i {
@@ -133,8 +132,8 @@ func (w *planWriter) rest(most string, i int) string {
 	return fmt.Sprintf("least(%s, %s)", most, text)
 }
 
-// selection writes what a term takes: from one part of its line, or from the parts of
-// all kinds or tenants that have ready jobs, which a recursion finds by leaps.
+// selection returns the SQL table expressions that select a term's jobs: from one group of its line (index), or from
+// the groups of all kinds or tenants that have ready jobs, which a recursion finds by jumps.
 func selection(i int, s shape, where, limit, per, kinds string) []string {
 	by, all := s.grouped()
 	if !all {
@@ -168,17 +167,17 @@ func selection(i int, s shape, where, limit, per, kinds string) []string {
 	order by %[7]s limit %[8]s)`, i, where, by, s.order.columns("j."), each, within, s.order.columns("l."), limit)}
 }
 
-// leaseColumns are what a lease is read from, in the order of row.lease. Columns
-// that are null cost next to nothing.
+// leaseColumns are the SQL columns from which row.lease reads a lease, in that order. Null columns cost next to
+// nothing.
 const leaseColumns = "j.id, j.kind, j.priority, j.tenant, j.token, j.delivery, j.charged, j.failures, %s, j.snoozes, j.last_delay, n.now - j.due_at, n.now - j.enqueued_at, j.payload"
 
 func (r *rules) leaseColumns() string { return fmt.Sprintf(leaseColumns, r.recoveries()) }
 
-// answerPart divides the places of an answer, which an update gives in no order: what a
-// term buries comes before what it claims, one term after the other.
+// answerPart separates the sort numbers of a claim's rows, which an update returns in no order, into parts: for each
+// term its burials, then its leases.
 const answerPart = 1 << 32
 
-// lease writes the update that lends what the terms took, and the burial of what is late.
+// lease adds the SQL update that leases the jobs that the terms took, and the burial of late jobs.
 func (w *planWriter) lease(shapes []shape) {
 	var picked, shed []string
 	for i, s := range shapes {
@@ -212,8 +211,7 @@ func (w *planWriter) lease(shapes []shape) {
 	w.rows = append(w.rows, "x")
 }
 
-// text puts the statement together. It answers with at least one row, for the time until
-// the next waiting job is due.
+// text returns the complete SQL statement. It returns at least one row, for the time until the next waiting job is due.
 func (w *planWriter) text() string {
 	next := "null::bigint"
 	if w.promotesItself() {

@@ -8,10 +8,9 @@ import (
 	"qsim/engine"
 )
 
-// row reads the columns of an answer one after the other, in PostgreSQL's binary format:
-// integers of two, four or eight bytes, the most significant first. Null reads as zero.
-// That is several times faster than to have each column scanned by its type, and a claim
-// answers with a hundred rows of fifteen.
+// row reads the columns of a result row one after the other, in PostgreSQL's binary format: integers of two, four or
+// eight bytes, the most significant first. Null reads as zero. This is several times faster than scanning each column
+// by its type, and a claim returns a hundred rows of fifteen columns.
 type row struct{ values [][]byte }
 
 func (r *row) next() []byte {
@@ -38,7 +37,7 @@ func (r *row) int32() int32 { return int32(r.int64()) }
 
 func (r *row) duration() time.Duration { return time.Duration(r.int64()) }
 
-// optional is nil for null.
+// optional returns the next column's integer, or nil for null.
 func (r *row) optional() *int64 {
 	if r.values[0] == nil {
 		r.next()
@@ -48,10 +47,10 @@ func (r *row) optional() *int64 {
 	return &n
 }
 
-// bytes returns a copy: what is read belongs to the connection.
+// bytes returns a copy of the next column: the original belongs to the connection.
 func (r *row) bytes() []byte { return bytes.Clone(r.next()) }
 
-// lease reads leaseColumns.
+// lease returns the lease in a row with leaseColumns.
 func (r *row) lease() (l engine.Lease) {
 	l.ID, l.Kind, l.Priority, l.Tenant = engine.JobID(r.int64()), engine.Kind(r.int32()), int16(r.int32()), engine.TenantID(r.int32())
 	l.Token = engine.Token(r.int64())

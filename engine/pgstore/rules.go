@@ -8,16 +8,16 @@ import (
 	"qsim/engine"
 )
 
-// rules write the parts of statements that follow from the store's options. In all of
-// them j is the row and n.now what time it is.
+// rules returns the parts of SQL statements that depend on the store's options. In all of them j is the row and n.now
+// the time.
 type rules struct{ options engine.StoreOptions }
 
-// headBefore is how far before their time jobs stand that go before all others: half of
-// what a time can be, as package memstore has it.
+// headBefore is subtracted from the ready key of jobs that go before all others: half of the largest time, as in
+// package memstore.
 const headBefore = int64(engine.Never / 2)
 
-// readyKey is where a row comes to stand that is due at a time and is made ready at
-// another, as stand says.
+// readyKey returns the SQL expression for the ready key of a row that is due at one time and made ready at another,
+// with the place stand.
 func (r *rules) readyKey(due, made, stand string) string {
 	usual := due
 	switch r.options.Place {
@@ -32,7 +32,7 @@ func (r *rules) readyKey(due, made, stand string) string {
 		stand, engine.PlaceHead, due, headBefore, engine.PlaceDue, engine.PlaceTail, made, engine.PlaceCreated, usual)
 }
 
-// recoveries is how many recoveries of a row count now.
+// recoveries returns the SQL expression for how many recoveries of a row count now.
 func (r *rules) recoveries() string {
 	if within := r.options.RecoveriesWithin; within > 0 {
 		return fmt.Sprintf("case when n.now - j.recovered_at > %d then null else j.recoveries end", nanoseconds(within))
@@ -40,23 +40,22 @@ func (r *rules) recoveries() string {
 	return "j.recoveries"
 }
 
-// recovered are the assignments that count one more recovery.
+// recovered returns the SQL assignments that count one more recovery.
 func (r *rules) recovered() string {
 	return fmt.Sprintf("recoveries = coalesce(%[1]s, 0) + 1, recovered_at = case when coalesce(%[1]s, 0) = 0 then n.now else j.recovered_at end", r.recoveries())
 }
 
-// inFlight holds for rows in flight that are found by their IDs. It is written so that
-// the planner does not see the index of what is in flight: while that is nearly empty, or
-// was when the statement was planned, it would read all of it for every ID.
+// inFlight is the SQL condition for a row in flight, for rows found by ID. It is written so that the planner does not
+// use the index of jobs in flight: while that is nearly empty, or was when the statement was planned, it would read all
+// of it for every ID.
 const inFlight = "j.state + 0 = 3"
 
-// sameJob holds for the row of the job that an expression names. It is written so that
-// the planner has one way to find that row, the primary key with a condition: given an
-// equality, and a table that it believes to be empty, it would read the whole key for
-// every job, in hope of an order that could be of use.
+// sameJob returns the SQL condition that a row is of the job whose ID is the expression id. It is written so that the
+// planner has one way to find that row, the primary key with a condition: given an equality, and a table that it
+// believes to be empty, it would read the whole key for every job, in hope of an order that could be of use.
 func sameJob(id string) string { return "j.id = any(array[" + id + "])" }
 
-// fence is what a row must be for an outcome to take effect; o is the outcome.
+// fence returns the SQL condition on a row for an outcome o to take effect.
 func (r *rules) fence() string {
 	switch r.options.Fence {
 	case engine.FenceNone:
@@ -67,7 +66,7 @@ func (r *rules) fence() string {
 	return inFlight + " and j.token = o.token" + r.notLapsed()
 }
 
-// notLapsed holds, after other conditions, for leases that are still their holders'.
+// notLapsed returns an SQL condition, to follow others, that a lease has not lapsed.
 func (r *rules) notLapsed() string {
 	if after := r.options.LapseAfter; after >= 0 {
 		return fmt.Sprintf(" and j.expires_at + %d > n.now", nanoseconds(after))
@@ -75,7 +74,7 @@ func (r *rules) notLapsed() string {
 	return ""
 }
 
-// expiry is when a lease may be recovered after grace, which is a parameter.
+// expiry returns the SQL expression for when a lease may be recovered; grace is a parameter.
 func (r *rules) expiry(grace string) string {
 	if after := r.options.LapseAfter; after >= 0 {
 		return fmt.Sprintf("j.expires_at + least(%s, %d)", grace, nanoseconds(after))
@@ -83,8 +82,8 @@ func (r *rules) expiry(grace string) string {
 	return "j.expires_at + " + grace
 }
 
-// lapses is by how much a recovery raises the token: a lease that had lapsed was taken
-// from its holder before.
+// lapses returns the SQL expression for how much a recovery raises the token: by 2 if the lease had lapsed, which took
+// it from its holder.
 func (r *rules) lapses() string {
 	if after := r.options.LapseAfter; after >= 0 {
 		return fmt.Sprintf("case when j.expires_at + %d <= n.now then 2 else 1 end", nanoseconds(after))
@@ -92,7 +91,7 @@ func (r *rules) lapses() string {
 	return "1"
 }
 
-// dueNow is when a row is due that becomes ready at once.
+// dueNow returns the SQL expression for the due time of a row that becomes ready at once.
 func (r *rules) dueNow() string {
 	if r.options.Held {
 		return "greatest(n.now, j.due_at)"
@@ -100,10 +99,10 @@ func (r *rules) dueNow() string {
 	return "n.now"
 }
 
-// promotesItself reports whether waiting jobs become ready when they are due.
+// promotesItself reports whether waiting jobs become ready by themselves when due.
 func (r *rules) promotesItself() bool { return !r.options.Promoted && !r.options.Held }
 
-// stateBefore is the state of a row that an outcome finds.
+// stateBefore returns the SQL expression for the state of a row before an outcome.
 func (r *rules) stateBefore() string {
 	if r.options.Fence == engine.FenceNone && r.promotesItself() {
 		return fmt.Sprintf("case when j.state = %d and j.due_at <= n.now then %d else j.state end", engine.Waiting, engine.Ready)
@@ -111,8 +110,7 @@ func (r *rules) stateBefore() string {
 	return "j.state"
 }
 
-// waitState is the state of a job that is due later: 1 where jobs are handed out before
-// they are due.
+// waitState returns the state of a job that is due later: 1 (ready) where jobs may be claimed before they are due.
 func (r *rules) waitState() engine.State {
 	if r.options.Held {
 		return engine.Ready
@@ -120,8 +118,7 @@ func (r *rules) waitState() engine.State {
 	return engine.Waiting
 }
 
-// readyIn is how long after an outcome its job is ready; engine.Forever: never, or not by
-// itself.
+// readyIn returns how long after an outcome its job is ready; engine.Forever: never, or not by itself.
 func (r *rules) readyIn(o *engine.Outcome) time.Duration {
 	switch o.Verb {
 	case engine.Return, engine.Redo:
@@ -140,7 +137,7 @@ func (r *rules) ends(v engine.Verb) bool {
 	return v == engine.Ack || v == engine.Bury && !r.options.KeepDead
 }
 
-// texts are the statements that do not depend on a call.
+// texts holds the SQL statements that do not depend on a call.
 type texts struct {
 	promoteDue string // $1: most
 	promote    [2]string
@@ -155,7 +152,7 @@ type texts struct {
 	commit     [numCommitShapes]string
 }
 
-// now begins every statement that needs the time.
+// now begins every SQL statement that needs the time.
 const now = "with t as materialized (select now_ns() as now)"
 
 func (t *texts) init(r *rules) {
@@ -174,5 +171,5 @@ func (t *texts) init(r *rules) {
 	}
 }
 
-// assign joins assignments.
+// assign joins SQL assignments with commas.
 func assign(list ...string) string { return strings.Join(list, ", ") }

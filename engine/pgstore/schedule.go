@@ -11,7 +11,7 @@ import (
 	"qsim/engine"
 )
 
-// Schedule is a periodic job.
+// Schedule is a periodic job, with the times at which to enqueue it.
 type Schedule struct {
 	Name string // the same in all processes, and that of no other schedule
 	// Next returns the first time of the schedule after another. Every makes one; so do packages that
@@ -27,10 +27,10 @@ func Every(period time.Duration) func(after time.Time) time.Time {
 	return func(after time.Time) time.Time { return after.Truncate(period).Add(period) }
 }
 
-// Follow enqueues the jobs of a schedule until ctx is done, when it returns nil. Any number of processes
-// may follow it, each by its own clock: for each time one job is enqueued, by whoever comes first. Times
-// that pass while nobody follows it are passed over. While the store is unavailable Follow tries again,
-// about once a second; it returns other errors.
+// Follow enqueues the jobs of a schedule until ctx is done, when it returns nil. Any number of processes may follow it,
+// each by its own clock: for each time one job is enqueued, by the first process to try. Times that pass while no
+// process follows it are skipped. While the store is unavailable Follow tries again, about once a second; it returns
+// other errors.
 func (s *Store) Follow(ctx context.Context, sc Schedule) error {
 	for at := sc.Next(time.Now()); pause(ctx, time.Until(at)); {
 		switch err := s.enqueueFor(ctx, &sc, at); {
@@ -46,7 +46,7 @@ func (s *Store) Follow(ctx context.Context, sc Schedule) error {
 	return nil
 }
 
-// enqueueFor enqueues the job for one time, unless that of this or a later time was.
+// enqueueFor enqueues the job for one time, unless the job of this or a later time was enqueued.
 func (s *Store) enqueueFor(ctx context.Context, sc *Schedule, at time.Time) error {
 	jobs := []engine.NewJob{sc.Job(at)}
 	if _, err := checkNew(jobs); err != nil {
@@ -75,7 +75,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// pause waits for d and reports whether ctx is not done.
+// pause waits for d and reports whether ctx is still not done.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

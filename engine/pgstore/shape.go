@@ -8,7 +8,7 @@ import (
 	"qsim/engine"
 )
 
-// shape is what of a Term decides on the text of its statement; the rest are parameters.
+// shape is the set of properties of a Term that its SQL text depends on; the rest are parameters.
 type shape struct {
 	class     engine.Class
 	order     lineOrder
@@ -19,7 +19,7 @@ type shape struct {
 	shed      int32 // with waitShed: how many at the most
 }
 
-// wait says what MaxWait does.
+// wait is the effect of a term's MaxWait on the jobs that have waited longer.
 type wait uint8
 
 const (
@@ -54,8 +54,8 @@ func shapeOf(t *engine.Term) (shape, error) {
 	return s, nil
 }
 
-// grouped says by what the line is divided that s goes by, and whether s visits all its
-// parts or but one.
+// grouped returns the column by which the line (index) for a term's shape is grouped, and whether the term visits all
+// groups or only one.
 func (s shape) grouped() (by grouping, all bool) {
 	switch {
 	case s.tenant:
@@ -68,13 +68,13 @@ func (s shape) grouped() (by grouping, all bool) {
 	return byNothing, false
 }
 
-// plain reports whether s goes by a line that is divided by nothing, from the oldest job on.
+// plain reports whether a term's shape uses a line (index) without groups, from the oldest job on.
 func (s shape) plain() bool {
 	by, _ := s.grouped()
 	return by == byNothing && s.order == oldest
 }
 
-// lines are the indexes that a term of this shape goes by.
+// lines returns the indexes that a term of this shape uses.
 func (s shape) lines() []line {
 	by, all := s.grouped()
 	want := []line{{s.class, by, s.order}}
@@ -87,19 +87,19 @@ func (s shape) lines() []line {
 	return want
 }
 
-// overlaps reports whether terms of two shapes may ask for the same job.
+// overlaps reports whether terms of two shapes may take the same job.
 func (s shape) overlaps(o shape) bool {
 	return s.class == o.class || s.class == engine.AnyClass || o.class == engine.AnyClass
 }
 
-// plan is the statement for all plans of one shape.
+// plan is the SQL statement for all plans of one shape, and the indexes that it needs.
 type plan struct {
 	sql   string
 	lines []line
 	built bool // lines are there; under the lock of plans
 }
 
-// plans are the statements that were asked for so far.
+// plans caches the SQL statements of plans by shape.
 type plans struct {
 	mu      sync.Mutex
 	byShape map[string]*plan
@@ -107,7 +107,7 @@ type plans struct {
 
 func (p *plans) init() { p.byShape = make(map[string]*plan) }
 
-// key names the shape of a plan.
+// key returns the key of a plan's shape in the cache.
 func key(shapes []shape) string {
 	var b [64]byte
 	text := b[:0]
@@ -124,7 +124,7 @@ func key(shapes []shape) string {
 	return string(text)
 }
 
-// of returns the statement for a plan.
+// of returns the SQL statement for a plan, from the cache or new.
 func (p *plans) of(shapes []shape, r *rules) *plan {
 	p.mu.Lock()
 	defer p.mu.Unlock()

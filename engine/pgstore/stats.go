@@ -9,7 +9,7 @@ import (
 	"qsim/engine"
 )
 
-// statsSQL counts up to $1 jobs of each state; null: all.
+// statsSQL returns the SQL statement that counts up to $1 jobs of each state; null: all.
 func statsSQL(r *rules) string {
 	due := "false"
 	if r.promotesItself() {
@@ -33,8 +33,8 @@ select (select count(*) from r where delivery = 0) + (select count(*) from w whe
 from t n`
 }
 
-// Stats counts jobs, see engine.Store: at most about so many in each state, and of those
-// that are ready or wait, the first in line. A job is as old as it has been ready.
+// Stats counts jobs, see engine.Store: at most about most in each state, counted from the first. The age of the oldest
+// ready job counts from when it became ready.
 func (s *Store) Stats(ctx context.Context, most int) (engine.Stats, error) {
 	if err := s.build(ctx, []line{{engine.Fresh, byNothing, longReady}, {engine.Retry, byNothing, longReady}}); err != nil {
 		return engine.Stats{}, fmt.Errorf("stats: %w", err)

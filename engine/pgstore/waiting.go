@@ -11,8 +11,8 @@ import (
 
 const promotionColumns = " returning j.id, j.kind, j.tenant, j.delivery"
 
-// promoteSQL makes up to $1 due jobs ready. When that is depends on who does it: a job
-// that becomes ready by itself is ready the instant it is due, whenever that is noticed.
+// promoteSQL returns the SQL statement that makes up to $1 due jobs ready. made is the time at which they become ready:
+// a job that does so by itself is ready the instant it is due, whenever that is noticed.
 func promoteSQL(r *rules, order, made, returning string) string {
 	return now + `,
 d as materialized (
@@ -46,7 +46,7 @@ func (s *Store) Promote(ctx context.Context, most int, order engine.Order, dst [
 	return out, nil
 }
 
-// promotions reads rows of promotionColumns.
+// promotions reads promoted jobs from rows of promotionColumns.
 func promotions(rows pgx.Rows, dst []engine.Promotion) ([]engine.Promotion, error) {
 	defer rows.Close()
 	for rows.Next() {
@@ -56,7 +56,7 @@ func promotions(rows pgx.Rows, dst []engine.Promotion) ([]engine.Promotion, erro
 	return dst, rows.Err()
 }
 
-// lineClass is as which class a job stands in line.
+// lineClass returns the priority class (fresh or retry) in which a job is ready, by its deliveries.
 func lineClass(delivery int32) engine.Class {
 	if delivery == 0 {
 		return engine.Fresh
@@ -64,8 +64,8 @@ func lineClass(delivery int32) engine.Class {
 	return engine.Retry
 }
 
-// redriveSQL makes dead jobs ready as if they had become due now; $1: which ones, null:
-// the $2 that died first. The second text starts them over.
+// redriveSQL returns two SQL statements that make dead jobs ready as if they had become due now; $1: which ones, null:
+// the $2 that died first. The second one resets them too.
 func redriveSQL(r *rules) (out [2]string) {
 	for i, reset := range []string{"", ", charged = 0, failures = null, recoveries = null, snoozes = null, last_delay = null"} {
 		out[i] = now + `,
@@ -79,12 +79,11 @@ from d, t n where ` + sameJob("d.id") + promotionColumns
 	return out
 }
 
-// Redrive gives dead jobs another chance: of those that died first, at most so many, or
-// if jobs is not nil, those of them that are dead. With reset they start over: Charged,
-// Failures, Recoveries, Snoozes and LastDelay are 0; Delivery, Token and Age go on in any
-// case. It appends them to dst, in no particular order. Jobs with a serial key go behind
-// the others of it; a unique key is lost, as another job may have it by now. Only a store
-// with StoreOptions.KeepDead has dead jobs.
+// Redrive makes dead jobs ready again: the first to die, at most most of them, or if jobs is not nil, those of jobs
+// that are dead. With reset they start over: Charged, Failures, Recoveries, Snoozes and LastDelay are 0; Delivery,
+// Token and Age go on in any case. It appends them to dst, in no particular order. Jobs with a serial key go behind the
+// others of it; a unique key is lost, as another job may have it by now. Only a store with StoreOptions.KeepDead has
+// dead jobs.
 func (s *Store) Redrive(ctx context.Context, jobs []engine.JobID, most int, reset bool, dst []engine.Promotion) ([]engine.Promotion, error) {
 	var ids []int64
 	if jobs != nil {
@@ -113,8 +112,7 @@ func (s *Store) Redrive(ctx context.Context, jobs []engine.JobID, most int, rese
 	return dst, nil
 }
 
-// Dead appends up to so many dead jobs to dst, those that died first before the others.
-// Waited is how long they have been dead.
+// Dead appends up to most dead jobs to dst, in the order in which they died. Waited is how long they have been dead.
 func (s *Store) Dead(ctx context.Context, most int, dst []engine.Job) ([]engine.Job, error) {
 	rows, err := s.pool.Query(ctx, now+" select "+s.rules.leaseColumns()+", n.now - j.ready_key from jobs j, t n where j.state = 5 order by j.ready_key, j.id limit $1", limit(most))
 	if err != nil {

@@ -11,17 +11,16 @@ import (
 	"qsim/engine/keyed"
 )
 
-// Lives are what Same plays.
+// Lives sets the number and size of the random plays of Same.
 type Lives struct {
 	Seed  uint64 // of the first; the next ones are those after it
 	Count int    // how many, each with options, jobs and calls of its own
 	Calls int    // how many each
 }
 
-// Same plays random calls on two stores at a time and compares every answer: leases and
-// what they carry, results, what is held, promoted or counted, and how long until more
-// comes. Tokens may differ. Both stores must have clocks that can be moved. Options that
-// the subject does not offer are left out; a failure names its seed.
+// Same plays random calls on two stores at a time and compares every answer: leases with all fields, results, leases
+// held, jobs promoted or counted, and the time until the next job. Tokens may differ. Both stores must have clocks that
+// can be moved. Options that the subject does not offer are left out; a failure names its seed.
 func Same(t *testing.T, lives Lives, reference, subject Open) {
 	for i := range lives.Count {
 		seed := lives.Seed + uint64(i)
@@ -40,7 +39,7 @@ func Same(t *testing.T, lives Lives, reference, subject Open) {
 	}
 }
 
-// pair is two stores, and what was asked of them.
+// pair is two stores that get the same random calls, with the leases and batches so far.
 type pair struct {
 	*testing.T
 	options engine.StoreOptions
@@ -57,7 +56,7 @@ type pair struct {
 	next    engine.JobID
 }
 
-// pairBatch is a batch as each of the two stores gets it: they differ by tokens.
+// pairBatch is a batch as each of the two stores gets it: they differ in tokens.
 type pairBatch [2]engine.Batch
 
 func newPair(t *testing.T, seed uint64, reference, subject Open) *pair {
@@ -92,13 +91,13 @@ func (p *pair) roll(n int) int {
 // between returns a number in [least, most].
 func (p *pair) between(least, most int) int { return least + p.roll(most-least+1) }
 
-// duration returns so many times the grain of the play: a microsecond, so that many times
-// are equal.
+// duration returns a random number, in [least, most], of the play's time grain: a microsecond, so that many times are
+// equal.
 func (p *pair) duration(least, most int) time.Duration {
 	return time.Duration(p.between(least, most)) * time.Microsecond
 }
 
-// both asks the two stores and compares what ask returns, and whether it is an error.
+// both calls ask for each of the two stores and compares the values and whether there are errors.
 func (p *pair) both(what string, ask func(s engine.Store, i int) (any, error)) {
 	p.Helper()
 	var answers [2]string
@@ -117,8 +116,8 @@ func (p *pair) both(what string, ask func(s engine.Store, i int) (any, error)) {
 	}
 }
 
-// pass lets time pass, and has both stores look at every instant: a store need not see a
-// job become ready, or a lease lapse, before it is asked.
+// pass advances the clocks and makes both stores notice every instant: a store need not see a job become ready, or a
+// lease lapse, before it is called.
 func (p *pair) pass() {
 	for range p.between(1, 5) {
 		for i := range p.stores {
@@ -155,7 +154,7 @@ func (p *pair) enqueue() {
 	p.both("enqueued", func(s engine.Store, _ int) (any, error) { return nil, s.Enqueue(p.Context(), jobs) })
 }
 
-// term is a random one of those that every store offers, or now and then another.
+// term returns a random term of those that every store supports, or sometimes another.
 func (p *pair) term() engine.Term {
 	t := engine.Term{Class: engine.Class(p.roll(3)), Order: engine.Order(p.roll(2)), Limit: p.between(0, 4)}
 	if p.roll(4) == 0 {
@@ -180,7 +179,7 @@ func (p *pair) term() engine.Term {
 	return t
 }
 
-// engineID is one of three lives on two nodes.
+// engineID returns the ID of one of three lives on two nodes, at random.
 func (p *pair) engineID() engine.EngineID {
 	return [...]engine.EngineID{engine.NewEngineID(1, 0), engine.NewEngineID(1, 1), engine.NewEngineID(2, 0)}[min(p.roll(6), 2)]
 }
@@ -203,7 +202,7 @@ func (p *pair) claim() {
 	p.keep(got)
 }
 
-// keep remembers leases that both stores granted.
+// keep stores the leases that both stores granted.
 func (p *pair) keep(got [2][]engine.Lease) {
 	for k := range got[0] {
 		if !got[0][k].Shed {
@@ -220,7 +219,7 @@ func withoutTokens(l []engine.Lease) []engine.Lease {
 	return out
 }
 
-// lease is one of the latest, mostly, or of all.
+// lease returns a random lease, mostly one of the latest; ok is false if there is none.
 func (p *pair) lease() (l [2]engine.Lease, ok bool) {
 	n := len(p.leases)
 	if n == 0 {

@@ -8,7 +8,7 @@ import (
 	"qsim/engine"
 )
 
-// commit sends a batch of outcomes of leases that may be long gone.
+// commit sends a batch of outcomes for leases that may have ended long ago.
 func (p *pair) commit() {
 	e := p.engineID()
 	p.seq[e]++
@@ -46,15 +46,14 @@ func (p *pair) commit() {
 	p.send(b)
 }
 
-// commitAgain sends a copy of an earlier batch, one of the latest mostly.
+// commitAgain resends an earlier batch, mostly one of the latest.
 func (p *pair) commitAgain() {
 	if n := len(p.batches); n > 0 {
 		p.send(p.batches[n-1-p.roll(min(n, 6))])
 	}
 }
 
-// send commits a batch. Of one that was settled a store may have forgotten which outcomes
-// were stale.
+// send commits a batch. For a settled batch, a store may no longer know which outcomes were stale.
 func (p *pair) send(b pairBatch) {
 	id := b[0].ID
 	p.both("committed", func(s engine.Store, i int) (any, error) {
@@ -68,7 +67,7 @@ func (p *pair) send(b pairBatch) {
 	})
 }
 
-// recover takes all that expired: of leases that expire at one time any may come first.
+// recover recovers all expired leases: of leases that expire at one time any may come first.
 func (p *pair) recover() {
 	holder, ttl, grace := p.engineID(), p.duration(1, 15), p.duration(0, 2)
 	if p.options.LapseAfter >= 0 {
@@ -87,7 +86,7 @@ func (p *pair) recover() {
 	p.keep(got)
 }
 
-// promote makes all ready that are due, in whatever order.
+// promote makes all due jobs ready, in any order.
 func (p *pair) promote() {
 	order := engine.Order(p.roll(2))
 	p.both("promoted", func(s engine.Store, _ int) (any, error) {
@@ -102,8 +101,7 @@ func (p *pair) lead() {
 	p.both("leads", func(s engine.Store, _ int) (any, error) { return s.Lead(p.Context(), role, e, ttl) })
 }
 
-// redrive revives some of the dead, one at a time where the order in which they died
-// could show.
+// redrive makes some of the dead jobs ready, one at a time where the order of deaths could show.
 func (p *pair) redrive() {
 	if p.next == 0 || p.stores[0].Redrive == nil || p.stores[1].Redrive == nil {
 		return

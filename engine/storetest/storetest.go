@@ -36,12 +36,11 @@ type Subject struct {
 	Redrive func(jobs []engine.JobID, reset bool) ([]engine.Promotion, error)
 }
 
-// Open returns an empty store that keeps o, and sees to its end by t.Cleanup. An error
-// that wraps engine.ErrUnsupported means that it cannot keep o: what needs that is
-// skipped, and says so.
+// Open returns an empty store with options o, which t.Cleanup closes. An error that wraps engine.ErrUnsupported means
+// that the store lacks such options: tests that need them are skipped with a message.
 type Open func(t *testing.T, o engine.StoreOptions) (Subject, error)
 
-// Exercise plays every story of the contract on stores of its own, as subtests.
+// Exercise tests every part of the contract of engine.Store, each as a subtest on stores of its own.
 func Exercise(t *testing.T, open Open) {
 	for _, s := range slices.Concat(claimStories, lineStories, commitStories, batchStories, leaseStories, waitingStories, crowdStories, wakeStories) {
 		t.Run(s.name, func(t *testing.T) {
@@ -57,17 +56,17 @@ type story struct {
 	play    func(c *client)
 }
 
-// plain are options under which leases only end by Recover.
+// plain are store options under which leases end only by Recover.
 var plain = engine.StoreOptions{LapseAfter: -1}
 
-// with returns plain options as change leaves them.
+// with returns the options plain, modified by change.
 func with(change func(o *engine.StoreOptions)) engine.StoreOptions {
 	o := plain
 	change(&o)
 	return o
 }
 
-// client asks a store, and ends the test when it answers with an error.
+// client calls a store, and ends the test if it returns an error.
 type client struct {
 	*testing.T
 	Subject
@@ -80,8 +79,8 @@ type client struct {
 	lease  engine.Lease // the latest of hold
 }
 
-// Ticks of stores whose clock goes by itself are as long as a slow machine may take for
-// what a story does within one.
+// Lengths of a tick for stores whose clock cannot be moved: as long as a slow machine may take for the steps of a story
+// within one.
 const (
 	movedTick = time.Second
 	realTick  = 400 * time.Millisecond
@@ -106,7 +105,7 @@ func newClient(t *testing.T, open Open, o engine.StoreOptions) *client {
 
 func wait(d time.Duration) { <-time.After(d) }
 
-// part plays a part of a story on a store of its own, as a subtest.
+// part runs a part of a story on a store of its own, as a subtest.
 func (c *client) part(name string, o engine.StoreOptions, play func(c *client)) {
 	c.Helper()
 	if c.flat {
@@ -118,15 +117,15 @@ func (c *client) part(name string, o engine.StoreOptions, play func(c *client)) 
 	c.Run(name, func(t *testing.T) { play(newClient(t, c.opener, o)) })
 }
 
-// elapse lets ticks pass.
+// elapse advances the store's clock by that many ticks.
 func (c *client) elapse(ticks float64) { c.Advance(c.ticks(ticks)) }
 
-// ticks is a duration of so many, to the thousandth.
+// ticks returns the duration of n ticks, to the thousandth.
 func (c *client) ticks(n float64) time.Duration {
 	return time.Duration(math.Round(n*1000)) * c.tick / 1000
 }
 
-// about checks a duration: exactly, where the clock stands still between the calls.
+// about checks that a duration is that many ticks: exactly, if the clock stands still between calls.
 func (c *client) about(what string, got time.Duration, ticks float64) {
 	c.Helper()
 	want, slack := c.ticks(ticks), time.Duration(0)
@@ -150,7 +149,7 @@ func (c *client) add(jobs ...engine.NewJob) {
 	c.must(c.Store.Enqueue(c.ctx, jobs))
 }
 
-// ttl is how long leases last: six ticks.
+// ttl returns the TTL of leases: six ticks.
 func (c *client) ttl() time.Duration { return 6 * c.tick }
 
 func (c *client) try(limit int, terms ...engine.Term) ([]engine.Lease, time.Duration, error) {
@@ -171,7 +170,7 @@ func (c *client) claim(limit int) []engine.Lease {
 	return c.plan(limit, anyTerm(limit))
 }
 
-// claimNext claims and returns how long until a waiting job is due.
+// claimNext claims and returns the IDs of the jobs, and the time until a waiting job is due.
 func (c *client) claimNext() ([]engine.JobID, time.Duration) {
 	c.Helper()
 	l, next, err := c.try(99, anyTerm(99))
@@ -238,7 +237,7 @@ func (c *client) stats() engine.Stats {
 	return s
 }
 
-// counts are stats without the times.
+// counts returns the store's statistics without the times.
 func (c *client) counts() engine.Stats {
 	c.Helper()
 	s := c.stats()
@@ -261,7 +260,7 @@ func (c *client) wantIDs(what string, got []engine.JobID, want ...engine.JobID) 
 	}
 }
 
-// same compares values that print alike when they are equal.
+// same fails the test unless two values print alike.
 func (c *client) same(what string, got, want any) {
 	c.Helper()
 	if g, w := fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", want); g != w {

@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// sender sends batches of acks as a network may deliver them, and compares statuses.
+// sender sends batches of acks with delays and repetitions, as a network may, and compares statuses.
 type sender struct {
 	*client
 	leases []engine.Lease

@@ -19,7 +19,7 @@ func someKinds(set engine.Kinds, limit int) engine.Term {
 	return engine.Term{Class: engine.AnyClass, Kinds: set, Limit: limit}
 }
 
-// claimOrders are jobs, enqueued one after the other, and what one plan claims of them.
+// claimOrders lists jobs, enqueued one after the other, and the jobs that one plan claims of them.
 var claimOrders = []struct {
 	name  string
 	jobs  []engine.NewJob
@@ -183,7 +183,7 @@ var claimStories = []story{
 	}},
 }
 
-// manyJobs are n jobs from an ID on, and one more in their midst.
+// manyJobs returns n jobs with IDs from from on, and the job odd in the middle.
 func manyJobs(from engine.JobID, n int, odd engine.NewJob) []engine.NewJob {
 	var jobs []engine.NewJob
 	for i := range n {

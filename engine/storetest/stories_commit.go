@@ -6,8 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// fences say what becomes of a commit and of an extension under an old lease, by fence,
-// while the job is in some state.
+// fences lists whether a commit and an extension under an old lease take effect, by fence and state of the job.
 var fences = []struct {
 	state  string
 	change func(c *client, l engine.Lease)
@@ -169,7 +168,7 @@ func playLife(c *client) {
 	expect("after an expiry", c.claim(1), 0, 15)
 }
 
-// playVerbs follows what costs an attempt.
+// playVerbs tests which outcomes cost an attempt.
 func playVerbs(c *client) {
 	c.add(engine.NewJob{ID: 1})
 	for _, tt := range []struct {
@@ -189,7 +188,7 @@ func playVerbs(c *client) {
 	}
 }
 
-// playStand has a job, due at 5, come back twice between others.
+// playStand tests at which position a job, due at 5, comes back between others, twice.
 func playStand(c *client, stand engine.Place, want []engine.JobID) {
 	retry := engine.Term{Class: engine.Retry, Limit: 1}
 	c.add(engine.NewJob{ID: 1})
@@ -217,7 +216,7 @@ func playStand(c *client, stand engine.Place, want []engine.JobID) {
 	}
 }
 
-// playDead buries three jobs and, if the store can, revives two.
+// playDead buries three jobs and, if the store supports that, redrives two.
 func playDead(c *client) {
 	c.add(engine.NewJob{ID: 3, Serial: 1}, engine.NewJob{ID: 2}, engine.NewJob{ID: 1}, engine.NewJob{ID: 4, Serial: 1})
 	for _, l := range c.claim(3) {

@@ -10,7 +10,7 @@ import (
 	"qsim/engine"
 )
 
-// crowdStories have several callers at once.
+// crowdStories are tests with several concurrent callers.
 var crowdStories = []story{
 	{"no job is claimed twice", plain, playCrowd},
 	{"one job of a serial key at a time", plain, playKeys},
@@ -70,7 +70,7 @@ var crowdStories = []story{
 	}},
 }
 
-// crowd has n callers at once and fails if one of them does.
+// crowd runs n concurrent callers and fails the test if one of them fails.
 func (c *client) crowd(n int, call func(i int) error) {
 	c.Helper()
 	var all sync.WaitGroup
@@ -91,8 +91,8 @@ func (c *client) crowd(n int, call func(i int) error) {
 	}
 }
 
-// playCrowd has engines claim, fail, return and finish jobs by plans of several terms
-// while others enqueue them, until all are done: once each, and one serial key in order.
+// playCrowd tests that concurrent engines that claim, fail, return and finish jobs by plans of several terms, while
+// others enqueue them, finish each job once, and one serial key in order.
 func playCrowd(c *client) {
 	const engines, jobs, key = 6, 300, 5
 	plan := engine.Plan{Limit: 7, Terms: []engine.Term{{Class: engine.Fresh, Limit: 4}, {Class: engine.Retry, Limit: 2}, anyTerm(7)}}
@@ -159,8 +159,8 @@ func playCrowd(c *client) {
 	c.same("what is left", c.counts(), engine.Stats{})
 }
 
-// playKeys has several callers enqueue jobs of the same few keys, one at a time, while
-// others claim and ack them: of a key never two are in flight.
+// playKeys tests that of a serial key never two jobs are in flight, while several callers enqueue jobs of the same few
+// keys and others claim and ack them.
 func playKeys(c *client) {
 	const senders, takers, each, keys = 4, 3, 60, 2
 	var left atomic.Int64
@@ -206,8 +206,7 @@ func playKeys(c *client) {
 	c.same("what is left", c.counts(), engine.Stats{})
 }
 
-// enqueueHalf adds half of the jobs, a few at a time. In the second half every tenth has
-// a serial key.
+// enqueueHalf enqueues half of the jobs, a few at a time. In the second half every tenth job has a serial key.
 func (c *client) enqueueHalf(half, jobs int, key uint32) error {
 	for at := 0; at < jobs/2; at += 10 {
 		var some []engine.NewJob

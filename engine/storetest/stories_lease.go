@@ -128,8 +128,7 @@ var leaseStories = []story{
 	}},
 }
 
-// playLapse takes leases from their holders two ticks after their expiry, before any
-// reaper.
+// playLapse tests that leases lapse two ticks after their expiry, before any reaper comes.
 func playLapse(c *client) {
 	for id := range engine.JobID(3) {
 		c.add(engine.NewJob{ID: id + 1})
@@ -164,7 +163,7 @@ func playLapse(c *client) {
 	}
 }
 
-// playRecover walks the clock past the expiry of three leases.
+// playRecover tests recovery while the clock passes the expiry of three leases.
 func playRecover(c *client) {
 	if l, next := c.recover(9, 0); len(l) != 0 || next != engine.Forever {
 		c.Errorf("nothing leased: %v, next %v", l, next)
@@ -252,7 +251,7 @@ var waitingStories = []story{
 	}},
 }
 
-// fill adds four jobs that wait, two of them until the same instant.
+// fill enqueues four waiting jobs, two of them due at the same instant.
 func fill(c *client) {
 	c.add(engine.NewJob{ID: 4, Delay: c.ticks(2), Kind: 2, Tenant: 3}, engine.NewJob{ID: 2, Delay: c.ticks(4)},
 		engine.NewJob{ID: 1, Delay: c.ticks(4)}, engine.NewJob{ID: 3, Delay: c.ticks(6)})

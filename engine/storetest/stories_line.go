@@ -6,8 +6,8 @@ import (
 	"qsim/engine"
 )
 
-// returns are where a job comes back that was enqueued at 1, nacked at 4 with a delay of
-// 2, and promoted at 10 if at all, among others enqueued at 2, 5, 7 and 9.
+// returns lists the positions at which a job comes back that was enqueued at 1, nacked at 4 with a delay of 2, and
+// promoted at 10 if at all, among others enqueued at 2, 5, 7 and 9.
 var returns = []struct {
 	place    engine.Place
 	promoted bool
@@ -142,7 +142,7 @@ func playReturn(c *client, want []engine.JobID) {
 	}
 }
 
-// playUnique enqueues jobs under keys of which others are ready, in flight, waiting, done and dead.
+// playUnique tests enqueueing under unique keys of jobs that are ready, in flight, waiting, done and dead.
 func playUnique(c *client) {
 	job := func(id engine.JobID, kind engine.Kind, key string) engine.NewJob {
 		return engine.NewJob{ID: id, Kind: kind, Unique: key}
@@ -184,8 +184,7 @@ func playUnique(c *client) {
 	c.wantIDs("once it is done", ids(c.claim(9)), 10)
 }
 
-// playSerial lets three jobs of one key and one of none go by, with a crash, a retry and
-// a death.
+// playSerial tests three jobs of one serial key beside one without, with a crash, a retry and a death.
 func playSerial(c *client) {
 	c.add(engine.NewJob{ID: 1, Serial: 7}, engine.NewJob{ID: 2, Serial: 7, Priority: -1}, engine.NewJob{ID: 3, Serial: 7, Delay: 1}, engine.NewJob{ID: 4}, engine.NewJob{ID: 5, Serial: 8})
 	c.wantIDs("the first of each key", ids(c.claim(9)), 1, 4, 5)

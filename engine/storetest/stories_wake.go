@@ -10,8 +10,7 @@ import (
 	"qsim/engine/live"
 )
 
-// wakeStories have somebody listen, and go through all that lets a job be claimed that
-// could not be before.
+// wakeStories are tests that a listener is woken by every change that makes a job claimable.
 var wakeStories = []story{
 	{"announcements", plain, func(c *client) {
 		if _, ok := c.Store.(live.Announcer); !ok {
@@ -23,8 +22,8 @@ var wakeStories = []story{
 	}},
 }
 
-// wake is a source of jobs that may be claimed: before is done, then somebody listens,
-// and cause lets job 1 be claimed.
+// wake is a change that makes job 1 claimable: before is called, then the store is listened to, and cause makes the
+// change.
 type wake struct {
 	name    string
 	options func(o *engine.StoreOptions)
@@ -32,7 +31,7 @@ type wake struct {
 	cause   func(c *client)
 }
 
-// shortly is a delay: long beside what it takes to move a clock.
+// shortly is a delay that is long compared with moving a clock.
 const shortly = 150 * time.Millisecond
 
 // put commits an outcome with a delay.
@@ -47,7 +46,7 @@ func asItIs(*engine.StoreOptions) {}
 
 func nothing(*client) {}
 
-// held enqueues job 1 and claims it for 30 ticks.
+// held enqueues job 1 and claims it, for 30 ticks.
 func held(c *client) {
 	c.add(engine.NewJob{ID: 1})
 	c.hold()
@@ -63,7 +62,7 @@ func (c *client) hold() engine.Lease {
 	return l[0]
 }
 
-// outcome lets the job that is held be ready by a verb with a delay.
+// outcome returns a change that makes the held job ready by a verb with a delay.
 func outcome(v engine.Verb, delay time.Duration) func(c *client) {
 	return func(c *client) {
 		c.put(c.lease, v, delay)
@@ -73,7 +72,7 @@ func outcome(v engine.Verb, delay time.Duration) func(c *client) {
 	}
 }
 
-// behind enqueues job 2 of a serial key, has it held, and job 1 after it.
+// behind enqueues job 2 of a serial key, claims it, and enqueues job 1 behind it.
 func behind(c *client) {
 	c.add(engine.NewJob{ID: 2, Serial: 7})
 	c.hold()
@@ -141,7 +140,7 @@ var wakes = []wake{
 	}},
 }
 
-// patience is how long an announcement may take.
+// patience is the longest time that an announcement may take.
 const patience = 20 * time.Second
 
 func playWake(c *client, w wake) {
@@ -180,8 +179,8 @@ func playWake(c *client, w wake) {
 	}
 }
 
-// listening returns once the store calls wake for what happens, with all of that told: it
-// may not listen at once, and may tell first of what it has missed.
+// listening returns once the store listens and has announced all earlier changes: it may not listen at once, and may
+// first announce what it missed.
 func (c *client) listening(woken <-chan struct{}) {
 	c.Helper()
 	const quiet = 60 * time.Millisecond

@@ -19,8 +19,8 @@ import (
 )
 
 // Build returns the JSON schema (draft 2020-12) of v as encoding/json writes it. Descriptions are the comments of its
-// types and fields in folder. Types that write themselves have the schema that special returns, which may reflect others
-// by the function that it is given; nil leaves a type to its fields.
+// types and fields in folder. Types with JSON methods of their own have the schema that special returns, which may
+// reflect others by the function that it is given; nil leaves a type to its fields.
 func Build(t *testing.T, title string, v any, folder string, special func(of reflect.Type, reflected func(reflect.Type) *jsonschema.Schema) *jsonschema.Schema) []byte {
 	t.Helper()
 	comments := readComments(t, folder)
@@ -41,7 +41,7 @@ func Build(t *testing.T, title string, v any, folder string, special func(of ref
 	return append(text, '\n')
 }
 
-// NumberOrNull is the schema of a number that may be missing.
+// NumberOrNull returns the schema of a number that may be null.
 func NumberOrNull() *jsonschema.Schema {
 	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "number"}, {Type: "null"}}}
 }
@@ -93,7 +93,7 @@ func readComments(t *testing.T, folder string) map[string]string {
 	return comments
 }
 
-// Golden holds a schema to the file that the program carries, or writes the file anew.
+// Golden compares a schema with the file that the program embeds, or with rewrite writes the file.
 func Golden(t *testing.T, path string, schema []byte, rewrite bool) {
 	t.Helper()
 	if rewrite {
@@ -111,7 +111,7 @@ func Golden(t *testing.T, path string, schema []byte, rewrite bool) {
 	}
 }
 
-// Validate wants a document to be as its schema says, and to have no key that the schema does not describe.
+// Validate fails the test unless a document follows its schema and has only keys that the schema describes.
 func Validate(t *testing.T, schema, document []byte) {
 	t.Helper()
 	parsed, err := validator.UnmarshalJSON(bytes.NewReader(schema))
@@ -135,7 +135,8 @@ func Validate(t *testing.T, schema, document []byte) {
 	}
 }
 
-// closed is a schema whose objects have the described keys only; each of them must have a description.
+// closed returns a schema whose objects allow the described keys only; it fails the test for a key without a
+// description.
 func closed(t *testing.T, schema any, key string) any {
 	t.Helper()
 	switch s := schema.(type) {

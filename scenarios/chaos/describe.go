@@ -7,10 +7,10 @@ import (
 	"qsim/engine/check"
 )
 
-// ParseInvariants reads the numbers of invariants, separated by commas: "I-1,I-6".
+// ParseInvariants parses the numbers of invariants, separated by commas: "I-1,I-6".
 func ParseInvariants(text string) (check.Set, error) { return check.ParseSet(text) }
 
-// Invariants returns the numbers of all invariants and what each says.
+// Invariants returns the numbers of all invariants and their sentences.
 func Invariants() (numbers, says []string) {
 	for i := check.Conservation; i < check.NumInvariants; i++ {
 		numbers, says = append(numbers, i.String()), append(says, i.Says())
@@ -18,10 +18,10 @@ func Invariants() (numbers, says []string) {
 	return numbers, says
 }
 
-// Holds reports whether the i-th of Invariants is among those that are held.
+// Holds reports whether the i-th of Invariants is among those checked.
 func (o *Options) Holds(i int) bool { return o.Only.Has(check.Conservation + check.Invariant(i)) }
 
-// String returns a failure in words: the invariant, the history of the job, and the command that shows it again.
+// String returns a failure in words: the invariant, the history of the job, and the command line that repeats it.
 func (f *Failure) String() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "seed %d: %s\n", f.Seed, f.Report.String())

@@ -10,7 +10,7 @@ import (
 	"qsim/policies"
 )
 
-// die draws what a world is like.
+// die draws the random choices for a world.
 type die struct {
 	rand keyed.Rand
 	n    uint64
@@ -26,20 +26,20 @@ func (d *die) between(least, most int) int { return least + d.below(most-least+1
 
 func (d *die) coin() bool { return d.below(2) == 0 }
 
-// seldom reports true one time in n.
+// seldom returns true one time in n.
 func (d *die) seldom(n int) bool { return d.below(n) == 0 }
 
 func (d *die) milliseconds(least, most int) time.Duration {
 	return time.Duration(d.between(least, most)) * time.Millisecond
 }
 
-// of returns one of some words.
+// of returns one of the words, at random.
 func (d *die) of(words ...string) string { return words[d.below(len(words))] }
 
-// percent draws a share of up to a percentage.
+// percent returns a random percentage, at most most.
 func (d *die) percent(most int) string { return fmt.Sprintf("%d%%", d.between(1, most)) }
 
-// zeroOr returns 0 or, as often, x.
+// zeroOr returns 0 or x, with equal probability.
 func zeroOr[T any](d *die, x T) (zero T) {
 	if d.coin() {
 		return zero
@@ -47,13 +47,13 @@ func zeroOr[T any](d *die, x T) (zero T) {
 	return x
 }
 
-// healing is when the troubles of a drawn world are over, and the latest that one begins.
+// healing is the time by which all storms of a drawn world are over; latestStart is the latest beginning of one.
 const (
 	healing     = 40 * time.Second
 	latestStart = 30 * time.Second
 )
 
-// plan has the keys and storms of a world that is being drawn, before they become its text.
+// plan holds the keys and storms of a world while it is drawn, before they become its text.
 type plan struct {
 	seed   uint64
 	keys   map[string]string // of the scenario: engine.fetch.batch
@@ -82,7 +82,7 @@ func (p *plan) drop(paths ...string) {
 	}
 }
 
-// Draw returns the world of a seed.
+// Draw returns the random world of a seed.
 func Draw(seed uint64) *World {
 	d := &die{rand: keyed.Rand{Seed: seed}}
 	p := &plan{seed: seed, keys: map[string]string{}, class: map[string]string{}}
@@ -137,7 +137,7 @@ func (d *die) engine(p *plan) {
 	p.set("engine.restart", d.milliseconds(100, 5000))
 }
 
-// leases draws how jobs are held, and who looks for those that are not any more.
+// leases draws the settings for leases and the reaper.
 func (d *die) leases(p *plan) {
 	// A reaper may take all jobs at once, and must be able to commit what becomes of
 	// them before its own leases expire: else it takes them again and again. A commit
@@ -189,7 +189,7 @@ func (p *plan) batch() int {
 	return p.number("engine.commit.batch")
 }
 
-// number is the value of a key that is one.
+// number returns the value of a key as a number.
 func (p *plan) number(path string) (n int) {
 	fmt.Sscan(p.keys[path], &n) // which was drawn as one
 	return n
@@ -263,7 +263,7 @@ func (d *die) policy(p *plan) {
 	d.kind(p, names[d.below(len(names))])
 }
 
-// kind draws the parameters of a policy; fifo stands for one that needs more workers.
+// kind draws a policy and its parameters; fifo takes the place of one that needs more workers.
 func (d *die) kind(p *plan, name string) {
 	k, err := policies.Find(name)
 	if err != nil {
@@ -303,12 +303,11 @@ func (d *die) load(p *plan) {
 	p.class["fails"] = "{rate: 0%, errors: {" + p.error + ": 100%}}"
 }
 
-// busyPolicies leave no worker idle while a job is ready.
+// busyPolicies lists policies that leave no worker idle while a job is ready.
 var busyPolicies = []string{"weighted", "weighted", "weighted", "fifo", "lifo", "fresh-first", "retry-first"}
 
-// plain makes a world of which much is promised: nothing but its workers limits what is in
-// flight, and its jobs keep coming when all is healed, now and then faster than they are
-// worked off.
+// plain makes a world with strong guarantees: only its workers limit the jobs in flight, and jobs keep coming after the
+// storms, sometimes faster than they are worked off.
 func (d *die) plain(p *plan) {
 	p.unlimited()
 	p.drop("engine.promoter.every", "engine.promoter.first", "engine.promoter.gap", "engine.store.parallel", "engine.store.scan", "engine.fetch.cooldown")
@@ -322,7 +321,7 @@ func (d *die) plain(p *plan) {
 	}
 }
 
-// unlimited takes back what limits how many jobs are in flight, or leaves them there for ever.
+// unlimited removes the keys that limit how many jobs are in flight, or leave jobs in flight for ever.
 func (p *plan) unlimited() {
 	p.early, p.held, p.ofNode, p.serials = false, false, false, 0
 	p.drop("engine.max-in-flight", "engine.lease.names")
@@ -330,8 +329,8 @@ func (p *plan) unlimited() {
 	p.set("engine.commit.backpressure", 0)
 }
 
-// deployed makes a world whose processes are told to stop while they hold jobs that they have
-// claimed ahead, and have the time for it. No call is held up there.
+// deployed makes a world whose processes are told to stop while they hold jobs claimed ahead, with enough time to hand
+// them back. No call is held up there.
 func (d *die) deployed(p *plan) {
 	p.unlimited()
 	p.fence, p.local = "token", false

@@ -8,7 +8,7 @@ import (
 	"qsim/scenarios"
 )
 
-// drawer is how chaos draws storms of a kind.
+// drawer describes how chaos draws storms of a kind.
 type drawer struct {
 	rarely int                     // drawn worlds to one that has a storm of the kind
 	most   int                     // storms of the kind in one of those
@@ -17,8 +17,8 @@ type drawer struct {
 	keys   func(d *drawing) string // draws the keys of its trouble; without when, the whole storm
 }
 
-// drawers has how chaos draws the kinds of storms of which it knows more than an example: see drawerOf. Clocks that are
-// off must make no difference where nothing goes by them, so that they are always among them.
+// drawers holds the kinds of storms that chaos varies; others are drawn as their example, see drawerOf. Wrong clocks
+// must make no difference where nothing reads them, so storms of clocks are drawn in every kind of world.
 var drawers = map[string]drawer{
 	"fail":       {2, 1, nil, lasting, func(d *drawing) string { return "rate: " + d.percent(100) + ", error: " + d.p.error }},
 	"slow":       {5, 1, nil, lasting, func(d *drawing) string { return fmt.Sprintf("factor: %d", d.between(2, 20)) }},
@@ -55,8 +55,8 @@ var drawers = map[string]drawer{
 func stalls(*drawing) string  { return "stall: true" }
 func loses(d *drawing) string { return "lose: " + d.percent(100) }
 
-// Windows of storms: one that lasts, one that lasts or an instant either of which may begin with an event, and an
-// instant between two times in milliseconds.
+// Functions that draw windows of storms: a lasting one, one that lasts or is an instant either of which may begin with
+// an event, and an instant between two times in milliseconds.
 func lasting(d *drawing) string   { return d.when(d.p, true, healing) }
 func lastingAt(d *drawing) string { return d.at(true) }
 func instantAt(d *drawing) string { return d.at(false) }
@@ -64,8 +64,8 @@ func instantIn(least, most int) func(d *drawing) string {
 	return func(d *drawing) string { return fmt.Sprintf("at: %v", d.milliseconds(least, most)) }
 }
 
-// drawerOf returns how chaos draws a kind of storm: one without a row of drawers as the example that its keys have in
-// the reference.
+// drawerOf returns how chaos draws a kind of storm: without an entry in drawers, by the example in the kind's
+// reference.
 func drawerOf(kind scenarios.Kind) drawer {
 	if own, ok := drawers[kind.Name]; ok {
 		return own
@@ -74,7 +74,7 @@ func drawerOf(kind scenarios.Kind) drawer {
 	return drawer{8, 1, nil, lasting, func(*drawing) string { return strings.TrimSuffix(example, "}}") }}
 }
 
-// drawing is the draw of one storm.
+// drawing is the state of drawing one storm.
 type drawing struct {
 	*die
 	p     *plan
@@ -82,7 +82,7 @@ type drawing struct {
 	back  time.Duration // that a process takes to come back
 }
 
-// storms draws the troubles of p. All are over when it is healed.
+// storms draws the storms of a world. All end by the time healing.
 func (d *die) storms(p *plan) {
 	for _, kind := range scenarios.AllKinds().Storms {
 		drawer := drawerOf(kind)
@@ -115,7 +115,7 @@ func (d *drawing) at(lasts bool) string {
 	return d.follows(lasts)
 }
 
-// clock draws a storm that sets clocks off.
+// clock draws a storm that sets clocks wrong.
 func (d *drawing) clock() string {
 	off := time.Duration(d.between(-30000, 30000)) * time.Millisecond
 	if d.seldom(4) && !d.p.local {
@@ -124,7 +124,7 @@ func (d *drawing) clock() string {
 	return lasting(d) + fmt.Sprintf(", clock: {nodes: %s, skew: %v}", d.nodes, off)
 }
 
-// when draws the window of a storm: a time, how long it lasts if it lasts, and how often it comes.
+// when draws the window of a storm: its start, its length if it lasts, and its repetitions.
 func (d *die) when(p *plan, lasts bool, most time.Duration) string {
 	// While jobs come, and a while longer: later there may be nothing left to befall.
 	comes := time.Duration(p.jobs)*p.gap + 2*time.Second
@@ -160,7 +160,7 @@ func (d *die) follows(lasts bool) string {
 	return text
 }
 
-// store draws a storm at the store.
+// store draws a storm of the store.
 func (d *drawing) store() string {
 	switch d.below(5) {
 	case 0:
@@ -179,7 +179,7 @@ func (d *drawing) store() string {
 	return lasting(d) + ", store: {partial: " + d.percent(100) + "}"
 }
 
-// calls draws a storm between nodes and store.
+// calls draws a storm of calls between nodes and store.
 func (d *drawing) calls() string {
 	ops := d.of("claim", "commit") // which every world has
 	for _, op := range []string{"extend", "recover", "promote", "lead", "stats"} {

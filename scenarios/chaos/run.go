@@ -29,10 +29,10 @@ type Report struct {
 	deadline engine.Time // by which every job had to end; 0: all had before
 }
 
-// Failed reports whether something broke.
+// Failed reports whether an invariant broke or the engine panicked.
 func (r *Report) Failed() bool { return r.Breach != nil || r.Panic != "" }
 
-// same reports whether two runs failed alike.
+// same reports whether two runs failed in the same way.
 func (r *Report) same(other *Report) bool {
 	if r.Breach != nil && other.Breach != nil {
 		return r.Breach.Invariant == other.Breach.Invariant && form(r.Breach.What) == form(other.Breach.What)
@@ -67,7 +67,7 @@ func where(panicked string) string {
 	return form(cause)
 }
 
-// String returns the broken invariant and its circumstances in words.
+// String returns the failure in words, or that every invariant held.
 func (r *Report) String() string {
 	switch {
 	case r.Breach != nil:
@@ -78,7 +78,7 @@ func (r *Report) String() string {
 	return "every invariant held"
 }
 
-// runner runs worlds.
+// runner runs worlds with a checker.
 type runner struct {
 	only  check.Set
 	plant func(*setup) // a bug that a test plants; nil: none
@@ -97,17 +97,17 @@ func (r *runner) run(w *World, twice bool) Report {
 	return report
 }
 
-// History runs w again and tells what happened to the job that a breach complains of.
+// history runs w again and returns the events of the job that a breach is about, as text.
 func (r *runner) history(w *World, b *check.Breach) string {
 	h := &check.History{Job: b.Job, Until: b.At}
 	r.once(w, true, h)
 	return h.String()
 }
 
-// looks are the steps between two looks at the store.
+// looks is the number of steps from one comparison of the store with the recorded events to the next.
 const looks = 256
 
-// once runs w with a checker or without. history, if it is not nil, hears of all events.
+// once runs a world with or without a checker. history, if it is not nil, receives all events.
 func (r *runner) once(w *World, checked bool, history *check.History) (report Report, s *sim.Sim) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -141,8 +141,8 @@ func (r *runner) once(w *World, checked bool, history *check.History) (report Re
 	return report, s
 }
 
-// drive runs s until nothing is left that may still end, its time is over or an
-// invariant breaks.
+// drive runs a simulation until no job or execution is left that may still end, its time is over or an invariant
+// breaks.
 func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
 	healed, deadline := engine.Time(min(s.Heal+s.Enqueue, world.ForEver)), engine.Never // what is on its way then has come
 	for n := 1; run.Step(); n++ {
@@ -190,7 +190,7 @@ func (s *setup) drive(run *sim.Sim, checker *check.Checker, checked bool) {
 	}
 }
 
-// letGo reports whether no process holds anything any more.
+// letGo reports whether no process holds a lease or runs a job any more.
 func (s *setup) letGo(run *sim.Sim) bool {
 	for node := range int32(s.Nodes) {
 		if held, idle, ok := run.Holds(node); ok && (held != 0 || idle != s.Node.Workers) {
@@ -200,7 +200,7 @@ func (s *setup) letGo(run *sim.Sim) bool {
 	return true
 }
 
-// released tells the checker what every process holds at the end.
+// released reports to the checker the leases and idle workers of every process at the end.
 func (s *setup) released(run *sim.Sim, checker *check.Checker) {
 	for node := range int32(s.Nodes) {
 		if held, idle, ok := run.Holds(node); ok {
@@ -209,7 +209,7 @@ func (s *setup) released(run *sim.Sim, checker *check.Checker) {
 	}
 }
 
-// look holds the store's counts, or every job as well, against what was recorded.
+// look compares the store's counts, or with jobs also every job, with the recorded events.
 func (s *setup) look(store engine.Store, checker *check.Checker, jobs bool) {
 	stats, err := store.Stats(context.Background(), 0)
 	if err != nil {
@@ -221,8 +221,8 @@ func (s *setup) look(store engine.Store, checker *check.Checker, jobs bool) {
 	}
 }
 
-// resting reports whether all that is left are jobs that may be lost, and nothing has become
-// of any of them for as long as something could.
+// resting reports whether only jobs that may be lost are left, and none of them has had an event for as long as one
+// could come.
 func (s *setup) resting(run *sim.Sim) bool {
 	if left := s.memory.Live(); s.begun != s.still.begun || left != s.still.left {
 		s.still = still{run.Now(), s.begun, left}
@@ -241,7 +241,7 @@ func (s *setup) resting(run *sim.Sim) bool {
 	return true
 }
 
-// still is since when no execution has begun and no job has ended.
+// still notes since when no execution has begun and no job has ended.
 type still struct {
 	since engine.Time
 	begun int

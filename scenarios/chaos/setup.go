@@ -11,8 +11,8 @@ import (
 	"qsim/scenarios/world"
 )
 
-// setup is a world that is ready to run. A test may plant a bug in it: what the engines
-// and the store are given, while the bounds and what is checked stay what they should be.
+// setup is a world that is ready to run. A test may plant a bug in the configuration of engines and store, while the
+// bounds and the rules of the checker stay correct.
 type setup struct {
 	*world.Bounds
 	config  sim.Config
@@ -29,7 +29,7 @@ type setup struct {
 	stops        func(node int32, at engine.Time) // is told of processes that are told to stop; nil: nobody asks
 }
 
-// setup returns w ready to run.
+// setup returns the world ready to run.
 func (w *World) setup() (*setup, error) {
 	compiled, err := world.Compile(w.scenario, 0, w.scenario.Seed)
 	if err != nil {
@@ -60,34 +60,34 @@ func (w *World) setup() (*setup, error) {
 	return s, nil
 }
 
-// counted are handlers whose executions are counted.
+// counted are handlers that count executions.
 type counted struct {
 	sim.Handlers
 	setup *setup
 }
 
-// Begin implements sim.Handlers.
+// Begin counts an execution that begins, and begins it.
 func (c *counted) Begin(now engine.Time, node int32, j *engine.Job) sim.Execution {
 	c.setup.begun++
 	return c.Handlers.Begin(now, node, j)
 }
 
-// End implements sim.Handlers.
+// End counts an execution that ends, and ends it.
 func (c *counted) End(now engine.Time, node int32, j *engine.Job, err engine.ErrorKind, aborted bool) {
 	c.setup.ended++
 	c.Handlers.End(now, node, j, err, aborted)
 }
 
-// Decide is asked only of handlers that decide.
+// Decide returns the outcome that the wrapped handlers decide; it is called only if they can.
 func (c *counted) Decide(now engine.Time, node int32, j *engine.Job) engine.ErrorKind {
 	return c.Handlers.(sim.Judge).Decide(now, node, j)
 }
 
-// counts are numbers of storms, by kind: an index of scenarios.Troubles.
+// counts holds numbers of storms by kind, an index of scenarios.Troubles.
 type counts [32]int64
 
-// storms returns how many storms made a difference, by kind: see world.Setup.Met. One of attempts counts once, if it met
-// with any.
+// storms returns how many storms had an effect, by kind: see world.Setup.Met. A storm on attempts counts once, if it
+// had any.
 func (s *setup) storms() (n counts) {
 	kinds := map[string]int{}
 	for i, kind := range scenarios.Troubles() {

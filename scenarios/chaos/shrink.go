@@ -10,13 +10,13 @@ import (
 	"qsim/scenarios"
 )
 
-// What a shrinker spends at the most.
+// Limits on the work of a shrinker.
 const (
 	mostTries  = 1500       // worlds
 	mostEvents = 20_000_000 // in all of them
 )
 
-// shrinker looks for a smaller world that fails alike.
+// shrinker searches for a smaller world that fails in the same way.
 type shrinker struct {
 	runner *runner
 	twice  bool
@@ -28,9 +28,9 @@ type shrinker struct {
 	stop   func() bool // nil: never
 }
 
-// shrink returns the smallest world that it finds which fails as w does, and its report:
-// fewer storms, jobs, nodes and workers, less that is not as usual. It goes by the lines of
-// the text that Draw writes: a storm is a line, a class of jobs is one, and so is each other key.
+// shrink returns the smallest world found that fails as w does, and its report: with fewer storms, jobs, nodes, workers
+// and unusual settings. It removes lines of the text that Draw writes: each storm, each class of jobs and each other
+// key is one line.
 func (r *runner) shrink(w *World, failed Report, twice bool, stop func() bool) (*World, Report) {
 	s := &shrinker{runner: r, twice: twice, want: failed, best: w, report: failed, stop: stop}
 	for before := ""; before != s.best.Text && !s.over(); {
@@ -48,7 +48,7 @@ func (s *shrinker) over() bool {
 	return s.tries >= mostTries || s.events >= mostEvents || s.stop != nil && s.stop()
 }
 
-// try takes the world of a text for the best if it fails alike.
+// try makes the world of a text the best one if it fails in the same way, and reports that.
 func (s *shrinker) try(lines []string) bool {
 	if s.over() {
 		return false
@@ -75,7 +75,7 @@ func (s *shrinker) try(lines []string) bool {
 
 func (s *shrinker) lines() []string { return strings.Split(strings.TrimSpace(s.best.Text), "\n") }
 
-// entries are the indexes of the lines that list things under a key.
+// entries returns the indexes of the lines with the list elements under a key.
 func entries(lines []string, key string) (at []int) {
 	within := false
 	for i, line := range lines {
@@ -88,7 +88,7 @@ func entries(lines []string, key string) (at []int) {
 	return at
 }
 
-// dropStorms tries to do without storms: all, then halves, then single ones.
+// dropStorms tries to remove storms: all, then halves, then single ones.
 func (s *shrinker) dropStorms() {
 	without(len(entries(s.lines(), "storms")), func(from, to int) bool {
 		lines := s.lines()
@@ -97,8 +97,8 @@ func (s *shrinker) dropStorms() {
 	})
 }
 
-// without tries to remove stretches of n things, long ones first. remove says whether it
-// could: those behind have moved up then.
+// without tries to remove ranges of n things, long ranges first. remove returns whether it could: later things have
+// then moved up.
 func without(n int, remove func(from, to int) bool) {
 	for size := n; size >= 1; size /= 2 {
 		for from := 0; from < n; {
@@ -112,7 +112,7 @@ func without(n int, remove func(from, to int) bool) {
 	}
 }
 
-// dropJobs tries to keep jobs away.
+// dropJobs tries to remove jobs.
 func (s *shrinker) dropJobs() {
 	ids := s.best.arrivals()
 	if b := s.report.Breach; b != nil && b.Job != 0 && slices.Contains(ids, b.Job) && s.try(s.only([]engine.JobID{b.Job})) {
@@ -142,7 +142,7 @@ var (
 	nodeIndex   = regexp.MustCompile(`nodes: \[\d+\]`)
 )
 
-// arrivals are the jobs that come, but for those of bursts.
+// arrivals returns the IDs of the jobs of a world, except those of bursts.
 func (w *World) arrivals() (ids []engine.JobID) {
 	s, err := w.setup()
 	if err != nil {
@@ -162,7 +162,7 @@ func indexOf(id engine.JobID) uint64 {
 	return uint64(id) >> scenarios.CopyBits & (1<<scenarios.IndexBits - 1)
 }
 
-// only returns the lines of the best world, in which those jobs come and no others.
+// only returns the lines of the best world, reduced to the jobs with these IDs.
 func (s *shrinker) only(ids []engine.JobID) []string {
 	lines := s.lines()
 	for class, i := range entries(lines, "jobs") {
@@ -181,7 +181,7 @@ func (s *shrinker) only(ids []engine.JobID) []string {
 	return lines
 }
 
-// fewer tries smaller counts of nodes or workers.
+// fewer tries a smaller number of nodes or workers.
 func (s *shrinker) fewer(key string) {
 	lines := s.lines()
 	at := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "  "+key+": ") })
@@ -210,7 +210,7 @@ func (s *shrinker) fewer(key string) {
 	}
 }
 
-// dropKeys tries to leave everything as usual that is not: whole lines, and keys of those that have several.
+// dropKeys tries to remove settings that differ from the defaults: whole lines, and keys within a line.
 func (s *shrinker) dropKeys() {
 	for i := len(s.lines()) - 1; i >= 0; i-- {
 		lines := s.lines()
@@ -228,7 +228,7 @@ func (s *shrinker) dropKeys() {
 	}
 }
 
-// keysOf splits what stands in the outermost braces of a line at its commas.
+// keysOf splits the text in the outermost braces of a line at its commas.
 func keysOf(line string) (keys []string) {
 	from, to := strings.IndexByte(line, '{'), strings.LastIndexByte(line, '}')
 	if from < 0 || to < from {

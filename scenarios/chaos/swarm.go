@@ -14,7 +14,7 @@ import (
 	"qsim/scenarios/pool"
 )
 
-// Options of Swarm.
+// Options are the options of Swarm.
 type Options struct {
 	First    uint64        // seed
 	Seeds    uint64        // how many, from First on; 0: until Time is over
@@ -30,7 +30,7 @@ type Options struct {
 	quick bool         // failures are not shrunk
 }
 
-// Failure is a seed that failed.
+// Failure is a seed whose world failed, with the smallest world found that fails in the same way.
 type Failure struct {
 	Seed    uint64
 	Drawn   *World // as the seed draws it
@@ -55,7 +55,7 @@ type Result struct {
 	Failures    []Failure // by seed
 }
 
-// FaultCounts are the kinds of trouble with how many there were of each.
+// FaultCounts returns the kinds of storms with how many of each had an effect.
 func (r *Result) FaultCounts() (kinds []string, counts []int64) {
 	for k, kind := range scenarios.Troubles() {
 		kinds, counts = append(kinds, kind), append(counts, r.Faults[k])
@@ -63,11 +63,11 @@ func (r *Result) FaultCounts() (kinds []string, counts []int64) {
 	return kinds, counts
 }
 
-// twiceEvery is how many seeds there are to one that runs twice.
+// twiceEvery is the number of seeds of which one is run twice, to compare the digests.
 const twiceEvery = 16
 
-// Swarm runs the worlds of seeds and shrinks those that fail. The error is ctx.Err().
-// What it returns does not depend on Parallel if no bound of time or failures ends it.
+// Swarm runs the worlds of seeds and shrinks those that fail. The error is ctx.Err(). The result does not depend on
+// Parallel unless a limit of time or failures ends it.
 func Swarm(ctx context.Context, o Options) (*Result, error) {
 	s := &swarm{options: o, caller: ctx, runner: runner{only: o.Only, plant: o.plant}}
 	begin := ctx // no seed begins when it is done
@@ -95,7 +95,7 @@ type swarm struct {
 	result Result
 }
 
-// one runs the world of a seed. Its error is pool.ErrEnough once so many have failed as may.
+// one runs the world of a seed. Its error is pool.ErrEnough once the allowed number of seeds has failed.
 func (s *swarm) one(seed uint64) error {
 	if s.isOver() {
 		return pool.ErrEnough
@@ -120,7 +120,7 @@ func (s *swarm) one(seed uint64) error {
 	return nil
 }
 
-// isOver reports whether so many seeds have failed as may. The last of them may still be shrunk.
+// isOver reports whether the allowed number of seeds has failed. The last of them may still be shrunk.
 func (s *swarm) isOver() bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -157,7 +157,7 @@ func (s *swarm) count(w *World, report *Report) {
 	}
 }
 
-// Replay runs w as a swarm would and returns what failed, or nil. It does not shrink.
+// Replay runs a world as a swarm would and returns its failure, or nil. It does not shrink.
 func Replay(w *World, only check.Set) *Failure {
 	r := runner{only: only}
 	f := &Failure{Seed: w.Seed(), Drawn: w, World: w, Report: r.run(w, true)}

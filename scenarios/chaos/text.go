@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// text writes the scenario: of one key a line, and of what has keys of its own a line with all of them.
+// text returns the scenario file of the world: each key on a line, and each map of a list on a line.
 func (p *plan) text() string {
 	p.set("engine.nodes", p.nodes)
 	p.set("engine.workers", p.workers)

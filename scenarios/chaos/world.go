@@ -8,15 +8,15 @@ import (
 	"qsim/scenarios"
 )
 
-// World is a scenario of one policy that is to be broken, as its text.
+// World is a scenario with one policy that chaos tries to break, as its text.
 type World struct {
 	Text string // of a scenario file, as package scenarios reads it
 
 	scenario *scenarios.Scenario
 }
 
-// Parse reads the text of a world: a scenario, of whose policies the first counts, under its first seed. name is what
-// errors call it.
+// Parse reads a world from the text of a scenario, of which the first policy and the first seed count. name stands for
+// it in errors.
 func Parse(name, text string) (*World, error) {
 	sc, problems := scenarios.Load(name, []byte(text), nil)
 	if sc != nil {

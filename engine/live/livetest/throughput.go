@@ -16,7 +16,7 @@ import (
 	"qsim/policies"
 )
 
-// Policies are the names of those that a Load can have.
+// Policies returns the names of the policies that a Load can have.
 func Policies() []string {
 	return []string{"fifo", "weighted", "inflight-cap", "separate", "fresh-first"}
 }
@@ -37,8 +37,7 @@ func newPolicy(name string) engine.Policy {
 	return nil
 }
 
-// Load is b.N jobs whose handlers return at once. They are enqueued while engines work
-// them off.
+// Load is a benchmark with b.N jobs whose handlers return at once. They are enqueued while engines work them off.
 type Load struct {
 	Policy  string // one of Policies
 	Engine  engine.Config
@@ -49,12 +48,12 @@ type Load struct {
 	Failing int // every so-many-th job fails the first time; 0: none
 }
 
-// stamps is how many calls' times are kept: more than there are among a backlog.
+// stamps is the number of enqueue calls whose times are kept: more than a backlog has.
 const stamps = 1 << 16
 
 var errFirst = errors.New("fails the first time")
 
-// work is one run of a Load.
+// work is the state of one run of a Load.
 type work struct {
 	Load
 	clock    func() engine.Time
@@ -66,9 +65,8 @@ type work struct {
 	ended    chan struct{} // closed when the engines have stopped
 }
 
-// Run measures l on an empty store, from the first enqueue to the last ack. It reports
-// jobs/s, and the time from the enqueue of a job to the start of its first handler: at the
-// full rate, that of a backlog ahead.
+// Run measures the load on an empty store, from the first enqueue to the last ack. It reports jobs/s, and the time from
+// the enqueue of a job to the start of its first handler: at the full rate, that of a backlog ahead.
 func (l Load) Run(b *testing.B, store engine.Store) {
 	b.Helper()
 	if newPolicy(l.Policy) == nil {
@@ -106,7 +104,7 @@ func (l Load) Run(b *testing.B, store engine.Store) {
 	ReportPickup(b, w.pickups[1:])
 }
 
-// handle is the handler.
+// handle is the handler of all jobs: it returns at once, and samples the times of pickups.
 func (w *work) handle(_ context.Context, j *engine.Job) error {
 	if w.Failing > 0 && j.Delivery > 1 {
 		return nil
@@ -126,7 +124,7 @@ func (w *work) handle(_ context.Context, j *engine.Job) error {
 	return nil
 }
 
-// feed enqueues the jobs 1 to b.N, and waits where the backlog is full; not for engines that have stopped.
+// feed enqueues the jobs 1 to b.N, and pauses while the backlog is full, unless the engines have stopped.
 func (w *work) feed(b *testing.B, store engine.Store) {
 	jobs := make([]engine.NewJob, 0, w.Enqueue)
 	for id := 1; id <= b.N; {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// owner is the user that a server runs as.
+// owner is the operating system's user that a server runs as.
 type owner struct{}
 
 func serverUser() (*owner, error) {

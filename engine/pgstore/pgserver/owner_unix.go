@@ -10,13 +10,13 @@ import (
 	"syscall"
 )
 
-// owner is the user that a server runs as.
+// owner is the operating system's user that a server runs as.
 type owner struct {
 	other    bool // not this process's
 	uid, gid int
 }
 
-// serverUser is this process's user, or for root another one.
+// serverUser returns this process's user, or for root another one, since PostgreSQL refuses to run as root.
 func serverUser() (*owner, error) {
 	if os.Geteuid() != 0 {
 		return &owner{}, nil
@@ -35,7 +35,7 @@ func serverUser() (*owner, error) {
 	return nil, fmt.Errorf("%w: it does not run as root, and there is no user postgres or nobody", ErrMissing)
 }
 
-// own gives a folder to the user.
+// own makes the user the owner of a folder.
 func (o *owner) own(folder string) error {
 	if !o.other {
 		return nil
@@ -43,7 +43,7 @@ func (o *owner) own(folder string) error {
 	return os.Chown(folder, o.uid, o.gid)
 }
 
-// attributes make a program run as the user, and end when this process does.
+// attributes returns the process attributes that make a program run as the user, and end when this process does.
 func (o *owner) attributes() *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setpgid: true}
 	if o.other {

@@ -4,5 +4,5 @@ package pgserver
 
 import "syscall"
 
-// dieWithParent does nothing: only Linux tells a program of its parent's death.
+// dieWithParent does nothing: only Linux signals the death of its parent to a program.
 func dieWithParent(*syscall.SysProcAttr) {}

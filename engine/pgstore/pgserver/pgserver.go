@@ -58,7 +58,7 @@ type Server struct {
 // superuser is the name of the only role of a new server.
 const superuser = "qsim"
 
-// Settings that all servers get. Sizes fit a machine with 1 GiB.
+// The configuration file of all servers. Sizes fit a machine with 1 GiB.
 const configuration = `
 listen_addresses = ''
 unix_socket_permissions = 0700
@@ -80,7 +80,7 @@ full_page_writes = off
 synchronous_commit = off
 `
 
-// patience is how long a server may take to start or to stop.
+// patience is the longest time that a server may take to start or to stop.
 const patience = 60 * time.Second
 
 // Find returns the folder that holds initdb and postgres: that of initdb in PATH, or the
@@ -147,7 +147,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// create fills the folder.
+// create creates the server's data in its folder.
 func (s *Server) create(ctx context.Context, owner *owner) error {
 	// A socket's path is at most 107 bytes long, see unix(7).
 	if socket := s.folder + "/.s.PGSQL.5432.lock"; len(socket) > 107 {
@@ -179,7 +179,7 @@ func (s *Server) create(ctx context.Context, owner *owner) error {
 	return errors.Join(err, f.Close())
 }
 
-// environment is what the programs see: nothing of PG* that belongs to others.
+// environment returns the environment variables for the programs, without PG* variables that are meant for others.
 func environment() []string {
 	var kept []string
 	for _, v := range os.Environ() {
@@ -222,8 +222,8 @@ func (s *Server) launch(ctx context.Context) error {
 	return nil
 }
 
-// awaitReady returns when the server says in its pid file that it accepts connections:
-// the eighth line, see miscadmin.h of PostgreSQL.
+// awaitReady returns when the server's pid file states that it accepts connections: in the eighth line, see miscadmin.h
+// of PostgreSQL.
 func (s *Server) awaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -248,12 +248,12 @@ func (s *Server) awaitReady(ctx context.Context) error {
 	}
 }
 
-// DSN is how to connect: a string of keywords, without a password.
+// DSN returns the connection string of the server: keywords, without a password.
 func (s *Server) DSN() string {
 	return fmt.Sprintf("host=%s port=%d user=%s dbname=postgres sslmode=disable", s.folder, s.port, superuser)
 }
 
-// Data is the folder of the server's data, for tests that change what is in it.
+// Data returns the folder of the server's data, for tests that change it.
 func (s *Server) Data() string { return filepath.Join(s.folder, "data") }
 
 func (s *Server) logFile() string { return filepath.Join(s.folder, "log") }
@@ -267,7 +267,7 @@ func (s *Server) Log() string {
 	return lastLines(string(text))
 }
 
-// PID is the process id of the server, 0 while it is stopped.
+// PID returns the process id of the server, 0 while it is stopped.
 func (s *Server) PID() int {
 	if s.stopped || s.process == nil {
 		return 0
@@ -275,8 +275,8 @@ func (s *Server) PID() int {
 	return s.process.pid()
 }
 
-// Halt ends the server and keeps its data for Resume: at once and without a checkpoint,
-// as a crash does, or in good order, with all connections cut.
+// Halt ends the server and keeps its data for Resume: with crash at once and without a checkpoint, otherwise in good
+// order, with all connections cut.
 func (s *Server) Halt(crash bool) {
 	if s.stopped {
 		return
@@ -295,7 +295,7 @@ func (s *Server) Halt(crash bool) {
 	s.stopped = true
 }
 
-// Resume starts a server again that was halted, on the same socket.
+// Resume starts a halted server again, on the same socket.
 func (s *Server) Resume(ctx context.Context) error {
 	if !s.stopped {
 		return nil
@@ -318,7 +318,7 @@ func (s *Server) Stop() error {
 	return s.remove()
 }
 
-// remove removes the folder, and then lets go of it.
+// remove removes the server's folder, and then releases the claim on it.
 func (s *Server) remove() error {
 	err := os.RemoveAll(s.folder)
 	if s.claim != nil {

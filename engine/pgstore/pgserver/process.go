@@ -7,15 +7,15 @@ import (
 	"syscall"
 )
 
-// process is a running program.
+// process is a program that this process has started.
 type process struct {
 	command *exec.Cmd
 	done    chan struct{} // closed when it has ended
 	err     error         // how, once it has
 }
 
-// begin starts a program. Its parent, where that matters, is a thread that stays until
-// the program ends: Linux tells a child of the death of the thread that started it.
+// begin starts a program. Its parent, where that matters, is a thread that stays until the program ends: Linux signals
+// a child when the thread that started it dies.
 func begin(command *exec.Cmd) (*process, error) {
 	p := &process{command: command, done: make(chan struct{})}
 	started := make(chan error)
@@ -39,14 +39,13 @@ func (p *process) pid() int { return p.command.Process.Pid }
 
 func (p *process) signal(s syscall.Signal) { _ = p.command.Process.Signal(s) }
 
-// lastLines are the last eight lines of a program's output.
+// lastLines returns the last eight lines of a program's output.
 func lastLines(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return strings.Join(lines[max(0, len(lines)-8):], "\n")
 }
 
-// complaint is the line of a program's output that says what is wrong, or its last lines
-// if none does.
+// complaint returns the line of a program's output with the error, or its last lines if none has one.
 func complaint(text string) string {
 	for _, line := range strings.Split(text, "\n") {
 		for _, word := range []string{"PANIC:", "FATAL:", "ERROR:", "error:"} {

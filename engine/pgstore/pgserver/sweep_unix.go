@@ -10,12 +10,12 @@ import (
 	"syscall"
 )
 
-// prefix begins the name of every server's folder.
+// prefix is the common prefix of the names of servers' folders.
 const prefix = "qsim-postgresql-"
 
-// claim marks a folder as one of a process that lives: it locks a file in it for as long
-// as the process does, whatever ends that. The file gets the name that sweep looks for
-// once it is locked: between the two, another process's sweep would take it for abandoned.
+// claim marks a folder as used by a living process: it holds a lock on a file in it until the process ends in any way.
+// The file gets the name that sweep looks for only once it is locked: otherwise another process's sweep might take it
+// for abandoned.
 func claim(folder string) (*os.File, error) {
 	unnamed := filepath.Join(folder, "owner.new")
 	f, err := os.OpenFile(unnamed, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
@@ -33,9 +33,8 @@ func claim(folder string) (*os.File, error) {
 	return f, nil
 }
 
-// sweep removes the folders that processes of this user have left in parent which were
-// ended from outside: those that nobody claims any more, and whose server does not run.
-// What cannot be removed stays: it harms nobody.
+// sweep removes the folders that killed processes of this user have left in parent: those without a live claim, whose
+// server does not run. Folders that cannot be removed stay: they do no harm.
 func sweep(parent string) {
 	if parent == "" {
 		parent = os.TempDir()
@@ -48,8 +47,8 @@ func sweep(parent string) {
 	}
 }
 
-// abandoned reports whether a folder was claimed by a process of this user that is no
-// more, and holds no server that runs. While it asks it holds the claim, for a moment.
+// abandoned reports whether a folder was claimed by a process of this user that has ended, and holds no running server.
+// It holds the claim itself for that moment.
 func abandoned(folder string) bool {
 	f, err := os.OpenFile(filepath.Join(folder, "owner"), os.O_RDWR, 0)
 	if err != nil {

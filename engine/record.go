@@ -49,7 +49,8 @@ var eventKindNames = [NumEventKinds]string{"?",
 // String returns the event kind's name as traces spell it.
 func (k EventKind) String() string { return eventKindNames[k] }
 
-// Event is one recorded fact. It holds no pointers. Fields that its kind does not use are zero.
+// Event is one recorded fact about a job, an engine, a node or the store. It holds no pointers. Fields that its kind
+// does not use are zero.
 type Event struct {
 	At       Time
 	Kind     EventKind

@@ -212,7 +212,8 @@ func inWords(n int) string {
 	return fmt.Sprint(n)
 }
 
-// notable is the smallest ratio to the baseline of a cost to jobs that is named before any cost to machines.
+// notable is the ratio to the baseline from which a finding names a cost to jobs, such as longer waits, before any cost
+// to machines.
 const notable = 1.2
 
 // price returns a clause about the metric other than c in which policy i is worst against the baseline: deaths first,

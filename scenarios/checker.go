@@ -79,7 +79,8 @@ func (c *checker) near(path ...any) *yaml.Node {
 	return &yaml.Node{Line: 1, Column: 1}
 }
 
-// given returns the node at the first of paths that the file gives: the others are defaults, and nobody's mistake.
+// given returns the YAML node of the first of paths that the file contains: the others are defaults, and nobody's
+// mistake.
 func (c *checker) given(paths ...[]any) *yaml.Node {
 	for _, path := range paths {
 		if node := c.node(path...); node != nil && node.Line != 0 {

@@ -79,7 +79,7 @@ type explainer struct {
 	settings []Setting
 }
 
-// walk adds the settings within a value; given is the YAML node that the value was decoded from, or nil.
+// walk adds the settings within a YAML value; given is the node of the file that the value was decoded from, or nil.
 func (e *explainer) walk(path string, value, given *yaml.Node) {
 	if !branches(value) {
 		e.add(path, value, given)
@@ -115,7 +115,7 @@ func branches(value *yaml.Node) bool {
 	return false
 }
 
-// source returns the YAML node, below given, from which the value of key was decoded.
+// source returns the YAML node from which the value of key was decoded, below the map given of the file.
 func (e *explainer) source(given *yaml.Node, key string) *yaml.Node {
 	node := lookup(given, key)
 	switch {
@@ -191,7 +191,7 @@ func (e *explainer) ofClass(path string) bool {
 	return found && e.sc.ClassIndex(name) >= 0
 }
 
-// add adds one setting with its value and the origin of the node given.
+// add adds one setting: its path, its value, and the origin (line, preset, override or default) of the node given.
 func (e *explainer) add(path string, value, given *yaml.Node) {
 	e.settings = append(e.settings, Setting{path, oneLine(value), e.origin(path, given)})
 }

@@ -150,7 +150,7 @@ func (t *kindTable) missing(rows []kindRow, keys []string) *quantity.Error {
 	return bad
 }
 
-// closestRow returns the row of keys that has most keys in common with the map.
+// closestRow returns, of several combinations of keys for a kind, the one with most keys in common with the map.
 func closestRow(rows []kindRow, node *yaml.Node) kindRow {
 	best, most := rows[0], -1
 	for _, row := range rows {

@@ -15,8 +15,8 @@ type layers struct {
 	problems []*yaml.LoadError
 }
 
-// base returns the values below given: the defaults, overlaid by the presets that it names for engine and retry. The
-// retry policy of the engine's preset counts unless retry names its own.
+// base returns the YAML values that apply where the scenario given sets none: the defaults, overlaid by the presets
+// that it names for engine and retry. The retry policy of the engine's preset counts unless retry names its own.
 func (l *layers) base(given *yaml.Node) *yaml.Node {
 	base := defaultTrees()[""]
 	engine, retry := lookup(lookup(given, "engine"), "preset"), lookup(lookup(given, "retry"), "preset")
@@ -38,7 +38,8 @@ func (l *layers) base(given *yaml.Node) *yaml.Node {
 	return base
 }
 
-// class returns the values below a class's own retry settings: base, overlaid by the preset that the class names.
+// class returns the retry settings that apply where a class's own ones set none: base, overlaid by the preset that the
+// class names.
 func (l *layers) class(base, own *yaml.Node) *yaml.Node {
 	at := lookup(own, "preset")
 	if p := l.retry(at); p != nil {
@@ -97,8 +98,8 @@ func (l *layers) placed(node, at *yaml.Node, name string) *yaml.Node {
 	return own
 }
 
-// withDefaults returns given overlaid on presets and defaults. Elements of lists that are not maps are reported and
-// left out, so that indexes agree with those of the Scenario.
+// withDefaults returns the YAML of the scenario given, laid over its presets and the defaults. Elements of lists that
+// are not maps are reported and left out, so that indexes agree with those of the Scenario.
 func withDefaults(given *yaml.Node, l *layers) (*yaml.Node, []*yaml.LoadError) {
 	var problems []*yaml.LoadError
 	root := merged(l.base(given), given)

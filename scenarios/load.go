@@ -78,7 +78,7 @@ func named(file *yaml.Node, path string) *yaml.Node {
 	return merged(file, over)
 }
 
-// expand returns given with its short forms replaced by long ones.
+// expand returns the YAML of a scenario with its short forms replaced by long ones.
 func (l *loader) expand(given *yaml.Node, policy string) *yaml.Node {
 	whole, problems := expand(given)
 	l.add(problems, policy)
@@ -125,7 +125,7 @@ func (l *loader) index(node *yaml.Node, path string) {
 	}
 }
 
-// override returns given with one override applied.
+// override returns the YAML of a scenario with one override applied.
 func (l *loader) override(given *yaml.Node, index int, set Override) *yaml.Node {
 	value, problems := set.parse(index)
 	l.add(problems, "")
@@ -141,7 +141,7 @@ func (l *loader) override(given *yaml.Node, index int, set Override) *yaml.Node 
 	return next
 }
 
-// finish decodes and checks given, once as it is and once for each policy with overrides of its own.
+// finish decodes and checks the YAML of a scenario, once as it is and once for each policy with overrides of its own.
 func (l *loader) finish(given *yaml.Node) (*Scenario, Diagnostics) {
 	sc := l.check(given, "", noPolicy)
 	sc.variants = make([]*Scenario, len(sc.Policies))
@@ -163,8 +163,8 @@ func (l *loader) finish(given *yaml.Node) (*Scenario, Diagnostics) {
 	return sc, ds
 }
 
-// check decodes given and adds its problems. If policy is not empty, given has the overrides of that policy, with index
-// number: problems found without the overrides are not repeated.
+// check decodes the scenario given and adds its problems. If policy is not empty, given has the overrides of that
+// policy, which has the index number: problems found without the overrides are not repeated.
 func (l *loader) check(given *yaml.Node, policy string, number int) *Scenario {
 	sc, problems := decode(given, l.files)
 	l.add(problems, policy)

@@ -137,8 +137,8 @@ func applyInList(list, at *yaml.Node, done, path []string, value *yaml.Node) (*y
 // overridable lists the parts of a scenario that a policy may override for itself.
 var overridable = []string{"engine", "retry", "dependencies", "jobs", "storms"}
 
-// withPolicy returns given with the overrides in the `with:` of its policy index, applied in an order that does not
-// depend on the file's.
+// withPolicy returns the YAML of a scenario with the `with:` overrides of the policy with that index, applied in an
+// order that does not depend on the file's.
 func withPolicy(given *yaml.Node, index int) (*yaml.Node, []*yaml.LoadError) {
 	list := lookup(given, "policies")
 	if list == nil || list.Kind != yaml.SequenceNode || index >= len(list.Content) {

@@ -71,8 +71,8 @@ type referenceReader struct{ defs *yaml.Node }
 // placeholders maps each list of a scenario to the word that stands for an element's name in the path of a key.
 var placeholders = map[string]string{"jobs": "CLASS", "storms": "STORM", "dependencies": "NAME", "policies": "LABEL", "objectives": "NUMBER"}
 
-// walk returns the keys of the schema s, which has the given path. RowCosts, the same for every call, are returned
-// once.
+// walk returns the keys below a path of the language, whose JSON schema is s. RowCosts, the same for every call, are
+// returned once.
 func (r *referenceReader) walk(path string, s *yaml.Node) []Key {
 	var all []Key
 	properties, rows := lookup(s, "properties"), lookup(r.defs, "RowCosts")
@@ -93,7 +93,7 @@ func (r *referenceReader) walk(path string, s *yaml.Node) []Key {
 	return all
 }
 
-// long returns the schema of the long form of a value that has a short one, too.
+// long returns the JSON schema of the long form of a value that has a short one, too.
 func long(s *yaml.Node) *yaml.Node {
 	if first := lookupAt(lookup(s, "anyOf"), 0); first != nil && (lookup(first, "$ref") != nil || lookup(first, "items") != nil) {
 		return first
@@ -101,7 +101,7 @@ func long(s *yaml.Node) *yaml.Node {
 	return s
 }
 
-// resolved returns the schema that s refers to, or s itself.
+// resolved returns the JSON schema that s refers to, or s itself.
 func (r *referenceReader) resolved(s *yaml.Node) *yaml.Node {
 	s = long(s)
 	if name, isRef := strings.CutPrefix(word(s, "$ref"), definitionsAt); isRef {
@@ -110,7 +110,7 @@ func (r *referenceReader) resolved(s *yaml.Node) *yaml.Node {
 	return s
 }
 
-// key returns the description of the key whose schema is s.
+// key returns the description of the key whose JSON schema is s.
 func (r *referenceReader) key(path string, s *yaml.Node, required bool) Key {
 	k := Key{Path: path, Value: r.value(s), Required: required, Doc: word(s, "description"), Default: because(path)}
 	if usual := lookup(s, "default"); usual != nil {

@@ -10,8 +10,8 @@ import (
 	"qsim/results/measure"
 )
 
-// expand returns given with short forms replaced by long ones: a list for one policy or one class hit, a policy for its
-// kind, arrivals for a rate, and a map for the text of an objective. Other values stay as they are.
+// expand returns the YAML of a scenario with short forms replaced by long ones: a list for one policy or one class hit,
+// a policy for its kind, arrivals for a rate, and a map for the text of an objective. Other values stay as they are.
 func expand(given *yaml.Node) (*yaml.Node, []*yaml.LoadError) {
 	e := expander{}
 	result := e.keys(given, map[string]func(*yaml.Node) *yaml.Node{

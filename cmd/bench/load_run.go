@@ -16,7 +16,7 @@ import (
 	"qsim/scenarios"
 )
 
-// candidate is one policy on one store, with the results of its rounds.
+// candidate is one of the things compared, a policy on a store, with the results of its rounds.
 type candidate struct {
 	policy string // label
 	index  int    // of the policy in the scenario

@@ -49,7 +49,7 @@ type meter struct {
 	ops [engine.NumOps]phase
 }
 
-// phase holds the durations of calls that handled jobs in batches.
+// phase holds the durations of one kind of call, such as claims, which may be for several jobs.
 type phase struct {
 	calls measure.Histogram // of one call each
 	rows  int64             // jobs in all of them

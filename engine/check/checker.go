@@ -34,7 +34,7 @@ type Checker struct {
 	breach *Breach
 }
 
-// subject is an event with the state of the node, job and execution that it is about.
+// subject is an event with the checker's state of the node, job and execution that it is about.
 type subject struct {
 	*engine.Event
 	n    *node // nil: none in particular

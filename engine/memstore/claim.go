@@ -121,7 +121,7 @@ func (s *Store) anyReady(class engine.Class) bool {
 	return s.stats.Ready[engine.Fresh]+s.stats.Ready[engine.Retry] > 0
 }
 
-// lend leases a row that is in no structure to holder and fills in the lease l.
+// lend leases a job's row that is in no structure to holder and fills in the lease l.
 func (s *Store) lend(ref uint32, r *row, now engine.Time, holder engine.EngineID, ttl time.Duration, l *engine.Lease) {
 	s.describe(ref, r, now, l)
 	r.token++
@@ -132,7 +132,7 @@ func (s *Store) lend(ref uint32, r *row, now engine.Time, holder engine.EngineID
 	s.enlist(ref, r, now.Add(ttl))
 }
 
-// enlist adds a row that is in no list to the leased ones.
+// enlist adds a job's row that is in no list to the leased ones.
 func (s *Store) enlist(ref uint32, r *row, expiry engine.Time) {
 	r.key = expiry
 	s.leased.insertByKey(&s.rows, ref)
@@ -141,7 +141,7 @@ func (s *Store) enlist(ref uint32, r *row, expiry engine.Time) {
 	}
 }
 
-// describe fills in the job of the lease l from a row.
+// describe fills in the job of the lease l from its row.
 func (s *Store) describe(ref uint32, r *row, now engine.Time, l *engine.Lease) {
 	// Fields are set one by one: a composite literal would be built elsewhere and
 	// copied.

@@ -112,8 +112,8 @@ func (s *Store) Commit(_ context.Context, b engine.Batch, dst []engine.Result) (
 	return dst, nil
 }
 
-// refund takes back the charge of the claim by which a row in state from was in flight. Without a fence an outcome may
-// come after that was done already.
+// refund takes back the charge of the claim by which a job's row in state from was in flight. Without a fence an
+// outcome may come after that was done already.
 func (r *row) refund(from engine.State) {
 	if from == engine.InFlight {
 		r.charged--
@@ -169,8 +169,8 @@ func (s *Store) apply(now engine.Time, o *engine.Outcome) engine.Result {
 	return result
 }
 
-// dueNow returns the due time of a row that becomes ready at once: where jobs may be claimed before they are due, it
-// may lie ahead.
+// dueNow returns the due time of a job's row that becomes ready at once: where jobs may be claimed before they are due,
+// it may lie ahead.
 func (s *Store) dueNow(r *row, now engine.Time) engine.Time {
 	if s.options.Held {
 		return max(now, r.dueAt)
@@ -194,7 +194,7 @@ func (s *Store) recoveriesOf(h *history, now engine.Time) int32 {
 	return h.recoveries
 }
 
-// match returns the row that the lease key allows to change under fence f, or nil.
+// match returns the job's row that the lease key allows to change under fence f, or nil.
 func (s *Store) match(key engine.LeaseKey, f engine.Fence) (uint32, *row) {
 	ref := uint32(key.Ref) - 1
 	if ref >= s.rows.size || s.rows.at(ref).id != key.Job {

@@ -2,9 +2,9 @@ package memstore
 
 import "qsim/engine"
 
-// treap holds rows in search trees of one order (Seidel, Aragon: Randomized Search Trees, Algorithmica 16, 1996). The
-// roots are kept by its users. The heap order is by a hash of the job ID, so the shape is a function of what a tree
-// holds. Links lie beside the rows, so that only stores that need the order have them.
+// treap holds rows of jobs in search trees of one order (Seidel, Aragon: Randomized Search Trees, Algorithmica 16,
+// 1996). The roots are kept by its users. The heap order is by a hash of the job ID, so the shape is a function of what
+// a tree holds. Links lie beside the rows, so that only stores that need the order have them.
 type treap struct {
 	rows    *rows
 	tenants *tenants // sortByTurn: whose turns count
@@ -13,7 +13,7 @@ type treap struct {
 	nodes   slab[node]
 }
 
-// sort is an order of ready rows in a tree; equal rows are ordered by ID.
+// sort is an order of ready jobs' rows in a tree; equal rows are ordered by ID.
 type sort uint8
 
 const (
@@ -24,7 +24,7 @@ const (
 	numSorts
 )
 
-// node is a row in its tree: left and right are row + 1, 0 is none.
+// node is a job's row in its tree: left and right are row + 1, 0 is none.
 type node struct {
 	left, right uint32
 	// of is sortByDue: the row of the subtree that comes first by (ready key, ID); in a
@@ -51,7 +51,7 @@ func (x *treap) before(a, b *row) bool {
 	return a.id < b.id
 }
 
-// less reports whether row r at ref comes before row o at other in the treap's order.
+// less reports whether job row r at ref comes before row o at other in the treap's order.
 func (x *treap) less(ref uint32, r *row, other uint32, o *row) bool {
 	if x.sort == sortByTurn {
 		return x.tenants.ofRow(ref).turn < x.tenants.ofRow(other).turn
@@ -61,8 +61,8 @@ func (x *treap) less(ref uint32, r *row, other uint32, o *row) bool {
 
 func (x *treap) rank(ref uint32) uint64 { return rank(x.rows.at(ref).id) }
 
-// insert adds a row to a tree: it descends to where the row outranks the subtree, splits that and hangs the halves
-// below the row.
+// insert adds a job's row to a tree: it descends to where the row outranks the subtree, splits that and hangs the
+// halves below the row.
 func (x *treap) insert(root *uint32, ref uint32) {
 	n, r := x.nodes.reach(ref), x.rows.at(ref)
 	for mine := rank(r.id); *root != 0; {
@@ -89,7 +89,7 @@ func (x *treap) insert(root *uint32, ref uint32) {
 	*root = ref + 1
 }
 
-// split divides a subtree into the rows before ref and the rows after it.
+// split divides a subtree into the jobs' rows before ref and those after it.
 func (x *treap) split(at, ref uint32, r *row) (left, right uint32) {
 	if at == 0 {
 		return 0, 0
@@ -125,7 +125,7 @@ func (x *treap) remove(root *uint32, ref uint32) {
 	*root = x.merge(n.left, n.right)
 }
 
-// removed returns the subtree at without the row ref, which it contains, and with its nodes' sums updated.
+// removed returns the subtree at without the job's row ref, which it contains, and with its nodes' sums updated.
 func (x *treap) removed(at, ref uint32, r *row) uint32 {
 	n := x.nodes.at(at - 1)
 	if at == ref+1 {
@@ -140,7 +140,7 @@ func (x *treap) removed(at, ref uint32, r *row) uint32 {
 	return at
 }
 
-// merge joins two trees; all rows of left must come before all of right.
+// merge joins two trees of jobs' rows; all rows of left must come before all of right.
 func (x *treap) merge(left, right uint32) uint32 {
 	switch {
 	case left == 0:
@@ -183,7 +183,7 @@ func (x *treap) below(at uint32) uint32 {
 	return x.nodes.at(at - 1).of
 }
 
-// firstOf returns the one of two rows that comes first by (ready key, ID); 0 is none.
+// firstOf returns the one of two rows of jobs that comes first by (ready key, ID); 0 is none.
 func (x *treap) firstOf(a, b uint32) uint32 {
 	if a == 0 || b != 0 && x.rows.at(b-1).before(x.rows.at(a-1)) {
 		return b
@@ -225,8 +225,8 @@ func (x *treap) find(root uint32, last bool, wanted func(ref uint32) bool) uint3
 	return x.find(far, last, wanted)
 }
 
-// since returns, among the rows of a tree that became ready at from or later, the first by (ready key, ID); none if
-// there is none. The treap's order must be sortByDue.
+// since returns, among the jobs' rows of a tree that became ready at from or later, the first by (ready key, ID); none
+// if there is none. The treap's order must be sortByDue.
 func (x *treap) since(root uint32, from engine.Time) uint32 {
 	best := uint32(0)
 	for root != 0 {
@@ -241,7 +241,7 @@ func (x *treap) since(root uint32, from engine.Time) uint32 {
 	return best - 1
 }
 
-// countBefore returns how many rows of a tree come before r, in a treap that counts rows.
+// countBefore returns how many rows of a tree come before the job's row r, in a treap that counts rows.
 func (x *treap) countBefore(root uint32, r *row) uint32 {
 	before := uint32(0)
 	for root != 0 {

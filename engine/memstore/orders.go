@@ -111,7 +111,7 @@ func (s *Store) keep(of *indexes, by sort, x *tenants) {
 	})
 }
 
-// eachReady calls visit for the ready rows that may be claimed, in an arbitrary but fixed order.
+// eachReady calls visit for the ready rows of jobs that may be claimed, in an arbitrary but fixed order.
 func (s *Store) eachReady(visit func(ref uint32, r *row)) {
 	for ref := range s.rows.size {
 		if r := s.rows.at(ref); r.state == engine.Ready && !s.isBehind(ref, r) {
@@ -137,7 +137,7 @@ func (x *indexes) remove(c *cell, class engine.Class, ref uint32) {
 	}
 }
 
-// join adds a row that may be claimed to the trees of special orders.
+// join adds a job's row that may be claimed to the trees of special orders.
 func (s *Store) join(ref uint32, r *row) {
 	s.indexes.insert(&s.lines.lanes[r.lane].cell, r.class(), ref)
 	if s.tenants != nil {
@@ -195,7 +195,7 @@ func (s *Store) offer(t *engine.Term, of *tenant) uint32 {
 	return best
 }
 
-// searchCell returns the first of the row best and the rows of a cell that match the term.
+// searchCell returns the first of the job's row best and the rows of a cell that match the term.
 func (s *Store) searchCell(best uint32, t *engine.Term, c *cell, of *tenant, by sort, late bool) uint32 {
 	l := &s.lines.lanes[c.lane]
 	if !s.admits(t, l) {
@@ -215,7 +215,7 @@ func (s *Store) searchCell(best uint32, t *engine.Term, c *cell, of *tenant, by 
 // admits reports whether a term may take jobs of a lane.
 func (s *Store) admits(t *engine.Term, l *lane) bool { return t.Kinds.Has(l.kind) && !s.full(l.kind) }
 
-// first returns the row of a cell and class that search looks for, or none.
+// first returns the job's row of a cell and class that search looks for, or none.
 func (s *Store) first(t *engine.Term, l *lane, c *cell, class engine.Class, of *tenant, by sort, late bool) uint32 {
 	newest := t.Order == engine.NewestReady
 	kept, root := &s.indexes, c.roots[by][class]
@@ -233,7 +233,7 @@ func (s *Store) first(t *engine.Term, l *lane, c *cell, class engine.Class, of *
 	return kept[by].end(root, newest)
 }
 
-// sortOf returns the order of rows in which the term takes jobs, or with late the order by waiting time.
+// sortOf returns the order of jobs' rows in which the term takes jobs, or with late the order by waiting time.
 func sortOf(t *engine.Term, late bool) sort {
 	switch {
 	case late, t.Order == engine.Aging, isTimely(t):
@@ -269,7 +269,7 @@ func (s *Store) before(t *engine.Term, a, b uint32, late bool) bool {
 	return x.id < y.id == (t.Order != engine.NewestReady)
 }
 
-// gained returns by how many steps waiting has raised the priority of a row.
+// gained returns by how many steps waiting has raised the priority of a job's row.
 func (s *Store) gained(rule *engine.Rule, r *row) int64 {
 	gained := max(0, int64(s.at.Sub(r.dueAt)/rule.Every))
 	if rule.Cap > 0 {
@@ -278,8 +278,8 @@ func (s *Store) gained(rule *engine.Rule, r *row) int64 {
 	return gained
 }
 
-// deadline returns the latest time by which a row should be claimed under the rule: its enqueueing plus its kind's
-// budget.
+// deadline returns the latest time by which a job should be claimed under the order Deadline: its enqueueing plus the
+// budget of its kind.
 func deadline(rule *engine.Rule, r *row) engine.Time {
 	if len(rule.Budgets) == 0 {
 		return r.enqueuedAt

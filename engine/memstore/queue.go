@@ -1,14 +1,14 @@
 package memstore
 
-// queue holds the ready rows of one lane and class by (ready key, ID). Rows that come in order, the usual case, go to
-// the ends of a list; the others go to a tree.
+// queue holds the ready rows of jobs of one lane and class by (ready key, ID). Rows that come in order, the usual case,
+// go to the ends of a list; the others go to a tree.
 type queue struct {
 	list list
 	root uint32 // of the tree, in Store.late
 	size int32
 }
 
-// insert adds a row; late is the treap with the trees of all queues. If the treap counts rows, all rows go there.
+// insert adds a job's row; late is the treap with the trees of all queues. If the treap counts rows, all rows go there.
 func (q *queue) insert(late *treap, ref uint32) {
 	q.size++
 	r := late.rows.at(ref)
@@ -57,7 +57,7 @@ type list struct{ head, tail uint32 }
 
 func (l *list) pushBack(s *rows, ref uint32) { l.insertAfter(s, ref, l.tail) }
 
-// insertAfter inserts row ref after the row with link at; 0: at the front.
+// insertAfter inserts row ref after the job's row with link at; 0: at the front.
 func (l *list) insertAfter(s *rows, ref, at uint32) {
 	r := s.at(ref)
 	r.prev = at
@@ -74,8 +74,8 @@ func (l *list) insertAfter(s *rows, ref, at uint32) {
 	}
 }
 
-// insertByKey inserts a row in the order of key, searching from the back: O(1) when keys come in order, as expiries of
-// leases of one length do.
+// insertByKey inserts a job's row in the order of key, searching from the back: O(1) when keys come in order, as
+// expiries of leases of one length do.
 func (l *list) insertByKey(s *rows, ref uint32) {
 	key, at := s.at(ref).key, l.tail
 	for at != 0 && s.at(at-1).key > key {
@@ -99,13 +99,13 @@ func (l *list) remove(s *rows, ref uint32) {
 	r.prev, r.next = 0, 0
 }
 
-// chains holds further lists of rows, with links of their own, for rows that are already in a list through prev and
-// next.
+// chains holds further lists of rows of jobs, with links of their own, for rows that are already in a list through prev
+// and next.
 type chains struct{ links slab[link] }
 
 type link struct{ prev, next uint32 } // row + 1; 0: none
 
-// insertAfter inserts row ref into l after the row with link at; 0: at the front.
+// insertAfter inserts row ref into l after the job's row with link at; 0: at the front.
 func (x *chains) insertAfter(l *list, ref, at uint32) {
 	mine := x.links.reach(ref)
 	mine.prev = at

@@ -28,7 +28,7 @@ func (s *Store) extend(ref uint32, r *row, expiry engine.Time) {
 	s.enlist(ref, r, expiry)
 }
 
-// nodeLists holds the leased rows by the holder's node, each list in order of expiry.
+// nodeLists holds the leased rows of jobs by the holder's node, each list in order of expiry.
 type nodeLists struct {
 	chains
 	of []list
@@ -130,8 +130,8 @@ func (s *Store) Expired(_ context.Context, limit int, grace time.Duration, dst [
 	return dst, s.nextExpiry(now, grace), nil
 }
 
-// expired returns the row whose lease is to be recovered next after the row after, or first of all; none if there is
-// none.
+// expired returns the job's row whose lease is to be recovered next after the row after, or first of all; none if there
+// is none.
 func (s *Store) expired(now engine.Time, grace time.Duration, after uint32) uint32 {
 	lists := [...]*list{&s.orphaned, &s.lapsed, &s.leased}
 	which, at := 0, s.orphaned.head

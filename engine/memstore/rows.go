@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// none is the value of a row number that stands for no row.
+// none is the number that stands for no row of a job.
 const none = ^uint32(0)
 
 // row is one live job, or a dead one that is kept. It is in exactly one place at a time: a queue of its lane (ready),
@@ -30,7 +30,7 @@ type row struct {
 	has        features
 }
 
-// features is the set of optional fields that a row has, beside those of every row.
+// features is the set of optional fields that a job's row has, beside those of every row.
 type features uint8
 
 const (
@@ -49,7 +49,7 @@ type history struct {
 	snoozes     int32
 }
 
-// place is the structure that holds a row, where its state alone does not determine that.
+// place is the structure that holds a job's row, where its state alone does not determine that.
 type place uint8
 
 const (
@@ -61,7 +61,7 @@ const (
 	inOrphans       // in flight: its lease record is lost
 )
 
-// class returns the priority class (fresh or retry) of a row: the one in which it is ready or was claimed.
+// class returns the priority class (fresh or retry) of a job's row: the one in which it is ready or was claimed.
 func (r *row) class() engine.Class {
 	if r.delivery == 0 || r.delivery == 1 && r.state == engine.InFlight {
 		return engine.Fresh
@@ -69,7 +69,7 @@ func (r *row) class() engine.Class {
 	return engine.Retry
 }
 
-// before reports whether a row comes before another of the same priority, by (ready key, ID).
+// before reports whether a job's row comes before another of the same priority, by (ready key, ID).
 func (r *row) before(o *row) bool {
 	if r.key != o.key {
 		return r.key < o.key
@@ -83,7 +83,7 @@ const (
 	chunkMask = chunkSize - 1
 )
 
-// rows is a slab of rows that never move: it grows by chunks and reuses freed rows.
+// rows is a slab of jobs' rows that never move: it grows by chunks and reuses freed rows.
 type rows struct {
 	chunks []*[chunkSize]row
 	size   uint32
@@ -115,10 +115,10 @@ func (s *rows) release(ref uint32) {
 // slab holds a value of type T for each row that needs one. Values are allocated for a chunk of rows at a time.
 type slab[T any] struct{ chunks []*[chunkSize]T }
 
-// at returns the value for a row that has one.
+// at returns the value for a job's row that has one.
 func (s *slab[T]) at(ref uint32) *T { return &s.chunks[ref>>chunkBits][ref&chunkMask] }
 
-// reach allocates the value for a row, if needed: it is zero, or left over from an earlier job of the row.
+// reach allocates the value for a job's row, if needed: it is zero, or left over from an earlier job of the row.
 func (s *slab[T]) reach(ref uint32) *T {
 	chunk := int(ref >> chunkBits)
 	for chunk >= len(s.chunks) {
@@ -130,9 +130,9 @@ func (s *slab[T]) reach(ref uint32) *T {
 	return s.at(ref)
 }
 
-// index finds rows by job ID: open addressing with linear probing, between half and three
-// quarters full when it has grown, at least a quarter when it has shrunk. A slot holds half
-// the hash of the ID besides the row, so that few probes look at rows that are not the one.
+// index finds rows by job ID: open addressing with linear probing, between half and three quarters full when it has
+// grown, at least a quarter when it has shrunk. A slot holds half the hash of the ID besides the job's row, so that few
+// probes look at rows that are not the one.
 type index struct {
 	slots []uint64 // half the hash << 32 | row + 1; 0: empty
 	used  int
@@ -174,7 +174,7 @@ func (x *index) reserve(s *rows, id engine.JobID) (slot int, found bool) {
 	return i, x.slots[i] != 0
 }
 
-// fill puts a row into a slot reserved for its ID.
+// fill puts a job's row into a slot reserved for its ID.
 func (x *index) fill(slot int, id engine.JobID, ref uint32) {
 	x.used++
 	x.slots[slot] = half(id)<<32 | uint64(ref+1)

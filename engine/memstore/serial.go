@@ -10,12 +10,12 @@ type serials struct {
 	keyOf slab[uint32]
 }
 
-// isBehind reports whether a row has others of its serial key before it.
+// isBehind reports whether a job's row has others of its serial key before it.
 func (s *Store) isBehind(ref uint32, r *row) bool {
 	return r.has&hasSerial != 0 && s.serials.links.at(ref).prev != 0
 }
 
-// join appends a row to the list of its serial key.
+// join appends a job's row to the list of its serial key.
 func (x *serials) join(ref, key uint32) {
 	if x.keys == nil {
 		x.keys = make(map[uint32]list)
@@ -26,8 +26,8 @@ func (x *serials) join(ref, key uint32) {
 	x.keys[key] = l
 }
 
-// leaveSerial removes a row that ended, and is in no structure, from its serial key. If it was the first, the next one
-// may be claimed from now on.
+// leaveSerial removes a job's row that ended, and is in no structure, from its serial key. If it was the first, the
+// next one may be claimed from now on.
 func (s *Store) leaveSerial(ref uint32, r *row) {
 	if r.has&hasSerial == 0 {
 		return

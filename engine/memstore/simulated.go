@@ -150,7 +150,7 @@ func (s *Store) Live() int {
 	return s.index.used - s.kept
 }
 
-// countAhead returns how many ready rows come before r in the order of (priority, ready key, ID).
+// countAhead returns how many ready rows of jobs come before r in the order of (priority, ready key, ID).
 func (s *Store) countAhead(r *row) int {
 	n, priority := 0, s.lines.lanes[r.lane].priority
 	for i := range s.lines.lanes {

@@ -2,7 +2,7 @@ package memstore
 
 import "qsim/engine"
 
-// toReady makes a row that is in no structure ready; its wait counts from dueAt.
+// toReady makes a job's row that is in no structure ready; its wait counts from dueAt.
 func (s *Store) toReady(ref uint32, r *row, dueAt, now engine.Time) {
 	if r.has&hasHistory != 0 {
 		s.histories.at(ref).stoodAt = dueAt
@@ -10,7 +10,7 @@ func (s *Store) toReady(ref uint32, r *row, dueAt, now engine.Time) {
 	s.toReadyAt(ref, r, dueAt, s.usualKey(r, dueAt, now))
 }
 
-// usualKey returns the ready key of a row by StoreOptions.Place.
+// usualKey returns the ready key of a job's row by StoreOptions.Place.
 func (s *Store) usualKey(r *row, dueAt, now engine.Time) engine.Time {
 	if r.delivery == 0 {
 		return dueAt
@@ -29,7 +29,7 @@ func (s *Store) usualKey(r *row, dueAt, now engine.Time) engine.Time {
 // headKey returns a ready key before every key that is a time.
 func headKey(dueAt engine.Time) engine.Time { return dueAt - engine.Never/2 }
 
-// toReadyAs makes a row ready in the position that stand says.
+// toReadyAs makes a job's row ready in the position that stand says.
 func (s *Store) toReadyAs(ref uint32, r *row, dueAt, now engine.Time, stand engine.Place) {
 	switch stand {
 	case engine.PlaceHead:
@@ -79,7 +79,7 @@ func (s *Store) lineOf(ref uint32, r *row) *queue {
 	return &s.lines.lanes[r.lane].ready[r.class()]
 }
 
-// unplace removes a row from the structure that holds it and from the counts.
+// unplace removes a job's row from the structure that holds it and from the counts.
 func (s *Store) unplace(ref uint32, r *row) {
 	switch r.state {
 	case engine.Ready:
@@ -103,7 +103,7 @@ func (s *Store) unplace(ref uint32, r *row) {
 	r.place = inList
 }
 
-// unlist removes a row in flight from the list that it is in.
+// unlist removes a job's row in flight from the list that it is in.
 func (s *Store) unlist(ref uint32, r *row) {
 	switch r.place {
 	case inLapsed:
@@ -142,7 +142,7 @@ func (s *Store) full(k engine.Kind) bool {
 	return int(k) < len(s.running) && s.options.MaxRunning[k] > 0 && s.running[k] >= s.options.MaxRunning[k]
 }
 
-// historyOf returns the history of a row, a new one if it has none.
+// historyOf returns the history of a job's row, a new one if it has none.
 func (s *Store) historyOf(ref uint32, r *row) *history {
 	h := s.histories.reach(ref)
 	if r.has&hasHistory == 0 {
@@ -155,7 +155,7 @@ func (s *Store) historyOf(ref uint32, r *row) *history {
 	return h
 }
 
-// tenantOf returns the tenant of a row.
+// tenantOf returns the tenant of a job's row.
 func (s *Store) tenantOf(ref uint32, r *row) engine.TenantID {
 	if r.has&hasTenant == 0 {
 		return 0
@@ -163,7 +163,7 @@ func (s *Store) tenantOf(ref uint32, r *row) engine.TenantID {
 	return *s.tenantIDs.at(ref)
 }
 
-// bury makes a row that is in no structure dead, and deletes it unless dead jobs are kept.
+// bury makes a job's row that is in no structure dead, and deletes it unless dead jobs are kept.
 func (s *Store) bury(ref uint32, r *row) {
 	s.stats.Dead++
 	s.leaveSerial(ref, r)

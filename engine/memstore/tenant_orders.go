@@ -35,8 +35,8 @@ func (s capped) pick(t *engine.Term) uint32 {
 	return best
 }
 
-// firstFront returns the first row of the first tenant, ordered by their first rows, that the term may still take from.
-// The tenants before it have been taken from by this term.
+// firstFront returns the first row of the first tenant, ordered by their first rows of jobs, that the term may still
+// take from. The tenants before it have been taken from by this term.
 func (s *Store) firstFront(t *engine.Term) uint32 {
 	x, f := s.tenants, frontOf(t)
 	best := none
@@ -149,7 +149,7 @@ func (s *Store) grant(t *engine.Term, rounds int64) {
 	}
 }
 
-// cost returns the cost of a row under the order TenantDeficit.
+// cost returns the cost of a job's row under the order TenantDeficit.
 func (s *Store) cost(rule *engine.Rule, r *row) int64 {
 	switch service := s.options.Service; {
 	case rule.PerJob:

@@ -57,7 +57,7 @@ type tenant struct {
 	taken      int    // how many that took
 }
 
-// front is the choice of the row that represents a cell in a tree over the tenants of a lane.
+// front is the choice of the job's row that represents a cell in a tree over the tenants of a lane.
 type front uint8
 
 const (
@@ -132,7 +132,7 @@ func (x *tenants) called(id engine.TenantID) *tenant {
 	return t
 }
 
-// ofRow returns the tenant of a row that has been ready.
+// ofRow returns the tenant of a job's row that has been ready.
 func (x *tenants) ofRow(ref uint32) *tenant { return x.jobs.at(ref).tenant }
 
 func (t *tenant) cell(lane uint16) *cell {
@@ -173,7 +173,7 @@ func (x *tenants) leave(ref uint32, r *row) {
 	}
 }
 
-// moved updates the rows that represent a cell after a row has joined or left it.
+// moved updates the rows that represent a cell after a job's row has joined or left it.
 func (x *tenants) moved(c *cell, class engine.Class) {
 	for f := range numFronts {
 		if x.fronts[f] != nil {
@@ -182,7 +182,7 @@ func (x *tenants) moved(c *cell, class engine.Class) {
 	}
 }
 
-// face puts the row that represents a cell now into the tree over the tenants of its lane.
+// face puts the job's row that represents a cell now into the tree over the tenants of its lane.
 func (x *tenants) face(f front, c *cell, class engine.Class) {
 	now := uint32(0)
 	if root := c.roots[sortByKey][class]; root != 0 {
@@ -219,7 +219,7 @@ func (x *tenants) newFronts(f front) {
 	}
 }
 
-// newHeads begins to maintain the tree of the tenants' first rows.
+// newHeads begins to maintain the tree of the tenants' first rows of jobs.
 func (x *tenants) newHeads() {
 	x.heads = &treap{rows: x.rows}
 	for _, t := range x.all {
@@ -227,7 +227,7 @@ func (x *tenants) newHeads() {
 	}
 }
 
-// lead puts the first row of a tenant, by priority and then by ready key, into the tree of first rows.
+// lead puts the first row of a tenant, by priority and then by ready key, into the tree of first rows of jobs.
 func (x *tenants) lead(t *tenant) {
 	best, priority := none, int16(0)
 	for i := range t.cells {

@@ -48,7 +48,7 @@ func (w *waiting) job(e waiter) engine.JobID {
 	return w.rows.at(e.ref).id
 }
 
-// push adds a row that becomes due at dueAt, and reports whether it is now the first.
+// push adds a job's row that becomes due at dueAt, and reports whether it is now the first.
 func (w *waiting) push(ref uint32, dueAt engine.Time) bool {
 	w.stamps++
 	w.rows.at(ref).prev = w.stamps
@@ -123,7 +123,7 @@ func (w *waiting) top() (waiter, bool) {
 	return waiter{}, false
 }
 
-// leave marks the entry of a row as void; once most entries are void the heap is rebuilt.
+// leave marks the entry of a job's row as void; once most entries are void the heap is rebuilt.
 func (w *waiting) leave(r *row) {
 	w.left[r.prev] = r.id
 	r.prev = 0
@@ -157,8 +157,8 @@ func (w *waiting) takeDue(now engine.Time) uint32 {
 	return e.ref
 }
 
-// toWaiting makes a row that is in no structure wait until due, with stand as its place when ready; where jobs are
-// claimed before they are due, it is ready at once.
+// toWaiting makes a job's row that is in no structure wait until due, with stand as its place when ready; where jobs
+// are claimed before they are due, it is ready at once.
 func (s *Store) toWaiting(ref uint32, r *row, due, now engine.Time, stand engine.Place) {
 	if s.options.Held {
 		s.toReadyAs(ref, r, due, now, stand)

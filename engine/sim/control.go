@@ -17,7 +17,7 @@ type controls struct {
 	redrives int // that are still to come, of those whose time is known
 }
 
-// ending is the end of a control that has begun.
+// ending is the end of a control (an injected fault) that has begun.
 type ending struct {
 	kind   ControlKind
 	node   int32
@@ -46,7 +46,7 @@ func (s *Sim) initControls(all []Control) {
 	}
 }
 
-// await begins the controls that wait for an event like e.
+// await begins the controls (injected faults) that wait for an event like e.
 func (s *Sim) await(e *engine.Event) {
 	for i, left := range s.controls.awaits {
 		c := &s.controls.all[i]
@@ -70,7 +70,7 @@ func (s *Sim) await(e *engine.Event) {
 	}
 }
 
-// control begins or ends the control that an event refers to.
+// control begins or ends the control (injected fault) that a pending event refers to.
 func (s *Sim) control(ref uint32) {
 	if ref&endBit != 0 {
 		e := *s.controls.ends.at(ref &^ endBit)
@@ -92,7 +92,7 @@ func (s *Sim) control(ref uint32) {
 	}
 }
 
-// begin begins a control, and reports whether it had any effect.
+// begin begins a control (an injected fault), and reports whether it had any effect.
 func (s *Sim) begin(c *Control, came int) bool {
 	met := true
 	end := ending{kind: c.Kind, node: c.Node, offset: c.Offset, limit: c.Limit}
@@ -206,12 +206,12 @@ func (s *Sim) shiftClock(node int32, by time.Duration) {
 	}
 }
 
-// happens draws whether a job is in the share that a control hits.
+// happens draws whether a job is in the share of jobs that a control (an injected fault) hits.
 func (s *Sim) happens(c *Control, job engine.JobID, came int) bool {
 	return s.cfg.Rand.Uniform(keyed.ForStore, uint64(job), c.Draw, uint16(came)) < c.Share
 }
 
-// loseLeases deletes lease records as a control says and returns how many.
+// loseLeases deletes the lease records that a fault hits and returns how many.
 func (s *Sim) loseLeases(c *Control, came int) (lost int) {
 	loser, ok := s.store.(LeaseLoser)
 	if !ok {
@@ -227,7 +227,7 @@ func (s *Sim) loseLeases(c *Control, came int) (lost int) {
 	return lost
 }
 
-// redrive makes dead jobs ready again as a control says and returns how many.
+// redrive makes the dead jobs ready again that a control hits and returns how many.
 func (s *Sim) redrive(c *Control, came int) int {
 	redriver, ok := s.store.(Redriver)
 	if !ok {

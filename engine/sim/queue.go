@@ -66,8 +66,8 @@ func (q *queue) init(nodes int) {
 	q.timers.init(nodes)
 }
 
-// next returns the time of the next event and the structure that holds it: by the rank of its events, or control for
-// the heap others. Never: there are no events.
+// next returns the time of the next pending event and the structure that holds it, named by a rank. Never: there are no
+// events.
 func (q *queue) next() (at engine.Time, from rank) {
 	at, from = q.due, promotion
 	if q.requests.first < at {

@@ -34,7 +34,7 @@ type deferred struct {
 	key  uint64
 }
 
-// run is one execution under way.
+// run is one execution of a handler under way.
 type run struct {
 	key     uint64 // of its finish event; 0: the slot is free
 	job     *engine.Job

@@ -18,7 +18,7 @@ type claimGaps struct {
 	hint   time.Duration
 }
 
-// endStretch ends the claim gap under way, if a fresh job was ready, and adds it to the view's windows.
+// endStretch ends the claim gap under way, if a fresh job was ready, and adds it to the view's windows of time.
 func (v *view) endStretch() {
 	length := v.now.Sub(v.gaps.since)
 	if length <= v.gaps.hint {

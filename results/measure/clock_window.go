@@ -18,7 +18,7 @@ const (
 	numPeaks    = 3
 )
 
-// segment counts the events, and integrates the levels, between two boundaries of a view's clock.
+// segment counts the events, and integrates levels such as jobs ready, between two boundaries of virtual time.
 type segment struct {
 	from       engine.Time
 	area       [numAreas]int64 // value × ns; a segment is too short for this to overflow
@@ -59,10 +59,10 @@ type clockWindow struct {
 	skip    uint64        // so many claims of the streak under way were before the window
 }
 
-// covers reports whether a segment that begins at t belongs to the window w.
+// covers reports whether the segment of time that begins at t belongs to the window w.
 func (w *clockWindow) covers(t engine.Time) bool { return t >= w.from && t < w.to }
 
-// add counts the segment s, which ends at time until and lies in the window w.
+// add adds the counts of the segment s, which ends at time until, to the window w, in which it must lie.
 func (w *clockWindow) add(s *segment, until engine.Time) {
 	w.span += until.Sub(s.from)
 	for i, a := range s.area {

@@ -6,8 +6,9 @@ import (
 	"qsim/engine"
 )
 
-// cohorts maps a job to the job sets that count it, which depend on when it was enqueued, its class and its tenant. All
-// jobs of one class and one tenant named by a set, between two edges of the sets' windows, form a cohort.
+// cohorts maps a job to the job sets (see jobSet) that count it, which depend on when it was enqueued, its class and
+// its tenant. All jobs of one class and one tenant named by a set, between two edges of the sets' windows, form a
+// cohort.
 type cohorts struct {
 	lists     [][]*jobSet // by cohort
 	low, high engine.Time // between which edges the latest job lay: [low, high)

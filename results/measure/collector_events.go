@@ -269,7 +269,7 @@ func (c *Collector) setsOfJob(j *knownJob, enqueued engine.Time, o *engine.Outco
 	return c.setsOf(enqueued, o.Kind, o.Tenant)
 }
 
-// outcome counts in the view v the outcome of one of its jobs, which leaves the state r.From.
+// outcome counts, for the view v, the outcome of one of its jobs, and the job's change from the state r.From.
 func (v *view) outcome(kind engine.EventKind, tenant engine.TenantID, r *engine.Result, answered bool) {
 	switch r.From {
 	case engine.Ready:

@@ -86,8 +86,8 @@ func (c *Collector) passOf(at engine.Time, kind engine.Kind, tenant engine.Tenan
 	}
 }
 
-// passAll counts an event that every view sees, and advances them all: about workers, which all jobs share, or about a
-// claim, which may pass over a job.
+// passAll counts an event that concerns the view of every class and tenant, and advances them all: about workers, which
+// all jobs share, or about a claim, which may pass over a job.
 func (c *Collector) passAll(at engine.Time) {
 	c.pass(at)
 	if len(c.views) > 1 {

@@ -49,12 +49,12 @@ func newJobSet(f filter, from, to time.Duration) *jobSet {
 	return &jobSet{filter: f, from: engine.Time(from), span: uint64(max(to-from, 0))}
 }
 
-// has reports whether a job that was enqueued then, of that class and tenant, is in the set.
+// has reports whether the set counts a job that was enqueued then, of that class and tenant.
 func (s *jobSet) has(enqueued engine.Time, kind engine.Kind, tenant engine.TenantID) bool {
 	return uint64(enqueued-s.from) < s.span && s.filter.has(kind, tenant)
 }
 
-// want makes the set keep the histograms and counts that metric m, with limit, is computed from.
+// want makes the set of jobs keep the histograms and counts from which metric m, with limit, is computed.
 func (s *jobSet) want(m *metric, limit time.Duration) {
 	keep := func(f family) {
 		if s.ended[f] == nil {

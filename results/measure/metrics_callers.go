@@ -72,7 +72,7 @@ func slowdownMetric() metric {
 	return ofJobs(info, func(*answer) number { return none("the seed was not run without storms") })
 }
 
-// meanFreshWait returns the mean wait of the fresh jobs in the set.
+// meanFreshWait returns the mean wait of the fresh jobs in the set of jobs.
 func (s *jobSet) meanFreshWait() number {
 	w := s.wait(freshWait)
 	if w.count() == 0 {

@@ -137,7 +137,7 @@ func (c *Collector) setOf(q Query) *jobSet {
 	return set
 }
 
-// windowOf returns the window of the view's clock that the query q measures.
+// windowOf returns the window of virtual time that the query q measures, in the view v.
 func (c *Collector) windowOf(v *view, q Query) *clockWindow {
 	return v.window(c.spanOf(q))
 }

@@ -44,8 +44,8 @@ func (b *starving) limit(kind engine.Kind) time.Duration {
 	return starvedByDefault
 }
 
-// of returns the hunger that follows the jobs of a filter, a new one if there is none; with crowding it judges claims
-// too.
+// of returns the hunger (starvation state) of the jobs that pass a filter, a new one if there is none; with crowding it
+// also judges claims.
 func (b *starving) of(f filter, crowding bool) *hunger {
 	var h *hunger
 	for _, known := range b.hungers {
@@ -82,7 +82,7 @@ func (b *starving) of(f filter, crowding bool) *hunger {
 	return h
 }
 
-// ownLane returns the lane of the fresh jobs of one class and one tenant.
+// ownLane returns the queue of ready times for the fresh jobs of one class and one tenant.
 func (b *starving) ownLane(kind int, tenant engine.TenantID) *lane {
 	for kind >= len(b.own) {
 		b.own = append(b.own, nil)
@@ -272,13 +272,13 @@ type lane struct {
 	empty int // elements of the queue behind first without jobs
 }
 
-// readied counts the jobs of a lane that became ready at one instant.
+// readied counts fresh jobs that became ready at one instant.
 type readied struct {
 	at   engine.Time
 	jobs int
 }
 
-// push adds a job that became ready now to the lane.
+// push counts a fresh job that becomes ready now, at the end of the queue.
 func (l *lane) push(now engine.Time) {
 	l.live++
 	if n := len(l.queue); n > 0 && l.queue[n-1].at == now && l.queue[n-1].jobs > 0 {
@@ -288,7 +288,7 @@ func (l *lane) push(now engine.Time) {
 	l.queue = append(l.queue, readied{now, 1})
 }
 
-// leave removes from the lane a job that became ready at since.
+// leave removes a fresh job, ready since since, from the queue of ready times.
 func (l *lane) leave(since engine.Time) {
 	if l.live == 0 {
 		return
@@ -311,7 +311,7 @@ func (l *lane) leave(since engine.Time) {
 	l.tidy()
 }
 
-// find returns the index in the lane's queue of the jobs that became ready at since, or else of the next ones.
+// find returns the index in the queue of ready times of the jobs ready since since, or else of the next ones.
 func (l *lane) find(since engine.Time) int {
 	low, high := l.first, len(l.queue)
 	for low < high {
@@ -331,7 +331,7 @@ func (l *lane) find(since engine.Time) int {
 	return low
 }
 
-// tidy shortens the lane's queue by its entries whose jobs have all left, once they are most of it.
+// tidy frees the memory of a queue's entries whose jobs have all left, once they are most of the queue.
 func (l *lane) tidy() {
 	if gone := l.first + l.empty; gone < 1024 || 2*gone < len(l.queue) {
 		return

@@ -46,8 +46,8 @@ func (w *stormWatch) recovered(end engine.Time, left bool) number {
 	return number{value: w.candidate.Sub(w.over).Seconds(), bound: left}
 }
 
-// stormState holds the measurements of a view before the first storm and its watches of the return to that level after
-// each storm.
+// stormState holds how the queue was before the first storm, and measures after each storm how long it takes to be so
+// again.
 type stormState struct {
 	calm       *clockWindow // between warm-up and the first storm; nil: there is no storm
 	inCalm     bool
@@ -122,7 +122,7 @@ func (v *view) stormGoesOn(ready, dt int64) {
 	}
 }
 
-// onStormEdge handles an edge of the view's clock at which the calm before the storms, or a storm, may end.
+// onStormEdge handles a time at which the calm before the first storm, or a storm, may end.
 func (v *view) onStormEdge() {
 	calm := v.storms.calm
 	if calm == nil {

@@ -53,7 +53,8 @@ type view struct {
 	tenants *tenantCounts // nil: nobody asks
 }
 
-// newView returns a view of the jobs that pass filter f. Its windows are asked for next; then it begins.
+// newView returns a view (the queue as seen by the jobs that pass filter f), for which windows of time can then be
+// asked.
 func newView(c *Collector, f filter) *view {
 	s := c.settings
 	v := &view{filter: f, settings: s, workers: &c.machines, rest: Load{s.Rate, s.Service}}
@@ -66,7 +67,7 @@ func newView(c *Collector, f filter) *view {
 	return v
 }
 
-// window returns the window [from, to) of the view's clock, a new one if there is none.
+// window returns the view's window [from, to) of virtual time, a new one if there is none.
 func (v *view) window(from, to engine.Time) *clockWindow {
 	for _, w := range v.windows {
 		if w.from == from && w.to == to && w != v.storms.calm {
@@ -78,7 +79,7 @@ func (v *view) window(from, to engine.Time) *clockWindow {
 	return w
 }
 
-// begin sorts the edges of all windows that were asked for and starts the view's clock.
+// begin sorts the edges of all windows of time that were asked for and starts the view at time 0.
 func (v *view) begin() {
 	for _, w := range v.windows {
 		v.edges = append(v.edges, w.from, w.to)
@@ -91,7 +92,7 @@ func (v *view) begin() {
 	v.cross(0)
 }
 
-// advanceTo integrates the view's levels until t, over the boundaries on the way; it does nothing if t is past.
+// advanceTo integrates jobs ready, workers busy and so on until t, over the boundaries on the way, if t is ahead.
 func (v *view) advanceTo(t engine.Time) {
 	switch {
 	case t >= v.boundary:
@@ -101,7 +102,7 @@ func (v *view) advanceTo(t engine.Time) {
 	}
 }
 
-// advance integrates the view's levels until t; no boundary may lie before t.
+// advance integrates jobs ready, workers busy and so on until t; no boundary of a segment may lie before t.
 func (v *view) advance(t engine.Time) {
 	dt := int64(t - v.now)
 	area := &v.segment.area
@@ -126,7 +127,7 @@ func (v *view) advance(t engine.Time) {
 	v.now = t
 }
 
-// cross integrates the view's levels until t, and ends a segment at each boundary up to t, t included.
+// cross integrates jobs ready, workers busy and so on until t, and ends a segment at each boundary up to t, t included.
 func (v *view) cross(t engine.Time) {
 	for v.boundary <= t {
 		v.advance(v.boundary)
@@ -135,7 +136,7 @@ func (v *view) cross(t engine.Time) {
 	v.advance(t)
 }
 
-// onBoundary ends the segment that lasted until now and begins the next one.
+// onBoundary ends the segment of time that lasted until now and begins the next one.
 func (v *view) onBoundary() {
 	for _, w := range v.open {
 		w.add(&v.segment, v.now)
@@ -188,7 +189,7 @@ func (v *view) onEdge() {
 	v.onStormEdge()
 }
 
-// stop integrates the view's levels until end, the end of the run, and closes what is under way.
+// stop integrates the view's levels until end, the end of the run, and closes the claim gap and storm measurements.
 func (v *view) stop(end engine.Time) {
 	v.cross(end)
 	if v.storms.begun && len(v.storms.draining) > 0 {
@@ -252,7 +253,7 @@ func (v *view) becomeWaiting() {
 	v.segment.peak[waitingArea] = max(v.segment.peak[waitingArea], v.waiting)
 }
 
-// claimed counts a claim of a job of this view after a wait of waited ns, which lies in that histogram bucket.
+// claimed counts a claim of one of the view's jobs after a wait of waited ns, which lies in that histogram bucket.
 func (v *view) claimed(class engine.Class, waited int64, bucket int) {
 	v.segment.claims[class]++
 	v.weighClaim(class)
@@ -276,7 +277,7 @@ func (v *view) claimed(class engine.Class, waited int64, bucket int) {
 	}
 }
 
-// claimedElsewhere counts a claim of a job outside this view, which passes over the view's ready fresh jobs, if any.
+// claimedElsewhere counts a claim of another class or tenant, which passes over the view's ready fresh jobs, if any.
 func (v *view) claimedElsewhere(class engine.Class) {
 	if class == engine.Retry && v.ready[engine.Fresh] > 0 {
 		v.passOver()

@@ -68,10 +68,10 @@ func (s *svgCanvas) Translate(by vg.Point) { s.now().origin = s.placed(by) }
 // Scale panics: no chart is scaled.
 func (s *svgCanvas) Scale(float64, float64) { panic("report: an SVG is not scaled") }
 
-// Push saves the drawing state.
+// Push saves the drawing state: colour, line width, dashes and position.
 func (s *svgCanvas) Push() { s.states = append(s.states, *s.now()) }
 
-// Pop restores the drawing state saved last.
+// Pop restores the drawing state that Push saved last.
 func (s *svgCanvas) Pop() { s.states = s.states[:len(s.states)-1] }
 
 // DrawImage panics: no chart has a bitmap.

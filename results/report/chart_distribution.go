@@ -189,8 +189,8 @@ func (c *distribution) unclaimedWords() string {
 	return " (" + percent(c.unclaimed) + " never claimed)"
 }
 
-// lines returns the distribution's curve, and a thin line from its end to the right for the unclaimed jobs, whose waits
-// are not known.
+// lines returns the curve of a distribution of waits, and a thin line from its end to the right for the unclaimed jobs,
+// whose waits are not known.
 func (c *distribution) lines(p *plot.Plot, style draw.LineStyle) []curve {
 	if c.none {
 		return nil

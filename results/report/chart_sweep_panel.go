@@ -93,7 +93,7 @@ func (d *sweepDrawing) ticks(p *plot.Plot) []plot.Tick {
 	return ticks
 }
 
-// line returns the line of a policy in a panel.
+// line returns the plotted line of a policy in one panel of a sweep chart.
 func (d *sweepDrawing) line(own *sweepPanel, policy int) sweepLine {
 	l := sweepLine{color: hueOf(policy).line, dashes: dashOf(policy), words: d.words}
 	if d.words { // beside each other, not on top
@@ -109,7 +109,7 @@ func (d *sweepDrawing) line(own *sweepPanel, policy int) sweepLine {
 	return l
 }
 
-// reason returns the reason why a panel has no values, as text.
+// reason returns the reason why a panel of a sweep chart has no values, as text.
 func (d *sweepDrawing) reason(own *sweepPanel) string {
 	for _, c := range own.cells {
 		if c != nil {
@@ -182,7 +182,7 @@ func (b bound) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// note plots a text in the middle of a panel that has no values.
+// note plots a text in the middle of a panel without values.
 type note string
 
 func (n note) Plot(c draw.Canvas, _ *plot.Plot) {

@@ -81,7 +81,7 @@ func (k key) height(width vg.Length) vg.Length {
 	return vg.Length(k.place(width, nil))*keyLine + 6
 }
 
-// draw draws the key at the top of a canvas.
+// draw draws the legend at the top of a canvas.
 func (k key) draw(c draw.Canvas) {
 	k.place(c.Max.X-c.Min.X, func(e entry, name string, x, y vg.Length) {
 		x, y = c.Min.X+x, c.Max.Y-y-6

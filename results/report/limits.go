@@ -118,7 +118,7 @@ func (b limitNames) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// apart is the distance of the points that stand for a curve when a place for a name is sought.
+// apart is the spacing, in points of length, of the positions along a curve that names on the chart avoid.
 const apart = 4
 
 // emptiest returns the first of the places, for the lower left corner of a name of width wide, at which it hides fewest

@@ -106,7 +106,8 @@ type metGroup struct {
 	names    []string
 }
 
-// words returns a sentence about the policies of a group, of judged policies in all.
+// words returns a sentence about the policies that meet an objective in equally many cells of a sweep; judged is the
+// number of policies with a verdict.
 func (g metGroup) words(first bool, judged, all int) string {
 	words := fmt.Sprintf("in %d of %d", g.met, g.all)
 	if first {

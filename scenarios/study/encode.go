@@ -35,7 +35,7 @@ func (n *number) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*float64)(n))
 }
 
-// header is the first line of a shard file: the sweep that is computed, and which shard this is.
+// header is the first line of a shard's file: it describes the sweep and the shard.
 type header struct {
 	Format     int             `json:"format"`
 	Shard      int             `json:"shard"`

@@ -45,7 +45,7 @@ func NewLattice(x, y Axis, depth int) (*Lattice, error) {
 	return l, nil
 }
 
-// positions returns the values of an axis with the intermediate ones between them.
+// positions returns the values of a map's axis with the intermediate ones between them.
 func (l *Lattice) positions(r Range) []Value {
 	all := make([]Value, (len(r.Values)-1)*l.Steps+1)
 	for i, v := range r.Values {
@@ -149,8 +149,8 @@ func (m *Map) measure(points []Point, measure func(points []Point) ([]PointValue
 	return err
 }
 
-// split returns the cells of a size whose corners or sides lie on different sides of the edge and that can be halved,
-// by index, and the points that the halves need.
+// split returns the cells of a size, by index, that have points on both sides of the edge and can be halved, and the
+// points that the halves need.
 func (m *Map) split(size int) (split map[int][]Patch, points []Point) {
 	split = map[int][]Patch{}
 	for i, c := range m.Patches {
@@ -169,7 +169,7 @@ func (m *Map) split(size int) (split map[int][]Patch, points []Point) {
 	return split, points
 }
 
-// halves returns the parts of a patch: four, two where an axis has no value in between, or the patch alone.
+// halves returns the parts of a map's patch: four, two where an axis has no value in between, or the patch alone.
 func (m *Map) halves(c Patch) []Patch {
 	parts := []Patch{c}
 	if x := (c.X0 + c.X1) / 2; x > c.X0 && m.X[x].Text != "" {
@@ -190,7 +190,7 @@ func (c Patch) corners() []Point {
 	return []Point{{c.X0, c.Y0}, {c.X1, c.Y0}, {c.X0, c.Y1}, {c.X1, c.Y1}}
 }
 
-// disagrees reports whether the points measured on the rim of a patch lie on both sides of the edge.
+// disagrees reports whether the points measured on the rim of a map's patch lie on both sides of the edge.
 func (m *Map) disagrees(c Patch) bool {
 	first := m.Values[Point{c.X0, c.Y0}].Beyond
 	differs := func(p Point) bool {

@@ -61,7 +61,7 @@ type candidate struct {
 	jobs     int64
 }
 
-// known is the state that the search remembers of a job.
+// known is the state of one job that Find keeps while it searches for jobs worth a look.
 type known struct {
 	readySince engine.Time // Never: it is not ready
 	claimed    int32

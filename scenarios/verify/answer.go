@@ -10,10 +10,10 @@ import (
 	"qsim/results/measure"
 )
 
-// Verdict is the result of checking a quantity or a row: met, missed, wide or left out.
+// Verdict is the result of checking a quantity or a verify row: met, missed, wide or left out.
 type Verdict string
 
-// The verdicts. A row has the verdict of its worst quantity; from worst to best: missed, wide, met, left out.
+// The verdicts. A verify row has the verdict of its worst quantity; from worst to best: missed, wide, met, left out.
 const (
 	Met     Verdict = "met"      //
 	Missed  Verdict = "missed"   // expected and measured differ
@@ -24,7 +24,7 @@ const (
 // confidence is the level of the two-sided intervals of measurements: t(0.9995).
 const confidence = 0.999
 
-// Quantity is one expected quantity of a row with its measurement. Values are in the unit of the row.
+// Quantity is one expected quantity of a verify row with its measurement. Values are in the unit of the row.
 type Quantity struct {
 	Name         string  `json:"quantity"`
 	Expected     any     `json:"expected"`        // a number, true or false, text, or nil

@@ -18,7 +18,7 @@ type Options struct {
 
 func (o *Options) mostJobs() float64 { return cmp.Or(o.MostJobs, 400e6) }
 
-// Result is the verdict on a row, with all its measurements.
+// Result is the verdict on a verify row, with all its measurements.
 type Result struct {
 	Row
 	Quantities []Quantity `json:"quantities"`
@@ -31,7 +31,7 @@ type Result struct {
 func (r *Result) Failed() bool { return r.Verdict == Missed || r.Verdict == Wide }
 
 // Check measures by simulation the quantities that row expects. A row that the simulator cannot express is left out,
-// with a reason. An error says that the row is wrong, a simulation broke, or ctx is done.
+// with a reason. An error says that the verify row is wrong, a simulation broke, or ctx is done.
 func Check(ctx context.Context, row Row, o Options) (Result, error) {
 	result := Result{Row: row}
 	m, problems := build(row)
@@ -66,10 +66,10 @@ func (r Result) leaveOut(reason string) Result {
 	return r
 }
 
-// severity ranks verdicts, the worst highest: a row has the verdict of its worst quantity.
+// severity ranks verdicts, the worst highest: a verify row has the verdict of its worst quantity.
 var severity = map[Verdict]int{LeftOut: 0, Met: 1, Wide: 2, Missed: 3}
 
-// conclude fills in the quantities and the verdict of a row from the measurements.
+// conclude fills in the quantities and the verdict of a verify row from the measurements.
 func (r *Result) conclude(expected []item, asked []*experiment) {
 	r.Verdict = LeftOut
 	for i, it := range expected {

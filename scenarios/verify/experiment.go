@@ -14,7 +14,7 @@ import (
 	"qsim/scenarios/world"
 )
 
-// experiment is a scenario whose replications measure some of the quantities that a row expects.
+// experiment is a scenario whose replications measure some of the quantities that a verify row expects.
 type experiment struct {
 	setup    setup
 	load     float64 // of the workers: above highLoad intervals may be wider

@@ -1,6 +1,6 @@
 package verify
 
-// families maps the first part of a row's ID to the function that builds experiments for its model.
+// families maps the first part of a verify row's ID to the function that builds experiments for its model.
 var families = map[string]family{
 	"mmc":      plainQueue(exponentialService, true),
 	"md1":      plainQueue(constantService("D"), false),

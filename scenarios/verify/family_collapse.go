@@ -56,7 +56,7 @@ func watchBacklog(end, patience, capacity float64) func(o *observer, e *engine.E
 	}
 }
 
-// kept returns the gauge of one of watchBacklog's numbers, NaN if its event never came.
+// kept returns the gauge (measured quantity) of one of watchBacklog's numbers, NaN if its event never came.
 func kept(which int) gauge {
 	return mean(func(o *observer) float64 {
 		if o.own[which] == 0 {

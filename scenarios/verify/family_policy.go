@@ -11,7 +11,7 @@ import (
 
 // Policies that tell fresh jobs from retries.
 
-// services maps the words of rows for service times to functions that build the distribution.
+// services maps the words of verify rows for service times to functions that build the distribution.
 var services = map[string]func(p *params) service{
 	"exp": meanService, "exponential": meanService,
 	"det": constantService("mean"), "deterministic": constantService("mean"), "constant": constantService("mean"),
@@ -191,7 +191,7 @@ func claimLog(most int) func(o *observer, e *engine.Event) {
 	}
 }
 
-// framePolicy returns a function that makes the policy weighted with the exact share of a row's weights.
+// framePolicy returns a function that makes the policy weighted with the exact share of a verify row's weights.
 func framePolicy(p *params) func(int) engine.Policy {
 	fresh, retries := int64(p.count("w_fresh")), int64(p.count("w_retry"))
 	return func(int) engine.Policy { return &policies.Weighted{Fresh: quantity.Fraction(fresh, fresh+retries)} }

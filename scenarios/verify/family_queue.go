@@ -40,7 +40,7 @@ func varied(dist string, mean, cv float64) service {
 	return service{fmt.Sprintf("{dist: %s, mean: %s, cv: %.9g}", dist, seconds(mean), cv), mean, cv}
 }
 
-// byMoments returns a service time with the first two moments that a row gives; further moments do not matter.
+// byMoments returns a service time with the first two moments that a verify row gives; further moments do not matter.
 func byMoments(p *params, first, second string) service {
 	mean := p.positive(first)
 	square := p.positive(second)/(mean*mean) - 1

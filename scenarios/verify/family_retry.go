@@ -26,8 +26,8 @@ func meanAttempts(p float64, most int) float64 {
 	return (1 - math.Pow(p, float64(most))) / (1 - p)
 }
 
-// independentFailures returns the family of models with workers for all jobs, where only attempts count. of reads from
-// a row the share of attempts that fail and the limit of attempts.
+// independentFailures returns the family of models with a worker for every job, where only the number of attempts
+// matters. of reads from a verify row the share of attempts that fail and the limit of attempts.
 func independentFailures(of func(p *params) (float64, int)) family {
 	return func(p *params) ([]experiment, error) {
 		failing, most := of(p)

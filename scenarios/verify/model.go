@@ -11,7 +11,7 @@ import (
 )
 
 // family is a function that builds the experiments for the rows of one model. Its error is the reason why the simulator
-// cannot express the row; mistakes in the row are added to the problems of p.
+// cannot express the verify row; mistakes in the row are added to the problems of p.
 type family func(p *params) ([]experiment, error)
 
 // facts maps names of expected items that are no property of the model to what they are.
@@ -20,7 +20,7 @@ var facts = map[string]string{
 	"edge_mass": "the error of the numerical solution",
 }
 
-// model is a row with the experiments that measure it.
+// model is a verify row with the experiments that measure it.
 type model struct {
 	expected    []item
 	experiments []experiment
@@ -34,7 +34,7 @@ func Problems(row Row) []error {
 	return problems
 }
 
-// build returns the experiments of a row, or its mistakes.
+// build returns the experiments of a verify row, or its mistakes.
 func build(row Row) (*model, []error) {
 	m := &model{}
 	var err error

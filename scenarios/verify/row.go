@@ -29,7 +29,7 @@ type Row struct {
 	Quick    bool            `json:"quick,omitempty"` // it takes a second or few
 }
 
-// Family returns the part of the row's ID that names the model.
+// Family returns the part of the verify row's ID that names the model.
 func (r *Row) Family() string {
 	parts := strings.SplitN(r.ID, ".", 3)
 	if parts[0] == "trace" && len(parts) > 1 {
@@ -41,7 +41,7 @@ func (r *Row) Family() string {
 //go:embed rows.json
 var shipped []byte
 
-// Rows returns the rows that are built into the program. The caller may change them.
+// Rows returns the verify rows that are built into the program. The caller may change them.
 func Rows() []Row {
 	rows, err := ReadRows(bytes.NewReader(shipped))
 	if err != nil {
@@ -50,7 +50,7 @@ func Rows() []Row {
 	return rows
 }
 
-// ReadRows reads rows from a JSON object, under the key rows. Other keys are ignored.
+// ReadRows reads verify rows from a JSON object, under the key rows. Other keys are ignored.
 func ReadRows(r io.Reader) ([]Row, error) {
 	var file struct{ Rows []Row }
 	if err := json.NewDecoder(r).Decode(&file); err != nil {
@@ -75,7 +75,7 @@ func ReadRows(r io.Reader) ([]Row, error) {
 	return file.Rows, nil
 }
 
-// item is one expected value of a row: a number, true or false, a text, or null.
+// item is one expected value of a verify row: a number, true or false, a text, or null.
 type item struct {
 	path  string // "wait_mean", "at.100.n", "wait[0]"
 	value any    // float64, bool, string or nil
@@ -121,7 +121,7 @@ func flatten(decoder *json.Decoder, path string, all *[]item) error {
 	return err
 }
 
-// params holds a row's parameters. One that is missing or of another type is noted as a problem, and read as 0.
+// params holds a verify row's parameters. One that is missing or of another type is noted as a problem, and read as 0.
 type params struct {
 	values   map[string]any
 	read     []string // names that were looked for
@@ -141,7 +141,7 @@ func (p *params) wrong(format string, arguments ...any) {
 	p.problems = append(p.problems, fmt.Errorf(format, arguments...))
 }
 
-// has reports whether the row has a parameter other than null.
+// has reports whether the verify row has a parameter other than null.
 func (p *params) has(name string) bool {
 	p.read = append(p.read, name)
 	return p.values[name] != nil

@@ -84,7 +84,7 @@ func equalGaps(rate float64) string {
 	return fmt.Sprintf("{process: constant, rate: %s}", perSecond(rate))
 }
 
-// atOnce returns the scenario text for n jobs that arrive together, once.
+// atOnce returns the scenario text for n jobs that arrive together, once, at the time at.
 func atOnce(n int, at float64) string {
 	return fmt.Sprintf("{process: batch, size: %d, every: 80000h, start: %s}", n, seconds(at))
 }

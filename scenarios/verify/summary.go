@@ -11,7 +11,7 @@ import (
 	"qsim/results/text"
 )
 
-// Summary holds the results of all rows that were checked, and how many were met.
+// Summary holds the results of all verify rows that were checked, and how many were met.
 type Summary struct {
 	Version int      `json:"version"`
 	Rows    []Result `json:"rows"`
@@ -21,7 +21,7 @@ type Summary struct {
 	Exit    int      `json:"exit"` // 1: a row failed; else 0
 }
 
-// Summarize counts the verdicts of rows.
+// Summarize counts the verdicts of verify rows.
 func Summarize(list []Result) *Summary {
 	s := &Summary{Version: 1, Rows: list}
 	for i := range list {
@@ -37,8 +37,8 @@ func Summarize(list []Result) *Summary {
 	return s
 }
 
-// Write writes a table of all quantities; for people also the rows left out and why, what failed, and how likely a
-// false alarm is.
+// Write writes a table of all quantities; for people also the verify rows left out and why, what failed, and how likely
+// a false alarm is.
 func (s *Summary) Write(w io.Writer, o text.TableOptions) error {
 	rows := s.cells(o.Format != text.CSV)
 	if o.Format == text.Text { // a model's name stands in its first line only

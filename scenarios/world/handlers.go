@@ -102,7 +102,7 @@ func newHandlers(sc *scenarios.Scenario, rand keyed.Rand) *handlers {
 	return h
 }
 
-// addStorm adds the effects of a storm on attempts to each class that it hits.
+// addStorm adds the effects of a storm on attempts to each job class that it hits.
 func (h *handlers) addStorm(sc *scenarios.Scenario, i int) {
 	s := &sc.Storms[i]
 	window, x := windowOf(s), s.Effect()

@@ -36,7 +36,7 @@ type attempt struct {
 	gone    bool        // nobody asks any more
 }
 
-// step is a read or write that reaches the row at some time.
+// step is a read or a write, under way, of the row that a dependency's calls update.
 type step struct {
 	at    engine.Time
 	order uint64 // of those at one instant, the first to be known

@@ -59,7 +59,7 @@ func (t *troubles) add(sc *scenarios.Scenario, i int, rand keyed.Rand) {
 	}
 }
 
-// addControls adds a control of storm i: one for each node, or for each window if it goes from node to node.
+// addControls adds the control (fault) of storm i: one for each node, or for each window if it goes from node to node.
 func (t *troubles) addControls(s *scenarios.Storm, i int, c fault.Control, nodes []int32) {
 	add := func() { t.controls, t.ofControl = append(t.controls, c), append(t.ofControl, i) }
 	if c.Rolls { // from the first node on in each window
@@ -83,7 +83,7 @@ func (t *troubles) addControls(s *scenarios.Storm, i int, c fault.Control, nodes
 	}
 }
 
-// triggered returns the control c with the time or the event at which the storm begins.
+// triggered returns the control (fault) c with the time or the event at which the storm begins.
 func triggered(s *scenarios.Storm, c fault.Control) fault.Control {
 	w := windowOf(s)
 	c.At, c.Times, c.Every = w.From, w.Times, w.Every

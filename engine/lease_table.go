@@ -132,7 +132,7 @@ func (a slotTime) Before(b slotTime) bool { return a.at < b.at || a.at == b.at &
 // at returns the slotTime of an action due for slot s at that time.
 func (t *leaseTable) at(at Time, s Slot) slotTime { return slotTime{at, s, t.lives[s]} }
 
-// of returns the lease that d is about, or nil if its slot has been released.
+// of returns the lease for which the slotTime d was noted, or nil if its slot has been released since.
 func (t *leaseTable) of(d slotTime) *heldLease {
 	if t.lives[d.slot] == d.life {
 		return &t.slots[d.slot]

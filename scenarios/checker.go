@@ -148,8 +148,8 @@ func (c *checker) add(at *yaml.Node, severity Severity, e *quantity.Error) {
 	c.problems = append(c.problems, problem{yaml.NewLoadError(yaml.ConstructorStage, e.Message, yaml.Mark{Line: at.Line, Column: at.Column}, e), severity})
 }
 
-// unsaid reports whether the file does not give the value at a path while a map around it has an unknown key: the value
-// is then what it is because of that mistake, or at least not by the author's choice.
+// unsaid reports whether a value is a default although a map around it has an unknown key, which the author may have
+// meant for it: its rules are then not checked.
 func (c *checker) unsaid(path []any) bool {
 	if node := c.node(path...); node != nil && node.Line != 0 {
 		return false

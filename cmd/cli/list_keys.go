@@ -44,8 +44,8 @@ func whenUnset(k *scenarios.Key) string {
 	return ""
 }
 
-// keysBelow returns the keys that path is the path or the last part of, and the keys below them; in place of a word in
-// capitals the path may have any name.
+// keysBelow returns the keys whose whole path, or last part, is path, and the keys below them; a word in capitals in a
+// key's path stands for any name.
 func keysBelow(entries []entry, path string) (found []entry, one bool, err error) {
 	var below []entry
 	for _, e := range entries {

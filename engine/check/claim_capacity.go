@@ -6,7 +6,7 @@ import (
 	"qsim/engine"
 )
 
-// claim is the latest claim, whose leases are recorded as events after it.
+// claim is the checker's state of the latest claim, whose leases are recorded as events after it.
 type claim struct {
 	node   int32
 	open   bool // the latest call is a claim

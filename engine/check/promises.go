@@ -32,8 +32,7 @@ func (c *Checker) claimsWhileReady(*subject) bool {
 	return false // each process is counted
 }
 
-// takesEndedLeases checks, after the storms, that reapers do not leave expired leases: by the lease that ended longest
-// ago.
+// takesEndedLeases checks, after the storms, that reapers do not leave expired leases alone for too long.
 func (c *Checker) takesEndedLeases(*subject) bool {
 	head := c.jobs.at(noRef).next
 	if head == noRef {

@@ -56,7 +56,7 @@ func (c *cell) Value(key any) any { return c.watched().Value(key) }
 // String returns the name of the context for messages.
 func (c *cell) String() string { return "live.Handler" }
 
-// watched returns the real context of a cell, which the first call makes.
+// watched returns the real, cancelable context of an execution, which the first call makes.
 func (c *cell) watched() *cancelable {
 	if w := c.state.Load(); w != nil {
 		return w

@@ -120,7 +120,7 @@ func (s *Store) eachReady(visit func(ref uint32, r *row)) {
 	}
 }
 
-// insert adds a ready row to the cell's tree of every order that is maintained.
+// insert adds a ready job's row to the cell's search tree of every order that is maintained.
 func (x *indexes) insert(c *cell, class engine.Class, ref uint32) {
 	for by, t := range x {
 		if t != nil {
@@ -137,7 +137,7 @@ func (x *indexes) remove(c *cell, class engine.Class, ref uint32) {
 	}
 }
 
-// join adds a job's row that may be claimed to the trees of special orders.
+// join adds a job that may be claimed to the search trees of special orders, such as fairness between tenants.
 func (s *Store) join(ref uint32, r *row) {
 	s.indexes.insert(&s.lines.lanes[r.lane].cell, r.class(), ref)
 	if s.tenants != nil {

@@ -130,8 +130,7 @@ func (s *Store) Expired(_ context.Context, limit int, grace time.Duration, dst [
 	return dst, s.nextExpiry(now, grace), nil
 }
 
-// expired returns the job's row whose lease is to be recovered next after the row after, or first of all; none if there
-// is none.
+// expired returns the row of the job whose lease is to be recovered after that of the row after; none if there is none.
 func (s *Store) expired(now engine.Time, grace time.Duration, after uint32) uint32 {
 	lists := [...]*list{&s.orphaned, &s.lapsed, &s.leased}
 	which, at := 0, s.orphaned.head

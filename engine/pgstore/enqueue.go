@@ -34,7 +34,7 @@ from t n, unnest($1::bigint[], $2::integer[], $3::smallint[], $4::integer[], $5:
 // that share its stripe: $1 names the store, $2 are the stripes in order.
 const lockSerials = "select pg_advisory_xact_lock($1, stripe) from unnest($2::integer[]) as stripe"
 
-// stripes is the most locks that one call takes.
+// stripes is the number of advisory locks that serial keys share, the most that one call takes.
 const stripes = 64
 
 var allStripes = func() (all []int32) {

@@ -13,7 +13,7 @@ type witness struct{ *Sim }
 // awaiter is a recorder that begins the controls which wait for events.
 type awaiter struct{ sim *Sim }
 
-// Record passes an event to the controls that wait for one.
+// Record passes an event to the controls (injected faults) that wait for one.
 func (a awaiter) Record(e *engine.Event) {
 	if a.sim.controls.awaited > 0 {
 		a.sim.await(e)

@@ -44,8 +44,8 @@ func (b *starving) limit(kind engine.Kind) time.Duration {
 	return starvedByDefault
 }
 
-// of returns the hunger (starvation state) of the jobs that pass a filter, a new one if there is none; with crowding it
-// also judges claims.
+// of returns the starvation record (hunger) for the jobs that pass a filter, a new one if there is none; with crowding
+// it also counts claims made while they starve.
 func (b *starving) of(f filter, crowding bool) *hunger {
 	var h *hunger
 	for _, known := range b.hungers {

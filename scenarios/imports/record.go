@@ -80,7 +80,7 @@ const (
 	stateFailed // and more is not said
 )
 
-// states maps the words of formats to states of jobs and attempts.
+// states maps the words for states in all formats to states of jobs and attempts.
 var states = map[string]jobState{
 	"done": stateDone, "completed": stateDone, "complete": stateDone, "success": stateDone, "succeeded": stateDone,
 	"successful": stateDone, "ok": stateDone, "finished": stateDone, "processed": stateDone, "acked": stateDone,

@@ -29,7 +29,7 @@ type LineError struct {
 // Error returns the file, the line and the error.
 func (e *LineError) Error() string { return fmt.Sprintf("%s, line %d: %v", e.File, e.Line, e.Err) }
 
-// Unwrap returns Err.
+// Unwrap returns the error without the file and line.
 func (e *LineError) Unwrap() error { return e.Err }
 
 // Repair is a mistake in the input that has one sensible reading, with its count and its first place.

@@ -138,7 +138,7 @@ func boundOf(path string) string {
 	return path[:at]
 }
 
-// slack returns half the width of the range in which the expected value of a quantity is known to lie.
+// slack returns half the width of the range in which the expected value of a quantity lies; 0 if it is known exactly.
 func slack(path string, expected []item) float64 {
 	var bounds []float64
 	for _, it := range expected {

@@ -24,8 +24,7 @@ func exactly(values map[string]float64) []experiment {
 	return []experiment{x}
 }
 
-// delayUnit is the duration by which the delay 1 of a verify row is simulated: so long that a nanosecond does not
-// matter.
+// delayUnit is the simulated duration for the delay 1 in a verify row: so long that a nanosecond does not matter.
 const delayUnit = 10_000 * time.Second
 
 // nodes are the points of two-point Gauss-Legendre quadrature on (0, 1), each of weight 1/2.

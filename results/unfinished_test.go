@@ -70,6 +70,9 @@ func TestTidies(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.Symlink("20260101T000000Z-small", filepath.Join(parent, ".unfinished-1/latest")); err != nil {
+		t.Fatal(err)
+	}
 	root, err := os.OpenRoot(parent)
 	if err != nil {
 		t.Fatal(err)

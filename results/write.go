@@ -65,7 +65,7 @@ func Write(at Place, files []File) (dir string, err error) {
 	if dir, err = moveTo(temporary, filepath.Join(parent, name)); err != nil {
 		return "", fmt.Errorf("write results: %w", err)
 	}
-	if err := errors.Join(syncFolder(parent), pointLatest(parent, filepath.Base(dir))); err != nil {
+	if err := errors.Join(syncFolder(parent), pointLatest(root, filepath.Base(dir))); err != nil {
 		return dir, fmt.Errorf("write results: point latest to %s: %w", dir, err)
 	}
 	return dir, nil
@@ -194,16 +194,19 @@ func moveTo(from, to string) (dir string, err error) {
 	return "", fmt.Errorf("%s and %d more are taken", to, mostCollisions-1)
 }
 
-// pointLatest makes the link "latest" in parent point to name, atomically.
-func pointLatest(parent, name string) error {
-	link := filepath.Join(parent, ".latest-"+name)
-	if err := os.Symlink(name, link); err != nil {
+// pointLatest makes the link "latest" in parent point to name, atomically. The link is made in a temporary folder,
+// which Tidy removes if the process is killed in between.
+func pointLatest(parent *os.Root, name string) (err error) {
+	folder, temporary, err := Temporary(parent, ".", true)
+	if err != nil {
 		return err
 	}
-	if err := os.Rename(link, filepath.Join(parent, "latest")); err != nil {
-		return errors.Join(err, os.Remove(link))
+	defer func() { err = errors.Join(err, parent.RemoveAll(temporary), folder.Close()) }()
+	link := filepath.Join(temporary, "latest")
+	if err := parent.Symlink(name, link); err != nil {
+		return err
 	}
-	return nil
+	return parent.Rename(link, "latest")
 }
 
 // folderOf returns the folder name of a scenario: the scenario's own name if it is safe, or else its slug with a number

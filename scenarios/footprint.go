@@ -1,6 +1,10 @@
 package scenarios
 
-import "math"
+import (
+	"math"
+
+	"qsim/engine"
+)
 
 // Footprint is an estimate of the most jobs that a simulation holds at once, and of its memory.
 type Footprint struct {
@@ -16,10 +20,10 @@ const (
 	bytesAtLeast  = 1 << 20
 )
 
-// Footprint estimates the most jobs that a simulation holds: those in flight, and those that arrive, bursts included,
-// faster than the workers can run them. It ignores failures, and the content of traces.
+// Footprint estimates the most jobs that a simulation holds: those in flight, those that wait for their retries, and
+// those that arrive, bursts included, faster than the workers can run them. It ignores the content of traces.
 func (sc *Scenario) Footprint() Footprint {
-	var jobs, most, work float64
+	var jobs, most, work, waiting float64
 	f := Footprint{Key: "jobs"}
 	add := func(count float64, class int, key string) {
 		if jobs += count; count > most {
@@ -28,7 +32,11 @@ func (sc *Scenario) Footprint() Footprint {
 		work += count * sc.Jobs[class].Service.Dist().Mean() // +Inf for a mean that is
 	}
 	for i := range sc.Jobs {
-		add(sc.Jobs[i].comes(sc.Duration), i, "jobs."+sc.Jobs[i].Class+".arrivals")
+		count := sc.Jobs[i].comes(sc.Duration)
+		add(count, i, "jobs."+sc.Jobs[i].Class+".arrivals")
+		share, retries := sc.retrying(i)
+		waiting += count * share
+		work += count * retries * sc.Jobs[i].Service.Dist().Mean()
 	}
 	for i := range sc.Storms {
 		if s := &sc.Storms[i]; s.Burst != nil {
@@ -42,7 +50,42 @@ func (sc *Scenario) Footprint() Footprint {
 	}
 	running := min(workers, work/seconds, jobs)
 	left := jobs * max(0, 1-workers*seconds/work)
-	f.Jobs = min(jobs, running+left)
+	f.Jobs = min(jobs, running+left+waiting)
 	f.Bytes = bytesAtLeast + f.Jobs*bytesPerJob + running*bytesPerLease
 	return f
+}
+
+// retrying estimates the share of the jobs of a class that wait for retries at once, when those are most, and the mean
+// number of retries of a job. What fails because a dependency is over its limit is not counted: that depends on the load.
+func (sc *Scenario) retrying(class int) (share, retries float64) {
+	job, total, retry := &sc.Jobs[class], sc.Duration.Std().Seconds(), sc.RetryOf(class)
+	b, err := sc.RetryPolicy(class)
+	if err != nil || total == 0 {
+		return 0, 0
+	}
+	tries := int(retry.MaxAttempts)
+	if tries == 0 || tries > mostTries {
+		tries = mostTries
+	}
+	c := checker{sc: sc}
+	for _, f := range c.failings(class, job) {
+		if f.kinds[0] == engine.Throttled.Name() || contains(retry.Never, f.kinds[0]) {
+			continue
+		}
+		waits, again, passed := 0.0, 0.0, 0.0 // of one job: seconds in all, and how often
+		for n, left := 1, f.share; n < tries && left > 1e-3 && passed < f.lasts; n++ {
+			delay := min(meanDelay(b, int32(n)), total)
+			waits += left * delay
+			again += left
+			left *= f.share
+			passed += delay + f.takes
+		}
+		// Those that fail come while something fails; each waits for no longer than that.
+		fails := min(1, f.lasts/total)
+		share += min(waits/total, fails*f.share)
+		if fails == 1 { // in a storm no more are waiting than come, however often they are tried
+			retries += again
+		}
+	}
+	return min(share, 1), retries
 }

@@ -80,10 +80,11 @@ Exit codes:
 	flags.StringArrayVar(&f.set, "set", nil, "set `KEY=VALUE` in a scenario that is run, such as engine.workers=80; "+
 		"repeatable")
 	ui.AddParallel(c, &f.parallel)
+	addMemory(c, &f.memory)
 	addFormat(c, &f.format)
 	addSameWithin(c, &f.sameWithin)
 	ui.Group(c, "What to compare", "metric", "max-regression", "strict")
-	ui.Group(c, "How to run a scenario", "set", "parallel")
+	ui.Group(c, "How to run a scenario", "set", "parallel", "memory")
 	ui.Group(c, "Output", "format", "same-within", "report")
 	ui.AddTerminal(c, &f.Terminal, "quiet", "color", "progress")
 	return c
@@ -240,6 +241,9 @@ func (s *session) resultOf(ctx context.Context, c *cobra.Command, name string, b
 	}
 	seeds := base.summary.Seeds
 	l.Scenario.Seed, l.Scenario.Seeds = seeds[0], scenarios.Count(seeds[len(seeds)-1]-seeds[0]+1)
+	if err := f.memory.fits(l.Scenario, len(l.Scenario.Policies)*len(seeds), f.parallel); err != nil {
+		return result{}, ui.UsageError("%s: %w", l.Name, err)
+	}
 	settings := world.Settings(l.Scenario)
 	var runs []measure.Run
 	for at := 0; at < len(seeds); {

@@ -69,6 +69,7 @@ func (f *scenarioFlags) overrides(c *cobra.Command) ([]scenarios.Override, error
 func addManyFlags(c *cobra.Command, f *runFlags, out string) {
 	flags := c.Flags()
 	ui.AddParallel(c, &f.parallel)
+	addMemory(c, &f.memory)
 	addFormat(c, &f.format)
 	flags.StringVarP(&f.out, "out", "o", "", out)
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +22,8 @@ func (s *session) load(c *cobra.Command, name string, more ...scenarios.Override
 	}
 	overrides = append(overrides, more...)
 	l, err := loadOne(name, overrides, &s.flags.scenarioFlags, s.stderr, s.console)
-	return l, study.Source{Name: l.Name, Text: l.Source, Sets: l.Sets, Policies: l.Policies}, err
+	fits := func(sc *scenarios.Scenario) error { return s.flags.memory.fits(sc, math.MaxInt, s.flags.parallel) } // of all cells
+	return l, study.Source{Name: l.Name, Text: l.Source, Sets: l.Sets, Policies: l.Policies, Fits: fits}, err
 }
 
 // checkError returns the command's error for values, given by flag, that cannot be simulated; their problems are

@@ -88,7 +88,8 @@ func addMapFlags(c *cobra.Command, f *mapFlags) {
 		completeFlag(c, flag, completeOf(offered))
 	}
 	ui.AddParallel(c, &f.parallel)
-	ui.Group(c, "How to run it", "parallel")
+	addMemory(c, &f.memory)
+	ui.Group(c, "How to run it", "parallel", "memory")
 	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: table, csv or json", "table", "csv", "json")
 	flags.StringVarP(&f.out, "out", "o", filepath.Join("results", "maps"), "write files below this `DIR`")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")

@@ -9,7 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"qsim/cmd/ui"
+	"github.com/spf13/cobra"
+
 	"qsim/results/plain"
 	"qsim/scenarios"
 )
@@ -57,21 +58,27 @@ func inMemory(bytes float64) string {
 	return plain.Digits(bytes, 2) + " B"
 }
 
-// checkMemory returns an error if the simulations of a scenario that run at once would take more memory than most; 0
-// stands for three quarters of the machine's memory.
-func checkMemory(name string, sc *scenarios.Scenario, parallel int, most memorySize) error {
-	limit, of := float64(most), "--memory says"
-	if most == 0 {
+// addMemory adds the flag --memory of a command that simulates.
+func addMemory(c *cobra.Command, most *memorySize) {
+	c.Flags().Var(most, "memory", "refuse what would take more memory than this `SIZE`, as 12GB (default: three quarters "+
+		"of the machine's)")
+}
+
+// fits returns an error if the given number of simulations of a scenario, of which parallel run at once, would take more
+// memory than m; 0 stands for three quarters of the machine's memory.
+func (m memorySize) fits(sc *scenarios.Scenario, simulations, parallel int) error {
+	limit, of := float64(m), "--memory says"
+	if m == 0 {
 		limit, of = 0.75*machineMemory(), "three quarters of this machine's are"
 	}
 	if parallel == 0 {
 		parallel = runtime.GOMAXPROCS(0)
 	}
 	f := sc.Footprint()
-	abreast := min(parallel, len(sc.Policies)*int(sc.Seeds))
+	abreast := min(parallel, simulations)
 	if limit > 0 && f.Bytes*float64(abreast) > limit {
-		return ui.UsageError("%s: %s brings so many jobs that about %s are alive at once: %s in a simulation, with %s at a "+
-			"time; %s %s. Lower it, add workers, run fewer at once with -j, or allow more with --memory", name, f.Key,
+		return fmt.Errorf("%s brings so many jobs that about %s are alive at once: %s in a simulation, with %s at a "+
+			"time; %s %s. Lower it, add workers, run fewer at once with -j, or allow more with --memory", f.Key,
 			plain.Grouped(plain.Digits(f.Jobs, 2)), inMemory(f.Bytes), plain.Plural(abreast, "simulation"), of, inMemory(limit))
 	}
 	return nil

@@ -79,8 +79,7 @@ the scenario.`,
 	addScenarioFlags(c, "What to run", &f.scenarioFlags)
 	flags := c.Flags()
 	ui.AddParallel(c, &f.parallel)
-	flags.Var(&f.memory, "memory", "refuse what would take more memory than this `SIZE`, as 12GB (default: three quarters "+
-		"of the machine's)")
+	addMemory(c, &f.memory)
 	addUntilFlags(c, &f.untilCI, &f.maxSeeds)
 	flags.BoolVar(&f.check, "check", false, "check the engine's invariants after every event (slower)")
 	addFormat(c, &f.format)
@@ -117,8 +116,8 @@ func run(c *cobra.Command, names []string, f *runFlags) error {
 		if err := checkMostSeeds(f.maxSeeds, l); err != nil {
 			return err
 		}
-		if err := checkMemory(l.Name, l.Scenario, f.parallel, f.memory); err != nil {
-			return err
+		if err := f.memory.fits(l.Scenario, len(l.Scenario.Policies)*int(l.Scenario.Seeds), f.parallel); err != nil {
+			return ui.UsageError("%s: %w", l.Name, err)
 		}
 		queries, err := queriesOf(f.asked, l.Scenario)
 		if err != nil {

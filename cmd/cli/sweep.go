@@ -78,7 +78,7 @@ Objectives do not change the exit code: a sweep explores where they are met.
 	flags.StringVar(&f.shard, "shard", "", "compute only part `I/N` of the cells, I from 0")
 	addManyFlags(c, &f.runFlags, "the `DIR` of the sweep (default: results/runs/SCENARIO/sweep-CONFIG)")
 	flags.BoolVarP(&f.force, "force", "f", false, "compute existing cells again, and replace another sweep in its folder")
-	ui.Group(c, "How to run it", "shard", "parallel", "force")
+	ui.Group(c, "How to run it", "shard", "parallel", "memory", "force")
 	ui.Group(c, "Output", "format", "out")
 	ui.AddTerminal(c, &f.Terminal, "quiet", "verbose", "color", "progress")
 	return c

@@ -26,6 +26,7 @@ type traceFlags struct {
 	limit             int
 	calls, heartbeats bool
 	format            string
+	memory            memorySize
 }
 
 // linesOfWindow is the most lines of a trace printed as text, unless --limit is given.
@@ -67,13 +68,14 @@ node, one for each storm, arrows from one attempt of a job to the next.`,
 		"dead, fenced or lost-lease", interests()...)
 	flags.StringVar(&f.from, "from", "", "show events from this virtual `TIME` on, such as 10m30s")
 	flags.StringVar(&f.to, "to", "", "show events up to this virtual `TIME`")
+	addMemory(c, &f.memory)
 	ui.AddAtLeast(c, &f.limit, "limit", "", 1, "at most this `NUMBER` of events of a window (default 1000, but all for json "+
 		"and chrome)")
 	flags.BoolVar(&f.calls, "calls", false, "include calls to the store")
 	flags.BoolVar(&f.heartbeats, "heartbeats", false, "include heartbeats")
 	ui.AddChoice(c, &f.format, "format", "FORMAT", "text (words), table, json or chrome", "text", "table", "json",
 		"chrome")
-	ui.Group(c, "Which simulation", "policy", "seed", "set")
+	ui.Group(c, "Which simulation", "policy", "seed", "set", "memory")
 	ui.Group(c, "What of it", "job", "find", "from", "to", "limit", "calls", "heartbeats")
 	ui.Group(c, "Output", "format")
 	return c
@@ -99,6 +101,9 @@ func runTrace(c *cobra.Command, names []string, f *traceFlags) error {
 	all, err := loadAll(c, names, &f.scenarioFlags, c.ErrOrStderr(), messages)
 	if err != nil {
 		return err
+	}
+	if err := f.memory.fits(all[0].Scenario, 1, 1); err != nil {
+		return ui.UsageError("%s: %w", all[0].Name, err)
 	}
 	t := &tracer{flags: f, name: all[0].Name, out: bufio.NewWriter(c.OutOrStdout()), width: ui.Width()}
 	if err := t.choose(all[0].Scenario); err != nil {

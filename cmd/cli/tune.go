@@ -92,7 +92,7 @@ same command goes on where it was.
 	flags.Var(&f.indifference, "indifference", "ignore differences below this `PERCENT`")
 	addManyFlags(c, &f.runFlags, "write files to this `DIR` (default: results/runs/SCENARIO/tune-CONFIG)")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
-	ui.Group(c, "How to search", "max-seeds", "confidence", "indifference", "parallel")
+	ui.Group(c, "How to search", "max-seeds", "confidence", "indifference", "parallel", "memory")
 	ui.Group(c, "Output", "format", "out", "no-files")
 	ui.AddTerminal(c, &f.Terminal, "quiet", "verbose", "color", "progress")
 	return c

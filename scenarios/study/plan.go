@@ -23,6 +23,9 @@ type Source struct {
 	Sets     []scenarios.Override // laid upon it, before those of a cell
 	Policies []string             // labels or kinds; none: all
 	Queries  []measure.Query      // measured beside what the objectives are about
+	// Fits refuses settings that are too large to simulate; nil: none is. It is not asked of the scenario with its own
+	// values, which only those may simulate that have no others.
+	Fits func(*scenarios.Scenario) error
 }
 
 // Load loads the scenario with more overrides. The scenario is nil if a diagnostic is an error or err is not nil.
@@ -38,7 +41,11 @@ func (s *Source) Load(more []scenarios.Override) (*scenarios.Scenario, scenarios
 		}
 		sc = selected
 	}
-	if err := sc.Measure(s.Queries); err != nil {
+	err := sc.Measure(s.Queries)
+	if err == nil && s.Fits != nil && len(more) > 0 {
+		err = s.Fits(sc)
+	}
+	if err != nil {
 		return nil, found, err
 	}
 	return sc, found, nil

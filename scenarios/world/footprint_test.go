@@ -1,0 +1,60 @@
+package world
+
+import (
+	"testing"
+
+	"qsim/engine"
+	"qsim/engine/sim"
+	"qsim/scenarios"
+)
+
+// liveJobs counts the jobs that are alive, and the most that ever were.
+type liveJobs struct{ now, most int }
+
+// Record implements engine.Recorder.
+func (l *liveJobs) Record(e *engine.Event) {
+	switch e.Kind {
+	case engine.Enqueued, engine.Redriven:
+		l.now++
+		l.most = max(l.most, l.now)
+	case engine.Acked, engine.Buried:
+		l.now--
+	}
+}
+
+// TestFootprintOfRuns holds the estimate of the jobs that are alive at once against runs.
+func TestFootprintOfRuns(t *testing.T) {
+	const head = "version: 1\nseeds: 1\nwarmup: 0s\nduration: 20m\nengine: {workers: 20}\n"
+	const mail = "jobs:\n- {class: mail, arrivals: {process: poisson, rate: 50/s}, service: 100ms"
+	for name, text := range map[string]string{
+		"all is well":                       head + mail + "}\n",
+		"twice what the workers can do":     head + "jobs:\n- {class: mail, arrivals: {process: poisson, rate: 50/s}, service: 800ms}\n",
+		"retries are what is too much":      head + mail + ", fails: {rate: 90%}}\nretry: {max-attempts: 10, backoff: {kind: fixed, delay: 10s}}\n",
+		"a storm and a long backoff":        head + mail + "}\nretry: {max-attempts: 5, backoff: {kind: fixed, delay: 1h}}\nstorms: [{name: down, at: 5m, for: 5m, fail: {rate: 100%}}]\n",
+		"a storm and a short backoff":       head + mail + "}\nretry: {max-attempts: 50, backoff: {kind: fixed, delay: 30s}}\nstorms: [{name: down, at: 5m, for: 5m, fail: {rate: 100%}}]\n",
+		"a fifth fails, and waits for long": head + mail + ", fails: {rate: 20%}}\nretry: {max-attempts: 5, backoff: {kind: fixed, delay: 10m}}\n",
+		"a fifth fails, and waits briefly":  head + mail + ", fails: {rate: 20%}}\nretry: {max-attempts: 5, backoff: {kind: exponential, first: 1s}}\n",
+		"half fails for good":               head + mail + ", fails: {rate: 50%}}\nretry: {max-attempts: 5, never: [error]}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			sc, problems := scenarios.Load("test.yaml", []byte(text), nil)
+			if sc == nil {
+				t.Fatal(problems)
+			}
+			compiled, err := Compile(sc, 0, sc.Seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var live liveJobs
+			compiled.Config.Recorder = &live
+			s := sim.New(compiled.Config)
+			for s.Now() < engine.Time(sc.Duration.Std()) && s.Step() {
+			}
+			if f := sc.Footprint(); f.Jobs < 0.6*float64(live.most)-30 || f.Jobs > 2*float64(live.most)+30 {
+				t.Errorf("%.0f jobs at once are expected, and %d were", f.Jobs, live.most)
+			} else {
+				t.Logf("%.0f and %d", f.Jobs, live.most)
+			}
+		})
+	}
+}

@@ -36,7 +36,7 @@ var budgets = []budget{
 	{"engine/quantity", 815, 480},
 	{"engine/sim", 1981, 1400},
 	{"policies", 2450, 1850},
-	{"scenarios", 8411, 4700},
+	{"scenarios", 8454, 4700},
 	{"scenarios/chaos", 1619, 1350},
 	{"scenarios/imports", 4975, 3650},
 	{"scenarios/pool", 117, 100},
@@ -50,7 +50,7 @@ var budgets = []budget{
 	{"results/report", 7190, 4300},
 	{"results/text", 1722, 1700},
 	{"cmd/bench", 5085, 3000},
-	{"cmd/cli", 5024, 3600},
+	{"cmd/cli", 5043, 3600},
 	{"cmd/input", 145, 100},
 	{"cmd/qbench", 7, 0},
 	{"cmd/qsim", 6, 0},
@@ -62,7 +62,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // Ceilings of the whole module, and what they are to come down to.
 const (
-	mostLines, goalLines             = 80_037, 56_000
+	mostLines, goalLines             = 80_049, 56_000
 	mostWideLines, goalWideLines     = 705, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // in characters; a tab is one

@@ -110,7 +110,7 @@ func (c *committer) added(e *Engine) {
 	}
 }
 
-// linger closes the filling batch if it has waited for the linger time.
+// linger closes the filling batch of outcomes if it has waited for the linger time.
 func (c *committer) linger(e *Engine) {
 	if e.now >= c.flushAt {
 		c.lingered(e)
@@ -152,7 +152,7 @@ func (c *committer) lingered(e *Engine) {
 	}
 }
 
-// flush closes the filling batch, and sends or queues it.
+// flush closes the filling batch of outcomes, and sends or queues it.
 func (c *committer) flush(e *Engine) {
 	c.flushAt, c.due = Never, false
 	if c.filling == nil {
@@ -341,7 +341,7 @@ func (c *committer) newBatch() *batch {
 	return &batch{seq: c.lastSeq}
 }
 
-// close ends a batch that is answered, given up, or empty.
+// close ends a batch of outcomes that is answered, given up, or empty.
 func (c *committer) close(e *Engine, b *batch) {
 	b.closed = true
 	*c.open.at(int(b.seq - c.settled() - 1)) = false

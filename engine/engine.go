@@ -73,7 +73,7 @@ func (e *Engine) maintenance() Time {
 	return e.seldom
 }
 
-// unsettle notes that any deadline may have become earlier.
+// unsettle notes that any of the engine's deadlines may have become earlier.
 func (e *Engine) unsettle() { e.due, e.stale = e.now, true }
 
 // Due returns a time that is not after Deadline, unless that has passed already, at no cost. A driver with many inputs
@@ -83,7 +83,7 @@ func (e *Engine) Due() Time { return min(e.due, e.commit.flushAt) }
 // IsDue reports whether the Deadline has come by now. If it has not, Due equals the Deadline afterwards.
 func (e *Engine) IsDue(now Time) bool { return e.commit.flushAt <= now || e.Deadline() <= now }
 
-// arm notes that an action is due at time t.
+// arm notes that an action of the engine is due at time t.
 func (e *Engine) arm(t Time) { e.due = min(e.due, t) }
 
 // Tick reports to the engine that its Deadline has come. Ticks that come early or late
@@ -202,7 +202,7 @@ func (e *Engine) Held() int { return e.leases.held + e.commit.pending + len(e.pr
 // Idle returns the number of workers that run no job.
 func (e *Engine) Idle() int { return e.leases.idle }
 
-// begin sets the time of an input, and whether it is a wake.
+// begin sets the time of an input to the engine, and whether it is a wake.
 func (e *Engine) begin(now Time, woken bool) { e.now, e.woken = now, woken }
 
 // beginSeldom sets the time of a rare input, one that may change any deadline.
@@ -211,7 +211,7 @@ func (e *Engine) beginSeldom(now Time) {
 	e.unsettle()
 }
 
-// call returns a new record for a call of op, to be filled in and sent.
+// call returns a new record for a store call of op, to be filled in and sent.
 func (e *Engine) call(op Op) *Call {
 	e.lastID++
 	c := e.driver.Call()

@@ -171,7 +171,7 @@ func (f *fetcher) onClaimed(e *Engine, r *Call) {
 // it a store that refuses in no time would stop the clock.
 const hotLoop = 100 * time.Microsecond
 
-// errorPause returns the pause after a claim that failed.
+// errorPause returns the pause after a claim call that failed.
 func (f *fetcher) errorPause(c *FetchConfig) time.Duration {
 	switch {
 	case c.ErrorPause > 0:
@@ -238,7 +238,7 @@ func (f *fetcher) onWorkerFree(e *Engine) {
 // it may be out of date.
 func (f *fetcher) forgetEmpty() { f.empty = [NumClasses]bool{} }
 
-// onWoken claims at once, or after the claim under way.
+// onWoken claims jobs at once, or after the claim under way.
 func (f *fetcher) onWoken(e *Engine) {
 	f.empty = [NumClasses]bool{}
 	if f.id != 0 {

@@ -37,13 +37,13 @@ func RecordJobs(all ...Recorder) JobRecorder {
 	return to
 }
 
-// eventBuilder is a JobRecorder that passes Event values to recorders.
+// eventBuilder is a JobRecorder that passes each event as an Event to recorders.
 type eventBuilder struct {
 	recorders []Recorder
 	event     Event
 }
 
-// Record passes an event to the recorders.
+// Record passes an event to all recorders.
 func (b *eventBuilder) Record(e *Event) {
 	for _, rec := range b.recorders {
 		rec.Record(e)
@@ -87,7 +87,7 @@ func (b *eventBuilder) Committed(at Time, node int32, kind EventKind, o *Outcome
 	b.Record(&b.event)
 }
 
-// runs sets the fields of an event that describe a lease and its slot.
+// runs sets the fields of an event about a running job: its lease and its slot.
 func (e *Event) runs(node int32, s Slot, l *Lease) {
 	e.Node, e.Slot, e.Job, e.JobKind, e.Tenant, e.Token = node, s, l.ID, l.Kind, l.Tenant, l.Token
 	e.Delivery, e.Class = l.Delivery, l.Class()

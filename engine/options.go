@@ -15,7 +15,7 @@ const (
 // String returns the fence's name as scenarios spell it.
 func (f Fence) String() string { return [...]string{"default", "token", "state", "none"}[f] }
 
-// Or returns f, or usual if f is FenceDefault.
+// Or returns the fence f, or usual if f is FenceDefault.
 func (f Fence) Or(usual Fence) Fence {
 	if f == FenceDefault {
 		return usual

@@ -110,7 +110,7 @@ func (p *promoter) onPromoted(e *Engine, r *Call) {
 	}
 }
 
-// The electors of an engine.
+// The roles for which an engine has an elector: recovering expired leases, and promoting due jobs.
 const (
 	recovering = iota
 	promoting

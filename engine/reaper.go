@@ -157,7 +157,7 @@ func (r *reaper) grace(e *Engine) time.Duration {
 	return e.cfg.Reaper.Grace
 }
 
-// pause returns the longest time between two recoveries.
+// pause returns the longest time between two recoveries of expired leases.
 func (r *reaper) pause(e *Engine) (d time.Duration) {
 	if d = e.cfg.Reaper.Every; d == 0 {
 		d = e.cfg.Lease.TTL + e.cfg.Reaper.Grace

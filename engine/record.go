@@ -160,7 +160,7 @@ func (c *Call) recordOutcomes(at Time, r *Reply, rec JobRecorder, scratch *Event
 	}
 }
 
-// judge sets the fields of an event for an outcome and its result.
+// judge sets the fields of an event about an outcome, from the store's result.
 func (e *Event) judge(at Time, kind EventKind, node int32, o *Outcome, r *Result) {
 	*e = Event{}
 	e.At, e.Kind, e.Node, e.Class, e.From = at, kind, node, r.Class, r.From

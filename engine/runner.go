@@ -206,7 +206,7 @@ func (r *runner) onLost(e *Engine, s Slot) {
 	}
 }
 
-// drop releases a lease whose handler does not run.
+// drop releases a lease whose handler does not run, without an outcome.
 func (e *Engine) drop(s Slot) { e.leases.release(s) }
 
 func (e *Engine) observe(l *Lease, err ErrorKind) {

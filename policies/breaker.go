@@ -145,7 +145,7 @@ func (p *Breaker) Observe(o *engine.Observation) {
 	}
 }
 
-// onClaimed notes whether a claim brought the probe.
+// onClaimed notes whether a claim brought the probe, the one job that tries a dependency.
 func (p *Breaker) onClaimed(o *engine.Observation) {
 	if p.probing == 0 || o.Kinds&p.Kinds[p.probing-1] == 0 {
 		return

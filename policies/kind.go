@@ -34,7 +34,7 @@ const (
 	CostTime    = "service time" // what jobs take of a worker's time
 )
 
-// Where a kind of policy keeps its state.
+// Where a kind of policy keeps its state: nowhere, on each node, or in the store.
 const (
 	StateNone  = "none"
 	StateNode  = "each node" // what one node learns the others do not

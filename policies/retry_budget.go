@@ -60,7 +60,7 @@ func (p *RetryBudget) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 	return capped(dst, v.Idle, p.balance(v.Idle))
 }
 
-// balance returns how many retries the budget pays for, at most limit.
+// balance returns how many retries the retry budget pays for, at most limit.
 func (p *RetryBudget) balance(limit int) int {
 	_, cost := p.Ratio.Fraction()
 	reserve := eventsIn(p.MinRate, p.Window) * cost

@@ -101,5 +101,5 @@ func (p *pending) answers(o *engine.Observation) bool {
 	return p.answered[engine.Fresh] && p.answered[engine.Retry]
 }
 
-// total returns how many jobs the plan brought.
+// total returns how many jobs the plan's claims brought.
 func (p *pending) total() int { return p.claimed[engine.Fresh] + p.claimed[engine.Retry] }

@@ -82,7 +82,7 @@ type ChangeWords struct {
 	Half                          string // of the interval of Difference; "": there is none, or it is 0
 }
 
-// Words returns the texts of the cells of the change c.
+// Words returns the texts of a change for the cells of a table.
 func (c *Change) Words() ChangeWords {
 	info, known := measure.Lookup(c.Metric)
 	if !known {

@@ -13,7 +13,7 @@ type sample struct {
 	centre float64
 }
 
-// aboutMean returns a sample whose centre is the mean of its values.
+// aboutMean returns a sample of values whose centre is their mean.
 func aboutMean(values []float64) sample { return sample{values, MeanOf(values)} }
 
 // contrast returns the difference b − factor·a, the half-width of its 95 % interval and the two-sided p value for no

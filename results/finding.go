@@ -203,7 +203,7 @@ func (f *finder) others(c *Column, cure int) string {
 	return fmt.Sprintf(", the other %s %s%s%s", inWords(n), most, c.Cells[worst].Value, too)
 }
 
-// inWords returns a small number as a word, a larger one in digits.
+// inWords returns a small whole number as a word, a larger one in digits.
 func inWords(n int) string {
 	words := []string{"", "", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
 	if n < len(words) {

@@ -47,7 +47,7 @@ func halfWidth(deviation float64, n int, level float64) float64 {
 	return tQuantile(float64(n), level) * deviation / math.Sqrt(float64(n))
 }
 
-// spreadAbout is the standard deviation of values, taken about centre.
+// spreadAbout returns the standard deviation of values, taken about centre instead of their mean.
 func spreadAbout(values []float64, centre float64) float64 {
 	sum := 0.0
 	for _, v := range values {

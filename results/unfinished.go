@@ -39,7 +39,7 @@ func Temporary(root *os.Root, dir string, folder bool) (f *os.File, name string,
 	return nil, "", errors.Join(err, errors.New("too many unfinished files"))
 }
 
-// isStill reports whether name, within root, is still the open file f.
+// isStill reports whether the file called name, within root, is still the open file f.
 func isStill(root *os.Root, name string, f *os.File) bool {
 	there, err := root.Lstat(name)
 	opened, e := f.Stat()

@@ -54,7 +54,7 @@ func (c *checker) node(path ...any) *yaml.Node {
 	return node
 }
 
-// has reports whether the scenario has a value at path.
+// has reports whether the scenario has a value at a path of keys and indexes.
 func (c *checker) has(path ...any) bool { return c.node(path...) != nil }
 
 // key returns the YAML node of the key at the end of path, or else the nearest node around it.

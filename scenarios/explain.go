@@ -165,7 +165,7 @@ func (e *explainer) policy(item *yaml.Node) *yaml.Node {
 	return nil
 }
 
-// retry adds the retry settings of a class that overrides some.
+// retry adds the retry settings of a class that sets some of its own.
 func (e *explainer) retry(path string, class int) {
 	own := &e.sc.Jobs[class].RetryKeys
 	base := lookup(e.sc.tree.full, "retry")

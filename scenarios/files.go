@@ -152,7 +152,7 @@ func (sc *Scenario) readValues() []*yaml.LoadError {
 	return r.problems
 }
 
-// valueReader completes the distributions whose values are in files.
+// valueReader completes the empirical distributions whose values are in files.
 type valueReader struct {
 	files    *folder
 	failed   bool
@@ -161,7 +161,7 @@ type valueReader struct {
 
 var distributionType = reflect.TypeFor[Distribution]()
 
-// walk completes the distributions inside a value.
+// walk completes the empirical distributions inside a value.
 func (r *valueReader) walk(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -194,7 +194,7 @@ func (r *valueReader) finish(d *Distribution) {
 	r.failed = r.failed || err != nil
 }
 
-// blame adds the errors of files at the nodes that name the files.
+// blame adds the errors of files of values at the nodes that name the files.
 func (r *valueReader) blame(node *yaml.Node) {
 	if kind, file := lookup(node, "dist"), lookup(node, "file"); kind != nil && file != nil {
 		if own := (*quantity.Error)(nil); errors.As(r.files.bad[file.Value], &own) {

@@ -29,7 +29,7 @@ func count(least, most int, why string) rule { return rule{least: least, most: m
 
 func (r rule) needed() rule { r.required = true; return r }
 
-// Common rules of keys, and reasons for their bounds.
+// Common rules of keys, such as required, and reasons for their bounds.
 var (
 	free     = rule{}
 	positive = rule{positive: true}

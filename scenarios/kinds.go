@@ -167,7 +167,7 @@ func closestRow(rows []kindRow, node *yaml.Node) kindRow {
 	return best
 }
 
-// spell returns the keys that go with a kind, in words.
+// spell returns the keys that go with a kind of map, in words.
 func spell(rows []kindRow) string {
 	var ways []string
 	for _, row := range rows {
@@ -204,7 +204,7 @@ func (t *kindTable) rowsOf(kind string) []kindRow {
 	return rows
 }
 
-// doc returns the documentation of a kind.
+// doc returns the documentation of a kind, such as a storm or a distribution.
 func (t *kindTable) doc(kind string) string { return t.rowsOf(kind)[0].doc }
 
 func (t *kindTable) has(key string) bool {

@@ -93,7 +93,7 @@ func (l *loader) addAt(at yaml.Mark, bad *quantity.Error) {
 		Diagnostic{Line: at.Line, Col: at.Column, Width: 1, Severity: Error, Message: bad.Message, Help: bad.Help})
 }
 
-// from64 returns at most 64 characters of a line, from the index from.
+// from64 returns the text of at most 64 characters of a line, from the index from on.
 func from64(line []rune, from int) string {
 	from = max(0, min(from, len(line)))
 	return string(line[from:min(len(line), from+64)])

@@ -14,7 +14,7 @@ import (
 	"qsim/engine/quantity"
 )
 
-// lookup returns the value of key in a plain map, or nil.
+// lookup returns the value of key in a YAML map, or nil.
 func lookup(node *yaml.Node, key string) *yaml.Node {
 	if i := position(node, key); i >= 0 {
 		return node.Content[i+1]
@@ -35,7 +35,7 @@ func position(node *yaml.Node, key string) int {
 	return -1
 }
 
-// lookupAt returns an element of a list, or nil.
+// lookupAt returns the element of a YAML list with that index, or nil.
 func lookupAt(node *yaml.Node, index int) *yaml.Node {
 	if node == nil || node.Kind != yaml.SequenceNode || index >= len(node.Content) {
 		return nil

@@ -65,7 +65,7 @@ var reference = sync.OnceValue(func() *referenceText {
 	return text
 })
 
-// referenceReader reads keys from the schema's maps.
+// referenceReader reads the keys of the language from the schema's maps.
 type referenceReader struct{ defs *yaml.Node }
 
 // placeholders maps each list of a scenario to the word that stands for an element's name in the path of a key.

@@ -92,7 +92,7 @@ const (
 // keyPath is a path to a key of a scenario: names of keys and indexes of lists.
 type keyPath []any
 
-// key returns the path of a key below p.
+// key returns the path of a key below the path p.
 func (p keyPath) key(name string) keyPath { return append(p[:len(p):len(p)], name) }
 
 // troubleFields are the indexes of the fields of Storm that hold a Trouble, and troubles the names of their keys.
@@ -164,7 +164,7 @@ func (sc *Scenario) Does(kind fault.ControlKind) bool {
 	})
 }
 
-// fill sets the defaults of the fault of a storm.
+// fill sets the defaults of the fault that a storm brings.
 func (s *Storm) fill() {
 	t, _ := s.Trouble()
 	if f, ok := t.(interface{ fill() }); ok {

@@ -13,7 +13,7 @@ import (
 // mostTries is the number of attempts of one job from which their limit counts as unlimited.
 const mostTries = 1000
 
-// failing is one way in which attempts of a class fail.
+// failing is one way in which attempts of a job class can fail.
 type failing struct {
 	kinds []string // of error: one of these
 	share float64  // of the attempts; in (0, 1]

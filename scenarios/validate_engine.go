@@ -35,7 +35,7 @@ func (c *checker) checkEngine() {
 	}
 }
 
-// checkTimes reports times of the engine that work against each other.
+// checkTimes reports durations of the engine that conflict, such as a heartbeat slower than the lease TTL.
 func (c *checker) checkTimes() {
 	e := &c.sc.Engine
 	if !c.sound("engine") {

@@ -18,7 +18,7 @@ type feeding struct {
 	jobs  []fed
 }
 
-// fed is the way of one job to the store.
+// fed holds the times of one job on its way into the store.
 type fed struct {
 	at   time.Duration // when it was due
 	late time.Duration // from then until the end of its enqueue

@@ -59,7 +59,7 @@ policies:
 	return text
 }
 
-// loaded holds the measurements of one run under a load.
+// loaded holds the measurements of one run under a synthetic load.
 type loaded struct {
 	took       time.Duration // from the start of the engines to the last commit
 	enqueued   int64
@@ -81,7 +81,7 @@ func (l *loaded) lost() int64 { return max(0, l.enqueued-l.done-l.dead-l.left) }
 // untold returns the number of jobs in the store whose enqueueing call got no answer.
 func (l *loaded) untold() int64 { return max(0, l.done+l.dead+l.left-l.enqueued) }
 
-// loadRun is the state of one run under a load.
+// loadRun is the state of one run under a synthetic load.
 type loadRun struct {
 	*load
 	*rig
@@ -205,7 +205,7 @@ func (r *loadRun) fill(ctx context.Context) error {
 	return nil
 }
 
-// handle executes one job.
+// handle executes one job of a synthetic load.
 func (r *loadRun) handle(ctx context.Context, j *engine.Job) error {
 	record := &r.records[j.ID-1]
 	if r.idle() && r.load.jobs > 0 && j.ID%sampled != 0 {

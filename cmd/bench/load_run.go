@@ -36,7 +36,7 @@ func (s *session) candidates(sc *scenarios.Scenario) []*candidate {
 	return all
 }
 
-// load returns the load that the flags describe.
+// load returns the synthetic load that the flags describe.
 func (f *runFlags) load() *load {
 	l := &load{jobs: int(f.jobs.value), work: f.work.value.Std(), fails: f.fails.value.String(),
 		workers: int(f.workers.value), engines: int(f.engines.value), batch: int(f.batch.value), prefetch: int(f.prefetch.value)}

@@ -52,7 +52,7 @@ type apart struct {
 	around          [2]time.Duration // what they are of the real run; those that still wait count with their ages
 }
 
-// points returns the difference of the two shares of jobs.
+// points returns the difference of the two shares of jobs, in [0, 1].
 func (a *apart) points() float64 { return math.Abs(a.simulated - a.real) }
 
 // apartAt compares the distributions that the row's metric is a quantile of; nil: it is no quantile.

@@ -23,7 +23,7 @@ func (s *session) rounds(of int) *rounds {
 	return r
 }
 
-// measured counts one measurement.
+// measured counts one finished run and shows the progress.
 func (r *rounds) measured(policy, store string) {
 	r.done++
 	if r.progress.Set(0, r.done); r.lines {

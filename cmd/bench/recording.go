@@ -67,10 +67,10 @@ func (t *track) executions(yield func(began engine.Time, end *engine.Event) bool
 	}
 }
 
-// of returns the recorder of a node.
+// of returns the recorder of the engine with that number.
 func (r *recording) of(node int32) engine.Recorder { return r.probes[node] }
 
-// timed notes the duration of a call, whose event comes next.
+// timed notes the duration of a store call, whose event comes next.
 func (r *recording) timed(node int32, c *engine.Call, _ *engine.Reply, began, ended engine.Time) {
 	r.probes[node].tell(c, began, ended)
 }

@@ -244,7 +244,7 @@ func (p *process) serve(ctx context.Context, s *session, f *workerFlags) error {
 	return nil
 }
 
-// handle executes one job.
+// handle executes one job of the queue, as the scenario prescribes.
 func (p *process) handle(ctx context.Context, j *engine.Job) error {
 	p.executions.Add(1)
 	a := p.wall.Begin(time.Duration(p.clock()), 0, j)

@@ -21,7 +21,7 @@ import (
 	"qsim/engine/live"
 )
 
-// status follows one worker process for its read-only status page.
+// status follows one worker process, to serve its read-only status page.
 type status struct {
 	process *process
 	stats   func(ctx context.Context, most int) (engine.Stats, error) // of the store

@@ -237,7 +237,7 @@ func (m *mapping) failed(err error) error {
 	return m.failure(m.loaded, err, "")
 }
 
-// chart returns a map in the form that package report draws.
+// chart returns a map of a metric in the form that package report draws.
 func chart(m *study.Mapped) *report.Map {
 	chart := &report.Map{Scenario: m.Scenario, ConfigHash: m.ConfigHash, Version: ui.Version, Query: m.Query,
 		Seeds: m.Seeds,

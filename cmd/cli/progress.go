@@ -67,7 +67,7 @@ func (b *sweepBar) simulated() {
 	b.progress.Set(0, now)
 }
 
-// kept counts a finished cell of the sweep.
+// kept counts a cell of the sweep that is finished and stored.
 func (b *sweepBar) kept() {
 	b.mutex.Lock()
 	b.done++

@@ -281,7 +281,7 @@ func ofJobs(found *trace.Finding) string {
 	return "; it is the only such job"
 }
 
-// there returns an error if the run has no job of the name given.
+// there returns an error if the run has no job with the name that --job gives.
 func (t *tracer) there(ctx context.Context) error {
 	life, err := t.sim.Job(ctx, t.window.Job)
 	if err == nil && life == nil {

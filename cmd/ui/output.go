@@ -44,7 +44,7 @@ func JSON(value any, indent string) func(w io.Writer) error {
 	}
 }
 
-// Bytes returns a function that writes the bytes that of returns.
+// Bytes returns a function that writes the bytes which the function of returns.
 func Bytes(of func() ([]byte, error)) func(w io.Writer) error {
 	return func(w io.Writer) error {
 		text, err := of()

@@ -25,7 +25,7 @@ func (c *Console) Progress(t *Terminal, every time.Duration) *Progress {
 	return &Progress{console: c, every: every}
 }
 
-// Drawn reports whether bars are drawn.
+// Drawn reports whether progress bars are drawn.
 func (p *Progress) Drawn() bool { return p.every > 0 }
 
 // Add adds a bar: its name, the bar, "3/20" with the noun what, and the text that more, if not nil, returns.
@@ -53,7 +53,7 @@ func (p *Progress) Set(bar, done int) {
 	}
 }
 
-// Close leaves the bars as they are, with an empty line below them.
+// Close leaves the progress bars as they are, with an empty line below them.
 func (p *Progress) Close() {
 	if p.container == nil {
 		return

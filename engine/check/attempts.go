@@ -8,7 +8,7 @@ import (
 
 // The rules of retry policies: how often a job is tried, when it dies, how long it waits.
 
-// mayBeTried checks that a job may be claimed once more.
+// mayBeTried checks that a job may be claimed once more, by the limit on attempts.
 func (c *Checker) mayBeTried(s *subject) bool {
 	retry, attempt := c.rules.retry(s.j.kind), s.j.charged.least+1
 	if retry.MaxAttempts == 0 || retry.ByFailure {

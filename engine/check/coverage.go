@@ -3,7 +3,7 @@ package check
 // Probe is a rule that applies in few runs: its checks are counted by themselves.
 type Probe uint8
 
-// The probes.
+// The probes: rules that apply in few runs.
 const (
 	Heartbeats  Probe = iota // a process asks for its leases as often as it should
 	Capacity                 // a claim brings what there is room for

@@ -58,7 +58,7 @@ func (c *Checker) rank(j *job, by int) {
 	(*of)[j.kind] += by
 }
 
-// leave takes a job out of the counts for its state.
+// leave uncounts a job in the state that it leaves.
 func (c *Checker) leave(r ref, j *job) {
 	switch j.state {
 	case engine.Ready:

@@ -112,7 +112,7 @@ func (c *Checker) followMachine(s *subject) {
 	c.idles(n)
 }
 
-// rests notes that a node has had idle workers since now, if it has.
+// rests notes that a node has idle workers from now on, if it has any.
 func (c *Checker) rests(n *node) {
 	n.idleSince = engine.Never
 	if n.up && !n.frozen && n.busy < c.rules.Node.Workers {
@@ -182,7 +182,7 @@ type load struct {
 	before int64   // begun then
 }
 
-// spend adds the idle time up to now.
+// spend adds the idle time of workers up to now.
 func (l *load) spend(now engine.Time) {
 	l.idled += float64(now-l.at) * float64(l.idle)
 	l.at = now

@@ -109,7 +109,7 @@ func (r *Rules) retry(k engine.Kind) *Retry {
 
 func (r *Retry) isFree(e engine.ErrorKind) bool { return slices.Contains(r.Free, e) }
 
-// derived holds facts that follow from the Rules.
+// derived holds facts computed from the Rules, such as which checks apply.
 type derived struct {
 	fenced    bool          // only who holds the current token changes a job in flight: limits on attempts hold
 	known     bool          // how long calls take that nothing disturbs

@@ -172,7 +172,7 @@ func (c *Checker) passesFence(s *subject) bool {
 	return true
 }
 
-// wasSo checks that an outcome agrees with how its execution ended.
+// wasSo checks that an outcome agrees with how its execution ended: an ack with a success and so on.
 func (c *Checker) wasSo(s *subject) bool {
 	j := s.j
 	switch {

@@ -92,7 +92,7 @@ func (l *loop) expire() {
 	}
 }
 
-// call makes calls until the loop is closed.
+// call makes store calls from the queue until the loop is closed.
 func (l *loop) call() {
 	k := &l.callers
 	k.mu.Lock()
@@ -115,7 +115,7 @@ func (l *loop) call() {
 	}
 }
 
-// perform makes a call, unless its timeout is over.
+// perform makes a store call, unless its timeout is over.
 func (l *loop) perform(f *flight) {
 	f.began = l.now()
 	ctx, cancel := context.WithTimeout(l.calls, time.Duration(f.until-f.began))
@@ -141,7 +141,7 @@ func (f *flight) check() {
 	}
 }
 
-// land passes the answer to a call to the engine.
+// land passes the answer to a store call to the engine.
 func (l *loop) land(f *flight) {
 	if f.owes() {
 		l.owed--

@@ -86,7 +86,7 @@ func (w *waker) next() {
 	}
 }
 
-// wait returns after d, or when ctx is done.
+// wait returns after the duration d, or when ctx is done.
 func wait(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

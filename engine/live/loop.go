@@ -79,7 +79,7 @@ func (l *loop) run() {
 	l.close()
 }
 
-// await waits for an input or for the engine's deadline.
+// await waits for an input to the engine or for its deadline.
 func (l *loop) await() {
 	for !l.box.swap(&l.in) {
 		due := min(l.engine.Deadline(), l.cancelAt, l.endAt, l.reportAt)

@@ -59,7 +59,7 @@ func (m *mailbox) ring() {
 	}
 }
 
-// wake notes that there may be new ready jobs.
+// wake notes in the mailbox that there may be new ready jobs.
 func (m *mailbox) wake() {
 	if m.told.Load() {
 		return // the loop has yet to look
@@ -67,10 +67,10 @@ func (m *mailbox) wake() {
 	m.put(func(in *inbox) { in.woken = true; m.told.Store(true) })
 }
 
-// stop notes that the loop must stop.
+// stop notes in the mailbox that the loop must stop.
 func (m *mailbox) stop() { m.put(func(in *inbox) { in.stopped = true }) }
 
-// answer passes the answer to a call to the loop.
+// answer passes the answer to a store call to the loop.
 func (m *mailbox) answer(f *flight) { m.put(func(in *inbox) { in.replies = append(in.replies, f) }) }
 
 func (m *mailbox) put(into func(in *inbox)) {

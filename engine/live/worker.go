@@ -94,7 +94,7 @@ func (l *loop) work() {
 	}
 }
 
-// leave ends a worker and unlocks the mailbox.
+// leave ends a worker goroutine and unlocks the mailbox.
 func (l *loop) leave() {
 	m := &l.box
 	m.hired--

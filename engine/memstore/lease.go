@@ -20,7 +20,7 @@ type answeredBatch struct {
 	statuses []engine.Status // by outcome: all that another copy of the batch is answered with
 }
 
-// settle drops the answers to batches up to seq.
+// settle drops the stored answers to batches up to number seq.
 func (a *answered) settle(seq uint64) {
 	if seq <= a.settled {
 		return

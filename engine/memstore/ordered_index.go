@@ -191,7 +191,7 @@ func (x *treap) firstOf(a, b uint32) uint32 {
 	return a
 }
 
-// end returns the first or the last row of a tree that is not empty.
+// end returns the first or, with last, the last row of a tree that is not empty.
 func (x *treap) end(root uint32, last bool) uint32 {
 	for {
 		n := x.nodes.at(root - 1)

@@ -149,7 +149,7 @@ func half(id engine.JobID) uint64 { return uint64(id) * 0x9E3779B97F4A7C15 >> 32
 // home returns the slot where the probe for a half starts, for any number of slots.
 func (x *index) home(half uint64) int { return int(half * uint64(len(x.slots)) >> 32) }
 
-// slot returns the slot of an ID, or the empty slot where its probe ends.
+// slot returns the index slot of a job ID, or the empty slot where its probe ends.
 func (x *index) slot(s *rows, id engine.JobID) int {
 	h := half(id)
 	for i := x.home(h); ; {
@@ -174,7 +174,7 @@ func (x *index) reserve(s *rows, id engine.JobID) (slot int, found bool) {
 	return i, x.slots[i] != 0
 }
 
-// fill puts a job's row into a slot reserved for its ID.
+// fill puts a job's row into a slot of the index that was reserved for its ID.
 func (x *index) fill(slot int, id engine.JobID, ref uint32) {
 	x.used++
 	x.slots[slot] = half(id)<<32 | uint64(ref+1)

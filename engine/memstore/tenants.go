@@ -39,7 +39,7 @@ type tenantJob struct {
 	claimedAt engine.Time
 }
 
-// tenant is the state of one tenant.
+// tenant is the state of one tenant: its ready jobs, turn and used processing time.
 type tenant struct {
 	id         engine.TenantID
 	cells      []cell
@@ -266,7 +266,7 @@ func (x *tenants) rise(t *tenant, ref uint32, r *row) {
 	x.heads.insert(&x.root, ref)
 }
 
-// enter appends a tenant to the ring of turns.
+// enter appends a tenant to the ring in which tenants take turns.
 func (x *tenants) enter(t *tenant) {
 	x.active++
 	x.turns++

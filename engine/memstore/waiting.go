@@ -38,7 +38,7 @@ func (w *waiting) before(a, b waiter) bool {
 
 func (w *waiting) tied(a, b waiter) bool { return w.job(a) < w.job(b) }
 
-// job returns the ID of the job that an entry was pushed for.
+// job returns the ID of the job that an entry of the waiting heap was pushed for.
 func (w *waiting) job(e waiter) engine.JobID {
 	if len(w.left) > 0 {
 		if id, ok := w.left[e.stamp]; ok {
@@ -59,7 +59,7 @@ func (w *waiting) push(ref uint32, dueAt engine.Time) bool {
 	return w.up(w.size-1, waiter{dueAt, ref, w.stamps}) == 0
 }
 
-// up places the entry e at the hole i or above it, and returns where.
+// up places entry e of the waiting heap at the hole i or above it, and returns where.
 func (w *waiting) up(i int, e waiter) int {
 	for i > 0 {
 		p := (i - 1) / 4
@@ -73,7 +73,7 @@ func (w *waiting) up(i int, e waiter) int {
 	return i
 }
 
-// down places the entry e at the hole i or below it.
+// down places entry e of the waiting heap at the hole i or below it.
 func (w *waiting) down(i int, e waiter) {
 	for {
 		at, n := 4*i+4, min(4, w.size-4*i-1)
@@ -172,7 +172,7 @@ func (s *Store) toWaiting(ref uint32, r *row, due, now engine.Time, stand engine
 	}
 }
 
-// fromWaiting makes a waiting row, removed from its structure, ready.
+// fromWaiting makes a waiting job ready; its row must be in no structure any more.
 func (s *Store) fromWaiting(ref uint32, r *row, now engine.Time) {
 	s.stats.Waiting[r.class()]--
 	s.toReadyAs(ref, r, r.dueAt, now, r.stand)

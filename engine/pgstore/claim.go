@@ -152,7 +152,7 @@ func (c *claimed) read(rows pgx.Rows) error {
 	return rows.Err()
 }
 
-// ends notes that a term of a class took a job at a place of its line.
+// ends notes the place in the index at which a term of a claim took a job of a class.
 func (c *claimed) ends(class engine.Class, at place) {
 	if last := c.ended[class]; at.priority > last.priority || at.priority == last.priority && at.key > last.key {
 		c.ended[class] = at

@@ -196,7 +196,7 @@ func (s *Store) queuePart(pipeline *pgx.Batch, b *engine.Batch, part []int32, sh
 	return a
 }
 
-// answer is the reply to a statement of a commit, besides its results.
+// answer is the reply to the SQL statement of a commit, besides its results.
 type answer struct {
 	repeated bool // an earlier copy of the batch had taken effect
 	freed    bool // a job with a serial key ended: the next one of it may be claimed

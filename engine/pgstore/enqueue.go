@@ -46,7 +46,7 @@ var allStripes = func() (all []int32) {
 
 func (s *Store) serialLock() int32 { return int32(lockKey(s.schema + " serial")) }
 
-// copyFrom is the number of jobs from which a batch is inserted by COPY.
+// copyFrom is the least number of jobs that are inserted by COPY.
 const copyFrom = 50
 
 // Enqueue adds jobs, all or none. IDs must be in [1, 2^63) and not those of jobs that are live, or dead and kept:

@@ -45,7 +45,7 @@ func (o lineOrder) String() string {
 	return [...]string{"oldest", "newest", "whatever", "longest"}[o]
 }
 
-// columns returns the SQL columns of an order, each with a prefix.
+// columns returns the SQL columns of an order of jobs, each with a prefix.
 func (o lineOrder) columns(prefix string) string {
 	text := [...]string{"@priority, @ready_key, @id", "@priority, @ready_key desc, @id desc", "@ready_key, @id", "@due_at, @id"}[o]
 	return strings.ReplaceAll(text, "@", prefix)
@@ -63,7 +63,7 @@ func ofClass(c engine.Class, prefix string) string {
 	return text
 }
 
-// name returns the name of the index.
+// name returns the name of the line's index.
 func (l line) name() string {
 	words := []string{"ready"}
 	if l.class != engine.AnyClass {
@@ -75,7 +75,7 @@ func (l line) name() string {
 	return strings.Join(append(words, l.order.String()), "_")
 }
 
-// definition returns the SQL statement that builds the index.
+// definition returns the SQL statement that builds the line's index.
 func (l line) definition() string {
 	columns := l.order.columns("")
 	if l.by != byNothing {

@@ -37,7 +37,7 @@ func (r *row) int32() int32 { return int32(r.int64()) }
 
 func (r *row) duration() time.Duration { return time.Duration(r.int64()) }
 
-// optional returns the next column's integer, or nil for null.
+// optional returns the next column of a result row as an integer, or nil for null.
 func (r *row) optional() *int64 {
 	if r.values[0] == nil {
 		r.next()

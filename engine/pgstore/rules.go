@@ -132,7 +132,7 @@ func (r *rules) readyIn(o *engine.Outcome) time.Duration {
 	return engine.Forever
 }
 
-// ends reports whether a verb deletes the job's row.
+// ends reports whether a verb (ack, bury and so on) deletes the job's row.
 func (r *rules) ends(v engine.Verb) bool {
 	return v == engine.Ack || v == engine.Bury && !r.options.KeepDead
 }

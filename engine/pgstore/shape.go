@@ -107,7 +107,7 @@ type plans struct {
 
 func (p *plans) init() { p.byShape = make(map[string]*plan) }
 
-// key returns the key of a plan's shape in the cache.
+// key returns the key of a plan's shape in the cache of statements.
 func key(shapes []shape) string {
 	var b [64]byte
 	text := b[:0]

@@ -44,7 +44,7 @@ func (a *admission) limit(n int) {
 	a.adjust()
 }
 
-// unlimit ends a fault that let at most n calls be served at once.
+// unlimit ends a fault begun by limit, with the same n.
 func (a *admission) unlimit(n int) {
 	i := slices.Index(a.limits, n)
 	a.limits = slices.Delete(a.limits, i, i+1)

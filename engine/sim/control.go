@@ -26,7 +26,7 @@ type ending struct {
 	offset time.Duration
 }
 
-// endBit marks the ref of a control event that refers to an ending.
+// endBit is the bit that marks an event for the end of a control, rather than its beginning.
 const endBit = 1 << 31
 
 func (s *Sim) initControls(all []Control) {

@@ -15,7 +15,7 @@ type (
 	ControlKind = fault.ControlKind // what a Control does
 )
 
-// The kinds of Control.
+// The kinds of Control: injected faults of processes and of the store.
 const (
 	Crash         = fault.Crash
 	Pause         = fault.Pause
@@ -29,7 +29,7 @@ const (
 	LimitStore    = fault.LimitStore
 )
 
-// RowCosts holds the added duration of a call for each row in a state.
+// RowCosts holds the added duration of a store call for each job in the store, by state.
 type RowCosts struct{ Ready, Ahead, Waiting, InFlight, Ended time.Duration }
 
 // of returns the time, in nanoseconds, that a call spends on the rows which it found.

@@ -81,7 +81,7 @@ func (l *Links) Request(now engine.Time, c *engine.Call) Fate {
 	return f
 }
 
-// Reply draws the delay of an answer.
+// Reply draws the delay of a call's answer on its way back.
 func (l *Links) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *Rows) time.Duration {
 	d := l.delay(keyed.ForResponseDelay, c, 0)
 	if n := r.Rows(); n > 0 && !l.free {

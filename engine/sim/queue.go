@@ -108,7 +108,7 @@ func (q *queue) otherFirst(at engine.Time, from rank) bool {
 	return true // of a scalar there is one more at the most
 }
 
-// key returns a key for a new event, with a sequence number and ref.
+// key returns a key for a new pending event, from a sequence number and ref.
 func (q *queue) key(ref uint32) uint64 {
 	if ref >= 1<<refBits {
 		panic("sim: too many calls or executions at once")

@@ -288,7 +288,7 @@ func (s *Sim) enqueue() {
 	s.queue.due = s.store.NextDue()
 }
 
-// becomeDue makes waiting jobs that are due ready and wakes idle nodes.
+// becomeDue makes the waiting jobs ready that are due now, and wakes idle nodes.
 func (s *Sim) becomeDue() {
 	s.promoted = s.store.PromoteDue(s.promoted[:0])
 	for i := range s.promoted {

@@ -71,7 +71,7 @@ func (v *view) noteStretch(since engine.Time) {
 	v.gaps.hint = shortest
 }
 
-// passOver counts a claim of a retry made while a fresh job is ready.
+// passOver counts a claim of a retry that is made while a fresh job is ready.
 func (v *view) passOver() {
 	v.gaps.streak++
 	for _, w := range v.open {

@@ -48,7 +48,7 @@ func bucketMiddle(i int) int64 {
 	return low + (width-1)/2
 }
 
-// Record counts the duration d; a negative one counts as 0.
+// Record counts the duration d in the histogram; a negative one counts as 0.
 func (h *Histogram) Record(d time.Duration) {
 	v := max(int64(d), 0)
 	h.recordAt(bucketOf(v), v)

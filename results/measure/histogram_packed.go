@@ -48,7 +48,7 @@ func (h *Histogram) Pack() Packed {
 	return p
 }
 
-// record counts the duration v (in ns), whose bucket is i.
+// record counts the duration v (in ns), whose histogram bucket is i.
 func (p *Packed) record(i int, v int64) {
 	at, found := slices.BinarySearch(p.Buckets, uint16(i))
 	if !found {
@@ -62,7 +62,7 @@ func (p *Packed) record(i int, v int64) {
 	p.Max = max(p.Max, v)
 }
 
-// mergePacked adds the durations that p counts to the histogram h.
+// mergePacked adds the durations that the packed histogram p counts to h.
 func (h *Histogram) mergePacked(p *Packed) {
 	for k, i := range p.Buckets {
 		h.counts[i] = uint32(min(uint64(h.counts[i])+uint64(p.Counts[k]), math.MaxUint32))

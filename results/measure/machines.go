@@ -22,7 +22,7 @@ func (m *machines) alive(holder engine.EngineID) bool {
 	return node < 0 || node >= len(m.generations) || m.generations[node] <= int64(holder.Generation())
 }
 
-// turn notes that a node goes down or comes up.
+// turn notes that a node goes down or comes up, and so its workers.
 func (m *machines) turn(node int, down bool) {
 	if node < 0 || node >= len(m.down) {
 		return

@@ -23,7 +23,7 @@ func fact(name, unit string, f Filters, doc string) MetricInfo {
 	return MetricInfo{Name: name, Unit: unit, Doc: doc, Filters: f}
 }
 
-// share marks a metric that is at most 1.
+// share marks the description of a metric as one that is at most 1.
 func share(info MetricInfo) MetricInfo {
 	info.Share = true
 	return info

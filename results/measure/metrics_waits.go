@@ -139,7 +139,7 @@ func (w *wait) kaplanMeier() *survival {
 	return s
 }
 
-// in returns how many durations are in bucket i.
+// in returns how many durations are in the histogram's bucket i.
 func (h *Histogram) in(i int) float64 {
 	if h == nil {
 		return 0

@@ -47,7 +47,7 @@ func PooledQuantile(q Query, pooled []NamedHistogram) (value float64, bound, ok 
 	return 0, false, false
 }
 
-// Find returns the value of q in r.
+// Find returns the value of the query q in the run.
 func (r *Run) Find(q Query) Value {
 	for i := range r.Values {
 		if r.Values[i].Query == q {

@@ -89,7 +89,7 @@ func (b *seriesSum) chartStretch(since, until engine.Time) {
 	}
 }
 
-// whole returns the series of a run that has ended.
+// whole returns the time series of a run that has ended.
 func (b *seriesSum) whole() Series {
 	b.Starved = make([]float64, len(b.FreshReady))
 	for i := range b.Starved {

@@ -96,7 +96,7 @@ func (b *starving) ownLane(kind int, tenant engine.TenantID) *lane {
 	return b.own[kind][tenant]
 }
 
-// ready counts a fresh job that becomes ready now.
+// ready counts a fresh job that becomes ready now, for measuring starvation.
 func (b *starving) ready(now engine.Time, kind engine.Kind, tenant engine.TenantID) {
 	if int(kind) >= len(b.lanes) {
 		return

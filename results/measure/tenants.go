@@ -68,7 +68,7 @@ func (t *tenantCounts) want(tenant engine.TenantID, more int64) {
 	t.wanting[tenant] += more
 }
 
-// serve counts an execution of a tenant's job.
+// serve counts a finished execution of a tenant's job.
 func (t *tenantCounts) serve(tenant engine.TenantID) {
 	if int(tenant) >= len(t.served) {
 		t.grow(tenant)

@@ -163,7 +163,7 @@ func (v *view) onBoundary() {
 	}
 }
 
-// onEdge opens and closes the windows that have an edge now.
+// onEdge opens and closes the windows of time that have an edge now.
 func (v *view) onEdge() {
 	if v.ready[engine.Fresh] > 0 {
 		v.noteStretch(v.gaps.since)
@@ -226,7 +226,7 @@ func (v *view) close(nothing bool) {
 	v.windows[0].fenced += v.fencedLate
 }
 
-// becomeReady counts a job that becomes ready now.
+// becomeReady counts a job of the view that becomes ready now.
 func (v *view) becomeReady(class engine.Class, tenant engine.TenantID) {
 	v.ready[class]++
 	v.segment.peak[class] = max(v.segment.peak[class], v.ready[class])

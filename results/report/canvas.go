@@ -46,23 +46,23 @@ func newSVGCanvas(name string, height vg.Length) *svgCanvas {
 
 func (s *svgCanvas) now() *svgState { return &s.states[len(s.states)-1] }
 
-// SetLineWidth sets the width of further lines.
+// SetLineWidth sets the width of the lines drawn next.
 func (s *svgCanvas) SetLineWidth(w vg.Length) { s.now().width = w }
 
-// SetLineDash sets the dash pattern of further lines, and where in it they begin.
+// SetLineDash sets the dash pattern of the lines drawn next, and where in it they begin.
 func (s *svgCanvas) SetLineDash(pattern []vg.Length, offset vg.Length) {
 	s.now().dashes, s.now().offset = pattern, offset
 }
 
-// SetColor sets the colour of further elements.
+// SetColor sets the colour of the elements drawn next.
 func (s *svgCanvas) SetColor(c color.Color) {
 	s.now().color = color.NRGBAModel.Convert(c).(color.NRGBA)
 }
 
-// Rotate turns further elements around the origin, counterclockwise.
+// Rotate turns the elements drawn next around the origin, counterclockwise.
 func (s *svgCanvas) Rotate(radians float64) { s.now().turn += radians }
 
-// Translate moves the origin of further elements.
+// Translate moves the origin of the elements drawn next.
 func (s *svgCanvas) Translate(by vg.Point) { s.now().origin = s.placed(by) }
 
 // Scale panics: no chart is scaled.
@@ -87,7 +87,7 @@ func (s *svgCanvas) placed(p vg.Point) vg.Point {
 	return p.Add(state.origin)
 }
 
-// Stroke writes the line along a path.
+// Stroke writes the SVG element for the line along a path.
 func (s *svgCanvas) Stroke(path vg.Path) {
 	state := s.now()
 	if state.width <= 0 {
@@ -109,7 +109,7 @@ func (s *svgCanvas) Stroke(path vg.Path) {
 	s.path(path)
 }
 
-// Fill writes an area bounded by a path.
+// Fill writes the SVG element for the area bounded by a path.
 func (s *svgCanvas) Fill(path vg.Path) {
 	s.out = append(s.out, "<path"...)
 	if s.now().plain {
@@ -219,7 +219,7 @@ func (s *svgCanvas) definitions() []byte {
 	return fmt.Appendf(nil, "<defs><g id=\"backdrop-%s\">%s</g></defs>\n", s.name, s.shared)
 }
 
-// place is a point in tenths of a point, y downwards.
+// place is a position in an SVG in tenths of a point, y downwards.
 type place struct{ x, y int64 }
 
 // pathData writes the steps of an SVG path. Rounding errors do not accumulate: each point lies where it would by

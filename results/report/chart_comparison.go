@@ -42,7 +42,7 @@ func (m *panelMetric) words(i int) string {
 	return results.FormatEstimate(e, m.info)
 }
 
-// shown reports whether policy i is shown to differ from the baseline.
+// shown reports whether policy i differs significantly from the baseline.
 func (m *panelMetric) shown(i int) bool { return m.against[i] != nil && m.against[i].Shown }
 
 // mostMeasures is the most metrics that the comparison chart shows.

@@ -217,7 +217,7 @@ func (l lane) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// recovered plots marks at the times when all was as before the storms.
+// recovered plots marks at the times when waits were back to normal after a storm.
 type recovered struct {
 	at  []float64
 	row float64
@@ -234,7 +234,7 @@ func (r recovered) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// laneWords plots a text at the right end of a lane.
+// laneWords plots a text at the right end of a lane, the row of boxes of one policy.
 type laneWords struct {
 	row   float64
 	words string

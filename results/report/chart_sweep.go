@@ -112,7 +112,7 @@ func widening(xs []float64) bool {
 	return xs[last]/xs[0] >= 20 && xs[last]-xs[last-1] > 4*(xs[1]-xs[0])
 }
 
-// collect sorts the cells into panels.
+// collect sorts the cells of a sweep into the panels of its chart.
 func (d *sweepDrawing) collect() {
 	at := map[string]int{}
 	for i := range d.Cells {

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// panel returns the plot of panel i; all panels have the same axes.
+// panel returns the plot of panel i of a sweep chart; all panels have the same axes.
 func (d *sweepDrawing) panel(i, steps int) *plot.Plot {
 	p, own := newPlot(), &d.panels[i]
 	low, high := d.xs[0], d.xs[0]
@@ -59,7 +59,7 @@ func (d *sweepDrawing) panel(i, steps int) *plot.Plot {
 	return p
 }
 
-// ticks returns the axis values to label, as many as have room.
+// ticks returns the axis values of a sweep chart to label, as many as have room.
 func (d *sweepDrawing) ticks(p *plot.Plot) []plot.Tick {
 	across := newPanels(len(d.panels)).columns
 	wide := (room-vg.Length(across-1)*18)/vg.Length(across) - 44 // what the values at the left take
@@ -172,7 +172,7 @@ func (l sweepLine) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// bound plots the bound of an objective: a dashed line across a panel.
+// bound plots an objective's bound: a dashed line across a panel.
 type bound float64
 
 func (b bound) Plot(c draw.Canvas, p *plot.Plot) {

@@ -81,7 +81,7 @@ func topped(s text.Style) text.Style {
 	return s
 }
 
-// render draws the sheet as an SVG.
+// render draws a chart as an SVG.
 func (s *sheet) render() Figure {
 	titles, subtitles := wrap(titleStyle, s.title, room), wrap(subtitleStyle, s.subtitle, room)
 	footers := wrap(footerStyle, s.footer, room)
@@ -146,7 +146,7 @@ func Files(folder string, figures []Figure) ([]results.File, error) {
 	return files, nil
 }
 
-// PNG draws f again, as a bitmap of 144 dots per inch.
+// PNG returns the chart as a bitmap of 144 dots per inch.
 func (f *Figure) PNG() ([]byte, error) { return f.bitmap(dpi) }
 
 func (f *Figure) bitmap(dpi int) ([]byte, error) {

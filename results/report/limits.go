@@ -139,7 +139,7 @@ func emptiest(places []vg.Point, wide vg.Length, taken []vg.Point) vg.Point {
 	return best
 }
 
-// along returns points all along curves, on the canvas.
+// along returns points all along curves, in positions on the canvas.
 func along(curves []curve, tx, ty func(float64) vg.Length, p *plot.Plot) []vg.Point {
 	var points []vg.Point
 	for _, l := range curves {

@@ -107,7 +107,7 @@ func (m *Map) farSide() string {
 	return m.Edge
 }
 
-// share returns the position of a value on the colour scale, in [0, 1].
+// share returns where a value lies on the colour scale, in [0, 1].
 func (s *colorScale) share(v float64) float64 {
 	if s.log {
 		return math.Log(math.Max(v, s.low)/s.low) / math.Log(s.high/s.low)

@@ -29,7 +29,7 @@ const (
 	betweenPanel = vg.Length(18)
 )
 
-// newPanels returns the layout of n plots over time.
+// newPanels returns the layout of n plots over time, in rows and columns.
 func newPanels(n int) *panels {
 	p := &panels{n: n, columns: 4, steps: 3, tall: 66, above: abovePanel, axis: 14}
 	switch {

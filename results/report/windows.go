@@ -31,7 +31,7 @@ const (
 
 var windowStyle = textStyle(8, ink, true)
 
-// ground returns the colour of a window's shade.
+// ground returns the colour by which a window of time is shaded.
 func (w window) ground() color.NRGBA { return alpha(w.color, 18) }
 
 func (w windows) Plot(c draw.Canvas, p *plot.Plot) {

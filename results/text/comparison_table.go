@@ -162,7 +162,7 @@ func (c comparisonView) conclusion() string {
 	return strings.Join(parts, ", ")
 }
 
-// markdown returns the comparison as Markdown.
+// markdown returns the comparison of two results as Markdown.
 func (c comparisonView) markdown() string {
 	title := c.title()
 	out := "**" + title[0] + "** " + title[1] + ", " + strings.Join(strings.Fields(title[2]), " ") + "\n\n"

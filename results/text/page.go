@@ -38,7 +38,7 @@ func pageOf(s *results.Summary) page {
 // Percent returns a share as text: ±5%.
 func Percent(share float64) string { return "±" + plain.Digits(share*100, 3) + "%" }
 
-// text returns the page for a terminal.
+// text returns the page of a summary for a terminal.
 func (p *page) text(o TableOptions) string {
 	paint := func(color, s string) string {
 		if !o.Color || s == "" {
@@ -173,7 +173,7 @@ func formatRate(perSecond float64) string {
 	return plain.Digits(perSecond*3600, 3) + " jobs/h"
 }
 
-// markdown returns the page as Markdown.
+// markdown returns the page of a summary as Markdown.
 func (p *page) markdown() string {
 	layout := p.layout()
 	blocks := []string{"**" + p.Scenario + "**" + strings.TrimPrefix(heading(p.Summary, 0), p.Scenario), layout.markdown()}

@@ -13,7 +13,7 @@ import (
 	"qsim/results/plain"
 )
 
-// PlotOptions are the size, colours and characters of a plot.
+// PlotOptions are the size, colours and characters of a plot on a terminal.
 type PlotOptions struct {
 	Width int  // columns; 0: 80
 	ASCII bool // with characters that every terminal has
@@ -287,7 +287,7 @@ func (p *terminalPlot) stormLines() []string {
 	return lines
 }
 
-// timeAxis returns the line of time labels below the last panel.
+// timeAxis returns the line of time labels below the last panel of a plot.
 func (p *terminalPlot) timeAxis() string {
 	step := plotSteps[len(plotSteps)-1]
 	for _, s := range plotSteps {

@@ -16,7 +16,7 @@ type die struct {
 	n    uint64
 }
 
-// below returns a number in [0, n).
+// below returns a random number in [0, n).
 func (d *die) below(n int) int {
 	d.n++
 	return int(d.rand.Uint64(keyed.ForChaos, d.n, 0, 0) % uint64(n))
@@ -181,7 +181,7 @@ func (d *die) leases(p *plan) {
 	}
 }
 
-// batch returns the most outcomes that a commit may carry.
+// batch returns the most outcomes that a commit may carry in the drawn world.
 func (p *plan) batch() int {
 	if p.keys["engine.commit.linger"] == "0s" {
 		return 1

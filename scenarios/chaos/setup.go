@@ -60,7 +60,7 @@ func (w *World) setup() (*setup, error) {
 	return s, nil
 }
 
-// counted are handlers that count executions.
+// counted wraps handlers to count their executions.
 type counted struct {
 	sim.Handlers
 	setup *setup

@@ -127,7 +127,7 @@ func (s *swarm) isOver() bool {
 	return s.failed >= max(1, s.options.Failures)
 }
 
-// count adds a run to the result.
+// count adds the run of a world to the result.
 func (s *swarm) count(w *World, report *Report) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -29,7 +29,7 @@ func Parse(name, text string) (*World, error) {
 	return nil, errors.New(strings.TrimSpace(b.String()))
 }
 
-// Seed returns the seed of every draw during the run.
+// Seed returns the seed of every random draw during a run of the world.
 func (w *World) Seed() uint64 { return w.scenario.Seed }
 
 // Size describes the size of a world in words: nodes, jobs, troubles.

@@ -228,7 +228,7 @@ func (w *writing) values(c *Class) error {
 	return nil
 }
 
-// kept returns a subset of the values, at equally spaced ranks.
+// kept returns a subset of recorded values, at equally spaced ranks.
 func (t *Times) kept() []float64 {
 	if len(t.Values) <= mostKept {
 		return t.Values

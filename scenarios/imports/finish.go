@@ -137,7 +137,7 @@ func timesOf(s *sample) Times {
 	return t
 }
 
-// notes adds the notes that a reader of the recording should know.
+// notes adds notes for the reader on how the records were interpreted.
 func (g *gathering) notes() {
 	f := g.found
 	note := func(when bool, format string, arguments ...any) {

@@ -72,7 +72,7 @@ func earlier(a, b timestamp) timestamp {
 // final reports whether an attempt in this state has ended.
 func (s jobState) final() bool { return s == stateDone || s == stateDead || s == stateFailed }
 
-// take adds a record's facts to a job.
+// take adds the facts of a record to a job.
 func (r *reader) take(j *job, rec *record) {
 	t, last := rec.try, len(j.tries)-1
 	switch rec.sort {

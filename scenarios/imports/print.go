@@ -11,7 +11,7 @@ import (
 	"qsim/results/text"
 )
 
-// report is a text for people under construction.
+// report is the text of an import's report under construction.
 type report struct {
 	strings.Builder
 	err error // of a table
@@ -26,7 +26,7 @@ func (b *report) table(left int, rows [][]string, header ...string) {
 	}
 }
 
-// write writes the whole text to out.
+// write writes the whole report to out.
 func (b *report) write(out io.Writer) error {
 	if b.err != nil {
 		return b.err
@@ -191,7 +191,7 @@ func PrintComparisons(out io.Writer, written *Written, all []Comparison) error {
 	return b.write(out)
 }
 
-// spelled returns one of the two numbers of a pair as text.
+// spelled returns v, one of the two numbers compared, as text.
 func (n *NumberPair) spelled(v float64) string {
 	if n.Share {
 		return fmt.Sprintf("%.2f%%", 100*v)

@@ -90,7 +90,7 @@ func (t *timeline) widen() {
 	t.bins, t.width = wide, 2*t.width
 }
 
-// order returns the numbers of the bins in order of time.
+// order returns the numbers of a timeline's bins in order of time.
 func (t *timeline) order() []int64 { return slices.Sorted(maps.Keys(t.bins)) }
 
 // Criteria for an incident, a stretch of time in which attempts fail unusually often.

@@ -20,7 +20,7 @@ type Wrong struct {
 	combined bool // they come from the combination of values; none of a value alone is left
 }
 
-// problem is a diagnostic of the scenario of one or more cells.
+// problem is a diagnostic found in the scenario of one or more cells.
 type problem struct {
 	scenarios.Diagnostic
 	cell  int

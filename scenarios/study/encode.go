@@ -270,7 +270,7 @@ func unitOf(q measure.Query) string {
 // program.
 type otherSweep struct{ config, version string }
 
-// Error returns the configuration and version that the file belongs to.
+// Error returns the configuration and version of the sweep that the file belongs to.
 func (o *otherSweep) Error() string {
 	return fmt.Sprintf("it is of config %s, version %s", o.config, o.version)
 }

@@ -124,7 +124,7 @@ func (w *Work) file(cell int) string {
 	return filepath.Join(w.dir, fmt.Sprintf("cell-%06d.json", cell))
 }
 
-// read returns a finished cell from its file.
+// read returns a finished cell of the shard from its file.
 func (w *Work) read(cell int) (*results.Cell, error) {
 	text, err := os.ReadFile(w.file(cell))
 	if err != nil {

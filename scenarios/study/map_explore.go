@@ -72,7 +72,7 @@ func halve(r Range, part []Value) {
 	halve(r, part[middle:])
 }
 
-// corners returns the points of the coarse grid, by Y and X.
+// corners returns the lattice points of the coarse grid, by Y and X.
 func (l *Lattice) corners() []Point {
 	var corners []Point
 	for y := 0; y < len(l.Y); y += l.Steps {

@@ -72,7 +72,7 @@ func (p *Problem) search(ctx context.Context, t *results.Tuning, kept *memory, p
 	return nil
 }
 
-// one searches the best setting for one policy.
+// one searches the best setting under one policy.
 func (p *Problem) one(ctx context.Context, s *simulated) (*results.TunedPolicy, error) {
 	var a *answer
 	var err error

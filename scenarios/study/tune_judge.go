@@ -16,7 +16,7 @@ type candidate struct {
 	why     string // it was given up; empty: it was not
 }
 
-// goals returns the values of the goal so far, by seed.
+// goals returns the values of a search's goal so far, by seed.
 func (c *candidate) goals() []float64 {
 	v := make([]float64, len(c.seen))
 	for i := range c.seen {

@@ -281,7 +281,7 @@ func (c *chrome) nodeState(node int32, state string, at time.Duration) {
 	}
 }
 
-// follow writes the spans of the job's states.
+// follow writes the spans of the traced job's states.
 func (c *chrome) follow(e *engine.Event, at time.Duration) {
 	state := ""
 	switch e.Kind {

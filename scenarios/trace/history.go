@@ -164,7 +164,7 @@ func (t *jobTracer) machine(e *engine.Event) {
 	}
 }
 
-// nodeChanges updates an attempt for a change of its node's state.
+// nodeChanges updates an attempt for a change of its node's state, such as a crash.
 func (a *Attempt) nodeChanges(kind engine.EventKind) {
 	switch {
 	case kind == engine.NodeUp && a.process == died:
@@ -254,7 +254,7 @@ func (t *jobTracer) move(e *engine.Event) {
 	}
 }
 
-// track adds an event to the attempt with that index.
+// track adds an event to the job's attempt with that index.
 func (t *jobTracer) track(e *engine.Event, index int) {
 	a, h := &t.history.Attempts[index], t.history
 	after := Length(Span(e.At)-a.Leased) + " after the claim"

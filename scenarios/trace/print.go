@@ -12,7 +12,7 @@ import (
 	"qsim/results/text"
 )
 
-// Widths of the columns in a table of events.
+// Widths of the columns in a table of a trace's events.
 const (
 	clockColumns = 14 // 9h59m59.999s and a gap
 	jobColumns   = 18

@@ -98,7 +98,7 @@ func (a *answer) add(o *observer, run *measure.Run) {
 	}
 }
 
-// centre returns the measured value.
+// centre returns the measured value: the centre of its interval.
 func (a *answer) centre() float64 {
 	switch {
 	case len(a.values) == 0:

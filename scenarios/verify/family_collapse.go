@@ -17,7 +17,7 @@ func fluidQueue(rate, capacity, after float64, more ...string) setup {
 		classes: []string{class("job", equalGaps(rate), seconds(1/capacity), more...)}}
 }
 
-// Indexes of the numbers that watchBacklog keeps in the observer.
+// Indexes of the numbers that watchBacklog stores in the observer.
 const (
 	peakBacklog = iota // jobs ready when the trouble ends
 	answeredAt         // since when the backlog is no longer than the callers' patience

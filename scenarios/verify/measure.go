@@ -26,7 +26,7 @@ const (
 	ofLimit               // a whole number that a share of all keeps, see measure.law
 )
 
-// gauge measures one quantity in each replication.
+// gauge is the way in which one quantity is measured in each replication.
 type gauge struct {
 	shape shape
 	of    func(o *observer) float64 // NaN: there is none
@@ -148,7 +148,7 @@ var usual = []struct {
 	})},
 }
 
-// usualGauge returns the gauge of usual with that name.
+// usualGauge returns the way to measure the quantity with that name, one of those that every model has.
 func usualGauge(name string) (gauge, bool) {
 	for i := range usual {
 		if slices.Contains(strings.Fields(usual[i].names), name) {
@@ -160,7 +160,7 @@ func usualGauge(name string) (gauge, bool) {
 	return gauge{}, false
 }
 
-// usualNames returns the names of all gauges of usual.
+// usualNames returns the names of the quantities that every model has.
 func usualNames() (names []string) {
 	for i := range usual {
 		names = append(names, strings.Fields(usual[i].names)...)

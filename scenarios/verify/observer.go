@@ -240,7 +240,7 @@ func (o *observer) onOutcome(c *classCount, e *engine.Event) {
 	c.n[endedAfter] += age
 }
 
-// sum returns the sum of a counter over all classes.
+// sum returns the sum of a counter over all job classes.
 func (o *observer) sum(which counter) float64 {
 	total := 0.0
 	for i := range o.class {

@@ -163,7 +163,7 @@ func (p *params) misspelt() {
 	}
 }
 
-// number returns a parameter that is a finite number of at least 0.
+// number returns a parameter of the row that is a finite number of at least 0.
 func (p *params) number(name string) float64 {
 	if !p.has(name) {
 		p.wrong("params.%s: it is missing", name)
@@ -177,7 +177,7 @@ func (p *params) number(name string) float64 {
 	return v
 }
 
-// positive returns a parameter that is a number above 0.
+// positive returns a parameter of the row that is a number above 0.
 func (p *params) positive(name string) float64 {
 	known := len(p.problems)
 	v := p.number(name)
@@ -190,7 +190,7 @@ func (p *params) positive(name string) float64 {
 	return 1
 }
 
-// share returns a parameter that is a number in [0, 1].
+// share returns a parameter of the row that is a number in [0, 1].
 func (p *params) share(name string) float64 {
 	v := p.number(name)
 	if v > 1 {
@@ -200,7 +200,7 @@ func (p *params) share(name string) float64 {
 	return v
 }
 
-// count returns a parameter that is a whole number of at least 1.
+// count returns a parameter of the row that is a whole number of at least 1.
 func (p *params) count(name string) int {
 	v := p.positive(name)
 	if v != math.Trunc(v) || v > 1e9 {
@@ -210,7 +210,7 @@ func (p *params) count(name string) int {
 	return int(v)
 }
 
-// limit returns a parameter that is a whole number, or 0 for null, which stands for unlimited.
+// limit returns a parameter of the row that is a whole number, or 0 for null, which stands for unlimited.
 func (p *params) limit(name string) int {
 	if !p.has(name) {
 		return 0
@@ -218,7 +218,7 @@ func (p *params) limit(name string) int {
 	return p.count(name)
 }
 
-// text returns a parameter that is a string.
+// text returns a parameter of the row that is a string.
 func (p *params) text(name string) string {
 	p.read = append(p.read, name)
 	v, ok := p.values[name].(string)
@@ -246,7 +246,7 @@ func (p *params) numbers(name string) []float64 {
 	return all
 }
 
-// objects returns a parameter that is a list of objects.
+// objects returns a parameter of the row that is a list of objects.
 func (p *params) objects(name string) []*params {
 	p.read = append(p.read, name)
 	list, _ := p.values[name].([]any)

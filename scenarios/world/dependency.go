@@ -97,7 +97,7 @@ func (d *dependency) over(now engine.Time) bool {
 	return false
 }
 
-// fill adds the tokens that accrued since the latest call.
+// fill adds the tokens that accrued in a dependency's bucket since the latest call.
 func (d *dependency) fill(now float64) {
 	for d.filledAt < now {
 		factor, until := d.limits.now(d.filledAt)
@@ -128,5 +128,5 @@ func (d *dependency) slowdown(now engine.Time, over bool) float64 {
 	return factor
 }
 
-// counts reports whether the number of calls in progress has an effect.
+// counts reports whether a dependency needs to know how many calls are in progress.
 func (d *dependency) counts() bool { return d.concurrency > 0 }

@@ -72,7 +72,7 @@ func NewMechanics(s *measure.Settings, speed Speed) *Mechanics {
 	return m
 }
 
-// at returns the phase of the scenario at a time of the wall clock.
+// at returns the phase of the scenario that a time of the wall clock falls in.
 func (m *Mechanics) at(t time.Duration) *Mechanism {
 	of := m.speed.Virtual(t)
 	i := len(m.Phases) - 1

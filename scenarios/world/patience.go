@@ -123,7 +123,7 @@ func (c *callers) Next() (engine.Time, engine.NewJob, bool) {
 	return at, j, true
 }
 
-// wait makes a caller wait for a copy of its job until a time.
+// wait makes a caller wait for a copy of its job to be done, until a time.
 func (c *callers) wait(until engine.Time, j engine.NewJob) {
 	c.waiting[j.ID] = struct{}{}
 	c.ends.Push(deadline{until, c.order, j})

@@ -72,14 +72,14 @@ func (r *row) begin(now engine.Time, who delivery, runs time.Duration, writes bo
 	return min(worked+sends+answers, dist.LongestDraw)
 }
 
-// won reports whether the write of an attempt that ends now took effect.
+// won reports whether an attempt that ends now has updated the row.
 func (r *row) won(now engine.Time, who delivery) bool {
 	r.catchUp(now)
 	a := r.attempts[who]
 	return a != nil && a.won
 }
 
-// end removes an attempt that ended or was stopped now.
+// end forgets an attempt, which ended or was stopped now, to update the row.
 func (r *row) end(now engine.Time, who delivery) {
 	r.catchUp(now)
 	switch a := r.attempts[who]; {
@@ -91,7 +91,7 @@ func (r *row) end(now engine.Time, who delivery) {
 	}
 }
 
-// catchUp applies the reads and writes that reach the row by now.
+// catchUp applies the attempts' reads and writes that reach the row by now.
 func (r *row) catchUp(now engine.Time) {
 	for len(r.steps) > 0 && r.steps[0].at <= now {
 		s := r.steps.Pop()

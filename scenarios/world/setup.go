@@ -41,7 +41,7 @@ func Compile(sc *scenarios.Scenario, policy int, seed uint64) (*Setup, error) {
 	return w.setup(seed, workload), nil
 }
 
-// setup returns the simulation of the world under a seed.
+// setup returns the simulation of a scenario's world under a seed.
 func (w *world) setup(seed uint64, workload *workload) *Setup {
 	sc, rand := w.sc, keyed.Rand{Seed: seed}
 	links, node := w.links, w.node
@@ -85,7 +85,7 @@ func (s *Setup) Retry(class int) *policies.Backoff {
 	return s.world.node.Kinds[class].Retry.(*policies.Backoff)
 }
 
-// skew returns the largest error of any clock.
+// skew returns the largest error of any clock in the simulation.
 func (s *Setup) skew() time.Duration { return s.troubles.skew() }
 
 // Met returns, for each storm by its index, how often it has had an effect by now: one on nodes or the store counts

@@ -53,7 +53,7 @@ func OnWallClock(sc *scenarios.Scenario, policy int, seed uint64, speed Speed) (
 // Close closes the files of arrivals and returns the error in them, if any.
 func (w *Wall) Close() error { return w.workload.Close() }
 
-// Nodes returns the number of engines.
+// Nodes returns the number of engines to run.
 func (w *Wall) Nodes() int { return int(w.world.sc.Engine.Nodes) }
 
 // Engine returns the configuration of each engine, without its name, policy and recorder.
@@ -62,7 +62,7 @@ func (w *Wall) Engine() engine.Config { return w.config }
 // Policy returns a new instance of the policy, for one engine.
 func (w *Wall) Policy() engine.Policy { return newFastPolicy(w.world.policy(), w.speed) }
 
-// Options returns the rules of the store.
+// Options returns the rules that the store must keep.
 func (w *Wall) Options() engine.StoreOptions { return fastOptions(w.speed, w.world.store) }
 
 // WakesAll and WakesNone report whether all engines or none are woken when jobs become ready; one engine is if both are

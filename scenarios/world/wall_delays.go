@@ -40,7 +40,7 @@ type Enqueued struct {
 	Call time.Duration // of Late, the enqueue: the job counts as ready since that began
 }
 
-// Span is a stretch of time.
+// Span is a span of time: its start and its length.
 type Span struct{ From, For time.Duration }
 
 // Overlay holds measured delays in the form that a simulation applies.
@@ -160,7 +160,7 @@ func (o *Overlay) Alter(_ int, _ uint64, cfg *sim.Config) {
 	}
 }
 
-// claimed has jobs wait since their enqueue began, although nobody saw them before that had ended.
+// claimed makes the waits of claimed jobs count from when their enqueue began, although no engine saw them before its end.
 func (m *measured) claimed(leases []engine.Lease) {
 	for i := range leases {
 		if l := &leases[i]; l.Waited == l.Age { // ready ever since
@@ -259,12 +259,12 @@ func (m *measured) announce(now engine.Time) time.Duration {
 	return m.through(now, m.wake.Duration(m.rand.Uniform(keyed.ForTick, uint64(now), 0, drawWake)))
 }
 
-// enqueue draws how a job is enqueued.
+// enqueue draws the timing of a job's enqueue from those measured.
 func (m *measured) enqueue(id engine.JobID) Enqueued {
 	return m.enqueued[int(m.rand.Uniform(keyed.ForTick, uint64(id), 0, drawEnqueue)*float64(len(m.enqueued)))]
 }
 
-// real is a time on the wall clock.
+// real converts a time of the scenario to the wall clock.
 func (m *measured) real(t engine.Time) time.Duration { return m.speed.Real(time.Duration(t)) }
 
 func (m *measured) draw(d *dist.Dist, p keyed.Purpose, c *engine.Call, n uint16) time.Duration {

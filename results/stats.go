@@ -64,7 +64,8 @@ func seedsToReach(half, distance float64, n int, level float64) int {
 	return roundSeeds(float64(needed), n)
 }
 
-// roundSeeds rounds up a number of seeds that is needed where n are not enough.
+// roundSeeds rounds up a number of seeds that is needed, where n are not enough, to two significant digits; 0 if it is
+// too large.
 func roundSeeds(needed float64, n int) int {
 	if needed > mostSeeds {
 		return 0

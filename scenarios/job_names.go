@@ -19,7 +19,7 @@ const (
 	CopyMask engine.JobID = 1<<CopyBits - 1
 )
 
-// JobID returns the first copy of an arrival of a class (an index of Jobs).
+// JobID returns the ID of the first copy of a job: of the arrival with that index in a class (an index of Jobs).
 func JobID(class int, index uint64) engine.JobID {
 	return engine.JobID(uint64(class+1)<<(IndexBits+CopyBits) | index<<CopyBits)
 }

@@ -193,7 +193,7 @@ func (t *kindTable) kinds() []string {
 	return kinds
 }
 
-// rowsOf returns the combinations of keys by which a kind can be given.
+// rowsOf returns the combinations of keys by which a kind, such as one of distribution, can be given.
 func (t *kindTable) rowsOf(kind string) []kindRow {
 	var rows []kindRow
 	for _, row := range t.rows {

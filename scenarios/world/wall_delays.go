@@ -160,7 +160,7 @@ func (o *Overlay) Alter(_ int, _ uint64, cfg *sim.Config) {
 	}
 }
 
-// claimed makes the waits of claimed jobs count from when their enqueue began, although no engine saw them before its end.
+// claimed makes waits of claimed jobs count from when their enqueue began, though no engine saw them before its end.
 func (m *measured) claimed(leases []engine.Lease) {
 	for i := range leases {
 		if l := &leases[i]; l.Waited == l.Age { // ready ever since

@@ -209,8 +209,7 @@ var replacing = []string{"kind", "dist", "process"}
 // exclusive lists pairs of keys that exclude each other: setting one drops the other.
 var exclusive = [][2]string{{"max-attempts", "max-retries"}, {"below", "above"}, {"guard", "idempotent"}}
 
-// merged returns base with over laid upon it. It shares nodes with both and
-// changes neither.
+// merged returns the YAML map base with the map over laid upon it. It shares nodes with both and changes neither.
 func merged(base, over *yaml.Node) *yaml.Node { return mergedValue("", base, over) }
 
 // mergedValue returns base with over laid upon it; both are values of key.

@@ -215,7 +215,7 @@ func (s *Store) searchCell(best uint32, t *engine.Term, c *cell, of *tenant, by 
 // admits reports whether a term may take jobs of a lane.
 func (s *Store) admits(t *engine.Term, l *lane) bool { return t.Kinds.Has(l.kind) && !s.full(l.kind) }
 
-// first returns the job's row of a cell and class that search looks for, or none.
+// first returns the row that search looks for among the jobs of one cell (a lane or a tenant in it) and class, or none.
 func (s *Store) first(t *engine.Term, l *lane, c *cell, class engine.Class, of *tenant, by sort, late bool) uint32 {
 	newest := t.Order == engine.NewestReady
 	kept, root := &s.indexes, c.roots[by][class]

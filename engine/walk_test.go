@@ -67,10 +67,11 @@ type walk struct {
 	running []engine.Slot
 	leases  []engine.Lease // that were ever handed out
 	jobs    engine.JobID
+	carried map[*engine.Call]string // what commits under way carry: it must not change
 }
 
 func newWalk(t *testing.T, seed uint64) *walk {
-	w := &walk{script: newScript(t), draw: rand.New(rand.NewPCG(seed, 1))}
+	w := &walk{script: newScript(t), draw: rand.New(rand.NewPCG(seed, 1)), carried: map[*engine.Call]string{}}
 	for {
 		w.configure()
 		if w.cfg.Validate() == nil {
@@ -176,8 +177,16 @@ func (w *walk) answer() {
 	if !twice {
 		w.open = slices.Delete(w.open, i, i+1)
 	}
+	if now := fmt.Sprintf("%+v", c.Batch); c.Op == engine.OpCommit && now != w.carried[c] {
+		w.t.Errorf("at %v call %d carries %s, and was sent with %s", time.Duration(w.now), c.ID, now, w.carried[c])
+	}
 	r := &engine.Call{}
 	r.CopyFrom(c)
+	if twice { // a copy of the call is under way as well
+		copied := &engine.Call{}
+		copied.CopyFrom(c)
+		w.open[i], w.carried[copied] = copied, w.carried[c]
+	}
 	r.Reply = engine.Reply{Next: of(w, engine.Forever, 0, 30*time.Millisecond)}
 	if w.chance(12) {
 		r.Err = errors.New("refused")
@@ -263,7 +272,8 @@ func (w *walk) Send(c *engine.Call) {
 	case engine.OpClaim:
 		fmt.Fprintf(&w.calls, "  call %d claim %d %v %+v\n", q.ID, q.Limit, q.TTL, q.Terms)
 	case engine.OpCommit:
-		fmt.Fprintf(&w.calls, "  call %d commit %+v\n", q.ID, q.Batch)
+		w.carried[c] = fmt.Sprintf("%+v", q.Batch)
+		fmt.Fprintf(&w.calls, "  call %d commit %s\n", q.ID, w.carried[c])
 	case engine.OpExtend:
 		fmt.Fprintf(&w.calls, "  call %d extend %v %t", q.ID, q.TTL, q.OfNode)
 		if q.OfNode {

@@ -332,6 +332,118 @@ func (breaking) Plan(v *engine.View, dst []engine.Term) []engine.Term {
 
 func (breaking) Observe(*engine.Observation) {}
 
+// planned claims by one term, and keeps what it was shown.
+type planned struct {
+	term  engine.Term
+	views *[]engine.View
+}
+
+func (p planned) Plan(v *engine.View, dst []engine.Term) []engine.Term {
+	*p.views = append(*p.views, *v)
+	return append(dst, p.term)
+}
+
+func (planned) Observe(*engine.Observation) {}
+
+// TestDryTerms answers a claim of one term with nothing, and ends an execution: whether the engine asks again at once
+// depends on whether what the claim left says that nothing is there for the term.
+func TestDryTerms(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		term  engine.Term
+		again bool // before the poll
+	}{
+		{"any class", engine.Term{Class: engine.AnyClass, Limit: 9}, false},
+		{"one class", engine.Term{Class: engine.Retry, Limit: 9}, false},
+		{"kinds", engine.Term{Class: engine.AnyClass, Kinds: 2, Limit: 9}, true},
+		{"a tenant", engine.Term{Class: engine.AnyClass, Tenant: 2, Limit: 9}, true},
+		{"so many of each tenant", engine.Term{Class: engine.AnyClass, PerTenant: 2, Limit: 9}, true},
+		{"not those that wait for long", engine.Term{Class: engine.AnyClass, MaxWait: 2, Limit: 9}, true},
+		{"nor those, which it buries", engine.Term{Class: engine.AnyClass, MaxWait: 2, Shed: 1, Limit: 9}, false},
+		{"none at all", engine.Term{Class: engine.AnyClass}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := newScript(t).cfg
+			var views []engine.View
+			c.Policy, c.Recorder, c.Workers = planned{tt.term, &views}, nil, 4
+			asked := &engine.Asked{}
+			e := engine.New(c, asked, 0)
+			e.Tick(0)
+			if calls := asked.Take(); (len(calls) == 1) != (tt.term.Limit > 0) {
+				t.Fatalf("asked for %d times, want once if at all", len(calls))
+			}
+			leases := []engine.Lease{{Token: 1, Job: engine.Job{ID: 7, Delivery: 2}}}
+			e.Handle(1, &engine.Call{ID: 1, Op: engine.OpClaim, Reply: engine.Reply{Next: engine.Forever, Leases: leases}})
+			for _, c := range asked.Take() {
+				e.Handle(2, &engine.Call{ID: c.ID, Op: engine.OpClaim, Reply: engine.Reply{Next: engine.Forever}})
+			}
+			if tt.term.Limit == 0 {
+				return
+			}
+			e.Finish(3, 0, engine.NoError, 1)
+			claims := 0
+			for _, c := range asked.Take() {
+				if c.Op == engine.OpClaim {
+					claims++
+				}
+			}
+			if (claims > 0) != tt.again {
+				t.Errorf("%d claims when a worker fell idle, want some: %t", claims, tt.again)
+			}
+		})
+	}
+}
+
+// TestViewOfAPlan wants a policy to see that there are no stats yet, and what is being committed.
+func TestViewOfAPlan(t *testing.T) {
+	c := newScript(t).cfg
+	var views []engine.View
+	c.Policy, c.Recorder, c.Commit.Linger = planned{engine.Term{Class: engine.AnyClass, Limit: 9}, &views}, nil, 0
+	asked := &engine.Asked{}
+	e := engine.New(c, asked, 0)
+	claim := func(now engine.Time, leases ...engine.Lease) {
+		e.Wake(now)
+		for _, c := range asked.Take() {
+			if c.Op == engine.OpClaim {
+				e.Handle(now, &engine.Call{ID: c.ID, Op: engine.OpClaim, Reply: engine.Reply{Next: engine.Forever, Leases: leases}})
+			}
+		}
+	}
+	claim(0, engine.Lease{Token: 1, Job: engine.Job{ID: 7, Delivery: 2}})
+	e.Finish(1, 0, engine.NoError, 1)
+	var commit *engine.Call
+	for _, c := range asked.Take() {
+		if c.Op == engine.OpCommit {
+			commit = c
+		}
+	}
+	claim(2)
+	if last := views[len(views)-1]; last.StatsAge >= 0 || last.Committing != [engine.NumClasses]int{engine.Retry: 1} {
+		t.Errorf("stats of %v, committing %v: want none, and one retry", last.StatsAge, last.Committing)
+	}
+	e.Handle(engine.Time(c.Fetch.Poll), &engine.Call{ID: commit.ID, Op: engine.OpCommit, Reply: engine.Reply{Results: []engine.Result{{Status: engine.Applied}}}})
+	claim(engine.Time(c.Fetch.Poll))
+	if last := views[len(views)-1]; last.Committing != [engine.NumClasses]int{} {
+		t.Errorf("committing %v after the commit, want none", last.Committing)
+	}
+}
+
+// TestRecordShed records a claim that found one job and buried another.
+func TestRecordShed(t *testing.T) {
+	shed := engine.Lease{Shed: true, Job: engine.Job{ID: 8, Kind: 2, Delivery: 1, Waited: 9}}
+	c := engine.Call{Op: engine.OpClaim, Engine: engine.NewEngineID(5, 0), Reply: engine.Reply{Leases: []engine.Lease{{Token: 1, Job: engine.Job{ID: 7, Delivery: 1}}, shed}}}
+	var got events
+	c.Record(99, engine.RecordJobs(&got), new(engine.Event))
+	want := events{
+		{At: 99, Node: 5, Kind: engine.Called, Op: engine.OpClaim, Count: 2},
+		{At: 99, Node: 5, Kind: engine.Leased, Job: 7, Token: 1, Delivery: 1},
+		{At: 99, Node: 5, Kind: engine.Buried, From: engine.Ready, Job: 8, JobKind: 2, Delivery: 1, Waited: 9},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
 // TestFilteredPlanWaitsForThePoll answers the claims of a plan that asks for some
 // kinds alone. What it does not find says nothing about a class, but it must not be
 // asked for again and again.

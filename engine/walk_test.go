@@ -124,6 +124,9 @@ func (w *walk) configure() {
 func (w *walk) step() {
 	w.now = w.now.Add(of(w, 0, 0, 100*time.Microsecond, 3*time.Millisecond, 20*time.Millisecond))
 	due := w.engine.Deadline()
+	if is := w.engine.IsDue(w.now); is != (due <= w.now) {
+		w.t.Errorf("at %v it is due: %t, and the deadline is %v", time.Duration(w.now), is, time.Duration(due))
+	}
 	if w.chance(25) && due != engine.Never {
 		w.now = max(w.now, due)
 	}

@@ -161,7 +161,7 @@ func (d *drawn) play() string {
 	for _, v := range r.Values {
 		fmt.Fprintf(&out, "%s: %.9g %s%s\n", v.Query, v.Value, v.Bound, v.Reason)
 	}
-	fmt.Fprintf(&out, "%.9g\n%v\n%v\n", r.Series, r.Tenants, r.means)
+	fmt.Fprintf(&out, "%.9g\n%v\n%v\n%v\n", r.Series, r.Tenants, r.tenantWaits, r.means)
 	for _, h := range r.Histograms {
 		fmt.Fprintf(&out, "%s %v %v\n", h.Name, h.Ended, h.Unresolved)
 	}

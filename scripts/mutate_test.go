@@ -142,6 +142,30 @@ func equivalents(t *testing.T, m *mutation) map[string]string {
 	return reasons
 }
 
+// TestEquivalents wants every mutant that is listed as equivalent to be one of today's mutants, with its reason.
+func TestEquivalents(t *testing.T) {
+	lists, err := filepath.Glob("testdata/mutants/equivalent/*.txt")
+	if err != nil || len(lists) == 0 {
+		t.Fatalf("found no lists: %v", err)
+	}
+	for _, list := range lists {
+		path := strings.ReplaceAll(strings.TrimSuffix(filepath.Base(list), ".txt"), "-", "/")
+		t.Run(path, func(t *testing.T) {
+			at := slices.IndexFunc(load(t).packages, func(p *sourcePackage) bool { return p.path == path })
+			if at < 0 {
+				t.Fatalf("%s is no package", path)
+			}
+			m, _, err := mutate(load(t).packages[at])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(equivalents(t, m)) == 0 {
+				t.Error("nothing is listed")
+			}
+		})
+	}
+}
+
 // newMutantRuns compiles the tests of a package with files in place of its own.
 func newMutantRuns(t *testing.T, path string, files map[string]string) *mutantRuns {
 	r := &mutantRuns{t: t, dir: filepath.Join("..", path), scratch: t.TempDir()}

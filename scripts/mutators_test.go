@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 )
 
 // A mutant is one small mistake that a tool can make in a package. All mutants of a package are compiled at once, each
@@ -427,3 +428,47 @@ func mutantMax[T mutantNumeral](n int, a, b T) T {
 	return max(a, b)
 }
 `
+
+// TestMutators wants one mutant of each kind where it belongs, and the text with all of them to be what it was where
+// none is on.
+func TestMutators(t *testing.T) {
+	for _, tt := range []struct {
+		name, text, want string
+		keys             []string
+	}{
+		{"a condition", "func f(a, b bool) {\nif a && !b {\nreturn\n}\n}",
+			"func f(a, b bool) {\nif ((a || mutantOn(2)) && !mutantOn(1)) && !((b || mutantOn(4)) && !mutantOn(3)) {\nif !mutantOn(5) { return }\n}\n}",
+			[]string{"a never", "a always", "b never", "b always", "return is left out"}},
+		{"a loop, which always holding would not end", "func f(n int) {\nfor n < 3 {\nn++\n}\n}",
+			"func f(n int) {\nfor (mutantLess(2, n , 3) && !mutantOn(1)) {\nif !mutantOn(3) { n++ }\n}\n}",
+			[]string{"n < 3 never", "n < 3 with <=", "n++ is left out"}},
+		{"numbers", "func f(a, b int) int { return min(a+b, a) }",
+			"func f(a, b int) int { return mutantMin(1, mutantAdd(2, a,b), a) }",
+			[]string{"min(a+b, a) with max", "a+b with -"}},
+		{"texts and constants are left alone", "const c = 1 + 2\nfunc f(a string) string { return a + `b` }",
+			"const c = 1 + 2\nfunc f(a string) string { return a + `b` }", nil},
+		{"a sum", "func (t *T) f(a int) {\nt.n += a\n}\ntype T struct{ n int }",
+			"func (t *T) f(a int) {\nif !mutantOn(1) { t.n += mutantMinus(2, a) }\n}\ntype T struct{ n int }",
+			[]string{"t.n += a is left out", "t.n += a with the other sign"}},
+		{"a truth", "var v = true", "var v = (true != mutantOn(1))", []string{"true is not so"}},
+		{"twice the same", "func f() {\ng()\ng()\n}\nfunc g() {}",
+			"func f() {\nif !mutantOn(1) { g() }\nif !mutantOn(2) { g() }\n}\nfunc g() {}", []string{"g() is left out", "g() is left out (2)"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			text := "package sample\n" + tt.text
+			p := sample(t, "engine", text)
+			m := &mutation{p: p, keys: map[string]int{}}
+			if got := m.file(p.files[0], []byte(text)); got != "package sample\n"+tt.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			}
+			var keys []string
+			for _, mutant := range m.mutants {
+				_, what, _ := strings.Cut(mutant.key, ": ")
+				keys = append(keys, what)
+			}
+			if !slices.Equal(keys, tt.keys) {
+				t.Errorf("got %q, want %q", keys, tt.keys)
+			}
+		})
+	}
+}

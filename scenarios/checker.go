@@ -90,8 +90,7 @@ func (c *checker) given(paths ...[]any) *yaml.Node {
 	return c.near(paths[0]...)
 }
 
-// sound reports whether the value at path was decoded: if not, its error is reported already and its zero value means
-// nothing.
+// sound reports whether the value at path was decoded: if not, its error is reported and its zero value means nothing.
 func (c *checker) sound(path ...any) bool {
 	for i := range path {
 		around := c.node(path[:i]...)

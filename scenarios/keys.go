@@ -9,8 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// key describes one key of the language: its default, the rule for its value on its own, and what it means to leave it
-// out.
+// key describes one key of the language: its default, the rule for its value, and what it means to leave it out.
 type key struct {
 	path   string // in which * stands for each element of a list
 	usual  string // its default, as YAML; empty: it has none

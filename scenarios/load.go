@@ -239,8 +239,7 @@ func (l *loader) character(at yaml.Mark) rune {
 // mostFound is the most diagnostics of one file.
 const mostFound = 1000
 
-// writtenWidth returns how many characters a scalar takes in the file: with its quotes, and of several lines only the
-// first.
+// writtenWidth returns how many characters a scalar takes in the file: with its quotes, and only of its first line.
 func writtenWidth(node *yaml.Node) int {
 	first, _, _ := strings.Cut(node.Value, "\n")
 	width := utf8.RuneCountInString(first)

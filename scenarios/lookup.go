@@ -15,8 +15,7 @@ func (sc *Scenario) ClassIndex(name string) int {
 	return slices.IndexFunc(sc.Jobs, func(j JobClass) bool { return j.Class == name })
 }
 
-// PoliciesNamed returns the indexes of the policies that name selects: the one with that label, or else all of that
-// kind.
+// PoliciesNamed returns the indexes of the policies that name selects: the one with that label, or all of that kind.
 func (sc *Scenario) PoliciesNamed(name string) []int {
 	var kinds []int
 	for i := range sc.Policies {

@@ -125,8 +125,7 @@ type lastLine struct {
 // template matches the notations in which other tools mark a placeholder for a value, such as ${NAME}.
 var template = regexp.MustCompile(`\$\{[^}]*\}|\$\([^)]*\)|\{\{[^}]*\}\}|<%.*%>|\$[A-Z_][A-Z0-9_]*`)
 
-// pathAt returns the path of the value at a position of the file, parsed with the templates replaced; KEY if it has
-// none.
+// pathAt returns the path of the value at a position of the file, parsed with templates replaced; KEY if it has none.
 func (l *loader) pathAt(at yaml.Mark) string {
 	masked := template.ReplaceAllFunc(l.src, func(found []byte) []byte { return bytes.Repeat([]byte("0"), len(found)) })
 	plain, _ := parse(masked)

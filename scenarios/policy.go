@@ -104,12 +104,12 @@ func (sc *Scenario) Select(names []string) (*Scenario, error) {
 	return &selected, nil
 }
 
-// Calm returns sc as one of its policies sees it, without storms and with that duration, for calibrating a wall clock
-// run.
-func (sc *Scenario) Calm(policy int, lasts time.Duration) *Scenario {
+// Calm returns sc as one of its policies sees it, with these storms alone and with that duration, for calibrating a wall
+// clock run.
+func (sc *Scenario) Calm(policy int, lasts time.Duration, storms ...Storm) *Scenario {
 	calm := *sc.Variant(policy)
 	calm.Policies, calm.variants, calm.custom = sc.Policies, nil, sc.custom
-	calm.Storms, calm.Objectives = nil, nil
+	calm.Storms, calm.Objectives = storms, nil
 	calm.Duration, calm.Warmup = Duration(lasts), 0
 	calm.Drain = Duration(max(lasts, time.Minute))
 	return &calm

@@ -9,6 +9,7 @@ import (
 
 	"qsim/cmd/ui"
 	"qsim/engine"
+	"qsim/results/measure"
 	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
@@ -90,7 +91,9 @@ func (p *probe) tell(c *engine.Call, began, ended engine.Time) {
 }
 
 // calibrate measures with the arrivals and run times of the scenario at that speed, without storms and with workers to
-// spare, so that only the machine makes anything wait. It uses a seed that no prediction uses.
+// spare, so that only the machine makes anything wait. It uses a seed that no prediction uses. If the scenario has
+// storms, it measures once more, with its own workers and the longest storm from beginning to end: a store takes longer
+// for what fails, and a disk may stand still at times only when more is written.
 func calibrate(ctx context.Context, sc *scenarios.Scenario, o playOptions, lasts time.Duration,
 	stores *stores) (*timings, error) {
 	calm := sc.Calm(o.policy, o.speed.Virtual(lasts))
@@ -105,8 +108,40 @@ func calibrate(ctx context.Context, sc *scenarios.Scenario, o playOptions, lasts
 		return nil, ui.Fail(ui.ExitUsage, fmt.Errorf("calibrate: in %v at %v too few jobs come to measure anything; raise "+
 			"--calibrate or the speed", lasts, o.speed))
 	}
-	p.timings.delays.Period = p.took
+	d := &p.timings.delays
+	d.Period = p.took
+	storm, during := longestStorm(sc)
+	if storm == nil {
+		return p.timings, nil
+	}
+	storm.At, storm.For = 0, scenarios.Duration(o.speed.Virtual(lasts))
+	stormy := sc.Calm(o.policy, o.speed.Virtual(lasts), *storm)
+	stormy.Drain = scenarios.Duration(time.Second) // what is left of it is of no use
+	q, err := play(ctx, stormy, o, stores)
+	if err != nil {
+		return nil, fmt.Errorf("calibrate in %s: %w", storm.Name, err)
+	}
+	if d.Storm = &q.timings.delays; len(d.Storm.Overrun) > 0 {
+		d.Storm.Period, d.During = q.took, during
+	}
 	return p.timings, nil
+}
+
+// longestStorm returns a copy of the storm that lasts longest of those with a window, and from when until when it comes
+// again; nil: there is none.
+func longestStorm(sc *scenarios.Scenario) (longest *scenarios.Storm, during world.Span) {
+	for _, s := range sc.Storms {
+		if s.On == "" && s.For > 0 && (longest == nil || s.For > longest.For) {
+			longest = &s
+		}
+	}
+	if longest != nil {
+		longest.Repeat = nil
+		windows := world.Settings(sc).Storms
+		w := windows[slices.IndexFunc(windows, func(w measure.Window) bool { return w.Name == longest.Name })]
+		during = world.Span{From: w.From, For: w.To - w.From}
+	}
+	return longest, during
 }
 
 // suffice reports whether enough was measured to simulate with. If no worker was ever idle when a job came, as on a

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"qsim/engine"
+	"qsim/scenarios"
 	"qsim/scenarios/world"
 )
 
@@ -99,18 +100,48 @@ func TestWakes(t *testing.T) {
 	}
 }
 
-// TestArrivals tells jobs that were held up by what feeds the engines, of which one came in the meantime, from those that
-// an enqueue took long for.
+// TestLongestStorm calibrates with the longest of the storms that have a window, from when it first begins until it last ends.
+func TestLongestStorm(t *testing.T) {
+	sc, diagnostics := scenarios.Load("test", []byte(`
+duration: 10m
+jobs: [{class: mail, arrivals: {process: poisson, rate: 5/s}, service: 100ms}]
+storms:
+  - {name: short, at: 1m, for: 10s, fail: {hits: [mail], rate: 90%, error: oops}}
+  - {name: long, at: 2m, for: 1m, fail: {hits: [mail], rate: 90%, error: oops}, repeat: {every: 3m, times: 2}}
+`), nil)
+	if sc == nil {
+		t.Fatal(diagnostics)
+	}
+	storm, during := longestStorm(sc)
+	if want := (world.Span{From: 2 * time.Minute, For: 4 * time.Minute}); storm == nil || storm.Name != "long" || storm.Repeat != nil ||
+		during != want {
+		t.Errorf("%+v during %v, want long during %v", storm, during, want)
+	}
+	if sc.Storms[1].Repeat == nil {
+		t.Error("the scenario has changed")
+	}
+	sc.Storms = nil
+	if storm, _ := longestStorm(sc); storm != nil {
+		t.Errorf("%+v of a scenario without storms", storm)
+	}
+}
+
+// TestArrivals tells how long jobs lay with the feeder, of which one came in the meantime, from how long their enqueues
+// took.
 func TestArrivals(t *testing.T) {
 	const ms = time.Millisecond
-	f := &feeding{jobs: []fed{{10 * ms, ms, ms / 2}, {20 * ms, 32 * ms, 2 * ms}, {45 * ms, 7 * ms, 6 * ms}, {60 * ms, 30 * ms, 29 * ms}}}
+	f := &feeding{jobs: []fed{{10 * ms, ms, ms - promptly}, {20 * ms, 32 * ms, 2 * ms}, {45 * ms, 7 * ms, 2 * ms},
+		{60 * ms, 30 * ms, 29 * ms}}}
 	held, each := f.arrivals()
-	if want := []world.Span{{From: 20 * ms, For: 30 * ms}}; !slices.Equal(held, want) {
+	if want := []world.Span{{From: 20 * ms, For: 30 * ms}, {From: 60 * ms, For: ms}}; !slices.Equal(held, want) {
 		t.Errorf("jobs were held up at %v, want %v", held, want)
 	}
-	if want := []world.Enqueued{{Late: ms, Call: ms / 2}, {Late: 2 * ms, Call: 2 * ms}, {Late: 2 * ms, Call: 6 * ms},
-		{Late: 30 * ms, Call: 29 * ms}}; !slices.Equal(each, want) {
+	if want := []world.Enqueued{{Late: ms, Call: ms - promptly}, {Late: 2 * ms, Call: 2 * ms}, {Late: 2 * ms, Call: 2 * ms},
+		{Late: 29 * ms, Call: 29 * ms}}; !slices.Equal(each, want) {
 		t.Errorf("jobs came as %v, want %v", each, want)
+	}
+	if got := heldUp(held); !slices.Equal(got, held[:1]) || len(held) != 2 {
+		t.Errorf("the feeder stood still at %v, want %v", got, held[:1])
 	}
 }
 

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,12 +26,16 @@ type fed struct {
 	call time.Duration // duration of that enqueue
 }
 
-// arrivals returns the spans in which jobs were late by so much that the feeder itself must have been held up, and not a
-// timer or a call, and the lateness of each job without these spans.
+// promptly is the greatest lag behind its time at which a job counts as enqueued at once. Timers are a millisecond late,
+// and jobs due one after the other then come together: claims of several follow.
+const promptly = 100 * time.Microsecond
+
+// arrivals returns the spans in which jobs that were due lay with the feeder, until the enqueue that took all of them
+// began, and the lateness of each job without these spans.
 func (f *feeding) arrivals() (held []world.Span, each []world.Enqueued) {
 	for _, j := range f.jobs {
-		if j.late-j.call > stallFrom {
-			held = append(held, world.Span{From: j.at, For: j.late - j.call})
+		if lag := j.late - j.call; lag > promptly {
+			held = append(held, world.Span{From: j.at, For: lag})
 		}
 	}
 	held = merged(held)
@@ -38,6 +43,11 @@ func (f *feeding) arrivals() (held []world.Span, each []world.Enqueued) {
 		each = append(each, world.Enqueued{Late: j.late - within(held, j.at, j.at+j.late), Call: j.call})
 	}
 	return held, each
+}
+
+// heldUp returns those of held that are so long that the feeder itself must have been held up, and not a timer.
+func heldUp(held []world.Span) []world.Span {
+	return slices.DeleteFunc(slices.Clone(held), func(s world.Span) bool { return s.For <= stallFrom })
 }
 
 // Limits of the feeder of an open loop: jobs that are due go into one call, so that a slow answer of the store does not

@@ -33,7 +33,7 @@ func newPredict() *cobra.Command {
 		Long: `predict compares the simulation with reality. For each policy it measures this machine and
 store: calls by kind, the cost of each further job of a call, the time to wake an engine, and
 how much handlers oversleep, under the arrivals of the scenario without its storms and with
-another seed. It simulates the scenario with the distributions of these delays, then runs it
+another seed, and then once more in its longest storm. It simulates the scenario with the distributions of these delays, then runs it
 for real under the same seed. It prints both, in the time of the scenario, and the error of
 the prediction relative to the real run. Where the error is larger than aimed at (10 % with
 memory, 15 % with PostgreSQL), it prints the measured reason, and how many jobs a quantile is
@@ -54,7 +54,7 @@ Exit codes: as qbench run; 1 if a judged metric is off by more than the aim, or 
 	addCandidateFlags(c, &f.runFlags)
 	flags := c.Flags()
 	flags.Var(&f.rounds, "rounds", "real runs of the one seed, each predicted; their spread is the floor of the errors")
-	flags.Var(&f.calibrate, "calibrate", "measure delays for this long before each run")
+	flags.Var(&f.calibrate, "calibrate", "measure delays for this long before each run, and as long again if there is a storm")
 	flags.Var(&f.within, "within", "exit with 1 if a prediction is off by more than this (default: the aim)")
 	ui.AddChoice(c, &f.format, "format", "FORMAT", "of the result: table or json", "table", "json")
 	flags.StringVarP(&f.out, "out", "o", "results/runs", "write results and charts below this `DIR`")

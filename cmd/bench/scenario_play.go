@@ -131,7 +131,7 @@ func play(ctx context.Context, sc *scenarios.Scenario, o playOptions, stores *st
 		t.split(rec.probes, arrivals)
 		t.jobs = r.enqueued.Load()
 		t.delays.Held, t.delays.Enqueued = r.feeding.arrivals()
-		t.held, t.frozen = shareOf(t.delays.Held, p.took), shareOf(t.delays.Frozen, p.took)
+		t.held, t.frozen = shareOf(heldUp(t.delays.Held), p.took), shareOf(t.delays.Frozen, p.took)
 		for _, stalls := range t.delays.Stalls {
 			t.stalled += shareOf(stalls, p.took) / float64(len(t.delays.Stalls))
 		}

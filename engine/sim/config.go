@@ -62,7 +62,7 @@ type Config struct {
 	// store's options or the jobs' keys say.
 	MakesRoom bool
 	// EnqueueDelay is the way of a new job to the store; nil: none.
-	EnqueueDelay func(j *engine.NewJob) time.Duration
+	EnqueueDelay func(at engine.Time, j *engine.NewJob) time.Duration
 	Until        engine.Time // the run ends then, at the latest
 	// Rest is how long the run goes on when nothing is left to do: an engine may still be
 	// waiting for answers. 0: not at all.

@@ -263,7 +263,7 @@ func (s *Sim) enqueueNext() {
 		return
 	}
 	if s.cfg.EnqueueDelay != nil {
-		if d := s.cfg.EnqueueDelay(&s.one[0]); d > 0 {
+		if d := s.cfg.EnqueueDelay(s.now, &s.one[0]); d > 0 {
 			ref := s.late.alloc()
 			*s.late.at(ref) = s.one[0]
 			s.queue.push(s.now.Add(d), arrival, ref)

@@ -103,7 +103,7 @@ func swarmWorld(t testing.TB, seed uint64) *world {
 	w.config.Restart = d.milliseconds(100, 5000)
 	if d.coin() {
 		slow := d.milliseconds(0, 300)
-		w.config.EnqueueDelay = func(j *engine.NewJob) time.Duration { return slow * time.Duration(j.ID%3) }
+		w.config.EnqueueDelay = func(_ engine.Time, j *engine.NewJob) time.Duration { return slow * time.Duration(j.ID%3) }
 	}
 	w.flaky.service = must(dist.LogNormalQuantiles(0.1, 0.5))
 	w.flaky.from, w.flaky.until, w.flaky.stormFail = 0, healed, float64(d.below(80))/100

@@ -132,7 +132,7 @@ func overload(p *params) ([]experiment, error) {
 	rejected := func(o *observer) float64 { return 1 - o.sum(done)/o.sum(claims) }
 	moved := func(cfg *sim.Config, _ *observer) {
 		rand := cfg.Nodes[0].Rand
-		cfg.EnqueueDelay = func(j *engine.NewJob) time.Duration {
+		cfg.EnqueueDelay = func(_ engine.Time, j *engine.NewJob) time.Duration {
 			return duration(rand.Uniform(keyed.ForRequestDelay, uint64(j.ID), 0, 0))
 		}
 	}

@@ -18,7 +18,7 @@ import (
 type callers struct {
 	*workload
 	next    engine.Recorder
-	delay   func(j *engine.NewJob) time.Duration // of a first copy on its way to the store; nil: none
+	delay   func(at engine.Time, j *engine.NewJob) time.Duration // of a first copy on its way to the store; nil: none
 	classes []patience
 
 	waiting map[engine.JobID]struct{} // copies whose callers wait for them
@@ -73,7 +73,7 @@ func patienceOf(sc *scenarios.Scenario) []time.Duration {
 }
 
 // newCallers returns callers for w if any class of sc has them, else nil.
-func newCallers(sc *scenarios.Scenario, w *workload, next engine.Recorder, delay func(j *engine.NewJob) time.Duration) *callers {
+func newCallers(sc *scenarios.Scenario, w *workload, next engine.Recorder, delay func(at engine.Time, j *engine.NewJob) time.Duration) *callers {
 	if patienceOf(sc) == nil {
 		return nil
 	}
@@ -116,7 +116,7 @@ func (c *callers) Next() (engine.Time, engine.NewJob, bool) {
 	if p := &c.classes[j.Kind]; p.after > 0 {
 		enqueued := at
 		if c.delay != nil {
-			enqueued = at.Add(c.delay(&j))
+			enqueued = at.Add(c.delay(at, &j))
 		}
 		c.wait(enqueued.Add(p.after), j)
 	}

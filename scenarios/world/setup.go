@@ -62,7 +62,7 @@ func (w *world) setup(seed uint64, workload *workload) *Setup {
 	}
 	s.troubles = equip(sc, &s.Config, &links, rand)
 	if enqueue := sc.Engine.Store.Enqueue.Dist(); !enqueue.IsConstant() || enqueue.Mean() > 0 {
-		s.Config.EnqueueDelay = func(j *engine.NewJob) time.Duration {
+		s.Config.EnqueueDelay = func(_ engine.Time, j *engine.NewJob) time.Duration {
 			if j.ID&scenarios.CopyMask != 0 {
 				return 0 // see callers
 			}

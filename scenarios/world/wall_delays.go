@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -32,6 +33,10 @@ type Delays struct {
 	Period time.Duration   // after which Stalls, Held and Frozen come again; 0: they do not
 	Late   []time.Duration // by how much an engine notices late that something is due
 	Speed  Speed           // at which the run went
+	// Storm, if not nil, are the delays During a stretch of the scenario's time: its Request, Reply, PerJob, Overrun, Late
+	// and Frozen take the place of these.
+	Storm  *Delays
+	During Span
 }
 
 // Enqueued is how long the store took to take a job.
@@ -55,6 +60,8 @@ type Overlay struct {
 	period         time.Duration
 	speed          Speed
 	tardy          bool // there is lateness
+	storm          *Overlay
+	during         Span // when storm applies
 	// Mechanics, if not nil, is told how a simulation went: of one at a time.
 	Mechanics *Mechanics
 }
@@ -89,6 +96,12 @@ func (d *Delays) Overlay() (*Overlay, error) {
 	}
 	o.held, o.frozen, o.period = d.spans(d.Held), d.spans(d.Frozen), d.Speed.Virtual(d.Period)
 	o.tardy = len(d.Late) > 0
+	if d.Storm != nil {
+		o.during = d.During
+		if o.storm, err = d.Storm.Overlay(); err != nil {
+			return nil, fmt.Errorf("in storms: %w", err)
+		}
+	}
 	return o, nil
 }
 
@@ -134,7 +147,16 @@ func (o *Overlay) Alter(_ int, _ uint64, cfg *sim.Config) {
 	if o.Mechanics != nil {
 		m.asked, m.began = make(map[callKey]engine.Time), make(map[delivery]engine.Time)
 	}
-	each(o.frozen, o.period, cfg.Until, func(s Span) { m.frozen = append(m.frozen, s) })
+	for _, of := range []*Overlay{o, o.storm} {
+		if of != nil {
+			each(of.frozen, of.period, cfg.Until, func(s Span) {
+				if m.at(engine.Time(s.From)) == of {
+					m.frozen = append(m.frozen, s)
+				}
+			})
+		}
+	}
+	slices.SortFunc(m.frozen, func(a, b Span) int { return cmp.Compare(a.From, b.From) })
 	cfg.Network, cfg.Handlers = m, m
 	if o.tardy {
 		cfg.Late = m.lateness
@@ -155,7 +177,7 @@ func (o *Overlay) Alter(_ int, _ uint64, cfg *sim.Config) {
 	cfg.EnqueueDelay, cfg.Parallel, cfg.CountRows = nil, 0, false
 	cfg.Announce = m.announce
 	if len(o.enqueued) > 0 {
-		cfg.EnqueueDelay = func(j *engine.NewJob) time.Duration { return m.enqueue(j.ID).Late }
+		cfg.EnqueueDelay = func(at engine.Time, _ *engine.NewJob) time.Duration { return m.enqueue(uint64(at)).Late }
 		cfg.Claimed = m.claimed
 	}
 }
@@ -164,7 +186,7 @@ func (o *Overlay) Alter(_ int, _ uint64, cfg *sim.Config) {
 func (m *measured) claimed(leases []engine.Lease) {
 	for i := range leases {
 		if l := &leases[i]; l.Waited == l.Age { // ready ever since
-			l.Waited += m.enqueue(l.ID).Call
+			l.Waited += m.enqueue(uint64(l.ID)).Call
 		}
 	}
 }
@@ -212,18 +234,27 @@ const (
 	drawEnqueue = 3
 )
 
+// at returns the delays that hold at a time.
+func (m *measured) at(now engine.Time) *Overlay {
+	if since := time.Duration(now) - m.during.From; since >= 0 && since < m.during.For {
+		return m.storm
+	}
+	return m.Overlay
+}
+
 // Request draws the delay of a call on its way to the store.
 func (m *measured) Request(now engine.Time, c *engine.Call) sim.Fate {
 	if m.asked != nil {
 		m.asked[callKey{c.Engine, c.ID}] = now
 	}
-	return sim.Fate{Delay: m.through(now, m.draw(&m.request[c.Op], keyed.ForRequestDelay, c, drawAsked))}
+	return sim.Fate{Delay: m.through(now, m.draw(&m.at(now).request[c.Op], keyed.ForRequestDelay, c, drawAsked))}
 }
 
 // Reply draws the delay of a call's answer on its way back.
 func (m *measured) Reply(now engine.Time, c *engine.Call, r *engine.Reply, _ *sim.Rows) time.Duration {
 	more := max(0, r.Rows()-1)
-	d := m.draw(&m.reply[c.Op], keyed.ForResponseDelay, c, drawAsked) + time.Duration(more)*m.perJob[c.Op]
+	of := m.at(now)
+	d := m.draw(&of.reply[c.Op], keyed.ForResponseDelay, c, drawAsked) + time.Duration(more)*of.perJob[c.Op]
 	d = m.through(now, d)
 	if m.asked != nil {
 		key := callKey{c.Engine, c.ID}
@@ -251,7 +282,7 @@ func (m *measured) through(now engine.Time, d time.Duration) time.Duration {
 
 // lateness draws the delay with which a node notices a deadline.
 func (m *measured) lateness(node int32, due engine.Time) time.Duration {
-	return m.late.Duration(m.rand.Uniform(keyed.ForTick, uint64(due), uint64(node), drawLate))
+	return m.at(due).late.Duration(m.rand.Uniform(keyed.ForTick, uint64(due), uint64(node), drawLate))
 }
 
 // announce draws how long nodes are not woken for a job that is ready now.
@@ -259,9 +290,10 @@ func (m *measured) announce(now engine.Time) time.Duration {
 	return m.through(now, m.wake.Duration(m.rand.Uniform(keyed.ForTick, uint64(now), 0, drawWake)))
 }
 
-// enqueue draws the timing of a job's enqueue from those measured.
-func (m *measured) enqueue(id engine.JobID) Enqueued {
-	return m.enqueued[int(m.rand.Uniform(keyed.ForTick, uint64(id), 0, drawEnqueue)*float64(len(m.enqueued)))]
+// enqueue draws the timing of an enqueue from those measured. key is the time of jobs that come together, so that they
+// stay together.
+func (m *measured) enqueue(key uint64) Enqueued {
+	return m.enqueued[int(m.rand.Uniform(keyed.ForTick, key, 0, drawEnqueue)*float64(len(m.enqueued)))]
 }
 
 // real converts a time of the scenario to the wall clock.
@@ -278,7 +310,7 @@ func (m *measured) Begin(now engine.Time, node int32, j *engine.Job) sim.Executi
 	if m.began != nil {
 		m.began[delivery{j.ID, j.Delivery}] = now
 	}
-	x.Runs += m.overrun.Duration(m.rand.Uniform(keyed.ForRunTime, uint64(j.ID), uint64(j.Delivery), drawOverrun))
+	x.Runs += m.at(now).overrun.Duration(m.rand.Uniform(keyed.ForRunTime, uint64(j.ID), uint64(j.Delivery), drawOverrun))
 	return x
 }
 

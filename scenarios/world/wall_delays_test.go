@@ -219,6 +219,39 @@ func TestDelaysPerJob(t *testing.T) {
 	}
 }
 
+// TestDelaysInStorms has claims take 30 ms for 30 s of the scenario and handlers overrun by a second then, and the store
+// stand still, in those 30 s or before.
+func TestDelaysInStorms(t *testing.T) {
+	sc := loadWall(t, `
+duration: 100s
+warmup: 0s
+seeds: 1
+engine: {workers: 4, fetch: {poll: 1h}, commit: {linger: 0s}}
+jobs: [{class: mail, arrivals: {process: constant, rate: 0.1/s}, service: 1s}]
+`)
+	const ms = time.Millisecond
+	d := &Delays{Speed: Speed{Num: 10, Den: 1}, Wake: []time.Duration{ms}, Storm: &Delays{Speed: Speed{Num: 10, Den: 1}},
+		During: Span{15 * time.Second, 30 * time.Second}}
+	d.Request[engine.OpClaim], d.Storm.Request[engine.OpClaim] = []time.Duration{ms}, []time.Duration{30 * ms}
+	d.Storm.Overrun = []time.Duration{100 * ms}
+	calm, storm := .02, .31 // 1 ms of the wake, and the claim
+	r := delayed(t, sc, d)
+	if got, want := metricOf(t, r, "fresh.wait.mean"), (7*calm+3*storm)/10; math.Abs(got-want) > .003 {
+		t.Errorf("the mean wait is %v s, want %v", got, want)
+	}
+	if got, want := metricOf(t, r, "sojourn.mean"), 1+(7*calm+3*(storm+1))/10; math.Abs(got-want) > .01 {
+		t.Errorf("jobs take %v s, want %v", got, want)
+	}
+	d.Storm.Frozen, d.Storm.Period = []Span{{2 * time.Second, 500 * ms}}, time.Minute // 20 s to 25 s
+	if got := metricOf(t, delayed(t, sc, d), "fresh.wait.max"); math.Abs(got-5.31) > .1 {
+		t.Errorf("where the store stands still in a storm a job waits %v s, want 5.3", got)
+	}
+	d.Storm.Frozen[0].From = time.Second // where it is calm
+	if got := metricOf(t, delayed(t, sc, d), "fresh.wait.max"); math.Abs(got-storm) > .01 {
+		t.Errorf("the longest wait is %v s, want %v", got, storm)
+	}
+}
+
 // TestStalls freezes the engine for 300 ms of the wall clock in each second, and holds up
 // jobs for the half second after that: 3 s and 5 s of the scenario out of 10.
 func TestStalls(t *testing.T) {
@@ -268,6 +301,9 @@ objectives: [{metric: fresh.wait.p99, during: down, below: 10s}]
 	calm := sc.Calm(1, 20*time.Second)
 	if len(calm.Storms) != 0 || len(calm.Objectives) != 0 || calm.Duration != scenarios.Duration(20*time.Second) || calm.Engine.Workers != 7 {
 		t.Errorf("storms %v, duration %v, workers %v", calm.Storms, calm.Duration, calm.Engine.Workers)
+	}
+	if one := sc.Calm(1, 20*time.Second, sc.Storms[0]); len(one.Storms) != 1 || one.Storms[0].Name != "down" {
+		t.Errorf("storms %v, want the one that was asked for", one.Storms)
 	}
 	if len(sc.Storms) != 1 || sc.Duration != scenarios.Duration(10*time.Minute) {
 		t.Error("the scenario has changed")

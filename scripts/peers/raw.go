@@ -68,11 +68,13 @@ func (q *raw) work(ctx context.Context, done func(job int64)) error {
 }
 
 func (q *raw) loop(ctx context.Context, done func(job int64)) error {
+	// A claim that is cut off may go on at the server, and take jobs that come later.
+	calls := context.WithoutCancel(ctx)
 	for ctx.Err() == nil {
 		var ids, tokens []int64
 		var id, token int64
 		var payload []byte
-		rows, err := q.pool.Query(ctx, rawClaim, rawBatch)
+		rows, err := q.pool.Query(calls, rawClaim, rawBatch)
 		if err != nil {
 			return err
 		}
@@ -86,7 +88,7 @@ func (q *raw) loop(ctx context.Context, done func(job int64)) error {
 			time.Sleep(rawPoll)
 			continue
 		}
-		if rows, err = q.pool.Query(ctx, rawAck, ids, tokens); err != nil {
+		if rows, err = q.pool.Query(calls, rawAck, ids, tokens); err != nil {
 			return err
 		}
 		if _, err := pgx.ForEachRow(rows, []any{&id}, func() error { done(id); return nil }); err != nil {

@@ -70,11 +70,14 @@ func (r *results) text(system, first, load, metric string) string {
 		return benchmath.AssumeNothing.Summary(benchmath.NewSample(values, &benchmath.DefaultThresholds), .95)
 	}
 	s := summary(values)
-	text := fmt.Sprintf("%.4g ± %s", s.Center, s.PctRangeString())
+	text := fmt.Sprintf("%.3g ± %s", s.Center, s.PctRangeString())
+	if s.Center >= 1000 { // without an exponent
+		text = fmt.Sprintf("%.0f ± %s", s.Center, s.PctRangeString())
+	}
 	if base := r.values[cell{first, load, metric}]; system != first && base != nil {
 		compared := benchmath.AssumeNothing.Compare(benchmath.NewSample(base, &benchmath.DefaultThresholds),
 			benchmath.NewSample(values, &benchmath.DefaultThresholds))
-		text += fmt.Sprintf(" (%.2f×, p=%.3f)", s.Center/summary(base).Center, compared.P)
+		text += fmt.Sprintf(" (%.2f× p=%.3f)", s.Center/summary(base).Center, compared.P)
 	}
 	return text
 }

@@ -43,11 +43,11 @@ func (w *workerProcess) printed() string {
 // connections is how many statements a worker has under way at most.
 const connections = 4
 
-// startWorker starts a worker and waits until it works.
+// startWorker starts a worker that claims ahead as it would with shorter work, and waits until it works.
 func startWorker(t *testing.T, ctx context.Context, dsn string, node int) *workerProcess {
 	t.Helper()
 	w := &workerProcess{Cmd: command(ctx, nil, "worker", "--dsn", fmt.Sprintf("%s pool_max_conns=%d", dsn, connections), "--schema", "together", "--node", strconv.Itoa(node), "--workers", "8",
-		"--batch", "8", "--work", "15ms", "--fails", "5%", "--ttl", "1s", "--effects")}
+		"--prefetch", "40", "--work", "15ms", "--fails", "5%", "--ttl", "1s", "--effects")}
 	w.Stdout, w.Stderr = w, w
 	if err := w.Start(); err != nil {
 		t.Fatal(err)

@@ -71,8 +71,8 @@ func storeOptions(f engine.Fence, whole bool) engine.StoreOptions {
 	return engine.StoreOptions{Fence: f, LapseAfter: -1, Promoted: whole, KeepDead: whole}
 }
 
-// engineConfig is that of an engine. A whole one extends all its leases at once, promotes,
-// leaves both this and recoveries to a leader, and gives jobs up.
+// engineConfig is that of an engine: it claims ahead and in batches by default. A whole one has small batches, extends all
+// its leases at once, promotes, leaves both this and recoveries to a leader, and gives jobs up.
 func engineConfig(ttl time.Duration, whole bool) engine.Config {
 	retry := &policies.Backoff{Kind: policies.Fixed, First: 60 * time.Millisecond}
 	if whole {
@@ -81,9 +81,9 @@ func engineConfig(ttl time.Duration, whole bool) engine.Config {
 	c := live.Defaults(12, retry)
 	c.Lease = engine.LeaseConfig{TTL: ttl, Heartbeat: ttl / 3, OfNode: whole}
 	c.Reaper.Every = 150 * time.Millisecond
-	c.Fetch.Batch = 16
-	c.Commit.Batch, c.Commit.Timeout, c.CallTimeout = 16, callTimeout, callTimeout
+	c.Commit.Timeout, c.CallTimeout = callTimeout, callTimeout
 	if whole {
+		c.Fetch.Batch, c.Commit.Batch = 16, 16
 		c.Reaper.LeaderOnly = true
 		c.Promoter = engine.PromoterConfig{Every: 50 * time.Millisecond, Batch: 100, LeaderOnly: true}
 		c.Leader.TTL, c.Leader.Renew = ttl, ttl/3

@@ -29,14 +29,23 @@ func WaitsOf(from, to float64) func(r *Run) []float64 {
 	})
 }
 
-// Delays are those after the n-th failure, as they were set.
+// Delays are those after the n-th failure: from the failure until the job is due.
 func Delays(n int) func(r *Run) []float64 {
 	return each(nil, func(l *Life) (all []float64) {
 		if len(l.Delayed) >= n {
-			all = append(all, l.Delayed[n-1].Delay)
+			all = append(all, l.delay(n-1))
 		}
 		return all
 	})
+}
+
+// delay is the time from the end of attempt i until the job is due: what is noted may run from the commit. Where no end
+// is noted, as of a formula, it is what is noted.
+func (l *Life) delay(i int) float64 {
+	if i >= len(l.Ended) {
+		return l.Delayed[i].Delay
+	}
+	return l.Delayed[i].At + l.Delayed[i].Delay - l.Ended[i].At
 }
 
 // Attempts is how often each job was begun.
@@ -83,7 +92,7 @@ func Late(r *Run) (all []float64) {
 	for _, l := range r.Lives() {
 		for i, e := range l.Ended {
 			if i+1 < len(l.Began) && i < len(l.Delayed) && !e.OK {
-				all = append(all, l.Began[i+1].At-e.At-l.Delayed[i].Delay)
+				all = append(all, l.Began[i+1].At-e.At-l.delay(i))
 			}
 		}
 	}

@@ -1,6 +1,9 @@
 package engine
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // fetcher asks the policy for a plan whenever there is room for more jobs and
 // claims it. At most one claim and one stats call are under way.
@@ -15,7 +18,8 @@ type fetcher struct {
 	sent     []Term           // of the claim under way: its record's
 	view     View
 	observed Observation
-	expiry   Time // of what the claim under way brings, by the wall clock
+	refused  LeaseKey // the last lease of the latest answer that came late: it may come twice
+	expiry   Time     // of what the claim under way brings, by the wall clock
 
 	statsEvery time.Duration // 0: the policy needs none
 	statsID    uint64
@@ -199,18 +203,25 @@ func (f *fetcher) noteEmpty(got [NumClasses]int) {
 
 // onLateClaim handles leases that came after their claim counted as lost, or by a second copy of it.
 func (f *fetcher) onLateClaim(e *Engine, r *Call) {
-	if r.Err != nil || len(r.Leases) == 0 {
+	if r.Err != nil {
 		return
 	}
-	e.event = Event{Kind: RefusedLate, Count: int32(len(r.Leases))}
+	late := slices.DeleteFunc(r.Leases, func(l Lease) bool { // of the same answer twice
+		return !l.Shed && e.leases.find(l.Key()) != noSlot
+	})
+	if len(late) == 0 || late[len(late)-1].Key() == f.refused {
+		return
+	}
+	f.refused = late[len(late)-1].Key()
+	e.event = Event{Kind: RefusedLate, Count: int32(len(late))}
 	e.record(noSlot, nil)
 	if e.cfg.Lease.IgnoreLate {
 		return
 	}
-	for i := range r.Leases {
-		l := &r.Leases[i]
+	for i := range late {
+		l := &late[i]
 		switch {
-		case l.Shed, e.leases.find(l.Key()) != noSlot: // no lease, or the same answer twice
+		case l.Shed: // no lease
 		case e.cfg.Lease.RunLate && e.leases.idle > 0 && !e.stopping:
 			e.run.take(e, l, e.now.Add(e.ttl()))
 		default:

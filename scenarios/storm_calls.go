@@ -18,6 +18,7 @@ type CallStorm struct {
 	// share of replies that get lost: it happened, and the caller does not know
 	LoseReply Share         `yaml:"lose-reply"`
 	Duplicate Share         `yaml:"duplicate"`       // share of requests that arrive twice
+	Echo      Share         `yaml:"duplicate-reply"` // share of replies that arrive twice
 	Error     Share         `yaml:"error"`           // share of requests that the store refuses
 	Delay     *Distribution `yaml:"delay,omitempty"` // added to every request; left out: none
 	Nodes     *Nodes        `yaml:"nodes,omitempty"` // whose calls; left out: those of all nodes
@@ -33,14 +34,17 @@ func (t *CallStorm) check(c *checker, s *Storm, at keyPath) {
 	if !c.sound(at...) {
 		return
 	}
-	if t.LoseRequest.Num+t.LoseReply.Num+t.Duplicate.Num+t.Error.Num == 0 && (t.Delay == nil || t.Delay.IsNone()) {
-		c.errorf(c.near(at...), "the calls are not disturbed").Help = "write lose-request, lose-reply, duplicate or error with a share, or delay with a time"
+	shares := t.LoseRequest.Num + t.LoseReply.Num + t.Duplicate.Num + t.Echo.Num + t.Error.Num
+	if shares == 0 && (t.Delay == nil || t.Delay.IsNone()) {
+		c.errorf(c.near(at...), "the calls are not disturbed").Help =
+			"write lose-request, lose-reply, duplicate, duplicate-reply or error with a share, or delay with a time"
 	}
 }
 
 func (t *CallStorm) effect(*Storm) Effect {
 	return Effect{Simulated: ofNetwork, Nodes: t.Nodes, Fault: &fault.Fault{Ops: callsNamed(t.Ops), LoseRequest: t.LoseRequest.Float(),
-		LoseReply: t.LoseReply.Float(), Duplicate: t.Duplicate.Float(), Error: t.Error.Float(), Delay: t.Delay.Drawn()}}
+		LoseReply: t.LoseReply.Float(), Duplicate: t.Duplicate.Float(), Echo: t.Echo.Float(), Error: t.Error.Float(),
+		Delay: t.Delay.Drawn()}}
 }
 
 // calls lists the calls between nodes and store that a storm can disturb, or begin with.

@@ -17,6 +17,34 @@ func (c *Checker) mayBeTried(s *subject) bool {
 	return attempt <= retry.MaxAttempts || c.complain(Limit, "it is attempt %d of %d", attempt, retry.MaxAttempts)
 }
 
+// Asked tells what the retry policy of a node is asked about a job: the job, and a draw for jitter. It must be as was
+// recorded, and every delivery has a draw of its own.
+func (c *Checker) Asked(node int32, have *engine.Job, draw float64) {
+	r := c.jobs.find(have.ID)
+	if c.breach != nil || r == noRef || r == isDone {
+		return
+	}
+	j := c.jobs.at(r)
+	c.checks[Recount]++
+	if j.asks.delivery != 0 && j.asks.delivery != have.Delivery && j.asks.draw == draw {
+		c.Complain(Delays, j.id, "the jitter after delivery %d is drawn as that after %d", have.Delivery, j.asks.delivery)
+	}
+	j.asks.draw, j.asks.delivery = draw, have.Delivery
+	if !c.d.fenced || j.state != engine.InFlight || j.delivery != have.Delivery {
+		return // another has it, or had it since
+	}
+	if have.LastDelay != j.asks.delay {
+		c.Complain(Recount, j.id, "its latest delay was %v, and the retry policy is told %v", j.asks.delay, have.LastDelay)
+	}
+	n := &c.nodes[node]
+	if age := c.now.Sub(j.enqueued); c.heard(j.claimed) && n.woke < j.claimed && !n.returnsLate && have.Age < age-c.d.way {
+		c.Complain(Recount, j.id, "it is %v old, and the retry policy is told %v", age, have.Age)
+	}
+}
+
+// Told tells that the fetch policy of a node has been told of an execution that ended.
+func (c *Checker) Told(node int32) { c.nodes[node].untold-- }
+
 // mayDie checks that a buried job had a reason to die. Without a fence by token any earlier holder may bury it, by the
 // count at that time.
 func (c *Checker) mayDie(s *subject) bool {

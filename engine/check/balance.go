@@ -118,6 +118,9 @@ func (c *Checker) Released(node int32, held, idle int) {
 			c.Complain(Leases, 0, "node %d began %d executions, and asked %d times for leases that last for ever", node, n.starts, n.extends)
 		}
 	}
+	if n.untold > 0 {
+		c.Complain(Recount, 0, "the policy of node %d was not told of %d executions that ended", node, n.untold)
+	}
 	if held != 0 || idle != c.rules.Node.Workers {
 		c.Complain(Liveness, 0, "node %d holds %d leases, outcomes or jobs, and %d of its %d workers are idle: nothing is left to do", node, held, idle, c.rules.Node.Workers)
 	}
@@ -136,9 +139,19 @@ func (c *Checker) Lost() (n int) {
 func (c *Checker) mayBeLost(j *job) bool {
 	switch j.state {
 	case engine.InFlight:
-		return c.rules.LostInFlight || j.forgotten && !c.rules.Store.Orphans
+		return c.rules.LostInFlight && c.isAbandoned(j) || j.forgotten && !c.rules.Store.Orphans
 	case engine.Waiting:
-		return c.rules.LostWaiting
+		return c.rules.LostWaiting != nil && c.rules.LostWaiting(j.id)
 	}
 	return false
+}
+
+// isAbandoned reports whether nobody works under the lease of a job, and nobody will end it, where leases may last for
+// ever: its holder has died, never heard of it, or has given up telling the store what became of it.
+func (c *Checker) isAbandoned(j *job) bool {
+	l, died := &c.rules.Node.Lease, j.life != c.nodes[j.node].life
+	if j.reaped || died && l.OfNode && !l.Kept {
+		return false // such a lease ends
+	}
+	return died || j.begun&bit(j.delivery) == 0 || j.dropped == j.token
 }

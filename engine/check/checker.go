@@ -23,9 +23,10 @@ type Checker struct {
 	reaps        reaps
 	load         load
 	ranks        [engine.NumClasses][]int // ready jobs by kind
-	mostWaiting  int                      // the most jobs that ever waited
-	mostInFlight int                      // and were in flight
-	ready        engine.Time              // since when some job is ready without a break; Never: none is
+	wakes        wakes
+	mostWaiting  int         // the most jobs that ever waited
+	mostInFlight int         // and were in flight
+	ready        engine.Time // since when some job is ready without a break; Never: none is
 	now          engine.Time
 
 	events [engine.NumEventKinds]int64
@@ -48,6 +49,7 @@ type subject struct {
 func New(r Rules) *Checker {
 	r.Store = r.Store.Complete()
 	c := &Checker{rules: r, d: r.derive(), nodes: make([]node, r.Nodes), ready: engine.Never}
+	c.wakes.at = engine.Never
 	c.running, c.jobs.rows = make([]int, len(r.Store.MaxRunning)), make([]job, 1)
 	if r.Serial != nil {
 		c.latest = make(map[uint32]engine.JobID)

@@ -187,7 +187,8 @@ func TestBreaches(t *testing.T) {
 		{"no heartbeat", running().after(5*time.Second).finish(1, 0, 0, 1, engine.NoError), beating, "I-6"},
 		{"a heartbeat in between", running().after(2*time.Second).add(engine.Event{Kind: engine.Extended, Job: 1, Token: 1}).after(3*time.Second).finish(1, 0, 0, 1, engine.NoError), beating, ""},
 		{"no heartbeat of a frozen process", running().add(engine.Event{Kind: engine.NodePause}).after(5*time.Second).add(engine.Event{Kind: engine.NodeWake}).finish(1, 0, 0, 1, engine.NoError), beating, ""},
-		{"no heartbeat of a lost lease", running().add(engine.Event{Kind: engine.LeaseLost, Job: 1, Delivery: 1, Token: 1}).after(5*time.Second).finish(1, 0, 0, 1, engine.NoError), beating, ""},
+		{"no heartbeat of a lost lease", running().add(engine.Event{Kind: engine.LeaseLost, Job: 1, Delivery: 1, Token: 1}).after(5*time.Second).finish(1, 0, 0, 1, engine.NoError), func(r *check.Rules) { beating(r); r.Node.Lease.Local = true }, ""},
+		{"a current lease is given up", running().add(engine.Event{Kind: engine.LeaseLost, Job: 1, Delivery: 1, Token: 1}), nil, "I-7"},
 		{"no heartbeat while it is held and does not run", begun().lease(1, 0, 1, 0, 0).after(6*time.Second).start(1, 0, 0, 1), beating, "I-6"},
 		{"no heartbeat until it is committed", running().finish(1, 0, 0, 1, engine.NoError).after(11*time.Second).take(1, 1), beating, "I-6"},
 		{"a heartbeat beyond the longest lease", running().after(9 * time.Second).add(engine.Event{Kind: engine.Extended, Job: 1, Token: 1}), func(r *check.Rules) { beating(r); r.Node.Lease.Max = 15 * time.Second }, "I-6"},
@@ -196,7 +197,7 @@ func TestBreaches(t *testing.T) {
 			conserving(r)
 			r.Commits, r.Node.Commit.Drop = 5*time.Second, true
 		}, ""},
-		{"told to stop, it runs on", running().after(time.Second).add(engine.Event{Kind: engine.LeaseLost, Job: 1, Delivery: 1, Token: 1}).after(time.Second).finish(1, 0, 0, 1, engine.LeaseExpired), func(r *check.Rules) { r.Heeds = true }, "I-10"},
+		{"told to stop, it runs on", running().after(time.Second).add(engine.Event{Kind: engine.LeaseLost, Job: 1, Delivery: 1, Token: 1}).after(time.Second).finish(1, 0, 0, 1, engine.LeaseExpired), func(r *check.Rules) { r.Heeds, r.Node.Lease.Local = true, true }, "I-10"},
 		{"the less urgent job first", begun().enqueueAs(2, 1).lease(2, 0, 1, 0, 0), func(r *check.Rules) {
 			r.Ranked, r.Priority = true, func(k engine.Kind) int16 { return -int16(k) }
 		}, ""},

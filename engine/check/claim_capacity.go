@@ -11,14 +11,14 @@ type claim struct {
 	node   int32
 	open   bool // the latest call is a claim
 	judged bool // by the room of its node
-	// Of the job that it brought last: whether it is known, since when it was ready, and its kind.
-	lastKnown bool
-	lastReady engine.Time
-	lastKind  engine.Kind
-	busiest   int // the most that its node ran since the claim before
-	before    [engine.NumClasses]int
-	claimed   [engine.NumClasses]int
-	owed      []owed // by node
+	// Of the job that it brought last: where it stood in line, and its kind; brought: there is one.
+	brought  bool
+	lastKey  engine.Time
+	lastKind engine.Kind
+	busiest  int // the most that its node ran since the claim before
+	before   [engine.NumClasses]int
+	claimed  [engine.NumClasses]int
+	owed     []owed // by node
 }
 
 // followCall ends the previous claim, and begins a new one if the call is a claim.
@@ -26,11 +26,16 @@ func (c *Checker) followCall(s *subject) {
 	n := s.n
 	switch s.Op {
 	case engine.OpRecover:
-		n.reapBy = engine.Never
+		if n.reapBy != engine.Never && s.Count > 0 && !c.d.guarded && !c.rules.Node.Lease.Local {
+			n.reapBy = c.now.Add(c.rules.Trip) // it looks again until there are none
+		} else {
+			n.reapBy = engine.Never
+		}
 		if c.d.led > 0 && c.now >= c.rules.Settled {
 			c.reaps.by(s.Node+1, c.now)
 		}
 	case engine.OpClaim:
+		c.wakes.at = engine.Never
 		n.owing.turn++
 		n.owing.all, n.owing.since = n.owing.all+n.owing.since, 0
 	case engine.OpExtend:
@@ -52,7 +57,7 @@ func (c *Checker) followCall(s *subject) {
 	}
 	l.busiest, n.busiest = n.busiest, n.busy
 	l.judged = c.undisturbed(n) && n.stopped == engine.Never && l.busiest < c.rules.Node.Workers
-	l.lastKnown, l.node = false, s.Node
+	l.brought, l.node = false, s.Node
 	l.before, l.claimed = c.counts.Ready, [engine.NumClasses]int{}
 }
 
@@ -72,11 +77,12 @@ func (c *Checker) fillsRoom(*subject) bool {
 	return true
 }
 
-// comesByAge checks that the jobs of one claim come in order of age, if the policy promises that.
+// comesByAge checks that jobs of one claim come in the order of their places in line where the policy goes by that.
 func (c *Checker) comesByAge(s *subject) bool {
 	l, j := &c.claim, s.j
-	if l.open && l.lastKnown && j.usual && l.lastKind == j.kind && l.lastReady != j.ready && (c.rules.Order == engine.OldestReady) != (l.lastReady <= j.ready) {
-		c.complain(Due, "it is ready since %v, and one that is since %v came before it", time.Duration(j.ready), time.Duration(l.lastReady))
+	key, oldest := j.line.key, c.rules.Order == engine.OldestReady
+	if l.open && l.brought && l.lastKind == j.kind && l.lastKey != key && oldest != (l.lastKey <= key) {
+		c.complain(Due, "it is ready since %v, and one that stands behind it in line came before it", time.Duration(j.ready))
 	}
 	return false // it is counted with the job's being ready
 }

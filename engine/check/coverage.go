@@ -16,6 +16,7 @@ const (
 	Ranks                    // the most urgent jobs of a class are claimed first
 	LateReturns              // jobs that came late are handed back
 	Obedience                // an execution that is told to stop ends
+	Wakes                    // a process claims soon after a job has become ready
 	NumProbes
 	noProbe = NumProbes
 )
@@ -24,7 +25,7 @@ const (
 func (p Probe) String() string {
 	return [...]string{"heartbeats", "room of claims", "waits that the load explains", "hand-backs", "burials and requeues without a fence",
 		"processes that let go", "looks for leases at a start", "outcomes that are committed in time", "claims by priority",
-		"late claims that are handed back", "executions that are told to stop"}[p]
+		"late claims that are handed back", "executions that are told to stop", "claims soon after a job is ready"}[p]
 }
 
 // Probes returns, for each rule that is a Probe, how many events it was checked on.

@@ -33,17 +33,43 @@ func sum(of [engine.NumClasses]int) int { return of[engine.Fresh] + of[engine.Re
 
 // toReady counts a job that becomes ready, in the given class, waiting since since.
 func (c *Checker) toReady(j *job, class engine.Class, since engine.Time) {
-	j.state, j.class, j.ready, j.usual = engine.Ready, class, since, !j.odd
-	j.odd = false
+	j.state, j.class, j.ready = engine.Ready, class, since
+	c.placeInLine(j, class)
 	if c.d.explained {
 		c.load.spend(c.now)
 		j.since, j.idled, j.others = c.now, c.load.idled, c.load.begun
 	}
 	if sum(c.counts.Ready) == 0 {
 		c.ready = c.now
+		c.wake()
 	}
 	c.counts.Ready[class]++
 	c.rank(j, 1)
+}
+
+// placeInLine finds where a job that becomes ready stands in line, by the store's rule or by the reaper's.
+func (c *Checker) placeInLine(j *job, class engine.Class) {
+	l := &j.line
+	place := l.stand
+	if place == engine.PlaceDefault {
+		l.stood, place = j.ready, c.rules.Store.Place
+		if class == engine.Fresh {
+			place = engine.PlaceDefault
+		}
+	}
+	switch place {
+	case engine.PlaceTail:
+		l.key = c.now
+	case engine.PlaceCreated:
+		l.key = j.enqueued
+	case engine.PlaceHead:
+		l.key = j.ready - engine.Never/2
+	case engine.PlaceDue:
+		l.key = l.stood
+	default:
+		l.key = j.ready
+	}
+	l.stand = engine.PlaceDefault
 }
 
 // rank adds by (1 or -1) to the number of ready jobs of a job's class and kind.
@@ -108,7 +134,8 @@ func (c *Checker) enter(r ref, j *job) {
 func (c *Checker) followLeased(s *subject) {
 	j := s.j
 	c.leave(s.r, j)
-	c.claim.lastKnown, c.claim.lastReady, c.claim.lastKind = j.usual, j.ready, j.kind
+	c.claim.brought, c.claim.lastKey, c.claim.lastKind = true, j.line.key, j.kind
+	c.wakes.brought = c.now
 	j.state, j.delivery, j.reaped, j.forgotten, j.token = engine.InFlight, s.Delivery, false, false, s.Token
 	mask := ^bit(j.delivery)
 	j.begun, j.succeeded, j.failed = j.begun&mask, j.succeeded&mask, j.failed&mask
@@ -154,7 +181,9 @@ func (c *Checker) followCommitted(s *subject) {
 		class = engine.Fresh
 	}
 	c.leave(s.r, j)
-	j.odd = s.Kind == engine.Returned || s.Error == engine.LeaseExpired
+	if s.Error == engine.LeaseExpired && s.Kind != engine.Buried {
+		j.line.stand, j.line.reaper = c.rules.Node.Reaper.Stand, engine.NewEngineID(s.Node, s.n.life)
+	}
 	switch s.Kind {
 	case engine.Acked:
 		c.jobs.finish(s.r)
@@ -168,6 +197,7 @@ func (c *Checker) followCommitted(s *subject) {
 		c.counts.Dead++
 	case engine.Nacked:
 		c.charge(s)
+		j.asks.delay = s.Delay
 		c.toWaiting(j, class, s.At.Add(s.Delay), true)
 	case engine.Returned:
 		c.charge(s)
@@ -215,9 +245,8 @@ func (c *Checker) followRedriven(s *subject) {
 	if c.rules.Resets {
 		j.charged = span{0, math.MaxInt32 / 2}
 		j.failures = span{0, math.MaxInt32 / 2}
-		j.vague = true
+		j.vague, j.asks.delay = true, 0
 	}
-	j.odd = true
 	c.toReady(j, s.Class, s.At)
 }
 

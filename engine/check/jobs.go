@@ -1,6 +1,10 @@
 package check
 
-import "qsim/engine"
+import (
+	"time"
+
+	"qsim/engine"
+)
 
 // job is the checker's state of a live or dead job.
 type job struct {
@@ -43,11 +47,26 @@ type job struct {
 	state      engine.State
 	class      engine.Class // as which it stands there
 	reaped     bool         // a reaper holds it
-	odd        bool         // it will not, when it is ready next
-	usual      bool         // ready: it stands where the store's rule says
+	line       line         // where it stands in line
 	forgotten  bool         // the record of its lease is lost
 	untimed    bool         // its lease may have been extended for longer than usual
+	asks       asks
 	before     engine.JobID // the one that its serial key makes it wait for; 0: none
+}
+
+// line is where a job stands among those that are ready.
+type line struct {
+	key    engine.Time     // ready: its place
+	stood  engine.Time     // when it was ready last by the store's rule
+	reaper engine.EngineID // that ended its lease last
+	stand  engine.Place    // where that wants it when it is ready next
+}
+
+// asks is what a retry policy was asked about a job.
+type asks struct {
+	delay    time.Duration // of its latest failure, as the store has it
+	draw     float64       // the latest uniform draw
+	delivery int32         // that it was for; 0: none
 }
 
 // span is a count known only within bounds: an attempt may have cost nothing.

@@ -25,6 +25,7 @@ type node struct {
 	late, back      int32       // jobs that came late in this life, and jobs that it handed back
 	wasStopped      bool        // it was told to stop in this life
 	owing           owing
+	untold          int         // executions that ended, of which its policy has not been told
 	starts, extends int         // in this life: executions that began, and calls for longer leases
 	claims          pace        // ahead of Fetch.Cooldown
 	inVain          pace        // its recoveries that bring nothing, ahead of what they may be
@@ -101,13 +102,17 @@ func (c *Checker) followMachine(s *subject) {
 		c.claim.onUnheard(s.Node, c.now)
 	case engine.CallTimedOut:
 		n.unheard = n.unheard || s.Op == engine.OpClaim || s.Op == engine.OpCommit
+		if s.Op == engine.OpRecover {
+			n.reapBy = engine.Never // it goes on when the next look is due
+		}
 		if s.Op == engine.OpClaim {
 			n.missed = c.now
 			c.claim.onUnheard(s.Node, c.now)
 		}
 	}
 	if s.Kind >= engine.NodeUp && s.Kind <= engine.NodeWake {
-		c.reaps = reaps{} // who leads may have changed
+		c.wakes.at = engine.Never // the process that was woken may be another now
+		c.reaps = reaps{}         // who leads may have changed
 	}
 	c.idles(n)
 }
@@ -157,6 +162,7 @@ func (c *Checker) followEnded(s *subject) {
 	}
 	if !x.over && s.Kind != engine.Aborted {
 		n.owes(j, s.Token, c.now)
+		n.untold++
 	}
 	if s.Kind == engine.TimedOut {
 		x.over, x.told = true, c.now
@@ -210,12 +216,12 @@ func (c *Checker) Stopped(node int32, at engine.Time) {
 	n.stopped, n.holding, n.wasStopped = at, false, true
 	c.idles(n)
 	for i := range c.jobs.rows {
-		n.holding = n.holding || c.ahead(&c.jobs.rows[i], node, n)
+		n.holding = n.holding || c.ahead(&c.jobs.rows[i], node, n, at)
 	}
 }
 
-// ahead reports whether a node has claimed a job, got the answer before it was told to stop, and has not begun the job.
-func (c *Checker) ahead(j *job, node int32, n *node) bool {
+// ahead reports whether a node has claimed a job, got the answer by a time, and has not begun the job.
+func (c *Checker) ahead(j *job, node int32, n *node, heard engine.Time) bool {
 	return j.state == engine.InFlight && j.node == node && j.life == n.life && !j.reaped && !j.forgotten &&
-		j.begun&bit(j.delivery) == 0 && j.claimed.Add(c.rules.Node.CallTimeout) <= n.stopped
+		j.begun&bit(j.delivery) == 0 && j.claimed.Add(c.rules.Node.CallTimeout) <= heard
 }

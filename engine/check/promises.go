@@ -25,11 +25,48 @@ func (c *Checker) claimsWhileReady(*subject) bool {
 			continue
 		}
 		c.checks[Idleness]++
-		if c.now.Sub(max(since, from)) > c.rules.Idle {
+		most := c.rules.Idle
+		if c.rules.Soon.AllClaim && max(since, from) >= c.rules.Calm.Add(most) {
+			most = c.rules.Soon.Claim
+		}
+		if c.now.Sub(max(since, from)) > most {
 			c.Complain(Idleness, 0, "node %d has had idle workers and claimed nothing since %v, and jobs were ready", i, time.Duration(max(since, from)))
 		}
 	}
 	return false // each process is counted
+}
+
+// wakes is when a job became ready and a process was to be woken for it: there was none ready before, and no claim was
+// under way that might have filled the process.
+type wakes struct {
+	at      engine.Time // Never: at no such time
+	brought engine.Time // when a claim last brought anything
+}
+
+// wake notes that a job is ready, where none was.
+func (c *Checker) wake() {
+	c.wakes.at = engine.Never
+	soon := c.rules.Soon.Claim
+	if soon == 0 || c.now < c.rules.Calm.Add(c.rules.Idle) || c.now.Sub(c.wakes.brought) < soon {
+		return
+	}
+	for i := range c.nodes {
+		if n := &c.nodes[i]; n.idleSince != engine.Never && n.stopped == engine.Never {
+			c.wakes.at = c.now
+		}
+	}
+}
+
+// claimsWhenWoken checks that a process claims soon when a job has become ready.
+func (c *Checker) claimsWhenWoken(*subject) bool {
+	if c.wakes.at == engine.Never || c.ready == engine.Never {
+		return false
+	}
+	if c.now.Sub(c.wakes.at) > c.rules.Soon.Claim {
+		c.Complain(Idleness, 0, "a job became ready at %v, workers were idle, and no process has claimed since",
+			time.Duration(c.wakes.at))
+	}
+	return true
 }
 
 // takesEndedLeases checks, after the storms, that reapers do not leave expired leases alone for too long.
@@ -43,7 +80,11 @@ func (c *Checker) takesEndedLeases(*subject) bool {
 	if j.untimed || c.now <= at {
 		return false
 	}
-	if c.now.Sub(at) > c.rules.Recover+c.rules.RecoverEach*time.Duration(c.mostInFlight/max(1, c.rules.Node.Reaper.Batch)) {
+	most := c.rules.Recover + c.rules.RecoverEach*time.Duration(c.mostInFlight/max(1, c.rules.Node.Reaper.Batch))
+	if c.rules.Soon.Recover > 0 && at >= c.rules.Calm.Add(c.rules.Soon.Looked) {
+		most = c.rules.Soon.Recover
+	}
+	if c.now.Sub(at) > most {
 		c.Complain(Recovery, j.id, "its lease ended at %v, and nobody takes it", time.Duration(j.ended(&c.d)))
 	}
 	return true
@@ -149,7 +190,8 @@ func (c *Checker) looksAtStart(s *subject) bool {
 		return false
 	}
 	if s.Op != engine.OpRecover && c.now > n.reapBy && n.up && !n.frozen {
-		c.complain(Recovery, "it started at %v, and has not looked for expired leases", time.Duration(n.began))
+		c.complain(Recovery, "it started at %v, and has not looked for expired leases until there were none",
+			time.Duration(n.began))
 	}
 	return s.Op == engine.OpRecover
 }
@@ -176,7 +218,7 @@ func (c *Checker) handsBack(s *subject) bool {
 		return false
 	}
 	for i := range c.jobs.rows {
-		if j := &c.jobs.rows[i]; c.ahead(j, s.Node, n) {
+		if j := &c.jobs.rows[i]; c.ahead(j, s.Node, n, c.now.Add(-c.rules.HandBack)) {
 			c.Complain(Recovery, j.id, "node %d claimed it at %v and was told to stop at %v: it has neither begun it nor handed it back",
 				s.Node, time.Duration(j.claimed), time.Duration(n.stopped))
 			break

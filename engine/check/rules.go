@@ -22,9 +22,11 @@ type Rules struct {
 	Keyed   bool                      // jobs may have serial keys, whatever Serial says
 	Sheds   bool                      // claims may bury ready jobs
 	Resets  bool                      // a redriven job may start over with its attempts
-	// LostWaiting says that a process may die with jobs that it was making ready, and
-	// LostInFlight that a lease may never end: such jobs may be left at the end.
-	LostWaiting, LostInFlight bool
+	// LostWaiting reports whether a process may have died with a waiting job that it was making ready: such a job may be
+	// left at the end; nil: no process may. LostInFlight says that a lease may never end: a job that nobody works at any
+	// more may be left too.
+	LostWaiting  func(engine.JobID) bool
+	LostInFlight bool
 
 	Capped   bool // RetryCap is promised
 	RetryCap int  // most retries that one node runs at once
@@ -42,6 +44,7 @@ type Rules struct {
 	// RecoverEach what comes to it for each batch of the reaper that the most leases that there
 	// ever were at once fill.
 	Recover, RecoverEach time.Duration
+	Soon                 Soon
 	// Wait is the longest that a job may be ready for before it is claimed.
 	Wait time.Duration
 	// Settled is from when on every call that is executed was made in calm. 0: nothing is
@@ -84,6 +87,18 @@ type Rules struct {
 	HandBack time.Duration
 
 	Only Set // the invariants that count
+}
+
+// Soon is what follows its cause before any poll: bounds below the intervals at which processes look by themselves. 0:
+// nothing is promised.
+type Soon struct {
+	// Claim is the longest from when a job becomes ready while no other is to the next claim of any process, so long after
+	// Rules.Calm as Rules.Idle says; with AllClaim to that of each that has idle workers.
+	Claim    time.Duration
+	AllClaim bool
+	// Recover is the longest from the end of a lease to its recovery where reapers know when the next lease ends, of
+	// leases that end so long after Rules.Calm as Looked says.
+	Recover, Looked time.Duration
 }
 
 // Retry is the part of a retry policy that the checker verifies.
@@ -146,10 +161,10 @@ func (r *Rules) derive() derived {
 	d.whole = !d.limited && r.Serial == nil && !r.Keyed && !r.Store.Held
 	d.shares = r.ShareDen > 0 && d.whole
 	d.fills = r.Conserving && d.known && d.whole && !r.Sheds && !l.RunLate
-	d.idle = r.Idle > 0 && d.whole && r.Node.Fetch.Cooldown == 0 && !r.LostInFlight
+	d.idle = r.Idle > 0 && d.whole && r.Node.Fetch.Cooldown == 0
 	d.explained = r.Between > 0 && d.idle && r.Conserving
 	d.ranked = r.Ranked && r.Priority != nil && d.whole
-	d.aged = r.Aged && d.whole && r.Store.Place == engine.PlaceDue
+	d.aged = r.Aged && d.whole
 	if r.Settled > 0 && r.Nodes > 1 && reaper.LeaderOnly && !reaper.Off {
 		d.led = r.Node.Leader.TTL * 2 / 3 // less what calls take
 	}
@@ -216,6 +231,7 @@ func (r *Rules) ofCalls(d *derived) []rule {
 	looks := d.known && reaper.OnStart && !reaper.Off && !reaper.LeaderOnly
 	return []rule{
 		{Idleness, noProbe, calm, d.idle, (*Checker).claimsWhileReady},
+		{Idleness, Wakes, calm, d.idle && r.Soon.Claim > 0, (*Checker).claimsWhenWoken},
 		{Recovery, noProbe, calm, r.Recover > 0 && d.timed && !reaper.Off && !r.LostInFlight, (*Checker).takesEndedLeases},
 		{Recovery, noProbe, recovers, d.led > 0, (*Checker).leaderReaps},
 		{Shares, noProbe, recovers, d.known, (*Checker).reapsSeldomInVain},
@@ -270,6 +286,7 @@ func (r *Rules) ofLeases(d *derived) []rule {
 		{Leases, noProbe, of(engine.LeaseForgotten), true, (*Checker).hadRecord},
 		{Leases, Heartbeats, of(engine.Extended), d.known && lease.Max > 0, (*Checker).isNotProlonged},
 		{Fencing, noProbe, of(engine.Extended, engine.ExtendRefused), true, (*Checker).extendsCurrent},
+		{Fencing, noProbe, of(engine.LeaseLost), !lease.Local, (*Checker).hasLost},
 	}
 }
 
@@ -287,5 +304,6 @@ func (r *Rules) ofOutcomes(d *derived) []rule {
 		{Fencing, noProbe, of(engine.Fenced), true, (*Checker).wasNotCurrent},
 		{Atomicity, noProbe, of(engine.Fenced), true, (*Checker).wasNotDone},
 		{Atomicity, noProbe, of(engine.GaveUp), true, (*Checker).mayGiveUp},
+		{Atomicity, noProbe, of(engine.Fenced), d.guarded && d.known, (*Checker).wroteOnce},
 	}
 }

@@ -151,6 +151,15 @@ func (c *Checker) extendsCurrent(s *subject) bool {
 	return true
 }
 
+// hasLost checks that a process gives up no lease that is current.
+func (c *Checker) hasLost(s *subject) bool {
+	j := s.j
+	if j != nil && j.state == engine.InFlight && j.token == s.Token && !j.forgotten && !j.mayLapse(&c.d, s.At) {
+		c.complain(Fencing, "the lease under token %d is current", s.Token)
+	}
+	return true
+}
+
 // passesFence checks that an outcome which took effect matched the fence.
 func (c *Checker) passesFence(s *subject) bool {
 	j, fence := s.j, c.rules.Store.Fence
@@ -216,9 +225,24 @@ func (c *Checker) wasNotDone(s *subject) bool {
 	return true
 }
 
-func (c *Checker) mayGiveUp(*subject) bool {
+// mayGiveUp checks that a process gives up what it may, and nothing that took effect as it has heard.
+func (c *Checker) mayGiveUp(s *subject) bool {
 	if commit := &c.rules.Node.Commit; commit.Tries == 0 || !commit.Drop {
 		c.complain(Atomicity, "it was to be tried for ever")
+	} else if s.j != nil && s.j.committed == s.Token && c.heard(c.now) && !s.n.unheard {
+		c.complain(Atomicity, "it took effect, and the answer has said so")
+	}
+	return true
+}
+
+// wroteOnce checks that a reaper which reads leases before it takes them does not read them again before it has taken
+// them.
+func (c *Checker) wroteOnce(s *subject) bool {
+	if s.Error != engine.LeaseExpired || s.j == nil || !c.heard(c.now) || s.n.unheard {
+		return false
+	}
+	if s.j.committed == s.Token+1 && s.j.line.reaper == engine.NewEngineID(s.Node, s.n.life) {
+		c.complain(Atomicity, "it took the lease under token %d already", s.Token)
 	}
 	return true
 }
@@ -260,6 +284,8 @@ func (c *Checker) beginsOnce(s *subject) bool {
 		c.complain(Due, "it is due at %v", time.Duration(j.ready))
 	case s.Token > j.token || s.Delivery > j.delivery:
 		c.complain(Leases, "its latest token is %d, its latest delivery %d", j.token, j.delivery)
+	case s.Token == j.token && j.node == s.Node && !j.reaped && j.life != s.n.life:
+		c.complain(Leases, "an earlier life of the process claimed it")
 	case s.Delivery > j.delivery-64 && j.begun&bit(s.Delivery) != 0:
 		c.complain(Deliveries, "delivery %d has begun before", s.Delivery)
 	}

@@ -40,6 +40,7 @@ type Fault struct {
 	LoseRequest float64
 	LoseReply   float64
 	Duplicate   float64
+	Echo        float64    // answered twice at once
 	Error       float64    // refused without effect, with engine.ErrUnavailable
 	Partial     float64    // of the outcomes of a commit: refused, while the others take effect
 	Delay       *dist.Dist // seconds, added to the way to the store; nil: none

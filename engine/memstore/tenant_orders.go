@@ -100,7 +100,10 @@ type byDeficit struct{ *Store }
 
 func (s byDeficit) pick(t *engine.Term) uint32 {
 	x := s.tenants
-	for {
+	for pass := 1; ; pass++ {
+		if pass > 3 {
+			panic("memstore: no tenant can pay for its job, whatever it is granted")
+		}
 		rounds, asked := int64(math.MaxInt64), 0
 		for of, n := x.turn, x.active; n > 0; n-- {
 			at := of

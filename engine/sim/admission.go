@@ -96,7 +96,7 @@ func (s *Sim) countRows() {
 		Ready:    st.Ready[engine.Fresh] + st.Ready[engine.Retry],
 		Waiting:  st.Waiting[engine.Fresh] + st.Waiting[engine.Retry],
 		InFlight: st.InFlight[engine.Fresh] + st.InFlight[engine.Retry],
-		Ended:    int(s.total - s.live),
+		Ended:    int(s.tally.enqueued - s.live),
 	}
 }
 

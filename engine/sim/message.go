@@ -151,6 +151,9 @@ func (s *Sim) deliverReply(ref uint32) {
 			return
 		}
 		n.engine.Handle(s.now, &m.Call)
+		if m.fate.Echo {
+			n.engine.Handle(s.now, &m.Call)
+		}
 		s.stepped(n)
 	}
 	s.release(ref)

@@ -15,6 +15,7 @@ type Fate struct {
 	LoseRequest bool          // never reaches the store
 	LoseReply   bool          // takes effect, the engine never learns
 	Duplicate   bool          // reaches the store twice
+	Echo        bool          // its answer reaches the engine twice, one copy right behind the other
 	Refuse      error         // the store answers with this and does nothing
 	Partial     float64       // of its outcomes, as drawn for each: refused, while the others take effect
 }
@@ -64,6 +65,7 @@ func (l *Links) Request(now engine.Time, c *engine.Call) Fate {
 		f.LoseRequest = f.LoseRequest || l.happens(w.LoseRequest, c, n)
 		f.LoseReply = f.LoseReply || l.happens(w.LoseReply, c, n+1)
 		f.Duplicate = f.Duplicate || l.happens(w.Duplicate, c, n+2)
+		f.Echo = f.Echo || l.happens(w.Echo, c, n|echoes)
 		if l.happens(w.Error, c, n+3) {
 			f.Refuse = engine.ErrUnavailable
 		}
@@ -80,6 +82,9 @@ func (l *Links) Request(now engine.Time, c *engine.Call) Fate {
 	}
 	return f
 }
+
+// echoes sets the draws of doubled answers apart from those of other faults.
+const echoes = 1 << 15
 
 // Reply draws the delay of a call's answer on its way back.
 func (l *Links) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *Rows) time.Duration {

@@ -45,6 +45,7 @@ func (s witness) Called(_ engine.Time, node int32, op engine.Op, rows int32) {
 func (s witness) Enqueued(_ engine.Time, j *engine.NewJob) {
 	s.digest.AddEnqueued(s.now, j)
 	s.live++
+	s.tally.moves++
 	if s.listening != nil {
 		s.listening.Enqueued(s.now, j)
 	}
@@ -61,6 +62,7 @@ func (s witness) Promoted(_ engine.Time, node int32, p *engine.Promotion) {
 // Leased adds the event of a claimed job to the digest and passes it on.
 func (s witness) Leased(_ engine.Time, node int32, l *engine.Lease) {
 	s.digest.AddLeased(s.now, node, l)
+	s.tally.moves++
 	if s.listening != nil {
 		s.listening.Leased(s.now, node, l)
 	}

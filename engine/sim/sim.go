@@ -74,9 +74,8 @@ type Sim struct {
 	listening engine.JobRecorder // for Config.Recorder; nil: nobody listens
 	event     engine.Event
 	digest    Digest
-	events    int64
+	tally     tally
 	live      int64       // enqueued, neither done nor dead
-	total     int64       // enqueued
 	rests     engine.Time // since when nothing is left to do; Never: something is
 	last      engine.Time // that something may happen at
 	ended     bool
@@ -85,6 +84,7 @@ type Sim struct {
 // New returns a simulated run ready to start at time 0.
 func New(cfg Config) *Sim {
 	s := &Sim{cfg: cfg, rests: engine.Never, last: min(cfg.Until, engine.Never-1)}
+	s.tally.patience = fewestEvents
 	s.store = cfg.Store(func() engine.Time { return s.now })
 	s.nodes, s.single = make([]node, len(cfg.Nodes)), len(cfg.Nodes) == 1
 	s.queue.init(len(cfg.Nodes))
@@ -116,7 +116,7 @@ func (s *Sim) Run() {
 func (s *Sim) Now() engine.Time { return s.now }
 
 // Events returns how many events have been processed.
-func (s *Sim) Events() int64 { return s.events }
+func (s *Sim) Events() int64 { return s.tally.all }
 
 // Digest returns the fingerprint of all recorded events so far.
 func (s *Sim) Digest() Digest { return s.digest }
@@ -125,7 +125,8 @@ func (s *Sim) Digest() Digest { return s.digest }
 func (s *Sim) Store() Store { return s.store }
 
 // Step processes one event. It returns false when the run is over: nothing arrives any more and no job or execution is
-// left, for Config.Rest, or the next event is after Config.Until; then the clock stands at the end.
+// left, for Config.Rest, or the next event is after Config.Until; then the clock stands at the end. It panics
+// with an *Endless at an instant that does not end.
 func (s *Sim) Step() bool {
 	at, from := s.queue.next()
 	for from == timer && !s.isDue(at) {
@@ -138,8 +139,12 @@ func (s *Sim) Step() bool {
 	} else {
 		s.rests = engine.Never
 	}
-	s.now = at
-	s.events++
+	if at > s.now {
+		s.now, s.tally.events, s.tally.moves = at, 0, 0
+	} else if s.tally.events++; s.tally.events > s.tally.patience {
+		s.linger(from)
+	}
+	s.tally.all++
 	switch from {
 	case promotion:
 		s.becomeDue()
@@ -280,7 +285,7 @@ func (s *Sim) enqueue() {
 		panic("sim: " + err.Error())
 	}
 	witness{s}.Enqueued(s.now, j)
-	s.total++
+	s.tally.enqueued++
 	if j.Delay == 0 || s.cfg.Held {
 		s.wake()
 		return

@@ -205,7 +205,10 @@ func TestSwarm(t *testing.T) {
 
 // rules are what a random world promises.
 func (w *world) rules() check.Rules {
-	r := check.Rules{Store: w.store, Node: w.node, Nodes: w.nodes, Sheds: w.sheds, LostWaiting: w.lost.waiting, LostInFlight: w.lost.inFlight, Calm: engine.Never}
+	r := check.Rules{Store: w.store, Node: w.node, Nodes: w.nodes, Sheds: w.sheds, LostInFlight: w.lost.inFlight, Calm: engine.Never}
+	if w.lost.waiting {
+		r.LostWaiting = func(engine.JobID) bool { return true }
+	}
 	if w.serialKeys > 0 {
 		r.Serial = func(j engine.JobID) uint32 { return serialKey(j, w.serialKeys) }
 	}

@@ -189,7 +189,7 @@ func (d *drawing) calls() string {
 	}
 	text := lasting(d) + ", calls: {ops: [" + ops + "]"
 	disturbed := false
-	for _, key := range []string{"lose-request", "lose-reply", "duplicate", "error"} {
+	for _, key := range []string{"lose-request", "lose-reply", "duplicate", "duplicate-reply", "error"} {
 		if d.coin() {
 			text += ", " + key + ": " + d.percent(100)
 			disturbed = true

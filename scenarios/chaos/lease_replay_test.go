@@ -190,7 +190,7 @@ func (p *leaseReplay) taken(j *replayed, e *engine.Event) bool {
 	reaper, ttl := &p.r.Node.Reaper, p.r.Node.Lease.TTL
 	switch {
 	case reaper.Guard > engine.FenceToken: // it goes by what it has read, whatever has become of the lease since
-		j.expired = j.expired || j.recorded()
+		j.expired = j.expired || j.recorded() || j.forgotten
 		j.forgotten = false
 	case reaper.Guard == engine.FenceToken && e.At >= j.granted.Add(ttl).Add(reaper.Grace): // it had expired when it was read
 		j.expired = j.expired || j.recorded()

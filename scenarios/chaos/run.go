@@ -46,8 +46,10 @@ var (
 	aState    = regexp.MustCompile(`\b(ready|waiting|in-flight|done|dead|fresh|retry)\b`)
 )
 
-// form returns the message of a breach without times, counts and states, which differ between two breaches of one kind.
+// form returns the message of a breach without times, counts and states, which differ between two breaches of one kind,
+// and without the last events of a clock that stands still.
 func form(what string) string {
+	what, _, _ = strings.Cut(what, "; the last")
 	return aState.ReplaceAllString(aNumber.ReplaceAllString(aDuration.ReplaceAllString(what, "#"), "#"), "?")
 }
 
@@ -110,7 +112,12 @@ const looks = 256
 // once runs a world with or without a checker. history, if it is not nil, receives all events.
 func (r *runner) once(w *World, checked bool, history *check.History) (report Report, s *sim.Sim) {
 	defer func() {
-		if cause := recover(); cause != nil {
+		switch cause := recover().(type) {
+		case nil:
+		case *sim.Endless:
+			report.At, report.Events = cause.At, s.Events()
+			report.Breach = &check.Breach{Invariant: check.Liveness, At: cause.At, What: cause.Error()}
+		default:
 			report.Panic = fmt.Sprintf("panic: %v\n%s", cause, debug.Stack())
 		}
 	}()
@@ -125,11 +132,11 @@ func (r *runner) once(w *World, checked bool, history *check.History) (report Re
 	}
 	checker := check.New(set.checked)
 	if checked {
+		checker = set.listen()
 		set.config.Recorder = checker
 		if history != nil {
 			set.config.Recorder = engine.RecordJobs(checker, history)
 		}
-		set.stops, set.waits = checker.Stopped, checker.Waits
 	}
 	set.config.Rest = set.Rest()
 	s = sim.New(set.config)
@@ -233,7 +240,7 @@ func (s *setup) resting(run *sim.Sim) bool {
 	for j := range world.LiveJobs(s.memory) {
 		switch {
 		case j.State == engine.InFlight && (s.checked.LostInFlight || s.Loses):
-		case j.State == engine.Waiting && s.checked.LostWaiting:
+		case j.State == engine.Waiting && s.checked.LostWaiting != nil:
 		default:
 			return false
 		}

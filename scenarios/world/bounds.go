@@ -7,6 +7,7 @@ import (
 	"qsim/engine/check"
 	"qsim/engine/fault"
 	"qsim/engine/keyed"
+	"qsim/engine/sim"
 	"qsim/scenarios"
 )
 
@@ -111,9 +112,24 @@ func (b *Bounds) Rules() check.Rules {
 	c := &b.Node.Commit
 	if r.Conserving {
 		r.Idle, r.Between = b.idle(), b.looking()
+		if b.Node.Commit.Backpressure == 0 && b.Config.Wake != sim.WakeNone {
+			r.Soon.Claim = 2 * b.callTrip(engine.OpClaim, b.Node.Fetch.Batch)
+			r.Soon.AllClaim = b.Config.Wake == sim.WakeAll || b.Nodes == 1
+		}
 	}
 	r.Recover = b.recovery(b.Come)
 	r.Trip, r.Way = b.trip(), b.way()
+	reaper := &b.Node.Reaper
+	exact := reaper.Every == 0 && reaper.Guard == engine.FenceDefault && !b.Options.Held
+	if look := b.callTrip(engine.OpRecover, reaper.Batch); exact && look < b.Node.CallTimeout {
+		if b.delays { // a look may have been lost
+			r.Soon.Looked = b.Node.Lease.TTL + reaper.Grace + b.Config.Restart + 2*b.trip()
+		}
+		r.Soon.Recover = reaper.Grace + look*time.Duration(2+b.Come/max(1, reaper.Batch))
+		if reaper.LeaderOnly {
+			r.Soon.Recover += b.Node.Leader.TTL + b.Node.Leader.Renew + b.trip()
+		}
+	}
 	r.Commits = c.Linger + 2*c.Timeout + 100*time.Millisecond + 2*b.trip() + b.pauses()
 	r.CommitEach = 16 * b.mean[engine.OpCommit]
 	r.Promote = max(b.Node.Promoter.Every, b.every) + b.first + b.Node.Promoter.Gap + b.Config.Restart + b.trip()
@@ -143,6 +159,11 @@ func (b *Bounds) way() (d time.Duration) {
 }
 
 func (b *Bounds) trip() time.Duration { return max(b.way(), b.Node.CallTimeout) + b.Node.CallTimeout }
+
+// callTrip is the longest that a call about so many jobs is on its way, there and back.
+func (b *Bounds) callTrip(op engine.Op, jobs int) time.Duration {
+	return 2*b.most[op] + b.perJob*time.Duration(jobs) + time.Millisecond
+}
 
 func (b *Bounds) pauses() (d time.Duration) {
 	for _, pause := range b.Node.Commit.Backoff {

@@ -14,8 +14,8 @@ type Broken struct {
 	Policy string // its label
 	Seed   uint64
 	At     time.Duration // virtual time
-	Cause  any           // what was passed to panic, or the *check.Breach
-	Stack  []byte        // of the simulation; nil: a checker found it
+	Cause  any           // what was passed to panic, such as a *sim.Endless, or the *check.Breach
+	Stack  []byte        // of the simulation; nil: a checker found it, or its clock stood still
 	// History is what happened to the job that a checker complained of, a line for each
 	// event.
 	History string
@@ -29,7 +29,10 @@ func (b *Broken) Error() string {
 // broken returns the error for a panic of a simulation, nil if that had not started. The deferred function that
 // recovered the panic calls it.
 func broken(label string, seed uint64, s *sim.Sim, cause any) *Broken {
-	b := &Broken{Policy: label, Seed: seed, Cause: cause, Stack: debug.Stack()}
+	b := &Broken{Policy: label, Seed: seed, Cause: cause}
+	if _, ok := cause.(*sim.Endless); !ok {
+		b.Stack = debug.Stack()
+	}
 	if s != nil {
 		b.At = time.Duration(s.Now())
 	}

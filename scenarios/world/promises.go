@@ -45,7 +45,10 @@ func (w *world) rules(rand keyed.Rand) check.Rules {
 func (w *world) promises(rand keyed.Rand) check.Rules {
 	sc := w.sc
 	r := check.Rules{Store: w.store, Node: w.node, Nodes: int(sc.Engine.Nodes), Calm: engine.Never,
-		LostWaiting: sc.Engine.Promoter.Gap > 0, LostInFlight: sc.Engine.Ack.Value() || w.node.Lease.OfNode}
+		LostInFlight: sc.Engine.Ack.Value() || w.node.Lease.OfNode}
+	if sc.Engine.Promoter.Gap > 0 {
+		r.LostWaiting = func(engine.JobID) bool { return true }
+	}
 	for i := range sc.Jobs {
 		r.Retries = append(r.Retries, retryRules(w.node.Kinds[i].Retry.(*policies.Backoff)))
 		r.Keyed = r.Keyed || sc.Jobs[i].Serial != nil

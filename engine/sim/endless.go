@@ -1,0 +1,85 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+
+	"qsim/engine"
+)
+
+// Endless is the value that a simulation panics with at an instant that does not end: events go on causing each other,
+// and the clock stands still. The same configuration ends in it again, at the same event.
+type Endless struct {
+	At     engine.Time
+	Events int64    // processed at that instant
+	Last   []string // the latest events, oldest first
+}
+
+// Error implements error. What comes before "; the last" does not depend on the events but for their number.
+func (e *Endless) Error() string {
+	return fmt.Sprintf("the clock stands still: %d events at one instant, and no end; the last of them: %s",
+		e.Events, strings.Join(e.Last, ", "))
+}
+
+// tally counts events and jobs, in all and at the instant that the clock shows.
+type tally struct {
+	all      int64 // events
+	enqueued int64 // jobs
+	events   int64 // at the instant
+	moves    int64 // at the instant: jobs enqueued and leases granted
+	patience int64 // the events at one instant after which linger is asked
+	last     []string
+}
+
+// Bounds of an instant. Each job, lease, call, execution, worker and node of that instant may cause so many events at
+// each node, since WakeAll tells all of them; the fewest are for a simulation of next to nothing. And each job that there
+// ever was may be leased so often: scenarios let none be tried more than a thousand times without any time passing.
+const (
+	eventsEach   = 8
+	fewestEvents = 4096
+	mostLeases   = 4096
+)
+
+// lastEvents is how many events an Endless has.
+const lastEvents = 8
+
+// linger is asked at each event of an instant that has lasted for patience. It panics with an Endless once the events
+// are more than all that there is can cause.
+func (s *Sim) linger(from rank) {
+	i := &s.tally
+	things := i.moves + s.live + int64(s.messages.used+s.running+s.late.used)
+	for n := range s.cfg.Nodes {
+		things += 1 + int64(s.cfg.Nodes[n].Workers)
+	}
+	most := fewestEvents + eventsEach*things*int64(eventsEach+len(s.nodes))
+	if i.events <= most && i.moves <= mostLeases*(1+i.enqueued) {
+		i.patience = most
+		return
+	}
+	if i.last = append(i.last, s.next(from)); len(i.last) == lastEvents {
+		panic(&Endless{At: s.now, Events: i.events, Last: i.last})
+	}
+}
+
+// next is the event that comes next, from where it stands in the queue, in words.
+func (s *Sim) next(from rank) string {
+	call := func(text string, ref uint32) string {
+		m := s.messages.at(ref)
+		return fmt.Sprintf(text, m.Op, m.Engine.Node())
+	}
+	switch from {
+	case promotion:
+		return "a waiting job becomes due"
+	case request:
+		return call("%v of node %d reaches the store", s.queue.requests.head().ref())
+	case reply:
+		return call("the answer to %v reaches node %d", s.queue.replies.head().ref())
+	case finish:
+		return "an execution ends"
+	case arrival:
+		return "a job arrives"
+	case timer:
+		return fmt.Sprintf("a deadline of node %d comes", s.queue.timers.heap[0])
+	}
+	return "a storm begins or ends, or a call arrives out of order"
+}

@@ -1,0 +1,102 @@
+package sim_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/dist"
+	"qsim/engine/memstore"
+	"qsim/engine/sim"
+	"qsim/policies"
+)
+
+// atOnce has n jobs arrive at one instant.
+type atOnce struct{ n, i engine.JobID }
+
+func (w *atOnce) Next() (engine.Time, engine.NewJob, bool) {
+	w.i++
+	return second, engine.NewJob{ID: w.i}, w.i <= w.n
+}
+
+// hasty has everything happen in no time: n jobs that all fail, at every attempt, and are tried again at once.
+func hasty(t *testing.T, n engine.JobID, attempts int) *world {
+	w := newWorld(t, 1, 1, 1)
+	w.workload = &atOnce{n: n}
+	w.flaky.service, w.flaky.fail = drawn(t)(dist.Constant(0)), 1
+	for op := range w.links.OneWay {
+		w.links.OneWay[op] = drawn(t)(dist.Constant(0))
+	}
+	w.node.Commit.Linger = 0
+	w.node.Kinds = []engine.KindConfig{{Retry: &policies.Backoff{MaxAttempts: attempts, Kind: policies.NoBackoff}}}
+	return w
+}
+
+// becalmed is a store that never makes ready what is due.
+type becalmed struct{ *memstore.Store }
+
+func (becalmed) PromoteDue(dst []engine.Promotion) []engine.Promotion { return dst }
+
+// TestEndless ends a run whose clock stands still, the same way each time, and none that does much at one instant.
+func TestEndless(t *testing.T) {
+	stuck := func(w *world) *world {
+		w.wrap = func(m *memstore.Store) sim.Store { return becalmed{m} }
+		return w
+	}
+	for _, tt := range []struct {
+		name  string
+		world func() *world
+		last  string // "": it ends by itself
+	}{
+		{"a job that is due stays waiting", func() *world { return stuck(quietWorldOfRetries(t)) }, "a waiting job becomes due"},
+		{"a job is tried for ever", func() *world { return hasty(t, 1, 0) }, "an execution ends"},
+		{"three jobs are tried for ever", func() *world { return hasty(t, 3, 0) }, "an execution ends"},
+		{"a job is tried a thousand times", func() *world { return hasty(t, 1, 1000) }, ""},
+		{"3000 jobs are tried ten times by 40 nodes that are all told", func() *world {
+			w := hasty(t, 3000, 10)
+			w.nodes, w.node.Workers, w.config.Wake = 40, 5, sim.WakeAll
+			return w
+		}, ""},
+		{"3000 jobs on one worker, one a call", func() *world {
+			w := hasty(t, 3000, 10)
+			w.node.Workers, w.node.Fetch.Batch, w.node.Commit.Batch = 1, 1, 1
+			return w
+		}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			first := tt.world().ends()
+			switch {
+			case (first == nil) != (tt.last == ""):
+				t.Fatalf("it ended with %v", first)
+			case first == nil:
+				return
+			case len(first.Last) != 8 || !strings.Contains(first.Error(), tt.last):
+				t.Errorf("%v, want %q among 8 events", first, tt.last)
+			}
+			if again := tt.world().ends(); again.Error() != first.Error() || again.At != first.At {
+				t.Errorf("%v at %v, then %v at %v", first, first.At, again, again.At)
+			}
+		})
+	}
+}
+
+// quietWorldOfRetries has jobs that fail once and wait.
+func quietWorldOfRetries(t *testing.T) *world {
+	w := quietWorld(t, 5)
+	w.flaky.fail = 1
+	return w
+}
+
+// ends runs w to its end, or until its clock stands still.
+func (w *world) ends() (e *sim.Endless) {
+	defer func() {
+		if err, ok := recover().(error); ok && !errors.As(err, &e) {
+			panic(err)
+		}
+	}()
+	w.config.Until = engine.Time(time.Hour)
+	w.start().Run()
+	return nil
+}

@@ -1,0 +1,86 @@
+package chaos
+
+import (
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/memstore"
+	"qsim/engine/sim"
+)
+
+// answered is a network that changes what comes back: after it was recorded, as an engine would that misreads it.
+type answered struct {
+	sim.Network
+	request func(c *engine.Call, f *sim.Fate) // nil: as it is
+	reply   func(c *engine.Call, r *engine.Reply)
+}
+
+func (n answered) Request(now engine.Time, c *engine.Call) sim.Fate {
+	f := n.Network.Request(now, c)
+	if n.request != nil {
+		n.request(c, &f)
+	}
+	return f
+}
+
+func (n answered) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *sim.Rows) time.Duration {
+	if n.reply != nil {
+		n.reply(c, r)
+	}
+	return n.Network.Reply(now, c, r, rows)
+}
+
+// answers plants a bug in what an engine makes of answers.
+func answers(reply func(c *engine.Call, r *engine.Reply)) func(*setup) {
+	return func(s *setup) { s.config.Network = answered{s.config.Network, nil, reply} }
+}
+
+// becalmed is a store that never makes ready what is due.
+type becalmed struct{ *memstore.Store }
+
+func (becalmed) PromoteDue(dst []engine.Promotion) []engine.Promotion { return dst }
+
+// callBugs are mistakes in what engines send and in what they make of answers, in wakes, and in clocks that stand still.
+var callBugs = []bug{
+	{name: "what is due at this instant stays waiting", plant: func(s *setup) {
+		s.wrap = func(m *memstore.Store) sim.Store { return becalmed{m} }
+	}},
+	{name: "heartbeats of a node prolong the leases of its dead life", plant: calls(func(c *engine.Call) { c.Kept = c.Kept || c.OfNode })},
+	{name: "a promoter forgets what it took when the insert is refused", plant: func(s *setup) {
+		s.config.Network = answered{s.config.Network, func(c *engine.Call, f *sim.Fate) {
+			if c.Op == engine.OpPromote && c.Step == 2 && f.Refuse != nil {
+				f.Refuse, c.Jobs = nil, nil
+			}
+		}, nil}
+	}},
+	{name: "a lease counts as lost that is not", plant: func(s *setup) {
+		seldom := every(20)
+		answers(func(_ *engine.Call, r *engine.Reply) {
+			if len(r.Current) > 0 && seldom() {
+				r.Current[0] = false
+			}
+		})(s)
+	}},
+	{name: "a reaper does not hear when the next lease ends", plant: answers(func(c *engine.Call, r *engine.Reply) {
+		if c.Op == engine.OpRecover {
+			r.Next = engine.Forever
+		}
+	})},
+	{name: "nobody is woken", plant: func(s *setup) { s.config.Wake = sim.WakeNone }},
+	{name: "a retry policy is not told the latest delay", plant: store(func(_ *setup, t *tampered) {
+		t.claim = func(_ engine.Plan, leases []engine.Lease) []engine.Lease {
+			for i := range leases {
+				leases[i].LastDelay = 0
+			}
+			return leases
+		}
+	})},
+	{name: "a recovered job goes to the end of the line", plant: node(func(_ *setup, c *engine.Config) {
+		if c.Reaper.Stand != engine.PlaceDefault {
+			c.Reaper.Stand = engine.PlaceTail
+		}
+	})},
+	{name: "no pause after a claim that was refused", plant: node(func(_ *setup, c *engine.Config) { c.Fetch.ErrorPause = -1 })},
+}
+
+func init() { bugs = append(bugs, callBugs...) }

@@ -1,0 +1,191 @@
+package chaos
+
+import (
+	"time"
+
+	"qsim/engine"
+	"qsim/engine/check"
+	"qsim/engine/sim"
+)
+
+// listen has a checker follow what events do not show: processes that are told to stop, calls on their way, and what
+// policies are asked and told.
+func (s *setup) listen() *check.Checker {
+	w := &wire{Network: s.config.Network, setup: s, nodes: make([]caller, s.Nodes)}
+	w.calls, w.taken = map[callID]sent{}, map[engine.JobID]engine.EngineID{}
+	if s.checked.LostWaiting != nil {
+		s.checked.LostWaiting = w.mayHaveLost
+	}
+	c := check.New(s.checked)
+	w.checker, s.config.Network = c, w
+	s.stops, s.waits = c.Stopped, c.Waits
+	for i := range s.config.Nodes {
+		n := &s.config.Nodes[i]
+		kinds := append([]engine.KindConfig(nil), n.Kinds...)
+		for k := range kinds {
+			kinds[k].Retry = asked{kinds[k].Retry, c, int32(i)}
+		}
+		n.Kinds = kinds
+	}
+	policy := s.config.Policy
+	s.config.Policy = func(node int32) engine.Policy {
+		p := told{policy(node), c, node}
+		if r, ok := p.Policy.(engine.StatsReader); ok {
+			return struct {
+				told
+				stats
+			}{p, stats{r}}
+		}
+		return p
+	}
+	return c
+}
+
+// stats is the part of a policy that asks for counts.
+type stats struct{ reader engine.StatsReader }
+
+// StatsEvery implements engine.StatsReader.
+func (s stats) StatsEvery() time.Duration { return s.reader.StatsEvery() }
+
+// asked is a retry policy whose questions are held against what was recorded.
+type asked struct {
+	engine.RetryPolicy
+	checker *check.Checker
+	node    int32
+}
+
+// Next implements engine.RetryPolicy.
+func (a asked) Next(j *engine.Job, e engine.ErrorKind, u float64) (engine.Verb, time.Duration) {
+	a.checker.Asked(a.node, j, u)
+	return a.RetryPolicy.Next(j, e, u)
+}
+
+// told is a fetch policy whose observations of executions are counted.
+type told struct {
+	engine.Policy
+	checker *check.Checker
+	node    int32
+}
+
+// Observe implements engine.Policy.
+func (t told) Observe(o *engine.Observation) {
+	if o.Ended {
+		t.checker.Told(t.node)
+	}
+	t.Policy.Observe(o)
+}
+
+// wire is the network between processes and store. It sees that a call reaches the store as it was sent, that a process
+// pauses after a claim that was refused, and which process holds the jobs that a promoter has taken.
+type wire struct {
+	sim.Network
+	setup   *setup
+	checker *check.Checker
+	calls   map[callID]sent                  // that are on their way to the store
+	taken   map[engine.JobID]engine.EngineID // who took a waiting job and has been told so
+	nodes   []caller
+}
+
+type callID struct {
+	engine engine.EngineID
+	id     uint64
+}
+
+// sent is a call when it set out.
+type sent struct {
+	at      engine.Time
+	content sim.Digest
+	fate    sim.Fate
+}
+
+// caller is what is known of the calls of a process.
+type caller struct {
+	engine engine.EngineID // its latest life
+	claims engine.Time     // no claim before, unless it is woken
+}
+
+// content is the fingerprint of the jobs that a call names.
+func content(c *engine.Call) (d sim.Digest) {
+	for _, k := range c.Keys {
+		d.Add(&engine.Event{Job: k.Job, Token: k.Token})
+	}
+	for i := range c.Batch.Outcomes {
+		o := &c.Batch.Outcomes[i]
+		d.Add(&engine.Event{Job: o.Job, Token: o.Token, Slot: engine.Slot(o.Verb), Delay: o.Delay})
+	}
+	for _, j := range c.Jobs {
+		d.Add(&engine.Event{Job: j})
+	}
+	return d
+}
+
+// Request implements sim.Network.
+func (w *wire) Request(now engine.Time, c *engine.Call) sim.Fate {
+	n := &w.nodes[c.Engine.Node()]
+	if n.engine != c.Engine {
+		*n = caller{engine: c.Engine}
+	}
+	if c.Op == engine.OpClaim {
+		if !c.Woken && now < n.claims {
+			w.checker.Complain(check.Shares, 0, "node %d claims, and was to pause until %v since a claim was refused",
+				c.Engine.Node(), time.Duration(n.claims))
+		}
+		n.claims = 0
+	}
+	fate := w.Network.Request(now, c)
+	if !fate.LoseRequest {
+		w.calls[callID{c.Engine, c.ID}] = sent{now, content(c), fate}
+	}
+	return fate
+}
+
+// Reply implements sim.Network.
+func (w *wire) Reply(now engine.Time, c *engine.Call, r *engine.Reply, rows *sim.Rows) time.Duration {
+	d := w.Network.Reply(now, c, r, rows)
+	id := callID{c.Engine, c.ID}
+	s := w.calls[id]
+	if !s.fate.Duplicate {
+		delete(w.calls, id)
+	}
+	if got := content(c); got != s.content {
+		w.checker.Complain(check.Recount, 0, "a %v of node %d names other jobs at the store than when it was sent",
+			c.Op, c.Engine.Node())
+	}
+	node := &w.setup.Node
+	comes := now.Add(d)
+	heard := !s.fate.LoseReply && !s.fate.Duplicate && comes.Sub(s.at) < node.CallTimeout
+	switch {
+	case c.Op == engine.OpPromote && c.Step == 1:
+		for i := range r.Promoted {
+			delete(w.taken, r.Promoted[i].Job)
+			if heard {
+				w.taken[r.Promoted[i].Job] = c.Engine
+			}
+		}
+	case c.Op == engine.OpClaim && r.Err != nil && heard && w.pausesAlone():
+		w.nodes[c.Engine.Node()].claims = comes.Add(w.pause())
+	}
+	return d
+}
+
+// pausesAlone reports whether nothing but a wake ends the pause of a process after a claim that was refused.
+func (w *wire) pausesAlone() bool {
+	n := &w.setup.Node
+	return n.Fetch.Prefetch == 0 && n.Fetch.Cooldown == 0 && n.Promoter.Every == 0 && !n.Lease.RunLate &&
+		!w.setup.Options.Held
+}
+
+// pause is how long a process claims nothing after a claim that was refused.
+func (w *wire) pause() time.Duration {
+	f := &w.setup.Node.Fetch
+	if f.ErrorPause == 0 {
+		return f.Poll
+	}
+	return max(0, f.ErrorPause)
+}
+
+// mayHaveLost reports whether whoever took a waiting job has died, or has not been told.
+func (w *wire) mayHaveLost(job engine.JobID) bool {
+	e, ok := w.taken[job]
+	return !ok || w.nodes[e.Node()].engine != e
+}

@@ -290,8 +290,7 @@ func (m *measured) announce(now engine.Time) time.Duration {
 	return m.through(now, m.wake.Duration(m.rand.Uniform(keyed.ForTick, uint64(now), 0, drawWake)))
 }
 
-// enqueue draws the timing of an enqueue from those measured. key is the time of jobs that come together, so that they
-// stay together.
+// enqueue draws the timing of an enqueue from those measured: the same for the same key.
 func (m *measured) enqueue(key uint64) Enqueued {
 	return m.enqueued[int(m.rand.Uniform(keyed.ForTick, key, 0, drawEnqueue)*float64(len(m.enqueued)))]
 }

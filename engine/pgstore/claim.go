@@ -25,10 +25,9 @@ const (
 // claims skip those. If a burial frees the next job of a serial key, the next claim finds it.
 func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
 	var room [8]shape
-	shapes, arguments := room[:0], make([]any, 0, 16)
-	arguments = append(arguments, int64(holder), nanoseconds(ttl))
 	began := time.Now()
-	from, whole := s.fronts.begin(began)
+	from, back, whole := s.fronts.begin(began)
+	shapes, arguments := room[:0], s.rules.claimArguments(holder, ttl, back)
 	var classes [8]engine.Class
 	of := classes[:0] // the terms
 	for i := range p.Terms {
@@ -55,7 +54,7 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 	}
 	b := &pgx.Batch{}
 	if s.rules.promotesItself() {
-		b.Queue(s.text.promoteDue, min(max(2*limit(min(p.Limit, mostPromoted)), fewestPromoted), mostPromoted))
+		b.Queue(s.text.promoteDue, min(max(2*limit(min(p.Limit, mostPromoted)), fewestPromoted), mostPromoted), int64(back))
 	}
 	c := claimed{dst: dst, from: len(dst), terms: of, ended: from, next: engine.Forever}
 	b.Queue(statement, arguments...).Query(c.read)
@@ -66,8 +65,7 @@ func (s *Store) Claim(ctx context.Context, holder engine.EngineID, p engine.Plan
 		s.wake()
 	}
 	c.sort()
-	all := len(c.dst)-c.from >= p.Limit && p.Limit > 0
-	s.fronts.end(c.ended, s.isDear(ctx, whole, all, time.Since(began)))
+	s.fronts.end(c.ended, began, whole, c.next, !whole || s.isDear(ctx, time.Since(began)))
 	return c.dst, c.next, nil
 }
 
@@ -86,6 +84,16 @@ func (s *Store) planned(ctx context.Context, shapes []shape) (string, error) {
 		s.plans.mu.Unlock()
 	}
 	return p.sql, nil
+}
+
+// claimArguments returns the first parameters of a claim: $1 holder, $2 length of the lease and, where due jobs become
+// ready by themselves, $3, the longest time for which a waiting job may have been due.
+func (r *rules) claimArguments(holder engine.EngineID, ttl, back time.Duration) []any {
+	arguments := append(make([]any, 0, 16), int64(holder), nanoseconds(ttl))
+	if r.promotesItself() {
+		arguments = append(arguments, int64(back))
+	}
+	return arguments
 }
 
 // planArguments appends the parameters of one term of a plan; a plain term begins at the place from of its line.

@@ -118,13 +118,20 @@ func (s *Store) commitOnce(ctx context.Context, b *engine.Batch, parts [][]int32
 	if len(parts) == 1 {
 		pipeline := &pgx.Batch{}
 		a := s.queuePart(pipeline, b, parts[0], 0, results)
-		if b.Settled > 0 && b.ID.Seq%forgetEvery == 0 {
-			pipeline.Queue(forgetSQL, b.ID.Engine.Node(), int64(b.ID.Engine.Generation()), int64(b.Settled))
+		forgets := b.Settled > 0 && b.ID.Seq%forgetEvery == 0
+		if forgets {
+			generation, first, from := int64(b.ID.Engine.Generation()), int64(0), int64(0)
+			if before, ok := s.forgotten.Load(b.ID.Engine); ok {
+				first, from = generation, int64(before.(uint64))
+			}
+			pipeline.Queue(forgetSQL, b.ID.Engine.Node(), generation, int64(b.Settled), first, from)
 			if !s.rules.options.KeepDead {
 				pipeline.Queue(sumSQL)
 			}
 		}
-		err = s.pool.SendBatch(ctx, pipeline).Close()
+		if err = s.pool.SendBatch(ctx, pipeline).Close(); err == nil && forgets {
+			s.forgotten.Store(b.ID.Engine, b.Settled)
+		}
 		return a.freed, err
 	}
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {

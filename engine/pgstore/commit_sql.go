@@ -53,7 +53,7 @@ func commitSQL(r *rules, s commitShape) string {
 m as materialized (
 	select coalesce(bool_or(b.generation > $2), false) as outlived,
 		coalesce(not bool_or(b.generation > $2) and bool_or(b.generation = $2 and (b.seq = $3 or b.settled >= $3)), false) as seen
-	from batches b where b.node = $1)`
+	from batches b where b.node = $1 and (b.generation, b.seq) >= ($2, $3))`
 	if s&withoutMemory != 0 {
 		text = now + `,
 m as materialized (select true as outlived, false as seen)`
@@ -152,8 +152,9 @@ u as (
 }
 
 // forgetSQL deletes the records of batches that were answered: up to number $3, and all of lives before $2. The latest
-// record of a life stays, and shows the batches that it has settled.
-const forgetSQL = "delete from batches where node = $1 and (generation < $2 or generation = $2 and seq <= $3)"
+// record of a life stays, and shows the batches that it has settled. It begins at life $4 and batch $5: earlier ones are
+// deleted already, and dead rows take time to walk over.
+const forgetSQL = "delete from batches where node = $1 and (generation, seq) <= ($2, $3) and (generation, seq) >= ($4, $5)"
 
 // sumSQL adds up the numbers of buried jobs: every commit with a burial inserts one, so that none waits for another's
 // row. It skips rows that another call is adding up, and leaves a few as they are.

@@ -26,8 +26,8 @@
 // engine.Term.MaxWait that leaves late jobs where they are walks over all that are late,
 // some 30 ms for each 100,000: let it bury them, or promptly take them by another term.
 // A transaction that stays open for long, on any table of the server, lets dead rows pile up at the front of the ready
-// jobs. While that makes claims slow they begin where the one before ended, and only one a second begins at the front:
-// jobs that were put back or are of higher priority then wait for up to a second more.
+// jobs. While that makes claims slow they begin where the one before ended, and only one a second, or a tenth of them by
+// time, begins at the front: jobs that were put back or are of higher priority wait for that one. Recoveries are as rare.
 // The first claim of a plan of a new form, and the first Stats, build the indexes that they
 // need, which waits for every transaction that has written to the store, and has all others
 // wait, about a second for each million of ready jobs; where an index is there, by any

@@ -222,7 +222,7 @@ func TestClaimReadsLittle(t *testing.T) {
 		{"weighted", []engine.Term{{Class: engine.Fresh, Limit: 6}, {Class: engine.Retry, Limit: 4}, anyTerm(10)}},
 	} {
 		var shapes []shape
-		arguments := []any{int64(1), int64(time.Minute)}
+		arguments := s.rules.claimArguments(1, time.Minute, longest)
 		for i := range tt.terms {
 			sh, err := shapeOf(&tt.terms[i])
 			if err != nil {

@@ -10,15 +10,18 @@ import (
 )
 
 // A transaction that stays open keeps the rows that were deleted or changed since it began from being removed. They
-// pile up at the front of the indexes of ready jobs, and every claim walks over all of them: with 200,000 it takes ten
-// times as long. So when claims take long and there are many dead rows, a claim begins where the one before it ended.
-// Jobs that come before that place meanwhile, because they were put back or have a higher priority, are found by a
-// claim that begins at the front: there is one every second, and one when a claim has found fewer jobs than it asked
-// for.
+// pile up at the front of the indexes of ready and of waiting jobs, and every claim walks over all of them: with 200,000
+// it takes ten times as long. So when claims take long and there are many dead rows, a claim begins a little before
+// where the one before it ended. Jobs that come before that place meanwhile, because they were put back or have a higher
+// priority, are found by a claim that begins at the front: there is one every second, or so rarely that those claims
+// take a tenth of the time. A recovery walks over as many dead rows: recoveries take a twentieth of the time.
 const (
-	frontEvery = time.Second
-	dearFrom   = 20 * time.Millisecond
-	manyDead   = 20_000
+	frontEvery  = time.Second
+	frontShare  = 10
+	frontMargin = 250 * time.Millisecond
+	dearFrom    = 20 * time.Millisecond
+	manyDead    = 20_000
+	reapShare   = 20
 )
 
 // place is a position in an index of ready jobs ordered by priority and ready key.
@@ -33,40 +36,65 @@ var frontOfLine = place{math.MinInt16, math.MinInt64}
 type fronts struct {
 	mu    sync.Mutex
 	ended [engine.AnyClass + 1]place // the claim before, by the class of its terms
+	due   time.Time                  // of what waits, nothing was due before
 	dear  bool                       // to begin at the front takes long, as of the latest claim that did
 	whole time.Time                  // when one last did
+	rest  time.Duration              // until the next one does
+	reap  time.Time                  // nobody looks for expired leases earlier
 }
 
-// begin returns the positions at which a claim begins, by class, and whether that is the front.
-func (f *fronts) begin(now time.Time) (from [engine.AnyClass + 1]place, whole bool) {
+// begin returns the positions at which a claim begins, by class, the longest time for which a waiting job may have been
+// due, and whether the claim begins at the front.
+func (f *fronts) begin(now time.Time) (from [engine.AnyClass + 1]place, back time.Duration, whole bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.dear && now.Sub(f.whole) < frontEvery {
-		return f.ended, false
+	if whole = !f.dear || now.Sub(f.whole) >= f.rest; whole {
+		f.whole = now
 	}
-	f.whole = now
 	for class := range from {
 		from[class] = frontOfLine
+		if at := f.ended[class]; !whole && at.key > frontOfLine.key+int64(frontMargin) {
+			from[class] = place{at.priority, at.key - int64(frontMargin)}
+		}
 	}
-	return from, true
+	if back = longest; !whole {
+		back = min(longest, now.Sub(f.due)) + frontMargin
+	}
+	return from, back, whole
 }
 
-// end notes the positions where a claim ended, and whether the next claim should begin there.
-func (f *fronts) end(ended [engine.AnyClass + 1]place, dear bool) {
+// end notes the positions where a claim ended that began at a time, whole if at the front, how long after it the next
+// waiting job is due, and whether the next claim should begin at those positions.
+func (f *fronts) end(ended [engine.AnyClass + 1]place, began time.Time, whole bool, next time.Duration, dear bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.ended, f.dear = ended, dear
+	if f.ended, f.dear = ended, dear; next > 0 { // else some are due still
+		f.due = began
+	}
+	if whole {
+		f.rest = max(frontEvery, frontShare*time.Since(began))
+	}
 }
 
-// isDear reports whether the next claim should begin where this one ended: it found all jobs that it asked for, and
-// either did not begin at the front or took long while the table had many dead rows.
-func (s *Store) isDear(ctx context.Context, whole, all bool, took time.Duration) bool {
-	switch {
-	case !all:
-		return false
-	case !whole:
-		return true
-	case took < dearFrom:
+// restOfReaper returns how long it is until the next recovery may run.
+func (f *fronts) restOfReaper(now time.Time) time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return max(0, f.reap.Sub(now))
+}
+
+// reaped notes the duration of a recovery, and whether the next one should wait.
+func (f *fronts) reaped(took time.Duration, dear bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.reap = (time.Time{}); dear {
+		f.reap = time.Now().Add(reapShare * took)
+	}
+}
+
+// isDear reports whether a call that took so long should walk over dead rows less often: the table has many of them.
+func (s *Store) isDear(ctx context.Context, took time.Duration) bool {
+	if took < dearFrom {
 		return false
 	}
 	dead := 0

@@ -89,9 +89,12 @@ returning e.was, e.expired, %s`, r.expiry("$3::bigint"), r.lapses(), r.recovered
 }
 
 // Recover takes expired leases, see engine.Store, in the order of expiry. A lease is a part of its job's row, so that
-// there are no orphans.
+// there are no orphans. While recoveries take long because of dead rows, most calls return nothing at once.
 func (s *Store) Recover(ctx context.Context, holder engine.EngineID, most int, grace, ttl time.Duration, dst []engine.Lease) ([]engine.Lease, time.Duration, error) {
-	next := engine.Forever
+	if wait := s.fronts.restOfReaper(time.Now()); wait > 0 {
+		return dst, wait, nil
+	}
+	began, next := time.Now(), engine.Forever
 	var expired []expiry
 	b := &pgx.Batch{}
 	b.Queue(s.text.recover, int64(holder), nanoseconds(ttl), nanoseconds(grace), limit(most)).Query(func(rows pgx.Rows) error {
@@ -115,6 +118,8 @@ func (s *Store) Recover(ctx context.Context, holder engine.EngineID, most int, g
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
 		return dst, engine.Forever, s.wrap("recover", err)
 	}
+	took := time.Since(began)
+	s.fronts.reaped(took, len(expired) < most && s.isDear(ctx, took)) // all the rest at once
 	slices.SortFunc(expired, func(a, b expiry) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.lease.ID, b.lease.ID)) })
 	for i := range expired {
 		dst = append(dst, expired[i].lease)

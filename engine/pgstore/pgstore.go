@@ -41,8 +41,10 @@ type Store struct {
 	lines  lines
 	fronts fronts
 	news   news
-	stop   context.CancelFunc
-	ended  sync.WaitGroup
+	// forgotten is, by engine.EngineID, the number (uint64) of the batch up to which all are deleted.
+	forgotten sync.Map
+	stop      context.CancelFunc
+	ended     sync.WaitGroup
 }
 
 var validSchema = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)

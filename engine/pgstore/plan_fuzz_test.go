@@ -44,17 +44,17 @@ func FuzzPlanSQL(f *testing.F) {
 		if strings.Count(text, "(") != strings.Count(text, ")") || strings.Count(text, "'")%2 != 0 || strings.Contains(text, ";") {
 			t.Fatalf("no single statement:\n%s", text)
 		}
-		used := map[int]bool{}
+		used, first := map[int]bool{}, 1+len(r.claimArguments(0, 0, 0))
 		for _, m := range parameterNumber.FindAllStringSubmatch(text, -1) {
 			n, err := strconv.Atoi(m[1])
-			if err != nil || n < 1 || n > 3+len(arguments) { // the last is the limit of the plan
-				t.Fatalf("parameter %s of %d:\n%s", m[0], 3+len(arguments), text)
+			if err != nil || n < 1 || n > first+len(arguments) { // the last is the limit of the plan
+				t.Fatalf("parameter %s of %d:\n%s", m[0], first+len(arguments), text)
 			}
 			used[n] = true
 		}
 		for n := range len(arguments) {
-			if !used[3+n] {
-				t.Fatalf("%s is given and not used:\n%s", fmt.Sprintf("$%d", 3+n), text)
+			if !used[first+n] {
+				t.Fatalf("%s is given and not used:\n%s", fmt.Sprintf("$%d", first+n), text)
 			}
 		}
 	})
@@ -62,7 +62,7 @@ func FuzzPlanSQL(f *testing.F) {
 
 // planOf is the statement for a plan of so many terms as there are eight bytes each, all of
 // its numbers but those that are 0 made larger by other, and its parameters but the first
-// two and the last. It is not ok if the store refuses such a plan.
+// ones and the last. It is not ok if the store refuses such a plan.
 func planOf(data []byte, r *rules, other int) (text string, arguments []any, ok bool) {
 	var shapes []shape
 	for term := range slices.Chunk(data[:min(len(data), 64)], 8) {

@@ -6,14 +6,14 @@ import (
 )
 
 // planSQL returns the SQL statement that claims by a plan: one common table expression for each term, which locks what
-// it takes, then one update by primary key. Parameters: $1 holder, $2 length of the lease; then for each term what
-// planArguments lists.
+// it takes, then one update by primary key. Parameters: those of claimArguments; then for each term what planArguments
+// lists.
 //
 // Three traps of the planner: an update inside each expression makes it read the whole table, so does a condition on
 // the class without an index of that class, and so does an equality of IDs where the table was empty when it was
 // analyzed, see sameJob. Without terms there are no parameters.
 func planSQL(shapes []shape, r *rules) string {
-	w := planWriter{rules: r, next: 3}
+	w := planWriter{rules: r, next: 1 + len(r.claimArguments(0, 0, 0))}
 	for i := range shapes {
 		w.term(i, shapes)
 	}
@@ -91,8 +91,7 @@ func (w *planWriter) term(i int, shapes []shape) {
 	}
 	limit := most
 	if i > 0 {
-		// What the earlier terms took counts; $3 is the limit of the first, which the
-		// others' are given with.
+		// What the earlier terms took counts.
 		limit = w.rest(most, i)
 	}
 	if per != "" {
@@ -213,9 +212,12 @@ func (w *planWriter) lease(shapes []shape) {
 
 // text returns the complete SQL statement. It returns at least one row, for the time until the next waiting job is due.
 func (w *planWriter) text() string {
-	next := "null::bigint"
+	next, since := "null::bigint", ""
 	if w.promotesItself() {
-		next = "(select j.due_at from jobs j where j.state = 2 order by j.due_at, j.id limit 1) - (select now from t)"
+		if len(w.rows) > 0 {
+			since = " and j.due_at >= (select now from t) - $3::bigint"
+		}
+		next = "(select j.due_at from jobs j where j.state = 2" + since + " order by j.due_at, j.id limit 1) - (select now from t)"
 	}
 	statement := "with recursive t as materialized (select now_ns() as now)"
 	for _, part := range w.parts {

@@ -139,7 +139,7 @@ func (r *rules) ends(v engine.Verb) bool {
 
 // texts holds the SQL statements that do not depend on a call.
 type texts struct {
-	promoteDue string // $1: most
+	promoteDue string // $1: most; $2: how long ago they were due at the most
 	promote    [2]string
 	extend     string
 	extendNode [2]string
@@ -156,9 +156,9 @@ type texts struct {
 const now = "with t as materialized (select now_ns() as now)"
 
 func (t *texts) init(r *rules) {
-	t.promoteDue = promoteSQL(r, "j.due_at, j.id", "j.due_at", "")
-	t.promote[engine.OldestReady] = promoteSQL(r, "j.due_at, j.id", "n.now", promotionColumns)
-	t.promote[engine.NewestReady] = promoteSQL(r, "j.due_at desc, j.id desc", "n.now", promotionColumns)
+	t.promoteDue = promoteSQL(r, " and j.due_at >= (select now from t) - $2::bigint", "j.due_at, j.id", "j.due_at", "")
+	t.promote[engine.OldestReady] = promoteSQL(r, "", "j.due_at, j.id", "n.now", promotionColumns)
+	t.promote[engine.NewestReady] = promoteSQL(r, "", "j.due_at desc, j.id desc", "n.now", promotionColumns)
 	t.extend = extendSQL(r)
 	t.extendNode = extendNodeSQL(r)
 	t.recover, t.nextExpiry = recoverSQL(r)

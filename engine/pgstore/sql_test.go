@@ -97,7 +97,7 @@ func claimStatement(r *rules, p *engine.Plan) (string, error) {
 		arguments = planArguments(arguments, &p.Terms[i], s, frontOfLine, p.Limit)
 	}
 	out := planSQL(shapes, r) + "\n\n"
-	out += fmt.Sprintf("from $3 on: %v\n", arguments)
+	out += fmt.Sprintf("from $%d on: %v\n", 1+len(r.claimArguments(0, 0, 0)), arguments)
 	for _, l := range lines {
 		out += l.definition() + "\n"
 	}

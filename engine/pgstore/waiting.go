@@ -11,12 +11,12 @@ import (
 
 const promotionColumns = " returning j.id, j.kind, j.tenant, j.delivery"
 
-// promoteSQL returns the SQL statement that makes up to $1 due jobs ready. made is the time at which they become ready:
-// a job that does so by itself is ready the instant it is due, whenever that is noticed.
-func promoteSQL(r *rules, order, made, returning string) string {
+// promoteSQL returns the SQL statement that makes up to $1 due jobs ready that meet a further condition. made is the
+// time at which they become ready: a job that does so by itself is ready the instant it is due, whenever that is noticed.
+func promoteSQL(r *rules, further, order, made, returning string) string {
 	return now + `,
 d as materialized (
-	select j.id from jobs j where j.state = 2 and j.due_at <= (select now from t)
+	select j.id from jobs j where j.state = 2 and j.due_at <= (select now from t)` + further + `
 	order by ` + order + ` limit $1 for update of j skip locked)
 update jobs j set ` + assign("state = 1", "ready_key = "+r.readyKey("j.due_at", made, "j.stand"),
 		"stood_at = case j.stand when 0 then null else coalesce(j.stood_at, j.due_at) end") + `

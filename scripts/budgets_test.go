@@ -31,7 +31,7 @@ var budgets = []budget{
 	{"engine/keyed", 66, 66},
 	{"engine/live", 1393, 1300},
 	{"engine/memstore", 3144, 2250},
-	{"engine/pgstore", 2981, 2130},
+	{"engine/pgstore", 3008, 2130},
 	{"engine/pgstore/pgserver", 563, 500},
 	{"engine/quantity", 815, 480},
 	{"engine/sim", 2068, 1400},
@@ -62,7 +62,7 @@ var testKits = []string{"cmd/ui/clitest", "engine/live/livetest", "engine/storet
 
 // Ceilings of the whole module, and what they are to come down to.
 const (
-	mostLines, goalLines             = 80_655, 56_000
+	mostLines, goalLines             = 80_701, 56_000
 	mostWideLines, goalWideLines     = 705, 0   // longer than lineWidth
 	mostEngineNames, goalEngineNames = 140, 140 // exported by package engine
 	lineWidth                        = 120      // in characters; a tab is one
